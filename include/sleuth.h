@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sleuth.h - measure C functions, commands and machines, and say how sure. */
+#ifndef SLEUTH_H
+#define SLEUTH_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SL_VERSION_MAJOR 0
+#define SL_VERSION_MINOR 1
+#define SL_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define SL_API     __attribute__((visibility("default")))
+#define SL_CHECKED __attribute__((warn_unused_result))
+#else
+#define SL_API
+#define SL_CHECKED
+#endif
+
+/*
+ * Conventions that hold for every function below.
+ *
+ * Times are in nanoseconds (_ns) or seconds (_s), sizes in bytes (_bytes),
+ * shares and ratios are plain numbers (0.01 is one percent).  A figure that
+ * could not be had is NaN, and a string beside it says why.
+ *
+ * An option struct starts with struct_size, which must be sizeof the struct;
+ * every other field may be zero, which means the default.  NULL in place of
+ * an option struct means all defaults.  Result structs are allocated by the
+ * library, freed by the matching _free(), read-only in between, and may be
+ * read from any thread.  _free(NULL) is fine.
+ *
+ * A function that can fail returns enum sl_status and takes, last, a struct
+ * sl_error that it fills on failure and leaves alone on success; NULL is
+ * allowed there.  On failure every out-parameter is NULL.  The library never
+ * prints, never ends the program and installs no signal handlers.
+ *
+ * Functions may be called from several threads at once on different objects.
+ * Measuring from two threads at once is allowed and disturbs both.
+ */
+
+/* ------------------------------------------------------------ version -- */
+
+/* The version of the library that is loaded, such as "0.1.0". */
+SL_API const char *sl_version(void);
+
+/* ------------------------------------------------------------- errors -- */
+
+enum sl_status {
+	SL_OK = 0,
+	SL_E_NOMEM = -1,       /* out of memory */
+	SL_E_USAGE = -2,       /* an argument or option makes no sense */
+	SL_E_DATA = -3,        /* a model or data file is malformed */
+	SL_E_ABSENT = -4,      /* this machine or build does not have it */
+	SL_E_IO = -5,          /* reading or writing failed */
+	SL_E_MEASURE = -6,     /* what was measured failed, or nothing was */
+	SL_E_INTERRUPTED = -7, /* told to stop before anything was measured */
+	SL_E_BUG = -8          /* a defect in Sleuth */
+};
+
+/* A short English phrase for 'status', valid for ever; never NULL. */
+SL_API const char *sl_status_text(enum sl_status status);
+
+/* What went wrong, in one line without a newline, fit for a user. */
+struct sl_error {
+	enum sl_status status;
+	char text[512];
+};
+
+/* ------------------------------------------------------------ storage -- */
+
+/*
+ * Where the library gets its memory.  'alloc' returns 16-byte aligned
+ * storage or NULL; 'release' takes what 'alloc' returned (never NULL).
+ * Both may be called from any thread that calls the library.
+ */
+struct sl_allocator {
+	void *(*alloc)(size_t n_bytes, void *ctx);
+	void (*release)(void *block, void *ctx);
+	void *ctx;
+};
+
+/*
+ * Bytes written by the library, owned by the caller.  Start from all zeros.
+ * 'data' ends in a NUL that n_bytes does not count, and is NULL while
+ * nothing was written.
+ */
+struct sl_buf {
+	char *data;
+	size_t n_bytes;
+	size_t cap_bytes;
+};
+
+/* Frees the contents and makes the buffer empty; it may be used again. */
+SL_API void sl_buf_release(struct sl_buf *buf);
+
+/*
+ * Makes 'path' hold exactly the bytes of 'buf', or leaves it as it was: a
+ * regular file is written beside its destination and renamed.  SL_E_IO with
+ * the reason when that cannot be done.
+ */
+SL_API enum sl_status sl_buf_write(const struct sl_buf *buf, const char *path,
+				   struct sl_error *err) SL_CHECKED;
+
+/*
+ * Where the library sends remarks about what it is doing: one line at a time,
+ * without a newline, from the thread that called.
+ */
+struct sl_log {
+	void (*line)(const char *text, void *ctx);
+	void *ctx;
+};
+
+/* ------------------------------------------------ figures and their error */
+
+/* How an interval was found. */
+enum sl_method {
+	SL_METHOD_NONE = 0,
+	SL_METHOD_ORDER,   /* order statistics; assumes independence */
+	SL_METHOD_BLOCK,   /* stationary block bootstrap */
+	SL_METHOD_STUDENT, /* Student's t */
+	SL_METHOD_BCA,     /* BCa bootstrap */
+	SL_METHOD_SIGN     /* inverted sign e-process; always valid */
+};
+
+/* A name for 'method' as reports print it; never NULL. */
+SL_API const char *sl_method_text(enum sl_method method);
+
+/*
+ * A figure with its 95 % interval.  When n samples cannot support the
+ * interval, lo and hi are NaN and needs_n says how many would.
+ */
+struct sl_estimate {
+	double value;
+	double lo, hi;
+	size_t n;
+	size_t needs_n; /* 0 when the interval stands */
+	enum sl_method method;
+};
+
+/* A figure that a machine may not have: NaN with the reason, or a value. */
+struct sl_reading {
+	double value;
+	const char *absent; /* NULL when value stands; static storage */
+};
+
+/* How a series of times begins. */
+enum sl_warmup_class {
+	SL_WARMUP_UNKNOWN = 0, /* too few samples to say */
+	SL_WARMUP_FLAT,        /* steady from the start */
+	SL_WARMUP_WARMING,     /* became faster, then steady */
+	SL_WARMUP_SLOWING,     /* became slower, then steady */
+	SL_WARMUP_NONE         /* never became steady */
+};
+
+/* A name for 'c' as reports print it; never NULL. */
+SL_API const char *sl_warmup_text(enum sl_warmup_class c);
+
+/* What a column of times says.  All times are per call, in nanoseconds. */
+struct sl_latency {
+	size_t n; /* samples in the steady state; all below is over these */
+	double min_ns, max_ns, std_ns, mad_ns;
+	double skewness;
+	struct sl_estimate mean;
+	struct sl_estimate median; /* the p50 */
+	struct sl_estimate p90, p95, p99;
+	double first_ns; /* the cold first call, not among the n */
+	enum sl_warmup_class warmup;
+	size_t n_warmup; /* samples before the steady state */
+	size_t n_outliers_low, n_outliers_high; /* labelled, not removed */
+	double autocorrelation;                 /* lag 1 */
+	double minimum_detectable; /* smallest relative change seen with 80 %
+				      power in a second series like this */
+};
+
+/*
+ * What disturbed a measurement.  A slot is the stretch between two readings
+ * of the covariates; it is disturbed when the thread was preempted, waited
+ * for a CPU or changed CPU in it.
+ */
+struct sl_noise {
+	size_t n_slots;
+	size_t n_disturbed;
+	struct sl_reading involuntary_switches; /* count */
+	struct sl_reading run_delay_share;      /* waiting for a CPU / wall */
+	struct sl_reading steal_share;          /* taken by the hypervisor */
+	struct sl_reading migrations;           /* count */
+	struct sl_reading neighbour_share;      /* CPU use by others, of all */
+	struct sl_reading
+		frequency_drift; /* probe: (slowest - fastest) / median
+					      of its run medians */
+	struct sl_reading throttle_events; /* count */
+};
+
+/* Why a measurement ended. */
+enum sl_stop {
+	SL_STOP_RUNS = 0,  /* the number asked for was reached */
+	SL_STOP_PRECISION, /* the interval is as narrow as asked */
+	SL_STOP_TIME,      /* the time budget is spent */
+	SL_STOP_VERDICT,   /* the question is decided */
+	SL_STOP_INTERRUPT  /* the caller's interrupt flag was set */
+};
+
+/* --------------------------------------------------- measuring a function */
+
+/*
+ * What is measured.  Returns 0, or anything else to say that it failed: the
+ * measurement then ends with SL_E_MEASURE.
+ */
+typedef int sl_function(void *ctx);
+
+/*
+ * A source of time, for tests and for users with a better clock: returns
+ * nanoseconds that never decrease.
+ */
+struct sl_clock {
+	uint64_t (*now_ns)(void *ctx);
+	void *ctx;
+};
+
+struct sl_measure_options {
+	size_t struct_size;
+	const char *name; /* for reports; default "function" */
+	double time_s;    /* whole budget; default 1 */
+	double precision; /* stop when the median's half-width is below
+			       this share of it; default 0.01 */
+	size_t n_warmup;  /* fixed warm-up samples instead of detection */
+	size_t n_runs;    /* fixed number of samples instead of precision;
+			       the time budget does not apply then */
+	uint64_t seed;    /* for the bootstrap; default 1 */
+	const struct sl_clock *clock;           /* default: monotonic */
+	const volatile sig_atomic_t *interrupt; /* stop when non-zero */
+	const struct sl_allocator *allocator;   /* default: libc */
+};
+
+struct sl_measurement {
+	const char *name;
+	struct sl_latency wall;
+	struct sl_estimate
+		cpu; /* thread CPU time per call, median over slots */
+	struct sl_noise noise;
+	size_t calls_per_sample; /* above 1 a sample is a mean over calls, and
+				    percentiles are of such means */
+	double clock_cost_ns;    /* of one reading, subtracted */
+	double clock_resolution_ns; /* smallest step seen */
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+	const double *samples_ns; /* all of them, warm-up first */
+	size_t n_samples;
+};
+
+/*
+ * Calls fn(ctx) until the median is known to the precision asked for or the
+ * time is spent, and says what that shows.  Functions too short for the
+ * clock are called several times per sample.  Between the first warm-up and
+ * the last sample nothing is allocated, locked or logged.  SL_E_MEASURE when
+ * fn fails; SL_E_USAGE for options out of range.
+ */
+SL_API enum sl_status sl_measure(struct sl_measurement **out, sl_function *fn,
+				 void *ctx,
+				 const struct sl_measure_options *options,
+				 struct sl_error *err) SL_CHECKED;
+SL_API void sl_measurement_free(struct sl_measurement *m);
+
+/* ------------------------------------------------------------- comparing */
+
+/* B against A.  The margin is the change that does not matter. */
+enum sl_verdict {
+	SL_VERDICT_UNDECIDED = 0,
+	SL_VERDICT_FASTER, /* B proved faster than A by more than the margin */
+	SL_VERDICT_SLOWER, /* B proved slower by more than the margin */
+	SL_VERDICT_SAME    /* proved to lie within the margin */
+};
+
+/* "faster", "slower", "same" or "undecided". */
+SL_API const char *sl_verdict_text(enum sl_verdict verdict);
+
+/* The one-sided question: is B worse than A by more than the margin? */
+enum sl_gate {
+	SL_GATE_UNDECIDED = 0,
+	SL_GATE_OK,       /* proved not to be worse by more than the margin */
+	SL_GATE_REGRESSED /* proved worse by more than the margin */
+};
+
+struct sl_comparison {
+	const char *a, *b;              /* names; A is the baseline */
+	struct sl_estimate ratio;       /* time B / time A */
+	double speedup;                 /* 1 / ratio */
+	struct sl_estimate cpu_ratio;   /* CPU time B / A, same method */
+	struct sl_reading memory_ratio; /* peak memory A / B */
+	enum sl_verdict verdict;
+	enum sl_gate gate;
+	double margin;
+	size_t n_rounds;
+	size_t n_disturbed; /* of them; left out by a rule blind to labels */
+	double log_e;       /* ln of the two-sided e-value for "no change" */
+	double minimum_detectable; /* relative change that n_rounds more rounds
+				      would find with 80 % power */
+	double decided_after_s;    /* NaN while undecided */
+};
+
+struct sl_candidate {
+	const char *name;
+	sl_function *fn;
+	void *ctx;
+};
+
+struct sl_compare_options {
+	size_t struct_size;
+	double time_s;     /* whole budget; default 3 */
+	double margin;     /* default 0.01; negative means 0: any difference */
+	double alpha;      /* error rate; default 0.05 */
+	size_t min_rounds; /* after the verdict, for the interval; default 50 */
+	uint64_t seed;     /* of the coin; default 1 */
+	const struct sl_clock *clock;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+struct sl_comparisons {
+	size_t n;                         /* candidates - 1 */
+	const struct sl_comparison *rows; /* each against candidate 0 */
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Runs the candidates in rounds, each round in a fresh random order, until
+ * every one is decided against candidate 0 or the time is spent.  The error
+ * rate holds however often it looks (sign e-process; docs/statistics.md),
+ * divided by n - 1 when there are several.  n from 2 to 64.
+ */
+SL_API enum sl_status sl_compare(struct sl_comparisons **out,
+				 const struct sl_candidate *candidates,
+				 size_t n,
+				 const struct sl_compare_options *options,
+				 struct sl_error *err) SL_CHECKED;
+SL_API void sl_comparisons_free(struct sl_comparisons *c);
+
+/* -------------------------------------------------------------- commands */
+
+struct sl_parameter {
+	const char *name, *value;
+};
+
+/*
+ * One command.  Either argv (NULL-terminated, searched in PATH, no shell) or
+ * shell_line, run as SHELL -c shell_line.  setup, prepare, conclude and
+ * cleanup are lines for /bin/sh: before all runs, before each, after each,
+ * after all; NULL for none, and none of them is timed.
+ */
+struct sl_command {
+	const char *name; /* default: the words of the command */
+	const char *const *argv;
+	const char *shell_line;
+	const char *setup, *prepare, *conclude, *cleanup;
+	const struct sl_parameter *parameters; /* for reports */
+	size_t n_parameters;
+};
+
+enum sl_bench_until {
+	SL_UNTIL_PRECISION = 0, /* every median known well enough */
+	SL_UNTIL_VERDICT        /* every candidate decided against command 0 */
+};
+
+struct sl_progress {
+	const char *what; /* such as "measuring" */
+	size_t n_done;    /* rounds */
+	double share;     /* 0 to 1 */
+	double remaining_s;
+	double median_ns; /* of the baseline so far, NaN before it is known */
+};
+
+struct sl_bench_options {
+	size_t struct_size;
+	enum sl_bench_until until;
+	double time_s;      /* whole budget for all commands; default 3 each */
+	double precision;   /* default 0.01 */
+	double margin;      /* default 0.01; negative means 0 */
+	double alpha;       /* default 0.05 */
+	size_t n_warmup;    /* untimed runs of each first; default 0 */
+	size_t n_runs;      /* exact number of rounds instead of the rules */
+	size_t min_runs;    /* default 10, unless the time runs out */
+	size_t max_runs;    /* default: no limit but the time */
+	const char *shell;  /* for shell_line; default "/bin/sh" */
+	const char *input;  /* file for standard input; default /dev/null */
+	const char *output; /* file for standard output and error, appended;
+			       "inherit" for the caller's; default /dev/null */
+	int ignore_failure; /* a non-zero exit is counted, not an error */
+	uint64_t seed;      /* of the order of runs; default 1 */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+struct sl_bench_result {
+	const struct sl_command *command; /* a copy, owned by the result */
+	struct sl_latency wall;
+	struct sl_estimate user, system; /* CPU time of the command, mean ns */
+	struct sl_reading peak_bytes;    /* largest resident set of any run */
+	double shell_ns; /* start-up of the shell, subtracted; 0 without one */
+	const double *wall_ns; /* each run in order, warm-up left out */
+	const double *user_ns, *system_ns, *resident_bytes;
+	const int *exit_codes; /* 128 + signal when killed by one */
+	size_t n_runs;
+	size_t n_failed;
+};
+
+struct sl_bench {
+	size_t n_results;
+	const struct sl_bench_result *results;   /* in the caller's order */
+	size_t n_comparisons;                    /* n_results - 1 */
+	const struct sl_comparison *comparisons; /* each against command 0 */
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Runs whole commands in rounds, every round each command once in a fresh
+ * random order.  The time of a run is from before it is started to after it
+ * was waited for.  A command that cannot be started, or fails without
+ * ignore_failure, ends everything with SL_E_MEASURE.  Must not be called
+ * from two threads at once; other children of the process are left alone.
+ */
+SL_API enum sl_status sl_bench(struct sl_bench **out,
+			       const struct sl_command *commands, size_t n,
+			       const struct sl_bench_options *options,
+			       struct sl_error *err) SL_CHECKED;
+SL_API void sl_bench_free(struct sl_bench *b);
+
+/* ---------------------------------------------------------------- scopes */
+
+/* ---------------------------------------------------------------- memory */
+
+/* --------------------------------------------------------------- machine */
+
+/* ------------------------------------------------------------- selfcheck */
+
+struct sl_selfcheck_options {
+	size_t struct_size;
+	double time_s;      /* whole budget; default 60 */
+	double budget_s;    /* of one verdict; default 0.1 */
+	double function_ns; /* length of the work measured; default 50 us */
+	uint64_t seed;
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+/* How often a planted change of 'planted' (0 for A against A) was found. */
+struct sl_selfcheck_row {
+	double planted;      /* asked for, as a share of the work */
+	double planted_real; /* iterations added / iterations, exact */
+	size_t n_verdicts;
+	size_t n_different;         /* called faster or slower */
+	size_t n_right;             /* of these, in the planted direction */
+	struct sl_estimate rate;    /* n_different / n_verdicts (planted 0) or
+				    n_right / n_verdicts, Clopper-Pearson */
+	struct sl_estimate seconds; /* to a verdict, median of those reached */
+};
+
+struct sl_selfcheck {
+	size_t n_rows;
+	const struct sl_selfcheck_row *rows; /* planted 0, .01, .02, .05 */
+	double budget_s, function_ns;
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Measures the instrument itself on this machine: the same function against
+ * itself, and against itself with 1, 2 and 5 % more iterations, each decided
+ * as sl_compare() decides with margin 0, over and over, kinds interleaved.
+ */
+SL_API enum sl_status sl_selfcheck(struct sl_selfcheck **out,
+				   const struct sl_selfcheck_options *options,
+				   struct sl_error *err) SL_CHECKED;
+SL_API void sl_selfcheck_free(struct sl_selfcheck *s);
+
+/* ------------------------------------------------------------- reporting */
+
+enum sl_format {
+	SL_FORMAT_TEXT = 0, /* for a terminal */
+	SL_FORMAT_JSON,     /* docs/schema.md */
+	SL_FORMAT_CSV,
+	SL_FORMAT_MARKDOWN,
+	SL_FORMAT_SVG,      /* machine only: the roofline */
+	SL_FORMAT_HYPERFINE /* bench only: JSON as hyperfine exports it */
+};
+
+struct sl_render_options {
+	size_t struct_size;
+	enum sl_format format;
+	size_t n_columns;    /* width of the terminal; default 80 */
+	int color;           /* ANSI colours in text */
+	int ascii;           /* no characters beyond ASCII in text */
+	int verbose;         /* everything, not one screen */
+	const char *command; /* "bench", "compare": for JSON and headings */
+	const char *unit;    /* "ns", "us", "ms", "s"; default: what fits */
+	const char *sort;    /* "command" (as given) or "mean-time" */
+};
+
+/*
+ * Each appends a rendering of a result to 'out'.  SL_E_USAGE when the result
+ * has no such format.
+ */
+SL_API enum sl_status sl_measurement_render(const struct sl_measurement *m,
+					    const struct sl_render_options *how,
+					    struct sl_buf *out,
+					    struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_comparisons_render(const struct sl_comparisons *c,
+					    const struct sl_render_options *how,
+					    struct sl_buf *out,
+					    struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_bench_render(const struct sl_bench *b,
+				      const struct sl_render_options *how,
+				      struct sl_buf *out,
+				      struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_selfcheck_render(const struct sl_selfcheck *s,
+					  const struct sl_render_options *how,
+					  struct sl_buf *out,
+					  struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

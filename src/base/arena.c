@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.c - storage with one lifetime.
+ *
+ * A list of chunks, each twice the size of the last; a request that does not
+ * fit opens a new chunk.  The unused tail of a chunk is poisoned under
+ * AddressSanitizer, so that running past a block is found although blocks
+ * lie side by side.
+ */
+#include "arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SL_ASAN 1
+#endif
+#endif
+#ifdef SL_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(at, n)   ASAN_POISON_MEMORY_REGION(at, n)
+#define UNPOISON(at, n) ASAN_UNPOISON_MEMORY_REGION(at, n)
+#define RED_ZONE        16 /* left poisoned between two blocks */
+#else
+#define POISON(at, n)   ((void)(at), (void)(n))
+#define UNPOISON(at, n) ((void)(at), (void)(n))
+#define RED_ZONE        0
+#endif
+
+enum {
+	ALIGNMENT = 16,
+	FIRST_CHUNK_BYTES = 4096, /* one page: most results fit */
+	LARGEST_STEP_BYTES = 1 << 20
+};
+
+struct sl__chunk {
+	struct sl__chunk *next;
+	size_t cap_bytes, used_bytes;
+	_Alignas(ALIGNMENT) unsigned char data[];
+};
+
+struct box {
+	struct sl__arena arena;
+	_Alignas(ALIGNMENT) unsigned char object[];
+};
+
+void *
+sl__alloc(const struct sl_allocator *allocator, size_t n_bytes)
+{
+	if (allocator)
+		return allocator->alloc(n_bytes, allocator->ctx);
+	return malloc(n_bytes);
+}
+
+void
+sl__release(const struct sl_allocator *allocator, void *block)
+{
+	if (!block)
+		return;
+	if (allocator)
+		allocator->release(block, allocator->ctx);
+	else
+		free(block);
+}
+
+void
+sl__arena_init(struct sl__arena *arena, const struct sl_allocator *allocator)
+{
+	arena->allocator = allocator;
+	arena->chunks = NULL;
+}
+
+void
+sl__arena_release(struct sl__arena *arena)
+{
+	struct sl__chunk *chunk = arena->chunks;
+
+	while (chunk) {
+		struct sl__chunk *next = chunk->next;
+
+		UNPOISON(chunk->data, chunk->cap_bytes);
+		sl__release(arena->allocator, chunk);
+		chunk = next;
+	}
+	arena->chunks = NULL;
+}
+
+static struct sl__chunk *
+open_chunk(struct sl__arena *arena, size_t n_bytes)
+{
+	size_t cap = FIRST_CHUNK_BYTES;
+	struct sl__chunk *chunk;
+
+	if (arena->chunks) {
+		cap = 2 * arena->chunks->cap_bytes;
+		if (cap > LARGEST_STEP_BYTES)
+			cap = LARGEST_STEP_BYTES;
+	}
+	if (cap < n_bytes)
+		cap = n_bytes;
+	if (cap > SIZE_MAX - sizeof(*chunk))
+		return NULL;
+	chunk = sl__alloc(arena->allocator, sizeof(*chunk) + cap);
+	if (!chunk)
+		return NULL;
+	chunk->next = arena->chunks;
+	chunk->cap_bytes = cap;
+	chunk->used_bytes = 0;
+	arena->chunks = chunk;
+	POISON(chunk->data, cap);
+	return chunk;
+}
+
+void *
+sl__arena_alloc(struct sl__arena *arena, size_t n_bytes)
+{
+	struct sl__chunk *chunk = arena->chunks;
+	size_t need;
+	void *block;
+
+	if (n_bytes > SIZE_MAX / 2)
+		return NULL;
+	need = (n_bytes + RED_ZONE + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (need == 0)
+		need = ALIGNMENT;
+	if (!chunk || chunk->cap_bytes - chunk->used_bytes < need)
+		chunk = open_chunk(arena, need);
+	if (!chunk)
+		return NULL;
+	block = chunk->data + chunk->used_bytes;
+	chunk->used_bytes += need;
+	UNPOISON(block, n_bytes);
+	memset(block, 0, n_bytes);
+	return block;
+}
+
+void *
+sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes)
+{
+	if (n_bytes && n > SIZE_MAX / n_bytes)
+		return NULL;
+	return sl__arena_alloc(arena, n * n_bytes);
+}
+
+char *
+sl__arena_string(struct sl__arena *arena, const char *text)
+{
+	size_t n_bytes;
+	char *copy;
+
+	if (!text)
+		return NULL;
+	n_bytes = strlen(text) + 1;
+	copy = sl__arena_alloc(arena, n_bytes);
+	if (copy)
+		memcpy(copy, text, n_bytes);
+	return copy;
+}
+
+char *
+sl__arena_format(struct sl__arena *arena, const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (n < 0)
+		return NULL;
+	text = sl__arena_alloc(arena, (size_t)n + 1);
+	if (!text)
+		return NULL;
+	va_start(args, format);
+	vsnprintf(text, (size_t)n + 1, format, args);
+	va_end(args);
+	return text;
+}
+
+void *
+sl__boxed_new(struct sl__arena **arena, const struct sl_allocator *allocator,
+	      size_t n_bytes)
+{
+	struct sl__arena outer;
+	struct box *box;
+
+	sl__arena_init(&outer, allocator);
+	box = sl__arena_alloc(&outer, sizeof(*box) + n_bytes);
+	if (!box)
+		return NULL;
+	box->arena = outer;
+	*arena = &box->arena;
+	return box->object;
+}
+
+void
+sl__boxed_free(void *object)
+{
+	struct sl__arena outer;
+	struct box *box;
+
+	if (!object)
+		return;
+	box = (struct box *)(void *)((char *)object -
+				     offsetof(struct box, object));
+	outer = box->arena; /* the box itself lies in one of the chunks */
+	sl__arena_release(&outer);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.h - storage with one lifetime. */
+#ifndef SL_ARENA_H
+#define SL_ARENA_H
+
+#include "sleuth.h"
+
+/*
+ * Invariants: everything handed out lives until sl__arena_release().  Blocks
+ * are zeroed and aligned to 16 bytes.  One thread at a time.
+ */
+struct sl__arena {
+	const struct sl_allocator *allocator; /* NULL: libc */
+	struct sl__chunk *chunks;             /* newest first */
+};
+
+/* Plain storage from 'allocator' (NULL: libc); NULL when there is none. */
+void *sl__alloc(const struct sl_allocator *allocator, size_t n_bytes);
+void sl__release(const struct sl_allocator *allocator, void *block);
+
+void sl__arena_init(struct sl__arena *arena,
+		    const struct sl_allocator *allocator);
+void sl__arena_release(struct sl__arena *arena);
+
+/* NULL when out of memory; n_bytes 0 gives a valid pointer. */
+void *sl__arena_alloc(struct sl__arena *arena, size_t n_bytes);
+
+/* Like sl__arena_alloc(n * n_bytes), but NULL when the product overflows. */
+void *sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes);
+
+/* A copy of 'text', which may be NULL (gives NULL). */
+char *sl__arena_string(struct sl__arena *arena, const char *text);
+
+/* NULL when out of memory. */
+char *sl__arena_format(struct sl__arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A zeroed object that carries the arena its parts come from: *arena serves
+ * allocations until sl__boxed_free(object) frees both.
+ */
+void *sl__boxed_new(struct sl__arena **arena,
+		    const struct sl_allocator *allocator, size_t n_bytes);
+void sl__boxed_free(void *object); /* NULL is fine */
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buf.h - text that grows. */
+#ifndef SL_BUF_H
+#define SL_BUF_H
+
+#include "sleuth.h"
+
+/*
+ * Writers do not return errors: the first failed allocation marks the buffer
+ * as broken (cap_bytes == SIZE_MAX), later writes do nothing, and
+ * sl__buf_status() tells at the end.  So code that writes a page reads like
+ * the page.
+ */
+void sl__buf_add(struct sl_buf *buf, const char *bytes, size_t n_bytes);
+void sl__buf_text(struct sl_buf *buf, const char *text);
+void sl__buf_repeat(struct sl_buf *buf, const char *text, size_t n_times);
+void sl__buf_format(struct sl_buf *buf, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* SL_OK, or SL_E_NOMEM when any write so far failed. */
+enum sl_status sl__buf_status(const struct sl_buf *buf, struct sl_error *err);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * clock.c - reading time, and what a reading costs.
+ *
+ * The only state is what cannot change while the process lives: whether the
+ * time stamp counter may be trusted, and its rate.
+ */
+#define _GNU_SOURCE
+#include "clock.h"
+
+#include <pthread.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+#endif
+
+#include "banned.h"
+
+enum {
+	N_COST_READINGS = 1001, /* odd, so that the median is one of them */
+	N_RESOLUTION_READINGS = 4096,
+	RATE_WINDOW_NS = 2000000 /* 2 ms: 30 ns of error are 15 ppm */
+};
+
+static uint64_t
+read_clock_ns(clockid_t id)
+{
+	struct timespec now = {0};
+
+	clock_gettime(id, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t
+monotonic_now_ns(void *ctx)
+{
+	(void)ctx;
+	return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+const struct sl_clock *
+sl__clock_monotonic(void)
+{
+	static const struct sl_clock monotonic = {monotonic_now_ns, NULL};
+
+	return &monotonic;
+}
+
+uint64_t
+sl__clock_now_ns(const struct sl_clock *clock)
+{
+	return clock ? clock->now_ns(clock->ctx) : monotonic_now_ns(NULL);
+}
+
+uint64_t
+sl__clock_thread_cpu_ns(void)
+{
+	return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/*
+ * A reading's cost is the time of ten in a row less one, over nine; one
+ * alone would be lost in the resolution.  The smallest third of such groups
+ * is free of interrupts, so a low quantile would do; the median is kept
+ * because it is also what a measurement pays.
+ */
+static double
+median_reading_ns(const struct sl_clock *clock)
+{
+	static const int group = 10;
+	double costs[N_COST_READINGS / 10];
+	int n = (int)(sizeof(costs) / sizeof(costs[0]));
+
+	for (int i = 0; i < n; i++) {
+		uint64_t start = clock->now_ns(clock->ctx);
+		uint64_t end = start;
+		int j;
+
+		for (int k = 1; k < group; k++)
+			end = clock->now_ns(clock->ctx);
+		double cost = (double)(end - start) / (group - 1);
+
+		for (j = i; j > 0 && costs[j - 1] > cost; j--)
+			costs[j] = costs[j - 1];
+		costs[j] = cost;
+	}
+	return costs[n / 2];
+}
+
+void
+sl__clock_calibrate(struct sl__clock_cost *out, const struct sl_clock *clock)
+{
+	uint64_t last;
+	double smallest = 0;
+
+	if (!clock)
+		clock = sl__clock_monotonic();
+	last = clock->now_ns(clock->ctx);
+	for (int i = 0; i < N_RESOLUTION_READINGS; i++) {
+		uint64_t now = clock->now_ns(clock->ctx);
+		double step = (double)(now - last);
+
+		if (step > 0 && (smallest <= 0 || step < smallest))
+			smallest = step;
+		last = now;
+	}
+	out->resolution_ns = smallest > 0 ? smallest : 1;
+	out->reading_ns = median_reading_ns(clock);
+	if (out->reading_ns <= 0)
+		out->reading_ns = out->resolution_ns / N_RESOLUTION_READINGS;
+}
+
+static pthread_once_t ticks_once = PTHREAD_ONCE_INIT;
+static int ticks_are_tsc;
+static double ticks_per_ns;
+
+#if defined(__x86_64__)
+static int
+has_invariant_tsc(void)
+{
+	unsigned a, b, c, d;
+
+	/* CPUID 8000_0007h, EDX bit 8: constant rate in all power states. */
+	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8));
+}
+
+static uint64_t
+read_tsc(void)
+{
+	return __rdtsc();
+}
+#else
+static int
+has_invariant_tsc(void)
+{
+	return 0;
+}
+
+static uint64_t
+read_tsc(void)
+{
+	return 0;
+}
+#endif
+
+static void
+calibrate_ticks(void)
+{
+	uint64_t start_ns, end_ns, start, end;
+
+	ticks_per_ns = 1;
+	ticks_are_tsc = has_invariant_tsc();
+	if (!ticks_are_tsc)
+		return;
+	start_ns = monotonic_now_ns(NULL);
+	start = read_tsc();
+	do {
+		end_ns = monotonic_now_ns(NULL);
+		end = read_tsc();
+	} while (end_ns - start_ns < RATE_WINDOW_NS);
+	ticks_per_ns = (double)(end - start) / (double)(end_ns - start_ns);
+}
+
+uint64_t
+sl__ticks(void)
+{
+	return ticks_are_tsc ? read_tsc() : monotonic_now_ns(NULL);
+}
+
+double
+sl__ticks_per_ns(void)
+{
+	pthread_once(&ticks_once, calibrate_ticks);
+	return ticks_per_ns;
+}

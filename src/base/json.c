@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.c - writing JSON: commas, indentation, escapes, absence. */
+#include "json.h"
+#include "buf.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "banned.h"
+
+void
+sl__json_init(struct sl__json *json, struct sl_buf *out)
+{
+	json->out = out;
+	json->depth = 0;
+	json->n_in_level = 0;
+}
+
+static void
+add_quoted(struct sl_buf *out, const char *text)
+{
+	sl__buf_text(out, "\"");
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			sl__buf_format(out, "\\%c", *p);
+		else if (*p == '\n')
+			sl__buf_text(out, "\\n");
+		else if (*p == '\t')
+			sl__buf_text(out, "\\t");
+		else if (*p < 0x20 || *p == 0x7f)
+			sl__buf_format(out, "\\u%04x", *p);
+		else
+			sl__buf_add(out, (const char *)p, 1);
+	}
+	sl__buf_text(out, "\"");
+}
+
+static void
+begin_member(struct sl__json *json, const char *key)
+{
+	if (json->n_in_level++)
+		sl__buf_text(json->out, ",");
+	if (json->depth) {
+		sl__buf_text(json->out, "\n");
+		sl__buf_repeat(json->out, "  ", (size_t)json->depth);
+	}
+	if (key) {
+		add_quoted(json->out, key);
+		sl__buf_text(json->out, ": ");
+	}
+}
+
+static void
+open_level(struct sl__json *json, const char *key, const char *bracket)
+{
+	begin_member(json, key);
+	sl__buf_text(json->out, bracket);
+	json->depth++;
+	json->n_in_level = 0;
+}
+
+static void
+close_level(struct sl__json *json, const char *bracket)
+{
+	int empty = json->n_in_level == 0;
+
+	json->depth--;
+	if (!empty) {
+		sl__buf_text(json->out, "\n");
+		sl__buf_repeat(json->out, "  ", (size_t)json->depth);
+	}
+	sl__buf_text(json->out, bracket);
+	if (json->depth == 0)
+		sl__buf_text(json->out, "\n");
+	json->n_in_level = 1; /* the level around it holds this one */
+}
+
+void
+sl__json_object(struct sl__json *json, const char *key)
+{
+	open_level(json, key, "{");
+}
+
+void
+sl__json_array(struct sl__json *json, const char *key)
+{
+	open_level(json, key, "[");
+}
+
+void
+sl__json_end_object(struct sl__json *json)
+{
+	close_level(json, "}");
+}
+
+void
+sl__json_end_array(struct sl__json *json)
+{
+	close_level(json, "]");
+}
+
+void
+sl__json_text(struct sl__json *json, const char *key, const char *text)
+{
+	begin_member(json, key);
+	add_quoted(json->out, text);
+}
+
+void
+sl__json_number(struct sl__json *json, const char *key, double value)
+{
+	char text[32];
+
+	if (!isfinite(value)) {
+		if (key) {
+			sl__json_absent(json, key, "not measured");
+		} else {
+			begin_member(json, NULL);
+			sl__buf_text(json->out, "null");
+		}
+		return;
+	}
+	begin_member(json, key);
+	/* 15 digits where they suffice, 17 where they do not. */
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) < value || strtod(text, NULL) > value)
+		snprintf(text, sizeof(text), "%.17g", value);
+	sl__buf_text(json->out, text);
+}
+
+void
+sl__json_integer(struct sl__json *json, const char *key, uint64_t value)
+{
+	begin_member(json, key);
+	sl__buf_format(json->out, "%" PRIu64, value);
+}
+
+void
+sl__json_boolean(struct sl__json *json, const char *key, int value)
+{
+	begin_member(json, key);
+	sl__buf_text(json->out, value ? "true" : "false");
+}
+
+void
+sl__json_absent(struct sl__json *json, const char *key, const char *reason)
+{
+	char sibling[96];
+
+	begin_member(json, key);
+	sl__buf_text(json->out, "null");
+	snprintf(sibling, sizeof(sibling), "%s_absent", key);
+	sl__json_text(json, sibling, reason);
+}
+
+void
+sl__json_reading(struct sl__json *json, const char *key,
+		 struct sl_reading reading)
+{
+	if (reading.absent)
+		sl__json_absent(json, key, reading.absent);
+	else
+		sl__json_number(json, key, reading.value);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* json.h - writing JSON. */
+#ifndef SL_JSON_H
+#define SL_JSON_H
+
+#include "sleuth.h"
+
+/*
+ * Writes into a buffer, indented by two spaces.  'key' names a member and is
+ * NULL inside an array and at the top.  Failures stick to the buffer.
+ * Numbers are written so that reading them gives the same double; a NaN or
+ * an infinity is a null with the reason "not measured": say better with
+ * sl__json_absent().
+ */
+struct sl__json {
+	struct sl_buf *out;
+	int depth;
+	int n_in_level; /* members written at this depth so far */
+};
+
+void sl__json_init(struct sl__json *json, struct sl_buf *out);
+void sl__json_object(struct sl__json *json, const char *key); /* opens */
+void sl__json_array(struct sl__json *json, const char *key);  /* opens */
+void sl__json_end_object(struct sl__json *json);
+void sl__json_end_array(struct sl__json *json);
+void sl__json_text(struct sl__json *json, const char *key, const char *text);
+void sl__json_number(struct sl__json *json, const char *key, double value);
+void sl__json_integer(struct sl__json *json, const char *key, uint64_t value);
+void sl__json_boolean(struct sl__json *json, const char *key, int value);
+
+/* "key": null and, beside it, "key_absent": "reason". */
+void sl__json_absent(struct sl__json *json, const char *key,
+		     const char *reason);
+
+/* The value, or its absence. */
+void sl__json_reading(struct sl__json *json, const char *key,
+		      struct sl_reading reading);
+
+#endif

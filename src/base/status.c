@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.c - failures with one line of explanation.
+ *
+ * Errors are written into storage the caller owns, so that the path of a
+ * failure never allocates and two threads never share a message.
+ */
+#include "status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+#define TO_TEXT(x)  #x
+#define TO_VALUE(x) TO_TEXT(x)
+
+const char *
+sl_version(void)
+{
+	return TO_VALUE(SL_VERSION_MAJOR) "." TO_VALUE(
+		SL_VERSION_MINOR) "." TO_VALUE(SL_VERSION_PATCH);
+}
+
+const char *
+sl_status_text(enum sl_status status)
+{
+	switch (status) {
+	case SL_OK:
+		return "no error";
+	case SL_E_NOMEM:
+		return "out of memory";
+	case SL_E_USAGE:
+		return "wrong usage";
+	case SL_E_DATA:
+		return "malformed model or data";
+	case SL_E_ABSENT:
+		return "not available on this machine";
+	case SL_E_IO:
+		return "input/output failed";
+	case SL_E_MEASURE:
+		return "invalid measurement";
+	case SL_E_INTERRUPTED:
+		return "interrupted";
+	case SL_E_BUG:
+		return "internal defect";
+	}
+	return "unknown status";
+}
+
+__attribute__((format(printf, 3, 0))) static void
+set_text(struct sl_error *err, enum sl_status status, const char *format,
+	 va_list args)
+{
+	err->status = status;
+	vsnprintf(err->text, sizeof(err->text), format, args);
+}
+
+enum sl_status
+sl__fail(struct sl_error *err, enum sl_status status, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return status;
+	va_start(args, format);
+	set_text(err, status, format, args);
+	va_end(args);
+	return status;
+}
+
+enum sl_status
+sl__fail_errno(struct sl_error *err, enum sl_status status, int error,
+	       const char *format, ...)
+{
+	char reason[128];
+	va_list args;
+	size_t used;
+
+	if (!err)
+		return status;
+	va_start(args, format);
+	set_text(err, status, format, args);
+	va_end(args);
+	if (strerror_r(error, reason, sizeof(reason)))
+		snprintf(reason, sizeof(reason), "error %d", error);
+	used = strlen(err->text);
+	snprintf(err->text + used, sizeof(err->text) - used, ": %s", reason);
+	return status;
+}
+
+enum sl_status
+sl__fail_nomem(struct sl_error *err)
+{
+	return sl__fail(err, SL_E_NOMEM, "out of memory");
+}
+
+enum sl_status
+sl__within(struct sl_error *err, enum sl_status status, const char *where)
+{
+	char inner[sizeof(err->text)];
+
+	if (!status || !err)
+		return status;
+	memcpy(inner, err->text, sizeof(inner));
+	inner[sizeof(inner) - 1] = '\0';
+	return sl__fail(err, status, "%s: %s", where, inner);
+}

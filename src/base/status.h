@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status.h - failures with one line of explanation. */
+#ifndef SL_STATUS_H
+#define SL_STATUS_H
+
+#include "sleuth.h"
+
+/*
+ * Fills 'err' (NULL is fine) and returns 'status', so that a leaf can write
+ * "return sl__fail(err, SL_E_DATA, ...)".  Text that does not fit is cut.
+ */
+enum sl_status sl__fail(struct sl_error *err, enum sl_status status,
+			const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Like sl__fail(), and adds ": " and the text of errno value 'error'. */
+enum sl_status sl__fail_errno(struct sl_error *err, enum sl_status status,
+			      int error, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The failure that every failed allocation reports. */
+enum sl_status sl__fail_nomem(struct sl_error *err);
+
+/*
+ * Puts "where: " before the text of a failure on its way up; does nothing
+ * when 'status' is SL_OK.  Returns 'status'.
+ */
+enum sl_status sl__within(struct sl_error *err, enum sl_status status,
+			  const char *where);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duel.h - A against B, one round at a time. */
+#ifndef SL_DUEL_H
+#define SL_DUEL_H
+
+#include "rng.h"
+#include "sleuth.h"
+
+/*
+ * Invariants: n <= cap.  log_ratios[i] = ln(tB / tA) of round i.  A verdict
+ * and a gate, once reached, stay: an e-process that crossed its bound has
+ * proved its point whatever it does later.
+ *
+ * With margin m > 0: "slower" when the one-sided e-process of
+ * D > ln(1 + m) reaches 2 / alpha, "faster" when that of D < -ln(1 + m)
+ * does (both may be false at once, hence the 2); "same" when D < ln(1 + m)
+ * and D > -ln(1 + m) have both reached 1 / alpha.  Gate: regressed as
+ * "slower", ok when D < ln(1 + m) reached 1 / alpha.
+ * With m = 0: the two-sided sign_log_e >= ln(1 / alpha) and the majority of
+ * wins decide; "same" cannot be proved; the gate is ok when B is faster.
+ */
+struct sl__duel {
+	double *log_ratios; /* the caller's storage, cap doubles */
+	size_t n, cap;
+	double margin, alpha;
+	struct sl__rng *coin; /* decides ties; the caller's */
+	size_t n_above_zero;  /* rounds with D > 0, ties by coin */
+	size_t n_above_hi;    /* rounds with D > ln(1 + m) */
+	size_t n_above_lo;    /* rounds with D > -ln(1 + m) */
+	enum sl_verdict verdict;
+	enum sl_gate gate;
+	size_t decided_at; /* rounds when the verdict fell; 0 while open */
+};
+
+void sl__duel_init(struct sl__duel *duel, double *storage, size_t cap,
+		   double margin, double alpha, struct sl__rng *coin);
+
+/*
+ * Adds a round; times above zero.  Full storage drops the round (the caller
+ * checks n < cap).  Allocates nothing.
+ */
+void sl__duel_add(struct sl__duel *duel, double a, double b);
+
+/*
+ * tB / tA: exp of the median log-ratio, with the always-valid interval.
+ * 'scratch' holds n doubles.  NaN for n == 0.
+ */
+struct sl_estimate sl__duel_ratio(const struct sl__duel *duel, double *scratch);
+
+/*
+ * The relative change that as many rounds again would find with 80 % power:
+ * from the spread of the log-ratios around their median (a shift d must move
+ * enough of them across zero; docs/statistics.md has the derivation).
+ * NaN when n is too small to say.
+ */
+double sl__duel_minimum_detectable(const struct sl__duel *duel,
+				   double *scratch);
+
+#endif

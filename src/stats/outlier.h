@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outlier.h - labels for values far from the rest. */
+#ifndef SL_OUTLIER_H
+#define SL_OUTLIER_H
+
+#include <stddef.h>
+
+struct sl__outliers {
+	size_t n_low, n_high;
+	double low_fence, high_fence; /* values beyond are outliers */
+};
+
+/*
+ * Iglewicz and Hoaglin (1993): 0.6745 |x - median| / MAD > 3.5, with the MAD
+ * of the left and of the right half taken separately because times are
+ * skewed.  A side whose MAD is 0 uses the mean absolute deviation of that
+ * side instead (their advice: 1.253314 * MeanAD).  'sorted' is in ascending
+ * order, n >= 1; 'scratch' holds n doubles.
+ */
+void sl__outliers_label(struct sl__outliers *out, const double *sorted,
+			size_t n, double *scratch);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantile.h - quantiles with order-statistic intervals. */
+#ifndef SL_QUANTILE_H
+#define SL_QUANTILE_H
+
+#include "sleuth.h"
+
+/* Type 7 of Hyndman and Fan (1996): R's and NumPy's default. */
+double sl__quantile_sorted(const double *sorted, size_t n, double q);
+
+/*
+ * The q-quantile of sorted[0..n-1] with its order-statistic (binomial)
+ * interval of confidence 1 - alpha: the l-th and h-th smallest, l the largest
+ * with P(Bin(n, q) < l) <= alpha / 2, h the smallest with P(Bin(n, q) >= h)
+ * <= alpha / 2.  Exact for independent samples of any continuous
+ * distribution (at least nominal with ties).  When no such l and h exist the
+ * interval is refused: lo and hi NaN, needs_n set.
+ */
+struct sl_estimate sl__quantile_estimate(const double *sorted, size_t n,
+					 double q, double alpha);
+
+/* Ranks l and h (1-based) as above; returns 0 when they do not exist. */
+int sl__quantile_ranks(size_t n, double q, double alpha, size_t *l, size_t *h);
+
+/* The smallest n for which sl__quantile_ranks() succeeds. */
+size_t sl__quantile_needs_n(double q, double alpha);
+
+#endif

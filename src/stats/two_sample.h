@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* two_sample.h - classical two-sample tests, for recorded samples only. */
+#ifndef SL_TWO_SAMPLE_H
+#define SL_TWO_SAMPLE_H
+
+#include "arena.h"
+
+/*
+ * Every one of these assumes independent samples, which times taken in
+ * sequence are not: A...A then B...B on a drifting machine is called
+ * different one time in five.  Reports say so beside the figure.
+ */
+struct sl__two_sample {
+	double statistic; /* t, or U of the first sample */
+	double df;        /* NaN for Mann-Whitney */
+	double p;         /* two-sided */
+};
+
+/* Equal variances assumed; both n >= 2. */
+void sl__pooled_t(struct sl__two_sample *out, const double *a, size_t n_a,
+		  const double *b, size_t n_b);
+
+/* Welch-Satterthwaite. */
+void sl__welch_t(struct sl__two_sample *out, const double *a, size_t n_a,
+		 const double *b, size_t n_b);
+
+/*
+ * Exact distribution for n_a, n_b <= 50 without ties, otherwise the normal
+ * approximation with tie correction and continuity correction.  Scratch
+ * comes from 'arena'.
+ */
+enum sl_status sl__mann_whitney(struct sl__two_sample *out, const double *a,
+				size_t n_a, const double *b, size_t n_b,
+				struct sl__arena *arena,
+				struct sl_error *err) SL_CHECKED;
+
+#endif
