@@ -49,7 +49,7 @@ sl_status_text(enum sl_status status)
 	return "unknown status";
 }
 
-__attribute__((format(printf, 3, 0))) static void
+__attribute__((format(__printf__, 3, 0))) static void
 set_text(struct sl_error *err, enum sl_status status, const char *format,
 	 va_list args)
 {
