@@ -11,7 +11,7 @@
 #ifdef __GNUC__
 #pragma GCC poison malloc calloc realloc free strdup strndup
 #pragma GCC poison strcpy strcat sprintf vsprintf gets strtok
-#pragma GCC poison printf puts exit abort system
+#pragma GCC poison printf puts exit abort
 #endif
 
 #endif

@@ -122,7 +122,9 @@ sl__file_write(const char *path, const char *bytes, size_t n_bytes,
 enum sl_status
 sl_buf_write(const struct sl_buf *buf, const char *path, struct sl_error *err)
 {
-	return sl__file_write(path, buf->data, buf->n_bytes, err);
+	enum sl_status rc = sl__buf_status(buf, err);
+
+	return rc ? rc : sl__file_write(path, buf->data, buf->n_bytes, err);
 }
 
 enum sl_status

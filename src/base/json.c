@@ -18,12 +18,42 @@ sl__json_init(struct sl__json *json, struct sl_buf *out)
 	json->n_in_level = 0;
 }
 
+/*
+ * Bytes of the UTF-8 character at p (RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF), or 0 when there is none.
+ */
+static size_t
+character_bytes(const unsigned char *p)
+{
+	size_t n = p[0] < 0x80   ? 1
+		   : p[0] < 0xc2 ? 0
+		   : p[0] < 0xe0 ? 2
+		   : p[0] < 0xf0 ? 3
+		   : p[0] < 0xf5 ? 4
+				 : 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
 static void
 add_quoted(struct sl_buf *out, const char *text)
 {
+	const unsigned char *p = (const unsigned char *)text;
+
 	sl__buf_text(out, "\"");
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		if (*p == '"' || *p == '\\')
+	while (*p) {
+		size_t n = character_bytes(p);
+
+		if (!n)
+			sl__buf_text(out, "\\ufffd");
+		else if (*p == '"' || *p == '\\')
 			sl__buf_format(out, "\\%c", *p);
 		else if (*p == '\n')
 			sl__buf_text(out, "\\n");
@@ -32,7 +62,8 @@ add_quoted(struct sl_buf *out, const char *text)
 		else if (*p < 0x20 || *p == 0x7f)
 			sl__buf_format(out, "\\u%04x", *p);
 		else
-			sl__buf_add(out, (const char *)p, 1);
+			sl__buf_add(out, (const char *)p, n);
+		p += n ? n : 1;
 	}
 	sl__buf_text(out, "\"");
 }
@@ -127,6 +158,11 @@ sl__json_number(struct sl__json *json, const char *key, double value)
 	snprintf(text, sizeof(text), "%.15g", value);
 	if (strtod(text, NULL) < value || strtod(text, NULL) > value)
 		snprintf(text, sizeof(text), "%.17g", value);
+	/* The program's locale may write a comma. */
+	for (char *p = text; *p; p++) {
+		if (*p == ',')
+			*p = '.';
+	}
 	sl__buf_text(json->out, text);
 }
 

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_clock.c - calibration finds what a scripted clock was made to cost,
+ * and the system's clocks never run backwards.  No time is asserted.
+ */
+#include "harness.h"
+#include "clock.h"
+
+/* Each reading costs 'cost_ns' and shows the time rounded down to 'step_ns';
+ * every 'every'-th reading is interrupted for 'pause_ns'. */
+struct script {
+	uint64_t now_ns, cost_ns, step_ns;
+	uint64_t every, pause_ns;
+	uint64_t n_readings;
+};
+
+static uint64_t
+scripted_now_ns(void *ctx)
+{
+	struct script *s = ctx;
+
+	s->n_readings++;
+	s->now_ns += s->cost_ns;
+	if (s->every && s->n_readings % s->every == 0)
+		s->now_ns += s->pause_ns;
+	return s->now_ns - s->now_ns % s->step_ns;
+}
+
+static struct sl__clock_cost
+calibrate(struct script script)
+{
+	struct sl_clock clock = {scripted_now_ns, &script};
+	struct sl__clock_cost cost = {-1, -1};
+
+	sl__clock_calibrate(&cost, &clock);
+	assert_true(script.n_readings > 1000);
+	assert_true(cost.reading_ns > 0);
+	assert_true(cost.resolution_ns > 0);
+	return cost;
+}
+
+static void
+a_fine_clock_shows_its_cost(void **state)
+{
+	struct sl__clock_cost cost =
+		calibrate((struct script){.cost_ns = 25, .step_ns = 1});
+
+	(void)state;
+	assert_near(cost.reading_ns, 25, 1e-9);
+	assert_near(cost.resolution_ns, 25, 1e-9);
+}
+
+/* One group of readings in five is hit: the median does not see it. */
+static void
+interrupts_do_not_count(void **state)
+{
+	struct sl__clock_cost cost = calibrate((struct script){
+		.cost_ns = 25, .step_ns = 1, .every = 50, .pause_ns = 10000});
+
+	(void)state;
+	assert_near(cost.reading_ns, 25, 1e-9);
+	assert_near(cost.resolution_ns, 25, 1e-9);
+}
+
+static void
+a_coarse_clock_shows_its_step(void **state)
+{
+	struct sl__clock_cost cost =
+		calibrate((struct script){.cost_ns = 25, .step_ns = 1000});
+
+	(void)state;
+	assert_near(cost.resolution_ns, 1000, 1e-9);
+	assert_true(cost.reading_ns < 1000);
+}
+
+/* Both figures are promised to be above zero, whatever the clock does. */
+static void
+a_stopped_clock_still_has_a_cost(void **state)
+{
+	(void)state;
+	(void)calibrate((struct script){.cost_ns = 0, .step_ns = 1});
+}
+
+static void
+a_clock_given_is_the_clock_read(void **state)
+{
+	struct script script = {.now_ns = 40, .cost_ns = 2, .step_ns = 1};
+	struct sl_clock clock = {scripted_now_ns, &script};
+
+	(void)state;
+	assert_int_equal(sl__clock_now_ns(&clock), 42);
+	assert_int_equal(sl__clock_now_ns(&clock), 44);
+	assert_int_equal(script.n_readings, 2);
+}
+
+static void
+system_clocks_never_run_backwards(void **state)
+{
+	const struct sl_clock *monotonic = sl__clock_monotonic();
+	uint64_t last_ns = sl__clock_now_ns(NULL);
+	uint64_t last_cpu_ns = sl__clock_thread_cpu_ns();
+
+	(void)state;
+	assert_true(sl__ticks_per_ns() > 0);
+	uint64_t last_ticks = sl__ticks();
+
+	for (int i = 0; i < 10000; i++) {
+		uint64_t now_ns = sl__clock_now_ns(i % 2 ? monotonic : NULL);
+		uint64_t cpu_ns = sl__clock_thread_cpu_ns();
+		uint64_t ticks = sl__ticks();
+
+		assert_true(now_ns >= last_ns);
+		assert_true(cpu_ns >= last_cpu_ns);
+		assert_true(ticks >= last_ticks);
+		last_ns = now_ns;
+		last_cpu_ns = cpu_ns;
+		last_ticks = ticks;
+	}
+}
+
+/* Work moves both clocks; the loop ends because they do. */
+static void
+work_takes_time(void **state)
+{
+	uint64_t cpu_ns = sl__clock_thread_cpu_ns();
+	uint64_t now_ns = sl__clock_now_ns(NULL);
+	uint64_t ticks;
+	double rate = sl__ticks_per_ns();
+
+	(void)state;
+	ticks = sl__ticks();
+	while (sl__clock_thread_cpu_ns() == cpu_ns ||
+	       sl__clock_now_ns(NULL) == now_ns || sl__ticks() == ticks)
+		continue;
+	assert_true(sl__clock_thread_cpu_ns() > cpu_ns);
+	assert_near(sl__ticks_per_ns(), rate, 0); /* measured once */
+}
+
+static void
+the_real_clock_calibrates(void **state)
+{
+	struct sl__clock_cost cost = {-1, -1};
+
+	(void)state;
+	sl__clock_calibrate(&cost, NULL);
+	assert_true(cost.reading_ns > 0);
+	assert_true(cost.resolution_ns > 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fine_clock_shows_its_cost),
+		cmocka_unit_test(interrupts_do_not_count),
+		cmocka_unit_test(a_coarse_clock_shows_its_step),
+		cmocka_unit_test(a_stopped_clock_still_has_a_cost),
+		cmocka_unit_test(a_clock_given_is_the_clock_read),
+		cmocka_unit_test(system_clocks_never_run_backwards),
+		cmocka_unit_test(work_takes_time),
+		cmocka_unit_test(the_real_clock_calibrates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
