@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * covariates.c - what else happened while something was timed.
+ *
+ * Per slot: thread CPU time, involuntary switches, run delay and the CPU, all
+ * from cheap system calls.  Per measurement: the whole machine's times from
+ * /proc/stat (steal, and what others used), throttle events, and a probe of
+ * the core's frequency.  What the kernel does not offer is absent with its
+ * reason.  Parsing is apart from reading, so that tests feed recorded text.
+ */
+#define _GNU_SOURCE
+#include "covariates.h"
+#include "clock.h"
+#include "proc_text.h"
+#include "summary.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+enum {
+	/* A chain of 16,000 multiplications of 3 cycles: 13 us at 3.7 GHz. */
+	N_PROBE_STEPS = 16000,
+	N_PROBE_TRIES = 3,
+	CAP_PROBES = 256
+};
+
+/* A slot that waited for a CPU longer than this share was disturbed. */
+static const double MAX_DELAY_SHARE = 0.01;
+
+static size_t
+read_small(int fd, char *text, size_t cap)
+{
+	ssize_t n = pread(fd, text, cap - 1, 0);
+
+	if (n < 0)
+		n = 0;
+	text[n] = '\0';
+	return (size_t)n;
+}
+
+static size_t
+read_path(const char *path, char *text, size_t cap)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return 0;
+	n = read_small(fd, text, cap);
+	close(fd);
+	return n;
+}
+
+static int
+read_system(struct sl__system_times *out)
+{
+	char text[512];
+
+	return read_path("/proc/stat", text, sizeof(text)) &&
+	       sl__proc_stat(out, text);
+}
+
+static int
+read_throttle(uint64_t *out)
+{
+	char text[64];
+
+	return read_path("/sys/devices/system/cpu/cpu0/thermal_throttle/"
+			 "core_throttle_count",
+			 text, sizeof(text)) &&
+	       sl__proc_number(out, text);
+}
+
+static uint64_t
+timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+static uint64_t
+own_cpu_ns(void)
+{
+	struct rusage self, children;
+
+	getrusage(RUSAGE_SELF, &self);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return timeval_ns(self.ru_utime) + timeval_ns(self.ru_stime) +
+	       timeval_ns(children.ru_utime) + timeval_ns(children.ru_stime);
+}
+
+void
+sl__watch_open(struct sl__watch *watch)
+{
+	struct sl__system_times system;
+
+	memset(watch, 0, sizeof(*watch));
+	watch->schedstat_fd =
+		open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	watch->start_ns = sl__clock_now_ns(NULL);
+	watch->own_cpu_ns = own_cpu_ns();
+	watch->has_system = read_system(&system);
+	if (watch->has_system) {
+		watch->system_total = system.total;
+		watch->system_idle = system.idle;
+		watch->system_steal = system.steal;
+	}
+	watch->has_throttle = read_throttle(&watch->n_throttled);
+	watch->probe_stride = 1;
+	watch->n_until_probe = 1;
+}
+
+void
+sl__watch_read(const struct sl__watch *watch, struct sl__covariates *now)
+{
+	struct rusage usage;
+	char text[128];
+
+	memset(now, 0, sizeof(*now));
+	if (watch->schedstat_fd >= 0) {
+		read_small(watch->schedstat_fd, text, sizeof(text));
+		sl__proc_run_delay(&now->run_delay_ns, text);
+	}
+	getrusage(RUSAGE_THREAD, &usage);
+	now->n_involuntary = (uint64_t)usage.ru_nivcsw;
+	now->cpu = sched_getcpu();
+	now->cpu_ns = sl__clock_thread_cpu_ns();
+}
+
+static int
+add_slot(struct sl__watch *watch, uint64_t n_involuntary, uint64_t run_delay_ns,
+	 double wall_ns)
+{
+	int disturbed = n_involuntary > 0 ||
+			(double)run_delay_ns > MAX_DELAY_SHARE * wall_ns;
+
+	watch->n_slots++;
+	watch->n_involuntary += n_involuntary;
+	watch->run_delay_ns += run_delay_ns;
+	return disturbed;
+}
+
+int
+sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
+	       const struct sl__covariates *after, double wall_ns)
+{
+	int disturbed =
+		add_slot(watch, after->n_involuntary - before->n_involuntary,
+			 after->run_delay_ns - before->run_delay_ns, wall_ns);
+
+	if (before->cpu != after->cpu) {
+		watch->n_migrations++;
+		disturbed = 1;
+	}
+	watch->n_disturbed += (size_t)disturbed;
+	return disturbed;
+}
+
+int
+sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
+		uint64_t run_delay_ns, double wall_ns)
+{
+	int disturbed = add_slot(watch, n_involuntary, run_delay_ns, wall_ns);
+
+	watch->n_disturbed += (size_t)disturbed;
+	return disturbed;
+}
+
+/* The least of a few tries, so that an interrupt does not pass for a slow
+ * core. */
+static double
+probe_ns(void)
+{
+	double least = INFINITY;
+
+	for (int i = 0; i < N_PROBE_TRIES; i++) {
+		uint64_t start = sl__clock_now_ns(NULL);
+		volatile uint64_t seed = start;
+		uint64_t x = seed;
+
+		for (int k = 0; k < N_PROBE_STEPS; k++)
+			x = x * 6364136223846793005u + 1442695040888963407u;
+		seed = x;
+		double took = (double)(sl__clock_now_ns(NULL) - start);
+
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
+void
+sl__watch_probe(struct sl__watch *watch)
+{
+	if (--watch->n_until_probe)
+		return;
+	watch->n_until_probe = watch->probe_stride;
+	if (watch->n_probes == CAP_PROBES) { /* keep every other one */
+		for (size_t i = 0; i < CAP_PROBES / 2; i++)
+			watch->probes_ns[i] = watch->probes_ns[2 * i];
+		watch->n_probes /= 2;
+		watch->probe_stride *= 2;
+	}
+	watch->probes_ns[watch->n_probes++] = probe_ns();
+}
+
+static struct sl_reading
+present(double value)
+{
+	struct sl_reading reading = {value, NULL};
+
+	return reading;
+}
+
+static struct sl_reading
+absent(const char *reason)
+{
+	struct sl_reading reading = {NAN, reason};
+
+	return reading;
+}
+
+static struct sl_reading
+frequency_drift(struct sl__watch *watch)
+{
+	size_t n = watch->n_probes;
+	double *x = watch->probes_ns;
+
+	if (n < 4)
+		return absent("too short for the frequency probe");
+	sl__sort(x, n);
+	return present((x[n - 1 - n / 10] - x[n / 10]) /
+		       sl__median_sorted(x, n));
+}
+
+static void
+close_system(struct sl__watch *watch, struct sl_noise *out, double wall_ns)
+{
+	static const char *const no_stat = "/proc/stat cannot be read";
+	static const char *const too_short =
+		"too short for the kernel's clock tick";
+	struct sl__system_times now;
+	double total, busy, own_share;
+
+	out->steal_share = absent(no_stat);
+	out->neighbour_share = absent(no_stat);
+	if (!watch->has_system || !read_system(&now))
+		return;
+	/* Ticks are 10 ms as a rule: 20 of them for a figure of 5 %. */
+	total = (double)(now.total - watch->system_total);
+	if (total < 20) {
+		out->steal_share = absent(too_short);
+		out->neighbour_share = absent(too_short);
+		return;
+	}
+	busy = total - (double)(now.idle - watch->system_idle);
+	own_share = (double)(own_cpu_ns() - watch->own_cpu_ns) / wall_ns /
+		    (double)sysconf(_SC_NPROCESSORS_ONLN);
+	out->steal_share =
+		present((double)(now.steal - watch->system_steal) / total);
+	out->neighbour_share = present(fmax(0, busy / total - own_share));
+}
+
+void
+sl__watch_close(struct sl__watch *watch, struct sl_noise *out)
+{
+	double wall_ns = (double)(sl__clock_now_ns(NULL) - watch->start_ns);
+	uint64_t throttled;
+
+	memset(out, 0, sizeof(*out));
+	out->n_slots = watch->n_slots;
+	out->n_disturbed = watch->n_disturbed;
+	out->involuntary_switches = present((double)watch->n_involuntary);
+	out->migrations = present((double)watch->n_migrations);
+	out->run_delay_share =
+		watch->schedstat_fd >= 0
+			? present((double)watch->run_delay_ns / wall_ns)
+			: absent("the kernel has no schedstat");
+	close_system(watch, out, wall_ns);
+	out->frequency_drift = frequency_drift(watch);
+	out->throttle_events =
+		watch->has_throttle && read_throttle(&throttled)
+			? present((double)(throttled - watch->n_throttled))
+			: absent("no throttle counter is visible");
+	if (watch->schedstat_fd >= 0)
+		close(watch->schedstat_fd);
+	watch->schedstat_fd = -1;
+}

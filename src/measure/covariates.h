@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* covariates.h - what else happened while something was timed. */
+#ifndef SL_COVARIATES_H
+#define SL_COVARIATES_H
+
+#include "sleuth.h"
+
+/*
+ * Counters of the calling thread that only grow, read in about 2 us.  One
+ * that the kernel does not offer stays 0 and its reason is in the watch.
+ */
+struct sl__covariates {
+	uint64_t cpu_ns;
+	uint64_t run_delay_ns; /* runnable, waiting for a CPU */
+	uint64_t n_involuntary;
+	int cpu; /* where the thread runs */
+};
+
+/*
+ * Follows one measurement from sl__watch_open() to sl__watch_close(), on one
+ * thread.  Nothing in between allocates.
+ */
+struct sl__watch {
+	int schedstat_fd; /* -1: absent */
+	uint64_t start_ns;
+	struct sl__covariates last;
+
+	size_t n_slots, n_disturbed, n_migrations;
+	uint64_t n_involuntary, run_delay_ns;
+
+	uint64_t system_total, system_idle, system_steal; /* at the start */
+	int has_system;
+	uint64_t own_cpu_ns; /* of the process and its children, then */
+	uint64_t n_throttled;
+	int has_throttle;
+
+	double probes_ns[256]; /* frequency probe, thinned when full */
+	size_t n_probes, probe_stride, n_until_probe;
+};
+
+void sl__watch_open(struct sl__watch *watch);
+void sl__watch_close(struct sl__watch *watch, struct sl_noise *out);
+
+void sl__watch_read(const struct sl__watch *watch, struct sl__covariates *now);
+
+/*
+ * Ends a slot that began at 'before' and lasted 'wall_ns': adds it to the
+ * totals and returns whether it was disturbed: preempted, moved to another
+ * CPU, or kept waiting for more than 1 % of its time.
+ */
+int sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
+		   const struct sl__covariates *after, double wall_ns);
+
+/* Like sl__watch_slot() for a child that has ended: its own counters. */
+int sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
+		    uint64_t run_delay_ns, double wall_ns);
+
+/*
+ * Runs the frequency probe (about 50 us): a fixed chain of dependent
+ * multiplications, whose time changes only with the clock of the core.
+ */
+void sl__watch_probe(struct sl__watch *watch);
+
+#endif

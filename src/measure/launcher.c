@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher.c - running whole commands and seeing what they used.
+ *
+ * The launcher reads an index from a socket, starts that program with
+ * posix_spawn (vfork underneath: its cost does not grow with our memory),
+ * takes the time when waitid() reports the end, looks at the zombie's run
+ * delay, reaps it with wait4() for times and peak memory, and writes the
+ * answer back.  It ignores SIGINT, which a terminal sends to the whole group,
+ * so that the run in progress ends by its own handling of it; the commands
+ * get the default back.
+ */
+#define _GNU_SOURCE
+#include "launcher.h"
+#include "clock.h"
+#include "proc_text.h"
+#include "status.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+extern char **environ;
+
+static int
+is_program(const char *path)
+{
+	struct stat known;
+
+	return stat(path, &known) == 0 && S_ISREG(known.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+static const char *
+find_in_path(const char *name, struct sl__arena *arena)
+{
+	const char *folders = getenv("PATH");
+
+	if (!folders)
+		folders = "/usr/local/bin:/usr/bin:/bin";
+	for (const char *at = folders; *at;) {
+		size_t n = strcspn(at, ":");
+		const char *path = sl__arena_format(arena, "%.*s%s%s", (int)n,
+						    at, n ? "/" : "", name);
+
+		if (path && is_program(path))
+			return path;
+		at += n + (at[n] == ':');
+	}
+	return NULL;
+}
+
+const char *
+sl__launcher_find(const char *name, struct sl__arena *arena,
+		  struct sl_error *err)
+{
+	const char *path;
+
+	if (strchr(name, '/')) {
+		path = sl__arena_string(arena, name);
+		if (path && is_program(path))
+			return path;
+		sl__fail_errno(err, SL_E_MEASURE, errno ? errno : EACCES,
+			       "cannot run '%s'", name);
+		return NULL;
+	}
+	path = *name ? find_in_path(name, arena) : NULL;
+	if (!path)
+		sl__fail(err, SL_E_MEASURE,
+			 "cannot run '%s': no such command in PATH", name);
+	return path;
+}
+
+/* -------------------------------------------------- in the launcher ---- */
+
+struct office {
+	const struct sl__program *programs;
+	posix_spawn_file_actions_t streams;
+	posix_spawnattr_t attributes;
+	int fd;
+};
+
+/* Messages keep their bounds on this kind of socket: whole or nothing. */
+static int
+receive(int fd, void *message, size_t n_bytes)
+{
+	ssize_t n;
+
+	do {
+		n = recv(fd, message, n_bytes, 0);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)n_bytes;
+}
+
+static int
+send_whole(int fd, const void *message, size_t n_bytes)
+{
+	ssize_t n;
+
+	do {
+		n = send(fd, message, n_bytes, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)n_bytes;
+}
+
+static double
+timeval_ns(struct timeval t)
+{
+	return (double)t.tv_sec * 1e9 + (double)t.tv_usec * 1e3;
+}
+
+static void
+read_run_delay(struct sl__run *run, pid_t pid)
+{
+	char path[64], text[128];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, text, sizeof(text) - 1);
+	text[n > 0 ? n : 0] = '\0';
+	run->has_run_delay = sl__proc_run_delay(&run->run_delay_ns, text);
+	close(fd);
+}
+
+static void
+reap(struct sl__run *run, pid_t pid)
+{
+	struct rusage usage;
+	int status = 0;
+
+	memset(&usage, 0, sizeof(usage));
+	while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
+		;
+	run->user_ns = timeval_ns(usage.ru_utime);
+	run->system_ns = timeval_ns(usage.ru_stime);
+	run->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	run->n_involuntary = (uint64_t)usage.ru_nivcsw;
+	run->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+					     : WEXITSTATUS(status);
+}
+
+static void
+run_program(const struct office *office, const struct sl__program *program,
+	    struct sl__run *run)
+{
+	siginfo_t ended;
+	pid_t pid;
+
+	memset(run, 0, sizeof(*run));
+	uint64_t start_ns = sl__clock_now_ns(NULL);
+
+	/* The argument type predates const; the strings are not changed. */
+	run->start_error = posix_spawn(
+		&pid, program->file, &office->streams, &office->attributes,
+		(char *const *)(uintptr_t)program->argv, environ);
+	if (run->start_error)
+		return;
+	while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 &&
+	       errno == EINTR)
+		;
+	run->wall_ns = (double)(sl__clock_now_ns(NULL) - start_ns);
+	read_run_delay(run, pid);
+	reap(run, pid);
+}
+
+static _Noreturn void
+serve(const struct office *office)
+{
+	struct rusage self;
+	uint64_t floor_bytes, which;
+
+	signal(SIGINT, SIG_IGN);
+	getrusage(RUSAGE_SELF, &self);
+	floor_bytes = (uint64_t)self.ru_maxrss * 1024;
+	if (!send_whole(office->fd, &floor_bytes, sizeof(floor_bytes)))
+		_exit(0);
+	while (receive(office->fd, &which, sizeof(which))) {
+		struct sl__run run;
+
+		run_program(office, &office->programs[which], &run);
+		if (!send_whole(office->fd, &run, sizeof(run)))
+			break;
+	}
+	_exit(0);
+}
+
+/* ------------------------------------------------- in the caller ------- */
+
+static int
+prepare_office(struct office *office, const struct sl__streams *streams)
+{
+	sigset_t defaults, none;
+	int error = posix_spawn_file_actions_init(&office->streams);
+
+	if (error)
+		return error;
+	error = posix_spawnattr_init(&office->attributes);
+	if (error) {
+		posix_spawn_file_actions_destroy(&office->streams);
+		return error;
+	}
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGINT);
+	sigaddset(&defaults, SIGPIPE);
+	posix_spawnattr_setsigdefault(&office->attributes, &defaults);
+	posix_spawnattr_setsigmask(&office->attributes, &none);
+	error = posix_spawnattr_setflags(&office->attributes,
+					 POSIX_SPAWN_SETSIGDEF |
+						 POSIX_SPAWN_SETSIGMASK);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(
+			&office->streams, streams->in_fd, STDIN_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(
+			&office->streams, streams->out_fd, STDOUT_FILENO);
+	if (!error)
+		error = posix_spawn_file_actions_adddup2(
+			&office->streams, streams->err_fd, STDERR_FILENO);
+	return error;
+}
+
+static void
+close_office(struct office *office)
+{
+	posix_spawn_file_actions_destroy(&office->streams);
+	posix_spawnattr_destroy(&office->attributes);
+}
+
+/* Forks, connected by a socket pair; returns an errno value. */
+static int
+fork_office(struct sl__launcher *launcher, struct office *office)
+{
+	int ends[2];
+	int error = 0;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return errno;
+	launcher->fd = ends[0];
+	office->fd = ends[1];
+	launcher->pid = fork();
+	if (launcher->pid == 0) {
+		close(ends[0]);
+		serve(office);
+	}
+	if (launcher->pid < 0) {
+		error = errno;
+		close(ends[0]);
+	}
+	close(ends[1]);
+	return error;
+}
+
+enum sl_status
+sl__launcher_open(struct sl__launcher *launcher,
+		  const struct sl__program *programs,
+		  const struct sl__streams *streams, struct sl_error *err)
+{
+	struct office office = {.programs = programs};
+	int error;
+
+	error = prepare_office(&office, streams);
+	if (error)
+		return sl__fail_errno(err, SL_E_NOMEM, error,
+				      "cannot prepare to run commands");
+	error = fork_office(launcher, &office);
+	close_office(&office);
+	if (error)
+		return sl__fail_errno(err, SL_E_MEASURE, error,
+				      "cannot start a process");
+	if (!receive(launcher->fd, &launcher->floor_bytes,
+		     sizeof(launcher->floor_bytes))) {
+		sl__launcher_close(launcher);
+		return sl__fail(err, SL_E_MEASURE,
+				"the launcher did not start");
+	}
+	return SL_OK;
+}
+
+void
+sl__launcher_close(struct sl__launcher *launcher)
+{
+	close(launcher->fd);
+	while (waitpid(launcher->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+enum sl_status
+sl__launcher_run(struct sl__launcher *launcher, size_t which,
+		 struct sl__run *out, struct sl_error *err)
+{
+	uint64_t index = which;
+
+	if (!send_whole(launcher->fd, &index, sizeof(index)) ||
+	    !receive(launcher->fd, out, sizeof(*out)))
+		return sl__fail(err, SL_E_MEASURE,
+				"the process that runs the commands is gone");
+	return SL_OK;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launcher.h - running whole commands and seeing what they used. */
+#ifndef SL_LAUNCHER_H
+#define SL_LAUNCHER_H
+
+#include "arena.h"
+
+/*
+ * A small process of its own that starts the commands it was given and waits
+ * for them.  It exists because the kernel counts the memory of the process
+ * that starts a command into that command's peak: the launcher is forked
+ * before much memory is used, and says what its own share is.
+ *
+ * Invariants: the table of commands is fixed before sl__launcher_open().
+ * One request at a time, from the thread that opened it.
+ */
+struct sl__launcher {
+	int fd; /* of a socket pair */
+	int pid;
+	uint64_t floor_bytes; /* resident memory of the launcher itself */
+};
+
+/* One thing that can be run: a resolved file and its arguments. */
+struct sl__program {
+	const char *file;
+	const char *const *argv; /* NULL-terminated */
+};
+
+/* Where standard input comes from and output goes. */
+struct sl__streams {
+	int in_fd, out_fd, err_fd;
+};
+
+/* What one run did. */
+struct sl__run {
+	double wall_ns; /* from before the start to after the end */
+	double user_ns, system_ns;
+	uint64_t peak_bytes; /* as the kernel counts: at least floor_bytes */
+	uint64_t n_involuntary;
+	uint64_t run_delay_ns;
+	int has_run_delay;
+	int exit_code;   /* 128 + signal when a signal ended it */
+	int start_error; /* errno when it could not be started, or 0 */
+};
+
+/*
+ * Finds 'name' as a shell would: as it is when it has a slash, in PATH
+ * otherwise.  NULL, with the reason in 'err', when there is no such program
+ * that may be executed.  The result lives in 'arena'.
+ */
+const char *sl__launcher_find(const char *name, struct sl__arena *arena,
+			      struct sl_error *err);
+
+/* Forks the launcher.  'programs' must stay as they are until it closes. */
+enum sl_status sl__launcher_open(struct sl__launcher *launcher,
+				 const struct sl__program *programs,
+				 const struct sl__streams *streams,
+				 struct sl_error *err) SL_CHECKED;
+void sl__launcher_close(struct sl__launcher *launcher);
+
+/*
+ * Runs programs[which] to its end.  A run that fails is not a failure here:
+ * 'out' says how it ended.  SL_E_MEASURE when the launcher itself is gone.
+ */
+enum sl_status sl__launcher_run(struct sl__launcher *launcher, size_t which,
+				struct sl__run *out,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proc_text.h - the few lines of /proc and /sys that measuring reads. */
+#ifndef SL_PROC_TEXT_H
+#define SL_PROC_TEXT_H
+
+#include <stdint.h>
+
+/* All CPUs together, in clock ticks since the machine started. */
+struct sl__system_times {
+	uint64_t total; /* everything, idle and steal included */
+	uint64_t idle;  /* idle and waiting for input/output */
+	uint64_t steal; /* taken by the hypervisor */
+};
+
+/* Each returns 1, or 0 when the text is not what the kernel documents. */
+int sl__proc_stat(struct sl__system_times *out, const char *stat);
+int sl__proc_run_delay(uint64_t *out_ns, const char *schedstat);
+int sl__proc_number(uint64_t *out, const char *text);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler.c - sl_measure(): one function, timed until it is known well.
+ *
+ * A sample is the mean time of a stretch of calls (one call, where it is long
+ * enough for the clock); a slot is about a millisecond of samples between two
+ * readings of the covariates.  All storage is reserved and touched before
+ * the first sample; the loop only calls, reads clocks and stores.  What the
+ * samples mean is worked out afterwards by stats/distribution.c.
+ */
+#include "sleuth.h"
+#include "arena.h"
+#include "covariates.h"
+#include "distribution.h"
+#include "quantile.h"
+#include "status.h"
+#include "summary.h"
+#include "timer.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+enum {
+	SLOT_NS = 1000000,     /* covariates cost 4 us: 0.4 % of a slot */
+	MAX_SAMPLES = 1 << 20, /* 8 MiB a column */
+	MIN_SAMPLES = 32,      /* before precision may end a measurement */
+	SLOTS_PER_PROBE = 16
+};
+
+/* Everything one measurement needs, none of which the caller sees. */
+struct sampler {
+	const struct sl_measure_options *how;
+	struct sl_candidate what;
+	struct sl__timer timer;
+	struct sl__watch watch;
+	struct sl__rng rng;
+	uint64_t start_ns, deadline_ns;
+
+	size_t calls_per_sample, samples_per_slot;
+	size_t cap_samples; /* stop there at the latest */
+	double *samples_ns; /* [cap_samples] per call */
+	double *sorted;     /* [cap_samples] scratch */
+	size_t n_samples;
+	double *slot_cpu_ns; /* [cap_slots] CPU time per call */
+	size_t n_slots, cap_slots;
+	size_t next_check; /* look at the precision at so many samples */
+	enum sl_stop stopped_by;
+};
+
+static enum sl_status
+check_options(const struct sl_measure_options *how, struct sl_error *err)
+{
+	if (how->struct_size != sizeof(*how))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_measure_options: struct_size is wrong");
+	if (!(how->time_s > 0) || how->time_s > 1e6)
+		return sl__fail(err, SL_E_USAGE,
+				"time of %g s: must be above 0, at most 1e6",
+				how->time_s);
+	if (!(how->precision > 0) || how->precision >= 1)
+		return sl__fail(err, SL_E_USAGE,
+				"precision of %g: must be between 0 and 1",
+				how->precision);
+	if (how->n_runs > MAX_SAMPLES || how->n_warmup > MAX_SAMPLES / 2)
+		return sl__fail(err, SL_E_USAGE,
+				"more than %d samples asked for", MAX_SAMPLES);
+	return SL_OK;
+}
+
+static enum sl_status
+fail_call(const struct sampler *s, int failed, struct sl_error *err)
+{
+	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
+			s->what.name, failed);
+}
+
+/*
+ * The cold first call, then how many calls make a sample.  A sample is long
+ * enough for the clock, and long enough that the time budget does not
+ * overflow the storage.
+ */
+static enum sl_status
+calibrate(struct sampler *s, double *first_ns, struct sl_error *err)
+{
+	double shortest_ns = sl__timer_shortest_ns(&s->timer);
+	double fits_ns = s->how->time_s * 1e9 / MAX_SAMPLES;
+	double call_ns, sample_ns;
+	int failed;
+
+	failed = sl__timer_stretch(&s->timer, s->what.fn, s->what.ctx, 1,
+				   first_ns);
+	if (failed)
+		return fail_call(s, failed, err);
+	s->calls_per_sample = 1;
+	call_ns = *first_ns;
+	if (*first_ns < SLOT_NS || *first_ns * 4 < s->how->time_s * 1e9)
+		failed = sl__timer_calibrate(
+			&s->timer, &s->what,
+			s->how->n_runs ? shortest_ns
+				       : fmax(shortest_ns, fits_ns),
+			&s->calls_per_sample, &call_ns);
+	if (failed)
+		return fail_call(s, failed, err);
+	sample_ns = fmax(call_ns * (double)s->calls_per_sample, 1);
+	s->samples_per_slot =
+		(size_t)fmax(1, fmin(1000, floor(SLOT_NS / sample_ns)));
+	/* Twice what the budget seems to hold, for a function that speeds
+	 * up; fixed numbers are exact. */
+	s->cap_samples =
+		s->how->n_runs ? s->how->n_runs + s->how->n_warmup
+			       : (size_t)fmin(MAX_SAMPLES,
+					      2e9 * s->how->time_s / sample_ns +
+						      MIN_SAMPLES);
+	return SL_OK;
+}
+
+static enum sl_status
+reserve(struct sampler *s, struct sl__arena *arena, struct sl_error *err)
+{
+	s->cap_slots = s->cap_samples / s->samples_per_slot + 1;
+	s->samples_ns = sl__arena_array(arena, s->cap_samples, sizeof(double));
+	s->sorted = sl__arena_array(arena, s->cap_samples, sizeof(double));
+	s->slot_cpu_ns = sl__arena_array(arena, s->cap_slots, sizeof(double));
+	if (!s->samples_ns || !s->sorted || !s->slot_cpu_ns)
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
+/*
+ * Whether the median of the later half (the earlier one may be warm-up) is
+ * known to the precision asked for.  Looks whenever the number of samples
+ * has grown by an eighth, so that all looks together cost no more than a few
+ * sorts.
+ */
+static int
+precise_enough(struct sampler *s)
+{
+	struct sl_estimate median;
+	size_t n = s->n_samples / 2;
+
+	if (s->how->n_runs || s->n_samples < s->next_check)
+		return 0;
+	s->next_check = s->n_samples + s->n_samples / 8 + 1;
+	for (size_t i = 0; i < n; i++)
+		s->sorted[i] = s->samples_ns[s->n_samples - n + i];
+	sl__sort(s->sorted, n);
+	median = sl__quantile_estimate(s->sorted, n, 0.5, 0.05);
+	return !median.needs_n &&
+	       (median.hi - median.lo) / 2 <= s->how->precision * median.value;
+}
+
+/* Whether the loop ends here; says why in stopped_by. */
+static int
+finished(struct sampler *s)
+{
+	uint64_t now_ns;
+
+	if (s->how->interrupt && *s->how->interrupt) {
+		s->stopped_by = SL_STOP_INTERRUPT;
+		return 1;
+	}
+	if (s->n_samples == s->cap_samples) {
+		s->stopped_by = s->how->n_runs ? SL_STOP_RUNS : SL_STOP_TIME;
+		return 1;
+	}
+	if (s->how->n_runs || !s->n_samples)
+		return 0;
+	now_ns = s->timer.clock->now_ns(s->timer.clock->ctx);
+	if (now_ns >= s->deadline_ns) {
+		s->stopped_by = SL_STOP_TIME;
+		return 1;
+	}
+	/* A tenth of the budget at least: less would not see any drift. */
+	if ((now_ns - s->start_ns) * 10 < s->deadline_ns - s->start_ns)
+		return 0;
+	if (!precise_enough(s))
+		return 0;
+	s->stopped_by = SL_STOP_PRECISION;
+	return 1;
+}
+
+/* One slot: samples between two readings of the covariates. */
+static int
+take_slot(struct sampler *s)
+{
+	struct sl__covariates before, after;
+	double calls = (double)s->calls_per_sample;
+	double slot_ns = 0;
+	size_t first = s->n_samples;
+	size_t n = s->samples_per_slot;
+
+	if (n > s->cap_samples - first)
+		n = s->cap_samples - first;
+	sl__watch_read(&s->watch, &before);
+	for (size_t i = 0; i < n; i++) {
+		double took_ns;
+		int failed = sl__timer_stretch(&s->timer, s->what.fn,
+					       s->what.ctx, s->calls_per_sample,
+					       &took_ns);
+
+		if (failed)
+			return failed;
+		s->samples_ns[s->n_samples++] = took_ns / calls;
+		slot_ns += took_ns;
+	}
+	sl__watch_read(&s->watch, &after);
+	sl__watch_slot(&s->watch, &before, &after, slot_ns);
+	s->slot_cpu_ns[s->n_slots++] =
+		(double)(after.cpu_ns - before.cpu_ns) / (calls * (double)n);
+	return 0;
+}
+
+static enum sl_status
+take_samples(struct sampler *s, struct sl_error *err)
+{
+	s->next_check = MIN_SAMPLES;
+	s->start_ns = s->timer.clock->now_ns(s->timer.clock->ctx);
+	s->deadline_ns = s->start_ns + (uint64_t)(s->how->time_s * 1e9);
+	while (!finished(s)) {
+		int failed = take_slot(s);
+
+		if (failed)
+			return fail_call(s, failed, err);
+		if (s->n_slots % SLOTS_PER_PROBE == 1)
+			sl__watch_probe(&s->watch);
+	}
+	if (!s->n_samples)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the first sample");
+	return SL_OK;
+}
+
+/* What the samples mean. */
+static enum sl_status
+conclude(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
+	 struct sl_error *err)
+{
+	struct sl__distribution_options how = {
+		.alpha = 0.05,
+		.samples_per_slot = s->samples_per_slot,
+		.n_warmup = s->how->n_warmup,
+		.warmup_is_fixed = s->how->n_warmup > 0,
+		.rng = &s->rng,
+	};
+
+	m->calls_per_sample = s->calls_per_sample;
+	m->clock_cost_ns = s->timer.cost.reading_ns;
+	m->clock_resolution_ns = s->timer.cost.resolution_ns;
+	m->stopped_by = s->stopped_by;
+	m->seed = s->how->seed;
+	m->samples_ns = s->samples_ns;
+	m->n_samples = s->n_samples;
+	m->elapsed_s = (double)(s->timer.clock->now_ns(s->timer.clock->ctx) -
+				s->start_ns) /
+		       1e9;
+	sl__sort(s->slot_cpu_ns, s->n_slots);
+	m->cpu = sl__quantile_estimate(s->slot_cpu_ns, s->n_slots, 0.5, 0.05);
+	return sl__distribution_of(&m->wall, s->samples_ns, s->n_samples, &how,
+				   arena, err);
+}
+
+static struct sl_measure_options
+with_defaults(const struct sl_measure_options *options)
+{
+	struct sl_measure_options how = {.struct_size = sizeof(how)};
+
+	if (options)
+		how = *options;
+	if (!how.name)
+		how.name = "function";
+	if (how.time_s == 0)
+		how.time_s = 1;
+	if (how.precision == 0)
+		how.precision = 0.01;
+	if (how.seed == 0)
+		how.seed = 1;
+	return how;
+}
+
+enum sl_status
+sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
+	   const struct sl_measure_options *options, struct sl_error *err)
+{
+	struct sl_measure_options how = with_defaults(options);
+	struct sampler s = {.how = &how, .what = {how.name, fn, ctx}};
+	struct sl_measurement *m;
+	struct sl__arena *arena;
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = check_options(&how, err);
+	if (rc)
+		return rc;
+	m = sl__boxed_new(&arena, how.allocator, sizeof(*m));
+	if (!m)
+		return sl__fail_nomem(err);
+	m->name = sl__arena_string(arena, how.name);
+	sl__rng_init(&s.rng, how.seed);
+	sl__timer_init(&s.timer, how.clock);
+	sl__watch_open(&s.watch);
+
+	rc = calibrate(&s, &m->wall.first_ns, err);
+	if (!rc)
+		rc = reserve(&s, arena, err);
+	if (!rc)
+		rc = take_samples(&s, err);
+	sl__watch_close(&s.watch, &m->noise);
+	if (!rc)
+		rc = conclude(&s, m, arena, err);
+	if (!rc && !m->name)
+		rc = sl__fail_nomem(err);
+	if (rc) {
+		sl_measurement_free(m);
+		return rc;
+	}
+	*out = m;
+	return SL_OK;
+}
+
+void
+sl_measurement_free(struct sl_measurement *m)
+{
+	sl__boxed_free(m);
+}

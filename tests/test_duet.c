@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_duet.c - sl_compare() decides what a scripted clock planted.
+ *
+ * Both candidates share one scripted clock, so that ratios are exact and a
+ * run takes milliseconds; rates of error are test_duel.c's subject.
+ */
+#include "harness.h"
+#include "counting.h"
+#include "scripted.h"
+
+struct scene {
+	struct scripted_time time;
+	struct scripted_work work[3];
+	struct sl_candidate who[3];
+	struct sl_clock clock;
+	struct sl_compare_options how;
+};
+
+/* Three candidates of 20 us with 10 % of noise. */
+static void
+set_scene(struct scene *s)
+{
+	static const char *const names[] = {"a", "b", "c"};
+
+	memset(s, 0, sizeof(*s));
+	s->time.reading_ns = 20;
+	sl__rng_init(&s->time.rng, 1);
+	for (size_t i = 0; i < 3; i++) {
+		s->work[i].time = &s->time;
+		s->work[i].base_ns = 20000;
+		s->work[i].noise = 0.1;
+		s->who[i].name = names[i];
+		s->who[i].fn = scripted_call;
+		s->who[i].ctx = &s->work[i];
+	}
+	s->clock.now_ns = scripted_now;
+	s->clock.ctx = &s->time;
+	s->how.struct_size = sizeof(s->how);
+	s->how.clock = &s->clock;
+	s->how.time_s = 1;
+}
+
+static struct sl_comparisons *
+compare(struct scene *s, size_t n)
+{
+	struct sl_comparisons *c;
+	struct sl_error err = {0};
+
+	if (sl_compare(&c, s->who, n, &s->how, &err))
+		fail_msg("%s", err.text);
+	return c;
+}
+
+static void
+slower_faster_and_same_are_told(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.work[1].base_ns = 20000 * 1.05;
+	s.work[2].base_ns = 20000 / 1.05;
+	c = compare(&s, 3);
+	assert_int_equal(c->n, 2);
+	assert_string_equal(c->rows[0].a, "a");
+	assert_string_equal(c->rows[0].b, "b");
+	assert_int_equal(c->rows[0].verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(c->rows[0].gate, SL_GATE_REGRESSED);
+	assert_int_equal(c->rows[1].verdict, SL_VERDICT_FASTER);
+	assert_int_equal(c->rows[1].gate, SL_GATE_OK);
+	assert_int_equal(c->stopped_by, SL_STOP_VERDICT);
+	assert_true(c->rows[0].ratio.lo <= 1.05 && c->rows[0].ratio.hi >= 1.05);
+	assert_near(c->rows[0].ratio.value, 1.05, 0.01);
+	assert_near(c->rows[0].speedup * c->rows[0].ratio.value, 1, 1e-12);
+	assert_true(c->rows[0].decided_after_s <= c->elapsed_s);
+	sl_comparisons_free(c);
+
+	set_scene(&s);
+	c = compare(&s, 2);
+	assert_int_equal(c->rows[0].verdict, SL_VERDICT_SAME);
+	assert_int_equal(c->rows[0].gate, SL_GATE_OK);
+	sl_comparisons_free(c);
+}
+
+/* Both sides must be called equally often: the ratio is of equal work. */
+static void
+candidates_are_called_equally_often(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+	size_t n_before;
+
+	(void)state;
+	set_scene(&s);
+	c = compare(&s, 3);
+	assert_int_equal(s.work[1].n_calls, s.work[2].n_calls);
+	/* Candidate 0 has the calibration on top: at most a few calls. */
+	n_before = s.work[0].n_calls - s.work[1].n_calls;
+	assert_in_range(n_before, 2, 40);
+	sl_comparisons_free(c);
+}
+
+static void
+short_time_leaves_it_undecided(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.how.time_s = 0.004; /* two or three rounds; seven are needed */
+	c = compare(&s, 2);
+	assert_int_equal(c->rows[0].verdict, SL_VERDICT_UNDECIDED);
+	assert_int_equal(c->stopped_by, SL_STOP_TIME);
+	assert_true(isnan(c->rows[0].decided_after_s));
+	assert_int_equal(c->rows[0].ratio.needs_n, 7);
+	sl_comparisons_free(c);
+}
+
+static void
+failing_candidate_is_named(void **state)
+{
+	struct sl_comparisons *c;
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	for (size_t fail_at = 1; fail_at < 60; fail_at += 29) {
+		set_scene(&s);
+		s.work[1].fail_at = fail_at;
+		assert_int_equal(sl_compare(&c, s.who, 2, &s.how, &err),
+				 SL_E_MEASURE);
+		assert_null(c);
+		assert_string_equal(err.text, "b failed: it returned 7");
+	}
+}
+
+static void
+interrupt_keeps_the_rounds_so_far(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.work[1].interrupt_at = 200;
+	s.how.interrupt = &s.work[1].interrupted;
+	c = compare(&s, 2);
+	assert_int_equal(c->stopped_by, SL_STOP_INTERRUPT);
+	assert_true(c->rows[0].n_rounds > 0);
+	sl_comparisons_free(c);
+}
+
+static void
+same_seed_gives_the_same_result(void **state)
+{
+	double first = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sl_comparisons *c;
+		struct scene s;
+
+		set_scene(&s);
+		s.how.seed = 42;
+		s.how.margin = -1;
+		s.how.time_s = 0.05;
+		c = compare(&s, 2);
+		assert_int_equal(c->seed, 42);
+		if (i)
+			assert_near(c->rows[0].ratio.value, first, 0);
+		first = c->rows[0].ratio.value;
+		sl_comparisons_free(c);
+	}
+}
+
+static void
+absurd_options_are_refused(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		size_t n = 2;
+
+		set_scene(&s);
+		if (i == 0)
+			n = 1;
+		if (i == 1)
+			n = 65;
+		if (i == 2)
+			s.how.time_s = -1;
+		if (i == 3)
+			s.how.margin = 1;
+		if (i == 4)
+			s.how.alpha = 0.9;
+		assert_int_equal(sl_compare(&c, s.who, n, &s.how, NULL),
+				 SL_E_USAGE);
+		assert_null(c);
+		assert_int_equal(s.work[0].n_calls, 0);
+	}
+}
+
+static void
+every_failed_allocation_is_told_and_leaks_nothing(void **state)
+{
+	(void)state;
+	for (int fail_at = 1;; fail_at++) {
+		struct counting counting = {.fail_at = fail_at};
+		struct sl_allocator allocator = counting_allocator(&counting);
+		struct sl_comparisons *c;
+		struct scene s;
+		enum sl_status rc;
+
+		set_scene(&s);
+		s.how.allocator = &allocator;
+		s.how.time_s = 0.05;
+		rc = sl_compare(&c, s.who, 3, &s.how, NULL);
+		if (rc == SL_OK) {
+			assert_true(fail_at > 3);
+			sl_comparisons_free(c);
+			assert_int_equal(counting.n_out, 0);
+			break;
+		}
+		assert_int_equal(rc, SL_E_NOMEM);
+		assert_null(c);
+		assert_int_equal(counting.n_out, 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slower_faster_and_same_are_told),
+		cmocka_unit_test(candidates_are_called_equally_often),
+		cmocka_unit_test(short_time_leaves_it_undecided),
+		cmocka_unit_test(failing_candidate_is_named),
+		cmocka_unit_test(interrupt_keeps_the_rounds_so_far),
+		cmocka_unit_test(same_seed_gives_the_same_result),
+		cmocka_unit_test(absurd_options_are_refused),
+		cmocka_unit_test(
+			every_failed_allocation_is_told_and_leaks_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

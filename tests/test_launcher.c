@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_launcher.c - commands are found, run, and told apart by their end. */
+#define _GNU_SOURCE
+#include "harness.h"
+#include "launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char *const exit_3[] = {"sh", "-c", "exit 3", NULL};
+static const char *const killed[] = {"sh", "-c", "kill -9 $$", NULL};
+static const char *const greet[] = {"sh", "-c", "echo out; echo err >&2", NULL};
+static const char *const read_in[] = {"sh", "-c", "read x && test \"$x\" = in",
+				      NULL};
+/* A block of 64 MiB that is written to, and so resident. */
+static const char *const large[] = {"dd",     "if=/dev/zero", "of=/dev/null",
+				    "bs=64M", "count=1",      NULL};
+static const char *const gone[] = {"gone", NULL};
+
+static const struct sl__program programs[] = {
+	{"/bin/sh", exit_3},  {"/bin/sh", killed}, {"/bin/sh", greet},
+	{"/bin/sh", read_in}, {"/bin/dd", large},  {"/nowhere/gone", gone},
+};
+
+struct scene {
+	struct sl__launcher launcher;
+	int in_fd, out_fd;
+};
+
+static int
+temporary_file(const char *text)
+{
+	int fd = memfd_create("stream", 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (int)strlen(text));
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static int
+open_scene(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	struct sl__streams streams;
+
+	assert_non_null(s);
+	s->in_fd = temporary_file("in\n");
+	s->out_fd = temporary_file("");
+	streams.in_fd = s->in_fd;
+	streams.out_fd = s->out_fd;
+	streams.err_fd = s->out_fd;
+	assert_int_equal(
+		sl__launcher_open(&s->launcher, programs, &streams, NULL),
+		SL_OK);
+	*state = s;
+	return 0;
+}
+
+static int
+close_scene(void **state)
+{
+	struct scene *s = *state;
+
+	sl__launcher_close(&s->launcher);
+	close(s->in_fd);
+	close(s->out_fd);
+	free(s);
+	return 0;
+}
+
+static struct sl__run
+run(struct scene *s, size_t which)
+{
+	struct sl__run result;
+
+	assert_int_equal(sl__launcher_run(&s->launcher, which, &result, NULL),
+			 SL_OK);
+	return result;
+}
+
+static void
+endings_are_told_apart(void **state)
+{
+	struct sl__run result = run(*state, 0);
+
+	assert_int_equal(result.exit_code, 3);
+	assert_int_equal(result.start_error, 0);
+	assert_true(result.wall_ns > 0);
+	result = run(*state, 1);
+	assert_int_equal(result.exit_code, 128 + SIGKILL);
+	result = run(*state, 5);
+	assert_int_equal(result.start_error, ENOENT);
+}
+
+static void
+streams_are_connected(void **state)
+{
+	struct scene *s = *state;
+	char text[64] = "";
+
+	assert_int_equal(run(s, 2).exit_code, 0);
+	assert_true(pread(s->out_fd, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, "out\nerr\n");
+	assert_int_equal(run(s, 3).exit_code, 0);
+}
+
+/* The kernel would count our own memory into the command's peak. */
+static void
+peak_is_the_commands_own(void **state)
+{
+	struct scene *s = *state;
+	struct sl__run result = run(s, 4);
+
+	assert_int_equal(result.exit_code, 0);
+	assert_true(result.peak_bytes >= (64u << 20));
+	assert_true(result.peak_bytes < (96u << 20));
+	assert_true(s->launcher.floor_bytes > 0);
+}
+
+static void
+a_dead_launcher_is_an_error(void **state)
+{
+	struct scene *s = *state;
+	struct sl__run result;
+	struct sl_error err;
+
+	kill(s->launcher.pid, SIGKILL);
+	assert_int_equal(sl__launcher_run(&s->launcher, 0, &result, &err),
+			 SL_E_MEASURE);
+	assert_string_equal(err.text,
+			    "the process that runs the commands is gone");
+}
+
+static void
+programs_are_found_as_a_shell_does(void **state)
+{
+	struct sl__arena arena;
+	struct sl_error err;
+	const char *path;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	path = sl__launcher_find("sh", &arena, &err);
+	assert_non_null(path);
+	assert_int_equal(path[0], '/');
+	assert_string_equal(sl__launcher_find("/bin/sh", &arena, &err),
+			    "/bin/sh");
+	assert_null(sl__launcher_find("no-such-command-here", &arena, &err));
+	assert_string_equal(err.text, "cannot run 'no-such-command-here': no "
+				      "such command in PATH");
+	assert_null(sl__launcher_find("/bin", &arena, &err));
+	assert_null(sl__launcher_find("", &arena, &err));
+	assert_null(sl__launcher_find("/nowhere/x", &arena, &err));
+	assert_int_equal(err.status, SL_E_MEASURE);
+	sl__arena_release(&arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(endings_are_told_apart,
+						open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(streams_are_connected,
+						open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(peak_is_the_commands_own,
+						open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(a_dead_launcher_is_an_error,
+						open_scene, close_scene),
+		cmocka_unit_test(programs_are_found_as_a_shell_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
