@@ -1,12 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program: finds the command and runs it. */
-#include "sleuth.h"
+#include "commands.h"
+#include "exit_code.h"
+#include "options.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+const struct command *
+all_commands(void)
+{
+	static const struct command commands[] = {
+		{"bench", cmd_bench, "time commands, and say which is faster"},
+		{"compare", cmd_compare, "is B slower than A, or is it noise?"},
+		{"machine", cmd_machine, "what this computer can do, measured"},
+		{"selfcheck", cmd_selfcheck,
+		 "Sleuth's own error rates on this machine"},
+		{"help", cmd_help, "this page, or a command's"},
+		{NULL, NULL, NULL},
+	};
+
+	return commands;
+}
+
+const struct command *
+find_command(const char *name)
+{
+	const struct command *all = all_commands();
+	const char *names[16];
+	const char *near;
+	size_t n = 0;
+
+	for (; all[n].name; n++) {
+		if (strcmp(all[n].name, name) == 0)
+			return &all[n];
+		names[n] = all[n].name;
+	}
+	near = nearest_name(name, names, n);
+	if (near)
+		complain(NULL, EXIT_USAGE,
+			 "unknown command '%s'; did you mean '%s'?", name,
+			 near);
+	else
+		complain(NULL, EXIT_USAGE,
+			 "unknown command '%s'; see 'sleuth help'", name);
+	return NULL;
+}
 
 int
-main(void)
+exit_for(const char *command, const struct sl_error *err)
 {
-	printf("sleuth %s\n", sl_version());
-	return 0;
+	static const struct {
+		enum sl_status status;
+		int code;
+	} codes[] = {
+		{SL_E_NOMEM, EXIT_NOMEM},
+		{SL_E_USAGE, EXIT_USAGE},
+		{SL_E_DATA, EXIT_DATA},
+		{SL_E_ABSENT, EXIT_ABSENT},
+		{SL_E_IO, EXIT_IO},
+		{SL_E_MEASURE, EXIT_INVALID},
+		{SL_E_INTERRUPTED, EXIT_INTERRUPTED},
+	};
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].status == err->status)
+			return complain(command, codes[i].code, "%s",
+					err->text);
+	}
+	return complain(command, EXIT_BUG, "%s", err->text);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+	int code;
+
+	if (argc < 2) {
+		char *help[] = {(char[]){"help"}, NULL};
+
+		cmd_help(help);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("sleuth %s\n", sl_version());
+		return fflush(stdout) ? EXIT_IO : EXIT_FINE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		command = find_command("help");
+	else if (argv[1][0] == '-')
+		return complain(NULL, EXIT_USAGE,
+				"options come after a command; see 'sleuth "
+				"help'");
+	else
+		command = find_command(argv[1]);
+	if (!command)
+		return EXIT_USAGE;
+	code = command->run(argv + 1);
+	if (fflush(stdout) && code == EXIT_FINE)
+		code = complain(NULL, EXIT_IO, "standard output: %s",
+				strerror(errno));
+	return code == EXIT_DONE ? EXIT_FINE : code;
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_bench.c - `sleuth bench`: times commands, and says which is faster. */
+#include "bench_run.h"
+#include "commands.h"
+#include "exit_code.h"
+#include "gate.h"
+
+static const struct command_help help = {
+	"bench", "[options] -- CMD [ARG...] [-- CMD [ARG...]]...",
+	"Runs commands over and over, all of them once per round in random "
+	"order, until\ntheir medians are known to 1 % (or the time is up), and "
+	"says which is faster and\nhow sure that is. The first command is the "
+	"baseline.",
+	"  sleuth bench -- sleep 0.1\n"
+	"  sleuth bench -w 2 -r 50 -- grep -c x a.txt -- grep -c x b.txt\n"
+	"  sleuth bench -L n 10,100,1000 -- seq {n}\n"
+	"  sleuth bench --shell 'sort a | uniq' 'sort -u a'\n"
+	"  sleuth bench --gate 2% -- ./old -- ./new"};
+
+static const struct option options[] = {
+	{"gate", 0, OPTION_WORDS, offsetof(struct bench_arguments, gates),
+	 "[time=|memory=]P", "exit 1 when a later command is worse by more", 0,
+	 0, 1},
+};
+
+/* The limit on time is the margin that verdicts are about. */
+static int
+check(struct bench_arguments *a, size_t n_commands)
+{
+	struct gate gate;
+	int code = gate_read(&gate, &a->gates, help.name, n_commands);
+
+	if (!code && gate.has_time)
+		a->bench.margin = gate.time > 0 ? gate.time : -1;
+	return code;
+}
+
+int
+cmd_bench(char **argv)
+{
+	struct bench_arguments a = {.margin = 0.01};
+	struct option_group extra = {options,
+				     sizeof(options) / sizeof(options[0]), &a};
+	struct sl_bench *bench;
+	struct gate gate;
+	int code;
+
+	code = bench_run(&help, &a, &extra, argv, check, &bench);
+	if (!code)
+		code = gate_read(&gate, &a.gates, help.name, bench->n_results);
+	if (!code)
+		code = gate_judge(&gate, bench, help.name);
+	sl_bench_free(bench);
+	return code;
+}

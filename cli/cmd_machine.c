@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_machine.c - `sleuth machine`: what this computer can do, measured. */
+#include "commands.h"
+#include "exit_code.h"
+#include "options.h"
+#include "output.h"
+#include "tty.h"
+
+#include <stdio.h>
+
+static const struct command_help help = {
+	"machine", "[options]",
+	"Says what this computer is and measures what it can do: arithmetic "
+	"per type and\nvector width, bandwidth and latency per cache level and "
+	"memory, for 1, 2, 4 ...\nthreads. Takes about 15 seconds the first "
+	"time; the result is kept in the user's\ncache folder for this very "
+	"machine.",
+	"  sleuth machine\n"
+	"  sleuth machine --fresh --svg=roofline.svg"};
+
+struct arguments {
+	struct sl_machine_options machine;
+	struct output output;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"fresh", 0, OPTION_FLAG, AT(machine.fresh), NULL,
+	 "measure again, whatever was kept", 0, 0, 0},
+	{"threads", 0, OPTION_COUNT, AT(machine.n_threads), "N",
+	 "use at most N threads (all allowed)", 1, 4096, 0},
+	{"time", 't', OPTION_SECONDS, AT(machine.time_s), "SECONDS",
+	 "for measuring (12)", 0.1, 600, 0},
+	{"svg", 0, OPTION_TEXT, AT(output.svg), "FILE",
+	 "the roofline as a drawing", 0, 0, 0},
+};
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	return sl_machine_render(result, how, out, err);
+}
+
+static void
+print_remark(const char *text, void *ctx)
+{
+	(void)ctx;
+	tty_clear_progress();
+	fprintf(stderr, "sleuth machine: %s\n", text);
+}
+
+static int
+run(struct sl_machine_options *how, const struct output *output)
+{
+	struct sl_log log = {print_remark, NULL};
+	struct sl_machine *machine;
+	struct sl_error err;
+	enum sl_status rc;
+	int code;
+
+	how->struct_size = sizeof(*how);
+	how->interrupt = tty_catch_interrupt();
+	if (!output->quiet)
+		how->log = &log;
+	if (tty_shows_progress() && !output->quiet) {
+		how->progress = tty_progress;
+		how->progress_ctx = (char[]){"machine"};
+	}
+	rc = sl_machine_probe(&machine, how, &err);
+	tty_clear_progress();
+	if (rc)
+		return exit_for(help.name, &err);
+	code = output_write(output, help.name, render, machine);
+	if (!code && machine->stopped_by == SL_STOP_INTERRUPT)
+		code = EXIT_INTERRUPTED;
+	sl_machine_free(machine);
+	return code;
+}
+
+int
+cmd_machine(char **argv)
+{
+	struct arguments a = {0};
+	const struct option_group groups[] = {
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		output_group(&a.output),
+	};
+	const char **words;
+	size_t n_words;
+	int code;
+
+	code = options_read(&help, groups, 2, argv, &words, &n_words);
+	if (!code && n_words)
+		code = complain(help.name, EXIT_USAGE, "unexpected '%s'",
+				words[0]);
+	if (!code)
+		code = output_check(&a.output, help.name);
+	return code ? code : run(&a.machine, &a.output);
+}

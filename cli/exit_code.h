@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exit_code.h - what the program's exit codes mean. */
+#ifndef SL_EXIT_CODE_H
+#define SL_EXIT_CODE_H
+
+#include "sleuth.h"
+
+enum exit_code {
+	EXIT_DONE = -1, /* help was printed: exit 0, do nothing more */
+	EXIT_FINE = 0,
+	EXIT_REGRESSED = 1, /* regressed, over budget, mismatch */
+	EXIT_UNDECIDED = 2,
+	EXIT_INVALID = 3, /* nothing measured, or what was measured failed */
+	EXIT_USAGE = 64,
+	EXIT_DATA = 65,
+	EXIT_ABSENT = 69,
+	EXIT_BUG = 70,
+	EXIT_NOMEM = 71,
+	EXIT_IO = 74,
+	EXIT_INTERRUPTED = 130
+};
+
+/* The exit code for a failed library call; tells the user on stderr. */
+int exit_for(const char *command, const struct sl_error *err);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.c - limits that turn a result into an exit code. */
+#include "gate.h"
+#include "exit_code.h"
+
+#include <string.h>
+
+int
+gate_read(struct gate *gate, const struct word_list *texts, const char *command,
+	  size_t n_commands)
+{
+	memset(gate, 0, sizeof(*gate));
+	if (texts->n && n_commands < 2)
+		return complain(command, EXIT_USAGE,
+				"--gate needs two commands: a baseline and "
+				"another");
+	for (size_t i = 0; i < texts->n; i++) {
+		const char *text = texts->words[i];
+		int is_memory = strncmp(text, "memory=", 7) == 0;
+		const char *share = is_memory                        ? text + 7
+				    : strncmp(text, "time=", 5) == 0 ? text + 5
+								     : text;
+		double limit;
+
+		if (!parse_share(&limit, share) || limit < 0 || limit >= 1)
+			return complain(command, EXIT_USAGE,
+					"--gate %s: must be such as 1%%, "
+					"time=1%% or memory=5%%",
+					text);
+		if (is_memory ? gate->has_memory : gate->has_time)
+			return complain(command, EXIT_USAGE,
+					"--gate %s: given twice", text);
+		if (is_memory) {
+			gate->has_memory = 1;
+			gate->memory = limit;
+		} else {
+			gate->has_time = 1;
+			gate->time = limit;
+		}
+	}
+	return 0;
+}
+
+/* The worse of two codes: 1 before 3 before 2 before 0. */
+static int
+worse(int a, int b)
+{
+	static const int rank[] = {[EXIT_FINE] = 0,
+				   [EXIT_UNDECIDED] = 1,
+				   [EXIT_INVALID] = 2,
+				   [EXIT_REGRESSED] = 3};
+
+	return rank[a] > rank[b] ? a : b;
+}
+
+static int
+judge_time(const struct sl_comparison *c, const char *command)
+{
+	switch (c->gate) {
+	case SL_GATE_REGRESSED:
+		return complain(command, EXIT_REGRESSED,
+				"gate broken: '%s' is slower than '%s' by "
+				"more than %g %%",
+				c->b, c->a, 100 * c->margin);
+	case SL_GATE_UNDECIDED:
+		return complain(command, EXIT_UNDECIDED,
+				"gate undecided: '%s' against '%s' needs more "
+				"time",
+				c->b, c->a);
+	case SL_GATE_OK:
+		return EXIT_FINE;
+	}
+	return EXIT_BUG;
+}
+
+static int
+judge_memory(const struct gate *gate, const struct sl_comparison *c,
+	     const char *command)
+{
+	if (c->memory_ratio.absent)
+		return complain(command, EXIT_INVALID,
+				"gate invalid: memory of '%s' against '%s' "
+				"was not measured: %s",
+				c->b, c->a, c->memory_ratio.absent);
+	if (1 / c->memory_ratio.value > 1 + gate->memory)
+		return complain(command, EXIT_REGRESSED,
+				"gate broken: '%s' needs %.3g times the "
+				"memory of '%s'",
+				c->b, 1 / c->memory_ratio.value, c->a);
+	return EXIT_FINE;
+}
+
+int
+gate_judge(const struct gate *gate, const struct sl_bench *bench,
+	   const char *command)
+{
+	int code = EXIT_FINE;
+
+	for (size_t i = 0; i < bench->n_comparisons; i++) {
+		const struct sl_comparison *c = &bench->comparisons[i];
+
+		if (gate->has_time)
+			code = worse(code, judge_time(c, command));
+		if (gate->has_memory)
+			code = worse(code, judge_memory(gate, c, command));
+	}
+	return code;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.h - limits that turn a result into an exit code. */
+#ifndef SL_GATE_H
+#define SL_GATE_H
+
+#include "options.h"
+#include "sleuth.h"
+
+struct gate {
+	int has_time, has_memory;
+	double time, memory; /* shares by which B may be worse than A */
+};
+
+/*
+ * Reads "1%", "time=1%" or "memory=5%", each at most once.  Returns 0 or an
+ * exit code after one line on stderr.
+ */
+int gate_read(struct gate *gate, const struct word_list *texts,
+	      const char *command, size_t n_commands);
+
+/*
+ * The exit code: 1 when any later command is proved worse than the first,
+ * 3 when a limit could not be measured, 2 when time did not suffice for all,
+ * 0 when all are proved within the limits.  Says on stderr what broke.
+ */
+int gate_judge(const struct gate *gate, const struct sl_bench *bench,
+	       const char *command);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options.c - reading the command line from a table.
+ *
+ * getopt_long() would do most of this, but not the messages: which value was
+ * wrong, what it may be, and which option was probably meant.
+ */
+#include "options.h"
+#include "exit_code.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+complain(const char *command, int code, const char *format, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "sleuth%s%s: ", command ? " " : "",
+		command ? command : "");
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return code;
+}
+
+void *
+must_alloc(size_t n, size_t n_bytes)
+{
+	void *block = calloc(n ? n : 1, n_bytes);
+
+	if (!block) {
+		fputs("sleuth: out of memory\n", stderr);
+		exit(EXIT_NOMEM);
+	}
+	return block;
+}
+
+/* ----------------------------------------------------------- near names */
+
+/* Levenshtein distance, for words of at most 31 letters; 99 beyond. */
+static size_t
+edits_between(const char *a, const char *b)
+{
+	size_t row[32];
+	size_t n = strlen(b);
+
+	if (n > 31 || strlen(a) > 31)
+		return 99;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+const char *
+nearest_name(const char *word, const char *const *names, size_t n)
+{
+	const char *nearest = NULL;
+	size_t least = 3;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t edits = edits_between(word, names[i]);
+
+		if (edits < least && 2 * edits < strlen(names[i])) {
+			least = edits;
+			nearest = names[i];
+		}
+	}
+	return nearest;
+}
+
+/* -------------------------------------------------------------- numbers */
+
+/* A plain decimal number; *end is what follows it. */
+static int
+parse_number(double *out, const char *text, const char **end)
+{
+	char *after;
+
+	if ((*text < '0' || *text > '9') && *text != '-' && *text != '+' &&
+	    *text != '.')
+		return 0; /* strtod would take "inf", "nan" and blanks */
+	errno = 0;
+	*out = strtod(text, &after);
+	*end = after;
+	return after != text && isfinite(*out);
+}
+
+int
+parse_seconds(double *out, const char *text)
+{
+	static const struct {
+		const char *suffix;
+		double factor;
+	} units[] = {{"", 1},      {"s", 1},     {"ms", 1e-3}, {"us", 1e-6},
+		     {"µs", 1e-6}, {"ns", 1e-9}, {"m", 60},    {"h", 3600}};
+	const char *end;
+
+	if (!parse_number(out, text, &end))
+		return 0;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].suffix) == 0) {
+			*out *= units[i].factor;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int
+parse_share(double *out, const char *text)
+{
+	const char *end;
+
+	if (!parse_number(out, text, &end))
+		return 0;
+	if (strcmp(end, "%") == 0) {
+		*out /= 100;
+		return 1;
+	}
+	return *end == '\0';
+}
+
+int
+parse_count(size_t *out, const char *text)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *end == '\0' && errno == 0;
+}
+
+/* ----------------------------------------------------------------- help */
+
+static void
+print_option(const struct option *option)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%s%c%s--%s%s%s%s",
+		 option->letter ? "-" : " ",
+		 option->letter ? option->letter : ' ',
+		 option->letter ? ", " : "  ", option->name,
+		 !option->value                 ? ""
+		 : option->kind == OPTION_MAYBE ? "[="
+						: " ",
+		 option->value ? option->value : "",
+		 option->kind == OPTION_MAYBE ? "]" : "");
+	if (strlen(left) > 30)
+		printf("  %s\n  %-31s%s\n", left, "", option->help);
+	else
+		printf("  %-31s%s\n", left, option->help);
+}
+
+static void
+print_help(const struct command_help *help, const struct option_group *groups,
+	   size_t n_groups)
+{
+	printf("usage: sleuth %s %s\n\n%s\n\noptions:\n", help->name,
+	       help->synopsis, help->about);
+	for (size_t i = 0; i < n_groups; i++) {
+		for (size_t k = 0; k < groups[i].n; k++)
+			print_option(&groups[i].options[k]);
+	}
+	printf("  %-31s%s\n", "-h, --help", "this page");
+	if (help->examples)
+		printf("\nexamples:\n%s\n", help->examples);
+}
+
+/* -------------------------------------------------------------- reading */
+
+struct reader {
+	const struct command_help *help;
+	const struct option_group *groups;
+	size_t n_groups;
+	char **next; /* the word to be read; NULL ends them */
+};
+
+/* An option that was met, and where its value goes. */
+struct met {
+	const struct option *option;
+	void *target;
+};
+
+static struct met
+meet(const struct option_group *group, size_t i)
+{
+	struct met met = {&group->options[i],
+			  (char *)group->base + group->options[i].offset};
+
+	return met;
+}
+
+static int
+out_of_range(const struct reader *r, const struct option *option,
+	     const char *value)
+{
+	if (option->max < 1e18)
+		return complain(r->help->name, EXIT_USAGE,
+				"--%s %s: must be from %g to %g", option->name,
+				value, option->min, option->max);
+	return complain(r->help->name, EXIT_USAGE,
+			"--%s %s: must be at least %g", option->name, value,
+			option->min);
+}
+
+static int
+not_a(const struct reader *r, const struct option *option, const char *value,
+      const char *what)
+{
+	return complain(r->help->name, EXIT_USAGE, "--%s %s: not %s",
+			option->name, value, what);
+}
+
+static int
+set_count(const struct reader *r, struct met met, const char *value)
+{
+	const struct option *option = met.option;
+	size_t count;
+
+	if (!parse_count(&count, value))
+		return not_a(r, option, value, "a whole number");
+	if ((double)count < option->min || (double)count > option->max)
+		return out_of_range(r, option, value);
+	*(size_t *)met.target = count;
+	return 0;
+}
+
+static int
+set_number(const struct reader *r, struct met met, const char *value)
+{
+	const struct option *option = met.option;
+	int is_share = option->kind == OPTION_SHARE;
+	double number;
+
+	if (!(is_share ? parse_share : parse_seconds)(&number, value))
+		return not_a(r, option, value,
+			     is_share ? "a share such as 1% or 0.01"
+				      : "a time such as 2, 500ms or 1m");
+	if (number < option->min || number > option->max) {
+		if (is_share)
+			return complain(r->help->name, EXIT_USAGE,
+					"--%s %s: must be from %g%% to %g%%",
+					option->name, value, 100 * option->min,
+					100 * option->max);
+		return out_of_range(r, option, value);
+	}
+	*(double *)met.target = number;
+	return 0;
+}
+
+static int
+add_words(struct reader *r, struct met met, const char *first)
+{
+	struct word_list *list = met.target;
+	size_t n_words = met.option->n_words;
+	size_t n_held = list->n * n_words;
+	const char **words = must_alloc(n_held + n_words, sizeof(*words));
+
+	if (n_held)
+		memcpy(words, list->words, n_held * sizeof(*words));
+	words[n_held] = first;
+	for (size_t i = 1; i < n_words; i++) {
+		if (!*r->next) {
+			free(words);
+			return complain(r->help->name, EXIT_USAGE,
+					"--%s needs %zu values: %s",
+					met.option->name, n_words,
+					met.option->value);
+		}
+		words[n_held + i] = *r->next++;
+	}
+	free(list->words);
+	list->words = words;
+	list->n++;
+	return 0;
+}
+
+static int
+set_option(struct reader *r, struct met met, const char *value)
+{
+	switch (met.option->kind) {
+	case OPTION_FLAG:
+		*(int *)met.target = 1;
+		return 0;
+	case OPTION_TEXT:
+	case OPTION_MAYBE:
+		*(const char **)met.target = value ? value : "";
+		return 0;
+	case OPTION_COUNT:
+		return set_count(r, met, value);
+	case OPTION_SECONDS:
+	case OPTION_SHARE:
+		return set_number(r, met, value);
+	case OPTION_WORDS:
+		return add_words(r, met, value);
+	}
+	return EXIT_BUG;
+}
+
+static int
+takes_value(const struct option *option)
+{
+	return option->kind != OPTION_FLAG && option->kind != OPTION_MAYBE;
+}
+
+/* 'value' is what followed '=' or the letter, or NULL. */
+static int
+read_option(struct reader *r, struct met met, const char *value)
+{
+	const struct option *option = met.option;
+
+	if (option->kind == OPTION_FLAG && value)
+		return complain(r->help->name, EXIT_USAGE,
+				"--%s takes no value", option->name);
+	if (takes_value(option) && !value) {
+		if (!*r->next)
+			return complain(r->help->name, EXIT_USAGE,
+					"--%s needs a value: %s", option->name,
+					option->value);
+		value = *r->next++;
+	}
+	return set_option(r, met, value);
+}
+
+static int
+unknown_option(const struct reader *r, const char *word, size_t n_letters)
+{
+	char name[64];
+	const char *near = NULL;
+
+	snprintf(name, sizeof(name), "%.*s", (int)n_letters, word);
+	for (size_t i = 0; i < r->n_groups && !near; i++) {
+		for (size_t k = 0; k < r->groups[i].n && !near; k++)
+			near = nearest_name(name, &r->groups[i].options[k].name,
+					    1);
+	}
+	if (near)
+		return complain(r->help->name, EXIT_USAGE,
+				"unknown option '--%s'; did you mean '--%s'?",
+				name, near);
+	return complain(r->help->name, EXIT_USAGE,
+			"unknown option '--%s'; see 'sleuth %s --help'", name,
+			r->help->name);
+}
+
+static int
+read_long(struct reader *r, const char *word)
+{
+	size_t n = strcspn(word, "=");
+	const char *value = word[n] ? word + n + 1 : NULL;
+
+	for (size_t i = 0; i < r->n_groups; i++) {
+		for (size_t k = 0; k < r->groups[i].n; k++) {
+			const char *name = r->groups[i].options[k].name;
+
+			if (strlen(name) == n && strncmp(name, word, n) == 0)
+				return read_option(r, meet(&r->groups[i], k),
+						   value);
+		}
+	}
+	return unknown_option(r, word, n);
+}
+
+/* The option with that letter; its option is NULL when there is none. */
+static struct met
+find_letter(const struct reader *r, char letter)
+{
+	struct met none = {NULL, NULL};
+
+	for (size_t i = 0; i < r->n_groups; i++) {
+		for (size_t k = 0; k < r->groups[i].n; k++) {
+			if (r->groups[i].options[k].letter == letter)
+				return meet(&r->groups[i], k);
+		}
+	}
+	return none;
+}
+
+static int
+read_letters(struct reader *r, const char *letters)
+{
+	int code = 0;
+
+	for (; !code && *letters; letters++) {
+		struct met met = find_letter(r, *letters);
+
+		if (!met.option)
+			return complain(r->help->name, EXIT_USAGE,
+					"unknown option '-%c'; see 'sleuth %s "
+					"--help'",
+					*letters, r->help->name);
+		if (takes_value(met.option))
+			return read_option(r, met,
+					   letters[1] ? letters + 1 : NULL);
+		code = read_option(r, met, NULL);
+	}
+	return code;
+}
+
+int
+options_read(const struct command_help *help, const struct option_group *groups,
+	     size_t n_groups, char **argv, const char ***rest, size_t *n_rest)
+{
+	struct reader r = {help, groups, n_groups, argv + 1};
+	size_t n_words = 0;
+	int code = 0;
+
+	while (argv[n_words])
+		n_words++;
+	*rest = must_alloc(n_words + 1, sizeof(**rest));
+	*n_rest = 0;
+	while (!code && *r.next) {
+		const char *word = *r.next++;
+
+		if (strcmp(word, "--") == 0) {
+			(*rest)[(*n_rest)++] = word;
+			while (*r.next)
+				(*rest)[(*n_rest)++] = *r.next++;
+		} else if (strcmp(word, "-h") == 0 ||
+			   strcmp(word, "--help") == 0) {
+			print_help(help, groups, n_groups);
+			return EXIT_DONE;
+		} else if (word[0] == '-' && word[1] == '-') {
+			code = read_long(&r, word + 2);
+		} else if (word[0] == '-' && word[1]) {
+			code = read_letters(&r, word + 1);
+		} else {
+			(*rest)[(*n_rest)++] = word;
+		}
+	}
+	return code;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - reading the command line from a table. */
+#ifndef SL_OPTIONS_H
+#define SL_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What an option's value is, and the type of the field it goes to. */
+enum option_kind {
+	OPTION_FLAG,    /* int: set to 1 */
+	OPTION_TEXT,    /* const char * */
+	OPTION_MAYBE,   /* const char *: --name or --name=VALUE; "" without */
+	OPTION_COUNT,   /* size_t, within min and max */
+	OPTION_SECONDS, /* double: 2, 500ms, 10us, 1m; within min and max */
+	OPTION_SHARE,   /* double: 1% or 0.01; within min and max */
+	OPTION_WORDS    /* struct word_list: n_words values each time */
+};
+
+/* All values given to an option that may be repeated. */
+struct word_list {
+	const char **words; /* n * n_words of them */
+	size_t n;           /* times given */
+};
+
+struct option {
+	const char *name; /* without the dashes */
+	char letter;      /* 0 for none */
+	enum option_kind kind;
+	size_t offset;     /* of the field in the group's struct */
+	const char *value; /* how help names it, "N", "FILE" */
+	const char *help;
+	double min, max; /* of numbers */
+	size_t n_words;  /* OPTION_WORDS */
+};
+
+/*
+ * A table of options and the struct its values go to.  Commands share groups:
+ * where output goes means the same everywhere.
+ */
+struct option_group {
+	const struct option *options;
+	size_t n;
+	void *base;
+};
+
+struct command_help {
+	const char *name;     /* "bench" */
+	const char *synopsis; /* after "sleuth bench " */
+	const char *about;    /* paragraphs */
+	const char *examples; /* lines, or NULL */
+};
+
+/*
+ * Reads argv[1..] against the groups.  Words that are no options, and
+ * everything from the first "--" on, go to rest[] in order, the "--"
+ * included.  Returns 0, or an exit code after one line on stderr; --help
+ * prints to stdout and returns EXIT_DONE.
+ */
+int options_read(const struct command_help *help,
+		 const struct option_group *groups, size_t n_groups,
+		 char **argv, const char ***rest, size_t *n_rest);
+
+/* One line "sleuth bench: ..." on stderr; returns 'code'. */
+int complain(const char *command, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The name in names[0..n-1] that 'word' was probably meant to be, or NULL
+ * when none is near (at most two edits, fewer than half of its letters).
+ */
+const char *nearest_name(const char *word, const char *const *names, size_t n);
+
+/* Numbers as options take them; return 1, or 0 when 'text' is none. */
+int parse_seconds(double *out, const char *text);
+int parse_share(double *out, const char *text);
+int parse_count(size_t *out, const char *text);
+
+/* Memory that cannot be had ends the program with exit code 71. */
+void *must_alloc(size_t n, size_t n_bytes);
+
+#endif

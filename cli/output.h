@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.h - where a result goes: the screen and files. */
+#ifndef SL_OUTPUT_H
+#define SL_OUTPUT_H
+
+#include "options.h"
+#include "sleuth.h"
+
+/* What the options of output_group() say. */
+struct output {
+	const char *json; /* NULL: not asked; "": to standard output alone */
+	const char *csv, *markdown, *svg, *hyperfine; /* files, or NULL */
+	const char *color; /* "auto", "always" or "never" */
+	const char *unit, *sort;
+	int quiet, verbose;
+};
+
+/* --json, --csv, --md, --color, --verbose, --quiet: for every command. */
+struct option_group output_group(struct output *output);
+
+/* Renders some result; like sl_bench_render(). */
+typedef enum sl_status render_function(const void *result,
+				       const struct sl_render_options *how,
+				       struct sl_buf *out,
+				       struct sl_error *err);
+
+/*
+ * Looks, before anything is measured, whether the files can be written and
+ * the words are known.  Returns 0 or an exit code.
+ */
+int output_check(const struct output *output, const char *command);
+
+/* Writes everything asked for.  Returns 0 or an exit code. */
+int output_write(const struct output *output, const char *command,
+		 render_function *render, const void *result);
+
+#endif

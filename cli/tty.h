@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tty.h - the terminal: its width, colours, progress and Ctrl-C. */
+#ifndef SL_TTY_H
+#define SL_TTY_H
+
+#include "sleuth.h"
+
+/* Columns of standard output: COLUMNS, the terminal's own, or 80. */
+size_t tty_columns(void);
+
+/* Colours: a terminal, TERM is not "dumb", NO_COLOR is not set. */
+int tty_wants_color(void);
+
+/* Whether the locale's characters are UTF-8. */
+int tty_is_utf8(void);
+
+/*
+ * Catches Ctrl-C (and SIGTERM) from here on: the flag becomes non-zero.  A
+ * second one ends the program at once.
+ */
+const volatile sig_atomic_t *tty_catch_interrupt(void);
+
+/*
+ * Draws a bar on standard error when that is a terminal; 'ctx' is the name
+ * of the command.  tty_clear_progress() removes it.
+ */
+void tty_progress(const struct sl_progress *now, void *ctx);
+int tty_shows_progress(void);
+void tty_clear_progress(void);
+
+#endif
