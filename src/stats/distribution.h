@@ -8,7 +8,9 @@
 
 struct sl__distribution_options {
 	double alpha;            /* 0.05 */
-	size_t samples_per_slot; /* >= 1: for slot medians in warm-up detection */
+	size_t samples_per_slot; /* >= 1: for slot medians in warm-up
+				    detection, which uses at most 1024 slots
+				    and makes them longer where needed */
 	size_t n_warmup;         /* fixed number of warm-up samples ... */
 	int warmup_is_fixed;     /* ... when this is set; detected otherwise */
 	struct sl__rng *rng;
@@ -16,11 +18,24 @@ struct sl__distribution_options {
 
 /*
  * Fills 'out' from x[0..n-1], times in the order they were taken, n >= 1.
- * first_ns is left alone (the caller knows it).  Warm-up samples are left out of all figures
- * but counted.  Where the steady samples are autocorrelated (lag-1 beyond
- * 2 / sqrt(n), or Ljung-Box at 1 % over ten lags), intervals come from the block
- * bootstrap and say so.  A percentile p with a refused order-statistic
- * interval stays refused.
+ * first_ns is left alone (the caller knows it).  Warm-up samples are left out
+ * of all figures but counted; the class is what detection says, whether or
+ * not their number is fixed.  SL_E_USAGE when nothing but warm-up is left.
+ *
+ * Samples count as autocorrelated when lag 1 is beyond 2 / sqrt(n), or
+ * Ljung-Box (1978) rejects at 1 % over ten lags, outliers drawn in to their
+ * fences.  The intervals then are
+ *   quantiles  block bootstrap, never narrower than by order statistics
+ *   mean       block bootstrap
+ * and for n > 5000, where resampling takes too long,
+ *   quantiles  order statistics of n / t independent samples (BATCH)
+ *   mean       Student's t of batch means (BATCH)
+ * with t the long-run variance of "below the quantile" over its variance,
+ * from batches of sqrt(n) samples.  For independent samples they are
+ *   quantiles  order statistics
+ *   mean       BCa for n from 30 to 2000, else Student's t: below, BCa is
+ *              too narrow; above, the two agree and t costs nothing.
+ * A percentile with a refused order-statistic interval stays refused.
  */
 enum sl_status sl__distribution_of(struct sl_latency *out, const double *x,
 				   size_t n,
@@ -31,7 +46,8 @@ enum sl_status sl__distribution_of(struct sl_latency *out, const double *x,
 /*
  * The relative difference between two medians of n samples each that a
  * two-sided test at 5 % finds with 80 % power: (1.96 + 0.84) * sqrt(2) * se
- * / median, se taken from the interval of the median.
+ * / median, se = (hi - lo) / (2 * 1.96) taken from the 95 % interval of the
+ * median.  NaN when that was refused.
  */
 double sl__minimum_detectable(const struct sl_estimate *median);
 

@@ -7,9 +7,10 @@
 #include "sleuth.h"
 
 /*
- * Invariants: n <= cap.  log_ratios[i] = ln(tB / tA) of round i.  A verdict
- * and a gate, once reached, stay: an e-process that crossed its bound has
- * proved its point whatever it does later.
+ * Invariants: n <= cap.  log_ratios[i] = D = ln(tB / tA) of round i.  A
+ * verdict and a gate, once reached, stay: an e-process that crossed its
+ * bound has proved its point whatever it does later.  A tie with zero or
+ * with a margin is decided by the coin.
  *
  * With margin m > 0: "slower" when the one-sided e-process of
  * D > ln(1 + m) reaches 2 / alpha, "faster" when that of D < -ln(1 + m)
@@ -24,14 +25,16 @@ struct sl__duel {
 	size_t n, cap;
 	double margin, alpha;
 	struct sl__rng *coin; /* decides ties; the caller's */
-	size_t n_above_zero;  /* rounds with D > 0, ties by coin */
+	size_t n_above_zero;  /* rounds with D > 0 */
 	size_t n_above_hi;    /* rounds with D > ln(1 + m) */
 	size_t n_above_lo;    /* rounds with D > -ln(1 + m) */
+	unsigned char below_hi_proved, above_lo_proved; /* for "same" */
 	enum sl_verdict verdict;
 	enum sl_gate gate;
 	size_t decided_at; /* rounds when the verdict fell; 0 while open */
 };
 
+/* A margin below zero counts as zero; 0 < alpha < 1. */
 void sl__duel_init(struct sl__duel *duel, double *storage, size_t cap,
 		   double margin, double alpha, struct sl__rng *coin);
 
@@ -42,16 +45,17 @@ void sl__duel_init(struct sl__duel *duel, double *storage, size_t cap,
 void sl__duel_add(struct sl__duel *duel, double a, double b);
 
 /*
- * tB / tA: exp of the median log-ratio, with the always-valid interval.
- * 'scratch' holds n doubles.  NaN for n == 0.
+ * tB / tA: exp of the median log-ratio, with the always-valid interval of
+ * confidence 1 - alpha.  'scratch' holds n doubles.  NaN for n == 0.
  */
 struct sl_estimate sl__duel_ratio(const struct sl__duel *duel, double *scratch);
 
 /*
- * The relative change that as many rounds again would find with 80 % power:
- * from the spread of the log-ratios around their median (a shift d must move
- * enough of them across zero; docs/statistics.md has the derivation).
- * NaN when n is too small to say.
+ * The relative change that as many rounds again would find with 80 % power,
+ * the margin included: from the spread of the log-ratios around their median
+ * (a shift must move enough of them across the margin; docs/statistics.md
+ * has the derivation).  NaN when n is too small to say.  'scratch' holds n
+ * doubles.
  */
 double sl__duel_minimum_detectable(const struct sl__duel *duel,
 				   double *scratch);

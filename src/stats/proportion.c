@@ -28,7 +28,8 @@ rate_with_cdf(size_t k, size_t n, double target)
 struct sl_estimate
 sl__proportion(size_t k, size_t n, double alpha)
 {
-	struct sl_estimate e = {NAN, NAN, NAN, n, 1, SL_METHOD_BINOMIAL};
+	struct sl_estimate e = {(double)NAN, (double)NAN, (double)NAN,
+				n,           1,           SL_METHOD_BINOMIAL};
 
 	if (n == 0)
 		return e;

@@ -16,22 +16,24 @@ struct sl__two_sample {
 	double p;         /* two-sided */
 };
 
-/* Equal variances assumed; both n >= 2. */
+/*
+ * Equal variances assumed.  All NaN when a sample has fewer than two values
+ * or neither varies, here and in sl__welch_t().
+ */
 void sl__pooled_t(struct sl__two_sample *out, const double *a, size_t n_a,
 		  const double *b, size_t n_b);
 
-/* Welch-Satterthwaite. */
+/* Like sl__pooled_t() for unequal variances; df after Satterthwaite. */
 void sl__welch_t(struct sl__two_sample *out, const double *a, size_t n_a,
 		 const double *b, size_t n_b);
 
 /*
  * Exact distribution for n_a, n_b <= 50 without ties, otherwise the normal
- * approximation with tie correction and continuity correction.  Scratch
- * comes from 'arena'.
+ * approximation with tie correction and continuity correction.  SL_E_USAGE
+ * for an empty sample.  Scratch comes from 'arena'.
  */
 enum sl_status sl__mann_whitney(struct sl__two_sample *out, const double *a,
 				size_t n_a, const double *b, size_t n_b,
-				struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+				struct sl__arena *arena) SL_CHECKED;
 
 #endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quantile.c - quantiles with order-statistic intervals.
+ *
+ * How many of n independent samples lie below the q-quantile is Bin(n, q)
+ * whatever their distribution, so two sorted samples bracket it with a
+ * probability that can be computed.  Does nothing about samples that depend
+ * on each other: there the bracket is too narrow.
+ */
+#include "quantile.h"
+#include "special.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "banned.h"
+
+double
+sl__quantile_sorted(const double *sorted, size_t n, double q)
+{
+	double position, below;
+	size_t at;
+
+	assert(n > 0 && q >= 0 && q <= 1);
+	position = (double)(n - 1) * q;
+	below = floor(position);
+	at = (size_t)below;
+	if (at + 1 >= n)
+		return sorted[n - 1];
+	return sorted[at] + (position - below) * (sorted[at + 1] - sorted[at]);
+}
+
+/*
+ * P(Bin(n, p) < l) <= share, forgiving the rounding error of the left side,
+ * without which (1/2)^5 <= 1/32 is false.
+ */
+static int
+is_rare(size_t l, size_t n, double p, double share)
+{
+	return sl__binomial_cdf((double)l - 1, n, p) <= share * (1 + 1e-12);
+}
+
+/* The largest l <= n with P(Bin(n, p) < l) <= share, by bisection. */
+static size_t
+lower_rank(size_t n, double p, double share)
+{
+	size_t good = 0, bad = n + 1;
+
+	while (bad - good > 1) {
+		size_t l = good + (bad - good) / 2;
+
+		if (is_rare(l, n, p, share))
+			good = l;
+		else
+			bad = l;
+	}
+	return good;
+}
+
+int
+sl__quantile_ranks(size_t n, double q, double alpha, size_t *l, size_t *h)
+{
+	assert(q > 0 && q < 1 && alpha > 0 && alpha < 1);
+	/* P(Bin(n, q) >= h) = P(Bin(n, 1 - q) < n + 1 - h). */
+	*l = lower_rank(n, q, alpha / 2);
+	*h = n + 1 - lower_rank(n, 1 - q, alpha / 2);
+	return *l >= 1 && *h <= n;
+}
+
+size_t
+sl__quantile_needs_n(double q, double alpha)
+{
+	double rarer = q < 0.5 ? q : 1 - q;
+	size_t n;
+
+	assert(rarer > 0 && alpha > 0 && alpha < 1);
+	/* All n on one side has probability (1 - rarer)^n. */
+	n = (size_t)ceil(log(alpha / 2) / log1p(-rarer));
+	/* Where that is a whole number, rounding may have missed it. */
+	while (n > 1 && is_rare(1, n - 1, rarer, alpha / 2))
+		n--;
+	while (!is_rare(1, n, rarer, alpha / 2))
+		n++;
+	return n;
+}
+
+struct sl_estimate
+sl__quantile_estimate(const double *sorted, size_t n, double q, double alpha)
+{
+	const double absent = (double)NAN;
+	struct sl_estimate e = {absent, absent, absent, n, 0, SL_METHOD_ORDER};
+	size_t l, h;
+
+	if (n > 0)
+		e.value = sl__quantile_sorted(sorted, n, q);
+	if (sl__quantile_ranks(n, q, alpha, &l, &h)) {
+		e.lo = sorted[l - 1];
+		e.hi = sorted[h - 1];
+	} else {
+		e.needs_n = sl__quantile_needs_n(q, alpha);
+	}
+	return e;
+}
