@@ -175,13 +175,11 @@ failures_are_told(void **state)
 {
 	struct sl__two_sample r;
 	struct sl__arena arena;
-	struct sl_error err;
 	int fail_at = 1;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__mann_whitney(&r, A, 0, B, 5, &arena), SL_E_USAGE);
-	assert_string_equal(err.text, "a sample is empty");
 	sl__arena_release(&arena);
 	for (;; fail_at++) {
 		double a[50], b[50];

@@ -180,8 +180,8 @@ init_columns(struct bench *b, struct sl_error *err)
 	for (size_t i = 0; i < n; i++) {
 		struct column *c = &b->columns[i];
 
-		c->first_ns = NAN;
-		c->decided_s = NAN;
+		c->first_ns = (double)NAN;
+		c->decided_s = (double)NAN;
 		sl__duel_init(&c->wall, NULL, 0, b->how->margin, alpha,
 			      &b->rng);
 		sl__duel_init(&c->cpu, NULL, 0, b->how->margin, alpha, &b->rng);
@@ -311,7 +311,7 @@ report_progress(struct bench *b, const char *what)
 	p.share = fmin(p.share, 1);
 	p.remaining_s = p.share > 0 ? elapsed / p.share * (1 - p.share) / 1e9
 				    : (double)NAN;
-	p.median_ns = NAN;
+	p.median_ns = (double)NAN;
 	if (b->n_rounds) {
 		memcpy(b->scratch, b->columns[0].wall_ns,
 		       b->n_rounds * sizeof(double));
@@ -513,7 +513,7 @@ peak_memory(const struct bench *b, const struct column *c)
 	for (size_t i = 0; i < b->n_rounds; i++)
 		peak.value = fmax(peak.value, c->resident_bytes[i]);
 	if (peak.value <= (double)b->launcher.floor_bytes) {
-		peak.value = NAN;
+		peak.value = (double)NAN;
 		peak.absent = "not above the launcher's own memory";
 	}
 	return peak;
@@ -551,7 +551,7 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 static struct sl_reading
 memory_ratio(const struct sl_bench_result *a, const struct sl_bench_result *b)
 {
-	struct sl_reading ratio = {NAN, a->peak_bytes.absent};
+	struct sl_reading ratio = {(double)NAN, a->peak_bytes.absent};
 
 	if (!ratio.absent)
 		ratio.absent = b->peak_bytes.absent;
@@ -601,7 +601,7 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	out->elapsed_s = elapsed_s(b);
 	out->stopped_by = b->stopped_by;
 	out->seed = b->how->seed;
-	out->noise.migrations.value = NAN;
+	out->noise.migrations.value = (double)NAN;
 	out->noise.migrations.absent =
 		"not visible for a process that has ended";
 	return SL_OK;

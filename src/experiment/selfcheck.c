@@ -150,8 +150,9 @@ take_verdict(struct selfcheck *s, size_t row, struct sl_error *err)
 static void
 report_progress(const struct selfcheck *s)
 {
-	struct sl_progress p = {
-		.what = "checking", .n_done = s->n_verdicts, .median_ns = NAN};
+	struct sl_progress p = {.what = "checking",
+				.n_done = s->n_verdicts,
+				.median_ns = (double)NAN};
 	uint64_t now_ns = sl__clock_now_ns(NULL);
 
 	if (!s->how->progress)

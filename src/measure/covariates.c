@@ -177,7 +177,7 @@ sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
 static double
 probe_ns(void)
 {
-	double least = INFINITY;
+	double least = (double)INFINITY;
 
 	for (int i = 0; i < N_PROBE_TRIES; i++) {
 		uint64_t start = sl__clock_now_ns(NULL);
@@ -221,7 +221,7 @@ present(double value)
 static struct sl_reading
 absent(const char *reason)
 {
-	struct sl_reading reading = {NAN, reason};
+	struct sl_reading reading = {(double)NAN, reason};
 
 	return reading;
 }

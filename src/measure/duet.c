@@ -275,7 +275,7 @@ conclude(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 			return sl__fail_nomem(err);
 		sl__duel_conclude(&d->wall[i], row, d->scratch);
 		row->cpu_ratio = sl__duel_ratio(&d->cpu[i], d->scratch);
-		row->memory_ratio.value = NAN;
+		row->memory_ratio.value = (double)NAN;
 		row->memory_ratio.absent = "functions share one process";
 		row->n_disturbed = d->n_disturbed;
 		row->decided_after_s = d->decided_s[i];
@@ -337,7 +337,7 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	d->candidates = candidates;
 	d->n = n;
 	for (size_t i = 0; i < n; i++)
-		d->decided_s[i] = NAN;
+		d->decided_s[i] = (double)NAN;
 	sl__rng_init(&d->coin, how.seed);
 	sl__timer_init(&d->timer, how.clock);
 	sl__watch_open(&d->watch);

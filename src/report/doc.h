@@ -9,6 +9,10 @@
  * A page is a list of blocks in an arena.  Builders do not return errors:
  * the first failed allocation sticks and sl__doc_render() reports it, so that
  * the code that describes a page reads like the page.
+ *
+ * Text may come from anywhere: malformed UTF-8 and control characters are
+ * made visible (utf8.h) on the way in, and characters beyond ASCII are
+ * spelled in ASCII on the way out where options.ascii asks for it.
  */
 struct sl__doc {
 	struct sl__arena arena;
@@ -35,6 +39,7 @@ struct sl__column {
 void sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator);
 void sl__doc_release(struct sl__doc *doc);
 
+/* A heading; an empty line goes before it unless it opens the page. */
 void sl__doc_heading(struct sl__doc *doc, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -52,11 +57,20 @@ void sl__doc_drawing(struct sl__doc *doc, enum sl__style style,
 		     const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * Goes on with the last block (for a table: its last cell) in another style;
+ * a space that separates the two belongs to the second.
+ */
+void sl__doc_more(struct sl__doc *doc, enum sl__style style, const char *format,
+		  ...) __attribute__((format(printf, 3, 4)));
+
 void sl__doc_gap(struct sl__doc *doc); /* an empty line */
 
 /*
  * Opens a table; rows follow cell by cell, left to right, and a row ends by
  * itself after n_columns cells.  'columns' must live as long as the page.
+ * Where the page is narrow, optional columns are left out and said to be,
+ * then the widest left-aligned cells are shortened in the middle.
  */
 void sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
 		   size_t n_columns);
@@ -68,5 +82,46 @@ enum sl_status sl__doc_render(const struct sl__doc *doc,
 			      const struct sl_render_options *how,
 			      struct sl_buf *out,
 			      struct sl_error *err) SL_CHECKED;
+
+/* What the renderers read. */
+
+enum sl__block_kind {
+	SL__BLOCK_HEADING,
+	SL__BLOCK_TEXT,
+	SL__BLOCK_PAIR,
+	SL__BLOCK_DRAWING,
+	SL__BLOCK_GAP,
+	SL__BLOCK_TABLE
+};
+
+/*
+ * Text holds printable UTF-8 and, as its only control bytes, style marks:
+ * the byte 1 + style switches to that style until the next mark.
+ */
+struct sl__cell {
+	struct sl__cell *next;
+	const char *text;
+};
+
+struct sl__block {
+	struct sl__block *next;
+	enum sl__block_kind kind;
+	const char *key;  /* of a pair */
+	const char *text; /* of all but gaps and tables */
+	const struct sl__column *columns;
+	size_t n_columns, n_cells;
+	struct sl__cell *first_cell, *last_cell; /* row by row */
+};
+
+/* The style that a byte of text switches to, or -1. */
+int sl__doc_style_mark(char byte);
+
+enum sl_status sl__doc_render_text(const struct sl__doc *doc,
+				   const struct sl_render_options *how,
+				   struct sl_buf *out,
+				   struct sl_error *err) SL_CHECKED;
+enum sl_status sl__doc_render_markdown(const struct sl__doc *doc,
+				       struct sl_buf *out,
+				       struct sl_error *err) SL_CHECKED;
 
 #endif
