@@ -32,9 +32,10 @@
 enum {
 	MAX_COMMANDS = 256,
 	MAX_ROUNDS = 1 << 20,
-	FIRST_ROUNDS = 64,      /* room reserved at first */
-	N_SHELL_RUNS = 51,      /* odd: the median is one of them */
-	PROBE_GAP_NS = 20000000 /* 20 ms between frequency probes */
+	FIRST_ROUNDS = 64,       /* room reserved at first */
+	N_SHELL_RUNS = 51,       /* odd: the median is one of them */
+	PROBE_GAP_NS = 20000000, /* 20 ms between frequency probes */
+	COUNTER_SLACK_BYTES = 256 * 1024
 };
 
 static const double DEFAULT_TIME_S = 3; /* for each command, as hyperfine */
@@ -406,7 +407,10 @@ answered(struct bench *b)
 	    !all_decided(b))
 		return 0;
 	b->next_check = b->n_rounds + b->n_rounds / 8 + 1;
-	if (b->how->until == SL_UNTIL_PRECISION && !precise_enough(b))
+	/* A tenth of the budget at least: less would not see any drift. */
+	if (b->how->until == SL_UNTIL_PRECISION &&
+	    ((now_ns() - b->start_ns) * 10 < b->deadline_ns - b->start_ns ||
+	     !precise_enough(b)))
 		return 0;
 	b->stopped_by = b->how->until == SL_UNTIL_PRECISION ? SL_STOP_PRECISION
 							    : SL_STOP_VERDICT;
@@ -505,16 +509,27 @@ play(struct bench *b, struct sl_error *err)
 
 /* ------------------------------------------------------------ results -- */
 
+/*
+ * What lies below the launcher's own memory cannot be seen through it.  The
+ * kernel keeps these counts per CPU and adds them up in batches of 32 pages,
+ * so that two equal ones may differ by 256 KiB on two CPUs.
+ */
 static struct sl_reading
 peak_memory(const struct bench *b, const struct column *c)
 {
 	struct sl_reading peak = {0, NULL};
+	double floor_bytes = (double)c->latest.floor_bytes;
 
 	for (size_t i = 0; i < b->n_rounds; i++)
 		peak.value = fmax(peak.value, c->resident_bytes[i]);
-	if (peak.value <= (double)b->launcher.floor_bytes) {
+	if (peak.value <= floor_bytes + COUNTER_SLACK_BYTES) {
 		peak.value = (double)NAN;
-		peak.absent = "not above the launcher's own memory";
+		peak.absent = sl__arena_format(
+			b->arena,
+			"not above the %.1f MB of the process that starts it",
+			floor_bytes / 1e6);
+		if (!peak.absent)
+			peak.absent = "not above the launcher's own";
 	}
 	return peak;
 }

@@ -30,8 +30,9 @@ enum {
 	CAP_PROBES = 256
 };
 
-/* A slot that waited for a CPU longer than this share was disturbed. */
-static const double MAX_DELAY_SHARE = 0.01;
+/* What waited for a CPU longer than this share was disturbed. */
+static const double MAX_SLOT_DELAY = 0.01;
+static const double MAX_CHILD_DELAY = 0.1;
 
 static size_t
 read_small(int fd, char *text, size_t cap)
@@ -133,32 +134,28 @@ sl__watch_read(const struct sl__watch *watch, struct sl__covariates *now)
 	now->cpu_ns = sl__clock_thread_cpu_ns();
 }
 
-static int
+static void
 add_slot(struct sl__watch *watch, uint64_t n_involuntary, uint64_t run_delay_ns,
-	 double wall_ns)
+	 int disturbed)
 {
-	int disturbed = n_involuntary > 0 ||
-			(double)run_delay_ns > MAX_DELAY_SHARE * wall_ns;
-
 	watch->n_slots++;
+	watch->n_disturbed += (size_t)disturbed;
 	watch->n_involuntary += n_involuntary;
 	watch->run_delay_ns += run_delay_ns;
-	return disturbed;
 }
 
 int
 sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
 	       const struct sl__covariates *after, double wall_ns)
 {
-	int disturbed =
-		add_slot(watch, after->n_involuntary - before->n_involuntary,
-			 after->run_delay_ns - before->run_delay_ns, wall_ns);
+	uint64_t n_involuntary = after->n_involuntary - before->n_involuntary;
+	uint64_t delay_ns = after->run_delay_ns - before->run_delay_ns;
+	int migrated = before->cpu != after->cpu;
+	int disturbed = n_involuntary > 0 || migrated ||
+			(double)delay_ns > MAX_SLOT_DELAY * wall_ns;
 
-	if (before->cpu != after->cpu) {
-		watch->n_migrations++;
-		disturbed = 1;
-	}
-	watch->n_disturbed += (size_t)disturbed;
+	watch->n_migrations += (size_t)migrated;
+	add_slot(watch, n_involuntary, delay_ns, disturbed);
 	return disturbed;
 }
 
@@ -166,9 +163,9 @@ int
 sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
 		uint64_t run_delay_ns, double wall_ns)
 {
-	int disturbed = add_slot(watch, n_involuntary, run_delay_ns, wall_ns);
+	int disturbed = (double)run_delay_ns > MAX_CHILD_DELAY * wall_ns;
 
-	watch->n_disturbed += (size_t)disturbed;
+	add_slot(watch, n_involuntary, run_delay_ns, disturbed);
 	return disturbed;
 }
 

@@ -51,7 +51,11 @@ void sl__watch_read(const struct sl__watch *watch, struct sl__covariates *now);
 int sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
 		   const struct sl__covariates *after, double wall_ns);
 
-/* Like sl__watch_slot() for a child that has ended: its own counters. */
+/*
+ * Like sl__watch_slot() for a child that has ended: its own counters.
+ * Starting a process always preempts and delays it a little, so that it is
+ * disturbed only when it was kept waiting for more than 10 % of its time.
+ */
 int sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
 		    uint64_t run_delay_ns, double wall_ns);
 

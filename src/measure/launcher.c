@@ -140,15 +140,17 @@ read_run_delay(struct sl__run *run, pid_t pid)
 static void
 reap(struct sl__run *run, pid_t pid)
 {
-	struct rusage usage;
+	struct rusage usage, own;
 	int status = 0;
 
 	memset(&usage, 0, sizeof(usage));
+	getrusage(RUSAGE_SELF, &own);
 	while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
 		;
 	run->user_ns = timeval_ns(usage.ru_utime);
 	run->system_ns = timeval_ns(usage.ru_stime);
 	run->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	run->floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 	run->n_involuntary = (uint64_t)usage.ru_nivcsw;
 	run->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 					     : WEXITSTATUS(status);
@@ -181,14 +183,9 @@ run_program(const struct office *office, const struct sl__program *program,
 static _Noreturn void
 serve(const struct office *office)
 {
-	struct rusage self;
-	uint64_t floor_bytes, which;
+	uint64_t which;
 
 	signal(SIGINT, SIG_IGN);
-	getrusage(RUSAGE_SELF, &self);
-	floor_bytes = (uint64_t)self.ru_maxrss * 1024;
-	if (!send_whole(office->fd, &floor_bytes, sizeof(floor_bytes)))
-		_exit(0);
 	while (receive(office->fd, &which, sizeof(which))) {
 		struct sl__run run;
 
@@ -283,12 +280,6 @@ sl__launcher_open(struct sl__launcher *launcher,
 	if (error)
 		return sl__fail_errno(err, SL_E_MEASURE, error,
 				      "cannot start a process");
-	if (!receive(launcher->fd, &launcher->floor_bytes,
-		     sizeof(launcher->floor_bytes))) {
-		sl__launcher_close(launcher);
-		return sl__fail(err, SL_E_MEASURE,
-				"the launcher did not start");
-	}
 	return SL_OK;
 }
 

@@ -9,7 +9,7 @@
  * A small process of its own that starts the commands it was given and waits
  * for them.  It exists because the kernel counts the memory of the process
  * that starts a command into that command's peak: the launcher is forked
- * before much memory is used, and says what its own share is.
+ * before much memory is used, and says with each run what its own share is.
  *
  * Invariants: the table of commands is fixed before sl__launcher_open().
  * One request at a time, from the thread that opened it.
@@ -17,7 +17,6 @@
 struct sl__launcher {
 	int fd; /* of a socket pair */
 	int pid;
-	uint64_t floor_bytes; /* resident memory of the launcher itself */
 };
 
 /* One thing that can be run: a resolved file and its arguments. */
@@ -35,7 +34,8 @@ struct sl__streams {
 struct sl__run {
 	double wall_ns; /* from before the start to after the end */
 	double user_ns, system_ns;
-	uint64_t peak_bytes; /* as the kernel counts: at least floor_bytes */
+	uint64_t peak_bytes;  /* as the kernel counts: at least floor_bytes */
+	uint64_t floor_bytes; /* peak of the launcher itself by then */
 	uint64_t n_involuntary;
 	uint64_t run_delay_ns;
 	int has_run_delay;

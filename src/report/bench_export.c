@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_export.c - benchmarks in the forms other tools read.
+ *
+ * CSV is RFC 4180; the JSON has the names of hyperfine 1.15, so that scripts
+ * made for its files go on working.
+ */
+#include "bench_export.h"
+#include "buf.h"
+#include "json.h"
+#include "result_csv.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+static const double S = 1e-9; /* per nanosecond */
+
+static void
+add_csv_row(struct sl_buf *out, const struct sl_bench *b, size_t i)
+{
+	const struct sl_bench_result *r = &b->results[i];
+	const struct sl_comparison *c = i ? &b->comparisons[i - 1] : NULL;
+	const double figures[] = {
+		S * r->wall.mean.value,
+		S * r->wall.std_ns,
+		S * r->wall.median.value,
+		S * r->user.value,
+		S * r->system.value,
+		S * r->wall.min_ns,
+		S * r->wall.max_ns,
+		(double)r->n_runs,
+		S * r->wall.median.lo,
+		S * r->wall.median.hi,
+		r->peak_bytes.value,
+		c ? c->ratio.value : 1,
+		c ? c->ratio.lo : (double)NAN,
+		c ? c->ratio.hi : (double)NAN,
+	};
+
+	sl__csv_text(out, r->command->name);
+	for (size_t k = 0; k < sizeof(figures) / sizeof(figures[0]); k++)
+		sl__csv_number(out, figures[k]);
+	sl__csv_text(out, c ? sl_verdict_text(c->verdict) : "baseline");
+	for (size_t k = 0; k < r->command->n_parameters; k++)
+		sl__csv_text(out, r->command->parameters[k].value);
+	sl__csv_end(out);
+}
+
+void
+sl__bench_csv(struct sl_buf *out, const struct sl_bench *b)
+{
+	const struct sl_command *first = b->results[0].command;
+
+	sl__buf_text(out, "command,mean,stddev,median,user,system,min,max,"
+			  "runs,median_lo,median_hi,peak_bytes,ratio,"
+			  "ratio_lo,ratio_hi,verdict,");
+	for (size_t k = 0; k < first->n_parameters; k++)
+		sl__csv_text(out, first->parameters[k].name);
+	sl__csv_end(out);
+	for (size_t i = 0; i < b->n_results; i++)
+		add_csv_row(out, b, i);
+}
+
+static void
+add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r)
+{
+	const struct sl_command *command = r->command;
+
+	sl__json_object(json, NULL);
+	sl__json_text(json, "command", command->name);
+	sl__json_number(json, "mean", S * r->wall.mean.value);
+	sl__json_number(json, "stddev", S * r->wall.std_ns);
+	sl__json_number(json, "median", S * r->wall.median.value);
+	sl__json_number(json, "user", S * r->user.value);
+	sl__json_number(json, "system", S * r->system.value);
+	sl__json_number(json, "min", S * r->wall.min_ns);
+	sl__json_number(json, "max", S * r->wall.max_ns);
+	sl__json_array(json, "times");
+	for (size_t i = 0; i < r->n_runs; i++)
+		sl__json_number(json, NULL, S * r->wall_ns[i]);
+	sl__json_end_array(json);
+	sl__json_array(json, "exit_codes");
+	for (size_t i = 0; i < r->n_runs; i++)
+		sl__json_integer(json, NULL, (uint64_t)r->exit_codes[i]);
+	sl__json_end_array(json);
+	sl__json_object(json, "parameters");
+	for (size_t i = 0; i < command->n_parameters; i++)
+		sl__json_text(json, command->parameters[i].name,
+			      command->parameters[i].value);
+	sl__json_end_object(json);
+	sl__json_end_object(json);
+}
+
+void
+sl__bench_hyperfine(struct sl_buf *out, const struct sl_bench *b)
+{
+	struct sl__json json;
+
+	sl__json_init(&json, out);
+	sl__json_object(&json, NULL);
+	sl__json_array(&json, "results");
+	for (size_t i = 0; i < b->n_results; i++)
+		add_hyperfine_result(&json, &b->results[i]);
+	sl__json_end_array(&json);
+	sl__json_end_object(&json);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * doc.c - building a page: blocks in a list, text made printable.
+ *
+ * A change of style inside a text is one control byte, which cannot come from
+ * outside since all that does is escaped first.  How blocks look is the
+ * business of text.c and markdown.c.
+ */
+#include "doc.h"
+#include "status.h"
+#include "utf8.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+void
+sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator)
+{
+	sl__arena_init(&doc->arena, allocator);
+	doc->first = NULL;
+	doc->last = NULL;
+	doc->failed = 0;
+}
+
+void
+sl__doc_release(struct sl__doc *doc)
+{
+	sl__arena_release(&doc->arena);
+	doc->first = NULL;
+	doc->last = NULL;
+}
+
+int
+sl__doc_style_mark(char byte)
+{
+	return byte >= 1 && byte <= 1 + SL__STYLE_BAD ? byte - 1 : -1;
+}
+
+/* "head", a style mark, and the formatted text; NULL sets doc->failed. */
+static const char *__attribute__((format(__printf__, 4, 0)))
+styled_text(struct sl__doc *doc, const char *head, enum sl__style style,
+	    const char *format, va_list args)
+{
+	char *raw = NULL, *clean = NULL, *text = NULL;
+	va_list again;
+	int n;
+
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	if (n >= 0)
+		raw = sl__arena_alloc(&doc->arena, (size_t)n + 1);
+	if (raw) {
+		vsnprintf(raw, (size_t)n + 1, format, args);
+		clean = sl__utf8_printable(&doc->arena, raw);
+	}
+	if (clean)
+		text = sl__arena_format(&doc->arena, "%s%c%s", head,
+					1 + (int)style, clean);
+	doc->failed |= !text;
+	return text;
+}
+
+static struct sl__block *
+add_block(struct sl__doc *doc, enum sl__block_kind kind)
+{
+	struct sl__block *block;
+
+	if (doc->failed)
+		return NULL;
+	block = sl__arena_alloc(&doc->arena, sizeof(*block));
+	if (!block) {
+		doc->failed = 1;
+		return NULL;
+	}
+	block->kind = kind;
+	if (doc->last)
+		doc->last->next = block;
+	else
+		doc->first = block;
+	doc->last = block;
+	return block;
+}
+
+static void __attribute__((format(__printf__, 4, 0)))
+add_text_block(struct sl__doc *doc, enum sl__block_kind kind,
+	       enum sl__style style, const char *format, va_list args)
+{
+	struct sl__block *block = add_block(doc, kind);
+
+	if (block)
+		block->text = styled_text(doc, "", style, format, args);
+}
+
+void
+sl__doc_heading(struct sl__doc *doc, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text_block(doc, SL__BLOCK_HEADING, SL__STYLE_STRONG, format, args);
+	va_end(args);
+}
+
+void
+sl__doc_text(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text_block(doc, SL__BLOCK_TEXT, style, format, args);
+	va_end(args);
+}
+
+void
+sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
+	     const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text_block(doc, SL__BLOCK_PAIR, style, format, args);
+	va_end(args);
+	if (doc->failed)
+		return;
+	doc->last->key = sl__utf8_printable(&doc->arena, key);
+	doc->failed = !doc->last->key;
+}
+
+void
+sl__doc_drawing(struct sl__doc *doc, enum sl__style style, const char *format,
+		...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_text_block(doc, SL__BLOCK_DRAWING, style, format, args);
+	va_end(args);
+}
+
+void
+sl__doc_more(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+{
+	const char **text;
+	va_list args;
+
+	if (doc->failed || !doc->last)
+		return;
+	text = &doc->last->text;
+	if (doc->last->last_cell)
+		text = &doc->last->last_cell->text;
+	if (!*text)
+		return;
+	va_start(args, format);
+	*text = styled_text(doc, *text, style, format, args);
+	va_end(args);
+}
+
+void
+sl__doc_gap(struct sl__doc *doc)
+{
+	(void)add_block(doc, SL__BLOCK_GAP);
+}
+
+void
+sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
+	      size_t n_columns)
+{
+	struct sl__block *block = add_block(doc, SL__BLOCK_TABLE);
+
+	if (!block)
+		return;
+	block->columns = columns;
+	block->n_columns = n_columns;
+}
+
+void
+sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+{
+	struct sl__block *table = doc->last;
+	struct sl__cell *cell;
+	va_list args;
+
+	if (doc->failed || !table || table->kind != SL__BLOCK_TABLE)
+		return;
+	cell = sl__arena_alloc(&doc->arena, sizeof(*cell));
+	if (!cell) {
+		doc->failed = 1;
+		return;
+	}
+	va_start(args, format);
+	cell->text = styled_text(doc, "", style, format, args);
+	va_end(args);
+	if (table->last_cell)
+		table->last_cell->next = cell;
+	else
+		table->first_cell = cell;
+	table->last_cell = cell;
+	table->n_cells++;
+}
+
+enum sl_status
+sl__doc_render(const struct sl__doc *doc, const struct sl_render_options *how,
+	       struct sl_buf *out, struct sl_error *err)
+{
+	enum sl_format format = how ? how->format : SL_FORMAT_TEXT;
+
+	if (doc->failed)
+		return sl__fail_nomem(err);
+	if (format == SL_FORMAT_TEXT)
+		return sl__doc_render_text(doc, how, out, err);
+	if (format == SL_FORMAT_MARKDOWN)
+		return sl__doc_render_markdown(doc, out, err);
+	return sl__fail(err, SL_E_USAGE, "this result has no such format");
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * markdown.c - a page as GitHub's dialect of Markdown renders it.
+ *
+ * Pairs become a list, drawings a fenced block, tables pipe tables.  Strong
+ * text is bold; other styles are colours, which Markdown has not.  All that
+ * could be taken for markup is escaped, so that a command's name shows as it
+ * is written.
+ */
+#include "buf.h"
+#include "doc.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+/* Whether a backslash must go before text[0]. */
+static int
+needs_escape(const char *text, int opens_line)
+{
+	if (strchr("\\`*_|<&$~", *text))
+		return 1;
+	if (*text == ']' && text[1] && strchr("([:", text[1]))
+		return 1; /* a link */
+	return opens_line && strchr("#>+-=", *text);
+}
+
+static void
+put_escaped(struct sl_buf *out, const char *text, int opens_line)
+{
+	int bold = 0;
+
+	for (; *text; text++) {
+		int mark = sl__doc_style_mark(*text);
+
+		if (mark < 0) {
+			if (needs_escape(text, opens_line))
+				sl__buf_text(out, "\\");
+			sl__buf_add(out, text, 1);
+			opens_line = 0;
+			continue;
+		}
+		if (bold != (mark == SL__STYLE_STRONG) && (bold || text[1]))
+			sl__buf_text(out, "**");
+		bold = mark == SL__STYLE_STRONG && (bold || text[1]);
+	}
+	if (bold)
+		sl__buf_text(out, "**");
+}
+
+/* The text of a block without style marks and escapes. */
+static void
+put_raw(struct sl_buf *out, const char *text)
+{
+	for (; *text; text++) {
+		if (sl__doc_style_mark(*text) < 0)
+			sl__buf_add(out, text, 1);
+	}
+}
+
+static const struct sl__block *
+put_pairs(struct sl_buf *out, const struct sl__block *block)
+{
+	for (; block && block->kind == SL__BLOCK_PAIR; block = block->next) {
+		sl__buf_text(out, "- ");
+		put_escaped(out, block->key, 1);
+		sl__buf_text(out, ": ");
+		put_escaped(out, block->text, 0);
+		sl__buf_text(out, "\n");
+	}
+	return block;
+}
+
+static const struct sl__block *
+put_drawing(struct sl_buf *out, const struct sl__block *block)
+{
+	sl__buf_text(out, "```text\n");
+	for (; block && block->kind == SL__BLOCK_DRAWING; block = block->next) {
+		put_raw(out, block->text);
+		sl__buf_text(out, "\n");
+	}
+	sl__buf_text(out, "```\n");
+	return block;
+}
+
+static void
+put_table(struct sl_buf *out, const struct sl__block *block)
+{
+	size_t column = 0;
+
+	for (size_t c = 0; c < block->n_columns; c++) {
+		sl__buf_text(out, "| ");
+		put_escaped(out, block->columns[c].title, 0);
+		sl__buf_text(out, " ");
+	}
+	sl__buf_text(out, "|\n");
+	for (size_t c = 0; c < block->n_columns; c++)
+		sl__buf_text(out, block->columns[c].right ? "|---:" : "|:---");
+	sl__buf_text(out, "|\n");
+	for (const struct sl__cell *c = block->first_cell; c; c = c->next) {
+		sl__buf_text(out, "| ");
+		put_escaped(out, c->text, 0);
+		sl__buf_text(out, " ");
+		if (++column % block->n_columns == 0)
+			sl__buf_text(out, "|\n");
+	}
+	if (column % block->n_columns)
+		sl__buf_text(out, "|\n");
+}
+
+static const struct sl__block *
+put_block(struct sl_buf *out, const struct sl__block *block)
+{
+	switch (block->kind) {
+	case SL__BLOCK_PAIR:
+		return put_pairs(out, block);
+	case SL__BLOCK_DRAWING:
+		return put_drawing(out, block);
+	case SL__BLOCK_HEADING:
+		sl__buf_text(out, "## ");
+		put_escaped(out, block->text + 1, 0); /* past the style */
+		sl__buf_text(out, "\n");
+		break;
+	case SL__BLOCK_TEXT:
+		put_escaped(out, block->text, 1);
+		sl__buf_text(out, "\n");
+		break;
+	case SL__BLOCK_TABLE:
+		put_table(out, block);
+		break;
+	case SL__BLOCK_GAP:
+		break;
+	}
+	return block->next;
+}
+
+enum sl_status
+sl__doc_render_markdown(const struct sl__doc *doc, struct sl_buf *out,
+			struct sl_error *err)
+{
+	const struct sl__block *block = doc->first;
+	int n_blocks = 0;
+
+	while (block) {
+		if (block->kind == SL__BLOCK_GAP) {
+			block = block->next;
+			continue;
+		}
+		if (n_blocks++)
+			sl__buf_text(out, "\n");
+		block = put_block(out, block);
+	}
+	return sl__buf_status(out, err);
+}

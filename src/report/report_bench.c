@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_bench.c - commands that were timed: as a page and as JSON. */
+#include "bench_export.h"
+#include "doc.h"
+#include "render.h"
+#include "result_json.h"
+#include "result_page.h"
+#include "buf.h"
+#include "section.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ----------------------------------------------------------------- page */
+
+static void
+add_failures(struct sl__doc *doc, const struct sl_bench_result *r)
+{
+	if (r->n_failed)
+		sl__doc_pair(doc, "failed", SL__STYLE_WARN,
+			     "%zu of %zu runs (ignored as asked)", r->n_failed,
+			     r->n_runs);
+}
+
+static void
+add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
+	  const char *unit)
+{
+	struct sl__text user, system, text;
+
+	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s user, %s system",
+		     sl__time_in(&user, r->user.value, unit),
+		     sl__time_in(&system, r->system.value, unit));
+	if (r->peak_bytes.absent)
+		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "not measured: %s",
+			     r->peak_bytes.absent);
+	else
+		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s peak",
+			     sl__bytes_text(&text, r->peak_bytes.value));
+	if (r->shell_ns > 0)
+		sl__doc_pair(doc, "shell", SL__STYLE_DIM,
+			     "%s of starting it subtracted from each run",
+			     sl__time_in(&text, r->shell_ns, unit));
+}
+
+static void
+add_command(struct sl__doc *doc, const struct sl_bench *b, size_t i,
+	    const struct sl_render_options *how)
+{
+	const struct sl_bench_result *r = &b->results[i];
+	size_t n_steady = r->wall.n < r->n_runs ? r->wall.n : r->n_runs;
+
+	sl__doc_heading(doc, "%s", r->command->name);
+	sl__page_latency(doc, &r->wall, "run", how->unit);
+	sl__page_shape(doc, r->wall_ns + (r->n_runs - n_steady), n_steady,
+		       &r->wall, how);
+	add_usage(doc, r, how->unit);
+	add_failures(doc, r);
+}
+
+/* Order of the rows: as given, or by mean time. */
+static size_t
+next_row(const struct sl_bench *b, const struct sl_render_options *how,
+	 size_t previous)
+{
+	double after = previous < b->n_results
+			       ? b->results[previous].wall.mean.value
+			       : (double)-INFINITY;
+	size_t best = b->n_results;
+
+	if (!how->sort || strcmp(how->sort, "mean-time") != 0)
+		return previous < b->n_results ? previous + 1 : 0;
+	for (size_t i = 0; i < b->n_results; i++) {
+		double mean = b->results[i].wall.mean.value;
+		/* Equal means keep their order. */
+		int follows = mean > after ||
+			      (!(mean < after) && previous < b->n_results &&
+			       i > previous);
+
+		if (follows && (best == b->n_results ||
+				mean < b->results[best].wall.mean.value))
+			best = i;
+	}
+	return best;
+}
+
+static void
+add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
+	const struct sl_render_options *how)
+{
+	const struct sl_bench_result *r = &b->results[i];
+	struct sl__text text;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", r->command->name);
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+		     sl__time_value(&text, &r->wall.median, how->unit));
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+		     sl__time_interval(&text, &r->wall.median, how->unit));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     r->peak_bytes.absent
+			     ? "-"
+			     : sl__bytes_text(&text, r->peak_bytes.value));
+	if (i == 0) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "1");
+		sl__doc_cell(doc, SL__STYLE_DIM, "baseline");
+		return;
+	}
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
+	sl__doc_cell(doc, sl__page_verdict_style(b->comparisons[i - 1].verdict),
+		     "%s", sl_verdict_text(b->comparisons[i - 1].verdict));
+}
+
+static void
+add_table(struct sl__doc *doc, const struct sl_bench *b,
+	  const struct sl_render_options *how)
+{
+	static const struct sl__column columns[] = {
+		{"command", 0, 0}, {"median", 1, 0}, {"95 % interval", 0, 2},
+		{"memory", 1, 3},  {"ratio", 1, 1},  {"verdict", 0, 0},
+	};
+
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = next_row(b, how, b->n_results); i < b->n_results;
+	     i = next_row(b, how, i))
+		add_row(doc, b, i, how);
+}
+
+static void
+add_comparison(struct sl__doc *doc, const struct sl_bench *b,
+	       const struct sl_render_options *how)
+{
+	sl__doc_heading(doc, "%zu commands, %zu run%s each", b->n_results,
+			b->results[0].n_runs,
+			b->results[0].n_runs == 1 ? "" : "s");
+	add_table(doc, b, how);
+	sl__doc_gap(doc);
+	for (size_t i = 0; i < b->n_comparisons; i++)
+		sl__page_verdict(doc, &b->comparisons[i]);
+	for (size_t i = 0; i < b->n_results; i++)
+		add_failures(doc, &b->results[i]);
+}
+
+static void
+add_certificate(struct sl__doc *doc, const struct sl_bench *b,
+		const struct sl_render_options *how)
+{
+	double power = b->n_comparisons ? b->comparisons[0].minimum_detectable
+					: b->results[0].wall.minimum_detectable;
+
+	if (b->n_comparisons)
+		sl__doc_gap(doc);
+	sl__page_power(doc, power, b->elapsed_s);
+	sl__page_noise(doc, &b->noise, "run", how->verbose);
+	if (how->verbose)
+		sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%llu",
+			     (unsigned long long)b->seed);
+	sl__page_ending(doc, b->stopped_by);
+}
+
+static enum sl_status
+render_page(const struct sl_bench *b, const struct sl_render_options *how,
+	    struct sl_buf *out, struct sl_error *err)
+{
+	struct sl__doc doc;
+	enum sl_status rc;
+
+	sl__doc_init(&doc, NULL);
+	if (b->n_results == 1 || how->verbose) {
+		for (size_t i = 0; i < b->n_results; i++)
+			add_command(&doc, b, i, how);
+	}
+	if (b->n_comparisons)
+		add_comparison(&doc, b, how);
+	add_certificate(&doc, b, how);
+	rc = sl__doc_render(&doc, how, out, err);
+	sl__doc_release(&doc);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- JSON */
+
+static void
+add_column(struct sl__json *json, const char *key, const double *x, size_t n,
+	   double scale)
+{
+	sl__json_array(json, key);
+	for (size_t i = 0; i < n; i++)
+		sl__json_number(json, NULL, scale * x[i]);
+	sl__json_end_array(json);
+}
+
+static void
+add_identity(struct sl__json *json, const struct sl_command *command)
+{
+	sl__json_text(json, "command", command->name);
+	if (command->shell_line)
+		sl__json_text(json, "shell_line", command->shell_line);
+	if (command->argv) {
+		sl__json_array(json, "argv");
+		for (size_t i = 0; command->argv[i]; i++)
+			sl__json_text(json, NULL, command->argv[i]);
+		sl__json_end_array(json);
+	}
+	sl__json_object(json, "parameters");
+	for (size_t i = 0; i < command->n_parameters; i++)
+		sl__json_text(json, command->parameters[i].name,
+			      command->parameters[i].value);
+	sl__json_end_object(json);
+}
+
+static void
+add_result(struct sl__json *json, const struct sl_bench_result *r)
+{
+	sl__json_object(json, NULL);
+	add_identity(json, r->command);
+	sl__json_latency(json, &r->wall);
+	sl__json_number(json, "user_ms", 1e-6 * r->user.value);
+	sl__json_number(json, "system_ms", 1e-6 * r->system.value);
+	sl__json_object(json, "memory");
+	sl__json_reading(json, "resident_peak_bytes", r->peak_bytes);
+	sl__json_end_object(json);
+	sl__json_number(json, "shell_ms", 1e-6 * r->shell_ns);
+	sl__json_integer(json, "runs", r->n_runs);
+	sl__json_integer(json, "failed", r->n_failed);
+	add_column(json, "times_ms", r->wall_ns, r->n_runs, 1e-6);
+	sl__json_array(json, "exit_codes");
+	for (size_t i = 0; i < r->n_runs; i++)
+		sl__json_integer(json, NULL, (uint64_t)r->exit_codes[i]);
+	sl__json_end_array(json);
+	sl__json_end_object(json);
+}
+
+static void
+write_json(struct sl_buf *out, const struct sl_bench *b, const char *command)
+{
+	struct sl__json json;
+
+	sl__section_open(&json, out, command);
+	if (b->n_results == 1)
+		sl__json_latency(&json, &b->results[0].wall);
+	sl__json_array(&json, "results");
+	for (size_t i = 0; i < b->n_results; i++)
+		add_result(&json, &b->results[i]);
+	sl__json_end_array(&json);
+	if (b->n_comparisons) {
+		sl__json_comparison(&json, "comparison", &b->comparisons[0]);
+		sl__json_array(&json, "comparisons");
+		for (size_t i = 0; i < b->n_comparisons; i++)
+			sl__json_comparison(&json, NULL, &b->comparisons[i]);
+		sl__json_end_array(&json);
+	}
+	sl__json_noise(&json, &b->noise);
+	sl__json_ending(&json, b->elapsed_s, b->stopped_by, b->seed);
+	sl__json_end_object(&json);
+}
+
+enum sl_status
+sl_bench_render(const struct sl_bench *b, const struct sl_render_options *how,
+		struct sl_buf *out, struct sl_error *err)
+{
+	enum sl_status rc = sl__render_check(&how, err);
+
+	if (rc)
+		return rc;
+	switch (how->format) {
+	case SL_FORMAT_TEXT:
+	case SL_FORMAT_MARKDOWN:
+		return render_page(b, how, out, err);
+	case SL_FORMAT_JSON:
+		write_json(out, b, how->command ? how->command : "bench");
+		break;
+	case SL_FORMAT_CSV:
+		sl__bench_csv(out, b);
+		break;
+	case SL_FORMAT_HYPERFINE:
+		sl__bench_hyperfine(out, b);
+		break;
+	case SL_FORMAT_SVG:
+		return sl__render_refuse(err, "a benchmark");
+	}
+	return sl__buf_status(out, err);
+}

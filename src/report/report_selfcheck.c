@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_selfcheck.c - what the instrument's verdicts are worth. */
+#include "doc.h"
+#include "buf.h"
+#include "render.h"
+#include "result_csv.h"
+#include "result_json.h"
+#include "result_page.h"
+#include "section.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+/* Slack of a bad rate: found less often than this is worth a colour. */
+static const double GOOD_POWER = 0.95;
+
+static enum sl__style
+rate_style(const struct sl_selfcheck_row *r)
+{
+	if (!(r->planted > 0))
+		return r->rate.lo > 0.05 ? SL__STYLE_BAD : SL__STYLE_GOOD;
+	return r->rate.value >= GOOD_POWER ? SL__STYLE_GOOD : SL__STYLE_WARN;
+}
+
+static void
+add_row(struct sl__doc *doc, const struct sl_selfcheck_row *r)
+{
+	struct sl__text a, b, c;
+
+	if (r->planted > 0)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "+%s",
+			     sl__percent_text(&a, r->planted_real));
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "nothing");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_verdicts);
+	sl__doc_cell(doc, rate_style(r), "%s",
+		     sl__percent_text(&a, r->rate.value));
+	sl__doc_cell(doc, SL__STYLE_DIM, "[%s, %s]",
+		     sl__percent_text(&b, r->rate.lo),
+		     sl__percent_text(&c, r->rate.hi));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_different - r->n_right);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_text(&a, 1e9 * r->seconds.value));
+}
+
+/* The two sentences people want: how often wrong, how good at 1 %. */
+static void
+add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
+{
+	const struct sl_selfcheck_row *same = &s->rows[0];
+	struct sl__text rate;
+
+	sl__percent_text(&rate, same->rate.value);
+	if (same->rate.lo > 0.05)
+		sl__doc_text(doc, SL__STYLE_BAD,
+			     "Broken here: 'no change' was called one in %s "
+			     "of verdicts, above the promised 5 %%.",
+			     rate.s);
+	else
+		sl__doc_text(doc, SL__STYLE_PLAIN,
+			     "'No change' was called one in %s of verdicts; "
+			     "at most 5 %% are promised, however often it "
+			     "looks.",
+			     rate.s);
+}
+
+static enum sl_status
+render_page(const struct sl_selfcheck *s, const struct sl_render_options *how,
+	    struct sl_buf *out, struct sl_error *err)
+{
+	static const struct sl__column columns[] = {
+		{"planted", 0, 0},   {"verdicts", 1, 0},
+		{"found", 1, 0},     {"95 % interval", 0, 1},
+		{"wrong way", 1, 2}, {"median time to it", 1, 3},
+	};
+	struct sl__text work, budget;
+	struct sl__doc doc;
+	enum sl_status rc;
+
+	sl__doc_init(&doc, NULL);
+	sl__doc_heading(&doc, "Selfcheck: work of %s, %s a verdict",
+			sl__time_text(&work, s->function_ns),
+			sl__time_text(&budget, 1e9 * s->budget_s));
+	sl__doc_table(&doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->n_rows; i++)
+		add_row(&doc, &s->rows[i]);
+	sl__doc_gap(&doc);
+	add_summary(&doc, s);
+	sl__doc_gap(&doc);
+	sl__page_noise(&doc, &s->noise, "slot", how->verbose);
+	sl__page_ending(&doc, s->stopped_by);
+	rc = sl__doc_render(&doc, how, out, err);
+	sl__doc_release(&doc);
+	return rc;
+}
+
+static void
+write_json(struct sl_buf *out, const struct sl_selfcheck *s,
+	   const char *command)
+{
+	struct sl__json json;
+
+	sl__section_open(&json, out, command);
+	sl__json_object(&json, "selfcheck");
+	sl__json_number(&json, "budget_ms", 1e3 * s->budget_s);
+	sl__json_number(&json, "work_ms", 1e-6 * s->function_ns);
+	sl__json_array(&json, "rows");
+	for (size_t i = 0; i < s->n_rows; i++) {
+		const struct sl_selfcheck_row *r = &s->rows[i];
+
+		sl__json_object(&json, NULL);
+		sl__json_number(&json, "planted", r->planted);
+		sl__json_number(&json, "planted_real", r->planted_real);
+		sl__json_integer(&json, "verdicts", r->n_verdicts);
+		sl__json_integer(&json, "different", r->n_different);
+		sl__json_integer(&json, "right", r->n_right);
+		sl__json_estimate(&json, "rate", &r->rate);
+		if (isnan(r->seconds.value))
+			sl__json_absent(&json, "median_ms",
+					"no verdict was reached");
+		else
+			sl__json_number(&json, "median_ms",
+					1e3 * r->seconds.value);
+		sl__json_end_object(&json);
+	}
+	sl__json_end_array(&json);
+	sl__json_end_object(&json);
+	sl__json_noise(&json, &s->noise);
+	sl__json_ending(&json, s->elapsed_s, s->stopped_by, s->seed);
+	sl__json_end_object(&json);
+}
+
+static void
+write_csv(struct sl_buf *out, const struct sl_selfcheck *s)
+{
+	sl__buf_text(out, "planted,verdicts,different,right,rate,rate_lo,"
+			  "rate_hi,median_s\n");
+	for (size_t i = 0; i < s->n_rows; i++) {
+		const struct sl_selfcheck_row *r = &s->rows[i];
+		const double figures[] = {
+			r->planted_real,
+			(double)r->n_verdicts,
+			(double)r->n_different,
+			(double)r->n_right,
+			r->rate.value,
+			r->rate.lo,
+			r->rate.hi,
+			r->seconds.value,
+		};
+
+		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++)
+			sl__csv_number(out, figures[k]);
+		sl__csv_end(out);
+	}
+}
+
+enum sl_status
+sl_selfcheck_render(const struct sl_selfcheck *s,
+		    const struct sl_render_options *how, struct sl_buf *out,
+		    struct sl_error *err)
+{
+	enum sl_status rc = sl__render_check(&how, err);
+
+	if (rc)
+		return rc;
+	switch (how->format) {
+	case SL_FORMAT_TEXT:
+	case SL_FORMAT_MARKDOWN:
+		return render_page(s, how, out, err);
+	case SL_FORMAT_JSON:
+		write_json(out, s, how->command ? how->command : "selfcheck");
+		break;
+	case SL_FORMAT_CSV:
+		write_csv(out, s);
+		break;
+	case SL_FORMAT_SVG:
+	case SL_FORMAT_HYPERFINE:
+		return sl__render_refuse(err, "a selfcheck");
+	}
+	return sl__buf_status(out, err);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result_json.c - the sections of JSON that several results share. */
+#include "result_json.h"
+#include "section.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+static const double MS = 1e-6; /* per nanosecond */
+
+static void
+add_reason(struct sl__json *json, const char *key, const struct sl_estimate *e)
+{
+	char reason[48];
+
+	snprintf(reason, sizeof(reason), "needs n >= %zu", e->needs_n);
+	sl__json_absent(json, key, reason);
+}
+
+static void
+add_bounds(struct sl__json *json, const char *key, const struct sl_estimate *e,
+	   double scale)
+{
+	if (e->needs_n) {
+		add_reason(json, key, e);
+		return;
+	}
+	sl__json_object(json, key);
+	sl__json_number(json, "lo", scale * e->lo);
+	sl__json_number(json, "hi", scale * e->hi);
+	sl__json_end_object(json);
+}
+
+/* A percentile with its interval, both refused together. */
+static void
+add_percentile(struct sl__json *json, const char *name,
+	       const struct sl_estimate *e)
+{
+	char key[32];
+
+	sl__section_quantile(json, name, e);
+	snprintf(key, sizeof(key), "%s_ci95_ms", name);
+	add_bounds(json, key, e, MS);
+}
+
+static void
+add_spread(struct sl__json *json, const struct sl_latency *l)
+{
+	if (l->n < 2)
+		sl__json_absent(json, "std_ms", "needs n >= 2");
+	else
+		sl__json_number(json, "std_ms", MS * l->std_ns);
+	sl__json_number(json, "min_ms", MS * l->min_ns);
+	sl__json_number(json, "max_ms", MS * l->max_ns);
+	sl__json_number(json, "mad_ms", MS * l->mad_ns);
+	if (isnan(l->skewness))
+		sl__json_absent(json, "skewness",
+				"needs n >= 3 and values that differ");
+	else
+		sl__json_number(json, "skewness", l->skewness);
+}
+
+void
+sl__json_latency(struct sl__json *json, const struct sl_latency *l)
+{
+	sl__json_object(json, "latency");
+	sl__json_integer(json, "n", l->n);
+	sl__json_number(json, "median_ms", MS * l->median.value);
+	add_bounds(json, "ci95_ms", &l->median, MS);
+	sl__json_text(json, "method", sl_method_text(l->median.method));
+	sl__json_number(json, "mean_ms", MS * l->mean.value);
+	add_bounds(json, "mean_ci95_ms", &l->mean, MS);
+	add_spread(json, l);
+	sl__json_number(json, "p50_ms", MS * l->median.value);
+	add_percentile(json, "p90", &l->p90);
+	add_percentile(json, "p95", &l->p95);
+	add_percentile(json, "p99", &l->p99);
+	sl__json_number(json, "first_ms", MS * l->first_ns);
+	sl__json_object(json, "warmup");
+	sl__json_text(json, "class", sl_warmup_text(l->warmup));
+	sl__json_integer(json, "n", l->n_warmup);
+	sl__json_end_object(json);
+	sl__json_object(json, "outliers");
+	sl__json_integer(json, "low", l->n_outliers_low);
+	sl__json_integer(json, "high", l->n_outliers_high);
+	sl__json_end_object(json);
+	sl__json_number(json, "autocorrelation", l->autocorrelation);
+	if (isnan(l->minimum_detectable))
+		sl__json_absent(json, "minimum_detectable",
+				"the median has no interval");
+	else
+		sl__json_number(json, "minimum_detectable",
+				l->minimum_detectable);
+	sl__json_end_object(json);
+}
+
+void
+sl__json_noise(struct sl__json *json, const struct sl_noise *noise)
+{
+	sl__json_object(json, "noise");
+	sl__json_integer(json, "slots", noise->n_slots);
+	sl__json_integer(json, "disturbed", noise->n_disturbed);
+	sl__json_reading(json, "involuntary_switches",
+			 noise->involuntary_switches);
+	sl__json_reading(json, "run_delay_share", noise->run_delay_share);
+	sl__json_reading(json, "steal_share", noise->steal_share);
+	sl__json_reading(json, "migrations", noise->migrations);
+	sl__json_reading(json, "neighbour_share", noise->neighbour_share);
+	sl__json_reading(json, "frequency_drift", noise->frequency_drift);
+	sl__json_reading(json, "throttle_events", noise->throttle_events);
+	sl__json_end_object(json);
+}
+
+void
+sl__json_estimate(struct sl__json *json, const char *key,
+		  const struct sl_estimate *e)
+{
+	char bounds[64];
+
+	snprintf(bounds, sizeof(bounds), "%s_ci95", key);
+	sl__json_number(json, key, e->value);
+	add_bounds(json, bounds, e, 1);
+}
+
+static const char *
+gate_text(enum sl_gate gate)
+{
+	switch (gate) {
+	case SL_GATE_OK:
+		return "ok";
+	case SL_GATE_REGRESSED:
+		return "regressed";
+	case SL_GATE_UNDECIDED:
+		break;
+	}
+	return "undecided";
+}
+
+void
+sl__json_comparison(struct sl__json *json, const char *key,
+		    const struct sl_comparison *c)
+{
+	sl__json_object(json, key);
+	sl__json_text(json, "a", c->a);
+	sl__json_text(json, "b", c->b);
+	sl__json_number(json, "ratio", c->ratio.value);
+	add_bounds(json, "ci95", &c->ratio, 1);
+	sl__json_number(json, "speedup", c->speedup);
+	sl__json_estimate(json, "cpu_ratio", &c->cpu_ratio);
+	sl__json_reading(json, "memory_ratio", c->memory_ratio);
+	sl__json_absent(json, "accuracy_delta", "nothing here has an accuracy");
+	sl__json_text(json, "verdict", sl_verdict_text(c->verdict));
+	sl__json_text(json, "gate", gate_text(c->gate));
+	sl__json_number(json, "margin", c->margin);
+	sl__json_integer(json, "rounds", c->n_rounds);
+	sl__json_integer(json, "disturbed", c->n_disturbed);
+	sl__json_number(json, "log_e", c->log_e);
+	if (isnan(c->minimum_detectable))
+		sl__json_absent(json, "minimum_detectable", "too few rounds");
+	else
+		sl__json_number(json, "minimum_detectable",
+				c->minimum_detectable);
+	if (isnan(c->decided_after_s))
+		sl__json_absent(json, "decided_after_ms", "undecided");
+	else
+		sl__json_number(json, "decided_after_ms",
+				1e3 * c->decided_after_s);
+	sl__json_end_object(json);
+}
+
+static const char *
+stop_text(enum sl_stop stop)
+{
+	switch (stop) {
+	case SL_STOP_RUNS:
+		return "runs";
+	case SL_STOP_PRECISION:
+		return "precision";
+	case SL_STOP_TIME:
+		return "time";
+	case SL_STOP_VERDICT:
+		return "verdict";
+	case SL_STOP_INTERRUPT:
+		return "interrupt";
+	}
+	return "unknown";
+}
+
+void
+sl__json_ending(struct sl__json *json, double elapsed_s,
+		enum sl_stop stopped_by, uint64_t seed)
+{
+	sl__json_number(json, "elapsed_ms", 1e3 * elapsed_s);
+	sl__json_text(json, "stopped_by", stop_text(stopped_by));
+	sl__json_integer(json, "seed", seed);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * result_page.c - the parts of a page that several results share.
+ *
+ * Every figure stands with its interval, or with what it would take to have
+ * one; what could not be measured is said in the same breath.
+ */
+#include "result_page.h"
+#include "buf.h"
+#include "histogram.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* "p90 12.3 ms [12.1, 12.6]  p99 needs n >= 368". */
+static void
+add_percentiles(struct sl__doc *doc, const struct sl_latency *l,
+		const char *unit)
+{
+	const struct {
+		const char *name;
+		const struct sl_estimate *e;
+	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
+	struct sl__text text;
+
+	sl__doc_pair(doc, "tail", SL__STYLE_PLAIN, "%s", "");
+	for (size_t i = 0; i < 3; i++) {
+		const struct sl_estimate *e = all[i].e;
+
+		sl__doc_more(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
+			     "%s%s %s", i ? ", " : "", all[i].name,
+			     sl__quantile_text(&text, e, unit));
+		if (!e->needs_n)
+			sl__doc_more(doc, SL__STYLE_DIM, " %s",
+				     sl__time_interval(&text, e, unit));
+	}
+}
+
+static void
+add_beginning(struct sl__doc *doc, const struct sl_latency *l, const char *unit)
+{
+	struct sl__text first;
+
+	sl__doc_pair(doc, "first", SL__STYLE_PLAIN, "%s",
+		     sl__time_in(&first, l->first_ns, unit));
+	if (l->n_warmup)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "  then %s: %zu left out as warm-up",
+			     sl_warmup_text(l->warmup), l->n_warmup);
+	else if (l->warmup == SL_WARMUP_NONE)
+		sl__doc_more(doc, SL__STYLE_WARN, "  never became steady");
+	else if (l->warmup != SL_WARMUP_UNKNOWN)
+		sl__doc_more(doc, SL__STYLE_DIM, "  then %s",
+			     sl_warmup_text(l->warmup));
+}
+
+void
+sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
+		 const char *noun, const char *unit)
+{
+	struct sl__text a, b, c;
+
+	sl__doc_pair(doc, "median", SL__STYLE_STRONG, "%s",
+		     sl__time_value(&a, &l->median, unit));
+	sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
+		     sl__time_interval(&b, &l->median, unit));
+	sl__doc_more(doc, SL__STYLE_DIM, "  %zu %s%s, %s", l->n, noun,
+		     l->n == 1 ? "" : "s", sl_method_text(l->median.method));
+	sl__doc_pair(doc, "mean", SL__STYLE_PLAIN, "%s",
+		     sl__time_value(&a, &l->mean, unit));
+	sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
+		     sl__time_interval(&b, &l->mean, unit));
+	if (l->n > 1)
+		sl__doc_more(doc, SL__STYLE_DIM, "  sd %s",
+			     sl__time_in(&c, l->std_ns, unit));
+	sl__doc_pair(doc, "range", SL__STYLE_PLAIN, "%s to %s",
+		     sl__time_in(&a, l->min_ns, unit),
+		     sl__time_in(&b, l->max_ns, unit));
+	if (l->n_outliers_low + l->n_outliers_high)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "  outliers: %zu low, %zu high", l->n_outliers_low,
+			     l->n_outliers_high);
+	add_percentiles(doc, l, unit);
+	add_beginning(doc, l, unit);
+}
+
+void
+sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
+	       const struct sl_latency *l, const struct sl_render_options *how)
+{
+	char line[3 * SL__HISTOGRAM_MAX_BINS + 1];
+	struct sl__histogram h;
+	struct sl__text lo, hi;
+	size_t width = how->n_columns ? how->n_columns : 80;
+
+	/* Key, two times and gaps take about 36 columns of the line. */
+	if (n < 10 || width < 60 || how->format != SL_FORMAT_TEXT)
+		return;
+	sl__histogram_of(&h, x, n, l->median.value, width - 36);
+	sl__doc_pair(doc, "shape", SL__STYLE_DIM, "%s ",
+		     sl__time_in(&lo, h.lo, how->unit));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " %s",
+		     sl__histogram_line(line, &h, how->ascii));
+	sl__doc_more(doc, SL__STYLE_DIM, " %s",
+		     sl__time_in(&hi, h.hi, how->unit));
+	if (h.n_beyond)
+		sl__doc_more(doc, SL__STYLE_DIM, " +%zu", h.n_beyond);
+}
+
+/* ---------------------------------------------------------------- noise */
+
+/* One reading of the certificate and when it is worth a warning. */
+struct remark {
+	const char *name;
+	struct sl_reading reading;
+	double warn_above;
+	int is_share;
+};
+
+static void
+add_remark(struct sl_buf *line, const struct remark *r)
+{
+	double percent = 100 * r->reading.value;
+
+	if (line->n_bytes)
+		sl__buf_text(line, ", ");
+	if (r->is_share && percent > 0 && percent < 0.1)
+		sl__buf_format(line, "%s under 0.1 %%", r->name);
+	else if (r->is_share)
+		sl__buf_format(line, "%s %.*f %%", r->name,
+			       percent > 0 && percent < 10, percent);
+	else
+		sl__buf_format(line, "%s %.0f", r->name, r->reading.value);
+}
+
+static void
+add_absent(struct sl_buf *line, const struct remark *r, int verbose)
+{
+	if (line->n_bytes)
+		sl__buf_text(line, verbose ? "; " : ", ");
+	sl__buf_text(line, r->name);
+	if (verbose)
+		sl__buf_format(line, " (%s)", r->reading.absent);
+}
+
+void
+sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
+	       const char *noun, int verbose)
+{
+	/* Levels at which a verdict of 1 % begins to take longer. */
+	const struct remark remarks[] = {
+		{"others' CPU use", noise->neighbour_share, 0.1, 1},
+		{"steal", noise->steal_share, 0.01, 1},
+		{"waiting for a CPU", noise->run_delay_share, 0.02, 1},
+		{"preemptions", noise->involuntary_switches, 1e18, 0},
+		{"moves between CPUs", noise->migrations, 1e18, 0},
+		{"frequency spread", noise->frequency_drift, 0.02, 1},
+		{"throttlings", noise->throttle_events, 0, 0},
+	};
+	struct sl_buf seen = {0}, missing = {0};
+	struct sl__text share;
+	int warn = noise->n_disturbed * 10 > noise->n_slots;
+
+	for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++) {
+		const struct remark *r = &remarks[i];
+
+		if (r->reading.absent) {
+			add_absent(&missing, r, verbose);
+			continue;
+		}
+		warn |= r->reading.value > r->warn_above;
+		add_remark(&seen, r);
+	}
+	sl__doc_pair(doc, "noise", warn ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+		     "%s of %zu %ss disturbed",
+		     sl__percent_text(&share,
+				      noise->n_slots
+					      ? (double)noise->n_disturbed /
+							(double)noise->n_slots
+					      : 0),
+		     noise->n_slots, noun);
+	if (seen.n_bytes)
+		sl__doc_more(doc, SL__STYLE_DIM, "; %s", seen.data);
+	if (missing.n_bytes)
+		sl__doc_pair(doc, "", SL__STYLE_DIM, "not visible: %s",
+			     missing.data);
+	sl_buf_release(&seen);
+	sl_buf_release(&missing);
+}
+
+/* ------------------------------------------------------------- verdicts */
+
+enum sl__style
+sl__page_verdict_style(enum sl_verdict verdict)
+{
+	switch (verdict) {
+	case SL_VERDICT_FASTER:
+		return SL__STYLE_GOOD;
+	case SL_VERDICT_SLOWER:
+		return SL__STYLE_BAD;
+	case SL_VERDICT_SAME:
+		return SL__STYLE_PLAIN;
+	case SL_VERDICT_UNDECIDED:
+		break;
+	}
+	return SL__STYLE_WARN;
+}
+
+/* "1.34 times" of the larger over the smaller, with the interval turned the
+ * same way. */
+static struct sl_estimate
+inverse(const struct sl_estimate *e)
+{
+	struct sl_estimate inverted = *e;
+
+	inverted.value = 1 / e->value;
+	inverted.lo = 1 / e->hi;
+	inverted.hi = 1 / e->lo;
+	return inverted;
+}
+
+static void
+add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
+{
+	struct sl__text ratio, change;
+
+	sl__doc_text(doc, SL__STYLE_WARN,
+		     "undecided after %zu rounds:", c->n_rounds);
+	sl__doc_more(doc, SL__STYLE_PLAIN, " '%s' takes %s times '%s'", c->b,
+		     sl__ratio_estimate(&ratio, &c->ratio), c->a);
+	if (!isnan(c->minimum_detectable))
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     "; as many rounds again would see a change of %s",
+			     sl__percent_text(&change, c->minimum_detectable));
+}
+
+void
+sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
+{
+	enum sl__style style = sl__page_verdict_style(c->verdict);
+	struct sl_estimate factor = c->ratio;
+	struct sl__text text, margin;
+
+	if (c->verdict == SL_VERDICT_UNDECIDED) {
+		add_undecided(doc, c);
+		return;
+	}
+	if (c->verdict == SL_VERDICT_SAME) {
+		sl__doc_text(doc, style,
+			     "'%s' is the same as '%s' within %s:", c->b, c->a,
+			     sl__percent_text(&margin, c->margin));
+		sl__doc_more(doc, SL__STYLE_PLAIN, " ratio %s",
+			     sl__ratio_estimate(&text, &c->ratio));
+	} else {
+		if (c->verdict == SL_VERDICT_FASTER)
+			factor = inverse(&c->ratio);
+		sl__doc_text(doc, style, "'%s' is %s:", c->b,
+			     sl_verdict_text(c->verdict));
+		sl__doc_more(doc, SL__STYLE_STRONG, " %s times",
+			     sl__ratio_estimate(&text, &factor));
+		sl__doc_more(doc, SL__STYLE_PLAIN, " %s '%s'",
+			     c->verdict == SL_VERDICT_FASTER ? "as fast as"
+							     : "as long as",
+			     c->a);
+	}
+	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds, %zu disturbed)",
+		     c->n_rounds, c->n_disturbed);
+}
+
+void
+sl__page_power(struct sl__doc *doc, double minimum_detectable, double elapsed_s)
+{
+	struct sl__text change, time;
+	/* Errors shrink with the square root of the time. */
+	double factor = minimum_detectable / 0.01;
+
+	if (isnan(minimum_detectable))
+		return;
+	sl__doc_pair(doc, "power", SL__STYLE_DIM,
+		     "could see a change of %s; 1 %% takes about %s",
+		     sl__percent_text(&change, minimum_detectable),
+		     sl__time_text(&time, 1e9 * elapsed_s * factor * factor));
+}
+
+void
+sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by)
+{
+	if (stopped_by != SL_STOP_INTERRUPT)
+		return;
+	sl__doc_gap(doc);
+	sl__doc_text(doc, SL__STYLE_WARN,
+		     "interrupted: this is what was measured until then");
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unit.c - numbers as people read them: a unit that fits, and no more digits
+ * than are known.
+ *
+ * A bare number gets a fixed number of significant digits.  A number with an
+ * interval is rounded where the interval's half-width says so: to two digits
+ * of it when they begin below 355, else to one (the rounding rule of the
+ * Particle Data Group, Review of Particle Physics, "Introduction", 5.3), so
+ * that rounding never moves a bound by more than 14 % of the half-width.
+ */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	TIME_DIGITS = 4,
+	BYTE_DIGITS = 3,
+	SCALED_DIGITS = 3,
+	MAX_DIGITS = 7, /* a half-width of 0 must not print 17 digits */
+	MAX_DECIMALS = 12
+};
+
+struct time_unit {
+	const char *name;
+	double ns;
+};
+
+static const struct time_unit time_units[] = {
+	{"ns", 1}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+enum { N_TIME_UNITS = sizeof(time_units) / sizeof(time_units[0]) };
+
+static const struct time_unit *
+fitting_unit(double ns)
+{
+	size_t i = 0;
+
+	/* 999.95 rounds to four digits in the next unit. */
+	while (i + 1 < N_TIME_UNITS && fabs(ns) >= 999.95 * time_units[i].ns)
+		i++;
+	return &time_units[i];
+}
+
+static const struct time_unit *
+find_unit(double ns, const char *name)
+{
+	if (!name)
+		return fitting_unit(ns);
+	if (strcmp(name, "us") == 0)
+		name = "µs";
+	for (size_t i = 0; i < N_TIME_UNITS; i++) {
+		if (strcmp(time_units[i].name, name) == 0)
+			return &time_units[i];
+	}
+	return fitting_unit(ns);
+}
+
+const char *
+sl__unit_of_time(double ns)
+{
+	return fitting_unit(ns)->name;
+}
+
+double
+sl__time_scaled(double ns, const char **unit)
+{
+	const struct time_unit *u = find_unit(ns, *unit);
+
+	*unit = u->name;
+	return ns / u->ns;
+}
+
+/* The exponent of the leading digit of 'value' once it is rounded. */
+static int
+leading_exponent(double value, int n_digits)
+{
+	char text[40];
+	const char *mark;
+	int exponent = 0;
+
+	snprintf(text, sizeof(text), "%.*e", n_digits - 1, fabs(value));
+	mark = strchr(text, 'e');
+	if (mark)
+		sscanf(mark + 1, "%d", &exponent);
+	return exponent;
+}
+
+static int
+clamp(int value, int lo, int hi)
+{
+	return value < lo ? lo : value > hi ? hi : value;
+}
+
+/* Decimals that show 'value' with n_digits significant digits; at least 0. */
+static int
+decimals_of(double value, int n_digits)
+{
+	if (!(fabs(value) > 0))
+		return 0;
+	return clamp(n_digits - 1 - leading_exponent(value, n_digits), 0,
+		     MAX_DECIMALS);
+}
+
+/*
+ * Decimals that the interval warrants; negative to round to tens.  With the
+ * half-width w, the last digit kept is the power of ten above w / 35.5: two
+ * digits of w from .100 to .354, one from .355 to .999.
+ */
+static int
+decimals_warranted(double value, double half_width, int n_digits)
+{
+	if (!(half_width > 0) || !isfinite(half_width))
+		return decimals_of(value, n_digits);
+	return clamp((int)floor(-log10(half_width / 35.5)), -MAX_DECIMALS,
+		     decimals_of(value, MAX_DIGITS));
+}
+
+/* 'value' with 'decimals' decimals, which may be negative. */
+static void
+add_rounded(struct sl__text *text, double value, int decimals)
+{
+	size_t at = strlen(text->s);
+	double step = pow(10, -decimals);
+
+	if (decimals < 0)
+		value = round(value / step) * step;
+	snprintf(text->s + at, sizeof(text->s) - at, "%.*f",
+		 decimals < 0 ? 0 : decimals, value);
+}
+
+static void
+add_text(struct sl__text *text, const char *more)
+{
+	size_t at = strlen(text->s);
+
+	snprintf(text->s + at, sizeof(text->s) - at, "%s", more);
+}
+
+static const char *
+dash(struct sl__text *text)
+{
+	snprintf(text->s, sizeof(text->s), "-");
+	return text->s;
+}
+
+const char *
+sl__time_text(struct sl__text *text, double ns)
+{
+	return sl__time_in(text, ns, NULL);
+}
+
+const char *
+sl__time_in(struct sl__text *text, double ns, const char *unit)
+{
+	double value = sl__time_scaled(ns, &unit);
+
+	if (isnan(ns))
+		return dash(text);
+	snprintf(text->s, sizeof(text->s), "%.*f %s",
+		 decimals_of(value, TIME_DIGITS), value, unit);
+	return text->s;
+}
+
+/* An estimate divided by 'scale' and followed by 'unit', in two parts. */
+static void
+add_value(struct sl__text *text, const struct sl_estimate *e, double scale,
+	  const char *unit)
+{
+	int decimals = decimals_warranted(
+		e->value / scale, (e->hi - e->lo) / 2 / scale, TIME_DIGITS);
+
+	add_rounded(text, e->value / scale, decimals);
+	if (unit) {
+		add_text(text, " ");
+		add_text(text, unit);
+	}
+}
+
+static void
+add_interval(struct sl__text *text, const struct sl_estimate *e, double scale)
+{
+	int decimals = decimals_warranted(
+		e->value / scale, (e->hi - e->lo) / 2 / scale, TIME_DIGITS);
+	size_t at = strlen(text->s);
+
+	if (e->needs_n) {
+		snprintf(text->s + at, sizeof(text->s) - at, "[needs n >= %zu]",
+			 e->needs_n);
+		return;
+	}
+	add_text(text, "[");
+	add_rounded(text, e->lo / scale, decimals);
+	add_text(text, ", ");
+	add_rounded(text, e->hi / scale, decimals);
+	add_text(text, "]");
+}
+
+static int
+has_interval(const struct sl_estimate *e)
+{
+	return e->needs_n || (!isnan(e->lo) && !isnan(e->hi));
+}
+
+const char *
+sl__time_value(struct sl__text *text, const struct sl_estimate *e,
+	       const char *unit)
+{
+	const struct time_unit *u = find_unit(e->value, unit);
+
+	if (isnan(e->value))
+		return dash(text);
+	text->s[0] = '\0';
+	add_value(text, e, u->ns, u->name);
+	return text->s;
+}
+
+const char *
+sl__time_interval(struct sl__text *text, const struct sl_estimate *e,
+		  const char *unit)
+{
+	if (isnan(e->value) || !has_interval(e))
+		return dash(text);
+	text->s[0] = '\0';
+	add_interval(text, e, find_unit(e->value, unit)->ns);
+	return text->s;
+}
+
+const char *
+sl__time_estimate(struct sl__text *text, const struct sl_estimate *e,
+		  const char *unit)
+{
+	sl__time_value(text, e, unit);
+	if (isnan(e->value) || !has_interval(e))
+		return text->s;
+	add_text(text, " ");
+	add_interval(text, e, find_unit(e->value, unit)->ns);
+	return text->s;
+}
+
+const char *
+sl__quantile_text(struct sl__text *text, const struct sl_estimate *e,
+		  const char *unit)
+{
+	if (!e->needs_n)
+		return sl__time_value(text, e, unit);
+	snprintf(text->s, sizeof(text->s), "needs n >= %zu", e->needs_n);
+	return text->s;
+}
+
+/* Divides by 1000 until fewer than 'limit' remain; *i is the power taken. */
+static double
+divide_down(double value, size_t n_powers, double limit, size_t *i)
+{
+	for (*i = 0; *i + 1 < n_powers && fabs(value) >= limit; (*i)++)
+		value /= 1000;
+	return value;
+}
+
+const char *
+sl__bytes_text(struct sl__text *text, double bytes)
+{
+	static const char *const units[] = {"B",  "kB", "MB", "GB",
+					    "TB", "PB", "EB"};
+	size_t i;
+	double value;
+
+	if (isnan(bytes))
+		return dash(text);
+	value = divide_down(bytes, sizeof(units) / sizeof(units[0]), 999.5, &i);
+	snprintf(text->s, sizeof(text->s), "%.*f %s",
+		 i ? decimals_of(value, BYTE_DIGITS) : 0, value, units[i]);
+	return text->s;
+}
+
+const char *
+sl__scaled_text(struct sl__text *text, double value)
+{
+	static const char *const prefixes[] = {"",  "k", "M", "G",
+					       "T", "P", "E"};
+	size_t i;
+
+	if (isnan(value))
+		return dash(text);
+	value = divide_down(value, sizeof(prefixes) / sizeof(prefixes[0]),
+			    999.5, &i);
+	snprintf(text->s, sizeof(text->s), "%.*f %s",
+		 decimals_of(value, SCALED_DIGITS), value, prefixes[i]);
+	return text->s;
+}
+
+const char *
+sl__percent_text(struct sl__text *text, double share)
+{
+	double percent = 100 * share;
+
+	if (isnan(share))
+		return dash(text);
+	if (fabs(percent) >= 999.5)
+		snprintf(text->s, sizeof(text->s), "%.0f %%", percent);
+	else if (fabs(percent) >= 1e-3 || !(fabs(percent) > 0))
+		snprintf(text->s, sizeof(text->s), "%.3g %%", percent);
+	else
+		snprintf(text->s, sizeof(text->s), "%s0.001 %%",
+			 percent < 0 ? ">-" : "<");
+	return text->s;
+}
+
+const char *
+sl__ratio_value(struct sl__text *text, const struct sl_estimate *e)
+{
+	if (isnan(e->value))
+		return dash(text);
+	text->s[0] = '\0';
+	add_value(text, e, 1, NULL);
+	return text->s;
+}
+
+const char *
+sl__ratio_interval(struct sl__text *text, const struct sl_estimate *e)
+{
+	if (isnan(e->value) || !has_interval(e))
+		return dash(text);
+	text->s[0] = '\0';
+	add_interval(text, e, 1);
+	return text->s;
+}
+
+const char *
+sl__ratio_estimate(struct sl__text *text, const struct sl_estimate *e)
+{
+	sl__ratio_value(text, e);
+	if (isnan(e->value) || !has_interval(e))
+		return text->s;
+	add_text(text, " ");
+	add_interval(text, e, 1);
+	return text->s;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * utf8.c - names of unknown origin, made fit to print.
+ *
+ * A command line may hold any bytes.  One decoder (Unicode 15, table 3-7: no
+ * overlong forms, no surrogates, nothing above U+10FFFF) serves all copies;
+ * each copy is one pass that replaces a code point by a few bytes.
+ */
+#include "utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* No replacement is longer than this, the closing NUL included. */
+enum { MAX_REPLACEMENT = 12 };
+
+struct sign {
+	uint32_t code;
+	const char *ascii;
+};
+
+/* The characters that reports use, and how they are spelled in ASCII. */
+static const struct sign signs[] = {
+	{0x00a0, " "},   {0x00b1, "+/-"}, {0x00b2, "^2"}, {0x00b5, "u"},
+	{0x00b7, "*"},   {0x00d7, "x"},   {0x03bc, "u"},  {0x2013, "-"},
+	{0x2014, "-"},   {0x2018, "'"},   {0x2019, "'"},  {0x2022, "*"},
+	{0x2026, "..."}, {0x2192, "->"},  {0x2212, "-"},  {0x2248, "~"},
+	{0x2260, "!="},  {0x2264, "<="},  {0x2265, ">="}, {0x2500, "-"},
+	{0x2502, "|"},   {0x2514, "+"},   {0x251c, "+"},  {0x2570, "+"},
+	{0x2571, "/"},   {0x2581, "."},   {0x2582, "."},  {0x2583, "."},
+	{0x2584, ":"},   {0x2585, ":"},   {0x2586, ":"},  {0x2587, "#"},
+	{0x2588, "#"},   {0x2591, "."},   {0x2592, ":"},  {0x2593, "#"},
+	{0x25cf, "o"},   {0x2713, "ok"},  {0x2717, "no"},
+};
+
+static int
+continues(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* The length of the code point at p, or 0 where it is malformed. */
+static size_t
+decode(const unsigned char *p, uint32_t *code)
+{
+	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n;
+
+	if (p[0] < 0x80) {
+		*code = p[0];
+		return 1;
+	}
+	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	*code = p[0] & (0xffu >> (n + 1));
+	for (size_t i = 1; i < n; i++) {
+		if (!continues(p[i]))
+			return 0;
+		*code = *code << 6 | (p[i] & 0x3f);
+	}
+	if (*code < smallest[n] || *code > 0x10ffff ||
+	    (*code >= 0xd800 && *code <= 0xdfff))
+		return 0;
+	return n;
+}
+
+size_t
+sl__utf8_step(const char *text)
+{
+	uint32_t code;
+	size_t n = decode((const unsigned char *)text, &code);
+
+	return n ? n : 1;
+}
+
+size_t
+sl__utf8_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text += sl__utf8_step(text))
+		width += (unsigned char)*text >= 0x20;
+	return width;
+}
+
+/* Writes what stands for a code point; false keeps it as it is. */
+typedef int replacement(char *to, uint32_t code, size_t n_bytes);
+
+static char *
+copy_with(struct sl__arena *arena, const char *text, replacement *replace)
+{
+	const unsigned char *p = (const unsigned char *)(text ? text : "");
+	char word[MAX_REPLACEMENT], *copy;
+	size_t cap = strlen((const char *)p), n = 0, at = 0;
+	uint32_t code;
+
+	if (cap > (SIZE_MAX - 1) / MAX_REPLACEMENT)
+		return NULL;
+	copy = sl__arena_alloc(arena, MAX_REPLACEMENT * cap + 1);
+	if (!copy)
+		return NULL;
+	for (; *p; p += n ? n : 1) {
+		size_t n_word;
+
+		n = decode(p, &code);
+		if (replace(word, code, n)) {
+			n_word = strlen(word);
+			memcpy(copy + at, word, n_word);
+		} else {
+			n_word = n;
+			memcpy(copy + at, p, n_word);
+		}
+		at += n_word;
+	}
+	copy[at] = '\0';
+	return copy;
+}
+
+static int
+replace_malformed(char *to, uint32_t code, size_t n_bytes)
+{
+	(void)code;
+	if (n_bytes)
+		return 0;
+	snprintf(to, MAX_REPLACEMENT, "\xef\xbf\xbd"); /* U+FFFD */
+	return 1;
+}
+
+/* C0, DEL, C1, line separators, and the marks that turn text around. */
+static int
+is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0x200e ||
+	       code == 0x200f || code == 0x061c || code == 0xfeff;
+}
+
+static int
+replace_unprintable(char *to, uint32_t code, size_t n_bytes)
+{
+	if (!n_bytes)
+		return replace_malformed(to, code, n_bytes);
+	if (!is_control(code))
+		return 0;
+	if (code == '\n')
+		snprintf(to, MAX_REPLACEMENT, "\\n");
+	else if (code == '\t')
+		snprintf(to, MAX_REPLACEMENT, "\\t");
+	else if (code < 0x100)
+		snprintf(to, MAX_REPLACEMENT, "\\x%02x", (unsigned)code);
+	else
+		snprintf(to, MAX_REPLACEMENT, "\\u%04x", (unsigned)code);
+	return 1;
+}
+
+static int
+replace_foreign(char *to, uint32_t code, size_t n_bytes)
+{
+	const char *ascii = "?";
+
+	if (n_bytes == 1)
+		return 0;
+	for (size_t i = 0; n_bytes && i < sizeof(signs) / sizeof(signs[0]);
+	     i++) {
+		if (signs[i].code == code)
+			ascii = signs[i].ascii;
+	}
+	snprintf(to, MAX_REPLACEMENT, "%s", ascii);
+	return 1;
+}
+
+char *
+sl__utf8_valid(struct sl__arena *arena, const char *text)
+{
+	return copy_with(arena, text, replace_malformed);
+}
+
+char *
+sl__utf8_printable(struct sl__arena *arena, const char *text)
+{
+	return copy_with(arena, text, replace_unprintable);
+}
+
+char *
+sl__utf8_ascii(struct sl__arena *arena, const char *text)
+{
+	return copy_with(arena, text, replace_foreign);
+}
+
+/* Bytes of the first n columns, control bytes among them included. */
+static size_t
+bytes_of(const char *text, size_t n)
+{
+	const char *p = text;
+
+	for (; n && *p; p += sl__utf8_step(p))
+		n -= (unsigned char)*p >= 0x20;
+	return (size_t)(p - text);
+}
+
+char *
+sl__utf8_shortened(struct sl__arena *arena, const char *text, size_t width,
+		   const char *mark)
+{
+	size_t n = sl__utf8_width(text), n_mark = sl__utf8_width(mark);
+	size_t kept, head, n_head;
+
+	if (n <= width)
+		return sl__arena_string(arena, text);
+	if (width <= n_mark)
+		return sl__arena_format(arena, "%.*s",
+					(int)bytes_of(mark, width), mark);
+	kept = width - n_mark;
+	head = kept - kept / 2;
+	n_head = bytes_of(text, head);
+	return sl__arena_format(arena, "%.*s%s%s", (int)n_head, text, mark,
+				text + bytes_of(text, n - kept / 2));
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utf8.h - names of unknown origin, made fit to print. */
+#ifndef SL_UTF8_H
+#define SL_UTF8_H
+
+#include "arena.h"
+
+/*
+ * Code points in 'text', which is what a terminal needs columns for as long
+ * as no wide or combining characters occur.  Control bytes count nothing.
+ */
+size_t sl__utf8_width(const char *text);
+
+/* Bytes of the code point that begins at 'text'; 1 where it is malformed. */
+size_t sl__utf8_step(const char *text);
+
+/*
+ * Each returns a copy in the arena, or NULL when out of memory; NULL text
+ * reads as "".
+ *
+ * valid: every malformed byte becomes U+FFFD; fit for JSON.
+ * printable: as valid, and control characters, line separators and those
+ * that turn the direction of text become escapes such as \n or \u202e, so
+ * that a name cannot rewrite the terminal.
+ * ascii: the signs that reports use are spelled out (+/-, x, us, ...); any
+ * other character beyond ASCII becomes "?".
+ * shortened: at most 'width' code points, the middle replaced by 'mark'.
+ */
+char *sl__utf8_valid(struct sl__arena *arena, const char *text);
+char *sl__utf8_printable(struct sl__arena *arena, const char *text);
+char *sl__utf8_ascii(struct sl__arena *arena, const char *text);
+char *sl__utf8_shortened(struct sl__arena *arena, const char *text,
+			 size_t width, const char *mark);
+
+#endif
