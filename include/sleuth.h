@@ -150,7 +150,8 @@ struct sl_estimate {
 /* A figure that a machine may not have: NaN with the reason, or a value. */
 struct sl_reading {
 	double value;
-	const char *absent; /* NULL when value stands; static storage */
+	const char *absent; /* NULL when value stands; lives as long as the
+			       result it is in */
 };
 
 /* How a series of times begins. */
@@ -185,7 +186,8 @@ struct sl_latency {
 /*
  * What disturbed a measurement.  A slot is the stretch between two readings
  * of the covariates; it is disturbed when the thread was preempted, waited
- * for a CPU or changed CPU in it.
+ * for a CPU or changed CPU in it.  For commands a slot is a run, disturbed
+ * when it waited for a CPU for more than a tenth of its time.
  */
 struct sl_noise {
 	size_t n_slots;
@@ -742,9 +744,9 @@ struct sl_counter {
 /* What arithmetic can reach. */
 struct sl_peak {
 	enum sl_dtype dtype;
-	const char *isa;  /* "AVX-512", "SSE2", "scalar" */
-	size_t n_bits;    /* width of a register */
-	size_t n_threads; /* 0 when absent */
+	const char *isa;              /* "AVX-512", "SSE2", "scalar" */
+	size_t n_bits;                /* width of a register */
+	size_t n_threads;             /* 0 when absent */
 	struct sl_estimate ops_per_s; /* a multiply-add is 2 */
 	const char *absent;           /* NULL when ops_per_s stands */
 };
@@ -796,7 +798,7 @@ struct sl_machine {
 	struct sl_fact model, architecture, kernel, microcode;
 	struct sl_reading n_sockets, n_cores, n_hardware_threads, n_numa_nodes;
 	struct sl_reading memory_bytes;
-	size_t n_cpus_allowed; /* this process may run on so many */
+	size_t n_cpus_allowed;         /* this process may run on so many */
 	const struct sl_cache *caches; /* from the first level outwards */
 	size_t n_caches;
 	const char *const *isa; /* extensions, as the kernel names them */

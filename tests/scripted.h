@@ -11,6 +11,8 @@ struct scripted_time {
 	uint64_t now_ns;
 	uint64_t reading_ns; /* what one reading takes */
 	struct sl__rng rng;
+	uint64_t diary; /* a hash of who worked, in order, at first */
+	size_t n_worked;
 };
 
 static inline uint64_t
@@ -28,6 +30,7 @@ scripted_now(void *ctx)
  */
 struct scripted_work {
 	struct scripted_time *time;
+	uint64_t name; /* for the diary */
 	double base_ns, first_ns, early_factor, noise;
 	size_t n_early;
 	size_t n_calls;
@@ -43,6 +46,8 @@ scripted_call(void *ctx)
 	double ns = work->base_ns;
 
 	work->n_calls++;
+	if (work->time->n_worked++ < 500)
+		work->time->diary = work->time->diary * 31 + work->name;
 	if (work->n_calls == work->fail_at)
 		return 7;
 	if (work->n_calls == work->interrupt_at)

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_scope_memory.c - linked with libsleuth-alloc: scopes allocate nothing
+ * themselves and report what was allocated inside them.  Left out under a
+ * sanitizer, as test_interpose.c is.
+ */
+#include "harness.h"
+#include "sleuth.h"
+
+enum { MIB = 1 << 20 };
+
+/* Keeps the compiler from leaving out a block that nobody reads. */
+static void *volatile sink;
+
+static int
+many_scopes(void *ctx)
+{
+	(void)ctx;
+	for (int i = 0; i < 1000; i++) {
+		struct sl_scope scope = sl_scope_begin("quiet", 0);
+
+		sl_scope_work(&scope, 1, 1);
+		sl_scope_end(&scope);
+	}
+	return 0;
+}
+
+/* The promise of sl_scope_begin(): nothing after a name was first met. */
+static void
+scopes_do_not_allocate(void **state)
+{
+	struct sl_memory_options how = {.struct_size = sizeof(how),
+					.n_warmup = 1};
+	struct sl_memory *m;
+
+	(void)state;
+	assert_int_equal(
+		sl_measure_memory_of(&m, many_scopes, NULL, &how, NULL), SL_OK);
+	assert_near(m->n_allocations.value, 0, 0);
+	sl_memory_free(m);
+}
+
+static void
+scopes_report_what_they_allocate(void **state)
+{
+	struct sl_scope outer, inner;
+	struct sl_scopes *s;
+
+	(void)state;
+	sl_scope_reset();
+	for (int i = 0; i < 10; i++) {
+		outer = sl_scope_begin("outer", SL_SCOPE_MEMORY);
+		inner = sl_scope_begin("inner", SL_SCOPE_MEMORY);
+		sink = malloc(MIB);
+		free(sink);
+		sl_scope_end(&inner);
+		sl_scope_end(&outer);
+	}
+	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
+	assert_int_equal(s->n_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct sl_scope_row *row = &s->rows[i];
+
+		assert_near(row->n_allocations.value, 1, 0);
+		assert_true(row->allocated_bytes.value >= MIB);
+		assert_true(row->live_peak_bytes.value >= MIB);
+		assert_true(row->live_peak_bytes.value < 1.1 * MIB);
+		assert_string_equal(row->pattern, "temporary copies");
+	}
+	sl_scopes_free(s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scopes_do_not_allocate),
+		cmocka_unit_test(scopes_report_what_they_allocate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_scope_top.c - rows carry rates of declared work, refuse what their n
+ * cannot support, say why resources are absent, and come dearest first.
+ */
+#define _GNU_SOURCE
+#include "harness.h"
+#include "resident.h"
+#include "sleuth.h"
+
+#include <sys/mman.h>
+
+static struct sl_scopes *
+take(void)
+{
+	struct sl_scopes *s;
+
+	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
+	return s;
+}
+
+/* A scope that is not there has a row without calls. */
+static const struct sl_scope_row *
+row_of(const struct sl_scopes *s, const char *name)
+{
+	static const struct sl_scope_row none;
+
+	for (size_t i = 0; i < s->n_rows; i++) {
+		if (!strcmp(s->rows[i].name, name))
+			return &s->rows[i];
+	}
+	return &none;
+}
+
+static int
+reset(void **state)
+{
+	(void)state;
+	sl_scope_reset();
+	return 0;
+}
+
+/* A pair; flags as in sl_scope_begin(). */
+static void
+pass(const char *name, unsigned flags)
+{
+	struct sl_scope scope = sl_scope_begin(name, flags);
+
+	sl_scope_end(&scope);
+}
+
+static void
+rates_come_from_declared_work(void **state)
+{
+	const struct sl_scope_row *row;
+	struct sl_scopes *s;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		struct sl_scope scope = sl_scope_begin("work", 0);
+		volatile double x = 1;
+
+		for (int k = 0; k < 1000; k++)
+			x = x * 1.0001;
+		sl_scope_work(&scope, 600, 0);
+		sl_scope_work(&scope, 400, 0);
+		sl_scope_end(&scope);
+	}
+	s = take();
+	row = row_of(s, "work");
+	assert_near(row->n_flops, 1e6, 0);
+	assert_null(row->flops_per_s.absent);
+	assert_close(row->flops_per_s.value * row->total_ns, 1e15, 1e-9);
+	assert_string_equal(row->bytes_per_s.absent, "no bytes were declared");
+	assert_int_equal(row->p99.needs_n, 0);
+	assert_true(row->median.lo <= row->median.value &&
+		    row->median.value <= row->median.hi);
+	sl_scopes_free(s);
+}
+
+static void
+what_n_cannot_support_is_refused(void **state)
+{
+	struct sl_scopes *s;
+
+	(void)state;
+	pass("once", 0);
+	s = take();
+	assert_int_equal(row_of(s, "once")->p99.needs_n, 368);
+	assert_int_equal(row_of(s, "once")->median.needs_n, 6);
+	assert_int_equal(row_of(s, "once")->mean.needs_n, 2);
+	assert_true(isnan(row_of(s, "once")->std_ns));
+	sl_scopes_free(s);
+}
+
+static void
+resources_are_absent_unless_asked_for(void **state)
+{
+	enum { N_BYTES = 32 << 20 };
+	const struct sl_scope_row *row;
+	struct sl_scope scope;
+	struct sl_scopes *s;
+	void *block;
+
+	(void)state;
+	pass("bare", 0);
+	scope = sl_scope_begin("touch", SL_SCOPE_RESOURCES);
+	block = mmap(NULL, N_BYTES, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(block != MAP_FAILED);
+	memset(block, 1, N_BYTES);
+	sl_scope_end(&scope);
+	munmap(block, N_BYTES);
+	s = take();
+	row = row_of(s, "bare");
+	assert_string_equal(row->cpu_ns.absent, "not asked for: SL_SCOPE_CPU");
+	assert_string_equal(row->n_minor_faults.absent,
+			    "not asked for: SL_SCOPE_FAULTS");
+	assert_string_equal(row->resident_change_bytes.absent,
+			    "not asked for: SL_SCOPE_MEMORY");
+	assert_true(isnan(row->cpu_ns.value));
+	row = row_of(s, "touch");
+	assert_null(row->cpu_ns.absent);
+	assert_true(row->cpu_ns.value > 0);
+	assert_true(row->n_minor_faults.value >= 1);
+	/* The kernel's counters may lag by some dozens of pages, and a
+	 * sanitizer adds memory of its own. */
+	assert_true(row->resident_change_bytes.value >= 0.9 * N_BYTES);
+	assert_true(row->resident_peak_bytes.value >=
+		    row->resident_change_bytes.value);
+	sl_scopes_free(s);
+}
+
+static void
+top_takes_the_dearest(void **state)
+{
+	struct sl_scopes *s;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		struct sl_scope scope = sl_scope_begin("dear", 0);
+
+		for (volatile int k = 0; k < 100000; k++)
+			;
+		sl_scope_end(&scope);
+		pass("cheap", 0);
+	}
+	assert_int_equal(sl_scope_top(&s, 1, NULL), SL_OK);
+	assert_int_equal(s->n_rows, 1);
+	assert_int_equal(s->n_scopes, 2);
+	assert_string_equal(s->rows[0].name, "dear");
+	assert_true(s->rows[0].share > 0.5 && s->rows[0].share <= 1);
+	sl_scopes_free(s);
+}
+
+static void
+statm_is_read_as_documented(void **state)
+{
+	uint64_t pages = 0;
+
+	(void)state;
+	assert_true(sl__statm_resident_pages(&pages, "2110 385 330 8 0 97 0"));
+	assert_int_equal(pages, 385);
+	assert_false(sl__statm_resident_pages(&pages, ""));
+	assert_false(sl__statm_resident_pages(&pages, "12"));
+	assert_false(sl__statm_resident_pages(&pages, "12 x"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(rates_come_from_declared_work, reset),
+		cmocka_unit_test_setup(what_n_cannot_support_is_refused, reset),
+		cmocka_unit_test_setup(resources_are_absent_unless_asked_for,
+				       reset),
+		cmocka_unit_test_setup(top_takes_the_dearest, reset),
+		cmocka_unit_test(statm_is_read_as_documented),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
