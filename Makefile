@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: installs what is missing, then lets CMake do the work.
+#
+## make            build the library, the program and the tests
+## make demo       build, then time two commands and measure this machine
+## make test       build and run the tests
+## make check      style: include edges, headers, symbols, limits, format, text
+## make check-all  tests and checks, under sanitizers and clang too, installed
+## make bench      compare with other tools
+## make install    into PREFIX (/usr/local), below DESTDIR if set
+## make clean      remove the build folders
+##
+## BUILD=DIR       build folder (build)
+## CMAKE_FLAGS=... further options for CMake, such as -DSL_WERROR=ON
+## DEPS=true       trust that every package is there
+BUILD       ?= build
+PREFIX      ?= /usr/local
+DESTDIR     ?=
+CMAKE_FLAGS ?=
+DEPS        ?= tools/deps
+JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
+
+# build(folder, options): a folder that is configured keeps its generator, a
+# new one gets ninja where there is one.  CMake speaks only when it fails.
+build = log=$$(cmake -S . -B $(1) $$(test -f $(1)/CMakeCache.txt || \
+	! command -v ninja >/dev/null || echo -G Ninja) $(2) 2>&1) || \
+	{ echo "$$log"; exit 1; }; \
+	cmake --build $(1) --parallel $(JOBS)
+run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error
+
+checks := includes headers symbols limits format text scripts manual
+
+.PHONY: all demo test check check-all bench install clean help deps deps-dev \
+	$(checks:%=check-%) check-asan check-tsan check-clang check-tidy \
+	check-install
+
+all: deps
+	@$(call build,$(BUILD),$(CMAKE_FLAGS))
+
+demo: deps
+	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target sleuth_cli
+	$(BUILD)/sleuth bench -- gzip -1 -c LICENSE -- gzip -9 -c LICENSE
+	$(BUILD)/sleuth machine
+
+test: all
+	@$(call run_tests,$(BUILD))
+
+check: $(checks:%=check-%)
+
+check-symbols check-manual check-install check-tidy: all
+$(checks:%=check-%) check-install check-tidy: deps-dev
+	@BUILD=$(BUILD) tools/$@
+
+check-all: test check check-asan check-tsan check-clang check-tidy check-install
+
+asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined
+tsan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=thread
+clang := -DCMAKE_C_COMPILER=clang
+check-asan check-tsan check-clang: check-%: deps-dev
+	@$(call build,build-$*,-DSL_WERROR=ON $($*))
+	@$(call run_tests,build-$*)
+
+bench: all deps-dev
+	@for script in $$(find bench -type f -perm -u+x | sort); do \
+		$$script $(BUILD)/sleuth || exit 1; done
+
+install: all
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf $(BUILD) build-asan build-tsan build-clang
+
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile
+
+deps:
+	@$(DEPS)
+
+deps-dev:
+	@$(DEPS) --dev
