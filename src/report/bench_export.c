@@ -14,7 +14,7 @@
 
 #include "banned.h"
 
-static const double S = 1e-9; /* per nanosecond */
+static const double NS_PER_S = 1e9; /* dividing keeps decimals short */
 
 static void
 add_csv_row(struct sl_buf *out, const struct sl_bench *b, size_t i)
@@ -22,16 +22,16 @@ add_csv_row(struct sl_buf *out, const struct sl_bench *b, size_t i)
 	const struct sl_bench_result *r = &b->results[i];
 	const struct sl_comparison *c = i ? &b->comparisons[i - 1] : NULL;
 	const double figures[] = {
-		S * r->wall.mean.value,
-		S * r->wall.std_ns,
-		S * r->wall.median.value,
-		S * r->user.value,
-		S * r->system.value,
-		S * r->wall.min_ns,
-		S * r->wall.max_ns,
+		r->wall.mean.value / NS_PER_S,
+		r->wall.std_ns / NS_PER_S,
+		r->wall.median.value / NS_PER_S,
+		r->user.value / NS_PER_S,
+		r->system.value / NS_PER_S,
+		r->wall.min_ns / NS_PER_S,
+		r->wall.max_ns / NS_PER_S,
 		(double)r->n_runs,
-		S * r->wall.median.lo,
-		S * r->wall.median.hi,
+		r->wall.median.lo / NS_PER_S,
+		r->wall.median.hi / NS_PER_S,
 		r->peak_bytes.value,
 		c ? c->ratio.value : 1,
 		c ? c->ratio.lo : (double)NAN,
@@ -55,8 +55,14 @@ sl__bench_csv(struct sl_buf *out, const struct sl_bench *b)
 	sl__buf_text(out, "command,mean,stddev,median,user,system,min,max,"
 			  "runs,median_lo,median_hi,peak_bytes,ratio,"
 			  "ratio_lo,ratio_hi,verdict,");
-	for (size_t k = 0; k < first->n_parameters; k++)
-		sl__csv_text(out, first->parameters[k].name);
+	for (size_t k = 0; k < first->n_parameters; k++) {
+		struct sl_buf title = {0};
+
+		sl__buf_format(&title, "parameter_%s",
+			       first->parameters[k].name);
+		sl__csv_text(out, title.data ? title.data : "");
+		sl_buf_release(&title);
+	}
 	sl__csv_end(out);
 	for (size_t i = 0; i < b->n_results; i++)
 		add_csv_row(out, b, i);
@@ -69,16 +75,16 @@ add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r)
 
 	sl__json_object(json, NULL);
 	sl__json_text(json, "command", command->name);
-	sl__json_number(json, "mean", S * r->wall.mean.value);
-	sl__json_number(json, "stddev", S * r->wall.std_ns);
-	sl__json_number(json, "median", S * r->wall.median.value);
-	sl__json_number(json, "user", S * r->user.value);
-	sl__json_number(json, "system", S * r->system.value);
-	sl__json_number(json, "min", S * r->wall.min_ns);
-	sl__json_number(json, "max", S * r->wall.max_ns);
+	sl__json_number(json, "mean", r->wall.mean.value / NS_PER_S);
+	sl__json_number(json, "stddev", r->wall.std_ns / NS_PER_S);
+	sl__json_number(json, "median", r->wall.median.value / NS_PER_S);
+	sl__json_number(json, "user", r->user.value / NS_PER_S);
+	sl__json_number(json, "system", r->system.value / NS_PER_S);
+	sl__json_number(json, "min", r->wall.min_ns / NS_PER_S);
+	sl__json_number(json, "max", r->wall.max_ns / NS_PER_S);
 	sl__json_array(json, "times");
 	for (size_t i = 0; i < r->n_runs; i++)
-		sl__json_number(json, NULL, S * r->wall_ns[i]);
+		sl__json_number(json, NULL, r->wall_ns[i] / NS_PER_S);
 	sl__json_end_array(json);
 	sl__json_array(json, "exit_codes");
 	for (size_t i = 0; i < r->n_runs; i++)

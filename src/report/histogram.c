@@ -1,150 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * histogram.c - the shape of a column of times in a few lines of text.
+ * histogram.c - the shape of a column of times in one line of text.
  *
- * Bars are drawn with the eighth blocks, so that three lines show 24 levels;
- * text.c spells them as dots and hashes where only ASCII is allowed.  A bin
- * that holds anything shows at least the lowest block: one slow run among
- * thousands stays visible.
+ * Eighth blocks (or marks of growing weight in ASCII) for the counts, linear
+ * in the count.  A bin that holds anything shows: one slow run among
+ * thousands stays visible.  Nothing here sorts or allocates.
  */
 #include "histogram.h"
-#include "quantile.h"
-#include "unit.h"
-#include "utf8.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "banned.h"
 
-enum {
-	MIN_SAMPLES = 10, /* fewer are better read as numbers */
-	MIN_BINS = 6,
-	MIN_COLUMNS = 24, /* room for both labels under the bars */
-	LEVELS = 8        /* of one character */
-};
-
-/* U+2581 to U+2588 behind a space: the level of a character. */
-static const char *const blocks[LEVELS + 1] = {" ", "▁", "▂", "▃", "▄",
-					       "▅", "▆", "▇", "█"};
+enum { MIN_BINS = 8, LEVELS = 8 };
 
 /*
- * The width 2 IQR n^(-1/3) (Freedman and Diaconis, 1981) minimises the
- * integrated squared error for smooth densities and does not follow
- * outliers.  With an IQR of 0 there is no such width.
+ * Times further from the median than this many mean absolute deviations are
+ * left to n_beyond; 4.8 standard deviations of a normal distribution.
  */
+static const double FAR_OUT = 6;
+
+/* 2 n^(1/3), the Rice rule. */
 static size_t
-choose_bins(double range, double iqr, size_t n, size_t max_bins)
+choose_bins(size_t n, size_t max_bins)
 {
-	double n_bins = range * cbrt((double)n) / (2 * iqr);
+	size_t n_bins = (size_t)ceil(2 * cbrt((double)n));
 
-	if (!(n_bins < (double)max_bins))
-		return max_bins;
-	return n_bins < MIN_BINS ? MIN_BINS : (size_t)ceil(n_bins);
-}
-
-int
-sl__histogram_fill(struct sl__histogram *h, const double *sorted, size_t n,
-		   size_t max_bins)
-{
-	double q1, q3, iqr;
-
-	memset(h, 0, sizeof(*h));
-	if (n < MIN_SAMPLES || !(sorted[n - 1] > sorted[0]))
-		return 0;
-	if (max_bins > SL__HISTOGRAM_MAX_BINS)
-		max_bins = SL__HISTOGRAM_MAX_BINS;
-	q1 = sl__quantile_sorted(sorted, n, 0.25);
-	q3 = sl__quantile_sorted(sorted, n, 0.75);
-	iqr = q3 - q1;
-	h->n = n;
-	h->min = sorted[0];
-	h->max = sorted[n - 1];
-	/* Beyond 3 IQR from the quartiles is "far out" (Tukey, 1977). */
-	h->lo = iqr > 0 ? fmax(h->min, q1 - 3 * iqr) : h->min;
-	h->hi = iqr > 0 ? fmin(h->max, q3 + 3 * iqr) : h->max;
-	h->n_bins = choose_bins(h->hi - h->lo, iqr, n, max_bins);
-	for (size_t i = 0; i < n; i++) {
-		double at = (sorted[i] - h->lo) / (h->hi - h->lo) *
-			    (double)h->n_bins;
-
-		if (sorted[i] < h->lo)
-			h->n_below++;
-		else if (sorted[i] > h->hi)
-			h->n_above++;
-		else
-			h->counts[at < (double)h->n_bins ? (size_t)at
-							 : h->n_bins - 1]++;
-	}
-	return 1;
-}
-
-/* The level of a bar in the given row, counted from the bottom. */
-static size_t
-level_in_row(size_t count, size_t most, size_t row, size_t n_rows)
-{
-	size_t levels = LEVELS * n_rows;
-	size_t height = (count * levels + most - 1) / most;
-
-	if (height <= row * LEVELS)
-		return 0;
-	height -= row * LEVELS;
-	return height > LEVELS ? LEVELS : height;
+	if (n_bins < MIN_BINS)
+		n_bins = MIN_BINS;
+	if (n_bins > max_bins)
+		n_bins = max_bins;
+	if (n_bins > SL__HISTOGRAM_MAX_BINS)
+		n_bins = SL__HISTOGRAM_MAX_BINS;
+	return n_bins ? n_bins : 1;
 }
 
 static void
-draw_row(struct sl__doc *doc, const struct sl__histogram *h, size_t row,
-	 size_t n_rows, size_t columns_per_bin)
+choose_range(struct sl__histogram *h, const double *x, size_t n, double median)
 {
-	/* A character has at most 3 bytes, and a bin at most 4 columns. */
-	char line[3 * 4 * SL__HISTOGRAM_MAX_BINS + 1];
-	size_t most = 1, n = 0;
+	double min = x[0], max = x[0], deviation = 0;
 
-	for (size_t i = 0; i < h->n_bins; i++)
-		most = h->counts[i] > most ? h->counts[i] : most;
-	for (size_t i = 0; i < h->n_bins * columns_per_bin; i++) {
-		size_t count = h->counts[i / columns_per_bin];
-		const char *block =
-			blocks[level_in_row(count, most, row, n_rows)];
-
-		memcpy(line + n, block, strlen(block));
-		n += strlen(block);
+	for (size_t i = 0; i < n; i++) {
+		min = fmin(min, x[i]);
+		max = fmax(max, x[i]);
+		deviation += fabs(x[i] - median) / (double)n;
 	}
-	while (n && line[n - 1] == ' ')
-		n--;
-	line[n] = '\0';
-	sl__doc_drawing(doc, SL__STYLE_PLAIN, "%s", line);
+	h->lo = fmax(min, median - FAR_OUT * deviation);
+	h->hi = fmin(max, median + FAR_OUT * deviation);
 }
 
 void
-sl__histogram_draw(struct sl__doc *doc, const struct sl__histogram *h,
-		   size_t n_rows, size_t width, const char *unit)
+sl__histogram_of(struct sl__histogram *h, const double *x, size_t n,
+		 double median, size_t max_bins)
 {
-	struct sl__text lo, hi, far;
-	size_t per_bin, n_columns, n_labels, room;
+	double width;
 
-	if (h->n_bins == 0)
-		return;
-	if (n_rows < 1 || n_rows > SL__HISTOGRAM_MAX_ROWS)
-		n_rows = n_rows < 1 ? 1 : SL__HISTOGRAM_MAX_ROWS;
-	per_bin = (MIN_COLUMNS + h->n_bins - 1) / h->n_bins;
-	if (per_bin > 1 && per_bin * h->n_bins > width)
-		per_bin = 1;
-	n_columns = per_bin * h->n_bins;
-	for (size_t row = n_rows; row-- > 0;)
-		draw_row(doc, h, row, n_rows, per_bin);
-	sl__time_in(&lo, h->lo, unit);
-	sl__time_in(&hi, h->hi, unit);
-	n_labels = sl__utf8_width(lo.s) + sl__utf8_width(hi.s);
-	room = n_columns > n_labels ? n_columns - n_labels : 1;
-	sl__doc_drawing(doc, SL__STYLE_DIM, "%s%*s%s", lo.s, (int)room, "",
-			hi.s);
-	if (h->n_below)
-		sl__doc_text(doc, SL__STYLE_DIM,
-			     "and %zu below, the fastest %s", h->n_below,
-			     sl__time_in(&far, h->min, unit));
-	if (h->n_above)
-		sl__doc_text(doc, SL__STYLE_DIM,
-			     "and %zu above, the slowest %s", h->n_above,
-			     sl__time_in(&far, h->max, unit));
+	memset(h, 0, sizeof(*h));
+	choose_range(h, x, n, median);
+	h->n_bins = choose_bins(n, max_bins);
+	width = (h->hi - h->lo) / (double)h->n_bins;
+	for (size_t i = 0; i < n; i++) {
+		double at = width > 0 ? (x[i] - h->lo) / width : 0;
+
+		if (x[i] < h->lo || x[i] > h->hi)
+			h->n_beyond++;
+		else if (at < (double)h->n_bins)
+			h->counts[(size_t)at]++;
+		else
+			h->counts[h->n_bins - 1]++;
+	}
+}
+
+const char *
+sl__histogram_line(char *line, const struct sl__histogram *h, int ascii)
+{
+	static const char *const blocks[LEVELS + 1] = {" ", "▁", "▂", "▃", "▄",
+						       "▅", "▆", "▇", "█"};
+	static const char *const marks[LEVELS + 1] = {" ", ".", ":", "-", "=",
+						      "+", "*", "#", "@"};
+	size_t most = 1, at = 0;
+
+	for (size_t i = 0; i < h->n_bins; i++)
+		most = h->counts[i] > most ? h->counts[i] : most;
+	for (size_t i = 0; i < h->n_bins; i++) {
+		size_t level = (h->counts[i] * LEVELS + most - 1) / most;
+		const char *mark = (ascii ? marks : blocks)[level];
+
+		memcpy(line + at, mark, strlen(mark));
+		at += strlen(mark);
+	}
+	line[at] = '\0';
+	return line;
 }

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.h - the shape of a column of times in a few lines of text. */
+/* histogram.h - the shape of a column of times in one line of text. */
 #ifndef SL_HISTOGRAM_H
 #define SL_HISTOGRAM_H
 
-#include "doc.h"
+#include <stddef.h>
 
-enum { SL__HISTOGRAM_MAX_BINS = 48, SL__HISTOGRAM_MAX_ROWS = 6 };
+enum { SL__HISTOGRAM_MAX_BINS = 64 };
 
 /*
- * Invariants: n_below + n_above + the counts = n; bin i covers
- * [lo + i w, lo + (i + 1) w) with w = (hi - lo) / n_bins, and the last one
- * its upper end too.
+ * Invariants: the counts and n_beyond add up to the number of times; bin i
+ * covers [lo + i w, lo + (i + 1) w) with w = (hi - lo) / n_bins, and the last
+ * one its upper end too.
  */
 struct sl__histogram {
-	size_t n, n_bins;
 	double lo, hi;
-	double min, max;
-	size_t n_below, n_above; /* far out, in no bin */
+	size_t n_bins;
+	size_t n_beyond; /* outside lo and hi, in no bin */
 	size_t counts[SL__HISTOGRAM_MAX_BINS];
 };
 
 /*
- * Counts sorted[0..n-1].  Bins are of Freedman's and Diaconis's width, at
- * most max_bins of them, between Tukey's outer fences.  Returns 0, and leaves
- * nothing to draw, for fewer than 10 times or when all are equal.
+ * Counts x[0..n-1], n >= 1, whose median is given, in at most max_bins bins.
+ * Times so far out that they would press all others into one bin are counted
+ * in n_beyond alone.
  */
-int sl__histogram_fill(struct sl__histogram *h, const double *sorted, size_t n,
-		       size_t max_bins);
+void sl__histogram_of(struct sl__histogram *h, const double *x, size_t n,
+		      double median, size_t max_bins);
 
 /*
- * Draws n_rows (1 to 6) lines of bars and one of labels.  'width' is that of
- * the page; 'unit' as for sl__time_in().
+ * Writes one character a bin into 'line', which has room for 3 n_bins + 1
+ * bytes, and returns it.  An empty bin is a space; one with anything in it
+ * shows at least the lowest mark.
  */
-void sl__histogram_draw(struct sl__doc *doc, const struct sl__histogram *h,
-			size_t n_rows, size_t width, const char *unit);
+const char *sl__histogram_line(char *line, const struct sl__histogram *h,
+			       int ascii);
 
 #endif

@@ -64,7 +64,7 @@ put_pairs(struct sl_buf *out, const struct sl__block *block)
 	for (; block && block->kind == SL__BLOCK_PAIR; block = block->next) {
 		sl__buf_text(out, "- ");
 		put_escaped(out, block->key, 1);
-		sl__buf_text(out, ": ");
+		sl__buf_text(out, *block->key ? ": " : "");
 		put_escaped(out, block->text, 0);
 		sl__buf_text(out, "\n");
 	}

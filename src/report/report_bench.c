@@ -31,9 +31,9 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 {
 	struct sl__text user, system, text;
 
-	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s user, %s system",
-		     sl__time_in(&user, r->user.value, unit),
-		     sl__time_in(&system, r->system.value, unit));
+	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "user %s, system %s",
+		     sl__time_estimate(&user, &r->user, unit),
+		     sl__time_estimate(&system, &r->system, unit));
 	if (r->peak_bytes.absent)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "not measured: %s",
 			     r->peak_bytes.absent);
@@ -185,11 +185,11 @@ render_page(const struct sl_bench *b, const struct sl_render_options *how,
 
 static void
 add_column(struct sl__json *json, const char *key, const double *x, size_t n,
-	   double scale)
+	   double unit)
 {
 	sl__json_array(json, key);
 	for (size_t i = 0; i < n; i++)
-		sl__json_number(json, NULL, scale * x[i]);
+		sl__json_number(json, NULL, x[i] / unit);
 	sl__json_end_array(json);
 }
 
@@ -218,15 +218,15 @@ add_result(struct sl__json *json, const struct sl_bench_result *r)
 	sl__json_object(json, NULL);
 	add_identity(json, r->command);
 	sl__json_latency(json, &r->wall);
-	sl__json_number(json, "user_ms", 1e-6 * r->user.value);
-	sl__json_number(json, "system_ms", 1e-6 * r->system.value);
+	sl__json_time(json, "user", &r->user);
+	sl__json_time(json, "system", &r->system);
 	sl__json_object(json, "memory");
 	sl__json_reading(json, "resident_peak_bytes", r->peak_bytes);
 	sl__json_end_object(json);
-	sl__json_number(json, "shell_ms", 1e-6 * r->shell_ns);
+	sl__json_number(json, "shell_ms", r->shell_ns / 1e6);
 	sl__json_integer(json, "runs", r->n_runs);
 	sl__json_integer(json, "failed", r->n_failed);
-	add_column(json, "times_ms", r->wall_ns, r->n_runs, 1e-6);
+	add_column(json, "times_ms", r->wall_ns, r->n_runs, 1e6);
 	sl__json_array(json, "exit_codes");
 	for (size_t i = 0; i < r->n_runs; i++)
 		sl__json_integer(json, NULL, (uint64_t)r->exit_codes[i]);

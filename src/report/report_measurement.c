@@ -50,7 +50,7 @@ write_json(struct sl_buf *out, const struct sl_measurement *m,
 	sl__section_open(&json, out, command);
 	sl__json_text(&json, "name", m->name);
 	sl__json_latency(&json, &m->wall);
-	sl__json_number(&json, "cpu_ms", 1e-6 * m->cpu.value);
+	sl__json_time(&json, "cpu", &m->cpu);
 	sl__json_integer(&json, "calls_per_sample", m->calls_per_sample);
 	sl__json_object(&json, "clock");
 	sl__json_number(&json, "reading_ms", 1e-6 * m->clock_cost_ns);

@@ -46,7 +46,7 @@ add_row(struct sl__doc *doc, const struct sl_selfcheck_row *r)
 		     sl__time_text(&a, 1e9 * r->seconds.value));
 }
 
-/* The two sentences people want: how often wrong, how good at 1 %. */
+/* The sentence people want: how often it is wrong. */
 static void
 add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 {
@@ -56,14 +56,15 @@ add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 	sl__percent_text(&rate, same->rate.value);
 	if (same->rate.lo > 0.05)
 		sl__doc_text(doc, SL__STYLE_BAD,
-			     "Broken here: 'no change' was called one in %s "
-			     "of verdicts, above the promised 5 %%.",
+			     "Broken here: with nothing changed, %s of the "
+			     "verdicts claimed a change; at most 5 %% are "
+			     "promised.",
 			     rate.s);
 	else
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "'No change' was called one in %s of verdicts; "
-			     "at most 5 %% are promised, however often it "
-			     "looks.",
+			     "With nothing changed, %s of the verdicts "
+			     "claimed a change; at most 5 %% are promised, "
+			     "however often it looks.",
 			     rate.s);
 }
 

@@ -8,7 +8,7 @@
 
 #include "banned.h"
 
-static const double MS = 1e-6; /* per nanosecond */
+static const double NS_PER_MS = 1e6; /* dividing keeps decimals short */
 
 static void
 add_reason(struct sl__json *json, const char *key, const struct sl_estimate *e)
@@ -21,15 +21,15 @@ add_reason(struct sl__json *json, const char *key, const struct sl_estimate *e)
 
 static void
 add_bounds(struct sl__json *json, const char *key, const struct sl_estimate *e,
-	   double scale)
+	   double unit)
 {
 	if (e->needs_n) {
 		add_reason(json, key, e);
 		return;
 	}
 	sl__json_object(json, key);
-	sl__json_number(json, "lo", scale * e->lo);
-	sl__json_number(json, "hi", scale * e->hi);
+	sl__json_number(json, "lo", e->lo / unit);
+	sl__json_number(json, "hi", e->hi / unit);
 	sl__json_end_object(json);
 }
 
@@ -42,7 +42,7 @@ add_percentile(struct sl__json *json, const char *name,
 
 	sl__section_quantile(json, name, e);
 	snprintf(key, sizeof(key), "%s_ci95_ms", name);
-	add_bounds(json, key, e, MS);
+	add_bounds(json, key, e, NS_PER_MS);
 }
 
 static void
@@ -51,10 +51,10 @@ add_spread(struct sl__json *json, const struct sl_latency *l)
 	if (l->n < 2)
 		sl__json_absent(json, "std_ms", "needs n >= 2");
 	else
-		sl__json_number(json, "std_ms", MS * l->std_ns);
-	sl__json_number(json, "min_ms", MS * l->min_ns);
-	sl__json_number(json, "max_ms", MS * l->max_ns);
-	sl__json_number(json, "mad_ms", MS * l->mad_ns);
+		sl__json_number(json, "std_ms", l->std_ns / NS_PER_MS);
+	sl__json_number(json, "min_ms", l->min_ns / NS_PER_MS);
+	sl__json_number(json, "max_ms", l->max_ns / NS_PER_MS);
+	sl__json_number(json, "mad_ms", l->mad_ns / NS_PER_MS);
 	if (isnan(l->skewness))
 		sl__json_absent(json, "skewness",
 				"needs n >= 3 and values that differ");
@@ -67,17 +67,17 @@ sl__json_latency(struct sl__json *json, const struct sl_latency *l)
 {
 	sl__json_object(json, "latency");
 	sl__json_integer(json, "n", l->n);
-	sl__json_number(json, "median_ms", MS * l->median.value);
-	add_bounds(json, "ci95_ms", &l->median, MS);
+	sl__json_number(json, "median_ms", l->median.value / NS_PER_MS);
+	add_bounds(json, "ci95_ms", &l->median, NS_PER_MS);
 	sl__json_text(json, "method", sl_method_text(l->median.method));
-	sl__json_number(json, "mean_ms", MS * l->mean.value);
-	add_bounds(json, "mean_ci95_ms", &l->mean, MS);
+	sl__json_number(json, "mean_ms", l->mean.value / NS_PER_MS);
+	add_bounds(json, "mean_ci95_ms", &l->mean, NS_PER_MS);
 	add_spread(json, l);
-	sl__json_number(json, "p50_ms", MS * l->median.value);
+	sl__json_number(json, "p50_ms", l->median.value / NS_PER_MS);
 	add_percentile(json, "p90", &l->p90);
 	add_percentile(json, "p95", &l->p95);
 	add_percentile(json, "p99", &l->p99);
-	sl__json_number(json, "first_ms", MS * l->first_ns);
+	sl__json_number(json, "first_ms", l->first_ns / NS_PER_MS);
 	sl__json_object(json, "warmup");
 	sl__json_text(json, "class", sl_warmup_text(l->warmup));
 	sl__json_integer(json, "n", l->n_warmup);
@@ -122,6 +122,18 @@ sl__json_estimate(struct sl__json *json, const char *key,
 	snprintf(bounds, sizeof(bounds), "%s_ci95", key);
 	sl__json_number(json, key, e->value);
 	add_bounds(json, bounds, e, 1);
+}
+
+void
+sl__json_time(struct sl__json *json, const char *stem,
+	      const struct sl_estimate *e)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s_ms", stem);
+	sl__json_number(json, key, e->value / NS_PER_MS);
+	snprintf(key, sizeof(key), "%s_ci95_ms", stem);
+	add_bounds(json, key, e, NS_PER_MS);
 }
 
 static const char *

@@ -17,6 +17,10 @@ void sl__json_comparison(struct sl__json *json, const char *key,
 void sl__json_estimate(struct sl__json *json, const char *key,
 		       const struct sl_estimate *e);
 
+/* "STEM_ms": value and "STEM_ci95_ms": {lo, hi}, each or its absence. */
+void sl__json_time(struct sl__json *json, const char *stem,
+		   const struct sl_estimate *e);
+
 /* elapsed_ms, stopped_by, seed. */
 void sl__json_ending(struct sl__json *json, double elapsed_s,
 		     enum sl_stop stopped_by, uint64_t seed);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ceilings.c - are the ceilings of `sleuth machine` the machine's?
+ *
+ * A ceiling that real code exceeds is too low; one that the best code does
+ * not come near is too high.  In one interleaved run this sets the loops
+ * behind our peaks beside oneDNN's matrix products of several sizes, and our
+ * DRAM triad beside a triad written here as STREAM has it (arrays of four
+ * times the last cache, three words counted per element).  For peaks it prints
+ * ninth deciles and their ratio, which should lie within [1.00, 1.05] of
+ * oneDNN's best size.  Memory is shared with neighbours and changes while
+ * this runs, so for the triad the ratio is the median of the rounds' own
+ * ratios, which should lie within 5 % of 1.
+ */
+#define _GNU_SOURCE
+#include "arena.h"
+#include "ceiling_work.h"
+#include "peak.h"
+#include "quantile.h"
+#include "rig.h"
+#include "summary.h"
+#include "thread.h"
+
+#include <dnnl.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum {
+	N_ROUNDS = 40,          /* 36 bound a ninth decile */
+	PROBE_ROUNDS = 1 << 20, /* of a peak loop: 1 to 4 ms */
+	N_STREAM_ROUNDS = 21,
+	CHUNKS_PER_ROUND = 4,
+	N_WARM_CHUNKS = 2,      /* as where a cache has 32 MiB */
+	OFFSET = 32,            /* words between the arrays, as in STREAM */
+	DEFAULT_ARRAY_MIB = 128 /* four times a 32 MiB cache */
+};
+
+static const dnnl_dim_t sizes[] = {256, 384, 512, 768, 1024, 1536};
+enum { N_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+struct kind {
+	enum sl_dtype dtype;
+	dnnl_data_type_t src, weights, dst;
+};
+
+static const struct kind kinds[] = {
+	{SL_DTYPE_F32, dnnl_f32, dnnl_f32, dnnl_f32},
+	{SL_DTYPE_BF16, dnnl_bf16, dnnl_bf16, dnnl_f32},
+	{SL_DTYPE_I8, dnnl_u8, dnnl_s8, dnnl_s32},
+};
+
+static void
+must(dnnl_status_t status, const char *what)
+{
+	if (status == dnnl_success)
+		return;
+	fprintf(stderr, "ceilings: oneDNN: %s failed (%d)\n", what,
+		(int)status);
+	exit(70);
+}
+
+static double
+now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* One square matrix product, ready to run. */
+struct product {
+	dnnl_primitive_t primitive;
+	dnnl_exec_arg_t args[3];
+	double n_ops;
+	int missing; /* this oneDNN or CPU does not have it */
+};
+
+static dnnl_memory_t
+ones(const dnnl_memory_desc_t *md, dnnl_data_type_t type, dnnl_engine_t engine)
+{
+	size_t n_bytes = dnnl_memory_desc_get_size(md);
+	dnnl_memory_t memory;
+	void *data;
+
+	must(dnnl_memory_create(&memory, md, engine, DNNL_MEMORY_ALLOCATE),
+	     "memory");
+	must(dnnl_memory_get_data_handle(memory, &data), "data handle");
+	for (size_t i = 0; i < n_bytes / 4; i++) {
+		float f32 = 1;
+		uint32_t word = type == dnnl_bf16 ? 0x3f803f80u : 0x01010101u;
+
+		if (type == dnnl_f32)
+			memcpy(&word, &f32, sizeof(word));
+		memcpy((char *)data + 4 * i, &word, sizeof(word));
+	}
+	return memory;
+}
+
+static struct product
+make_product(const struct kind *kind, dnnl_dim_t n, dnnl_engine_t engine)
+{
+	const dnnl_dims_t dims = {n, n};
+	dnnl_memory_desc_t src, weights, dst;
+	const dnnl_memory_desc_t *chosen;
+	dnnl_primitive_desc_t pd;
+	dnnl_matmul_desc_t desc;
+	struct product p = {.n_ops = 2.0 * (double)n * (double)n * (double)n};
+
+	must(dnnl_memory_desc_init_by_tag(&src, 2, dims, kind->src, dnnl_ab),
+	     "description");
+	must(dnnl_memory_desc_init_by_tag(&weights, 2, dims, kind->weights,
+					  dnnl_format_tag_any),
+	     "description");
+	must(dnnl_memory_desc_init_by_tag(&dst, 2, dims, kind->dst, dnnl_ab),
+	     "description");
+	must(dnnl_matmul_desc_init(&desc, &src, &weights, NULL, &dst),
+	     "description");
+	if (dnnl_primitive_desc_create(&pd, &desc, NULL, engine, NULL) !=
+	    dnnl_success) {
+		p.missing = 1;
+		return p;
+	}
+	chosen = dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
+	p.args[0] =
+		(dnnl_exec_arg_t){DNNL_ARG_SRC, ones(&src, kind->src, engine)};
+	p.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS,
+				      ones(chosen, kind->weights, engine)};
+	p.args[2] =
+		(dnnl_exec_arg_t){DNNL_ARG_DST, ones(&dst, kind->dst, engine)};
+	must(dnnl_primitive_create(&p.primitive, pd), "primitive");
+	must(dnnl_primitive_desc_destroy(pd), "primitive description");
+	return p;
+}
+
+static void
+free_product(struct product *p)
+{
+	if (p->missing)
+		return;
+	dnnl_primitive_destroy(p->primitive);
+	for (int i = 0; i < 3; i++)
+		dnnl_memory_destroy(p->args[i].memory);
+}
+
+/* Operations a second over at least 4 ms of calls. */
+static double
+product_rate(const struct product *p, dnnl_stream_t stream)
+{
+	double start = now_s(), elapsed;
+	int n = 0;
+
+	do {
+		must(dnnl_primitive_execute(p->primitive, stream, 3, p->args),
+		     "product");
+		must(dnnl_stream_wait(stream), "wait");
+		n++;
+		elapsed = now_s() - start;
+	} while (elapsed < 4e-3);
+	return n * p->n_ops / elapsed;
+}
+
+/* One probe of the widest loop of a type; 0 when this CPU has none.  The rig
+ * binds the caller, so it lives only as long as the probe. */
+static double
+our_rate(enum sl_dtype dtype, size_t n_threads)
+{
+	struct sl__peak_kernel kernels[SL__MAX_PEAK_KERNELS];
+	size_t n = sl__peak_kernels(kernels);
+	size_t *buffer_bytes = calloc(n_threads, sizeof(*buffer_bytes));
+	struct sl__arena arena;
+	struct sl__rig rig;
+	double best = 0;
+
+	sl__arena_init(&arena, NULL);
+	if (!buffer_bytes ||
+	    sl__rig_open(&rig, n_threads, buffer_bytes, &arena, NULL))
+		exit(71);
+	for (size_t i = 0; i < n; i++) {
+		double rate;
+
+		if (kernels[i].dtype != dtype || kernels[i].absent ||
+		    kernels[i].n_bits < 256)
+			continue;
+		(void)sl__rig_peak(&rig, &kernels[i], n_threads,
+				   PROBE_ROUNDS / 4);
+		rate = sl__rig_peak(&rig, &kernels[i], n_threads, PROBE_ROUNDS);
+		if (rate > best)
+			best = rate;
+	}
+	sl__rig_close(&rig);
+	sl__arena_release(&arena);
+	free(buffer_bytes);
+	return best;
+}
+
+static double
+decile(double *x, size_t n)
+{
+	sl__sort(x, n);
+	return sl__quantile_sorted(x, n, 0.9);
+}
+
+static void
+compare_peak(const struct kind *kind, size_t n_threads, dnnl_engine_t engine,
+	     dnnl_stream_t stream)
+{
+	static double ours[N_ROUNDS], theirs[N_SIZES][N_ROUNDS];
+	struct product products[N_SIZES];
+	double best = 0, peak;
+	dnnl_dim_t best_size = 0;
+
+	omp_set_num_threads((int)n_threads);
+	for (int s = 0; s < N_SIZES; s++) {
+		products[s] = make_product(kind, sizes[s], engine);
+		if (products[s].missing) {
+			printf("%-5s oneDNN has no such product here\n",
+			       sl_dtype_text(kind->dtype));
+			return;
+		}
+		(void)product_rate(&products[s], stream);
+	}
+	for (int i = 0; i < N_ROUNDS; i++) {
+		ours[i] = our_rate(kind->dtype, n_threads);
+		for (int s = 0; s < N_SIZES; s++)
+			theirs[s][i] = product_rate(&products[s], stream);
+	}
+	peak = decile(ours, N_ROUNDS);
+	for (int s = 0; s < N_SIZES; s++) {
+		double rate = decile(theirs[s], N_ROUNDS);
+
+		if (rate > best) {
+			best = rate;
+			best_size = sizes[s];
+		}
+		free_product(&products[s]);
+	}
+	printf("%-5s %zu thread%s  ours %8.2f Gop/s   oneDNN %8.2f (n = %d)   "
+	       "ratio %.4f  %s\n",
+	       sl_dtype_text(kind->dtype), n_threads,
+	       n_threads == 1 ? " " : "s", peak * 1e-9, best * 1e-9,
+	       (int)best_size, peak / best,
+	       peak >= best && peak <= 1.05 * best ? "ok" : "OUTSIDE");
+}
+
+/* STREAM's triad: best of a few, 24 bytes an element. */
+static double
+stream_triad_rate(double *restrict a, const double *restrict b,
+		  const double *restrict c, size_t n)
+{
+	double start = now_s();
+
+#pragma omp parallel for schedule(static)
+	for (size_t i = 0; i < n; i++)
+		a[i] = b[i] + 3 * c[i];
+	return 24.0 * (double)n / (now_s() - start);
+}
+
+static void
+our_triad_rates(double *rates, size_t n_threads, size_t array_bytes)
+{
+	struct sl__stretch stretch = {.access = SL_ACCESS_TRIAD,
+				      .size_bytes = 3 * array_bytes / n_threads,
+				      .chunk_bytes = SL__CHUNK_BYTES,
+				      .n_repeats = 1};
+	size_t *buffer_bytes = calloc(n_threads, sizeof(*buffer_bytes));
+	struct sl__arena arena;
+	struct sl__rig rig;
+
+	if (!buffer_bytes)
+		exit(71);
+	for (size_t i = 0; i < n_threads; i++)
+		buffer_bytes[i] = stretch.size_bytes;
+	sl__arena_init(&arena, NULL);
+	if (sl__rig_open(&rig, n_threads, buffer_bytes, &arena, NULL))
+		exit(71);
+	for (size_t i = 0; i < N_WARM_CHUNKS; i++, stretch.nth++)
+		(void)sl__rig_stream(&rig, &stretch, n_threads);
+	for (size_t i = 0; i < CHUNKS_PER_ROUND; i++, stretch.nth++)
+		rates[i] = sl__rig_stream(&rig, &stretch, n_threads);
+	sl__rig_close(&rig);
+	sl__arena_release(&arena);
+	free(buffer_bytes);
+}
+
+static void
+compare_triad(size_t n_threads, size_t array_bytes)
+{
+	double ours[N_STREAM_ROUNDS], theirs[N_STREAM_ROUNDS];
+	double ratios[N_STREAM_ROUNDS], mine, stream, ratio;
+	size_t n = array_bytes / sizeof(double);
+	double *arrays = aligned_alloc(1 << 21, 4 * array_bytes);
+	double *b = arrays + n + OFFSET, *c = b + n + OFFSET;
+
+	if (!arrays)
+		exit(71);
+	(void)madvise(arrays, 4 * array_bytes, MADV_HUGEPAGE); /* as ours */
+	omp_set_num_threads((int)n_threads);
+#pragma omp parallel for schedule(static)
+	for (size_t i = 0; i < n; i++)
+		arrays[i] = b[i] = c[i] = 1;
+	for (int r = 0; r < N_STREAM_ROUNDS; r++) {
+		double our_round[CHUNKS_PER_ROUND], round[CHUNKS_PER_ROUND];
+
+		our_triad_rates(our_round, n_threads, array_bytes);
+		for (int i = 0; i < CHUNKS_PER_ROUND; i++)
+			round[i] = stream_triad_rate(arrays, b, c, n);
+		ours[r] = sl__median_in_place(our_round, CHUNKS_PER_ROUND);
+		theirs[r] = sl__median_in_place(round, CHUNKS_PER_ROUND);
+		ratios[r] = ours[r] / theirs[r];
+	}
+	mine = sl__median_in_place(ours, N_STREAM_ROUNDS);
+	stream = sl__median_in_place(theirs, N_STREAM_ROUNDS);
+	ratio = sl__median_in_place(ratios, N_STREAM_ROUNDS);
+	printf("triad %zu thread%s  ours %8.2f GB/s    STREAM %8.2f            "
+	       "  ratio %.4f  %s\n",
+	       n_threads, n_threads == 1 ? " " : "s", mine * 1e-9,
+	       stream * 1e-9, ratio,
+	       ratio >= 0.95 && ratio <= 1.05 ? "ok" : "OUTSIDE");
+	free(arrays);
+}
+
+int
+main(int argc, char **argv)
+{
+	size_t array_mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	size_t n_cpus = sl__thread_n_cpus();
+	dnnl_engine_t engine;
+	dnnl_stream_t stream;
+
+	if (argc > 2 || (argc > 1 && (array_mib < 2 || array_mib > 65536))) {
+		fprintf(stderr, "usage: ceilings [MiB of one array, 128]\n");
+		return 64;
+	}
+	if (!array_mib)
+		array_mib = DEFAULT_ARRAY_MIB;
+	must(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine");
+	must(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags),
+	     "stream");
+	for (size_t n = 1; n <= n_cpus; n = n < n_cpus ? n_cpus : n + 1) {
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+			compare_peak(&kinds[k], n, engine, stream);
+		compare_triad(n, array_mib << 20);
+	}
+	dnnl_stream_destroy(stream);
+	dnnl_engine_destroy(engine);
+	return 0;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ceiling_result.c - from probes to ceilings.
+ *
+ * A ceiling is the ninth decile of its probes (of a latency, the first): high,
+ * as a ceiling must be, and not the luckiest probe.  Its interval is that of
+ * order statistics, which supposes independent probes.  The levels of memory
+ * are the plateaus of the load curve, for every stream with as many threads,
+ * and of the chase's own curve; a cache's figure comes from the middle of its
+ * plateau, where neither neighbour helps or hinders, that of memory from the
+ * largest sizes and, for streams, from probes made for it.
+ */
+#include "ceiling_work.h"
+#include "plateau.h"
+#include "quantile.h"
+#include "status.h"
+#include "summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+static const double DECILE = 0.9;
+static const double ALPHA = 0.05;
+
+static struct sl_estimate
+decile_of(const double *x, size_t n, double q, double *scratch)
+{
+	memcpy(scratch, x, n * sizeof(*x));
+	sl__sort(scratch, n);
+	return sl__quantile_estimate(scratch, n, q, ALPHA);
+}
+
+static void
+add_peaks(struct sl_peak *rows, size_t *n_rows,
+	  const struct sl__ceiling_work *work, size_t kernel, double *scratch)
+{
+	const struct sl__peak_kernel *k = &work->kernels[kernel];
+	struct sl_peak row = {.dtype = k->dtype,
+			      .isa = k->isa,
+			      .n_bits = k->n_bits,
+			      .absent = k->absent};
+
+	if (k->absent) {
+		row.ops_per_s = (struct sl_estimate){.value = (double)NAN,
+						     .lo = (double)NAN,
+						     .hi = (double)NAN};
+		rows[(*n_rows)++] = row;
+		return;
+	}
+	for (size_t i = 0; i < work->n_peaks; i++) {
+		const struct sl__peak_job *job = &work->peaks[i];
+
+		if (job->kernel != k || !job->series.n)
+			continue;
+		row.n_threads = job->n_threads;
+		row.ops_per_s = decile_of(job->series.x, job->series.n, DECILE,
+					  scratch);
+		rows[(*n_rows)++] = row;
+	}
+}
+
+static enum sl_status
+conclude_peaks(struct sl_machine *m, const struct sl__ceiling_work *work,
+	       double *scratch, struct sl_error *err)
+{
+	struct sl_peak *rows = sl__arena_array(
+		work->arena, work->n_peaks + work->n_kernels, sizeof(*rows));
+
+	if (!rows)
+		return sl__fail_nomem(err);
+	m->n_peaks = 0;
+	for (size_t k = 0; k < work->n_kernels; k++)
+		add_peaks(rows, &m->n_peaks, work, k, scratch);
+	m->peaks = rows;
+	return SL_OK;
+}
+
+/* Fast is high for a stream and low for a chase. */
+static double
+quantile_of(enum sl_access access)
+{
+	return access == SL_ACCESS_CHASE ? 1 - DECILE : DECILE;
+}
+
+static double
+point_of(const struct sl__curve_job *job, size_t k, double *scratch)
+{
+	return decile_of(job->series[k].x, job->series[k].n,
+			 quantile_of(job->access), scratch)
+		.value;
+}
+
+static enum sl_status
+conclude_points(struct sl_machine *m, const struct sl__ceiling_work *work,
+		double *scratch, struct sl_error *err)
+{
+	struct sl_memory_point *rows;
+	size_t n = 0;
+
+	for (size_t i = 0; i < work->n_curves; i++)
+		n += work->curves[i].n_sizes;
+	rows = sl__arena_array(work->arena, n, sizeof(*rows));
+	if (!rows)
+		return sl__fail_nomem(err);
+	m->points = rows;
+	m->n_points = n;
+	for (size_t i = 0; i < work->n_curves; i++) {
+		const struct sl__curve_job *job = &work->curves[i];
+
+		for (size_t k = 0; k < job->n_sizes; k++, rows++) {
+			rows->access = job->access;
+			rows->n_threads = job->n_threads;
+			rows->size_bytes = work->sizes[k];
+			rows->value = point_of(job, k, scratch);
+		}
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+find_plateaus(struct sl__plateaus *out, const struct sl__ceiling_work *work,
+	      const struct sl__curve_job *job, double *scratch,
+	      struct sl_error *err)
+{
+	double values[SL__MAX_SIZES];
+	enum sl_status rc;
+
+	for (size_t k = 0; k < job->n_sizes; k++)
+		values[k] = point_of(job, k, scratch);
+	rc = sl__plateaus_find(out, values, job->n_sizes, work->arena, err);
+	if (rc)
+		return rc;
+	sl__plateaus_name(out, work->sizes, work->plan->caches,
+			  work->plan->n_caches, job->n_threads);
+	return SL_OK;
+}
+
+/* The decile over the middle half of a plateau's sizes, three at least; over
+ * its last sizes where only memory lies behind it. */
+static struct sl_estimate
+plateau_estimate(const struct sl__curve_job *job, const struct sl__plateau *p,
+		 double *scratch)
+{
+	size_t n_sizes = p->last - p->first + 1, n = 0;
+	size_t n_kept = (n_sizes + 1) / 2;
+	size_t first;
+
+	if (n_kept < 3)
+		n_kept = n_sizes < 3 ? n_sizes : 3;
+	first = p->first + (n_sizes - n_kept) / 2;
+	if (p->last + 1 == job->n_sizes)
+		first = p->last + 1 - n_kept;
+	for (size_t k = first; k < first + n_kept; k++) {
+		const struct sl__series *series = &job->series[k];
+
+		memcpy(scratch + n, series->x, series->n * sizeof(double));
+		n += series->n;
+	}
+	sl__sort(scratch, n);
+	return sl__quantile_estimate(scratch, n, quantile_of(job->access),
+				     ALPHA);
+}
+
+/* The plateaus of a curve as rows; memory is left to add_memory(). */
+static void
+add_levels(struct sl_memory_level *rows, size_t *n_rows,
+	   const struct sl__ceiling_work *work, const struct sl__curve_job *job,
+	   const struct sl__plateaus *plateaus, double *scratch)
+{
+	int is_chase = job->access == SL_ACCESS_CHASE;
+
+	for (size_t i = 0; i < plateaus->n; i++) {
+		const struct sl__plateau *p = &plateaus->at[i];
+		struct sl_memory_level *row = &rows[*n_rows];
+
+		if (!is_chase && !strcmp(p->name, "DRAM"))
+			continue;
+		(*n_rows)++;
+		row->level = p->name;
+		row->access = job->access;
+		row->n_threads = job->n_threads;
+		row->from_bytes = work->sizes[p->first];
+		row->to_bytes = work->sizes[p->last];
+		row->value = plateau_estimate(job, p, scratch);
+		/* A store that hits the first cache reads no line. */
+		row->traffic_per_byte =
+			i == 0 ? 1 : sl__stream_traffic(job->access);
+		if (is_chase)
+			row->traffic_per_byte = (double)NAN;
+	}
+}
+
+/* What a stream reaches beyond all caches, if its chunks did go there. */
+static void
+add_memory(struct sl_memory_level *rows, size_t *n_rows,
+	   const struct sl__ceiling_work *work, const struct sl__curve_job *job,
+	   double *scratch)
+{
+	const struct sl__ceiling_plan *plan = work->plan;
+	struct sl_memory_level *row = &rows[*n_rows];
+
+	if (!job->memory.n ||
+	    !sl__plateau_is_memory(job->memory_bytes, plan->caches,
+				   plan->n_caches, job->n_threads))
+		return;
+	(*n_rows)++;
+	row->level = "DRAM";
+	row->access = job->access;
+	row->n_threads = job->n_threads;
+	row->from_bytes = job->memory_bytes;
+	row->to_bytes = job->memory_bytes;
+	row->value = decile_of(job->memory.x, job->memory.n, DECILE, scratch);
+	row->traffic_per_byte = sl__stream_traffic(job->access);
+}
+
+static enum sl_status
+conclude_levels(struct sl_machine *m, const struct sl__ceiling_work *work,
+		double *scratch, struct sl_error *err)
+{
+	struct sl_memory_level *rows = sl__arena_array(
+		work->arena, work->n_curves * (SL__MAX_PLATEAUS + 1),
+		sizeof(*rows));
+	struct sl__plateaus plateaus = {.n = 0};
+	enum sl_status rc;
+
+	if (!rows)
+		return sl__fail_nomem(err);
+	m->levels = rows;
+	m->n_levels = 0;
+	for (size_t i = 0; i < work->n_curves; i++) {
+		const struct sl__curve_job *job = &work->curves[i];
+
+		if (job->access == SL_ACCESS_LOAD ||
+		    job->access == SL_ACCESS_CHASE) {
+			rc = find_plateaus(&plateaus, work, job, scratch, err);
+			if (rc)
+				return rc;
+		}
+		add_levels(rows, &m->n_levels, work, job, &plateaus, scratch);
+		add_memory(rows, &m->n_levels, work, job, scratch);
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__ceiling_work_conclude(struct sl_machine *m,
+			  const struct sl__ceiling_work *work,
+			  struct sl_error *err)
+{
+	size_t most = 0;
+	enum sl_status rc;
+	double *scratch;
+
+	for (size_t i = 0; i < work->n_peaks; i++) {
+		if (work->peaks[i].series.n > most)
+			most = work->peaks[i].series.n;
+	}
+	for (size_t i = 0; i < work->n_curves; i++) {
+		size_t n =
+			work->curves[i].n_sizes * work->curves[i].series[0].n;
+
+		if (n > most)
+			most = n;
+	}
+	scratch = sl__arena_array(work->arena, most, sizeof(*scratch));
+	if (!scratch)
+		return sl__fail_nomem(err);
+	rc = conclude_peaks(m, work, scratch, err);
+	if (rc)
+		return rc;
+	rc = conclude_points(m, work, scratch, err);
+	if (rc)
+		return rc;
+	return conclude_levels(m, work, scratch, err);
+}

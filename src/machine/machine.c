@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine.c - what this machine is and can do: read, remembered or measured.
+ *
+ * What it is costs milliseconds and is read each time; what it can do costs
+ * seconds and is remembered in a file whose name is a hash of what it is.
+ * Whatever changes a ceiling must therefore be part of that hash.
+ */
+#include "machine.h"
+#include "ceiling.h"
+#include "counters.h"
+#include "log.h"
+#include "machine_cache.h"
+#include "platform.h"
+#include "status.h"
+#include "thread.h"
+#include "topology.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* Four passes on 2 idle CPUs, where one takes some 2.8 s. */
+static const double DEFAULT_TIME_S = 12;
+
+enum {
+	/* Where the free memory is not known: a small machine's. */
+	DEFAULT_FREE_BYTES = 1 << 30,
+	PATH_BYTES = 4096
+};
+
+const char *
+sl_dtype_text(enum sl_dtype dtype)
+{
+	switch (dtype) {
+	case SL_DTYPE_F32:
+		return "f32";
+	case SL_DTYPE_F64:
+		return "f64";
+	case SL_DTYPE_BF16:
+		return "bf16";
+	case SL_DTYPE_I8:
+		return "int8";
+	}
+	return "unknown";
+}
+
+const char *
+sl_access_text(enum sl_access access)
+{
+	switch (access) {
+	case SL_ACCESS_LOAD:
+		return "load";
+	case SL_ACCESS_STORE:
+		return "store";
+	case SL_ACCESS_STORE_NT:
+		return "store-nt";
+	case SL_ACCESS_COPY:
+		return "copy";
+	case SL_ACCESS_COPY_NT:
+		return "copy-nt";
+	case SL_ACCESS_TRIAD:
+		return "triad";
+	case SL_ACCESS_TRIAD_NT:
+		return "triad-nt";
+	case SL_ACCESS_CHASE:
+		return "chase";
+	}
+	return "unknown";
+}
+
+/* FNV-1a with its published 64-bit prime, over a string and its end. */
+static uint64_t
+mix_text(uint64_t hash, const char *text)
+{
+	size_t n = text ? strlen(text) + 1 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static uint64_t
+mix_number(uint64_t hash, size_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%zu", number);
+	return mix_text(hash, text);
+}
+
+enum sl_status
+sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
+			    struct sl_error *err)
+{
+	const char *const words[] = {m->model.value,     m->architecture.value,
+				     m->microcode.value, m->hypervisor.value,
+				     m->governor.value,  m->turbo.value,
+				     m->smt.value,       m->huge_pages.value};
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV's offset basis */
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		hash = mix_text(hash, words[i] ? words[i] : "?");
+	for (size_t i = 0; i < m->n_isa; i++)
+		hash = mix_text(hash, m->isa[i]);
+	for (size_t i = 0; i < m->n_caches; i++) {
+		hash = mix_number(hash, m->caches[i].size_bytes);
+		hash = mix_number(hash, m->caches[i].n);
+	}
+	hash = mix_number(hash, m->n_cpus_allowed);
+	hash = mix_number(hash, m->max_threads);
+	m->fingerprint =
+		sl__arena_format(arena, "%016llx", (unsigned long long)hash);
+	return m->fingerprint ? SL_OK : sl__fail_nomem(err);
+}
+
+/* What the caller asked for, defaults filled in and ranges checked. */
+struct request {
+	struct sl_machine_options options;
+	char cache_folder[PATH_BYTES]; /* "" for none */
+};
+
+static void
+default_folder(char folder[PATH_BYTES])
+{
+	const char *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+
+	/* A relative XDG_CACHE_HOME is to be ignored, as its standard says. */
+	if (base && base[0] == '/')
+		snprintf(folder, PATH_BYTES, "%s/sleuth", base);
+	else if (home && home[0] == '/')
+		snprintf(folder, PATH_BYTES, "%s/.cache/sleuth", home);
+	else
+		folder[0] = '\0';
+}
+
+static enum sl_status
+check_request(struct request *out, const struct sl_machine_options *options,
+	      struct sl_error *err)
+{
+	struct sl_machine_options *o = &out->options;
+	size_t n_cpus = sl__thread_n_cpus();
+
+	memset(out, 0, sizeof(*out));
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"struct sl_machine_options has a wrong size");
+	if (options)
+		*o = *options;
+	if (o->time_s < 0 || !isfinite(o->time_s))
+		return sl__fail(err, SL_E_USAGE,
+				"the time must be above 0 seconds");
+	if (o->time_s <= 0)
+		o->time_s = DEFAULT_TIME_S;
+	if (o->n_threads > n_cpus)
+		return sl__fail(err, SL_E_USAGE,
+				"%zu threads asked for, but this process may "
+				"use %zu CPU%s",
+				o->n_threads, n_cpus, n_cpus == 1 ? "" : "s");
+	if (o->n_threads == 0)
+		o->n_threads = n_cpus;
+	if (!o->root)
+		o->root = "";
+	if (!o->cache_folder)
+		default_folder(out->cache_folder);
+	else if (snprintf(out->cache_folder, PATH_BYTES, "%s",
+			  o->cache_folder) >= PATH_BYTES)
+		return sl__fail(err, SL_E_USAGE,
+				"the name of the cache folder is too long");
+	return SL_OK;
+}
+
+static enum sl_status
+read_what_it_is(struct sl_machine *m, const struct request *request,
+		struct sl__arena *arena, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	rc = sl__topology_read(m, request->options.root, arena, err);
+	if (rc)
+		return rc;
+	rc = sl__platform_read(m, request->options.root, arena, err);
+	if (rc)
+		return rc;
+	rc = sl__counters_list(&m->counters, &m->n_counters, NULL, NULL, arena,
+			       err);
+	if (rc)
+		return rc;
+	m->n_cpus_allowed = sl__thread_n_cpus();
+	m->max_threads = request->options.n_threads;
+	return sl__machine_set_fingerprint(m, arena, err);
+}
+
+static enum sl_status
+measure(struct sl_machine *m, const struct request *request,
+	struct sl__arena *arena, struct sl_error *err)
+{
+	const struct sl_machine_options *o = &request->options;
+	struct sl__ceiling_plan plan = {.n_threads = o->n_threads,
+					.time_s = o->time_s,
+					.caches = m->caches,
+					.n_caches = m->n_caches,
+					.free_bytes =
+						sl__platform_free_bytes(""),
+					.log = o->log,
+					.progress = o->progress,
+					.progress_ctx = o->progress_ctx,
+					.interrupt = o->interrupt};
+
+	if (!plan.free_bytes)
+		plan.free_bytes = DEFAULT_FREE_BYTES;
+	return sl__ceiling_measure(m, &plan, arena, err);
+}
+
+/* Remembers a complete result; what goes wrong is only said. */
+static void
+save(const struct sl_machine *m, const struct request *request)
+{
+	struct sl_error why = {0};
+
+	if (!request->cache_folder[0] || m->stopped_by == SL_STOP_INTERRUPT)
+		return;
+	if (sl__machine_cache_save(m, request->cache_folder, &why))
+		sl__log(request->options.log, "not cached: %s", why.text);
+}
+
+/* SL_OK, SL_E_NOMEM, or SL_E_ABSENT after saying in the log what is wrong
+ * with a file that is there. */
+static enum sl_status
+recall(struct sl_machine *m, const struct request *request,
+       struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl_error why = {0};
+	enum sl_status rc;
+
+	if (!request->cache_folder[0])
+		return sl__fail(err, SL_E_ABSENT, "there is no cache folder");
+	rc = sl__machine_cache_load(m, request->cache_folder, arena, &why);
+	if (rc == SL_OK || rc == SL_E_NOMEM)
+		return rc;
+	if (rc != SL_E_ABSENT)
+		sl__log(request->options.log, "cached result ignored: %s",
+			why.text);
+	return sl__fail(err, SL_E_ABSENT,
+			"this machine's ceilings are not measured yet");
+}
+
+/* From the cache unless 'fresh', else by measuring where that is allowed. */
+static enum sl_status
+find_out_what_it_can(struct sl_machine *m, const struct request *request,
+		     int may_measure, struct sl__arena *arena,
+		     struct sl_error *err)
+{
+	enum sl_status rc;
+
+	if (!may_measure || !request->options.fresh) {
+		rc = recall(m, request, arena, may_measure ? NULL : err);
+		if (rc == SL_E_NOMEM)
+			return sl__fail_nomem(err);
+		if (rc == SL_OK || !may_measure)
+			return rc;
+	}
+	rc = measure(m, request, arena, err);
+	if (rc == SL_OK)
+		save(m, request);
+	return rc;
+}
+
+static enum sl_status
+open_machine(struct sl_machine **out, const struct sl_machine_options *options,
+	     int may_measure, struct sl_error *err)
+{
+	struct sl_machine *m = NULL;
+	struct sl__arena *arena;
+	struct request request;
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = check_request(&request, options, err);
+	if (rc)
+		return rc;
+	m = sl__boxed_new(&arena, request.options.allocator, sizeof(*m));
+	if (!m)
+		return sl__fail_nomem(err);
+	rc = read_what_it_is(m, &request, arena, err);
+	if (rc)
+		goto out;
+	rc = find_out_what_it_can(m, &request, may_measure, arena, err);
+	if (rc)
+		goto out;
+	*out = m;
+	m = NULL;
+out:
+	sl_machine_free(m);
+	return rc;
+}
+
+enum sl_status
+sl_machine_probe(struct sl_machine **out,
+		 const struct sl_machine_options *options, struct sl_error *err)
+{
+	return open_machine(out, options, 1, err);
+}
+
+enum sl_status
+sl_machine_open_cached(struct sl_machine **out,
+		       const struct sl_machine_options *options,
+		       struct sl_error *err)
+{
+	return open_machine(out, options, 0, err);
+}
+
+void
+sl_machine_free(struct sl_machine *m)
+{
+	sl__boxed_free(m);
+}
+
+const struct sl_peak *
+sl__machine_peak(const struct sl_machine *m, enum sl_dtype dtype,
+		 size_t n_threads)
+{
+	const struct sl_peak *best = NULL;
+
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *p = &m->peaks[i];
+
+		if (p->dtype != dtype || p->absent || p->n_threads > n_threads)
+			continue;
+		if (!best || p->n_threads > best->n_threads ||
+		    (p->n_threads == best->n_threads &&
+		     p->ops_per_s.value > best->ops_per_s.value))
+			best = p;
+	}
+	return best;
+}
+
+const struct sl_memory_level *
+sl__machine_level(const struct sl_machine *m, const char *level,
+		  enum sl_access access, size_t n_threads)
+{
+	const struct sl_memory_level *best = NULL;
+
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct sl_memory_level *l = &m->levels[i];
+
+		if (l->access == access && l->n_threads <= n_threads &&
+		    !strcmp(l->level, level) &&
+		    (!best || l->n_threads > best->n_threads))
+			best = l;
+	}
+	return best;
+}
+
+const struct sl_memory_level *
+sl__machine_bandwidth(const struct sl_machine *m, const char *level,
+		      size_t n_threads)
+{
+	const struct sl_memory_level *best = NULL;
+
+	for (int a = 0; a < SL_ACCESS_CHASE; a++) {
+		const struct sl_memory_level *l = sl__machine_level(
+			m, level, (enum sl_access)a, n_threads);
+
+		if (l && (!best || l->n_threads > best->n_threads ||
+			  (l->n_threads == best->n_threads &&
+			   l->value.value > best->value.value)))
+			best = l;
+	}
+	return best;
+}
+
+double
+sl_machine_peak_flops_per_s(const struct sl_machine *m, enum sl_dtype dtype,
+			    size_t n_threads)
+{
+	const struct sl_peak *peak = sl__machine_peak(m, dtype, n_threads);
+
+	return peak ? peak->ops_per_s.value : (double)NAN;
+}
+
+double
+sl_machine_bandwidth_bytes_per_s(const struct sl_machine *m, size_t n_threads)
+{
+	const struct sl_memory_level *best =
+		sl__machine_bandwidth(m, "DRAM", n_threads);
+
+	return best ? best->value.value : (double)NAN;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_cache.h - ceilings kept in a file. */
+#ifndef SL_MACHINE_CACHE_H
+#define SL_MACHINE_CACHE_H
+
+#include "arena.h"
+
+/*
+ * Fills the half of 'm' under "What it can do" from the file that belongs to
+ * m->fingerprint; storage from 'arena'.  SL_E_ABSENT when there is no file,
+ * SL_E_DATA with the reason for one that is damaged or of another version,
+ * and then 'm' is unchanged.
+ */
+enum sl_status sl__machine_cache_load(struct sl_machine *m, const char *folder,
+				      struct sl__arena *arena,
+				      struct sl_error *err) SL_CHECKED;
+
+/* Makes the folder where needed and the file whole or not at all. */
+enum sl_status sl__machine_cache_save(const struct sl_machine *m,
+				      const char *folder,
+				      struct sl_error *err) SL_CHECKED;
+
+#endif

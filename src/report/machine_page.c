@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * machine_page.c - a machine on one page: what it is, what it can do, and
+ * the roofline that follows.
+ *
+ * The tables show one thread and all threads; everything between, and every
+ * interval of a memory level, is shown by 'verbose' and always in JSON.
+ */
+#include "machine_page.h"
+#include "machine.h"
+#include "roofline.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "banned.h"
+
+/* Four digits, as many as short probes warrant; "-" for what is absent. */
+static const char *
+rate_text(struct sl__text *text, double value)
+{
+	int decimals = value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
+
+	if (isfinite(value))
+		snprintf(text->s, sizeof(text->s), "%.*f", decimals, value);
+	else
+		snprintf(text->s, sizeof(text->s), "-");
+	return text->s;
+}
+
+/* "[116.2, 117.0]", or what the interval needs. */
+static const char *
+interval_text(struct sl__text *text, const struct sl_estimate *e, double scale)
+{
+	struct sl__text lo, hi;
+
+	if (e->needs_n)
+		snprintf(text->s, sizeof(text->s), "[needs n >= %zu]",
+			 e->needs_n);
+	else
+		snprintf(text->s, sizeof(text->s), "[%.24s, %.24s]",
+			 rate_text(&lo, e->lo * scale),
+			 rate_text(&hi, e->hi * scale));
+	return text->s;
+}
+
+/* Caches are made in powers of two: "32 KiB", "1 MiB", "11.3 MiB". */
+static const char *
+cache_size_text(struct sl__text *text, size_t bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 1024 && unit < 3) {
+		value /= 1024;
+		unit++;
+	}
+	snprintf(text->s, sizeof(text->s), "%.3g %s", value, units[unit]);
+	return text->s;
+}
+
+static void
+add_fact(struct sl__doc *doc, const char *key, const struct sl_fact *fact)
+{
+	if (fact->value)
+		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", fact->value);
+	else
+		sl__doc_pair(doc, key, SL__STYLE_DIM, "%s",
+			     fact->absent ? fact->absent : "not known");
+}
+
+static const char *
+count_text(struct sl__text *text, struct sl_reading n, const char *one)
+{
+	if (n.absent)
+		snprintf(text->s, sizeof(text->s), "%ss %s", one, n.absent);
+	else
+		snprintf(text->s, sizeof(text->s), "%.0f %s%s", n.value, one,
+			 n.value > 1 ? "s" : "");
+	return text->s;
+}
+
+static void
+add_caches(struct sl__doc *doc, const struct sl_machine *m)
+{
+	for (size_t i = 0; i < m->n_caches; i++) {
+		const struct sl_cache *c = &m->caches[i];
+		struct sl__text size;
+		char key[32];
+
+		snprintf(key, sizeof(key), "L%u %s", c->level, c->kind);
+		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%zu × %s", c->n,
+			     cache_size_text(&size, c->size_bytes));
+		if (c->line_bytes)
+			sl__doc_more(doc, SL__STYLE_DIM, ", lines of %zu B",
+				     c->line_bytes);
+		if (c->n_sharing > 1)
+			sl__doc_more(doc, SL__STYLE_DIM, ", each shared by %zu",
+				     c->n_sharing);
+	}
+	if (!m->n_caches)
+		sl__doc_pair(doc, "caches", SL__STYLE_DIM,
+			     "not visible to hwloc");
+}
+
+/* Those that can be read, then those that cannot, by reason. */
+static void
+add_counters(struct sl__doc *doc, const struct sl_machine *m)
+{
+	const char *separator = "";
+
+	sl__doc_pair(doc, "counters", SL__STYLE_PLAIN, "%s", "");
+	for (size_t i = 0; i < m->n_counters; i++) {
+		if (m->counters[i].absent)
+			continue;
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s", separator,
+			     m->counters[i].name);
+		separator = ", ";
+	}
+	for (size_t i = 0; i < m->n_counters; i++) {
+		const char *reason = m->counters[i].absent;
+		int last = i + 1 == m->n_counters || !reason ||
+			   !m->counters[i + 1].absent ||
+			   strcmp(m->counters[i + 1].absent, reason) != 0;
+
+		if (!reason)
+			continue;
+		sl__doc_more(doc, SL__STYLE_DIM, "%s%s", separator,
+			     m->counters[i].name);
+		separator = ", ";
+		if (!last)
+			continue;
+		sl__doc_more(doc, SL__STYLE_DIM, ": %s", reason);
+		separator = "; ";
+	}
+}
+
+static void
+add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
+{
+	struct sl__text a, b, c;
+
+	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
+	if (!m->model.value)
+		add_fact(doc, "model", &m->model);
+	sl__doc_pair(doc, "processors", SL__STYLE_PLAIN,
+		     "%s, %s, %s; %zu allowed here",
+		     count_text(&a, m->n_sockets, "socket"),
+		     count_text(&b, m->n_cores, "core"),
+		     count_text(&c, m->n_hardware_threads, "hardware thread"),
+		     m->n_cpus_allowed);
+	add_caches(doc, m);
+	if (m->memory_bytes.absent)
+		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
+			     m->memory_bytes.absent);
+	else
+		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s, %s",
+			     sl__bytes_text(&a, m->memory_bytes.value),
+			     count_text(&b, m->n_numa_nodes, "NUMA node"));
+	add_fact(doc, "architecture", &m->architecture);
+	sl__doc_pair(doc, "extensions", SL__STYLE_PLAIN, "%s",
+		     m->n_isa ? "" : "none listed");
+	for (size_t i = 0; i < m->n_isa; i++)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s", i ? " " : "",
+			     m->isa[i]);
+	add_fact(doc, "hypervisor", &m->hypervisor);
+	add_fact(doc, "governor", &m->governor);
+	add_fact(doc, "turbo", &m->turbo);
+	add_fact(doc, "SMT", &m->smt);
+	add_fact(doc, "huge pages", &m->huge_pages);
+	add_counters(doc, m);
+	add_fact(doc, "energy", &m->energy);
+	if (verbose) {
+		add_fact(doc, "kernel", &m->kernel);
+		add_fact(doc, "microcode", &m->microcode);
+		sl__doc_pair(doc, "fingerprint", SL__STYLE_PLAIN, "%s",
+			     m->fingerprint);
+	}
+}
+
+/* Whether the page shows this number of threads. */
+static int
+is_shown(const struct sl_machine *m, size_t n_threads, int verbose)
+{
+	return verbose || n_threads == 1 || n_threads == m->max_threads;
+}
+
+static void
+add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
+{
+	static const struct sl__column columns[] = {
+		{"type", 0, 0},    {"with", 0, 0},  {"bits", 1, 3},
+		{"threads", 1, 0}, {"Gop/s", 1, 0}, {"95 % interval", 1, 1},
+		{"probes", 1, 2},
+	};
+	struct sl__text t;
+
+	sl__doc_heading(doc, "Arithmetic");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *p = &m->peaks[i];
+		enum sl__style style = SL__STYLE_PLAIN;
+
+		if (p->absent || !is_shown(m, p->n_threads, verbose))
+			continue;
+		if (p == sl__machine_peak(m, p->dtype, p->n_threads))
+			style = SL__STYLE_STRONG;
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_dtype_text(p->dtype));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->isa);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_bits);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_threads);
+		sl__doc_cell(doc, style, "%s",
+			     rate_text(&t, p->ops_per_s.value * 1e-9));
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     interval_text(&t, &p->ops_per_s, 1e-9));
+		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", p->ops_per_s.n);
+	}
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *p = &m->peaks[i];
+
+		if (p->absent)
+			sl__doc_text(doc, SL__STYLE_DIM, "%s with %s: %s",
+				     sl_dtype_text(p->dtype), p->isa,
+				     p->absent);
+	}
+}
+
+static void
+add_level_cell(struct sl__doc *doc, const struct sl_machine *m,
+	       const struct sl_memory_level *row, enum sl_access access)
+{
+	double scale = access == SL_ACCESS_CHASE ? 1 : 1e-9;
+	const struct sl_memory_level *l =
+		sl__machine_level(m, row->level, access, row->n_threads);
+	struct sl__text t;
+
+	if (!l || l->n_threads != row->n_threads)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     rate_text(&t, l->value.value * scale));
+}
+
+static void
+add_level_row(struct sl__doc *doc, const struct sl_machine *m,
+	      const struct sl_memory_level *row, int nt)
+{
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", row->level, nt ? " NT" : "");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", row->n_threads);
+	if (nt) {
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+		add_level_cell(doc, m, row, SL_ACCESS_STORE_NT);
+		add_level_cell(doc, m, row, SL_ACCESS_COPY_NT);
+		add_level_cell(doc, m, row, SL_ACCESS_TRIAD_NT);
+	} else {
+		add_level_cell(doc, m, row, SL_ACCESS_CHASE);
+		add_level_cell(doc, m, row, SL_ACCESS_LOAD);
+		add_level_cell(doc, m, row, SL_ACCESS_STORE);
+		add_level_cell(doc, m, row, SL_ACCESS_COPY);
+		add_level_cell(doc, m, row, SL_ACCESS_TRIAD);
+	}
+}
+
+static void
+add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
+{
+	static const struct sl__column columns[] = {
+		{"level", 0, 0},      {"threads", 1, 0}, {"latency ns", 1, 0},
+		{"load", 1, 0},       {"store", 1, 1},   {"copy", 1, 0},
+		{"triad GB/s", 1, 0},
+	};
+
+	sl__doc_heading(doc, "Memory");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct sl_memory_level *l = &m->levels[i];
+
+		if (l->access != SL_ACCESS_LOAD ||
+		    !strcmp(l->level, "unnamed") ||
+		    !is_shown(m, l->n_threads, verbose))
+			continue;
+		add_level_row(doc, m, l, 0);
+		if (!strcmp(l->level, "DRAM") &&
+		    sl__machine_level(m, "DRAM", SL_ACCESS_TRIAD_NT,
+				      l->n_threads))
+			add_level_row(doc, m, l, 1);
+	}
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "GB/s count the bytes that the program reads and writes. "
+		     "A plain store beyond L1 also reads its line first (read "
+		     "for ownership), so that memory moves 2 times as much "
+		     "for store, 1.5 for copy and 1.33 for triad, supposing "
+		     "the core does so; non-temporal stores (NT) do not. "
+		     "Levels are the plateaus found on the measured curves.");
+}
+
+/* Every level and access with its interval. */
+static void
+add_level_intervals(struct sl__doc *doc, const struct sl_machine *m)
+{
+	static const struct sl__column columns[] = {
+		{"level", 0, 0},   {"access", 0, 0},
+		{"threads", 1, 0}, {"value", 1, 0},
+		{"unit", 0, 0},    {"95 % interval", 1, 0},
+		{"probes", 1, 2},  {"each thread touches", 0, 1},
+	};
+	struct sl__text t, to;
+
+	sl__doc_heading(doc, "Memory, every figure");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct sl_memory_level *l = &m->levels[i];
+		int is_chase = l->access == SL_ACCESS_CHASE;
+		double scale = is_chase ? 1 : 1e-9;
+
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", l->level);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_access_text(l->access));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", l->n_threads);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     rate_text(&t, l->value.value * scale));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     is_chase ? "ns" : "GB/s");
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     interval_text(&t, &l->value, scale));
+		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", l->value.n);
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s – %s",
+			     cache_size_text(&t, l->from_bytes),
+			     cache_size_text(&to, l->to_bytes));
+	}
+}
+
+static void
+add_roofline(struct sl__doc *doc, const struct sl_machine *m, size_t n_columns)
+{
+	double peak =
+		sl_machine_peak_flops_per_s(m, SL_DTYPE_F32, m->max_threads);
+	const struct sl__roof_line *lowest;
+	struct sl__roofline roofline;
+	struct sl__text a, b;
+
+	sl__doc_heading(doc, "Roofline, %zu thread%s", m->max_threads,
+			m->max_threads == 1 ? "" : "s");
+	if (!sl__roofline_of(&roofline, m, m->max_threads)) {
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "absent: no peak or no level of memory was found");
+		return;
+	}
+	sl__roofline_draw(doc, &roofline, n_columns);
+	lowest = sl__roofline_lowest(&roofline);
+	sl__doc_text(doc, SL__STYLE_PLAIN,
+		     "Operations per byte from left to right. f32 reaches its "
+		     "peak of %sop/s from %s data (%sB/s) above %.1f "
+		     "operations a byte; dots: the caches.",
+		     sl__scaled_text(&a, peak), lowest->name,
+		     sl__scaled_text(&b, lowest->value), peak / lowest->value);
+}
+
+static void
+add_origin(struct sl__doc *doc, const struct sl_machine *m)
+{
+	time_t when = (time_t)m->measured_at_s;
+	char date[32] = "at an unknown time";
+	struct tm parts;
+
+	if (localtime_r(&when, &parts))
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &parts);
+	sl__doc_gap(doc);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "Each ceiling is the ninth decile (latency: the first) of "
+		     "short probes in %zu pass%s of %.1f s in all, %s%s; "
+		     "buffers in %s.",
+		     m->n_passes, m->n_passes == 1 ? "" : "es", m->elapsed_s,
+		     date,
+		     m->from_cache ? ", kept since (--fresh measures)" : "",
+		     m->buffer_pages.value ? m->buffer_pages.value
+					   : "pages of unknown size");
+	if (m->stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "Interrupted: based on fewer probes than usual, "
+			     "and not kept.");
+}
+
+void
+sl__machine_page(struct sl__doc *doc, const struct sl_machine *m,
+		 const struct sl_render_options *how)
+{
+	add_identity(doc, m, how->verbose);
+	add_peaks(doc, m, how->verbose);
+	add_levels(doc, m, how->verbose);
+	if (how->verbose)
+		add_level_intervals(doc, m);
+	add_roofline(doc, m, how->n_columns ? how->n_columns : 80);
+	add_origin(doc, m);
+}

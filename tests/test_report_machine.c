@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_report_machine.c - every format of a report on a machine is well
+ * formed, holds the figures it was given, shows what is absent as absent,
+ * and a machine without ceilings is no crash.
+ */
+#include "harness.h"
+#include "json_check.h"
+#include "recorded_machine.h"
+#include "roofline.h"
+
+static struct sl_buf
+render(const struct sl_machine *m, enum sl_format format, int ascii)
+{
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = format,
+					.ascii = ascii,
+					.verbose = 1};
+	struct sl_buf out = {0};
+	struct sl_error err;
+
+	assert_int_equal(sl_machine_render(m, &how, &out, &err), SL_OK);
+	assert_non_null(out.data);
+	return out;
+}
+
+static void
+assert_has(const struct sl_buf *out, const char *part)
+{
+	if (strstr(out->data, part))
+		return;
+	print_error("no \"%s\" in:\n%s\n", part, out->data);
+	fail();
+}
+
+static size_t
+count_of(const struct sl_buf *out, const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = out->data; (at = strstr(at, part)); at++)
+		n++;
+	return n;
+}
+
+static void
+json_holds_the_figures_and_the_absences(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_JSON, 0);
+	const char *t = out.data;
+
+	(void)state;
+	assert_true(json_valid(t));
+	assert_true(json_is(t, "command", "\"machine\""));
+	assert_true(json_is(t, "machine.model", "\"Test CPU <1 & 2>\""));
+	assert_true(json_is(t, "machine.governor", "null"));
+	assert_true(json_is(t, "machine.governor_absent",
+			    "\"not visible: no such file\""));
+	assert_true(json_is(t, "machine.numa_nodes", "null"));
+	assert_true(json_is(t, "machine.turbo", "\"on\""));
+	assert_true(json_is(t, "machine.caches[1].line_bytes", "null"));
+	assert_true(json_is(t, "machine.counters[0].available", "true"));
+	assert_true(json_is(t, "machine.counters[1].available", "false"));
+	assert_true(json_is(t, "machine.counters[1].reason",
+			    "\"the \\\"CPU\\\" does not offer it\""));
+	assert_near(json_number_at(t, "machine.ceilings.peaks[2].gflops_per_s"),
+		    128, 1e-9);
+	assert_near(json_number_at(t, "machine.ceilings.peaks[2].ci95.lo"),
+		    128 * 0.99, 1e-9);
+	assert_true(json_is(t, "machine.ceilings.peaks[3].ci95", "null"));
+	assert_true(json_is(t, "machine.ceilings.peaks[3].ci95_absent",
+			    "\"needs n >= 36\""));
+	assert_true(
+		json_is(t, "machine.ceilings.peaks[4].gflops_per_s", "null"));
+	assert_true(json_is(t, "machine.ceilings.peaks[4].gflops_per_s_absent",
+			    "\"not exercised\""));
+	assert_near(json_number_at(t, "machine.ceilings.memory[4].latency_ns"),
+		    100, 0);
+	assert_false(
+		json_has(t, "machine.ceilings.memory[4].traffic_per_byte"));
+	assert_near(json_number_at(t, "roofline.peak_gflops_per_s"), 128, 1e-9);
+	assert_near(json_number_at(t, "roofline.bandwidth_gbytes_per_s"), 16,
+		    1e-9);
+	assert_near(json_number_at(t, "roofline.ridge"), 8, 1e-9);
+	sl_buf_release(&out);
+}
+
+static void
+the_page_shows_figures_reasons_and_the_drawing(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_TEXT, 0);
+
+	(void)state;
+	assert_has(&out, "Test CPU <1 & 2>");
+	assert_has(&out, "not visible: no such file");
+	assert_has(&out, "NUMA nodes not visible to hwloc");
+	assert_has(&out, "128.0");
+	assert_has(&out, "[126.7, 129.3]");
+	assert_has(&out, "[needs n >= 36]");
+	assert_has(&out, "bf16 with AMX-BF16: not exercised");
+	assert_has(&out, "read for ownership");
+	assert_has(&out, "╱");
+	assert_has(&out, "above 8.0 operations a byte");
+	sl_buf_release(&out);
+}
+
+static void
+ascii_means_ascii(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_TEXT, 1);
+
+	(void)state;
+	for (size_t i = 0; i < out.n_bytes; i++)
+		assert_in_range((unsigned char)out.data[i], 1, 126);
+	assert_has(&out, "/");
+	sl_buf_release(&out);
+}
+
+static void
+every_csv_line_has_as_many_fields(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_CSV, 0);
+	size_t n_commas = 0, n_lines = 0;
+
+	(void)state;
+	for (size_t i = 0; i < out.n_bytes; i++) {
+		n_commas += out.data[i] == ',';
+		if (out.data[i] != '\n')
+			continue;
+		assert_int_equal(n_commas, 12);
+		n_commas = 0;
+		n_lines++;
+	}
+	assert_int_equal(n_lines, 1 + m.n_peaks + m.n_levels + m.n_points);
+	assert_has(&out, "peak,f32,AVX2,256,2,,,op/s,1.28e+11,");
+	assert_has(&out, "\"not exercised\"");
+	sl_buf_release(&out);
+}
+
+/* Each tag that opens also closes, and nothing outside the file is asked. */
+static void
+the_svg_is_whole_and_stands_alone(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf out = render(&m, SL_FORMAT_SVG, 0);
+
+	(void)state;
+	assert_has(&out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+	assert_has(&out, "Test CPU &lt;1 &amp; 2&gt;, 2 threads");
+	assert_has(&out, "prefers-color-scheme: dark");
+	assert_has(&out, ">f32 128 Gop/s</text>");
+	assert_has(&out, ">int8 123 Gop/s</text>");
+	assert_has(&out, ">DRAM 16.0 GB/s</text>");
+	assert_has(&out, ">L1 200 GB/s</text>");
+	assert_int_equal(count_of(&out, "<text"), count_of(&out, "</text>"));
+	assert_int_equal(count_of(&out, "<line"), count_of(&out, "/>"));
+	assert_int_equal(count_of(&out, "<svg"), 1);
+	assert_int_equal(count_of(&out, "</svg>\n"), 1);
+	assert_int_equal(count_of(&out, "<script"), 0);
+	assert_int_equal(count_of(&out, "href"), 0);
+	assert_int_equal(count_of(&out, "nan"), 0);
+	sl_buf_release(&out);
+}
+
+static void
+a_roofline_has_its_ridge_where_it_must(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl__roofline r;
+
+	(void)state;
+	assert_int_equal(sl__roofline_of(&r, &m, 2), 1);
+	assert_int_equal(r.n_peaks, 2);
+	assert_string_equal(r.peaks[0].name, "f32");
+	assert_string_equal(sl__roofline_lowest(&r)->name, "DRAM");
+	/* Every ridge, peak / slope, lies inside the window. */
+	assert_true(r.x_lo < log2(123.456e9 / 200e9));
+	assert_true(r.x_hi > log2(128e9 / 16e9));
+	assert_true(r.y_hi > log2(128e9));
+}
+
+static void
+a_machine_without_ceilings_says_so(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = SL_FORMAT_SVG};
+	struct sl_buf out = {0};
+	struct sl_error err;
+
+	(void)state;
+	m.n_peaks = m.n_levels = m.n_points = 0;
+	assert_int_equal(sl_machine_render(&m, &how, &out, &err), SL_E_ABSENT);
+	out = render(&m, SL_FORMAT_TEXT, 0);
+	assert_has(&out, "absent: no peak or no level of memory");
+	sl_buf_release(&out);
+	out = render(&m, SL_FORMAT_JSON, 0);
+	assert_true(json_valid(out.data));
+	assert_true(json_is(out.data, "roofline.ridge", "null"));
+	sl_buf_release(&out);
+	out = render(&m, SL_FORMAT_MARKDOWN, 0);
+	sl_buf_release(&out);
+}
+
+static void
+other_formats_are_refused(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = SL_FORMAT_HYPERFINE};
+	struct sl_buf out = {0};
+	struct sl_error err;
+
+	(void)state;
+	assert_int_equal(sl_machine_render(&m, &how, &out, &err), SL_E_USAGE);
+	how.struct_size = 1;
+	assert_int_equal(sl_machine_render(&m, &how, &out, &err), SL_E_USAGE);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_holds_the_figures_and_the_absences),
+		cmocka_unit_test(
+			the_page_shows_figures_reasons_and_the_drawing),
+		cmocka_unit_test(ascii_means_ascii),
+		cmocka_unit_test(every_csv_line_has_as_many_fields),
+		cmocka_unit_test(the_svg_is_whole_and_stands_alone),
+		cmocka_unit_test(a_roofline_has_its_ridge_where_it_must),
+		cmocka_unit_test(a_machine_without_ceilings_says_so),
+		cmocka_unit_test(other_formats_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
