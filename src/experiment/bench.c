@@ -58,7 +58,8 @@ struct bench {
 	struct sl__command_table table;
 	struct sl__launcher launcher;
 	struct sl__watch watch;
-	struct sl__rng rng;
+	struct sl__rng order_rng; /* apart, so that ties do not change orders */
+	struct sl__rng coin;
 	struct column *columns; /* [table.n] */
 	size_t *order;
 	size_t n_rounds, cap_rounds, n_disturbed;
@@ -184,8 +185,9 @@ init_columns(struct bench *b, struct sl_error *err)
 		c->first_ns = (double)NAN;
 		c->decided_s = (double)NAN;
 		sl__duel_init(&c->wall, NULL, 0, b->how->margin, alpha,
-			      &b->rng);
-		sl__duel_init(&c->cpu, NULL, 0, b->how->margin, alpha, &b->rng);
+			      &b->coin);
+		sl__duel_init(&c->cpu, NULL, 0, b->how->margin, alpha,
+			      &b->coin);
 	}
 	return SL_OK;
 }
@@ -451,7 +453,7 @@ play_round(struct bench *b, struct sl_error *err)
 	rc = reserve_round(b, err);
 	if (rc)
 		return rc;
-	sl__rng_permutation(&b->rng, b->order, b->table.n);
+	sl__rng_permutation(&b->order_rng, b->order, b->table.n);
 	for (size_t i = 0; i < b->table.n; i++) {
 		rc = run_once(b, b->order[i], err);
 		if (rc || b->interrupted)
@@ -543,7 +545,7 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 		.alpha = 0.05,
 		.samples_per_slot = 1,
 		.warmup_is_fixed = b->how->n_warmup > 0,
-		.rng = &b->rng,
+		.rng = &b->coin,
 	};
 
 	out->command = &b->table.commands[command];
@@ -729,7 +731,8 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	result = sl__boxed_new(&b.arena, how.allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
-	sl__rng_init(&b.rng, how.seed);
+	sl__rng_init(&b.order_rng, how.seed);
+	sl__rng_init(&b.coin, ~how.seed);
 	rc = sl__command_table_init(&b.table, commands, n, how.shell, b.arena,
 				    err);
 	if (!rc)

@@ -43,6 +43,7 @@ struct duet {
 	size_t n; /* candidates */
 	struct sl__timer timer;
 	struct sl__watch watch;
+	struct sl__rng order_rng; /* apart, so that ties do not change orders */
 	struct sl__rng coin;
 	uint64_t start_ns, deadline_ns;
 
@@ -242,7 +243,7 @@ play(struct duet *d, struct sl_error *err)
 	do {
 		int disturbed = 0;
 
-		sl__rng_permutation(&d->coin, d->order, d->n);
+		sl__rng_permutation(&d->order_rng, d->order, d->n);
 		for (size_t i = 0; i < d->n; i++) {
 			int failed = take_slot(d, d->order[i], &disturbed);
 
@@ -338,7 +339,8 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	d->n = n;
 	for (size_t i = 0; i < n; i++)
 		d->decided_s[i] = (double)NAN;
-	sl__rng_init(&d->coin, how.seed);
+	sl__rng_init(&d->order_rng, how.seed);
+	sl__rng_init(&d->coin, ~how.seed);
 	sl__timer_init(&d->timer, how.clock);
 	sl__watch_open(&d->watch);
 	d->start_ns = sl__clock_now_ns(d->timer.clock);
