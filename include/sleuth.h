@@ -122,13 +122,13 @@ struct sl_log {
 /* How an interval was found. */
 enum sl_method {
 	SL_METHOD_NONE = 0,
-	SL_METHOD_ORDER,   /* order statistics; assumes independence */
-	SL_METHOD_BLOCK,   /* stationary block bootstrap */
-	SL_METHOD_STUDENT, /* Student's t */
-	SL_METHOD_BCA,     /* BCa bootstrap */
-	SL_METHOD_SIGN,    /* inverted sign e-process; always valid */
+	SL_METHOD_ORDER,    /* order statistics; assumes independence */
+	SL_METHOD_BLOCK,    /* stationary block bootstrap */
+	SL_METHOD_STUDENT,  /* Student's t */
+	SL_METHOD_BCA,      /* BCa bootstrap */
+	SL_METHOD_SIGN,     /* inverted sign e-process; always valid */
 	SL_METHOD_BINOMIAL, /* Clopper-Pearson, for shares */
-	SL_METHOD_BATCH    /* order statistics or Student's t over the samples
+	SL_METHOD_BATCH     /* order statistics or Student's t over the samples
 			      that correlated ones are worth, by batch means */
 };
 
@@ -197,7 +197,7 @@ struct sl_noise {
 	struct sl_reading steal_share;          /* taken by the hypervisor */
 	struct sl_reading migrations;           /* count */
 	struct sl_reading neighbour_share;      /* CPU use by others, of all */
-	struct sl_reading frequency_drift;      /* of a probe: (p90 - p10) / p50 */
+	struct sl_reading frequency_drift; /* of a probe: (p90 - p10) / p50 */
 	struct sl_reading throttle_events; /* count */
 };
 
