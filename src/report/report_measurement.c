@@ -53,8 +53,8 @@ write_json(struct sl_buf *out, const struct sl_measurement *m,
 	sl__json_time(&json, "cpu", &m->cpu);
 	sl__json_integer(&json, "calls_per_sample", m->calls_per_sample);
 	sl__json_object(&json, "clock");
-	sl__json_number(&json, "reading_ms", 1e-6 * m->clock_cost_ns);
-	sl__json_number(&json, "resolution_ms", 1e-6 * m->clock_resolution_ns);
+	sl__json_number(&json, "reading_ms", m->clock_cost_ns / 1e6);
+	sl__json_number(&json, "resolution_ms", m->clock_resolution_ns / 1e6);
 	sl__json_end_object(&json);
 	sl__json_noise(&json, &m->noise);
 	sl__json_ending(&json, m->elapsed_s, m->stopped_by, m->seed);
@@ -71,7 +71,7 @@ write_csv(struct sl_buf *out, const struct sl_measurement *m)
 	for (size_t i = 0; i < m->n_samples; i++) {
 		sl__csv_number(out, (double)i);
 		sl__csv_number(out, i < n_warmup);
-		sl__csv_number(out, 1e-6 * m->samples_ns[i]);
+		sl__csv_number(out, m->samples_ns[i] / 1e6);
 		sl__csv_end(out);
 	}
 }

@@ -4,6 +4,8 @@
 #include "buf.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -24,10 +26,17 @@ sl__csv_text(struct sl_buf *out, const char *text)
 void
 sl__csv_number(struct sl_buf *out, double value)
 {
-	if (isnan(value))
+	char text[32];
+
+	if (isnan(value)) {
 		sl__buf_text(out, ",");
-	else
-		sl__buf_format(out, "%.17g,", value);
+		return;
+	}
+	/* 15 digits where they suffice, 17 where they do not. */
+	snprintf(text, sizeof(text), "%.15g", value);
+	if (strtod(text, NULL) < value || strtod(text, NULL) > value)
+		snprintf(text, sizeof(text), "%.17g", value);
+	sl__buf_format(out, "%s,", text);
 }
 
 void

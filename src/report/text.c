@@ -186,7 +186,7 @@ begin_block(struct page *page, const struct sl__block *block)
 	page->n_blocks++;
 }
 
-/* A run of neighbouring pairs; returns the block after it. */
+/* A run of neighbouring pairs; returns the block after it, if any. */
 static const struct sl__block *
 put_pairs(struct page *page, const struct sl__block *first)
 {
@@ -200,6 +200,8 @@ put_pairs(struct page *page, const struct sl__block *first)
 
 		key_width = width > key_width ? width : key_width;
 	}
+	if (page->failed)
+		return NULL;
 	indent = INDENT + key_width + COLUMN_GAP;
 	below = indent + MIN_VALUE > page->width;
 	if (below)
@@ -449,7 +451,7 @@ sl__doc_render_text(const struct sl__doc *doc,
 	page.color = how && how->color;
 	page.ascii = how && how->ascii;
 	sl__arena_init(&page.scratch, doc->arena.allocator);
-	while (block) {
+	while (block && !page.failed) {
 		if (block->kind == SL__BLOCK_GAP) {
 			page.gap_pending = 1;
 			block = block->next;
