@@ -139,10 +139,7 @@ take_verdict(struct selfcheck *s, size_t row, struct sl_error *err)
 	/* A verdict cut short by the user says nothing about the rates. */
 	if (c->stopped_by != SL_STOP_INTERRUPT)
 		count_verdict(s, row, &c->rows[0]);
-	s->watch.n_slots += c->noise.n_slots;
-	s->watch.n_disturbed += c->noise.n_disturbed;
-	s->watch.n_involuntary += (uint64_t)c->noise.involuntary_switches.value;
-	s->watch.n_migrations += (size_t)c->noise.migrations.value;
+	sl__watch_add(&s->watch, &c->noise, c->elapsed_s);
 	sl_comparisons_free(c);
 	return SL_OK;
 }

@@ -169,6 +169,19 @@ sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
 	return disturbed;
 }
 
+void
+sl__watch_add(struct sl__watch *watch, const struct sl_noise *inner,
+	      double inner_s)
+{
+	watch->n_slots += inner->n_slots;
+	watch->n_disturbed += inner->n_disturbed;
+	watch->n_involuntary += (uint64_t)inner->involuntary_switches.value;
+	watch->n_migrations += (size_t)inner->migrations.value;
+	if (!inner->run_delay_share.absent)
+		watch->run_delay_ns += (uint64_t)(1e9 * inner_s *
+						  inner->run_delay_share.value);
+}
+
 /* The least of a few tries, so that an interrupt does not pass for a slow
  * core. */
 static double

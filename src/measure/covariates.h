@@ -59,6 +59,10 @@ int sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
 int sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
 		    uint64_t run_delay_ns, double wall_ns);
 
+/* Adds the slots of a measurement inside this one, which took inner_s. */
+void sl__watch_add(struct sl__watch *watch, const struct sl_noise *inner,
+		   double inner_s);
+
 /*
  * Runs the frequency probe (about 50 us): a fixed chain of dependent
  * multiplications, whose time changes only with the clock of the core.

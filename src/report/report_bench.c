@@ -21,8 +21,8 @@ add_failures(struct sl__doc *doc, const struct sl_bench_result *r)
 {
 	if (r->n_failed)
 		sl__doc_pair(doc, "failed", SL__STYLE_WARN,
-			     "%zu of %zu runs (ignored as asked)", r->n_failed,
-			     r->n_runs);
+			     "%zu of %zu runs of '%s' (ignored as asked)",
+			     r->n_failed, r->n_runs, r->command->name);
 }
 
 static void
@@ -140,7 +140,7 @@ add_comparison(struct sl__doc *doc, const struct sl_bench *b,
 	sl__doc_gap(doc);
 	for (size_t i = 0; i < b->n_comparisons; i++)
 		sl__page_verdict(doc, &b->comparisons[i]);
-	for (size_t i = 0; i < b->n_results; i++)
+	for (size_t i = 0; i < b->n_results && !how->verbose; i++)
 		add_failures(doc, &b->results[i]);
 }
 
