@@ -78,7 +78,8 @@ struct sl_error {
 /*
  * Where the library gets its memory.  'alloc' returns 16-byte aligned
  * storage or NULL; 'release' takes what 'alloc' returned (never NULL).
- * Both may be called from any thread that calls the library.
+ * Both may be called from any thread that calls the library.  The struct is
+ * copied; 'ctx' must live until the last result made with it is freed.
  */
 struct sl_allocator {
 	void *(*alloc)(size_t n_bytes, void *ctx);
@@ -174,7 +175,8 @@ struct sl_latency {
 	struct sl_estimate mean;
 	struct sl_estimate median; /* the p50 */
 	struct sl_estimate p90, p95, p99;
-	double first_ns; /* the cold first call, not among the n */
+	double first_ns; /* the cold first call; among the n only for commands
+			    without warm-up, of which every run counts */
 	enum sl_warmup_class warmup;
 	size_t n_warmup; /* samples before the steady state */
 	size_t n_outliers_low, n_outliers_high; /* labelled, not removed */
@@ -301,8 +303,10 @@ struct sl_comparison {
 	enum sl_verdict verdict;
 	enum sl_gate gate;
 	double margin;
-	size_t n_rounds;
-	size_t n_disturbed; /* of them; left out by a rule blind to labels */
+	size_t n_rounds;    /* that count */
+	size_t n_disturbed; /* of all rounds, counted or not */
+	size_t n_left_out;  /* disturbed ones that do not count, by a rule that
+			       cannot tell A from B */
 	double log_e;       /* ln of the two-sided e-value for "no change" */
 	double minimum_detectable; /* relative change that n_rounds more rounds
 				      would find with 80 % power */
@@ -340,7 +344,8 @@ struct sl_comparisons {
  * Runs the candidates in rounds, each round in a fresh random order, until
  * every one is decided against candidate 0 or the time is spent.  The error
  * rate holds however often it looks (sign e-process; docs/statistics.md),
- * divided by n - 1 when there are several.  n from 2 to 64.
+ * divided by n - 1 when there are several.  n from 2 to 64; a name that is
+ * NULL becomes "A", "B", ...; SL_E_USAGE for a function that is NULL.
  */
 SL_API enum sl_status sl_compare(struct sl_comparisons **out,
 				 const struct sl_candidate *candidates,
@@ -386,7 +391,8 @@ struct sl_progress {
 struct sl_bench_options {
 	size_t struct_size;
 	enum sl_bench_until until;
-	double time_s;      /* whole budget for all commands; default 3 each */
+	double time_s;      /* for all commands, after set-up and warm-up;
+			       default 3 each */
 	double precision;   /* default 0.01 */
 	double margin;      /* default 0.01; negative means 0 */
 	double alpha;       /* default 0.05 */
@@ -411,8 +417,9 @@ struct sl_bench_result {
 	struct sl_latency wall;
 	struct sl_estimate user, system; /* CPU time of the command, mean ns */
 	struct sl_reading peak_bytes;    /* largest resident set of any run */
-	double shell_ns; /* start-up of the shell, subtracted; 0 without one */
-	const double *wall_ns; /* each run in order, warm-up left out */
+	struct sl_estimate shell; /* starting the shell alone, median ns: part
+				     of every run; n is 0 without one */
+	const double *wall_ns;    /* each run in order, warm-up left out */
 	const double *user_ns, *system_ns, *resident_bytes;
 	const int *exit_codes; /* 128 + signal when killed by one */
 	size_t n_runs;
@@ -497,9 +504,11 @@ SL_API void sl_scope_work(struct sl_scope *scope, double n_flops,
 			  double n_bytes);
 
 /*
- * Closes a scope, on the thread that opened it, and the ones inside it that
- * were left open (counted as unbalanced, as is a scope closed twice or on
- * another thread).  NULL does nothing.
+ * Closes a scope, on the thread that opened it.  Scopes inside it that were
+ * left open are forgotten: they count as unbalanced, not as calls, and their
+ * time, memory and work are those of the scope closed.  A scope closed twice
+ * or on another thread is unbalanced too and changes nothing else.  NULL does
+ * nothing.
  */
 SL_API void sl_scope_end(struct sl_scope *scope);
 
@@ -533,7 +542,9 @@ struct sl_scope_row {
 	struct sl_estimate median, p90, p95, p99;
 
 	double n_flops, n_bytes; /* declared, all calls; 0: none */
-	struct sl_reading flops_per_s, bytes_per_s; /* over total_ns */
+	struct sl_reading flops_per_s, bytes_per_s; /* over total_ns, hence of
+						       one thread where
+						       several ran it */
 
 	/* Means per call over the calls that asked for them. */
 	struct sl_reading cpu_ns;

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *const exit_3[] = {"sh", "-c", "exit 3", NULL};
+static const char *const exit_137[] = {"sh", "-c", "exit 137", NULL};
 static const char *const killed[] = {"sh", "-c", "kill -9 $$", NULL};
 static const char *const greet[] = {"sh", "-c", "echo out; echo err >&2", NULL};
 static const char *const read_in[] = {"sh", "-c", "read x && test \"$x\" = in",
@@ -21,24 +21,26 @@ static const char *const large[] = {"dd",     "if=/dev/zero", "of=/dev/null",
 static const char *const gone[] = {"gone", NULL};
 
 static const struct sl__program programs[] = {
-	{"/bin/sh", exit_3},  {"/bin/sh", killed}, {"/bin/sh", greet},
-	{"/bin/sh", read_in}, {"/bin/dd", large},  {"/nowhere/gone", gone},
+	{"/bin/sh", exit_3},   {"/bin/sh", killed}, {"/bin/sh", greet},
+	{"/bin/sh", read_in},  {"/bin/dd", large},  {"/nowhere/gone", gone},
+	{"/bin/sh", exit_137},
 };
 
 struct scene {
 	struct sl__launcher launcher;
-	int in_fd, out_fd;
+	char input[64], output[64];
 };
 
-static int
-temporary_file(const char *text)
+static void
+temporary_file(char *path, const char *text)
 {
-	int fd = memfd_create("stream", 0);
+	int fd;
 
+	strcpy(path, "/tmp/sleuth-test-XXXXXX");
+	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), (int)strlen(text));
-	lseek(fd, 0, SEEK_SET);
-	return fd;
+	close(fd);
 }
 
 static int
@@ -48,11 +50,10 @@ open_scene(void **state)
 	struct sl__streams streams;
 
 	assert_non_null(s);
-	s->in_fd = temporary_file("in\n");
-	s->out_fd = temporary_file("");
-	streams.in_fd = s->in_fd;
-	streams.out_fd = s->out_fd;
-	streams.err_fd = s->out_fd;
+	temporary_file(s->input, "in\n");
+	temporary_file(s->output, "");
+	streams.input = s->input;
+	streams.output = s->output;
 	assert_int_equal(
 		sl__launcher_open(&s->launcher, programs, &streams, NULL),
 		SL_OK);
@@ -66,8 +67,8 @@ close_scene(void **state)
 	struct scene *s = *state;
 
 	sl__launcher_close(&s->launcher);
-	close(s->in_fd);
-	close(s->out_fd);
+	unlink(s->input);
+	unlink(s->output);
 	free(s);
 	return 0;
 }
@@ -77,8 +78,9 @@ run(struct scene *s, size_t which)
 {
 	struct sl__run result;
 
-	assert_int_equal(sl__launcher_run(&s->launcher, which, &result, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl__launcher_run(&s->launcher, which, &result, NULL, NULL),
+		SL_OK);
 	return result;
 }
 
@@ -92,8 +94,12 @@ endings_are_told_apart(void **state)
 	assert_true(result.wall_ns > 0);
 	result = run(*state, 1);
 	assert_int_equal(result.exit_code, 128 + SIGKILL);
+	assert_int_equal(result.signal_number, SIGKILL);
 	result = run(*state, 5);
 	assert_int_equal(result.start_error, ENOENT);
+	result = run(*state, 6); /* not a signal, though it looks like one */
+	assert_int_equal(result.exit_code, 137);
+	assert_int_equal(result.signal_number, 0);
 }
 
 static void
@@ -101,10 +107,15 @@ streams_are_connected(void **state)
 {
 	struct scene *s = *state;
 	char text[64] = "";
+	int fd;
 
 	assert_int_equal(run(s, 2).exit_code, 0);
-	assert_true(pread(s->out_fd, text, sizeof(text) - 1, 0) > 0);
+	fd = open(s->output, O_RDONLY);
+	assert_true(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
 	assert_string_equal(text, "out\nerr\n");
+	/* Every run reads the input from its beginning. */
+	assert_int_equal(run(s, 3).exit_code, 0);
 	assert_int_equal(run(s, 3).exit_code, 0);
 }
 
@@ -130,10 +141,22 @@ a_dead_launcher_is_an_error(void **state)
 	struct sl_error err;
 
 	kill(s->launcher.pid, SIGKILL);
-	assert_int_equal(sl__launcher_run(&s->launcher, 0, &result, &err),
+	assert_int_equal(sl__launcher_run(&s->launcher, 0, &result, NULL, &err),
 			 SL_E_MEASURE);
 	assert_string_equal(err.text,
 			    "the process that runs the commands is gone");
+}
+
+/* A caller that ignores SIGCHLD must not make failures look like success. */
+static void
+ignored_children_are_still_seen(void **state)
+{
+	void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+
+	open_scene(state);
+	assert_int_equal(run(*state, 0).exit_code, 3);
+	close_scene(state);
+	signal(SIGCHLD, before);
 }
 
 static void
@@ -154,6 +177,7 @@ programs_are_found_as_a_shell_does(void **state)
 	assert_string_equal(err.text, "cannot run 'no-such-command-here': no "
 				      "such command in PATH");
 	assert_null(sl__launcher_find("/bin", &arena, &err));
+	assert_string_equal(err.text, "cannot run '/bin': Is a directory");
 	assert_null(sl__launcher_find("", &arena, &err));
 	assert_null(sl__launcher_find("/nowhere/x", &arena, &err));
 	assert_int_equal(err.status, SL_E_MEASURE);
@@ -172,6 +196,7 @@ main(void)
 						open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(a_dead_launcher_is_an_error,
 						open_scene, close_scene),
+		cmocka_unit_test(ignored_children_are_still_seen),
 		cmocka_unit_test(programs_are_found_as_a_shell_does),
 	};
 

@@ -121,9 +121,10 @@ comparing_is_quiet(void **state)
 
 	(void)state;
 	assert_int_equal(sl_compare(&c, pair, 2, &how, NULL), SL_OK);
-	/* b is called once cold; storage is reserved; the rest is rounds. */
-	assert_in_range(w[1].last_change, 1, 2);
-	assert_true(w[1].n_calls > 10);
+	/* Storage is reserved after a few calls that calibrate; the rest is
+	 * rounds. */
+	assert_in_range(w[1].last_change, 1, 40);
+	assert_true(w[1].n_calls > 200);
 	sl_comparisons_free(c);
 }
 

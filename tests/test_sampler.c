@@ -186,6 +186,52 @@ interrupt_keeps_what_was_measured(void **state)
 	assert_null(m);
 }
 
+/* A fixed warm-up that the time does not hold is no usage error. */
+static void
+warm_up_beyond_the_budget_is_told(void **state)
+{
+	struct sl_measurement *m;
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.work.base_ns = 3e6;
+	s.how.n_warmup = 500;
+	s.how.time_s = 0.5;
+	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, &err),
+			 SL_E_MEASURE);
+	assert_string_equal(err.text, "function: 0.5 s do not suffice for "
+				      "more than its warm-up");
+	/* With enough of it, precision is not judged on warm-up samples. */
+	set_scene(&s);
+	s.work.base_ns = 3e6;
+	s.how.n_warmup = 500;
+	s.how.time_s = 5;
+	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, &err),
+			 SL_OK);
+	assert_int_equal(m->wall.n_warmup, 500);
+	assert_true(m->wall.n >= 32);
+	sl_measurement_free(m);
+}
+
+/* The budget holds everything, the calibration too. */
+static void
+long_function_keeps_the_budget(void **state)
+{
+	struct sl_measurement *m;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.work.base_ns = 240e6;
+	s.how.time_s = 1;
+	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, NULL),
+			 SL_OK);
+	assert_true(m->elapsed_s <= 1.3);
+	sl_measurement_free(m);
+}
+
 static void
 absurd_options_are_refused(void **state)
 {
@@ -258,6 +304,8 @@ main(void)
 		cmocka_unit_test(percentile_without_support_is_refused),
 		cmocka_unit_test(failing_function_ends_with_its_error),
 		cmocka_unit_test(interrupt_keeps_what_was_measured),
+		cmocka_unit_test(warm_up_beyond_the_budget_is_told),
+		cmocka_unit_test(long_function_keeps_the_budget),
 		cmocka_unit_test(absurd_options_are_refused),
 		cmocka_unit_test(
 			every_failed_allocation_is_told_and_leaks_nothing),

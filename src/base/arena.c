@@ -53,7 +53,7 @@ struct box {
 void *
 sl__alloc(const struct sl_allocator *allocator, size_t n_bytes)
 {
-	if (allocator)
+	if (allocator && allocator->alloc)
 		return allocator->alloc(n_bytes, allocator->ctx);
 	return malloc(n_bytes);
 }
@@ -63,7 +63,7 @@ sl__release(const struct sl_allocator *allocator, void *block)
 {
 	if (!block)
 		return;
-	if (allocator)
+	if (allocator && allocator->alloc)
 		allocator->release(block, allocator->ctx);
 	else
 		free(block);
@@ -72,7 +72,9 @@ sl__release(const struct sl_allocator *allocator, void *block)
 void
 sl__arena_init(struct sl__arena *arena, const struct sl_allocator *allocator)
 {
-	arena->allocator = allocator;
+	static const struct sl_allocator libc;
+
+	arena->allocator = allocator ? *allocator : libc;
 	arena->chunks = NULL;
 }
 
@@ -85,7 +87,7 @@ sl__arena_release(struct sl__arena *arena)
 		struct sl__chunk *next = chunk->next;
 
 		UNPOISON(chunk->data, chunk->cap_bytes);
-		sl__release(arena->allocator, chunk);
+		sl__release(&arena->allocator, chunk);
 		chunk = next;
 	}
 	arena->chunks = NULL;
@@ -106,7 +108,7 @@ open_chunk(struct sl__arena *arena, size_t n_bytes)
 		cap = n_bytes;
 	if (cap > SIZE_MAX - sizeof(*chunk))
 		return NULL;
-	chunk = sl__alloc(arena->allocator, sizeof(*chunk) + cap);
+	chunk = sl__alloc(&arena->allocator, sizeof(*chunk) + cap);
 	if (!chunk)
 		return NULL;
 	chunk->next = arena->chunks;

@@ -10,11 +10,11 @@
  * are zeroed and aligned to 16 bytes.  One thread at a time.
  */
 struct sl__arena {
-	const struct sl_allocator *allocator; /* NULL: libc */
-	struct sl__chunk *chunks;             /* newest first */
+	struct sl_allocator allocator; /* a copy; all zero: libc */
+	struct sl__chunk *chunks;      /* newest first */
 };
 
-/* Plain storage from 'allocator' (NULL: libc); NULL when there is none. */
+/* Plain storage from 'allocator' (NULL or all zero: libc), or NULL. */
 void *sl__alloc(const struct sl_allocator *allocator, size_t n_bytes);
 void sl__release(const struct sl_allocator *allocator, void *block);
 

@@ -8,7 +8,6 @@
  * process anyway).  Ends when medians are precise and verdicts fallen, when
  * the time is spent, or after the number of runs asked for.
  */
-#define _GNU_SOURCE
 #include "sleuth.h"
 #include "arena.h"
 #include "bootstrap.h"
@@ -16,10 +15,11 @@
 #include "command_table.h"
 #include "covariates.h"
 #include "distribution.h"
+#include "match.h"
 #include "quantile.h"
+#include "reading.h"
 #include "status.h"
 #include "summary.h"
-#include "verdict.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,21 +35,20 @@ enum {
 	FIRST_ROUNDS = 64,       /* room reserved at first */
 	N_SHELL_RUNS = 51,       /* odd: the median is one of them */
 	PROBE_GAP_NS = 20000000, /* 20 ms between frequency probes */
-	COUNTER_SLACK_BYTES = 256 * 1024
+	COUNTER_SLACK_BYTES = 256 * 1024,
+	TELL_GAP_NS = 100000000, /* 0.1 s between two medians */
+	MIN_ROUNDS_SETTLED = 50  /* after a verdict, for the ratio */
 };
 
 static const double DEFAULT_TIME_S = 3; /* for each command, as hyperfine */
 
-/* The runs of one command, and its duels with command 0. */
+/* The runs of one command. */
 struct column {
 	double *wall_ns, *user_ns, *system_ns, *resident_bytes;
-	double *duel_wall, *duel_cpu;
 	int *exit_codes;
 	size_t n_failed;
 	double first_ns;
-	double decided_s; /* NaN while open */
 	struct sl__run latest;
-	struct sl__duel wall, cpu;
 };
 
 struct bench {
@@ -61,12 +60,15 @@ struct bench {
 	struct sl__rng order_rng; /* apart, so that ties do not change orders */
 	struct sl__rng coin;
 	struct column *columns; /* [table.n] */
+	struct sl__match match;
 	size_t *order;
-	size_t n_rounds, cap_rounds, n_disturbed;
+	double *round_wall_ns, *round_cpu_ns; /* [table.n] of this round */
+	size_t n_rounds, n_warmup_done;
 	size_t next_check;
-	double *scratch; /* [cap_rounds] */
-	double shell_ns;
-	uint64_t start_ns, deadline_ns, probed_ns, round_ns;
+	double median_ns; /* of command 0, when progress was last told */
+	struct sl_estimate shell_ns;
+	uint64_t start_ns, deadline_ns, probed_ns, told_ns, round_ns;
+	double elapsed_s;
 	enum sl_stop stopped_by;
 	int interrupted;
 };
@@ -75,9 +77,6 @@ static enum sl_status
 check_options(const struct sl_bench_options *how, size_t n,
 	      struct sl_error *err)
 {
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_bench_options: struct_size is wrong");
 	if (n < 1 || n > MAX_COMMANDS)
 		return sl__fail(err, SL_E_USAGE,
 				"%zu commands: must be 1 to %d", n,
@@ -86,9 +85,17 @@ check_options(const struct sl_bench_options *how, size_t n,
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				how->time_s);
-	if (!(how->margin < 1) || !(how->precision > 0 && how->precision < 1))
+	if (!(how->margin < 1))
 		return sl__fail(err, SL_E_USAGE,
-				"margin and precision must be below 1");
+				"margin of %g: must be below 1", how->margin);
+	if (!(how->precision > 0 && how->precision < 1))
+		return sl__fail(err, SL_E_USAGE,
+				"precision of %g: must be between 0 and 1",
+				how->precision);
+	if (!(how->alpha > 0 && how->alpha < 0.5))
+		return sl__fail(err, SL_E_USAGE,
+				"alpha of %g: must be between 0 and 0.5",
+				how->alpha);
 	if (how->n_runs > MAX_ROUNDS || how->max_runs > MAX_ROUNDS)
 		return sl__fail(err, SL_E_USAGE, "more than %d runs asked for",
 				MAX_ROUNDS);
@@ -138,16 +145,11 @@ grow_column(struct bench *b, struct column *c, size_t cap)
 	if (!codes || !grow_doubles(b, &c->wall_ns, cap) ||
 	    !grow_doubles(b, &c->user_ns, cap) ||
 	    !grow_doubles(b, &c->system_ns, cap) ||
-	    !grow_doubles(b, &c->resident_bytes, cap) ||
-	    !grow_doubles(b, &c->duel_wall, cap) ||
-	    !grow_doubles(b, &c->duel_cpu, cap))
+	    !grow_doubles(b, &c->resident_bytes, cap))
 		return 0;
 	if (c->exit_codes)
 		memcpy(codes, c->exit_codes, b->n_rounds * sizeof(*codes));
 	c->exit_codes = codes;
-	c->wall.log_ratios = c->duel_wall;
-	c->cpu.log_ratios = c->duel_cpu;
-	c->wall.cap = c->cpu.cap = cap;
 	return 1;
 }
 
@@ -155,17 +157,17 @@ grow_column(struct bench *b, struct column *c, size_t cap)
 static enum sl_status
 reserve_round(struct bench *b, struct sl_error *err)
 {
-	size_t cap = b->cap_rounds ? 2 * b->cap_rounds : FIRST_ROUNDS;
+	size_t cap = b->match.cap_rounds ? 2 * b->match.cap_rounds
+					 : FIRST_ROUNDS;
 
-	if (b->n_rounds < b->cap_rounds)
+	if (b->n_rounds < b->match.cap_rounds)
 		return SL_OK;
 	for (size_t i = 0; i < b->table.n; i++) {
 		if (!grow_column(b, &b->columns[i], cap))
 			return sl__fail_nomem(err);
 	}
-	if (!grow_doubles(b, &b->scratch, cap))
+	if (sl__match_reserve(&b->match, cap, b->arena))
 		return sl__fail_nomem(err);
-	b->cap_rounds = cap;
 	return SL_OK;
 }
 
@@ -173,22 +175,18 @@ static enum sl_status
 init_columns(struct bench *b, struct sl_error *err)
 {
 	size_t n = b->table.n;
-	double alpha = n > 2 ? b->how->alpha / (double)(n - 1) : b->how->alpha;
 
 	b->columns = sl__arena_array(b->arena, n, sizeof(*b->columns));
 	b->order = sl__arena_array(b->arena, n, sizeof(*b->order));
-	if (!b->columns || !b->order)
+	b->round_wall_ns = sl__arena_array(b->arena, n, sizeof(double));
+	b->round_cpu_ns = sl__arena_array(b->arena, n, sizeof(double));
+	if (!b->columns || !b->order || !b->round_wall_ns || !b->round_cpu_ns ||
+	    sl__match_init(&b->match, n, b->how->margin, b->how->alpha,
+			   &b->coin, b->arena))
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		struct column *c = &b->columns[i];
-
-		c->first_ns = (double)NAN;
-		c->decided_s = (double)NAN;
-		sl__duel_init(&c->wall, NULL, 0, b->how->margin, alpha,
-			      &b->coin);
-		sl__duel_init(&c->cpu, NULL, 0, b->how->margin, alpha,
-			      &b->coin);
-	}
+	for (size_t i = 0; i < n; i++)
+		b->columns[i].first_ns = (double)NAN;
+	b->median_ns = (double)NAN;
 	return SL_OK;
 }
 
@@ -203,13 +201,20 @@ fail_run(const struct bench *b, size_t command, const char *part,
 	if (run->start_error)
 		return sl__fail_errno(err, SL_E_MEASURE, run->start_error,
 				      "cannot run '%s'", name);
-	if (run->exit_code > 128)
+	if (run->signal_number)
 		return sl__fail(err, SL_E_MEASURE,
 				"%s'%s' was ended by signal %d (%s)", part,
-				name, run->exit_code - 128,
-				strsignal(run->exit_code - 128));
+				name, run->signal_number,
+				strsignal(run->signal_number));
 	return sl__fail(err, SL_E_MEASURE, "%s'%s' failed with exit code %d",
 			part, name, run->exit_code);
+}
+
+static enum sl_status
+launch(struct bench *b, size_t index, struct sl__run *run, struct sl_error *err)
+{
+	return sl__launcher_run(&b->launcher, index, run, b->how->interrupt,
+				err);
 }
 
 /* Runs a part that is not timed, where the command has it. */
@@ -226,7 +231,7 @@ run_part(struct bench *b, size_t command, enum sl__part part,
 
 	if (!b->table.programs[index].file)
 		return SL_OK;
-	rc = sl__launcher_run(&b->launcher, index, &run, err);
+	rc = launch(b, index, &run, err);
 	if (rc || is_interrupted(b))
 		return rc;
 	if (run.start_error || run.exit_code)
@@ -235,12 +240,28 @@ run_part(struct bench *b, size_t command, enum sl__part part,
 }
 
 static enum sl_status
-run_part_of_all(struct bench *b, enum sl__part part, struct sl_error *err)
+set_up(struct bench *b, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; i < b->table.n && !rc; i++)
-		rc = run_part(b, i, part, err);
+	for (size_t i = 0; i < b->table.n && !rc && !is_interrupted(b); i++)
+		rc = run_part(b, i, SL__PART_SETUP, err);
+	return rc;
+}
+
+/* Every command's cleanup, whatever happened; the first failure is told. */
+static enum sl_status
+clean_up(struct bench *b, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; i < b->table.n; i++) {
+		enum sl_status cleaned =
+			run_part(b, i, SL__PART_CLEANUP, rc ? NULL : err);
+
+		if (!rc)
+			rc = cleaned;
+	}
 	return rc;
 }
 
@@ -255,9 +276,8 @@ run_once(struct bench *b, size_t command, struct sl_error *err)
 	rc = run_part(b, command, SL__PART_PREPARE, err);
 	if (rc || is_interrupted(b))
 		return rc;
-	rc = sl__launcher_run(&b->launcher,
-			      sl__command_table_index(command, SL__PART_MAIN),
-			      run, err);
+	rc = launch(b, sl__command_table_index(command, SL__PART_MAIN), run,
+		    err);
 	if (rc || is_interrupted(b))
 		return rc;
 	if (run->start_error || (run->exit_code && !b->how->ignore_failure))
@@ -267,7 +287,7 @@ run_once(struct bench *b, size_t command, struct sl_error *err)
 	return run_part(b, command, SL__PART_CONCLUDE, err);
 }
 
-/* What starting the shell takes, to be taken off every run through it. */
+/* What starting the shell takes, which is part of every run through it. */
 static enum sl_status
 calibrate_shell(struct bench *b, struct sl_error *err)
 {
@@ -276,114 +296,107 @@ calibrate_shell(struct bench *b, struct sl_error *err)
 
 	if (!b->table.uses_shell)
 		return SL_OK;
-	while (n < N_SHELL_RUNS && !is_interrupted(b)) {
+	while (n < N_SHELL_RUNS) {
 		struct sl__run run;
-		enum sl_status rc = sl__launcher_run(
-			&b->launcher, sl__command_table_idle_shell(&b->table),
-			&run, err);
+		enum sl_status rc = launch(
+			b, sl__command_table_idle_shell(&b->table), &run, err);
 
-		if (rc)
+		if (rc || is_interrupted(b))
 			return rc;
 		if (run.start_error || run.exit_code)
 			return sl__fail(err, SL_E_MEASURE,
 					"the shell '%s' does not work",
 					b->how->shell);
 		times_ns[n++] = run.wall_ns;
-		/* Never more than a tenth of the budget. */
-		if ((now_ns() - b->start_ns) * 10 >
-		    b->deadline_ns - b->start_ns)
-			break;
 	}
-	if (n)
-		b->shell_ns = sl__median_in_place(times_ns, n);
+	sl__sort(times_ns, n);
+	b->shell_ns = sl__quantile_estimate(times_ns, n, 0.5, 0.05);
 	return SL_OK;
+}
+
+/* The median so far, worked out ten times a second at most. */
+static void
+update_median(struct bench *b)
+{
+	if (!b->n_rounds || (b->told_ns && now_ns() - b->told_ns < TELL_GAP_NS))
+		return;
+	b->told_ns = now_ns();
+	memcpy(b->match.scratch, b->columns[0].wall_ns,
+	       b->n_rounds * sizeof(double));
+	b->median_ns = sl__median_in_place(b->match.scratch, b->n_rounds);
 }
 
 static void
 report_progress(struct bench *b, const char *what)
 {
+	size_t n_warmup = b->how->n_warmup, n_runs = b->how->n_runs;
 	struct sl_progress p = {.what = what, .n_done = b->n_rounds};
-	double elapsed = (double)(now_ns() - b->start_ns);
+	double elapsed = elapsed_s(b);
 
 	if (!b->how->progress)
 		return;
-	if (b->how->n_runs)
-		p.share = (double)b->n_rounds / (double)b->how->n_runs;
+	update_median(b);
+	p.median_ns = b->median_ns;
+	if (b->n_warmup_done < n_warmup)
+		p.share = (double)b->n_warmup_done / (double)n_warmup;
+	else if (n_runs)
+		p.share = (double)b->n_rounds / (double)n_runs;
 	else
-		p.share = elapsed / (double)(b->deadline_ns - b->start_ns);
+		p.share =
+			1e9 * elapsed / (double)(b->deadline_ns - b->start_ns);
 	p.share = fmin(p.share, 1);
-	p.remaining_s = p.share > 0 ? elapsed / p.share * (1 - p.share) / 1e9
+	p.remaining_s = p.share > 0 ? elapsed / p.share * (1 - p.share)
 				    : (double)NAN;
-	p.median_ns = (double)NAN;
-	if (b->n_rounds) {
-		memcpy(b->scratch, b->columns[0].wall_ns,
-		       b->n_rounds * sizeof(double));
-		p.median_ns = sl__median_in_place(b->scratch, b->n_rounds);
-	}
 	b->how->progress(&p, b->how->progress_ctx);
 }
 
 /* ------------------------------------------------------------- rounds -- */
 
-/* Writes the latest run of a command into its columns. */
+/* Writes the latest run of a command into its columns and this round. */
 static int
 store_run(struct bench *b, size_t command)
 {
 	struct column *c = &b->columns[command];
 	const struct sl__run *run = &c->latest;
-	double shell_ns = b->table.commands[command].shell_line ? b->shell_ns
-								: 0;
+	size_t at = b->n_rounds;
 
-	c->wall_ns[b->n_rounds] = fmax(run->wall_ns - shell_ns, 1);
-	c->user_ns[b->n_rounds] = run->user_ns;
-	c->system_ns[b->n_rounds] = run->system_ns;
-	c->resident_bytes[b->n_rounds] = (double)run->peak_bytes;
-	c->exit_codes[b->n_rounds] = run->exit_code;
+	c->wall_ns[at] = run->wall_ns;
+	c->user_ns[at] = run->user_ns;
+	c->system_ns[at] = run->system_ns;
+	c->resident_bytes[at] = (double)run->peak_bytes;
+	c->exit_codes[at] = run->exit_code;
 	c->n_failed += run->exit_code != 0;
+	b->round_wall_ns[command] = fmax(run->wall_ns, 1);
+	b->round_cpu_ns[command] = fmax(run->user_ns + run->system_ns, 1);
 	return sl__watch_child(&b->watch, run->n_involuntary, run->run_delay_ns,
 			       run->wall_ns);
 }
 
-/*
- * Hands a whole round to the duels, unless something disturbed any of its
- * runs and most rounds go undisturbed: a rule blind to who was hit.
- */
 static void
 judge_round(struct bench *b)
 {
-	const struct column *base = &b->columns[0];
-	size_t at = b->n_rounds;
-	int disturbed = 0;
+	struct sl__round round = {.wall = b->round_wall_ns,
+				  .cpu = b->round_cpu_ns,
+				  .now_s = elapsed_s(b)};
 
 	for (size_t i = 0; i < b->table.n; i++)
-		disturbed |= store_run(b, i);
+		round.disturbed |= store_run(b, i);
 	b->n_rounds++;
-	b->n_disturbed += (size_t)disturbed;
-	if (disturbed && 2 * b->n_disturbed < b->n_rounds)
-		return;
-	for (size_t i = 1; i < b->table.n; i++) {
-		struct column *c = &b->columns[i];
-
-		sl__duel_add(&c->wall, base->wall_ns[at], c->wall_ns[at]);
-		sl__duel_add(&c->cpu,
-			     fmax(base->user_ns[at] + base->system_ns[at], 1),
-			     fmax(c->user_ns[at] + c->system_ns[at], 1));
-		if (c->wall.verdict && isnan(c->decided_s))
-			c->decided_s = elapsed_s(b);
-	}
+	sl__match_add(&b->match, &round);
 }
 
 static int
 precise_enough(struct bench *b)
 {
 	size_t n = b->n_rounds;
+	double *sorted = b->match.scratch;
 
 	for (size_t i = 0; i < b->table.n; i++) {
 		struct sl_estimate median;
 
-		memcpy(b->scratch, b->columns[i].wall_ns, n * sizeof(double));
-		sl__sort(b->scratch, n);
-		median = sl__quantile_estimate(b->scratch, n, 0.5, 0.05);
+		memcpy(sorted, b->columns[i].wall_ns, n * sizeof(double));
+		sl__sort(sorted, n);
+		median = sl__quantile_estimate(sorted, n, 0.5, 0.05);
 		if (median.needs_n || (median.hi - median.lo) / 2 >
 					      b->how->precision * median.value)
 			return 0;
@@ -391,31 +404,36 @@ precise_enough(struct bench *b)
 	return 1;
 }
 
+/*
+ * Whether verdicts have fallen and medians are precise.  Looks whenever the
+ * rounds have grown by an eighth, and not before a tenth of the budget: less
+ * would not see any drift.
+ */
 static int
-all_decided(const struct bench *b)
+is_precise(struct bench *b)
 {
-	for (size_t i = 1; i < b->table.n; i++) {
-		if (!b->columns[i].wall.verdict)
-			return 0;
-	}
+	if (b->n_rounds < b->how->min_runs || b->n_rounds < b->next_check ||
+	    !sl__match_is_decided(&b->match))
+		return 0;
+	b->next_check = b->n_rounds + b->n_rounds / 8 + 1;
+	if ((now_ns() - b->start_ns) * 10 < b->deadline_ns - b->start_ns ||
+	    !precise_enough(b))
+		return 0;
+	b->stopped_by = SL_STOP_PRECISION;
 	return 1;
 }
 
-/* Whether the question asked is answered; says in stopped_by which. */
 static int
-answered(struct bench *b)
+is_settled(struct bench *b)
 {
-	if (b->n_rounds < b->how->min_runs || b->n_rounds < b->next_check ||
-	    !all_decided(b))
+	size_t min_rounds = b->how->min_runs > MIN_ROUNDS_SETTLED
+				    ? b->how->min_runs
+				    : MIN_ROUNDS_SETTLED;
+
+	if (b->n_rounds < b->how->min_runs ||
+	    !sl__match_is_settled(&b->match, min_rounds))
 		return 0;
-	b->next_check = b->n_rounds + b->n_rounds / 8 + 1;
-	/* A tenth of the budget at least: less would not see any drift. */
-	if (b->how->until == SL_UNTIL_PRECISION &&
-	    ((now_ns() - b->start_ns) * 10 < b->deadline_ns - b->start_ns ||
-	     !precise_enough(b)))
-		return 0;
-	b->stopped_by = b->how->until == SL_UNTIL_PRECISION ? SL_STOP_PRECISION
-							    : SL_STOP_VERDICT;
+	b->stopped_by = SL_STOP_VERDICT;
 	return 1;
 }
 
@@ -434,7 +452,7 @@ finished(struct bench *b)
 	}
 	if (b->how->n_runs || !b->n_rounds)
 		return 0;
-	if (answered(b))
+	if (b->how->until == SL_UNTIL_VERDICT ? is_settled(b) : is_precise(b))
 		return 1;
 	/* A budget the user gave is kept, to half a round; the default one
 	 * gives way to the smallest number of runs. */
@@ -472,16 +490,29 @@ play_round(struct bench *b, struct sl_error *err)
 static enum sl_status
 warm_up(struct bench *b, struct sl_error *err)
 {
-	for (size_t i = 0; i < b->how->n_warmup; i++) {
+	while (b->n_warmup_done < b->how->n_warmup) {
 		for (size_t k = 0; k < b->table.n; k++) {
 			enum sl_status rc = run_once(b, k, err);
 
 			if (rc || b->interrupted)
 				return rc;
 		}
+		b->n_warmup_done++;
 		report_progress(b, "warming up");
 	}
 	return SL_OK;
+}
+
+/* The budget is for measuring: it starts after set-up and warm-up. */
+static void
+start_budget(struct bench *b)
+{
+	double time_s = b->how->time_s;
+
+	if (time_s == 0)
+		time_s = DEFAULT_TIME_S * (double)b->table.n;
+	b->start_ns = now_ns();
+	b->deadline_ns = b->start_ns + (uint64_t)(time_s * 1e9);
 }
 
 static enum sl_status
@@ -489,19 +520,20 @@ play(struct bench *b, struct sl_error *err)
 {
 	enum sl_status rc, cleaned;
 
+	start_budget(b);
 	rc = reserve_round(b, err);
 	if (!rc)
-		rc = run_part_of_all(b, SL__PART_SETUP, err);
-	if (rc)
-		return rc;
-	rc = calibrate_shell(b, err);
-	if (!rc)
+		rc = set_up(b, err);
+	if (!rc && !b->interrupted)
+		rc = calibrate_shell(b, err);
+	if (!rc && !b->interrupted)
 		rc = warm_up(b, err);
+	start_budget(b);
 	while (!rc && !finished(b))
 		rc = play_round(b, err);
-	/* Clean up whatever happened; the first error is the one to tell. */
-	cleaned = run_part_of_all(b, SL__PART_CLEANUP, rc ? NULL : err);
-	if (!rc && cleaned && !b->interrupted)
+	b->elapsed_s = elapsed_s(b);
+	cleaned = clean_up(b, rc ? NULL : err);
+	if (!rc && !b->interrupted)
 		rc = cleaned;
 	if (!rc && !b->n_rounds)
 		rc = sl__fail(err, SL_E_INTERRUPTED,
@@ -519,21 +551,27 @@ play(struct bench *b, struct sl_error *err)
 static struct sl_reading
 peak_memory(const struct bench *b, const struct column *c)
 {
-	struct sl_reading peak = {0, NULL};
-	double floor_bytes = (double)c->latest.floor_bytes;
+	double peak_bytes = 0, floor_bytes = (double)c->latest.floor_bytes;
+	const char *reason;
 
 	for (size_t i = 0; i < b->n_rounds; i++)
-		peak.value = fmax(peak.value, c->resident_bytes[i]);
-	if (peak.value <= floor_bytes + COUNTER_SLACK_BYTES) {
-		peak.value = (double)NAN;
-		peak.absent = sl__arena_format(
-			b->arena,
-			"not above the %.1f MB of the process that starts it",
-			floor_bytes / 1e6);
-		if (!peak.absent)
-			peak.absent = "not above the launcher's own";
-	}
-	return peak;
+		peak_bytes = fmax(peak_bytes, c->resident_bytes[i]);
+	if (peak_bytes > floor_bytes + COUNTER_SLACK_BYTES)
+		return sl__present(peak_bytes);
+	reason = sl__arena_format(
+		b->arena, "not above the %.1f MB of the process that starts it",
+		floor_bytes / 1e6);
+	return sl__absent(reason ? reason : "not above the launcher's own");
+}
+
+/* Mean CPU time; time is not negative, whatever Student's t says. */
+static struct sl_estimate
+mean_time(const double *x, size_t n)
+{
+	struct sl_estimate mean = sl__student_mean(x, n, 0.05);
+
+	mean.lo = fmax(mean.lo, 0);
+	return mean;
 }
 
 static enum sl_status
@@ -556,9 +594,10 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 	out->exit_codes = c->exit_codes;
 	out->n_runs = b->n_rounds;
 	out->n_failed = c->n_failed;
-	out->shell_ns = out->command->shell_line ? b->shell_ns : 0;
-	out->user = sl__student_mean(c->user_ns, b->n_rounds, 0.05);
-	out->system = sl__student_mean(c->system_ns, b->n_rounds, 0.05);
+	if (out->command->shell_line)
+		out->shell = b->shell_ns;
+	out->user = mean_time(c->user_ns, b->n_rounds);
+	out->system = mean_time(c->system_ns, b->n_rounds);
 	out->peak_bytes = peak_memory(b, c);
 	out->wall.first_ns = c->first_ns;
 	return sl__distribution_of(&out->wall, c->wall_ns, b->n_rounds, &how,
@@ -566,30 +605,29 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 }
 
 static struct sl_reading
-memory_ratio(const struct sl_bench_result *a, const struct sl_bench_result *b)
+memory_ratio(const struct bench *b, const struct sl_bench_result *base,
+	     const struct sl_bench_result *other)
 {
-	struct sl_reading ratio = {(double)NAN, a->peak_bytes.absent};
+	const struct sl_bench_result *unseen = base->peak_bytes.absent ? base
+								       : other;
+	const char *reason;
 
-	if (!ratio.absent)
-		ratio.absent = b->peak_bytes.absent;
-	if (!ratio.absent)
-		ratio.value = a->peak_bytes.value / b->peak_bytes.value;
-	return ratio;
+	if (!unseen->peak_bytes.absent)
+		return sl__present(base->peak_bytes.value /
+				   other->peak_bytes.value);
+	reason = sl__arena_format(b->arena, "'%s': %s", unseen->command->name,
+				  unseen->peak_bytes.absent);
+	return sl__absent(reason ? reason : unseen->peak_bytes.absent);
 }
 
 static void
 conclude_duel(struct bench *b, size_t command,
 	      const struct sl_bench_result *results, struct sl_comparison *out)
 {
-	const struct column *c = &b->columns[command];
-
-	sl__duel_conclude(&c->wall, out, b->scratch);
+	sl__match_conclude(&b->match, command, out);
 	out->a = results[0].command->name;
 	out->b = results[command].command->name;
-	out->cpu_ratio = sl__duel_ratio(&c->cpu, b->scratch);
-	out->memory_ratio = memory_ratio(&results[0], &results[command]);
-	out->n_disturbed = b->n_disturbed;
-	out->decided_after_s = c->decided_s;
+	out->memory_ratio = memory_ratio(b, &results[0], &results[command]);
 }
 
 static enum sl_status
@@ -615,56 +653,48 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	out->n_results = n;
 	out->comparisons = comparisons;
 	out->n_comparisons = n - 1;
-	out->elapsed_s = elapsed_s(b);
+	out->elapsed_s = b->elapsed_s;
 	out->stopped_by = b->stopped_by;
 	out->seed = b->how->seed;
-	out->noise.migrations.value = (double)NAN;
-	out->noise.migrations.absent =
-		"not visible for a process that has ended";
+	out->noise.migrations =
+		sl__absent("not visible for a process that has ended");
 	return SL_OK;
 }
 
 /* ------------------------------------------------------------- set-up -- */
 
+/* Whether the commands will be able to open it: told before they run. */
 static enum sl_status
-open_stream(int *out, const char *path, int flags, struct sl_error *err)
+try_open(const char *path, int flags, struct sl_error *err)
 {
-	*out = open(path, flags | O_CLOEXEC, 0666);
-	if (*out < 0)
+	int fd = open(path, flags | O_CLOEXEC, 0666);
+
+	if (fd < 0)
 		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+	close(fd);
 	return SL_OK;
 }
 
-/* Opens the streams, forks the launcher, closes the streams again. */
 static enum sl_status
 open_launcher(struct bench *b, struct sl_error *err)
 {
-	struct sl__streams streams = {-1, -1, -1};
-	const char *output = b->how->output;
-	enum sl_status rc;
+	struct sl__streams streams = {"/dev/null", "/dev/null"};
+	enum sl_status rc = SL_OK;
 
-	rc = open_stream(&streams.in_fd,
-			 b->how->input ? b->how->input : "/dev/null", O_RDONLY,
-			 err);
+	if (b->how->input)
+		streams.input = b->how->input;
+	if (b->how->output && strcmp(b->how->output, "inherit") == 0)
+		streams.output = NULL;
+	else if (b->how->output)
+		streams.output = b->how->output;
+	rc = try_open(streams.input, O_RDONLY, err);
+	if (!rc && streams.output)
+		rc = try_open(streams.output, O_WRONLY | O_CREAT | O_APPEND,
+			      err);
 	if (rc)
 		return rc;
-	if (output && strcmp(output, "inherit") == 0) {
-		streams.out_fd = dup(STDOUT_FILENO);
-		streams.err_fd = dup(STDERR_FILENO);
-	} else {
-		rc = open_stream(&streams.out_fd, output ? output : "/dev/null",
-				 O_WRONLY | O_CREAT | O_APPEND, err);
-		streams.err_fd = rc ? -1 : dup(streams.out_fd);
-	}
-	if (!rc)
-		rc = sl__launcher_open(&b->launcher, b->table.programs,
-				       &streams, err);
-	close(streams.in_fd);
-	if (streams.out_fd >= 0)
-		close(streams.out_fd);
-	if (streams.err_fd >= 0)
-		close(streams.err_fd);
-	return rc;
+	return sl__launcher_open(&b->launcher, b->table.programs, &streams,
+				 err);
 }
 
 static struct sl_bench_options
@@ -694,11 +724,8 @@ with_defaults(const struct sl_bench_options *options)
 static enum sl_status
 run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 {
-	double time_s = b->how->time_s;
 	enum sl_status rc;
 
-	if (time_s == 0)
-		time_s = DEFAULT_TIME_S * (double)b->table.n;
 	rc = init_columns(b, err);
 	if (rc)
 		return rc;
@@ -706,8 +733,6 @@ run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	if (rc)
 		return rc;
 	sl__watch_open(&b->watch);
-	b->start_ns = now_ns();
-	b->deadline_ns = b->start_ns + (uint64_t)(time_s * 1e9);
 	rc = play(b, err);
 	/* The launcher's children count as ours only when it is gone. */
 	sl__launcher_close(&b->launcher);
@@ -719,12 +744,16 @@ enum sl_status
 sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	 const struct sl_bench_options *options, struct sl_error *err)
 {
-	struct sl_bench_options how = with_defaults(options);
+	struct sl_bench_options how;
 	struct bench b = {.how = &how};
 	struct sl_bench *result;
 	enum sl_status rc;
 
 	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_bench_options: struct_size is wrong");
+	how = with_defaults(options);
 	rc = check_options(&how, n, err);
 	if (rc)
 		return rc;

@@ -11,6 +11,7 @@
 #include "sleuth.h"
 #include "arena.h"
 #include "clock.h"
+#include "chain.h"
 #include "covariates.h"
 #include "proportion.h"
 #include "quantile.h"
@@ -26,7 +27,7 @@ static const double PLANTED[] = {0, 0.01, 0.02, 0.05};
 
 enum { N_ROWS = sizeof(PLANTED) / sizeof(PLANTED[0]) };
 
-/* A chain of 'n_steps' multiplications that no compiler can shorten. */
+/* A chain of exactly n_steps (measure/chain.h). */
 struct work {
 	uint64_t n_steps;
 	volatile uint64_t sink;
@@ -48,20 +49,14 @@ static int
 do_work(void *ctx)
 {
 	struct work *work = ctx;
-	uint64_t x = work->sink;
 
-	for (uint64_t i = 0; i < work->n_steps; i++)
-		x = x * 6364136223846793005u + 1442695040888963407u;
-	work->sink = x;
+	work->sink = sl__chain(work->sink, work->n_steps);
 	return 0;
 }
 
 static enum sl_status
 check_options(const struct sl_selfcheck_options *how, struct sl_error *err)
 {
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_selfcheck_options: struct_size is wrong");
 	if (!(how->time_s > 0 && how->time_s <= 1e6) ||
 	    !(how->budget_s > 0 && how->budget_s <= how->time_s))
 		return sl__fail(err, SL_E_USAGE,
@@ -72,6 +67,12 @@ check_options(const struct sl_selfcheck_options *how, struct sl_error *err)
 		return sl__fail(err, SL_E_USAGE,
 				"work of %g ns: must be 1 us to 1 s",
 				how->function_ns);
+	/* Seven rounds of two, and as much again for the calibration. */
+	if (how->budget_s * 1e9 < 30 * how->function_ns)
+		return sl__fail(err, SL_E_USAGE,
+				"%g s a verdict: too little for work of %g s; "
+				"must be 30 times as long",
+				how->budget_s, how->function_ns / 1e9);
 	return SL_OK;
 }
 
@@ -254,13 +255,17 @@ enum sl_status
 sl_selfcheck(struct sl_selfcheck **out,
 	     const struct sl_selfcheck_options *options, struct sl_error *err)
 {
-	struct sl_selfcheck_options how = with_defaults(options);
+	struct sl_selfcheck_options how;
 	struct selfcheck s = {.how = &how};
 	struct sl_selfcheck *result;
 	struct sl__arena *arena;
 	enum sl_status rc;
 
 	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_selfcheck_options: struct_size is wrong");
+	how = with_defaults(options);
 	rc = check_options(&how, err);
 	if (rc)
 		return rc;

@@ -120,7 +120,7 @@ sl__rig_open(struct sl__rig *rig, size_t n_members, const size_t *buffer_bytes,
 			return rc;
 		total += (double)rig->members[i].buffer_bytes;
 	}
-	rc = sl__team_new(&rig->team, n_members, arena->allocator, err);
+	rc = sl__team_new(&rig->team, n_members, &arena->allocator, err);
 	if (rc)
 		return rc;
 	before = huge_bytes();

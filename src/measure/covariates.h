@@ -3,6 +3,7 @@
 #ifndef SL_COVARIATES_H
 #define SL_COVARIATES_H
 
+#include "proc_text.h"
 #include "sleuth.h"
 
 /*
@@ -23,12 +24,12 @@ struct sl__covariates {
 struct sl__watch {
 	int schedstat_fd; /* -1: absent */
 	uint64_t start_ns;
-	struct sl__covariates last;
+	double empty_cpu_ns; /* CPU time that two readings in a row show */
 
 	size_t n_slots, n_disturbed, n_migrations;
 	uint64_t n_involuntary, run_delay_ns;
 
-	uint64_t system_total, system_idle, system_steal; /* at the start */
+	struct sl__system_times system; /* at the start */
 	int has_system;
 	uint64_t own_cpu_ns; /* of the process and its children, then */
 	uint64_t n_throttled;
@@ -41,7 +42,23 @@ struct sl__watch {
 void sl__watch_open(struct sl__watch *watch);
 void sl__watch_close(struct sl__watch *watch, struct sl_noise *out);
 
-void sl__watch_read(const struct sl__watch *watch, struct sl__covariates *now);
+/*
+ * Readings right before and right after a slot: the CPU time is read last in
+ * the one and first in the other, so that the rest of the reading is not in
+ * it.  What remains of our own is empty_cpu_ns, measured at the start.
+ */
+void sl__watch_before(const struct sl__watch *watch,
+		      struct sl__covariates *now);
+void sl__watch_after(const struct sl__watch *watch, struct sl__covariates *now);
+
+/*
+ * CPU time of a slot less our own share: the empty slot's, and two clock
+ * readings of reading_ns for each of n_stretches.  At least 0.
+ */
+double sl__watch_cpu_ns(const struct sl__watch *watch,
+			const struct sl__covariates *before,
+			const struct sl__covariates *after, size_t n_stretches,
+			double reading_ns);
 
 /*
  * Ends a slot that began at 'before' and lasted 'wall_ns': adds it to the
@@ -68,5 +85,14 @@ void sl__watch_add(struct sl__watch *watch, const struct sl_noise *inner,
  * multiplications, whose time changes only with the clock of the core.
  */
 void sl__watch_probe(struct sl__watch *watch);
+
+/*
+ * What two readings of the whole machine say: the share that the hypervisor
+ * took, and the share that others used, given that this process and its
+ * children used own_share.  Absent when fewer than 20 ticks lie between.
+ */
+void sl__system_shares(struct sl_noise *out,
+		       const struct sl__system_times *before,
+		       const struct sl__system_times *after, double own_share);
 
 #endif

@@ -5,18 +5,19 @@
  * A round is one slot of every candidate, in an order drawn afresh.  A slot
  * is a few sub-slots of about 50 us, and its value is their median, so that
  * an interrupt spoils a sub-slot and not the round.  All candidates are
- * called equally often, a number found once from candidate 0.  Because only
+ * called equally often, a number found once from the slowest.  Because only
  * the coin decides who comes first, drift, bursts and other load fall on
- * both sides alike; stats/duel.c turns the rounds into verdicts that may be
+ * both sides alike; stats/match.c turns the rounds into verdicts that may be
  * looked at after each of them.
  */
 #include "sleuth.h"
 #include "arena.h"
 #include "covariates.h"
+#include "match.h"
+#include "reading.h"
 #include "status.h"
 #include "summary.h"
 #include "timer.h"
-#include "verdict.h"
 
 #include <math.h>
 
@@ -26,15 +27,9 @@ enum {
 	MAX_CANDIDATES = 64,
 	MAX_ROUNDS = 1 << 18,
 	SUB_SLOT_NS = 50000,
-	SLOT_NS = 500000,
+	SLOT_NS = 550000,
 	MAX_SUB_SLOTS = 11, /* odd, so that the median is one of them */
 	ROUNDS_PER_PROBE = 32
-};
-
-/* One candidate's slot in the round that is running. */
-struct slot {
-	double wall_ns; /* median of the sub-slots */
-	double cpu_ns;  /* of the whole slot */
 };
 
 struct duet {
@@ -49,13 +44,11 @@ struct duet {
 
 	size_t n_calls;     /* per sub-slot */
 	size_t n_sub_slots; /* per slot */
-	size_t cap_rounds, n_rounds, n_disturbed;
 	size_t order[MAX_CANDIDATES];
-	struct slot slots[MAX_CANDIDATES];
-	struct sl__duel wall[MAX_CANDIDATES]; /* [i]: i against 0; [0] unused */
-	struct sl__duel cpu[MAX_CANDIDATES];
-	double decided_s[MAX_CANDIDATES];
-	double *scratch; /* [cap_rounds] */
+	double wall_ns[MAX_CANDIDATES]; /* of this round: sub-slots' median */
+	double cpu_ns[MAX_CANDIDATES];  /* and the CPU time of the slot */
+	struct sl__match match;
+	size_t cap_rounds;
 	enum sl_stop stopped_by;
 };
 
@@ -63,9 +56,6 @@ static enum sl_status
 check_options(const struct sl_compare_options *how, size_t n,
 	      struct sl_error *err)
 {
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_compare_options: struct_size is wrong");
 	if (n < 2 || n > MAX_CANDIDATES)
 		return sl__fail(err, SL_E_USAGE,
 				"%zu candidates: must be 2 to %d", n,
@@ -91,32 +81,59 @@ fail_call(const struct sl_candidate *who, int failed, struct sl_error *err)
 			who->name, failed);
 }
 
-/* Every candidate once, cold; then the shape of a slot. */
+/* Every candidate once, cold, and then timed: the extremes of a call. */
+static enum sl_status
+time_calls(struct duet *d, double *fastest_ns, double *slowest_ns,
+	   struct sl_error *err)
+{
+	*fastest_ns = (double)INFINITY;
+	*slowest_ns = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct sl_candidate *who = &d->candidates[i];
+		double call_ns = 0;
+		size_t n_calls;
+		int failed = who->fn(who->ctx);
+
+		if (!failed)
+			failed = sl__timer_calibrate(&d->timer, who,
+						     SUB_SLOT_NS, &n_calls,
+						     &call_ns);
+		if (failed)
+			return fail_call(who, failed, err);
+		*fastest_ns = fmin(*fastest_ns, call_ns);
+		*slowest_ns = fmax(*slowest_ns, call_ns);
+	}
+	return SL_OK;
+}
+
+/*
+ * The shape of a slot: sub-slots of 50 us of the slowest candidate, and as
+ * many as half a millisecond holds.  More calls where the fastest would be
+ * too short for the clock, unless a round then takes a tenth of the budget.
+ */
 static enum sl_status
 calibrate(struct duet *d, struct sl_error *err)
 {
-	double call_ns, sub_slot_ns;
+	double fastest_ns, slowest_ns, sub_slot_ns, longest_ns;
+	enum sl_status rc = time_calls(d, &fastest_ns, &slowest_ns, err);
 
-	for (size_t i = 0; i < d->n; i++) {
-		int failed = d->candidates[i].fn(d->candidates[i].ctx);
-
-		if (failed)
-			return fail_call(&d->candidates[i], failed, err);
-	}
-	int failed = sl__timer_calibrate(&d->timer, &d->candidates[0],
-					 SUB_SLOT_NS, &d->n_calls, &call_ns);
-
-	if (failed)
-		return fail_call(&d->candidates[0], failed, err);
-	/* Doubling overshoots up to twofold; both sides use the same. */
-	d->n_calls = (size_t)fmax(1, ceil(SUB_SLOT_NS / fmax(call_ns, 1e-3)));
-	sub_slot_ns = call_ns * (double)d->n_calls;
+	if (rc)
+		return rc;
+	/* A call below a picosecond was optimised away. */
+	fastest_ns = fmax(fastest_ns, 1e-3);
+	slowest_ns = fmax(slowest_ns, 1e-3);
+	longest_ns = d->how->time_s * 1e9 / 10 / (double)d->n;
+	sub_slot_ns = fmax(SUB_SLOT_NS, sl__timer_shortest_ns(&d->timer) *
+						slowest_ns / fastest_ns);
+	sub_slot_ns = fmin(sub_slot_ns, fmax(longest_ns, SUB_SLOT_NS));
+	d->n_calls = (size_t)fmax(1, ceil(sub_slot_ns / slowest_ns));
+	sub_slot_ns = slowest_ns * (double)d->n_calls;
 	d->n_sub_slots = (size_t)fmax(
 		1, fmin(MAX_SUB_SLOTS, floor(SLOT_NS / sub_slot_ns)));
 	d->n_sub_slots -= 1 - d->n_sub_slots % 2;
 	d->cap_rounds = (size_t)fmin(
 		MAX_ROUNDS, 100 + 4e9 * d->how->time_s /
-					    (sub_slot_ns *
+					    (fastest_ns * (double)d->n_calls *
 					     (double)(d->n_sub_slots * d->n)));
 	return SL_OK;
 }
@@ -124,23 +141,11 @@ calibrate(struct duet *d, struct sl_error *err)
 static enum sl_status
 reserve(struct duet *d, struct sl__arena *arena, struct sl_error *err)
 {
-	double alpha = d->how->alpha / (double)(d->n - 1);
-
-	d->scratch = sl__arena_array(arena, d->cap_rounds, sizeof(double));
-	for (size_t i = 1; i < d->n; i++) {
-		double *wall =
-			sl__arena_array(arena, d->cap_rounds, sizeof(*wall));
-		double *cpu =
-			sl__arena_array(arena, d->cap_rounds, sizeof(*cpu));
-
-		if (!wall || !cpu)
-			return sl__fail_nomem(err);
-		sl__duel_init(&d->wall[i], wall, d->cap_rounds, d->how->margin,
-			      alpha, &d->coin);
-		sl__duel_init(&d->cpu[i], cpu, d->cap_rounds, d->how->margin,
-			      alpha, &d->coin);
-	}
-	return d->scratch ? SL_OK : sl__fail_nomem(err);
+	if (sl__match_init(&d->match, d->n, d->how->margin, d->how->alpha,
+			   &d->coin, arena) ||
+	    sl__match_reserve(&d->match, d->cap_rounds, arena))
+		return sl__fail_nomem(err);
+	return SL_OK;
 }
 
 /* One candidate's slot; *disturbed is set when something got in its way. */
@@ -152,7 +157,7 @@ take_slot(struct duet *d, size_t which, int *disturbed)
 	double sub_slots_ns[MAX_SUB_SLOTS];
 	double slot_ns = 0;
 
-	sl__watch_read(&d->watch, &before);
+	sl__watch_before(&d->watch, &before);
 	for (size_t i = 0; i < d->n_sub_slots; i++) {
 		int failed = sl__timer_stretch(&d->timer, who->fn, who->ctx,
 					       d->n_calls, &sub_slots_ns[i]);
@@ -161,11 +166,14 @@ take_slot(struct duet *d, size_t which, int *disturbed)
 			return failed;
 		slot_ns += sub_slots_ns[i];
 	}
-	sl__watch_read(&d->watch, &after);
+	sl__watch_after(&d->watch, &after);
 	*disturbed |= sl__watch_slot(&d->watch, &before, &after, slot_ns);
-	d->slots[which].wall_ns =
-		sl__median_in_place(sub_slots_ns, d->n_sub_slots);
-	d->slots[which].cpu_ns = (double)(after.cpu_ns - before.cpu_ns);
+	d->wall_ns[which] =
+		fmax(sl__median_in_place(sub_slots_ns, d->n_sub_slots), 1e-3);
+	d->cpu_ns[which] =
+		fmax(sl__watch_cpu_ns(&d->watch, &before, &after,
+				      d->n_sub_slots, d->timer.cost.reading_ns),
+		     1e-3);
 	return 0;
 }
 
@@ -175,86 +183,77 @@ elapsed_s(const struct duet *d)
 	return (double)(sl__clock_now_ns(d->timer.clock) - d->start_ns) / 1e9;
 }
 
-/*
- * Hands the round to the duels.  A disturbed round is left out whole, a rule
- * that does not see which side was hit, so that the coin stays fair; on a
- * machine where most rounds are disturbed it is kept, or nothing would be
- * left.
- */
-static void
-judge_round(struct duet *d, int disturbed)
+static int
+is_interrupted(struct duet *d)
 {
-	d->n_rounds++;
-	d->n_disturbed += (size_t)disturbed;
-	if (disturbed && 2 * d->n_disturbed < d->n_rounds)
-		return;
-	for (size_t i = 1; i < d->n; i++) {
-		sl__duel_add(&d->wall[i], fmax(d->slots[0].wall_ns, 1e-3),
-			     fmax(d->slots[i].wall_ns, 1e-3));
-		sl__duel_add(&d->cpu[i], fmax(d->slots[0].cpu_ns, 1e-3),
-			     fmax(d->slots[i].cpu_ns, 1e-3));
-		if (d->wall[i].verdict && isnan(d->decided_s[i]))
-			d->decided_s[i] = elapsed_s(d);
-	}
+	if (!d->how->interrupt || !*d->how->interrupt)
+		return 0;
+	d->stopped_by = SL_STOP_INTERRUPT;
+	return 1;
 }
 
-/* An early verdict overshoots; go on until the ratio is worth printing. */
+/* The first round is always played to its end. */
 static int
-settled(struct duet *d)
+is_late(struct duet *d)
 {
-	for (size_t i = 1; i < d->n; i++) {
-		struct sl__duel *duel = &d->wall[i];
-
-		if (!duel->verdict)
-			return 0;
-		if (duel->n >= d->how->min_rounds)
-			continue;
-		struct sl_estimate ratio = sl__duel_ratio(duel, d->scratch);
-
-		if (ratio.needs_n ||
-		    (ratio.hi - ratio.lo) / 2 > d->how->margin / 2)
-			return 0;
-	}
+	if (!d->match.n_taken ||
+	    (sl__clock_now_ns(d->timer.clock) < d->deadline_ns &&
+	     d->match.n_taken < d->cap_rounds))
+		return 0;
+	d->stopped_by = SL_STOP_TIME;
 	return 1;
 }
 
 static int
-finished(struct duet *d)
+is_settled(struct duet *d)
 {
-	if (d->how->interrupt && *d->how->interrupt) {
-		d->stopped_by = SL_STOP_INTERRUPT;
-		return 1;
+	if (!sl__match_is_settled(&d->match, d->how->min_rounds))
+		return 0;
+	d->stopped_by = SL_STOP_VERDICT;
+	return 1;
+}
+
+/* One round; *ended when there is no more to come, and a round that was cut
+ * short does not count. */
+static enum sl_status
+play_round(struct duet *d, int *ended, struct sl_error *err)
+{
+	struct sl__round round = {.wall = d->wall_ns, .cpu = d->cpu_ns};
+
+	sl__rng_permutation(&d->order_rng, d->order, d->n);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct sl_candidate *who = &d->candidates[d->order[i]];
+		int failed;
+
+		*ended = is_interrupted(d) || is_late(d);
+		if (*ended)
+			return SL_OK;
+		failed = take_slot(d, d->order[i], &round.disturbed);
+		if (failed)
+			return fail_call(who, failed, err);
 	}
-	if (settled(d)) {
-		d->stopped_by = SL_STOP_VERDICT;
-		return 1;
-	}
-	if (sl__clock_now_ns(d->timer.clock) >= d->deadline_ns ||
-	    d->n_rounds == d->cap_rounds) {
-		d->stopped_by = SL_STOP_TIME;
-		return 1;
-	}
-	return 0;
+	round.now_s = elapsed_s(d);
+	sl__match_add(&d->match, &round);
+	if (d->match.n_taken % ROUNDS_PER_PROBE == 1)
+		sl__watch_probe(&d->watch);
+	*ended = is_settled(d);
+	return SL_OK;
 }
 
 static enum sl_status
 play(struct duet *d, struct sl_error *err)
 {
-	do {
-		int disturbed = 0;
+	int ended = 0;
 
-		sl__rng_permutation(&d->order_rng, d->order, d->n);
-		for (size_t i = 0; i < d->n; i++) {
-			int failed = take_slot(d, d->order[i], &disturbed);
+	while (!ended) {
+		enum sl_status rc = play_round(d, &ended, err);
 
-			if (failed)
-				return fail_call(&d->candidates[d->order[i]],
-						 failed, err);
-		}
-		judge_round(d, disturbed);
-		if (d->n_rounds % ROUNDS_PER_PROBE == 1)
-			sl__watch_probe(&d->watch);
-	} while (!finished(d));
+		if (rc)
+			return rc;
+	}
+	if (!d->match.n_taken)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the first round");
 	return SL_OK;
 }
 
@@ -270,16 +269,10 @@ conclude(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 	for (size_t i = 1; i < d->n; i++) {
 		struct sl_comparison *row = &rows[i - 1];
 
-		row->a = sl__arena_string(arena, d->candidates[0].name);
-		row->b = sl__arena_string(arena, d->candidates[i].name);
-		if (!row->a || !row->b)
-			return sl__fail_nomem(err);
-		sl__duel_conclude(&d->wall[i], row, d->scratch);
-		row->cpu_ratio = sl__duel_ratio(&d->cpu[i], d->scratch);
-		row->memory_ratio.value = (double)NAN;
-		row->memory_ratio.absent = "functions share one process";
-		row->n_disturbed = d->n_disturbed;
-		row->decided_after_s = d->decided_s[i];
+		sl__match_conclude(&d->match, i, row);
+		row->a = d->candidates[0].name;
+		row->b = d->candidates[i].name;
+		row->memory_ratio = sl__absent("functions share one process");
 	}
 	c->n = d->n - 1;
 	c->rows = rows;
@@ -311,18 +304,74 @@ with_defaults(const struct sl_compare_options *options)
 	return how;
 }
 
+/* Copies the candidates, with names for those that have none. */
+static enum sl_status
+copy_candidates(struct duet *d, const struct sl_candidate *candidates,
+		struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl_candidate *copies =
+		sl__arena_array(arena, d->n, sizeof(*copies));
+
+	if (!copies)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < d->n; i++) {
+		copies[i] = candidates[i];
+		if (!copies[i].fn)
+			return sl__fail(err, SL_E_USAGE,
+					"candidate %zu has no function", i + 1);
+		if (copies[i].name)
+			copies[i].name =
+				sl__arena_string(arena, copies[i].name);
+		else if (i < 26)
+			copies[i].name = sl__arena_format(arena, "%c",
+							  "ABCDEFGHIJKLMNOPQRS"
+							  "TUVWXYZ"[i]);
+		else
+			copies[i].name = sl__arena_format(arena, "%zu", i + 1);
+		if (!copies[i].name)
+			return sl__fail_nomem(err);
+	}
+	d->candidates = copies;
+	return SL_OK;
+}
+
+static enum sl_status
+run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
+	 struct sl_error *err)
+{
+	enum sl_status rc;
+
+	sl__rng_init(&d->order_rng, d->how->seed);
+	sl__rng_init(&d->coin, ~d->how->seed);
+	sl__timer_init(&d->timer, d->how->clock);
+	sl__watch_open(&d->watch);
+	d->start_ns = sl__clock_now_ns(d->timer.clock);
+	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
+	rc = calibrate(d, err);
+	if (!rc)
+		rc = reserve(d, arena, err);
+	if (!rc)
+		rc = play(d, err);
+	sl__watch_close(&d->watch, &c->noise);
+	return rc ? rc : conclude(d, c, arena, err);
+}
+
 enum sl_status
 sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	   size_t n, const struct sl_compare_options *options,
 	   struct sl_error *err)
 {
-	struct sl_compare_options how = with_defaults(options);
+	struct sl_compare_options how;
 	struct sl_comparisons *c;
 	struct sl__arena *arena;
 	struct duet *d;
 	enum sl_status rc;
 
 	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_compare_options: struct_size is wrong");
+	how = with_defaults(options);
 	rc = check_options(&how, n, err);
 	if (rc)
 		return rc;
@@ -330,30 +379,15 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	if (!c)
 		return sl__fail_nomem(err);
 	d = sl__arena_alloc(arena, sizeof(*d));
-	if (!d) {
-		sl_comparisons_free(c);
-		return sl__fail_nomem(err);
+	if (d) {
+		d->how = &how;
+		d->n = n;
+		rc = copy_candidates(d, candidates, arena, err);
+		if (!rc)
+			rc = run_duet(d, c, arena, err);
+	} else {
+		rc = sl__fail_nomem(err);
 	}
-	d->how = &how;
-	d->candidates = candidates;
-	d->n = n;
-	for (size_t i = 0; i < n; i++)
-		d->decided_s[i] = (double)NAN;
-	sl__rng_init(&d->order_rng, how.seed);
-	sl__rng_init(&d->coin, ~how.seed);
-	sl__timer_init(&d->timer, how.clock);
-	sl__watch_open(&d->watch);
-	d->start_ns = sl__clock_now_ns(d->timer.clock);
-	d->deadline_ns = d->start_ns + (uint64_t)(how.time_s * 1e9);
-
-	rc = calibrate(d, err);
-	if (!rc)
-		rc = reserve(d, arena, err);
-	if (!rc)
-		rc = play(d, err);
-	sl__watch_close(&d->watch, &c->noise);
-	if (!rc)
-		rc = conclude(d, c, arena, err);
 	if (rc) {
 		sl_comparisons_free(c);
 		return rc;

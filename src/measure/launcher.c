@@ -7,8 +7,9 @@
  * takes the time when waitid() reports the end, looks at the zombie's run
  * delay, reaps it with wait4() for times and peak memory, and writes the
  * answer back.  It ignores SIGINT, which a terminal sends to the whole group,
- * so that the run in progress ends by its own handling of it; the commands
- * get the default back.
+ * so that the run in progress ends by its own handling of it; SIGUSR1 from the
+ * caller passes an interrupt on, and SIGTERM, which the kernel sends when the
+ * caller dies, ends everything.  The commands get the defaults back.
  */
 #define _GNU_SOURCE
 #include "launcher.h"
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,32 +35,40 @@
 
 extern char **environ;
 
+/* 0 when 'path' may be executed, or an errno value that says why not. */
 static int
-is_program(const char *path)
+why_not_program(const char *path)
 {
 	struct stat known;
 
-	return stat(path, &known) == 0 && S_ISREG(known.st_mode) &&
-	       access(path, X_OK) == 0;
+	if (stat(path, &known))
+		return errno;
+	if (S_ISDIR(known.st_mode))
+		return EISDIR;
+	if (!S_ISREG(known.st_mode) || access(path, X_OK))
+		return EACCES;
+	return 0;
 }
 
+/* An empty entry, at either end too, is the current folder. */
 static const char *
 find_in_path(const char *name, struct sl__arena *arena)
 {
-	const char *folders = getenv("PATH");
+	const char *at = getenv("PATH");
 
-	if (!folders)
-		folders = "/usr/local/bin:/usr/bin:/bin";
-	for (const char *at = folders; *at;) {
+	if (!at)
+		at = "/usr/local/bin:/usr/bin:/bin";
+	for (;;) {
 		size_t n = strcspn(at, ":");
-		const char *path = sl__arena_format(arena, "%.*s%s%s", (int)n,
-						    at, n ? "/" : "", name);
+		const char *path = sl__arena_format(
+			arena, "%.*s/%s", n ? (int)n : 1, n ? at : ".", name);
 
-		if (path && is_program(path))
+		if (path && !why_not_program(path))
 			return path;
-		at += n + (at[n] == ':');
+		if (!at[n])
+			return NULL;
+		at += n + 1;
 	}
-	return NULL;
 }
 
 const char *
@@ -68,10 +78,12 @@ sl__launcher_find(const char *name, struct sl__arena *arena,
 	const char *path;
 
 	if (strchr(name, '/')) {
+		int error = why_not_program(name);
+
 		path = sl__arena_string(arena, name);
-		if (path && is_program(path))
+		if (!error && path)
 			return path;
-		sl__fail_errno(err, SL_E_MEASURE, errno ? errno : EACCES,
+		sl__fail_errno(err, SL_E_MEASURE, error ? error : ENOMEM,
 			       "cannot run '%s'", name);
 		return NULL;
 	}
@@ -88,6 +100,7 @@ struct office {
 	const struct sl__program *programs;
 	posix_spawn_file_actions_t streams;
 	posix_spawnattr_t attributes;
+	pid_t caller;
 	int fd;
 };
 
@@ -112,6 +125,26 @@ send_whole(int fd, const void *message, size_t n_bytes)
 		n = send(fd, message, n_bytes, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return n == (ssize_t)n_bytes;
+}
+
+/* The program that runs, for the handlers; 0 between runs. */
+static volatile sig_atomic_t running_pid;
+
+static void
+pass_interrupt(int number)
+{
+	(void)number;
+	if (running_pid)
+		kill(running_pid, SIGINT);
+}
+
+static void
+end_everything(int number)
+{
+	(void)number;
+	if (running_pid)
+		kill(running_pid, SIGTERM);
+	_exit(0);
 }
 
 static double
@@ -141,19 +174,23 @@ static void
 reap(struct sl__run *run, pid_t pid)
 {
 	struct rusage usage, own;
-	int status = 0;
+	int status;
 
-	memset(&usage, 0, sizeof(usage));
 	getrusage(RUSAGE_SELF, &own);
-	while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
-		;
+	while (wait4(pid, &status, 0, &usage) < 0) {
+		if (errno == EINTR)
+			continue;
+		run->start_error = errno; /* nothing is known of its end */
+		return;
+	}
 	run->user_ns = timeval_ns(usage.ru_utime);
 	run->system_ns = timeval_ns(usage.ru_stime);
 	run->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	run->floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 	run->n_involuntary = (uint64_t)usage.ru_nivcsw;
-	run->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-					     : WEXITSTATUS(status);
+	run->signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	run->exit_code = run->signal_number ? 128 + run->signal_number
+					    : WEXITSTATUS(status);
 }
 
 static void
@@ -172,10 +209,12 @@ run_program(const struct office *office, const struct sl__program *program,
 		(char *const *)(uintptr_t)program->argv, environ);
 	if (run->start_error)
 		return;
+	running_pid = pid;
 	while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 &&
 	       errno == EINTR)
 		;
 	run->wall_ns = (double)(sl__clock_now_ns(NULL) - start_ns);
+	running_pid = 0;
 	read_run_delay(run, pid);
 	reap(run, pid);
 }
@@ -186,6 +225,12 @@ serve(const struct office *office)
 	uint64_t which;
 
 	signal(SIGINT, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how runs end */
+	signal(SIGUSR1, pass_interrupt);
+	signal(SIGTERM, end_everything);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != office->caller)
+		_exit(0); /* it died before the line above */
 	while (receive(office->fd, &which, sizeof(which))) {
 		struct sl__run run;
 
@@ -198,10 +243,51 @@ serve(const struct office *office)
 
 /* ------------------------------------------------- in the caller ------- */
 
+static void
+close_office(struct office *office)
+{
+	posix_spawn_file_actions_destroy(&office->streams);
+	posix_spawnattr_destroy(&office->attributes);
+}
+
+static int
+open_streams(struct office *office, const struct sl__streams *streams)
+{
+	int error = posix_spawn_file_actions_addopen(
+		&office->streams, STDIN_FILENO, streams->input, O_RDONLY, 0);
+
+	if (error || !streams->output)
+		return error;
+	error = posix_spawn_file_actions_addopen(
+		&office->streams, STDOUT_FILENO, streams->output,
+		O_WRONLY | O_CREAT | O_APPEND, 0666);
+	if (error)
+		return error;
+	return posix_spawn_file_actions_adddup2(&office->streams, STDOUT_FILENO,
+						STDERR_FILENO);
+}
+
+static int
+set_signals(struct office *office)
+{
+	static const int caught[] = {SIGINT,  SIGPIPE, SIGCHLD,
+				     SIGUSR1, SIGTERM, SIGXFSZ};
+	sigset_t defaults, none;
+
+	sigemptyset(&none);
+	sigemptyset(&defaults);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
+		sigaddset(&defaults, caught[i]);
+	posix_spawnattr_setsigdefault(&office->attributes, &defaults);
+	posix_spawnattr_setsigmask(&office->attributes, &none);
+	return posix_spawnattr_setflags(&office->attributes,
+					POSIX_SPAWN_SETSIGDEF |
+						POSIX_SPAWN_SETSIGMASK);
+}
+
 static int
 prepare_office(struct office *office, const struct sl__streams *streams)
 {
-	sigset_t defaults, none;
 	int error = posix_spawn_file_actions_init(&office->streams);
 
 	if (error)
@@ -211,32 +297,12 @@ prepare_office(struct office *office, const struct sl__streams *streams)
 		posix_spawn_file_actions_destroy(&office->streams);
 		return error;
 	}
-	sigemptyset(&none);
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGINT);
-	sigaddset(&defaults, SIGPIPE);
-	posix_spawnattr_setsigdefault(&office->attributes, &defaults);
-	posix_spawnattr_setsigmask(&office->attributes, &none);
-	error = posix_spawnattr_setflags(&office->attributes,
-					 POSIX_SPAWN_SETSIGDEF |
-						 POSIX_SPAWN_SETSIGMASK);
+	error = open_streams(office, streams);
 	if (!error)
-		error = posix_spawn_file_actions_adddup2(
-			&office->streams, streams->in_fd, STDIN_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(
-			&office->streams, streams->out_fd, STDOUT_FILENO);
-	if (!error)
-		error = posix_spawn_file_actions_adddup2(
-			&office->streams, streams->err_fd, STDERR_FILENO);
+		error = set_signals(office);
+	if (error)
+		close_office(office);
 	return error;
-}
-
-static void
-close_office(struct office *office)
-{
-	posix_spawn_file_actions_destroy(&office->streams);
-	posix_spawnattr_destroy(&office->attributes);
 }
 
 /* Forks, connected by a socket pair; returns an errno value. */
@@ -250,6 +316,7 @@ fork_office(struct sl__launcher *launcher, struct office *office)
 		return errno;
 	launcher->fd = ends[0];
 	office->fd = ends[1];
+	office->caller = getpid();
 	launcher->pid = fork();
 	if (launcher->pid == 0) {
 		close(ends[0]);
@@ -293,13 +360,23 @@ sl__launcher_close(struct sl__launcher *launcher)
 
 enum sl_status
 sl__launcher_run(struct sl__launcher *launcher, size_t which,
-		 struct sl__run *out, struct sl_error *err)
+		 struct sl__run *out, const volatile sig_atomic_t *interrupt,
+		 struct sl_error *err)
 {
 	uint64_t index = which;
+	ssize_t n;
 
-	if (!send_whole(launcher->fd, &index, sizeof(index)) ||
-	    !receive(launcher->fd, out, sizeof(*out)))
-		return sl__fail(err, SL_E_MEASURE,
-				"the process that runs the commands is gone");
-	return SL_OK;
+	if (!send_whole(launcher->fd, &index, sizeof(index)))
+		goto gone;
+	while ((n = recv(launcher->fd, out, sizeof(*out), 0)) < 0) {
+		if (errno != EINTR)
+			goto gone;
+		if (interrupt && *interrupt)
+			kill(launcher->pid, SIGUSR1);
+	}
+	if (n == (ssize_t)sizeof(*out))
+		return SL_OK;
+gone:
+	return sl__fail(err, SL_E_MEASURE,
+			"the process that runs the commands is gone");
 }

@@ -25,9 +25,10 @@ struct sl__program {
 	const char *const *argv; /* NULL-terminated */
 };
 
-/* Where standard input comes from and output goes. */
+/* Where standard input comes from and output goes, opened for each run. */
 struct sl__streams {
-	int in_fd, out_fd, err_fd;
+	const char *input;
+	const char *output; /* appended to; NULL: the caller's own */
 };
 
 /* What one run did. */
@@ -39,8 +40,9 @@ struct sl__run {
 	uint64_t n_involuntary;
 	uint64_t run_delay_ns;
 	int has_run_delay;
-	int exit_code;   /* 128 + signal when a signal ended it */
-	int start_error; /* errno when it could not be started, or 0 */
+	int exit_code;     /* 128 + signal_number when a signal ended it */
+	int signal_number; /* 0 when it ended by itself */
+	int start_error;   /* errno when it could not be started, or 0 */
 };
 
 /*
@@ -51,7 +53,10 @@ struct sl__run {
 const char *sl__launcher_find(const char *name, struct sl__arena *arena,
 			      struct sl_error *err);
 
-/* Forks the launcher.  'programs' must stay as they are until it closes. */
+/*
+ * Forks the launcher.  'programs' must stay as they are until it closes.  When
+ * the caller dies, the launcher ends the running program and itself.
+ */
 enum sl_status sl__launcher_open(struct sl__launcher *launcher,
 				 const struct sl__program *programs,
 				 const struct sl__streams *streams,
@@ -60,10 +65,13 @@ void sl__launcher_close(struct sl__launcher *launcher);
 
 /*
  * Runs programs[which] to its end.  A run that fails is not a failure here:
- * 'out' says how it ended.  SL_E_MEASURE when the launcher itself is gone.
+ * 'out' says how it ended.  When a signal arrives and 'interrupt' (NULL: none)
+ * is set by then, the program is sent SIGINT.  SL_E_MEASURE when the launcher
+ * itself is gone.
  */
 enum sl_status sl__launcher_run(struct sl__launcher *launcher, size_t which,
 				struct sl__run *out,
+				const volatile sig_atomic_t *interrupt,
 				struct sl_error *err) SL_CHECKED;
 
 #endif

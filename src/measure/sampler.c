@@ -51,9 +51,6 @@ struct sampler {
 static enum sl_status
 check_options(const struct sl_measure_options *how, struct sl_error *err)
 {
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_measure_options: struct_size is wrong");
 	if (!(how->time_s > 0) || how->time_s > 1e6)
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
@@ -128,8 +125,8 @@ reserve(struct sampler *s, struct sl__arena *arena, struct sl_error *err)
 }
 
 /*
- * Whether the median of the later half (the earlier one may be warm-up) is
- * known to the precision asked for.  Looks whenever the number of samples
+ * Whether the median of the later half (the earlier one may be warm-up, which
+ * a fixed one is in any case) is known to the precision asked for.  Looks whenever the number of samples
  * has grown by an eighth, so that all looks together cost no more than a few
  * sorts.
  */
@@ -137,9 +134,9 @@ static int
 precise_enough(struct sampler *s)
 {
 	struct sl_estimate median;
-	size_t n = s->n_samples / 2;
+	size_t n = (s->n_samples - s->how->n_warmup) / 2;
 
-	if (s->how->n_runs || s->n_samples < s->next_check)
+	if (s->n_samples < s->next_check)
 		return 0;
 	s->next_check = s->n_samples + s->n_samples / 8 + 1;
 	for (size_t i = 0; i < n; i++)
@@ -192,7 +189,7 @@ take_slot(struct sampler *s)
 
 	if (n > s->cap_samples - first)
 		n = s->cap_samples - first;
-	sl__watch_read(&s->watch, &before);
+	sl__watch_before(&s->watch, &before);
 	for (size_t i = 0; i < n; i++) {
 		double took_ns;
 		int failed = sl__timer_stretch(&s->timer, s->what.fn,
@@ -204,19 +201,19 @@ take_slot(struct sampler *s)
 		s->samples_ns[s->n_samples++] = took_ns / calls;
 		slot_ns += took_ns;
 	}
-	sl__watch_read(&s->watch, &after);
+	sl__watch_after(&s->watch, &after);
 	sl__watch_slot(&s->watch, &before, &after, slot_ns);
 	s->slot_cpu_ns[s->n_slots++] =
-		(double)(after.cpu_ns - before.cpu_ns) / (calls * (double)n);
+		sl__watch_cpu_ns(&s->watch, &before, &after, n,
+				 s->timer.cost.reading_ns) /
+		(calls * (double)n);
 	return 0;
 }
 
 static enum sl_status
 take_samples(struct sampler *s, struct sl_error *err)
 {
-	s->next_check = MIN_SAMPLES;
-	s->start_ns = s->timer.clock->now_ns(s->timer.clock->ctx);
-	s->deadline_ns = s->start_ns + (uint64_t)(s->how->time_s * 1e9);
+	s->next_check = s->how->n_warmup + MIN_SAMPLES;
 	while (!finished(s)) {
 		int failed = take_slot(s);
 
@@ -225,10 +222,14 @@ take_samples(struct sampler *s, struct sl_error *err)
 		if (s->n_slots % SLOTS_PER_PROBE == 1)
 			sl__watch_probe(&s->watch);
 	}
-	if (!s->n_samples)
+	if (s->n_samples > s->how->n_warmup)
+		return SL_OK;
+	if (s->stopped_by == SL_STOP_INTERRUPT)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first sample");
-	return SL_OK;
+	return sl__fail(err, SL_E_MEASURE,
+			"%s: %g s do not suffice for more than its warm-up",
+			s->what.name, s->how->time_s);
 }
 
 /* What the samples mean. */
@@ -282,16 +283,23 @@ enum sl_status
 sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	   const struct sl_measure_options *options, struct sl_error *err)
 {
-	struct sl_measure_options how = with_defaults(options);
-	struct sampler s = {.how = &how, .what = {how.name, fn, ctx}};
+	struct sl_measure_options how;
+	struct sampler s = {.how = &how};
 	struct sl_measurement *m;
 	struct sl__arena *arena;
 	enum sl_status rc;
 
 	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_measure_options: struct_size is wrong");
+	if (!fn)
+		return sl__fail(err, SL_E_USAGE, "no function to measure");
+	how = with_defaults(options);
 	rc = check_options(&how, err);
 	if (rc)
 		return rc;
+	s.what = (struct sl_candidate){how.name, fn, ctx};
 	m = sl__boxed_new(&arena, how.allocator, sizeof(*m));
 	if (!m)
 		return sl__fail_nomem(err);
@@ -299,6 +307,8 @@ sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	sl__rng_init(&s.rng, how.seed);
 	sl__timer_init(&s.timer, how.clock);
 	sl__watch_open(&s.watch);
+	s.start_ns = s.timer.clock->now_ns(s.timer.clock->ctx);
+	s.deadline_ns = s.start_ns + (uint64_t)(how.time_s * 1e9);
 
 	rc = calibrate(&s, &m->wall.first_ns, err);
 	if (!rc)

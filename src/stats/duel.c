@@ -93,7 +93,8 @@ judge_against_margin(struct sl__duel *duel)
 	size_t n = duel->n;
 	double either = 2 / duel->alpha, one = 1 / duel->alpha;
 
-	if (reaches(n, duel->n_above_hi, either)) {
+	/* "Slower" and "ok" deny each other: the first proof stands. */
+	if (duel->gate != SL_GATE_OK && reaches(n, duel->n_above_hi, either)) {
 		decide(duel, SL_VERDICT_SLOWER);
 		pass_gate(duel, SL_GATE_REGRESSED);
 	}

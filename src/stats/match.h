@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* match.h - several candidates against the first, round by round. */
+#ifndef SL_MATCH_H
+#define SL_MATCH_H
+
+#include "arena.h"
+#include "duel.h"
+
+/*
+ * Invariants: candidate i > 0 has a duel with candidate 0 on wall time and
+ * one on CPU time, all over the same rounds.  The error rate is divided by
+ * the number of duels on wall time, which alone decide.
+ */
+struct sl__match {
+	size_t n;                       /* candidates */
+	struct sl__opponent *opponents; /* [n]; [0] is not used */
+	double *scratch;                /* [cap_rounds] */
+	size_t cap_rounds;
+	size_t n_taken, n_disturbed, n_left_out;
+};
+
+struct sl__opponent {
+	struct sl__duel wall, cpu;
+	double decided_s; /* NaN while open */
+};
+
+/* n >= 1 candidates; 'coin' decides ties and must outlive the match. */
+enum sl_status sl__match_init(struct sl__match *match, size_t n, double margin,
+			      double alpha, struct sl__rng *coin,
+			      struct sl__arena *arena) SL_CHECKED;
+
+/* Makes room for 'cap' rounds in all, keeping those there are. */
+enum sl_status sl__match_reserve(struct sl__match *match, size_t cap,
+				 struct sl__arena *arena) SL_CHECKED;
+
+/* The times of one round, in the order of the candidates; above zero. */
+struct sl__round {
+	const double *wall, *cpu; /* [n] each */
+	int disturbed;
+	double now_s; /* for decided_s */
+};
+
+/*
+ * Adds a round, for which there must be room.  A disturbed round does not
+ * count, a rule that cannot see who was hit, so that the coin stays fair;
+ * but where half the rounds or more are disturbed it does, or nothing would
+ * be left.  Allocates nothing.
+ */
+void sl__match_add(struct sl__match *match, const struct sl__round *round);
+
+/* Whether every duel has a verdict. */
+int sl__match_is_decided(const struct sl__match *match);
+
+/*
+ * Whether every duel has a verdict and a ratio worth printing: an early
+ * verdict overshoots, so that it takes min_rounds, or a half-width of half
+ * the margin.
+ */
+int sl__match_is_settled(const struct sl__match *match, size_t min_rounds);
+
+/*
+ * Fills the figures of 'out' that come from the rounds: all but names and
+ * memory.  'which' is a candidate above 0.
+ */
+void sl__match_conclude(const struct sl__match *match, size_t which,
+			struct sl_comparison *out);
+
+#endif
