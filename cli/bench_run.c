@@ -18,7 +18,7 @@ static const struct option options[] = {
 	{"max-runs", 'M', OPTION_COUNT, AT(bench.max_runs), "N",
 	 "at most N runs of each", 1, 1e6, 0},
 	{"time", 't', OPTION_SECONDS, AT(bench.time_s), "SECONDS",
-	 "whole budget (3 for each command)", 1e-3, 1e6, 0},
+	 "for measuring (bench 3 a command, compare 10)", 1e-3, 1e6, 0},
 	{"precision", 0, OPTION_SHARE, AT(bench.precision), "P",
 	 "stop when medians are known to P (1%)", 1e-6, 0.5, 0},
 	{"margin", 0, OPTION_SHARE, AT(margin), "P",
@@ -32,7 +32,7 @@ static const struct option options[] = {
 	{"show-output", 0, OPTION_FLAG, AT(show_output), NULL,
 	 "the same as --output inherit", 0, 0, 0},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the order of runs (1)", 1,
-	 1e18, 0},
+	 1.8446744073709552e19, 0},
 	{"time-unit", 'u', OPTION_TEXT, AT(output.unit), "UNIT",
 	 "ns, us, ms or s", 0, 0, 0},
 	{"sort", 0, OPTION_TEXT, AT(output.sort), "ORDER",
@@ -89,8 +89,21 @@ settle(struct bench_arguments *a, const char *command)
 		bench->output = NULL;
 	if (bench->input && strcmp(bench->input, "null") == 0)
 		bench->input = NULL;
+	/* hyperfine's words for "no shell" and "the usual one". */
+	if (a->commands.shell && strcmp(a->commands.shell, "none") == 0)
+		a->commands.shell = NULL;
+	else if (a->commands.shell && strcmp(a->commands.shell, "default") == 0)
+		a->commands.shell = "";
 	if (a->commands.shell && *a->commands.shell)
 		bench->shell = a->commands.shell;
+	if (bench->output && !*bench->output)
+		return complain(command, EXIT_USAGE,
+				"--output: the file name is empty");
+	if (a->output.json && !*a->output.json && bench->output &&
+	    strcmp(bench->output, "inherit") == 0)
+		return complain(command, EXIT_USAGE,
+				"JSON and the commands cannot both write to "
+				"standard output; use --json=FILE");
 	if (bench->max_runs && bench->min_runs > bench->max_runs)
 		return complain(command, EXIT_USAGE,
 				"--max-runs %zu is below --min-runs %zu",
@@ -110,7 +123,8 @@ measure(const struct command_help *help, struct bench_arguments *a,
 	strncpy(name, help->name, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	a->bench.interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !a->output.quiet) {
+	if (tty_shows_progress() && !a->output.quiet &&
+	    !(a->bench.output && strcmp(a->bench.output, "inherit") == 0)) {
 		a->bench.progress = tty_progress;
 		a->bench.progress_ctx = name;
 	}

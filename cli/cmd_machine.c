@@ -54,6 +54,7 @@ print_remark(const char *text, void *ctx)
 static int
 run(struct sl_machine_options *how, const struct output *output)
 {
+	static char label[] = "machine";
 	struct sl_log log = {print_remark, NULL};
 	struct sl_machine *machine;
 	struct sl_error err;
@@ -66,7 +67,7 @@ run(struct sl_machine_options *how, const struct output *output)
 		how->log = &log;
 	if (tty_shows_progress() && !output->quiet) {
 		how->progress = tty_progress;
-		how->progress_ctx = (char[]){"machine"};
+		how->progress_ctx = label;
 	}
 	rc = sl_machine_probe(&machine, how, &err);
 	tty_clear_progress();

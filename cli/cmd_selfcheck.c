@@ -32,8 +32,8 @@ static const struct option options[] = {
 	 "of one verdict (0.1)", 1e-3, 1e4, 0},
 	{"work", 0, OPTION_SECONDS, AT(work_s), "SECONDS",
 	 "length of the function compared (50us)", 1e-6, 1, 0},
-	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the coins (1)", 1, 1e18,
-	 0},
+	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the coins (1)", 1,
+	 1.8446744073709552e19, 0},
 };
 
 static enum sl_status
@@ -46,6 +46,7 @@ render(const void *result, const struct sl_render_options *how,
 static int
 run(struct sl_selfcheck_options *how, const struct output *output)
 {
+	static char label[] = "selfcheck";
 	struct sl_selfcheck *result;
 	struct sl_error err;
 	enum sl_status rc;
@@ -55,7 +56,7 @@ run(struct sl_selfcheck_options *how, const struct output *output)
 	how->interrupt = tty_catch_interrupt();
 	if (tty_shows_progress() && !output->quiet) {
 		how->progress = tty_progress;
-		how->progress_ctx = (char[]){"selfcheck"};
+		how->progress_ctx = label;
 	}
 	rc = sl_selfcheck(&result, how, &err);
 	tty_clear_progress();

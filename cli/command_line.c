@@ -149,11 +149,32 @@ cut_words(struct expansion *x, const char *const *words, size_t n_words)
 	return 0;
 }
 
+/* "--shell bash 'a | b'" would time bash as a command of its own. */
+static int
+is_shell_name(const char *word)
+{
+	static const char *const names[] = {"sh",  "bash", "dash", "zsh",
+					    "ksh", "fish", "none", "default"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(word, names[i]) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 static int
 cut(struct expansion *x, const char *const *words, size_t n_words)
 {
-	int code = x->how->shell ? cut_shell_lines(x, words, n_words)
-				 : cut_words(x, words, n_words);
+	int code;
+
+	if (x->how->shell && !*x->how->shell && n_words &&
+	    is_shell_name(words[0]))
+		return complain(x->command, EXIT_USAGE,
+				"--shell %s: name the shell as --shell=%s",
+				words[0], words[0]);
+	code = x->how->shell ? cut_shell_lines(x, words, n_words)
+			     : cut_words(x, words, n_words);
 
 	if (!code && !x->n_templates)
 		return complain(x->command, EXIT_USAGE,
@@ -206,11 +227,14 @@ add_list(struct expansion *x, const char *name, const char *list)
 	return 0;
 }
 
+/* Plain decimals only: what is printed for a step must be exact. */
 static int
 parse_decimal(double *out, const char *text)
 {
 	char *end;
 
+	if (strspn(text, "+-.0123456789") != strlen(text) || strlen(text) > 32)
+		return 0;
 	*out = strtod(text, &end);
 	return end != text && !*end && isfinite(*out);
 }
@@ -236,9 +260,13 @@ add_scan(struct expansion *x, const char *name, const char *min_text,
 	if (!parse_decimal(&min, min_text) || !parse_decimal(&max, max_text))
 		return complain(x->command, EXIT_USAGE,
 				"--parameter-scan %s %s %s: the range is not "
-				"two numbers",
+				"two plain numbers",
 				name, min_text, max_text);
-	if (!parse_decimal(&step, step_text) || step <= 0 || max < min)
+	if (!parse_decimal(&step, step_text))
+		return complain(x->command, EXIT_USAGE,
+				"--parameter-step-size %s: not a plain number",
+				step_text);
+	if (step <= 0 || max < min)
 		return complain(x->command, EXIT_USAGE,
 				"--parameter-scan %s %s %s in steps of %s: "
 				"an empty range",

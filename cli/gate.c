@@ -25,7 +25,8 @@ gate_read(struct gate *gate, const struct word_list *texts, const char *command,
 		if (!parse_share(&limit, share) || limit < 0 || limit >= 1)
 			return complain(command, EXIT_USAGE,
 					"--gate %s: must be such as 1%%, "
-					"time=1%% or memory=5%%",
+					"time=1%% or memory=5%%, below "
+					"100%%",
 					text);
 		if (is_memory ? gate->has_memory : gate->has_time)
 			return complain(command, EXIT_USAGE,
@@ -41,16 +42,28 @@ gate_read(struct gate *gate, const struct word_list *texts, const char *command,
 	return 0;
 }
 
-/* The worse of two codes: 1 before 3 before 2 before 0. */
+/* How bad a code is: 1 before 3 before 2 before 0; others are defects. */
+static int
+badness(int code)
+{
+	switch (code) {
+	case EXIT_FINE:
+		return 0;
+	case EXIT_UNDECIDED:
+		return 1;
+	case EXIT_INVALID:
+		return 2;
+	case EXIT_REGRESSED:
+		return 3;
+	default:
+		return 4;
+	}
+}
+
 static int
 worse(int a, int b)
 {
-	static const int rank[] = {[EXIT_FINE] = 0,
-				   [EXIT_UNDECIDED] = 1,
-				   [EXIT_INVALID] = 2,
-				   [EXIT_REGRESSED] = 3};
-
-	return rank[a] > rank[b] ? a : b;
+	return badness(a) > badness(b) ? a : b;
 }
 
 static int
@@ -79,9 +92,8 @@ judge_memory(const struct gate *gate, const struct sl_comparison *c,
 {
 	if (c->memory_ratio.absent)
 		return complain(command, EXIT_INVALID,
-				"gate invalid: memory of '%s' against '%s' "
-				"was not measured: %s",
-				c->b, c->a, c->memory_ratio.absent);
+				"gate invalid: memory was not measured for %s",
+				c->memory_ratio.absent);
 	if (1 / c->memory_ratio.value > 1 + gate->memory)
 		return complain(command, EXIT_REGRESSED,
 				"gate broken: '%s' needs %.3g times the "

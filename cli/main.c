@@ -78,6 +78,8 @@ main(int argc, char **argv)
 	const struct command *command;
 	int code;
 
+	/* A file over the size limit is an error of write(), not a death. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		char *help[] = {(char[]){"help"}, NULL};
 
@@ -99,8 +101,10 @@ main(int argc, char **argv)
 	if (!command)
 		return EXIT_USAGE;
 	code = command->run(argv + 1);
+	if (code == EXIT_DONE)
+		code = EXIT_FINE;
 	if (fflush(stdout) && code == EXIT_FINE)
 		code = complain(NULL, EXIT_IO, "standard output: %s",
 				strerror(errno));
-	return code == EXIT_DONE ? EXIT_FINE : code;
+	return code;
 }

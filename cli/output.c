@@ -41,7 +41,8 @@ output_group(struct output *output)
 	return group;
 }
 
-/* A file that exists must be writable, or its folder must be. */
+/* The folder must be writable (files are written beside their place), and so
+ * must a file that exists.  "-" is standard output. */
 static int
 check_path(const char *command, const char *path)
 {
@@ -53,6 +54,8 @@ check_path(const char *command, const char *path)
 	if (!*path)
 		return complain(command, EXIT_USAGE,
 				"a file name for output is empty");
+	if (strcmp(path, "-") == 0)
+		return 0;
 	if (stat(path, &known) == 0) {
 		if (S_ISDIR(known.st_mode))
 			return complain(command, EXIT_IO, "%s: is a folder",
@@ -60,7 +63,8 @@ check_path(const char *command, const char *path)
 		if (access(path, W_OK))
 			return complain(command, EXIT_IO, "%s: %s", path,
 					strerror(errno));
-		return 0;
+		if (!S_ISREG(known.st_mode))
+			return 0;
 	}
 	if (!slash)
 		folder = strdup(".");
@@ -74,6 +78,21 @@ check_path(const char *command, const char *path)
 		complain(command, EXIT_IO, "%s: %s", path, strerror(errno));
 	free(folder);
 	return failed ? EXIT_IO : 0;
+}
+
+/* Two outputs to one place would destroy each other. */
+static int
+check_distinct(const char *command, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i + 1; paths[i] && k < n; k++) {
+			if (paths[k] && strcmp(paths[i], paths[k]) == 0)
+				return complain(command, EXIT_USAGE,
+						"%s: named for two outputs",
+						paths[i]);
+		}
+	}
+	return 0;
 }
 
 static int
@@ -110,6 +129,9 @@ output_check(const struct output *output, const char *command)
 		code = check_word(command, "time-unit", output->unit, units);
 	if (!code)
 		code = check_word(command, "sort", output->sort, sorts);
+	if (!code)
+		code = check_distinct(command, paths,
+				      sizeof(paths) / sizeof(*paths));
 	for (size_t i = 0; !code && i < sizeof(paths) / sizeof(*paths); i++) {
 		if (paths[i])
 			code = check_path(command, paths[i]);
@@ -152,6 +174,9 @@ write_format(const struct job *job, enum sl_format format, const char *path)
 	struct sl_buf page = {0};
 	struct sl_error err;
 	int code = 0;
+
+	if (path && strcmp(path, "-") == 0)
+		path = NULL;
 
 	if (job->render(job->result, &how, &page, &err) ||
 	    (path && sl_buf_write(&page, path, &err)))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static int is_drawn; /* a progress bar stands on the terminal */
 
 static void
 note_interrupt(int number)
@@ -20,16 +21,26 @@ note_interrupt(int number)
 	interrupted = 1;
 }
 
-const volatile sig_atomic_t *
-tty_catch_interrupt(void)
+/* What the parent ignores (nohup, a script's '&') stays ignored. */
+static void
+catch_signal(int number)
 {
-	struct sigaction action;
+	struct sigaction action, before;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = note_interrupt;
 	action.sa_flags = (int)SA_RESETHAND;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	if (sigaction(number, NULL, &before) == 0 &&
+	    before.sa_handler == SIG_IGN)
+		return;
+	sigaction(number, &action, NULL);
+}
+
+const volatile sig_atomic_t *
+tty_catch_interrupt(void)
+{
+	catch_signal(SIGINT);
+	catch_signal(SIGTERM);
 	return &interrupted;
 }
 
@@ -75,41 +86,61 @@ tty_is_utf8(void)
 int
 tty_shows_progress(void)
 {
-	return isatty(STDERR_FILENO);
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+/* Ten times a second is enough for the eye. */
+static int
+is_due(void)
+{
+	static struct timespec last;
+	struct timespec now;
+	double gap_s;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	gap_s = (double)(now.tv_sec - last.tv_sec) +
+		(double)(now.tv_nsec - last.tv_nsec) / 1e9;
+	if (gap_s < 0.1)
+		return 0;
+	last = now;
+	return 1;
 }
 
 void
 tty_progress(const struct sl_progress *now, void *ctx)
 {
-	static struct timespec last;
-	struct timespec time;
-	char bar[25], median[32] = "";
+	char bar[25], line[160];
 	size_t full = (size_t)(now->share * (sizeof(bar) - 1));
+	size_t width = tty_columns() - 1;
+	int n;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	/* Ten times a second is enough for the eye. */
-	if ((double)(time.tv_sec - last.tv_sec) +
-		    (double)(time.tv_nsec - last.tv_nsec) / 1e9 <
-	    0.1)
+	if (!is_due())
 		return;
-	last = time;
 	for (size_t i = 0; i < sizeof(bar) - 1; i++)
 		bar[i] = i < full ? '#' : '.';
 	bar[sizeof(bar) - 1] = '\0';
-	if (!isnan(now->median_ns))
-		snprintf(median, sizeof(median), "  median %.4g ms",
-			 now->median_ns / 1e6);
-	fprintf(stderr, "\r\033[K%s: %s [%s] %3.0f %%  %zu done%s",
-		(const char *)ctx, now->what, bar, 100 * now->share,
-		now->n_done, median);
+	n = snprintf(line, sizeof(line), "%s: %s [%s] %3.0f %%",
+		     (const char *)ctx, now->what, bar, 100 * now->share);
 	if (!isnan(now->remaining_s))
-		fprintf(stderr, "  %.0f s left", ceil(now->remaining_s));
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      "  %.0f s left", ceil(now->remaining_s));
+	if (!isnan(now->median_ns))
+		snprintf(line + n, sizeof(line) - (size_t)n,
+			 "  %zu done, median %.4g ms", now->n_done,
+			 now->median_ns / 1e6);
+	if (width < sizeof(line))
+		line[width] = '\0';
+	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
+	is_drawn = 1;
 }
 
 void
 tty_clear_progress(void)
 {
-	if (tty_shows_progress())
+	if (is_drawn)
 		fputs("\r\033[K", stderr);
+	is_drawn = 0;
 }
