@@ -570,7 +570,8 @@ mean_time(const double *x, size_t n)
 {
 	struct sl_estimate mean = sl__student_mean(x, n, 0.05);
 
-	mean.lo = fmax(mean.lo, 0);
+	if (mean.lo < 0)
+		mean.lo = 0;
 	return mean;
 }
 

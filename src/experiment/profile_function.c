@@ -6,16 +6,17 @@
  * whose cost would spoil the times.
  */
 #include "profile_function.h"
+#include "scope.h"
 #include "status.h"
-
-#include <math.h>
 
 #include "banned.h"
 
-static enum sl_status
-check_options(const struct sl_profile_function_options *how,
-	      struct sl_error *err)
+enum sl_status
+sl__function_profile_check(const struct sl_profile_function_options *how,
+			   struct sl_error *err)
 {
+	if (!how)
+		return SL_OK;
 	if (how->struct_size != sizeof(*how))
 		return sl__fail(
 			err, SL_E_USAGE,
@@ -26,16 +27,6 @@ check_options(const struct sl_profile_function_options *how,
 				"not be below 0",
 				how->n_flops, how->n_bytes);
 	return SL_OK;
-}
-
-static struct sl_reading
-rate_of(double work, double ns, const char *undeclared)
-{
-	struct sl_reading r = {(double)NAN, undeclared};
-
-	if (work > 0 && ns > 0)
-		r = (struct sl_reading){1e9 * work / ns, NULL};
-	return r;
 }
 
 enum sl_status
@@ -52,9 +43,6 @@ sl__function_profile_init(struct sl__function_profile *profile,
 	*profile = (struct sl__function_profile){0};
 	if (options)
 		how = *options;
-	rc = check_options(&how, err);
-	if (rc)
-		return rc;
 	time.name = name;
 	time.time_s = how.time_s;
 	time.allocator = how.allocator;
@@ -70,12 +58,12 @@ sl__function_profile_init(struct sl__function_profile *profile,
 	}
 	profile->n_flops = how.n_flops;
 	profile->n_bytes = how.n_bytes;
-	profile->flops_per_s = rate_of(how.n_flops,
-				       profile->time->wall.median.value,
-				       "no FLOPs were declared");
-	profile->bytes_per_s = rate_of(how.n_bytes,
-				       profile->time->wall.median.value,
-				       "no bytes were declared");
+	profile->flops_per_s = sl__rate_of(how.n_flops,
+					   profile->time->wall.median.value,
+					   "no FLOPs were declared");
+	profile->bytes_per_s = sl__rate_of(how.n_bytes,
+					   profile->time->wall.median.value,
+					   "no bytes were declared");
 	return SL_OK;
 }
 

@@ -13,6 +13,12 @@ struct sl__function_profile {
 	struct sl_reading flops_per_s, bytes_per_s; /* over the median call */
 };
 
+/* NULL is right, and so are options of the known size within their range. */
+enum sl_status
+sl__function_profile_check(const struct sl_profile_function_options *how,
+			   struct sl_error *err) SL_CHECKED;
+
+/* 'options' have passed the check. */
 enum sl_status
 sl__function_profile_init(struct sl__function_profile *profile,
 			  const char *name, sl_function *fn, void *ctx,

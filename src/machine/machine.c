@@ -112,6 +112,9 @@ sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
 	}
 	hash = mix_number(hash, m->n_cpus_allowed);
 	hash = mix_number(hash, m->max_threads);
+#ifndef __OPTIMIZE__
+	hash = mix_text(hash, "not optimised"); /* slower than the machine */
+#endif
 	m->fingerprint =
 		sl__arena_format(arena, "%016llx", (unsigned long long)hash);
 	return m->fingerprint ? SL_OK : sl__fail_nomem(err);
@@ -249,6 +252,18 @@ recall(struct sl_machine *m, const struct request *request,
 			"this machine's ceilings are not measured yet");
 }
 
+/* A quick look that was kept does not answer a request for a long one. */
+static int
+is_long_enough(const struct sl_machine *m, const struct request *request)
+{
+	if (m->elapsed_s >= request->options.time_s / 2)
+		return 1;
+	sl__log(request->options.log,
+		"cached result ignored: it was measured for %.2g s only",
+		m->elapsed_s);
+	return 0;
+}
+
 /* From the cache unless 'fresh', else by measuring where that is allowed. */
 static enum sl_status
 find_out_what_it_can(struct sl_machine *m, const struct request *request,
@@ -261,7 +276,7 @@ find_out_what_it_can(struct sl_machine *m, const struct request *request,
 		rc = recall(m, request, arena, may_measure ? NULL : err);
 		if (rc == SL_E_NOMEM)
 			return sl__fail_nomem(err);
-		if (rc == SL_OK || !may_measure)
+		if (!may_measure || (rc == SL_OK && is_long_enough(m, request)))
 			return rc;
 	}
 	rc = measure(m, request, arena, err);

@@ -295,6 +295,7 @@ parse_all(struct parser *p, struct sl_machine *m)
 	m->elapsed_s = number(p);
 	expect(p, "\nmeasured ");
 	m->measured_at_s = number(p);
+	p->failed |= !isfinite(m->elapsed_s) || !isfinite(m->measured_at_s);
 	expect(p, "\npages ");
 	m->buffer_pages.value = words(p, '|');
 	m->buffer_pages.absent = words(p, '\n');

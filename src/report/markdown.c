@@ -40,6 +40,11 @@ put_escaped(struct sl_buf *out, const char *text, int opens_line)
 			opens_line = 0;
 			continue;
 		}
+		/* Asterisks before a blank would not be read as markup. */
+		while (!bold && mark == SL__STYLE_STRONG && text[1] == ' ') {
+			sl__buf_text(out, " ");
+			text++;
+		}
 		if (bold != (mark == SL__STYLE_STRONG) && (bold || text[1]))
 			sl__buf_text(out, "**");
 		bold = mark == SL__STYLE_STRONG && (bold || text[1]);

@@ -150,8 +150,10 @@ find_autocorrelation(struct sl_latency *out, struct column *c)
 		q += r * r / (n - (double)lag);
 	}
 	q *= n * (n + 2);
-	c->is_autocorrelated = fabs(out->autocorrelation) > 2 / sqrt(n) ||
-			       q > chi_squared;
+	/* With fewer than ten there is nothing to cut into blocks. */
+	c->is_autocorrelated =
+		c->n >= 10 &&
+		(fabs(out->autocorrelation) > 2 / sqrt(n) || q > chi_squared);
 }
 
 /* The first place of 'value' in sorted[0..n-1], which holds it. */
@@ -331,6 +333,8 @@ sl__distribution_of(struct sl_latency *out, const double *x, size_t n,
 	find_autocorrelation(out, &c);
 	prepare_resampling(&c);
 	out->mean = mean_of(&c);
+	if (out->mean.lo < 0)
+		out->mean.lo = 0; /* a time is not negative */
 	out->median = quantile_of(&c, 0.5);
 	out->p90 = quantile_of(&c, 0.9);
 	out->p95 = quantile_of(&c, 0.95);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_match.c - which rounds count, when it is settled, what is said. */
+#include "harness.h"
+#include "match.h"
+
+struct scene {
+	struct sl__arena arena;
+	struct sl__rng coin;
+	struct sl__match match;
+};
+
+static void
+set_scene(struct scene *s, size_t n, double margin)
+{
+	sl__arena_init(&s->arena, NULL);
+	sl__rng_init(&s->coin, 1);
+	assert_int_equal(
+		sl__match_init(&s->match, n, margin, 0.05, &s->coin, &s->arena),
+		SL_OK);
+	assert_int_equal(sl__match_reserve(&s->match, 64, &s->arena), SL_OK);
+}
+
+static void
+add_round(struct scene *s, const double *wall, int disturbed, double now_s)
+{
+	struct sl__round round = {wall, wall, disturbed, now_s};
+
+	sl__match_add(&s->match, &round);
+}
+
+static void
+few_disturbed_rounds_are_left_out(void **state)
+{
+	static const double wall[] = {1, 1.1};
+	struct sl_comparison row = {0};
+	struct scene s;
+
+	(void)state;
+	set_scene(&s, 2, 0.01);
+	for (int i = 0; i < 20; i++)
+		add_round(&s, wall, i % 4 == 3, i);
+	sl__match_conclude(&s.match, 1, &row);
+	assert_int_equal(row.n_disturbed, 5);
+	assert_int_equal(row.n_left_out, 5);
+	assert_int_equal(row.n_rounds, 15);
+	sl__arena_release(&s.arena);
+}
+
+/* On a machine where everything is disturbed something must be left. */
+static void
+many_disturbed_rounds_count(void **state)
+{
+	static const double wall[] = {1, 1.1};
+	struct sl_comparison row = {0};
+	struct scene s;
+
+	(void)state;
+	set_scene(&s, 2, 0.01);
+	for (int i = 0; i < 20; i++)
+		add_round(&s, wall, 1, i);
+	sl__match_conclude(&s.match, 1, &row);
+	assert_int_equal(row.n_disturbed, 20);
+	assert_int_equal(row.n_left_out, 0);
+	assert_int_equal(row.n_rounds, 20);
+	sl__arena_release(&s.arena);
+}
+
+static void
+settled_needs_verdict_and_rounds(void **state)
+{
+	/* B is slower each time, by 2 % and 10 % in turn. */
+	static const double near[] = {1, 1.02}, far[] = {1, 1.1};
+	struct sl_comparison row = {0};
+	struct scene s;
+	int n = 0;
+
+	(void)state;
+	set_scene(&s, 2, 0.01);
+	while (!sl__match_is_decided(&s.match)) {
+		assert_false(sl__match_is_settled(&s.match, 30));
+		add_round(&s, n % 2 ? near : far, 0, 100 + n);
+		n++;
+	}
+	/* The one-sided process at 2 / alpha: 7 wins of 7. */
+	assert_int_equal(n, 7);
+	while (!sl__match_is_settled(&s.match, 30)) {
+		add_round(&s, n % 2 ? near : far, 0, 100 + n);
+		n++;
+	}
+	assert_int_equal(n, 30);
+	sl__match_conclude(&s.match, 1, &row);
+	assert_int_equal(row.verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(row.gate, SL_GATE_REGRESSED);
+	assert_near(row.decided_after_s, 106, 0);
+	assert_near(row.margin, 0.01, 0);
+	sl__arena_release(&s.arena);
+}
+
+/* A ratio that is known well needs no further rounds. */
+static void
+narrow_interval_settles_early(void **state)
+{
+	static const double wall[] = {1, 1.1};
+	struct scene s;
+	int n = 0;
+
+	(void)state;
+	set_scene(&s, 2, 0.01);
+	for (; !sl__match_is_settled(&s.match, 50); n++)
+		add_round(&s, wall, 0, n);
+	assert_int_equal(n, 7);
+	sl__arena_release(&s.arena);
+}
+
+static void
+rounds_survive_growing(void **state)
+{
+	static const double wall[] = {1, 1.1, 0.8};
+	struct sl_comparison row = {0};
+	struct scene s;
+
+	(void)state;
+	set_scene(&s, 3, 0.01);
+	for (int i = 0; i < 100; i++) {
+		if (i == 64)
+			assert_int_equal(
+				sl__match_reserve(&s.match, 128, &s.arena),
+				SL_OK);
+		add_round(&s, wall, 0, i);
+	}
+	sl__match_conclude(&s.match, 2, &row);
+	assert_int_equal(row.n_rounds, 100);
+	assert_near(row.ratio.lo, 0.8, 1e-12);
+	assert_near(row.ratio.hi, 0.8, 1e-12);
+	assert_near(row.speedup, 1.25, 1e-12);
+	sl__arena_release(&s.arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_disturbed_rounds_are_left_out),
+		cmocka_unit_test(many_disturbed_rounds_count),
+		cmocka_unit_test(settled_needs_verdict_and_rounds),
+		cmocka_unit_test(narrow_interval_settles_early),
+		cmocka_unit_test(rounds_survive_growing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
