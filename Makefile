@@ -61,6 +61,8 @@ check-asan check-tsan check-clang: check-%: deps-dev
 	@$(call run_tests,build-$*)
 
 bench: all deps-dev
+	$(BUILD)/bench_scope_cost
+	$(BUILD)/bench_ceilings
 	@for script in $$(find bench -type f -perm -u+x | sort); do \
 		$$script $(BUILD)/sleuth || exit 1; done
 

@@ -88,14 +88,8 @@ cmd_machine(char **argv)
 		{options, sizeof(options) / sizeof(options[0]), &a},
 		output_group(&a.output),
 	};
-	const char **words;
-	size_t n_words;
-	int code;
+	int code = options_read_only(&help, groups, 2, argv);
 
-	code = options_read(&help, groups, 2, argv, &words, &n_words);
-	if (!code && n_words)
-		code = complain(help.name, EXIT_USAGE, "unexpected '%s'",
-				words[0]);
 	if (!code)
 		code = output_check(&a.output, help.name);
 	return code ? code : run(&a.machine, &a.output);

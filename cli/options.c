@@ -472,3 +472,18 @@ options_read(const struct command_help *help, const struct option_group *groups,
 	}
 	return code;
 }
+
+int
+options_read_only(const struct command_help *help,
+		  const struct option_group *groups, size_t n_groups,
+		  char **argv)
+{
+	const char **words;
+	size_t n_words;
+	int code = options_read(help, groups, n_groups, argv, &words, &n_words);
+
+	if (!code && n_words)
+		code = complain(help->name, EXIT_USAGE, "unexpected '%s'",
+				words[0]);
+	return code;
+}

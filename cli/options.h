@@ -61,6 +61,11 @@ int options_read(const struct command_help *help,
 		 const struct option_group *groups, size_t n_groups,
 		 char **argv, const char ***rest, size_t *n_rest);
 
+/* Like options_read() for a command that takes options alone. */
+int options_read_only(const struct command_help *help,
+		      const struct option_group *groups, size_t n_groups,
+		      char **argv);
+
 /* One line "sleuth bench: ..." on stderr; returns 'code'. */
 int complain(const char *command, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

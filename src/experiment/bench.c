@@ -85,17 +85,10 @@ check_options(const struct sl_bench_options *how, size_t n,
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				how->time_s);
-	if (!(how->margin < 1))
-		return sl__fail(err, SL_E_USAGE,
-				"margin of %g: must be below 1", how->margin);
 	if (!(how->precision > 0 && how->precision < 1))
 		return sl__fail(err, SL_E_USAGE,
 				"precision of %g: must be between 0 and 1",
 				how->precision);
-	if (!(how->alpha > 0 && how->alpha < 0.5))
-		return sl__fail(err, SL_E_USAGE,
-				"alpha of %g: must be between 0 and 0.5",
-				how->alpha);
 	if (how->n_runs > MAX_ROUNDS || how->max_runs > MAX_ROUNDS)
 		return sl__fail(err, SL_E_USAGE, "more than %d runs asked for",
 				MAX_ROUNDS);
@@ -707,12 +700,6 @@ with_defaults(const struct sl_bench_options *options)
 		how = *options;
 	if (how.precision == 0)
 		how.precision = 0.01;
-	if (how.margin == 0)
-		how.margin = 0.01;
-	if (how.margin < 0)
-		how.margin = 0;
-	if (how.alpha == 0)
-		how.alpha = 0.05;
 	if (how.min_runs == 0)
 		how.min_runs = 10;
 	if (!how.shell)
@@ -756,6 +743,8 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 				"sl_bench_options: struct_size is wrong");
 	how = with_defaults(options);
 	rc = check_options(&how, n, err);
+	if (!rc)
+		rc = sl__match_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
 	result = sl__boxed_new(&b.arena, how.allocator, sizeof(*result));

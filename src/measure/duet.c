@@ -64,13 +64,6 @@ check_options(const struct sl_compare_options *how, size_t n,
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				how->time_s);
-	if (!(how->margin < 1))
-		return sl__fail(err, SL_E_USAGE,
-				"margin of %g: must be below 1", how->margin);
-	if (!(how->alpha > 0) || how->alpha >= 0.5)
-		return sl__fail(err, SL_E_USAGE,
-				"alpha of %g: must be between 0 and 0.5",
-				how->alpha);
 	return SL_OK;
 }
 
@@ -291,12 +284,6 @@ with_defaults(const struct sl_compare_options *options)
 		how = *options;
 	if (how.time_s == 0)
 		how.time_s = 3;
-	if (how.margin == 0)
-		how.margin = 0.01;
-	if (how.margin < 0)
-		how.margin = 0;
-	if (how.alpha == 0)
-		how.alpha = 0.05;
 	if (how.min_rounds == 0)
 		how.min_rounds = 50;
 	if (how.seed == 0)
@@ -373,6 +360,8 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 				"sl_compare_options: struct_size is wrong");
 	how = with_defaults(options);
 	rc = check_options(&how, n, err);
+	if (!rc)
+		rc = sl__match_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
 	c = sl__boxed_new(&arena, how.allocator, sizeof(*c));

@@ -7,11 +7,31 @@
  */
 #include "match.h"
 #include "sign_test.h"
+#include "status.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "banned.h"
+
+enum sl_status
+sl__match_defaults(double *margin, double *alpha, struct sl_error *err)
+{
+	if (*margin == 0)
+		*margin = 0.01;
+	if (*margin < 0)
+		*margin = 0;
+	if (*alpha == 0)
+		*alpha = 0.05;
+	if (!(*margin < 1))
+		return sl__fail(err, SL_E_USAGE,
+				"margin of %g: must be below 1", *margin);
+	if (!(*alpha > 0 && *alpha < 0.5))
+		return sl__fail(err, SL_E_USAGE,
+				"alpha of %g: must be between 0 and 0.5",
+				*alpha);
+	return SL_OK;
+}
 
 enum sl_status
 sl__match_init(struct sl__match *match, size_t n, double margin, double alpha,

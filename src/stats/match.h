@@ -24,6 +24,13 @@ struct sl__opponent {
 	double decided_s; /* NaN while open */
 };
 
+/*
+ * Puts the defaults in place of zeros (margin 0.01, alpha 0.05; a negative
+ * margin means none) and checks the ranges.
+ */
+enum sl_status sl__match_defaults(double *margin, double *alpha,
+				  struct sl_error *err) SL_CHECKED;
+
 /* n >= 1 candidates; 'coin' decides ties and must outlive the match. */
 enum sl_status sl__match_init(struct sl__match *match, size_t n, double margin,
 			      double alpha, struct sl__rng *coin,
