@@ -7,9 +7,11 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "counting.h"
-#include "sleuth.h"
+#include "resident.h"
+#include "short_options.h"
 
-#include <sys/mman.h>
+#include <dirent.h>
+#include <sched.h>
 
 enum { MIB = 1 << 20 };
 
@@ -70,6 +72,10 @@ options_out_of_range_are_refused(void **state)
 	(void)state;
 	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, NULL),
 			 SL_E_USAGE);
+	assert_int_equal(
+		sl_measure_memory_of(&m, nothing, NULL, short_options(), NULL),
+		SL_E_USAGE);
+	assert_null(m);
 	how.struct_size = sizeof(how);
 	how.site_depth = 9;
 	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, NULL),
@@ -106,32 +112,38 @@ running_out_of_memory_leaks_nothing(void **state)
 	assert_true(n_failed >= 2);
 }
 
-/* 32 MiB of fresh pages, kept in *ctx, or given back when ctx is NULL. */
+/* Fresh pages, kept for the caller or given back at once. */
+struct pages {
+	size_t n_bytes;
+	int keep;
+	void *kept;
+};
+
 static int
 touch_pages(void *ctx)
 {
-	void **kept = ctx;
-	void *block = mmap(NULL, 32 * MIB, PROT_READ | PROT_WRITE,
+	struct pages *pages = ctx;
+	void *block = mmap(NULL, pages->n_bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (block == MAP_FAILED)
 		return 1;
-	memset(block, 1, 32 * MIB);
-	if (kept)
-		*kept = block;
+	memset(block, 1, pages->n_bytes);
+	if (pages->keep)
+		pages->kept = block;
 	else
-		munmap(block, 32 * MIB);
+		munmap(block, pages->n_bytes);
 	return 0;
 }
 
 static void
 resident_memory_says_what_it_is(void **state)
 {
-	void *kept = NULL;
+	struct pages pages = {.n_bytes = 32 * MIB, .keep = 1};
 	struct sl_memory *m;
 
 	(void)state;
-	m = measure(touch_pages, &kept, SL_MEMORY_RESIDENT);
+	m = measure(touch_pages, &pages, SL_MEMORY_RESIDENT);
 	assert_int_equal(m->method, SL_MEMORY_RESIDENT);
 	assert_string_equal(m->method_reason, "asked for resident memory");
 	assert_string_equal(m->n_allocations.absent, m->method_reason);
@@ -141,17 +153,98 @@ resident_memory_says_what_it_is(void **state)
 	assert_int_equal(m->pattern, SL_MEMORY_GROWING);
 	assert_int_equal(m->n_sites, 0);
 	assert_true(m->n_points >= 1);
-	munmap(kept, 32 * MIB);
+	munmap(pages.kept, pages.n_bytes);
 	sl_memory_free(m);
 }
 
+/* How often the only other thread went to sleep; -1 when it cannot be told. */
+static long
+sleeps_of_other_thread(void)
+{
+	static const char key[] = "\nvoluntary_ctxt_switches:";
+	DIR *tasks = opendir("/proc/self/task");
+	long n = -1;
+
+	for (struct dirent *e; tasks && (e = readdir(tasks));) {
+		char path[300], text[4096] = "";
+		const char *found;
+		FILE *file;
+
+		if (e->d_name[0] == '.' || atoi(e->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
+			 e->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+		fclose(file);
+		found = strstr(text, key);
+		if (found)
+			n = atol(found + sizeof(key) - 1);
+	}
+	if (tasks)
+		closedir(tasks);
+	return n;
+}
+
+/* Holds pages until the sampling thread, which sleeps after each sample, has
+ * slept twice: one sample at least began when all of them were there. */
+static int
+hold_pages(void *ctx)
+{
+	struct pages *pages = ctx;
+	long n_sleeps;
+	int failure;
+
+	pages->keep = 1;
+	failure = touch_pages(pages);
+	if (failure)
+		return failure;
+	n_sleeps = sleeps_of_other_thread();
+	while (n_sleeps >= 0 && sleeps_of_other_thread() < n_sleeps + 2)
+		sched_yield();
+	munmap(pages->kept, pages->n_bytes);
+	return n_sleeps < 0;
+}
+
+/* Below the high-water mark only samples can tell. */
+static void
+samples_see_a_peak_below_the_mark(void **state)
+{
+	struct pages pages = {.n_bytes = 16 * MIB};
+	struct sl__usage usage;
+	struct sl_memory *m;
+
+	(void)state;
+	sl__usage_read(&usage, SL_SCOPE_MEMORY);
+	assert_true(usage.resident_bytes + 2 * pages.n_bytes <
+		    usage.resident_peak_bytes);
+	m = measure(hold_pages, &pages, SL_MEMORY_RESIDENT);
+	assert_true(m->peak_bytes - m->baseline_bytes >= 12.0 * MIB);
+	assert_true(m->peak_bytes < (double)usage.resident_peak_bytes);
+	assert_int_equal(m->pattern, SL_MEMORY_SPIKE);
+	sl_memory_free(m);
+}
+
+/*
+ * More than all that was resident before: the process has a new high-water
+ * mark, so that the peak is seen even when the sampling thread gets no time
+ * between the last page touched and the first given back.
+ */
 static void
 resident_memory_sees_a_peak(void **state)
 {
-	struct sl_memory *m = measure(touch_pages, NULL, SL_MEMORY_RESIDENT);
+	struct sl__usage usage;
+	struct pages pages = {0};
+	struct sl_memory *m;
 
 	(void)state;
-	assert_true(m->peak_bytes - m->baseline_bytes >= 28.0 * MIB);
+	sl__usage_read(&usage, SL_SCOPE_MEMORY);
+	pages.n_bytes = usage.resident_peak_bytes + 32 * MIB;
+	m = measure(touch_pages, &pages, SL_MEMORY_RESIDENT);
+	assert_true(m->peak_bytes - m->baseline_bytes >=
+		    (double)pages.n_bytes - 4.0 * MIB);
 	assert_true(m->final_bytes - m->baseline_bytes <= 16.0 * MIB);
 	sl_memory_free(m);
 }
@@ -183,6 +276,7 @@ main(void)
 		cmocka_unit_test(running_out_of_memory_leaks_nothing),
 		cmocka_unit_test(resident_memory_says_what_it_is),
 		cmocka_unit_test(resident_memory_sees_a_peak),
+		cmocka_unit_test(samples_see_a_peak_below_the_mark),
 		cmocka_unit_test(without_the_interposer_it_says_so),
 	};
 

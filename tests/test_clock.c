@@ -81,6 +81,78 @@ a_stopped_clock_still_has_a_cost(void **state)
 	(void)calibrate((struct script){.cost_ns = 0, .step_ns = 1});
 }
 
+/*
+ * One time that a clock and a counter of three ticks a nanosecond show, 20 ns
+ * after each reading of either.  A reading whose number is in [from, to)
+ * is followed by 'pause_ns' of preemption.
+ */
+struct shared_time {
+	uint64_t now_ns, n_readings;
+	uint64_t every, from, to, pause_ns;
+};
+
+static uint64_t
+pass_time(struct shared_time *t)
+{
+	uint64_t shown_ns = t->now_ns;
+
+	t->now_ns += 20;
+	t->n_readings++;
+	if ((t->n_readings >= t->from && t->n_readings < t->to) ||
+	    (t->every && t->n_readings % t->every == 0))
+		t->now_ns += t->pause_ns;
+	return shown_ns;
+}
+
+static uint64_t
+shared_now_ns(void *ctx)
+{
+	return pass_time(ctx);
+}
+
+static uint64_t
+shared_ticks(void *ctx)
+{
+	return 3 * pass_time(ctx);
+}
+
+static double
+rate_over(struct shared_time t)
+{
+	struct sl_clock clock = {shared_now_ns, &t};
+	struct sl_clock counter = {shared_ticks, &t};
+
+	return sl__clock_rate(&counter, &clock);
+}
+
+/* Preempted for 1 ms, half of the window, between clock and counter. */
+static void
+preemption_does_not_falsify_a_rate(void **state)
+{
+	(void)state;
+	assert_near(rate_over((struct shared_time){0}), 3, 1e-9);
+	for (uint64_t n = 1; n <= 12; n++) {
+		struct shared_time t = {
+			.from = n, .to = n + 1, .pause_ns = 1000000};
+
+		assert_near(rate_over(t), 3, 1e-9);
+	}
+	assert_near(rate_over((struct shared_time){.every = 4,
+						   .pause_ns = 1000000}),
+		    3, 1e-9);
+}
+
+/* Never left alone, it ends all the same, as well as it can: 2.5 us of error
+ * at each end of at least 2 ms. */
+static void
+a_busy_machine_still_has_a_rate(void **state)
+{
+	struct shared_time t = {.to = UINT64_MAX, .pause_ns = 5000};
+
+	(void)state;
+	assert_near(rate_over(t), 3, 3 * 2 * 2500.0 / 2e6);
+}
+
 static void
 a_clock_given_is_the_clock_read(void **state)
 {
@@ -155,6 +227,8 @@ main(void)
 		cmocka_unit_test(interrupts_do_not_count),
 		cmocka_unit_test(a_coarse_clock_shows_its_step),
 		cmocka_unit_test(a_stopped_clock_still_has_a_cost),
+		cmocka_unit_test(preemption_does_not_falsify_a_rate),
+		cmocka_unit_test(a_busy_machine_still_has_a_rate),
 		cmocka_unit_test(a_clock_given_is_the_clock_read),
 		cmocka_unit_test(system_clocks_never_run_backwards),
 		cmocka_unit_test(work_takes_time),

@@ -241,6 +241,68 @@ the_mode_of_a_file_stays(void **state)
 	assert_int_equal(known.st_mode & 0777, 0600);
 }
 
+/* A mode that the umask would not give to a new file. */
+static void
+the_umask_does_not_narrow_a_file(void **state)
+{
+	mode_t mask = umask(0077);
+	char path[N_PATH];
+	struct stat known;
+
+	(void)state;
+	in_folder(path, "shared");
+	assert_int_equal(sl__file_write(path, "x", 1, NULL), SL_OK);
+	assert_int_equal(chmod(path, 0664), 0);
+	assert_int_equal(sl__file_write(path, "y", 1, NULL), SL_OK);
+	umask(mask);
+	assert_int_equal(stat(path, &known), 0);
+	assert_int_equal(known.st_mode & 0777, 0664);
+}
+
+/* One to a file and one to nothing; both stay links. */
+static void
+links_are_followed(void **state)
+{
+	char path[N_PATH], to_file[N_PATH], to_nothing[N_PATH];
+	struct stat known;
+
+	(void)state;
+	in_folder(path, "real");
+	assert_int_equal(sl__file_write(path, "old", 3, NULL), SL_OK);
+	assert_int_equal(symlink("real", in_folder(to_file, "link")), 0);
+	assert_int_equal(sl__file_write(to_file, "new", 3, NULL), SL_OK);
+	check_content(path, "new", 3);
+	assert_int_equal(symlink("later", in_folder(to_nothing, "empty")), 0);
+	assert_int_equal(sl__file_write(to_nothing, "new", 3, NULL), SL_OK);
+	check_content(in_folder(path, "later"), "new", 3);
+	assert_int_equal(lstat(to_file, &known), 0);
+	assert_true(S_ISLNK(known.st_mode));
+	assert_int_equal(lstat(to_nothing, &known), 0);
+	assert_true(S_ISLNK(known.st_mode));
+	assert_int_equal(entries(0), 4);
+}
+
+/* What a process with this number left when it was killed, by any name. */
+static void
+stale_files_beside_are_no_obstacle(void **state)
+{
+	static const char *const endings[] = {".part", ".0.part", ".1.part"};
+	char name[N_NAME], path[N_PATH];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "a.%ld%s", (long)getpid(),
+			 endings[i]);
+		in_folder(path, name);
+		assert_int_equal(sl__file_write(path, "stale", 5, NULL), SL_OK);
+	}
+	assert_int_equal(sl__file_write(in_folder(path, "a"), "x", 1, NULL),
+			 SL_OK);
+	check_content(path, "x", 1);
+	check_content(in_folder(path, name), "stale", 5);
+	assert_int_equal(entries(0), 4);
+}
+
 static void
 folders_are_made_with_those_above(void **state)
 {
@@ -280,6 +342,9 @@ main(void)
 		in_a_folder(a_device_is_written_in_place),
 		in_a_folder(names_too_long_are_refused),
 		in_a_folder(the_mode_of_a_file_stays),
+		in_a_folder(the_umask_does_not_narrow_a_file),
+		in_a_folder(links_are_followed),
+		in_a_folder(stale_files_beside_are_no_obstacle),
 		in_a_folder(folders_are_made_with_those_above),
 	};
 

@@ -4,8 +4,10 @@
  * and what stands out are on the page, JSON is one document, and a failure
  * or a format that does not exist writes nothing.
  */
+#define _GNU_SOURCE
 #include "harness.h"
 #include "json_check.h"
+#include "short_options.h"
 #include "sleuth.h"
 
 static int
@@ -87,6 +89,9 @@ failures_write_nothing(void **state)
 	assert_int_equal(
 		sl_profile_function(&out, "fails", fails, NULL, &how, NULL),
 		SL_E_USAGE);
+	assert_int_equal(sl_profile_function(&out, "fails", fails, NULL,
+					     short_options(), NULL),
+			 SL_E_USAGE);
 	how.render = NULL;
 	how.n_flops = -1;
 	assert_int_equal(

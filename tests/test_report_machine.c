@@ -5,6 +5,7 @@
  * and a machine without ceilings is no crash.
  */
 #include "harness.h"
+#include "comma_locale.h"
 #include "json_check.h"
 #include "recorded_machine.h"
 #include "roofline.h"
@@ -79,6 +80,9 @@ json_holds_the_figures_and_the_absences(void **state)
 		    100, 0);
 	assert_false(
 		json_has(t, "machine.ceilings.memory[4].traffic_per_byte"));
+	assert_true(json_is(t, "machine.ceilings.elapsed_ms", "11750"));
+	assert_true(json_is(t, "machine.ceilings.measured_at",
+			    "\"2023-11-14T22:13:20Z\""));
 	assert_near(json_number_at(t, "roofline.peak_gflops_per_s"), 128, 1e-9);
 	assert_near(json_number_at(t, "roofline.bandwidth_gbytes_per_s"), 16,
 		    1e-9);
@@ -136,8 +140,8 @@ every_csv_line_has_as_many_fields(void **state)
 		n_lines++;
 	}
 	assert_int_equal(n_lines, 1 + m.n_peaks + m.n_levels + m.n_points);
-	assert_has(&out, "peak,f32,AVX2,256,2,,,op/s,1.28e+11,");
-	assert_has(&out, "\"not exercised\"");
+	assert_has(&out, "peak,f32,AVX2,256,2,,,op/s,128000000000,");
+	assert_has(&out, ",not exercised\n");
 	sl_buf_release(&out);
 }
 
@@ -164,6 +168,31 @@ the_svg_is_whole_and_stands_alone(void **state)
 	assert_int_equal(count_of(&out, "href"), 0);
 	assert_int_equal(count_of(&out, "nan"), 0);
 	sl_buf_release(&out);
+}
+
+/* Coordinates and columns are the same where people write 1,5. */
+static void
+a_locale_with_a_comma_changes_no_number(void **state)
+{
+	struct sl_machine m = recorded_machine();
+	struct sl_buf plain = render(&m, SL_FORMAT_CSV, 0), csv, svg;
+
+	(void)state;
+	if (!comma_locale_begin()) {
+		sl_buf_release(&plain);
+		skip();
+	}
+	csv = render(&m, SL_FORMAT_CSV, 0);
+	svg = render(&m, SL_FORMAT_SVG, 0);
+	comma_locale_end();
+	assert_string_equal(csv.data, plain.data);
+	assert_has(&svg, "x1=\"80\"");
+	assert_has(&svg, "x=\"308.8\"");
+	for (const char *at = svg.data; (at = strstr(at, "=\"")); at++)
+		assert_true(strcspn(at + 2, ",") > strcspn(at + 2, "\""));
+	sl_buf_release(&plain);
+	sl_buf_release(&csv);
+	sl_buf_release(&svg);
 }
 
 static void
@@ -231,6 +260,7 @@ main(void)
 		cmocka_unit_test(ascii_means_ascii),
 		cmocka_unit_test(every_csv_line_has_as_many_fields),
 		cmocka_unit_test(the_svg_is_whole_and_stands_alone),
+		cmocka_unit_test(a_locale_with_a_comma_changes_no_number),
 		cmocka_unit_test(a_roofline_has_its_ridge_where_it_must),
 		cmocka_unit_test(a_machine_without_ceilings_says_so),
 		cmocka_unit_test(other_formats_are_refused),

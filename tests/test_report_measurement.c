@@ -75,6 +75,7 @@ text_says_that_samples_are_means(void **state)
 	assert_non_null(strstr(out.data, "5.00 ms  [4.95, 5.10]"));
 	assert_non_null(strstr(out.data, "100 calls a sample"));
 	assert_non_null(strstr(out.data, "3 left out as warm-up"));
+	assert_non_null(strstr(out.data, "seed    3\n"));
 	sl_buf_release(&out);
 }
 
@@ -141,6 +142,72 @@ comparisons_keep_their_verdicts(void **state)
 	sl_buf_release(&csv);
 }
 
+/* The page of one comparison; the caller releases the buffer. */
+static void
+compare(struct sl_buf *out, double margin, double minimum_detectable)
+{
+	struct sl_comparison row =
+		planted_comparison("old", "new", 1.25, SL_VERDICT_SLOWER);
+	struct sl_comparisons c = {.n = 1,
+				   .rows = &row,
+				   .noise = planted_noise(),
+				   .elapsed_s = 3,
+				   .seed = 77};
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.n_columns = 120};
+
+	row.margin = margin;
+	row.minimum_detectable = minimum_detectable;
+	row.n_left_out = 0;
+	memset(out, 0, sizeof(*out));
+	assert_int_equal(sl_comparisons_render(&c, &how, out, NULL), SL_OK);
+}
+
+static void
+assert_page_of(double margin, double minimum_detectable, const char *part)
+{
+	struct sl_buf out;
+
+	compare(&out, margin, minimum_detectable);
+	if (!strstr(out.data, part))
+		print_error("no \"%s\" in:\n%s\n", part, out.data);
+	assert_non_null(strstr(out.data, part));
+	sl_buf_release(&out);
+}
+
+/*
+ * Time shrinks what is beyond the margin, not the margin.  1.01 * 1.01^2 - 1
+ * is two steps of 1 % beyond a margin of 1 %: four times the 3 s.  Scaling
+ * the whole 3.03 % would have said 27.5 s, and 0.75 s for 1.0 %.
+ */
+static void
+time_for_one_percent_leaves_the_margin_alone(void **state)
+{
+	struct sl_buf out;
+
+	(void)state;
+	assert_page_of(0.01, 1.01 * 1.01 * 1.01 - 1,
+		       "could see a change of 3.03 %; 1 % beyond the margin "
+		       "of 1 % takes about 12.00 s");
+	assert_page_of(0, 1.01 * 1.01 - 1,
+		       "could see a change of 2.01 %; 1 % takes about 12.00 s");
+	assert_page_of(0.01, 0.015,
+		       "could see a change of 1.5 %, less than 1 % beyond the "
+		       "margin of 1 %\n");
+	assert_page_of(0, 0.005, "could see a change of 0.5 %, less than 1 %");
+	compare(&out, 0.01, (double)NAN);
+	assert_null(strstr(out.data, "power"));
+	sl_buf_release(&out);
+}
+
+static void
+a_page_names_its_seed_and_only_rounds_left_out(void **state)
+{
+	(void)state;
+	assert_page_of(0.01, 0.02, "seed   77\n");
+	assert_page_of(0.01, 0.02, "  (42 rounds)\n");
+}
+
 int
 main(void)
 {
@@ -150,6 +217,9 @@ main(void)
 		cmocka_unit_test(csv_has_every_sample),
 		cmocka_unit_test(hyperfine_has_no_functions),
 		cmocka_unit_test(comparisons_keep_their_verdicts),
+		cmocka_unit_test(time_for_one_percent_leaves_the_margin_alone),
+		cmocka_unit_test(
+			a_page_names_its_seed_and_only_rounds_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,9 +67,6 @@ scopes(const struct sl_scope_row *rows, size_t n)
 	return s;
 }
 
-/* 100 GFLOP/s and 20 GB/s a core, four of them. */
-static const struct sl__roof ROOF = {NULL, 100e9, 400e9, 20e9, 50e9};
-
 static int
 says(const struct sl__insights *insights, const char *sentence)
 {
@@ -91,7 +88,7 @@ nothing_stands_out_in_plain_scopes(void **state)
 	struct sl__insights insights;
 
 	(void)state;
-	sl__insights_of_scopes(&insights, &s, &ROOF);
+	sl__insights_of_scopes(&insights, &s, NULL);
 	assert_int_equal(insights.n, 0);
 }
 
@@ -106,52 +103,10 @@ time_in_few_scopes_stands_out(void **state)
 	struct sl__insights insights;
 
 	(void)state;
-	sl__insights_of_scopes(&insights, &s, &ROOF);
+	sl__insights_of_scopes(&insights, &s, NULL);
 	assert_int_equal(insights.n, 1);
 	assert_true(says(&insights, "85 % of the time is in 2 of 5 scopes, "
 				    "most of it in a."));
-}
-
-static void
-rates_are_held_against_the_right_ceiling(void **state)
-{
-	struct sl_scope_row rows[] = {row("core", 1000, 0.4, 1),
-				      row("team", 1000, 0.3, 1),
-				      row("wrong", 1000, 0.3, 1)};
-	struct sl_scopes s = scopes(rows, 3);
-	struct sl__insights insights;
-
-	(void)state;
-	rows[0].flops_per_s = (struct sl_reading){31e9, NULL};
-	rows[1].bytes_per_s = (struct sl_reading){40e9, NULL};
-	rows[2].flops_per_s = (struct sl_reading){600e9, NULL};
-	sl__insights_of_scopes(&insights, &s, &ROOF);
-	assert_int_equal(insights.n, 3);
-	assert_true(says(&insights, "core runs at 31 % of one core's f32 peak "
-				    "(31.0 GFLOP/s of 100 GFLOP/s)."));
-	assert_true(says(&insights,
-			 "team runs at 80 % of the machine's memory bandwidth "
-			 "(40.0 GB/s of 50.0 GB/s)."));
-	assert_true(says(&insights,
-			 "wrong would run at 150 % of the machine's f32 peak, "
-			 "which is impossible: the declared work is too large, "
-			 "or was done elsewhere."));
-}
-
-/* Without a description of the machine nothing is said about shares. */
-static void
-rates_need_a_roof(void **state)
-{
-	const struct sl__roof none = {"run `sleuth machine` first", (double)NAN,
-				      (double)NAN, (double)NAN, (double)NAN};
-	struct sl_reading rate = {31e9, NULL};
-	struct sl__insights insights = {0};
-	struct sl__roof_share share = sl__roof_flops_share(&none, rate);
-
-	(void)state;
-	assert_string_equal(share.share.absent, none.absent);
-	sl__insight_rates(&insights, "x", rate, rate, &none);
-	assert_int_equal(insights.n, 0);
 }
 
 static void
@@ -169,7 +124,7 @@ variation_and_resources_stand_out(void **state)
 	rows[0].freed_bytes = (struct sl_reading){1e6, NULL};
 	s.pair_ns = 150;
 	rows[1].mean.value = 2000;
-	sl__insights_of_scopes(&insights, &s, &ROOF);
+	sl__insights_of_scopes(&insights, &s, NULL);
 	assert_int_equal(insights.n, 5); /* few: p99 was refused */
 	assert_true(says(&insights, "a varies a lot: p99 is 6.0 x p50."));
 	assert_true(says(&insights, "a is off the CPU for 35 % of its time: "
@@ -200,6 +155,16 @@ json_has_every_field(void **state)
 	assert_true(json_is(out.data, "schema", "1"));
 	assert_true(json_is(out.data, "scopes[0].calls", "1000"));
 	assert_true(json_is(out.data, "scopes[0].latency.p99_ms", "0.001"));
+	assert_true(json_is(out.data, "scopes[0].latency.p99_ci95_ms.lo",
+			    "0.0009"));
+	assert_close(
+		json_number_at(out.data, "scopes[0].latency.p90_ci95_ms.hi"),
+		0.0011, 1e-12);
+	assert_true(json_has(out.data, "scopes[0].latency.p95_ci95_ms.hi"));
+	assert_true(json_is(out.data, "scopes[0].latency.mean_ci95_ms.lo",
+			    "0.0009"));
+	assert_true(json_is(out.data, "scopes[1].latency.p99_ci95_ms_absent",
+			    "\"needs n >= 368\""));
 	assert_true(json_is(out.data, "scopes[0].gflops_per_s", "2"));
 	assert_true(json_is(out.data, "scopes[0].parent", "null"));
 	assert_true(json_is(out.data, "scopes[0].compute_efficiency", "null"));
@@ -245,6 +210,31 @@ pages_say_what_was_dropped(void **state)
 	}
 	how.format = SL_FORMAT_SVG;
 	assert_int_equal(sl_scopes_render(&s, &how, &out, NULL), SL_E_USAGE);
+	sl_buf_release(&out);
+}
+
+/* Every figure has its error, where there is room for it. */
+static void
+a_verbose_page_shows_intervals(void **state)
+{
+	struct sl_scope_row rows[] = {row("matmul", 10, 1, 1)};
+	struct sl_scopes s = scopes(rows, 1);
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = SL_FORMAT_MARKDOWN};
+	struct sl_buf out = {0};
+
+	(void)state;
+	rows[0].mean = estimate(2000, 0);
+	rows[0].p90 = estimate(3000, 0);
+	assert_int_equal(sl_scopes_render(&s, &how, &out, NULL), SL_OK);
+	assert_null(strstr(out.data, "intervals"));
+	sl_buf_release(&out);
+	how.verbose = 1;
+	assert_int_equal(sl_scopes_render(&s, &how, &out, NULL), SL_OK);
+	assert_non_null(strstr(out.data, "95 % intervals"));
+	assert_non_null(strstr(out.data, "[1.80, 2.20]"));
+	assert_non_null(strstr(out.data, "[2.70, 3.30]"));
+	assert_non_null(strstr(out.data, "needs n >= 368"));
 	sl_buf_release(&out);
 }
 
@@ -351,11 +341,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_stands_out_in_plain_scopes),
 		cmocka_unit_test(time_in_few_scopes_stands_out),
-		cmocka_unit_test(rates_are_held_against_the_right_ceiling),
-		cmocka_unit_test(rates_need_a_roof),
 		cmocka_unit_test(variation_and_resources_stand_out),
 		cmocka_unit_test(json_has_every_field),
 		cmocka_unit_test(pages_say_what_was_dropped),
+		cmocka_unit_test(a_verbose_page_shows_intervals),
 		cmocka_unit_test(memory_has_its_section),
 		cmocka_unit_test(resident_memory_says_why),
 	};

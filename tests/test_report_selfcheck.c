@@ -69,6 +69,11 @@ json_has_every_rate(void **state)
 	assert_near(json_number_at(t, "selfcheck.rows[1].rate_ci95.lo"), 0.93,
 		    1e-12);
 	assert_true(json_is(t, "selfcheck.rows[1].median_ms", "50"));
+	assert_near(json_number_at(t, "selfcheck.rows[1].median_ci95_ms.lo"),
+		    40, 1e-12);
+	assert_near(json_number_at(t, "selfcheck.rows[1].median_ci95_ms.hi"),
+		    60, 1e-12);
+	assert_true(json_is(t, "selfcheck.rows[0].median_ci95_ms", "null"));
 	assert_true(json_is(t, "seed", "9"));
 	sl_buf_release(&out);
 }
@@ -108,7 +113,7 @@ csv_has_a_line_for_each_change(void **state)
 
 	(void)state;
 	render(&out, 0, (struct sl_render_options){.format = SL_FORMAT_CSV});
-	assert_non_null(strstr(out.data, "\n0,200,0,0,0,-0.01,0.01,\n"));
+	assert_non_null(strstr(out.data, "\n0,200,0,0,0,-0.01,0.01,,,\n"));
 	assert_non_null(strstr(out.data, "\n0.01,200,190,188,0.94,"));
 	sl_buf_release(&out);
 }

@@ -159,7 +159,7 @@ misuse_is_counted(void **state)
 	(void)state;
 	outer = sl_scope_begin("outer", 0);
 	inner = sl_scope_begin("inner", 0);
-	sl_scope_end(&outer); /* closes inner: 1 */
+	sl_scope_end(&outer); /* forgets inner: 1 */
 	sl_scope_end(&inner); /* too late: 2 */
 	sl_scope_end(&inner); /* closed by now: nothing */
 	sl_scope_end(&none);
@@ -170,6 +170,36 @@ misuse_is_counted(void **state)
 	assert_int_equal(s->n_unbalanced, 2);
 	assert_int_equal(row_of(s, "outer")->n_calls, 1);
 	assert_int_equal(row_of(s, "inner")->n_calls, 0);
+	sl_scopes_free(s);
+}
+
+/* The books close: what was inside a forgotten scope is not counted twice,
+ * and what it declared is not lost. */
+static void
+a_forgotten_scope_belongs_to_the_one_around(void **state)
+{
+	const struct sl_scope_row *outer_row, *leaf_row;
+	struct sl_scope outer, inner, leaf;
+	struct sl_scopes *s;
+
+	(void)state;
+	outer = sl_scope_begin("outer", 0);
+	inner = sl_scope_begin("inner", 0);
+	sl_scope_work(&inner, 5, 7);
+	leaf = sl_scope_begin("leaf", 0);
+	for (volatile int k = 0; k < 100000; k++)
+		;
+	sl_scope_end(&leaf);
+	sl_scope_end(&outer);
+	s = take();
+	outer_row = row_of(s, "outer");
+	leaf_row = row_of(s, "leaf");
+	assert_int_equal(row_of(s, "inner")->n_calls, 0);
+	assert_int_equal(s->n_unbalanced, 1);
+	assert_near(outer_row->self_ns + leaf_row->total_ns,
+		    outer_row->total_ns, 1e-6);
+	assert_near(outer_row->n_flops, 5, 0);
+	assert_near(outer_row->n_bytes, 7, 0);
 	sl_scopes_free(s);
 }
 
@@ -312,6 +342,8 @@ main(void)
 		cmocka_unit_test_setup(recursion_is_counted_once, reset),
 		cmocka_unit_test_setup(a_block_closes_its_scope, reset),
 		cmocka_unit_test_setup(misuse_is_counted, reset),
+		cmocka_unit_test_setup(
+			a_forgotten_scope_belongs_to_the_one_around, reset),
 		cmocka_unit_test_setup(threads_that_ended_keep_their_part,
 				       reset),
 		cmocka_unit_test_setup(a_scope_of_another_thread_stays_open,

@@ -70,12 +70,39 @@ scopes_report_what_they_allocate(void **state)
 	sl_scopes_free(s);
 }
 
+/* Opening a scope lowers the watermarks; forgetting it puts them back. */
+static void
+a_forgotten_scope_hides_no_peak(void **state)
+{
+	struct sl_scope outer, inner;
+	struct sl_scopes *s;
+
+	(void)state;
+	sl_scope_reset();
+	for (int i = 0; i < 10; i++) {
+		outer = sl_scope_begin("around", SL_SCOPE_MEMORY);
+		sink = malloc(MIB);
+		free(sink);
+		inner = sl_scope_begin("forgotten", SL_SCOPE_MEMORY);
+		(void)inner;
+		sl_scope_end(&outer);
+	}
+	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
+	assert_int_equal(s->n_rows, 1);
+	assert_int_equal(s->n_unbalanced, 10);
+	assert_true(s->rows[0].live_peak_bytes.value >= MIB);
+	/* One block makes each tooth: needs the largest block too. */
+	assert_string_equal(s->rows[0].pattern, "temporary copies");
+	sl_scopes_free(s);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scopes_do_not_allocate),
 		cmocka_unit_test(scopes_report_what_they_allocate),
+		cmocka_unit_test(a_forgotten_scope_hides_no_peak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,8 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "resident.h"
-#include "sleuth.h"
+#include "scope.h"
 
 #include <sys/mman.h>
 
@@ -154,16 +153,14 @@ top_takes_the_dearest(void **state)
 }
 
 static void
-statm_is_read_as_documented(void **state)
+rates_need_work_and_time(void **state)
 {
-	uint64_t pages = 0;
-
 	(void)state;
-	assert_true(sl__statm_resident_pages(&pages, "2110 385 330 8 0 97 0"));
-	assert_int_equal(pages, 385);
-	assert_false(sl__statm_resident_pages(&pages, ""));
-	assert_false(sl__statm_resident_pages(&pages, "12"));
-	assert_false(sl__statm_resident_pages(&pages, "12 x"));
+	assert_close(sl__rate_of(500, 1000, "none").value, 5e8, 1e-15);
+	assert_string_equal(sl__rate_of(0, 1000, "none").absent, "none");
+	assert_string_equal(sl__rate_of(500, 0, "none").absent,
+			    "too short to time");
+	assert_true(isnan(sl__rate_of(500, 0, "none").value));
 }
 
 int
@@ -175,7 +172,7 @@ main(void)
 		cmocka_unit_test_setup(resources_are_absent_unless_asked_for,
 				       reset),
 		cmocka_unit_test_setup(top_takes_the_dearest, reset),
-		cmocka_unit_test(statm_is_read_as_documented),
+		cmocka_unit_test(rates_need_work_and_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

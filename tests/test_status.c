@@ -105,6 +105,27 @@ long_messages_are_cut(void **state)
 	assert_memory_equal(err.text, "outer: aaa", 10);
 }
 
+/* Names come from outside, and the text is promised to be one line. */
+static void
+control_characters_do_not_get_through(void **state)
+{
+	struct sl_error err = {SL_OK, ""};
+
+	(void)state;
+	(void)sl__fail(&err, SL_E_IO, "%s", "a\nb\tc\r\033[31m\x7f");
+	assert_string_equal(err.text, "a?b?c??[31m?");
+	(void)sl__fail_errno(&err, SL_E_IO, ENOENT, "%s", "a\n.csv");
+	assert_string_equal(err.text, "a?.csv: No such file or directory");
+	(void)sl__within(&err, SL_E_IO, "two\nlines");
+	assert_string_equal(err.text,
+			    "two?lines: a?.csv: No such file or directory");
+	/* U+009B opens an escape sequence too; a no-break space is text. */
+	(void)sl__fail(&err, SL_E_IO,
+		       "\xc2\x9b"
+		       "31m \xc2\xa0 \xc2\xb5s \xe2\x82\xac");
+	assert_string_equal(err.text, "??31m \xc2\xa0 \xc2\xb5s \xe2\x82\xac");
+}
+
 int
 main(void)
 {
@@ -115,6 +136,7 @@ main(void)
 		cmocka_unit_test(errno_is_told_in_words),
 		cmocka_unit_test(where_it_was_goes_in_front),
 		cmocka_unit_test(long_messages_are_cut),
+		cmocka_unit_test(control_characters_do_not_get_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

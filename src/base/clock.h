@@ -25,6 +25,13 @@ void sl__clock_calibrate(struct sl__clock_cost *out,
 			 const struct sl_clock *clock);
 
 /*
+ * Units of 'counter', another clock, in a nanosecond of 'clock'; takes some
+ * 2 ms of the latter.  A thread preempted meanwhile does not falsify it.
+ */
+double sl__clock_rate(const struct sl_clock *counter,
+		      const struct sl_clock *clock);
+
+/*
  * Ticks: the cheapest counter that runs at a constant rate on all cores (the
  * invariant time stamp counter, about 10 ns a reading), or the monotonic
  * clock where there is none.  sl__ticks_per_ns() measures the rate once per

@@ -12,14 +12,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "banned.h"
 
-enum { PATH_BYTES = 4096 };
+enum {
+	PATH_BYTES = PATH_MAX,
+	MAX_NAMES = 16 /* tried for the file beside; one is the rule */
+};
 
 enum sl_status
 sl__file_read(struct sl_buf *out, const char *path, size_t max_bytes,
@@ -71,10 +76,10 @@ write_all(int fd, const char *bytes, size_t n_bytes)
 }
 
 static enum sl_status
-write_in_place(const char *path, const char *bytes, size_t n_bytes,
+write_in_place(const char *path, const char *bytes, size_t n_bytes, int flags,
 	       struct sl_error *err)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
 	int error;
 
 	if (fd < 0)
@@ -87,35 +92,74 @@ write_in_place(const char *path, const char *bytes, size_t n_bytes,
 	return SL_OK;
 }
 
-enum sl_status
-sl__file_write(const char *path, const char *bytes, size_t n_bytes,
-	       struct sl_error *err)
+/*
+ * Opens a new file beside 'path' and leaves its name in 'beside'; -1 with
+ * errno.  A name may be taken by what an earlier process with the same
+ * number left behind when it was killed.
+ */
+static int
+open_beside(char beside[PATH_BYTES], const char *path, mode_t mode)
+{
+	int fd = -1;
+
+	errno = EEXIST;
+	for (int i = 0; i < MAX_NAMES && fd < 0 && errno == EEXIST; i++) {
+		if (snprintf(beside, PATH_BYTES, "%s.%ld.%d.part", path,
+			     (long)getpid(), i) >= PATH_BYTES) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			  mode);
+	}
+	return fd;
+}
+
+/*
+ * Writes beside the regular or missing file 'path' and renames.  'known' is
+ * the file as it was, or NULL.  Returns an errno value.
+ */
+static int
+replace(const char *path, const char *bytes, size_t n_bytes,
+	const struct stat *known)
 {
 	char beside[PATH_BYTES];
-	struct stat known;
-	mode_t mode = 0666;
-	int error, fd;
+	mode_t mode = known ? known->st_mode & 0777 : 0666;
+	int error, fd = open_beside(beside, path, mode);
 
-	if (stat(path, &known) == 0) {
-		if (!S_ISREG(known.st_mode))
-			return write_in_place(path, bytes, n_bytes, err);
-		mode = known.st_mode & 0777;
-	}
-	if (snprintf(beside, sizeof(beside), "%s.%ld.part", path,
-		     (long)getpid()) >= (int)sizeof(beside))
-		return sl__fail(err, SL_E_IO, "%s: name too long", path);
-	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0)
-		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+		return errno;
 	error = write_all(fd, bytes, n_bytes);
+	/* open() took the umask off the mode. */
+	if (!error && known && fchmod(fd, mode))
+		error = errno;
 	if (close(fd) && !error)
 		error = errno;
 	if (!error && rename(beside, path))
 		error = errno;
-	if (error) {
+	if (error)
 		unlink(beside);
+	return error;
+}
+
+enum sl_status
+sl__file_write(const char *path, const char *bytes, size_t n_bytes,
+	       struct sl_error *err)
+{
+	char target[PATH_MAX];
+	struct stat known, itself;
+	int error, exists = stat(path, &known) == 0;
+
+	if (exists && !S_ISREG(known.st_mode))
+		return write_in_place(path, bytes, n_bytes, 0, err);
+	if (!exists && lstat(path, &itself) == 0)
+		return write_in_place(path, bytes, n_bytes, O_CREAT, err);
+	if (exists && !realpath(path, target))
+		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+	error = replace(exists ? target : path, bytes, n_bytes,
+			exists ? &known : NULL);
+	if (error)
 		return sl__fail_errno(err, SL_E_IO, error, "%s", path);
-	}
 	return SL_OK;
 }
 

@@ -15,8 +15,9 @@ enum sl_status sl__file_read(struct sl_buf *out, const char *path,
 
 /*
  * Makes 'path' hold exactly these bytes, or leaves it as it was: they are
- * written to a file beside it that then takes its name.  A path that is not
- * a regular file (/dev/stdout, a pipe) is written directly.
+ * written to a file beside it that then takes its name and its mode.  Links
+ * are followed.  A path that is not a regular file (/dev/stdout, a pipe) and
+ * a link to nothing are written directly.
  */
 enum sl_status sl__file_write(const char *path, const char *bytes,
 			      size_t n_bytes, struct sl_error *err) SL_CHECKED;

@@ -2,11 +2,11 @@
 /* json.c - writing JSON: commas, indentation, escapes, absence. */
 #include "json.h"
 #include "buf.h"
+#include "number.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "banned.h"
 
@@ -142,7 +142,7 @@ sl__json_text(struct sl__json *json, const char *key, const char *text)
 void
 sl__json_number(struct sl__json *json, const char *key, double value)
 {
-	char text[32];
+	char text[SL__NUMBER_BYTES];
 
 	if (!isfinite(value)) {
 		if (key) {
@@ -154,16 +154,7 @@ sl__json_number(struct sl__json *json, const char *key, double value)
 		return;
 	}
 	begin_member(json, key);
-	/* 15 digits where they suffice, 17 where they do not. */
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) < value || strtod(text, NULL) > value)
-		snprintf(text, sizeof(text), "%.17g", value);
-	/* The program's locale may write a comma. */
-	for (char *p = text; *p; p++) {
-		if (*p == ',')
-			*p = '.';
-	}
-	sl__buf_text(json->out, text);
+	sl__buf_text(json->out, sl__number_text(text, value));
 }
 
 void

@@ -14,6 +14,7 @@
 #include "call_site.h"
 #include "clock.h"
 #include "interposer.h"
+#include "reading.h"
 #include "resident.h"
 #include "scope.h"
 #include "status.h"
@@ -68,6 +69,7 @@ struct memory_run {
 	struct sl__live_series series;
 };
 
+/* The size first: a shorter struct has none of the other members. */
 static enum sl_status
 check_options(const struct sl_memory_options *how, struct sl_error *err)
 {
@@ -200,14 +202,6 @@ fill_sites(const struct memory_run *run, struct sl__alloc_record *record,
 	return SL_OK;
 }
 
-static struct sl_reading
-reading(uint64_t value)
-{
-	struct sl_reading r = {(double)value, NULL};
-
-	return r;
-}
-
 static enum sl_status
 fill_recorded(struct memory_run *run, struct sl__alloc_record *record,
 	      struct sl_error *err)
@@ -217,12 +211,12 @@ fill_recorded(struct memory_run *run, struct sl__alloc_record *record,
 
 	m->peak_bytes = m->baseline_bytes + (double)record->net_peak_bytes;
 	m->final_bytes = m->baseline_bytes + (double)record->net_bytes;
-	m->n_allocations = reading(record->n_allocations);
-	m->n_frees = reading(record->n_frees);
-	m->allocated_bytes = reading(record->allocated_bytes);
-	m->freed_bytes = reading(record->freed_bytes);
-	m->requested_bytes = reading(record->requested_bytes);
-	m->n_unsited = reading(record->n_unsited);
+	m->n_allocations = sl__present((double)record->n_allocations);
+	m->n_frees = sl__present((double)record->n_frees);
+	m->allocated_bytes = sl__present((double)record->allocated_bytes);
+	m->freed_bytes = sl__present((double)record->freed_bytes);
+	m->requested_bytes = sl__present((double)record->requested_bytes);
+	m->n_unsited = sl__present((double)record->n_unsited);
 	for (size_t i = 0; i < SL_MEMORY_N_SIZES; i++)
 		m->n_by_size[i] = record->n_by_size[i];
 	run->series = record->series;
@@ -318,7 +312,7 @@ start_sampler(struct sampler *sampler, pthread_t *thread, struct sl_error *err)
 static void
 fill_absent(struct sl_memory *m, const char *reason)
 {
-	struct sl_reading absent = {(double)NAN, reason};
+	struct sl_reading absent = sl__absent(reason);
 
 	m->method = SL_MEMORY_RESIDENT;
 	m->method_reason = reason;
@@ -397,11 +391,11 @@ sl_measure_memory_of(struct sl_memory **out, sl_function *fn, void *ctx,
 	enum sl_status rc;
 
 	*out = NULL;
-	if (options)
-		how = *options;
-	rc = check_options(&how, err);
+	rc = check_options(options ? options : &how, err);
 	if (rc)
 		return rc;
+	if (options)
+		how = *options;
 	how.name = how.name ? how.name : "function";
 	how.n_calls = how.n_calls ? how.n_calls : 1;
 	how.n_sites = how.n_sites ? how.n_sites : DEFAULT_SITES;

@@ -111,14 +111,48 @@ unlock_table(struct table *table)
 	atomic_flag_clear_explicit(&table->lock, memory_order_release);
 }
 
-/* Forgets open frames; those left open were never closed. */
+/* The watermarks of the scope around: its peak is at least the inner one's. */
+static void
+raise_watermarks(const struct sl__alloc_counts *before)
+{
+	struct sl__alloc_counts *now = registry.interposer->counts();
+
+	if (before->net_peak_bytes > now->net_peak_bytes)
+		now->net_peak_bytes = before->net_peak_bytes;
+	if (before->largest_bytes > now->largest_bytes)
+		now->largest_bytes = before->largest_bytes;
+}
+
+/*
+ * Forgets the innermost frame, which was left open.  Its entry gets nothing:
+ * when the stretch ended is not known.  The scope around it gets back what
+ * opening this one took over: the time of the scopes inside, which are in
+ * their own entries, the work and the watermarks.
+ */
+static void
+forget_frame(struct table *table)
+{
+	struct frame *frame = &table->frames[--table->depth];
+
+	if (table->depth) {
+		struct frame *outer = frame - 1;
+
+		outer->child_ticks += frame->child_ticks;
+		outer->overhead_ticks += frame->overhead_ticks;
+		outer->n_flops += frame->n_flops;
+		outer->n_bytes += frame->n_bytes;
+	}
+	if ((frame->flags & SL_SCOPE_MEMORY) && registry.interposer)
+		raise_watermarks(&table->usages[table->depth].counts);
+	frame->entry->n_open--;
+	registry.n_unbalanced++;
+}
+
 static void
 unwind_to(struct table *table, uint32_t depth)
 {
-	while (table->depth > depth) {
-		table->frames[--table->depth].entry->n_open--;
-		registry.n_unbalanced++;
-	}
+	while (table->depth > depth)
+		forget_frame(table);
 }
 
 static void
@@ -354,15 +388,12 @@ less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/*
- * What the thread allocated since 'before'.  The watermarks of the scope
- * around are put back: its peak is at least this one's.
- */
+/* What the thread allocated since 'before'. */
 static void
 add_allocations(struct sl__scope_usage *to,
 		const struct sl__alloc_counts *before)
 {
-	struct sl__alloc_counts *now = registry.interposer->counts();
+	const struct sl__alloc_counts *now = registry.interposer->counts();
 	int64_t net = now->net_bytes - before->net_bytes;
 	int64_t peak = now->net_peak_bytes - before->net_bytes;
 	struct sl_live_point point = {
@@ -378,10 +409,7 @@ add_allocations(struct sl__scope_usage *to,
 	if (peak > to->live_peak_bytes)
 		to->live_peak_bytes = peak;
 	sl__live_series_add(&to->series, &point);
-	if (before->net_peak_bytes > now->net_peak_bytes)
-		now->net_peak_bytes = before->net_peak_bytes;
-	if (before->largest_bytes > now->largest_bytes)
-		now->largest_bytes = before->largest_bytes;
+	raise_watermarks(before);
 }
 
 static void

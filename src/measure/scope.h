@@ -56,6 +56,9 @@ struct sl__scope_state {
 	const char *interposer_absent; /* NULL when it is there */
 };
 
+/* Work a second; why not where none was declared or no time passed. */
+struct sl_reading sl__rate_of(double work, double ns, const char *undeclared);
+
 void sl__scope_state_read(struct sl__scope_state *out);
 
 /*

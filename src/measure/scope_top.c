@@ -8,6 +8,7 @@
 #include "scope.h"
 #include "arena.h"
 #include "clock.h"
+#include "reading.h"
 #include "special.h"
 #include "status.h"
 
@@ -121,11 +122,7 @@ merge_entry(const struct sl__scope_entry *entry, void *ctx)
 static struct sl_reading
 reading_of(double sum, uint64_t n, const char *absent)
 {
-	struct sl_reading r = {(double)NAN, absent};
-
-	if (n)
-		r = (struct sl_reading){sum / (double)n, NULL};
-	return r;
+	return n ? sl__present(sum / (double)n) : sl__absent(absent);
 }
 
 /* Student's t: sd / sqrt(n) times the quantile of n - 1 degrees. */
@@ -177,17 +174,14 @@ fill_times(struct sl_scope_row *row, const struct sl__scope_entry *sum,
 	row->p99 = in_ns(sl__durations_quantile(d, 0.99, ALPHA), ticks_per_ns);
 }
 
-static struct sl_reading
-rate_of(double work, double ns, const char *undeclared)
+struct sl_reading
+sl__rate_of(double work, double ns, const char *undeclared)
 {
-	struct sl_reading r = {(double)NAN, undeclared};
-
-	if (work <= 0)
-		return r;
-	r.absent = "too short to time";
-	if (ns > 0)
-		r = (struct sl_reading){1e9 * work / ns, NULL};
-	return r;
+	if (!(work > 0))
+		return sl__absent(undeclared);
+	if (!(ns > 0))
+		return sl__absent("too short to time");
+	return sl__present(1e9 * work / ns);
 }
 
 static void
@@ -238,10 +232,10 @@ fill_row(struct sl_scope_row *row, const struct total *total,
 	row->n_flops = total->sum.n_flops;
 	row->n_bytes = total->sum.n_bytes;
 	fill_times(row, &total->sum, merge->ticks_per_ns);
-	row->flops_per_s =
-		rate_of(row->n_flops, row->total_ns, "no FLOPs were declared");
-	row->bytes_per_s =
-		rate_of(row->n_bytes, row->total_ns, "no bytes were declared");
+	row->flops_per_s = sl__rate_of(row->n_flops, row->total_ns,
+				       "no FLOPs were declared");
+	row->bytes_per_s = sl__rate_of(row->n_bytes, row->total_ns,
+				       "no bytes were declared");
 	fill_usage(row, &total->usage, merge->state.interposer_absent);
 }
 

@@ -6,9 +6,12 @@
  * made for its files go on working.
  */
 #include "bench_export.h"
+#include "arena.h"
 #include "buf.h"
 #include "json.h"
 #include "result_csv.h"
+#include "status.h"
+#include "summary.h"
 
 #include <math.h>
 
@@ -30,6 +33,7 @@ add_csv_row(struct sl_buf *out, const struct sl_bench *b, size_t i)
 		r->wall.min_ns / NS_PER_S,
 		r->wall.max_ns / NS_PER_S,
 		(double)r->n_runs,
+		(double)r->wall.n,
 		r->wall.median.lo / NS_PER_S,
 		r->wall.median.hi / NS_PER_S,
 		r->peak_bytes.value,
@@ -48,13 +52,14 @@ add_csv_row(struct sl_buf *out, const struct sl_bench *b, size_t i)
 }
 
 void
-sl__bench_csv(struct sl_buf *out, const struct sl_bench *b)
+sl__bench_csv(struct sl_buf *out, const void *result)
 {
+	const struct sl_bench *b = result;
 	const struct sl_command *first = b->results[0].command;
 
 	sl__buf_text(out, "command,mean,stddev,median,user,system,min,max,"
-			  "runs,median_lo,median_hi,peak_bytes,ratio,"
-			  "ratio_lo,ratio_hi,verdict,");
+			  "runs,n_steady,median_lo,median_hi,peak_bytes,"
+			  "ratio,ratio_lo,ratio_hi,verdict,");
 	for (size_t k = 0; k < first->n_parameters; k++) {
 		struct sl_buf title = {0};
 
@@ -68,20 +73,34 @@ sl__bench_csv(struct sl_buf *out, const struct sl_bench *b)
 		add_csv_row(out, b, i);
 }
 
+/* What hyperfine says of the runs in times[]; 'scratch' holds n_runs. */
 static void
-add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r)
+add_figures(struct sl__json *json, const struct sl_bench_result *r,
+	    double *scratch)
+{
+	struct sl__summary wall;
+
+	sl__summary_of(&wall, r->wall_ns, r->n_runs, scratch);
+	sl__json_number(json, "mean", wall.mean / NS_PER_S);
+	sl__json_number(json, "stddev", wall.std / NS_PER_S);
+	sl__json_number(json, "median", wall.median / NS_PER_S);
+	sl__json_number(json, "user",
+			sl__mean(r->user_ns, r->n_runs) / NS_PER_S);
+	sl__json_number(json, "system",
+			sl__mean(r->system_ns, r->n_runs) / NS_PER_S);
+	sl__json_number(json, "min", wall.min / NS_PER_S);
+	sl__json_number(json, "max", wall.max / NS_PER_S);
+}
+
+static void
+add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r,
+		     double *scratch)
 {
 	const struct sl_command *command = r->command;
 
 	sl__json_object(json, NULL);
 	sl__json_text(json, "command", command->name);
-	sl__json_number(json, "mean", r->wall.mean.value / NS_PER_S);
-	sl__json_number(json, "stddev", r->wall.std_ns / NS_PER_S);
-	sl__json_number(json, "median", r->wall.median.value / NS_PER_S);
-	sl__json_number(json, "user", r->user.value / NS_PER_S);
-	sl__json_number(json, "system", r->system.value / NS_PER_S);
-	sl__json_number(json, "min", r->wall.min_ns / NS_PER_S);
-	sl__json_number(json, "max", r->wall.max_ns / NS_PER_S);
+	add_figures(json, r, scratch);
 	sl__json_array(json, "times");
 	for (size_t i = 0; i < r->n_runs; i++)
 		sl__json_number(json, NULL, r->wall_ns[i] / NS_PER_S);
@@ -98,16 +117,28 @@ add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r)
 	sl__json_end_object(json);
 }
 
-void
-sl__bench_hyperfine(struct sl_buf *out, const struct sl_bench *b)
+enum sl_status
+sl__bench_hyperfine(struct sl_buf *out, const void *result,
+		    struct sl_error *err)
 {
+	const struct sl_bench *b = result;
 	struct sl__json json;
+	double *scratch;
+	size_t n_most = 0;
 
+	for (size_t i = 0; i < b->n_results; i++)
+		n_most = b->results[i].n_runs > n_most ? b->results[i].n_runs
+						       : n_most;
+	scratch = sl__alloc(NULL, n_most * sizeof(*scratch));
+	if (!scratch)
+		return sl__fail_nomem(err);
 	sl__json_init(&json, out);
 	sl__json_object(&json, NULL);
 	sl__json_array(&json, "results");
 	for (size_t i = 0; i < b->n_results; i++)
-		add_hyperfine_result(&json, &b->results[i]);
+		add_hyperfine_result(&json, &b->results[i], scratch);
 	sl__json_end_array(&json);
 	sl__json_end_object(&json);
+	sl__release(NULL, scratch);
+	return sl__buf_status(out, err);
 }

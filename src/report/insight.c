@@ -53,37 +53,66 @@ concentration(struct sl__insights *out, const struct sl_scopes *s)
 	    sl__percent_text(&text, share), n, s->n_scopes, s->rows[0].name);
 }
 
+/* How a rate can be above its ceiling, as the end of a sentence. */
+static const char *
+above_text(char *text, size_t size, const struct sl__roof_share *roof)
+{
+	text[0] = '\0';
+	if (roof->place == SL__ROOF_UNCLEAR)
+		return ", which the errors of both may explain";
+	if (roof->place == SL__ROOF_ABOVE)
+		snprintf(text, size, ": %s%s%s", roof->because,
+			 roof->or_threads
+				 ? ", or more threads work than open it"
+				 : "",
+			 roof->or_wrong ? ", or the declared work is too large"
+					: "");
+	return text;
+}
+
 static void
 rate(struct sl__insights *out, const char *name, double value,
      const struct sl__roof_share *roof, const char *unit)
 {
 	struct sl__text share, now, ceiling;
+	char above[128];
 
-	if (roof->share.absent)
+	if (!roof->of)
 		return;
-	sl__percent_text(&share, roof->share.value);
 	sl__scaled_text(&now, value);
 	sl__scaled_text(&ceiling, roof->ceiling);
-	if (roof->share.value > 1)
+	if (roof->place == SL__ROOF_IMPOSSIBLE)
 		say(out,
-		    "%s would run at %s of %s, which is impossible: the "
-		    "declared work is too large, or was done elsewhere.",
-		    name, share.s, roof->of);
+		    "%s would run at %s%s, which is impossible (%s reaches "
+		    "%s%s): the declared work is too large, or was done "
+		    "elsewhere.",
+		    name, now.s, unit, roof->of, ceiling.s, unit);
 	else
-		say(out, "%s runs at %s of %s (%s%s of %s%s).", name, share.s,
-		    roof->of, now.s, unit, ceiling.s, unit);
+		say(out, "%s runs at %s of %s (%s%s of %s%s)%s.", name,
+		    sl__percent_text(&share, roof->share.value), roof->of,
+		    now.s, unit, ceiling.s, unit,
+		    above_text(above, sizeof(above), roof));
 }
 
 void
 sl__insight_rates(struct sl__insights *out, const char *name,
-		  struct sl_reading flops_per_s, struct sl_reading bytes_per_s,
-		  const struct sl__roof *roof)
+		  const struct sl__rates *rates,
+		  const struct sl_machine *machine)
 {
-	struct sl__roof_share flops = sl__roof_flops_share(roof, flops_per_s);
-	struct sl__roof_share bytes = sl__roof_bytes_share(roof, bytes_per_s);
+	struct sl__roof_share flops = sl__roof_flops_share(machine, rates);
+	struct sl__roof_share bytes = sl__roof_bytes_share(machine, rates);
 
-	rate(out, name, flops_per_s.value, &flops, "FLOP/s");
-	rate(out, name, bytes_per_s.value, &bytes, "B/s");
+	rate(out, name, rates->flops_per_s.value, &flops, "FLOP/s");
+	rate(out, name, rates->bytes_per_s.value, &bytes, "B/s");
+}
+
+struct sl__rates
+sl__rates_of_scope(const struct sl_scope_row *row)
+{
+	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s, row->mean,
+				  row->n_threads};
+
+	return rates;
 }
 
 void
@@ -152,7 +181,7 @@ retention(struct sl__insights *out, const struct sl_scope_row *row)
 
 void
 sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
-		       const struct sl__roof *roof)
+		       const struct sl_machine *machine)
 {
 	size_t n = s->n_rows < N_LOOKED_AT ? s->n_rows : N_LOOKED_AT;
 
@@ -160,9 +189,9 @@ sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
 	concentration(out, s);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
+		struct sl__rates rates = sl__rates_of_scope(row);
 
-		sl__insight_rates(out, row->name, row->flops_per_s,
-				  row->bytes_per_s, roof);
+		sl__insight_rates(out, row->name, &rates, machine);
 		sl__insight_variation(out, row->name, &row->median, &row->p99);
 		waiting(out, row);
 		faults(out, row);

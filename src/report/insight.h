@@ -10,18 +10,21 @@ enum { SL__CAP_INSIGHTS = 16 };
 /* Sentences in order of importance; what does not fit is left out. */
 struct sl__insights {
 	size_t n;
-	char lines[SL__CAP_INSIGHTS][192];
+	char lines[SL__CAP_INSIGHTS][320];
 };
 
-/* Pure: each sentence follows from the figures and quotes them. */
+/*
+ * Pure: each sentence follows from the figures and quotes them.  Nothing is
+ * said about shares of a machine that is NULL.
+ */
 void sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
-			    const struct sl__roof *roof);
+			    const struct sl_machine *machine);
 
 /* The parts, for reports on one function. */
 void sl__insight_rates(struct sl__insights *out, const char *name,
-		       struct sl_reading flops_per_s,
-		       struct sl_reading bytes_per_s,
-		       const struct sl__roof *roof);
+		       const struct sl__rates *rates,
+		       const struct sl_machine *machine);
+struct sl__rates sl__rates_of_scope(const struct sl_scope_row *row);
 void sl__insight_variation(struct sl__insights *out, const char *name,
 			   const struct sl_estimate *median,
 			   const struct sl_estimate *p99);

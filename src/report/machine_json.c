@@ -5,11 +5,12 @@
 #include "buf.h"
 #include "json.h"
 #include "machine_page.h"
+#include "result_csv.h"
 #include "roofline.h"
 #include "section.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <time.h>
 
 #include "banned.h"
 
@@ -26,20 +27,10 @@ add_fact(struct sl__json *json, const char *key, const struct sl_fact *fact)
 /* The value under 'key', and ci95 and n beside it. */
 static void
 add_estimate(struct sl__json *json, const char *key,
-	     const struct sl_estimate *e, double scale)
+	     const struct sl_estimate *e, double unit)
 {
-	char reason[48];
-
-	sl__json_number(json, key, e->value * scale);
-	if (e->needs_n) {
-		snprintf(reason, sizeof(reason), "needs n >= %zu", e->needs_n);
-		sl__json_absent(json, "ci95", reason);
-	} else {
-		sl__json_object(json, "ci95");
-		sl__json_number(json, "lo", e->lo * scale);
-		sl__json_number(json, "hi", e->hi * scale);
-		sl__json_end_object(json);
-	}
+	sl__json_number(json, key, e->value / unit);
+	sl__section_bounds(json, "ci95", e, unit);
 	sl__json_integer(json, "n", e->n);
 }
 
@@ -127,7 +118,7 @@ add_peaks(struct sl__json *json, const struct sl_machine *m)
 		} else {
 			sl__json_integer(json, "threads", peak->n_threads);
 			add_estimate(json, "gflops_per_s", &peak->ops_per_s,
-				     1e-9);
+				     1e9);
 		}
 		sl__json_end_object(json);
 	}
@@ -150,7 +141,7 @@ add_levels(struct sl__json *json, const struct sl_machine *m)
 		if (l->access == SL_ACCESS_CHASE) {
 			add_estimate(json, "latency_ns", &l->value, 1);
 		} else {
-			add_estimate(json, "gbytes_per_s", &l->value, 1e-9);
+			add_estimate(json, "gbytes_per_s", &l->value, 1e9);
 			sl__json_number(json, "traffic_per_byte",
 					l->traffic_per_byte);
 		}
@@ -172,10 +163,27 @@ add_points(struct sl__json *json, const struct sl_machine *m)
 		sl__json_integer(json, "threads", p->n_threads);
 		sl__json_integer(json, "size_bytes", p->size_bytes);
 		sl__json_number(json, is_chase ? "latency_ns" : "gbytes_per_s",
-				is_chase ? p->value : p->value * 1e-9);
+				is_chase ? p->value : p->value / 1e9);
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
+}
+
+/* ISO 8601 in UTC. */
+static void
+add_date(struct sl__json *json, const char *key, double since_1970_s)
+{
+	/* To the year 5138; NaN has no conversion. */
+	int is_date = since_1970_s > 0 && since_1970_s < 1e11;
+	time_t when = is_date ? (time_t)since_1970_s : 0;
+	char text[32];
+	struct tm tm;
+
+	if (is_date && gmtime_r(&when, &tm) &&
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		sl__json_text(json, key, text);
+	else
+		sl__json_absent(json, key, "not measured");
 }
 
 static void
@@ -189,8 +197,8 @@ add_ceilings(struct sl__json *json, const struct sl_machine *m)
 	add_points(json, m);
 	add_fact(json, "buffer_pages", &m->buffer_pages);
 	sl__json_integer(json, "passes", m->n_passes);
-	sl__json_number(json, "elapsed_s", m->elapsed_s);
-	sl__json_number(json, "measured_at_s", m->measured_at_s);
+	sl__json_number(json, "elapsed_ms", 1e3 * m->elapsed_s);
+	add_date(json, "measured_at", m->measured_at_s);
 	sl__json_boolean(json, "from_cache", m->from_cache);
 	sl__json_boolean(json, "interrupted",
 			 m->stopped_by == SL_STOP_INTERRUPT);
@@ -207,79 +215,103 @@ add_roofline(struct sl__json *json, const struct sl_machine *m)
 	sl__json_object(json, "roofline");
 	sl__json_text(json, "dtype", "f32");
 	sl__json_integer(json, "threads", m->max_threads);
-	sl__json_number(json, "peak_gflops_per_s", peak * 1e-9);
-	sl__json_number(json, "bandwidth_gbytes_per_s", bandwidth * 1e-9);
+	sl__json_number(json, "peak_gflops_per_s", peak / 1e9);
+	sl__json_number(json, "bandwidth_gbytes_per_s", bandwidth / 1e9);
 	sl__json_number(json, "ridge", peak / bandwidth);
 	sl__json_end_object(json);
 }
 
 void
-sl__machine_json(struct sl_buf *out, const struct sl_machine *m,
-		 const char *command)
+sl__machine_json(struct sl__json *json, const void *result)
 {
-	struct sl__json json;
+	const struct sl_machine *m = result;
 
-	sl__section_open(&json, out, command);
-	sl__json_object(&json, "machine");
-	add_identity(&json, m);
-	add_ceilings(&json, m);
-	sl__json_end_object(&json);
-	add_roofline(&json, m);
-	sl__json_end_object(&json);
+	sl__json_object(json, "machine");
+	add_identity(json, m);
+	add_ceilings(json, m);
+	sl__json_end_object(json);
+	add_roofline(json, m);
 }
 
-/* A number, or nothing for one that is absent. */
+/* ------------------------------------------------------------------ CSV */
+
 static void
-add_field(struct sl_buf *out, double value)
+csv_count(struct sl_buf *out, size_t n)
 {
-	if (isfinite(value))
-		sl__buf_format(out, ",%.10g", value);
-	else
-		sl__buf_text(out, ",");
+	sl__csv_number(out, (double)n);
+}
+
+/* The fields from 'unit' on. */
+static void
+csv_figure(struct sl_buf *out, const char *unit, const struct sl_estimate *e,
+	   const char *absent)
+{
+	sl__csv_text(out, unit);
+	sl__csv_number(out, e->value);
+	sl__csv_number(out, e->lo);
+	sl__csv_number(out, e->hi);
+	sl__csv_number(out, e->n ? (double)e->n : (double)NAN);
+	sl__csv_text(out, absent ? absent : "");
+	sl__csv_end(out);
+}
+
+static const char *
+unit_of(enum sl_access access)
+{
+	return access == SL_ACCESS_CHASE ? "ns" : "B/s";
 }
 
 static void
-csv_estimate(struct sl_buf *out, const struct sl_estimate *e)
+csv_peak(struct sl_buf *out, const struct sl_peak *p)
 {
-	add_field(out, e->value);
-	add_field(out, e->lo);
-	add_field(out, e->hi);
-	sl__buf_format(out, ",%zu", e->n);
+	sl__csv_text(out, "peak");
+	sl__csv_text(out, sl_dtype_text(p->dtype));
+	sl__csv_text(out, p->isa);
+	csv_count(out, p->n_bits);
+	sl__csv_number(out, p->absent ? (double)NAN : (double)p->n_threads);
+	sl__buf_text(out, ",,");
+	csv_figure(out, "op/s", &p->ops_per_s, p->absent);
+}
+
+static void
+csv_level(struct sl_buf *out, const struct sl_memory_level *l)
+{
+	sl__csv_text(out, "level");
+	sl__csv_text(out, sl_access_text(l->access));
+	sl__csv_text(out, l->level);
+	sl__buf_text(out, ",");
+	csv_count(out, l->n_threads);
+	csv_count(out, l->from_bytes);
+	csv_count(out, l->to_bytes);
+	csv_figure(out, unit_of(l->access), &l->value, NULL);
+}
+
+static void
+csv_point(struct sl_buf *out, const struct sl_memory_point *p)
+{
+	const struct sl_estimate bare = {
+		.value = p->value, .lo = (double)NAN, .hi = (double)NAN};
+
+	sl__csv_text(out, "point");
+	sl__csv_text(out, sl_access_text(p->access));
+	sl__buf_text(out, ",,");
+	csv_count(out, p->n_threads);
+	csv_count(out, p->size_bytes);
+	csv_count(out, p->size_bytes);
+	csv_figure(out, unit_of(p->access), &bare, NULL);
 }
 
 void
-sl__machine_csv(struct sl_buf *out, const struct sl_machine *m)
+sl__machine_csv(struct sl_buf *out, const void *result)
 {
+	const struct sl_machine *m = result;
+
 	sl__buf_text(out, "kind,what,where,bits,threads,from_bytes,to_bytes,"
 			  "unit,value,lo,hi,n,absent\n");
-	for (size_t i = 0; i < m->n_peaks; i++) {
-		const struct sl_peak *p = &m->peaks[i];
-
-		sl__buf_format(out, "peak,%s,%s,%zu", sl_dtype_text(p->dtype),
-			       p->isa, p->n_bits);
-		add_field(out, p->absent ? (double)NAN : (double)p->n_threads);
-		sl__buf_text(out, ",,,op/s");
-		csv_estimate(out, &p->ops_per_s);
-		sl__buf_format(out, ",\"%s\"\n", p->absent ? p->absent : "");
-	}
-	for (size_t i = 0; i < m->n_levels; i++) {
-		const struct sl_memory_level *l = &m->levels[i];
-
-		sl__buf_format(out, "level,%s,%s,,%zu,%zu,%zu,%s",
-			       sl_access_text(l->access), l->level,
-			       l->n_threads, l->from_bytes, l->to_bytes,
-			       l->access == SL_ACCESS_CHASE ? "ns" : "B/s");
-		csv_estimate(out, &l->value);
-		sl__buf_text(out, ",\"\"\n");
-	}
-	for (size_t i = 0; i < m->n_points; i++) {
-		const struct sl_memory_point *p = &m->points[i];
-
-		sl__buf_format(out, "point,%s,,,%zu,%zu,%zu,%s",
-			       sl_access_text(p->access), p->n_threads,
-			       p->size_bytes, p->size_bytes,
-			       p->access == SL_ACCESS_CHASE ? "ns" : "B/s");
-		add_field(out, p->value);
-		sl__buf_text(out, ",,,,\"\"\n");
-	}
+	for (size_t i = 0; i < m->n_peaks; i++)
+		csv_peak(out, &m->peaks[i]);
+	for (size_t i = 0; i < m->n_levels; i++)
+		csv_level(out, &m->levels[i]);
+	for (size_t i = 0; i < m->n_points; i++)
+		csv_point(out, &m->points[i]);
 }

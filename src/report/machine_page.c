@@ -38,8 +38,8 @@ interval_text(struct sl__text *text, const struct sl_estimate *e, double scale)
 	struct sl__text lo, hi;
 
 	if (e->needs_n)
-		snprintf(text->s, sizeof(text->s), "[needs n >= %zu]",
-			 e->needs_n);
+		snprintf(text->s, sizeof(text->s), "[%.60s]",
+			 sl__needs_text(&lo, e));
 	else
 		snprintf(text->s, sizeof(text->s), "[%.24s, %.24s]",
 			 rate_text(&lo, e->lo * scale),
@@ -388,9 +388,11 @@ add_origin(struct sl__doc *doc, const struct sl_machine *m)
 }
 
 void
-sl__machine_page(struct sl__doc *doc, const struct sl_machine *m,
+sl__machine_page(struct sl__doc *doc, const void *result,
 		 const struct sl_render_options *how)
 {
+	const struct sl_machine *m = result;
+
 	add_identity(doc, m, how->verbose);
 	add_peaks(doc, m, how->verbose);
 	add_levels(doc, m, how->verbose);

@@ -4,15 +4,14 @@
 #define SL_MACHINE_PAGE_H
 
 #include "doc.h"
+#include "json.h"
 
-/* The page for people. */
-void sl__machine_page(struct sl__doc *doc, const struct sl_machine *m,
+/* The functions of a struct sl__renderer; 'result' is a struct sl_machine. */
+void sl__machine_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
-
-void sl__machine_json(struct sl_buf *out, const struct sl_machine *m,
-		      const char *command);
+void sl__machine_json(struct sl__json *json, const void *result);
 
 /* One line for each ceiling and each point of the curves. */
-void sl__machine_csv(struct sl_buf *out, const struct sl_machine *m);
+void sl__machine_csv(struct sl_buf *out, const void *result);
 
 #endif

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* render.c - how a caller wants a result, checked. */
+/*
+ * render.c - a result in the format that a caller wants.
+ *
+ * What kinds of result have in common is here: defaults, the frame of a page
+ * and of a JSON document, refusals.  What they say is in their report_ files.
+ */
 #include "render.h"
+#include "buf.h"
+#include "section.h"
 #include "status.h"
 
 #include "banned.h"
@@ -23,4 +30,62 @@ enum sl_status
 sl__render_refuse(struct sl_error *err, const char *result)
 {
 	return sl__fail(err, SL_E_USAGE, "%s has no such format", result);
+}
+
+static enum sl_status
+render_page(const struct sl__renderer *renderer, const void *result,
+	    const struct sl_render_options *how, struct sl_buf *out,
+	    struct sl_error *err)
+{
+	struct sl__doc doc;
+	enum sl_status rc;
+
+	sl__doc_init(&doc, NULL);
+	renderer->page(&doc, result, how);
+	rc = sl__doc_render(&doc, how, out, err);
+	sl__doc_release(&doc);
+	return rc;
+}
+
+static void
+write_json(const struct sl__renderer *renderer, const void *result,
+	   const struct sl_render_options *how, struct sl_buf *out)
+{
+	struct sl__json json;
+
+	sl__section_open(&json, out,
+			 how->command ? how->command : renderer->command);
+	renderer->json(&json, result);
+	sl__json_end_object(&json);
+}
+
+enum sl_status
+sl__render(const struct sl__renderer *renderer, const void *result,
+	   const struct sl_render_options *how, struct sl_buf *out,
+	   struct sl_error *err)
+{
+	enum sl_status rc = sl__render_check(&how, err);
+
+	if (rc)
+		return rc;
+	switch (how->format) {
+	case SL_FORMAT_TEXT:
+	case SL_FORMAT_MARKDOWN:
+		return render_page(renderer, result, how, out, err);
+	case SL_FORMAT_JSON:
+		write_json(renderer, result, how, out);
+		return sl__buf_status(out, err);
+	case SL_FORMAT_CSV:
+		renderer->csv(out, result);
+		return sl__buf_status(out, err);
+	case SL_FORMAT_SVG:
+		if (renderer->svg)
+			return renderer->svg(out, result, err);
+		break;
+	case SL_FORMAT_HYPERFINE:
+		if (renderer->hyperfine)
+			return renderer->hyperfine(out, result, err);
+		break;
+	}
+	return sl__render_refuse(err, renderer->kind);
 }

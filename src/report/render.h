@@ -1,9 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* render.h - how a caller wants a result, checked. */
+/* render.h - a result in the format that a caller wants. */
 #ifndef SL_RENDER_H
 #define SL_RENDER_H
 
-#include "sleuth.h"
+#include "doc.h"
+#include "json.h"
+
+/* A result in a format of which one kind of result is the only one. */
+typedef enum sl_status sl__write_other(struct sl_buf *out, const void *result,
+				       struct sl_error *err);
+
+/*
+ * How one kind of result is written.  Every function gets the result that
+ * sl__render() was given.  The last two may be NULL: refused.
+ */
+struct sl__renderer {
+	const char *kind;    /* for the refusal, such as "a measurement" */
+	const char *command; /* in JSON, unless the options name another */
+	void (*page)(struct sl__doc *doc, const void *result,
+		     const struct sl_render_options *how);
+	void (*json)(struct sl__json *json, const void *result); /* members */
+	void (*csv)(struct sl_buf *out, const void *result);
+	sl__write_other *svg;
+	sl__write_other *hyperfine;
+};
+
+/*
+ * Appends 'result' to 'out' as 'how' (NULL: the defaults) says.  SL_E_USAGE
+ * for options that this library does not know and formats that the result
+ * does not have.
+ */
+enum sl_status sl__render(const struct sl__renderer *renderer,
+			  const void *result,
+			  const struct sl_render_options *how,
+			  struct sl_buf *out, struct sl_error *err) SL_CHECKED;
 
 /*
  * Puts the defaults in place of NULL.  SL_E_USAGE when the struct is not the

@@ -5,7 +5,6 @@
 #include "render.h"
 #include "result_json.h"
 #include "result_page.h"
-#include "buf.h"
 #include "section.h"
 #include "unit.h"
 
@@ -40,10 +39,10 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 	else
 		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s peak",
 			     sl__bytes_text(&text, r->peak_bytes.value));
-	if (r->shell_ns > 0)
+	if (r->shell.n)
 		sl__doc_pair(doc, "shell", SL__STYLE_DIM,
-			     "%s of starting it subtracted from each run",
-			     sl__time_in(&text, r->shell_ns, unit));
+			     "starting it takes %s of each run",
+			     sl__time_estimate(&text, &r->shell, unit));
 }
 
 static void
@@ -148,50 +147,32 @@ static void
 add_certificate(struct sl__doc *doc, const struct sl_bench *b,
 		const struct sl_render_options *how)
 {
-	double power = b->n_comparisons ? b->comparisons[0].minimum_detectable
-					: b->results[0].wall.minimum_detectable;
-
-	if (b->n_comparisons)
+	if (b->n_comparisons) {
 		sl__doc_gap(doc);
-	sl__page_power(doc, power, b->elapsed_s);
+		sl__page_power_against(doc, &b->comparisons[0], b->elapsed_s);
+	} else {
+		sl__page_power(doc, &b->results[0].wall, b->elapsed_s);
+	}
 	sl__page_noise(doc, &b->noise, "run", how->verbose);
-	if (how->verbose)
-		sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%llu",
-			     (unsigned long long)b->seed);
-	sl__page_ending(doc, b->stopped_by);
+	sl__page_ending(doc, b->stopped_by, b->seed);
 }
 
-static enum sl_status
-render_page(const struct sl_bench *b, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
+static void
+add_page(struct sl__doc *doc, const void *result,
+	 const struct sl_render_options *how)
 {
-	struct sl__doc doc;
-	enum sl_status rc;
+	const struct sl_bench *b = result;
 
-	sl__doc_init(&doc, NULL);
 	if (b->n_results == 1 || how->verbose) {
 		for (size_t i = 0; i < b->n_results; i++)
-			add_command(&doc, b, i, how);
+			add_command(doc, b, i, how);
 	}
 	if (b->n_comparisons)
-		add_comparison(&doc, b, how);
-	add_certificate(&doc, b, how);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
+		add_comparison(doc, b, how);
+	add_certificate(doc, b, how);
 }
 
 /* ----------------------------------------------------------------- JSON */
-
-static void
-add_column(struct sl__json *json, const char *key, const double *x, size_t n,
-	   double unit)
-{
-	sl__json_array(json, key);
-	for (size_t i = 0; i < n; i++)
-		sl__json_number(json, NULL, x[i] / unit);
-	sl__json_end_array(json);
-}
 
 static void
 add_identity(struct sl__json *json, const struct sl_command *command)
@@ -223,10 +204,16 @@ add_result(struct sl__json *json, const struct sl_bench_result *r)
 	sl__json_object(json, "memory");
 	sl__json_reading(json, "resident_peak_bytes", r->peak_bytes);
 	sl__json_end_object(json);
-	sl__json_number(json, "shell_ms", r->shell_ns / 1e6);
+	if (r->shell.n)
+		sl__json_time(json, "shell", &r->shell);
+	else
+		sl__json_absent(json, "shell_ms", "no shell");
 	sl__json_integer(json, "runs", r->n_runs);
 	sl__json_integer(json, "failed", r->n_failed);
-	add_column(json, "times_ms", r->wall_ns, r->n_runs, 1e6);
+	sl__json_array(json, "times_ms");
+	for (size_t i = 0; i < r->n_runs; i++)
+		sl__json_number(json, NULL, r->wall_ns[i] / SL__NS_PER_MS);
+	sl__json_end_array(json);
 	sl__json_array(json, "exit_codes");
 	for (size_t i = 0; i < r->n_runs; i++)
 		sl__json_integer(json, NULL, (uint64_t)r->exit_codes[i]);
@@ -235,52 +222,39 @@ add_result(struct sl__json *json, const struct sl_bench_result *r)
 }
 
 static void
-write_json(struct sl_buf *out, const struct sl_bench *b, const char *command)
+add_json(struct sl__json *json, const void *result)
 {
-	struct sl__json json;
+	const struct sl_bench *b = result;
 
-	sl__section_open(&json, out, command);
 	if (b->n_results == 1)
-		sl__json_latency(&json, &b->results[0].wall);
-	sl__json_array(&json, "results");
+		sl__json_latency(json, &b->results[0].wall);
+	sl__json_array(json, "results");
 	for (size_t i = 0; i < b->n_results; i++)
-		add_result(&json, &b->results[i]);
-	sl__json_end_array(&json);
+		add_result(json, &b->results[i]);
+	sl__json_end_array(json);
 	if (b->n_comparisons) {
-		sl__json_comparison(&json, "comparison", &b->comparisons[0]);
-		sl__json_array(&json, "comparisons");
+		sl__json_comparison(json, "comparison", &b->comparisons[0]);
+		sl__json_array(json, "comparisons");
 		for (size_t i = 0; i < b->n_comparisons; i++)
-			sl__json_comparison(&json, NULL, &b->comparisons[i]);
-		sl__json_end_array(&json);
+			sl__json_comparison(json, NULL, &b->comparisons[i]);
+		sl__json_end_array(json);
 	}
-	sl__json_noise(&json, &b->noise);
-	sl__json_ending(&json, b->elapsed_s, b->stopped_by, b->seed);
-	sl__json_end_object(&json);
+	sl__json_noise(json, &b->noise);
+	sl__json_ending(json, b->elapsed_s, b->stopped_by, b->seed);
 }
 
 enum sl_status
 sl_bench_render(const struct sl_bench *b, const struct sl_render_options *how,
 		struct sl_buf *out, struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
+	static const struct sl__renderer renderer = {
+		.kind = "a benchmark",
+		.command = "bench",
+		.page = add_page,
+		.json = add_json,
+		.csv = sl__bench_csv,
+		.hyperfine = sl__bench_hyperfine,
+	};
 
-	if (rc)
-		return rc;
-	switch (how->format) {
-	case SL_FORMAT_TEXT:
-	case SL_FORMAT_MARKDOWN:
-		return render_page(b, how, out, err);
-	case SL_FORMAT_JSON:
-		write_json(out, b, how->command ? how->command : "bench");
-		break;
-	case SL_FORMAT_CSV:
-		sl__bench_csv(out, b);
-		break;
-	case SL_FORMAT_HYPERFINE:
-		sl__bench_hyperfine(out, b);
-		break;
-	case SL_FORMAT_SVG:
-		return sl__render_refuse(err, "a benchmark");
-	}
-	return sl__buf_status(out, err);
+	return sl__render(&renderer, b, how, out, err);
 }

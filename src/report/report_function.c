@@ -14,15 +14,26 @@
 
 #include "banned.h"
 
+/* The function is called by one thread. */
+static struct sl__rates
+rates_of(const struct sl__function_profile *p)
+{
+	struct sl__rates rates = {p->flops_per_s, p->bytes_per_s,
+				  p->time->wall.median, 1};
+
+	return rates;
+}
+
 static void
 insights_of(struct sl__insights *out, const struct sl__function_profile *p,
-	    const struct sl__roof *roof)
+	    const struct sl_machine *machine)
 {
 	const char *name = p->time->name;
 	const struct sl_latency *wall = &p->time->wall;
+	struct sl__rates rates = rates_of(p);
 
 	out->n = 0;
-	sl__insight_rates(out, name, p->flops_per_s, p->bytes_per_s, roof);
+	sl__insight_rates(out, name, &rates, machine);
 	sl__insight_variation(out, name, &wall->median, &wall->p99);
 	sl__insight_memory(out, p->memory);
 }
@@ -49,10 +60,12 @@ write_rate(struct sl__doc *doc, const char *key, struct sl_reading rate,
 }
 
 static enum sl_status
-render_page(const struct sl__function_profile *p, const struct sl__roof *roof,
+render_page(const struct sl__function_profile *p,
+	    const struct sl_machine *machine,
 	    const struct sl_render_options *how, struct sl_buf *out,
 	    struct sl_error *err)
 {
+	struct sl__rates rates = rates_of(p);
 	struct sl__insights insights;
 	struct sl__doc doc;
 	enum sl_status rc;
@@ -64,11 +77,11 @@ render_page(const struct sl__function_profile *p, const struct sl__roof *roof,
 	sl__doc_init(&doc, NULL);
 	sl__doc_heading(&doc, "Rates");
 	write_rate(&doc, "compute", p->flops_per_s, "FLOP/s",
-		   sl__roof_flops_share(roof, p->flops_per_s).share);
+		   sl__roof_flops_share(machine, &rates).share);
 	write_rate(&doc, "memory", p->bytes_per_s, "B/s",
-		   sl__roof_bytes_share(roof, p->bytes_per_s).share);
+		   sl__roof_bytes_share(machine, &rates).share);
 	sl__section_memory(&doc, p->memory, how->verbose);
-	insights_of(&insights, p, roof);
+	insights_of(&insights, p, machine);
 	sl__section_insights(&doc, &insights);
 	rc = sl__doc_render(&doc, how, out, err);
 	sl__doc_release(&doc);
@@ -77,9 +90,10 @@ render_page(const struct sl__function_profile *p, const struct sl__roof *roof,
 
 static void
 json_rates(struct sl__json *json, const struct sl__function_profile *p,
-	   const struct sl__roof *roof)
+	   const struct sl_machine *machine)
 {
 	struct sl_reading flops = p->flops_per_s, bytes = p->bytes_per_s;
+	struct sl__rates rates = rates_of(p);
 
 	flops.value *= 1e-9;
 	bytes.value *= 1e-9;
@@ -87,26 +101,27 @@ json_rates(struct sl__json *json, const struct sl__function_profile *p,
 	sl__json_reading(json, "gflops_per_s", flops);
 	sl__json_reading(json, "gbytes_per_s", bytes);
 	sl__json_reading(json, "compute_efficiency",
-			 sl__roof_flops_share(roof, p->flops_per_s).share);
+			 sl__roof_flops_share(machine, &rates).share);
 	sl__json_reading(json, "bandwidth_efficiency",
-			 sl__roof_bytes_share(roof, p->bytes_per_s).share);
+			 sl__roof_bytes_share(machine, &rates).share);
 	sl__json_end_object(json);
 }
 
 static enum sl_status
-render_json(const struct sl__function_profile *p, const struct sl__roof *roof,
+render_json(const struct sl__function_profile *p,
+	    const struct sl_machine *machine,
 	    const struct sl_render_options *how, struct sl_buf *out,
 	    struct sl_error *err)
 {
 	struct sl__insights insights;
 	struct sl__json json;
 
-	insights_of(&insights, p, roof);
+	insights_of(&insights, p, machine);
 	sl__section_open(&json, out,
 			 how->command ? how->command : "profile-function");
 	sl__json_text(&json, "name", p->time->name);
 	sl__json_latency(&json, &p->time->wall);
-	json_rates(&json, p, roof);
+	json_rates(&json, p, machine);
 	sl__section_json_memory(&json, p->memory);
 	sl__section_json_insights(&json, &insights);
 	sl__json_ending(&json, p->time->elapsed_s, p->time->stopped_by,
@@ -121,11 +136,15 @@ sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,
 		    const struct sl_profile_function_options *options,
 		    struct sl_error *err)
 {
-	const struct sl_render_options *how = options ? options->render : NULL;
+	const struct sl_render_options *how;
 	struct sl__function_profile profile;
-	struct sl__roof roof;
+	struct sl_machine *machine;
 	enum sl_status rc;
 
+	rc = sl__function_profile_check(options, err);
+	if (rc)
+		return rc;
+	how = options ? options->render : NULL;
 	rc = sl__render_check(&how, err);
 	if (rc)
 		return rc;
@@ -135,11 +154,12 @@ sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,
 	rc = sl__function_profile_init(&profile, name, fn, ctx, options, err);
 	if (rc)
 		return rc;
-	sl__roof_read(&roof);
+	machine = sl__roof_open();
 	if (how->format == SL_FORMAT_JSON)
-		rc = render_json(&profile, &roof, how, out, err);
+		rc = render_json(&profile, machine, how, out, err);
 	else
-		rc = render_page(&profile, &roof, how, out, err);
+		rc = render_page(&profile, machine, how, out, err);
+	sl_machine_free(machine);
 	sl__function_profile_release(&profile);
 	return rc;
 }

@@ -13,22 +13,9 @@
 #include "banned.h"
 
 static enum sl_status
-render_page(const struct sl_machine *m, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
+render_svg(struct sl_buf *out, const void *result, struct sl_error *err)
 {
-	struct sl__doc doc;
-	enum sl_status rc;
-
-	sl__doc_init(&doc, NULL);
-	sl__machine_page(&doc, m, how);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
-}
-
-static enum sl_status
-render_svg(const struct sl_machine *m, struct sl_buf *out, struct sl_error *err)
-{
+	const struct sl_machine *m = result;
 	struct sl__roofline roofline;
 	char title[256];
 
@@ -48,27 +35,14 @@ sl_machine_render(const struct sl_machine *m,
 		  const struct sl_render_options *how, struct sl_buf *out,
 		  struct sl_error *err)
 {
-	enum sl_status rc;
+	static const struct sl__renderer renderer = {
+		.kind = "a machine",
+		.command = "machine",
+		.page = sl__machine_page,
+		.json = sl__machine_json,
+		.csv = sl__machine_csv,
+		.svg = render_svg,
+	};
 
-	rc = sl__render_check(&how, err);
-	if (rc)
-		return rc;
-	switch (how->format) {
-	case SL_FORMAT_TEXT:
-	case SL_FORMAT_MARKDOWN:
-		return render_page(m, how, out, err);
-	case SL_FORMAT_JSON:
-		sl__machine_json(out, m,
-				 how->command ? how->command : "machine");
-		return sl__buf_status(out, err);
-	case SL_FORMAT_CSV:
-		sl__machine_csv(out, m);
-		return sl__buf_status(out, err);
-	case SL_FORMAT_SVG:
-		return render_svg(m, out, err);
-	case SL_FORMAT_HYPERFINE:
-		break;
-	}
-	return sl__fail(err, SL_E_USAGE,
-			"a machine cannot be written in this format");
+	return sl__render(&renderer, m, how, out, err);
 }

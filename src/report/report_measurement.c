@@ -11,67 +11,61 @@
 
 #include "banned.h"
 
-static enum sl_status
-render_page(const struct sl_measurement *m, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
+static void
+add_page(struct sl__doc *doc, const void *result,
+	 const struct sl_render_options *how)
 {
+	const struct sl_measurement *m = result;
 	struct sl__text value, interval;
-	struct sl__doc doc;
-	enum sl_status rc;
 
-	sl__doc_init(&doc, NULL);
-	sl__doc_heading(&doc, "%s", m->name);
-	sl__page_latency(&doc, &m->wall, "sample", how->unit);
-	sl__page_shape(&doc, m->samples_ns + (m->n_samples - m->wall.n),
+	sl__doc_heading(doc, "%s", m->name);
+	sl__page_latency(doc, &m->wall, "sample", how->unit);
+	sl__page_shape(doc, m->samples_ns + (m->n_samples - m->wall.n),
 		       m->wall.n, &m->wall, how);
 	if (m->calls_per_sample > 1)
-		sl__doc_pair(&doc, "batch", SL__STYLE_DIM,
+		sl__doc_pair(doc, "batch", SL__STYLE_DIM,
 			     "%zu calls a sample: percentiles are of such "
 			     "means",
 			     m->calls_per_sample);
-	sl__doc_pair(&doc, "cpu", SL__STYLE_PLAIN, "%s",
+	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s",
 		     sl__time_value(&value, &m->cpu, how->unit));
-	sl__doc_more(&doc, SL__STYLE_DIM, "  %s",
+	sl__doc_more(doc, SL__STYLE_DIM, "  %s",
 		     sl__time_interval(&interval, &m->cpu, how->unit));
-	sl__page_power(&doc, m->wall.minimum_detectable, m->elapsed_s);
-	sl__page_noise(&doc, &m->noise, "slot", how->verbose);
-	sl__page_ending(&doc, m->stopped_by);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
+	sl__page_power(doc, &m->wall, m->elapsed_s);
+	sl__page_noise(doc, &m->noise, "slot", how->verbose);
+	sl__page_ending(doc, m->stopped_by, m->seed);
 }
 
 static void
-write_json(struct sl_buf *out, const struct sl_measurement *m,
-	   const char *command)
+add_json(struct sl__json *json, const void *result)
 {
-	struct sl__json json;
+	const struct sl_measurement *m = result;
 
-	sl__section_open(&json, out, command);
-	sl__json_text(&json, "name", m->name);
-	sl__json_latency(&json, &m->wall);
-	sl__json_time(&json, "cpu", &m->cpu);
-	sl__json_integer(&json, "calls_per_sample", m->calls_per_sample);
-	sl__json_object(&json, "clock");
-	sl__json_number(&json, "reading_ms", m->clock_cost_ns / 1e6);
-	sl__json_number(&json, "resolution_ms", m->clock_resolution_ns / 1e6);
-	sl__json_end_object(&json);
-	sl__json_noise(&json, &m->noise);
-	sl__json_ending(&json, m->elapsed_s, m->stopped_by, m->seed);
-	sl__json_end_object(&json);
+	sl__json_text(json, "name", m->name);
+	sl__json_latency(json, &m->wall);
+	sl__json_time(json, "cpu", &m->cpu);
+	sl__json_integer(json, "calls_per_sample", m->calls_per_sample);
+	sl__json_object(json, "clock");
+	sl__json_number(json, "reading_ms", m->clock_cost_ns / SL__NS_PER_MS);
+	sl__json_number(json, "resolution_ms",
+			m->clock_resolution_ns / SL__NS_PER_MS);
+	sl__json_end_object(json);
+	sl__json_noise(json, &m->noise);
+	sl__json_ending(json, m->elapsed_s, m->stopped_by, m->seed);
 }
 
 /* Every sample, so that others can do their own statistics. */
 static void
-write_csv(struct sl_buf *out, const struct sl_measurement *m)
+add_csv(struct sl_buf *out, const void *result)
 {
+	const struct sl_measurement *m = result;
 	size_t n_warmup = m->n_samples - m->wall.n;
 
 	sl__buf_text(out, "sample,warmup,time_ms\n");
 	for (size_t i = 0; i < m->n_samples; i++) {
 		sl__csv_number(out, (double)i);
 		sl__csv_number(out, i < n_warmup);
-		sl__csv_number(out, m->samples_ns[i] / 1e6);
+		sl__csv_number(out, m->samples_ns[i] / SL__NS_PER_MS);
 		sl__csv_end(out);
 	}
 }
@@ -81,23 +75,13 @@ sl_measurement_render(const struct sl_measurement *m,
 		      const struct sl_render_options *how, struct sl_buf *out,
 		      struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
+	static const struct sl__renderer renderer = {
+		.kind = "a measurement",
+		.command = "measure",
+		.page = add_page,
+		.json = add_json,
+		.csv = add_csv,
+	};
 
-	if (rc)
-		return rc;
-	switch (how->format) {
-	case SL_FORMAT_TEXT:
-	case SL_FORMAT_MARKDOWN:
-		return render_page(m, how, out, err);
-	case SL_FORMAT_JSON:
-		write_json(out, m, how->command ? how->command : "measure");
-		break;
-	case SL_FORMAT_CSV:
-		write_csv(out, m);
-		break;
-	case SL_FORMAT_SVG:
-	case SL_FORMAT_HYPERFINE:
-		return sl__render_refuse(err, "a measurement");
-	}
-	return sl__buf_status(out, err);
+	return sl__render(&renderer, m, how, out, err);
 }

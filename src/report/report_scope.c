@@ -9,9 +9,11 @@
 #include "section.h"
 #include "buf.h"
 #include "render.h"
+#include "result_json.h"
 #include "unit.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "banned.h"
 
@@ -19,6 +21,11 @@ static const struct sl__column TIME_COLUMNS[] = {
 	{"scope", 0, 0}, {"inside", 0, 5}, {"calls", 1, 0}, {"self", 1, 0},
 	{"share", 1, 0}, {"total", 1, 4},  {"mean", 1, 0},  {"± sd", 1, 3},
 	{"p50", 1, 0},   {"p90", 1, 6},    {"p99", 1, 1},
+};
+
+static const struct sl__column CALL_COLUMNS[] = {
+	{"scope", 0, 0}, {"mean", 1, 0}, {"p50", 1, 0},
+	{"p90", 1, 2},   {"p95", 1, 3},  {"p99", 1, 1},
 };
 
 static const struct sl__column RATE_COLUMNS[] = {
@@ -34,6 +41,7 @@ static const struct sl__column RESOURCE_COLUMNS[] = {
 
 enum {
 	N_TIME_COLUMNS = sizeof(TIME_COLUMNS) / sizeof(TIME_COLUMNS[0]),
+	N_CALL_COLUMNS = sizeof(CALL_COLUMNS) / sizeof(CALL_COLUMNS[0]),
 	N_RATE_COLUMNS = sizeof(RATE_COLUMNS) / sizeof(RATE_COLUMNS[0]),
 	N_RESOURCE_COLUMNS =
 		sizeof(RESOURCE_COLUMNS) / sizeof(RESOURCE_COLUMNS[0])
@@ -71,6 +79,38 @@ write_times(struct sl__doc *doc, const struct sl_scopes *s, const char *unit)
 	}
 }
 
+/* A percentile with its interval, or what both would take. */
+static void
+write_percentile(struct sl__doc *doc, const struct sl_estimate *e,
+		 const char *unit)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     e->needs_n ? sl__needs_text(&t, e)
+				: sl__time_estimate(&t, e, unit));
+}
+
+static void
+write_calls(struct sl__doc *doc, const struct sl_scopes *s, const char *unit)
+{
+	struct sl__text t;
+
+	sl__doc_heading(doc, "One call, with 95 %% intervals");
+	sl__doc_table(doc, CALL_COLUMNS, N_CALL_COLUMNS);
+	for (size_t i = 0; i < s->n_rows; i++) {
+		const struct sl_scope_row *row = &s->rows[i];
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__time_estimate(&t, &row->mean, unit));
+		write_percentile(doc, &row->median, unit);
+		write_percentile(doc, &row->p90, unit);
+		write_percentile(doc, &row->p95, unit);
+		write_percentile(doc, &row->p99, unit);
+	}
+}
+
 /* A rate in units of 10^9, or why there is none. */
 static void
 write_rate(struct sl__doc *doc, struct sl_reading rate)
@@ -86,23 +126,24 @@ write_share(struct sl__doc *doc, const struct sl__roof_share *share)
 {
 	struct sl__text t;
 
-	if (share->share.absent)
+	if (share->place == SL__ROOF_IMPOSSIBLE)
+		sl__doc_cell(doc, SL__STYLE_BAD, "impossible");
+	else if (share->share.absent)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else
-		sl__doc_cell(doc,
-			     share->share.value > 1 ? SL__STYLE_BAD
-						    : SL__STYLE_PLAIN,
-			     "%s", sl__percent_text(&t, share->share.value));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__percent_text(&t, share->share.value));
 }
 
 static void
 write_rates(struct sl__doc *doc, const struct sl_scopes *s,
-	    const struct sl__roof *roof)
+	    const struct sl_machine *machine)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
+		struct sl__rates rates = sl__rates_of_scope(row);
 		struct sl__roof_share flops, bytes;
 
 		if (row->flops_per_s.absent && row->bytes_per_s.absent)
@@ -111,18 +152,18 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s,
 			sl__doc_heading(doc, "Rates");
 			sl__doc_table(doc, RATE_COLUMNS, N_RATE_COLUMNS);
 		}
-		flops = sl__roof_flops_share(roof, row->flops_per_s);
-		bytes = sl__roof_bytes_share(roof, row->bytes_per_s);
+		flops = sl__roof_flops_share(machine, &rates);
+		bytes = sl__roof_bytes_share(machine, &rates);
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
 		write_rate(doc, row->flops_per_s);
 		write_share(doc, &flops);
 		write_rate(doc, row->bytes_per_s);
 		write_share(doc, &bytes);
 	}
-	if (n && roof->absent)
+	if (n && !machine)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "Shares of the machine's ceilings: %s.",
-			     roof->absent);
+			     SL__NO_ROOF);
 }
 
 static void
@@ -215,7 +256,7 @@ write_remarks(struct sl__doc *doc, const struct sl_scopes *s)
 }
 
 static enum sl_status
-render_page(const struct sl_scopes *s, const struct sl__roof *roof,
+render_page(const struct sl_scopes *s, const struct sl_machine *machine,
 	    const struct sl_render_options *how, struct sl_buf *out,
 	    struct sl_error *err)
 {
@@ -229,10 +270,12 @@ render_page(const struct sl_scopes *s, const struct sl__roof *roof,
 			sl__time_text(&t, s->self_ns));
 	if (s->n_rows) {
 		write_times(&doc, s, how->unit);
-		write_rates(&doc, s, roof);
+		if (how->verbose)
+			write_calls(&doc, s, how->unit);
+		write_rates(&doc, s, machine);
 		write_resources(&doc, s, how->unit);
 	}
-	sl__insights_of_scopes(&insights, s, roof);
+	sl__insights_of_scopes(&insights, s, machine);
 	sl__section_insights(&doc, &insights);
 	write_remarks(&doc, s);
 	rc = sl__doc_render(&doc, how, out, err);
@@ -240,24 +283,36 @@ render_page(const struct sl_scopes *s, const struct sl__roof *roof,
 	return rc;
 }
 
+/* A percentile with its interval, both refused together. */
+static void
+json_percentile(struct sl__json *json, const char *name,
+		const struct sl_estimate *e)
+{
+	char key[32];
+
+	sl__section_quantile(json, name, e);
+	snprintf(key, sizeof(key), "%s_ci95_ms", name);
+	sl__section_bounds(json, key, e, SL__NS_PER_MS);
+}
+
 static void
 json_latency(struct sl__json *json, const struct sl_scope_row *row)
 {
 	sl__json_object(json, "latency");
 	sl__json_integer(json, "n", row->n_calls);
-	sl__json_number(json, "mean_ms", 1e-6 * row->mean.value);
+	sl__json_time(json, "mean", &row->mean);
 	if (isnan(row->std_ns))
 		sl__json_absent(json, "std_ms", "needs n >= 2");
 	else
-		sl__json_number(json, "std_ms", 1e-6 * row->std_ns);
-	sl__json_number(json, "min_ms", 1e-6 * row->min_ns);
-	sl__json_number(json, "max_ms", 1e-6 * row->max_ns);
+		sl__json_number(json, "std_ms", row->std_ns / SL__NS_PER_MS);
+	sl__json_number(json, "min_ms", row->min_ns / SL__NS_PER_MS);
+	sl__json_number(json, "max_ms", row->max_ns / SL__NS_PER_MS);
 	sl__section_quantile(json, "median", &row->median);
 	sl__section_quantile(json, "p50", &row->median);
-	sl__section_quantile(json, "p90", &row->p90);
-	sl__section_quantile(json, "p95", &row->p95);
-	sl__section_quantile(json, "p99", &row->p99);
 	sl__section_interval(json, &row->median);
+	json_percentile(json, "p90", &row->p90);
+	json_percentile(json, "p95", &row->p95);
+	json_percentile(json, "p99", &row->p99);
 	sl__json_end_object(json);
 }
 
@@ -270,12 +325,12 @@ scaled(struct sl_reading reading, double factor)
 
 static void
 json_rates(struct sl__json *json, const struct sl_scope_row *row,
-	   const struct sl__roof *roof)
+	   const struct sl_machine *machine)
 {
-	struct sl__roof_share flops, bytes;
+	struct sl__rates rates = sl__rates_of_scope(row);
+	struct sl__roof_share flops = sl__roof_flops_share(machine, &rates);
+	struct sl__roof_share bytes = sl__roof_bytes_share(machine, &rates);
 
-	flops = sl__roof_flops_share(roof, row->flops_per_s);
-	bytes = sl__roof_bytes_share(roof, row->bytes_per_s);
 	sl__json_number(json, "flops", row->n_flops);
 	sl__json_number(json, "bytes", row->n_bytes);
 	sl__json_reading(json, "gflops_per_s", scaled(row->flops_per_s, 1e-9));
@@ -311,7 +366,7 @@ json_resources(struct sl__json *json, const struct sl_scope_row *row)
 
 static void
 json_row(struct sl__json *json, const struct sl_scope_row *row,
-	 const struct sl__roof *roof)
+	 const struct sl_machine *machine)
 {
 	sl__json_object(json, NULL);
 	sl__json_text(json, "name", row->name);
@@ -321,37 +376,37 @@ json_row(struct sl__json *json, const struct sl_scope_row *row,
 		sl__json_absent(json, "parent", "none, or not always the same");
 	sl__json_integer(json, "calls", row->n_calls);
 	sl__json_integer(json, "threads", row->n_threads);
-	sl__json_number(json, "total_ms", 1e-6 * row->total_ns);
-	sl__json_number(json, "self_ms", 1e-6 * row->self_ns);
+	sl__json_number(json, "total_ms", row->total_ns / SL__NS_PER_MS);
+	sl__json_number(json, "self_ms", row->self_ns / SL__NS_PER_MS);
 	sl__json_number(json, "share", row->share);
 	json_latency(json, row);
-	json_rates(json, row, roof);
+	json_rates(json, row, machine);
 	json_resources(json, row);
 	sl__json_end_object(json);
 }
 
 static enum sl_status
-render_json(const struct sl_scopes *s, const struct sl__roof *roof,
+render_json(const struct sl_scopes *s, const struct sl_machine *machine,
 	    const struct sl_render_options *how, struct sl_buf *out,
 	    struct sl_error *err)
 {
 	struct sl__insights insights;
 	struct sl__json json;
 
-	sl__insights_of_scopes(&insights, s, roof);
+	sl__insights_of_scopes(&insights, s, machine);
 	sl__section_open(&json, out, how->command ? how->command : "scope");
 	sl__json_array(&json, "scopes");
 	for (size_t i = 0; i < s->n_rows; i++)
-		json_row(&json, &s->rows[i], roof);
+		json_row(&json, &s->rows[i], machine);
 	sl__json_end_array(&json);
 	sl__json_integer(&json, "n_scopes", s->n_scopes);
 	sl__json_integer(&json, "n_dropped", s->n_dropped);
 	sl__json_integer(&json, "n_unbalanced", s->n_unbalanced);
-	sl__json_number(&json, "self_ms", 1e-6 * s->self_ns);
+	sl__json_number(&json, "self_ms", s->self_ns / SL__NS_PER_MS);
 	sl__json_object(&json, "overhead");
-	sl__json_number(&json, "pair_ms", 1e-6 * s->pair_ns);
+	sl__json_number(&json, "pair_ms", s->pair_ns / SL__NS_PER_MS);
 	sl__json_number(&json, "resources_pair_ms",
-			1e-6 * s->resources_pair_ns);
+			s->resources_pair_ns / SL__NS_PER_MS);
 	sl__json_end_object(&json);
 	sl__section_json_insights(&json, &insights);
 	sl__json_end_object(&json);
@@ -363,14 +418,17 @@ sl_scopes_render(const struct sl_scopes *s, const struct sl_render_options *how,
 		 struct sl_buf *out, struct sl_error *err)
 {
 	enum sl_status rc = sl__render_check(&how, err);
-	struct sl__roof roof;
+	struct sl_machine *machine;
 
 	if (rc)
 		return rc;
-	sl__roof_read(&roof);
+	machine = sl__roof_open();
 	if (how->format == SL_FORMAT_JSON)
-		return render_json(s, &roof, how, out, err);
-	return render_page(s, &roof, how, out, err);
+		rc = render_json(s, machine, how, out, err);
+	else
+		rc = render_page(s, machine, how, out, err);
+	sl_machine_free(machine);
+	return rc;
 }
 
 enum sl_status

@@ -10,12 +10,13 @@
 #include "unit.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "banned.h"
 
 /* Slack of a bad rate: found less often than this is worth a colour. */
 static const double GOOD_POWER = 0.95;
+
+static const char NO_VERDICT[] = "no verdict was reached";
 
 static enum sl__style
 rate_style(const struct sl_selfcheck_row *r)
@@ -68,77 +69,81 @@ add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 			     rate.s);
 }
 
-static enum sl_status
-render_page(const struct sl_selfcheck *s, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
+static void
+add_page(struct sl__doc *doc, const void *result,
+	 const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
 		{"planted", 0, 0},   {"verdicts", 1, 0},
 		{"found", 1, 0},     {"95 % interval", 0, 1},
 		{"wrong way", 1, 2}, {"median time to it", 1, 3},
 	};
+	const struct sl_selfcheck *s = result;
 	struct sl__text work, budget;
-	struct sl__doc doc;
-	enum sl_status rc;
 
-	sl__doc_init(&doc, NULL);
-	sl__doc_heading(&doc, "Selfcheck: work of %s, %s a verdict",
+	sl__doc_heading(doc, "Selfcheck: work of %s, %s a verdict",
 			sl__time_text(&work, s->function_ns),
 			sl__time_text(&budget, 1e9 * s->budget_s));
-	sl__doc_table(&doc, columns, sizeof(columns) / sizeof(columns[0]));
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_rows; i++)
-		add_row(&doc, &s->rows[i]);
-	sl__doc_gap(&doc);
-	add_summary(&doc, s);
-	sl__doc_gap(&doc);
-	sl__page_noise(&doc, &s->noise, "slot", how->verbose);
-	sl__page_ending(&doc, s->stopped_by);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
+		add_row(doc, &s->rows[i]);
+	sl__doc_gap(doc);
+	add_summary(doc, s);
+	sl__doc_gap(doc);
+	sl__page_noise(doc, &s->noise, "slot", how->verbose);
+	sl__page_ending(doc, s->stopped_by, s->seed);
+}
+
+/* median_ms and its interval, which the result holds in seconds. */
+static void
+add_seconds(struct sl__json *json, const struct sl_estimate *seconds)
+{
+	const double s_per_ms = 1e-3;
+
+	if (isnan(seconds->value)) {
+		sl__json_absent(json, "median_ms", NO_VERDICT);
+		sl__json_absent(json, "median_ci95_ms", NO_VERDICT);
+		return;
+	}
+	sl__json_number(json, "median_ms", 1e3 * seconds->value);
+	sl__section_bounds(json, "median_ci95_ms", seconds, s_per_ms);
 }
 
 static void
-write_json(struct sl_buf *out, const struct sl_selfcheck *s,
-	   const char *command)
+add_json(struct sl__json *json, const void *result)
 {
-	struct sl__json json;
+	const struct sl_selfcheck *s = result;
 
-	sl__section_open(&json, out, command);
-	sl__json_object(&json, "selfcheck");
-	sl__json_number(&json, "budget_ms", 1e3 * s->budget_s);
-	sl__json_number(&json, "work_ms", 1e-6 * s->function_ns);
-	sl__json_array(&json, "rows");
+	sl__json_object(json, "selfcheck");
+	sl__json_number(json, "budget_ms", 1e3 * s->budget_s);
+	sl__json_number(json, "work_ms", s->function_ns / SL__NS_PER_MS);
+	sl__json_array(json, "rows");
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct sl_selfcheck_row *r = &s->rows[i];
 
-		sl__json_object(&json, NULL);
-		sl__json_number(&json, "planted", r->planted);
-		sl__json_number(&json, "planted_real", r->planted_real);
-		sl__json_integer(&json, "verdicts", r->n_verdicts);
-		sl__json_integer(&json, "different", r->n_different);
-		sl__json_integer(&json, "right", r->n_right);
-		sl__json_estimate(&json, "rate", &r->rate);
-		if (isnan(r->seconds.value))
-			sl__json_absent(&json, "median_ms",
-					"no verdict was reached");
-		else
-			sl__json_number(&json, "median_ms",
-					1e3 * r->seconds.value);
-		sl__json_end_object(&json);
+		sl__json_object(json, NULL);
+		sl__json_number(json, "planted", r->planted);
+		sl__json_number(json, "planted_real", r->planted_real);
+		sl__json_integer(json, "verdicts", r->n_verdicts);
+		sl__json_integer(json, "different", r->n_different);
+		sl__json_integer(json, "right", r->n_right);
+		sl__json_estimate(json, "rate", &r->rate);
+		add_seconds(json, &r->seconds);
+		sl__json_end_object(json);
 	}
-	sl__json_end_array(&json);
-	sl__json_end_object(&json);
-	sl__json_noise(&json, &s->noise);
-	sl__json_ending(&json, s->elapsed_s, s->stopped_by, s->seed);
-	sl__json_end_object(&json);
+	sl__json_end_array(json);
+	sl__json_end_object(json);
+	sl__json_noise(json, &s->noise);
+	sl__json_ending(json, s->elapsed_s, s->stopped_by, s->seed);
 }
 
 static void
-write_csv(struct sl_buf *out, const struct sl_selfcheck *s)
+add_csv(struct sl_buf *out, const void *result)
 {
+	const struct sl_selfcheck *s = result;
+
 	sl__buf_text(out, "planted,verdicts,different,right,rate,rate_lo,"
-			  "rate_hi,median_s\n");
+			  "rate_hi,median_s,median_lo_s,median_hi_s\n");
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct sl_selfcheck_row *r = &s->rows[i];
 		const double figures[] = {
@@ -150,6 +155,8 @@ write_csv(struct sl_buf *out, const struct sl_selfcheck *s)
 			r->rate.lo,
 			r->rate.hi,
 			r->seconds.value,
+			r->seconds.lo,
+			r->seconds.hi,
 		};
 
 		for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++)
@@ -163,23 +170,13 @@ sl_selfcheck_render(const struct sl_selfcheck *s,
 		    const struct sl_render_options *how, struct sl_buf *out,
 		    struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
+	static const struct sl__renderer renderer = {
+		.kind = "a selfcheck",
+		.command = "selfcheck",
+		.page = add_page,
+		.json = add_json,
+		.csv = add_csv,
+	};
 
-	if (rc)
-		return rc;
-	switch (how->format) {
-	case SL_FORMAT_TEXT:
-	case SL_FORMAT_MARKDOWN:
-		return render_page(s, how, out, err);
-	case SL_FORMAT_JSON:
-		write_json(out, s, how->command ? how->command : "selfcheck");
-		break;
-	case SL_FORMAT_CSV:
-		write_csv(out, s);
-		break;
-	case SL_FORMAT_SVG:
-	case SL_FORMAT_HYPERFINE:
-		return sl__render_refuse(err, "a selfcheck");
-	}
-	return sl__buf_status(out, err);
+	return sl__render(&renderer, s, how, out, err);
 }

@@ -2,10 +2,9 @@
 /* result_csv.c - fields of CSV (RFC 4180), each followed by a comma. */
 #include "result_csv.h"
 #include "buf.h"
+#include "number.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -26,17 +25,13 @@ sl__csv_text(struct sl_buf *out, const char *text)
 void
 sl__csv_number(struct sl_buf *out, double value)
 {
-	char text[32];
+	char text[SL__NUMBER_BYTES];
 
-	if (isnan(value)) {
+	if (!isfinite(value)) {
 		sl__buf_text(out, ",");
 		return;
 	}
-	/* 15 digits where they suffice, 17 where they do not. */
-	snprintf(text, sizeof(text), "%.15g", value);
-	if (strtod(text, NULL) < value || strtod(text, NULL) > value)
-		snprintf(text, sizeof(text), "%.17g", value);
-	sl__buf_format(out, "%s,", text);
+	sl__buf_format(out, "%s,", sl__number_text(text, value));
 }
 
 void

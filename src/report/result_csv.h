@@ -8,7 +8,7 @@
 /* Quoted where it must be. */
 void sl__csv_text(struct sl_buf *out, const char *text);
 
-/* In full precision; NaN is an empty field. */
+/* In full precision; what is not finite is an empty field. */
 void sl__csv_number(struct sl_buf *out, double value);
 
 /* Ends the line, in place of the last comma. */

@@ -8,53 +8,16 @@
 
 #include "banned.h"
 
-static const double NS_PER_MS = 1e6; /* dividing keeps decimals short */
-
-static void
-add_reason(struct sl__json *json, const char *key, const struct sl_estimate *e)
-{
-	char reason[48];
-
-	snprintf(reason, sizeof(reason), "needs n >= %zu", e->needs_n);
-	sl__json_absent(json, key, reason);
-}
-
-static void
-add_bounds(struct sl__json *json, const char *key, const struct sl_estimate *e,
-	   double unit)
-{
-	if (e->needs_n) {
-		add_reason(json, key, e);
-		return;
-	}
-	sl__json_object(json, key);
-	sl__json_number(json, "lo", e->lo / unit);
-	sl__json_number(json, "hi", e->hi / unit);
-	sl__json_end_object(json);
-}
-
-/* A percentile with its interval, both refused together. */
-static void
-add_percentile(struct sl__json *json, const char *name,
-	       const struct sl_estimate *e)
-{
-	char key[32];
-
-	sl__section_quantile(json, name, e);
-	snprintf(key, sizeof(key), "%s_ci95_ms", name);
-	add_bounds(json, key, e, NS_PER_MS);
-}
-
 static void
 add_spread(struct sl__json *json, const struct sl_latency *l)
 {
 	if (l->n < 2)
 		sl__json_absent(json, "std_ms", "needs n >= 2");
 	else
-		sl__json_number(json, "std_ms", l->std_ns / NS_PER_MS);
-	sl__json_number(json, "min_ms", l->min_ns / NS_PER_MS);
-	sl__json_number(json, "max_ms", l->max_ns / NS_PER_MS);
-	sl__json_number(json, "mad_ms", l->mad_ns / NS_PER_MS);
+		sl__json_number(json, "std_ms", l->std_ns / SL__NS_PER_MS);
+	sl__json_number(json, "min_ms", l->min_ns / SL__NS_PER_MS);
+	sl__json_number(json, "max_ms", l->max_ns / SL__NS_PER_MS);
+	sl__json_number(json, "mad_ms", l->mad_ns / SL__NS_PER_MS);
 	if (isnan(l->skewness))
 		sl__json_absent(json, "skewness",
 				"needs n >= 3 and values that differ");
@@ -67,17 +30,17 @@ sl__json_latency(struct sl__json *json, const struct sl_latency *l)
 {
 	sl__json_object(json, "latency");
 	sl__json_integer(json, "n", l->n);
-	sl__json_number(json, "median_ms", l->median.value / NS_PER_MS);
-	add_bounds(json, "ci95_ms", &l->median, NS_PER_MS);
+	sl__json_number(json, "median_ms", l->median.value / SL__NS_PER_MS);
+	sl__section_interval(json, &l->median);
 	sl__json_text(json, "method", sl_method_text(l->median.method));
-	sl__json_number(json, "mean_ms", l->mean.value / NS_PER_MS);
-	add_bounds(json, "mean_ci95_ms", &l->mean, NS_PER_MS);
+	sl__json_number(json, "mean_ms", l->mean.value / SL__NS_PER_MS);
+	sl__section_bounds(json, "mean_ci95_ms", &l->mean, SL__NS_PER_MS);
 	add_spread(json, l);
-	sl__json_number(json, "p50_ms", l->median.value / NS_PER_MS);
-	add_percentile(json, "p90", &l->p90);
-	add_percentile(json, "p95", &l->p95);
-	add_percentile(json, "p99", &l->p99);
-	sl__json_number(json, "first_ms", l->first_ns / NS_PER_MS);
+	sl__json_number(json, "p50_ms", l->median.value / SL__NS_PER_MS);
+	sl__section_percentile(json, "p90", &l->p90);
+	sl__section_percentile(json, "p95", &l->p95);
+	sl__section_percentile(json, "p99", &l->p99);
+	sl__json_number(json, "first_ms", l->first_ns / SL__NS_PER_MS);
 	sl__json_object(json, "warmup");
 	sl__json_text(json, "class", sl_warmup_text(l->warmup));
 	sl__json_integer(json, "n", l->n_warmup);
@@ -121,7 +84,7 @@ sl__json_estimate(struct sl__json *json, const char *key,
 
 	snprintf(bounds, sizeof(bounds), "%s_ci95", key);
 	sl__json_number(json, key, e->value);
-	add_bounds(json, bounds, e, 1);
+	sl__section_bounds(json, bounds, e, 1);
 }
 
 void
@@ -131,9 +94,9 @@ sl__json_time(struct sl__json *json, const char *stem,
 	char key[32];
 
 	snprintf(key, sizeof(key), "%s_ms", stem);
-	sl__json_number(json, key, e->value / NS_PER_MS);
+	sl__json_number(json, key, e->value / SL__NS_PER_MS);
 	snprintf(key, sizeof(key), "%s_ci95_ms", stem);
-	add_bounds(json, key, e, NS_PER_MS);
+	sl__section_bounds(json, key, e, SL__NS_PER_MS);
 }
 
 static const char *
@@ -158,7 +121,7 @@ sl__json_comparison(struct sl__json *json, const char *key,
 	sl__json_text(json, "a", c->a);
 	sl__json_text(json, "b", c->b);
 	sl__json_number(json, "ratio", c->ratio.value);
-	add_bounds(json, "ci95", &c->ratio, 1);
+	sl__section_bounds(json, "ci95", &c->ratio, 1);
 	sl__json_number(json, "speedup", c->speedup);
 	sl__json_estimate(json, "cpu_ratio", &c->cpu_ratio);
 	sl__json_reading(json, "memory_ratio", c->memory_ratio);
@@ -167,6 +130,7 @@ sl__json_comparison(struct sl__json *json, const char *key,
 	sl__json_text(json, "gate", gate_text(c->gate));
 	sl__json_number(json, "margin", c->margin);
 	sl__json_integer(json, "rounds", c->n_rounds);
+	sl__json_integer(json, "left_out", c->n_left_out);
 	sl__json_integer(json, "disturbed", c->n_disturbed);
 	sl__json_number(json, "log_e", c->log_e);
 	if (isnan(c->minimum_detectable))

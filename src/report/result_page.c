@@ -10,6 +10,7 @@
 #include "histogram.h"
 #include "unit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -267,28 +268,71 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 							     : "as long as",
 			     c->a);
 	}
-	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds, %zu disturbed)",
-		     c->n_rounds, c->n_disturbed);
+	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds", c->n_rounds);
+	if (c->n_left_out)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     ", %zu more left out as disturbed", c->n_left_out);
+	sl__doc_more(doc, SL__STYLE_DIM, ")");
+}
+
+/*
+ * "could see a change of 3.2 %; 1 % takes about 10 s".  'reach' is what can
+ * be seen and shrinks with the square root of the time, 'goal' is 1 % on the
+ * same scale.  As there is a reach, the time spent gave an interval; so no
+ * time printed is too short for one.
+ */
+static void
+add_power(struct sl__doc *doc, double reach, double goal,
+	  const struct sl__text *change, const char *beyond, double elapsed_s)
+{
+	double factor = reach / goal;
+	struct sl__text time;
+
+	sl__doc_pair(doc, "power", SL__STYLE_DIM, "could see a change of %s",
+		     change->s);
+	if (factor <= 1)
+		sl__doc_more(doc, SL__STYLE_DIM, ", less than 1 %%%s", beyond);
+	else
+		sl__doc_more(doc, SL__STYLE_DIM, "; 1 %%%s takes about %s",
+			     beyond,
+			     sl__time_text(&time,
+					   1e9 * elapsed_s * factor * factor));
 }
 
 void
-sl__page_power(struct sl__doc *doc, double minimum_detectable, double elapsed_s)
+sl__page_power(struct sl__doc *doc, const struct sl_latency *l,
+	       double elapsed_s)
 {
-	struct sl__text change, time;
-	/* Errors shrink with the square root of the time. */
-	double factor = minimum_detectable / 0.01;
+	struct sl__text change;
 
-	if (isnan(minimum_detectable))
+	if (isnan(l->minimum_detectable))
 		return;
-	sl__doc_pair(doc, "power", SL__STYLE_DIM,
-		     "could see a change of %s; 1 %% takes about %s",
-		     sl__percent_text(&change, minimum_detectable),
-		     sl__time_text(&time, 1e9 * elapsed_s * factor * factor));
+	sl__percent_text(&change, l->minimum_detectable);
+	add_power(doc, l->minimum_detectable, 0.01, &change, "", elapsed_s);
+}
+
+/* The margin stays however long it takes: only what is beyond it shrinks. */
+void
+sl__page_power_against(struct sl__doc *doc, const struct sl_comparison *c,
+		       double elapsed_s)
+{
+	double reach = log1p(c->minimum_detectable) - log1p(c->margin);
+	struct sl__text change, margin;
+	char beyond[96] = "";
+
+	if (isnan(c->minimum_detectable))
+		return;
+	if (c->margin > 0)
+		snprintf(beyond, sizeof(beyond), " beyond the margin of %s",
+			 sl__percent_text(&margin, c->margin));
+	sl__percent_text(&change, c->minimum_detectable);
+	add_power(doc, reach, log1p(0.01), &change, beyond, elapsed_s);
 }
 
 void
-sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by)
+sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by, uint64_t seed)
 {
+	sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%" PRIu64, seed);
 	if (stopped_by != SL_STOP_INTERRUPT)
 		return;
 	sl__doc_gap(doc);

@@ -24,14 +24,22 @@ void sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 /* One sentence: who is faster, by how much, or why that is open. */
 void sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c);
 
-/* The smallest change that could be seen, and what 1 % would take. */
-void sl__page_power(struct sl__doc *doc, double minimum_detectable,
+/*
+ * The smallest change that a second series like this could show, and what
+ * 1 % would take; nothing when that is not known.
+ */
+void sl__page_power(struct sl__doc *doc, const struct sl_latency *l,
 		    double elapsed_s);
+
+/* Like sl__page_power(), of rounds, and for 1 % beyond the margin. */
+void sl__page_power_against(struct sl__doc *doc, const struct sl_comparison *c,
+			    double elapsed_s);
 
 /* The colour of a verdict. */
 enum sl__style sl__page_verdict_style(enum sl_verdict verdict);
 
-/* Why it ended early, where it did. */
-void sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by);
+/* The seed, and that it was interrupted where it was. */
+void sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by,
+		     uint64_t seed);
 
 #endif

@@ -1,73 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roof.c - the machine's ceilings, as reports quote them.
+ * roof.c - what a rate is of the machine's ceilings.
  *
  * A report on a program does not stop to measure the machine: it takes what
- * "sleuth machine" left in the cache, or says that nothing is there.
+ * "sleuth machine" left in the cache, or says that nothing is there.  A rate
+ * is held against the ceiling that the reader knows, f32 and DRAM, and called
+ * impossible only by the fastest that the machine has.
  */
 #include "roof.h"
+#include "machine.h"
+#include "reading.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "banned.h"
 
-void
-sl__roof_read(struct sl__roof *out)
+const char SL__NO_ROOF[] = "run `sleuth machine` first";
+
+struct sl_machine *
+sl__roof_open(void)
 {
 	struct sl_machine *machine;
 
-	*out = (struct sl__roof){"run `sleuth machine` first", (double)NAN,
-				 (double)NAN, (double)NAN, (double)NAN};
-	if (sl_machine_open_cached(&machine, NULL, NULL))
-		return;
-	out->absent = NULL;
-	out->core_flops = sl_machine_peak_flops_per_s(machine, SL_DTYPE_F32, 1);
-	out->all_flops = sl_machine_peak_flops_per_s(machine, SL_DTYPE_F32,
-						     machine->max_threads);
-	out->core_bytes = sl_machine_bandwidth_bytes_per_s(machine, 1);
-	out->all_bytes =
-		sl_machine_bandwidth_bytes_per_s(machine, machine->max_threads);
-	sl_machine_free(machine);
+	return sl_machine_open_cached(&machine, NULL, NULL) ? NULL : machine;
+}
+
+/* Ceilings of one kind; one that was not measured has the value NaN. */
+struct ceilings {
+	struct sl_estimate one;     /* of one among n_threads threads */
+	struct sl_estimate all;     /* the same kind with all threads */
+	struct sl_estimate fastest; /* of any type or level, all threads */
+	size_t n_threads;           /* those that 'one' is one of */
+};
+
+/* What they are called. */
+struct names {
+	const char *one, *part, *fastest;
+	const char *because; /* how a rate can be above the first two */
+};
+
+static const struct sl_estimate UNMEASURED = {.value = (double)NAN,
+					      .needs_n = 1};
+
+static struct sl_estimate
+part_of(struct sl_estimate e, size_t n_threads)
+{
+	e.value /= (double)n_threads;
+	e.lo /= (double)n_threads;
+	e.hi /= (double)n_threads;
+	return e;
+}
+
+/* NaN, which nothing is above, where there is no interval. */
+static double
+upper(const struct sl_estimate *e)
+{
+	return e->needs_n ? (double)NAN : e->hi;
+}
+
+static enum sl__roof_place
+place_of(double rate, double lowest, const struct ceilings *c)
+{
+	if (lowest > upper(&c->fastest))
+		return SL__ROOF_IMPOSSIBLE;
+	if (lowest > upper(&c->one))
+		return SL__ROOF_ABOVE;
+	return rate > c->one.value ? SL__ROOF_UNCLEAR : SL__ROOF_WITHIN;
 }
 
 static struct sl__roof_share
-share_of(const struct sl__roof *roof, struct sl_reading rate, double core,
-	 double all)
+share_of(double rate, const struct sl_estimate *time, const struct ceilings *c,
+	 const struct names *names)
 {
-	struct sl__roof_share s = {
-		{(double)NAN, rate.absent}, (double)NAN, NULL};
+	/* A rate is lowest where its time is longest. */
+	double lowest = rate * time->value / upper(time);
+	struct sl__roof_share s = {.ceiling = c->one.value,
+				   .because = names->because};
 
-	if (rate.absent)
+	s.share = sl__absent("not measured by `sleuth machine`");
+	if (!(c->one.value > 0))
 		return s;
-	s.share.absent = roof->absent;
-	if (roof->absent)
-		return s;
-	s.ceiling = rate.value > core ? all : core;
-	s.share.absent = "not measured by `sleuth machine`";
-	if (s.ceiling > 0)
-		s.share = (struct sl_reading){rate.value / s.ceiling, NULL};
+	s.place = place_of(rate, lowest, c);
+	s.or_threads = !(lowest > upper(&c->all));
+	s.or_wrong = isnan(upper(&c->fastest));
+	if (s.place == SL__ROOF_IMPOSSIBLE) {
+		s.share = sl__absent("impossible: above all ceilings");
+		s.ceiling = c->fastest.value;
+		s.of = names->fastest;
+	} else {
+		s.share = sl__present(rate / s.ceiling);
+		s.of = c->n_threads > 1 ? names->part : names->one;
+	}
 	return s;
 }
 
-struct sl__roof_share
-sl__roof_flops_share(const struct sl__roof *roof, struct sl_reading flops_per_s)
+/* There is nothing to compare. */
+static struct sl__roof_share
+share_absent(const char *reason)
 {
-	struct sl__roof_share s =
-		share_of(roof, flops_per_s, roof->core_flops, roof->all_flops);
+	struct sl__roof_share s = {.ceiling = (double)NAN};
 
-	s.of = flops_per_s.value > roof->core_flops ? "the machine's f32 peak"
-						    : "one core's f32 peak";
+	s.share = sl__absent(reason);
 	return s;
 }
 
-struct sl__roof_share
-sl__roof_bytes_share(const struct sl__roof *roof, struct sl_reading bytes_per_s)
+/* Not known where the CPU has instructions that no kernel exercises. */
+static struct sl_estimate
+fastest_peak(const struct sl_machine *m)
 {
-	struct sl__roof_share s =
-		share_of(roof, bytes_per_s, roof->core_bytes, roof->all_bytes);
+	struct sl_estimate fastest = UNMEASURED;
 
-	s.of = bytes_per_s.value > roof->core_bytes
-		       ? "the machine's memory bandwidth"
-		       : "one core's memory bandwidth";
-	return s;
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *p = &m->peaks[i];
+
+		if (p->absent && !strcmp(p->absent, "not exercised"))
+			return UNMEASURED;
+		if (!p->absent && !(p->ops_per_s.value <= fastest.value))
+			fastest = p->ops_per_s;
+	}
+	return fastest;
+}
+
+static struct sl_estimate
+fastest_level(const struct sl_machine *m)
+{
+	struct sl_estimate fastest = UNMEASURED;
+
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct sl_memory_level *l = &m->levels[i];
+
+		if (l->access != SL_ACCESS_CHASE &&
+		    !(l->value.value <= fastest.value))
+			fastest = l->value;
+	}
+	return fastest;
+}
+
+struct sl__roof_share
+sl__roof_flops_share(const struct sl_machine *machine,
+		     const struct sl__rates *rates)
+{
+	static const struct names names = {
+		"one core's f32 peak", "a thread's part of the f32 peak",
+		"the fastest arithmetic", "its numbers are narrower than f32"};
+	struct ceilings c = {UNMEASURED, UNMEASURED, UNMEASURED, 1};
+	const struct sl_peak *peak;
+
+	if (rates->flops_per_s.absent)
+		return share_absent(rates->flops_per_s.absent);
+	if (!machine)
+		return share_absent(SL__NO_ROOF);
+	peak = sl__machine_peak(machine, SL_DTYPE_F32, rates->n_threads);
+	if (peak) {
+		c.n_threads = peak->n_threads;
+		c.one = part_of(peak->ops_per_s, peak->n_threads);
+	}
+	peak = sl__machine_peak(machine, SL_DTYPE_F32, machine->max_threads);
+	if (peak)
+		c.all = peak->ops_per_s;
+	c.fastest = fastest_peak(machine);
+	return share_of(rates->flops_per_s.value, &rates->time, &c, &names);
+}
+
+struct sl__roof_share
+sl__roof_bytes_share(const struct sl_machine *machine,
+		     const struct sl__rates *rates)
+{
+	static const struct names names = {
+		"one core's memory bandwidth",
+		"a thread's part of the memory bandwidth", "the fastest cache",
+		"its data comes from caches"};
+	struct ceilings c = {UNMEASURED, UNMEASURED, UNMEASURED, 1};
+	const struct sl_memory_level *level;
+
+	if (rates->bytes_per_s.absent)
+		return share_absent(rates->bytes_per_s.absent);
+	if (!machine)
+		return share_absent(SL__NO_ROOF);
+	level = sl__machine_bandwidth(machine, "DRAM", rates->n_threads);
+	if (level) {
+		c.n_threads = level->n_threads;
+		c.one = part_of(level->value, level->n_threads);
+	}
+	level = sl__machine_bandwidth(machine, "DRAM", machine->max_threads);
+	if (level)
+		c.all = level->value;
+	c.fastest = fastest_level(machine);
+	return share_of(rates->bytes_per_s.value, &rates->time, &c, &names);
 }

@@ -1,33 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roof.h - the machine's ceilings, as reports quote them. */
+/* roof.h - what a rate is of the machine's ceilings. */
 #ifndef SL_ROOF_H
 #define SL_ROOF_H
 
 #include "sleuth.h"
 
-/* Rates per second of one core and of all; NaN where not measured. */
-struct sl__roof {
-	const char *absent; /* why there are none; NULL when there are */
-	double core_flops, all_flops; /* f32 */
-	double core_bytes, all_bytes; /* from and to DRAM */
+/* Why nothing is said without a description of the machine. */
+extern const char SL__NO_ROOF[];
+
+/* The cached description of this machine, or NULL; never measures. */
+struct sl_machine *sl__roof_open(void);
+
+/* Declared work over a time, as one thread of n_threads did it. */
+struct sl__rates {
+	struct sl_reading flops_per_s, bytes_per_s;
+	struct sl_estimate time; /* its interval is that of the rates too */
+	size_t n_threads;
 };
 
-/* From the cached description of this machine; never measures. */
-void sl__roof_read(struct sl__roof *out);
+/* Where a rate lies, its errors and those of the ceilings considered. */
+enum sl__roof_place {
+	SL__ROOF_WITHIN = 0, /* not above its ceiling */
+	SL__ROOF_UNCLEAR,    /* above, but the errors may explain it */
+	SL__ROOF_ABOVE,      /* above, and 'because' says how that can be */
+	SL__ROOF_IMPOSSIBLE  /* above everything that this machine does */
+};
 
 /*
- * Which ceiling a rate is held against: one core's, or the machine's when
- * the rate is above that, since a scope may hide a team of threads.
+ * The ceiling is what one of n_threads reaches: of f32 arithmetic, or from
+ * and to DRAM.  Only a rate whose lower bound is above the upper bound of the
+ * fastest arithmetic of any type, or of the fastest cache, with all threads,
+ * is impossible: a scope may use narrower types, caches, and threads that do
+ * not open it.  Then the share is absent and the ceiling is that fastest one.
  */
 struct sl__roof_share {
-	struct sl_reading share; /* of the ceiling; above 1 is impossible */
+	struct sl_reading share; /* of the ceiling */
 	double ceiling;          /* per second */
 	const char *of;          /* "one core's f32 peak" */
+	enum sl__roof_place place;
+	const char *because; /* "its data comes from caches" */
+	int or_threads;      /* or more threads work: all of them reach it */
+	int or_wrong;        /* or it is wrong: the fastest is not known */
 };
 
-struct sl__roof_share sl__roof_flops_share(const struct sl__roof *roof,
-					   struct sl_reading flops_per_s);
-struct sl__roof_share sl__roof_bytes_share(const struct sl__roof *roof,
-					   struct sl_reading bytes_per_s);
+/* 'machine' may be NULL. */
+struct sl__roof_share sl__roof_flops_share(const struct sl_machine *machine,
+					   const struct sl__rates *rates);
+struct sl__roof_share sl__roof_bytes_share(const struct sl_machine *machine,
+					   const struct sl__rates *rates);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "roofline.h"
 #include "buf.h"
+#include "number.h"
 #include "unit.h"
 
 #include <math.h>
@@ -74,14 +75,48 @@ add_head(struct sl_buf *out, const char *title)
 	sl__buf_text(out, "</text>\n");
 }
 
+/* ' x1="12.3"', to a tenth of a point. */
+static void
+add_place(struct sl_buf *out, const char *attribute, double points)
+{
+	char text[SL__NUMBER_BYTES];
+
+	sl__buf_format(out, " %s=\"%s\"", attribute,
+		       sl__number_text(text, round(10 * points) / 10));
+}
+
+/* The start of a <text>, up to its other attributes. */
+static void
+open_text(struct sl_buf *out, double x, double y)
+{
+	sl__buf_text(out, "<text");
+	add_place(out, "x", x);
+	add_place(out, "y", y);
+}
+
+/* Turns a <text> around where it stands. */
+static void
+add_rotation(struct sl_buf *out, double degrees, double x, double y)
+{
+	char angle[SL__NUMBER_BYTES], cx[SL__NUMBER_BYTES];
+	char cy[SL__NUMBER_BYTES];
+
+	sl__buf_format(out, " transform=\"rotate(%s %s %s)\"",
+		       sl__number_text(angle, round(10 * degrees) / 10),
+		       sl__number_text(cx, round(10 * x) / 10),
+		       sl__number_text(cy, round(10 * y) / 10));
+}
+
 static void
 add_line(struct sl_buf *out, const char *class_name, const double from[2],
 	 const double to[2])
 {
-	sl__buf_format(out,
-		       "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" "
-		       "x2=\"%.1f\" y2=\"%.1f\"/>\n",
-		       class_name, from[0], from[1], to[0], to[1]);
+	sl__buf_format(out, "<line class=\"%s\"", class_name);
+	add_place(out, "x1", from[0]);
+	add_place(out, "y1", from[1]);
+	add_place(out, "x2", to[0]);
+	add_place(out, "y2", to[1]);
+	sl__buf_text(out, "/>\n");
 }
 
 /* Vertical lines at powers of four, horizontal ones at powers of ten. */
@@ -96,32 +131,26 @@ add_grid(struct sl_buf *out, const struct sl__roofline *r)
 
 		add_line(out, "grid", (double[]){at, TOP},
 			 (double[]){at, BOTTOM});
-		sl__buf_format(out,
-			       "<text x=\"%.1f\" y=\"%.1f\" "
-			       "text-anchor=\"middle\">%s%.0f</text>\n",
-			       at, BOTTOM + 20, x < 0 ? "1/" : "",
-			       exp2(fabs(x)));
+		open_text(out, at, BOTTOM + 20);
+		sl__buf_format(out, " text-anchor=\"middle\">%s%.0f</text>\n",
+			       x < 0 ? "1/" : "", exp2(fabs(x)));
 	}
 	for (double y = first; y <= last; y++) {
 		double at = y_of(r, y / log10(2));
 
 		add_line(out, "grid", (double[]){LEFT, at},
 			 (double[]){RIGHT, at});
-		sl__buf_format(out,
-			       "<text x=\"%.1f\" y=\"%.1f\" "
-			       "text-anchor=\"end\">%s</text>\n",
-			       LEFT - 8, at + 4,
+		open_text(out, LEFT - 8, at + 4);
+		sl__buf_format(out, " text-anchor=\"end\">%s</text>\n",
 			       sl__scaled_text(&text, pow(10, y)));
 	}
-	sl__buf_format(out,
-		       "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">"
-		       "operations per byte</text>\n",
-		       (LEFT + RIGHT) / 2, BOTTOM + 44);
-	sl__buf_format(out,
-		       "<text x=\"20\" y=\"%.1f\" text-anchor=\"middle\" "
-		       "transform=\"rotate(-90 20 %.1f)\">"
-		       "operations per second</text>\n",
-		       (TOP + BOTTOM) / 2, (TOP + BOTTOM) / 2);
+	open_text(out, (LEFT + RIGHT) / 2, BOTTOM + 44);
+	sl__buf_text(out, " text-anchor=\"middle\">operations per byte"
+			  "</text>\n");
+	open_text(out, 20, (TOP + BOTTOM) / 2);
+	add_rotation(out, -90, 20, (TOP + BOTTOM) / 2);
+	sl__buf_text(out, " text-anchor=\"middle\">operations per second"
+			  "</text>\n");
 }
 
 /* From where the fastest memory reaches it to the right edge. */
@@ -135,8 +164,8 @@ add_peak(struct sl_buf *out, const struct sl__roofline *r,
 
 	add_line(out, "peak", (double[]){x_of(r, ridge), y},
 		 (double[]){RIGHT, y});
-	sl__buf_format(out, "<text x=\"%.1f\" y=\"%.1f\">%s %sop/s</text>\n",
-		       RIGHT + 6, y + 4, peak->name,
+	open_text(out, RIGHT + 6, y + 4);
+	sl__buf_format(out, ">%s %sop/s</text>\n", peak->name,
 		       sl__scaled_text(&text, peak->value));
 }
 
@@ -158,10 +187,9 @@ add_slope(struct sl_buf *out, const struct sl__roofline *r, size_t i)
 
 	add_line(out, "slope", (double[]){x_of(r, x), y_of(r, level + x)},
 		 (double[]){x_of(r, end), y_of(r, level + end)});
-	sl__buf_format(out,
-		       "<text x=\"%.1f\" y=\"%.1f\" "
-		       "transform=\"rotate(%.1f %.1f %.1f)\">%s %sB/s</text>\n",
-		       at_x, at_y, degrees, at_x, at_y, slope->name,
+	open_text(out, at_x, at_y);
+	add_rotation(out, degrees, at_x, at_y);
+	sl__buf_format(out, ">%s %sB/s</text>\n", slope->name,
 		       sl__scaled_text(&text, slope->value));
 }
 

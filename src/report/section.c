@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section.c - parts that reports on scopes, memory and functions share.
+ * section.c - parts of documents that several reports share.
  *
  * Only what at least two of them write; the pages themselves are in the
  * report_ files.
  */
 #include "section.h"
+#include "unit.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "banned.h"
@@ -26,34 +26,50 @@ sl__section_open(struct sl__json *json, struct sl_buf *out, const char *command)
 }
 
 void
+sl__section_bounds(struct sl__json *json, const char *key,
+		   const struct sl_estimate *e, double unit)
+{
+	struct sl__text needs;
+
+	if (e->needs_n) {
+		sl__json_absent(json, key, sl__needs_text(&needs, e));
+		return;
+	}
+	sl__json_object(json, key);
+	sl__json_number(json, "lo", e->lo / unit);
+	sl__json_number(json, "hi", e->hi / unit);
+	sl__json_end_object(json);
+}
+
+void
 sl__section_quantile(struct sl__json *json, const char *key,
 		     const struct sl_estimate *e)
 {
-	char name[32], reason[48];
+	struct sl__text needs;
+	char name[32];
 
 	snprintf(name, sizeof(name), "%s_ms", key);
-	if (!e->needs_n) {
-		sl__json_number(json, name, 1e-6 * e->value);
-		return;
-	}
-	snprintf(reason, sizeof(reason), "needs n >= %zu", e->needs_n);
-	sl__json_absent(json, name, reason);
+	if (e->needs_n)
+		sl__json_absent(json, name, sl__needs_text(&needs, e));
+	else
+		sl__json_number(json, name, e->value / SL__NS_PER_MS);
+}
+
+void
+sl__section_percentile(struct sl__json *json, const char *key,
+		       const struct sl_estimate *e)
+{
+	char name[32];
+
+	sl__section_quantile(json, key, e);
+	snprintf(name, sizeof(name), "%s_ci95_ms", key);
+	sl__section_bounds(json, name, e, SL__NS_PER_MS);
 }
 
 void
 sl__section_interval(struct sl__json *json, const struct sl_estimate *e)
 {
-	char reason[48];
-
-	if (e->needs_n) {
-		snprintf(reason, sizeof(reason), "needs n >= %zu", e->needs_n);
-		sl__json_absent(json, "ci95_ms", reason);
-		return;
-	}
-	sl__json_object(json, "ci95_ms");
-	sl__json_number(json, "lo", 1e-6 * e->lo);
-	sl__json_number(json, "hi", 1e-6 * e->hi);
-	sl__json_end_object(json);
+	sl__section_bounds(json, "ci95_ms", e, SL__NS_PER_MS);
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* section.h - parts that reports on scopes, memory and functions share. */
+/* section.h - parts of documents that several reports share. */
 #ifndef SL_SECTION_H
 #define SL_SECTION_H
 
@@ -7,15 +7,27 @@
 #include "insight.h"
 #include "json.h"
 
+/* What a time is divided by for a name in _ms; multiplied by 1e-6, 100 us
+ * would read 0.09999999999999999. */
+enum { SL__NS_PER_MS = 1000000 };
+
 /* Opens the document: schema, tool and command.  The caller ends it. */
 void sl__section_open(struct sl__json *json, struct sl_buf *out,
 		      const char *command);
+
+/* "key": { lo, hi }, both divided by 'unit', or why there is none. */
+void sl__section_bounds(struct sl__json *json, const char *key,
+			const struct sl_estimate *e, double unit);
 
 /* key_ms, or why the percentile was refused. */
 void sl__section_quantile(struct sl__json *json, const char *key,
 			  const struct sl_estimate *e);
 
-/* "ci95_ms": { lo, hi }, or why there is none. */
+/* sl__section_quantile() and its bounds as key_ci95_ms, refused together. */
+void sl__section_percentile(struct sl__json *json, const char *key,
+			    const struct sl_estimate *e);
+
+/* sl__section_bounds() under "ci95_ms". */
 void sl__section_interval(struct sl__json *json, const struct sl_estimate *e);
 
 /* What stands out, as a list; nothing when there is nothing. */

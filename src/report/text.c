@@ -450,7 +450,7 @@ sl__doc_render_text(const struct sl__doc *doc,
 		page.width = MIN_COLUMNS;
 	page.color = how && how->color;
 	page.ascii = how && how->ascii;
-	sl__arena_init(&page.scratch, doc->arena.allocator);
+	sl__arena_init(&page.scratch, &doc->arena.allocator);
 	while (block && !page.failed) {
 		if (block->kind == SL__BLOCK_GAP) {
 			page.gap_pending = 1;

@@ -166,6 +166,13 @@ sl__time_in(struct sl__text *text, double ns, const char *unit)
 	return text->s;
 }
 
+const char *
+sl__needs_text(struct sl__text *text, const struct sl_estimate *e)
+{
+	snprintf(text->s, sizeof(text->s), "needs n >= %zu", e->needs_n);
+	return text->s;
+}
+
 /* An estimate divided by 'scale' and followed by 'unit', in two parts. */
 static void
 add_value(struct sl__text *text, const struct sl_estimate *e, double scale,
@@ -186,17 +193,16 @@ add_interval(struct sl__text *text, const struct sl_estimate *e, double scale)
 {
 	int decimals = decimals_warranted(
 		e->value / scale, (e->hi - e->lo) / 2 / scale, TIME_DIGITS);
-	size_t at = strlen(text->s);
+	struct sl__text needs;
 
-	if (e->needs_n) {
-		snprintf(text->s + at, sizeof(text->s) - at, "[needs n >= %zu]",
-			 e->needs_n);
-		return;
-	}
 	add_text(text, "[");
-	add_rounded(text, e->lo / scale, decimals);
-	add_text(text, ", ");
-	add_rounded(text, e->hi / scale, decimals);
+	if (e->needs_n) {
+		add_text(text, sl__needs_text(&needs, e));
+	} else {
+		add_rounded(text, e->lo / scale, decimals);
+		add_text(text, ", ");
+		add_rounded(text, e->hi / scale, decimals);
+	}
 	add_text(text, "]");
 }
 
@@ -248,8 +254,7 @@ sl__quantile_text(struct sl__text *text, const struct sl_estimate *e,
 {
 	if (!e->needs_n)
 		return sl__time_value(text, e, unit);
-	snprintf(text->s, sizeof(text->s), "needs n >= %zu", e->needs_n);
-	return text->s;
+	return sl__needs_text(text, e);
 }
 
 /* Divides by 1000 until fewer than 'limit' remain; *i is the power taken. */

@@ -43,9 +43,12 @@ const char *sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 const char *sl__time_interval(struct sl__text *text,
 			      const struct sl_estimate *e, const char *unit);
 
+/* "needs n >= 368": what an interval that was refused would take. */
+const char *sl__needs_text(struct sl__text *text, const struct sl_estimate *e);
+
 /*
  * A percentile: like sl__time_value(), but where the interval was refused
- * the value is too: "needs n >= 368".
+ * the value is too.
  */
 const char *sl__quantile_text(struct sl__text *text,
 			      const struct sl_estimate *e, const char *unit);

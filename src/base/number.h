@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* number.h - numbers as programs read them. */
+#ifndef SL_NUMBER_H
+#define SL_NUMBER_H
+
+enum { SL__NUMBER_BYTES = 32 }; /* sign, 17 digits, point, exponent */
+
+/*
+ * Writes 'value' into 'text' and returns it: with 15 digits where they read
+ * back as the same double, else with 17, and with a point whatever the
+ * program's locale says.  'value' must be finite.
+ */
+const char *sl__number_text(char text[SL__NUMBER_BYTES], double value);
+
+/* Turns whatever a locale put between the digits into one point. */
+void sl__number_set_point(char *text);
+
+#endif
