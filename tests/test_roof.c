@@ -46,22 +46,18 @@ static const struct sl_machine MACHINE = {.peaks = PEAKS,
 					  .n_levels = 5,
 					  .max_threads = 4};
 
-/* Rates whose times are known to 'error'; below 0: not known at all. */
+/* Rates whose times are known to 'error'. */
 static struct sl__rates
 rates(double flops_per_s, double bytes_per_s, size_t n_threads, double error)
 {
 	struct sl__rates r = {sl__absent("no FLOPs were declared"),
-			      sl__absent("no bytes were declared"),
-			      {1000, 1000 * (1 - error), 1000 * (1 + error),
-			       100, 0, SL_METHOD_STUDENT},
+			      sl__absent("no bytes were declared"), 1 + error,
 			      n_threads};
 
 	if (flops_per_s > 0)
 		r.flops_per_s = sl__present(flops_per_s);
 	if (bytes_per_s > 0)
 		r.bytes_per_s = sl__present(bytes_per_s);
-	if (error < 0)
-		r.time = (struct sl_estimate){.value = 1000, .needs_n = 2};
 	return r;
 }
 
@@ -107,11 +103,32 @@ errors_count_before_anything_is_said(void **state)
 	/* 103 / 1.01 > 101; with 5 % it is not. */
 	assert_int_equal(flops(103e9, 1, 0.01).place, SL__ROOF_ABOVE);
 	assert_int_equal(flops(103e9, 1, 0.05).place, SL__ROOF_UNCLEAR);
-	assert_int_equal(flops(103e9, 1, -1).place, SL__ROOF_UNCLEAR);
 	/* 820 / 1.01 > 808; with 5 % it is not. */
 	assert_int_equal(flops(820e9, 1, 0.01).place, SL__ROOF_IMPOSSIBLE);
 	assert_int_equal(flops(820e9, 1, 0.05).place, SL__ROOF_ABOVE);
-	assert_int_equal(flops(5e12, 1, -1).place, SL__ROOF_UNCLEAR);
+}
+
+/* One call has no interval: its time is taken to be right within a factor of
+ * two, and never more exact than the cost of measuring it. */
+static void
+the_errors_of_a_scope_count(void **state)
+{
+	struct sl_scope_row row = {
+		.n_threads = 3,
+		.mean = {1000, 990, 1010, 100, 0, SL_METHOD_STUDENT},
+		.cpu_ns = sl__absent("not asked for"),
+		.n_minor_faults = sl__absent("not asked for"),
+		.resident_change_bytes = sl__absent("not asked for")};
+	struct sl_scopes s = {.pair_ns = 40, .resources_pair_ns = 4000};
+
+	(void)state;
+	assert_close(sl__rates_of_scope(&s, &row).stretch, 1.05, 1e-12);
+	assert_int_equal(sl__rates_of_scope(&s, &row).n_threads, 3);
+	row.cpu_ns = sl__present(900);
+	assert_close(sl__rates_of_scope(&s, &row).stretch, 5.01, 1e-12);
+	row.cpu_ns = sl__absent("not asked for");
+	row.mean.needs_n = 2;
+	assert_close(sl__rates_of_scope(&s, &row).stretch, 2.04, 1e-12);
 }
 
 /* What one call could do from caches, in bf16 or with hidden threads is not
@@ -157,11 +174,25 @@ nothing_is_impossible_while_a_peak_is_unknown(void **state)
 	s = sl__roof_flops_share(&machine, &r);
 	assert_int_equal(s.place, SL__ROOF_ABOVE);
 	assert_true(s.or_wrong);
-	/* A highest peak without an interval has no upper bound. */
+}
+
+/* 800 may be anything up to 1600 then. */
+static void
+a_ceiling_without_an_interval_is_given_room(void **state)
+{
+	struct sl_peak peaks[5];
+	struct sl_machine machine = MACHINE;
+	struct sl__rates high = rates(1500e9, 0, 1, 0.01);
+	struct sl__rates higher = rates(1700e9, 0, 1, 0.01);
+
+	(void)state;
 	memcpy(peaks, PEAKS, sizeof(peaks));
 	peaks[3].ops_per_s.needs_n = 36;
-	s = sl__roof_flops_share(&machine, &r);
-	assert_int_equal(s.place, SL__ROOF_ABOVE);
+	machine.peaks = peaks;
+	assert_int_equal(sl__roof_flops_share(&machine, &high).place,
+			 SL__ROOF_ABOVE);
+	assert_int_equal(sl__roof_flops_share(&machine, &higher).place,
+			 SL__ROOF_IMPOSSIBLE);
 }
 
 static void
@@ -227,6 +258,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_ceiling_is_that_of_the_threads),
 		cmocka_unit_test(errors_count_before_anything_is_said),
+		cmocka_unit_test(the_errors_of_a_scope_count),
+		cmocka_unit_test(a_ceiling_without_an_interval_is_given_room),
 		cmocka_unit_test(caches_types_and_threads_explain_rates),
 		cmocka_unit_test(an_impossible_rate_has_no_share),
 		cmocka_unit_test(nothing_is_impossible_while_a_peak_is_unknown),

@@ -107,9 +107,14 @@ sl__insight_rates(struct sl__insights *out, const char *name,
 }
 
 struct sl__rates
-sl__rates_of_scope(const struct sl_scope_row *row)
+sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
 {
-	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s, row->mean,
+	int bare = row->cpu_ns.absent && row->n_minor_faults.absent &&
+		   row->resident_change_bytes.absent;
+	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
+	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s,
+				  (sl__roof_upper(&row->mean) + taken_off_ns) /
+					  row->mean.value,
 				  row->n_threads};
 
 	return rates;
@@ -189,7 +194,7 @@ sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
 	concentration(out, s);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
-		struct sl__rates rates = sl__rates_of_scope(row);
+		struct sl__rates rates = sl__rates_of_scope(s, row);
 
 		sl__insight_rates(out, row->name, &rates, machine);
 		sl__insight_variation(out, row->name, &row->median, &row->p99);

@@ -24,7 +24,10 @@ void sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
 void sl__insight_rates(struct sl__insights *out, const char *name,
 		       const struct sl__rates *rates,
 		       const struct sl_machine *machine);
-struct sl__rates sl__rates_of_scope(const struct sl_scope_row *row);
+
+/* The cost of measuring, which was taken off, may be wrong by all of it. */
+struct sl__rates sl__rates_of_scope(const struct sl_scopes *s,
+				    const struct sl_scope_row *row);
 void sl__insight_variation(struct sl__insights *out, const char *name,
 			   const struct sl_estimate *median,
 			   const struct sl_estimate *p99);

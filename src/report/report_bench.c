@@ -128,6 +128,23 @@ add_table(struct sl__doc *doc, const struct sl_bench *b,
 		add_row(doc, b, i, how);
 }
 
+/* Runs before a steady state are not in the figures of the table. */
+static void
+add_warmups(struct sl__doc *doc, const struct sl_bench *b)
+{
+	for (size_t i = 0; i < b->n_results; i++) {
+		const struct sl_latency *wall = &b->results[i].wall;
+
+		if (wall->n_warmup)
+			sl__doc_pair(doc, "left out", SL__STYLE_DIM,
+				     "%zu of %zu runs of '%s', before its "
+				     "steady state (%s)",
+				     wall->n_warmup, b->results[i].n_runs,
+				     b->results[i].command->name,
+				     sl_warmup_text(wall->warmup));
+	}
+}
+
 static void
 add_comparison(struct sl__doc *doc, const struct sl_bench *b,
 	       const struct sl_render_options *how)
@@ -139,7 +156,10 @@ add_comparison(struct sl__doc *doc, const struct sl_bench *b,
 	sl__doc_gap(doc);
 	for (size_t i = 0; i < b->n_comparisons; i++)
 		sl__page_verdict(doc, &b->comparisons[i]);
-	for (size_t i = 0; i < b->n_results && !how->verbose; i++)
+	if (how->verbose)
+		return;
+	add_warmups(doc, b);
+	for (size_t i = 0; i < b->n_results; i++)
 		add_failures(doc, &b->results[i]);
 }
 

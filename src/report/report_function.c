@@ -18,8 +18,9 @@
 static struct sl__rates
 rates_of(const struct sl__function_profile *p)
 {
+	const struct sl_estimate *median = &p->time->wall.median;
 	struct sl__rates rates = {p->flops_per_s, p->bytes_per_s,
-				  p->time->wall.median, 1};
+				  sl__roof_upper(median) / median->value, 1};
 
 	return rates;
 }

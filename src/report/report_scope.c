@@ -143,7 +143,7 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s,
 
 	for (size_t i = 0; i < s->n_rows; i++) {
 		const struct sl_scope_row *row = &s->rows[i];
-		struct sl__rates rates = sl__rates_of_scope(row);
+		struct sl__rates rates = sl__rates_of_scope(s, row);
 		struct sl__roof_share flops, bytes;
 
 		if (row->flops_per_s.absent && row->bytes_per_s.absent)
@@ -324,10 +324,10 @@ scaled(struct sl_reading reading, double factor)
 }
 
 static void
-json_rates(struct sl__json *json, const struct sl_scope_row *row,
-	   const struct sl_machine *machine)
+json_rates(struct sl__json *json, const struct sl_scopes *s,
+	   const struct sl_scope_row *row, const struct sl_machine *machine)
 {
-	struct sl__rates rates = sl__rates_of_scope(row);
+	struct sl__rates rates = sl__rates_of_scope(s, row);
 	struct sl__roof_share flops = sl__roof_flops_share(machine, &rates);
 	struct sl__roof_share bytes = sl__roof_bytes_share(machine, &rates);
 
@@ -365,8 +365,8 @@ json_resources(struct sl__json *json, const struct sl_scope_row *row)
 }
 
 static void
-json_row(struct sl__json *json, const struct sl_scope_row *row,
-	 const struct sl_machine *machine)
+json_row(struct sl__json *json, const struct sl_scopes *s,
+	 const struct sl_scope_row *row, const struct sl_machine *machine)
 {
 	sl__json_object(json, NULL);
 	sl__json_text(json, "name", row->name);
@@ -380,7 +380,7 @@ json_row(struct sl__json *json, const struct sl_scope_row *row,
 	sl__json_number(json, "self_ms", row->self_ns / SL__NS_PER_MS);
 	sl__json_number(json, "share", row->share);
 	json_latency(json, row);
-	json_rates(json, row, machine);
+	json_rates(json, s, row, machine);
 	json_resources(json, row);
 	sl__json_end_object(json);
 }
@@ -397,7 +397,7 @@ render_json(const struct sl_scopes *s, const struct sl_machine *machine,
 	sl__section_open(&json, out, how->command ? how->command : "scope");
 	sl__json_array(&json, "scopes");
 	for (size_t i = 0; i < s->n_rows; i++)
-		json_row(&json, &s->rows[i], machine);
+		json_row(&json, s, &s->rows[i], machine);
 	sl__json_end_array(&json);
 	sl__json_integer(&json, "n_scopes", s->n_scopes);
 	sl__json_integer(&json, "n_dropped", s->n_dropped);

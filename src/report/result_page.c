@@ -227,16 +227,19 @@ inverse(const struct sl_estimate *e)
 static void
 add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 {
-	struct sl__text ratio, change;
+	struct sl__text text;
 
-	sl__doc_text(doc, SL__STYLE_WARN,
-		     "undecided after %zu rounds:", c->n_rounds);
+	if (c->gate == SL_GATE_OK)
+		sl__doc_text(doc, SL__STYLE_GOOD,
+			     "'%s' is proved not slower than '%s' by more than "
+			     "%s;",
+			     c->b, c->a, sl__percent_text(&text, c->margin));
+	sl__doc_text(doc, SL__STYLE_WARN, "%s after %zu round%s:",
+		     c->gate == SL_GATE_OK ? "faster or the same is undecided"
+					   : "undecided",
+		     c->n_rounds, c->n_rounds == 1 ? "" : "s");
 	sl__doc_more(doc, SL__STYLE_PLAIN, " '%s' takes %s times '%s'", c->b,
-		     sl__ratio_estimate(&ratio, &c->ratio), c->a);
-	if (!isnan(c->minimum_detectable))
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     "; as many rounds again would see a change of %s",
-			     sl__percent_text(&change, c->minimum_detectable));
+		     sl__ratio_estimate(&text, &c->ratio), c->a);
 }
 
 void

@@ -52,29 +52,27 @@ part_of(struct sl_estimate e, size_t n_threads)
 	return e;
 }
 
-/* NaN, which nothing is above, where there is no interval. */
-static double
-upper(const struct sl_estimate *e)
+double
+sl__roof_upper(const struct sl_estimate *e)
 {
-	return e->needs_n ? (double)NAN : e->hi;
+	return e->needs_n ? 2 * e->value : e->hi;
 }
 
 static enum sl__roof_place
 place_of(double rate, double lowest, const struct ceilings *c)
 {
-	if (lowest > upper(&c->fastest))
+	if (lowest > sl__roof_upper(&c->fastest))
 		return SL__ROOF_IMPOSSIBLE;
-	if (lowest > upper(&c->one))
+	if (lowest > sl__roof_upper(&c->one))
 		return SL__ROOF_ABOVE;
 	return rate > c->one.value ? SL__ROOF_UNCLEAR : SL__ROOF_WITHIN;
 }
 
 static struct sl__roof_share
-share_of(double rate, const struct sl_estimate *time, const struct ceilings *c,
+share_of(double rate, double stretch, const struct ceilings *c,
 	 const struct names *names)
 {
-	/* A rate is lowest where its time is longest. */
-	double lowest = rate * time->value / upper(time);
+	double lowest = rate / stretch;
 	struct sl__roof_share s = {.ceiling = c->one.value,
 				   .because = names->because};
 
@@ -82,8 +80,8 @@ share_of(double rate, const struct sl_estimate *time, const struct ceilings *c,
 	if (!(c->one.value > 0))
 		return s;
 	s.place = place_of(rate, lowest, c);
-	s.or_threads = !(lowest > upper(&c->all));
-	s.or_wrong = isnan(upper(&c->fastest));
+	s.or_threads = !(lowest > sl__roof_upper(&c->all));
+	s.or_wrong = isnan(c->fastest.value);
 	if (s.place == SL__ROOF_IMPOSSIBLE) {
 		s.share = sl__absent("impossible: above all ceilings");
 		s.ceiling = c->fastest.value;
@@ -160,7 +158,7 @@ sl__roof_flops_share(const struct sl_machine *machine,
 	if (peak)
 		c.all = peak->ops_per_s;
 	c.fastest = fastest_peak(machine);
-	return share_of(rates->flops_per_s.value, &rates->time, &c, &names);
+	return share_of(rates->flops_per_s.value, rates->stretch, &c, &names);
 }
 
 struct sl__roof_share
@@ -187,5 +185,5 @@ sl__roof_bytes_share(const struct sl_machine *machine,
 	if (level)
 		c.all = level->value;
 	c.fastest = fastest_level(machine);
-	return share_of(rates->bytes_per_s.value, &rates->time, &c, &names);
+	return share_of(rates->bytes_per_s.value, rates->stretch, &c, &names);
 }

@@ -14,9 +14,16 @@ struct sl_machine *sl__roof_open(void);
 /* Declared work over a time, as one thread of n_threads did it. */
 struct sl__rates {
 	struct sl_reading flops_per_s, bytes_per_s;
-	struct sl_estimate time; /* its interval is that of the rates too */
+	double stretch; /* upper bound of that time / that time */
 	size_t n_threads;
 };
+
+/*
+ * The upper end of the interval.  Where that was refused, twice the value:
+ * more than a lowered clock frequency or a neighbour on the memory bus take
+ * from a ceiling, and than a clock errs.
+ */
+double sl__roof_upper(const struct sl_estimate *e);
 
 /* Where a rate lies, its errors and those of the ceilings considered. */
 enum sl__roof_place {
