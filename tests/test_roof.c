@@ -191,6 +191,7 @@ a_ceiling_without_an_interval_is_given_room(void **state)
 	machine.peaks = peaks;
 	assert_int_equal(sl__roof_flops_share(&machine, &high).place,
 			 SL__ROOF_ABOVE);
+	assert_true(sl__roof_flops_share(&machine, &high).or_wrong);
 	assert_int_equal(sl__roof_flops_share(&machine, &higher).place,
 			 SL__ROOF_IMPOSSIBLE);
 }

@@ -81,7 +81,7 @@ share_of(double rate, double stretch, const struct ceilings *c,
 		return s;
 	s.place = place_of(rate, lowest, c);
 	s.or_threads = !(lowest > sl__roof_upper(&c->all));
-	s.or_wrong = isnan(c->fastest.value);
+	s.or_wrong = !(rate <= c->fastest.value);
 	if (s.place == SL__ROOF_IMPOSSIBLE) {
 		s.share = sl__absent("impossible: above all ceilings");
 		s.ceiling = c->fastest.value;

@@ -47,7 +47,7 @@ struct sl__roof_share {
 	enum sl__roof_place place;
 	const char *because; /* "its data comes from caches" */
 	int or_threads;      /* or more threads work: all of them reach it */
-	int or_wrong;        /* or it is wrong: the fastest is not known */
+	int or_wrong; /* or it is wrong: no ceiling is known to be as high */
 };
 
 /* 'machine' may be NULL. */
