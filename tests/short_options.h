@@ -3,24 +3,27 @@
 #ifndef SL_TEST_SHORT_OPTIONS_H
 #define SL_TEST_SHORT_OPTIONS_H
 
+#include "harness.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
 
 /*
  * A struct that has nothing but its struct_size and ends where memory ends:
- * whoever reads on is killed.  Needs _GNU_SOURCE; never given back.
+ * whoever reads on is killed.  Never given back.
  */
 static inline const void *
 short_options(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages = NULL;
 	size_t *options;
+	char *end;
 
-	assert_true(pages != MAP_FAILED);
-	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
-	options = (size_t *)(void *)(pages + page) - 1;
+	assert_int_equal(posix_memalign(&pages, page, 2 * page), 0);
+	end = (char *)pages + page;
+	assert_int_equal(mprotect(end, page, PROT_NONE), 0);
+	options = (size_t *)(void *)end - 1;
 	*options = sizeof(*options);
 	return options;
 }

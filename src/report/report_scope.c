@@ -163,7 +163,7 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s,
 	if (n && !machine)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "Shares of the machine's ceilings: %s.",
-			     SL__NO_ROOF);
+			     sl__no_roof);
 }
 
 static void
@@ -285,17 +285,6 @@ render_page(const struct sl_scopes *s, const struct sl_machine *machine,
 
 /* A percentile with its interval, both refused together. */
 static void
-json_percentile(struct sl__json *json, const char *name,
-		const struct sl_estimate *e)
-{
-	char key[32];
-
-	sl__section_quantile(json, name, e);
-	snprintf(key, sizeof(key), "%s_ci95_ms", name);
-	sl__section_bounds(json, key, e, SL__NS_PER_MS);
-}
-
-static void
 json_latency(struct sl__json *json, const struct sl_scope_row *row)
 {
 	sl__json_object(json, "latency");
@@ -310,9 +299,9 @@ json_latency(struct sl__json *json, const struct sl_scope_row *row)
 	sl__section_quantile(json, "median", &row->median);
 	sl__section_quantile(json, "p50", &row->median);
 	sl__section_interval(json, &row->median);
-	json_percentile(json, "p90", &row->p90);
-	json_percentile(json, "p95", &row->p95);
-	json_percentile(json, "p99", &row->p99);
+	sl__section_percentile(json, "p90", &row->p90);
+	sl__section_percentile(json, "p95", &row->p95);
+	sl__section_percentile(json, "p99", &row->p99);
 	sl__json_end_object(json);
 }
 

@@ -16,7 +16,7 @@
 
 #include "banned.h"
 
-const char SL__NO_ROOF[] = "run `sleuth machine` first";
+const char sl__no_roof[] = "run `sleuth machine` first";
 
 struct sl_machine *
 sl__roof_open(void)
@@ -148,7 +148,7 @@ sl__roof_flops_share(const struct sl_machine *machine,
 	if (rates->flops_per_s.absent)
 		return share_absent(rates->flops_per_s.absent);
 	if (!machine)
-		return share_absent(SL__NO_ROOF);
+		return share_absent(sl__no_roof);
 	peak = sl__machine_peak(machine, SL_DTYPE_F32, rates->n_threads);
 	if (peak) {
 		c.n_threads = peak->n_threads;
@@ -175,7 +175,7 @@ sl__roof_bytes_share(const struct sl_machine *machine,
 	if (rates->bytes_per_s.absent)
 		return share_absent(rates->bytes_per_s.absent);
 	if (!machine)
-		return share_absent(SL__NO_ROOF);
+		return share_absent(sl__no_roof);
 	level = sl__machine_bandwidth(machine, "DRAM", rates->n_threads);
 	if (level) {
 		c.n_threads = level->n_threads;

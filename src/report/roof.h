@@ -6,7 +6,7 @@
 #include "sleuth.h"
 
 /* Why nothing is said without a description of the machine. */
-extern const char SL__NO_ROOF[];
+extern const char sl__no_roof[];
 
 /* The cached description of this machine, or NULL; never measures. */
 struct sl_machine *sl__roof_open(void);

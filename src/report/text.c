@@ -19,6 +19,8 @@
 
 #include "banned.h"
 
+enum { LONGEST_INTERVAL = 40 }; /* bytes; two times with their unit */
+
 enum {
 	DEFAULT_COLUMNS = 80,
 	MIN_COLUMNS = 20, /* below this there is nothing to lay out */
@@ -136,18 +138,26 @@ before_unit(const char *text, size_t at)
 	return n <= MAX_UNIT;
 }
 
+/* Whether the '[' at 'text' opens an interval, which is kept on one line. */
+static int
+opens_interval(const char *text)
+{
+	size_t n = strcspn(text, "]");
+
+	return *text == '[' && text[n] && n <= LONGEST_INTERVAL;
+}
+
 /* Bytes of the line that 'text' opens when it may take 'width' columns. */
 static size_t
 line_bytes(const char *text, size_t width)
 {
 	size_t column = 0, last_break = 0, i = 0;
-	int depth = 0;
+	int inside = 0;
 
 	for (; text[i]; i += sl__utf8_step(text + i)) {
-		if (text[i] == ' ' && depth <= 0 && i > 0 &&
-		    !before_unit(text, i))
+		if (text[i] == ' ' && !inside && i > 0 && !before_unit(text, i))
 			last_break = i;
-		depth += (text[i] == '[') - (text[i] == ']');
+		inside = (inside && text[i] != ']') || opens_interval(text + i);
 		if ((unsigned char)text[i] >= 0x20 && ++column > width)
 			return last_break ? last_break : i;
 	}
