@@ -291,7 +291,7 @@ several_commands_end_in_verdicts(void **state)
 	struct sl_buf out;
 
 	(void)state;
-	render(&out, 3, (struct sl_render_options){.n_columns = 120});
+	render(&out, 3, (struct sl_render_options){.n_columns = 160});
 	assert_holds(out.data, "baseline");
 	assert_holds(out.data, "is faster:");
 	assert_holds(out.data, "2.00 [1.96, 2.04] times");
