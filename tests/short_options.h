@@ -5,6 +5,7 @@
 
 #include "harness.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,14 +17,15 @@ static inline const void *
 short_options(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *pages = NULL;
+	int fd = open("/dev/zero", O_RDWR);
+	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE,
+			   fd, 0);
 	size_t *options;
-	char *end;
 
-	assert_int_equal(posix_memalign(&pages, page, 2 * page), 0);
-	end = (char *)pages + page;
-	assert_int_equal(mprotect(end, page, PROT_NONE), 0);
-	options = (size_t *)(void *)end - 1;
+	assert_true(pages != MAP_FAILED);
+	close(fd);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	options = (size_t *)(void *)(pages + page) - 1;
 	*options = sizeof(*options);
 	return options;
 }
