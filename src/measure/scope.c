@@ -459,6 +459,7 @@ close_frame(struct table *table, uint64_t now)
 	struct frame *outer = table->depth ? frame - 1 : NULL;
 	struct sl__scope_entry *entry = frame->entry;
 	const struct sl__scope_cost *cost = &registry.costs[frame->flags];
+	unsigned flags = frame->flags;
 	struct sl__usage usage;
 	uint64_t ticks;
 
@@ -468,8 +469,8 @@ close_frame(struct table *table, uint64_t now)
 	/* Overheads are medians; the books close whatever this pair took. */
 	if (ticks < frame->child_ticks)
 		ticks = frame->child_ticks;
-	if (frame->flags) {
-		sl__usage_read(&usage, frame->flags);
+	if (flags) {
+		sl__usage_read(&usage, flags);
 		table->last_cpu_ns =
 			usage.cpu_ns - table->usages[table->depth].usage.cpu_ns;
 	}
@@ -489,7 +490,7 @@ close_frame(struct table *table, uint64_t now)
 	}
 	entry->n_flops += frame->n_flops;
 	entry->n_bytes += frame->n_bytes;
-	if (frame->flags)
+	if (flags)
 		add_usage(table, frame, &usage);
 	unlock_table(table);
 }

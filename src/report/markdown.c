@@ -93,6 +93,8 @@ put_table(struct sl_buf *out, const struct sl__block *block)
 {
 	size_t column = 0;
 
+	if (!block->n_columns)
+		return;
 	for (size_t c = 0; c < block->n_columns; c++) {
 		sl__buf_text(out, "| ");
 		put_escaped(out, block->columns[c].title, 0);

@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -81,13 +82,10 @@ leading_exponent(double value, int n_digits)
 {
 	char text[40];
 	const char *mark;
-	int exponent = 0;
 
 	snprintf(text, sizeof(text), "%.*e", n_digits - 1, fabs(value));
 	mark = strchr(text, 'e');
-	if (mark)
-		sscanf(mark + 1, "%d", &exponent);
-	return exponent;
+	return mark ? (int)strtol(mark + 1, NULL, 10) : 0;
 }
 
 static int

@@ -230,9 +230,9 @@ samples_per_independent(const double *x, size_t n, double *scratch)
 	double between =
 		sl__variance(scratch, n_batches, sl__mean(scratch, n_batches));
 	double within = sl__variance(x, n, sl__mean(x, n));
-	double length = (double)(n / n_batches);
+	size_t length = n / n_batches; /* whole: the rest is left out */
 
-	return within > 0 ? fmax(1, length * between / within) : 1;
+	return within > 0 ? fmax(1, (double)length * between / within) : 1;
 }
 
 /* 'e', the order-statistic estimate, with ranks as of fewer samples. */
