@@ -126,7 +126,7 @@ sl__match_is_settled(const struct sl__match *match, size_t min_rounds)
 			continue;
 		ratio = sl__duel_ratio(duel, match->scratch);
 		if (ratio.needs_n ||
-		    (ratio.hi - ratio.lo) / 2 > duel->margin / 2)
+		    ratio.hi - ratio.lo > duel->margin * ratio.value)
 			return 0;
 	}
 	return 1;

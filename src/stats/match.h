@@ -61,7 +61,7 @@ int sl__match_is_decided(const struct sl__match *match);
 /*
  * Whether every duel has a verdict and a ratio worth printing: an early
  * verdict overshoots, so that it takes min_rounds, or a half-width of half
- * the margin.
+ * the margin, as a share of the ratio.
  */
 int sl__match_is_settled(const struct sl__match *match, size_t min_rounds);
 
