@@ -267,6 +267,35 @@ add_level_row(struct sl__doc *doc, const struct sl_machine *m,
 	}
 }
 
+/* One sentence for the errors of all figures; -v has them one by one. */
+static void
+add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
+{
+	double widest = 0;
+	size_t n_without = 0;
+	struct sl__text share;
+
+	for (size_t i = 0; i < m->n_levels; i++) {
+		const struct sl_estimate *e = &m->levels[i].value;
+
+		if (e->needs_n)
+			n_without++;
+		else
+			widest = fmax(widest, (e->hi - e->lo) / 2 / e->value);
+	}
+	if (n_without < m->n_levels)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "95 %% intervals reach %s to either side at most",
+			     sl__percent_text(&share, widest));
+	else
+		sl__doc_text(doc, SL__STYLE_WARN, "no interval");
+	if (n_without)
+		sl__doc_more(doc, SL__STYLE_WARN,
+			     "; %zu of %zu figures have too few probes for one",
+			     n_without, m->n_levels);
+	sl__doc_more(doc, SL__STYLE_DIM, ".");
+}
+
 static void
 add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
@@ -291,6 +320,7 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 				      l->n_threads))
 			add_level_row(doc, m, l, 1);
 	}
+	add_level_errors(doc, m);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "GB/s count the bytes that the program reads and writes. "
 		     "A plain store beyond L1 also reads its line first (read "
