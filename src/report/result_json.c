@@ -49,7 +49,10 @@ sl__json_latency(struct sl__json *json, const struct sl_latency *l)
 	sl__json_integer(json, "low", l->n_outliers_low);
 	sl__json_integer(json, "high", l->n_outliers_high);
 	sl__json_end_object(json);
-	sl__json_number(json, "autocorrelation", l->autocorrelation);
+	if (l->n < 3)
+		sl__json_absent(json, "autocorrelation", "needs n >= 3");
+	else
+		sl__json_number(json, "autocorrelation", l->autocorrelation);
 	if (isnan(l->minimum_detectable))
 		sl__json_absent(json, "minimum_detectable",
 				"the median has no interval");
