@@ -189,37 +189,102 @@ is_shown(const struct sl_machine *m, size_t n_threads, int verbose)
 	return verbose || n_threads == 1 || n_threads == m->max_threads;
 }
 
+/* A figure and its interval; the best of its type stands out. */
 static void
-add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
+add_peak_cells(struct sl__doc *doc, const struct sl_machine *m,
+	       const struct sl_peak *p)
+{
+	struct sl__text t;
+	int is_best = p == sl__machine_peak(m, p->dtype, p->n_threads);
+
+	sl__doc_cell(doc, is_best ? SL__STYLE_STRONG : SL__STYLE_PLAIN, "%s",
+		     rate_text(&t, p->ops_per_s.value * 1e-9));
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+		     interval_text(&t, &p->ops_per_s, 1e-9));
+}
+
+/* Every number of threads in a row of its own. */
+static void
+add_all_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
 		{"type", 0, 0},    {"with", 0, 0},  {"bits", 1, 3},
 		{"threads", 1, 0}, {"Gop/s", 1, 0}, {"95 % interval", 1, 1},
 		{"probes", 1, 2},
 	};
-	struct sl__text t;
 
-	sl__doc_heading(doc, "Arithmetic");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < m->n_peaks; i++) {
 		const struct sl_peak *p = &m->peaks[i];
-		enum sl__style style = SL__STYLE_PLAIN;
 
-		if (p->absent || !is_shown(m, p->n_threads, verbose))
+		if (p->absent)
 			continue;
-		if (p == sl__machine_peak(m, p->dtype, p->n_threads))
-			style = SL__STYLE_STRONG;
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl_dtype_text(p->dtype));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->isa);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_bits);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_threads);
-		sl__doc_cell(doc, style, "%s",
-			     rate_text(&t, p->ops_per_s.value * 1e-9));
-		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
-			     interval_text(&t, &p->ops_per_s, 1e-9));
+		add_peak_cells(doc, m, p);
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", p->ops_per_s.n);
 	}
+}
+
+/* The same arithmetic on all threads; NULL when it was not measured. */
+static const struct sl_peak *
+on_all_threads(const struct sl_machine *m, const struct sl_peak *one)
+{
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *p = &m->peaks[i];
+
+		if (!p->absent && p->n_threads == m->max_threads &&
+		    p->dtype == one->dtype && p->n_bits == one->n_bits &&
+		    strcmp(p->isa, one->isa) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+/* One thread and all of them side by side. */
+static void
+add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
+{
+	static const struct sl__column columns[] = {
+		{"Gop/s", 0, 0},         {"with", 0, 0},
+		{"bits", 1, 4},          {"1 thread", 1, 0},
+		{"95 % interval", 1, 2}, {"all", 1, 0},
+		{"95 % interval", 1, 3},
+	};
+
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const struct sl_peak *one = &m->peaks[i];
+		const struct sl_peak *all;
+
+		if (one->absent || one->n_threads != 1)
+			continue;
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_dtype_text(one->dtype));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", one->isa);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", one->n_bits);
+		add_peak_cells(doc, m, one);
+		all = on_all_threads(m, one);
+		if (all) {
+			add_peak_cells(doc, m, all);
+		} else {
+			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		}
+	}
+}
+
+static void
+add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
+{
+	sl__doc_heading(doc, "Arithmetic");
+	if (verbose)
+		add_all_peaks(doc, m);
+	else
+		add_main_peaks(doc, m);
 	for (size_t i = 0; i < m->n_peaks; i++) {
 		const struct sl_peak *p = &m->peaks[i];
 
