@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "harness.h"
+#include "measured_memory.h"
 #include "counting.h"
 #include "resident.h"
 #include "short_options.h"
@@ -14,27 +15,6 @@
 #include <sched.h>
 
 enum { MIB = 1 << 20 };
-
-static struct sl_memory *
-measure(sl_function *fn, void *ctx, enum sl_memory_method method)
-{
-	struct sl_memory_options how = {.struct_size = sizeof(how),
-					.name = "planted",
-					.method = method};
-	struct sl_memory *m = NULL;
-	struct sl_error err = {0};
-
-	if (sl_measure_memory_of(&m, fn, ctx, &how, &err))
-		fail_msg("%s", err.text);
-	return m;
-}
-
-static int
-nothing(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
 
 static int
 returns_three(void *ctx)

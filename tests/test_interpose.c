@@ -6,6 +6,7 @@
  * program out.
  */
 #include "harness.h"
+#include "measured_memory.h"
 #include "sleuth.h"
 
 #include <pthread.h>
@@ -13,27 +14,6 @@
 #include <unistd.h>
 
 enum { MIB = 1 << 20 };
-
-static struct sl_memory *
-measure(sl_function *fn, void *ctx, enum sl_memory_method method)
-{
-	struct sl_memory_options how = {.struct_size = sizeof(how),
-					.name = "planted",
-					.method = method};
-	struct sl_memory *m = NULL;
-	struct sl_error err = {0};
-
-	if (sl_measure_memory_of(&m, fn, ctx, &how, &err))
-		fail_msg("%s", err.text);
-	return m;
-}
-
-static int
-nothing(void *ctx)
-{
-	(void)ctx;
-	return 0;
-}
 
 /* Keeps the compiler from leaving out a block that nobody reads. */
 static void *volatile sink;

@@ -5,49 +5,11 @@
  * suffered.  No test looks at how long anything took.
  */
 #include "harness.h"
+#include "scope_rows.h"
 #include "sleuth.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-static struct sl_scopes *
-take(void)
-{
-	struct sl_scopes *s;
-
-	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
-	return s;
-}
-
-/* A scope that is not there has a row without calls. */
-static const struct sl_scope_row *
-row_of(const struct sl_scopes *s, const char *name)
-{
-	static const struct sl_scope_row none;
-
-	for (size_t i = 0; i < s->n_rows; i++) {
-		if (!strcmp(s->rows[i].name, name))
-			return &s->rows[i];
-	}
-	return &none;
-}
-
-static int
-reset(void **state)
-{
-	(void)state;
-	sl_scope_reset();
-	return 0;
-}
-
-/* A pair; flags as in sl_scope_begin(). */
-static void
-pass(const char *name, unsigned flags)
-{
-	struct sl_scope scope = sl_scope_begin(name, flags);
-
-	sl_scope_end(&scope);
-}
 
 static void
 nested_times_add_up(void **state)
