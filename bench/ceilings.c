@@ -293,18 +293,20 @@ compare_triad(size_t n_threads, size_t array_bytes)
 	double ours[N_STREAM_ROUNDS], theirs[N_STREAM_ROUNDS];
 	double ratios[N_STREAM_ROUNDS], mine, stream, ratio;
 	size_t n = array_bytes / sizeof(double);
-	double *arrays = aligned_alloc(1 << 21, 4 * array_bytes);
-	double *b = arrays + n + OFFSET, *c = b + n + OFFSET;
-
-	if (!arrays)
-		exit(71);
-	(void)madvise(arrays, 4 * array_bytes, MADV_HUGEPAGE); /* as ours */
 	omp_set_num_threads((int)n_threads);
-#pragma omp parallel for schedule(static)
-	for (size_t i = 0; i < n; i++)
-		arrays[i] = b[i] = c[i] = 1;
 	for (int r = 0; r < N_STREAM_ROUNDS; r++) {
 		double our_round[CHUNKS_PER_ROUND], round[CHUNKS_PER_ROUND];
+		/* Fresh pages each round, as ours are: where they lie in the
+		 * host's memory matters. */
+		double *arrays = aligned_alloc(1 << 21, 4 * array_bytes);
+		double *b = arrays + n + OFFSET, *c = b + n + OFFSET;
+
+		if (!arrays)
+			exit(71);
+		(void)madvise(arrays, 4 * array_bytes, MADV_HUGEPAGE);
+#pragma omp parallel for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			arrays[i] = b[i] = c[i] = 1;
 
 		our_triad_rates(our_round, n_threads, array_bytes);
 		for (int i = 0; i < CHUNKS_PER_ROUND; i++)
@@ -312,6 +314,7 @@ compare_triad(size_t n_threads, size_t array_bytes)
 		ours[r] = sl__median_in_place(our_round, CHUNKS_PER_ROUND);
 		theirs[r] = sl__median_in_place(round, CHUNKS_PER_ROUND);
 		ratios[r] = ours[r] / theirs[r];
+		free(arrays);
 	}
 	mine = sl__median_in_place(ours, N_STREAM_ROUNDS);
 	stream = sl__median_in_place(theirs, N_STREAM_ROUNDS);
@@ -321,7 +324,6 @@ compare_triad(size_t n_threads, size_t array_bytes)
 	       n_threads, n_threads == 1 ? " " : "s", mine * 1e-9,
 	       stream * 1e-9, ratio,
 	       ratio >= 0.95 && ratio <= 1.05 ? "ok" : "OUTSIDE");
-	free(arrays);
 }
 
 int
