@@ -33,22 +33,6 @@ enum {
 };
 
 const char *
-sl_dtype_text(enum sl_dtype dtype)
-{
-	switch (dtype) {
-	case SL_DTYPE_F32:
-		return "f32";
-	case SL_DTYPE_F64:
-		return "f64";
-	case SL_DTYPE_BF16:
-		return "bf16";
-	case SL_DTYPE_I8:
-		return "int8";
-	}
-	return "unknown";
-}
-
-const char *
 sl_access_text(enum sl_access access)
 {
 	switch (access) {

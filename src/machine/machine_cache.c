@@ -22,7 +22,7 @@
 #include "banned.h"
 
 enum {
-	VERSION = 1,
+	VERSION = 2,
 	PATH_BYTES = 4096,
 	MAX_FILE_BYTES = 1 << 24,
 	MAX_ROWS = 1 << 16 /* far above 64 thread counts of 128 sizes */
@@ -237,7 +237,7 @@ parse_peaks(struct parser *p, struct sl_machine *m)
 
 	m->peaks = r;
 	for (size_t i = 0; r && i < m->n_peaks && !p->failed; i++) {
-		r[i].dtype = (enum sl_dtype)whole(p, SL_DTYPE_I8);
+		r[i].dtype = (enum sl_dtype)whole(p, SL_N_DTYPES - 1);
 		r[i].n_bits = whole(p, MOST_BYTES);
 		r[i].n_threads = whole(p, MOST_BYTES);
 		r[i].ops_per_s = estimate(p);

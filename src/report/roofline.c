@@ -52,17 +52,19 @@ int
 sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
 		size_t n_threads)
 {
+	static const enum sl_dtype dtypes[] = {SL_DTYPE_F32, SL_DTYPE_F64,
+					       SL_DTYPE_BF16, SL_DTYPE_I8};
 	static const char *const levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
 
 	memset(out, 0, sizeof(*out));
 	out->n_threads = n_threads;
-	for (int d = SL_DTYPE_F32; d <= SL_DTYPE_I8; d++) {
-		double value = sl_machine_peak_flops_per_s(m, (enum sl_dtype)d,
-							   n_threads);
+	for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++) {
+		double value =
+			sl_machine_peak_flops_per_s(m, dtypes[i], n_threads);
 
 		if (value > 0)
 			add_line(out->peaks, &out->n_peaks,
-				 sl_dtype_text((enum sl_dtype)d), value);
+				 sl_dtype_text(dtypes[i]), value);
 	}
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
 		const struct sl_memory_level *l =

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machines.h - what this machine can do, and how well it measures. */
+#ifndef SLEUTH_MACHINES_H
+#define SLEUTH_MACHINES_H
+
+#include "sleuth/measuring.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------- machine */
+
+/* A word about the machine: NULL with the reason, or a value. */
+struct sl_fact {
+	const char *value;
+	const char *absent; /* NULL when value stands */
+};
+
+/* Caches of one level and kind. */
+struct sl_cache {
+	unsigned level;
+	const char *kind; /* "data", "instruction" or "unified" */
+	size_t size_bytes;
+	size_t line_bytes;
+	size_t n;         /* how many there are */
+	size_t n_sharing; /* hardware threads that share one */
+};
+
+/* A hardware counter and, when it cannot be read, why. */
+struct sl_counter {
+	const char *name;
+	const char *absent; /* NULL when it can be read */
+};
+
+/* What arithmetic can reach. */
+struct sl_peak {
+	enum sl_dtype dtype;
+	const char *isa;              /* "AVX-512", "SSE2", "scalar" */
+	size_t n_bits;                /* width of a register */
+	size_t n_threads;             /* 0 when absent */
+	struct sl_estimate ops_per_s; /* a multiply-add is 2 */
+	const char *absent;           /* NULL when ops_per_s stands */
+};
+
+/*
+ * Ways to walk memory.  NT stores are non-temporal: they pass the caches by.
+ * Copy is b = a; triad is a = b + s * c.  A chase follows pointers in random
+ * order.
+ */
+enum sl_access {
+	SL_ACCESS_LOAD = 0,
+	SL_ACCESS_STORE,
+	SL_ACCESS_STORE_NT,
+	SL_ACCESS_COPY,
+	SL_ACCESS_COPY_NT,
+	SL_ACCESS_TRIAD,
+	SL_ACCESS_TRIAD_NT,
+	SL_ACCESS_CHASE
+};
+
+/* "load", "store", "store-nt", ..., "chase". */
+SL_API const char *sl_access_text(enum sl_access access);
+
+/* One size on the way from the first cache to memory; value as a ceiling. */
+struct sl_memory_point {
+	enum sl_access access;
+	size_t n_threads;
+	size_t size_bytes; /* touched by each thread */
+	double value;      /* bytes/s of all threads; chase: ns a load */
+};
+
+/*
+ * A stretch of sizes over which memory answers alike, found on the curve.
+ * Bytes are those the program reads and writes.  A plain store beyond the
+ * first cache first reads its line (read for ownership): bytes times
+ * traffic_per_byte is what moves then, supposing the core does read it.
+ */
+struct sl_memory_level {
+	const char *level; /* "L1", "L2", "L3", "DRAM", or "unnamed" */
+	enum sl_access access;
+	size_t n_threads;
+	size_t from_bytes, to_bytes; /* touched by each thread */
+	struct sl_estimate value;    /* as in struct sl_memory_point */
+	double traffic_per_byte;     /* NaN for a chase */
+};
+
+struct sl_machine {
+	/* What it is. */
+	struct sl_fact model, architecture, kernel, microcode;
+	struct sl_reading n_sockets, n_cores, n_hardware_threads, n_numa_nodes;
+	struct sl_reading memory_bytes;
+	size_t n_cpus_allowed;         /* this process may run on so many */
+	const struct sl_cache *caches; /* from the first level outwards */
+	size_t n_caches;
+	const char *const *isa; /* extensions, as the kernel names them */
+	size_t n_isa;
+	struct sl_fact governor, turbo, huge_pages, smt, hypervisor, energy;
+	const struct sl_counter *counters;
+	size_t n_counters;
+	const char *fingerprint; /* 16 hexadecimal digits */
+
+	/* What it can do. */
+	const struct sl_peak *peaks;
+	size_t n_peaks;
+	const struct sl_memory_level *levels;
+	size_t n_levels;
+	const struct sl_memory_point *points;
+	size_t n_points;
+	struct sl_fact buffer_pages; /* pages under the buffers measured in */
+	size_t max_threads;          /* the most that were used at once */
+	size_t n_passes;             /* over everything that is measured */
+	double elapsed_s;            /* of measuring */
+	double measured_at_s;        /* since 1970 */
+	int from_cache;
+	enum sl_stop stopped_by;
+};
+
+struct sl_machine_options {
+	size_t struct_size;
+	int fresh;        /* measure although a cached result fits */
+	size_t n_threads; /* at most; default: the CPUs allowed */
+	double time_s;    /* for measuring; default 12.  One pass is made
+			     even when it takes longer. */
+	const char *cache_folder; /* default: sleuth in $XDG_CACHE_HOME or
+				     in ~/.cache; "" for no cache */
+	const char *root; /* for tests: stands before /proc and /sys and holds
+			     hwloc.txt, while the CPU here is measured */
+	const struct sl_log *log;
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+/*
+ * Says what this machine is and what it can do: from the cache when it holds
+ * a result for this very machine, else by measuring and then caching.  A
+ * cache that cannot be read or written is a line in the log, no failure.
+ * Every ceiling is the ninth decile (latency: the first) of short probes
+ * spread over several passes.  When interrupted after the first pass the
+ * result stands, says so, and is not cached.
+ */
+SL_API enum sl_status sl_machine_probe(struct sl_machine **out,
+				       const struct sl_machine_options *options,
+				       struct sl_error *err) SL_CHECKED;
+
+/* Like sl_machine_probe(), but never measures: SL_E_ABSENT without a cached
+ * result. */
+SL_API enum sl_status
+sl_machine_open_cached(struct sl_machine **out,
+		       const struct sl_machine_options *options,
+		       struct sl_error *err) SL_CHECKED;
+SL_API void sl_machine_free(struct sl_machine *m);
+
+/*
+ * The best that n_threads reach: operations (a multiply-add is 2) and bytes
+ * from and to DRAM a second.  Where n_threads was not measured, the largest
+ * measured number below it; NaN where nothing was.
+ */
+SL_API double sl_machine_peak_flops_per_s(const struct sl_machine *m,
+					  enum sl_dtype dtype,
+					  size_t n_threads);
+SL_API double sl_machine_bandwidth_bytes_per_s(const struct sl_machine *m,
+					       size_t n_threads);
+
+/* ------------------------------------------------------------- selfcheck */
+
+struct sl_selfcheck_options {
+	size_t struct_size;
+	double time_s;      /* whole budget; default 60 */
+	double budget_s;    /* of one verdict; default 0.1 */
+	double function_ns; /* length of the work measured; default 50 us */
+	uint64_t seed;
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+/* How often a planted change of 'planted' (0 for A against A) was found. */
+struct sl_selfcheck_row {
+	double planted;      /* asked for, as a share of the work */
+	double planted_real; /* iterations added / iterations, exact */
+	size_t n_verdicts;
+	size_t n_different;         /* called faster or slower */
+	size_t n_right;             /* of these, in the planted direction */
+	struct sl_estimate rate;    /* n_different / n_verdicts (planted 0) or
+				    n_right / n_verdicts, Clopper-Pearson */
+	struct sl_estimate seconds; /* to a verdict, median of those reached */
+};
+
+struct sl_selfcheck {
+	size_t n_rows;
+	const struct sl_selfcheck_row *rows; /* planted 0, .01, .02, .05 */
+	double budget_s, function_ns;
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Measures the instrument itself on this machine: the same function against
+ * itself, and against itself with 1, 2 and 5 % more iterations, each decided
+ * as sl_compare() decides with margin 0, over and over, kinds interleaved.
+ */
+SL_API enum sl_status sl_selfcheck(struct sl_selfcheck **out,
+				   const struct sl_selfcheck_options *options,
+				   struct sl_error *err) SL_CHECKED;
+SL_API void sl_selfcheck_free(struct sl_selfcheck *s);
+
+/* Each appends the result to 'out'; SL_E_USAGE when it has no such format. */
+SL_API enum sl_status sl_machine_render(const struct sl_machine *m,
+					const struct sl_render_options *how,
+					struct sl_buf *out,
+					struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_selfcheck_render(const struct sl_selfcheck *s,
+					  const struct sl_render_options *how,
+					  struct sl_buf *out,
+					  struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

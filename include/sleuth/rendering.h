@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rendering.h - the formats a result can be written in. */
+#ifndef SLEUTH_RENDERING_H
+#define SLEUTH_RENDERING_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------- reporting */
+
+enum sl_format {
+	SL_FORMAT_TEXT = 0, /* for a terminal */
+	SL_FORMAT_JSON,     /* docs/schema.md */
+	SL_FORMAT_CSV,
+	SL_FORMAT_MARKDOWN,
+	SL_FORMAT_SVG,      /* machine only: the roofline */
+	SL_FORMAT_HYPERFINE /* bench only: JSON as hyperfine exports it */
+};
+
+struct sl_render_options {
+	size_t struct_size;
+	enum sl_format format;
+	size_t n_columns;    /* width of the terminal; default 80 */
+	int color;           /* ANSI colours in text */
+	int ascii;           /* no characters beyond ASCII in text */
+	int verbose;         /* everything, not one screen */
+	const char *command; /* "bench", "compare": for JSON and headings */
+	const char *unit;    /* "ns", "us", "ms", "s"; default: what fits */
+	const char *sort;    /* "command" (as given) or "mean-time" */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
