@@ -35,6 +35,8 @@
 #include "sleuth/measuring.h"
 #include "sleuth/observing.h"
 #include "sleuth/machines.h"
+#include "sleuth/models.h"
+#include "sleuth/inspecting.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspecting.h - what a model holds, costs and needs, without running it. */
+#ifndef SLEUTH_INSPECTING_H
+#define SLEUTH_INSPECTING_H
+
+#include "sleuth/machines.h"
+#include "sleuth/models.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------ parameters */
+
+/* What a number of the model is for. */
+enum sl_role {
+	SL_ROLE_WEIGHT = 0, /* trained */
+	SL_ROLE_STATISTIC,  /* BatchNorm's running mean and variance */
+	SL_ROLE_CONSTANT,   /* shapes, masks, scales, zero points, windows */
+	SL_ROLE_TIED        /* a copy of another weight */
+};
+
+/* "weight", "statistic", "constant", "tied copy". */
+SL_API const char *sl_role_text(enum sl_role role);
+
+struct sl_parameter_row {
+	const char *name;
+	size_t value_id;
+	enum sl_role role;
+	enum sl_dtype dtype;
+	size_t rank;
+	const int64_t *dims;
+	uint64_t n_elements, n_bytes;
+	const char *tied_to; /* of a tied copy: the weight; else NULL */
+	const char *storage; /* external file, or NULL */
+};
+
+struct sl_dtype_total {
+	enum sl_dtype dtype;
+	uint64_t n_elements, n_bytes;
+};
+
+/* Elements by role; bytes and types of what is stored, copies included. */
+struct sl_parameters {
+	uint64_t trainable, statistics, constants, tied;
+	uint64_t n_bytes; /* stored, all roles */
+	uint64_t trainable_bytes;
+	const struct sl_dtype_total *by_dtype;
+	size_t n_dtypes;
+	const struct sl_parameter_row *rows; /* in the order of the file */
+	size_t n_rows;
+	size_t n_batch_norms;        /* BatchNormalization nodes */
+	size_t n_folded_batch_norms; /* convolutions whose bias is a folded
+					BatchNorm, as far as names and
+					structure tell */
+	const char *folding;         /* that in words; NULL: nothing to say */
+};
+
+/* ----------------------------------------------------------------- layers */
+
+/* One node of the model, under the sizes it was inspected with. */
+struct sl_layer {
+	const char *name, *type, *domain;
+	size_t node_id;
+	const char *path;         /* module path from its name, "" for none */
+	uint64_t n_calls;         /* 1; bodies of loops more, branches not taken
+				   0 */
+	struct sl_cost cost;      /* of all calls together */
+	uint64_t parameters;      /* trainable ones it is the first to use */
+	enum sl_dtype dtype;      /* that it computes in */
+	const char *output_shape; /* "1x64x112x112", first output */
+	uint64_t output_bytes;
+	double intensity; /* operations per byte; NaN without bytes */
+	double share;     /* of the model's core FLOPs; of all operations
+				   where it has no core */
+	int is_causal;    /* a product of causal attention */
+};
+
+/* Layers summed up by type or by module path. */
+struct sl_layer_group {
+	const char *name;
+	size_t n_layers;
+	uint64_t parameters, macs, operations, n_bytes;
+	double share;
+};
+
+struct sl_ledger_side {
+	uint64_t n_nodes, n_bytes; /* bytes that the nodes read and write */
+};
+
+struct sl_coverage {
+	struct sl_ledger_side counted, estimated, unknown;
+	const char *const *names; /* "TYPE (domain): why", each kind once, of
+				     what is estimated and unknown */
+	size_t n_names;
+};
+
+/* ----------------------------------------------------------------- memory */
+
+struct sl_live_value {
+	const char *name;
+	uint64_t n_bytes;
+};
+
+enum sl_optimizer {
+	SL_OPTIMIZER_NONE = 0, /* inference */
+	SL_OPTIMIZER_SGD,
+	SL_OPTIMIZER_MOMENTUM,
+	SL_OPTIMIZER_ADAM,
+	SL_OPTIMIZER_ADAMW
+};
+enum { SL_N_OPTIMIZERS = SL_OPTIMIZER_ADAMW + 1 };
+
+/* "none", "sgd", "momentum", "adam", "adamw". */
+SL_API const char *sl_optimizer_text(enum sl_optimizer optimizer);
+
+/*
+ * Memory of inference, from the order of the nodes: a value lives from its
+ * producer to its last use, views share what they view, and the live set is
+ * the largest sum.  Parameters are on top.
+ */
+struct sl_live_set {
+	uint64_t parameter_bytes; /* stored, copies included */
+	uint64_t live_bytes;      /* inputs, activations, outputs at the peak */
+	uint64_t activation_bytes; /* of all nodes, if none were freed */
+	const char *peak_layer;
+	const struct sl_live_value *alive; /* at the peak, largest first */
+	size_t n_alive;
+	struct sl_reading kv_bytes_per_token; /* both caches, all layers, in
+						 the model's type */
+	struct sl_reading kv_bytes;           /* at the sizes inspected */
+	size_t n_attentions; /* with keys and values that a cache could hold */
+};
+
+/* One training step.  Activations are estimated: inputs of every node that
+ * its gradient needs, kept from forward to backward. */
+struct sl_training {
+	uint64_t forward_flops, backward_flops,
+		total_flops; /* core, 2 x MACs */
+	double backward_to_forward;
+	uint64_t parameter_bytes, gradient_bytes, activation_bytes;
+	uint64_t optimizer_bytes[SL_N_OPTIMIZERS];
+	/* Largest need while in that phase, with Adam's state. */
+	uint64_t forward_peak_bytes, backward_peak_bytes, update_peak_bytes;
+	uint64_t total_bytes[SL_N_OPTIMIZERS]; /* the largest of the phases */
+};
+
+/* ---------------------------------------------------------------- scaling */
+
+/*
+ * How figures grow with one size: f(n) = constant + linear n + quadratic n^2,
+ * found exactly from the formulas at several n, and the local exponent
+ * d log f / d log n at the sizes inspected and for large n.
+ */
+struct sl_growth {
+	const char *axis;   /* "batch", "seq" */
+	const char *figure; /* "flops", "attention flops", "memory", ... */
+	int64_t at;
+	double constant, linear, quadratic;
+	double exponent;       /* at 'at' */
+	double final_exponent; /* 0, 1 or 2 */
+	int is_polynomial;  /* the three coefficients give every point tried */
+	const char *absent; /* why not, or NULL */
+};
+
+/* ------------------------------------------------------------ conventions */
+
+/* A line of the difference between two conventions. */
+struct sl_difference {
+	const char *text; /* "BatchNorm, 53 layers: 2 x 11,113,984 elements" */
+	int64_t amount;   /* in MACs of b - a; they sum to the difference */
+};
+
+struct sl_explanation {
+	enum sl_convention a, b;
+	uint64_t a_count, b_count; /* in MACs where the tool prints FLOPs too */
+	const struct sl_difference *rows;
+	size_t n_rows;
+};
+
+/* ---------------------------------------------------------------- weights */
+
+struct sl_weight_row {
+	const char *name;
+	uint64_t n_elements;
+	double mean, std, min, max;
+	double zero_share;      /* exactly 0 */
+	double small_share;     /* |w| < 1e-3 of the largest |w| */
+	size_t n_channels;      /* of the first dimension */
+	size_t n_dead_channels; /* all 0 */
+	uint64_t n_odd;         /* NaN or infinite */
+	const char *absent;     /* why its numbers were not read, or NULL */
+	uint64_t histogram[32]; /* from min to max */
+};
+
+/* -------------------------------------------------------------- inspection */
+
+struct sl_inspect_options {
+	size_t struct_size;
+	const struct sl_sizes *sizes;
+	const enum sl_convention *explain; /* compared with the first, or with
+					      core when it is one */
+	size_t n_explain;
+	int weights; /* read all numbers and describe them */
+	const struct sl_allocator *allocator;
+};
+
+struct sl_inspection {
+	const char *name, *source, *producer;
+	int ir_version, opset; /* of ai.onnx; 0: none */
+	size_t n_nodes;
+	const char *inputs, *outputs; /* "x 1x3x224x224 f32, ..." */
+	int64_t batch;
+	const char *sizes; /* "batch 1, seq 128": how symbols were bound */
+	struct sl_parameters parameters;
+
+	struct sl_cost cost;                    /* the whole model */
+	uint64_t flops, flops_per_sample;       /* 2 x macs */
+	uint64_t n_bytes;                       /* weights + read + written */
+	double intensity;                       /* all operations per byte */
+	uint64_t conventions[SL_N_CONVENTIONS]; /* whole batch */
+	struct sl_coverage coverage;
+	const struct sl_layer *layers; /* in the order they run */
+	size_t n_layers;
+	const struct sl_layer_group *by_type, *by_path; /* most work first */
+	size_t n_types, n_paths;
+
+	struct sl_live_set memory;
+	struct sl_training training;
+	const struct sl_growth *growth;
+	size_t n_growth;
+	const struct sl_explanation *explanations;
+	size_t n_explanations;
+	const struct sl_weight_row *weights; /* where asked for */
+	size_t n_weights;
+	const char *const *unresolved; /* shapes that depend on data, one line
+					  each, with the option to settle it */
+	size_t n_unresolved;
+};
+
+/*
+ * Looks at a model under the given sizes.  SL_E_DATA when a dimension is left
+ * free (its name and the option to bind it are in the text), when the model
+ * contradicts itself (the node is named) or a size does not fit it.
+ */
+SL_API enum sl_status sl_inspect(struct sl_inspection **out,
+				 const struct sl_graph *graph,
+				 const struct sl_inspect_options *options,
+				 struct sl_error *err) SL_CHECKED;
+SL_API void sl_inspection_free(struct sl_inspection *i);
+
+/* How the layers are listed. */
+enum sl_by {
+	SL_BY_LAYER = 0,
+	SL_BY_TYPE,
+	SL_BY_PATH /* module paths, cut at 'depth' parts */
+};
+
+struct sl_inspect_view {
+	size_t struct_size;
+	enum sl_by by;
+	size_t depth; /* of paths; 0: 1 */
+	size_t n_top; /* rows shown on a page; 0: what fits a screen */
+	const struct sl_hardware_report *hardware; /* or NULL */
+};
+
+/*
+ * Appends one inspection, or several side by side.  TEXT, JSON, CSV, MARKDOWN.
+ * 'view' NULL: defaults.
+ */
+SL_API enum sl_status
+sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
+		     const struct sl_inspect_view *view,
+		     const struct sl_render_options *how, struct sl_buf *out,
+		     struct sl_error *err) SL_CHECKED;
+
+/* --------------------------------------------------------------- hardware */
+
+/* A machine on paper: what its maker says it can do. */
+struct sl_hardware {
+	const char *id;                     /* "h100-sxm" */
+	const char *name;                   /* "NVIDIA H100 SXM" */
+	const char *kind;                   /* "cpu", "gpu", "accelerator" */
+	double peak_ops_per_s[SL_N_DTYPES]; /* a multiply-add is 2; 0: does not
+					       compute in that type */
+	double bandwidth_bytes_per_s;
+	double memory_bytes;
+	double price_per_hour; /* USD; NaN when not given */
+	const char *source;    /* where the figures come from, in words */
+};
+
+/* Each reads a description: a file, the ids in 'folder', or words such as
+ * "peak=100G,bandwidth=50G,memory=16G,price=2". */
+SL_API enum sl_status sl_hardware_open(struct sl_hardware **out,
+				       const char *folder, const char *words,
+				       struct sl_error *err) SL_CHECKED;
+SL_API void sl_hardware_free(struct sl_hardware *h);
+
+/* All ids in 'folder', sorted, each owned by the list. */
+struct sl_hardware_list {
+	size_t n;
+	const char *const *ids;
+};
+SL_API enum sl_status sl_hardware_list(struct sl_hardware_list **out,
+				       const char *folder,
+				       struct sl_error *err) SL_CHECKED;
+SL_API void sl_hardware_list_free(struct sl_hardware_list *list);
+
+struct sl_hardware_options {
+	size_t struct_size;
+	double rate_per_s;           /* samples wanted; 0: not asked */
+	double latency_s;            /* limit on one batch; 0: none */
+	double n_samples;            /* of a training run; 0: not asked */
+	double n_epochs;             /* default 1 */
+	enum sl_optimizer optimizer; /* default Adam for training */
+	const struct sl_sizes *sizes;
+	const struct sl_allocator *allocator;
+};
+
+/* Bounds by roofline, never predictions: the machine cannot be faster. */
+struct sl_hardware_row {
+	const struct sl_hardware *hardware;
+	const char *dtype;    /* computed in; the model's, or what it has */
+	double bound_s;       /* of one batch: sum over layers of the larger of
+				arithmetic and traffic */
+	double compute_share; /* of bound_s in layers bound by arithmetic */
+	double needs_bytes;   /* parameters + live set */
+	int fits;
+	const char *unfit;       /* why not, or NULL */
+	double cost_per_million; /* samples, USD; NaN without a price */
+	/* For rate and latency. */
+	int64_t best_batch;  /* cheapest that holds the limit; 0: none does */
+	double best_bound_s; /* of that batch */
+	double n_machines, cost_per_month;
+	/* For training. */
+	double train_hours, train_cost;
+	double train_bytes;
+	int train_fits;
+};
+
+struct sl_hardware_report {
+	size_t n_rows;
+	const struct sl_hardware_row *rows; /* as asked for */
+	struct sl_hardware_options asked;
+	const char *cheapest;   /* id that holds the limit at least cost, or
+				  NULL */
+	const char *sentences;  /* CPU or GPU and from which batch on, in words,
+				  or "" */
+	double hours_per_month; /* 730 */
+};
+
+SL_API enum sl_status
+sl_hardware_report(struct sl_hardware_report **out,
+		   const struct sl_graph *graph,
+		   const struct sl_hardware *const *hardware, size_t n,
+		   const struct sl_hardware_options *options,
+		   struct sl_error *err) SL_CHECKED;
+SL_API void sl_hardware_report_free(struct sl_hardware_report *report);
+
+/* -------------------------------------------------------------------- fit */
+
+struct sl_fit_options {
+	size_t struct_size;
+	double memory_bytes;          /* to fit into */
+	const char *axis;             /* "batch" (default) or "seq" */
+	enum sl_optimizer optimizer;  /* NONE: inference */
+	const struct sl_sizes *sizes; /* the others */
+	const struct sl_allocator *allocator;
+};
+
+struct sl_fit {
+	const char *name, *axis;
+	double memory_bytes;
+	enum sl_optimizer optimizer;
+	int64_t largest;  /* 0: not even 1 fits */
+	int is_unbounded; /* memory does not grow along the axis */
+	/* At 'largest' (at 1 when nothing fits), predicted. */
+	double parameters_bytes, activations_bytes, gradients_bytes,
+		optimizer_bytes, total_bytes;
+	double next_bytes; /* total at largest + 1 */
+	const char *note;
+};
+
+SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,
+			     const struct sl_fit_options *options,
+			     struct sl_error *err) SL_CHECKED;
+SL_API void sl_fit_free(struct sl_fit *f);
+SL_API enum sl_status sl_fit_render(const struct sl_fit *f,
+				    const struct sl_render_options *how,
+				    struct sl_buf *out,
+				    struct sl_error *err) SL_CHECKED;
+
+/* -------------------------------------------------------------------- zoo */
+
+struct sl_zoo_entry {
+	const char *name;    /* "resnet50", or "mlp:A-B-..." with 'example' */
+	const char *example; /* a name that opens */
+	const char *about;
+};
+
+/* All of them; ends with a NULL name; lives for ever. */
+SL_API const struct sl_zoo_entry *sl_zoo(void);
+
+/* The list with parameters and FLOPs; TEXT, JSON, CSV, MARKDOWN. */
+SL_API enum sl_status sl_zoo_render(const struct sl_render_options *how,
+				    struct sl_buf *out,
+				    struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* models.h - models: read, built, sized and counted, without running them. */
+#ifndef SLEUTH_MODELS_H
+#define SLEUTH_MODELS_H
+
+#include "sleuth/basics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- graphs */
+
+/*
+ * A model: nodes and values, from an ONNX file, the zoo or a builder.
+ * Nothing changes once it is made; any number of threads may read it.  The
+ * numbers of a file stay in the file and are read when they are needed.
+ */
+struct sl_graph;
+
+struct sl_graph_options {
+	size_t struct_size;
+	uint64_t seed;            /* of the zoo's weights; default 1 */
+	const struct sl_log *log; /* remarks, such as nodes out of order */
+	const struct sl_allocator *allocator;
+};
+
+/*
+ * Reads the model 'name': a path to an ONNX file, or a name of the zoo such
+ * as "resnet50" or "mlp:784-256-128-10".  A name with a '/' or that ends in
+ * ".onnx" is a path; any other is looked for in the zoo first.  SL_E_DATA
+ * with the byte or node for a file that is malformed, SL_E_IO for one that
+ * cannot be read, SL_E_USAGE for a name that is neither, with the nearest.
+ */
+SL_API enum sl_status sl_graph_open(struct sl_graph **out, const char *name,
+				    const struct sl_graph_options *options,
+				    struct sl_error *err) SL_CHECKED;
+SL_API void sl_graph_free(struct sl_graph *graph);
+
+/*
+ * Writes the model as ONNX.  Weights go into the file; where they are more
+ * than 2 GB (the format's limit), into "FILE.data" beside it.  Weights of
+ * the zoo are made on the way and never held in memory.
+ */
+SL_API enum sl_status sl_graph_write(const struct sl_graph *graph,
+				     const char *path,
+				     struct sl_error *err) SL_CHECKED;
+
+/* What a value is to its model. */
+enum sl_value_kind {
+	SL_VALUE_ACTIVATION = 0, /* computed by a node */
+	SL_VALUE_INPUT,          /* given by the caller */
+	SL_VALUE_PARAMETER,      /* a number of the model: initializers, and
+				    Constant nodes that play their part */
+	SL_VALUE_STATE           /* an input that the model hands back renewed:
+				    KV caches, hidden states */
+};
+
+/* Strings live as long as the graph. */
+SL_API const char *sl_graph_name(const struct sl_graph *graph);
+SL_API size_t sl_graph_n_nodes(const struct sl_graph *graph);
+SL_API size_t sl_graph_n_values(const struct sl_graph *graph);
+SL_API const char *sl_graph_node_name(const struct sl_graph *graph,
+				      size_t node_id);
+SL_API const char *sl_graph_node_type(const struct sl_graph *graph,
+				      size_t node_id); /* "Conv" */
+SL_API const char *sl_graph_value_name(const struct sl_graph *graph,
+				       size_t value_id);
+SL_API enum sl_value_kind sl_graph_value_kind(const struct sl_graph *graph,
+					      size_t value_id);
+
+/* ----------------------------------------------------------------- sizes */
+
+/* A dimension that the model knows by name only, and its size. */
+struct sl_dim_size {
+	const char *name;
+	int64_t size;
+};
+
+struct sl_input_shape {
+	const char *input;
+	const int64_t *dims;
+	size_t rank;
+};
+
+/*
+ * The sizes under which a model is looked at.  'batch' is the symbol in the
+ * first input's first dimension, wherever it occurs; 'seq' the one named so
+ * (seq, sequence, seq_len, sequence_length, tokens), else the one in the
+ * second dimension of the first input of integers; 'past' likewise (past,
+ * past_len, past_sequence_length).
+ */
+struct sl_sizes {
+	size_t struct_size;
+	int64_t batch, seq, past; /* 0: 1 for batch, the zoo's own (128) */
+	const struct sl_dim_size *dims;
+	size_t n_dims;
+	const struct sl_input_shape *shapes;
+	size_t n_shapes;
+	const char *inputs_folder; /* with input_N.pb or NAME.npy: shapes and,
+				      for small ones, contents */
+};
+
+/* ----------------------------------------------------------------- costs */
+
+/* How a cost was found. */
+enum sl_basis {
+	SL_BASIS_COUNTED = 0, /* follows from shapes and attributes */
+	SL_BASIS_ESTIMATED,   /* depends on data: a bound, 'why' says which */
+	SL_BASIS_UNKNOWN      /* not known, 'why' says so; figures are 0 */
+};
+
+/* What tools that count FLOPs tell apart. */
+enum sl_work {
+	SL_WORK_OTHER = 0,   /* element-wise and whatever else computes */
+	SL_WORK_MOVEMENT,    /* copies: transpose, concat, gather, pad ... */
+	SL_WORK_VIEW,        /* nothing moves: reshape, squeeze, identity */
+	SL_WORK_CONVOLUTION, /* transposed ones too */
+	SL_WORK_LINEAR,      /* a product with a parameter */
+	SL_WORK_PRODUCT,     /* a product of two activations: attention */
+	SL_WORK_RECURRENT,
+	SL_WORK_BATCH_NORM,
+	SL_WORK_LAYER_NORM, /* LayerNormalization, RMS, Group, Instance */
+	SL_WORK_ACTIVATION,
+	SL_WORK_SOFTMAX,
+	SL_WORK_POOL,
+	SL_WORK_ADAPTIVE_POOL, /* global pooling, or to a given size */
+	SL_WORK_REDUCTION,
+	SL_WORK_EMBEDDING, /* rows looked up in a parameter */
+	SL_WORK_QUANTIZE   /* to and from integers */
+};
+enum { SL_N_WORKS = SL_WORK_QUANTIZE + 1 };
+
+/* "convolution", "attention product", ...; never NULL. */
+SL_API const char *sl_work_text(enum sl_work work);
+
+/*
+ * What one call of a node does.  Operations are by kind: a fused
+ * multiply-add is one 'fma' (two FLOPs), 'exp' is any transcendental
+ * function.  Bytes are of weights, inputs and outputs, each once; views move
+ * none, and a lookup reads the rows that it takes.
+ */
+struct sl_cost {
+	uint64_t mul, add, fma, div, exp, cmp;
+	uint64_t macs; /* the core: part of fma that is a convolution, a matrix
+			  product, or a recurrent product */
+	uint64_t weight_bytes, read_bytes,
+		written_bytes;              /* read: not weights */
+	uint64_t in_elements, out_elements; /* of the first input and output */
+	enum sl_work work;
+	enum sl_basis basis;
+	const char *why; /* NULL when counted; lives as long as the result */
+};
+
+/* All operations: mul + add + 2 fma + div + exp + cmp. */
+SL_API uint64_t sl_cost_operations(const struct sl_cost *cost);
+
+/* What counting tools would print for a model, and in which unit. */
+enum sl_convention {
+	SL_CONVENTION_CORE = 0,   /* MACs of convolutions and products */
+	SL_CONVENTION_TORCH,      /* FlopCounterMode: 2 x core */
+	SL_CONVENTION_FVCORE,     /* fvcore 0.1.5: MACs and norms, pools */
+	SL_CONVENTION_THOP,       /* thop 0.1.1: MACs without attention, ... */
+	SL_CONVENTION_ALL,        /* every operation of the typed vector */
+	SL_CONVENTION_CORE_CAUSAL /* core with causal attention halved */
+};
+enum { SL_N_CONVENTIONS = SL_CONVENTION_CORE_CAUSAL + 1 };
+
+/* "core", "torch", "fvcore", "thop", "all", "core_causal". */
+SL_API const char *sl_convention_text(enum sl_convention convention);
+
+/* "MACs" or "FLOPs". */
+SL_API const char *sl_convention_unit(enum sl_convention convention);
+
+/* -------------------------------------------------------------- counting */
+
+/*
+ * What a model or a layer holds and computes.  FLOPs are 2 x MACs; the bias
+ * is not among them.  Per sample means per element of the batch and does not
+ * depend on it.
+ */
+struct sl_counts {
+	uint64_t parameters; /* trainable */
+	uint64_t parameter_bytes;
+	int64_t batch;
+	uint64_t macs, flops; /* of the whole batch */
+	uint64_t macs_per_sample, flops_per_sample;
+	uint64_t bias_flops; /* of the whole batch, not in flops */
+};
+
+/* Trainable parameters: weights, each once, without statistics and
+ * constants. */
+SL_API enum sl_status sl_count_parameters(uint64_t *out,
+					  const struct sl_graph *graph,
+					  struct sl_error *err) SL_CHECKED;
+
+/* 'sizes' NULL: batch 1 and the usual sizes.  SL_E_DATA when a size is not
+ * known or, naming the first, when the cost of a node is not. */
+SL_API enum sl_status sl_count_flops(struct sl_counts *out,
+				     const struct sl_graph *graph,
+				     const struct sl_sizes *sizes,
+				     struct sl_error *err) SL_CHECKED;
+
+/* Single layers in f32, by closed form.  SL_E_USAGE for sizes below 1 or
+ * beyond 64 bits. */
+SL_API enum sl_status sl_count_linear(struct sl_counts *out, int64_t batch,
+				      int64_t n_in, int64_t n_out, int has_bias,
+				      struct sl_error *err) SL_CHECKED;
+
+struct sl_conv2d {
+	int64_t in_channels, out_channels;
+	int64_t height, width;               /* of the input */
+	int64_t kernel_height, kernel_width; /* 0: 3 */
+	int64_t stride, padding, dilation;   /* 0: 1, 0, 1 */
+	int64_t groups;                      /* 0: 1 */
+	int has_bias;
+};
+SL_API enum sl_status sl_count_conv2d(struct sl_counts *out, int64_t batch,
+				      const struct sl_conv2d *conv,
+				      struct sl_error *err) SL_CHECKED;
+
+/* Four projections without bias and two products, no softmax. */
+SL_API enum sl_status sl_count_attention(struct sl_counts *out, int64_t batch,
+					 int64_t seq, int64_t width,
+					 struct sl_error *err) SL_CHECKED;
+
+/* -------------------------------------------------------------- building */
+
+/*
+ * Assembles a model from layers:
+ *
+ *	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 2,
+ *				 (int64_t[]){sl_builder_symbol(b, "batch", 1),
+ *					     784});
+ *	x = sl_builder_linear(b, x, 256, 1);
+ *	x = sl_builder_op(b, "Relu", 1, &x);
+ *	sl_builder_output(b, x, "scores");
+ *	rc = sl_builder_finish(&graph, b, &err);
+ *
+ * Values are small numbers from 0.  Errors stick: after the first one every
+ * call returns -1 and does nothing, and sl_builder_finish() says what it was.
+ * A builder is used by one thread.
+ */
+struct sl_builder;
+
+SL_API enum sl_status sl_builder_new(struct sl_builder **out, const char *name,
+				     const struct sl_graph_options *options,
+				     struct sl_error *err) SL_CHECKED;
+SL_API void sl_builder_free(struct sl_builder *b);
+
+/*
+ * Makes the graph and leaves the builder empty; sl_builder_free() is still
+ * the caller's.
+ */
+SL_API enum sl_status sl_builder_finish(struct sl_graph **out,
+					struct sl_builder *b,
+					struct sl_error *err) SL_CHECKED;
+
+/* A dimension known by name: put it where a size stands.  'usual' is what it
+ * is unless the user says otherwise; 0 for nothing. */
+SL_API int64_t sl_builder_symbol(struct sl_builder *b, const char *name,
+				 int64_t usual);
+
+SL_API int sl_builder_input(struct sl_builder *b, const char *name,
+			    enum sl_dtype dtype, size_t rank,
+			    const int64_t *dims);
+SL_API void sl_builder_output(struct sl_builder *b, int value,
+			      const char *name);
+
+/* Names of what is added from here on start with "scope."; nests. */
+SL_API void sl_builder_enter(struct sl_builder *b, const char *scope);
+SL_API void sl_builder_leave(struct sl_builder *b);
+
+/* Weights are drawn from a normal distribution of this deviation, or are all
+ * 'mean' for deviation 0; made when read, never stored. */
+SL_API int sl_builder_weight(struct sl_builder *b, const char *name,
+			     size_t rank, const int64_t *dims, double mean,
+			     double deviation);
+
+/* Small constants, copied. */
+SL_API int sl_builder_integers(struct sl_builder *b, const char *name,
+			       size_t rank, const int64_t *dims,
+			       const int64_t *values);
+SL_API int sl_builder_floats(struct sl_builder *b, const char *name,
+			     size_t rank, const int64_t *dims,
+			     const float *values);
+
+/*
+ * Any ONNX operator; attributes set before it belong to it, and name it
+ * where 'name' was set.  Returns its first output; the others are the
+ * numbers that follow, after sl_builder_outputs(n).
+ */
+SL_API void sl_builder_name(struct sl_builder *b, const char *name);
+SL_API void sl_builder_int(struct sl_builder *b, const char *key,
+			   int64_t value);
+SL_API void sl_builder_ints(struct sl_builder *b, const char *key, size_t n,
+			    const int64_t *values);
+SL_API void sl_builder_float(struct sl_builder *b, const char *key,
+			     double value);
+SL_API void sl_builder_text(struct sl_builder *b, const char *key,
+			    const char *value);
+SL_API void sl_builder_outputs(struct sl_builder *b, size_t n);
+SL_API int sl_builder_op(struct sl_builder *b, const char *type,
+			 size_t n_inputs, const int *inputs);
+
+/* Layers, with weights of a scale that keeps activations in range. */
+SL_API int sl_builder_linear(struct sl_builder *b, int x, int64_t n_out,
+			     int has_bias);
+SL_API int sl_builder_conv2d(struct sl_builder *b, int x,
+			     const struct sl_conv2d *conv);
+SL_API int sl_builder_batch_norm(struct sl_builder *b, int x);
+SL_API int sl_builder_layer_norm(struct sl_builder *b, int x);
+SL_API int sl_builder_attention(struct sl_builder *b, int x, int64_t n_heads,
+				int is_causal);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mapping.h - files seen as memory, read when touched. */
+#ifndef SL_MAPPING_H
+#define SL_MAPPING_H
+
+#include "sleuth.h"
+
+/*
+ * Invariants: 'bytes' is NULL exactly when n_bytes is 0.  The pages are
+ * private and read-only; a file that shrinks under a mapping kills the
+ * program (SIGBUS), as it does every program that maps files.
+ */
+struct sl__mapping {
+	const unsigned char *bytes;
+	size_t n_bytes;
+};
+
+/* SL_E_IO when 'path' cannot be opened or is not a regular file. */
+enum sl_status sl__mapping_open(struct sl__mapping *out, const char *path,
+				struct sl_error *err) SL_CHECKED;
+void sl__mapping_close(struct sl__mapping *mapping);
+
+/*
+ * Lets go of the pages that lie wholly in the stretch: they leave the
+ * resident set and are read again when touched.  A stretch of memory that
+ * is no mapping must not be given.
+ */
+void sl__mapping_let_go(const void *bytes, size_t n_bytes);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* assembly.h - graphs while they are put together. */
+#ifndef SL_ASSEMBLY_H
+#define SL_ASSEMBLY_H
+
+#include "graph.h"
+
+/*
+ * Readers and builders make values, nodes and blocks in any order, then
+ * freeze the graph.  Everything is copied into the graph's arena, except what
+ * a tensor points to.  A new graph has block 0.
+ */
+enum sl_status sl__graph_new(struct sl_graph **out,
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err) SL_CHECKED;
+
+/* A new value of a block; its other fields are the caller's to set. */
+enum sl_status sl__graph_add_value(struct sl_graph *graph, uint32_t *out,
+				   const char *name, uint32_t block,
+				   struct sl_error *err) SL_CHECKED;
+
+/*
+ * Appends a node to its block and makes it the producer of its outputs
+ * (SL_E_DATA when one has a producer, or is an input, already).  'node' is
+ * copied with its lists of inputs and outputs; name, domain, type and
+ * attributes must live in the arena.  Sets 'op' from the table and, where
+ * the name is empty, "TYPE_ID".  Constant nodes give their value's tensor.
+ */
+enum sl_status sl__graph_add_node(struct sl_graph *graph, uint32_t *out,
+				  const struct sl__node *node,
+				  struct sl_error *err) SL_CHECKED;
+
+enum sl_status sl__graph_add_block(struct sl_graph *graph, uint32_t *out,
+				   const char *name,
+				   struct sl_error *err) SL_CHECKED;
+
+/* The lists of a block, copied. */
+enum sl_status sl__graph_set_inputs(struct sl_graph *graph, uint32_t block,
+				    const uint32_t *values, size_t n,
+				    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
+				     const uint32_t *values, size_t n,
+				     struct sl_error *err) SL_CHECKED;
+
+/* The symbol of that name, made where there is none; *size stands for it. */
+enum sl_status sl__graph_symbol(struct sl_graph *graph, int64_t *size,
+				const char *name,
+				struct sl_error *err) SL_CHECKED;
+
+/* Takes a mapping over; it is closed with the graph. */
+enum sl_status sl__graph_add_mapping(struct sl_graph *graph,
+				     const struct sl__mapping *mapping,
+				     struct sl_error *err) SL_CHECKED;
+
+/*
+ * Verifies and freezes: every value that is used has a producer, a tensor or
+ * is an input of its block or of one around it; arities are the table's; no
+ * cycles.  Nodes that stand before what they use are put in order.  Finds
+ * the states (verify.c).  SL_E_DATA names the node.
+ */
+enum sl_status sl__graph_freeze(struct sl_graph *graph,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

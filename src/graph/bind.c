@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind.c - sizes for the dimensions that a model knows by name.
+ *
+ * What is said most precisely wins, and contradictions are refused: contents
+ * of inputs, then --shape, --dim, --batch, --seq and --past, then what the
+ * model itself takes as usual, then batch 1.
+ */
+#include "dtype.h"
+#include "shapes.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+struct binder {
+	struct sl__shapes *shapes;
+	const struct sl_graph *graph;
+	const struct sl__block *main;
+	struct sl_error *err;
+};
+
+static const struct sl__value *
+input_of(const struct binder *b, size_t i)
+{
+	return &b->graph->values[b->main->inputs[i]];
+}
+
+static size_t
+symbol_index(int64_t size)
+{
+	return (size_t)(size - SL__SYMBOL_BASE);
+}
+
+static enum sl_status
+bind(struct binder *b, size_t symbol, int64_t size, const char *option)
+{
+	const char *name = b->graph->symbols[symbol].name;
+	int64_t *bound = &b->shapes->bound[symbol];
+
+	if (size < 0)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: a size cannot be negative (%lld)", option,
+				(long long)size);
+	if (*bound >= 0 && *bound != size)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: '%.100s' is %lld already", option, name,
+				(long long)*bound);
+	*bound = size;
+	return SL_OK;
+}
+
+/* One dimension of an input is to have 'size'. */
+static enum sl_status
+bind_dim(struct binder *b, const struct sl__value *input, int d, int64_t size,
+	 const char *option)
+{
+	int64_t declared = input->declared.dims[d];
+
+	if (sl__is_symbol(declared))
+		return bind(b, symbol_index(declared), size, option);
+	if (declared != size)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: the model fixes dimension %d of "
+				"'%.100s' at %lld, not %lld",
+				option, d, input->name, (long long)declared,
+				(long long)size);
+	return SL_OK;
+}
+
+static enum sl_status
+bind_shape(struct binder *b, size_t i, const int64_t *dims, size_t rank,
+	   const char *option)
+{
+	const struct sl__value *input = input_of(b, i);
+	struct sl__type *type = &b->shapes->types[b->main->inputs[i]];
+	enum sl_status rc = SL_OK;
+	int64_t *copy;
+
+	if (input->declared.rank >= 0 && (size_t)input->declared.rank != rank)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: '%.100s' has %d dimensions (%.100s), "
+				"%zu were given",
+				option, input->name, input->declared.rank,
+				sl__type_text(b->shapes, &input->declared),
+				rank);
+	for (size_t d = 0; !rc && input->declared.rank >= 0 && d < rank; d++)
+		rc = bind_dim(b, input, (int)d, dims[d], option);
+	if (rc || input->declared.rank >= 0)
+		return rc;
+	copy = sl__arena_array(&b->shapes->arena, rank, sizeof(*copy));
+	if (!copy)
+		return sl__fail_nomem(b->err);
+	for (size_t d = 0; d < rank; d++)
+		copy[d] = dims[d];
+	type->kind = SL__TYPE_TENSOR;
+	type->rank = (int)rank;
+	type->dims = copy;
+	return SL_OK;
+}
+
+/* "'x' (batchx784), 'mask' (batchxseq)" for a message. */
+static void
+list_inputs(const struct binder *b, char *text, size_t n_bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < b->main->n_inputs && used < n_bytes; i++) {
+		const struct sl__value *v = input_of(b, i);
+
+		used += (size_t)snprintf(
+			text + used, n_bytes - used, "%s'%.60s' (%.60s)",
+			i ? ", " : "", v->name,
+			sl__type_text(b->shapes, &v->declared));
+	}
+}
+
+static enum sl_status
+bind_shapes(struct binder *b, const struct sl_sizes *sizes)
+{
+	char option[128], inputs[256];
+
+	for (size_t k = 0; k < sizes->n_shapes; k++) {
+		const struct sl_input_shape *shape = &sizes->shapes[k];
+		enum sl_status rc;
+		size_t i = 0;
+
+		while (i < b->main->n_inputs &&
+		       strcmp(input_of(b, i)->name, shape->input))
+			i++;
+		if (i == b->main->n_inputs) {
+			list_inputs(b, inputs, sizeof(inputs));
+			return sl__fail(b->err, SL_E_DATA,
+					"--shape %.100s: the model has no such "
+					"input; it has %s",
+					shape->input, inputs);
+		}
+		snprintf(option, sizeof(option), "--shape %.100s",
+			 shape->input);
+		rc = bind_shape(b, i, shape->dims, shape->rank, option);
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+bind_contents(struct binder *b, const struct sl__tensor *const *contents)
+{
+	for (size_t i = 0; contents && i < b->main->n_inputs; i++) {
+		enum sl_status rc;
+
+		if (!contents[i])
+			continue;
+		rc = bind_shape(b, i, contents[i]->dims, contents[i]->rank,
+				"--inputs");
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+bind_dims(struct binder *b, const struct sl_sizes *sizes)
+{
+	char option[128], names[256] = "";
+	size_t used = 0;
+
+	for (size_t k = 0; k < sizes->n_dims; k++) {
+		const struct sl_dim_size *dim = &sizes->dims[k];
+		enum sl_status rc;
+		size_t i = 0;
+
+		while (i < b->graph->n_symbols &&
+		       strcmp(b->graph->symbols[i].name, dim->name))
+			i++;
+		if (i == b->graph->n_symbols) {
+			for (i = 0; i < b->graph->n_symbols &&
+				    used < sizeof(names) - 1;
+			     i++)
+				used += (size_t)snprintf(
+					names + used, sizeof(names) - used,
+					"%s'%.40s'", i ? ", " : "",
+					b->graph->symbols[i].name);
+			return sl__fail(b->err, SL_E_DATA,
+					"--dim %.100s: the model has no such "
+					"dimension%s%s",
+					dim->name, *names ? "; it has " : "",
+					names);
+		}
+		snprintf(option, sizeof(option), "--dim %.100s", dim->name);
+		rc = bind(b, i, dim->size, option);
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+/* ----------------------------------------------- batch, sequence and past */
+
+/* Symbols of inputs only: others are results. */
+static int
+occurs_in_inputs(const struct binder *b, size_t symbol)
+{
+	for (size_t i = 0; i < b->main->n_inputs; i++) {
+		const struct sl__type *type = &input_of(b, i)->declared;
+
+		for (int d = 0; d < type->rank; d++) {
+			if (sl__is_symbol(type->dims[d]) &&
+			    symbol_index(type->dims[d]) == symbol)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static int64_t
+symbol_named(const struct binder *b, const char *const *names)
+{
+	for (size_t n = 0; names[n]; n++) {
+		for (size_t i = 0; i < b->graph->n_symbols; i++) {
+			if (!strcmp(b->graph->symbols[i].name, names[n]) &&
+			    occurs_in_inputs(b, i))
+				return SL__SYMBOL_BASE + (int64_t)i;
+		}
+	}
+	return 0;
+}
+
+/* The symbol in the second dimension of the first input of integers. */
+static int64_t
+second_dim(const struct binder *b)
+{
+	for (size_t i = 0; i < b->main->n_inputs; i++) {
+		const struct sl__type *type = &input_of(b, i)->declared;
+
+		if (sl__dtype_family(type->dtype) == SL__DTYPE_INTEGER &&
+		    type->rank >= 2 && sl__is_symbol(type->dims[1]))
+			return type->dims[1];
+	}
+	return 0;
+}
+
+static enum sl_status
+bind_batch(struct binder *b, int64_t batch)
+{
+	const struct sl__value *first;
+
+	if (!b->main->n_inputs)
+		return SL_OK;
+	first = input_of(b, 0);
+	if (first->declared.rank <= 0)
+		return SL_OK;
+	if (batch)
+		return bind_dim(b, first, 0, batch, "--batch");
+	if (sl__is_symbol(first->declared.dims[0])) {
+		size_t symbol = symbol_index(first->declared.dims[0]);
+
+		if (b->shapes->bound[symbol] < 0 &&
+		    !b->graph->symbols[symbol].usual)
+			b->shapes->bound[symbol] = 1;
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
+{
+	if (!size)
+		return SL_OK;
+	if (!symbol)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: no dimension of the model's inputs is "
+				"known as that; name it with --dim",
+				option);
+	return bind(b, symbol_index(symbol), size, option);
+}
+
+static const char *const seq_names[] = {
+	"seq",        "sequence", "seq_len", "sequence_length",
+	"seq_length", "tokens",   NULL};
+static const char *const past_names[] = {"past", "past_len", "past_seq_len",
+					 "past_sequence_length", NULL};
+
+int64_t
+sl__shapes_seq_symbol(const struct sl_graph *graph)
+{
+	struct binder b = {.graph = graph, .main = &graph->blocks[0]};
+	int64_t symbol = symbol_named(&b, seq_names);
+
+	return symbol ? symbol : second_dim(&b);
+}
+
+static enum sl_status
+bind_roles(struct binder *b, const struct sl_sizes *sizes)
+{
+	enum sl_status rc = bind_role(b, sizes->seq,
+				      sl__shapes_seq_symbol(b->graph), "--seq");
+
+	if (!rc)
+		rc = bind_role(b, sizes->past, symbol_named(b, past_names),
+			       "--past");
+	if (!rc)
+		rc = bind_batch(b, sizes->batch);
+	for (size_t i = 0; i < b->graph->n_symbols; i++) {
+		if (b->shapes->bound[i] < 0 && b->graph->symbols[i].usual)
+			b->shapes->bound[i] = b->graph->symbols[i].usual;
+	}
+	return rc;
+}
+
+/* ----------------------------------------------------------------- inputs */
+
+static enum sl_status
+refuse_free(struct binder *b, const struct sl__value *input)
+{
+	const struct sl__type *type = &input->declared;
+
+	if (type->rank < 0)
+		return sl__fail(b->err, SL_E_DATA,
+				"the model gives no shape for its input "
+				"'%.100s': add --shape %.100s=N,...",
+				input->name, input->name);
+	for (int d = 0; d < type->rank; d++) {
+		const char *name;
+
+		if (!sl__is_symbol(type->dims[d]) ||
+		    b->shapes->bound[symbol_index(type->dims[d])] >= 0)
+			continue;
+		name = sl__size_name(b->shapes, type->dims[d]);
+		return sl__fail(b->err, SL_E_DATA,
+				"dimension %d of input '%.100s' is free "
+				"('%.60s'): add --dim '%.60s=N' or --shape "
+				"'%.60s=...'",
+				d, input->name, name, name, input->name);
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+settle_input(struct binder *b, size_t i, const struct sl__tensor *content,
+	     enum sl__free_sizes free_sizes)
+{
+	const struct sl__value *input = input_of(b, i);
+	struct sl__type *type = &b->shapes->types[b->main->inputs[i]];
+	enum sl_status rc = SL_OK;
+
+	if (type->rank < 0 || input->declared.kind != SL__TYPE_TENSOR) {
+		if (free_sizes == SL__FREE_REFUSED &&
+		    input->declared.kind == SL__TYPE_TENSOR)
+			rc = refuse_free(b, input);
+		if (!rc)
+			rc = sl__shapes_import(b->shapes, type,
+					       &input->declared, b->err);
+	} else {
+		type->dtype = input->declared.dtype;
+	}
+	if (!rc && content && content->n_elements <= SL__KNOWN_MOST)
+		b->shapes->known[b->main->inputs[i]] =
+			sl__shapes_read(b->shapes, content);
+	return rc;
+}
+
+enum sl_status
+sl__shapes_bind(struct sl__shapes *shapes,
+		const struct sl__shapes_options *options, struct sl_error *err)
+{
+	static const struct sl_sizes usual = {.struct_size = sizeof(usual)};
+	const struct sl_sizes *sizes = options->sizes ? options->sizes : &usual;
+	struct binder b = {shapes, shapes->graph, &shapes->graph->blocks[0],
+			   err};
+	enum sl_status rc = bind_contents(&b, options->contents);
+
+	if (!rc)
+		rc = bind_shapes(&b, sizes);
+	if (!rc)
+		rc = bind_dims(&b, sizes);
+	if (!rc && (options->free_sizes == SL__FREE_REFUSED || options->sizes))
+		rc = bind_roles(&b, sizes);
+	for (size_t i = 0; !rc && i < b.main->n_inputs; i++)
+		rc = settle_input(
+			&b, i, options->contents ? options->contents[i] : NULL,
+			options->free_sizes);
+	return rc;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.c - what an operator's rules see of a node, and say about it. */
+#include "infer.h"
+#include "dtype.h"
+#include "status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ----------------------------------------------------------------- inputs */
+
+int
+sl__has_in(const struct sl__call *call, size_t i)
+{
+	return i < call->node->n_inputs && call->node->inputs[i] != SL__NONE;
+}
+
+const struct sl__type *
+sl__in(const struct sl__call *call, size_t i)
+{
+	return sl__has_in(call, i) ? &call->shapes->types[call->node->inputs[i]]
+				   : NULL;
+}
+
+int
+sl__in_rank(const struct sl__call *call, size_t i)
+{
+	const struct sl__type *type = sl__in(call, i);
+
+	return type && type->kind == SL__TYPE_TENSOR ? type->rank : -1;
+}
+
+enum sl_dtype
+sl__in_dtype(const struct sl__call *call, size_t i)
+{
+	const struct sl__type *type = sl__in(call, i);
+
+	return type ? type->dtype : SL_DTYPE_NONE;
+}
+
+const struct sl__known *
+sl__in_known(const struct sl__call *call, size_t i)
+{
+	return sl__has_in(call, i)
+		       ? sl__shapes_known(call->shapes, call->node->inputs[i])
+		       : NULL;
+}
+
+int
+sl__in_integers(const struct sl__call *call, size_t i, const int64_t **values,
+		size_t *n)
+{
+	const struct sl__known *known = sl__in_known(call, i);
+
+	if (!known || !known->ints || sl__in_rank(call, i) > 1)
+		return 0;
+	for (size_t k = 0; k < known->n; k++) {
+		if (sl__is_symbol(known->ints[k]))
+			return 0;
+	}
+	*values = known->ints;
+	*n = known->n;
+	return 1;
+}
+
+/* ------------------------------------------------------------- attributes */
+
+const struct sl__attribute *
+sl__attribute(const struct sl__node *node, const char *name)
+{
+	for (size_t i = 0; i < node->n_attributes; i++) {
+		if (!strcmp(node->attributes[i].name, name))
+			return &node->attributes[i];
+	}
+	return NULL;
+}
+
+int64_t
+sl__int(const struct sl__node *node, const char *name, int64_t otherwise)
+{
+	const struct sl__attribute *a = sl__attribute(node, name);
+
+	return a && a->kind == SL__ATTRIBUTE_INT ? a->ints[0] : otherwise;
+}
+
+double
+sl__float(const struct sl__node *node, const char *name, double otherwise)
+{
+	const struct sl__attribute *a = sl__attribute(node, name);
+
+	return a && a->kind == SL__ATTRIBUTE_FLOAT ? (double)a->floats[0]
+						   : otherwise;
+}
+
+const char *
+sl__word(const struct sl__node *node, const char *name, const char *otherwise)
+{
+	const struct sl__attribute *a = sl__attribute(node, name);
+
+	return a && a->kind == SL__ATTRIBUTE_STRING ? a->strings[0] : otherwise;
+}
+
+size_t
+sl__ints(const struct sl__node *node, const char *name, const int64_t **values)
+{
+	const struct sl__attribute *a = sl__attribute(node, name);
+
+	*values = NULL;
+	if (!a || a->kind != SL__ATTRIBUTE_INTS)
+		return 0;
+	*values = a->ints;
+	return a->n;
+}
+
+int
+sl__axis(int64_t axis, int rank)
+{
+	if (axis < -(int64_t)rank || axis >= rank)
+		return -1;
+	return (int)(axis < 0 ? axis + rank : axis);
+}
+
+/* ---------------------------------------------------------------- outputs */
+
+/* NULL where the node leaves output k out. */
+static struct sl__type *
+output_of(const struct sl__call *call, size_t k)
+{
+	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
+		return NULL;
+	return &call->shapes->types[call->node->outputs[k]];
+}
+
+int64_t *
+sl__new_sizes(const struct sl__call *call, size_t n)
+{
+	return sl__arena_array(&call->shapes->arena, n, sizeof(int64_t));
+}
+
+enum sl_status
+sl__out(const struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
+	const int64_t *dims, struct sl_error *err)
+{
+	struct sl__type *type = output_of(call, k);
+	int64_t *copy = NULL;
+
+	if (!type)
+		return SL_OK;
+	for (int i = 0; i < rank; i++) {
+		if (dims[i] < 0 && !sl__is_symbol(dims[i]))
+			return sl__refuse(err,
+					  "dimension %d of output %zu is "
+					  "negative or beyond all sizes",
+					  i, k);
+	}
+	if (rank > 0) {
+		copy = sl__new_sizes(call, (size_t)rank);
+		if (!copy)
+			return sl__fail_nomem(err);
+		memcpy(copy, dims, (size_t)rank * sizeof(*dims));
+	}
+	type->kind = SL__TYPE_TENSOR;
+	type->dtype = dtype;
+	type->rank = rank;
+	type->dims = copy;
+	type->element = NULL;
+	return SL_OK;
+}
+
+enum sl_status
+sl__out_type(const struct sl__call *call, size_t k, const struct sl__type *from,
+	     struct sl_error *err)
+{
+	struct sl__type *type = output_of(call, k);
+
+	(void)err;
+	if (type && from)
+		*type = *from;
+	return SL_OK;
+}
+
+enum sl_status
+sl__out_like(const struct sl__call *call, size_t k, size_t i,
+	     enum sl_dtype dtype, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, i);
+	struct sl__type *type = output_of(call, k);
+	enum sl_status rc = sl__out_type(call, k, in, err);
+
+	if (!rc && type && in && dtype != SL_DTYPE_NONE) {
+		type->kind = SL__TYPE_TENSOR;
+		type->dtype = dtype;
+	}
+	return rc;
+}
+
+enum sl_status
+sl__out_unknown(const struct sl__call *call, size_t k, enum sl_dtype dtype,
+		const char *why, struct sl_error *err)
+{
+	const struct sl__shapes *s = call->shapes;
+	struct sl__unresolved *row;
+	enum sl_status rc = sl__out(call, k, dtype, -1, NULL, err);
+
+	if (rc || !output_of(call, k))
+		return rc;
+	row = sl__shapes_note(call->shapes,
+			      (uint32_t)(call->node - s->graph->nodes),
+			      call->node->outputs[k]);
+	if (!row)
+		return sl__fail_nomem(err);
+	row->why = why;
+	return SL_OK;
+}
+
+enum sl_status
+sl__out_known(const struct sl__call *call, size_t k, const int64_t *ints,
+	      const double *floats, size_t n, struct sl_error *err)
+{
+	struct sl__arena *arena = &call->shapes->arena;
+	const struct sl__type *type = output_of(call, k);
+	struct sl__known *known;
+	void *copy;
+
+	if (!type || n > SL__KNOWN_MOST)
+		return SL_OK;
+	known = sl__arena_alloc(arena, sizeof(*known));
+	copy = sl__arena_array(arena, n, 8);
+	if (!known || !copy)
+		return sl__fail_nomem(err);
+	_Static_assert(sizeof(*ints) == 8 && sizeof(*floats) == 8, "8 bytes");
+	if (n)
+		memcpy(copy, ints ? (const void *)ints : floats, n * 8);
+	known->dtype = type->dtype;
+	known->n = n;
+	if (ints)
+		known->ints = copy;
+	else
+		known->floats = copy;
+	call->shapes->known[call->node->outputs[k]] = known;
+	return SL_OK;
+}
+
+/* ----------------------------------------------------------- broadcasting */
+
+int64_t
+sl__broadcast_size(struct sl__shapes *shapes, int64_t a, int64_t b)
+{
+	(void)shapes;
+	if (a == b || b == 1)
+		return a;
+	if (a == 1)
+		return b;
+	/* A symbol beside a number can only be that number, or 1. */
+	if (sl__is_symbol(a))
+		return sl__is_symbol(b) ? sl__size_new(shapes, "?") : b;
+	return sl__is_symbol(b) ? a : -1;
+}
+
+/* The inputs that are broadcast together, and the rank of the result. */
+struct broadcast {
+	const size_t *inputs;
+	size_t n;
+	int rank;
+};
+
+static enum sl_status
+broadcast_dim(const struct sl__call *call, const struct broadcast *b, int d,
+	      int64_t *out, struct sl_error *err)
+{
+	int64_t size = 1;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct sl__type *type = sl__in(call, b->inputs[i]);
+		int at = type ? d - (b->rank - type->rank) : -1;
+		int64_t both;
+
+		if (at < 0)
+			continue;
+		both = sl__broadcast_size(call->shapes, size, type->dims[at]);
+		if (both == -1)
+			return sl__refuse(
+				err,
+				"inputs %s and %s do not go together: %lld "
+				"and %lld in dimension %d",
+				sl__type_text(call->shapes,
+					      sl__in(call, b->inputs[0])),
+				sl__type_text(call->shapes, type),
+				(long long)size, (long long)type->dims[at], d);
+		size = both;
+	}
+	*out = size;
+	return SL_OK;
+}
+
+enum sl_status
+sl__broadcast(const struct sl__call *call, const size_t *inputs, size_t n,
+	      int *rank, int64_t **dims, struct sl_error *err)
+{
+	struct broadcast b = {inputs, n, 0};
+	enum sl_status rc = SL_OK;
+
+	*rank = 0;
+	*dims = NULL;
+	for (size_t i = 0; i < n; i++) {
+		int r = sl__in_rank(call, inputs[i]);
+
+		if (r < 0) {
+			*rank = -1;
+			return SL_OK;
+		}
+		if (r > *rank)
+			*rank = r;
+	}
+	*dims = sl__new_sizes(call, (size_t)*rank);
+	if (!*dims)
+		return sl__fail_nomem(err);
+	b.rank = *rank;
+	for (int d = 0; !rc && d < *rank; d++)
+		rc = broadcast_dim(call, &b, d, &(*dims)[d], err);
+	return rc;
+}
+
+enum sl_status
+sl__refuse(struct sl_error *err, const char *format, ...)
+{
+	char text[400];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return sl__fail(err, SL_E_DATA, "%s", text);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost.h - what a node does, counted from shapes and attributes. */
+#ifndef SL_COST_H
+#define SL_COST_H
+
+#include "infer.h"
+
+/*
+ * The cost of one call of a node.  Never fails: what is not known is said so
+ * in the cost.  Control flow (If, Loop, Scan) costs nothing itself; the
+ * nodes of its bodies have their own costs and calls.
+ */
+void sl__cost_node(struct sl__shapes *shapes, uint32_t node,
+		   struct sl_cost *out);
+
+/*
+ * How often each node runs, and on what basis: block_calls, with an If whose
+ * condition is not known taking its dearer branch (ESTIMATED) and a loop of
+ * unknown length running no known number of times (UNKNOWN).  Arrays are
+ * indexed by node and live in the shapes' arena.
+ */
+struct sl__costs {
+	struct sl_cost *per_call;
+	uint64_t *n_calls;
+	enum sl_basis *basis; /* of the whole: the worse of cost and calls */
+	const char **why;
+};
+enum sl_status sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
+			    struct sl_error *err) SL_CHECKED;
+
+/*
+ * Sums and products that stop at UINT64_MAX; a cost that holds one becomes
+ * unknown.
+ */
+uint64_t sl__plus(uint64_t a, uint64_t b);
+uint64_t sl__times(uint64_t a, uint64_t b);
+
+/* into += n_calls * cost, operations and bytes; the rest is left alone. */
+void sl__cost_add(struct sl_cost *into, const struct sl_cost *cost,
+		  uint64_t n_calls);
+
+/* For cost rules: elements of an input or output; 0 where it is left out. */
+uint64_t sl__in_elements(const struct sl__call *call, size_t i);
+uint64_t sl__out_elements(const struct sl__call *call, size_t k);
+
+/* Dimension d (from the end where negative) of input i or output k; 1 where
+ * the rank is too small. */
+uint64_t sl__in_dim(const struct sl__call *call, size_t i, int d);
+uint64_t sl__out_dim(const struct sl__call *call, size_t k, int d);
+
+/* Whether input i is a parameter, or a parameter seen through views, casts,
+ * transposes and dequantization. */
+int sl__in_is_parameter(const struct sl__call *call, size_t i);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.c - graphs: putting them together, and what the public header asks. */
+#include "assembly.h"
+#include "op.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+enum sl_status
+sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
+	      struct sl_error *err)
+{
+	struct sl_graph *graph = sl__alloc(allocator, sizeof(*graph));
+	enum sl_status rc;
+	uint32_t block;
+
+	*out = NULL;
+	if (!graph)
+		return sl__fail_nomem(err);
+	memset(graph, 0, sizeof(*graph));
+	sl__arena_init(&graph->arena, allocator);
+	graph->name = graph->source = graph->producer = "";
+	rc = sl__graph_add_block(graph, &block, "", err);
+	if (rc) {
+		sl_graph_free(graph);
+		return rc;
+	}
+	*out = graph;
+	return SL_OK;
+}
+
+void
+sl_graph_free(struct sl_graph *graph)
+{
+	struct sl_allocator allocator;
+
+	if (!graph)
+		return;
+	for (size_t i = 0; i < graph->n_mappings; i++)
+		sl__mapping_close(&graph->mappings[i]);
+	allocator = graph->arena.allocator;
+	sl__arena_release(&graph->arena);
+	sl__release(&allocator, graph);
+}
+
+/* Makes room for one more element; doubling keeps the waste below half. */
+static enum sl_status
+grow(struct sl_graph *graph, void *array, size_t n, size_t *cap, size_t n_bytes,
+     struct sl_error *err)
+{
+	size_t more = *cap ? *cap * 2 : 16;
+	void *old, *new;
+
+	if (n < *cap)
+		return SL_OK;
+	memcpy(&old, array, sizeof(old));
+	new = sl__arena_array(&graph->arena, more, n_bytes);
+	if (!new)
+		return sl__fail_nomem(err);
+	if (n)
+		memcpy(new, old, n * n_bytes);
+	memcpy(array, &new, sizeof(new));
+	*cap = more;
+	return SL_OK;
+}
+
+static enum sl_status
+copy_ids(struct sl_graph *graph, uint32_t **out, const uint32_t *ids, size_t n,
+	 struct sl_error *err)
+{
+	*out = sl__arena_array(&graph->arena, n, sizeof(**out));
+	if (!*out)
+		return sl__fail_nomem(err);
+	if (n)
+		memcpy(*out, ids, n * sizeof(*ids));
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_add_value(struct sl_graph *graph, uint32_t *out, const char *name,
+		    uint32_t block, struct sl_error *err)
+{
+	enum sl_status rc = grow(graph, &graph->values, graph->n_values,
+				 &graph->cap_values, sizeof(*graph->values),
+				 err);
+	struct sl__value *value;
+
+	if (rc)
+		return rc;
+	value = &graph->values[graph->n_values];
+	memset(value, 0, sizeof(*value));
+	value->name = sl__arena_string(&graph->arena, name);
+	if (!value->name)
+		return sl__fail_nomem(err);
+	value->producer = value->old_state = SL__NONE;
+	value->block = block;
+	*out = (uint32_t)graph->n_values++;
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_add_block(struct sl_graph *graph, uint32_t *out, const char *name,
+		    struct sl_error *err)
+{
+	enum sl_status rc = grow(graph, &graph->blocks, graph->n_blocks,
+				 &graph->cap_blocks, sizeof(*graph->blocks),
+				 err);
+	struct sl__block *block;
+
+	if (rc)
+		return rc;
+	block = &graph->blocks[graph->n_blocks];
+	memset(block, 0, sizeof(*block));
+	block->owner = SL__NONE;
+	block->name = sl__arena_string(&graph->arena, name);
+	if (!block->name)
+		return sl__fail_nomem(err);
+	*out = (uint32_t)graph->n_blocks++;
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_set_inputs(struct sl_graph *graph, uint32_t block,
+		     const uint32_t *values, size_t n, struct sl_error *err)
+{
+	graph->blocks[block].n_inputs = n;
+	return copy_ids(graph, &graph->blocks[block].inputs, values, n, err);
+}
+
+enum sl_status
+sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
+		      const uint32_t *values, size_t n, struct sl_error *err)
+{
+	graph->blocks[block].n_outputs = n;
+	return copy_ids(graph, &graph->blocks[block].outputs, values, n, err);
+}
+
+enum sl_status
+sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
+		 struct sl_error *err)
+{
+	enum sl_status rc;
+	size_t i = 0;
+
+	while (i < graph->n_symbols && strcmp(graph->symbols[i].name, name))
+		i++;
+	*size = SL__SYMBOL_BASE + (int64_t)i;
+	if (i < graph->n_symbols)
+		return SL_OK;
+	rc = grow(graph, &graph->symbols, i, &graph->cap_symbols,
+		  sizeof(*graph->symbols), err);
+	if (rc)
+		return rc;
+	graph->symbols[i].usual = 0;
+	graph->symbols[i].name = sl__arena_string(&graph->arena, name);
+	if (!graph->symbols[i].name)
+		return sl__fail_nomem(err);
+	graph->n_symbols++;
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_add_mapping(struct sl_graph *graph, const struct sl__mapping *mapping,
+		      struct sl_error *err)
+{
+	enum sl_status rc = grow(graph, &graph->mappings, graph->n_mappings,
+				 &graph->cap_mappings, sizeof(*graph->mappings),
+				 err);
+
+	if (rc)
+		return rc;
+	graph->mappings[graph->n_mappings++] = *mapping;
+	return SL_OK;
+}
+
+/* Makes the node the one producer of each of its outputs. */
+static enum sl_status
+claim_outputs(struct sl_graph *graph, const struct sl__node *node, uint32_t id,
+	      struct sl_error *err)
+{
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		struct sl__value *value;
+
+		if (node->outputs[k] == SL__NONE)
+			continue;
+		value = &graph->values[node->outputs[k]];
+		if (value->producer != SL__NONE || value->tensor ||
+		    value->kind == SL_VALUE_INPUT)
+			return sl__fail(err, SL_E_DATA,
+					"node '%s' (%s): its output '%s' is "
+					"defined elsewhere too",
+					node->name, node->type, value->name);
+		value->producer = id;
+	}
+	return SL_OK;
+}
+
+/* A Constant node plays the part of an initializer. */
+static enum sl_status
+adopt_constant(struct sl_graph *graph, const struct sl__node *node,
+	       struct sl_error *err)
+{
+	const struct sl__tensor *tensor;
+	enum sl_status rc;
+
+	if (!node->n_outputs || node->outputs[0] == SL__NONE)
+		return SL_OK;
+	rc = sl__constant_tensor(&tensor, node, &graph->arena, err);
+	if (rc || !tensor)
+		return rc;
+	graph->values[node->outputs[0]].tensor = tensor;
+	graph->values[node->outputs[0]].kind = SL_VALUE_PARAMETER;
+	return SL_OK;
+}
+
+/* Adds the node to its block's list. */
+static enum sl_status
+list_node(struct sl_graph *graph, uint32_t block_id, uint32_t node,
+	  struct sl_error *err)
+{
+	struct sl__block *block = &graph->blocks[block_id];
+	enum sl_status rc = grow(graph, &block->nodes, block->n_nodes,
+				 &block->cap_nodes, sizeof(*block->nodes), err);
+
+	if (rc)
+		return rc;
+	block->nodes[block->n_nodes++] = node;
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_add_node(struct sl_graph *graph, uint32_t *out,
+		   const struct sl__node *node, struct sl_error *err)
+{
+	uint32_t id = (uint32_t)graph->n_nodes;
+	uint32_t *inputs, *outputs;
+	struct sl__node *mine;
+	enum sl_status rc;
+
+	rc = grow(graph, &graph->nodes, id, &graph->cap_nodes,
+		  sizeof(*graph->nodes), err);
+	if (!rc)
+		rc = copy_ids(graph, &inputs, node->inputs, node->n_inputs,
+			      err);
+	if (!rc)
+		rc = copy_ids(graph, &outputs, node->outputs, node->n_outputs,
+			      err);
+	if (rc)
+		return rc;
+	mine = &graph->nodes[id];
+	*mine = *node;
+	mine->inputs = inputs;
+	mine->outputs = outputs;
+	mine->op = sl__op_find(node->domain, node->type);
+	if (!node->name || !*node->name)
+		mine->name = sl__arena_format(&graph->arena, "%s_%u",
+					      node->type, id);
+	if (!mine->name)
+		return sl__fail_nomem(err);
+	rc = claim_outputs(graph, mine, id, err);
+	if (!rc && sl__is_op(mine, SL__OP_ONNX_Constant))
+		rc = adopt_constant(graph, mine, err);
+	if (!rc)
+		rc = list_node(graph, node->block, id, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < mine->n_attributes; i++) {
+		if (mine->attributes[i].kind == SL__ATTRIBUTE_BLOCK)
+			graph->blocks[mine->attributes[i].block].owner = id;
+	}
+	graph->n_nodes++;
+	*out = id;
+	return SL_OK;
+}
+
+/* -------------------------------------------------------------- accessors */
+
+const char *
+sl_graph_name(const struct sl_graph *graph)
+{
+	return graph->name;
+}
+
+size_t
+sl_graph_n_nodes(const struct sl_graph *graph)
+{
+	return graph->n_nodes;
+}
+
+size_t
+sl_graph_n_values(const struct sl_graph *graph)
+{
+	return graph->n_values;
+}
+
+const char *
+sl_graph_node_name(const struct sl_graph *graph, size_t node_id)
+{
+	return node_id < graph->n_nodes ? graph->nodes[node_id].name : NULL;
+}
+
+const char *
+sl_graph_node_type(const struct sl_graph *graph, size_t node_id)
+{
+	return node_id < graph->n_nodes ? graph->nodes[node_id].type : NULL;
+}
+
+const char *
+sl_graph_value_name(const struct sl_graph *graph, size_t value_id)
+{
+	return value_id < graph->n_values ? graph->values[value_id].name : NULL;
+}
+
+enum sl_value_kind
+sl_graph_value_kind(const struct sl_graph *graph, size_t value_id)
+{
+	return value_id < graph->n_values ? graph->values[value_id].kind
+					  : SL_VALUE_ACTIVATION;
+}

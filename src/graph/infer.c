@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * infer.c - types and shapes of every value, node by node in order.
+ *
+ * Each operator's own rule does the work (op_*.c).  What it leaves open, a
+ * declaration of the file may fill; what the file declares otherwise is not
+ * trusted, since exporters leave stale shapes behind.
+ */
+#include "infer.h"
+#include "op.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* Dimensions that are not known yet take the declared ones. */
+static enum sl_status
+fill_from_declared(struct sl__shapes *s, uint32_t value, struct sl_error *err)
+{
+	struct sl__type *type = &s->types[value];
+	struct sl__type declared;
+	int64_t *dims;
+	enum sl_status rc;
+
+	if (s->graph->values[value].declared.kind == SL__TYPE_UNKNOWN ||
+	    s->ignore_declared)
+		return SL_OK;
+	rc = sl__shapes_import(s, &declared, &s->graph->values[value].declared,
+			       err);
+	if (rc)
+		return rc;
+	if (type->kind == SL__TYPE_UNKNOWN ||
+	    (type->kind == declared.kind && type->rank < 0)) {
+		enum sl_dtype dtype = type->dtype;
+
+		*type = declared;
+		if (dtype != SL_DTYPE_NONE)
+			type->dtype = dtype;
+		return SL_OK;
+	}
+	if (type->rank != declared.rank || type->rank <= 0)
+		return SL_OK;
+	dims = sl__arena_array(&s->arena, (size_t)type->rank, sizeof(*dims));
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int i = 0; i < type->rank; i++)
+		dims[i] = sl__is_symbol(type->dims[i]) &&
+					  !sl__is_symbol(declared.dims[i])
+				  ? declared.dims[i]
+				  : type->dims[i];
+	type->dims = dims;
+	return SL_OK;
+}
+
+static int
+is_open(const struct sl__shapes *s, const struct sl__type *type)
+{
+	if (type->kind == SL__TYPE_UNKNOWN)
+		return 1;
+	if (type->kind != SL__TYPE_TENSOR)
+		return 0;
+	if (type->rank < 0)
+		return 1;
+	for (int i = 0; i < type->rank; i++) {
+		if (sl__is_symbol(type->dims[i]) &&
+		    (size_t)(type->dims[i] - SL__SYMBOL_BASE) >=
+			    s->graph->n_symbols)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether some input of the node was open, so that it is not the first. */
+static int
+follows_open(const struct sl__shapes *s, const struct sl__node *node)
+{
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (node->inputs[i] != SL__NONE &&
+		    is_open(s, &s->types[node->inputs[i]]))
+			return 1;
+	}
+	return 0;
+}
+
+/* Remembers where a shape was lost first, not everything downstream. */
+static enum sl_status
+note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
+	  struct sl_error *err)
+{
+	struct sl__unresolved *row;
+
+	for (size_t i = s->n_unresolved; i > 0; i--) {
+		if (s->unresolved[i - 1].node != node)
+			break;
+		if (s->unresolved[i - 1].value == value)
+			return SL_OK; /* by its own rule, with a reason */
+	}
+	if (follows_open(s, &s->graph->nodes[node]))
+		return SL_OK;
+	row = sl__shapes_note(s, node, value);
+	if (!row)
+		return sl__fail_nomem(err);
+	row->why = s->graph->nodes[node].op ? "depends on data"
+					    : "the operator is not known";
+	return SL_OK;
+}
+
+struct sl__unresolved *
+sl__shapes_note(struct sl__shapes *s, uint32_t node, uint32_t value)
+{
+	if (s->n_unresolved == s->cap_unresolved) {
+		size_t cap = s->cap_unresolved ? 2 * s->cap_unresolved : 16;
+		struct sl__unresolved *more =
+			sl__arena_array(&s->arena, cap, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		if (s->n_unresolved)
+			memcpy(more, s->unresolved,
+			       s->n_unresolved * sizeof(*more));
+		s->unresolved = more;
+		s->cap_unresolved = cap;
+	}
+	s->unresolved[s->n_unresolved].node = node;
+	s->unresolved[s->n_unresolved].value = value;
+	return &s->unresolved[s->n_unresolved++];
+}
+
+static enum sl_status
+settle_outputs(struct sl__shapes *s, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &s->graph->nodes[id];
+
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+		enum sl_status rc;
+
+		if (value == SL__NONE || !is_open(s, &s->types[value]))
+			continue;
+		rc = fill_from_declared(s, value, err);
+		if (!rc && is_open(s, &s->types[value]))
+			rc = note_open(s, id, value, err);
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &s->graph->nodes[id];
+	struct sl__call call = {s, node};
+	enum sl_status rc = SL_OK;
+	char where[320];
+
+	if (node->op)
+		rc = node->op->infer(&call, err);
+	if (!rc && node->op)
+		rc = node->op->fold(&call, err);
+	if (rc == SL_E_DATA) {
+		snprintf(where, sizeof(where), "node '%.200s' (%.60s)",
+			 node->name, node->type);
+		return sl__within(err, rc, where);
+	}
+	return rc ? rc : settle_outputs(s, id, err);
+}
+
+enum sl_status
+sl__infer_block(struct sl__shapes *s, uint32_t id, struct sl_error *err)
+{
+	const struct sl__block *block = &s->graph->blocks[id];
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < block->n_nodes; i++)
+		rc = sl__infer_node(s, block->nodes[i], err);
+	return rc;
+}

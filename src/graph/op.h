@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op.h - the table of operators. */
+#ifndef SL_OP_H
+#define SL_OP_H
+
+#include "infer.h"
+
+/*
+ * The rules of an operator.  'infer' says the outputs' types and shapes; a
+ * value about which nothing can be said stays UNKNOWN.  'fold' says what
+ * outputs hold where that follows from known contents; it runs after
+ * 'infer'.  'cost' fills the operations and the work of one call: it runs
+ * only when the shapes of all inputs and outputs are known, with bytes and
+ * element counts filled in already (cost.h), and may change those.
+ */
+typedef enum sl_status sl__infer_function(const struct sl__call *call,
+					  struct sl_error *err);
+typedef enum sl_status sl__fold_function(const struct sl__call *call,
+					 struct sl_error *err);
+typedef void sl__cost_function(const struct sl__call *call,
+			       struct sl_cost *cost);
+
+struct sl__op {
+	const char *domain; /* "" is ai.onnx */
+	const char *type;
+	int since; /* first version of the domain that has it */
+	int min_inputs, max_inputs; /* max -1: any number */
+	int min_outputs, max_outputs;
+	sl__infer_function *infer;
+	sl__fold_function *fold;
+	sl__cost_function *cost;
+};
+
+/* Indices into the table. */
+enum sl__op_id {
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost) \
+	SL__OP_##domain##_##type,
+#include "op.def"
+#undef OP
+	SL__N_OPS
+};
+
+/* The operators of op.def, SL__N_OPS of them. */
+extern const struct sl__op sl__ops[];
+
+/* NULL when there is none; domain "ai.onnx" is "". */
+const struct sl__op *sl__op_find(const char *domain, const char *type);
+
+/*
+ * The tensor that a Constant node holds, whichever attribute carries it; NULL
+ * where it holds none that is dense.  It lives in the arena.
+ */
+enum sl_status sl__constant_tensor(const struct sl__tensor **out,
+				   const struct sl__node *node,
+				   struct sl__arena *arena,
+				   struct sl_error *err) SL_CHECKED;
+
+/* Whether a node is this operator. */
+static inline int
+sl__is_op(const struct sl__node *node, enum sl__op_id id)
+{
+	return node->op == &sl__ops[id];
+}
+
+/* Every rule that the table names, declared. */
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost) \
+	sl__infer_function sl__infer_##infer;                            \
+	sl__fold_function sl__fold_##fold;                               \
+	sl__cost_function sl__cost_##cost;
+#include "op.def"
+#undef OP
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shapes.c - what is known of each value: storage, sizes, texts. */
+#include "shapes.h"
+#include "buf.h"
+#include "dtype.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	NAME_MOST = 200
+}; /* letters of an expression; longer ones are cut,
+			     which may only tell fewer sizes to be equal */
+
+void
+sl__shapes_free(struct sl__shapes *shapes)
+{
+	struct sl_allocator allocator;
+
+	if (!shapes)
+		return;
+	allocator = shapes->arena.allocator;
+	sl__arena_release(&shapes->arena);
+	sl__release(&allocator, shapes);
+}
+
+/* The arrays, empty: nothing is known. */
+static enum sl_status
+make_tables(struct sl__shapes *s, struct sl_error *err)
+{
+	const struct sl_graph *graph = s->graph;
+	struct sl__arena *arena = &s->arena;
+
+	s->cap_symbols = graph->n_symbols + 16;
+	s->types = sl__arena_array(arena, graph->n_values, sizeof(*s->types));
+	s->known = sl__arena_array(arena, graph->n_values, sizeof(*s->known));
+	s->bound = sl__arena_array(arena, graph->n_symbols, sizeof(*s->bound));
+	s->block_calls = sl__arena_array(arena, graph->n_blocks,
+					 sizeof(*s->block_calls));
+	s->symbols =
+		sl__arena_array(arena, s->cap_symbols, sizeof(*s->symbols));
+	if (!s->types || !s->known || !s->bound || !s->block_calls ||
+	    !s->symbols)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < graph->n_symbols; i++) {
+		s->symbols[s->n_symbols++] = graph->symbols[i];
+		s->bound[i] = -1;
+	}
+	for (size_t i = 0; i < graph->n_values; i++)
+		s->types[i].rank = -1;
+	s->block_calls[0] = 1;
+	return SL_OK;
+}
+
+/* What the graph itself says about its parameters. */
+static void
+take_parameters(struct sl__shapes *s)
+{
+	for (size_t i = 0; i < s->graph->n_values; i++) {
+		const struct sl__tensor *tensor = s->graph->values[i].tensor;
+
+		if (!tensor)
+			continue;
+		s->types[i].kind = SL__TYPE_TENSOR;
+		s->types[i].dtype = tensor->dtype;
+		s->types[i].rank = (int)tensor->rank;
+		s->types[i].dims = tensor->dims;
+	}
+}
+
+enum sl_status
+sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
+	       const struct sl__shapes_options *options, struct sl_error *err)
+{
+	struct sl__shapes *s = sl__alloc(options->allocator, sizeof(*s));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!s)
+		return sl__fail_nomem(err);
+	memset(s, 0, sizeof(*s));
+	sl__arena_init(&s->arena, options->allocator);
+	s->graph = graph;
+	s->ignore_declared = options->ignore_declared;
+	rc = make_tables(s, err);
+	if (!rc) {
+		take_parameters(s);
+		rc = sl__shapes_bind(s, options, err);
+	}
+	if (!rc)
+		rc = sl__infer_block(s, 0, err);
+	if (rc) {
+		sl__shapes_free(s);
+		return rc;
+	}
+	*out = s;
+	return SL_OK;
+}
+
+enum sl_status
+sl__shapes_import(struct sl__shapes *s, struct sl__type *out,
+		  const struct sl__type *declared, struct sl_error *err)
+{
+	int64_t *dims = NULL;
+
+	*out = *declared;
+	if (declared->element) {
+		struct sl__type *element =
+			sl__arena_alloc(&s->arena, sizeof(*element));
+
+		if (!element)
+			return sl__fail_nomem(err);
+		out->element = element;
+		return sl__shapes_import(s, element, declared->element, err);
+	}
+	if (declared->rank <= 0)
+		return SL_OK;
+	dims = sl__arena_array(&s->arena, (size_t)declared->rank,
+			       sizeof(*dims));
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int i = 0; i < declared->rank; i++) {
+		int64_t size = declared->dims[i];
+
+		if (sl__is_symbol(size) &&
+		    s->bound[size - SL__SYMBOL_BASE] >= 0)
+			size = s->bound[size - SL__SYMBOL_BASE];
+		dims[i] = size;
+	}
+	out->dims = dims;
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------ known */
+
+const struct sl__known *
+sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
+{
+	enum sl__dtype_family family = sl__dtype_family(tensor->dtype);
+	size_t n = (size_t)tensor->n_elements;
+	struct sl__known *known = sl__arena_alloc(&s->arena, sizeof(*known));
+	int64_t *ints = NULL;
+	double *floats = NULL;
+	int ok = 0;
+
+	if (family == SL__DTYPE_INTEGER)
+		ints = sl__arena_array(&s->arena, n, sizeof(*ints));
+	else
+		floats = sl__arena_array(&s->arena, n, sizeof(*floats));
+	if (known && ints)
+		ok = sl__tensor_integers(tensor, 0, n, ints);
+	else if (known && floats)
+		ok = sl__tensor_doubles(tensor, 0, n, floats);
+	if (!ok)
+		return NULL;
+	/* The smallest integers are the symbols' numbers. */
+	for (size_t i = 0; ints && i < n; i++) {
+		if (sl__is_symbol(ints[i]))
+			ints[i] = SL__SYMBOL_END;
+	}
+	known->dtype = tensor->dtype;
+	known->n = n;
+	known->ints = ints;
+	known->floats = floats;
+	return known;
+}
+
+const struct sl__known *
+sl__shapes_known(struct sl__shapes *s, uint32_t value)
+{
+	const struct sl__tensor *tensor = s->graph->values[value].tensor;
+
+	if (!s->known[value] && tensor && !tensor->is_sparse &&
+	    tensor->n_elements <= SL__KNOWN_MOST &&
+	    sl__dtype_family(tensor->dtype) != SL__DTYPE_OTHER)
+		s->known[value] = sl__shapes_read(s, tensor);
+	return s->known[value];
+}
+
+/* ------------------------------------------------------------------ types */
+
+int
+sl__type_elements(const struct sl__type *type, uint64_t *out)
+{
+	uint64_t n = 1;
+
+	if (type->kind != SL__TYPE_TENSOR || type->rank < 0)
+		return 0;
+	for (int i = 0; i < type->rank; i++) {
+		if (type->dims[i] < 0 ||
+		    __builtin_mul_overflow(n, (uint64_t)type->dims[i], &n))
+			return 0;
+	}
+	*out = n;
+	return 1;
+}
+
+int
+sl__type_bytes(const struct sl__type *type, uint64_t *out)
+{
+	uint64_t n;
+
+	return sl__type_elements(type, &n) &&
+	       sl__dtype_bytes(out, type->dtype, n);
+}
+
+const char *
+sl__type_text(struct sl__shapes *s, const struct sl__type *type)
+{
+	struct sl_buf text = {0};
+	const char *copy = NULL;
+
+	if (type->kind == SL__TYPE_SEQUENCE)
+		return "sequence";
+	if (type->kind == SL__TYPE_OPTIONAL)
+		return "optional";
+	if (type->kind == SL__TYPE_UNKNOWN || type->rank < 0)
+		return "?";
+	if (type->rank == 0)
+		return "scalar";
+	for (int i = 0; i < type->rank; i++) {
+		int64_t size = type->dims[i];
+
+		sl__buf_text(&text, i ? "x" : "");
+		if (sl__is_symbol(size))
+			sl__buf_text(&text, sl__size_name(s, size));
+		else
+			sl__buf_format(&text, "%lld", (long long)size);
+	}
+	if (!sl__buf_status(&text, NULL))
+		copy = sl__arena_string(&s->arena, text.data);
+	sl_buf_release(&text);
+	return copy;
+}
+
+/* ------------------------------------------------------------------ sizes */
+
+static int64_t
+find_symbol(const struct sl__shapes *s, const char *name)
+{
+	/* Newest first: an expression comes up again soon or never.  Looking
+	 * back over a window keeps hostile graphs linear. */
+	size_t first = s->n_symbols > 256 ? s->n_symbols - 256 : 0;
+
+	for (size_t i = s->n_symbols; i > first; i--) {
+		if (!strcmp(s->symbols[i - 1].name, name))
+			return SL__SYMBOL_BASE + (int64_t)(i - 1);
+	}
+	return 0;
+}
+
+int64_t
+sl__size_new(struct sl__shapes *s, const char *name)
+{
+	if (s->n_symbols == s->cap_symbols) {
+		struct sl__symbol *more = sl__arena_array(
+			&s->arena, 2 * s->cap_symbols, sizeof(*more));
+
+		if (!more)
+			return -1;
+		memcpy(more, s->symbols, s->n_symbols * sizeof(*more));
+		s->symbols = more;
+		s->cap_symbols *= 2;
+	}
+	s->symbols[s->n_symbols].usual = 0;
+	s->symbols[s->n_symbols].name = sl__arena_string(&s->arena, name);
+	if (!s->symbols[s->n_symbols].name)
+		return -1;
+	return SL__SYMBOL_BASE + (int64_t)s->n_symbols++;
+}
+
+const char *
+sl__size_name(const struct sl__shapes *s, int64_t symbol)
+{
+	size_t i;
+
+	if (!sl__is_symbol(symbol))
+		return "?";
+	i = (size_t)(symbol - SL__SYMBOL_BASE);
+	return i < s->n_symbols ? s->symbols[i].name : "?";
+}
+
+/* "(a+b)" as a symbol. */
+static int64_t
+combine(struct sl__shapes *s, int64_t a, char sign, int64_t b)
+{
+	char name[NAME_MOST], left[NAME_MOST / 2], right[NAME_MOST / 2];
+	int64_t found;
+
+	if (sl__is_symbol(a))
+		snprintf(left, sizeof(left), "%s", sl__size_name(s, a));
+	else
+		snprintf(left, sizeof(left), "%lld", (long long)a);
+	if (sl__is_symbol(b))
+		snprintf(right, sizeof(right), "%s", sl__size_name(s, b));
+	else
+		snprintf(right, sizeof(right), "%lld", (long long)b);
+	snprintf(name, sizeof(name), "(%s%c%s)", left, sign, right);
+	/* A name that was cut may stand for two expressions. */
+	if (strlen(left) + 1 == sizeof(left) ||
+	    strlen(right) + 1 == sizeof(right))
+		return sl__size_new(s, "?");
+	found = find_symbol(s, name);
+	return found ? found : sl__size_new(s, name);
+}
+
+static int
+any_symbol(int64_t a, int64_t b)
+{
+	return sl__is_symbol(a) || sl__is_symbol(b);
+}
+
+int64_t
+sl__size_add(struct sl__shapes *s, int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (any_symbol(a, b)) {
+		if (a == 0 || b == 0)
+			return a == 0 ? b : a;
+		return combine(s, a, '+', b);
+	}
+	return __builtin_add_overflow(a, b, &sum) || sl__is_symbol(sum) ? -1
+									: sum;
+}
+
+int64_t
+sl__size_sub(struct sl__shapes *s, int64_t a, int64_t b)
+{
+	int64_t rest;
+
+	if (any_symbol(a, b)) {
+		if (a == b || b == 0)
+			return a == b ? 0 : a;
+		return combine(s, a, '-', b);
+	}
+	return __builtin_sub_overflow(a, b, &rest) || sl__is_symbol(rest)
+		       ? -1
+		       : rest;
+}
+
+int64_t
+sl__size_mul(struct sl__shapes *s, int64_t a, int64_t b)
+{
+	int64_t product;
+
+	if (any_symbol(a, b)) {
+		if (a == 1 || b == 1)
+			return a == 1 ? b : a;
+		if (a == 0 || b == 0)
+			return 0;
+		return combine(s, a, '*', b);
+	}
+	return __builtin_mul_overflow(a, b, &product) || sl__is_symbol(product)
+		       ? -1
+		       : product;
+}
+
+int64_t
+sl__size_div(struct sl__shapes *s, int64_t a, int64_t b)
+{
+	if (any_symbol(a, b)) {
+		if (a == b || b == 1)
+			return a == b ? 1 : a;
+		return combine(s, a, '/', b);
+	}
+	if (b == 0)
+		return -1;
+	return a / b - (a % b != 0 && (a < 0) != (b < 0)); /* floor */
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shapes.h - what is known of each value under one set of sizes. */
+#ifndef SL_SHAPES_H
+#define SL_SHAPES_H
+
+#include "graph.h"
+
+enum { SL__KNOWN_MOST = 4096 }; /* elements of a tensor that is followed */
+
+/* The contents of a small tensor, as far as they follow from the model. */
+struct sl__known {
+	enum sl_dtype dtype;
+	size_t n;
+	const int64_t *ints;  /* of integers and booleans; may hold symbols */
+	const double *floats; /* of the others */
+};
+
+/* A value whose shape could not be found. */
+struct sl__unresolved {
+	uint32_t node, value;
+	const char *why;
+};
+
+/*
+ * Invariants: types[] and known[] are indexed by value.  Symbols of the graph
+ * that were bound do not occur in types; those left free keep their number,
+ * and ones that came up on the way (products, sizes that depend on data)
+ * have numbers from graph->n_symbols on.  block_calls[] says how often each
+ * block runs per run of the model: 1 for block 0, a loop's count for its
+ * body, 0 for a branch known not to be taken, UINT64_MAX where that depends
+ * on data.
+ */
+struct sl__shapes {
+	struct sl__arena arena;
+	const struct sl_graph *graph;
+	struct sl__type *types;
+	const struct sl__known **known;
+	struct sl__symbol *symbols;
+	size_t n_symbols, cap_symbols;
+	int64_t *bound; /* size of each symbol of the graph; -1: free */
+	uint64_t *block_calls;
+	struct sl__unresolved *unresolved;
+	size_t n_unresolved, cap_unresolved;
+	int ignore_declared; /* for tests: infer, take nothing on trust */
+};
+
+/* What becomes of dimensions that nothing binds. */
+enum sl__free_sizes {
+	SL__FREE_REFUSED = 0, /* SL_E_DATA names the dimension and option */
+	SL__FREE_KEPT         /* symbols stay symbols */
+};
+
+struct sl__shapes_options {
+	const struct sl_sizes *sizes; /* NULL: all usual */
+	enum sl__free_sizes free_sizes;
+	const struct sl__tensor *const *contents; /* per input of block 0, as
+						     far as known; or NULL */
+	int ignore_declared;
+	const struct sl_allocator *allocator;
+};
+
+/* Binds the sizes (bind.c) and infers every value (infer.c). */
+enum sl_status sl__shapes_new(struct sl__shapes **out,
+			      const struct sl_graph *graph,
+			      const struct sl__shapes_options *options,
+			      struct sl_error *err) SL_CHECKED;
+void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
+
+/* bind.c: fills bound[] and the types and contents of the inputs. */
+enum sl_status sl__shapes_bind(struct sl__shapes *shapes,
+			       const struct sl__shapes_options *options,
+			       struct sl_error *err) SL_CHECKED;
+
+/* The symbol that --seq binds; 0 where the model has none. */
+int64_t sl__shapes_seq_symbol(const struct sl_graph *graph);
+
+/* infer.c: one block, in order; and one node of it. */
+enum sl_status sl__infer_block(struct sl__shapes *shapes, uint32_t block,
+			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__infer_node(struct sl__shapes *shapes, uint32_t node,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Adds a row whose 'why' the caller sets; NULL: out of memory. */
+struct sl__unresolved *sl__shapes_note(struct sl__shapes *shapes, uint32_t node,
+				       uint32_t value);
+
+/* A copy of a type of the graph with bound symbols replaced. */
+enum sl_status sl__shapes_import(struct sl__shapes *shapes,
+				 struct sl__type *out,
+				 const struct sl__type *declared,
+				 struct sl_error *err) SL_CHECKED;
+
+/* What is known of a value's contents; reads small tensors of the graph. */
+const struct sl__known *sl__shapes_known(struct sl__shapes *shapes,
+					 uint32_t value);
+
+/* A small tensor's contents; NULL where they cannot be read. */
+const struct sl__known *sl__shapes_read(struct sl__shapes *shapes,
+					const struct sl__tensor *tensor);
+
+/* Product of the dims; 0 is returned, and *out left alone, when it is not
+ * known or beyond 64 bits. */
+int sl__type_elements(const struct sl__type *type, uint64_t *out);
+int sl__type_bytes(const struct sl__type *type, uint64_t *out);
+
+/* "1x64x112x112", "batchx128", "scalar", "?" into the arena; NULL: no
+ * memory. */
+const char *sl__type_text(struct sl__shapes *shapes,
+			  const struct sl__type *type);
+
+/*
+ * Arithmetic on sizes that may be symbols: a symbol with the expression as
+ * its name where the result is not a number.  The same expression gives the
+ * same symbol.  Numbers that overflow or divide by zero give -1, which no
+ * output shape accepts.
+ */
+int64_t sl__size_add(struct sl__shapes *shapes, int64_t a, int64_t b);
+int64_t sl__size_sub(struct sl__shapes *shapes, int64_t a, int64_t b);
+int64_t sl__size_mul(struct sl__shapes *shapes, int64_t a, int64_t b);
+int64_t sl__size_div(struct sl__shapes *shapes, int64_t a, int64_t b);
+
+/* A size that nothing is known about, such as how many boxes are kept. */
+int64_t sl__size_new(struct sl__shapes *shapes, const char *name);
+
+/* The name of a symbol; "?" for what is none. */
+const char *sl__size_name(const struct sl__shapes *shapes, int64_t symbol);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tensor.c - numbers that a model carries.
+ *
+ * Packed bytes are read with memcpy(), since nothing in a file is aligned,
+ * and in little-endian order, as ONNX stores them.  Generated elements come
+ * from a counter-based generator: splitmix64 of seed and index.
+ */
+#include "tensor.h"
+#include "dtype.h"
+#include "mapping.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+int
+sl__tensor_measure(struct sl__tensor *tensor)
+{
+	uint64_t n = 1;
+
+	for (size_t i = 0; i < tensor->rank; i++) {
+		if (tensor->dims[i] < 0)
+			return 0;
+		if (__builtin_mul_overflow(n, (uint64_t)tensor->dims[i], &n))
+			return 0;
+	}
+	tensor->n_elements = tensor->n_stored = n;
+	return sl__dtype_bytes(&tensor->n_bytes, tensor->dtype, n);
+}
+
+/* ------------------------------------------------------------- generating */
+
+static uint64_t
+mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15u;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+/* The sum of four uniform 16-bit numbers, brought to variance 1, is close to
+ * normal (|x| < 3.47) and costs no logarithm: a 7-billion-parameter model is
+ * written in the time the disk takes. */
+static double
+normal_of(uint64_t bits)
+{
+	double sum = (double)(bits & 0xffff) + (double)(bits >> 16 & 0xffff) +
+		     (double)(bits >> 32 & 0xffff) + (double)(bits >> 48);
+
+	/* mean 4 * 65535 / 2, variance 4 * (65536^2 - 1) / 12 */
+	return (sum - 131070) / 37837.22;
+}
+
+static double
+generate(const struct sl__generator *g, uint64_t index)
+{
+	uint64_t bits;
+
+	if (g->kind == SL__GENERATE_CONSTANT)
+		return g->mean;
+	bits = mix(g->seed ^ mix(index));
+	if (g->kind == SL__GENERATE_NORMAL)
+		return g->mean + g->scale * normal_of(bits);
+	return g->mean + g->scale * ((double)(bits >> 11) * 0x1p-52 - 1);
+}
+
+/* The upper half of an f32, rounded to nearest even. */
+static uint16_t
+bf16_of(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	if (isnan(value))
+		return 0x7fc0;
+	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static uint16_t
+f16_of(float value)
+{
+	double magnitude = fabs((double)value);
+	uint16_t sign = signbit(value) ? 0x8000 : 0;
+	int exponent;
+	double mantissa;
+
+	if (isnan(value))
+		return 0x7e00;
+	if (magnitude >= 65520)
+		return (uint16_t)(sign | 0x7c00);
+	if (magnitude < 0x1p-14) /* subnormal: steps of 2^-24 */
+		return (uint16_t)(sign |
+				  (uint16_t)nearbyint(magnitude * 0x1p24));
+	mantissa = frexp(magnitude, &exponent); /* in [0.5, 1) */
+	return (uint16_t)(sign + (uint16_t)((exponent + 13) * 1024) +
+			  (uint16_t)nearbyint((mantissa * 2 - 1) * 1024));
+}
+
+static void
+store(enum sl_dtype dtype, double value, unsigned char *to)
+{
+	float f = (float)value;
+	int64_t i = (int64_t)value;
+	uint16_t half = dtype == SL_DTYPE_BF16 ? bf16_of(f) : f16_of(f);
+
+	if (dtype == SL_DTYPE_F32)
+		memcpy(to, &f, sizeof(f));
+	else if (dtype == SL_DTYPE_F64)
+		memcpy(to, &value, sizeof(value));
+	else if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16)
+		memcpy(to, &half, sizeof(half));
+	else
+		memcpy(to, &i, sl_dtype_bits(dtype) / 8);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+const void *
+sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
+		 size_t n_bytes, void *scratch)
+{
+	size_t step = sl_dtype_bits(tensor->dtype) / 8;
+	unsigned char *to = scratch;
+
+	if (tensor->bytes)
+		return tensor->bytes + offset_bytes;
+	if (!tensor->generator || step == 0)
+		return NULL;
+	for (uint64_t at = 0; at < n_bytes; at += step)
+		store(tensor->dtype,
+		      generate(tensor->generator, (offset_bytes + at) / step),
+		      to + at);
+	return scratch;
+}
+
+void
+sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
+		  uint64_t n_bytes)
+{
+	if (tensor->is_mapped && tensor->bytes)
+		sl__mapping_let_go(tensor->bytes + offset_bytes, n_bytes);
+}
+
+static double
+f16_value(uint16_t bits)
+{
+	int exponent = bits >> 10 & 31;
+	double mantissa = bits & 1023;
+	double magnitude;
+
+	if (exponent == 31)
+		magnitude = mantissa > 0 ? (double)NAN : (double)INFINITY;
+	else if (exponent == 0)
+		magnitude = ldexp(mantissa, -24);
+	else
+		magnitude = ldexp(1024 + mantissa, exponent - 25);
+	return bits & 0x8000 ? -magnitude : magnitude;
+}
+
+static double
+bf16_value(uint16_t bits)
+{
+	uint32_t wide = (uint32_t)bits << 16;
+	float value;
+
+	memcpy(&value, &wide, sizeof(value));
+	return (double)value;
+}
+
+/* A small float: sign, exponent, mantissa; 'fn' formats have no infinity and
+ * one NaN pattern (all ones, or negative zero for 'uz'). */
+static double
+f8_value(enum sl_dtype dtype, unsigned bits)
+{
+	int is_e5 = dtype == SL_DTYPE_F8E5M2 || dtype == SL_DTYPE_F8E5M2FNUZ;
+	int is_uz = dtype == SL_DTYPE_F8E4M3FNUZ ||
+		    dtype == SL_DTYPE_F8E5M2FNUZ;
+	int n_mantissa = is_e5 ? 2 : 3;
+	int bias = (is_e5 ? 15 : 7) + is_uz;
+	int exponent = (int)(bits & 0x7f) >> n_mantissa;
+	int mantissa = (int)bits & ((1 << n_mantissa) - 1);
+	double magnitude;
+
+	if (is_uz ? bits == 0x80 : !is_e5 && (bits & 0x7f) == 0x7f)
+		return (double)NAN;
+	if (dtype == SL_DTYPE_F8E5M2 && exponent == 31)
+		magnitude = mantissa ? (double)NAN : (double)INFINITY;
+	else if (exponent == 0)
+		magnitude = ldexp(mantissa, 1 - bias - n_mantissa);
+	else
+		magnitude = ldexp((1 << n_mantissa) + mantissa,
+				  exponent - bias - n_mantissa);
+	return bits & 0x80 ? -magnitude : magnitude;
+}
+
+static int64_t
+nibble_of(const unsigned char *bytes, uint64_t i, int is_signed)
+{
+	int value = bytes[i / 2] >> (i % 2 ? 4 : 0) & 15;
+
+	return is_signed && value > 7 ? value - 16 : value;
+}
+
+static double
+f4_value(unsigned bits)
+{
+	static const double magnitudes[] = {0, .5, 1, 1.5, 2, 3, 4, 6};
+
+	return bits & 8 ? -magnitudes[bits & 7] : magnitudes[bits & 7];
+}
+
+/* One integer of at most 64 bits, little-endian. */
+static int64_t
+integer_at(const unsigned char *bytes, unsigned n_bits, int is_signed)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, n_bits / 8);
+	if (is_signed && n_bits < 64 && value >> (n_bits - 1))
+		value |= ~UINT64_C(0) << n_bits;
+	return (int64_t)value;
+}
+
+static int
+is_signed_type(enum sl_dtype dtype)
+{
+	return dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 ||
+	       dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64 ||
+	       dtype == SL_DTYPE_I4;
+}
+
+static int64_t
+whole_element(enum sl_dtype dtype, const unsigned char *bytes, uint64_t i)
+{
+	unsigned n_bits = sl_dtype_bits(dtype);
+	int64_t value;
+
+	if (n_bits == 4)
+		return nibble_of(bytes, i, is_signed_type(dtype));
+	value = integer_at(bytes + i * (n_bits / 8), n_bits,
+			   is_signed_type(dtype));
+	return dtype == SL_DTYPE_BOOL ? value != 0 : value;
+}
+
+static double
+float_element(enum sl_dtype dtype, const unsigned char *bytes, uint64_t i)
+{
+	uint16_t half;
+	float single;
+	double whole;
+
+	if (dtype == SL_DTYPE_F32) {
+		memcpy(&single, bytes + 4 * i, sizeof(single));
+		return (double)single;
+	}
+	if (dtype == SL_DTYPE_F64) {
+		memcpy(&whole, bytes + 8 * i, sizeof(whole));
+		return whole;
+	}
+	if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16) {
+		memcpy(&half, bytes + 2 * i, sizeof(half));
+		return dtype == SL_DTYPE_F16 ? f16_value(half)
+					     : bf16_value(half);
+	}
+	if (dtype == SL_DTYPE_F4E2M1)
+		return f4_value((unsigned)nibble_of(bytes, i, 0));
+	return f8_value(dtype, bytes[i]);
+}
+
+static int
+is_readable(const struct sl__tensor *tensor)
+{
+	return (tensor->bytes || tensor->generator) && !tensor->is_sparse &&
+	       sl__dtype_family(tensor->dtype) != SL__DTYPE_OTHER;
+}
+
+static double
+element_of(const struct sl__tensor *tensor, uint64_t i)
+{
+	unsigned char made[8] = {0};
+
+	if (!tensor->bytes) {
+		store(tensor->dtype, generate(tensor->generator, i), made);
+		if (sl__dtype_family(tensor->dtype) == SL__DTYPE_FLOAT)
+			return float_element(tensor->dtype, made, 0);
+		return (double)whole_element(tensor->dtype, made, 0);
+	}
+	if (sl__dtype_family(tensor->dtype) == SL__DTYPE_FLOAT)
+		return float_element(tensor->dtype, tensor->bytes, i);
+	if (tensor->dtype == SL_DTYPE_U64)
+		return (double)(uint64_t)whole_element(tensor->dtype,
+						       tensor->bytes, i);
+	return (double)whole_element(tensor->dtype, tensor->bytes, i);
+}
+
+int
+sl__tensor_doubles(const struct sl__tensor *tensor, uint64_t first, size_t n,
+		   double *out)
+{
+	if (n && !is_readable(tensor))
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		out[i] = element_of(tensor, first + i);
+	return 1;
+}
+
+static int64_t
+saturate(double value)
+{
+	if (isnan(value))
+		return 0;
+	if (value >= 0x1p63)
+		return INT64_MAX;
+	return value <= -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
+int
+sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
+		    int64_t *out)
+{
+	int is_whole = sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER;
+
+	if (n && !is_readable(tensor))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (is_whole && tensor->bytes)
+			out[i] = whole_element(tensor->dtype, tensor->bytes,
+					       first + i);
+		else
+			out[i] = saturate(element_of(tensor, first + i));
+	}
+	return 1;
+}

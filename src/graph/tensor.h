@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tensor.h - numbers that a model carries: where they are, how to read them. */
+#ifndef SL_TENSOR_H
+#define SL_TENSOR_H
+
+#include "sleuth.h"
+
+/*
+ * How the weights of a built-in model are made: element i depends on the
+ * seed and i alone, so that any piece can be made at any time and nothing is
+ * stored.
+ */
+struct sl__generator {
+	enum sl__generator_kind {
+		SL__GENERATE_CONSTANT, /* every element is 'mean' */
+		SL__GENERATE_NORMAL,   /* mean, and 'scale' as deviation */
+		SL__GENERATE_UNIFORM   /* mean - scale to mean + scale */
+	} kind;
+	uint64_t seed;
+	double mean, scale;
+};
+
+/*
+ * Invariants: n_elements is the product of dims (1 for rank 0) and n_bytes
+ * what they take packed, little-endian, row-major, both checked against
+ * overflow.  Exactly one of 'bytes', 'generator', 'strings' is set, unless
+ * n_elements is 0 or 'absent' says why the numbers cannot be had (an external
+ * file that is not there).  Read-only; any thread.
+ *
+ * A sparse tensor has the dims of the dense one and keeps n_stored numbers
+ * in 'bytes'; n_bytes is then theirs.
+ */
+struct sl__tensor {
+	enum sl_dtype dtype;
+	size_t rank;
+	const int64_t *dims; /* none negative */
+	uint64_t n_elements, n_bytes;
+	const unsigned char *bytes;
+	const struct sl__generator *generator;
+	const char *const *strings;
+	const char *absent;
+	uint64_t n_stored; /* n_elements unless sparse */
+	int is_sparse;
+	int is_mapped;       /* 'bytes' are pages of a file */
+	const char *storage; /* the external file's name; NULL: the model's */
+};
+
+/*
+ * Fills n_elements and n_bytes from dtype, rank and dims; n_stored becomes
+ * n_elements.  Returns 0 when they overflow 64 bits or a dim is negative.
+ */
+int sl__tensor_measure(struct sl__tensor *tensor);
+
+/*
+ * A stretch of packed bytes: a pointer into the tensor where it has bytes,
+ * else made in 'scratch', which holds n_bytes.  The stretch starts on an
+ * element and lies inside the tensor.  NULL for strings and absent numbers.
+ */
+const void *sl__tensor_piece(const struct sl__tensor *tensor,
+			     uint64_t offset_bytes, size_t n_bytes,
+			     void *scratch);
+
+/* Lets go of the pages under a stretch; nothing where there are none. */
+void sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
+		       uint64_t n_bytes);
+
+/*
+ * Elements first .. first + n - 1 converted to doubles (integers of 64 bits
+ * lose what a double cannot hold) or to 64-bit integers (fractions cut,
+ * beyond the range saturated, NaN gives 0; bool gives 0 or 1).  Return 0 for
+ * strings, complex, sparse and absent numbers.
+ */
+int sl__tensor_doubles(const struct sl__tensor *tensor, uint64_t first,
+		       size_t n, double *out);
+int sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first,
+			size_t n, int64_t *out);
+
+#endif
