@@ -287,7 +287,7 @@ sl__size_name(const struct sl__shapes *s, int64_t symbol)
 static int64_t
 combine(struct sl__shapes *s, int64_t a, char sign, int64_t b)
 {
-	char name[NAME_MOST], left[NAME_MOST / 2], right[NAME_MOST / 2];
+	char name[2 * NAME_MOST + 4], left[NAME_MOST], right[NAME_MOST];
 	int64_t found;
 
 	if (sl__is_symbol(a))
