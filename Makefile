@@ -6,6 +6,7 @@
 ## make test       build and run the tests
 ## make check      style: include edges, headers, symbols, limits, format, text
 ## make check-all  tests and checks, under sanitizers and clang too, installed
+## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
 ## make bench      compare with other tools
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
 ## make clean      remove the build folders
@@ -18,6 +19,7 @@ PREFIX      ?= /usr/local
 DESTDIR     ?=
 CMAKE_FLAGS ?=
 DEPS        ?= tools/deps
+FUZZ_SECONDS ?= 1800
 JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 
 # build(folder, options): a folder that is configured keeps its generator, a
@@ -32,7 +34,7 @@ checks := includes headers symbols limits format text scripts manual
 
 .PHONY: all demo test check check-all bench install clean help deps deps-dev \
 	$(checks:%=check-%) check-asan check-tsan check-clang check-tidy \
-	check-install
+	check-install fuzz check-fuzz
 
 all: deps
 	@$(call build,$(BUILD),$(CMAKE_FLAGS))
@@ -51,7 +53,8 @@ check-symbols check-manual check-install check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-all: test check check-asan check-tsan check-clang check-tidy check-install
+check-all: test check check-asan check-tsan check-clang check-tidy check-install \
+	check-fuzz
 
 asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined
 tsan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=thread
@@ -59,6 +62,16 @@ clang := -DCMAKE_C_COMPILER=clang
 check-asan check-tsan check-clang: check-%: deps-dev
 	@$(call build,build-$*,-DSL_WERROR=ON $($*))
 	@$(call run_tests,build-$*)
+
+# What is new goes to build-fuzz/seeds, what breaks to build-fuzz/crash-*.
+fuzz check-fuzz: deps-dev
+	@$(call build,build-fuzz,$(clang) -DSL_FUZZ=ON) --target fuzz_onnx
+	@mkdir -p build-fuzz/seeds
+	build-fuzz/fuzz_onnx -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
+		-timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+		-verbosity=0 -artifact_prefix=build-fuzz/ \
+		build-fuzz/seeds fuzz/corpus
+check-fuzz: FUZZ_SECONDS = 60
 
 bench: all deps-dev
 	$(BUILD)/bench_scope_cost
@@ -70,7 +83,7 @@ install: all
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-clang
+	rm -rf $(BUILD) build-asan build-tsan build-clang build-fuzz
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile

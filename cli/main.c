@@ -12,6 +12,10 @@ const struct command *
 all_commands(void)
 {
 	static const struct command commands[] = {
+		{"inspect", cmd_inspect,
+		 "what a model holds, computes and needs; runs nothing"},
+		{"fit", cmd_fit, "the largest batch or sequence that fits"},
+		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},
 		{"bench", cmd_bench, "time commands, and say which is faster"},
 		{"compare", cmd_compare, "is B slower than A, or is it noise?"},
 		{"machine", cmd_machine, "what this computer can do, measured"},

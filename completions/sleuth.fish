@@ -16,10 +16,13 @@ function __sleuth_in_options
     test (count $words) -gt 1; and not contains -- -- $words
 end
 
-set -l commands bench compare machine selfcheck help
+set -l commands inspect bench compare machine zoo selfcheck help
+complete -c sleuth -n __fish_use_subcommand -a inspect -d 'What a model holds and needs'
 complete -c sleuth -n __fish_use_subcommand -f -a bench -d 'Time commands'
 complete -c sleuth -n __fish_use_subcommand -f -a compare -d 'Is B slower than A?'
 complete -c sleuth -n __fish_use_subcommand -f -a machine -d 'Measure this computer'
+complete -c sleuth -n __fish_use_subcommand -f -a zoo -d 'List or export built-in models'
+complete -c sleuth -n '__fish_seen_subcommand_from zoo' -f -a export
 complete -c sleuth -n __fish_use_subcommand -f -a selfcheck -d 'Measure Sleuth itself'
 complete -c sleuth -n __fish_use_subcommand -f -a help -d 'List the commands'
 complete -c sleuth -n '__fish_seen_subcommand_from help' -f -a "$commands"

@@ -158,6 +158,20 @@ sizes_and_rates_take_powers_of_1000(void **state)
 }
 
 static void
+counts_are_exact_and_grouped(void **state)
+{
+	struct sl__text text;
+
+	(void)state;
+	assert_string_equal(sl__count_text(&text, 0), "0");
+	assert_string_equal(sl__count_text(&text, 999), "999");
+	assert_string_equal(sl__count_text(&text, 1000), "1,000");
+	assert_string_equal(sl__count_text(&text, 25557032), "25,557,032");
+	assert_string_equal(sl__count_text(&text, UINT64_MAX),
+			    "18,446,744,073,709,551,615");
+}
+
+static void
 percentages_keep_zero_apart_from_little(void **state)
 {
 	static const struct {
@@ -188,6 +202,7 @@ main(void)
 		cmocka_unit_test(a_refused_interval_says_what_it_needs),
 		cmocka_unit_test(ratios_have_no_unit),
 		cmocka_unit_test(sizes_and_rates_take_powers_of_1000),
+		cmocka_unit_test(counts_are_exact_and_grouped),
 		cmocka_unit_test(percentages_keep_zero_apart_from_little),
 	};
 

@@ -86,6 +86,13 @@ struct sl_log {
 	void *ctx;
 };
 
+/*
+ * Reads an amount such as "12.5", "100G", "8Gi" or "1e9": k, M, G, T and P are
+ * powers of 1000, with an i of 1024.  Returns 1, or 0 when 'text' is none; it
+ * is never negative.
+ */
+SL_API int sl_quantity_read(double *out, const char *text);
+
 /* ------------------------------------------------------- types of number */
 
 /* The values are those of ONNX's TensorProto.DataType. */

@@ -122,6 +122,7 @@ SL_API const char *sl_optimizer_text(enum sl_optimizer optimizer);
 struct sl_live_set {
 	uint64_t parameter_bytes; /* stored, copies included */
 	uint64_t live_bytes;      /* inputs, activations, outputs at the peak */
+	uint64_t interface_bytes; /* inputs and outputs of the model */
 	uint64_t activation_bytes; /* of all nodes, if none were freed */
 	const char *peak_layer;
 	const struct sl_live_value *alive; /* at the peak, largest first */
@@ -202,6 +203,7 @@ struct sl_inspect_options {
 					      core when it is one */
 	size_t n_explain;
 	int weights; /* read all numbers and describe them */
+	int brief;   /* cost, memory and training only: no growth */
 	const struct sl_allocator *allocator;
 };
 
@@ -317,23 +319,31 @@ struct sl_hardware_options {
 	const struct sl_allocator *allocator;
 };
 
-/* Bounds by roofline, never predictions: the machine cannot be faster. */
+/*
+ * Bounds by roofline, never predictions.  'bound_s' supposes that every layer
+ * takes its operands from memory and leaves its results there: the sum of the
+ * larger of arithmetic and traffic.  'floor_s' supposes that everything is
+ * fused or cached: all arithmetic, or weights, inputs and outputs once,
+ * whichever is longer; nothing that computes the same can be faster.
+ */
 struct sl_hardware_row {
-	const struct sl_hardware *hardware;
-	const char *dtype;    /* computed in; the model's, or what it has */
-	double bound_s;       /* of one batch: sum over layers of the larger of
-				arithmetic and traffic */
-	double compute_share; /* of bound_s in layers bound by arithmetic */
-	double needs_bytes;   /* parameters + live set */
+	const struct sl_hardware *hardware; /* the caller's */
+	enum sl_dtype dtype; /* most of the arithmetic is done in */
+	double bound_s;      /* of one batch */
+	double floor_s;
+	double compute_share; /* of bound_s, in layers bound by arithmetic */
+	double needs_bytes;   /* parameters and live set */
 	int fits;
-	const char *unfit;       /* why not, or NULL */
-	double cost_per_million; /* samples, USD; NaN without a price */
-	/* For rate and latency. */
-	int64_t best_batch;  /* cheapest that holds the limit; 0: none does */
-	double best_bound_s; /* of that batch */
-	double n_machines, cost_per_month;
-	/* For training. */
-	double train_hours, train_cost;
+	double cost_per_million; /* samples at bound_s, USD; NaN: no price */
+
+	/* The cheapest way to hold rate and latency; best_batch 0: none.  A
+	 * batch also waits for its last sample. */
+	int64_t best_batch;
+	double best_bound_s, best_wait_s;
+	double n_machines, cost_per_month; /* NaN where not asked, no price */
+
+	/* Training, by arithmetic alone. */
+	double train_hours, train_cost; /* NaN where not asked, no price */
 	double train_bytes;
 	int train_fits;
 };
@@ -341,11 +351,13 @@ struct sl_hardware_row {
 struct sl_hardware_report {
 	size_t n_rows;
 	const struct sl_hardware_row *rows; /* as asked for */
-	struct sl_hardware_options asked;
-	const char *cheapest;   /* id that holds the limit at least cost, or
-				  NULL */
-	const char *sentences;  /* CPU or GPU and from which batch on, in words,
-				  or "" */
+	int64_t batch;
+	double rate_per_s, latency_s, n_samples, n_epochs; /* as asked */
+	enum sl_optimizer optimizer;
+	const char *cheapest; /* id that holds rate and latency at least cost;
+				 NULL: none, or not asked */
+	const char *crossing; /* CPU or GPU, and from which batch on, in words;
+				 NULL where there are not both */
 	double hours_per_month; /* 730 */
 };
 
@@ -377,8 +389,7 @@ struct sl_fit {
 	/* At 'largest' (at 1 when nothing fits), predicted. */
 	double parameters_bytes, activations_bytes, gradients_bytes,
 		optimizer_bytes, total_bytes;
-	double next_bytes; /* total at largest + 1 */
-	const char *note;
+	double next_bytes; /* total at the next larger size */
 };
 
 SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,

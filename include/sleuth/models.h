@@ -287,8 +287,9 @@ SL_API int sl_builder_floats(struct sl_builder *b, const char *name,
 
 /*
  * Any ONNX operator; attributes set before it belong to it, and name it
- * where 'name' was set.  Returns its first output; the others are the
- * numbers that follow, after sl_builder_outputs(n).
+ * where 'name' was set.  An input of -1 is left out.  Returns its first
+ * output; the others are the numbers that follow, after
+ * sl_builder_outputs(n).
  */
 SL_API void sl_builder_name(struct sl_builder *b, const char *name);
 SL_API void sl_builder_int(struct sl_builder *b, const char *key,

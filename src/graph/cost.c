@@ -226,6 +226,13 @@ is_container(const struct sl__call *call)
 	return 0;
 }
 
+/* Views and control flow move nothing, whatever their shapes. */
+static int
+is_free(const struct sl__op *op)
+{
+	return op->cost == sl__cost_view || op->cost == sl__cost_control;
+}
+
 static int
 is_beyond(const struct sl_cost *c)
 {
@@ -253,7 +260,7 @@ sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 	all_known = count_traffic(&call, out);
 	if (!call.node->op)
 		set_unknown(out, "the operator is not known");
-	else if (!all_known && !is_container(&call))
+	else if (!all_known && !is_container(&call) && !is_free(call.node->op))
 		set_unknown(out, "a shape depends on data");
 	else
 		call.node->op->cost(&call, out);

@@ -21,6 +21,7 @@ sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
 		return sl__fail_nomem(err);
 	memset(graph, 0, sizeof(*graph));
 	sl__arena_init(&graph->arena, allocator);
+	sl__map_init(&graph->symbol_ids, &graph->arena);
 	graph->name = graph->source = graph->producer = "";
 	rc = sl__graph_add_block(graph, &block, "", err);
 	if (rc) {
@@ -141,16 +142,17 @@ enum sl_status
 sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
 		 struct sl_error *err)
 {
+	const size_t *known = sl__map_find(&graph->symbol_ids, name);
+	size_t i = known ? *known : graph->n_symbols;
 	enum sl_status rc;
-	size_t i = 0;
 
-	while (i < graph->n_symbols && strcmp(graph->symbols[i].name, name))
-		i++;
 	*size = SL__SYMBOL_BASE + (int64_t)i;
-	if (i < graph->n_symbols)
+	if (known)
 		return SL_OK;
 	rc = grow(graph, &graph->symbols, i, &graph->cap_symbols,
 		  sizeof(*graph->symbols), err);
+	if (!rc)
+		rc = sl__map_put(&graph->symbol_ids, name, i, err);
 	if (rc)
 		return rc;
 	graph->symbols[i].usual = 0;

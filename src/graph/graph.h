@@ -4,6 +4,7 @@
 #define SL_GRAPH_H
 
 #include "arena.h"
+#include "map.h"
 #include "mapping.h"
 #include "tensor.h"
 
@@ -39,7 +40,7 @@ enum sl__type_kind {
 
 struct sl__type {
 	enum sl__type_kind kind;
-	enum sl_dtype dtype; /* of tensors; NONE: not known */
+	enum sl_dtype dtype; /* of tensors, of maps' keys; NONE: not known */
 	int rank;            /* -1: not known */
 	const int64_t *dims; /* sizes or symbols */
 	const struct sl__type *element;
@@ -133,6 +134,7 @@ struct sl_graph {
 	struct sl__node *nodes;
 	struct sl__block *blocks;
 	struct sl__symbol *symbols;
+	struct sl__map symbol_ids; /* by name */
 	struct sl__opset *opsets;
 	struct sl__metadata *metadata;
 	struct sl__mapping *mappings; /* the file, and external ones */

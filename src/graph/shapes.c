@@ -51,15 +51,16 @@ make_tables(struct sl__shapes *s, struct sl_error *err)
 	}
 	for (size_t i = 0; i < graph->n_values; i++)
 		s->types[i].rank = -1;
+	s->n_values = s->cap_values = graph->n_values;
 	s->block_calls[0] = 1;
 	return SL_OK;
 }
 
-/* What the graph itself says about its parameters. */
+/* What the graph itself says about its parameters, from value 'first' on. */
 static void
-take_parameters(struct sl__shapes *s)
+take_parameters(struct sl__shapes *s, size_t first)
 {
-	for (size_t i = 0; i < s->graph->n_values; i++) {
+	for (size_t i = first; i < s->graph->n_values; i++) {
 		const struct sl__tensor *tensor = s->graph->values[i].tensor;
 
 		if (!tensor)
@@ -87,7 +88,7 @@ sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
 	s->ignore_declared = options->ignore_declared;
 	rc = make_tables(s, err);
 	if (!rc) {
-		take_parameters(s);
+		take_parameters(s, 0);
 		rc = sl__shapes_bind(s, options, err);
 	}
 	if (!rc)
@@ -97,6 +98,51 @@ sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
 		return rc;
 	}
 	*out = s;
+	return SL_OK;
+}
+
+/* Room in the tables for all values of the graph. */
+static enum sl_status
+grow_tables(struct sl__shapes *s, struct sl_error *err)
+{
+	size_t cap = 2 * s->graph->n_values + 16;
+	const struct sl__known **known;
+	struct sl__type *types;
+
+	if (s->graph->n_values <= s->cap_values)
+		return SL_OK;
+	types = sl__arena_array(&s->arena, cap, sizeof(*types));
+	known = sl__arena_array(&s->arena, cap, sizeof(*known));
+	if (!types || !known)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < s->n_values; i++) {
+		types[i] = s->types[i];
+		known[i] = s->known[i];
+	}
+	s->types = types;
+	s->known = known;
+	s->cap_values = cap;
+	return SL_OK;
+}
+
+enum sl_status
+sl__shapes_extend(struct sl__shapes *s, struct sl_error *err)
+{
+	size_t first = s->n_values;
+	enum sl_status rc = grow_tables(s, err);
+
+	for (size_t i = first; !rc && i < s->graph->n_values; i++) {
+		const struct sl__value *value = &s->graph->values[i];
+
+		s->types[i].rank = -1;
+		if (value->kind == SL_VALUE_INPUT)
+			rc = sl__shapes_import(s, &s->types[i],
+					       &value->declared, err);
+	}
+	if (rc)
+		return rc;
+	take_parameters(s, first);
+	s->n_values = s->graph->n_values;
 	return SL_OK;
 }
 
@@ -303,6 +349,9 @@ combine(struct sl__shapes *s, int64_t a, char sign, int64_t b)
 	if (strlen(left) + 1 == sizeof(left) ||
 	    strlen(right) + 1 == sizeof(right))
 		return sl__size_new(s, "?");
+	/* Sizes of which nothing is known share the name "?". */
+	if (strchr(name, '?'))
+		return sl__size_new(s, name);
 	found = find_symbol(s, name);
 	return found ? found : sl__size_new(s, name);
 }

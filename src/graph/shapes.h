@@ -35,6 +35,7 @@ struct sl__shapes {
 	const struct sl_graph *graph;
 	struct sl__type *types;
 	const struct sl__known **known;
+	size_t n_values, cap_values; /* of types and known */
 	struct sl__symbol *symbols;
 	size_t n_symbols, cap_symbols;
 	int64_t *bound; /* size of each symbol of the graph; -1: free */
@@ -65,6 +66,14 @@ enum sl_status sl__shapes_new(struct sl__shapes **out,
 			      const struct sl__shapes_options *options,
 			      struct sl_error *err) SL_CHECKED;
 void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
+
+/*
+ * Takes in the values that a graph under construction gained since: what
+ * inputs and parameters are, nothing yet of the others.  The graph has gained
+ * no symbols.
+ */
+enum sl_status sl__shapes_extend(struct sl__shapes *shapes,
+				 struct sl_error *err) SL_CHECKED;
 
 /* bind.c: fills bound[] and the types and contents of the inputs. */
 enum sl_status sl__shapes_bind(struct sl__shapes *shapes,

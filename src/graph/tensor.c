@@ -95,7 +95,7 @@ f16_of(float value)
 		return (uint16_t)(sign |
 				  (uint16_t)nearbyint(magnitude * 0x1p24));
 	mantissa = frexp(magnitude, &exponent); /* in [0.5, 1) */
-	return (uint16_t)(sign + (uint16_t)((exponent + 13) * 1024) +
+	return (uint16_t)(sign + (uint16_t)((exponent + 14) * 1024) +
 			  (uint16_t)nearbyint((mantissa * 2 - 1) * 1024));
 }
 
@@ -103,17 +103,20 @@ static void
 store(enum sl_dtype dtype, double value, unsigned char *to)
 {
 	float f = (float)value;
-	int64_t i = (int64_t)value;
-	uint16_t half = dtype == SL_DTYPE_BF16 ? bf16_of(f) : f16_of(f);
+	uint16_t half;
+	int64_t i;
 
-	if (dtype == SL_DTYPE_F32)
+	if (dtype == SL_DTYPE_F32) {
 		memcpy(to, &f, sizeof(f));
-	else if (dtype == SL_DTYPE_F64)
+	} else if (dtype == SL_DTYPE_F64) {
 		memcpy(to, &value, sizeof(value));
-	else if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16)
+	} else if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16) {
+		half = dtype == SL_DTYPE_BF16 ? bf16_of(f) : f16_of(f);
 		memcpy(to, &half, sizeof(half));
-	else
+	} else {
+		i = (int64_t)value;
 		memcpy(to, &i, sl_dtype_bits(dtype) / 8);
+	}
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -129,10 +132,10 @@ sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		return tensor->bytes + offset_bytes;
 	if (!tensor->generator || step == 0)
 		return NULL;
-	for (uint64_t at = 0; at < n_bytes; at += step)
+	for (uint64_t i = 0; i < n_bytes / step; i++)
 		store(tensor->dtype,
-		      generate(tensor->generator, (offset_bytes + at) / step),
-		      to + at);
+		      generate(tensor->generator, offset_bytes / step + i),
+		      to + i * step);
 	return scratch;
 }
 

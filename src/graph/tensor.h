@@ -41,7 +41,9 @@ struct sl__tensor {
 	const char *absent;
 	uint64_t n_stored; /* n_elements unless sparse */
 	int is_sparse;
-	int is_mapped;       /* 'bytes' are pages of a file */
+	const struct sl__tensor *indices; /* of a sparse one: where its numbers
+					     go, as the file has them */
+	int is_mapped;                    /* 'bytes' are pages of a file */
 	const char *storage; /* the external file's name; NULL: the model's */
 };
 

@@ -24,6 +24,17 @@ fail_node(struct sl_error *err, const struct sl__node *node, const char *what)
 			node->type, what);
 }
 
+/* The first inputs are required ones, but for Loop's, of which the table
+ * knows none, the sequence lengths of the first version of Scan, and
+ * com.microsoft's, some of which leave out inputs in the middle. */
+static int
+is_required_in(const struct sl__node *node, uint32_t i)
+{
+	return i < (uint32_t)node->op->min_inputs &&
+	       strcmp(node->op->domain, "com.microsoft") != 0 &&
+	       !(sl__is_op(node, SL__OP_ONNX_Scan) && node->version < 9);
+}
+
 static enum sl_status
 check_arity(const struct sl__node *node, struct sl_error *err)
 {
@@ -41,6 +52,13 @@ check_arity(const struct sl__node *node, struct sl_error *err)
 				"%d to %d",
 				node->name, node->type, n, node->type,
 				op->min_inputs, op->max_inputs);
+	for (uint32_t i = 0; i < n; i++) {
+		if (node->inputs[i] == SL__NONE && is_required_in(node, i))
+			return sl__fail(err, SL_E_DATA,
+					"node '%.200s' (%s): its input %u is "
+					"left out",
+					node->name, node->type, i);
+	}
 	if (op->max_outputs >= 0 && node->n_outputs > (uint32_t)op->max_outputs)
 		return sl__fail(err, SL_E_DATA,
 				"node '%.200s' (%s): has %u outputs, %s gives "

@@ -15,10 +15,8 @@ enum sl__onnx_model_field {
 	SL__MODEL_FUNCTIONS = 25
 };
 
-enum sl__onnx_pair_field { /* StringStringEntryProto */
-	SL__PAIR_KEY = 1,
-	SL__PAIR_VALUE = 2
-};
+/* StringStringEntryProto. */
+enum sl__onnx_pair_field { SL__PAIR_KEY = 1, SL__PAIR_VALUE = 2 };
 
 enum sl__onnx_opset_field { SL__OPSET_DOMAIN = 1, SL__OPSET_VERSION = 2 };
 
@@ -52,17 +50,14 @@ enum sl__onnx_attribute_field {
 	SL__ATTR_FLOATS = 7,
 	SL__ATTR_INTS = 8,
 	SL__ATTR_STRINGS = 9,
-	SL__ATTR_TENSORS = 10,
-	SL__ATTR_GRAPHS = 11,
 	SL__ATTR_TP = 14,
-	SL__ATTR_TYPE_PROTOS = 15,
 	SL__ATTR_TYPE = 20,
 	SL__ATTR_REF_ATTR_NAME = 21,
-	SL__ATTR_SPARSE_TENSOR = 22,
-	SL__ATTR_SPARSE_TENSORS = 23
+	SL__ATTR_SPARSE_TENSOR = 22
 };
 
-enum sl__onnx_attribute_type { /* what ATTR_TYPE says */
+/* What SL__ATTR_TYPE says. */
+enum sl__onnx_attribute_type {
 	SL__ATTR_TYPE_NONE = 0,
 	SL__ATTR_TYPE_FLOAT = 1,
 	SL__ATTR_TYPE_INT = 2,

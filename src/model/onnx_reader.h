@@ -34,8 +34,10 @@ struct sl__onnx_function {
  * sees nothing around it.
  */
 struct sl__onnx_scope {
-	struct sl__onnx_scope *around;
-	struct sl__map values; /* name -> value; SL__NONE: left out */
+	const struct sl__onnx_scope *around;
+	struct sl__map values;   /* name -> value; SL__NONE: left out */
+	struct sl__map promised; /* of a function: outputs -> the caller's
+				    values, until its body defines them */
 	uint32_t block;
 	const char *prefix;         /* of names: "call/" in functions */
 	struct sl__onnx_call *call; /* NULL: not in a function */
@@ -52,9 +54,11 @@ struct sl__onnx_call {
 /*
  * Invariants: what the graph keeps lies in 'arena' (the graph's), what only
  * reading needs in 'scratch'.  budget_bytes is how much may still be
- * allocated, so that a file cannot ask for much more than it is long.
+ * allocated, so that a file cannot ask for much more than it is long.  A
+ * function that returns NULL has filled *err, which is never NULL.
  */
 struct sl__onnx_reader {
+	struct sl_error *err;
 	struct sl_graph *graph; /* NULL: a tensor alone is read */
 	struct sl__arena *arena;
 	struct sl__arena scratch;
@@ -66,9 +70,11 @@ struct sl__onnx_reader {
 	struct sl__map opsets;    /* domain -> version */
 	struct sl__map functions; /* domain, name and overload -> index */
 	struct sl__onnx_function *function_list;
+	size_t n_functions;
+	size_t n_open_calls;
+	size_t n_replaced;        /* constants given a second time */
 	size_t n_inlined;         /* calls and nodes of functions so far */
 	uint64_t inline_fields;   /* that inlining may still visit */
-	struct sl__map symbols;   /* name -> number */
 	struct sl__map externals; /* path -> number of the mapping */
 	char *text;               /* for names on their way to a map */
 	size_t cap_text;
@@ -76,68 +82,33 @@ struct sl__onnx_reader {
 	size_t cap_ids;
 };
 
-/* onnx_read.c.  Takes off the budget; SL_E_DATA when it is used up. */
-enum sl_status sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes,
-			       struct sl_error *err) SL_CHECKED;
+/* What a node says of itself; fields that it leaves out have number 0. */
+struct sl__onnx_head {
+	struct sl__field name, type, domain, overload;
+	size_t n_inputs, n_outputs, n_attributes;
+};
 
-/* A zeroed array in r->arena, charged; NULL with 'err' filled. */
-void *sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes,
-		     struct sl_error *err);
+/* onnx_means.c.  Takes off the budget; SL_E_DATA when it is used up. */
+enum sl_status sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes);
+void *sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
 
-/* The string field, behind 'prefix', copied into r->arena; NULL with 'err'. */
-const char *sl__onnx_text(struct sl__onnx_reader *r, const char *prefix,
-			  const struct sl__field *field, struct sl_error *err);
+/* A string, behind 'prefix', in r->arena; or in r->text, where the next call
+ * overwrites it. */
+const char *sl__onnx_text(struct sl__onnx_reader *r,
+			  const struct sl__wire *wire,
+			  const struct sl__field *field, const char *prefix);
+const char *sl__onnx_key(struct sl__onnx_reader *r, const struct sl__wire *wire,
+			 const struct sl__field *field);
 
-/* The string in r->text, where the next call overwrites it; NULL: no
- * memory. */
-const char *sl__onnx_key(struct sl__onnx_reader *r,
-			 const struct sl__field *field, struct sl_error *err);
+/* Room for n bytes and a NUL in r->text; for n ids in r->ids. */
+enum sl_status sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n);
+enum sl_status sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
 
 /* One level deeper, or SL_E_DATA; the caller decrements r->depth. */
-enum sl_status sl__onnx_descend(struct sl__onnx_reader *r, size_t at,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
 
 /* An entry of a list of operator sets; adds it to 'opsets'. */
 enum sl_status sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
-			      struct sl__map *opsets, struct sl__opset *out,
-			      struct sl_error *err) SL_CHECKED;
+			      struct sl__map *opsets, struct sl__opset *out);
 
-/* onnx_graph.c.  Reads a graph into scope->block. */
-enum sl_status sl__onnx_graph(struct sl__onnx_reader *r, struct sl__wire wire,
-			      struct sl__onnx_scope *scope,
-			      struct sl_error *err) SL_CHECKED;
-
-/* The nodes of a message, which are its fields of that number. */
-enum sl_status sl__onnx_nodes(struct sl__onnx_reader *r, struct sl__wire wire,
-			      uint32_t number, struct sl__onnx_scope *scope,
-			      struct sl_error *err) SL_CHECKED;
-
-/* What a name stands for; NULL: nothing. */
-const size_t *sl__onnx_find(const struct sl__onnx_scope *scope,
-			    const char *name);
-
-/* onnx_node.c. */
-enum sl_status sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
-			     struct sl__onnx_scope *scope,
-			     struct sl_error *err) SL_CHECKED;
-
-/* onnx_attribute.c.  *out has no name where nothing was given for it. */
-enum sl_status sl__onnx_attribute(struct sl__onnx_reader *r,
-				  struct sl__wire wire,
-				  struct sl__onnx_scope *scope,
-				  struct sl__attribute *out,
-				  struct sl_error *err) SL_CHECKED;
-enum sl_status sl__onnx_give(struct sl__onnx_reader *r, struct sl__wire wire,
-			     uint32_t number, struct sl__onnx_given *out,
-			     struct sl_error *err) SL_CHECKED;
-
-/* onnx_function.c: making functions known, finding and inlining them. */
-enum sl_status sl__onnx_functions(struct sl__onnx_reader *r,
-				  struct sl__wire model, size_t n,
-				  struct sl_error *err) SL_CHECKED;
-struct sl__onnx_function *sl__onnx_callee(struct sl__onnx_reader *r,
-					  const struct sl__field head[3]);
-enum sl_status sl__onnx_inline(struct sl__onnx_reader *r, struct sl__wire node,
-			       const char *name,
-			       struct sl__onnx_scope *scope,
-			       struct sl_error *err) SL_CHECKED;
+#endif

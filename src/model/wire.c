@@ -61,6 +61,7 @@ sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
 	wire->file = file;
 	wire->at = 0;
 	wire->end = file->n_bytes;
+	wire->skip_from = wire->skip_to = 0;
 	wire->what = what;
 	wire->is_outermost = 1;
 }
@@ -129,6 +130,8 @@ sl__wire_next(struct sl__wire *wire, struct sl__field *field,
 	uint64_t tag;
 	unsigned type;
 
+	if (wire->at == wire->skip_from && wire->skip_from < wire->skip_to)
+		wire->at = wire->skip_to;
 	field->at = wire->at;
 	field->number = 0;
 	if (wire->at == wire->end)
@@ -186,6 +189,7 @@ sl__wire_enter(struct sl__wire *wire, const struct sl__wire *parent,
 	wire->file = parent->file;
 	wire->at = (size_t)(field->bytes - parent->file->bytes);
 	wire->end = wire->at + field->n_bytes;
+	wire->skip_from = wire->skip_to = 0;
 	wire->what = what;
 	wire->is_outermost = 0;
 	return SL_OK;

@@ -18,12 +18,14 @@ struct sl__wire_file {
 
 /*
  * A message: the bytes from 'at' to 'end' of the file, the first of which
- * begins the next field.  Invariant: at <= end <= file->n_bytes.
+ * begins the next field.  A stretch of fields that was dealt with may be set
+ * to be stepped over.  Invariant: at <= end <= file->n_bytes.
  */
 struct sl__wire {
 	struct sl__wire_file *file;
 	size_t at, end;
-	const char *what; /* "node": for errors */
+	size_t skip_from, skip_to; /* equal: nothing */
+	const char *what;          /* "node": for errors */
 	int is_outermost;
 };
 

@@ -11,6 +11,7 @@
  */
 #include "unit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,6 +294,22 @@ sl__scaled_text(struct sl__text *text, double value)
 			    999.5, &i);
 	snprintf(text->s, sizeof(text->s), "%.*f %s",
 		 decimals_of(value, SCALED_DIGITS), value, prefixes[i]);
+	return text->s;
+}
+
+const char *
+sl__count_text(struct sl__text *text, uint64_t n)
+{
+	char digits[24]; /* 2^64 has 20 */
+	int n_digits = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	size_t at = 0;
+
+	for (int i = 0; i < n_digits; i++) {
+		if (i && (n_digits - i) % 3 == 0)
+			text->s[at++] = ',';
+		text->s[at++] = digits[i];
+	}
+	text->s[at] = '\0';
 	return text->s;
 }
 

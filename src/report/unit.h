@@ -62,6 +62,9 @@ const char *sl__bytes_text(struct sl__text *text, double bytes);
  */
 const char *sl__scaled_text(struct sl__text *text, double value);
 
+/* "25,557,032": exact, in groups of three digits. */
+const char *sl__count_text(struct sl__text *text, uint64_t n);
+
 /* "1.2 %" with three significant digits at most; "0 %" is exactly zero. */
 const char *sl__percent_text(struct sl__text *text, double share);
 

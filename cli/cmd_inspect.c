@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_inspect.c - `sleuth inspect`: a model's sizes and costs, without a run. */
+#include "commands.h"
+#include "exit_code.h"
+#include "model_options.h"
+#include "options.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_help help = {
+	"inspect", "MODEL... [options]",
+	"Says what a model holds, computes and needs, without running it: "
+	"parameters, FLOPs\nas every tool counts them, bytes moved, memory to "
+	"run and to train, layer by\nlayer, and how all that grows. MODEL is "
+	"an ONNX file or a built-in one such as\nresnet50, gpt2 or "
+	"mlp:784-256-128-10 ('sleuth zoo' lists them); several are put\nside "
+	"by side.",
+	"  sleuth inspect model.onnx\n"
+	"  sleuth inspect gpt2 --seq 1024 --by type\n"
+	"  sleuth inspect resnet50 --explain fvcore,thop\n"
+	"  sleuth inspect mlp:784-256-128-10 resnet50 bert-base"};
+
+struct arguments {
+	struct model_options model;
+	struct output output;
+	size_t n_top, depth;
+	const char *by, *explain;
+	int weights, strict;
+	/* Made from the words above. */
+	struct sl_inspect_view view;
+	enum sl_convention conventions[SL_N_CONVENTIONS];
+	size_t n_conventions;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"by", 0, OPTION_TEXT, AT(by), "WHAT",
+	 "list by layer, type or depth (of module paths)", 0, 0, 0},
+	{"depth", 0, OPTION_COUNT, AT(depth), "N",
+	 "parts of a module path that --by depth keeps (1)", 1, 64, 0},
+	{"top", 0, OPTION_COUNT, AT(n_top), "N", "rows to show", 1, 1e9, 0},
+	{"explain", 0, OPTION_TEXT, AT(explain), "LIST",
+	 "why tools differ: core, torch, fvcore, thop, ...", 0, 0, 0},
+	{"weights", 0, OPTION_FLAG, AT(weights), NULL,
+	 "read all weights and describe them", 0, 0, 0},
+	{"strict", 0, OPTION_FLAG, AT(strict), NULL,
+	 "exit with 3 when the cost of a node is unknown", 0, 0, 0},
+};
+
+/* The models of one command line, and what was found in them. */
+struct job {
+	const struct arguments *arguments;
+	size_t n;
+	struct sl_graph **graphs;
+	struct sl_inspection **found;
+};
+
+/* ---------------------------------------------------------------- words */
+
+static int
+read_by(struct arguments *a)
+{
+	static const char *const words[] = {"layer", "type", "depth"};
+	static const enum sl_by values[] = {SL_BY_LAYER, SL_BY_TYPE,
+					    SL_BY_PATH};
+
+	a->view = (struct sl_inspect_view){.struct_size = sizeof(a->view),
+					   .depth = a->depth,
+					   .n_top = a->n_top};
+	if (a->depth)
+		a->view.by = SL_BY_PATH;
+	if (!a->by)
+		return 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(a->by, words[i]) != 0)
+			continue;
+		a->view.by = values[i];
+		if (a->depth && values[i] != SL_BY_PATH)
+			return complain(help.name, EXIT_USAGE,
+					"--depth goes with --by depth, not "
+					"with --by %s",
+					a->by);
+		return 0;
+	}
+	return complain(help.name, EXIT_USAGE,
+			"--by %s: must be one of layer, type, depth", a->by);
+}
+
+static int
+add_convention(struct arguments *a, const char *word, size_t n_letters)
+{
+	for (int i = 0; i < SL_N_CONVENTIONS; i++) {
+		const char *name = sl_convention_text((enum sl_convention)i);
+
+		if (strlen(name) != n_letters ||
+		    strncmp(name, word, n_letters) != 0)
+			continue;
+		for (size_t k = 0; k < a->n_conventions; k++) {
+			if (a->conventions[k] == (enum sl_convention)i)
+				return complain(help.name, EXIT_USAGE,
+						"--explain %s: '%s' is there "
+						"twice",
+						a->explain, name);
+		}
+		a->conventions[a->n_conventions++] = (enum sl_convention)i;
+		return 0;
+	}
+	return complain(help.name, EXIT_USAGE,
+			"--explain %s: '%.*s' is none of core, torch, fvcore, "
+			"thop, all, core_causal",
+			a->explain, (int)n_letters, word);
+}
+
+static int
+read_explain(struct arguments *a)
+{
+	const char *word = a->explain;
+	int code = 0;
+
+	while (!code && word) {
+		size_t n = strcspn(word, ",");
+
+		code = add_convention(a, word, n);
+		word = word[n] ? word + n + 1 : NULL;
+	}
+	if (!code && a->n_conventions == 1 &&
+	    a->conventions[0] == SL_CONVENTION_CORE)
+		code = complain(help.name, EXIT_USAGE,
+				"--explain core: name what to compare it with, "
+				"as in core,fvcore");
+	return code;
+}
+
+/* ------------------------------------------------------------------ run */
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	const struct job *job = result;
+
+	return sl_inspection_render(
+		(const struct sl_inspection *const *)job->found, job->n,
+		&job->arguments->view, how, out, err);
+}
+
+static int
+inspect_one(struct job *job, size_t k, const char *name)
+{
+	const struct arguments *a = job->arguments;
+	const struct sl_inspect_options how = {
+		.struct_size = sizeof(how),
+		.sizes = &a->model.sizes,
+		.explain = a->conventions,
+		.n_explain = a->n_conventions,
+		.weights = a->weights,
+	};
+	struct sl_error err;
+	int code;
+
+	code = model_open(&job->graphs[k], help.name, name, a->output.quiet);
+	if (code)
+		return code;
+	if (sl_inspect(&job->found[k], job->graphs[k], &how, &err))
+		return exit_for(help.name, &err);
+	return 0;
+}
+
+/* Under --strict a total that is not known is not a result. */
+static int
+check_coverage(const struct job *job)
+{
+	int code = 0;
+
+	for (size_t k = 0; k < job->n; k++) {
+		const struct sl_coverage *c = &job->found[k]->coverage;
+		size_t n = (size_t)c->unknown.n_nodes;
+
+		if (n)
+			code = complain(help.name, EXIT_INVALID,
+					"%s: the cost of %zu node%s is unknown",
+					job->found[k]->name, n,
+					n == 1 ? "" : "s");
+	}
+	return code;
+}
+
+static int
+run(const struct arguments *a, const char *const *models, size_t n)
+{
+	struct job job = {
+		.arguments = a,
+		.n = n,
+		.graphs = must_alloc(n, sizeof(*job.graphs)),
+		.found = must_alloc(n, sizeof(*job.found)),
+	};
+	int code = 0;
+
+	for (size_t k = 0; k < n && !code; k++)
+		code = inspect_one(&job, k, models[k]);
+	if (!code)
+		code = output_write(&a->output, help.name, render, &job);
+	if (!code && a->strict)
+		code = check_coverage(&job);
+	for (size_t k = 0; k < n; k++) {
+		sl_inspection_free(job.found[k]);
+		sl_graph_free(job.graphs[k]);
+	}
+	return code;
+}
+
+int
+cmd_inspect(char **argv)
+{
+	struct arguments a = {0};
+	const struct option_group groups[] = {
+		model_group(&a.model),
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		output_group(&a.output),
+	};
+	const char **models;
+	size_t n, n_models = 0;
+	int code = options_read(&help, groups, 3, argv, &models, &n);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(models[i], "--") != 0)
+			models[n_models++] = models[i];
+	}
+	if (!n_models)
+		return complain(help.name, EXIT_USAGE,
+				"no model given; try 'sleuth inspect "
+				"resnet50'");
+	code = read_by(&a);
+	if (!code)
+		code = read_explain(&a);
+	if (!code)
+		code = model_options_check(&a.model, help.name);
+	if (!code)
+		code = output_check(&a.output, help.name);
+	return code ? code : run(&a, models, n_models);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_zoo.c - `sleuth zoo`: the built-in models, listed and exported. */
+#include "commands.h"
+#include "exit_code.h"
+#include "options.h"
+#include "output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_help help = {
+	"zoo", "[options]\n       sleuth zoo export NAME FILE.onnx [--seed N]",
+	"Lists the built-in models with their parameters and FLOPs, or writes "
+	"one of them\nas an ONNX file that other programs run. Weights are "
+	"random, of a scale that keeps\nactivations in range; the same seed "
+	"gives the same weights. Models of more than\n2 GB put them into "
+	"FILE.onnx.data beside FILE.onnx.",
+	"  sleuth zoo\n"
+	"  sleuth zoo export resnet50 resnet50.onnx\n"
+	"  sleuth zoo export mlp:784-256-128-10 mlp.onnx --seed 7"};
+
+struct arguments {
+	size_t seed;
+	struct output output;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"seed", 0, OPTION_COUNT, AT(seed), "N",
+	 "of the weights that export writes (1)", 1, 1e19, 0},
+};
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	(void)result;
+	return sl_zoo_render(how, out, err);
+}
+
+static int
+list(const struct arguments *a)
+{
+	int code = output_check(&a->output, help.name);
+
+	if (!code && a->seed)
+		code = complain(help.name, EXIT_USAGE,
+				"--seed is for 'sleuth zoo export'");
+	return code ? code : output_write(&a->output, help.name, render, NULL);
+}
+
+static int export(const struct arguments *a, const char *name, const char *path)
+{
+	struct sl_graph_options how = {.struct_size = sizeof(how),
+				       .seed = a->seed};
+	const struct output *o = &a->output;
+	struct sl_graph *graph = NULL;
+	struct sl_error err;
+	int code = EXIT_FINE;
+
+	if (o->json || o->csv || o->markdown)
+		return complain(help.name, EXIT_USAGE,
+				"--json, --csv and --md are for the list, not "
+				"for 'export'");
+	if (strcmp(path, "-") == 0)
+		path = "/dev/stdout";
+	if (sl_graph_open(&graph, name, &how, &err) ||
+	    sl_graph_write(graph, path, &err))
+		code = exit_for(help.name, &err);
+	sl_graph_free(graph);
+	return code;
+}
+
+int
+cmd_zoo(char **argv)
+{
+	struct arguments a = {0};
+	const struct option_group groups[] = {
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		output_group(&a.output),
+	};
+	const char **words;
+	size_t n_words;
+	int code = options_read(&help, groups, 2, argv, &words, &n_words);
+
+	if (code)
+		return code;
+	if (n_words == 0)
+		return list(&a);
+	if (strcmp(words[0], "export") != 0)
+		return complain(help.name, EXIT_USAGE,
+				"unexpected '%s'; it is 'sleuth zoo' or "
+				"'sleuth zoo export NAME FILE.onnx'",
+				words[0]);
+	if (n_words != 3)
+		return complain(help.name, EXIT_USAGE,
+				"export takes a model and a file: 'sleuth zoo "
+				"export resnet50 resnet50.onnx'");
+	return export(&a, words[1], words[2]);
+}

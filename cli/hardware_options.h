@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hardware_options.h - where a model could run: machines on paper. */
+#ifndef SL_HARDWARE_OPTIONS_H
+#define SL_HARDWARE_OPTIONS_H
+
+#include "options.h"
+#include "sleuth.h"
+
+/* What the options of hardware_group() say. */
+struct hardware_options {
+	struct word_list on;
+	const char *rate;
+	double latency_s;
+	const char *train; /* NULL: not asked; "": adam */
+	const char *samples, *epochs;
+	/* Made by hardware_options_check(). */
+	struct sl_hardware **machines;
+	size_t n_machines;
+	struct sl_hardware_options how;
+};
+
+/* --on, --rate, --latency, --train, --samples, --epochs. */
+struct option_group hardware_group(struct hardware_options *options);
+
+/*
+ * Opens the machines that --on names and reads the other words.  Returns 0,
+ * or an exit code after one line on stderr.
+ */
+int hardware_options_check(struct hardware_options *options,
+			   const char *command);
+
+/* The optimizer of that name; "" is adam.  Returns 0, or an exit code. */
+int optimizer_named(enum sl_optimizer *out, const char *name,
+		    const char *command);
+
+#endif

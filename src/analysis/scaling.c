@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scaling.c - how a model's figures grow with batch and sequence.
+ *
+ * Costs are polynomials of the sizes wherever shapes are: so four evaluations
+ * of the cost model at equal steps give the coefficients by finite
+ * differences, and a third difference of 0 says that the polynomial is right.
+ * Nothing is fitted to measurements.
+ */
+#include "scaling.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { N_POINTS = 4 };
+
+enum figure {
+	FIGURE_FLOPS,
+	FIGURE_ATTENTION,
+	FIGURE_ACTIVATIONS,
+	FIGURE_LIVE,
+	FIGURE_KV,
+	N_FIGURES
+};
+
+static const char *const figure_names[N_FIGURES] = {
+	"flops", "attention flops", "activations", "live memory", "kv cache"};
+
+struct axis {
+	const char *name;
+	int64_t symbol, at;
+	int64_t first, step;
+	const char *absent;
+	double values[N_FIGURES][N_POINTS];
+	/* Bytes of each storage at the first three points, see degree_of(). */
+	uint64_t *n_bytes[N_POINTS - 1];
+};
+
+static enum sl_status
+take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
+	     struct sl__arena *arena)
+{
+	size_t n = s->graph->n_values;
+
+	axis->values[FIGURE_FLOPS][point] = 2 * (double)s->tally.macs;
+	axis->values[FIGURE_ATTENTION][point] =
+		2 * (double)s->tally.product_macs;
+	axis->values[FIGURE_ACTIVATIONS][point] =
+		(double)s->liveness.activation_bytes;
+	axis->values[FIGURE_LIVE][point] = (double)s->liveness.peak_bytes;
+	axis->values[FIGURE_KV][point] = s->kv.bytes;
+	if (point >= N_POINTS - 1)
+		return SL_OK;
+	axis->n_bytes[point] = sl__arena_array(arena, n, sizeof(uint64_t));
+	if (!axis->n_bytes[point])
+		return SL_E_NOMEM;
+	if (n)
+		memcpy(axis->n_bytes[point], s->liveness.n_bytes,
+		       n * sizeof(uint64_t));
+	return SL_OK;
+}
+
+/* Which values are alive at the peak changes with the size; for large sizes
+ * those that grow fastest decide. */
+static double
+degree_of(const struct axis *axis, size_t n_values)
+{
+	double degree = 0;
+
+	for (size_t v = 0; v < n_values && degree < 2; v++) {
+		uint64_t a = axis->n_bytes[0][v], b = axis->n_bytes[1][v];
+		uint64_t c = axis->n_bytes[2][v];
+
+		if (c + a != 2 * b)
+			degree = 2;
+		else if (b != a)
+			degree = 1;
+	}
+	return degree;
+}
+
+/* ----------------------------------------------------------------- fitting */
+
+/* d log f / d log n of the polynomial. */
+static double
+exponent_of(const struct sl_growth *g, double n)
+{
+	double f = g->constant + g->linear * n + g->quadratic * n * n;
+
+	return f > 0 ? n * (g->linear + 2 * g->quadratic * n) / f : 0;
+}
+
+static double
+final_of(const struct sl_growth *g)
+{
+	if (fabs(g->quadratic) > 0)
+		return 2;
+	return fabs(g->linear) > 0 ? 1 : 0;
+}
+
+void
+sl__growth_fit(struct sl_growth *row, const double v[4], int64_t first,
+	       int64_t step)
+{
+	double h = (double)step, n0 = (double)first;
+	double d1 = v[1] - v[0], d2 = v[2] - 2 * v[1] + v[0];
+	double d3 = v[3] - 3 * v[2] + 3 * v[1] - v[0];
+
+	row->is_polynomial = fabs(d3) <= 0;
+	if (!row->is_polynomial) {
+		/* The slope between the last two points. */
+		double last = n0 + 3 * h;
+
+		row->constant = row->linear = row->quadratic = (double)NAN;
+		row->exponent =
+			v[2] > 0 && v[3] > 0
+				? log(v[3] / v[2]) / log(last / (last - h))
+				: (double)NAN;
+		row->final_exponent = nearbyint(row->exponent);
+		return;
+	}
+	/* Newton's form, expanded around 0. */
+	row->quadratic = d2 / (2 * h * h);
+	row->linear = d1 / h - row->quadratic * (2 * n0 + h);
+	row->constant = v[0] - row->linear * n0 - row->quadratic * n0 * n0;
+	row->exponent = exponent_of(row, (double)row->at);
+	row->final_exponent = final_of(row);
+}
+
+/* ---------------------------------------------------------------- sampling */
+
+static int
+has_dim(const struct sl__type *type, int64_t symbol)
+{
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] == symbol)
+			return 1;
+	}
+	return 0;
+}
+
+/* Sizes that bind all symbols as they are, and one as told. */
+static enum sl_status
+keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
+	   const struct sl__survey *survey, int64_t symbol,
+	   struct sl__arena *arena)
+{
+	const struct sl_graph *graph = survey->graph;
+	const struct sl__block *main = &graph->blocks[0];
+	struct sl_dim_size *dims =
+		sl__arena_array(arena, graph->n_symbols, sizeof(*dims));
+	const struct sl__tensor **contents =
+		sl__arena_array(arena, main->n_inputs, sizeof(*contents));
+
+	if (!dims || !contents)
+		return SL_E_NOMEM;
+	for (size_t i = 0; i < graph->n_symbols; i++) {
+		if (survey->shapes->bound[i] < 0)
+			continue;
+		dims[sizes->n_dims].name = graph->symbols[i].name;
+		dims[sizes->n_dims++].size = survey->shapes->bound[i];
+	}
+	sizes->dims = dims;
+	/* Shapes are needed where the model has none; contents stay where
+	 * their shape does. */
+	if (options->sizes) {
+		sizes->shapes = options->sizes->shapes;
+		sizes->n_shapes = options->sizes->n_shapes;
+	}
+	for (size_t i = 0; options->contents && i < main->n_inputs; i++) {
+		if (!has_dim(&graph->values[main->inputs[i]].declared, symbol))
+			contents[i] = options->contents[i];
+	}
+	if (options->contents)
+		options->contents = contents;
+	options->sizes = sizes;
+	return SL_OK;
+}
+
+static void
+set_size(struct sl_sizes *sizes, const struct sl_graph *graph, int64_t symbol,
+	 int64_t size)
+{
+	struct sl_dim_size *dims;
+	const char *name = graph->symbols[symbol - SL__SYMBOL_BASE].name;
+
+	memcpy(&dims, &sizes->dims, sizeof(dims)); /* its own, see above */
+	for (size_t i = 0; i < sizes->n_dims; i++) {
+		if (!strcmp(dims[i].name, name))
+			dims[i].size = size;
+	}
+}
+
+static enum sl_status
+sample(struct axis *axis, const struct sl__survey *survey,
+       const struct sl__shapes_options *options, struct sl__arena *arena,
+       struct sl__arena *scratch)
+{
+	struct sl__shapes_options how = *options;
+	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
+	struct sl_error why;
+
+	if (keep_sizes(&sizes, &how, survey, axis->symbol, scratch))
+		return SL_E_NOMEM;
+	for (size_t k = 0; k < N_POINTS; k++) {
+		int64_t size = axis->first + (int64_t)k * axis->step;
+		struct sl__survey *point;
+		enum sl_status rc;
+
+		if (size == axis->at) {
+			if (take_figures(axis, k, survey, scratch))
+				return SL_E_NOMEM;
+			continue;
+		}
+		set_size(&sizes, survey->graph, axis->symbol, size);
+		rc = sl__survey_new(&point, survey->forward.steps,
+				    survey->forward.roles, &how, &why);
+		if (rc == SL_E_NOMEM)
+			return SL_E_NOMEM;
+		if (rc) {
+			axis->absent = sl__arena_format(
+				arena, "at %s %lld: %.300s", axis->name,
+				(long long)size, why.text);
+			return axis->absent ? SL_OK : SL_E_NOMEM;
+		}
+		rc = take_figures(axis, k, point, scratch);
+		sl__survey_free(point);
+		if (rc)
+			return SL_E_NOMEM;
+	}
+	return SL_OK;
+}
+
+/* Four points at equal steps that end at the size inspected, so that no table
+ * of positions runs out; from 1 on where that is too small. */
+static void
+place_points(struct axis *axis)
+{
+	axis->first = axis->step = 1;
+	if (axis->at >= N_POINTS) {
+		axis->step = axis->at / N_POINTS;
+		axis->first = axis->at - (N_POINTS - 1) * axis->step;
+	}
+}
+
+/* Rows of one axis: figures that the model does not have are left out, and
+ * where there is no telling one row says so for all. */
+static size_t
+fill_rows(struct sl_growth *rows, const struct axis *axis, size_t n_values)
+{
+	size_t n = 0;
+
+	for (int f = 0; f < N_FIGURES; f++) {
+		struct sl_growth *row = &rows[n];
+		int has_figure = axis->values[f][N_POINTS - 1] > 0;
+
+		if (f != FIGURE_FLOPS && (axis->absent || !has_figure))
+			continue;
+		row->axis = axis->name;
+		row->figure = figure_names[f];
+		row->at = axis->at;
+		row->absent = axis->absent;
+		n++;
+		if (axis->absent)
+			continue;
+		sl__growth_fit(row, axis->values[f], axis->first, axis->step);
+		if (f == FIGURE_LIVE)
+			row->final_exponent = degree_of(axis, n_values);
+	}
+	return n;
+}
+
+static enum sl_status
+add_axis(struct sl_growth *rows, size_t *n, struct axis *axis,
+	 const struct sl__survey *survey,
+	 const struct sl__shapes_options *options, struct sl__arena *arena)
+{
+	struct sl__arena scratch;
+	enum sl_status rc = SL_OK;
+
+	sl__arena_init(&scratch, &arena->allocator);
+	if (!axis->absent) {
+		axis->at =
+			survey->shapes->bound[axis->symbol - SL__SYMBOL_BASE];
+		place_points(axis);
+		rc = sample(axis, survey, options, arena, &scratch);
+	}
+	if (!rc)
+		*n += fill_rows(rows + *n, axis, survey->graph->n_values);
+	sl__arena_release(&scratch);
+	return rc;
+}
+
+enum sl_status
+sl__growth_of(const struct sl_growth **out, size_t *n,
+	      const struct sl__survey *survey,
+	      const struct sl__shapes_options *options, struct sl__arena *arena,
+	      struct sl_error *err)
+{
+	struct sl_growth *rows =
+		sl__arena_array(arena, 2 * N_FIGURES, sizeof(*rows));
+	struct axis batch = {.name = "batch",
+			     .symbol = sl__batch_symbol(survey->graph),
+			     .at = survey->batch};
+	struct axis seq = {.name = "seq",
+			   .symbol = sl__shapes_seq_symbol(survey->graph)};
+	enum sl_status rc;
+
+	*n = 0;
+	if (!rows)
+		return sl__fail_nomem(err);
+	*out = rows;
+	if (!batch.symbol)
+		batch.absent = "the model fixes its batch";
+	rc = add_axis(rows, n, &batch, survey, options, arena);
+	if (!rc && seq.symbol && seq.symbol != batch.symbol)
+		rc = add_axis(rows, n, &seq, survey, options, arena);
+	return rc ? sl__fail_nomem(err) : SL_OK;
+}

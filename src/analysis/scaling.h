@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scaling.h - how a model's figures grow with batch and sequence. */
+#ifndef SL_SCALING_H
+#define SL_SCALING_H
+
+#include "survey.h"
+
+/*
+ * The model under the same sizes but one, at several sizes of that one, and
+ * the polynomial through the points.  'sizes' are those that 'survey' was
+ * made with; what it bound is kept, whoever said so.
+ */
+enum sl_status sl__growth_of(const struct sl_growth **out, size_t *n,
+			     const struct sl__survey *survey,
+			     const struct sl__shapes_options *options,
+			     struct sl__arena *arena,
+			     struct sl_error *err) SL_CHECKED;
+
+/*
+ * Fills coefficients and exponents from the values at four sizes first,
+ * first + step, ... , exactly where they are whole numbers below 2^53.
+ */
+void sl__growth_fit(struct sl_growth *row, const double values[4],
+		    int64_t first, int64_t step);
+
+#endif

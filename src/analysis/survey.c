@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* survey.c - shapes, costs, attention and lifetimes, one after the other. */
+#include "survey.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+int64_t
+sl__batch_symbol(const struct sl_graph *graph)
+{
+	const struct sl__block *main = &graph->blocks[0];
+	const struct sl__type *type;
+
+	if (!main->n_inputs)
+		return 0;
+	type = &graph->values[main->inputs[0]].declared;
+	return type->rank > 0 && sl__is_symbol(type->dims[0]) ? type->dims[0]
+							      : 0;
+}
+
+/* A fixed vector is one sample; of anything larger the first dimension is
+ * the batch. */
+static int64_t
+batch_of(const struct sl__shapes *shapes)
+{
+	const struct sl__block *main = &shapes->graph->blocks[0];
+	const struct sl__type *type;
+
+	if (!main->n_inputs)
+		return 1;
+	type = &shapes->types[main->inputs[0]];
+	if (type->kind != SL__TYPE_TENSOR || type->rank < 1 ||
+	    type->dims[0] < 1)
+		return 1;
+	if (type->rank == 1 && !sl__batch_symbol(shapes->graph))
+		return 1;
+	return type->dims[0];
+}
+
+static void
+take_tally(struct sl__survey *s)
+{
+	for (size_t i = 0; i < s->graph->n_nodes; i++) {
+		if (s->costs.n_calls[i])
+			sl__tally_add(&s->tally, &s->graph->nodes[i],
+				      &s->costs.per_call[i],
+				      s->costs.n_calls[i]);
+	}
+	sl__tally_attention(&s->tally, &s->attentions, s->costs.n_calls,
+			    s->graph->n_nodes);
+}
+
+static enum sl_status
+fill(struct sl__survey *s, const struct sl__steps *steps,
+     const struct sl__roles *roles, const struct sl__shapes_options *options,
+     struct sl_error *err)
+{
+	enum sl_status rc;
+
+	rc = sl__shapes_new(&s->shapes, s->graph, options, err);
+	if (!rc)
+		rc = sl__costs_of(&s->costs, s->shapes, err);
+	if (rc)
+		return rc;
+	s->forward.shapes = s->shapes;
+	s->forward.costs = &s->costs;
+	s->forward.steps = steps;
+	s->forward.roles = roles;
+	s->batch = batch_of(s->shapes);
+	rc = sl__attentions_of(&s->attentions, &s->forward, &s->arena, err);
+	if (!rc)
+		rc = sl__liveness_of(&s->liveness, &s->forward, &s->arena, err);
+	if (rc)
+		return rc;
+	take_tally(s);
+	sl__kv_of(&s->kv, s->shapes, &s->attentions, s->batch);
+	return SL_OK;
+}
+
+enum sl_status
+sl__survey_new(struct sl__survey **out, const struct sl__steps *steps,
+	       const struct sl__roles *roles,
+	       const struct sl__shapes_options *options, struct sl_error *err)
+{
+	struct sl__survey *s = sl__alloc(options->allocator, sizeof(*s));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!s)
+		return sl__fail_nomem(err);
+	memset(s, 0, sizeof(*s));
+	sl__arena_init(&s->arena, options->allocator);
+	s->graph = steps->graph;
+	rc = fill(s, steps, roles, options, err);
+	if (rc) {
+		sl__survey_free(s);
+		return rc;
+	}
+	*out = s;
+	return SL_OK;
+}
+
+void
+sl__survey_free(struct sl__survey *s)
+{
+	struct sl_allocator allocator;
+
+	if (!s)
+		return;
+	allocator = s->arena.allocator;
+	sl__shapes_free(s->shapes);
+	sl__arena_release(&s->arena);
+	sl__release(&allocator, s);
+}

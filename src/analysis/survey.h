@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* survey.h - everything that follows from a model under one set of sizes. */
+#ifndef SL_SURVEY_H
+#define SL_SURVEY_H
+
+#include "attention.h"
+#include "convention.h"
+#include "liveness.h"
+
+/*
+ * Made by sl__survey_new() and given back whole.  'steps' and 'roles' are
+ * borrowed and outlive it.
+ */
+struct sl__survey {
+	struct sl__arena arena;
+	const struct sl_graph *graph;
+	struct sl__shapes *shapes;
+	struct sl__costs costs;
+	struct sl__forward forward;
+	struct sl__attentions attentions;
+	struct sl__liveness liveness;
+	struct sl__tally tally;
+	struct sl__kv kv;
+	int64_t batch; /* of the first input; 1 where it has none */
+};
+
+enum sl_status sl__survey_new(struct sl__survey **out,
+			      const struct sl__steps *steps,
+			      const struct sl__roles *roles,
+			      const struct sl__shapes_options *options,
+			      struct sl_error *err) SL_CHECKED;
+void sl__survey_free(struct sl__survey *survey); /* NULL is fine */
+
+/* The symbol in the first dimension of the first input; 0: it has none. */
+int64_t sl__batch_symbol(const struct sl_graph *graph);
+
+#endif

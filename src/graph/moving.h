@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moving.h - for rules of operators that move elements, not compute. */
+#ifndef SL_MOVING_H
+#define SL_MOVING_H
+
+#include "infer.h"
+
+/*
+ * A list of integers that some versions of an operator take as an attribute
+ * and others as an input.  'values' may hold symbols and is NULL where the
+ * contents are not known; n is -1 where not even their number is.
+ */
+struct sl__list {
+	int is_given;
+	int64_t n;
+	const int64_t *values;
+};
+
+/* From the attribute 'name' (NULL: none) where the node has it, else from
+ * input i.  A list beyond 64 bits of sense is cut to what is no symbol. */
+struct sl__list sl__list_of(const struct sl__call *call, size_t i,
+			    const char *name);
+
+/* Whether all of a list is known and none of it is a symbol. */
+int sl__list_is_plain(const struct sl__list *list);
+
+/* Marks in is_axis[rank] (zeroed by the caller) the axes of a list that is
+ * known; refuses those outside and those named twice. */
+enum sl_status sl__list_axes(const struct sl__list *list, int rank,
+			     unsigned char *is_axis,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Output k has this rank and sizes about which nothing is known; 'why' as for
+ * sl__out_unknown(). */
+enum sl_status sl__out_rank(const struct sl__call *call, size_t k,
+			    enum sl_dtype dtype, int64_t rank, const char *why,
+			    struct sl_error *err) SL_CHECKED;
+
+/* Two sizes that must be the same: the one that is a number, the first where
+ * neither is.  -1 when they are different numbers. */
+int64_t sl__size_unify(int64_t a, int64_t b);
+
+/* Product of n sizes. */
+int64_t sl__size_product(struct sl__shapes *shapes, const int64_t *sizes,
+			 int n);
+
+/* a - b, also where a is b and something. */
+int64_t sl__size_difference(struct sl__shapes *shapes, int64_t a, int64_t b);
+
+/*
+ * a / b where both are products (of factors that may be symbols): what occurs
+ * in both is cancelled first.  -1 when numbers do not divide.
+ */
+int64_t sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
+			  const int64_t *b, int n_b);
+
+/* ------------------------------------------------------------------ folds */
+
+enum { SL__WALK_RANK_MOST = 16 };
+
+/* A way through elements: element (i0, i1, ...) is number
+ * start + i0 strides[0] + i1 strides[1] + ... of the source. */
+struct sl__walk {
+	int rank;
+	int64_t dims[SL__WALK_RANK_MOST], strides[SL__WALK_RANK_MOST];
+	int64_t start;
+};
+
+/* The row-major walk through a type; 0 where a size is no number, or there
+ * are too many dimensions to follow. */
+int sl__walk_of(struct sl__walk *walk, const struct sl__type *type);
+
+/* Number of elements; SL__KNOWN_MOST + 1 for any that are more. */
+size_t sl__walk_elements(const struct sl__walk *walk);
+
+/* Output k holds what 'from' holds: in the same order; along a walk, whose
+ * elements lie within; or elements source[0] to source[n - 1] of it. */
+void sl__out_same(const struct sl__call *call, size_t k,
+		  const struct sl__known *from);
+enum sl_status sl__out_walked(const struct sl__call *call, size_t k,
+			      const struct sl__known *from,
+			      const struct sl__walk *walk,
+			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__out_taken(const struct sl__call *call, size_t k,
+			     const struct sl__known *from, const size_t *source,
+			     size_t n, struct sl_error *err) SL_CHECKED;
+
+/* The type of output k; NULL where the node leaves it out. */
+const struct sl__type *sl__out_type_of(const struct sl__call *call, size_t k);
+
+/* ------------------------------------------------------------------ costs */
+
+/* Of input i, only as many bytes are read as the first output has. */
+void sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost,
+		      size_t i);
+
+#endif

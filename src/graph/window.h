@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* window.h - windows that slide over an image: convolutions and pools. */
+#ifndef SL_WINDOW_H
+#define SL_WINDOW_H
+
+#include "infer.h"
+
+enum { SL__WINDOW_MOST = 8 }; /* dimensions of an image */
+
+enum sl__padding {
+	SL__PADDING_GIVEN = 0, /* pads */
+	SL__PADDING_SAME,      /* one position per stride */
+	SL__PADDING_VALID      /* none */
+};
+
+/*
+ * Invariants: 1 <= n <= SL__WINDOW_MOST; kernel, strides and dilations are
+ * from 1, pads from 0, all at most 2^30.
+ */
+struct sl__window {
+	int n;
+	enum sl__padding padding;
+	int is_ceil;
+	int may_stick_out; /* a first window may, by less than a stride: pools
+			      of runtimes round towards zero there */
+	int64_t kernel[SL__WINDOW_MOST];
+	int64_t strides[SL__WINDOW_MOST], dilations[SL__WINDOW_MOST];
+	int64_t pads_before[SL__WINDOW_MOST], pads_after[SL__WINDOW_MOST];
+};
+
+/*
+ * Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of a
+ * node for images of n dimensions.  'weight' is the kernel as a weight has
+ * it, or NULL; a kernel_shape that says otherwise is refused, and a symbol in
+ * it is taken from kernel_shape.
+ */
+enum sl_status sl__window_read(struct sl__window *out,
+			       const struct sl__call *call, int n,
+			       const int64_t *weight,
+			       struct sl_error *err) SL_CHECKED;
+
+/* Product of the kernel's sizes. */
+uint64_t sl__window_taps(const struct sl__window *w);
+
+/*
+ * How many positions the window takes along dimension d of 'in' elements:
+ * every stride-th one whose window lies in the padded input; with ceil_mode
+ * also one that sticks out at the end, if it starts before the padding there.
+ */
+enum sl_status sl__window_positions(int64_t *out, struct sl__shapes *shapes,
+				    const struct sl__window *w, int d,
+				    int64_t in,
+				    struct sl_error *err) SL_CHECKED;
+
+#endif

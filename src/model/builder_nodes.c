@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder_nodes.c - the nodes of a model that is built, and their attributes.
+ *
+ * Attributes wait in the builder until the node that they belong to comes.
+ */
+#include "assembly.h"
+#include "builder.h"
+#include "op.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { NAME_BYTES = 512 };
+
+/* ------------------------------------------------------------- attributes */
+
+void
+sl_builder_name(struct sl_builder *b, const char *name)
+{
+	if (b->failed)
+		return;
+	b->is_full_name = 0;
+	b->name = sl__arena_string(&b->arena, name);
+	if (name && !b->name)
+		sl__builder_nomem(b);
+}
+
+void
+sl_builder_outputs(struct sl_builder *b, size_t n)
+{
+	b->n_new_outputs = n;
+}
+
+/* The next node's next attribute, with n elements of n_bytes each copied to
+ * *copy; NULL after a failure. */
+static struct sl__attribute *
+add_attribute(struct sl_builder *b, const char *key, const void *values,
+	      size_t n, size_t n_bytes, void **copy)
+{
+	struct sl__attribute *a;
+
+	if (b->failed ||
+	    sl__builder_grow(b, &b->attributes, b->n_attributes,
+			     &b->cap_attributes, sizeof(*b->attributes)))
+		return NULL;
+	a = &b->attributes[b->n_attributes];
+	memset(a, 0, sizeof(*a));
+	a->name = sl__arena_string(&b->graph->arena, key);
+	*copy = sl__arena_array(&b->graph->arena, n, n_bytes);
+	if (!a->name || !*copy) {
+		sl__builder_nomem(b);
+		return NULL;
+	}
+	if (n)
+		memcpy(*copy, values, n * n_bytes);
+	a->n = n;
+	a->block = SL__NONE;
+	b->n_attributes++;
+	return a;
+}
+
+void
+sl_builder_ints(struct sl_builder *b, const char *key, size_t n,
+		const int64_t *values)
+{
+	void *copy;
+	struct sl__attribute *a =
+		add_attribute(b, key, values, n, sizeof(*values), &copy);
+
+	if (!a)
+		return;
+	a->kind = SL__ATTRIBUTE_INTS;
+	a->ints = copy;
+}
+
+void
+sl_builder_int(struct sl_builder *b, const char *key, int64_t value)
+{
+	void *copy;
+	struct sl__attribute *a =
+		add_attribute(b, key, &value, 1, sizeof(value), &copy);
+
+	if (!a)
+		return;
+	a->kind = SL__ATTRIBUTE_INT;
+	a->ints = copy;
+}
+
+void
+sl_builder_float(struct sl_builder *b, const char *key, double value)
+{
+	float single = (float)value;
+	void *copy;
+	struct sl__attribute *a =
+		add_attribute(b, key, &single, 1, sizeof(single), &copy);
+
+	if (!a)
+		return;
+	a->kind = SL__ATTRIBUTE_FLOAT;
+	a->floats = copy;
+}
+
+void
+sl_builder_text(struct sl_builder *b, const char *key, const char *value)
+{
+	const char *text =
+		b->failed ? NULL : sl__arena_string(&b->graph->arena, value);
+	struct sl__attribute *a;
+	void *copy;
+
+	if (!text) {
+		if (!b->failed)
+			sl__builder_nomem(b);
+		return;
+	}
+	a = add_attribute(b, key, &text, 1, sizeof(text), &copy);
+	if (!a)
+		return;
+	a->kind = SL__ATTRIBUTE_STRING;
+	a->strings = copy;
+}
+
+void
+sl__builder_fill(struct sl_builder *b, const char *key, float value)
+{
+	const int64_t one = 1;
+	struct sl__tensor *t;
+	struct sl__attribute *a;
+	void *copy;
+
+	if (b->failed)
+		return;
+	t = sl__builder_new_tensor(b, key, SL_DTYPE_F32, 1, &one);
+	a = t ? add_attribute(b, key, &value, 1, sizeof(value), &copy) : NULL;
+	if (!a)
+		return;
+	t->bytes = copy;
+	a->kind = SL__ATTRIBUTE_TENSOR;
+	a->n = 0;
+	a->tensor = t;
+}
+
+/* ------------------------------------------------------------------ nodes */
+
+/* Whether the model's operator set has the operator, with that many inputs
+ * and outputs. */
+static int
+check_operator(struct sl_builder *b, const char *type, size_t n_inputs,
+	       size_t n_outputs)
+{
+	const struct sl__op *op = sl__op_find("", type);
+
+	if (!op)
+		return sl__builder_fail(b, SL_E_USAGE,
+					"ONNX has no operator '%.100s'", type);
+	if (op->since > SL__BUILDER_OPSET)
+		return sl__builder_fail(b, SL_E_USAGE,
+					"%s came with operator set %d, models "
+					"are built for %d",
+					type, op->since, SL__BUILDER_OPSET);
+	if (n_inputs < (size_t)op->min_inputs ||
+	    (op->max_inputs >= 0 && n_inputs > (size_t)op->max_inputs))
+		return sl__builder_fail(b, SL_E_USAGE,
+					"%s cannot have %zu inputs", type,
+					n_inputs);
+	if (n_outputs < (size_t)op->min_outputs ||
+	    (op->max_outputs >= 0 && n_outputs > (size_t)op->max_outputs))
+		return sl__builder_fail(b, SL_E_USAGE,
+					"%s cannot have %zu outputs", type,
+					n_outputs);
+	return 0;
+}
+
+/* The name of the next node, taken. */
+static const char *
+node_name(struct sl_builder *b, const char *type)
+{
+	char lower[NAME_BYTES];
+	const char *full = b->name;
+	size_t n = 0;
+
+	if (b->name && b->is_full_name)
+		return sl__arena_string(&b->graph->arena, b->name);
+	if (!b->name) {
+		for (; type[n] && n + 1 < sizeof(lower); n++)
+			lower[n] = (char)tolower((unsigned char)type[n]);
+		lower[n] = '\0';
+		full = lower;
+	}
+	full = sl__builder_in_scope(b, full);
+	if (full)
+		full = sl__builder_take_name(b, full);
+	return full ? sl__arena_string(&b->graph->arena, full) : NULL;
+}
+
+/* Values for the node's results, in a row. */
+static int
+add_outputs(struct sl_builder *b, const struct sl__node *node,
+	    uint32_t *outputs)
+{
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		const char *name =
+			k ? sl__arena_format(&b->arena, "%s.out%u", node->name,
+					     k)
+			  : sl__arena_format(&b->arena, "%s.out", node->name);
+		int id;
+
+		if (!name)
+			return sl__builder_nomem(b);
+		name = sl__builder_take_name(b, name);
+		id = name ? sl__builder_add_value(b, name) : -1;
+		if (id < 0)
+			return -1;
+		outputs[k] = (uint32_t)id;
+	}
+	return 0;
+}
+
+/* The node's inputs as the graph numbers them. */
+static int
+copy_inputs(struct sl_builder *b, const char *type, size_t n, const int *inputs,
+	    uint32_t *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (inputs[i] < -1 ||
+		    (inputs[i] >= 0 && (size_t)inputs[i] >= b->graph->n_values))
+			return sl__builder_fail(b, SL_E_USAGE,
+						"%.100s: input %zu is no value "
+						"(%d)",
+						type, i, inputs[i]);
+		to[i] = inputs[i] < 0 ? SL__NONE : (uint32_t)inputs[i];
+	}
+	return 0;
+}
+
+/* Gives the node the attributes that were set, and starts the next list. */
+static int
+take_attributes(struct sl_builder *b, struct sl__node *node)
+{
+	struct sl__attribute *list = sl__arena_array(
+		&b->graph->arena, b->n_attributes, sizeof(*list));
+
+	if (!list)
+		return sl__builder_nomem(b);
+	if (b->n_attributes)
+		memcpy(list, b->attributes, b->n_attributes * sizeof(*list));
+	node->attributes = list;
+	node->n_attributes = b->n_attributes;
+	b->n_attributes = 0;
+	b->n_new_outputs = 0;
+	b->name = NULL;
+	return 0;
+}
+
+int
+sl_builder_op(struct sl_builder *b, const char *type, size_t n_inputs,
+	      const int *inputs)
+{
+	size_t n_outputs = b->n_new_outputs ? b->n_new_outputs : 1;
+	struct sl__node node = {.domain = "", .version = SL__BUILDER_OPSET};
+	uint32_t *in, *out, id;
+
+	while (n_inputs && inputs[n_inputs - 1] == -1)
+		n_inputs--; /* left out at the end: not there */
+	if (b->failed || check_operator(b, type, n_inputs, n_outputs))
+		return -1;
+	in = sl__arena_array(&b->arena, n_inputs, sizeof(*in));
+	out = sl__arena_array(&b->arena, n_outputs, sizeof(*out));
+	node.type = sl__arena_string(&b->graph->arena, type);
+	node.name = in && out && node.type ? node_name(b, type) : NULL;
+	if (!node.name)
+		return b->failed ? -1 : sl__builder_nomem(b);
+	node.n_inputs = (uint32_t)n_inputs;
+	node.n_outputs = (uint32_t)n_outputs;
+	if (copy_inputs(b, type, n_inputs, inputs, in) ||
+	    add_outputs(b, &node, out) || take_attributes(b, &node))
+		return -1;
+	node.inputs = in;
+	node.outputs = out;
+	if (sl__builder_stick(
+		    b, sl__graph_add_node(b->graph, &id, &node, &b->err)) ||
+	    sl__builder_settle(b, 0) < 0 ||
+	    sl__builder_stick(b, sl__infer_node(b->shapes, id, &b->err)))
+		return -1;
+	return (int)out[0];
+}

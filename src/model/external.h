@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* external.h - numbers that a model keeps in files beside it. */
+#ifndef SL_EXTERNAL_H
+#define SL_EXTERNAL_H
+
+#include "onnx_reader.h"
+
+/* Where a tensor's bytes are; a length of UINT64_MAX: it does not say. */
+struct sl__external {
+	const char *location; /* relative to the model's folder */
+	uint64_t offset_bytes, n_bytes;
+};
+
+/* Reads one entry of a tensor's external_data into *out. */
+enum sl_status sl__external_entry(struct sl__onnx_reader *r,
+				  struct sl__wire pair,
+				  struct sl__external *out);
+
+/*
+ * Gives 'tensor', which is measured, its bytes or the reason why they are
+ * absent.  SL_E_DATA for a location that is absolute or leads out of the
+ * model's folder, by ".." or by links, and for a stretch that is not in the
+ * file or not of the tensor's size.  Files are mapped once and belong to the
+ * graph.
+ */
+enum sl_status sl__external_find(struct sl__onnx_reader *r,
+				 const struct sl__external *external,
+				 const char *name, struct sl__tensor *tensor);
+
+#endif

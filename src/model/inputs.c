@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inputs.c - what a folder holds for the inputs of a model.
+ *
+ * The same folders serve test data as ONNX comes with (input_0.pb) and what
+ * people save from NumPy (NAME.npy).
+ */
+#include "inputs.h"
+#include "npy.h"
+#include "onnx_read.h"
+#include "status.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+/* The public part comes first: a pointer to it is one to the whole. */
+struct folder {
+	struct sl__inputs inputs;
+	struct sl__arena *arena;
+	const char *path;
+	struct sl__mapping *mappings;
+	size_t n_mappings;
+	const struct sl__tensor **contents;
+};
+
+/* "FOLDER/NAME.npy"; NULL: out of memory. */
+static const char *
+npy_path(struct folder *f, const char *name)
+{
+	char *path = sl__arena_format(f->arena, "%s/%s.npy", f->path, name);
+
+	if (path) {
+		for (char *c = path + strlen(f->path) + 1; *c; c++) {
+			if (*c == '/')
+				*c = '_';
+		}
+	}
+	return path;
+}
+
+/* The first of the two that is there.  SL_E_IO when none is. */
+static enum sl_status
+find_file(struct folder *f, const struct sl__value *input, size_t i,
+	  const char **path, struct sl_error *err)
+{
+	const char *pb =
+		sl__arena_format(f->arena, "%s/input_%zu.pb", f->path, i);
+	const char *npy = npy_path(f, input->name);
+
+	if (!pb || !npy)
+		return sl__fail_nomem(err);
+	*path = access(pb, F_OK) == 0 ? pb : npy;
+	if (access(*path, F_OK) == 0)
+		return SL_OK;
+	return sl__fail(err, SL_E_IO,
+			"%.100s: has neither input_%zu.pb nor %.100s for the "
+			"input '%.100s'",
+			f->path, i, npy + strlen(f->path) + 1, input->name);
+}
+
+static enum sl_status
+read_file(struct folder *f, struct sl__tensor *out, const char *path,
+	  struct sl_error *err)
+{
+	struct sl__mapping *mapping = &f->mappings[f->n_mappings];
+	size_t n = strlen(path);
+	enum sl_status rc = sl__mapping_open(mapping, path, err);
+
+	if (rc)
+		return rc; /* names the path itself */
+	f->n_mappings++;
+	if (!strcmp(path + n - 4, ".npy"))
+		rc = sl__npy_read(out, f->arena, mapping->bytes,
+				  mapping->n_bytes, err);
+	else
+		rc = sl__onnx_read_tensor(out, f->arena, mapping->bytes,
+					  mapping->n_bytes, err);
+	return sl__within(err, rc, path);
+}
+
+static enum sl_status
+read_input(struct folder *f, const struct sl__value *input, size_t i,
+	   struct sl_error *err)
+{
+	enum sl_dtype wanted = input->declared.dtype;
+	struct sl__tensor *tensor;
+	const char *path = NULL;
+	enum sl_status rc;
+
+	if (input->declared.kind != SL__TYPE_TENSOR &&
+	    input->declared.kind != SL__TYPE_UNKNOWN)
+		return SL_OK;
+	tensor = sl__arena_alloc(f->arena, sizeof(*tensor));
+	if (!tensor)
+		return sl__fail_nomem(err);
+	rc = find_file(f, input, i, &path, err);
+	if (!rc)
+		rc = read_file(f, tensor, path, err);
+	if (rc)
+		return rc;
+	if (wanted != SL_DTYPE_NONE && tensor->dtype != wanted)
+		return sl__fail(err, SL_E_DATA,
+				"%.300s: holds %s, but the input '%.100s' is "
+				"%s",
+				path, sl_dtype_text(tensor->dtype), input->name,
+				sl_dtype_text(wanted));
+	f->contents[i] = tensor;
+	return SL_OK;
+}
+
+enum sl_status
+sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
+		const char *folder, const struct sl_allocator *allocator,
+		struct sl_error *err)
+{
+	const struct sl__block *main = &graph->blocks[0];
+	struct sl__arena *arena;
+	struct folder *f = sl__boxed_new(&arena, allocator, sizeof(*f));
+	enum sl_status rc = SL_OK;
+
+	*out = NULL;
+	if (!f)
+		return sl__fail_nomem(err);
+	f->arena = arena;
+	f->path = folder;
+	f->mappings =
+		sl__arena_array(arena, main->n_inputs, sizeof(*f->mappings));
+	f->contents = sl__arena_array(arena, main->n_inputs,
+				      sizeof(const struct sl__tensor *));
+	if (!f->mappings || !f->contents)
+		rc = sl__fail_nomem(err);
+	else if (access(folder, F_OK))
+		rc = sl__fail(err, SL_E_IO, "%s: no such folder", folder);
+	for (size_t i = 0; !rc && i < main->n_inputs; i++)
+		rc = read_input(f, &graph->values[main->inputs[i]], i, err);
+	f->inputs.contents = f->contents;
+	f->inputs.n = main->n_inputs;
+	if (rc)
+		sl__inputs_close(&f->inputs);
+	else
+		*out = &f->inputs;
+	return rc;
+}
+
+void
+sl__inputs_close(struct sl__inputs *inputs)
+{
+	struct folder *f = (struct folder *)inputs;
+
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n_mappings; i++)
+		sl__mapping_close(&f->mappings[i]);
+	sl__boxed_free(f);
+}

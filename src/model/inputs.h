@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inputs.h - what a folder holds for the inputs of a model. */
+#ifndef SL_INPUTS_H
+#define SL_INPUTS_H
+
+#include "graph.h"
+
+/*
+ * Invariants: contents[] has one entry per input of the model (block 0), as
+ * struct sl__shapes_options wants it; NULL for inputs that are no tensors.
+ * Numbers stay in the files, which are mapped until sl__inputs_close().
+ */
+struct sl__inputs {
+	const struct sl__tensor *const *contents;
+	size_t n;
+};
+
+/*
+ * For each input, input_N.pb (a TensorProto; N counts the inputs from 0) or
+ * NAME.npy, '_' standing for '/' in names.  SL_E_IO names the file that is
+ * missing or cannot be read, SL_E_DATA the one that is malformed or holds
+ * another type of number than the input takes.  Shapes are not looked at.
+ */
+enum sl_status sl__inputs_open(struct sl__inputs **out,
+			       const struct sl_graph *graph, const char *folder,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err) SL_CHECKED;
+void sl__inputs_close(struct sl__inputs *inputs); /* NULL is fine */
+
+#endif

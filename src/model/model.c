@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.c - opening a model by whatever the user calls it. */
+#include "onnx_read.h"
+#include "status.h"
+#include "zoo.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+/* Whether 'name' can only be a file. */
+static int
+looks_like_path(const char *name)
+{
+	static const char ending[] = ".onnx";
+	size_t n = strlen(name), n_ending = sizeof(ending) - 1;
+
+	return strchr(name, '/') ||
+	       (n >= n_ending && !strcmp(name + n - n_ending, ending));
+}
+
+enum sl_status
+sl_graph_open(struct sl_graph **out, const char *name,
+	      const struct sl_graph_options *options, struct sl_error *err)
+{
+	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_graph_options: struct_size is wrong");
+	if (!*name)
+		return sl__fail(err, SL_E_USAGE, "the model's name is empty");
+	if (looks_like_path(name))
+		return sl__onnx_open(out, name, options, err);
+	/* What is neither gets the zoo's answer, which suggests names. */
+	if (sl__zoo_is_name(name) || access(name, F_OK))
+		return sl__zoo_open(out, name, options, err);
+	return sl__onnx_open(out, name, options, err);
+}

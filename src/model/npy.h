@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npy.h - arrays in NumPy's file format. */
+#ifndef SL_NPY_H
+#define SL_NPY_H
+
+#include "arena.h"
+#include "tensor.h"
+
+/*
+ * Reads the array that 'bytes' hold.  Versions 1 to 3 of the format, little
+ * endian, rows first; numbers stay where 'bytes' are, texts go into the
+ * arena.  SL_E_DATA says what is wrong, or not supported, and what to do.
+ */
+enum sl_status sl__npy_read(struct sl__tensor *out, struct sl__arena *arena,
+			    const unsigned char *bytes, size_t n_bytes,
+			    struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * onnx_message.c - graphs as messages of ONNX.
+ *
+ * Each function puts the fields of one kind of message, in the order of their
+ * numbers where nothing speaks against it; initializers come last in a graph
+ * so that the nodes of a large file can be read without seeking.
+ */
+#include "onnx_writer.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+static const struct sl__onnx_plan *
+plan_of(const struct sl__wire_writer *w)
+{
+	return w->ctx;
+}
+
+static void
+fail_writer(struct sl__wire_writer *w, const char *owner, const char *what)
+{
+	if (!w->status)
+		w->status = sl__fail(w->err, SL_E_DATA, "%.200s: %.200s", owner,
+				     what);
+}
+
+/* ---------------------------------------------------------------- tensors */
+
+void
+sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
+{
+	uint64_t at = 0;
+
+	if (!w->draft) {
+		w->n_bytes += tensor->n_bytes;
+		return;
+	}
+	while (at < tensor->n_bytes && !w->status &&
+	       !sl__draft_has_failed(w->draft)) {
+		uint64_t left = tensor->n_bytes - at;
+		size_t n = left < SL__PIECE_BYTES ? (size_t)left
+						  : SL__PIECE_BYTES;
+		const void *piece =
+			sl__tensor_piece(tensor, at, n, plan_of(w)->scratch);
+
+		if (!piece) {
+			w->status = sl__fail(w->err, SL_E_BUG,
+					     "weights of type %s cannot be "
+					     "made",
+					     sl_dtype_text(tensor->dtype));
+			return;
+		}
+		sl__wire_put(w, piece, n);
+		sl__tensor_let_go(tensor, at, n);
+		at += n;
+	}
+}
+
+/* A tensor and what it is to be called; value SL__NONE: in an attribute. */
+struct named_tensor {
+	const struct sl__tensor *tensor;
+	const char *name; /* NULL: none */
+	const char *owner;
+	uint32_t value;
+};
+
+struct pair {
+	const char *key, *value;
+};
+
+static void
+put_pair(struct sl__wire_writer *w, const void *part)
+{
+	const struct pair *pair = part;
+
+	sl__wire_put_text(w, SL__PAIR_KEY, pair->key);
+	sl__wire_put_text(w, SL__PAIR_VALUE, pair->value);
+}
+
+static void
+put_external(struct sl__wire_writer *w, const struct named_tensor *named)
+{
+	char offset[24], length[24];
+	const struct pair pairs[] = {{"location", plan_of(w)->location},
+				     {"offset", offset},
+				     {"length", length}};
+
+	snprintf(offset, sizeof(offset), "%llu",
+		 (unsigned long long)plan_of(w)->offsets[named->value]);
+	snprintf(length, sizeof(length), "%llu",
+		 (unsigned long long)named->tensor->n_bytes);
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		sl__wire_put_message(w, SL__TENSOR_EXTERNAL_DATA, put_pair,
+				     &pairs[i]);
+	sl__wire_put_integer(w, SL__TENSOR_DATA_LOCATION, 1);
+}
+
+static void
+put_dims(struct sl__wire_writer *w, uint32_t number,
+	 const struct sl__tensor *tensor)
+{
+	for (size_t i = 0; i < tensor->rank; i++)
+		sl__wire_put_integer(w, number, tensor->dims[i]);
+}
+
+/* The numbers, wherever they go.  A tensor of no elements has no data field
+ * at all. */
+static void
+put_contents(struct sl__wire_writer *w, const struct named_tensor *named)
+{
+	const struct sl__tensor *t = named->tensor;
+
+	if (!t->n_stored)
+		return;
+	if (t->absent) {
+		fail_writer(w, named->owner, t->absent);
+	} else if (t->strings) {
+		for (uint64_t i = 0; i < t->n_stored; i++)
+			sl__wire_put_text(w, SL__TENSOR_STRING_DATA,
+					  t->strings[i]);
+	} else if (named->value != SL__NONE &&
+		   plan_of(w)->offsets[named->value] != SL__NO_OFFSET) {
+		put_external(w, named);
+	} else {
+		sl__wire_put_length(w, SL__TENSOR_RAW_DATA, t->n_bytes);
+		sl__onnx_put_numbers(w, t);
+	}
+}
+
+static void
+put_tensor(struct sl__wire_writer *w, const void *part)
+{
+	const struct named_tensor *named = part;
+	const struct sl__tensor *t = named->tensor;
+
+	if (t->is_sparse) /* its numbers are a list */
+		sl__wire_put_integer(w, SL__TENSOR_DIMS, (int64_t)t->n_stored);
+	else
+		put_dims(w, SL__TENSOR_DIMS, t);
+	sl__wire_put_integer(w, SL__TENSOR_DATA_TYPE, t->dtype);
+	if (named->name)
+		sl__wire_put_text(w, SL__TENSOR_NAME, named->name);
+	put_contents(w, named);
+}
+
+static void
+put_sparse(struct sl__wire_writer *w, const void *part)
+{
+	const struct named_tensor *named = part;
+	const struct named_tensor indices = {named->tensor->indices, NULL,
+					     named->owner, SL__NONE};
+
+	if (!indices.tensor) {
+		fail_writer(w, named->owner,
+			    "the indices of this sparse tensor are not known");
+		return;
+	}
+	sl__wire_put_message(w, SL__SPARSE_VALUES, put_tensor, named);
+	sl__wire_put_message(w, SL__SPARSE_INDICES, put_tensor, &indices);
+	put_dims(w, SL__SPARSE_DIMS, named->tensor);
+}
+
+/* ------------------------------------------------------------------ types */
+
+static sl__wire_body put_type;
+
+/* The name of a size that is not a number; "" for none worth telling. */
+static const char *
+symbol_name(const struct sl__onnx_plan *plan, int64_t symbol)
+{
+	uint64_t i = (uint64_t)symbol - (uint64_t)SL__SYMBOL_BASE;
+	const char *name = "";
+
+	if (i < plan->graph->n_symbols)
+		name = plan->graph->symbols[i].name;
+	else if (plan->shapes && i < plan->shapes->n_symbols)
+		name = plan->shapes->symbols[i].name;
+	return strcmp(name, "?") ? name : "";
+}
+
+static void
+put_dim(struct sl__wire_writer *w, const void *part)
+{
+	int64_t size;
+
+	memcpy(&size, part, sizeof(size));
+	if (size >= 0)
+		sl__wire_put_integer(w, SL__DIM_VALUE, size);
+	else if (sl__is_symbol(size) && *symbol_name(plan_of(w), size))
+		sl__wire_put_text(w, SL__DIM_PARAM,
+				  symbol_name(plan_of(w), size));
+}
+
+static void
+put_shape(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__type *type = part;
+
+	for (int i = 0; i < type->rank; i++)
+		sl__wire_put_message(w, SL__SHAPE_DIM, put_dim, &type->dims[i]);
+}
+
+static void
+put_tensor_type(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__type *type = part;
+
+	sl__wire_put_integer(w, SL__TYPE_FIELD_ELEMENT, type->dtype);
+	if (type->rank >= 0)
+		sl__wire_put_message(w, SL__TYPE_FIELD_SHAPE, put_shape, type);
+}
+
+/* A sequence or an optional. */
+static void
+put_element(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__type *type = part;
+
+	if (type->element)
+		sl__wire_put_message(w, SL__TYPE_FIELD_ELEMENT, put_type,
+				     type->element);
+}
+
+/* dtype is that of the keys. */
+static void
+put_map(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__type *type = part;
+
+	sl__wire_put_integer(w, 1, type->dtype);
+	if (type->element)
+		sl__wire_put_message(w, 2, put_type, type->element);
+}
+
+static void
+put_nothing(struct sl__wire_writer *w, const void *part)
+{
+	(void)w;
+	(void)part;
+}
+
+static void
+put_type(struct sl__wire_writer *w, const void *part)
+{
+	static const struct {
+		uint32_t number;
+		sl__wire_body *body;
+	} kinds[] = {
+		[SL__TYPE_UNKNOWN] = {0, NULL},
+		[SL__TYPE_TENSOR] = {SL__TYPE_FIELD_TENSOR, put_tensor_type},
+		[SL__TYPE_SPARSE] = {SL__TYPE_FIELD_SPARSE, put_tensor_type},
+		[SL__TYPE_SEQUENCE] = {SL__TYPE_FIELD_SEQUENCE, put_element},
+		[SL__TYPE_OPTIONAL] = {SL__TYPE_FIELD_OPTIONAL, put_element},
+		[SL__TYPE_MAP] = {SL__TYPE_FIELD_MAP, put_map},
+		[SL__TYPE_OPAQUE] = {SL__TYPE_FIELD_OPAQUE, put_nothing},
+	};
+	const struct sl__type *type = part;
+
+	if (kinds[type->kind].body)
+		sl__wire_put_message(w, kinds[type->kind].number,
+				     kinds[type->kind].body, type);
+}
+
+/* Whether everything that a type's message must hold is known. */
+static int
+is_whole(const struct sl__type *type)
+{
+	switch (type->kind) {
+	case SL__TYPE_TENSOR:
+	case SL__TYPE_SPARSE:
+		return type->dtype != SL_DTYPE_NONE;
+	case SL__TYPE_MAP:
+		return type->dtype != SL_DTYPE_NONE && type->element &&
+		       is_whole(type->element);
+	case SL__TYPE_SEQUENCE:
+	case SL__TYPE_OPTIONAL:
+		return type->element && is_whole(type->element);
+	case SL__TYPE_UNKNOWN:
+	case SL__TYPE_OPAQUE:
+		break;
+	}
+	return 0;
+}
+
+/* What is declared, else what was inferred. */
+static const struct sl__type *
+type_of(const struct sl__onnx_plan *plan, uint32_t value)
+{
+	const struct sl__type *declared = &plan->graph->values[value].declared;
+
+	if (is_whole(declared) || !plan->shapes)
+		return declared;
+	return &plan->shapes->types[value];
+}
+
+static void
+put_info(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl__type *type;
+	uint32_t value;
+
+	memcpy(&value, part, sizeof(value));
+	type = type_of(plan, value);
+	sl__wire_put_text(w, SL__INFO_NAME, plan->names[value]);
+	if (is_whole(type))
+		sl__wire_put_message(w, SL__INFO_TYPE, put_type, type);
+}
+
+/* -------------------------------------------------------------- attributes */
+
+static sl__wire_body put_graph;
+
+/* An attribute and, for messages, the node it belongs to. */
+struct owned_attribute {
+	const struct sl__attribute *attribute;
+	const struct sl__node *node;
+};
+
+static void
+put_ints(struct sl__wire_writer *w, const struct owned_attribute *owned)
+{
+	const struct sl__attribute *a = owned->attribute;
+	int is_list = a->kind == SL__ATTRIBUTE_INTS;
+
+	for (size_t i = 0; i < a->n; i++)
+		sl__wire_put_integer(w, is_list ? SL__ATTR_INTS : SL__ATTR_I,
+				     a->ints[i]);
+	sl__wire_put_integer(w, SL__ATTR_TYPE,
+			     is_list ? SL__ATTR_TYPE_INTS : SL__ATTR_TYPE_INT);
+}
+
+static void
+put_floats(struct sl__wire_writer *w, const struct owned_attribute *owned)
+{
+	const struct sl__attribute *a = owned->attribute;
+	int is_list = a->kind == SL__ATTRIBUTE_FLOATS;
+
+	for (size_t i = 0; i < a->n; i++)
+		sl__wire_put_float(w, is_list ? SL__ATTR_FLOATS : SL__ATTR_F,
+				   a->floats[i]);
+	sl__wire_put_integer(w, SL__ATTR_TYPE,
+			     is_list ? SL__ATTR_TYPE_FLOATS
+				     : SL__ATTR_TYPE_FLOAT);
+}
+
+static void
+put_strings(struct sl__wire_writer *w, const struct owned_attribute *owned)
+{
+	const struct sl__attribute *a = owned->attribute;
+	int is_list = a->kind == SL__ATTRIBUTE_STRINGS;
+
+	for (size_t i = 0; i < a->n; i++)
+		sl__wire_put_text(w, is_list ? SL__ATTR_STRINGS : SL__ATTR_S,
+				  a->strings[i]);
+	sl__wire_put_integer(w, SL__ATTR_TYPE,
+			     is_list ? SL__ATTR_TYPE_STRINGS
+				     : SL__ATTR_TYPE_STRING);
+}
+
+static void
+put_tensor_attribute(struct sl__wire_writer *w,
+		     const struct owned_attribute *owned)
+{
+	const struct named_tensor named = {owned->attribute->tensor, NULL,
+					   owned->node->name, SL__NONE};
+
+	if (named.tensor->is_sparse) {
+		sl__wire_put_message(w, SL__ATTR_SPARSE_TENSOR, put_sparse,
+				     &named);
+		sl__wire_put_integer(w, SL__ATTR_TYPE,
+				     SL__ATTR_TYPE_SPARSE_TENSOR);
+	} else {
+		sl__wire_put_message(w, SL__ATTR_T, put_tensor, &named);
+		sl__wire_put_integer(w, SL__ATTR_TYPE, SL__ATTR_TYPE_TENSOR);
+	}
+}
+
+static void
+put_attribute(struct sl__wire_writer *w, const void *part)
+{
+	const struct owned_attribute *owned = part;
+	const struct sl__attribute *a = owned->attribute;
+
+	sl__wire_put_text(w, SL__ATTR_NAME, a->name);
+	switch (a->kind) {
+	case SL__ATTRIBUTE_INT:
+	case SL__ATTRIBUTE_INTS:
+		put_ints(w, owned);
+		return;
+	case SL__ATTRIBUTE_FLOAT:
+	case SL__ATTRIBUTE_FLOATS:
+		put_floats(w, owned);
+		return;
+	case SL__ATTRIBUTE_STRING:
+	case SL__ATTRIBUTE_STRINGS:
+		put_strings(w, owned);
+		return;
+	case SL__ATTRIBUTE_TENSOR:
+		put_tensor_attribute(w, owned);
+		return;
+	case SL__ATTRIBUTE_BLOCK:
+		sl__wire_put_message(w, SL__ATTR_G, put_graph, &a->block);
+		sl__wire_put_integer(w, SL__ATTR_TYPE, SL__ATTR_TYPE_GRAPH);
+		return;
+	case SL__ATTRIBUTE_TYPE:
+		sl__wire_put_message(w, SL__ATTR_TP, put_type, a->type);
+		sl__wire_put_integer(w, SL__ATTR_TYPE,
+				     SL__ATTR_TYPE_TYPE_PROTO);
+		return;
+	case SL__ATTRIBUTE_OTHER:
+		break;
+	}
+	fail_writer(w, owned->node->name,
+		    "has an attribute that is a list of tensors, graphs or "
+		    "types, which cannot be written");
+}
+
+/* ------------------------------------------------------------------ graphs */
+
+static void
+put_names(struct sl__wire_writer *w, uint32_t number, const uint32_t *values,
+	  size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sl__wire_put_text(w, number,
+				  values[i] == SL__NONE
+					  ? ""
+					  : plan_of(w)->names[values[i]]);
+}
+
+static void
+put_node(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__node *node = part;
+
+	put_names(w, SL__NODE_INPUT, node->inputs, node->n_inputs);
+	put_names(w, SL__NODE_OUTPUT, node->outputs, node->n_outputs);
+	sl__wire_put_text(w, SL__NODE_NAME, node->name);
+	sl__wire_put_text(w, SL__NODE_OP_TYPE, node->type);
+	for (size_t i = 0; i < node->n_attributes; i++) {
+		const struct owned_attribute owned = {&node->attributes[i],
+						      node};
+
+		sl__wire_put_message(w, SL__NODE_ATTRIBUTE, put_attribute,
+				     &owned);
+	}
+	if (*node->domain)
+		sl__wire_put_text(w, SL__NODE_DOMAIN, node->domain);
+}
+
+static void
+put_initializer(struct sl__wire_writer *w, uint32_t value)
+{
+	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct named_tensor named = {plan->graph->values[value].tensor,
+					   plan->names[value],
+					   plan->names[value], value};
+
+	if (named.tensor->is_sparse)
+		sl__wire_put_message(w, SL__GRAPH_SPARSE_INITIALIZER,
+				     put_sparse, &named);
+	else
+		sl__wire_put_message(w, SL__GRAPH_INITIALIZER, put_tensor,
+				     &named);
+}
+
+/* Types of what the block computes, and its initializers. */
+static void
+put_values(struct sl__wire_writer *w, uint32_t block)
+{
+	const struct sl__onnx_plan *plan = plan_of(w);
+	const struct sl_graph *graph = plan->graph;
+
+	for (uint32_t v = plan->first[block]; v != SL__NONE; v = plan->next[v])
+		if (graph->values[v].producer != SL__NONE &&
+		    !plan->is_listed[v] && is_whole(&graph->values[v].declared))
+			sl__wire_put_message(w, SL__GRAPH_VALUE_INFO, put_info,
+					     &v);
+	for (uint32_t v = plan->first[block]; v != SL__NONE; v = plan->next[v])
+		if (graph->values[v].producer == SL__NONE &&
+		    graph->values[v].tensor)
+			put_initializer(w, v);
+}
+
+static void
+put_block_name(struct sl__wire_writer *w, uint32_t id)
+{
+	const struct sl__block *block = &plan_of(w)->graph->blocks[id];
+	char made[32];
+
+	/* A graph of ONNX must have a name. */
+	snprintf(made, sizeof(made), "block_%u", id);
+	if (id == 0 && *plan_of(w)->graph->name)
+		sl__wire_put_text(w, SL__GRAPH_NAME, plan_of(w)->graph->name);
+	else
+		sl__wire_put_text(w, SL__GRAPH_NAME,
+				  *block->name ? block->name : made);
+}
+
+static void
+put_graph(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl_graph *graph = plan_of(w)->graph;
+	const struct sl__block *block;
+	uint32_t id;
+
+	memcpy(&id, part, sizeof(id));
+	block = &graph->blocks[id];
+	for (size_t i = 0; i < block->n_nodes && !w->status; i++)
+		sl__wire_put_message(w, SL__GRAPH_NODE, put_node,
+				     &graph->nodes[block->nodes[i]]);
+	put_block_name(w, id);
+	for (size_t i = 0; i < block->n_inputs; i++)
+		sl__wire_put_message(w, SL__GRAPH_INPUT, put_info,
+				     &block->inputs[i]);
+	for (size_t i = 0; i < block->n_outputs; i++)
+		sl__wire_put_message(w, SL__GRAPH_OUTPUT, put_info,
+				     &block->outputs[i]);
+	put_values(w, id);
+}
+
+/* ------------------------------------------------------------------- model */
+
+static void
+put_opset(struct sl__wire_writer *w, const void *part)
+{
+	const struct sl__opset *opset = part;
+
+	sl__wire_put_text(w, SL__OPSET_DOMAIN, opset->domain);
+	sl__wire_put_integer(w, SL__OPSET_VERSION, opset->version);
+}
+
+void
+sl__onnx_put_model(struct sl__wire_writer *w, const void *part)
+{
+	static const uint32_t main_block = 0;
+	const struct sl__onnx_plan *plan = plan_of(w);
+
+	(void)part;
+	sl__wire_put_integer(w, SL__MODEL_IR_VERSION, plan->ir_version);
+	sl__wire_put_text(w, SL__MODEL_PRODUCER_NAME, "sleuth");
+	sl__wire_put_text(w, SL__MODEL_PRODUCER_VERSION, sl_version());
+	for (size_t i = 0; i < plan->n_opsets; i++)
+		sl__wire_put_message(w, SL__MODEL_OPSET_IMPORT, put_opset,
+				     &plan->opsets[i]);
+	for (size_t i = 0; i < plan->graph->n_metadata; i++) {
+		const struct pair pair = {plan->graph->metadata[i].key,
+					  plan->graph->metadata[i].value};
+
+		sl__wire_put_message(w, SL__MODEL_METADATA_PROPS, put_pair,
+				     &pair);
+	}
+	sl__wire_put_message(w, SL__MODEL_GRAPH, put_graph, &main_block);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zoo.c - the built-in models: their table, and finding one by name.
+ *
+ * A name is NAME, NAME@kv or FAMILY:SIZES.  The functions that build them are
+ * in zoo_layers.c, zoo_vision.c and zoo_text.c.
+ */
+#include "zoo.h"
+#include "graph.h"
+#include "status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	SIZES_MOST = 256,
+	NAME_MOST = 63, /* letters compared when looking for near names */
+	N_NEAREST = 3
+};
+
+/* Sizes larger than this are a slip of the finger. */
+static const int64_t size_most = INT64_C(1) << 40;
+
+/* ROW(name, example, what it is, least and most sizes, builder, variant,
+ *     whether it is a step with a cache) */
+#define ZOO_ROWS                                                               \
+	ROW("mlp:A-B-...", "mlp:784-256-128-10",                               \
+	    "linear layers of A to B to ... with ReLU between", 2, SIZES_MOST, \
+	    sl__zoo_mlp, 0, 0)                                                 \
+	ROW("linear:IN,OUT", "linear:768,3072", "one linear layer with bias",  \
+	    2, 2, sl__zoo_linear, 0, 0)                                        \
+	ROW("conv:IN,OUT,K,SIZE[,STRIDE,PAD,GROUPS]", "conv:3,64,7,224,2,3",   \
+	    "one KxK convolution with bias over SIZE x SIZE; stride 1, "       \
+	    "padding K/2 rounded down, 1 group unless said",                   \
+	    4, 7, sl__zoo_conv, 0, 0)                                          \
+	ROW("attention:SEQ,WIDTH[,HEADS]", "attention:128,512",                \
+	    "self-attention, four projections without bias; heads of 64 "      \
+	    "unless said, 1 where 64 does not divide WIDTH",                   \
+	    2, 3, sl__zoo_attention, 0, 0)                                     \
+	ROW("lenet5", "lenet5",                                                \
+	    "LeNet-5, LeCun et al. 1998; tanh, average pooling; 1x32x32", 0,   \
+	    0, sl__zoo_lenet5, 0, 0)                                           \
+	ROW("vgg16", "vgg16", "VGG-16, Simonyan and Zisserman 2014", 0, 0,     \
+	    sl__zoo_vgg16, 0, 0)                                               \
+	ROW("resnet18", "resnet18", "ResNet-18, He et al. 2015", 0, 0,         \
+	    sl__zoo_resnet, 18, 0)                                             \
+	ROW("resnet34", "resnet34", "ResNet-34, He et al. 2015", 0, 0,         \
+	    sl__zoo_resnet, 34, 0)                                             \
+	ROW("resnet50", "resnet50", "ResNet-50 v1.5, He et al. 2015", 0, 0,    \
+	    sl__zoo_resnet, 50, 0)                                             \
+	ROW("resnet101", "resnet101", "ResNet-101 v1.5, He et al. 2015", 0, 0, \
+	    sl__zoo_resnet, 101, 0)                                            \
+	ROW("resnet152", "resnet152", "ResNet-152 v1.5, He et al. 2015", 0, 0, \
+	    sl__zoo_resnet, 152, 0)                                            \
+	ROW("mobilenetv2", "mobilenetv2", "MobileNetV2, Sandler et al. 2018",  \
+	    0, 0, sl__zoo_mobilenetv2, 0, 0)                                   \
+	ROW("efficientnet-b0", "efficientnet-b0",                              \
+	    "EfficientNet-B0, Tan and Le 2019", 0, 0, sl__zoo_efficientnet, 0, \
+	    0)                                                                 \
+	ROW("vit-b-16", "vit-b-16",                                            \
+	    "ViT-B/16, Dosovitskiy et al. 2020; 197 tokens", 0, 0,             \
+	    sl__zoo_vit, 0, 0)                                                 \
+	ROW("unet", "unet",                                                    \
+	    "U-Net, Ronneberger et al. 2015; padding 1, 3x224x224 in, 2 "      \
+	    "classes",                                                         \
+	    0, 0, sl__zoo_unet, 0, 0)                                          \
+	ROW("bert-base", "bert-base",                                          \
+	    "BERT base uncased, Devlin et al. 2018, with pooler", 0, 0,        \
+	    sl__zoo_bert, 0, 0)                                                \
+	ROW("gpt2", "gpt2", "GPT-2 small, Radford et al. 2019, tied head", 0,  \
+	    0, sl__zoo_gpt2, SL__ZOO_GPT2_SMALL, 0)                            \
+	ROW("gpt2-medium", "gpt2-medium", "GPT-2 medium, tied head", 0, 0,     \
+	    sl__zoo_gpt2, SL__ZOO_GPT2_MEDIUM, 0)                              \
+	ROW("gpt2-large", "gpt2-large", "GPT-2 large, tied head", 0, 0,        \
+	    sl__zoo_gpt2, SL__ZOO_GPT2_LARGE, 0)                               \
+	ROW("gpt2-xl", "gpt2-xl", "GPT-2 XL, tied head", 0, 0, sl__zoo_gpt2,   \
+	    SL__ZOO_GPT2_XL, 0)                                                \
+	ROW("llama-2-7b", "llama-2-7b", "Llama 2 7B, Touvron et al. 2023", 0,  \
+	    0, sl__zoo_llama, SL__ZOO_LLAMA_2_7B, 0)                           \
+	ROW("tinyllama", "tinyllama",                                          \
+	    "TinyLlama 1.1B, Zhang et al. 2024; 4 heads of keys for 32", 0, 0, \
+	    sl__zoo_llama, SL__ZOO_TINYLLAMA, 0)                               \
+	ROW("gpt2@kv", "gpt2@kv", "GPT-2 small, one token with KV cache", 0,   \
+	    0, sl__zoo_gpt2, SL__ZOO_GPT2_SMALL, 1)                            \
+	ROW("gpt2-medium@kv", "gpt2-medium@kv",                                \
+	    "GPT-2 medium, one token with KV cache", 0, 0, sl__zoo_gpt2,       \
+	    SL__ZOO_GPT2_MEDIUM, 1)                                            \
+	ROW("gpt2-large@kv", "gpt2-large@kv",                                  \
+	    "GPT-2 large, one token with KV cache", 0, 0, sl__zoo_gpt2,        \
+	    SL__ZOO_GPT2_LARGE, 1)                                             \
+	ROW("gpt2-xl@kv", "gpt2-xl@kv", "GPT-2 XL, one token with KV cache",   \
+	    0, 0, sl__zoo_gpt2, SL__ZOO_GPT2_XL, 1)                            \
+	ROW("llama-2-7b@kv", "llama-2-7b@kv",                                  \
+	    "Llama 2 7B, one token with KV cache", 0, 0, sl__zoo_llama,        \
+	    SL__ZOO_LLAMA_2_7B, 1)                                             \
+	ROW("tinyllama@kv", "tinyllama@kv",                                    \
+	    "TinyLlama, one token with KV cache", 0, 0, sl__zoo_llama,         \
+	    SL__ZOO_TINYLLAMA, 1)                                              \
+	ROW("lstm", "lstm",                                                    \
+	    "LSTM language model, Zaremba et al. 2014; their medium one: two " \
+	    "layers of 650, vocabulary 10,000",                                \
+	    0, 0, sl__zoo_lstm, 0, 0)
+
+static const struct sl_zoo_entry entries[] = {
+#define ROW(name, example, about, least, most, build, variant, step) \
+	{name, example, about},
+	ZOO_ROWS
+#undef ROW
+	{NULL, NULL, NULL}};
+
+static const struct recipe {
+	size_t n_least, n_most; /* sizes */
+	sl__zoo_function *build;
+	int variant, is_step;
+} recipes[] = {
+#define ROW(name, example, about, least, most, build, variant, step) \
+	{least, most, build, variant, step},
+	ZOO_ROWS
+#undef ROW
+};
+
+enum { N_ROWS = sizeof(recipes) / sizeof(recipes[0]) };
+
+const struct sl_zoo_entry *
+sl_zoo(void)
+{
+	return entries;
+}
+
+/* ------------------------------------------------------------------ names */
+
+/* Whether two names are the same, each as far as the first of 'ends'. */
+static int
+same_until(const char *a, const char *b, const char *ends)
+{
+	size_t n = strcspn(a, ends);
+
+	return n == strcspn(b, ends) && !strncmp(a, b, n);
+}
+
+int
+sl__zoo_is_name(const char *name)
+{
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (same_until(name, entries[i].name, ":@"))
+			return 1;
+	}
+	return 0;
+}
+
+/* How many letters must be added, removed or changed (Levenshtein 1965). */
+static unsigned
+distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+	unsigned row[NAME_MOST + 1];
+
+	for (size_t k = 0; k <= n_b; k++)
+		row[k] = (unsigned)k;
+	for (size_t i = 1; i <= n_a; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t k = 1; k <= n_b; k++) {
+			unsigned change = diagonal + (a[i - 1] != b[k - 1]);
+			unsigned least = row[k] < row[k - 1] ? row[k]
+							     : row[k - 1];
+
+			diagonal = row[k];
+			row[k] = least + 1 < change ? least + 1 : change;
+		}
+	}
+	return row[n_b];
+}
+
+/* How far a row's name is from what was typed; a beginning is near. */
+static unsigned
+distance_to_row(const char *name, size_t row)
+{
+	size_t n = strcspn(name, ":"), n_row = strcspn(entries[row].name, ":");
+
+	n = n < NAME_MOST ? n : NAME_MOST;
+	n_row = n_row < NAME_MOST ? n_row : NAME_MOST;
+	if (n >= 3 && n < n_row && !strncmp(name, entries[row].name, n))
+		return 1;
+	return distance(name, n, entries[row].name, n_row);
+}
+
+static enum sl_status
+fail_unknown(const char *name, struct sl_error *err)
+{
+	const char *near[N_NEAREST] = {"", "", ""};
+	unsigned best[N_NEAREST] = {99, 99, 99};
+
+	for (size_t i = 0; i < N_ROWS; i++) {
+		unsigned d = distance_to_row(name, i);
+		size_t at = N_NEAREST;
+
+		while (at && d < best[at - 1])
+			at--;
+		for (size_t k = N_NEAREST - 1; k > at; k--) {
+			best[k] = best[k - 1];
+			near[k] = near[k - 1];
+		}
+		if (at < N_NEAREST) {
+			best[at] = d;
+			near[at] = entries[i].name;
+		}
+	}
+	return sl__fail(err, SL_E_USAGE,
+			"there is no built-in model '%.100s'; the nearest are "
+			"%s, %s, %s ('sleuth zoo' lists them all)",
+			name, near[0], near[1], near[2]);
+}
+
+/* ------------------------------------------------------------------ sizes */
+
+static enum sl_status
+fail_sizes(const char *name, size_t row, const char *what, struct sl_error *err)
+{
+	return sl__fail(err, SL_E_USAGE, "'%.100s': %s; write %s, such as %s",
+			name, what, entries[row].name, entries[row].example);
+}
+
+/* One number up to a ',' or '-' (as the row's form has it) or the end. */
+static int
+read_size(const char **text, char separator, int64_t *size)
+{
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return 0;
+	*size = strtoll(*text, &end, 10);
+	if ((*end && *end != separator) || *size > size_most)
+		return 0;
+	if (*end && !end[1])
+		return 0; /* nothing after the last separator */
+	*text = *end ? end + 1 : end;
+	return 1;
+}
+
+static enum sl_status
+read_sizes(const char *name, size_t row, int64_t *sizes, size_t *n,
+	   struct sl_error *err)
+{
+	char separator = strchr(entries[row].example, ',') ? ',' : '-';
+	const char *text = strchr(name, ':');
+	char what[128];
+
+	*n = 0;
+	text = text ? text + 1 : "";
+	while (*text) {
+		if (*n == SIZES_MOST)
+			return fail_sizes(name, row, "too many sizes", err);
+		if (!read_size(&text, separator, &sizes[*n])) {
+			snprintf(what, sizeof(what), "'%.60s' is no size",
+				 text);
+			return fail_sizes(name, row, what, err);
+		}
+		/* Only a padding may be 0: the sixth of a convolution. */
+		if (!sizes[*n] && *n != 5)
+			return fail_sizes(name, row, "a size of 0", err);
+		++*n;
+	}
+	if (*n >= recipes[row].n_least && *n <= recipes[row].n_most)
+		return SL_OK;
+	snprintf(what, sizeof(what), "%zu sizes", *n);
+	return fail_sizes(name, row, *n ? what : "its sizes are missing", err);
+}
+
+static enum sl_status
+find_row(const char *name, size_t *row, struct sl_error *err)
+{
+	const char *at = strchr(name, '@');
+
+	for (size_t i = 0; i < N_ROWS; i++) {
+		if (!same_until(name, entries[i].name, ":"))
+			continue;
+		*row = i;
+		if (recipes[i].n_most || !strchr(name, ':'))
+			return SL_OK;
+		return sl__fail(err, SL_E_USAGE,
+				"'%.100s': %s takes no sizes in its name", name,
+				entries[i].name);
+	}
+	if (at && sl__zoo_is_name(name))
+		return sl__fail(err, SL_E_USAGE,
+				"'%.100s': there is no '%.40s' of this model; "
+				"'@kv', one token with a cache, is there for "
+				"gpt2, llama and their sizes",
+				name, at);
+	return fail_unknown(name, err);
+}
+
+/* ---------------------------------------------------------------- opening */
+
+enum sl_status
+sl__zoo_open(struct sl_graph **out, const char *name,
+	     const struct sl_graph_options *options, struct sl_error *err)
+{
+	struct sl__zoo_request request = {0};
+	int64_t sizes[SIZES_MOST];
+	struct sl_builder *b = NULL;
+	enum sl_status rc;
+	size_t row = 0;
+
+	*out = NULL;
+	rc = find_row(name, &row, err);
+	if (!rc)
+		rc = read_sizes(name, row, sizes, &request.n_sizes, err);
+	if (!rc)
+		rc = sl_builder_new(&b, name, options, err);
+	if (rc)
+		return rc;
+	request.sizes = sizes;
+	request.variant = recipes[row].variant;
+	request.is_step = recipes[row].is_step;
+	recipes[row].build(b, &request);
+	rc = sl_builder_finish(out, b, err);
+	if (!rc)
+		(*out)->source = "zoo";
+	sl_builder_free(b);
+	if (rc == SL_E_NOMEM)
+		return rc;
+	/* Sizes that do not go together came from the name. */
+	if (rc == SL_E_DATA) {
+		rc = SL_E_USAGE;
+		if (err)
+			err->status = rc;
+	}
+	return sl__within(err, rc, name);
+}

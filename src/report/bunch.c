@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bunch.c - layers that are alike, as one row of a table.
+ *
+ * A network is a few kinds of block many times over; a list of its largest
+ * layers would show one of them again and again.  So rows are sorted by
+ * kind, where every number in a name equals every other, and neighbours of
+ * one kind become one row.
+ */
+#include "bunch.h"
+#include "buf.h"
+#include "utf8.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+static const char DIGITS[] = "0123456789";
+
+uint64_t
+sl__layer_bytes(const struct sl_layer *layer)
+{
+	return layer->cost.weight_bytes + layer->cost.read_bytes +
+	       layer->cost.written_bytes;
+}
+
+static int
+is_digit(char c)
+{
+	return isdigit((unsigned char)c) != 0;
+}
+
+/* Like strcmp(), but any number equals any other. */
+static int
+compare_patterns(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		if (is_digit(*a) && is_digit(*b)) {
+			a += strspn(a, DIGITS) - 1;
+			b += strspn(b, DIGITS) - 1;
+		} else if (*a != *b) {
+			return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+		} else if (!*a) {
+			return 0;
+		}
+	}
+}
+
+static int
+compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int
+compare_costs(const struct sl_layer *a, const struct sl_layer *b)
+{
+	const uint64_t figures[][2] = {
+		{a->cost.macs, b->cost.macs},
+		{sl_cost_operations(&a->cost), sl_cost_operations(&b->cost)},
+		{sl__layer_bytes(a), sl__layer_bytes(b)},
+		{a->parameters, b->parameters},
+		{a->n_calls, b->n_calls},
+		{(uint64_t)a->cost.basis, (uint64_t)b->cost.basis},
+	};
+	int order = 0;
+
+	for (size_t k = 0; !order && k < sizeof(figures) / sizeof(*figures);
+	     k++)
+		order = compare_numbers(figures[k][0], figures[k][1]);
+	return order;
+}
+
+/* 0 for layers that are alike. */
+static int
+compare_kinds(const struct sl_layer *a, const struct sl_layer *b)
+{
+	int order = compare_patterns(a->name, b->name);
+
+	if (!order)
+		order = strcmp(a->type, b->type);
+	if (!order)
+		order = strcmp(a->output_shape ? a->output_shape : "",
+			       b->output_shape ? b->output_shape : "");
+	return order ? order : compare_costs(a, b);
+}
+
+/* By kind, and within it in the order they run. */
+static int
+compare_rows(const void *a, const void *b)
+{
+	const struct sl_layer *x = *(const struct sl_layer *const *)a;
+	const struct sl_layer *y = *(const struct sl_layer *const *)b;
+	int order = compare_kinds(x, y);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+/* Most work first. */
+static int
+compare_bunches(const void *a, const void *b)
+{
+	const struct sl__bunch *x = a, *y = b;
+	int order = compare_numbers(y->macs, x->macs);
+
+	if (!order)
+		order = compare_numbers(y->operations, x->operations);
+	if (!order)
+		order = compare_numbers(y->n_bytes, x->n_bytes);
+	if (order)
+		return order;
+	return x->rows[0] < y->rows[0] ? -1 : x->rows[0] > y->rows[0];
+}
+
+void
+sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b)
+{
+	into->n += b->n;
+	into->parameters += b->parameters;
+	into->macs += b->macs;
+	into->operations += b->operations;
+	into->n_bytes += b->n_bytes;
+	into->share += b->share;
+}
+
+static struct sl__bunch
+bunch_of_one(const struct sl_layer *const *row)
+{
+	const struct sl_layer *l = *row;
+	struct sl__bunch b = {
+		.rows = row,
+		.n = 1,
+		.parameters = l->parameters,
+		.macs = l->cost.macs,
+		.operations = sl_cost_operations(&l->cost),
+		.n_bytes = sl__layer_bytes(l),
+		.share = isnan(l->share) ? 0 : l->share,
+	};
+
+	return b;
+}
+
+struct sl__bunch *
+sl__bunches_of(struct sl__arena *arena, const struct sl_inspection *i,
+	       int is_whole, size_t *n)
+{
+	const struct sl_layer **rows =
+		sl__arena_array(arena, i->n_layers, sizeof(*rows));
+	struct sl__bunch *bunches =
+		sl__arena_array(arena, i->n_layers, sizeof(*bunches));
+
+	*n = 0;
+	if (!rows || !bunches)
+		return NULL;
+	for (size_t k = 0; k < i->n_layers; k++)
+		rows[k] = &i->layers[k];
+	if (!is_whole && i->n_layers)
+		qsort(rows, i->n_layers, sizeof(struct sl_layer *),
+		      compare_rows);
+	for (size_t k = 0; k < i->n_layers; k++) {
+		struct sl__bunch one = bunch_of_one(&rows[k]);
+
+		if (!is_whole && k && !compare_kinds(rows[k - 1], rows[k]))
+			sl__bunch_merge(&bunches[*n - 1], &one);
+		else
+			bunches[(*n)++] = one;
+	}
+	if (!is_whole && *n)
+		qsort(bunches, *n, sizeof(*bunches), compare_bunches);
+	return bunches;
+}
+
+/* The k-th number in a name that has so many. */
+static const char *
+number_in(const char *name, size_t k)
+{
+	for (;; k--) {
+		name += strcspn(name, DIGITS);
+		if (!k)
+			return name;
+		name += strspn(name, DIGITS);
+	}
+}
+
+/* The k-th number of the names: as it is, or from the least to the most. */
+static void
+add_number(struct sl_buf *label, const struct sl__bunch *b, size_t k)
+{
+	const char *first = number_in(b->rows[0]->name, k);
+	size_t n_digits = strspn(first, DIGITS);
+	unsigned long lo = ULONG_MAX, hi = 0;
+	int is_same = 1;
+
+	for (size_t r = 0; r < b->n; r++) {
+		const char *at = number_in(b->rows[r]->name, k);
+		unsigned long value = strtoul(at, NULL, 10);
+
+		is_same &= strspn(at, DIGITS) == n_digits &&
+			   strncmp(at, first, n_digits) == 0;
+		lo = value < lo ? value : lo;
+		hi = value > hi ? value : hi;
+	}
+	if (is_same)
+		sl__buf_add(label, first, n_digits);
+	else
+		sl__buf_format(label, "[%lu-%lu]", lo, hi);
+}
+
+static void
+add_label(struct sl_buf *label, const struct sl__bunch *b)
+{
+	const char *at = b->rows[0]->name;
+	size_t n_numbers = 0;
+
+	while (*at) {
+		size_t n = strcspn(at, DIGITS);
+
+		sl__buf_add(label, at, n);
+		at += n;
+		if (*at)
+			add_number(label, b, n_numbers++);
+		at += strspn(at, DIGITS);
+	}
+}
+
+/* Bytes of the word at 'part' up to a number in it; 0 where none begins. */
+static size_t
+word_bytes(const char *part)
+{
+	return isalpha((unsigned char)*part) ? strcspn(part, "./[0123456789")
+					     : 0;
+}
+
+/* Cuts words of 'label' to n_letters, but for the last one. */
+static void
+cut_words(char *label, size_t n_letters, size_t n_columns)
+{
+	char *part = label;
+
+	while (sl__utf8_width(label) > n_columns) {
+		size_t n = word_bytes(part);
+
+		if (!part[strcspn(part, "./")])
+			return;
+		if (n > n_letters)
+			memmove(part + n_letters, part + n,
+				strlen(part + n) + 1);
+		part += strcspn(part, "./") + 1;
+	}
+}
+
+const char *
+sl__name_short(struct sl__arena *arena, const char *name, size_t n_columns)
+{
+	char *label = sl__arena_string(arena, name);
+
+	if (label) {
+		cut_words(label, 3, n_columns);
+		cut_words(label, 1, n_columns);
+	}
+	return label;
+}
+
+const char *
+sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
+		size_t n_columns)
+{
+	struct sl_buf label = {0};
+	const char *text = NULL;
+
+	if (b->n == 1)
+		return sl__name_short(arena, b->rows[0]->name, n_columns);
+	add_label(&label, b);
+	if (!sl__buf_status(&label, NULL))
+		text = sl__name_short(arena, label.data ? label.data : "",
+				      n_columns);
+	sl_buf_release(&label);
+	return text;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bunch.h - layers that are alike, as one row of a table. */
+#ifndef SL_BUNCH_H
+#define SL_BUNCH_H
+
+#include "arena.h"
+
+/*
+ * Layers are alike when their names differ in numbers only, as those of the
+ * blocks of a transformer do, and type, shape and cost are the same.
+ *
+ * Invariants: n >= 1; rows are in the order they run; the figures are sums
+ * over them.
+ */
+struct sl__bunch {
+	const struct sl_layer *const *rows;
+	size_t n;
+	uint64_t parameters, macs, operations, n_bytes;
+	double share; /* of layers that have one */
+};
+
+/*
+ * Every layer in exactly one bunch, most work first; *n says how many.  Where
+ * 'is_whole', each layer is a bunch, in the order they run.  NULL when out
+ * of memory.
+ */
+struct sl__bunch *sl__bunches_of(struct sl__arena *arena,
+				 const struct sl_inspection *i, int is_whole,
+				 size_t *n);
+
+/* Adds the figures of 'b' and its layers to those of 'into'. */
+void sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b);
+
+/*
+ * "layer3.[1-5].conv2", or the name of a single layer, abbreviated to
+ * n_columns as below; NULL when out of memory.
+ */
+const char *sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
+			    size_t n_columns);
+
+/*
+ * A copy of 'name' in which words of its path are cut from the left, to three
+ * letters and then to one, until it takes no more than n_columns or only the
+ * last word is whole: "e.l.0.out.dense".  NULL when out of memory.
+ */
+const char *sl__name_short(struct sl__arena *arena, const char *name,
+			   size_t n_columns);
+
+/* Bytes that the calls of a layer read and write, weights included. */
+uint64_t sl__layer_bytes(const struct sl_layer *layer);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hardware_page.h - where a model could run, as part of other reports. */
+#ifndef SL_HARDWARE_PAGE_H
+#define SL_HARDWARE_PAGE_H
+
+#include "doc.h"
+#include "json.h"
+
+/* Bounds, room and, as far as asked, machines, money and training. */
+void sl__hardware_page(struct sl__doc *doc, const struct sl_hardware_report *r,
+		       int verbose);
+
+/* "hardware": [...] and what was asked. */
+void sl__hardware_json(struct sl__json *json,
+		       const struct sl_hardware_report *r);
+
+#endif

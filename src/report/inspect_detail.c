@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect_detail.c - what a user asks for beyond the first screen: why two
+ * tools disagree, every tensor stored, and what the weights look like.
+ */
+#include "histogram.h"
+#include "inspect_page.h"
+#include "unit.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+enum { DEFAULT_WEIGHTS = 12, N_BINS = 32 };
+
+static void
+add_amount(struct sl__doc *doc, enum sl__style style, int64_t amount)
+{
+	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
+	struct sl__text t;
+
+	sl__doc_cell(doc, style, "%s%s", amount < 0 ? "−" : "+",
+		     sl__count_text(&t, size));
+}
+
+static void
+add_total(struct sl__doc *doc, enum sl_convention c, uint64_t count)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl_convention_text(c));
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl__count_text(&t, count));
+}
+
+/* The items stand between the two totals that they lead from and to. */
+void
+sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	static const struct sl__column columns[] = {{"", 0, 0}, {"MACs", 1, 0}};
+
+	for (size_t k = 0; k < i->n_explanations; k++) {
+		const struct sl_explanation *e = &i->explanations[k];
+
+		sl__doc_heading(doc, "From %s to %s", sl_convention_text(e->a),
+				sl_convention_text(e->b));
+		sl__doc_table(doc, columns, 2);
+		add_total(doc, e->a, e->a_count);
+		for (size_t r = 0; r < e->n_rows; r++) {
+			sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+				     e->rows[r].text);
+			add_amount(doc, SL__STYLE_PLAIN, e->rows[r].amount);
+		}
+		if (!e->n_rows) {
+			sl__doc_cell(doc, SL__STYLE_DIM,
+				     "nothing but the unit differs");
+			sl__doc_cell(doc, SL__STYLE_DIM, "0");
+		}
+		add_total(doc, e->b, e->b_count);
+	}
+}
+
+static void
+add_dims(struct sl__doc *doc, const struct sl_parameter_row *row)
+{
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->rank ? "" : "scalar");
+	for (size_t d = 0; d < row->rank; d++)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%lld", d ? "x" : "",
+			     (long long)row->dims[d]);
+}
+
+void
+sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	static const struct sl__column columns[] = {
+		{"tensor", 0, 0},  {"role", 0, 0},     {"type", 0, 0},
+		{"shape", 0, 1},   {"elements", 1, 0}, {"bytes", 1, 2},
+		{"same as", 0, 4}, {"in file", 0, 3},
+	};
+	struct sl__text t;
+
+	if (!i->parameters.n_rows)
+		return;
+	sl__doc_heading(doc, "Tensors");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t k = 0; k < i->parameters.n_rows; k++) {
+		const struct sl_parameter_row *row = &i->parameters.rows[k];
+
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->name);
+		sl__doc_cell(doc,
+			     row->role == SL_ROLE_WEIGHT ? SL__STYLE_PLAIN
+							 : SL__STYLE_DIM,
+			     "%s", sl_role_text(row->role));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_dtype_text(row->dtype));
+		add_dims(doc, row);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__count_text(&t, row->n_elements));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&t, (double)row->n_bytes));
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     row->tied_to ? row->tied_to : "");
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     row->storage ? row->storage : "");
+	}
+}
+
+/* -------------------------------------------------------------- weights */
+
+static void
+add_shape_of(struct sl__doc *doc, const struct sl_weight_row *w)
+{
+	struct sl__histogram h = {.lo = w->min, .hi = w->max, .n_bins = N_BINS};
+	char line[3 * N_BINS + 1];
+
+	for (size_t b = 0; b < N_BINS; b++)
+		h.counts[b] = (size_t)w->histogram[b];
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s", sl__histogram_line(line, &h, 0));
+}
+
+static void
+add_share(struct sl__doc *doc, double share)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, share > 0.5 ? SL__STYLE_WARN : SL__STYLE_PLAIN, "%s",
+		     sl__percent_text(&t, share));
+}
+
+static void
+add_weight(struct sl__doc *doc, const struct sl_weight_row *w)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", w->name);
+	if (w->absent)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%s)", w->absent);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__count_text(&t, w->n_elements));
+	if (w->absent) {
+		for (int k = 0; k < 7; k++)
+			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		return;
+	}
+	add_shape_of(doc, w);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->mean);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->std);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->min);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->max);
+	add_share(doc, w->zero_share);
+	if (w->n_channels)
+		sl__doc_cell(doc,
+			     w->n_dead_channels ? SL__STYLE_WARN
+						: SL__STYLE_PLAIN,
+			     "%zu of %zu", w->n_dead_channels, w->n_channels);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	if (w->n_odd)
+		sl__doc_more(doc, SL__STYLE_BAD, ", %s NaN or infinite",
+			     sl__count_text(&t, w->n_odd));
+}
+
+/* One sentence over all of them. */
+static void
+add_weight_summary(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	double n = 0, n_zero = 0, n_small = 0;
+	size_t n_dead = 0, n_channels = 0;
+	struct sl__text a, b;
+
+	for (size_t k = 0; k < i->n_weights; k++) {
+		const struct sl_weight_row *w = &i->weights[k];
+
+		if (w->absent)
+			continue;
+		n += (double)w->n_elements;
+		n_zero += w->zero_share * (double)w->n_elements;
+		n_small += w->small_share * (double)w->n_elements;
+		n_dead += w->n_dead_channels;
+		n_channels += w->n_channels;
+	}
+	if (n > 0)
+		sl__doc_text(doc, SL__STYLE_PLAIN,
+			     "Of all weights %s are exactly 0 and %s below "
+			     "1/1000 of their tensor's largest; %zu of %zu "
+			     "channels are all 0.",
+			     sl__percent_text(&a, n_zero / n),
+			     sl__percent_text(&b, n_small / n), n_dead,
+			     n_channels);
+}
+
+void
+sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
+		    size_t n_top, int verbose)
+{
+	static const struct sl__column columns[] = {
+		{"weight", 0, 0}, {"elements", 1, 2}, {"min to max", 0, 4},
+		{"mean", 1, 1},   {"std", 1, 0},      {"min", 1, 3},
+		{"max", 1, 3},    {"zeros", 1, 0},    {"dead channels", 1, 0},
+	};
+	size_t n = n_top ? n_top : DEFAULT_WEIGHTS;
+
+	if (!i->n_weights)
+		return;
+	if ((verbose && !n_top) || n + 1 >= i->n_weights)
+		n = i->n_weights;
+	sl__doc_heading(doc, "Weights");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t k = 0; k < n; k++)
+		add_weight(doc, &i->weights[k]);
+	if (n < i->n_weights)
+		sl__doc_text(doc, SL__STYLE_DIM, "%zu more with -v.",
+			     i->n_weights - n);
+	add_weight_summary(doc, i);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect_memory.c - what a model needs to run and to be trained, and how
+ * its needs grow.
+ *
+ * Nothing here was run: live sets follow from the order of the nodes, and
+ * the activations of training are marked as the estimate they are.
+ */
+#include "bunch.h"
+#include "inspect_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	MAX_ALIVE = 3, /* values named on one screen */
+	NAME_COLUMNS = 24
+};
+
+/* A name that may be a long path; in full where 'verbose'. */
+static const char *
+short_name(struct sl__doc *doc, const char *name, int verbose)
+{
+	if (!verbose)
+		name = sl__name_short(&doc->arena, name, NAME_COLUMNS);
+	doc->failed |= !name;
+	return name ? name : "";
+}
+
+static void
+add_live_set(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
+{
+	size_t n = verbose || m->n_alive <= MAX_ALIVE + 1 ? m->n_alive
+							  : MAX_ALIVE;
+	double rest = (double)m->live_bytes;
+	struct sl__text t;
+
+	sl__doc_pair(doc, "live at peak", SL__STYLE_PLAIN, "%s",
+		     sl__bytes_text(&t, (double)m->live_bytes));
+	if (m->peak_layer)
+		sl__doc_more(doc, SL__STYLE_DIM, " at %s",
+			     short_name(doc, m->peak_layer, verbose));
+	for (size_t k = 0; k < n; k++) {
+		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %s", k ? ", " : ": ",
+			     short_name(doc, m->alive[k].name, verbose),
+			     sl__bytes_text(&t, (double)m->alive[k].n_bytes));
+		rest -= (double)m->alive[k].n_bytes;
+	}
+	if (n && rest > 0)
+		sl__doc_more(doc, SL__STYLE_DIM, ", others %s",
+			     sl__bytes_text(&t, rest));
+}
+
+static void
+add_cache(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
+{
+	struct sl__text a, b;
+
+	if (m->kv_bytes_per_token.absent) {
+		if (verbose)
+			sl__doc_pair(doc, "KV cache", SL__STYLE_DIM, "%s",
+				     m->kv_bytes_per_token.absent);
+		return;
+	}
+	sl__doc_pair(doc, "KV cache", SL__STYLE_PLAIN, "%s B per token",
+		     sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
+	if (m->n_attentions)
+		sl__doc_more(doc, SL__STYLE_DIM, " in %zu layers",
+			     m->n_attentions);
+	if (!m->kv_bytes.absent)
+		sl__doc_more(doc, SL__STYLE_DIM, ", %s at these sizes",
+			     sl__bytes_text(&b, m->kv_bytes.value));
+}
+
+void
+sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
+		   int verbose)
+{
+	const struct sl_live_set *m = &i->memory;
+	struct sl__text a, b, c;
+
+	sl__doc_heading(doc, "Memory to run");
+	sl__doc_pair(doc, "all", SL__STYLE_STRONG, "%s",
+		     sl__bytes_text(&a, (double)m->parameter_bytes +
+						(double)m->live_bytes));
+	sl__doc_more(doc, SL__STYLE_PLAIN,
+		     ": parameters %s + largest live set %s",
+		     sl__bytes_text(&a, (double)m->parameter_bytes),
+		     sl__bytes_text(&b, (double)m->live_bytes));
+	sl__doc_more(doc, SL__STYLE_DIM, " (%s if nothing is freed)",
+		     sl__bytes_text(&c, (double)m->activation_bytes));
+	add_live_set(doc, m, verbose);
+	add_cache(doc, m, verbose);
+}
+
+/* Whether two optimizers need the same: they share a row. */
+static int
+is_same(const struct sl_training *t, int a, int b)
+{
+	return t->optimizer_bytes[a] == t->optimizer_bytes[b] &&
+	       t->total_bytes[a] == t->total_bytes[b];
+}
+
+static void
+add_optimizers(struct sl__doc *doc, const struct sl_training *t)
+{
+	struct sl__text text;
+
+	for (int k = SL_OPTIMIZER_SGD; k < SL_N_OPTIMIZERS; k++) {
+		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
+			continue;
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_optimizer_text((enum sl_optimizer)k));
+		for (int j = k + 1; j < SL_N_OPTIMIZERS && is_same(t, k, j);
+		     j++)
+			sl__doc_more(doc, SL__STYLE_PLAIN, ", %s",
+				     sl_optimizer_text((enum sl_optimizer)j));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&text, (double)t->parameter_bytes));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&text, (double)t->gradient_bytes));
+		sl__doc_cell(
+			doc, SL__STYLE_PLAIN, "%s",
+			sl__bytes_text(&text, (double)t->optimizer_bytes[k]));
+		sl__doc_cell(
+			doc, SL__STYLE_PLAIN, "%s",
+			sl__bytes_text(&text, (double)t->activation_bytes));
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+			     sl__bytes_text(&text, (double)t->total_bytes[k]));
+	}
+}
+
+void
+sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	static const struct sl__column columns[] = {
+		{"optimizer", 0, 0},    {"parameters", 1, 0},
+		{"gradients", 1, 1},    {"state", 1, 0},
+		{"~activations", 1, 2}, {"at most at once", 1, 0},
+	};
+	const struct sl_training *t = &i->training;
+	struct sl__text a, b, c;
+
+	if (!t->gradient_bytes)
+		return; /* nothing to train */
+	sl__doc_heading(doc, "Memory to train");
+	sl__doc_more(doc, SL__STYLE_DIM, "  activations (~) are estimated");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	add_optimizers(doc, t);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "Peaks with Adam: forward %s, backward %s, update %s.",
+		     sl__bytes_text(&a, (double)t->forward_peak_bytes),
+		     sl__bytes_text(&b, (double)t->backward_peak_bytes),
+		     sl__bytes_text(&c, (double)t->update_peak_bytes));
+	if (t->forward_flops)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     " A step is %sFLOPs: backward is %.4g × forward.",
+			     sl__scaled_text(&a, (double)t->total_flops),
+			     t->backward_to_forward);
+}
+
+/* --------------------------------------------------------------- growth */
+
+static int
+is_memory(const struct sl_growth *g)
+{
+	return strstr(g->figure, "flops") == NULL;
+}
+
+/*
+ * One term of a polynomial in n, unless it is 0 or, for those that do not
+ * lead, lost among the others here; *n_terms counts them.
+ */
+static void
+add_term(struct sl__doc *doc, const struct sl_growth *g, int power,
+	 size_t *n_terms)
+{
+	static const char *const powers[] = {"", " n", " n²"};
+	const double factors[] = {g->constant, g->linear, g->quadratic};
+	double n = (double)g->at, factor = factors[power];
+	double here = g->constant + (g->linear + g->quadratic * n) * n;
+	double term = factor * pow(n, power);
+	const char *sign = factor < 0 ? (*n_terms ? " − " : "−")
+				      : (*n_terms ? " + " : "");
+	struct sl__text t;
+
+	if (!(fabs(factor) > 0) ||
+	    (power < g->final_exponent && fabs(term) < 5e-4 * fabs(here)))
+		return;
+	if (is_memory(g))
+		sl__bytes_text(&t, fabs(factor));
+	else
+		sl__scaled_text(&t, fabs(factor));
+	if (t.s[strlen(t.s) - 1] == ' ') /* no prefix */
+		t.s[strlen(t.s) - 1] = '\0';
+	sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s%s", sign, t.s, powers[power]);
+	(*n_terms)++;
+}
+
+static void
+add_formula(struct sl__doc *doc, const struct sl_growth *g)
+{
+	size_t n_terms = 0;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	if (!g->is_polynomial) {
+		sl__doc_more(doc, SL__STYLE_DIM, "no polynomial");
+		return;
+	}
+	for (int power = 0; power <= 2; power++)
+		add_term(doc, g, power, &n_terms);
+	if (!n_terms)
+		sl__doc_more(doc, SL__STYLE_DIM, "0");
+}
+
+static const char *
+figure_text(const char *figure)
+{
+	static const char *const names[][2] = {
+		{"flops", "FLOPs"},
+		{"attention flops", "attention FLOPs"},
+		{"kv cache", "KV cache"}};
+
+	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		if (!strcmp(figure, names[k][0]))
+			return names[k][1];
+	}
+	return figure;
+}
+
+/* On one screen: what grows with the batch as everything does is left out. */
+static int
+is_shown(const struct sl_growth *g, int verbose)
+{
+	return verbose || g->absent || strcmp(g->axis, "batch") != 0 ||
+	       !strcmp(g->figure, "flops") || g->final_exponent > 1.5 ||
+	       strstr(g->figure, "memory");
+}
+
+static void
+add_growth_row(struct sl__doc *doc, const struct sl_growth *g)
+{
+	static const char *const limits[] = {"constant", "n", "n²"};
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld", g->axis,
+		     (long long)g->at);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", figure_text(g->figure));
+	if (g->absent) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", g->absent);
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		return;
+	}
+	add_formula(doc, g);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
+	if (!g->is_polynomial)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->final_exponent);
+	else
+		sl__doc_cell(doc,
+			     g->final_exponent > 1.5 ? SL__STYLE_WARN
+						     : SL__STYLE_PLAIN,
+			     "%s",
+			     limits[g->final_exponent > 1.5   ? 2
+				    : g->final_exponent > 0.5 ? 1
+							      : 0]);
+}
+
+void
+sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
+		   int verbose)
+{
+	static const struct sl__column columns[] = {
+		{"n", 0, 0},    {"figure", 0, 0},  {"formula", 0, 1},
+		{"here", 1, 0}, {"large n", 1, 0},
+	};
+
+	if (!i->n_growth)
+		return;
+	sl__doc_heading(doc, "How it grows");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t k = 0; k < i->n_growth; k++) {
+		if (is_shown(&i->growth[k], verbose))
+			add_growth_row(doc, &i->growth[k]);
+	}
+}
+
+const struct sl_growth *
+sl__growth_find(const struct sl_inspection *i, const char *axis,
+		const char *figure)
+{
+	for (size_t k = 0; k < i->n_growth; k++) {
+		const struct sl_growth *g = &i->growth[k];
+
+		if (!strcmp(g->axis, axis) && !strcmp(g->figure, figure) &&
+		    !g->absent)
+			return g;
+	}
+	return NULL;
+}

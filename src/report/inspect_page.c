@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect_page.c - one model on one screen: what it is, holds and computes,
+ * where that is, and what it needs.
+ *
+ * Counts that people compare digit by digit (parameters, MACs) are exact;
+ * everything else is scaled.  'verbose' shows every layer and every tensor.
+ */
+#include "inspect_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { MAX_PORTS = 3 }; /* inputs and outputs named on one screen */
+
+/* "a 1x3 f32, b 2 i64, and 24 more": ports are separated by ", ". */
+static void
+add_ports(struct sl__doc *doc, const char *key, const char *ports, int verbose)
+{
+	const char *at = ports;
+	size_t n = 0, n_more = 0;
+
+	if (!*ports)
+		return;
+	while (*at && n < MAX_PORTS) {
+		const char *comma = strstr(at, ", ");
+
+		n++;
+		at = comma ? comma + 2 : at + strlen(at);
+	}
+	for (const char *p = at; *p; n_more++) {
+		const char *comma = strstr(p, ", ");
+
+		p = comma ? comma + 2 : p + strlen(p);
+	}
+	if (verbose || n_more < 2) {
+		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", ports);
+		return;
+	}
+	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%.*s", (int)(at - ports - 2),
+		     ports);
+	sl__doc_more(doc, SL__STYLE_DIM, " and %zu more", n_more);
+}
+
+static void
+add_role(struct sl__doc *doc, uint64_t n, const char *role)
+{
+	struct sl__text t;
+
+	if (n)
+		sl__doc_more(doc, SL__STYLE_DIM, " + %s %s",
+			     sl__count_text(&t, n), role);
+}
+
+static void
+add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
+{
+	struct sl__text t;
+
+	sl__doc_pair(doc, "parameters", SL__STYLE_STRONG, "%s",
+		     sl__count_text(&t, p->trainable));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " trainable");
+	add_role(doc, p->statistics, "statistics");
+	add_role(doc, p->constants, "constants");
+	add_role(doc, p->tied, "in tied copies");
+	if (p->folding)
+		sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", p->folding);
+	sl__doc_pair(doc, "stored", SL__STYLE_PLAIN, "%s",
+		     sl__bytes_text(&t, (double)p->n_bytes));
+	for (size_t k = 0; k < p->n_dtypes; k++) {
+		const struct sl_dtype_total *d = &p->by_dtype[k];
+
+		sl__doc_more(doc, SL__STYLE_DIM, "%s%s", k ? ", " : ": ",
+			     sl_dtype_text(d->dtype));
+		if (p->n_dtypes > 1)
+			sl__doc_more(doc, SL__STYLE_DIM, " %s",
+				     sl__bytes_text(&t, (double)d->n_bytes));
+	}
+}
+
+static void
+add_compute(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	int is_open = i->coverage.unknown.n_nodes > 0;
+	struct sl__text a, b;
+
+	sl__doc_pair(doc, "compute", is_open ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+		     "%s", is_open ? "at least " : "");
+	sl__doc_more(doc, SL__STYLE_STRONG, "%sFLOPs",
+		     sl__scaled_text(&a, (double)i->flops));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " = 2 × %s MACs",
+		     sl__count_text(&b, i->cost.macs));
+	if (i->batch > 1)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; per sample %sFLOPs",
+			     sl__scaled_text(&a, (double)i->flops_per_sample));
+}
+
+static void
+add_convention(struct sl__doc *doc, const struct sl_inspection *i,
+	       enum sl_convention c, const char *name)
+{
+	struct sl__text t;
+
+	sl__doc_more(doc, SL__STYLE_DIM, "%s ", name);
+	sl__doc_more(doc, SL__STYLE_PLAIN, "%s",
+		     sl__count_text(&t, i->conventions[c]));
+}
+
+/* Every tool's figure in full, as people compare them, and its unit. */
+static void
+add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "%s", "");
+	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
+	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
+	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
+	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
+	add_convention(doc, i, SL_CONVENTION_ALL, ", all operations");
+	sl__doc_more(doc, SL__STYLE_DIM, " FLOPs");
+	if (i->conventions[SL_CONVENTION_CORE_CAUSAL] ==
+	    i->conventions[SL_CONVENTION_CORE])
+		return;
+	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL,
+		       "causal attention halved");
+	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
+}
+
+static void
+add_traffic(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	struct sl__text a, b, c, d;
+
+	sl__doc_pair(doc, "traffic", SL__STYLE_PLAIN, "%s",
+		     sl__bytes_text(&a, (double)i->n_bytes));
+	sl__doc_more(doc, SL__STYLE_DIM, ": weights %s, read %s, written %s",
+		     sl__bytes_text(&b, (double)i->cost.weight_bytes),
+		     sl__bytes_text(&c, (double)i->cost.read_bytes),
+		     sl__bytes_text(&d, (double)i->cost.written_bytes));
+	if (isfinite(i->intensity))
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; %.3g operations per byte",
+			     i->intensity);
+}
+
+static void
+add_side(struct sl__doc *doc, const struct sl_ledger_side *side,
+	 const struct sl_inspection *i, const char *what)
+{
+	double n_bytes = (double)i->coverage.counted.n_bytes +
+			 (double)i->coverage.estimated.n_bytes +
+			 (double)i->coverage.unknown.n_bytes;
+	struct sl__text t;
+
+	if (!side->n_nodes)
+		return;
+	sl__doc_more(doc, SL__STYLE_WARN, ", %s %s",
+		     sl__count_text(&t, side->n_nodes), what);
+	if (n_bytes > 0)
+		sl__doc_more(
+			doc, SL__STYLE_DIM, " (%s of the bytes)",
+			sl__percent_text(&t, (double)side->n_bytes / n_bytes));
+}
+
+static void
+add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	const struct sl_coverage *c = &i->coverage;
+	struct sl__text t;
+
+	if (!c->estimated.n_nodes && !c->unknown.n_nodes) {
+		sl__doc_pair(doc, "coverage", SL__STYLE_GOOD,
+			     "all %s nodes counted",
+			     sl__count_text(&t, c->counted.n_nodes));
+	} else {
+		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN,
+			     "%s nodes counted",
+			     sl__count_text(&t, c->counted.n_nodes));
+		add_side(doc, &c->estimated, i, "estimated");
+		add_side(doc, &c->unknown, i, "unknown");
+	}
+	for (size_t k = 0; k < c->n_names; k++)
+		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", c->names[k]);
+	for (size_t k = 0; k < i->n_unresolved; k++)
+		sl__doc_pair(doc, k ? "" : "not inferred", SL__STYLE_WARN, "%s",
+			     i->unresolved[k]);
+}
+
+/* The types that compute, in one line; --by type has the table. */
+static void
+add_types(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	size_t n_shown = 0;
+
+	for (size_t k = 0; k < i->n_types && n_shown < 4; k++) {
+		const struct sl_layer_group *g = &i->by_type[k];
+
+		if (!(g->share >= 0.0005)) /* shown as 0.0 % */
+			break;
+		if (!n_shown)
+			sl__doc_pair(doc, "spent in", SL__STYLE_PLAIN, "%s",
+				     "");
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %.1f %%",
+			     n_shown ? ", " : "", g->name, 100 * g->share);
+		sl__doc_more(doc, SL__STYLE_DIM, " (%zu)", g->n_layers);
+		n_shown++;
+	}
+}
+
+static void
+add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
+{
+	struct sl__text t;
+
+	sl__doc_heading(doc, "%s", i->name);
+	sl__doc_more(doc, SL__STYLE_DIM, "  ");
+	if (i->source && strcmp(i->source, i->name) != 0)
+		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->source);
+	if (i->opset)
+		sl__doc_more(doc, SL__STYLE_DIM, "opset %d, ", i->opset);
+	sl__doc_more(doc, SL__STYLE_DIM, "%s nodes",
+		     sl__count_text(&t, i->n_nodes));
+	if (i->producer && *i->producer && strcmp(i->producer, "sleuth") != 0)
+		sl__doc_more(doc, SL__STYLE_DIM, ", by %s", i->producer);
+	add_ports(doc, "input", i->inputs, verbose);
+	add_ports(doc, "output", i->outputs, verbose);
+	if (i->sizes && *i->sizes)
+		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", i->sizes);
+	add_parameters(doc, &i->parameters);
+	add_compute(doc, i);
+	add_conventions(doc, i);
+	add_traffic(doc, i);
+	add_types(doc, i);
+	add_coverage(doc, i);
+}
+
+void
+sl__inspect_page(struct sl__doc *doc, const void *result,
+		 const struct sl_render_options *how)
+{
+	const struct sl__inspect_result *r = result;
+	const struct sl_inspect_view *view = &r->view;
+	const struct sl_inspection *i = r->models[0];
+
+	if (r->n_models > 1) {
+		sl__inspect_side(doc, r->models, r->n_models);
+		for (size_t k = 0; how->verbose && k < r->n_models; k++) {
+			add_identity(doc, r->models[k], 0);
+			sl__inspect_layers(doc, r->models[k], view, how);
+		}
+		return;
+	}
+	add_identity(doc, i, how->verbose);
+	sl__inspect_explanations(doc, i);
+	sl__inspect_layers(doc, i, view, how);
+	sl__inspect_memory(doc, i, how->verbose);
+	sl__inspect_training(doc, i);
+	sl__inspect_growth(doc, i, how->verbose);
+	if (how->verbose)
+		sl__inspect_tensors(doc, i);
+	sl__inspect_weights(doc, i, view->n_top, how->verbose);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inspect_page.h - the formats of a report on models that were inspected. */
+#ifndef SL_INSPECT_PAGE_H
+#define SL_INSPECT_PAGE_H
+
+#include "doc.h"
+#include "json.h"
+
+/* What sl_inspection_render() was given. */
+struct sl__inspect_result {
+	const struct sl_inspection *const *models;
+	size_t n_models; /* at least 1 */
+	struct sl_inspect_view view;
+};
+
+/* The functions of a struct sl__renderer; 'result' is the struct above. */
+void sl__inspect_page(struct sl__doc *doc, const void *result,
+		      const struct sl_render_options *how);
+void sl__inspect_json(struct sl__json *json, const void *result);
+
+/* One line for each layer. */
+void sl__inspect_csv(struct sl_buf *out, const void *result);
+
+/*
+ * Parts of the page of one model.  Each leaves out what there is nothing to
+ * say about, its heading included.
+ */
+void sl__inspect_layers(struct sl__doc *doc, const struct sl_inspection *i,
+			const struct sl_inspect_view *view,
+			const struct sl_render_options *how);
+void sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
+			int verbose);
+void sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i);
+void sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
+			int verbose);
+void sl__inspect_explanations(struct sl__doc *doc,
+			      const struct sl_inspection *i);
+void sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i);
+void sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
+			 size_t n_top, int verbose);
+
+/* Several models in one table, and a sentence on each. */
+void sl__inspect_side(struct sl__doc *doc,
+		      const struct sl_inspection *const *models, size_t n);
+
+/* The growth of that figure along that axis, or NULL. */
+const struct sl_growth *sl__growth_find(const struct sl_inspection *i,
+					const char *axis, const char *figure);
+
+#endif

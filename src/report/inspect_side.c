@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect_side.c - several models side by side.
+ *
+ * What tells architectures apart is how often a parameter is used: once a
+ * sample in a multilayer perceptron, once a position in a convolution, once
+ * a token in a transformer.  So that is a column beside the sizes.
+ */
+#include "inspect_page.h"
+#include "unit.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+static void
+add_exponent(struct sl__doc *doc, const struct sl_inspection *i,
+	     const char *axis)
+{
+	const struct sl_growth *g = sl__growth_find(i, axis, "flops");
+
+	if (!g)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (fabs(g->exponent - g->final_exponent) < 0.005)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.0f", g->exponent);
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
+}
+
+/* MACs of one sample for each trainable parameter; NaN without any. */
+static double
+uses_of(const struct sl_inspection *i)
+{
+	double n = (double)i->parameters.trainable;
+
+	return n > 0 ? (double)i->flops_per_sample / 2 / n : (double)NAN;
+}
+
+static void
+add_model(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	double needs = (double)i->memory.parameter_bytes +
+		       (double)i->memory.live_bytes;
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", i->name);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__count_text(&t, i->parameters.trainable));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__scaled_text(&t, (double)i->flops_per_sample));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__scaled_text(&t, uses_of(i)));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__bytes_text(&t, (double)i->n_bytes));
+	if (isfinite(i->intensity))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", i->intensity);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, needs));
+	add_exponent(doc, i, "batch");
+	add_exponent(doc, i, "seq");
+	if (i->n_types)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f %%",
+			     i->by_type[0].name, 100 * i->by_type[0].share);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+}
+
+/* What kind of model the figures describe, in one sentence. */
+static void
+add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	double uses = uses_of(i), needs, weights;
+	const struct sl_growth *seq = sl__growth_find(i, "seq", "flops");
+	struct sl__text t, u;
+
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s", i->name);
+	sl__doc_more(doc, SL__STYLE_PLAIN, ": ");
+	if (i->n_types && i->by_type[0].share > 0)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%.1f %% %s; ",
+			     100 * i->by_type[0].share, i->by_type[0].name);
+	if (!isfinite(uses))
+		sl__doc_more(doc, SL__STYLE_PLAIN, "holds no parameters");
+	else if (uses < 1.5)
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     "each parameter is used about once a sample, so "
+			     "at batch 1 reading them is most of the work");
+	else
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     "each parameter is used %s times a sample",
+			     sl__count_text(&t, (uint64_t)(uses + 0.5)));
+	needs = (double)i->memory.parameter_bytes +
+		(double)i->memory.live_bytes;
+	weights = (double)i->memory.parameter_bytes;
+	if (needs > 0)
+		sl__doc_more(
+			doc, SL__STYLE_PLAIN, "; %s of the memory to run is %s",
+			sl__percent_text(&u, fmax(weights, needs - weights) /
+						     needs),
+			2 * weights >= needs ? "weights" : "activations");
+	if (seq && seq->final_exponent > 1.5)
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     "; FLOPs grow as n^%.2f with the sequence at %lld "
+			     "and as n² when it is long",
+			     seq->exponent, (long long)seq->at);
+	if (i->coverage.unknown.n_nodes)
+		sl__doc_more(doc, SL__STYLE_WARN,
+			     "; %s nodes of unknown cost: figures are lower "
+			     "bounds",
+			     sl__count_text(&t, i->coverage.unknown.n_nodes));
+	sl__doc_more(doc, SL__STYLE_PLAIN, ".");
+}
+
+void
+sl__inspect_side(struct sl__doc *doc, const struct sl_inspection *const *models,
+		 size_t n)
+{
+	static const struct sl__column columns[] = {
+		{"model", 0, 0},  {"parameters", 1, 0}, {"FLOPs", 1, 0},
+		{"uses", 1, 5},   {"traffic", 1, 4},    {"op/B", 1, 2},
+		{"memory", 1, 0}, {"by batch", 1, 3},   {"by seq", 1, 1},
+		{"mostly", 0, 6},
+	};
+
+	sl__doc_heading(doc, "%zu models", n);
+	sl__doc_more(doc, SL__STYLE_DIM, "  FLOPs and uses per sample");
+	if (models[0]->batch > 1)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "; traffic and memory of batch %lld",
+			     (long long)models[0]->batch);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t k = 0; k < n; k++)
+		add_model(doc, models[k]);
+	sl__doc_gap(doc);
+	for (size_t k = 0; k < n; k++)
+		add_sentence(doc, models[k]);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Binding sizes: what each option binds, which wins, that contradictions and
+ * free dimensions are refused with the option that would help; and symbolic
+ * arithmetic on sizes.
+ */
+#include "assembly.h"
+#include "harness.h"
+#include "shapes.h"
+
+static void
+add_input(struct sl_graph *g, const char *name, enum sl_dtype dtype,
+	  const int64_t *dims, int rank)
+{
+	uint32_t ids[4];
+	size_t n = g->blocks[0].n_inputs;
+
+	memcpy(ids, g->blocks[0].inputs, n * sizeof(*ids));
+	assert_int_equal(sl__graph_add_value(g, &ids[n], name, 0, NULL), 0);
+	g->values[ids[n]].kind = SL_VALUE_INPUT;
+	g->values[ids[n]].declared = (struct sl__type){.kind = SL__TYPE_TENSOR,
+						       .dtype = dtype,
+						       .rank = rank,
+						       .dims = dims};
+	assert_int_equal(sl__graph_set_inputs(g, 0, ids, n + 1, NULL), 0);
+}
+
+static int64_t dims[3]; /* batch, seq, 8 */
+
+/* ids[batch, seq] of integers and x[batch, seq, 8]. */
+static struct sl_graph *
+text_model(const char *batch, const char *seq)
+{
+	struct sl_graph *g;
+	uint32_t none = 0;
+
+	assert_int_equal(sl__graph_new(&g, NULL, NULL), 0);
+	assert_int_equal(sl__graph_set_inputs(g, 0, &none, 0, NULL), 0);
+	assert_int_equal(sl__graph_symbol(g, &dims[0], batch, NULL), 0);
+	assert_int_equal(sl__graph_symbol(g, &dims[1], seq, NULL), 0);
+	dims[2] = 8;
+	add_input(g, "ids", SL_DTYPE_I64, dims, 2);
+	add_input(g, "x", SL_DTYPE_F32, dims, 3);
+	assert_int_equal(sl__graph_freeze(g, NULL), 0);
+	return g;
+}
+
+static void
+check(const struct sl_graph *g, const struct sl_sizes *sizes, const char *text)
+{
+	struct sl__shapes_options how = {.sizes = sizes};
+	struct sl_error err = {0};
+	struct sl__shapes *s;
+
+	if (sl__shapes_new(&s, g, &how, &err)) {
+		assert_int_equal(err.status, SL_E_DATA);
+		if (!strstr(err.text, text))
+			fail_msg("'%s' does not say '%s'", err.text, text);
+		return;
+	}
+	assert_string_equal(sl__type_text(s, &s->types[1]), text);
+	sl__shapes_free(s);
+}
+
+static void
+test_what_each_option_binds(void **state)
+{
+	struct sl_graph *g = text_model("N", "len");
+	const struct sl_dim_size len = {"len", 5}, wrong = {"width", 5};
+	const int64_t shape[] = {2, 7, 8};
+	const struct sl_input_shape x = {"x", shape, 3}, flat = {"x", shape, 2},
+				    ghost = {"y", shape, 3};
+
+	(void)state;
+	check(g, &(struct sl_sizes){.seq = 9}, "1x9x8");
+	check(g, &(struct sl_sizes){.batch = 4, .seq = 9}, "4x9x8");
+	check(g, &(struct sl_sizes){.dims = &len, .n_dims = 1}, "1x5x8");
+	check(g, &(struct sl_sizes){.shapes = &x, .n_shapes = 1}, "2x7x8");
+	check(g, NULL, "dimension 1 of input 'ids' is free ('len'): add --dim");
+	check(g, &(struct sl_sizes){.dims = &wrong, .n_dims = 1},
+	      "no such dimension; it has 'N', 'len'");
+	check(g, &(struct sl_sizes){.shapes = &ghost, .n_shapes = 1},
+	      "no such input; it has 'ids' (Nxlen), 'x' (Nxlenx8)");
+	check(g, &(struct sl_sizes){.shapes = &flat, .n_shapes = 1},
+	      "has 3 dimensions (Nxlenx8), 2 were given");
+	check(g, &(struct sl_sizes){.past = 3}, "--past: no dimension");
+	sl_graph_free(g);
+}
+
+static void
+test_contradictions(void **state)
+{
+	struct sl_graph *g = text_model("batch", "seq");
+	const int64_t shape[] = {2, 7, 9}, fine[] = {2, 7, 8};
+	const struct sl_input_shape x = {"x", shape, 3}, y = {"x", fine, 3};
+
+	(void)state;
+	check(g, &(struct sl_sizes){.shapes = &x, .n_shapes = 1},
+	      "fixes dimension 2 of 'x' at 8, not 9");
+	check(g, &(struct sl_sizes){.shapes = &y, .n_shapes = 1, .batch = 3},
+	      "--batch: 'batch' is 2 already");
+	sl_graph_free(g);
+}
+
+static void
+test_usual_sizes(void **state)
+{
+	struct sl_graph *g = text_model("batch", "seq");
+
+	(void)state;
+	g->symbols[1].usual = 128;
+	check(g, NULL, "1x128x8");
+	check(g, &(struct sl_sizes){.seq = 3}, "1x3x8");
+	sl_graph_free(g);
+}
+
+static void
+test_sizes_kept_free(void **state)
+{
+	struct sl__shapes_options how = {.free_sizes = SL__FREE_KEPT};
+	struct sl_graph *g = text_model("batch", "seq");
+	struct sl__shapes *s;
+	int64_t a, b;
+
+	(void)state;
+	assert_int_equal(sl__shapes_new(&s, g, &how, NULL), 0);
+	assert_string_equal(sl__type_text(s, &s->types[1]), "batchxseqx8");
+	a = sl__size_mul(s, dims[0], dims[1]);
+	b = sl__size_mul(s, dims[0], dims[1]);
+	assert_true(sl__is_symbol(a));
+	assert_true(a == b);
+	assert_string_equal(sl__size_name(s, a), "(batch*seq)");
+	assert_true(sl__size_sub(s, a, b) == 0);
+	assert_true(sl__size_div(s, a, b) == 1);
+	assert_true(sl__size_mul(s, dims[0], 1) == dims[0]);
+	assert_true(sl__size_mul(s, dims[0], 0) == 0);
+	assert_true(sl__size_add(s, 0, dims[1]) == dims[1]);
+	assert_true(sl__size_mul(s, 6, 7) == 42);
+	assert_true(sl__size_div(s, -7, 2) == -4); /* floor */
+	assert_true(sl__size_mul(s, INT64_MAX, 2) == -1);
+	assert_true(sl__size_div(s, 1, 0) == -1);
+	sl__shapes_free(s);
+	sl_graph_free(g);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_each_option_binds),
+		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_usual_sizes),
+		cmocka_unit_test(test_sizes_kept_free),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

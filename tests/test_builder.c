@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_builder.c - models assembled in C: layers become the nodes and shapes
+ * they should, names are paths and unique, sizes known by name stay so, and a
+ * failed allocation leaks nothing.
+ */
+#include "built.h"
+#include "cost.h"
+#include "counting.h"
+
+static int
+has_value(const struct sl_graph *graph, const char *name)
+{
+	for (size_t i = 0; i < sl_graph_n_values(graph); i++) {
+		if (!strcmp(sl_graph_value_name(graph, i), name))
+			return 1;
+	}
+	return 0;
+}
+
+static void
+layers_give_their_shapes(void **state)
+{
+	struct sl_builder *b = new_builder();
+	const struct sl_conv2d conv = {
+		.out_channels = 8, .stride = 2, .padding = 1, .has_bias = 1};
+	int x = image(b);
+
+	(void)state;
+	x = sl_builder_conv2d(b, x, &conv);
+	assert_shape(b, x, "batchx8x8x8");
+	x = sl_builder_batch_norm(b, x);
+	assert_shape(b, x, "batchx8x8x8");
+	x = sl_builder_op(b, "Flatten", 1, &x);
+	assert_shape(b, x, "batchx512");
+	x = sl_builder_linear(b, x, 10, 1);
+	assert_shape(b, x, "batchx10");
+	sl_builder_output(b, x, "scores");
+	sl_graph_free(finish(b));
+}
+
+static void
+attention_keeps_the_shape(void **state)
+{
+	for (int is_causal = 0; is_causal < 2; is_causal++) {
+		struct sl_builder *b = new_builder();
+		struct sl_graph *graph;
+		int x = tokens(b, 24);
+
+		(void)state;
+		x = sl_builder_layer_norm(b, x);
+		x = sl_builder_attention(b, x, 3, is_causal);
+		assert_shape(b, x, "batchxseqx24");
+		x = sl_builder_linear(b, x, 7, 1);
+		assert_shape(b, x, "batchxseqx7");
+		sl_builder_output(b, x, "y");
+		graph = finish(b);
+		find_node(graph, "layer_norm", "LayerNormalization");
+		find_node(graph, "attention.query", "MatMul");
+		find_node(graph, "attention.scores", "MatMul");
+		find_node(graph, "attention.softmax", "Softmax");
+		if (is_causal)
+			find_node(graph, "attention.causal_mask", "Trilu");
+		sl_graph_free(graph);
+	}
+}
+
+/* A layer by the builder computes what the closed form says. */
+static void
+counts_are_the_closed_forms(void **state)
+{
+	const struct sl_conv2d conv = {.in_channels = 3,
+				       .out_channels = 12,
+				       .height = 16,
+				       .width = 16,
+				       .kernel_height = 5,
+				       .kernel_width = 3,
+				       .stride = 2,
+				       .padding = 2,
+				       .dilation = 2,
+				       .groups = 3};
+	struct sl__shapes_options how = {.free_sizes = SL__FREE_REFUSED};
+	struct sl_builder *b = new_builder();
+	struct sl_counts expected;
+	struct sl__shapes *shapes;
+	struct sl_graph *graph;
+	struct sl_cost cost;
+
+	(void)state;
+	sl_builder_output(b, sl_builder_conv2d(b, image(b), &conv), "y");
+	graph = finish(b);
+	assert_int_equal(sl_count_conv2d(&expected, 1, &conv, NULL), SL_OK);
+	assert_int_equal(sl__shapes_new(&shapes, graph, &how, NULL), SL_OK);
+	sl__cost_node(shapes, 0, &cost);
+	assert_int_equal(cost.macs, expected.macs);
+	assert_int_equal(cost.weight_bytes, expected.parameter_bytes);
+	sl__shapes_free(shapes);
+	sl_graph_free(graph);
+}
+
+static void
+names_are_paths_and_unique(void **state)
+{
+	struct sl_builder *b = new_builder();
+	struct sl_graph *graph;
+	int x = tokens(b, 4);
+
+	(void)state;
+	sl_builder_enter(b, "layer");
+	sl_builder_enter(b, "0");
+	sl_builder_name(b, "fc");
+	x = sl_builder_linear(b, x, 4, 1);
+	x = sl_builder_op(b, "Relu", 1, &x);
+	sl_builder_leave(b);
+	x = sl_builder_linear(b, x, 4, 0);
+	x = sl_builder_linear(b, x, 4, 0);
+	x = sl_builder_op(b, "Relu", 1, &x);
+	sl_builder_leave(b);
+	x = sl_builder_op(b, "Relu", 1, &x);
+	x = sl_builder_op(b, "Relu", 1, &x);
+	x = sl_builder_op(b, "Relu", 1, &x);
+	sl_builder_output(b, x, "y");
+	graph = finish(b);
+	find_node(graph, "layer.0.fc", "MatMul");
+	find_node(graph, "layer.0.fc.add", "Add");
+	find_node(graph, "layer.0.relu", "Relu");
+	find_node(graph, "layer.linear", "MatMul");
+	find_node(graph, "layer.linear_2", "MatMul");
+	find_node(graph, "layer.relu", "Relu");
+	find_node(graph, "relu", "Relu");
+	find_node(graph, "relu_2", "Relu");
+	find_node(graph, "relu_3", "Relu");
+	assert_true(has_value(graph, "layer.0.fc.weight"));
+	assert_true(has_value(graph, "layer.0.fc.bias"));
+	assert_true(has_value(graph, "layer.linear_2.weight"));
+	assert_true(has_value(graph, "y"));
+	for (size_t i = 0; i < graph->n_values; i++) {
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(graph->values[i].name,
+						graph->values[k].name);
+	}
+	sl_graph_free(graph);
+}
+
+/* A size that gets its name late does not upset those that came up before. */
+static void
+symbols_may_come_late(void **state)
+{
+	struct sl_builder *b = new_builder();
+	struct sl_graph *graph;
+	int x = tokens(b, 8), y;
+
+	(void)state;
+	sl_builder_int(b, "axis", 2);
+	x = sl_builder_op(b, "Flatten", 1, &x);
+	assert_shape(b, x, "(batch*seq)x8");
+	y = sl_builder_input(b, "z", SL_DTYPE_F32, 1,
+			     (int64_t[]){sl_builder_symbol(b, "late", 5)});
+	assert_shape(b, x, "(batch*seq)x8");
+	assert_shape(b, y, "late");
+	sl_builder_output(b, x, "y");
+	sl_builder_output(b, y, "w");
+	graph = finish(b);
+	assert_int_equal(graph->n_symbols, 4);
+	assert_string_equal(graph->symbols[2].name, "late");
+	assert_int_equal(graph->symbols[2].usual, 5);
+	assert_string_equal(graph->symbols[3].name, "(batch*seq)");
+	sl_graph_free(graph);
+}
+
+static void
+failed_allocations_leak_nothing(void **state)
+{
+	enum sl_status rc = SL_E_NOMEM;
+
+	(void)state;
+	for (int n = 1; rc; n++) {
+		struct counting c = {.fail_at = n};
+		struct sl_allocator allocator = counting_allocator(&c);
+		struct sl_graph_options how = {.struct_size = sizeof(how),
+					       .allocator = &allocator};
+		struct sl_graph *graph = NULL;
+		struct sl_builder *b;
+		struct sl_error err = {0};
+
+		rc = sl_builder_new(&b, "test", &how, &err);
+		if (!rc) {
+			int x = tokens(b, 12);
+
+			for (int i = 0; i < 6; i++) {
+				sl_builder_enter(b, "layer");
+				x = sl_builder_attention(b, x, 2, 1);
+				x = sl_builder_layer_norm(b, x);
+				sl_builder_leave(b);
+			}
+			sl_builder_output(b, x, "y");
+			rc = sl_builder_finish(&graph, b, &err);
+		}
+		if (rc != SL_OK && rc != SL_E_NOMEM)
+			fail_msg("allocation %d: %s", n, err.text);
+		sl_graph_free(graph);
+		sl_builder_free(b);
+		assert_int_equal(c.n_out, 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(layers_give_their_shapes),
+		cmocka_unit_test(attention_keeps_the_shape),
+		cmocka_unit_test(counts_are_the_closed_forms),
+		cmocka_unit_test(names_are_paths_and_unique),
+		cmocka_unit_test(symbols_may_come_late),
+		cmocka_unit_test(failed_allocations_leak_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proves how often each node is said to run and on what basis: once; as often
+ * as loops around it say, multiplied; in the dearer branch where the
+ * condition is not known, then estimated; not known in a loop of unknown
+ * length, and in what an unknown operator holds.
+ */
+#include "graph_text.h"
+
+static void
+check_node(struct graph_text *g, const char *value, uint64_t n_calls,
+	   enum sl_basis basis, const char *why)
+{
+	uint32_t node = maker_of(g, value);
+
+	if (g->costs.n_calls[node] != n_calls ||
+	    g->costs.basis[node] != basis ||
+	    (why ? !g->costs.why[node] || strcmp(g->costs.why[node], why) != 0
+		 : g->costs.why[node] != NULL))
+		fail_msg("'%s' runs %llu times, basis %d, '%s'", value,
+			 (unsigned long long)g->costs.n_calls[node],
+			 (int)g->costs.basis[node],
+			 g->costs.why[node] ? g->costs.why[node] : "(null)");
+}
+
+static void
+test_plain_nodes_run_once(void **state)
+{
+	struct graph_text *g = graph_text("in x f32 2,3\ny = Relu x\nout y\n");
+
+	(void)state;
+	check_node(g, "y", 1, SL_BASIS_COUNTED, NULL);
+	assert_int_equal(g->costs.per_call[maker_of(g, "y")].cmp, 6);
+	graph_text_free(g);
+}
+
+/* 2x3 times 3x4 against 2x3 elements: 24 products against 6 comparisons. */
+#define DEAR  "block dear\na = MatMul x w\nout a\nend\n"
+#define CHEAP "block cheap\nb = Relu x\nout b\nend\n"
+#define ONE_BRANCH                                                          \
+	"one branch of 'y': the dearer is taken, its condition depends on " \
+	"data"
+
+static void
+test_dearer_branch_is_taken(void **state)
+{
+	static const char *const orders[] = {
+		"in c bool -\nin x f32 2,3\nin w f32 3,4\n" DEAR CHEAP
+		"y = If c then_branch=@dear else_branch=@cheap\nout y\n",
+		"in c bool -\nin x f32 2,3\nin w f32 3,4\n" DEAR CHEAP
+		"y = If c then_branch=@cheap else_branch=@dear\nout y\n"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct graph_text *g = graph_text(orders[i]);
+
+		check_node(g, "a", 1, SL_BASIS_ESTIMATED, ONE_BRANCH);
+		check_node(g, "b", 0, SL_BASIS_COUNTED, NULL);
+		check_node(g, "y", 1, SL_BASIS_COUNTED, NULL);
+		graph_text_free(g);
+	}
+}
+
+/* Without operations bytes decide: Transpose moves, Identity does not. */
+static void
+test_bytes_decide_between_equals(void **state)
+{
+	struct graph_text *g =
+		graph_text("in c bool -\nin x f32 3,3\n"
+			   "block p\na = Identity x\nout a\nend\n"
+			   "block q\nb = Transpose x\nout b\nend\n"
+			   "y = If c then_branch=@p else_branch=@q\nout y\n");
+
+	(void)state;
+	check_node(g, "b", 1, SL_BASIS_ESTIMATED, ONE_BRANCH);
+	check_node(g, "a", 0, SL_BASIS_COUNTED, NULL);
+	graph_text_free(g);
+}
+
+static void
+test_known_branch_is_counted(void **state)
+{
+	struct graph_text *g = graph_text(
+		"const c bool - = 0\nin x f32 2,3\nin w f32 3,4\n" DEAR CHEAP
+		"y = If c then_branch=@dear else_branch=@cheap\nout y\n");
+
+	(void)state;
+	check_node(g, "b", 1, SL_BASIS_COUNTED, NULL);
+	check_node(g, "a", 0, SL_BASIS_COUNTED, NULL);
+	graph_text_free(g);
+}
+
+/* The branch counts as often as the loop around it runs; a cheap node in a
+ * long loop beats a dear one outside. */
+static void
+test_loops_multiply_and_are_compared(void **state)
+{
+	struct graph_text *g = graph_text(
+		"in c bool -\nin x f32 2,3\nin w f32 3,4\nin v f32 2,4\n"
+		"const m i64 - = 100\n"
+		"block body\nin i i64 -\nin go bool -\nin p f32 ?\n"
+		"stay = Identity go\nq = Relu p\nout stay\nout q\nend\n"
+		"block once\na = MatMul x w\nout a\nend\n"
+		"block often\nb = Loop m - v body=@body\nout b\nend\n"
+		"y = If c then_branch=@once else_branch=@often\nout y\n");
+
+	(void)state;
+	check_node(g, "q", 100, SL_BASIS_ESTIMATED, ONE_BRANCH);
+	check_node(g, "b", 1, SL_BASIS_ESTIMATED, ONE_BRANCH);
+	check_node(g, "a", 0, SL_BASIS_COUNTED, NULL);
+	graph_text_free(g);
+}
+
+static void
+test_loop_of_unknown_length(void **state)
+{
+	struct graph_text *g = graph_text(
+		"in m i64 -\nin x f32 2,3\n"
+		"block body\nin i i64 -\nin go bool -\nin p f32 ?\n"
+		"stay = Identity go\nq = Relu p\nout stay\nout q\nend\n"
+		"y = Loop m - x body=@body\nz = Neg y\nout z\n");
+
+	(void)state;
+	check_node(g, "q", 0, SL_BASIS_UNKNOWN, "a loop of unknown length");
+	check_node(g, "y", 1, SL_BASIS_COUNTED, NULL);
+	check_node(g, "z", 1, SL_BASIS_COUNTED, NULL);
+	graph_text_free(g);
+}
+
+/* Which branch is dearer is asked of one run where their number is open. */
+static void
+test_branches_in_a_loop_of_unknown_length(void **state)
+{
+	struct graph_text *g = graph_text(
+		"in m i64 -\nin c bool -\nin x f32 2,3\nin w f32 3,3\n"
+		"block body\nin i i64 -\nin go bool -\nin p f32 ?\n"
+		"stay = Identity go\n"
+		"block dear\na = MatMul p w\nout a\nend\n"
+		"block cheap\nb = Relu p\nout b\nend\n"
+		"q = If c then_branch=@cheap else_branch=@dear\n"
+		"out stay\nout q\nend\n"
+		"y = Loop m - x body=@body\nout y\n");
+
+	(void)state;
+	check_node(g, "a", 0, SL_BASIS_UNKNOWN, "a loop of unknown length");
+	check_node(g, "b", 0, SL_BASIS_COUNTED, NULL);
+	graph_text_free(g);
+}
+
+static void
+test_inside_of_an_unknown_operator(void **state)
+{
+	struct graph_text *g =
+		graph_text("in x f32 2,3\nblock body\na = Relu x\nout a\nend\n"
+			   "y = Whatever x body=@body\nout y\n");
+
+	(void)state;
+	check_node(g, "a", 0, SL_BASIS_UNKNOWN,
+		   "inside an operator that is not known");
+	check_node(g, "y", 1, SL_BASIS_UNKNOWN, "the operator is not known");
+	graph_text_free(g);
+}
+
+/* Views cost nothing, whatever their shape turns out to be. */
+static void
+test_views_of_unknown_shape_are_counted(void **state)
+{
+	struct graph_text *g = graph_text(
+		"in x f32 2,3\nin s i64 2\ny = Reshape x s\nz = Relu y\n"
+		"out z\n");
+
+	(void)state;
+	check_node(g, "y", 1, SL_BASIS_COUNTED, NULL);
+	check_node(g, "z", 1, SL_BASIS_UNKNOWN, "a shape depends on data");
+	graph_text_free(g);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_nodes_run_once),
+		cmocka_unit_test(test_dearer_branch_is_taken),
+		cmocka_unit_test(test_bytes_decide_between_equals),
+		cmocka_unit_test(test_known_branch_is_counted),
+		cmocka_unit_test(test_loops_multiply_and_are_compared),
+		cmocka_unit_test(test_loop_of_unknown_length),
+		cmocka_unit_test(test_branches_in_a_loop_of_unknown_length),
+		cmocka_unit_test(test_inside_of_an_unknown_operator),
+		cmocka_unit_test(test_views_of_unknown_shape_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_onnx_tensor.c - a tensor's bytes are the same in whichever field its
+ * numbers lie, for every type; sizes that do not fit are refused by name.
+ * Oracle: packed little-endian bytes written out by hand.
+ */
+#include "onnx_bytes.h"
+#include "onnx_read.h"
+
+/* One row per type: two numbers (four for types of 4 bits) as they lie in
+ * memory, and as elements of the list that the format names for the type. */
+static const struct row {
+	int dtype;
+	unsigned field; /* of the list */
+	size_t n_bytes; /* of the whole */
+	int64_t dim;
+	const char *bytes;
+	uint64_t list[2]; /* varints, or bits of floats and doubles */
+} rows[] = {
+	{SL_DTYPE_F32,
+	 4,
+	 8,
+	 2,
+	 "\x00\x00\x80\x3f\x00\x00\x00\xc0",
+	 {0x3f800000, 0xc0000000}},
+	{SL_DTYPE_U8, 5, 2, 2, "\x01\xff", {1, 255}},
+	{SL_DTYPE_I8, 5, 2, 2, "\x01\xff", {1, UINT64_MAX}},
+	{SL_DTYPE_U16, 5, 4, 2, "\x01\x00\xfe\xff", {1, 65534}},
+	{SL_DTYPE_I16, 5, 4, 2, "\x01\x00\xfe\xff", {1, (uint64_t)-2}},
+	{SL_DTYPE_I32,
+	 5,
+	 8,
+	 2,
+	 "\x01\x00\x00\x00\xfe\xff\xff\xff",
+	 {1, (uint64_t)-2}},
+	{SL_DTYPE_I64,
+	 7,
+	 16,
+	 2,
+	 "\x01\x00\x00\x00\x00\x00\x00\x00\xfe\xff\xff\xff\xff\xff\xff\xff",
+	 {1, (uint64_t)-2}},
+	{SL_DTYPE_BOOL, 5, 2, 2, "\x01\x00", {1, 0}},
+	{SL_DTYPE_F16, 5, 4, 2, "\x00\x3c\x00\xc0", {0x3c00, 0xc000}},
+	{SL_DTYPE_F64,
+	 10,
+	 16,
+	 2,
+	 "\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\xc0",
+	 {0x3ff0000000000000, 0xc000000000000000}},
+	{SL_DTYPE_U32,
+	 11,
+	 8,
+	 2,
+	 "\x01\x00\x00\x00\xff\xff\xff\xff",
+	 {1, 0xffffffff}},
+	{SL_DTYPE_U64,
+	 11,
+	 16,
+	 2,
+	 "\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff",
+	 {1, UINT64_MAX}},
+	{SL_DTYPE_C64,
+	 4,
+	 8,
+	 1,
+	 "\x00\x00\x80\x3f\x00\x00\x00\xc0",
+	 {0x3f800000, 0xc0000000}},
+	{SL_DTYPE_C128,
+	 10,
+	 16,
+	 1,
+	 "\x00\x00\x00\x00\x00\x00\xf0\x3f\x00\x00\x00\x00\x00\x00\x00\xc0",
+	 {0x3ff0000000000000, 0xc000000000000000}},
+	{SL_DTYPE_BF16, 5, 4, 2, "\x80\x3f\x00\xc0", {0x3f80, 0xc000}},
+	{SL_DTYPE_F8E4M3FN, 5, 2, 2, "\x38\xc0", {0x38, 0xc0}},
+	{SL_DTYPE_F8E4M3FNUZ, 5, 2, 2, "\x40\xc8", {0x40, 0xc8}},
+	{SL_DTYPE_F8E5M2, 5, 2, 2, "\x3c\xc0", {0x3c, 0xc0}},
+	{SL_DTYPE_F8E5M2FNUZ, 5, 2, 2, "\x40\xc4", {0x40, 0xc4}},
+	{SL_DTYPE_U4, 5, 2, 3, "\x21\x03", {0x21, 0x03}},
+	{SL_DTYPE_I4, 5, 2, 4, "\x21\xf3", {0x21, 0xf3}},
+	{SL_DTYPE_F4E2M1, 5, 2, 4, "\x21\xf3", {0x21, 0xf3}},
+};
+
+enum form { RAW, PACKED, UNPACKED, SPLIT, N_FORMS };
+
+static void
+put_element(struct bytes *b, unsigned field, uint64_t value)
+{
+	if (field == 4)
+		put(b, &(uint32_t){(uint32_t)value}, 4);
+	else if (field == 10)
+		put(b, &value, 8);
+	else
+		put_varint(b, value);
+}
+
+static struct bytes
+tensor_in(const struct row *row, enum form form)
+{
+	struct bytes b = {0}, list = {0};
+	unsigned wire = row->field == 4 ? 5 : row->field == 10 ? 1 : 0;
+
+	put_int(&b, 1, row->dim);
+	put_int(&b, 2, row->dtype);
+	put_text(&b, 8, "t");
+	switch (form) {
+	case RAW:
+		put_field(&b, 9, row->bytes, row->n_bytes);
+		break;
+	case PACKED:
+		put_element(&list, row->field, row->list[0]);
+		put_element(&list, row->field, row->list[1]);
+		put_message(&b, row->field, &list);
+		break;
+	case UNPACKED:
+		put_tag(&b, row->field, wire);
+		put_element(&b, row->field, row->list[0]);
+		put_tag(&b, row->field, wire);
+		put_element(&b, row->field, row->list[1]);
+		break;
+	case SPLIT: /* one element packed, one not */
+	case N_FORMS:
+		put_element(&list, row->field, row->list[0]);
+		put_message(&b, row->field, &list);
+		put_tag(&b, row->field, wire);
+		put_element(&b, row->field, row->list[1]);
+		break;
+	}
+	return b;
+}
+
+static void
+every_type_is_read_from_every_form(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		for (int form = RAW; form < N_FORMS; form++) {
+			struct bytes b = tensor_in(&rows[i], (enum form)form);
+			struct sl_error err = {SL_OK, ""};
+			struct sl__tensor tensor;
+			struct sl__arena arena;
+			int in_place;
+
+			sl__arena_init(&arena, NULL);
+			if (sl__onnx_read_tensor(&tensor, &arena, b.data, b.n,
+						 &err))
+				fail_msg("type %d, form %d: %s", rows[i].dtype,
+					 form, err.text);
+			assert_int_equal(tensor.dtype, rows[i].dtype);
+			assert_int_equal(tensor.n_elements, rows[i].dim);
+			assert_int_equal(tensor.n_bytes, rows[i].n_bytes);
+			assert_memory_equal(tensor.bytes, rows[i].bytes,
+					    rows[i].n_bytes);
+			in_place = tensor.bytes > b.data &&
+				   tensor.bytes < b.data + b.n;
+			assert_int_equal(in_place,
+					 form == RAW ||
+						 (form == PACKED &&
+						  (rows[i].field == 4 ||
+						   rows[i].field == 10)));
+			sl__arena_release(&arena);
+			bytes_release(&b);
+		}
+	}
+}
+
+/* Reads the tensor, which is then released; the error's text. */
+static const char *
+refusal(struct bytes *b)
+{
+	static struct sl_error err;
+	struct sl__tensor tensor;
+	struct sl__arena arena;
+
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(
+		sl__onnx_read_tensor(&tensor, &arena, b->data, b->n, &err),
+		SL_E_DATA);
+	sl__arena_release(&arena);
+	bytes_release(b);
+	return err.text;
+}
+
+static void
+sizes_that_do_not_fit_are_named(void **state)
+{
+	static const float two[2] = {1, 2};
+	struct bytes b = tensor_of("w", 1, 3, two, sizeof(two));
+
+	(void)state;
+	assert_string_equal(refusal(&b), "tensor 'w': 8 bytes of data where "
+					 "its shape takes 12");
+	b = tensor_of("w", 1, 3, NULL, 0);
+	put_field(&b, 4, two, sizeof(two));
+	assert_string_equal(refusal(&b), "tensor 'w': 8 bytes of data where "
+					 "its shape takes 12");
+	b = tensor_of("none", 1, -1, NULL, 0); /* a scalar without a number */
+	assert_string_equal(refusal(&b), "tensor 'none': 0 bytes of data where "
+					 "its shape takes 4");
+	b = tensor_of("s", 8, 2, NULL, 0);
+	put_text(&b, 6, "only");
+	assert_string_equal(refusal(&b),
+			    "tensor 's': 1 strings where its shape takes 2");
+}
+
+static void
+absurd_dimensions_are_refused(void **state)
+{
+	struct bytes b = tensor_of("neg", 1, 4, NULL, 0);
+
+	(void)state;
+	put_int(&b, 1, -5);
+	assert_string_equal(refusal(&b), "tensor 'neg': dimension 1 is -5");
+	b = tensor_of("big", 1, INT64_MAX, NULL, 0);
+	put_int(&b, 1, 4);
+	assert_string_equal(refusal(&b), "tensor 'big': its dimensions "
+					 "multiply to more than 64 bits");
+	b = tensor_of("big", 11, INT64_MAX, NULL, 0); /* 2^63 - 1 doubles */
+	assert_string_equal(refusal(&b), "tensor 'big': its dimensions "
+					 "multiply to more than 64 bits");
+	b = tensor_of("huge", 2, (int64_t)1 << 60, NULL,
+		      0); /* nothing allocated */
+	assert_non_null(strstr(refusal(&b), "1152921504606846976"));
+	b = tensor_of("r", 1, 1, NULL, 0);
+	for (int i = 0; i < 64; i++)
+		put_int(&b, 1, 1);
+	assert_non_null(strstr(refusal(&b), "more than 64 dimensions"));
+	b = tensor_of("t", 0, 1, NULL, 0);
+	assert_non_null(strstr(refusal(&b), "has no type of number"));
+}
+
+static void
+nothing_needs_no_data(void **state)
+{
+	struct bytes b = tensor_of("empty", 1, 0, NULL, 0);
+	struct sl__tensor tensor;
+	struct sl__arena arena;
+
+	(void)state;
+	put_int(&b, 1, INT64_MAX);
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(
+		sl__onnx_read_tensor(&tensor, &arena, b.data, b.n, NULL),
+		SL_OK);
+	assert_int_equal(tensor.n_elements, 0);
+	assert_int_equal(tensor.rank, 2);
+	bytes_release(&b);
+
+	b = tensor_of("later", 99, 2, "xx", 2); /* a type of the future */
+	assert_int_equal(
+		sl__onnx_read_tensor(&tensor, &arena, b.data, b.n, NULL),
+		SL_OK);
+	assert_non_null(tensor.absent);
+	assert_int_equal(tensor.n_elements, 2);
+	sl__arena_release(&arena);
+	bytes_release(&b);
+}
+
+static void
+strings_are_copied(void **state)
+{
+	struct bytes b = tensor_of("s", 8, 2, NULL, 0);
+	struct sl__tensor tensor;
+	struct sl__arena arena;
+
+	(void)state;
+	put_text(&b, 6, "hello");
+	put_text(&b, 6, "");
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(
+		sl__onnx_read_tensor(&tensor, &arena, b.data, b.n, NULL),
+		SL_OK);
+	bytes_release(&b);
+	assert_string_equal(tensor.strings[0], "hello");
+	assert_string_equal(tensor.strings[1], "");
+	sl__arena_release(&arena);
+}
+
+static void
+sequences_are_told_apart(void **state)
+{
+	struct bytes b = {0}, inner = tensor_of("", 1, 0, NULL, 0);
+
+	(void)state;
+	put_text(&b, 1, "seq");
+	put_int(&b, 2, 1);
+	put_message(&b, 3, &inner);
+	assert_string_equal(refusal(&b),
+			    "is a sequence or an optional, not a tensor");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_type_is_read_from_every_form),
+		cmocka_unit_test(sizes_that_do_not_fit_are_named),
+		cmocka_unit_test(absurd_dimensions_are_refused),
+		cmocka_unit_test(nothing_needs_no_data),
+		cmocka_unit_test(strings_are_copied),
+		cmocka_unit_test(sequences_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
