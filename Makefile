@@ -2,7 +2,7 @@
 # The front door: installs what is missing, then lets CMake do the work.
 #
 ## make            build the library, the program and the tests
-## make demo       build, then time two commands and measure this machine
+## make demo       build, look at a model, time two commands, measure here
 ## make test       build and run the tests
 ## make check      style: include edges, headers, symbols, limits, format, text
 ## make check-all  tests and checks, under sanitizers and clang too, installed
@@ -41,6 +41,7 @@ all: deps
 
 demo: deps
 	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target sleuth_cli
+	$(BUILD)/sleuth inspect resnet50
 	$(BUILD)/sleuth bench -- gzip -1 -c LICENSE -- gzip -9 -c LICENSE
 	$(BUILD)/sleuth machine
 
@@ -63,14 +64,16 @@ check-asan check-tsan check-clang: check-%: deps-dev
 	@$(call build,build-$*,-DSL_WERROR=ON $($*))
 	@$(call run_tests,build-$*)
 
-# What is new goes to build-fuzz/seeds, what breaks to build-fuzz/crash-*.
+# Starts from our corpus and from ONNX's own models where they are.  What is
+# new goes to build-fuzz/seeds, what breaks to build-fuzz/crash-*.
+ONNX_TESTDATA ?= $(wildcard /usr/share/libonnx-testdata/data/node)
 fuzz check-fuzz: deps-dev
 	@$(call build,build-fuzz,$(clang) -DSL_FUZZ=ON) --target fuzz_onnx
 	@mkdir -p build-fuzz/seeds
 	build-fuzz/fuzz_onnx -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
 		-timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 		-verbosity=0 -artifact_prefix=build-fuzz/ \
-		build-fuzz/seeds fuzz/corpus
+		build-fuzz/seeds fuzz/corpus $(ONNX_TESTDATA)
 check-fuzz: FUZZ_SECONDS = 60
 
 bench: all deps-dev

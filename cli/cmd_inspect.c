@@ -2,6 +2,7 @@
 /* cmd_inspect.c - `sleuth inspect`: a model's sizes and costs, without a run. */
 #include "commands.h"
 #include "exit_code.h"
+#include "hardware_options.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -20,10 +21,12 @@ static const struct command_help help = {
 	"  sleuth inspect model.onnx\n"
 	"  sleuth inspect gpt2 --seq 1024 --by type\n"
 	"  sleuth inspect resnet50 --explain fvcore,thop\n"
+	"  sleuth inspect resnet50 --on all --rate 50/s --latency 20ms\n"
 	"  sleuth inspect mlp:784-256-128-10 resnet50 bert-base"};
 
 struct arguments {
 	struct model_options model;
+	struct hardware_options hardware;
 	struct output output;
 	size_t n_top, depth;
 	const char *by, *explain;
@@ -56,6 +59,7 @@ struct job {
 	size_t n;
 	struct sl_graph **graphs;
 	struct sl_inspection **found;
+	struct sl_hardware_report **placed; /* NULL without --on */
 };
 
 /* ---------------------------------------------------------------- words */
@@ -141,10 +145,27 @@ render(const void *result, const struct sl_render_options *how,
        struct sl_buf *out, struct sl_error *err)
 {
 	const struct job *job = result;
+	struct sl_inspect_view view = job->arguments->view;
 
+	view.hardware = (const struct sl_hardware_report *const *)job->placed;
 	return sl_inspection_render(
-		(const struct sl_inspection *const *)job->found, job->n,
-		&job->arguments->view, how, out, err);
+		(const struct sl_inspection *const *)job->found, job->n, &view,
+		how, out, err);
+}
+
+static int
+place_one(struct job *job, size_t k)
+{
+	const struct hardware_options *o = &job->arguments->hardware;
+	struct sl_hardware_options how = o->how;
+	struct sl_error err;
+
+	how.sizes = &job->arguments->model.sizes;
+	if (sl_hardware_report(&job->placed[k], job->graphs[k],
+			       (const struct sl_hardware *const *)o->machines,
+			       o->n_machines, &how, &err))
+		return exit_for(help.name, &err);
+	return 0;
 }
 
 static int
@@ -166,7 +187,7 @@ inspect_one(struct job *job, size_t k, const char *name)
 		return code;
 	if (sl_inspect(&job->found[k], job->graphs[k], &how, &err))
 		return exit_for(help.name, &err);
-	return 0;
+	return job->placed ? place_one(job, k) : 0;
 }
 
 /* Under --strict a total that is not known is not a result. */
@@ -199,6 +220,8 @@ run(const struct arguments *a, const char *const *models, size_t n)
 	};
 	int code = 0;
 
+	if (a->hardware.n_machines)
+		job.placed = must_alloc(n, sizeof(*job.placed));
 	for (size_t k = 0; k < n && !code; k++)
 		code = inspect_one(&job, k, models[k]);
 	if (!code)
@@ -206,6 +229,8 @@ run(const struct arguments *a, const char *const *models, size_t n)
 	if (!code && a->strict)
 		code = check_coverage(&job);
 	for (size_t k = 0; k < n; k++) {
+		if (job.placed)
+			sl_hardware_report_free(job.placed[k]);
 		sl_inspection_free(job.found[k]);
 		sl_graph_free(job.graphs[k]);
 	}
@@ -219,11 +244,12 @@ cmd_inspect(char **argv)
 	const struct option_group groups[] = {
 		model_group(&a.model),
 		{options, sizeof(options) / sizeof(options[0]), &a},
+		hardware_group(&a.hardware),
 		output_group(&a.output),
 	};
 	const char **models;
 	size_t n, n_models = 0;
-	int code = options_read(&help, groups, 3, argv, &models, &n);
+	int code = options_read(&help, groups, 4, argv, &models, &n);
 
 	if (code)
 		return code;
@@ -241,6 +267,11 @@ cmd_inspect(char **argv)
 	if (!code)
 		code = model_options_check(&a.model, help.name);
 	if (!code)
+		code = hardware_options_check(&a.hardware, help.name);
+	if (!code)
 		code = output_check(&a.output, help.name);
-	return code ? code : run(&a, models, n_models);
+	if (!code)
+		code = run(&a, models, n_models);
+	hardware_options_release(&a.hardware);
+	return code;
 }

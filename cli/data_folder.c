@@ -36,5 +36,9 @@ data_folder(const char *name)
 	program[n] = '\0';
 	*strrchr(program, '/') = '\0';
 	found = try_path(program, "/../share/sleuth", name);
-	return found ? found : try_path(program, "/../data", name);
+#ifdef SL_SOURCE_DATA
+	if (!found)
+		found = try_path(SL_SOURCE_DATA, "", name);
+#endif
+	return found;
 }

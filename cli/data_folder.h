@@ -5,8 +5,8 @@
 
 /*
  * The path of 'name' among them, such as "hardware": below $SLEUTH_DATA,
- * below share/sleuth beside the folder of the program (installed), or in data
- * beside it (as built).  NULL where it is nowhere; lives as long as the
+ * below share/sleuth beside the folder of the program (installed), or in the
+ * source it was built from.  NULL where it is nowhere; lives as long as the
  * program.
  */
 const char *data_folder(const char *name);

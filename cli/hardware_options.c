@@ -215,3 +215,11 @@ hardware_options_check(struct hardware_options *o, const char *command)
 		code = read_rate(o, command);
 	return code ? code : read_training(o, command);
 }
+
+void
+hardware_options_release(struct hardware_options *o)
+{
+	for (size_t i = 0; i < o->n_machines; i++)
+		sl_hardware_free(o->machines[i]);
+	o->n_machines = 0;
+}

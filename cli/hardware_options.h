@@ -29,6 +29,9 @@ struct option_group hardware_group(struct hardware_options *options);
 int hardware_options_check(struct hardware_options *options,
 			   const char *command);
 
+/* Frees what hardware_options_check() opened. */
+void hardware_options_release(struct hardware_options *options);
+
 /* The optimizer of that name; "" is adam.  Returns 0, or an exit code. */
 int optimizer_named(enum sl_optimizer *out, const char *name,
 		    const char *command);

@@ -114,6 +114,8 @@ test_split(void **state)
 		      "3 sizes for 2 parts");
 	check_refused("Split 13 (f32[7], i64[2]={-1,8}) -> 2",
 		      "a part of size -1");
+	check_refused("Split 18 (f32[7]) num_outputs=3 -> 2",
+		      "num_outputs is not 2");
 	check_refused("Split 13 (f32[7]) axis=1 -> 1", "axis lies outside");
 }
 
@@ -155,8 +157,7 @@ test_pad(void **state)
 	check_out("Pad 13 (f32[2,2], i64[4]={0,-1,0,0})", "f32[2,1]");
 	check_out("Pad 18 (f32[2,3], i64[2]={1,1}, _, i64[1]={-1})",
 		  "f32[2,5]");
-	check_out("Pad 13 (f32[2,n], i64[4]={0,1,0,1})",
-		  "f32[2,((n+1)+1)]");
+	check_out("Pad 13 (f32[2,n], i64[4]={0,1,0,1})", "f32[2,((n+1)+1)]");
 	check_out("Pad 13 (f32[2,3], i64[4])", "f32[(2+?),(3+?)]");
 	check_known("Pad 13 (i64[2]={1,2}, i64[2]={1,1}, i64[]={9})",
 		    "{9,1,2,9}");

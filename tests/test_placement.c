@@ -45,6 +45,7 @@ test_bounds(void **state)
 	struct sl_hardware *both[] = {machine(slow_arithmetic),
 				      machine(slow_memory)};
 	struct sl_hardware_report *r = report(graph, both, 2, NULL);
+	/* The one that waits for memory is bounded by twice as much. */
 	const struct sl_hardware_row *a = &r->rows[0], *b = &r->rows[1];
 	double bytes = SQUARE_WEIGHT_BYTES + SQUARE_SAMPLE_BYTES;
 

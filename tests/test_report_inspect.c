@@ -202,7 +202,7 @@ the_page_shows_exact_counts_and_what_is_unknown(void **state)
 	struct sl_buf out = render(&i, NULL, SL_FORMAT_TEXT, 0);
 
 	(void)state;
-	assert_has(&out, "tiny <net>  folder/tiny.onnx, opset 17, 4 nodes");
+	assert_has(&out, "folder/tiny.onnx  tiny <net>, opset 17, 4 nodes");
 	assert_has(&out, "634 trainable + 32 statistics + 1 constants");
 	assert_has(&out, "at least 885 kFLOPs = 2 × 442,528 MACs");
 	assert_has(&out, "fvcore 474,296");
@@ -214,7 +214,7 @@ the_page_shows_exact_counts_and_what_is_unknown(void **state)
 	assert_has(&out, "885 k n");
 	assert_has(&out, "n^1.34");
 	assert_has(&out, "n²");
-	assert_has(&out, "no such dimension");
+	assert_has(&out, "memory with seq: no such dimension");
 	assert_has(&out, "+32,768");
 	assert_has(&out, "−1,000");
 	assert_has(&out, "3 NaN or infinite");
@@ -281,7 +281,8 @@ csv_has_one_line_a_layer(void **state)
 
 	(void)state;
 	assert_int_equal(count_of(&out, "\n"), 1 + 2 * 4);
-	assert_has(&out, "tiny <net>,\"odd, \"\"one\"\"\",Squash,org.example,");
+	assert_has(&out,
+		   "folder/tiny.onnx,\"odd, \"\"one\"\"\",Squash,org.example,");
 	assert_has(&out, ",unknown,1,f32,1x16,0,,,,65600,0,65536,64,64,,\n");
 	assert_has(&out, ",432,442368,884736,884736,79552,1728,12288,65536,");
 	sl_buf_release(&out);
@@ -298,6 +299,7 @@ several_models_stand_side_by_side(void **state)
 
 	(void)state;
 	b.name = "other";
+	b.source = "zoo";
 	b.parameters.trainable = 0;
 	out = render_many(both, 2, NULL, &how);
 	assert_has(&out, "2 models");

@@ -263,7 +263,9 @@ struct sl_inspect_view {
 	enum sl_by by;
 	size_t depth; /* of paths; 0: 1 */
 	size_t n_top; /* rows shown on a page; 0: what fits a screen */
-	const struct sl_hardware_report *hardware; /* or NULL */
+	const struct sl_hardware_report *const *hardware; /* one for each
+							     inspection; or
+							     NULL */
 };
 
 /*
@@ -350,7 +352,7 @@ struct sl_hardware_row {
 
 struct sl_hardware_report {
 	size_t n_rows;
-	const struct sl_hardware_row *rows; /* as asked for */
+	const struct sl_hardware_row *rows; /* shortest bound first */
 	int64_t batch;
 	double rate_per_s, latency_s, n_samples, n_epochs; /* as asked */
 	enum sl_optimizer optimizer;

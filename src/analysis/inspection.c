@@ -100,10 +100,12 @@ list_sizes(struct inspector *i)
 			&i->graph->values[main->inputs[k]].declared;
 
 		for (int d = 0; d < type->rank; d++) {
-			size_t s = (size_t)(type->dims[d] - SL__SYMBOL_BASE);
+			size_t s;
 
-			if (!sl__is_symbol(type->dims[d]) || seen[s] ||
-			    i->survey->shapes->bound[s] < 0)
+			if (!sl__is_symbol(type->dims[d]))
+				continue;
+			s = (size_t)(type->dims[d] - SL__SYMBOL_BASE);
+			if (seen[s] || i->survey->shapes->bound[s] < 0)
 				continue;
 			seen[s] = 1;
 			sl__buf_format(&text, "%s%s %lld",

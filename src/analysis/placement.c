@@ -11,7 +11,7 @@
 #include "status.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -358,6 +358,16 @@ note_question(struct sl_hardware_report *report,
 	report->hours_per_month = HOURS_PER_MONTH;
 }
 
+static int
+compare_bounds(const void *a, const void *b)
+{
+	const struct sl_hardware_row *x = a, *y = b;
+
+	if (x->bound_s != y->bound_s)
+		return x->bound_s < y->bound_s ? -1 : 1;
+	return strcmp(x->hardware->id, y->hardware->id);
+}
+
 static enum sl_status
 place(struct placement *p, struct sl_hardware_report *report,
       const struct sl_hardware *const *hardware, size_t n, struct sl_error *err)
@@ -371,6 +381,7 @@ place(struct placement *p, struct sl_hardware_report *report,
 		return rc;
 	for (size_t i = 0; i < n; i++)
 		fill_row(p, &rows[i], hardware[i]);
+	qsort(rows, n, sizeof(*rows), compare_bounds);
 	note_question(report, p->how);
 	report->rows = rows;
 	report->n_rows = n;

@@ -105,8 +105,10 @@ first_pass(struct sl_weight_row *out, const struct sl__tensor *t,
 	struct channels channels = {.is_dead = 1};
 	double x[PIECE];
 
-	out->n_channels = t->rank ? (size_t)t->dims[0] : 1;
-	channels.n_each = channels.n_left = t->n_elements / out->n_channels;
+	/* A vector has a number per channel, and a bias of 0 is alive. */
+	out->n_channels = t->rank >= 2 ? (size_t)t->dims[0] : 0;
+	channels.n_each = channels.n_left =
+		t->n_elements / (out->n_channels ? out->n_channels : 1);
 	for (uint64_t at = 0; at < t->n_elements; at += PIECE) {
 		uint64_t left = t->n_elements - at;
 		size_t n = left < PIECE ? (size_t)left : PIECE;
@@ -118,7 +120,7 @@ first_pass(struct sl_weight_row *out, const struct sl__tensor *t,
 		let_go_behind(t, at);
 	}
 	sl__tensor_let_go(t, 0, t->n_bytes);
-	out->n_dead_channels = channels.n_dead;
+	out->n_dead_channels = out->n_channels ? channels.n_dead : 0;
 }
 
 static uint64_t

@@ -166,9 +166,8 @@ open_path(struct sl__draft *draft, const char *path)
 		draft->fd = open(path,
 				 O_WRONLY | O_CLOEXEC | (exists ? 0 : O_CREAT),
 				 0666);
-	} else if (exists && access(path, W_OK)) {
-		return errno;
-	} else if (exists && !realpath(path, draft->target)) {
+	} else if (exists &&
+		   (access(path, W_OK) || !realpath(path, draft->target))) {
 		return errno;
 	} else {
 		draft->fd = open_new(draft, exists ? &known : NULL);

@@ -123,8 +123,8 @@ is_counting(const struct sl__tensor *t)
 	return sl__dtype_family(t->dtype) == SL__DTYPE_INTEGER &&
 	       t->n_elements >= 4 && sl_dtype_bits(t->dtype) >= 32 &&
 	       sl__tensor_integers(t, 0, 4, first) &&
-	       first[1] == first[0] + 1 && first[2] == first[1] + 1 &&
-	       first[3] == first[2] + 1;
+	       first[0] < INT64_MAX - 3 && first[1] == first[0] + 1 &&
+	       first[2] == first[0] + 2 && first[3] == first[0] + 3;
 }
 
 static unsigned

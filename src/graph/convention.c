@@ -13,6 +13,9 @@
  *                elements + inputs and outputs of adaptive average pools
  *   all          every operation, a multiply-add as two
  *   core_causal  core with what a causal mask hides left out
+ *
+ * thop sees modules only: a pool called as a function, as in torchvision's
+ * MobileNetV2, is missing from what it prints and present here.
  */
 #include "convention.h"
 #include "op.h"
@@ -210,6 +213,18 @@ plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* fvcore counts the inputs of a pool, thop the outputs too. */
+static const char *
+pooled_between(enum sl_convention a, enum sl_convention b)
+{
+	int by_fvcore = a == SL_CONVENTION_FVCORE || b == SL_CONVENTION_FVCORE;
+	int by_thop = a == SL_CONVENTION_THOP || b == SL_CONVENTION_THOP;
+
+	if (by_fvcore && by_thop)
+		return "outputs";
+	return by_thop ? "inputs and outputs" : "inputs";
+}
+
 static const char *
 explain_work(const struct sl__tally *t, enum sl_convention a,
 	     enum sl_convention b, enum sl_work work, struct sl__arena *arena)
@@ -231,14 +246,7 @@ explain_work(const struct sl__tally *t, enum sl_convention a,
 	if (work == SL_WORK_ADAPTIVE_POOL)
 		return sl__arena_format(
 			arena, "adaptive pooling, %zu layer%s: %s", n_layers,
-			plural(n_layers),
-			amount < 0 && b == SL_CONVENTION_FVCORE
-				? "outputs are not counted"
-			: a == SL_CONVENTION_FVCORE && b == SL_CONVENTION_THOP
-				? "outputs too"
-			: (b == SL_CONVENTION_THOP || a == SL_CONVENTION_THOP)
-				? "inputs and outputs"
-				: "inputs");
+			plural(n_layers), pooled_between(a, b));
 	return sl__arena_format(
 		arena, "%s, %zu layer%s: %lld x %s elements",
 		work == SL_WORK_BATCH_NORM ? "BatchNorm" : "LayerNorm",

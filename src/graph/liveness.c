@@ -222,7 +222,7 @@ find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 	  struct sl_error *err)
 {
 	size_t n = out->steps->n;
-	int64_t *change = sl__arena_array(scratch, n + 1, sizeof(*change));
+	int64_t *change = sl__arena_array(scratch, n + 2, sizeof(*change));
 	uint64_t all = 0;
 
 	if (!change)

@@ -414,7 +414,7 @@ is_before(const struct sl__known *known, size_t a, size_t b)
 enum sl_status
 sl__fold_unique(const struct sl__call *call, struct sl_error *err)
 {
-	size_t first[DISTINCT_MOST], n;
+	size_t first[DISTINCT_MOST] = {0}, n;
 	struct slices s;
 
 	/* Only the elements themselves are followed. */

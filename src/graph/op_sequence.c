@@ -135,10 +135,11 @@ sl__infer_sequence_erase(const struct sl__call *call, struct sl_error *err)
 enum sl_status
 sl__infer_sequence_at(const struct sl__call *call, struct sl_error *err)
 {
+	const struct sl__type *type = element_of(call, 0);
 	struct sl__type element = {.rank = -1};
 
-	if (element_of(call, 0))
-		element = *element_of(call, 0);
+	if (type)
+		element = *type;
 	if (element.rank == SL__RANK_EMPTY)
 		element.rank = -1;
 	return sl__out_type(call, 0, &element, err);

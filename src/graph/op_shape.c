@@ -415,18 +415,21 @@ sl__infer_expand(const struct sl__call *call, struct sl_error *err)
 		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why,
 				       err);
 	n = rank > (int)want.n ? rank : (int)want.n;
-	if (!want.values)
-		return sl__out_rank(call, 0, in->dtype, n, why, err);
 	dims = sl__new_sizes(call, (size_t)n);
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < n; i++) {
 		int a = i - (n - rank), b = i - (n - (int)want.n);
 		int64_t size = a >= 0 ? in->dims[a] : 1;
-		int64_t to = b >= 0 ? want.values[b] : 1;
+		int64_t to = 1;
 
+		/* Only what is 1 can be stretched. */
+		if (b >= 0 && want.values)
+			to = want.values[b];
+		else if (b >= 0 && (size == 1 || sl__is_symbol(size)))
+			to = size = sl__size_new(call->shapes, "?");
 		dims[i] = sl__broadcast_size(call->shapes, size, to);
-		if (dims[i] == -1)
+		if (dims[i] == -1 && want.values)
 			return sl__refuse(
 				err, "%s does not expand to %s",
 				sl__type_text(call->shapes, in),

@@ -328,6 +328,11 @@ sl__infer_split(const struct sl__call *call, struct sl_error *err)
 	if (axis < 0)
 		return sl__refuse(err, "its axis lies outside of %d dimensions",
 				  rank);
+	if (sl__int(call->node, "num_outputs", n) != n)
+		return sl__refuse(err,
+				  "num_outputs is not %u, as many as it "
+				  "gives",
+				  n);
 	if (split.is_given)
 		rc = check_parts(&split, in->dims[axis], n, err);
 	else if (call->node->version < 18 && !sl__is_symbol(in->dims[axis]) &&

@@ -40,24 +40,28 @@ npy_path(struct folder *f, const char *name)
 	return path;
 }
 
-/* The first of the two that is there.  SL_E_IO when none is. */
-static enum sl_status
+/* The first of the two that is there; NULL, with *err filled, for none. */
+static const char *
 find_file(struct folder *f, const struct sl__value *input, size_t i,
-	  const char **path, struct sl_error *err)
+	  struct sl_error *err)
 {
 	const char *pb =
 		sl__arena_format(f->arena, "%s/input_%zu.pb", f->path, i);
 	const char *npy = npy_path(f, input->name);
 
-	if (!pb || !npy)
-		return sl__fail_nomem(err);
-	*path = access(pb, F_OK) == 0 ? pb : npy;
-	if (access(*path, F_OK) == 0)
-		return SL_OK;
-	return sl__fail(err, SL_E_IO,
-			"%.100s: has neither input_%zu.pb nor %.100s for the "
-			"input '%.100s'",
-			f->path, i, npy + strlen(f->path) + 1, input->name);
+	if (!pb || !npy) {
+		(void)sl__fail_nomem(err);
+		return NULL;
+	}
+	if (access(pb, F_OK) == 0)
+		return pb;
+	if (access(npy, F_OK) == 0)
+		return npy;
+	(void)sl__fail(err, SL_E_IO,
+		       "%.100s: has neither input_%zu.pb nor %.100s for the "
+		       "input '%.100s'",
+		       f->path, i, npy + strlen(f->path) + 1, input->name);
+	return NULL;
 }
 
 static enum sl_status
@@ -86,7 +90,7 @@ read_input(struct folder *f, const struct sl__value *input, size_t i,
 {
 	enum sl_dtype wanted = input->declared.dtype;
 	struct sl__tensor *tensor;
-	const char *path = NULL;
+	const char *path;
 	enum sl_status rc;
 
 	if (input->declared.kind != SL__TYPE_TENSOR &&
@@ -95,9 +99,10 @@ read_input(struct folder *f, const struct sl__value *input, size_t i,
 	tensor = sl__arena_alloc(f->arena, sizeof(*tensor));
 	if (!tensor)
 		return sl__fail_nomem(err);
-	rc = find_file(f, input, i, &path, err);
-	if (!rc)
-		rc = read_file(f, tensor, path, err);
+	path = find_file(f, input, i, err);
+	if (!path)
+		return err->status;
+	rc = read_file(f, tensor, path, err);
 	if (rc)
 		return rc;
 	if (wanted != SL_DTYPE_NONE && tensor->dtype != wanted)
@@ -116,11 +121,14 @@ sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
 		struct sl_error *err)
 {
 	const struct sl__block *main = &graph->blocks[0];
+	struct sl_error ignored = {SL_OK, ""};
 	struct sl__arena *arena;
 	struct folder *f = sl__boxed_new(&arena, allocator, sizeof(*f));
 	enum sl_status rc = SL_OK;
 
 	*out = NULL;
+	if (!err)
+		err = &ignored;
 	if (!f)
 		return sl__fail_nomem(err);
 	f->arena = arena;

@@ -42,6 +42,7 @@ define(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	const size_t *promised;
 	enum sl_status rc;
 
+	*out = SL__NONE;
 	if (!text)
 		return r->err->status;
 	if (sl__map_find(&scope->values, text))
@@ -222,6 +223,7 @@ read_input(struct sl__onnx_reader *r, struct sl__wire wire,
 	const size_t *known;
 	const char *key;
 
+	*out = SL__NONE;
 	if (rc)
 		return rc;
 	if (!name.number || !name.n_bytes)

@@ -50,7 +50,7 @@ sl__onnx_text(struct sl__onnx_reader *r, const struct sl__wire *wire,
 	text = sl__onnx_array(r, n_prefix + field->n_bytes + 1, 1);
 	if (!text)
 		return NULL;
-	memcpy(text, prefix, n_prefix);
+	memcpy(text, prefix, n_prefix + 1);
 	memcpy(text + n_prefix, field->bytes, field->n_bytes);
 	return text;
 }

@@ -100,7 +100,7 @@ static const int64_t size_most = INT64_C(1) << 40;
 	    "TinyLlama, one token with KV cache", 0, 0, sl__zoo_llama,         \
 	    SL__ZOO_TINYLLAMA, 1)                                              \
 	ROW("lstm", "lstm",                                                    \
-	    "LSTM language model, Zaremba et al. 2014; their medium one: two " \
+	    "LSTM language model, Zaremba 2014; their medium one: two "        \
 	    "layers of 650, vocabulary 10,000",                                \
 	    0, 0, sl__zoo_lstm, 0, 0)
 

@@ -38,10 +38,10 @@ static void
 add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},       {"in", 0, 3},
-		{"bound", 1, 0},         {"all fused", 1, 1},
-		{"compute bound", 1, 2}, {"memory filled", 1, 0},
-		{"per million", 1, 1},
+		{"machine", 0, 0},       {"in", 0, 1},
+		{"bound", 1, 0},         {"all fused", 1, 2},
+		{"compute bound", 1, 3}, {"memory filled", 1, 0},
+		{"per million", 1, 0},
 	};
 	struct sl__text t;
 
@@ -85,8 +85,11 @@ add_service_row(struct sl__doc *doc, const struct sl_hardware_report *r,
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%lld", (long long)row->best_batch);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__time_text(&t, row->best_bound_s * 1e9));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__time_text(&t, row->best_wait_s * 1e9));
+	if (row->best_wait_s > 0)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__time_text(&t, row->best_wait_s * 1e9));
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	if (r->rate_per_s > 0)
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%.0f", row->n_machines);
 	else
@@ -166,10 +169,10 @@ add_sources(struct sl__doc *doc, const struct sl_hardware_report *r)
 }
 
 void
-sl__hardware_page(struct sl__doc *doc, const struct sl_hardware_report *r,
-		  int verbose)
+sl__hardware_page(struct sl__doc *doc, const char *name,
+		  const struct sl_hardware_report *r, int verbose)
 {
-	sl__doc_heading(doc, "Where it could run");
+	sl__doc_heading(doc, "Where %s could run", name);
 	add_bounds(doc, r);
 	if (r->crossing)
 		sl__doc_text(doc, SL__STYLE_PLAIN, "By these bounds %s",

@@ -6,9 +6,10 @@
 #include "doc.h"
 #include "json.h"
 
-/* Bounds, room and, as far as asked, machines, money and training. */
-void sl__hardware_page(struct sl__doc *doc, const struct sl_hardware_report *r,
-		       int verbose);
+/* Bounds, room and, as far as asked, machines, money and training of the
+ * model 'name'. */
+void sl__hardware_page(struct sl__doc *doc, const char *name,
+		       const struct sl_hardware_report *r, int verbose);
 
 /* "hardware": [...] and what was asked. */
 void sl__hardware_json(struct sl__json *json,

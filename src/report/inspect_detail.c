@@ -36,14 +36,20 @@ add_total(struct sl__doc *doc, enum sl_convention c, uint64_t count)
 void
 sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 {
-	static const struct sl__column columns[] = {{"", 0, 0}, {"MACs", 1, 0}};
+	static const struct sl__column macs[] = {{"", 0, 0}, {"MACs", 1, 0}};
+	static const struct sl__column counts[] = {{"", 0, 0}, {"count", 1, 0}};
 
 	for (size_t k = 0; k < i->n_explanations; k++) {
 		const struct sl_explanation *e = &i->explanations[k];
 
 		sl__doc_heading(doc, "From %s to %s", sl_convention_text(e->a),
 				sl_convention_text(e->b));
-		sl__doc_table(doc, columns, 2);
+		sl__doc_table(doc,
+			      e->a == SL_CONVENTION_ALL ||
+					      e->b == SL_CONVENTION_ALL
+				      ? counts
+				      : macs,
+			      2);
 		add_total(doc, e->a, e->a_count);
 		for (size_t r = 0; r < e->n_rows; r++) {
 			sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -126,6 +132,13 @@ add_share(struct sl__doc *doc, double share)
 		     sl__percent_text(&t, share));
 }
 
+/* A vector has none: the zeros among biases are no dead channels. */
+static int
+has_channels(const struct sl_weight_row *w)
+{
+	return w->n_channels && w->n_channels != w->n_elements;
+}
+
 static void
 add_weight(struct sl__doc *doc, const struct sl_weight_row *w)
 {
@@ -137,17 +150,16 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w)
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__count_text(&t, w->n_elements));
 	if (w->absent) {
-		for (int k = 0; k < 7; k++)
+		for (int k = 0; k < 6; k++)
 			sl__doc_cell(doc, SL__STYLE_DIM, "-");
 		return;
 	}
 	add_shape_of(doc, w);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->mean);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->std);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->min);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->max);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g to %.3g", w->min, w->max);
 	add_share(doc, w->zero_share);
-	if (w->n_channels)
+	if (has_channels(w))
 		sl__doc_cell(doc,
 			     w->n_dead_channels ? SL__STYLE_WARN
 						: SL__STYLE_PLAIN,
@@ -175,6 +187,8 @@ add_weight_summary(struct sl__doc *doc, const struct sl_inspection *i)
 		n += (double)w->n_elements;
 		n_zero += w->zero_share * (double)w->n_elements;
 		n_small += w->small_share * (double)w->n_elements;
+		if (!has_channels(w))
+			continue;
 		n_dead += w->n_dead_channels;
 		n_channels += w->n_channels;
 	}
@@ -193,9 +207,14 @@ sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 		    size_t n_top, int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"weight", 0, 0}, {"elements", 1, 2}, {"min to max", 0, 4},
-		{"mean", 1, 1},   {"std", 1, 0},      {"min", 1, 3},
-		{"max", 1, 3},    {"zeros", 1, 0},    {"dead channels", 1, 0},
+		{"weight", 0, 0},
+		{"elements", 1, 2},
+		{"from min to max", 0, 4},
+		{"mean", 1, 1},
+		{"std", 1, 0},
+		{"range", 1, 3},
+		{"zeros", 1, 0},
+		{"dead channels", 1, 0},
 	};
 	size_t n = n_top ? n_top : DEFAULT_WEIGHTS;
 

@@ -7,6 +7,7 @@
  */
 #include "bunch.h"
 #include "inspect_page.h"
+#include "hardware_page.h"
 
 #include <math.h>
 #include <string.h>
@@ -469,12 +470,16 @@ sl__inspect_json(struct sl__json *json, const void *result)
 
 	if (r->n_models == 1) {
 		add_inspection(json, r->models[0]);
+		if (r->view.hardware)
+			sl__hardware_json(json, r->view.hardware[0]);
 		return;
 	}
 	sl__json_array(json, "results");
 	for (size_t m = 0; m < r->n_models; m++) {
 		sl__json_object(json, NULL);
 		add_inspection(json, r->models[m]);
+		if (r->view.hardware)
+			sl__hardware_json(json, r->view.hardware[m]);
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);

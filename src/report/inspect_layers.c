@@ -33,9 +33,11 @@ add_scaled(struct sl__doc *doc, uint64_t n)
 {
 	struct sl__text t;
 
-	if (n)
+	if (n >= 1000)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl__scaled_text(&t, (double)n));
+	else if (n)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%u ", (unsigned)n);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "0 ");
 }
@@ -247,6 +249,24 @@ compare_names(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Like strcmp(), but layer.2 comes before layer.10. */
+static int
+compare_counted(const char *a, const char *b)
+{
+	while (*a && *a == *b && (*a < '0' || *a > '9')) {
+		a++;
+		b++;
+	}
+	if (*a >= '0' && *a <= '9' && *b >= '0' && *b <= '9') {
+		size_t n = strspn(a, "0123456789");
+		size_t m = strspn(b, "0123456789");
+		int order = n < m ? -1 : n > m ? 1 : strncmp(a, b, n);
+
+		return order ? order : compare_counted(a + n, b + m);
+	}
+	return strcmp(a, b);
+}
+
 static int
 compare_groups(const void *a, const void *b)
 {
@@ -258,7 +278,7 @@ compare_groups(const void *a, const void *b)
 		return x->operations < y->operations ? 1 : -1;
 	if (x->n_bytes != y->n_bytes)
 		return x->n_bytes < y->n_bytes ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return compare_counted(x->name, y->name);
 }
 
 /*

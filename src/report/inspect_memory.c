@@ -236,7 +236,7 @@ figure_text(const char *figure)
 static int
 is_shown(const struct sl_growth *g, int verbose)
 {
-	return verbose || g->absent || strcmp(g->axis, "batch") != 0 ||
+	return verbose || strcmp(g->axis, "batch") != 0 ||
 	       !strcmp(g->figure, "flops") || g->final_exponent > 1.5 ||
 	       strstr(g->figure, "memory");
 }
@@ -249,12 +249,6 @@ add_growth_row(struct sl__doc *doc, const struct sl_growth *g)
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld", g->axis,
 		     (long long)g->at);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", figure_text(g->figure));
-	if (g->absent) {
-		sl__doc_cell(doc, SL__STYLE_DIM, "%s", g->absent);
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-		return;
-	}
 	add_formula(doc, g);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
 	if (!g->is_polynomial)
@@ -278,13 +272,28 @@ sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
 		{"here", 1, 0}, {"large n", 1, 0},
 	};
 
+	size_t n_rows = 0;
+
 	if (!i->n_growth)
 		return;
 	sl__doc_heading(doc, "How it grows");
-	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < i->n_growth; k++) {
-		if (is_shown(&i->growth[k], verbose))
-			add_growth_row(doc, &i->growth[k]);
+		const struct sl_growth *g = &i->growth[k];
+
+		if (g->absent || !is_shown(g, verbose))
+			continue;
+		if (!n_rows++)
+			sl__doc_table(doc, columns,
+				      sizeof(columns) / sizeof(columns[0]));
+		add_growth_row(doc, g);
+	}
+	for (size_t k = 0; k < i->n_growth; k++) {
+		const struct sl_growth *g = &i->growth[k];
+
+		if (g->absent)
+			sl__doc_text(doc, SL__STYLE_DIM, "%s with %s: %s",
+				     figure_text(g->figure), g->axis,
+				     g->absent);
 	}
 }
 

@@ -7,6 +7,7 @@
  * everything else is scaled.  'verbose' shows every layer and every tensor.
  */
 #include "inspect_page.h"
+#include "hardware_page.h"
 #include "unit.h"
 
 #include <math.h>
@@ -169,16 +170,17 @@ static void
 add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 {
 	const struct sl_coverage *c = &i->coverage;
+	/* Others hold constants, or stand in a branch that is not taken. */
+	const char *what = i->n_layers == i->n_nodes ? "nodes counted"
+						     : "nodes that run counted";
 	struct sl__text t;
 
 	if (!c->estimated.n_nodes && !c->unknown.n_nodes) {
-		sl__doc_pair(doc, "coverage", SL__STYLE_GOOD,
-			     "all %s nodes counted",
-			     sl__count_text(&t, c->counted.n_nodes));
+		sl__doc_pair(doc, "coverage", SL__STYLE_GOOD, "all %s %s",
+			     sl__count_text(&t, c->counted.n_nodes), what);
 	} else {
-		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN,
-			     "%s nodes counted",
-			     sl__count_text(&t, c->counted.n_nodes));
+		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN, "%s %s",
+			     sl__count_text(&t, c->counted.n_nodes), what);
 		add_side(doc, &c->estimated, i, "estimated");
 		add_side(doc, &c->unknown, i, "unknown");
 	}
@@ -210,14 +212,33 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 	}
 }
 
+const char *
+sl__model_title(const struct sl_inspection *i)
+{
+	const char *at;
+
+	if (!i->source || !strstr(i->source, ".onnx"))
+		return i->name;
+	at = i->source + strlen(i->source);
+	for (int n_slashes = 0; at > i->source; at--) {
+		n_slashes += at[-1] == '/';
+		if (n_slashes == 2)
+			break;
+	}
+	return at;
+}
+
 static void
 add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
+	const char *title = sl__model_title(i);
 	struct sl__text t;
 
-	sl__doc_heading(doc, "%s", i->name);
+	sl__doc_heading(doc, "%s", title);
 	sl__doc_more(doc, SL__STYLE_DIM, "  ");
-	if (i->source && strcmp(i->source, i->name) != 0)
+	if (title != i->name)
+		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->name);
+	else if (i->source)
 		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->source);
 	if (i->opset)
 		sl__doc_more(doc, SL__STYLE_DIM, "opset %d, ", i->opset);
@@ -247,6 +268,9 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 
 	if (r->n_models > 1) {
 		sl__inspect_side(doc, r->models, r->n_models);
+		for (size_t k = 0; view->hardware && k < r->n_models; k++)
+			sl__hardware_page(doc, sl__model_title(r->models[k]),
+					  view->hardware[k], how->verbose);
 		for (size_t k = 0; how->verbose && k < r->n_models; k++) {
 			add_identity(doc, r->models[k], 0);
 			sl__inspect_layers(doc, r->models[k], view, how);
@@ -255,6 +279,9 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	}
 	add_identity(doc, i, how->verbose);
 	sl__inspect_explanations(doc, i);
+	if (view->hardware)
+		sl__hardware_page(doc, sl__model_title(i), view->hardware[0],
+				  how->verbose);
 	sl__inspect_layers(doc, i, view, how);
 	sl__inspect_memory(doc, i, how->verbose);
 	sl__inspect_training(doc, i);

@@ -43,6 +43,13 @@ void sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 void sl__inspect_side(struct sl__doc *doc,
 		      const struct sl_inspection *const *models, size_t n);
 
+/*
+ * What a user calls the model: "mnist/model.onnx" for a file, whose own name
+ * is often one that its exporter gives to all; else the model's name.  Part
+ * of its source, or its name.
+ */
+const char *sl__model_title(const struct sl_inspection *i);
+
 /* The growth of that figure along that axis, or NULL. */
 const struct sl_growth *sl__growth_find(const struct sl_inspection *i,
 					const char *axis, const char *figure);

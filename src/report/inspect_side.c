@@ -43,7 +43,7 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 		       (double)i->memory.live_bytes;
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", i->name);
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl__model_title(i));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__count_text(&t, i->parameters.trainable));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -74,7 +74,7 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 	const struct sl_growth *seq = sl__growth_find(i, "seq", "flops");
 	struct sl__text t, u;
 
-	sl__doc_text(doc, SL__STYLE_STRONG, "%s", i->name);
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__model_title(i));
 	sl__doc_more(doc, SL__STYLE_PLAIN, ": ");
 	if (i->n_types && i->by_type[0].share > 0)
 		sl__doc_more(doc, SL__STYLE_PLAIN, "%.1f %% %s; ",
