@@ -30,9 +30,9 @@ write_model(const char *path, int n_nodes, struct sl_error *err)
 
 	if (rc)
 		return rc;
-	x = sl_builder_input(b, "x", SL_DTYPE_F32, 3,
-			     (int64_t[]){sl_builder_symbol(b, "batch", 1), 4,
-					 8});
+	x = sl_builder_input(
+		b, "x", SL_DTYPE_F32, 3,
+		(int64_t[]){sl_builder_symbol(b, "batch", 1), 4, 8});
 	for (int i = 0; i < n_nodes / 4; i++) {
 		char name[32];
 		int pair[2] = {x, 0};
@@ -77,9 +77,8 @@ look(void *ctx)
 static int
 measure(char *path, int n_nodes)
 {
-	struct sl_measure_options how = {.struct_size = sizeof(how),
-					 .n_runs = ROUNDS,
-					 .n_warmup = 1};
+	struct sl_measure_options how = {
+		.struct_size = sizeof(how), .n_runs = ROUNDS, .n_warmup = 1};
 	struct sl_measurement *m;
 	struct sl_error err;
 

@@ -6,6 +6,7 @@
  */
 #include "graph_text.h"
 #include "inspected.h"
+#include "layers.h"
 
 struct published {
 	const char *model;
@@ -118,6 +119,32 @@ test_sums(void **state)
 		assert_int_equal(seen->n_unresolved, 0);
 		sl_inspection_free(seen);
 	}
+}
+
+/* Paths of modules, as exporters write names. */
+static void
+test_paths(void **state)
+{
+	static const char *const rows[][3] = {
+		{"/layer1/layer1.0/conv1/Conv", "Conv",
+		 "layer1/layer1.0/conv1"},
+		{"layer1.0.conv1", "Conv", "layer1/0/conv1"},
+		{"layer1.0.Relu_3", "Relu", "layer1/0"},
+		{"Conv_12", "Conv", ""},
+		{"model/a/Relu;model/b/BiasAdd", "Conv", "model/a"},
+		{"", "Conv", ""},
+		{"/Flatten", "Flatten", ""},
+	};
+	struct sl__arena arena;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl__node node = {.name = rows[i][0], .type = rows[i][1]};
+
+		assert_string_equal(sl__layer_path(&arena, &node), rows[i][2]);
+	}
+	sl__arena_release(&arena);
 }
 
 /* A batch of four costs four times one sample. */
@@ -285,6 +312,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parameters),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_unknown),

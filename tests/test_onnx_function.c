@@ -137,7 +137,7 @@ a_call_becomes_its_body(void **state)
 	assert_int_equal(node->version, 13);
 	assert_int_equal(node->n_attributes, 1);
 	assert_string_equal(node->attributes[0].name, "alpha");
-	assert_near(node->attributes[0].floats[0], 0.25, 0);
+	assert_near((double)node->attributes[0].floats[0], 0.25, 0);
 	sl_graph_free(graph);
 	bytes_release(&model);
 }
@@ -156,8 +156,9 @@ attributes_have_defaults_or_are_left_out(void **state)
 		graph = read_ok(&model);
 		assert_int_equal(graph->nodes[0].n_attributes, has_default);
 		if (has_default)
-			assert_near(graph->nodes[0].attributes[0].floats[0],
-				    0.5, 0);
+			assert_near(
+				(double)graph->nodes[0].attributes[0].floats[0],
+				0.5, 0);
 		assert_string_equal(graph->nodes[0].name, "Leak_1/act");
 		sl_graph_free(graph);
 		bytes_release(&model);
@@ -186,8 +187,8 @@ functions_call_functions(void **state)
 	graph = read_ok(&model);
 	assert_int_equal(graph->n_nodes, 2);
 	assert_string_equal(graph->nodes[0].name, "top/first/act");
-	assert_near(graph->nodes[0].attributes[0].floats[0], 1, 0);
-	assert_near(graph->nodes[1].attributes[0].floats[0], 2, 0);
+	assert_near((double)graph->nodes[0].attributes[0].floats[0], 1, 0);
+	assert_near((double)graph->nodes[1].attributes[0].floats[0], 2, 0);
 	assert_int_equal(graph->nodes[1].inputs[0], graph->nodes[0].outputs[0]);
 	assert_string_equal(graph->values[graph->nodes[0].outputs[0]].name,
 			    "top/mid");

@@ -44,8 +44,8 @@ contents_open(struct contents *c, const char *folder, size_t n_inputs)
 
 	memset(c, 0, sizeof(*c));
 	for (size_t i = 0; i < n_inputs && i < INPUTS_MOST; i++) {
-		snprintf(path, sizeof(path), "%s/test_data_set_0/input_%zu.pb",
-			 folder, i);
+		snprintf(path, sizeof(path),
+			 "%.900s/test_data_set_0/input_%zu.pb", folder, i);
 		/* Sequences and optionals cannot be read as tensors. */
 		if (!sl__mapping_open(&c->files[i], path, NULL) &&
 		    !sl__onnx_read_tensor(&c->tensors[i], &c->arena,

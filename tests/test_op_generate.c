@@ -34,11 +34,11 @@ test_ranges_like_numpy(void **state)
 	check_out("Range 11 (i32[]={0}, i32[]={100000}, i32[]={1})",
 		  "int32[100000]");
 	check_out("Range 11 (i64[]={0}, i64[]={n}, i64[]={1})", "int64[n]");
-	check_out("Range 11 (i64[]={p}, i64[]={n}, i64[]={1})",
-		  "int64[(n-p)]");
+	check_out("Range 11 (i64[]={p}, i64[]={n}, i64[]={1})", "int64[(n-p)]");
 	check_out("Range 11 (i64[]={0}, i64[]={n}, i64[]={2})", "int64[?]");
 	check_out("Range 11 (i64[], i64[], i64[])", "int64[?]");
 	check_out("Range 11 (i64[]={0}, i64[]={5}, i64[]={0})", "int64[?]");
+	check_out("Range 11 (i64[]={0}, f32[]={5}, i64[]={1})", "int64[?]");
 }
 
 static void

@@ -25,6 +25,20 @@ test_gather(void **state)
 	check_known("Gather 13 (i64[3]={3,4,5}, i64[]={k})", "?");
 }
 
+/* A chain of these would double the rank with every node. */
+static void
+test_ranks_have_an_end(void **state)
+{
+	char dims[80] = "1", text[200];
+
+	(void)state;
+	for (int i = 1; i < 33; i++)
+		strcat(dims, ",1");
+	snprintf(text, sizeof(text), "Gather 13 (i64[%s], i64[%s])", dims,
+		 dims);
+	check_refused(text, "has 65 dimensions, 64 are the most");
+}
+
 static void
 test_embeddings_read_rows(void **state)
 {
@@ -87,8 +101,7 @@ test_masks(void **state)
 	(void)state;
 	check_out("Compress 11 (f32[3,2], bool[3]) axis=0", "f32[?,2]");
 	check_out("Compress 11 (f32[3,2], bool[6])", "f32[?]");
-	check_out("Compress 11 (f32[3,2], bool[3]={0,1,1}) axis=0",
-		  "f32[2,2]");
+	check_out("Compress 11 (f32[3,2], bool[3]={0,1,1}) axis=0", "f32[2,2]");
 	check_known("Compress 11 (i64[3]={7,8,9}, bool[3]={1,0,1})", "{7,9}");
 	check_refused("Compress 11 (f32[3,2], bool[3]) axis=2", "axis lies");
 	check_out("NonZero 13 (f32[3,2])", "int64[2,?]");
@@ -143,6 +156,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gather),
+		cmocka_unit_test(test_ranks_have_an_end),
 		cmocka_unit_test(test_embeddings_read_rows),
 		cmocka_unit_test(test_gather_elements_and_nd),
 		cmocka_unit_test(test_scatter),

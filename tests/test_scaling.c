@@ -67,6 +67,17 @@ find(const struct sl_inspection *seen, const char *axis, const char *figure)
 	return NULL;
 }
 
+/* Like find(), for a figure that must be there. */
+static const struct sl_growth *
+grown(const struct sl_inspection *seen, const char *axis, const char *figure)
+{
+	static const struct sl_growth none;
+	const struct sl_growth *g = find(seen, axis, figure);
+
+	assert_non_null(g);
+	return g ? g : &none;
+}
+
 /*
  * GPT-2: per token 2 x (12 x 12 x 768^2 + 768 x 50257) FLOPs, and per pair of
  * tokens 2 x 2 x 12 x 768 in attention; a cache of 12 x 2 x 768 x 4 bytes per
@@ -79,10 +90,9 @@ test_gpt2(void **state)
 	const double per_token = 2.0 * (144.0 * 768 * 768 + 768.0 * 50257);
 	const double per_pair = 48.0 * 768;
 	struct sl_inspection *seen = inspect_with("gpt2", 0, 64, &how);
-	const struct sl_growth *g = find(seen, "seq", "flops");
+	const struct sl_growth *g = grown(seen, "seq", "flops");
 
 	(void)state;
-	assert_non_null(g);
 	assert_null(g->absent);
 	assert_true(g->is_polynomial);
 	assert_int_equal(g->at, 64);
@@ -95,22 +105,18 @@ test_gpt2(void **state)
 			    (per_token + 64 * per_pair),
 		    1e-12);
 
-	g = find(seen, "seq", "attention flops");
-	assert_non_null(g);
+	g = grown(seen, "seq", "attention flops");
 	assert_near(g->linear, 0, 0);
 	assert_near(g->quadratic, per_pair, 0);
 	assert_near(g->exponent, 2, 0);
-	g = find(seen, "seq", "kv cache");
-	assert_non_null(g);
+	g = grown(seen, "seq", "kv cache");
 	assert_near(g->linear, 73728, 0);
 	assert_near(g->final_exponent, 1, 0);
 	/* Scores are batch x heads x seq x seq, and outgrow everything. */
-	g = find(seen, "seq", "live memory");
-	assert_non_null(g);
+	g = grown(seen, "seq", "live memory");
 	assert_near(g->final_exponent, 2, 0);
 
-	g = find(seen, "batch", "flops");
-	assert_non_null(g);
+	g = grown(seen, "batch", "flops");
 	assert_near(g->constant, 0, 0);
 	assert_near(g->linear, 64 * per_token + 64 * 64 * per_pair, 0);
 	assert_near(g->exponent, 1, 0);
@@ -123,10 +129,9 @@ test_resnet(void **state)
 {
 	static const struct sl_inspect_options how = {0};
 	struct sl_inspection *seen = inspect_with("resnet18", 7, 0, &how);
-	const struct sl_growth *g = find(seen, "batch", "flops");
+	const struct sl_growth *g = grown(seen, "batch", "flops");
 
 	(void)state;
-	assert_non_null(g);
 	assert_int_equal(g->at, 7);
 	assert_near(g->linear, 2 * 1814073344.0, 0);
 	assert_near(g->constant, 0, 0);

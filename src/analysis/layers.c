@@ -51,19 +51,21 @@ const char *
 sl__layer_path(struct sl__arena *arena, const struct sl__node *node)
 {
 	const char *name = node->name + (node->name[0] == '/');
-	int has_slash = strchr(name, '/') != NULL;
-	const char *last = strrchr(name, has_slash ? '/' : '.');
-	char *path;
+	char *path = sl__arena_string(arena, name), *last;
+	int has_slash;
 
-	if (!last)
-		return "";
-	path = sl__arena_string(arena, name);
 	if (!path)
 		return NULL;
+	/* Fused nodes of TensorFlow's exporter list all their names. */
+	path[strcspn(path, ";")] = '\0';
+	has_slash = strchr(path, '/') != NULL;
+	last = strrchr(path, has_slash ? '/' : '.');
+	if (!last)
+		return "";
 	/* Behind the last slash stands the operator; behind the last dot, in
 	 * general, the layer. */
 	if (has_slash || is_type(last + 1, node->type))
-		path[last - name] = '\0';
+		*last = '\0';
 	for (char *c = path; !has_slash && *c; c++) {
 		if (*c == '.')
 			*c = '/';
@@ -73,8 +75,8 @@ sl__layer_path(struct sl__arena *arena, const struct sl__node *node)
 
 /* ------------------------------------------------------------------ layers */
 
-/* The type of number that a node computes in: of its first operand that is
- * no parameter, or of its result. */
+/* The type of number that a node computes in: of its first operand, or of its
+ * result. */
 static enum sl_dtype
 dtype_of(const struct lister *l, const struct sl__node *node)
 {
@@ -82,9 +84,9 @@ dtype_of(const struct lister *l, const struct sl__node *node)
 
 	if (node->n_inputs && node->inputs[0] != SL__NONE)
 		dtype = l->survey->shapes->types[node->inputs[0]].dtype;
-	/* Lookups compute in the type of their table, shapes in none. */
-	if (dtype == SL_DTYPE_NONE && node->n_outputs &&
-	    node->outputs[0] != SL__NONE)
+	/* A condition chooses among numbers of another type. */
+	if ((dtype == SL_DTYPE_NONE || dtype == SL_DTYPE_BOOL) &&
+	    node->n_outputs && node->outputs[0] != SL__NONE)
 		dtype = l->survey->shapes->types[node->outputs[0]].dtype;
 	return dtype;
 }

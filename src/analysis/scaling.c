@@ -142,6 +142,33 @@ has_dim(const struct sl__type *type, int64_t symbol)
 	return 0;
 }
 
+/* Shapes that were given are needed where the model itself has none. */
+static enum sl_status
+keep_shapes(struct sl_sizes *sizes, const struct sl_sizes *given,
+	    const struct sl_graph *graph, struct sl__arena *arena)
+{
+	const struct sl__block *main = &graph->blocks[0];
+	struct sl_input_shape *shapes;
+
+	if (!given || !given->n_shapes)
+		return SL_OK;
+	shapes = sl__arena_array(arena, given->n_shapes, sizeof(*shapes));
+	if (!shapes)
+		return SL_E_NOMEM;
+	sizes->shapes = shapes;
+	for (size_t k = 0; k < given->n_shapes; k++) {
+		for (size_t i = 0; i < main->n_inputs; i++) {
+			const struct sl__value *v =
+				&graph->values[main->inputs[i]];
+
+			if (v->declared.rank < 0 &&
+			    !strcmp(v->name, given->shapes[k].input))
+				shapes[sizes->n_shapes++] = given->shapes[k];
+		}
+	}
+	return SL_OK;
+}
+
 /* Sizes that bind all symbols as they are, and one as told. */
 static enum sl_status
 keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
@@ -164,12 +191,9 @@ keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
 		dims[sizes->n_dims++].size = survey->shapes->bound[i];
 	}
 	sizes->dims = dims;
-	/* Shapes are needed where the model has none; contents stay where
-	 * their shape does. */
-	if (options->sizes) {
-		sizes->shapes = options->sizes->shapes;
-		sizes->n_shapes = options->sizes->n_shapes;
-	}
+	if (keep_shapes(sizes, options->sizes, graph, arena))
+		return SL_E_NOMEM;
+	/* Contents stay where their shape does. */
 	for (size_t i = 0; options->contents && i < main->n_inputs; i++) {
 		if (!has_dim(&graph->values[main->inputs[i]].declared, symbol))
 			contents[i] = options->contents[i];

@@ -10,10 +10,10 @@
 enum { FIRST_SLOTS = 16 };
 
 static uint64_t
-hash_text(const char *text)
+hash_text(const struct sl__map *map, const char *text)
 {
-	/* FNV-1a with its published 64-bit offset basis and prime. */
-	uint64_t hash = 0xcbf29ce484222325u;
+	/* FNV-1a with its published 64-bit prime. */
+	uint64_t hash = map->basis;
 
 	for (; *text; text++)
 		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -27,6 +27,10 @@ sl__map_init(struct sl__map *map, struct sl__arena *arena)
 	map->slots = NULL;
 	map->n_slots = 0;
 	map->n = 0;
+	/* The published offset basis, moved by where the arena happens to be,
+	 * so that a file cannot be written whose names all collide. */
+	map->basis = 0xcbf29ce484222325u ^
+		     ((uintptr_t)arena * 0x9e3779b97f4a7c15u);
 }
 
 /* The slot that holds 'key', or the free one where it belongs. */
@@ -49,7 +53,7 @@ sl__map_find(const struct sl__map *map, const char *key)
 
 	if (!map->n_slots)
 		return NULL;
-	slot = find_slot(map->slots, map->n_slots, key, hash_text(key));
+	slot = find_slot(map->slots, map->n_slots, key, hash_text(map, key));
 	return slot->key ? &slot->value : NULL;
 }
 
@@ -77,7 +81,7 @@ enum sl_status
 sl__map_put(struct sl__map *map, const char *key, size_t value,
 	    struct sl_error *err)
 {
-	uint64_t hash = hash_text(key);
+	uint64_t hash = hash_text(map, key);
 	struct sl__map_slot *slot;
 	enum sl_status rc;
 

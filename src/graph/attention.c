@@ -35,6 +35,7 @@ struct finder {
 	unsigned char *traits; /* per value */
 	unsigned *seen;        /* per node: number of the walk that saw it */
 	unsigned n_walks;
+	size_t n_candidates; /* nodes that may be attention, or part of it */
 	struct sl__attentions *out;
 };
 
@@ -310,27 +311,44 @@ elements_of(const struct finder *f, uint32_t value)
 	return n;
 }
 
-/* Keys and values are counted before their heads are repeated for several
- * queries: the fewest elements on the way back. */
-static uint64_t
-fewest_elements(const struct finder *f, uint32_t value)
+/* The input that a value is a view, a copy or a multiple of; SL__NONE where it
+ * is computed otherwise. */
+static uint32_t
+source_of(const struct finder *f, uint32_t value)
 {
-	static const enum sl__op_id ids[] = {
+	static const enum sl__op_id copies[] = {
 		SL__OP_ONNX_Transpose, SL__OP_ONNX_Reshape,
 		SL__OP_ONNX_Expand,    SL__OP_ONNX_Tile,
 		SL__OP_ONNX_Unsqueeze, SL__OP_ONNX_Squeeze,
 		SL__OP_ONNX_Identity,  SL__OP_ONNX_Cast,
 		SL__OP_ONNX_Flatten};
+	uint32_t producer = f->graph->values[value].producer;
+	const struct sl__node *node;
+
+	if (producer == SL__NONE)
+		return SL__NONE;
+	node = &f->graph->nodes[producer];
+	if (IS_ANY(node, copies))
+		return node->inputs[0];
+	/* The scale may stand on the side of the keys. */
+	if ((sl__is_op(node, SL__OP_ONNX_Mul) ||
+	     sl__is_op(node, SL__OP_ONNX_Div)) &&
+	    elements_of(f, node->inputs[1]) == 1)
+		return node->inputs[0];
+	return SL__NONE;
+}
+
+/* Keys and values are counted before their heads are repeated for several
+ * queries: the fewest elements on the way back. */
+static uint64_t
+fewest_elements(const struct finder *f, uint32_t value)
+{
 	uint64_t fewest = elements_of(f, value);
 
 	for (int i = 0; i < CHAIN_MOST && value != SL__NONE; i++) {
-		uint32_t producer = f->graph->values[value].producer;
 		uint64_t n;
 
-		if (producer == SL__NONE ||
-		    !IS_ANY(&f->graph->nodes[producer], ids))
-			break;
-		value = f->graph->nodes[producer].inputs[0];
+		value = source_of(f, value);
 		n = elements_of(f, value);
 		if (n && n < fewest)
 			fewest = n;
@@ -549,12 +567,12 @@ make_tables(struct finder *f, struct sl__arena *arena,
 	    struct sl__arena *scratch, struct sl_error *err)
 {
 	struct sl__attentions *out = f->out;
-	size_t n = f->graph->n_nodes, n_rows = 0;
+	size_t n = f->graph->n_nodes;
 
 	for (size_t i = 0; i < n; i++)
-		n_rows += is_softmax(&f->graph->nodes[i]) ||
-			  is_whole(&f->graph->nodes[i]);
-	out->rows = sl__arena_array(arena, n_rows, sizeof(*out->rows));
+		f->n_candidates += is_softmax(&f->graph->nodes[i]) ||
+				   is_whole(&f->graph->nodes[i]);
+	out->rows = sl__arena_array(arena, f->n_candidates, sizeof(*out->rows));
 	out->product_macs = sl__arena_array(arena, n, sizeof(uint64_t));
 	out->masked_macs = sl__arena_array(arena, n, sizeof(uint64_t));
 	out->is_causal = sl__arena_alloc(arena, n);
@@ -583,7 +601,8 @@ sl__attentions_of(struct sl__attentions *out, const struct sl__forward *forward,
 	sl__arena_init(&scratch, &arena->allocator);
 	rc = make_tables(&f, arena, &scratch, err);
 	if (!rc) {
-		find_traits(&f);
+		if (f.n_candidates)
+			find_traits(&f);
 		for (uint32_t i = 0; i < f.graph->n_nodes; i++) {
 			if (costs->per_call[i].work == SL_WORK_PRODUCT)
 				out->product_macs[i] = costs->per_call[i].macs;

@@ -149,6 +149,12 @@ sl__out(const struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
 
 	if (!type)
 		return SL_OK;
+	/* Nodes that add up ranks would double them without end. */
+	if (rank > SL__RANK_MOST)
+		return sl__refuse(err,
+				  "output %zu has %d dimensions, %d are "
+				  "the most",
+				  k, rank, SL__RANK_MOST);
 	for (int i = 0; i < rank; i++) {
 		if (dims[i] < 0 && !sl__is_symbol(dims[i]))
 			return sl__refuse(err,
@@ -225,8 +231,10 @@ sl__out_known(const struct sl__call *call, size_t k, const int64_t *ints,
 	struct sl__known *known;
 	void *copy;
 
-	if (!type || n > SL__KNOWN_MOST)
+	if (!type || n > SL__KNOWN_MOST ||
+	    n > SL__KNOWN_TOTAL - call->shapes->n_known)
 		return SL_OK;
+	call->shapes->n_known += n;
 	known = sl__arena_alloc(arena, sizeof(*known));
 	copy = sl__arena_array(arena, n, 8);
 	if (!known || !copy)

@@ -160,6 +160,8 @@ sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 		rc = node->op->infer(&call, err);
 	if (!rc && node->op)
 		rc = node->op->fold(&call, err);
+	if (s->is_short)
+		return sl__fail_nomem(err);
 	if (rc == SL_E_DATA) {
 		snprintf(where, sizeof(where), "node '%.200s' (%.60s)",
 			 node->name, node->type);

@@ -121,9 +121,11 @@ sl__out_rank(const struct sl__call *call, size_t k, enum sl_dtype dtype,
 {
 	int64_t *dims;
 
-	/* Ranks beyond this are no tensors but attacks. */
-	if (rank < 0 || rank > 1024)
+	if (rank < 0)
 		return sl__out_unknown(call, k, dtype, why, err);
+	if (rank > SL__RANK_MOST)
+		return sl__refuse(err, "%lld dimensions, %d are the most",
+				  (long long)rank, SL__RANK_MOST);
 	dims = sl__new_sizes(call, (size_t)rank);
 	if (!dims)
 		return sl__fail_nomem(err);

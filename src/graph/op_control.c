@@ -193,7 +193,7 @@ new_carried(const struct sl__call *call, struct sl__carried *c,
 	struct sl__arena *arena = &call->shapes->arena;
 
 	c->types = sl__arena_array(arena, c->n, sizeof(*c->types));
-	c->known = sl__arena_array(arena, c->n, sizeof(*c->known));
+	c->known = sl__arena_array(arena, c->n, sizeof(void *));
 	if (!c->types || !c->known)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < c->n; i++) {

@@ -43,7 +43,7 @@ sl__infer_constant_of_shape(const struct sl__call *call, struct sl_error *err)
 	const struct sl__tensor *fill = fill_of(call);
 	enum sl_dtype dtype = fill ? fill->dtype : SL_DTYPE_F32;
 
-	if (!want.values || want.n > 1024)
+	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__out_rank(call, 0, dtype, want.n,
 				    "the shape it asks for depends on data",
 				    err);
@@ -89,6 +89,8 @@ range_of(const struct sl__call *call, struct range *range)
 
 		if (!known || known->n != 1)
 			return 0;
+		if (k && range->is_integer != (known->ints != NULL))
+			return 0;
 		range->is_integer = known->ints != NULL;
 		if (known->ints)
 			range->i[k] = known->ints[0];
@@ -129,7 +131,7 @@ range_elements(struct sl__shapes *shapes, const struct range *r)
 enum sl_status
 sl__infer_range(const struct sl__call *call, struct sl_error *err)
 {
-	struct range range;
+	struct range range = {0};
 	int64_t n = range_of(call, &range)
 			    ? range_elements(call->shapes, &range)
 			    : sl__size_new(call->shapes, "?");
@@ -143,7 +145,7 @@ sl__fold_range(const struct sl__call *call, struct sl_error *err)
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	int64_t ints[SL__KNOWN_MOST];
 	double floats[SL__KNOWN_MOST];
-	struct range r;
+	struct range r = {0};
 
 	if (!out || sl__is_symbol(out->dims[0]) ||
 	    out->dims[0] > SL__KNOWN_MOST || !range_of(call, &r) ||
@@ -186,7 +188,7 @@ sl__infer_random(const struct sl__call *call, struct sl_error *err)
 {
 	struct sl__list want = sl__list_of(call, 0, "shape");
 
-	if (!want.values || want.n > 1024)
+	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__refuse(err, "no shape is given");
 	return sl__out(call, 0, dtype_of(call, SL_DTYPE_F32), (int)want.n,
 		       want.values, err);

@@ -52,7 +52,7 @@ sl__infer_gather(const struct sl__call *call, struct sl_error *err)
 	rc = axis_of(call, 0, rank, &axis, err);
 	if (rc)
 		return rc;
-	dims = sl__new_sizes(call, (size_t)(rank + n_at));
+	dims = sl__new_sizes(call, (size_t)rank + (size_t)n_at);
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < axis; i++)
@@ -158,7 +158,7 @@ sl__infer_gather_nd(const struct sl__call *call, struct sl_error *err)
 				  "dimensions",
 				  (long long)at->dims[n_at - 1], rank);
 	first = batch + at->dims[n_at - 1];
-	dims = sl__new_sizes(call, (size_t)(rank + n_at));
+	dims = sl__new_sizes(call, (size_t)rank + (size_t)n_at);
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < n_at - 1; i++)
@@ -382,11 +382,11 @@ sl__infer_unique(const struct sl__call *call, struct sl_error *err)
 
 	if (has_axis && rank >= 0)
 		rc = axis_of(call, 0, rank, &axis, err);
-	dims = sl__new_sizes(call, (size_t)(rank > 0 ? rank : 1));
-	if (!rc && !dims)
-		rc = sl__fail_nomem(err);
 	if (rc)
 		return rc;
+	dims = sl__new_sizes(call, (size_t)(rank > 0 ? rank : 1));
+	if (!dims)
+		return sl__fail_nomem(err);
 	n = slices_of(call, &slices) ? (int64_t)find_distinct(&slices, first)
 				     : sl__size_new(call->shapes, "?");
 	n_all = rank < 0   ? sl__size_new(call->shapes, "?")

@@ -248,7 +248,7 @@ sl__infer_reshape(const struct sl__call *call, struct sl_error *err)
 
 	if (!want.is_given)
 		return sl__refuse(err, "no new shape is given");
-	if (!want.values || want.n > 1024)
+	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__out_rank(call, 0, dtype, want.n, why, err);
 	dims = sl__new_sizes(call, (size_t)want.n);
 	if (!dims)
@@ -375,7 +375,7 @@ sl__infer_unsqueeze(const struct sl__call *call, struct sl_error *err)
 
 	if (!axes.is_given)
 		return sl__refuse(err, "no axes are given");
-	if (rank < 0 || axes.n > 1024)
+	if (rank < 0 || axes.n > SL__RANK_MOST)
 		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
 	if (!sl__list_is_plain(&axes))
 		return sl__out_rank(call, 0, in->dtype,
@@ -411,7 +411,7 @@ sl__infer_expand(const struct sl__call *call, struct sl_error *err)
 	int rank = sl__in_rank(call, 0), n;
 	int64_t *dims;
 
-	if (rank < 0 || want.n < 0 || want.n > 1024)
+	if (rank < 0 || want.n < 0 || want.n > SL__RANK_MOST)
 		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why,
 				       err);
 	n = rank > (int)want.n ? rank : (int)want.n;
@@ -586,7 +586,7 @@ sl__fold_transpose(const struct sl__call *call, struct sl_error *err)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	unsigned char is_used[SL__WALK_RANK_MOST] = {0};
-	int from[SL__WALK_RANK_MOST];
+	int from[SL__WALK_RANK_MOST] = {0};
 	struct sl__walk in, walk = {0};
 	enum sl_status rc;
 

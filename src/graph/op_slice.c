@@ -339,9 +339,11 @@ sl__infer_split(const struct sl__call *call, struct sl_error *err)
 		 n && in->dims[axis] % n)
 		rc = sl__refuse(err, "%lld does not divide into %u parts",
 				(long long)in->dims[axis], n);
+	if (rc)
+		return rc;
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!rc && !dims)
-		rc = sl__fail_nomem(err);
+	if (!dims)
+		return sl__fail_nomem(err);
 	for (uint32_t k = 0; !rc && k < n; k++) {
 		memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
 		dims[axis] = part_size(call, &split, in->dims[axis], k);

@@ -298,6 +298,14 @@ find_symbol(const struct sl__shapes *s, const char *name)
 	return 0;
 }
 
+/* A size is an answer, not a status: sl__infer_node() tells. */
+static int64_t
+run_short(struct sl__shapes *s)
+{
+	s->is_short = 1;
+	return -1;
+}
+
 int64_t
 sl__size_new(struct sl__shapes *s, const char *name)
 {
@@ -306,7 +314,7 @@ sl__size_new(struct sl__shapes *s, const char *name)
 			&s->arena, 2 * s->cap_symbols, sizeof(*more));
 
 		if (!more)
-			return -1;
+			return run_short(s);
 		memcpy(more, s->symbols, s->n_symbols * sizeof(*more));
 		s->symbols = more;
 		s->cap_symbols *= 2;
@@ -314,7 +322,7 @@ sl__size_new(struct sl__shapes *s, const char *name)
 	s->symbols[s->n_symbols].usual = 0;
 	s->symbols[s->n_symbols].name = sl__arena_string(&s->arena, name);
 	if (!s->symbols[s->n_symbols].name)
-		return -1;
+		return run_short(s);
 	return SL__SYMBOL_BASE + (int64_t)s->n_symbols++;
 }
 

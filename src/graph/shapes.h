@@ -5,7 +5,11 @@
 
 #include "graph.h"
 
-enum { SL__KNOWN_MOST = 4096 }; /* elements of a tensor that is followed */
+enum {
+	SL__KNOWN_MOST = 4096,     /* elements of a tensor that is followed */
+	SL__KNOWN_TOTAL = 1 << 22, /* of all of them: 32 MiB */
+	SL__RANK_MOST = 64         /* dimensions of a tensor; numpy's limit */
+};
 
 /* The contents of a small tensor, as far as they follow from the model. */
 struct sl__known {
@@ -42,7 +46,9 @@ struct sl__shapes {
 	uint64_t *block_calls;
 	struct sl__unresolved *unresolved;
 	size_t n_unresolved, cap_unresolved;
+	size_t n_known;      /* elements that folds have kept so far */
 	int ignore_declared; /* for tests: infer, take nothing on trust */
+	int is_short;        /* a size could not be made for want of memory */
 };
 
 /* What becomes of dimensions that nothing binds. */

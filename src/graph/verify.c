@@ -15,7 +15,10 @@
 
 #include "banned.h"
 
-enum { NESTING_MOST = 64 }; /* blocks within blocks; real ones have 3 */
+enum {
+	NESTING_MOST = 64,    /* blocks within blocks; real ones have 3 */
+	STATE_PAIRS = 1000000 /* of inputs and outputs that are compared */
+};
 
 static enum sl_status
 fail_node(struct sl_error *err, const struct sl__node *node, const char *what)
@@ -372,6 +375,9 @@ find_states(struct sl_graph *graph)
 {
 	const struct sl__block *main = &graph->blocks[0];
 
+	/* A file made to hurt; models with caches have some hundred each. */
+	if (main->n_outputs && main->n_inputs > STATE_PAIRS / main->n_outputs)
+		return;
 	for (size_t i = 0; i < main->n_inputs; i++) {
 		struct sl__value *in = &graph->values[main->inputs[i]];
 

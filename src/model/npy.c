@@ -311,7 +311,7 @@ read_texts(struct sl__tensor *out, const struct header *h,
 	size_t step = is_wide ? 4 * width : width;
 	const char **strings;
 
-	if (out->n_elements > n_bytes / step)
+	if (!step || out->n_elements > n_bytes / step)
 		return sl__fail(err, SL_E_DATA,
 				"cut off: holds fewer texts than its shape "
 				"says");
@@ -336,7 +336,8 @@ enum sl_status
 sl__npy_read(struct sl__tensor *out, struct sl__arena *arena,
 	     const unsigned char *bytes, size_t n_bytes, struct sl_error *err)
 {
-	struct header h = {0};
+	struct header h = {.at = (const char *)bytes,
+			   .end = (const char *)bytes};
 	int64_t *dims;
 	enum sl_status rc;
 

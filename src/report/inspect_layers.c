@@ -60,17 +60,21 @@ add_parameters(struct sl__doc *doc, uint64_t n, int is_exact)
 static void
 add_sums(struct sl__doc *doc, const struct sl__bunch *s, struct look look)
 {
+	double intensity = (double)s->operations / (double)s->n_bytes;
 	struct sl__text t;
 
 	add_parameters(doc, s->parameters, look.is_exact);
 	add_scaled(doc, look.is_core ? 2 * s->macs : s->operations);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, (double)s->n_bytes));
-	if (s->n_bytes)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g",
-			     (double)s->operations / (double)s->n_bytes);
+	if (s->n_bytes && s->operations)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     intensity < 10    ? 2
+			     : intensity < 100 ? 1
+					       : 0,
+			     intensity);
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_cell(doc, SL__STYLE_DIM, s->n_bytes ? "0" : "-");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f %%", 100 * s->share);
 }
 
@@ -172,12 +176,12 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 /* --------------------------------------------------------------- groups */
 
 static const struct sl__column group_columns[] = {
-	{"", 0, 0},      {"layers", 1, 1}, {"parameters", 1, 0},
+	{"", 0, 0},      {"layers", 1, 4}, {"parameters", 1, 1},
 	{"FLOPs", 1, 0}, {"bytes", 1, 2},  {"op/B", 1, 3},
 	{"share", 1, 0},
 };
 static const struct sl__column group_all_columns[] = {
-	{"", 0, 0},           {"layers", 1, 1}, {"parameters", 1, 0},
+	{"", 0, 0},           {"layers", 1, 4}, {"parameters", 1, 1},
 	{"operations", 1, 0}, {"bytes", 1, 2},  {"op/B", 1, 3},
 	{"share", 1, 0},
 };

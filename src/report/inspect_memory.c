@@ -9,6 +9,7 @@
 #include "bunch.h"
 #include "inspect_page.h"
 #include "unit.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 
 enum {
 	MAX_ALIVE = 3, /* values named on one screen */
-	NAME_COLUMNS = 24
+	NAME_COLUMNS = 24,
+	MAX_COLUMNS = 40
 };
 
 /* A name that may be a long path; in full where 'verbose'. */
@@ -27,6 +29,9 @@ short_name(struct sl__doc *doc, const char *name, int verbose)
 {
 	if (!verbose)
 		name = sl__name_short(&doc->arena, name, NAME_COLUMNS);
+	/* Some exporters join the names of all that they fused. */
+	if (name && !verbose)
+		name = sl__utf8_shortened(&doc->arena, name, MAX_COLUMNS, "…");
 	doc->failed |= !name;
 	return name ? name : "";
 }
@@ -91,8 +96,9 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 		     ": parameters %s + largest live set %s",
 		     sl__bytes_text(&a, (double)m->parameter_bytes),
 		     sl__bytes_text(&b, (double)m->live_bytes));
-	sl__doc_more(doc, SL__STYLE_DIM, " (%s if nothing is freed)",
-		     sl__bytes_text(&c, (double)m->activation_bytes));
+	if (verbose)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%s if nothing is freed)",
+			     sl__bytes_text(&c, (double)m->activation_bytes));
 	add_live_set(doc, m, verbose);
 	add_cache(doc, m, verbose);
 }
@@ -138,9 +144,9 @@ void
 sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 {
 	static const struct sl__column columns[] = {
-		{"optimizer", 0, 0},    {"parameters", 1, 0},
-		{"gradients", 1, 1},    {"state", 1, 0},
-		{"~activations", 1, 2}, {"at most at once", 1, 0},
+		{"optimizer", 0, 0},    {"parameters", 1, 1},
+		{"gradients", 1, 2},    {"state", 1, 0},
+		{"~activations", 1, 3}, {"peak", 1, 0},
 	};
 	const struct sl_training *t = &i->training;
 	struct sl__text a, b, c;
@@ -152,7 +158,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Peaks with Adam: forward %s, backward %s, update %s.",
+		     "With Adam: forward %s, backward %s, update %s.",
 		     sl__bytes_text(&a, (double)t->forward_peak_bytes),
 		     sl__bytes_text(&b, (double)t->backward_peak_bytes),
 		     sl__bytes_text(&c, (double)t->update_peak_bytes));
@@ -215,6 +221,9 @@ add_formula(struct sl__doc *doc, const struct sl_growth *g)
 		add_term(doc, g, power, &n_terms);
 	if (!n_terms)
 		sl__doc_more(doc, SL__STYLE_DIM, "0");
+	/* What is alive at the peak may be something else for large n. */
+	if (g->final_exponent > 1.5 && !(fabs(g->quadratic) > 0))
+		sl__doc_more(doc, SL__STYLE_DIM, " here");
 }
 
 static const char *

@@ -132,16 +132,18 @@ add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 }
 
 static void
-add_traffic(struct sl__doc *doc, const struct sl_inspection *i)
+add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
 	struct sl__text a, b, c, d;
 
 	sl__doc_pair(doc, "traffic", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&a, (double)i->n_bytes));
-	sl__doc_more(doc, SL__STYLE_DIM, ": weights %s, read %s, written %s",
-		     sl__bytes_text(&b, (double)i->cost.weight_bytes),
-		     sl__bytes_text(&c, (double)i->cost.read_bytes),
-		     sl__bytes_text(&d, (double)i->cost.written_bytes));
+	sl__doc_more(doc, SL__STYLE_DIM, ", %s of it weights",
+		     sl__bytes_text(&b, (double)i->cost.weight_bytes));
+	if (verbose)
+		sl__doc_more(doc, SL__STYLE_DIM, ", read %s, written %s",
+			     sl__bytes_text(&c, (double)i->cost.read_bytes),
+			     sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
 		sl__doc_more(doc, SL__STYLE_PLAIN, "; %.3g operations per byte",
 			     i->intensity);
@@ -253,7 +255,7 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 	add_parameters(doc, &i->parameters);
 	add_compute(doc, i);
 	add_conventions(doc, i);
-	add_traffic(doc, i);
+	add_traffic(doc, i, verbose);
 	add_types(doc, i);
 	add_coverage(doc, i);
 }

@@ -126,7 +126,7 @@ sl_fit_render(const struct sl_fit *f, const struct sl_render_options *how,
 	      struct sl_buf *out, struct sl_error *err)
 {
 	static const struct sl__renderer renderer = {"a fit", "fit", page, json,
-						     csv,    NULL,  NULL};
+						     csv,     NULL,  NULL};
 
 	return sl__render(&renderer, f, how, out, err);
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_likeness.c - tensors are told to be equal, transposed, different, masks
+ * or waves, by few numbers where few will do and by all where they must.
+ */
+#include "harness.h"
+#include "likeness.h"
+
+enum {
+	ROWS = 1300,
+	COLUMNS = 70
+}; /* more than one tile, more than one piece */
+
+static void
+make(struct sl__tensor *t, const int64_t *dims, const float *numbers)
+{
+	memset(t, 0, sizeof(*t));
+	t->dtype = SL_DTYPE_F32;
+	t->rank = 2;
+	t->dims = dims;
+	t->bytes = (const unsigned char *)numbers;
+	assert_true(sl__tensor_measure(t));
+}
+
+static void
+test_compare(void **state)
+{
+	static float a[ROWS * COLUMNS], b[ROWS * COLUMNS], c[COLUMNS * ROWS];
+	const int64_t tall[] = {ROWS, COLUMNS}, wide[] = {COLUMNS, ROWS};
+	struct sl__tensor s, t, u;
+
+	(void)state;
+	for (int r = 0; r < ROWS; r++) {
+		for (int k = 0; k < COLUMNS; k++) {
+			a[r * COLUMNS + k] = (float)((r * 31 + k * 17) % 1009);
+			b[r * COLUMNS + k] = a[r * COLUMNS + k];
+			c[k * ROWS + r] = a[r * COLUMNS + k];
+		}
+	}
+	make(&s, tall, a);
+	make(&t, tall, b);
+	make(&u, wide, c);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__EQUAL);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__TRANSPOSED);
+	assert_int_equal(sl__tensor_compare(&u, &s), SL__TRANSPOSED);
+	assert_true(sl__tensor_signature(&s) == sl__tensor_signature(&t));
+	assert_true(sl__tensor_signature(&s) == sl__tensor_signature(&u));
+	/* The last number differs: only a comparison of all finds it. */
+	b[ROWS * COLUMNS - 1]++;
+	c[ROWS * COLUMNS - 1]++;
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__DIFFERENT);
+	/* Another type of number of the same size is another tensor. */
+	b[ROWS * COLUMNS - 1]--;
+	t.dtype = SL_DTYPE_I32;
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
+}
+
+static void
+test_one_value(void **state)
+{
+	static float ones[ROWS * COLUMNS], more[ROWS * COLUMNS];
+	const int64_t tall[] = {ROWS, COLUMNS}, wide[] = {COLUMNS, ROWS};
+	struct sl__tensor s, t, u;
+
+	(void)state;
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		ones[i] = more[i] = 1;
+	make(&s, tall, ones);
+	make(&t, tall, more);
+	make(&u, wide, more);
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__ONE_VALUE);
+	assert_int_equal(sl__tensor_compare(&s, &u), SL__ONE_VALUE);
+}
+
+static void
+test_generated(void **state)
+{
+	const int64_t dims[] = {8, 8};
+	const struct sl__generator g = {SL__GENERATE_NORMAL, 7, 0, 1};
+	const struct sl__generator other = {SL__GENERATE_NORMAL, 8, 0, 1};
+	const struct sl__generator ones = {SL__GENERATE_CONSTANT, 7, 1, 0};
+	struct sl__tensor s, t;
+
+	(void)state;
+	make(&s, dims, NULL);
+	make(&t, dims, NULL);
+	s.generator = t.generator = &g;
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__EQUAL);
+	t.generator = &other;
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__DIFFERENT);
+	assert_true(sl__tensor_signature(&s) != sl__tensor_signature(&t));
+	s.generator = t.generator = &ones;
+	assert_int_equal(sl__tensor_compare(&s, &t), SL__ONE_VALUE);
+}
+
+static void
+test_masks(void **state)
+{
+	static float mask[64 * 64];
+	const int64_t dims[] = {64, 64}, flat[] = {32, 128};
+	struct sl__tensor t;
+
+	(void)state;
+	for (int r = 0; r < 64; r++) {
+		for (int k = 0; k < 64; k++)
+			mask[r * 64 + k] = k <= r ? 0 : -1e4f;
+	}
+	make(&t, dims, mask);
+	assert_true(sl__looks_triangular(&t));
+	assert_true(sl__looks_like_mask(&t));
+	mask[32 * 64] = 3; /* in a row that is looked at */
+	assert_false(sl__looks_triangular(&t));
+	assert_false(sl__looks_like_mask(&t));
+	memset(mask, 0, sizeof(mask));
+	assert_false(sl__looks_triangular(&t));
+	assert_true(sl__looks_like_mask(&t)); /* one value, in a square */
+	make(&t, flat, mask);
+	assert_false(sl__looks_like_mask(&t));
+}
+
+static void
+test_waves(void **state)
+{
+	static float table[16 * 8];
+	const int64_t dims[] = {16, 8};
+	struct sl__tensor t;
+
+	(void)state;
+	for (int n = 0; n < 16; n++) {
+		for (int k = 0; k < 8; k++)
+			table[n * 8 + k] = (float)cos(n * pow(10000, -k / 8.0));
+	}
+	make(&t, dims, table);
+	assert_true(sl__looks_like_waves(&t));
+	for (int n = 0; n < 16; n++) {
+		for (int k = 0; k < 8; k++)
+			table[n * 8 + k] =
+				(float)(k % 2 ? cos(n * pow(10000, -k / 8.0))
+					      : sin(n * pow(10000, -k / 8.0)));
+	}
+	assert_true(sl__looks_like_waves(&t));
+	table[3] = 0.25f;
+	assert_false(sl__looks_like_waves(&t));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_compare),
+		cmocka_unit_test(test_one_value),
+		cmocka_unit_test(test_generated),
+		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_waves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
