@@ -79,6 +79,7 @@ check-fuzz: FUZZ_SECONDS = 60
 bench: all deps-dev
 	$(BUILD)/bench_scope_cost
 	$(BUILD)/bench_ceilings
+	$(BUILD)/bench_graph_sizes
 	@for script in $$(find bench -type f -perm -u+x | sort); do \
 		$$script $(BUILD)/sleuth || exit 1; done
 

@@ -18,7 +18,7 @@ everything_comes_back(void **state)
 	assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);
 	again = read_back();
 	assert_same_graph(graph, again, 1);
-	assert_string_equal(again->name, "made");
+	assert_string_equal(again->blocks[0].name, "made");
 	assert_string_equal(again->blocks[1].name, "body");
 	assert_int_equal(again->ir_version, 8);
 	assert_int_equal(again->n_opsets, 2);

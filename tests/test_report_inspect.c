@@ -202,7 +202,7 @@ the_page_shows_exact_counts_and_what_is_unknown(void **state)
 	struct sl_buf out = render(&i, NULL, SL_FORMAT_TEXT, 0);
 
 	(void)state;
-	assert_has(&out, "folder/tiny.onnx  tiny <net>, opset 17, 4 nodes");
+	assert_has(&out, "folder/tiny.onnx  opset 17, 4 nodes");
 	assert_has(&out, "634 trainable + 32 statistics + 1 constants");
 	assert_has(&out, "at least 885 kFLOPs = 2 × 442,528 MACs");
 	assert_has(&out, "fvcore 474,296");

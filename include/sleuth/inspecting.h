@@ -143,7 +143,10 @@ struct sl_training {
 	uint64_t optimizer_bytes[SL_N_OPTIMIZERS];
 	/* Largest need while in that phase, with Adam's state. */
 	uint64_t forward_peak_bytes, backward_peak_bytes, update_peak_bytes;
-	uint64_t total_bytes[SL_N_OPTIMIZERS]; /* the largest of the phases */
+	uint64_t peak_bytes[SL_N_OPTIMIZERS]; /* the largest of the phases */
+	/* Parameters, gradients, state and activations together; NONE is
+	 * inference: parameters and live set. */
+	uint64_t total_bytes[SL_N_OPTIMIZERS];
 };
 
 /* ---------------------------------------------------------------- scaling */

@@ -49,7 +49,7 @@ need_at(const struct search *s, int64_t size, struct sl_fit *out,
 		out->gradients_bytes = (double)t->gradient_bytes;
 		out->optimizer_bytes =
 			(double)t->optimizer_bytes[s->how->optimizer];
-		out->total_bytes = (double)t->total_bytes[s->how->optimizer];
+		out->total_bytes = (double)t->peak_bytes[s->how->optimizer];
 		out->activations_bytes =
 			out->total_bytes - out->parameters_bytes -
 			out->gradients_bytes - out->optimizer_bytes;

@@ -86,7 +86,7 @@ take_look(struct placement *p, struct look *look,
 	look->needs_bytes = (double)seen->memory.parameter_bytes +
 			    (double)seen->memory.live_bytes;
 	look->train_flops = (double)seen->training.total_flops;
-	look->train_bytes = (double)seen->training.total_bytes[optimizer];
+	look->train_bytes = (double)seen->training.peak_bytes[optimizer];
 	return SL_OK;
 }
 

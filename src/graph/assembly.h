@@ -47,6 +47,15 @@ enum sl_status sl__graph_symbol(struct sl_graph *graph, int64_t *size,
 				const char *name,
 				struct sl_error *err) SL_CHECKED;
 
+/*
+ * The usual sizes of symbols travel as metadata, "sleuth.usual.NAME", so that
+ * a model that was written is read back with them.  noting makes that
+ * metadata, taking sets the symbols from it.
+ */
+enum sl_status sl__graph_note_usual(struct sl_graph *graph,
+				    struct sl_error *err) SL_CHECKED;
+void sl__graph_take_usual(struct sl_graph *graph);
+
 /* Takes a mapping over; it is closed with the graph. */
 enum sl_status sl__graph_add_mapping(struct sl_graph *graph,
 				     const struct sl__mapping *mapping,

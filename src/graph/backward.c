@@ -498,12 +498,19 @@ sum_memory(const struct trainer *t, struct sl_training *out, struct series *s)
 	out->forward_peak_bytes = sl__plus(state, forward);
 	out->backward_peak_bytes = sl__plus(state, backward);
 	out->update_peak_bytes = sl__plus(state, out->gradient_bytes);
-	out->total_bytes[SL_OPTIMIZER_NONE] =
+	out->peak_bytes[SL_OPTIMIZER_NONE] =
 		sl__plus(out->parameter_bytes, t->live->peak_bytes);
-	for (int o = SL_OPTIMIZER_SGD; o < SL_N_OPTIMIZERS; o++)
-		out->total_bytes[o] = sl__plus(
-			sl__plus(out->parameter_bytes, out->optimizer_bytes[o]),
-			most);
+	out->total_bytes[SL_OPTIMIZER_NONE] =
+		out->peak_bytes[SL_OPTIMIZER_NONE];
+	for (int o = SL_OPTIMIZER_SGD; o < SL_N_OPTIMIZERS; o++) {
+		uint64_t held =
+			sl__plus(out->parameter_bytes, out->optimizer_bytes[o]);
+
+		out->peak_bytes[o] = sl__plus(held, most);
+		out->total_bytes[o] =
+			sl__plus(held, sl__plus(out->gradient_bytes,
+						out->activation_bytes));
+	}
 }
 
 enum sl_status

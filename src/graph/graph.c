@@ -4,6 +4,7 @@
 #include "op.h"
 #include "status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -175,6 +176,55 @@ sl__graph_add_mapping(struct sl_graph *graph, const struct sl__mapping *mapping,
 		return rc;
 	graph->mappings[graph->n_mappings++] = *mapping;
 	return SL_OK;
+}
+
+static const char usual_key[] = "sleuth.usual.";
+
+enum sl_status
+sl__graph_note_usual(struct sl_graph *graph, struct sl_error *err)
+{
+	size_t n = graph->n_metadata;
+	struct sl__metadata *all = sl__arena_array(
+		&graph->arena, n + graph->n_symbols, sizeof(*all));
+
+	if (!all)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		all[i] = graph->metadata[i];
+	for (size_t i = 0; i < graph->n_symbols; i++) {
+		const struct sl__symbol *symbol = &graph->symbols[i];
+
+		if (!symbol->usual)
+			continue;
+		all[n].key = sl__arena_format(&graph->arena, "%s%s", usual_key,
+					      symbol->name);
+		all[n].value = sl__arena_format(&graph->arena, "%lld",
+						(long long)symbol->usual);
+		if (!all[n].key || !all[n].value)
+			return sl__fail_nomem(err);
+		n++;
+	}
+	graph->metadata = all;
+	graph->n_metadata = n;
+	return SL_OK;
+}
+
+void
+sl__graph_take_usual(struct sl_graph *graph)
+{
+	for (size_t i = 0; i < graph->n_metadata; i++) {
+		const struct sl__metadata *m = &graph->metadata[i];
+		const size_t *symbol;
+		long long size;
+
+		if (strncmp(m->key, usual_key, strlen(usual_key)) != 0)
+			continue;
+		symbol = sl__map_find(&graph->symbol_ids,
+				      m->key + strlen(usual_key));
+		size = strtoll(m->value, NULL, 10);
+		if (symbol && size > 0 && size < INT32_MAX)
+			graph->symbols[*symbol].usual = size;
+	}
 }
 
 /* Makes the node the one producer of each of its outputs. */

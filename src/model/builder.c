@@ -548,6 +548,8 @@ complete(struct sl_builder *b, struct sl_error *err)
 	if (!rc)
 		rc = sl__graph_set_outputs(b->graph, 0, b->outputs,
 					   b->n_outputs, err);
+	if (!rc)
+		rc = sl__graph_note_usual(b->graph, err);
 	return rc ? rc : sl__graph_freeze(b->graph, err);
 }
 

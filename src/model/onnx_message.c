@@ -495,7 +495,7 @@ put_block_name(struct sl__wire_writer *w, uint32_t id)
 
 	/* A graph of ONNX must have a name. */
 	snprintf(made, sizeof(made), "block_%u", id);
-	if (id == 0 && *plan_of(w)->graph->name)
+	if (id == 0 && !*block->name && *plan_of(w)->graph->name)
 		sl__wire_put_text(w, SL__GRAPH_NAME, plan_of(w)->graph->name);
 	else
 		sl__wire_put_text(w, SL__GRAPH_NAME,

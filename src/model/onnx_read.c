@@ -238,23 +238,33 @@ read_model(struct sl__onnx_reader *r)
 	return sl__onnx_graph(r, graph, &scope);
 }
 
-/* The model's name: the graph's own, or else that of the file. */
+/*
+ * A model is called by its file, since exporters call every graph "main_graph"
+ * or "torch_jit"; and by its folder where the file is just "model.onnx".
+ */
 static enum sl_status
 name_graph(struct sl_graph *graph, const char *source, struct sl_error *err)
 {
-	const char *slash = strrchr(source, '/');
-	char *stem, *dot;
+	const char *end = source + strlen(source), *start = end, *dot;
 
+	while (start > source && start[-1] != '/')
+		start--;
+	if (!strcmp(start, "model.onnx") && start - source > 1) {
+		end = --start;
+		while (start > source && start[-1] != '/')
+			start--;
+	} else {
+		dot = strrchr(start, '.');
+		if (dot && dot != start)
+			end = dot;
+	}
 	graph->source = sl__arena_string(&graph->arena, source);
-	stem = sl__arena_string(&graph->arena, slash ? slash + 1 : source);
-	if (!graph->source || !stem)
+	graph->name = sl__arena_format(&graph->arena, "%.*s",
+				       (int)(end - start), start);
+	if (!graph->source || !graph->name)
 		return sl__fail_nomem(err);
-	dot = strrchr(stem, '.');
-	if (dot && dot != stem)
-		*dot = '\0';
-	graph->name = graph->blocks[0].name;
 	if (!*graph->name)
-		graph->name = stem;
+		graph->name = graph->blocks[0].name;
 	return SL_OK;
 }
 
@@ -297,6 +307,10 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 	sl__arena_release(&r.scratch);
 	if (!rc)
 		rc = name_graph(graph, origin->path, err);
+	if (!rc && !origin->is_mapped)
+		graph->name = graph->blocks[0].name;
+	if (!rc)
+		sl__graph_take_usual(graph);
 	if (!rc)
 		rc = sl__graph_freeze(graph, err);
 	if (!rc && origin->is_mapped)

@@ -265,7 +265,10 @@ add_training(struct sl__json *json, const struct sl_training *t)
 	sl__json_integer(json, "activations_bytes", t->activation_bytes);
 	sl__json_text(json, "activations_basis", "estimated");
 	add_per_optimizer(json, "optimizer_bytes", t->optimizer_bytes);
-	add_per_optimizer(json, "peak_bytes", t->total_bytes);
+	add_per_optimizer(json, "total_bytes", t->total_bytes);
+	add_per_optimizer(json, "peak_bytes", t->peak_bytes);
+	sl__json_integer(json, "total_memory_bytes",
+			 t->total_bytes[SL_OPTIMIZER_ADAM]);
 	sl__json_text(json, "phases_optimizer",
 		      sl_optimizer_text(SL_OPTIMIZER_ADAM));
 	sl__json_array(json, "phases");

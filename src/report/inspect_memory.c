@@ -108,7 +108,7 @@ static int
 is_same(const struct sl_training *t, int a, int b)
 {
 	return t->optimizer_bytes[a] == t->optimizer_bytes[b] &&
-	       t->total_bytes[a] == t->total_bytes[b];
+	       t->peak_bytes[a] == t->peak_bytes[b];
 }
 
 static void
@@ -137,6 +137,8 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 			sl__bytes_text(&text, (double)t->activation_bytes));
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&text, (double)t->total_bytes[k]));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&text, (double)t->peak_bytes[k]));
 	}
 }
 
@@ -146,7 +148,8 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	static const struct sl__column columns[] = {
 		{"optimizer", 0, 0},    {"parameters", 1, 1},
 		{"gradients", 1, 2},    {"state", 1, 0},
-		{"~activations", 1, 3}, {"peak", 1, 0},
+		{"~activations", 1, 3}, {"sum", 1, 0},
+		{"at once", 1, 0},
 	};
 	const struct sl_training *t = &i->training;
 	struct sl__text a, b, c;
@@ -158,7 +161,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "With Adam: forward %s, backward %s, update %s.",
+		     "At once with Adam: forward %s, backward %s, update %s.",
 		     sl__bytes_text(&a, (double)t->forward_peak_bytes),
 		     sl__bytes_text(&b, (double)t->backward_peak_bytes),
 		     sl__bytes_text(&c, (double)t->update_peak_bytes));

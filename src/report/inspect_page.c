@@ -238,9 +238,7 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 
 	sl__doc_heading(doc, "%s", title);
 	sl__doc_more(doc, SL__STYLE_DIM, "  ");
-	if (title != i->name)
-		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->name);
-	else if (i->source)
+	if (title == i->name && i->source)
 		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->source);
 	if (i->opset)
 		sl__doc_more(doc, SL__STYLE_DIM, "opset %d, ", i->opset);
