@@ -7,8 +7,8 @@
 static const struct command_help help = {
 	"compare", "[options] -- CMD A... -- CMD B...",
 	"Runs A and B in pairs, in an order decided by a coin, until B is "
-	"proved faster than\nA, slower, or the same within the margin. "
-	"Looking after every pair does not spoil\nthe error rate (5 %).\n\n"
+	"proved faster\nthan A, slower, or the same within the margin. "
+	"Looking after every pair does not\nspoil the error rate (5 %).\n\n"
 	"Exits 0 when B is proved not to be slower by more than the margin, 1 "
 	"when it is\nproved to be, 2 when the time ran out before either, 3 "
 	"when a command failed.",

@@ -13,9 +13,10 @@
 static const struct command_help help = {
 	"fit", "MODEL --mem SIZE [options]",
 	"Finds the largest batch (or sequence) whose memory stays within "
-	"SIZE, for inference\nor for training, and says what fills the memory "
-	"there. Predicted from the graph;\nnothing is run. 8G is 8000000000 "
-	"bytes, 8Gi is 8 x 2^30. Exits with 1 when not\neven 1 fits.",
+	"SIZE, for\ninference or for training, and says what fills the memory "
+	"there. Predicted from\nthe graph; nothing is run. 8G is 8000000000 "
+	"bytes, 8Gi is 8 x 2^30. Exits with 1\nwhen not even the smallest "
+	"fits.",
 	"  sleuth fit resnet50 --mem 8G\n"
 	"  sleuth fit gpt2 --mem 24Gi --train adamw --seq 1024\n"
 	"  sleuth fit bert-base --mem 4G --axis seq"};
@@ -32,8 +33,8 @@ struct arguments {
 static const struct option options[] = {
 	{"mem", 0, OPTION_TEXT, AT(memory), "SIZE",
 	 "memory to fit into: 8G, 16Gi, 512M", 0, 0, 0},
-	{"train", 0, OPTION_TEXT, AT(train), "OPTIMIZER",
-	 "training with sgd, momentum, adam or adamw", 0, 0, 0},
+	{"train", 0, OPTION_MAYBE, AT(train), "OPTIMIZER",
+	 "train with sgd, momentum, adam (default), adamw", 0, 0, 1},
 	{"axis", 0, OPTION_TEXT, AT(axis), "WHAT",
 	 "what grows: batch (default) or seq", 0, 0, 0},
 };
@@ -82,7 +83,7 @@ run(struct arguments *a, const char *name)
 	struct sl_graph *graph;
 	struct sl_error err;
 	struct sl_fit *fit;
-	int code = model_open(&graph, help.name, name, a->output.quiet);
+	int code = model_open(&graph, help.name, name, 0);
 
 	if (code)
 		return code;
@@ -90,8 +91,10 @@ run(struct arguments *a, const char *name)
 	a->fit.axis = a->axis;
 	a->fit.sizes = &a->model.sizes;
 	if (sl_fit(&fit, graph, &a->fit, &err)) {
-		code = exit_for(help.name, &err);
+		code = exit_for_model(help.name, name, &err);
 	} else {
+		if (!a->output.quiet)
+			model_remarks(help.name);
 		code = output_write(&a->output, help.name, render, fit);
 		if (!code && !fit->largest)
 			code = EXIT_REGRESSED; /* over the budget */

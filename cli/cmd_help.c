@@ -15,9 +15,9 @@ print_overview(void)
 	for (const struct command *c = all_commands(); c->name; c++)
 		printf("  %-11s %s\n", c->name, c->about);
 	printf("\n'sleuth COMMAND --help' or 'man sleuth-COMMAND' says more.\n"
-	       "\nexit codes: 0 fine, 1 regressed, 2 undecided, 3 invalid "
-	       "measurement, 64 usage,\n65 bad data, 69 not available here, "
-	       "70 defect, 71 out of memory, 74 input/output,\n"
+	       "\nexit codes: 0 fine, 1 regressed or too large, 2 undecided, "
+	       "3 invalid\nmeasurement, 64 usage, 65 bad data, 69 not "
+	       "available here, 70 defect,\n71 out of memory, 74 input/output, "
 	       "130 interrupted\n");
 }
 

@@ -13,10 +13,10 @@
 static const struct command_help help = {
 	"inspect", "MODEL... [options]",
 	"Says what a model holds, computes and needs, without running it: "
-	"parameters, FLOPs\nas every tool counts them, bytes moved, memory to "
-	"run and to train, layer by\nlayer, and how all that grows. MODEL is "
-	"an ONNX file or a built-in one such as\nresnet50, gpt2 or "
-	"mlp:784-256-128-10 ('sleuth zoo' lists them); several are put\nside "
+	"parameters,\nFLOPs as every tool counts them, bytes moved, memory to "
+	"run and to train, layer\nby layer, and how all that grows. MODEL is "
+	"an ONNX file or a built-in one such\nas resnet50, gpt2 or "
+	"mlp:784-256-128-10 ('sleuth zoo' lists them); several are\nput side "
 	"by side.",
 	"  sleuth inspect model.onnx\n"
 	"  sleuth inspect gpt2 --seq 1024 --by type\n"
@@ -24,11 +24,14 @@ static const struct command_help help = {
 	"  sleuth inspect resnet50 --on all --rate 50/s --latency 20ms\n"
 	"  sleuth inspect mlp:784-256-128-10 resnet50 bert-base"};
 
+/* Weights that take long to read. */
+#define MANY_WEIGHTS 500000000u
+
 struct arguments {
 	struct model_options model;
 	struct hardware_options hardware;
 	struct output output;
-	size_t n_top, depth;
+	size_t n_top, depth, seed;
 	const char *by, *explain;
 	int weights, strict;
 	/* Made from the words above. */
@@ -43,12 +46,14 @@ static const struct option options[] = {
 	{"by", 0, OPTION_TEXT, AT(by), "WHAT",
 	 "list by layer, type or depth (of module paths)", 0, 0, 0},
 	{"depth", 0, OPTION_COUNT, AT(depth), "N",
-	 "parts of a module path that --by depth keeps (1)", 1, 64, 0},
+	 "parts of a path that --by depth keeps (1)", 1, 64, 0},
 	{"top", 0, OPTION_COUNT, AT(n_top), "N", "rows to show", 1, 1e9, 0},
 	{"explain", 0, OPTION_TEXT, AT(explain), "LIST",
-	 "why tools differ: core, torch, fvcore, thop, ...", 0, 0, 0},
+	 "why tools differ: core, fvcore, thop, ...", 0, 0, 0},
 	{"weights", 0, OPTION_FLAG, AT(weights), NULL,
 	 "read all weights and describe them", 0, 0, 0},
+	{"seed", 0, OPTION_COUNT, AT(seed), "N",
+	 "of the weights of built-in models (1)", 1, 1e19, 0},
 	{"strict", 0, OPTION_FLAG, AT(strict), NULL,
 	 "exit with 3 when the cost of a node is unknown", 0, 0, 0},
 };
@@ -56,8 +61,10 @@ static const struct option options[] = {
 /* The models of one command line, and what was found in them. */
 struct job {
 	const struct arguments *arguments;
+	const char *const *names; /* as given */
 	size_t n;
 	struct sl_graph **graphs;
+	struct sl_sizes *sizes; /* of each */
 	struct sl_inspection **found;
 	struct sl_hardware_report **placed; /* NULL without --on */
 };
@@ -160,34 +167,63 @@ place_one(struct job *job, size_t k)
 	struct sl_hardware_options how = o->how;
 	struct sl_error err;
 
-	how.sizes = &job->arguments->model.sizes;
+	how.sizes = &job->sizes[k];
 	if (sl_hardware_report(&job->placed[k], job->graphs[k],
 			       (const struct sl_hardware *const *)o->machines,
 			       o->n_machines, &how, &err))
-		return exit_for(help.name, &err);
+		return exit_for_model(help.name, job->names[k], &err);
 	return 0;
 }
 
+/* Reading very many numbers takes minutes; say so. */
+static void
+warn_of_weights(const struct job *job, size_t k)
+{
+	uint64_t n;
+
+	if (job->arguments->output.quiet || !job->arguments->weights ||
+	    sl_count_parameters(&n, job->graphs[k], NULL) || n < MANY_WEIGHTS)
+		return;
+	complain(help.name, 0,
+		 "%s: reading %.1f billion weights; this takes a while",
+		 job->names[k], (double)n / 1e9);
+}
+
 static int
-inspect_one(struct job *job, size_t k, const char *name)
+inspect_one(struct job *job, size_t k)
 {
 	const struct arguments *a = job->arguments;
 	const struct sl_inspect_options how = {
 		.struct_size = sizeof(how),
-		.sizes = &a->model.sizes,
+		.sizes = &job->sizes[k],
 		.explain = a->conventions,
 		.n_explain = a->n_conventions,
 		.weights = a->weights,
 	};
 	struct sl_error err;
-	int code;
 
-	code = model_open(&job->graphs[k], help.name, name, a->output.quiet);
-	if (code)
-		return code;
+	warn_of_weights(job, k);
 	if (sl_inspect(&job->found[k], job->graphs[k], &how, &err))
-		return exit_for(help.name, &err);
+		return exit_for_model(help.name, job->names[k], &err);
 	return job->placed ? place_one(job, k) : 0;
+}
+
+/* Opens all models before the first is looked at. */
+static int
+open_all(struct job *job)
+{
+	const struct model_options *o = &job->arguments->model;
+	int code = 0;
+
+	for (size_t k = 0; k < job->n && !code; k++)
+		code = model_open(&job->graphs[k], help.name, job->names[k],
+				  job->arguments->seed);
+	if (!code && job->n > 1)
+		code = model_sizes_check(o, job->graphs, job->n, help.name);
+	for (size_t k = 0; k < job->n && !code; k++)
+		job->sizes[k] = job->n > 1 ? model_sizes(o, job->graphs[k])
+					   : o->sizes;
+	return code;
 }
 
 /* Under --strict a total that is not known is not a result. */
@@ -203,8 +239,7 @@ check_coverage(const struct job *job)
 		if (n)
 			code = complain(help.name, EXIT_INVALID,
 					"%s: the cost of %zu node%s is unknown",
-					job->found[k]->name, n,
-					n == 1 ? "" : "s");
+					job->names[k], n, n == 1 ? "" : "s");
 	}
 	return code;
 }
@@ -214,16 +249,20 @@ run(const struct arguments *a, const char *const *models, size_t n)
 {
 	struct job job = {
 		.arguments = a,
+		.names = models,
 		.n = n,
 		.graphs = must_alloc(n, sizeof(*job.graphs)),
+		.sizes = must_alloc(n, sizeof(*job.sizes)),
 		.found = must_alloc(n, sizeof(*job.found)),
 	};
-	int code = 0;
+	int code = open_all(&job);
 
 	if (a->hardware.n_machines)
 		job.placed = must_alloc(n, sizeof(*job.placed));
 	for (size_t k = 0; k < n && !code; k++)
-		code = inspect_one(&job, k, models[k]);
+		code = inspect_one(&job, k);
+	if (!code && !a->output.quiet)
+		model_remarks(help.name);
 	if (!code)
 		code = output_write(&a->output, help.name, render, &job);
 	if (!code && a->strict)

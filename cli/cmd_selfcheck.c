@@ -9,10 +9,10 @@
 static const struct command_help help = {
 	"selfcheck", "[options]",
 	"Measures the instrument on this machine: the same work against "
-	"itself, and against\nitself with 1, 2 and 5 % more of it, decided "
-	"over and over. Prints how often 'no\ndifference' was called one "
-	"(promised: at most 5 %), how often planted slowdowns\nwere found, "
-	"and how long that took. Exits 1 when the promise is proved broken.",
+	"itself, and\nagainst itself with 1, 2 and 5 % more of it, decided "
+	"over and over. Prints how\noften 'no difference' was called one "
+	"(promised: at most 5 %), how often planted\nslowdowns were found, "
+	"and how long that took. Exits 1 when the promise is proved\nbroken.",
 	"  sleuth selfcheck\n"
 	"  sleuth selfcheck --time 300 --budget 1 --work 1ms"};
 

@@ -12,8 +12,8 @@ static const struct command_help help = {
 	"zoo", "[options]\n       sleuth zoo export NAME FILE.onnx [--seed N]",
 	"Lists the built-in models with their parameters and FLOPs, or writes "
 	"one of them\nas an ONNX file that other programs run. Weights are "
-	"random, of a scale that keeps\nactivations in range; the same seed "
-	"gives the same weights. Models of more than\n2 GB put them into "
+	"random, of a scale that\nkeeps activations in range; the same seed "
+	"gives the same weights. Models of more\nthan 2 GB put them into "
 	"FILE.onnx.data beside FILE.onnx.",
 	"  sleuth zoo\n"
 	"  sleuth zoo export resnet50 resnet50.onnx\n"

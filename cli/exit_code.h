@@ -23,4 +23,8 @@ enum exit_code {
 /* The exit code for a failed library call; tells the user on stderr. */
 int exit_for(const char *command, const struct sl_error *err);
 
+/* The same for one that does not name the model that it was about. */
+int exit_for_model(const char *command, const char *model,
+		   const struct sl_error *err);
+
 #endif

@@ -11,14 +11,13 @@
 
 static const struct option options[] = {
 	{"on", 0, OPTION_WORDS, AT(on), "LIST",
-	 "bounds on machines: all, h100,t4,..., a .hw file, or peak=100G,...",
-	 0, 0, 1},
+	 "bounds on machines: all, h100,t4, FILE.hw, ...", 0, 0, 1},
 	{"rate", 0, OPTION_TEXT, AT(rate), "N/s",
 	 "machines needed for so many samples (with --on)", 0, 0, 0},
 	{"latency", 0, OPTION_SECONDS, AT(latency_s), "TIME",
 	 "limit on one batch and its waiting (with --on)", 1e-9, 1e6, 0},
 	{"train", 0, OPTION_MAYBE, AT(train), "OPTIMIZER",
-	 "hours and cost of training (with --on and --samples)", 0, 0, 0},
+	 "hours and cost of training (with --samples)", 0, 0, 0},
 	{"samples", 0, OPTION_TEXT, AT(samples), "N",
 	 "samples of one epoch, such as 1.2M", 0, 0, 0},
 	{"epochs", 0, OPTION_TEXT, AT(epochs), "N", "epochs (1)", 0, 0, 0},
@@ -93,9 +92,14 @@ open_machine(struct hardware_options *o, const char *command,
 	struct sl_hardware *machine;
 	struct sl_error err;
 
+	for (size_t i = 0; i < o->n_machines; i++) {
+		if (!strcmp(o->machines[i]->id, name))
+			return 0; /* named twice, listed once */
+	}
 	if (sl_hardware_open(&machine, folder, name, &err))
-		return is_id ? refuse_machine(command, folder, name)
-			     : exit_for(command, &err);
+		return is_id && err.status == SL_E_USAGE
+			       ? refuse_machine(command, folder, name)
+			       : exit_for(command, &err);
 	add_machine(o, machine);
 	return 0;
 }
@@ -125,20 +129,33 @@ static int
 open_list(struct hardware_options *o, const char *command, const char *folder,
 	  const char *words)
 {
+	const char *next = words;
 	int code = 0;
 
-	if (!strcmp(words, "all"))
-		return open_all(o, command, folder);
-	if (strchr(words, '='))
-		return open_machine(o, command, folder, words);
-	while (!code && *words) {
-		size_t n = strcspn(words, ",");
+	while (!code && next) {
+		size_t n = strcspn(next, ",");
 		char *name = must_alloc(n + 1, 1);
 
-		memcpy(name, words, n);
-		code = open_machine(o, command, folder, name);
-		words += n + (words[n] == ',');
+		memcpy(name, next, n);
+		next = next[n] ? next + n + 1 : NULL;
+		if (!n)
+			code = complain(command, EXIT_USAGE,
+					"--on '%s': a name is empty; 'all' or "
+					"h100,t4 would do",
+					words);
+		else if (!strcmp(name, "all"))
+			code = open_all(o, command, folder);
+		else if (!strchr(words, '='))
+			code = open_machine(o, command, folder, name);
+		else if (!strchr(name, '='))
+			code = complain(command, EXIT_USAGE,
+					"--on %s: '%s' is no figure; to name a "
+					"machine and describe another, give "
+					"--on twice",
+					words, name);
 	}
+	if (!code && strchr(words, '='))
+		code = open_machine(o, command, folder, words);
 	return code;
 }
 

@@ -55,6 +55,13 @@ find_command(const char *name)
 int
 exit_for(const char *command, const struct sl_error *err)
 {
+	return exit_for_model(command, NULL, err);
+}
+
+int
+exit_for_model(const char *command, const char *model,
+	       const struct sl_error *err)
+{
 	static const struct {
 		enum sl_status status;
 		int code;
@@ -68,12 +75,15 @@ exit_for(const char *command, const struct sl_error *err)
 		{SL_E_INTERRUPTED, EXIT_INTERRUPTED},
 	};
 
+	int code = EXIT_BUG;
+
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].status == err->status)
-			return complain(command, codes[i].code, "%s",
-					err->text);
+			code = codes[i].code;
 	}
-	return complain(command, EXIT_BUG, "%s", err->text);
+	if (!model || err->status == SL_E_NOMEM)
+		return complain(command, code, "%s", err->text);
+	return complain(command, code, "%s: %s", model, err->text);
 }
 
 int

@@ -28,7 +28,7 @@ static const struct option options[] = {
 	{"seq", 0, OPTION_COUNT, AT(seq), "N",
 	 "length of the sequence (built-in models: 128)", 1, MAX_DIM, 0},
 	{"past", 0, OPTION_COUNT, AT(past), "N",
-	 "tokens in the KV cache (built-in models: 128)", 1, MAX_DIM, 0},
+	 "tokens in the KV cache (built-in models: 128)", 0, MAX_DIM, 0},
 	{"dim", 0, OPTION_WORDS, AT(dims), "NAME=N",
 	 "size of a named dimension; may be repeated", 0, 0, 1},
 	{"shape", 0, OPTION_WORDS, AT(shapes), "INPUT=1,3,224,224",
@@ -43,10 +43,12 @@ model_group(struct model_options *values)
 	struct option_group group = {
 		options, sizeof(options) / sizeof(options[0]), values};
 
+	values->past = PAST_NOT_GIVEN;
 	return group;
 }
 
-/* The digits at *text, which is moved past them; 0 when there are none. */
+/* The digits at *text, which is moved past them; 0 leaves it: there are none,
+ * or too many. */
 static int
 read_dim(int64_t *out, const char **text)
 {
@@ -56,8 +58,19 @@ read_dim(int64_t *out, const char **text)
 		return 0;
 	errno = 0;
 	*out = strtoll(*text, &end, 10);
+	if (errno || (double)*out > MAX_DIM)
+		return 0;
 	*text = end;
-	return errno == 0 && (double)*out <= MAX_DIM;
+	return 1;
+}
+
+/* What is wrong with the size that read_dim() stopped at. */
+static const char *
+dim_fault(const char *text, const char *otherwise)
+{
+	int is_size = *text && text[strspn(text, "0123456789")] == '\0';
+
+	return is_size ? "too large; the most is 1000000000000000" : otherwise;
 }
 
 /*
@@ -90,9 +103,9 @@ read_dims(struct model_options *o, const char *command)
 
 		dims[i].name = split(word, &value);
 		if (!dims[i].name || !read_dim(&dims[i].size, &value) || *value)
-			return complain(command, EXIT_USAGE,
-					"--dim %s: must be such as seq=128",
-					word);
+			return complain(
+				command, EXIT_USAGE, "--dim %s: %s", word,
+				dim_fault(value, "must be such as seq=128"));
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(dims[k].name, dims[i].name) == 0)
 				return complain(command, EXIT_USAGE,
@@ -120,6 +133,18 @@ read_shape(struct sl_input_shape *shape, const char *text)
 	return *text == '\0';
 }
 
+/* Whether one of the sizes is beyond what read_dim() takes. */
+static int
+has_large_dim(const char *text)
+{
+	for (; *text; text += strcspn(text, ",x")) {
+		text += strspn(text, ",x");
+		if (strspn(text, "0123456789") && strtod(text, NULL) > MAX_DIM)
+			return 1;
+	}
+	return 0;
+}
+
 static int
 read_shapes(struct model_options *o, const char *command)
 {
@@ -137,8 +162,11 @@ read_shapes(struct model_options *o, const char *command)
 					word);
 		if (!read_shape(&shapes[i], value))
 			return complain(command, EXIT_USAGE,
-					"--shape %s: '%s' is not a shape such "
-					"as 1,3,224,224",
+					has_large_dim(value)
+						? "--shape %s: a size of '%s' "
+						  "is too large"
+						: "--shape %s: '%s' is not a "
+						  "shape such as 1,3,224,224",
 					word, value);
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(shapes[k].input, shapes[i].input) == 0)
@@ -179,7 +207,8 @@ model_options_check(struct model_options *o, const char *command)
 		.struct_size = sizeof(o->sizes),
 		.batch = (int64_t)o->batch,
 		.seq = (int64_t)o->seq,
-		.past = (int64_t)o->past,
+		.past = o->past == PAST_NOT_GIVEN ? 0 : (int64_t)o->past,
+		.has_past = o->past != PAST_NOT_GIVEN,
 		.inputs_folder = o->inputs,
 	};
 	code = read_dims(o, command);
@@ -190,25 +219,146 @@ model_options_check(struct model_options *o, const char *command)
 	return code;
 }
 
+/* -------------------------------------------------------------- opening */
+
+/* What readers remarked, in the order of their models. */
+static struct remark {
+	struct remark *next;
+	const char *text;
+} * first_remark, **next_remark = &first_remark;
+
 static void
-print_remark(const char *text, void *ctx)
+keep_remark(const char *text, void *name)
 {
-	fprintf(stderr, "sleuth %s: %s\n", (const char *)ctx, text);
+	struct remark *remark = must_alloc(1, sizeof(*remark));
+	size_t n = strlen(name) + strlen(text) + 3;
+	char *line = must_alloc(n, 1);
+
+	snprintf(line, n, "%s: %s", (const char *)name, text);
+	remark->text = line;
+	*next_remark = remark;
+	next_remark = &remark->next;
+}
+
+void
+model_remarks(const char *command)
+{
+	for (const struct remark *r = first_remark; r; r = r->next)
+		complain(command, 0, "%s", r->text);
 }
 
 int
 model_open(struct sl_graph **out, const char *command, const char *name,
-	   int is_quiet)
+	   uint64_t seed)
 {
-	char label[32];
-	struct sl_log log = {print_remark, label};
-	struct sl_graph_options how = {.struct_size = sizeof(how)};
+	char label[256];
+	struct sl_log log = {keep_remark, label};
+	struct sl_graph_options how = {
+		.struct_size = sizeof(how), .seed = seed, .log = &log};
 	struct sl_error err;
 
-	snprintf(label, sizeof(label), "%s", command);
-	if (!is_quiet)
-		how.log = &log;
+	snprintf(label, sizeof(label), "%s", name);
 	if (sl_graph_open(out, name, &how, &err))
 		return exit_for(command, &err);
+	return 0;
+}
+
+/* ------------------------------------------------------- several models */
+
+static int
+has_input(const struct sl_graph *graph, const char *name)
+{
+	return sl_graph_find_input(graph, name) != SL_NO_VALUE;
+}
+
+struct sl_sizes
+model_sizes(const struct model_options *o, const struct sl_graph *graph)
+{
+	struct sl_sizes sizes = o->sizes;
+	struct sl_dim_size *dims = must_alloc(sizes.n_dims, sizeof(*dims));
+	struct sl_input_shape *shapes =
+		must_alloc(sizes.n_shapes, sizeof(*shapes));
+
+	if (!sl_graph_has_seq(graph))
+		sizes.seq = 0;
+	if (!sl_graph_has_past(graph)) {
+		sizes.past = 0;
+		sizes.has_past = 0;
+	}
+	sizes.n_dims = 0;
+	for (size_t i = 0; i < o->sizes.n_dims; i++) {
+		if (sl_graph_has_dim(graph, o->sizes.dims[i].name))
+			dims[sizes.n_dims++] = o->sizes.dims[i];
+	}
+	sizes.dims = dims;
+	sizes.n_shapes = 0;
+	for (size_t i = 0; i < o->sizes.n_shapes; i++) {
+		const struct sl_input_shape *shape = &o->sizes.shapes[i];
+
+		if (has_input(graph, shape->input))
+			shapes[sizes.n_shapes++] = *shape;
+	}
+	sizes.shapes = shapes;
+	return sizes;
+}
+
+static int
+any_has(struct sl_graph *const *graphs, size_t n, const char *name,
+	int (*has)(const struct sl_graph *graph, const char *name))
+{
+	size_t k = 0;
+
+	while (k < n && !has(graphs[k], name))
+		k++;
+	return k < n;
+}
+
+static int
+has_seq(const struct sl_graph *graph, const char *name)
+{
+	(void)name;
+	return sl_graph_has_seq(graph);
+}
+
+static int
+has_past(const struct sl_graph *graph, const char *name)
+{
+	(void)name;
+	return sl_graph_has_past(graph);
+}
+
+static int
+no_role(const char *command, const char *option)
+{
+	return complain(command, EXIT_DATA,
+			"%s: no input of these models has a dimension known as "
+			"that; name it with --dim",
+			option);
+}
+
+int
+model_sizes_check(const struct model_options *o, struct sl_graph *const *graphs,
+		  size_t n, const char *command)
+{
+	const struct sl_sizes *sizes = &o->sizes;
+
+	if (sizes->seq && !any_has(graphs, n, "", has_seq))
+		return no_role(command, "--seq");
+	if (sizes->has_past && !any_has(graphs, n, "", has_past))
+		return no_role(command, "--past");
+	for (size_t i = 0; i < sizes->n_dims; i++) {
+		if (!any_has(graphs, n, sizes->dims[i].name, sl_graph_has_dim))
+			return complain(command, EXIT_DATA,
+					"--dim %s: none of these models has "
+					"such a dimension",
+					sizes->dims[i].name);
+	}
+	for (size_t i = 0; i < sizes->n_shapes; i++) {
+		if (!any_has(graphs, n, sizes->shapes[i].input, has_input))
+			return complain(command, EXIT_DATA,
+					"--shape %s: none of these models has "
+					"such an input",
+					sizes->shapes[i].input);
+	}
 	return 0;
 }

@@ -4,10 +4,14 @@
  *
  * getopt_long() would do most of this, but not the messages: which value was
  * wrong, what it may be, and which option was probably meant.
+ *
+ * Words of the command line come back in messages: whatever a terminal would
+ * obey is taken out of them.
  */
 #include "options.h"
 #include "exit_code.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -16,18 +20,81 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ------------------------------------------------------------- messages */
+
+/* Bytes of a message; longer ones are cut. */
+enum { MAX_MESSAGE = 2048 };
+
+/* Bytes of the UTF-8 character at p, or 0 where it is malformed. */
+static size_t
+character_bytes(const unsigned char *p)
+{
+	size_t n = p[0] < 0x80   ? 1
+		   : p[0] < 0xc2 ? 0
+		   : p[0] < 0xe0 ? 2
+		   : p[0] < 0xf0 ? 3
+		   : p[0] < 0xf5 ? 4
+				 : 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return n;
+}
+
+/* Control characters, and those that turn text around or have no width. */
+static int
+is_hidden(const unsigned char *p, size_t n)
+{
+	unsigned code = p[0];
+
+	if (n == 2)
+		code = (p[0] & 31u) << 6 | (p[1] & 63u);
+	else if (n == 3)
+		code = (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+	else if (n == 4)
+		return 0;
+	return n == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) ||
+	       code == 0xad || code == 0x61c ||
+	       (code >= 0x200b && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+}
+
+/* Makes one printable line of it: what is hidden becomes a '?'. */
+static void
+make_printable(char *text)
+{
+	unsigned char *to = (unsigned char *)text, *from = to;
+
+	while (*from) {
+		size_t n = character_bytes(from);
+
+		if (is_hidden(from, n)) {
+			*to++ = '?';
+		} else {
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n ? n : 1;
+	}
+	*to = '\0';
+}
+
 int
 complain(const char *command, int code, const char *format, ...)
 {
+	char line[MAX_MESSAGE];
 	va_list args;
 
-	fflush(stdout);
-	fprintf(stderr, "sleuth%s%s: ", command ? " " : "",
-		command ? command : "");
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	make_printable(line);
+	fflush(stdout);
+	fprintf(stderr, "sleuth%s%s: %s\n", command ? " " : "",
+		command ? command : "", line);
 	return code;
 }
 
@@ -55,7 +122,14 @@ must_alloc(size_t n, size_t n_bytes)
 
 /* ----------------------------------------------------------- near names */
 
-/* Levenshtein distance, for words of at most 31 letters; 99 beyond. */
+static int
+lower(char letter)
+{
+	return tolower((unsigned char)letter);
+}
+
+/* Levenshtein distance, for words of at most 31 letters; 99 beyond.  Case
+ * does not count. */
 static size_t
 edits_between(const char *a, const char *b)
 {
@@ -71,7 +145,8 @@ edits_between(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= n; j++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+			size_t best =
+				diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
 
 			diagonal = row[j];
 			if (row[j] + 1 < best)
@@ -228,17 +303,50 @@ meet(const struct option_group *group, size_t i)
 	return met;
 }
 
+/* A limit as people write it: whole numbers with all their digits. */
+static const char *
+limit_text(char text[32], double limit)
+{
+	snprintf(text, 32, limit >= 1 && limit < 1e18 ? "%.0f" : "%g", limit);
+	return text;
+}
+
 static int
 out_of_range(const struct reader *r, const struct option *option,
 	     const char *value)
 {
-	if (option->max < 1e18)
-		return complain(r->help->name, EXIT_USAGE,
-				"--%s %s: must be from %g to %g", option->name,
-				value, option->min, option->max);
+	char least[32], most[32];
+
 	return complain(r->help->name, EXIT_USAGE,
-			"--%s %s: must be at least %g", option->name, value,
-			option->min);
+			"--%s %s: must be from %s to %s", option->name, value,
+			limit_text(least, option->min),
+			limit_text(most, option->max));
+}
+
+/* A whole number that is below the least, or beyond the most. */
+static int
+bad_count(const struct reader *r, const struct option *option,
+	  const char *value, int is_large)
+{
+	char limit[32];
+
+	if (!is_large)
+		return complain(r->help->name, EXIT_USAGE,
+				"--%s %s: must be at least %s", option->name,
+				value, limit_text(limit, option->min));
+	if (option->max >= 1e18)
+		return complain(r->help->name, EXIT_USAGE, "--%s %s: too large",
+				option->name, value);
+	return complain(r->help->name, EXIT_USAGE,
+			"--%s %s: too large; the most is %s", option->name,
+			value, limit_text(limit, option->max));
+}
+
+/* Whether 'text' is digits and nothing else. */
+static int
+is_digits(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
 static int
@@ -255,10 +363,15 @@ set_count(const struct reader *r, struct met met, const char *value)
 	const struct option *option = met.option;
 	size_t count;
 
-	if (!parse_count(&count, value))
+	if (*value == '-' && is_digits(value + 1))
+		return bad_count(r, option, value, 0);
+	if (!parse_count(&count, value)) {
+		if (is_digits(value))
+			return bad_count(r, option, value, 1);
 		return not_a(r, option, value, "a whole number");
+	}
 	if ((double)count < option->min || (double)count > option->max)
-		return out_of_range(r, option, value);
+		return bad_count(r, option, value, (double)count > option->max);
 	*(size_t *)met.target = count;
 	return 0;
 }
@@ -351,6 +464,9 @@ read_option(struct reader *r, struct met met, const char *value)
 	if (option->kind == OPTION_MAYBE && value && !*value)
 		return complain(r->help->name, EXIT_USAGE,
 				"--%s=: the value is empty", option->name);
+	if (option->kind == OPTION_MAYBE && option->n_words && !value &&
+	    *r->next && **r->next != '-')
+		value = *r->next++;
 	if (takes_value(option) && !value) {
 		if (!*r->next)
 			return complain(r->help->name, EXIT_USAGE,

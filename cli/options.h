@@ -10,7 +10,8 @@
 enum option_kind {
 	OPTION_FLAG,    /* int: set to 1 */
 	OPTION_TEXT,    /* const char * */
-	OPTION_MAYBE,   /* const char *: --name or --name=VALUE; "" without */
+	OPTION_MAYBE,   /* const char *: --name or --name=VALUE; "" without;
+			   n_words 1: --name VALUE too, before no option */
 	OPTION_COUNT,   /* size_t, within min and max */
 	OPTION_SECONDS, /* double: 2, 500ms, 10us, 1m; within min and max */
 	OPTION_SHARE,   /* double: 1% or 0.01; within min and max */

@@ -86,10 +86,15 @@ check_distinct(const char *command, const char *const *paths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = i + 1; paths[i] && k < n; k++) {
-			if (paths[k] && strcmp(paths[i], paths[k]) == 0)
+			if (!paths[k] || strcmp(paths[i], paths[k]) != 0)
+				continue;
+			if (strcmp(paths[i], "-") == 0)
 				return complain(command, EXIT_USAGE,
-						"%s: named for two outputs",
-						paths[i]);
+						"two outputs to standard "
+						"output; name a file for one "
+						"of them");
+			return complain(command, EXIT_USAGE,
+					"%s: named for two outputs", paths[i]);
 		}
 	}
 	return 0;
@@ -99,18 +104,22 @@ static int
 check_word(const char *command, const char *option, const char *word,
 	   const char *const *allowed)
 {
+	char list[128] = "";
+
 	if (!word)
 		return 0;
 	for (size_t i = 0; allowed[i]; i++) {
 		if (strcmp(word, allowed[i]) == 0)
 			return 0;
 	}
-	fprintf(stderr, "sleuth %s: --%s %s: must be one of", command, option,
-		word);
-	for (size_t i = 0; allowed[i]; i++)
-		fprintf(stderr, "%s %s", i ? "," : "", allowed[i]);
-	fputc('\n', stderr);
-	return EXIT_USAGE;
+	for (size_t i = 0; allowed[i]; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%s%s",
+			 i ? ", " : "", allowed[i]);
+	}
+	return complain(command, EXIT_USAGE, "--%s %s: must be one of %s",
+			option, word, list);
 }
 
 int
@@ -121,7 +130,7 @@ output_check(const struct output *output, const char *command)
 	static const char *const sorts[] = {"command", "mean-time", NULL};
 	const char *paths[] = {
 		output->csv, output->markdown, output->svg, output->hyperfine,
-		output->json && *output->json ? output->json : NULL};
+		output->json && !*output->json ? "-" : output->json};
 	int code;
 
 	code = check_word(command, "color", output->color, colors);
@@ -206,18 +215,19 @@ output_write(const struct output *output, const char *command,
 		{SL_FORMAT_JSON,
 		 output->json && *output->json ? output->json : NULL},
 	};
-	int code = 0;
+	int code = 0, is_taken = 0;
 
 	for (size_t i = 0; !code && i < sizeof(files) / sizeof(*files); i++) {
-		if (files[i].path)
-			code = write_format(&job, files[i].format,
-					    files[i].path);
+		if (!files[i].path)
+			continue;
+		is_taken |= strcmp(files[i].path, "-") == 0;
+		code = write_format(&job, files[i].format, files[i].path);
 	}
 	if (code)
 		return code;
 	if (output->json && !*output->json)
 		return write_format(&job, SL_FORMAT_JSON, NULL);
-	if (output->quiet)
+	if (output->quiet || is_taken)
 		return 0;
 	return write_format(&job, SL_FORMAT_TEXT, NULL);
 }

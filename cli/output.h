@@ -30,7 +30,10 @@ typedef enum sl_status render_function(const void *result,
  */
 int output_check(const struct output *output, const char *command);
 
-/* Writes everything asked for.  Returns 0 or an exit code. */
+/*
+ * Writes everything asked for; the page too unless another format goes to
+ * standard output.  Returns 0 or an exit code.
+ */
 int output_write(const struct output *output, const char *command,
 		 render_function *render, const void *result);
 

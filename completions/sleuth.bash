@@ -1,11 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Completion for bash.  Options are asked of the program itself, so that this
-# file needs no change when they do; after "--" words are commands and files.
+# file needs no change when they do, and so are the built-in models; after "--"
+# words are commands and files.
+
+# Built-in models that are a name alone.
+_sleuth_models() {
+	"$1" zoo --quiet --csv /dev/stdout 2>/dev/null |
+		sed -n '2,$s/^\([a-z0-9@-]*\),.*/\1/p'
+}
+
+# A word that is no option: models where the command takes them, else files.
+_sleuth_words() {
+	local choices=
+	case ${COMP_WORDS[1]} in
+	inspect | fit) choices=$(_sleuth_models "${COMP_WORDS[0]}") ;;
+	zoo)
+		if ((COMP_CWORD == 2)); then
+			choices='export'
+		elif ((COMP_CWORD == 3)); then
+			choices=$(_sleuth_models "${COMP_WORDS[0]}")
+		fi
+		;;
+	esac
+	[[ $choices ]] || return
+	mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
+	[[ ${COMP_WORDS[1]} == zoo ]] && return
+	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+}
 
 _sleuth() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local choices='inspect bench compare machine zoo selfcheck help' i
+	local choices='inspect fit bench compare machine zoo selfcheck help' i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then
@@ -21,8 +47,14 @@ _sleuth() {
 		--sort) choices='command mean-time' ;;
 		--style) choices='full basic none' ;;
 		-u | --time-unit) choices='ns us ms s' ;;
+		--by) choices='layer type depth' ;;
+		--axis) choices='batch seq' ;;
+		--train) choices='sgd momentum adam adamw' ;;
 		*)
-			[[ $word == -* ]] || return
+			if [[ $word != -* ]]; then
+				_sleuth_words
+				return
+			fi
 			choices=$("${COMP_WORDS[0]}" "${COMP_WORDS[1]}" --help \
 				2>/dev/null |
 				sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p')

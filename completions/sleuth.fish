@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion for fish.  Options are asked of the program itself, so that this
-# file needs no change when they do; after "--" words are commands and files.
+# file needs no change when they do, and so are the built-in models; after "--"
+# words are commands and files.
 
 function __sleuth_options
     set -l words (commandline -opc)
@@ -11,18 +12,27 @@ function __sleuth_options
         print name "\t" text }'
 end
 
+# Built-in models that are a name alone.
+function __sleuth_models
+    sleuth zoo --quiet --csv /dev/stdout 2>/dev/null |
+        sed -n '2,$s/^\([a-z0-9@-]*\),.*/\1/p'
+end
+
 function __sleuth_in_options
     set -l words (commandline -opc)
     test (count $words) -gt 1; and not contains -- -- $words
 end
 
-set -l commands inspect bench compare machine zoo selfcheck help
+set -l commands inspect fit bench compare machine zoo selfcheck help
 complete -c sleuth -n __fish_use_subcommand -a inspect -d 'What a model holds and needs'
+complete -c sleuth -n __fish_use_subcommand -a fit -d 'What batch memory holds'
+complete -c sleuth -n '__fish_seen_subcommand_from inspect fit' -a '(__sleuth_models)'
 complete -c sleuth -n __fish_use_subcommand -f -a bench -d 'Time commands'
 complete -c sleuth -n __fish_use_subcommand -f -a compare -d 'Is B slower than A?'
 complete -c sleuth -n __fish_use_subcommand -f -a machine -d 'Measure this computer'
 complete -c sleuth -n __fish_use_subcommand -f -a zoo -d 'List or export built-in models'
 complete -c sleuth -n '__fish_seen_subcommand_from zoo' -f -a export
+complete -c sleuth -n '__fish_seen_subcommand_from export' -a '(__sleuth_models)'
 complete -c sleuth -n __fish_use_subcommand -f -a selfcheck -d 'Measure Sleuth itself'
 complete -c sleuth -n __fish_use_subcommand -f -a help -d 'List the commands'
 complete -c sleuth -n '__fish_seen_subcommand_from help' -f -a "$commands"

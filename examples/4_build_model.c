@@ -37,6 +37,36 @@ add_layers(struct sl_builder *b)
 	sl_builder_output(b, x, "scores");
 }
 
+/* Each node with its cost and the shape of what it makes. */
+static enum sl_status
+list_nodes(const struct sl_graph *graph, const struct sl_sizes *sizes,
+	   struct sl_error *err)
+{
+	struct sl_value_shape shape;
+	struct sl_sized *sized;
+	struct sl_cost cost;
+	enum sl_status rc = sl_sized_new(&sized, graph, sizes, NULL, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < sl_graph_n_nodes(graph); i++) {
+		size_t result = sl_graph_node_output(graph, i, 0);
+
+		if (!sl_sized_node_cost(sized, i, &cost, NULL) ||
+		    !sl_sized_value(sized, result, &shape))
+			continue;
+		printf("%-20s %-20s %10llu MACs ", sl_graph_node_name(graph, i),
+		       sl_graph_node_type(graph, i),
+		       (unsigned long long)cost.macs);
+		for (int d = 0; d < shape.rank; d++)
+			printf("%s%lld", d ? "x" : " ",
+			       (long long)shape.dims[d]);
+		printf("\n");
+	}
+	sl_sized_free(sized);
+	return SL_OK;
+}
+
 static enum sl_status
 describe(const struct sl_graph *graph, struct sl_error *err)
 {
@@ -48,11 +78,10 @@ describe(const struct sl_graph *graph, struct sl_error *err)
 
 	if (!rc)
 		rc = sl_count_flops(&counts, graph, &eight, err);
+	if (!rc)
+		rc = list_nodes(graph, &eight, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < sl_graph_n_nodes(graph); i++)
-		printf("%-20s %s\n", sl_graph_node_name(graph, i),
-		       sl_graph_node_type(graph, i));
 	printf("%llu parameters, %llu FLOPs for an image, %llu for %lld\n",
 	       (unsigned long long)n_parameters,
 	       (unsigned long long)counts.flops_per_sample,

@@ -19,7 +19,8 @@
  *	block then            up to "end": a body, used by its name further on
  *	y,z = If c - then_branch=@then else_branch=@else
  *	                      "-" is an input left out; attributes: 1, [1,2],
- *	                      @block
+ *	                      @block; operators of com.microsoft with that
+ *	                      and a dot before their name
  *	out y                 an output of the block
  */
 enum { GRAPH_TEXT_MOST = 128 };
@@ -210,6 +211,10 @@ graph_text_node(struct graph_text *g, const char *at)
 	}
 	at++;
 	node.type = graph_text_word(g, &at, " \n");
+	if (!strncmp(node.type, "com.microsoft.", 14)) {
+		node.domain = "com.microsoft";
+		node.type += 14;
+	}
 	while (at += strspn(at, " "), *at != '\n') {
 		const char *word = graph_text_word(g, &at, " \n");
 

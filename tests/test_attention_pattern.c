@@ -181,6 +181,27 @@ test_whole(void **state)
 	surveyed_free(s);
 }
 
+/* An operator that is attention itself is no piece of another one, and may
+ * lack the operands of a piece. */
+static void
+test_whole_behind_a_softmax(void **state)
+{
+	struct surveyed *s =
+		survey("in a f32 1,4,2,3,8\n"
+		       "in b f32 1,4,2,8,8\n"
+		       "in bias f32 48\n"
+		       "p = MatMul a b\n"
+		       "q = Softmax p\n"
+		       "y = com.microsoft.MultiHeadAttention q - - bias "
+		       "num_heads=2\n"
+		       "out y\n");
+
+	(void)state;
+	assert_int_equal(s->attentions.n, 1);
+	assert_int_equal(s->attentions.rows[0].scores, maker_of(s->text, "y"));
+	surveyed_free(s);
+}
+
 struct published {
 	const char *model;
 	int64_t seq;
@@ -220,6 +241,7 @@ main(void)
 		cmocka_unit_test(test_not_attention),
 		cmocka_unit_test(test_repeated_heads),
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_whole_behind_a_softmax),
 		cmocka_unit_test(test_published),
 	};
 

@@ -82,7 +82,7 @@ test_what_each_option_binds(void **state)
 	check(g, &(struct sl_sizes){.shapes = &ghost, .n_shapes = 1},
 	      "no such input; it has 'ids' (Nxlen), 'x' (Nxlenx8)");
 	check(g, &(struct sl_sizes){.shapes = &flat, .n_shapes = 1},
-	      "has 3 dimensions (Nxlenx8), 2 were given");
+	      "has 3 dimensions (Nxlenx8), not 2");
 	check(g, &(struct sl_sizes){.past = 3}, "--past: no dimension");
 	sl_graph_free(g);
 }
@@ -102,6 +102,31 @@ test_contradictions(void **state)
 	sl_graph_free(g);
 }
 
+/* A batch that would be ignored is refused, and so are shapes that no tensor
+ * has. */
+static void
+test_inputs_without_dimensions(void **state)
+{
+	struct sl_graph *g;
+	int64_t many[65] = {0};
+	const int64_t wrong[] = {2, -3};
+	const struct sl_input_shape deep = {"x", many, 65},
+				    bad = {"x", wrong, 2};
+	uint32_t none = 0;
+
+	(void)state;
+	assert_int_equal(sl__graph_new(&g, NULL, NULL), 0);
+	assert_int_equal(sl__graph_set_inputs(g, 0, &none, 0, NULL), 0);
+	add_input(g, "x", SL_DTYPE_F32, NULL, -1);
+	assert_int_equal(sl__graph_freeze(g, NULL), 0);
+	check(g, &(struct sl_sizes){.shapes = &deep, .n_shapes = 1},
+	      "at most 64 dimensions, not 65");
+	check(g, &(struct sl_sizes){.shapes = &bad, .n_shapes = 1},
+	      "cannot be negative (-3)");
+	check(g, &(struct sl_sizes){.batch = 8}, "--batch: the model's first");
+	sl_graph_free(g);
+}
+
 static void
 test_usual_sizes(void **state)
 {
@@ -111,6 +136,28 @@ test_usual_sizes(void **state)
 	g->symbols[1].usual = 128;
 	check(g, NULL, "1x128x8");
 	check(g, &(struct sl_sizes){.seq = 3}, "1x3x8");
+	sl_graph_free(g);
+}
+
+/* A cache of no tokens is a size; without has_past 0 is none. */
+static void
+test_past_may_be_empty(void **state)
+{
+	struct sl_graph *g = text_model("batch", "past_len");
+
+	(void)state;
+	g->symbols[1].usual = 128;
+	check(g, &(struct sl_sizes){.has_past = 1}, "1x0x8");
+	check(g, &(struct sl_sizes){.past = 3}, "1x3x8");
+	check(g, &(struct sl_sizes){.past = 3, .has_past = 1}, "1x3x8");
+	check(g, &(struct sl_sizes){.past = 0}, "1x128x8");
+	assert_true(sl_graph_has_past(g));
+	assert_true(sl_graph_has_dim(g, "past_len"));
+	assert_false(sl_graph_has_dim(g, "past"));
+	sl_graph_free(g);
+	g = text_model("batch", "len");
+	assert_true(sl_graph_has_seq(g));
+	assert_false(sl_graph_has_past(g));
 	sl_graph_free(g);
 }
 
@@ -149,7 +196,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_each_option_binds),
 		cmocka_unit_test(test_contradictions),
+		cmocka_unit_test(test_inputs_without_dimensions),
 		cmocka_unit_test(test_usual_sizes),
+		cmocka_unit_test(test_past_may_be_empty),
 		cmocka_unit_test(test_sizes_kept_free),
 	};
 

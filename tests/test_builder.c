@@ -39,6 +39,98 @@ layers_give_their_shapes(void **state)
 	sl_graph_free(finish(b));
 }
 
+/* A kernel's width is its height unless it is said. */
+static void
+kernels_are_square(void **state)
+{
+	static const struct sl_conv2d square = {.in_channels = 3,
+						.out_channels = 8,
+						.height = 16,
+						.width = 16,
+						.kernel_height = 5};
+	struct sl_builder *b = new_builder();
+	struct sl_counts c;
+	int x = sl_builder_conv2d(b, image(b), &square);
+
+	(void)state;
+	assert_shape(b, x, "batchx8x12x12");
+	sl_builder_output(b, x, "y");
+	sl_graph_free(finish(b));
+	assert_int_equal(sl_count_conv2d(&c, 1, &square, NULL), SL_OK);
+	assert_int_equal(c.macs, 12 * 12 * 5 * 5 * 3 * 8);
+}
+
+/* A model in 16 bits: weights, single numbers, masks; the same shapes and half
+ * the bytes. */
+static void
+weights_in_16_bits(void **state)
+{
+	static const enum sl_dtype dtypes[] = {SL_DTYPE_F16, SL_DTYPE_BF16};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct sl_builder *b = new_builder();
+		const int64_t dims[] = {sl_builder_symbol(b, "batch", 1),
+					sl_builder_symbol(b, "seq", 5), 24};
+		int x = sl_builder_input(b, "x", dtypes[i], 3, dims);
+		struct sl_value_shape shape;
+		struct sl_sized *sized;
+		struct sl_graph *graph;
+		struct sl_counts c;
+
+		sl_builder_dtype(b, dtypes[i]);
+		x = sl_builder_layer_norm(b, x);
+		x = sl_builder_attention(b, x, 3, 1);
+		x = sl_builder_linear(b, x, 7, 1);
+		sl_builder_output(b, x, "y");
+		graph = finish(b);
+		assert_int_equal(sl_count_flops(&c, graph, NULL, NULL), SL_OK);
+		assert_int_equal(c.parameters, 2 * 24 + 4 * 24 * 24 + 25 * 7);
+		assert_int_equal(c.parameter_bytes, 2 * c.parameters);
+		assert_int_equal(sl_sized_new(&sized, graph, NULL, NULL, NULL),
+				 SL_OK);
+		assert_true(sl_sized_value(sized, sl_graph_output(graph, 0),
+					   &shape));
+		assert_int_equal(shape.dtype, dtypes[i]);
+		assert_int_equal(shape.n_bytes, 5 * 7 * 2);
+		sl_sized_free(sized);
+		sl_graph_free(graph);
+	}
+}
+
+static void
+other_types_are_refused(void **state)
+{
+	struct sl_builder *b = new_builder();
+	struct sl_graph *graph;
+	struct sl_error err;
+
+	(void)state;
+	sl_builder_dtype(b, SL_DTYPE_I8);
+	assert_int_equal(sl_builder_finish(&graph, b, &err), SL_E_USAGE);
+	assert_non_null(strstr(err.text, "int8"));
+	sl_builder_free(b);
+}
+
+/* Products of sizes are beyond 64 bits before anything is refused for it. */
+static void
+absurd_kernels_are_refused(void **state)
+{
+	const struct sl_conv2d huge = {.out_channels = INT64_C(1) << 40,
+				       .kernel_height = INT64_C(1) << 40,
+				       .kernel_width = INT64_C(1) << 40};
+	const int64_t dims[] = {1, 3, 8, 8};
+	struct sl_builder *b = new_builder();
+	struct sl_graph *graph;
+	struct sl_error err;
+	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 4, dims);
+
+	(void)state;
+	assert_int_equal(sl_builder_conv2d(b, x, &huge), -1);
+	assert_true(sl_builder_finish(&graph, b, &err) != SL_OK);
+	sl_builder_free(b);
+}
+
 static void
 attention_keeps_the_shape(void **state)
 {
@@ -209,6 +301,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(layers_give_their_shapes),
+		cmocka_unit_test(kernels_are_square),
+		cmocka_unit_test(weights_in_16_bits),
+		cmocka_unit_test(other_types_are_refused),
+		cmocka_unit_test(absurd_kernels_are_refused),
 		cmocka_unit_test(attention_keeps_the_shape),
 		cmocka_unit_test(counts_are_the_closed_forms),
 		cmocka_unit_test(names_are_paths_and_unique),

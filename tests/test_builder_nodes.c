@@ -40,6 +40,42 @@ operators_take_attributes_and_give_several_results(void **state)
 	sl_graph_free(graph);
 }
 
+static void
+operators_of_other_domains(void **state)
+{
+	struct sl_builder *b = new_builder();
+	struct sl_graph *graph;
+	int x = tokens(b, 8), y;
+
+	(void)state;
+	sl_builder_domain(b, "com.microsoft");
+	x = sl_builder_op(b, "FastGelu", 1, &x);
+	assert_shape(b, x, "batchxseqx8");
+	sl_builder_domain(b, "ai.onnx");
+	x = sl_builder_op(b, "Relu", 1, &x);
+	sl_builder_domain(b, "org.example");
+	y = sl_builder_op(b, "Frobnicate", 1, &x); /* nobody knows it */
+	assert_true(y >= 0);
+	x = sl_builder_op(b, "Tanh", 1, &x); /* ONNX's own again */
+	sl_builder_output(b, x, "z");
+	sl_builder_output(b, y, "y");
+	graph = finish(b);
+	assert_string_equal(sl_graph_node_domain(graph, 0), "com.microsoft");
+	assert_string_equal(sl_graph_node_domain(graph, 1), "");
+	assert_string_equal(sl_graph_node_domain(graph, 2), "org.example");
+	assert_int_equal(graph->nodes[2].version, 1);
+	assert_string_equal(sl_graph_node_domain(graph, 3), "");
+	assert_int_equal(graph->n_opsets, 3);
+	sl_graph_free(graph);
+}
+
+static void
+a_domain_lacks_an_input(struct sl_builder *b)
+{
+	sl_builder_domain(b, "com.microsoft");
+	sl_builder_op(b, "SkipLayerNormalization", 1, (int[]){image(b)});
+}
+
 /* ---------------------------------------------------------------- mistakes */
 
 static void
@@ -165,6 +201,8 @@ mistakes_are_told_at_the_end(void **state)
 		{staying_inside, "the scope 'deep' was not left"},
 		{no_output, "no outputs"},
 		{a_size_below_zero, "negative"},
+		{a_domain_lacks_an_input,
+		 "SkipLayerNormalization cannot have 1 inputs"},
 	};
 
 	(void)state;
@@ -190,6 +228,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			operators_take_attributes_and_give_several_results),
+		cmocka_unit_test(operators_of_other_domains),
 		cmocka_unit_test(mistakes_are_told_at_the_end),
 	};
 

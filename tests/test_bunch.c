@@ -55,6 +55,11 @@ alike_layers_are_one_row(void **state)
 	assert_near(rows[0].share, 0.4, 1e-12);
 	assert_string_equal(sl__bunch_label(&arena, &rows[0], 80),
 			    "block.[0-10].conv[1-2]");
+	assert_string_equal(sl__bunch_label(&arena, &rows[0], 20),
+			    "blo.[0-10].conv[1-2]");
+	assert_string_equal(sl__bunch_label(&arena, &rows[0], 19),
+			    "block.*.conv*");
+	assert_string_equal(sl__bunch_label(&arena, &rows[0], 9), "b.*.conv*");
 	assert_string_equal(sl__bunch_label(&arena, &rows[4], 80), "stem");
 	for (size_t k = 0; k < n; k++)
 		n_layers += rows[k].n;
@@ -122,6 +127,32 @@ long_names_are_cut_from_the_left(void **state)
 }
 
 static void
+types_are_shortened_word_by_word(void **state)
+{
+	static const char *const rows[][2] = {
+		{"Conv", "Conv"},
+		{"BatchNormalization", "BatchNorm"},
+		{"LayerNormalization", "LayerNorm"},
+		{"ConvTranspose", "ConvTranspose"},
+		{"QLinearConvTranspose", "QLinearConvT"},
+		{"Transpose", "Transpose"},
+		{"GlobalAveragePool", "GlobalAvgPool"},
+		{"DequantizeLinear", "DequantLinear"},
+		{"QLinearConv", "QLinearConv"},
+		{"MultiHeadLatentAttention", "MultiH…ntAttn"},
+		{"", ""},
+	};
+	struct sl__arena arena;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+		assert_string_equal(sl__type_short(&arena, rows[k][0], 13),
+				    rows[k][1]);
+	sl__arena_release(&arena);
+}
+
+static void
 failed_allocations_are_null(void **state)
 {
 	const struct sl_layer layers[] = {layer("a.1", 1, ""),
@@ -153,6 +184,7 @@ main(void)
 		cmocka_unit_test(alike_layers_are_one_row),
 		cmocka_unit_test(labels_keep_digits_as_they_are),
 		cmocka_unit_test(long_names_are_cut_from_the_left),
+		cmocka_unit_test(types_are_shortened_word_by_word),
 		cmocka_unit_test(failed_allocations_are_null),
 	};
 

@@ -6,6 +6,7 @@
  */
 #include "inspected.h"
 #include "convention.h"
+#include "op.h"
 
 struct published {
 	const char *model;
@@ -146,6 +147,47 @@ test_lines(void **state)
 	sl_inspection_free(seen);
 }
 
+/* docs/conventions.md: an RMS norm counts nothing in fvcore and thop, whatever
+ * it is called; any other norm 5 and 4 for each element. */
+static void
+test_norms(void **state)
+{
+	static const struct {
+		const char *domain, *type;
+		uint64_t fvcore, thop; /* of 10 elements */
+	} norms[] = {
+		{"", "LayerNormalization", 50, 40},
+		{"", "GroupNormalization", 50, 40},
+		{"", "InstanceNormalization", 50, 40},
+		{"com.microsoft", "SkipLayerNormalization", 50, 40},
+		{"", "RMSNormalization", 0, 0},
+		{"", "SimplifiedLayerNormalization", 0, 0},
+		{"com.microsoft", "SimplifiedLayerNormalization", 0, 0},
+		{"com.microsoft", "SkipSimplifiedLayerNormalization", 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(norms) / sizeof(norms[0]); i++) {
+		const struct sl__node node = {
+			.domain = norms[i].domain,
+			.type = norms[i].type,
+			.op = sl__op_find(norms[i].domain, norms[i].type)};
+		const struct sl_cost cost = {.work = SL_WORK_LAYER_NORM,
+					     .in_elements = 10,
+					     .out_elements = 10};
+		struct sl__tally tally = {0};
+
+		assert_non_null(node.op);
+		sl__tally_add(&tally, &node, &cost, 1);
+		assert_int_equal(
+			sl__convention_count(&tally, SL_CONVENTION_FVCORE),
+			norms[i].fvcore);
+		assert_int_equal(
+			sl__convention_count(&tally, SL_CONVENTION_THOP),
+			norms[i].thop);
+	}
+}
+
 static void
 test_texts(void **state)
 {
@@ -166,7 +208,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published), cmocka_unit_test(test_causal),
 		cmocka_unit_test(test_sums),      cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_norms),     cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,32 @@ markdown_is_a_table_and_escaped(void **state)
 }
 
 static void
+build_aside(struct sl__doc *doc)
+{
+	sl__doc_heading(doc, "Memory");
+	sl__doc_more(doc, SL__STYLE_DIM, "  ~ is estimated");
+	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "a 1");
+	sl__doc_pair(doc, "", SL__STYLE_DIM, "b  2");
+	sl__doc_pair(doc, "", SL__STYLE_STRONG, "c 3");
+	sl__doc_pair(doc, "n", SL__STYLE_PLAIN,
+		     "x\xe2\x80\xae"
+		     "y\xe2\x80\x8b");
+}
+
+/* Blanks and empty keys that arrange a page for the eye are words here. */
+static void
+markdown_goes_on_without_a_key(void **state)
+{
+	(void)state;
+	assert_page(build_aside,
+		    (struct sl_render_options){.format = SL_FORMAT_MARKDOWN},
+		    "## Memory: \\~ is estimated\n"
+		    "\n"
+		    "- by tool: a 1; b 2; **c 3**\n"
+		    "- n: x\\\\u202ey\\\\u200b\n");
+}
+
+static void
 build_markup(struct sl__doc *doc)
 {
 	sl__doc_text(doc, SL__STYLE_PLAIN, "# *a* `b` [c](d) <e> $f$");
@@ -208,6 +234,7 @@ main(void)
 		cmocka_unit_test(colours_end_with_their_line),
 		cmocka_unit_test(a_word_wider_than_the_page_is_cut),
 		cmocka_unit_test(markdown_is_a_table_and_escaped),
+		cmocka_unit_test(markdown_goes_on_without_a_key),
 		cmocka_unit_test(markup_in_names_is_taken_literally),
 		cmocka_unit_test(other_formats_are_refused),
 		cmocka_unit_test(running_out_of_memory_is_reported),

@@ -191,6 +191,32 @@ nothing_outside_the_folder_is_read(void **state)
 }
 
 static void
+take_line(const char *text, void *ctx)
+{
+	snprintf(ctx, 256, "%s", text);
+}
+
+static void
+what_is_missing_is_told(void **state)
+{
+	char line[256] = "";
+	struct sl_log log = {take_line, line};
+	struct sl_graph_options options = {.struct_size = sizeof(options),
+					   .log = &log};
+	struct bytes model = model_at("gone.bin", "0", "8");
+	struct place *place = *state;
+	struct sl_graph *graph;
+
+	assert_int_equal(sl__onnx_read(&graph, model.data, model.n,
+				       place->folder, &options, NULL),
+			 SL_OK);
+	assert_non_null(strstr(line, "the weights of 1 tensor are not there: "
+				     "the file 'gone.bin' cannot be read"));
+	sl_graph_free(graph);
+	bytes_release(&model);
+}
+
+static void
 what_is_missing_is_absent(void **state)
 {
 	static const char *const locations[] = {"nothing.bin", "deep",
@@ -270,6 +296,53 @@ files_are_found_beside_the_model(void **state)
 	bytes_release(&model);
 }
 
+/* A model and its weights that are both links into a folder of shared files,
+ * as download caches lay them out; the way into any other stays shut. */
+static void
+linked_models_have_linked_weights(void **state)
+{
+	static const char *const links[] = {"m.onnx", "near", "far"};
+	static const char *const targets[] = {"../blobs/m", "../blobs/w",
+					      "../secret"};
+	struct place *place = *state;
+	struct sl_error err = {SL_OK, ""};
+	struct sl_graph *graph;
+	char path[256], blobs[128];
+
+	snprintf(blobs, sizeof(blobs), "%s/blobs", place->root);
+	assert_int_equal(mkdir(blobs, 0700), 0);
+	write_file(blobs, "w", "ABCDEFGH", 8);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", place->folder, links[i]);
+		assert_int_equal(symlink(targets[i], path), 0);
+	}
+	snprintf(path, sizeof(path), "%s/m.onnx", place->folder);
+	for (int i = 1; i < 3; i++) {
+		struct bytes model = model_at(links[i], NULL, NULL);
+		enum sl_status rc;
+
+		write_file(blobs, "m", model.data, model.n);
+		bytes_release(&model);
+		rc = sl__onnx_open(&graph, path, NULL, &err);
+		assert_int_equal(rc, i == 1 ? SL_OK : SL_E_DATA);
+		if (!rc)
+			assert_memory_equal(graph->values[0].tensor->bytes,
+					    "ABCDEFGH", 8);
+		else
+			assert_non_null(strstr(err.text, "leads out of the"));
+		sl_graph_free(graph);
+	}
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", place->folder, links[i]);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/m", blobs);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/w", blobs);
+	unlink(path);
+	rmdir(blobs);
+}
+
 int
 main(void)
 {
@@ -278,8 +351,10 @@ main(void)
 		cmocka_unit_test(a_file_is_mapped_once),
 		cmocka_unit_test(nothing_outside_the_folder_is_read),
 		cmocka_unit_test(what_is_missing_is_absent),
+		cmocka_unit_test(what_is_missing_is_told),
 		cmocka_unit_test(lengths_that_do_not_fit_are_refused),
 		cmocka_unit_test(files_are_found_beside_the_model),
+		cmocka_unit_test(linked_models_have_linked_weights),
 	};
 
 	return cmocka_run_group_tests(tests, make_place, remove_place);

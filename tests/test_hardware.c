@@ -45,7 +45,7 @@ test_every_description_in_the_tree(void **state)
 	sl_hardware_list_free(list);
 }
 
-/* 96 cores at 2.4 GHz with two 8-wide multiply-adds a cycle; 12 channels of
+/* 96 cores at 3.55 GHz with two 8-wide multiply-adds a cycle; 12 channels of
  * 8 bytes at 4.8 GHz. */
 static void
 test_figures_follow_from_their_source(void **state)
@@ -55,7 +55,7 @@ test_figures_follow_from_their_source(void **state)
 	(void)state;
 	assert_int_equal(
 		sl_hardware_open(&h, SL_HARDWARE_DATA, "epyc-9654", NULL), 0);
-	assert_close(h->peak_ops_per_s[SL_DTYPE_F32], 96 * 2.4e9 * 2 * 8 * 2,
+	assert_close(h->peak_ops_per_s[SL_DTYPE_F32], 96 * 3.55e9 * 2 * 8 * 2,
 		     1e-3);
 	assert_close(h->bandwidth_bytes_per_s, 12 * 8 * 4.8e9, 1e-9);
 	sl_hardware_free(h);
@@ -80,8 +80,44 @@ test_reads_text_and_falls_back_on_types(void **state)
 			    "peak f32: the label; bandwidth: measured");
 	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_F16), SL_DTYPE_BF16);
 	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_I8), SL_DTYPE_F32);
-	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_F64), SL_DTYPE_F32);
+	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_F64), SL_DTYPE_NONE);
 	sl_hardware_free(h);
+}
+
+/* Real numbers are not computed as integers, and f32 as narrower ones only
+ * where there is nothing else. */
+static void
+test_types_that_a_machine_lacks(void **state)
+{
+	static const struct {
+		const char *peaks;
+		enum sl_dtype model, machine;
+	} rows[] = {
+		{"peak bf16 1T\npeak int8 2T\n", SL_DTYPE_F32, SL_DTYPE_BF16},
+		{"peak f16 1T\n", SL_DTYPE_F32, SL_DTYPE_F16},
+		{"peak f16 1T\npeak f64 1G\n", SL_DTYPE_F32, SL_DTYPE_F64},
+		{"peak int8 1T\n", SL_DTYPE_F32, SL_DTYPE_NONE},
+		{"peak int8 1T\n", SL_DTYPE_F16, SL_DTYPE_NONE},
+		{"peak f32 1T\npeak int8 1T\n", SL_DTYPE_F64, SL_DTYPE_NONE},
+		{"peak f64 1T\n", SL_DTYPE_F64, SL_DTYPE_F64},
+		{"peak f32 1T\n", SL_DTYPE_BF16, SL_DTYPE_F32},
+		{"peak f32 1T\npeak f16 1T\n", SL_DTYPE_F8E4M3FN, SL_DTYPE_F16},
+		{"peak f32 1T\npeak int8 1T\n", SL_DTYPE_U8, SL_DTYPE_I8},
+		{"peak f32 1T\npeak int8 1T\n", SL_DTYPE_I64, SL_DTYPE_F32},
+		{"peak bf16 1T\n", SL_DTYPE_I64, SL_DTYPE_BF16},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[128];
+		struct sl_hardware *h;
+
+		snprintf(text, sizeof(text), "%sbandwidth 1G\n", rows[i].peaks);
+		h = read_text(text);
+		assert_int_equal(sl__hardware_dtype(h, rows[i].model),
+				 rows[i].machine);
+		sl_hardware_free(h);
+	}
 }
 
 static void
@@ -132,6 +168,8 @@ test_refuses_by_line(void **state)
 	assert_int_equal(sl_hardware_open(&h, NULL, "speed=3", &err),
 			 SL_E_USAGE);
 	assert_int_equal(sl_hardware_open(&h, SL_HARDWARE_DATA, "h99", &err),
+			 SL_E_USAGE);
+	assert_int_equal(sl_hardware_open(&h, NULL, "no/such.hw", &err),
 			 SL_E_IO);
 }
 
@@ -142,6 +180,7 @@ main(void)
 		cmocka_unit_test(test_every_description_in_the_tree),
 		cmocka_unit_test(test_figures_follow_from_their_source),
 		cmocka_unit_test(test_reads_text_and_falls_back_on_types),
+		cmocka_unit_test(test_types_that_a_machine_lacks),
 		cmocka_unit_test(test_reads_words),
 		cmocka_unit_test(test_refuses_by_line),
 	};

@@ -173,6 +173,18 @@ what_is_wrong_is_named(void **state)
 	assert_string_equal(err.text, "/nowhere/at/all: no such folder");
 }
 
+/* A folder for another model would be read in part and without a word. */
+static void
+a_file_too_many_is_refused(void **state)
+{
+	(void)state;
+	put_file("input_1.pb", three_ids, sizeof(three_ids));
+	put_file("input_4.pb", three_ids, sizeof(three_ids));
+	expect(SL_E_DATA, "input_4.pb: there is no input 4; the model has 4 "
+			  "inputs, counted from 0");
+	remove_file("input_4.pb");
+}
+
 static void
 memory_may_run_out(void **state)
 {
@@ -200,6 +212,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(either_form_is_found),
 		cmocka_unit_test(what_is_wrong_is_named),
+		cmocka_unit_test(a_file_too_many_is_refused),
 		cmocka_unit_test(memory_may_run_out),
 	};
 

@@ -131,6 +131,11 @@ test_paths(void **state)
 		{"layer1.0.conv1", "Conv", "layer1/0/conv1"},
 		{"layer1.0.Relu_3", "Relu", "layer1/0"},
 		{"Conv_12", "Conv", ""},
+		{"lm_head.concat", "Concat", "lm_head"},
+		{"transformer.gather_2", "Gather", "transformer"},
+		{"lm_head", "Gemm", "lm_head"},
+		{"relu_2", "Relu", ""},
+		{"conv1", "Conv", "conv1"},
 		{"model/a/Relu;model/b/BiasAdd", "Conv", "model/a"},
 		{"", "Conv", ""},
 		{"/Flatten", "Flatten", ""},
@@ -216,6 +221,35 @@ test_unknown(void **state)
 	assert_int_equal(sl_count_flops(&counts, graph, NULL, &err), SL_E_DATA);
 	assert_non_null(strstr(err.text, "Frobnicate"));
 	graph_text_free(text);
+}
+
+/* Llama-2-7B: 2 x 32 layers x 4,096 numbers for each token, 524,288 B in f16.
+ * What is alive at the peak is all there, ten by name. */
+static void
+test_memory(void **state)
+{
+	struct sl_inspection *seen = inspect("llama-2-7b", 0);
+	const struct sl_live_set *m = &seen->memory;
+	uint64_t sum;
+
+	(void)state;
+	assert_near(m->kv_elements_per_token.value, 262144, 0);
+	assert_near(2 * m->kv_elements_per_token.value, 524288, 0);
+	assert_near(m->kv_bytes_per_token.value, 1048576, 0);
+	sum = m->others_bytes;
+	for (size_t k = 0; k < m->n_alive; k++)
+		sum += m->alive[k].n_bytes;
+	assert_int_equal(sum, m->live_bytes);
+	assert_true(m->n_alive <= 10 && m->n_alive <= m->n_alive_all);
+	sl_inspection_free(seen);
+	seen = inspect("resnet50", 0);
+	assert_non_null(seen->memory.kv_elements_per_token.absent);
+	sl_inspection_free(seen);
+	seen = inspect("gpt2@kv", 0); /* 24 caches are alive throughout */
+	assert_int_equal(seen->memory.n_alive, 10);
+	assert_true(seen->memory.n_alive_all > 24);
+	assert_true(seen->memory.others_bytes > 0);
+	sl_inspection_free(seen);
 }
 
 #ifdef SL_TEST_MODELS
@@ -316,6 +350,7 @@ main(void)
 		cmocka_unit_test(test_batch),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_memory),
 #ifdef SL_TEST_MODELS
 		cmocka_unit_test(test_models),
 #endif

@@ -81,6 +81,15 @@ strings_are_escaped(void **state)
 	check_escaped("C:\\x", "C:\\\\x");
 	check_escaped("a\nb\tc", "a\\nb\\tc");
 	check_escaped("\xc2\xb5s", "\xc2\xb5s"); /* UTF-8 passes */
+	check_escaped("\xc2\x9b"
+		      "2J",
+		      "\\u009b2J");
+	check_escaped("a\xe2\x80\xae"
+		      "b\xe2\x80\x8b",
+		      "a\\u202eb\\u200b");
+	check_escaped("\xe2\x81\xa6\xef\xbb\xbf", "\\u2066\\ufeff");
+	check_escaped("\xc2\xa0\xe2\x80\xa6\xf0\x9f\x98\x80",
+		      "\xc2\xa0\xe2\x80\xa6\xf0\x9f\x98\x80");
 	for (int c = 1; c < 0x20; c++) {
 		char text[2] = {(char)c, '\0'}, expected[16];
 

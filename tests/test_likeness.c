@@ -144,6 +144,26 @@ test_waves(void **state)
 	assert_false(sl__looks_like_waves(&t));
 }
 
+/* Of a row that is longer than what is looked at, the first part decides. */
+static void
+test_wide_waves(void **state)
+{
+	static float table[2 * 2560];
+	const int64_t dims[] = {2, 2560};
+	struct sl__tensor t;
+
+	(void)state;
+	for (int n = 0; n < 2; n++) {
+		for (int k = 0; k < 2560; k++)
+			table[n * 2560 + k] =
+				(float)sin(n * pow(10000, -k / 2560.0));
+	}
+	make(&t, dims, table);
+	assert_true(sl__looks_like_waves(&t));
+	table[7] = 0.25f;
+	assert_false(sl__looks_like_waves(&t));
+}
+
 int
 main(void)
 {
@@ -153,6 +173,7 @@ main(void)
 		cmocka_unit_test(test_generated),
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_waves),
+		cmocka_unit_test(test_wide_waves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

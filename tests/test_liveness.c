@@ -139,6 +139,125 @@ test_loop(void **state)
 	surveyed_free(s);
 }
 
+/* A size that depends on data is said to be missing, not taken for 0. */
+static void
+test_unknown_sizes(void **state)
+{
+	struct surveyed *s = survey("in x f32 256\n"
+				    "n = NonZero x\n"
+				    "a = Relu x\n"
+				    "out n\n"
+				    "out a\n");
+
+	(void)state;
+	assert_int_equal(s->liveness.n_unknown, 1);
+	assert_int_equal(s->liveness.peak_bytes, 2048);
+	surveyed_free(s);
+	s = survey("in x f32 256\n"
+		   "a = Relu x\n"
+		   "out a\n");
+	assert_int_equal(s->liveness.n_unknown, 0);
+	surveyed_free(s);
+}
+
+static void
+check_once(const char *text, uint64_t n_bytes)
+{
+	struct surveyed *s = survey(text);
+	uint64_t once;
+
+	assert_int_equal(sl__once_bytes(&once, &s->forward, &s->liveness,
+					&s->arena, NULL),
+			 0);
+	assert_int_equal(once, n_bytes);
+	surveyed_free(s);
+}
+
+/* What must be moved: inputs, outputs and weights once, and of a table the
+ * rows that are taken. */
+static void
+test_once(void **state)
+{
+	(void)state;
+	/* a stays inside. */
+	check_once("in x f32 256\n"
+		   "a = Relu x\n"
+		   "b = Relu a\n"
+		   "out b\n",
+		   1024 + 1024);
+	/* A weight used twice is read once. */
+	check_once("in x f32 1,2\n"
+		   "const w f32 2,2 = 1,2,3,4\n"
+		   "a = MatMul x w\n"
+		   "b = MatMul a w\n"
+		   "out b\n",
+		   8 + 16 + 8);
+	/* Two rows of three, and two indices. */
+	check_once("in i i64 2\n"
+		   "const t f32 3,2 = 1,2,3,4,5,6\n"
+		   "r = Gather t i\n"
+		   "out r\n",
+		   16 + 16 + 16);
+	/* A view moves nothing, nor does an input that nobody reads. */
+	check_once("in x f32 256\n"
+		   "in idle f32 256\n"
+		   "const shape i64 2 = 16,16\n"
+		   "v = Reshape x shape\n"
+		   "out v\n",
+		   0);
+}
+
+/* A loop of unknown length has results, which need room like others. */
+static void
+test_loop_of_unknown_length(void **state)
+{
+	struct surveyed *s = survey("in x f32 256\n"
+				    "in n i64 -\n"
+				    "const go bool - = 1\n"
+				    "block body\n"
+				    "in i i64 -\n"
+				    "in more bool -\n"
+				    "in h f32 256\n"
+				    "still = Identity more\n"
+				    "c = Relu h\n"
+				    "out still\n"
+				    "out c\n"
+				    "end\n"
+				    "y = Loop n go x body=@body\n"
+				    "z = Relu y\n"
+				    "out z\n");
+	uint32_t y = graph_text_value(s->text, "y");
+
+	(void)state;
+	assert_int_equal(s->liveness.storage[y], y);
+	assert_int_equal(s->liveness.n_bytes[y], 1024);
+	assert_int_equal(s->liveness.peak_bytes, 2048 + 8);
+	surveyed_free(s);
+}
+
+/* A sequence holds what was put into it: a and b wait for the end. */
+static void
+test_sequences_hold_their_elements(void **state)
+{
+	struct surveyed *s = survey("in x f32 256\n"
+				    "a = Relu x\n"
+				    "b = Neg x\n"
+				    "s = SequenceConstruct a\n"
+				    "t = SequenceInsert s b\n"
+				    "c = Relu x\n"
+				    "d = Relu c\n"
+				    "out d\n"
+				    "out t\n");
+	const struct sl__liveness *live = &s->liveness;
+
+	(void)state;
+	assert_int_equal(live->death[graph_text_value(s->text, "a")],
+			 s->steps.n - 1);
+	assert_int_equal(live->death[graph_text_value(s->text, "b")],
+			 s->steps.n - 1);
+	surveyed_free(s);
+}
+
 /* A graph of nothing. */
 static void
 test_empty(void **state)
@@ -169,9 +288,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chain),  cmocka_unit_test(test_views),
-		cmocka_unit_test(test_branch), cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_empty),  cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_views),
+		cmocka_unit_test(test_branch),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_loop_of_unknown_length),
+		cmocka_unit_test(test_sequences_hold_their_elements),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_peak),
+		cmocka_unit_test(test_unknown_sizes),
+		cmocka_unit_test(test_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,9 @@ static const struct row {
 	{SL_DTYPE_U4, 5, 2, 3, "\x21\x03", {0x21, 0x03}},
 	{SL_DTYPE_I4, 5, 2, 4, "\x21\xf3", {0x21, 0xf3}},
 	{SL_DTYPE_F4E2M1, 5, 2, 4, "\x21\xf3", {0x21, 0xf3}},
+	{SL_DTYPE_F8E8M0, 5, 2, 2, "\x7f\xff", {0x7f, 0xff}},
+	{SL_DTYPE_U2, 5, 2, 5, "\xe4\x01", {0xe4, 0x01}},
+	{SL_DTYPE_I2, 5, 2, 8, "\xe4\x1b", {0xe4, 0x1b}},
 };
 
 enum form { RAW, PACKED, UNPACKED, SPLIT, N_FORMS };
@@ -227,6 +230,8 @@ absurd_dimensions_are_refused(void **state)
 	assert_non_null(strstr(refusal(&b), "more than 64 dimensions"));
 	b = tensor_of("t", 0, 1, NULL, 0);
 	assert_non_null(strstr(refusal(&b), "has no type of number"));
+	b = tensor_of("t", 99, 2, "xx", 2);
+	assert_non_null(strstr(refusal(&b), "no type of number 99"));
 }
 
 static void
@@ -246,7 +251,7 @@ nothing_needs_no_data(void **state)
 	assert_int_equal(tensor.rank, 2);
 	bytes_release(&b);
 
-	b = tensor_of("later", 99, 2, "xx", 2); /* a type of the future */
+	b = tensor_of("later", 28, 2, "xx", 2); /* a type of the future */
 	assert_int_equal(
 		sl__onnx_read_tensor(&tensor, &arena, b.data, b.n, NULL),
 		SL_OK);
@@ -289,6 +294,66 @@ sequences_are_told_apart(void **state)
 			    "is a sequence or an optional, not a tensor");
 }
 
+/* A model whose weight of 4 x 4 is stored as three numbers and their places:
+ * flat, or in rows of coordinates. */
+static struct bytes
+sparse_model(const int64_t *places, int64_t n_columns)
+{
+	struct bytes graph = {0}, sparse = {0}, indices = {0};
+	struct bytes values = tensor_of("w", 1, 3, "aaaabbbbcccc", 12);
+
+	put_message(&sparse, 1, &values);
+	put_int(&indices, 1, 3);
+	if (n_columns > 1)
+		put_int(&indices, 1, n_columns);
+	put_int(&indices, 2, 7);
+	for (int64_t i = 0; i < 3 * n_columns; i++)
+		put_int(&indices, 7, places[i]);
+	put_message(&sparse, 2, &indices);
+	put_int(&sparse, 3, 4);
+	put_int(&sparse, 3, 4);
+	put_message(&graph, 15, &sparse);
+	put_info(&graph, 12, "w", NULL);
+	return model_of(&graph, 17);
+}
+
+static void
+sparse_values_lie_inside(void **state)
+{
+	static const struct {
+		int64_t places[6], n_columns;
+		int is_inside;
+	} cases[] = {{{0, 5, 15}, 1, 1},
+		     {{0, 5, 16}, 1, 0},
+		     {{-1, 5, 6}, 1, 0},
+		     {{0, 0, 1, 3, 3, 3}, 2, 1},
+		     {{0, 0, 1, 4, 3, 3}, 2, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bytes b =
+			sparse_model(cases[i].places, cases[i].n_columns);
+		struct sl_error err = {SL_OK, ""};
+		const struct sl__tensor *t;
+		struct sl_graph *graph;
+		enum sl_status rc =
+			sl__onnx_read(&graph, b.data, b.n, NULL, NULL, &err);
+
+		bytes_release(&b);
+		assert_int_equal(rc, cases[i].is_inside ? SL_OK : SL_E_DATA);
+		if (rc) {
+			assert_non_null(strstr(err.text, "lies outside"));
+			continue;
+		}
+		t = graph->values[0].tensor;
+		assert_int_equal(t->n_elements, 16);
+		assert_int_equal(t->n_stored, 3);
+		assert_int_equal(sl__tensor_stored_bytes(t),
+				 12 + 24 * cases[i].n_columns);
+		sl_graph_free(graph);
+	}
+}
+
 int
 main(void)
 {
@@ -299,6 +364,7 @@ main(void)
 		cmocka_unit_test(nothing_needs_no_data),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(sequences_are_told_apart),
+		cmocka_unit_test(sparse_values_lie_inside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

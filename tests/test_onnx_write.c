@@ -123,6 +123,29 @@ outputs_are_declared(void **state)
 	empty_folder();
 }
 
+/* What cannot be inferred is left out, and is no error of writing. */
+static void
+outputs_that_cannot_be_declared(void **state)
+{
+	static int64_t dims[] = {5, 2};
+	struct sl_error err = {SL_OK, ""};
+	struct sl_graph *graph;
+	uint32_t x, y;
+
+	(void)state;
+	assert_int_equal(sl__graph_new(&graph, NULL, NULL), 0);
+	x = add_input(graph, "x", dims);
+	y = add_value(graph, "y", 0);
+	add_node(graph,
+		 &(struct plan){"MatMul", NULL, 0, {x, x}, 2, y, NULL, 0});
+	finish(graph, x, y);
+	assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);
+	assert_int_equal(err.status, SL_OK);
+	assert_string_equal(err.text, "");
+	sl_graph_free(graph);
+	empty_folder();
+}
+
 /* Every allocation may fail: SL_E_NOMEM, nothing leaks, no file stays. */
 static void
 memory_may_run_out(void **state)
@@ -234,6 +257,7 @@ main(void)
 		cmocka_unit_test(large_weights_lie_beside),
 		cmocka_unit_test(made_weights_are_written),
 		cmocka_unit_test(outputs_are_declared),
+		cmocka_unit_test(outputs_that_cannot_be_declared),
 		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(places_that_cannot_be_written),
 		cmocka_unit_test(old_files_survive_failure),

@@ -347,6 +347,27 @@ test_every_allocation_may_fail(void **state)
 	assert_true(n_failed > 1);
 }
 
+/* What moves from value to value takes more turns to come around than there
+ * are looks at a body: after the last one ranks are open. */
+static void
+test_ranks_that_come_around(void **state)
+{
+	struct graph_text *g = graph_text(
+		"in x f32 2\nconst m i64 - = 10\nconst ax i64 1 = 0\n"
+		"block body\nin i i64 -\nin go bool -\nin a f32 ?\n"
+		"in b f32 ?\nin c f32 ?\nin d f32 ?\nin e f32 ?\n"
+		"stay = Identity go\na1 = Identity b\nb1 = Identity c\n"
+		"c1 = Identity d\nd1 = Identity e\ne1 = Unsqueeze e ax\n"
+		"out stay\nout a1\nout b1\nout c1\nout d1\nout e1\nend\n"
+		"oa,ob,oc,od,oe = Loop m - x x x x x body=@body\n"
+		"out oa\nout oe\n");
+
+	(void)state;
+	assert_string_equal(shape_of(g, "oa"), "?");
+	assert_string_equal(shape_of(g, "oe"), "?");
+	graph_text_free(g);
+}
+
 int
 main(void)
 {
@@ -359,6 +380,7 @@ main(void)
 		cmocka_unit_test(test_loop_of_unknown_length),
 		cmocka_unit_test(test_loop_that_runs_once_or_never),
 		cmocka_unit_test(test_loop_that_may_stop),
+		cmocka_unit_test(test_ranks_that_come_around),
 		cmocka_unit_test(test_contents_of_carried_values),
 		cmocka_unit_test(test_run_number_is_a_symbol),
 		cmocka_unit_test(test_nested_loops_multiply),

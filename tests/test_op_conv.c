@@ -10,6 +10,9 @@ static void
 test_shapes(void **state)
 {
 	(void)state;
+	check_refused("Conv 11 (f32[1,3,8,8], f32[4,3,3,3]) "
+		      "group=4611686018427387904",
+		      "the weight takes more channels than can be counted");
 	check_out("Conv 11 (f32[1,3,224,224], f32[64,3,7,7]) strides=[2,2] "
 		  "pads=[3,3,3,3]",
 		  "f32[1,64,112,112]");
@@ -84,7 +87,7 @@ test_wrong_shapes_are_refused(void **state)
 	check_refused("Conv 11 (f32[1,3,8,8], f32[8,3,3,3]) strides=[0,1]",
 		      "strides holds 0");
 	check_refused("Conv 11 (f32[1,3,8,8], f32[8,3,3,3]) strides=[1]",
-		      "strides has 1 numbers, not 2");
+		      "strides has 1 number, not 2");
 	check_refused("Conv 11 (f32[1,3,8,8], f32[8,3,3,3]) pads=[1,1]",
 		      "pads has 2 numbers, not 4");
 	check_refused("Conv 11 (f32[1,3,8,8], f32[8,3,3,3]) "

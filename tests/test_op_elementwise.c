@@ -29,6 +29,16 @@ static void
 inputs_are_broadcast(void **state)
 {
 	(void)state;
+	check_refused("Add 13 (f32[2], i64[2])",
+		      "its inputs are of different types, f32 and int64");
+	check_refused("Max 13 (f32[2], f32[2], f64[2])", "f32 and f64");
+	check_refused("Where 16 (bool[2], f32[2], i64[2])", "f32 and int64");
+	check_refused("Where 16 (f32[2], f32[2], f32[2])", "not bool");
+	check_refused("Relu 14 (string[2])", "strings are nothing to");
+	check_refused("Add 14 (string[2], string[2])", "strings are nothing");
+	check_out("Equal 19 (string[2], string[1])", "bool[2]");
+	check_cost("Equal 19 (string[2], string[1])",
+		   {.basis = SL_BASIS_UNKNOWN});
 	check_out("Add 13 (f32[2,3], f32[3])", "f32[2,3]");
 	check_out("Mul 14 (f32[3], f32[2,1])", "f32[2,3]");
 	check_out("Sub 7 (i64[], i64[5])", "int64[5]");
@@ -42,7 +52,8 @@ inputs_are_broadcast(void **state)
 	check_out("Equal 13 (i64[2,1], i64[3])", "bool[2,3]");
 	check_out("GreaterOrEqual 16 (f32[2], f32[2])", "bool[2]");
 	check_out("And 7 (bool[4,1], bool[5])", "bool[4,5]");
-	check_out("BitShift 11 (uint8[3], uint8[3])", "uint8[3]");
+	check_out("BitShift 11 (uint8[3], uint8[3]) direction=LEFT",
+		  "uint8[3]");
 	check_out("Where 16 (bool[2,1], f32[3], f32[])", "f32[2,3]");
 	check_out("Where 9 (bool[7,1,1], i64[2,1], i64[3])", "int64[7,2,3]");
 	check_out("com.microsoft.QLinearAdd 1 (int8[2,3], f32[], int8[], "
@@ -97,7 +108,10 @@ casts_name_their_type(void **state)
 	(void)state;
 	check_out("Cast 13 (f32[2,n]) to=7", "int64[2,n]");
 	check_out("Cast 13 (f32) to=10", "f16?");
-	check_out("Cast 25 (f32[2]) to=99", "none[2]");
+	check_out("Cast 25 (f32[2]) to=28", "none[2]");
+	check_out("Cast 25 (f32[2]) to=26", "int2[2]");
+	check_refused("Cast 25 (f32[2]) to=99", "no type of number 99");
+	check_cost("Cast 25 (f32[2]) to=28", {.basis = SL_BASIS_UNKNOWN});
 	check_out("CastLike 15 (f32[2,3], bf16[1])", "bf16[2,3]");
 	check_out("BitCast 26 (f32[2,3]) to=6", "int32[2,3]");
 }

@@ -11,6 +11,10 @@ static void
 test_gather(void **state)
 {
 	(void)state;
+	check_refused("Gather 13 (f32[4,2], f32[3])",
+		      "its indices are f32, not int32 or int64");
+	check_refused("GatherElements 13 (f32[4,2], uint8[3,2])", "uint8");
+	check_refused("GatherND 13 (f32[4,2], bool[3,1])", "bool");
 	check_out("Gather 13 (f32[5,4,3], i64[2,7]) axis=1", "f32[5,2,7,3]");
 	check_out("Gather 13 (f32[5,4], i64[]) axis=-1", "f32[5]");
 	check_out("Gather 1 (f32[5,n], i64[b,s])", "f32[b,s,n]");
@@ -20,9 +24,15 @@ test_gather(void **state)
 	check_known("Gather 13 (i64[3]={3,4,5}, i64[2]={-1,0})", "{5,3}");
 	check_known("Gather 13 (i64[2,2]={1,2,3,4}, i64[1]={1}) axis=1",
 		    "{2,4}");
-	/* Beyond the end: not this model's shape, if it is ever run. */
-	check_known("Gather 13 (i64[3]={3,4,5}, i64[]={3})", "?");
+	check_refused("Gather 13 (i64[3]={3,4,5}, i64[]={3})",
+		      "index 3 lies beyond the 3 rows");
+	check_refused("Gather 13 (f32[3,2], i64[2]={0,-3}) axis=1",
+		      "index -3 lies beyond the 2 places");
 	check_known("Gather 13 (i64[3]={3,4,5}, i64[]={k})", "?");
+	/* a dimension of 0 may hide a product that 64 bits do not hold */
+	check_out("Gather 13 (i64[1099511627776,0,1099511627776], i64[0]) "
+		  "axis=1",
+		  "int64[1099511627776,0,1099511627776]");
 }
 
 /* A chain of these would double the rank with every node. */
@@ -103,6 +113,8 @@ test_masks(void **state)
 	check_out("Compress 11 (f32[3,2], bool[6])", "f32[?]");
 	check_out("Compress 11 (f32[3,2], bool[3]={0,1,1}) axis=0", "f32[2,2]");
 	check_known("Compress 11 (i64[3]={7,8,9}, bool[3]={1,0,1})", "{7,9}");
+	/* a symbol is neither 0 nor not */
+	check_out("Compress 11 (f32[3,2], i64[3]={0,n,1}) axis=0", "f32[?,2]");
 	check_refused("Compress 11 (f32[3,2], bool[3]) axis=2", "axis lies");
 	check_out("NonZero 13 (f32[3,2])", "int64[2,?]");
 	check_out("NonZero 13 (f32[])", "int64[1,?]");

@@ -5,6 +5,7 @@
  * per element and per row.
  */
 #include "one_node.h"
+#include "graph_text.h"
 
 #define CHANNELS "f32[3], f32[3], f32[3], f32[3]"
 
@@ -12,6 +13,19 @@ static void
 batch_norm_may_give_statistics(void **state)
 {
 	(void)state;
+	check_refused("BatchNormalization 15 (f32[1,3,4,4], f32[3], f32[4], "
+		      "f32[3], f32[3])",
+		      "input 2 is 4 where one number for each channel of "
+		      "1x3x4x4 belongs");
+	check_refused("GroupNormalization 21 (f32[1,6,4], f32[6], f32[6]) "
+		      "num_groups=4",
+		      "6 channels do not make 4 groups");
+	check_refused("GroupNormalization 21 (f32[1,6,4], f32[2], f32[2]) "
+		      "num_groups=2",
+		      "input 1 is 2");
+	check_out("GroupNormalization 18 (f32[1,6,4], f32[2], f32[2]) "
+		  "num_groups=2",
+		  "f32[1,6,4]");
 	check_out("BatchNormalization 15 (f32[n,3,4,4], " CHANNELS ")",
 		  "f32[n,3,4,4]");
 	check_out("BatchNormalization 15 (f16[2,3,4], f32[3], f32[3], "
@@ -187,6 +201,23 @@ embeddings_are_looked_up(void **state)
 		    .written_bytes = 320 + 8});
 }
 
+/* One table in two places is read once, and so are the rows taken of it. */
+static void
+a_table_may_stand_twice(void **state)
+{
+	struct graph_text *g =
+		graph_text("in ids i64 1,2\nin t f32 100,8\nin s f32 8\n"
+			   "in z f32 8\n"
+			   "y,n = com.microsoft.EmbedLayerNormalization ids - "
+			   "t t - s z\nout y\nout n\n");
+	const struct sl_cost *cost = &g->costs.per_call[maker_of(g, "y")];
+
+	(void)state;
+	/* ids, two rows, scale and shift */
+	assert_int_equal(cost->read_bytes, 16 + 64 + 32 + 32);
+	graph_text_free(g);
+}
+
 static void
 every_allocation_may_fail(void **state)
 {
@@ -207,6 +238,7 @@ main(void)
 		cmocka_unit_test(rows_are_what_the_kind_says),
 		cmocka_unit_test(others_by_their_formula),
 		cmocka_unit_test(embeddings_are_looked_up),
+		cmocka_unit_test(a_table_may_stand_twice),
 		cmocka_unit_test(every_allocation_may_fail),
 	};
 

@@ -9,6 +9,11 @@ static void
 types_come_from_zero_point_or_attribute(void **state)
 {
 	(void)state;
+	check_refused("QuantizeLinear 13 (f32[2,3], f32[3], uint8[3]) axis=2",
+		      "axis 2 lies outside of 2 dimensions");
+	check_refused("DequantizeLinear 13 (uint8[2,3], f32[2]) axis=1",
+		      "2 scales for dimension 1 of 2x3");
+	check_out("DequantizeLinear 13 (uint8[3], f32[1])", "f32[3]");
 	check_out("QuantizeLinear 10 (f32[2,n], f32[])", "uint8[2,n]");
 	check_out("QuantizeLinear 13 (f32[2,n], f32[], int8[])", "int8[2,n]");
 	check_out("QuantizeLinear 21 (f32[2,3], f32[]) output_dtype=22",

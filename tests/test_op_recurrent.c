@@ -10,6 +10,12 @@ static void
 test_shapes(void **state)
 {
 	(void)state;
+	check_refused("RNN 14 (f32[5,2,3], f32[1,4,3], f32[1,4,4]) "
+		      "hidden_size=-4",
+		      "hidden_size is -4");
+	check_refused("RNN 14 (f32[5,2,3], f32[1,4,3], f32[1,4,4]) "
+		      "hidden_size=4 direction=sideways",
+		      "direction is 'sideways'");
 	check_out("LSTM 14 (f32[5,2,3], f32[1,16,3], f32[1,16,4]) "
 		  "hidden_size=4 -> 3",
 		  "f32[5,1,2,4] f32[1,2,4] f32[1,2,4]");

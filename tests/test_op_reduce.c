@@ -168,10 +168,27 @@ every_allocation_may_fail(void **state)
 	check_allocations("ArgMax 13 (f32[2,9])");
 }
 
+/* Numbers that stand for symbols inside are no sizes outside. */
+static void
+test_counts_are_no_symbols(void **state)
+{
+	(void)state;
+	check_refused("TopK 9 (f32[2,4]) k=-9223372036854775808 -> 2",
+		      "k is -9223372036854775808");
+	check_refused("ConvTranspose 11 (f32[1,1,3], f32[1,2,3]) "
+		      "output_shape=[-9223372036854775803]",
+		      "output_shape holds");
+	check_refused("com.microsoft.Attention 1 (f32[1,2,4], f32[4,12], "
+		      "f32[12]) num_heads=2 "
+		      "qkv_hidden_sizes=[-9223372036854775807,4,4]",
+		      "a width of");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts_are_no_symbols),
 		cmocka_unit_test(axes_are_an_attribute_or_an_input),
 		cmocka_unit_test(no_axes_are_all_or_none),
 		cmocka_unit_test(unknown_axes_leave_what_is_certain),

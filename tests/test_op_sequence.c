@@ -164,6 +164,39 @@ test_nonsense_is_refused(void **state)
 		      "it has no body");
 }
 
+/* Types are followed by recursion: a file cannot make it deep. */
+static void
+test_containers_of_containers(void **state)
+{
+	char text[8192];
+	size_t n = 0;
+
+	(void)state;
+	n += (size_t)snprintf(text, sizeof(text), "in s0 f32 2\n");
+	for (int i = 0; i < 70; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "s%d = SequenceConstruct s%d s%d\n",
+				      i + 1, i, i);
+	snprintf(text + n, sizeof(text) - n, "out s70\n");
+	check_refused(text, "more than 64 sequences");
+}
+
+static void
+test_what_moves_is_not_known(void **state)
+{
+	struct graph_text *g =
+		graph_text("in x f32 2,3\nconst k i64 - = 0\n"
+			   "s = SequenceConstruct x x\nn = SequenceLength s\n"
+			   "y = SequenceAt s k\nout y\nout n\n");
+
+	(void)state;
+	assert_int_equal(g->costs.basis[maker_of(g, "s")], SL_BASIS_UNKNOWN);
+	assert_string_equal(g->costs.why[maker_of(g, "y")],
+			    "the contents of a sequence are not followed");
+	assert_int_equal(g->costs.basis[maker_of(g, "n")], SL_BASIS_COUNTED);
+	graph_text_free(g);
+}
+
 int
 main(void)
 {
@@ -174,6 +207,8 @@ main(void)
 		cmocka_unit_test(test_map_runs_for_each_element),
 		cmocka_unit_test(test_optionals),
 		cmocka_unit_test(test_nonsense_is_refused),
+		cmocka_unit_test(test_containers_of_containers),
+		cmocka_unit_test(test_what_moves_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

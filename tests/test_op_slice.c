@@ -27,6 +27,13 @@ test_slices_like_python(void **state)
 		  "ends=[9223372036854775807]",
 		  "f32[10]");
 	check_out("Slice 10 (f32[10], i64[1]={7}, i64[1]={3})", "f32[0]");
+	/* backwards from before the first: ONNX starts at the first */
+	check_out("Slice 13 (f32[4], i64[1]={-9}, i64[1]={-9}, i64[1]={0}, "
+		  "i64[1]={-1})",
+		  "f32[1]");
+	check_out("Slice 13 (f32[0], i64[1]={-1}, i64[1]={-9}, i64[1]={0}, "
+		  "i64[1]={-1})",
+		  "f32[0]");
 	check_out("Slice 10 (f32[10], i64[1]={20}, i64[1]={30})", "f32[0]");
 	check_refused("Slice 10 (f32[10], i64[1]={0}, i64[1]={1}, i64[1]={1})",
 		      "axis 1 lies outside");
@@ -170,6 +177,23 @@ test_pad(void **state)
 		      "axis 1 lies outside");
 }
 
+/* Sizes that 64 bits do not hold end in a refusal; a dimension of 0 beside
+ * them in nothing. */
+static void
+test_absurd_sizes(void **state)
+{
+	(void)state;
+	check_refused("Concat 13 (f32[4611686018427387904,0], "
+		      "f32[4611686018427387904,0], f32[10,0]) axis=0",
+		      "more than 2^63 elements");
+	check_refused("Pad 13 (f32[9,0], i64[4]={9223372036854775807,0,"
+		      "9223372036854775807,0})",
+		      "negative");
+	check_out("Slice 13 (i64[0,4611686018427387904], i64[1]={0}, "
+		  "i64[1]={1}, i64[1]={0}, i64[1]={4096})",
+		  "int64[0,4611686018427387904]");
+}
+
 static void
 test_every_allocation_may_fail(void **state)
 {
@@ -190,6 +214,7 @@ main(void)
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_concat),
 		cmocka_unit_test(test_pad),
+		cmocka_unit_test(test_absurd_sizes),
 		cmocka_unit_test(test_every_allocation_may_fail),
 	};
 

@@ -5,6 +5,7 @@
  * one network that others stored in three ways.
  */
 #include "surveyed.h"
+#include "op.h"
 
 static void
 test_layers(void **state)
@@ -254,6 +255,60 @@ test_three_ways(void **state)
 }
 #endif
 
+/* An operator that multiplies has factors, and this file must know which: a
+ * row that is missing makes its weights constants. */
+static void
+test_products_have_factors(void **state)
+{
+	static sl__cost_function *const products[] = {
+		sl__cost_attention,        sl__cost_conv,
+		sl__cost_conv_transpose,   sl__cost_deform_conv,
+		sl__cost_einsum,           sl__cost_gemm,
+		sl__cost_group_query,      sl__cost_layer_norm,
+		sl__cost_linear_attention, sl__cost_matmul,
+		sl__cost_matmul_nbits,     sl__cost_multi_head,
+		sl__cost_recurrent,        sl__cost_projected_attention,
+		sl__cost_rms_norm,         sl__cost_skip_layer_norm,
+		sl__cost_skip_rms_norm};
+
+	(void)state;
+	for (size_t i = 0; i < SL__N_OPS; i++) {
+		struct sl__node node = {.op = &sl__ops[i]};
+		int is_any = 0;
+
+		for (size_t k = 0; k < sizeof(products) / sizeof(products[0]);
+		     k++) {
+			if (sl__ops[i].cost != products[k])
+				continue;
+			for (size_t in = 0; in < 4; in++)
+				is_any |= sl__input_use(&node, in) == 'f';
+			if (!is_any)
+				fail_msg("%s has no factor", sl__ops[i].type);
+		}
+	}
+}
+
+/* Two numbers of four bits to a byte: 8 x 4 of them in 16 bytes. */
+static void
+test_packed_numbers(void **state)
+{
+	struct surveyed *s =
+		survey("in x f32 1,8\n"
+		       "const b bool 4,1,4 = 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n"
+		       "const s f32 4 = 1,2,3,4\n"
+		       "y = com.microsoft.MatMulNBits x b s K=8 N=4 bits=4 "
+		       "block_size=16\n"
+		       "out y\n");
+	size_t b = graph_text_value(s->text, "b");
+
+	(void)state;
+	assert_int_equal(sl__roles_numbers(&s->roles, s->text->graph, b), 32);
+	assert_int_equal(sl__roles_numbers(&s->roles, s->text->graph,
+					   graph_text_value(s->text, "s")),
+			 4);
+	surveyed_free(s);
+}
+
 int
 main(void)
 {
@@ -264,6 +319,8 @@ main(void)
 		cmocka_unit_test(test_constants_betrayed),
 		cmocka_unit_test(test_bodies),
 		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_products_have_factors),
+		cmocka_unit_test(test_packed_numbers),
 #ifdef SL_TEST_MODELS
 		cmocka_unit_test(test_three_ways),
 #endif

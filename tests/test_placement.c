@@ -140,7 +140,10 @@ test_training(void **state)
 		     3000 * 4.0 * SQUARE_MACS / 1e9 / 3600, 1e-9);
 	assert_close(r->rows[0].train_cost, 3.6 * r->rows[0].train_hours,
 		     1e-12);
-	assert_true(r->rows[0].train_bytes >= 4.0 * SQUARE_WEIGHT_BYTES);
+	/* Weights, gradients, two moments; the input and the gradient of the
+	 * output. */
+	assert_near(r->rows[0].train_bytes,
+		    4.0 * SQUARE_WEIGHT_BYTES + SQUARE_SAMPLE_BYTES, 0);
 	sl_hardware_report_free(r);
 	sl_hardware_free(one);
 	sl_graph_free(graph);
@@ -174,10 +177,122 @@ test_crossing(void **state)
 	assert_true(b > 1 && b <= 1024);
 	assert_non_null(r->crossing);
 	assert_int_equal(atoi(strstr(r->crossing, "batch ") + 6), (int)b);
+	assert_non_null(strstr(r->crossing, " on, as far as 1024"));
 	sl_hardware_report_free(r);
 	sl_hardware_free(both[0]);
 	sl_hardware_free(both[1]);
 	sl_graph_free(graph);
+}
+
+/* At batch 1 both wait for memory, which the GPU has more of; arithmetic, of
+ * which the CPU has more, decides later.  That is no crossing "from 1 on". */
+static void
+test_crossing_back(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_hardware *both[] = {
+		machine("kind cpu\npeak f32 1T\nbandwidth 10G\nprice 1\n"),
+		machine("kind gpu\npeak f32 10G\nbandwidth 100G\nprice 1\n")};
+	struct sl_hardware_report *r = report(graph, both, 2, NULL);
+
+	(void)state;
+	assert_non_null(r->crossing);
+	assert_non_null(
+		strstr(r->crossing, "at batch 1, but not at every larger one"));
+	sl_hardware_report_free(r);
+	sl_hardware_free(both[0]);
+	sl_hardware_free(both[1]);
+	sl_graph_free(graph);
+}
+
+/* No room: no price a sample, and last although it has the shortest bound.  No
+ * memory given: nobody knows.  No type: no bound, and why. */
+static void
+test_what_cannot_be_said(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_hardware *three[] = {
+		machine("peak f32 1P\nbandwidth 1P\nmemory 1M\nprice 1\n"),
+		machine("peak int8 1P\nbandwidth 1P\nmemory 1G\nprice 1\n"),
+		machine("peak bf16 1G\nbandwidth 1G\nprice 1\n")};
+	struct sl_hardware_report *r = report(graph, three, 3, NULL);
+
+	(void)state;
+	assert_ptr_equal(r->rows[0].hardware, three[2]);
+	assert_int_equal(r->rows[0].dtype, SL_DTYPE_BF16);
+	assert_int_equal(r->rows[0].dtype_model, SL_DTYPE_F32);
+	assert_int_equal(r->rows[0].fits, -1);
+	assert_non_null(r->rows[0].fits_absent);
+	assert_ptr_equal(r->rows[1].hardware, three[0]);
+	assert_int_equal(r->rows[1].fits, 0);
+	assert_true(isnan(r->rows[1].cost_per_million));
+	assert_ptr_equal(r->rows[2].hardware, three[1]);
+	assert_true(isnan(r->rows[2].bound_s) && isnan(r->rows[2].floor_s));
+	assert_string_equal(r->rows[2].absent, "it does not compute in f32");
+	assert_int_equal(r->rows[2].n_operations, 0);
+	sl_hardware_report_free(r);
+	for (size_t i = 0; i < 3; i++)
+		sl_hardware_free(three[i]);
+	sl_graph_free(graph);
+}
+
+/* A limit on latency alone: the machine on which a sample costs least, not the
+ * fastest. */
+static void
+test_cheapest_by_sample(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_hardware *both[] = {
+		machine("name a\npeak f32 1T\nbandwidth 1P\nprice 1\n"),
+		machine("name b\npeak f32 2T\nbandwidth 1P\nprice 3\n")};
+	struct sl_hardware_options how = {.struct_size = sizeof(how),
+					  .latency_s = 1};
+	struct sl_hardware_report *r = report(graph, both, 2, &how);
+
+	(void)state;
+	assert_non_null(r->cheapest);
+	assert_ptr_equal(r->cheapest, both[0]->id);
+	sl_hardware_report_free(r);
+	sl_hardware_free(both[0]);
+	sl_hardware_free(both[1]);
+	sl_graph_free(graph);
+}
+
+/* Nothing that is fused is slower than layer by layer, and the bounds of the
+ * layers make up the bound, on every machine. */
+static void
+test_floor_and_layers(void **state)
+{
+	static const char *const models[] = {"lstm",      "gpt2@kv",
+					     "resnet18",  "mobilenetv2",
+					     "bert-base", "mlp:8-4-2"};
+	struct sl_hardware *both[] = {machine(slow_arithmetic),
+				      machine(slow_memory)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
+		struct sl_hardware_report *r;
+		struct sl_graph *graph;
+		struct sl_error err;
+
+		if (sl_graph_open(&graph, models[i], NULL, &err))
+			fail_msg("%s", err.text);
+		r = report(graph, both, 2, NULL);
+		for (size_t k = 0; k < 2; k++) {
+			const struct sl_hardware_row *row = &r->rows[k];
+			double sum = 0;
+
+			for (size_t j = 0; j < row->n_operations; j++)
+				sum += row->operations[j].bound_s;
+			assert_close(sum, row->bound_s, 1e-9);
+			assert_true(row->floor_s > 0);
+			assert_true(row->floor_s <= row->bound_s * (1 + 1e-9));
+		}
+		sl_hardware_report_free(r);
+		sl_graph_free(graph);
+	}
+	sl_hardware_free(both[0]);
+	sl_hardware_free(both[1]);
 }
 
 static void
@@ -192,6 +307,8 @@ test_fixed_batch_is_one_look(void **state)
 	(void)state;
 	assert_int_equal(r->batch, 4);
 	assert_int_equal(r->rows[0].best_batch, 4);
+	assert_int_equal(r->largest_batch, 4);
+	assert_non_null(r->batch_limit);
 	sl_hardware_report_free(r);
 	sl_hardware_free(one);
 	sl_graph_free(graph);
@@ -232,6 +349,10 @@ main(void)
 		cmocka_unit_test(test_batches_share_weights),
 		cmocka_unit_test(test_training),
 		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_crossing_back),
+		cmocka_unit_test(test_what_cannot_be_said),
+		cmocka_unit_test(test_cheapest_by_sample),
+		cmocka_unit_test(test_floor_and_layers),
 		cmocka_unit_test(test_fixed_batch_is_one_look),
 		cmocka_unit_test(test_survives_every_failed_allocation),
 	};

@@ -11,10 +11,13 @@ test_quantities(void **state)
 		double value;
 	} good[] = {{"1", 1},     {"1.5k", 1500},
 		    {"8G", 8e9},  {"8Gi", 8.0 * 1024 * 1024 * 1024},
-		    {"2T", 2e12}, {".5M", 5e5},
-		    {"1e3", 1000}};
-	static const char *const bad[] = {"",    "G",   "-1",  "1Q",
-					  "1GB", "nan", "1 G", "1e999"};
+		    {"2T", 2e12}, {"66.9T", 66.9e12},
+		    {".5M", 5e5}, {"1e3", 1000},
+		    {"1GB", 1e9}, {"8GiB", 8.0 * 1024 * 1024 * 1024},
+		    {"512B", 512}};
+	static const char *const bad[] = {"",    "G",    "-1",   "1Q",
+					  "1BG", "1GBB", "B",    "1E",
+					  "nan", "1 G",  "1e999"};
 	double value;
 
 	(void)state;

@@ -3,6 +3,7 @@
  * test_scaling.c - how figures grow: coefficients of known polynomials, and
  * of models whose formulas are known on paper.
  */
+#include "graph_text.h"
 #include "inspected.h"
 #include "scaling.h"
 
@@ -167,6 +168,88 @@ test_fixed(void **state)
 	sl_graph_free(graph);
 }
 
+/*
+ * GPT-2 with a cache: each token of the past costs two products of 768 in each
+ * of 12 layers, and 12 x 2 x 768 numbers in the cache, which has the new token
+ * too.
+ */
+static void
+test_past(void **state)
+{
+	static const struct sl_inspect_options how = {0};
+	struct sl_inspection *seen = inspect_with("gpt2@kv", 0, 0, &how);
+	const struct sl_growth *g = grown(seen, "past", "kv cache");
+
+	(void)state;
+	assert_null(g->absent);
+	assert_near(g->linear, 12.0 * 2 * 768 * 4, 0);
+	assert_near(g->constant, 12.0 * 2 * 768 * 4, 0);
+	assert_near(g->exponent, (double)g->at / (double)(g->at + 1), 1e-12);
+	g = grown(seen, "past", "flops");
+	assert_near(g->linear, 2.0 * 2 * 12 * 768, 0);
+	assert_near(g->quadratic, 0, 0);
+	assert_near(g->final_exponent, 1, 0);
+	assert_near(seen->memory.kv_elements_per_token.value, 12 * 2 * 768, 0);
+	sl_inspection_free(seen);
+	seen = inspect_with("gpt2", 0, 0, &how);
+	assert_null(find(seen, "past", "flops"));
+	sl_inspection_free(seen);
+}
+
+/* Where there is nothing to grow, or no telling, that is said. */
+static void
+test_no_telling(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+		{"in x f32 n,3\ny = Relu x\nout y\n",
+		 "nothing here is a convolution or a product"},
+		{"in x f32 n,3\ny = Frobnicate x\nout y\n",
+		 "the cost of a node is not known"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct graph_text *text = graph_text(cases[i].text);
+		struct sl_inspection *seen;
+		const struct sl_growth *g;
+
+		assert_int_equal(sl_inspect(&seen, text->graph, NULL, NULL),
+				 SL_OK);
+		g = grown(seen, "batch", "flops");
+		assert_string_equal(g->absent, cases[i].says);
+		assert_true(isnan(g->exponent));
+		assert_true(isnan(g->final_exponent));
+		assert_true(isnan(g->linear));
+		assert_true(isnan(seen->training.backward_to_forward));
+		g = find(seen, "batch", "live memory");
+		if (i == 0) {
+			g = grown(seen, "batch", "live memory");
+			assert_null(g->absent);
+			assert_near(g->linear, 2 * 3 * 4, 0);
+			assert_near(seen->layers[0].share, 1, 0);
+		} else {
+			assert_true(!g || g->absent);
+			assert_true(isnan(seen->layers[0].share));
+		}
+		sl_inspection_free(seen);
+		graph_text_free(text);
+	}
+}
+
+static void
+test_fit_of_nothing(void **state)
+{
+	const double zeros[4] = {0, 0, 0, 0};
+	struct sl_growth row = {.at = 4};
+
+	(void)state;
+	sl__growth_fit(&row, zeros, 1, 1);
+	assert_true(row.is_polynomial);
+	assert_true(isnan(row.exponent));
+}
+
 int
 main(void)
 {
@@ -176,6 +259,9 @@ main(void)
 		cmocka_unit_test(test_gpt2),
 		cmocka_unit_test(test_resnet),
 		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_past),
+		cmocka_unit_test(test_no_telling),
+		cmocka_unit_test(test_fit_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,6 +71,9 @@ test_small_floats(void **state)
 	assert_true(isnan(one(SL_DTYPE_F8E5M2FNUZ, &uz_nan)));
 	assert_near(one(SL_DTYPE_F8E4M3FNUZ, &e4m3uz_max), 240, 0);
 	assert_near(one(SL_DTYPE_F4E2M1, &f4), -6, 0); /* the low half: 15 */
+	assert_near(one(SL_DTYPE_F8E8M0, &e4m3_max), 0.5, 0); /* 2^(126-127) */
+	assert_near(one(SL_DTYPE_U2, &f4), 3, 0);
+	assert_near(one(SL_DTYPE_I2, &f4), -1, 0); /* the low two bits: 11 */
 	assert_near(one(SL_DTYPE_F16, &half_max), 65504, 0);
 	assert_near(one(SL_DTYPE_F16, &half_min), 0x1p-24, 0);
 	assert_near(one(SL_DTYPE_BF16, &brain), -5, 0);
@@ -101,6 +104,8 @@ test_integers_of_every_width(void **state)
 	t = tensor_of(SL_DTYPE_U64, n, 1, huge);
 	assert_true(sl__tensor_doubles(&t, 0, 1, doubles));
 	assert_near(doubles[0], 0x1p64, 0);
+	assert_true(sl__tensor_integers(&t, 0, 1, ints));
+	assert_true(ints[0] == INT64_MAX);
 }
 
 /* f16 written and read back is within half a step of the number. */

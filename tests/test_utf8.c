@@ -65,6 +65,11 @@ control_characters_become_visible(void **state)
 	assert_string_equal(sl__utf8_printable(&arena, "\xc2\x9b"), "\\x9b");
 	assert_string_equal(sl__utf8_printable(&arena, "x\xe2\x80\xaey"),
 			    "x\\u202ey");
+	assert_string_equal(sl__utf8_printable(&arena, "a\xe2\x80\x8b"
+						       "b"),
+			    "a\\u200bb");
+	assert_string_equal(sl__utf8_printable(&arena, "\xef\xbb\xbfz"),
+			    "\\ufeffz");
 	assert_string_equal(sl__utf8_valid(&arena, "a\n"), "a\n");
 }
 

@@ -159,7 +159,28 @@ test_refuses_arity_and_second_producers(void **state)
 	assert_int_equal(try_node(g, "Abs", &x, 1, b, &err), SL_E_DATA);
 	assert_non_null(strstr(err.text, "'b' is defined elsewhere too"));
 	assert_int_equal(try_node(g, "Abs", &b, 1, x, &err), SL_E_DATA);
-	check_frozen(g, "has 2 inputs, Relu takes 1 to 1");
+	check_frozen(g, "has 2 inputs, Relu takes 1");
+}
+
+/* Outputs left out at the end do not count. */
+static void
+test_takes_outputs_left_out(void **state)
+{
+	struct sl_graph *g = new_graph();
+	uint32_t x = input(g, "x"), y = value(g, "y", 0), id;
+	const uint32_t outputs[] = {y, SL__NONE, SL__NONE};
+	struct sl__node node = {.name = "n",
+				.domain = "",
+				.type = "Relu",
+				.n_inputs = 1,
+				.inputs = &x,
+				.n_outputs = 3,
+				.outputs = outputs};
+
+	(void)state;
+	assert_int_equal(sl__graph_add_node(g, &id, &node, NULL), 0);
+	check_frozen(g, NULL);
+	sl_graph_free(g);
 }
 
 /* The body of an If uses a value that is made later in the file. */
@@ -218,6 +239,9 @@ test_finds_states(void **state)
 		     {"past_key_values.0.key", "present.0.key", 1},
 		     {"state", "stateN", 1},
 		     {"h", "new_h", 1},
+		     {"h0", "hn", 1},
+		     {"c0", "cn", 1},
+		     {"h0", "cn", 0},
 		     {"h_in", "h_out", 0},
 		     {"x", "y", 0},
 		     {"past_3", "present_4", 0}};
@@ -236,6 +260,38 @@ test_finds_states(void **state)
 				 pairs[i].is_state);
 		assert_int_equal(g->values[out].old_state == in,
 				 pairs[i].is_state);
+		sl_graph_free(g);
+	}
+}
+
+/* A state keeps its sizes, or one of them grows. */
+static void
+test_states_keep_their_sizes(void **state)
+{
+	static const int64_t old[] = {1, 3, 4}, same[] = {1, 3, 4},
+			     longer[] = {1, 5, 4}, shorter[] = {1, 2, 4},
+			     other[] = {2, 3, 5};
+	static const struct {
+		const int64_t *dims;
+		int is_state;
+	} rows[] = {{same, 1}, {longer, 1}, {shorter, 0}, {other, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_graph *g = new_graph();
+		uint32_t in = input(g, "past_0"),
+			 out = value(g, "present_0", 0);
+
+		g->values[in].declared = (struct sl__type){
+			SL__TYPE_TENSOR, SL_DTYPE_F32, 3, old, NULL};
+		g->values[out].declared = (struct sl__type){
+			SL__TYPE_TENSOR, SL_DTYPE_F32, 3, rows[i].dims, NULL};
+		node(g, "Relu", in, SL__NONE, out);
+		assert_int_equal(sl__graph_set_inputs(g, 0, &in, 1, NULL), 0);
+		assert_int_equal(sl__graph_set_outputs(g, 0, &out, 1, NULL), 0);
+		check_frozen(g, NULL);
+		assert_int_equal(g->values[in].kind == SL_VALUE_STATE,
+				 rows[i].is_state);
 		sl_graph_free(g);
 	}
 }
@@ -291,8 +347,10 @@ main(void)
 		cmocka_unit_test(test_refuses_cycles),
 		cmocka_unit_test(test_refuses_what_nothing_makes),
 		cmocka_unit_test(test_refuses_arity_and_second_producers),
+		cmocka_unit_test(test_takes_outputs_left_out),
 		cmocka_unit_test(test_bodies_wait_for_captures),
 		cmocka_unit_test(test_finds_states),
+		cmocka_unit_test(test_states_keep_their_sizes),
 		cmocka_unit_test(test_survives_every_failed_allocation),
 	};
 

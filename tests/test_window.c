@@ -110,7 +110,8 @@ test_all_small_windows(void **state)
 					}
 }
 
-/* As ONNX Runtime pools: one window, while it lacks less than a stride. */
+/* As ONNX Runtime pools: one window, while it lacks less than a stride, none
+ * up to two of them. */
 static void
 test_a_window_that_sticks_out(void **state)
 {
@@ -121,8 +122,23 @@ test_a_window_that_sticks_out(void **state)
 	check_out("MaxPool 22 (f32[2,4,4]) kernel_shape=[3] strides=[3] "
 		  "dilations=[2] ceil_mode=1",
 		  "f32[2,4,1]");
-	check_refused("MaxPool 22 (f32[2,4,4]) kernel_shape=[6] strides=[2]",
-		      "a window of 6 does not fit into 4");
+	check_out("MaxPool 22 (f32[2,4,4]) kernel_shape=[6] strides=[2]",
+		  "f32[2,4,0]");
+	check_out("AveragePool 17 (f32[1,2,3]) kernel_shape=[4]", "f32[1,2,0]");
+	check_refused("MaxPool 22 (f32[2,4,4]) kernel_shape=[8] strides=[2]",
+		      "a window of 8 does not fit into 4");
+	check_refused("Conv 17 (f32[1,1,2], f32[1,1,3])",
+		      "a window of 3 does not fit into 2");
+}
+
+/* A kernel that comes from data leaves its own dimensions open. */
+static void
+test_a_kernel_of_unknown_size(void **state)
+{
+	(void)state;
+	check_out("Conv 17 (f32[1,1,8,8], f32[3,1,2,k])", "f32[1,3,7,?]");
+	check_out("ConvTranspose 17 (f32[1,1,8,8], f32[1,3,2,k])",
+		  "f32[1,3,9,?]");
 }
 
 static void
@@ -142,7 +158,7 @@ static void
 test_absurd_sizes_are_refused(void **state)
 {
 	(void)state;
-	check_refused("MaxPool 12 (f32[1,1,9223372036854775807]) "
+	check_refused("MaxPool 12 (int8[1,1,9223372036854775807]) "
 		      "kernel_shape=[2]",
 		      "elements a side");
 	check_refused("MaxPool 12 (f32[1,1,9]) kernel_shape=[2] "
@@ -160,6 +176,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_small_windows),
 		cmocka_unit_test(test_a_window_that_sticks_out),
+		cmocka_unit_test(test_a_kernel_of_unknown_size),
 		cmocka_unit_test(test_an_empty_image_has_no_positions),
 		cmocka_unit_test(test_absurd_sizes_are_refused),
 	};

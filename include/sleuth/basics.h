@@ -88,8 +88,8 @@ struct sl_log {
 
 /*
  * Reads an amount such as "12.5", "100G", "8Gi" or "1e9": k, M, G, T and P are
- * powers of 1000, with an i of 1024.  Returns 1, or 0 when 'text' is none; it
- * is never negative.
+ * powers of 1000, with an i of 1024; a B for bytes may follow.  Returns 1, or 0
+ * when 'text' is none; it is never negative.
  */
 SL_API int sl_quantity_read(double *out, const char *text);
 
@@ -120,10 +120,13 @@ enum sl_dtype {
 	SL_DTYPE_F8E5M2FNUZ = 20,
 	SL_DTYPE_U4 = 21, /* two to a byte, the first in the low half */
 	SL_DTYPE_I4 = 22,
-	SL_DTYPE_F4E2M1 = 23
+	SL_DTYPE_F4E2M1 = 23,
+	SL_DTYPE_F8E8M0 = 24, /* powers of two */
+	SL_DTYPE_U2 = 25,     /* four to a byte, the first in the low bits */
+	SL_DTYPE_I2 = 26
 };
 
-enum { SL_N_DTYPES = 24 };
+enum { SL_N_DTYPES = 27 };
 
 /* "f32", "bf16", "int8", "uint4", "bool", ...; never NULL. */
 SL_API const char *sl_dtype_text(enum sl_dtype dtype);

@@ -72,7 +72,8 @@ struct sl_layer {
 	uint64_t output_bytes;
 	double intensity; /* operations per byte; NaN without bytes */
 	double share;     /* of the model's core FLOPs; of all operations
-				   where it has no core */
+				   where it has no core; NaN where nothing
+				   computes */
 	int is_causal;    /* a product of causal attention */
 };
 
@@ -121,31 +122,63 @@ SL_API const char *sl_optimizer_text(enum sl_optimizer optimizer);
  */
 struct sl_live_set {
 	uint64_t parameter_bytes; /* stored, copies included */
-	uint64_t live_bytes;      /* inputs, activations, outputs at the peak */
-	uint64_t interface_bytes; /* inputs and outputs of the model */
+	uint64_t live_bytes;      /* inputs, activations, outputs at the peak;
+				     at least so much where n_unknown */
+	size_t n_unknown;         /* values whose size is not known: they count
+				     nothing */
+	uint64_t once_bytes; /* parameters, inputs and outputs that every way to
+				compute the model reads or writes: of a table
+				the rows that are taken */
+	uint64_t interface_bytes;  /* inputs and outputs of the model */
 	uint64_t activation_bytes; /* of all nodes, if none were freed */
 	const char *peak_layer;
-	const struct sl_live_value *alive; /* at the peak, largest first */
-	size_t n_alive;
-	struct sl_reading kv_bytes_per_token; /* both caches, all layers, in
+	const struct sl_live_value *alive; /* the ten largest at the peak,
+					      largest first */
+	size_t n_alive;                    /* of these */
+	size_t n_alive_all;                /* of all at the peak */
+	uint64_t others_bytes; /* of those that are not in 'alive' */
+	struct sl_reading kv_bytes_per_token;    /* both caches, all layers, in
 						 the model's type */
-	struct sl_reading kv_bytes;           /* at the sizes inspected */
+	struct sl_reading kv_elements_per_token; /* likewise; twice that are
+						    the bytes in f16 */
+	struct sl_reading kv_bytes; /* whole batch, at the sizes inspected */
 	size_t n_attentions; /* with keys and values that a cache could hold */
 };
 
-/* One training step.  Activations are estimated: inputs of every node that
- * its gradient needs, kept from forward to backward. */
+enum sl_phase { SL_PHASE_FORWARD = 0, SL_PHASE_BACKWARD, SL_PHASE_UPDATE };
+enum { SL_N_PHASES = SL_PHASE_UPDATE + 1 };
+
+/* "forward", "backward", "update". */
+SL_API const char *sl_phase_text(enum sl_phase phase);
+
+/* What is in memory at the fullest moment of a phase, beside parameters, other
+ * stored numbers and the optimizer's state, which always are. */
+struct sl_phase_need {
+	uint64_t gradient_bytes;   /* of weights, as far as they are there */
+	uint64_t activation_bytes; /* kept and in use, and their gradients */
+};
+
+/*
+ * One training step.  Activations are estimated: inputs of every node that
+ * its gradient needs, kept from forward to backward.  Everything is counted
+ * in the types that are stored; moments are f32.
+ */
 struct sl_training {
 	uint64_t forward_flops, backward_flops,
 		total_flops; /* core, 2 x MACs */
 	double backward_to_forward;
-	uint64_t parameter_bytes, gradient_bytes, activation_bytes;
+	uint64_t parameter_bytes; /* trainable */
+	uint64_t integer_bytes;   /* of these, stored as integers: training
+				     would keep them in a wider type */
+	uint64_t other_bytes;     /* statistics, constants and copies */
+	uint64_t gradient_bytes, activation_bytes;
 	uint64_t optimizer_bytes[SL_N_OPTIMIZERS];
-	/* Largest need while in that phase, with Adam's state. */
-	uint64_t forward_peak_bytes, backward_peak_bytes, update_peak_bytes;
+	struct sl_phase_need needs[SL_N_PHASES];
+	enum sl_phase peak_phase; /* that needs most; with any optimizer */
+	uint64_t phase_bytes[SL_N_OPTIMIZERS][SL_N_PHASES]; /* all of it */
 	uint64_t peak_bytes[SL_N_OPTIMIZERS]; /* the largest of the phases */
-	/* Parameters, gradients, state and activations together; NONE is
-	 * inference: parameters and live set. */
+	/* Parameters, others, gradients, state and activations together; NONE
+	 * is inference: what is stored and the live set. */
 	uint64_t total_bytes[SL_N_OPTIMIZERS];
 };
 
@@ -157,14 +190,18 @@ struct sl_training {
  * d log f / d log n at the sizes inspected and for large n.
  */
 struct sl_growth {
-	const char *axis;   /* "batch", "seq" */
-	const char *figure; /* "flops", "attention flops", "memory", ... */
+	const char *axis;   /* "batch", "seq", "past" */
+	const char *figure; /* "flops", "attention flops", "activations",
+			       "live memory", "kv cache" */
 	int64_t at;
+	/* NaN where absent or no polynomial. */
 	double constant, linear, quadratic;
-	double exponent;       /* at 'at' */
-	double final_exponent; /* 0, 1 or 2 */
+	double exponent; /* at 'at'; NaN where absent, or the figure is 0 */
+	/* For large n: the polynomial's degree.  Live memory: that of the value
+	 * that grows fastest.  No polynomial: 'exponent', rounded. */
+	double final_exponent;
 	int is_polynomial;  /* the three coefficients give every point tried */
-	const char *absent; /* why not, or NULL */
+	const char *absent; /* why there is no telling, or NULL */
 };
 
 /* ------------------------------------------------------------ conventions */
@@ -207,9 +244,10 @@ struct sl_inspect_options {
 	size_t n_explain;
 	int weights; /* read all numbers and describe them */
 	int brief;   /* cost, memory and training only: no growth */
-	const struct sl_allocator *allocator;
+	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
 
+/* Owns all it points to; graph and options may go before it. */
 struct sl_inspection {
 	const char *name, *source, *producer;
 	int ir_version, opset; /* of ai.onnx; 0: none */
@@ -238,6 +276,7 @@ struct sl_inspection {
 	size_t n_explanations;
 	const struct sl_weight_row *weights; /* where asked for */
 	size_t n_weights;
+	uint64_t seed; /* that generated weights come from; 0: none are */
 	const char *const *unresolved; /* shapes that depend on data, one line
 					  each, with the option to settle it */
 	size_t n_unresolved;
@@ -246,7 +285,9 @@ struct sl_inspection {
 /*
  * Looks at a model under the given sizes.  SL_E_DATA when a dimension is left
  * free (its name and the option to bind it are in the text), when the model
- * contradicts itself (the node is named) or a size does not fit it.
+ * contradicts itself (the node is named) or a size does not fit it; SL_E_USAGE
+ * for a struct_size that is not this version's, or a convention that is none.
+ * 'options' NULL: defaults.
  */
 SL_API enum sl_status sl_inspect(struct sl_inspection **out,
 				 const struct sl_graph *graph,
@@ -291,19 +332,25 @@ struct sl_hardware {
 	double peak_ops_per_s[SL_N_DTYPES]; /* a multiply-add is 2; 0: does not
 					       compute in that type */
 	double bandwidth_bytes_per_s;
-	double memory_bytes;
+	double memory_bytes;   /* 0: not given */
 	double price_per_hour; /* USD; NaN when not given */
 	const char *source;    /* where the figures come from, in words */
 };
 
-/* Each reads a description: a file, the ids in 'folder', or words such as
- * "peak=100G,bandwidth=50G,memory=16G,price=2". */
+/*
+ * Reads a description: a path to a file, an id in 'folder', or words such as
+ * "peak=100G,bandwidth=50G,memory=16G,price=2".  'folder' NULL: no ids.
+ * SL_E_USAGE for words that are none of these and an id that 'folder' does not
+ * have, SL_E_DATA with the line for a file that is malformed, SL_E_IO for one
+ * that cannot be read.
+ */
 SL_API enum sl_status sl_hardware_open(struct sl_hardware **out,
 				       const char *folder, const char *words,
 				       struct sl_error *err) SL_CHECKED;
 SL_API void sl_hardware_free(struct sl_hardware *h);
 
-/* All ids in 'folder', sorted, each owned by the list. */
+/* All ids in 'folder' (not NULL), sorted, each owned by the list; SL_E_IO when
+ * it cannot be read. */
 struct sl_hardware_list {
 	size_t n;
 	const char *const *ids;
@@ -324,44 +371,71 @@ struct sl_hardware_options {
 	const struct sl_allocator *allocator;
 };
 
+/* How long one layer takes at least. */
+struct sl_hardware_operation {
+	const char *name;
+	double bound_s;
+	int is_compute; /* bound by arithmetic; else by memory */
+};
+
 /*
  * Bounds by roofline, never predictions.  'bound_s' supposes that every layer
  * takes its operands from memory and leaves its results there: the sum of the
  * larger of arithmetic and traffic.  'floor_s' supposes that everything is
- * fused or cached: all arithmetic, or weights, inputs and outputs once,
- * whichever is longer; nothing that computes the same can be faster.
+ * fused or cached: all arithmetic, or what any way to compute it must read and
+ * write once, whichever is longer.  It is never above 'bound_s'.  Both hold for
+ * the operations that were counted, at the peak of the type: a way with fewer
+ * of them (Winograd), or on units of another type (TF32), may be faster.
  */
 struct sl_hardware_row {
 	const struct sl_hardware *hardware; /* the caller's */
-	enum sl_dtype dtype; /* most of the arithmetic is done in */
-	double bound_s;      /* of one batch */
+	enum sl_dtype dtype;       /* that most of the arithmetic is done in */
+	enum sl_dtype dtype_model; /* that the model has it in */
+	const char *absent;        /* why there is no bound, or NULL; all that
+				 follows from the bound is NaN then */
+	double bound_s;            /* of one batch */
 	double floor_s;
 	double compute_share; /* of bound_s, in layers bound by arithmetic */
-	double needs_bytes;   /* parameters and live set */
-	int fits;
-	double cost_per_million; /* samples at bound_s, USD; NaN: no price */
+	const struct sl_hardware_operation *operations; /* as they run; without
+							   those that take
+							   nothing */
+	size_t n_operations;
+	double needs_bytes; /* parameters and live set; at least so much where
+			       the report has n_unknown_values */
+	int fits;           /* 1 yes, 0 no, -1 not known */
+	const char *fits_absent; /* why, or NULL */
+	double cost_per_million; /* samples at bound_s, USD; NaN: no price, no
+				    room */
 
 	/* The cheapest way to hold rate and latency; best_batch 0: none.  A
 	 * batch also waits for its last sample. */
 	int64_t best_batch;
 	double best_bound_s, best_wait_s;
+	double best_per_million; /* USD at that batch; NaN: no price */
 	double n_machines, cost_per_month; /* NaN where not asked, no price */
 
-	/* Training, by arithmetic alone. */
+	/* Training, by arithmetic alone, in 'dtype'. */
 	double train_hours, train_cost; /* NaN where not asked, no price */
 	double train_bytes;
-	int train_fits;
+	int train_fits; /* as 'fits' */
 };
 
 struct sl_hardware_report {
 	size_t n_rows;
-	const struct sl_hardware_row *rows; /* shortest bound first */
+	const struct sl_hardware_row *rows; /* shortest bound first; then those
+					       without room, then those without
+					       a bound */
 	int64_t batch;
+	int64_t largest_batch;   /* that was looked at, for rate and crossing */
+	const char *batch_limit; /* why not further; NULL: not needed */
+	size_t n_unknown_nodes; /* whose cost is not known and not in a bound */
+	size_t n_unknown_values; /* whose size is not known */
 	double rate_per_s, latency_s, n_samples, n_epochs; /* as asked */
 	enum sl_optimizer optimizer;
-	const char *cheapest; /* id that holds rate and latency at least cost;
+	const char *cheapest;   /* id that holds rate and latency at least cost
+			         a month, or a sample where no rate was asked;
 				 NULL: none, or not asked */
-	const char *crossing; /* CPU or GPU, and from which batch on, in words;
+	const char *crossing;   /* CPU or GPU, and at which batches, in words;
 				 NULL where there are not both */
 	double hours_per_month; /* 730 */
 };
@@ -386,15 +460,25 @@ struct sl_fit_options {
 };
 
 struct sl_fit {
-	const char *name, *axis;
+	const char *name, *source, *axis;
+	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
 	double memory_bytes;
 	enum sl_optimizer optimizer;
-	int64_t largest;  /* 0: not even 1 fits */
-	int is_unbounded; /* memory does not grow along the axis */
-	/* At 'largest' (at 1 when nothing fits), predicted. */
-	double parameters_bytes, activations_bytes, gradients_bytes,
-		optimizer_bytes, total_bytes;
-	double next_bytes; /* total at the next larger size */
+	int64_t largest;   /* 0: not even the smallest fits; at most so much
+			    where n_unknown */
+	int64_t size;      /* that the figures below are for: 'largest', or the
+			    smallest when nothing fits */
+	int64_t fixed_at;  /* the one size that the model takes; 0: not fixed */
+	const char *limit; /* why the model takes no more than 'largest'; NULL:
+			      memory ends it */
+	int is_unbounded;  /* memory does not grow along the axis */
+	int is_cut;        /* larger sizes were not looked at */
+	size_t n_unknown;  /* values whose size is not known */
+	/* At 'size', predicted; they sum to the total. */
+	double parameters_bytes, others_bytes, activations_bytes,
+		gradients_bytes, optimizer_bytes, total_bytes;
+	enum sl_phase phase; /* of training that needs most */
+	double next_bytes;   /* total at the next larger size; NaN: none */
 };
 
 SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,

@@ -18,11 +18,13 @@ extern "C" {
  */
 struct sl_graph;
 
+/* Nothing here is kept beyond the call but the allocator's own copy; of a
+ * builder's, beyond sl_builder_finish(). */
 struct sl_graph_options {
 	size_t struct_size;
 	uint64_t seed;            /* of the zoo's weights; default 1 */
 	const struct sl_log *log; /* remarks, such as nodes out of order */
-	const struct sl_allocator *allocator;
+	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
 
 /*
@@ -56,7 +58,15 @@ enum sl_value_kind {
 				    KV caches, hidden states */
 };
 
-/* Strings live as long as the graph. */
+/* Where there is no value: an input that a node leaves out, or a number or
+ * name that is none. */
+#define SL_NO_VALUE SIZE_MAX
+
+/*
+ * Nodes and values have numbers from 0, bodies of loops and branches
+ * included.  Strings live as long as the graph; for a number beyond the last
+ * they are NULL, counts 0, values SL_NO_VALUE, kinds ACTIVATION, types NONE.
+ */
 SL_API const char *sl_graph_name(const struct sl_graph *graph);
 SL_API size_t sl_graph_n_nodes(const struct sl_graph *graph);
 SL_API size_t sl_graph_n_values(const struct sl_graph *graph);
@@ -64,10 +74,38 @@ SL_API const char *sl_graph_node_name(const struct sl_graph *graph,
 				      size_t node_id);
 SL_API const char *sl_graph_node_type(const struct sl_graph *graph,
 				      size_t node_id); /* "Conv" */
+SL_API const char *sl_graph_node_domain(const struct sl_graph *graph,
+					size_t node_id); /* "": ONNX's */
 SL_API const char *sl_graph_value_name(const struct sl_graph *graph,
 				       size_t value_id);
 SL_API enum sl_value_kind sl_graph_value_kind(const struct sl_graph *graph,
 					      size_t value_id);
+
+/* As the file declares it, or a parameter has it; NONE where only inference
+ * can tell, see sl_sized_value(). */
+SL_API enum sl_dtype sl_graph_value_dtype(const struct sl_graph *graph,
+					  size_t value_id);
+
+/* Inputs that a caller gives and outputs of the model, each a value's number,
+ * in the order of the file; and the one of that name. */
+SL_API size_t sl_graph_n_inputs(const struct sl_graph *graph);
+SL_API size_t sl_graph_input(const struct sl_graph *graph, size_t i);
+SL_API size_t sl_graph_find_input(const struct sl_graph *graph,
+				  const char *name);
+SL_API size_t sl_graph_n_outputs(const struct sl_graph *graph);
+SL_API size_t sl_graph_output(const struct sl_graph *graph, size_t i);
+SL_API size_t sl_graph_find_output(const struct sl_graph *graph,
+				   const char *name);
+
+/* Values that a node takes and makes; SL_NO_VALUE for one left out. */
+SL_API size_t sl_graph_node_n_inputs(const struct sl_graph *graph,
+				     size_t node_id);
+SL_API size_t sl_graph_node_input(const struct sl_graph *graph, size_t node_id,
+				  size_t i);
+SL_API size_t sl_graph_node_n_outputs(const struct sl_graph *graph,
+				      size_t node_id);
+SL_API size_t sl_graph_node_output(const struct sl_graph *graph, size_t node_id,
+				   size_t k);
 
 /* ----------------------------------------------------------------- sizes */
 
@@ -84,22 +122,38 @@ struct sl_input_shape {
 };
 
 /*
- * The sizes under which a model is looked at.  'batch' is the symbol in the
- * first input's first dimension, wherever it occurs; 'seq' the one named so
- * (seq, sequence, seq_len, sequence_length, tokens), else the one in the
- * second dimension of the first input of integers; 'past' likewise (past,
- * past_len, past_sequence_length).
+ * The sizes under which a model is looked at.  Three dimensions have names of
+ * their own:
+ *
+ *	batch  the first dimension of the first input
+ *	seq    called seq, sequence, seq_len, seq_length, sequence_length or
+ *	       tokens; else the second dimension of the first input of integers
+ *	past   called past, past_len, past_seq_len or past_sequence_length
+ *
+ * All others are bound by the name that the model gives them, or with the
+ * whole shape of an input.  What is said twice must agree.  A dimension that
+ * nothing binds takes the model's usual size: 1 for the batch, and what the
+ * zoo says of its own (128 for seq); any other left free is SL_E_DATA.
  */
 struct sl_sizes {
 	size_t struct_size;
-	int64_t batch, seq, past; /* 0: 1 for batch, the zoo's own (128) */
+	int64_t batch, seq, past; /* 0: not said */
+	int has_past;             /* past is said even if it is 0: the first
+				     token, with a cache that is empty */
 	const struct sl_dim_size *dims;
 	size_t n_dims;
 	const struct sl_input_shape *shapes;
 	size_t n_shapes;
-	const char *inputs_folder; /* with input_N.pb or NAME.npy: shapes and,
-				      for small ones, contents */
+	const char *inputs_folder; /* files of inputs, input_N.pb or NAME.npy:
+				      their shapes, and the contents of small
+				      ones; NULL: none */
 };
+
+/* Whether the model has what 'seq' and 'past' set, and a dimension of that
+ * name. */
+SL_API int sl_graph_has_seq(const struct sl_graph *graph);
+SL_API int sl_graph_has_past(const struct sl_graph *graph);
+SL_API int sl_graph_has_dim(const struct sl_graph *graph, const char *name);
 
 /* ----------------------------------------------------------------- costs */
 
@@ -107,8 +161,13 @@ struct sl_sizes {
 enum sl_basis {
 	SL_BASIS_COUNTED = 0, /* follows from shapes and attributes */
 	SL_BASIS_ESTIMATED,   /* depends on data: a bound, 'why' says which */
-	SL_BASIS_UNKNOWN      /* not known, 'why' says so; figures are 0 */
+	SL_BASIS_UNKNOWN      /* not known, 'why' says so; operations are 0,
+				 bytes those of the shapes that are known */
 };
+enum { SL_N_BASES = SL_BASIS_UNKNOWN + 1 };
+
+/* "counted", "estimated", "unknown"; never NULL. */
+SL_API const char *sl_basis_text(enum sl_basis basis);
 
 /* What tools that count FLOPs tell apart. */
 enum sl_work {
@@ -155,6 +214,9 @@ struct sl_cost {
 /* All operations: mul + add + 2 fma + div + exp + cmp. */
 SL_API uint64_t sl_cost_operations(const struct sl_cost *cost);
 
+/* All traffic: weights, read and written; both stop at UINT64_MAX. */
+SL_API uint64_t sl_cost_bytes(const struct sl_cost *cost);
+
 /* What counting tools would print for a model, and in which unit. */
 enum sl_convention {
 	SL_CONVENTION_CORE = 0,   /* MACs of convolutions and products */
@@ -172,6 +234,48 @@ SL_API const char *sl_convention_text(enum sl_convention convention);
 /* "MACs" or "FLOPs". */
 SL_API const char *sl_convention_unit(enum sl_convention convention);
 
+/* ---------------------------------------------------- values under sizes */
+
+/*
+ * A model under one set of sizes: the shape of every value and the cost of
+ * every node.  The graph must outlive it.  Nothing changes once it is made;
+ * any number of threads may read it.
+ */
+struct sl_sized;
+
+/* 'sizes' NULL: the usual ones; 'allocator' NULL: malloc and free.  Fails as
+ * sl_inspect() does. */
+SL_API enum sl_status sl_sized_new(struct sl_sized **out,
+				   const struct sl_graph *graph,
+				   const struct sl_sizes *sizes,
+				   const struct sl_allocator *allocator,
+				   struct sl_error *err) SL_CHECKED;
+SL_API void sl_sized_free(struct sl_sized *sized); /* NULL is fine */
+
+struct sl_value_shape {
+	enum sl_dtype dtype; /* NONE: not known, or no tensor */
+	int rank;            /* -1: not known, or no tensor */
+	const int64_t *dims; /* -1: depends on data; lives as long as the
+				sl_sized */
+	int is_known;        /* all dimensions are, and the next two stand */
+	uint64_t n_elements;
+	uint64_t n_bytes; /* packed; 0 for strings */
+};
+
+/* Each returns 1, or 0 and leaves 'out' alone where there is no such value
+ * or node. */
+SL_API int sl_sized_value(const struct sl_sized *sized, size_t value_id,
+			  struct sl_value_shape *out);
+
+/*
+ * What one call of a node does, and how often it is called in one run of the
+ * model: once, in loops more, in branches not taken never; 0 with the basis
+ * UNKNOWN where that depends on data.  'n_calls' may be NULL; 'why' lives as
+ * long as the sl_sized.
+ */
+SL_API int sl_sized_node_cost(const struct sl_sized *sized, size_t node_id,
+			      struct sl_cost *out, uint64_t *n_calls);
+
 /* -------------------------------------------------------------- counting */
 
 /*
@@ -185,7 +289,11 @@ struct sl_counts {
 	int64_t batch;
 	uint64_t macs, flops; /* of the whole batch */
 	uint64_t macs_per_sample, flops_per_sample;
-	uint64_t bias_flops; /* of the whole batch, not in flops */
+	uint64_t bias_flops; /* additions of biases, of the whole batch; not
+				in flops.  Of a model: those inside products
+				and convolutions, and an Add of a vector of
+				parameters to what one of them makes, where
+				nothing else uses that */
 };
 
 /* Trainable parameters: weights, each once, without statistics and
@@ -207,10 +315,12 @@ SL_API enum sl_status sl_count_linear(struct sl_counts *out, int64_t batch,
 				      int64_t n_in, int64_t n_out, int has_bias,
 				      struct sl_error *err) SL_CHECKED;
 
+/* sl_builder_conv2d() takes input channels and size from its input and does
+ * not look at the three here. */
 struct sl_conv2d {
 	int64_t in_channels, out_channels;
 	int64_t height, width;               /* of the input */
-	int64_t kernel_height, kernel_width; /* 0: 3 */
+	int64_t kernel_height, kernel_width; /* 0: 3; as high */
 	int64_t stride, padding, dilation;   /* 0: 1, 0, 1 */
 	int64_t groups;                      /* 0: 1 */
 	int has_bias;
@@ -227,7 +337,7 @@ SL_API enum sl_status sl_count_attention(struct sl_counts *out, int64_t batch,
 /* -------------------------------------------------------------- building */
 
 /*
- * Assembles a model from layers:
+ * Assembles a model from layers (names, lists and numbers are copied):
  *
  *	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 2,
  *				 (int64_t[]){sl_builder_symbol(b, "batch", 1),
@@ -271,6 +381,10 @@ SL_API void sl_builder_output(struct sl_builder *b, int value,
 SL_API void sl_builder_enter(struct sl_builder *b, const char *scope);
 SL_API void sl_builder_leave(struct sl_builder *b);
 
+/* Weights from here on, those of layers too, are of this type: F32 (the
+ * default), F16 or BF16. */
+SL_API void sl_builder_dtype(struct sl_builder *b, enum sl_dtype dtype);
+
 /* Weights are drawn from a normal distribution of this deviation, or are all
  * 'mean' for deviation 0; made when read, never stored. */
 SL_API int sl_builder_weight(struct sl_builder *b, const char *name,
@@ -301,6 +415,10 @@ SL_API void sl_builder_float(struct sl_builder *b, const char *key,
 SL_API void sl_builder_text(struct sl_builder *b, const char *key,
 			    const char *value);
 SL_API void sl_builder_outputs(struct sl_builder *b, size_t n);
+
+/* The next operator is of this domain, such as "com.microsoft"; one that
+ * Sleuth does not know becomes a node whose results are not known. */
+SL_API void sl_builder_domain(struct sl_builder *b, const char *domain);
 SL_API int sl_builder_op(struct sl_builder *b, const char *type,
 			 size_t n_inputs, const int *inputs);
 

@@ -7,11 +7,11 @@
  */
 #include "backward.h"
 #include "buf.h"
-#include "inputs.h"
 #include "layers.h"
 #include "reading.h"
 #include "scaling.h"
 #include "status.h"
+#include "study.h"
 #include "weights.h"
 
 #include <math.h>
@@ -25,10 +25,8 @@ enum { ALIVE_MOST = 10 };
 struct inspector {
 	const struct sl_graph *graph;
 	const struct sl_inspect_options *options;
-	struct sl__shapes_options how;
-	struct sl__steps steps;
-	struct sl__roles roles;
-	struct sl__survey *survey;
+	struct sl__study study;
+	const struct sl__survey *survey; /* the study's */
 	struct sl_inspection *out;
 	struct sl__arena *arena;
 	struct sl_error *err;
@@ -137,6 +135,7 @@ describe_model(struct inspector *i)
 				 main->n_outputs);
 	if (!rc)
 		rc = list_sizes(i);
+	out->seed = graph->seed;
 	out->ir_version = graph->ir_version;
 	out->n_nodes = graph->n_nodes;
 	out->batch = i->survey->batch;
@@ -156,7 +155,7 @@ add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
 {
 	const struct sl__value *v = &i->graph->values[value];
 	const struct sl__tensor *t = v->tensor;
-	uint32_t tied_to = i->roles.tied_to[value];
+	uint32_t tied_to = i->study.roles.tied_to[value];
 	int64_t *dims = sl__arena_array(i->arena, t->rank, sizeof(*dims));
 	enum sl_status rc;
 
@@ -165,12 +164,12 @@ add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
 	if (t->rank)
 		memcpy(dims, t->dims, t->rank * sizeof(*dims));
 	row->value_id = value;
-	row->role = i->roles.role[value];
+	row->role = i->study.roles.role[value];
 	row->dtype = t->dtype;
 	row->rank = t->rank;
 	row->dims = dims;
-	row->n_elements = t->n_elements;
-	row->n_bytes = t->n_bytes;
+	row->n_elements = sl__roles_numbers(&i->study.roles, i->graph, value);
+	row->n_bytes = sl__tensor_stored_bytes(t);
 	rc = copy_text(i, &row->name, v->name);
 	if (!rc && tied_to != SL__NONE)
 		rc = copy_text(i, &row->tied_to,
@@ -234,10 +233,10 @@ list_parameters(struct inspector *i)
 	qsort(by_dtype, SL_N_DTYPES, sizeof(*by_dtype), by_bytes);
 	while (p->n_dtypes < SL_N_DTYPES && by_dtype[p->n_dtypes].n_elements)
 		p->n_dtypes++;
-	p->n_batch_norms = i->roles.n_batch_norms;
-	p->n_folded_batch_norms = i->roles.n_folded;
-	if (!rc && i->roles.folding)
-		rc = copy_text(i, &p->folding, i->roles.folding);
+	p->n_batch_norms = i->study.roles.n_batch_norms;
+	p->n_folded_batch_norms = i->study.roles.n_folded;
+	if (!rc && i->study.roles.folding)
+		rc = copy_text(i, &p->folding, i->study.roles.folding);
 	return rc;
 }
 
@@ -269,17 +268,24 @@ list_alive(struct inspector *i)
 	struct sl_live_set *memory = &i->out->memory;
 	struct sl_live_value *alive =
 		sl__arena_array(i->arena, ALIVE_MOST, sizeof(*alive));
+	uint64_t all = 0;
 
 	if (!alive)
 		return sl__fail_nomem(i->err);
 	memory->alive = alive;
 	for (size_t v = 0; v < i->graph->n_values; v++) {
-		if (live->storage[v] == v && live->birth[v] != SL__NONE &&
-		    live->birth[v] <= live->peak_step &&
-		    live->death[v] >= live->peak_step && live->n_bytes[v])
-			add_alive(alive, &memory->n_alive,
-				  i->graph->values[v].name, live->n_bytes[v]);
+		if (live->storage[v] != v || live->birth[v] == SL__NONE ||
+		    live->birth[v] > live->peak_step ||
+		    live->death[v] < live->peak_step || !live->n_bytes[v])
+			continue;
+		add_alive(alive, &memory->n_alive, i->graph->values[v].name,
+			  live->n_bytes[v]);
+		memory->n_alive_all++;
+		all = sl__plus(all, live->n_bytes[v]);
 	}
+	for (size_t k = 0; k < memory->n_alive; k++)
+		all -= alive[k].n_bytes;
+	memory->others_bytes = all;
 	for (size_t k = 0; k < memory->n_alive; k++) {
 		enum sl_status rc = copy_text(i, &alive[k].name, alive[k].name);
 
@@ -316,6 +322,7 @@ describe_memory(struct inspector *i)
 
 	memory->parameter_bytes = i->out->parameters.n_bytes;
 	memory->live_bytes = live->peak_bytes;
+	memory->n_unknown = live->n_unknown;
 	memory->activation_bytes = live->activation_bytes;
 	memory->interface_bytes =
 		sl__plus(sum_interface(i, main->inputs, main->n_inputs),
@@ -326,12 +333,19 @@ describe_memory(struct inspector *i)
 	memory->kv_bytes_per_token = kv->absent
 					     ? sl__absent(kv->absent)
 					     : sl__present(kv->bytes_per_token);
+	memory->kv_elements_per_token =
+		kv->absent ? sl__absent(kv->absent)
+			   : sl__present(kv->elements_per_token);
 	rc = copy_text(
 		i, &memory->peak_layer,
-		i->steps.n
-			? i->graph->nodes[i->steps.rows[live->peak_step].node]
+		i->study.steps.n
+			? i->graph->nodes[i->study.steps.rows[live->peak_step]
+						  .node]
 				  .name
 			: "");
+	if (!rc)
+		rc = sl__once_bytes(&memory->once_bytes, &i->survey->forward,
+				    live, i->arena, i->err);
 	return rc ? rc : list_alive(i);
 }
 
@@ -381,7 +395,7 @@ list_unresolved(struct inspector *i)
 		const struct sl__unresolved *u = &shapes->unresolved[k];
 		const struct sl__node *node = &i->graph->nodes[u->node];
 		const char *option = !node->op ? "declare the shape in the file"
-				     : i->how.contents
+				     : i->study.how.contents
 					     ? "no option settles it"
 					     : "--inputs DIR may settle it";
 
@@ -409,9 +423,7 @@ describe_cost(struct inspector *i)
 		return rc;
 	out->flops = sl__times(out->cost.macs, 2);
 	out->flops_per_sample = out->flops / (uint64_t)out->batch;
-	out->n_bytes =
-		sl__plus(sl__plus(out->cost.weight_bytes, out->cost.read_bytes),
-			 out->cost.written_bytes);
+	out->n_bytes = sl_cost_bytes(&out->cost);
 	out->intensity = out->n_bytes ? (double)sl_cost_operations(&out->cost) /
 						(double)out->n_bytes
 				      : (double)NAN;
@@ -439,11 +451,26 @@ describe(struct inspector *i)
 		rc = list_unresolved(i);
 	if (!rc && !i->options->brief)
 		rc = sl__growth_of(&out->growth, &out->n_growth, i->survey,
-				   &i->how, i->arena, i->err);
+				   &i->study.how, i->arena, i->err);
 	if (!rc && i->options->weights)
 		rc = sl__weights_of(&out->weights, &out->n_weights, i->graph,
-				    &i->roles, i->arena, i->err);
+				    &i->study.roles, i->arena, i->err);
 	return rc;
+}
+
+static enum sl_status
+check(const struct sl_inspect_options *o, struct sl_error *err)
+{
+	if (o->struct_size != sizeof(*o))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_inspect_options: struct_size is wrong");
+	for (size_t k = 0; k < o->n_explain; k++) {
+		if ((unsigned)o->explain[k] >= SL_N_CONVENTIONS)
+			return sl__fail(err, SL_E_USAGE,
+					"no such convention: %d",
+					(int)o->explain[k]);
+	}
+	return SL_OK;
 }
 
 enum sl_status
@@ -455,41 +482,24 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	struct inspector i = {.graph = graph,
 			      .options = options ? options : &usual,
 			      .err = err};
-	const struct sl_sizes *sizes = i.options->sizes;
-	struct sl__inputs *inputs = NULL;
-	struct sl__arena scratch;
-	enum sl_status rc;
+	enum sl_status rc = check(i.options, err);
 
 	*out = NULL;
-	sl__arena_init(&scratch, i.options->allocator);
-	i.how.sizes = sizes;
-	i.how.allocator = i.options->allocator;
-	i.out = sl__boxed_new(&i.arena, i.options->allocator, sizeof(*i.out));
-	if (!i.out) {
-		rc = sl__fail_nomem(err);
-		goto out;
-	}
-	rc = sl__steps_of(&i.steps, graph, &scratch, err);
-	if (!rc)
-		rc = sl__roles_of(&i.roles, &i.steps, &scratch, err);
-	if (!rc && sizes && sizes->inputs_folder)
-		rc = sl__inputs_open(&inputs, graph, sizes->inputs_folder,
-				     i.options->allocator, err);
 	if (rc)
-		goto out;
-	i.how.contents = inputs ? inputs->contents : NULL;
-	rc = sl__survey_new(&i.survey, &i.steps, &i.roles, &i.how, err);
+		return rc;
+	i.out = sl__boxed_new(&i.arena, i.options->allocator, sizeof(*i.out));
+	if (!i.out)
+		return sl__fail_nomem(err);
+	rc = sl__study_open(&i.study, graph, i.options->sizes,
+			    i.options->allocator, err);
+	i.survey = i.study.survey;
 	if (!rc)
 		rc = describe(&i);
 	if (rc)
-		goto out;
-	*out = i.out;
-	i.out = NULL; /* the caller's now */
-out:
-	sl_inspection_free(i.out);
-	sl__survey_free(i.survey);
-	sl__inputs_close(inputs);
-	sl__arena_release(&scratch);
+		sl_inspection_free(i.out);
+	else
+		*out = i.out;
+	sl__study_close(&i.study);
 	return rc;
 }
 

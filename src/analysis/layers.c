@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "banned.h"
 
@@ -31,20 +32,23 @@ struct lister {
 
 /* -------------------------------------------------------------------- path */
 
-/* Whether a part is the node's type, with or without a number behind it. */
+/*
+ * Whether a part is the node's type, in any case, with or without a number
+ * behind it.  "conv1" is a layer, as programs name them, and no number of a
+ * Conv.
+ */
 static int
 is_type(const char *part, const char *type)
 {
 	size_t n = strlen(type);
 
-	if (strncmp(part, type, n))
+	if (strncasecmp(part, type, n))
 		return 0;
-	part += n;
-	if (*part == '_')
-		part++;
-	while (isdigit((unsigned char)*part))
-		part++;
-	return !*part;
+	if (part[n] == '_')
+		n++;
+	else if (part[n] && strncmp(part, type, n))
+		return 0;
+	return strspn(part + n, "0123456789") == strlen(part + n);
 }
 
 const char *
@@ -61,7 +65,10 @@ sl__layer_path(struct sl__arena *arena, const struct sl__node *node)
 	has_slash = strchr(path, '/') != NULL;
 	last = strrchr(path, has_slash ? '/' : '.');
 	if (!last)
-		return "";
+		return is_type(path, node->type) ||
+				       !isalpha((unsigned char)*path)
+			       ? ""
+			       : path;
 	/* Behind the last slash stands the operator; behind the last dot, in
 	 * general, the layer. */
 	if (has_slash || is_type(last + 1, node->type))
@@ -89,13 +96,6 @@ dtype_of(const struct lister *l, const struct sl__node *node)
 	    node->n_outputs && node->outputs[0] != SL__NONE)
 		dtype = l->survey->shapes->types[node->outputs[0]].dtype;
 	return dtype;
-}
-
-static uint64_t
-bytes_of(const struct sl_cost *c)
-{
-	return sl__plus(sl__plus(c->weight_bytes, c->read_bytes),
-			c->written_bytes);
 }
 
 static enum sl_status
@@ -154,9 +154,9 @@ add_layer(struct lister *l, uint32_t id)
 		if (!layer->cost.why)
 			return sl__fail_nomem(l->err);
 	}
-	layer->intensity = bytes_of(&layer->cost)
+	layer->intensity = sl_cost_bytes(&layer->cost)
 				   ? (double)sl_cost_operations(&layer->cost) /
-					     (double)bytes_of(&layer->cost)
+					     (double)sl_cost_bytes(&layer->cost)
 				   : (double)NAN;
 	l->out->n_layers++;
 	return describe_output(l, layer, node);
@@ -206,7 +206,7 @@ attribute_parameters(struct lister *l)
 		    roles->first_user[v] != SL__NONE)
 			l->parameters[roles->first_user[v]] =
 				sl__plus(l->parameters[roles->first_user[v]],
-					 t->n_elements);
+					 sl__roles_numbers(roles, l->graph, v));
 	}
 	return SL_OK;
 }
@@ -226,7 +226,7 @@ sum_up(struct lister *l)
 		double part = out->cost.macs ? (double)c->macs
 					     : (double)sl_cost_operations(c);
 
-		l->layers[i].share = whole > 0 ? part / whole : 0;
+		l->layers[i].share = whole > 0 ? part / whole : (double)NAN;
 	}
 }
 
@@ -272,7 +272,8 @@ take_coverage(struct lister *l)
 		struct sl_ledger_side *side = sides[layer->cost.basis];
 
 		side->n_nodes++;
-		side->n_bytes = sl__plus(side->n_bytes, bytes_of(&layer->cost));
+		side->n_bytes =
+			sl__plus(side->n_bytes, sl_cost_bytes(&layer->cost));
 		if (layer->cost.basis != SL_BASIS_COUNTED)
 			rc = note_why(l, &seen, names, layer);
 	}
@@ -303,7 +304,7 @@ add_to_group(struct sl_layer_group *g, const struct sl_layer *layer)
 	g->macs = sl__plus(g->macs, layer->cost.macs);
 	g->operations =
 		sl__plus(g->operations, sl_cost_operations(&layer->cost));
-	g->n_bytes = sl__plus(g->n_bytes, bytes_of(&layer->cost));
+	g->n_bytes = sl__plus(g->n_bytes, sl_cost_bytes(&layer->cost));
 	g->share += layer->share;
 }
 

@@ -22,6 +22,7 @@ enum {
 };
 
 struct layer_work {
+	const char *name; /* of the first look alone; else NULL */
 	double operations, n_bytes;
 	enum sl_dtype dtype;
 };
@@ -33,6 +34,7 @@ struct look {
 	size_t n_layers;
 	double once_bytes; /* weights, inputs and outputs */
 	double needs_bytes;
+	size_t n_unknown_values, n_unknown_nodes;
 	double train_flops, train_bytes;
 	enum sl_dtype main_dtype; /* of most operations */
 };
@@ -43,12 +45,14 @@ struct placement {
 	struct sl__arena *arena;
 	struct look looks[N_BATCHES];
 	size_t n_looks;
+	const char *limit; /* why there are no more */
 };
 
 /* ---------------------------------------------------------------- looking */
 
-static void
-take_layer(struct look *look, const struct sl_layer *layer, double *by_dtype)
+static int
+take_layer(struct placement *p, struct look *look, const struct sl_layer *layer,
+	   double *by_dtype)
 {
 	const struct sl_cost *c = &layer->cost;
 	struct layer_work *work = &look->layers[look->n_layers++];
@@ -59,6 +63,10 @@ take_layer(struct look *look, const struct sl_layer *layer, double *by_dtype)
 	work->dtype = layer->dtype;
 	if ((unsigned)layer->dtype < SL_N_DTYPES)
 		by_dtype[layer->dtype] += work->operations;
+	if (p->n_looks)
+		return 1;
+	work->name = sl__arena_string(p->arena, layer->name);
+	return work->name != NULL;
 }
 
 static enum sl_status
@@ -73,18 +81,21 @@ take_look(struct placement *p, struct look *look,
 				       sizeof(*look->layers));
 	if (!look->layers)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < seen->n_layers; i++)
-		take_layer(look, &seen->layers[i], by_dtype);
+	for (size_t i = 0; i < seen->n_layers; i++) {
+		if (!take_layer(p, look, &seen->layers[i], by_dtype))
+			return sl__fail_nomem(err);
+	}
 	look->main_dtype = SL_DTYPE_F32;
 	for (int d = 0; d < SL_N_DTYPES; d++) {
 		if (by_dtype[d] > by_dtype[look->main_dtype])
 			look->main_dtype = (enum sl_dtype)d;
 	}
 	look->batch = seen->batch;
-	look->once_bytes = (double)seen->memory.parameter_bytes +
-			   (double)seen->memory.interface_bytes;
+	look->once_bytes = (double)seen->memory.once_bytes;
 	look->needs_bytes = (double)seen->memory.parameter_bytes +
 			    (double)seen->memory.live_bytes;
+	look->n_unknown_values = seen->memory.n_unknown;
+	look->n_unknown_nodes = (size_t)seen->coverage.unknown.n_nodes;
 	look->train_flops = (double)seen->training.total_flops;
 	look->train_bytes = (double)seen->training.peak_bytes[optimizer];
 	return SL_OK;
@@ -104,7 +115,7 @@ look_at(struct placement *p, int64_t factor, struct sl_error *err)
 	enum sl_status rc;
 
 	if (factor)
-		sizes.batch = (sizes.batch ? sizes.batch : 1) * factor;
+		sizes.batch = p->looks[0].batch * factor;
 	rc = sl_inspect(&seen, p->graph, &how, err);
 	if (rc)
 		return rc;
@@ -114,45 +125,55 @@ look_at(struct placement *p, int64_t factor, struct sl_error *err)
 	return rc;
 }
 
-/* A model whose batch is fixed is looked at once. */
+/* A model may fix its batch, or take no more than so many: the looking ends
+ * there, and why is remembered. */
 static enum sl_status
 look_at_batches(struct placement *p, struct sl_error *err)
 {
 	enum sl_status rc = look_at(p, 0, err);
 
 	for (int i = 1; !rc && i < N_BATCHES; i++) {
-		struct sl_error fixed;
+		struct sl_error limit;
 
-		rc = look_at(p, INT64_C(1) << i, &fixed);
-		if (rc == SL_E_DATA)
+		if (p->looks[0].batch > INT64_MAX >> i)
 			return SL_OK;
+		rc = look_at(p, INT64_C(1) << i, &limit);
+		if (rc == SL_E_DATA) {
+			p->limit = sl__arena_string(p->arena, limit.text);
+			return p->limit ? SL_OK : sl__fail_nomem(err);
+		}
 		if (rc && err)
-			*err = fixed;
+			*err = limit;
 	}
 	return rc;
 }
 
 /* --------------------------------------------------------------- bounding */
 
+/* Seconds of arithmetic of one layer; nothing where the machine has no figure
+ * for its type, so that a bound stays one. */
 static double
-peak_of(const struct sl_hardware *h, enum sl_dtype dtype)
+arithmetic_of(const struct sl_hardware *h, const struct layer_work *w)
 {
-	enum sl_dtype used = sl__hardware_dtype(h, dtype);
+	enum sl_dtype used = sl__hardware_dtype(h, w->dtype);
 
-	return used ? h->peak_ops_per_s[used] : (double)NAN;
+	return used ? w->operations / h->peak_ops_per_s[used] : 0;
 }
 
-/* Seconds of one batch, layer by layer. */
+/* Seconds of one batch, layer by layer; NaN where the machine does not compute
+ * in the type that the model is in. */
 static double
 bound_of(const struct sl_hardware *h, const struct look *look,
 	 double *compute_share)
 {
 	double total = 0, by_compute = 0;
 
+	if (!sl__hardware_dtype(h, look->main_dtype))
+		total = (double)NAN;
 	for (size_t i = 0; i < look->n_layers; i++) {
-		const struct layer_work *w = &look->layers[i];
-		double arithmetic = w->operations / peak_of(h, w->dtype);
-		double traffic = w->n_bytes / h->bandwidth_bytes_per_s;
+		double arithmetic = arithmetic_of(h, &look->layers[i]);
+		double traffic =
+			look->layers[i].n_bytes / h->bandwidth_bytes_per_s;
 
 		total += fmax(arithmetic, traffic);
 		if (arithmetic >= traffic)
@@ -168,16 +189,62 @@ floor_of(const struct sl_hardware *h, const struct look *look)
 {
 	double arithmetic = 0;
 
+	if (!sl__hardware_dtype(h, look->main_dtype))
+		return (double)NAN;
 	for (size_t i = 0; i < look->n_layers; i++)
-		arithmetic += look->layers[i].operations /
-			      peak_of(h, look->layers[i].dtype);
+		arithmetic += arithmetic_of(h, &look->layers[i]);
 	return fmax(arithmetic, look->once_bytes / h->bandwidth_bytes_per_s);
 }
 
-static int
-has_room(const struct sl_hardware *h, double n_bytes)
+/* The layers of the first look, one by one. */
+static enum sl_status
+list_operations(const struct placement *p, struct sl_hardware_row *row,
+		struct sl_error *err)
 {
-	return h->memory_bytes <= 0 || n_bytes <= h->memory_bytes;
+	const struct look *look = &p->looks[0];
+	const struct sl_hardware *h = row->hardware;
+	struct sl_hardware_operation *rows =
+		sl__arena_array(p->arena, look->n_layers, sizeof(*rows));
+
+	if (!rows)
+		return sl__fail_nomem(err);
+	row->operations = rows;
+	for (size_t i = 0; !row->absent && i < look->n_layers; i++) {
+		double arithmetic = arithmetic_of(h, &look->layers[i]);
+		double traffic =
+			look->layers[i].n_bytes / h->bandwidth_bytes_per_s;
+
+		if (!(fmax(arithmetic, traffic) > 0))
+			continue;
+		rows[row->n_operations].name = look->layers[i].name;
+		rows[row->n_operations].bound_s = fmax(arithmetic, traffic);
+		rows[row->n_operations].is_compute = arithmetic >= traffic;
+		row->n_operations++;
+	}
+	return SL_OK;
+}
+
+/* 1, 0, or -1 where that is not known: *why says so. */
+static int
+has_room(const struct sl_hardware *h, const struct look *look, double n_bytes,
+	 const char **why)
+{
+	*why = NULL;
+	if (h->memory_bytes <= 0)
+		*why = "its memory is not given";
+	else if (n_bytes > h->memory_bytes)
+		return 0;
+	else if (look->n_unknown_values)
+		*why = "the size of some values is not known";
+	return *why ? -1 : 1;
+}
+
+static int
+may_run(const struct sl_hardware *h, const struct look *look)
+{
+	const char *why;
+
+	return has_room(h, look, look->needs_bytes, &why) != 0;
 }
 
 /* ------------------------------------------------------- rate and latency */
@@ -194,7 +261,7 @@ serve(const struct placement *p, const struct sl_hardware *h,
 	double rate = p->how->rate_per_s, b = (double)look->batch;
 	struct service s = {.bound_s = bound_of(h, look, NULL)};
 
-	if (!has_room(h, look->needs_bytes))
+	if (!may_run(h, look) || isnan(s.bound_s))
 		return s;
 	s.n_machines = rate > 0 ? fmax(1, ceil(rate * s.bound_s / b)) : 1;
 	s.wait_s = rate > 0 ? (b - 1) * s.n_machines / rate : 0;
@@ -224,6 +291,9 @@ find_service(const struct placement *p, struct sl_hardware_row *row)
 		row->best_bound_s = s.bound_s;
 		row->best_wait_s = s.wait_s;
 		row->n_machines = s.n_machines;
+		row->best_per_million = row->hardware->price_per_hour / 3600 *
+					s.bound_s / (double)p->looks[i].batch *
+					1e6;
 	}
 	if (row->best_batch && p->how->rate_per_s > 0)
 		row->cost_per_month = row->n_machines *
@@ -240,34 +310,48 @@ find_training(const struct placement *p, struct sl_hardware_row *row)
 	const struct sl_hardware *h = row->hardware;
 	double epochs = p->how->n_epochs > 0 ? p->how->n_epochs : 1;
 	double n_steps = p->how->n_samples * epochs / (double)look->batch;
+	const char *why;
 
 	row->train_bytes = look->train_bytes;
-	row->train_fits = has_room(h, look->train_bytes);
-	row->train_hours = n_steps * look->train_flops /
-			   peak_of(h, look->main_dtype) / 3600;
-	row->train_cost = row->train_hours * h->price_per_hour;
+	row->train_fits = has_room(h, look, look->train_bytes, &why);
+	if (row->dtype)
+		row->train_hours = n_steps * look->train_flops /
+				   h->peak_ops_per_s[row->dtype] / 3600;
+	if (row->train_fits)
+		row->train_cost = row->train_hours * h->price_per_hour;
 }
 
-static void
+static enum sl_status
 fill_row(const struct placement *p, struct sl_hardware_row *row,
-	 const struct sl_hardware *h)
+	 const struct sl_hardware *h, struct sl_error *err)
 {
 	const struct look *look = &p->looks[0];
 
 	row->hardware = h;
+	row->dtype_model = look->main_dtype;
 	row->dtype = sl__hardware_dtype(h, look->main_dtype);
+	if (!row->dtype) {
+		row->absent = sl__arena_format(p->arena,
+					       "it does not compute in %s",
+					       sl_dtype_text(look->main_dtype));
+		if (!row->absent)
+			return sl__fail_nomem(err);
+	}
 	row->bound_s = bound_of(h, look, &row->compute_share);
 	row->floor_s = floor_of(h, look);
 	row->needs_bytes = look->needs_bytes;
-	row->fits = has_room(h, look->needs_bytes);
-	row->cost_per_million = h->price_per_hour / 3600 * row->bound_s /
-				(double)look->batch * 1e6;
-	row->n_machines = row->cost_per_month = row->train_hours =
-		row->train_cost = (double)NAN;
+	row->fits = has_room(h, look, look->needs_bytes, &row->fits_absent);
+	row->cost_per_million = row->fits ? h->price_per_hour / 3600 *
+						    row->bound_s /
+						    (double)look->batch * 1e6
+					  : (double)NAN;
+	row->n_machines = row->cost_per_month = row->best_per_million =
+		row->train_hours = row->train_cost = (double)NAN;
 	if (p->how->rate_per_s > 0 || p->how->latency_s > 0)
 		find_service(p, row);
 	if (p->how->n_samples > 0)
 		find_training(p, row);
+	return list_operations(p, row, err);
 }
 
 /* --------------------------------------------------------------- crossing */
@@ -286,7 +370,7 @@ best_of_kind(const struct sl_hardware *const *hardware, size_t n,
 		const struct sl_hardware *h = hardware[i];
 		double cost;
 
-		if (strcmp(h->kind, kind) || !has_room(h, look->needs_bytes) ||
+		if (strcmp(h->kind, kind) || !may_run(h, look) ||
 		    (by_price && isnan(h->price_per_hour)))
 			continue;
 		cost = bound_of(h, look, NULL) *
@@ -299,36 +383,69 @@ best_of_kind(const struct sl_hardware *const *hardware, size_t n,
 	return best;
 }
 
-/* From which batch on the best GPU beats the best CPU. */
-static const char *
-find_crossing(const struct placement *p,
-	      const struct sl_hardware *const *hardware, size_t n, int by_price)
+/* Whether the best GPU beats the best CPU at one batch; -1: there are not
+ * both. */
+static int
+compare_kinds(const struct look *look,
+	      const struct sl_hardware *const *hardware, size_t n, int by_price,
+	      const struct sl_hardware **best)
 {
-	const struct sl_hardware *cpu = NULL, *gpu = NULL;
-	const char *less = by_price ? "costs less a sample" : "can be faster";
 	double cpu_cost, gpu_cost;
 
-	for (size_t i = 0; i < p->n_looks; i++) {
-		const struct look *look = &p->looks[i];
+	best[0] = best_of_kind(hardware, n, "cpu", look, by_price, &cpu_cost);
+	best[1] = best_of_kind(hardware, n, "gpu", look, by_price, &gpu_cost);
+	return best[0] && best[1] ? gpu_cost < cpu_cost : -1;
+}
 
-		cpu = best_of_kind(hardware, n, "cpu", look, by_price,
-				   &cpu_cost);
-		gpu = best_of_kind(hardware, n, "gpu", look, by_price,
-				   &gpu_cost);
-		if (!cpu || !gpu)
-			return NULL;
-		if (gpu_cost < cpu_cost)
-			return sl__arena_format(
-				p->arena,
-				"%s (GPU) %s than %s (CPU) from batch %lld on.",
-				gpu->id, less, cpu->id, (long long)look->batch);
+/* At which batches the best GPU beats the best CPU: from one on, or not at all
+ * larger ones that were looked at. */
+static enum sl_status
+find_crossing(const struct placement *p, struct sl_hardware_report *report,
+	      const struct sl_hardware *const *hardware, int by_price,
+	      struct sl_error *err)
+{
+	const struct sl_hardware *last[2] = {NULL, NULL}, *first[2] = {0};
+	const char *less = by_price ? "costs less a sample" : "can be faster";
+	int64_t from = 0, to = 0;
+	int is_steady = 1;
+
+	for (size_t i = 0; i < p->n_looks; i++) {
+		const struct sl_hardware *best[2];
+		int wins = compare_kinds(&p->looks[i], hardware, report->n_rows,
+					 by_price, best);
+
+		if (wins < 0)
+			break;
+		to = p->looks[i].batch;
+		memcpy(last, best, sizeof(last));
+		if (wins && !from) {
+			from = to;
+			memcpy(first, best, sizeof(first));
+		}
+		is_steady = is_steady && (wins || !from);
 	}
-	if (!cpu || !gpu)
-		return NULL;
-	return sl__arena_format(p->arena,
+	if (!to)
+		return SL_OK;
+	report->crossing =
+		!from ? sl__arena_format(
+				p->arena,
 				"%s (CPU) %s than %s (GPU) up to batch %lld.",
-				cpu->id, less, gpu->id,
-				(long long)p->looks[p->n_looks - 1].batch);
+				last[0]->id, less, last[1]->id, (long long)to)
+		: is_steady && to > from
+			? sl__arena_format(p->arena,
+					   "%s (GPU) %s than %s (CPU) from "
+					   "batch %lld on, as far as %lld.",
+					   first[1]->id, less, first[0]->id,
+					   (long long)from, (long long)to)
+			: sl__arena_format(p->arena,
+					   "%s (GPU) %s than %s (CPU) at batch "
+					   "%lld%s.",
+					   first[1]->id, less, first[0]->id,
+					   (long long)from,
+					   is_steady ? ""
+						     : ", but not at every "
+						       "larger one");
+	return report->crossing ? SL_OK : sl__fail_nomem(err);
 }
 
 static void
@@ -338,9 +455,11 @@ find_cheapest(struct sl_hardware_report *report)
 
 	for (size_t i = 0; i < report->n_rows; i++) {
 		const struct sl_hardware_row *row = &report->rows[i];
+		double cost = report->rate_per_s > 0 ? row->cost_per_month
+						     : row->best_per_million;
 
-		if (row->best_batch && row->cost_per_month < least) {
-			least = row->cost_per_month;
+		if (row->best_batch && cost < least) {
+			least = cost;
 			report->cheapest = row->hardware->id;
 		}
 	}
@@ -358,12 +477,21 @@ note_question(struct sl_hardware_report *report,
 	report->hours_per_month = HOURS_PER_MONTH;
 }
 
+/* 0: has room; 1: has none; 2: has no bound. */
+static int
+class_of(const struct sl_hardware_row *row)
+{
+	return isnan(row->bound_s) ? 2 : !row->fits;
+}
+
 static int
 compare_bounds(const void *a, const void *b)
 {
 	const struct sl_hardware_row *x = a, *y = b;
 
-	if (x->bound_s != y->bound_s)
+	if (class_of(x) != class_of(y))
+		return class_of(x) - class_of(y);
+	if (x->bound_s < y->bound_s || x->bound_s > y->bound_s)
 		return x->bound_s < y->bound_s ? -1 : 1;
 	return strcmp(x->hardware->id, y->hardware->id);
 }
@@ -377,20 +505,24 @@ place(struct placement *p, struct sl_hardware_report *report,
 	enum sl_status rc = rows ? look_at_batches(p, err)
 				 : sl__fail_nomem(err);
 
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = fill_row(p, &rows[i], hardware[i], err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < n; i++)
-		fill_row(p, &rows[i], hardware[i]);
 	qsort(rows, n, sizeof(*rows), compare_bounds);
 	note_question(report, p->how);
 	report->rows = rows;
 	report->n_rows = n;
 	report->batch = p->looks[0].batch;
+	report->largest_batch = p->looks[p->n_looks - 1].batch;
+	report->batch_limit = p->limit;
+	report->n_unknown_nodes = p->looks[0].n_unknown_nodes;
+	report->n_unknown_values = p->looks[0].n_unknown_values;
 	find_cheapest(report);
-	report->crossing = find_crossing(p, hardware, n, 1);
-	if (!report->crossing)
-		report->crossing = find_crossing(p, hardware, n, 0);
-	return SL_OK;
+	rc = find_crossing(p, report, hardware, 1, err);
+	if (!rc && !report->crossing)
+		rc = find_crossing(p, report, hardware, 0, err);
+	return rc;
 }
 
 enum sl_status
@@ -402,8 +534,8 @@ sl_hardware_report(struct sl_hardware_report **out,
 {
 	static const struct sl_hardware_options usual = {.struct_size =
 								 sizeof(usual)};
-	struct placement p = {
-		graph, options ? options : &usual, NULL, {{0}}, 0};
+	struct placement p = {graph, options ? options : &usual, NULL, {{0}}, 0,
+			      NULL};
 	struct sl_hardware_report *report;
 	enum sl_status rc;
 

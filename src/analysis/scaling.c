@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scaling.c - how a model's figures grow with batch and sequence.
+ * scaling.c - how a model's figures grow with batch, sequence and past.
  *
  * Costs are polynomials of the sizes wherever shapes are: so four evaluations
  * of the cost model at equal steps give the coefficients by finite
@@ -90,7 +90,7 @@ exponent_of(const struct sl_growth *g, double n)
 {
 	double f = g->constant + g->linear * n + g->quadratic * n * n;
 
-	return f > 0 ? n * (g->linear + 2 * g->quadratic * n) / f : 0;
+	return f > 0 ? n * (g->linear + 2 * g->quadratic * n) / f : (double)NAN;
 }
 
 static double
@@ -270,10 +270,31 @@ place_points(struct axis *axis)
 	}
 }
 
+/* Why a figure of a model cannot be told; NULL: it can. */
+static const char *
+absence_of(const struct axis *axis, enum figure f,
+	   const struct sl__survey *survey)
+{
+	int is_memory = f == FIGURE_ACTIVATIONS || f == FIGURE_LIVE;
+
+	if (axis->absent)
+		return axis->absent;
+	for (size_t i = 0; !is_memory && i < survey->graph->n_nodes; i++) {
+		if (survey->costs.basis[i] == SL_BASIS_UNKNOWN)
+			return "the cost of a node is not known";
+	}
+	if (is_memory && survey->shapes->n_unresolved)
+		return "the shape of a value depends on data";
+	if (f == FIGURE_FLOPS && !(axis->values[f][N_POINTS - 1] > 0))
+		return "nothing here is a convolution or a product";
+	return NULL;
+}
+
 /* Rows of one axis: figures that the model does not have are left out, and
- * where there is no telling one row says so for all. */
+ * where there is no telling for any one row says so for all. */
 static size_t
-fill_rows(struct sl_growth *rows, const struct axis *axis, size_t n_values)
+fill_rows(struct sl_growth *rows, const struct axis *axis,
+	  const struct sl__survey *survey)
 {
 	size_t n = 0;
 
@@ -286,13 +307,16 @@ fill_rows(struct sl_growth *rows, const struct axis *axis, size_t n_values)
 		row->axis = axis->name;
 		row->figure = figure_names[f];
 		row->at = axis->at;
-		row->absent = axis->absent;
+		row->absent = absence_of(axis, (enum figure)f, survey);
+		row->constant = row->linear = row->quadratic = (double)NAN;
+		row->exponent = row->final_exponent = (double)NAN;
 		n++;
-		if (axis->absent)
+		if (row->absent)
 			continue;
 		sl__growth_fit(row, axis->values[f], axis->first, axis->step);
 		if (f == FIGURE_LIVE)
-			row->final_exponent = degree_of(axis, n_values);
+			row->final_exponent =
+				degree_of(axis, survey->graph->n_values);
 	}
 	return n;
 }
@@ -313,7 +337,7 @@ add_axis(struct sl_growth *rows, size_t *n, struct axis *axis,
 		rc = sample(axis, survey, options, arena, &scratch);
 	}
 	if (!rc)
-		*n += fill_rows(rows + *n, axis, survey->graph->n_values);
+		*n += fill_rows(rows + *n, axis, survey);
 	sl__arena_release(&scratch);
 	return rc;
 }
@@ -325,12 +349,14 @@ sl__growth_of(const struct sl_growth **out, size_t *n,
 	      struct sl_error *err)
 {
 	struct sl_growth *rows =
-		sl__arena_array(arena, 2 * N_FIGURES, sizeof(*rows));
+		sl__arena_array(arena, 3 * N_FIGURES, sizeof(*rows));
 	struct axis batch = {.name = "batch",
 			     .symbol = sl__batch_symbol(survey->graph),
 			     .at = survey->batch};
 	struct axis seq = {.name = "seq",
 			   .symbol = sl__shapes_seq_symbol(survey->graph)};
+	struct axis past = {.name = "past",
+			    .symbol = sl__shapes_past_symbol(survey->graph)};
 	enum sl_status rc;
 
 	*n = 0;
@@ -342,5 +368,7 @@ sl__growth_of(const struct sl_growth **out, size_t *n,
 	rc = add_axis(rows, n, &batch, survey, options, arena);
 	if (!rc && seq.symbol && seq.symbol != batch.symbol)
 		rc = add_axis(rows, n, &seq, survey, options, arena);
+	if (!rc && past.symbol && past.symbol != seq.symbol)
+		rc = add_axis(rows, n, &past, survey, options, arena);
 	return rc ? sl__fail_nomem(err) : SL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scaling.h - how a model's figures grow with batch and sequence. */
+/* scaling.h - how a model's figures grow with batch, sequence and past. */
 #ifndef SL_SCALING_H
 #define SL_SCALING_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* survey.c - shapes, costs, attention and lifetimes, one after the other. */
 #include "survey.h"
+#include "op.h"
 #include "status.h"
 
 #include <string.h>
@@ -20,8 +21,25 @@ sl__batch_symbol(const struct sl_graph *graph)
 							      : 0;
 }
 
+/* Whether a value goes straight into a recurrent operator whose rows are
+ * [steps][batch][width]. */
+static int
+is_steps_first(const struct sl_graph *graph, uint32_t value)
+{
+	for (size_t i = 0; i < graph->n_nodes; i++) {
+		const struct sl__node *node = &graph->nodes[i];
+
+		if ((sl__is_op(node, SL__OP_ONNX_RNN) ||
+		     sl__is_op(node, SL__OP_ONNX_LSTM) ||
+		     sl__is_op(node, SL__OP_ONNX_GRU)) &&
+		    node->inputs[0] == value)
+			return sl__int(node, "layout", 0) == 0;
+	}
+	return 0;
+}
+
 /* A fixed vector is one sample; of anything larger the first dimension is
- * the batch. */
+ * the batch, the second where time comes first. */
 static int64_t
 batch_of(const struct sl__shapes *shapes)
 {
@@ -36,6 +54,10 @@ batch_of(const struct sl__shapes *shapes)
 		return 1;
 	if (type->rank == 1 && !sl__batch_symbol(shapes->graph))
 		return 1;
+	/* A dimension without a size is what --batch means, wherever it is. */
+	if (type->rank == 3 && !sl__batch_symbol(shapes->graph) &&
+	    is_steps_first(shapes->graph, main->inputs[0]))
+		return type->dims[1] < 1 ? 1 : type->dims[1];
 	return type->dims[0];
 }
 

@@ -32,6 +32,9 @@ static const struct {
 	[SL_DTYPE_U4] = {"uint4", 4, SL__DTYPE_INTEGER},
 	[SL_DTYPE_I4] = {"int4", 4, SL__DTYPE_INTEGER},
 	[SL_DTYPE_F4E2M1] = {"f4e2m1", 4, SL__DTYPE_FLOAT},
+	[SL_DTYPE_F8E8M0] = {"f8e8m0", 8, SL__DTYPE_FLOAT},
+	[SL_DTYPE_U2] = {"uint2", 2, SL__DTYPE_INTEGER},
+	[SL_DTYPE_I2] = {"int2", 2, SL__DTYPE_INTEGER},
 };
 
 static int
@@ -59,13 +62,23 @@ sl__dtype_family(enum sl_dtype dtype)
 }
 
 int
+sl__dtype_is_signed(enum sl_dtype dtype)
+{
+	return dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 ||
+	       dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64 ||
+	       dtype == SL_DTYPE_I4 || dtype == SL_DTYPE_I2;
+}
+
+int
 sl__dtype_bytes(uint64_t *out, enum sl_dtype dtype, uint64_t n_elements)
 {
-	uint64_t n_bits;
+	uint64_t n_bits = sl_dtype_bits(dtype), n_bytes;
 
-	if (__builtin_mul_overflow(n_elements, sl_dtype_bits(dtype), &n_bits) ||
-	    n_bits > UINT64_MAX - 7)
+	/* Eight elements take as many bytes as one has bits. */
+	if (__builtin_mul_overflow(n_elements / 8, n_bits, &n_bytes) ||
+	    __builtin_add_overflow(n_bytes, (n_elements % 8 * n_bits + 7) / 8,
+				   &n_bytes))
 		return 0;
-	*out = (n_bits + 7) / 8;
+	*out = n_bytes;
 	return 1;
 }

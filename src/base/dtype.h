@@ -11,7 +11,13 @@ enum sl__dtype_family {
 	SL__DTYPE_INTEGER /* booleans too */
 };
 
+/* The last one that ONNX 1.23 has a number for, FLOAT6E3M2. */
+enum { SL__DTYPE_LAST = 28 };
+
 enum sl__dtype_family sl__dtype_family(enum sl_dtype dtype);
+
+/* Whether an integer may be negative. */
+int sl__dtype_is_signed(enum sl_dtype dtype);
 
 /*
  * Bytes that n elements take when packed (int4: two to a byte, rounded up).

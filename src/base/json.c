@@ -42,6 +42,30 @@ character_bytes(const unsigned char *p)
 	return n;
 }
 
+/*
+ * Whether a character of two or three bytes is escaped: C1, which terminals
+ * obey, and marks that turn text around or have no width.
+ */
+static int
+is_hidden(unsigned code)
+{
+	return (code >= 0x80 && code < 0xa0) || code == 0xad || code == 0x61c ||
+	       (code >= 0x200b && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+}
+
+/* The code of a character of n bytes; 0 for four, of which none is hidden. */
+static unsigned
+code_of(const unsigned char *p, size_t n)
+{
+	if (n == 3)
+		return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+	if (n == 2)
+		return (p[0] & 31u) << 6 | (p[1] & 63u);
+	return n == 1 ? p[0] : 0;
+}
+
 static void
 add_quoted(struct sl_buf *out, const char *text)
 {
@@ -59,8 +83,8 @@ add_quoted(struct sl_buf *out, const char *text)
 			sl__buf_text(out, "\\n");
 		else if (*p == '\t')
 			sl__buf_text(out, "\\t");
-		else if (*p < 0x20 || *p == 0x7f)
-			sl__buf_format(out, "\\u%04x", *p);
+		else if (*p < 0x20 || *p == 0x7f || is_hidden(code_of(p, n)))
+			sl__buf_format(out, "\\u%04x", code_of(p, n));
 		else
 			sl__buf_add(out, (const char *)p, n);
 		p += n ? n : 1;

@@ -189,11 +189,24 @@ find_traits(struct finder *f)
 
 /* ---------------------------------------------------------------- walking */
 
+/* Operators that are attention by themselves. */
+static int
+is_whole(const struct sl__node *node)
+{
+	static const enum sl__op_id ids[] = {
+		SL__OP_ONNX_Attention, SL__OP_MS_Attention,
+		SL__OP_MS_QAttention, SL__OP_MS_MultiHeadAttention,
+		SL__OP_MS_GroupQueryAttention};
+
+	return IS_ANY(node, ids);
+}
+
 static int
 is_product_of_activations(const struct finder *f, uint32_t node)
 {
 	return f->costs->per_call[node].work == SL_WORK_PRODUCT &&
-	       f->graph->nodes[node].n_inputs >= 2;
+	       f->graph->nodes[node].n_inputs >= 2 &&
+	       !is_whole(&f->graph->nodes[node]);
 }
 
 /* What may stand between a product and the Softmax, on either side. */
@@ -390,7 +403,8 @@ measure_pieces(struct finder *f, struct sl__attention *a, uint32_t softmax)
 	n_k = fewest_elements(f, f->graph->nodes[a->scores].inputs[1]);
 	n_v = fewest_elements(f, values);
 	a->kv_elements = n_k && n_v ? sl__plus(n_k, n_v) : 0;
-	a->dtype = f->shapes->types[values].dtype;
+	if (values != SL__NONE)
+		a->dtype = f->shapes->types[values].dtype;
 }
 
 /* Of n_queries x n_keys scores, the square at the end is half needless;
@@ -442,17 +456,6 @@ try_softmax(struct finder *f, uint32_t softmax)
 }
 
 /* ------------------------------------------------------------ whole operators */
-
-static int
-is_whole(const struct sl__node *node)
-{
-	static const enum sl__op_id ids[] = {
-		SL__OP_ONNX_Attention, SL__OP_MS_Attention,
-		SL__OP_MS_QAttention, SL__OP_MS_MultiHeadAttention,
-		SL__OP_MS_GroupQueryAttention};
-
-	return IS_ANY(node, ids);
-}
 
 static int
 has_projections(const struct sl__node *node)
@@ -627,10 +630,11 @@ static int
 add_state(struct sl__kv *kv, const struct sl__type *old,
 	  const struct sl__type *new, int64_t batch)
 {
-	uint64_t n_bytes;
+	uint64_t n_bytes, n_elements;
 
 	if (old->rank != new->rank || old->rank < 1 ||
-	    !sl__type_bytes(new, &n_bytes))
+	    !sl__type_bytes(new, &n_bytes) ||
+	    !sl__type_elements(new, &n_elements))
 		return 0;
 	for (int d = 0; d < new->rank; d++) {
 		if (old->dims[d] < 0 || new->dims[d] <= old->dims[d])
@@ -638,6 +642,8 @@ add_state(struct sl__kv *kv, const struct sl__type *old,
 		kv->bytes += (double)n_bytes;
 		kv->bytes_per_token +=
 			(double)n_bytes / (double)new->dims[d] / (double)batch;
+		kv->elements_per_token += (double)n_elements /
+					  (double)new->dims[d] / (double)batch;
 		return 1;
 	}
 	return 0;
@@ -673,6 +679,8 @@ sl__kv_of(struct sl__kv *kv, const struct sl__shapes *shapes,
 		kv->bytes += n_bytes;
 		kv->bytes_per_token +=
 			n_bytes / (double)a->n_keys / (double)batch;
+		kv->elements_per_token += (double)a->kv_elements /
+					  (double)a->n_keys / (double)batch;
 	}
 	if (!has_states && !kv->n_attentions)
 		kv->absent = attentions->n ? "no attention here is causal: "

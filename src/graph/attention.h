@@ -42,6 +42,7 @@ enum sl_status sl__attentions_of(struct sl__attentions *out,
  */
 struct sl__kv {
 	double bytes_per_token;
+	double elements_per_token;
 	double bytes; /* whole batch, at the sizes of the shapes */
 	size_t n_attentions;
 	const char *absent;

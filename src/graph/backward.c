@@ -10,10 +10,12 @@
  * keep.
  */
 #include "backward.h"
+#include "body.h"
 #include "dtype.h"
 #include "op.h"
 #include "status.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -175,8 +177,9 @@ projected_macs(const struct trainer *t, const struct sl__node *node,
 			x || w ? sl__times(products, 2) : 0);
 }
 
-/* Of W x + R h the part of W needs the gradient of x only where x does; h
- * depends on the weights after the first step, before it on what was given. */
+/* Of W x + R h the part of W needs the gradient of x only where x does.  The
+ * state depends on the weights in every step: what it starts as counts with
+ * the others, as frameworks compute its gradient in the same product. */
 static uint64_t
 recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	       uint64_t macs)
@@ -185,14 +188,10 @@ recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	uint64_t n_in = sl__in_dim(&call, 1, 2);
 	uint64_t n_all = n_in + sl__in_dim(&call, 2, 2);
 	uint64_t of_input = n_all ? macs / n_all * n_in : macs;
-	uint64_t n_steps =
-		sl__in_dim(&call, 0, sl__int(node, "layout", 0) ? 1 : 0);
-	uint64_t given = n_steps ? (macs - of_input) / n_steps : 0;
 
 	if (!in_needs(t, node, 1) && !in_needs(t, node, 2))
 		return in_needs(t, node, 0) ? macs : 0;
-	return sl__times(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input) -
-	       (in_needs(t, node, 5) ? 0 : given);
+	return sl__times(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input);
 }
 
 /* Inputs that are factors of the product: all that are marked so. */
@@ -206,6 +205,8 @@ plain_macs(const struct trainer *t, const struct sl__node *node, uint64_t macs)
 		SL__OP_ONNX_DeformConv,
 		SL__OP_MS_FusedConv,
 		SL__OP_MS_FusedGemm,
+		SL__OP_MS_NhwcConv,
+		SL__OP_MS_NhwcFusedConv,
 		SL__OP_ONNX_ConvInteger,
 		SL__OP_ONNX_MatMulInteger,
 		SL__OP_MS_MatMulNBits,
@@ -215,6 +216,7 @@ plain_macs(const struct trainer *t, const struct sl__node *node, uint64_t macs)
 
 	if (sl__is_op(node, SL__OP_ONNX_QLinearConv) ||
 	    sl__is_op(node, SL__OP_ONNX_QLinearMatMul) ||
+	    sl__is_op(node, SL__OP_MS_QLinearConv) ||
 	    sl__is_op(node, SL__OP_MS_QGemm))
 		second = 3;
 	for (size_t i = 0; i < sizeof(biased) / sizeof(biased[0]); i++) {
@@ -268,7 +270,7 @@ count_flops(const struct trainer *t, struct sl_training *out)
 	out->backward_flops = sl__times(backward, 2);
 	out->total_flops = sl__plus(out->forward_flops, out->backward_flops);
 	out->backward_to_forward = forward ? (double)backward / (double)forward
-					   : 0;
+					   : (double)NAN;
 }
 
 /* -------------------------------------------------------------- activations */
@@ -337,6 +339,15 @@ keeping_of(const struct trainer *t, uint32_t id)
 	return KEEP_INPUTS;
 }
 
+/* Every turn of a loop keeps its own. */
+static uint64_t
+n_turns(const struct trainer *t, uint32_t block)
+{
+	uint64_t n = t->forward->shapes->block_calls[block];
+
+	return n == 0 || n >= SL__CALLS_BEYOND ? 1 : n;
+}
+
 /* Gates and cell states of every step are kept too: 5 numbers per hidden one
  * of an LSTM (four gates, the cell), 4 of a GRU, none but h of an RNN. */
 static void
@@ -355,7 +366,9 @@ keep_gates(struct trainer *t, const struct sl__node *node)
 		n, sl__times(sl__in_dim(&call, 2, 0), sl__in_dim(&call, 2, 2)));
 	if (sl__dtype_bytes(&n_bytes, sl__in_dtype(&call, 0),
 			    sl__times(n, per_hidden)))
-		t->extra_bytes = sl__plus(t->extra_bytes, n_bytes);
+		t->extra_bytes =
+			sl__plus(t->extra_bytes,
+				 sl__times(n_bytes, n_turns(t, node->block)));
 }
 
 static void
@@ -383,15 +396,37 @@ keep_for(struct trainer *t, uint32_t id, uint32_t step)
 		    (keeping == KEEP_OTHERS && n_others))
 			keep(t, node->inputs[i], step);
 	}
+	/* Both gradients of a / b are computed from b. */
+	if (sl__is_op(node, SL__OP_ONNX_Div) && node->n_inputs > 1)
+		keep(t, node->inputs[1], step);
 }
 
 /* ------------------------------------------------------------------ memory */
+
+/* Bytes of a storage, from forward to backward where they are kept. */
+static uint64_t
+held_bytes(const struct trainer *t, size_t v)
+{
+	if (t->kept_from[v] == SL__NONE)
+		return t->live->n_bytes[v];
+	return sl__times(t->live->n_bytes[v],
+			 n_turns(t, t->graph->values[v].block));
+}
 
 struct series {
 	int64_t *change; /* per step, and one more */
 	size_t n;
 	uint64_t all;
+	size_t at; /* of the peak */
 };
+
+static uint64_t
+peak_of(struct series *s)
+{
+	uint64_t peak = sl__peak_of(s->change, s->n, &s->at);
+
+	return s->all > INT64_MAX ? INT64_MAX : peak;
+}
 
 static void
 add_interval(struct series *s, uint32_t first, uint32_t last, uint64_t n_bytes)
@@ -408,7 +443,6 @@ static uint64_t
 forward_peak(const struct trainer *t, struct series *s)
 {
 	const struct sl__liveness *live = t->live;
-	size_t at;
 
 	memset(s->change, 0, (s->n + 1) * sizeof(*s->change));
 	s->all = 0;
@@ -418,9 +452,18 @@ forward_peak(const struct trainer *t, struct series *s)
 		add_interval(s, live->birth[v],
 			     t->kept_from[v] == SL__NONE ? live->death[v]
 							 : (uint32_t)s->n - 1,
-			     live->n_bytes[v]);
+			     held_bytes(t, v));
 	}
-	return sl__peak_of(s->change, s->n, &at);
+	return peak_of(s);
+}
+
+/* Whether the gradient of a stored number is computed. */
+static int
+is_trained(const struct trainer *t, size_t value)
+{
+	return t->graph->values[value].tensor && t->needs[value] &&
+	       t->forward->roles->role[value] == SL_ROLE_WEIGHT &&
+	       t->last_user[value] != SL__NONE;
 }
 
 /* Step s of the mirror: what is kept for it and those before, gradients of
@@ -429,28 +472,53 @@ static uint64_t
 backward_peak(const struct trainer *t, struct series *s)
 {
 	const struct sl__liveness *live = t->live;
-	size_t at;
 
 	memset(s->change, 0, (s->n + 1) * sizeof(*s->change));
 	s->all = 0;
 	for (size_t v = 0; v < t->graph->n_values; v++) {
-		const struct sl__value *value = &t->graph->values[v];
-
-		if (value->tensor && t->needs[v] &&
-		    t->forward->roles->role[v] == SL_ROLE_WEIGHT &&
-		    t->last_user[v] != SL__NONE)
+		if (is_trained(t, v))
 			add_interval(s, 0, t->last_user[v],
-				     value->tensor->n_bytes);
+				     t->graph->values[v].tensor->n_bytes);
 		if (live->storage[v] != v || live->birth[v] == SL__NONE)
 			continue;
 		if (t->kept_from[v] != SL__NONE)
 			add_interval(s, t->kept_from[v], (uint32_t)s->n - 1,
-				     live->n_bytes[v]);
+				     held_bytes(t, v));
 		if (t->needs[v])
 			add_interval(s, live->birth[v], live->death[v],
 				     live->n_bytes[v]);
 	}
-	return sl__peak_of(s->change, s->n, &at);
+	return peak_of(s);
+}
+
+/* Gradients of weights that are there at that step of the mirror. */
+static uint64_t
+gradients_at(const struct trainer *t, size_t step)
+{
+	uint64_t sum = 0;
+
+	for (size_t v = 0; v < t->graph->n_values; v++) {
+		if (is_trained(t, v) && t->last_user[v] >= step)
+			sum = sl__plus(sum,
+				       t->graph->values[v].tensor->n_bytes);
+	}
+	return sum;
+}
+
+/* A copy's gradient is added to its weight's, from the copy's last use on. */
+static void
+share_copies(struct trainer *t)
+{
+	for (size_t v = 0; v < t->graph->n_values; v++) {
+		uint32_t to = t->forward->roles->tied_to[v];
+
+		if (!t->graph->values[v].tensor || to == SL__NONE ||
+		    t->last_user[v] == SL__NONE)
+			continue;
+		if (t->last_user[to] == SL__NONE ||
+		    t->last_user[to] < t->last_user[v])
+			t->last_user[to] = t->last_user[v];
+	}
 }
 
 static void
@@ -461,52 +529,79 @@ sum_parameters(const struct trainer *t, struct sl_training *out)
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		const struct sl__tensor *tensor = t->graph->values[v].tensor;
 
-		if (!tensor || t->forward->roles->role[v] != SL_ROLE_WEIGHT)
+		if (!tensor)
 			continue;
-		n_elements = sl__plus(n_elements, tensor->n_elements);
-		out->parameter_bytes =
-			sl__plus(out->parameter_bytes, tensor->n_bytes);
+		if (t->forward->roles->role[v] != SL_ROLE_WEIGHT) {
+			out->other_bytes =
+				sl__plus(out->other_bytes,
+					 sl__tensor_stored_bytes(tensor));
+			continue;
+		}
+		n_elements = sl__plus(
+			n_elements,
+			sl__roles_numbers(t->forward->roles, t->graph, v));
+		out->parameter_bytes = sl__plus(
+			out->parameter_bytes, sl__tensor_stored_bytes(tensor));
+		out->gradient_bytes =
+			sl__plus(out->gradient_bytes, tensor->n_bytes);
+		if (sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER)
+			out->integer_bytes =
+				sl__plus(out->integer_bytes, tensor->n_bytes);
 	}
-	out->gradient_bytes = out->parameter_bytes;
 	/* Moments are f32, whatever the weights are. */
 	out->optimizer_bytes[SL_OPTIMIZER_MOMENTUM] = sl__times(n_elements, 4);
 	out->optimizer_bytes[SL_OPTIMIZER_ADAM] = sl__times(n_elements, 8);
 	out->optimizer_bytes[SL_OPTIMIZER_ADAMW] = sl__times(n_elements, 8);
 }
 
-static uint64_t
-larger(uint64_t a, uint64_t b)
+static void
+find_needs(const struct trainer *t, struct sl_training *out, struct series *s)
 {
-	return a > b ? a : b;
+	struct sl_phase_need *needs = out->needs;
+	uint64_t most = 0, backward;
+
+	needs[SL_PHASE_FORWARD].activation_bytes =
+		sl__plus(forward_peak(t, s), t->extra_bytes);
+	backward = backward_peak(t, s);
+	needs[SL_PHASE_BACKWARD].gradient_bytes = gradients_at(t, s->at);
+	needs[SL_PHASE_BACKWARD].activation_bytes =
+		sl__plus(backward - needs[SL_PHASE_BACKWARD].gradient_bytes,
+			 t->extra_bytes);
+	needs[SL_PHASE_UPDATE].gradient_bytes = out->gradient_bytes;
+	for (int p = 0; p < SL_N_PHASES; p++) {
+		uint64_t n = sl__plus(needs[p].gradient_bytes,
+				      needs[p].activation_bytes);
+
+		if (n > most) {
+			most = n;
+			out->peak_phase = (enum sl_phase)p;
+		}
+	}
 }
 
 static void
-sum_memory(const struct trainer *t, struct sl_training *out, struct series *s)
+sum_memory(const struct trainer *t, struct sl_training *out)
 {
-	uint64_t forward = sl__plus(forward_peak(t, s), t->extra_bytes);
-	uint64_t backward = sl__plus(backward_peak(t, s), t->extra_bytes);
-	uint64_t most = larger(larger(forward, backward), out->gradient_bytes);
-	uint64_t state = sl__plus(out->parameter_bytes,
-				  out->optimizer_bytes[SL_OPTIMIZER_ADAM]);
+	uint64_t stored = sl__plus(out->parameter_bytes, out->other_bytes);
 
 	out->activation_bytes = t->extra_bytes;
 	for (size_t v = 0; v < t->graph->n_values; v++) {
 		if (t->kept_from[v] != SL__NONE)
 			out->activation_bytes = sl__plus(out->activation_bytes,
-							 t->live->n_bytes[v]);
+							 held_bytes(t, v));
 	}
-	out->forward_peak_bytes = sl__plus(state, forward);
-	out->backward_peak_bytes = sl__plus(state, backward);
-	out->update_peak_bytes = sl__plus(state, out->gradient_bytes);
 	out->peak_bytes[SL_OPTIMIZER_NONE] =
-		sl__plus(out->parameter_bytes, t->live->peak_bytes);
+		sl__plus(stored, t->live->peak_bytes);
 	out->total_bytes[SL_OPTIMIZER_NONE] =
 		out->peak_bytes[SL_OPTIMIZER_NONE];
 	for (int o = SL_OPTIMIZER_SGD; o < SL_N_OPTIMIZERS; o++) {
-		uint64_t held =
-			sl__plus(out->parameter_bytes, out->optimizer_bytes[o]);
+		uint64_t held = sl__plus(stored, out->optimizer_bytes[o]);
 
-		out->peak_bytes[o] = sl__plus(held, most);
+		for (int p = 0; p < SL_N_PHASES; p++)
+			out->phase_bytes[o][p] = sl__plus(
+				held, sl__plus(out->needs[p].gradient_bytes,
+					       out->needs[p].activation_bytes));
+		out->peak_bytes[o] = out->phase_bytes[o][out->peak_phase];
 		out->total_bytes[o] =
 			sl__plus(held, sl__plus(out->gradient_bytes,
 						out->activation_bytes));
@@ -543,6 +638,7 @@ sl__training_of(struct sl_training *out, const struct sl__forward *forward,
 	for (size_t v = 0; v < n; v++)
 		t.kept_from[v] = t.last_user[v] = SL__NONE;
 	reach(&t);
+	share_copies(&t);
 	for (uint32_t s = 0; s < forward->steps->n; s++) {
 		const struct sl__step *step = &forward->steps->rows[s];
 
@@ -553,7 +649,8 @@ sl__training_of(struct sl_training *out, const struct sl__forward *forward,
 	count_flops(&t, out);
 	sum_parameters(&t, out);
 	if (series.n)
-		sum_memory(&t, out, &series);
+		find_needs(&t, out, &series);
+	sum_memory(&t, out);
 out:
 	sl__arena_release(&scratch);
 	return rc;
@@ -575,4 +672,12 @@ sl_optimizer_text(enum sl_optimizer optimizer)
 		return "adamw";
 	}
 	return "unknown";
+}
+
+const char *
+sl_phase_text(enum sl_phase phase)
+{
+	static const char *const texts[] = {"forward", "backward", "update"};
+
+	return (unsigned)phase < SL_N_PHASES ? texts[phase] : "unknown";
 }

@@ -81,15 +81,27 @@ bind_shape(struct binder *b, size_t i, const int64_t *dims, size_t rank,
 
 	if (input->declared.rank >= 0 && (size_t)input->declared.rank != rank)
 		return sl__fail(b->err, SL_E_DATA,
-				"%s: '%.100s' has %d dimensions (%.100s), "
-				"%zu were given",
+				"%s: '%.100s' has %d dimension%s (%.100s), not "
+				"%zu",
 				option, input->name, input->declared.rank,
+				input->declared.rank == 1 ? "" : "s",
 				sl__type_text(b->shapes, &input->declared),
 				rank);
 	for (size_t d = 0; !rc && input->declared.rank >= 0 && d < rank; d++)
 		rc = bind_dim(b, input, (int)d, dims[d], option);
 	if (rc || input->declared.rank >= 0)
 		return rc;
+	if (rank > SL__RANK_MOST)
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: a tensor has at most %d dimensions, not "
+				"%zu",
+				option, SL__RANK_MOST, rank);
+	for (size_t d = 0; d < rank; d++) {
+		if (dims[d] < 0)
+			return sl__fail(b->err, SL_E_DATA,
+					"%s: a size cannot be negative (%lld)",
+					option, (long long)dims[d]);
+	}
 	copy = sl__arena_array(&b->shapes->arena, rank, sizeof(*copy));
 	if (!copy)
 		return sl__fail_nomem(b->err);
@@ -163,34 +175,48 @@ bind_contents(struct binder *b, const struct sl__tensor *const *contents)
 	return SL_OK;
 }
 
+/* The symbol of that name, or n_symbols. */
+static size_t
+find_symbol(const struct sl_graph *graph, const char *name)
+{
+	size_t i = 0;
+
+	while (i < graph->n_symbols && strcmp(graph->symbols[i].name, name))
+		i++;
+	return i;
+}
+
+/* "; it has 'batch', 'seq'" for a message; "" where nothing has a name. */
+static const char *
+list_symbols(const struct sl_graph *graph, char *text, size_t n_bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < graph->n_symbols && used < n_bytes; i++)
+		used += (size_t)snprintf(text + used, n_bytes - used,
+					 "%s'%.40s'", i ? ", " : "; it has ",
+					 graph->symbols[i].name);
+	return text;
+}
+
 static enum sl_status
 bind_dims(struct binder *b, const struct sl_sizes *sizes)
 {
-	char option[128], names[256] = "";
-	size_t used = 0;
+	char option[128], names[256];
 
 	for (size_t k = 0; k < sizes->n_dims; k++) {
 		const struct sl_dim_size *dim = &sizes->dims[k];
 		enum sl_status rc;
-		size_t i = 0;
+		size_t i = find_symbol(b->graph, dim->name);
 
-		while (i < b->graph->n_symbols &&
-		       strcmp(b->graph->symbols[i].name, dim->name))
-			i++;
-		if (i == b->graph->n_symbols) {
-			for (i = 0; i < b->graph->n_symbols &&
-				    used < sizeof(names) - 1;
-			     i++)
-				used += (size_t)snprintf(
-					names + used, sizeof(names) - used,
-					"%s'%.40s'", i ? ", " : "",
-					b->graph->symbols[i].name);
-			return sl__fail(b->err, SL_E_DATA,
-					"--dim %.100s: the model has no such "
-					"dimension%s%s",
-					dim->name, *names ? "; it has " : "",
-					names);
-		}
+		if (i == b->graph->n_symbols)
+			return sl__fail(
+				b->err, SL_E_DATA,
+				"--dim %.100s: the model has no such "
+				"dimension%s",
+				dim->name,
+				list_symbols(b->graph, names, sizeof(names)));
 		snprintf(option, sizeof(option), "--dim %.100s", dim->name);
 		rc = bind(b, i, dim->size, option);
 		if (rc)
@@ -247,13 +273,16 @@ second_dim(const struct binder *b)
 static enum sl_status
 bind_batch(struct binder *b, int64_t batch)
 {
-	const struct sl__value *first;
+	const struct sl__value *first = b->main->n_inputs ? input_of(b, 0)
+							  : NULL;
 
-	if (!b->main->n_inputs)
-		return SL_OK;
-	first = input_of(b, 0);
-	if (first->declared.rank <= 0)
-		return SL_OK;
+	if (!first || first->declared.rank <= 0) {
+		if (!batch)
+			return SL_OK;
+		return sl__fail(b->err, SL_E_DATA,
+				"--batch: the model's first input has no "
+				"dimension that could be the batch");
+	}
 	if (batch)
 		return bind_dim(b, first, 0, batch, "--batch");
 	if (sl__is_symbol(first->declared.dims[0])) {
@@ -269,13 +298,18 @@ bind_batch(struct binder *b, int64_t batch)
 static enum sl_status
 bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
 {
-	if (!size)
-		return SL_OK;
+	char names[256];
+
 	if (!symbol)
-		return sl__fail(b->err, SL_E_DATA,
-				"%s: no dimension of the model's inputs is "
-				"known as that; name it with --dim",
-				option);
+		return sl__fail(
+			b->err, SL_E_DATA,
+			"%s: no dimension of the model's inputs is "
+			"known as that%s%s",
+			option,
+			b->graph->n_symbols
+				? list_symbols(b->graph, names, sizeof(names))
+				: "; all of them are fixed",
+			b->graph->n_symbols ? " for --dim" : "");
 	return bind(b, symbol_index(symbol), size, option);
 }
 
@@ -294,14 +328,42 @@ sl__shapes_seq_symbol(const struct sl_graph *graph)
 	return symbol ? symbol : second_dim(&b);
 }
 
+int64_t
+sl__shapes_past_symbol(const struct sl_graph *graph)
+{
+	struct binder b = {.graph = graph, .main = &graph->blocks[0]};
+
+	return symbol_named(&b, past_names);
+}
+
+int
+sl_graph_has_seq(const struct sl_graph *graph)
+{
+	return sl__shapes_seq_symbol(graph) != 0;
+}
+
+int
+sl_graph_has_past(const struct sl_graph *graph)
+{
+	return sl__shapes_past_symbol(graph) != 0;
+}
+
+int
+sl_graph_has_dim(const struct sl_graph *graph, const char *name)
+{
+	return find_symbol(graph, name) < graph->n_symbols;
+}
+
 static enum sl_status
 bind_roles(struct binder *b, const struct sl_sizes *sizes)
 {
-	enum sl_status rc = bind_role(b, sizes->seq,
-				      sl__shapes_seq_symbol(b->graph), "--seq");
+	enum sl_status rc = SL_OK;
 
-	if (!rc)
-		rc = bind_role(b, sizes->past, symbol_named(b, past_names),
+	if (sizes->seq)
+		rc = bind_role(b, sizes->seq, sl__shapes_seq_symbol(b->graph),
+			       "--seq");
+	if (!rc && (sizes->past || sizes->has_past))
+		rc = bind_role(b, sizes->past, sl__shapes_past_symbol(b->graph),
 			       "--past");
 	if (!rc)
 		rc = bind_batch(b, sizes->batch);
@@ -358,6 +420,10 @@ settle_input(struct binder *b, size_t i, const struct sl__tensor *content,
 	} else {
 		type->dtype = input->declared.dtype;
 	}
+	if (!rc && !sl__type_fits(type))
+		rc = sl__fail(b->err, SL_E_DATA,
+			      "input '%.200s' has more than 2^63 bytes",
+			      input->name);
 	if (!rc && content && content->n_elements <= SL__KNOWN_MOST)
 		b->shapes->known[b->main->inputs[i]] =
 			sl__shapes_read(b->shapes, content);

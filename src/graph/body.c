@@ -4,8 +4,9 @@
  *
  * A loop's body is inferred with the types that enter it first.  Where what
  * it hands on differs, the difference is made unknown and the body inferred
- * again; a third time everything it hands on is.  Loops deep inside others
- * start there, since each level repeats all those inside.
+ * again; a third time every size it hands on is, and at last every rank.
+ * Loops deep inside others start there, since each level repeats all those
+ * inside.
  */
 #include "body.h"
 #include "op.h"
@@ -15,8 +16,9 @@
 
 #include "banned.h"
 
-/* From this depth on a body is inferred once: 3 * 3 * 3 times at most. */
-enum { DEEP = 4 };
+/* Looks at a body, and from which depth on it is one: 4 * 4 * 4 times 2 at
+ * most. */
+enum { PASS_SIZES = 2, PASS_RANKS = 3, DEEP = 4 };
 
 uint32_t
 sl__body_of(const struct sl__node *node, const char *name)
@@ -90,7 +92,12 @@ times(uint64_t a, uint64_t b)
 
 	if (a == 0 || b == 0)
 		return 0;
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+	if (a == UINT64_MAX || b == UINT64_MAX)
+		return UINT64_MAX;
+	if (__builtin_mul_overflow(a, b, &product) ||
+	    product > SL__CALLS_BEYOND)
+		return SL__CALLS_BEYOND;
+	return product;
 }
 
 void
@@ -223,13 +230,18 @@ covers(const struct sl__shapes *shapes, const struct sl__type *type,
 	return 1;
 }
 
-/* Nothing is left of a tensor's sizes. */
+/* Nothing is left of a tensor's sizes, in the last pass not even the rank. */
 static enum sl_status
-forget_dims(struct sl__shapes *shapes, struct sl__type *type,
-	    struct sl_error *err)
+forget(struct sl__shapes *shapes, struct sl__type *type, int pass,
+       struct sl_error *err)
 {
 	int64_t *dims;
 
+	if (pass == PASS_RANKS) {
+		type->rank = -1;
+		type->dims = NULL;
+		return SL_OK;
+	}
 	if (type->kind != SL__TYPE_TENSOR || type->rank <= 0)
 		return SL_OK;
 	dims = sl__arena_array(&shapes->arena, (size_t)type->rank,
@@ -313,15 +325,18 @@ enum sl_status
 sl__body_infer(struct sl__shapes *shapes, struct sl__carried *c,
 	       struct sl_error *err)
 {
-	int is_deep = sl__body_depth(shapes->graph, c->block) >= DEEP;
+	int depth = sl__body_depth(shapes->graph, c->block);
+	int first = depth > DEEP ? PASS_RANKS : depth == DEEP ? PASS_SIZES : 0;
 	size_t n_unresolved = shapes->n_unresolved;
 	enum sl_status rc = SL_OK;
 
-	for (int pass = is_deep ? 2 : 0; !rc && pass < 3; pass++) {
+	for (int pass = first; !rc && pass <= PASS_RANKS; pass++) {
 		int is_stable = 0;
 
-		for (size_t i = 0; pass == 2 && !rc && i < c->n; i++)
-			rc = forget_dims(shapes, &c->types[i], err);
+		for (size_t i = 0; pass >= PASS_SIZES && !rc && i < c->n; i++) {
+			if (!sl__body_keeps(shapes, c, i))
+				rc = forget(shapes, &c->types[i], pass, err);
+		}
 		/* What an earlier look did not find does not count. */
 		shapes->n_unresolved = n_unresolved;
 		if (!rc)

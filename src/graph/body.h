@@ -5,6 +5,9 @@
 
 #include "infer.h"
 
+/* Of block_calls: known, but more than 64 bits can count. */
+#define SL__CALLS_BEYOND (UINT64_MAX - 1)
+
 /* The rank of a sequence's element as long as the sequence is empty: it gives
  * way to that of the first one. */
 #define SL__RANK_EMPTY (-2)

@@ -64,6 +64,7 @@ static int
 is_rms(const struct sl__node *node)
 {
 	return sl__is_op(node, SL__OP_ONNX_RMSNormalization) ||
+	       sl__is_op(node, SL__OP_ONNX_SimplifiedLayerNormalization) ||
 	       sl__is_op(node, SL__OP_MS_SimplifiedLayerNormalization) ||
 	       sl__is_op(node, SL__OP_MS_SkipSimplifiedLayerNormalization);
 }

@@ -7,6 +7,7 @@
  * resolved here: which branch, how often.
  */
 #include "cost.h"
+#include "moving.h"
 #include "op.h"
 #include "status.h"
 
@@ -39,6 +40,21 @@ sl_cost_operations(const struct sl_cost *c)
 	return sl__plus(n, sl__plus(c->div, sl__plus(c->exp, c->cmp)));
 }
 
+uint64_t
+sl_cost_bytes(const struct sl_cost *c)
+{
+	return sl__plus(sl__plus(c->weight_bytes, c->read_bytes),
+			c->written_bytes);
+}
+
+const char *
+sl_basis_text(enum sl_basis basis)
+{
+	static const char *const texts[] = {"counted", "estimated", "unknown"};
+
+	return (unsigned)basis < SL_N_BASES ? texts[basis] : "unknown";
+}
+
 void
 sl__cost_add(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
 {
@@ -62,14 +78,6 @@ sl__cost_add(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
 }
 
 /* ---------------------------------------------------------- for the rules */
-
-static const struct sl__type *
-out_type(const struct sl__call *call, size_t k)
-{
-	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
-		return NULL;
-	return &call->shapes->types[call->node->outputs[k]];
-}
 
 static uint64_t
 elements_of(const struct sl__type *type)
@@ -98,7 +106,7 @@ sl__in_elements(const struct sl__call *call, size_t i)
 uint64_t
 sl__out_elements(const struct sl__call *call, size_t k)
 {
-	return elements_of(out_type(call, k));
+	return elements_of(sl__out_type_of(call, k));
 }
 
 uint64_t
@@ -110,7 +118,7 @@ sl__in_dim(const struct sl__call *call, size_t i, int d)
 uint64_t
 sl__out_dim(const struct sl__call *call, size_t k, int d)
 {
-	return dim_of(out_type(call, k), d);
+	return dim_of(sl__out_type_of(call, k), d);
 }
 
 /* Operators behind which a parameter is still the same parameter. */
@@ -122,7 +130,8 @@ is_transparent(const struct sl__node *node)
 		SL__OP_ONNX_Transpose,      SL__OP_ONNX_Cast,
 		SL__OP_ONNX_Squeeze,        SL__OP_ONNX_Unsqueeze,
 		SL__OP_ONNX_Flatten,        SL__OP_ONNX_DequantizeLinear,
-		SL__OP_ONNX_QuantizeLinear,
+		SL__OP_ONNX_QuantizeLinear, SL__OP_MS_DequantizeLinear,
+		SL__OP_MS_QuantizeLinear,
 	};
 
 	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -181,11 +190,18 @@ count_traffic(const struct sl__call *call, struct sl_cost *cost)
 	uint64_t n;
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		const struct sl__tensor *tensor;
+
 		if (node->inputs[i] == SL__NONE || is_repeated(node, i))
 			continue;
+		tensor = graph->values[node->inputs[i]].tensor;
 		if (!sl__type_bytes(&call->shapes->types[node->inputs[i]], &n))
 			all_known = 0;
-		else if (graph->values[node->inputs[i]].tensor)
+		else if (tensor && tensor->is_sparse)
+			cost->weight_bytes =
+				sl__plus(cost->weight_bytes,
+					 sl__tensor_stored_bytes(tensor));
+		else if (tensor)
 			cost->weight_bytes = sl__plus(cost->weight_bytes, n);
 		else
 			cost->read_bytes = sl__plus(cost->read_bytes, n);
@@ -203,27 +219,14 @@ count_traffic(const struct sl__call *call, struct sl_cost *cost)
 	return all_known;
 }
 
-/* Types of values that have no shape do not stand in the way. */
+/* Operators of sequences say themselves what they know: a sequence has no
+ * shape. */
 static int
-is_container(const struct sl__call *call)
+takes_sequences(const struct sl__op *op)
 {
-	const struct sl__node *node = call->node;
-
-	for (uint32_t i = 0; i < node->n_inputs; i++) {
-		const struct sl__type *type = sl__in(call, i);
-
-		if (type && (type->kind == SL__TYPE_SEQUENCE ||
-			     type->kind == SL__TYPE_OPTIONAL))
-			return 1;
-	}
-	for (uint32_t k = 0; k < node->n_outputs; k++) {
-		const struct sl__type *type = out_type(call, k);
-
-		if (type && (type->kind == SL__TYPE_SEQUENCE ||
-			     type->kind == SL__TYPE_OPTIONAL))
-			return 1;
-	}
-	return 0;
+	return op->cost == sl__cost_sequence ||
+	       op->cost == sl__cost_split_to_sequence ||
+	       op->cost == sl__cost_concat_from_sequence;
 }
 
 /* Views and control flow move nothing, whatever their shapes. */
@@ -233,6 +236,30 @@ is_free(const struct sl__op *op)
 	return op->cost == sl__cost_view || op->cost == sl__cost_control;
 }
 
+/* Why the bytes of a type cannot be told, whatever its shape; or NULL. */
+static const char *
+why_sizeless(const struct sl__type *type)
+{
+	if (!type || type->kind != SL__TYPE_TENSOR || type->rank < 0)
+		return NULL;
+	if (type->dtype == SL_DTYPE_STRING)
+		return "strings have no fixed size";
+	return type->dtype == SL_DTYPE_NONE ? "a type of number is not known"
+					    : NULL;
+}
+
+static const char *
+find_sizeless(const struct sl__call *call)
+{
+	const char *why = NULL;
+
+	for (uint32_t i = 0; !why && i < call->node->n_inputs; i++)
+		why = why_sizeless(sl__in(call, i));
+	for (uint32_t k = 0; !why && k < call->node->n_outputs; k++)
+		why = why_sizeless(sl__out_type_of(call, k));
+	return why;
+}
+
 static int
 is_beyond(const struct sl_cost *c)
 {
@@ -240,6 +267,8 @@ is_beyond(const struct sl_cost *c)
 	       c->weight_bytes == UINT64_MAX || c->read_bytes == UINT64_MAX ||
 	       c->written_bytes == UINT64_MAX;
 }
+
+const char sl__cost_beyond[] = "more than 64 bits can count";
 
 static void
 set_unknown(struct sl_cost *cost, const char *why)
@@ -254,18 +283,23 @@ void
 sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 {
 	struct sl__call call = {shapes, &shapes->graph->nodes[id]};
+	const char *sizeless = find_sizeless(&call);
 	int all_known;
 
 	memset(out, 0, sizeof(*out));
 	all_known = count_traffic(&call, out);
 	if (!call.node->op)
 		set_unknown(out, "the operator is not known");
-	else if (!all_known && !is_container(&call) && !is_free(call.node->op))
+	else if (!all_known && !takes_sequences(call.node->op) &&
+		 !is_free(call.node->op))
 		set_unknown(out, "a shape depends on data");
+	else if (sizeless && !is_free(call.node->op) &&
+		 call.node->op->cost != sl__cost_text)
+		set_unknown(out, sizeless);
 	else
 		call.node->op->cost(&call, out);
 	if (is_beyond(out)) {
 		memset(out, 0, sizeof(*out));
-		set_unknown(out, "more than 64 bits can count");
+		set_unknown(out, sl__cost_beyond);
 	}
 }

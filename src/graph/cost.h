@@ -13,11 +13,16 @@
 void sl__cost_node(struct sl__shapes *shapes, uint32_t node,
 		   struct sl_cost *out);
 
+/* The 'why' of a cost with a figure that 64 bits do not hold. */
+extern const char sl__cost_beyond[];
+
 /*
  * How often each node runs, and on what basis: block_calls, with an If whose
  * condition is not known taking its dearer branch (ESTIMATED) and a loop of
  * unknown length running no known number of times (UNKNOWN).  Arrays are
- * indexed by node and live in the shapes' arena.
+ * indexed by node and live in the shapes' arena.  SL_E_DATA where operations
+ * or bytes of all nodes together, or of training them, are beyond 64 bits, so
+ * that no sum further on can be.
  */
 struct sl__costs {
 	struct sl_cost *per_call;

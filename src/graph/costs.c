@@ -80,6 +80,17 @@ set_idle(const struct walker *w, uint32_t node, const char *why)
 	w->costs->why[node] = NULL;
 }
 
+/* The same, but what is not known of a branch that may run stays unknown: a
+ * sum without it would be too small. */
+static void
+set_left_out(const struct walker *w, uint32_t node, const char *why)
+{
+	if (w->costs->basis[node] == SL_BASIS_UNKNOWN)
+		set_unknown(w, node, why);
+	else
+		set_idle(w, node, NULL);
+}
+
 static int
 is_dearer(const struct sl_cost *a, const struct sl_cost *b)
 {
@@ -87,10 +98,7 @@ is_dearer(const struct sl_cost *a, const struct sl_cost *b)
 
 	if (ops_a != ops_b)
 		return ops_a > ops_b;
-	return sl__plus(sl__plus(a->weight_bytes, a->read_bytes),
-			a->written_bytes) >
-	       sl__plus(sl__plus(b->weight_bytes, b->read_bytes),
-			b->written_bytes);
+	return sl_cost_bytes(a) > sl_cost_bytes(b);
 }
 
 static enum sl_status settle_block(const struct walker *w, uint32_t block,
@@ -103,7 +111,7 @@ settle_branches(const struct walker *w, const struct sl__node *node,
 {
 	struct sl_cost costs[2];
 	enum sl_status rc = SL_OK;
-	const char *why;
+	const char *why, *why_left;
 	int dearer;
 
 	memset(costs, 0, sizeof(costs));
@@ -115,11 +123,20 @@ settle_branches(const struct walker *w, const struct sl__node *node,
 			       "one branch of '%.200s': the dearer is taken, "
 			       "its condition depends on data",
 			       node->name);
-	if (!why)
+	why_left = sl__arena_format(
+		&w->shapes->arena, "one branch of '%.200s' has an unknown cost",
+		node->name);
+	if (!why || !why_left)
 		return sl__fail_nomem(w->err);
 	dearer = is_dearer(&costs[1], &costs[0]);
 	each_node(w, branches[dearer], set_estimated, why);
-	each_node(w, branches[!dearer], set_idle, NULL);
+	/* Where the If itself runs an unknown number of times, that is told
+	 * of the branch that is taken. */
+	each_node(w, branches[!dearer],
+		  w->shapes->block_calls[node->block] < SL__CALLS_BEYOND
+			  ? set_left_out
+			  : set_idle,
+		  why_left);
 	sl__cost_add(total, &costs[dearer], 1);
 	return SL_OK;
 }
@@ -173,14 +190,68 @@ settle_block(const struct walker *w, uint32_t id, struct sl_cost *total)
 		w->costs->n_calls[node] = n_calls;
 		if (n_calls == 0)
 			set_idle(w, node, NULL);
+		else if (n_calls == SL__CALLS_BEYOND)
+			set_unknown(w, node, sl__cost_beyond);
 		else if (n_calls == UINT64_MAX)
 			set_unknown(w, node, "a loop of unknown length");
 		/* To compare two branches one run of each will do. */
 		sl__cost_add(total, &w->costs->per_call[node],
-			     n_calls == UINT64_MAX ? 1 : n_calls);
+			     n_calls >= SL__CALLS_BEYOND ? 1 : n_calls);
 		rc = settle_bodies(w, &graph->nodes[node], total);
 	}
 	return rc;
+}
+
+/* A node that runs and whose own figures are beyond all counting. */
+static enum sl_status
+check_nodes(const struct walker *w)
+{
+	const struct sl_graph *graph = w->shapes->graph;
+
+	for (size_t i = 0; i < graph->n_nodes; i++) {
+		if (w->costs->n_calls[i] &&
+		    w->costs->per_call[i].why == sl__cost_beyond)
+			return sl__fail(w->err, SL_E_DATA,
+					"node '%.200s' (%.60s): the FLOPs or "
+					"bytes of these sizes are beyond 64 "
+					"bits",
+					graph->nodes[i].name,
+					graph->nodes[i].type);
+	}
+	return SL_OK;
+}
+
+/* Bytes of all values, each once. */
+static uint64_t
+sum_values(const struct sl__shapes *shapes)
+{
+	uint64_t sum = 0, n;
+
+	for (size_t v = 0; v < shapes->graph->n_values; v++) {
+		if (sl__type_bytes(&shapes->types[v], &n))
+			sum = sl__plus(sum, n);
+	}
+	return sum;
+}
+
+/*
+ * Training takes three times the MACs, of two FLOPs each.  With gradients and
+ * two moments of 4 bytes a value of 1 byte takes 10, which leaves room to 16;
+ * traffic is only ever added up.
+ */
+static enum sl_status
+check_sums(const struct walker *w, const struct sl_cost *total)
+{
+	const uint64_t most = UINT64_C(1) << 63;
+
+	if (sl_cost_operations(total) > most ||
+	    sl__times(total->macs, 6) == UINT64_MAX)
+		return sl__fail(w->err, SL_E_DATA,
+				"the FLOPs of these sizes are beyond 64 bits");
+	if (sl_cost_bytes(total) > most || sum_values(w->shapes) > most / 16)
+		return sl__fail(w->err, SL_E_DATA,
+				"the bytes of these sizes are beyond 64 bits");
+	return SL_OK;
 }
 
 enum sl_status
@@ -191,6 +262,7 @@ sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
 	size_t n = shapes->graph->n_nodes;
 	struct walker w = {shapes, out, err};
 	struct sl_cost total;
+	enum sl_status rc;
 
 	out->per_call = sl__arena_array(arena, n, sizeof(*out->per_call));
 	out->n_calls = sl__arena_array(arena, n, sizeof(*out->n_calls));
@@ -204,5 +276,8 @@ sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
 		out->why[i] = out->per_call[i].why;
 	}
 	memset(&total, 0, sizeof(total));
-	return settle_block(&w, 0, &total);
+	rc = settle_block(&w, 0, &total);
+	if (!rc)
+		rc = check_nodes(&w);
+	return rc ? rc : check_sums(&w, &total);
 }

@@ -262,14 +262,6 @@ round_to(enum sl_dtype dtype, double *value)
 }
 
 static int
-is_signed_type(enum sl_dtype dtype)
-{
-	return dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 ||
-	       dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64 ||
-	       dtype == SL_DTYPE_I4;
-}
-
-static int
 fits(enum sl_dtype dtype, int64_t value)
 {
 	unsigned n_bits = sl_dtype_bits(dtype);
@@ -278,9 +270,9 @@ fits(enum sl_dtype dtype, int64_t value)
 	if (sl__is_symbol(value))
 		return 1;
 	if (n_bits == 64)
-		return is_signed_type(dtype) || value >= 0;
-	end = INT64_C(1) << (is_signed_type(dtype) ? n_bits - 1 : n_bits);
-	return value < end && value >= (is_signed_type(dtype) ? -end : 0);
+		return sl__dtype_is_signed(dtype) || value >= 0;
+	end = INT64_C(1) << (sl__dtype_is_signed(dtype) ? n_bits - 1 : n_bits);
+	return value < end && value >= (sl__dtype_is_signed(dtype) ? -end : 0);
 }
 
 static enum sl__follows

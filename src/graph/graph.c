@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.c - graphs: putting them together, and what the public header asks. */
+/* graph.c - graphs: putting them together. */
 #include "assembly.h"
 #include "op.h"
 #include "status.h"
@@ -325,49 +325,4 @@ sl__graph_add_node(struct sl_graph *graph, uint32_t *out,
 	graph->n_nodes++;
 	*out = id;
 	return SL_OK;
-}
-
-/* -------------------------------------------------------------- accessors */
-
-const char *
-sl_graph_name(const struct sl_graph *graph)
-{
-	return graph->name;
-}
-
-size_t
-sl_graph_n_nodes(const struct sl_graph *graph)
-{
-	return graph->n_nodes;
-}
-
-size_t
-sl_graph_n_values(const struct sl_graph *graph)
-{
-	return graph->n_values;
-}
-
-const char *
-sl_graph_node_name(const struct sl_graph *graph, size_t node_id)
-{
-	return node_id < graph->n_nodes ? graph->nodes[node_id].name : NULL;
-}
-
-const char *
-sl_graph_node_type(const struct sl_graph *graph, size_t node_id)
-{
-	return node_id < graph->n_nodes ? graph->nodes[node_id].type : NULL;
-}
-
-const char *
-sl_graph_value_name(const struct sl_graph *graph, size_t value_id)
-{
-	return value_id < graph->n_values ? graph->values[value_id].name : NULL;
-}
-
-enum sl_value_kind
-sl_graph_value_kind(const struct sl_graph *graph, size_t value_id)
-{
-	return value_id < graph->n_values ? graph->values[value_id].kind
-					  : SL_VALUE_ACTIVATION;
 }

@@ -130,6 +130,7 @@ struct sl_graph {
 	const char *source;   /* the path, or "zoo" */
 	const char *producer; /* who wrote the file; may be "" */
 	int ir_version;
+	uint64_t seed; /* of weights that are made when read; 0: of a file */
 	struct sl__value *values;
 	struct sl__node *nodes;
 	struct sl__block *blocks;

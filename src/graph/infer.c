@@ -84,22 +84,41 @@ follows_open(const struct sl__shapes *s, const struct sl__node *node)
 	return 0;
 }
 
+/* The rows that a node's own rule noted, with reasons: one per output at
+ * most, in the order of the outputs, so that 'next' is the one to look at. */
+struct noted {
+	size_t next, end;
+};
+
+static struct noted
+noted_by_rule(const struct sl__shapes *s, uint32_t node)
+{
+	struct noted rows = {s->n_unresolved, s->n_unresolved};
+
+	while (rows.next > 0 && s->unresolved[rows.next - 1].node == node)
+		rows.next--;
+	return rows;
+}
+
+static int
+is_noted(const struct sl__shapes *s, struct noted *rows, uint32_t value)
+{
+	for (size_t i = rows->next; i < rows->end; i++) {
+		if (s->unresolved[i].value != value)
+			continue;
+		rows->next = i + 1;
+		return 1;
+	}
+	return 0;
+}
+
 /* Remembers where a shape was lost first, not everything downstream. */
 static enum sl_status
 note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
 	  struct sl_error *err)
 {
-	struct sl__unresolved *row;
+	struct sl__unresolved *row = sl__shapes_note(s, node, value);
 
-	for (size_t i = s->n_unresolved; i > 0; i--) {
-		if (s->unresolved[i - 1].node != node)
-			break;
-		if (s->unresolved[i - 1].value == value)
-			return SL_OK; /* by its own rule, with a reason */
-	}
-	if (follows_open(s, &s->graph->nodes[node]))
-		return SL_OK;
-	row = sl__shapes_note(s, node, value);
 	if (!row)
 		return sl__fail_nomem(err);
 	row->why = s->graph->nodes[node].op ? "depends on data"
@@ -128,10 +147,29 @@ sl__shapes_note(struct sl__shapes *s, uint32_t node, uint32_t value)
 	return &s->unresolved[s->n_unresolved++];
 }
 
+/* Sums and products of sizes further on rely on this. */
+static enum sl_status
+check_fits(const struct sl__shapes *s, const struct sl__node *node,
+	   struct sl_error *err)
+{
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] == SL__NONE ||
+		    sl__type_fits(&s->types[node->outputs[k]]))
+			continue;
+		return sl__fail(err, SL_E_DATA,
+				"node '%.200s' (%.60s): its output has more "
+				"than 2^63 bytes",
+				node->name, node->type);
+	}
+	return SL_OK;
+}
+
 static enum sl_status
 settle_outputs(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 {
 	const struct sl__node *node = &s->graph->nodes[id];
+	struct noted rows = noted_by_rule(s, id);
+	int follows = -1; /* not looked at yet */
 
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
@@ -140,8 +178,14 @@ settle_outputs(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 		if (value == SL__NONE || !is_open(s, &s->types[value]))
 			continue;
 		rc = fill_from_declared(s, value, err);
-		if (!rc && is_open(s, &s->types[value]))
-			rc = note_open(s, id, value, err);
+		if (rc)
+			return rc;
+		if (follows < 0)
+			follows = follows_open(s, node);
+		if (follows || !is_open(s, &s->types[value]) ||
+		    is_noted(s, &rows, value))
+			continue;
+		rc = note_open(s, id, value, err);
 		if (rc)
 			return rc;
 	}
@@ -167,7 +211,9 @@ sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 			 node->name, node->type);
 		return sl__within(err, rc, where);
 	}
-	return rc ? rc : settle_outputs(s, id, err);
+	if (!rc)
+		rc = settle_outputs(s, id, err);
+	return rc ? rc : check_fits(s, node, err);
 }
 
 enum sl_status

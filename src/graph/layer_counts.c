@@ -132,7 +132,7 @@ complete(struct sl_conv2d *c, struct sl_error *err)
 	enum sl_status rc;
 
 	c->kernel_height = c->kernel_height ? c->kernel_height : 3;
-	c->kernel_width = c->kernel_width ? c->kernel_width : 3;
+	c->kernel_width = c->kernel_width ? c->kernel_width : c->kernel_height;
 	c->stride = c->stride ? c->stride : 1;
 	c->dilation = c->dilation ? c->dilation : 1;
 	c->groups = c->groups ? c->groups : 1;

@@ -128,16 +128,18 @@ int
 sl__looks_like_waves(const struct sl__tensor *t)
 {
 	double row[ROW_MOST], second = 0;
-	uint64_t n_rows, n;
+	uint64_t n_rows, n, n_seen;
 	int is_start = 1;
 
-	if (!last_two(t, &n_rows, &n) || n_rows < 2 || n < 2 || n > ROW_MOST ||
-	    !sl__tensor_doubles(t, 0, (size_t)n, row) ||
+	if (!last_two(t, &n_rows, &n) || n_rows < 2 || n < 2)
+		return 0;
+	n_seen = n < ROW_MOST ? n : ROW_MOST;
+	if (!sl__tensor_doubles(t, 0, (size_t)n_seen, row) ||
 	    !sl__tensor_doubles(t, n, 1, &second))
 		return 0;
 	let_all_go(t);
 	/* Row 0 is sin 0 and cos 0; row 1 begins with sin 1 or cos 1. */
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n_seen; i++)
 		is_start = is_start &&
 			   (fabs(row[i]) < 1e-6 || fabs(row[i] - 1) < 1e-6);
 	return is_start &&
@@ -146,8 +148,8 @@ sl__looks_like_waves(const struct sl__tensor *t)
 
 /* -------------------------------------------------------------- signature */
 
-static uint64_t
-mix(uint64_t hash, uint64_t word)
+uint64_t
+sl__signature_mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
 	return hash ^ (hash >> 29);
@@ -169,9 +171,10 @@ sl__tensor_signature(const struct sl__tensor *t)
 	double value = 0;
 
 	if (t->generator) {
-		hash = mix(t->generator->seed, t->generator->kind);
-		hash = mix(hash, bits_of(t->generator->mean));
-		return mix(hash, bits_of(t->generator->scale));
+		hash = sl__signature_mix(t->generator->seed,
+					 t->generator->kind);
+		hash = sl__signature_mix(hash, bits_of(t->generator->mean));
+		return sl__signature_mix(hash, bits_of(t->generator->scale));
 	}
 	/* A matrix and its transpose have the same diagonal. */
 	if (t->rank == 2) {
@@ -185,7 +188,7 @@ sl__tensor_signature(const struct sl__tensor *t)
 
 		if (!sl__tensor_doubles(t, at * step, 1, &value))
 			return hash;
-		hash = mix(hash, bits_of(value));
+		hash = sl__signature_mix(hash, bits_of(value));
 	}
 	let_all_go(t);
 	return hash;

@@ -36,8 +36,18 @@ begin(struct walker *w, uint32_t value, uint32_t step)
 
 	out->storage[value] = value;
 	out->birth[value] = out->death[value] = step;
-	if (!sl__type_bytes(&w->shapes->types[value], &out->n_bytes[value]))
+	if (!sl__type_bytes(&w->shapes->types[value], &out->n_bytes[value])) {
 		out->n_bytes[value] = 0;
+		out->n_unknown++;
+	}
+}
+
+static void
+begin_result(struct walker *w, uint32_t value, uint32_t step)
+{
+	begin(w, value, step);
+	w->out->activation_bytes =
+		sl__plus(w->out->activation_bytes, w->out->n_bytes[value]);
 }
 
 /* A value of an outer block that a body uses is needed until the outermost
@@ -87,9 +97,7 @@ run_node(struct walker *w, uint32_t id, uint32_t step)
 			w->out->storage[value] = storage_of(w, node->inputs[0]);
 			continue;
 		}
-		begin(w, value, step);
-		w->out->activation_bytes = sl__plus(w->out->activation_bytes,
-						    w->out->n_bytes[value]);
+		begin_result(w, value, step);
 	}
 }
 
@@ -131,9 +139,7 @@ leave_body(struct walker *w, uint32_t body, uint32_t step)
 		    sl__is_op(&w->graph->nodes[owner], SL__OP_ONNX_If)) {
 			w->out->storage[sink] = s;
 		} else {
-			begin(w, sink, step);
-			w->out->activation_bytes =
-				sl__plus(w->out->activation_bytes, n);
+			begin_result(w, sink, step);
 		}
 	}
 }
@@ -165,6 +171,40 @@ pass_bodies(struct walker *w, const struct sl__step *step, uint32_t at)
 		else if (!is_set)
 			leave_body(w, body, at);
 		is_set = 1;
+	}
+	/* A loop of unknown length has results all the same. */
+	for (uint32_t k = 0;
+	     step->kind == SL__STEP_LEAVE && !is_set && k < node->n_outputs;
+	     k++) {
+		if (node->outputs[k] != SL__NONE)
+			begin_result(w, node->outputs[k], at);
+	}
+}
+
+/* Sequences hold what is put into them: it lives as long as they do. */
+static void
+hold_elements(struct walker *w)
+{
+	const struct sl__steps *steps = w->out->steps;
+
+	for (size_t s = steps->n; s > 0; s--) {
+		const struct sl__node *node =
+			&w->graph->nodes[steps->rows[s - 1].node];
+		uint32_t to;
+
+		if ((!sl__is_op(node, SL__OP_ONNX_SequenceConstruct) &&
+		     !sl__is_op(node, SL__OP_ONNX_SequenceInsert)) ||
+		    !node->n_outputs)
+			continue;
+		to = storage_of(w, node->outputs[0]);
+		for (uint32_t i = 0; to != SL__NONE && i < node->n_inputs;
+		     i++) {
+			uint32_t from = storage_of(w, node->inputs[i]);
+
+			if (from != SL__NONE &&
+			    w->out->death[from] < w->out->death[to])
+				w->out->death[from] = w->out->death[to];
+		}
 	}
 }
 
@@ -198,6 +238,7 @@ walk(struct walker *w)
 		if (s != SL__NONE)
 			w->out->death[s] = (uint32_t)steps->n - 1;
 	}
+	hold_elements(w);
 }
 
 uint64_t
@@ -216,7 +257,7 @@ sl__peak_of(const int64_t *change, size_t n, size_t *at)
 	return (uint64_t)peak;
 }
 
-/* Sums of bytes stay far below 2^63: beyond that the peak is not known. */
+/* Sums of bytes stay far below 2^63; one beyond that stands for all. */
 static enum sl_status
 find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 	  struct sl_error *err)
@@ -231,8 +272,10 @@ find_peak(struct sl__liveness *out, size_t n_values, struct sl__arena *scratch,
 		if (out->storage[v] != v || out->birth[v] == SL__NONE)
 			continue;
 		all = sl__plus(all, out->n_bytes[v]);
-		if (all > INT64_MAX)
+		if (all > INT64_MAX) {
+			out->peak_bytes = INT64_MAX;
 			return SL_OK;
+		}
 		change[out->birth[v]] += (int64_t)out->n_bytes[v];
 		change[out->death[v] + 1] -= (int64_t)out->n_bytes[v];
 	}
@@ -273,4 +316,141 @@ sl__liveness_of(struct sl__liveness *out, const struct sl__forward *forward,
 out:
 	sl__arena_release(&scratch);
 	return rc;
+}
+
+/* ---------------------------------------------------------------- moved once */
+
+struct mover {
+	const struct sl__forward *forward;
+	const struct sl__liveness *live;
+	uint64_t *moved; /* per value: a parameter, or a storage */
+};
+
+static uint64_t
+size_of(const struct mover *m, uint32_t value)
+{
+	uint64_t n;
+
+	return sl__type_bytes(&m->forward->shapes->types[value], &n) ? n : 0;
+}
+
+/* What of 'all' bytes is left for this one when the others take theirs. */
+static void
+move(struct mover *m, uint32_t id, uint64_t n_bytes, uint64_t all,
+     uint64_t others)
+{
+	uint64_t least = all > others ? all - others : 0;
+
+	if (least > n_bytes)
+		least = n_bytes;
+	if (m->moved[id] < least)
+		m->moved[id] = least;
+}
+
+static void
+read_operands(struct mover *m, const struct sl__node *node,
+	      const struct sl_cost *cost)
+{
+	struct sl__call call = {m->forward->shapes, node};
+	uint64_t sums[2] = {0, 0}; /* of activations, of parameters */
+
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (node->inputs[i] != SL__NONE)
+			sums[sl__in_is_parameter(&call, i)] +=
+				size_of(m, node->inputs[i]);
+	}
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		uint32_t value = node->inputs[i];
+		int is_parameter = value != SL__NONE &&
+				   sl__in_is_parameter(&call, i);
+		uint64_t n = value == SL__NONE ? 0 : size_of(m, value);
+
+		if (value == SL__NONE)
+			continue;
+		if (m->forward->shapes->graph->values[value].tensor)
+			move(m, value, n,
+			     is_parameter ? cost->weight_bytes
+					  : cost->read_bytes,
+			     sums[is_parameter] - n);
+		else if (!is_parameter && m->live->storage[value] != SL__NONE)
+			move(m, m->live->storage[value], n, cost->read_bytes,
+			     sums[0] - n);
+	}
+}
+
+static void
+write_results(struct mover *m, const struct sl__node *node,
+	      const struct sl_cost *cost)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE)
+			sum += size_of(m, node->outputs[k]);
+	}
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (value == SL__NONE || m->live->storage[value] == SL__NONE)
+			continue;
+		move(m, m->live->storage[value], size_of(m, value),
+		     cost->written_bytes, sum - size_of(m, value));
+	}
+}
+
+/* Storages of these values, each once: what was added is emptied. */
+static uint64_t
+take_moved(struct mover *m, const uint32_t *values, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t s = m->live->storage[values[i]];
+
+		if (s == SL__NONE)
+			continue;
+		sum = sl__plus(sum, m->moved[s]);
+		m->moved[s] = 0;
+	}
+	return sum;
+}
+
+/* Values of inner blocks count nothing of their own, and what is read by one
+ * pass of 'pass' is not written by it. */
+enum sl_status
+sl__once_bytes(uint64_t *out, const struct sl__forward *forward,
+	       const struct sl__liveness *live, struct sl__arena *arena,
+	       struct sl_error *err)
+{
+	const struct sl_graph *graph = forward->shapes->graph;
+	const struct sl__block *main = &graph->blocks[0];
+	struct mover m = {.forward = forward, .live = live};
+	struct sl__arena scratch;
+
+	*out = 0;
+	sl__arena_init(&scratch, &arena->allocator);
+	for (int pass = 0; pass < 2; pass++) {
+		m.moved = sl__arena_array(&scratch, graph->n_values,
+					  sizeof(*m.moved));
+		if (!m.moved) {
+			sl__arena_release(&scratch);
+			return sl__fail_nomem(err);
+		}
+		for (uint32_t i = 0; i < graph->n_nodes; i++) {
+			if (forward->costs->n_calls[i])
+				(pass ? write_results : read_operands)(
+					&m, &graph->nodes[i],
+					&forward->costs->per_call[i]);
+		}
+		*out = sl__plus(
+			*out,
+			pass ? take_moved(&m, main->outputs, main->n_outputs)
+			     : take_moved(&m, main->inputs, main->n_inputs));
+		for (size_t v = 0; !pass && v < graph->n_values; v++) {
+			if (graph->values[v].tensor)
+				*out = sl__plus(*out, m.moved[v]);
+		}
+	}
+	sl__arena_release(&scratch);
+	return SL_OK;
 }

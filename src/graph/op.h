@@ -55,6 +55,11 @@ enum sl_status sl__constant_tensor(const struct sl__tensor **out,
 				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 
+/* SL_E_DATA for an attribute of another kind than its name has in ONNX, and
+ * for one that the operator demands and the node lacks. */
+enum sl_status sl__op_check_attributes(const struct sl__node *node,
+				       struct sl_error *err) SL_CHECKED;
+
 /* Whether a node is this operator. */
 static inline int
 sl__is_op(const struct sl__node *node, enum sl__op_id id)

@@ -253,7 +253,7 @@ read_widths(int64_t widths[3], const struct sl__call *call,
 	for (int i = 0; i < 3; i++) {
 		widths[i] = n ? sizes[i]
 			      : sl__size_div(call->shapes, w->dims[1], 3);
-		if (widths[i] < 1 && !sl__is_symbol(widths[i]))
+		if (widths[i] < 1 && (n || !sl__is_symbol(widths[i])))
 			return sl__refuse(err, "a width of %lld",
 					  (long long)widths[i]);
 	}

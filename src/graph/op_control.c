@@ -51,6 +51,17 @@ truth_of(const struct sl__known *known)
 }
 
 static enum sl_status
+check_condition(const struct sl__call *call, size_t i, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__in_dtype(call, i);
+
+	if (dtype == SL_DTYPE_NONE || dtype == SL_DTYPE_BOOL)
+		return SL_OK;
+	return sl__refuse(err, "its condition is of type %s, not bool",
+			  sl_dtype_text(dtype));
+}
+
+static enum sl_status
 check_branch(const struct sl__call *call, uint32_t block, const char *name,
 	     struct sl_error *err)
 {
@@ -152,6 +163,8 @@ sl__infer_if(const struct sl__call *call, struct sl_error *err)
 
 	if (!rc)
 		rc = check_branch(call, blocks[1], "else_branch", err);
+	if (!rc)
+		rc = check_condition(call, 0, err);
 	if (rc)
 		return rc;
 	if (truth < 0)
@@ -372,6 +385,8 @@ sl__infer_loop(const struct sl__call *call, struct sl_error *err)
 
 	if (!rc && call->node->n_outputs < n)
 		rc = sl__refuse(err, "it gives fewer values than it takes");
+	if (!rc)
+		rc = check_condition(call, 1, err);
 	if (!rc)
 		rc = new_carried(call, &c, 2, err);
 	if (rc)

@@ -117,6 +117,9 @@ check_channels(const struct conv *c, int64_t taken, struct sl_error *err)
 {
 	int64_t channels = c->x->dims[c->channel];
 
+	if (taken == -1)
+		return sl__refuse(err, "the weight takes more channels than "
+				       "can be counted, for its many groups");
 	if (sl__sizes_differ(channels, taken))
 		return sl__refuse(err,
 				  "the input has %lld channels, the weight "
@@ -211,6 +214,11 @@ read_spread(struct spread *s, const struct sl__call *call, int n,
 				  n_values, n);
 	if (n_values)
 		s->shape = values + (n_values - (size_t)n);
+	for (int d = 0; s->shape && d < n; d++) {
+		if (s->shape[d] < 0)
+			return sl__refuse(err, "output_shape holds %lld",
+					  (long long)s->shape[d]);
+	}
 	return SL_OK;
 }
 
@@ -225,12 +233,15 @@ spread_size(struct sl__shapes *shapes, const struct conv *c,
 {
 	const struct sl__window *w = &c->window;
 	int64_t in = c->x->dims[d + 2];
-	int64_t extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
-	int64_t more = extent + s->more[d] - w->strides[d] - w->pads_before[d] -
-		       w->pads_after[d];
+	int64_t extent, more;
 
 	if (s->shape)
 		return s->shape[d];
+	if (sl__is_symbol(w->kernel[d]))
+		return sl__size_new(shapes, "?");
+	extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
+	more = extent + s->more[d] - w->strides[d] - w->pads_before[d] -
+	       w->pads_after[d];
 	if (w->padding == SL__PADDING_SAME && more > 0)
 		more = 0;
 	in = sl__size_mul(shapes, in, w->strides[d]);

@@ -7,6 +7,7 @@
  * hold is op_elementwise_fold.c's.
  */
 #include "cost.h"
+#include "dtype.h"
 #include "op.h"
 #include "status.h"
 
@@ -16,9 +17,46 @@
 
 /* ----------------------------------------------------------------- shapes */
 
+/* Numbers, that is: not strings. */
+static enum sl_status
+check_numbers(const struct sl__call *call, struct sl_error *err)
+{
+	for (size_t i = 0; i < call->node->n_inputs; i++) {
+		if (sl__in_dtype(call, i) == SL_DTYPE_STRING)
+			return sl__refuse(err, "strings are nothing to "
+					       "compute with");
+	}
+	return SL_OK;
+}
+
+/* All inputs from 'first' on are of one type of number, as far as known. */
+static enum sl_status
+check_alike(const struct sl__call *call, size_t first, struct sl_error *err)
+{
+	enum sl_dtype one = SL_DTYPE_NONE;
+
+	for (size_t i = first; i < call->node->n_inputs; i++) {
+		enum sl_dtype other = sl__in_dtype(call, i);
+
+		if (one == SL_DTYPE_NONE)
+			one = other;
+		if (other != SL_DTYPE_NONE && other != one)
+			return sl__refuse(err,
+					  "its inputs are of different types, "
+					  "%s and %s",
+					  sl_dtype_text(one),
+					  sl_dtype_text(other));
+	}
+	return SL_OK;
+}
+
 enum sl_status
 sl__infer_unary(const struct sl__call *call, struct sl_error *err)
 {
+	enum sl_status rc = check_numbers(call, err);
+
+	if (rc)
+		return rc;
 	return sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
 }
 
@@ -62,7 +100,16 @@ infer_all(const struct sl__call *call, enum sl_dtype dtype,
 	  struct sl_error *err)
 {
 	size_t n = call->node->n_inputs, *inputs;
+	enum sl_status rc = SL_OK;
 
+	/* Two strings may be equal; an exponent has a type of its own. */
+	if (!sl__is_op(call->node, SL__OP_ONNX_Equal))
+		rc = check_numbers(call, err);
+	if (!rc && call->node->domain[0] == '\0' &&
+	    !sl__is_op(call->node, SL__OP_ONNX_Pow))
+		rc = check_alike(call, 0, err);
+	if (rc)
+		return rc;
 	if (call->node->version < 7 && call->node->domain[0] == '\0')
 		return sl__out_like(call, 0, 0, dtype, err);
 	inputs = sl__arena_array(&call->shapes->arena, n, sizeof(*inputs));
@@ -94,7 +141,14 @@ enum sl_status
 sl__infer_where(const struct sl__call *call, struct sl_error *err)
 {
 	static const size_t inputs[] = {1, 2, 0};
+	enum sl_status rc = check_alike(call, 1, err);
 
+	if (!rc && sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
+	    sl__in_dtype(call, 0) != SL_DTYPE_BOOL)
+		rc = sl__refuse(err, "its condition is of type %s, not bool",
+				sl_dtype_text(sl__in_dtype(call, 0)));
+	if (rc)
+		return rc;
 	return out_broadcast(call, inputs, 3, first_dtype(call, inputs, 2),
 			     err);
 }
@@ -116,7 +170,7 @@ sl__infer_cast(const struct sl__call *call, struct sl_error *err)
 	int64_t to = sl__int(call->node, "to", SL_DTYPE_NONE);
 	int rank = sl__in_rank(call, 0);
 
-	if (to < 0)
+	if (to < 0 || to > SL__DTYPE_LAST)
 		return sl__refuse(err, "there is no type of number %lld",
 				  (long long)to);
 	/* Types that are newer than the table have no size here. */

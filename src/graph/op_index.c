@@ -38,18 +38,114 @@ sl__infer_like_first(const struct sl__call *call, struct sl_error *err)
 
 /* ----------------------------------------------------------------- Gather */
 
+/* The Range that a value is, seen through what keeps its numbers; NULL: it is
+ * none. */
+static const struct sl__node *
+range_behind(const struct sl_graph *graph, uint32_t value)
+{
+	static const enum sl__op_id keeping[] = {
+		SL__OP_ONNX_Unsqueeze, SL__OP_ONNX_Squeeze,
+		SL__OP_ONNX_Reshape,   SL__OP_ONNX_Cast,
+		SL__OP_ONNX_Identity,  SL__OP_ONNX_Expand};
+
+	while (value != SL__NONE && graph->values[value].producer != SL__NONE) {
+		const struct sl__node *node =
+			&graph->nodes[graph->values[value].producer];
+		size_t k = 0;
+
+		if (sl__is_op(node, SL__OP_ONNX_Range))
+			return node;
+		while (k < sizeof(keeping) / sizeof(keeping[0]) &&
+		       !sl__is_op(node, keeping[k]))
+			k++;
+		if (k == sizeof(keeping) / sizeof(keeping[0]) ||
+		    !node->n_inputs)
+			return NULL;
+		value = node->inputs[0];
+	}
+	return NULL;
+}
+
+/* The least and the greatest index, as far as they are known; 0: they are
+ * not, or there is none.  A Range too long to be followed counts up from its
+ * first number to the one before its limit. */
+static int
+index_ends(const struct sl__call *call, int64_t *least, int64_t *greatest)
+{
+	const struct sl__known *at = sl__in_known(call, 1);
+	struct sl__call range = {call->shapes, NULL};
+	const int64_t *ends[3];
+	size_t n;
+
+	*least = INT64_MAX;
+	*greatest = INT64_MIN;
+	for (size_t i = 0; at && at->ints && i < at->n; i++) {
+		if (sl__is_symbol(at->ints[i]))
+			continue;
+		*least = at->ints[i] < *least ? at->ints[i] : *least;
+		*greatest = at->ints[i] > *greatest ? at->ints[i] : *greatest;
+	}
+	if (at)
+		return *least <= *greatest;
+	range.node = range_behind(call->shapes->graph, call->node->inputs[1]);
+	for (size_t i = 0; range.node && i < 3; i++) {
+		if (!sl__in_integers(&range, i, &ends[i], &n) || n != 1)
+			return 0;
+	}
+	if (!range.node || *ends[2] != 1 || *ends[0] >= *ends[1])
+		return 0;
+	*least = *ends[0];
+	*greatest = *ends[1] - 1;
+	return 1;
+}
+
+/* An index outside of the table is refused where the node is sure to run:
+ * bodies may stand in a branch that is not taken. */
+static enum sl_status
+check_indices(const struct sl__call *call, int axis, struct sl_error *err)
+{
+	int64_t size = sl__in(call, 0)->dims[axis], least, greatest;
+	const char *name;
+
+	if (sl__is_symbol(size) || call->node->block != 0 ||
+	    !index_ends(call, &least, &greatest) ||
+	    (least >= -size && greatest < size))
+		return SL_OK;
+	name = call->shapes->graph->values[call->node->inputs[0]].name;
+	return sl__refuse(err, "index %lld lies beyond the %lld %s of '%.200s'",
+			  (long long)(greatest >= size ? greatest : least),
+			  (long long)size, axis == 0 ? "rows" : "places", name);
+}
+
+/* Input 1 of Gather and its kin holds indices. */
+static enum sl_status
+check_index_type(const struct sl__call *call, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__in_dtype(call, 1);
+
+	if (dtype == SL_DTYPE_NONE || dtype == SL_DTYPE_I32 ||
+	    dtype == SL_DTYPE_I64)
+		return SL_OK;
+	return sl__refuse(err, "its indices are %s, not int32 or int64",
+			  sl_dtype_text(dtype));
+}
+
 enum sl_status
 sl__infer_gather(const struct sl__call *call, struct sl_error *err)
 {
 	const struct sl__type *data = sl__in(call, 0), *at = sl__in(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int axis, n = 0;
-	enum sl_status rc;
+	enum sl_status rc = check_index_type(call, err);
 	int64_t *dims;
 
+	if (rc)
+		return rc;
 	if (rank < 0 || n_at < 0)
 		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
 	rc = axis_of(call, 0, rank, &axis, err);
+	if (!rc)
+		rc = check_indices(call, axis, err);
 	if (rc)
 		return rc;
 	dims = sl__new_sizes(call, (size_t)rank + (size_t)n_at);
@@ -71,14 +167,19 @@ gather_sources(const struct sl__walk *data, int axis,
 	       const struct sl__known *at, size_t *source, size_t *n)
 {
 	size_t size = (size_t)data->dims[axis];
-	size_t inner = (size_t)data->strides[axis], outer = 1;
+	size_t inner = (size_t)data->strides[axis], outer = 1, each;
 
-	for (int d = 0; d < axis; d++)
-		outer *= (size_t)data->dims[d];
 	*n = 0;
-	if (outer == 0 || inner == 0)
+	/* A dimension of 0 elsewhere may hide products of any size. */
+	for (int d = 0; d < axis; d++) {
+		if (__builtin_mul_overflow(outer, (size_t)data->dims[d],
+					   &outer))
+			return 0;
+	}
+	if (outer == 0 || inner == 0 || at->n == 0)
 		return 1;
-	if (at->n > SL__KNOWN_MOST / (outer * inner))
+	if (__builtin_mul_overflow(outer, inner, &each) ||
+	    at->n > SL__KNOWN_MOST / each)
 		return 0;
 	for (size_t o = 0; o < outer; o++) {
 		for (size_t i = 0; i < at->n; i++) {
@@ -95,8 +196,7 @@ gather_sources(const struct sl__walk *data, int axis,
 	return 1;
 }
 
-/* An index outside is left to whoever runs the model: the node may stand in
- * a branch that is not taken. */
+/* An index outside that was not refused is left to whoever runs the model. */
 enum sl_status
 sl__fold_gather(const struct sl__call *call, struct sl_error *err)
 {
@@ -130,7 +230,9 @@ sl__cost_gather(const struct sl__call *call, struct sl_cost *cost)
 enum sl_status
 sl__infer_gather_elements(const struct sl__call *call, struct sl_error *err)
 {
-	return sl__out_like(call, 0, 1, sl__in_dtype(call, 0), err);
+	enum sl_status rc = check_index_type(call, err);
+
+	return rc ? rc : sl__out_like(call, 0, 1, sl__in_dtype(call, 0), err);
 }
 
 enum sl_status
@@ -140,9 +242,12 @@ sl__infer_gather_nd(const struct sl__call *call, struct sl_error *err)
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
 	int64_t batch = sl__int(call->node, "batch_dims", 0);
 	int64_t first;
+	enum sl_status rc = check_index_type(call, err);
 	int64_t *dims;
 	int n = 0;
 
+	if (rc)
+		return rc;
 	if (rank < 0 || n_at < 0)
 		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
 	if (n_at < 1 || batch < 0 || batch >= n_at || batch > rank)
@@ -166,6 +271,16 @@ sl__infer_gather_nd(const struct sl__call *call, struct sl_error *err)
 	for (int i = (int)first; i < rank; i++)
 		dims[n++] = data->dims[i];
 	return sl__out(call, 0, data->dtype, n, dims, err);
+}
+
+static int
+holds_symbols(const struct sl__known *known)
+{
+	for (size_t i = 0; known->ints && i < known->n; i++) {
+		if (sl__is_symbol(known->ints[i]))
+			return 1;
+	}
+	return 0;
 }
 
 /* --------------------------------------------------------------- Compress */
@@ -196,8 +311,9 @@ sl__infer_compress(const struct sl__call *call, struct sl_error *err)
 	const struct sl__known *mask = sl__in_known(call, 1);
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), axis;
-	int64_t taken = mask ? count_set(mask, mask->n)
-			     : sl__size_new(call->shapes, "?");
+	int64_t taken = mask && !holds_symbols(mask)
+				? count_set(mask, mask->n)
+				: sl__size_new(call->shapes, "?");
 	int64_t *dims;
 
 	if (!sl__attribute(call->node, "axis"))
@@ -236,16 +352,6 @@ sl__fold_compress(const struct sl__call *call, struct sl_error *err)
 }
 
 /* ---------------------------------------------------------------- NonZero */
-
-static int
-holds_symbols(const struct sl__known *known)
-{
-	for (size_t i = 0; known->ints && i < known->n; i++) {
-		if (sl__is_symbol(known->ints[i]))
-			return 1;
-	}
-	return 0;
-}
 
 enum sl_status
 sl__infer_non_zero(const struct sl__call *call, struct sl_error *err)

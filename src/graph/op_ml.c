@@ -193,10 +193,14 @@ sl__infer_feature_vectorizer(const struct sl__call *call, struct sl_error *err)
 	struct sl__list widths = sl__list_of(call, SIZE_MAX, "inputdimensions");
 	int64_t dims[2] = {rows_of(call), 0};
 
-	for (int64_t i = 0; widths.values && i < widths.n; i++)
+	for (int64_t i = 0; widths.values && i < widths.n; i++) {
 		dims[1] = sl__size_add(call->shapes, dims[1],
 				       widths.values[i] < 0 ? 0
 							    : widths.values[i]);
+		if (dims[1] == -1)
+			return sl__refuse(err, "its output has more than 2^63 "
+					       "elements");
+	}
 	if (!widths.values)
 		dims[1] = sl__size_new(call->shapes, "?");
 	return sl__out(call, 0, SL_DTYPE_F32, 2, dims, err);

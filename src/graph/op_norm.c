@@ -8,6 +8,7 @@
  */
 #include "cost.h"
 #include "op.h"
+#include "sizes.h"
 #include "status.h"
 
 #include <string.h>
@@ -15,6 +16,30 @@
 #include "banned.h"
 
 /* ----------------------------------------------------------------- shapes */
+
+/* Inputs 'first' to 'last' are vectors with one number per channel. */
+static enum sl_status
+check_per_channel(const struct sl__call *call, size_t first, size_t last,
+		  struct sl_error *err)
+{
+	static const int64_t one = 1;
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t n = in->rank > 1 ? in->dims[1] : one;
+
+	for (size_t i = first; i <= last; i++) {
+		const struct sl__type *v = sl__in(call, i);
+
+		if (sl__in_rank(call, i) < 0)
+			continue;
+		if (v->rank != 1 || sl__sizes_differ(v->dims[0], n))
+			return sl__refuse(err,
+					  "input %zu is %s where one number "
+					  "for each channel of %s belongs",
+					  i, sl__type_text(call->shapes, v),
+					  sl__type_text(call->shapes, in));
+	}
+	return SL_OK;
+}
 
 /* Statistics per channel, of the type of the mean that goes in. */
 enum sl_status
@@ -25,6 +50,10 @@ sl__infer_batch_norm(const struct sl__call *call, struct sl_error *err)
 	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
 	int64_t n_channels = 1;
 
+	/* Early versions may have statistics of each element instead. */
+	if (!rc && sl__in_rank(call, 0) >= 0 &&
+	    sl__int(call->node, "spatial", 1))
+		rc = check_per_channel(call, 1, 4, err);
 	if (sl__in_rank(call, 0) < 0 || call->node->n_outputs < 2)
 		return rc;
 	if (in->rank > 1)
@@ -32,6 +61,24 @@ sl__infer_batch_norm(const struct sl__call *call, struct sl_error *err)
 	for (size_t k = 1; !rc && k < call->node->n_outputs; k++)
 		rc = sl__out(call, k, dtype, 1, &n_channels, err);
 	return rc;
+}
+
+/* Scale and bias are per group in the first version, then per channel. */
+enum sl_status
+sl__infer_group_norm(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t n_groups = sl__int(call->node, "num_groups", 1);
+	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
+
+	if (rc || sl__in_rank(call, 0) < 2)
+		return rc;
+	if (n_groups < 1 ||
+	    (!sl__is_symbol(in->dims[1]) && in->dims[1] % n_groups))
+		return sl__refuse(err, "%lld channels do not make %lld groups",
+				  (long long)in->dims[1], (long long)n_groups);
+	return call->node->version < 21 ? SL_OK
+					: check_per_channel(call, 1, 2, err);
 }
 
 /* The axis where the normalized dimensions start. */
@@ -215,6 +262,18 @@ sl__cost_skip_rms_norm(const struct sl__call *call, struct sl_cost *cost)
 						  sl__has_in(call, 3) ? 2 : 1));
 }
 
+/* Whether input i, of those that are tables, came up before: its bytes stand
+ * in the cost once. */
+static int
+is_table_again(const struct sl__call *call, size_t i)
+{
+	for (size_t k = 2; k < i; k++) {
+		if (call->node->inputs[k] == call->node->inputs[i])
+			return 1;
+	}
+	return 0;
+}
+
 /* A table of embeddings gives as many rows as the output has, not all. */
 static void
 read_rows(const struct sl__call *call, struct sl_cost *cost, size_t i)
@@ -222,8 +281,9 @@ read_rows(const struct sl__call *call, struct sl_cost *cost, size_t i)
 	uint64_t *bytes = &cost->read_bytes, all, rows;
 	struct sl__type taken;
 
-	if (!sl__has_in(call, i) || !sl__type_bytes(sl__in(call, i), &all) ||
-	    !call->node->n_outputs || call->node->outputs[0] == SL__NONE)
+	if (!sl__has_in(call, i) || is_table_again(call, i) ||
+	    !sl__type_bytes(sl__in(call, i), &all) || !call->node->n_outputs ||
+	    call->node->outputs[0] == SL__NONE)
 		return;
 	taken = call->shapes->types[call->node->outputs[0]];
 	taken.dtype = sl__in_dtype(call, i);
@@ -231,7 +291,8 @@ read_rows(const struct sl__call *call, struct sl_cost *cost, size_t i)
 		return;
 	if (call->shapes->graph->values[call->node->inputs[i]].tensor)
 		bytes = &cost->weight_bytes;
-	*bytes -= all - rows;
+	if (*bytes >= all)
+		*bytes -= all - rows;
 }
 
 /* Rows for words, places and, where there are any, segments are added up and

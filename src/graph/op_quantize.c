@@ -9,8 +9,34 @@
  */
 #include "cost.h"
 #include "op.h"
+#include "sizes.h"
 
 #include "banned.h"
+
+/* A vector of scales has one for each place along the axis, and blocks of
+ * scales lie along it; one scale for all needs no axis. */
+static enum sl_status
+check_axis(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0), *scale = sl__in(call, 1);
+	int64_t named = sl__int(call->node, "axis", 1);
+	int axis;
+
+	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 1 ||
+	    (scale->rank == 1 && scale->dims[0] == 1))
+		return SL_OK;
+	axis = sl__axis(named, in->rank);
+	if (axis < 0)
+		return sl__refuse(err,
+				  "axis %lld lies outside of %d dimensions",
+				  (long long)named, in->rank);
+	if (scale->rank == 1 &&
+	    sl__sizes_differ(scale->dims[0], in->dims[axis]))
+		return sl__refuse(err, "%s scales for dimension %d of %s",
+				  sl__type_text(call->shapes, scale), axis,
+				  sl__type_text(call->shapes, in));
+	return SL_OK;
+}
 
 /* Output 0 is like input 0, of the type that the attribute names, or else of
  * the one that is given. */
@@ -21,7 +47,10 @@ out_as(const struct sl__call *call, enum sl_dtype otherwise,
 	int64_t named = sl__int(call->node, "output_dtype", 0);
 	int rank = sl__in_rank(call, 0);
 	enum sl_dtype dtype = otherwise;
+	enum sl_status rc = check_axis(call, err);
 
+	if (rc)
+		return rc;
 	if (named > 0)
 		dtype = named < SL_N_DTYPES ? (enum sl_dtype)named
 					    : SL_DTYPE_NONE;

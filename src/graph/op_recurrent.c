@@ -95,6 +95,21 @@ check_weight(const struct sl__call *call, size_t i, const int64_t *dims,
 }
 
 static enum sl_status
+check_attributes(const struct sl__node *node, struct sl_error *err)
+{
+	const char *direction = sl__word(node, "direction", "forward");
+
+	if (strcmp(direction, "forward") != 0 &&
+	    strcmp(direction, "reverse") != 0 &&
+	    strcmp(direction, "bidirectional") != 0)
+		return sl__refuse(err, "direction is '%.60s'", direction);
+	if (sl__int(node, "hidden_size", 1) < 1)
+		return sl__refuse(err, "hidden_size is %lld",
+				  (long long)sl__int(node, "hidden_size", 1));
+	return SL_OK;
+}
+
+static enum sl_status
 check_layer(const struct sl__call *call, const struct layer *l,
 	    struct sl_error *err)
 {
@@ -120,8 +135,10 @@ sl__infer_recurrent(const struct sl__call *call, struct sl_error *err)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct layer l;
-	enum sl_status rc = SL_OK;
+	enum sl_status rc = check_attributes(call->node, err);
 
+	if (rc)
+		return rc;
 	if (sl__in_rank(call, 0) < 0) {
 		for (size_t k = 0; !rc && k < 3; k++)
 			rc = sl__out_rankless(call, k, dtype, err);

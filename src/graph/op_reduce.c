@@ -183,7 +183,8 @@ find_k(const struct sl__call *call, int64_t *k, struct sl_error *err)
 
 	*k = sl__int(call->node, "k", -1);
 	if (call->node->version < 10 || !sl__has_in(call, 1))
-		return SL_OK;
+		return *k < 0 ? sl__refuse(err, "k is %lld", (long long)*k)
+			      : SL_OK;
 	if (known && known->ints && known->n == 1) {
 		*k = known->ints[0];
 		return SL_OK;

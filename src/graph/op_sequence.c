@@ -4,8 +4,8 @@
  *
  * A sequence's type has one element type: what all its elements share.  What
  * is "known" of a sequence is how many elements it has, and of an optional
- * whether it has one; both as one integer.  Lists hold references: only
- * splitting and joining move elements.
+ * whether it has one; both as one integer.  Only of splitting and joining is
+ * it known what moves.
  */
 #include "body.h"
 #include "cost.h"
@@ -17,6 +17,9 @@
 
 #include "banned.h"
 
+/* Types are followed by recursion: no more containers inside one another. */
+enum { NESTED_MOST = 64 };
+
 /* A sequence or an optional of that element, copied. */
 static enum sl_status
 give_container(const struct sl__call *call, size_t k, enum sl__type_kind kind,
@@ -24,7 +27,15 @@ give_container(const struct sl__call *call, size_t k, enum sl__type_kind kind,
 {
 	struct sl__type type = {kind, SL_DTYPE_NONE, -1, NULL, NULL};
 	struct sl__type *copy;
+	int depth = 1;
 
+	for (const struct sl__type *e = element; e; e = e->element) {
+		if (++depth > NESTED_MOST)
+			return sl__refuse(err,
+					  "more than %d sequences and "
+					  "optionals inside one another",
+					  NESTED_MOST);
+	}
 	if (element) {
 		copy = sl__arena_alloc(&call->shapes->arena, sizeof(*copy));
 		if (!copy)
@@ -259,6 +270,16 @@ set_shapeless(struct sl_cost *cost)
 {
 	cost->basis = SL_BASIS_UNKNOWN;
 	cost->why = "a shape depends on data";
+}
+
+/* Some runtimes keep references, others copy; how large each element is would
+ * have to be followed to say more. */
+void
+sl__cost_sequence(const struct sl__call *call, struct sl_cost *cost)
+{
+	sl__cost_view(call, cost);
+	cost->basis = SL_BASIS_UNKNOWN;
+	cost->why = "the contents of a sequence are not followed";
 }
 
 /* All of the tensor is copied, whatever the pieces. */

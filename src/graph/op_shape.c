@@ -164,8 +164,17 @@ static enum sl_status
 refuse_reshape(const struct sl__call *call, const int64_t *dims, int rank,
 	       struct sl_error *err)
 {
-	return sl__refuse(err, "%s elements do not make %s",
-			  sl__type_text(call->shapes, sl__in(call, 0)),
+	const char *from = sl__type_text(call->shapes, sl__in(call, 0));
+
+	/* Numbers may have been cut at the ends of their range. */
+	for (int d = 0; d < rank; d++) {
+		if (dims[d] >= -SL__SYMBOL_END)
+			return sl__refuse(err,
+					  "%s elements do not make a shape "
+					  "beyond all sizes",
+					  from);
+	}
+	return sl__refuse(err, "%s elements do not make %s", from,
 			  text_of(call, dims, rank));
 }
 

@@ -64,7 +64,11 @@ plain_cut(const struct cut *cut, int64_t size, int64_t *first)
 		*first = start;
 		return start < end ? (end - start - 1) / cut->step + 1 : 0;
 	}
-	start = between(start, -1, size - 1);
+	if (size == 0) {
+		*first = 0;
+		return 0;
+	}
+	start = between(start, 0, size - 1);
 	end = between(end, -1, size - 1);
 	*first = start;
 	return start > end ? (start - end - 1) / -cut->step + 1 : 0;
@@ -234,6 +238,8 @@ sl__fold_slice(const struct sl__call *call, struct sl_error *err)
 		if (cuts[i].step == 0)
 			continue;
 		walk.dims[i] = plain_cut(&cuts[i], walk.dims[i], &first);
+		if (known->n == 0)
+			continue; /* strides may be of any size */
 		walk.start += first * walk.strides[i];
 		/* One step beyond the size is as good as any longer. */
 		walk.strides[i] *=
@@ -413,6 +419,9 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 		if (d == axis) {
 			dims[d] = sl__size_add(call->shapes, dims[d],
 					       in->dims[d]);
+			if (dims[d] == -1)
+				return sl__refuse(err, "its output has more "
+						       "than 2^63 elements");
 			continue;
 		}
 		size = dims[d] == -1 ? in->dims[d]
@@ -606,6 +615,24 @@ pad_amounts(const struct sl__call *call, int rank, int64_t *before,
 	return SL_OK;
 }
 
+/* What padding makes of a dimension; -1, which no output takes, where that is
+ * no size. */
+static int64_t
+padded(const struct sl__call *call, int64_t size, int64_t before, int64_t after)
+{
+	int64_t all;
+
+	if (sl__is_symbol(size) || sl__is_symbol(before) ||
+	    sl__is_symbol(after))
+		return sl__size_add(call->shapes,
+				    sl__size_add(call->shapes, size, before),
+				    after);
+	if (__builtin_add_overflow(size, before, &all) ||
+	    __builtin_add_overflow(all, after, &all) || all < 0)
+		return -1;
+	return all;
+}
+
 enum sl_status
 sl__infer_pad(const struct sl__call *call, struct sl_error *err)
 {
@@ -625,10 +652,7 @@ sl__infer_pad(const struct sl__call *call, struct sl_error *err)
 	if (rc)
 		return rc;
 	for (int i = 0; i < rank; i++)
-		dims[i] = sl__size_add(
-			call->shapes,
-			sl__size_add(call->shapes, in->dims[i], before[i]),
-			after[i]);
+		dims[i] = padded(call, in->dims[i], before[i], after[i]);
 	return sl__out(call, 0, in->dtype, rank, dims, err);
 }
 

@@ -60,6 +60,7 @@ static const char *const input_uses[SL__N_OPS] = {
 	[SL__OP_ONNX_GroupNormalization] = "f",
 	[SL__OP_ONNX_LayerNormalization] = "f",
 	[SL__OP_ONNX_RMSNormalization] = "f",
+	[SL__OP_ONNX_SimplifiedLayerNormalization] = "f",
 	[SL__OP_ONNX_PRelu] = "f",
 	[SL__OP_ONNX_SwiGLU] = "f",
 	[SL__OP_ONNX_RotaryEmbedding] = "fc",
@@ -130,9 +131,12 @@ static const char *const input_uses[SL__N_OPS] = {
 	[SL__OP_MS_MatMulIntegerToFloat] = "ffccccf",
 	[SL__OP_MS_MatMulNBits] = "ffcccf",
 	[SL__OP_MS_MultiHeadAttention] = "ffffc",
+	[SL__OP_MS_NhwcConv] = "f",
+	[SL__OP_MS_NhwcFusedConv] = "f",
 	[SL__OP_MS_QAttention] = "fffc",
 	[SL__OP_MS_QGemm] = "fccfccfc",
 	[SL__OP_MS_QLinearAdd] = "eccec",
+	[SL__OP_MS_QLinearConv] = "fccfccccf",
 	[SL__OP_MS_QLinearMul] = "eccec",
 	[SL__OP_MS_QuantizeLinear] = "pc",
 	[SL__OP_MS_RotaryEmbedding] = "fc",
@@ -626,6 +630,28 @@ sl__roles_of(struct sl__roles *out, const struct sl__steps *steps,
 		rc = sl__roles_find_folded(out, j.graph, arena, err);
 	sl__arena_release(&scratch);
 	return rc;
+}
+
+uint64_t
+sl__roles_numbers(const struct sl__roles *roles, const struct sl_graph *graph,
+		  size_t value)
+{
+	uint64_t n_stored = graph->values[value].tensor->n_stored;
+	uint32_t user = roles->first_user[value];
+	const struct sl__node *node;
+	int64_t k, n, all;
+
+	if (user == SL__NONE ||
+	    !sl__is_op(&graph->nodes[user], SL__OP_MS_MatMulNBits))
+		return n_stored;
+	node = &graph->nodes[user];
+	k = sl__int(node, "K", 0);
+	n = sl__int(node, "N", 0);
+	/* No more than bytes can hold: of 2 bits or more each. */
+	if (node->inputs[1] != value || k < 1 || n < 1 ||
+	    __builtin_mul_overflow(k, n, &all) || (uint64_t)all / 4 > n_stored)
+		return n_stored;
+	return (uint64_t)all;
 }
 
 const char *

@@ -41,6 +41,11 @@ enum sl_status sl__roles_find_folded(struct sl__roles *roles,
 				     struct sl__arena *arena,
 				     struct sl_error *err) SL_CHECKED;
 
+/* How many numbers a tensor stands for: more than it stores where a product
+ * takes several to a byte. */
+uint64_t sl__roles_numbers(const struct sl__roles *roles,
+			   const struct sl_graph *graph, size_t value);
+
 /* How input i of a node is used; one letter, see parameters.c. */
 char sl__input_use(const struct sl__node *node, size_t i);
 

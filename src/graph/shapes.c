@@ -196,6 +196,9 @@ sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 		ints = sl__arena_array(&s->arena, n, sizeof(*ints));
 	else
 		floats = sl__arena_array(&s->arena, n, sizeof(*floats));
+	/* An inference without memory fails; it does not know less. */
+	if (!known || (!ints && !floats))
+		s->is_short = 1;
 	if (known && ints)
 		ok = sl__tensor_integers(tensor, 0, n, ints);
 	else if (known && floats)
@@ -251,6 +254,23 @@ sl__type_bytes(const struct sl__type *type, uint64_t *out)
 
 	return sl__type_elements(type, &n) &&
 	       sl__dtype_bytes(out, type->dtype, n);
+}
+
+int
+sl__type_fits(const struct sl__type *type)
+{
+	uint64_t n;
+
+	if (type->kind != SL__TYPE_TENSOR)
+		return 1;
+	for (int i = 0; i < type->rank; i++) {
+		if (type->dims[i] <= 0)
+			return 1;
+	}
+	if (type->rank < 0)
+		return 1;
+	return sl__type_elements(type, &n) && n <= INT64_MAX &&
+	       sl__type_bytes(type, &n) && n <= INT64_MAX;
 }
 
 const char *

@@ -86,8 +86,9 @@ enum sl_status sl__shapes_bind(struct sl__shapes *shapes,
 			       const struct sl__shapes_options *options,
 			       struct sl_error *err) SL_CHECKED;
 
-/* The symbol that --seq binds; 0 where the model has none. */
+/* The symbols that --seq and --past bind; 0 where the model has none. */
 int64_t sl__shapes_seq_symbol(const struct sl_graph *graph);
+int64_t sl__shapes_past_symbol(const struct sl_graph *graph);
 
 /* infer.c: one block, in order; and one node of it. */
 enum sl_status sl__infer_block(struct sl__shapes *shapes, uint32_t block,
@@ -118,6 +119,10 @@ const struct sl__known *sl__shapes_read(struct sl__shapes *shapes,
 int sl__type_elements(const struct sl__type *type, uint64_t *out);
 int sl__type_bytes(const struct sl__type *type, uint64_t *out);
 
+/* Whether a tensor's elements and bytes can be counted in 63 bits; those of
+ * which a dimension is not known, and what is no tensor, are taken to. */
+int sl__type_fits(const struct sl__type *type);
+
 /* "1x64x112x112", "batchx128", "scalar", "?" into the arena; NULL: no
  * memory. */
 const char *sl__type_text(struct sl__shapes *shapes,
@@ -126,7 +131,7 @@ const char *sl__type_text(struct sl__shapes *shapes,
 /*
  * Arithmetic on sizes that may be symbols: a symbol with the expression as
  * its name where the result is not a number.  The same expression gives the
- * same symbol.  Numbers that overflow or divide by zero give -1, which no
+ * same symbol, where that is one of the last 256.  Numbers that overflow or divide by zero give -1, which no
  * output shape accepts.
  */
 int64_t sl__size_add(struct sl__shapes *shapes, int64_t a, int64_t b);

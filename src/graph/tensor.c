@@ -30,6 +30,13 @@ sl__tensor_measure(struct sl__tensor *tensor)
 	return sl__dtype_bytes(&tensor->n_bytes, tensor->dtype, n);
 }
 
+uint64_t
+sl__tensor_stored_bytes(const struct sl__tensor *tensor)
+{
+	return tensor->n_bytes +
+	       (tensor->indices ? tensor->indices->n_bytes : 0);
+}
+
 /* ------------------------------------------------------------- generating */
 
 static uint64_t
@@ -227,14 +234,6 @@ integer_at(const unsigned char *bytes, unsigned n_bits, int is_signed)
 	return (int64_t)value;
 }
 
-static int
-is_signed_type(enum sl_dtype dtype)
-{
-	return dtype == SL_DTYPE_I8 || dtype == SL_DTYPE_I16 ||
-	       dtype == SL_DTYPE_I32 || dtype == SL_DTYPE_I64 ||
-	       dtype == SL_DTYPE_I4;
-}
-
 static int64_t
 whole_element(enum sl_dtype dtype, const unsigned char *bytes, uint64_t i)
 {
@@ -242,9 +241,14 @@ whole_element(enum sl_dtype dtype, const unsigned char *bytes, uint64_t i)
 	int64_t value;
 
 	if (n_bits == 4)
-		return nibble_of(bytes, i, is_signed_type(dtype));
+		return nibble_of(bytes, i, sl__dtype_is_signed(dtype));
+	if (n_bits == 2) {
+		value = bytes[i / 4] >> i % 4 * 2 & 3;
+		return sl__dtype_is_signed(dtype) && value > 1 ? value - 4
+							       : value;
+	}
 	value = integer_at(bytes + i * (n_bits / 8), n_bits,
-			   is_signed_type(dtype));
+			   sl__dtype_is_signed(dtype));
 	return dtype == SL_DTYPE_BOOL ? value != 0 : value;
 }
 
@@ -270,6 +274,8 @@ float_element(enum sl_dtype dtype, const unsigned char *bytes, uint64_t i)
 	}
 	if (dtype == SL_DTYPE_F4E2M1)
 		return f4_value((unsigned)nibble_of(bytes, i, 0));
+	if (dtype == SL_DTYPE_F8E8M0)
+		return bytes[i] == 255 ? (double)NAN : ldexp(1, bytes[i] - 127);
 	return f8_value(dtype, bytes[i]);
 }
 
@@ -334,6 +340,9 @@ sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
 					       first + i);
 		else
 			out[i] = saturate(element_of(tensor, first + i));
+		/* Of 64 unsigned bits the last became a sign. */
+		if (tensor->dtype == SL_DTYPE_U64 && out[i] < 0)
+			out[i] = INT64_MAX;
 	}
 	return 1;
 }

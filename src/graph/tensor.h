@@ -53,6 +53,10 @@ struct sl__tensor {
  */
 int sl__tensor_measure(struct sl__tensor *tensor);
 
+/* What a tensor takes where it is kept: its numbers and, of a sparse one,
+ * their places. */
+uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);
+
 /*
  * A stretch of packed bytes: a pointer into the tensor where it has bytes,
  * else made in 'scratch', which holds n_bytes.  The stretch starts on an

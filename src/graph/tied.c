@@ -27,23 +27,17 @@ struct candidate {
 };
 
 static uint64_t
-mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ (hash >> 29);
-}
-
-static uint64_t
 shape_hash(const struct sl__tensor *t)
 {
-	uint64_t hash = mix(t->dtype + 1, t->rank);
+	uint64_t hash = sl__signature_mix(t->dtype + 1, t->rank);
 
 	/* A matrix and its transpose fall into the same bucket. */
 	if (t->rank == 2 && t->dims[0] > t->dims[1])
-		return mix(mix(hash, (uint64_t)t->dims[1]),
-			   (uint64_t)t->dims[0]);
+		return sl__signature_mix(
+			sl__signature_mix(hash, (uint64_t)t->dims[1]),
+			(uint64_t)t->dims[0]);
 	for (size_t i = 0; i < t->rank; i++)
-		hash = mix(hash, (uint64_t)t->dims[i]);
+		hash = sl__signature_mix(hash, (uint64_t)t->dims[i]);
 	return hash;
 }
 

@@ -11,6 +11,7 @@
 #include "op.h"
 #include "status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "banned.h"
@@ -38,6 +39,26 @@ is_required_in(const struct sl__node *node, uint32_t i)
 	       !(sl__is_op(node, SL__OP_ONNX_Scan) && node->version < 9);
 }
 
+/* Says how many inputs the operator would take. */
+static enum sl_status
+fail_inputs(const struct sl__node *node, uint32_t n, struct sl_error *err)
+{
+	const struct sl__op *op = node->op;
+	char takes[64];
+
+	if (op->max_inputs < 0)
+		snprintf(takes, sizeof(takes), "at least %d", op->min_inputs);
+	else if (op->max_inputs == op->min_inputs)
+		snprintf(takes, sizeof(takes), "%d", op->min_inputs);
+	else
+		snprintf(takes, sizeof(takes), "%d to %d", op->min_inputs,
+			 op->max_inputs);
+	return sl__fail(err, SL_E_DATA,
+			"node '%.200s' (%s): has %u input%s, %s takes %s",
+			node->name, node->type, n, n == 1 ? "" : "s",
+			node->type, takes);
+}
+
 static enum sl_status
 check_arity(const struct sl__node *node, struct sl_error *err)
 {
@@ -50,11 +71,7 @@ check_arity(const struct sl__node *node, struct sl_error *err)
 		n--;
 	if (n < (uint32_t)op->min_inputs ||
 	    (op->max_inputs >= 0 && n > (uint32_t)op->max_inputs))
-		return sl__fail(err, SL_E_DATA,
-				"node '%.200s' (%s): has %u inputs, %s takes "
-				"%d to %d",
-				node->name, node->type, n, node->type,
-				op->min_inputs, op->max_inputs);
+		return fail_inputs(node, n, err);
 	for (uint32_t i = 0; i < n; i++) {
 		if (node->inputs[i] == SL__NONE && is_required_in(node, i))
 			return sl__fail(err, SL_E_DATA,
@@ -62,11 +79,14 @@ check_arity(const struct sl__node *node, struct sl_error *err)
 					"left out",
 					node->name, node->type, i);
 	}
-	if (op->max_outputs >= 0 && node->n_outputs > (uint32_t)op->max_outputs)
+	n = node->n_outputs;
+	while (n && node->outputs[n - 1] == SL__NONE)
+		n--;
+	if (op->max_outputs >= 0 && n > (uint32_t)op->max_outputs)
 		return sl__fail(err, SL_E_DATA,
-				"node '%.200s' (%s): has %u outputs, %s gives "
+				"node '%.200s' (%s): has %u output%s, %s gives "
 				"at most %d",
-				node->name, node->type, node->n_outputs,
+				node->name, node->type, n, n == 1 ? "" : "s",
 				node->type, op->max_outputs);
 	return SL_OK;
 }
@@ -157,6 +177,8 @@ check_nodes(const struct sl_graph *graph, struct sl_error *err)
 		const struct sl__node *node = &graph->nodes[i];
 		enum sl_status rc = check_arity(node, err);
 
+		if (!rc)
+			rc = sl__op_check_attributes(node, err);
 		for (uint32_t k = 0; !rc && k < node->n_inputs; k++) {
 			if (node->inputs[k] != SL__NONE)
 				rc = check_use(graph, node, node->inputs[k],
@@ -343,7 +365,8 @@ sort_nodes(struct sl_graph *graph, struct sl__arena *scratch,
 /* ----------------------------------------------------------------- states */
 
 /* "past_3", "past_key_values.3.key" -> "present_3", "present.3.key", and
- * "h" -> "hn", "state" -> "stateN", "new_state": how exporters pair them. */
+ * "h" -> "hn", "h0" -> "hn", "state" -> "stateN", "new_state": how exporters
+ * pair them. */
 static int
 is_renewed_name(const char *old, const char *new)
 {
@@ -351,7 +374,9 @@ is_renewed_name(const char *old, const char *new)
 		const char *old, *new;
 	} pairs[] = {{"past_key_values", "present"},
 		     {"past_key_values", "present_key_values"},
-		     {"past", "present"}};
+		     {"past", "present"},
+		     {"h0", "hn"},
+		     {"c0", "cn"}};
 	size_t n = strlen(old);
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
@@ -368,8 +393,27 @@ is_renewed_name(const char *old, const char *new)
 		!strcmp(new + n, "_out") || !strcmp(new + n, ".1"));
 }
 
-/* An input is a state when an output is its renewal by name and of the same
- * type of number and rank, where those are declared. */
+/* Whether a value may become another from run to run: of the same type of
+ * number and rank, and of the same sizes but for one that may grow, as far as
+ * those are declared. */
+static int
+may_renew(const struct sl__type *old, const struct sl__type *new)
+{
+	int n_grown = 0;
+
+	if (old->dtype != new->dtype || old->rank != new->rank)
+		return 0;
+	for (int d = 0; d < old->rank; d++) {
+		if (sl__is_symbol(old->dims[d]) || sl__is_symbol(new->dims[d]))
+			continue;
+		if (new->dims[d] < old->dims[d])
+			return 0;
+		n_grown += new->dims[d] > old->dims[d];
+	}
+	return n_grown <= 1;
+}
+
+/* An input is a state when an output is its renewal by name and type. */
 static void
 find_states(struct sl_graph *graph)
 {
@@ -387,8 +431,7 @@ find_states(struct sl_graph *graph)
 
 			if (out->old_state == SL__NONE &&
 			    in->kind == SL_VALUE_INPUT &&
-			    out->declared.dtype == in->declared.dtype &&
-			    out->declared.rank == in->declared.rank &&
+			    may_renew(&in->declared, &out->declared) &&
 			    is_renewed_name(in->name, out->name)) {
 				in->kind = SL_VALUE_STATE;
 				out->old_state = main->inputs[i];

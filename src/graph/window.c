@@ -22,8 +22,8 @@ read_list(int64_t *out, const struct sl__call *call, const char *name, int n,
 	if (n_values == 0)
 		return SL_OK;
 	if (n_values != (size_t)n)
-		return sl__refuse(err, "%s has %zu numbers, not %d", name,
-				  n_values, n);
+		return sl__refuse(err, "%s has %zu number%s, not %d", name,
+				  n_values, n_values == 1 ? "" : "s", n);
 	for (int i = 0; i < n; i++) {
 		if (values[i] < least || values[i] > most)
 			return sl__refuse(err, "%s holds %lld", name,
@@ -51,6 +51,8 @@ read_kernel(struct sl__window *w, const struct sl__call *call,
 					  (long long)size);
 		if (!w->kernel[d])
 			w->kernel[d] = size;
+		if (sl__is_symbol(w->kernel[d]))
+			continue;
 		if (w->kernel[d] < 1 || w->kernel[d] > most)
 			return sl__refuse(err, "the kernel's size is not "
 					       "known, or none");
@@ -139,9 +141,13 @@ sl__window_positions(int64_t *out, struct sl__shapes *shapes,
 		     const struct sl__window *w, int d, int64_t in,
 		     struct sl_error *err)
 {
-	int64_t extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
-	int64_t stride = w->strides[d], room;
+	int64_t stride = w->strides[d], extent, room;
 
+	if (sl__is_symbol(w->kernel[d])) {
+		*out = sl__size_new(shapes, "?");
+		return SL_OK;
+	}
+	extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
 	if (sl__is_symbol(in)) {
 		*out = positions_of_symbol(shapes, w, d, in);
 		return SL_OK;
@@ -155,8 +161,10 @@ sl__window_positions(int64_t *out, struct sl__shapes *shapes,
 	}
 	room = in + w->pads_before[d] + w->pads_after[d] - extent;
 	if (room < 0 && in > 0) {
-		*out = 1;
-		if ((w->is_ceil || w->may_stick_out) && room > -stride)
+		/* Rounded towards zero: 1, then 0, then less than that. */
+		*out = room / stride + 1;
+		if (*out >= (w->may_stick_out ? 0 : 1) &&
+		    (w->is_ceil || w->may_stick_out))
 			return SL_OK;
 		return sl__refuse(
 			err, "a window of %lld does not fit into %lld%s",

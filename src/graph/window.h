@@ -15,14 +15,15 @@ enum sl__padding {
 
 /*
  * Invariants: 1 <= n <= SL__WINDOW_MOST; kernel, strides and dilations are
- * from 1, pads from 0, all at most 2^30.
+ * from 1, pads from 0, all at most 2^30.  A kernel whose weight is not known
+ * is a symbol.
  */
 struct sl__window {
 	int n;
 	enum sl__padding padding;
 	int is_ceil;
-	int may_stick_out; /* a first window may, by less than a stride: pools
-			      of runtimes round towards zero there */
+	int may_stick_out; /* the first window may: pools of runtimes round
+			      towards zero there, to 1 position or none */
 	int64_t kernel[SL__WINDOW_MOST];
 	int64_t strides[SL__WINDOW_MOST], dilations[SL__WINDOW_MOST];
 	int64_t pads_before[SL__WINDOW_MOST], pads_after[SL__WINDOW_MOST];

@@ -8,6 +8,7 @@
 #include "hardware.h"
 #include "arena.h"
 #include "buf.h"
+#include "dtype.h"
 #include "file.h"
 #include "status.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "banned.h"
 
@@ -25,26 +27,50 @@ enum {
 	PATH_MOST = 4096
 };
 
+/* What may stand for a type, the best first; NONE ends it. */
+static const enum sl_dtype *
+stand_ins(enum sl_dtype dtype)
+{
+	static const enum sl_dtype for_f64[] = {SL_DTYPE_NONE};
+	static const enum sl_dtype for_f32[] = {SL_DTYPE_F64, SL_DTYPE_BF16,
+						SL_DTYPE_F16, SL_DTYPE_NONE};
+	static const enum sl_dtype for_narrow[] = {SL_DTYPE_F16, SL_DTYPE_BF16,
+						   SL_DTYPE_F32, SL_DTYPE_F64,
+						   SL_DTYPE_NONE};
+	static const enum sl_dtype for_bytes[] = {SL_DTYPE_I8,   SL_DTYPE_F32,
+						  SL_DTYPE_F64,  SL_DTYPE_F16,
+						  SL_DTYPE_BF16, SL_DTYPE_NONE};
+	static const enum sl_dtype for_integers[] = {
+		SL_DTYPE_F32,  SL_DTYPE_F64, SL_DTYPE_F16,
+		SL_DTYPE_BF16, SL_DTYPE_I8,  SL_DTYPE_NONE};
+
+	if (dtype == SL_DTYPE_F64 || dtype == SL_DTYPE_C128)
+		return for_f64;
+	if (sl__dtype_family(dtype) == SL__DTYPE_INTEGER)
+		return sl_dtype_bits(dtype) <= 8 && dtype != SL_DTYPE_BOOL
+			       ? for_bytes
+			       : for_integers;
+	if (sl__dtype_family(dtype) == SL__DTYPE_FLOAT &&
+	    sl_dtype_bits(dtype) < 32)
+		return for_narrow;
+	return for_f32;
+}
+
 enum sl_dtype
 sl__hardware_dtype(const struct sl_hardware *h, enum sl_dtype dtype)
 {
-	static const enum sl_dtype others[] = {SL_DTYPE_F16, SL_DTYPE_BF16,
-					       SL_DTYPE_F32, SL_DTYPE_F64,
-					       SL_DTYPE_I8};
-	/* Unsigned bytes go through the same units. */
-	int is_half = dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16;
+	const enum sl_dtype *others = stand_ins(dtype);
 
-	if (dtype == SL_DTYPE_U8)
-		dtype = SL_DTYPE_I8;
+	/* Complex numbers are two real ones; what has no type is in f32. */
+	if (dtype == SL_DTYPE_C128)
+		dtype = SL_DTYPE_F64;
+	else if (sl__dtype_family(dtype) == SL__DTYPE_OTHER)
+		dtype = SL_DTYPE_F32;
 	if ((unsigned)dtype < SL_N_DTYPES && h->peak_ops_per_s[dtype] > 0)
 		return dtype;
-	for (size_t i = is_half ? 0 : 2; i < sizeof(others) / sizeof(others[0]);
-	     i++) {
-		if (h->peak_ops_per_s[others[i]] > 0)
-			return others[i];
-	}
-	return !is_half && h->peak_ops_per_s[SL_DTYPE_BF16] > 0 ? SL_DTYPE_BF16
-								: SL_DTYPE_NONE;
+	while (*others && !(h->peak_ops_per_s[*others] > 0))
+		others++;
+	return *others;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -153,7 +179,11 @@ read_line(struct reader *r, char *line)
 static enum sl_status
 check_description(const struct reader *r)
 {
-	if (sl__hardware_dtype(r->h, SL_DTYPE_F32) == SL_DTYPE_NONE)
+	int has_peak = 0;
+
+	for (int d = 1; d < SL_N_DTYPES; d++)
+		has_peak = has_peak || r->h->peak_ops_per_s[d] > 0;
+	if (!has_peak)
 		return sl__fail(r->err, SL_E_DATA, "%s: no peak is given",
 				r->id);
 	if (!(r->h->bandwidth_bytes_per_s > 0))
@@ -295,6 +325,8 @@ sl_hardware_open(struct sl_hardware **out, const char *folder,
 		return read_file(out, words, words, err);
 	if (!folder || snprintf(path, sizeof(path), "%s/%s.hw", folder,
 				words) >= (int)sizeof(path))
+		return sl__fail(err, SL_E_USAGE, "%s: no such machine", words);
+	if (access(path, F_OK) != 0 && errno == ENOENT)
 		return sl__fail(err, SL_E_USAGE, "%s: no such machine", words);
 	return read_file(out, words, path, err);
 }

@@ -16,8 +16,10 @@ enum sl_status sl__hardware_read(struct sl_hardware **out, const char *id,
 
 /*
  * The type in which the machine computes what a model has in 'dtype': that
- * one, or the nearest that holds it (f16 and bf16 stand for each other, else
- * f32, else f64, else the narrowest it has).  SL_DTYPE_NONE: no figure.
+ * one, else the nearest that holds it, else, for f32 alone, a narrower real
+ * one: bf16, then f16.  Real numbers are never computed as integers, and f64
+ * as nothing else.  Integers go through the units of real numbers where the
+ * machine has no figure for theirs.  SL_DTYPE_NONE: it does not compute that.
  */
 enum sl_dtype sl__hardware_dtype(const struct sl_hardware *h,
 				 enum sl_dtype dtype);

@@ -76,11 +76,13 @@ sl_builder_new(struct sl_builder **out, const char *name,
 	sl__map_init(&b->names, &b->arena);
 	sl__map_init(&b->constants, &b->arena);
 	b->seed = options && options->seed ? options->seed : 1;
+	b->dtype = SL_DTYPE_F32;
 	rc = start_graph(b, name ? name : "", err);
 	if (rc) {
 		sl_builder_free(b);
 		return rc;
 	}
+	b->graph->seed = b->seed;
 	*out = b;
 	return SL_OK;
 }
@@ -500,9 +502,12 @@ sl_builder_output(struct sl_builder *b, int value, const char *name)
 }
 
 /* What was inferred of an output becomes its declaration; sizes that came up
- * on the way become symbols of the graph. */
+ * on the way become symbols of the graph.  Those of which something is not
+ * known share names such as "?", and get their own; the first n_own symbols
+ * are the model's. */
 static enum sl_status
-declare_output(struct sl_builder *b, uint32_t value, struct sl_error *err)
+declare_output(struct sl_builder *b, uint32_t value, size_t n_own,
+	       struct sl_error *err)
 {
 	struct sl__type type = b->shapes->types[value];
 	size_t n_dims = type.rank > 0 ? (size_t)type.rank : 0;
@@ -512,17 +517,20 @@ declare_output(struct sl_builder *b, uint32_t value, struct sl_error *err)
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n_dims; i++) {
-		char name[NAME_BYTES];
+		const char *name;
 		enum sl_status rc;
 
 		dims[i] = type.dims[i];
-		if (!sl__is_symbol(dims[i]))
+		if (!sl__is_symbol(dims[i]) ||
+		    (size_t)(dims[i] - SL__SYMBOL_BASE) < n_own)
 			continue;
-		snprintf(name, sizeof(name), "%s",
-			 sl__size_name(b->shapes, dims[i]));
-		if (!strcmp(name, "?"))
-			snprintf(name, sizeof(name), "%.200s.%zu",
-				 b->graph->values[value].name, i);
+		name = sl__size_name(b->shapes, dims[i]);
+		if (strchr(name, '?'))
+			name = sl__arena_format(&b->arena, "%s.%zu",
+						b->graph->values[value].name,
+						i);
+		if (!name)
+			return sl__fail_nomem(err);
 		rc = sl__graph_symbol(b->graph, &dims[i], name, err);
 		if (rc)
 			return rc;
@@ -535,6 +543,7 @@ declare_output(struct sl_builder *b, uint32_t value, struct sl_error *err)
 static enum sl_status
 complete(struct sl_builder *b, struct sl_error *err)
 {
+	size_t n_own = b->graph->n_symbols;
 	enum sl_status rc = SL_OK;
 
 	if (b->scope)
@@ -544,7 +553,7 @@ complete(struct sl_builder *b, struct sl_error *err)
 	if (!b->n_outputs)
 		return sl__fail(err, SL_E_USAGE, "the model has no outputs");
 	for (size_t i = 0; !rc && i < b->n_outputs; i++)
-		rc = declare_output(b, b->outputs[i], err);
+		rc = declare_output(b, b->outputs[i], n_own, err);
 	if (!rc)
 		rc = sl__graph_set_outputs(b->graph, 0, b->outputs,
 					   b->n_outputs, err);

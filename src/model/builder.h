@@ -26,13 +26,15 @@ struct sl_builder {
 	enum sl_status failed;
 	struct sl_error err;
 	uint64_t seed;
+	enum sl_dtype dtype; /* of weights and single numbers from here on */
 	struct sl__builder_scope *scope;
 	struct sl__map names;     /* of nodes and values: how often each was
 				     asked for */
 	struct sl__map constants; /* values of lists and scalars */
 	/* Of the next node. */
-	const char *name; /* NULL: after its type */
-	int is_full_name; /* the scope is in it, and it is taken */
+	const char *name;   /* NULL: after its type */
+	const char *domain; /* NULL: ONNX's own */
+	int is_full_name;   /* the scope is in it, and it is taken */
 	size_t n_new_outputs;
 	double gain; /* 0: 1 */
 	struct sl__attribute *attributes;
@@ -87,8 +89,8 @@ struct sl__tensor *sl__builder_new_tensor(struct sl_builder *b,
 /* An attribute that is a tensor of one f32. */
 void sl__builder_fill(struct sl_builder *b, const char *key, float value);
 
-/* A list of integers, a single f32 and a single integer, as constants; the
- * same again is the same value. */
+/* A list of integers, a single number (of the type of weights) and a single
+ * integer, as constants; the same again is the same value. */
 int sl__builder_list(struct sl_builder *b, size_t n, const int64_t *values);
 int sl__builder_scalar(struct sl_builder *b, float value);
 int sl__builder_integer(struct sl_builder *b, int64_t value);

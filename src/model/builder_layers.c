@@ -180,10 +180,9 @@ inverse_mean_square(const struct sl_builder *b, int x)
 
 /* The deviation of weights whose n products with x are summed. */
 static double
-deviation_for(struct sl_builder *b, int x, int64_t n)
+deviation_for(struct sl_builder *b, int x, double n)
 {
-	return take_gain(b) *
-	       sqrt(inverse_mean_square(b, x) / (double)(n > 0 ? n : 1));
+	return take_gain(b) * sqrt(inverse_mean_square(b, x) / (n > 0 ? n : 1));
 }
 
 /* ----------------------------------------------------------------- layers */
@@ -204,7 +203,7 @@ sl_builder_linear(struct sl_builder *b, int x, int64_t n_out, int has_bias)
 {
 	int rank = sl__builder_rank(b, x);
 	int64_t n_in = rank < 0 ? -1 : sl__builder_size(b, x, -1);
-	double deviation = deviation_for(b, x, n_in);
+	double deviation = deviation_for(b, x, (double)n_in);
 	int weight, bias = -1, y;
 
 	if (n_in < 0 || check_size(b, "a linear layer", n_out))
@@ -243,7 +242,7 @@ complete_conv(struct sl_builder *b, int x, struct sl_conv2d *c)
 					"x height x width");
 	channels = sl__builder_size(b, x, 1);
 	c->kernel_height = c->kernel_height ? c->kernel_height : 3;
-	c->kernel_width = c->kernel_width ? c->kernel_width : 3;
+	c->kernel_width = c->kernel_width ? c->kernel_width : c->kernel_height;
 	c->stride = c->stride ? c->stride : 1;
 	c->dilation = c->dilation ? c->dilation : 1;
 	c->groups = c->groups ? c->groups : 1;
@@ -285,7 +284,9 @@ sl_builder_conv2d(struct sl_builder *b, int x, const struct sl_conv2d *conv)
 	sl__builder_enter_layer(b, "conv");
 	weight = sl_builder_weight(
 		b, "weight", 4, dims, 0,
-		deviation_for(b, x, dims[1] * dims[2] * dims[3]));
+		deviation_for(b, x,
+			      (double)dims[1] * (double)dims[2] *
+				      (double)dims[3]));
 	if (c.has_bias)
 		bias = sl_builder_weight(b, "bias", 1, &c.out_channels, 0,
 					 bias_deviation);
@@ -375,6 +376,10 @@ sl__builder_causal_mask(struct sl_builder *b, int x, int64_t d)
 
 	sl__builder_fill(b, "value", -FLT_MAX);
 	mask = sl__builder_op1(b, "ConstantOfShape", mask);
+	if (b->dtype != SL_DTYPE_F32) {
+		sl_builder_int(b, "to", b->dtype);
+		mask = sl__builder_op1(b, "Cast", mask);
+	}
 	sl_builder_int(b, "upper", 1);
 	sl_builder_name(b, "causal_mask");
 	return sl__builder_op2(b, "Trilu", mask, sl__builder_integer(b, 1));

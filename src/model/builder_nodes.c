@@ -35,6 +35,19 @@ sl_builder_outputs(struct sl_builder *b, size_t n)
 	b->n_new_outputs = n;
 }
 
+void
+sl_builder_domain(struct sl_builder *b, const char *domain)
+{
+	const char *copy =
+		b->failed ? NULL : sl__arena_string(&b->graph->arena, domain);
+
+	if (b->failed)
+		return;
+	b->domain = copy && !strcmp(copy, "ai.onnx") ? "" : copy;
+	if (domain && !copy)
+		sl__builder_nomem(b);
+}
+
 /* The next node's next attribute, with n elements of n_bytes each copied to
  * *copy; NULL after a failure. */
 static struct sl__attribute *
@@ -152,8 +165,10 @@ static int
 check_operator(struct sl_builder *b, const char *type, size_t n_inputs,
 	       size_t n_outputs)
 {
-	const struct sl__op *op = sl__op_find("", type);
+	const struct sl__op *op = sl__op_find(b->domain ? b->domain : "", type);
 
+	if (!op && b->domain && *b->domain)
+		return 0; /* somebody else's: nothing is known about it */
 	if (!op)
 		return sl__builder_fail(b, SL_E_USAGE,
 					"ONNX has no operator '%.100s'", type);
@@ -253,6 +268,34 @@ take_attributes(struct sl_builder *b, struct sl__node *node)
 	b->n_attributes = 0;
 	b->n_new_outputs = 0;
 	b->name = NULL;
+	b->domain = NULL;
+	return 0;
+}
+
+/* The domain of the next node, with its operator set among the model's; other
+ * domains than ONNX's are taken in their first version. */
+static int
+take_domain(struct sl_builder *b, struct sl__node *node)
+{
+	struct sl_graph *graph = b->graph;
+	struct sl__opset *more;
+	size_t n = graph->n_opsets;
+
+	node->domain = b->domain ? b->domain : "";
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(graph->opsets[i].domain, node->domain))
+			continue;
+		node->version = graph->opsets[i].version;
+		return 0;
+	}
+	more = sl__arena_array(&graph->arena, n + 1, sizeof(*more));
+	if (!more)
+		return sl__builder_nomem(b);
+	memcpy(more, graph->opsets, n * sizeof(*more));
+	more[n].domain = node->domain;
+	more[n].version = node->version = 1;
+	graph->opsets = more;
+	graph->n_opsets = n + 1;
 	return 0;
 }
 
@@ -261,12 +304,13 @@ sl_builder_op(struct sl_builder *b, const char *type, size_t n_inputs,
 	      const int *inputs)
 {
 	size_t n_outputs = b->n_new_outputs ? b->n_new_outputs : 1;
-	struct sl__node node = {.domain = "", .version = SL__BUILDER_OPSET};
+	struct sl__node node = {0};
 	uint32_t *in, *out, id;
 
 	while (n_inputs && inputs[n_inputs - 1] == -1)
 		n_inputs--; /* left out at the end: not there */
-	if (b->failed || check_operator(b, type, n_inputs, n_outputs))
+	if (b->failed || check_operator(b, type, n_inputs, n_outputs) ||
+	    take_domain(b, &node))
 		return -1;
 	in = sl__arena_array(&b->arena, n_inputs, sizeof(*in));
 	out = sl__arena_array(&b->arena, n_outputs, sizeof(*out));

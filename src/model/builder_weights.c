@@ -18,6 +18,31 @@
 
 enum { NAME_BYTES = 512 };
 
+/* Says what sl__tensor_measure() did not like. */
+static void
+fail_measure(struct sl_builder *b, const char *name, const struct sl__tensor *t)
+{
+	char sizes[128] = "";
+
+	for (size_t d = 0; d < t->rank; d++) {
+		size_t used = strlen(sizes);
+
+		if (t->dims[d] < 0) {
+			sl__builder_fail(b, SL_E_USAGE,
+					 "'%.200s': dimension %zu is negative "
+					 "or known by name only",
+					 name, d);
+			return;
+		}
+		snprintf(sizes + used, sizeof(sizes) - used, "%s%lld",
+			 d ? " x " : "", (long long)t->dims[d]);
+	}
+	sl__builder_fail(b, SL_E_USAGE,
+			 "'%.200s' is too large: %s of %s are more bytes than "
+			 "64 bits count",
+			 name, sizes, sl_dtype_text(t->dtype));
+}
+
 /* A tensor of the graph without numbers yet; NULL after a failure. */
 struct sl__tensor *
 sl__builder_new_tensor(struct sl_builder *b, const char *name,
@@ -41,10 +66,7 @@ sl__builder_new_tensor(struct sl_builder *b, const char *name,
 	t->dims = copy;
 	if (sl__tensor_measure(t))
 		return t;
-	sl__builder_fail(b, SL_E_USAGE,
-			 "'%.200s': a dimension is negative or known by name "
-			 "only, or there are more bytes than 64 bits count",
-			 name);
+	fail_measure(b, name, t);
 	return NULL;
 }
 
@@ -72,6 +94,18 @@ seed_of(uint64_t seed, const char *name)
 	return hash;
 }
 
+void
+sl_builder_dtype(struct sl_builder *b, enum sl_dtype dtype)
+{
+	if (dtype != SL_DTYPE_F32 && dtype != SL_DTYPE_F16 &&
+	    dtype != SL_DTYPE_BF16)
+		sl__builder_fail(b, SL_E_USAGE,
+				 "weights are f32, f16 or bf16, not %s",
+				 sl_dtype_text(dtype));
+	else
+		b->dtype = dtype;
+}
+
 int
 sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 		  const int64_t *dims, double mean, double deviation)
@@ -92,7 +126,7 @@ sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 		full = sl__builder_take_name(b, full);
 	if (!full)
 		return -1;
-	t = sl__builder_new_tensor(b, full, SL_DTYPE_F32, rank, dims);
+	t = sl__builder_new_tensor(b, full, b->dtype, rank, dims);
 	g = sl__arena_alloc(&b->graph->arena, sizeof(*g));
 	if (!t || !g)
 		return t ? sl__builder_nomem(b) : -1;
@@ -191,15 +225,36 @@ sl__builder_list(struct sl_builder *b, size_t n, const int64_t *values)
 	return shared_constant(b, name, SL_DTYPE_I64, 1, (int64_t)n, values);
 }
 
+/* A number in 16 bits, as weights are made. */
+static uint16_t
+half_of(enum sl_dtype dtype, double value)
+{
+	const struct sl__generator g = {.kind = SL__GENERATE_CONSTANT,
+					.mean = value};
+	struct sl__tensor one = {.dtype = dtype, .generator = &g};
+	uint16_t half = 0;
+
+	if (sl__tensor_measure(&one))
+		sl__tensor_piece(&one, 0, sizeof(half), &half);
+	return half;
+}
+
 int
 sl__builder_scalar(struct sl_builder *b, float value)
 {
 	char name[64];
+	uint16_t half;
 
 	if (b->failed)
 		return -1;
-	snprintf(name, sizeof(name), "number_%.9g", (double)value);
-	return shared_constant(b, name, SL_DTYPE_F32, 0, 1, &value);
+	if (b->dtype == SL_DTYPE_F32) {
+		snprintf(name, sizeof(name), "number_%.9g", (double)value);
+		return shared_constant(b, name, b->dtype, 0, 1, &value);
+	}
+	half = half_of(b->dtype, (double)value);
+	snprintf(name, sizeof(name), "number_%.9g_%s", (double)value,
+		 sl_dtype_text(b->dtype));
+	return shared_constant(b, name, b->dtype, 0, 1, &half);
 }
 
 int

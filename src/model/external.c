@@ -4,7 +4,9 @@
  *
  * A model from a stranger must not make Sleuth read other files of the user:
  * the location has to be a relative path without "..", and what it leads to,
- * links followed, has to lie below the model's folder.
+ * links followed, has to lie below the model's folder.  Where the model itself
+ * is a link, as in folders that share their files (blobs/), the file may lie
+ * beside the one that the link leads to.
  */
 #define _DEFAULT_SOURCE /* realpath() */
 #include "external.h"
@@ -89,6 +91,35 @@ is_below(const char *path)
 	return 1;
 }
 
+enum sl_status
+sl__external_target(struct sl__arena *arena, const char *path,
+		    const char *folder, const char **out, struct sl_error *err)
+{
+	char target[PATH_MAX], around[PATH_MAX];
+	char *slash;
+
+	*out = NULL;
+	if (!realpath(path, target) || !realpath(folder, around))
+		return SL_OK; /* opening it says why */
+	slash = strrchr(target, '/');
+	if (!slash)
+		return SL_OK;
+	*slash = '\0';
+	if (!strcmp(target, around))
+		return SL_OK;
+	*out = sl__arena_string(arena, target);
+	return *out ? SL_OK : sl__fail_nomem(err);
+}
+
+static int
+is_beside_target(const struct sl__onnx_reader *r, const char *path)
+{
+	size_t n = r->target ? strlen(r->target) : 0;
+
+	return r->target && !strncmp(path, r->target, n) && path[n] == '/' &&
+	       !strchr(path + n + 1, '/');
+}
+
 /*
  * The file's path with links followed, in 'path'.  *absent says why there is
  * none; SL_E_DATA when it is not below the folder.
@@ -116,7 +147,8 @@ resolve(struct sl__onnx_reader *r, const char *location, char path[PATH_MAX],
 	n = strlen(folder);
 	while (n && folder[n - 1] == '/')
 		n--;
-	if (strncmp(path, folder, n) || path[n] != '/')
+	if ((strncmp(path, folder, n) || path[n] != '/') &&
+	    !is_beside_target(r, path))
 		return sl__fail(r->err, SL_E_DATA,
 				"external data '%.200s' leads out of the "
 				"model's folder",
@@ -189,8 +221,11 @@ sl__external_find(struct sl__onnx_reader *r,
 	rc = open_file(r, external->location, &file, &tensor->absent);
 	if (rc)
 		return sl__within(r->err, rc, name);
-	if (tensor->absent)
+	if (tensor->absent) {
+		if (!r->n_missing++)
+			r->missing = tensor->absent;
 		return SL_OK;
+	}
 	if (external->offset_bytes > file.n_bytes ||
 	    tensor->n_bytes > file.n_bytes - external->offset_bytes)
 		return sl__fail(r->err, SL_E_DATA,

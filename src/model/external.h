@@ -11,6 +11,14 @@ struct sl__external {
 	uint64_t offset_bytes, n_bytes;
 };
 
+/*
+ * Where the model at 'path', in 'folder', is a link to a file elsewhere, that
+ * file's folder in *out (in the arena); else NULL.
+ */
+enum sl_status sl__external_target(struct sl__arena *arena, const char *path,
+				   const char *folder, const char **out,
+				   struct sl_error *err) SL_CHECKED;
+
 /* Reads one entry of a tensor's external_data into *out. */
 enum sl_status sl__external_entry(struct sl__onnx_reader *r,
 				  struct sl__wire pair,
@@ -19,7 +27,8 @@ enum sl_status sl__external_entry(struct sl__onnx_reader *r,
 /*
  * Gives 'tensor', which is measured, its bytes or the reason why they are
  * absent.  SL_E_DATA for a location that is absolute or leads out of the
- * model's folder, by ".." or by links, and for a stretch that is not in the
+ * model's folder, by ".." or by links, unless the model is a link itself and
+ * the file lies beside what that leads to; and for a stretch that is not in the
  * file or not of the tensor's size.  Files are mapped once and belong to the
  * graph.
  */

@@ -115,6 +115,23 @@ read_input(struct folder *f, const struct sl__value *input, size_t i,
 	return SL_OK;
 }
 
+/* A file for an input that the model has not is for another model. */
+static enum sl_status
+refuse_more(struct folder *f, size_t n_inputs, struct sl_error *err)
+{
+	const char *path = sl__arena_format(f->arena, "%s/input_%zu.pb",
+					    f->path, n_inputs);
+
+	if (!path)
+		return sl__fail_nomem(err);
+	if (access(path, F_OK))
+		return SL_OK;
+	return sl__fail(err, SL_E_DATA,
+			"%.300s: there is no input %zu; the model has %zu "
+			"input%s, counted from 0",
+			path, n_inputs, n_inputs, n_inputs == 1 ? "" : "s");
+}
+
 enum sl_status
 sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
 		const char *folder, const struct sl_allocator *allocator,
@@ -143,6 +160,8 @@ sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
 		rc = sl__fail(err, SL_E_IO, "%s: no such folder", folder);
 	for (size_t i = 0; !rc && i < main->n_inputs; i++)
 		rc = read_input(f, &graph->values[main->inputs[i]], i, err);
+	if (!rc)
+		rc = refuse_more(f, main->n_inputs, err);
 	f->inputs.contents = f->contents;
 	f->inputs.n = main->n_inputs;
 	if (rc)

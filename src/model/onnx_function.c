@@ -17,19 +17,31 @@
 #include "banned.h"
 
 enum {
-	INLINED_MOST = 2000000, /* nodes: some hundred times the largest model
-				   that was met */
-	CALL_BYTES = 1024       /* of scratch: two small maps */
+	/* Nodes and calls: some ten times the largest model that was met, and
+	 * more for long files.  The most takes 2 GB and several seconds. */
+	INLINED_LEAST = 250000,
+	INLINED_MOST = 2000000,
+	BYTES_PER_INLINED = 16,
+	INLINED_BYTES = 2048, /* a node with its values and names, or a call
+				 and its maps */
+	CALL_BYTES = 1024     /* of scratch: two small maps */
 };
 
 enum sl_status
-sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at)
+sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at, const char *name)
 {
-	if (++r->n_inlined <= INLINED_MOST)
+	size_t most = INLINED_LEAST + r->file.n_bytes / BYTES_PER_INLINED;
+
+	if (most > INLINED_MOST)
+		most = INLINED_MOST;
+	/* What a node takes is paid for by the number of them. */
+	r->budget_bytes += INLINED_BYTES;
+	if (++r->n_inlined <= most)
 		return SL_OK;
 	return sl__fail(r->err, SL_E_DATA,
-			"byte %zu: functions unfold to more than %d nodes", at,
-			INLINED_MOST);
+			"byte %zu: function '%.200s' and those around it "
+			"unfold to more than %zu nodes",
+			at, name, most);
 }
 
 /* The name of a function in r->text: domain, name and overload. */
@@ -43,6 +55,9 @@ function_key(struct sl__onnx_reader *r, const struct sl__field *domain,
 	if (n_domain == sizeof(usual) - 1 &&
 	    !memcmp(domain->bytes, usual, n_domain))
 		n_domain = 0;
+	if (sl__onnx_check_name(r, domain) || sl__onnx_check_name(r, name) ||
+	    sl__onnx_check_name(r, overload))
+		return NULL;
 	if (sl__onnx_reserve_text(r, n_domain + name->n_bytes +
 					     overload->n_bytes + 2))
 		return NULL;
@@ -238,7 +253,8 @@ copy_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 				call->function->name, name);
 	if (*made == value)
 		return SL_OK;
-	rc = sl__onnx_count_inlined(r, call->function->body.at);
+	rc = sl__onnx_count_inlined(r, call->function->body.at,
+				    call->function->name);
 	if (!rc)
 		rc = sl__onnx_charge(r, 2 * sizeof(node) + 64 +
 						strlen(scope->prefix));
@@ -376,7 +392,7 @@ sl__onnx_inline(struct sl__onnx_reader *r, struct sl__onnx_function *function,
 		return sl__fail(r->err, SL_E_DATA,
 				"byte %zu: function '%.200s' calls itself",
 				node.at, function->name);
-	rc = sl__onnx_count_inlined(r, node.at);
+	rc = sl__onnx_count_inlined(r, node.at, function->name);
 	if (!rc)
 		rc = sl__onnx_descend(r, node.at);
 	if (rc)

@@ -282,6 +282,7 @@ define_outputs(struct sl__onnx_reader *r, struct sl__wire node,
 	const struct sl__wire whole = node;
 	struct sl__field f;
 	enum sl_status rc;
+	int is_first = 1, is_again;
 	uint32_t id;
 
 	for (;;) {
@@ -295,7 +296,10 @@ define_outputs(struct sl__onnx_reader *r, struct sl__wire node,
 		name = sl__onnx_key(r, &node, &f);
 		if (!name)
 			return r->err->status;
-		if (is_constant_again(r, whole, scope, name))
+		/* A Constant has one output: the node is searched once. */
+		is_again = is_first && is_constant_again(r, whole, scope, name);
+		is_first = 0;
+		if (is_again)
 			continue;
 		rc = define(r, scope, &node, &f, &id);
 		if (rc)

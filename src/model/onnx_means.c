@@ -70,13 +70,23 @@ sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n)
 	return SL_OK;
 }
 
+enum sl_status
+sl__onnx_check_name(struct sl__onnx_reader *r, const struct sl__field *field)
+{
+	if (!field->n_bytes || !memchr(field->bytes, 0, field->n_bytes))
+		return SL_OK;
+	return sl__fail(r->err, SL_E_DATA, "byte %zu: a name with a NUL in it",
+			field->at);
+}
+
 const char *
 sl__onnx_key(struct sl__onnx_reader *r, const struct sl__wire *wire,
 	     const struct sl__field *field)
 {
 	if (sl__wire_expect(wire, field, SL__WIRE_BYTES, r->err))
 		return NULL;
-	if (sl__onnx_reserve_text(r, field->n_bytes))
+	if (sl__onnx_check_name(r, field) ||
+	    sl__onnx_reserve_text(r, field->n_bytes))
 		return NULL;
 	memcpy(r->text, field->bytes, field->n_bytes);
 	r->text[field->n_bytes] = '\0';
@@ -117,6 +127,7 @@ sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
 	enum sl_status rc;
 	int64_t version = 0;
 	size_t at = entry.at;
+	const size_t *known;
 
 	out->domain = "";
 	for (;;) {
@@ -148,5 +159,10 @@ sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
 					strlen(out->domain) + sizeof(*out));
 	if (rc)
 		return rc;
-	return sl__map_put(opsets, out->domain, (size_t)version, r->err);
+	known = sl__map_find(opsets, out->domain);
+	if (known && *known != (size_t)version)
+		r->n_opsets_again++;
+	if (known && *known > (size_t)version)
+		out->version = (int)*known;
+	return sl__map_put(opsets, out->domain, (size_t)out->version, r->err);
 }

@@ -278,7 +278,8 @@ sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
 	if (function)
 		return sl__onnx_inline(r, function, wire, &head, scope);
 	if (scope->call)
-		rc = sl__onnx_count_inlined(r, wire.at);
+		rc = sl__onnx_count_inlined(r, wire.at,
+					    scope->call->function->name);
 	if (!rc)
 		rc = name_node(r, &wire, &head, scope, &node);
 	if (!rc)

@@ -32,7 +32,8 @@ enum sl_status sl__onnx_give(struct sl__onnx_reader *r, struct sl__wire wire,
 
 /* onnx_function.c: the functions of the model, found (*out is NULL for other
  * operators) and put in place; n more calls or nodes of functions. */
-enum sl_status sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at);
+enum sl_status sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at,
+				      const char *name);
 enum sl_status sl__onnx_functions(struct sl__onnx_reader *r,
 				  struct sl__wire model, size_t n);
 enum sl_status sl__onnx_callee(struct sl__onnx_reader *r,

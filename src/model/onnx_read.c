@@ -9,8 +9,10 @@
  * to.  Everything else is linear in the length of the file.
  */
 #include "onnx_read.h"
+#include "external.h"
 #include "file_kind.h"
 #include "log.h"
+#include "op.h"
 #include "onnx_parts.h"
 #include "status.h"
 
@@ -282,8 +284,47 @@ struct origin {
 	struct sl__mapping file;
 	const char *path;   /* or "memory" */
 	const char *folder; /* of external data, or NULL */
+	const char *target; /* where links lead to, or NULL */
 	int is_mapped;
 };
+
+/* The newest version of ai.onnx of which an operator is in the table. */
+static int
+newest_known(void)
+{
+	int newest = 0;
+
+	for (int i = 0; i < SL__N_OPS; i++) {
+		if (!*sl__ops[i].domain && sl__ops[i].since > newest)
+			newest = sl__ops[i].since;
+	}
+	return newest;
+}
+
+/* What a reader of the report should know about the file. */
+static void
+remark(const struct sl__onnx_reader *r, const struct sl_log *log)
+{
+	const size_t *version = sl__map_find(&r->opsets, "");
+
+	if (r->n_replaced)
+		sl__log(log,
+			"%zu constant%s the name of an earlier one; the last "
+			"of a name counts, as in ONNX Runtime",
+			r->n_replaced, r->n_replaced == 1 ? " has" : "s have");
+	if (!r->graph->n_opsets && r->graph->n_nodes)
+		sl__log(log, "it imports no operator set; version 1 is taken");
+	if (r->n_opsets_again)
+		sl__log(log, "an operator set is imported in two versions; the "
+			     "newer counts");
+	if (version && *version > (size_t)newest_known())
+		sl__log(log,
+			"operator set %zu is newer than what is known (%d)",
+			*version, newest_known());
+	if (r->n_missing)
+		sl__log(log, "the weights of %zu tensor%s are not there: %s",
+			r->n_missing, r->n_missing == 1 ? "" : "s", r->missing);
+}
 
 /* On success a mapped file belongs to the graph. */
 static enum sl_status
@@ -303,8 +344,8 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 	r.graph = graph;
 	r.folder = origin->folder;
 	r.is_mapped = origin->is_mapped;
+	r.target = origin->target;
 	rc = read_model(&r);
-	sl__arena_release(&r.scratch);
 	if (!rc)
 		rc = name_graph(graph, origin->path, err);
 	if (!rc && !origin->is_mapped)
@@ -315,11 +356,9 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 		rc = sl__graph_freeze(graph, err);
 	if (!rc && origin->is_mapped)
 		rc = sl__graph_add_mapping(graph, &origin->file, err);
-	if (!rc && r.n_replaced && options)
-		sl__log(options->log,
-			"%zu constants have the name of an earlier one; the "
-			"last of a name counts, as in ONNX Runtime",
-			r.n_replaced);
+	if (!rc && options)
+		remark(&r, options->log);
+	sl__arena_release(&r.scratch);
 	if (!rc) {
 		*out = graph;
 		return SL_OK;
@@ -336,7 +375,7 @@ sl__onnx_read(struct sl_graph **out, const unsigned char *bytes, size_t n_bytes,
 	      const char *folder, const struct sl_graph_options *options,
 	      struct sl_error *err)
 {
-	struct origin origin = {{bytes, n_bytes}, "memory", folder, 0};
+	struct origin origin = {{bytes, n_bytes}, "memory", folder, NULL, 0};
 	struct sl_error ignored = {SL_OK, ""};
 	enum sl_status rc;
 
@@ -353,7 +392,7 @@ enum sl_status
 sl__onnx_open(struct sl_graph **out, const char *path,
 	      const struct sl_graph_options *options, struct sl_error *err)
 {
-	struct origin origin = {{NULL, 0}, path, NULL, 1};
+	struct origin origin = {{NULL, 0}, path, NULL, NULL, 1};
 	struct sl_error ignored = {SL_OK, ""};
 	const char *slash = strrchr(path, '/');
 	struct sl__arena scratch;
@@ -371,8 +410,11 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	if (folder && slash)
 		folder[slash == path ? 1 : slash - path] = '\0';
 	origin.folder = folder;
-	rc = folder ? sl__mapping_open(&origin.file, path, err)
+	rc = folder ? sl__external_target(&scratch, path, folder,
+					  &origin.target, err)
 		    : sl__fail_nomem(err);
+	if (!rc)
+		rc = sl__mapping_open(&origin.file, path, err);
 	if (rc)
 		goto out;
 	rc = read_origin(out, &origin, options, err);

@@ -64,6 +64,8 @@ struct sl__onnx_reader {
 	struct sl__arena scratch;
 	struct sl__wire_file file;
 	const char *folder; /* of external data; NULL: none is looked for */
+	const char *target; /* the folder where the model lies that 'folder'
+			       has a link to; NULL: it has none */
 	int is_mapped;      /* the bytes are pages of a file */
 	uint64_t budget_bytes;
 	unsigned depth;
@@ -73,6 +75,9 @@ struct sl__onnx_reader {
 	size_t n_functions;
 	size_t n_open_calls;
 	size_t n_replaced;        /* constants given a second time */
+	size_t n_opsets_again;    /* second versions of an operator set */
+	size_t n_missing;         /* tensors whose file cannot be read */
+	const char *missing;      /* why the first of them cannot */
 	size_t n_inlined;         /* calls and nodes of functions so far */
 	uint64_t inline_fields;   /* that inlining may still visit */
 	struct sl__map externals; /* path -> number of the mapping */
@@ -100,6 +105,10 @@ const char *sl__onnx_text(struct sl__onnx_reader *r,
 const char *sl__onnx_key(struct sl__onnx_reader *r, const struct sl__wire *wire,
 			 const struct sl__field *field);
 
+/* Names are told apart up to their first NUL: SL_E_DATA for one inside. */
+enum sl_status sl__onnx_check_name(struct sl__onnx_reader *r,
+				   const struct sl__field *field);
+
 /* Room for n bytes and a NUL in r->text; for n ids in r->ids. */
 enum sl_status sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n);
 enum sl_status sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
@@ -107,7 +116,8 @@ enum sl_status sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
 /* One level deeper, or SL_E_DATA; the caller decrements r->depth. */
 enum sl_status sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
 
-/* An entry of a list of operator sets; adds it to 'opsets'. */
+/* An entry of a list of operator sets; adds it to 'opsets', where the newer
+ * version of a domain stays. */
 enum sl_status sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
 			      struct sl__map *opsets, struct sl__opset *out);
 

@@ -8,6 +8,7 @@
  * other lists are unpacked.  That happens only when their length is known to
  * fit the shape, so that no shape, however large, makes Sleuth allocate.
  */
+#include "dtype.h"
 #include "external.h"
 #include "onnx_parts.h"
 #include "status.h"
@@ -300,6 +301,12 @@ take_contents(struct sl__onnx_reader *r, struct sl__wire wire,
 					"tensor '%.200s' (byte %zu) has no "
 					"type of number",
 					parts->shown, wire.at);
+		if (parts->dtype < 0 || parts->dtype > SL__DTYPE_LAST)
+			return sl__fail(r->err, SL_E_DATA,
+					"tensor '%.200s' (byte %zu): there is "
+					"no type of number %lld",
+					parts->shown, wire.at,
+					(long long)parts->dtype);
 		out->absent = "a type of number that Sleuth does not know";
 		return SL_OK;
 	}
@@ -388,6 +395,47 @@ indices_fit(const struct sparse *sparse)
 	       (uint64_t)indices->dims[1] == sparse->parts.rank;
 }
 
+/* Whether an index, flat or a coordinate, lies inside of the tensor. */
+static int
+is_inside(const struct sl__tensor *dense, const struct sl__tensor *indices,
+	  uint64_t i, int64_t index)
+{
+	uint64_t end = dense->n_elements;
+
+	if (indices->rank == 2)
+		end = (uint64_t)dense->dims[i % dense->rank];
+	return index >= 0 && (uint64_t)index < end;
+}
+
+/* Indices that cannot be read, since their file is not there, are taken to be
+ * right. */
+static enum sl_status
+check_indices(struct sl__onnx_reader *r, const struct sl__tensor *dense,
+	      const struct sparse *sparse)
+{
+	const struct sl__tensor *indices = &sparse->indices;
+
+	for (uint64_t i = 0; i < indices->n_elements; i++) {
+		int64_t index;
+
+		if (!sl__tensor_integers(indices, i, 1, &index))
+			break;
+		if (!is_inside(dense, indices, i, index))
+			return sl__fail(
+				r->err, SL_E_DATA,
+				"tensor '%.*s': index %lld of its "
+				"sparse values lies outside of it",
+				(int)(sparse->name.n_bytes < 200
+					      ? sparse->name.n_bytes
+					      : 200),
+				sparse->name.n_bytes
+					? (const char *)sparse->name.bytes
+					: "",
+				(long long)index);
+	}
+	return SL_OK;
+}
+
 enum sl_status
 sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
 		struct sl__tensor *out, struct sl__field *name)
@@ -419,6 +467,9 @@ sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
 				"byte %zu: a sparse tensor whose values, "
 				"indices and dimensions do not fit together",
 				at);
+	rc = check_indices(r, out, &sparse);
+	if (rc)
+		return rc;
 	indices = sl__onnx_array(r, 1, sizeof(*indices));
 	if (!indices)
 		return r->err->status;

@@ -115,19 +115,38 @@ name_values(struct sl__onnx_plan *plan, struct sl_error *err)
 
 /* ---------------------------------------------------------------- versions */
 
-/* Adds what is not there; nothing for a version that is not known. */
-static void
+/* Adds what is not there; returns the version that is. */
+static int
 import(struct sl__opset *opsets, size_t *n, const char *domain, int version)
 {
 	if (!strcmp(domain, "ai.onnx"))
 		domain = "";
 	for (size_t i = 0; i < *n; i++) {
 		if (!strcmp(opsets[i].domain, domain))
-			return;
+			return opsets[i].version;
 	}
 	opsets[*n].domain = domain;
 	opsets[*n].version = version;
 	++*n;
+	return version;
+}
+
+/* A node of a function may mean another version of its operator set than the
+ * model has; a file can say one only. */
+static enum sl_status
+import_node(struct sl__opset *opsets, size_t *n, const struct sl__node *node,
+	    struct sl_error *err)
+{
+	int version = node->version ? node->version : 1;
+	int imported = import(opsets, n, node->domain, version);
+
+	if (!node->op || !node->version || imported == version)
+		return SL_OK;
+	return sl__fail(err, SL_E_DATA,
+			"node '%.200s' (%.60s) is of version %d of its "
+			"operator set, from a function; the model has version "
+			"%d, and one file cannot hold both",
+			node->name, node->type, version, imported);
 }
 
 /* The model's operator sets, and those that functions brought with them. */
@@ -144,9 +163,13 @@ plan_opsets(struct sl__onnx_plan *plan, struct sl_error *err)
 	for (size_t i = 0; i < graph->n_opsets; i++)
 		import(opsets, &n, graph->opsets[i].domain,
 		       graph->opsets[i].version);
-	for (size_t i = 0; i < graph->n_nodes; i++)
-		import(opsets, &n, graph->nodes[i].domain,
-		       graph->nodes[i].version ? graph->nodes[i].version : 1);
+	for (size_t i = 0; i < graph->n_nodes; i++) {
+		enum sl_status rc =
+			import_node(opsets, &n, &graph->nodes[i], err);
+
+		if (rc)
+			return rc;
+	}
 	/* A model must import something. */
 	if (!n)
 		import(opsets, &n, "", 17);
@@ -158,6 +181,10 @@ plan_opsets(struct sl__onnx_plan *plan, struct sl_error *err)
 static int
 ir_version_of_dtype(enum sl_dtype dtype)
 {
+	if (dtype >= SL_DTYPE_U2)
+		return 13;
+	if (dtype >= SL_DTYPE_F8E8M0)
+		return 12;
 	if (dtype >= SL_DTYPE_F4E2M1)
 		return 11;
 	if (dtype >= SL_DTYPE_U4)
@@ -265,14 +292,17 @@ infer_outputs(struct sl__onnx_plan *plan, struct sl__shapes **shapes,
 	const struct sl__shapes_options options = {
 		.free_sizes = SL__FREE_KEPT,
 		.allocator = &plan->arena.allocator};
+	struct sl_error why; /* not told where the file is written */
 	enum sl_status rc;
 
 	*shapes = NULL;
 	if (is_declared(plan->graph))
 		return SL_OK;
-	rc = sl__shapes_new(shapes, plan->graph, &options, err);
+	rc = sl__shapes_new(shapes, plan->graph, &options, &why);
 	plan->shapes = *shapes;
-	return rc == SL_E_DATA ? SL_OK : rc;
+	if (rc && rc != SL_E_DATA)
+		return sl__fail(err, rc, "%s", why.text);
+	return SL_OK;
 }
 
 /* --------------------------------------------------------------- placement */

@@ -9,16 +9,19 @@
 #include "graph.h"
 #include "status.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "banned.h"
 
 enum {
 	SIZES_MOST = 256,
 	NAME_MOST = 63, /* letters compared when looking for near names */
-	N_NEAREST = 3
+	N_NEAREST = 3,
+	FAR = 99
 };
 
 /* Sizes larger than this are a slip of the finger. */
@@ -164,7 +167,9 @@ distance(const char *a, size_t n_a, const char *b, size_t n_b)
 
 		row[0] = (unsigned)i;
 		for (size_t k = 1; k <= n_b; k++) {
-			unsigned change = diagonal + (a[i - 1] != b[k - 1]);
+			unsigned change =
+				diagonal + (tolower((unsigned char)a[i - 1]) !=
+					    tolower((unsigned char)b[k - 1]));
 			unsigned least = row[k] < row[k - 1] ? row[k]
 							     : row[k - 1];
 
@@ -175,44 +180,53 @@ distance(const char *a, size_t n_a, const char *b, size_t n_b)
 	return row[n_b];
 }
 
-/* How far a row's name is from what was typed; a beginning is near. */
+/*
+ * How far a row's name is from what was typed; a beginning is near.
+ * What is not near is FAR.
+ */
 static unsigned
 distance_to_row(const char *name, size_t row)
 {
 	size_t n = strcspn(name, ":"), n_row = strcspn(entries[row].name, ":");
+	unsigned d;
 
-	n = n < NAME_MOST ? n : NAME_MOST;
-	n_row = n_row < NAME_MOST ? n_row : NAME_MOST;
-	if (n >= 3 && n < n_row && !strncmp(name, entries[row].name, n))
-		return 1;
-	return distance(name, n, entries[row].name, n_row);
+	if (n > NAME_MOST || n_row > NAME_MOST)
+		return FAR;
+	d = distance(name, n, entries[row].name, n_row);
+	if (d <= 2 && 2 * d < n_row)
+		return d;
+	return n >= 2 && !strncasecmp(name, entries[row].name, n) ? 2 : FAR;
 }
 
 static enum sl_status
 fail_unknown(const char *name, struct sl_error *err)
 {
-	const char *near[N_NEAREST] = {"", "", ""};
-	unsigned best[N_NEAREST] = {99, 99, 99};
+	size_t near[N_NEAREST] = {0}, n = 0;
+	unsigned least = FAR;
+	char text[256] = "";
 
 	for (size_t i = 0; i < N_ROWS; i++) {
 		unsigned d = distance_to_row(name, i);
-		size_t at = N_NEAREST;
 
-		while (at && d < best[at - 1])
-			at--;
-		for (size_t k = N_NEAREST - 1; k > at; k--) {
-			best[k] = best[k - 1];
-			near[k] = near[k - 1];
+		if (d < least) {
+			least = d;
+			n = 0;
 		}
-		if (at < N_NEAREST) {
-			best[at] = d;
-			near[at] = entries[i].name;
-		}
+		if (d == least && d < FAR && n < N_NEAREST)
+			near[n++] = i;
+	}
+	for (size_t k = 0; k < n; k++) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, sizeof(text) - used, "%s%s",
+			 !k           ? "; did you mean "
+			 : k == n - 1 ? " or "
+				      : ", ",
+			 entries[near[k]].name);
 	}
 	return sl__fail(err, SL_E_USAGE,
-			"there is no built-in model '%.100s'; the nearest are "
-			"%s, %s, %s ('sleuth zoo' lists them all)",
-			name, near[0], near[1], near[2]);
+			"there is no built-in model '%.100s'%s%s", name, text,
+			n ? "?" : "; see 'sleuth zoo'");
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -241,6 +255,29 @@ read_size(const char **text, char separator, int64_t *size)
 	return 1;
 }
 
+/* Why read_size() would not have what 'text' begins with. */
+static void
+say_no_size(char *what, size_t n_bytes, const char *text, char separator)
+{
+	const char ends[] = {separator, '\0'};
+	size_t n_digits = strspn(text, "0123456789");
+	int n = (int)strcspn(text, ends);
+
+	n = n < 60 ? n : 60;
+	if (n_digits && (!text[n_digits] || text[n_digits] == separator) &&
+	    strtoll(text, NULL, 10) > size_most)
+		snprintf(what, n_bytes, "%.*s is too large, the most is %lld",
+			 n, text, (long long)size_most);
+	else if (n_digits && text[n_digits] == separator)
+		snprintf(what, n_bytes, "a size is missing after the last '%c'",
+			 separator);
+	else if (!n)
+		snprintf(what, n_bytes, "a size is missing before a '%c'",
+			 separator);
+	else
+		snprintf(what, n_bytes, "'%.*s' is no size", n, text);
+}
+
 static enum sl_status
 read_sizes(const char *name, size_t row, int64_t *sizes, size_t *n,
 	   struct sl_error *err)
@@ -255,18 +292,17 @@ read_sizes(const char *name, size_t row, int64_t *sizes, size_t *n,
 		if (*n == SIZES_MOST)
 			return fail_sizes(name, row, "too many sizes", err);
 		if (!read_size(&text, separator, &sizes[*n])) {
-			snprintf(what, sizeof(what), "'%.60s' is no size",
-				 text);
+			say_no_size(what, sizeof(what), text, separator);
 			return fail_sizes(name, row, what, err);
 		}
 		/* Only a padding may be 0: the sixth of a convolution. */
 		if (!sizes[*n] && *n != 5)
-			return fail_sizes(name, row, "a size of 0", err);
+			return fail_sizes(name, row, "a size cannot be 0", err);
 		++*n;
 	}
 	if (*n >= recipes[row].n_least && *n <= recipes[row].n_most)
 		return SL_OK;
-	snprintf(what, sizeof(what), "%zu sizes", *n);
+	snprintf(what, sizeof(what), "%zu size%s", *n, *n == 1 ? "" : "s");
 	return fail_sizes(name, row, *n ? what : "its sizes are missing", err);
 }
 

@@ -21,13 +21,6 @@
 
 static const char DIGITS[] = "0123456789";
 
-uint64_t
-sl__layer_bytes(const struct sl_layer *layer)
-{
-	return layer->cost.weight_bytes + layer->cost.read_bytes +
-	       layer->cost.written_bytes;
-}
-
 static int
 is_digit(char c)
 {
@@ -62,7 +55,7 @@ compare_costs(const struct sl_layer *a, const struct sl_layer *b)
 	const uint64_t figures[][2] = {
 		{a->cost.macs, b->cost.macs},
 		{sl_cost_operations(&a->cost), sl_cost_operations(&b->cost)},
-		{sl__layer_bytes(a), sl__layer_bytes(b)},
+		{sl_cost_bytes(&a->cost), sl_cost_bytes(&b->cost)},
 		{a->parameters, b->parameters},
 		{a->n_calls, b->n_calls},
 		{(uint64_t)a->cost.basis, (uint64_t)b->cost.basis},
@@ -137,7 +130,7 @@ bunch_of_one(const struct sl_layer *const *row)
 		.parameters = l->parameters,
 		.macs = l->cost.macs,
 		.operations = sl_cost_operations(&l->cost),
-		.n_bytes = sl__layer_bytes(l),
+		.n_bytes = sl_cost_bytes(&l->cost),
 		.share = isnan(l->share) ? 0 : l->share,
 	};
 
@@ -265,19 +258,71 @@ sl__name_short(struct sl__arena *arena, const char *name, size_t n_columns)
 	return label;
 }
 
+/* A range takes more room than it is worth where names are cut. */
+static void
+star_ranges(char *label)
+{
+	char *to = label;
+
+	for (const char *at = label; *at;) {
+		size_t n = strspn(at + 1, "0123456789-");
+
+		if (*at == '[' && n && at[n + 1] == ']') {
+			*to++ = '*';
+			at += n + 2;
+		} else {
+			*to++ = *at++;
+		}
+	}
+	*to = '\0';
+}
+
 const char *
 sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
 		size_t n_columns)
 {
 	struct sl_buf label = {0};
-	const char *text = NULL;
+	char *whole = NULL, *cut = NULL;
 
 	if (b->n == 1)
 		return sl__name_short(arena, b->rows[0]->name, n_columns);
 	add_label(&label, b);
-	if (!sl__buf_status(&label, NULL))
-		text = sl__name_short(arena, label.data ? label.data : "",
-				      n_columns);
+	if (!sl__buf_status(&label, NULL)) {
+		whole = sl__arena_string(arena, label.data ? label.data : "");
+		cut = sl__arena_string(arena, label.data ? label.data : "");
+	}
 	sl_buf_release(&label);
-	return text;
+	if (!whole || !cut)
+		return NULL;
+	cut_words(cut, 3, n_columns);
+	if (sl__utf8_width(cut) <= n_columns)
+		return cut;
+	star_ranges(whole);
+	return sl__name_short(arena, whole, n_columns);
+}
+
+const char *
+sl__type_short(struct sl__arena *arena, const char *type, size_t n_columns)
+{
+	static const char *const words[][2] = {
+		{"Normalization", "Norm"}, {"Average", "Avg"},
+		{"Quantize", "Quant"},     {"quantize", "quant"},
+		{"Attention", "Attn"},     {"Transpose", "T"},
+		{"Embedding", "Embed"},    {"Linear", "Lin"},
+		{"Integer", "Int"},
+	};
+	char *text = sl__arena_string(arena, type);
+
+	for (size_t k = 0; text && k < sizeof(words) / sizeof(*words); k++) {
+		size_t n = strlen(words[k][0]), m = strlen(words[k][1]);
+		char *at = strstr(text, words[k][0]);
+
+		/* A word that is all of the name stays: Transpose. */
+		if (!at || n == strlen(text) ||
+		    (k && sl__utf8_width(text) <= n_columns))
+			continue;
+		memcpy(at, words[k][1], m);
+		memmove(at + m, at + n, strlen(at + n) + 1);
+	}
+	return text ? sl__utf8_shortened(arena, text, n_columns, "…") : NULL;
 }

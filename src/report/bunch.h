@@ -33,7 +33,8 @@ void sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b);
 
 /*
  * "layer3.[1-5].conv2", or the name of a single layer, abbreviated to
- * n_columns as below; NULL when out of memory.
+ * n_columns as below; where that takes single letters, a range is but a star:
+ * "t.h.*.mlp.c_fc".  NULL when out of memory.
  */
 const char *sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
 			    size_t n_columns);
@@ -46,7 +47,12 @@ const char *sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
 const char *sl__name_short(struct sl__arena *arena, const char *name,
 			   size_t n_columns);
 
-/* Bytes that the calls of a layer read and write, weights included. */
-uint64_t sl__layer_bytes(const struct sl_layer *layer);
+/*
+ * The type of a node in at most n_columns: "BatchNorm" whatever the room,
+ * "DequantLin" where it is short, and the middle left out where that does not
+ * do.  NULL when out of memory.
+ */
+const char *sl__type_short(struct sl__arena *arena, const char *type,
+			   size_t n_columns);
 
 #endif

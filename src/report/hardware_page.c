@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "banned.h"
 
@@ -25,48 +26,185 @@ add_room(struct sl__doc *doc, const struct sl_hardware *h, double needs,
 	struct sl__text t;
 
 	if (h->memory_bytes <= 0)
-		sl__doc_cell(doc, SL__STYLE_DIM, "memory not given");
-	else if (fits)
-		sl__doc_cell(doc, SL__STYLE_GOOD, "%s",
-			     sl__percent_text(&t, needs / h->memory_bytes));
-	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "not given");
+	else if (!fits)
 		sl__doc_cell(doc, SL__STYLE_BAD, "needs %s",
 			     sl__bytes_text(&t, needs));
+	else
+		sl__doc_cell(doc, fits > 0 ? SL__STYLE_GOOD : SL__STYLE_WARN,
+			     "%s%s", fits > 0 ? "" : "at least ",
+			     sl__percent_text(&t, needs / h->memory_bytes));
+}
+
+/* "f32", or "bf16, not f32": the machine does not have the model's type. */
+static void
+add_dtype(struct sl__doc *doc, const struct sl_hardware_row *row)
+{
+	if (row->absent)
+		sl__doc_cell(doc, SL__STYLE_BAD, "no %s",
+			     sl_dtype_text(row->dtype_model));
+	else if (row->dtype != row->dtype_model)
+		sl__doc_cell(doc, SL__STYLE_WARN, "%s, not %s",
+			     sl_dtype_text(row->dtype),
+			     sl_dtype_text(row->dtype_model));
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     sl_dtype_text(row->dtype));
+}
+
+static void
+add_bound_row(struct sl__doc *doc, const struct sl_hardware_row *row)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->hardware->id);
+	add_dtype(doc, row);
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+		     sl__time_text(&t, row->bound_s * 1e9));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_text(&t, row->floor_s * 1e9));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__percent_text(&t, row->compute_share));
+	add_room(doc, row->hardware, row->needs_bytes, row->fits);
+	add_money(doc, row->cost_per_million);
 }
 
 static void
 add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},       {"in", 0, 1},
-		{"bound", 1, 0},         {"all fused", 1, 2},
-		{"compute bound", 1, 3}, {"memory filled", 1, 0},
+		{"machine", 0, 0},       {"in", 0, 0},
+		{"bound", 1, 0},         {"all fused", 1, 1},
+		{"compute bound", 1, 2}, {"memory filled", 1, 0},
 		{"per million", 1, 0},
 	};
-	struct sl__text t;
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct sl_hardware_row *row = &r->rows[i];
-
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->hardware->id);
-		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
-			     sl_dtype_text(row->dtype));
-		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
-			     sl__time_text(&t, row->bound_s * 1e9));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__time_text(&t, row->floor_s * 1e9));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__percent_text(&t, row->compute_share));
-		add_room(doc, row->hardware, row->needs_bytes, row->fits);
-		add_money(doc, row->cost_per_million);
-	}
+	for (size_t i = 0; i < r->n_rows; i++)
+		add_bound_row(doc, &r->rows[i]);
+	if (r->n_unknown_nodes)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "The cost of %zu node%s is not known and in none "
+			     "of these figures.",
+			     r->n_unknown_nodes,
+			     r->n_unknown_nodes == 1 ? "" : "s");
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Lower bounds for batch %lld from the makers' figures, "
 		     "not predictions: 'bound' lets each layer read and write "
 		     "memory once, 'all fused' the model as a whole; per "
-		     "million samples at the bound.",
+		     "million samples at the bound. TF32 or Winograd may beat "
+		     "figures in f32.",
 		     (long long)r->batch);
+}
+
+/* The layers that take longest on one machine. */
+static void
+add_longest(struct sl__doc *doc, const struct sl_hardware_row *row)
+{
+	enum { N_LONGEST = 3 };
+	const struct sl_hardware_operation *longest[N_LONGEST] = {NULL};
+	struct sl__text t, share;
+
+	for (size_t i = 0; i < row->n_operations; i++) {
+		const struct sl_hardware_operation *o = &row->operations[i];
+
+		for (size_t k = 0; k < N_LONGEST; k++) {
+			const struct sl_hardware_operation *other = longest[k];
+
+			if (other && other->bound_s >= o->bound_s)
+				continue;
+			longest[k] = o;
+			o = other;
+			if (!o)
+				break;
+		}
+	}
+	for (size_t k = 0; k < N_LONGEST && longest[k]; k++) {
+		if (!k)
+			sl__doc_text(doc, SL__STYLE_PLAIN,
+				     "Longest on %s: ", row->hardware->id);
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %s (%s, %s)",
+			     k ? "; " : "", longest[k]->name,
+			     sl__time_text(&t, longest[k]->bound_s * 1e9),
+			     sl__percent_text(&share, longest[k]->bound_s /
+							      row->bound_s),
+			     longest[k]->is_compute ? "compute" : "memory");
+	}
+}
+
+/* --------------------------------------------------- serving and training */
+
+enum { MAX_ROWS = 8, BEST_ROWS = 4 };
+
+static int
+compare_money(double a, double b)
+{
+	double x = isnan(a) ? (double)INFINITY : a;
+	double y = isnan(b) ? (double)INFINITY : b;
+
+	return (x > y) - (x < y);
+}
+
+/* Those that can first, then the cheapest, then the fewest. */
+static int
+compare_service(const void *a, const void *b)
+{
+	const struct sl_hardware_row *x =
+		*(const struct sl_hardware_row *const *)a;
+	const struct sl_hardware_row *y =
+		*(const struct sl_hardware_row *const *)b;
+	int order = !x->best_batch - !y->best_batch;
+
+	if (!order)
+		order = compare_money(x->cost_per_month, y->cost_per_month);
+	if (!order)
+		order = compare_money(x->best_per_million, y->best_per_million);
+	if (!order)
+		order = compare_money(x->n_machines, y->n_machines);
+	return order ? order : compare_money(x->best_bound_s, y->best_bound_s);
+}
+
+static int
+compare_training(const void *a, const void *b)
+{
+	const struct sl_hardware_row *x =
+		*(const struct sl_hardware_row *const *)a;
+	const struct sl_hardware_row *y =
+		*(const struct sl_hardware_row *const *)b;
+	int order = !x->train_fits - !y->train_fits;
+
+	if (!order)
+		order = compare_money(x->train_cost, y->train_cost);
+	return order ? order : compare_money(x->train_hours, y->train_hours);
+}
+
+/* The rows to show, in order; *n of them: all, or on one screen the best. */
+static const struct sl_hardware_row **
+sorted_rows(struct sl__doc *doc, const struct sl_hardware_report *r,
+	    int (*compare)(const void *, const void *), int verbose, size_t *n)
+{
+	const struct sl_hardware_row **rows =
+		sl__arena_array(&doc->arena, r->n_rows, sizeof(*rows));
+
+	*n = 0;
+	doc->failed |= !rows;
+	if (!rows)
+		return NULL;
+	for (size_t i = 0; i < r->n_rows; i++)
+		rows[i] = &r->rows[i];
+	qsort(rows, r->n_rows, sizeof(*rows), compare);
+	*n = verbose || r->n_rows <= MAX_ROWS ? r->n_rows : BEST_ROWS;
+	return rows;
+}
+
+static void
+add_rest(struct sl__doc *doc, const struct sl_hardware_report *r, size_t n)
+{
+	if (n < r->n_rows)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "The best %zu of %zu; -v has "
+			     "them all.",
+			     n, r->n_rows);
 }
 
 static void
@@ -94,66 +232,95 @@ add_service_row(struct sl__doc *doc, const struct sl_hardware_report *r,
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%.0f", row->n_machines);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	add_money(doc, row->cost_per_month);
+	add_money(doc, r->rate_per_s > 0 ? row->cost_per_month
+					 : row->best_per_million);
 }
 
 static void
-add_service(struct sl__doc *doc, const struct sl_hardware_report *r)
+add_question(struct sl__doc *doc, const struct sl_hardware_report *r)
 {
-	static const struct sl__column columns[] = {
-		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
-		{"waiting", 1, 1}, {"machines", 1, 0}, {"per month", 1, 0},
-	};
 	struct sl__text t;
 
 	sl__doc_heading(doc, "Serving");
 	if (r->rate_per_s > 0)
-		sl__doc_pair(doc, "rate", SL__STYLE_PLAIN, "%g samples/s",
+		sl__doc_more(doc, SL__STYLE_STRONG, ", %g samples/s",
 			     r->rate_per_s);
 	if (r->latency_s > 0)
-		sl__doc_pair(doc, "latency", SL__STYLE_PLAIN, "at most %s",
+		sl__doc_more(doc, SL__STYLE_STRONG, ", within %s",
 			     sl__time_text(&t, r->latency_s * 1e9));
-	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < r->n_rows; i++)
-		add_service_row(doc, r, &r->rows[i]);
+}
+
+static void
+add_service(struct sl__doc *doc, const struct sl_hardware_report *r,
+	    int verbose)
+{
+	static const struct sl__column by_month[] = {
+		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
+		{"waiting", 1, 1}, {"machines", 1, 0}, {"per month", 1, 0},
+	};
+	static const struct sl__column by_sample[] = {
+		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
+		{"waiting", 1, 1}, {"machines", 1, 0}, {"per million", 1, 0},
+	};
+	size_t n;
+	const struct sl_hardware_row **rows =
+		sorted_rows(doc, r, compare_service, verbose, &n);
+
+	add_question(doc, r);
+	sl__doc_table(doc, r->rate_per_s > 0 ? by_month : by_sample, 6);
+	for (size_t i = 0; i < n; i++)
+		add_service_row(doc, r, rows[i]);
+	add_rest(doc, r, n);
 	if (r->cheapest)
 		sl__doc_text(doc, SL__STYLE_GOOD,
 			     "The cheapest that could hold it is %s.",
 			     r->cheapest);
-	else if (r->rate_per_s > 0)
+	else
 		sl__doc_text(doc, SL__STYLE_WARN,
 			     "None with a price could hold it.");
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "At least so many machines, and at least so dear (%g "
-		     "hours a month); a batch also waits for its last sample.",
-		     r->hours_per_month);
+		     "hours a month); a batch also waits for its last sample. "
+		     "Batches up to %lld were looked at.",
+		     r->hours_per_month, (long long)r->largest_batch);
 }
 
 static void
-add_training(struct sl__doc *doc, const struct sl_hardware_report *r)
+add_training(struct sl__doc *doc, const struct sl_hardware_report *r,
+	     int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},
-		{"hours", 1, 0},
-		{"cost", 1, 0},
+		{"machine", 0, 0},       {"in", 0, 0},
+		{"hours", 1, 0},         {"cost", 1, 0},
 		{"memory filled", 1, 0},
 	};
+	size_t n;
+	const struct sl_hardware_row **rows =
+		sorted_rows(doc, r, compare_training, verbose, &n);
+	struct sl__text text;
 
-	sl__doc_heading(doc, "Training, %g samples × %g epoch%s, %s",
-			r->n_samples, r->n_epochs, r->n_epochs > 1 ? "s" : "",
+	sl__doc_heading(doc, "Training, %s samples × %g epoch%s, %s",
+			sl__count_text(&text, (uint64_t)r->n_samples),
+			r->n_epochs, r->n_epochs > 1 ? "s" : "",
 			sl_optimizer_text(r->optimizer));
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < r->n_rows; i++) {
-		const struct sl_hardware_row *row = &r->rows[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_hardware_row *row = rows[i];
 
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->hardware->id);
-		sl__doc_cell(doc, SL__STYLE_STRONG, "%.3g", row->train_hours);
+		add_dtype(doc, row);
+		if (isnan(row->train_hours))
+			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		else
+			sl__doc_cell(doc, SL__STYLE_STRONG, "%.3g",
+				     row->train_hours);
 		add_money(doc, row->train_cost);
 		add_room(doc, row->hardware, row->train_bytes, row->train_fits);
 	}
+	add_rest(doc, r, n);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "At least: forward and backward arithmetic alone, at the "
-		     "peak, in the model's type; activations estimated.");
+		     "peak, in the type shown; activations estimated.");
 }
 
 static void
@@ -174,13 +341,15 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 {
 	sl__doc_heading(doc, "Where %s could run", name);
 	add_bounds(doc, r);
+	for (size_t i = 0; i < r->n_rows && (verbose || r->n_rows == 1); i++)
+		add_longest(doc, &r->rows[i]);
 	if (r->crossing)
 		sl__doc_text(doc, SL__STYLE_PLAIN, "By these bounds %s",
 			     r->crossing);
 	if (r->rate_per_s > 0 || r->latency_s > 0)
-		add_service(doc, r);
+		add_service(doc, r, verbose);
 	if (r->n_samples > 0)
-		add_training(doc, r);
+		add_training(doc, r, verbose);
 	if (verbose)
 		add_sources(doc, r);
 }
@@ -188,12 +357,36 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 /* ------------------------------------------------------------------- JSON */
 
 static void
-write_money(struct sl__json *json, const char *key, double dollars)
+write_money(struct sl__json *json, const char *key, double dollars,
+	    const struct sl_hardware_row *row)
 {
-	if (isnan(dollars))
-		sl__json_absent(json, key, "no price is given");
-	else
+	if (!isnan(dollars))
 		sl__json_number(json, key, dollars);
+	else
+		sl__json_absent(json, key,
+				isnan(row->hardware->price_per_hour)
+					? "no price is given"
+				: row->absent ? row->absent
+					      : "it does not fit");
+}
+
+static void
+write_fits(struct sl__json *json, int fits, const char *why)
+{
+	if (fits < 0)
+		sl__json_absent(json, "fits", why ? why : "not known");
+	else
+		sl__json_boolean(json, "fits", fits);
+}
+
+static void
+write_bound(struct sl__json *json, const char *key, double seconds,
+	    const struct sl_hardware_row *row)
+{
+	if (row->absent)
+		sl__json_absent(json, key, row->absent);
+	else
+		sl__json_number(json, key, seconds * 1e3);
 }
 
 static void
@@ -206,10 +399,12 @@ write_service(struct sl__json *json, const struct sl_hardware_report *r,
 		sl__json_integer(json, "batch", (uint64_t)row->best_batch);
 		sl__json_number(json, "bound_ms", row->best_bound_s * 1e3);
 		sl__json_number(json, "wait_ms", row->best_wait_s * 1e3);
+		write_money(json, "cost_per_million", row->best_per_million,
+			    row);
 		if (r->rate_per_s > 0) {
 			sl__json_number(json, "machines", row->n_machines);
-			write_money(json, "cost_per_month",
-				    row->cost_per_month);
+			write_money(json, "cost_per_month", row->cost_per_month,
+				    row);
 		}
 	}
 	sl__json_end_object(json);
@@ -219,44 +414,84 @@ static void
 write_training(struct sl__json *json, const struct sl_hardware_row *row)
 {
 	sl__json_object(json, "training");
-	sl__json_number(json, "hours", row->train_hours);
-	write_money(json, "cost", row->train_cost);
+	if (row->absent)
+		sl__json_absent(json, "hours", row->absent);
+	else
+		sl__json_number(json, "hours", row->train_hours);
+	write_money(json, "cost", row->train_cost, row);
 	sl__json_number(json, "memory_bytes", row->train_bytes);
-	sl__json_boolean(json, "fits", row->train_fits);
+	write_fits(json, row->train_fits, row->fits_absent);
 	sl__json_end_object(json);
 }
 
 static void
-write_row(struct sl__json *json, const struct sl_hardware_report *r,
-	  const struct sl_hardware_row *row)
+write_operations(struct sl__json *json, const struct sl_hardware_row *row)
+{
+	sl__json_array(json, "operations");
+	for (size_t i = 0; i < row->n_operations; i++) {
+		const struct sl_hardware_operation *o = &row->operations[i];
+
+		sl__json_object(json, NULL);
+		sl__json_text(json, "name", o->name);
+		sl__json_number(json, "bound_ms", o->bound_s * 1e3);
+		sl__json_text(json, "bound",
+			      o->is_compute ? "compute" : "memory");
+		sl__json_end_object(json);
+	}
+	sl__json_end_array(json);
+}
+
+static void
+write_machine(struct sl__json *json, const struct sl_hardware_row *row)
 {
 	const struct sl_hardware *h = row->hardware;
 
-	sl__json_object(json, NULL);
 	sl__json_text(json, "id", h->id);
 	sl__json_text(json, "name", h->name);
 	sl__json_text(json, "kind", h->kind);
-	sl__json_text(json, "dtype", sl_dtype_text(row->dtype));
-	sl__json_number(json, "peak_gflops_per_s",
-			h->peak_ops_per_s[row->dtype] / 1e9);
+	sl__json_text(json, "dtype_model", sl_dtype_text(row->dtype_model));
+	if (row->absent) {
+		sl__json_absent(json, "dtype", row->absent);
+		sl__json_absent(json, "peak_gflops_per_s", row->absent);
+	} else {
+		sl__json_text(json, "dtype", sl_dtype_text(row->dtype));
+		sl__json_number(json, "peak_gflops_per_s",
+				h->peak_ops_per_s[row->dtype] / 1e9);
+	}
 	sl__json_number(json, "bandwidth_gbytes_per_s",
 			h->bandwidth_bytes_per_s / 1e9);
 	if (h->memory_bytes > 0)
 		sl__json_number(json, "memory_bytes", h->memory_bytes);
 	else
 		sl__json_absent(json, "memory_bytes", "not given");
-	sl__json_number(json, "bound_ms", row->bound_s * 1e3);
-	sl__json_number(json, "floor_ms", row->floor_s * 1e3);
-	sl__json_number(json, "compute_share", row->compute_share);
+	write_money(json, "price_per_hour", h->price_per_hour, row);
+}
+
+static void
+write_row(struct sl__json *json, const struct sl_hardware_report *r,
+	  const struct sl_hardware_row *row)
+{
+	sl__json_object(json, NULL);
+	write_machine(json, row);
+	write_bound(json, "bound_ms", row->bound_s, row);
+	write_bound(json, "floor_ms", row->floor_s, row);
+	if (isnan(row->compute_share))
+		sl__json_absent(json, "compute_share",
+				row->absent ? row->absent
+					    : "nothing is computed");
+	else
+		sl__json_number(json, "compute_share", row->compute_share);
 	sl__json_number(json, "needs_bytes", row->needs_bytes);
-	sl__json_boolean(json, "fits", row->fits);
-	write_money(json, "price_per_hour", h->price_per_hour);
-	write_money(json, "cost_per_million", row->cost_per_million);
+	sl__json_text(json, "needs_basis",
+		      r->n_unknown_values ? "at least" : "predicted");
+	write_fits(json, row->fits, row->fits_absent);
+	write_money(json, "cost_per_million", row->cost_per_million, row);
 	if (r->rate_per_s > 0 || r->latency_s > 0)
 		write_service(json, r, row);
 	if (r->n_samples > 0)
 		write_training(json, row);
-	sl__json_text(json, "source", h->source);
+	write_operations(json, row);
+	sl__json_text(json, "source", row->hardware->source);
 	sl__json_end_object(json);
 }
 
@@ -267,7 +502,10 @@ sl__hardware_json(struct sl__json *json, const struct sl_hardware_report *r)
 	for (size_t i = 0; i < r->n_rows; i++)
 		write_row(json, r, &r->rows[i]);
 	sl__json_end_array(json);
-	if (r->rate_per_s > 0) {
+	sl__json_integer(json, "hardware_unknown_nodes", r->n_unknown_nodes);
+	sl__json_integer(json, "hardware_largest_batch",
+			 (uint64_t)r->largest_batch);
+	if (r->rate_per_s > 0 || r->latency_s > 0) {
 		if (r->cheapest)
 			sl__json_text(json, "cheapest", r->cheapest);
 		else
@@ -276,4 +514,7 @@ sl__hardware_json(struct sl__json *json, const struct sl_hardware_report *r)
 	}
 	if (r->crossing)
 		sl__json_text(json, "crossing", r->crossing);
+	else
+		sl__json_absent(json, "crossing",
+				"there are not both a CPU and a GPU with room");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect_csv.c - the layers of models as CSV, one line each, all of them. */
 #include "buf.h"
-#include "bunch.h"
 #include "inspect_page.h"
 #include "result_csv.h"
 
@@ -28,7 +27,7 @@ csv_cost(struct sl_buf *out, const struct sl_layer *l)
 		csv_integer(out, 2 * c->macs);
 		csv_integer(out, sl_cost_operations(c));
 	}
-	csv_integer(out, sl__layer_bytes(l));
+	csv_integer(out, sl_cost_bytes(c));
 	csv_integer(out, c->weight_bytes);
 	csv_integer(out, c->read_bytes);
 	csv_integer(out, c->written_bytes);
@@ -37,15 +36,13 @@ csv_cost(struct sl_buf *out, const struct sl_layer *l)
 static void
 csv_layer(struct sl_buf *out, const char *model, const struct sl_layer *l)
 {
-	static const char *const bases[] = {"counted", "estimated", "unknown"};
-
 	sl__csv_text(out, model);
 	sl__csv_text(out, l->name);
 	sl__csv_text(out, l->type);
 	sl__csv_text(out, l->domain ? l->domain : "");
 	sl__csv_text(out, l->path ? l->path : "");
 	sl__csv_text(out, sl_work_text(l->cost.work));
-	sl__csv_text(out, bases[l->cost.basis]);
+	sl__csv_text(out, sl_basis_text(l->cost.basis));
 	csv_integer(out, l->n_calls);
 	sl__csv_text(out, sl_dtype_text(l->dtype));
 	sl__csv_text(out, l->output_shape ? l->output_shape : "");

@@ -3,6 +3,7 @@
  * inspect_detail.c - what a user asks for beyond the first screen: why two
  * tools disagree, every tensor stored, and what the weights look like.
  */
+#include "bunch.h"
 #include "histogram.h"
 #include "inspect_page.h"
 #include "unit.h"
@@ -11,7 +12,7 @@
 
 #include "banned.h"
 
-enum { DEFAULT_WEIGHTS = 12, N_BINS = 32 };
+enum { DEFAULT_WEIGHTS = 12, N_BINS = 32, NARROW_COLUMNS = 100 };
 
 static void
 add_amount(struct sl__doc *doc, enum sl__style style, int64_t amount)
@@ -112,24 +113,32 @@ sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
 
 /* -------------------------------------------------------------- weights */
 
+/* How weights are shown, by the room there is. */
+struct width {
+	size_t n_bins, n_name_columns;
+};
+
 static void
-add_shape_of(struct sl__doc *doc, const struct sl_weight_row *w)
+add_shape_of(struct sl__doc *doc, const struct sl_weight_row *w, size_t n_bins)
 {
-	struct sl__histogram h = {.lo = w->min, .hi = w->max, .n_bins = N_BINS};
+	struct sl__histogram h = {.lo = w->min, .hi = w->max, .n_bins = n_bins};
 	char line[3 * N_BINS + 1];
 
 	for (size_t b = 0; b < N_BINS; b++)
-		h.counts[b] = (size_t)w->histogram[b];
+		h.counts[b * n_bins / N_BINS] += (size_t)w->histogram[b];
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", sl__histogram_line(line, &h, 0));
 }
 
+/* A few zeros among many are none to act on. */
 static void
 add_share(struct sl__doc *doc, double share)
 {
-	struct sl__text t;
-
-	sl__doc_cell(doc, share > 0.5 ? SL__STYLE_WARN : SL__STYLE_PLAIN, "%s",
-		     sl__percent_text(&t, share));
+	if (share > 0 && share < 0.0005)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "<0.1 %%");
+	else
+		sl__doc_cell(doc,
+			     share > 0.5 ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+			     share > 0 ? "%.1f %%" : "%.0f %%", 100 * share);
 }
 
 /* A vector has none: the zeros among biases are no dead channels. */
@@ -140,21 +149,24 @@ has_channels(const struct sl_weight_row *w)
 }
 
 static void
-add_weight(struct sl__doc *doc, const struct sl_weight_row *w)
+add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
+	   struct width width)
 {
+	const char *name =
+		sl__name_short(&doc->arena, w->name, width.n_name_columns);
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", w->name);
-	if (w->absent)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s)", w->absent);
+	doc->failed |= !name;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__count_text(&t, w->n_elements));
 	if (w->absent) {
-		for (int k = 0; k < 6; k++)
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", w->absent);
+		for (int k = 0; k < 5; k++)
 			sl__doc_cell(doc, SL__STYLE_DIM, "-");
 		return;
 	}
-	add_shape_of(doc, w);
+	add_shape_of(doc, w, width.n_bins);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->mean);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", w->std);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g to %.3g", w->min, w->max);
@@ -166,9 +178,16 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w)
 			     "%zu of %zu", w->n_dead_channels, w->n_channels);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+}
+
+static void
+add_odd(struct sl__doc *doc, const struct sl_weight_row *w)
+{
+	struct sl__text t;
+
 	if (w->n_odd)
-		sl__doc_more(doc, SL__STYLE_BAD, ", %s NaN or infinite",
-			     sl__count_text(&t, w->n_odd));
+		sl__doc_text(doc, SL__STYLE_BAD, "%s: %s NaN or infinite.",
+			     w->name, sl__count_text(&t, w->n_odd));
 }
 
 /* One sentence over all of them. */
@@ -177,7 +196,7 @@ add_weight_summary(struct sl__doc *doc, const struct sl_inspection *i)
 {
 	double n = 0, n_zero = 0, n_small = 0;
 	size_t n_dead = 0, n_channels = 0;
-	struct sl__text a, b;
+	struct sl__text a, b, c, d;
 
 	for (size_t k = 0; k < i->n_weights; k++) {
 		const struct sl_weight_row *w = &i->weights[k];
@@ -195,39 +214,44 @@ add_weight_summary(struct sl__doc *doc, const struct sl_inspection *i)
 	if (n > 0)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "Of all weights %s are exactly 0 and %s below "
-			     "1/1000 of their tensor's largest; %zu of %zu "
-			     "channels are all 0.",
+			     "1/1000 of their tensor's largest; %s of %s "
+			     "channels are dead (all 0).",
 			     sl__percent_text(&a, n_zero / n),
-			     sl__percent_text(&b, n_small / n), n_dead,
-			     n_channels);
+			     sl__percent_text(&b, n_small / n),
+			     sl__count_text(&c, n_dead),
+			     sl__count_text(&d, n_channels));
 }
 
 void
 sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
-		    size_t n_top, int verbose)
+		    size_t n_top, const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"weight", 0, 0},
-		{"elements", 1, 2},
-		{"from min to max", 0, 4},
-		{"mean", 1, 1},
-		{"std", 1, 0},
-		{"range", 1, 3},
-		{"zeros", 1, 0},
-		{"dead channels", 1, 0},
+		{"weight", 0, 0}, {"elements", 1, 4},      {"min to max", 0, 0},
+		{"mean", 1, 3},   {"std", 1, 1},           {"range", 1, 2},
+		{"zeros", 1, 0},  {"dead channels", 1, 0},
 	};
+	int is_narrow = how->n_columns < NARROW_COLUMNS &&
+			how->format != SL_FORMAT_MARKDOWN;
+	const struct width width = {is_narrow ? N_BINS / 2 : N_BINS,
+				    is_narrow ? 22 : SIZE_MAX};
 	size_t n = n_top ? n_top : DEFAULT_WEIGHTS;
 
 	if (!i->n_weights)
 		return;
-	if ((verbose && !n_top) || n + 1 >= i->n_weights)
+	if ((how->verbose && !n_top) || n + 1 >= i->n_weights)
 		n = i->n_weights;
 	sl__doc_heading(doc, "Weights");
+	if (i->seed)
+		sl__doc_more(doc, SL__STYLE_DIM, "  random, from seed %llu",
+			     (unsigned long long)i->seed);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)
-		add_weight(doc, &i->weights[k]);
+		add_weight(doc, &i->weights[k], width);
 	if (n < i->n_weights)
 		sl__doc_text(doc, SL__STYLE_DIM, "%zu more with -v.",
 			     i->n_weights - n);
+	for (size_t k = 0; k < i->n_weights; k++)
+		add_odd(doc, &i->weights[k]);
 	add_weight_summary(doc, i);
 }

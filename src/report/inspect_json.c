@@ -5,7 +5,6 @@
  * Counts are integers in full precision.  All layers and tensors are there,
  * whatever the screen shows.
  */
-#include "bunch.h"
 #include "inspect_page.h"
 #include "hardware_page.h"
 
@@ -15,6 +14,8 @@
 #include "banned.h"
 
 static const char UNKNOWN[] = "cost unknown";
+
+#define NOT_RUN "nothing was run"
 
 static void
 add_signed(struct sl__json *json, const char *key, int64_t value)
@@ -202,13 +203,37 @@ add_explanations(struct sl__json *json, const struct sl_inspection *i)
 
 /* --------------------------------------------------------------- memory */
 
+/* What only a run, or a training step, has. */
+static void
+add_not_run(struct sl__json *json)
+{
+	static const char *const rows[][2] = {
+		{"gradients_bytes", "see training"},
+		{"optimizer_bytes", "see training"},
+		{"workspace_bytes", NOT_RUN},
+		{"planned_bytes", NOT_RUN},
+		{"reserved_bytes", NOT_RUN},
+		{"resident_peak_bytes", NOT_RUN},
+		{"efficiency", NOT_RUN},
+	};
+
+	for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++)
+		sl__json_absent(json, rows[k][0], rows[k][1]);
+}
+
 static void
 add_memory(struct sl__json *json, const struct sl_live_set *m)
 {
+	struct sl_reading f16 = m->kv_elements_per_token;
+
 	sl__json_object(json, "memory");
 	sl__json_integer(json, "parameters_bytes", m->parameter_bytes);
 	sl__json_integer(json, "activations_bytes", m->activation_bytes);
 	sl__json_integer(json, "live_bytes", m->live_bytes);
+	sl__json_text(json, "live_bytes_basis",
+		      m->n_unknown ? "at least" : "counted");
+	sl__json_integer(json, "unknown_values", m->n_unknown);
+	sl__json_integer(json, "once_bytes", m->once_bytes);
 	sl__json_integer(json, "total_bytes",
 			 m->parameter_bytes + m->live_bytes);
 	add_maybe_text(json, "peak_operation", m->peak_layer,
@@ -221,23 +246,44 @@ add_memory(struct sl__json *json, const struct sl_live_set *m)
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
+	sl__json_integer(json, "alive_values", m->n_alive_all);
+	sl__json_integer(json, "others_bytes", m->others_bytes);
 	sl__json_integer(json, "attentions", m->n_attentions);
 	sl__json_reading(json, "kv_bytes_per_token", m->kv_bytes_per_token);
+	f16.value *= 2;
+	sl__json_reading(json, "kv_bytes_per_token_f16", f16);
 	sl__json_reading(json, "kv_bytes", m->kv_bytes);
+	add_not_run(json);
 	sl__json_end_object(json);
 }
 
+/* With Adam's state. */
 static void
-add_phase(struct sl__json *json, const char *name, const uint64_t *flops,
-	  uint64_t bytes)
+add_phase(struct sl__json *json, const struct sl_training *t,
+	  enum sl_phase phase)
 {
 	sl__json_object(json, NULL);
-	sl__json_text(json, "name", name);
-	if (flops)
-		sl__json_integer(json, "flops", *flops);
-	else
+	sl__json_text(json, "name", sl_phase_text(phase));
+	sl__json_absent(json, "ms", NOT_RUN);
+	sl__json_absent(json, "ci95_ms", NOT_RUN);
+	if (phase == SL_PHASE_UPDATE)
 		sl__json_absent(json, "flops", "not counted");
-	sl__json_integer(json, "memory_bytes", bytes);
+	else
+		sl__json_integer(json, "flops",
+				 phase == SL_PHASE_FORWARD ? t->forward_flops
+							   : t->backward_flops);
+	sl__json_absent(json, "bytes", "not counted");
+	sl__json_integer(json, "memory_bytes",
+			 t->phase_bytes[SL_OPTIMIZER_ADAM][phase]);
+	sl__json_integer(json, "gradients_bytes",
+			 t->needs[phase].gradient_bytes);
+	sl__json_integer(json, "activations_bytes",
+			 t->needs[phase].activation_bytes);
+	sl__json_object(json, "peak_bytes");
+	for (int k = SL_OPTIMIZER_SGD; k < SL_N_OPTIMIZERS; k++)
+		sl__json_integer(json, sl_optimizer_text((enum sl_optimizer)k),
+				 t->phase_bytes[k][phase]);
+	sl__json_end_object(json);
 	sl__json_end_object(json);
 }
 
@@ -260,7 +306,10 @@ add_training(struct sl__json *json, const struct sl_training *t)
 	sl__json_integer(json, "total_flops", t->total_flops);
 	add_quotient(json, "backward_to_forward", t->backward_to_forward,
 		     "no products to differentiate");
+	sl__json_absent(json, "total_ms", NOT_RUN);
 	sl__json_integer(json, "parameters_bytes", t->parameter_bytes);
+	sl__json_integer(json, "integer_parameters_bytes", t->integer_bytes);
+	sl__json_integer(json, "other_stored_bytes", t->other_bytes);
 	sl__json_integer(json, "gradients_bytes", t->gradient_bytes);
 	sl__json_integer(json, "activations_bytes", t->activation_bytes);
 	sl__json_text(json, "activations_basis", "estimated");
@@ -269,14 +318,35 @@ add_training(struct sl__json *json, const struct sl_training *t)
 	add_per_optimizer(json, "peak_bytes", t->peak_bytes);
 	sl__json_integer(json, "total_memory_bytes",
 			 t->total_bytes[SL_OPTIMIZER_ADAM]);
+	sl__json_text(json, "peak_phase", sl_phase_text(t->peak_phase));
 	sl__json_text(json, "phases_optimizer",
 		      sl_optimizer_text(SL_OPTIMIZER_ADAM));
 	sl__json_array(json, "phases");
-	add_phase(json, "forward", &t->forward_flops, t->forward_peak_bytes);
-	add_phase(json, "backward", &t->backward_flops, t->backward_peak_bytes);
-	add_phase(json, "update", NULL, t->update_peak_bytes);
+	for (int p = 0; p < SL_N_PHASES; p++)
+		add_phase(json, t, (enum sl_phase)p);
 	sl__json_end_array(json);
 	sl__json_end_object(json);
+}
+
+static void
+add_coefficients(struct sl__json *json, const struct sl_growth *g,
+		 const char *absent)
+{
+	const struct {
+		const char *key;
+		double value;
+	} rows[] = {{"constant", g->constant},
+		    {"linear", g->linear},
+		    {"quadratic", g->quadratic}};
+
+	if (!absent && !g->is_polynomial)
+		absent = "no polynomial of degree 2";
+	for (size_t k = 0; k < sizeof(rows) / sizeof(*rows); k++) {
+		if (absent)
+			sl__json_absent(json, rows[k].key, absent);
+		else
+			sl__json_number(json, rows[k].key, rows[k].value);
+	}
 }
 
 static void
@@ -290,17 +360,15 @@ add_growth(struct sl__json *json, const struct sl_inspection *i)
 		sl__json_text(json, "axis", g->axis);
 		sl__json_text(json, "figure", g->figure);
 		add_signed(json, "at", g->at);
-		if (g->absent) {
-			sl__json_absent(json, "exponent", g->absent);
-		} else {
-			sl__json_number(json, "exponent", g->exponent);
-			sl__json_number(json, "final_exponent",
-					g->final_exponent);
-			sl__json_boolean(json, "polynomial", g->is_polynomial);
-			sl__json_number(json, "constant", g->constant);
-			sl__json_number(json, "linear", g->linear);
-			sl__json_number(json, "quadratic", g->quadratic);
-		}
+		add_quotient(json, "exponent",
+			     g->absent ? (double)NAN : g->exponent,
+			     g->absent ? g->absent : "the figure is 0");
+		add_quotient(json, "final_exponent",
+			     g->absent ? (double)NAN : g->final_exponent,
+			     g->absent ? g->absent : "the figure is 0");
+		sl__json_boolean(json, "polynomial",
+				 !g->absent && g->is_polynomial);
+		add_coefficients(json, g, g->absent);
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
@@ -311,11 +379,10 @@ add_growth(struct sl__json *json, const struct sl_inspection *i)
 static void
 add_layer_cost(struct sl__json *json, const struct sl_layer *l)
 {
-	static const char *const bases[] = {"counted", "estimated", "unknown"};
 	const struct sl_cost *c = &l->cost;
 
 	sl__json_text(json, "work", sl_work_text(c->work));
-	sl__json_text(json, "basis", bases[c->basis]);
+	sl__json_text(json, "basis", sl_basis_text(c->basis));
 	if (c->why)
 		sl__json_text(json, "why", c->why);
 	if (c->basis == SL_BASIS_UNKNOWN) {
@@ -329,11 +396,19 @@ add_layer_cost(struct sl__json *json, const struct sl_layer *l)
 		sl__json_integer(json, "operations", sl_cost_operations(c));
 		add_quotient(json, "share", l->share, "nothing is computed");
 	}
-	sl__json_integer(json, "bytes", sl__layer_bytes(l));
+	sl__json_integer(json, "bytes", sl_cost_bytes(&l->cost));
 	if (c->basis == SL_BASIS_UNKNOWN)
 		sl__json_absent(json, "intensity", c->why ? c->why : UNKNOWN);
 	else
 		add_quotient(json, "intensity", l->intensity, "moves no bytes");
+}
+
+static const char *
+role_of(const struct sl_layer *l)
+{
+	if (l->is_causal)
+		return "causal attention";
+	return l->cost.work == SL_WORK_PRODUCT ? "attention" : NULL;
 }
 
 static void
@@ -347,6 +422,11 @@ add_layers(struct sl__json *json, const struct sl_inspection *i)
 		sl__json_text(json, "name", l->name);
 		sl__json_text(json, "type", l->type);
 		sl__json_text(json, "domain", l->domain ? l->domain : "");
+		add_maybe_text(json, "role", role_of(l),
+			       "known of attention's products only");
+		sl__json_text(json, "phase", "forward");
+		sl__json_array(json, "covers"); /* nothing is fused */
+		sl__json_end_array(json);
 		sl__json_text(json, "path", l->path ? l->path : "");
 		sl__json_integer(json, "calls", l->n_calls);
 		sl__json_text(json, "dtype", sl_dtype_text(l->dtype));
@@ -454,6 +534,8 @@ static void
 add_inspection(struct sl__json *json, const struct sl_inspection *i)
 {
 	add_model(json, i);
+	if (i->seed)
+		sl__json_integer(json, "seed", i->seed);
 	add_cost(json, i);
 	add_explanations(json, i);
 	add_memory(json, &i->memory);

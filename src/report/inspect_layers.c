@@ -19,54 +19,99 @@
 
 #include "banned.h"
 
-enum { DEFAULT_TOP = 8, DEFAULT_GROUPS = 20, DEFAULT_COLUMNS = 80 };
+enum {
+	DEFAULT_TOP = 8,
+	DEFAULT_GROUPS = 20,
+	DEFAULT_COLUMNS = 80,
+	/* From here on figures keep the space before their unit. */
+	AIRY_COLUMNS = 100,
+	/* From here on no column is left out: names give way. */
+	WHOLE_COLUMNS = 76,
+	MIN_LABEL = 14,
+	MAX_TYPE = 13
+};
+
+static const char OTHERS[] = "  share -: no MACs, all operations";
 
 /* How the figures of a table are shown. */
 struct look {
 	int is_core;  /* FLOPs are those of the core, else all operations */
 	int is_exact; /* parameters in full */
+	int is_tight; /* 1.16G rather than 1.16 G */
 	size_t n_label_columns;
 };
 
+/* Takes the spaces out of a figure where room is short. */
+static const char *
+fitted(struct sl__text *t, const struct look *look)
+{
+	char *to = t->s;
+
+	for (const char *at = t->s; look->is_tight && *at; at++) {
+		if (*at != ' ')
+			*to++ = *at;
+	}
+	if (look->is_tight)
+		*to = '\0';
+	return t->s;
+}
+
 static void
-add_scaled(struct sl__doc *doc, uint64_t n)
+add_scaled(struct sl__doc *doc, enum sl__style style, uint64_t n,
+	   const struct look *look)
 {
 	struct sl__text t;
 
 	if (n >= 1000)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__scaled_text(&t, (double)n));
-	else if (n)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%u ", (unsigned)n);
+		sl__scaled_text(&t, (double)n);
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "0 ");
+		snprintf(t.s, sizeof(t.s), "%u ", (unsigned)n);
+	sl__doc_cell(doc, n ? style : SL__STYLE_DIM, "%s", fitted(&t, look));
 }
 
 /* Sums over several layers are scaled: nobody compares their digits. */
 static void
-add_parameters(struct sl__doc *doc, uint64_t n, int is_exact)
+add_parameters(struct sl__doc *doc, uint64_t n, const struct look *look)
 {
 	struct sl__text t;
 
-	if (n && is_exact)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__count_text(&t, n));
-	else if (is_exact)
-		sl__doc_cell(doc, SL__STYLE_DIM, "0");
+	if (look->is_exact)
+		sl__doc_cell(doc, n ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s",
+			     sl__count_text(&t, n));
 	else
-		add_scaled(doc, n);
+		add_scaled(doc, SL__STYLE_PLAIN, n, look);
 }
 
-/* The cells from parameters to share. */
 static void
-add_sums(struct sl__doc *doc, const struct sl__bunch *s, struct look look)
+add_bytes(struct sl__doc *doc, uint64_t n_bytes, const struct look *look)
 {
-	double intensity = (double)s->operations / (double)s->n_bytes;
 	struct sl__text t;
 
-	add_parameters(doc, s->parameters, look.is_exact);
-	add_scaled(doc, look.is_core ? 2 * s->macs : s->operations);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__bytes_text(&t, (double)s->n_bytes));
+	sl__bytes_text(&t, (double)n_bytes);
+	fitted(&t, look);
+	/* The heading has the unit. */
+	if (look->is_tight)
+		t.s[strcspn(t.s, "B")] = '\0';
+	sl__doc_cell(doc, n_bytes ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s", t.s);
+}
+
+/*
+ * The cells from parameters to share.  A row without products has no share
+ * of the core; what else it computes stands in its place.
+ */
+static void
+add_sums(struct sl__doc *doc, const struct sl__bunch *s,
+	 const struct look *look)
+{
+	double intensity = (double)s->operations / (double)s->n_bytes;
+	int is_other = look->is_core && !s->macs;
+	struct sl__text t;
+
+	add_parameters(doc, s->parameters, look);
+	add_scaled(doc, is_other ? SL__STYLE_DIM : SL__STYLE_PLAIN,
+		   look->is_core && s->macs ? 2 * s->macs : s->operations,
+		   look);
+	add_bytes(doc, s->n_bytes, look);
 	if (s->n_bytes && s->operations)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
 			     intensity < 10    ? 2
@@ -75,25 +120,37 @@ add_sums(struct sl__doc *doc, const struct sl__bunch *s, struct look look)
 			     intensity);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, s->n_bytes ? "0" : "-");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f %%", 100 * s->share);
+	snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * s->share);
+	if (is_other)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", fitted(&t, look));
 }
 
 /* Like add_sums() for a layer whose cost is not known; its bytes are. */
 static void
-add_unknown(struct sl__doc *doc, const struct sl__bunch *b, struct look look)
+add_unknown(struct sl__doc *doc, const struct sl__bunch *b,
+	    const struct look *look)
 {
-	struct sl__text t;
-
-	add_parameters(doc, b->parameters, look.is_exact);
+	add_parameters(doc, b->parameters, look);
 	sl__doc_cell(doc, SL__STYLE_WARN, "?");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__bytes_text(&t, (double)b->n_bytes));
+	add_bytes(doc, b->n_bytes, look);
 	sl__doc_cell(doc, SL__STYLE_WARN, "?");
 	sl__doc_cell(doc, SL__STYLE_WARN, "?");
 }
 
+static const char *
+type_text(struct sl__doc *doc, const char *type, const struct look *look)
+{
+	if (look->is_tight)
+		type = sl__type_short(&doc->arena, type, MAX_TYPE);
+	doc->failed |= !type;
+	return type ? type : "";
+}
+
 static void
-add_layer(struct sl__doc *doc, const struct sl__bunch *b, struct look look)
+add_layer(struct sl__doc *doc, const struct sl__bunch *b,
+	  const struct look *look)
 {
 	const struct sl_layer *l = b->rows[0];
 	uint64_t n_calls = l->n_calls * b->n;
@@ -103,17 +160,18 @@ add_layer(struct sl__doc *doc, const struct sl__bunch *b, struct look look)
 	size_t n_taken;
 
 	if (n_calls != 1)
-		snprintf(times, sizeof(times), " × %.30s",
+		snprintf(times, sizeof(times), " ×%s%.30s",
+			 look->is_tight ? "" : " ",
 			 sl__count_text(&t, n_calls));
 	n_taken = sl__utf8_width(times);
 	label = sl__bunch_label(&doc->arena, b,
-				look.n_label_columns > n_taken
-					? look.n_label_columns - n_taken
+				look->n_label_columns > n_taken
+					? look->n_label_columns - n_taken
 					: 1);
 	doc->failed |= !label;
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label && *label ? label : "-");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times);
-	sl__doc_cell(doc, SL__STYLE_DIM, "%s", l->type);
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s", type_text(doc, l->type, look));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     l->output_shape ? l->output_shape : "?");
 	if (l->cost.basis == SL_BASIS_UNKNOWN)
@@ -121,28 +179,120 @@ add_layer(struct sl__doc *doc, const struct sl__bunch *b, struct look look)
 	else
 		add_sums(doc, b, look);
 	if (l->cost.basis == SL_BASIS_ESTIMATED)
-		sl__doc_more(doc, SL__STYLE_WARN, " ~");
+		sl__doc_more(doc, SL__STYLE_WARN, "~");
 }
 
-static const struct sl__column core_columns[] = {
-	{"layer", 0, 0}, {"type", 0, 5},  {"output", 0, 2}, {"params", 1, 1},
-	{"FLOPs", 1, 0}, {"bytes", 1, 3}, {"op/B", 1, 4},   {"share", 1, 0},
-};
-static const struct sl__column all_columns[] = {
-	{"layer", 0, 0},  {"type", 0, 5},       {"output", 0, 2},
-	{"params", 1, 1}, {"operations", 1, 0}, {"bytes", 1, 3},
-	{"op/B", 1, 4},   {"share", 1, 0},
+enum { N_COLUMNS = 8 };
+
+/* All of them; those that a narrow page leaves out; a model without products,
+ * whole and narrow. */
+static const struct sl__column layer_columns[4][N_COLUMNS] = {
+	{{"layer", 0, 0},
+	 {"type", 0, 0},
+	 {"output", 0, 0},
+	 {"params", 1, 0},
+	 {"FLOPs", 1, 0},
+	 {"bytes", 1, 0},
+	 {"op/B", 1, 0},
+	 {"share", 1, 0}},
+	{{"layer", 0, 0},
+	 {"type", 0, 3},
+	 {"output", 0, 2},
+	 {"params", 1, 1},
+	 {"FLOPs", 1, 0},
+	 {"bytes", 1, 4},
+	 {"op/B", 1, 5},
+	 {"share", 1, 0}},
+	{{"layer", 0, 0},
+	 {"type", 0, 0},
+	 {"output", 0, 0},
+	 {"params", 1, 0},
+	 {"operations", 1, 0},
+	 {"bytes", 1, 0},
+	 {"op/B", 1, 0},
+	 {"share", 1, 0}},
+	{{"layer", 0, 0},
+	 {"type", 0, 3},
+	 {"output", 0, 2},
+	 {"params", 1, 1},
+	 {"operations", 1, 0},
+	 {"bytes", 1, 4},
+	 {"op/B", 1, 5},
+	 {"share", 1, 0}},
 };
 
+static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * What the page leaves for names beside the types, shapes and parameters of
+ * these rows and five columns of figures.  Parameters are given in full where
+ * that leaves enough.
+ */
+static void
+look_fit(struct look *look, struct sl__doc *doc, const struct sl__bunch *rows,
+	 size_t n, size_t n_columns)
+{
+	size_t type = 4, shape = 6, exact = 6, taken;
+	struct sl__text t;
+
+	for (size_t k = 0; k < n; k++) {
+		const struct sl_layer *l = rows[k].rows[0];
+		const char *text = type_text(doc, l->type, look);
+
+		type = larger(type, sl__utf8_width(text));
+		if (l->output_shape)
+			shape = larger(shape, sl__utf8_width(l->output_shape));
+		sl__count_text(&t, rows[k].parameters);
+		exact = larger(exact, strlen(t.s));
+	}
+	/* The indent, 7 gaps, FLOPs or operations, bytes, op/B and share. */
+	taken = 2 + 7 * 2 + (look->is_core ? 5u : 10u) + 5 + 4 + 5 + type +
+		shape;
+	if (!look->is_tight)
+		taken += 4;
+	if (look->is_exact && n_columns < taken + exact + MIN_LABEL)
+		look->is_exact = 0;
+	taken += look->is_exact ? exact : 6;
+	look->n_label_columns =
+		larger(MIN_LABEL, n_columns > taken ? n_columns - taken : 0);
+}
+
+/* Rows to show of so many: those without products come last and say little
+ * beside those with. */
+static size_t
+with_products(const struct sl__bunch *rows, size_t n, int is_core)
+{
+	while (is_core && n > 1 && !rows[n - 1].macs &&
+	       rows[n - 1].rows[0]->cost.basis != SL_BASIS_UNKNOWN)
+		n--;
+	return n;
+}
+
+/* Whether a row computes, but nothing of the core. */
+static int
+has_others(const struct sl__bunch *rows, size_t n, const struct sl__bunch *rest)
+{
+	int found = rest->operations && !rest->macs;
+
+	for (size_t k = 0; k < n; k++)
+		found |= rows[k].operations && !rows[k].macs;
+	return found;
+}
+
+/* n_shown rows, fewer where the user has not asked for so many. */
 static void
 add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
-	   size_t n_columns)
+	   int is_asked, size_t n_columns)
 {
 	/* A row for one other layer would save none. */
 	int is_whole = n_shown + 1 >= i->n_layers;
-	/* With as much for the names, the columns of most models fit. */
-	const struct look look = {i->cost.macs > 0, is_whole,
-				  n_columns / 4 + 4};
+	struct look look = {.is_core = i->cost.macs > 0,
+			    .is_exact = is_whole,
+			    .is_tight = n_columns < AIRY_COLUMNS};
 	struct sl__bunch rest = {0};
 	struct sl__bunch *rows;
 	size_t n;
@@ -155,22 +305,29 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 		return;
 	if (n_shown + 1 >= n)
 		n_shown = n;
+	else if (!is_asked)
+		n_shown = with_products(rows, n_shown, look.is_core);
+	look_fit(&look, doc, rows, n_shown, n_columns);
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
 				      : "Layers, most work first");
 	if (n < i->n_layers)
-		sl__doc_more(doc, SL__STYLE_DIM, "  alike ones together");
-	sl__doc_table(doc, look.is_core ? core_columns : all_columns,
-		      sizeof(core_columns) / sizeof(core_columns[0]));
-	for (size_t k = 0; k < n_shown; k++)
-		add_layer(doc, &rows[k], look);
-	if (n_shown == n)
-		return;
+		sl__doc_more(doc, SL__STYLE_DIM, "  alike together");
 	for (size_t k = n_shown; k < n; k++)
 		sl__bunch_merge(&rest, &rows[k]);
-	sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", rest.n);
-	sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
-	sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
-	add_sums(doc, &rest, look);
+	if (look.is_core && has_others(rows, n_shown, &rest))
+		sl__doc_more(doc, SL__STYLE_DIM, OTHERS);
+	sl__doc_table(doc,
+		      layer_columns[(look.is_core ? 0 : 2) +
+				    (n_columns < WHOLE_COLUMNS)],
+		      N_COLUMNS);
+	for (size_t k = 0; k < n_shown; k++)
+		add_layer(doc, &rows[k], &look);
+	if (n_shown < n) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", rest.n);
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");
+		add_sums(doc, &rest, &look);
+	}
 }
 
 /* --------------------------------------------------------------- groups */
@@ -200,7 +357,8 @@ sums_of(const struct sl_layer_group *g)
 }
 
 static void
-add_group(struct sl__doc *doc, const struct sl_layer_group *g, struct look look)
+add_group(struct sl__doc *doc, const struct sl_layer_group *g,
+	  const struct look *look)
 {
 	const struct sl__bunch sums = sums_of(g);
 
@@ -224,25 +382,30 @@ static void
 add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	   size_t n_shown, int is_core)
 {
-	const struct look look = {is_core, 1, 0};
+	const struct look look = {.is_core = is_core, .is_exact = 1};
 	struct sl__bunch rest = {0};
+	size_t k = 0;
 
 	if (!n_shown || n_shown + 1 >= n)
 		n_shown = n;
+	while (k < n && (groups[k].macs || !groups[k].operations))
+		k++;
+	if (is_core && k < n)
+		sl__doc_more(doc, SL__STYLE_DIM, OTHERS);
 	sl__doc_table(doc, is_core ? group_columns : group_all_columns,
 		      sizeof(group_columns) / sizeof(group_columns[0]));
-	for (size_t k = 0; k < n_shown; k++)
-		add_group(doc, &groups[k], look);
-	if (n_shown == n)
-		return;
-	for (size_t k = n_shown; k < n; k++) {
+	for (k = 0; k < n_shown; k++)
+		add_group(doc, &groups[k], &look);
+	for (; k < n; k++) {
 		const struct sl__bunch sums = sums_of(&groups[k]);
 
 		sl__bunch_merge(&rest, &sums);
 	}
-	sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", n - n_shown);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", rest.n);
-	add_sums(doc, &rest, look);
+	if (n_shown < n) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", n - n_shown);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", rest.n);
+		add_sums(doc, &rest, &look);
+	}
 }
 
 static int
@@ -361,5 +524,5 @@ sl__inspect_layers(struct sl__doc *doc, const struct sl_inspection *i,
 	case SL_BY_LAYER:
 		break;
 	}
-	add_layers(doc, i, n_layers, n_columns);
+	add_layers(doc, i, n_layers, view->n_top || how->verbose, n_columns);
 }

@@ -44,9 +44,10 @@ add_live_set(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 	double rest = (double)m->live_bytes;
 	struct sl__text t;
 
-	sl__doc_pair(doc, "live at peak", SL__STYLE_PLAIN, "%s",
+	sl__doc_pair(doc, "live at peak", SL__STYLE_PLAIN, "%s%s",
+		     m->n_unknown ? "at least " : "",
 		     sl__bytes_text(&t, (double)m->live_bytes));
-	if (m->peak_layer)
+	if (m->peak_layer && *m->peak_layer)
 		sl__doc_more(doc, SL__STYLE_DIM, " at %s",
 			     short_name(doc, m->peak_layer, verbose));
 	for (size_t k = 0; k < n; k++) {
@@ -73,9 +74,14 @@ add_cache(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 	}
 	sl__doc_pair(doc, "KV cache", SL__STYLE_PLAIN, "%s B per token",
 		     sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
+	if (m->kv_bytes_per_token.value > 2 * m->kv_elements_per_token.value)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%s B in f16)",
+			     sl__count_text(
+				     &b, (uint64_t)(2 * m->kv_elements_per_token
+								.value)));
 	if (m->n_attentions)
-		sl__doc_more(doc, SL__STYLE_DIM, " in %zu layers",
-			     m->n_attentions);
+		sl__doc_more(doc, SL__STYLE_DIM, " in %zu layer%s",
+			     m->n_attentions, m->n_attentions == 1 ? "" : "s");
 	if (!m->kv_bytes.absent)
 		sl__doc_more(doc, SL__STYLE_DIM, ", %s at these sizes",
 			     sl__bytes_text(&b, m->kv_bytes.value));
@@ -89,7 +95,8 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 	struct sl__text a, b, c;
 
 	sl__doc_heading(doc, "Memory to run");
-	sl__doc_pair(doc, "all", SL__STYLE_STRONG, "%s",
+	sl__doc_pair(doc, "all", SL__STYLE_STRONG, "%s%s",
+		     m->n_unknown ? "at least " : "",
 		     sl__bytes_text(&a, (double)m->parameter_bytes +
 						(double)m->live_bytes));
 	sl__doc_more(doc, SL__STYLE_PLAIN,
@@ -99,6 +106,10 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 	if (verbose)
 		sl__doc_more(doc, SL__STYLE_DIM, " (%s if nothing is freed)",
 			     sl__bytes_text(&c, (double)m->activation_bytes));
+	if (m->n_unknown)
+		sl__doc_pair(doc, "not counted", SL__STYLE_WARN,
+			     "%zu value%s whose size is not known",
+			     m->n_unknown, m->n_unknown == 1 ? "" : "s");
 	add_live_set(doc, m, verbose);
 	add_cache(doc, m, verbose);
 }
@@ -152,6 +163,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 		{"at once", 1, 0},
 	};
 	const struct sl_training *t = &i->training;
+	const uint64_t *phases;
 	struct sl__text a, b, c;
 
 	if (!t->gradient_bytes)
@@ -160,11 +172,26 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_more(doc, SL__STYLE_DIM, "  activations (~) are estimated");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
+	phases = t->phase_bytes[SL_OPTIMIZER_ADAM];
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "At once with Adam: forward %s, backward %s, update %s.",
-		     sl__bytes_text(&a, (double)t->forward_peak_bytes),
-		     sl__bytes_text(&b, (double)t->backward_peak_bytes),
-		     sl__bytes_text(&c, (double)t->update_peak_bytes));
+		     sl__bytes_text(&a, (double)phases[SL_PHASE_FORWARD]),
+		     sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
+		     sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
+	if (t->other_bytes)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     " %s that are stored and not trained are in every "
+			     "sum.",
+			     sl__bytes_text(&a, (double)t->other_bytes));
+	if (t->integer_bytes)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     " Weights that are integers count as stored; "
+			     "training would keep them in a wider type.");
+	if (i->memory.n_unknown)
+		sl__doc_more(doc, SL__STYLE_WARN,
+			     " At least: the size of %zu value%s is not known.",
+			     i->memory.n_unknown,
+			     i->memory.n_unknown == 1 ? "" : "s");
 	if (t->forward_flops)
 		sl__doc_more(doc, SL__STYLE_DIM,
 			     " A step is %sFLOPs: backward is %.4g × forward.",

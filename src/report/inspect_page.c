@@ -15,7 +15,11 @@
 
 #include "banned.h"
 
-enum { MAX_PORTS = 3 }; /* inputs and outputs named on one screen */
+enum {
+	MAX_PORTS = 3,   /* inputs and outputs named on one screen */
+	SHORT_LINE = 60, /* letters that fit beside the keys */
+	FEW = 1000000000 /* operations: such counts fit on one line */
+};
 
 /* "a 1x3 f32, b 2 i64, and 24 more": ports are separated by ", ". */
 static void
@@ -56,6 +60,15 @@ add_role(struct sl__doc *doc, uint64_t n, const char *role)
 			     sl__count_text(&t, n), role);
 }
 
+/* Whether all that is stored, but for a few indices, is of the first type. */
+static int
+is_of_one_type(const struct sl_parameters *p)
+{
+	return p->n_dtypes &&
+	       (p->n_dtypes == 1 ||
+		0.99 * (double)p->n_bytes < (double)p->by_dtype[0].n_bytes);
+}
+
 static void
 add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 {
@@ -65,20 +78,26 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 		     sl__count_text(&t, p->trainable));
 	sl__doc_more(doc, SL__STYLE_PLAIN, " trainable");
 	add_role(doc, p->statistics, "statistics");
-	add_role(doc, p->constants, "constants");
+	add_role(doc, p->constants,
+		 p->constants == 1 ? "constant" : "constants");
 	add_role(doc, p->tied, "in tied copies");
 	if (p->folding)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", p->folding);
+	if (is_of_one_type(p)) {
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; %s",
+			     sl__bytes_text(&t, (double)p->n_bytes));
+		sl__doc_more(doc, SL__STYLE_DIM, " of %s",
+			     sl_dtype_text(p->by_dtype[0].dtype));
+		return;
+	}
 	sl__doc_pair(doc, "stored", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, (double)p->n_bytes));
 	for (size_t k = 0; k < p->n_dtypes; k++) {
 		const struct sl_dtype_total *d = &p->by_dtype[k];
 
-		sl__doc_more(doc, SL__STYLE_DIM, "%s%s", k ? ", " : ": ",
-			     sl_dtype_text(d->dtype));
-		if (p->n_dtypes > 1)
-			sl__doc_more(doc, SL__STYLE_DIM, " %s",
-				     sl__bytes_text(&t, (double)d->n_bytes));
+		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %s", k ? ", " : ": ",
+			     sl_dtype_text(d->dtype),
+			     sl__bytes_text(&t, (double)d->n_bytes));
 	}
 }
 
@@ -92,6 +111,8 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 		     "%s", is_open ? "at least " : "");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%sFLOPs",
 		     sl__scaled_text(&a, (double)i->flops));
+	sl__doc_more(doc, SL__STYLE_DIM, " (torch %s)",
+		     sl__count_text(&a, i->conventions[SL_CONVENTION_TORCH]));
 	sl__doc_more(doc, SL__STYLE_PLAIN, " = 2 × %s MACs",
 		     sl__count_text(&b, i->cost.macs));
 	if (i->batch > 1)
@@ -114,20 +135,22 @@ add_convention(struct sl__doc *doc, const struct sl_inspection *i,
 static void
 add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 {
+	int is_causal = i->conventions[SL_CONVENTION_CORE_CAUSAL] !=
+			i->conventions[SL_CONVENTION_CORE];
+
 	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "%s", "");
 	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
 	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
 	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
-	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
-	add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
-	add_convention(doc, i, SL_CONVENTION_ALL, ", all operations");
+	if (!is_causal && i->conventions[SL_CONVENTION_ALL] < FEW)
+		sl__doc_more(doc, SL__STYLE_DIM, ", ");
+	else
+		sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	add_convention(doc, i, SL_CONVENTION_ALL, "all");
 	sl__doc_more(doc, SL__STYLE_DIM, " FLOPs");
-	if (i->conventions[SL_CONVENTION_CORE_CAUSAL] ==
-	    i->conventions[SL_CONVENTION_CORE])
+	if (!is_causal)
 		return;
-	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
-	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL,
-		       "causal attention halved");
+	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL, ", causal halved");
 	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
 }
 
@@ -145,8 +168,9 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 			     sl__bytes_text(&c, (double)i->cost.read_bytes),
 			     sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; %.3g operations per byte",
-			     i->intensity);
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     "; %.3g operation%s per byte", i->intensity,
+			     fabs(i->intensity - 1) < 0.0005 ? "" : "s");
 }
 
 static void
@@ -173,16 +197,18 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 {
 	const struct sl_coverage *c = &i->coverage;
 	/* Others hold constants, or stand in a branch that is not taken. */
-	const char *what = i->n_layers == i->n_nodes ? "nodes counted"
-						     : "nodes that run counted";
+	const char *that = i->n_layers == i->n_nodes ? "" : " that run";
+	uint64_t n = c->counted.n_nodes;
 	struct sl__text t;
 
 	if (!c->estimated.n_nodes && !c->unknown.n_nodes) {
-		sl__doc_pair(doc, "coverage", SL__STYLE_GOOD, "all %s %s",
-			     sl__count_text(&t, c->counted.n_nodes), what);
+		sl__doc_pair(doc, "coverage", SL__STYLE_GOOD,
+			     "%s%s node%s%s counted", n > 1 ? "all " : "",
+			     sl__count_text(&t, n), n == 1 ? "" : "s", that);
 	} else {
-		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN, "%s %s",
-			     sl__count_text(&t, c->counted.n_nodes), what);
+		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN,
+			     "%s node%s%s counted", sl__count_text(&t, n),
+			     n == 1 ? "" : "s", that);
 		add_side(doc, &c->estimated, i, "estimated");
 		add_side(doc, &c->unknown, i, "unknown");
 	}
@@ -230,6 +256,29 @@ sl__model_title(const struct sl_inspection *i)
 	return at;
 }
 
+/* Inputs, sizes and outputs: on one line where they are short. */
+static void
+add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
+{
+	const char *sizes = i->sizes ? i->sizes : "";
+	size_t n_letters = strlen(i->inputs) + strlen(sizes);
+
+	if (*i->inputs && *i->outputs &&
+	    n_letters + strlen(i->outputs) < SHORT_LINE) {
+		sl__doc_pair(doc, "in, out", SL__STYLE_PLAIN, "%s", i->inputs);
+		if (*sizes)
+			sl__doc_more(doc, SL__STYLE_DIM, " (%s)", sizes);
+		sl__doc_more(doc, SL__STYLE_PLAIN, " -> %s", i->outputs);
+		return;
+	}
+	add_ports(doc, "input", i->inputs, verbose);
+	if (*i->inputs && *sizes && n_letters < SHORT_LINE)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%s)", sizes);
+	else if (*sizes)
+		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", sizes);
+	add_ports(doc, "output", i->outputs, verbose);
+}
+
 static void
 add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
@@ -242,20 +291,40 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->source);
 	if (i->opset)
 		sl__doc_more(doc, SL__STYLE_DIM, "opset %d, ", i->opset);
-	sl__doc_more(doc, SL__STYLE_DIM, "%s nodes",
-		     sl__count_text(&t, i->n_nodes));
+	sl__doc_more(doc, SL__STYLE_DIM, "%s node%s",
+		     sl__count_text(&t, i->n_nodes),
+		     i->n_nodes == 1 ? "" : "s");
 	if (i->producer && *i->producer && strcmp(i->producer, "sleuth") != 0)
 		sl__doc_more(doc, SL__STYLE_DIM, ", by %s", i->producer);
-	add_ports(doc, "input", i->inputs, verbose);
-	add_ports(doc, "output", i->outputs, verbose);
-	if (i->sizes && *i->sizes)
-		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", i->sizes);
+	add_interface(doc, i, verbose);
 	add_parameters(doc, &i->parameters);
 	add_compute(doc, i);
 	add_conventions(doc, i);
 	add_traffic(doc, i, verbose);
 	add_types(doc, i);
 	add_coverage(doc, i);
+}
+
+/* What was asked for beyond the table of all, model by model. */
+static void
+add_asked(struct sl__doc *doc, const struct sl_inspection *i,
+	  const struct sl_inspect_view *view,
+	  const struct sl_render_options *how)
+{
+	int has_layers = view->by != SL_BY_LAYER || view->n_top ||
+			 view->depth || how->verbose;
+
+	if (how->verbose) {
+		add_identity(doc, i, 0);
+	} else if (has_layers || i->n_explanations || i->n_weights) {
+		sl__doc_heading(doc, "%s", sl__model_title(i));
+		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s",
+			     i->sizes && *i->sizes ? i->sizes : "fixed");
+	}
+	sl__inspect_explanations(doc, i);
+	if (has_layers)
+		sl__inspect_layers(doc, i, view, how);
+	sl__inspect_weights(doc, i, view->n_top, how);
 }
 
 void
@@ -271,10 +340,8 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 		for (size_t k = 0; view->hardware && k < r->n_models; k++)
 			sl__hardware_page(doc, sl__model_title(r->models[k]),
 					  view->hardware[k], how->verbose);
-		for (size_t k = 0; how->verbose && k < r->n_models; k++) {
-			add_identity(doc, r->models[k], 0);
-			sl__inspect_layers(doc, r->models[k], view, how);
-		}
+		for (size_t k = 0; k < r->n_models; k++)
+			add_asked(doc, r->models[k], view, how);
 		return;
 	}
 	add_identity(doc, i, how->verbose);
@@ -282,11 +349,16 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	if (view->hardware)
 		sl__hardware_page(doc, sl__model_title(i), view->hardware[0],
 				  how->verbose);
-	sl__inspect_layers(doc, i, view, how);
-	sl__inspect_memory(doc, i, how->verbose);
-	sl__inspect_training(doc, i);
-	sl__inspect_growth(doc, i, how->verbose);
+	/* Who asks for machines gets a page of them. */
+	if (!view->hardware || how->verbose || view->by != SL_BY_LAYER ||
+	    view->n_top)
+		sl__inspect_layers(doc, i, view, how);
+	if (!view->hardware || how->verbose) {
+		sl__inspect_memory(doc, i, how->verbose);
+		sl__inspect_training(doc, i);
+		sl__inspect_growth(doc, i, how->verbose);
+	}
 	if (how->verbose)
 		sl__inspect_tensors(doc, i);
-	sl__inspect_weights(doc, i, view->n_top, how->verbose);
+	sl__inspect_weights(doc, i, view->n_top, how);
 }

@@ -37,7 +37,7 @@ void sl__inspect_explanations(struct sl__doc *doc,
 			      const struct sl_inspection *i);
 void sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i);
 void sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
-			 size_t n_top, int verbose);
+			 size_t n_top, const struct sl_render_options *how);
 
 /* Several models in one table, and a sentence on each. */
 void sl__inspect_side(struct sl__doc *doc,

@@ -6,6 +6,7 @@
  * sample in a multilayer perceptron, once a position in a convolution, once
  * a token in a transformer.  So that is a column beside the sizes.
  */
+#include "bunch.h"
 #include "inspect_page.h"
 #include "unit.h"
 
@@ -13,13 +14,15 @@
 
 #include "banned.h"
 
+enum { MAX_TYPE = 13 };
+
 static void
 add_exponent(struct sl__doc *doc, const struct sl_inspection *i,
 	     const char *axis)
 {
 	const struct sl_growth *g = sl__growth_find(i, axis, "flops");
 
-	if (!g)
+	if (!g || g->absent || !isfinite(g->exponent))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else if (fabs(g->exponent - g->final_exponent) < 0.005)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.0f", g->exponent);
@@ -34,6 +37,21 @@ uses_of(const struct sl_inspection *i)
 	double n = (double)i->parameters.trainable;
 
 	return n > 0 ? (double)i->flops_per_sample / 2 / n : (double)NAN;
+}
+
+static void
+add_mostly(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	const char *type;
+
+	if (!i->n_types || !(i->by_type[0].share > 0)) {
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		return;
+	}
+	type = sl__type_short(&doc->arena, i->by_type[0].name, MAX_TYPE);
+	doc->failed |= !type;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f%%", type ? type : "",
+		     100 * i->by_type[0].share);
 }
 
 static void
@@ -59,11 +77,7 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, needs));
 	add_exponent(doc, i, "batch");
 	add_exponent(doc, i, "seq");
-	if (i->n_types)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s %.0f %%",
-			     i->by_type[0].name, 100 * i->by_type[0].share);
-	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	add_mostly(doc, i);
 }
 
 /* What kind of model the figures describe, in one sentence. */
@@ -98,16 +112,17 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 			sl__percent_text(&u, fmax(weights, needs - weights) /
 						     needs),
 			2 * weights >= needs ? "weights" : "activations");
-	if (seq && seq->final_exponent > 1.5)
+	if (seq && !seq->absent && seq->final_exponent > 1.5)
 		sl__doc_more(doc, SL__STYLE_PLAIN,
 			     "; FLOPs grow as n^%.2f with the sequence at %lld "
 			     "and as n² when it is long",
 			     seq->exponent, (long long)seq->at);
 	if (i->coverage.unknown.n_nodes)
 		sl__doc_more(doc, SL__STYLE_WARN,
-			     "; %s nodes of unknown cost: figures are lower "
+			     "; %s node%s of unknown cost: figures are lower "
 			     "bounds",
-			     sl__count_text(&t, i->coverage.unknown.n_nodes));
+			     sl__count_text(&t, i->coverage.unknown.n_nodes),
+			     i->coverage.unknown.n_nodes == 1 ? "" : "s");
 	sl__doc_more(doc, SL__STYLE_PLAIN, ".");
 }
 
@@ -117,16 +132,16 @@ sl__inspect_side(struct sl__doc *doc, const struct sl_inspection *const *models,
 {
 	static const struct sl__column columns[] = {
 		{"model", 0, 0},  {"parameters", 1, 0}, {"FLOPs", 1, 0},
-		{"uses", 1, 5},   {"traffic", 1, 4},    {"op/B", 1, 2},
-		{"memory", 1, 0}, {"by batch", 1, 3},   {"by seq", 1, 1},
-		{"mostly", 0, 6},
+		{"uses", 1, 5},   {"traffic", 1, 4},    {"op/B", 1, 3},
+		{"memory", 1, 1}, {"batch", 1, 2},      {"seq", 1, 0},
+		{"mostly", 0, 0},
 	};
 
 	sl__doc_heading(doc, "%zu models", n);
-	sl__doc_more(doc, SL__STYLE_DIM, "  FLOPs and uses per sample");
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  per sample; batch, seq: growth of FLOPs");
 	if (models[0]->batch > 1)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     "; traffic and memory of batch %lld",
+		sl__doc_more(doc, SL__STYLE_DIM, "; memory of batch %lld",
 			     (long long)models[0]->batch);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)

@@ -2,8 +2,8 @@
 /*
  * markdown.c - a page as GitHub's dialect of Markdown renders it.
  *
- * Pairs become a list, drawings a fenced block, tables pipe tables.  Strong
- * text is bold; other styles are colours, which Markdown has not.  All that
+ * Pairs become a list, drawings a fenced block, tables pipe tables; a pair
+ * without a key goes on with the one before it.  Strong text is bold; other styles are colours, which Markdown has not.  All that
  * could be taken for markup is escaped, so that a command's name shows as it
  * is written.
  */
@@ -13,6 +13,9 @@
 #include <string.h>
 
 #include "banned.h"
+
+/* Where text stands; what follows two blanks in a heading explains it. */
+enum place { INLINE, LINE, HEADING };
 
 /* Whether a backslash must go before text[0]. */
 static int
@@ -26,14 +29,22 @@ needs_escape(const char *text, int opens_line)
 }
 
 static void
-put_escaped(struct sl_buf *out, const char *text, int opens_line)
+put_escaped(struct sl_buf *out, const char *text, enum place place)
 {
+	int opens_line = place == LINE;
 	int bold = 0;
+	char last = 0;
 
 	for (; *text; text++) {
 		int mark = sl__doc_style_mark(*text);
 
 		if (mark < 0) {
+			/* Blanks that set a page for the eye are one here. */
+			if (*text == ' ' && last == ' ')
+				continue;
+			if (place == HEADING && *text == ' ' && text[1] == ' ')
+				sl__buf_text(out, ":");
+			last = *text;
 			if (needs_escape(text, opens_line))
 				sl__buf_text(out, "\\");
 			sl__buf_add(out, text, 1);
@@ -42,7 +53,9 @@ put_escaped(struct sl_buf *out, const char *text, int opens_line)
 		}
 		/* Asterisks before a blank would not be read as markup. */
 		while (!bold && mark == SL__STYLE_STRONG && text[1] == ' ') {
-			sl__buf_text(out, " ");
+			if (last != ' ')
+				sl__buf_text(out, " ");
+			last = ' ';
 			text++;
 		}
 		if (bold != (mark == SL__STYLE_STRONG) && (bold || text[1]))
@@ -66,13 +79,20 @@ put_raw(struct sl_buf *out, const char *text)
 static const struct sl__block *
 put_pairs(struct sl_buf *out, const struct sl__block *block)
 {
+	const char *separator = "- ";
+
 	for (; block && block->kind == SL__BLOCK_PAIR; block = block->next) {
-		sl__buf_text(out, "- ");
-		put_escaped(out, block->key, 1);
+		sl__buf_text(out, separator);
+		put_escaped(out, block->key, LINE);
 		sl__buf_text(out, *block->key ? ": " : "");
-		put_escaped(out, block->text, 0);
-		sl__buf_text(out, "\n");
+		put_escaped(out, block->text, INLINE);
+		separator =
+			block->next && block->next->kind == SL__BLOCK_PAIR &&
+					!*block->next->key
+				? "; "
+				: "\n- ";
 	}
+	sl__buf_text(out, "\n");
 	return block;
 }
 
@@ -97,7 +117,7 @@ put_table(struct sl_buf *out, const struct sl__block *block)
 		return;
 	for (size_t c = 0; c < block->n_columns; c++) {
 		sl__buf_text(out, "| ");
-		put_escaped(out, block->columns[c].title, 0);
+		put_escaped(out, block->columns[c].title, INLINE);
 		sl__buf_text(out, " ");
 	}
 	sl__buf_text(out, "|\n");
@@ -106,7 +126,7 @@ put_table(struct sl_buf *out, const struct sl__block *block)
 	sl__buf_text(out, "|\n");
 	for (const struct sl__cell *c = block->first_cell; c; c = c->next) {
 		sl__buf_text(out, "| ");
-		put_escaped(out, c->text, 0);
+		put_escaped(out, c->text, INLINE);
 		sl__buf_text(out, " ");
 		if (++column % block->n_columns == 0)
 			sl__buf_text(out, "|\n");
@@ -125,11 +145,11 @@ put_block(struct sl_buf *out, const struct sl__block *block)
 		return put_drawing(out, block);
 	case SL__BLOCK_HEADING:
 		sl__buf_text(out, "## ");
-		put_escaped(out, block->text + 1, 0); /* past the style */
+		put_escaped(out, block->text + 1, HEADING); /* past the style */
 		sl__buf_text(out, "\n");
 		break;
 	case SL__BLOCK_TEXT:
-		put_escaped(out, block->text, 1);
+		put_escaped(out, block->text, LINE);
 		sl__buf_text(out, "\n");
 		break;
 	case SL__BLOCK_TABLE:

@@ -4,6 +4,7 @@
  *
  * Every model is opened and counted each time: that takes milliseconds, since
  * weights are not made, and a table kept beside the builders could be wrong.
+ * One that cannot be counted is a defect and fails the whole.
  */
 #include "buf.h"
 #include "render.h"
@@ -18,7 +19,6 @@
 struct row {
 	const struct sl_zoo_entry *entry;
 	uint64_t parameters, flops;
-	const char *absent; /* why they could not be counted, or NULL */
 };
 
 struct table {
@@ -49,28 +49,19 @@ static enum sl_status
 count_all(struct table *table, struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_zoo_entry *all = sl_zoo();
-	struct sl_error why = {SL_OK, ""};
+	enum sl_status rc = SL_OK;
 
 	while (all[table->n].name)
 		table->n++;
 	table->rows = sl__arena_array(arena, table->n, sizeof(*table->rows));
 	if (!table->rows)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < table->n; i++) {
-		struct row *row = &table->rows[i];
-		enum sl_status rc;
-
-		row->entry = &all[i];
-		rc = count(row, &why);
-		if (rc == SL_E_NOMEM)
-			return sl__fail_nomem(err);
-		if (!rc)
-			continue;
-		row->absent = sl__arena_string(arena, why.text);
-		if (!row->absent)
-			return sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < table->n; i++) {
+		table->rows[i].entry = &all[i];
+		rc = sl__within(err, count(&table->rows[i], err),
+				all[i].example);
 	}
-	return SL_OK;
+	return rc;
 }
 
 /* "mlp:A-B-..." stands for many models. */
@@ -116,12 +107,6 @@ add_models(struct sl__doc *doc, const struct table *table, int verbose)
 		if (is_family(row))
 			continue;
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->entry->name);
-		if (row->absent) {
-			sl__doc_cell(doc, SL__STYLE_DIM, "-");
-			sl__doc_cell(doc, SL__STYLE_DIM, "-");
-			sl__doc_cell(doc, SL__STYLE_WARN, "%s", row->absent);
-			continue;
-		}
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl__count_text(&text, row->parameters));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -145,16 +130,11 @@ add_families(struct sl__doc *doc, const struct table *table)
 			continue;
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", row->entry->name);
 		sl__doc_more(doc, SL__STYLE_DIM, ": %s.", row->entry->about);
-		if (row->absent)
-			sl__doc_more(doc, SL__STYLE_WARN, " %s: %s",
-				     row->entry->example, row->absent);
-		else
-			sl__doc_more(
-				doc, SL__STYLE_PLAIN,
-				" %s has %s parameters and takes %sFLOPs.",
-				row->entry->example,
-				sl__count_text(&parameters, row->parameters),
-				sl__scaled_text(&flops, (double)row->flops));
+		sl__doc_more(doc, SL__STYLE_PLAIN,
+			     " %s has %s parameters and takes %sFLOPs.",
+			     row->entry->example,
+			     sl__count_text(&parameters, row->parameters),
+			     sl__scaled_text(&flops, (double)row->flops));
 	}
 }
 
@@ -189,13 +169,8 @@ write_json(struct sl__json *json, const void *result)
 		sl__json_text(json, "name", row->entry->name);
 		sl__json_text(json, "example", row->entry->example);
 		sl__json_text(json, "about", row->entry->about);
-		if (row->absent) {
-			sl__json_absent(json, "parameters", row->absent);
-			sl__json_absent(json, "flops", row->absent);
-		} else {
-			sl__json_integer(json, "parameters", row->parameters);
-			sl__json_integer(json, "flops", row->flops);
-		}
+		sl__json_integer(json, "parameters", row->parameters);
+		sl__json_integer(json, "flops", row->flops);
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
@@ -216,12 +191,9 @@ write_csv(struct sl_buf *out, const void *result)
 
 		sl__csv_text(out, row->entry->name);
 		sl__csv_text(out, row->entry->example);
-		if (row->absent)
-			sl__buf_text(out, ",,");
-		else
-			sl__buf_format(out, "%llu,%llu,",
-				       (unsigned long long)row->parameters,
-				       (unsigned long long)row->flops);
+		sl__buf_format(out, "%llu,%llu,",
+			       (unsigned long long)row->parameters,
+			       (unsigned long long)row->flops);
 		sl__csv_text(out, row->entry->about);
 		sl__csv_end(out);
 	}

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_csv.c - fields of CSV (RFC 4180), each followed by a comma. */
+/*
+ * result_csv.c - fields of CSV (RFC 4180), each followed by a comma.
+ *
+ * Names come from models and command lines: what could rewrite a terminal is
+ * escaped as on pages, so that a row is always one line.
+ */
 #include "result_csv.h"
 #include "buf.h"
 #include "number.h"
+#include "utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,14 +18,17 @@
 void
 sl__csv_text(struct sl_buf *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\r\n")) {
-		sl__buf_format(out, "%s,", text);
-		return;
+	const char *quote = strpbrk(text, ",\"") ? "\"" : "";
+	char shown[SL__UTF8_SHOWN];
+
+	sl__buf_text(out, quote);
+	while (*text) {
+		if (*text == '"')
+			sl__buf_text(out, "\"");
+		text += sl__utf8_show(shown, text);
+		sl__buf_text(out, shown);
 	}
-	sl__buf_text(out, "\"");
-	for (; *text; text++)
-		sl__buf_format(out, *text == '"' ? "\"%c" : "%c", *text);
-	sl__buf_text(out, "\",");
+	sl__buf_format(out, "%s,", quote);
 }
 
 void

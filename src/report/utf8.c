@@ -13,9 +13,6 @@
 
 #include "banned.h"
 
-/* No replacement is longer than this, the closing NUL included. */
-enum { MAX_REPLACEMENT = 12 };
-
 struct sign {
 	uint32_t code;
 	const char *ascii;
@@ -93,13 +90,13 @@ static char *
 copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 {
 	const unsigned char *p = (const unsigned char *)(text ? text : "");
-	char word[MAX_REPLACEMENT], *copy;
+	char word[SL__UTF8_SHOWN], *copy;
 	size_t cap = strlen((const char *)p), n = 0, at = 0;
 	uint32_t code;
 
-	if (cap > (SIZE_MAX - 1) / MAX_REPLACEMENT)
+	if (cap > (SIZE_MAX - 1) / SL__UTF8_SHOWN)
 		return NULL;
-	copy = sl__arena_alloc(arena, MAX_REPLACEMENT * cap + 1);
+	copy = sl__arena_alloc(arena, SL__UTF8_SHOWN * cap + 1);
 	if (!copy)
 		return NULL;
 	for (; *p; p += n ? n : 1) {
@@ -125,18 +122,20 @@ replace_malformed(char *to, uint32_t code, size_t n_bytes)
 	(void)code;
 	if (n_bytes)
 		return 0;
-	snprintf(to, MAX_REPLACEMENT, "\xef\xbf\xbd"); /* U+FFFD */
+	snprintf(to, SL__UTF8_SHOWN, "\xef\xbf\xbd"); /* U+FFFD */
 	return 1;
 }
 
-/* C0, DEL, C1, line separators, and the marks that turn text around. */
+/* C0, DEL, C1, line separators, marks that turn text around or have no
+ * width. */
 static int
 is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
+	       (code >= 0x200b && code <= 0x200f) ||
 	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0x200e ||
-	       code == 0x200f || code == 0x061c || code == 0xfeff;
+	       (code >= 0x2060 && code <= 0x2069) || code == 0x00ad ||
+	       code == 0x061c || code == 0xfeff;
 }
 
 static int
@@ -147,13 +146,13 @@ replace_unprintable(char *to, uint32_t code, size_t n_bytes)
 	if (!is_control(code))
 		return 0;
 	if (code == '\n')
-		snprintf(to, MAX_REPLACEMENT, "\\n");
+		snprintf(to, SL__UTF8_SHOWN, "\\n");
 	else if (code == '\t')
-		snprintf(to, MAX_REPLACEMENT, "\\t");
+		snprintf(to, SL__UTF8_SHOWN, "\\t");
 	else if (code < 0x100)
-		snprintf(to, MAX_REPLACEMENT, "\\x%02x", (unsigned)code);
+		snprintf(to, SL__UTF8_SHOWN, "\\x%02x", (unsigned)code);
 	else
-		snprintf(to, MAX_REPLACEMENT, "\\u%04x", (unsigned)code);
+		snprintf(to, SL__UTF8_SHOWN, "\\u%04x", (unsigned)code);
 	return 1;
 }
 
@@ -169,8 +168,19 @@ replace_foreign(char *to, uint32_t code, size_t n_bytes)
 		if (signs[i].code == code)
 			ascii = signs[i].ascii;
 	}
-	snprintf(to, MAX_REPLACEMENT, "%s", ascii);
+	snprintf(to, SL__UTF8_SHOWN, "%s", ascii);
 	return 1;
+}
+
+size_t
+sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text)
+{
+	uint32_t code;
+	size_t n = decode((const unsigned char *)text, &code);
+
+	if (!replace_unprintable(to, code, n))
+		snprintf(to, SL__UTF8_SHOWN, "%.*s", (int)n, text);
+	return n ? n : 1;
 }
 
 char *

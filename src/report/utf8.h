@@ -5,6 +5,9 @@
 
 #include "arena.h"
 
+/* Room for what stands for one code point in a page, and its NUL. */
+enum { SL__UTF8_SHOWN = 12 };
+
 /*
  * Code points in 'text', which is what a terminal needs columns for as long
  * as no wide or combining characters occur.  Control bytes count nothing.
@@ -15,13 +18,20 @@ size_t sl__utf8_width(const char *text);
 size_t sl__utf8_step(const char *text);
 
 /*
+ * Writes the code point that begins at 'text' as sl__utf8_printable() does,
+ * which is itself in most cases; returns its bytes as sl__utf8_step() does.
+ */
+size_t sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text);
+
+/*
  * Each returns a copy in the arena, or NULL when out of memory; NULL text
  * reads as "".
  *
  * valid: every malformed byte becomes U+FFFD; fit for JSON.
- * printable: as valid, and control characters, line separators and those
- * that turn the direction of text become escapes such as \n or \u202e, so
- * that a name cannot rewrite the terminal.
+ * printable: as valid, and control characters, line separators, those that
+ * turn the direction of text and those without width become escapes such as
+ * \n or \u202e, so that a name cannot rewrite the terminal nor pass for
+ * another.
  * ascii: the signs that reports use are spelled out (+/-, x, us, ...); any
  * other character beyond ASCII becomes "?".
  * shortened: at most 'width' code points, the middle replaced by 'mark'.

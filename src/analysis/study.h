@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* study.h - a model and all that a survey of it needs. */
+#ifndef SL_STUDY_H
+#define SL_STUDY_H
+
+#include "inputs.h"
+#include "survey.h"
+
+/*
+ * Opened where it stands and not moved afterwards: the survey points into it.
+ * The graph, sizes and allocator are borrowed.
+ */
+struct sl__study {
+	struct sl__arena arena;
+	struct sl__shapes_options how;
+	struct sl__inputs *inputs; /* NULL: no folder was named */
+	struct sl__steps steps;
+	struct sl__roles roles;
+	struct sl__survey *survey;
+};
+
+/*
+ * Checks the sizes, reads the inputs' folder where one is named and surveys
+ * the model.  A study that failed is closed too.
+ */
+enum sl_status sl__study_open(struct sl__study *out,
+			      const struct sl_graph *graph,
+			      const struct sl_sizes *sizes,
+			      const struct sl_allocator *allocator,
+			      struct sl_error *err) SL_CHECKED;
+void sl__study_close(struct sl__study *study);
+
+/* The first half of that: arena, order, roles; no sizes, no survey. */
+enum sl_status sl__study_begin(struct sl__study *out,
+			       const struct sl_graph *graph,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err) SL_CHECKED;
+
+/*
+ * What shapes are to be found under: SL_E_USAGE where 'sizes' is not this
+ * version's struct (NULL is fine).  *inputs is to be closed once the shapes
+ * are there; NULL: no folder was named.
+ */
+enum sl_status sl__study_options(struct sl__shapes_options *out,
+				 struct sl__inputs **inputs,
+				 const struct sl_graph *graph,
+				 const struct sl_sizes *sizes,
+				 const struct sl_allocator *allocator,
+				 struct sl_error *err) SL_CHECKED;
+
+#endif
