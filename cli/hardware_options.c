@@ -154,7 +154,7 @@ open_list(struct hardware_options *o, const char *command, const char *folder,
 					"--on twice",
 					words, name);
 	}
-	if (!code && strchr(words, '='))
+	if (!code && words && strchr(words, '='))
 		code = open_machine(o, command, folder, words);
 	return code;
 }

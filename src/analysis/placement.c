@@ -502,9 +502,11 @@ place(struct placement *p, struct sl_hardware_report *report,
 {
 	struct sl_hardware_row *rows =
 		sl__arena_array(p->arena, n, sizeof(*rows));
-	enum sl_status rc = rows ? look_at_batches(p, err)
-				 : sl__fail_nomem(err);
+	enum sl_status rc;
 
+	if (!rows)
+		return sl__fail_nomem(err);
+	rc = look_at_batches(p, err);
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = fill_row(p, &rows[i], hardware[i], err);
 	if (rc)

@@ -266,7 +266,7 @@ read_projected(struct heads *h, const struct sl__call *call, int *is_known,
 {
 	const struct sl__type *x = sl__in(call, 0), *w = sl__in(call, 1);
 	int is_quantized = sl__is_op(call->node, SL__OP_MS_QAttention);
-	int64_t widths[3];
+	int64_t widths[3] = {0};
 	enum sl_status rc;
 
 	memset(h, 0, sizeof(*h));

@@ -202,11 +202,12 @@ sl__infer_resize(const struct sl__call *call, struct sl_error *err)
 		common = rc ? 0 : common_scale(call, &r, x);
 	}
 	for (size_t k = 0; !rc && k < r.n_axes; k++) {
-		int at = sl__axis(r.axes ? r.axes[k] : (int64_t)k, rank);
+		int64_t axis = r.axes ? r.axes[k] : (int64_t)k;
+		int at = sl__axis(axis, rank);
 
 		if (at < 0)
 			return sl__refuse(err, "axis %lld of %d dimensions",
-					  (long long)r.axes[k], rank);
+					  (long long)axis, rank);
 		dims[at] = r.is_told ? resized_size(call, &r, k, x->dims[at],
 						    common)
 				     : sl__size_new(call->shapes, "?");
@@ -467,11 +468,12 @@ sl__infer_center_crop_pad(const struct sl__call *call, struct sl_error *err)
 		return sl__refuse(err, "%zu sizes for %zu axes", shape->n,
 				  n_axes);
 	for (size_t k = 0; k < n_axes; k++) {
-		int at = sl__axis(axes ? axes[k] : (int64_t)k, rank);
+		int64_t axis = axes ? axes[k] : (int64_t)k;
+		int at = sl__axis(axis, rank);
 
 		if (at < 0)
 			return sl__refuse(err, "axis %lld of %d dimensions",
-					  (long long)axes[k], rank);
+					  (long long)axis, rank);
 		dims[at] = shape && shape->ints
 				   ? shape->ints[k]
 				   : sl__size_new(call->shapes, "?");

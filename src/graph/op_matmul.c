@@ -174,7 +174,7 @@ sl__infer_matmul(const struct sl__call *call, struct sl_error *err)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
-	struct operand a, b;
+	struct operand a = {0}, b = {0};
 	int64_t *dims;
 	int n_batch, rank = 0;
 	enum sl_status rc;

@@ -23,6 +23,7 @@
 #include "banned.h"
 
 enum {
+	IDS_MOST = 1024,     /* machines in a folder */
 	FILE_MOST = 1 << 16, /* bytes of a description; real ones have 700 */
 	PATH_MOST = 4096
 };
@@ -357,33 +358,42 @@ take_id(struct sl__arena *arena, const char *name, const char **out,
 	return *out ? SL_OK : sl__fail_nomem(err);
 }
 
-enum sl_status
-sl_hardware_list(struct sl_hardware_list **out, const char *folder,
-		 struct sl_error *err)
+/* Fills 'ids' with what is in the folder, unsorted. */
+static enum sl_status
+read_folder(struct sl_hardware_list *list, const char **ids, const char *folder,
+	    struct sl__arena *arena, struct sl_error *err)
 {
-	enum { IDS_MOST = 1024 };
-	struct sl__arena *arena;
-	struct sl_hardware_list *list =
-		sl__boxed_new(&arena, NULL, sizeof(*list));
-	const char **ids = list ? sl__arena_array(arena, IDS_MOST, sizeof(*ids))
-				: NULL;
-	enum sl_status rc = ids ? SL_OK : sl__fail_nomem(err);
 	const struct dirent *entry;
-	DIR *stream = NULL;
+	enum sl_status rc = SL_OK;
+	DIR *stream = opendir(folder);
 
-	*out = NULL;
-	if (!rc) {
-		stream = opendir(folder);
-		if (!stream)
-			rc = sl__fail_errno(err, SL_E_IO, errno, "%s", folder);
-	}
+	if (!stream)
+		return sl__fail_errno(err, SL_E_IO, errno, "%s", folder);
 	while (!rc && list->n < IDS_MOST && (entry = readdir(stream))) {
 		rc = take_id(arena, entry->d_name, &ids[list->n], err);
 		list->n += ids[list->n] != NULL;
 	}
-	if (stream)
-		closedir(stream);
-	if (rc) {
+	closedir(stream);
+	return rc;
+}
+
+enum sl_status
+sl_hardware_list(struct sl_hardware_list **out, const char *folder,
+		 struct sl_error *err)
+{
+	struct sl__arena *arena;
+	struct sl_hardware_list *list =
+		sl__boxed_new(&arena, NULL, sizeof(*list));
+	const char **ids;
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!list)
+		return sl__fail_nomem(err);
+	ids = sl__arena_array(arena, IDS_MOST, sizeof(*ids));
+	rc = ids ? read_folder(list, ids, folder, arena, err)
+		 : sl__fail_nomem(err);
+	if (rc || !ids) {
 		sl__boxed_free(list);
 		return rc;
 	}

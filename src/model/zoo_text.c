@@ -396,6 +396,7 @@ static void
 rotary_angles(struct sl_builder *b, struct llama_pass *p, int64_t width)
 {
 	const double step = -2 * log(10000) / (double)width;
+	const int64_t half = width / 2;
 	int place, turns, angles;
 
 	sl_builder_enter(b, "rotary_emb");
@@ -404,7 +405,7 @@ rotary_angles(struct sl_builder *b, struct llama_pass *p, int64_t width)
 	place = sl__builder_op2(b, "Unsqueeze", place,
 				sl__builder_list(b, 1, (int64_t[]){1}));
 	turns = sl__builder_op3(b, "Range", sl__builder_scalar(b, 0),
-				sl__builder_scalar(b, (float)(width / 2)),
+				sl__builder_scalar(b, (float)half),
 				sl__builder_scalar(b, 1));
 	turns = sl__builder_op2(b, "Mul", turns,
 				sl__builder_scalar(b, (float)step));
