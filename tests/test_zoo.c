@@ -185,6 +185,7 @@ names_that_do_not_open_are_explained(void **state)
 		{"resnet5", "resnet50"},
 		{"reznet18", "resnet18"},
 		{"gpt", "did you mean gpt2?"},
+		{"gtp2", "did you mean gpt2?"},
 		{"bert", "did you mean bert-base?"},
 		{"ResNet18", "did you mean resnet18?"},
 		{"resnet", "did you mean resnet18, resnet34 or resnet50?"},

@@ -154,30 +154,44 @@ sl__zoo_is_name(const char *name)
 	return 0;
 }
 
-/* How many letters must be added, removed or changed (Levenshtein 1965). */
+static int
+same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/*
+ * How many letters must be added, removed, changed or swapped with their
+ * neighbour (Damerau 1964).  Rows of the table are kept in turn.
+ */
 static unsigned
 distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
-	unsigned row[NAME_MOST + 1];
+	unsigned rows[3][NAME_MOST + 1];
 
 	for (size_t k = 0; k <= n_b; k++)
-		row[k] = (unsigned)k;
+		rows[0][k] = (unsigned)k;
 	for (size_t i = 1; i <= n_a; i++) {
-		unsigned diagonal = row[0];
+		const unsigned *before = rows[(i + 2) % 3];
+		unsigned *row = rows[i % 3];
 
 		row[0] = (unsigned)i;
 		for (size_t k = 1; k <= n_b; k++) {
-			unsigned change =
-				diagonal + (tolower((unsigned char)a[i - 1]) !=
-					    tolower((unsigned char)b[k - 1]));
-			unsigned least = row[k] < row[k - 1] ? row[k]
-							     : row[k - 1];
+			unsigned least = before[k - 1] +
+					 !same_letter(a[i - 1], b[k - 1]);
 
-			diagonal = row[k];
-			row[k] = least + 1 < change ? least + 1 : change;
+			if (before[k] + 1 < least)
+				least = before[k] + 1;
+			if (row[k - 1] + 1 < least)
+				least = row[k - 1] + 1;
+			if (i > 1 && k > 1 && same_letter(a[i - 1], b[k - 2]) &&
+			    same_letter(a[i - 2], b[k - 1]) &&
+			    rows[(i + 1) % 3][k - 2] + 1 < least)
+				least = rows[(i + 1) % 3][k - 2] + 1;
+			row[k] = least;
 		}
 	}
-	return row[n_b];
+	return rows[n_a % 3][n_b];
 }
 
 /*
