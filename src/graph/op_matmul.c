@@ -84,7 +84,7 @@ struct operand {
 };
 
 /*
- * 'is_batch_first' is FusedMatMul's transBatch: the first dimension, and not
+ * 'is_batch_transposed' is FusedMatMul's transBatch: the first dimension, and not
  * the last but one, holds the rows.
  */
 static int
@@ -233,7 +233,7 @@ sl__infer_gemm(const struct sl__call *call, struct sl_error *err)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
-	struct operand a, b;
+	struct operand a = {0}, b = {0};
 	int64_t dims[2];
 	enum sl_status rc;
 
@@ -331,7 +331,7 @@ void
 sl__cost_matmul(const struct sl__call *call, struct sl_cost *cost)
 {
 	const struct form *form = form_of(call);
-	struct operand a, b;
+	struct operand a = {0}, b = {0};
 	double alpha = sl__float(call->node, "alpha", 1);
 
 	if (!read_operands(call, form, &a, &b)) {
