@@ -84,8 +84,8 @@ struct operand {
 };
 
 /*
- * 'is_batch_transposed' is FusedMatMul's transBatch: the first dimension, and not
- * the last but one, holds the rows.
+ * 'is_batch_transposed' is FusedMatMul's transBatch: the first dimension, and
+ * not the last but one, holds the rows.
  */
 static int
 read_operand(struct operand *o, const struct sl__call *call, size_t i,
