@@ -178,6 +178,10 @@ read_rate(struct hardware_options *o, const char *command)
 	    !(o->how.rate_per_s > 0))
 		return complain(command, EXIT_USAGE,
 				"--rate %s: not a rate such as 50/s", o->rate);
+	if (o->how.rate_per_s > 1e12)
+		return complain(command, EXIT_USAGE,
+				"--rate %s: too large; the most is 1T/s",
+				o->rate);
 	return 0;
 }
 

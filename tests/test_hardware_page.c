@@ -99,7 +99,8 @@ test_what_is_missing(void **state)
 	assert_non_null(strstr(page.data, "bf16, not f32"));
 	assert_non_null(strstr(page.data, "no f32"));
 	assert_non_null(strstr(page.data, "not given"));
-	assert_non_null(strstr(page.data, "The cost of 3 nodes is not known"));
+	assert_non_null(
+		strstr(page.data, "The arithmetic of 3 nodes is not known"));
 	assert_true(json_is(json.data, "hardware[0].dtype", "\"bf16\""));
 	assert_true(json_is(json.data, "hardware[0].dtype_model", "\"f32\""));
 	assert_true(json_is(json.data, "hardware[0].fits", "null"));

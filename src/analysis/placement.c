@@ -426,25 +426,27 @@ find_crossing(const struct placement *p, struct sl_hardware_report *report,
 	}
 	if (!to)
 		return SL_OK;
-	report->crossing =
-		!from ? sl__arena_format(
-				p->arena,
-				"%s (CPU) %s than %s (GPU) up to batch %lld.",
-				last[0]->id, less, last[1]->id, (long long)to)
-		: is_steady && to > from
-			? sl__arena_format(p->arena,
-					   "%s (GPU) %s than %s (CPU) from "
-					   "batch %lld on, as far as %lld.",
-					   first[1]->id, less, first[0]->id,
-					   (long long)from, (long long)to)
-			: sl__arena_format(p->arena,
-					   "%s (GPU) %s than %s (CPU) at batch "
-					   "%lld%s.",
-					   first[1]->id, less, first[0]->id,
-					   (long long)from,
-					   is_steady ? ""
-						     : ", but not at every "
-						       "larger one");
+	if (!from)
+		report->crossing = sl__arena_format(
+			p->arena,
+			"the best CPU %s than the best GPU up to batch %lld "
+			"(there %s against %s).",
+			less, (long long)to, last[0]->id, last[1]->id);
+	else if (is_steady && to > from)
+		report->crossing = sl__arena_format(
+			p->arena,
+			"the best GPU %s than the best CPU from batch %lld on, "
+			"as far as %lld (at %lld: %s against %s).",
+			less, (long long)from, (long long)to, (long long)from,
+			first[1]->id, first[0]->id);
+	else
+		report->crossing = sl__arena_format(
+			p->arena,
+			"the best GPU %s than the best CPU at batch %lld%s "
+			"(%s against %s).",
+			less, (long long)from,
+			is_steady ? "" : ", but not at every larger one",
+			first[1]->id, first[0]->id);
 	return report->crossing ? SL_OK : sl__fail_nomem(err);
 }
 

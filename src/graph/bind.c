@@ -186,47 +186,6 @@ find_symbol(const struct sl_graph *graph, const char *name)
 	return i;
 }
 
-/* "; it has 'batch', 'seq'" for a message; "" where nothing has a name. */
-static const char *
-list_symbols(const struct sl_graph *graph, char *text, size_t n_bytes)
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < graph->n_symbols && used < n_bytes; i++)
-		used += (size_t)snprintf(text + used, n_bytes - used,
-					 "%s'%.40s'", i ? ", " : "; it has ",
-					 graph->symbols[i].name);
-	return text;
-}
-
-static enum sl_status
-bind_dims(struct binder *b, const struct sl_sizes *sizes)
-{
-	char option[128], names[256];
-
-	for (size_t k = 0; k < sizes->n_dims; k++) {
-		const struct sl_dim_size *dim = &sizes->dims[k];
-		enum sl_status rc;
-		size_t i = find_symbol(b->graph, dim->name);
-
-		if (i == b->graph->n_symbols)
-			return sl__fail(
-				b->err, SL_E_DATA,
-				"--dim %.100s: the model has no such "
-				"dimension%s",
-				dim->name,
-				list_symbols(b->graph, names, sizeof(names)));
-		snprintf(option, sizeof(option), "--dim %.100s", dim->name);
-		rc = bind(b, i, dim->size, option);
-		if (rc)
-			return rc;
-	}
-	return SL_OK;
-}
-
-/* ----------------------------------------------- batch, sequence and past */
-
 /* Symbols of inputs only: others are results. */
 static int
 occurs_in_inputs(const struct binder *b, size_t symbol)
@@ -242,6 +201,59 @@ occurs_in_inputs(const struct binder *b, size_t symbol)
 	}
 	return 0;
 }
+
+/*
+ * "; it has 'batch', 'seq'" for a message: the names in the inputs' shapes, as
+ * many as there is room for; "" where nothing has a name.
+ */
+static const char *
+list_symbols(const struct binder *b, char *text, size_t n_bytes)
+{
+	static const char more[] = ", ...";
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < b->graph->n_symbols; i++) {
+		const char *name = b->graph->symbols[i].name;
+
+		if (!occurs_in_inputs(b, i))
+			continue;
+		if (used + strlen(name) + 16 + sizeof(more) > n_bytes) {
+			snprintf(text + used, n_bytes - used, "%s",
+				 used ? more : "");
+			break;
+		}
+		used += (size_t)snprintf(text + used, n_bytes - used, "%s'%s'",
+					 used ? ", " : "; it has ", name);
+	}
+	return text;
+}
+
+static enum sl_status
+bind_dims(struct binder *b, const struct sl_sizes *sizes)
+{
+	char option[128], names[256];
+
+	for (size_t k = 0; k < sizes->n_dims; k++) {
+		const struct sl_dim_size *dim = &sizes->dims[k];
+		enum sl_status rc;
+		size_t i = find_symbol(b->graph, dim->name);
+
+		if (i == b->graph->n_symbols)
+			return sl__fail(b->err, SL_E_DATA,
+					"--dim %.100s: the model has no such "
+					"dimension%s",
+					dim->name,
+					list_symbols(b, names, sizeof(names)));
+		snprintf(option, sizeof(option), "--dim %.100s", dim->name);
+		rc = bind(b, i, dim->size, option);
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+/* ----------------------------------------------- batch, sequence and past */
 
 static int64_t
 symbol_named(const struct binder *b, const char *const *names)
@@ -301,15 +313,14 @@ bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
 	char names[256];
 
 	if (!symbol)
-		return sl__fail(
-			b->err, SL_E_DATA,
-			"%s: no dimension of the model's inputs is "
-			"known as that%s%s",
-			option,
-			b->graph->n_symbols
-				? list_symbols(b->graph, names, sizeof(names))
-				: "; all of them are fixed",
-			b->graph->n_symbols ? " for --dim" : "");
+		return sl__fail(b->err, SL_E_DATA,
+				"%s: no dimension of the model's inputs is "
+				"known as that%s%s",
+				option,
+				b->graph->n_symbols
+					? list_symbols(b, names, sizeof(names))
+					: "; all of them are fixed",
+				b->graph->n_symbols ? " for --dim" : "");
 	return bind(b, symbol_index(symbol), size, option);
 }
 

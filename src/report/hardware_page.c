@@ -84,8 +84,8 @@ add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 		add_bound_row(doc, &r->rows[i]);
 	if (r->n_unknown_nodes)
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "The cost of %zu node%s is not known and in none "
-			     "of these figures.",
+			     "The arithmetic of %zu node%s is not known and in "
+			     "none of these figures; the traffic is.",
 			     r->n_unknown_nodes,
 			     r->n_unknown_nodes == 1 ? "" : "s");
 	sl__doc_text(doc, SL__STYLE_DIM,

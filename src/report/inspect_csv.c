@@ -49,8 +49,12 @@ csv_layer(struct sl_buf *out, const char *model, const struct sl_layer *l)
 	csv_integer(out, l->parameters);
 	csv_cost(out, l);
 	csv_integer(out, l->output_bytes);
-	sl__csv_number(out, l->intensity);
-	sl__csv_number(out, l->share);
+	if (l->cost.basis == SL_BASIS_UNKNOWN) {
+		sl__buf_repeat(out, ",", 2);
+	} else {
+		sl__csv_number(out, l->intensity);
+		sl__csv_number(out, l->share);
+	}
 	sl__csv_end(out);
 }
 

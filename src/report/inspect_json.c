@@ -493,15 +493,30 @@ add_tensors(struct sl__json *json, const struct sl_parameters *p)
 static void
 add_distribution(struct sl__json *json, const struct sl_weight_row *w)
 {
-	sl__json_number(json, "mean", w->mean);
-	sl__json_number(json, "std", w->std);
-	sl__json_number(json, "min", w->min);
-	sl__json_number(json, "max", w->max);
-	sl__json_number(json, "zero_share", w->zero_share);
-	sl__json_number(json, "small_share", w->small_share);
+	const struct {
+		const char *key;
+		double value;
+	} figures[] = {{"mean", w->mean},
+		       {"std", w->std},
+		       {"min", w->min},
+		       {"max", w->max},
+		       {"zero_share", w->zero_share},
+		       {"small_share", w->small_share}};
+
+	for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++) {
+		if (w->absent)
+			sl__json_absent(json, figures[k].key, w->absent);
+		else
+			add_quotient(json, figures[k].key, figures[k].value,
+				     "beyond what a double holds");
+	}
+	sl__json_integer(json, "not_finite", w->n_odd);
+	if (w->absent) {
+		sl__json_absent(json, "histogram", w->absent);
+		return;
+	}
 	sl__json_integer(json, "channels", w->n_channels);
 	sl__json_integer(json, "dead_channels", w->n_dead_channels);
-	sl__json_integer(json, "not_finite", w->n_odd);
 	sl__json_array(json, "histogram");
 	for (size_t b = 0; b < sizeof(w->histogram) / sizeof(*w->histogram);
 	     b++)
@@ -521,10 +536,7 @@ add_weights(struct sl__json *json, const struct sl_inspection *i)
 		sl__json_object(json, NULL);
 		sl__json_text(json, "name", w->name);
 		sl__json_integer(json, "elements", w->n_elements);
-		if (w->absent)
-			sl__json_absent(json, "mean", w->absent);
-		else
-			add_distribution(json, w);
+		add_distribution(json, w);
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);

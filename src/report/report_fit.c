@@ -170,7 +170,9 @@ write_answer(struct sl__json *json, const struct sl_fit *f)
 	if (f->limit)
 		sl__json_text(json, "note", f->limit);
 	else
-		sl__json_absent(json, "note", "memory ends it");
+		sl__json_absent(json, "note",
+				f->is_cut ? "the search ends there"
+					  : "memory ends it");
 	sl__json_integer(json, "unknown_values", f->n_unknown);
 }
 
