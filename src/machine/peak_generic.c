@@ -117,11 +117,24 @@ sl__peak_generic(struct sl__peak_kernel *kernels)
 	return sizeof(all) / sizeof(all[0]);
 }
 
+/* Types in the order that reports list them: floats first. */
+static int
+rank_of(enum sl_dtype dtype)
+{
+	static const enum sl_dtype order[] = {SL_DTYPE_F32, SL_DTYPE_F64,
+					      SL_DTYPE_BF16, SL_DTYPE_I8};
+	int rank = 0;
+
+	while (rank < 4 && order[rank] != dtype)
+		rank++;
+	return rank;
+}
+
 static int
 comes_after(const struct sl__peak_kernel *a, const struct sl__peak_kernel *b)
 {
 	if (a->dtype != b->dtype)
-		return a->dtype > b->dtype;
+		return rank_of(a->dtype) > rank_of(b->dtype);
 	return a->n_bits > b->n_bits;
 }
 
