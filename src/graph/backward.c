@@ -177,9 +177,12 @@ projected_macs(const struct trainer *t, const struct sl__node *node,
 			x || w ? sl__times(products, 2) : 0);
 }
 
-/* Of W x + R h the part of W needs the gradient of x only where x does.  The
- * state depends on the weights in every step: what it starts as counts with
- * the others, as frameworks compute its gradient in the same product. */
+/*
+ * Of W x + R h the part of W needs the gradient of x only where x does, and
+ * in the first step that of R the gradient of h only where the state that is
+ * given does.  A state that is left out is the layer's own and counts like
+ * those of the other steps.
+ */
 static uint64_t
 recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	       uint64_t macs)
@@ -188,10 +191,15 @@ recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	uint64_t n_in = sl__in_dim(&call, 1, 2);
 	uint64_t n_all = n_in + sl__in_dim(&call, 2, 2);
 	uint64_t of_input = n_all ? macs / n_all * n_in : macs;
+	uint64_t n_steps =
+		sl__in_dim(&call, 0, sl__int(node, "layout", 0) ? 1 : 0);
+	uint64_t first = n_steps ? (macs - of_input) / n_steps : 0;
+	int is_start_given = sl__has_in(&call, 5);
 
 	if (!in_needs(t, node, 1) && !in_needs(t, node, 2))
 		return in_needs(t, node, 0) ? macs : 0;
-	return sl__times(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input);
+	return sl__times(macs, 2) - (in_needs(t, node, 0) ? 0 : of_input) -
+	       (is_start_given && !in_needs(t, node, 5) ? first : 0);
 }
 
 /* Inputs that are factors of the product: all that are marked so. */
