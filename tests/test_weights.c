@@ -112,11 +112,15 @@ test_corners(void **state)
 }
 
 /* Of n normal numbers the mean is within 5 deviations / sqrt(n), and the
- * deviation within 5 / sqrt(2 n) of itself; biases of a new layer are 0. */
+ * deviation within 5 / sqrt(2 n) of itself.  512 products keep the variance
+ * of their input at 1 / 512 each, and at twice that behind a ReLU, which
+ * halves the mean square; biases are drawn with a deviation of 0.02. */
 static void
 test_generated(void **state)
 {
 	static const struct sl_inspect_options how = {.brief = 1, .weights = 1};
+	const double deviations[] = {sqrt(1.0 / 512), 0.02, sqrt(2.0 / 512),
+				     0.02};
 	struct sl_inspection *seen = inspect_with("mlp:512-512-10", 0, 0, &how);
 
 	(void)state;
@@ -126,10 +130,8 @@ test_generated(void **state)
 		double n = (double)w->n_elements;
 
 		assert_null(w->absent);
-		if (w->n_elements < 1000)
-			continue;
-		assert_true(w->std > 0);
-		assert_near(w->mean, 0, 5 * w->std / sqrt(n));
+		assert_close(w->std, deviations[i], 5 / sqrt(2 * n));
+		assert_near(w->mean, 0, 5 * deviations[i] / sqrt(n));
 		assert_int_equal(w->n_dead_channels, 0);
 	}
 	sl_inspection_free(seen);
