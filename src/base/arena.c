@@ -78,19 +78,21 @@ sl__arena_init(struct sl__arena *arena, const struct sl_allocator *allocator)
 	arena->chunks = NULL;
 }
 
-void
-sl__arena_release(struct sl__arena *arena)
+static void
+drop_chunk(struct sl__arena *arena)
 {
 	struct sl__chunk *chunk = arena->chunks;
 
-	while (chunk) {
-		struct sl__chunk *next = chunk->next;
+	arena->chunks = chunk->next;
+	UNPOISON(chunk->data, chunk->cap_bytes);
+	sl__release(&arena->allocator, chunk);
+}
 
-		UNPOISON(chunk->data, chunk->cap_bytes);
-		sl__release(&arena->allocator, chunk);
-		chunk = next;
-	}
-	arena->chunks = NULL;
+void
+sl__arena_release(struct sl__arena *arena)
+{
+	while (arena->chunks)
+		drop_chunk(arena);
 }
 
 static struct sl__chunk *
@@ -117,6 +119,44 @@ open_chunk(struct sl__arena *arena, size_t n_bytes)
 	arena->chunks = chunk;
 	POISON(chunk->data, cap);
 	return chunk;
+}
+
+void
+sl__arena_clear(struct sl__arena *arena)
+{
+	size_t total = 0;
+
+	for (struct sl__chunk *c = arena->chunks; c; c = c->next)
+		total += c->cap_bytes;
+	if (arena->chunks && arena->chunks->next) {
+		sl__arena_release(arena);
+		open_chunk(arena, total); /* where it fails: later */
+	} else if (arena->chunks) {
+		arena->chunks->used_bytes = 0;
+		POISON(arena->chunks->data, arena->chunks->cap_bytes);
+	}
+}
+
+struct sl__arena_mark
+sl__arena_mark(const struct sl__arena *arena)
+{
+	struct sl__arena_mark mark = {arena->chunks, 0};
+
+	if (arena->chunks)
+		mark.used_bytes = arena->chunks->used_bytes;
+	return mark;
+}
+
+void
+sl__arena_rewind(struct sl__arena *arena, struct sl__arena_mark mark)
+{
+	while (arena->chunks != mark.chunk)
+		drop_chunk(arena);
+	if (!mark.chunk)
+		return;
+	mark.chunk->used_bytes = mark.used_bytes;
+	POISON(mark.chunk->data + mark.used_bytes,
+	       mark.chunk->cap_bytes - mark.used_bytes);
 }
 
 void *

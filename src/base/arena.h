@@ -22,6 +22,20 @@ void sl__arena_init(struct sl__arena *arena,
 		    const struct sl_allocator *allocator);
 void sl__arena_release(struct sl__arena *arena);
 
+/*
+ * Takes everything back but keeps the storage, as one block, so that a second
+ * use of the same size asks the allocator for nothing.
+ */
+void sl__arena_clear(struct sl__arena *arena);
+
+/* A place to go back to: rewinding takes back what was handed out since. */
+struct sl__arena_mark {
+	struct sl__chunk *chunk;
+	size_t used_bytes;
+};
+struct sl__arena_mark sl__arena_mark(const struct sl__arena *arena);
+void sl__arena_rewind(struct sl__arena *arena, struct sl__arena_mark mark);
+
 /* NULL when out of memory; n_bytes 0 gives a valid pointer. */
 void *sl__arena_alloc(struct sl__arena *arena, size_t n_bytes);
 

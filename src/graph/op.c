@@ -10,19 +10,21 @@
 #define ML      "ai.onnx.ml"
 #define PREVIEW "ai.onnx.preview.training"
 #define MS      "com.microsoft"
+#define SLEUTH  "sleuth"
 
 const struct sl__op sl__ops[] = {
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost) \
-	{domain,                                                         \
-	 #type,                                                          \
-	 since,                                                          \
-	 in0,                                                            \
-	 in1,                                                            \
-	 out0,                                                           \
-	 out1,                                                           \
-	 sl__infer_##infer,                                              \
-	 sl__fold_##fold,                                                \
-	 sl__cost_##cost},
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
+	{domain,                                                              \
+	 #type,                                                               \
+	 since,                                                               \
+	 in0,                                                                 \
+	 in1,                                                                 \
+	 out0,                                                                \
+	 out1,                                                                \
+	 sl__infer_##infer,                                                   \
+	 sl__fold_##fold,                                                     \
+	 sl__cost_##cost,                                                     \
+	 sl__ref_##ref},
 #include "op.def"
 #undef OP
 };

@@ -20,6 +20,14 @@ typedef enum sl_status sl__fold_function(const struct sl__call *call,
 typedef void sl__cost_function(const struct sl__call *call,
 			       struct sl_cost *cost);
 
+/*
+ * 'ref' computes: the plainest loops that are right.  It is the oracle of
+ * every faster kernel and runs where there is none (ref.h).
+ */
+struct sl__eval;
+typedef enum sl_status sl__ref_function(struct sl__eval *ev,
+					struct sl_error *err);
+
 struct sl__op {
 	const char *domain; /* "" is ai.onnx */
 	const char *type;
@@ -29,11 +37,12 @@ struct sl__op {
 	sl__infer_function *infer;
 	sl__fold_function *fold;
 	sl__cost_function *cost;
+	sl__ref_function *ref;
 };
 
 /* Indices into the table. */
 enum sl__op_id {
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost) \
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
 	SL__OP_##domain##_##type,
 #include "op.def"
 #undef OP
@@ -68,10 +77,11 @@ sl__is_op(const struct sl__node *node, enum sl__op_id id)
 }
 
 /* Every rule that the table names, declared. */
-#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost) \
-	sl__infer_function sl__infer_##infer;                            \
-	sl__fold_function sl__fold_##fold;                               \
-	sl__cost_function sl__cost_##cost;
+#define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
+	sl__infer_function sl__infer_##infer;                                 \
+	sl__fold_function sl__fold_##fold;                                    \
+	sl__cost_function sl__cost_##cost;                                    \
+	sl__ref_function sl__ref_##ref;
 #include "op.def"
 #undef OP
 

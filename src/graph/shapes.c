@@ -73,24 +73,41 @@ take_parameters(struct sl__shapes *s, size_t first)
 }
 
 enum sl_status
-sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
-	       const struct sl__shapes_options *options, struct sl_error *err)
+sl__shapes_blank(struct sl__shapes **out, const struct sl_graph *graph,
+		 const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__shapes *s = sl__alloc(options->allocator, sizeof(*s));
+	struct sl__shapes *s = sl__alloc(allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;
 	if (!s)
 		return sl__fail_nomem(err);
 	memset(s, 0, sizeof(*s));
-	sl__arena_init(&s->arena, options->allocator);
+	sl__arena_init(&s->arena, allocator);
 	s->graph = graph;
-	s->ignore_declared = options->ignore_declared;
 	rc = make_tables(s, err);
-	if (!rc) {
-		take_parameters(s, 0);
-		rc = sl__shapes_bind(s, options, err);
+	if (rc) {
+		sl__shapes_free(s);
+		return rc;
 	}
+	*out = s;
+	return SL_OK;
+}
+
+enum sl_status
+sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
+	       const struct sl__shapes_options *options, struct sl_error *err)
+{
+	struct sl__shapes *s;
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = sl__shapes_blank(&s, graph, options->allocator, err);
+	if (rc)
+		return rc;
+	s->ignore_declared = options->ignore_declared;
+	take_parameters(s, 0);
+	rc = sl__shapes_bind(s, options, err);
 	if (!rc)
 		rc = sl__infer_block(s, 0, err);
 	if (rc) {

@@ -71,6 +71,12 @@ enum sl_status sl__shapes_new(struct sl__shapes **out,
 			      const struct sl_graph *graph,
 			      const struct sl__shapes_options *options,
 			      struct sl_error *err) SL_CHECKED;
+
+/* Tables in which nothing is known yet, for nodes inferred one by one. */
+enum sl_status sl__shapes_blank(struct sl__shapes **out,
+				const struct sl_graph *graph,
+				const struct sl_allocator *allocator,
+				struct sl_error *err) SL_CHECKED;
 void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
 
 /*

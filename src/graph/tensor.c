@@ -74,59 +74,13 @@ generate(const struct sl__generator *g, uint64_t index)
 	return g->mean + g->scale * ((double)(bits >> 11) * 0x1p-52 - 1);
 }
 
-/* The upper half of an f32, rounded to nearest even. */
-static uint16_t
-bf16_of(float value)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	if (isnan(value))
-		return 0x7fc0;
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-static uint16_t
-f16_of(float value)
-{
-	double magnitude = fabs((double)value);
-	uint16_t sign = signbit(value) ? 0x8000 : 0;
-	int exponent;
-	double mantissa;
-
-	if (isnan(value))
-		return 0x7e00;
-	if (magnitude >= 65520)
-		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x1p-14) /* subnormal: steps of 2^-24 */
-		return (uint16_t)(sign |
-				  (uint16_t)nearbyint(magnitude * 0x1p24));
-	mantissa = frexp(magnitude, &exponent); /* in [0.5, 1) */
-	return (uint16_t)(sign + (uint16_t)((exponent + 14) * 1024) +
-			  (uint16_t)nearbyint((mantissa * 2 - 1) * 1024));
-}
+/* ---------------------------------------------------------------- reading */
 
 static void
-store(enum sl_dtype dtype, double value, unsigned char *to)
+put(enum sl_dtype dtype, double value, unsigned char *to)
 {
-	float f = (float)value;
-	uint16_t half;
-	int64_t i;
-
-	if (dtype == SL_DTYPE_F32) {
-		memcpy(to, &f, sizeof(f));
-	} else if (dtype == SL_DTYPE_F64) {
-		memcpy(to, &value, sizeof(value));
-	} else if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16) {
-		half = dtype == SL_DTYPE_BF16 ? bf16_of(f) : f16_of(f);
-		memcpy(to, &half, sizeof(half));
-	} else {
-		i = (int64_t)value;
-		memcpy(to, &i, sl_dtype_bits(dtype) / 8);
-	}
+	sl__store_doubles(to, dtype, 0, 1, &value);
 }
-
-/* ---------------------------------------------------------------- reading */
 
 const void *
 sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
@@ -140,9 +94,9 @@ sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
 	if (!tensor->generator || step == 0)
 		return NULL;
 	for (uint64_t i = 0; i < n_bytes / step; i++)
-		store(tensor->dtype,
-		      generate(tensor->generator, offset_bytes / step + i),
-		      to + i * step);
+		put(tensor->dtype,
+		    generate(tensor->generator, offset_bytes / step + i),
+		    to + i * step);
 	return scratch;
 }
 
@@ -292,7 +246,7 @@ element_of(const struct sl__tensor *tensor, uint64_t i)
 	unsigned char made[8] = {0};
 
 	if (!tensor->bytes) {
-		store(tensor->dtype, generate(tensor->generator, i), made);
+		put(tensor->dtype, generate(tensor->generator, i), made);
 		if (sl__dtype_family(tensor->dtype) == SL__DTYPE_FLOAT)
 			return float_element(tensor->dtype, made, 0);
 		return (double)whole_element(tensor->dtype, made, 0);
@@ -327,8 +281,8 @@ saturate(double value)
 }
 
 int
-sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
-		    int64_t *out)
+sl__tensor_words(const struct sl__tensor *tensor, uint64_t first, size_t n,
+		 int64_t *out)
 {
 	int is_whole = sl__dtype_family(tensor->dtype) == SL__DTYPE_INTEGER;
 
@@ -340,8 +294,19 @@ sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
 					       first + i);
 		else
 			out[i] = saturate(element_of(tensor, first + i));
-		/* Of 64 unsigned bits the last became a sign. */
-		if (tensor->dtype == SL_DTYPE_U64 && out[i] < 0)
+	}
+	return 1;
+}
+
+int
+sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first, size_t n,
+		    int64_t *out)
+{
+	if (!sl__tensor_words(tensor, first, n, out))
+		return 0;
+	/* Of 64 unsigned bits the last became a sign. */
+	for (size_t i = 0; tensor->dtype == SL_DTYPE_U64 && i < n; i++) {
+		if (out[i] < 0)
 			out[i] = INT64_MAX;
 	}
 	return 1;

@@ -81,4 +81,18 @@ int sl__tensor_doubles(const struct sl__tensor *tensor, uint64_t first,
 int sl__tensor_integers(const struct sl__tensor *tensor, uint64_t first,
 			size_t n, int64_t *out);
 
+/* Like sl__tensor_integers(), but of uint64 the 64 bits as they are. */
+int sl__tensor_words(const struct sl__tensor *tensor, uint64_t first, size_t n,
+		     int64_t *out);
+
+/*
+ * Writes n numbers into packed elements first .. of a type: floats rounded to
+ * nearest even, reals cut towards zero for integers (saturated at 64 bits),
+ * integers wrapped to the width, booleans 0 or 1.
+ */
+void sl__store_doubles(unsigned char *bytes, enum sl_dtype dtype,
+		       uint64_t first, size_t n, const double *from);
+void sl__store_integers(unsigned char *bytes, enum sl_dtype dtype,
+			uint64_t first, size_t n, const int64_t *from);
+
 #endif

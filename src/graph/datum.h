@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* datum.h - what a value holds while a model runs. */
+#ifndef SL_DATUM_H
+#define SL_DATUM_H
+
+#include "graph.h"
+
+/*
+ * Invariants: kind says which fields count.
+ *
+ *	UNKNOWN   nothing yet
+ *	TENSOR    'tensor', with bytes or strings unless it has no elements;
+ *	          'bytes' is where they may be written, NULL where they are
+ *	          somebody else's
+ *	SEQUENCE  items[0 .. n_items - 1], each a tensor; 'dtype' is theirs
+ *	OPTIONAL  no item or one
+ *
+ * 'block' is storage that belongs to the datum; NULL where it borrows.  A
+ * datum is moved by assignment and emptied by sl__datum_clear().
+ */
+struct sl__datum {
+	enum sl__type_kind kind;
+	struct sl__tensor tensor;
+	unsigned char *bytes;
+	enum sl_dtype dtype;
+	struct sl__datum *items;
+	size_t n_items;
+	void *block;
+};
+
+enum { SL__DATUM_ALIGNMENT = 64 };
+
+/* A tensor of these sizes with storage of its own, not yet written; strings
+ * are NULL pointers in tensor.strings.  Emptied first. */
+enum sl_status sl__datum_tensor(struct sl__datum *datum, enum sl_dtype dtype,
+				size_t rank, const int64_t *dims,
+				const struct sl_allocator *allocator,
+				struct sl_error *err) SL_CHECKED;
+
+/*
+ * A tensor of strings: copies of 'strings', as many as the sizes say.
+ * Emptied first; the strings may be its own.
+ */
+enum sl_status sl__datum_strings(struct sl__datum *datum, size_t rank,
+				 const int64_t *dims,
+				 const char *const *strings,
+				 const struct sl_allocator *allocator,
+				 struct sl_error *err) SL_CHECKED;
+
+/* A sequence of n items, all UNKNOWN; or an optional of n_items 0 or 1. */
+enum sl_status sl__datum_list(struct sl__datum *datum, enum sl__type_kind kind,
+			      enum sl_dtype dtype, size_t n_items,
+			      const struct sl_allocator *allocator,
+			      struct sl_error *err) SL_CHECKED;
+
+/* The tensor, where it is: it must outlive the datum. */
+void sl__datum_borrow(struct sl__datum *datum, const struct sl__tensor *tensor);
+
+/* Like sl__datum_borrow(), but for numbers that are made when read, which
+ * are made and kept.  SL_E_DATA where they cannot be had. */
+enum sl_status sl__datum_load(struct sl__datum *datum,
+			      const struct sl__tensor *tensor,
+			      const struct sl_allocator *allocator,
+			      struct sl_error *err) SL_CHECKED;
+
+/* A copy with storage of its own; 'to' is emptied first. */
+enum sl_status sl__datum_copy(struct sl__datum *to,
+			      const struct sl__datum *from,
+			      const struct sl_allocator *allocator,
+			      struct sl_error *err) SL_CHECKED;
+
+void sl__datum_clear(struct sl__datum *datum,
+		     const struct sl_allocator *allocator);
+
+#endif
