@@ -36,6 +36,7 @@
 #include "sleuth/observing.h"
 #include "sleuth/machines.h"
 #include "sleuth/models.h"
+#include "sleuth/running.h"
 #include "sleuth/inspecting.h"
 
 #ifdef __cplusplus

@@ -8,43 +8,95 @@
 
 #include "banned.h"
 
-/* The upper half of an f32, rounded to nearest even. */
-static uint16_t
-bf16_of(float value)
-{
-	uint32_t bits;
+/*
+ * A float of at most 16 bits: 'bias' is that of its exponent, 'largest' its
+ * largest finite number.  What rounds to more becomes the code 'beyond', which
+ * is infinity of f16 and bf16; the others saturate.  Without a negative zero
+ * that code is the NaN.
+ */
+struct format {
+	int n_bits, n_mantissa, bias;
+	double largest;
+	unsigned beyond, nan;
+	int has_negative_zero;
+};
 
-	memcpy(&bits, &value, sizeof(bits));
-	if (isnan(value))
-		return 0x7fc0;
-	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+static const struct format *
+format_of(enum sl_dtype dtype)
+{
+	static const struct format formats[SL_N_DTYPES] = {
+		[SL_DTYPE_F16] = {16, 10, 15, 65504, 0x7c00, 0x7e00, 1},
+		[SL_DTYPE_BF16] = {16, 7, 127, 0x1.fep127, 0x7f80, 0x7fc0, 1},
+		[SL_DTYPE_F8E4M3FN] = {8, 3, 7, 448, 0x7e, 0x7f, 1},
+		[SL_DTYPE_F8E4M3FNUZ] = {8, 3, 8, 240, 0x7f, 0x80, 0},
+		[SL_DTYPE_F8E5M2] = {8, 2, 15, 57344, 0x7b, 0x7e, 1},
+		[SL_DTYPE_F8E5M2FNUZ] = {8, 2, 16, 57344, 0x7f, 0x80, 0},
+		/* It has no NaN, which becomes a negative zero. */
+		[SL_DTYPE_F4E2M1] = {4, 1, 1, 6, 0x7, 0x8, 1},
+	};
+
+	return formats[dtype].n_bits ? &formats[dtype] : NULL;
 }
 
-static uint16_t
-f16_of(float value)
+/* The code of the magnitude that is nearest, ties to even.  Codes of growing
+ * magnitudes are successive integers. */
+static unsigned
+magnitude_of(const struct format *f, double magnitude)
 {
-	double magnitude = fabs((double)value);
-	uint16_t sign = signbit(value) ? 0x8000 : 0;
+	int exponent, least = 1 - f->bias;
+	double steps;
+
+	if (magnitude == 0 || isinf(magnitude))
+		return magnitude == 0 ? 0 : f->beyond;
+	(void)frexp(magnitude, &exponent); /* magnitude < 2^exponent */
+	exponent = exponent - 1 > least ? exponent - 1 : least;
+	if (exponent > f->bias + 1)
+		return f->beyond;
+	steps = nearbyint(ldexp(magnitude, f->n_mantissa - exponent));
+	if (ldexp(steps, exponent - f->n_mantissa) > f->largest)
+		return f->beyond;
+	return (unsigned)(exponent - least) * (1u << f->n_mantissa) +
+	       (unsigned)steps;
+}
+
+static unsigned
+code_of(const struct format *f, double value)
+{
+	unsigned code;
+
+	if (isnan(value))
+		return f->nan;
+	code = magnitude_of(f, fabs(value));
+	if (signbit(value) && (code || f->has_negative_zero))
+		code |= 1u << (f->n_bits - 1);
+	return code;
+}
+
+/* The nearest power of two from 2^-127 to 2^127; what is not positive has
+ * none, but 0 is near to the least. */
+static unsigned char
+power_of_two(double value)
+{
 	int exponent;
 	double mantissa;
 
-	if (isnan(value))
-		return 0x7e00;
-	if (magnitude >= 65520)
-		return (uint16_t)(sign | 0x7c00);
-	if (magnitude < 0x1p-14) /* subnormal: steps of 2^-24 */
-		return (uint16_t)(sign |
-				  (uint16_t)nearbyint(magnitude * 0x1p24));
-	mantissa = frexp(magnitude, &exponent); /* in [0.5, 1) */
-	return (uint16_t)(sign + (uint16_t)((exponent + 14) * 1024) +
-			  (uint16_t)nearbyint((mantissa * 2 - 1) * 1024));
+	if (isnan(value) || value < 0)
+		return 255;
+	if (value < 0x1p-127)
+		return 0;
+	if (value >= 0x1p127)
+		return 254;
+	mantissa = frexp(value, &exponent); /* in [0.5, 1) */
+	return (unsigned char)(exponent + 126 + (mantissa >= 0.75));
 }
 
 static int64_t
-whole_of(double value)
+whole_of(enum sl_dtype dtype, double value)
 {
 	if (isnan(value))
 		return 0;
+	if (dtype == SL_DTYPE_U64 && value >= 0x1p63) /* the bits */
+		return value < 0x1p64 ? (int64_t)(uint64_t)value : -1;
 	if (value >= 0x1p63)
 		return INT64_MAX;
 	return value <= -0x1p63 ? INT64_MIN : (int64_t)value;
@@ -76,25 +128,40 @@ put_whole(unsigned char *bytes, enum sl_dtype dtype, uint64_t i, int64_t value)
 		memcpy(bytes + i * (n_bits / 8), &value, n_bits / 8);
 }
 
+/* A float of at most 16 bits. */
+static void
+put_short(unsigned char *bytes, const struct format *f, uint64_t i,
+	  double value)
+{
+	unsigned code = code_of(f, value);
+	uint16_t half = (uint16_t)code;
+
+	if (f->n_bits == 16)
+		memcpy(bytes + 2 * i, &half, sizeof(half));
+	else if (f->n_bits == 8)
+		bytes[i] = (unsigned char)code;
+	else
+		put_bits(bytes, (unsigned)f->n_bits, i, (int64_t)code);
+}
+
 static void
 put_real(unsigned char *bytes, enum sl_dtype dtype, uint64_t i, double value)
 {
+	const struct format *f = format_of(dtype);
 	float single = (float)value;
-	uint16_t half;
 
-	if (dtype == SL_DTYPE_F32) {
+	if (dtype == SL_DTYPE_F32)
 		memcpy(bytes + 4 * i, &single, sizeof(single));
-	} else if (dtype == SL_DTYPE_F64) {
+	else if (dtype == SL_DTYPE_F64)
 		memcpy(bytes + 8 * i, &value, sizeof(value));
-	} else if (dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16) {
-		half = dtype == SL_DTYPE_BF16 ? bf16_of(single)
-					      : f16_of(single);
-		memcpy(bytes + 2 * i, &half, sizeof(half));
-	} else if (dtype == SL_DTYPE_BOOL) {
+	else if (f)
+		put_short(bytes, f, i, value);
+	else if (dtype == SL_DTYPE_F8E8M0)
+		bytes[i] = power_of_two(value);
+	else if (dtype == SL_DTYPE_BOOL)
 		bytes[i] = value != 0; /* NaN too */
-	} else {
-		put_whole(bytes, dtype, i, whole_of(value));
-	}
+	else
+		put_whole(bytes, dtype, i, whole_of(dtype, value));
 }
 
 void

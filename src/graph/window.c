@@ -13,11 +13,11 @@ static const int64_t most = INT64_C(1) << 30;
 
 /* An attribute of n integers from 'least'; left alone where there is none. */
 static enum sl_status
-read_list(int64_t *out, const struct sl__call *call, const char *name, int n,
+read_list(int64_t *out, const struct sl__node *node, const char *name, int n,
 	  int64_t least, struct sl_error *err)
 {
 	const int64_t *values;
-	size_t n_values = sl__ints(call->node, name, &values);
+	size_t n_values = sl__ints(node, name, &values);
 
 	if (n_values == 0)
 		return SL_OK;
@@ -34,11 +34,11 @@ read_list(int64_t *out, const struct sl__call *call, const char *name, int n,
 }
 
 static enum sl_status
-read_kernel(struct sl__window *w, const struct sl__call *call,
+read_kernel(struct sl__window *w, const struct sl__node *node,
 	    const int64_t *weight, struct sl_error *err)
 {
 	enum sl_status rc =
-		read_list(w->kernel, call, "kernel_shape", w->n, 1, err);
+		read_list(w->kernel, node, "kernel_shape", w->n, 1, err);
 
 	for (int d = 0; !rc && d < w->n; d++) {
 		int64_t size = weight ? weight[d] : w->kernel[d];
@@ -61,10 +61,10 @@ read_kernel(struct sl__window *w, const struct sl__call *call,
 }
 
 static enum sl_status
-read_padding(struct sl__window *w, const struct sl__call *call,
+read_padding(struct sl__window *w, const struct sl__node *node,
 	     struct sl_error *err)
 {
-	const char *word = sl__word(call->node, "auto_pad", "NOTSET");
+	const char *word = sl__word(node, "auto_pad", "NOTSET");
 	int64_t pads[2 * SL__WINDOW_MOST] = {0};
 	enum sl_status rc;
 
@@ -74,9 +74,10 @@ read_padding(struct sl__window *w, const struct sl__call *call,
 		w->padding = SL__PADDING_VALID;
 	else if (*word && strcmp(word, "NOTSET"))
 		return sl__refuse(err, "auto_pad is '%.40s'", word);
+	w->is_odd_after = !strcmp(word, "SAME_UPPER");
 	if (w->padding != SL__PADDING_GIVEN)
 		return SL_OK;
-	rc = read_list(pads, call, "pads", 2 * w->n, 0, err);
+	rc = read_list(pads, node, "pads", 2 * w->n, 0, err);
 	for (int d = 0; d < w->n; d++) {
 		w->pads_before[d] = pads[d];
 		w->pads_after[d] = pads[w->n + d];
@@ -85,8 +86,8 @@ read_padding(struct sl__window *w, const struct sl__call *call,
 }
 
 enum sl_status
-sl__window_read(struct sl__window *w, const struct sl__call *call, int n,
-		const int64_t *weight, struct sl_error *err)
+sl__window_of(struct sl__window *w, const struct sl__node *node, int n,
+	      const int64_t *weight, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -94,15 +95,49 @@ sl__window_read(struct sl__window *w, const struct sl__call *call, int n,
 	if (n < 1 || n > SL__WINDOW_MOST)
 		return sl__refuse(err, "an image of %d dimensions", n);
 	w->n = n;
-	w->is_ceil = sl__int(call->node, "ceil_mode", 0) != 0;
+	w->is_ceil = sl__int(node, "ceil_mode", 0) != 0;
 	for (int d = 0; d < n; d++)
 		w->strides[d] = w->dilations[d] = 1;
-	rc = read_kernel(w, call, weight, err);
+	rc = read_kernel(w, node, weight, err);
 	if (!rc)
-		rc = read_list(w->strides, call, "strides", n, 1, err);
+		rc = read_list(w->strides, node, "strides", n, 1, err);
 	if (!rc)
-		rc = read_list(w->dilations, call, "dilations", n, 1, err);
-	return rc ? rc : read_padding(w, call, err);
+		rc = read_list(w->dilations, node, "dilations", n, 1, err);
+	return rc ? rc : read_padding(w, node, err);
+}
+
+enum sl_status
+sl__window_read(struct sl__window *w, const struct sl__call *call, int n,
+		const int64_t *weight, struct sl_error *err)
+{
+	return sl__window_of(w, call->node, n, weight, err);
+}
+
+int64_t
+sl__window_extent(const struct sl__window *w, int d)
+{
+	return (w->kernel[d] - 1) * w->dilations[d] + 1;
+}
+
+void
+sl__window_share_pads(struct sl__window *w, int d, int64_t total)
+{
+	int64_t half = total < 0 ? 0 : total / 2;
+	int64_t rest = total < 0 ? 0 : total - half;
+
+	w->pads_before[d] = w->is_odd_after ? half : rest;
+	w->pads_after[d] = w->is_odd_after ? rest : half;
+}
+
+void
+sl__window_settle(struct sl__window *w, const int64_t *in, const int64_t *out)
+{
+	if (w->padding != SL__PADDING_SAME)
+		return;
+	for (int d = 0; d < w->n; d++)
+		sl__window_share_pads(w, d,
+				      (out[d] - 1) * w->strides[d] +
+					      sl__window_extent(w, d) - in[d]);
 }
 
 uint64_t

@@ -21,6 +21,8 @@ enum sl__padding {
 struct sl__window {
 	int n;
 	enum sl__padding padding;
+	int is_odd_after; /* of an odd number of pads that are shared out, the
+			     odd one goes after the image: SAME_UPPER */
 	int is_ceil;
 	int may_stick_out; /* the first window may: pools of runtimes round
 			      towards zero there, to 1 position or none */
@@ -39,6 +41,23 @@ enum sl_status sl__window_read(struct sl__window *out,
 			       const struct sl__call *call, int n,
 			       const int64_t *weight,
 			       struct sl_error *err) SL_CHECKED;
+
+/* The same for a kernel, which has the node alone. */
+enum sl_status sl__window_of(struct sl__window *out,
+			     const struct sl__node *node, int n,
+			     const int64_t *weight,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Elements from the first tap along dimension d to the last. */
+int64_t sl__window_extent(const struct sl__window *w, int d);
+
+/* Shares out 'total' pads (below 0: none) before and after dimension d. */
+void sl__window_share_pads(struct sl__window *w, int d, int64_t total);
+
+/* Fills in the pads that SAME stands for, where the window takes out[d]
+ * positions along in[d] elements. */
+void sl__window_settle(struct sl__window *w, const int64_t *in,
+		       const int64_t *out);
 
 /* Product of the kernel's sizes. */
 uint64_t sl__window_taps(const struct sl__window *w);

@@ -97,6 +97,13 @@ enum sl__onnx_sparse_field {
 	SL__SPARSE_DIMS = 3
 };
 
+/* SequenceProto and OptionalProto. */
+enum sl__onnx_value_field {
+	SL__VALUE_TENSOR = 3,
+	SL__VALUE_SEQUENCE = 5,
+	SL__VALUE_OPTIONAL = 7
+};
+
 enum sl__onnx_info_field { SL__INFO_NAME = 1, SL__INFO_TYPE = 2 };
 
 enum sl__onnx_type_field {

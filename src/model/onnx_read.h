@@ -3,7 +3,7 @@
 #ifndef SL_ONNX_READ_H
 #define SL_ONNX_READ_H
 
-#include "graph.h"
+#include "datum.h"
 
 /*
  * Reads the model at 'path' and freezes it.  The file stays mapped for as
@@ -35,5 +35,16 @@ enum sl_status sl__onnx_read_tensor(struct sl__tensor *out,
 				    struct sl__arena *arena,
 				    const unsigned char *bytes, size_t n_bytes,
 				    struct sl_error *err) SL_CHECKED;
+
+/*
+ * Reads a tensor, a sequence or an optional, whichever 'type' says (NULL: a
+ * tensor).  Everything but the numbers lies in the arena; the datum owns
+ * nothing and need not be cleared.  SL_E_ABSENT for maps.
+ */
+enum sl_status sl__onnx_read_datum(struct sl__datum *out,
+				   const struct sl__type *type,
+				   struct sl__arena *arena,
+				   const unsigned char *bytes, size_t n_bytes,
+				   struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* running.h - models made ready to run on this machine, and run. */
+#ifndef SLEUTH_RUNNING_H
+#define SLEUTH_RUNNING_H
+
+#include "sleuth/models.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A model under one set of sizes, made ready: nodes fused, layouts chosen,
+ * weights packed, memory planned.  The graph must outlive it.  A plan is used
+ * by one thread at a time; several plans, of one graph too, may run in
+ * parallel.
+ */
+struct sl_plan;
+
+/* How the algorithm of a step is chosen where there are several. */
+enum sl_algorithms {
+	SL_ALGORITHMS_MEASURED = 0, /* each is tried and the fastest kept;
+				       remembered per machine */
+	SL_ALGORITHMS_FIXED         /* by rule: the same on every machine of
+				       one kind */
+};
+
+/* What becomes of values that are not numbers. */
+enum sl_nan_policy {
+	SL_NAN_KEPT = 0, /* computed with, as the model does */
+	SL_NAN_REFUSED   /* SL_E_DATA where an input holds one */
+};
+
+enum sl_plan_flags {
+	SL_PLAN_NO_FUSION = 1u << 0,   /* one step per node */
+	SL_PLAN_REFERENCE = 1u << 1,   /* reference kernels only: slow, plain */
+	SL_PLAN_NO_WINOGRAD = 1u << 2, /* convolutions directly */
+	SL_PLAN_NO_CACHE = 1u << 3     /* measured choices are not remembered
+					  beyond the process */
+};
+
+struct sl_plan_options {
+	size_t struct_size;
+	const struct sl_sizes *sizes; /* NULL: the usual ones */
+	int n_threads;                /* 0: as many as CPUs it may use */
+	enum sl_dtype dtype; /* F32 (default) or BF16: what convolutions and
+				products compute in */
+	enum sl_algorithms algorithms;
+	enum sl_nan_policy nan_policy;
+	unsigned flags;            /* enum sl_plan_flags */
+	const char *cache_folder;  /* for measured choices; NULL: the user's */
+	const struct sl_log *log;  /* choices and remarks; NULL: none */
+	const struct sl_allocator *allocator; /* NULL: malloc and free */
+};
+
+/*
+ * 'options' may be NULL.  Fails as sl_inspect() does for sizes; SL_E_ABSENT
+ * names the node whose operator nobody knows or whose type this machine lacks.
+ */
+SL_API enum sl_status sl_plan_new(struct sl_plan **out,
+				  const struct sl_graph *graph,
+				  const struct sl_plan_options *options,
+				  struct sl_error *err) SL_CHECKED;
+SL_API void sl_plan_free(struct sl_plan *plan); /* NULL is fine */
+
+/* ------------------------------------------------------ inputs and outputs */
+
+/* Numbers in memory: packed, row-major. */
+struct sl_array {
+	enum sl_dtype dtype; /* NONE: no tensor, see sl_plan_output() */
+	size_t rank;
+	const int64_t *dims;
+	const void *data;           /* NULL for strings */
+	const char *const *strings; /* of type STRING, else NULL */
+	uint64_t n_elements, n_bytes;
+};
+
+/*
+ * Copies what an input holds into the plan, where it stays for all runs until
+ * it is set again.  Sizes other than the plan's are taken where the model
+ * leaves them open: the next run then makes the plan anew, or takes one that
+ * was made for these sizes before.  SL_E_USAGE for a name that is no input,
+ * with the nearest; SL_E_DATA for another type, impossible sizes, or NaN that
+ * is refused.
+ */
+SL_API enum sl_status sl_plan_set_input(struct sl_plan *plan, const char *name,
+					const struct sl_array *value,
+					struct sl_error *err) SL_CHECKED;
+
+/*
+ * Where an input lies in the plan, to be written in place of copying; valid
+ * until sizes change.  NULL where there is none of that name or its sizes are
+ * open.
+ */
+SL_API void *sl_plan_input_data(struct sl_plan *plan, const char *name);
+
+/*
+ * Fills inputs that were not set with seeded numbers that make sense for
+ * their type: floats normal, integers within the table they index (token
+ * ids), masks all ones, booleans true; states zero.
+ */
+SL_API enum sl_status sl_plan_fill_inputs(struct sl_plan *plan, uint64_t seed,
+					  struct sl_error *err) SL_CHECKED;
+
+/*
+ * Sets inputs from a folder: input_N.pb (a TensorProto; N counts the inputs
+ * from 0) or NAME.npy.
+ */
+SL_API enum sl_status sl_plan_load_inputs(struct sl_plan *plan,
+					  const char *folder,
+					  struct sl_error *err) SL_CHECKED;
+
+/* Sets one input from a .npy or .pb file. */
+SL_API enum sl_status sl_plan_load_input(struct sl_plan *plan, const char *name,
+					 const char *path,
+					 struct sl_error *err) SL_CHECKED;
+
+/* Runs the model once.  Inputs that were never set are SL_E_USAGE. */
+SL_API enum sl_status sl_plan_run(struct sl_plan *plan,
+				  struct sl_error *err) SL_CHECKED;
+
+/*
+ * An output after a run; what it points to stays until the next run.  An
+ * output that is no tensor (a sequence) has the type NONE and, as
+ * n_elements, how many items; sl_plan_output_item() gives each.
+ */
+SL_API enum sl_status sl_plan_output(struct sl_plan *plan, const char *name,
+				     struct sl_array *out,
+				     struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_plan_output_item(struct sl_plan *plan,
+					  const char *name, size_t item,
+					  struct sl_array *out,
+					  struct sl_error *err) SL_CHECKED;
+
+/* ------------------------------------------------------- what the plan does */
+
+/* Which kernels a step runs on. */
+enum sl_path {
+	SL_PATH_DNNL = 0,  /* oneDNN */
+	SL_PATH_NATIVE,    /* Sleuth's own */
+	SL_PATH_REFERENCE, /* the plain loops: slow */
+	SL_PATH_STEPWISE   /* plain loops, sizes found on the way */
+};
+
+/* "oneDNN", "native", "reference", "stepwise"; never NULL. */
+SL_API const char *sl_path_text(enum sl_path path);
+
+/* One step; strings and lists live as long as the plan, until its sizes
+ * change. */
+struct sl_step {
+	const char *name;   /* of the first node it covers, or "reorder X" */
+	const char *type;   /* "Conv", "Reorder" */
+	const char *kernel; /* such as "jit:avx512_core" */
+	enum sl_path path;
+	const size_t *covers; /* nodes of the model that it does */
+	size_t n_covers;
+	uint64_t nominal_flops;  /* what the model asks for */
+	uint64_t executed_flops; /* what the kernel does: Winograd does fewer,
+				    padding to blocks more */
+	uint64_t n_bytes;        /* of its operands, each once */
+};
+SL_API size_t sl_plan_n_steps(const struct sl_plan *plan);
+SL_API int sl_plan_step(const struct sl_plan *plan, size_t i,
+			struct sl_step *out); /* 0: no such step */
+
+struct sl_plan_memory {
+	uint64_t live_bytes;    /* most that is needed at one step */
+	uint64_t planned_bytes; /* the block in which activations lie */
+	uint64_t weight_bytes;  /* weights that were packed or made */
+	uint64_t mapped_bytes;  /* weights used where the file has them */
+};
+SL_API void sl_plan_memory(const struct sl_plan *plan,
+			   struct sl_plan_memory *out);
+SL_API int sl_plan_n_threads(const struct sl_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

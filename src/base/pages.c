@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages.c - large storage with one lifetime. */
+#define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
+#include "pages.h"
+#include "arena.h"
+#include "status.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "banned.h"
+
+enum {
+	ALIGNMENT = 64,
+	LARGE_PAGE_BYTES = 2 << 20,
+	STRETCH_BYTES = 16 << 20 /* of one request to the system */
+};
+
+struct stretch {
+	struct stretch *next;
+	unsigned char *start; /* what the system gave */
+	size_t n_bytes, used_bytes;
+};
+
+struct sl__pages {
+	struct sl_allocator allocator;
+	int is_given; /* the caller's allocator is used */
+	struct stretch *stretches;
+	uint64_t used_bytes;
+};
+
+enum sl_status
+sl__pages_new(struct sl__pages **out, const struct sl_allocator *allocator,
+	      struct sl_error *err)
+{
+	struct sl__pages *pages = sl__alloc(allocator, sizeof(*pages));
+
+	*out = pages;
+	if (!pages)
+		return sl__fail_nomem(err);
+	memset(pages, 0, sizeof(*pages));
+	if (allocator && allocator->alloc) {
+		pages->allocator = *allocator;
+		pages->is_given = 1;
+	}
+	return SL_OK;
+}
+
+static unsigned char *
+take(const struct sl__pages *pages, size_t n_bytes)
+{
+	void *start;
+
+	if (pages->is_given)
+		return sl__alloc(&pages->allocator, n_bytes);
+	start = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (start == MAP_FAILED)
+		return NULL;
+	/* A wish: where it is not granted, small pages do. */
+	(void)madvise(start, n_bytes, MADV_HUGEPAGE);
+	return start;
+}
+
+static void
+give(const struct sl__pages *pages, struct stretch *stretch)
+{
+	if (pages->is_given)
+		sl__release(&pages->allocator, stretch->start);
+	else
+		(void)munmap(stretch->start, stretch->n_bytes);
+	sl__release(&pages->allocator, stretch);
+}
+
+void
+sl__pages_free(struct sl__pages *pages)
+{
+	struct sl_allocator allocator;
+
+	if (!pages)
+		return;
+	allocator = pages->allocator;
+	while (pages->stretches) {
+		struct stretch *next = pages->stretches->next;
+
+		give(pages, pages->stretches);
+		pages->stretches = next;
+	}
+	sl__release(&allocator, pages);
+}
+
+static struct stretch *
+new_stretch(struct sl__pages *pages, size_t n_bytes)
+{
+	struct stretch *s = sl__alloc(&pages->allocator, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->n_bytes = n_bytes + ALIGNMENT;
+	if (!pages->is_given) {
+		s->n_bytes = n_bytes > STRETCH_BYTES ? n_bytes : STRETCH_BYTES;
+		s->n_bytes = (s->n_bytes + LARGE_PAGE_BYTES - 1) &
+			     ~(size_t)(LARGE_PAGE_BYTES - 1);
+	}
+	s->start = take(pages, s->n_bytes);
+	if (!s->start) {
+		sl__release(&pages->allocator, s);
+		return NULL;
+	}
+	s->used_bytes = (size_t)(-(uintptr_t)s->start & (ALIGNMENT - 1));
+	s->next = pages->stretches;
+	pages->stretches = s;
+	return s;
+}
+
+void *
+sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
+{
+	struct stretch *s = pages->stretches;
+	size_t need;
+	void *block;
+
+	if (n_bytes > SIZE_MAX / 4)
+		return NULL;
+	need = ((size_t)n_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (!s || s->n_bytes - s->used_bytes < need)
+		s = new_stretch(pages, need);
+	if (!s)
+		return NULL;
+	block = s->start + s->used_bytes;
+	s->used_bytes += need;
+	pages->used_bytes += need;
+	return block;
+}
+
+uint64_t
+sl__pages_used(const struct sl__pages *pages)
+{
+	return pages->used_bytes;
+}

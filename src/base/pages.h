@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pages.h - large storage with one lifetime, on large pages where it can be. */
+#ifndef SL_PAGES_H
+#define SL_PAGES_H
+
+#include "sleuth.h"
+
+/*
+ * For weights and activations: blocks are aligned to 64 bytes, not zeroed,
+ * and go all at once.  Without an allocator of the caller's the pages come
+ * from the system, which is asked to back them with large ones: a model's
+ * weights are read end to end, and small pages would miss the TLB on each.
+ */
+struct sl__pages;
+
+enum sl_status sl__pages_new(struct sl__pages **out,
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err) SL_CHECKED;
+void sl__pages_free(struct sl__pages *pages); /* NULL is fine */
+
+/* NULL when out of memory. */
+void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
+
+/* Bytes handed out. */
+uint64_t sl__pages_used(const struct sl__pages *pages);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.c - from a graph and sizes to a program. */
+#include "compile.h"
+#include "cost.h"
+#include "dnnl_form.h"
+#include "inputs.h"
+#include "optimize.h"
+#include "pages.h"
+#include "parallel.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+/* What the nodes of the original graph cost, for the steps' nominal work. */
+static enum sl_status
+optimize(struct sl__program *p, struct sl__planner *pl,
+	 const struct sl_graph *graph, struct sl__shapes *shapes,
+	 struct sl_error *err)
+{
+	unsigned flags = 0;
+	struct sl_graph *made;
+	struct sl_cost *costs;
+	enum sl_status rc;
+
+	if (pl->options->flags & (SL_PLAN_NO_FUSION | SL_PLAN_REFERENCE))
+		flags |= SL__OPTIMIZE_NO_FUSION;
+	costs = sl__arena_array(&p->arena, graph->n_nodes, sizeof(*costs));
+	if (!costs)
+		return sl__fail_nomem(err);
+	for (uint32_t i = 0; i < graph->n_nodes; i++)
+		sl__cost_node(shapes, i, &costs[i]);
+	pl->costs = costs;
+	rc = sl__optimize(&made, &p->covers, graph, shapes, flags, err);
+	if (!rc)
+		p->graph = made;
+	return rc;
+}
+
+/* The rewritten graph and what is known of it. */
+static enum sl_status
+prepare(struct sl__program *p, struct sl__planner *pl,
+	const struct sl_graph *graph, const struct sl_sizes *sizes,
+	struct sl_error *err)
+{
+	struct sl__shapes_options options = {.sizes = sizes};
+	struct sl__shapes *shapes;
+	enum sl_status rc;
+
+	options.allocator = &p->arena.allocator;
+	rc = sl__shapes_new(&shapes, graph, &options, err);
+	if (rc)
+		return rc;
+	rc = optimize(p, pl, graph, shapes, err);
+	sl__shapes_free(shapes);
+	if (!rc)
+		rc = sl__shapes_new(&p->shapes, p->graph, &options, err);
+	if (!rc)
+		rc = sl__evaluator_new(&p->evaluator, p->graph,
+				       &p->arena.allocator, err);
+	if (!rc)
+		rc = sl__pages_new(&p->pages, &p->arena.allocator, err);
+	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
+}
+
+static enum sl_status
+lower(struct sl__program *p, struct sl__planner *pl, struct sl_error *err)
+{
+	const struct sl__block *block = &p->graph->blocks[0];
+
+	pl->graph = p->graph;
+	pl->shapes = p->shapes;
+	pl->held = sl__arena_array(&p->arena, p->graph->n_values,
+				   sizeof(*pl->held));
+	p->inputs = sl__arena_array(&p->arena, block->n_inputs,
+				    sizeof(*p->inputs));
+	p->outputs = sl__arena_array(&p->arena, block->n_outputs,
+				     sizeof(*p->outputs));
+	if (!pl->held || !p->inputs || !p->outputs)
+		return sl__fail_nomem(err);
+	return sl__lower(pl, err);
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+static void
+address_buffers(struct sl__program *p)
+{
+	for (size_t i = 0; i < p->n_buffers; i++) {
+		struct sl__buffer *b = &p->buffers[i];
+
+		if (b->room != SL__ROOM_CONSTANT && b->base == i)
+			b->data = p->block + b->offset;
+	}
+	for (size_t i = 0; i < p->n_buffers; i++) {
+		struct sl__buffer *b = &p->buffers[i];
+
+		if (b->base != i && p->buffers[b->base].data)
+			b->data = p->buffers[b->base].data + b->offset;
+	}
+}
+
+static enum sl_status
+bind_steps(struct sl__program *p, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < p->n_steps; i++) {
+		struct sl__step *step = &p->steps[i];
+
+		for (uint32_t k = 0; k < step->n_operands; k++)
+			step->at[k] = p->buffers[step->operands[k]].data;
+		if (step->bind)
+			rc = step->bind(step, err);
+	}
+	return rc;
+}
+
+static enum sl_status
+settle(struct sl__program *p, struct sl_error *err)
+{
+	enum sl_status rc = sl__program_place(p, err);
+
+	if (rc)
+		return rc;
+	p->constant_bytes = sl__pages_used(p->pages);
+	p->block = sl__pages_alloc(p->pages, p->block_bytes);
+	if (!p->block)
+		return sl__fail_nomem(err);
+	address_buffers(p);
+	return bind_steps(p, err);
+}
+
+enum sl_status
+sl__compile(struct sl__program **out, const struct sl_graph *graph,
+	    const struct sl_plan_options *options, const struct sl_sizes *sizes,
+	    struct sl_error *err)
+{
+	struct sl__program *p = sl__alloc(options->allocator, sizeof(*p));
+	struct sl__planner pl = {.options = options};
+	int before;
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!p)
+		return sl__fail_nomem(err);
+	memset(p, 0, sizeof(*p));
+	sl__arena_init(&p->arena, options->allocator);
+	p->n_threads = options->n_threads;
+	pl.program = p;
+	pl.dtype = options->dtype;
+	/* oneDNN divides work for the threads there are when it plans. */
+	before = sl__parallel_set(options->n_threads);
+	rc = prepare(p, &pl, graph, sizes, err);
+	if (!rc)
+		rc = lower(p, &pl, err);
+	if (!rc)
+		rc = settle(p, err);
+	sl__parallel_set(before);
+	if (rc) {
+		sl__program_free(p);
+		return rc;
+	}
+	*out = p;
+	return SL_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* compile.h - from a graph and sizes to a program. */
+#ifndef SL_COMPILE_H
+#define SL_COMPILE_H
+
+#include "program.h"
+
+/* Optimizes the graph, lowers it, places its buffers and binds its steps.
+ * 'options' has its defaults filled in; 'sizes' may be NULL. */
+enum sl_status sl__compile(struct sl__program **out,
+			   const struct sl_graph *graph,
+			   const struct sl_plan_options *options,
+			   const struct sl_sizes *sizes,
+			   struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dnnl_form.h - forms as oneDNN describes them; for dnnl_*.c only. */
+#ifndef SL_DNNL_FORM_H
+#define SL_DNNL_FORM_H
+
+#include "planner.h"
+
+#include <dnnl.h>
+
+struct sl__form {
+	dnnl_memory_desc_t md;
+};
+
+struct sl__dnnl {
+	dnnl_engine_t engine;
+	dnnl_stream_t stream;
+};
+
+enum sl_status sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
+			    struct sl_error *err) SL_CHECKED;
+void sl__dnnl_free(struct sl__dnnl *dnnl); /* NULL is fine */
+
+/* oneDNN's status as ours; 'what' says what was tried. */
+enum sl_status sl__dnnl_check(dnnl_status_t status, const char *what,
+			      struct sl_error *err);
+
+/* dnnl_data_type_undef for types that it does not compute with. */
+dnnl_data_type_t sl__dnnl_type(enum sl_dtype dtype);
+
+/* Row-major elements; 0 for types and sizes that oneDNN does not take
+ * (none, or more than 12 dimensions).  A scalar has one dimension. */
+int sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+		   const int64_t *dims);
+
+/* Any order, for the primitive to choose. */
+int sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
+		 const int64_t *dims);
+
+/* The form that md describes of a value: NULL where it is the value's own.
+ * *is_short is set when memory ran out. */
+enum sl_status sl__form_of(struct sl__planner *pl, uint32_t value,
+			   const dnnl_memory_desc_t *md,
+			   const struct sl__form **out,
+			   struct sl_error *err) SL_CHECKED;
+
+/* A form as it stands, never NULL. */
+enum sl_status sl__form_new(struct sl__planner *pl,
+			    const dnnl_memory_desc_t *md,
+			    const struct sl__form **out,
+			    struct sl_error *err) SL_CHECKED;
+
+/* The description of a value in a form; 0 where its own has none. */
+int sl__form_md(const struct sl__planner *pl, uint32_t value,
+		const struct sl__form *form, dnnl_memory_desc_t *out);
+
+/* One argument of a primitive. */
+struct sl__dnnl_arg {
+	int arg; /* DNNL_ARG_SRC ... */
+	uint32_t buffer;
+	dnnl_memory_desc_t md;
+};
+
+/*
+ * A step that executes a primitive of the node under way.  Takes the
+ * descriptor over (it is destroyed with the step, on failure too).  Its
+ * scratchpad, which the attribute must have put into the user's hands, is a
+ * workspace; the kernel is named as oneDNN names the implementation.
+ */
+enum sl_status sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
+			     const struct sl__dnnl_arg *args, uint32_t n,
+			     struct sl__step **out,
+			     struct sl_error *err) SL_CHECKED;
+
+/* An attribute whose scratchpad is the user's; NULL and *err on failure. */
+enum sl_status sl__dnnl_attr(dnnl_primitive_attr_t *out,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Executes a reorder at once. */
+enum sl_status sl__dnnl_reorder_now(struct sl__dnnl *dnnl,
+				    const dnnl_memory_desc_t *from_md,
+				    const void *from,
+				    const dnnl_memory_desc_t *to_md, void *to,
+				    struct sl_error *err) SL_CHECKED;
+
+/* A step that brings a value from one form, in a buffer, into another. */
+enum sl_status sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
+				     const struct sl__version *from,
+				     const struct sl__version *to,
+				     struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lower.c - from a rewritten graph to steps.
+ *
+ * Nodes are taken in order; each goes to the first kernel that takes it, to
+ * its reference kernel where none does, and to the evaluator where types or
+ * sizes are not known before the model runs.
+ */
+#include "planner.h"
+#include "status.h"
+
+#include "banned.h"
+
+struct kernel {
+	enum sl__op_id op;
+	sl__make_function *make;
+};
+
+static const struct kernel kernels[] = {
+#define KERNEL(domain, type, name) {SL__OP_##domain##_##type, sl__make_##name},
+#include "kernels.def"
+#undef KERNEL
+};
+
+/* ------------------------------------------------------------------ values */
+
+static int
+is_static(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	uint64_t n;
+
+	return !pl->held[value].is_dynamic && type->kind == SL__TYPE_TENSOR &&
+	       type->dtype != SL_DTYPE_NONE &&
+	       type->dtype != SL_DTYPE_STRING && sl__type_elements(type, &n);
+}
+
+static void
+count_uses(struct sl__planner *pl)
+{
+	const struct sl_graph *graph = pl->graph;
+
+	for (size_t n = 0; n < graph->n_nodes; n++) {
+		for (uint32_t i = 0; i < graph->nodes[n].n_inputs; i++) {
+			if (graph->nodes[n].inputs[i] != SL__NONE)
+				pl->held[graph->nodes[n].inputs[i]].uses_left++;
+		}
+	}
+	for (size_t b = 0; b < graph->n_blocks; b++) {
+		for (size_t i = 0; i < graph->blocks[b].n_outputs; i++)
+			pl->held[graph->blocks[b].outputs[i]].uses_left++;
+	}
+}
+
+static enum sl_status
+take_inputs(struct sl__planner *pl, struct sl_error *err)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+	enum sl_status rc = SL_OK;
+	uint32_t buffer;
+
+	for (size_t i = 0; !rc && i < block->n_inputs; i++) {
+		uint32_t value = block->inputs[i];
+
+		pl->program->inputs[i] = SL__NONE;
+		if (!is_static(pl, value)) {
+			pl->held[value].is_dynamic = 1;
+			continue;
+		}
+		rc = sl__plan_write(pl, value, NULL, &buffer, err);
+		if (rc)
+			break;
+		pl->program->buffers[buffer].room = SL__ROOM_INPUT;
+		pl->program->inputs[i] = buffer;
+	}
+	return rc;
+}
+
+static enum sl_status
+give_outputs(struct sl__planner *pl, struct sl_error *err)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+	enum sl_status rc = SL_OK;
+
+	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
+		uint32_t value = block->outputs[k];
+		uint32_t *out = &pl->program->outputs[k];
+
+		*out = SL__NONE;
+		if (is_static(pl, value))
+			rc = sl__plan_read(pl, value, NULL, out, err);
+	}
+	return rc;
+}
+
+/* The node's inputs have been used once more. */
+static void
+consume(struct sl__planner *pl, const struct sl__node *node)
+{
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		struct sl__held *held;
+
+		if (node->inputs[i] == SL__NONE)
+			continue;
+		held = &pl->held[node->inputs[i]];
+		held->uses_left--;
+		for (uint32_t v = 0; v < held->n_versions; v++) {
+			uint32_t b = held->versions[v].buffer;
+
+			pl->buffer_uses[pl->program->buffers[b].base]--;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- nodes */
+
+static int
+is_node_static(const struct sl__planner *pl, const struct sl__node *node)
+{
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (node->inputs[i] != SL__NONE &&
+		    !is_static(pl, node->inputs[i]))
+			return 0;
+	}
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE &&
+		    !is_static(pl, node->outputs[k]))
+			return 0;
+	}
+	return node->op && node->op->cost != sl__cost_control;
+}
+
+static enum sl_status
+make_static(struct sl__planner *pl, const struct sl__node *node,
+	    struct sl_error *err)
+{
+	int only_reference = (pl->options->flags & SL_PLAN_REFERENCE) != 0;
+	int is_made = 0;
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		if (node->op != &sl__ops[kernels[i].op] ||
+		    (only_reference && node->op->cost != sl__cost_view))
+			continue;
+		rc = kernels[i].make(pl, node, &is_made, err);
+		if (rc || is_made)
+			return rc;
+	}
+	return sl__plan_reference(pl, node, err);
+}
+
+static enum sl_status
+make_node(struct sl__planner *pl, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &pl->graph->nodes[id];
+	enum sl_status rc;
+
+	pl->node = id;
+	pl->first_step = pl->program->n_steps;
+	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
+	    pl->graph->values[node->outputs[0]].tensor)
+		return SL_OK;
+	if (!node->op)
+		rc = sl__fail(err, SL_E_ABSENT,
+			      "the operator %.60s%s%.60s is not known",
+			      node->domain, node->domain[0] ? "." : "",
+			      node->type);
+	else if (is_node_static(pl, node))
+		rc = make_static(pl, node, err);
+	else
+		rc = sl__plan_dynamic(pl, id, err);
+	consume(pl, node);
+	return sl__within_node(err, rc, node);
+}
+
+enum sl_status
+sl__lower(struct sl__planner *pl, struct sl_error *err)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+	enum sl_status rc;
+
+	count_uses(pl);
+	rc = take_inputs(pl, err);
+	for (size_t i = 0; !rc && i < block->n_nodes; i++)
+		rc = make_node(pl, block->nodes[i], err);
+	return rc ? rc : give_outputs(pl, err);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parallel.c - the threads that oneDNN uses, used by own kernels too.
+ *
+ * oneDNN runs on GNU's OpenMP library.  A second pool beside it would fight
+ * for the same cores, so ours is the same one, called by the names that
+ * compilers use for `#pragma omp parallel`: they are that library's stable
+ * interface and work whichever compiler built this file.
+ */
+#include "parallel.h"
+
+#include <stddef.h>
+
+#include "banned.h"
+
+/* libgomp; its own omp.h is not found by other compilers. */
+extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,
+			  unsigned flags);
+extern int omp_get_thread_num(void);
+extern int omp_get_num_threads(void);
+extern int omp_get_max_threads(void);
+extern void omp_set_num_threads(int n);
+
+/* The library's barriers are not seen by ThreadSanitizer. */
+#if defined(__SANITIZE_THREAD__)
+#define SL_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SL_TSAN 1
+#endif
+#endif
+#ifdef SL_TSAN
+void __tsan_acquire(void *at);
+void __tsan_release(void *at);
+#define ACQUIRE(at) __tsan_acquire(at)
+#define RELEASE(at) __tsan_release(at)
+#else
+#define ACQUIRE(at) ((void)(at))
+#define RELEASE(at) ((void)(at))
+#endif
+
+struct call {
+	sl__parallel_function *fn;
+	void *ctx;
+};
+
+static void
+enter(void *data)
+{
+	struct call *call = data;
+
+	ACQUIRE(data);
+	call->fn(omp_get_thread_num(), omp_get_num_threads(), call->ctx);
+	RELEASE(data);
+}
+
+void
+sl__parallel(int n, sl__parallel_function *fn, void *ctx)
+{
+	struct call call = {fn, ctx};
+
+	if (n <= 1) {
+		fn(0, 1, ctx);
+		return;
+	}
+	RELEASE(&call);
+	GOMP_parallel(enter, &call, (unsigned)n, 0);
+	ACQUIRE(&call);
+}
+
+void
+sl__parallel_part(int64_t total, int rank, int n, int64_t *first, int64_t *end)
+{
+	int64_t share = total / n, rest = total % n;
+
+	*first = rank * share + (rank < rest ? rank : rest);
+	*end = *first + share + (rank < rest);
+}
+
+int
+sl__parallel_set(int n_threads)
+{
+	int before = omp_get_max_threads();
+
+	omp_set_num_threads(n_threads);
+	return before;
+}

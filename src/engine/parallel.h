@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parallel.h - the threads that oneDNN uses, used by own kernels too. */
+#ifndef SL_PARALLEL_H
+#define SL_PARALLEL_H
+
+#include <stdint.h>
+
+/* Called by each thread with its rank, 0 to n - 1. */
+typedef void sl__parallel_function(int rank, int n, void *ctx);
+
+/* Runs fn on n threads, the caller among them, and returns when all are done.
+ * With n 1 it is a plain call. */
+void sl__parallel(int n, sl__parallel_function *fn, void *ctx);
+
+/* The part of 0 .. total - 1 that is one thread's: first .. end - 1.  Parts
+ * differ by one at most. */
+void sl__parallel_part(int64_t total, int rank, int n, int64_t *first,
+		       int64_t *end);
+
+/* Sets how many threads oneDNN uses when called by this thread; returns what
+ * it was. */
+int sl__parallel_set(int n_threads);
+
+#endif

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan.c - a model made ready, for one set of sizes after another.
+ *
+ * A program is made for one set of sizes.  When an input comes with others,
+ * the plan looks whether it has a program for them, and makes one if not.
+ */
+#include "plan.h"
+#include "inputs.h"
+#include "status.h"
+#include "thread.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+static const struct sl__block *
+model_of(const struct sl_plan *plan)
+{
+	return &plan->graph->blocks[0];
+}
+
+/* ------------------------------------------------------------------- sizes */
+
+/* The shapes of the files in a folder, in place of the folder: what they
+ * hold must not find its way into the plan. */
+static enum sl_status
+shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
+		 struct sl_sizes *sizes, struct sl_error *err)
+{
+	struct sl_input_shape *shapes;
+	struct sl__inputs *inputs;
+	enum sl_status rc;
+	size_t n = sizes->n_shapes;
+
+	rc = sl__inputs_open(&inputs, plan->graph, sizes->inputs_folder,
+			     &plan->options.allocator[0], err);
+	if (rc)
+		return rc;
+	shapes = sl__arena_array(arena, n + inputs->n, sizeof(*shapes));
+	if (!shapes)
+		rc = sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < n; i++)
+		shapes[i] = sizes->shapes[i];
+	for (size_t i = 0; !rc && i < inputs->n; i++) {
+		const struct sl__tensor *t = inputs->contents[i];
+		int64_t *dims;
+
+		if (!t)
+			continue;
+		dims = sl__arena_array(arena, t->rank, sizeof(*dims));
+		if (!dims) {
+			rc = sl__fail_nomem(err);
+			break;
+		}
+		if (t->rank)
+			memcpy(dims, t->dims, t->rank * sizeof(*dims));
+		shapes[n].input =
+			plan->graph->values[model_of(plan)->inputs[i]].name;
+		shapes[n].dims = dims;
+		shapes[n++].rank = t->rank;
+	}
+	sl__inputs_close(inputs);
+	sizes->shapes = shapes;
+	sizes->n_shapes = n;
+	sizes->inputs_folder = NULL;
+	return rc;
+}
+
+/* Sizes of the inputs as they are given now, set or in the program. */
+static enum sl_status
+shapes_as_given(const struct sl_plan *plan, struct sl__arena *arena,
+		struct sl_sizes *sizes, struct sl_error *err)
+{
+	const struct sl__block *model = model_of(plan);
+	struct sl_input_shape *shapes =
+		sl__arena_array(arena, model->n_inputs, sizeof(*shapes));
+	size_t n = 0;
+
+	if (!shapes)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < model->n_inputs; i++) {
+		const struct sl__datum *d = &plan->given[i].datum;
+		const struct sl__type *t =
+			&plan->current->shapes->types[model->inputs[i]];
+
+		shapes[n].input = plan->graph->values[model->inputs[i]].name;
+		if (d->kind == SL__TYPE_TENSOR) {
+			shapes[n].dims = d->tensor.dims;
+			shapes[n++].rank = d->tensor.rank;
+		} else if (plan->current->inputs[i] != SL__NONE) {
+			shapes[n].dims = t->dims;
+			shapes[n++].rank = (size_t)t->rank;
+		}
+	}
+	memset(sizes, 0, sizeof(*sizes));
+	sizes->struct_size = sizeof(*sizes);
+	sizes->shapes = shapes;
+	sizes->n_shapes = n;
+	return SL_OK;
+}
+
+/* ---------------------------------------------------------------- programs */
+
+/* Lists what each step covers, for callers. */
+static enum sl_status
+list_covers(struct sl_plan *plan, struct sl_error *err)
+{
+	const struct sl__program *p = plan->current;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_steps; i++) {
+		if (p->steps[i].node != SL__NONE)
+			n += p->covers[p->steps[i].node].n;
+	}
+	plan->covers = sl__arena_array(&plan->arena, n, sizeof(size_t));
+	plan->first_cover =
+		sl__arena_array(&plan->arena, p->n_steps + 1, sizeof(size_t));
+	if (!plan->covers || !plan->first_cover)
+		return sl__fail_nomem(err);
+	n = 0;
+	for (size_t i = 0; i < p->n_steps; i++) {
+		plan->first_cover[i] = n;
+		if (p->steps[i].node == SL__NONE)
+			continue;
+		for (size_t k = 0; k < p->covers[p->steps[i].node].n; k++)
+			plan->covers[n++] =
+				p->covers[p->steps[i].node].nodes[k];
+	}
+	plan->first_cover[p->n_steps] = n;
+	return SL_OK;
+}
+
+static enum sl_status
+add_program(struct sl_plan *plan, const struct sl_sizes *sizes,
+	    struct sl_error *err)
+{
+	struct sl__program *made;
+	enum sl_status rc;
+
+	rc = sl__compile(&made, plan->graph, &plan->options, sizes, err);
+	if (rc)
+		return rc;
+	if (plan->n_programs == SL__PROGRAMS_MOST) {
+		/* The oldest that is not in use goes. */
+		size_t old = plan->programs[0] == plan->current;
+
+		sl__program_free(plan->programs[old]);
+		memmove(&plan->programs[old], &plan->programs[old + 1],
+			(SL__PROGRAMS_MOST - old - 1) *
+				sizeof(struct sl__program *));
+		plan->n_programs--;
+	}
+	plan->programs[plan->n_programs++] = made;
+	plan->current = made;
+	return list_covers(plan, err);
+}
+
+static int
+has_sizes(const struct sl__program *p, uint32_t value,
+	  const struct sl_input_shape *shape)
+{
+	const struct sl__type *t = &p->shapes->types[value];
+
+	return t->rank == (int)shape->rank &&
+	       (shape->rank == 0 || !memcmp(t->dims, shape->dims,
+					    shape->rank * sizeof(*t->dims)));
+}
+
+static struct sl__program *
+find_program(const struct sl_plan *plan, const struct sl_sizes *sizes)
+{
+	for (size_t i = 0; i < plan->n_programs; i++) {
+		size_t k = 0;
+
+		for (; k < sizes->n_shapes; k++) {
+			size_t v = sl_graph_find_input(plan->graph,
+						       sizes->shapes[k].input);
+
+			if (!has_sizes(plan->programs[i], (uint32_t)v,
+				       &sizes->shapes[k]))
+				break;
+		}
+		if (k == sizes->n_shapes)
+			return plan->programs[i];
+	}
+	return NULL;
+}
+
+/* Inputs that lie in the old program move out before it is left. */
+static enum sl_status
+rescue_inputs(struct sl_plan *plan, struct sl_error *err)
+{
+	const struct sl__block *model = model_of(plan);
+	struct sl__program *p = plan->current;
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
+		struct sl__given *g = &plan->given[i];
+		const struct sl__type *t = &p->shapes->types[model->inputs[i]];
+
+		if (!g->is_set || g->datum.kind != SL__TYPE_UNKNOWN ||
+		    p->inputs[i] == SL__NONE)
+			continue;
+		rc = sl__datum_tensor(&g->datum, t->dtype, (size_t)t->rank,
+				      t->dims, plan->options.allocator, err);
+		if (!rc && g->datum.tensor.n_bytes)
+			memcpy(g->datum.bytes, p->buffers[p->inputs[i]].data,
+			       (size_t)g->datum.tensor.n_bytes);
+	}
+	return rc;
+}
+
+static void
+hand_inputs(struct sl_plan *plan)
+{
+	const struct sl__block *model = model_of(plan);
+	struct sl__program *p = plan->current;
+
+	for (size_t i = 0; i < model->n_inputs; i++) {
+		struct sl__datum *d = &plan->given[i].datum;
+
+		if (d->kind != SL__TYPE_TENSOR || p->inputs[i] == SL__NONE)
+			continue;
+		if (d->tensor.n_bytes)
+			memcpy(p->buffers[p->inputs[i]].data, d->tensor.bytes,
+			       (size_t)d->tensor.n_bytes);
+		sl__datum_clear(d, plan->options.allocator);
+	}
+	plan->needs_program = 0;
+}
+
+static enum sl_status
+change_program(struct sl_plan *plan, struct sl_error *err)
+{
+	struct sl__arena scratch;
+	struct sl__program *known;
+	struct sl_sizes sizes;
+	enum sl_status rc;
+
+	sl__arena_init(&scratch, plan->options.allocator);
+	rc = rescue_inputs(plan, err);
+	if (!rc)
+		rc = shapes_as_given(plan, &scratch, &sizes, err);
+	if (!rc) {
+		known = find_program(plan, &sizes);
+		if (known) {
+			plan->current = known;
+			rc = list_covers(plan, err);
+		} else {
+			rc = add_program(plan, &sizes, err);
+		}
+	}
+	sl__arena_release(&scratch);
+	if (!rc)
+		hand_inputs(plan);
+	return rc;
+}
+
+/* -------------------------------------------------------------- life cycle */
+
+static enum sl_status
+take_options(struct sl_plan *plan, const struct sl_plan_options *options,
+	     struct sl_error *err)
+{
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_plan_options: struct_size is wrong");
+	if (options)
+		plan->options = *options;
+	plan->options.sizes = NULL;
+	plan->options.allocator = &plan->arena.allocator;
+	if (plan->options.dtype == SL_DTYPE_NONE)
+		plan->options.dtype = SL_DTYPE_F32;
+	if (plan->options.dtype != SL_DTYPE_F32 &&
+	    plan->options.dtype != SL_DTYPE_BF16)
+		return sl__fail(err, SL_E_USAGE,
+				"a plan computes in f32 or bf16, not %s",
+				sl_dtype_text(plan->options.dtype));
+	if (plan->options.n_threads < 0)
+		return sl__fail(err, SL_E_USAGE, "%d threads",
+				plan->options.n_threads);
+	if (!plan->options.n_threads)
+		plan->options.n_threads = (int)sl__thread_n_cpus();
+	return SL_OK;
+}
+
+static enum sl_status
+make_first(struct sl_plan *plan, const struct sl_sizes *asked,
+	   struct sl_error *err)
+{
+	struct sl__arena scratch;
+	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
+	enum sl_status rc = SL_OK;
+
+	sl__arena_init(&scratch, plan->options.allocator);
+	if (asked)
+		sizes = *asked;
+	if (sizes.inputs_folder)
+		rc = shapes_of_folder(plan, &scratch, &sizes, err);
+	if (!rc)
+		rc = add_program(plan, &sizes, err);
+	sl__arena_release(&scratch);
+	return rc;
+}
+
+enum sl_status
+sl_plan_new(struct sl_plan **out, const struct sl_graph *graph,
+	    const struct sl_plan_options *options, struct sl_error *err)
+{
+	const struct sl_allocator *allocator =
+		options ? options->allocator : NULL;
+	struct sl_plan *plan = sl__alloc(allocator, sizeof(*plan));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!plan)
+		return sl__fail_nomem(err);
+	memset(plan, 0, sizeof(*plan));
+	sl__arena_init(&plan->arena, allocator);
+	plan->graph = graph;
+	plan->given = sl__arena_array(&plan->arena, graph->blocks[0].n_inputs,
+				      sizeof(*plan->given));
+	rc = plan->given ? take_options(plan, options, err)
+			 : sl__fail_nomem(err);
+	if (!rc)
+		rc = make_first(plan, options ? options->sizes : NULL, err);
+	if (rc) {
+		sl_plan_free(plan);
+		return rc;
+	}
+	*out = plan;
+	return SL_OK;
+}
+
+void
+sl_plan_free(struct sl_plan *plan)
+{
+	struct sl_allocator allocator;
+
+	if (!plan)
+		return;
+	allocator = plan->arena.allocator;
+	for (size_t i = 0; i < plan->n_programs; i++)
+		sl__program_free(plan->programs[i]);
+	for (size_t i = 0; plan->given && i < model_of(plan)->n_inputs; i++)
+		sl__datum_clear(&plan->given[i].datum, &allocator);
+	sl__arena_release(&plan->arena);
+	sl__release(&allocator, plan);
+}
+
+/* -------------------------------------------------------------------- runs */
+
+static enum sl_status
+check_inputs(const struct sl_plan *plan, struct sl_error *err)
+{
+	const struct sl__block *model = model_of(plan);
+
+	for (size_t i = 0; i < model->n_inputs; i++) {
+		if (!plan->given[i].is_set)
+			return sl__fail(err, SL_E_USAGE,
+					"input '%.200s' was not set",
+					plan->graph->values[model->inputs[i]]
+						.name);
+	}
+	return SL_OK;
+}
+
+/* What the program does not plan for is lent to the evaluator. */
+static void
+lend_inputs(struct sl_plan *plan)
+{
+	struct sl__program *p = plan->current;
+	const struct sl__block *model = model_of(plan);
+
+	if (!p->is_stepwise)
+		return;
+	sl__evaluator_forget(p->evaluator);
+	for (size_t i = 0; i < model->n_inputs; i++) {
+		struct sl__datum borrowed = plan->given[i].datum;
+
+		if (p->inputs[i] != SL__NONE)
+			continue;
+		sl__evaluator_bind(p->evaluator, model->inputs[i], &borrowed);
+	}
+}
+
+enum sl_status
+sl_plan_run(struct sl_plan *plan, struct sl_error *err)
+{
+	enum sl_status rc = check_inputs(plan, err);
+
+	if (!rc && plan->needs_program)
+		rc = change_program(plan, err);
+	if (rc)
+		return rc;
+	lend_inputs(plan);
+	return sl__program_run(plan->current, err);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - a model made ready, for one set of sizes after another. */
+#ifndef SL_PLAN_H
+#define SL_PLAN_H
+
+#include "compile.h"
+
+enum { SL__PROGRAMS_MOST = 8 }; /* kept, for sizes that come again */
+
+/* An input as it was given last. */
+struct sl__given {
+	struct sl__datum datum; /* empty while it lies in the program */
+	int is_set;
+};
+
+/*
+ * Invariants: 'current' is one of programs[].  An input that is set lies in
+ * its buffer of the current program, or in given[] where it has none, or
+ * where it has other sizes; then needs_program is set and the next run finds
+ * or makes a program for all sizes as they are given.
+ */
+struct sl_plan {
+	struct sl__arena arena;
+	const struct sl_graph *graph;
+	struct sl_plan_options options; /* defaults filled in */
+	struct sl__given *given;        /* by input of the model */
+	struct sl__program *programs[SL__PROGRAMS_MOST];
+	size_t n_programs;
+	struct sl__program *current;
+	int needs_program;
+	size_t *covers; /* of all steps of 'current', one after the other */
+	size_t *first_cover;
+};
+
+/* Number of the input or output of that name; SIZE_MAX and *err where there
+ * is none. */
+size_t sl__plan_find_input(const struct sl_plan *plan, const char *name,
+			   struct sl_error *err);
+size_t sl__plan_find_output(const struct sl_plan *plan, const char *name,
+			    struct sl_error *err);
+
+/* The input holds a copy of the datum; any kind. */
+enum sl_status sl__plan_give(struct sl_plan *plan, size_t input,
+			     const struct sl__datum *value,
+			     struct sl_error *err) SL_CHECKED;
+
+/* What output k holds after a run; its storage is the plan's. */
+enum sl_status sl__plan_result(struct sl_plan *plan, size_t k,
+			       struct sl__datum *out,
+			       struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_values.c - what goes into a plan and what comes out of it. */
+#include "plan.h"
+#include "dtype.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- names */
+
+static size_t
+find(const struct sl_plan *plan, const uint32_t *values, size_t n,
+     const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(plan->graph->values[values[i]].name, name))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static void
+no_such(const struct sl_plan *plan, const uint32_t *values, size_t n,
+	const char *what, const char *name, struct sl_error *err)
+{
+	if (n == 0)
+		(void)sl__fail(err, SL_E_USAGE, "the model has no %s", what);
+	else
+		(void)sl__fail(err, SL_E_USAGE,
+			       "the model has no %s '%.100s'; its first is "
+			       "'%.100s'",
+			       what, name, plan->graph->values[values[0]].name);
+}
+
+size_t
+sl__plan_find_input(const struct sl_plan *plan, const char *name,
+		    struct sl_error *err)
+{
+	const struct sl__block *b = &plan->graph->blocks[0];
+	size_t i = find(plan, b->inputs, b->n_inputs, name);
+
+	if (i == SIZE_MAX)
+		no_such(plan, b->inputs, b->n_inputs, "input", name, err);
+	return i;
+}
+
+size_t
+sl__plan_find_output(const struct sl_plan *plan, const char *name,
+		     struct sl_error *err)
+{
+	const struct sl__block *b = &plan->graph->blocks[0];
+	size_t i = find(plan, b->outputs, b->n_outputs, name);
+
+	if (i == SIZE_MAX)
+		no_such(plan, b->outputs, b->n_outputs, "output", name, err);
+	return i;
+}
+
+/* ------------------------------------------------------------------ inputs */
+
+static int
+has_sizes(const struct sl__type *type, const struct sl__tensor *t)
+{
+	return type->rank == (int)t->rank &&
+	       (t->rank == 0 || !memcmp(type->dims, t->dims,
+					t->rank * sizeof(*t->dims)));
+}
+
+/* Sizes that the model fixes must be those. */
+static enum sl_status
+check_sizes(const struct sl_plan *plan, uint32_t value,
+	    const struct sl__tensor *t, struct sl_error *err)
+{
+	const struct sl__type *d = &plan->graph->values[value].declared;
+	const char *name = plan->graph->values[value].name;
+
+	if (d->kind != SL__TYPE_TENSOR)
+		return SL_OK;
+	if (d->dtype != SL_DTYPE_NONE && d->dtype != t->dtype)
+		return sl__fail(err, SL_E_DATA,
+				"input '%.200s' takes %s, not %s", name,
+				sl_dtype_text(d->dtype),
+				sl_dtype_text(t->dtype));
+	if (d->rank >= 0 && (size_t)d->rank != t->rank)
+		return sl__fail(err, SL_E_DATA,
+				"input '%.200s' has %d dimensions, not %zu",
+				name, d->rank, t->rank);
+	for (int i = 0; i < d->rank; i++) {
+		if (!sl__is_symbol(d->dims[i]) && d->dims[i] != t->dims[i])
+			return sl__fail(err, SL_E_DATA,
+					"dimension %d of input '%.200s' is "
+					"%lld, not %lld",
+					i, name, (long long)d->dims[i],
+					(long long)t->dims[i]);
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+check_numbers(const struct sl_plan *plan, uint32_t value,
+	      const struct sl__tensor *t, struct sl_error *err)
+{
+	double x;
+
+	if (plan->options.nan_policy != SL_NAN_REFUSED ||
+	    sl__dtype_family(t->dtype) != SL__DTYPE_FLOAT)
+		return SL_OK;
+	for (uint64_t i = 0; i < t->n_elements; i++) {
+		if (sl__tensor_doubles(t, i, 1, &x) && isnan(x))
+			return sl__fail(err, SL_E_DATA,
+					"element %llu of input '%.200s' is "
+					"not a number",
+					(unsigned long long)i,
+					plan->graph->values[value].name);
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__plan_give(struct sl_plan *plan, size_t input, const struct sl__datum *value,
+	      struct sl_error *err)
+{
+	uint32_t id = plan->graph->blocks[0].inputs[input];
+	struct sl__program *p = plan->current;
+	struct sl__given *given = &plan->given[input];
+	const struct sl__tensor *t = &value->tensor;
+	enum sl_status rc = SL_OK;
+
+	if (value->kind == SL__TYPE_TENSOR) {
+		rc = check_sizes(plan, id, t, err);
+		if (!rc)
+			rc = check_numbers(plan, id, t, err);
+	}
+	if (rc)
+		return rc;
+	if (value->kind == SL__TYPE_TENSOR && p->inputs[input] != SL__NONE &&
+	    has_sizes(&p->shapes->types[id], t)) {
+		if (t->n_bytes)
+			memcpy(p->buffers[p->inputs[input]].data, t->bytes,
+			       (size_t)t->n_bytes);
+		sl__datum_clear(&given->datum, plan->options.allocator);
+		given->is_set = 1;
+		return SL_OK;
+	}
+	rc = sl__datum_copy(&given->datum, value, plan->options.allocator, err);
+	if (rc)
+		return rc;
+	given->is_set = 1;
+	if (p->inputs[input] != SL__NONE)
+		plan->needs_program = 1;
+	return SL_OK;
+}
+
+enum sl_status
+sl_plan_set_input(struct sl_plan *plan, const char *name,
+		  const struct sl_array *value, struct sl_error *err)
+{
+	size_t input = sl__plan_find_input(plan, name, err);
+	struct sl__datum datum = {.kind = SL__TYPE_TENSOR};
+
+	if (input == SIZE_MAX)
+		return SL_E_USAGE;
+	datum.tensor.dtype = value->dtype;
+	datum.tensor.rank = value->rank;
+	datum.tensor.dims = value->dims;
+	datum.tensor.bytes = value->data;
+	datum.tensor.strings = value->strings;
+	if (value->rank > SL__RANK_MOST || !sl__tensor_measure(&datum.tensor))
+		return sl__fail(err, SL_E_DATA,
+				"input '%.200s': impossible sizes", name);
+	if (datum.tensor.n_elements && !value->data && !value->strings)
+		return sl__fail(err, SL_E_USAGE, "input '%.200s': no data",
+				name);
+	return sl__plan_give(plan, input, &datum, err);
+}
+
+void *
+sl_plan_input_data(struct sl_plan *plan, const char *name)
+{
+	size_t i = sl__plan_find_input(plan, name, NULL);
+	const struct sl__program *p = plan->current;
+
+	if (i == SIZE_MAX || p->inputs[i] == SL__NONE || plan->needs_program)
+		return NULL;
+	plan->given[i].is_set = 1;
+	return p->buffers[p->inputs[i]].data;
+}
+
+/* ----------------------------------------------------------------- outputs */
+
+enum sl_status
+sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
+		struct sl_error *err)
+{
+	const struct sl__program *p = plan->current;
+	uint32_t id = plan->graph->blocks[0].outputs[k];
+	const struct sl__type *t = &p->shapes->types[id];
+	const struct sl__datum *held;
+	enum sl_status rc;
+
+	memset(out, 0, sizeof(*out));
+	if (p->outputs[k] == SL__NONE) {
+		rc = sl__evaluator_value(p->evaluator, id, &held, err);
+		if (rc)
+			return rc;
+		*out = *held;
+		out->block = NULL;
+		return SL_OK;
+	}
+	out->kind = SL__TYPE_TENSOR;
+	out->tensor.dtype = t->dtype;
+	out->tensor.rank = (size_t)t->rank;
+	out->tensor.dims = t->dims;
+	out->tensor.bytes = p->buffers[p->outputs[k]].data;
+	(void)sl__tensor_measure(&out->tensor);
+	return SL_OK;
+}
+
+static void
+show(const struct sl__datum *datum, struct sl_array *out)
+{
+	const struct sl__tensor *t = &datum->tensor;
+
+	memset(out, 0, sizeof(*out));
+	if (datum->kind != SL__TYPE_TENSOR) {
+		out->n_elements = datum->n_items;
+		return;
+	}
+	out->dtype = t->dtype;
+	out->rank = t->rank;
+	out->dims = t->dims;
+	out->data = t->bytes;
+	out->strings = t->strings;
+	out->n_elements = t->n_elements;
+	out->n_bytes = t->n_bytes;
+}
+
+enum sl_status
+sl_plan_output(struct sl_plan *plan, const char *name, struct sl_array *out,
+	       struct sl_error *err)
+{
+	size_t k = sl__plan_find_output(plan, name, err);
+	struct sl__datum datum;
+	enum sl_status rc;
+
+	if (k == SIZE_MAX)
+		return SL_E_USAGE;
+	rc = sl__plan_result(plan, k, &datum, err);
+	if (!rc)
+		show(&datum, out);
+	return rc;
+}
+
+enum sl_status
+sl_plan_output_item(struct sl_plan *plan, const char *name, size_t item,
+		    struct sl_array *out, struct sl_error *err)
+{
+	size_t k = sl__plan_find_output(plan, name, err);
+	struct sl__datum datum;
+	enum sl_status rc;
+
+	if (k == SIZE_MAX)
+		return SL_E_USAGE;
+	rc = sl__plan_result(plan, k, &datum, err);
+	if (rc)
+		return rc;
+	if (datum.kind == SL__TYPE_TENSOR || item >= datum.n_items)
+		return sl__fail(err, SL_E_USAGE,
+				"output '%.200s' has no item %zu", name, item);
+	show(&datum.items[item], out);
+	return SL_OK;
+}
+
+/* ---------------------------------------------------------- what it consists of */
+
+const char *
+sl_path_text(enum sl_path path)
+{
+	static const char *const texts[] = {"oneDNN", "native", "reference",
+					    "stepwise"};
+
+	return (size_t)path < sizeof(texts) / sizeof(*texts) ? texts[path]
+							     : "unknown";
+}
+
+size_t
+sl_plan_n_steps(const struct sl_plan *plan)
+{
+	return plan->current->n_steps;
+}
+
+int
+sl_plan_step(const struct sl_plan *plan, size_t i, struct sl_step *out)
+{
+	const struct sl__program *p = plan->current;
+	const struct sl__step *step;
+
+	if (i >= p->n_steps)
+		return 0;
+	step = &p->steps[i];
+	memset(out, 0, sizeof(*out));
+	out->name = step->name;
+	out->type = step->node == SL__NONE ? "Reorder"
+					   : p->graph->nodes[step->node].type;
+	out->kernel = step->kernel;
+	out->path = step->path;
+	out->covers = plan->covers + plan->first_cover[i];
+	out->n_covers = plan->first_cover[i + 1] - plan->first_cover[i];
+	out->nominal_flops = step->nominal_flops;
+	out->executed_flops = step->executed_flops;
+	out->n_bytes = step->n_bytes;
+	return 1;
+}
+
+void
+sl_plan_memory(const struct sl_plan *plan, struct sl_plan_memory *out)
+{
+	const struct sl__program *p = plan->current;
+
+	memset(out, 0, sizeof(*out));
+	out->live_bytes = p->bound_bytes;
+	out->planned_bytes = p->block_bytes;
+	out->weight_bytes = p->constant_bytes;
+	for (size_t i = 0; i < p->n_buffers; i++) {
+		if (p->buffers[i].room == SL__ROOM_CONSTANT &&
+		    p->buffers[i].base == i)
+			out->mapped_bytes += p->buffers[i].n_bytes;
+	}
+	out->mapped_bytes -= out->mapped_bytes < p->constant_bytes
+				     ? out->mapped_bytes
+				     : p->constant_bytes;
+}
+
+int
+sl_plan_n_threads(const struct sl_plan *plan)
+{
+	return plan->current->n_threads;
+}

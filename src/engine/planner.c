@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * planner.c - buffers, versions and steps while a program is made.
+ *
+ * A value may lie in memory in several forms at once: as its maker left it,
+ * and as readers wanted it.  How many uses of a buffer are still to come is
+ * counted over all values that lie in it, so that a step knows whether it may
+ * write over what it reads.
+ */
+#include "dnnl_form.h"
+#include "pages.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+/* ----------------------------------------------------------------- asking */
+
+const struct sl__type *
+sl__plan_type(const struct sl__planner *pl, uint32_t value)
+{
+	return &pl->shapes->types[value];
+}
+
+uint64_t
+sl__plan_elements(const struct sl__planner *pl, uint32_t value)
+{
+	uint64_t n = 0;
+
+	(void)sl__type_elements(sl__plan_type(pl, value), &n);
+	return n;
+}
+
+uint64_t
+sl__plan_bytes(const struct sl__planner *pl, uint32_t value)
+{
+	uint64_t n = 0;
+
+	(void)sl__type_bytes(sl__plan_type(pl, value), &n);
+	return n;
+}
+
+void
+sl__plan_describe(const struct sl__planner *pl, uint32_t value,
+		  struct sl__datum *out)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+
+	out->kind = SL__TYPE_TENSOR;
+	out->tensor.dtype = type->dtype;
+	out->tensor.rank = (size_t)type->rank;
+	out->tensor.dims = type->dims;
+	(void)sl__tensor_measure(&out->tensor);
+}
+
+uint32_t
+sl__plan_in(const struct sl__node *node, size_t i)
+{
+	return i < node->n_inputs ? node->inputs[i] : SL__NONE;
+}
+
+uint32_t
+sl__plan_out(const struct sl__node *node, size_t k)
+{
+	return k < node->n_outputs ? node->outputs[k] : SL__NONE;
+}
+
+const struct sl__form *
+sl__plan_form(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__held *held = &pl->held[value];
+
+	return held->n_versions ? held->versions[0].form : NULL;
+}
+
+const struct sl__tensor *
+sl__plan_constant(struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__datum *datum;
+
+	if (value == SL__NONE || !pl->graph->values[value].tensor ||
+	    sl__evaluator_value(pl->program->evaluator, value, &datum, NULL))
+		return NULL;
+	return &datum->tensor;
+}
+
+/* ---------------------------------------------------------------- buffers */
+
+static enum sl_status
+add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes,
+	   uint32_t *out, struct sl_error *err)
+{
+	struct sl__program *p = pl->program;
+
+	if (p->n_buffers == p->cap_buffers) {
+		size_t cap = p->cap_buffers ? 2 * p->cap_buffers : 64;
+		struct sl__buffer *more =
+			sl__arena_array(&p->arena, cap, sizeof(*more));
+		uint32_t *uses =
+			sl__arena_array(&p->arena, cap, sizeof(*uses));
+
+		if (!more || !uses)
+			return sl__fail_nomem(err);
+		if (p->n_buffers) {
+			memcpy(more, p->buffers, p->n_buffers * sizeof(*more));
+			memcpy(uses, pl->buffer_uses,
+			       p->n_buffers * sizeof(*uses));
+		}
+		p->buffers = more;
+		pl->buffer_uses = uses;
+		p->cap_buffers = cap;
+	}
+	*out = (uint32_t)p->n_buffers++;
+	p->buffers[*out].room = room;
+	p->buffers[*out].n_bytes = n_bytes;
+	p->buffers[*out].base = *out;
+	return SL_OK;
+}
+
+unsigned char *
+sl__plan_data(const struct sl__planner *pl, uint32_t buffer)
+{
+	return pl->program->buffers[buffer].data;
+}
+
+enum sl_status
+sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
+		   struct sl_error *err)
+{
+	return add_buffer(pl, SL__ROOM_WORKSPACE, n_bytes, buffer, err);
+}
+
+enum sl_status
+sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	enum sl_status rc =
+		add_buffer(pl, SL__ROOM_CONSTANT, n_bytes, buffer, err);
+	void *data;
+
+	if (rc)
+		return rc;
+	data = sl__pages_alloc(pl->program->pages, n_bytes);
+	if (!data)
+		return sl__fail_nomem(err);
+	pl->program->buffers[*buffer].data = data;
+	return SL_OK;
+}
+
+/* --------------------------------------------------------------- versions */
+
+static int
+is_output(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+
+	for (size_t i = 0; i < block->n_outputs; i++) {
+		if (block->outputs[i] == value)
+			return 1;
+	}
+	return 0;
+}
+
+static enum sl_status
+add_version(struct sl__planner *pl, uint32_t value,
+	    const struct sl__form *form, uint32_t buffer, struct sl_error *err)
+{
+	struct sl__held *held = &pl->held[value];
+	uint32_t base = pl->program->buffers[buffer].base;
+
+	if (held->n_versions == SL__VERSIONS_MOST)
+		return sl__fail(err, SL_E_BUG,
+				"value '%.200s' is wanted in too many forms",
+				pl->graph->values[value].name);
+	held->versions[held->n_versions].form = form;
+	held->versions[held->n_versions].buffer = buffer;
+	held->n_versions++;
+	pl->buffer_uses[base] += held->uses_left;
+	if (is_output(pl, value) && !form &&
+	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
+		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
+	return SL_OK;
+}
+
+static uint64_t
+bytes_in(const struct sl__planner *pl, uint32_t value,
+	 const struct sl__form *form)
+{
+	return form ? sl__form_bytes(form) : sl__plan_bytes(pl, value);
+}
+
+enum sl_status
+sl__plan_write(struct sl__planner *pl, uint32_t value,
+	       const struct sl__form *form, uint32_t *buffer,
+	       struct sl_error *err)
+{
+	enum sl_status rc = add_buffer(pl, SL__ROOM_ACTIVATION,
+				       bytes_in(pl, value, form), buffer, err);
+
+	return rc ? rc : add_version(pl, value, form, *buffer, err);
+}
+
+/* How many inputs of the node under way lie in that base. */
+static uint32_t
+uses_now(const struct sl__planner *pl, uint32_t base)
+{
+	const struct sl__node *node = &pl->graph->nodes[pl->node];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		const struct sl__held *held;
+
+		if (node->inputs[i] == SL__NONE)
+			continue;
+		held = &pl->held[node->inputs[i]];
+		for (uint32_t v = 0; v < held->n_versions; v++)
+			n += pl->program->buffers[held->versions[v].buffer]
+				     .base == base;
+	}
+	return n;
+}
+
+enum sl_status
+sl__plan_write_over(struct sl__planner *pl, uint32_t value,
+		    const struct sl__form *form, uint32_t over,
+		    uint32_t *buffer, struct sl_error *err)
+{
+	const struct sl__buffer *b = &pl->program->buffers[over];
+
+	if (b->base != over || b->room != SL__ROOM_ACTIVATION ||
+	    b->n_bytes != bytes_in(pl, value, form) ||
+	    pl->buffer_uses[over] != uses_now(pl, over))
+		return sl__plan_write(pl, value, form, buffer, err);
+	*buffer = over;
+	return add_version(pl, value, form, over, err);
+}
+
+enum sl_status
+sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
+	      uint64_t offset_bytes, struct sl_error *err)
+{
+	struct sl__buffer *b;
+	uint32_t view = of;
+	enum sl_status rc = SL_OK;
+
+	if (offset_bytes ||
+	    pl->program->buffers[of].n_bytes != sl__plan_bytes(pl, value)) {
+		rc = add_buffer(pl, SL__ROOM_ACTIVATION,
+				sl__plan_bytes(pl, value), &view, err);
+		if (rc)
+			return rc;
+		b = &pl->program->buffers[view];
+		b->base = pl->program->buffers[of].base;
+		b->room = pl->program->buffers[of].room;
+		b->offset = pl->program->buffers[of].offset + offset_bytes;
+		if (b->base == of)
+			b->offset = offset_bytes;
+		if (b->room == SL__ROOM_CONSTANT)
+			b->data = pl->program->buffers[of].data + offset_bytes;
+	}
+	return add_version(pl, value, NULL, view, err);
+}
+
+/* --------------------------------------------------------------- constants */
+
+/* Kernels may count on elements being aligned to their size; in a file they
+ * need not be. */
+static enum sl_status
+read_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	const struct sl__datum *datum;
+	const struct sl__tensor *t;
+	size_t align;
+	enum sl_status rc;
+
+	rc = sl__evaluator_value(pl->program->evaluator, value, &datum, err);
+	if (rc)
+		return rc;
+	t = &datum->tensor;
+	align = sl_dtype_bits(t->dtype) / 8;
+	if (t->n_bytes && align > 1 && (uintptr_t)t->bytes % align) {
+		rc = sl__plan_keep(pl, t->n_bytes, buffer, err);
+		if (rc)
+			return rc;
+		memcpy(sl__plan_data(pl, *buffer), t->bytes,
+		       (size_t)t->n_bytes);
+		sl__tensor_let_go(t, 0, t->n_bytes);
+	} else {
+		rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes, buffer,
+				err);
+		if (rc)
+			return rc;
+		pl->program->buffers[*buffer].data =
+			(unsigned char *)(uintptr_t)t->bytes;
+	}
+	return add_version(pl, value, NULL, *buffer, err);
+}
+
+enum sl_status
+sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
+	      const struct sl__form *form, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	const struct sl__tensor *stored = pl->graph->values[value].tensor;
+	const struct sl__datum *held =
+		&pl->program->evaluator->values[value];
+	struct sl__datum loaded = {0};
+	dnnl_memory_desc_t from;
+	enum sl_status rc;
+
+	if (!sl__form_md(pl, value, as, &from))
+		return sl__fail(err, SL_E_BUG, "a constant cannot be packed");
+	rc = sl__plan_keep(pl, sl__form_bytes(form), buffer, err);
+	if (rc)
+		return rc;
+	/* What is made when read is made for this and let go again. */
+	if (held->kind == SL__TYPE_UNKNOWN) {
+		rc = sl__datum_load(&loaded, stored,
+				    &pl->program->arena.allocator, err);
+		held = &loaded;
+	}
+	if (!rc)
+		rc = sl__dnnl_reorder_now(pl->program->dnnl, &from,
+					  held->tensor.bytes, &form->md,
+					  sl__plan_data(pl, *buffer), err);
+	if (!rc)
+		sl__tensor_let_go(&held->tensor, 0, held->tensor.n_bytes);
+	sl__datum_clear(&loaded, &pl->program->arena.allocator);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static enum sl_status
+reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
+	uint32_t *buffer, struct sl_error *err)
+{
+	struct sl__version from = pl->held[value].versions[0];
+	struct sl__version to = {form, SL__NONE};
+	enum sl_status rc = sl__plan_write(pl, value, form, buffer, err);
+
+	to.buffer = *buffer;
+	return rc ? rc : sl__dnnl_reorder_step(pl, value, &from, &to, err);
+}
+
+enum sl_status
+sl__plan_read(struct sl__planner *pl, uint32_t value,
+	      const struct sl__form *form, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	const struct sl__held *held = &pl->held[value];
+	enum sl_status rc;
+
+	for (uint32_t i = 0; i < held->n_versions; i++) {
+		if (!sl__form_equal(held->versions[i].form, form))
+			continue;
+		*buffer = held->versions[i].buffer;
+		return SL_OK;
+	}
+	if (!pl->graph->values[value].tensor) {
+		if (!held->n_versions)
+			return sl__fail(err, SL_E_BUG,
+					"value '%.200s' is nowhere",
+					pl->graph->values[value].name);
+		return reorder(pl, value, form, buffer, err);
+	}
+	if (!form)
+		return read_constant(pl, value, buffer, err);
+	rc = sl__plan_pack(pl, value, NULL, form, buffer, err);
+	return rc ? rc : add_version(pl, value, form, *buffer, err);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+void *
+sl__plan_state(struct sl__planner *pl, size_t n_bytes)
+{
+	return sl__arena_alloc(&pl->program->arena, n_bytes);
+}
+
+static enum sl_status
+grow_steps(struct sl__program *p, struct sl_error *err)
+{
+	size_t cap = p->cap_steps ? 2 * p->cap_steps : 64;
+	struct sl__step *more;
+
+	if (p->n_steps < p->cap_steps)
+		return SL_OK;
+	more = sl__arena_array(&p->arena, cap, sizeof(*more));
+	if (!more)
+		return sl__fail_nomem(err);
+	if (p->n_steps)
+		memcpy(more, p->steps, p->n_steps * sizeof(*more));
+	p->steps = more;
+	p->cap_steps = cap;
+	return SL_OK;
+}
+
+static uint64_t
+nominal_of(const struct sl__planner *pl, uint32_t node)
+{
+	const struct sl__covers *covers = &pl->program->covers[node];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < covers->n; i++)
+		sum += sl_cost_operations(&pl->costs[covers->nodes[i]]);
+	return sum;
+}
+
+enum sl_status
+sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
+	      struct sl__step **out, struct sl_error *err)
+{
+	struct sl__program *p = pl->program;
+	struct sl__step *step;
+	enum sl_status rc = grow_steps(p, err);
+
+	if (rc)
+		return rc;
+	step = &p->steps[p->n_steps];
+	memset(step, 0, sizeof(*step));
+	step->operands = sl__arena_array(&p->arena, n, sizeof(*step->operands));
+	step->at = sl__arena_array(&p->arena, n, sizeof(*step->at));
+	if (!step->operands || !step->at)
+		return sl__fail_nomem(err);
+	step->n_operands = n;
+	for (uint32_t i = 0; i < n; i++) {
+		step->operands[i] = operands[i];
+		step->n_bytes += p->buffers[operands[i]].n_bytes;
+	}
+	step->name = pl->graph->nodes[pl->node].name;
+	step->node = pl->node;
+	step->path = SL_PATH_NATIVE;
+	step->n_threads = p->n_threads;
+	/* The model asks for a node's work once, however many steps it takes. */
+	if (p->n_steps == pl->first_step)
+		step->nominal_flops = nominal_of(pl, pl->node);
+	step->executed_flops = step->nominal_flops;
+	p->n_steps++;
+	*out = step;
+	return SL_OK;
+}

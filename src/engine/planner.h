@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* planner.h - what a kernel sees while it makes itself a step. */
+#ifndef SL_PLANNER_H
+#define SL_PLANNER_H
+
+#include "form.h"
+#include "program.h"
+
+/* A value's elements in one form. */
+struct sl__version {
+	const struct sl__form *form;
+	uint32_t buffer;
+};
+
+enum { SL__VERSIONS_MOST = 4 };
+
+/* Where a value is while the program is made. */
+struct sl__held {
+	struct sl__version versions[SL__VERSIONS_MOST];
+	uint32_t n_versions; /* the first is how it was made */
+	uint32_t uses_left;  /* by nodes that are still to come */
+	int is_dynamic;      /* the evaluator holds it */
+};
+
+struct sl__planner {
+	struct sl__program *program;
+	const struct sl_graph *graph; /* the program's */
+	struct sl__shapes *shapes;    /* its */
+	struct sl__held *held;        /* by value */
+	uint32_t *buffer_uses;        /* of a base: uses left of all values in it */
+	size_t cap_buffer_uses;
+	const struct sl_plan_options *options;
+	enum sl_dtype dtype;          /* F32, or BF16: convolutions and products
+					 compute in it */
+	struct sl__choices *choices;  /* measured algorithms; NULL: fixed */
+	const struct sl_cost *costs;  /* of the original graph's nodes */
+	uint32_t node;                /* that is being made */
+	size_t first_step;            /* of that node */
+};
+
+/*
+ * A kernel's way into the program.  Returns SL_OK with *is_made 1 when it has
+ * added the step or steps of the node, 0 when the node is not for it (and
+ * nothing was added).  All inputs and outputs of the node are tensors of
+ * known type and sizes.  kernels.def says who is asked, in which order.
+ */
+typedef enum sl_status sl__make_function(struct sl__planner *pl,
+					 const struct sl__node *node,
+					 int *is_made, struct sl_error *err);
+#define KERNEL(domain, type, name) sl__make_function sl__make_##name;
+#include "kernels.def"
+#undef KERNEL
+
+/* ----------------------------------------------------------------- asking */
+
+const struct sl__type *sl__plan_type(const struct sl__planner *pl,
+				     uint32_t value);
+uint64_t sl__plan_elements(const struct sl__planner *pl, uint32_t value);
+uint64_t sl__plan_bytes(const struct sl__planner *pl, uint32_t value);
+
+/* A tensor of the value's type and sizes that lies nowhere yet. */
+void sl__plan_describe(const struct sl__planner *pl, uint32_t value,
+		       struct sl__datum *out);
+
+/* Input i or output k of a node; SL__NONE where left out. */
+uint32_t sl__plan_in(const struct sl__node *node, size_t i);
+uint32_t sl__plan_out(const struct sl__node *node, size_t k);
+
+/* The form in which a value was made; NULL: its own, row-major. */
+const struct sl__form *sl__plan_form(const struct sl__planner *pl,
+				     uint32_t value);
+
+/* The numbers of a constant (loaded where they are made when read); NULL for
+ * what is none.  Valid as long as the program. */
+const struct sl__tensor *sl__plan_constant(struct sl__planner *pl,
+					   uint32_t value);
+
+/* ------------------------------------------------------ reading and writing */
+
+/*
+ * A buffer with the value in that form: the one there is, or a new one and a
+ * step that reorders into it; a constant is reordered now.
+ */
+enum sl_status sl__plan_read(struct sl__planner *pl, uint32_t value,
+			     const struct sl__form *form, uint32_t *buffer,
+			     struct sl_error *err) SL_CHECKED;
+
+/* A constant seen through 'as' (other sizes or strides, the same bytes), in
+ * another form: for packed weights.  Not shared with other readers. */
+enum sl_status sl__plan_pack(struct sl__planner *pl, uint32_t value,
+			     const struct sl__form *as,
+			     const struct sl__form *form, uint32_t *buffer,
+			     struct sl_error *err) SL_CHECKED;
+
+/* A new buffer that the step under way fills with the value. */
+enum sl_status sl__plan_write(struct sl__planner *pl, uint32_t value,
+			      const struct sl__form *form, uint32_t *buffer,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Like sl__plan_write(), but over 'buffer' where nobody needs what is there
+ * after this node (it was read by this node in a form of as many bytes). */
+enum sl_status sl__plan_write_over(struct sl__planner *pl, uint32_t value,
+				   const struct sl__form *form, uint32_t over,
+				   uint32_t *buffer,
+				   struct sl_error *err) SL_CHECKED;
+
+/* The value, in its own form, is a stretch of a buffer: no step. */
+enum sl_status sl__plan_view(struct sl__planner *pl, uint32_t value,
+			     uint32_t of, uint64_t offset_bytes,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Storage for the step under way alone. */
+enum sl_status sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes,
+				  uint32_t *buffer,
+				  struct sl_error *err) SL_CHECKED;
+
+/* Storage that the kernel fills now and that stays; its data is set. */
+enum sl_status sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes,
+			     uint32_t *buffer,
+			     struct sl_error *err) SL_CHECKED;
+unsigned char *sl__plan_data(const struct sl__planner *pl, uint32_t buffer);
+
+/* ------------------------------------------------------------------ steps */
+
+/*
+ * Adds a step of the node under way with these operands; the caller sets
+ * kernel, run, state and, where they differ from the node's nominal ones,
+ * executed_flops.  The pointer is valid until the next step is added.
+ */
+enum sl_status sl__plan_step(struct sl__planner *pl, const uint32_t *operands,
+			     uint32_t n, struct sl__step **out,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Zeroed storage that lives as long as the program; NULL: no memory. */
+void *sl__plan_state(struct sl__planner *pl, size_t n_bytes);
+
+/* The reference kernel as a step (step_reference.c). */
+enum sl_status sl__plan_reference(struct sl__planner *pl,
+				  const struct sl__node *node,
+				  struct sl_error *err) SL_CHECKED;
+
+/* The evaluator as a step, for what is not known beforehand
+ * (step_dynamic.c). */
+enum sl_status sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id,
+				struct sl_error *err) SL_CHECKED;
+
+/* The whole program (lower.c). */
+enum sl_status sl__lower(struct sl__planner *pl,
+			 struct sl_error *err) SL_CHECKED;
+
+#endif

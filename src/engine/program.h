@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.h - a model made ready to run: buffers and a list of steps. */
+#ifndef SL_PROGRAM_H
+#define SL_PROGRAM_H
+
+#include "evaluate.h"
+#include "rewrite.h"
+
+enum sl__room {
+	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */
+	SL__ROOM_WORKSPACE,      /* likewise, for one step */
+	SL__ROOM_INPUT,          /* likewise, always */
+	SL__ROOM_OUTPUT,         /* likewise, from its step to the end */
+	SL__ROOM_CONSTANT        /* weights; 'data' is set from the start */
+};
+
+/*
+ * Invariants: 'base' is the buffer in which this one lies, its own number
+ * where it lies in none; offset is the place there, or in the program's
+ * block.  Only bases have a room of their own.  'data' is set when the
+ * program is placed.
+ */
+struct sl__buffer {
+	enum sl__room room;
+	uint64_t n_bytes;
+	uint32_t base;
+	uint64_t offset;
+	uint32_t first, last; /* steps between which it is needed */
+	unsigned char *data;
+};
+
+struct sl__step;
+
+/* Runs with the program's number of threads set; allocates nothing after the
+ * first run where all sizes are known. */
+typedef enum sl_status sl__run_function(struct sl__step *step,
+					struct sl_error *err);
+
+/* Called once, when the addresses at[] are known. */
+typedef enum sl_status sl__bind_function(struct sl__step *step,
+					 struct sl_error *err);
+typedef void sl__release_function(struct sl__step *step);
+
+struct sl__step {
+	const char *name;    /* of the node, or "reorder VALUE" */
+	const char *kernel;  /* what computes: "jit:avx512_core", "softmax" */
+	uint32_t node;       /* of the program's graph; SL__NONE: a reorder */
+	enum sl_path path;
+	sl__run_function *run;
+	sl__bind_function *bind;       /* may be NULL */
+	sl__release_function *release; /* may be NULL */
+	void *state;                   /* the kernel's own */
+	uint32_t n_operands;
+	uint32_t *operands;   /* buffers it reads or writes */
+	unsigned char **at;   /* their addresses */
+	int n_threads;
+	uint64_t nominal_flops;  /* of the nodes it covers, by the model */
+	uint64_t executed_flops; /* what the kernel really does */
+	uint64_t n_bytes;        /* of its operands, each once */
+};
+
+struct sl__program {
+	struct sl__arena arena;
+	const struct sl_graph *graph;   /* rewritten; owned */
+	const struct sl__covers *covers;
+	struct sl__shapes *shapes;      /* of 'graph'; owned */
+	struct sl__evaluator *evaluator; /* of 'graph': constants, and steps
+					    whose sizes depend on data */
+	struct sl__dnnl *dnnl;          /* oneDNN's engine and stream */
+	struct sl__pages *pages;        /* of constants that are its own */
+	struct sl__buffer *buffers;
+	size_t n_buffers, cap_buffers;
+	struct sl__step *steps;
+	size_t n_steps, cap_steps;
+	uint32_t *inputs, *outputs; /* buffers of the model's inputs and outputs;
+				       SL__NONE: held by the evaluator */
+	unsigned char *block;       /* where activations lie, aligned to 64 */
+	uint64_t block_bytes;       /* planned */
+	uint64_t bound_bytes;       /* most that is needed at one step */
+	uint64_t constant_bytes;    /* weights packed or made by the program */
+	int n_threads;
+	int is_stepwise;            /* some step's sizes depend on data */
+};
+
+/* Gives every buffer its place in one block (memory.c): needs first and last
+ * of bases; fills offset, block_bytes, bound_bytes. */
+enum sl_status sl__program_place(struct sl__program *program,
+				 struct sl_error *err) SL_CHECKED;
+
+/* Runs all steps once.  A failure names the node. */
+enum sl_status sl__program_run(struct sl__program *program,
+			       struct sl_error *err) SL_CHECKED;
+void sl__program_free(struct sl__program *program); /* NULL is fine */
+
+#endif

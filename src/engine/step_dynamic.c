@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_dynamic.c - the evaluator as a step: sizes are found when it runs.
+ *
+ * Values whose sizes are planned are lent to the evaluator where they lie,
+ * those that a body captures included; outputs whose sizes are planned are
+ * written where they were planned.
+ */
+#include "planner.h"
+#include "status.h"
+
+#include "banned.h"
+
+struct dynamic {
+	struct sl__evaluator *evaluator;
+	uint32_t node;
+	uint32_t n_lent, n_bound;
+	uint32_t *values; /* lent ones, then bound ones; as the operands */
+	struct sl__datum *data;
+};
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct dynamic *d = step->state;
+
+	for (uint32_t i = 0; i < d->n_lent; i++)
+		sl__evaluator_lend(d->evaluator, d->values[i],
+				   &d->data[i].tensor);
+	for (uint32_t i = d->n_lent; i < d->n_lent + d->n_bound; i++)
+		sl__evaluator_bind(d->evaluator, d->values[i], &d->data[i]);
+	return sl__evaluate_node(d->evaluator, d->node, err);
+}
+
+static enum sl_status
+bind(struct sl__step *step, struct sl_error *err)
+{
+	struct dynamic *d = step->state;
+
+	(void)err;
+	for (uint32_t i = 0; i < d->n_lent + d->n_bound; i++) {
+		d->data[i].tensor.bytes = step->at[i];
+		if (i >= d->n_lent)
+			d->data[i].bytes = step->at[i];
+	}
+	return SL_OK;
+}
+
+static int
+is_planned(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	uint64_t n;
+
+	return pl->graph->values[value].block == 0 &&
+	       !pl->held[value].is_dynamic &&
+	       !pl->graph->values[value].tensor &&
+	       type->kind == SL__TYPE_TENSOR && type->dtype != SL_DTYPE_NONE &&
+	       type->dtype != SL_DTYPE_STRING && sl__type_elements(type, &n);
+}
+
+static void
+lend(const struct sl__planner *pl, struct dynamic *d, uint32_t value)
+{
+	if (value == SL__NONE || !is_planned(pl, value))
+		return;
+	for (uint32_t i = 0; i < d->n_lent; i++) {
+		if (d->values[i] == value)
+			return;
+	}
+	d->values[d->n_lent++] = value;
+}
+
+/* What a node uses, and the nodes of its bodies. */
+static void
+lend_inputs(const struct sl__planner *pl, struct dynamic *d, uint32_t id)
+{
+	const struct sl__node *node = &pl->graph->nodes[id];
+
+	for (uint32_t i = 0; i < node->n_inputs; i++)
+		lend(pl, d, node->inputs[i]);
+	for (size_t a = 0; a < node->n_attributes; a++) {
+		const struct sl__block *body;
+
+		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
+			continue;
+		body = &pl->graph->blocks[node->attributes[a].block];
+		for (size_t i = 0; i < body->n_nodes; i++)
+			lend_inputs(pl, d, body->nodes[i]);
+		for (size_t i = 0; i < body->n_outputs; i++)
+			lend(pl, d, body->outputs[i]);
+	}
+}
+
+static size_t
+most_values(const struct sl__planner *pl, uint32_t id)
+{
+	const struct sl__node *node = &pl->graph->nodes[id];
+	size_t n = (size_t)node->n_inputs + node->n_outputs;
+
+	for (size_t a = 0; a < node->n_attributes; a++) {
+		const struct sl__block *body;
+
+		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
+			continue;
+		body = &pl->graph->blocks[node->attributes[a].block];
+		n += body->n_outputs;
+		for (size_t i = 0; i < body->n_nodes; i++)
+			n += most_values(pl, body->nodes[i]);
+	}
+	return n;
+}
+
+static enum sl_status
+find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands,
+	      struct sl_error *err)
+{
+	const struct sl__node *node = &pl->graph->nodes[d->node];
+	enum sl_status rc = SL_OK;
+	uint32_t n;
+
+	lend_inputs(pl, d, d->node);
+	for (n = 0; !rc && n < d->n_lent; n++) {
+		sl__plan_describe(pl, d->values[n], &d->data[n]);
+		rc = sl__plan_read(pl, d->values[n], NULL, &operands[n], err);
+	}
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (value == SL__NONE)
+			continue;
+		if (!is_planned(pl, value)) {
+			pl->held[value].is_dynamic = 1;
+			continue;
+		}
+		d->values[n] = value;
+		sl__plan_describe(pl, value, &d->data[n]);
+		rc = sl__plan_write(pl, value, NULL, &operands[n++], err);
+		d->n_bound++;
+	}
+	return rc;
+}
+
+enum sl_status
+sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id, struct sl_error *err)
+{
+	size_t most = most_values(pl, node_id);
+	struct dynamic *d = sl__plan_state(pl, sizeof(*d));
+	uint32_t *operands = sl__plan_state(pl, most * sizeof(*operands));
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (!d || !operands)
+		return sl__fail_nomem(err);
+	d->evaluator = pl->program->evaluator;
+	d->node = node_id;
+	d->values = sl__plan_state(pl, most * sizeof(*d->values));
+	d->data = sl__plan_state(pl, most * sizeof(*d->data));
+	if (!d->values || !d->data)
+		return sl__fail_nomem(err);
+	rc = find_operands(pl, d, operands, err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, d->n_lent + d->n_bound, &step,
+				   err);
+	if (rc)
+		return rc;
+	pl->program->is_stepwise = 1;
+	step->path = SL_PATH_STEPWISE;
+	step->kernel = "stepwise";
+	step->state = d;
+	step->run = run;
+	step->bind = bind;
+	return SL_OK;
+}

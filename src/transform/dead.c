@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dead.c - nodes that nobody needs are taken out. */
+#include "optimize.h"
+
+#include "banned.h"
+
+static int
+is_needed(const struct sl__rewrite *rw, const struct sl__node *node)
+{
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (value != SL__NONE &&
+		    (rw->is_pinned[value] || rw->uses[value].n))
+			return 1;
+	}
+	return node->n_outputs == 0;
+}
+
+/* From the last node to the first, as often as something goes: nodes that
+ * were added stand after those that use them. */
+enum sl_status
+sl__pass_dead(struct sl__rewrite *rw, struct sl_error *err)
+{
+	int has_changed = 1;
+
+	(void)err;
+	while (has_changed) {
+		has_changed = 0;
+		for (size_t i = rw->n_nodes; i-- > 0;) {
+			const struct sl__redraft *row = &rw->nodes[i];
+
+			if (row->is_gone || row->node.block ||
+			    is_needed(rw, &row->node))
+				continue;
+			sl__rewrite_remove(rw, (uint32_t)i);
+			has_changed = 1;
+		}
+	}
+	return SL_OK;
+}

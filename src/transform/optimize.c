@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* optimize.c - all passes, one after the other. */
+#include "optimize.h"
+
+#include "banned.h"
+
+struct pass {
+	sl__pass_function *run;
+	int is_fusion;
+};
+
+static const struct pass passes[] = {
+#define PASS(name, is_fusion) {sl__pass_##name, is_fusion},
+#include "passes.def"
+#undef PASS
+};
+
+enum sl_status
+sl__optimize(struct sl_graph **out, const struct sl__covers **covers,
+	     const struct sl_graph *graph, const struct sl__shapes *shapes,
+	     unsigned flags, struct sl_error *err)
+{
+	struct sl__rewrite *rw;
+	enum sl_status rc;
+
+	rc = sl__rewrite_new(&rw, graph, shapes, &shapes->arena.allocator, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < sizeof(passes) / sizeof(*passes); i++) {
+		if (!passes[i].is_fusion || !(flags & SL__OPTIMIZE_NO_FUSION))
+			rc = passes[i].run(rw, err);
+	}
+	if (!rc)
+		rc = sl__rewrite_finish(rw, out, covers, err);
+	sl__rewrite_free(rw);
+	return rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* optimize.h - a graph into one that computes the same with less. */
+#ifndef SL_OPTIMIZE_H
+#define SL_OPTIMIZE_H
+
+#include "rewrite.h"
+
+enum sl__optimize_flags {
+	SL__OPTIMIZE_NO_FUSION = 1u << 0 /* fold and simplify only */
+};
+
+/*
+ * The graph under these sizes, rewritten by every pass of passes.def in
+ * order.  The new graph refers to the old one's numbers, which outlives it.
+ * covers[] says for each node of the new graph which old ones it stands for.
+ */
+enum sl_status sl__optimize(struct sl_graph **out,
+			    const struct sl__covers **covers,
+			    const struct sl_graph *graph,
+			    const struct sl__shapes *shapes, unsigned flags,
+			    struct sl_error *err) SL_CHECKED;
+
+/* Each pass changes the rewrite and leaves it sound. */
+typedef enum sl_status sl__pass_function(struct sl__rewrite *rw,
+					 struct sl_error *err);
+#define PASS(name, is_fusion) sl__pass_function sl__pass_##name;
+#include "passes.def"
+#undef PASS
+
+#endif

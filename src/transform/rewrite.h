@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rewrite.h - a graph on its way to becoming another one. */
+#ifndef SL_REWRITE_H
+#define SL_REWRITE_H
+
+#include "assembly.h"
+#include "op.h"
+#include "shapes.h"
+
+/* A node while it may still change.  'covers' are nodes of the original graph
+ * that it does the work of, in no order. */
+struct sl__redraft {
+	struct sl__node node; /* its lists of inputs and outputs may be
+				 written through sl__rewrite_set_*() only */
+	const uint32_t *covers;
+	size_t n_covers;
+	int is_gone;
+};
+
+struct sl__uses {
+	uint32_t *nodes; /* one entry per input that it is */
+	uint32_t n, cap;
+};
+
+/*
+ * Invariants: values keep the numbers they have in 'from'; new ones come
+ * after them.  Nodes of the model itself (block 0) have the numbers of
+ * 'from' too and new ones come after all of those; nodes inside bodies are
+ * never touched.  types[], producers[] and uses[] are always right.  A value
+ * is pinned when something other than a node of block 0 needs it: outputs
+ * of the model, captures of bodies.  A pinned value may be produced by
+ * another node, but never disappears.
+ */
+struct sl__rewrite {
+	const struct sl_graph *from;
+	struct sl_graph *to; /* values only, until the end; its arena serves
+				attributes, names and constants */
+	struct sl__redraft *nodes;
+	size_t n_nodes, cap_nodes;
+	struct sl__type *types;
+	uint32_t *producers;
+	struct sl__uses *uses;
+	unsigned char *is_pinned;
+	size_t cap_values;
+	const struct sl__shapes *shapes; /* of 'from': contents that are known */
+	struct sl_allocator allocator;
+};
+
+/* 'graph' and 'shapes' outlive the rewrite, 'graph' the new graph too. */
+enum sl_status sl__rewrite_new(struct sl__rewrite **out,
+			       const struct sl_graph *graph,
+			       const struct sl__shapes *shapes,
+			       const struct sl_allocator *allocator,
+			       struct sl_error *err) SL_CHECKED;
+void sl__rewrite_free(struct sl__rewrite *rw); /* NULL is fine */
+
+/* The new graph, frozen, and of each of its nodes the original ones that it
+ * covers.  They live in the graph's arena. */
+struct sl__covers {
+	const uint32_t *nodes;
+	size_t n;
+};
+enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
+				  const struct sl__covers **covers,
+				  struct sl_error *err) SL_CHECKED;
+
+/* ----------------------------------------------------------------- looking */
+
+/* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
+ * does not have are SL__NONE. */
+const struct sl__node *sl__rewrite_node(const struct sl__rewrite *rw,
+					uint32_t node);
+uint32_t sl__rewrite_input(const struct sl__rewrite *rw, uint32_t node,
+			   size_t i);
+int sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node,
+		   enum sl__op_id op);
+
+/* The node that makes a value, and the only one that uses it (once, and the
+ * value is not pinned); SL__NONE. */
+uint32_t sl__rewrite_producer(const struct sl__rewrite *rw, uint32_t value);
+uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
+
+const struct sl__type *sl__rewrite_type(const struct sl__rewrite *rw,
+					uint32_t value);
+
+/* The numbers of a constant; NULL for what is none and for absent ones. */
+const struct sl__tensor *sl__rewrite_tensor(const struct sl__rewrite *rw,
+					    uint32_t value);
+
+/* Whether a value is a constant of one element (any rank), and that. */
+int sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value,
+		       double *out);
+
+/* ---------------------------------------------------------------- changing */
+
+/* A new activation of that type. */
+enum sl_status sl__rewrite_add_value(struct sl__rewrite *rw, uint32_t *out,
+				     const char *name,
+				     const struct sl__type *type,
+				     struct sl_error *err) SL_CHECKED;
+
+/* A new constant of packed elements, which the caller writes to *bytes; or
+ * one whose tensor there is. */
+enum sl_status sl__rewrite_add_constant(struct sl__rewrite *rw, uint32_t *out,
+					const struct sl__tensor *like,
+					unsigned char **bytes,
+					struct sl_error *err) SL_CHECKED;
+enum sl_status sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
+					 const struct sl__tensor *tensor,
+					 struct sl_error *err) SL_CHECKED;
+
+/*
+ * Adds a node: domain "" or "sleuth", type, version, inputs, outputs and
+ * attributes (in to's arena) of 'node' count.  Its outputs have no producer
+ * or one that is gone.  It covers what covers[] say: nodes of the rewrite,
+ * gone ones included.
+ */
+enum sl_status sl__rewrite_add_node(struct sl__rewrite *rw, uint32_t *out,
+				    const struct sl__node *node,
+				    const uint32_t *covers, size_t n_covers,
+				    struct sl_error *err) SL_CHECKED;
+
+/* Takes a node out; its outputs have no producer then. */
+void sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node);
+
+enum sl_status sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node,
+				     size_t i, uint32_t value,
+				     struct sl_error *err) SL_CHECKED;
+
+/* Whoever uses 'old' uses 'new' from now on.  'old' is not pinned. */
+enum sl_status sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old,
+				   uint32_t new,
+				   struct sl_error *err) SL_CHECKED;
+
+/* 'node' covers also what 'other' covers. */
+enum sl_status sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node,
+				 uint32_t other, struct sl_error *err)
+	SL_CHECKED;
+
+/* One attribute in to's arena; copies name and values. */
+enum sl_status sl__rewrite_ints(struct sl__rewrite *rw,
+				struct sl__attribute *out, const char *name,
+				const int64_t *values, size_t n,
+				struct sl_error *err) SL_CHECKED;
+
+#endif
