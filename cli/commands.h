@@ -12,6 +12,7 @@ int cmd_compare(char **argv);
 int cmd_inspect(char **argv);
 int cmd_fit(char **argv);
 int cmd_machine(char **argv);
+int cmd_run(char **argv);
 int cmd_selfcheck(char **argv);
 int cmd_zoo(char **argv);
 int cmd_help(char **argv);

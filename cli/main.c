@@ -14,6 +14,7 @@ all_commands(void)
 	static const struct command commands[] = {
 		{"inspect", cmd_inspect,
 		 "what a model holds, computes and needs; runs nothing"},
+		{"run", cmd_run, "run a model once, check what comes out"},
 		{"fit", cmd_fit, "the largest batch or sequence that fits"},
 		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},
 		{"bench", cmd_bench, "time commands, and say which is faster"},

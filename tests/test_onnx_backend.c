@@ -12,15 +12,12 @@
  * those alone, whatever the list says, and says how far off they are.  Exit
  * code 77 where the data is not installed.
  */
-#include "harness.h"
-#include "dtype.h"
+#include "backend_case.h"
 #include "evaluate.h"
-#include "mapping.h"
-#include "onnx_read.h"
 
 #include <dirent.h>
 
-enum { SKIPPED = 77, PATH_MOST = 512, VALUES_MOST = 64, LISTED_MOST = 256 };
+enum { SKIPPED = 77, LISTED_MOST = 256 };
 
 #ifndef SL_ONNX_TESTDATA
 int
@@ -30,170 +27,6 @@ main(void)
 	return SKIPPED;
 }
 #else
-
-/* ------------------------------------------------------------------ files */
-
-/* What input_N.pb or output_N.pb of a data set hold. */
-struct files {
-	struct sl__arena arena;
-	struct sl__mapping mapped[VALUES_MOST];
-	struct sl__datum data[VALUES_MOST];
-	size_t n;
-};
-
-/* One model with its data. */
-struct backend_case {
-	struct sl_graph *graph;
-	struct files in, want;
-	char why[PATH_MOST]; /* it fails */
-};
-
-/* 'values' are the graph's inputs or outputs, whose types tell what to read.
- * 0 with the reason where a file cannot be read. */
-static int
-files_open(struct files *f, struct backend_case *c, const char *folder,
-	   const uint32_t *values, size_t n_values)
-{
-	const char *kind = f == &c->in ? "input" : "output";
-	char path[2 * PATH_MOST];
-	struct sl_error err = {0};
-
-	for (f->n = 0; f->n < VALUES_MOST; f->n++) {
-		const struct sl__type *type = NULL;
-
-		snprintf(path, sizeof(path), "%.900s/%s_%zu.pb", folder, kind,
-			 f->n);
-		if (sl__mapping_open(&f->mapped[f->n], path, NULL))
-			return 1;
-		if (f->n < n_values)
-			type = &c->graph->values[values[f->n]].declared;
-		if (sl__onnx_read_datum(&f->data[f->n], type, &f->arena,
-					f->mapped[f->n].bytes,
-					f->mapped[f->n].n_bytes, &err)) {
-			snprintf(c->why, PATH_MOST, "%s_%zu: %.300s", kind,
-				 f->n, err.text);
-			return 0;
-		}
-	}
-	return 1;
-}
-
-static void
-files_close(struct files *f)
-{
-	for (size_t i = 0; i < VALUES_MOST; i++)
-		sl__mapping_close(&f->mapped[i]);
-	sl__arena_release(&f->arena);
-}
-
-/* 0 with the reason; closed either way with case_close(). */
-static int
-case_open(struct backend_case *c, const char *path)
-{
-	const struct sl__block *block;
-	struct sl_error err = {0};
-	char file[2 * PATH_MOST];
-
-	memset(c, 0, sizeof(*c));
-	snprintf(file, sizeof(file), SL_ONNX_TESTDATA "/%s/model.onnx", path);
-	if (sl__onnx_open(&c->graph, file, NULL, &err)) {
-		snprintf(c->why, PATH_MOST, "%s", err.text);
-		return 0;
-	}
-	block = &c->graph->blocks[0];
-	snprintf(file, sizeof(file), SL_ONNX_TESTDATA "/%s/test_data_set_0",
-		 path);
-	return files_open(&c->in, c, file, block->inputs, block->n_inputs) &&
-	       files_open(&c->want, c, file, block->outputs, block->n_outputs);
-}
-
-static void
-case_close(struct backend_case *c)
-{
-	files_close(&c->in);
-	files_close(&c->want);
-	sl_graph_free(c->graph);
-}
-
-/* ------------------------------------------------------------- comparison */
-
-static int
-is_close(double a, double b)
-{
-	if (isnan(b) || isnan(a))
-		return isnan(a) && isnan(b);
-	if (isinf(b) || isinf(a))
-		return a == b;
-	return fabs(a - b) <= 1e-7 + 1e-3 * fabs(b);
-}
-
-/* Element i; 0 with the reason. */
-static int
-compare_element(const struct sl__tensor *got, const struct sl__tensor *want,
-		uint64_t i, char *why)
-{
-	unsigned long long at = i;
-	int64_t p = 0, q = 0;
-	double a, b;
-
-	if (want->dtype == SL_DTYPE_STRING) {
-		snprintf(why, PATH_MOST, "string %llu: '%.200s', not '%.200s'",
-			 at, got->strings[i], want->strings[i]);
-		return !strcmp(got->strings[i], want->strings[i]);
-	}
-	if (!sl__tensor_doubles(got, i, 1, &a) ||
-	    !sl__tensor_doubles(want, i, 1, &b) ||
-	    !sl__tensor_words(got, i, 1, &p) ||
-	    !sl__tensor_words(want, i, 1, &q)) {
-		snprintf(why, PATH_MOST, "cannot be compared");
-		return 0;
-	}
-	snprintf(why, PATH_MOST, "element %llu: %.9g, not %.9g", at, a, b);
-	return sl__dtype_family(want->dtype) == SL__DTYPE_INTEGER
-		       ? p == q
-		       : is_close(a, b);
-}
-
-static int
-compare_tensors(const struct sl__tensor *got, const struct sl__tensor *want,
-		char *why)
-{
-	if (got->dtype != want->dtype || got->rank != want->rank) {
-		snprintf(why, PATH_MOST, "type or rank: %s %zu, not %s %zu",
-			 sl_dtype_text(got->dtype), got->rank,
-			 sl_dtype_text(want->dtype), want->rank);
-		return 0;
-	}
-	for (size_t d = 0; d < want->rank; d++) {
-		snprintf(why, PATH_MOST, "dim %zu: %lld, not %lld", d,
-			 (long long)got->dims[d], (long long)want->dims[d]);
-		if (got->dims[d] != want->dims[d])
-			return 0;
-	}
-	for (uint64_t i = 0; i < want->n_elements; i++) {
-		if (!compare_element(got, want, i, why))
-			return 0;
-	}
-	return 1;
-}
-
-static int
-compare(const struct sl__datum *got, const struct sl__datum *want, char *why)
-{
-	if (got->kind != want->kind || got->n_items != want->n_items) {
-		snprintf(why, PATH_MOST, "kind %d of %zu items, not %d of %zu",
-			 (int)got->kind, got->n_items, (int)want->kind,
-			 want->n_items);
-		return 0;
-	}
-	if (want->kind == SL__TYPE_TENSOR)
-		return compare_tensors(&got->tensor, &want->tensor, why);
-	for (size_t i = 0; i < want->n_items; i++) {
-		if (!compare(&got->items[i], &want->items[i], why))
-			return 0;
-	}
-	return 1;
-}
 
 /* ---------------------------------------------------------------- engines */
 
@@ -313,7 +146,7 @@ check_case(struct tally *t, const char *path)
 {
 	static struct backend_case c;
 	struct listed *listed = find_listed(t, path);
-	int is_open = case_open(&c, path), n_failed = 0;
+	int is_open = case_open(&c, SL_ONNX_TESTDATA, path), n_failed = 0;
 
 	t->n_run++;
 	for (size_t e = 0; e < N_ENGINES; e++) {

@@ -4,6 +4,7 @@
 #define SLEUTH_RUNNING_H
 
 #include "sleuth/models.h"
+#include "sleuth/rendering.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,9 +48,9 @@ struct sl_plan_options {
 				products compute in */
 	enum sl_algorithms algorithms;
 	enum sl_nan_policy nan_policy;
-	unsigned flags;            /* enum sl_plan_flags */
-	const char *cache_folder;  /* for measured choices; NULL: the user's */
-	const struct sl_log *log;  /* choices and remarks; NULL: none */
+	unsigned flags;           /* enum sl_plan_flags */
+	const char *cache_folder; /* for measured choices; NULL: the user's */
+	const struct sl_log *log; /* choices and remarks; NULL: none */
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
 
@@ -172,6 +173,82 @@ struct sl_plan_memory {
 SL_API void sl_plan_memory(const struct sl_plan *plan,
 			   struct sl_plan_memory *out);
 SL_API int sl_plan_n_threads(const struct sl_plan *plan);
+
+/* ------------------------------------------------------- one run, reported */
+
+/* A file for an input, by the input's name. */
+struct sl_input_file {
+	const char *input, *path; /* .npy or .pb */
+};
+
+struct sl_run_options {
+	size_t struct_size;
+	struct sl_plan_options plan; /* its sizes are the run's */
+	const struct sl_input_file *inputs;
+	size_t n_inputs;
+	const char *inputs_folder; /* for inputs without a file of their own;
+				      NULL: seeded numbers */
+	const char *check_folder;  /* input_N.pb, and output_N.pb to compare
+				      with; NULL: nothing is compared */
+	double tolerance;          /* of the comparison; 0: by the model */
+	uint64_t seed;             /* of made-up inputs; 0: 1 */
+	const char *output_folder; /* NAME.npy for each output; NULL: none */
+};
+
+/* How an output is compared with its reference. */
+enum sl_check_rule {
+	SL_CHECK_NONE = 0, /* it is not */
+	SL_CHECK_LARGEST,  /* largest difference / largest |reference| */
+	SL_CHECK_EXACT,    /* integers, booleans, strings: how many differ */
+	SL_CHECK_STEPS,    /* largest difference in steps of the output's
+			      quantization, and the same top-1 */
+	SL_CHECK_RMS       /* root mean square of differences / of reference */
+};
+
+/* "largest difference / largest |reference|", ...; never NULL. */
+SL_API const char *sl_check_rule_text(enum sl_check_rule rule);
+
+struct sl_run_output {
+	const char *name;
+	enum sl_dtype dtype; /* NONE: a sequence of n_elements items */
+	size_t rank;
+	const int64_t *dims;
+	uint64_t n_elements;
+	double min, max, mean;   /* NaN where there are no numbers */
+	uint64_t n_nan;          /* left out of the three above */
+	enum sl_check_rule rule; /* NONE: not compared */
+	double error, limit;     /* in the rule's unit */
+	double largest_error;    /* absolute */
+	uint64_t worst;          /* element with the largest error */
+	int is_ok;
+	const char *why; /* it could not be compared; NULL */
+};
+
+struct sl_run {
+	const char *name, *source;
+	uint64_t seed; /* 0: no input was made up */
+	int n_threads;
+	enum sl_dtype dtype;
+	double plan_ns, run_ns; /* once each: no statistics */
+	struct sl_plan_memory memory;
+	struct sl_step *steps;
+	size_t n_steps;
+	size_t n_reference; /* steps on reference kernels, stepwise included */
+	struct sl_run_output *outputs;
+	size_t n_outputs;
+	int is_checked, is_ok; /* all outputs agree */
+	double tolerance;      /* that was asked for; 0: none */
+};
+
+/* Plans and runs a model once.  A mismatch is no failure: see is_ok. */
+SL_API enum sl_status sl_run(struct sl_run **out, const struct sl_graph *graph,
+			     const struct sl_run_options *options,
+			     struct sl_error *err) SL_CHECKED;
+SL_API void sl_run_free(struct sl_run *run); /* NULL is fine */
+SL_API enum sl_status sl_run_render(const struct sl_run *run,
+				    const struct sl_render_options *how,
+				    struct sl_buf *out,
+				    struct sl_error *err) SL_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -73,8 +73,8 @@ lower(struct sl__program *p, struct sl__planner *pl, struct sl_error *err)
 	pl->shapes = p->shapes;
 	pl->held = sl__arena_array(&p->arena, p->graph->n_values,
 				   sizeof(*pl->held));
-	p->inputs = sl__arena_array(&p->arena, block->n_inputs,
-				    sizeof(*p->inputs));
+	p->inputs =
+		sl__arena_array(&p->arena, block->n_inputs, sizeof(*p->inputs));
 	p->outputs = sl__arena_array(&p->arena, block->n_outputs,
 				     sizeof(*p->outputs));
 	if (!pl->held || !p->inputs || !p->outputs)

@@ -120,9 +120,9 @@ sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 	strides[n - 1] = 1;
 	for (int i = n - 1; i > 0; i--)
 		strides[i - 1] = strides[i] * (sizes[i] ? sizes[i] : 1);
-	return dnnl_memory_desc_init_by_strides(
-		       out, n, sizes, sl__dnnl_type(dtype), strides) ==
-	       dnnl_success;
+	return dnnl_memory_desc_init_by_strides(out, n, sizes,
+						sl__dnnl_type(dtype),
+						strides) == dnnl_success;
 }
 
 int
@@ -135,10 +135,9 @@ sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		return 0;
 	for (int i = 0; i < rank; i++)
 		sizes[i] = dims[i];
-	return dnnl_memory_desc_init_by_tag(out, rank ? rank : 1, sizes,
-					    sl__dnnl_type(dtype),
-					    dnnl_format_tag_any) ==
-	       dnnl_success;
+	return dnnl_memory_desc_init_by_tag(
+		       out, rank ? rank : 1, sizes, sl__dnnl_type(dtype),
+		       dnnl_format_tag_any) == dnnl_success;
 }
 
 enum sl_status
@@ -204,8 +203,7 @@ sl__form_is_dense(const struct sl__form *form)
 {
 	dnnl_memory_desc_t plain;
 
-	return !form ||
-	       (sl__dnnl_plain(&plain, sl__form_dtype(form), form->md.ndims,
-			       form->md.dims) &&
-		dnnl_memory_desc_equal(&plain, &form->md));
+	return !form || (sl__dnnl_plain(&plain, sl__form_dtype(form),
+					form->md.ndims, form->md.dims) &&
+			 dnnl_memory_desc_equal(&plain, &form->md));
 }

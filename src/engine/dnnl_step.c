@@ -146,8 +146,8 @@ reorder_pd(dnnl_primitive_desc_t *pd, struct sl__dnnl *dnnl,
 	if (rc)
 		return rc;
 	rc = sl__dnnl_check(
-		dnnl_reorder_primitive_desc_create(
-			pd, from, dnnl->engine, to, dnnl->engine, attr),
+		dnnl_reorder_primitive_desc_create(pd, from, dnnl->engine, to,
+						   dnnl->engine, attr),
 		"a reorder", err);
 	dnnl_primitive_attr_destroy(attr);
 	return rc;

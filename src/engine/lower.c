@@ -31,8 +31,8 @@ is_static(const struct sl__planner *pl, uint32_t value)
 	uint64_t n;
 
 	return !pl->held[value].is_dynamic && type->kind == SL__TYPE_TENSOR &&
-	       type->dtype != SL_DTYPE_NONE &&
-	       type->dtype != SL_DTYPE_STRING && sl__type_elements(type, &n);
+	       type->dtype != SL_DTYPE_NONE && type->dtype != SL_DTYPE_STRING &&
+	       sl__type_elements(type, &n);
 }
 
 static void

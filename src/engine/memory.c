@@ -44,8 +44,7 @@ find_lives(struct sl__program *p)
 	for (uint32_t s = 0; s < p->n_steps; s++) {
 		for (uint32_t k = 0; k < p->steps[s].n_operands; k++) {
 			uint32_t id = p->steps[s].operands[k];
-			struct sl__buffer *b =
-				&p->buffers[p->buffers[id].base];
+			struct sl__buffer *b = &p->buffers[p->buffers[id].base];
 
 			if (b->first > s)
 				b->first = s;
@@ -133,8 +132,8 @@ static enum sl_status
 find_bound(struct sl__program *p, const struct piece *pieces, size_t n,
 	   struct sl_error *err)
 {
-	uint64_t *change = sl__arena_array(&p->arena, p->n_steps + 2,
-					   2 * sizeof(*change));
+	uint64_t *change =
+		sl__arena_array(&p->arena, p->n_steps + 2, 2 * sizeof(*change));
 	uint64_t live = 0;
 
 	if (!change)
@@ -181,7 +180,8 @@ sl__program_place(struct sl__program *p, struct sl_error *err)
 
 	find_lives(p);
 	pieces = sl__arena_array(&p->arena, p->n_buffers, sizeof(*pieces));
-	placed = sl__arena_array(&p->arena, p->n_buffers, sizeof(struct piece *));
+	placed = sl__arena_array(&p->arena, p->n_buffers,
+				 sizeof(struct piece *));
 	if (!pieces || !placed)
 		return sl__fail_nomem(err);
 	n = collect(p, pieces);

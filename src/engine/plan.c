@@ -163,8 +163,8 @@ has_sizes(const struct sl__program *p, uint32_t value,
 	const struct sl__type *t = &p->shapes->types[value];
 
 	return t->rank == (int)shape->rank &&
-	       (shape->rank == 0 || !memcmp(t->dims, shape->dims,
-					    shape->rank * sizeof(*t->dims)));
+	       (shape->rank == 0 ||
+		!memcmp(t->dims, shape->dims, shape->rank * sizeof(*t->dims)));
 }
 
 static struct sl__program *
@@ -308,8 +308,8 @@ enum sl_status
 sl_plan_new(struct sl_plan **out, const struct sl_graph *graph,
 	    const struct sl_plan_options *options, struct sl_error *err)
 {
-	const struct sl_allocator *allocator =
-		options ? options->allocator : NULL;
+	const struct sl_allocator *allocator = options ? options->allocator
+						       : NULL;
 	struct sl_plan *plan = sl__alloc(allocator, sizeof(*plan));
 	enum sl_status rc;
 
@@ -358,10 +358,9 @@ check_inputs(const struct sl_plan *plan, struct sl_error *err)
 
 	for (size_t i = 0; i < model->n_inputs; i++) {
 		if (!plan->given[i].is_set)
-			return sl__fail(err, SL_E_USAGE,
-					"input '%.200s' was not set",
-					plan->graph->values[model->inputs[i]]
-						.name);
+			return sl__fail(
+				err, SL_E_USAGE, "input '%.200s' was not set",
+				plan->graph->values[model->inputs[i]].name);
 	}
 	return SL_OK;
 }

@@ -65,8 +65,8 @@ static int
 has_sizes(const struct sl__type *type, const struct sl__tensor *t)
 {
 	return type->rank == (int)t->rank &&
-	       (t->rank == 0 || !memcmp(type->dims, t->dims,
-					t->rank * sizeof(*t->dims)));
+	       (t->rank == 0 ||
+		!memcmp(type->dims, t->dims, t->rank * sizeof(*t->dims)));
 }
 
 /* Sizes that the model fixes must be those. */
@@ -80,10 +80,9 @@ check_sizes(const struct sl_plan *plan, uint32_t value,
 	if (d->kind != SL__TYPE_TENSOR)
 		return SL_OK;
 	if (d->dtype != SL_DTYPE_NONE && d->dtype != t->dtype)
-		return sl__fail(err, SL_E_DATA,
-				"input '%.200s' takes %s, not %s", name,
-				sl_dtype_text(d->dtype),
-				sl_dtype_text(t->dtype));
+		return sl__fail(
+			err, SL_E_DATA, "input '%.200s' takes %s, not %s", name,
+			sl_dtype_text(d->dtype), sl_dtype_text(t->dtype));
 	if (d->rank >= 0 && (size_t)d->rank != t->rank)
 		return sl__fail(err, SL_E_DATA,
 				"input '%.200s' has %d dimensions, not %zu",

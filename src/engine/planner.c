@@ -97,8 +97,7 @@ add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes,
 		size_t cap = p->cap_buffers ? 2 * p->cap_buffers : 64;
 		struct sl__buffer *more =
 			sl__arena_array(&p->arena, cap, sizeof(*more));
-		uint32_t *uses =
-			sl__arena_array(&p->arena, cap, sizeof(*uses));
+		uint32_t *uses = sl__arena_array(&p->arena, cap, sizeof(*uses));
 
 		if (!more || !uses)
 			return sl__fail_nomem(err);
@@ -163,8 +162,8 @@ is_output(const struct sl__planner *pl, uint32_t value)
 }
 
 static enum sl_status
-add_version(struct sl__planner *pl, uint32_t value,
-	    const struct sl__form *form, uint32_t buffer, struct sl_error *err)
+add_version(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
+	    uint32_t buffer, struct sl_error *err)
 {
 	struct sl__held *held = &pl->held[value];
 	uint32_t base = pl->program->buffers[buffer].base;
@@ -288,8 +287,7 @@ read_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
 		       (size_t)t->n_bytes);
 		sl__tensor_let_go(t, 0, t->n_bytes);
 	} else {
-		rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes, buffer,
-				err);
+		rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes, buffer, err);
 		if (rc)
 			return rc;
 		pl->program->buffers[*buffer].data =
@@ -304,8 +302,7 @@ sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
 	      struct sl_error *err)
 {
 	const struct sl__tensor *stored = pl->graph->values[value].tensor;
-	const struct sl__datum *held =
-		&pl->program->evaluator->values[value];
+	const struct sl__datum *held = &pl->program->evaluator->values[value];
 	struct sl__datum loaded = {0};
 	dnnl_memory_desc_t from;
 	enum sl_status rc;

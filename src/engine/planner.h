@@ -27,15 +27,15 @@ struct sl__planner {
 	const struct sl_graph *graph; /* the program's */
 	struct sl__shapes *shapes;    /* its */
 	struct sl__held *held;        /* by value */
-	uint32_t *buffer_uses;        /* of a base: uses left of all values in it */
+	uint32_t *buffer_uses; /* of a base: uses left of all values in it */
 	size_t cap_buffer_uses;
 	const struct sl_plan_options *options;
-	enum sl_dtype dtype;          /* F32, or BF16: convolutions and products
+	enum sl_dtype dtype;         /* F32, or BF16: convolutions and products
 					 compute in it */
-	struct sl__choices *choices;  /* measured algorithms; NULL: fixed */
-	const struct sl_cost *costs;  /* of the original graph's nodes */
-	uint32_t node;                /* that is being made */
-	size_t first_step;            /* of that node */
+	struct sl__choices *choices; /* measured algorithms; NULL: fixed */
+	const struct sl_cost *costs; /* of the original graph's nodes */
+	uint32_t node;               /* that is being made */
+	size_t first_step;           /* of that node */
 };
 
 /*
@@ -116,8 +116,7 @@ enum sl_status sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes,
 
 /* Storage that the kernel fills now and that stays; its data is set. */
 enum sl_status sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes,
-			     uint32_t *buffer,
-			     struct sl_error *err) SL_CHECKED;
+			     uint32_t *buffer, struct sl_error *err) SL_CHECKED;
 unsigned char *sl__plan_data(const struct sl__planner *pl, uint32_t buffer);
 
 /* ------------------------------------------------------------------ steps */

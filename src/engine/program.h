@@ -42,17 +42,17 @@ typedef enum sl_status sl__bind_function(struct sl__step *step,
 typedef void sl__release_function(struct sl__step *step);
 
 struct sl__step {
-	const char *name;    /* of the node, or "reorder VALUE" */
-	const char *kernel;  /* what computes: "jit:avx512_core", "softmax" */
-	uint32_t node;       /* of the program's graph; SL__NONE: a reorder */
+	const char *name;   /* of the node, or "reorder VALUE" */
+	const char *kernel; /* what computes: "jit:avx512_core", "softmax" */
+	uint32_t node;      /* of the program's graph; SL__NONE: a reorder */
 	enum sl_path path;
 	sl__run_function *run;
 	sl__bind_function *bind;       /* may be NULL */
 	sl__release_function *release; /* may be NULL */
 	void *state;                   /* the kernel's own */
 	uint32_t n_operands;
-	uint32_t *operands;   /* buffers it reads or writes */
-	unsigned char **at;   /* their addresses */
+	uint32_t *operands; /* buffers it reads or writes */
+	unsigned char **at; /* their addresses */
 	int n_threads;
 	uint64_t nominal_flops;  /* of the nodes it covers, by the model */
 	uint64_t executed_flops; /* what the kernel really does */
@@ -61,25 +61,26 @@ struct sl__step {
 
 struct sl__program {
 	struct sl__arena arena;
-	const struct sl_graph *graph;   /* rewritten; owned */
+	const struct sl_graph *graph; /* rewritten; owned */
 	const struct sl__covers *covers;
-	struct sl__shapes *shapes;      /* of 'graph'; owned */
+	struct sl__shapes *shapes;       /* of 'graph'; owned */
 	struct sl__evaluator *evaluator; /* of 'graph': constants, and steps
 					    whose sizes depend on data */
-	struct sl__dnnl *dnnl;          /* oneDNN's engine and stream */
-	struct sl__pages *pages;        /* of constants that are its own */
+	struct sl__dnnl *dnnl;           /* oneDNN's engine and stream */
+	struct sl__pages *pages;         /* of constants that are its own */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
 	struct sl__step *steps;
 	size_t n_steps, cap_steps;
-	uint32_t *inputs, *outputs; /* buffers of the model's inputs and outputs;
+	uint32_t *inputs,
+		*outputs;        /* buffers of the model's inputs and outputs;
 				       SL__NONE: held by the evaluator */
-	unsigned char *block;       /* where activations lie, aligned to 64 */
-	uint64_t block_bytes;       /* planned */
-	uint64_t bound_bytes;       /* most that is needed at one step */
-	uint64_t constant_bytes;    /* weights packed or made by the program */
+	unsigned char *block;    /* where activations lie, aligned to 64 */
+	uint64_t block_bytes;    /* planned */
+	uint64_t bound_bytes;    /* most that is needed at one step */
+	uint64_t constant_bytes; /* weights packed or made by the program */
 	int n_threads;
-	int is_stepwise;            /* some step's sizes depend on data */
+	int is_stepwise; /* some step's sizes depend on data */
 };
 
 /* Gives every buffer its place in one block (memory.c): needs first and last

@@ -83,9 +83,9 @@ enum sl_status
 sl__plan_reference(struct sl__planner *pl, const struct sl__node *node,
 		   struct sl_error *err)
 {
-	uint32_t *operands = sl__plan_state(
-		pl, ((size_t)node->n_inputs + node->n_outputs + 1) *
-			    sizeof(*operands));
+	uint32_t *operands =
+		sl__plan_state(pl, ((size_t)node->n_inputs + node->n_outputs +
+				    1) * sizeof(*operands));
 	uint32_t n = 0;
 	struct reference *r;
 	struct sl__step *step;

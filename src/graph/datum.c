@@ -32,8 +32,8 @@ new_block(struct sl__datum *datum, size_t rank, const int64_t *dims,
 	block = sl__alloc(allocator, head + aligned((size_t)n_bytes));
 	if (!block)
 		return sl__fail_nomem(err);
-	start = block + (SL__DATUM_ALIGNMENT -
-			 (uintptr_t)block % SL__DATUM_ALIGNMENT);
+	start = block +
+		(SL__DATUM_ALIGNMENT - (uintptr_t)block % SL__DATUM_ALIGNMENT);
 	if (rank)
 		memcpy(start, dims, rank * sizeof(*dims));
 	datum->block = block;
@@ -122,8 +122,8 @@ sl__datum_list(struct sl__datum *datum, enum sl__type_kind kind,
 	if (n_items > SIZE_MAX / sizeof(*made.items))
 		return sl__fail_nomem(err);
 	if (n_items) {
-		made.block = sl__alloc(allocator,
-				       n_items * sizeof(*made.items));
+		made.block =
+			sl__alloc(allocator, n_items * sizeof(*made.items));
 		if (!made.block)
 			return sl__fail_nomem(err);
 		memset(made.block, 0, n_items * sizeof(*made.items));

@@ -42,8 +42,8 @@ static void
 find_last_users(struct sl__evaluator *ev)
 {
 	const struct sl_graph *graph = ev->graph;
-	size_t *place = sl__arena_array(&ev->scratch, graph->n_nodes,
-					sizeof(*place));
+	size_t *place =
+		sl__arena_array(&ev->scratch, graph->n_nodes, sizeof(*place));
 
 	memset(ev->last_user, 0xff, graph->n_values * sizeof(*ev->last_user));
 	for (size_t b = 0; place && b < graph->n_blocks; b++) {

@@ -17,11 +17,11 @@
 struct sl__evaluator {
 	const struct sl_graph *graph;
 	struct sl__datum *values;
-	uint32_t *last_user;        /* node of the value's own block after which
+	uint32_t *last_user;       /* node of the value's own block after which
 				       it goes; SL__NONE: it stays */
-	unsigned char *is_bound;    /* its storage is the caller's */
-	struct sl__shapes *shapes;  /* written and put back around each node */
-	struct sl__arena *arena;    /* of the evaluator itself */
+	unsigned char *is_bound;   /* its storage is the caller's */
+	struct sl__shapes *shapes; /* written and put back around each node */
+	struct sl__arena *arena;   /* of the evaluator itself */
 	struct sl__arena scratch;
 	struct sl_allocator allocator;
 	int keeps_all; /* nothing is let go before sl__evaluator_forget() */

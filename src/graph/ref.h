@@ -26,7 +26,7 @@ struct sl__eval {
 	struct sl__datum *const *outputs;
 	struct sl__arena *scratch;
 	const struct sl_allocator *allocator; /* of what outputs own */
-	struct sl__evaluator *evaluator; /* for bodies; NULL: has none */
+	struct sl__evaluator *evaluator;      /* for bodies; NULL: has none */
 };
 
 /* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is no
@@ -68,8 +68,7 @@ const int64_t *sl__ref_integers(struct sl__eval *ev, size_t i,
 /* The elements of output k from n numbers, rounded to nearest (floats), cut
  * and wrapped to its width (integers), made 0 or 1 (bool). */
 void sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from);
-void sl__ref_store_integers(struct sl__eval *ev, size_t k,
-			    const int64_t *from);
+void sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from);
 
 /* Whether a type of number is computed with in integers. */
 int sl__ref_is_whole(enum sl_dtype dtype);

@@ -270,7 +270,7 @@ whole_xor(int64_t a, int64_t b, int is_unsigned)
 	return a ^ b;
 }
 
-/* By more than there are bits: nothing is left. */
+/* By more than there are bits: nothing is left but copies of the sign. */
 static int64_t
 whole_shift_left(int64_t a, int64_t b, int is_unsigned)
 {
@@ -281,7 +281,8 @@ whole_shift_left(int64_t a, int64_t b, int is_unsigned)
 static int64_t
 whole_shift_right(int64_t a, int64_t b, int is_unsigned)
 {
-	(void)is_unsigned;
+	if (a < 0 && !is_unsigned)
+		return ~whole_shift_right(~a, b, 0);
 	return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
 }
 

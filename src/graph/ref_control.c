@@ -218,6 +218,7 @@ sl__ref_if(struct sl__eval *ev, struct sl_error *err)
 		if (!rc)
 			rc = give(ev, k, &taken, err);
 	}
+	sl__datum_clear(&taken, ev->allocator);
 	body_close(&b);
 	return rc;
 }
@@ -232,6 +233,7 @@ struct course {
 	size_t first_out; /* and output; those to be stacked come after them */
 	struct sl__datum *carried;
 	struct sl__stack *stacks;
+	int goes_on; /* what output 0 says, where carried ones come after it */
 };
 
 static enum sl_status
@@ -266,6 +268,11 @@ course_run(struct course *c, struct sl_error *err)
 	}
 	rc = sl__evaluate_block(b->evaluator, b->id, err);
 	/* First what is only looked at. */
+	if (!rc && c->first_out) {
+		rc = body_output(b, 0, &held, err);
+		if (!rc)
+			rc = truth_of(held, &c->goes_on, err);
+	}
 	for (size_t i = 0; !rc && i < c->n_stacks; i++) {
 		rc = body_output(b, c->first_out + c->n_carried + i, &held,
 				 err);
@@ -312,21 +319,15 @@ loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on,
 static enum sl_status
 run_loop(struct sl__eval *ev, struct course *c, struct sl_error *err)
 {
-	const struct sl__datum *condition;
 	int64_t most;
-	int goes_on;
-	enum sl_status rc = loop_limits(ev, &most, &goes_on, err);
+	enum sl_status rc = loop_limits(ev, &most, &c->goes_on, err);
 
-	for (int64_t i = 0; !rc && goes_on && i < most; i++) {
+	for (int64_t i = 0; !rc && c->goes_on && i < most; i++) {
 		rc = set_scalar(&c->b, 0, SL_DTYPE_I64, i, err);
 		if (!rc)
 			rc = set_scalar(&c->b, 1, SL_DTYPE_BOOL, 1, err);
 		if (!rc)
 			rc = course_run(c, err);
-		if (!rc)
-			rc = body_output(&c->b, 0, &condition, err);
-		if (!rc)
-			rc = truth_of(condition, &goes_on, err);
 	}
 	return rc;
 }

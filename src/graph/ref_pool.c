@@ -464,16 +464,17 @@ struct region {
 	double start[2], size[2];
 };
 
-/* Corners are rounded, and both belong to the region. */
+/* Corners are rounded, and both belong to the region.  The products are f32,
+ * which decides what lies half way between two elements. */
 static struct region
 read_region(const double *roi, double scale)
 {
 	struct region r;
 
 	for (int d = 0; d < 2; d++) {
-		double last = round(roi[4 - d] * scale);
+		double last = round((double)(float)(roi[4 - d] * scale));
 
-		r.start[d] = round(roi[2 - d] * scale);
+		r.start[d] = round((double)(float)(roi[2 - d] * scale));
 		r.size[d] = fmax(last - r.start[d] + 1, 1);
 	}
 	return r;

@@ -12,7 +12,8 @@
 
 #include "banned.h"
 
-/* Input i with the scale and the zero point after it, as reals. */
+/* Input i with the scale and the zero point after it, as reals of 32 bits:
+ * scales are often ratios of small integers, whose ties rounding decides. */
 static enum sl_status
 read_reals(struct sl__eval *ev, double **out, size_t i, struct sl_error *err)
 {
@@ -30,7 +31,7 @@ read_reals(struct sl__eval *ev, double **out, size_t i, struct sl_error *err)
 	if (!*out)
 		return sl__fail_nomem(err);
 	for (size_t k = 0; k < t->n_elements; k++)
-		(*out)[k] = (double)(x[k] - s.zero) * s.scale;
+		(*out)[k] = (double)(float)((double)(x[k] - s.zero) * s.scale);
 	return SL_OK;
 }
 

@@ -96,7 +96,7 @@ sl__ref_size(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* --------------------------------------------------------- paths of old */
+/* --------------------------------------------------------- expanded, turned */
 
 /* Input 0 to output 0; the caller sets path.from. */
 static enum sl_status
@@ -251,6 +251,7 @@ sl__ref_depth_to_space(struct sl__eval *ev, struct sl_error *err)
 enum sl_status
 sl__ref_space_to_depth(struct sl__eval *ev, struct sl_error *err)
 {
+	int is_crd = !strcmp(sl__word(ev->node, "mode", "DCR"), "CRD");
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	int64_t b, c, h, w;
 	struct sl__mover m;
@@ -266,12 +267,16 @@ sl__ref_space_to_depth(struct sl__eval *ev, struct sl_error *err)
 	h = out->tensor.dims[2];
 	w = out->tensor.dims[3];
 	{
-		const int64_t dims[] = {out->tensor.dims[0], b, b, c, h, w};
-		const int64_t from[] = {c * h * b * w * b, w * b,     1,
-					h * b * w * b,     b * w * b, b};
+		const int64_t n = out->tensor.dims[0], plane = h * b * w * b;
+		const int64_t dcr_dims[] = {n, b, b, c, h, w};
+		const int64_t dcr[] = {c * plane, w * b,     1,
+				       plane,     b * w * b, b};
+		const int64_t crd_dims[] = {n, c, b, b, h, w};
+		const int64_t crd[] = {c * plane, plane,     w * b,
+				       1,         b * w * b, b};
 
-		sl__path_init(&path, 6, dims);
-		memcpy(path.from, from, sizeof(from));
+		sl__path_init(&path, 6, is_crd ? crd_dims : dcr_dims);
+		memcpy(path.from, is_crd ? crd : dcr, sizeof(crd));
 	}
 	return finish(ev, &m, &path, err);
 }

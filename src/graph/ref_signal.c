@@ -33,6 +33,21 @@ status_of(const struct sl_error *err)
 	return err ? err->status : SL_E_NOMEM;
 }
 
+/* exp(+- i tau k / n), without an error at the quarters of a turn. */
+static struct point
+root_of(size_t k, size_t n, double sign)
+{
+	static const struct point quarters[] = {
+		{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+	double angle = tau * (double)k / (double)n;
+	struct point root = {cos(angle), sin(angle)};
+
+	if (4 * k % n == 0)
+		root = quarters[4 * k / n];
+	root.im *= sign;
+	return root;
+}
+
 static enum sl_status
 transform_init(struct transform *t, struct sl__eval *ev, int64_t n,
 	       int is_inverse, struct sl_error *err)
@@ -52,12 +67,8 @@ transform_init(struct transform *t, struct sl__eval *ev, int64_t n,
 	t->terms = points + t->n;
 	t->in = points + 2 * t->n;
 	t->out = points + 3 * t->n;
-	for (size_t k = 0; k < t->n; k++) {
-		double angle = tau * (double)k / (double)n;
-
-		t->roots[k].re = cos(angle);
-		t->roots[k].im = is_inverse ? sin(angle) : -sin(angle);
-	}
+	for (size_t k = 0; k < t->n; k++)
+		t->roots[k] = root_of(k, t->n, is_inverse ? 1 : -1);
 	return SL_OK;
 }
 

@@ -15,4 +15,10 @@ enum sl_status sl__npy_read(struct sl__tensor *out, struct sl__arena *arena,
 			    const unsigned char *bytes, size_t n_bytes,
 			    struct sl_error *err) SL_CHECKED;
 
+/* Writes a tensor of numbers, whole or not at all.  SL_E_ABSENT for types
+ * that NumPy has not. */
+enum sl_status sl__npy_write(const struct sl__tensor *tensor, const char *path,
+			     const struct sl_allocator *allocator,
+			     struct sl_error *err) SL_CHECKED;
+
 #endif

@@ -61,8 +61,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 	    node->op->cost == sl__cost_control ||
 	    sl__is_op(node, SL__OP_ONNX_Constant))
 		return 0;
-	if (f->keeps_quantized &&
-	    sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
+	if (f->keeps_quantized && sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
 		return 0;
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&

@@ -154,10 +154,9 @@ copy_block(struct sl__rewrite *rw, uint32_t block, struct sl_error *err)
 static enum sl_status
 own_lists(struct sl__rewrite *rw, struct sl__node *node, struct sl_error *err)
 {
-	uint32_t *lists =
-		sl__arena_array(&rw->to->arena,
-				(size_t)node->n_inputs + node->n_outputs,
-				sizeof(*lists));
+	uint32_t *lists = sl__arena_array(
+		&rw->to->arena, (size_t)node->n_inputs + node->n_outputs,
+		sizeof(*lists));
 
 	if (!lists)
 		return sl__fail_nomem(err);
@@ -293,8 +292,8 @@ enum sl_status
 sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 		   const struct sl__covers **covers, struct sl_error *err)
 {
-	struct sl__covers *list = sl__arena_array(
-		&rw->to->arena, rw->n_nodes + 1, sizeof(*list));
+	struct sl__covers *list =
+		sl__arena_array(&rw->to->arena, rw->n_nodes + 1, sizeof(*list));
 	enum sl_status rc = SL_OK;
 	uint32_t id;
 
@@ -446,15 +445,15 @@ sl__rewrite_add_constant(struct sl__rewrite *rw, uint32_t *out,
 			 const struct sl__tensor *like, unsigned char **bytes,
 			 struct sl_error *err)
 {
-	struct sl__tensor made = {.dtype = like->dtype,
-				  .rank = like->rank,
-				  .dims = like->dims};
+	struct sl__tensor made = {
+		.dtype = like->dtype, .rank = like->rank, .dims = like->dims};
 	struct sl__type type = {.kind = SL__TYPE_TENSOR};
 	enum sl_status rc;
 
 	if (!sl__tensor_measure(&made))
-		return sl__fail(err, SL_E_DATA, "a constant is beyond all "
-						"sizes");
+		return sl__fail(err, SL_E_DATA,
+				"a constant is beyond all "
+				"sizes");
 	*bytes = sl__arena_alloc(&rw->to->arena, (size_t)made.n_bytes);
 	if (!*bytes)
 		return sl__fail_nomem(err);

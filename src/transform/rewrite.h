@@ -5,6 +5,7 @@
 
 #include "assembly.h"
 #include "op.h"
+#include "rewrite_attributes.h"
 #include "shapes.h"
 
 /* A node while it may still change.  'covers' are nodes of the original graph
@@ -42,7 +43,8 @@ struct sl__rewrite {
 	struct sl__uses *uses;
 	unsigned char *is_pinned;
 	size_t cap_values;
-	const struct sl__shapes *shapes; /* of 'from': contents that are known */
+	const struct sl__shapes
+		*shapes; /* of 'from': contents that are known */
 	struct sl_allocator allocator;
 };
 
@@ -134,13 +136,7 @@ enum sl_status sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old,
 
 /* 'node' covers also what 'other' covers. */
 enum sl_status sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node,
-				 uint32_t other, struct sl_error *err)
-	SL_CHECKED;
-
-/* One attribute in to's arena; copies name and values. */
-enum sl_status sl__rewrite_ints(struct sl__rewrite *rw,
-				struct sl__attribute *out, const char *name,
-				const int64_t *values, size_t n,
-				struct sl_error *err) SL_CHECKED;
+				 uint32_t other,
+				 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_run.c - `sleuth run`: a model run once, and compared. */
+#include "commands.h"
+#include "exit_code.h"
+#include "model_options.h"
+#include "options.h"
+#include "output.h"
+#include "plan_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct command_help help = {
+	"run", "MODEL [options]",
+	"Runs a model once and shows what comes out and what computed it. "
+	"Inputs come\nfrom files (.npy, or .pb as ONNX's test data has them), "
+	"or are made up from a\nseed. With --check, outputs are compared with "
+	"DIR/output_N.pb; exits with 1 when\nthey differ. With --batch too, "
+	"the files' inputs and outputs are repeated.",
+	"  sleuth run resnet50\n"
+	"  sleuth run model.onnx --input x=image.npy --output results\n"
+	"  sleuth run model.onnx --check test_data_set_0\n"
+	"  sleuth run bert-base --seq 64 --dtype bf16 --threads 1 -v"};
+
+struct arguments {
+	struct model_options model;
+	struct plan_options plan;
+	struct output output;
+	struct word_list inputs;
+	const char *folder, *check, *tolerance;
+	struct sl_run_options run;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
+	{"output", 'o', OPTION_TEXT, AT(folder), "DIR",
+	 "write each output as DIR/NAME.npy", 0, 0, 0},
+	{"check", 0, OPTION_TEXT, AT(check), "DIR",
+	 "inputs from DIR/input_N.pb, compare with output_N.pb", 0, 0, 0},
+	{"tolerance", 0, OPTION_TEXT, AT(tolerance), "X",
+	 "largest error that --check lets pass", 0, 0, 0},
+};
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	return sl_run_render(result, how, out, err);
+}
+
+static int
+read_inputs(struct arguments *a)
+{
+	struct sl_input_file *files = must_alloc(a->inputs.n, sizeof(*files));
+
+	for (size_t i = 0; i < a->inputs.n; i++) {
+		const char *word = a->inputs.words[i];
+		const char *equals = strchr(word, '=');
+		char *name;
+
+		if (!equals || equals == word || !equals[1])
+			return complain(help.name, EXIT_USAGE,
+					"--input %s: must be such as "
+					"x=image.npy",
+					word);
+		name = must_alloc((size_t)(equals - word) + 1, 1);
+		memcpy(name, word, (size_t)(equals - word));
+		files[i].input = name;
+		files[i].path = equals + 1;
+	}
+	a->run.inputs = files;
+	a->run.n_inputs = a->inputs.n;
+	return 0;
+}
+
+static int
+check_folder(const char *option, const char *path, int may_make)
+{
+	struct stat known;
+
+	if (!path)
+		return 0;
+	if (stat(path, &known)) {
+		if (may_make && errno == ENOENT && !mkdir(path, 0777))
+			return 0;
+		return complain(help.name, EXIT_IO, "--%s %s: %s", option, path,
+				strerror(errno));
+	}
+	if (!S_ISDIR(known.st_mode))
+		return complain(help.name, EXIT_USAGE,
+				"--%s %s: is a file, not a folder", option,
+				path);
+	return 0;
+}
+
+static int
+read_tolerance(struct arguments *a)
+{
+	char *end;
+
+	if (!a->tolerance)
+		return 0;
+	a->run.tolerance = strtod(a->tolerance, &end);
+	if (end == a->tolerance || *end || !(a->run.tolerance > 0) ||
+	    a->run.tolerance > 1e30)
+		return complain(help.name, EXIT_USAGE,
+				"--tolerance %s: must be a number above 0, "
+				"such as 1e-3",
+				a->tolerance);
+	if (!a->check)
+		return complain(help.name, EXIT_USAGE,
+				"--tolerance is for --check");
+	return 0;
+}
+
+static int
+check(struct arguments *a)
+{
+	int code = read_inputs(a);
+
+	if (!code)
+		code = read_tolerance(a);
+	if (!code)
+		code = check_folder("check", a->check, 0);
+	if (!code)
+		code = model_options_check(&a->model, help.name);
+	if (!code)
+		code = plan_options_check(&a->plan, help.name);
+	if (!code)
+		code = output_check(&a->output, help.name);
+	if (!code && a->check && a->model.inputs)
+		code = complain(help.name, EXIT_USAGE,
+				"--check has inputs of its own; leave out "
+				"--inputs");
+	return code ? code : check_folder("output", a->folder, 1);
+}
+
+static int
+run(struct arguments *a, const char *name)
+{
+	struct sl_graph *graph;
+	struct sl_error err;
+	struct sl_run *result;
+	int code = model_open(&graph, help.name, name, a->plan.seed);
+
+	if (code)
+		return code;
+	a->run.struct_size = sizeof(a->run);
+	a->run.plan = a->plan.plan;
+	a->run.plan.sizes = &a->model.sizes;
+	a->run.seed = a->plan.seed;
+	a->run.inputs_folder = a->model.inputs;
+	a->run.check_folder = a->check;
+	a->run.output_folder = a->folder;
+	if (sl_run(&result, graph, &a->run, &err)) {
+		code = exit_for_model(help.name, name, &err);
+	} else {
+		if (!a->output.quiet)
+			model_remarks(help.name);
+		code = output_write(&a->output, help.name, render, result);
+		if (!code && !result->is_ok)
+			code = EXIT_REGRESSED;
+		sl_run_free(result);
+	}
+	sl_graph_free(graph);
+	return code;
+}
+
+int
+cmd_run(char **argv)
+{
+	struct arguments a = {0};
+	const struct option_group groups[] = {
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		model_group(&a.model),
+		plan_group(&a.plan),
+		output_group(&a.output),
+	};
+	const char **models;
+	size_t n;
+	int code = options_read(&help, groups, 4, argv, &models, &n);
+
+	if (code)
+		return code;
+	if (n == 0)
+		return complain(help.name, EXIT_USAGE,
+				"no model given; try 'sleuth run resnet50'");
+	if (n > 1)
+		return complain(help.name, EXIT_USAGE,
+				"one model at a time, not %zu", n);
+	code = check(&a);
+	return code ? code : run(&a, models[0]);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_options.c - how a model is run: threads, type, algorithms. */
+#include "plan_options.h"
+#include "exit_code.h"
+
+#include <string.h>
+
+enum { THREADS_MOST = 4096 };
+
+#define AT(field) offsetof(struct plan_options, field)
+
+static const struct option options[] = {
+	{"threads", 't', OPTION_COUNT, AT(threads), "N",
+	 "threads to run on (as many as CPUs)", 1, THREADS_MOST, 0},
+	{"dtype", 0, OPTION_TEXT, AT(dtype), "TYPE",
+	 "compute in f32 (default) or bf16", 0, 0, 0},
+	{"algorithms", 0, OPTION_TEXT, AT(algorithms), "HOW",
+	 "measured (default) or fixed", 0, 0, 0},
+	{"no-fusion", 0, OPTION_FLAG, AT(no_fusion), NULL, "one step per node",
+	 0, 0, 0},
+	{"reference", 0, OPTION_FLAG, AT(reference), NULL,
+	 "plain loops only: slow, for comparison", 0, 0, 0},
+	{"nan", 0, OPTION_TEXT, AT(nan), "HOW",
+	 "NaN in inputs: keep (default) or refuse", 0, 0, 0},
+	{"seed", 0, OPTION_COUNT, AT(seed), "N",
+	 "of made-up inputs and built-in weights (1)", 1, 1e15, 0},
+};
+
+struct option_group
+plan_group(struct plan_options *values)
+{
+	struct option_group group = {
+		options, sizeof(options) / sizeof(options[0]), values};
+
+	return group;
+}
+
+/* Which of two words was given, 0 or 1; -1 after one line on stderr. */
+static int
+choose(const char *option, const char *word, const char *first,
+       const char *second, const char *command)
+{
+	if (!word || !strcmp(word, first))
+		return 0;
+	if (!strcmp(word, second))
+		return 1;
+	complain(command, EXIT_USAGE, "--%s %s: must be one of %s, %s", option,
+		 word, first, second);
+	return -1;
+}
+
+int
+plan_options_check(struct plan_options *o, const char *command)
+{
+	int is_bf16 = choose("dtype", o->dtype, "f32", "bf16", command);
+	int is_fixed, is_refused;
+
+	if (is_bf16 < 0)
+		return EXIT_USAGE;
+	is_fixed = choose("algorithms", o->algorithms, "measured", "fixed",
+			  command);
+	if (is_fixed < 0)
+		return EXIT_USAGE;
+	is_refused = choose("nan", o->nan, "keep", "refuse", command);
+	if (is_refused < 0)
+		return EXIT_USAGE;
+	o->plan = (struct sl_plan_options){
+		.struct_size = sizeof(o->plan),
+		.n_threads = (int)o->threads,
+		.dtype = is_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32,
+		.algorithms = is_fixed ? SL_ALGORITHMS_FIXED
+				       : SL_ALGORITHMS_MEASURED,
+		.nan_policy = is_refused ? SL_NAN_REFUSED : SL_NAN_KEPT,
+	};
+	if (o->no_fusion)
+		o->plan.flags |= SL_PLAN_NO_FUSION;
+	if (o->reference)
+		o->plan.flags |= SL_PLAN_REFERENCE | SL_PLAN_NO_FUSION;
+	return 0;
+}

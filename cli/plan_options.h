@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_options.h - how a model is run: threads, type, algorithms. */
+#ifndef SL_PLAN_OPTIONS_H
+#define SL_PLAN_OPTIONS_H
+
+#include "options.h"
+#include "sleuth.h"
+
+/* What the options of plan_group() say. */
+struct plan_options {
+	size_t threads; /* 0: all the process may use */
+	size_t seed;
+	const char *dtype, *algorithms, *nan;
+	int no_fusion, reference;
+	struct sl_plan_options plan; /* made by plan_options_check() */
+};
+
+/* --threads, --dtype, --algorithms, --no-fusion, --reference, --nan, --seed:
+ * for every command that runs a model. */
+struct option_group plan_group(struct plan_options *options);
+
+/* Reads the words; 0, or an exit code after one line on stderr. */
+int plan_options_check(struct plan_options *options, const char *command);
+
+#endif

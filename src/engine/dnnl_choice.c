@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_choice.c - which algorithm was the fastest, remembered per machine.
+ *
+ * A file of lines: what is done, with every size that matters, then what did
+ * it best.  The first line carries the version of the format and of oneDNN,
+ * whose implementations are counted; the last one a checksum.  A file that is
+ * anything else is as good as none.
+ */
+#include "dnnl_choice.h"
+#include "buf.h"
+#include "file.h"
+#include "log.h"
+#include "machine.h"
+#include "platform.h"
+#include "status.h"
+#include "thread.h"
+
+#include <dnnl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+enum { VERSION = 1, MOST_BYTES = 1 << 24, MOST_ROWS = 1 << 16 };
+
+/* -------------------------------------------------------------------- table */
+
+const struct sl__choice *
+sl__choices_find(struct sl__choices *c, const char *key)
+{
+	const size_t *row = sl__map_find(&c->ids, key);
+
+	return row ? &c->rows[*row] : NULL;
+}
+
+static enum sl_status
+grow(struct sl__choices *c, struct sl_error *err)
+{
+	size_t cap = c->cap ? 2 * c->cap : 64;
+	struct sl__choice *rows;
+	const char **keys;
+
+	if (c->n < c->cap)
+		return SL_OK;
+	rows = sl__arena_array(&c->arena, cap, sizeof(*rows));
+	keys = sl__arena_array(&c->arena, cap, sizeof(*keys));
+	if (!rows || !keys)
+		return sl__fail_nomem(err);
+	if (c->n) {
+		memcpy(rows, c->rows, c->n * sizeof(*rows));
+		memcpy(keys, c->keys, c->n * sizeof(*keys));
+	}
+	c->rows = rows;
+	c->keys = keys;
+	c->cap = cap;
+	return SL_OK;
+}
+
+enum sl_status
+sl__choices_put(struct sl__choices *c, const char *key,
+		const struct sl__choice *choice, struct sl_error *err)
+{
+	const size_t *known = sl__map_find(&c->ids, key);
+	enum sl_status rc = known ? SL_OK : grow(c, err);
+
+	if (rc)
+		return rc;
+	c->is_changed = 1;
+	if (known) {
+		c->rows[*known] = *choice;
+		return SL_OK;
+	}
+	c->keys[c->n] = sl__arena_string(&c->arena, key);
+	if (!c->keys[c->n])
+		return sl__fail_nomem(err);
+	c->rows[c->n] = *choice;
+	rc = sl__map_put(&c->ids, key, c->n, err);
+	if (!rc)
+		c->n++;
+	return rc;
+}
+
+/* --------------------------------------------------------------------- text */
+
+static uint64_t
+checksum(const char *bytes, size_t n)
+{
+	/* FNV-1a with its published 64-bit offset basis and prime. */
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static void
+first_line(char line[64])
+{
+	const dnnl_version_t *v = dnnl_version();
+
+	snprintf(line, 64, "sleuth-algorithms %d oneDNN %d.%d.%d\n", VERSION,
+		 v->major, v->minor, v->patch);
+}
+
+static void
+write_rows(struct sl_buf *out, const struct sl__choices *c)
+{
+	char line[64];
+
+	first_line(line);
+	sl__buf_text(out, line);
+	for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
+		const struct sl__choice *r = &c->rows[i];
+
+		sl__buf_format(out, "%s|%s %s %d %" PRIu64 " %s\n", c->keys[i],
+			       r->is_winograd ? "winograd" : "direct",
+			       r->is_plain ? "plain" : "layout", r->nth,
+			       r->elapsed_ns, r->kernel);
+	}
+	if (out->data)
+		sl__buf_format(out, "end %016" PRIx64 "\n",
+			       checksum(out->data, out->n_bytes));
+}
+
+/* One line "key|winograd layout 0 1234 name"; 0 where it is not one. */
+static int
+parse_row(char *line, struct sl__choice *row)
+{
+	char algorithm[16], source[16];
+	char *at = strchr(line, '|');
+
+	if (!at)
+		return 0;
+	*at++ = '\0';
+	memset(row, 0, sizeof(*row));
+	if (sscanf(at, "%15s %15s %d %" SCNu64 " %63s", algorithm, source,
+		   &row->nth, &row->elapsed_ns, row->kernel) != 5 ||
+	    row->nth < 0)
+		return 0;
+	row->is_winograd = !strcmp(algorithm, "winograd");
+	row->is_plain = !strcmp(source, "plain");
+	return 1;
+}
+
+/* Rows that the table does not have yet. */
+static enum sl_status
+parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
+{
+	static const size_t n_last = sizeof("end 0123456789abcdef\n") - 1;
+	char first[64], last[32];
+	char *at, *end;
+	size_t n;
+
+	first_line(first);
+	if (!text->data || text->n_bytes < strlen(first) + n_last ||
+	    strncmp(text->data, first, strlen(first)) ||
+	    strlen(text->data) != text->n_bytes)
+		return sl__fail(err, SL_E_DATA, "of another version");
+	n = text->n_bytes - n_last;
+	snprintf(last, sizeof(last), "end %016" PRIx64 "\n",
+		 checksum(text->data, n));
+	if (strcmp(text->data + n, last))
+		return sl__fail(err, SL_E_DATA, "damaged");
+	text->data[n] = '\0';
+	for (at = text->data + strlen(first); *at; at = end + 1) {
+		struct sl__choice row;
+		enum sl_status rc;
+
+		end = strchr(at, '\n');
+		if (!end)
+			return sl__fail(err, SL_E_DATA, "malformed");
+		*end = '\0';
+		if (!parse_row(at, &row))
+			return sl__fail(err, SL_E_DATA, "malformed");
+		if (sl__choices_find(c, at))
+			continue;
+		rc = sl__choices_put(c, at, &row, err);
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+/* --------------------------------------------------------------------- file */
+
+/* The user's folder, as the XDG standard has it; a relative XDG_CACHE_HOME is
+ * to be ignored. */
+static int
+find_folder(char folder[SL__CHOICE_PATH], const char *given)
+{
+	const char *base = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	int n = 0;
+
+	if (given)
+		n = snprintf(folder, SL__CHOICE_PATH, "%s", given);
+	else if (base && base[0] == '/')
+		n = snprintf(folder, SL__CHOICE_PATH, "%s/sleuth", base);
+	else if (home && home[0] == '/')
+		n = snprintf(folder, SL__CHOICE_PATH, "%s/.cache/sleuth", home);
+	return n > 0 && n < SL__CHOICE_PATH;
+}
+
+/* "" where choices are not kept. */
+static enum sl_status
+find_path(struct sl__choices *c, const struct sl_plan_options *options,
+	  struct sl_error *err)
+{
+	struct sl_machine machine = {0};
+	char folder[SL__CHOICE_PATH];
+	enum sl_status rc;
+
+	if ((options->flags & SL_PLAN_NO_CACHE) ||
+	    !find_folder(folder, options->cache_folder))
+		return SL_OK;
+	rc = sl__platform_read(&machine, "", &c->arena, err);
+	if (rc)
+		return rc;
+	machine.n_cpus_allowed = sl__thread_n_cpus();
+	machine.max_threads = (size_t)options->n_threads;
+	rc = sl__machine_set_fingerprint(&machine, &c->arena, err);
+	if (rc)
+		return rc;
+	if (snprintf(c->path, sizeof(c->path), "%s/algorithms-%s.txt", folder,
+		     machine.fingerprint) >= (int)sizeof(c->path))
+		c->path[0] = '\0';
+	return SL_OK;
+}
+
+static enum sl_status
+read_file(struct sl__choices *c, struct sl_error *err)
+{
+	struct sl_buf text = {0};
+	struct sl_error why = {0};
+	int was_changed = c->is_changed;
+	enum sl_status rc;
+
+	if (!c->path[0] || access(c->path, F_OK))
+		return SL_OK;
+	rc = sl__file_read(&text, c->path, MOST_BYTES, &why);
+	if (!rc)
+		rc = parse(c, &text, &why);
+	sl_buf_release(&text);
+	c->is_changed = was_changed;
+	if (rc == SL_E_NOMEM)
+		return sl__fail_nomem(err);
+	if (rc)
+		sl__log(c->log, "%s ignored: %s", c->path, why.text);
+	return SL_OK;
+}
+
+void
+sl__choices_save(struct sl__choices *c)
+{
+	struct sl_buf text = {0};
+	struct sl_error why = {0};
+	char folder[SL__CHOICE_PATH];
+	enum sl_status rc;
+
+	if (!c || !c->path[0] || !c->is_changed)
+		return;
+	snprintf(folder, sizeof(folder), "%s", c->path);
+	*strrchr(folder, '/') = '\0';
+	/* Another process may have added rows meanwhile. */
+	rc = read_file(c, &why);
+	if (!rc) {
+		write_rows(&text, c);
+		rc = sl__buf_status(&text, &why);
+	}
+	if (!rc)
+		rc = sl__file_make_folder(folder, &why);
+	if (!rc)
+		rc = sl__file_write(c->path, text.data, text.n_bytes, &why);
+	sl_buf_release(&text);
+	if (rc)
+		sl__log(c->log, "measured algorithms are not kept: %s",
+			why.text);
+	else
+		c->is_changed = 0;
+}
+
+/* --------------------------------------------------------------------- life */
+
+enum sl_status
+sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
+		struct sl_error *err)
+{
+	struct sl__choices *c = sl__alloc(options->allocator, sizeof(*c));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!c)
+		return sl__fail_nomem(err);
+	memset(c, 0, sizeof(*c));
+	sl__arena_init(&c->arena, options->allocator);
+	sl__map_init(&c->ids, &c->arena);
+	c->log = options->log;
+	c->n_threads = options->n_threads;
+	rc = find_path(c, options, err);
+	if (!rc)
+		rc = read_file(c, err);
+	if (rc) {
+		sl__choices_free(c);
+		return rc;
+	}
+	*out = c;
+	return SL_OK;
+}
+
+void
+sl__choices_free(struct sl__choices *c)
+{
+	struct sl_allocator allocator;
+
+	if (!c)
+		return;
+	allocator = c->arena.allocator;
+	sl__arena_release(&c->arena);
+	sl__release(&allocator, c);
+}

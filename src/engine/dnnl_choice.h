@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dnnl_choice.h - which algorithm was the fastest, remembered per machine. */
+#ifndef SL_DNNL_CHOICE_H
+#define SL_DNNL_CHOICE_H
+
+#include "arena.h"
+#include "map.h"
+
+enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096, SL__CHOICE_KEY = 512 };
+
+/* The fastest of several ways to do one thing. */
+struct sl__choice {
+	int is_winograd;
+	int is_plain; /* reads its source row-major */
+	int nth;      /* among oneDNN's implementations */
+	uint64_t elapsed_ns; /* UINT64_MAX: there is no way */
+	char kernel[SL__CHOICE_NAME]; /* the name of that implementation; no
+					 blanks */
+};
+
+/*
+ * Invariants: rows[] are what 'ids' finds; keys hold no newline.  The file is
+ * read at the start, and written by sl__choices_save()
+ * where something was added.  An empty path: nothing is kept in files.
+ */
+struct sl__choices {
+	struct sl__arena arena;
+	struct sl__map ids; /* key to row */
+	struct sl__choice *rows;
+	const char **keys;
+	size_t n, cap;
+	const struct sl_log *log;
+	int n_threads;
+	int is_changed;
+	int layout; /* enum sl__layout; ANY: not decided yet */
+	char path[SL__CHOICE_PATH];
+};
+
+/* 'options' has its defaults filled in.  What cannot be read is measured
+ * again, and said in the log only. */
+enum sl_status sl__choices_new(struct sl__choices **out,
+			       const struct sl_plan_options *options,
+			       struct sl_error *err) SL_CHECKED;
+void sl__choices_free(struct sl__choices *choices); /* NULL is fine */
+
+/* NULL where nothing is known. */
+const struct sl__choice *sl__choices_find(struct sl__choices *choices,
+					  const char *key);
+enum sl_status sl__choices_put(struct sl__choices *choices, const char *key,
+			       const struct sl__choice *choice,
+			       struct sl_error *err) SL_CHECKED;
+
+/* Adds what was found to the file; NULL is fine. */
+void sl__choices_save(struct sl__choices *choices);
+
+#endif

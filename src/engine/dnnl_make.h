@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_make.h - primitive descriptors from sizes.
+ *
+ * How a descriptor comes about differs between oneDNN's major versions; this
+ * is where convolutions, pools and norms are described to it.  All functions
+ * return oneDNN's status: dnnl_unimplemented where it has no kernel.
+ */
+#ifndef SL_DNNL_MAKE_H
+#define SL_DNNL_MAKE_H
+
+#include "planner.h"
+
+#include <dnnl.h>
+
+/* Orders in which the images of a program may lie. */
+enum sl__layout {
+	SL__LAYOUT_ANY = 0, /* as oneDNN likes */
+	SL__LAYOUT_PLAIN,   /* row-major */
+	SL__LAYOUT_LAST,    /* channels run fastest */
+	SL__LAYOUT_BLOCK_8, /* channels in blocks of 8, or of 16 */
+	SL__LAYOUT_BLOCK_16,
+	SL__N_LAYOUTS
+};
+const char *sl__layout_text(enum sl__layout layout);
+
+/* Images [batch][channels][...] in that order; 0 where they cannot be. */
+int sl__layout_md(dnnl_memory_desc_t *out, enum sl__layout layout,
+		  dnnl_data_type_t type, int rank, const int64_t *dims);
+
+/* A window that slides: dilates count from 0, 'after' may be negative. */
+struct sl__dnnl_window {
+	dnnl_dims_t kernel, strides, dilates, before, after;
+};
+
+struct sl__dnnl_conv {
+	dnnl_memory_desc_t src, weights, bias, dst; /* bias.ndims 0: none */
+	struct sl__dnnl_window window;
+	int is_transposed, is_winograd;
+};
+
+/* Implementation number nth, from 0, of those that oneDNN has. */
+dnnl_status_t sl__dnnl_conv_pd(dnnl_primitive_desc_t *out,
+			       const struct sl__dnnl_conv *conv,
+			       const_dnnl_primitive_attr_t attr,
+			       dnnl_engine_t engine, int nth);
+
+struct sl__dnnl_pool {
+	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
+	dnnl_memory_desc_t src, dst;
+	struct sl__dnnl_window window;
+};
+dnnl_status_t sl__dnnl_pool_pd(dnnl_primitive_desc_t *out,
+			       const struct sl__dnnl_pool *pool,
+			       const_dnnl_primitive_attr_t attr,
+			       dnnl_engine_t engine);
+
+/* Inference with given mean, variance, scale and shift, f32 [channels]. */
+dnnl_status_t sl__dnnl_batch_norm_pd(dnnl_primitive_desc_t *out,
+				     const dnnl_memory_desc_t *data,
+				     float epsilon,
+				     const_dnnl_primitive_attr_t attr,
+				     dnnl_engine_t engine);
+
+/* Across channels: x / (bias + alpha / size * sum of squares) ^ beta. */
+struct sl__dnnl_lrn {
+	dnnl_memory_desc_t data;
+	int64_t size;
+	float alpha, beta, bias;
+};
+dnnl_status_t sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out,
+			      const struct sl__dnnl_lrn *lrn,
+			      const_dnnl_primitive_attr_t attr,
+			      dnnl_engine_t engine);
+
+/* One element-wise operation, or one on two operands, in place. */
+dnnl_status_t sl__dnnl_change_pd(dnnl_primitive_desc_t *out,
+				 const dnnl_memory_desc_t *data,
+				 dnnl_alg_kind_t kind, const float *params,
+				 const_dnnl_primitive_attr_t attr,
+				 dnnl_engine_t engine);
+dnnl_status_t sl__dnnl_join_pd(dnnl_primitive_desc_t *out,
+			       const dnnl_memory_desc_t *data,
+			       const dnnl_memory_desc_t *operand,
+			       dnnl_alg_kind_t kind,
+			       const_dnnl_primitive_attr_t attr,
+			       dnnl_engine_t engine);
+
+dnnl_status_t sl__dnnl_reorder_pd(dnnl_primitive_desc_t *out,
+				  const dnnl_memory_desc_t *from,
+				  const dnnl_memory_desc_t *to,
+				  const_dnnl_primitive_attr_t attr,
+				  dnnl_engine_t engine);
+
+/* oneDNN's name of the implementation; never NULL. */
+const char *sl__dnnl_name(const_dnnl_primitive_desc_t pd);
+
+/* Whether it is one of oneDNN's plain loops, slower than Sleuth's. */
+int sl__dnnl_is_plain_loop(const_dnnl_primitive_desc_t pd);
+
+#endif

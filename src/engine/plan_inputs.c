@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plan_inputs.c - inputs of a plan from files, and made-up ones.
+ *
+ * A made-up integer must be one that the model can use: where it chooses a
+ * row of a table, any row of the table; a mask is all ones.
+ */
+#include "plan.h"
+#include "inputs.h"
+#include "mapping.h"
+#include "npy.h"
+#include "onnx_read.h"
+#include "rng.h"
+#include "status.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- files */
+
+static int
+ends_in(const char *text, const char *ending)
+{
+	size_t n = strlen(text), m = strlen(ending);
+
+	return n >= m && !strcasecmp(text + n - m, ending);
+}
+
+static enum sl_status
+read_file(struct sl__tensor *out, struct sl__arena *arena, const char *path,
+	  const struct sl__mapping *file, struct sl_error *err)
+{
+	if (ends_in(path, ".npy"))
+		return sl__npy_read(out, arena, file->bytes, file->n_bytes,
+				    err);
+	if (ends_in(path, ".pb"))
+		return sl__onnx_read_tensor(out, arena, file->bytes,
+					    file->n_bytes, err);
+	return sl__fail(err, SL_E_USAGE,
+			"inputs are read from .npy and .pb files");
+}
+
+enum sl_status
+sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
+		   struct sl_error *err)
+{
+	size_t input = sl__plan_find_input(plan, name, err);
+	struct sl__mapping file = {0};
+	struct sl__arena arena;
+	struct sl__tensor tensor = {0};
+	struct sl__datum datum;
+	enum sl_status rc;
+
+	if (input == SIZE_MAX)
+		return SL_E_USAGE;
+	sl__arena_init(&arena, plan->options.allocator);
+	rc = sl__mapping_open(&file, path, err);
+	if (!rc) {
+		rc = read_file(&tensor, &arena, path, &file, err);
+		if (!rc) {
+			sl__datum_borrow(&datum, &tensor);
+			rc = sl__plan_give(plan, input, &datum, err);
+		}
+		rc = sl__within(err, rc, path);
+	}
+	sl__mapping_close(&file);
+	sl__arena_release(&arena);
+	return rc;
+}
+
+enum sl_status
+sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
+		    struct sl_error *err)
+{
+	struct sl__inputs *inputs;
+	struct sl__datum datum;
+	enum sl_status rc;
+
+	rc = sl__inputs_open(&inputs, plan->graph, folder,
+			     plan->options.allocator, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < inputs->n; i++) {
+		if (!inputs->contents[i])
+			continue;
+		sl__datum_borrow(&datum, inputs->contents[i]);
+		rc = sl__plan_give(plan, i, &datum, err);
+	}
+	sl__inputs_close(inputs);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- made up */
+
+enum { DEPTH_MOST = 8 }; /* nodes followed from an input to a table */
+
+/* How many rows the table has that the value chooses from; 0: none found. */
+static int64_t
+table_rows(const struct sl_plan *plan, uint32_t value, int depth)
+{
+	const struct sl_graph *g = plan->graph;
+	int64_t rows = 0;
+
+	for (size_t n = 0; depth < DEPTH_MOST && n < g->n_nodes; n++) {
+		const struct sl__node *node = &g->nodes[n];
+		const struct sl__tensor *t;
+		int64_t axis, found = 0;
+
+		if (sl__is_op(node, SL__OP_ONNX_Gather) &&
+		    node->inputs[1] == value) {
+			t = g->values[node->inputs[0]].tensor;
+			axis = sl__int(node, "axis", 0);
+			if (t && axis >= 0 && (size_t)axis < t->rank)
+				found = t->dims[axis];
+		} else if (node->n_inputs && node->inputs[0] == value &&
+			   node->n_outputs && node->op &&
+			   (node->op->cost == sl__cost_view ||
+			    sl__is_op(node, SL__OP_ONNX_Cast))) {
+			found = table_rows(plan, node->outputs[0], depth + 1);
+		}
+		if (found > 0 && (!rows || found < rows))
+			rows = found;
+	}
+	return rows;
+}
+
+static int
+is_mask(const char *name)
+{
+	return strstr(name, "mask") || strstr(name, "Mask");
+}
+
+static double
+number_for(const struct sl__value *v, enum sl_dtype dtype, int64_t rows,
+	   struct sl__rng *rng)
+{
+	if (v->kind == SL_VALUE_STATE)
+		return 0;
+	if (is_mask(v->name) || dtype == SL_DTYPE_BOOL)
+		return 1;
+	if (!sl__ref_is_whole(dtype))
+		return sl__rng_normal(rng);
+	if (dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8)
+		return (double)sl__rng_below(rng, 128);
+	return rows ? (double)sl__rng_below(rng, (uint64_t)rows) : 0;
+}
+
+static enum sl_status
+fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
+	   struct sl_error *err)
+{
+	struct sl__program *p = plan->current;
+	uint32_t id = plan->graph->blocks[0].inputs[input];
+	const struct sl__value *v = &plan->graph->values[id];
+	const struct sl__type *type = &p->shapes->types[id];
+	struct sl__rng rng;
+	int64_t rows;
+	uint64_t n;
+
+	if (p->inputs[input] == SL__NONE || !sl__type_elements(type, &n))
+		return sl__fail(err, SL_E_USAGE,
+				"input '%.200s' must be given: it is no tensor "
+				"of numbers whose sizes are known",
+				v->name);
+	sl__rng_init(&rng, seed + input);
+	rows = table_rows(plan, id, 0);
+	for (uint64_t i = 0; i < n; i++) {
+		double x = number_for(v, type->dtype, rows, &rng);
+
+		sl__store_doubles(p->buffers[p->inputs[input]].data,
+				  type->dtype, i, 1, &x);
+	}
+	plan->given[input].is_set = 1;
+	return SL_OK;
+}
+
+enum sl_status
+sl_plan_fill_inputs(struct sl_plan *plan, uint64_t seed, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < plan->graph->blocks[0].n_inputs; i++) {
+		if (!plan->given[i].is_set)
+			rc = fill_input(plan, i, seed ? seed : 1, err);
+	}
+	return rc;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_text.c - reference kernels of operators on strings.
+ *
+ * Letters change case within ASCII only, whatever 'locale' asks for.
+ */
+#include "map.h"
+#include "ref.h"
+#include "ref_text.h"
+#include "status.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+static enum sl_status
+need_strings(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,
+	     struct sl_error *err)
+{
+	*out = sl__ref_tensor(ev, i);
+	if (!*out || (*out)->dtype != SL_DTYPE_STRING)
+		return sl__fail(err, SL_E_DATA,
+				"input %zu is no tensor of strings", i);
+	return SL_OK;
+}
+
+static enum sl_status
+give_strings(struct sl__eval *ev, size_t rank, const int64_t *dims,
+	     const char *const *strings, struct sl_error *err)
+{
+	struct sl__datum *out = sl__ref_result(ev, 0);
+
+	if (!out)
+		return SL_OK;
+	return sl__datum_strings(out, rank, dims, strings, ev->allocator, err);
+}
+
+/* n bytes of a text, in the scratch arena. */
+static char *
+piece_of(struct sl__eval *ev, const char *text, size_t n)
+{
+	char *piece = sl__ref_new(ev, n + 1, 1);
+
+	if (piece)
+		memcpy(piece, text, n);
+	return piece;
+}
+
+/* ------------------------------------------------------- StringNormalizer */
+
+enum letter_case { CASE_KEPT, CASE_LOWER, CASE_UPPER };
+
+static char
+letter(char c, enum letter_case to)
+{
+	if (to == CASE_LOWER && c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	if (to == CASE_UPPER && c >= 'a' && c <= 'z')
+		return (char)(c - 'a' + 'A');
+	return c;
+}
+
+static int
+is_same(const char *a, const char *b, int is_sensitive)
+{
+	enum letter_case to = is_sensitive ? CASE_KEPT : CASE_LOWER;
+
+	while (*a && letter(*a, to) == letter(*b, to)) {
+		a++;
+		b++;
+	}
+	return letter(*a, to) == letter(*b, to);
+}
+
+static int
+is_stop_word(const struct sl__node *node, const char *word)
+{
+	const struct sl__attribute *stop = sl__attribute(node, "stopwords");
+	int is_sensitive = sl__int(node, "is_case_sensitive", 0) != 0;
+
+	for (size_t i = 0; stop && stop->strings && i < stop->n; i++) {
+		if (is_same(word, stop->strings[i], is_sensitive))
+			return 1;
+	}
+	return 0;
+}
+
+static enum letter_case
+case_of(const struct sl__node *node)
+{
+	const char *word = sl__word(node, "case_change_action", "NONE");
+
+	return !strcmp(word, "LOWER")   ? CASE_LOWER
+	       : !strcmp(word, "UPPER") ? CASE_UPPER
+					: CASE_KEPT;
+}
+
+/* Where every word goes out, one empty one is left. */
+enum sl_status
+sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
+{
+	enum letter_case to = case_of(ev->node);
+	const struct sl__tensor *in;
+	const char **words;
+	int64_t dims[2] = {1, 1}, n = 0;
+	enum sl_status rc = need_strings(ev, 0, &in, err);
+
+	if (rc)
+		return rc;
+	if (in->rank < 1 || in->rank > 2 || (in->rank == 2 && in->dims[0] != 1))
+		return sl__fail(err, SL_E_DATA,
+				"its input is no list of strings");
+	words = sl__ref_new(ev, (size_t)in->n_elements + 1, sizeof(*words));
+	if (!words)
+		return sl__fail_nomem(err);
+	for (uint64_t i = 0; i < in->n_elements; i++) {
+		char *word;
+
+		if (is_stop_word(ev->node, in->strings[i]))
+			continue;
+		word = piece_of(ev, in->strings[i], strlen(in->strings[i]));
+		if (!word)
+			return sl__fail_nomem(err);
+		words[n++] = word;
+		for (; *word; word++)
+			*word = letter(*word, to);
+	}
+	if (n == 0)
+		words[n++] = "";
+	dims[in->rank - 1] = n;
+	return give_strings(ev, in->rank, dims, words, err);
+}
+
+/* -------------------------------------------------------- TfIdfVectorizer */
+
+/*
+ * An n-gram is known by its items written one after the other, each with its
+ * length before it, so that no two are the same text.
+ */
+struct grams {
+	struct sl__map ids; /* text -> place in the pool, all sizes counted */
+	const struct sl__attribute *pool;
+	const int64_t *words; /* of the input, where it holds integers */
+	const char *const *texts;
+	char *key;
+	size_t n_key, cap_key;
+	int64_t least, most, n_skips;
+	const int64_t *columns; /* of the output, by place */
+	size_t n_columns;
+};
+
+/* Adds an item to the key. */
+static enum sl_status
+add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word,
+	 struct sl_error *err)
+{
+	char number[32];
+	size_t n, cap;
+	char *key;
+
+	if (!text)
+		snprintf(number, sizeof(number), "%lld", (long long)word);
+	text = text ? text : number;
+	n = strlen(text);
+	if (n + 32 > g->cap_key - g->n_key) {
+		cap = 2 * (g->cap_key + n + 32);
+		key = sl__ref_new(ev, cap, 1);
+		if (!key)
+			return sl__fail_nomem(err);
+		if (g->n_key)
+			memcpy(key, g->key, g->n_key);
+		g->key = key;
+		g->cap_key = cap;
+	}
+	g->n_key += (size_t)snprintf(g->key + g->n_key, g->cap_key - g->n_key,
+				     "%zu:%s,", n, text);
+	return SL_OK;
+}
+
+/* The n-grams of one size, the items from 'first' to 'end' of the pool. */
+static enum sl_status
+add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
+	  int64_t size, size_t *id, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (int64_t at = first; !rc && end - at >= size; at += size) {
+		g->n_key = 0;
+		for (int64_t i = at; !rc && i < at + size; i++)
+			rc = add_item(
+				ev, g,
+				g->pool->strings ? g->pool->strings[i] : NULL,
+				g->pool->ints ? g->pool->ints[i] : 0, err);
+		if (!rc && size >= g->least && size <= g->most &&
+		    !sl__map_find(&g->ids, g->key))
+			rc = sl__map_put(&g->ids, g->key, *id, err);
+		++*id;
+	}
+	return rc;
+}
+
+static enum sl_status
+read_pool(struct sl__eval *ev, struct grams *g, struct sl_error *err)
+{
+	const int64_t *starts;
+	size_t n = sl__ints(ev->node, "ngram_counts", &starts), id = 0;
+	enum sl_status rc = SL_OK;
+
+	g->pool = sl__attribute(ev->node, "pool_strings");
+	if (!g->pool)
+		g->pool = sl__attribute(ev->node, "pool_int64s");
+	if (!g->pool || (!g->pool->strings && !g->pool->ints))
+		return sl__fail(err, SL_E_DATA, "it has no pool of n-grams");
+	sl__map_init(&g->ids, ev->scratch);
+	for (size_t i = 0; !rc && i < n; i++) {
+		int64_t end = i + 1 < n ? starts[i + 1] : (int64_t)g->pool->n;
+
+		if (starts[i] < 0 || end < starts[i] ||
+		    end > (int64_t)g->pool->n)
+			return sl__fail(err, SL_E_DATA,
+					"n-grams of size %zu lie outside of "
+					"the pool",
+					i + 1);
+		rc = add_grams(ev, g, starts[i], end, (int64_t)i + 1, &id, err);
+	}
+	if (!rc && g->n_columns < id)
+		rc = sl__fail(err, SL_E_DATA, "%zu places for %zu n-grams",
+			      g->n_columns, id);
+	return rc;
+}
+
+/* Counts the n-grams of a row that begin at 'start', 'distance' apart. */
+static enum sl_status
+count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
+	   int64_t distance, struct sl_error *err)
+{
+	float *counts = (float *)(void *)sl__ref_result(ev, 0)->bytes;
+	int64_t n_columns =
+		sl__ref_result(ev, 0)
+			->tensor.dims[sl__ref_result(ev, 0)->tensor.rank - 1];
+	int64_t row =
+		n_columns *
+		(sl__ref_rank(ev, 0) == 2 ? start / sl__ref_dim(ev, 0, 1) : 0);
+	enum sl_status rc = SL_OK;
+
+	g->n_key = 0;
+	for (int64_t size = 1, at = start; !rc && size <= g->most && at < end;
+	     size++) {
+		const size_t *id;
+
+		rc = add_item(ev, g, g->texts ? g->texts[at] : NULL,
+			      g->words ? g->words[at] : 0, err);
+		id = rc || size < g->least ? NULL
+					   : sl__map_find(&g->ids, g->key);
+		if (id)
+			counts[row + g->columns[*id]]++;
+		if (end - at <= distance)
+			break;
+		at += distance;
+	}
+	return rc;
+}
+
+/* Single items are counted once: skipping does not change them. */
+static enum sl_status
+count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
+	  struct sl_error *err)
+{
+	int64_t least = g->least;
+	enum sl_status rc = SL_OK;
+
+	for (int64_t d = 1; !rc && d <= g->n_skips + 1 && d <= end - first;
+	     d++) {
+		for (int64_t i = first; !rc && i < end; i++)
+			rc = count_from(ev, g, i, end, d, err);
+		if (g->least == 1)
+			g->least = 2;
+	}
+	g->least = least;
+	return rc;
+}
+
+/* The weights belong to the places of the output, as runtimes have it. */
+static void
+weigh(struct sl__eval *ev, float *counts, size_t n, size_t n_columns)
+{
+	const struct sl__attribute *weights =
+		sl__attribute(ev->node, "weights");
+	const char *mode = sl__word(ev->node, "mode", "TF");
+
+	for (size_t i = 0; strcmp(mode, "TF") != 0 && i < n; i++) {
+		float weight = 1;
+
+		if (weights && weights->floats && i % n_columns < weights->n)
+			weight = weights->floats[i % n_columns];
+		if (!strcmp(mode, "IDF"))
+			counts[i] = counts[i] > 0 ? weight : 0;
+		else
+			counts[i] *= weight;
+	}
+}
+
+static enum sl_status
+grams_of(struct sl__eval *ev, struct grams *g, struct sl_error *err)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__node *node = ev->node;
+	enum sl_status rc;
+
+	g->least = sl__int(node, "min_gram_length", 1);
+	g->most = sl__int(node, "max_gram_length", 1);
+	g->n_skips = sl__int(node, "max_skip_count", 0);
+	g->n_columns = sl__ints(node, "ngram_indexes", &g->columns);
+	if (!in || in->rank < 1 || in->rank > 2)
+		return sl__fail(err, SL_E_DATA,
+				"its input has neither one nor two dimensions");
+	if (g->least < 1 || g->most < g->least || g->n_skips < 0)
+		return sl__fail(err, SL_E_DATA,
+				"n-grams of %lld to %lld items, %lld apart",
+				(long long)g->least, (long long)g->most,
+				(long long)g->n_skips);
+	for (size_t i = 0; i < g->n_columns; i++) {
+		if (g->columns[i] < 0)
+			return sl__fail(err, SL_E_DATA, "an index below 0");
+	}
+	rc = read_pool(ev, g, err);
+	if (rc)
+		return rc;
+	g->texts = in->strings;
+	if (in->dtype == SL_DTYPE_STRING)
+		return SL_OK;
+	g->words = sl__ref_integers(ev, 0, err);
+	return g->words ? SL_OK : err && err->status ? err->status : SL_E_NOMEM;
+}
+
+enum sl_status
+sl__ref_tf_idf(struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	struct sl__datum *out = sl__ref_result(ev, 0);
+	int64_t n_rows, width;
+	struct grams g = {0};
+	enum sl_status rc = grams_of(ev, &g, err);
+
+	if (rc || !out || out->tensor.n_elements == 0)
+		return rc;
+	if (out->tensor.dtype != SL_DTYPE_F32 || !out->bytes)
+		return sl__fail(err, SL_E_DATA, "its output is not f32");
+	memset(out->bytes, 0, (size_t)out->tensor.n_bytes);
+	n_rows = in->rank == 2 ? in->dims[0] : 1;
+	width = in->dims[in->rank - 1];
+	for (int64_t row = 0; !rc && row < n_rows; row++)
+		rc = count_row(ev, &g, row * width, (row + 1) * width, err);
+	if (!rc)
+		weigh(ev, (float *)(void *)out->bytes,
+		      (size_t)out->tensor.n_elements,
+		      (size_t)out->tensor.dims[out->tensor.rank - 1]);
+	return rc;
+}
+
+/* ------------------------------------------------- StringConcat, Split */
+
+enum sl_status
+sl__ref_string_concat(struct sl__eval *ev, struct sl_error *err)
+{
+	int64_t at[SL__RANK_MOST] = {0}, offsets[2] = {0, 0};
+	int64_t a_strides[SL__RANK_MOST], b_strides[SL__RANK_MOST];
+	const int64_t *const strides[2] = {a_strides, b_strides};
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__tensor *a, *b;
+	const char **made;
+	size_t k = 0;
+	enum sl_status rc = need_strings(ev, 0, &a, err);
+
+	if (!rc)
+		rc = need_strings(ev, 1, &b, err);
+	if (rc || !out || out->tensor.n_elements == 0)
+		return rc;
+	made = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
+	if (!made)
+		return sl__fail_nomem(err);
+	sl__ref_broadcast(a_strides, out->tensor.rank, a->rank, a->dims);
+	sl__ref_broadcast(b_strides, out->tensor.rank, b->rank, b->dims);
+	do {
+		const char *x = a->strings[offsets[0]];
+		const char *y = b->strings[offsets[1]];
+		size_t n = strlen(x);
+		char *both = sl__ref_new(ev, n + strlen(y) + 1, 1);
+
+		if (!both)
+			return sl__fail_nomem(err);
+		memcpy(both, x, n);
+		memcpy(both + n, y, strlen(y));
+		made[k++] = both;
+	} while (sl__ref_next(at, out->tensor.rank, out->tensor.dims, offsets,
+			      strides, 2));
+	return give_strings(ev, out->tensor.rank, out->tensor.dims, made, err);
+}
+
+/* What is between the separators: without one, between stretches of blanks,
+ * and those at either end count for nothing. */
+struct splitter {
+	const char *separator; /* "": blanks */
+	int64_t most;          /* separators; below 0: all */
+};
+
+static const char blanks[] = " \t\n\v\f\r";
+
+/* The next piece of *at, which moves behind it and is NULL after the last;
+ * 0: there is none.  'n_before' pieces came before. */
+static int
+next_piece(const struct splitter *s, const char **at, int64_t n_before,
+	   const char **piece, size_t *n)
+{
+	int is_last = s->most >= 0 && n_before >= s->most;
+	const char *end;
+
+	if (!*at)
+		return 0;
+	if (!s->separator[0]) {
+		*at += strspn(*at, blanks);
+		if (!**at)
+			return 0;
+		*piece = *at;
+		*n = is_last ? strlen(*at) : strcspn(*at, blanks);
+		*at += *n;
+		return 1;
+	}
+	*piece = *at;
+	end = is_last ? NULL : strstr(*at, s->separator);
+	*n = end ? (size_t)(end - *at) : strlen(*at);
+	*at = end ? end + strlen(s->separator) : NULL;
+	return 1;
+}
+
+static int64_t
+count_pieces(const struct splitter *s, const char *text)
+{
+	const char *piece;
+	int64_t n = 0;
+	size_t n_bytes;
+
+	while (next_piece(s, &text, n, &piece, &n_bytes))
+		n++;
+	return n;
+}
+
+static enum sl_status
+split_one(struct sl__eval *ev, const struct splitter *s, const char *text,
+	  const char **made, int64_t n_most, struct sl_error *err)
+{
+	const char *piece;
+	int64_t n = 0;
+	size_t n_bytes;
+
+	while (next_piece(s, &text, n, &piece, &n_bytes)) {
+		made[n] = piece_of(ev, piece, n_bytes);
+		if (!made[n++])
+			return sl__fail_nomem(err);
+	}
+	while (n < n_most)
+		made[n++] = "";
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_string_split(struct sl__eval *ev, struct sl_error *err)
+{
+	struct splitter s = {sl__word(ev->node, "delimiter", ""),
+			     sl__int(ev->node, "maxsplit", -1)};
+	int64_t dims[SL__RANK_MOST + 1], *counts, most = 0;
+	const struct sl__tensor *in;
+	const char **made;
+	enum sl_status rc = need_strings(ev, 0, &in, err);
+
+	if (rc)
+		return rc;
+	if (in->rank >= SL__RANK_MOST)
+		return sl__fail(err, SL_E_DATA, "too many dimensions");
+	counts = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*counts));
+	if (!counts)
+		return sl__fail_nomem(err);
+	for (uint64_t i = 0; i < in->n_elements; i++) {
+		counts[i] = count_pieces(&s, in->strings[i]);
+		most = counts[i] > most ? counts[i] : most;
+	}
+	made = sl__ref_new(ev, (size_t)in->n_elements * (size_t)most,
+			   sizeof(*made));
+	if (!made)
+		return sl__fail_nomem(err);
+	for (uint64_t i = 0; !rc && i < in->n_elements; i++)
+		rc = split_one(ev, &s, in->strings[i],
+			       made + i * (uint64_t)most, most, err);
+	if (in->rank)
+		memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	dims[in->rank] = most;
+	if (!rc)
+		rc = give_strings(ev, in->rank + 1, dims, made, err);
+	if (!rc)
+		rc = sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, in->dims, err);
+	if (!rc)
+		sl__ref_store_integers(ev, 1, counts);
+	return rc;
+}
+
+/* ---------------------------------------------------------- RegexFullMatch */
+
+enum sl_status
+sl__ref_regex(struct sl__eval *ev, struct sl_error *err)
+{
+	const char *pattern = sl__word(ev->node, "pattern", "");
+	const struct sl__tensor *in;
+	const char *posix;
+	int64_t *matches;
+	regex_t regex;
+	enum sl_status rc = need_strings(ev, 0, &in, err);
+
+	if (rc)
+		return rc;
+	rc = sl__regex_posix(&posix, pattern, ev->scratch, err);
+	if (rc)
+		return rc;
+	matches = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*matches));
+	if (!matches)
+		return sl__fail_nomem(err);
+	rc = sl__ref_out(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims, err);
+	if (rc)
+		return rc;
+	if (regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB))
+		return sl__fail(err, SL_E_DATA,
+				"'%.200s' is no regular expression", pattern);
+	for (uint64_t i = 0; i < in->n_elements; i++)
+		matches[i] = !regexec(&regex, in->strings[i], 0, NULL, 0);
+	regfree(&regex);
+	sl__ref_store_integers(ev, 0, matches);
+	return SL_OK;
+}

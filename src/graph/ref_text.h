@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ref_text.h - regular expressions as ONNX writes them. */
+#ifndef SL_REF_TEXT_H
+#define SL_REF_TEXT_H
+
+#include "arena.h"
+
+/*
+ * A pattern of RE2 as an extended one of POSIX that matches whole strings,
+ * in the arena.  Greedy and not makes no difference there; "\d" and its kin
+ * become classes; "\b" is left to the C library, which may know it.
+ * SL_E_ABSENT for what cannot be said: flags, properties of Unicode.  Strings
+ * are matched byte by byte.
+ */
+enum sl_status sl__regex_posix(const char **out, const char *pattern,
+			       struct sl__arena *arena,
+			       struct sl_error *err) SL_CHECKED;
+
+#endif

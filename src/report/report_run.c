@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_run.c - one run of a model: what came out, and what computed it. */
+#include "buf.h"
+#include "inspect_page.h"
+#include "render.h"
+#include "result_csv.h"
+#include "section.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+enum { REFERENCE_ROWS = 6 }; /* of steps on slow paths, on one screen */
+
+static const char *
+shape_text(char *text, size_t n_bytes, const struct sl_run_output *o)
+{
+	size_t n = 0;
+
+	snprintf(text, n_bytes, "%s", o->dtype ? "scalar" : "sequence");
+	for (size_t i = 0; i < o->rank && n < n_bytes; i++)
+		n += (size_t)snprintf(text + n, n_bytes - n, "%s%lld",
+				      i ? "x" : "", (long long)o->dims[i]);
+	return text;
+}
+
+/* -------------------------------------------------------------------- page */
+
+static void
+add_paths(struct sl__doc *doc, const struct sl_run *r)
+{
+	size_t n[4] = {0};
+	int is_first = 1;
+
+	for (size_t i = 0; i < r->n_steps; i++)
+		n[r->steps[i].path]++;
+	sl__doc_pair(doc, "steps", SL__STYLE_PLAIN, "%zu", r->n_steps);
+	for (int p = 0; p < 4; p++) {
+		if (!n[p])
+			continue;
+		sl__doc_more(doc,
+			     p >= SL_PATH_REFERENCE ? SL__STYLE_WARN
+						    : SL__STYLE_DIM,
+			     "%s%zu %s", is_first ? ": " : ", ", n[p],
+			     sl_path_text((enum sl_path)p));
+		is_first = 0;
+	}
+}
+
+static void
+add_facts(struct sl__doc *doc, const struct sl_run *r)
+{
+	struct sl__text a, b;
+
+	if (r->seed)
+		sl__doc_pair(doc, "inputs", SL__STYLE_PLAIN,
+			     "made up, seed %llu", (unsigned long long)r->seed);
+	else
+		sl__doc_pair(doc, "inputs", SL__STYLE_PLAIN, "as given");
+	sl__doc_pair(doc, "computed in", SL__STYLE_PLAIN, "%s on %d thread%s",
+		     sl_dtype_text(r->dtype), r->n_threads,
+		     r->n_threads == 1 ? "" : "s");
+	add_paths(doc, r);
+	sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s planned",
+		     sl__bytes_text(&a, (double)r->memory.planned_bytes));
+	sl__doc_more(doc, SL__STYLE_DIM, ", %s at least; weights %s packed",
+		     sl__bytes_text(&a, (double)r->memory.live_bytes),
+		     sl__bytes_text(&b, (double)r->memory.weight_bytes));
+	sl__doc_pair(doc, "time", SL__STYLE_PLAIN, "%s to plan, %s to run",
+		     sl__time_text(&a, r->plan_ns),
+		     sl__time_text(&b, r->run_ns));
+	sl__doc_more(doc, SL__STYLE_DIM, ", once: no statistics");
+}
+
+static void
+add_number(struct sl__doc *doc, double x)
+{
+	if (isnan(x))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.5g", x);
+}
+
+static void
+add_outputs(struct sl__doc *doc, const struct sl_run *r)
+{
+	static const struct sl__column columns[] = {
+		{"output", 0, 0}, {"type", 0, 2}, {"shape", 0, 0},
+		{"min", 1, 1},    {"mean", 1, 3}, {"max", 1, 1},
+		{"NaN", 1, 4}};
+	struct sl__text count;
+	char text[256];
+
+	sl__doc_heading(doc, "Outputs");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->n_outputs; i++) {
+		const struct sl_run_output *o = &r->outputs[i];
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", o->name);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     o->dtype ? sl_dtype_text(o->dtype) : "-");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     shape_text(text, sizeof(text), o));
+		add_number(doc, o->min);
+		add_number(doc, o->mean);
+		add_number(doc, o->max);
+		sl__doc_cell(doc, o->n_nan ? SL__STYLE_WARN : SL__STYLE_DIM,
+			     "%s", sl__count_text(&count, o->n_nan));
+	}
+}
+
+static void
+add_check(struct sl__doc *doc, const struct sl_run *r)
+{
+	static const struct sl__column columns[] = {{"output", 0, 0},
+						    {"error", 1, 0},
+						    {"limit", 1, 0},
+						    {"verdict", 0, 0},
+						    {"measured as", 0, 1}};
+
+	sl__doc_heading(doc, "Check");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->n_outputs; i++) {
+		const struct sl_run_output *o = &r->outputs[i];
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", o->name);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", o->error);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", o->limit);
+		sl__doc_cell(doc, o->is_ok ? SL__STYLE_GOOD : SL__STYLE_BAD,
+			     "%s", o->is_ok ? "agrees" : "differs");
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     o->why ? o->why : sl_check_rule_text(o->rule));
+	}
+	sl__doc_gap(doc);
+	sl__doc_text(doc, r->is_ok ? SL__STYLE_GOOD : SL__STYLE_BAD, "%s",
+		     r->is_ok ? "All outputs agree with the reference."
+			      : "Outputs differ from the reference.");
+}
+
+static void
+add_slow_steps(struct sl__doc *doc, const struct sl_run *r)
+{
+	size_t n = 0;
+
+	if (!r->n_reference)
+		return;
+	sl__doc_heading(doc, "On slow paths");
+	for (size_t i = 0; i < r->n_steps && n < REFERENCE_ROWS; i++) {
+		const struct sl_step *s = &r->steps[i];
+
+		if (s->path != SL_PATH_REFERENCE && s->path != SL_PATH_STEPWISE)
+			continue;
+		sl__doc_pair(doc, s->type, SL__STYLE_PLAIN, "%s", s->name);
+		sl__doc_more(doc, SL__STYLE_DIM, "  %s", sl_path_text(s->path));
+		n++;
+	}
+	if (n < r->n_reference)
+		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v lists all",
+			     r->n_reference - n);
+}
+
+static void
+add_steps(struct sl__doc *doc, const struct sl_run *r)
+{
+	static const struct sl__column columns[] = {
+		{"step", 0, 0},   {"type", 0, 0},   {"path", 0, 2},
+		{"kernel", 0, 0}, {"covers", 1, 3}, {"FLOPs", 1, 0},
+		{"done", 1, 1},   {"bytes", 1, 4}};
+	struct sl__text text;
+
+	sl__doc_heading(doc, "Steps");
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct sl_step *s = &r->steps[i];
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", s->name);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", s->type);
+		sl__doc_cell(doc,
+			     s->path >= SL_PATH_REFERENCE ? SL__STYLE_WARN
+							  : SL__STYLE_PLAIN,
+			     "%s", sl_path_text(s->path));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", s->kernel);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", s->n_covers);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__scaled_text(&text, (double)s->nominal_flops));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__scaled_text(&text, (double)s->executed_flops));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&text, (double)s->n_bytes));
+	}
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "FLOPs: what the model asks for; done: what the kernel "
+		     "does (Winograd fewer, padding more).");
+}
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	const struct sl_run *r = result;
+	const struct sl_inspection named = {.name = r->name,
+					    .source = r->source};
+
+	sl__doc_heading(doc, "%s", sl__model_title(&named));
+	if (sl__model_title(&named) == r->name && *r->source)
+		sl__doc_more(doc, SL__STYLE_DIM, "  %s", r->source);
+	add_facts(doc, r);
+	add_outputs(doc, r);
+	if (r->is_checked)
+		add_check(doc, r);
+	if (how->verbose)
+		add_steps(doc, r);
+	else
+		add_slow_steps(doc, r);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static void
+write_output(struct sl__json *json, const struct sl_run_output *o)
+{
+	sl__json_object(json, NULL);
+	sl__json_text(json, "name", o->name);
+	sl__json_text(json, "dtype", sl_dtype_text(o->dtype));
+	sl__json_array(json, "shape");
+	for (size_t i = 0; i < o->rank; i++)
+		sl__json_integer(json, NULL, (uint64_t)o->dims[i]);
+	sl__json_end_array(json);
+	sl__json_integer(json, "elements", o->n_elements);
+	if (isnan(o->mean)) {
+		sl__json_absent(json, "min", "no numbers");
+		sl__json_absent(json, "max", "no numbers");
+		sl__json_absent(json, "mean", "no numbers");
+	} else {
+		sl__json_number(json, "min", o->min);
+		sl__json_number(json, "max", o->max);
+		sl__json_number(json, "mean", o->mean);
+	}
+	sl__json_integer(json, "nan", o->n_nan);
+	sl__json_end_object(json);
+}
+
+static void
+write_comparison(struct sl__json *json, const struct sl_run_output *o)
+{
+	sl__json_object(json, NULL);
+	sl__json_text(json, "name", o->name);
+	sl__json_text(json, "rule", sl_check_rule_text(o->rule));
+	if (isnan(o->error))
+		sl__json_absent(json, "error", o->why);
+	else
+		sl__json_number(json, "error", o->error);
+	sl__json_number(json, "limit", o->limit);
+	sl__json_number(json, "largest_error", o->largest_error);
+	sl__json_integer(json, "worst_element", o->worst);
+	sl__json_boolean(json, "ok", o->is_ok);
+	if (o->why)
+		sl__json_text(json, "why", o->why);
+	sl__json_end_object(json);
+}
+
+static void
+write_check(struct sl__json *json, const struct sl_run *r)
+{
+	sl__json_object(json, "check");
+	sl__json_boolean(json, "ok", r->is_ok);
+	if (r->tolerance > 0)
+		sl__json_number(json, "tolerance", r->tolerance);
+	else
+		sl__json_absent(json, "tolerance", "by the model");
+	sl__json_array(json, "outputs");
+	for (size_t i = 0; i < r->n_outputs; i++)
+		write_comparison(json, &r->outputs[i]);
+	sl__json_end_array(json);
+	sl__json_end_object(json);
+}
+
+static void
+write_step(struct sl__json *json, const struct sl_step *s)
+{
+	sl__json_object(json, NULL);
+	sl__json_text(json, "name", s->name);
+	sl__json_text(json, "type", s->type);
+	sl__json_text(json, "path", sl_path_text(s->path));
+	sl__json_text(json, "kernel", s->kernel);
+	sl__json_array(json, "covers");
+	for (size_t i = 0; i < s->n_covers; i++)
+		sl__json_integer(json, NULL, s->covers[i]);
+	sl__json_end_array(json);
+	sl__json_integer(json, "nominal_flops", s->nominal_flops);
+	sl__json_integer(json, "executed_flops", s->executed_flops);
+	sl__json_integer(json, "bytes", s->n_bytes);
+	sl__json_end_object(json);
+}
+
+static void
+json(struct sl__json *json, const void *result)
+{
+	const struct sl_run *r = result;
+
+	sl__json_object(json, "model");
+	sl__json_text(json, "name", r->name);
+	sl__json_text(json, "source", r->source);
+	sl__json_end_object(json);
+	if (r->seed)
+		sl__json_integer(json, "seed", r->seed);
+	else
+		sl__json_absent(json, "seed", "all inputs were given");
+	sl__json_object(json, "plan");
+	sl__json_text(json, "dtype", sl_dtype_text(r->dtype));
+	sl__json_integer(json, "threads", (uint64_t)r->n_threads);
+	sl__json_number(json, "plan_ms", r->plan_ns / SL__NS_PER_MS);
+	sl__json_number(json, "run_ms", r->run_ns / SL__NS_PER_MS);
+	sl__json_integer(json, "reference_steps", r->n_reference);
+	sl__json_array(json, "steps");
+	for (size_t i = 0; i < r->n_steps; i++)
+		write_step(json, &r->steps[i]);
+	sl__json_end_array(json);
+	sl__json_end_object(json);
+	sl__json_object(json, "memory");
+	sl__json_integer(json, "live_bytes", r->memory.live_bytes);
+	sl__json_integer(json, "planned_bytes", r->memory.planned_bytes);
+	sl__json_integer(json, "packed_bytes", r->memory.weight_bytes);
+	sl__json_integer(json, "mapped_bytes", r->memory.mapped_bytes);
+	sl__json_end_object(json);
+	sl__json_array(json, "outputs");
+	for (size_t i = 0; i < r->n_outputs; i++)
+		write_output(json, &r->outputs[i]);
+	sl__json_end_array(json);
+	if (r->is_checked)
+		write_check(json, r);
+}
+
+static void
+csv(struct sl_buf *out, const void *result)
+{
+	const struct sl_run *r = result;
+
+	sl__buf_text(out, "model,step,type,path,kernel,covers,nominal_flops,"
+			  "executed_flops,bytes\n");
+	for (size_t i = 0; i < r->n_steps; i++) {
+		const struct sl_step *s = &r->steps[i];
+
+		sl__csv_text(out, r->name);
+		sl__csv_text(out, s->name);
+		sl__csv_text(out, s->type);
+		sl__csv_text(out, sl_path_text(s->path));
+		sl__csv_text(out, s->kernel);
+		sl__csv_number(out, (double)s->n_covers);
+		sl__csv_number(out, (double)s->nominal_flops);
+		sl__csv_number(out, (double)s->executed_flops);
+		sl__csv_number(out, (double)s->n_bytes);
+		sl__csv_end(out);
+	}
+}
+
+enum sl_status
+sl_run_render(const struct sl_run *run, const struct sl_render_options *how,
+	      struct sl_buf *out, struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {"a run", "run", page, json,
+						     csv,     NULL,  NULL};
+
+	return sl__render(&renderer, run, how, out, err);
+}

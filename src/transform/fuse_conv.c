@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse_conv.c - convolutions and what is done to their results.
+ *
+ * Every convolution of f32 becomes a Conv of the domain "sleuth", with the
+ * element-wise nodes after it (post.h).  The last ones go first: of two
+ * whose sum is taken, the later one takes it, when the other is there.
+ */
+#include "fuse_post.h"
+#include "matching.h"
+#include "optimize.h"
+
+#include "banned.h"
+
+static int
+is_fusable(const struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+
+	return sl__is_single(rw, node->inputs[0]) &&
+	       sl__is_single(rw, node->inputs[1]) &&
+	       sl__is_single(rw, node->outputs[0]);
+}
+
+static enum sl_status
+fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	struct sl__chain chain;
+	struct sl__making m;
+
+	if (!is_fusable(rw, id))
+		return SL_OK;
+	sl__chain_begin(&chain, rw, rw->nodes[id].node.outputs[0]);
+	sl__chain_follow(&chain);
+	sl__make_begin(&m, rw, "sleuth", "Conv", 1, err);
+	sl__make_attributes_of(&m, id);
+	for (size_t i = 0; i < SL__POST_FIRST_INPUT; i++)
+		sl__make_input(&m, sl__rewrite_input(rw, id, i));
+	sl__make_cover(&m, id);
+	sl__chain_give(&chain, &m);
+	return sl__make_end(&m, NULL);
+}
+
+enum sl_status
+sl__pass_fuse_conv(struct sl__rewrite *rw, struct sl_error *err)
+{
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_Conv};
+	uint32_t *nodes;
+	size_t n;
+	enum sl_status rc = sl__list_nodes(rw, ops, 1, &nodes, &n, err);
+
+	for (size_t i = n; !rc && i-- > 0;)
+		rc = fuse(rw, nodes[i], err);
+	return rc;
+}

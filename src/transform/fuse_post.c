@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse_post.c - the element-wise nodes that a fused one ends in.
+ *
+ * A result with one user is followed into it.  Where it has two, they may
+ * be the gate and the product of one function: x times something of x.
+ */
+#include "fuse_post.h"
+#include "matching.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+void
+sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw, uint32_t value)
+{
+	memset(chain, 0, sizeof(*chain));
+	chain->rw = rw;
+	chain->value = value;
+}
+
+/* Adds one operation that ends in the output of 'node'. */
+static void
+take(struct sl__chain *c, enum sl__post_kind kind, double alpha, double beta,
+     uint32_t node)
+{
+	struct sl__post *post = &c->posts[c->n++];
+
+	post->kind = kind;
+	post->alpha = (float)alpha;
+	post->beta = (float)beta;
+	c->covers[c->n_covers++] = node;
+	c->value = c->rw->nodes[node].node.outputs[0];
+}
+
+/* --------------------------------------------------------------- one input */
+
+static const struct {
+	enum sl__op_id op;
+	enum sl__post_kind kind;
+	double alpha, beta; /* where the node has no attributes of the names */
+} functions[] = {
+	{SL__OP_ONNX_Relu, SL__POST_RELU, 0, 0},
+	{SL__OP_ONNX_LeakyRelu, SL__POST_LEAKY_RELU, .01, 0},
+	{SL__OP_ONNX_Sigmoid, SL__POST_SIGMOID, 0, 0},
+	{SL__OP_ONNX_Tanh, SL__POST_TANH, 0, 0},
+	{SL__OP_ONNX_Elu, SL__POST_ELU, 1, 0},
+	{SL__OP_ONNX_HardSigmoid, SL__POST_HARD_SIGMOID, .2, .5},
+	{SL__OP_ONNX_HardSwish, SL__POST_HARD_SWISH, 0, 0},
+	{SL__OP_ONNX_Swish, SL__POST_SILU, 1, 0},
+	{SL__OP_ONNX_Gelu, SL__POST_GELU, 0, 0},
+	{SL__OP_MS_Gelu, SL__POST_GELU, 0, 0},
+	{SL__OP_MS_FastGelu, SL__POST_GELU_TANH, 0, 0},
+	{SL__OP_MS_QuickGelu, SL__POST_SILU, 1.702, 0},
+};
+
+static int
+follow_function(struct sl__chain *c, uint32_t user)
+{
+	const struct sl__node *node = &c->rw->nodes[user].node;
+	enum sl__post_kind kind;
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		if (!sl__rewrite_is(c->rw, user, functions[i].op))
+			continue;
+		if (node->n_inputs != 1 || node->n_outputs != 1)
+			return 0;
+		kind = functions[i].kind;
+		if (kind == SL__POST_GELU &&
+		    !strcmp(sl__word(node, "approximate", ""), "tanh"))
+			kind = SL__POST_GELU_TANH;
+		take(c, kind, sl__float(node, "alpha", functions[i].alpha),
+		     sl__float(node, "beta", functions[i].beta), user);
+		return 1;
+	}
+	return 0;
+}
+
+/* One bound of a Clip: an attribute or an input that is a constant. */
+static int
+read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
+	   const char *name, double *bound)
+{
+	uint32_t value = sl__rewrite_input(rw, node, i);
+
+	*bound = sl__float(&rw->nodes[node].node, name, *bound);
+	return value == SL__NONE || sl__rewrite_scalar(rw, value, bound);
+}
+
+static int
+read_clip(const struct sl__rewrite *rw, uint32_t node, double *low,
+	  double *high)
+{
+	*low = -(double)INFINITY;
+	*high = (double)INFINITY;
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Clip) &&
+	       read_bound(rw, node, 1, "min", low) &&
+	       read_bound(rw, node, 2, "max", high) && *low <= *high;
+}
+
+static int
+follow_clip(struct sl__chain *c, uint32_t user)
+{
+	double low, high;
+
+	if (!read_clip(c->rw, user, &low, &high) ||
+	    sl__rewrite_input(c->rw, user, 0) != c->value)
+		return 0;
+	if (fabs(low) <= 0 && isinf(high))
+		take(c, SL__POST_RELU, 0, 0, user);
+	else
+		take(c, SL__POST_CLIP, low, high, user);
+	return 1;
+}
+
+/* -------------------------------------------------------------- two inputs */
+
+static int
+is_sum(const struct sl__rewrite *rw, uint32_t node)
+{
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Add) ||
+	       sl__rewrite_is(rw, node, SL__OP_ONNX_Sum);
+}
+
+/* The number with which 'value' meets in a node, where that is one. */
+static int
+meets_scalar(const struct sl__rewrite *rw, uint32_t node, uint32_t value,
+	     double *x)
+{
+	return sl__rewrite_scalar(rw, sl__other_operand(rw, node, value), x) &&
+	       isfinite(*x) &&
+	       sl__are_alike(rw, value, rw->nodes[node].node.outputs[0]);
+}
+
+/* Arithmetic with a number is alpha x + beta. */
+static int
+follow_linear(struct sl__chain *c, uint32_t user)
+{
+	const struct sl__rewrite *rw = c->rw;
+	int is_left = sl__rewrite_input(rw, user, 0) == c->value;
+	double x;
+
+	if (!meets_scalar(rw, user, c->value, &x))
+		return 0;
+	if (is_sum(rw, user))
+		take(c, SL__POST_LINEAR, 1, x, user);
+	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
+		take(c, SL__POST_LINEAR, x, 0, user);
+	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Sub))
+		take(c, SL__POST_LINEAR, is_left ? 1 : -1, is_left ? -x : x,
+		     user);
+	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Div) && is_left &&
+		 isfinite(1 / x))
+		take(c, SL__POST_LINEAR, 1 / x, 0, user);
+	else
+		return 0;
+	return 1;
+}
+
+/* The other operand has the sizes of the result; it cannot depend on this
+ * one, which nobody else sees. */
+static int
+follow_binary(struct sl__chain *c, uint32_t user)
+{
+	const struct sl__rewrite *rw = c->rw;
+	uint32_t other = sl__other_operand(rw, user, c->value);
+	int is_add = is_sum(rw, user);
+
+	if (!is_add && !sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
+		return 0;
+	if (!sl__are_alike(rw, other, c->value) ||
+	    !sl__are_alike(rw, rw->nodes[user].node.outputs[0], c->value))
+		return 0;
+	c->operands[c->n_operands++] = other;
+	take(c, is_add ? SL__POST_ADD : SL__POST_MUL, 0, 0, user);
+	return 1;
+}
+
+/* --------------------------------------------- x times something that is of x */
+
+static int
+is_near(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+/* Whether a node makes a sixth of 'value'. */
+static int
+is_sixth(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
+{
+	double x;
+
+	if (!meets_scalar(rw, node, value, &x))
+		return 0;
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul))
+		return is_near(x, 1.0 / 6);
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Div) &&
+	       sl__rewrite_input(rw, node, 0) == value && is_near(x, 6);
+}
+
+static int
+is_product(const struct sl__rewrite *rw, uint32_t node, uint32_t a, uint32_t b)
+{
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Mul) &&
+	       sl__other_operand(rw, node, a) == b;
+}
+
+/* Sigmoid or HardSigmoid, then the product. */
+static int
+follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
+{
+	const struct sl__rewrite *rw = c->rw;
+	const struct sl__node *node = &rw->nodes[gate].node;
+	uint32_t opened = node->outputs[0];
+	int is_hard = sl__rewrite_is(rw, gate, SL__OP_ONNX_HardSigmoid);
+
+	if (!is_hard && !sl__rewrite_is(rw, gate, SL__OP_ONNX_Sigmoid))
+		return 0;
+	if (sl__rewrite_only_user(rw, opened) != product ||
+	    !is_product(rw, product, c->value, opened))
+		return 0;
+	if (is_hard && (!is_near(sl__float(node, "alpha", .2), 1.0 / 6) ||
+			!is_near(sl__float(node, "beta", .5), .5)))
+		return 0;
+	c->covers[c->n_covers++] = gate;
+	take(c, is_hard ? SL__POST_HARD_SWISH : SL__POST_SILU, is_hard ? 0 : 1,
+	     0, product);
+	return 1;
+}
+
+/* HardSwish written out: x times clip(x + 3, 0, 6), a sixth of which is taken
+ * before the product or after it. */
+static int
+follow_steps(struct sl__chain *c, uint32_t add, uint32_t product)
+{
+	const struct sl__rewrite *rw = c->rw;
+	uint32_t x = c->value, clip, next, last, at;
+	double three, low, high;
+
+	if (!is_sum(rw, add) || !meets_scalar(rw, add, x, &three) ||
+	    !is_near(three, 3))
+		return 0;
+	clip = sl__rewrite_only_user(rw, rw->nodes[add].node.outputs[0]);
+	if (clip == SL__NONE || !read_clip(rw, clip, &low, &high) ||
+	    fabs(low) > 0 || !is_near(high, 6))
+		return 0;
+	at = rw->nodes[clip].node.outputs[0];
+	next = sl__rewrite_only_user(rw, at);
+	if (next == SL__NONE)
+		return 0;
+	last = sl__rewrite_only_user(rw, rw->nodes[next].node.outputs[0]);
+	if (last == SL__NONE)
+		return 0;
+	if (next == product
+		    ? !is_product(rw, next, x, at) ||
+			      !is_sixth(rw, last,
+					rw->nodes[next].node.outputs[0])
+		    : last != product || !is_sixth(rw, next, at) ||
+			      !is_product(rw, last, x,
+					  rw->nodes[next].node.outputs[0]))
+		return 0;
+	c->covers[c->n_covers++] = add;
+	c->covers[c->n_covers++] = clip;
+	c->covers[c->n_covers++] = next;
+	take(c, SL__POST_HARD_SWISH, 0, 0, last);
+	return 1;
+}
+
+static int
+follow_two(struct sl__chain *c)
+{
+	const struct sl__uses *uses = &c->rw->uses[c->value];
+	uint32_t a, b;
+
+	if (c->rw->is_pinned[c->value] || uses->n != 2 ||
+	    uses->nodes[0] == uses->nodes[1])
+		return 0;
+	a = uses->nodes[0];
+	b = uses->nodes[1];
+	return follow_gate(c, a, b) || follow_gate(c, b, a) ||
+	       follow_steps(c, a, b) || follow_steps(c, b, a);
+}
+
+/* ------------------------------------------------------------------- chains */
+
+static int
+follow_one(struct sl__chain *c)
+{
+	uint32_t user = sl__rewrite_only_user(c->rw, c->value);
+	const struct sl__node *node = sl__rewrite_node(c->rw, user);
+
+	if (!node || node->block)
+		return 0;
+	if (follow_function(c, user) || follow_clip(c, user))
+		return 1;
+	return sl__broadcasts(node) &&
+	       (follow_linear(c, user) || follow_binary(c, user));
+}
+
+void
+sl__chain_follow(struct sl__chain *c)
+{
+	const size_t most = sizeof(c->covers) / sizeof(*c->covers) - 8;
+
+	while (c->n < SL__POSTS_MOST && c->n_covers < most &&
+	       (follow_one(c) || follow_two(c)))
+		;
+}
+
+void
+sl__chain_give(const struct sl__chain *c, struct sl__making *m)
+{
+	const char *words[SL__POSTS_MOST];
+	float alphas[SL__POSTS_MOST], betas[SL__POSTS_MOST];
+
+	for (int i = 0; i < c->n; i++) {
+		words[i] = sl__post_word(c->posts[i].kind);
+		alphas[i] = c->posts[i].alpha;
+		betas[i] = c->posts[i].beta;
+	}
+	if (c->n) {
+		sl__make_strings(m, "post", words, (size_t)c->n);
+		sl__make_floats(m, "post_alpha", alphas, (size_t)c->n);
+		sl__make_floats(m, "post_beta", betas, (size_t)c->n);
+	}
+	for (int i = 0; i < c->n_operands; i++)
+		sl__make_input(m, c->operands[i]);
+	sl__make_output(m, c->value);
+	for (size_t i = 0; i < c->n_covers; i++)
+		sl__make_cover(m, c->covers[i]);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse_post.h - the element-wise nodes that a fused one ends in. */
+#ifndef SL_FUSE_POST_H
+#define SL_FUSE_POST_H
+
+#include "post.h"
+#include "rewrite.h"
+
+/*
+ * What follows a value, as long as nobody else needs what lies in between:
+ * 'value' is the last result so far, posts[] what is done on the way to it
+ * and operands[] the second operands of those that have one.
+ */
+struct sl__chain {
+	struct sl__rewrite *rw;
+	uint32_t value;
+	struct sl__post posts[SL__POSTS_MOST];
+	uint32_t operands[SL__POSTS_MOST];
+	int n, n_operands;
+	uint32_t covers[SL__MAKING_COVERS];
+	size_t n_covers;
+};
+
+void sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw,
+		     uint32_t value);
+
+/* Takes everything that can be taken. */
+void sl__chain_follow(struct sl__chain *chain);
+
+/* Gives the attributes, the operands, the output and what is covered to the
+ * node, which has its first SL__POST_FIRST_INPUT inputs. */
+void sl__chain_give(const struct sl__chain *chain, struct sl__making *m);
+
+#endif
