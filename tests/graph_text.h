@@ -15,16 +15,16 @@
  *	opset 16
  *	in x f32 2,n          an input of the block; "-" is a scalar, "?" no
  *	                      shape
- *	const m i64 2 = 3,4   a parameter; i64, f32 or bool
+ *	const m i64 2 = 3,4   a parameter; i64, f32, f16 or bool; "= random" is
+ *	                      numbers from -1 to 1 that its name decides
  *	block then            up to "end": a body, used by its name further on
  *	y,z = If c - then_branch=@then else_branch=@else
- *	                      "-" is an input left out; attributes: 1, [1,2],
- *	                      @block; operators of com.microsoft with that
- *	                      and a dot before their name
+ *	                      "-" is an input left out; attributes: 1, 1.5,
+ *	                      [1,2], 'word', @block; operators of
+ *	                      com.microsoft with that and a dot before their
+ *	                      name
  *	out y                 an output of the block
  */
-enum { GRAPH_TEXT_MOST = 128 };
-
 struct graph_text {
 	struct sl_graph *graph;
 	struct sl__shapes *shapes;
@@ -91,16 +91,16 @@ graph_text_block(struct graph_text *g, const char *name)
 	return SL__NONE;
 }
 
-/* "2,n" or "-" as sizes. */
+/* "2,n", "-1,2" or "-" as sizes; the last is none. */
 static inline int
 graph_text_sizes(struct graph_text *g, const char *text, int64_t *sizes)
 {
 	int n = 0;
 
-	while (*text && *text != '-' && *text != ']') {
+	while (*text && strcmp(text, "-") != 0 && *text != ']') {
 		char *word = graph_text_word(g, &text, ",]");
 
-		if (*word >= '0' && *word <= '9')
+		if (strchr("-0123456789", *word))
 			sizes[n] = strtoll(word, NULL, 10);
 		else
 			assert_int_equal(sl__graph_symbol(g->graph, &sizes[n],
@@ -117,6 +117,7 @@ graph_text_dtype(const char *word)
 {
 	return !strcmp(word, "i64")    ? SL_DTYPE_I64
 	       : !strcmp(word, "bool") ? SL_DTYPE_BOOL
+	       : !strcmp(word, "f16")  ? SL_DTYPE_F16
 				       : SL_DTYPE_F32;
 }
 
@@ -138,30 +139,45 @@ graph_text_declare(struct graph_text *g, const char *at)
 	return v;
 }
 
+/* Numbers from -1 to 1, the same for the same name. */
+static inline double
+graph_text_random(const char *name, uint64_t i)
+{
+	uint64_t x = i + 1;
+
+	while (*name)
+		x = (x ^ (unsigned char)*name++) * 0x9e3779b97f4a7c15;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9;
+	return (double)(x >> 11) * 0x1p-52 - 1;
+}
+
 static inline void
 graph_text_constant(struct graph_text *g, const char *at)
 {
 	struct sl__value *v = graph_text_declare(g, at);
 	struct sl__tensor *t = graph_text_new(g, sizeof(*t));
-	unsigned char *bytes = graph_text_new(g, 8 * GRAPH_TEXT_MOST);
-	size_t n_bytes = v->declared.dtype == SL_DTYPE_I64   ? 8
-			 : v->declared.dtype == SL_DTYPE_F32 ? 4
-							     : 1;
+	unsigned char *bytes;
+	int is_random;
 
 	t->dtype = v->declared.dtype;
 	t->rank = (size_t)v->declared.rank;
 	t->dims = v->declared.dims;
-	t->bytes = bytes;
 	assert_true(sl__tensor_measure(t));
+	t->bytes = bytes = graph_text_new(g, (size_t)t->n_bytes + 1);
 	at = strchr(at, '=') + 1;
-	for (size_t i = 0; i < t->n_elements; i++) {
+	at += strspn(at, " ");
+	is_random = !strncmp(at, "random", 6);
+	for (uint64_t i = 0; i < t->n_elements; i++) {
 		int64_t whole = strtoll(at, NULL, 10);
-		float single = strtof(at, NULL);
+		double real = is_random ? graph_text_random(v->name, i)
+					: strtod(at, NULL);
 
-		memcpy(bytes + i * n_bytes,
-		       n_bytes == 4 ? (void *)&single : (void *)&whole,
-		       n_bytes);
-		at += strcspn(at, ",\n");
+		if (t->dtype == SL_DTYPE_I64 || t->dtype == SL_DTYPE_BOOL)
+			sl__store_integers(bytes, t->dtype, i, 1, &whole);
+		else
+			sl__store_doubles(bytes, t->dtype, i, 1, &real);
+		at += is_random ? 0 : strcspn(at, ",\n");
 		at += *at == ',';
 	}
 	v->kind = SL_VALUE_PARAMETER;
@@ -173,10 +189,14 @@ graph_text_attribute(struct graph_text *g, struct sl__attribute *a,
 		     const char *word)
 {
 	int64_t *ints = graph_text_new(g, 16 * sizeof(*ints));
+	float *floats = graph_text_new(g, sizeof(*floats));
+	const char **strings = graph_text_new(g, sizeof(*strings));
 
 	a->name = graph_text_word(g, &word, "=");
 	word++;
 	a->ints = ints;
+	a->floats = floats;
+	a->strings = strings;
 	a->n = 1;
 	if (*word == '@') {
 		a->kind = SL__ATTRIBUTE_BLOCK;
@@ -184,6 +204,13 @@ graph_text_attribute(struct graph_text *g, struct sl__attribute *a,
 	} else if (*word == '[') {
 		a->kind = SL__ATTRIBUTE_INTS;
 		a->n = (size_t)graph_text_sizes(g, word + 1, ints);
+	} else if (*word == '\'') {
+		word++;
+		a->kind = SL__ATTRIBUTE_STRING;
+		strings[0] = graph_text_word(g, &word, "'");
+	} else if (strchr(word, '.')) {
+		a->kind = SL__ATTRIBUTE_FLOAT;
+		floats[0] = strtof(word, NULL);
 	} else {
 		a->kind = SL__ATTRIBUTE_INT;
 		ints[0] = strtoll(word, NULL, 10);

@@ -222,6 +222,43 @@ test_floats_are_rounded_once(void **state)
 			"f16[1]={2050}");
 }
 
+/* The sign that counts is the exponent's. */
+static void
+test_powers_of_mixed_types(void **state)
+{
+	(void)state;
+	check_evaluated("Pow 15 (uint8[3]={1,3,3}, i32[3]={-1,-1,2})",
+			"uint8[3]={1,0,9}");
+	/* 3 has the order 2^62 among the odd numbers of 64 bits, so that this
+	 * is the number that times 3 gives 1. */
+	check_evaluated("Pow 15 (i64[1]={3}, uint64[1]={18446744073709551615})",
+			"i64[1]={-6148914691236517205}");
+}
+
+static void
+test_chosen_bits(void **state)
+{
+	(void)state;
+	check_evaluated("Where 16 (bool[3]={1,0,1}, int4[3]={-8,3,7}, "
+			"int4[1]={-1})",
+			"i4[3]={-8,-1,7}");
+	check_evaluated("Where 16 (bool[2]={1,0}, string[]={'a'}, "
+			"string[2]={'b','c'})",
+			"string[2]={'a','c'}");
+}
+
+/* Sizes beyond all bounds beside a 0. */
+static void
+test_huge_sizes_of_nothing(void **state)
+{
+	(void)state;
+	check_evaluated("Add 14 (f32[0,1152921504606846976,64]={}, f32[1]={1})",
+			"f32[0,1152921504606846976,64]={}");
+	check_evaluated("Sum 13 (f32[0,1152921504606846976,64]={}, "
+			"f32[0,1152921504606846976,64]={})",
+			"f32[0,1152921504606846976,64]={}");
+}
+
 int
 main(void)
 {
@@ -238,6 +275,9 @@ main(void)
 		cmocka_unit_test(test_slopes),
 		cmocka_unit_test(test_no_elements),
 		cmocka_unit_test(test_floats_are_rounded_once),
+		cmocka_unit_test(test_powers_of_mixed_types),
+		cmocka_unit_test(test_chosen_bits),
+		cmocka_unit_test(test_huge_sizes_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

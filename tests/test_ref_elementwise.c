@@ -144,7 +144,21 @@ test_clip(void **state)
 			"f32[3]={-1,nan,3}");
 	check_evaluated("Clip 13 (f16[3]={-3,1,3}, _, f16[]={2})",
 			"f16[3]={-3,1,2}");
-	check_evaluated("Clip 13 (f32[2]={-inf,inf})", "f32[2]={-inf,inf}");
+	/* Without bounds, the largest numbers of the type; before version 11
+	 * those of f32. */
+	check_evaluated("Clip 13 (f32[3]={-inf,inf,nan})",
+			"f32[3]={-3.402823e+38,3.402823e+38,nan}");
+	check_evaluated(
+		"Clip 13 (f32[2]={-inf,inf}, f32[]={-inf}, f32[]={inf})",
+		"f32[2]={-inf,inf}");
+	check_evaluated("Clip 13 (f64[2]={-inf,1e300})",
+			"f64[2]={-1.797693e+308,1e+300}");
+	check_evaluated("Clip 13 (f16[2]={-inf,inf})",
+			"f16[2]={-6.55e+04,6.55e+04}");
+	check_evaluated("Clip 13 (bf16[2]={-inf,inf})",
+			"bf16[2]={-3.39e+38,3.39e+38}");
+	check_evaluated("Clip 6 (f32[2]={-inf,inf})",
+			"f32[2]={-3.402823e+38,3.402823e+38}");
 	/* Where the bounds cross, the upper one wins. */
 	check_evaluated("Clip 13 (f32[3]={0,2,4}, f32[]={3}, f32[]={1})",
 			"f32[3]={1,1,1}");

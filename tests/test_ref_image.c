@@ -190,6 +190,19 @@ test_columns_add_up(void **state)
 		    "3 columns do not fit");
 }
 
+/* A bin of 2^20 by 2^20 samples would take hours. */
+static void
+test_samples_have_an_end(void **state)
+{
+	(void)state;
+	check_fails("RoiAlign 16 (f32[1,1,1,1]={1}, "
+		    "f32[1,4]={0,0,1000000,1000000}, i64[1]={0})",
+		    "1000000x1000000 samples");
+	check_fails("RoiAlign 16 (f32[1,1,1,1]={1}, f32[1,4]={0,0,1,1}, "
+		    "i64[1]={0}) sampling_ratio=100000",
+		    "100000x100000 samples");
+}
+
 int
 main(void)
 {
@@ -203,6 +216,7 @@ main(void)
 		cmocka_unit_test(test_regions),
 		cmocka_unit_test(test_greatest_part_of_a_region),
 		cmocka_unit_test(test_columns_add_up),
+		cmocka_unit_test(test_samples_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,15 @@ test_convolutions(void **state)
 			"uint8[]={4}, f32[]={0.125}, uint8[]={10}, i32[1]={4})"
 			" pads=[1,0]",
 			"uint8[1,1,3]={16,19,22}");
+	/* Beyond 64 bits, and beyond all numbers. */
+	check_evaluated("QLinearConv 10 (uint8[1,1,2]={200,100}, f32[]={1e30}, "
+			"uint8[]={150}, uint8[1,1,1]={100}, f32[]={1}, "
+			"uint8[]={0}, f32[]={1e-8}, uint8[]={7})",
+			"uint8[1,1,2]={255,0}");
+	check_evaluated("QLinearConv 10 (uint8[1,1,2]={200,100}, f32[]={1}, "
+			"uint8[]={150}, uint8[1,1,1]={100}, f32[]={1e18}, "
+			"uint8[]={0}, f32[]={1}, uint8[]={7})",
+			"uint8[1,1,2]={255,0}");
 	check_evaluated("QLinearConv 10 (i8[1,1,2]={2,-3}, f32[]={1}, "
 			"i8[]={0}, i8[2,1,1]={3,3}, f32[2]={1,0.5}, "
 			"i8[2]={0,0}, f32[]={1}, i8[]={0})",
@@ -264,6 +273,23 @@ test_pools_and_concat(void **state)
 		    "input 5 is not like the first");
 }
 
+/* What of a window lies outside costs nothing. */
+static void
+test_windows_beyond_the_image(void **state)
+{
+	(void)state;
+	check_evaluated("com.microsoft.QLinearAveragePool 1 "
+			"(uint8[1,1,1,1]={5}, f32[]={1}, uint8[]={0}, "
+			"f32[]={1}, uint8[]={0}) "
+			"kernel_shape=[1073741824,1073741824] "
+			"pads=[1073741823,1073741823,0,0]",
+			"uint8[1,1,1,1]={5}");
+	check_fails("com.microsoft.QLinearGlobalAveragePool 1 "
+		    "(uint8[1,1,0]={}, f32[]={1}, uint8[]={0}, f32[]={1}, "
+		    "uint8[]={0})",
+		    "without elements");
+}
+
 int
 main(void)
 {
@@ -278,6 +304,7 @@ main(void)
 		cmocka_unit_test(test_convolutions),
 		cmocka_unit_test(test_elements_by_way_of_reals),
 		cmocka_unit_test(test_pools_and_concat),
+		cmocka_unit_test(test_windows_beyond_the_image),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

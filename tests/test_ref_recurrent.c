@@ -170,24 +170,25 @@ check_activations(const char *line, const char *const *names, size_t n_names,
 	evaluated_free(e);
 }
 
-/* One step of x = -2 and x = 1.5, of which the state sees nothing. */
+/* One step of x = -2 and x = 1.5, then of NaN and infinity, of which the state
+ * sees nothing. */
 static void
 test_every_activation(void **state)
 {
 	static const struct {
-		const char *name, *expected;
+		const char *name, *expected, *beyond;
 	} rows[] = {
-		{"Affine", "-2,1.5"},
-		{"relu", "0,1.5"},
-		{"LeakyRelu", "-0.02,1.5"},
-		{"ThresholdedRelu", "0,1.5"},
-		{"Tanh", "-0.9640276,0.9051483"},
-		{"ScaledTanh", "-0.9640276,0.9051483"},
-		{"Sigmoid", "0.1192029,0.8175745"},
-		{"HardSigmoid", "0.1,0.8"},
-		{"Elu", "-0.8646647,1.5"},
-		{"Softsign", "-0.6666667,0.6"},
-		{"SOFTPLUS", "0.126928,1.701413"},
+		{"Affine", "-2,1.5", "nan,inf"},
+		{"relu", "0,1.5", "nan,inf"},
+		{"LeakyRelu", "-0.02,1.5", "nan,inf"},
+		{"ThresholdedRelu", "0,1.5", "nan,inf"},
+		{"Tanh", "-0.9640276,0.9051483", "nan,1"},
+		{"ScaledTanh", "-0.9640276,0.9051483", "nan,1"},
+		{"Sigmoid", "0.1192029,0.8175745", "nan,1"},
+		{"HardSigmoid", "0.1,0.8", "nan,1"},
+		{"Elu", "-0.8646647,1.5", "nan,inf"},
+		{"Softsign", "-0.6666667,0.6", "nan,1"},
+		{"SOFTPLUS", "0.126928,1.701413", "nan,inf"},
 	};
 
 	(void)state;
@@ -197,6 +198,11 @@ test_every_activation(void **state)
 		snprintf(expected, sizeof(expected), "f64[1,1,2,1]={%s}",
 			 rows[i].expected);
 		check_activations("RNN 14 (f64[1,2,1]={-2,1.5}, "
+				  "f64[1,1,1]={1}, f64[1,1,1]={0})",
+				  &rows[i].name, 1, NULL, 0, expected);
+		snprintf(expected, sizeof(expected), "f64[1,1,2,1]={%s}",
+			 rows[i].beyond);
+		check_activations("RNN 14 (f64[1,2,1]={nan,inf}, "
 				  "f64[1,1,1]={1}, f64[1,1,1]={0})",
 				  &rows[i].name, 1, NULL, 0, expected);
 	}

@@ -112,7 +112,8 @@ test_integers_of_every_width(void **state)
 static void
 test_generated_halves(void **state)
 {
-	const struct sl__generator g = {SL__GENERATE_NORMAL, 7, 0, 1};
+	const struct sl__generator g = {
+		.kind = SL__GENERATE_NORMAL, .seed = 7, .scale = 1};
 	const int64_t n[] = {1000};
 	struct sl__tensor half = {
 		.dtype = SL_DTYPE_F16, .rank = 1, .dims = n, .generator = &g};
@@ -131,7 +132,8 @@ test_generated_halves(void **state)
 static void
 test_generator_is_by_index(void **state)
 {
-	const struct sl__generator g = {SL__GENERATE_NORMAL, 1, 3, 2};
+	const struct sl__generator g = {
+		.kind = SL__GENERATE_NORMAL, .seed = 1, .mean = 3, .scale = 2};
 	const int64_t n[] = {100000};
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F32, .rank = 1, .dims = n, .generator = &g};

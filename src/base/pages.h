@@ -21,6 +21,9 @@ void sl__pages_free(struct sl__pages *pages); /* NULL is fine */
 /* NULL when out of memory. */
 void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
 
+/* Whether the address is one of a block handed out. */
+int sl__pages_hold(const struct sl__pages *pages, const void *at);
+
 /* Bytes handed out. */
 uint64_t sl__pages_used(const struct sl__pages *pages);
 

@@ -282,9 +282,24 @@ second_dim(const struct binder *b)
 	return 0;
 }
 
+/* The first dimension of the first input. */
+int64_t
+sl__shapes_batch_symbol(const struct sl_graph *graph)
+{
+	const struct sl__block *main = &graph->blocks[0];
+	const struct sl__type *type;
+
+	if (!main->n_inputs)
+		return 0;
+	type = &graph->values[main->inputs[0]].declared;
+	return type->rank > 0 && sl__is_symbol(type->dims[0]) ? type->dims[0]
+							      : 0;
+}
+
 static enum sl_status
 bind_batch(struct binder *b, int64_t batch)
 {
+	int64_t symbol = sl__shapes_batch_symbol(b->graph);
 	const struct sl__value *first = b->main->n_inputs ? input_of(b, 0)
 							  : NULL;
 
@@ -297,13 +312,9 @@ bind_batch(struct binder *b, int64_t batch)
 	}
 	if (batch)
 		return bind_dim(b, first, 0, batch, "--batch");
-	if (sl__is_symbol(first->declared.dims[0])) {
-		size_t symbol = symbol_index(first->declared.dims[0]);
-
-		if (b->shapes->bound[symbol] < 0 &&
-		    !b->graph->symbols[symbol].usual)
-			b->shapes->bound[symbol] = 1;
-	}
+	if (symbol && b->shapes->bound[symbol_index(symbol)] < 0 &&
+	    !b->graph->symbols[symbol_index(symbol)].usual)
+		b->shapes->bound[symbol_index(symbol)] = 1;
 	return SL_OK;
 }
 

@@ -233,7 +233,7 @@ takes_sequences(const struct sl__op *op)
 static int
 is_free(const struct sl__op *op)
 {
-	return op->cost == sl__cost_view || op->cost == sl__cost_control;
+	return op->cost == sl__cost_view || sl__is_control(op);
 }
 
 /* Why the bytes of a type cannot be told, whatever its shape; or NULL. */

@@ -58,8 +58,11 @@ sl__datum_tensor(struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
 		return sl__fail(err, SL_E_DATA,
 				"a tensor has more than 2^63 bytes");
 	n_bytes = made.tensor.n_bytes;
-	if (dtype == SL_DTYPE_STRING)
+	if (dtype == SL_DTYPE_STRING) {
+		if (made.tensor.n_elements > SIZE_MAX / 2 / sizeof(char *))
+			return sl__fail_nomem(err);
 		n_bytes = made.tensor.n_elements * sizeof(char *);
+	}
 	rc = new_block(&made, rank, dims, n_bytes, allocator, err);
 	if (rc)
 		return rc;

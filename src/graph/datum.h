@@ -12,8 +12,9 @@
  *	TENSOR    'tensor', with bytes or strings unless it has no elements;
  *	          'bytes' is where they may be written, NULL where they are
  *	          somebody else's
- *	SEQUENCE  items[0 .. n_items - 1], each a tensor; 'dtype' is theirs
- *	OPTIONAL  no item or one
+ *	SEQUENCE  items[0 .. n_items - 1], all of one kind; 'dtype' is that of
+ *	          the tensors in them
+ *	OPTIONAL  no item or one, a tensor or a sequence; likewise
  *
  * 'block' is storage that belongs to the datum; NULL where it borrows.  A
  * datum is moved by assignment and emptied by sl__datum_clear().

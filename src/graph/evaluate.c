@@ -36,21 +36,23 @@ note_use(struct sl__evaluator *ev, uint32_t value, uint32_t node)
 	ev->last_user[value] = node;
 }
 
-/* Blocks are walked from the outside in, so that an owner's own uses do not
- * come after those of its bodies: order within a block is what counts. */
-static void
-find_last_users(struct sl__evaluator *ev)
+/* Of all uses, the one by the node that comes last in the value's own block:
+ * the order there is what counts, not the order of numbers. */
+static enum sl_status
+find_last_users(struct sl__evaluator *ev, struct sl_error *err)
 {
 	const struct sl_graph *graph = ev->graph;
 	size_t *place =
 		sl__arena_array(&ev->scratch, graph->n_nodes, sizeof(*place));
 
+	if (!place)
+		return sl__fail_nomem(err);
 	memset(ev->last_user, 0xff, graph->n_values * sizeof(*ev->last_user));
-	for (size_t b = 0; place && b < graph->n_blocks; b++) {
+	for (size_t b = 0; b < graph->n_blocks; b++) {
 		for (size_t i = 0; i < graph->blocks[b].n_nodes; i++)
 			place[graph->blocks[b].nodes[i]] = i;
 	}
-	for (uint32_t n = 0; place && n < graph->n_nodes; n++) {
+	for (uint32_t n = 0; n < graph->n_nodes; n++) {
 		for (uint32_t i = 0; i < graph->nodes[n].n_inputs; i++) {
 			uint32_t value = graph->nodes[n].inputs[i];
 			uint32_t before;
@@ -64,12 +66,13 @@ find_last_users(struct sl__evaluator *ev)
 				ev->last_user[value] = before;
 		}
 	}
-	/* A body's outputs that are values of a block around it. */
+	/* What a block gives stays for whoever takes it. */
 	for (size_t b = 0; b < graph->n_blocks; b++) {
 		for (size_t i = 0; i < graph->blocks[b].n_outputs; i++)
 			ev->last_user[graph->blocks[b].outputs[i]] = SL__NONE;
 	}
 	sl__arena_clear(&ev->scratch);
+	return SL_OK;
 }
 
 static enum sl_status
@@ -77,6 +80,7 @@ set_up(struct sl__evaluator *ev, const struct sl_graph *graph,
        struct sl_error *err)
 {
 	size_t n = graph->n_values;
+	enum sl_status rc;
 
 	ev->graph = graph;
 	ev->values = sl__arena_array(ev->arena, n, sizeof(*ev->values));
@@ -84,8 +88,9 @@ set_up(struct sl__evaluator *ev, const struct sl_graph *graph,
 	ev->is_bound = sl__arena_array(ev->arena, n, 1);
 	if (!ev->values || !ev->last_user || !ev->is_bound)
 		return sl__fail_nomem(err);
-	find_last_users(ev);
-	return sl__shapes_blank(&ev->shapes, graph, &ev->allocator, err);
+	rc = find_last_users(ev, err);
+	return rc ? rc
+		  : sl__shapes_blank(&ev->shapes, graph, &ev->allocator, err);
 }
 
 enum sl_status
@@ -113,6 +118,23 @@ sl__evaluator_new(struct sl__evaluator **out, const struct sl_graph *graph,
 	return SL_OK;
 }
 
+/* What a bound value points to is the caller's, items of lists included. */
+static int
+is_callers(const struct sl__evaluator *ev, uint32_t value)
+{
+	return ev->is_bound[value] && !ev->values[value].block;
+}
+
+static void
+empty_value(struct sl__evaluator *ev, uint32_t value)
+{
+	if (is_callers(ev, value))
+		memset(&ev->values[value], 0, sizeof(*ev->values));
+	else
+		sl__datum_clear(&ev->values[value], &ev->allocator);
+	ev->is_bound[value] = 0;
+}
+
 static void
 forget_value(struct sl__evaluator *ev, uint32_t value)
 {
@@ -125,8 +147,8 @@ sl__evaluator_free(struct sl__evaluator *ev)
 {
 	if (!ev)
 		return;
-	for (size_t i = 0; ev->values && i < ev->graph->n_values; i++)
-		sl__datum_clear(&ev->values[i], &ev->allocator);
+	for (size_t i = 0; ev->is_bound && i < ev->graph->n_values; i++)
+		empty_value(ev, (uint32_t)i);
 	sl__shapes_free(ev->shapes);
 	sl__arena_release(&ev->scratch);
 	sl__boxed_free(ev);
@@ -145,7 +167,7 @@ void
 sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
 		   const struct sl__tensor *tensor)
 {
-	sl__datum_clear(&ev->values[value], &ev->allocator);
+	empty_value(ev, value);
 	sl__datum_borrow(&ev->values[value], tensor);
 }
 
@@ -153,7 +175,7 @@ void
 sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
 		   const struct sl__datum *storage)
 {
-	sl__datum_clear(&ev->values[value], &ev->allocator);
+	empty_value(ev, value);
 	ev->values[value] = *storage;
 	ev->values[value].block = NULL;
 	ev->is_bound[value] = 1;
@@ -237,15 +259,38 @@ is_settled(const struct sl__type *type)
 	       sl__type_elements(type, &n);
 }
 
-/* Storage for output k as far as inference tells what it is. */
 static enum sl_status
-make_room(struct sl__evaluator *ev, uint32_t value, struct sl_error *err)
+does_not_fit(const struct sl__evaluator *ev, uint32_t value,
+	     struct sl_error *err)
+{
+	return sl__fail(err, SL_E_DATA,
+			"output '%.200s' has another type or other sizes than "
+			"the model says",
+			ev->graph->values[value].name);
+}
+
+static int
+fits(const struct sl__type *type, const struct sl__tensor *t)
+{
+	return type->dtype == t->dtype && type->rank == (int)t->rank &&
+	       (t->rank == 0 ||
+		!memcmp(type->dims, t->dims, t->rank * sizeof(*t->dims)));
+}
+
+/* Storage for an output as far as inference tells what it is.  Storage of the
+ * caller must be what it tells; control nodes look themselves. */
+static enum sl_status
+make_room(struct sl__evaluator *ev, uint32_t value, int is_control,
+	  struct sl_error *err)
 {
 	const struct sl__type *type = &ev->shapes->types[value];
 	struct sl__datum *datum = &ev->values[value];
 
 	if (ev->is_bound[value])
-		return SL_OK;
+		return is_control || (is_settled(type) &&
+				      fits(type, &datum->tensor))
+			       ? SL_OK
+			       : does_not_fit(ev, value, err);
 	sl__datum_clear(datum, &ev->allocator);
 	if (!is_settled(type))
 		return SL_OK;
@@ -262,6 +307,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	struct sl__shapes before = *s;
 	struct sl__arena_mark mark = sl__arena_mark(&s->arena);
 	struct sl__call call = {s, node};
+	int is_control = sl__is_control(node->op);
 	enum sl_status rc = SL_OK;
 
 	for (uint32_t i = 0; !rc && i < node->n_inputs; i++) {
@@ -269,13 +315,13 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 			rc = tell_input(ev, node->inputs[i], err);
 	}
 	/* A control node's rule would infer its bodies: they run instead. */
-	if (!rc && node->op->cost != sl__cost_control)
+	if (!rc && !is_control)
 		rc = node->op->infer(&call, err);
 	if (!rc && s->is_short)
 		rc = sl__fail_nomem(err);
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
-			rc = make_room(ev, node->outputs[k], err);
+			rc = make_room(ev, node->outputs[k], is_control, err);
 	}
 	for (uint32_t i = 0; i < node->n_inputs + node->n_outputs; i++) {
 		uint32_t value = i < node->n_inputs
@@ -284,7 +330,9 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 
 		if (value == SL__NONE)
 			continue;
+		/* As sl__shapes_blank() has it. */
 		memset(&s->types[value], 0, sizeof(s->types[value]));
+		s->types[value].rank = -1;
 		s->known[value] = NULL;
 	}
 	before.arena = s->arena; /* its chunks may have changed */
@@ -331,8 +379,16 @@ call_kernel(struct sl__evaluator *ev, const struct sl__node *node,
 		outputs[k] = node->outputs[k] == SL__NONE
 				     ? NULL
 				     : &ev->values[node->outputs[k]];
-	rc = node->op->ref(&call, err);
+	rc = sl__ref_call(&call, err);
 	sl__arena_rewind(&ev->scratch, mark);
+	/* A kernel that finds other sizes makes storage of its own. */
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (value != SL__NONE && ev->is_bound[value] &&
+		    !is_callers(ev, value))
+			rc = does_not_fit(ev, value, err);
+	}
 	return rc;
 }
 
@@ -362,18 +418,28 @@ run_node(struct sl__evaluator *ev, const struct sl__node *node,
 	return rc ? rc : call_kernel(ev, node, err);
 }
 
+/* Lets go of what 'node_id' was the last to use, among the inputs of 'user':
+ * that node itself, or one of its bodies'. */
 static void
-let_go(struct sl__evaluator *ev, uint32_t node_id)
+let_go(struct sl__evaluator *ev, uint32_t node_id, uint32_t user)
 {
-	const struct sl__node *node = &ev->graph->nodes[node_id];
+	const struct sl__node *node = &ev->graph->nodes[user];
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		uint32_t value = node->inputs[i];
 
 		if (value != SL__NONE && ev->last_user[value] == node_id &&
-		    !ev->graph->values[value].tensor &&
-		    ev->graph->values[value].block == node->block)
+		    !ev->graph->values[value].tensor)
 			forget_value(ev, value);
+	}
+	for (size_t a = 0; a < node->n_attributes; a++) {
+		const struct sl__block *body;
+
+		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
+			continue;
+		body = &ev->graph->blocks[node->attributes[a].block];
+		for (size_t i = 0; i < body->n_nodes; i++)
+			let_go(ev, node_id, body->nodes[i]);
 	}
 }
 
@@ -390,7 +456,7 @@ sl__evaluate_node(struct sl__evaluator *ev, uint32_t node_id,
 		return SL_OK;
 	rc = sl__within_node(err, run_node(ev, node, err), node);
 	if (!rc && !ev->keeps_all)
-		let_go(ev, node_id);
+		let_go(ev, node_id, node_id);
 	return rc;
 }
 

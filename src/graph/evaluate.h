@@ -18,7 +18,8 @@ struct sl__evaluator {
 	const struct sl_graph *graph;
 	struct sl__datum *values;
 	uint32_t *last_user;       /* node of the value's own block after which
-				       it goes; SL__NONE: it stays */
+				       it goes; SL__NONE: nobody uses it, or a
+				       block gives it: it stays */
 	unsigned char *is_bound;   /* its storage is the caller's */
 	struct sl__shapes *shapes; /* written and put back around each node */
 	struct sl__arena *arena;   /* of the evaluator itself */
@@ -38,8 +39,11 @@ void sl__evaluator_free(struct sl__evaluator *ev); /* NULL is fine */
 void sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
 			const struct sl__tensor *tensor);
 
-/* The value is to be written where 'storage' points, a TENSOR whose type and
- * sizes its node must then find. */
+/*
+ * The value is what 'storage' holds, of any kind, or is to be written where it
+ * points: a TENSOR whose type and sizes its node must then find.  It stays the
+ * caller's.
+ */
 void sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
 			const struct sl__datum *storage);
 

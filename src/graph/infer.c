@@ -31,6 +31,7 @@ fill_from_declared(struct sl__shapes *s, uint32_t value, struct sl_error *err)
 			       err);
 	if (rc)
 		return rc;
+	s->is_told[value] = 1;
 	if (type->kind == SL__TYPE_UNKNOWN ||
 	    (type->kind == declared.kind && type->rank < 0)) {
 		enum sl_dtype dtype = type->dtype;

@@ -85,4 +85,11 @@ sl__is_op(const struct sl__node *node, enum sl__op_id id)
 #include "op.def"
 #undef OP
 
+/* Whether its nodes run other blocks: If, Loop, Scan, SequenceMap. */
+static inline int
+sl__is_control(const struct sl__op *op)
+{
+	return op->cost == sl__cost_control;
+}
+
 #endif

@@ -105,7 +105,8 @@ read_conv(struct conv *c, const struct sl__call *call, int *is_known,
 	if (c->n_groups < 1)
 		return sl__refuse(err, "group is %lld", (long long)c->n_groups);
 	c->channel = c->form->is_channels_last ||
-				     sl__int(call->node, "channels_last", 0)
+				     (c->form->id == SL__OP_MS_QLinearConv &&
+				      sl__int(call->node, "channels_last", 0))
 			     ? c->rank - 1
 			     : 1;
 	return sl__window_read(&c->window, call, c->rank - 2, c->w->dims + 2,

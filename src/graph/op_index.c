@@ -227,11 +227,39 @@ sl__cost_gather(const struct sl__call *call, struct sl_cost *cost)
 	sl__cost_part_of(call, cost, 0);
 }
 
+/* Along all dimensions but the axis an index stands for the place it has. */
+static enum sl_status
+check_element_sizes(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *data = sl__in(call, 0), *at = sl__in(call, 1);
+	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1), axis;
+	enum sl_status rc;
+
+	if (rank < 0 || n_at < 0)
+		return SL_OK;
+	if (rank != n_at)
+		return sl__refuse(err, "indices of %d dimensions for %d", n_at,
+				  rank);
+	rc = axis_of(call, 0, rank, &axis, err);
+	for (int d = 0; !rc && d < rank; d++) {
+		if (d != axis && !sl__is_symbol(data->dims[d]) &&
+		    !sl__is_symbol(at->dims[d]) && at->dims[d] > data->dims[d])
+			rc = sl__refuse(err,
+					"%lld indices for %lld places of "
+					"dimension %d",
+					(long long)at->dims[d],
+					(long long)data->dims[d], d);
+	}
+	return rc;
+}
+
 enum sl_status
 sl__infer_gather_elements(const struct sl__call *call, struct sl_error *err)
 {
 	enum sl_status rc = check_index_type(call, err);
 
+	if (!rc)
+		rc = check_element_sizes(call, err);
 	return rc ? rc : sl__out_like(call, 0, 1, sl__in_dtype(call, 0), err);
 }
 

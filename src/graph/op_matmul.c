@@ -116,6 +116,17 @@ read_operand(struct operand *o, const struct sl__call *call, size_t i,
 	return 1;
 }
 
+/* Whether a node has transA, transB and alpha. */
+static int
+has_options(const struct sl__node *node)
+{
+	return sl__is_op(node, SL__OP_ONNX_Gemm) ||
+	       sl__is_op(node, SL__OP_MS_FusedGemm) ||
+	       sl__is_op(node, SL__OP_MS_QGemm) ||
+	       sl__is_op(node, SL__OP_MS_FusedMatMul) ||
+	       sl__is_op(node, SL__OP_SLEUTH_MatMul);
+}
+
 /* Operands of a node: 0 where a rank is not known. */
 static int
 read_operands(const struct sl__call *call, const struct form *form,
@@ -123,11 +134,12 @@ read_operands(const struct sl__call *call, const struct form *form,
 {
 	const struct sl__node *node = call->node;
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
+	int has = has_options(node);
 	int64_t t;
 
-	if (!read_operand(a, call, form->a, sl__int(node, "transA", 0) != 0,
+	if (!read_operand(a, call, form->a, has && sl__int(node, "transA", 0),
 			  is_fused && sl__int(node, "transBatchA", 0)) ||
-	    !read_operand(b, call, form->b, sl__int(node, "transB", 0) != 0,
+	    !read_operand(b, call, form->b, has && sl__int(node, "transB", 0),
 			  is_fused && sl__int(node, "transBatchB", 0)))
 		return 0;
 	if (b->is_vector) {
@@ -332,7 +344,8 @@ sl__cost_matmul(const struct sl__call *call, struct sl_cost *cost)
 {
 	const struct form *form = form_of(call);
 	struct operand a = {0}, b = {0};
-	double alpha = sl__float(call->node, "alpha", 1);
+	double alpha =
+		has_options(call->node) ? sl__float(call->node, "alpha", 1) : 1;
 
 	if (!read_operands(call, form, &a, &b)) {
 		sl__cost_unknown(call, cost);

@@ -20,8 +20,11 @@
 static int
 is_channels_last(const struct sl__call *call)
 {
+	int may_be = sl__is_op(call->node, SL__OP_MS_QLinearAveragePool) ||
+		     sl__is_op(call->node, SL__OP_MS_QLinearGlobalAveragePool);
+
 	return sl__is_op(call->node, SL__OP_MS_NhwcMaxPool) ||
-	       sl__int(call->node, "channels_last", 0) != 0;
+	       (may_be && sl__int(call->node, "channels_last", 0) != 0);
 }
 
 static enum sl_status

@@ -34,13 +34,13 @@ find_axes(const struct sl__call *call)
 	struct axes axes = {.is_known = 1};
 	uint64_t n = 1;
 
-	if (sl__has_in(call, 1) && sl__type_elements(sl__in(call, 1), &n) &&
-	    n == 0)
-		return axes;
-	if (sl__has_in(call, 1))
-		axes.is_known = sl__in_integers(call, 1, &axes.values, &axes.n);
-	else
+	if (sl__attribute(call->node, "axes"))
 		axes.n = sl__ints(call->node, "axes", &axes.values);
+	else if (sl__has_in(call, 1) &&
+		 sl__type_elements(sl__in(call, 1), &n) && n == 0)
+		return axes;
+	else if (sl__has_in(call, 1))
+		axes.is_known = sl__in_integers(call, 1, &axes.values, &axes.n);
 	axes.is_given = !axes.is_known || axes.n > 0;
 	return axes;
 }

@@ -409,6 +409,12 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 	const struct sl__type *in = sl__in(call, i);
 	int rank = sl__in_rank(call, i);
 
+	if (sl__in_dtype(call, i) != SL_DTYPE_NONE &&
+	    sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
+	    sl__in_dtype(call, i) != sl__in_dtype(call, 0))
+		return sl__refuse(err, "input %u is %s, not %s as the first", i,
+				  sl_dtype_text(sl__in_dtype(call, i)),
+				  sl_dtype_text(sl__in_dtype(call, 0)));
 	if (rank < 0) {
 		dims[axis] = sl__size_new(call->shapes, "?");
 		return SL_OK;

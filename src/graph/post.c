@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* post.c - what a fused node does to its result before writing it. */
 #include "post.h"
+#include "activation.h"
 #include "infer.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -73,12 +73,6 @@ sl__posts_read(const struct sl__node *node, struct sl__post *posts)
 		       : -1;
 }
 
-static double
-clipped(double x, double lo, double hi)
-{
-	return x < lo ? lo : x > hi ? hi : x;
-}
-
 double
 sl__post_apply(const struct sl__post *post, double x, double operand)
 {
@@ -90,31 +84,29 @@ sl__post_apply(const struct sl__post *post, double x, double operand)
 	case SL__POST_MUL:
 		return x * operand;
 	case SL__POST_RELU:
-		return x < 0 ? 0 : x;
+		return sl__act_relu(x, a, b);
 	case SL__POST_LEAKY_RELU:
-		return x < 0 ? a * x : x;
+		return sl__act_leaky_relu(x, a, b);
 	case SL__POST_CLIP:
-		return clipped(x, a, b);
+		return sl__act_clip(x, a, b);
 	case SL__POST_SIGMOID:
-		return 1 / (1 + exp(-x));
+		return sl__act_sigmoid(x, a, b);
 	case SL__POST_TANH:
-		return tanh(x);
+		return sl__act_tanh(x, a, b);
 	case SL__POST_ELU:
-		return x < 0 ? a * expm1(x) : x;
+		return sl__act_elu(x, a, b);
 	case SL__POST_HARD_SIGMOID:
-		return clipped(a * x + b, 0, 1);
+		return sl__act_hard_sigmoid(x, a, b);
 	case SL__POST_HARD_SWISH:
-		return x * clipped(x / 6 + .5, 0, 1);
+		return sl__act_hard_swish(x, 1.0 / 6, .5);
 	case SL__POST_SILU:
-		return x / (1 + exp(-a * x));
+		return sl__act_swish(x, a, b);
 	case SL__POST_GELU:
-		return .5 * x * (1 + erf(x * .70710678118654752440));
-	case SL__POST_GELU_TANH: /* sqrt(2 / pi) */
-		return .5 * x *
-		       (1 + tanh(.79788456080286535588 *
-				 (x + .044715 * x * x * x)));
+		return sl__act_gelu(x, a, b);
+	case SL__POST_GELU_TANH:
+		return sl__act_gelu_tanh(x, a, b);
 	case SL__POST_LINEAR:
-		return a * x + b;
+		return sl__act_affine(x, a, b);
 	case SL__N_POSTS:
 	default:
 		return x;

@@ -16,6 +16,74 @@ sl__ref_none(struct sl__eval *ev, struct sl_error *err)
 			ev->node->type);
 }
 
+/* Whether a kernel takes sequences and optionals, and looks what it gets. */
+static int
+takes_lists(const struct sl__op *op)
+{
+	static sl__ref_function *const kernels[] = {
+		sl__ref_identity,
+		sl__ref_if,
+		sl__ref_loop,
+		sl__ref_scan,
+		sl__ref_sequence_map,
+		sl__ref_sequence_insert,
+		sl__ref_sequence_erase,
+		sl__ref_sequence_at,
+		sl__ref_sequence_length,
+		sl__ref_concat_from_sequence,
+		sl__ref_optional,
+		sl__ref_optional_get,
+		sl__ref_optional_has,
+		sl__ref_none};
+
+	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+		if (op->ref == kernels[i])
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether all outputs are tensors that are known to have no elements.  Loops
+ * over their sizes need not end soon: another dimension may be of any size. */
+static int
+is_finished(const struct sl__eval *ev)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < ev->node->n_outputs; k++) {
+		const struct sl__datum *out = ev->outputs[k];
+
+		if (!out)
+			continue;
+		if (out->kind != SL__TYPE_TENSOR || out->tensor.n_elements)
+			return 0;
+		n++;
+	}
+	return n > 0;
+}
+
+enum sl_status
+sl__ref_call(struct sl__eval *ev, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	for (uint32_t i = 0; i < ev->node->n_inputs; i++) {
+		if (ev->inputs[i] && ev->inputs[i]->kind != SL__TYPE_TENSOR &&
+		    !takes_lists(ev->node->op))
+			return sl__fail(err, SL_E_DATA, "input %u is no tensor",
+					i);
+	}
+	ev->is_lost = 0;
+	if (ev->node->op->ref != sl__ref_none && is_finished(ev))
+		return SL_OK;
+	rc = ev->node->op->ref(ev, err);
+	if (rc || !ev->is_lost)
+		return rc;
+	return sl__fail(err, SL_E_DATA,
+			"the type of its output is not known, or holds no "
+			"numbers");
+}
+
 /* ----------------------------------------------------------------- inputs */
 
 const struct sl__datum *
@@ -65,6 +133,15 @@ sl__ref_result(const struct sl__eval *ev, size_t k)
 	return k < ev->node->n_outputs ? ev->outputs[k] : NULL;
 }
 
+int
+sl__ref_is_idle(const struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+
+	return !out ||
+	       (out->kind == SL__TYPE_TENSOR && out->tensor.n_elements == 0);
+}
+
 static int
 is_of(const struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
       const int64_t *dims)
@@ -112,16 +189,23 @@ sl__ref_is_whole(enum sl_dtype dtype)
 }
 
 static int
+is_number(enum sl_dtype dtype)
+{
+	return sl__dtype_family(dtype) != SL__DTYPE_OTHER;
+}
+
+static int
 lies_as(const struct sl__tensor *t, enum sl_dtype dtype)
 {
 	return t->dtype == dtype && t->bytes && (uintptr_t)t->bytes % 8 == 0;
 }
 
-static enum sl_status
-no_numbers(const struct sl__tensor *t, size_t i, struct sl_error *err)
+static void
+no_numbers(struct sl__eval *ev, const struct sl__tensor *t, size_t i,
+	   struct sl_error *err)
 {
-	return sl__fail(err, SL_E_DATA, "input %zu is %s, not numbers", i,
-			t ? sl_dtype_text(t->dtype) : "no tensor");
+	ev->failure = sl__fail(err, SL_E_DATA, "input %zu is %s, not numbers",
+			       i, t ? sl_dtype_text(t->dtype) : "no tensor");
 }
 
 const double *
@@ -134,12 +218,13 @@ sl__ref_doubles(struct sl__eval *ev, size_t i, struct sl_error *err)
 		return (const double *)(const void *)t->bytes;
 	made = t ? sl__ref_new(ev, (size_t)t->n_elements, sizeof(*made)) : NULL;
 	if (t && !made) {
-		(void)sl__fail_nomem(err);
+		ev->failure = sl__fail_nomem(err);
 		return NULL;
 	}
-	if (t && sl__tensor_doubles(t, 0, (size_t)t->n_elements, made))
+	if (t && is_number(t->dtype) &&
+	    sl__tensor_doubles(t, 0, (size_t)t->n_elements, made))
 		return made;
-	(void)no_numbers(t, i, err);
+	no_numbers(ev, t, i, err);
 	return NULL;
 }
 
@@ -153,13 +238,25 @@ sl__ref_integers(struct sl__eval *ev, size_t i, struct sl_error *err)
 		return (const int64_t *)(const void *)t->bytes;
 	made = t ? sl__ref_new(ev, (size_t)t->n_elements, sizeof(*made)) : NULL;
 	if (t && !made) {
-		(void)sl__fail_nomem(err);
+		ev->failure = sl__fail_nomem(err);
 		return NULL;
 	}
-	if (t && sl__tensor_words(t, 0, (size_t)t->n_elements, made))
+	if (t && is_number(t->dtype) &&
+	    sl__tensor_words(t, 0, (size_t)t->n_elements, made))
 		return made;
-	(void)no_numbers(t, i, err);
+	no_numbers(ev, t, i, err);
 	return NULL;
+}
+
+/* Whether there is an output to be written, and it takes numbers. */
+static int
+is_ready(struct sl__eval *ev, const struct sl__datum *out)
+{
+	if (!out)
+		return 0;
+	ev->is_lost |= out->kind != SL__TYPE_TENSOR ||
+		       !is_number(out->tensor.dtype);
+	return !ev->is_lost;
 }
 
 void
@@ -167,7 +264,7 @@ sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
 
-	if (out)
+	if (is_ready(ev, out))
 		sl__store_doubles(out->bytes, out->tensor.dtype, 0,
 				  (size_t)out->tensor.n_elements, from);
 }
@@ -177,7 +274,7 @@ sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
 
-	if (out)
+	if (is_ready(ev, out))
 		sl__store_integers(out->bytes, out->tensor.dtype, 0,
 				   (size_t)out->tensor.n_elements, from);
 }
@@ -193,27 +290,39 @@ sl__ref_new(struct sl__eval *ev, size_t n, size_t n_bytes)
 int64_t
 sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)
 {
-	int64_t step = 1;
+	uint64_t step = 1;
 
 	for (size_t d = rank; d-- > 0;) {
-		strides[d] = step;
-		step *= dims[d];
+		strides[d] = (int64_t)step;
+		step *= (uint64_t)dims[d];
 	}
-	return step;
+	return (int64_t)step;
+}
+
+int
+sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims)
+{
+	if (t->rank > rank)
+		return 0;
+	for (size_t d = 0; d < t->rank; d++) {
+		if (t->dims[d] != 1 && t->dims[d] != dims[rank - t->rank + d])
+			return 0;
+	}
+	return 1;
 }
 
 void
 sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
 		  const int64_t *dims)
 {
-	int64_t step = 1;
+	uint64_t step = 1;
 
 	for (size_t d = out_rank; d-- > 0;) {
 		size_t ahead = out_rank - rank;
 		int64_t size = d < ahead ? 1 : dims[d - ahead];
 
-		strides[d] = size == 1 ? 0 : step;
-		step *= size;
+		strides[d] = size == 1 ? 0 : (int64_t)step;
+		step *= (uint64_t)size;
 	}
 }
 
@@ -249,8 +358,10 @@ sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
 	if (!t)
 		return SL_OK;
 	*values = sl__ref_integers(ev, i, err);
+	if (!*values)
+		return sl__ref_failure(ev);
 	*n = (size_t)t->n_elements;
-	return *values ? SL_OK : err ? err->status : SL_E_NOMEM;
+	return SL_OK;
 }
 
 double

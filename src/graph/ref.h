@@ -27,7 +27,22 @@ struct sl__eval {
 	struct sl__arena *scratch;
 	const struct sl_allocator *allocator; /* of what outputs own */
 	struct sl__evaluator *evaluator;      /* for bodies; NULL: has none */
+	enum sl_status failure; /* of the last reading that failed */
+	int is_lost; /* numbers were stored into what cannot hold them */
 };
+
+/* Calls the node's kernel; SL_E_DATA also where the model has an output for
+ * numbers that is of strings or complex.  One whose outputs have no elements
+ * is not called. */
+enum sl_status sl__ref_call(struct sl__eval *ev,
+			    struct sl_error *err) SL_CHECKED;
+
+/* Why a function below returned NULL: never SL_OK. */
+static inline enum sl_status
+sl__ref_failure(const struct sl__eval *ev)
+{
+	return ev->failure ? ev->failure : SL_E_NOMEM;
+}
 
 /* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is no
  * tensor; dims count from the end where d is negative. */
@@ -39,6 +54,10 @@ enum sl_dtype sl__ref_dtype(const struct sl__eval *ev, size_t i);
 
 /* Output k; NULL where left out. */
 struct sl__datum *sl__ref_result(const struct sl__eval *ev, size_t k);
+
+/* Whether nothing is to be computed for output 0: it is left out or has no
+ * elements, however large its other sizes are. */
+int sl__ref_is_idle(const struct sl__eval *ev);
 
 /*
  * Makes output k a tensor of this type, for kernels whose sizes depend on
@@ -58,7 +77,7 @@ enum sl_status sl__ref_out_copy(struct sl__eval *ev, size_t k,
  * All elements of input i as doubles or as 64-bit integers, in the scratch
  * arena or, where they have that type and are aligned, where they are.  Of
  * uint64 the integers are the bits.  NULL: out of memory, or strings and
- * complex numbers (*err says which).
+ * complex numbers; sl__ref_failure() and *err say which.
  */
 const double *sl__ref_doubles(struct sl__eval *ev, size_t i,
 			      struct sl_error *err);
@@ -73,11 +92,22 @@ void sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from);
 /* Whether a type of number is computed with in integers. */
 int sl__ref_is_whole(enum sl_dtype dtype);
 
+/* Whether one integer is below another; those of uint64 are its bits. */
+static inline int
+sl__ref_is_less(int64_t a, int64_t b, int is_unsigned)
+{
+	return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
+}
+
 /* Storage in the scratch arena, zeroed; NULL: out of memory. */
 void *sl__ref_new(struct sl__eval *ev, size_t n, size_t n_bytes);
 
-/* Strides, in elements, of row-major dims; returns their product. */
+/* Strides, in elements, of row-major dims; returns their product.  Both wrap
+ * around where sizes are beyond all bounds, which they can be beside a 0. */
 int64_t sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims);
+
+/* Whether a tensor is repeated to fill dims, by numpy's rule. */
+int sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims);
 
 /*
  * Strides with which an operand of 'dims' is walked in step with a result of
@@ -95,8 +125,8 @@ void sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
 int sl__ref_next(int64_t *at, size_t rank, const int64_t *dims,
 		 int64_t *offsets, const int64_t *const *strides, size_t n);
 
-/* The attribute where the node has it, else input i (1-D or scalar, integers
- * or none): NULL and *n 0 where neither is given; SL_E_DATA is impossible. */
+/* The attribute where the node has it, else input i (1-D or scalar): NULL and
+ * *n 0 where neither is given; SL_E_DATA where the input holds no numbers. */
 enum sl_status sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
 			    const int64_t **values, size_t *n,
 			    struct sl_error *err) SL_CHECKED;

@@ -53,7 +53,10 @@ read_sizes(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 		sl__ref_dim(ev, 2, -1) / (h->is_flat ? h->n_kv_heads : 1);
 	if (kv_width != h->width || n_values != h->total ||
 	    k->dims[0] != h->batch || v->dims[0] != h->batch ||
-	    (!h->is_flat && v->dims[1] != h->n_kv_heads))
+	    (!h->is_flat && v->dims[1] != h->n_kv_heads) ||
+	    (h->is_flat &&
+	     (q->dims[2] % h->n_heads || k->dims[2] % h->n_kv_heads ||
+	      v->dims[2] % h->n_kv_heads)))
 		return sl__fail(err, SL_E_DATA,
 				"keys and values do not fit the queries");
 	return SL_OK;
@@ -86,10 +89,13 @@ join_past(const double **out, struct sl__eval *ev, size_t i, size_t past,
 		return sl__fail_nomem(err);
 	rows = sl__rows_of(old, &before, 0);
 	if (t)
-		sl__rows_place(made, before.n_rows + n.n_rows, NULL, 0, &rows,
-			       &before, NULL);
+		sl__rows_place(&(struct sl__row_place){made,
+						       before.n_rows + n.n_rows,
+						       NULL, 0},
+			       &rows, &before, NULL);
 	rows = sl__rows_of(x, &n, is_flat);
-	sl__rows_place(made, before.n_rows + n.n_rows, NULL, before.n_rows,
+	sl__rows_place(&(struct sl__row_place){made, before.n_rows + n.n_rows,
+					       NULL, before.n_rows},
 		       &rows, &n, NULL);
 	*out = made;
 	return SL_OK;
@@ -256,14 +262,7 @@ sl__ref_attention(struct sl__eval *ev, struct sl_error *err)
 	if (!h.y)
 		return sl__fail_nomem(err);
 	rc = sl__heads_run(ev, &h, err);
-	if (rc)
-		return rc;
-	sl__ref_store_doubles(ev, 0, h.y);
-	sl__ref_store_doubles(ev, 1, h.k);
-	sl__ref_store_doubles(ev, 2, h.v);
-	if (h.scores)
-		sl__ref_store_doubles(ev, 3, h.scores);
-	return SL_OK;
+	return rc ? rc : sl__heads_store(ev, &h, err);
 }
 
 /* --------------------------------------------------------- RotaryEmbedding */

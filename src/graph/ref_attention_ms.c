@@ -275,14 +275,17 @@ take_part(const double **out, struct sl__eval *ev, const struct projection *p,
 		rc = sl__ref_read(ev, 4, &old, err);
 	if (rc)
 		return rc;
-	sl__rows_place(made, past + h->queries, NULL, past, &rows, &n, NULL);
+	sl__rows_place(
+		&(struct sl__row_place){made, past + h->queries, NULL, past},
+		&rows, &n, NULL);
 	before.n_rows = past;
 	if (old && i == 2)
 		old += h->batch * h->n_heads * past * n.width;
 	rows = sl__rows_of(old, &before, 0);
 	if (old)
-		sl__rows_place(made, past + h->queries, NULL, 0, &rows, &before,
-			       NULL);
+		sl__rows_place(&(struct sl__row_place){made, past + h->queries,
+						       NULL, 0},
+			       &rows, &before, NULL);
 	*out = made;
 	return SL_OK;
 }
@@ -324,8 +327,10 @@ static enum sl_status
 store_present(const struct sl__heads *h, struct sl__eval *ev,
 	      struct sl_error *err)
 {
+	const int64_t dims[5] = {2, h->batch, h->n_heads, h->total, h->width};
 	size_t n = (size_t)(h->batch * h->n_heads * h->total * h->width);
 	double *both;
+	enum sl_status rc;
 
 	if (!sl__ref_result(ev, 1))
 		return SL_OK;
@@ -338,14 +343,17 @@ store_present(const struct sl__heads *h, struct sl__eval *ev,
 		return sl__fail_nomem(err);
 	memcpy(both, h->k, n * sizeof(*both));
 	memcpy(both + n, h->v, n * sizeof(*both));
-	sl__ref_store_doubles(ev, 1, both);
-	return SL_OK;
+	rc = sl__ref_out(ev, 1, sl__ref_dtype(ev, 0), 5, dims, err);
+	if (!rc)
+		sl__ref_store_doubles(ev, 1, both);
+	return rc;
 }
 
 enum sl_status
 sl__ref_projected_attention(struct sl__eval *ev, struct sl_error *err)
 {
 	struct sl__heads h = {0};
+	int64_t dims[3];
 	enum sl_status rc;
 
 	if (sl__int(ev->node, "do_rotary", 0) ||
@@ -365,6 +373,12 @@ sl__ref_projected_attention(struct sl__eval *ev, struct sl_error *err)
 		rc = sl__heads_run(ev, &h, err);
 	if (!rc)
 		rc = store_present(&h, ev, err);
+	if (rc)
+		return rc;
+	dims[0] = h.batch;
+	dims[1] = h.queries;
+	dims[2] = h.n_heads * h.value_width;
+	rc = sl__ref_out(ev, 0, sl__ref_dtype(ev, 0), 3, dims, err);
 	if (!rc)
 		sl__ref_store_doubles(ev, 0, h.y);
 	return rc;
@@ -372,13 +386,19 @@ sl__ref_projected_attention(struct sl__eval *ev, struct sl_error *err)
 
 /* ------------------------------------------------------ MultiHeadAttention */
 
-/* Where keys (1) or values (2) of a MultiHeadAttention lie: packed with the
- * queries or with each other, flat, or as heads. */
+/* The input in which operand i of a MultiHeadAttention lies: keys (1) and
+ * values (2) may be packed with the queries, or with each other. */
+static size_t
+holder_of(const struct sl__eval *ev, size_t i)
+{
+	return sl__ref_in(ev, i) ? i : sl__ref_in(ev, 1) ? 1 : 0;
+}
+
 static enum sl_status
 find_rows(struct sl__rows *rows, struct sl__row_counts *n, struct sl__eval *ev,
 	  size_t i, struct sl_error *err)
 {
-	size_t from = sl__ref_in(ev, i) ? i : sl__ref_in(ev, 1) ? 1 : 0;
+	size_t from = holder_of(ev, i);
 	const struct sl__tensor *t = sl__ref_tensor(ev, from);
 	int64_t n_parts;
 	const double *x;
@@ -436,50 +456,72 @@ take_operand(const double **out, struct sl__row_counts *n, struct sl__eval *ev,
 	made = new_rows(ev, n, past + n->n_rows);
 	if (!made)
 		return sl__fail_nomem(err);
-	sl__rows_place(made, past + n->n_rows, NULL, past, &rows, n, bias);
+	sl__rows_place(
+		&(struct sl__row_place){made, past + n->n_rows, NULL, past},
+		&rows, n, bias);
 	before = *n;
 	before.n_rows = past;
 	rows = sl__rows_of(old, &before, 0);
 	if (old)
-		sl__rows_place(made, past + n->n_rows, NULL, 0, &rows, &before,
-			       NULL);
+		sl__rows_place(&(struct sl__row_place){made, past + n->n_rows,
+						       NULL, 0},
+			       &rows, &before, NULL);
 	n->n_rows += past;
 	*out = made;
+	return SL_OK;
+}
+
+/*
+ * Operand i's share of the bias, which is as wide as the operand and begins
+ * at 'first'.  Keys and values that are heads already are the end
+ * of another projection and take none, as in ONNX Runtime.
+ */
+static enum sl_status
+share_bias(const double **out, struct sl__eval *ev, size_t i, int64_t n_heads,
+	   int64_t first, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, holder_of(ev, i));
+	const struct sl__tensor *b = sl__ref_tensor(ev, 3);
+	uint64_t width;
+	enum sl_status rc = sl__ref_read(ev, 3, out, err);
+
+	if (rc || !b)
+		return rc;
+	if (!t || t->rank < 3 || t->rank == 4) {
+		*out = NULL;
+		return SL_OK;
+	}
+	width = (uint64_t)t->dims[t->rank - 1] *
+		(t->rank == 3 ? 1 : (uint64_t)n_heads);
+	if (b->n_elements < (uint64_t)first ||
+	    b->n_elements - (uint64_t)first < width)
+		return sl__fail(err, SL_E_DATA, "the bias is too short");
+	*out += first;
 	return SL_OK;
 }
 
 static enum sl_status
 read_multi_head(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 {
-	const struct sl__tensor *b = sl__ref_tensor(ev, 3);
-	struct sl__row_counts n[3];
 	const double **parts[3] = {&h->q, &h->k, &h->v};
-	const double *bias;
-	enum sl_status rc = sl__ref_read(ev, 3, &bias, err);
+	struct sl__row_counts n[3];
+	int64_t first = 0; /* of the share of the bias */
+	enum sl_status rc = SL_OK;
 
 	h->batch = sl__ref_dim(ev, 0, 0);
 	h->n_heads = h->n_kv_heads = sl__int(ev->node, "num_heads", 0);
-	if (!rc && (h->n_heads < 1 || h->n_heads > INT32_MAX))
-		rc = sl__fail(err, SL_E_DATA, "%lld heads",
-			      (long long)h->n_heads);
+	if (h->n_heads < 1 || h->n_heads > INT32_MAX)
+		return sl__fail(err, SL_E_DATA, "%lld heads",
+				(long long)h->n_heads);
 	for (size_t i = 0; !rc && i < 3; i++) {
-		/* Each part's share of the bias follows the one before. */
-		int64_t first = 0, width;
+		const double *bias;
 
 		n[i] = (struct sl__row_counts){h->batch, h->n_heads, 0, 0};
-		for (size_t k = 0; k < i; k++)
-			first += h->n_heads * n[k].width;
-		width = sl__ref_rank(ev, i) == 3
-				? sl__ref_dim(ev, i, 2)
-				: sl__ref_dim(ev, i, -1) * h->n_heads;
-		if (b && sl__ref_in(ev, i) &&
-		    b->n_elements < (uint64_t)(first + width))
-			return sl__fail(err, SL_E_DATA,
-					"the bias is too short");
-		rc = take_operand(parts[i], &n[i], ev, i,
-				  b && sl__ref_rank(ev, i) == 3 ? bias + first
-								: NULL,
-				  err);
+		rc = share_bias(&bias, ev, i, h->n_heads, first, err);
+		if (!rc)
+			rc = take_operand(parts[i], &n[i], ev, i, bias, err);
+		if (!rc)
+			first += h->n_heads * n[i].width;
 	}
 	if (rc)
 		return rc;
@@ -514,14 +556,7 @@ sl__ref_multi_head(struct sl__eval *ev, struct sl_error *err)
 	h.scale = scale_of(ev->node, h.width);
 	if (!rc)
 		rc = sl__heads_run(ev, &h, err);
-	if (rc)
-		return rc;
-	sl__ref_store_doubles(ev, 0, h.y);
-	sl__ref_store_doubles(ev, 1, h.k);
-	sl__ref_store_doubles(ev, 2, h.v);
-	if (h.scores)
-		sl__ref_store_doubles(ev, 3, h.scores);
-	return SL_OK;
+	return rc ? rc : sl__heads_store(ev, &h, err);
 }
 
 /* ----------------------------------------------------- GroupQueryAttention */
@@ -533,7 +568,8 @@ static enum sl_status
 read_lengths(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
-	int64_t total = (int64_t)sl__ref_number(ev, TOTAL, 0);
+	double given = sl__ref_number(ev, TOTAL, 0);
+	int64_t total = given >= 0 && given < 0x1p62 ? (int64_t)given : -1;
 	int64_t *ends = sl__ref_new(ev, (size_t)h->batch, sizeof(*ends));
 	int64_t *starts = sl__ref_new(ev, (size_t)h->batch, sizeof(*starts));
 	const int64_t *last;
@@ -548,15 +584,17 @@ read_lengths(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 	h->room = total > h->room ? total : h->room;
 	h->total = total;
 	for (int64_t b = 0; b < h->batch; b++) {
-		ends[b] = last[b] + 1;
+		int is_apt = last[b] >= 0 && last[b] < total;
+
+		ends[b] = is_apt ? last[b] + 1 : 0;
 		/* A text that is new starts at 0, however short it is. */
 		starts[b] = h->queries == total ? 0 : ends[b] - h->queries;
-		if (last[b] < 0 || starts[b] < 0 || ends[b] > total ||
+		if (!is_apt || starts[b] < 0 ||
 		    starts[b] + h->queries > h->room)
 			return sl__fail(err, SL_E_DATA,
-					"a text of %lld tokens of which %lld "
-					"are new",
-					(long long)ends[b],
+					"the last of its tokens is number "
+					"%lld, of %lld of which %lld are new",
+					(long long)last[b], (long long)total,
 					(long long)h->queries);
 	}
 	h->ends = ends;
@@ -628,7 +666,8 @@ take_group_part(double **out, struct sl__eval *ev, size_t i,
 	*out = new_rows(ev, &n, h->queries);
 	if (!*out)
 		return sl__fail_nomem(err);
-	sl__rows_place(*out, h->queries, NULL, 0, &rows, &n, NULL);
+	sl__rows_place(&(struct sl__row_place){*out, h->queries, NULL, 0},
+		       &rows, &n, NULL);
 	if (i < 2 && sl__int(ev->node, "do_rotary", 0))
 		rc = turn_rows(*out, &n, h, ev, err);
 	return rc;
@@ -658,9 +697,11 @@ renew_cache(const double **out, struct sl__eval *ev, size_t i,
 	before.n_rows = t ? t->dims[2] : 0;
 	rows = sl__rows_of(old, &before, 0);
 	if (t)
-		sl__rows_place(made, h->room, NULL, 0, &rows, &before, NULL);
+		sl__rows_place(&(struct sl__row_place){made, h->room, NULL, 0},
+			       &rows, &before, NULL);
 	rows = sl__rows_of(fresh, &n, 0);
-	sl__rows_place(made, h->room, h->offsets, 0, &rows, &n, NULL);
+	sl__rows_place(&(struct sl__row_place){made, h->room, h->offsets, 0},
+		       &rows, &n, NULL);
 	*out = made;
 	return SL_OK;
 }
@@ -724,23 +765,6 @@ read_sinks(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 	return h->sinks ? SL_OK : sl__fail_nomem(err);
 }
 
-static enum sl_status
-store_cache(const struct sl__heads *h, struct sl__eval *ev,
-	    struct sl_error *err)
-{
-	int64_t dims[4] = {h->batch, h->n_kv_heads, h->room, h->width};
-	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
-	enum sl_status rc = sl__ref_out(ev, 1, dtype, 4, dims, err);
-
-	if (!rc)
-		rc = sl__ref_out(ev, 2, dtype, 4, dims, err);
-	if (rc)
-		return rc;
-	sl__ref_store_doubles(ev, 1, h->k);
-	sl__ref_store_doubles(ev, 2, h->v);
-	return SL_OK;
-}
-
 enum sl_status
 sl__ref_group_query(struct sl__eval *ev, struct sl_error *err)
 {
@@ -774,9 +798,5 @@ sl__ref_group_query(struct sl__eval *ev, struct sl_error *err)
 	h.scale = scale_of(ev->node, h.width);
 	h.softcap = sl__float(ev->node, "softcap", 0);
 	rc = sl__heads_run(ev, &h, err);
-	if (!rc)
-		rc = store_cache(&h, ev, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, h.y);
-	return rc;
+	return rc ? rc : sl__heads_store(ev, &h, err);
 }

@@ -8,20 +8,13 @@
  * on the sign is told whether there is one.
  */
 #include "dtype.h"
-#include "ref.h"
+#include "ref_move.h"
 #include "status.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "banned.h"
-
-/* What a conversion of an input said. */
-static enum sl_status
-failed(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
 
 /* ---------------------------------------------------------------- walking */
 
@@ -68,8 +61,7 @@ add_operand(struct sl__eval *ev, struct walk *w, size_t i, struct sl_error *err)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	int64_t *strides = sl__ref_new(ev, w->rank, sizeof(*strides));
-	int64_t step = 1;
-	size_t first;
+	size_t first = 0;
 	enum sl_status rc;
 
 	if (!t)
@@ -79,16 +71,15 @@ add_operand(struct sl__eval *ev, struct walk *w, size_t i, struct sl_error *err)
 	rc = first_dim(&first, ev, w, t, err);
 	if (rc)
 		return rc;
-	for (size_t d = t->rank; d-- > 0;) {
+	for (size_t d = 0; d < t->rank; d++) {
 		if (t->dims[d] != 1 && t->dims[d] != w->dims[first + d])
 			return sl__fail(err, SL_E_DATA,
 					"a dimension of %lld in a result of "
 					"%lld",
 					(long long)t->dims[d],
 					(long long)w->dims[first + d]);
-		strides[first + d] = t->dims[d] == 1 ? 0 : step;
-		step *= t->dims[d];
 	}
+	sl__ref_broadcast(strides, first + t->rank, t->rank, t->dims);
 	w->strides[w->n] = strides;
 	w->offsets[w->n++] = 0;
 	return SL_OK;
@@ -208,7 +199,7 @@ whole_pow(int64_t a, int64_t b, int is_unsigned)
 static int64_t
 whole_less(int64_t a, int64_t b, int is_unsigned)
 {
-	return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
+	return sl__ref_is_less(a, b, is_unsigned);
 }
 
 static int64_t
@@ -420,7 +411,9 @@ static enum sl_status
 on_integers(struct sl__eval *ev, struct sl_error *err)
 {
 	struct form form = form_of(ev->node);
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, 0));
+	/* Of a power it is the exponent whose sign counts. */
+	size_t signs = sl__is_op(ev->node, SL__OP_ONNX_Pow) ? 1 : 0;
+	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, signs));
 	const int64_t *a = sl__ref_integers(ev, 0, err);
 	const int64_t *b = a ? sl__ref_integers(ev, 1, err) : NULL;
 	int64_t *y;
@@ -428,7 +421,7 @@ on_integers(struct sl__eval *ev, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!b)
-		return failed(err);
+		return sl__ref_failure(ev);
 	rc = walk_with(ev, &w, 0, 2, err);
 	if (rc)
 		return rc;
@@ -455,7 +448,7 @@ on_reals(struct sl__eval *ev, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!b)
-		return failed(err);
+		return sl__ref_failure(ev);
 	rc = walk_with(ev, &w, 0, 2, err);
 	if (rc)
 		return rc;
@@ -519,7 +512,7 @@ join_integers(struct sl__eval *ev, size_t i, int64_t *y, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!x)
-		return failed(err);
+		return sl__ref_failure(ev);
 	rc = walk_with(ev, &w, i, 1, err);
 	for (uint64_t k = 0; !rc && k < w.n_elements; k++) {
 		int64_t one = x[w.offsets[0]];
@@ -539,7 +532,7 @@ join_reals(struct sl__eval *ev, size_t i, double *y, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!x)
-		return failed(err);
+		return sl__ref_failure(ev);
 	rc = walk_with(ev, &w, i, 1, err);
 	for (uint64_t k = 0; !rc && k < w.n_elements; k++) {
 		double one = x[w.offsets[0]];
@@ -599,46 +592,25 @@ sl__ref_variadic(struct sl__eval *ev, struct sl_error *err)
 
 /* ------------------------------------------------------------------ Where */
 
+/* Each element is moved from one of two tensors, whatever its type. */
 static enum sl_status
-choose_strings(struct sl__eval *ev, struct walk *w, struct sl_error *err)
+choose(struct sl__eval *ev, struct walk *w, struct sl_error *err)
 {
 	const unsigned char *condition = sl__ref_tensor(ev, 0)->bytes;
-	const struct sl__tensor *x = sl__ref_tensor(ev, 1);
-	const struct sl__tensor *y = sl__ref_tensor(ev, 2);
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	const char **chosen =
-		sl__ref_new(ev, (size_t)w->n_elements, sizeof(*chosen));
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__mover both[2];
+	enum sl_status rc =
+		sl__move_begin(&both[0], out, sl__ref_tensor(ev, 1), err);
 
-	if (!chosen)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < w->n_elements; i++) {
-		chosen[i] = condition[w->offsets[0]]
-				    ? x->strings[w->offsets[1]]
-				    : y->strings[w->offsets[2]];
+	if (!rc)
+		rc = sl__move_begin(&both[1], out, sl__ref_tensor(ev, 2), err);
+	for (uint64_t i = 0; !rc && i < w->n_elements; i++) {
+		int which = condition[w->offsets[0]] ? 0 : 1;
+
+		sl__move(&both[which], (int64_t)i, w->offsets[1 + which], 1);
 		walk_on(w);
 	}
-	return sl__datum_strings(out, w->rank, w->dims, chosen, ev->allocator,
-				 err);
-}
-
-static void
-choose_bytes(struct sl__eval *ev, struct walk *w)
-{
-	const unsigned char *condition = sl__ref_tensor(ev, 0)->bytes;
-	const unsigned char *x = sl__ref_tensor(ev, 1)->bytes;
-	const unsigned char *y = sl__ref_tensor(ev, 2)->bytes;
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	size_t n_bytes = sl_dtype_bits(out->tensor.dtype) / 8;
-
-	for (uint64_t i = 0; i < w->n_elements; i++) {
-		const unsigned char *from =
-			condition[w->offsets[0]]
-				? x + (size_t)w->offsets[1] * n_bytes
-				: y + (size_t)w->offsets[2] * n_bytes;
-
-		memcpy(out->bytes + i * n_bytes, from, n_bytes);
-		walk_on(w);
-	}
+	return rc ? rc : sl__move_end(ev, 0, err);
 }
 
 enum sl_status
@@ -646,8 +618,11 @@ sl__ref_where(struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__tensor *condition = sl__ref_tensor(ev, 0);
 	struct walk w;
-	enum sl_status rc = walk_with(ev, &w, 0, 3, err);
+	enum sl_status rc;
 
+	if (!sl__ref_result(ev, 0))
+		return SL_OK;
+	rc = walk_with(ev, &w, 0, 3, err);
 	if (rc)
 		return rc;
 	if (condition->dtype != SL_DTYPE_BOOL ||
@@ -657,13 +632,7 @@ sl__ref_where(struct sl__eval *ev, struct sl_error *err)
 				sl_dtype_text(condition->dtype),
 				sl_dtype_text(sl__ref_dtype(ev, 1)),
 				sl_dtype_text(sl__ref_dtype(ev, 2)));
-	if (sl__ref_dtype(ev, 1) == SL_DTYPE_STRING)
-		return choose_strings(ev, &w, err);
-	if (sl_dtype_bits(sl__ref_dtype(ev, 1)) < 8)
-		return sl__fail(err, SL_E_ABSENT, "elements of %u bits",
-				sl_dtype_bits(sl__ref_dtype(ev, 1)));
-	choose_bytes(ev, &w);
-	return SL_OK;
+	return choose(ev, &w, err);
 }
 
 /* ------------------------------------------------------------------ PRelu */
@@ -706,7 +675,7 @@ prelu_integers(struct sl__eval *ev, struct walk *w, struct sl_error *err)
 	int64_t *y = sl__ref_new(ev, (size_t)w->n_elements, sizeof(*y));
 
 	if (!slope || !y)
-		return slope ? sl__fail_nomem(err) : failed(err);
+		return slope ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (uint64_t i = 0; i < w->n_elements; i++) {
 		int64_t one = x[w->offsets[0]];
 
@@ -735,7 +704,7 @@ sl__ref_prelu(struct sl__eval *ev, struct sl_error *err)
 	x = sl__ref_doubles(ev, 0, err);
 	slope = x ? sl__ref_doubles(ev, 1, err) : NULL;
 	if (!slope)
-		return failed(err);
+		return sl__ref_failure(ev);
 	y = sl__ref_new(ev, (size_t)w.n_elements, sizeof(*y));
 	if (!y)
 		return sl__fail_nomem(err);

@@ -265,7 +265,7 @@ from_integers(struct sl__eval *ev, struct sl_error *err)
 	const int64_t *x = sl__ref_integers(ev, 0, err);
 
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	sl__ref_store_integers(ev, 0, x);
 	return SL_OK;
 }
@@ -279,7 +279,7 @@ long_to_single(struct sl__eval *ev, struct sl_error *err)
 	unsigned char *y = sl__ref_result(ev, 0)->bytes;
 
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		float one = t->dtype == SL_DTYPE_U64 ? (float)(uint64_t)x[i]
 						     : (float)x[i];
@@ -295,7 +295,7 @@ from_reals(struct sl__eval *ev, struct sl_error *err)
 	const double *x = sl__ref_doubles(ev, 0, err);
 
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	sl__ref_store_cast(ev, 0, x);
 	return SL_OK;
 }

@@ -288,7 +288,7 @@ sl__ref_conv(struct sl__eval *ev, struct sl_error *err)
 	struct conv c = {0};
 	enum sl_status rc;
 
-	if (!sl__ref_result(ev, 0))
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	c.is_channels_last = sl__is_op(ev->node, SL__OP_MS_NhwcConv);
 	rc = run_forward(&c, ev, err);
@@ -308,7 +308,7 @@ sl__ref_fused_conv(struct sl__eval *ev, struct sl_error *err)
 	struct conv c = {0};
 	enum sl_status rc = sl__ending_read(&ending, ev->node, err);
 
-	if (rc || !y)
+	if (rc || sl__ref_is_idle(ev))
 		return rc;
 	if (z &&
 	    (z->rank != y->tensor.rank ||
@@ -378,7 +378,7 @@ sl__ref_conv_transpose(struct sl__eval *ev, struct sl_error *err)
 	struct conv c = {0};
 	enum sl_status rc;
 
-	if (!sl__ref_result(ev, 0))
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	rc = read_sizes(&c, ev, err);
 	if (rc)
@@ -535,7 +535,7 @@ sl__ref_deform_conv(struct sl__eval *ev, struct sl_error *err)
 	double *seen;
 	enum sl_status rc;
 
-	if (!sl__ref_result(ev, 0))
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	rc = read_sizes(&c, ev, err);
 	if (rc)

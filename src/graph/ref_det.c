@@ -59,7 +59,7 @@ sl__ref_det(struct sl__eval *ev, struct sl_error *err)
 	const double *x;
 	enum sl_status rc;
 
-	if (!out)
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	if (sl__ref_dim(ev, 0, -2) != (int64_t)n)
 		return sl__fail(err, SL_E_DATA, "a matrix of %lldx%zu",

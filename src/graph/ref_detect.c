@@ -176,7 +176,7 @@ read_choice(struct choice *c, struct sl__eval *ev, struct sl_error *err)
 	c->corners = sl__ref_doubles(ev, BOXES, err);
 	c->scores = c->corners ? sl__ref_doubles(ev, SCORES, err) : NULL;
 	if (!c->scores)
-		return err ? err->status : SL_E_NOMEM;
+		return sl__ref_failure(ev);
 	c->candidates =
 		sl__ref_new(ev, (size_t)c->boxes, sizeof(*c->candidates));
 	return c->candidates ? SL_OK : sl__fail_nomem(err);

@@ -6,10 +6,12 @@
  * where its integers are not just cut reals, to an integer.  Two numbers may
  * come with it, which are attributes with their defaults.
  */
+#include "activation.h"
 #include "dtype.h"
 #include "ref.h"
 #include "status.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,16 +23,16 @@ struct knobs {
 	int is_unsigned; /* integers without sign: the 64 bits of uint64 */
 };
 
-typedef double real_function(double x, const struct knobs *k);
 typedef int64_t whole_function(int64_t x, const struct knobs *k);
 
 /* -------------------------------------------------- one-to-one with libm */
 
-#define LIBM(name, function)                                \
-	static double name(double x, const struct knobs *k) \
-	{                                                   \
-		(void)k;                                    \
-		return function(x);                         \
+#define LIBM(name, function)                             \
+	static double name(double x, double a, double b) \
+	{                                                \
+		(void)a;                                 \
+		(void)b;                                 \
+		return function(x);                      \
 	}
 
 LIBM(real_abs, fabs)
@@ -52,158 +54,37 @@ LIBM(real_sin, sin)
 LIBM(real_sinh, sinh)
 LIBM(real_sqrt, sqrt)
 LIBM(real_tan, tan)
-LIBM(real_tanh, tanh)
 
 static double
-real_neg(double x, const struct knobs *k)
+real_neg(double x, double a, double b)
 {
-	(void)k;
+	(void)a;
+	(void)b;
 	return -x;
 }
 
 static double
-real_reciprocal(double x, const struct knobs *k)
+real_reciprocal(double x, double a, double b)
 {
-	(void)k;
+	(void)a;
+	(void)b;
 	return 1 / x;
 }
 
-/* ------------------------------------------------------------ activations */
-
 static double
-sigmoid(double x)
+real_sign(double x, double a, double b)
 {
-	return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
-}
-
-/* log(1 + exp(x)), which is near x where that is large. */
-static double
-softplus(double x)
-{
-	return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-/* A NaN stays one: every comparison with it is false. */
-static double
-real_relu(double x, const struct knobs *k)
-{
-	(void)k;
-	return x < 0 ? 0 : x;
-}
-
-static double
-real_sign(double x, const struct knobs *k)
-{
-	(void)k;
+	(void)a;
+	(void)b;
 	return isnan(x) ? x : (double)((x > 0) - (x < 0));
 }
 
 static double
-real_sigmoid(double x, const struct knobs *k)
+real_shrink(double x, double bias, double limit)
 {
-	(void)k;
-	return isnan(x) ? x : sigmoid(x);
-}
-
-static double
-real_softplus(double x, const struct knobs *k)
-{
-	(void)k;
-	return softplus(x);
-}
-
-static double
-real_softsign(double x, const struct knobs *k)
-{
-	(void)k;
-	return isinf(x) ? copysign(1, x) : x / (1 + fabs(x));
-}
-
-static double
-real_mish(double x, const struct knobs *k)
-{
-	(void)k;
-	return x == -(double)INFINITY ? 0 : x * tanh(softplus(x));
-}
-
-static double
-real_gelu(double x, const struct knobs *k)
-{
-	(void)k;
-	return x == -(double)INFINITY ? 0 : x / 2 * (1 + erf(x / sqrt(2)));
-}
-
-/* The approximation: 0.044715 is from the paper (Hendrycks, Gimpel 2016). */
-static double
-real_tanh_gelu(double x, const struct knobs *k)
-{
-	double inner = sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x);
-
-	(void)k;
-	return x == -(double)INFINITY ? 0 : x / 2 * (1 + tanh(inner));
-}
-
-/* Swish and QuickGelu. */
-static double
-real_swish(double x, const struct knobs *k)
-{
-	double gate = sigmoid(k->a * x);
-
-	return gate == 0 ? 0 : x * gate;
-}
-
-static double
-real_celu(double x, const struct knobs *k)
-{
-	return x < 0 ? k->a * expm1(x / k->a) : x;
-}
-
-static double
-real_elu(double x, const struct knobs *k)
-{
-	return x < 0 ? k->a * expm1(x) : x;
-}
-
-static double
-real_selu(double x, const struct knobs *k)
-{
-	return k->b * (x > 0 ? x : k->a * expm1(x));
-}
-
-static double
-real_leaky_relu(double x, const struct knobs *k)
-{
-	return x < 0 ? k->a * x : x;
-}
-
-static double
-real_thresholded_relu(double x, const struct knobs *k)
-{
-	return x <= k->a ? 0 : x;
-}
-
-static double
-real_hard_sigmoid(double x, const struct knobs *k)
-{
-	double y = k->a * x + k->b;
-
-	return y < 0 ? 0 : y > 1 ? 1 : y;
-}
-
-static double
-real_hard_swish(double x, const struct knobs *k)
-{
-	double gate = real_hard_sigmoid(x, k);
-
-	return gate == 0 ? 0 : x * gate;
-}
-
-static double
-real_shrink(double x, const struct knobs *k)
-{
-	if (x < -k->b)
-		return x + k->a;
-	return x > k->b ? x - k->a : isnan(x) ? x : 0;
+	if (x < -limit)
+		return x + bias;
+	return x > limit ? x - bias : isnan(x) ? x : 0;
 }
 
 /* --------------------------------------------------------------- integers */
@@ -257,7 +138,7 @@ whole_not(int64_t x, const struct knobs *k)
 /* -------------------------------------------------------------- the table */
 
 struct form {
-	real_function *real;
+	sl__activation_function *real;
 	whole_function *whole; /* NULL: like reals, cut */
 	const char *a, *b;     /* names of attributes */
 	float a_usual, b_usual;
@@ -273,45 +154,45 @@ static const struct form forms[SL__N_OPS] = {
 	[SL__OP_ONNX_Atanh] = {real_atanh, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_BitwiseNot] = {0, whole_bit_not, 0, 0, 0, 0},
 	[SL__OP_ONNX_Ceil] = {real_ceil, whole_same, 0, 0, 0, 0},
-	[SL__OP_ONNX_Celu] = {real_celu, 0, "alpha", 0, 1, 0},
+	[SL__OP_ONNX_Celu] = {sl__act_celu, 0, "alpha", 0, 1, 0},
 	[SL__OP_ONNX_Cos] = {real_cos, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Cosh] = {real_cosh, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Elu] = {real_elu, 0, "alpha", 0, 1, 0},
+	[SL__OP_ONNX_Elu] = {sl__act_elu, 0, "alpha", 0, 1, 0},
 	[SL__OP_ONNX_Erf] = {real_erf, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Exp] = {real_exp, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Floor] = {real_floor, whole_same, 0, 0, 0, 0},
-	[SL__OP_ONNX_Gelu] = {real_gelu, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_HardSigmoid] = {real_hard_sigmoid, 0, "alpha", "beta",
+	[SL__OP_ONNX_Gelu] = {sl__act_gelu, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_HardSigmoid] = {sl__act_hard_sigmoid, 0, "alpha", "beta",
 				     0.2F, 0.5F},
-	[SL__OP_ONNX_HardSwish] = {real_hard_swish, 0, 0, 0, 1 / 6.0F, 0.5F},
-	[SL__OP_ONNX_LeakyRelu] = {real_leaky_relu, 0, "alpha", 0, 0.01F, 0},
+	[SL__OP_ONNX_HardSwish] = {sl__act_hard_swish, 0, 0, 0, 1 / 6.0F, 0.5F},
+	[SL__OP_ONNX_LeakyRelu] = {sl__act_leaky_relu, 0, "alpha", 0, 0.01F, 0},
 	[SL__OP_ONNX_Log] = {real_log, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Mish] = {real_mish, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_Mish] = {sl__act_mish, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Neg] = {real_neg, whole_neg, 0, 0, 0, 0},
 	[SL__OP_ONNX_Not] = {0, whole_not, 0, 0, 0, 0},
 	[SL__OP_ONNX_Reciprocal] = {real_reciprocal, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Relu] = {real_relu, whole_relu, 0, 0, 0, 0},
+	[SL__OP_ONNX_Relu] = {sl__act_relu, whole_relu, 0, 0, 0, 0},
 	[SL__OP_ONNX_Round] = {real_round, whole_same, 0, 0, 0, 0},
-	[SL__OP_ONNX_Selu] = {real_selu, 0, "alpha", "gamma",
+	[SL__OP_ONNX_Selu] = {sl__act_selu, 0, "alpha", "gamma",
 			      1.67326319217681884765625F,
 			      1.05070102214813232421875F},
 	[SL__OP_ONNX_Shrink] = {real_shrink, 0, "bias", "lambd", 0, 0.5F},
-	[SL__OP_ONNX_Sigmoid] = {real_sigmoid, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_Sigmoid] = {sl__act_sigmoid, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Sign] = {real_sign, whole_sign, 0, 0, 0, 0},
 	[SL__OP_ONNX_Sin] = {real_sin, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Sinh] = {real_sinh, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Softplus] = {real_softplus, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Softsign] = {real_softsign, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_Softplus] = {sl__act_softplus, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_Softsign] = {sl__act_softsign, 0, 0, 0, 0, 0},
 	[SL__OP_ONNX_Sqrt] = {real_sqrt, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Swish] = {real_swish, 0, "alpha", 0, 1, 0},
+	[SL__OP_ONNX_Swish] = {sl__act_swish, 0, "alpha", 0, 1, 0},
 	[SL__OP_ONNX_Tan] = {real_tan, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_Tanh] = {real_tanh, 0, 0, 0, 0, 0},
-	[SL__OP_ONNX_ThresholdedRelu] = {real_thresholded_relu, 0, "alpha", 0,
-					 1, 0},
-	[SL__OP_MS_BiasGelu] = {real_gelu, 0, 0, 0, 0, 0},
-	[SL__OP_MS_FastGelu] = {real_tanh_gelu, 0, 0, 0, 0, 0},
-	[SL__OP_MS_Gelu] = {real_gelu, 0, 0, 0, 0, 0},
-	[SL__OP_MS_QuickGelu] = {real_swish, 0, "alpha", 0, 1.702F, 0},
+	[SL__OP_ONNX_Tanh] = {sl__act_tanh, 0, 0, 0, 0, 0},
+	[SL__OP_ONNX_ThresholdedRelu] = {sl__act_thresholded_relu, 0, "alpha",
+					 0, 1, 0},
+	[SL__OP_MS_BiasGelu] = {sl__act_gelu, 0, 0, 0, 0, 0},
+	[SL__OP_MS_FastGelu] = {sl__act_gelu_tanh, 0, 0, 0, 0, 0},
+	[SL__OP_MS_Gelu] = {sl__act_gelu, 0, 0, 0, 0, 0},
+	[SL__OP_MS_QuickGelu] = {sl__act_swish, 0, "alpha", 0, 1.702F, 0},
 };
 
 static struct form
@@ -321,7 +202,7 @@ form_of(const struct sl__node *node)
 
 	if (sl__is_op(node, SL__OP_ONNX_Gelu) &&
 	    !strcmp(sl__word(node, "approximate", "none"), "tanh"))
-		form.real = real_tanh_gelu;
+		form.real = sl__act_gelu_tanh;
 	/* Before version 6 the defaults have fewer digits. */
 	if (sl__is_op(node, SL__OP_ONNX_Selu) && node->version < 6) {
 		form.a_usual = 1.6732F;
@@ -354,13 +235,6 @@ n_elements(const struct sl__eval *ev)
 
 /* ---------------------------------------------------------------- kernels */
 
-/* What a conversion of an input said. */
-static enum sl_status
-failed(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
-
 static enum sl_status
 on_integers(struct sl__eval *ev, const struct form *form, struct sl_error *err)
 {
@@ -369,7 +243,7 @@ on_integers(struct sl__eval *ev, const struct form *form, struct sl_error *err)
 	int64_t *y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (size_t i = 0; i < n_elements(ev); i++)
 		y[i] = form->whole(x[i], &k);
 	sl__ref_store_integers(ev, 0, y);
@@ -386,9 +260,10 @@ on_reals(struct sl__eval *ev, const struct form *form, const double *bias,
 	double *y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (size_t i = 0; i < n_elements(ev); i++)
-		y[i] = form->real(bias ? x[i] + bias[i % n_bias] : x[i], &k);
+		y[i] = form->real(bias ? x[i] + bias[i % n_bias] : x[i], k.a,
+				  k.b);
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }
@@ -423,7 +298,7 @@ sl__ref_bias_gelu(struct sl__eval *ev, struct sl_error *err)
 				(long long)sl__ref_dim(ev, 0, -1));
 	values = sl__ref_doubles(ev, 1, err);
 	if (!values)
-		return failed(err);
+		return sl__ref_failure(ev);
 	return on_reals(ev, &form, values, (size_t)bias->n_elements, err);
 }
 
@@ -431,7 +306,7 @@ sl__ref_bias_gelu(struct sl__eval *ev, struct sl_error *err)
 enum sl_status
 sl__ref_swiglu(struct sl__eval *ev, struct sl_error *err)
 {
-	struct knobs k = {sl__float(ev->node, "alpha", 1), 0, 0};
+	double alpha = sl__float(ev->node, "alpha", 1);
 	const struct sl__tensor *gate = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *linear = sl__ref_tensor(ev, 1);
 	const double *a, *b;
@@ -443,12 +318,12 @@ sl__ref_swiglu(struct sl__eval *ev, struct sl_error *err)
 	a = sl__ref_doubles(ev, 0, err);
 	b = a ? sl__ref_doubles(ev, 1, err) : NULL;
 	if (!b)
-		return failed(err);
+		return sl__ref_failure(ev);
 	y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 	if (!y)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n_elements(ev); i++)
-		y[i] = real_swish(a[i], &k) * b[i];
+		y[i] = sl__act_swish(a[i], alpha, 0) * b[i];
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }
@@ -464,7 +339,7 @@ sl__ref_unary_test(struct sl__eval *ev, struct sl_error *err)
 	int64_t *y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (size_t i = 0; i < n_elements(ev); i++)
 		y[i] = is_nan ? isnan(x[i])
 			      : isinf(x[i]) && (x[i] > 0 ? above : below);
@@ -473,12 +348,6 @@ sl__ref_unary_test(struct sl__eval *ev, struct sl_error *err)
 }
 
 /* ------------------------------------------------------------------- Clip */
-
-static int
-is_below(int64_t a, int64_t b, int is_unsigned)
-{
-	return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
-}
 
 /* One bound as an integer: 0 where there is none. */
 static int
@@ -500,40 +369,57 @@ clip_integers(struct sl__eval *ev, struct sl_error *err)
 	int64_t *y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (size_t i = 0; i < n_elements(ev); i++) {
 		y[i] = x[i];
-		if (has_low && is_below(y[i], low, is_unsigned))
+		if (has_low && sl__ref_is_less(y[i], low, is_unsigned))
 			y[i] = low;
-		if (has_high && is_below(high, y[i], is_unsigned))
+		if (has_high && sl__ref_is_less(high, y[i], is_unsigned))
 			y[i] = high;
 	}
 	sl__ref_store_integers(ev, 0, y);
 	return SL_OK;
 }
 
-/* Bounds are attributes before version 11, then inputs.  A bound that is not
- * there bounds nothing, not even infinities. */
+/* The largest finite number of a type. */
+static double
+largest_of(enum sl_dtype dtype)
+{
+	switch ((int)dtype) {
+	case SL_DTYPE_F64:
+		return DBL_MAX;
+	case SL_DTYPE_F16:
+		return 65504;
+	case SL_DTYPE_BF16:
+		return 0x1.fep127;
+	default:
+		return (double)FLT_MAX;
+	}
+}
+
+/* Bounds are attributes before version 11, f32 whatever the elements are, then
+ * inputs.  One that is not there is the largest or the lowest number, so that
+ * infinities become finite. */
 enum sl_status
 sl__ref_clip(struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__node *node = ev->node;
+	double most = largest_of(node->version < 11 ? SL_DTYPE_F32
+						    : sl__ref_dtype(ev, 0));
 	double low, high;
 	const double *x;
 	double *y;
 
 	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)))
 		return clip_integers(ev, err);
-	low = sl__ref_number(ev, 1, sl__float(node, "min", -(double)INFINITY));
-	high = sl__ref_number(ev, 2, sl__float(node, "max", (double)INFINITY));
+	low = sl__ref_number(ev, 1, sl__float(node, "min", -most));
+	high = sl__ref_number(ev, 2, sl__float(node, "max", most));
 	x = sl__ref_doubles(ev, 0, err);
 	y = sl__ref_new(ev, n_elements(ev), sizeof(*y));
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : failed(err);
-	for (size_t i = 0; i < n_elements(ev); i++) {
-		y[i] = x[i] < low ? low : x[i];
-		y[i] = y[i] > high ? high : y[i];
-	}
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
+	for (size_t i = 0; i < n_elements(ev); i++)
+		y[i] = sl__act_clip(x[i], low, high);
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }

@@ -8,109 +8,25 @@
 
 #include "banned.h"
 
-static double
-relu(double x, double a, double b)
-{
-	(void)a;
-	(void)b;
-	return x < 0 ? 0 : x;
-}
-
-static double
-leaky_relu(double x, double a, double b)
-{
-	(void)b;
-	return x < 0 ? a * x : x;
-}
-
-static double
-hyperbolic_tangent(double x, double a, double b)
-{
-	(void)a;
-	(void)b;
-	return tanh(x);
-}
-
-static double
-sigmoid(double x, double a, double b)
-{
-	(void)a;
-	(void)b;
-	return 1 / (1 + exp(-x));
-}
-
-static double
-clip(double x, double a, double b)
-{
-	return x < a ? a : x > b ? b : x;
-}
-
-static double
-hard_sigmoid(double x, double a, double b)
-{
-	return clip(a * x + b, 0, 1);
-}
-
-static double
-hard_swish(double x, double a, double b)
-{
-	return x * hard_sigmoid(x, a, b);
-}
-
-static double
-elu(double x, double a, double b)
-{
-	(void)b;
-	return x < 0 ? a * expm1(x) : x;
-}
-
-static double
-selu(double x, double a, double b)
-{
-	return x > 0 ? b * x : b * a * expm1(x);
-}
-
-static double
-softplus(double x, double a, double b)
-{
-	(void)a;
-	(void)b;
-	return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
-static double
-softsign(double x, double a, double b)
-{
-	(void)a;
-	(void)b;
-	return x / (1 + fabs(x));
-}
-
-static double
-thresholded_relu(double x, double a, double b)
-{
-	(void)b;
-	return x > a ? x : 0;
-}
-
 /* By name; a and b are what they are where the node says nothing, which is
  * what the operators of the same names have. */
 static const struct known {
 	const char *name;
 	struct sl__ending ending;
 } all[] = {
-	{"Relu", {relu, 0, 0}},
-	{"LeakyRelu", {leaky_relu, 0.01, 0}},
-	{"Tanh", {hyperbolic_tangent, 0, 0}},
-	{"Sigmoid", {sigmoid, 0, 0}},
-	{"Clip", {clip, -INFINITY, INFINITY}},
-	{"HardSigmoid", {hard_sigmoid, 0.2, 0.5}},
-	{"HardSwish", {hard_swish, 1.0 / 6, 0.5}},
-	{"Elu", {elu, 1, 0}},
-	{"Selu", {selu, 1.67326319217681884765625, 1.05070102214813232421875}},
-	{"Softplus", {softplus, 0, 0}},
-	{"Softsign", {softsign, 0, 0}},
-	{"ThresholdedRelu", {thresholded_relu, 1, 0}},
+	{"Relu", {sl__act_relu, 0, 0}},
+	{"LeakyRelu", {sl__act_leaky_relu, (double)0.01F, 0}},
+	{"Tanh", {sl__act_tanh, 0, 0}},
+	{"Sigmoid", {sl__act_sigmoid, 0, 0}},
+	{"Clip", {sl__act_clip, -HUGE_VAL, HUGE_VAL}},
+	{"HardSigmoid", {sl__act_hard_sigmoid, (double)0.2F, 0.5}},
+	{"HardSwish", {sl__act_hard_swish, 1.0 / 6, 0.5}},
+	{"Elu", {sl__act_elu, 1, 0}},
+	{"Selu",
+	 {sl__act_selu, 1.67326319217681884765625, 1.05070102214813232421875}},
+	{"Softplus", {sl__act_softplus, 0, 0}},
+	{"Softsign", {sl__act_softsign, 0, 0}},
+	{"ThresholdedRelu", {sl__act_thresholded_relu, 1, 0}},
 };
 
 static void

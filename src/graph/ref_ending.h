@@ -3,10 +3,11 @@
 #ifndef SL_REF_ENDING_H
 #define SL_REF_ENDING_H
 
+#include "activation.h"
 #include "infer.h"
 
 struct sl__ending {
-	double (*apply)(double x, double a, double b); /* NULL: none */
+	sl__activation_function *apply; /* NULL: none */
 	double a, b;
 };
 

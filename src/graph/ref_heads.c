@@ -3,6 +3,7 @@
  * ref_heads.c - softmax(Q K') V over heads, one query at a time.
  */
 #include "ref_heads.h"
+#include "ref_read.h"
 #include "status.h"
 
 #include <math.h>
@@ -158,6 +159,9 @@ sl__heads_run(struct sl__eval *ev, const struct sl__heads *h,
 
 	if (!row)
 		return sl__fail_nomem(err);
+	/* However many rows of nothing there are. */
+	if (h->value_width == 0 && (!h->scores || h->total == 0))
+		return SL_OK;
 	for (q.b = 0; q.b < h->batch; q.b++) {
 		for (q.head = 0; q.head < h->n_heads; q.head++) {
 			for (q.i = 0; q.i < h->queries; q.i++)
@@ -167,29 +171,66 @@ sl__heads_run(struct sl__eval *ev, const struct sl__heads *h,
 	return SL_OK;
 }
 
+/* Makes output k of these sizes and fills it. */
+static enum sl_status
+store(struct sl__eval *ev, size_t k, size_t rank, const int64_t *dims,
+      const double *from, struct sl_error *err)
+{
+	enum sl_status rc =
+		sl__ref_out(ev, k, sl__ref_dtype(ev, 0), rank, dims, err);
+
+	if (!rc)
+		sl__ref_store_doubles(ev, k, from);
+	return rc;
+}
+
+enum sl_status
+sl__heads_store(struct sl__eval *ev, const struct sl__heads *h,
+		struct sl_error *err)
+{
+	int64_t flat[3] = {h->batch, h->queries,
+			   h->is_flat ? h->n_heads * h->value_width : 0};
+	int64_t y[4] = {h->batch, h->n_heads, h->queries, h->value_width};
+	int64_t k[4] = {h->batch, h->n_kv_heads, h->room, h->width};
+	int64_t v[4] = {h->batch, h->n_kv_heads, h->room, h->value_width};
+	int64_t scores[4] = {h->batch, h->n_heads, h->queries, h->total};
+	enum sl_status rc = h->is_flat ? store(ev, 0, 3, flat, h->y, err)
+				       : store(ev, 0, 4, y, h->y, err);
+
+	if (!rc)
+		rc = store(ev, 1, 4, k, h->k, err);
+	if (!rc)
+		rc = store(ev, 2, 4, v, h->v, err);
+	if (!rc && h->scores)
+		rc = store(ev, 3, 4, scores, h->scores, err);
+	return rc;
+}
+
 struct sl__rows
 sl__rows_of(const double *at, const struct sl__row_counts *n, int is_flat)
 {
-	int64_t head = is_flat ? n->width : n->n_rows * n->width;
+	const int64_t all[3] = {n->n_heads, n->n_rows, n->width};
+	int64_t head = is_flat ? n->width : sl__ref_product(all, 1, 3);
 	int64_t row = is_flat ? n->n_heads * n->width : n->width;
 
-	return (struct sl__rows){at, n->n_heads * n->n_rows * n->width, head,
-				 row};
+	return (struct sl__rows){at, sl__ref_product(all, 0, 3), head, row};
 }
 
 void
-sl__rows_place(double *to, int64_t room, const int64_t *first, int64_t start,
-	       const struct sl__rows *from, const struct sl__row_counts *n,
-	       const double *bias)
+sl__rows_place(const struct sl__row_place *to, const struct sl__rows *from,
+	       const struct sl__row_counts *n, const double *bias)
 {
+	if (n->width == 0)
+		return;
 	for (int64_t i = 0; i < n->batch * n->n_heads * n->n_rows; i++) {
 		int64_t row = i % n->n_rows, head = i / n->n_rows % n->n_heads;
 		int64_t b = i / n->n_rows / n->n_heads;
-		int64_t begin = first ? first[b] : start;
+		int64_t begin = to->first ? to->first[b] : to->start;
 		const double *x = from->at + b * from->batch +
 				  head * from->head + row * from->row;
-		double *y = to + ((b * n->n_heads + head) * room + begin +
-				  row) * n->width;
+		double *y = to->at +
+			    ((b * n->n_heads + head) * to->room + begin + row) *
+				    n->width;
 
 		for (int64_t k = 0; k < n->width; k++)
 			y[k] = x[k] + (bias ? bias[head * n->width + k] : 0);

@@ -46,6 +46,10 @@ struct sl__heads {
 enum sl_status sl__heads_run(struct sl__eval *ev, const struct sl__heads *h,
 			     struct sl_error *err) SL_CHECKED;
 
+/* Output 0 from y, 1 and 2 from all rows of k and v, 3 from the scores. */
+enum sl_status sl__heads_store(struct sl__eval *ev, const struct sl__heads *h,
+			       struct sl_error *err) SL_CHECKED;
+
 /* Rows of heads wherever they lie: steps from batch to batch, head to head
  * and row to row; the elements of a row are adjacent. */
 struct sl__rows {
@@ -58,10 +62,17 @@ struct sl__row_counts {
 	int64_t batch, n_heads, n_rows, width;
 };
 
-/* Copies rows to [batch][n_heads][room][width], from row first[batch] on
- * (NULL: 'start'), adding bias [n_heads][width] unless it is NULL. */
-void sl__rows_place(double *to, int64_t room, const int64_t *first,
-		    int64_t start, const struct sl__rows *from,
+/* Where rows go: [batch][n_heads][room][width], from row first[batch] on
+ * (NULL: 'start'). */
+struct sl__row_place {
+	double *at;
+	int64_t room;
+	const int64_t *first;
+	int64_t start;
+};
+
+/* Copies rows there, adding bias [n_heads][width] unless it is NULL. */
+void sl__rows_place(const struct sl__row_place *to, const struct sl__rows *from,
 		    const struct sl__row_counts *n, const double *bias);
 
 /* Rows of a tensor [batch][n_heads][n_rows][width], or where it is flat

@@ -9,12 +9,6 @@
 
 #include "banned.h"
 
-static enum sl_status
-status_of(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
-
 /* Zeros for all elements of output 0, which is there. */
 static double *
 new_result(struct sl__eval *ev, struct sl_error *err)
@@ -257,7 +251,7 @@ sl__ref_grid_sample(struct sl__eval *ev, struct sl_error *err)
 	grid = x ? sl__ref_doubles(ev, 1, err) : NULL;
 	y = grid ? new_result(ev, err) : NULL;
 	if (!y)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	for (int64_t i = 0; i < sl__ref_dim(ev, 0, 0) * s.points; i++) {
 		int64_t sample = i / s.points * s.channels;
 		size_t n = tap_point(&s, grid + i * (int64_t)s.n_dims);
@@ -302,7 +296,7 @@ sl__ref_affine_grid(struct sl__eval *ev, struct sl_error *err)
 	theta = sl__ref_doubles(ev, 0, err);
 	y = theta ? new_result(ev, err) : NULL;
 	if (!y)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	for (uint64_t i = 0; i < out->n_elements; i++) {
 		const double *row = theta + (at[0] * n + at[n + 1]) * (n + 1);
 
@@ -318,7 +312,8 @@ sl__ref_affine_grid(struct sl__eval *ev, struct sl_error *err)
 
 /* --------------------------------------------------------------- RoiAlign */
 
-enum { GRID_MOST = 1 << 20 }; /* samples along a side of a bin */
+/* Samples of a bin: along a side, and all of them. */
+enum { SIDE_MOST = 1 << 20, SAMPLES_MOST = 1 << 24 };
 
 struct regions {
 	int64_t images, channels, height, width, n, out_height, out_width;
@@ -348,10 +343,14 @@ read_region(struct region *g, const struct regions *r, const double *corners,
 			size = 1;
 		g->bin[d] = size / (double)(d ? r->out_width : r->out_height);
 		n = r->ratio > 0 ? (double)r->ratio : ceil(g->bin[d]);
-		if (!(n <= GRID_MOST))
+		if (!(n <= SIDE_MOST))
 			return sl__refuse(err, "a region of %g pixels", size);
 		g->n_samples[d] = n > 0 ? (int64_t)n : 0;
 	}
+	if (g->n_samples[0] * g->n_samples[1] > SAMPLES_MOST)
+		return sl__refuse(err, "%lldx%lld samples of a bin",
+				  (long long)g->n_samples[0],
+				  (long long)g->n_samples[1]);
 	return SL_OK;
 }
 
@@ -487,10 +486,10 @@ sl__ref_roi_align(struct sl__eval *ev, struct sl_error *err)
 	images = corners ? sl__ref_integers(ev, 2, err) : NULL;
 	y = images ? new_result(ev, err) : NULL;
 	if (!y)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	to = y;
 	for (int64_t i = 0; !rc && i < r.n; i++) {
-		struct region g;
+		struct region g = {0};
 
 		rc = read_region(&g, &r, corners + 4 * i, err);
 		if (!rc)
@@ -626,7 +625,7 @@ sl__ref_col2im(struct sl__eval *ev, struct sl_error *err)
 	x = sl__ref_doubles(ev, 0, err);
 	y = x ? new_result(ev, err) : NULL;
 	if (!y)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	at = sl__ref_new(ev, 2 * b.n_dims, sizeof(*at));
 	if (!at)
 		return sl__fail_nomem(err);

@@ -3,8 +3,9 @@
  * ref_index.c - reference kernels of elements picked or placed by index:
  * Gather, Scatter and their kin.
  */
-#include "ref_move.h"
 #include "dtype.h"
+#include "ref_move.h"
+#include "ref_read.h"
 #include "status.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ sl__ref_gather(struct sl__eval *ev, struct sl_error *err)
 		return rc;
 	indices = sl__ref_integers(ev, 1, err);
 	if (!indices)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	rc = sl__around_axis(&a, in, &axis, err);
 	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
 	for (int64_t i = 0; !rc && i < n; i++) {
@@ -67,7 +68,7 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w,
 
 	w->indices = sl__ref_integers(ev, 1, err);
 	if (!w->indices)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	axis = sl__axis(sl__int(ev->node, "axis", 0), (int)data->rank);
 	if (axis < 0 || at->rank != data->rank)
 		return sl__fail(err, SL_E_DATA,
@@ -82,7 +83,7 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w,
 					(long long)at->dims[d],
 					(long long)data->dims[d], d);
 	}
-	sl__path_strides(w->strides, data->rank, data->dims);
+	(void)sl__ref_strides(w->strides, data->rank, data->dims);
 	w->shape = at;
 	w->along = w->strides[axis];
 	w->size = data->dims[axis];
@@ -136,10 +137,11 @@ tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t,
 	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
 	int64_t rank = (int64_t)data->rank, n_tuples;
+	size_t shared = (size_t)batch_dims;
 
 	t->indices = sl__ref_integers(ev, 1, err);
 	if (!t->indices)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	if (at->rank < 1 || batch_dims < 0 || batch_dims > rank ||
 	    batch_dims >= (int64_t)at->rank)
 		return sl__fail(err, SL_E_DATA,
@@ -150,22 +152,19 @@ tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t,
 		return sl__fail(err, SL_E_DATA,
 				"an index of %lld numbers into %zu dimensions",
 				(long long)t->n_index, data->rank);
-	sl__path_strides(t->strides, data->rank, data->dims);
+	(void)sl__ref_strides(t->strides, data->rank, data->dims);
 	memmove(t->strides, t->strides + batch_dims,
 		(data->rank - (size_t)batch_dims) * sizeof(*t->strides));
 	t->dims = data->dims + batch_dims;
-	t->n_batch = t->n_slice = n_tuples = 1;
-	for (int64_t d = 0; d < batch_dims; d++) {
+	for (size_t d = 0; d < shared; d++) {
 		if (at->dims[d] != data->dims[d])
 			return sl__fail(err, SL_E_DATA,
-					"shared dimension %lld differs",
-					(long long)d);
-		t->n_batch *= data->dims[d];
+					"shared dimension %zu differs", d);
 	}
-	for (int64_t d = batch_dims + t->n_index; d < rank; d++)
-		t->n_slice *= data->dims[d];
-	for (size_t d = 0; d + 1 < at->rank; d++)
-		n_tuples *= at->dims[d];
+	t->n_batch = sl__ref_product(data->dims, 0, shared);
+	t->n_slice = sl__ref_product(data->dims, shared + (size_t)t->n_index,
+				     data->rank);
+	n_tuples = sl__ref_product(at->dims, 0, at->rank - 1);
 	t->per_batch = t->n_batch ? n_tuples / t->n_batch : 0;
 	t->batch = t->n_batch ? (int64_t)data->n_elements / t->n_batch : 0;
 	return SL_OK;
@@ -228,7 +227,7 @@ sl__ref_feature_extractor(struct sl__eval *ev, struct sl_error *err)
 		return rc;
 	indices = sl__ref_integers(ev, 1, err);
 	if (!indices)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
 	rc = sl__around_axis(&a, sl__ref_tensor(ev, 0), &axis, err);
 	for (int64_t i = 0; !rc && i < n; i++) {
@@ -282,24 +281,20 @@ joined(double a, double b, enum reduction how)
 	}
 }
 
-static int
-is_less(int64_t a, int64_t b, enum sl_dtype dtype)
-{
-	return dtype == SL_DTYPE_U64 ? (uint64_t)a < (uint64_t)b : a < b;
-}
-
 static int64_t
 joined_whole(int64_t a, int64_t b, enum reduction how, enum sl_dtype dtype)
 {
+	int is_unsigned = !sl__dtype_is_signed(dtype);
+
 	switch (how) {
 	case REDUCE_ADD:
 		return (int64_t)((uint64_t)a + (uint64_t)b);
 	case REDUCE_MUL:
 		return (int64_t)((uint64_t)a * (uint64_t)b);
 	case REDUCE_MAX:
-		return is_less(b, a, dtype) ? a : b;
+		return sl__ref_is_less(b, a, is_unsigned) ? a : b;
 	case REDUCE_MIN:
-		return is_less(a, b, dtype) ? a : b;
+		return sl__ref_is_less(a, b, is_unsigned) ? a : b;
 	case REDUCE_NONE:
 	default:
 		return b;
@@ -498,7 +493,7 @@ find_non_zero(struct sl__eval *ev, const struct sl__tensor *in, int64_t *places,
 
 	*n = 0;
 	if (!whole && !real)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	for (int64_t i = 0; i < (int64_t)in->n_elements; i++) {
 		if (whole ? whole[i] != 0 : real[i] != 0)
 			places[(*n)++] = i;
@@ -519,6 +514,7 @@ sl__ref_non_zero(struct sl__eval *ev, struct sl_error *err)
 	if (!places)
 		return sl__fail_nomem(err);
 	rc = find_non_zero(ev, in, places, &n, err);
+	/* A scalar counts as a vector of one, as ONNX Runtime has it. */
 	dims[0] = in->rank ? (int64_t)in->rank : 1;
 	dims[1] = n;
 	if (!rc)
@@ -528,7 +524,7 @@ sl__ref_non_zero(struct sl__eval *ev, struct sl_error *err)
 	made = sl__ref_new(ev, (size_t)(dims[0] * n), sizeof(*made));
 	if (!made)
 		return sl__fail_nomem(err);
-	sl__path_strides(strides, in->rank, in->dims);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t rest = places[i];
 

@@ -8,9 +8,9 @@
  */
 #include "op.h"
 #include "ref.h"
+#include "ref_softmax.h"
 #include "status.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -25,12 +25,6 @@ struct loss {
 	double *each; /* [n][inner] */
 	double total, weight;
 };
-
-static enum sl_status
-status_of(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
 
 static enum sl_status
 read_sizes(struct loss *l, const struct sl__eval *ev, struct sl_error *err)
@@ -64,11 +58,11 @@ read_loss(struct loss *l, struct sl__eval *ev, struct sl_error *err)
 	l->scores = sl__ref_doubles(ev, 0, err);
 	l->targets = l->scores ? sl__ref_integers(ev, 1, err) : NULL;
 	if (!l->targets)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	if (sl__ref_tensor(ev, 2)) {
 		l->weights = sl__ref_doubles(ev, 2, err);
 		if (!l->weights)
-			return status_of(err);
+			return sl__ref_failure(ev);
 	}
 	l->each = sl__ref_new(ev, (size_t)(l->n * l->inner), sizeof(*l->each));
 	l->has_ignored = sl__attribute(ev->node, "ignore_index") != NULL;
@@ -130,20 +124,6 @@ sl__ref_nll_loss(struct sl__eval *ev, struct sl_error *err)
 	return rc ? rc : store_loss(&l, ev, err);
 }
 
-/* x - log(sum(exp(x))) along the classes, about their greatest. */
-static void
-log_softmax(double *out, const double *x, int64_t n, int64_t stride)
-{
-	double most = -(double)INFINITY, sum = 0;
-
-	for (int64_t c = 0; c < n; c++)
-		most = x[c * stride] > most ? x[c * stride] : most;
-	for (int64_t c = 0; c < n; c++)
-		sum += exp(x[c * stride] - most);
-	for (int64_t c = 0; c < n; c++)
-		out[c * stride] = x[c * stride] - most - log(sum);
-}
-
 enum sl_status
 sl__ref_softmax_loss(struct sl__eval *ev, struct sl_error *err)
 {
@@ -154,14 +134,15 @@ sl__ref_softmax_loss(struct sl__eval *ev, struct sl_error *err)
 	rc = read_loss(&l, ev, err);
 	if (rc)
 		return rc;
-	logs = sl__ref_new(ev, (size_t)(l.n * l.classes * l.inner),
+	logs = sl__ref_new(ev, (size_t)sl__ref_tensor(ev, 0)->n_elements,
 			   sizeof(*logs));
 	if (!logs)
 		return sl__fail_nomem(err);
 	for (int64_t i = 0; i < l.n * l.inner; i++) {
 		int64_t at = i / l.inner * l.classes * l.inner + i % l.inner;
 
-		log_softmax(logs + at, l.scores + at, l.classes, l.inner);
+		sl__log_softmax_line(l.scores + at, logs + at, l.classes,
+				     l.inner);
 	}
 	l.scores = logs;
 	sl__ref_store_doubles(ev, 1, logs);

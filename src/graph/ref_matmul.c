@@ -16,7 +16,7 @@
 
 #include "banned.h"
 
-enum { RANK_MOST = 32 };
+enum { RANK_MOST = SL__RANK_MOST };
 
 /* [batch][rows][columns]; strides in elements. */
 struct operand {
@@ -39,8 +39,11 @@ read_operand(struct operand *o, const struct sl__tensor *t, struct view v,
 	int64_t all[RANK_MOST];
 	size_t rank, row, first = v.is_batch_transposed ? 1 : 0;
 
-	if (!t || t->rank < 1 || t->rank > RANK_MOST)
+	if (!t || t->rank < 1)
 		return sl__fail(err, SL_E_DATA, "an operand is no matrix");
+	if (t->rank > RANK_MOST)
+		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
+				RANK_MOST);
 	memset(o, 0, sizeof(*o));
 	rank = t->rank;
 	sl__ref_strides(all, rank, t->dims);
@@ -164,8 +167,10 @@ multiply_whole(const struct product *p, const int64_t *a, const int64_t *b,
 static int64_t
 count(const struct product *p)
 {
-	return sl__ref_product(p->batch, 0, p->n_batch) * p->a.rows *
-	       p->b.columns;
+	const int64_t parts[3] = {sl__ref_product(p->batch, 0, p->n_batch),
+				  p->a.rows, p->b.columns};
+
+	return sl__ref_product(parts, 0, 3);
 }
 
 /* *y is new, one number for each element of the result. */
@@ -175,7 +180,8 @@ run_real(double **y, struct sl__eval *ev, const struct product *p, size_t b,
 {
 	const int64_t *const steps[2] = {p->steps[0], p->steps[1]};
 	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
-	size_t n = (size_t)count(p), size = (size_t)(p->a.rows * p->b.columns);
+	size_t n = (size_t)count(p);
+	size_t size = (size_t)p->a.rows * (size_t)p->b.columns;
 	const double *left, *right;
 	double *packed, *to;
 	enum sl_status rc = sl__ref_read(ev, 0, &left, err);
@@ -184,13 +190,15 @@ run_real(double **y, struct sl__eval *ev, const struct product *p, size_t b,
 		rc = sl__ref_read(ev, b, &right, err);
 	if (rc)
 		return rc;
-	packed = sl__ref_new(ev, (size_t)(p->b.rows * p->b.columns),
-			     sizeof(*packed));
 	*y = to = sl__ref_new(ev, n, sizeof(**y));
-	if (!packed || !to)
+	if (!to)
 		return sl__fail_nomem(err);
 	if (n == 0)
 		return SL_OK;
+	packed = sl__ref_new(ev, (size_t)(p->b.rows * p->b.columns),
+			     sizeof(*packed));
+	if (!packed)
+		return sl__fail_nomem(err);
 	do {
 		multiply(p, left + offsets[0],
 			 pack(&p->b, right + offsets[1], packed), to);
@@ -205,7 +213,8 @@ run_whole(uint64_t **y, struct sl__eval *ev, const struct product *p,
 {
 	const int64_t *const steps[2] = {p->steps[0], p->steps[1]};
 	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
-	size_t n = (size_t)count(p), size = (size_t)(p->a.rows * p->b.columns);
+	size_t n = (size_t)count(p);
+	size_t size = (size_t)p->a.rows * (size_t)p->b.columns;
 	const int64_t *left, *right;
 	uint64_t *to;
 	enum sl_status rc = sl__ref_read_whole(ev, 0, &left, err);
@@ -226,15 +235,23 @@ run_whole(uint64_t **y, struct sl__eval *ev, const struct product *p,
 	return SL_OK;
 }
 
+/* Whether a node has transA, transB and alpha: MatMul has none of them. */
+static int
+has_options(const struct sl__node *node)
+{
+	return !sl__is_op(node, SL__OP_ONNX_MatMul);
+}
+
 /* Reads both operands of a node with transA, transB and their kin. */
 static enum sl_status
 read_product(struct product *p, struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__node *node = ev->node;
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
-	struct view left = {sl__int(node, "transA", 0) != 0,
+	int has = has_options(node);
+	struct view left = {has && sl__int(node, "transA", 0),
 			    is_fused && sl__int(node, "transBatchA", 0), 0};
-	struct view right = {sl__int(node, "transB", 0) != 0,
+	struct view right = {has && sl__int(node, "transB", 0),
 			     is_fused && sl__int(node, "transBatchB", 0), 1};
 	enum sl_status rc;
 
@@ -249,7 +266,8 @@ read_product(struct product *p, struct sl__eval *ev, struct sl_error *err)
 enum sl_status
 sl__ref_matmul(struct sl__eval *ev, struct sl_error *err)
 {
-	double alpha = sl__float(ev->node, "alpha", 1);
+	double alpha = has_options(ev->node) ? sl__float(ev->node, "alpha", 1)
+					     : 1;
 	struct product p;
 	uint64_t *whole;
 	double *y;

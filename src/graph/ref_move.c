@@ -9,12 +9,6 @@
 #include "banned.h"
 
 enum sl_status
-sl__ref_failed(const struct sl_error *err)
-{
-	return err && err->status ? err->status : SL_E_NOMEM;
-}
-
-enum sl_status
 sl__ref_need(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,
 	     struct sl_error *err)
 {
@@ -100,7 +94,7 @@ move_bits(const struct sl__mover *m, uint64_t to, uint64_t from)
 {
 	unsigned each = 8 / m->n_bits, mask = (1u << m->n_bits) - 1;
 	unsigned at = (unsigned)(to % each) * m->n_bits;
-	unsigned bits = m->from[from / each] >>
+	unsigned bits = (unsigned)m->from[from / each] >>
 			((unsigned)(from % each) * m->n_bits);
 	unsigned char *byte = &m->to[to / each];
 
@@ -160,17 +154,6 @@ sl__move_all(struct sl__eval *ev, size_t i, size_t k, struct sl_error *err)
 /* ------------------------------------------------------------------ paths */
 
 void
-sl__path_strides(int64_t *strides, size_t rank, const int64_t *dims)
-{
-	uint64_t step = 1;
-
-	for (size_t d = rank; d-- > 0;) {
-		strides[d] = (int64_t)step;
-		step *= (uint64_t)dims[d];
-	}
-}
-
-void
 sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims)
 {
 	path->rank = rank;
@@ -179,7 +162,7 @@ sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims)
 		path->dims[d] = dims[d];
 		path->from[d] = 0;
 	}
-	sl__path_strides(path->to, rank, dims);
+	(void)sl__ref_strides(path->to, rank, dims);
 }
 
 /* The last dimensions that lie in one piece on both sides are one run. */

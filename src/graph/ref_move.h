@@ -61,10 +61,6 @@ struct sl__path {
 void sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims);
 void sl__move_path(const struct sl__mover *m, const struct sl__path *path);
 
-/* Row-major strides that wrap around where sizes are beyond all bounds, which
- * they can be beside a size of 0. */
-void sl__path_strides(int64_t *strides, size_t rank, const int64_t *dims);
-
 /* A tensor seen as [outer][size][inner] around an axis. */
 struct sl__around {
 	int64_t outer, size, inner;
@@ -84,8 +80,5 @@ enum sl_status sl__ref_need(const struct sl__eval *ev, size_t i,
 /* An index counted from either end; SL_E_DATA where it lies outside. */
 enum sl_status sl__ref_place(int64_t *index, int64_t size,
 			     struct sl_error *err) SL_CHECKED;
-
-/* What an earlier call has put in *err, or want of memory. */
-enum sl_status sl__ref_failed(const struct sl_error *err);
 
 #endif

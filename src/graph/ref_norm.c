@@ -15,7 +15,7 @@
 
 #include "banned.h"
 
-enum { RANK_MOST = 32 };
+enum { RANK_MOST = SL__RANK_MOST };
 
 struct moments {
 	double mean, variance;
@@ -92,19 +92,6 @@ struct layers {
 	double *y, *mean, *deviation; /* the last two: 1 for each row */
 };
 
-/* Whether input i is repeated to fill dims, by numpy's rule. */
-static int
-fits(const struct sl__tensor *t, size_t rank, const int64_t *dims)
-{
-	if (t->rank > rank)
-		return 0;
-	for (size_t d = 0; d < t->rank; d++) {
-		if (t->dims[d] != 1 && t->dims[d] != dims[rank - t->rank + d])
-			return 0;
-	}
-	return 1;
-}
-
 /* An input that is broadcast to input 0; NULL where it is left out. */
 static enum sl_status
 read_broadcast(struct sl__eval *ev, size_t i, const double **out,
@@ -113,7 +100,7 @@ read_broadcast(struct sl__eval *ev, size_t i, const double **out,
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 
-	if (t && !fits(t, x->rank, x->dims))
+	if (t && !sl__ref_fits(t, x->rank, x->dims))
 		return sl__fail(err, SL_E_DATA,
 				"input %zu does not fit the dimensions of the "
 				"first",
@@ -123,6 +110,13 @@ read_broadcast(struct sl__eval *ev, size_t i, const double **out,
 	return sl__ref_read(ev, i, out, err);
 }
 
+/* Whether more is asked for than what has the sizes of input 0. */
+static int
+has_statistics(const struct sl__eval *ev)
+{
+	return sl__ref_result(ev, 1) || sl__ref_result(ev, 2);
+}
+
 static enum sl_status
 open_layers(struct layers *l, struct sl__eval *ev, int64_t axis,
 	    struct sl_error *err)
@@ -130,7 +124,9 @@ open_layers(struct layers *l, struct sl__eval *ev, int64_t axis,
 	int first;
 
 	l->t = sl__ref_tensor(ev, 0);
-	if (!l->t || l->t->rank > RANK_MOST)
+	if (!l->t)
+		return sl__fail(err, SL_E_DATA, "it lacks its input");
+	if (l->t->rank > RANK_MOST)
 		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
 				RANK_MOST);
 	first = sl__axis(axis, (int)l->t->rank);
@@ -138,6 +134,8 @@ open_layers(struct layers *l, struct sl__eval *ev, int64_t axis,
 		return sl__fail(err, SL_E_DATA, "no axis %lld",
 				(long long)axis);
 	l->n_rows = sl__ref_product(l->t->dims, 0, (size_t)first);
+	if (l->t->n_elements == 0 && !has_statistics(ev))
+		l->n_rows = 0;
 	l->length = sl__ref_product(l->t->dims, (size_t)first, l->t->rank);
 	l->y = sl__ref_new(ev, (size_t)l->t->n_elements, sizeof(*l->y));
 	l->mean = sl__ref_new(ev, (size_t)l->n_rows, sizeof(*l->mean));
@@ -339,6 +337,8 @@ sl__ref_instance_norm(struct sl__eval *ev, struct sl_error *err)
 
 	if (!t || t->rank < 2)
 		return sl__fail(err, SL_E_DATA, "it lacks channels");
+	if (sl__ref_is_idle(ev))
+		return SL_OK;
 	s.n_parts = t->dims[1];
 	s.n_rows = t->dims[0] * t->dims[1];
 	s.length = s.span = sl__ref_product(t->dims, 2, t->rank);
@@ -357,6 +357,8 @@ sl__ref_group_norm(struct sl__eval *ev, struct sl_error *err)
 		return sl__fail(err, SL_E_DATA,
 				"its channels do not make %lld groups",
 				(long long)n_groups);
+	if (sl__ref_is_idle(ev))
+		return SL_OK;
 	image = sl__ref_product(t->dims, 2, t->rank);
 	s.n_rows = t->dims[0] * n_groups;
 	s.length = t->dims[1] / n_groups * image;
@@ -370,7 +372,7 @@ sl__ref_group_norm(struct sl__eval *ev, struct sl_error *err)
 /* x [batch][n_parts][span]: parts are channels, or in old versions without
  * 'spatial' elements. */
 struct batches {
-	int64_t batch, n_parts, span;
+	int64_t n_all, batch, n_parts, span;
 	const double *x, *scale, *bias, *mean, *variance;
 	double *y, *means, *variances; /* the last two: what is used */
 };
@@ -384,11 +386,12 @@ open_batches(struct batches *b, struct sl__eval *ev, struct sl_error *err)
 
 	if (rc)
 		return rc;
+	b->n_all = (int64_t)t->n_elements;
 	b->batch = t->rank > 0 ? t->dims[0] : 1;
 	b->n_parts = t->rank > 1 ? t->dims[1] : 1;
 	b->span = t->rank > 1 ? sl__ref_product(t->dims, 2, t->rank) : 1;
 	if (ev->node->version < 9 && !sl__int(ev->node, "spatial", 1)) {
-		b->n_parts *= b->span;
+		b->n_parts = sl__ref_product(t->dims, 1, t->rank);
 		b->span = 1;
 	}
 	for (size_t i = 0; !rc && i < 4; i++) {
@@ -409,8 +412,8 @@ open_batches(struct batches *b, struct sl__eval *ev, struct sl_error *err)
 static void
 measure_batches(struct batches *b)
 {
-	int64_t n = b->batch * b->n_parts * b->span;
-	double per_part = (double)(b->batch * b->span);
+	int64_t n = b->n_all;
+	double per_part = (double)b->batch * (double)b->span;
 
 	for (int64_t i = 0; i < n; i++)
 		b->means[i / b->span % b->n_parts] += b->x[i];
@@ -471,7 +474,9 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 		memcpy(b.variances, b.variance, size);
 	}
 	rc = store_statistics(&b, ev, err);
-	for (int64_t i = 0; i < b.batch * b.n_parts * b.span; i++) {
+	if (rc)
+		return rc;
+	for (int64_t i = 0; i < b.n_all; i++) {
 		int64_t k = i / b.span % b.n_parts;
 
 		b.y[i] = (b.x[i] - b.means[k]) /
@@ -479,7 +484,7 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 			 b.bias[k];
 	}
 	sl__ref_store_doubles(ev, 0, b.y);
-	return rc;
+	return SL_OK;
 }
 
 /* ----------------------------------------------------------- along an axis */
@@ -520,7 +525,7 @@ sl__ref_lp_norm(struct sl__eval *ev, struct sl_error *err)
 	n = t->dims[axis];
 	outer = sl__ref_product(t->dims, 0, (size_t)axis);
 	inner = sl__ref_product(t->dims, (size_t)axis + 1, t->rank);
-	for (int64_t i = 0; i < outer * inner; i++) {
+	for (int64_t i = 0; t->n_elements && i < outer * inner; i++) {
 		int64_t at = i / inner * n * inner + i % inner;
 
 		normalize_line(x + at, y + at, n, inner, (int)p);
@@ -749,6 +754,8 @@ embed(const struct embedding *e, double epsilon, struct sl_error *err)
 				     sum, err);
 		if (!rc && e->segments)
 			rc = add_row(e, 2, e->segments[i], sum, err);
+		if (rc)
+			return rc;
 		m = measure(sum, e->width);
 		factor = 1 / sqrt(m.variance + epsilon);
 		for (int64_t k = 0; k < e->width; k++)
@@ -764,8 +771,11 @@ static enum sl_status
 count_tokens(const struct embedding *e, struct sl__eval *ev,
 	     struct sl_error *err)
 {
-	int64_t *n = sl__ref_new(ev, (size_t)e->batch, sizeof(*n));
+	int64_t *n;
 
+	if (!sl__ref_result(ev, 1))
+		return SL_OK;
+	n = sl__ref_new(ev, (size_t)e->batch, sizeof(*n));
 	if (!n)
 		return sl__fail_nomem(err);
 	for (int64_t i = 0; e->mask && i < e->batch * e->length; i++)
@@ -779,6 +789,7 @@ sl__ref_embed_layer_norm(struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__tensor *ids = sl__ref_tensor(ev, 0);
 	struct embedding e = {0};
+	size_t n;
 	enum sl_status rc;
 
 	if (!ids || ids->rank != 2 || sl__ref_rank(ev, 2) != 2)
@@ -791,10 +802,11 @@ sl__ref_embed_layer_norm(struct sl__eval *ev, struct sl_error *err)
 		rc = read_ids(&e, ev, err);
 	if (rc)
 		return rc;
-	e.sum = sl__ref_new(ev, (size_t)ids->n_elements * (size_t)e.width,
-			    sizeof(*e.sum));
-	e.y = sl__ref_new(ev, (size_t)ids->n_elements * (size_t)e.width,
-			  sizeof(*e.y));
+	if (__builtin_mul_overflow((size_t)ids->n_elements, (size_t)e.width,
+				   &n))
+		return sl__fail_nomem(err);
+	e.sum = sl__ref_new(ev, n, sizeof(*e.sum));
+	e.y = sl__ref_new(ev, n, sizeof(*e.y));
 	if (!e.sum || !e.y)
 		return sl__fail_nomem(err);
 	rc = embed(&e, sl__float(ev->node, "epsilon", 1e-12), err);

@@ -44,7 +44,7 @@ elements_of(struct sl__eval *ev, size_t i, struct elements *out,
 		out->whole = sl__ref_integers(ev, i, err);
 	else
 		out->real = sl__ref_doubles(ev, i, err);
-	return out->whole || out->real ? SL_OK : sl__ref_failed(err);
+	return out->whole || out->real ? SL_OK : sl__ref_failure(ev);
 }
 
 /* Below 0, 0 or above. */
@@ -320,14 +320,15 @@ sl__ref_unique(struct sl__eval *ev, struct sl_error *err)
 	if (!rc)
 		rc = elements_of(ev, 0, &r.e, err);
 	r.step = r.inner = a.inner;
-	r.n = a.outer * a.inner;
-	r.outer = a.size * a.inner;
+	r.n = (int64_t)((uint64_t)a.outer * (uint64_t)a.inner);
+	r.outer = (int64_t)((uint64_t)a.size * (uint64_t)a.inner);
 	d.n_all = a.size;
 	if (!rc)
 		rc = find_distinct(ev, &r, &d, err);
 	if (rc)
 		return rc;
-	memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	if (in->rank)
+		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[has_axis ? axis : 0] = d.n;
 	rc = sl__ref_out(ev, 0, in->dtype, has_axis ? in->rank : 1, dims, err);
 	if (!rc)
@@ -341,9 +342,10 @@ sl__ref_unique(struct sl__eval *ev, struct sl_error *err)
 
 /* ---------------------------------------------------------- ArgMax, ArgMin */
 
-/* NaN counts as both the greatest and the least. */
+/* Above 0 where a is more of an extreme than b; NaN counts as both the
+ * greatest and the least. */
 static int
-is_better(const struct elements *e, int64_t a, int64_t b, int is_min)
+order_of_extremes(const struct elements *e, int64_t a, int64_t b, int is_min)
 {
 	int order = order_of(e, a, b);
 
@@ -380,9 +382,9 @@ sl__ref_arg_reduce(struct sl__eval *ev, struct sl_error *err)
 		int64_t start = o / a.inner * a.size * a.inner + o % a.inner;
 
 		for (int64_t i = 1; i < a.size; i++) {
-			int order = is_better(&e, start + i * a.inner,
-					      start + chosen[o] * a.inner,
-					      is_min);
+			int order = order_of_extremes(
+				&e, start + i * a.inner,
+				start + chosen[o] * a.inner, is_min);
 
 			if (order > 0 || (order == 0 && takes_last))
 				chosen[o] = i;
@@ -437,17 +439,21 @@ run_along(struct sl__eval *ev, const struct running *r,
 	  const struct sl__around *a, struct sl_error *err)
 {
 	size_t n = (size_t)sl__ref_tensor(ev, 0)->n_elements;
-	double *real = sl__ref_new(ev, n, sizeof(*real));
-	int64_t *whole = sl__ref_new(ev, n, sizeof(*whole));
+	double *real = NULL;
+	int64_t *whole = NULL;
 	struct elements e;
 	enum sl_status rc = elements_of(ev, 0, &e, err);
 
 	if (rc)
 		return rc;
-	if (!real || !whole)
-		return sl__fail_nomem(err);
 	if (e.texts)
 		return sl__fail(err, SL_E_DATA, "strings cannot be added up");
+	if (e.whole)
+		whole = sl__ref_new(ev, n, sizeof(*whole));
+	else
+		real = sl__ref_new(ev, n, sizeof(*real));
+	if (!real && !whole)
+		return sl__fail_nomem(err);
 	for (int64_t o = 0; o < a->outer * a->inner; o++) {
 		int64_t start =
 			o / a->inner * a->size * a->inner + o % a->inner;

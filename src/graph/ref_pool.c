@@ -8,6 +8,7 @@
  */
 #include "dtype.h"
 #include "op.h"
+#include "ref_pool.h"
 #include "ref_read.h"
 #include "status.h"
 #include "window.h"
@@ -25,9 +26,12 @@ enum joining { MAXIMUM, AVERAGE, NORM };
 struct pool {
 	struct sl__window w;
 	enum joining joining;
-	double p; /* of NORM */
+	unsigned form; /* SL__POOL_ bits */
+	double p;      /* of NORM */
 	int counts_pads;
 	int is_column_major; /* the indices; rows are x's own order */
+	double least;        /* what a window without elements gives: the
+				least of the type */
 	int64_t images, in[MOST], out[MOST], in_size, out_size;
 	const double *x;
 	double *y;
@@ -57,12 +61,19 @@ taps_inside(const struct sl__window *w, int d, int64_t start, int64_t in,
 	return end > *first ? end - *first : 0;
 }
 
+/* Whether x takes the place of the largest so far; a NaN wins. */
+static int
+is_larger(double x, double largest)
+{
+	return x > largest || (isnan(x) && !isnan(largest));
+}
+
 static void
 join(struct joined *so_far, const struct pool *p, double x, int64_t at)
 {
 	switch (p->joining) {
 	case MAXIMUM:
-		if (so_far->n == 0 || x > so_far->value) {
+		if (so_far->n == 0 || is_larger(x, so_far->value)) {
 			so_far->value = x;
 			so_far->at = at;
 		}
@@ -135,7 +146,7 @@ finish(const struct pool *p, const struct joined *all, const int64_t *at)
 	case MAXIMUM:
 		break;
 	}
-	return all->n ? all->value : -HUGE_VAL;
+	return all->n ? all->value : p->least;
 }
 
 /* An element's place in its image counted with the first dimension running
@@ -191,6 +202,16 @@ read_power(const struct sl__node *node)
 		       : (double)sl__int(node, "p", 2);
 }
 
+static double
+least_of(enum sl_dtype dtype)
+{
+	if (!sl__ref_is_whole(dtype))
+		return -HUGE_VAL;
+	return sl__dtype_is_signed(dtype)
+		       ? -ldexp(1, (int)sl_dtype_bits(dtype) - 1)
+		       : 0;
+}
+
 static enum sl_status
 read_sizes(struct pool *p, struct sl__eval *ev, int first, struct sl_error *err)
 {
@@ -206,129 +227,50 @@ read_sizes(struct pool *p, struct sl__eval *ev, int first, struct sl_error *err)
 	}
 	p->in_size = sl__ref_product(p->in, 0, x->rank - 2);
 	p->out_size = sl__ref_product(p->out, 0, x->rank - 2);
-	p->images = x->dims[0] * x->dims[first == 2 ? 1 : x->rank - 1];
+	p->images = (int64_t)((uint64_t)x->dims[0] *
+			      (uint64_t)x->dims[first == 2 ? 1 : x->rank - 1]);
+	p->least = least_of(x->dtype);
 	return SL_OK;
 }
-
-static enum sl_status
-read_operands(struct pool *p, struct sl__eval *ev, struct sl_error *err)
-{
-	size_t n = (size_t)(p->images * p->out_size);
-	enum sl_status rc = sl__ref_read(ev, 0, &p->x, err);
-
-	if (rc)
-		return rc;
-	p->y = sl__ref_new(ev, n, sizeof(*p->y));
-	if (sl__ref_result(ev, 1))
-		p->indices = sl__ref_new(ev, n, sizeof(*p->indices));
-	if (!p->y || (sl__ref_result(ev, 1) && !p->indices))
-		return sl__fail_nomem(err);
-	return SL_OK;
-}
-
-/* Of an integer type there is nothing below its least. */
-static void
-limit_whole(struct pool *p, enum sl_dtype dtype)
-{
-	double least = sl__dtype_is_signed(dtype) ? -128 : 0;
-
-	if (!sl__ref_is_whole(dtype))
-		return;
-	for (int64_t i = 0; i < p->images * p->out_size; i++)
-		p->y[i] = p->y[i] < least ? least : p->y[i];
-}
-
-static enum sl_status
-run_windows(struct sl__eval *ev, enum joining joining, struct sl_error *err)
-{
-	struct pool p = {.joining = joining};
-	enum sl_status rc;
-
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_sizes(&p, ev, 2, err);
-	if (!rc)
-		rc = sl__window_of(&p.w, ev->node, p.w.n, NULL, err);
-	if (!rc)
-		rc = read_operands(&p, ev, err);
-	if (rc)
-		return rc;
-	sl__window_settle(&p.w, p.in, p.out);
-	p.p = read_power(ev->node);
-	p.counts_pads = sl__int(ev->node, "count_include_pad", 0) != 0;
-	p.is_column_major = sl__int(ev->node, "storage_order", 0) != 0;
-	pool_images(&p);
-	if (joining == MAXIMUM)
-		limit_whole(&p, sl__ref_dtype(ev, 0));
-	sl__ref_store_doubles(ev, 0, p.y);
-	if (p.indices)
-		sl__ref_store_integers(ev, 1, p.indices);
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_max_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_windows(ev, MAXIMUM, err);
-}
-
-enum sl_status
-sl__ref_average_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_windows(ev, AVERAGE, err);
-}
-
-enum sl_status
-sl__ref_lp_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_windows(ev, NORM, err);
-}
-
-/* ----------------------------------------------------------- whole images */
 
 /* One window as large as the image. */
 static enum sl_status
-run_whole(struct sl__eval *ev, enum joining joining, struct sl_error *err)
+take_whole(struct pool *p, struct sl_error *err)
 {
-	struct pool p = {.joining = joining};
-	enum sl_status rc;
-
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_sizes(&p, ev, 2, err);
-	if (!rc)
-		rc = read_operands(&p, ev, err);
-	if (rc)
-		return rc;
-	p.p = read_power(ev->node);
-	for (int d = 0; d < p.w.n; d++) {
-		p.w.kernel[d] = p.in[d];
-		p.w.strides[d] = p.w.dilations[d] = 1;
+	if (p->in_size == 0)
+		return sl__fail(err, SL_E_DATA, "an image without elements");
+	for (int d = 0; d < p->w.n; d++) {
+		p->w.kernel[d] = p->in[d];
+		p->w.strides[d] = p->w.dilations[d] = 1;
 	}
-	pool_images(&p);
-	sl__ref_store_doubles(ev, 0, p.y);
 	return SL_OK;
 }
 
-enum sl_status
-sl__ref_global_max_pool(struct sl__eval *ev, struct sl_error *err)
+static enum sl_status
+read_window(struct pool *p, const struct sl__node *node, struct sl_error *err)
 {
-	return run_whole(ev, MAXIMUM, err);
+	enum sl_status rc = sl__window_of(&p->w, node, p->w.n, NULL, err);
+
+	if (rc)
+		return rc;
+	sl__window_settle(&p->w, p->in, p->out);
+	p->counts_pads = sl__int(node, "count_include_pad", 0) != 0;
+	p->is_column_major = sl__int(node, "storage_order", 0) != 0;
+	return SL_OK;
 }
 
-enum sl_status
-sl__ref_global_average_pool(struct sl__eval *ev, struct sl_error *err)
+static enum sl_status
+read_pool(struct pool *p, struct sl__eval *ev, struct sl_error *err)
 {
-	return run_whole(ev, AVERAGE, err);
-}
+	enum sl_status rc = read_sizes(
+		p, ev, p->form & SL__POOL_CHANNELS_LAST ? 1 : 2, err);
 
-enum sl_status
-sl__ref_global_lp_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_whole(ev, NORM, err);
+	if (rc)
+		return rc;
+	p->p = read_power(ev->node);
+	return p->form & SL__POOL_WHOLE ? take_whole(p, err)
+					: read_window(p, ev->node, err);
 }
-
-/* ---------------------------------------------------------- channels last */
 
 /* [batch][a][b] to [batch][b][a]. */
 static void
@@ -338,37 +280,121 @@ swap_inner(double *to, const double *from, int64_t batch, int64_t a, int64_t b)
 		to[(i / (a * b) * b + i % b) * a + i / b % a] = from[i];
 }
 
+/* y from x, both as the model has them. */
+static enum sl_status
+run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y,
+	 struct sl_error *err)
+{
+	int64_t batch = sl__ref_dim(ev, 0, 0), channels;
+	double *inner_x, *inner_y;
+
+	p->x = x;
+	p->y = y;
+	if (!(p->form & SL__POOL_CHANNELS_LAST)) {
+		pool_images(p);
+		return SL_OK;
+	}
+	inner_x = sl__ref_new(ev, (size_t)(p->images * p->in_size),
+			      sizeof(*inner_x));
+	inner_y = sl__ref_new(ev, (size_t)(p->images * p->out_size),
+			      sizeof(*inner_y));
+	if (!inner_x || !inner_y)
+		return sl__fail_nomem(err);
+	channels = sl__ref_dim(ev, 0, -1);
+	swap_inner(inner_x, x, batch, p->in_size, channels);
+	p->x = inner_x;
+	p->y = inner_y;
+	pool_images(p);
+	swap_inner(y, inner_y, batch, channels, p->out_size);
+	return SL_OK;
+}
+
+/* Input 0 to output 0, and to output 1 where the largest lie. */
+static enum sl_status
+run_node(struct sl__eval *ev, enum joining joining, unsigned form,
+	 struct sl_error *err)
+{
+	struct pool p = {.joining = joining, .form = form};
+	const double *x;
+	double *y;
+	size_t n;
+	enum sl_status rc;
+
+	if (sl__ref_is_idle(ev))
+		return SL_OK;
+	rc = read_pool(&p, ev, err);
+	if (!rc)
+		rc = sl__ref_read(ev, 0, &x, err);
+	if (rc)
+		return rc;
+	n = (size_t)(p.images * p.out_size);
+	y = sl__ref_new(ev, n, sizeof(*y));
+	if (sl__ref_result(ev, 1))
+		p.indices = sl__ref_new(ev, n, sizeof(*p.indices));
+	if (!y || (sl__ref_result(ev, 1) && !p.indices))
+		return sl__fail_nomem(err);
+	rc = run_pool(&p, ev, x, y, err);
+	if (rc)
+		return rc;
+	sl__ref_store_doubles(ev, 0, y);
+	if (p.indices)
+		sl__ref_store_integers(ev, 1, p.indices);
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_averages(struct sl__eval *ev, unsigned form, const double *x, double *y,
+		 struct sl_error *err)
+{
+	struct pool p = {.joining = AVERAGE, .form = form};
+	enum sl_status rc;
+
+	if (sl__ref_is_idle(ev))
+		return SL_OK;
+	rc = read_pool(&p, ev, err);
+	return rc ? rc : run_pool(&p, ev, x, y, err);
+}
+
+enum sl_status
+sl__ref_max_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, MAXIMUM, 0, err);
+}
+
+enum sl_status
+sl__ref_average_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, AVERAGE, 0, err);
+}
+
+enum sl_status
+sl__ref_lp_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, NORM, 0, err);
+}
+
+enum sl_status
+sl__ref_global_max_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, MAXIMUM, SL__POOL_WHOLE, err);
+}
+
+enum sl_status
+sl__ref_global_average_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, AVERAGE, SL__POOL_WHOLE, err);
+}
+
+enum sl_status
+sl__ref_global_lp_pool(struct sl__eval *ev, struct sl_error *err)
+{
+	return run_node(ev, NORM, SL__POOL_WHOLE, err);
+}
+
 enum sl_status
 sl__ref_nhwc_max_pool(struct sl__eval *ev, struct sl_error *err)
 {
-	struct pool p = {.joining = MAXIMUM};
-	int64_t batch, channels;
-	double *x, *y;
-	enum sl_status rc;
-
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_sizes(&p, ev, 1, err);
-	if (!rc)
-		rc = sl__window_of(&p.w, ev->node, p.w.n, NULL, err);
-	if (!rc)
-		rc = read_operands(&p, ev, err);
-	if (rc)
-		return rc;
-	batch = sl__ref_dim(ev, 0, 0);
-	channels = sl__ref_dim(ev, 0, -1);
-	x = sl__ref_new(ev, (size_t)(p.images * p.in_size), sizeof(*x));
-	y = sl__ref_new(ev, (size_t)(p.images * p.out_size), sizeof(*y));
-	if (!x || !y)
-		return sl__fail_nomem(err);
-	sl__window_settle(&p.w, p.in, p.out);
-	swap_inner(x, p.x, batch, p.in_size, channels);
-	p.x = x;
-	pool_images(&p);
-	limit_whole(&p, sl__ref_dtype(ev, 0));
-	swap_inner(y, p.y, batch, channels, p.out_size);
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return run_node(ev, MAXIMUM, SL__POOL_CHANNELS_LAST, err);
 }
 
 /* ---------------------------------------------------------------- undoing */
@@ -388,9 +414,12 @@ unpooled_sizes(int64_t *dims, struct sl__eval *ev, struct sl_error *err)
 	dims[0] = x->dims[0];
 	dims[1] = x->dims[1];
 	for (int d = 0; d < w.n; d++) {
-		dims[d + 2] = (x->dims[d + 2] - 1) * w.strides[d] +
-			      w.kernel[d] - w.pads_before[d] - w.pads_after[d];
-		if (dims[d + 2] < 0)
+		int64_t more = w.kernel[d] - w.pads_before[d] - w.pads_after[d];
+
+		if (__builtin_mul_overflow(x->dims[d + 2] - 1, w.strides[d],
+					   &dims[d + 2]) ||
+		    __builtin_add_overflow(dims[d + 2], more, &dims[d + 2]) ||
+		    dims[d + 2] < 0)
 			return sl__fail(err, SL_E_DATA, "an output of %lld",
 					(long long)dims[d + 2]);
 	}
@@ -427,7 +456,7 @@ sl__ref_max_unpool(struct sl__eval *ev, struct sl_error *err)
 	double *to;
 	enum sl_status rc;
 
-	if (!out)
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	if (!x || !which || x->n_elements != which->n_elements || x->rank < 3 ||
 	    x->rank > MOST + 2 || out->tensor.rank != x->rank)
@@ -504,7 +533,7 @@ largest(const double *image, int64_t width, const int64_t *rows,
 		return 0;
 	for (int64_t i = rows[0]; i < rows[1]; i++) {
 		for (int64_t j = columns[0]; j < columns[1]; j++) {
-			if (image[i * width + j] > most)
+			if (is_larger(image[i * width + j], most))
 				most = image[i * width + j];
 		}
 	}

@@ -3,11 +3,12 @@
  * ref_qlinear.c - operators on quantized numbers that are defined by way of
  * real ones: taken off their scale, computed, quantized again.
  */
+#include "activation.h"
+#include "ref_pool.h"
 #include "ref_quantize.h"
+#include "ref_softmax.h"
 #include "status.h"
-#include "window.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "banned.h"
@@ -26,12 +27,13 @@ read_reals(struct sl__eval *ev, double **out, size_t i, struct sl_error *err)
 		return rc;
 	x = sl__ref_integers(ev, i, err);
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	*out = sl__ref_new(ev, (size_t)t->n_elements, sizeof(**out));
 	if (!*out)
 		return sl__fail_nomem(err);
 	for (size_t k = 0; k < t->n_elements; k++)
-		(*out)[k] = (double)(float)((double)(x[k] - s.zero) * s.scale);
+		(*out)[k] = (double)(float)(((double)x[k] - (double)s.zero) *
+					    s.scale);
 	return SL_OK;
 }
 
@@ -122,32 +124,13 @@ sl__ref_qlinear_unary(struct sl__eval *ev, struct sl_error *err)
 	if (rc)
 		return rc;
 	n = (size_t)sl__ref_tensor(ev, 0)->n_elements;
-	for (size_t i = 0; i < n; i++) {
-		if (is_sigmoid)
-			x[i] = 1 / (1 + exp(-x[i]));
-		else
-			x[i] = x[i] < 0 ? slope * x[i] : x[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		x[i] = is_sigmoid ? sl__act_sigmoid(x[i], 0, 0)
+				  : sl__act_leaky_relu(x[i], slope, 0);
 	return write_reals(ev, x, 3, err);
 }
 
 /* ---------------------------------------------------------------- softmax */
-
-/* n elements, 'step' apart. */
-static void
-softmax_line(double *x, size_t n, size_t step)
-{
-	double largest = x[0], sum = 0;
-
-	for (size_t i = 1; i < n; i++)
-		largest = x[i * step] > largest ? x[i * step] : largest;
-	for (size_t i = 0; i < n; i++) {
-		x[i * step] = exp(x[i * step] - largest);
-		sum += x[i * step];
-	}
-	for (size_t i = 0; i < n; i++)
-		x[i * step] /= sum;
-}
 
 /* The attribute "opset" says whether a line runs along the axis or, before
  * 13, spans all axes from it on. */
@@ -175,119 +158,31 @@ sl__ref_qlinear_softmax(struct sl__eval *ev, struct sl_error *err)
 	}
 	for (size_t i = 0; i < t->n_elements; i++) {
 		if (i / step % length == 0)
-			softmax_line(x + i, length, step);
+			sl__softmax_line(x + i, x + i, (int64_t)length,
+					 (int64_t)step);
 	}
 	return write_reals(ev, x, 3, err);
 }
 
 /* ---------------------------------------------------------------- pooling */
 
-/* Images are [batch][channels][sides ...] or have their channels last. */
-struct pool {
-	struct sl__window window;
-	size_t rank, first; /* first: the dimension of the window's 0 */
-	const int64_t *in_dims, *out_dims;
-	int64_t in_strides[SL__WINDOW_MOST + 2];
-	int counts_padding;
-};
-
-static enum sl_status
-measure_pool(struct sl__eval *ev, struct pool *p, struct sl_error *err)
-{
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	enum sl_status rc;
-
-	memset(p, 0, sizeof(*p));
-	if (!x || x->rank < 3 || x->rank > SL__WINDOW_MOST + 2 || !out ||
-	    out->kind != SL__TYPE_TENSOR || out->tensor.rank != x->rank)
-		return sl__fail(err, SL_E_DATA, "it pools images");
-	p->rank = x->rank;
-	p->first = sl__int(ev->node, "channels_last", 0) ? 1 : 2;
-	p->in_dims = x->dims;
-	p->out_dims = out->tensor.dims;
-	p->counts_padding = sl__int(ev->node, "count_include_pad", 0) != 0;
-	sl__ref_strides(p->in_strides, p->rank, p->in_dims);
-	if (sl__is_op(ev->node, SL__OP_MS_QLinearGlobalAveragePool)) {
-		p->window.n = (int)p->rank - 2;
-		for (int d = 0; d < p->window.n; d++) {
-			p->window.kernel[d] = x->dims[p->first + (size_t)d];
-			p->window.strides[d] = p->window.dilations[d] = 1;
-		}
-		return SL_OK;
-	}
-	rc = sl__window_of(&p->window, ev->node, (int)p->rank - 2, NULL, err);
-	if (!rc)
-		sl__window_settle(&p->window, p->in_dims + p->first,
-				  p->out_dims + p->first);
-	return rc;
-}
-
-/* Whether a tap lies in the image: 1, in its padding: 0, beyond both: -1. */
-static int
-tap_place(const struct pool *p, const int64_t *at, int64_t tap, int64_t *offset)
-{
-	const struct sl__window *w = &p->window;
-	int where = 1;
-
-	*offset = 0;
-	for (int d = w->n; d-- > 0;) {
-		size_t dim = p->first + (size_t)d;
-		int64_t place = at[dim] * w->strides[d] - w->pads_before[d] +
-				tap % w->kernel[d] * w->dilations[d];
-
-		tap /= w->kernel[d];
-		if (place >= p->in_dims[dim] + w->pads_after[d])
-			return -1;
-		if (place < 0 || place >= p->in_dims[dim])
-			where = 0;
-		*offset += place * p->in_strides[dim];
-	}
-	return where;
-}
-
-static double
-mean_at(const struct pool *p, const double *x, const int64_t *at)
-{
-	size_t channel = p->first == 2 ? 1 : p->rank - 1;
-	int64_t start =
-		at[0] * p->in_strides[0] + at[channel] * p->in_strides[channel];
-	int64_t n_taps = (int64_t)sl__window_taps(&p->window);
-	double sum = 0, n = 0;
-
-	for (int64_t tap = 0; tap < n_taps; tap++) {
-		int64_t offset;
-		int where = tap_place(p, at, tap, &offset);
-
-		if (where == 1)
-			sum += x[start + offset];
-		n += where == 1 || (where == 0 && p->counts_padding);
-	}
-	return n > 0 ? sum / n : 0;
-}
-
 /* QLinearAveragePool, QLinearGlobalAveragePool. */
 enum sl_status
 sl__ref_qlinear_pool(struct sl__eval *ev, struct sl_error *err)
 {
-	int64_t at[SL__WINDOW_MOST + 2] = {0};
-	struct pool p;
+	unsigned form = 0;
 	double *x, *y;
-	size_t n;
-	enum sl_status rc = measure_pool(ev, &p, err);
+	enum sl_status rc = read_reals(ev, &x, 0, err);
 
-	if (!rc)
-		rc = read_reals(ev, &x, 0, err);
+	if (sl__is_op(ev->node, SL__OP_MS_QLinearGlobalAveragePool))
+		form |= SL__POOL_WHOLE;
+	if (sl__int(ev->node, "channels_last", 0))
+		form |= SL__POOL_CHANNELS_LAST;
 	if (!rc)
 		rc = new_reals(ev, &y, err);
-	if (rc)
-		return rc;
-	n = (size_t)sl__ref_result(ev, 0)->tensor.n_elements;
-	for (size_t i = 0; i < n; i++) {
-		y[i] = mean_at(&p, x, at);
-		(void)sl__ref_next(at, p.rank, p.out_dims, NULL, NULL, 0);
-	}
-	return write_reals(ev, y, 3, err);
+	if (!rc)
+		rc = sl__ref_averages(ev, form, x, y, err);
+	return rc ? rc : write_reals(ev, y, 3, err);
 }
 
 /* ----------------------------------------------------------------- concat */
@@ -307,10 +202,10 @@ concat_dims(struct sl__eval *ev, int axis, int64_t *dims, struct sl_error *err)
 
 		for (size_t d = 0; fits && d < t->rank; d++)
 			fits = d == (size_t)axis || t->dims[d] == dims[d];
-		if (!fits)
+		if (!fits || __builtin_add_overflow(dims[axis], t->dims[axis],
+						    &dims[axis]))
 			return sl__fail(err, SL_E_DATA,
 					"input %zu is not like the first", i);
-		dims[axis] += t->dims[axis];
 	}
 	return SL_OK;
 }

@@ -37,6 +37,19 @@ sl__ref_quantized(enum sl_dtype dtype, double x, double scale, int64_t zero)
 }
 
 enum sl_status
+sl__ref_check_small(const struct sl__eval *ev, size_t i, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__ref_dtype(ev, i);
+
+	if (!sl__ref_in(ev, i) ||
+	    (sl__ref_is_whole(dtype) && sl_dtype_bits(dtype) <= 16))
+		return SL_OK;
+	return sl__fail(err, SL_E_DATA,
+			"input %zu is %s, not integers of 8 or 16 bits", i,
+			sl_dtype_text(dtype));
+}
+
+enum sl_status
 sl__ref_scale(struct sl__eval *ev, struct sl__ref_scale *out, size_t i,
 	      struct sl_error *err)
 {
@@ -45,7 +58,7 @@ sl__ref_scale(struct sl__eval *ev, struct sl__ref_scale *out, size_t i,
 	enum sl_status rc = sl__ref_scales(ev, &scales, i, 1, err);
 
 	if (!rc)
-		rc = sl__ref_zeros(ev, &zeros, i + 1, 1, err);
+		rc = sl__ref_per_channel(ev, &zeros, i + 1, 1, err);
 	if (rc)
 		return rc;
 	out->scale = scales[0];
@@ -80,7 +93,7 @@ sl__ref_scales(struct sl__eval *ev, const double **values, size_t i, size_t n,
 		return rc;
 	given = sl__ref_doubles(ev, i, err);
 	if (!given)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	*values = given;
 	if (sl__ref_tensor(ev, i)->n_elements == n)
 		return SL_OK;
@@ -94,8 +107,8 @@ sl__ref_scales(struct sl__eval *ev, const double **values, size_t i, size_t n,
 }
 
 enum sl_status
-sl__ref_zeros(struct sl__eval *ev, const int64_t **values, size_t i, size_t n,
-	      struct sl_error *err)
+sl__ref_per_channel(struct sl__eval *ev, const int64_t **values, size_t i,
+		    size_t n, struct sl_error *err)
 {
 	const int64_t *given = NULL;
 	int64_t *all;
@@ -107,7 +120,7 @@ sl__ref_zeros(struct sl__eval *ev, const int64_t **values, size_t i, size_t n,
 			return rc;
 		given = sl__ref_integers(ev, i, err);
 		if (!given)
-			return sl__ref_failed(err);
+			return sl__ref_failure(ev);
 	}
 	all = sl__ref_new(ev, n, sizeof(*all));
 	if (!all)
@@ -209,7 +222,7 @@ read_grid(struct sl__eval *ev, struct grid *g, struct sl_error *err)
 	if (!rc)
 		rc = sl__ref_scales(ev, &g->scales, 1, g->n_scales, err);
 	if (!rc)
-		rc = sl__ref_zeros(ev, &g->zeros, 2, g->n_scales, err);
+		rc = sl__ref_per_channel(ev, &g->zeros, 2, g->n_scales, err);
 	return rc;
 }
 
@@ -221,8 +234,11 @@ precision_of(const struct sl__eval *ev)
 {
 	int64_t named = sl__int(ev->node, "precision", 0);
 
-	return named > 0 && named < SL_N_DTYPES ? (enum sl_dtype)named
-						: sl__ref_dtype(ev, 1);
+	return named > 0 && named < SL_N_DTYPES &&
+			       sl__dtype_family((enum sl_dtype)named) ==
+				       SL__DTYPE_FLOAT
+		       ? (enum sl_dtype)named
+		       : sl__ref_dtype(ev, 1);
 }
 
 static enum sl_status
@@ -281,7 +297,7 @@ sl__ref_quantize(struct sl__eval *ev, struct sl_error *err)
 		return rc;
 	x = sl__ref_doubles(ev, 0, err);
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	if (sl__ref_is_whole(out->tensor.dtype))
 		return quantize_whole(ev, &g, x, err);
 	return quantize_small(ev, &g, x, err);
@@ -305,7 +321,7 @@ sl__ref_dequantize(struct sl__eval *ev, struct sl_error *err)
 	x = sl__ref_doubles(ev, 0, err);
 	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
 	if (!x || !y)
-		return x ? sl__fail_nomem(err) : sl__ref_failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	for (size_t i = 0; i < out->tensor.n_elements; i++) {
 		size_t at = scale_at(&g, i);
 
@@ -342,7 +358,7 @@ sl__ref_dynamic_quantize(struct sl__eval *ev, struct sl_error *err)
 	int64_t *y;
 
 	if (!x)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	y = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*y));
 	if (!y)
 		return sl__fail_nomem(err);

@@ -25,6 +25,11 @@ int64_t sl__ref_quantized(enum sl_dtype dtype, double x, double scale,
 /* The same of what is rounded already: its zero point and limits. */
 int64_t sl__ref_saturated(enum sl_dtype dtype, double rounded, int64_t zero);
 
+/* SL_E_DATA unless input i is left out or of integers of at most 16 bits:
+ * sums of their products then fit 64 bits. */
+enum sl_status sl__ref_check_small(const struct sl__eval *ev, size_t i,
+				   struct sl_error *err) SL_CHECKED;
+
 /*
  * Scale and zero point of a whole tensor, from inputs i and i + 1; the second
  * may be left out.  SL_E_DATA where there is not one of each.
@@ -41,21 +46,14 @@ struct sl__ref_scale sl__ref_spread(const double *x, size_t n);
 
 /*
  * One for each of n channels, or one for all: *values has n elements either
- * way.  SL_E_DATA for another number of them.  sl__ref_zeros() gives zeros
- * where input i is left out, sl__ref_scales() fails.
+ * way.  SL_E_DATA for another number of them.  Where input i is left out
+ * sl__ref_per_channel() gives zeros, sl__ref_scales() fails.
  */
 enum sl_status sl__ref_scales(struct sl__eval *ev, const double **values,
 			      size_t i, size_t n,
 			      struct sl_error *err) SL_CHECKED;
-enum sl_status sl__ref_zeros(struct sl__eval *ev, const int64_t **values,
-			     size_t i, size_t n,
-			     struct sl_error *err) SL_CHECKED;
-
-/* What a conversion of an input said. */
-static inline enum sl_status
-sl__ref_failed(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
+enum sl_status sl__ref_per_channel(struct sl__eval *ev, const int64_t **values,
+				   size_t i, size_t n,
+				   struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -39,12 +39,16 @@ centred(struct sl__eval *ev, int64_t **out, size_t i, size_t zero_at,
 	enum sl_status rc;
 
 	if (!given)
-		return sl__ref_failed(err);
-	rc = sl__ref_zeros(ev, &zeros, zero_at, n_lines, err);
+		return sl__ref_failure(ev);
+	rc = sl__ref_check_small(ev, i, err);
+	if (!rc)
+		rc = sl__ref_check_small(ev, zero_at, err);
+	if (!rc)
+		rc = sl__ref_per_channel(ev, &zeros, zero_at, n_lines, err);
 	if (rc)
 		return rc;
 	n = (size_t)t->n_elements;
-	length = n_lines ? n / n_lines : 0;
+	length = n_lines && n >= n_lines ? n / n_lines : 1;
 	*out = sl__ref_new(ev, n, sizeof(**out));
 	if (!*out)
 		return sl__fail_nomem(err);
@@ -80,7 +84,8 @@ measure(struct sl__eval *ev, struct conv *c, size_t weight,
 	if (rc)
 		return rc;
 	c->channel = 1;
-	if (sl__int(ev->node, "channels_last", 0))
+	if (sl__is_op(ev->node, SL__OP_MS_QLinearConv) &&
+	    sl__int(ev->node, "channels_last", 0))
 		c->channel = c->rank - 1;
 	c->first = c->channel == 1 ? 2 : 1;
 	c->n_taps = (int64_t)sl__window_taps(&c->window);
@@ -200,13 +205,14 @@ static enum sl_status
 read_bias(struct sl__eval *ev, const struct conv *c, const int64_t **bias,
 	  struct sl_error *err)
 {
-	return sl__ref_zeros(ev, bias, 8, (size_t)c->n_out, err);
+	return sl__ref_per_channel(ev, bias, 8, (size_t)c->n_out, err);
 }
 
-/* One factor takes a sum to the result's scale, in f32 as runtimes do. */
+/* One factor takes a sum to the result's scale, in f32 as runtimes do; then
+ * come its zero point and limits. */
 static void
 rescale(const struct conv *c, int64_t *sums, const struct sl__tensor *out,
-	const double *factors, const int64_t *bias)
+	const double *factors, const int64_t *bias, int64_t zero)
 {
 	size_t inner = 1;
 
@@ -214,11 +220,11 @@ rescale(const struct conv *c, int64_t *sums, const struct sl__tensor *out,
 		inner *= (size_t)c->out_dims[d];
 	for (size_t i = 0; i < out->n_elements; i++) {
 		size_t channel = i / inner % (size_t)c->n_out;
+		double sum = (double)sums[i] + (double)bias[channel];
+		float scaled = (float)((double)(float)sum * factors[channel]);
 
-		sums[i] += bias[channel];
-		sums[i] = (int64_t)nearbyint(
-			(double)(float)((double)(float)sums[i] *
-					factors[channel]));
+		sums[i] = sl__ref_saturated(out->dtype,
+					    nearbyint((double)scaled), zero);
 	}
 }
 
@@ -261,10 +267,7 @@ sl__ref_qlinear_conv(struct sl__eval *ev, struct sl_error *err)
 	if (rc)
 		return rc;
 	out = &sl__ref_result(ev, 0)->tensor;
-	rescale(&c, sums, out, factors, bias);
-	for (size_t i = 0; i < out->n_elements; i++)
-		sums[i] =
-			sl__ref_saturated(out->dtype, (double)sums[i], y.zero);
+	rescale(&c, sums, out, factors, bias, y.zero);
 	sl__ref_store_integers(ev, 0, sums);
 	return SL_OK;
 }

@@ -132,12 +132,14 @@ centre(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
 	if (!sl__ref_in(ev, i))
 		return SL_OK;
 	rc = check_lines(ev, i, n_lines, o->n_matrices, err);
+	if (!rc)
+		rc = sl__ref_check_small(ev, i, err);
 	if (rc)
 		return rc;
 	n = (size_t)sl__ref_tensor(ev, i)->n_elements;
 	zeros = sl__ref_integers(ev, i, err);
 	if (!zeros)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	for (size_t m = 0; m < o->n_matrices; m++) {
 		for (int64_t r = 0; r < o->rows; r++) {
 			for (int64_t c = 0; c < o->columns; c++)
@@ -168,11 +170,13 @@ read_operand(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
 	const int64_t *given;
 	enum sl_status rc = measure(o, ev, i, is_right, err);
 
+	if (!rc)
+		rc = sl__ref_check_small(ev, i, err);
 	if (rc)
 		return rc;
 	given = sl__ref_integers(ev, i, err);
 	if (!given)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	o->values = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*given));
 	if (!o->values)
 		return sl__fail_nomem(err);
@@ -339,7 +343,7 @@ read_scales(struct product *p, struct sl__eval *ev, struct sl_error *err)
 	p->b_scales = sl__ref_doubles(ev, p->form->b_scale, err);
 	p->n_b_scales =
 		(size_t)sl__ref_tensor(ev, p->form->b_scale)->n_elements;
-	return p->a_scales && p->b_scales ? SL_OK : sl__ref_failed(err);
+	return p->a_scales && p->b_scales ? SL_OK : sl__ref_failure(ev);
 }
 
 /* The scale of one sum, in f32 as runtimes have it. */
@@ -379,7 +383,7 @@ read_bias(struct product *p, struct sl__eval *ev, const double **bias,
 	strides[0] = rows == 1 ? 0 : (size_t)columns;
 	strides[1] = columns == 1 ? 0 : 1;
 	*bias = sl__ref_doubles(ev, p->form->bias, err);
-	return *bias ? SL_OK : sl__ref_failed(err);
+	return *bias ? SL_OK : sl__ref_failure(ev);
 }
 
 /* Calls 'finish' for each sum, in order. */
@@ -489,7 +493,7 @@ quantize_left(struct product *p, struct sl__eval *ev,
 	enum sl_status rc = measure(&p->a, ev, 0, 0, err);
 
 	if (rc || !x)
-		return rc ? rc : sl__ref_failed(err);
+		return rc ? rc : sl__ref_failure(ev);
 	p->a.values =
 		sl__ref_new(ev, (size_t)t->n_elements, sizeof(*p->a.values));
 	if (!p->a.values)

@@ -15,12 +15,6 @@
 
 #include "banned.h"
 
-static enum sl_status
-failed(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
-
 /* FNV-1a over the name, or the bits of the seed. */
 static void
 start(struct sl__rng *rng, const struct sl__node *node)
@@ -82,7 +76,7 @@ sl__ref_bernoulli(struct sl__eval *ev, struct sl_error *err)
 	struct sl__rng rng;
 
 	if (!p || !y)
-		return p ? sl__fail_nomem(err) : failed(err);
+		return p ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	start(&rng, ev->node);
 	for (size_t i = 0; i < n_results(ev); i++)
 		y[i] = sl__rng_uniform(&rng) < p[i];
@@ -133,7 +127,7 @@ sl__ref_multinomial(struct sl__eval *ev, struct sl_error *err)
 	struct sl__rng rng;
 
 	if (!logs || !sums || !y)
-		return logs ? sl__fail_nomem(err) : failed(err);
+		return logs ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	if (n_results(ev) == 0)
 		return SL_OK;
 	if (sl__ref_rank(ev, 0) != 2 || n_classes == 0)
@@ -172,7 +166,7 @@ drop(struct sl__eval *ev, double ratio, struct sl_error *err)
 	struct sl__rng rng;
 
 	if (!x || !y || !mask)
-		return x ? sl__fail_nomem(err) : failed(err);
+		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
 	start(&rng, ev->node);
 	for (size_t i = 0; i < n; i++) {
 		mask[i] = sl__rng_uniform(&rng) >= ratio;

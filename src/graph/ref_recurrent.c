@@ -9,6 +9,7 @@
  * 'clip' bounds what goes into the gates, not the cell that goes into h().
  * The last two are as ONNX Runtime has them; ONNX does not say.
  */
+#include "activation.h"
 #include "op.h"
 #include "ref.h"
 #include "status.h"
@@ -21,42 +22,28 @@
 enum { X, W, R, BIAS, LENGTHS, FIRST_H, FIRST_C, PEEPHOLES };
 enum { GATES_MOST = 4, FUNCTIONS_MOST = 3 };
 
-enum curve {
-	AFFINE,
-	RELU,
-	LEAKY_RELU,
-	THRESHOLDED_RELU,
-	TANH,
-	SCALED_TANH,
-	SIGMOID,
-	HARD_SIGMOID,
-	ELU,
-	SOFTSIGN,
-	SOFTPLUS
-};
-
 /* The names in lower case, and which constants a curve takes. */
 static const struct {
 	const char *name;
-	enum curve curve;
+	sl__activation_function *apply;
 	int has_alpha, has_beta;
 	double alpha, beta; /* unless given */
 } curves[] = {
-	{"affine", AFFINE, 1, 1, 1, 0},
-	{"relu", RELU, 0, 0, 0, 0},
-	{"leakyrelu", LEAKY_RELU, 1, 0, 0.01, 0},
-	{"thresholdedrelu", THRESHOLDED_RELU, 1, 0, 1, 0},
-	{"tanh", TANH, 0, 0, 0, 0},
-	{"scaledtanh", SCALED_TANH, 1, 1, 1, 1},
-	{"sigmoid", SIGMOID, 0, 0, 0, 0},
-	{"hardsigmoid", HARD_SIGMOID, 1, 1, 0.2, 0.5},
-	{"elu", ELU, 1, 0, 1, 0},
-	{"softsign", SOFTSIGN, 0, 0, 0, 0},
-	{"softplus", SOFTPLUS, 0, 0, 0, 0},
+	{"affine", sl__act_affine, 1, 1, 1, 0},
+	{"relu", sl__act_relu, 0, 0, 0, 0},
+	{"leakyrelu", sl__act_leaky_relu, 1, 0, 0.01, 0},
+	{"thresholdedrelu", sl__act_thresholded_relu, 1, 0, 1, 0},
+	{"tanh", sl__act_tanh, 0, 0, 0, 0},
+	{"scaledtanh", sl__act_scaled_tanh, 1, 1, 1, 1},
+	{"sigmoid", sl__act_sigmoid, 0, 0, 0, 0},
+	{"hardsigmoid", sl__act_hard_sigmoid, 1, 1, 0.2, 0.5},
+	{"elu", sl__act_elu, 1, 0, 1, 0},
+	{"softsign", sl__act_softsign, 0, 0, 0, 0},
+	{"softplus", sl__act_softplus, 0, 0, 0, 0},
 };
 
 struct activation {
-	enum curve curve;
+	sl__activation_function *apply;
 	double alpha, beta;
 };
 
@@ -94,41 +81,13 @@ struct layer {
 
 /* ------------------------------------------------------------ activations */
 
-/* Like fmin(fmax()), but NaN stays NaN. */
-static double
-bounded(double x, double least, double most)
-{
-	return x < least ? least : x > most ? most : x;
-}
-
 static double
 apply(const struct activation *f, double x)
 {
-	switch (f->curve) {
-	case AFFINE:
-		return f->alpha * x + f->beta;
-	case RELU:
-		return x > 0 ? x : 0;
-	case LEAKY_RELU:
-		return x >= 0 ? x : f->alpha * x;
-	case THRESHOLDED_RELU:
-		return x >= f->alpha ? x : 0;
-	case TANH:
-		return tanh(x);
-	case SCALED_TANH:
-		return f->alpha * tanh(f->beta * x);
-	case SIGMOID:
-		return 1 / (1 + exp(-x));
-	case HARD_SIGMOID:
-		return bounded(f->alpha * x + f->beta, 0, 1);
-	case ELU:
-		return x >= 0 ? x : f->alpha * expm1(x);
-	case SOFTSIGN:
-		return x / (1 + fabs(x));
-	case SOFTPLUS:
-		return x > 30 ? x : log1p(exp(x));
-	}
-	return x;
+	/* Of the gates' curves this one alone keeps its threshold. */
+	if (f->apply == sl__act_thresholded_relu && x == f->alpha)
+		return x;
+	return f->apply(x, f->alpha, f->beta);
 }
 
 static int
@@ -181,7 +140,7 @@ read_functions(struct layer *l, const struct sl__node *node,
 			k++;
 		if (k == n_curves)
 			return sl__refuse(err, "activation '%.60s'", name);
-		f->curve = curves[k].curve;
+		f->apply = curves[k].apply;
 		if (curves[k].has_alpha)
 			f->alpha = next_constant(alphas, &used_alphas,
 						 curves[k].alpha);
@@ -197,7 +156,7 @@ read_functions(struct layer *l, const struct sl__node *node,
 static double
 gate(const struct layer *l, const struct activation *f, double x)
 {
-	return apply(f, bounded(x, -l->clip, l->clip));
+	return apply(f, sl__act_clip(x, -l->clip, l->clip));
 }
 
 static double
@@ -361,7 +320,7 @@ read_input(const double **out, struct sl__eval *ev, size_t i, size_t rank,
 	if (t->rank != rank || memcmp(t->dims, dims, rank * sizeof(*dims)) != 0)
 		return sl__refuse(err, "input %zu has other sizes than fit", i);
 	*out = sl__ref_doubles(ev, i, err);
-	return *out ? SL_OK : err ? err->status : SL_E_NOMEM;
+	return *out ? SL_OK : sl__ref_failure(ev);
 }
 
 /* Zeros; NULL where there are more than can be. */
@@ -414,7 +373,7 @@ read_lengths(struct layer *l, struct sl__eval *ev, struct sl_error *err)
 				  (long long)l->batch);
 	l->lengths = sl__ref_integers(ev, LENGTHS, err);
 	if (!l->lengths)
-		return err ? err->status : SL_E_NOMEM;
+		return sl__ref_failure(ev);
 	for (int64_t b = 0; b < l->batch; b++) {
 		if (l->lengths[b] < 0 || l->lengths[b] > l->seq)
 			return sl__refuse(err, "a length of %lld in %lld steps",
@@ -433,7 +392,7 @@ read_weights(struct layer *l, struct sl__eval *ev, struct sl_error *err)
 
 	l->x = sl__ref_doubles(ev, X, err);
 	if (!l->x)
-		return err ? err->status : SL_E_NOMEM;
+		return sl__ref_failure(ev);
 	rc = read_input(&l->w, ev, W, 3, dims, err);
 	if (rc)
 		return rc;
@@ -503,7 +462,8 @@ run_layer(const struct form *form, struct sl__eval *ev, struct sl_error *err)
 		rc = make_room(&l, ev, err);
 	if (rc)
 		return rc;
-	for (int64_t d = 0; d < l.directions; d++) {
+	/* Without units there is nothing, however long it lasts. */
+	for (int64_t d = 0; l.hidden && d < l.directions; d++) {
 		for (int64_t b = 0; b < l.batch; b++)
 			run_sample(&l, d, b);
 	}

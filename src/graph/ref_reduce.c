@@ -18,7 +18,7 @@
 
 #include "banned.h"
 
-enum { RANK_MOST = 32 };
+enum { RANK_MOST = SL__RANK_MOST };
 
 enum joining { SUM, PRODUCT, MOST, LEAST };
 enum before { AS_IS, ABSOLUTE, SQUARE };
@@ -110,11 +110,13 @@ read_job(struct job *job, struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	unsigned char marks[RANK_MOST];
-	int64_t n_out = 1, per_out = 1;
+	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
 	enum sl_status rc;
 
 	memset(job, 0, sizeof(*job));
-	if (!x || x->rank > RANK_MOST)
+	if (!x)
+		return sl__fail(err, SL_E_DATA, "it lacks its input");
+	if (x->rank > RANK_MOST)
 		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
 				RANK_MOST);
 	job->r = find(ev->node);
@@ -125,11 +127,11 @@ read_job(struct job *job, struct sl__eval *ev, struct sl_error *err)
 	if (rc)
 		return rc;
 	for (size_t d = x->rank; d-- > 0;) {
-		job->steps[d] = marks[d] ? 0 : n_out;
+		job->steps[d] = marks[d] ? 0 : (int64_t)n_out;
 		if (marks[d])
-			per_out *= x->dims[d];
+			per_out *= (uint64_t)x->dims[d];
 		else
-			n_out *= x->dims[d];
+			n_out *= (uint64_t)x->dims[d];
 	}
 	job->n_out = (size_t)n_out;
 	job->per_out = (size_t)per_out;
@@ -256,12 +258,6 @@ extreme(const struct sl__tensor *t, int is_least)
 			: (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
 }
 
-static int
-is_less(int64_t a, int64_t b, int is_signed)
-{
-	return is_signed ? a < b : (uint64_t)a < (uint64_t)b;
-}
-
 static int64_t
 join_whole(const struct reduction *r, int64_t a, int64_t b, int is_signed)
 {
@@ -275,9 +271,9 @@ join_whole(const struct reduction *r, int64_t a, int64_t b, int is_signed)
 	case PRODUCT:
 		return (int64_t)((uint64_t)a * x);
 	case MOST:
-		return is_less(a, b, is_signed) ? b : a;
+		return sl__ref_is_less(a, b, !is_signed) ? b : a;
 	case LEAST:
-		return is_less(b, a, is_signed) ? b : a;
+		return sl__ref_is_less(b, a, !is_signed) ? b : a;
 	case SUM:
 		break;
 	}

@@ -7,10 +7,18 @@
 
 #include "banned.h"
 
-/* What is written so far; room was made for the longest. */
+/*
+ * What is written so far; room was made for the longest.  The C library
+ * writes repetitions out and follows brackets by recursion, so both have an
+ * end here: 'size' is how many signs there are at each depth when written
+ * out, 'last' how many of them the last one is, which may be a group.
+ */
+enum { DEPTH_MOST = 100, REPEATS_MOST = 1000, SIGNS_MOST = 10000 };
+
 struct writing {
 	char *to;
 	const char *at; /* what is read next */
+	size_t depth, size[DEPTH_MOST + 1], last[DEPTH_MOST + 1];
 };
 
 static void
@@ -132,12 +140,80 @@ put_brackets(struct writing *w)
 	return !(has_hat && (w->to[-2] == '[' || w->to[-3] == '['));
 }
 
+static void
+count(struct writing *w, size_t n)
+{
+	w->last[w->depth] = n;
+	w->size[w->depth] += n;
+}
+
+/* The numbers of "{2,5}", w->at being behind the first bracket; 0: cannot be
+ * said. */
+static int
+put_repeats(struct writing *w)
+{
+	size_t n_most = 0, n = 0, signs = w->last[w->depth];
+
+	while ((*w->at >= '0' && *w->at <= '9') || *w->at == ',') {
+		char one[2] = {*w->at++, '\0'};
+
+		n = one[0] == ',' ? 0 : 10 * n + (size_t)(one[0] - '0');
+		n_most = n > n_most ? n : n_most;
+		if (n_most > REPEATS_MOST)
+			return 0;
+		put(w, one);
+	}
+	if (n_most > 1)
+		w->size[w->depth] += (n_most - 1) * signs;
+	w->last[w->depth] = n_most * signs;
+	return w->size[w->depth] <= SIGNS_MOST;
+}
+
+/* Whether there is an end to it. */
+static int
+enter_group(struct writing *w)
+{
+	if (w->depth == DEPTH_MOST)
+		return 0;
+	w->depth++;
+	w->size[w->depth] = w->last[w->depth] = 0;
+	return 1;
+}
+
+static int
+leave_group(struct writing *w)
+{
+	if (w->depth > 0) {
+		size_t n = w->size[w->depth--];
+
+		count(w, n);
+	}
+	return w->size[w->depth] <= SIGNS_MOST;
+}
+
+/* What a sign that is no class or escape adds; 0: too much. */
+static int
+count_sign(struct writing *w, char sign)
+{
+	if (sign == '(')
+		return enter_group(w);
+	if (sign == ')')
+		return leave_group(w);
+	if (sign == '{')
+		return put_repeats(w);
+	if (!strchr("*+?|}", sign))
+		count(w, 1);
+	return 1;
+}
+
 /* One sign; 0: cannot be said. */
 static int
 put_sign(struct writing *w)
 {
 	char one[2] = {*w->at++, '\0'};
 
+	if (strchr("\\[.", one[0]))
+		count(w, 1);
 	if (one[0] == '\\')
 		return put_escape(w);
 	if (one[0] == '[')
@@ -147,6 +223,8 @@ put_sign(struct writing *w)
 		return 1;
 	}
 	put(w, one);
+	if (!count_sign(w, one[0]))
+		return 0;
 	if (one[0] == '(' && *w->at == '?') {
 		if (w->at[1] != ':')
 			return 0;
@@ -165,7 +243,7 @@ sl__regex_posix(const char **out, const char *pattern, struct sl__arena *arena,
 	/* A sign becomes at most "[^0-9A-Za-z_]". */
 	size_t n = strlen(pattern);
 	char *made = sl__arena_array(arena, n + 1, 16);
-	struct writing w = {made, pattern};
+	struct writing w = {.to = made, .at = pattern};
 
 	if (!made)
 		return sl__fail_nomem(err);

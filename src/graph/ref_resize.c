@@ -110,7 +110,7 @@ read_words(struct resize *r, const struct sl__node *node, struct sl_error *err)
 		{"floor", FLOOR},
 		{"ceil", CEIL},
 		{NULL, 0}};
-	int mode, coordinate, rounding;
+	int mode = 0, coordinate = 0, rounding = 0;
 	enum sl_status rc;
 
 	rc = read_word(&mode, node, "mode", modes, err);
@@ -160,7 +160,7 @@ read_doubles(const double **out, struct sl__eval *ev, size_t i, size_t n,
 	if (rc || !is_given)
 		return rc;
 	*out = sl__ref_doubles(ev, i, err);
-	return *out ? SL_OK : err ? err->status : SL_E_NOMEM;
+	return *out ? SL_OK : sl__ref_failure(ev);
 }
 
 static enum sl_status
@@ -172,7 +172,7 @@ read_sizes(struct resize *r, struct sl__eval *ev, struct sl_error *err)
 	if (rc || !is_given)
 		return rc;
 	r->sizes = sl__ref_integers(ev, 3, err);
-	return r->sizes ? SL_OK : err ? err->status : SL_E_NOMEM;
+	return r->sizes ? SL_OK : sl__ref_failure(ev);
 }
 
 /* The scales of Upsample, which were attributes before they were an input. */
@@ -611,7 +611,7 @@ sl__ref_resize(struct sl__eval *ev, struct sl_error *err)
 		return run_nearest(&r, ev, err);
 	data = sl__ref_doubles(ev, 0, err);
 	if (!data)
-		return err ? err->status : SL_E_NOMEM;
+		return sl__ref_failure(ev);
 	rc = run_axes(&r, NULL, &data, ev, err);
 	if (!rc)
 		sl__ref_store_doubles(ev, 0, data);

@@ -98,8 +98,8 @@ sl__ref_sequence_insert(struct sl__eval *ev, struct sl_error *err)
 	int64_t place = 0;
 	enum sl_status rc = need_sequence(ev, &in, err);
 
-	if (!rc && !new)
-		rc = sl__fail(err, SL_E_DATA, "nothing is to be put in");
+	if (!rc && (!new || new->kind != SL__TYPE_TENSOR))
+		rc = sl__fail(err, SL_E_DATA, "no tensor is to be put in");
 	if (rc)
 		return rc;
 	place = (int64_t)in->n_items;
@@ -288,11 +288,11 @@ parts_of(struct sl__eval *ev, int64_t size, struct parts *p,
 	int64_t left = size;
 	enum sl_status rc = sl__ref_list(ev, 1, NULL, &given, &n_given, err);
 
+	if (rc)
+		return rc;
 	p->sizes = NULL;
 	p->n = 0;
 	p->each = n_given == 1 ? given[0] : 1;
-	if (rc)
-		return rc;
 	if (given && sl__ref_rank(ev, 1) == 1) {
 		p->sizes = given;
 		p->n = n_given;
@@ -388,6 +388,8 @@ sl__ref_optional(struct sl__eval *ev, struct sl_error *err)
 
 	if (!out)
 		return SL_OK;
+	if (in && in->kind == SL__TYPE_OPTIONAL)
+		return sl__fail(err, SL_E_DATA, "an optional of an optional");
 	if (in)
 		dtype = dtype_of(in);
 	else if (type && type->kind == SL__ATTRIBUTE_TYPE)

@@ -155,7 +155,7 @@ sl__ref_tile(struct sl__eval *ev, struct sl_error *err)
 		return sl__fail(err, SL_E_DATA,
 				"its output has another number "
 				"of dimensions");
-	sl__path_strides(from, in->rank, in->dims);
+	(void)sl__ref_strides(from, in->rank, in->dims);
 	memcpy(to, path.to, sizeof(to));
 	for (size_t d = in->rank; d-- > 0;) {
 		path.dims[2 * d] = path.dims[d] / in->dims[d];
@@ -183,7 +183,7 @@ sl__ref_transpose(struct sl__eval *ev, struct sl_error *err)
 
 	if (rc || is_done)
 		return rc;
-	sl__path_strides(from, in->rank, in->dims);
+	(void)sl__ref_strides(from, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
 		int axis =
 			sl__axis(n ? perm[d % n] : (int64_t)(in->rank - 1 - d),
@@ -329,7 +329,11 @@ range_of_integers(struct sl__eval *ev, size_t n, struct sl_error *err)
 	if (!made)
 		return sl__fail_nomem(err);
 	if (!start || !delta)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
+	if (!sl__ref_tensor(ev, 0)->n_elements ||
+	    !sl__ref_tensor(ev, 2)->n_elements)
+		return sl__fail(err, SL_E_DATA,
+				"its first number or step is empty");
 	for (size_t i = 0; i < n; i++)
 		made[i] = (int64_t)((uint64_t)*start + i * (uint64_t)*delta);
 	sl__ref_store_integers(ev, 0, made);
@@ -377,8 +381,13 @@ sl__ref_eye_like(struct sl__eval *ev, struct sl_error *err)
 		return SL_OK;
 	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank != 2)
 		return sl__fail(err, SL_E_DATA, "its input is no matrix");
+	if (sl__dtype_family(out->tensor.dtype) == SL__DTYPE_OTHER)
+		return sl__fail(err, SL_E_DATA, "there is no matrix of %s",
+				sl_dtype_text(out->tensor.dtype));
 	if (out->tensor.n_bytes)
 		memset(out->bytes, 0, (size_t)out->tensor.n_bytes);
+	if (sl__ref_is_idle(ev))
+		return SL_OK;
 	for (int64_t row = 0; row < out->tensor.dims[0]; row++) {
 		int64_t n = out->tensor.dims[1], column;
 
@@ -410,7 +419,7 @@ sl__ref_one_hot(struct sl__eval *ev, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!indices)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	if (!values || values->n_elements != 2)
 		return sl__fail(err, SL_E_DATA, "values are not two");
 	if (!out)

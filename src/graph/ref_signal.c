@@ -27,12 +27,6 @@ struct transform {
 	struct point *in, *out;
 };
 
-static enum sl_status
-status_of(const struct sl_error *err)
-{
-	return err ? err->status : SL_E_NOMEM;
-}
-
 /* exp(+- i tau k / n), without an error at the quarters of a turn. */
 static struct point
 root_of(size_t k, size_t n, double sign)
@@ -244,7 +238,7 @@ sl__ref_dft(struct sl__eval *ev, struct sl_error *err)
 		return SL_OK;
 	x = sl__ref_doubles(ev, 0, err);
 	if (!x)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	rc = read_dft(&d, ev, err);
 	if (rc)
 		return rc;
@@ -282,7 +276,7 @@ read_window(struct stft *s, struct sl__eval *ev, struct sl_error *err)
 		return sl__refuse(err, "the window is not of %lld numbers",
 				  (long long)s->n);
 	s->window = sl__ref_doubles(ev, 2, err);
-	return s->window ? SL_OK : status_of(err);
+	return s->window ? SL_OK : sl__ref_failure(ev);
 }
 
 static enum sl_status
@@ -349,7 +343,7 @@ sl__ref_stft(struct sl__eval *ev, struct sl_error *err)
 		return SL_OK;
 	x = sl__ref_doubles(ev, 0, err);
 	if (!x)
-		return status_of(err);
+		return sl__ref_failure(ev);
 	rc = read_stft(&s, ev, err);
 	if (rc)
 		return rc;
@@ -463,7 +457,7 @@ sl__ref_mel_weights(struct sl__eval *ev, struct sl_error *err)
 	double *y;
 	enum sl_status rc;
 
-	if (!out)
+	if (sl__ref_is_idle(ev))
 		return SL_OK;
 	if (out->kind != SL__TYPE_TENSOR)
 		return sl__refuse(err, "the numbers of bins are not known");

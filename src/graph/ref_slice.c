@@ -127,7 +127,7 @@ sl__ref_slice(struct sl__eval *ev, struct sl_error *err)
 	if (rc || is_done)
 		return rc;
 	sl__path_init(&path, in->rank, dims);
-	sl__path_strides(strides, in->rank, in->dims);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
 		path.from[d] = strides[d] * cuts[d].step;
 		path.from_at += strides[d] * cuts[d].first;
@@ -431,7 +431,7 @@ find_sources(struct sl__eval *ev, struct padding *p, struct sl_error *err)
 				      "could be repeated",
 				      d);
 	}
-	sl__path_strides(p->strides, in->rank, in->dims);
+	(void)sl__ref_strides(p->strides, in->rank, in->dims);
 	return rc;
 }
 
@@ -500,7 +500,7 @@ sl__ref_center_crop_pad(struct sl__eval *ev, struct sl_error *err)
 				"of dimensions");
 	sl__move_blank(&m, (int64_t)out->n_elements);
 	sl__path_init(&path, out->rank, out->dims);
-	sl__path_strides(strides, in->rank, in->dims);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
 		int64_t more = out->dims[d] - in->dims[d];
 
@@ -546,7 +546,7 @@ sl__ref_reverse_sequence(struct sl__eval *ev, struct sl_error *err)
 		return sl__fail(err, SL_E_DATA,
 				"%zu lengths for %lld sequences", n,
 				(long long)n_batch);
-	sl__path_strides(strides, in->rank, in->dims);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (int64_t b = 0; b < n_batch; b++) {
 		if (lengths[b] < 0 || lengths[b] > n_time)
 			return sl__fail(err, SL_E_DATA,
@@ -590,7 +590,7 @@ find_set(struct sl__eval *ev, int64_t size, int64_t **places, int64_t *n,
 
 	*n = 0;
 	if (!mask)
-		return sl__ref_failed(err);
+		return sl__ref_failure(ev);
 	n_mask = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
 	*places = sl__ref_new(ev, (size_t)n_mask, sizeof(**places));
 	if (!*places)
@@ -623,7 +623,8 @@ sl__ref_compress(struct sl__eval *ev, struct sl_error *err)
 		rc = find_set(ev, a.size, &places, &n, err);
 	if (rc)
 		return rc;
-	memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	if (in->rank)
+		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis < 0 ? 0 : axis] = n;
 	rc = sl__ref_out(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims, err);
 	if (!rc)

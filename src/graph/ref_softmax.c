@@ -7,6 +7,7 @@
  */
 #include "op.h"
 #include "ref_read.h"
+#include "ref_softmax.h"
 #include "status.h"
 
 #include <math.h>
@@ -16,9 +17,6 @@
 struct lines {
 	int64_t outer, length, inner;
 };
-
-/* y of one line from x; elements lie 'step' apart. */
-typedef void line_function(const double *x, double *y, int64_t n, int64_t step);
 
 static enum sl_status
 read_lines(struct lines *l, struct sl__eval *ev, struct sl_error *err)
@@ -49,9 +47,9 @@ read_lines(struct lines *l, struct sl__eval *ev, struct sl_error *err)
 static double
 largest(const double *x, int64_t n, int64_t step)
 {
-	double most = x[0];
+	double most = -HUGE_VAL;
 
-	for (int64_t i = 1; i < n; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		/* Something that is not a number is kept. */
 		if (!(x[i * step] <= most))
 			most = isnan(most) ? most : x[i * step];
@@ -59,8 +57,8 @@ largest(const double *x, int64_t n, int64_t step)
 	return most;
 }
 
-static void
-softmax_line(const double *x, double *y, int64_t n, int64_t step)
+void
+sl__softmax_line(const double *x, double *y, int64_t n, int64_t step)
 {
 	double most = largest(x, n, step), sum = 0;
 
@@ -72,8 +70,8 @@ softmax_line(const double *x, double *y, int64_t n, int64_t step)
 		y[i * step] /= sum;
 }
 
-static void
-log_softmax_line(const double *x, double *y, int64_t n, int64_t step)
+void
+sl__log_softmax_line(const double *x, double *y, int64_t n, int64_t step)
 {
 	double most = largest(x, n, step), sum = 0;
 
@@ -98,7 +96,7 @@ hardmax_line(const double *x, double *y, int64_t n, int64_t step)
 }
 
 static enum sl_status
-run(struct sl__eval *ev, line_function *line, struct sl_error *err)
+run(struct sl__eval *ev, sl__line_function *line, struct sl_error *err)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	struct lines l;
@@ -128,13 +126,13 @@ run(struct sl__eval *ev, line_function *line, struct sl_error *err)
 enum sl_status
 sl__ref_softmax(struct sl__eval *ev, struct sl_error *err)
 {
-	return run(ev, softmax_line, err);
+	return run(ev, sl__softmax_line, err);
 }
 
 enum sl_status
 sl__ref_log_softmax(struct sl__eval *ev, struct sl_error *err)
 {
-	return run(ev, log_softmax_line, err);
+	return run(ev, sl__log_softmax_line, err);
 }
 
 enum sl_status

@@ -212,7 +212,7 @@ lay_out(const struct sl__stack *s, const struct sl__stacking *how,
 				(long long)how->axis, s->rank + 1);
 	for (int d = 0; d <= (int)s->rank; d++)
 		dims[d] = d == axis ? s->n : s->dims[d < axis ? d : d - 1];
-	sl__path_strides(strides, s->rank + 1, dims);
+	(void)sl__ref_strides(strides, s->rank + 1, dims);
 	pieces[0] = s->n;
 	if (s->rank)
 		memcpy(pieces + 1, s->dims, s->rank * sizeof(*pieces));

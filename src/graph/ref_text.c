@@ -62,29 +62,38 @@ letter(char c, enum letter_case to)
 	return c;
 }
 
-static int
-is_same(const char *a, const char *b, int is_sensitive)
+static void
+change_case(char *word, enum letter_case to)
 {
-	enum letter_case to = is_sensitive ? CASE_KEPT : CASE_LOWER;
-
-	while (*a && letter(*a, to) == letter(*b, to)) {
-		a++;
-		b++;
-	}
-	return letter(*a, to) == letter(*b, to);
+	for (; *word; word++)
+		*word = letter(*word, to);
 }
 
-static int
-is_stop_word(const struct sl__node *node, const char *word)
-{
-	const struct sl__attribute *stop = sl__attribute(node, "stopwords");
-	int is_sensitive = sl__int(node, "is_case_sensitive", 0) != 0;
+/* The words that are left out, in lower case where case does not count. */
+struct stop_words {
+	struct sl__map words;
+	enum letter_case by;
+};
 
-	for (size_t i = 0; stop && stop->strings && i < stop->n; i++) {
-		if (is_same(word, stop->strings[i], is_sensitive))
-			return 1;
+static enum sl_status
+read_stop_words(struct stop_words *s, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__attribute *stop = sl__attribute(ev->node, "stopwords");
+	enum sl_status rc = SL_OK;
+
+	sl__map_init(&s->words, ev->scratch);
+	s->by = sl__int(ev->node, "is_case_sensitive", 0) ? CASE_KEPT
+							  : CASE_LOWER;
+	for (size_t i = 0; !rc && stop && stop->strings && i < stop->n; i++) {
+		char *word = piece_of(ev, stop->strings[i],
+				      strlen(stop->strings[i]));
+
+		if (!word)
+			return sl__fail_nomem(err);
+		change_case(word, s->by);
+		rc = sl__map_put(&s->words, word, 1, err);
 	}
-	return 0;
+	return rc;
 }
 
 static enum letter_case
@@ -104,9 +113,12 @@ sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
 	enum letter_case to = case_of(ev->node);
 	const struct sl__tensor *in;
 	const char **words;
+	struct stop_words stop;
 	int64_t dims[2] = {1, 1}, n = 0;
 	enum sl_status rc = need_strings(ev, 0, &in, err);
 
+	if (!rc)
+		rc = read_stop_words(&stop, ev, err);
 	if (rc)
 		return rc;
 	if (in->rank < 1 || in->rank > 2 || (in->rank == 2 && in->dims[0] != 1))
@@ -116,16 +128,17 @@ sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
 	if (!words)
 		return sl__fail_nomem(err);
 	for (uint64_t i = 0; i < in->n_elements; i++) {
-		char *word;
+		size_t length = strlen(in->strings[i]);
+		char *word = piece_of(ev, in->strings[i], length);
 
-		if (is_stop_word(ev->node, in->strings[i]))
-			continue;
-		word = piece_of(ev, in->strings[i], strlen(in->strings[i]));
 		if (!word)
 			return sl__fail_nomem(err);
+		change_case(word, stop.by);
+		if (sl__map_find(&stop.words, word))
+			continue;
+		memcpy(word, in->strings[i], length);
+		change_case(word, to);
 		words[n++] = word;
-		for (; *word; word++)
-			*word = letter(*word, to);
 	}
 	if (n == 0)
 		words[n++] = "";
@@ -140,15 +153,17 @@ sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
  * length before it, so that no two are the same text.
  */
 struct grams {
-	struct sl__map ids; /* text -> place in the pool, all sizes counted */
+	struct sl__map ids; /* text -> number of the n-gram in the pool */
+	size_t n_grams;
 	const struct sl__attribute *pool;
 	const int64_t *words; /* of the input, where it holds integers */
 	const char *const *texts;
 	char *key;
 	size_t n_key, cap_key;
 	int64_t least, most, n_skips;
-	const int64_t *columns; /* of the output, by place */
+	const int64_t *columns; /* of the output, by number */
 	size_t n_columns;
+	float *counts; /* of a row */
 };
 
 /* Adds an item to the key. */
@@ -179,10 +194,10 @@ add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word,
 	return SL_OK;
 }
 
-/* The n-grams of one size, the items from 'first' to 'end' of the pool. */
+/* The n-grams of one size: the items from 'first' to 'end' of the pool. */
 static enum sl_status
 add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
-	  int64_t size, size_t *id, struct sl_error *err)
+	  int64_t size, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
@@ -195,8 +210,8 @@ add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
 				g->pool->ints ? g->pool->ints[i] : 0, err);
 		if (!rc && size >= g->least && size <= g->most &&
 		    !sl__map_find(&g->ids, g->key))
-			rc = sl__map_put(&g->ids, g->key, *id, err);
-		++*id;
+			rc = sl__map_put(&g->ids, g->key, g->n_grams, err);
+		g->n_grams++;
 	}
 	return rc;
 }
@@ -205,7 +220,7 @@ static enum sl_status
 read_pool(struct sl__eval *ev, struct grams *g, struct sl_error *err)
 {
 	const int64_t *starts;
-	size_t n = sl__ints(ev->node, "ngram_counts", &starts), id = 0;
+	size_t n = sl__ints(ev->node, "ngram_counts", &starts);
 	enum sl_status rc = SL_OK;
 
 	g->pool = sl__attribute(ev->node, "pool_strings");
@@ -223,26 +238,19 @@ read_pool(struct sl__eval *ev, struct grams *g, struct sl_error *err)
 					"n-grams of size %zu lie outside of "
 					"the pool",
 					i + 1);
-		rc = add_grams(ev, g, starts[i], end, (int64_t)i + 1, &id, err);
+		rc = add_grams(ev, g, starts[i], end, (int64_t)i + 1, err);
 	}
-	if (!rc && g->n_columns < id)
+	if (!rc && g->n_columns < g->n_grams)
 		rc = sl__fail(err, SL_E_DATA, "%zu places for %zu n-grams",
-			      g->n_columns, id);
+			      g->n_columns, g->n_grams);
 	return rc;
 }
 
-/* Counts the n-grams of a row that begin at 'start', 'distance' apart. */
+/* Counts the n-grams that begin at 'start', their items 'distance' apart. */
 static enum sl_status
 count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
 	   int64_t distance, struct sl_error *err)
 {
-	float *counts = (float *)(void *)sl__ref_result(ev, 0)->bytes;
-	int64_t n_columns =
-		sl__ref_result(ev, 0)
-			->tensor.dims[sl__ref_result(ev, 0)->tensor.rank - 1];
-	int64_t row =
-		n_columns *
-		(sl__ref_rank(ev, 0) == 2 ? start / sl__ref_dim(ev, 0, 1) : 0);
 	enum sl_status rc = SL_OK;
 
 	g->n_key = 0;
@@ -255,7 +263,7 @@ count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
 		id = rc || size < g->least ? NULL
 					   : sl__map_find(&g->ids, g->key);
 		if (id)
-			counts[row + g->columns[*id]]++;
+			g->counts[g->columns[*id]]++;
 		if (end - at <= distance)
 			break;
 		at += distance;
@@ -271,7 +279,7 @@ count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
 	int64_t least = g->least;
 	enum sl_status rc = SL_OK;
 
-	for (int64_t d = 1; !rc && d <= g->n_skips + 1 && d <= end - first;
+	for (int64_t d = 1; !rc && d - 1 <= g->n_skips && d <= end - first;
 	     d++) {
 		for (int64_t i = first; !rc && i < end; i++)
 			rc = count_from(ev, g, i, end, d, err);
@@ -284,17 +292,16 @@ count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
 
 /* The weights belong to the places of the output, as runtimes have it. */
 static void
-weigh(struct sl__eval *ev, float *counts, size_t n, size_t n_columns)
+weigh(const struct sl__node *node, float *counts, size_t n)
 {
-	const struct sl__attribute *weights =
-		sl__attribute(ev->node, "weights");
-	const char *mode = sl__word(ev->node, "mode", "TF");
+	const struct sl__attribute *weights = sl__attribute(node, "weights");
+	const char *mode = sl__word(node, "mode", "TF");
 
 	for (size_t i = 0; strcmp(mode, "TF") != 0 && i < n; i++) {
 		float weight = 1;
 
-		if (weights && weights->floats && i % n_columns < weights->n)
-			weight = weights->floats[i % n_columns];
+		if (weights && weights->floats && i < weights->n)
+			weight = weights->floats[i];
 		if (!strcmp(mode, "IDF"))
 			counts[i] = counts[i] > 0 ? weight : 0;
 		else
@@ -332,7 +339,7 @@ grams_of(struct sl__eval *ev, struct grams *g, struct sl_error *err)
 	if (in->dtype == SL_DTYPE_STRING)
 		return SL_OK;
 	g->words = sl__ref_integers(ev, 0, err);
-	return g->words ? SL_OK : err && err->status ? err->status : SL_E_NOMEM;
+	return g->words ? SL_OK : sl__ref_failure(ev);
 }
 
 enum sl_status
@@ -340,7 +347,7 @@ sl__ref_tf_idf(struct sl__eval *ev, struct sl_error *err)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
-	int64_t n_rows, width;
+	int64_t n_rows, width, n_columns;
 	struct grams g = {0};
 	enum sl_status rc = grams_of(ev, &g, err);
 
@@ -351,12 +358,13 @@ sl__ref_tf_idf(struct sl__eval *ev, struct sl_error *err)
 	memset(out->bytes, 0, (size_t)out->tensor.n_bytes);
 	n_rows = in->rank == 2 ? in->dims[0] : 1;
 	width = in->dims[in->rank - 1];
-	for (int64_t row = 0; !rc && row < n_rows; row++)
+	n_columns = out->tensor.dims[out->tensor.rank - 1];
+	for (int64_t row = 0; !rc && row < n_rows; row++) {
+		g.counts = (float *)(void *)out->bytes + row * n_columns;
 		rc = count_row(ev, &g, row * width, (row + 1) * width, err);
-	if (!rc)
-		weigh(ev, (float *)(void *)out->bytes,
-		      (size_t)out->tensor.n_elements,
-		      (size_t)out->tensor.dims[out->tensor.rank - 1]);
+		if (!rc)
+			weigh(ev->node, g.counts, (size_t)n_columns);
+	}
 	return rc;
 }
 
@@ -515,6 +523,7 @@ sl__ref_regex(struct sl__eval *ev, struct sl_error *err)
 	const char *posix;
 	int64_t *matches;
 	regex_t regex;
+	int failed;
 	enum sl_status rc = need_strings(ev, 0, &in, err);
 
 	if (rc)
@@ -528,7 +537,10 @@ sl__ref_regex(struct sl__eval *ev, struct sl_error *err)
 	rc = sl__ref_out(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims, err);
 	if (rc)
 		return rc;
-	if (regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB))
+	failed = regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB);
+	if (failed == REG_ESPACE)
+		return sl__fail_nomem(err);
+	if (failed)
 		return sl__fail(err, SL_E_DATA,
 				"'%.200s' is no regular expression", pattern);
 	for (uint64_t i = 0; i < in->n_elements; i++)

@@ -101,7 +101,7 @@ read_copy(double **out, const struct step *s, struct sl__eval *ev, size_t i,
 		return sl__refuse(err, "input %zu does not fit its values", i);
 	from = sl__ref_doubles(ev, i, err);
 	if (!from)
-		return err ? err->status : SL_E_NOMEM;
+		return sl__ref_failure(ev);
 	*out = sl__ref_new(ev, s->n, sizeof(**out));
 	if (!*out)
 		return sl__fail_nomem(err);

@@ -37,13 +37,14 @@ make_tables(struct sl__shapes *s, struct sl_error *err)
 	s->cap_symbols = graph->n_symbols + 16;
 	s->types = sl__arena_array(arena, graph->n_values, sizeof(*s->types));
 	s->known = sl__arena_array(arena, graph->n_values, sizeof(*s->known));
+	s->is_told = sl__arena_array(arena, graph->n_values, 1);
 	s->bound = sl__arena_array(arena, graph->n_symbols, sizeof(*s->bound));
 	s->block_calls = sl__arena_array(arena, graph->n_blocks,
 					 sizeof(*s->block_calls));
 	s->symbols =
 		sl__arena_array(arena, s->cap_symbols, sizeof(*s->symbols));
-	if (!s->types || !s->known || !s->bound || !s->block_calls ||
-	    !s->symbols)
+	if (!s->types || !s->known || !s->is_told || !s->bound ||
+	    !s->block_calls || !s->symbols)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < graph->n_symbols; i++) {
 		s->symbols[s->n_symbols++] = graph->symbols[i];
@@ -124,20 +125,24 @@ grow_tables(struct sl__shapes *s, struct sl_error *err)
 {
 	size_t cap = 2 * s->graph->n_values + 16;
 	const struct sl__known **known;
+	unsigned char *is_told;
 	struct sl__type *types;
 
 	if (s->graph->n_values <= s->cap_values)
 		return SL_OK;
 	types = sl__arena_array(&s->arena, cap, sizeof(*types));
 	known = sl__arena_array(&s->arena, cap, sizeof(*known));
-	if (!types || !known)
+	is_told = sl__arena_array(&s->arena, cap, 1);
+	if (!types || !known || !is_told)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < s->n_values; i++) {
 		types[i] = s->types[i];
 		known[i] = s->known[i];
+		is_told[i] = s->is_told[i];
 	}
 	s->types = types;
 	s->known = known;
+	s->is_told = is_told;
 	s->cap_values = cap;
 	return SL_OK;
 }

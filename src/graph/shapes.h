@@ -39,7 +39,9 @@ struct sl__shapes {
 	const struct sl_graph *graph;
 	struct sl__type *types;
 	const struct sl__known **known;
-	size_t n_values, cap_values; /* of types and known */
+	unsigned char *is_told;      /* by value: its sizes are the file's word,
+				   which no rule could check */
+	size_t n_values, cap_values; /* of the three */
 	struct sl__symbol *symbols;
 	size_t n_symbols, cap_symbols;
 	int64_t *bound; /* size of each symbol of the graph; -1: free */
@@ -79,11 +81,8 @@ enum sl_status sl__shapes_blank(struct sl__shapes **out,
 				struct sl_error *err) SL_CHECKED;
 void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
 
-/*
- * Takes in the values that a graph under construction gained since: what
- * inputs and parameters are, nothing yet of the others.  The graph has gained
- * no symbols.
- */
+/* Takes in the values that a graph under construction gained since: what
+ * inputs and parameters are, nothing yet of the others; no symbols. */
 enum sl_status sl__shapes_extend(struct sl__shapes *shapes,
 				 struct sl_error *err) SL_CHECKED;
 
@@ -92,7 +91,8 @@ enum sl_status sl__shapes_bind(struct sl__shapes *shapes,
 			       const struct sl__shapes_options *options,
 			       struct sl_error *err) SL_CHECKED;
 
-/* The symbols that --seq and --past bind; 0 where the model has none. */
+/* The symbols that --batch, --seq and --past bind; 0: the model has none. */
+int64_t sl__shapes_batch_symbol(const struct sl_graph *graph);
 int64_t sl__shapes_seq_symbol(const struct sl_graph *graph);
 int64_t sl__shapes_past_symbol(const struct sl_graph *graph);
 
@@ -105,7 +105,6 @@ enum sl_status sl__infer_node(struct sl__shapes *shapes, uint32_t node,
 /* Adds a row whose 'why' the caller sets; NULL: out of memory. */
 struct sl__unresolved *sl__shapes_note(struct sl__shapes *shapes, uint32_t node,
 				       uint32_t value);
-
 /* A copy of a type of the graph with bound symbols replaced. */
 enum sl_status sl__shapes_import(struct sl__shapes *shapes,
 				 struct sl__type *out,
@@ -120,35 +119,31 @@ const struct sl__known *sl__shapes_known(struct sl__shapes *shapes,
 const struct sl__known *sl__shapes_read(struct sl__shapes *shapes,
 					const struct sl__tensor *tensor);
 
-/* Product of the dims; 0 is returned, and *out left alone, when it is not
- * known or beyond 64 bits. */
+/* Product of the dims; 0, and *out left alone, where not known. */
 int sl__type_elements(const struct sl__type *type, uint64_t *out);
 int sl__type_bytes(const struct sl__type *type, uint64_t *out);
 
-/* Whether a tensor's elements and bytes can be counted in 63 bits; those of
- * which a dimension is not known, and what is no tensor, are taken to. */
+/* Whether elements and bytes, as far as known, can be counted in 63 bits. */
 int sl__type_fits(const struct sl__type *type);
 
-/* "1x64x112x112", "batchx128", "scalar", "?" into the arena; NULL: no
- * memory. */
+/* "1x64x112x112", "batchx128", "scalar", "?" in the arena; NULL: no memory. */
 const char *sl__type_text(struct sl__shapes *shapes,
 			  const struct sl__type *type);
 
 /*
  * Arithmetic on sizes that may be symbols: a symbol with the expression as
  * its name where the result is not a number.  The same expression gives the
- * same symbol, where that is one of the last 256.  Numbers that overflow or divide by zero give -1, which no
- * output shape accepts.
+ * same symbol, where that is one of the last 256.  Numbers that overflow or
+ * divide by zero give -1, which no output shape accepts.
  */
 int64_t sl__size_add(struct sl__shapes *shapes, int64_t a, int64_t b);
 int64_t sl__size_sub(struct sl__shapes *shapes, int64_t a, int64_t b);
 int64_t sl__size_mul(struct sl__shapes *shapes, int64_t a, int64_t b);
 int64_t sl__size_div(struct sl__shapes *shapes, int64_t a, int64_t b);
 
-/* A size that nothing is known about, such as how many boxes are kept. */
+/* A size that nothing is known about, such as how many boxes are kept; and
+ * the name of a symbol, "?" for what is none. */
 int64_t sl__size_new(struct sl__shapes *shapes, const char *name);
-
-/* The name of a symbol; "?" for what is none. */
 const char *sl__size_name(const struct sl__shapes *shapes, int64_t symbol);
 
 #endif

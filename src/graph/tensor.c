@@ -61,6 +61,16 @@ normal_of(uint64_t bits)
 	return (sum - 131070) / 37837.22;
 }
 
+static double element_of(const struct sl__tensor *tensor, uint64_t i);
+
+static double
+factor_at(const struct sl__generator *g, uint64_t index)
+{
+	return g->factors[index / g->taps % g->results +
+			  index / (g->taps * g->results) / g->inputs *
+				  g->results];
+}
+
 static double
 generate(const struct sl__generator *g, uint64_t index)
 {
@@ -68,6 +78,8 @@ generate(const struct sl__generator *g, uint64_t index)
 
 	if (g->kind == SL__GENERATE_CONSTANT)
 		return g->mean;
+	if (g->kind == SL__GENERATE_SCALED)
+		return element_of(g->of, index) * factor_at(g, index);
 	bits = mix(g->seed ^ mix(index));
 	if (g->kind == SL__GENERATE_NORMAL)
 		return g->mean + g->scale * normal_of(bits);
@@ -82,6 +94,37 @@ put(enum sl_dtype dtype, double value, unsigned char *to)
 	sl__store_doubles(to, dtype, 0, 1, &value);
 }
 
+/* Runs of one factor, so that most of the work is one multiplication. */
+static void
+scale_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
+	     float *to)
+{
+	const void *from = sl__tensor_piece(g->of, first * sizeof(*to),
+					    n * sizeof(*to), to);
+
+	if (from != to)
+		memcpy(to, from, n * sizeof(*to));
+	for (uint64_t i = 0; i < n;) {
+		uint64_t end = i + g->taps - (first + i) % g->taps;
+		double factor = factor_at(g, first + i);
+
+		for (end = end < n ? end : n; i < end; i++)
+			to[i] = (float)((double)to[i] * factor);
+	}
+}
+
+static void
+make_floats(const struct sl__generator *g, uint64_t first, uint64_t n,
+	    float *to)
+{
+	if (g->kind == SL__GENERATE_SCALED) {
+		scale_floats(g, first, n, to);
+		return;
+	}
+	for (uint64_t i = 0; i < n; i++)
+		to[i] = (float)generate(g, first + i);
+}
+
 const void *
 sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		 size_t n_bytes, void *scratch)
@@ -93,6 +136,11 @@ sl__tensor_piece(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		return tensor->bytes + offset_bytes;
 	if (!tensor->generator || step == 0)
 		return NULL;
+	if (tensor->dtype == SL_DTYPE_F32) {
+		make_floats(tensor->generator, offset_bytes / step,
+			    n_bytes / step, scratch);
+		return scratch;
+	}
 	for (uint64_t i = 0; i < n_bytes / step; i++)
 		put(tensor->dtype,
 		    generate(tensor->generator, offset_bytes / step + i),
@@ -104,7 +152,11 @@ void
 sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
 		  uint64_t n_bytes)
 {
-	if (tensor->is_mapped && tensor->bytes)
+	const struct sl__generator *g = tensor->generator;
+
+	if (g && g->kind == SL__GENERATE_SCALED)
+		sl__tensor_let_go(g->of, offset_bytes, n_bytes);
+	else if (tensor->is_mapped && tensor->bytes)
 		sl__mapping_let_go(tensor->bytes + offset_bytes, n_bytes);
 }
 

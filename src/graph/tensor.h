@@ -6,18 +6,29 @@
 #include "sleuth.h"
 
 /*
- * How the weights of a built-in model are made: element i depends on the
- * seed and i alone, so that any piece can be made at any time and nothing is
- * stored.
+ * How numbers are made that are stored nowhere: the weights of a built-in
+ * model, of which element i depends on the seed and i alone, and weights of
+ * another tensor with its output channels scaled.  Any piece can be made at
+ * any time.
+ *
+ * A weight is [..][results][taps] elements; every 'inputs' rows of results
+ * the factors go on to the next results: the groups of a transposed
+ * convolution.  Element k has the factor
+ * k / taps % results + k / (taps results) / inputs * results.
  */
+struct sl__tensor;
 struct sl__generator {
 	enum sl__generator_kind {
 		SL__GENERATE_CONSTANT, /* every element is 'mean' */
 		SL__GENERATE_NORMAL,   /* mean, and 'scale' as deviation */
-		SL__GENERATE_UNIFORM   /* mean - scale to mean + scale */
+		SL__GENERATE_UNIFORM,  /* mean - scale to mean + scale */
+		SL__GENERATE_SCALED    /* 'of', times its channel's factor */
 	} kind;
 	uint64_t seed;
 	double mean, scale;
+	const struct sl__tensor *of;
+	const double *factors;
+	uint64_t taps, results, inputs;
 };
 
 /*
@@ -59,8 +70,8 @@ uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);
 
 /*
  * A stretch of packed bytes: a pointer into the tensor where it has bytes,
- * else made in 'scratch', which holds n_bytes.  The stretch starts on an
- * element and lies inside the tensor.  NULL for strings and absent numbers.
+ * else made in 'scratch', which holds n_bytes and is aligned to an element.
+ * The stretch starts on an element and lies inside the tensor.  NULL for strings and absent numbers.
  */
 const void *sl__tensor_piece(const struct sl__tensor *tensor,
 			     uint64_t offset_bytes, size_t n_bytes,

@@ -28,15 +28,40 @@ fail_node(struct sl_error *err, const struct sl__node *node, const char *what)
 			node->type, what);
 }
 
-/* The first inputs are required ones, but for Loop's, of which the table
- * knows none, the sequence lengths of the first version of Scan, and
- * com.microsoft's, some of which leave out inputs in the middle. */
+/* Inputs that may be left out although later ones are required; bit i is
+ * input i.  Of Scan that is the sequence lengths of its first version. */
+static const struct {
+	enum sl__op_id id;
+	unsigned inputs;
+} holes[] = {
+	{SL__OP_ONNX_Scan, 1u << 0},
+	{SL__OP_MS_EmbedLayerNormalization, 1u << 1 | 1u << 4},
+	{SL__OP_MS_GroupQueryAttention, 15u << 1},
+	{SL__OP_MS_QLinearAdd, 1u << 2 | 1u << 5},
+	{SL__OP_MS_QLinearAveragePool, 1u << 2},
+	{SL__OP_MS_QLinearGlobalAveragePool, 1u << 2},
+	{SL__OP_MS_QLinearLeakyRelu, 1u << 2},
+	{SL__OP_MS_QLinearMul, 1u << 2 | 1u << 5},
+	{SL__OP_MS_QLinearSigmoid, 1u << 2},
+	{SL__OP_MS_QLinearSoftmax, 1u << 2},
+};
+
+/* The first inputs are required ones, and all of ONNX's lists of any length
+ * but for those of Loop and Scan. */
 static int
 is_required_in(const struct sl__node *node, uint32_t i)
 {
-	return i < (uint32_t)node->op->min_inputs &&
-	       strcmp(node->op->domain, "com.microsoft") != 0 &&
-	       !(sl__is_op(node, SL__OP_ONNX_Scan) && node->version < 9);
+	const struct sl__op *op = node->op;
+
+	if (i >= (uint32_t)op->min_inputs)
+		return op->max_inputs < 0 && !sl__is_control(op) &&
+		       !*op->domain;
+	for (size_t k = 0; k < sizeof(holes) / sizeof(holes[0]); k++) {
+		if (sl__is_op(node, holes[k].id) && holes[k].inputs >> i & 1)
+			return sl__is_op(node, SL__OP_ONNX_Scan) &&
+			       node->version >= 9;
+	}
+	return 1;
 }
 
 /* Says how many inputs the operator would take. */
@@ -60,6 +85,25 @@ fail_inputs(const struct sl__node *node, uint32_t n, struct sl_error *err)
 }
 
 static enum sl_status
+check_outputs_of(const struct sl__node *node, struct sl_error *err)
+{
+	const struct sl__op *op = node->op;
+	uint32_t n = node->n_outputs;
+	int is_few = n < (uint32_t)op->min_outputs;
+
+	while (n && node->outputs[n - 1] == SL__NONE)
+		n--;
+	if (!is_few && (op->max_outputs < 0 || n <= (uint32_t)op->max_outputs))
+		return SL_OK;
+	return sl__fail(err, SL_E_DATA,
+			"node '%.200s' (%s): has %u output%s, %s gives at %s "
+			"%d",
+			node->name, node->type, n, n == 1 ? "" : "s",
+			node->type, is_few ? "least" : "most",
+			is_few ? op->min_outputs : op->max_outputs);
+}
+
+static enum sl_status
 check_arity(const struct sl__node *node, struct sl_error *err)
 {
 	const struct sl__op *op = node->op;
@@ -72,23 +116,14 @@ check_arity(const struct sl__node *node, struct sl_error *err)
 	if (n < (uint32_t)op->min_inputs ||
 	    (op->max_inputs >= 0 && n > (uint32_t)op->max_inputs))
 		return fail_inputs(node, n, err);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] == SL__NONE && is_required_in(node, i))
 			return sl__fail(err, SL_E_DATA,
 					"node '%.200s' (%s): its input %u is "
 					"left out",
 					node->name, node->type, i);
 	}
-	n = node->n_outputs;
-	while (n && node->outputs[n - 1] == SL__NONE)
-		n--;
-	if (op->max_outputs >= 0 && n > (uint32_t)op->max_outputs)
-		return sl__fail(err, SL_E_DATA,
-				"node '%.200s' (%s): has %u output%s, %s gives "
-				"at most %d",
-				node->name, node->type, n, n == 1 ? "" : "s",
-				node->type, op->max_outputs);
-	return SL_OK;
+	return check_outputs_of(node, err);
 }
 
 /* Whether a value exists without any node. */
@@ -188,6 +223,61 @@ check_nodes(const struct sl_graph *graph, struct sl_error *err)
 			return rc;
 	}
 	return SL_OK;
+}
+
+/* ----------------------------------------------------------- completeness */
+
+/* Required outputs without a name are made all the same: rules and kernels
+ * count on them. */
+static enum sl_status
+add_outputs(struct sl_graph *graph, uint32_t id, struct sl_error *err)
+{
+	struct sl__node *node = &graph->nodes[id];
+	uint32_t n = node->n_outputs;
+	uint32_t *outputs = sl__arena_array(&graph->arena, n, sizeof(*outputs));
+	enum sl_status rc = SL_OK;
+
+	if (!outputs)
+		return sl__fail_nomem(err);
+	memcpy(outputs, node->outputs, n * sizeof(*outputs));
+	for (int k = 0; !rc && k < node->op->min_outputs; k++) {
+		if (outputs[k] != SL__NONE)
+			continue;
+		rc = sl__graph_add_value(graph, &outputs[k], "", node->block,
+					 err);
+		if (!rc)
+			graph->values[outputs[k]].producer = id;
+	}
+	node->outputs = outputs;
+	return rc;
+}
+
+/* Lists become as long as the table has them: what is left out beyond is as
+ * good as not there. */
+static enum sl_status
+complete_nodes(struct sl_graph *graph, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t i = 0; !rc && i < graph->n_nodes; i++) {
+		struct sl__node *node = &graph->nodes[i];
+		const struct sl__op *op = node->op;
+		int is_open = 0;
+
+		if (!op)
+			continue;
+		if (op->max_inputs >= 0 &&
+		    node->n_inputs > (uint32_t)op->max_inputs)
+			node->n_inputs = (uint32_t)op->max_inputs;
+		if (op->max_outputs >= 0 &&
+		    node->n_outputs > (uint32_t)op->max_outputs)
+			node->n_outputs = (uint32_t)op->max_outputs;
+		for (int k = 0; k < op->min_outputs; k++)
+			is_open |= node->outputs[k] == SL__NONE;
+		if (is_open)
+			rc = add_outputs(graph, i, err);
+	}
+	return rc;
 }
 
 /* ---------------------------------------------------------------- sorting */
@@ -452,6 +542,8 @@ sl__graph_freeze(struct sl_graph *graph, struct sl_error *err)
 		rc = check_nodes(graph, err);
 	if (!rc)
 		rc = check_outputs(graph, err);
+	if (!rc)
+		rc = complete_nodes(graph, err);
 	if (!rc)
 		rc = sort_nodes(graph, &scratch, err);
 	sl__arena_release(&scratch);

@@ -155,7 +155,7 @@ static int64_t
 positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 		    int d, int64_t in)
 {
-	int64_t extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
+	int64_t extent = sl__window_extent(w, d);
 	int64_t more = w->pads_before[d] + w->pads_after[d] - extent;
 	int64_t stride = w->strides[d];
 
@@ -182,7 +182,7 @@ sl__window_positions(int64_t *out, struct sl__shapes *shapes,
 		*out = sl__size_new(shapes, "?");
 		return SL_OK;
 	}
-	extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
+	extent = sl__window_extent(w, d);
 	if (sl__is_symbol(in)) {
 		*out = positions_of_symbol(shapes, w, d, in);
 		return SL_OK;

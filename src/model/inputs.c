@@ -137,6 +137,14 @@ sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
 		const char *folder, const struct sl_allocator *allocator,
 		struct sl_error *err)
 {
+	return sl__inputs_open_but(out, graph, folder, NULL, allocator, err);
+}
+
+enum sl_status
+sl__inputs_open_but(struct sl__inputs **out, const struct sl_graph *graph,
+		    const char *folder, const unsigned char *is_left_out,
+		    const struct sl_allocator *allocator, struct sl_error *err)
+{
 	const struct sl__block *main = &graph->blocks[0];
 	struct sl_error ignored = {SL_OK, ""};
 	struct sl__arena *arena;
@@ -158,8 +166,11 @@ sl__inputs_open(struct sl__inputs **out, const struct sl_graph *graph,
 		rc = sl__fail_nomem(err);
 	else if (access(folder, F_OK))
 		rc = sl__fail(err, SL_E_IO, "%s: no such folder", folder);
-	for (size_t i = 0; !rc && i < main->n_inputs; i++)
-		rc = read_input(f, &graph->values[main->inputs[i]], i, err);
+	for (size_t i = 0; !rc && i < main->n_inputs; i++) {
+		if (!is_left_out || !is_left_out[i])
+			rc = read_input(f, &graph->values[main->inputs[i]], i,
+					err);
+	}
 	if (!rc)
 		rc = refuse_more(f, main->n_inputs, err);
 	f->inputs.contents = f->contents;

@@ -7,7 +7,8 @@
 
 /*
  * Invariants: contents[] has one entry per input of the model (block 0), as
- * struct sl__shapes_options wants it; NULL for inputs that are no tensors.
+ * struct sl__shapes_options wants it; NULL for inputs that are no tensors, or
+ * that were left out.
  * Numbers stay in the files, which are mapped until sl__inputs_close().
  */
 struct sl__inputs {
@@ -25,6 +26,15 @@ enum sl_status sl__inputs_open(struct sl__inputs **out,
 			       const struct sl_graph *graph, const char *folder,
 			       const struct sl_allocator *allocator,
 			       struct sl_error *err) SL_CHECKED;
+
+/* Like sl__inputs_open(), but inputs i with is_left_out[i] need no file, and
+ * where there is one it is not looked at. */
+enum sl_status sl__inputs_open_but(struct sl__inputs **out,
+				   const struct sl_graph *graph,
+				   const char *folder,
+				   const unsigned char *is_left_out,
+				   const struct sl_allocator *allocator,
+				   struct sl_error *err) SL_CHECKED;
 void sl__inputs_close(struct sl__inputs *inputs); /* NULL is fine */
 
 #endif

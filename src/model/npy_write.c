@@ -9,7 +9,7 @@
 
 #include "banned.h"
 
-enum { HEADER_MOST = 2048 };
+enum { HEADER_MOST = 2048, RANK_MOST = 32 };
 
 /* NumPy's name of a type; NULL where it has none. */
 static const char *
@@ -61,10 +61,14 @@ sl__npy_write(const struct sl__tensor *tensor, const char *path,
 	struct sl__draft *draft;
 	enum sl_status rc;
 
-	if (!descr_of(tensor->dtype) || tensor->rank > 32)
+	if (!descr_of(tensor->dtype))
 		return sl__fail(err, SL_E_ABSENT,
 				"%.200s: NumPy's format has no %s", path,
 				sl_dtype_text(tensor->dtype));
+	if (tensor->rank > RANK_MOST)
+		return sl__fail(err, SL_E_ABSENT,
+				"%.200s: NumPy has no arrays of %zu dimensions",
+				path, tensor->rank);
 	rc = sl__draft_open(&draft, path, allocator, err);
 	if (rc)
 		return rc;

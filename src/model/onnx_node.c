@@ -282,6 +282,11 @@ sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
 					    scope->call->function->name);
 	if (!rc)
 		rc = name_node(r, &wire, &head, scope, &node);
+	if (!rc && !strcmp(node.domain, "sleuth"))
+		rc = sl__fail(r->err, SL_E_DATA,
+			      "node '%.200s' (%.60s): the domain 'sleuth' is "
+			      "for what Sleuth fuses, not for files",
+			      node.name, node.type);
 	if (!rc)
 		rc = read_attributes(r, wire, head.n_attributes, scope, &node);
 	return rc ? rc : add_node(r, wire, &head, scope, &node);
