@@ -6,7 +6,9 @@
  * are taken from there; a node all of whose inputs are constants is run by
  * the reference kernels.  Left alone are random numbers, control flow, what
  * would make constants much larger than what they come from, and weights
- * that are stored as integers: quantized kernels want them so.
+ * that are stored as integers: quantized kernels want them so.  So are nodes
+ * that fail, which fail again, by their names, if ever they run, and those
+ * that other passes have added: only nodes of the model are evaluated.
  */
 #include "dtype.h"
 #include "evaluate.h"
@@ -58,8 +60,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 	uint64_t made;
 
 	if (!node->op || node->op->ref == sl__ref_none || is_random(node) ||
-	    node->op->cost == sl__cost_control ||
-	    sl__is_op(node, SL__OP_ONNX_Constant))
+	    sl__is_control(node->op) || sl__is_op(node, SL__OP_ONNX_Constant))
 		return 0;
 	if (f->keeps_quantized && sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
 		return 0;
@@ -105,7 +106,8 @@ is_followed(const struct sl__rewrite *rw, uint32_t value)
 		return 0;
 	known = rw->shapes->known[value];
 	if (!known || !sl__type_elements(&rw->types[value], &n) ||
-	    n != known->n || rw->types[value].dtype == SL_DTYPE_NONE)
+	    n != known->n ||
+	    sl__dtype_family(rw->types[value].dtype) == SL__DTYPE_OTHER)
 		return 0;
 	for (size_t i = 0; known->ints && i < known->n; i++) {
 		if (sl__is_symbol(known->ints[i]))
@@ -177,14 +179,20 @@ compute(struct folding *f, uint32_t id, int *is_folded, struct sl_error *err)
 	if (rc)
 		return rc;
 	f->evaluator->keeps_all = 1;
+	/* The original node runs, on what its inputs are by now. */
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		uint32_t input = f->rw->from->nodes[id].inputs[i];
 		const struct sl__tensor *t =
 			sl__rewrite_tensor(f->rw, node->inputs[i]);
 
+		if (t && t->generator && input != node->inputs[i])
+			return SL_OK;
 		if (t && !t->generator)
-			sl__evaluator_lend(f->evaluator, node->inputs[i], t);
+			sl__evaluator_lend(f->evaluator, input, t);
 	}
 	rc = sl__evaluate_node(f->evaluator, id, err);
+	if (rc == SL_E_DATA || rc == SL_E_ABSENT)
+		return SL_OK;
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE)
 			continue;

@@ -3,7 +3,7 @@
  * fuse_conv.c - convolutions and what is done to their results.
  *
  * Every convolution of f32 becomes a Conv of the domain "sleuth", with the
- * element-wise nodes after it (post.h).  The last ones go first: of two
+ * element-wise nodes after it (fuse_post.h).  The last ones go first: of two
  * whose sum is taken, the later one takes it, when the other is there.
  */
 #include "fuse_post.h"

@@ -21,6 +21,13 @@ sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw, uint32_t value)
 	chain->value = value;
 }
 
+int
+sl__chain_has_room(const struct sl__chain *chain)
+{
+	return chain->n_covers + 8 <
+	       sizeof(chain->covers) / sizeof(*chain->covers);
+}
+
 /* Adds one operation that ends in the output of 'node'. */
 static void
 take(struct sl__chain *c, enum sl__post_kind kind, double alpha, double beta,
@@ -78,34 +85,12 @@ follow_function(struct sl__chain *c, uint32_t user)
 	return 0;
 }
 
-/* One bound of a Clip: an attribute or an input that is a constant. */
-static int
-read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
-	   const char *name, double *bound)
-{
-	uint32_t value = sl__rewrite_input(rw, node, i);
-
-	*bound = sl__float(&rw->nodes[node].node, name, *bound);
-	return value == SL__NONE || sl__rewrite_scalar(rw, value, bound);
-}
-
-static int
-read_clip(const struct sl__rewrite *rw, uint32_t node, double *low,
-	  double *high)
-{
-	*low = -(double)INFINITY;
-	*high = (double)INFINITY;
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Clip) &&
-	       read_bound(rw, node, 1, "min", low) &&
-	       read_bound(rw, node, 2, "max", high) && *low <= *high;
-}
-
 static int
 follow_clip(struct sl__chain *c, uint32_t user)
 {
 	double low, high;
 
-	if (!read_clip(c->rw, user, &low, &high) ||
+	if (!sl__clip_read(c->rw, user, &low, &high) ||
 	    sl__rewrite_input(c->rw, user, 0) != c->value)
 		return 0;
 	if (fabs(low) <= 0 && isinf(high))
@@ -152,7 +137,7 @@ follow_linear(struct sl__chain *c, uint32_t user)
 		take(c, SL__POST_LINEAR, is_left ? 1 : -1, is_left ? -x : x,
 		     user);
 	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Div) && is_left &&
-		 isfinite(1 / x))
+		 sl__fits_single(1 / x))
 		take(c, SL__POST_LINEAR, 1 / x, 0, user);
 	else
 		return 0;
@@ -180,12 +165,6 @@ follow_binary(struct sl__chain *c, uint32_t user)
 
 /* --------------------------------------------- x times something that is of x */
 
-static int
-is_near(double a, double b)
-{
-	return fabs(a - b) <= 1e-6 * fabs(b);
-}
-
 /* Whether a node makes a sixth of 'value'. */
 static int
 is_sixth(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
@@ -195,9 +174,9 @@ is_sixth(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
 	if (!meets_scalar(rw, node, value, &x))
 		return 0;
 	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul))
-		return is_near(x, 1.0 / 6);
+		return sl__is_close(x, 1.0 / 6);
 	return sl__rewrite_is(rw, node, SL__OP_ONNX_Div) &&
-	       sl__rewrite_input(rw, node, 0) == value && is_near(x, 6);
+	       sl__rewrite_input(rw, node, 0) == value && sl__is_close(x, 6);
 }
 
 static int
@@ -221,8 +200,8 @@ follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
 	if (sl__rewrite_only_user(rw, opened) != product ||
 	    !is_product(rw, product, c->value, opened))
 		return 0;
-	if (is_hard && (!is_near(sl__float(node, "alpha", .2), 1.0 / 6) ||
-			!is_near(sl__float(node, "beta", .5), .5)))
+	if (is_hard && (!sl__is_close(sl__float(node, "alpha", .2), 1.0 / 6) ||
+			!sl__is_close(sl__float(node, "beta", .5), .5)))
 		return 0;
 	c->covers[c->n_covers++] = gate;
 	take(c, is_hard ? SL__POST_HARD_SWISH : SL__POST_SILU, is_hard ? 0 : 1,
@@ -230,36 +209,46 @@ follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
 	return 1;
 }
 
-/* HardSwish written out: x times clip(x + 3, 0, 6), a sixth of which is taken
- * before the product or after it. */
+/* The sixth is taken before the product with x or after it: the last of both
+ * nodes after 'at', and in *next the first. */
+static uint32_t
+find_product(const struct sl__rewrite *rw, uint32_t x, uint32_t at,
+	     uint32_t *next)
+{
+	uint32_t last, between;
+
+	*next = sl__rewrite_only_user(rw, at);
+	if (*next == SL__NONE)
+		return SL__NONE;
+	between = rw->nodes[*next].node.outputs[0];
+	last = sl__rewrite_only_user(rw, between);
+	if (last == SL__NONE)
+		return SL__NONE;
+	if (is_product(rw, *next, x, at) && is_sixth(rw, last, between))
+		return last;
+	return is_sixth(rw, *next, at) && is_product(rw, last, x, between)
+		       ? last
+		       : SL__NONE;
+}
+
+/* HardSwish written out: x times clip(x + 3, 0, 6), divided by 6. */
 static int
-follow_steps(struct sl__chain *c, uint32_t add, uint32_t product)
+follow_steps(struct sl__chain *c, uint32_t add)
 {
 	const struct sl__rewrite *rw = c->rw;
-	uint32_t x = c->value, clip, next, last, at;
+	uint32_t clip, next, last;
 	double three, low, high;
 
-	if (!is_sum(rw, add) || !meets_scalar(rw, add, x, &three) ||
-	    !is_near(three, 3))
+	if (!is_sum(rw, add) || !meets_scalar(rw, add, c->value, &three) ||
+	    !sl__is_close(three, 3))
 		return 0;
 	clip = sl__rewrite_only_user(rw, rw->nodes[add].node.outputs[0]);
-	if (clip == SL__NONE || !read_clip(rw, clip, &low, &high) ||
-	    fabs(low) > 0 || !is_near(high, 6))
+	if (clip == SL__NONE || !sl__clip_read(rw, clip, &low, &high) ||
+	    fabs(low) > 0 || !sl__is_close(high, 6))
 		return 0;
-	at = rw->nodes[clip].node.outputs[0];
-	next = sl__rewrite_only_user(rw, at);
-	if (next == SL__NONE)
-		return 0;
-	last = sl__rewrite_only_user(rw, rw->nodes[next].node.outputs[0]);
+	last = find_product(rw, c->value, rw->nodes[clip].node.outputs[0],
+			    &next);
 	if (last == SL__NONE)
-		return 0;
-	if (next == product
-		    ? !is_product(rw, next, x, at) ||
-			      !is_sixth(rw, last,
-					rw->nodes[next].node.outputs[0])
-		    : last != product || !is_sixth(rw, next, at) ||
-			      !is_product(rw, last, x,
-					  rw->nodes[next].node.outputs[0]))
 		return 0;
 	c->covers[c->n_covers++] = add;
 	c->covers[c->n_covers++] = clip;
@@ -280,7 +269,7 @@ follow_two(struct sl__chain *c)
 	a = uses->nodes[0];
 	b = uses->nodes[1];
 	return follow_gate(c, a, b) || follow_gate(c, b, a) ||
-	       follow_steps(c, a, b) || follow_steps(c, b, a);
+	       follow_steps(c, a) || follow_steps(c, b);
 }
 
 /* ------------------------------------------------------------------- chains */
@@ -302,9 +291,7 @@ follow_one(struct sl__chain *c)
 void
 sl__chain_follow(struct sl__chain *c)
 {
-	const size_t most = sizeof(c->covers) / sizeof(*c->covers) - 8;
-
-	while (c->n < SL__POSTS_MOST && c->n_covers < most &&
+	while (c->n < SL__POSTS_MOST && sl__chain_has_room(c) &&
 	       (follow_one(c) || follow_two(c)))
 		;
 }

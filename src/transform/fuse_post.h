@@ -24,6 +24,9 @@ struct sl__chain {
 void sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw,
 		     uint32_t value);
 
+/* Whether a few more nodes can be covered, and the one that is fused. */
+int sl__chain_has_room(const struct sl__chain *chain);
+
 /* Takes everything that can be taken. */
 void sl__chain_follow(struct sl__chain *chain);
 

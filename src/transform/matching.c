@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matching.c - what passes ask of nodes and values before they change them. */
 #include "matching.h"
-#include "status.h"
 
-#include <stdlib.h>
+#include <float.h>
+#include <math.h>
 
 #include "banned.h"
 
@@ -87,26 +87,94 @@ sl__constant_integers(const struct sl__rewrite *rw, uint32_t value,
 }
 
 int
+sl__is_reshape(const struct sl__rewrite *rw, uint32_t node)
+{
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape) ||
+	       sl__rewrite_is(rw, node, SL__OP_ONNX_Flatten) ||
+	       sl__rewrite_is(rw, node, SL__OP_ONNX_Squeeze) ||
+	       sl__rewrite_is(rw, node, SL__OP_ONNX_Unsqueeze);
+}
+
+int
 sl__broadcasts(const struct sl__node *node)
 {
 	return node->domain[0] || node->version >= 7;
 }
 
-/* ----------------------------------------------------------------- in order */
-
-struct placed {
-	uint32_t node, place;
-};
-
-static int
-compare_places(const void *a, const void *b)
+int
+sl__is_exchange(const struct sl__rewrite *rw, uint32_t node)
 {
-	const struct placed *x = a, *y = b;
+	const int64_t *perm;
+	size_t rank, n;
 
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
+	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Transpose) ||
+	    rw->types[rw->nodes[node].node.outputs[0]].rank < 2)
+		return 0;
+	rank = (size_t)rw->types[rw->nodes[node].node.outputs[0]].rank;
+	n = sl__ints(&rw->nodes[node].node, "perm", &perm);
+	if (n != rank)
+		return n == 0 && rank == 2; /* all are reversed */
+	for (size_t d = 0; d + 2 < n; d++) {
+		if (perm[d] != (int64_t)d)
+			return 0;
+	}
+	return perm[n - 2] == (int64_t)n - 1;
 }
+
+/* Before version 7 an attribute says whether something is dropped, from 12 on
+ * an input does; between them nothing is. */
+int
+sl__drops_nothing(const struct sl__rewrite *rw, uint32_t node)
+{
+	const struct sl__node *n = sl__rewrite_node(rw, node);
+	uint32_t training = sl__rewrite_input(rw, node, 2);
+
+	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Dropout))
+		return 0;
+	if (n->version < 7)
+		return sl__int(n, "is_test", 0) != 0;
+	return n->version < 12 || training == SL__NONE ||
+	       sl__is_filled(rw, training, 0);
+}
+
+/* One bound: an attribute or an input that is a constant. */
+static int
+read_bound(const struct sl__rewrite *rw, uint32_t node, size_t i,
+	   const char *name, double *bound)
+{
+	uint32_t value = sl__rewrite_input(rw, node, i);
+
+	*bound = sl__float(&rw->nodes[node].node, name, *bound);
+	return value == SL__NONE || sl__rewrite_scalar(rw, value, bound);
+}
+
+int
+sl__clip_read(const struct sl__rewrite *rw, uint32_t node, double *low,
+	      double *high)
+{
+	*low = -(double)FLT_MAX;
+	*high = (double)FLT_MAX;
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Clip) &&
+	       read_bound(rw, node, 1, "min", low) &&
+	       read_bound(rw, node, 2, "max", high) && *low <= *high;
+}
+
+/* ----------------------------------------------------------------- numbers */
+
+int
+sl__is_close(double a, double b)
+{
+	return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+int
+sl__fits_single(double x)
+{
+	return fabs(x) <= (double)FLT_MAX &&
+	       (fabs(x) >= (double)FLT_MIN || !(fabs(x) > 0));
+}
+
+/* ----------------------------------------------------------------- in order */
 
 static int
 is_among(const struct sl__rewrite *rw, uint32_t node, const enum sl__op_id *ops,
@@ -119,45 +187,16 @@ is_among(const struct sl__rewrite *rw, uint32_t node, const enum sl__op_id *ops,
 	return 0;
 }
 
-static uint32_t
-last_place(const struct sl__redraft *row, const uint32_t *places)
-{
-	uint32_t last = 0;
-
-	for (size_t i = 0; i < row->n_covers; i++) {
-		if (places[row->covers[i]] > last)
-			last = places[row->covers[i]];
-	}
-	return last;
-}
-
 enum sl_status
 sl__list_nodes(struct sl__rewrite *rw, const enum sl__op_id *ops, size_t n_ops,
 	       uint32_t **out, size_t *n, struct sl_error *err)
 {
-	struct sl__arena *arena = &rw->to->arena;
-	const struct sl__block *block = &rw->from->blocks[0];
-	uint32_t *places =
-		sl__arena_array(arena, rw->from->n_nodes, sizeof(*places));
-	struct placed *found =
-		sl__arena_array(arena, rw->n_nodes, sizeof(*found));
-	size_t n_found = 0;
+	enum sl_status rc = sl__rewrite_order(rw, out, err);
 
-	*out = sl__arena_array(arena, rw->n_nodes, sizeof(**out));
-	if (!places || !found || !*out)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < block->n_nodes; i++)
-		places[block->nodes[i]] = (uint32_t)i;
-	for (uint32_t i = 0; i < rw->n_nodes; i++) {
-		if (!is_among(rw, i, ops, n_ops))
-			continue;
-		found[n_found].node = i;
-		found[n_found++].place = last_place(&rw->nodes[i], places);
+	*n = 0;
+	for (size_t i = 0; !rc && i < rw->n_nodes; i++) {
+		if (is_among(rw, (*out)[i], ops, n_ops))
+			(*out)[(*n)++] = (*out)[i];
 	}
-	if (n_found)
-		qsort(found, n_found, sizeof(*found), compare_places);
-	for (size_t i = 0; i < n_found; i++)
-		(*out)[i] = found[i].node;
-	*n = n_found;
-	return SL_OK;
+	return rc;
 }

@@ -27,15 +27,35 @@ int sl__is_filled(const struct sl__rewrite *rw, uint32_t value, double x);
 int sl__constant_integers(const struct sl__rewrite *rw, uint32_t value,
 			  int64_t *out, int most);
 
+/* Whether a node gives the same elements in the same order with other sizes:
+ * Reshape, Flatten, Squeeze, Unsqueeze. */
+int sl__is_reshape(const struct sl__rewrite *rw, uint32_t node);
+
 /* Whether a node of two operands follows the rule of broadcasting that they
  * have since version 7. */
 int sl__broadcasts(const struct sl__node *node);
 
-/*
- * The nodes of the model that are one of n_ops operators, in an order in
- * which they can run; in to's arena.  Added ones stand where the last of what
- * they cover stood.
- */
+/* Whether a node exchanges the last two dimensions and no others. */
+int sl__is_exchange(const struct sl__rewrite *rw, uint32_t node);
+
+/* Whether a node is a Dropout whose first result is its operand. */
+int sl__drops_nothing(const struct sl__rewrite *rw, uint32_t node);
+
+/* The bounds of a Clip of f32, which are the type's own where the node has
+ * none; 0 for what is no Clip, has bounds that are not known or none that
+ * anything is between. */
+int sl__clip_read(const struct sl__rewrite *rw, uint32_t node, double *low,
+		  double *high);
+
+/* Whether two numbers are the same but for how constants were rounded. */
+int sl__is_close(double a, double b);
+
+/* Whether a number is one of f32 but for rounding: neither beyond it nor so
+ * small that digits are lost. */
+int sl__fits_single(double x);
+
+/* The nodes of the model that are one of n_ops operators, in the order of
+ * sl__rewrite_order(); in to's arena. */
 enum sl_status sl__list_nodes(struct sl__rewrite *rw, const enum sl__op_id *ops,
 			      size_t n_ops, uint32_t **out, size_t *n,
 			      struct sl_error *err) SL_CHECKED;

@@ -6,11 +6,11 @@
 
 struct pass {
 	sl__pass_function *run;
-	int is_fusion;
+	unsigned unless; /* flags that switch it off */
 };
 
 static const struct pass passes[] = {
-#define PASS(name, is_fusion) {sl__pass_##name, is_fusion},
+#define PASS(name, unless) {sl__pass_##name, unless},
 #include "passes.def"
 #undef PASS
 };
@@ -27,7 +27,7 @@ sl__optimize(struct sl_graph **out, const struct sl__covers **covers,
 	if (rc)
 		return rc;
 	for (size_t i = 0; !rc && i < sizeof(passes) / sizeof(*passes); i++) {
-		if (!passes[i].is_fusion || !(flags & SL__OPTIMIZE_NO_FUSION))
+		if (!(flags & passes[i].unless))
 			rc = passes[i].run(rw, err);
 	}
 	if (!rc)

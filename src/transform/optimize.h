@@ -6,7 +6,8 @@
 #include "rewrite.h"
 
 enum sl__optimize_flags {
-	SL__OPTIMIZE_NO_FUSION = 1u << 0 /* fold and simplify only */
+	SL__OPTIMIZE_NO_FUSION = 1u << 0,  /* fold and simplify only */
+	SL__OPTIMIZE_NO_WIDENING = 1u << 1 /* half precision stays so */
 };
 
 /*
@@ -23,7 +24,7 @@ enum sl_status sl__optimize(struct sl_graph **out,
 /* Each pass changes the rewrite and leaves it sound. */
 typedef enum sl_status sl__pass_function(struct sl__rewrite *rw,
 					 struct sl_error *err);
-#define PASS(name, is_fusion) sl__pass_function sl__pass_##name;
+#define PASS(name, unless) sl__pass_function sl__pass_##name;
 #include "passes.def"
 #undef PASS
 

@@ -9,6 +9,7 @@
 #include "rewrite.h"
 #include "status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
@@ -288,19 +289,99 @@ is_left_out(const struct sl__rewrite *rw, const struct sl__redraft *row)
 				rw->to->values[node->outputs[0]].tensor);
 }
 
+/* ------------------------------------------------------------- in order */
+
+struct placed {
+	uint32_t row, place;
+};
+
+static int
+compare_places(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Where the last of what a row covers stood. */
+static uint32_t
+last_place(const struct sl__redraft *row, const uint32_t *places)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < row->n_covers; i++) {
+		if (places[row->covers[i]] > last)
+			last = places[row->covers[i]];
+	}
+	return last;
+}
+
+/* One that covers nothing stands behind what it uses. */
+static uint32_t
+place_of(const struct sl__rewrite *rw, const struct sl__redraft *row,
+	 const uint32_t *places)
+{
+	uint32_t last = last_place(row, places);
+
+	for (uint32_t i = 0; !row->n_covers && i < row->node.n_inputs; i++) {
+		uint32_t maker = sl__rewrite_producer(rw, row->node.inputs[i]);
+		uint32_t place =
+			maker == SL__NONE
+				? 0
+				: last_place(&rw->nodes[maker], places);
+
+		last = place > last ? place : last;
+	}
+	return last;
+}
+
+/* This runs one branch after the other where freezing alone would run them
+ * side by side. */
+enum sl_status
+sl__rewrite_order(struct sl__rewrite *rw, uint32_t **out, struct sl_error *err)
+{
+	struct sl__arena *arena = &rw->to->arena;
+	uint32_t *places =
+		sl__arena_array(arena, rw->from->n_nodes, sizeof(*places));
+	struct placed *rows =
+		sl__arena_array(arena, rw->n_nodes, sizeof(*rows));
+
+	*out = sl__arena_array(arena, rw->n_nodes, sizeof(**out));
+	if (!places || !rows || !*out)
+		return sl__fail_nomem(err);
+	for (size_t b = 0; b < rw->from->n_blocks; b++) {
+		const struct sl__block *block = &rw->from->blocks[b];
+
+		for (size_t i = 0; i < block->n_nodes; i++)
+			places[block->nodes[i]] = (uint32_t)i;
+	}
+	for (uint32_t i = 0; i < rw->n_nodes; i++) {
+		rows[i].row = i;
+		rows[i].place = place_of(rw, &rw->nodes[i], places);
+	}
+	if (rw->n_nodes)
+		qsort(rows, rw->n_nodes, sizeof(*rows), compare_places);
+	for (size_t i = 0; i < rw->n_nodes; i++)
+		(*out)[i] = rows[i].row;
+	return SL_OK;
+}
+
 enum sl_status
 sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 		   const struct sl__covers **covers, struct sl_error *err)
 {
 	struct sl__covers *list =
 		sl__arena_array(&rw->to->arena, rw->n_nodes + 1, sizeof(*list));
-	enum sl_status rc = SL_OK;
-	uint32_t id;
+	uint32_t *order, id;
+	enum sl_status rc;
 
 	if (!list)
 		return sl__fail_nomem(err);
+	rc = sl__rewrite_order(rw, &order, err);
 	for (size_t i = 0; !rc && i < rw->n_nodes; i++) {
-		const struct sl__redraft *row = &rw->nodes[i];
+		const struct sl__redraft *row = &rw->nodes[order[i]];
 
 		if (is_left_out(rw, row))
 			continue;
@@ -567,23 +648,4 @@ sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new,
 		}
 	}
 	return rc;
-}
-
-enum sl_status
-sl__rewrite_ints(struct sl__rewrite *rw, struct sl__attribute *out,
-		 const char *name, const int64_t *values, size_t n,
-		 struct sl_error *err)
-{
-	int64_t *copy = sl__arena_array(&rw->to->arena, n, sizeof(*copy));
-
-	memset(out, 0, sizeof(*out));
-	out->name = sl__arena_string(&rw->to->arena, name);
-	if (!copy || !out->name)
-		return sl__fail_nomem(err);
-	if (n)
-		memcpy(copy, values, n * sizeof(*copy));
-	out->kind = SL__ATTRIBUTE_INTS;
-	out->ints = copy;
-	out->n = n;
-	return SL_OK;
 }

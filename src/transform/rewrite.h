@@ -82,6 +82,12 @@ int sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node,
 uint32_t sl__rewrite_producer(const struct sl__rewrite *rw, uint32_t value);
 uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
 
+/* All nodes, gone ones included, in the order that the original ones had:
+ * new ones stand where the last of what they cover stood, or behind what they
+ * use.  In to's arena. */
+enum sl_status sl__rewrite_order(struct sl__rewrite *rw, uint32_t **out,
+				 struct sl_error *err) SL_CHECKED;
+
 const struct sl__type *sl__rewrite_type(const struct sl__rewrite *rw,
 					uint32_t value);
 

@@ -32,6 +32,19 @@ copied(struct sl__rewrite *rw, const void *values, size_t n, size_t n_bytes)
 }
 
 enum sl_status
+sl__rewrite_ints(struct sl__rewrite *rw, struct sl__attribute *out,
+		 const char *name, const int64_t *values, size_t n,
+		 struct sl_error *err)
+{
+	enum sl_status rc = begin(rw, out, name, SL__ATTRIBUTE_INTS, n, err);
+
+	if (rc)
+		return rc;
+	out->ints = copied(rw, values, n, sizeof(*values));
+	return out->ints ? SL_OK : sl__fail_nomem(err);
+}
+
+enum sl_status
 sl__rewrite_int(struct sl__rewrite *rw, struct sl__attribute *out,
 		const char *name, int64_t value, struct sl_error *err)
 {
@@ -94,6 +107,22 @@ sl__rewrite_string(struct sl__rewrite *rw, struct sl__attribute *out,
 	enum sl_status rc = sl__rewrite_strings(rw, out, name, &value, 1, err);
 
 	out->kind = SL__ATTRIBUTE_STRING;
+	return rc;
+}
+
+enum sl_status
+sl__rewrite_list(struct sl__rewrite *rw, uint32_t *out, const int64_t *values,
+		 size_t n, struct sl_error *err)
+{
+	int64_t dim = (int64_t)n;
+	struct sl__tensor like = {
+		.dtype = SL_DTYPE_I64, .rank = 1, .dims = &dim};
+	unsigned char *bytes;
+	enum sl_status rc =
+		sl__rewrite_add_constant(rw, out, &like, &bytes, err);
+
+	if (!rc)
+		sl__store_integers(bytes, SL_DTYPE_I64, 0, n, values);
 	return rc;
 }
 

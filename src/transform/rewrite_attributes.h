@@ -31,6 +31,12 @@ enum sl_status sl__rewrite_strings(struct sl__rewrite *rw,
 				   const char *const *values, size_t n,
 				   struct sl_error *err) SL_CHECKED;
 
+/* A new constant, where a node has a list of integers as an input: the sizes
+ * of a Reshape. */
+enum sl_status sl__rewrite_list(struct sl__rewrite *rw, uint32_t *out,
+				const int64_t *values, size_t n,
+				struct sl_error *err) SL_CHECKED;
+
 enum {
 	SL__MAKING_INPUTS = 64,
 	SL__MAKING_OUTPUTS = 64,

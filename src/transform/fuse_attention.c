@@ -1,0 +1,774 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse_attention.c - softmax(Q K') V with its heads, as one node.
+ *
+ * From a Softmax back to the product of queries and keys, with what scales
+ * and masks the scores on the way, and on to the product with the values.
+ * Where queries, keys, values and the result can all be had with the heads
+ * side by side in a row, as projections give and take them, the node is made
+ * of three dimensions and whatever divides and joins the heads goes;
+ * otherwise it is made of four.
+ */
+#include "fuse_attention.h"
+#include "matching.h"
+#include "optimize.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { WALK_MOST = 12 };
+
+/* ---------------------------------------------------------------- new nodes */
+
+static enum sl_status
+add_like(struct sl__rewrite *rw, uint32_t from, int rank, const int64_t *dims,
+	 uint32_t *out, struct sl_error *err)
+{
+	struct sl__type type = rw->types[from];
+	int64_t *copy =
+		sl__arena_array(&rw->to->arena, (size_t)rank, sizeof(*copy));
+
+	if (!copy)
+		return sl__fail_nomem(err);
+	memcpy(copy, dims, (size_t)rank * sizeof(*copy));
+	type.rank = rank;
+	type.dims = copy;
+	return sl__rewrite_add_value(rw, out, "heads", &type, err);
+}
+
+enum sl_status
+sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
+		const int64_t *dims, uint32_t *out, struct sl_error *err)
+{
+	uint32_t sizes;
+	struct sl__making m;
+	enum sl_status rc =
+		sl__rewrite_list(rw, &sizes, dims, (size_t)rank, err);
+
+	if (!rc && *out == SL__NONE)
+		rc = add_like(rw, from, rank, dims, out, err);
+	if (rc)
+		return rc;
+	sl__make_begin(&m, rw, "", "Reshape", 13, err);
+	sl__make_input(&m, from);
+	sl__make_input(&m, sizes);
+	sl__make_output(&m, *out);
+	return sl__make_end(&m, NULL);
+}
+
+enum sl_status
+sl__add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm,
+		  uint32_t *out, struct sl_error *err)
+{
+	int64_t dims[4];
+	struct sl__making m;
+	enum sl_status rc;
+
+	for (int d = 0; d < 4; d++)
+		dims[d] = rw->types[from].dims[perm[d]];
+	rc = add_like(rw, from, 4, dims, out, err);
+	if (rc)
+		return rc;
+	sl__make_begin(&m, rw, "", "Transpose", 13, err);
+	sl__make_ints(&m, "perm", perm, 4);
+	sl__make_input(&m, from);
+	sl__make_output(&m, *out);
+	return sl__make_end(&m, NULL);
+}
+
+/* --------------------------------------------------------------- the scores */
+
+/* Whether a value and what is made of it are stacks of the same matrices. */
+static int
+are_same_matrices(const struct sl__rewrite *rw, uint32_t a, uint32_t b)
+{
+	const struct sl__type *x, *y;
+
+	if (!sl__is_single(rw, a) || !sl__is_single(rw, b))
+		return 0;
+	x = &rw->types[a];
+	y = &rw->types[b];
+	return x->rank >= 2 && y->rank >= 2 &&
+	       x->dims[x->rank - 1] == y->dims[y->rank - 1] &&
+	       x->dims[x->rank - 2] == y->dims[y->rank - 2];
+}
+
+static int walk_scores(struct sl__attending *a, uint32_t value, int depth);
+
+/* On from operand i of the node, of which the result has the same sizes. */
+static int
+walk_on(struct sl__attending *a, uint32_t node, size_t i, int depth)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	uint32_t value = sl__rewrite_input(rw, node, i);
+
+	return sl__are_alike(rw, value, rw->nodes[node].node.outputs[0]) &&
+	       walk_scores(a, value, depth - 1);
+}
+
+/* A mask comes after the scale, which therefore has not been met yet. */
+static int
+take_mask(struct sl__attending *a, const struct sl__mask *mask)
+{
+	if (a->n_masks == SL__MASKS_MOST || a->softcap > 0 ||
+	    !sl__is_close(a->scale, 1))
+		return 0;
+	a->masks[a->n_masks++] = *mask;
+	return 1;
+}
+
+static int
+walk_sum(struct sl__attending *a, uint32_t node, int depth)
+{
+	struct sl__attending before = *a;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct sl__mask mask = {
+			.value = sl__rewrite_input(a->trail.rw, node, 1 - i)};
+
+		if (take_mask(a, &mask) && walk_on(a, node, i, depth))
+			return 1;
+		*a = before;
+	}
+	return 0;
+}
+
+static int
+walk_choice(struct sl__attending *a, uint32_t node, int depth)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__mask mask = {.value = sl__rewrite_input(rw, node, 0),
+				.is_choice = 1};
+	size_t i = sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 1),
+				      &mask.fill)
+			   ? 2
+			   : 1;
+
+	if (i == 1 &&
+	    !sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 2), &mask.fill))
+		return 0;
+	mask.is_kept_where_1 = i == 1;
+	return take_mask(a, &mask) && walk_on(a, node, i, depth);
+}
+
+static int
+walk_factor(struct sl__attending *a, uint32_t node, int depth)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	int is_mul = sl__rewrite_is(rw, node, SL__OP_ONNX_Mul);
+	double x;
+
+	for (size_t i = 0; i < (is_mul ? 2u : 1u); i++) {
+		if (!sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
+					&x))
+			continue;
+		a->scale *= is_mul ? x : 1 / x;
+		return isfinite(a->scale) && walk_on(a, node, i, depth);
+	}
+	return 0;
+}
+
+/* cap tanh(s / cap): what was met so far as a factor is the cap. */
+static int
+walk_cap(struct sl__attending *a, uint32_t node, int depth)
+{
+	if (a->softcap > 0 || !(a->scale > 0))
+		return 0;
+	a->softcap = a->scale;
+	a->scale = 1;
+	return walk_on(a, node, 0, depth);
+}
+
+/* The product of queries and keys. */
+static int
+end_walk(struct sl__attending *a, uint32_t node)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+
+	a->q.value = sl__rewrite_input(rw, node, 0);
+	a->k.value = sl__rewrite_input(rw, node, 1);
+	sl__trail_add(&a->trail, node);
+	return sl__is_single(rw, a->q.value) && sl__is_single(rw, a->k.value);
+}
+
+/* From what goes into the Softmax back to the product.  Nobody else uses
+ * what is met: it would have to be computed all the same. */
+static int
+walk_scores(struct sl__attending *a, uint32_t value, int depth)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	uint32_t node = sl__rewrite_producer(rw, value);
+
+	if (depth == 0 || sl__rewrite_only_user(rw, value) == SL__NONE ||
+	    !sl__rewrite_node(rw, node))
+		return 0;
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_MatMul))
+		return end_walk(a, node);
+	sl__trail_add(&a->trail, node);
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Add))
+		return walk_sum(a, node, depth);
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Where))
+		return walk_choice(a, node, depth);
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul) ||
+	    sl__rewrite_is(rw, node, SL__OP_ONNX_Div))
+		return walk_factor(a, node, depth);
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Tanh))
+		return walk_cap(a, node, depth);
+	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Identity) ||
+	    sl__rewrite_is(rw, node, SL__OP_ONNX_Cast))
+		return walk_on(a, node, 0, depth);
+	return sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape) &&
+	       are_same_matrices(rw, sl__rewrite_input(rw, node, 0), value) &&
+	       walk_scores(a, sl__rewrite_input(rw, node, 0), depth - 1);
+}
+
+/* --------------------------------------------------------- after the scores */
+
+/* Where(IsNaN(p), 0, p) after the Softmax: rows of nothing but hidden keys
+ * give 0, as the node does by itself. */
+static uint32_t
+skip_guard(struct sl__attending *a, uint32_t value)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	const struct sl__uses *uses = &rw->uses[value];
+	uint32_t test, choice;
+	double x;
+
+	if (rw->is_pinned[value] || uses->n != 2)
+		return value;
+	for (uint32_t i = 0; i < 2; i++) {
+		test = uses->nodes[i];
+		choice = uses->nodes[1 - i];
+		if (!sl__rewrite_is(rw, test, SL__OP_ONNX_IsNaN) ||
+		    !sl__rewrite_is(rw, choice, SL__OP_ONNX_Where) ||
+		    sl__rewrite_input(rw, choice, 0) !=
+			    rw->nodes[test].node.outputs[0] ||
+		    sl__rewrite_input(rw, choice, 2) != value ||
+		    !sl__rewrite_scalar(rw, sl__rewrite_input(rw, choice, 1),
+					&x) ||
+		    fabs(x) > 0)
+			continue;
+		sl__trail_add(&a->trail, test);
+		sl__trail_add(&a->trail, choice);
+		a->is_guarded = 1;
+		return rw->nodes[choice].node.outputs[0];
+	}
+	return value;
+}
+
+/* The product with the values. */
+static int
+find_mixing(struct sl__attending *a)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	uint32_t value = rw->nodes[a->softmax].node.outputs[0], user;
+
+	value = skip_guard(a, value);
+	for (int i = 0; i < WALK_MOST; i++) {
+		user = sl__rewrite_only_user(rw, value);
+		if (!sl__rewrite_node(rw, user))
+			return 0;
+		sl__trail_add(&a->trail, user);
+		if (sl__rewrite_is(rw, user, SL__OP_ONNX_MatMul)) {
+			a->mixing = user;
+			a->weights = value;
+			a->v.value = sl__rewrite_input(rw, user, 1);
+			return sl__rewrite_input(rw, user, 0) == value &&
+			       sl__is_single(rw, a->v.value);
+		}
+		if (!sl__rewrite_is(rw, user, SL__OP_ONNX_Identity) &&
+		    !sl__rewrite_is(rw, user, SL__OP_ONNX_Cast) &&
+		    !sl__rewrite_is(rw, user, SL__OP_ONNX_Reshape) &&
+		    !sl__drops_nothing(rw, user))
+			return 0;
+		if (!are_same_matrices(rw, value,
+				       rw->nodes[user].node.outputs[0]))
+			return 0;
+		value = rw->nodes[user].node.outputs[0];
+	}
+	return 0;
+}
+
+/* ---------------------------------------------------------------- the heads */
+
+static int64_t
+last_dim(const struct sl__rewrite *rw, uint32_t value, int back)
+{
+	const struct sl__type *type = &rw->types[value];
+
+	return type->rank > back ? type->dims[type->rank - 1 - back] : 1;
+}
+
+/* Elements before the last two dimensions, from dimension 'first' on. */
+static int64_t
+stack_of(const struct sl__rewrite *rw, uint32_t value, int first)
+{
+	const struct sl__type *type = &rw->types[value];
+	int64_t n = 1;
+
+	for (int d = first; d + 2 < type->rank; d++)
+		n *= type->dims[d];
+	return n;
+}
+
+static void
+set_operand(struct sl__operand *o, int64_t heads, int64_t rows, int64_t width)
+{
+	uint32_t value = o->value;
+
+	memset(o, 0, sizeof(*o));
+	o->value = value;
+	o->heads = heads;
+	o->rows = rows;
+	o->width = width;
+	o->has_factors = 1;
+}
+
+/* Reads the operands with so many heads; K and V agree on what they are made
+ * of, or it is not taken apart. */
+static int
+read_operands(struct sl__attending *a, unsigned parts)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	int64_t width = last_dim(rw, a->q.value, 0);
+	int64_t kv_heads = stack_of(rw, a->k.value, 0) / a->batch;
+
+	set_operand(&a->q, a->heads, a->queries, width);
+	set_operand(&a->k, kv_heads, a->keys, width);
+	set_operand(&a->v, kv_heads, a->keys, last_dim(rw, a->v.value, 0));
+	a->k.is_turned = 1;
+	a->v.has_factors = 0;
+	return sl__operand_read(&a->q, rw, a->batch, 0) &&
+	       sl__operand_read(&a->k, rw, a->batch, parts) &&
+	       sl__operand_read(&a->v, rw, a->batch, parts) &&
+	       a->k.heads == a->v.heads && a->k.past_rows == a->v.past_rows;
+}
+
+static int
+try_heads(struct sl__attending *a, int64_t batch, int64_t heads)
+{
+	const unsigned all = SL__PARTS_PAST | SL__PARTS_REPEATED;
+	uint32_t q = a->q.value, k = a->k.value, v = a->v.value;
+
+	a->batch = batch;
+	a->heads = heads;
+	for (unsigned parts = all + 1; parts-- > 0;) {
+		a->q.value = q;
+		a->k.value = k;
+		a->v.value = v;
+		if (read_operands(a, parts) && a->heads % a->k.heads == 0 &&
+		    sl__masks_fit(a))
+			return 1;
+	}
+	a->q.value = q;
+	a->k.value = k;
+	a->v.value = v;
+	return 0;
+}
+
+static int
+has_flat(const struct sl__attending *a)
+{
+	return a->q.flat != SL__NONE && a->k.flat != SL__NONE &&
+	       a->v.flat != SL__NONE;
+}
+
+/* Stacks of matrices may be all heads of one text, one head of many, or what
+ * they were made of says it. */
+static int
+divide_stack(struct sl__attending *a)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	int64_t n = stack_of(rw, a->q.value, 0), batch, heads;
+	struct sl__attending before = *a;
+
+	if (sl__operand_split(rw, a->q.value, &batch, &heads))
+		return try_heads(a, batch, heads);
+	if (try_heads(a, 1, n) && has_flat(a))
+		return 1;
+	*a = before;
+	return try_heads(a, n, 1);
+}
+
+/* Sizes of everything; stacks of keys and values are those of the queries, or
+ * one for several heads in a dimension of its own. */
+static int
+find_heads(struct sl__attending *a)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	const struct sl__type *q = &rw->types[a->q.value];
+	const struct sl__type *k = &rw->types[a->k.value];
+	const struct sl__type *v = &rw->types[a->v.value];
+
+	if (q->rank < 3 || q->rank > 5 || k->rank != q->rank ||
+	    v->rank != q->rank || rw->types[a->weights].rank != q->rank)
+		return 0;
+	a->rank = q->rank;
+	a->queries = last_dim(rw, a->q.value, 1);
+	a->keys = last_dim(rw, a->k.value, 0);
+	for (int d = 0; d + 2 < q->rank; d++) {
+		int is_group = q->rank == 5 && d == 2;
+
+		if (k->dims[d] != v->dims[d] ||
+		    (k->dims[d] != q->dims[d] &&
+		     !(is_group && k->dims[d] == 1)))
+			return 0;
+	}
+	if (last_dim(rw, a->v.value, 1) != a->keys)
+		return 0;
+	if (q->rank == 3)
+		return divide_stack(a);
+	return try_heads(a, q->dims[0], stack_of(rw, a->q.value, 1));
+}
+
+/* --------------------------------------------------------------- the result */
+
+/*
+ * The value in which the heads lie side by side: as a view of [batch][rows]
+ * [heads][width] it is row-major.  SL__NONE where there is none; what leads
+ * to it joins the trail.
+ */
+static uint32_t
+find_flat_end(struct sl__attending *a)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	int64_t h = a->heads, s = a->queries, w = a->v.width;
+	const struct sl__view heads = {
+		4, {a->batch, h, s, w}, {s * h * w, w, h * w, 1}};
+	uint32_t value = rw->nodes[a->mixing].node.outputs[0], best = SL__NONE;
+	struct sl__view view = heads;
+	struct sl__trail way = a->trail;
+	int is_seen = sl__view_reshape(&view, rw->types[value].rank,
+				       rw->types[value].dims);
+
+	for (int i = 0; i < WALK_MOST; i++) {
+		uint32_t user = sl__rewrite_only_user(rw, value);
+		const struct sl__type *type;
+
+		if (!sl__is_view(rw, user))
+			break;
+		value = rw->nodes[user].node.outputs[0];
+		type = &rw->types[value];
+		sl__trail_add(&way, user);
+		if (is_seen) {
+			if (!sl__view_through(&view, rw, user))
+				break;
+		} else {
+			/* The order is still that of the product. */
+			if (sl__rewrite_is(rw, user, SL__OP_ONNX_Transpose))
+				break;
+			view = heads;
+			is_seen =
+				sl__view_reshape(&view, type->rank, type->dims);
+		}
+		if (!is_seen || !sl__view_is_whole(&view))
+			continue;
+		best = value;
+		a->trail = way;
+		if (type->rank == 3 && type->dims[0] == a->batch &&
+		    type->dims[1] == s && type->dims[2] == h * w)
+			break;
+	}
+	return best;
+}
+
+/* The operand from a value that has its dimensions in another order. */
+static enum sl_status
+order_operand(struct sl__attending *a, const struct sl__operand *o,
+	      const int64_t dims[4], uint32_t *out, struct sl_error *err)
+{
+	int64_t apart[4], perm[4];
+	uint32_t from = SL__NONE;
+	enum sl_status rc;
+
+	for (int d = 0; d < 4; d++) {
+		apart[d] = dims[o->order[d]];
+		perm[o->order[d]] = d;
+	}
+	rc = sl__add_reshape(a->trail.rw, o->any, 4, apart, &from, err);
+	return rc ? rc : sl__add_transpose(a->trail.rw, from, perm, out, err);
+}
+
+/* A value that holds the operand with exactly the sizes the node wants. */
+static enum sl_status
+give_operand(struct sl__attending *a, const struct sl__operand *o, int is_flat,
+	     uint32_t *out, struct sl_error *err)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	const int64_t flat[] = {a->batch, o->rows, o->heads * o->width};
+	const int64_t plain[] = {a->batch, o->heads, o->rows, o->width};
+	const int64_t *dims = is_flat ? flat : plain;
+	uint32_t from = is_flat ? o->flat : o->plain;
+	int rank = is_flat ? 3 : 4, is_same;
+
+	*out = SL__NONE;
+	if (from == SL__NONE)
+		return order_operand(a, o, plain, out, err);
+	is_same = rw->types[from].rank == rank;
+	for (int d = 0; is_same && d < rank; d++)
+		is_same = rw->types[from].dims[d] == dims[d];
+	if (!is_same)
+		return sl__add_reshape(rw, from, rank, dims, out, err);
+	*out = from;
+	return SL_OK;
+}
+
+/* The earlier rows with those sizes. */
+static enum sl_status
+give_past(struct sl__attending *a, const struct sl__operand *o, uint32_t *out,
+	  struct sl_error *err)
+{
+	static const int64_t exchange[] = {0, 1, 3, 2};
+	struct sl__rewrite *rw = a->trail.rw;
+	uint32_t maker = sl__rewrite_producer(rw, o->past);
+	const int64_t *perm;
+
+	*out = o->past;
+	if (o->past == SL__NONE || !o->is_past_turned)
+		return SL_OK;
+	if (sl__rewrite_is(rw, maker, SL__OP_ONNX_Transpose) &&
+	    sl__ints(&rw->nodes[maker].node, "perm", &perm) == 4 &&
+	    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
+		sl__trail_add(&a->trail, maker);
+		*out = sl__rewrite_input(rw, maker, 0);
+		return SL_OK;
+	}
+	return sl__add_transpose(rw, o->past, exchange, out, err);
+}
+
+/* The node's first result, and where that is not the value it stands for, the
+ * Reshape into that. */
+static enum sl_status
+give_result(struct sl__attending *a, int is_flat, uint32_t end, uint32_t *out,
+	    struct sl_error *err)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	const int64_t flat[] = {a->batch, a->queries, a->heads * a->v.width};
+	const int64_t plain[] = {a->batch, a->heads, a->queries, a->v.width};
+	const int64_t *dims = is_flat ? flat : plain;
+	int rank = is_flat ? 3 : 4, is_same = rw->types[end].rank == rank;
+
+	for (int d = 0; is_same && d < rank; d++)
+		is_same = rw->types[end].dims[d] == dims[d];
+	*out = end;
+	return is_same ? SL_OK : add_like(rw, end, rank, dims, out, err);
+}
+
+static double
+factor_of(const struct sl__operand *o, int is_flat)
+{
+	if (is_flat)
+		return o->flat_factor;
+	return o->plain == SL__NONE ? o->any_factor : o->plain_factor;
+}
+
+/* What the product of queries and keys is multiplied by. */
+static double
+scale_of(const struct sl__attending *a, int is_flat)
+{
+	return a->scale * factor_of(&a->q, is_flat) *
+	       factor_of(&a->k, is_flat) * (a->softcap > 0 ? a->softcap : 1);
+}
+
+static void
+say_attributes(const struct sl__attending *a, int is_flat, int is_causal,
+	       struct sl__making *m)
+{
+	m->node.name = a->trail.rw->nodes[a->mixing].node.name;
+	if (is_flat) {
+		sl__make_int(m, "q_num_heads", a->heads);
+		sl__make_int(m, "kv_num_heads", a->k.heads);
+	}
+	if (a->softcap > 0)
+		sl__make_float(m, "softcap", (float)a->softcap);
+	sl__make_float(m, "scale", (float)scale_of(a, is_flat));
+	if (is_causal)
+		sl__make_int(m, "is_causal", 1);
+}
+
+struct result {
+	int is_flat;
+	uint32_t end;  /* value that is replaced */
+	uint32_t made; /* what the node makes: that or what becomes it */
+};
+
+static void
+join_trails(struct sl__attending *a)
+{
+	const struct sl__operand *operands[] = {&a->q, &a->k, &a->v};
+
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t i = 0; i < operands[k]->trail.n; i++)
+			sl__trail_add(&a->trail, operands[k]->trail.nodes[i]);
+	}
+}
+
+static enum sl_status
+make(struct sl__attending *a, const struct result *r, struct sl_error *err)
+{
+	struct sl__rewrite *rw = a->trail.rw;
+	uint32_t in[6], end = r->end;
+	int is_causal, has_present;
+	struct sl__making m;
+	enum sl_status rc;
+
+	rc = give_operand(a, &a->q, r->is_flat, &in[0], err);
+	if (!rc)
+		rc = give_operand(a, &a->k, r->is_flat, &in[1], err);
+	if (!rc)
+		rc = give_operand(a, &a->v, r->is_flat, &in[2], err);
+	if (!rc)
+		rc = sl__masks_make(a, &in[3], &is_causal, err);
+	if (!rc)
+		rc = give_past(a, &a->k, &in[4], err);
+	if (!rc)
+		rc = give_past(a, &a->v, &in[5], err);
+	if (rc)
+		return rc;
+	sl__make_begin(&m, rw, "", "Attention", 23, err);
+	say_attributes(a, r->is_flat, is_causal, &m);
+	for (size_t i = 0; i < (in[4] != SL__NONE   ? 6u
+				: in[3] != SL__NONE ? 4u
+						    : 3u);
+	     i++)
+		sl__make_input(&m, in[i]);
+	sl__make_output(&m, r->made);
+	has_present = a->k.present != SL__NONE || a->v.present != SL__NONE;
+	if (has_present) {
+		sl__make_output(&m, a->k.present);
+		sl__make_output(&m, a->v.present);
+	}
+	/* The Reshape that is to come makes the last value of the trail. */
+	if (r->made != end)
+		sl__make_output(&m, end);
+	sl__trail_give(&a->trail, &m);
+	if (r->made != end)
+		m.node.n_outputs--;
+	rc = sl__make_end(&m, NULL);
+	if (rc || r->made == end)
+		return rc;
+	return sl__add_reshape(rw, r->made, rw->types[end].rank,
+			       rw->types[end].dims, &end, err);
+}
+
+/* ----------------------------------------------------------------- the pass */
+
+/* Whether 'value' or what it is made of is 'of'; seen[] are nodes that have
+ * been visited. */
+static int
+depends(const struct sl__rewrite *rw, uint32_t value, uint32_t of,
+	unsigned char *seen, uint32_t *stack)
+{
+	size_t n = 0;
+	uint32_t node;
+
+	if (value == of)
+		return 1;
+	node = sl__rewrite_producer(rw, value);
+	if (node != SL__NONE && !seen[node]) {
+		seen[node] = 1;
+		stack[n++] = node;
+	}
+	while (n) {
+		const struct sl__node *at = &rw->nodes[stack[--n]].node;
+
+		for (uint32_t i = 0; i < at->n_inputs; i++) {
+			if (at->inputs[i] == of)
+				return 1;
+			node = sl__rewrite_producer(rw, at->inputs[i]);
+			if (node == SL__NONE || seen[node])
+				continue;
+			seen[node] = 1;
+			stack[n++] = node;
+		}
+	}
+	return 0;
+}
+
+/* All rows are made by the node too; so nothing that it needs may be made of
+ * them. */
+static enum sl_status
+check_order(const struct sl__attending *a, int *is_sound, struct sl_error *err)
+{
+	const struct sl__rewrite *rw = a->trail.rw;
+	const uint32_t presents[] = {a->k.present, a->v.present};
+	uint32_t needed[3 + SL__MASKS_MOST] = {a->q.value, a->k.value,
+					       a->v.value};
+	size_t n = 3;
+	unsigned char *seen;
+	uint32_t *stack;
+
+	*is_sound = 1;
+	for (int i = 0; i < a->n_masks; i++)
+		needed[n++] = a->masks[i].value;
+	for (size_t p = 0; p < 2; p++) {
+		if (presents[p] == SL__NONE)
+			continue;
+		seen = sl__arena_array(&rw->to->arena, rw->n_nodes, 1);
+		stack = sl__arena_array(&rw->to->arena, rw->n_nodes,
+					sizeof(*stack));
+		if (!seen || !stack)
+			return sl__fail_nomem(err);
+		for (size_t i = 0; i < n; i++)
+			*is_sound &= !depends(rw, needed[i], presents[p], seen,
+					      stack);
+	}
+	return SL_OK;
+}
+
+static int
+is_over_keys(const struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	int rank = rw->types[node->inputs[0]].rank;
+	int64_t axis = sl__int(node, "axis", node->version < 13 ? 1 : -1);
+
+	return sl__is_single(rw, node->inputs[0]) &&
+	       sl__axis(axis, rank) == rank - 1;
+}
+
+static enum sl_status
+fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	struct sl__attending a = {
+		.trail = {.rw = rw}, .softmax = id, .scale = 1};
+	struct result r;
+	int is_sound;
+	enum sl_status rc;
+
+	if (!is_over_keys(rw, id))
+		return SL_OK;
+	sl__trail_add(&a.trail, id);
+	if (!walk_scores(&a, rw->nodes[id].node.inputs[0], WALK_MOST) ||
+	    !find_mixing(&a) || !find_heads(&a))
+		return SL_OK;
+	rc = check_order(&a, &is_sound, err);
+	if (rc || !is_sound)
+		return rc;
+	join_trails(&a);
+	r.end = has_flat(&a) ? find_flat_end(&a) : SL__NONE;
+	r.is_flat = r.end != SL__NONE;
+	if (!sl__fits_single(scale_of(&a, r.is_flat)) ||
+	    !sl__fits_single(a.softcap))
+		return SL_OK;
+	if (!r.is_flat)
+		r.end = rw->nodes[a.mixing].node.outputs[0];
+	rc = give_result(&a, r.is_flat, r.end, &r.made, err);
+	return rc ? rc : make(&a, &r, err);
+}
+
+enum sl_status
+sl__pass_fuse_attention(struct sl__rewrite *rw, struct sl_error *err)
+{
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_Softmax};
+	uint32_t *nodes;
+	size_t n;
+	enum sl_status rc = sl__list_nodes(rw, ops, 1, &nodes, &n, err);
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = fuse(rw, nodes[i], err);
+	return rc;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuse_attention.h - attention while it is being recognised. */
+#ifndef SL_FUSE_ATTENTION_H
+#define SL_FUSE_ATTENTION_H
+
+#include "trail.h"
+#include "views.h"
+
+enum { SL__CHAIN_MOST = 12, SL__MASKS_MOST = 2 };
+
+/*
+ * Nodes that only move elements or multiply all by one number, from a value
+ * backwards: nodes[i] makes values[i] from values[i + 1].
+ */
+struct sl__operand_chain {
+	uint32_t values[SL__CHAIN_MOST + 1], nodes[SL__CHAIN_MOST];
+	double factors[SL__CHAIN_MOST];
+	int n;
+};
+
+/*
+ * Queries, keys or values: elements [batch][heads][rows][width] of 'value',
+ * the last two exchanged where is_turned is set.  flat and plain are values
+ * that hold the same elements as [batch][rows][heads][width] and as
+ * [batch][heads][rows][width] do, 'any' one that holds them with the
+ * dimensions in another order, whatever their sizes are called; with the
+ * factors between them and here.  SL__NONE where there is none.
+ */
+struct sl__operand {
+	uint32_t value;
+	int is_turned;
+	int has_factors; /* it may be multiplied by numbers on the way */
+	int64_t heads, rows, width;
+	uint32_t flat, plain, any;
+	double flat_factor, plain_factor, any_factor;
+	int order[4];           /* of the dimensions in 'any' */
+	uint32_t past, present; /* values; SL__NONE */
+	int is_past_turned;
+	int64_t past_rows;
+	struct sl__trail trail; /* what leads here, whichever is taken */
+};
+
+/* What is added to the scores, or which of them are replaced by 'fill'. */
+struct sl__mask {
+	uint32_t value;
+	int is_choice;       /* 'value' says which */
+	int is_kept_where_1; /* of a choice: what stays as it is */
+	double fill;
+};
+
+struct sl__attending {
+	struct sl__trail trail;
+	uint32_t softmax, mixing;
+	uint32_t weights; /* value: what the second product has on its left */
+	int rank;         /* of queries, keys and scores */
+	int64_t batch, heads, queries, keys;
+	double scale, softcap; /* 0: none */
+	struct sl__mask masks[SL__MASKS_MOST];
+	int n_masks;
+	int is_guarded; /* NaN in the weights is replaced by 0 */
+	struct sl__operand q, k, v;
+};
+
+/* ------------------------------------------------ fuse_operand.c */
+
+enum sl__operand_parts {
+	SL__PARTS_REPEATED = 1, /* heads that are copies of fewer */
+	SL__PARTS_PAST = 2      /* earlier rows before the new ones */
+};
+
+/* Fills what follows from the fields before 'flat'; 0 where nothing fits. */
+int sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw,
+		     int64_t batch, unsigned parts);
+
+/* The sizes of heads that a stack of matrices is made of: *batch and *heads
+ * where the value has been made of four dimensions; 0 where it has not. */
+int sl__operand_split(const struct sl__rewrite *rw, uint32_t value,
+		      int64_t *batch, int64_t *heads);
+
+/* ------------------------------------------------ fuse_mask.c */
+
+/* Whether all masks can be said to one Attention node. */
+int sl__masks_fit(const struct sl__attending *a);
+
+/* The mask of the node, SL__NONE: none, and whether it is causal. */
+enum sl_status sl__masks_make(struct sl__attending *a, uint32_t *mask,
+			      int *is_causal, struct sl_error *err) SL_CHECKED;
+
+/* ------------------------------------------------ fuse_attention.c */
+
+/* A node of version 13 and its result, which is new where *out is SL__NONE.
+ * It covers nothing. */
+enum sl_status sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
+			       const int64_t *dims, uint32_t *out,
+			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__add_transpose(struct sl__rewrite *rw, uint32_t from,
+				 const int64_t *perm, uint32_t *out,
+				 struct sl_error *err) SL_CHECKED;
+
+#endif

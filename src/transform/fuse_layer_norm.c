@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse_layer_norm.c - normalization over the last dimensions, as one node.
+ *
+ * Read from its end: y = n gamma + beta, n = (x - mean x) / deviation, where
+ * the deviation is sqrt(mean (x - mean x)^2 + epsilon).  Parts may be missing
+ * and factors may stand in any order; without the means it is RMSNorm.  The
+ * spelling of TensorFlow is x s + (beta - mean s) with s = gamma / deviation.
+ */
+#include "matching.h"
+#include "optimize.h"
+#include "status.h"
+#include "trail.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+struct norm {
+	struct sl__trail trail;
+	uint32_t x, gamma, beta; /* values; SL__NONE: not met yet */
+	int is_centred;
+	int first_axis;
+	double epsilon;
+};
+
+/* ------------------------------------------------------------------ moments */
+
+/* Whether the axes of a reduction are the last ones, and the first of them. */
+static int
+read_axes(const struct sl__rewrite *rw, uint32_t node, int rank, int *first)
+{
+	const struct sl__node *n = &rw->nodes[node].node;
+	uint32_t list = sl__rewrite_input(rw, node, 1);
+	int64_t given[8];
+	const int64_t *axes = given;
+	int count = list == SL__NONE
+			    ? (int)sl__ints(n, "axes", &axes)
+			    : sl__constant_integers(rw, list, given, 8);
+
+	*first = rank - count;
+	if (count < 1 || count > rank || !sl__int(n, "keepdims", 1))
+		return 0;
+	for (int d = *first; d < rank; d++) {
+		int is_there = 0;
+
+		for (int i = 0; i < count; i++)
+			is_there |= sl__axis(axes[i], rank) == d;
+		if (!is_there)
+			return 0;
+	}
+	return 1;
+}
+
+/* What a value is the mean of, over the norm's axes, which the first mean
+ * that is met decides; SL__NONE. */
+static uint32_t
+mean_of(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_ReduceMean);
+	uint32_t x = sl__rewrite_input(t->rw, node, 0);
+	int first;
+
+	if (node == SL__NONE || !sl__is_single(t->rw, x) ||
+	    !read_axes(t->rw, node, t->rw->types[x].rank, &first) ||
+	    (n->first_axis >= 0 && n->first_axis != first))
+		return SL__NONE;
+	n->first_axis = first;
+	return sl__trail_source(t, x);
+}
+
+/* What a value is that power of, by a Pow; SL__NONE. */
+static uint32_t
+base_of(struct norm *n, uint32_t value, double power)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Pow);
+	double x;
+
+	if (node == SL__NONE ||
+	    !sl__rewrite_scalar(t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
+	    !sl__is_close(x, power))
+		return SL__NONE;
+	return sl__trail_input(t, node, 0);
+}
+
+/* What a value is the square of; SL__NONE. */
+static uint32_t
+root_of(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	uint32_t a, b;
+
+	if (node == SL__NONE)
+		return base_of(n, value, 2);
+	a = sl__trail_input(t, node, 0);
+	b = sl__trail_input(t, node, 1);
+	return a == b ? a : SL__NONE;
+}
+
+/* What a value is minus its mean; SL__NONE. */
+static uint32_t
+uncentred(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sub);
+	uint32_t x, mean;
+
+	if (node == SL__NONE)
+		return SL__NONE;
+	x = sl__trail_input(t, node, 0);
+	mean = sl__trail_input(t, node, 1);
+	return mean_of(n, mean) == x ? x : SL__NONE;
+}
+
+/* --------------------------------------------------------------- deviations */
+
+/* mean of squares + epsilon: finds x. */
+static int
+match_variance(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Add);
+	uint32_t centred;
+
+	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
+		struct norm before = *n;
+
+		if (sl__rewrite_scalar(t->rw,
+				       sl__rewrite_input(t->rw, node, 1 - i),
+				       &n->epsilon)) {
+			centred = root_of(
+				n, mean_of(n, sl__trail_input(t, node, i)));
+			n->x = uncentred(n, centred);
+			n->is_centred = n->x != SL__NONE;
+			if (!n->is_centred)
+				n->x = centred;
+			if (n->x != SL__NONE)
+				return 1;
+		}
+		*n = before;
+	}
+	return 0;
+}
+
+static int
+match_deviation(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sqrt);
+
+	return node != SL__NONE &&
+	       match_variance(n, sl__trail_input(t, node, 0));
+}
+
+/* 1 / deviation, in three spellings. */
+static int
+match_inverse(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Reciprocal);
+	double x;
+
+	if (node != SL__NONE)
+		return match_deviation(n, sl__trail_input(t, node, 0));
+	node = sl__trail_maker(t, value, SL__OP_ONNX_Div);
+	if (node != SL__NONE)
+		return sl__rewrite_scalar(
+			       t->rw, sl__rewrite_input(t->rw, node, 0), &x) &&
+		       sl__is_close(x, 1) &&
+		       match_deviation(n, sl__trail_input(t, node, 1));
+	return match_variance(n, base_of(n, value, -0.5));
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* Whether a constant has one number for each place that is normalized. */
+static int
+is_weight(const struct norm *n, uint32_t value)
+{
+	const struct sl__rewrite *rw = n->trail.rw;
+	const struct sl__type *x = &rw->types[n->x];
+	const struct sl__tensor *w = sl__rewrite_tensor(rw, value);
+	uint64_t count = 1;
+
+	if (!w || w->dtype != SL_DTYPE_F32 || w->rank > (size_t)x->rank)
+		return 0;
+	for (int d = n->first_axis; d < x->rank; d++)
+		count *= (uint64_t)x->dims[d];
+	for (size_t k = 0; k < w->rank; k++) {
+		int d = x->rank - (int)w->rank + (int)k;
+
+		if (w->dims[k] != (d < n->first_axis ? 1 : x->dims[d]))
+			return 0;
+	}
+	return w->n_elements == count;
+}
+
+/* x, or x minus its mean. */
+static int
+is_numerator(struct norm *n, uint32_t value)
+{
+	value = sl__trail_source(&n->trail, value);
+	return (n->is_centred ? uncentred(n, value) : value) == n->x;
+}
+
+/* Whether operand i of the node is 1 / deviation and the other one what is
+ * divided. */
+static int
+match_factor(struct norm *n, uint32_t node, size_t i)
+{
+	struct norm before = *n;
+
+	if (match_inverse(n, sl__trail_input(&n->trail, node, i)) &&
+	    is_numerator(n, sl__rewrite_input(n->trail.rw, node, 1 - i)))
+		return 1;
+	*n = before;
+	return 0;
+}
+
+static int
+match_normal(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	struct norm before = *n;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Div);
+
+	if (node != SL__NONE &&
+	    match_deviation(n, sl__trail_input(t, node, 1)) &&
+	    is_numerator(n, sl__rewrite_input(t->rw, node, 0)))
+		return 1;
+	*n = before;
+	node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	return node != SL__NONE &&
+	       (match_factor(n, node, 0) || match_factor(n, node, 1));
+}
+
+/* gamma / deviation. */
+static int
+match_slope(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	struct norm before = *n;
+
+	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
+		if (match_inverse(n, sl__trail_input(t, node, i))) {
+			n->gamma = sl__rewrite_input(t->rw, node, 1 - i);
+			if (is_weight(n, n->gamma))
+				return 1;
+		}
+		*n = before;
+	}
+	return 0;
+}
+
+/* n gamma, or x - mean x times gamma / deviation. */
+static int
+match_scaled(struct norm *n, uint32_t value)
+{
+	struct sl__trail *t = &n->trail;
+	struct norm before = *n;
+	uint32_t node;
+
+	value = sl__trail_source(t, value);
+	node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
+		uint32_t other = sl__rewrite_input(t->rw, node, 1 - i);
+
+		if (sl__rewrite_tensor(t->rw, other) &&
+		    match_normal(n, sl__trail_input(t, node, i))) {
+			n->gamma = other;
+			if (is_weight(n, other))
+				return 1;
+		} else if (match_slope(n, sl__trail_input(t, node, i)) &&
+			   is_numerator(n, other)) {
+			return 1;
+		}
+		*n = before;
+		sl__trail_add(t, node);
+	}
+	*n = before;
+	return match_normal(n, value);
+}
+
+/* beta - mean s, where s is known to be gamma / deviation. */
+static int
+match_rest(struct norm *n, uint32_t value, uint32_t slope)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sub);
+	uint32_t product;
+
+	if (node == SL__NONE || !n->is_centred)
+		return 0;
+	n->beta = sl__rewrite_input(t->rw, node, 0);
+	product = sl__trail_maker(t, sl__rewrite_input(t->rw, node, 1),
+				  SL__OP_ONNX_Mul);
+	return is_weight(n, n->beta) &&
+	       mean_of(n, sl__other_operand(t->rw, product, slope)) == n->x;
+}
+
+/* x s + (beta - mean s); operand i of 'node' is the product. */
+static int
+match_other(struct norm *n, uint32_t node, size_t i)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t product = sl__trail_maker(t, sl__trail_input(t, node, i),
+					   SL__OP_ONNX_Mul);
+	struct norm before = *n;
+
+	for (size_t k = 0; product != SL__NONE && k < 2; k++) {
+		uint32_t slope = sl__rewrite_input(t->rw, product, k);
+
+		if (match_slope(n, slope) &&
+		    sl__trail_input(t, product, 1 - k) == n->x &&
+		    match_rest(n, sl__trail_input(t, node, 1 - i), slope))
+			return 1;
+		*n = before;
+	}
+	return 0;
+}
+
+/* Whether 'node' is the last of a norm: a sum with beta, or what ends without
+ * one. */
+static int
+match(struct norm *n, uint32_t node)
+{
+	struct sl__trail *t = &n->trail;
+	uint32_t y = t->rw->nodes[node].node.outputs[0];
+	struct norm before = *n;
+
+	if (!sl__rewrite_is(t->rw, node, SL__OP_ONNX_Add))
+		return match_scaled(n, y);
+	for (size_t i = 0; i < 2; i++) {
+		sl__trail_add(t, node);
+		if (sl__rewrite_tensor(t->rw,
+				       sl__rewrite_input(t->rw, node, 1 - i)) &&
+		    match_scaled(n, sl__trail_input(t, node, i))) {
+			n->beta = sl__rewrite_input(t->rw, node, 1 - i);
+			if (n->is_centred && is_weight(n, n->beta))
+				return 1;
+		}
+		*n = before;
+		sl__trail_add(t, node);
+		if (match_other(n, node, i))
+			return 1;
+		*n = before;
+	}
+	return 0;
+}
+
+/* ----------------------------------------------------------------- the pass */
+
+/* The weight with the sizes of what is normalized; ones where there is none. */
+static enum sl_status
+make_weight(struct norm *n, uint32_t *out, uint32_t weight,
+	    struct sl_error *err)
+{
+	struct sl__rewrite *rw = n->trail.rw;
+	const struct sl__type *x = &rw->types[n->x];
+	const struct sl__tensor *w = sl__rewrite_tensor(rw, weight);
+	struct sl__tensor like = {.dtype = SL_DTYPE_F32,
+				  .rank = (size_t)(x->rank - n->first_axis),
+				  .dims = x->dims + n->first_axis};
+	unsigned char *bytes;
+	double one = 1;
+	enum sl_status rc;
+
+	*out = weight;
+	if (w && w->rank == like.rank)
+		return SL_OK;
+	rc = sl__rewrite_add_constant(rw, out, &like, &bytes, err);
+	if (rc || !sl__tensor_measure(&like))
+		return rc;
+	for (uint64_t i = 0; i < like.n_elements; i++) {
+		if (w && !sl__tensor_doubles(w, i, 1, &one))
+			return sl__fail(err, SL_E_DATA,
+					"a weight cannot be read");
+		sl__store_doubles(bytes, SL_DTYPE_F32, i, 1, &one);
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+make(struct norm *n, uint32_t node, struct sl_error *err)
+{
+	struct sl__rewrite *rw = n->trail.rw;
+	uint32_t y = rw->nodes[node].node.outputs[0], gamma, beta = SL__NONE;
+	struct sl__making m;
+	enum sl_status rc = make_weight(n, &gamma, n->gamma, err);
+
+	if (!rc && n->beta != SL__NONE)
+		rc = make_weight(n, &beta, n->beta, err);
+	if (rc)
+		return rc;
+	if (n->is_centred)
+		sl__make_begin(&m, rw, "", "LayerNormalization", 17, err);
+	else
+		sl__make_begin(&m, rw, "", "RMSNormalization", 23, err);
+	m.node.name = rw->nodes[node].node.name;
+	sl__make_int(&m, "axis", n->first_axis - rw->types[n->x].rank);
+	sl__make_float(&m, "epsilon", (float)n->epsilon);
+	sl__make_input(&m, n->x);
+	sl__make_input(&m, gamma);
+	if (beta != SL__NONE)
+		sl__make_input(&m, beta);
+	sl__make_output(&m, y);
+	sl__trail_add(&n->trail, node);
+	sl__trail_give(&n->trail, &m);
+	return sl__make_end(&m, NULL);
+}
+
+static enum sl_status
+fuse(struct sl__rewrite *rw, uint32_t node, struct sl_error *err)
+{
+	struct norm n = {.trail = {.rw = rw},
+			 .x = SL__NONE,
+			 .gamma = SL__NONE,
+			 .beta = SL__NONE,
+			 .first_axis = -1};
+
+	if (!sl__rewrite_node(rw, node) ||
+	    !sl__broadcasts(&rw->nodes[node].node) || !match(&n, node) ||
+	    !sl__are_alike(rw, n.x, rw->nodes[node].node.outputs[0]) ||
+	    !(n.epsilon >= 0))
+		return SL_OK;
+	return make(&n, node, err);
+}
+
+/* From the last node to the first, so that what belongs to a norm is not
+ * taken for a smaller one. */
+enum sl_status
+sl__pass_fuse_layer_norm(struct sl__rewrite *rw, struct sl_error *err)
+{
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_Add, SL__OP_ONNX_Mul,
+					     SL__OP_ONNX_Div};
+	uint32_t *nodes;
+	size_t n;
+	enum sl_status rc = sl__list_nodes(rw, ops, 3, &nodes, &n, err);
+
+	for (size_t i = n; !rc && i-- > 0;)
+		rc = fuse(rw, nodes[i], err);
+	return rc;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuse_matmul.c - matrix products and what is done to their results.
+ *
+ * MatMul and Gemm of f32 become a MatMul of the domain "sleuth": inputs A, B,
+ * a bias of one number per column or none, and second operands; attributes
+ * transA, transB, alpha and those of post.h.  Transposed operands and
+ * factors go into the attributes.  The last products go first: of two whose
+ * sum is taken, the later one takes it, when the other is there.
+ */
+#include "fuse_post.h"
+#include "matching.h"
+#include "optimize.h"
+#include "status.h"
+
+#include "banned.h"
+
+struct product {
+	uint32_t id;
+	uint32_t operands[2];
+	int is_transposed[2];
+	double alpha;
+	uint32_t bias; /* SL__NONE: none */
+	struct sl__chain chain;
+};
+
+/* -------------------------------------------------------------- before it */
+
+/* Sees through what the product can do itself.  A transposition may have
+ * other users, for whom it stays; a factor may not. */
+static void
+see_through(struct product *p, const struct sl__rewrite *rw, int i)
+{
+	uint32_t value = p->operands[i];
+	uint32_t maker = sl__rewrite_producer(rw, value), other;
+	double x;
+
+	if (!sl__chain_has_room(&p->chain))
+		return;
+	if (sl__is_exchange(rw, maker)) {
+		p->operands[i] = sl__rewrite_input(rw, maker, 0);
+		p->is_transposed[i] ^= 1;
+		if (sl__rewrite_only_user(rw, value) == p->id)
+			p->chain.covers[p->chain.n_covers++] = maker;
+		return;
+	}
+	if (!sl__rewrite_is(rw, maker, SL__OP_ONNX_Mul) ||
+	    sl__rewrite_only_user(rw, value) != p->id)
+		return;
+	for (size_t k = 0; k < 2; k++) {
+		other = sl__rewrite_input(rw, maker, 1 - k);
+		if (!sl__rewrite_scalar(rw, other, &x) ||
+		    !sl__fits_single(p->alpha * x) ||
+		    !sl__are_alike(rw, sl__rewrite_input(rw, maker, k), value))
+			continue;
+		p->operands[i] = sl__rewrite_input(rw, maker, k);
+		p->alpha *= x;
+		p->chain.covers[p->chain.n_covers++] = maker;
+		return;
+	}
+}
+
+/* --------------------------------------------------------------- the bias */
+
+/* Whether a constant has one number per column. */
+static int
+is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
+{
+	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+
+	return t && t->dtype == SL_DTYPE_F32 && t->rank >= 1 &&
+	       t->dims[t->rank - 1] == n_columns &&
+	       t->n_elements == (uint64_t)n_columns;
+}
+
+/* The row as a constant of one dimension, times beta. */
+static enum sl_status
+make_bias(struct sl__rewrite *rw, uint32_t *out, uint32_t row, double beta,
+	  struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__rewrite_tensor(rw, row);
+	int64_t dim = (int64_t)t->n_elements;
+	struct sl__tensor like = {.dtype = t->dtype, .rank = 1, .dims = &dim};
+	unsigned char *bytes;
+	double x;
+	enum sl_status rc;
+
+	*out = row;
+	if (t->rank == 1 && beta >= 1 && beta <= 1)
+		return SL_OK;
+	rc = sl__rewrite_add_constant(rw, out, &like, &bytes, err);
+	for (uint64_t i = 0; !rc && i < t->n_elements; i++) {
+		if (!sl__tensor_doubles(t, i, 1, &x))
+			return sl__fail(err, SL_E_DATA,
+					"a bias cannot be read");
+		x *= beta;
+		sl__store_doubles(bytes, t->dtype, i, 1, &x);
+	}
+	return rc;
+}
+
+/* Gemm's third input; *is_taken is 0 where it is none of what can be done. */
+static enum sl_status
+take_third(struct product *p, struct sl__rewrite *rw, int *is_taken,
+	   struct sl_error *err)
+{
+	const struct sl__node *node = &rw->nodes[p->id].node;
+	uint32_t y = node->outputs[0], c = sl__rewrite_input(rw, p->id, 2);
+	double beta = sl__float(node, "beta", 1);
+
+	*is_taken = 1;
+	if (c == SL__NONE || !sl__rewrite_is(rw, p->id, SL__OP_ONNX_Gemm))
+		return SL_OK;
+	if (is_row(rw, c, rw->types[y].dims[1]))
+		return make_bias(rw, &p->bias, c, beta, err);
+	*is_taken = sl__are_alike(rw, c, y) && beta >= 1 && beta <= 1;
+	if (*is_taken) {
+		p->chain.posts[p->chain.n++].kind = SL__POST_ADD;
+		p->chain.operands[p->chain.n_operands++] = c;
+	}
+	return SL_OK;
+}
+
+/* --------------------------------------------------------------- after it */
+
+/* Whether the only user of the result multiplies it by a number. */
+static int
+follow_factor(struct product *p, const struct sl__rewrite *rw)
+{
+	struct sl__chain *c = &p->chain;
+	uint32_t user = sl__rewrite_only_user(rw, c->value);
+	int is_mul = sl__rewrite_is(rw, user, SL__OP_ONNX_Mul);
+	double x;
+
+	if ((!is_mul && !sl__rewrite_is(rw, user, SL__OP_ONNX_Div)) ||
+	    (!is_mul && sl__rewrite_input(rw, user, 0) != c->value) ||
+	    !sl__rewrite_scalar(rw, sl__other_operand(rw, user, c->value),
+				&x) ||
+	    !sl__are_alike(rw, c->value, rw->nodes[user].node.outputs[0]))
+		return 0;
+	x = is_mul ? x : 1 / x;
+	if (!sl__fits_single(p->alpha * x) || p->bias != SL__NONE || c->n ||
+	    !sl__chain_has_room(c))
+		return 0;
+	p->alpha *= x;
+	c->covers[c->n_covers++] = user;
+	c->value = rw->nodes[user].node.outputs[0];
+	return 1;
+}
+
+static enum sl_status
+follow_bias(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
+{
+	struct sl__chain *c = &p->chain;
+	const struct sl__type *type = &rw->types[c->value];
+	uint32_t user = sl__rewrite_only_user(rw, c->value), row;
+
+	if (p->bias != SL__NONE || c->n || !sl__chain_has_room(c) ||
+	    !sl__rewrite_is(rw, user, SL__OP_ONNX_Add) ||
+	    !sl__broadcasts(&rw->nodes[user].node))
+		return SL_OK;
+	row = sl__other_operand(rw, user, c->value);
+	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
+	    !sl__are_alike(rw, c->value, rw->nodes[user].node.outputs[0]))
+		return SL_OK;
+	c->covers[c->n_covers++] = user;
+	c->value = rw->nodes[user].node.outputs[0];
+	return make_bias(rw, &p->bias, row, 1, err);
+}
+
+/* ----------------------------------------------------------- flat products */
+
+/*
+ * Exporters lay out a stack of rows as one matrix, multiply, and restore the
+ * stack.  The product takes the stack as it is: what comes after the second
+ * Reshape is then within reach.  Returns whether the result was restored.
+ */
+static int
+restore(struct product *p, const struct sl__rewrite *rw)
+{
+	struct sl__chain *c = &p->chain;
+	uint32_t first = sl__rewrite_producer(rw, p->operands[0]);
+	uint32_t last = sl__rewrite_only_user(rw, c->value), x, z;
+	const struct sl__type *a, *b, *y;
+
+	if (c->n_operands || p->is_transposed[0] || !sl__chain_has_room(c) ||
+	    !sl__is_reshape(rw, first) || !sl__is_reshape(rw, last) ||
+	    rw->types[p->operands[0]].rank != 2 ||
+	    rw->types[p->operands[1]].rank != 2)
+		return 0;
+	x = sl__rewrite_input(rw, first, 0);
+	z = rw->nodes[last].node.outputs[0];
+	if (!sl__is_single(rw, x) || !sl__is_single(rw, z))
+		return 0;
+	a = &rw->types[x];
+	b = &rw->types[z];
+	y = &rw->types[c->value];
+	if (a->rank < 2 || a->rank != b->rank ||
+	    a->dims[a->rank - 1] != rw->types[p->operands[0]].dims[1] ||
+	    b->dims[b->rank - 1] != y->dims[1])
+		return 0;
+	for (int d = 0; d + 1 < a->rank; d++) {
+		if (a->dims[d] != b->dims[d])
+			return 0;
+	}
+	if (sl__rewrite_only_user(rw, p->operands[0]) == p->id)
+		c->covers[c->n_covers++] = first;
+	c->covers[c->n_covers++] = last;
+	p->operands[0] = x;
+	c->value = z;
+	return 1;
+}
+
+/* ------------------------------------------------------------------ the pass */
+
+static int
+is_fusable(const struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (!sl__is_single(rw, node->inputs[i]) ||
+		    rw->types[node->inputs[i]].rank < 2)
+			return 0;
+	}
+	return sl__is_single(rw, node->outputs[0]);
+}
+
+static enum sl_status
+make(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
+{
+	struct sl__making m;
+
+	sl__make_begin(&m, rw, "sleuth", "MatMul", 1, err);
+	m.node.name = rw->nodes[p->id].node.name;
+	sl__make_int(&m, "transA", p->is_transposed[0]);
+	sl__make_int(&m, "transB", p->is_transposed[1]);
+	sl__make_float(&m, "alpha", (float)p->alpha);
+	sl__make_input(&m, p->operands[0]);
+	sl__make_input(&m, p->operands[1]);
+	sl__make_input(&m, p->bias);
+	sl__make_cover(&m, p->id);
+	sl__chain_give(&p->chain, &m);
+	return sl__make_end(&m, NULL);
+}
+
+static enum sl_status
+fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	struct product p = {.id = id,
+			    .operands = {node->inputs[0], node->inputs[1]},
+			    .alpha = sl__float(node, "alpha", 1),
+			    .bias = SL__NONE};
+	int is_taken;
+	enum sl_status rc;
+
+	if (!is_fusable(rw, id))
+		return SL_OK;
+	p.is_transposed[0] = sl__int(node, "transA", 0) != 0;
+	p.is_transposed[1] = sl__int(node, "transB", 0) != 0;
+	sl__chain_begin(&p.chain, rw, node->outputs[0]);
+	rc = take_third(&p, rw, &is_taken, err);
+	if (rc || !is_taken)
+		return rc;
+	see_through(&p, rw, 0);
+	see_through(&p, rw, 1);
+	do {
+		while (follow_factor(&p, rw))
+			;
+		rc = follow_bias(&p, rw, err);
+		if (rc)
+			return rc;
+		sl__chain_follow(&p.chain);
+	} while (restore(&p, rw));
+	return make(&p, rw, err);
+}
+
+enum sl_status
+sl__pass_fuse_matmul(struct sl__rewrite *rw, struct sl_error *err)
+{
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_MatMul,
+					     SL__OP_ONNX_Gemm};
+	uint32_t *nodes;
+	size_t n;
+	enum sl_status rc = sl__list_nodes(rw, ops, 2, &nodes, &n, err);
+
+	for (size_t i = n; !rc && i-- > 0;)
+		rc = fuse(rw, nodes[i], err);
+	return rc;
+}

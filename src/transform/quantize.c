@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quantize.c - reals between integers become integers.
+ *
+ * Quantized models are written as reals: DequantizeLinear before an operator
+ * and QuantizeLinear after it.  Such an island becomes the operator's integer
+ * form (QLinearConv, QGemm, ...), which takes and gives the integers.
+ *
+ * Quantizing never decreases, so it may change places with anything that
+ * moves elements or takes the largest of them, and clipping before it is
+ * clipping of codes after it.  Where the codes end at the bounds anyway, as
+ * they do when a Relu is calibrated with its own zero, nothing is left of the
+ * clipping; otherwise a Clip of integers is.
+ */
+#include "matching.h"
+#include "optimize.h"
+#include "quantize.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+/* An operator whose result is quantized, with what clips it in between. */
+struct island {
+	struct sl__rewrite *rw;
+	uint32_t op, clip, quantize; /* nodes; clip may be SL__NONE */
+	struct sl__quantizer y;
+	int64_t low, high; /* the codes that clipping leaves */
+	int is_clipped;    /* they are fewer than the type has */
+	int is_made;
+};
+
+/* ------------------------------------------------------------------- parts */
+
+/* The codes that are left of a result that 'node' clips. */
+static int
+read_clip(struct island *s, uint32_t node)
+{
+	double low = 0, high = (double)INFINITY;
+	int64_t least = s->y.dtype == SL_DTYPE_U8 ? 0 : -128;
+
+	if (!sl__rewrite_is(s->rw, node, SL__OP_ONNX_Relu) &&
+	    !sl__clip_read(s->rw, node, &low, &high))
+		return 0;
+	s->clip = node;
+	s->low = sl__quantizer_code(&s->y, low);
+	s->high = sl__quantizer_code(&s->y, high);
+	s->is_clipped = s->low > least || s->high < least + 255;
+	return 1;
+}
+
+/* The operator before a QuantizeLinear, and what is in between. */
+static int
+find_island(struct island *s, struct sl__rewrite *rw, uint32_t quantize)
+{
+	uint32_t value = sl__rewrite_input(rw, quantize, 0);
+
+	*s = (struct island){.rw = rw, .clip = SL__NONE, .quantize = quantize};
+	if (!sl__quantizer_read(&s->y, rw, quantize) ||
+	    sl__rewrite_only_user(rw, value) != quantize)
+		return 0;
+	s->op = sl__rewrite_producer(rw, value);
+	if (read_clip(s, s->op)) {
+		value = sl__rewrite_input(rw, s->op, 0);
+		if (sl__rewrite_only_user(rw, value) != s->op)
+			return 0;
+		s->op = sl__rewrite_producer(rw, value);
+	}
+	return sl__rewrite_node(rw, s->op) && !rw->nodes[s->op].node.block;
+}
+
+/* The node that makes an operand goes with the operator that alone has it. */
+static void
+cover_source(struct sl__making *m, const struct island *s, uint32_t node)
+{
+	const struct sl__rewrite *rw = s->rw;
+
+	for (size_t i = 0; i < m->n_covers; i++) {
+		if (m->covers[i] == node)
+			return; /* it makes two operands */
+	}
+	if (!sl__is_wanted_beyond(rw, rw->nodes[node].node.outputs[0], s->op))
+		sl__make_cover(m, node);
+}
+
+static void
+cover_maker(struct sl__making *m, const struct island *s, uint32_t value)
+{
+	uint32_t node = sl__rewrite_producer(s->rw, value);
+
+	if (sl__rewrite_is(s->rw, node, SL__OP_ONNX_DequantizeLinear))
+		cover_source(m, s, node);
+}
+
+static void
+give_scale(struct sl__making *m, const struct sl__quantizer *q)
+{
+	uint32_t zero = SL__NONE;
+
+	if (!m->rc)
+		m->rc = sl__quantizer_zero(m->rw, q, &zero, m->err);
+	sl__make_input(m, q->scale);
+	sl__make_input(m, zero);
+}
+
+/* An operand with its scale and zero point. */
+static void
+give_source(struct sl__making *m, const struct island *s,
+	    const struct sl__quantized *x)
+{
+	sl__make_input(m, x->x);
+	give_scale(m, &x->q);
+	cover_source(m, s, x->node);
+}
+
+static void
+give_weights(struct sl__making *m, const struct island *s,
+	     const struct sl__quantized_weights *w)
+{
+	uint32_t zero = w->zero;
+
+	if (zero == SL__NONE && !m->rc)
+		m->rc = sl__quantize_constant(m->rw, s->rw->types[w->w].dtype,
+					      0, &zero, m->err);
+	sl__make_input(m, w->w);
+	sl__make_input(m, w->scale);
+	sl__make_input(m, zero);
+	cover_source(m, s, w->node);
+}
+
+static void
+begin(struct sl__making *m, const struct island *s, const char *domain,
+      const char *type, struct sl_error *err)
+{
+	sl__make_begin(m, s->rw, domain, type, *domain ? 1 : 10, err);
+	sl__make_attributes_of(m, s->op);
+	sl__make_cover(m, s->op);
+}
+
+/* Clips codes where the type does not end at the bounds. */
+static enum sl_status
+add_clip(struct island *s, uint32_t codes, struct sl_error *err)
+{
+	uint32_t y = s->rw->nodes[s->quantize].node.outputs[0];
+	uint32_t low, high;
+	struct sl__making m;
+	enum sl_status rc =
+		sl__quantize_constant(s->rw, s->y.dtype, s->low, &low, err);
+
+	if (!rc)
+		rc = sl__quantize_constant(s->rw, s->y.dtype, s->high, &high,
+					   err);
+	if (rc)
+		return rc;
+	sl__make_begin(&m, s->rw, "", "Clip", 13, err);
+	m.node.name = s->rw->nodes[s->clip].node.name;
+	sl__make_input(&m, codes);
+	sl__make_input(&m, low);
+	sl__make_input(&m, high);
+	sl__make_output(&m, y);
+	sl__make_cover(&m, s->clip);
+	sl__make_cover(&m, s->quantize);
+	return sl__make_end(&m, NULL);
+}
+
+/* The integer operator gives the codes that were quantized to. */
+static enum sl_status
+finish(struct sl__making *m, struct island *s)
+{
+	uint32_t y = s->rw->nodes[s->quantize].node.outputs[0], codes;
+	enum sl_status rc;
+
+	if (m->rc)
+		return m->rc;
+	s->is_made = 1;
+	if (!s->is_clipped) {
+		if (s->clip != SL__NONE)
+			sl__make_cover(m, s->clip);
+		sl__make_cover(m, s->quantize);
+		sl__make_output(m, y);
+		return sl__make_end(m, NULL);
+	}
+	rc = sl__rewrite_add_value(s->rw, &codes, "", &s->rw->types[y], m->err);
+	if (rc)
+		return rc;
+	sl__make_output(m, codes);
+	rc = sl__make_end(m, NULL);
+	return rc ? rc : add_clip(s, codes, m->err);
+}
+
+/* ------------------------------------------------------------ convolutions */
+
+static enum sl_status
+convert_conv(struct island *s, struct sl_error *err)
+{
+	uint32_t w = sl__rewrite_input(s->rw, s->op, 1), bias;
+	struct sl__quantized_weights weights;
+	struct sl__quantized x;
+	struct sl__quantized_bias b = {
+		.x = &x.q, .w = &weights, .y = &s->y, .alpha = 1, .beta = 1};
+	struct sl__making m;
+	int fits;
+	enum sl_status rc;
+
+	b.value = sl__rewrite_input(s->rw, s->op, 2);
+	if (!sl__quantized_read(&x, s->rw,
+				sl__rewrite_input(s->rw, s->op, 0)) ||
+	    !sl__quantized_weights_read(&weights, s->rw, w, 0) ||
+	    !sl__quantized_weights_are_centred(&weights, s->rw))
+		return SL_OK;
+	b.n = (size_t)s->rw->types[w].dims[0];
+	rc = sl__quantized_bias_make(s->rw, &b, &bias, &fits, err);
+	if (rc || !fits)
+		return rc;
+	begin(&m, s, "", "QLinearConv", err);
+	give_source(&m, s, &x);
+	give_weights(&m, s, &weights);
+	give_scale(&m, &s->y);
+	if (bias != SL__NONE) {
+		sl__make_input(&m, bias);
+		cover_maker(&m, s, b.value);
+	}
+	return finish(&m, s);
+}
+
+/* ---------------------------------------------------------------- products */
+
+/* An operand of a product: constant, with a scale for each of its columns at
+ * most, or on its way. */
+static int
+read_right(struct sl__quantized_weights *out, const struct sl__rewrite *rw,
+	   uint32_t value)
+{
+	int rank = rw->types[value].rank;
+	struct sl__quantized b;
+
+	if (sl__quantized_weights_read(out, rw, value, rank - 1))
+		return rank > 1 || out->n_scales == 1;
+	if (!sl__quantized_read(&b, rw, value))
+		return 0;
+	out->node = b.node;
+	out->w = b.x;
+	out->scale = b.q.scale;
+	out->zero = b.q.zero;
+	out->n_scales = 1;
+	return 1;
+}
+
+static enum sl_status
+convert_matmul(struct island *s, struct sl_error *err)
+{
+	struct sl__quantized_weights b;
+	struct sl__quantized a;
+	struct sl__making m;
+
+	if (!sl__quantized_read(&a, s->rw,
+				sl__rewrite_input(s->rw, s->op, 0)) ||
+	    !read_right(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
+		return SL_OK;
+	begin(&m, s, "", "QLinearMatMul", err);
+	give_source(&m, s, &a);
+	give_weights(&m, s, &b);
+	give_scale(&m, &s->y);
+	return finish(&m, s);
+}
+
+/* A product of two matrices and a bias: Gemm, or MatMul with an Add. */
+struct gemm {
+	uint32_t a, b, bias;
+	double alpha, beta;
+	int is_transposed; /* b */
+};
+
+static enum sl_status
+convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product,
+		struct sl_error *err)
+{
+	struct sl__rewrite *rw = s->rw;
+	struct sl__quantized_weights b;
+	struct sl__quantized a;
+	struct sl__quantized_bias bias = {.value = g->bias,
+					  .x = &a.q,
+					  .w = &b,
+					  .y = &s->y,
+					  .alpha = g->alpha,
+					  .beta = g->beta};
+	struct sl__making m;
+	uint32_t c, op = s->op;
+	int fits;
+	enum sl_status rc;
+
+	if (rw->types[g->a].rank != 2 || rw->types[g->b].rank != 2 ||
+	    !sl__quantized_read(&a, rw, g->a) ||
+	    !sl__quantized_weights_read(&b, rw, g->b, g->is_transposed ? 0 : 1))
+		return SL_OK;
+	bias.n = (size_t)rw->types[g->b].dims[g->is_transposed ? 0 : 1];
+	rc = sl__quantized_bias_make(rw, &bias, &c, &fits, err);
+	if (rc || !fits)
+		return rc;
+	s->op = product;
+	begin(&m, s, "com.microsoft", "QGemm", err);
+	sl__make_drop(&m, "beta");
+	sl__make_float(&m, "alpha", (float)g->alpha);
+	give_source(&m, s, &a);
+	give_weights(&m, s, &b);
+	sl__make_input(&m, c);
+	give_scale(&m, &s->y);
+	s->op = op;
+	if (op != product)
+		sl__make_cover(&m, op);
+	if (c != SL__NONE)
+		cover_maker(&m, s, g->bias);
+	return finish(&m, s);
+}
+
+static enum sl_status
+convert_gemm(struct island *s, struct sl_error *err)
+{
+	const struct sl__node *node = &s->rw->nodes[s->op].node;
+	struct gemm g = {sl__rewrite_input(s->rw, s->op, 0),
+			 sl__rewrite_input(s->rw, s->op, 1),
+			 sl__rewrite_input(s->rw, s->op, 2),
+			 sl__float(node, "alpha", 1),
+			 sl__float(node, "beta", 1),
+			 sl__int(node, "transB", 0) != 0};
+
+	/* Before version 7 a bias is repeated only where that is said. */
+	if (node->version < 7 || !(fabs(g.beta) > 0) || !(fabs(g.alpha) > 0))
+		return SL_OK;
+	return convert_gemm_of(s, &g, s->op, err);
+}
+
+/* The bias of a product, added by a node of its own. */
+static enum sl_status
+convert_biased(struct island *s, struct sl_error *err)
+{
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t value = sl__rewrite_input(s->rw, s->op, i);
+		uint32_t product = sl__rewrite_producer(s->rw, value);
+		struct gemm g = {.alpha = 1, .beta = 1};
+
+		if (!sl__rewrite_is(s->rw, product, SL__OP_ONNX_MatMul) ||
+		    sl__rewrite_only_user(s->rw, value) != s->op ||
+		    !sl__are_alike(s->rw, value,
+				   s->rw->nodes[s->op].node.outputs[0]))
+			continue;
+		g.a = sl__rewrite_input(s->rw, product, 0);
+		g.b = sl__rewrite_input(s->rw, product, 1);
+		g.bias = sl__rewrite_input(s->rw, s->op, 1 - i);
+		return convert_gemm_of(s, &g, product, err);
+	}
+	return SL_OK;
+}
+
+/* -------------------------------------------------------- other operators */
+
+static enum sl_status
+convert_binary(struct island *s, struct sl_error *err)
+{
+	int is_sum = sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Add);
+	struct sl__quantized a, b;
+	struct sl__making m;
+
+	if (!sl__broadcasts(&s->rw->nodes[s->op].node))
+		return SL_OK;
+	if (!sl__quantized_read(&a, s->rw,
+				sl__rewrite_input(s->rw, s->op, 0)) ||
+	    !sl__quantized_read(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
+		return is_sum ? convert_biased(s, err) : SL_OK;
+	if (a.q.dtype != b.q.dtype || a.q.dtype != s->y.dtype)
+		return SL_OK;
+	begin(&m, s, "com.microsoft", is_sum ? "QLinearAdd" : "QLinearMul",
+	      err);
+	give_source(&m, s, &a);
+	give_source(&m, s, &b);
+	give_scale(&m, &s->y);
+	return finish(&m, s);
+}
+
+static const struct {
+	enum sl__op_id op;
+	const char *type;
+} unaries[] = {
+	{SL__OP_ONNX_AveragePool, "QLinearAveragePool"},
+	{SL__OP_ONNX_GlobalAveragePool, "QLinearGlobalAveragePool"},
+	{SL__OP_ONNX_LeakyRelu, "QLinearLeakyRelu"},
+	{SL__OP_ONNX_Sigmoid, "QLinearSigmoid"},
+	{SL__OP_ONNX_Softmax, "QLinearSoftmax"},
+};
+
+static enum sl_status
+convert_unary(struct island *s, const char *type, struct sl_error *err)
+{
+	const struct sl__node *node = &s->rw->nodes[s->op].node;
+	struct sl__quantized x;
+	struct sl__making m;
+
+	if (!sl__quantized_read(&x, s->rw,
+				sl__rewrite_input(s->rw, s->op, 0)) ||
+	    x.q.dtype != s->y.dtype)
+		return SL_OK;
+	/* The integer form has no dilations. */
+	if (sl__is_op(node, SL__OP_ONNX_AveragePool) &&
+	    sl__attribute(node, "dilations"))
+		return SL_OK;
+	begin(&m, s, "com.microsoft", type, err);
+	if (sl__is_op(node, SL__OP_ONNX_Softmax))
+		sl__make_int(&m, "opset", node->version);
+	give_source(&m, s, &x);
+	give_scale(&m, &s->y);
+	return finish(&m, s);
+}
+
+/* Nothing but clipping happens to the codes. */
+static enum sl_status
+convert_clip(struct island *s, struct sl_error *err)
+{
+	struct sl__quantized x;
+
+	if (!s->is_clipped ||
+	    !sl__quantized_read(&x, s->rw,
+				s->rw->nodes[s->op].node.outputs[0]) ||
+	    !sl__quantizer_equal(&x.q, &s->y))
+		return SL_OK;
+	s->is_made = 1;
+	return add_clip(s, x.x, err);
+}
+
+static enum sl_status
+convert(struct island *s, struct sl_error *err)
+{
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_DequantizeLinear))
+		return convert_clip(s, err);
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Conv))
+		return convert_conv(s, err);
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_MatMul))
+		return convert_matmul(s, err);
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Gemm))
+		return convert_gemm(s, err);
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Add) ||
+	    sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Mul))
+		return convert_binary(s, err);
+	for (size_t i = 0; i < sizeof(unaries) / sizeof(unaries[0]); i++) {
+		if (sl__rewrite_is(s->rw, s->op, unaries[i].op))
+			return convert_unary(s, unaries[i].type, err);
+	}
+	return SL_OK;
+}
+
+/* ------------------------------------------------------- changing places */
+
+/* Whether integers lie behind a value: through what only moves or clips, and
+ * one operator. */
+static int
+is_of_integers(const struct sl__rewrite *rw, uint32_t value)
+{
+	int is_past = 0;
+
+	for (;;) {
+		uint32_t node = sl__rewrite_producer(rw, value);
+		uint32_t x = sl__rewrite_input(rw, node, 0);
+
+		if (sl__rewrite_is(rw, node, SL__OP_ONNX_DequantizeLinear))
+			return 1;
+		if (is_past || x == SL__NONE)
+			return 0;
+		is_past = !sl__is_movement(rw, node) &&
+			  !sl__rewrite_is(rw, node, SL__OP_ONNX_Relu) &&
+			  !sl__rewrite_is(rw, node, SL__OP_ONNX_Clip);
+		if (!is_past && sl__is_wanted_beyond(rw, x, node))
+			is_past = 1;
+		value = x;
+	}
+}
+
+/* Quantizes a value as y is, by a node of its own. */
+static enum sl_status
+quantize_value(struct island *s, uint32_t value, uint32_t *out,
+	       struct sl_error *err)
+{
+	struct sl__type type = s->rw->types[value];
+	struct sl__quantized x;
+	struct sl__making m;
+	enum sl_status rc;
+
+	if (sl__quantized_read(&x, s->rw, value) &&
+	    sl__quantizer_equal(&x.q, &s->y)) {
+		*out = x.x;
+		return SL_OK;
+	}
+	type.dtype = s->y.dtype;
+	rc = sl__rewrite_add_value(s->rw, out, "", &type, err);
+	if (rc)
+		return rc;
+	sl__make_like(&m, s->rw, s->quantize, err);
+	sl__make_drop(&m, "axis");
+	sl__make_input(&m, value);
+	give_scale(&m, &s->y);
+	sl__make_output(&m, *out);
+	return sl__make_end(&m, NULL);
+}
+
+/* What a Pad fills in, as a code. */
+static void
+give_pad(struct sl__making *m, const struct island *s)
+{
+	uint32_t fill = sl__rewrite_input(s->rw, s->op, 2), code = SL__NONE;
+	double real = 0;
+
+	(void)sl__rewrite_scalar(s->rw, fill, &real);
+	if (!m->rc)
+		m->rc = sl__quantize_constant(s->rw, s->y.dtype,
+					      sl__quantizer_code(&s->y, real),
+					      &code, m->err);
+	sl__make_input(m, sl__rewrite_input(s->rw, s->op, 1));
+	sl__make_input(m, code);
+	if (s->rw->nodes[s->op].node.n_inputs > 3)
+		sl__make_input(m, sl__rewrite_input(s->rw, s->op, 3));
+}
+
+/* The first operand, or all of a Concat, as codes of the same scale. */
+static enum sl_status
+give_moved(struct sl__making *m, struct island *s, struct sl_error *err)
+{
+	int is_concat = sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Concat);
+	uint32_t n = s->rw->nodes[s->op].node.n_inputs;
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		uint32_t x = sl__rewrite_input(s->rw, s->op, i), codes = x;
+
+		if (i == 0 || is_concat) {
+			rc = quantize_value(s, x, &codes, err);
+			cover_maker(m, s, x);
+		}
+		sl__make_input(m, codes);
+		if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Pad)) {
+			give_pad(m, s);
+			return rc;
+		}
+	}
+	return rc;
+}
+
+/* A movement that quantizing can change places with. */
+static int
+is_movable(const struct island *s)
+{
+	const struct sl__node *node = &s->rw->nodes[s->op].node;
+	double fill;
+
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Concat)) {
+		for (uint32_t i = 0; i < node->n_inputs; i++) {
+			if (!is_of_integers(s->rw, node->inputs[i]))
+				return 0;
+		}
+		return node->n_inputs <= SL__MAKING_INPUTS &&
+		       node->n_inputs > 0;
+	}
+	if (!sl__is_movement(s->rw, s->op) ||
+	    !is_of_integers(s->rw, node->outputs[0]))
+		return 0;
+	return !sl__is_op(node, SL__OP_ONNX_Pad) || node->n_inputs < 3 ||
+	       node->inputs[2] == SL__NONE ||
+	       sl__rewrite_scalar(s->rw, node->inputs[2], &fill);
+}
+
+static enum sl_status
+move(struct island *s, struct sl_error *err)
+{
+	struct sl__making m;
+	enum sl_status rc;
+
+	if (!is_movable(s))
+		return SL_OK;
+	sl__make_like(&m, s->rw, s->op, err);
+	sl__make_cover(&m, s->op);
+	/* Integers are among the types of a MaxPool since version 12. */
+	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_MaxPool) &&
+	    m.node.version < 12)
+		m.node.version = 12;
+	rc = give_moved(&m, s, err);
+	return rc ? rc : finish(&m, s);
+}
+
+/* -------------------------------------------------------------------- pass */
+
+/* The node nearest to a value, for what is left of one that goes. */
+static uint32_t
+neighbour(const struct sl__rewrite *rw, uint32_t value)
+{
+	uint32_t node = sl__rewrite_producer(rw, value);
+
+	if (node == SL__NONE && rw->uses[value].n)
+		node = rw->uses[value].nodes[0];
+	return sl__rewrite_node(rw, node) && !rw->nodes[node].node.block
+		       ? node
+		       : SL__NONE;
+}
+
+/* Taken off its scale and quantized by the same: nothing has happened. */
+static enum sl_status
+cancel(struct sl__rewrite *rw, uint32_t quantize, int *is_gone,
+       struct sl_error *err)
+{
+	uint32_t y = rw->nodes[quantize].node.outputs[0], near;
+	struct sl__quantizer q;
+	struct sl__quantized x;
+	enum sl_status rc;
+
+	*is_gone = 0;
+	if (rw->is_pinned[y] || !sl__quantizer_read(&q, rw, quantize) ||
+	    !sl__quantized_read(&x, rw, sl__rewrite_input(rw, quantize, 0)) ||
+	    !sl__quantizer_equal(&x.q, &q))
+		return SL_OK;
+	*is_gone = 1;
+	sl__rewrite_remove(rw, quantize);
+	rc = sl__rewrite_replace(rw, y, x.x, err);
+	near = neighbour(rw, x.x);
+	if (!rc && near != SL__NONE)
+		rc = sl__rewrite_cover(rw, near, quantize, err);
+	return rc;
+}
+
+static enum sl_status
+take(struct sl__rewrite *rw, uint32_t quantize, struct sl_error *err)
+{
+	struct island s;
+	int is_gone;
+	enum sl_status rc = cancel(rw, quantize, &is_gone, err);
+
+	if (rc || is_gone || !find_island(&s, rw, quantize))
+		return rc;
+	rc = convert(&s, err);
+	if (!rc && !s.is_made)
+		rc = move(&s, err);
+	return rc;
+}
+
+/* Nodes that are added, QuantizeLinear among them, come after all others, and
+ * their turn too. */
+enum sl_status
+sl__pass_quantized(struct sl__rewrite *rw, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t id = 0; !rc && id < rw->n_nodes; id++) {
+		if (sl__rewrite_is(rw, id, SL__OP_ONNX_QuantizeLinear))
+			rc = take(rw, id, err);
+	}
+	return rc;
+}

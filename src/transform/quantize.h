@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantize.h - what the passes about quantized models ask of nodes. */
+#ifndef SL_QUANTIZE_H
+#define SL_QUANTIZE_H
+
+#include "rewrite.h"
+
+/* One scale and zero point for a whole tensor, from constants. */
+struct sl__quantizer {
+	uint32_t scale, zero; /* values; zero SL__NONE: left out, it is 0 */
+	double by;
+	int64_t at;
+	enum sl_dtype dtype; /* U8 or I8: of the integers */
+};
+
+/* An operand that a DequantizeLinear makes of 'x'. */
+struct sl__quantized {
+	uint32_t node, x;
+	struct sl__quantizer q;
+};
+
+/* 0 where a QuantizeLinear or DequantizeLinear is another kind: scales that
+ * are not known or not one for all, other integers, other reals than f32. */
+int sl__quantizer_read(struct sl__quantizer *out, const struct sl__rewrite *rw,
+		       uint32_t node);
+int sl__quantized_read(struct sl__quantized *out, const struct sl__rewrite *rw,
+		       uint32_t value);
+int sl__quantizer_equal(const struct sl__quantizer *a,
+			const struct sl__quantizer *b);
+
+/* The code of a real number: rounded to nearest even, saturated. */
+int64_t sl__quantizer_code(const struct sl__quantizer *q, double real);
+
+/* The zero point as a value: the one there is, or a new constant. */
+enum sl_status sl__quantizer_zero(struct sl__rewrite *rw,
+				  const struct sl__quantizer *q, uint32_t *out,
+				  struct sl_error *err) SL_CHECKED;
+
+/* A constant of one integer of that type. */
+enum sl_status sl__quantize_constant(struct sl__rewrite *rw,
+				     enum sl_dtype dtype, int64_t number,
+				     uint32_t *out,
+				     struct sl_error *err) SL_CHECKED;
+
+/* Constant integers with one scale or one for each of n places along an
+ * axis; the zero points are left out, one, or as many. */
+struct sl__quantized_weights {
+	uint32_t node, w, scale, zero;
+	size_t n_scales;
+};
+int sl__quantized_weights_read(struct sl__quantized_weights *out,
+			       const struct sl__rewrite *rw, uint32_t value,
+			       int axis);
+
+/* Whether integer convolutions take them: as int8 their zero points are 0,
+ * from the start or once 128 is taken off uint8. */
+int sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
+				      const struct sl__rewrite *rw);
+
+/*
+ * A bias of n numbers, times beta, as int32 of the scale x_scale * w_scale *
+ * alpha, for which there is SL__NONE where the model has none.  *fits is 0
+ * where it is no constant, has another size, is beyond 32 bits, or changes by
+ * a good part of y's scale when it is rounded.
+ */
+struct sl__quantized_bias {
+	uint32_t value;
+	size_t n;
+	const struct sl__quantizer *x;
+	const struct sl__quantized_weights *w;
+	const struct sl__quantizer *y;
+	double alpha, beta;
+};
+enum sl_status sl__quantized_bias_make(struct sl__rewrite *rw,
+				       const struct sl__quantized_bias *bias,
+				       uint32_t *out, int *fits,
+				       struct sl_error *err) SL_CHECKED;
+
+/* Whether nodes other than this one need a value. */
+int sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,
+			 uint32_t node);
+
+/* Whether a node only moves elements of its first input, or chooses among
+ * them by size: what is done to each may be done before or after. */
+int sl__is_movement(const struct sl__rewrite *rw, uint32_t node);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simplify.c - nodes that change nothing, and pairs that are one.
+ *
+ * What proves that a node changes nothing are types and sizes and, where
+ * those do not suffice, constants.  Whoever uses the result then uses the
+ * operand; where the result is an output of the model, the node before makes
+ * it under its number instead.
+ */
+#include "matching.h"
+#include "optimize.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+enum { LIST_MOST = 2 * SL__RANK_MOST };
+
+/* ----------------------------------------------------- nodes out of the way */
+
+/* Whether the node that makes x may make y instead. */
+static int
+can_rename(const struct sl__rewrite *rw, uint32_t x)
+{
+	const struct sl__node *node =
+		sl__rewrite_node(rw, sl__rewrite_producer(rw, x));
+
+	return node && !node->block && !rw->is_pinned[x] && node->op &&
+	       !sl__is_control(node->op) &&
+	       node->n_inputs <= SL__MAKING_INPUTS &&
+	       node->n_outputs <= SL__MAKING_OUTPUTS &&
+	       node->n_attributes <= SL__MAKING_ATTRIBUTES;
+}
+
+/* The maker of x makes y, which node 'id' made of it. */
+static enum sl_status
+rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y,
+	      struct sl_error *err)
+{
+	uint32_t maker = sl__rewrite_producer(rw, x);
+	const struct sl__node *node = &rw->nodes[maker].node;
+	struct sl__making m;
+	enum sl_status rc;
+
+	sl__make_like(&m, rw, maker, err);
+	for (uint32_t i = 0; i < node->n_inputs; i++)
+		sl__make_input(&m, node->inputs[i]);
+	for (uint32_t k = 0; k < node->n_outputs; k++)
+		sl__make_output(&m,
+				node->outputs[k] == x ? y : node->outputs[k]);
+	sl__make_cover(&m, maker);
+	sl__rewrite_remove(rw, id);
+	rc = sl__make_end(&m, NULL);
+	return rc ? rc : sl__rewrite_replace(rw, x, y, err);
+}
+
+/* Takes out a node whose first output is x; *has_changed says whether. */
+static enum sl_status
+bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x, int *has_changed,
+       struct sl_error *err)
+{
+	uint32_t y = rw->nodes[id].node.outputs[0];
+
+	if (rw->is_pinned[y]) {
+		if (!can_rename(rw, x))
+			return SL_OK;
+		*has_changed = 1;
+		return rename_result(rw, id, x, y, err);
+	}
+	*has_changed = 1;
+	sl__rewrite_remove(rw, id);
+	return sl__rewrite_replace(rw, y, x, err);
+}
+
+/* ------------------------------------------------- what a node does not do */
+
+/* Whether outputs beyond the first are not needed. */
+static int
+gives_one(const struct sl__rewrite *rw, const struct sl__node *node)
+{
+	for (uint32_t k = 1; k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (value != SL__NONE &&
+		    (rw->is_pinned[value] || rw->uses[value].n))
+			return 0;
+	}
+	return node->n_outputs && node->outputs[0] != SL__NONE;
+}
+
+/* The integers of an attribute or, where there is none, of input i: all of
+ * them are at least 'least' and at most 'most'. */
+static int
+are_within(const struct sl__rewrite *rw, uint32_t id, const char *name,
+	   size_t i, int64_t least, int64_t most)
+{
+	const int64_t *list;
+	int64_t read[LIST_MOST];
+	int n = (int)sl__ints(&rw->nodes[id].node, name, &list);
+	uint32_t value = sl__rewrite_input(rw, id, i);
+
+	if (n == 0 && value != SL__NONE) {
+		n = sl__constant_integers(rw, value, read, LIST_MOST);
+		list = read;
+	}
+	for (int k = 0; k < n; k++) {
+		if (list[k] < least || list[k] > most)
+			return 0;
+	}
+	return n >= 0;
+}
+
+/* Whether an operand of a node of two changes nothing: 'other' is filled
+ * with x, and may stand first. */
+static int
+is_neutral(const struct sl__rewrite *rw, uint32_t id, size_t i)
+{
+	uint32_t other = sl__rewrite_input(rw, id, 1 - i);
+
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Add))
+		return sl__is_filled(rw, other, 0);
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Mul))
+		return sl__is_filled(rw, other, 1);
+	if (i == 0 && sl__rewrite_is(rw, id, SL__OP_ONNX_Sub))
+		return sl__is_filled(rw, other, 0);
+	if (i == 0 && (sl__rewrite_is(rw, id, SL__OP_ONNX_Div) ||
+		       sl__rewrite_is(rw, id, SL__OP_ONNX_Pow)))
+		return sl__is_filled(rw, other, 1);
+	return 0;
+}
+
+/* Nodes that leave everything as it is once the sizes are the same. */
+static int
+only_resizes(const struct sl__rewrite *rw, uint32_t id)
+{
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_Reshape, SL__OP_ONNX_Flatten,
+		SL__OP_ONNX_Squeeze, SL__OP_ONNX_Unsqueeze,
+		SL__OP_ONNX_Expand,  SL__OP_ONNX_Tile,
+		SL__OP_ONNX_Cast,    SL__OP_ONNX_CastLike,
+		SL__OP_ONNX_Split};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		if (sl__rewrite_is(rw, id, ops[i]))
+			return 1;
+	}
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Slice))
+		return are_within(rw, id, "steps", 4, 1, INT64_MAX);
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Pad))
+		return rw->nodes[id].node.version >= 2 &&
+		       are_within(rw, id, "pads", 1, 0, 0);
+	return 0;
+}
+
+/* Transpose whose dimensions stay where they are. */
+static int
+keeps_order(const struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	const int64_t *perm;
+	size_t n = sl__ints(node, "perm", &perm);
+
+	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose))
+		return 0;
+	for (size_t d = 0; d < n; d++) {
+		if (perm[d] != (int64_t)d)
+			return 0;
+	}
+	return n > 0 || (rw->types[node->inputs[0]].rank >= 0 &&
+			 rw->types[node->inputs[0]].rank < 2);
+}
+
+/* Whether nodes of many inputs give the one that they have. */
+static int
+joins_one(const struct sl__rewrite *rw, uint32_t id)
+{
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_Concat,
+					     SL__OP_ONNX_Sum, SL__OP_ONNX_Max,
+					     SL__OP_ONNX_Min, SL__OP_ONNX_Mean};
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		if (sl__rewrite_is(rw, id, ops[i]))
+			return rw->nodes[id].node.n_inputs == 1;
+	}
+	return 0;
+}
+
+/* The input that a node's first output is the same as; SL__NONE. */
+static uint32_t
+same_as(const struct sl__rewrite *rw, uint32_t id)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	uint32_t x = sl__rewrite_input(rw, id, 0);
+	uint32_t y = node->n_outputs ? node->outputs[0] : SL__NONE;
+
+	if (x == SL__NONE || !gives_one(rw, node))
+		return SL__NONE;
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Identity) ||
+	    keeps_order(rw, id) || joins_one(rw, id))
+		return x;
+	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Dropout))
+		return sl__drops_nothing(rw, id) ? x : SL__NONE;
+	if (sl__are_alike(rw, x, y) &&
+	    (only_resizes(rw, id) || is_neutral(rw, id, 0)))
+		return x;
+	x = sl__rewrite_input(rw, id, 1);
+	return sl__are_alike(rw, x, y) && is_neutral(rw, id, 1) ? x : SL__NONE;
+}
+
+/* -------------------------------------------------------------------- pairs */
+
+static size_t
+read_perm(const struct sl__rewrite *rw, uint32_t id, int64_t *perm)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	int rank = rw->types[node->outputs[0]].rank;
+	const int64_t *list;
+	size_t n = sl__ints(node, "perm", &list);
+
+	if (rank < 1 || rank > SL__RANK_MOST || (n && n != (size_t)rank))
+		return 0;
+	for (size_t d = 0; d < (size_t)rank; d++) {
+		perm[d] = n ? list[d] : rank - 1 - (int64_t)d;
+		if (perm[d] < 0 || perm[d] >= rank)
+			return 0;
+	}
+	return (size_t)rank;
+}
+
+/* The first of a pair goes with the second, which alone has it. */
+static void
+cover_first(struct sl__making *m, uint32_t first, uint32_t second)
+{
+	if (sl__rewrite_only_user(m->rw, m->rw->nodes[first].node.outputs[0]) ==
+	    second)
+		sl__make_cover(m, first);
+	sl__make_cover(m, second);
+}
+
+/* A Transpose of a Transpose is one Transpose. */
+static enum sl_status
+merge_transposes(struct sl__rewrite *rw, uint32_t id, int *has_changed,
+		 struct sl_error *err)
+{
+	uint32_t before =
+		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
+	int64_t first[SL__RANK_MOST], second[SL__RANK_MOST];
+	struct sl__making m;
+	size_t n;
+
+	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose) ||
+	    !sl__rewrite_is(rw, before, SL__OP_ONNX_Transpose))
+		return SL_OK;
+	n = read_perm(rw, id, second);
+	if (n == 0 || read_perm(rw, before, first) != n)
+		return SL_OK;
+	for (size_t d = 0; d < n; d++)
+		second[d] = first[second[d]];
+	sl__make_like(&m, rw, id, err);
+	sl__make_ints(&m, "perm", second, n);
+	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
+	sl__make_output(&m, rw->nodes[id].node.outputs[0]);
+	cover_first(&m, before, id);
+	*has_changed = 1;
+	return sl__make_end(&m, NULL);
+}
+
+/* A view of a view is a Reshape to the sizes of the last.  Not of nothing,
+ * where a size of 0 would be taken from the operand. */
+static enum sl_status
+merge_views(struct sl__rewrite *rw, uint32_t id, int *has_changed,
+	    struct sl_error *err)
+{
+	uint32_t before =
+		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
+	uint32_t y, shape;
+	struct sl__making m;
+	uint64_t n;
+	enum sl_status rc;
+
+	if (!sl__is_reshape(rw, id) || !sl__is_reshape(rw, before))
+		return SL_OK;
+	y = rw->nodes[id].node.outputs[0];
+	if (!sl__is_sized(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
+	    n == 0)
+		return SL_OK;
+	rc = sl__rewrite_list(rw, &shape, rw->types[y].dims,
+			      (size_t)rw->types[y].rank, err);
+	if (rc)
+		return rc;
+	sl__make_begin(&m, rw, "", "Reshape", 13, err);
+	m.node.name = rw->nodes[id].node.name;
+	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
+	sl__make_input(&m, shape);
+	sl__make_output(&m, y);
+	cover_first(&m, before, id);
+	*has_changed = 1;
+	return sl__make_end(&m, NULL);
+}
+
+/* ------------------------------------------------------------------ the pass */
+
+static enum sl_status
+simplify(struct sl__rewrite *rw, uint32_t id, int *has_changed,
+	 struct sl_error *err)
+{
+	uint32_t x;
+	enum sl_status rc;
+
+	if (rw->nodes[id].is_gone || rw->nodes[id].node.block)
+		return SL_OK;
+	x = same_as(rw, id);
+	if (x != SL__NONE)
+		return bypass(rw, id, x, has_changed, err);
+	rc = merge_transposes(rw, id, has_changed, err);
+	if (!rc && !rw->nodes[id].is_gone)
+		rc = merge_views(rw, id, has_changed, err);
+	return rc;
+}
+
+/* As often as something changes: each change takes a node out or makes the
+ * way back to an operand shorter. */
+enum sl_status
+sl__pass_simplify(struct sl__rewrite *rw, struct sl_error *err)
+{
+	int has_changed = 1;
+	enum sl_status rc = SL_OK;
+
+	while (!rc && has_changed) {
+		has_changed = 0;
+		for (uint32_t i = 0; !rc && i < rw->n_nodes; i++)
+			rc = simplify(rw, i, &has_changed, err);
+	}
+	return rc;
+}

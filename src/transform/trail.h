@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trail.h - the nodes that a pattern has been found in. */
+#ifndef SL_TRAIL_H
+#define SL_TRAIL_H
+
+#include "rewrite.h"
+
+/*
+ * Nodes in the order in which they were met, each once.  A matcher that goes
+ * down a wrong path sets n back to what it was.
+ */
+struct sl__trail {
+	struct sl__rewrite *rw;
+	uint32_t nodes[SL__MAKING_COVERS];
+	size_t n;
+};
+
+/* Nodes beyond the room there is are left out: they stay in the graph. */
+void sl__trail_add(struct sl__trail *trail, uint32_t node);
+
+/*
+ * The node that is being made covers those of the trail that nobody needs
+ * when it is there: every output is its own, or used by others of these only.
+ * Its inputs and outputs have been said.
+ */
+void sl__trail_give(const struct sl__trail *trail, struct sl__making *m);
+
+/* The operand i of a node, seen through what changes nothing: Identity,
+ * casts to the same type, Dropout.  They join the trail. */
+uint32_t sl__trail_input(struct sl__trail *trail, uint32_t node, size_t i);
+uint32_t sl__trail_source(struct sl__trail *trail, uint32_t value);
+
+/* The node that makes a value, when it is of that operator: it joins the
+ * trail; else SL__NONE. */
+uint32_t sl__trail_maker(struct sl__trail *trail, uint32_t value,
+			 enum sl__op_id op);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * widen.c - models that store half precision are computed in single.
+ *
+ * Every value of f16 or bf16 becomes one of f32: constants are converted,
+ * inputs by a Cast behind them, outputs by one before them, and between
+ * these the same nodes compute with more digits.  A node that names a type
+ * itself names f32 then; a Cast between the two has nothing left to do and
+ * goes with the simplifications.  Half precision is thus a way of storing
+ * numbers, not of rounding them: a Cast to it and back rounds nothing.  Left
+ * alone are graphs with bodies, those with nodes or values of which that would
+ * not be true, and all of them on the reference path, which rounds where the
+ * model says so.
+ */
+#include "matching.h"
+#include "optimize.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+enum { PIECE = 512 };
+
+/* Attributes that name the type of a result or of what it is made of. */
+static const char *const type_names[] = {"to",           "dtype",
+					 "output_dtype", "output_datatype",
+					 "stash_type",   "softmax_precision"};
+enum { N_TYPE_NAMES = sizeof(type_names) / sizeof(*type_names) };
+
+static int
+is_half(enum sl_dtype dtype)
+{
+	return dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16;
+}
+
+static int
+has_half(const struct sl__type *type)
+{
+	while (type && type->kind != SL__TYPE_TENSOR)
+		type = type->element;
+	return type && is_half(type->dtype);
+}
+
+static int
+is_half_value(const struct sl__rewrite *rw, uint32_t value)
+{
+	return value != SL__NONE && has_half(&rw->types[value]);
+}
+
+/* ----------------------------------------------------------- whether to do it */
+
+static int
+is_plain_value(const struct sl__rewrite *rw, uint32_t value)
+{
+	return rw->types[value].kind == SL__TYPE_TENSOR &&
+	       (!rw->to->values[value].tensor || sl__rewrite_tensor(rw, value));
+}
+
+/* Whether a node computes the same with wider numbers, and could be made anew
+ * if it must. */
+static int
+is_plain_node(const struct sl__node *node)
+{
+	return node->op && node->op->ref != sl__ref_none &&
+	       !sl__is_op(node, SL__OP_ONNX_BitCast) &&
+	       node->n_inputs <= SL__MAKING_INPUTS &&
+	       node->n_outputs <= SL__MAKING_OUTPUTS &&
+	       node->n_attributes <= SL__MAKING_ATTRIBUTES;
+}
+
+static int
+touches_half(const struct sl__rewrite *rw, const struct sl__node *node)
+{
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (is_half_value(rw, node->inputs[i]))
+			return 1;
+	}
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (is_half_value(rw, node->outputs[k]))
+			return 1;
+	}
+	return 0;
+}
+
+static int
+can_widen(const struct sl__rewrite *rw)
+{
+	int is_any = 0;
+
+	if (rw->from->n_blocks > 1)
+		return 0;
+	for (uint32_t v = 0; v < rw->to->n_values; v++) {
+		if (!has_half(&rw->types[v]))
+			continue;
+		is_any = 1;
+		if (!is_plain_value(rw, v))
+			return 0;
+	}
+	for (size_t i = 0; is_any && i < rw->n_nodes; i++) {
+		const struct sl__node *node = &rw->nodes[i].node;
+
+		if (!rw->nodes[i].is_gone && touches_half(rw, node) &&
+		    !is_plain_node(node))
+			return 0;
+	}
+	return is_any;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+/* The tensor in f32. */
+static enum sl_status
+convert(struct sl__rewrite *rw, struct sl__tensor *out,
+	const struct sl__tensor *t, struct sl_error *err)
+{
+	double piece[PIECE];
+	unsigned char *bytes;
+
+	*out = (struct sl__tensor){
+		.dtype = SL_DTYPE_F32, .rank = t->rank, .dims = t->dims};
+	if (!sl__tensor_measure(out))
+		return sl__fail(err, SL_E_DATA,
+				"a constant is beyond all "
+				"sizes");
+	bytes = sl__arena_alloc(&rw->to->arena, (size_t)out->n_bytes);
+	if (!bytes)
+		return sl__fail_nomem(err);
+	for (uint64_t i = 0, n; i < t->n_elements; i += n) {
+		n = t->n_elements - i < PIECE ? t->n_elements - i : PIECE;
+		if (!sl__tensor_doubles(t, i, (size_t)n, piece))
+			return sl__fail(err, SL_E_DATA,
+					"a constant cannot be read");
+		sl__store_doubles(bytes, SL_DTYPE_F32, i, (size_t)n, piece);
+	}
+	out->bytes = bytes;
+	return SL_OK;
+}
+
+static void
+set_wide(struct sl__rewrite *rw, uint32_t value)
+{
+	rw->types[value].dtype = SL_DTYPE_F32;
+	if (rw->to->values[value].declared.kind == SL__TYPE_TENSOR)
+		rw->to->values[value].declared.dtype = SL_DTYPE_F32;
+}
+
+/* A new value like this one, but wide. */
+static enum sl_status
+add_wide(struct sl__rewrite *rw, uint32_t *out, uint32_t value,
+	 struct sl_error *err)
+{
+	struct sl__type type = rw->types[value];
+
+	type.dtype = SL_DTYPE_F32;
+	return sl__rewrite_add_value(rw, out, "", &type, err);
+}
+
+static enum sl_status
+add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to,
+	 struct sl_error *err)
+{
+	struct sl__making m;
+
+	sl__make_begin(&m, rw, "", "Cast", 13, err);
+	sl__make_int(&m, "to", (int64_t)rw->types[to].dtype);
+	sl__make_input(&m, from);
+	sl__make_output(&m, to);
+	return sl__make_end(&m, NULL);
+}
+
+/* ------------------------------------------------------------------- values */
+
+static enum sl_status
+widen_constant(struct sl__rewrite *rw, uint32_t value, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
+	struct sl__tensor wide;
+	uint32_t other = value;
+	enum sl_status rc = convert(rw, &wide, t, err);
+
+	/* As an output of the model it stays what it is. */
+	if (!rc && rw->is_pinned[value])
+		rc = add_wide(rw, &other, value, err);
+	if (!rc)
+		rc = sl__rewrite_make_constant(rw, other, &wide, err);
+	if (rc)
+		return rc;
+	if (other != value)
+		return sl__rewrite_replace(rw, value, other, err);
+	set_wide(rw, value);
+	return SL_OK;
+}
+
+static enum sl_status
+widen_input(struct sl__rewrite *rw, uint32_t value, struct sl_error *err)
+{
+	uint32_t wide;
+	enum sl_status rc = add_wide(rw, &wide, value, err);
+
+	if (!rc)
+		rc = sl__rewrite_replace(rw, value, wide, err);
+	return rc ? rc : add_cast(rw, value, wide, err);
+}
+
+static enum sl_status
+widen_given(struct sl__rewrite *rw, struct sl_error *err)
+{
+	const struct sl__block *block = &rw->from->blocks[0];
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t v = 0; !rc && v < rw->from->n_values; v++) {
+		if (is_half_value(rw, v) && rw->to->values[v].tensor)
+			rc = widen_constant(rw, v, err);
+	}
+	for (size_t i = 0; !rc && i < block->n_inputs; i++) {
+		uint32_t v = block->inputs[i];
+
+		if (is_half_value(rw, v) && !rw->to->values[v].tensor)
+			rc = widen_input(rw, v, err);
+	}
+	return rc;
+}
+
+/* -------------------------------------------------------------------- nodes */
+
+static int
+names_half(const struct sl__node *node, const char *name)
+{
+	return is_half((enum sl_dtype)sl__int(node, name, SL_DTYPE_NONE));
+}
+
+/* Whether a node must be made anew: it makes an output of the model, or says
+ * of itself that it makes half precision. */
+static int
+must_change(const struct sl__rewrite *rw, const struct sl__node *node)
+{
+	const struct sl__attribute *fill = sl__attribute(node, "value");
+
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (is_half_value(rw, node->outputs[k]) &&
+		    rw->is_pinned[node->outputs[k]])
+			return 1;
+	}
+	for (size_t i = 0; i < N_TYPE_NAMES; i++) {
+		if (names_half(node, type_names[i]))
+			return 1;
+	}
+	return fill && fill->tensor && is_half(fill->tensor->dtype);
+}
+
+static enum sl_status
+widen_attributes(struct sl__making *m, const struct sl__node *node,
+		 struct sl_error *err)
+{
+	struct sl__tensor *tensor;
+	enum sl_status rc;
+
+	for (size_t i = 0; i < N_TYPE_NAMES; i++) {
+		if (names_half(node, type_names[i]))
+			sl__make_int(m, type_names[i], SL_DTYPE_F32);
+	}
+	for (size_t i = 0; i < m->node.n_attributes; i++) {
+		struct sl__attribute *a = &m->attributes[i];
+
+		if (!a->tensor || !is_half(a->tensor->dtype))
+			continue;
+		tensor = sl__arena_alloc(&m->rw->to->arena, sizeof(*tensor));
+		if (!tensor)
+			return sl__fail_nomem(err);
+		rc = convert(m->rw, tensor, a->tensor, err);
+		if (rc)
+			return rc;
+		a->tensor = tensor;
+	}
+	return SL_OK;
+}
+
+/* Outputs of the model come from wide values, which everyone else uses. */
+static enum sl_status
+change_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	uint32_t narrow[SL__MAKING_OUTPUTS], wide[SL__MAKING_OUTPUTS], n = 0;
+	struct sl__making m;
+	enum sl_status rc;
+
+	sl__make_like(&m, rw, id, err);
+	rc = widen_attributes(&m, node, err);
+	for (uint32_t i = 0; i < node->n_inputs; i++)
+		sl__make_input(&m, node->inputs[i]);
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		uint32_t value = node->outputs[k];
+
+		if (is_half_value(rw, value) && rw->is_pinned[value]) {
+			narrow[n] = value;
+			rc = add_wide(rw, &wide[n], value, err);
+			value = rc ? value : wide[n++];
+		}
+		sl__make_output(&m, value);
+	}
+	sl__make_cover(&m, id);
+	if (!rc)
+		rc = sl__make_end(&m, NULL);
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		rc = sl__rewrite_replace(rw, narrow[i], wide[i], err);
+		if (!rc)
+			rc = add_cast(rw, wide[i], narrow[i], err);
+	}
+	return rc;
+}
+
+static enum sl_status
+widen_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	const struct sl__node *node = &rw->nodes[id].node;
+	enum sl_status rc = SL_OK;
+
+	if (must_change(rw, node))
+		rc = change_node(rw, id, err);
+	node = &rw->nodes[id].node;
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		if (is_half_value(rw, node->outputs[k]) &&
+		    !rw->is_pinned[node->outputs[k]])
+			set_wide(rw, node->outputs[k]);
+	}
+	return rc;
+}
+
+enum sl_status
+sl__pass_widen(struct sl__rewrite *rw, struct sl_error *err)
+{
+	size_t n = rw->n_nodes;
+	enum sl_status rc;
+
+	if (!can_widen(rw))
+		return SL_OK;
+	rc = widen_given(rw, err);
+	for (uint32_t i = 0; !rc && i < n; i++) {
+		if (!rw->nodes[i].is_gone &&
+		    !sl__is_op(&rw->nodes[i].node, SL__OP_ONNX_Constant))
+			rc = widen_node(rw, i, err);
+	}
+	return rc;
+}
