@@ -151,8 +151,8 @@ run(struct arguments *a, const char *name)
 	if (code)
 		return code;
 	a->run.struct_size = sizeof(a->run);
-	a->run.plan = a->plan.plan;
-	a->run.plan.sizes = &a->model.sizes;
+	a->plan.plan.sizes = &a->model.sizes;
+	a->run.plan = &a->plan.plan;
 	a->run.seed = a->plan.seed;
 	a->run.inputs_folder = a->model.inputs;
 	a->run.check_folder = a->check;

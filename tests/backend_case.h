@@ -70,7 +70,8 @@ files_close(struct files *f)
 	sl__arena_release(&f->arena);
 }
 
-/* The test 'path' below 'root'.  0 with the reason; closed either way with case_close(). */
+/* The test 'path' below 'root'.  0 with the reason; closed either way with
+ * case_close(). */
 static inline int
 case_open(struct backend_case *c, const char *root, const char *path)
 {
@@ -87,8 +88,12 @@ case_open(struct backend_case *c, const char *root, const char *path)
 	block = &c->graph->blocks[0];
 	snprintf(file, sizeof(file), "%.400s/%.400s/test_data_set_0", root,
 		 path);
-	return files_open(&c->in, c, file, block->inputs, block->n_inputs) &&
-	       files_open(&c->want, c, file, block->outputs, block->n_outputs);
+	if (!files_open(&c->in, c, file, block->inputs, block->n_inputs) ||
+	    !files_open(&c->want, c, file, block->outputs, block->n_outputs))
+		return 0;
+	/* Else there would be nothing that could be wrong. */
+	snprintf(c->why, PATH_MOST, "no output_0.pb");
+	return c->want.n > 0;
 }
 
 static inline void

@@ -5,6 +5,7 @@
 
 #include "node_text.h"
 #include "plan.h"
+#include "plan_input.h"
 
 /*
  * Each check takes the line that node_text.h describes; inputs without
@@ -24,6 +25,7 @@ struct engine_case {
 	double share;        /* of the largest expected element that may differ;
 			     0: 1e-5, some 80 roundings of f32.  Whole types
 			     must be equal. */
+	int has_ends;        /* some inputs are infinite, not a number, or -0 */
 	int is_reference;    /* the reference kernel is the one to run it */
 	enum sl_dtype dtype; /* of the plan; NONE: f32 */
 };
@@ -60,13 +62,15 @@ engine_case_fill(struct sl_plan *plan, const struct engine_case *c)
 	const struct sl__block *block = &plan->graph->blocks[0];
 	int is_usual = c->low == 0 && c->high == 0;
 	double low = is_usual ? -2 : c->low, high = is_usual ? 2 : c->high;
+	const double ends[] = {(double)INFINITY, -(double)INFINITY, (double)NAN,
+			       -0.0};
 	uint64_t state = 1;
 
 	for (size_t i = 0; i < block->n_inputs; i++) {
 		const struct sl__value *value =
 			&plan->graph->values[block->inputs[i]];
 		enum sl_dtype dtype = value->declared.dtype;
-		unsigned char *to = sl_plan_input_data(plan, value->name);
+		unsigned char *to = input_data(plan, value->name);
 		uint64_t n = 1;
 
 		for (int d = 0; d < value->declared.rank; d++)
@@ -81,6 +85,8 @@ engine_case_fill(struct sl_plan *plan, const struct engine_case *c)
 			    (high - low) * (double)(state >> 33) / 2147483648.0;
 			if (sl__dtype_family(dtype) == SL__DTYPE_INTEGER)
 				x = floor(x);
+			else if (c->has_ends && (state >> 40) % 5 == 0)
+				x = ends[(state >> 50) % 4];
 			if (dtype == SL_DTYPE_BOOL)
 				x = (double)((state >> 40) & 1);
 			sl__store_doubles(to, dtype, k, 1, &x);

@@ -277,7 +277,7 @@ test_same_networks(void **state)
 								 sizeof(how),
 							 .sizes = &sizes,
 							 .brief = 1};
-			struct sl_inspection *seen;
+			struct sl_inspection *seen = NULL;
 			struct sl_graph *graph;
 			struct sl_error err;
 

@@ -283,7 +283,7 @@ test_models(void **state)
 		struct sl_inspect_options how = {.struct_size = sizeof(how),
 						 .sizes = &sizes,
 						 .weights = 1};
-		struct sl_inspection *seen;
+		struct sl_inspection *seen = NULL;
 		struct sl_graph *graph;
 		struct sl_error err;
 

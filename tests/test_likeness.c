@@ -77,9 +77,12 @@ static void
 test_generated(void **state)
 {
 	const int64_t dims[] = {8, 8};
-	const struct sl__generator g = {SL__GENERATE_NORMAL, 7, 0, 1};
-	const struct sl__generator other = {SL__GENERATE_NORMAL, 8, 0, 1};
-	const struct sl__generator ones = {SL__GENERATE_CONSTANT, 7, 1, 0};
+	const struct sl__generator g = {
+		.kind = SL__GENERATE_NORMAL, .seed = 7, .scale = 1};
+	const struct sl__generator other = {
+		.kind = SL__GENERATE_NORMAL, .seed = 8, .scale = 1};
+	const struct sl__generator ones = {
+		.kind = SL__GENERATE_CONSTANT, .seed = 7, .mean = 1};
 	struct sl__tensor s, t;
 
 	(void)state;

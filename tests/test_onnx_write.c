@@ -53,8 +53,10 @@ large_weights_lie_beside(void **state)
 static void
 made_weights_are_written(void **state)
 {
-	static const struct sl__generator normal = {SL__GENERATE_NORMAL, 7, 0.5,
-						    2};
+	static const struct sl__generator normal = {.kind = SL__GENERATE_NORMAL,
+						    .seed = 7,
+						    .mean = 0.5,
+						    .scale = 2};
 	static const int64_t dims[] = {1000, 700};
 	struct sl__tensor weights = {.dtype = SL_DTYPE_F32,
 				     .rank = 2,

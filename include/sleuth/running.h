@@ -32,6 +32,9 @@ enum sl_nan_policy {
 	SL_NAN_REFUSED   /* SL_E_DATA where an input holds one */
 };
 
+/* Fused steps round in fewer places than the nodes they cover, may turn NaN
+ * into a bound of a Relu or Clip among them, and give 0 for a query of
+ * attention whose keys are all hidden by -inf; single nodes do not. */
 enum sl_plan_flags {
 	SL_PLAN_NO_FUSION = 1u << 0,   /* one step per node */
 	SL_PLAN_REFERENCE = 1u << 1,   /* reference kernels only: slow, plain */
@@ -66,7 +69,12 @@ SL_API void sl_plan_free(struct sl_plan *plan); /* NULL is fine */
 
 /* ------------------------------------------------------ inputs and outputs */
 
-/* Numbers in memory: packed, row-major. */
+/*
+ * Numbers in memory: packed, row-major.  Of an array that is handed in, dtype,
+ * rank, dims and, by the type, data or strings are read; n_elements and
+ * n_bytes follow from them.  It grows only with the major version, as do all
+ * structs of this header that the library fills.
+ */
 struct sl_array {
 	enum sl_dtype dtype; /* NONE: no tensor, see sl_plan_output() */
 	size_t rank;
@@ -80,20 +88,27 @@ struct sl_array {
  * Copies what an input holds into the plan, where it stays for all runs until
  * it is set again.  Sizes other than the plan's are taken where the model
  * leaves them open: the next run then makes the plan anew, or takes one that
- * was made for these sizes before.  SL_E_USAGE for a name that is no input,
- * with the nearest; SL_E_DATA for another type, impossible sizes, or NaN that
- * is refused.
+ * was made for these sizes before.  Outputs of the last run stay as they are.
+ * SL_E_USAGE for a name that is no input, or no data; SL_E_DATA for another
+ * type, impossible sizes, or NaN that is refused.
  */
 SL_API enum sl_status sl_plan_set_input(struct sl_plan *plan, const char *name,
 					const struct sl_array *value,
 					struct sl_error *err) SL_CHECKED;
 
 /*
- * Where an input lies in the plan, to be written in place of copying; valid
- * until sizes change.  NULL where there is none of that name or its sizes are
- * open.
+ * What type and sizes an input has in the plan, and where it lies: its numbers
+ * may be written to *data in place of copying them, and count as set from then
+ * on.  'data' may be NULL: then nothing counts as set.  Where sizes have been
+ * set that the plan was not made for, it is made anew first.  Pointers are
+ * valid until sizes change.  NaN that is written there is not refused, whatever
+ * the policy.  SL_E_USAGE for a name that is no input and for what is no
+ * tensor of numbers whose sizes are known; *out is zeroed then, and *data
+ * NULL.
  */
-SL_API void *sl_plan_input_data(struct sl_plan *plan, const char *name);
+SL_API enum sl_status sl_plan_input(struct sl_plan *plan, const char *name,
+				    struct sl_array *out, void **data,
+				    struct sl_error *err) SL_CHECKED;
 
 /*
  * Fills inputs that were not set with seeded numbers that make sense for
@@ -105,7 +120,8 @@ SL_API enum sl_status sl_plan_fill_inputs(struct sl_plan *plan, uint64_t seed,
 
 /*
  * Sets inputs from a folder: input_N.pb (a TensorProto; N counts the inputs
- * from 0) or NAME.npy.
+ * from 0) or NAME.npy, '_' standing for '/' in names.  SL_E_IO names an input
+ * that has neither; inputs before it are set then.
  */
 SL_API enum sl_status sl_plan_load_inputs(struct sl_plan *plan,
 					  const char *folder,
@@ -121,9 +137,11 @@ SL_API enum sl_status sl_plan_run(struct sl_plan *plan,
 				  struct sl_error *err) SL_CHECKED;
 
 /*
- * An output after a run; what it points to stays until the next run.  An
- * output that is no tensor (a sequence) has the type NONE and, as
- * n_elements, how many items; sl_plan_output_item() gives each.
+ * An output after a run; what it points to is the plan's, and stays until the
+ * next run or the plan is made anew.  An output that is no tensor (a sequence)
+ * has the type NONE and, as n_elements, how many items; sl_plan_output_item()
+ * gives each.  SL_E_USAGE, and *out zeroed, for a name that is no output, an
+ * item that is not there, and before the first run or after one that failed.
  */
 SL_API enum sl_status sl_plan_output(struct sl_plan *plan, const char *name,
 				     struct sl_array *out,
@@ -142,6 +160,7 @@ enum sl_path {
 	SL_PATH_REFERENCE, /* the plain loops: slow */
 	SL_PATH_STEPWISE   /* plain loops, sizes found on the way */
 };
+enum { SL_N_PATHS = SL_PATH_STEPWISE + 1 };
 
 /* "oneDNN", "native", "reference", "stepwise"; never NULL. */
 SL_API const char *sl_path_text(enum sl_path path);
@@ -149,7 +168,8 @@ SL_API const char *sl_path_text(enum sl_path path);
 /* One step; strings and lists live as long as the plan, until its sizes
  * change. */
 struct sl_step {
-	const char *name;   /* of the first node it covers, or "reorder X" */
+	const char *name;   /* of the first node it covers; "reorder X", "copy
+			       X" where it covers none */
 	const char *type;   /* "Conv", "Reorder" */
 	const char *kernel; /* such as "jit:avx512_core" */
 	enum sl_path path;
@@ -181,28 +201,39 @@ struct sl_input_file {
 	const char *input, *path; /* .npy or .pb */
 };
 
+/*
+ * Inputs come from files of their own, then from a folder, which must have a
+ * file for each of the others, then they are made up.  Where a folder is given
+ * and a batch is said, what its files hold is repeated to that batch, which
+ * must be a multiple of theirs.
+ */
 struct sl_run_options {
 	size_t struct_size;
-	struct sl_plan_options plan; /* its sizes are the run's */
+	const struct sl_plan_options *plan; /* its sizes are the run's, its
+					       allocator too; NULL: defaults */
 	const struct sl_input_file *inputs;
 	size_t n_inputs;
 	const char *inputs_folder; /* for inputs without a file of their own;
 				      NULL: seeded numbers */
-	const char *check_folder;  /* input_N.pb, and output_N.pb to compare
-				      with; NULL: nothing is compared */
+	const char *check_folder;  /* input_N.pb, in place of inputs_folder,
+				      and output_N.pb to compare with; NULL:
+				      nothing is compared */
 	double tolerance;          /* of the comparison; 0: by the model */
 	uint64_t seed;             /* of made-up inputs; 0: 1 */
-	const char *output_folder; /* NAME.npy for each output; NULL: none */
+	const char *output_folder; /* NAME.npy for each output, '_' standing
+				      for '/' in names; NULL: none */
 };
 
 /* How an output is compared with its reference. */
 enum sl_check_rule {
 	SL_CHECK_NONE = 0, /* it is not */
-	SL_CHECK_LARGEST,  /* largest difference / largest |reference| */
+	SL_CHECK_LARGEST,  /* largest difference / largest |reference|; where
+			      that is 0, the difference itself */
 	SL_CHECK_EXACT,    /* integers, booleans, strings: how many differ */
 	SL_CHECK_STEPS,    /* largest difference in steps of the output's
 			      quantization, and the same top-1 */
-	SL_CHECK_RMS       /* root mean square of differences / of reference */
+	SL_CHECK_RMS       /* root mean square of differences / of reference;
+			      where that is 0, of differences alone */
 };
 
 /* "largest difference / largest |reference|", ...; never NULL. */
@@ -214,14 +245,18 @@ struct sl_run_output {
 	size_t rank;
 	const int64_t *dims;
 	uint64_t n_elements;
-	double min, max, mean;   /* NaN where there are no numbers */
+	double min, max, mean;   /* NaN where there are no numbers; of inf and
+				    -inf there is no mean either */
 	uint64_t n_nan;          /* left out of the three above */
-	enum sl_check_rule rule; /* NONE: not compared */
-	double error, limit;     /* in the rule's unit */
-	double largest_error;    /* absolute */
+	enum sl_check_rule rule; /* NONE: not compared; the four below are NaN
+				    or 0 then */
+	double error, limit;     /* in the rule's unit; of a sequence, those of
+				    its worst item */
+	double largest_error;    /* absolute; NaN: of strings there is none */
 	uint64_t worst;          /* element with the largest error */
 	int is_ok;
-	const char *why; /* it could not be compared; NULL */
+	const char *why; /* it cannot be compared, or differs though the error
+			    is below the limit; NULL */
 };
 
 struct sl_run {
@@ -229,7 +264,8 @@ struct sl_run {
 	uint64_t seed; /* 0: no input was made up */
 	int n_threads;
 	enum sl_dtype dtype;
-	double plan_ns, run_ns; /* once each: no statistics */
+	double plan_ns, run_ns; /* making the plan, the first run; once each:
+				   no statistics */
 	struct sl_plan_memory memory;
 	struct sl_step *steps;
 	size_t n_steps;
@@ -240,7 +276,16 @@ struct sl_run {
 	double tolerance;      /* that was asked for; 0: none */
 };
 
-/* Plans and runs a model once.  A mismatch is no failure: see is_ok. */
+/*
+ * Plans and runs a model once, and looks at what comes out.  'options' may be
+ * NULL.  An output that differs from its reference is no failure: see is_ok.
+ * Fails as sl_plan_new(), setting inputs and sl_plan_run() do; SL_E_IO names a
+ * file that is missing or cannot be written, SL_E_DATA a batch that is no
+ * multiple of the files', or two outputs of which one file would be written.
+ * *out is the caller's, for sl_run_free(), and NULL after a failure; outputs
+ * that were written before it stay.  The graph is only read: several threads
+ * may run one.
+ */
 SL_API enum sl_status sl_run(struct sl_run **out, const struct sl_graph *graph,
 			     const struct sl_run_options *options,
 			     struct sl_error *err) SL_CHECKED;

@@ -2,8 +2,9 @@
 /* compile.c - from a graph and sizes to a program. */
 #include "compile.h"
 #include "cost.h"
+#include "dnnl_choice.h"
 #include "dnnl_form.h"
-#include "inputs.h"
+#include "lowering.h"
 #include "optimize.h"
 #include "pages.h"
 #include "parallel.h"
@@ -26,6 +27,8 @@ optimize(struct sl__program *p, struct sl__planner *pl,
 
 	if (pl->options->flags & (SL_PLAN_NO_FUSION | SL_PLAN_REFERENCE))
 		flags |= SL__OPTIMIZE_NO_FUSION;
+	if (pl->options->flags & SL_PLAN_REFERENCE)
+		flags |= SL__OPTIMIZE_NO_WIDENING;
 	costs = sl__arena_array(&p->arena, graph->n_nodes, sizeof(*costs));
 	if (!costs)
 		return sl__fail_nomem(err);
@@ -127,7 +130,10 @@ settle(struct sl__program *p, struct sl_error *err)
 	p->constant_bytes = sl__pages_used(p->pages);
 	p->block = sl__pages_alloc(p->pages, p->block_bytes);
 	if (!p->block)
-		return sl__fail_nomem(err);
+		return sl__fail(err, SL_E_NOMEM,
+				"out of memory: values that are needed at one "
+				"time take %llu bytes",
+				(unsigned long long)p->block_bytes);
 	address_buffers(p);
 	return bind_steps(p, err);
 }
@@ -153,8 +159,12 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	/* oneDNN divides work for the threads there are when it plans. */
 	before = sl__parallel_set(options->n_threads);
 	rc = prepare(p, &pl, graph, sizes, err);
+	if (!rc && options->algorithms == SL_ALGORITHMS_MEASURED)
+		rc = sl__choices_new(&pl.choices, options, err);
 	if (!rc)
 		rc = lower(p, &pl, err);
+	sl__choices_save(pl.choices);
+	sl__choices_free(pl.choices);
 	if (!rc)
 		rc = settle(p, err);
 	sl__parallel_set(before);

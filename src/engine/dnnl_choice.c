@@ -9,6 +9,7 @@
  */
 #include "dnnl_choice.h"
 #include "buf.h"
+#include "dnnl_timing.h"
 #include "file.h"
 #include "log.h"
 #include "machine.h"
@@ -116,17 +117,17 @@ write_rows(struct sl_buf *out, const struct sl__choices *c)
 	for (size_t i = 0; i < c->n && i < MOST_ROWS; i++) {
 		const struct sl__choice *r = &c->rows[i];
 
-		sl__buf_format(out, "%s|%s %s %d %" PRIu64 " %s\n", c->keys[i],
+		sl__buf_format(out, "%s|%s %s %" PRIu64 " %s\n", c->keys[i],
 			       r->is_winograd ? "winograd" : "direct",
-			       r->is_plain ? "plain" : "layout", r->nth,
-			       r->elapsed_ns, r->kernel);
+			       r->is_plain ? "plain" : "order", r->elapsed_ns,
+			       r->kernel);
 	}
 	if (out->data)
 		sl__buf_format(out, "end %016" PRIx64 "\n",
 			       checksum(out->data, out->n_bytes));
 }
 
-/* One line "key|winograd layout 0 1234 name"; 0 where it is not one. */
+/* One line "key|winograd order 1234 name"; 0 where it is not one. */
 static int
 parse_row(char *line, struct sl__choice *row)
 {
@@ -137,9 +138,8 @@ parse_row(char *line, struct sl__choice *row)
 		return 0;
 	*at++ = '\0';
 	memset(row, 0, sizeof(*row));
-	if (sscanf(at, "%15s %15s %d %" SCNu64 " %63s", algorithm, source,
-		   &row->nth, &row->elapsed_ns, row->kernel) != 5 ||
-	    row->nth < 0)
+	if (sscanf(at, "%15s %15s %" SCNu64 " %63s", algorithm, source,
+		   &row->elapsed_ns, row->kernel) != 4)
 		return 0;
 	row->is_winograd = !strcmp(algorithm, "winograd");
 	row->is_plain = !strcmp(source, "plain");
@@ -299,7 +299,6 @@ sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,
 	sl__arena_init(&c->arena, options->allocator);
 	sl__map_init(&c->ids, &c->arena);
 	c->log = options->log;
-	c->n_threads = options->n_threads;
 	rc = find_path(c, options, err);
 	if (!rc)
 		rc = read_file(c, err);
@@ -318,6 +317,7 @@ sl__choices_free(struct sl__choices *c)
 
 	if (!c)
 		return;
+	sl__dnnl_timer_release(c->timer);
 	allocator = c->arena.allocator;
 	sl__arena_release(&c->arena);
 	sl__release(&allocator, c);

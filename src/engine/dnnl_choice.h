@@ -6,22 +6,22 @@
 #include "arena.h"
 #include "map.h"
 
-enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096, SL__CHOICE_KEY = 512 };
+enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096 };
 
 /* The fastest of several ways to do one thing. */
 struct sl__choice {
 	int is_winograd;
-	int is_plain; /* reads its source row-major */
-	int nth;      /* among oneDNN's implementations */
-	uint64_t elapsed_ns; /* UINT64_MAX: there is no way */
+	int is_plain;                 /* reads its source row-major */
+	uint64_t elapsed_ns;          /* UINT64_MAX: there is no way */
 	char kernel[SL__CHOICE_NAME]; /* the name of that implementation; no
 					 blanks */
 };
 
 /*
  * Invariants: rows[] are what 'ids' finds; keys hold no newline.  The file is
- * read at the start, and written by sl__choices_save()
- * where something was added.  An empty path: nothing is kept in files.
+ * read at the start, and written by sl__choices_save() where something was
+ * added.  An empty path: nothing is kept in files.  One program is made with
+ * it.
  */
 struct sl__choices {
 	struct sl__arena arena;
@@ -30,9 +30,10 @@ struct sl__choices {
 	const char **keys;
 	size_t n, cap;
 	const struct sl_log *log;
-	int n_threads;
 	int is_changed;
-	int layout; /* enum sl__layout; ANY: not decided yet */
+	int order;                    /* enum sl__order; ANY: not decided yet */
+	struct sl__dnnl_timer *timer; /* of those who measure; or NULL */
+	uint64_t budget_ns, elapsed_ns; /* for measuring; spent on it */
 	char path[SL__CHOICE_PATH];
 };
 

@@ -36,8 +36,7 @@ int sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 int sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		 const int64_t *dims);
 
-/* The form that md describes of a value: NULL where it is the value's own.
- * *is_short is set when memory ran out. */
+/* The form that md describes of a value: NULL where it is the value's own. */
 enum sl_status sl__form_of(struct sl__planner *pl, uint32_t value,
 			   const dnnl_memory_desc_t *md,
 			   const struct sl__form **out,
@@ -71,7 +70,7 @@ enum sl_status sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 			     struct sl__step **out,
 			     struct sl_error *err) SL_CHECKED;
 
-/* An attribute whose scratchpad is the user's; NULL and *err on failure. */
+/* An attribute whose scratchpad is the user's; there is none on failure. */
 enum sl_status sl__dnnl_attr(dnnl_primitive_attr_t *out,
 			     struct sl_error *err) SL_CHECKED;
 

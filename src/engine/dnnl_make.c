@@ -9,43 +9,43 @@
 /* ----------------------------------------------------------------- layouts */
 
 const char *
-sl__layout_text(enum sl__layout layout)
+sl__order_text(enum sl__order order)
 {
-	static const char *const texts[SL__N_LAYOUTS] = {
-		[SL__LAYOUT_ANY] = "any",
-		[SL__LAYOUT_PLAIN] = "plain",
-		[SL__LAYOUT_LAST] = "last",
-		[SL__LAYOUT_BLOCK_8] = "blocks8",
-		[SL__LAYOUT_BLOCK_16] = "blocks16",
+	static const char *const texts[SL__N_ORDERS] = {
+		[SL__ORDER_ANY] = "any",
+		[SL__ORDER_PLAIN] = "plain",
+		[SL__ORDER_LAST] = "last",
+		[SL__ORDER_BLOCK_8] = "blocks8",
+		[SL__ORDER_BLOCK_16] = "blocks16",
 	};
 
-	return layout < SL__N_LAYOUTS ? texts[layout] : "?";
+	return order < SL__N_ORDERS ? texts[order] : "?";
 }
 
 static dnnl_format_tag_t
-tag_of(enum sl__layout layout, int rank)
+tag_of(enum sl__order order, int rank)
 {
-	/* By layout, for images of one to three dimensions. */
-	static const dnnl_format_tag_t tags[SL__N_LAYOUTS][3] = {
-		[SL__LAYOUT_ANY] = {dnnl_format_tag_any, dnnl_format_tag_any,
-				    dnnl_format_tag_any},
-		[SL__LAYOUT_PLAIN] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
-		[SL__LAYOUT_LAST] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
-		[SL__LAYOUT_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b, dnnl_aBcde8b},
-		[SL__LAYOUT_BLOCK_16] = {dnnl_aBc16b, dnnl_aBcd16b,
-					 dnnl_aBcde16b},
+	/* By order, for images of one to three dimensions. */
+	static const dnnl_format_tag_t tags[SL__N_ORDERS][3] = {
+		[SL__ORDER_ANY] = {dnnl_format_tag_any, dnnl_format_tag_any,
+				   dnnl_format_tag_any},
+		[SL__ORDER_PLAIN] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
+		[SL__ORDER_LAST] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
+		[SL__ORDER_BLOCK_8] = {dnnl_aBc8b, dnnl_aBcd8b, dnnl_aBcde8b},
+		[SL__ORDER_BLOCK_16] = {dnnl_aBc16b, dnnl_aBcd16b,
+					dnnl_aBcde16b},
 	};
 
-	return rank < 3 || rank > 5 || layout >= SL__N_LAYOUTS
+	return rank < 3 || rank > 5 || order >= SL__N_ORDERS
 		       ? dnnl_format_tag_undef
-		       : tags[layout][rank - 3];
+		       : tags[order][rank - 3];
 }
 
 int
-sl__layout_md(dnnl_memory_desc_t *out, enum sl__layout layout,
-	      dnnl_data_type_t type, int rank, const int64_t *dims)
+sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
+	     dnnl_data_type_t type, int rank, const int64_t *dims)
 {
-	dnnl_format_tag_t tag = tag_of(layout, rank);
+	dnnl_format_tag_t tag = tag_of(order, rank);
 	dnnl_dims_t sizes = {0};
 
 	if (tag == dnnl_format_tag_undef)
@@ -58,53 +58,55 @@ sl__layout_md(dnnl_memory_desc_t *out, enum sl__layout layout,
 
 /* ------------------------------------------------------------ convolutions */
 
-static dnnl_status_t
-nth_implementation(dnnl_primitive_desc_t *out, const_dnnl_op_desc_t desc,
-		   const_dnnl_primitive_attr_t attr, dnnl_engine_t engine,
-		   int nth)
-{
-	dnnl_primitive_desc_iterator_t at;
-	dnnl_status_t status = dnnl_primitive_desc_iterator_create(
-		&at, desc, attr, engine, NULL);
-
-	if (status)
-		return status;
-	for (int i = 0; !status && i < nth; i++)
-		status = dnnl_primitive_desc_iterator_next(at);
-	if (status)
-		status = dnnl_unimplemented;
-	else
-		*out = dnnl_primitive_desc_iterator_fetch(at);
-	dnnl_primitive_desc_iterator_destroy(at);
-	return !status && !*out ? dnnl_out_of_memory : status;
-}
-
 dnnl_status_t
-sl__dnnl_conv_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_conv *conv,
-		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine,
-		 int nth)
+sl__dnnl_each_begin(struct sl__dnnl_each *each,
+		    const struct sl__dnnl_conv *conv,
+		    const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
 	const struct sl__dnnl_window *w = &conv->window;
 	const dnnl_memory_desc_t *bias = conv->bias.ndims ? &conv->bias : NULL;
-	dnnl_convolution_desc_t desc; /* of transposed ones, too */
 	dnnl_status_t status;
 
-	*out = NULL;
+	each->at = NULL;
 	if (conv->is_transposed)
 		status = dnnl_dilated_deconvolution_forward_desc_init(
-			&desc, dnnl_forward_inference,
+			&each->desc, dnnl_forward_inference,
 			dnnl_deconvolution_direct, &conv->src, &conv->weights,
 			bias, &conv->dst, w->strides, w->dilates, w->before,
 			w->after);
 	else
 		status = dnnl_dilated_convolution_forward_desc_init(
-			&desc, dnnl_forward_inference,
+			&each->desc, dnnl_forward_inference,
 			conv->is_winograd ? dnnl_convolution_winograd
 					  : dnnl_convolution_direct,
 			&conv->src, &conv->weights, bias, &conv->dst,
 			w->strides, w->dilates, w->before, w->after);
-	return status ? status
-		      : nth_implementation(out, &desc, attr, engine, nth);
+	if (status)
+		return status;
+	status = dnnl_primitive_desc_iterator_create(&each->at, &each->desc,
+						     attr, engine, NULL);
+	if (status)
+		each->at = NULL;
+	return status;
+}
+
+dnnl_status_t
+sl__dnnl_each_next(struct sl__dnnl_each *each)
+{
+	return dnnl_primitive_desc_iterator_next(each->at);
+}
+
+dnnl_primitive_desc_t
+sl__dnnl_each_take(const struct sl__dnnl_each *each)
+{
+	return dnnl_primitive_desc_iterator_fetch(each->at);
+}
+
+void
+sl__dnnl_each_end(struct sl__dnnl_each *each)
+{
+	if (each->at)
+		dnnl_primitive_desc_iterator_destroy(each->at);
 }
 
 /* --------------------------------------------------------- pools and norms */
@@ -161,13 +163,13 @@ sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_lrn *lrn,
 
 dnnl_status_t
 sl__dnnl_change_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
-		   dnnl_alg_kind_t kind, const float *params,
+		   const struct sl__dnnl_change *change,
 		   const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
 {
 	dnnl_eltwise_desc_t desc;
 	dnnl_status_t status = dnnl_eltwise_forward_desc_init(
-		&desc, dnnl_forward_inference, kind, data, params[0],
-		params[1]);
+		&desc, dnnl_forward_inference, change->kind, data,
+		change->alpha, change->beta);
 
 	*out = NULL;
 	return status ? status

@@ -9,24 +9,25 @@
 #ifndef SL_DNNL_MAKE_H
 #define SL_DNNL_MAKE_H
 
+#include "dnnl_post.h"
 #include "planner.h"
 
 #include <dnnl.h>
 
 /* Orders in which the images of a program may lie. */
-enum sl__layout {
-	SL__LAYOUT_ANY = 0, /* as oneDNN likes */
-	SL__LAYOUT_PLAIN,   /* row-major */
-	SL__LAYOUT_LAST,    /* channels run fastest */
-	SL__LAYOUT_BLOCK_8, /* channels in blocks of 8, or of 16 */
-	SL__LAYOUT_BLOCK_16,
-	SL__N_LAYOUTS
+enum sl__order {
+	SL__ORDER_ANY = 0, /* as oneDNN likes */
+	SL__ORDER_PLAIN,   /* row-major */
+	SL__ORDER_LAST,    /* channels run fastest */
+	SL__ORDER_BLOCK_8, /* channels in blocks of 8, or of 16 */
+	SL__ORDER_BLOCK_16,
+	SL__N_ORDERS
 };
-const char *sl__layout_text(enum sl__layout layout);
+const char *sl__order_text(enum sl__order order);
 
 /* Images [batch][channels][...] in that order; 0 where they cannot be. */
-int sl__layout_md(dnnl_memory_desc_t *out, enum sl__layout layout,
-		  dnnl_data_type_t type, int rank, const int64_t *dims);
+int sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
+		 dnnl_data_type_t type, int rank, const int64_t *dims);
 
 /* A window that slides: dilates count from 0, 'after' may be negative. */
 struct sl__dnnl_window {
@@ -39,11 +40,24 @@ struct sl__dnnl_conv {
 	int is_transposed, is_winograd;
 };
 
-/* Implementation number nth, from 0, of those that oneDNN has. */
-dnnl_status_t sl__dnnl_conv_pd(dnnl_primitive_desc_t *out,
-			       const struct sl__dnnl_conv *conv,
-			       const_dnnl_primitive_attr_t attr,
-			       dnnl_engine_t engine, int nth);
+/*
+ * The implementations that oneDNN has for a convolution, best liked first:
+ * begin, take and next until it fails, end.  One may come twice: oneDNN 2
+ * repeats what it finds in its cache of primitives.
+ */
+struct sl__dnnl_each {
+	dnnl_convolution_desc_t desc;
+	dnnl_primitive_desc_iterator_t at;
+};
+dnnl_status_t sl__dnnl_each_begin(struct sl__dnnl_each *each,
+				  const struct sl__dnnl_conv *conv,
+				  const_dnnl_primitive_attr_t attr,
+				  dnnl_engine_t engine);
+dnnl_status_t sl__dnnl_each_next(struct sl__dnnl_each *each);
+void sl__dnnl_each_end(struct sl__dnnl_each *each);
+
+/* A descriptor of the current one, the caller's; NULL: out of memory. */
+dnnl_primitive_desc_t sl__dnnl_each_take(const struct sl__dnnl_each *each);
 
 struct sl__dnnl_pool {
 	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
@@ -76,15 +90,13 @@ dnnl_status_t sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out,
 /* One element-wise operation, or one on two operands, in place. */
 dnnl_status_t sl__dnnl_change_pd(dnnl_primitive_desc_t *out,
 				 const dnnl_memory_desc_t *data,
-				 dnnl_alg_kind_t kind, const float *params,
+				 const struct sl__dnnl_change *change,
 				 const_dnnl_primitive_attr_t attr,
 				 dnnl_engine_t engine);
-dnnl_status_t sl__dnnl_join_pd(dnnl_primitive_desc_t *out,
-			       const dnnl_memory_desc_t *data,
-			       const dnnl_memory_desc_t *operand,
-			       dnnl_alg_kind_t kind,
-			       const_dnnl_primitive_attr_t attr,
-			       dnnl_engine_t engine);
+dnnl_status_t
+sl__dnnl_join_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
+		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind,
+		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine);
 
 dnnl_status_t sl__dnnl_reorder_pd(dnnl_primitive_desc_t *out,
 				  const dnnl_memory_desc_t *from,

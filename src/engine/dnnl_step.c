@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
 #include "dnnl_form.h"
+#include "dnnl_make.h"
 #include "status.h"
 
 #include <string.h>
@@ -91,7 +92,6 @@ sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 {
 	struct primitive *p = sl__plan_state(pl, sizeof(*p));
 	uint32_t operands[ARGS_MOST];
-	const char *name = NULL;
 	enum sl_status rc;
 
 	*out = NULL;
@@ -109,8 +109,7 @@ sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 		dnnl_primitive_desc_destroy(pd);
 		return rc;
 	}
-	dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
-	(*out)->kernel = name ? name : "oneDNN";
+	(*out)->kernel = sl__dnnl_name(pd);
 	(*out)->path = SL_PATH_DNNL;
 	(*out)->state = p;
 	(*out)->run = run;
@@ -128,9 +127,12 @@ sl__dnnl_attr(dnnl_primitive_attr_t *out, struct sl_error *err)
 
 	if (rc)
 		return rc;
-	return sl__dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(
-				      *out, dnnl_scratchpad_mode_user),
-			      "a scratchpad mode", err);
+	rc = sl__dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(
+				    *out, dnnl_scratchpad_mode_user),
+			    "a scratchpad mode", err);
+	if (rc)
+		dnnl_primitive_attr_destroy(*out);
+	return rc;
 }
 
 /* ---------------------------------------------------------------- reorders */
@@ -146,8 +148,7 @@ reorder_pd(dnnl_primitive_desc_t *pd, struct sl__dnnl *dnnl,
 	if (rc)
 		return rc;
 	rc = sl__dnnl_check(
-		dnnl_reorder_primitive_desc_create(pd, from, dnnl->engine, to,
-						   dnnl->engine, attr),
+		sl__dnnl_reorder_pd(pd, from, to, attr, dnnl->engine),
 		"a reorder", err);
 	dnnl_primitive_attr_destroy(attr);
 	return rc;
@@ -162,6 +163,7 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 				       {DNNL_ARG_TO, to->buffer, {0}}};
 	dnnl_primitive_desc_t pd;
 	struct sl__step *step;
+	int is_counted = pl->is_counted;
 	enum sl_status rc;
 
 	if (!sl__form_md(pl, value, from->form, &args[0].md) ||
@@ -173,6 +175,8 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 		rc = sl__dnnl_step(pl, pd, args, 2, &step, err);
 	if (rc)
 		return rc;
+	/* The work is the node's, for whose sake this is done. */
+	pl->is_counted = is_counted;
 	step->node = SL__NONE;
 	step->nominal_flops = step->executed_flops = 0;
 	step->name = sl__arena_format(&pl->program->arena, "reorder %s",

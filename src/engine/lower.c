@@ -6,7 +6,7 @@
  * its reference kernel where none does, and to the evaluator where types or
  * sizes are not known before the model runs.
  */
-#include "planner.h"
+#include "lowering.h"
 #include "status.h"
 
 #include "banned.h"
@@ -23,17 +23,6 @@ static const struct kernel kernels[] = {
 };
 
 /* ------------------------------------------------------------------ values */
-
-static int
-is_static(const struct sl__planner *pl, uint32_t value)
-{
-	const struct sl__type *type = sl__plan_type(pl, value);
-	uint64_t n;
-
-	return !pl->held[value].is_dynamic && type->kind == SL__TYPE_TENSOR &&
-	       type->dtype != SL_DTYPE_NONE && type->dtype != SL_DTYPE_STRING &&
-	       sl__type_elements(type, &n);
-}
 
 static void
 count_uses(struct sl__planner *pl)
@@ -63,8 +52,9 @@ take_inputs(struct sl__planner *pl, struct sl_error *err)
 		uint32_t value = block->inputs[i];
 
 		pl->program->inputs[i] = SL__NONE;
-		if (!is_static(pl, value)) {
+		if (!sl__plan_is_static(pl, value)) {
 			pl->held[value].is_dynamic = 1;
+			pl->program->is_stepwise = 1;
 			continue;
 		}
 		rc = sl__plan_write(pl, value, NULL, &buffer, err);
@@ -76,19 +66,49 @@ take_inputs(struct sl__planner *pl, struct sl_error *err)
 	return rc;
 }
 
+/*
+ * Where an output lies.  One that is an input, or a view of one, is copied:
+ * an input may be set again while the output of the last run is in use.
+ */
+static enum sl_status
+give_output(struct sl__planner *pl, uint32_t value, uint32_t *out,
+	    struct sl_error *err)
+{
+	struct sl__program *p = pl->program;
+	uint64_t n_bytes = sl__plan_bytes(pl, value);
+	const char *name;
+	uint32_t from;
+	enum sl_status rc = sl__plan_read(pl, value, NULL, &from, err);
+
+	*out = from;
+	if (rc || !n_bytes ||
+	    p->buffers[p->buffers[from].base].room != SL__ROOM_INPUT)
+		return rc;
+	rc = sl__plan_write(pl, value, NULL, out, err);
+	if (!rc)
+		rc = sl__plan_copy(pl, from, *out, n_bytes, err);
+	if (rc)
+		return rc;
+	name = sl__arena_format(&p->arena, "copy %s",
+				pl->graph->values[value].name);
+	p->steps[p->n_steps - 1].name = name;
+	return name ? SL_OK : sl__fail_nomem(err);
+}
+
 static enum sl_status
 give_outputs(struct sl__planner *pl, struct sl_error *err)
 {
 	const struct sl__block *block = &pl->graph->blocks[0];
 	enum sl_status rc = SL_OK;
 
+	pl->node = SL__NONE; /* what is done now is no node's work */
 	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
 		uint32_t value = block->outputs[k];
 		uint32_t *out = &pl->program->outputs[k];
 
 		*out = SL__NONE;
-		if (is_static(pl, value))
-			rc = sl__plan_read(pl, value, NULL, out, err);
+		if (sl__plan_is_static(pl, value))
+			rc = give_output(pl, value, out, err);
 	}
 	return rc;
 }
@@ -114,20 +134,22 @@ consume(struct sl__planner *pl, const struct sl__node *node)
 
 /* ------------------------------------------------------------------- nodes */
 
-static int
-is_node_static(const struct sl__planner *pl, const struct sl__node *node)
+int
+sl__plan_is_known(const struct sl__planner *pl, const struct sl__node *node)
 {
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE &&
-		    !is_static(pl, node->inputs[i]))
+		    !sl__plan_is_static(pl, node->inputs[i]))
 			return 0;
 	}
+	/* Kernels count on sizes that follow from the inputs'. */
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE &&
-		    !is_static(pl, node->outputs[k]))
+		    (!sl__plan_is_static(pl, node->outputs[k]) ||
+		     pl->shapes->is_told[node->outputs[k]]))
 			return 0;
 	}
-	return node->op && node->op->cost != sl__cost_control;
+	return node->op && !sl__is_control(node->op);
 }
 
 static enum sl_status
@@ -156,7 +178,7 @@ make_node(struct sl__planner *pl, uint32_t id, struct sl_error *err)
 	enum sl_status rc;
 
 	pl->node = id;
-	pl->first_step = pl->program->n_steps;
+	pl->is_counted = 0;
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    pl->graph->values[node->outputs[0]].tensor)
 		return SL_OK;
@@ -165,8 +187,10 @@ make_node(struct sl__planner *pl, uint32_t id, struct sl_error *err)
 			      "the operator %.60s%s%.60s is not known",
 			      node->domain, node->domain[0] ? "." : "",
 			      node->type);
-	else if (is_node_static(pl, node))
+	else if (sl__plan_is_known(pl, node))
 		rc = make_static(pl, node, err);
+	else if (sl__plan_is_branch(pl, node))
+		rc = sl__plan_branch(pl, node, err);
 	else
 		rc = sl__plan_dynamic(pl, id, err);
 	consume(pl, node);
@@ -174,14 +198,24 @@ make_node(struct sl__planner *pl, uint32_t id, struct sl_error *err)
 }
 
 enum sl_status
+sl__lower_block(struct sl__planner *pl, uint32_t block, struct sl_error *err)
+{
+	const struct sl__block *b = &pl->graph->blocks[block];
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < b->n_nodes; i++)
+		rc = make_node(pl, b->nodes[i], err);
+	return rc;
+}
+
+enum sl_status
 sl__lower(struct sl__planner *pl, struct sl_error *err)
 {
-	const struct sl__block *block = &pl->graph->blocks[0];
 	enum sl_status rc;
 
 	count_uses(pl);
 	rc = take_inputs(pl, err);
-	for (size_t i = 0; !rc && i < block->n_nodes; i++)
-		rc = make_node(pl, block->nodes[i], err);
+	if (!rc)
+		rc = sl__lower_block(pl, 0, err);
 	return rc ? rc : give_outputs(pl, err);
 }

@@ -2,9 +2,12 @@
 /*
  * memory.c - a place in one block for every buffer.
  *
- * Each buffer is needed from the first step that names it to the last.  The
- * largest are placed first, each at the lowest offset where nothing that is
- * needed at the same time lies.
+ * Each buffer is needed from the first step that names it to the last.  They
+ * are placed one after the other, each at the lowest offset where nothing that
+ * is needed at the same time lies: the largest first, which mostly needs no
+ * more than is needed at one step.  Where it does, other orders are tried: the
+ * longest-lived first, and, a few times, the one that reaches highest moved to
+ * the front.
  */
 #include "program.h"
 #include "status.h"
@@ -14,6 +17,8 @@
 #include "banned.h"
 
 enum { ALIGNMENT = 64 };
+
+static const uint64_t BYTES_MOST = INT64_MAX; /* of all buffers together */
 
 static uint64_t
 aligned(uint64_t n_bytes)
@@ -65,15 +70,26 @@ find_lives(struct sl__program *p)
 
 /* ------------------------------------------------------------------- order */
 
+enum { TRIES = 48 }; /* orders looked at */
+
 struct piece {
-	uint64_t n_bytes, offset;
+	uint64_t n_bytes, offset, best;
 	uint32_t first, last, id;
+};
+
+/* 'order' is the one to try next; placed[] is sorted by offset. */
+struct placing {
+	struct piece *pieces;
+	struct piece **order, **placed;
+	size_t n;
+	uint64_t best_bytes;
 };
 
 static int
 by_size(const void *a, const void *b)
 {
-	const struct piece *x = a, *y = b;
+	const struct piece *x = *(struct piece *const *)a;
+	const struct piece *y = *(struct piece *const *)b;
 
 	if (x->n_bytes != y->n_bytes)
 		return x->n_bytes < y->n_bytes ? 1 : -1;
@@ -83,12 +99,15 @@ by_size(const void *a, const void *b)
 }
 
 static int
-by_offset(const void *a, const void *b)
+by_life(const void *a, const void *b)
 {
 	const struct piece *x = *(struct piece *const *)a;
 	const struct piece *y = *(struct piece *const *)b;
+	uint32_t life[2] = {x->last - x->first, y->last - y->first};
 
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	if (life[0] != life[1])
+		return life[0] < life[1] ? 1 : -1;
+	return by_size(a, b);
 }
 
 /* The lowest gap among placed pieces, which are sorted by offset. */
@@ -117,7 +136,7 @@ insert(struct piece **placed, size_t n, struct piece *piece)
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 
-		if (by_offset(&placed[mid], &piece) <= 0)
+		if (placed[mid]->offset <= piece->offset)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -152,50 +171,112 @@ find_bound(struct sl__program *p, const struct piece *pieces, size_t n,
 	return SL_OK;
 }
 
-static size_t
-collect(const struct sl__program *p, struct piece *pieces)
+/* ---------------------------------------------------------------- placing */
+
+/* Places all in the order there is; returns the one that reaches highest,
+ * NULL where there is none. */
+static struct piece *
+try_order(struct placing *t)
 {
-	size_t n = 0;
+	struct piece *highest = NULL;
+	uint64_t block_bytes = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct piece *piece = t->order[i];
+		uint64_t end;
+
+		piece->offset = find_gap(piece, t->placed, i);
+		insert(t->placed, i, piece);
+		end = piece->offset + piece->n_bytes;
+		if (end > block_bytes) {
+			block_bytes = end;
+			highest = piece;
+		}
+	}
+	if (block_bytes < t->best_bytes) {
+		t->best_bytes = block_bytes;
+		for (size_t i = 0; i < t->n; i++)
+			t->pieces[i].best = t->pieces[i].offset;
+	}
+	return highest;
+}
+
+static void
+move_to_front(struct placing *t, struct piece *piece)
+{
+	struct piece *moved = piece;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct piece *here = t->order[i];
+
+		t->order[i] = moved;
+		if (here == piece)
+			return;
+		moved = here;
+	}
+}
+
+static void
+find_order(struct placing *t, uint64_t bound_bytes)
+{
+	t->best_bytes = UINT64_MAX;
+	for (int i = 0; i < TRIES && t->best_bytes > bound_bytes; i++) {
+		if (i % (TRIES / 2) == 0)
+			qsort(t->order, t->n, sizeof(struct piece *),
+			      i ? by_life : by_size);
+		move_to_front(t, try_order(t));
+	}
+}
+
+/*
+ * The buffers that are to be placed.  No offset, end or sum of live bytes is
+ * beyond the sum of all of them, so that nothing wraps around where that one
+ * does not; what is beyond half of all addresses cannot be had anyway.
+ */
+static enum sl_status
+collect(const struct sl__program *p, struct placing *t, struct sl_error *err)
+{
+	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < p->n_buffers; i++) {
 		const struct sl__buffer *b = &p->buffers[i];
+		struct piece *piece = &t->pieces[t->n];
 
 		if (!is_placed_here(p, i))
 			continue;
-		pieces[n].n_bytes = aligned(b->n_bytes);
-		pieces[n].first = b->first;
-		pieces[n].last = b->last;
-		pieces[n].id = i;
-		n++;
+		if (b->n_bytes > BYTES_MOST || sum > BYTES_MOST)
+			return sl__fail_nomem(err);
+		piece->n_bytes = aligned(b->n_bytes);
+		piece->first = b->first;
+		piece->last = b->last;
+		piece->id = i;
+		sum += piece->n_bytes;
+		t->order[t->n++] = piece;
 	}
-	return n;
+	return sum > BYTES_MOST ? sl__fail_nomem(err) : SL_OK;
 }
 
 enum sl_status
 sl__program_place(struct sl__program *p, struct sl_error *err)
 {
-	struct piece *pieces;
-	struct piece **placed;
-	size_t n;
+	size_t pointer = sizeof(struct piece *);
+	struct placing t = {0};
+	enum sl_status rc;
 
 	find_lives(p);
-	pieces = sl__arena_array(&p->arena, p->n_buffers, sizeof(*pieces));
-	placed = sl__arena_array(&p->arena, p->n_buffers,
-				 sizeof(struct piece *));
-	if (!pieces || !placed)
+	t.pieces = sl__arena_array(&p->arena, p->n_buffers, sizeof(*t.pieces));
+	t.order = sl__arena_array(&p->arena, p->n_buffers, pointer);
+	t.placed = sl__arena_array(&p->arena, p->n_buffers, pointer);
+	if (!t.pieces || !t.order || !t.placed)
 		return sl__fail_nomem(err);
-	n = collect(p, pieces);
-	qsort(pieces, n, sizeof(*pieces), by_size);
-	p->block_bytes = 0;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t end;
-
-		pieces[i].offset = find_gap(&pieces[i], placed, i);
-		insert(placed, i, &pieces[i]);
-		p->buffers[pieces[i].id].offset = pieces[i].offset;
-		end = pieces[i].offset + pieces[i].n_bytes;
-		if (end > p->block_bytes)
-			p->block_bytes = end;
-	}
-	return find_bound(p, pieces, n, err);
+	rc = collect(p, &t, err);
+	if (!rc)
+		rc = find_bound(p, t.pieces, t.n, err);
+	if (rc)
+		return rc;
+	find_order(&t, p->bound_bytes);
+	p->block_bytes = t.best_bytes;
+	for (size_t i = 0; i < t.n; i++)
+		p->buffers[t.pieces[i].id].offset = t.pieces[i].best;
+	return SL_OK;
 }

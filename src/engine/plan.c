@@ -34,7 +34,7 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 	size_t n = sizes->n_shapes;
 
 	rc = sl__inputs_open(&inputs, plan->graph, sizes->inputs_folder,
-			     &plan->options.allocator[0], err);
+			     plan->options.allocator, err);
 	if (rc)
 		return rc;
 	shapes = sl__arena_array(arena, n + inputs->n, sizeof(*shapes));
@@ -67,7 +67,70 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 	return rc;
 }
 
-/* Sizes of the inputs as they are given now, set or in the program. */
+/* Sizes of an input as it is given, or as it lies in the program. */
+static int
+shape_now(const struct sl_plan *plan, size_t i, struct sl_input_shape *out)
+{
+	uint32_t id = model_of(plan)->inputs[i];
+	const struct sl__datum *d = &plan->given[i].datum;
+	const struct sl__type *t = &plan->current->shapes->types[id];
+
+	out->input = plan->graph->values[id].name;
+	if (d->kind == SL__TYPE_TENSOR) {
+		out->dims = d->tensor.dims;
+		out->rank = d->tensor.rank;
+		return 1;
+	}
+	out->dims = t->dims;
+	out->rank = (size_t)t->rank;
+	return plan->current->inputs[i] != SL__NONE;
+}
+
+/* The size that inputs which are set give to a symbol; -1: none does. */
+static int64_t
+size_of_symbol(const struct sl_plan *plan, int64_t symbol)
+{
+	const struct sl__block *model = model_of(plan);
+
+	for (size_t i = 0; i < model->n_inputs; i++) {
+		const struct sl__type *d =
+			&plan->graph->values[model->inputs[i]].declared;
+		struct sl_input_shape shape;
+
+		if (!plan->given[i].is_set || !shape_now(plan, i, &shape) ||
+		    d->rank != (int)shape.rank)
+			continue;
+		for (size_t k = 0; k < shape.rank; k++) {
+			if (d->dims[k] == symbol)
+				return shape.dims[k];
+		}
+	}
+	return -1;
+}
+
+/* An input that is not set has the sizes it had, but for those that it
+ * shares with inputs that are. */
+static enum sl_status
+follow_others(const struct sl_plan *plan, struct sl__arena *arena, size_t i,
+	      struct sl_input_shape *shape, struct sl_error *err)
+{
+	const struct sl__type *d =
+		&plan->graph->values[model_of(plan)->inputs[i]].declared;
+	int64_t *dims = sl__arena_array(arena, shape->rank, sizeof(*dims));
+
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (size_t k = 0; k < shape->rank; k++) {
+		int64_t size = -1;
+
+		if (d->rank == (int)shape->rank && sl__is_symbol(d->dims[k]))
+			size = size_of_symbol(plan, d->dims[k]);
+		dims[k] = size < 0 ? shape->dims[k] : size;
+	}
+	shape->dims = dims;
+	return SL_OK;
+}
+
 static enum sl_status
 shapes_as_given(const struct sl_plan *plan, struct sl__arena *arena,
 		struct sl_sizes *sizes, struct sl_error *err)
@@ -75,59 +138,51 @@ shapes_as_given(const struct sl_plan *plan, struct sl__arena *arena,
 	const struct sl__block *model = model_of(plan);
 	struct sl_input_shape *shapes =
 		sl__arena_array(arena, model->n_inputs, sizeof(*shapes));
+	enum sl_status rc = SL_OK;
 	size_t n = 0;
 
 	if (!shapes)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < model->n_inputs; i++) {
-		const struct sl__datum *d = &plan->given[i].datum;
-		const struct sl__type *t =
-			&plan->current->shapes->types[model->inputs[i]];
-
-		shapes[n].input = plan->graph->values[model->inputs[i]].name;
-		if (d->kind == SL__TYPE_TENSOR) {
-			shapes[n].dims = d->tensor.dims;
-			shapes[n++].rank = d->tensor.rank;
-		} else if (plan->current->inputs[i] != SL__NONE) {
-			shapes[n].dims = t->dims;
-			shapes[n++].rank = (size_t)t->rank;
-		}
+	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
+		if (!shape_now(plan, i, &shapes[n]))
+			continue;
+		if (!plan->given[i].is_set)
+			rc = follow_others(plan, arena, i, &shapes[n], err);
+		n++;
 	}
 	memset(sizes, 0, sizeof(*sizes));
 	sizes->struct_size = sizeof(*sizes);
 	sizes->shapes = shapes;
 	sizes->n_shapes = n;
-	return SL_OK;
+	return rc;
 }
 
 /* ---------------------------------------------------------------- programs */
 
 /* Lists what each step covers, for callers. */
 static enum sl_status
-list_covers(struct sl_plan *plan, struct sl_error *err)
+list_covers(struct sl__program *p, struct sl_error *err)
 {
-	const struct sl__program *p = plan->current;
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->n_steps; i++) {
 		if (p->steps[i].node != SL__NONE)
 			n += p->covers[p->steps[i].node].n;
 	}
-	plan->covers = sl__arena_array(&plan->arena, n, sizeof(size_t));
-	plan->first_cover =
-		sl__arena_array(&plan->arena, p->n_steps + 1, sizeof(size_t));
-	if (!plan->covers || !plan->first_cover)
+	p->covered = sl__arena_array(&p->arena, n, sizeof(size_t));
+	p->first_covered =
+		sl__arena_array(&p->arena, p->n_steps + 1, sizeof(size_t));
+	if (!p->covered || !p->first_covered)
 		return sl__fail_nomem(err);
 	n = 0;
 	for (size_t i = 0; i < p->n_steps; i++) {
-		plan->first_cover[i] = n;
+		p->first_covered[i] = n;
 		if (p->steps[i].node == SL__NONE)
 			continue;
 		for (size_t k = 0; k < p->covers[p->steps[i].node].n; k++)
-			plan->covers[n++] =
-				p->covers[p->steps[i].node].nodes[k];
+			p->covered[n++] = p->covers[p->steps[i].node].nodes[k];
 	}
-	plan->first_cover[p->n_steps] = n;
+	p->first_covered[p->n_steps] = n;
 	return SL_OK;
 }
 
@@ -141,6 +196,11 @@ add_program(struct sl_plan *plan, const struct sl_sizes *sizes,
 	rc = sl__compile(&made, plan->graph, &plan->options, sizes, err);
 	if (rc)
 		return rc;
+	rc = list_covers(made, err);
+	if (rc) {
+		sl__program_free(made);
+		return rc;
+	}
 	if (plan->n_programs == SL__PROGRAMS_MOST) {
 		/* The oldest that is not in use goes. */
 		size_t old = plan->programs[0] == plan->current;
@@ -153,18 +213,7 @@ add_program(struct sl_plan *plan, const struct sl_sizes *sizes,
 	}
 	plan->programs[plan->n_programs++] = made;
 	plan->current = made;
-	return list_covers(plan, err);
-}
-
-static int
-has_sizes(const struct sl__program *p, uint32_t value,
-	  const struct sl_input_shape *shape)
-{
-	const struct sl__type *t = &p->shapes->types[value];
-
-	return t->rank == (int)shape->rank &&
-	       (shape->rank == 0 ||
-		!memcmp(t->dims, shape->dims, shape->rank * sizeof(*t->dims)));
+	return SL_OK;
 }
 
 static struct sl__program *
@@ -174,11 +223,12 @@ find_program(const struct sl_plan *plan, const struct sl_sizes *sizes)
 		size_t k = 0;
 
 		for (; k < sizes->n_shapes; k++) {
-			size_t v = sl_graph_find_input(plan->graph,
-						       sizes->shapes[k].input);
+			const struct sl_input_shape *s = &sizes->shapes[k];
+			size_t v = sl_graph_find_input(plan->graph, s->input);
 
-			if (!has_sizes(plan->programs[i], (uint32_t)v,
-				       &sizes->shapes[k]))
+			if (!sl__plan_has_sizes(
+				    &plan->programs[i]->shapes->types[v],
+				    s->rank, s->dims))
 				break;
 		}
 		if (k == sizes->n_shapes)
@@ -230,26 +280,27 @@ hand_inputs(struct sl_plan *plan)
 	plan->needs_program = 0;
 }
 
-static enum sl_status
-change_program(struct sl_plan *plan, struct sl_error *err)
+enum sl_status
+sl__plan_settle(struct sl_plan *plan, struct sl_error *err)
 {
 	struct sl__arena scratch;
 	struct sl__program *known;
 	struct sl_sizes sizes;
 	enum sl_status rc;
 
+	if (!plan->needs_program)
+		return SL_OK;
+	plan->has_run = 0;
 	sl__arena_init(&scratch, plan->options.allocator);
 	rc = rescue_inputs(plan, err);
 	if (!rc)
 		rc = shapes_as_given(plan, &scratch, &sizes, err);
 	if (!rc) {
 		known = find_program(plan, &sizes);
-		if (known) {
+		if (known)
 			plan->current = known;
-			rc = list_covers(plan, err);
-		} else {
+		else
 			rc = add_program(plan, &sizes, err);
-		}
 	}
 	sl__arena_release(&scratch);
 	if (!rc)
@@ -365,23 +416,43 @@ check_inputs(const struct sl_plan *plan, struct sl_error *err)
 	return SL_OK;
 }
 
-/* What the program does not plan for is lent to the evaluator. */
-static void
-lend_inputs(struct sl_plan *plan)
+static int
+is_output(const struct sl__block *model, uint32_t value)
+{
+	for (size_t k = 0; k < model->n_outputs; k++) {
+		if (model->outputs[k] == value)
+			return 1;
+	}
+	return 0;
+}
+
+/* What the program does not plan for is lent to the evaluator; an input that
+ * is an output too is copied, since it may be set again before the next
+ * run. */
+static enum sl_status
+lend_inputs(struct sl_plan *plan, struct sl_error *err)
 {
 	struct sl__program *p = plan->current;
 	const struct sl__block *model = model_of(plan);
+	struct sl__evaluator *ev = p->evaluator;
+	enum sl_status rc = SL_OK;
 
 	if (!p->is_stepwise)
-		return;
-	sl__evaluator_forget(p->evaluator);
-	for (size_t i = 0; i < model->n_inputs; i++) {
-		struct sl__datum borrowed = plan->given[i].datum;
+		return SL_OK;
+	sl__evaluator_forget(ev);
+	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
+		uint32_t value = model->inputs[i];
+		const struct sl__datum *given = &plan->given[i].datum;
 
 		if (p->inputs[i] != SL__NONE)
 			continue;
-		sl__evaluator_bind(p->evaluator, model->inputs[i], &borrowed);
+		if (is_output(model, value))
+			rc = sl__datum_copy(&ev->values[value], given,
+					    &ev->allocator, err);
+		else
+			sl__evaluator_bind(ev, value, given);
 	}
+	return rc;
 }
 
 enum sl_status
@@ -389,10 +460,13 @@ sl_plan_run(struct sl_plan *plan, struct sl_error *err)
 {
 	enum sl_status rc = check_inputs(plan, err);
 
-	if (!rc && plan->needs_program)
-		rc = change_program(plan, err);
-	if (rc)
-		return rc;
-	lend_inputs(plan);
-	return sl__program_run(plan->current, err);
+	plan->has_run = 0;
+	if (!rc)
+		rc = sl__plan_settle(plan, err);
+	if (!rc)
+		rc = lend_inputs(plan, err);
+	if (!rc)
+		rc = sl__program_run(plan->current, err);
+	plan->has_run = !rc;
+	return rc;
 }

@@ -17,7 +17,8 @@ struct sl__given {
  * Invariants: 'current' is one of programs[].  An input that is set lies in
  * its buffer of the current program, or in given[] where it has none, or
  * where it has other sizes; then needs_program is set and the next run finds
- * or makes a program for all sizes as they are given.
+ * or makes a program for all sizes as they are given.  Outputs are those of
+ * the last run, which no change to an input changes.
  */
 struct sl_plan {
 	struct sl__arena arena;
@@ -28,8 +29,7 @@ struct sl_plan {
 	size_t n_programs;
 	struct sl__program *current;
 	int needs_program;
-	size_t *covers; /* of all steps of 'current', one after the other */
-	size_t *first_cover;
+	int has_run; /* 'current' has outputs */
 };
 
 /* Number of the input or output of that name; SIZE_MAX and *err where there
@@ -39,12 +39,28 @@ size_t sl__plan_find_input(const struct sl_plan *plan, const char *name,
 size_t sl__plan_find_output(const struct sl_plan *plan, const char *name,
 			    struct sl_error *err);
 
+/* Whether a type has these very sizes. */
+int sl__plan_has_sizes(const struct sl__type *type, size_t rank,
+		       const int64_t *dims);
+
 /* The input holds a copy of the datum; any kind. */
 enum sl_status sl__plan_give(struct sl_plan *plan, size_t input,
 			     const struct sl__datum *value,
 			     struct sl_error *err) SL_CHECKED;
 
-/* What output k holds after a run; its storage is the plan's. */
+/* Reads the tensor of a .npy or .pb file; its numbers lie in the mapping,
+ * which the caller closes in any case, or in the arena. */
+enum sl_status sl__plan_read_file(struct sl__tensor *out,
+				  struct sl__mapping *file,
+				  struct sl__arena *arena, const char *path,
+				  struct sl_error *err) SL_CHECKED;
+
+/* Finds or makes a program for the sizes that inputs have been given. */
+enum sl_status sl__plan_settle(struct sl_plan *plan,
+			       struct sl_error *err) SL_CHECKED;
+
+/* What output k holds after a run; its storage is the plan's.  SL_E_USAGE
+ * where there was none. */
 enum sl_status sl__plan_result(struct sl_plan *plan, size_t k,
 			       struct sl__datum *out,
 			       struct sl_error *err) SL_CHECKED;

@@ -28,18 +28,24 @@ ends_in(const char *text, const char *ending)
 	return n >= m && !strcasecmp(text + n - m, ending);
 }
 
-static enum sl_status
-read_file(struct sl__tensor *out, struct sl__arena *arena, const char *path,
-	  const struct sl__mapping *file, struct sl_error *err)
+enum sl_status
+sl__plan_read_file(struct sl__tensor *out, struct sl__mapping *file,
+		   struct sl__arena *arena, const char *path,
+		   struct sl_error *err)
 {
+	enum sl_status rc = sl__mapping_open(file, path, err);
+
+	if (rc)
+		return rc; /* names the path itself */
 	if (ends_in(path, ".npy"))
-		return sl__npy_read(out, arena, file->bytes, file->n_bytes,
-				    err);
-	if (ends_in(path, ".pb"))
-		return sl__onnx_read_tensor(out, arena, file->bytes,
-					    file->n_bytes, err);
-	return sl__fail(err, SL_E_USAGE,
-			"inputs are read from .npy and .pb files");
+		rc = sl__npy_read(out, arena, file->bytes, file->n_bytes, err);
+	else if (ends_in(path, ".pb"))
+		rc = sl__onnx_read_tensor(out, arena, file->bytes,
+					  file->n_bytes, err);
+	else
+		rc = sl__fail(err, SL_E_USAGE,
+			      "inputs are read from .npy and .pb files");
+	return sl__within(err, rc, path);
 }
 
 enum sl_status
@@ -56,14 +62,11 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	if (input == SIZE_MAX)
 		return SL_E_USAGE;
 	sl__arena_init(&arena, plan->options.allocator);
-	rc = sl__mapping_open(&file, path, err);
+	rc = sl__plan_read_file(&tensor, &file, &arena, path, err);
 	if (!rc) {
-		rc = read_file(&tensor, &arena, path, &file, err);
-		if (!rc) {
-			sl__datum_borrow(&datum, &tensor);
-			rc = sl__plan_give(plan, input, &datum, err);
-		}
-		rc = sl__within(err, rc, path);
+		sl__datum_borrow(&datum, &tensor);
+		rc = sl__within(err, sl__plan_give(plan, input, &datum, err),
+				path);
 	}
 	sl__mapping_close(&file);
 	sl__arena_release(&arena);
@@ -147,6 +150,15 @@ number_for(const struct sl__value *v, enum sl_dtype dtype, int64_t rows,
 	return rows ? (double)sl__rng_below(rng, (uint64_t)rows) : 0;
 }
 
+/* A complex number is made up as two real ones. */
+static enum sl_dtype
+part_of(enum sl_dtype dtype)
+{
+	if (dtype == SL_DTYPE_C128)
+		return SL_DTYPE_F64;
+	return dtype == SL_DTYPE_C64 ? SL_DTYPE_F32 : dtype;
+}
+
 static enum sl_status
 fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 	   struct sl_error *err)
@@ -155,6 +167,7 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 	uint32_t id = plan->graph->blocks[0].inputs[input];
 	const struct sl__value *v = &plan->graph->values[id];
 	const struct sl__type *type = &p->shapes->types[id];
+	enum sl_dtype dtype = part_of(type->dtype);
 	struct sl__rng rng;
 	int64_t rows;
 	uint64_t n;
@@ -166,11 +179,12 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 				v->name);
 	sl__rng_init(&rng, seed + input);
 	rows = table_rows(plan, id, 0);
+	n *= dtype == type->dtype ? 1 : 2;
 	for (uint64_t i = 0; i < n; i++) {
-		double x = number_for(v, type->dtype, rows, &rng);
+		double x = number_for(v, dtype, rows, &rng);
 
-		sl__store_doubles(p->buffers[p->inputs[input]].data,
-				  type->dtype, i, 1, &x);
+		sl__store_doubles(p->buffers[p->inputs[input]].data, dtype, i,
+				  1, &x);
 	}
 	plan->given[input].is_set = 1;
 	return SL_OK;
@@ -179,7 +193,7 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 enum sl_status
 sl_plan_fill_inputs(struct sl_plan *plan, uint64_t seed, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	enum sl_status rc = sl__plan_settle(plan, err);
 
 	for (size_t i = 0; !rc && i < plan->graph->blocks[0].n_inputs; i++) {
 		if (!plan->given[i].is_set)

@@ -61,12 +61,12 @@ sl__plan_find_output(const struct sl_plan *plan, const char *name,
 
 /* ------------------------------------------------------------------ inputs */
 
-static int
-has_sizes(const struct sl__type *type, const struct sl__tensor *t)
+int
+sl__plan_has_sizes(const struct sl__type *type, size_t rank,
+		   const int64_t *dims)
 {
-	return type->rank == (int)t->rank &&
-	       (t->rank == 0 ||
-		!memcmp(type->dims, t->dims, t->rank * sizeof(*t->dims)));
+	return type->rank == (int)rank &&
+	       (rank == 0 || !memcmp(type->dims, dims, rank * sizeof(*dims)));
 }
 
 /* Sizes that the model fixes must be those. */
@@ -136,7 +136,7 @@ sl__plan_give(struct sl_plan *plan, size_t input, const struct sl__datum *value,
 	if (rc)
 		return rc;
 	if (value->kind == SL__TYPE_TENSOR && p->inputs[input] != SL__NONE &&
-	    has_sizes(&p->shapes->types[id], t)) {
+	    sl__plan_has_sizes(&p->shapes->types[id], t->rank, t->dims)) {
 		if (t->n_bytes)
 			memcpy(p->buffers[p->inputs[input]].data, t->bytes,
 			       (size_t)t->n_bytes);
@@ -148,7 +148,10 @@ sl__plan_give(struct sl_plan *plan, size_t input, const struct sl__datum *value,
 	if (rc)
 		return rc;
 	given->is_set = 1;
-	if (p->inputs[input] != SL__NONE)
+	/* What the evaluator holds may still decide sizes that are planned. */
+	if (p->inputs[input] != SL__NONE ||
+	    (value->kind == SL__TYPE_TENSOR &&
+	     !sl__plan_has_sizes(&p->shapes->types[id], t->rank, t->dims)))
 		plan->needs_program = 1;
 	return SL_OK;
 }
@@ -170,25 +173,27 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 	if (value->rank > SL__RANK_MOST || !sl__tensor_measure(&datum.tensor))
 		return sl__fail(err, SL_E_DATA,
 				"input '%.200s': impossible sizes", name);
-	if (datum.tensor.n_elements && !value->data && !value->strings)
+	if (datum.tensor.n_elements &&
+	    (value->dtype == SL_DTYPE_STRING ? !value->strings : !value->data))
 		return sl__fail(err, SL_E_USAGE, "input '%.200s': no data",
 				name);
 	return sl__plan_give(plan, input, &datum, err);
 }
 
-void *
-sl_plan_input_data(struct sl_plan *plan, const char *name)
-{
-	size_t i = sl__plan_find_input(plan, name, NULL);
-	const struct sl__program *p = plan->current;
-
-	if (i == SIZE_MAX || p->inputs[i] == SL__NONE || plan->needs_program)
-		return NULL;
-	plan->given[i].is_set = 1;
-	return p->buffers[p->inputs[i]].data;
-}
-
 /* ----------------------------------------------------------------- outputs */
+
+static void
+describe(struct sl__datum *out, const struct sl__type *type,
+	 const unsigned char *bytes)
+{
+	memset(out, 0, sizeof(*out));
+	out->kind = SL__TYPE_TENSOR;
+	out->tensor.dtype = type->dtype;
+	out->tensor.rank = (size_t)type->rank;
+	out->tensor.dims = type->dims;
+	out->tensor.bytes = bytes;
+	(void)sl__tensor_measure(&out->tensor);
+}
 
 enum sl_status
 sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
@@ -201,6 +206,11 @@ sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
+	if (!plan->has_run)
+		return sl__fail(err, SL_E_USAGE,
+				"outputs are there after a run that "
+				"succeeded; there was none, or sizes have "
+				"changed since");
 	if (p->outputs[k] == SL__NONE) {
 		rc = sl__evaluator_value(p->evaluator, id, &held, err);
 		if (rc)
@@ -209,12 +219,7 @@ sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
 		out->block = NULL;
 		return SL_OK;
 	}
-	out->kind = SL__TYPE_TENSOR;
-	out->tensor.dtype = t->dtype;
-	out->tensor.rank = (size_t)t->rank;
-	out->tensor.dims = t->dims;
-	out->tensor.bytes = p->buffers[p->outputs[k]].data;
-	(void)sl__tensor_measure(&out->tensor);
+	describe(out, t, p->buffers[p->outputs[k]].data);
 	return SL_OK;
 }
 
@@ -238,6 +243,39 @@ show(const struct sl__datum *datum, struct sl_array *out)
 }
 
 enum sl_status
+sl_plan_input(struct sl_plan *plan, const char *name, struct sl_array *out,
+	      void **data, struct sl_error *err)
+{
+	size_t i = sl__plan_find_input(plan, name, err);
+	const struct sl__program *p;
+	struct sl__datum datum;
+	enum sl_status rc;
+
+	memset(out, 0, sizeof(*out));
+	if (data)
+		*data = NULL;
+	if (i == SIZE_MAX)
+		return SL_E_USAGE;
+	rc = sl__plan_settle(plan, err);
+	if (rc)
+		return rc;
+	p = plan->current;
+	if (p->inputs[i] == SL__NONE)
+		return sl__fail(err, SL_E_USAGE,
+				"input '%.200s' is no tensor of numbers whose "
+				"sizes are known",
+				name);
+	describe(&datum, &p->shapes->types[plan->graph->blocks[0].inputs[i]],
+		 p->buffers[p->inputs[i]].data);
+	show(&datum, out);
+	if (data) {
+		*data = p->buffers[p->inputs[i]].data;
+		plan->given[i].is_set = 1;
+	}
+	return SL_OK;
+}
+
+enum sl_status
 sl_plan_output(struct sl_plan *plan, const char *name, struct sl_array *out,
 	       struct sl_error *err)
 {
@@ -245,6 +283,7 @@ sl_plan_output(struct sl_plan *plan, const char *name, struct sl_array *out,
 	struct sl__datum datum;
 	enum sl_status rc;
 
+	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
 	rc = sl__plan_result(plan, k, &datum, err);
@@ -261,6 +300,7 @@ sl_plan_output_item(struct sl_plan *plan, const char *name, size_t item,
 	struct sl__datum datum;
 	enum sl_status rc;
 
+	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
 	rc = sl__plan_result(plan, k, &datum, err);
@@ -306,8 +346,8 @@ sl_plan_step(const struct sl_plan *plan, size_t i, struct sl_step *out)
 					   : p->graph->nodes[step->node].type;
 	out->kernel = step->kernel;
 	out->path = step->path;
-	out->covers = plan->covers + plan->first_cover[i];
-	out->n_covers = plan->first_cover[i + 1] - plan->first_cover[i];
+	out->covers = p->covered + p->first_covered[i];
+	out->n_covers = p->first_covered[i + 1] - p->first_covered[i];
 	out->nominal_flops = step->nominal_flops;
 	out->executed_flops = step->executed_flops;
 	out->n_bytes = step->n_bytes;

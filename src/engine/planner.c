@@ -8,6 +8,7 @@
  * write over what it reads.
  */
 #include "dnnl_form.h"
+#include "node_steps.h"
 #include "pages.h"
 #include "status.h"
 
@@ -21,6 +22,17 @@ const struct sl__type *
 sl__plan_type(const struct sl__planner *pl, uint32_t value)
 {
 	return &pl->shapes->types[value];
+}
+
+int
+sl__plan_is_static(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	uint64_t n;
+
+	return !pl->held[value].is_dynamic && type->kind == SL__TYPE_TENSOR &&
+	       type->dtype != SL_DTYPE_NONE && type->dtype != SL_DTYPE_STRING &&
+	       sl__type_elements(type, &n);
 }
 
 uint64_t
@@ -149,37 +161,24 @@ sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
 
 /* --------------------------------------------------------------- versions */
 
-static int
-is_output(const struct sl__planner *pl, uint32_t value)
-{
-	const struct sl__block *block = &pl->graph->blocks[0];
-
-	for (size_t i = 0; i < block->n_outputs; i++) {
-		if (block->outputs[i] == value)
-			return 1;
-	}
-	return 0;
-}
-
-static enum sl_status
+/* A version too many is not remembered: whoever wants that form next makes it
+ * anew, and nobody writes over it. */
+static void
 add_version(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
-	    uint32_t buffer, struct sl_error *err)
+	    uint32_t buffer)
 {
 	struct sl__held *held = &pl->held[value];
 	uint32_t base = pl->program->buffers[buffer].base;
 
+	if (sl__plan_is_output(pl, value) && !form &&
+	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
+		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
 	if (held->n_versions == SL__VERSIONS_MOST)
-		return sl__fail(err, SL_E_BUG,
-				"value '%.200s' is wanted in too many forms",
-				pl->graph->values[value].name);
+		return;
 	held->versions[held->n_versions].form = form;
 	held->versions[held->n_versions].buffer = buffer;
 	held->n_versions++;
 	pl->buffer_uses[base] += held->uses_left;
-	if (is_output(pl, value) && !form &&
-	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
-		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
-	return SL_OK;
 }
 
 static uint64_t
@@ -197,27 +196,42 @@ sl__plan_write(struct sl__planner *pl, uint32_t value,
 	enum sl_status rc = add_buffer(pl, SL__ROOM_ACTIVATION,
 				       bytes_in(pl, value, form), buffer, err);
 
-	return rc ? rc : add_version(pl, value, form, *buffer, err);
+	if (!rc)
+		add_version(pl, value, form, *buffer);
+	return rc;
 }
 
-/* How many inputs of the node under way lie in that base. */
+/* How many versions of these values lie in the buffer, whole or in part. */
 static uint32_t
-uses_now(const struct sl__planner *pl, uint32_t base)
+n_versions_in(const struct sl__planner *pl, const uint32_t *values,
+	      uint32_t n_values, uint32_t base)
 {
-	const struct sl__node *node = &pl->graph->nodes[pl->node];
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < node->n_inputs; i++) {
+	for (uint32_t i = 0; i < n_values; i++) {
 		const struct sl__held *held;
 
-		if (node->inputs[i] == SL__NONE)
+		if (values[i] == SL__NONE)
 			continue;
-		held = &pl->held[node->inputs[i]];
+		held = &pl->held[values[i]];
 		for (uint32_t v = 0; v < held->n_versions; v++)
 			n += pl->program->buffers[held->versions[v].buffer]
 				     .base == base;
 	}
 	return n;
+}
+
+/* Whether the node under way reads the buffer, as one input alone, nobody
+ * else does from now on, nor a part of it, and no other output of the node
+ * has taken its place yet: one that nobody uses does not count as a use. */
+static int
+is_last_reader(const struct sl__planner *pl, uint32_t over)
+{
+	const struct sl__node *node = &pl->graph->nodes[pl->node];
+
+	return pl->buffer_uses[over] == 1 &&
+	       n_versions_in(pl, node->inputs, node->n_inputs, over) == 1 &&
+	       !n_versions_in(pl, node->outputs, node->n_outputs, over);
 }
 
 enum sl_status
@@ -229,24 +243,28 @@ sl__plan_write_over(struct sl__planner *pl, uint32_t value,
 
 	if (b->base != over || b->room != SL__ROOM_ACTIVATION ||
 	    b->n_bytes != bytes_in(pl, value, form) ||
-	    pl->buffer_uses[over] != uses_now(pl, over))
+	    !is_last_reader(pl, over))
 		return sl__plan_write(pl, value, form, buffer, err);
 	*buffer = over;
-	return add_version(pl, value, form, over, err);
+	add_version(pl, value, form, over);
+	return SL_OK;
 }
 
 enum sl_status
 sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 	      uint64_t offset_bytes, struct sl_error *err)
 {
+	uint64_t n_bytes = sl__plan_bytes(pl, value);
+	uint64_t whole = pl->program->buffers[of].n_bytes;
 	struct sl__buffer *b;
 	uint32_t view = of;
 	enum sl_status rc = SL_OK;
 
-	if (offset_bytes ||
-	    pl->program->buffers[of].n_bytes != sl__plan_bytes(pl, value)) {
-		rc = add_buffer(pl, SL__ROOM_ACTIVATION,
-				sl__plan_bytes(pl, value), &view, err);
+	if (offset_bytes > whole || n_bytes > whole - offset_bytes)
+		return sl__fail(err, SL_E_DATA,
+				"its output is larger than its input");
+	if (offset_bytes || whole != n_bytes) {
+		rc = add_buffer(pl, SL__ROOM_ACTIVATION, n_bytes, &view, err);
 		if (rc)
 			return rc;
 		b = &pl->program->buffers[view];
@@ -255,51 +273,127 @@ sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 		b->offset = pl->program->buffers[of].offset + offset_bytes;
 		if (b->base == of)
 			b->offset = offset_bytes;
-		if (b->room == SL__ROOM_CONSTANT)
-			b->data = pl->program->buffers[of].data + offset_bytes;
+		b->data = pl->program->buffers[of].data;
+		if (b->room == SL__ROOM_CONSTANT && offset_bytes)
+			b->data += offset_bytes;
 	}
-	return add_version(pl, value, NULL, view, err);
+	add_version(pl, value, NULL, view);
+	return SL_OK;
+}
+
+void
+sl__plan_alias(struct sl__planner *pl, uint32_t value,
+	       const struct sl__form *form, uint32_t of)
+{
+	add_version(pl, value, form, of);
 }
 
 /* --------------------------------------------------------------- constants */
 
+/* A copy in the program's own pages; what is made when read is made there,
+ * and pages of a file are let go. */
+static enum sl_status
+copy_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	const struct sl__tensor *t = pl->graph->values[value].tensor;
+	const struct sl__datum *datum;
+	const void *from;
+	unsigned char *to;
+	enum sl_status rc;
+
+	/* Says what is wrong with numbers that cannot be had. */
+	if (!t->generator) {
+		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
+					 err);
+		if (rc)
+			return rc;
+	}
+	rc = sl__plan_keep(pl, t->n_bytes, buffer, err);
+	if (rc || !t->n_bytes)
+		return rc;
+	to = sl__plan_data(pl, *buffer);
+	from = sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
+	if (from != to)
+		memcpy(to, from, (size_t)t->n_bytes);
+	sl__tensor_let_go(t, 0, t->n_bytes);
+	return SL_OK;
+}
+
 /* Kernels may count on elements being aligned to their size; in a file they
  * need not be. */
+static int
+lies_ready(const struct sl__tensor *t)
+{
+	size_t align = sl_dtype_bits(t->dtype) / 8;
+
+	return !t->generator &&
+	       (align <= 1 || (uintptr_t)t->bytes % align == 0);
+}
+
 static enum sl_status
 read_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
 	      struct sl_error *err)
 {
+	const struct sl__tensor *t = pl->graph->values[value].tensor;
 	const struct sl__datum *datum;
-	const struct sl__tensor *t;
-	size_t align;
 	enum sl_status rc;
 
-	rc = sl__evaluator_value(pl->program->evaluator, value, &datum, err);
-	if (rc)
-		return rc;
-	t = &datum->tensor;
-	align = sl_dtype_bits(t->dtype) / 8;
-	if (t->n_bytes && align > 1 && (uintptr_t)t->bytes % align) {
-		rc = sl__plan_keep(pl, t->n_bytes, buffer, err);
-		if (rc)
-			return rc;
-		memcpy(sl__plan_data(pl, *buffer), t->bytes,
-		       (size_t)t->n_bytes);
-		sl__tensor_let_go(t, 0, t->n_bytes);
+	if (!lies_ready(t)) {
+		rc = copy_constant(pl, value, buffer, err);
 	} else {
-		rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes, buffer, err);
-		if (rc)
-			return rc;
-		pl->program->buffers[*buffer].data =
-			(unsigned char *)(uintptr_t)t->bytes;
+		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
+					 err);
+		if (!rc)
+			rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes,
+					buffer, err);
+		if (!rc)
+			pl->program->buffers[*buffer].data =
+				(unsigned char *)(uintptr_t)t->bytes;
 	}
-	return add_version(pl, value, NULL, *buffer, err);
+	if (!rc)
+		add_version(pl, value, NULL, *buffer);
+	return rc;
 }
 
 enum sl_status
-sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-	      const struct sl__form *form, uint32_t *buffer,
-	      struct sl_error *err)
+sl__plan_own(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
+	     struct sl_error *err)
+{
+	struct sl__held *held = &pl->held[value];
+	enum sl_status rc;
+
+	for (uint32_t i = 0; i < held->n_versions; i++) {
+		struct sl__version *v = &held->versions[i];
+
+		if (v->form)
+			continue;
+		if (sl__pages_hold(pl->program->pages,
+				   sl__plan_data(pl, v->buffer))) {
+			*buffer = v->buffer;
+			return SL_OK;
+		}
+		rc = copy_constant(pl, value, buffer, err);
+		if (!rc)
+			v->buffer = *buffer;
+		return rc;
+	}
+	rc = copy_constant(pl, value, buffer, err);
+	if (!rc)
+		add_version(pl, value, NULL, *buffer);
+	return rc;
+}
+
+/* A constant as it was packed. */
+struct sl__packed {
+	const struct sl__form *as, *form;
+	uint32_t buffer;
+	struct sl__packed *next;
+};
+
+static enum sl_status
+pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
+     const struct sl__form *form, uint32_t *buffer, struct sl_error *err)
 {
 	const struct sl__tensor *stored = pl->graph->values[value].tensor;
 	const struct sl__datum *held = &pl->program->evaluator->values[value];
@@ -326,6 +420,31 @@ sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
 		sl__tensor_let_go(&held->tensor, 0, held->tensor.n_bytes);
 	sl__datum_clear(&loaded, &pl->program->arena.allocator);
 	return rc;
+}
+
+enum sl_status
+sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
+	      const struct sl__form *form, uint32_t *buffer,
+	      struct sl_error *err)
+{
+	struct sl__held *held = &pl->held[value];
+	struct sl__packed *p = held->packed;
+	enum sl_status rc;
+
+	while (p &&
+	       !(sl__form_equal(p->as, as) && sl__form_equal(p->form, form)))
+		p = p->next;
+	if (p) {
+		*buffer = p->buffer;
+		return SL_OK;
+	}
+	rc = pack(pl, value, as, form, buffer, err);
+	p = rc ? NULL : sl__plan_state(pl, sizeof(*p));
+	if (!p)
+		return rc ? rc : sl__fail_nomem(err);
+	*p = (struct sl__packed){as, form, *buffer, held->packed};
+	held->packed = p;
+	return SL_OK;
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -366,7 +485,9 @@ sl__plan_read(struct sl__planner *pl, uint32_t value,
 	if (!form)
 		return read_constant(pl, value, buffer, err);
 	rc = sl__plan_pack(pl, value, NULL, form, buffer, err);
-	return rc ? rc : add_version(pl, value, form, *buffer, err);
+	if (!rc)
+		add_version(pl, value, form, *buffer);
+	return rc;
 }
 
 /* ------------------------------------------------------------------- steps */
@@ -427,13 +548,15 @@ sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 		step->operands[i] = operands[i];
 		step->n_bytes += p->buffers[operands[i]].n_bytes;
 	}
-	step->name = pl->graph->nodes[pl->node].name;
+	step->name = pl->node == SL__NONE ? ""
+					  : pl->graph->nodes[pl->node].name;
 	step->node = pl->node;
 	step->path = SL_PATH_NATIVE;
 	step->n_threads = p->n_threads;
 	/* The model asks for a node's work once, however many steps it takes. */
-	if (p->n_steps == pl->first_step)
+	if (!pl->is_counted && pl->node != SL__NONE)
 		step->nominal_flops = nominal_of(pl, pl->node);
+	pl->is_counted = 1;
 	step->executed_flops = step->nominal_flops;
 	p->n_steps++;
 	*out = step;

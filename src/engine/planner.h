@@ -17,9 +17,10 @@ enum { SL__VERSIONS_MOST = 4 };
 /* Where a value is while the program is made. */
 struct sl__held {
 	struct sl__version versions[SL__VERSIONS_MOST];
-	uint32_t n_versions; /* the first is how it was made */
-	uint32_t uses_left;  /* by nodes that are still to come */
-	int is_dynamic;      /* the evaluator holds it */
+	uint32_t n_versions;       /* the first is how it was made */
+	uint32_t uses_left;        /* by nodes that are still to come */
+	int is_dynamic;            /* the evaluator holds it */
+	struct sl__packed *packed; /* a constant, for sl__plan_pack() */
 };
 
 struct sl__planner {
@@ -35,7 +36,7 @@ struct sl__planner {
 	struct sl__choices *choices; /* measured algorithms; NULL: fixed */
 	const struct sl_cost *costs; /* of the original graph's nodes */
 	uint32_t node;               /* that is being made */
-	size_t first_step;           /* of that node */
+	int is_counted;              /* a step has its nominal work */
 };
 
 /*
@@ -55,6 +56,9 @@ typedef enum sl_status sl__make_function(struct sl__planner *pl,
 
 const struct sl__type *sl__plan_type(const struct sl__planner *pl,
 				     uint32_t value);
+
+/* Whether a value is a tensor of known type and sizes that a buffer holds. */
+int sl__plan_is_static(const struct sl__planner *pl, uint32_t value);
 uint64_t sl__plan_elements(const struct sl__planner *pl, uint32_t value);
 uint64_t sl__plan_bytes(const struct sl__planner *pl, uint32_t value);
 
@@ -85,8 +89,14 @@ enum sl_status sl__plan_read(struct sl__planner *pl, uint32_t value,
 			     const struct sl__form *form, uint32_t *buffer,
 			     struct sl_error *err) SL_CHECKED;
 
+/* Like sl__plan_read() of a constant in its own form, but in pages of the
+ * program's own, large ones where the system grants them: for weights that
+ * are read end to end in every run. */
+enum sl_status sl__plan_own(struct sl__planner *pl, uint32_t value,
+			    uint32_t *buffer, struct sl_error *err) SL_CHECKED;
+
 /* A constant seen through 'as' (other sizes or strides, the same bytes), in
- * another form: for packed weights.  Not shared with other readers. */
+ * another form: for packed weights.  Those who want the same share it. */
 enum sl_status sl__plan_pack(struct sl__planner *pl, uint32_t value,
 			     const struct sl__form *as,
 			     const struct sl__form *form, uint32_t *buffer,
@@ -109,7 +119,11 @@ enum sl_status sl__plan_view(struct sl__planner *pl, uint32_t value,
 			     uint32_t of, uint64_t offset_bytes,
 			     struct sl_error *err) SL_CHECKED;
 
-/* Storage for the step under way alone. */
+/* Like sl__plan_view(), but the whole buffer, and in that form. */
+void sl__plan_alias(struct sl__planner *pl, uint32_t value,
+		    const struct sl__form *form, uint32_t of);
+
+/* Storage for those steps of the node under way that name it. */
 enum sl_status sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes,
 				  uint32_t *buffer,
 				  struct sl_error *err) SL_CHECKED;
@@ -132,19 +146,5 @@ enum sl_status sl__plan_step(struct sl__planner *pl, const uint32_t *operands,
 
 /* Zeroed storage that lives as long as the program; NULL: no memory. */
 void *sl__plan_state(struct sl__planner *pl, size_t n_bytes);
-
-/* The reference kernel as a step (step_reference.c). */
-enum sl_status sl__plan_reference(struct sl__planner *pl,
-				  const struct sl__node *node,
-				  struct sl_error *err) SL_CHECKED;
-
-/* The evaluator as a step, for what is not known beforehand
- * (step_dynamic.c). */
-enum sl_status sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id,
-				struct sl_error *err) SL_CHECKED;
-
-/* The whole program (lower.c). */
-enum sl_status sl__lower(struct sl__planner *pl,
-			 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -8,22 +8,31 @@
 
 #include "banned.h"
 
+/* Puts the step's name before a failure; the evaluator names its node
+ * itself. */
+static enum sl_status
+within_step(const struct sl__program *p, const struct sl__step *step,
+	    enum sl_status rc, struct sl_error *err)
+{
+	if (step->path == SL_PATH_STEPWISE)
+		return rc;
+	if (step->node == SL__NONE)
+		return sl__within(err, rc, step->name);
+	return sl__within_node(err, rc, &p->graph->nodes[step->node]);
+}
+
 static enum sl_status
 run_steps(struct sl__program *p, struct sl_error *err)
 {
-	for (size_t i = 0; i < p->n_steps; i++) {
+	size_t i = 0;
+
+	while (i < p->n_steps) {
 		struct sl__step *step = &p->steps[i];
 		enum sl_status rc = step->run(step, err);
 
-		if (!rc)
-			continue;
-		/* The evaluator names its node itself. */
-		if (step->path == SL_PATH_STEPWISE)
-			return rc;
-		return step->node == SL__NONE
-			       ? sl__within(err, rc, step->name)
-			       : sl__within_node(err, rc,
-						 &p->graph->nodes[step->node]);
+		if (rc)
+			return within_step(p, step, rc, err);
+		i = step->jumps ? step->target : i + 1;
 	}
 	return SL_OK;
 }

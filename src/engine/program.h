@@ -8,7 +8,7 @@
 
 enum sl__room {
 	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */
-	SL__ROOM_WORKSPACE,      /* likewise, for one step */
+	SL__ROOM_WORKSPACE,      /* likewise, of no value */
 	SL__ROOM_INPUT,          /* likewise, always */
 	SL__ROOM_OUTPUT,         /* likewise, from its step to the end */
 	SL__ROOM_CONSTANT        /* weights; 'data' is set from the start */
@@ -54,6 +54,8 @@ struct sl__step {
 	uint32_t *operands; /* buffers it reads or writes */
 	unsigned char **at; /* their addresses */
 	int n_threads;
+	int jumps; /* set by 'run': go on with step 'target' */
+	size_t target;
 	uint64_t nominal_flops;  /* of the nodes it covers, by the model */
 	uint64_t executed_flops; /* what the kernel really does */
 	uint64_t n_bytes;        /* of its operands, each once */
@@ -63,6 +65,9 @@ struct sl__program {
 	struct sl__arena arena;
 	const struct sl_graph *graph; /* rewritten; owned */
 	const struct sl__covers *covers;
+	size_t *covered; /* by all steps, one after the other; those of step
+			    i from number first_covered[i] on */
+	size_t *first_covered;
 	struct sl__shapes *shapes;       /* of 'graph'; owned */
 	struct sl__evaluator *evaluator; /* of 'graph': constants, and steps
 					    whose sizes depend on data */
@@ -80,7 +85,7 @@ struct sl__program {
 	uint64_t bound_bytes;    /* most that is needed at one step */
 	uint64_t constant_bytes; /* weights packed or made by the program */
 	int n_threads;
-	int is_stepwise; /* some step's sizes depend on data */
+	int is_stepwise; /* the evaluator holds an input, or runs a step */
 };
 
 /* Gives every buffer its place in one block (memory.c): needs first and last

@@ -4,10 +4,15 @@
  *
  * Values whose sizes are planned are lent to the evaluator where they lie,
  * those that a body captures included; outputs whose sizes are planned are
- * written where they were planned.
+ * written where they were planned.  Where only the file's word says what an
+ * output is, or an input is the evaluator's, of which less is known when it
+ * runs than when all was inferred (what the items of a sequence are), the
+ * evaluator finds out first what the output is, and it is copied.
  */
-#include "planner.h"
+#include "lowering.h"
 #include "status.h"
+
+#include <string.h>
 
 #include "banned.h"
 
@@ -17,19 +22,62 @@ struct dynamic {
 	uint32_t n_lent, n_bound;
 	uint32_t *values; /* lent ones, then bound ones; as the operands */
 	struct sl__datum *data;
+	const unsigned char *is_told; /* by value: it is to be copied */
+	int copies_all;
 };
+
+static int
+is_copied(const struct dynamic *d, uint32_t i)
+{
+	return d->copies_all || d->is_told[d->values[i]];
+}
+
+static enum sl_status
+take(const struct dynamic *d, uint32_t i, struct sl_error *err)
+{
+	const struct sl__tensor *want = &d->data[i].tensor, *t;
+	const struct sl__datum *made;
+	enum sl_status rc =
+		sl__evaluator_value(d->evaluator, d->values[i], &made, err);
+
+	if (rc)
+		return rc;
+	t = &made->tensor;
+	if (made->kind != SL__TYPE_TENSOR || t->dtype != want->dtype ||
+	    t->rank != want->rank ||
+	    (t->rank &&
+	     memcmp(t->dims, want->dims, t->rank * sizeof(*t->dims)) != 0))
+		return sl__fail(err, SL_E_DATA,
+				"output '%.200s' has another type or other "
+				"sizes than the model says",
+				d->evaluator->graph->values[d->values[i]].name);
+	if (t->n_bytes)
+		memcpy(d->data[i].bytes, t->bytes, (size_t)t->n_bytes);
+	return SL_OK;
+}
 
 static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
 	struct dynamic *d = step->state;
+	const struct sl__node *node = &d->evaluator->graph->nodes[d->node];
+	uint32_t end = d->n_lent + d->n_bound;
+	enum sl_status rc;
 
 	for (uint32_t i = 0; i < d->n_lent; i++)
 		sl__evaluator_lend(d->evaluator, d->values[i],
 				   &d->data[i].tensor);
-	for (uint32_t i = d->n_lent; i < d->n_lent + d->n_bound; i++)
-		sl__evaluator_bind(d->evaluator, d->values[i], &d->data[i]);
-	return sl__evaluate_node(d->evaluator, d->node, err);
+	for (uint32_t i = d->n_lent; i < end; i++) {
+		if (!is_copied(d, i))
+			sl__evaluator_bind(d->evaluator, d->values[i],
+					   &d->data[i]);
+	}
+	rc = sl__evaluate_node(d->evaluator, d->node, err);
+	for (uint32_t i = d->n_lent; !rc && i < end; i++) {
+		if (is_copied(d, i))
+			rc = sl__within_node(err, take(d, i, err), node);
+	}
+	return rc;
 }
 
 static enum sl_status
@@ -141,6 +189,17 @@ find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands,
 	return rc;
 }
 
+static int
+has_dynamic_input(const struct sl__planner *pl, const struct sl__node *node)
+{
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
+		if (node->inputs[i] != SL__NONE &&
+		    pl->held[node->inputs[i]].is_dynamic)
+			return 1;
+	}
+	return 0;
+}
+
 enum sl_status
 sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id, struct sl_error *err)
 {
@@ -154,6 +213,8 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id, struct sl_error *err)
 		return sl__fail_nomem(err);
 	d->evaluator = pl->program->evaluator;
 	d->node = node_id;
+	d->is_told = pl->shapes->is_told;
+	d->copies_all = has_dynamic_input(pl, &pl->graph->nodes[node_id]);
 	d->values = sl__plan_state(pl, most * sizeof(*d->values));
 	d->data = sl__plan_state(pl, most * sizeof(*d->data));
 	if (!d->values || !d->data)

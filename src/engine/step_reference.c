@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step_reference.c - a reference kernel as a step, its sizes known. */
-#include "planner.h"
+#include "lowering.h"
 #include "status.h"
 
 #include "banned.h"
@@ -10,17 +10,41 @@ struct reference {
 	struct sl__datum *data; /* of all inputs, then all outputs */
 	const struct sl__datum **inputs;
 	struct sl__datum **outputs;
+	struct sl__datum *places; /* outputs as they are planned */
 	struct sl__arena scratch;
 };
+
+/* A kernel that finds other sizes than were planned, because the model says
+ * what does not hold, makes storage of its own. */
+static enum sl_status
+check_outputs(struct reference *r, struct sl_error *err)
+{
+	const struct sl__node *node = r->call.node;
+	struct sl__datum *outputs = r->data + node->n_inputs;
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (!outputs[k].block)
+			continue;
+		sl__datum_clear(&outputs[k], r->call.allocator);
+		outputs[k] = r->places[k];
+		rc = sl__fail(err, SL_E_DATA,
+			      "output %u has another type or other sizes than "
+			      "the model says",
+			      k);
+	}
+	return rc;
+}
 
 static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
 	struct reference *r = step->state;
-	enum sl_status rc = r->call.node->op->ref(&r->call, err);
+	enum sl_status rc = sl__ref_call(&r->call, err);
+	enum sl_status fit = check_outputs(r, rc ? NULL : err);
 
 	sl__arena_clear(&r->scratch);
-	return rc;
+	return rc ? rc : fit;
 }
 
 static void
@@ -51,6 +75,7 @@ bind(struct sl__step *step, struct sl_error *err)
 			continue;
 		out->bytes = step->at[at++];
 		out->tensor.bytes = out->bytes;
+		r->places[k] = *out;
 	}
 	return SL_OK;
 }
@@ -68,7 +93,8 @@ make_state(struct sl__planner *pl, const struct sl__node *node,
 	r->data = sl__plan_state(pl, n * sizeof(*r->data));
 	r->inputs = sl__plan_state(pl, n * sizeof(*r->inputs));
 	r->outputs = sl__plan_state(pl, n * sizeof(*r->outputs));
-	if (!r->data || !r->inputs || !r->outputs)
+	r->places = sl__plan_state(pl, n * sizeof(*r->places));
+	if (!r->data || !r->inputs || !r->outputs || !r->places)
 		return sl__fail_nomem(err);
 	sl__arena_init(&r->scratch, &pl->program->arena.allocator);
 	r->call.node = node;

@@ -1,57 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vector.h - loops for several instruction sets, and short types of number. */
+/* vector.h - bits, short types and selections of f32, for loops. */
 #ifndef SL_VECTOR_H
 #define SL_VECTOR_H
 
+#include "targets.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#define SL__INLINE static inline __attribute__((always_inline))
-
-/*
- * Defines void name(args) for the best instruction set there is: 'body' is a
- * SL__INLINE function of the same arguments, compiled three times, and
- * name_for() gives the one that this machine runs.  'params' and 'args' are
- * lists in parentheses.
- */
-#if defined(__x86_64__)
-#define SL__VECTOR_TARGETS(name, body, params, args)                           \
-	__attribute__((                                                        \
-		target("avx512f,avx512bw,avx512vl,avx512dq,fma"))) static void \
-		name##_avx512 params                                           \
-	{                                                                      \
-		body args;                                                     \
-	}                                                                      \
-	__attribute__((target("avx2,fma"))) static void name##_avx2 params     \
-	{                                                                      \
-		body args;                                                     \
-	}                                                                      \
-	static void name##_plain params                                        \
-	{                                                                      \
-		body args;                                                     \
-	}                                                                      \
-	static void(*name##_for(void)) params                                  \
-	{                                                                      \
-		if (__builtin_cpu_supports("avx512bw") &&                      \
-		    __builtin_cpu_supports("avx512vl") &&                      \
-		    __builtin_cpu_supports("avx512dq"))                        \
-			return name##_avx512;                                  \
-		return __builtin_cpu_supports("avx2") &&                       \
-				       __builtin_cpu_supports("fma")           \
-			       ? name##_avx2                                   \
-			       : name##_plain;                                 \
-	}
-#else
-#define SL__VECTOR_TARGETS(name, body, params, args) \
-	static void name##_plain params              \
-	{                                            \
-		body args;                           \
-	}                                            \
-	static void(*name##_for(void)) params        \
-	{                                            \
-		return name##_plain;                 \
-	}
-#endif
 
 SL__INLINE uint32_t
 sl__bits(float x)
@@ -114,6 +69,47 @@ sl__to_f16(float x)
 
 	y = size >= 0x47800000 ? large : y;
 	return (uint16_t)(y | ((sl__bits(x) >> 16) & 0x8000));
+}
+
+/* -------------------------------------------------------------- selections */
+
+SL__INLINE float
+sl__max(float a, float b)
+{
+	return a > b ? a : b;
+}
+
+SL__INLINE float
+sl__min(float a, float b)
+{
+	return a < b ? a : b;
+}
+
+/* A NaN among them wins. */
+SL__INLINE float
+sl__larger(float a, float b)
+{
+	return a >= b || a != a ? a : b;
+}
+
+SL__INLINE float
+sl__smaller(float a, float b)
+{
+	return a <= b || a != a ? a : b;
+}
+
+SL__INLINE float
+sl__abs(float x)
+{
+	return sl__from_bits(sl__bits(x) & 0x7fffffff);
+}
+
+/* y with the sign of x. */
+SL__INLINE float
+sl__signed(float y, float x)
+{
+	return sl__from_bits((sl__bits(y) & 0x7fffffff) |
+			     (sl__bits(x) & 0x80000000));
 }
 
 #endif

@@ -14,30 +14,17 @@
 
 #include "vector.h"
 
+/* exp(r) - 1 for |r| <= ln(2) / 2. */
 SL__INLINE float
-sl__max(float a, float b)
+sl__exp_rest(float r)
 {
-	return a > b ? a : b;
-}
+	float p;
 
-SL__INLINE float
-sl__min(float a, float b)
-{
-	return a < b ? a : b;
-}
-
-SL__INLINE float
-sl__abs(float x)
-{
-	return sl__from_bits(sl__bits(x) & 0x7fffffff);
-}
-
-/* y with the sign of x. */
-SL__INLINE float
-sl__signed(float y, float x)
-{
-	return sl__from_bits((sl__bits(y) & 0x7fffffff) |
-			     (sl__bits(x) & 0x80000000));
+	p = 1.39508350e-3F * r + 8.36908817e-3F;
+	p = p * r + 4.16662022e-2F;
+	p = p * r + 1.66665167e-1F;
+	p = p * r + 0.5F;
+	return p * (r * r) + r;
 }
 
 /*
@@ -56,15 +43,17 @@ sl__exp(float x)
 	float r = (inside - n * 0.693359375F) - n * -2.12194440e-4F;
 	int32_t whole = (int32_t)(sl__bits(shifted) - 0x4b400000);
 	int32_t half = whole >> 1;
-	float p;
+	float p = sl__exp_rest(r) + 1;
 
-	p = 1.39508350e-3F * r + 8.36908817e-3F;
-	p = p * r + 4.16662022e-2F;
-	p = p * r + 1.66665167e-1F;
-	p = p * r + 0.5F;
-	p = p * (r * r) + r + 1;
 	p *= sl__from_bits((uint32_t)(half + 127) << 23);
 	return p * sl__from_bits((uint32_t)(whole - half + 127) << 23);
+}
+
+/* exp(x) - 1: near 0 without the 1, which would swallow digits. */
+SL__INLINE float
+sl__expm1(float x)
+{
+	return sl__abs(x) < 0.34F ? sl__exp_rest(x) : sl__exp(x) - 1;
 }
 
 SL__INLINE float
@@ -139,6 +128,16 @@ sl__log(float x)
 	y = x > 3.40282347e38F ? x : y;
 	y = x == 0 ? -__builtin_inff() : y;
 	return x < 0 || x != x ? __builtin_nanf("") : y;
+}
+
+/* log(1 + x) for x >= 0: what rounding 1 + x lost is made good by the
+ * slope. */
+SL__INLINE float
+sl__log1p(float x)
+{
+	float y = 1 + x;
+
+	return y == 1 ? x : sl__log(y) * (x / (y - 1));
 }
 
 #endif

@@ -29,15 +29,38 @@ sl_check_rule_text(enum sl_check_rule rule)
 
 /* ---------------------------------------------------------------- the rule */
 
+/* Operators that compute with rounded numbers.  One that only restores them,
+ * such as DequantizeLinear of weights, rounds nothing that a run computes. */
 static int
 is_quantized(const struct sl_graph *graph)
 {
-	static const char *const words[] = {"QuantizeLinear", "QLinear",
-					    "Integer", "DynamicQuantize"};
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_ConvInteger,
+		SL__OP_ONNX_DynamicQuantizeLinear,
+		SL__OP_ONNX_MatMulInteger,
+		SL__OP_ONNX_QLinearConv,
+		SL__OP_ONNX_QLinearMatMul,
+		SL__OP_ONNX_QuantizeLinear,
+		SL__OP_MS_DynamicQuantizeMatMul,
+		SL__OP_MS_MatMulInteger16,
+		SL__OP_MS_MatMulIntegerToFloat,
+		SL__OP_MS_QAttention,
+		SL__OP_MS_QGemm,
+		SL__OP_MS_QLinearAdd,
+		SL__OP_MS_QLinearAveragePool,
+		SL__OP_MS_QLinearConcat,
+		SL__OP_MS_QLinearConv,
+		SL__OP_MS_QLinearGlobalAveragePool,
+		SL__OP_MS_QLinearLeakyRelu,
+		SL__OP_MS_QLinearMul,
+		SL__OP_MS_QLinearSigmoid,
+		SL__OP_MS_QLinearSoftmax,
+		SL__OP_MS_QuantizeLinear,
+	};
 
 	for (size_t i = 0; i < graph->n_nodes; i++) {
-		for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) {
-			if (strstr(graph->nodes[i].type, words[w]))
+		for (size_t k = 0; k < sizeof(ops) / sizeof(*ops); k++) {
+			if (sl__is_op(&graph->nodes[i], ops[k]))
 				return 1;
 		}
 	}
@@ -63,21 +86,39 @@ stores_halves(const struct sl_graph *graph)
 	return 0;
 }
 
-/* The scale of the DequantizeLinear that makes the value, seen through
- * views; 0 where it is made otherwise. */
+/* The node that makes the value, seen through views; NULL: none does. */
+static const struct sl__node *
+maker_of(const struct sl_graph *graph, uint32_t value)
+{
+	/* No graph has more views in a row than nodes. */
+	for (size_t n = 0; n <= graph->n_nodes; n++) {
+		uint32_t producer = graph->values[value].producer;
+		const struct sl__node *node;
+
+		if (producer == SL__NONE)
+			return NULL;
+		node = &graph->nodes[producer];
+		if (!node->op || node->op->cost != sl__cost_view ||
+		    !node->n_inputs || node->inputs[0] == SL__NONE)
+			return node;
+		value = node->inputs[0];
+	}
+	return NULL;
+}
+
+/* The scale of the DequantizeLinear that makes the value; 0 where it is made
+ * otherwise. */
 static double
 step_of(const struct sl_graph *graph, uint32_t value)
 {
-	const struct sl__node *node;
+	const struct sl__node *node = maker_of(graph, value);
 	const struct sl__tensor *scale;
 	double step;
 
-	if (graph->values[value].producer == SL__NONE)
-		return 0;
-	node = &graph->nodes[graph->values[value].producer];
-	if (node->op && node->op->cost == sl__cost_view && node->n_inputs)
-		return step_of(graph, node->inputs[0]);
-	if (strcmp(node->type, "DequantizeLinear") != 0)
+	if (!node ||
+	    (!sl__is_op(node, SL__OP_ONNX_DequantizeLinear) &&
+	     !sl__is_op(node, SL__OP_MS_DequantizeLinear)) ||
+	    node->n_inputs < 2 || node->inputs[1] == SL__NONE)
 		return 0;
 	scale = graph->values[node->inputs[1]].tensor;
 	if (!scale || scale->n_elements != 1 ||
@@ -86,17 +127,26 @@ step_of(const struct sl_graph *graph, uint32_t value)
 	return fabs(step);
 }
 
+struct sl__compared_model
+sl__compared_model(const struct sl_graph *graph)
+{
+	struct sl__compared_model model = {graph, is_quantized(graph),
+					   stores_halves(graph)};
+
+	return model;
+}
+
 struct sl__comparing
-sl__comparing_of(const struct sl_graph *graph, uint32_t output,
+sl__comparing_of(const struct sl__compared_model *model, uint32_t output,
 		 double tolerance)
 {
-	struct sl__comparing how = {SL_CHECK_LARGEST, 1e-4, 0};
+	struct sl__comparing how = {SL_CHECK_LARGEST, 1e-4, 0, 1};
 
-	if (is_quantized(graph)) {
-		how.step = step_of(graph, output);
+	if (model->is_quantized) {
+		how.step = step_of(model->graph, output);
 		how.rule = how.step > 0 ? SL_CHECK_STEPS : SL_CHECK_RMS;
 		how.limit = how.step > 0 ? 3 : .02;
-	} else if (stores_halves(graph)) {
+	} else if (model->stores_halves) {
 		how.limit = 5e-3;
 	}
 	if (tolerance > 0)
@@ -135,36 +185,56 @@ step_on(struct pair_walk *w)
 	return 0;
 }
 
-/* Why sizes or types cannot be compared; NULL when they can. */
-static const char *
-mismatch(const struct sl__tensor *got, const struct sl__tensor *want,
-	 struct sl__arena *arena)
+static int
+is_repeated(int64_t got, int64_t want, int64_t n_copies)
 {
-	if (got->dtype != want->dtype)
-		return sl__arena_format(arena, "is %s, the reference %s",
+	return got == want || (n_copies > 1 && want > 0 && got % want == 0 &&
+			       got / want == n_copies);
+}
+
+/* Says in *why that sizes or types cannot be compared; NULL when they can. */
+static enum sl_status
+find_mismatch(const char **why, const struct sl__comparing *how,
+	      const struct sl__tensor *got, const struct sl__tensor *want,
+	      struct sl__arena *arena, struct sl_error *err)
+{
+	size_t d = 0;
+
+	*why = NULL;
+	if (got->dtype != want->dtype) {
+		*why = sl__arena_format(arena, "is %s, the reference %s",
 					sl_dtype_text(got->dtype),
 					sl_dtype_text(want->dtype));
-	if (got->rank != want->rank || got->rank > SL__RANK_MOST)
-		return sl__arena_format(arena,
+	} else if (got->rank != want->rank || got->rank > SL__RANK_MOST) {
+		*why = sl__arena_format(arena,
 					"has %zu dimensions, the reference %zu",
 					got->rank, want->rank);
-	for (size_t d = 0; d < got->rank; d++) {
-		if (want->dims[d] == got->dims[d] ||
-		    (want->dims[d] > 0 && got->dims[d] > 0 &&
-		     got->dims[d] % want->dims[d] == 0))
-			continue;
-		return sl__arena_format(
+	} else {
+		while (d < got->rank &&
+		       is_repeated(got->dims[d], want->dims[d], how->n_copies))
+			d++;
+		if (d == got->rank)
+			return SL_OK;
+		*why = sl__arena_format(
 			arena, "dimension %zu is %lld, in the reference %lld",
 			d, (long long)got->dims[d], (long long)want->dims[d]);
 	}
-	return NULL;
+	return *why ? SL_OK : sl__fail_nomem(err);
 }
 
 struct sums {
 	double largest, top; /* of differences, of |reference| */
 	double difference_squared, reference_squared;
-	uint64_t worst, n_different;
+	uint64_t n, worst, n_different;
 };
+
+/* Elements that differ where their difference is no number. */
+static void
+note_different(struct sums *s, uint64_t i)
+{
+	if (!s->n_different++)
+		s->worst = i;
+}
 
 static void
 add_pair(struct sums *s, double a, double b, uint64_t i)
@@ -189,6 +259,19 @@ add_pair(struct sums *s, double a, double b, uint64_t i)
 	s->reference_squared += b * b;
 }
 
+/* Whether whole numbers differ that are the same as doubles. */
+static int
+differ_beyond_doubles(const struct sl__tensor *got, uint64_t i,
+		      const struct sl__tensor *want, uint64_t k)
+{
+	int64_t a, b;
+
+	return sl_dtype_bits(got->dtype) == 64 &&
+	       sl__ref_is_whole(got->dtype) &&
+	       sl__tensor_words(got, i, 1, &a) &&
+	       sl__tensor_words(want, k, 1, &b) && a != b;
+}
+
 static int
 compare_elements(struct sums *s, const struct sl__tensor *got,
 		 const struct sl__tensor *want)
@@ -197,6 +280,7 @@ compare_elements(struct sums *s, const struct sl__tensor *got,
 	double a, b;
 
 	memset(s, 0, sizeof(*s));
+	s->n = got->n_elements;
 	if (got->n_elements == 0)
 		return 1;
 	(void)sl__ref_strides(w.want_strides, want->rank, want->dims);
@@ -204,103 +288,194 @@ compare_elements(struct sums *s, const struct sl__tensor *got,
 		uint64_t k = want_index(&w);
 
 		if (got->dtype == SL_DTYPE_STRING) {
-			s->n_different += strcmp(got->strings[w.i],
-						 want->strings[k]) != 0;
+			if (strcmp(got->strings[w.i], want->strings[k]) != 0)
+				note_different(s, w.i);
 			continue;
 		}
 		if (!sl__tensor_doubles(got, w.i, 1, &a) ||
 		    !sl__tensor_doubles(want, k, 1, &b))
 			return 0;
 		add_pair(s, a, b, w.i);
+		if (a == b && differ_beyond_doubles(got, w.i, want, k))
+			note_different(s, w.i);
 	} while (step_on(&w));
 	return 1;
 }
 
-/* Whether the largest element of every row is in the same place, where that
- * of the reference is ahead of the next by more than a step. */
+/* Whether the largest element of every row is a largest of the reference's
+ * row: of several that are alike in the reference, any will do. */
 static int
 has_same_top(const struct sl__tensor *got, const struct sl__tensor *want)
 {
-	uint64_t width = want->rank ? (uint64_t)want->dims[want->rank - 1] : 1;
+	uint64_t width = got->rank ? (uint64_t)got->dims[got->rank - 1] : 1;
+	struct pair_walk w = {.got = got, .want = want};
+	double a, b, top = 0, wanted_top = 0, wanted_there = 0;
 
-	for (uint64_t row = 0; width && row < got->n_elements / width; row++) {
-		uint64_t base = row * width % want->n_elements;
-		uint64_t top[2] = {0, 0};
-		double most[2], x;
+	if (got->n_elements == 0)
+		return 1;
+	(void)sl__ref_strides(w.want_strides, want->rank, want->dims);
+	do {
+		int is_first = w.i % width == 0;
 
-		for (uint64_t i = 0; i < width; i++) {
-			(void)sl__tensor_doubles(got, row * width + i, 1, &x);
-			if (i == 0 || x > most[0]) {
-				most[0] = x;
-				top[0] = i;
-			}
-			(void)sl__tensor_doubles(want, base + i, 1, &x);
-			if (i == 0 || x > most[1]) {
-				most[1] = x;
-				top[1] = i;
-			}
+		(void)sl__tensor_doubles(got, w.i, 1, &a);
+		(void)sl__tensor_doubles(want, want_index(&w), 1, &b);
+		if (is_first || a > top) {
+			top = a;
+			wanted_there = b;
 		}
-		if (top[0] == top[1])
-			continue;
-		/* A tie in the reference has no one top. */
-		(void)sl__tensor_doubles(want, base + top[0], 1, &x);
-		if (x < most[1])
+		if (is_first || b > wanted_top)
+			wanted_top = b;
+		if (w.i % width == width - 1 && wanted_there < wanted_top)
 			return 0;
-	}
+	} while (step_on(&w));
 	return 1;
 }
 
 /* --------------------------------------------------------------- judgement */
 
+/*
+ * The largest difference in steps.  Both numbers are whole numbers of steps,
+ * each rounded to f32 once, which moves it by 2^-24 of itself at most: what is
+ * that near to a whole number of steps is that number.
+ */
+static double
+in_steps(const struct sums *s, double step)
+{
+	double n = s->largest / step;
+	double slack = ldexp(2 * s->top + s->largest, -24) / step;
+
+	return fabs(n - nearbyint(n)) <= slack ? nearbyint(n) : n;
+}
+
+static double
+root_mean_square(const struct sums *s)
+{
+	if (s->difference_squared == 0)
+		return 0;
+	return sqrt(s->difference_squared / (s->reference_squared > 0
+						     ? s->reference_squared
+						     : (double)s->n));
+}
+
 static void
 judge(struct sl_run_output *out, const struct sl__comparing *how,
-      const struct sums *s)
+      enum sl_dtype dtype, const struct sums *s)
 {
 	out->rule = how->rule;
 	out->limit = how->limit;
-	out->largest_error = s->largest;
+	out->largest_error = dtype == SL_DTYPE_STRING ? (double)NAN
+						      : s->largest;
 	out->worst = s->worst;
-	if (sl__dtype_family(out->dtype) != SL__DTYPE_FLOAT) {
+	if (sl__dtype_family(dtype) != SL__DTYPE_FLOAT) {
 		out->rule = SL_CHECK_EXACT;
 		out->limit = 0;
 		out->error = (double)s->n_different;
+	} else if (isinf(s->largest)) {
+		/* Only one of two is a number, or finite. */
+		out->error = s->largest;
 	} else if (how->rule == SL_CHECK_STEPS) {
-		out->error = s->largest / how->step;
-		/* Both are whole numbers of steps, each in f32. */
-		out->error = nearbyint(out->error * 1e3) / 1e3;
+		out->error = in_steps(s, how->step);
 	} else if (how->rule == SL_CHECK_RMS) {
-		out->error = s->difference_squared > 0
-				     ? sqrt(s->difference_squared /
-					    s->reference_squared)
-				     : 0;
+		out->error = root_mean_square(s);
 	} else {
-		out->error = s->largest > 0 ? s->largest / s->top : 0;
+		out->error = s->largest / (s->top > 0 ? s->top : 1);
 	}
 	out->is_ok = out->error <= out->limit;
 }
 
-enum sl_status
-sl__compare_output(struct sl_run_output *out, const struct sl__comparing *how,
-		   const struct sl__tensor *got, const struct sl__tensor *want,
-		   struct sl__arena *arena, struct sl_error *err)
+static void
+give_up(struct sl_run_output *out, const char *why)
 {
-	struct sums s;
+	out->rule = SL_CHECK_NONE;
+	out->error = out->limit = out->largest_error = (double)NAN;
+	out->worst = 0;
+	out->is_ok = 0;
+	out->why = why;
+}
 
-	(void)err;
-	out->why = mismatch(got, want, arena);
-	if (!out->why && !compare_elements(&s, got, want))
-		out->why = "its type cannot be compared";
-	if (out->why) {
-		out->rule = how->rule;
-		out->limit = how->limit;
-		out->error = (double)NAN;
+static enum sl_status
+compare_tensors(struct sl_run_output *out, const struct sl__comparing *how,
+		const struct sl__tensor *got, const struct sl__tensor *want,
+		struct sl__arena *arena, struct sl_error *err)
+{
+	const char *why;
+	struct sums s;
+	enum sl_status rc = find_mismatch(&why, how, got, want, arena, err);
+
+	if (rc)
+		return rc;
+	if (!why && !compare_elements(&s, got, want))
+		why = "its type cannot be compared";
+	if (why) {
+		give_up(out, why);
 		return SL_OK;
 	}
-	judge(out, how, &s);
+	judge(out, how, got->dtype, &s);
 	if (out->is_ok && out->rule == SL_CHECK_STEPS &&
 	    !has_same_top(got, want)) {
 		out->is_ok = 0;
 		out->why = "another element is the largest";
 	}
 	return SL_OK;
+}
+
+/* Whether an item says more against the output than what was found before. */
+static int
+is_worse(const struct sl_run_output *item, const struct sl_run_output *before)
+{
+	if (item->is_ok != before->is_ok)
+		return before->is_ok;
+	return !(item->error <= before->error) && !isnan(before->error);
+}
+
+static enum sl_status
+compare_items(struct sl_run_output *out, const struct sl__comparing *how,
+	      const struct sl__datum *got, const struct sl__datum *want,
+	      struct sl__arena *arena, struct sl_error *err)
+{
+	out->rule = how->rule;
+	out->limit = how->limit;
+	out->error = out->largest_error = 0;
+	out->worst = 0;
+	out->is_ok = 1;
+	for (size_t i = 0; i < want->n_items; i++) {
+		struct sl_run_output item = *out;
+		enum sl_status rc;
+
+		rc = sl__compare_output(&item, how, &got->items[i],
+					&want->items[i], arena, err);
+		if (!rc && item.why) {
+			item.why = sl__arena_format(arena, "item %zu: %s", i,
+						    item.why);
+			rc = item.why ? SL_OK : sl__fail_nomem(err);
+		}
+		if (rc)
+			return rc;
+		if (i == 0 || is_worse(&item, out))
+			*out = item;
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__compare_output(struct sl_run_output *out, const struct sl__comparing *how,
+		   const struct sl__datum *got, const struct sl__datum *want,
+		   struct sl__arena *arena, struct sl_error *err)
+{
+	const char *why;
+
+	out->why = NULL;
+	if (got->kind != want->kind) {
+		give_up(out, "is of another kind than the reference");
+		return SL_OK;
+	}
+	if (got->kind == SL__TYPE_TENSOR)
+		return compare_tensors(out, how, &got->tensor, &want->tensor,
+				       arena, err);
+	if (got->n_items == want->n_items)
+		return compare_items(out, how, got, want, arena, err);
+	why = sl__arena_format(arena, "has %zu items, the reference %zu",
+			       got->n_items, want->n_items);
+	give_up(out, why);
+	return why ? SL_OK : sl__fail_nomem(err);
 }

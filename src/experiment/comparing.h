@@ -15,26 +15,37 @@
  *	models that store f16 or bf16  5e-3 of the largest |reference|
  *	all others                     1e-4 of the largest |reference|
  *
- * A tolerance above 0 takes the place of the figure (in the rule's unit).
+ * A tolerance above 0 takes the place of the figure (in the rule's unit); what
+ * must be equal must be so whatever the tolerance.  A reference that is 0
+ * everywhere has no size to measure by: then the limit is an absolute one, so
+ * that a difference of 1e-30 is none.
  */
 struct sl__comparing {
 	enum sl_check_rule rule;
 	double limit;
-	double step; /* of STEPS: the output's scale */
+	double step;      /* of STEPS: the output's scale */
+	int64_t n_copies; /* of the reference, along the batch; 0 as 1 */
 };
-struct sl__comparing sl__comparing_of(const struct sl_graph *graph,
+
+/* What there is to know of a model for that, found once. */
+struct sl__compared_model {
+	const struct sl_graph *graph;
+	int is_quantized, stores_halves;
+};
+struct sl__compared_model sl__compared_model(const struct sl_graph *graph);
+struct sl__comparing sl__comparing_of(const struct sl__compared_model *model,
 				      uint32_t output, double tolerance);
 
 /*
  * Compares; fills rule, error, limit, largest_error, worst, is_ok and why of
- * 'out'.  'got' may be a multiple of 'want' along any dimension: it is then
- * compared with copies of it.  'why' lives in the arena.
+ * 'out'.  Sequences and optionals are compared item by item and judged by the
+ * worst.  Sizes must be the same, or, where there are copies, so many times
+ * the reference's: the batch may lie in any dimension, and in several.  'why'
+ * lives in the arena.
  */
-enum sl_status sl__compare_output(struct sl_run_output *out,
-				  const struct sl__comparing *how,
-				  const struct sl__tensor *got,
-				  const struct sl__tensor *want,
-				  struct sl__arena *arena,
-				  struct sl_error *err) SL_CHECKED;
+enum sl_status
+sl__compare_output(struct sl_run_output *out, const struct sl__comparing *how,
+		   const struct sl__datum *got, const struct sl__datum *want,
+		   struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 #endif

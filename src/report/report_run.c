@@ -31,13 +31,13 @@ shape_text(char *text, size_t n_bytes, const struct sl_run_output *o)
 static void
 add_paths(struct sl__doc *doc, const struct sl_run *r)
 {
-	size_t n[4] = {0};
+	size_t n[SL_N_PATHS] = {0};
 	int is_first = 1;
 
 	for (size_t i = 0; i < r->n_steps; i++)
 		n[r->steps[i].path]++;
 	sl__doc_pair(doc, "steps", SL__STYLE_PLAIN, "%zu", r->n_steps);
-	for (int p = 0; p < 4; p++) {
+	for (int p = 0; p < SL_N_PATHS; p++) {
 		if (!n[p])
 			continue;
 		sl__doc_more(doc,
@@ -75,12 +75,12 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 }
 
 static void
-add_number(struct sl__doc *doc, double x)
+add_number(struct sl__doc *doc, double x, int n_digits)
 {
 	if (isnan(x))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.5g", x);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*g", n_digits, x);
 }
 
 static void
@@ -103,9 +103,9 @@ add_outputs(struct sl__doc *doc, const struct sl_run *r)
 			     o->dtype ? sl_dtype_text(o->dtype) : "-");
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     shape_text(text, sizeof(text), o));
-		add_number(doc, o->min);
-		add_number(doc, o->mean);
-		add_number(doc, o->max);
+		add_number(doc, o->min, 5);
+		add_number(doc, o->mean, 5);
+		add_number(doc, o->max, 5);
 		sl__doc_cell(doc, o->n_nan ? SL__STYLE_WARN : SL__STYLE_DIM,
 			     "%s", sl__count_text(&count, o->n_nan));
 	}
@@ -126,8 +126,8 @@ add_check(struct sl__doc *doc, const struct sl_run *r)
 		const struct sl_run_output *o = &r->outputs[i];
 
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", o->name);
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", o->error);
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", o->limit);
+		add_number(doc, o->error, 3);
+		add_number(doc, o->limit, 3);
 		sl__doc_cell(doc, o->is_ok ? SL__STYLE_GOOD : SL__STYLE_BAD,
 			     "%s", o->is_ok ? "agrees" : "differs");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
@@ -218,6 +218,18 @@ page(struct sl__doc *doc, const void *result,
 
 /* -------------------------------------------------------------------- JSON */
 
+/* JSON has no infinities. */
+static void
+write_number(struct sl__json *json, const char *key, double x)
+{
+	if (isnan(x))
+		sl__json_absent(json, key, "no numbers");
+	else if (isinf(x))
+		sl__json_absent(json, key, x > 0 ? "infinite" : "-infinite");
+	else
+		sl__json_number(json, key, x);
+}
+
 static void
 write_output(struct sl__json *json, const struct sl_run_output *o)
 {
@@ -229,15 +241,12 @@ write_output(struct sl__json *json, const struct sl_run_output *o)
 		sl__json_integer(json, NULL, (uint64_t)o->dims[i]);
 	sl__json_end_array(json);
 	sl__json_integer(json, "elements", o->n_elements);
-	if (isnan(o->mean)) {
-		sl__json_absent(json, "min", "no numbers");
-		sl__json_absent(json, "max", "no numbers");
-		sl__json_absent(json, "mean", "no numbers");
-	} else {
-		sl__json_number(json, "min", o->min);
-		sl__json_number(json, "max", o->max);
-		sl__json_number(json, "mean", o->mean);
-	}
+	write_number(json, "min", o->min);
+	write_number(json, "max", o->max);
+	if (isnan(o->mean) && !isnan(o->min))
+		sl__json_absent(json, "mean", "infinite and -infinite");
+	else
+		write_number(json, "mean", o->mean);
 	sl__json_integer(json, "nan", o->n_nan);
 	sl__json_end_object(json);
 }
@@ -248,13 +257,18 @@ write_comparison(struct sl__json *json, const struct sl_run_output *o)
 	sl__json_object(json, NULL);
 	sl__json_text(json, "name", o->name);
 	sl__json_text(json, "rule", sl_check_rule_text(o->rule));
-	if (isnan(o->error))
-		sl__json_absent(json, "error", o->why);
-	else
-		sl__json_number(json, "error", o->error);
-	sl__json_number(json, "limit", o->limit);
-	sl__json_number(json, "largest_error", o->largest_error);
-	sl__json_integer(json, "worst_element", o->worst);
+	if (o->rule == SL_CHECK_NONE) {
+		static const char *const keys[] = {
+			"error", "limit", "largest_error", "worst_element"};
+
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			sl__json_absent(json, keys[i], o->why);
+	} else {
+		write_number(json, "error", o->error);
+		sl__json_number(json, "limit", o->limit);
+		write_number(json, "largest_error", o->largest_error);
+		sl__json_integer(json, "worst_element", o->worst);
+	}
 	sl__json_boolean(json, "ok", o->is_ok);
 	if (o->why)
 		sl__json_text(json, "why", o->why);

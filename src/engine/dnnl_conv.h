@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dnnl_conv.h - a convolution on its way from a node to a primitive. */
+#ifndef SL_DNNL_CONV_H
+#define SL_DNNL_CONV_H
+
+#include "dnnl_form.h"
+#include "dnnl_make.h"
+#include "dnnl_post.h"
+
+/* What a node convolves. */
+struct sl__conv {
+	const struct sl__node *node;
+	uint32_t x, w, b, y; /* values; b may be SL__NONE */
+	enum sl_dtype dtype; /* to compute in */
+	int rank;            /* of x and y */
+	int64_t n_groups;
+	int is_transposed;
+	struct sl__dnnl_window window;
+	struct sl__post posts[SL__POSTS_MOST];
+	int n_posts;
+	int sum; /* the post-operation that adds to what lies in the
+		    destination; -1: none */
+};
+
+/* How it is done. */
+struct sl__conv_way {
+	dnnl_primitive_desc_t pd; /* NULL: oneDNN has nothing for it */
+	enum sl_dtype dtype;      /* that it computes in */
+	int n_within; /* post-operations of the primitive; others are steps of
+			 their own */
+	int sum;      /* the one of them that sums; -1: none */
+};
+
+/* 0: not for oneDNN (types, sizes, an ending that it does not know). */
+int sl__conv_read(struct sl__conv *out, struct sl__planner *pl,
+		  const struct sl__node *node);
+
+/* Weights as oneDNN counts their dimensions: in any order, and as the model
+ * has them. */
+int sl__conv_weights_any(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+			 const struct sl__conv *conv, enum sl_dtype dtype);
+int sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+			 const struct sl__conv *conv);
+
+/* A second operand as a destination of that description meets it: in its
+ * form where both have the same sizes, else row-major. */
+int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+			const struct sl__conv *conv, int post,
+			const dnnl_memory_desc_t *dst);
+int sl__conv_is_same_size(const struct sl__planner *pl,
+			  const struct sl__conv *conv, int post);
+
+/* The attribute of the convolution with its first post-operations. */
+enum sl_status sl__conv_attr(dnnl_primitive_attr_t *out,
+			     const struct sl__planner *pl,
+			     const struct sl__conv *conv,
+			     const dnnl_memory_desc_t *dst, int n_within,
+			     struct sl_error *err) SL_CHECKED;
+
+/* Chooses: by rule, as remembered, or by measuring. */
+enum sl_status sl__conv_find_way(struct sl__conv_way *out,
+				 struct sl__planner *pl,
+				 const struct sl__conv *conv,
+				 struct sl_error *err) SL_CHECKED;
+
+/* Writes 'value' as md says: row-major where the bytes lie so anyway. */
+enum sl_status sl__form_written(struct sl__planner *pl, uint32_t value,
+				const dnnl_memory_desc_t *md,
+				const struct sl__form **out,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

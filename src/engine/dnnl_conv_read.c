@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dnnl_conv_read.c - what a node convolves, in oneDNN's terms. */
+#include "dnnl_conv.h"
+#include "infer.h"
+#include "op.h"
+#include "status.h"
+#include "window.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- nodes */
+
+/* MS FusedConv: a fourth input is added, then an activation follows. */
+static int
+read_fused_end(struct sl__conv *c)
+{
+	static const struct {
+		const char *name;
+		enum sl__post_kind kind;
+		double alpha, beta;
+	} rows[] = {
+		{"Relu", SL__POST_RELU, 0, 0},
+		{"LeakyRelu", SL__POST_LEAKY_RELU, .01, 0},
+		{"Tanh", SL__POST_TANH, 0, 0},
+		{"Sigmoid", SL__POST_SIGMOID, 0, 0},
+		{"Clip", SL__POST_CLIP, -HUGE_VAL, HUGE_VAL},
+		{"HardSigmoid", SL__POST_HARD_SIGMOID, .2, .5},
+	};
+	const struct sl__node *node = c->node;
+	const char *word = sl__word(node, "activation", "");
+	const struct sl__attribute *list =
+		sl__attribute(node, "activation_params");
+	struct sl__post *post;
+
+	if (sl__plan_in(node, 3) != SL__NONE) {
+		c->posts[0].kind = SL__POST_ADD;
+		c->posts[0].input = 3;
+		c->n_posts = 1;
+	}
+	if (!*word || !strcmp(word, "none"))
+		return 1;
+	post = &c->posts[c->n_posts];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(word, rows[i].name))
+			continue;
+		post->kind = rows[i].kind;
+		post->alpha = (float)sl__float(node, "activation_alpha",
+					       rows[i].alpha);
+		post->beta =
+			(float)sl__float(node, "activation_beta", rows[i].beta);
+		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 0)
+			post->alpha = list->floats[0];
+		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 1)
+			post->beta = list->floats[1];
+		c->n_posts++;
+		return 1;
+	}
+	return 0;
+}
+
+static int
+read_end(struct sl__conv *c)
+{
+	if (sl__is_op(c->node, SL__OP_MS_FusedConv))
+		return read_fused_end(c);
+	if (sl__is_op(c->node, SL__OP_SLEUTH_Conv))
+		c->n_posts = sl__posts_read(c->node, c->posts);
+	return c->n_posts >= 0;
+}
+
+/* Second operands that are broadcast to the result, as oneDNN does it. */
+static int
+are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
+{
+	dnnl_memory_desc_t y, md;
+
+	if (!sl__dnnl_plain(&y, c->dtype, c->rank,
+			    sl__plan_type(pl, c->y)->dims))
+		return 0;
+	for (int i = 0; i < c->n_posts; i++) {
+		if (c->posts[i].kind != SL__POST_ADD &&
+		    c->posts[i].kind != SL__POST_MUL)
+			continue;
+		if (sl__plan_in(c->node, c->posts[i].input) == SL__NONE ||
+		    !sl__conv_operand_md(&md, pl, c, i, &y))
+			return 0;
+	}
+	return 1;
+}
+
+/* Numbers that oneDNN computes with, one type for all but the bias. */
+static int
+read_types(struct sl__conv *c, const struct sl__planner *pl)
+{
+	const struct sl__type *x = sl__plan_type(pl, c->x);
+	const struct sl__type *w = sl__plan_type(pl, c->w);
+
+	c->rank = x->rank;
+	c->dtype = x->dtype == SL_DTYPE_F32 ? pl->dtype : x->dtype;
+	return (x->dtype == SL_DTYPE_F32 || x->dtype == SL_DTYPE_BF16) &&
+	       w->dtype == x->dtype && x->rank == w->rank && x->rank >= 3 &&
+	       x->rank <= 5 && sl__plan_elements(pl, c->y) &&
+	       sl__plan_elements(pl, c->x) && sl__plan_elements(pl, c->w);
+}
+
+/*
+ * The pads that follow from all sizes: given ones may leave a rest that no
+ * window reaches, and output_padding and output_shape move the end.
+ */
+static void
+pad_transposed(struct sl__conv *c, struct sl__window *w, const int64_t *in,
+	       const int64_t *out)
+{
+	const int64_t *more, *shape;
+	size_t n_more = sl__ints(c->node, "output_padding", &more);
+	int is_shared = sl__ints(c->node, "output_shape", &shape) ||
+			w->padding == SL__PADDING_SAME;
+
+	for (int d = 0; d < w->n; d++) {
+		int64_t reach = (in[d] - 1) * w->strides[d] +
+				sl__window_extent(w, d) - out[d];
+
+		if (is_shared)
+			sl__window_share_pads(
+				w, d,
+				reach + (n_more == (size_t)w->n ? more[d] : 0));
+		c->window.after[d] = reach - w->pads_before[d];
+	}
+}
+
+static int
+read_window(struct sl__conv *c, const struct sl__planner *pl)
+{
+	const int64_t *in = sl__plan_type(pl, c->x)->dims + 2;
+	const int64_t *out = sl__plan_type(pl, c->y)->dims + 2;
+	struct sl__window w;
+
+	if (sl__window_of(&w, c->node, c->rank - 2,
+			  sl__plan_type(pl, c->w)->dims + 2, NULL))
+		return 0;
+	if (!c->is_transposed)
+		sl__window_settle(&w, in, out);
+	for (int d = 0; d < w.n; d++)
+		c->window.after[d] = w.pads_after[d];
+	if (c->is_transposed)
+		pad_transposed(c, &w, in, out);
+	for (int d = 0; d < w.n; d++) {
+		c->window.kernel[d] = w.kernel[d];
+		c->window.strides[d] = w.strides[d];
+		c->window.dilates[d] = w.dilations[d] - 1;
+		c->window.before[d] = w.pads_before[d];
+		if (w.kernel[d] > INT16_MAX || w.strides[d] > INT16_MAX ||
+		    w.dilations[d] > INT16_MAX)
+			return 0;
+	}
+	return 1;
+}
+
+int
+sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
+	      const struct sl__node *node)
+{
+	memset(c, 0, sizeof(*c));
+	c->node = node;
+	c->x = sl__plan_in(node, 0);
+	c->w = sl__plan_in(node, 1);
+	c->b = sl__plan_in(node, 2);
+	c->y = sl__plan_out(node, 0);
+	c->sum = -1;
+	c->is_transposed = sl__is_op(node, SL__OP_ONNX_ConvTranspose);
+	c->n_groups = sl__int(node, "group", 1);
+	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
+	    c->n_groups < 1 || !read_types(c, pl))
+		return 0;
+	/* Weights that are made on the way cannot be seen in groups. */
+	if (!pl->graph->values[c->w].tensor &&
+	    (c->n_groups > 1 || c->is_transposed))
+		return 0;
+	return sl__plan_type(pl, c->w)->dims[0] % c->n_groups == 0 &&
+	       read_end(c) && are_operands_fit(c, pl) && read_window(c, pl);
+}
+
+/* ----------------------------------------------------------------- weights */
+
+/*
+ * oneDNN's [groups][out][in][taps] with the strides that the model's array
+ * has: [out of all groups][in][taps], transposed [in of all][out][taps].
+ * Without groups there is one dimension less.
+ */
+static int
+weight_dims(const struct sl__planner *pl, const struct sl__conv *c,
+	    dnnl_dims_t dims, dnnl_dims_t strides)
+{
+	const int64_t *own = sl__plan_type(pl, c->w)->dims;
+	int grouped = c->n_groups > 1, n = c->rank - 2;
+	int64_t stride = 1, first = own[0] / c->n_groups;
+	int out = grouped, in = grouped + 1;
+
+	for (int d = n; d-- > 0;) {
+		dims[in + 1 + d] = own[2 + d];
+		strides[in + 1 + d] = stride;
+		stride *= own[2 + d];
+	}
+	dims[c->is_transposed ? in : out] = first;
+	strides[c->is_transposed ? in : out] = stride * own[1];
+	dims[c->is_transposed ? out : in] = own[1];
+	strides[c->is_transposed ? out : in] = stride;
+	if (grouped) {
+		dims[0] = c->n_groups;
+		strides[0] = stride * own[1] * first;
+	}
+	return in + 1 + n;
+}
+
+int
+sl__conv_weights_any(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+		     const struct sl__conv *conv, enum sl_dtype dtype)
+{
+	dnnl_dims_t dims = {0}, strides = {0};
+	int n = weight_dims(pl, conv, dims, strides);
+
+	return sl__dnnl_any(out, dtype, n, dims);
+}
+
+int
+sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+		     const struct sl__conv *conv)
+{
+	dnnl_dims_t dims = {0}, strides = {0};
+	int n = weight_dims(pl, conv, dims, strides);
+
+	return dnnl_memory_desc_init_by_strides(
+		       out, n, dims,
+		       sl__dnnl_type(sl__plan_type(pl, conv->w)->dtype),
+		       strides) == dnnl_success;
+}
+
+/* ---------------------------------------------------------------- operands */
+
+int
+sl__conv_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
+		      int post)
+{
+	const struct sl__type *y = sl__plan_type(pl, conv->y);
+	const struct sl__type *z = sl__plan_type(
+		pl, sl__plan_in(conv->node, conv->posts[post].input));
+
+	return z->dtype == y->dtype && z->rank == y->rank &&
+	       !memcmp(z->dims, y->dims, (size_t)y->rank * sizeof(*y->dims));
+}
+
+int
+sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
+		    const struct sl__conv *conv, int post,
+		    const dnnl_memory_desc_t *dst)
+{
+	const struct sl__type *z = sl__plan_type(
+		pl, sl__plan_in(conv->node, conv->posts[post].input));
+	int64_t dims[SL__WINDOW_MOST + 2];
+
+	if (sl__conv_is_same_size(pl, conv, post)) {
+		*out = *dst;
+		return 1;
+	}
+	if (z->rank > conv->rank ||
+	    (z->dtype != SL_DTYPE_F32 && z->dtype != SL_DTYPE_BF16))
+		return 0;
+	for (int d = 0; d < conv->rank; d++) {
+		int own = d - (conv->rank - z->rank);
+
+		dims[d] = own < 0 ? 1 : z->dims[own];
+		if (dims[d] != 1 && dims[d] != dst->dims[d])
+			return 0;
+	}
+	return sl__dnnl_plain(out, z->dtype, conv->rank, dims);
+}
+
+/* ---------------------------------------------------------- post-operations */
+
+static dnnl_status_t
+append(dnnl_post_ops_t ops, const struct sl__planner *pl,
+       const struct sl__conv *c, int i, const dnnl_memory_desc_t *dst)
+{
+	const struct sl__post *post = &c->posts[i];
+	dnnl_memory_desc_t md;
+	int has_operand = (post->kind == SL__POST_ADD && i != c->sum) ||
+			  post->kind == SL__POST_MUL;
+
+	if (has_operand && !sl__conv_operand_md(&md, pl, c, i, dst))
+		return dnnl_unimplemented;
+	return sl__dnnl_post_append(ops, post, has_operand ? &md : NULL);
+}
+
+enum sl_status
+sl__conv_attr(dnnl_primitive_attr_t *out, const struct sl__planner *pl,
+	      const struct sl__conv *conv, const dnnl_memory_desc_t *dst,
+	      int n_within, struct sl_error *err)
+{
+	dnnl_post_ops_t ops = NULL;
+	dnnl_status_t status = dnnl_success;
+	enum sl_status rc = sl__dnnl_attr(out, err);
+
+	if (rc || !n_within)
+		return rc;
+	status = dnnl_post_ops_create(&ops);
+	for (int i = 0; !status && i < n_within; i++)
+		status = append(ops, pl, conv, i, dst);
+	if (!status)
+		status = dnnl_primitive_attr_set_post_ops(*out, ops);
+	if (ops)
+		dnnl_post_ops_destroy(ops);
+	if (!status)
+		return SL_OK;
+	dnnl_primitive_attr_destroy(*out);
+	*out = NULL;
+	return sl__dnnl_check(status, "post-operations", err);
+}
+
+/* ------------------------------------------------------------------- forms */
+
+/* Whether the elements lie one after the other in the order of their
+ * indices: dimensions of one element may have any stride. */
+static int
+is_row_major(const dnnl_memory_desc_t *md)
+{
+	const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
+	int64_t stride = 1;
+
+	if (md->format_kind != dnnl_blocked || md->offset0 || md->extra.flags ||
+	    b->inner_nblks > 1)
+		return 0;
+	for (int d = md->ndims; d-- > 0;) {
+		int64_t own = b->strides[d];
+
+		if (md->dims[d] != md->padded_dims[d])
+			return 0;
+		if (md->dims[d] == 1)
+			continue;
+		if (b->inner_nblks && b->inner_idxs[0] == d)
+			own /= b->inner_blks[0];
+		if (own != stride)
+			return 0;
+		stride *= md->dims[d];
+	}
+	return 1;
+}
+
+enum sl_status
+sl__form_written(struct sl__planner *pl, uint32_t value,
+		 const dnnl_memory_desc_t *md, const struct sl__form **out,
+		 struct sl_error *err)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	dnnl_memory_desc_t plain;
+
+	*out = NULL;
+	if (!is_row_major(md))
+		return sl__form_of(pl, value, md, out, err);
+	if (md->data_type == sl__dnnl_type(type->dtype))
+		return SL_OK;
+	if (md->data_type != dnnl_bf16 ||
+	    !sl__dnnl_plain(&plain, SL_DTYPE_BF16, type->rank, type->dims))
+		plain = *md;
+	return sl__form_of(pl, value, &plain, out, err);
+}

@@ -1,0 +1,756 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_conv_way.c - which of oneDNN's convolutions a node runs on.
+ *
+ * All convolutions of a program share one order of elements, so that nothing
+ * is reordered between them: the one in which the sum of their best times is
+ * least.  Within it each takes the implementation, direct or Winograd's, that
+ * is the fastest on this machine.  Where algorithms are fixed, it is the first
+ * direct one that oneDNN offers.
+ */
+#include "buf.h"
+#include "clock.h"
+#include "dnnl_choice.h"
+#include "dnnl_conv.h"
+#include "dnnl_timing.h"
+#include "log.h"
+#include "op.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* One question: a convolution, in a type, an order, with as much of its
+ * ending. */
+struct question {
+	struct sl__planner *pl;
+	struct sl__conv conv;
+	enum sl_dtype dtype;
+	enum sl__order order;
+	int n_within;
+	int from_plain; /* the source lies row-major */
+	struct sl__dnnl_conv desc;
+	dnnl_primitive_attr_t attr;
+};
+
+static int
+is_ours(const struct sl__node *node)
+{
+	return sl__is_op(node, SL__OP_ONNX_Conv) ||
+	       sl__is_op(node, SL__OP_SLEUTH_Conv) ||
+	       sl__is_op(node, SL__OP_MS_FusedConv) ||
+	       sl__is_op(node, SL__OP_ONNX_ConvTranspose);
+}
+
+/* ------------------------------------------------------------ descriptions */
+
+static int
+image_md(dnnl_memory_desc_t *out, const struct question *q, uint32_t value,
+	 enum sl__order order)
+{
+	const struct sl__type *type = sl__plan_type(q->pl, value);
+
+	return sl__order_md(out, order, sl__dnnl_type(q->dtype), type->rank,
+			    type->dims);
+}
+
+/* Fills desc but for the source. */
+static int
+describe(struct question *q)
+{
+	const struct sl__conv *c = &q->conv;
+	struct sl__dnnl_conv *d = &q->desc;
+
+	memset(d, 0, sizeof(*d));
+	d->window = c->window;
+	d->is_transposed = c->is_transposed;
+	if (c->b != SL__NONE) {
+		const struct sl__type *b = sl__plan_type(q->pl, c->b);
+
+		if (!sl__dnnl_plain(&d->bias, b->dtype, b->rank, b->dims))
+			return 0;
+	}
+	return image_md(&d->dst, q, c->y, q->order) &&
+	       sl__conv_weights_any(&d->weights, q->pl, c, q->dtype);
+}
+
+static void
+forget(struct question *q)
+{
+	if (q->attr)
+		dnnl_primitive_attr_destroy(q->attr);
+	q->attr = NULL;
+}
+
+/* The first implementation of a name, or with NULL the first that is not one
+ * of plain loops; NULL where there is none. */
+static enum sl_status
+find(dnnl_primitive_desc_t *pd, const struct question *q, const char *name,
+     struct sl_error *err)
+{
+	struct sl__dnnl_each each;
+	dnnl_status_t status = sl__dnnl_each_begin(
+		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
+	enum sl_status rc = SL_OK;
+
+	*pd = NULL;
+	for (; !rc && !status; status = sl__dnnl_each_next(&each)) {
+		*pd = sl__dnnl_each_take(&each);
+		if (!*pd)
+			rc = sl__fail_nomem(err);
+		else if (name ? !strcmp(sl__dnnl_name(*pd), name)
+			      : !sl__dnnl_is_plain_loop(*pd))
+			break;
+		dnnl_primitive_desc_destroy(*pd);
+		*pd = NULL;
+	}
+	sl__dnnl_each_end(&each);
+	return rc;
+}
+
+/* With an order of oneDNN's own: what it takes without an ending, which may
+ * have operands that lie like the result. */
+static enum sl_status
+settle_any(struct question *q, struct sl_error *err)
+{
+	dnnl_primitive_desc_t pd = NULL;
+	enum sl_status rc = sl__dnnl_attr(&q->attr, err);
+
+	if (!rc)
+		rc = find(&pd, q, NULL, err);
+	if (pd) {
+		q->desc.src =
+			*dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
+		q->desc.dst =
+			*dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+		dnnl_primitive_desc_destroy(pd);
+	}
+	forget(q);
+	return rc;
+}
+
+/* SL_E_ABSENT where the question makes no sense. */
+static enum sl_status
+ask(struct question *q, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	q->attr = NULL;
+	if (!describe(q) || !image_md(&q->desc.src, q, q->conv.x, q->order))
+		return SL_E_ABSENT;
+	if (q->order == SL__ORDER_ANY)
+		rc = settle_any(q, err);
+	if (rc)
+		return rc;
+	rc = sl__conv_attr(&q->attr, q->pl, &q->conv, &q->desc.dst, q->n_within,
+			   err);
+	return rc && rc != SL_E_NOMEM ? SL_E_ABSENT : rc;
+}
+
+/* Makes the descriptor that a choice names; NULL where there is none by now. */
+static enum sl_status
+follow(dnnl_primitive_desc_t *pd, struct question *q,
+       const struct sl__choice *choice, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	*pd = NULL;
+	if (choice->elapsed_ns == UINT64_MAX)
+		return SL_OK;
+	if (choice->is_plain &&
+	    !image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN))
+		return SL_OK;
+	q->desc.is_winograd = choice->is_winograd;
+	rc = find(pd, q, choice->kernel, err);
+	q->desc.is_winograd = 0;
+	return rc;
+}
+
+/* ---------------------------------------------------------------- measuring */
+
+static size_t
+more_operands(const struct question *q, struct sl__dnnl_more *more)
+{
+	size_t n = 0;
+	int at = 0;
+
+	for (int i = 0; i < q->n_within; i++) {
+		const struct sl__post *post = &q->conv.posts[i];
+
+		more[n].arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
+			      DNNL_ARG_SRC_1;
+		if (i != q->conv.sum &&
+		    (post->kind == SL__POST_ADD || post->kind == SL__POST_MUL))
+			n += (size_t)sl__conv_operand_md(
+				&more[n].md, q->pl, &q->conv, i, &q->desc.dst);
+		at += sl__dnnl_post_length(post);
+	}
+	return n;
+}
+
+/* What bringing a row-major source into the order costs. */
+static enum sl_status
+time_source(const struct question *q, uint64_t *ns, struct sl_error *err)
+{
+	struct sl__dnnl *dnnl = q->pl->program->dnnl;
+	dnnl_primitive_attr_t attr;
+	dnnl_memory_desc_t plain;
+	dnnl_primitive_desc_t pd;
+	const struct sl__type *x = sl__plan_type(q->pl, q->conv.x);
+	enum sl_status rc;
+
+	*ns = 0;
+	if (!q->from_plain ||
+	    !sl__dnnl_plain(&plain, x->dtype, x->rank, x->dims) ||
+	    dnnl_memory_desc_equal(&plain, &q->desc.src))
+		return SL_OK;
+	rc = sl__dnnl_attr(&attr, err);
+	if (rc)
+		return rc;
+	if (!sl__dnnl_reorder_pd(&pd, &plain, &q->desc.src, attr,
+				 dnnl->engine)) {
+		rc = sl__dnnl_time(ns, q->pl->choices->timer,
+				   &(struct sl__dnnl_trial){.pd = pd},
+				   UINT64_MAX, err);
+		dnnl_primitive_desc_destroy(pd);
+	}
+	dnnl_primitive_attr_destroy(attr);
+	return rc;
+}
+
+/* Names that were tried, each once. */
+enum { TRIED_MOST = 32 };
+
+struct tried {
+	const char *names[TRIED_MOST]; /* oneDNN's, which stay */
+	int n;
+};
+
+static int
+is_new(struct tried *tried, const_dnnl_primitive_desc_t pd)
+{
+	const char *name = sl__dnnl_name(pd);
+
+	if (sl__dnnl_is_plain_loop(pd) || strlen(name) >= SL__CHOICE_NAME ||
+	    tried->n == TRIED_MOST)
+		return 0;
+	for (int i = 0; i < tried->n; i++) {
+		if (!strcmp(tried->names[i], name))
+			return 0;
+	}
+	tried->names[tried->n++] = name;
+	return 1;
+}
+
+/* One that was tried; elapsed_ns counts the source's way into its order. */
+struct tried_one {
+	struct sl__choice choice;
+	uint64_t source_ns;
+};
+
+/* What Winograd's way gains must be worth the workspace and the digits that
+ * it costs: a fiftieth. */
+static uint64_t
+price(const struct sl__choice *choice)
+{
+	uint64_t ns = choice->elapsed_ns;
+
+	return choice->is_winograd && ns != UINT64_MAX ? ns + ns / 50 : ns;
+}
+
+/* Keeps the two cheapest, the first of them first. */
+static void
+compare(struct tried_one best[2], const struct tried_one *one)
+{
+	if (price(&one->choice) < price(&best[0].choice)) {
+		best[1] = best[0];
+		best[0] = *one;
+	} else if (price(&one->choice) < price(&best[1].choice)) {
+		best[1] = *one;
+	}
+}
+
+static enum sl_status
+try_one(struct question *q, const struct sl__dnnl_trial *trial,
+	struct tried_one *one, struct tried_one best[2], struct sl_error *err)
+{
+	const char *name = sl__dnnl_name(trial->pd);
+	uint64_t ns;
+	enum sl_status rc = sl__dnnl_time(&ns, q->pl->choices->timer, trial,
+					  best[0].choice.elapsed_ns, err);
+
+	if (rc)
+		return rc;
+	one->choice.elapsed_ns = ns + one->source_ns;
+	memcpy(one->choice.kernel, name, strlen(name) + 1);
+	compare(best, one);
+	return SL_OK;
+}
+
+/* Tries all implementations of one algorithm from one kind of source. */
+static enum sl_status
+try_all(struct question *q, struct tried_one best[2], int is_plain,
+	struct sl_error *err)
+{
+	struct sl__dnnl_more more[SL__POSTS_MOST];
+	struct sl__dnnl_trial trial = {NULL, more, more_operands(q, more)};
+	struct tried_one one = {.choice.is_plain = is_plain};
+	struct tried tried = {.n = 0};
+	struct sl__dnnl_each each;
+	dnnl_status_t status;
+	enum sl_status rc = time_source(q, &one.source_ns, err);
+
+	if (rc)
+		return rc;
+	one.choice.is_winograd = q->desc.is_winograd;
+	status = sl__dnnl_each_begin(&each, &q->desc, q->attr,
+				     q->pl->program->dnnl->engine);
+	for (; !rc && !status; status = sl__dnnl_each_next(&each)) {
+		dnnl_primitive_desc_t pd = sl__dnnl_each_take(&each);
+
+		trial.pd = pd;
+		if (!pd)
+			rc = sl__fail_nomem(err);
+		else if (is_new(&tried, pd))
+			rc = try_one(q, &trial, &one, best, err);
+		dnnl_primitive_desc_destroy(pd);
+	}
+	sl__dnnl_each_end(&each);
+	return rc;
+}
+
+/* The two best once more, by turns, where one may be as good as the other:
+ * what happened on the machine while one of them ran is not to decide. */
+static enum sl_status
+try_again(struct question *q, struct tried_one best[2], struct sl_error *err)
+{
+	struct sl__dnnl_more more[SL__POSTS_MOST];
+	size_t n = more_operands(q, more);
+	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
+	dnnl_memory_desc_t src = q->desc.src;
+	dnnl_primitive_desc_t pds[2] = {NULL, NULL};
+	uint64_t ns[2];
+	enum sl_status rc = SL_OK;
+
+	for (int k = 0; !rc && k < 2; k++) {
+		rc = follow(&pds[k], q, &best[k].choice, err);
+		q->desc.src = src;
+		trials[k].pd = pds[k];
+		ns[k] = best[k].choice.elapsed_ns - best[k].source_ns;
+	}
+	if (!rc && pds[0] && pds[1])
+		rc = sl__dnnl_time_both(ns, q->pl->choices->timer, trials, err);
+	for (int k = 0; k < 2; k++) {
+		best[k].choice.elapsed_ns = ns[k] + best[k].source_ns;
+		if (pds[k])
+			dnnl_primitive_desc_destroy(pds[k]);
+	}
+	if (price(&best[1].choice) < price(&best[0].choice))
+		best[0] = best[1];
+	return rc;
+}
+
+static int
+may_winograd(const struct question *q)
+{
+	const struct sl__dnnl_window *w = &q->conv.window;
+
+	if (q->pl->options->flags & SL_PLAN_NO_WINOGRAD ||
+	    q->conv.is_transposed || q->conv.n_groups > 1 ||
+	    !q->pl->graph->values[q->conv.w].tensor)
+		return 0;
+	for (int d = 0; d < q->conv.rank - 2; d++) {
+		if (w->kernel[d] < 2 || w->strides[d] != 1 || w->dilates[d])
+			return 0;
+	}
+	return 1;
+}
+
+static enum sl_status
+measure(struct question *q, struct sl__choice *out, struct sl_error *err)
+{
+	static const struct tried_one none = {
+		{.elapsed_ns = UINT64_MAX, .kernel = "none"}, 0};
+	struct tried_one best[2] = {none, none};
+	uint64_t start = sl__clock_now_ns(NULL);
+	enum sl_status rc = try_all(q, best, 0, err);
+
+	if (!rc && q->from_plain && q->order != SL__ORDER_ANY) {
+		dnnl_memory_desc_t src = q->desc.src;
+
+		if (image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN))
+			rc = try_all(q, best, 1, err);
+		q->desc.src = src;
+	}
+	if (!rc && may_winograd(q)) {
+		q->desc.is_winograd = 1;
+		rc = try_all(q, best, 0, err);
+		q->desc.is_winograd = 0;
+	}
+	if (!rc &&
+	    best[1].choice.elapsed_ns / 3 < best[0].choice.elapsed_ns / 2)
+		rc = try_again(q, best, err);
+	*out = best[0].choice;
+	q->pl->choices->elapsed_ns += sl__clock_now_ns(NULL) - start;
+	return rc;
+}
+
+/* -------------------------------------------------------------------- keys */
+
+static void
+add_list(struct sl_buf *key, const char *name, const int64_t *values, int n)
+{
+	sl__buf_format(key, " %s", name);
+	for (int i = 0; i < n; i++)
+		sl__buf_format(key, "%s%lld", i ? "x" : "",
+			       (long long)values[i]);
+}
+
+static void
+add_posts(struct sl_buf *key, const struct question *q)
+{
+	for (int i = 0; i < q->n_within; i++) {
+		const struct sl__post *p = &q->conv.posts[i];
+
+		if (i == q->conv.sum)
+			sl__buf_format(key, " sum");
+		else
+			sl__buf_format(key, " %s", sl__post_word(p->kind));
+		if (i != q->conv.sum &&
+		    (p->kind == SL__POST_ADD || p->kind == SL__POST_MUL))
+			add_list(key, "by",
+				 sl__plan_type(q->pl, sl__plan_in(q->conv.node,
+								  p->input))
+					 ->dims,
+				 sl__plan_type(q->pl, sl__plan_in(q->conv.node,
+								  p->input))
+					 ->rank);
+	}
+}
+
+static void
+make_key(struct sl_buf *key, const struct question *q)
+{
+	const struct sl__conv *c = &q->conv;
+	const struct sl__dnnl_window *w = &c->window;
+	const struct sl__type *x = sl__plan_type(q->pl, c->x);
+	const struct sl__type *y = sl__plan_type(q->pl, c->y);
+
+	sl__buf_format(key, "%s %s %s%s threads %d",
+		       c->is_transposed ? "deconvolution" : "convolution",
+		       sl_dtype_text(q->dtype), sl__order_text(q->order),
+		       q->from_plain ? " from plain" : "",
+		       q->pl->program->n_threads);
+	sl__buf_format(key, " groups %lld%s%s", (long long)c->n_groups,
+		       c->b != SL__NONE ? " bias" : "",
+		       may_winograd(q) ? "" : " no-winograd");
+	add_list(key, "in ", x->dims, x->rank);
+	add_list(key, "out ", y->dims, y->rank);
+	add_list(key, "kernel ", w->kernel, c->rank - 2);
+	add_list(key, "strides ", w->strides, c->rank - 2);
+	add_list(key, "dilates ", w->dilates, c->rank - 2);
+	add_list(key, "before ", w->before, c->rank - 2);
+	add_list(key, "after ", w->after, c->rank - 2);
+	add_posts(key, q);
+}
+
+/* ----------------------------------------------------------------- choosing */
+
+/* The first direct implementation that is not one of plain loops. */
+static enum sl_status
+take_first(dnnl_primitive_desc_t *pd, struct question *q, struct sl_error *err)
+{
+	enum sl_status rc = ask(q, err);
+
+	*pd = NULL;
+	if (rc == SL_E_ABSENT)
+		return SL_OK;
+	if (!rc)
+		rc = find(pd, q, NULL, err);
+	forget(q);
+	return rc;
+}
+
+/* Measures and remembers. */
+static enum sl_status
+learn(struct sl__choice *best, struct question *q, const char *key,
+      struct sl_error *err)
+{
+	struct sl__choices *choices = q->pl->choices;
+	enum sl_status rc = measure(q, best, err);
+
+	if (!rc)
+		rc = sl__choices_put(choices, key, best, err);
+	if (!rc)
+		sl__log(choices->log, "%s: %s", key, best->kernel);
+	return rc;
+}
+
+static int
+is_spent(const struct sl__choices *choices)
+{
+	return choices->elapsed_ns >= choices->budget_ns;
+}
+
+/* The best that is known of the question; where nothing is, the best found
+ * now, or the first one once the budget is spent.  pd may be NULL. */
+static enum sl_status
+take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
+	   uint64_t *ns, struct sl_error *err)
+{
+	const struct sl__choice *known = sl__choices_find(q->pl->choices, key);
+	struct sl__choice best;
+	enum sl_status rc = known && pd ? follow(pd, q, known, err) : SL_OK;
+	int is_known = known && (!pd || *pd || known->elapsed_ns == UINT64_MAX);
+
+	if (rc)
+		return rc;
+	if (is_known) {
+		*ns = known->elapsed_ns;
+		return SL_OK;
+	}
+	/* The question as it was, whatever was followed. */
+	forget(q);
+	rc = ask(q, err);
+	if (rc)
+		return rc;
+	if (is_spent(q->pl->choices))
+		return pd ? find(pd, q, NULL, err) : SL_OK;
+	rc = learn(&best, q, key, err);
+	if (!rc)
+		*ns = best.elapsed_ns;
+	return rc || !pd ? rc : follow(pd, q, &best, err);
+}
+
+/* The same, from the question alone. */
+static enum sl_status
+take_best(dnnl_primitive_desc_t *pd, struct question *q, uint64_t *ns,
+	  struct sl_error *err)
+{
+	struct sl_buf key = {0};
+	enum sl_status rc = ask(q, err);
+
+	*ns = UINT64_MAX;
+	if (pd)
+		*pd = NULL;
+	if (rc)
+		return rc == SL_E_ABSENT ? SL_OK : rc;
+	make_key(&key, q);
+	rc = sl__buf_status(&key, err);
+	if (!rc)
+		rc = take_known(pd, q, key.data, ns, err);
+	forget(q);
+	sl_buf_release(&key);
+	return rc;
+}
+
+/* -------------------------------------------------------------- the program */
+
+/* With its ending, or without where no kernel does that. */
+static enum sl_status
+time_node(struct question *q, uint64_t *ns, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	q->n_within = sl__dnnl_posts_fit(q->conv.posts, q->conv.n_posts);
+	rc = take_best(NULL, q, ns, err);
+	if (rc || *ns != UINT64_MAX || !q->n_within)
+		return rc;
+	q->n_within = 0;
+	return take_best(NULL, q, ns, err);
+}
+
+/* Whether nobody after the node at place 'at' needs a value, which it reads
+ * once. */
+static int
+is_read_last(const struct sl__planner *pl, size_t at, uint32_t value)
+{
+	const struct sl__block *block = &pl->graph->blocks[0];
+	uint32_t n = 0;
+
+	for (size_t k = at; k < block->n_nodes; k++) {
+		const struct sl__node *node =
+			&pl->graph->nodes[block->nodes[k]];
+
+		for (uint32_t i = 0; i < node->n_inputs; i++)
+			n += node->inputs[i] == value;
+	}
+	for (size_t k = 0; k < block->n_outputs; k++)
+		n += block->outputs[k] == value;
+	return n == 1 && pl->graph->values[value].producer != SL__NONE;
+}
+
+/* Until it is known better: a sum where what is added will be free, and
+ * sources in the program's order unless they are the model's inputs. */
+static void
+assume(struct question *q, size_t at)
+{
+	struct sl__conv *c = &q->conv;
+
+	q->dtype = c->dtype;
+	q->from_plain = q->pl->graph->values[c->x].producer == SL__NONE;
+	for (int i = 0; i < c->n_posts && c->sum < 0; i++) {
+		if (c->posts[i].kind == SL__POST_ADD &&
+		    sl__conv_is_same_size(q->pl, c, i) &&
+		    is_read_last(q->pl, at,
+				 sl__plan_in(c->node, c->posts[i].input)))
+			c->sum = i;
+	}
+}
+
+/* The convolution at a place of the program, if there is one. */
+static int
+read_node(struct question *q, struct sl__planner *pl, size_t at)
+{
+	const struct sl__node *node =
+		&pl->graph->nodes[pl->graph->blocks[0].nodes[at]];
+
+	memset(q, 0, sizeof(*q));
+	q->pl = pl;
+	if (!is_ours(node) || !sl__conv_read(&q->conv, pl, node))
+		return 0;
+	assume(q, at);
+	return 1;
+}
+
+/* Stops early where the sum is beyond 'most_ns'; UINT64_MAX where the budget
+ * does not last. */
+static enum sl_status
+time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns,
+	     uint64_t *sum_ns, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	*sum_ns = 0;
+	for (size_t i = 0; !rc && i < pl->graph->blocks[0].n_nodes; i++) {
+		struct question q;
+		uint64_t ns;
+
+		if (!read_node(&q, pl, i))
+			continue;
+		q.order = order;
+		rc = time_node(&q, &ns, err);
+		if (!rc && ns == UINT64_MAX) {
+			q.order = SL__ORDER_ANY;
+			rc = time_node(&q, &ns, err);
+		}
+		if (ns != UINT64_MAX)
+			*sum_ns += ns;
+		else if (is_spent(pl->choices))
+			*sum_ns = UINT64_MAX;
+		if (*sum_ns > most_ns || *sum_ns == UINT64_MAX)
+			break;
+	}
+	return rc;
+}
+
+/* Multiplications and additions of a convolution. */
+static double
+work_of(const struct sl__planner *pl, const struct sl__conv *c)
+{
+	uint32_t at = c->is_transposed ? c->x : c->y;
+
+	return 2.0 * (double)sl__plan_elements(pl, at) *
+	       (double)sl__plan_elements(pl, c->w) /
+	       (double)sl__plan_type(pl, c->w)->dims[0];
+}
+
+/* Three seconds, and more for a lot of work: ten for the largest. */
+static enum sl_status
+start_timer(struct sl__planner *pl, struct sl_error *err)
+{
+	const double least_ns = 3e9, most_ns = 7e9, ns_of_work = 0.25;
+	struct sl__choices *choices = pl->choices;
+	struct question q;
+	double more_ns = 0;
+
+	for (size_t i = 0; i < pl->graph->blocks[0].n_nodes; i++) {
+		if (read_node(&q, pl, i))
+			more_ns += ns_of_work * work_of(pl, &q.conv);
+	}
+	choices->budget_ns = (uint64_t)(least_ns + fmin(more_ns, most_ns));
+	choices->timer =
+		sl__arena_alloc(&choices->arena, sizeof(*choices->timer));
+	if (!choices->timer)
+		return sl__fail_nomem(err);
+	choices->timer->dnnl = pl->program->dnnl;
+	return SL_OK;
+}
+
+static enum sl_status
+decide_order(struct sl__planner *pl, struct sl_error *err)
+{
+	static const enum sl__order all[] = {SL__ORDER_BLOCK_16, SL__ORDER_LAST,
+					     SL__ORDER_BLOCK_8};
+	uint64_t best_ns = UINT64_MAX, ns;
+	enum sl_status rc;
+
+	if (pl->choices->order != SL__ORDER_ANY)
+		return SL_OK;
+	rc = start_timer(pl, err);
+	for (size_t i = 0; !rc && i < sizeof(all) / sizeof(all[0]); i++) {
+		rc = time_program(pl, all[i], best_ns, &ns, err);
+		if (rc || ns >= best_ns)
+			continue;
+		best_ns = ns;
+		pl->choices->order = (int)all[i];
+	}
+	if (!rc && pl->choices->order == SL__ORDER_ANY)
+		pl->choices->order = (int)all[0];
+	if (!rc)
+		sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
+			sl__order_text((enum sl__order)pl->choices->order),
+			(double)pl->choices->elapsed_ns * 1e-9,
+			is_spent(pl->choices) ? ", not all there is" : "");
+	return rc;
+}
+
+static enum sl_status
+take(struct sl__conv_way *out, struct question *q, struct sl_error *err)
+{
+	uint64_t ns;
+	enum sl_status rc;
+
+	if (!q->pl->choices) {
+		q->order = SL__ORDER_ANY;
+		return take_first(&out->pd, q, err);
+	}
+	q->order = (enum sl__order)q->pl->choices->order;
+	rc = take_best(&out->pd, q, &ns, err);
+	if (rc || out->pd)
+		return rc;
+	q->order = SL__ORDER_ANY;
+	return take_best(&out->pd, q, &ns, err);
+}
+
+enum sl_status
+sl__conv_find_way(struct sl__conv_way *out, struct sl__planner *pl,
+		  const struct sl__conv *conv, struct sl_error *err)
+{
+	struct question q = {.pl = pl, .conv = *conv};
+	int fit = sl__dnnl_posts_fit(conv->posts, conv->n_posts);
+	enum sl_status rc = SL_OK;
+
+	memset(out, 0, sizeof(*out));
+	if (pl->choices)
+		rc = decide_order(pl, err);
+	q.from_plain = sl__form_is_dense(sl__plan_form(pl, conv->x));
+	/* As asked for; then with the ending apart; then both in f32. */
+	for (int i = 0; !rc && !out->pd && i < 4; i++) {
+		q.n_within = i & 1 ? 0 : fit;
+		q.dtype = i < 2 ? conv->dtype : SL_DTYPE_F32;
+		if ((i == 2 && conv->dtype == SL_DTYPE_F32) ||
+		    (i >= 2 &&
+		     sl__plan_type(pl, conv->x)->dtype != SL_DTYPE_F32))
+			break;
+		if ((i & 1) && !fit)
+			continue;
+		rc = take(out, &q, err);
+	}
+	out->dtype = q.dtype;
+	out->n_within = q.n_within;
+	out->sum = conv->sum < q.n_within ? conv->sum : -1;
+	return rc;
+}

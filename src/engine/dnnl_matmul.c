@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_matmul.c - matrix products by oneDNN.
+ *
+ * Its matmul primitive takes all of them.  An inner product would do for a
+ * constant right matrix, too; both run the same kernel and differ by a
+ * percent where the work divides evenly, but inner products share rows among
+ * threads in large blocks and lose a quarter where these do not come out even
+ * (197 rows on 2 threads), while matmul shares columns as well.
+ *
+ * A constant right matrix is packed once in the order that the kernel wants
+ * for these sizes.  Transposed operands are described by strides and never
+ * copied.  The ends (bias, chain of operations) are part of the primitive;
+ * where oneDNN would take its plain loops for that, they are a step of their
+ * own.
+ */
+#include "dnnl_form.h"
+#include "dnnl_make.h"
+#include "node_steps.h"
+#include "product.h"
+#include "product_ends.h"
+#include "status.h"
+
+#include "banned.h"
+
+/* Descriptions of the operands as the product sees them. */
+struct matmul {
+	struct sl__product p;
+	dnnl_memory_desc_t src, weights, bias, dst, ends[SL__ENDS_MOST];
+	const struct sl__form *forms[SL__ENDS_MOST]; /* of the ends' values */
+	const struct sl__form *src_form, *weights_form, *dst_form;
+	int has_bias;              /* the first end is the primitive's bias */
+	int is_packed;             /* the right matrix */
+	int n_ends;                /* that the primitive does */
+	int places[SL__ENDS_MOST]; /* among its post-operations */
+	int residual;              /* end that is added in place; -1: none */
+	dnnl_primitive_desc_t pd, sum_pd;
+};
+
+/* ------------------------------------------------------------ descriptions */
+
+/* Sizes and strides; those of 1 get the strides that they have row-major. */
+static int
+describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
+	 const int64_t *dims, const int64_t *strides)
+{
+	dnnl_dims_t sizes, steps;
+	int64_t extent = 1;
+
+	for (int d = rank; d-- > 0;) {
+		sizes[d] = strides[d] ? dims[d] : 1;
+		steps[d] = sizes[d] == 1 ? extent : strides[d];
+		if (sizes[d] * steps[d] > extent)
+			extent = sizes[d] * steps[d];
+	}
+	return dnnl_memory_desc_init_by_strides(md, rank, sizes,
+						sl__dnnl_type(dtype),
+						steps) == dnnl_success;
+}
+
+/* 'last' holds size and stride of each of the last two dimensions. */
+static int
+describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
+		 const struct sl__product *p, const int64_t *strides,
+		 const int64_t *last)
+{
+	int64_t dims[SL__PRODUCT_RANK + 1], steps[SL__PRODUCT_RANK + 1];
+
+	for (int d = 0; d < p->rank; d++) {
+		dims[d] = p->dims[d];
+		steps[d] = strides[d];
+	}
+	dims[p->rank - 1] = last[0];
+	steps[p->rank - 1] = last[1];
+	dims[p->rank] = last[2];
+	steps[p->rank] = last[3];
+	return describe(md, dtype, p->rank + 1, dims, steps);
+}
+
+static int
+describe_all(struct matmul *m, enum sl_dtype dst_dtype)
+{
+	const struct sl__product *p = &m->p;
+	int64_t rows = p->dims[p->rank - 1], at = p->n;
+	int64_t left[4] = {rows, p->a_strides[p->rank - 1], p->k, p->a_k};
+	int64_t right[4] = {p->k, p->b_k, p->n, p->b_n};
+	int64_t full[4] = {rows, p->n, p->n, 1};
+	int64_t strides[SL__PRODUCT_RANK];
+
+	for (int d = p->rank; d-- > 0;) {
+		strides[d] = at;
+		at *= p->dims[d];
+	}
+	return describe_operand(&m->src, p->dtype, p, p->a_strides, left) &&
+	       describe_operand(&m->weights, p->dtype, p, p->b_strides,
+				right) &&
+	       describe_operand(&m->dst, dst_dtype, p, strides, full);
+}
+
+/* Operands of ends are read as they lie, where that is plain. */
+static int
+describe_end(struct matmul *m, const struct sl__planner *pl, int i)
+{
+	const struct sl__product *p = &m->p;
+	const struct sl__end *end = &p->ends[i];
+	const struct sl__form *form;
+	enum sl_dtype dtype;
+	int64_t last[4] = {p->dims[p->rank - 1], end->strides[p->rank - 1],
+			   p->n, end->column};
+
+	if (end->value == SL__NONE)
+		return 1;
+	form = sl__plan_form(pl, end->value);
+	dtype = sl__plan_type(pl, end->value)->dtype;
+	if (form && sl__form_is_dense(form) &&
+	    sl__form_dtype(form) == SL_DTYPE_BF16) {
+		m->forms[i] = form;
+		dtype = SL_DTYPE_BF16;
+	}
+	return describe_operand(&m->ends[i], dtype, p, end->strides, last);
+}
+
+/* ------------------------------------------------------------- primitives */
+
+/* The ends as post-operations; number 'sum' adds what dst held before. */
+static dnnl_status_t
+append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
+{
+	dnnl_status_t status = dnnl_success;
+
+	for (int i = m->has_bias; !status && i < m->n_ends; i++) {
+		const struct sl__post *post = &m->p.ends[i].post;
+
+		m->places[i] = dnnl_post_ops_len(ops);
+		status = sl__dnnl_post_append(ops, post,
+					      i == sum ? NULL : &m->ends[i]);
+	}
+	return status;
+}
+
+static dnnl_status_t
+create(dnnl_primitive_desc_t *pd, struct matmul *m, dnnl_primitive_attr_t attr,
+       int sum, const struct sl__dnnl *dnnl)
+{
+	dnnl_matmul_desc_t desc;
+	dnnl_post_ops_t ops;
+	dnnl_status_t status = dnnl_post_ops_create(&ops);
+
+	if (status)
+		return status;
+	status = append_ends(ops, m, sum);
+	if (!status)
+		status = dnnl_primitive_attr_set_post_ops(attr, ops);
+	if (!status)
+		status = dnnl_matmul_desc_init(&desc, &m->src, &m->weights,
+					       m->has_bias ? &m->bias : NULL,
+					       &m->dst);
+	if (!status)
+		status = dnnl_primitive_desc_create(pd, &desc, attr,
+						    dnnl->engine, NULL);
+	dnnl_post_ops_destroy(ops);
+	return status;
+}
+
+/* *pd is NULL where oneDNN has nothing better than plain loops. */
+static enum sl_status
+create_fast(dnnl_primitive_desc_t *pd, struct sl__planner *pl, struct matmul *m,
+	    int sum, struct sl_error *err)
+{
+	dnnl_primitive_attr_t attr;
+	dnnl_status_t status;
+	enum sl_status rc = sl__dnnl_attr(&attr, err);
+
+	*pd = NULL;
+	if (rc)
+		return rc;
+	status = create(pd, m, attr, sum, pl->program->dnnl);
+	dnnl_primitive_attr_destroy(attr);
+	if (status == dnnl_out_of_memory)
+		return sl__fail_nomem(err);
+	if (status) {
+		*pd = NULL;
+	} else if (sl__dnnl_is_plain_loop(*pd)) {
+		dnnl_primitive_desc_destroy(*pd);
+		*pd = NULL;
+	}
+	return SL_OK;
+}
+
+/* ---------------------------------------------------------------- choosing */
+
+/* A residual that lies as the result will may be written over. */
+static int
+find_residual(const struct matmul *m, const struct sl__planner *pl)
+{
+	for (int i = m->has_bias; i < m->n_ends; i++) {
+		const struct sl__end *end = &m->p.ends[i];
+
+		if (sl__end_is_residual(&m->p, i) &&
+		    !pl->graph->values[end->value].tensor &&
+		    m->ends[i].data_type == m->dst.data_type &&
+		    (m->forms[i] || !sl__plan_form(pl, end->value)))
+			return i;
+	}
+	return -1;
+}
+
+static int
+describe_product(struct matmul *m, const struct sl__planner *pl,
+		 enum sl_dtype dst_dtype)
+{
+	const struct sl__product *p = &m->p;
+
+	m->is_packed = pl->graph->values[p->b].tensor != NULL;
+	if (!describe_all(m, dst_dtype))
+		return 0;
+	for (int i = 0; i < p->n_ends; i++) {
+		if (!describe_end(m, pl, i))
+			return 0;
+	}
+	m->n_ends = p->n_ends;
+	m->has_bias = p->n_ends && sl__end_is_bias(p, 0);
+	if (m->has_bias)
+		m->bias = m->ends[0];
+	m->residual = -1;
+	return 1;
+}
+
+/* The right matrix in whatever order the kernel likes. */
+static int
+leave_open(struct matmul *m)
+{
+	dnnl_memory_desc_t plain = m->weights;
+
+	return dnnl_memory_desc_init_by_tag(
+		       &m->weights, plain.ndims, plain.dims, plain.data_type,
+		       dnnl_format_tag_any) == dnnl_success;
+}
+
+/* Whether the primitive gets all ends right. */
+static int
+do_ends_fit(const struct sl__product *p)
+{
+	struct sl__post posts[SL__ENDS_MOST];
+
+	for (int i = 0; i < p->n_ends; i++)
+		posts[i] = p->ends[i].post;
+	return sl__dnnl_posts_fit(posts, p->n_ends) == p->n_ends;
+}
+
+/* pd is NULL where the node is not for oneDNN. */
+static enum sl_status
+choose(struct sl__planner *pl, struct matmul *m, struct sl_error *err)
+{
+	enum sl_dtype own = sl__plan_type(pl, m->p.y)->dtype;
+	enum sl_dtype dst_dtype = sl__plan_is_output(pl, m->p.y) ? own
+								 : m->p.dtype;
+	enum sl_status rc;
+
+	if (!describe_product(m, pl, dst_dtype) ||
+	    (m->is_packed && !leave_open(m)))
+		return SL_OK;
+	rc = do_ends_fit(&m->p) ? create_fast(&m->pd, pl, m, -1, err) : SL_OK;
+	if (rc || m->pd) {
+		if (!rc)
+			m->residual = find_residual(m, pl);
+		return rc || m->residual < 0 ? rc
+					     : create_fast(&m->sum_pd, pl, m,
+							   m->residual, err);
+	}
+	/* The ends come after it, on f32. */
+	if (m->p.n_ends == 0 || own != SL_DTYPE_F32 ||
+	    !describe_product(m, pl, own) || (m->is_packed && !leave_open(m)))
+		return SL_OK;
+	m->n_ends = m->has_bias = 0;
+	return create_fast(&m->pd, pl, m, -1, err);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* A value in the type that is multiplied, row-major. */
+static enum sl_status
+read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
+	const struct sl__form **form, struct sl_error *err)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	dnnl_memory_desc_t md;
+
+	if (!sl__dnnl_plain(&md, dtype, type->rank, type->dims))
+		return sl__fail(err, SL_E_BUG, "a value has no description");
+	return sl__form_of(pl, value, &md, form, err);
+}
+
+static enum sl_status
+read_matrices(struct sl__planner *pl, struct matmul *m,
+	      struct sl__dnnl_arg *args, struct sl_error *err)
+{
+	const struct sl__product *p = &m->p;
+	const struct sl__form *form, *as;
+	dnnl_memory_desc_t md;
+	int64_t last[4] = {p->k, p->b_k, p->n, p->b_n};
+	enum sl_status rc = read_as(pl, p->a, p->dtype, &form, err);
+
+	args[0].arg = DNNL_ARG_SRC;
+	args[0].md = m->src;
+	args[1].arg = DNNL_ARG_WEIGHTS;
+	args[1].md =
+		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 0);
+	if (!rc)
+		rc = sl__plan_read(pl, p->a, form, &args[0].buffer, err);
+	if (rc)
+		return rc;
+	if (!m->is_packed) {
+		rc = read_as(pl, p->b, p->dtype, &form, err);
+		return rc ? rc
+			  : sl__plan_read(pl, p->b, form, &args[1].buffer, err);
+	}
+	if (!describe_operand(&md, sl__plan_type(pl, p->b)->dtype, p,
+			      p->b_strides, last))
+		return sl__fail(err, SL_E_BUG, "a matrix has no description");
+	rc = sl__form_new(pl, &md, &as, err);
+	if (!rc)
+		rc = sl__form_new(pl, &args[1].md, &form, err);
+	return rc ? rc
+		  : sl__plan_pack(pl, p->b, as, form, &args[1].buffer, err);
+}
+
+static enum sl_status
+read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
+	  uint32_t *n, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (int i = 0; !rc && i < m->n_ends; i++) {
+		struct sl__dnnl_arg *arg = &args[*n];
+
+		if (m->p.ends[i].value == SL__NONE)
+			continue;
+		arg->arg =
+			i < m->has_bias
+				? DNNL_ARG_BIAS
+				: DNNL_ARG_ATTR_MULTIPLE_POST_OP(m->places[i]) |
+					  DNNL_ARG_SRC_1;
+		arg->md = m->ends[i];
+		rc = sl__plan_read(pl, m->p.ends[i].value, m->forms[i],
+				   &arg->buffer, err);
+		(*n)++;
+	}
+	return rc;
+}
+
+/* ----------------------------------------------------------------- writing */
+
+static uint32_t
+base_of(const struct sl__planner *pl, uint32_t buffer)
+{
+	return pl->program->buffers[buffer].base;
+}
+
+/* The argument that is the residual; SL__NONE where it may not be written
+ * over because the product reads it otherwise, too. */
+static uint32_t
+find_over(const struct sl__planner *pl, const struct matmul *m,
+	  const struct sl__dnnl_arg *args, uint32_t n)
+{
+	uint32_t found = SL__NONE;
+	int arg;
+
+	if (!m->sum_pd)
+		return SL__NONE;
+	arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(m->places[m->residual]) |
+	      DNNL_ARG_SRC_1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (args[i].arg == arg)
+			found = i;
+	}
+	for (uint32_t i = 0; found != SL__NONE && i < n; i++) {
+		if (i != found && base_of(pl, args[i].buffer) ==
+					  base_of(pl, args[found].buffer))
+			return SL__NONE;
+	}
+	return found;
+}
+
+/* Writes over the residual where that is free: it is dst then, and no
+ * argument of its own. */
+static enum sl_status
+write_result(struct sl__planner *pl, struct matmul *m,
+	     struct sl__dnnl_arg *args, uint32_t *n, struct sl_error *err)
+{
+	uint32_t over = find_over(pl, m, args, *n);
+	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
+	const struct sl__form *form;
+	dnnl_primitive_desc_t spare = m->sum_pd;
+	enum sl_status rc = read_as(
+		pl, m->p.y,
+		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32,
+		&form, err);
+
+	if (!rc && over == SL__NONE)
+		rc = sl__plan_write(pl, m->p.y, form, &dst.buffer, err);
+	else if (!rc)
+		rc = sl__plan_write_over(pl, m->p.y, form, args[over].buffer,
+					 &dst.buffer, err);
+	if (!rc && over != SL__NONE && dst.buffer == args[over].buffer) {
+		spare = m->pd;
+		m->pd = m->sum_pd;
+		args[over] = args[--*n];
+	}
+	if (spare)
+		dnnl_primitive_desc_destroy(spare);
+	m->sum_pd = NULL;
+	args[(*n)++] = dst;
+	return rc;
+}
+
+static enum sl_status
+add_step(struct sl__planner *pl, struct matmul *m, struct sl_error *err)
+{
+	struct sl__dnnl_arg args[SL__ENDS_MOST + 4];
+	struct sl__step *step;
+	uint32_t n = 2;
+	enum sl_status rc = read_matrices(pl, m, args, err);
+
+	if (!rc)
+		rc = read_ends(pl, m, args, &n, err);
+	if (!rc)
+		rc = write_result(pl, m, args, &n, err);
+	if (rc) {
+		dnnl_primitive_desc_destroy(m->pd);
+		if (m->sum_pd)
+			dnnl_primitive_desc_destroy(m->sum_pd);
+		return rc;
+	}
+	rc = sl__dnnl_step(pl, m->pd, args, n, &step, err);
+	if (rc || m->n_ends == m->p.n_ends)
+		return rc;
+	return sl__product_ends_step(pl, &m->p, args[n - 1].buffer, err);
+}
+
+enum sl_status
+sl__make_matmul(struct sl__planner *pl, const struct sl__node *node,
+		int *is_made, struct sl_error *err)
+{
+	struct matmul *m;
+	enum sl_status rc;
+
+	*is_made = 0;
+	m = sl__plan_state(pl, sizeof(*m));
+	if (!m)
+		return sl__fail_nomem(err);
+	if (!sl__product_read(&m->p, pl, node))
+		return SL_OK;
+	rc = choose(pl, m, err);
+	if (rc || !m->pd) {
+		if (m->pd)
+			dnnl_primitive_desc_destroy(m->pd);
+		return rc;
+	}
+	*is_made = 1;
+	return add_step(pl, m, err);
+}
+
+/* ------------------------------------------------------------ for own ones */
+
+enum sl_status
+sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
+		 const struct sl__form **form, struct sl_error *err)
+{
+	return read_as(pl, value, dtype, form, err);
+}
+
+enum sl_status
+sl__product_pack(struct sl__planner *pl, const struct sl__product *p,
+		 uint32_t *buffer, struct sl_error *err)
+{
+	const struct sl__form *as, *form;
+	dnnl_memory_desc_t md;
+	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};
+	enum sl_status rc = SL_OK;
+
+	if (!describe(&md, sl__plan_type(pl, p->b)->dtype, 2, dims, strides))
+		return sl__fail(err, SL_E_BUG, "a matrix has no description");
+	rc = sl__form_new(pl, &md, &as, err);
+	if (rc)
+		return rc;
+	if (!sl__dnnl_plain(&md, p->dtype, 2, dims))
+		return sl__fail(err, SL_E_BUG, "a matrix has no description");
+	rc = sl__form_new(pl, &md, &form, err);
+	return rc ? rc : sl__plan_pack(pl, p->b, as, form, buffer, err);
+}

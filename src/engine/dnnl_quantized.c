@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_quantized.c - convolutions of small integers as steps of oneDNN.
+ *
+ * Sums are exact integers.  The zero point of the image is a part of the bias
+ * where no tap falls on padding; elsewhere oneDNN takes it off.  oneDNN adds
+ * the zero point of the result before it rounds, where the definition does
+ * after, so a post-operation rounds first.
+ */
+#include "dnnl_quantized.h"
+#include "dnnl_conv.h"
+#include "quantized.h"
+#include "status.h"
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* A node's parts, and what becomes of them. */
+struct making {
+	struct sl__planner *pl;
+	struct sl__conv conv; /* what it has in common with those of reals */
+	int is_integer;       /* ConvInteger: the sums themselves */
+	size_t n_out, length; /* channels, and weights of each */
+	int is_padded;
+	int32_t x_zero, y_zero;
+	float *factors;       /* of each channel */
+	int32_t *bias, *sums; /* of each channel: added; of its weights */
+	int has_bias;
+	int zero_is_apart; /* oneDNN takes off the image's zero point */
+	dnnl_primitive_desc_t pd;
+};
+
+static int
+has_isa(dnnl_cpu_isa_t isa)
+{
+	unsigned there = (unsigned)dnnl_get_effective_cpu_isa();
+
+	return (there & (unsigned)isa) == (unsigned)isa;
+}
+
+static int
+has_wide(void)
+{
+	return has_isa(dnnl_cpu_isa_avx512_core_vnni);
+}
+
+int
+sl__dnnl_is_exact(void)
+{
+	return has_wide() || has_isa(dnnl_cpu_isa_avx2_vnni);
+}
+
+/* ------------------------------------------------------------------- forms */
+
+enum sl_status
+sl__form_retyped(struct sl__planner *pl, const struct sl__form *form,
+		 enum sl_dtype dtype, const struct sl__form **out,
+		 struct sl_error *err)
+{
+	dnnl_memory_desc_t md;
+
+	*out = NULL;
+	if (!form)
+		return SL_OK;
+	md = form->md;
+	md.data_type = sl__dnnl_type(dtype);
+	return sl__form_new(pl, &md, out, err);
+}
+
+const struct sl__form *
+sl__plan_full_form(const struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__form *form = sl__plan_form(pl, value);
+	const struct sl__type *type = sl__plan_type(pl, value);
+
+	return form && sl__form_dtype(form) == type->dtype &&
+			       sl__form_bytes(form) == sl__plan_bytes(pl, value)
+		       ? form
+		       : NULL;
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static int
+read_window(struct making *m)
+{
+	struct sl__conv *c = &m->conv;
+	const int64_t *in = sl__plan_type(m->pl, c->x)->dims + 2;
+	const int64_t *out = sl__plan_type(m->pl, c->y)->dims + 2;
+	struct sl__window w;
+
+	if (sl__window_of(&w, c->node, c->rank - 2,
+			  sl__plan_type(m->pl, c->w)->dims + 2, NULL))
+		return 0;
+	sl__window_settle(&w, in, out);
+	for (int d = 0; d < w.n; d++) {
+		if (w.kernel[d] > INT16_MAX || w.strides[d] > INT16_MAX ||
+		    w.dilations[d] > INT16_MAX)
+			return 0;
+		c->window.kernel[d] = w.kernel[d];
+		c->window.strides[d] = w.strides[d];
+		c->window.dilates[d] = w.dilations[d] - 1;
+		c->window.before[d] = w.pads_before[d];
+		c->window.after[d] = (out[d] - 1) * w.strides[d] +
+				     sl__window_extent(&w, d) - in[d] -
+				     w.pads_before[d];
+		if (c->window.before[d] > 0 || c->window.after[d] > 0)
+			m->is_padded = 1;
+	}
+	return 1;
+}
+
+/* Where the parts stand among the inputs. */
+static int
+read_values(struct making *m, const struct sl__node *node)
+{
+	struct sl__conv *c = &m->conv;
+	const struct sl__type *x, *w;
+
+	m->is_integer = sl__is_op(node, SL__OP_ONNX_ConvInteger);
+	c->node = node;
+	c->x = sl__plan_in(node, 0);
+	c->w = sl__plan_in(node, m->is_integer ? 1 : 3);
+	c->b = m->is_integer ? SL__NONE : sl__plan_in(node, 8);
+	c->y = sl__plan_out(node, 0);
+	c->n_groups = sl__int(node, "group", 1);
+	c->sum = -1;
+	if (c->x == SL__NONE || c->w == SL__NONE || c->y == SL__NONE ||
+	    c->n_groups < 1 || sl__int(node, "channels_last", 0) ||
+	    !sl__plan_constant(m->pl, c->w))
+		return 0;
+	x = sl__plan_type(m->pl, c->x);
+	w = sl__plan_type(m->pl, c->w);
+	c->rank = x->rank;
+	if (!sl__is_small(x->dtype) || !sl__is_small(w->dtype) ||
+	    x->rank != w->rank || x->rank < 3 || x->rank > 5 ||
+	    !sl__plan_elements(m->pl, c->x) ||
+	    !sl__plan_elements(m->pl, c->w) ||
+	    !sl__plan_elements(m->pl, c->y) || w->dims[0] % c->n_groups)
+		return 0;
+	m->n_out = (size_t)w->dims[0];
+	m->length = (size_t)sl__plan_elements(m->pl, c->w) / m->n_out;
+	return read_window(m);
+}
+
+/* Storage for one number per channel of each kind. */
+static enum sl_status
+add_lists(struct making *m, struct sl_error *err)
+{
+	m->factors = sl__plan_state(m->pl, m->n_out * sizeof(*m->factors));
+	m->bias = sl__plan_state(m->pl, m->n_out * sizeof(*m->bias));
+	m->sums = sl__plan_state(m->pl, m->n_out * sizeof(*m->sums));
+	return m->factors && m->bias && m->sums ? SL_OK : sl__fail_nomem(err);
+}
+
+/* As the definition has it: a product in f32, then a quotient. */
+static int
+read_factors(struct making *m)
+{
+	const struct sl__node *node = m->conv.node;
+	struct sl__scale x, y;
+
+	if (!sl__scale_read(&x, m->pl, sl__plan_in(node, 1),
+			    sl__plan_in(node, 2)) ||
+	    !sl__scale_read(&y, m->pl, sl__plan_in(node, 6),
+			    sl__plan_in(node, 7)) ||
+	    !sl__scales_read(m->factors, m->pl, sl__plan_in(node, 4), m->n_out))
+		return 0;
+	for (size_t i = 0; i < m->n_out; i++)
+		m->factors[i] = x.by * m->factors[i] / y.by;
+	m->x_zero = x.at;
+	m->y_zero = y.at;
+	return 1;
+}
+
+static int
+read_x_zero(struct making *m)
+{
+	uint32_t value = sl__plan_in(m->conv.node, 2);
+	const struct sl__tensor *t = sl__plan_constant(m->pl, value);
+
+	for (size_t i = 0; i < m->n_out; i++)
+		m->factors[i] = 1;
+	if (!sl__zeros_read(&m->x_zero, m->pl, value, 1))
+		return 0;
+	m->x_zero += t && t->dtype == SL_DTYPE_U8 ? 128 : 0;
+	return 1;
+}
+
+/* Weights have no zero point once they are int8. */
+static int
+is_centred(struct making *m)
+{
+	uint32_t zero = sl__plan_in(m->conv.node, m->is_integer ? 3 : 5);
+	enum sl_dtype dtype = sl__plan_type(m->pl, m->conv.w)->dtype;
+
+	if (zero == SL__NONE)
+		return dtype == SL_DTYPE_I8;
+	if (!sl__zeros_read(m->sums, m->pl, zero, m->n_out))
+		return 0;
+	for (size_t i = 0; i < m->n_out; i++) {
+		if (m->sums[i])
+			return 0;
+	}
+	return 1;
+}
+
+static int
+read_bias(struct making *m)
+{
+	const struct sl__tensor *t = sl__plan_constant(m->pl, m->conv.b);
+
+	m->has_bias = m->conv.b != SL__NONE;
+	if (!m->has_bias)
+		return 1;
+	if (!t || t->dtype != SL_DTYPE_I32 || t->n_elements != m->n_out)
+		return 0;
+	for (size_t i = 0; i < m->n_out; i++) {
+		int64_t x;
+
+		if (!sl__tensor_integers(t, i, 1, &x))
+			return 0;
+		m->bias[i] = (int32_t)x;
+	}
+	return 1;
+}
+
+/* Puts the image's zero point into the bias, or leaves it to oneDNN. */
+static void
+place_zero(struct making *m)
+{
+	int64_t most = 0;
+
+	m->zero_is_apart = m->x_zero != 0;
+	for (size_t i = 0; i < m->n_out; i++) {
+		int64_t x =
+			(int64_t)m->bias[i] - (int64_t)m->x_zero * m->sums[i];
+
+		most = llabs(x) > most ? llabs(x) : most;
+	}
+	if (!m->zero_is_apart || m->is_padded || most > INT32_MAX)
+		return;
+	for (size_t i = 0; i < m->n_out; i++)
+		m->bias[i] -= m->x_zero * m->sums[i];
+	m->zero_is_apart = 0;
+	m->has_bias = 1;
+}
+
+/* oneDNN's sums pass through f32, which is exact up to 2^24. */
+static int
+is_within_f32(const struct making *m, const int8_t *w)
+{
+	int64_t reach = m->x_zero ? 2 * 255 : 255;
+
+	for (size_t i = 0; i < m->n_out; i++) {
+		int64_t sum = 0;
+
+		for (size_t k = 0; k < m->length; k++)
+			sum += abs(w[i * m->length + k]);
+		if (sum * reach >= 1 << 24)
+			return 0;
+	}
+	return 1;
+}
+
+static enum sl_status
+read_node(struct making *m, int *fits, struct sl_error *err)
+{
+	const int8_t *w;
+	int8_t *copy;
+	enum sl_status rc = add_lists(m, err);
+
+	*fits = 0;
+	if (rc || !(m->is_integer ? read_x_zero(m) : read_factors(m)) ||
+	    !is_centred(m) || !read_bias(m))
+		return rc;
+	w = sl__small_weights(m->pl, m->conv.w, &copy);
+	if (!w)
+		return sl__fail_nomem(err);
+	sl__small_sums(w, m->n_out, m->length, m->sums);
+	*fits = !m->is_integer || is_within_f32(m, w);
+	place_zero(m);
+	sl__release(&m->pl->program->arena.allocator, copy);
+	return SL_OK;
+}
+
+/* --------------------------------------------------------------- describing */
+
+/* The zero point of the result, added to what is rounded. */
+static dnnl_status_t
+set_y_zero(const struct making *m, dnnl_primitive_attr_t attr)
+{
+	dnnl_post_ops_t ops;
+	dnnl_status_t status = dnnl_post_ops_create(&ops);
+
+	if (status)
+		return status;
+	status = dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_round, 0, 0);
+	if (!status)
+		status = dnnl_primitive_attr_set_post_ops(attr, ops);
+	dnnl_post_ops_destroy(ops);
+	if (!status)
+		status = dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST,
+							     1, 0, &m->y_zero);
+	return status;
+}
+
+static dnnl_status_t
+set_attr(const struct making *m, dnnl_primitive_attr_t attr)
+{
+	dnnl_status_t status = dnnl_success;
+	int is_one = 1;
+
+	for (size_t i = 1; i < m->n_out; i++)
+		is_one &= m->factors[i] >= m->factors[0] &&
+			  m->factors[i] <= m->factors[0];
+	if (!m->is_integer)
+		status = dnnl_primitive_attr_set_output_scales(
+			attr, is_one ? 1 : (dnnl_dim_t)m->n_out,
+			is_one ? 0 : 1 << 1, m->factors);
+	if (!status && m->zero_is_apart)
+		status = dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_SRC,
+							     1, 0, &m->x_zero);
+	return !status && m->y_zero ? set_y_zero(m, attr) : status;
+}
+
+static int
+describe(const struct making *m, struct sl__dnnl_conv *out)
+{
+	const struct sl__conv *c = &m->conv;
+	const struct sl__type *x = sl__plan_type(m->pl, c->x);
+	const struct sl__type *y = sl__plan_type(m->pl, c->y);
+	int64_t n = (int64_t)m->n_out;
+
+	memset(out, 0, sizeof(*out));
+	out->window = c->window;
+	return sl__dnnl_any(&out->src, x->dtype, x->rank, x->dims) &&
+	       sl__dnnl_any(&out->dst, y->dtype, y->rank, y->dims) &&
+	       sl__conv_weights_any(&out->weights, m->pl, c, SL_DTYPE_I8) &&
+	       (!m->has_bias ||
+		sl__dnnl_plain(&out->bias, SL_DTYPE_I32, 1, &n));
+}
+
+/* Whether it multiplies with instructions that do not saturate; oneDNN's
+ * matrix products, not named after any, have them in vectors of 512 bits. */
+int
+sl__dnnl_multiplies_exactly(const_dnnl_primitive_desc_t pd)
+{
+	const char *name = sl__dnnl_name(pd);
+
+	return strstr(name, "vnni") || strstr(name, "amx") ||
+	       (strstr(name, "gemm") && has_wide());
+}
+
+/*
+ * Whether the current implementation is better than what there is.  Those
+ * built on matrix kernels come first in oneDNN's list and are slower than
+ * plainer ones, but for tiles.
+ */
+static int
+is_better(const_dnnl_primitive_desc_t pd, const_dnnl_primitive_desc_t best)
+{
+	const char *name = sl__dnnl_name(pd);
+
+	if (!sl__dnnl_multiplies_exactly(pd))
+		return 0;
+	return !best || (!strncmp(name, "jit_int8", 8) &&
+			 !strncmp(sl__dnnl_name(best), "br", 2) &&
+			 !strstr(sl__dnnl_name(best), "amx"));
+}
+
+static dnnl_status_t
+choose(struct making *m, struct sl__dnnl_each *each)
+{
+	dnnl_primitive_desc_t pd;
+
+	do {
+		pd = sl__dnnl_each_take(each);
+		if (!pd)
+			return dnnl_out_of_memory;
+		if (is_better(pd, m->pd)) {
+			if (m->pd)
+				dnnl_primitive_desc_destroy(m->pd);
+			m->pd = pd;
+		} else {
+			dnnl_primitive_desc_destroy(pd);
+		}
+	} while (!sl__dnnl_each_next(each));
+	return dnnl_success;
+}
+
+/* m->pd stays NULL where oneDNN has none that will do. */
+static enum sl_status
+find_primitive(struct making *m, struct sl_error *err)
+{
+	struct sl__dnnl_conv conv;
+	struct sl__dnnl_each each;
+	dnnl_primitive_attr_t attr;
+	enum sl_status rc = sl__dnnl_attr(&attr, err);
+	dnnl_status_t status;
+
+	if (rc)
+		return rc;
+	status = describe(m, &conv) ? set_attr(m, attr) : dnnl_unimplemented;
+	if (!status)
+		status = sl__dnnl_each_begin(&each, &conv, attr,
+					     m->pl->program->dnnl->engine);
+	if (!status) {
+		status = choose(m, &each);
+		sl__dnnl_each_end(&each);
+	}
+	dnnl_primitive_attr_destroy(attr);
+	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static const dnnl_memory_desc_t *
+md_of(const struct making *m, dnnl_query_t what, int index)
+{
+	return dnnl_primitive_desc_query_md(m->pd, what, index);
+}
+
+static enum sl_status
+pack_weights(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__plan_constant(m->pl, m->conv.w);
+	dnnl_memory_desc_t own;
+	const int8_t *w;
+	int8_t *copy;
+	enum sl_status rc;
+
+	if (!sl__conv_weights_own(&own, m->pl, &m->conv))
+		return sl__fail(err, SL_E_BUG, "weights of many dimensions");
+	own.data_type = dnnl_s8;
+	arg->arg = DNNL_ARG_WEIGHTS;
+	arg->md = *md_of(m, dnnl_query_weights_md, 0);
+	rc = sl__plan_keep(m->pl, dnnl_memory_desc_get_size(&arg->md),
+			   &arg->buffer, err);
+	if (rc)
+		return rc;
+	w = sl__small_weights(m->pl, m->conv.w, &copy);
+	if (!w)
+		return sl__fail_nomem(err);
+	rc = sl__dnnl_reorder_now(m->pl->program->dnnl, &own, w, &arg->md,
+				  sl__plan_data(m->pl, arg->buffer), err);
+	sl__release(&m->pl->program->arena.allocator, copy);
+	sl__tensor_let_go(t, 0, t->n_bytes);
+	return rc;
+}
+
+static enum sl_status
+keep_bias(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
+{
+	enum sl_status rc = sl__plan_keep(m->pl, m->n_out * sizeof(*m->bias),
+					  &arg->buffer, err);
+
+	if (rc)
+		return rc;
+	arg->arg = DNNL_ARG_BIAS;
+	arg->md = *md_of(m, dnnl_query_weights_md, 1);
+	memcpy(sl__plan_data(m->pl, arg->buffer), m->bias,
+	       m->n_out * sizeof(*m->bias));
+	return SL_OK;
+}
+
+static enum sl_status
+read_image(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
+{
+	const struct sl__form *form;
+	enum sl_status rc;
+
+	arg->arg = DNNL_ARG_SRC;
+	arg->md = *md_of(m, dnnl_query_src_md, 0);
+	rc = sl__form_written(m->pl, m->conv.x, &arg->md, &form, err);
+	return rc ? rc
+		  : sl__plan_read(m->pl, m->conv.x, form, &arg->buffer, err);
+}
+
+static enum sl_status
+write_image(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
+{
+	const struct sl__form *form;
+	enum sl_status rc;
+
+	arg->arg = DNNL_ARG_DST;
+	arg->md = *md_of(m, dnnl_query_dst_md, 0);
+	rc = sl__form_written(m->pl, m->conv.y, &arg->md, &form, err);
+	return rc ? rc
+		  : sl__plan_write(m->pl, m->conv.y, form, &arg->buffer, err);
+}
+
+static enum sl_status
+add_step(struct making *m, struct sl_error *err)
+{
+	struct sl__dnnl_arg args[4];
+	uint32_t n = 3;
+	struct sl__step *step;
+	enum sl_status rc = pack_weights(m, &args[0], err);
+
+	if (!rc)
+		rc = read_image(m, &args[1], err);
+	if (!rc)
+		rc = write_image(m, &args[2], err);
+	if (!rc && m->has_bias)
+		rc = keep_bias(m, &args[n++], err);
+	if (rc) {
+		dnnl_primitive_desc_destroy(m->pd);
+		return rc;
+	}
+	rc = sl__dnnl_step(m->pl, m->pd, args, n, &step, err);
+	if (!rc)
+		step->executed_flops =
+			2 * m->length * sl__plan_elements(m->pl, m->conv.y);
+	return rc;
+}
+
+/* QLinearConv, ConvInteger. */
+enum sl_status
+sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node,
+			int *is_made, struct sl_error *err)
+{
+	struct making m = {.pl = pl};
+	int fits;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!sl__dnnl_is_exact() || !read_values(&m, node))
+		return SL_OK;
+	rc = read_node(&m, &fits, err);
+	if (rc || !fits)
+		return rc;
+	rc = find_primitive(&m, err);
+	if (rc || !m.pd)
+		return rc;
+	*is_made = 1;
+	return add_step(&m, err);
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_quantized_matmul.c - matrix products of small integers.
+ *
+ * oneDNN sums up the products of bytes as they are; zero points, scales and
+ * the bias come with the sums (quantized_ends.c), exactly as they are defined
+ * and also where the model makes them on the way.  Constant right operands
+ * are packed beforehand.
+ */
+#include "dnnl_form.h"
+#include "dnnl_make.h"
+#include "dnnl_quantized.h"
+#include "loops.h"
+#include "node_steps.h"
+#include "quantized_ends.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+enum { NONE = 99 };
+
+/* Which inputs are what. */
+struct inputs {
+	enum sl__op_id id;
+	size_t b, a_scale, a_zero, b_scale, b_zero, bias, y_scale, y_zero;
+};
+
+static const struct inputs rows[] = {
+	{SL__OP_ONNX_MatMulInteger, 1, NONE, 2, NONE, 3, NONE, NONE, NONE},
+	{SL__OP_ONNX_QLinearMatMul, 3, 1, 2, 4, 5, NONE, 6, 7},
+	{SL__OP_MS_MatMulIntegerToFloat, 1, 2, 4, 3, 5, 6, NONE, NONE},
+	{SL__OP_MS_DynamicQuantizeMatMul, 1, NONE, NONE, 2, 3, 4, NONE, NONE},
+	{SL__OP_MS_QGemm, 3, 1, 2, 4, 5, 6, 7, 8},
+};
+
+struct product {
+	struct sl__planner *pl;
+	const struct sl__node *node;
+	const struct inputs *in;
+	uint32_t a, b, y; /* values */
+	int is_spread;    /* a is real and quantized here */
+	int is_constant;  /* b */
+	struct sl__quantized_ends *ends;
+	uint32_t operands[SL__N_QUANTIZED_PARTS]; /* of the last step */
+	uint32_t n_operands;
+	uint32_t a_bytes, b_bytes, sums; /* buffers */
+	dnnl_memory_desc_t src, weights, dst;
+	dnnl_primitive_desc_t pd;
+};
+
+static uint32_t
+value_of(const struct product *p, size_t i)
+{
+	return i == NONE ? SL__NONE : sl__plan_in(p->node, i);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static int64_t
+count(const int64_t *dims, int n)
+{
+	int64_t product = 1;
+
+	for (int i = 0; i < n; i++)
+		product *= dims[i];
+	return product;
+}
+
+/* Stacks of matrices are one where there is one right matrix, or go pair by
+ * pair. */
+static int
+measure(struct product *p)
+{
+	const struct sl__type *a = sl__plan_type(p->pl, p->a);
+	const struct sl__type *b = sl__plan_type(p->pl, p->b);
+	int flips_a = sl__int(p->node, "transA", 0) != 0;
+	int flips_b = sl__int(p->node, "transB", 0) != 0;
+	struct sl__quantized_ends *e = p->ends;
+	int64_t b_rows;
+
+	if (a->rank < 2 || b->rank < 2 || (flips_a && a->rank != 2) ||
+	    (flips_b && b->rank != 2))
+		return 0;
+	e->n_rows = a->dims[a->rank - (flips_a ? 1 : 2)];
+	e->k = a->dims[a->rank - (flips_a ? 2 : 1)];
+	e->n_columns = b->dims[b->rank - (flips_b ? 2 : 1)];
+	b_rows = b->dims[b->rank - (flips_b ? 1 : 2)];
+	e->n_batches = count(a->dims, a->rank - 2);
+	e->n_b_batches = count(b->dims, b->rank - 2);
+	if (e->n_b_batches == 1) {
+		e->n_rows *= e->n_batches;
+		e->n_batches = 1;
+	} else if (a->rank != b->rank ||
+		   memcmp(a->dims, b->dims,
+			  (size_t)(a->rank - 2) * sizeof(*a->dims)) != 0) {
+		return 0;
+	}
+	e->a_row = flips_a ? 1 : e->k;
+	e->a_k = flips_a ? e->n_rows : 1;
+	e->b_k = flips_b ? 1 : e->n_columns;
+	e->b_n = flips_b ? e->k : 1;
+	return b_rows == e->k && e->k > 0 && e->k <= SL__QUANTIZED_MOST &&
+	       e->n_batches * e->n_rows > 0 && e->n_columns > 0 &&
+	       (int64_t)sl__plan_elements(p->pl, p->y) ==
+		       e->n_batches * e->n_rows * e->n_columns;
+}
+
+/* A part that is one number, or one per column where there may be more. */
+static int
+is_list(const struct product *p, size_t i, int may_be_more)
+{
+	uint32_t value = value_of(p, i);
+	int64_t n;
+
+	if (value == SL__NONE)
+		return 1;
+	n = (int64_t)sl__plan_elements(p->pl, value);
+	return n == 1 || (may_be_more && n == p->ends->n_columns &&
+			  sl__plan_type(p->pl, value)->rank >= 1);
+}
+
+static int
+has_dtype(const struct product *p, size_t i, enum sl_dtype dtype)
+{
+	uint32_t value = value_of(p, i);
+
+	return value == SL__NONE || sl__plan_type(p->pl, value)->dtype == dtype;
+}
+
+static int
+read_lists(const struct product *p)
+{
+	const struct inputs *in = p->in;
+	enum sl_dtype a = sl__plan_type(p->pl, p->a)->dtype;
+	enum sl_dtype bias = in->id == SL__OP_MS_QGemm ? SL_DTYPE_I32
+						       : SL_DTYPE_F32;
+
+	return is_list(p, in->a_scale, 0) && is_list(p, in->a_zero, 0) &&
+	       is_list(p, in->b_scale, 1) && is_list(p, in->b_zero, 1) &&
+	       is_list(p, in->y_scale, 0) && is_list(p, in->y_zero, 0) &&
+	       is_list(p, in->bias, 1) && has_dtype(p, in->bias, bias) &&
+	       has_dtype(p, in->a_scale, SL_DTYPE_F32) &&
+	       has_dtype(p, in->b_scale, SL_DTYPE_F32) &&
+	       has_dtype(p, in->y_scale, SL_DTYPE_F32) &&
+	       has_dtype(p, in->a_zero, a) &&
+	       has_dtype(p, in->b_zero, sl__plan_type(p->pl, p->b)->dtype);
+}
+
+static int
+read_product(struct product *p, const struct sl__node *node)
+{
+	struct sl__quantized_ends *e = p->ends;
+	enum sl_dtype a, y;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (sl__is_op(node, rows[i].id))
+			p->in = &rows[i];
+	}
+	p->node = node;
+	p->a = node->inputs[0];
+	p->b = value_of(p, p->in->b);
+	p->y = node->outputs[0];
+	a = sl__plan_type(p->pl, p->a)->dtype;
+	y = sl__plan_type(p->pl, p->y)->dtype;
+	p->is_spread = p->in->id == SL__OP_MS_DynamicQuantizeMatMul;
+	p->is_constant = sl__plan_constant(p->pl, p->b) != NULL;
+	e->kind = y == SL_DTYPE_I32   ? SL__QUANTIZED_SUMS
+		  : y == SL_DTYPE_F32 ? SL__QUANTIZED_REALS
+				      : SL__QUANTIZED_CODES;
+	e->alpha = (float)sl__float(node, "alpha", 1);
+	if (p->is_spread ? a != SL_DTYPE_F32 : !sl__is_small(a))
+		return 0;
+	return sl__is_small(sl__plan_type(p->pl, p->b)->dtype) &&
+	       (e->kind != SL__QUANTIZED_CODES || sl__is_small(y)) &&
+	       measure(p) && read_lists(p);
+}
+
+/* ---------------------------------------------------------------- primitive */
+
+static int
+describe(struct product *p)
+{
+	const struct sl__quantized_ends *e = p->ends;
+	enum sl_dtype dtype = sl__plan_type(p->pl, p->a)->dtype;
+	dnnl_data_type_t a = p->is_spread ? dnnl_u8 : sl__dnnl_type(dtype);
+	dnnl_dims_t a_dims = {e->n_batches, e->n_rows, e->k};
+	dnnl_dims_t b_dims = {e->n_b_batches, e->k, e->n_columns};
+	dnnl_dims_t y_dims = {e->n_batches, e->n_rows, e->n_columns};
+	dnnl_dims_t a_by = {e->n_rows * e->k, e->a_row, e->a_k};
+	dnnl_dims_t b_by = {e->k * e->n_columns, e->b_k, e->b_n};
+	dnnl_dims_t y_by = {e->n_rows * e->n_columns, e->n_columns, 1};
+	int skip = e->n_batches == 1, n = 3 - skip;
+
+	if (dnnl_memory_desc_init_by_strides(&p->src, n, a_dims + skip, a,
+					     a_by + skip) ||
+	    dnnl_memory_desc_init_by_strides(&p->dst, n, y_dims + skip,
+					     dnnl_s32, y_by + skip))
+		return 0;
+	if (p->is_constant)
+		return !dnnl_memory_desc_init_by_tag(&p->weights, n,
+						     b_dims + skip, dnnl_s8,
+						     dnnl_format_tag_any);
+	return !dnnl_memory_desc_init_by_strides(&p->weights, n, b_dims + skip,
+						 dnnl_s8, b_by + skip);
+}
+
+/* p->pd stays NULL where oneDNN has none that is exact. */
+static enum sl_status
+find_primitive(struct product *p, struct sl_error *err)
+{
+	dnnl_primitive_attr_t attr;
+	dnnl_matmul_desc_t desc;
+	enum sl_status rc = sl__dnnl_attr(&attr, err);
+	dnnl_status_t status;
+
+	if (rc)
+		return rc;
+	status = describe(p) ? dnnl_matmul_desc_init(&desc, &p->src,
+						     &p->weights, NULL, &p->dst)
+			     : dnnl_unimplemented;
+	if (!status)
+		status = dnnl_primitive_desc_create(
+			&p->pd, &desc, attr, p->pl->program->dnnl->engine,
+			NULL);
+	dnnl_primitive_attr_destroy(attr);
+	if (status || !sl__dnnl_multiplies_exactly(p->pd)) {
+		if (!status)
+			dnnl_primitive_desc_destroy(p->pd);
+		p->pd = NULL;
+	}
+	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
+}
+
+/* ---------------------------------------------------------------- operands */
+
+/* What the last step reads or writes there. */
+static void
+place(struct product *p, enum sl__quantized_place at, uint32_t buffer,
+      int64_t n, enum sl_dtype dtype)
+{
+	p->ends->parts[at].at = (int)p->n_operands;
+	p->ends->parts[at].n = n;
+	p->ends->parts[at].dtype = dtype;
+	p->operands[p->n_operands++] = buffer;
+}
+
+static enum sl_status
+place_input(struct product *p, enum sl__quantized_place at, size_t i,
+	    struct sl_error *err)
+{
+	uint32_t value = value_of(p, i), buffer;
+	enum sl_status rc;
+
+	if (value == SL__NONE)
+		return SL_OK;
+	rc = sl__plan_read(p->pl, value, NULL, &buffer, err);
+	if (!rc)
+		place(p, at, buffer, (int64_t)sl__plan_elements(p->pl, value),
+		      sl__plan_type(p->pl, value)->dtype);
+	return rc;
+}
+
+static enum sl_status
+spread_left(struct product *p, struct sl_error *err)
+{
+	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
+	uint32_t operands[4];
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (!s)
+		return sl__fail_nomem(err);
+	s->n = (int64_t)sl__plan_elements(p->pl, p->a);
+	rc = sl__plan_read(p->pl, p->a, NULL, &operands[0], err);
+	if (!rc)
+		rc = sl__plan_workspace(p->pl, (uint64_t)s->n, &operands[1],
+					err);
+	for (int i = 2; !rc && i < 4; i++)
+		rc = sl__plan_workspace(p->pl, sizeof(float), &operands[i],
+					err);
+	if (!rc)
+		rc = sl__plan_side_step(p->pl, operands, 4, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "quantize to what it spans";
+	step->run = sl__run_spread;
+	step->state = s;
+	p->a_bytes = operands[1];
+	place(p, SL__QUANTIZED_OF_A, operands[1], s->n, SL_DTYPE_U8);
+	place(p, SL__QUANTIZED_OF_A_SCALE, operands[2], 1, SL_DTYPE_F32);
+	place(p, SL__QUANTIZED_OF_A_ZERO, operands[3], 1, SL_DTYPE_U8);
+	return SL_OK;
+}
+
+static enum sl_status
+read_left(struct product *p, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	if (p->is_spread)
+		return spread_left(p, err);
+	rc = place_input(p, SL__QUANTIZED_OF_A, 0, err);
+	p->a_bytes = p->operands[0];
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_A_SCALE, p->in->a_scale,
+				 err);
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_A_ZERO, p->in->a_zero,
+				 err);
+	return rc;
+}
+
+static enum sl_status
+pack_right(struct product *p, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__plan_constant(p->pl, p->b);
+	const dnnl_memory_desc_t *md =
+		dnnl_primitive_desc_query_md(p->pd, dnnl_query_weights_md, 0);
+	const struct sl__quantized_ends *e = p->ends;
+	dnnl_dims_t by = {e->k * e->n_columns, e->b_k, e->b_n};
+	dnnl_memory_desc_t own;
+	const int8_t *b;
+	int8_t *copy;
+	enum sl_status rc;
+
+	p->weights = *md;
+	if (dnnl_memory_desc_init_by_strides(&own, md->ndims, md->dims, dnnl_s8,
+					     by + (3 - md->ndims)))
+		return sl__fail(err, SL_E_BUG, "weights without strides");
+	rc = sl__plan_keep(p->pl, dnnl_memory_desc_get_size(md), &p->b_bytes,
+			   err);
+	if (rc)
+		return rc;
+	b = sl__small_weights(p->pl, p->b, &copy);
+	if (!b)
+		return sl__fail_nomem(err);
+	sl__quantized_sum_columns(p->ends, b);
+	p->ends->has_b_sums = 1;
+	p->ends->parts[SL__QUANTIZED_OF_B].dtype = t->dtype;
+	rc = sl__dnnl_reorder_now(p->pl->program->dnnl, &own, b, md,
+				  sl__plan_data(p->pl, p->b_bytes), err);
+	sl__release(&p->pl->program->arena.allocator, copy);
+	sl__tensor_let_go(t, 0, t->n_bytes);
+	return rc;
+}
+
+/* b, and b less 128. */
+static enum sl_status
+run_shift(struct sl__step *step, struct sl_error *err)
+{
+	const struct sl__spread *s = step->state;
+
+	(void)err;
+	for (int64_t i = 0; i < s->n; i++)
+		step->at[1][i] = step->at[0][i] ^ 0x80;
+	return SL_OK;
+}
+
+static enum sl_status
+shift_right(struct product *p, uint32_t from, struct sl_error *err)
+{
+	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
+	uint32_t operands[2] = {from, SL__NONE};
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (!s)
+		return sl__fail_nomem(err);
+	s->n = (int64_t)sl__plan_elements(p->pl, p->b);
+	rc = sl__plan_workspace(p->pl, (uint64_t)s->n, &operands[1], err);
+	if (!rc)
+		rc = sl__plan_side_step(p->pl, operands, 2, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "uint8 as int8";
+	step->run = run_shift;
+	step->state = s;
+	p->b_bytes = operands[1];
+	return SL_OK;
+}
+
+static enum sl_status
+read_right(struct product *p, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__plan_type(p->pl, p->b)->dtype;
+	enum sl_status rc;
+
+	if (p->is_constant)
+		return pack_right(p, err);
+	rc = sl__plan_read(p->pl, p->b, NULL, &p->b_bytes, err);
+	if (!rc && dtype == SL_DTYPE_U8)
+		rc = shift_right(p, p->b_bytes, err);
+	if (!rc)
+		place(p, SL__QUANTIZED_OF_B, p->b_bytes,
+		      (int64_t)sl__plan_elements(p->pl, p->b), dtype);
+	return rc;
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static enum sl_status
+multiply(struct product *p, struct sl_error *err)
+{
+	const struct sl__quantized_ends *e = p->ends;
+	uint64_t n = (uint64_t)(e->n_batches * e->n_rows * e->n_columns);
+	struct sl__dnnl_arg args[3] = {
+		{DNNL_ARG_SRC, p->a_bytes, p->src},
+		{DNNL_ARG_WEIGHTS, p->b_bytes, p->weights},
+		{DNNL_ARG_DST, SL__NONE, p->dst}};
+	dnnl_primitive_desc_t pd = p->pd;
+	struct sl__step *step;
+	enum sl_status rc = sl__plan_workspace(p->pl, 4 * n, &p->sums, err);
+
+	if (rc)
+		return rc;
+	args[2].buffer = p->sums;
+	p->pd = NULL;
+	rc = sl__dnnl_step(p->pl, pd, args, 3, &step, err);
+	if (!rc)
+		step->executed_flops = 2 * n * (uint64_t)e->k;
+	return rc;
+}
+
+static enum sl_status
+finish(struct product *p, struct sl_error *err)
+{
+	struct sl__quantized_ends *e = p->ends;
+	const struct sl__type *y = sl__plan_type(p->pl, p->y);
+	int64_t n = e->n_batches * e->n_rows * e->n_columns;
+	uint32_t buffer;
+	struct sl__step *step;
+	enum sl_status rc =
+		place_input(p, SL__QUANTIZED_OF_B_SCALE, p->in->b_scale, err);
+
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_B_ZERO, p->in->b_zero,
+				 err);
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_Y_SCALE, p->in->y_scale,
+				 err);
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_Y_ZERO, p->in->y_zero,
+				 err);
+	if (!rc)
+		rc = place_input(p, SL__QUANTIZED_OF_BIAS, p->in->bias, err);
+	if (!rc)
+		rc = sl__plan_write(p->pl, p->y, NULL, &buffer, err);
+	if (rc)
+		return rc;
+	place(p, SL__QUANTIZED_OF_SUMS, p->sums, n, SL_DTYPE_I32);
+	place(p, SL__QUANTIZED_OF_Y, buffer, n, y->dtype);
+	e->n_threads =
+		sl__threads_for(p->pl->program->n_threads, 8 * (uint64_t)n);
+	rc = sl__plan_step(p->pl, p->operands, p->n_operands, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "scales";
+	step->executed_flops = 2 * (uint64_t)n;
+	step->run = sl__quantized_run;
+	step->state = e;
+	return SL_OK;
+}
+
+/* Whether b, as int8, is known to have no zero points. */
+static int
+is_centred(struct product *p)
+{
+	uint32_t zero = value_of(p, p->in->b_zero);
+	int64_t n;
+
+	if (zero == SL__NONE)
+		return sl__plan_type(p->pl, p->b)->dtype == SL_DTYPE_I8;
+	n = (int64_t)sl__plan_elements(p->pl, zero);
+	if (!sl__zeros_read(p->ends->zeros, p->pl, zero, (size_t)n))
+		return 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (p->ends->zeros[i])
+			return 0;
+	}
+	return 1;
+}
+
+/* QLinearMatMul, MatMulInteger, QGemm, MatMulIntegerToFloat,
+ * DynamicQuantizeMatMul. */
+enum sl_status
+sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node,
+			  int *is_made, struct sl_error *err)
+{
+	struct product p = {.pl = pl};
+	enum sl_status rc;
+
+	*is_made = 0;
+	p.ends = sl__plan_state(pl, sizeof(*p.ends));
+	if (!p.ends)
+		return sl__fail_nomem(err);
+	for (int i = 0; i < SL__N_QUANTIZED_PARTS; i++)
+		p.ends->parts[i].at = -1;
+	if (!sl__dnnl_is_exact() || !read_product(&p, node))
+		return SL_OK;
+	rc = sl__quantized_add_lists(p.ends, pl, err);
+	if (!rc)
+		rc = find_primitive(&p, err);
+	if (rc || !p.pd)
+		return rc;
+	*is_made = 1;
+	p.ends->is_centred = is_centred(&p);
+	rc = read_left(&p, err);
+	if (!rc)
+		rc = read_right(&p, err);
+	if (!rc)
+		rc = multiply(&p, err);
+	if (p.pd)
+		dnnl_primitive_desc_destroy(p.pd);
+	return rc ? rc : finish(&p, err);
+}

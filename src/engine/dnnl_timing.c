@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dnnl_timing.c - how long a primitive takes. */
+#include "dnnl_timing.h"
+#include "clock.h"
+#include "pages.h"
+#include "status.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "banned.h"
+
+enum {
+	ARGS_MOST = 16,
+	QUIET_RUNS = 3, /* wanted */
+	TURNS = 4,      /* of two that are compared, after one */
+	MOST_RUNS = 20,
+	COLD_FROM = 1 << 19,   /* bytes of weights: half of a usual L2 */
+	SWEEP_BYTES = 48 << 20 /* pushes them out of most shared caches */
+};
+
+/* Runs go on until they have taken as much, or with all that is between them
+ * as much, within the limits above; and a run is lost for sure that is later
+ * than another by so much. */
+static const uint64_t ENOUGH_NS = 4000000, LONG_NS = 40000000,
+		      LOST_NS = 10000000;
+
+struct runner {
+	struct sl__dnnl_timer *timer;
+	struct sl__pages *pages;
+	dnnl_primitive_t primitive;
+	dnnl_exec_arg_t args[ARGS_MOST];
+	int n;
+	int is_cold;
+	int n_runs, n_quiet; /* quiet ones after the first */
+	uint64_t least_ns;   /* of all runs */
+	uint64_t quiet_ns;   /* that those took together */
+	uint64_t all_ns;     /* that everything took since the first run */
+};
+
+static enum sl_status
+add_arg(struct runner *t, int arg, const dnnl_memory_desc_t *md,
+	struct sl_error *err)
+{
+	size_t n_bytes = md ? dnnl_memory_desc_get_size(md) : 0;
+	unsigned char *data;
+
+	if (!n_bytes)
+		return SL_OK;
+	if (t->n == ARGS_MOST)
+		return sl__fail(err, SL_E_BUG, "too many operands");
+	data = sl__pages_alloc(t->pages, n_bytes);
+	if (!data)
+		return sl__fail_nomem(err);
+	/* 0.0115 as f32 and as bf16: sums stay in range, nothing is 0. */
+	memset(data, 0x3c, n_bytes);
+	t->args[t->n].arg = arg;
+	return sl__dnnl_check(dnnl_memory_create(&t->args[t->n++].memory, md,
+						 t->timer->dnnl->engine, data),
+			      "a memory object", err);
+}
+
+static enum sl_status
+add_args(struct runner *t, const struct sl__dnnl_trial *trial,
+	 struct sl_error *err)
+{
+	static const struct {
+		int arg;
+		dnnl_query_t query;
+		int index;
+	} rows[] = {
+		{DNNL_ARG_SRC, dnnl_query_src_md, 0},
+		{DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0},
+		{DNNL_ARG_BIAS, dnnl_query_weights_md, 1},
+		{DNNL_ARG_DST, dnnl_query_dst_md, 0},
+		{DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0},
+	};
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < sizeof(rows) / sizeof(rows[0]); i++)
+		rc = add_arg(t, rows[i].arg,
+			     dnnl_primitive_desc_query_md(
+				     trial->pd, rows[i].query, rows[i].index),
+			     err);
+	for (size_t i = 0; !rc && i < trial->n_more; i++)
+		rc = add_arg(t, trial->more[i].arg, &trial->more[i].md, err);
+	return rc;
+}
+
+/* ------------------------------------------------------------- cold caches */
+
+/* Without memory for it, caches stay warm. */
+static void
+find_sweep(struct sl__dnnl_timer *timer)
+{
+	if (timer->was_asked)
+		return;
+	timer->was_asked = 1;
+	if (sl__pages_new(&timer->pages, NULL, NULL))
+		return;
+	timer->sweep = sl__pages_alloc(timer->pages, SWEEP_BYTES);
+	if (timer->sweep)
+		memset(timer->sweep, 1, SWEEP_BYTES);
+}
+
+static void
+sweep(struct sl__dnnl_timer *timer)
+{
+	if (!timer->sweep)
+		return;
+	for (size_t i = 0; i < SWEEP_BYTES; i += 64)
+		timer->sum += timer->sweep[i];
+	timer->sweep[timer->sum % SWEEP_BYTES] ^= 1; /* the sum is used */
+}
+
+void
+sl__dnnl_timer_release(struct sl__dnnl_timer *timer)
+{
+	if (timer)
+		sl__pages_free(timer->pages);
+}
+
+/* ----------------------------------------------------------------- runners */
+
+static enum sl_status
+start(struct runner *t, struct sl__dnnl_timer *timer,
+      const struct sl__dnnl_trial *trial, struct sl_error *err)
+{
+	const dnnl_memory_desc_t *weights = dnnl_primitive_desc_query_md(
+		trial->pd, dnnl_query_weights_md, 0);
+	enum sl_status rc;
+
+	memset(t, 0, sizeof(*t));
+	t->timer = timer;
+	t->least_ns = UINT64_MAX;
+	rc = sl__pages_new(&t->pages, NULL, err);
+	if (!rc)
+		rc = sl__dnnl_check(
+			dnnl_primitive_create(&t->primitive, trial->pd),
+			"a primitive", err);
+	if (!rc)
+		rc = add_args(t, trial, err);
+	t->is_cold = weights && dnnl_memory_desc_get_size(weights) >= COLD_FROM;
+	if (!rc && t->is_cold)
+		find_sweep(timer);
+	return rc;
+}
+
+static void
+finish(struct runner *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		if (t->args[i].memory)
+			dnnl_memory_destroy(t->args[i].memory);
+	}
+	if (t->primitive)
+		dnnl_primitive_destroy(t->primitive);
+	sl__pages_free(t->pages);
+}
+
+/* How often threads of this process had to leave a CPU to others. */
+static long
+n_waits(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nivcsw;
+}
+
+static enum sl_status
+run_once(struct runner *t, struct sl_error *err)
+{
+	uint64_t before = sl__clock_now_ns(NULL), begin, end;
+	dnnl_stream_t stream = t->timer->dnnl->stream;
+	long waits;
+	enum sl_status rc;
+
+	if (t->is_cold)
+		sweep(t->timer);
+	waits = n_waits();
+	begin = sl__clock_now_ns(NULL);
+	rc = sl__dnnl_check(
+		dnnl_primitive_execute(t->primitive, stream, t->n, t->args),
+		"a trial", err);
+	if (!rc)
+		rc = sl__dnnl_check(dnnl_stream_wait(stream), "a trial", err);
+	end = sl__clock_now_ns(NULL);
+	if (end - begin < t->least_ns)
+		t->least_ns = end - begin;
+	if (t->n_runs++ && n_waits() == waits) {
+		t->n_quiet++;
+		t->quiet_ns += end - begin;
+	}
+	t->all_ns += end - before;
+	return rc;
+}
+
+/* ------------------------------------------------------------------- times */
+
+static int
+is_enough(const struct runner *t, uint64_t best_ns)
+{
+	if (t->least_ns / 2 > best_ns &&
+	    (t->n_runs > QUIET_RUNS || t->least_ns - best_ns > LOST_NS))
+		return 1;
+	return t->n_runs > 1 &&
+	       (t->all_ns >= LONG_NS || t->n_runs > MOST_RUNS ||
+		(t->n_quiet >= QUIET_RUNS && t->quiet_ns >= ENOUGH_NS));
+}
+
+enum sl_status
+sl__dnnl_time(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
+	      const struct sl__dnnl_trial *trial, uint64_t best_ns,
+	      struct sl_error *err)
+{
+	struct runner t;
+	enum sl_status rc = start(&t, timer, trial, err);
+
+	while (!rc && (!t.n_runs || !is_enough(&t, best_ns)))
+		rc = run_once(&t, err);
+	finish(&t);
+	*elapsed_ns = t.least_ns;
+	return rc;
+}
+
+enum sl_status
+sl__dnnl_time_both(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
+		   const struct sl__dnnl_trial trials[2], struct sl_error *err)
+{
+	struct runner t[2];
+	enum sl_status rc = start(&t[0], timer, &trials[0], err), second;
+
+	second = start(&t[1], timer, &trials[1], rc ? NULL : err);
+	if (!rc)
+		rc = second;
+	for (int i = 0; !rc && i <= TURNS; i++) {
+		rc = run_once(&t[0], err);
+		if (!rc)
+			rc = run_once(&t[1], err);
+	}
+	for (int k = 0; k < 2; k++) {
+		if (t[k].least_ns < elapsed_ns[k])
+			elapsed_ns[k] = t[k].least_ns;
+		finish(&t[k]);
+	}
+	return rc;
+}

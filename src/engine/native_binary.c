@@ -1,0 +1,845 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_binary.c - operators of several inputs that are broadcast together.
+ *
+ * 'functions' has a row for each operator: what it does to rows of two
+ * operands, in f32 and in int64; other types are converted piece by piece.
+ * The loops of all operands are joined as far as they go (loops.h), so that
+ * what is left is rows in which an operand either advances or stays.  Results
+ * lie in the order of the first input that has all of their elements, blocks
+ * of channels included.  Operators of more than two inputs take one pass for
+ * each after the first.
+ */
+#include "dtype.h"
+#include "loops.h"
+#include "numbers.h"
+#include "status.h"
+#include "vector_gates.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+/* Rows of a result and its operands: 'row' is what lies between two in
+ * elements, 'step' 1, or 0 where a row is one element repeated. */
+struct rows {
+	int64_t n_rows, n;
+	const void *a, *b;
+	void *y;
+	int64_t a_row, b_row, y_row;
+	int a_step, b_step;
+	float knob;
+};
+
+typedef void rows_function(const struct rows *r);
+
+/* ------------------------------------------------------------------ reals */
+
+/*
+ * name(r): y = expression of a, b and knob, over all rows.  'hint' stands
+ * before loops that may become vectors.
+ */
+#define RUN(type, hint, a_at, b_at, expression)      \
+	do {                                         \
+		hint for (int64_t i = 0; i < n; i++) \
+		{                                    \
+			type a = a_at, b = b_at;     \
+                                                     \
+			(void)b;                     \
+			y[i] = (type)(expression);   \
+		}                                    \
+	} while (0)
+#define ROWS(name, type, hint, expression)                                    \
+	SL__INLINE void name##_body(const struct rows *r)                     \
+	{                                                                     \
+		int64_t n = r->n;                                             \
+		float knob = r->knob;                                         \
+                                                                              \
+		(void)knob;                                                   \
+		for (int64_t row = 0; row < r->n_rows; row++) {               \
+			const type *as = (const type *)r->a + row * r->a_row; \
+			const type *bs = (const type *)r->b + row * r->b_row; \
+			type *y = (type *)r->y + row * r->y_row;              \
+			type a0 = as[0], b0 = bs[0];                          \
+                                                                              \
+			if (r->a_step && r->b_step)                           \
+				RUN(type, hint, as[i], bs[i], expression);    \
+			else if (r->a_step)                                   \
+				RUN(type, hint, as[i], b0, expression);       \
+			else if (r->b_step)                                   \
+				RUN(type, hint, a0, bs[i], expression);       \
+			else                                                  \
+				RUN(type, hint, a0, b0, expression);          \
+		}                                                             \
+	}
+#define REAL(name, expression)                               \
+	ROWS(real_##name, float, SL__EACH_ALONE, expression) \
+	SL__VECTOR_TARGETS(real_##name, real_##name##_body,  \
+			   (const struct rows *r), (r))
+/* With calls for each element, or of integers: compiled once. */
+#define PLAIN(name, type, expression)                  \
+	ROWS(name, type, , expression)                 \
+	static void name##_plain(const struct rows *r) \
+	{                                              \
+		name##_body(r);                        \
+	}                                              \
+	static rows_function *name##_for(void)         \
+	{                                              \
+		return name##_plain;                   \
+	}
+
+/* With the sign of b, also where it is 0. */
+static float
+modulo(float a, float b)
+{
+	float rest = fmodf(a, b);
+
+	if (rest == 0)
+		return copysignf(0, b);
+	return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* pow() of one half: unlike the root it is infinite for -infinity, and 0 for
+ * -0. */
+SL__INLINE float
+root(float x)
+{
+	return x < -3.40282347e38F ? -x : sqrtf(x + 0);
+}
+
+SL__INLINE float
+truth(int is_so)
+{
+	return is_so ? 1 : 0;
+}
+
+REAL(add, a + b)
+REAL(bias_gelu, sl__gelu(a + b))
+REAL(bias_tanh_gelu, sl__tanh_gelu(a + b))
+REAL(cube, a *a *a)
+REAL(div, a / b)
+REAL(equal, truth(a == b))
+REAL(first, a)
+REAL(greater, truth(a > b))
+REAL(greater_equal, truth(a >= b))
+REAL(less, truth(a < b))
+REAL(less_equal, truth(a <= b))
+REAL(max, sl__larger(a, b))
+REAL(min, sl__smaller(a, b))
+REAL(mul, a *b)
+REAL(prelu, a < 0 ? a * b : a)
+REAL(root, root(a))
+REAL(scaled_add, (a + b) * knob)
+REAL(square, a *a)
+REAL(sub, a - b)
+REAL(swiglu, sl__swish(a, knob) * b)
+PLAIN(real_fmod, float, fmodf(a, b))
+PLAIN(real_mod, float, modulo(a, b))
+PLAIN(real_pow, float, powf(a, b))
+
+/* ---------------------------------------------------------- whole numbers */
+
+/* Towards zero; a divisor of 0 gives 0. */
+static int64_t
+divided(int64_t a, int64_t b)
+{
+	if (b == 0)
+		return 0;
+	return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+/* With the sign of a. */
+static int64_t
+remainder_of(int64_t a, int64_t b)
+{
+	return b == 0 || b == -1 ? 0 : a % b;
+}
+
+/* With the sign of b. */
+static int64_t
+whole_modulo(int64_t a, int64_t b)
+{
+	int64_t rest = remainder_of(a, b);
+
+	return rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+#define WRAP(a, sign, b) (int64_t)((uint64_t)(a)sign(uint64_t)(b))
+
+/* By more than there are bits: nothing is left but copies of the sign. */
+static int64_t
+shifted_left(int64_t a, int64_t by)
+{
+	return (uint64_t)by > 63 ? 0 : (int64_t)((uint64_t)a << by);
+}
+
+static int64_t
+shifted_right(int64_t a, int64_t by)
+{
+	int64_t sign = a < 0 ? -1 : 0;
+
+	return (uint64_t)by > 63 ? sign
+				 : sign ^ (int64_t)((uint64_t)(sign ^ a) >> by);
+}
+
+PLAIN(whole_add, int64_t, WRAP(a, +, b))
+PLAIN(whole_and, int64_t, a &b)
+PLAIN(whole_div, int64_t, divided(a, b))
+PLAIN(whole_equal, int64_t, a == b)
+PLAIN(whole_fmod, int64_t, remainder_of(a, b))
+PLAIN(whole_first, int64_t, a)
+PLAIN(whole_greater, int64_t, a > b)
+PLAIN(whole_greater_equal, int64_t, a >= b)
+PLAIN(whole_left, int64_t, shifted_left(a, b))
+PLAIN(whole_less, int64_t, a < b)
+PLAIN(whole_less_equal, int64_t, a <= b)
+PLAIN(whole_max, int64_t, a < b ? b : a)
+PLAIN(whole_min, int64_t, b < a ? b : a)
+PLAIN(whole_mod, int64_t, whole_modulo(a, b))
+PLAIN(whole_mul, int64_t, WRAP(a, *, b))
+PLAIN(whole_or, int64_t, a | b)
+PLAIN(whole_right, int64_t, shifted_right(a, b))
+PLAIN(whole_sub, int64_t, WRAP(a, -, b))
+PLAIN(whole_xor, int64_t, a ^ b)
+
+/* -------------------------------------------------------------- the table */
+
+struct function {
+	const char *kernel;
+	rows_function *(*real)(void);  /* NULL: has none */
+	rows_function *(*whole)(void); /* likewise */
+	int cost; /* how many times as long as moving its operands takes */
+};
+
+#define BOTH(name, cost)                                           \
+	{                                                          \
+#name, real_##name##_for, whole_##name##_for, cost \
+	}
+
+static const struct function functions[SL__N_OPS] = {
+	[SL__OP_ONNX_Add] = BOTH(add, 1),
+	[SL__OP_ONNX_And] = {"and", NULL, whole_and_for, 1},
+	[SL__OP_ONNX_BitShift] = {"shift", NULL, whole_left_for, 1},
+	[SL__OP_ONNX_BitwiseAnd] = {"and", NULL, whole_and_for, 1},
+	[SL__OP_ONNX_BitwiseOr] = {"or", NULL, whole_or_for, 1},
+	[SL__OP_ONNX_BitwiseXor] = {"xor", NULL, whole_xor_for, 1},
+	[SL__OP_ONNX_Div] = BOTH(div, 1),
+	[SL__OP_ONNX_Equal] = BOTH(equal, 1),
+	[SL__OP_ONNX_Greater] = BOTH(greater, 1),
+	[SL__OP_ONNX_GreaterOrEqual] = BOTH(greater_equal, 1),
+	[SL__OP_ONNX_Less] = BOTH(less, 1),
+	[SL__OP_ONNX_LessOrEqual] = BOTH(less_equal, 1),
+	[SL__OP_ONNX_Max] = BOTH(max, 1),
+	[SL__OP_ONNX_Mean] = {"mean", real_add_for, NULL, 1},
+	[SL__OP_ONNX_Min] = BOTH(min, 1),
+	[SL__OP_ONNX_Mod] = BOTH(mod, 10),
+	[SL__OP_ONNX_Mul] = BOTH(mul, 1),
+	[SL__OP_ONNX_Or] = {"or", NULL, whole_or_for, 1},
+	[SL__OP_ONNX_PRelu] = {"prelu", real_prelu_for, NULL, 1},
+	[SL__OP_ONNX_Pow] = {"pow", real_pow_for, NULL, 10},
+	[SL__OP_ONNX_Sub] = BOTH(sub, 1),
+	[SL__OP_ONNX_Sum] = BOTH(add, 1),
+	[SL__OP_ONNX_SwiGLU] = {"swiglu", real_swiglu_for, NULL, 2},
+	[SL__OP_ONNX_Xor] = {"xor", NULL, whole_xor_for, 1},
+	[SL__OP_MS_BiasGelu] = {"bias_gelu", real_bias_gelu_for, NULL, 3},
+	[SL__OP_MS_FastGelu] = {"bias_tanh_gelu", real_bias_tanh_gelu_for, NULL,
+				3},
+};
+
+/* Powers that are products or roots. */
+static struct function
+power_of(struct sl__planner *pl, const struct sl__node *node,
+	 const struct function *usual)
+{
+	static const struct {
+		double exponent;
+		struct function f;
+	} powers[] = {
+		{0.5, {"root", real_root_for, NULL, 1}},
+		{1, {"copy", real_first_for, NULL, 1}},
+		{2, {"square", real_square_for, NULL, 1}},
+		{3, {"cube", real_cube_for, NULL, 1}},
+	};
+	const struct sl__tensor *t =
+		sl__plan_constant(pl, sl__plan_in(node, 1));
+	double exponent;
+
+	if (!t || t->n_elements != 1 || !sl__tensor_doubles(t, 0, 1, &exponent))
+		return *usual;
+	for (size_t i = 0; i < sizeof(powers) / sizeof(*powers); i++) {
+		/* The same number, not one that is near. */
+		if (exponent >= powers[i].exponent &&
+		    exponent <= powers[i].exponent)
+			return powers[i].f;
+	}
+	return *usual;
+}
+
+static struct function
+function_of(struct sl__planner *pl, const struct sl__node *node)
+{
+	struct function f = functions[node->op - sl__ops];
+
+	if (sl__is_op(node, SL__OP_ONNX_Mod) && sl__int(node, "fmod", 0)) {
+		f.real = real_fmod_for;
+		f.whole = whole_fmod_for;
+	}
+	if (sl__is_op(node, SL__OP_ONNX_BitShift) &&
+	    !strcmp(sl__word(node, "direction", "LEFT"), "RIGHT"))
+		f.whole = whole_right_for;
+	if (sl__is_op(node, SL__OP_ONNX_Pow))
+		return power_of(pl, node, &f);
+	return f;
+}
+
+/* ---------------------------------------------------------------- running */
+
+/* result = f(left, right); operand numbers are the step's. */
+struct pass {
+	rows_function *f;
+	float knob;
+	struct sl__loops loops; /* result, left, right */
+	uint32_t at[3];
+	enum sl_dtype types[3];
+};
+
+struct binary {
+	int is_real;
+	int cost;
+	uint32_t n_passes;
+	struct pass *passes;
+	struct pass *pass; /* that is running */
+	unsigned char **at;
+};
+
+enum { PIECE = 512 }; /* elements that are converted at a time */
+
+union piece {
+	float reals[PIECE];
+	int64_t wholes[PIECE];
+};
+
+static void
+load(int is_real, enum sl_dtype dtype, const unsigned char *from, int64_t n,
+     union piece *to)
+{
+	if (is_real)
+		sl__numbers_to_f32(dtype, from, n, to->reals);
+	else
+		sl__numbers_to_i64(dtype, from, n, to->wholes);
+}
+
+/* One row in pieces that are converted. */
+static void
+run_converted(const struct binary *b, const struct rows *r)
+{
+	const enum sl_dtype *types = b->pass->types;
+	size_t sizes[3];
+	union piece pieces[3];
+	struct rows piece = *r;
+
+	for (int k = 0; k < 3; k++)
+		sizes[k] = sl_dtype_bits(types[k]) / 8;
+	piece.n_rows = 1;
+	piece.a = &pieces[1];
+	piece.b = &pieces[2];
+	piece.y = &pieces[0];
+	for (int64_t i = 0; i < r->n; i += PIECE) {
+		unsigned char *y = (unsigned char *)r->y + (size_t)i * sizes[0];
+
+		piece.n = r->n - i < PIECE ? r->n - i : PIECE;
+		load(b->is_real, types[1],
+		     (const unsigned char *)r->a +
+			     (size_t)(i * r->a_step) * sizes[1],
+		     r->a_step ? piece.n : 1, &pieces[1]);
+		load(b->is_real, types[2],
+		     (const unsigned char *)r->b +
+			     (size_t)(i * r->b_step) * sizes[2],
+		     r->b_step ? piece.n : 1, &pieces[2]);
+		b->pass->f(&piece);
+		if (b->is_real)
+			sl__numbers_from_f32(types[0], pieces[0].reals, piece.n,
+					     y);
+		else
+			sl__numbers_from_i64(types[0], pieces[0].wholes,
+					     piece.n, y);
+	}
+}
+
+static int
+is_converted(const struct binary *b)
+{
+	enum sl_dtype own = b->is_real ? SL_DTYPE_F32 : SL_DTYPE_I64;
+
+	for (int k = 0; k < 3; k++) {
+		if (b->pass->types[k] != own)
+			return 1;
+	}
+	return 0;
+}
+
+static void
+run_rows(const struct binary *b, struct rows *r)
+{
+	const enum sl_dtype *types = b->pass->types;
+	int64_t n_rows = r->n_rows;
+
+	if (!is_converted(b)) {
+		b->pass->f(r);
+		return;
+	}
+	r->n_rows = 1;
+	for (int64_t row = 0; row < n_rows; row++) {
+		run_converted(b, r);
+		r->a = (const unsigned char *)r->a +
+		       r->a_row * (int64_t)(sl_dtype_bits(types[1]) / 8);
+		r->b = (const unsigned char *)r->b +
+		       r->b_row * (int64_t)(sl_dtype_bits(types[2]) / 8);
+		r->y = (unsigned char *)r->y +
+		       r->y_row * (int64_t)(sl_dtype_bits(types[0]) / 8);
+	}
+}
+
+static unsigned char *
+place(const struct binary *b, int k, int64_t offset)
+{
+	const struct pass *pass = b->pass;
+
+	return b->at[pass->at[k]] +
+	       offset * (int64_t)(sl_dtype_bits(pass->types[k]) / 8);
+}
+
+/* Rows of a loop that goes on are taken together. */
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct binary *b = ctx;
+	const struct sl__loops *l = &b->pass->loops;
+	int last = l->rank - 1;
+	struct sl__position p;
+	int64_t first, end;
+	struct rows r = {.knob = b->pass->knob};
+
+	r.a_step = l->strides[1][last] != 0;
+	r.b_step = l->strides[2][last] != 0;
+	sl__parallel_part(last ? sl__loops_count(l, last) : l->dims[0], rank,
+			  n_ranks, &first, &end);
+	if (first == end)
+		return;
+	sl__loops_seek(l, last ? last : 1, first, &p);
+	while (first < end) {
+		int64_t left = last ? l->dims[last - 1] - p.at[last - 1] : 1;
+
+		r.n_rows = left < end - first ? left : end - first;
+		r.n = last ? l->dims[last] : end - first;
+		r.y = place(b, 0, p.offsets[0]);
+		r.a = place(b, 1, p.offsets[1]);
+		r.b = place(b, 2, p.offsets[2]);
+		if (last) {
+			r.y_row = l->strides[0][last - 1];
+			r.a_row = l->strides[1][last - 1];
+			r.b_row = l->strides[2][last - 1];
+		} else {
+			r.n_rows = 1;
+		}
+		first += last ? r.n_rows : r.n;
+		run_rows(b, &r);
+		if (first < end)
+			sl__loops_seek(l, last, first, &p);
+	}
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct binary *b = step->state;
+	int n_threads = sl__threads_for(step->n_threads,
+					step->n_bytes * (uint64_t)b->cost);
+
+	(void)err;
+	b->at = step->at;
+	for (uint32_t i = 0; i < b->n_passes; i++) {
+		b->pass = &b->passes[i];
+		sl__parallel(n_threads, run_part, b);
+	}
+	return SL_OK;
+}
+
+/* ----------------------------------------------------------------- making */
+
+enum { INPUTS_MOST = 32 };
+
+/* What is known of a node while its step is made. */
+struct plan {
+	struct sl__planner *pl;
+	const struct sl__node *node;
+	const struct sl__type *out;
+	uint32_t n;                                /* inputs */
+	const struct sl__form *form;               /* of the result */
+	struct sl__layout layout;                  /* in it */
+	const struct sl__form *forms[INPUTS_MOST]; /* of inputs */
+	struct sl__layout layouts[INPUTS_MOST];
+};
+
+static int
+is_whole_size(const struct plan *p, uint32_t i)
+{
+	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+
+	if (type->rank != p->out->rank)
+		return 0;
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] != p->out->dims[d])
+			return 0;
+	}
+	return 1;
+}
+
+/* Whether elements lie in the same order, of whatever type. */
+static int
+is_same_order(const struct plan *p, const struct sl__layout *a,
+	      const struct sl__layout *b)
+{
+	if (a->axis != b->axis || a->block != b->block ||
+	    a->is_padded != b->is_padded)
+		return 0;
+	for (int d = 0; d < p->out->rank; d++) {
+		if (p->out->dims[d] != 1 && a->strides[d] != b->strides[d])
+			return 0;
+	}
+	return 1;
+}
+
+/* A repeated operand in blocks that is in order all the same: it has but its
+ * channels. */
+static int
+is_plain_in_blocks(const struct plan *p, uint32_t i,
+		   const struct sl__layout *layout)
+{
+	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+
+	if (layout->axis != 1 || layout->is_padded)
+		return 0;
+	for (int d = 2; d < type->rank; d++) {
+		if (type->dims[d] != 1)
+			return 0;
+	}
+	return 1;
+}
+
+/* In which form input i is read, given the result's. */
+static int
+choose_input(struct plan *p, uint32_t i)
+{
+	uint32_t value = p->node->inputs[i];
+	const struct sl__form *own = sl__plan_form(p->pl, value);
+	int is_known = sl__layout_of(p->pl, value, own, &p->layouts[i]) &&
+		       sl__numbers_of(p->layouts[i].dtype);
+
+	p->forms[i] = own;
+	if (is_known && is_whole_size(p, i) &&
+	    is_same_order(p, &p->layouts[i], &p->layout))
+		return 1;
+	if (is_known && own && !is_whole_size(p, i) &&
+	    is_plain_in_blocks(p, i, &p->layouts[i])) {
+		enum sl_dtype dtype = p->layouts[i].dtype;
+
+		if (!sl__layout_of(p->pl, value, NULL, &p->layouts[i]))
+			return 0;
+		p->layouts[i].dtype = dtype;
+		return 1;
+	}
+	p->forms[i] = is_whole_size(p, i) ? p->form : NULL;
+	return sl__layout_of(p->pl, value, p->forms[i], &p->layouts[i]) &&
+	       sl__numbers_of(p->layouts[i].dtype);
+}
+
+/* The result's form and those of inputs; 0: not in this form. */
+static int
+choose_forms(struct plan *p, const struct sl__form *form)
+{
+	p->form = form;
+	if (!sl__layout_of(p->pl, p->node->outputs[0], form, &p->layout))
+		return 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (!choose_input(p, i))
+			return 0;
+	}
+	return 1;
+}
+
+/* The form of the first input of all elements that is not row-major f32;
+ * where another is f32, the result is. */
+static const struct sl__form *
+guide(const struct plan *p)
+{
+	const struct sl__form *found = NULL;
+
+	/* A comparison's result is of another type. */
+	if (sl__numbers_of(p->out->dtype) != SL__NUMBERS_REAL)
+		return NULL;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct sl__form *form =
+			sl__plan_form(p->pl, p->node->inputs[i]);
+
+		if (!is_whole_size(p, i))
+			continue;
+		if (form && (!found || sl__form_is_dense(found)))
+			found = form;
+	}
+	for (uint32_t i = 0; found && i < p->n; i++) {
+		if (is_whole_size(p, i) && sl__form_is_dense(found) &&
+		    !sl__plan_form(p->pl, p->node->inputs[i]))
+			return NULL;
+	}
+	return found;
+}
+
+/* Where the sizes of an input begin among those of the result: at the end of
+ * it, or, in old versions, where the attribute says. */
+static int
+first_dim(const struct plan *p, const struct sl__type *type)
+{
+	int64_t axis = sl__int(p->node, "axis", 0);
+	int rank = p->out->rank;
+
+	if (p->node->domain[0] || p->node->version >= 7 || type->rank == rank)
+		return rank - type->rank;
+	if (sl__is_op(p->node, SL__OP_ONNX_PRelu))
+		return type->rank == 1 && rank > 1 &&
+				       type->dims[0] == p->out->dims[1]
+			       ? 1
+			       : rank - type->rank;
+	if (!sl__attribute(p->node, "axis"))
+		return rank - type->rank;
+	axis = axis < 0 ? axis + rank : axis;
+	return axis < 0 || axis > rank - type->rank ? -1 : (int)axis;
+}
+
+static int
+add_input(const struct plan *p, uint32_t i, struct sl__loops *l)
+{
+	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
+	struct sl__operand operand = {first_dim(p, type), type->rank,
+				      type->dims, &p->layouts[i]};
+
+	if (type->rank > p->out->rank || operand.first < 0)
+		return 0;
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] != 1 &&
+		    type->dims[d] != p->out->dims[operand.first + d])
+			return 0;
+	}
+	return sl__loops_add(l, &operand, p->layout.axis, p->layout.block);
+}
+
+static void
+add_result(const struct plan *p, struct sl__loops *l)
+{
+	struct sl__operand operand = {0, p->out->rank, p->out->dims,
+				      &p->layout};
+
+	(void)sl__loops_add(l, &operand, p->layout.axis, p->layout.block);
+}
+
+/* All padded alike: the loop goes over everything that is stored. */
+static int
+flat_loops(const struct plan *p, uint32_t left, uint32_t right,
+	   struct sl__loops *l)
+{
+	int64_t n = (int64_t)(sl__form_bytes(p->form) * 8 /
+			      sl_dtype_bits(p->layout.dtype));
+
+	if (!is_whole_size(p, left) || !is_whole_size(p, right))
+		return 0;
+	sl__loops_start(l, 1, &n);
+	l->n = 3;
+	for (int k = 0; k < 3; k++)
+		l->strides[k][0] = 1;
+	return 1;
+}
+
+/* The loops of a pass; 'left' is p->n for the result itself. */
+static int
+make_loops(const struct plan *p, uint32_t left, uint32_t right,
+	   struct sl__loops *l)
+{
+	int last;
+
+	if (p->layout.is_padded)
+		return flat_loops(p, left == p->n ? 0 : left, right, l);
+	if (p->out->rank + 1 > SL__LOOPS_MOST)
+		return 0;
+	sl__loops_start(l, p->out->rank, p->out->dims);
+	if (p->layout.axis >= 0)
+		sl__loops_cut(l, p->layout.axis, p->layout.block);
+	add_result(p, l);
+	if (left == p->n)
+		add_result(p, l);
+	else if (!add_input(p, left, l))
+		return 0;
+	if (!add_input(p, right, l))
+		return 0;
+	sl__loops_sort(l);
+	sl__loops_join(l);
+	last = l->rank - 1;
+	return l->strides[1][last] <= 1 && l->strides[2][last] <= 1;
+}
+
+static int
+keeps_zero(const struct binary *b, const struct pass *pass)
+{
+	float a = 0, c = 0, y = 1;
+	struct rows r = {1, 1, &a, &c, &y, 1, 1, 1, 1, 1, pass->knob};
+
+	if (!b->is_real)
+		return 0;
+	pass->f(&r);
+	return y == 0;
+}
+
+/* Operands of the step: inputs in order, then the result. */
+static int
+make_passes(struct plan *p, const struct function *f, struct binary *b)
+{
+	rows_function *usual = b->is_real ? f->real() : f->whole();
+
+	for (uint32_t i = 0; i < b->n_passes; i++) {
+		struct pass *pass = &b->passes[i];
+		uint32_t left = i ? p->n : 0, right = p->n > 1 ? i + 1 : 0;
+
+		pass->f = usual;
+		pass->knob = (float)sl__float(p->node, "alpha", 1);
+		if (p->n == 1 && !sl__is_op(p->node, SL__OP_ONNX_Pow))
+			pass->f = b->is_real ? real_first_for()
+					     : whole_first_for();
+		if (sl__is_op(p->node, SL__OP_ONNX_Mean) &&
+		    i + 1 == b->n_passes && p->n > 1) {
+			pass->f = real_scaled_add_for();
+			pass->knob = 1 / (float)p->n;
+		}
+		if (!make_loops(p, left, right, &pass->loops) ||
+		    (p->layout.is_padded && !keeps_zero(b, pass)))
+			return 0;
+		pass->at[0] = p->n;
+		pass->at[1] = left;
+		pass->at[2] = right;
+		pass->types[0] = p->layout.dtype;
+		pass->types[1] = left == p->n ? p->layout.dtype
+					      : p->layouts[left].dtype;
+		pass->types[2] = p->layouts[right].dtype;
+	}
+	return 1;
+}
+
+static int
+open_plan(struct plan *p, const struct function *f, struct binary *b)
+{
+	enum sl__numbers numbers;
+
+	p->n = p->node->n_inputs;
+	if (p->n > 1 && p->node->inputs[p->n - 1] == SL__NONE)
+		p->n--;
+	if (p->n < 1 || p->n > INPUTS_MOST)
+		return 0;
+	/* What has become of a known power takes one input. */
+	if (sl__is_op(p->node, SL__OP_ONNX_Pow) && f->real != real_pow_for)
+		p->n = 1;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (p->node->inputs[i] == SL__NONE)
+			return 0;
+	}
+	p->out = sl__plan_type(p->pl, p->node->outputs[0]);
+	numbers =
+		sl__numbers_of(sl__plan_type(p->pl, p->node->inputs[0])->dtype);
+	/* Sums of short reals are rounded once, which passes do not. */
+	if (p->n > 2 && p->out->dtype != SL_DTYPE_F32 &&
+	    numbers == SL__NUMBERS_REAL)
+		return 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (sl__numbers_of(
+			    sl__plan_type(p->pl, p->node->inputs[i])->dtype) !=
+		    numbers)
+			return 0;
+	}
+	b->is_real = numbers == SL__NUMBERS_REAL;
+	b->n_passes = p->n > 1 ? p->n - 1 : 1;
+	b->cost = f->cost;
+	return sl__plan_elements(p->pl, p->node->outputs[0]) &&
+	       (b->is_real ? f->real != NULL
+			   : numbers == SL__NUMBERS_WHOLE && f->whole != NULL);
+}
+
+/* An input that the result may be written over: of all its elements, in its
+ * order, and no other input lies there. */
+static uint32_t
+find_over(const struct plan *p, const uint32_t *at)
+{
+	const struct sl__buffer *buffers = p->pl->program->buffers;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		int is_free = is_whole_size(p, i) &&
+			      p->layouts[i].dtype == p->layout.dtype &&
+			      is_same_order(p, &p->layouts[i], &p->layout) &&
+			      (i == 0 || p->n == 2);
+
+		for (uint32_t k = 0; k < p->n; k++)
+			is_free &= k == i ||
+				   buffers[at[k]].base != buffers[at[i]].base;
+		if (is_free)
+			return at[i];
+	}
+	return SL__NONE;
+}
+
+static enum sl_status
+add_step(struct plan *p, struct binary *b, const char *kernel,
+	 struct sl_error *err)
+{
+	uint32_t at[INPUTS_MOST + 1], over;
+	struct sl__step *step;
+	enum sl_status rc = SL_OK;
+
+	for (uint32_t i = 0; !rc && i < p->n; i++)
+		rc = sl__plan_read(p->pl, p->node->inputs[i], p->forms[i],
+				   &at[i], err);
+	if (rc)
+		return rc;
+	over = find_over(p, at);
+	rc = over == SL__NONE
+		     ? sl__plan_write(p->pl, p->node->outputs[0], p->form,
+				      &at[p->n], err)
+		     : sl__plan_write_over(p->pl, p->node->outputs[0], p->form,
+					   over, &at[p->n], err);
+	if (!rc)
+		rc = sl__plan_step(p->pl, at, p->n + 1, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = kernel;
+	step->state = b;
+	step->run = run;
+	return SL_OK;
+}
+
+enum sl_status
+sl__make_binary(struct sl__planner *pl, const struct sl__node *node,
+		int *is_made, struct sl_error *err)
+{
+	struct plan p = {.pl = pl, .node = node};
+	struct function f = function_of(pl, node);
+	struct binary *b = sl__plan_state(pl, sizeof(*b));
+
+	*is_made = 0;
+	if (!b)
+		return sl__fail_nomem(err);
+	if (!open_plan(&p, &f, b))
+		return SL_OK;
+	b->passes = sl__plan_state(pl, b->n_passes * sizeof(*b->passes));
+	if (!b->passes)
+		return sl__fail_nomem(err);
+	if (!(choose_forms(&p, guide(&p)) && make_passes(&p, &f, b)) &&
+	    !(choose_forms(&p, NULL) && make_passes(&p, &f, b)))
+		return SL_OK;
+	*is_made = 1;
+	return add_step(&p, b, f.kernel, err);
+}

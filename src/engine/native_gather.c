@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_gather.c - elements chosen by index: Gather, GatherElements, Trilu.
+ *
+ * Gather sees its data as [outer][size][inner] around the axis and copies
+ * runs of 'inner'.  An index that is known and whose run makes the whole
+ * output is a view.
+ */
+#include "boxes.h"
+#include "node_steps.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+struct gather {
+	int64_t outer, size, inner; /* of the data, around the axis */
+	int64_t n;                  /* indices, or rows and columns of Trilu */
+	int64_t n_bytes;            /* of an element */
+	int is_short;               /* indices are int32 */
+	struct sl__loops loops;     /* of GatherElements: indices, data */
+	int64_t along;              /* how far the data goes on per index */
+	int axis;
+	unsigned char **at; /* data, indices, result */
+};
+
+/* Index i counted from the start; -1 where it lies outside. */
+static int64_t
+index_at(const struct gather *g, int64_t i)
+{
+	int32_t narrow;
+	int64_t index;
+
+	if (g->is_short) {
+		memcpy(&narrow, g->at[1] + 4 * i, sizeof(narrow));
+		index = narrow;
+	} else {
+		memcpy(&index, g->at[1] + 8 * i, sizeof(index));
+	}
+	index += index < 0 ? g->size : 0;
+	return index < 0 || index >= g->size ? -1 : index;
+}
+
+static enum sl_status
+check_indices(const struct gather *g, int64_t n, struct sl_error *err)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (index_at(g, i) < 0)
+			return sl__fail(err, SL_E_DATA,
+					"an index lies outside of %lld places",
+					(long long)g->size);
+	}
+	return SL_OK;
+}
+
+static void
+copy_element(unsigned char *to, const unsigned char *from, int64_t n_bytes)
+{
+	if (n_bytes == 4)
+		memcpy(to, from, 4);
+	else if (n_bytes == 8)
+		memcpy(to, from, 8);
+	else
+		memcpy(to, from, (size_t)n_bytes);
+}
+
+static void
+gather_part(int rank, int n_ranks, void *ctx)
+{
+	const struct gather *g = ctx;
+	int64_t run = g->inner * g->n_bytes, first, end;
+
+	sl__parallel_part(g->outer * g->n, rank, n_ranks, &first, &end);
+	for (int64_t i = first; i < end; i++) {
+		int64_t from = i / g->n * g->size + index_at(g, i % g->n);
+
+		copy_element(g->at[2] + i * run, g->at[0] + from * run, run);
+	}
+}
+
+static enum sl_status
+run_gather(struct sl__step *step, struct sl_error *err)
+{
+	struct gather *g = step->state;
+	uint64_t moved;
+	enum sl_status rc;
+
+	g->at = step->at;
+	rc = check_indices(g, g->n, err);
+	if (rc)
+		return rc;
+	moved = 2 * (uint64_t)(g->outer * g->n * g->inner * g->n_bytes);
+	sl__parallel(sl__threads_for(step->n_threads, moved), gather_part, g);
+	return SL_OK;
+}
+
+static void
+elements_part(int rank, int n_ranks, void *ctx)
+{
+	const struct gather *g = ctx;
+	const struct sl__loops *l = &g->loops;
+	struct sl__position p;
+	int64_t first, end;
+
+	sl__parallel_part(g->n, rank, n_ranks, &first, &end);
+	sl__loops_seek(l, l->rank, first, &p);
+	for (int64_t i = first; i < end; i++) {
+		int64_t from = p.offsets[1] + index_at(g, i) * g->along;
+
+		copy_element(g->at[2] + i * g->n_bytes,
+			     g->at[0] + from * g->n_bytes, g->n_bytes);
+		sl__loops_next(l, l->rank, &p);
+	}
+}
+
+static enum sl_status
+run_elements(struct sl__step *step, struct sl_error *err)
+{
+	struct gather *g = step->state;
+	enum sl_status rc;
+
+	g->at = step->at;
+	rc = check_indices(g, g->n, err);
+	if (!rc)
+		sl__parallel(sl__threads_for(step->n_threads,
+					     4 * (uint64_t)(g->n * g->n_bytes)),
+			     elements_part, g);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- making */
+
+static int
+read_data(const struct sl__planner *pl, const struct sl__node *node,
+	  struct gather *g)
+{
+	const struct sl__type *data = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *indices =
+		sl__plan_type(pl, sl__plan_in(node, 1));
+	int axis = sl__axis(sl__int(node, "axis", 0), data->rank);
+
+	if (axis < 0 || data->rank >= SL__LOOPS_MOST ||
+	    !sl__is_movable(data->dtype) ||
+	    (indices->dtype != SL_DTYPE_I64 &&
+	     indices->dtype != SL_DTYPE_I32) ||
+	    !sl__plan_elements(pl, sl__plan_out(node, 0)))
+		return 0;
+	g->axis = axis;
+	g->is_short = indices->dtype == SL_DTYPE_I32;
+	g->n = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 1));
+	g->n_bytes = sl_dtype_bits(data->dtype) / 8;
+	g->outer = g->inner = 1;
+	for (int d = 0; d < axis; d++)
+		g->outer *= data->dims[d];
+	for (int d = axis + 1; d < data->rank; d++)
+		g->inner *= data->dims[d];
+	g->size = data->dims[axis];
+	return 1;
+}
+
+/* The operands, then a step. */
+static enum sl_status
+add_step(struct sl__planner *pl, const struct sl__node *node, struct gather *g,
+	 sl__run_function *run, struct sl_error *err)
+{
+	struct sl__step *step;
+	uint32_t at[3];
+	enum sl_status rc =
+		sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
+
+	if (!rc)
+		rc = sl__plan_read(pl, sl__plan_in(node, 1), NULL, &at[1], err);
+	if (!rc)
+		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[2],
+				    err);
+	if (!rc)
+		rc = sl__plan_step(pl, at, 3, &step, err);
+	if (rc)
+		return rc;
+	/* Of a table only the rows that are chosen are touched. */
+	step->n_bytes = 2 * sl__plan_bytes(pl, sl__plan_out(node, 0)) +
+			sl__plan_bytes(pl, sl__plan_in(node, 1));
+	step->kernel = "gather";
+	step->state = g;
+	step->run = run;
+	return SL_OK;
+}
+
+/* A single index that is known, before which there is nothing. */
+static int
+is_view(struct sl__planner *pl, const struct sl__node *node,
+	const struct gather *g, int64_t *index)
+{
+	struct sl__call call = {pl->shapes, node};
+	const int64_t *values;
+	size_t n;
+
+	if (g->outer != 1 || g->n != 1 ||
+	    !sl__in_integers(&call, 1, &values, &n) || n != 1)
+		return 0;
+	*index = values[0] + (values[0] < 0 ? g->size : 0);
+	return *index >= 0 && *index < g->size;
+}
+
+enum sl_status
+sl__make_gather(struct sl__planner *pl, const struct sl__node *node,
+		int *is_made, struct sl_error *err)
+{
+	struct gather *g = sl__plan_state(pl, sizeof(*g));
+	uint32_t data;
+	int64_t index;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!g)
+		return sl__fail_nomem(err);
+	if (!read_data(pl, node, g))
+		return SL_OK;
+	*is_made = 1;
+	if (!is_view(pl, node, g, &index))
+		return add_step(pl, node, g, run_gather, err);
+	rc = sl__plan_read(pl, sl__plan_in(node, 0), NULL, &data, err);
+	return rc ? rc
+		  : sl__plan_view(pl, sl__plan_out(node, 0), data,
+				  (uint64_t)(index * g->inner * g->n_bytes),
+				  err);
+}
+
+/* Whether the indices lie within the data along all other dimensions. */
+static int
+is_within(const struct sl__planner *pl, const struct sl__node *node, int axis)
+{
+	const struct sl__type *data = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *at = sl__plan_type(pl, sl__plan_in(node, 1));
+
+	for (int d = 0; d < data->rank; d++) {
+		if (d != axis && at->dims[d] > data->dims[d])
+			return 0;
+	}
+	return 1;
+}
+
+enum sl_status
+sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node,
+			 int *is_made, struct sl_error *err)
+{
+	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	struct gather *g = sl__plan_state(pl, sizeof(*g));
+	struct sl__layout data;
+
+	*is_made = 0;
+	if (!g)
+		return sl__fail_nomem(err);
+	if (!read_data(pl, node, g) ||
+	    out->rank != sl__plan_type(pl, sl__plan_in(node, 0))->rank ||
+	    out->rank != sl__plan_type(pl, sl__plan_in(node, 1))->rank ||
+	    !is_within(pl, node, g->axis) ||
+	    !sl__layout_of(pl, sl__plan_in(node, 0), NULL, &data))
+		return SL_OK;
+	*is_made = 1;
+	sl__loops_start(&g->loops, out->rank, out->dims);
+	g->loops.n = 2;
+	for (int d = 0; d < out->rank; d++)
+		g->loops.strides[1][d] = d == g->axis ? 0 : data.strides[d];
+	g->along = data.strides[g->axis];
+	return add_step(pl, node, g, run_elements, err);
+}
+
+/* ------------------------------------------------------------------ Trilu */
+
+struct trilu {
+	int64_t n_rows, rows, columns; /* of all matrices, of one */
+	int64_t n_bytes;
+	int is_upper;
+	int64_t diagonal;
+	unsigned char **at;
+};
+
+static void
+trilu_part(int rank, int n_ranks, void *ctx)
+{
+	const struct trilu *t = ctx;
+	int64_t size = t->n_bytes, first, end;
+
+	sl__parallel_part(t->n_rows, rank, n_ranks, &first, &end);
+	for (int64_t i = first; i < end; i++) {
+		const unsigned char *x = t->at[0] + i * t->columns * size;
+		unsigned char *y = t->at[1] + i * t->columns * size;
+		/* Where the upper part begins: on the diagonal, or after it
+		 * where the lower part is kept. */
+		int64_t at = i % t->rows + t->diagonal + !t->is_upper;
+		int64_t cut = at < 0 ? 0 : at > t->columns ? t->columns : at;
+		size_t low = (size_t)(cut * size);
+		size_t high = (size_t)((t->columns - cut) * size);
+
+		if (t->is_upper) {
+			memset(y, 0, low);
+			memcpy(y + low, x + low, high);
+		} else {
+			memcpy(y, x, low);
+			memset(y + low, 0, high);
+		}
+	}
+}
+
+static enum sl_status
+run_trilu(struct sl__step *step, struct sl_error *err)
+{
+	struct trilu *t = step->state;
+
+	(void)err;
+	t->at = step->at;
+	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
+		     trilu_part, t);
+	return SL_OK;
+}
+
+static int
+read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
+{
+	const struct sl__type *type = sl__plan_type(pl, sl__plan_in(node, 0));
+	struct sl__call call = {pl->shapes, node};
+	const int64_t *k;
+	size_t n;
+
+	if (type->rank < 2 || !sl__is_movable(type->dtype) ||
+	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+		return 0;
+	if (sl__plan_in(node, 1) != SL__NONE) {
+		if (!sl__in_integers(&call, 1, &k, &n) || n != 1)
+			return 0;
+		t->diagonal = k[0];
+	}
+	t->is_upper = sl__int(node, "upper", 1) != 0;
+	t->rows = type->dims[type->rank - 2];
+	t->columns = type->dims[type->rank - 1];
+	t->n_rows = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 0)) /
+		    t->columns;
+	t->n_bytes = sl_dtype_bits(type->dtype) / 8;
+	/* Beyond the matrix all diagonals are alike. */
+	if (t->diagonal > t->columns)
+		t->diagonal = t->columns;
+	if (t->diagonal < -t->rows)
+		t->diagonal = -t->rows;
+	return 1;
+}
+
+enum sl_status
+sl__make_trilu(struct sl__planner *pl, const struct sl__node *node,
+	       int *is_made, struct sl_error *err)
+{
+	struct trilu *t = sl__plan_state(pl, sizeof(*t));
+	struct sl__step *step;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!t)
+		return sl__fail_nomem(err);
+	if (!read_trilu(pl, node, t))
+		return SL_OK;
+	*is_made = 1;
+	rc = sl__plan_plain_step(pl, node, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "trilu";
+	step->state = t;
+	step->run = run_trilu;
+	return SL_OK;
+}

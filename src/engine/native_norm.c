@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_norm.c - normalizations.
+ *
+ * All take rows, find mean and deviation of each, and scale what is left.
+ * The variance is the mean of the squared distances from the mean, in a
+ * second pass over a row that is in the cache by then.  LayerNormalization
+ * and its kin have scale and bias for each element of a row; those of images
+ * (InstanceNormalization, GroupNormalization) for spans
+ * of elements.  Rows of bf16 are converted on their way in and out.
+ */
+#include "loops.h"
+#include "numbers.h"
+#include "node_steps.h"
+#include "status.h"
+#include "vector_rows.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+SL__ROW(row_sum, 0, x, a + b)
+SL__ROW(row_squares, 0, (x - knob) * (x - knob), a + b)
+
+/* One row, or a span of one: y = (x - mean) * factor * scale + bias. */
+struct row {
+	int64_t n;
+	const float *x, *scale, *bias; /* the last two may be NULL */
+	float *y;
+	float mean, factor, offset;
+};
+
+/* Fills mean and factor, which is 1 / sqrt(variance + epsilon). */
+SL__INLINE void
+measure_body(struct row *r, int is_centred, float epsilon)
+{
+	float n = (float)r->n;
+
+	r->mean = is_centred ? row_sum(r->x, r->n, 0) / n : 0;
+	r->factor = 1 / sqrtf(row_squares(r->x, r->n, r->mean) / n + epsilon);
+}
+SL__VECTOR_TARGETS(measure, measure_body,
+		   (struct row * r, int is_centred, float epsilon),
+		   (r, is_centred, epsilon))
+
+SL__INLINE void
+scale_body(const struct row *r)
+{
+	const float *x = r->x, *scale = r->scale, *bias = r->bias;
+	float mean = r->mean, factor = r->factor, *y = r->y;
+
+	if (scale && bias) {
+		SL__EACH_ALONE
+		for (int64_t i = 0; i < r->n; i++)
+			y[i] = (x[i] - mean) * factor * scale[i] + bias[i];
+	} else if (scale) {
+		SL__EACH_ALONE
+		for (int64_t i = 0; i < r->n; i++)
+			y[i] = (x[i] - mean) * factor * scale[i];
+	} else {
+		SL__EACH_ALONE
+		for (int64_t i = 0; i < r->n; i++)
+			y[i] = (x[i] - mean) * factor;
+	}
+}
+SL__VECTOR_TARGETS(scale, scale_body, (const struct row *r), (r))
+
+/* y = (x - mean) * factor + offset, over a span. */
+SL__INLINE void
+shift_body(const struct row *r)
+{
+	const float *x = r->x;
+	float mean = r->mean, factor = r->factor, offset = r->offset;
+	float *y = r->y;
+
+	SL__EACH_ALONE
+	for (int64_t i = 0; i < r->n; i++)
+		y[i] = (x[i] - mean) * factor + offset;
+}
+SL__VECTOR_TARGETS(shift, shift_body, (const struct row *r), (r))
+
+/* y += x. */
+SL__INLINE void
+add_body(const struct row *r)
+{
+	const float *x = r->x;
+	float *y = r->y;
+
+	SL__EACH_ALONE
+	for (int64_t i = 0; i < r->n; i++)
+		y[i] += x[i];
+}
+SL__VECTOR_TARGETS(add, add_body, (const struct row *r), (r))
+
+/* ------------------------------------------ LayerNormalization and its kin */
+
+enum { NOWHERE = -1 };
+
+/* Operands by number of the step's; NOWHERE: left out. */
+struct layers {
+	int64_t n_rows, length, skip_rows;
+	int is_centred;
+	float epsilon;
+	enum sl_dtype from, to; /* of x and y */
+	int x, skip, skip_bias, scale, bias;
+	int y, mean, deviation, sum;
+	int scratch; /* rows of f32, one for each thread */
+	void (*measure)(struct row *r, int is_centred, float epsilon);
+	void (*apply)(const struct row *r);
+	void (*add)(const struct row *r);
+	unsigned char **at;
+};
+
+static float *
+reals(const struct layers *l, int operand, int64_t offset)
+{
+	return operand == NOWHERE ? NULL
+				  : (float *)(void *)l->at[operand] + offset;
+}
+
+/* x + skip + bias of one row, where f32 may be kept. */
+static void
+add_skip(const struct layers *l, int64_t row, float *to)
+{
+	struct row r = {.n = l->length, .y = to};
+
+	if (l->skip != NOWHERE) {
+		r.x = reals(l, l->skip, row % l->skip_rows * l->length);
+		l->add(&r);
+	}
+	if (l->skip_bias != NOWHERE) {
+		r.x = reals(l, l->skip_bias, 0);
+		l->add(&r);
+	}
+}
+
+static void
+layers_row(const struct layers *l, int64_t row, float *scratch)
+{
+	int64_t at = row * l->length;
+	int64_t from = (int64_t)(sl_dtype_bits(l->from) / 8);
+	int64_t to = (int64_t)(sl_dtype_bits(l->to) / 8);
+	const unsigned char *x = l->at[l->x] + at * from;
+	struct row r = {.n = l->length, .y = scratch};
+
+	r.x = (const float *)(const void *)x;
+	if (l->sum != NOWHERE)
+		scratch = reals(l, l->sum, at);
+	if (l->from != SL_DTYPE_F32 || l->skip != NOWHERE) {
+		sl__numbers_to_f32(l->from, x, l->length, scratch);
+		add_skip(l, row, scratch);
+		r.x = scratch;
+	}
+	l->measure(&r, l->is_centred, l->epsilon);
+	if (l->mean != NOWHERE)
+		*reals(l, l->mean, row) = r.mean;
+	if (l->deviation != NOWHERE)
+		*reals(l, l->deviation, row) = r.factor;
+	r.scale = reals(l, l->scale, 0);
+	r.bias = reals(l, l->bias, 0);
+	if (l->to == SL_DTYPE_F32)
+		r.y = reals(l, l->y, at);
+	l->apply(&r);
+	if (l->to != SL_DTYPE_F32)
+		sl__numbers_from_f32(l->to, r.y, l->length,
+				     l->at[l->y] + at * to);
+}
+
+static void
+layers_part(int rank, int n_ranks, void *ctx)
+{
+	const struct layers *l = ctx;
+	float *scratch = reals(l, l->scratch, rank * l->length);
+	int64_t first, end;
+
+	sl__parallel_part(l->n_rows, rank, n_ranks, &first, &end);
+	for (int64_t row = first; row < end; row++)
+		layers_row(l, row, scratch);
+}
+
+static enum sl_status
+run_layers(struct sl__step *step, struct sl_error *err)
+{
+	struct layers *l = step->state;
+
+	(void)err;
+	l->at = step->at;
+	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
+		     layers_part, l);
+	return SL_OK;
+}
+
+/* Which inputs and outputs an operator has, by number; NOWHERE: none. */
+struct signature {
+	const char *kernel;
+	int skip, scale, bias, skip_bias; /* inputs */
+	int mean, deviation, sum;         /* outputs */
+	int is_centred;
+	double epsilon;
+};
+
+static const struct signature signatures[SL__N_OPS] = {
+	[SL__OP_ONNX_LayerNormalization] = {"layer_norm", -1, 1, 2, -1, 1, 2,
+					    -1, 1, 1e-5},
+	[SL__OP_MS_LayerNormalization] = {"layer_norm", -1, 1, 2, -1, 1, 2, -1,
+					  1, 1e-5},
+	[SL__OP_ONNX_RMSNormalization] = {"rms_norm", -1, 1, -1, -1, -1, 1, -1,
+					  0, 1e-5},
+	[SL__OP_ONNX_SimplifiedLayerNormalization] = {"rms_norm", -1, 1, -1, -1,
+						      -1, 1, -1, 0, 1e-5},
+	[SL__OP_MS_SimplifiedLayerNormalization] = {"rms_norm", -1, 1, -1, -1,
+						    -1, 1, -1, 0, 1e-5},
+	[SL__OP_MS_SkipLayerNormalization] = {"skip_layer_norm", 1, 2, 3, 4, 1,
+					      2, 3, 1, 1e-12},
+	[SL__OP_MS_SkipSimplifiedLayerNormalization] = {"skip_rms_norm", 1, 2,
+							-1, 3, 1, 2, 3, 0,
+							1e-12},
+};
+
+/* An input of f32 whose last dimensions are those of a row, and which has
+ * nothing else unless it may have rows. */
+static int
+fits_rows(const struct sl__planner *pl, const struct sl__node *node, int i,
+	  const struct layers *l, int64_t *n_rows)
+{
+	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(node, (size_t)i);
+	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *type;
+	int64_t n = 1;
+	int is_repeated = 0;
+
+	if (value == SL__NONE)
+		return 1;
+	type = sl__plan_type(pl, value);
+	if (type->dtype != SL_DTYPE_F32 || type->rank > x->rank)
+		return 0;
+	/* The row's own sizes, then those of rows, then only 1. */
+	for (int d = type->rank - 1; d >= 0; d--) {
+		int64_t size = x->dims[x->rank - type->rank + d];
+
+		if (type->dims[d] != (is_repeated ? 1 : size)) {
+			if (type->dims[d] != 1 || n < l->length)
+				return 0;
+			is_repeated = 1;
+		}
+		n *= type->dims[d];
+	}
+	if (n_rows)
+		*n_rows = n / l->length;
+	return n_rows ? n % l->length == 0 && l->n_rows % *n_rows == 0
+		      : n == l->length;
+}
+
+static int
+read_layers(const struct sl__planner *pl, const struct sl__node *node,
+	    struct layers *l)
+{
+	const struct signature *s = &signatures[node->op - sl__ops];
+	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	int64_t given = s->skip < 0 ? sl__int(node, "axis", -1) : -1;
+	int axis = sl__axis(given, x->rank);
+
+	if (x->dtype != SL_DTYPE_F32 || axis < 0 ||
+	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+		return 0;
+	l->n_rows = l->length = 1;
+	for (int d = 0; d < axis; d++)
+		l->n_rows *= x->dims[d];
+	for (int d = axis; d < x->rank; d++)
+		l->length *= x->dims[d];
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE &&
+		    sl__plan_type(pl, node->outputs[k])->dtype != SL_DTYPE_F32)
+			return 0;
+	}
+	l->is_centred = s->is_centred;
+	l->epsilon = (float)sl__float(node, "epsilon", s->epsilon);
+	l->measure = measure_for();
+	l->apply = scale_for();
+	l->add = add_for();
+	return fits_rows(pl, node, s->scale, l, NULL) &&
+	       fits_rows(pl, node, s->bias, l, NULL) &&
+	       fits_rows(pl, node, s->skip_bias, l, NULL) &&
+	       fits_rows(pl, node, s->skip, l, &l->skip_rows);
+}
+
+/* Operands of a step while they are collected. */
+struct operands {
+	struct sl__planner *pl;
+	const struct sl__node *node;
+	uint32_t at[12];
+	uint32_t n;
+	enum sl_status rc;
+	struct sl_error *err;
+};
+
+static int
+take_in(struct operands *o, int i, const struct sl__form *form)
+{
+	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(o->node, (size_t)i);
+
+	if (value == SL__NONE || o->rc)
+		return NOWHERE;
+	o->rc = sl__plan_read(o->pl, value, form, &o->at[o->n], o->err);
+	return (int)o->n++;
+}
+
+static int
+take_out(struct operands *o, int k, const struct sl__form *form)
+{
+	uint32_t value = k < 0 ? SL__NONE : sl__plan_out(o->node, (size_t)k);
+
+	if (value == SL__NONE || o->rc)
+		return NOWHERE;
+	o->rc = sl__plan_write(o->pl, value, form, &o->at[o->n], o->err);
+	return (int)o->n++;
+}
+
+static void
+take_layers(struct operands *o, struct layers *l)
+{
+	const struct signature *s = &signatures[o->node->op - sl__ops];
+	const struct sl__form *form = NULL;
+
+	/* x and y are bf16 where x is and products want it. */
+	if (o->pl->dtype == SL_DTYPE_BF16)
+		form = sl__plan_short_form(o->pl, sl__plan_in(o->node, 0));
+	l->from = l->to = form ? SL_DTYPE_BF16 : SL_DTYPE_F32;
+	l->x = take_in(o, 0, form);
+	l->skip = take_in(o, s->skip, NULL);
+	l->scale = take_in(o, s->scale, NULL);
+	l->bias = take_in(o, s->bias, NULL);
+	l->skip_bias = take_in(o, s->skip_bias, NULL);
+	l->y = take_out(o, 0, form);
+	l->mean = take_out(o, s->mean, NULL);
+	l->deviation = take_out(o, s->deviation, NULL);
+	l->sum = take_out(o, s->sum, NULL);
+	l->scratch = (int)o->n;
+	if (!o->rc)
+		o->rc = sl__plan_workspace(
+			o->pl,
+			(uint64_t)(o->pl->program->n_threads * l->length) *
+				sizeof(float),
+			&o->at[o->n++], o->err);
+}
+
+enum sl_status
+sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node,
+		    int *is_made, struct sl_error *err)
+{
+	struct layers *l = sl__plan_state(pl, sizeof(*l));
+	struct operands o = {.pl = pl, .node = node, .err = err};
+	struct sl__step *step;
+
+	*is_made = 0;
+	if (!l)
+		return sl__fail_nomem(err);
+	if (!read_layers(pl, node, l))
+		return SL_OK;
+	*is_made = 1;
+	take_layers(&o, l);
+	if (!o.rc)
+		o.rc = sl__plan_step(pl, o.at, o.n, &step, err);
+	if (o.rc)
+		return o.rc;
+	step->kernel = signatures[node->op - sl__ops].kernel;
+	step->state = l;
+	step->run = run_layers;
+	return SL_OK;
+}
+
+/* ------------------------------------------------------- those of images */
+
+/*
+ * Rows of 'length' elements in spans of 'span', each of which has a scale and
+ * a bias; these start again after n_parts.
+ */
+struct spans {
+	int64_t n_rows, length, span, n_parts;
+	float epsilon;
+	void (*measure)(struct row *r, int is_centred, float epsilon);
+	void (*shift)(const struct row *r);
+	unsigned char **at; /* x, scale, bias, y */
+};
+
+static void
+spans_row(const struct spans *s, int64_t row)
+{
+	const float *scale = (const float *)(void *)s->at[1];
+	const float *bias = (const float *)(void *)s->at[2];
+	const float *x = (const float *)(void *)s->at[0] + row * s->length;
+	float *y = (float *)(void *)s->at[3] + row * s->length;
+	int64_t part = row * s->length / s->span % s->n_parts;
+	struct row all = {.n = s->length, .x = x};
+
+	s->measure(&all, 1, s->epsilon);
+	for (int64_t i = 0; i < s->length; i += s->span) {
+		struct row r = {.n = s->span, .x = x + i, .y = y + i};
+
+		r.mean = all.mean;
+		r.factor = all.factor * scale[part];
+		r.offset = bias[part];
+		s->shift(&r);
+		part = part + 1 == s->n_parts ? 0 : part + 1;
+	}
+}
+
+static void
+spans_part(int rank, int n_ranks, void *ctx)
+{
+	const struct spans *s = ctx;
+	int64_t first, end;
+
+	sl__parallel_part(s->n_rows, rank, n_ranks, &first, &end);
+	for (int64_t row = first; row < end; row++)
+		spans_row(s, row);
+}
+
+static enum sl_status
+run_spans(struct sl__step *step, struct sl_error *err)
+{
+	struct spans *s = step->state;
+
+	(void)err;
+	s->at = step->at;
+	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
+		     spans_part, s);
+	return SL_OK;
+}
+
+/* All inputs are f32, and those after the first have n_parts numbers. */
+static int
+fits_parts(const struct sl__planner *pl, const struct sl__node *node,
+	   const struct spans *s)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t value = sl__plan_in(node, i);
+
+		if (value == SL__NONE ||
+		    sl__plan_type(pl, value)->dtype != SL_DTYPE_F32 ||
+		    (i && sl__plan_elements(pl, value) != (uint64_t)s->n_parts))
+			return 0;
+	}
+	return 1;
+}
+
+static int64_t
+image_of(const struct sl__type *x)
+{
+	int64_t n = 1;
+
+	for (int d = 2; d < x->rank; d++)
+		n *= x->dims[d];
+	return n;
+}
+
+/* Whether the first operand shares its storage with no other. */
+static int
+is_apart(const struct operands *o)
+{
+	const struct sl__buffer *buffers = o->pl->program->buffers;
+
+	for (uint32_t i = 1; i < o->n; i++) {
+		if (buffers[o->at[i]].base == buffers[o->at[0]].base)
+			return 0;
+	}
+	return 1;
+}
+
+static enum sl_status
+add_spans(struct sl__planner *pl, const struct sl__node *node, struct spans *s,
+	  const char *kernel, struct sl_error *err)
+{
+	struct operands o = {.pl = pl, .node = node, .err = err};
+	struct sl__step *step;
+
+	s->epsilon = (float)sl__float(node, "epsilon", 1e-5);
+	s->measure = measure_for();
+	s->shift = shift_for();
+	for (int i = 0; i < 3; i++)
+		(void)take_in(&o, i, NULL);
+	if (!o.rc && is_apart(&o))
+		o.rc = sl__plan_write_over(pl, sl__plan_out(node, 0), NULL,
+					   o.at[0], &o.at[o.n++], err);
+	else
+		(void)take_out(&o, 0, NULL);
+	if (!o.rc)
+		o.rc = sl__plan_step(pl, o.at, o.n, &step, err);
+	if (o.rc)
+		return o.rc;
+	step->kernel = kernel;
+	step->state = s;
+	step->run = run_spans;
+	return SL_OK;
+}
+
+/* Version 18 of GroupNormalization scales groups, later ones channels;
+ * InstanceNormalization has as many groups as channels. */
+enum sl_status
+sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node,
+		    int *is_made, struct sl_error *err)
+{
+	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	int is_instance = sl__is_op(node, SL__OP_ONNX_InstanceNormalization);
+	struct spans *s = sl__plan_state(pl, sizeof(*s));
+	int64_t groups;
+
+	*is_made = 0;
+	if (!s)
+		return sl__fail_nomem(err);
+	if (x->rank < 2 || !sl__plan_elements(pl, sl__plan_in(node, 0)))
+		return SL_OK;
+	groups = is_instance ? x->dims[1] : sl__int(node, "num_groups", 1);
+	if (groups < 1 || x->dims[1] % groups)
+		return SL_OK;
+	s->n_rows = x->dims[0] * groups;
+	s->length = x->dims[1] / groups * image_of(x);
+	s->n_parts = x->dims[1];
+	s->span = image_of(x);
+	if (!is_instance && node->version < 21) {
+		s->n_parts = groups;
+		s->span = s->length;
+	}
+	if (!fits_parts(pl, node, s))
+		return SL_OK;
+	*is_made = 1;
+	return add_spans(pl, node, s,
+			 is_instance ? "instance_norm" : "group_norm", err);
+}

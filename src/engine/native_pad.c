@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_pad.c - elements added around a tensor, or taken away.
+ *
+ * Along each dimension the result has up to three stretches: what comes
+ * before, the input's own, what comes after.  A stretch follows the input
+ * forwards, backwards or stays at one element, so every combination of them
+ * is a box (boxes.h).  A constant is a source of one element.
+ */
+#include "boxes.h"
+#include "node_steps.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+enum { BOXES_MOST = 81 }; /* four dimensions of three stretches */
+
+struct stretch {
+	int64_t to, n;      /* where it starts in the result, how long */
+	int64_t from, step; /* in the input */
+	int is_new;
+};
+
+struct pad {
+	int rank;
+	const int64_t *in, *out; /* sizes */
+	struct stretch stretches[SL__LOOPS_MOST][3];
+	int n_stretches[SL__LOOPS_MOST];
+	struct sl__box *boxes;
+	uint32_t n_boxes;
+};
+
+enum mode { CONSTANT, REFLECT, EDGE, WRAP, OTHER };
+
+static enum mode
+mode_of(const struct sl__node *node)
+{
+	static const char *const names[] = {"constant", "reflect", "edge",
+					    "wrap"};
+	const char *word = sl__word(node, "mode", "constant");
+
+	for (int i = 0; i < OTHER; i++) {
+		if (!strcmp(word, names[i]))
+			return (enum mode)i;
+	}
+	return OTHER;
+}
+
+/* before[d] and after[d]: elements that come in, or go where negative. */
+static int
+read_amounts(struct sl__planner *pl, const struct sl__node *node, int rank,
+	     int64_t *before, int64_t *after)
+{
+	const char *name = node->version < 2 ? "paddings" : "pads";
+	const int64_t *pads, *axes;
+	size_t n, n_axes;
+
+	if (!sl__plan_integers(pl, node, 1, name, &pads, &n) ||
+	    !sl__plan_integers(pl, node, 3, NULL, &axes, &n_axes) ||
+	    n != 2 * (axes ? n_axes : (size_t)rank))
+		return 0;
+	n /= 2;
+	memset(before, 0, (size_t)rank * sizeof(*before));
+	memset(after, 0, (size_t)rank * sizeof(*after));
+	for (size_t i = 0; i < n; i++) {
+		int d = axes ? sl__axis(axes[i], rank) : (int)i;
+
+		if (d < 0)
+			return 0;
+		before[d] = pads[i];
+		after[d] = pads[n + i];
+	}
+	return 1;
+}
+
+/* The stretches of one dimension; 0 where they take more than three. */
+static int
+find_stretches(struct pad *p, int d, int64_t before, int64_t after,
+	       enum mode mode)
+{
+	int64_t low = before < 0 ? -before : 0;
+	int64_t n = p->in[d] - low - (after < 0 ? -after : 0);
+	int64_t most = mode == REFLECT ? n - 1 : mode == WRAP ? n : INT64_MAX;
+	struct stretch *s = p->stretches[d];
+	int64_t ahead = before > 0 ? before : 0, behind = after > 0 ? after : 0;
+
+	if (n < 1 || ahead > most || behind > most ||
+	    ahead + n + behind != p->out[d])
+		return 0;
+	p->n_stretches[d] = 0;
+	if (ahead)
+		s[p->n_stretches[d]++] = (struct stretch){
+			0, ahead,
+			mode == REFLECT ? low + ahead
+			: mode == WRAP  ? low + n - ahead
+					: low,
+			mode == REFLECT ? -1 : mode == WRAP, mode == CONSTANT};
+	s[p->n_stretches[d]++] = (struct stretch){ahead, n, low, 1, 0};
+	if (behind)
+		s[p->n_stretches[d]++] = (struct stretch){
+			ahead + n, behind,
+			mode == REFLECT ? low + n - 2
+			: mode == WRAP  ? low
+					: low + n - 1,
+			mode == REFLECT ? -1 : mode == WRAP, mode == CONSTANT};
+	return 1;
+}
+
+/* The box of one combination; operands are input, result, constant. */
+static void
+fill_box(struct pad *p, const int *chosen, struct sl__box *box)
+{
+	int64_t dims[SL__LOOPS_MOST], to[SL__LOOPS_MOST], from[SL__LOOPS_MOST];
+	int is_new = 0;
+
+	sl__ref_strides(to, (size_t)p->rank, p->out);
+	sl__ref_strides(from, (size_t)p->rank, p->in);
+	for (int d = 0; d < p->rank; d++) {
+		dims[d] = p->stretches[d][chosen[d]].n;
+		is_new |= p->stretches[d][chosen[d]].is_new;
+	}
+	sl__loops_start(&box->loops, p->rank, dims);
+	box->loops.n = 2;
+	box->to = 1;
+	box->from = is_new ? 2 : 0;
+	for (int d = 0; d < p->rank; d++) {
+		const struct stretch *s = &p->stretches[d][chosen[d]];
+
+		box->loops.strides[0][d] = to[d];
+		box->to_offset += s->to * to[d];
+		if (is_new)
+			continue;
+		box->loops.strides[1][d] = s->step * from[d];
+		box->from_offset += s->from * from[d];
+	}
+}
+
+/* All combinations of stretches, the last dimension's fastest. */
+static int
+make_boxes(struct sl__planner *pl, struct pad *p)
+{
+	int chosen[SL__LOOPS_MOST] = {0};
+	uint32_t n = 1;
+	int d;
+
+	for (d = 0; d < p->rank && n <= BOXES_MOST; d++)
+		n *= (uint32_t)p->n_stretches[d];
+	if (n > BOXES_MOST)
+		return 0;
+	p->boxes = sl__plan_state(pl, n * sizeof(*p->boxes));
+	if (!p->boxes)
+		return 0;
+	while (p->n_boxes < n) {
+		fill_box(p, chosen, &p->boxes[p->n_boxes++]);
+		for (d = p->rank - 1; d >= 0; d--) {
+			if (++chosen[d] < p->n_stretches[d])
+				break;
+			chosen[d] = 0;
+		}
+	}
+	return 1;
+}
+
+static int
+read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
+{
+	const struct sl__type *in = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	int64_t before[SL__LOOPS_MOST], after[SL__LOOPS_MOST];
+	uint32_t value = sl__plan_in(node, 2);
+	enum mode mode = mode_of(node);
+
+	p->rank = in->rank;
+	p->in = in->dims;
+	p->out = out->dims;
+	if (mode == OTHER || in->rank >= SL__LOOPS_MOST ||
+	    in->rank != out->rank || !sl__is_movable(in->dtype) ||
+	    (value != SL__NONE &&
+	     sl__plan_type(pl, value)->dtype != in->dtype) ||
+	    !sl__plan_elements(pl, sl__plan_out(node, 0)) ||
+	    !read_amounts(pl, node, in->rank, before, after))
+		return 0;
+	for (int d = 0; d < in->rank; d++) {
+		if (!find_stretches(p, d, before[d], after[d], mode))
+			return 0;
+	}
+	return make_boxes(pl, p);
+}
+
+/* The element that comes in: an input, or a constant made here. */
+static enum sl_status
+read_constant(struct sl__planner *pl, const struct sl__node *node,
+	      uint32_t *buffer, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__plan_type(pl, sl__plan_in(node, 0))->dtype;
+	double number = sl__float(node, "value", 0);
+	uint32_t value = sl__plan_in(node, 2);
+	enum sl_status rc;
+
+	if (value != SL__NONE && sl__plan_elements(pl, value))
+		return sl__plan_read(pl, value, NULL, buffer, err);
+	rc = sl__plan_keep(pl, sizeof(double), buffer, err);
+	if (!rc)
+		sl__store_doubles(sl__plan_data(pl, *buffer), dtype, 0, 1,
+				  &number);
+	return rc;
+}
+
+enum sl_status
+sl__make_pad(struct sl__planner *pl, const struct sl__node *node, int *is_made,
+	     struct sl_error *err)
+{
+	struct pad *p = sl__plan_state(pl, sizeof(*p));
+	struct sl__moving moving;
+	uint32_t at[3];
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!p)
+		return sl__fail_nomem(err);
+	if (!read_pad(pl, node, p))
+		return SL_OK;
+	*is_made = 1;
+	rc = sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
+	if (!rc)
+		rc = read_constant(pl, node, &at[2], err);
+	if (!rc)
+		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[1],
+				    err);
+	if (rc)
+		return rc;
+	moving.boxes = p->boxes;
+	moving.n = p->n_boxes;
+	moving.n_bytes =
+		sl_dtype_bits(sl__plan_type(pl, sl__plan_in(node, 0))->dtype) /
+		8;
+	return sl__moving_step(pl, &moving, at, 3, "pad", err);
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_qlinear.c - element-wise operators on quantized numbers.
+ *
+ * What depends on one code is a table of 256 results, made beforehand as the
+ * reference kernels compute them.  Sums and products of two codes are brought
+ * to the result's scale by one factor each, in f32.  Where the result comes
+ * so near to half-way between two codes that an error of rounding may decide,
+ * the piece is computed again as the definition has it.
+ */
+#include "loops.h"
+#include "quantized.h"
+#include "status.h"
+#include "vector.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* A code of either type from 0 on, and what the least stands for. */
+static int32_t
+least_of(enum sl_dtype dtype)
+{
+	return dtype == SL_DTYPE_U8 ? 0 : -128;
+}
+
+/* The code of a real number, as the definition has it. */
+static int32_t
+code_of(double real, const struct sl__scale *to, int32_t least)
+{
+	double q = nearbyint((double)(float)(real / (double)to->by)) + to->at;
+
+	if (isnan(q))
+		return to->at;
+	return (int32_t)(q < least ? least : q > least + 255 ? least + 255 : q);
+}
+
+/* ------------------------------------------------------------------ tables */
+
+struct lookup {
+	uint8_t table[256];
+	int64_t n;
+	int n_threads;
+	const uint8_t *x;
+	uint8_t *y;
+};
+
+static void
+run_lookup_part(int rank, int n_ranks, void *ctx)
+{
+	const struct lookup *l = ctx;
+	int64_t first, end;
+
+	sl__parallel_part(l->n, rank, n_ranks, &first, &end);
+	for (int64_t i = first; i < end; i++)
+		l->y[i] = l->table[l->x[i]];
+}
+
+static enum sl_status
+run_lookup(struct sl__step *step, struct sl_error *err)
+{
+	struct lookup *l = step->state;
+
+	(void)err;
+	l->x = step->at[0];
+	l->y = step->at[1];
+	sl__parallel(l->n_threads, run_lookup_part, l);
+	return SL_OK;
+}
+
+static double
+function_of(const struct sl__node *node, double x)
+{
+	if (sl__is_op(node, SL__OP_MS_QLinearSigmoid))
+		return 1 / (1 + exp(-x));
+	return x < 0 ? sl__float(node, "alpha", (double)0.01F) * x : x;
+}
+
+static void
+fill_table(struct lookup *l, const struct sl__node *node, int32_t least,
+	   const struct sl__scale *from, const struct sl__scale *to)
+{
+	for (int32_t i = 0; i < 256; i++) {
+		double x = (double)((float)(i + least - from->at) * from->by);
+		int32_t code = code_of(function_of(node, x), to, least);
+
+		l->table[(uint8_t)(i + least)] = (uint8_t)code;
+	}
+}
+
+/* Input 0 and output 0, in the order in which the input lies. */
+static enum sl_status
+add_step(struct sl__planner *pl, const struct sl__node *node,
+	 const struct sl__form *form, struct sl__step **step,
+	 struct sl_error *err)
+{
+	uint32_t operands[2];
+	enum sl_status rc =
+		sl__plan_read(pl, node->inputs[0], form, &operands[0], err);
+
+	if (!rc)
+		rc = sl__plan_write_over(pl, node->outputs[0], form,
+					 operands[0], &operands[1], err);
+	return rc ? rc : sl__plan_step(pl, operands, 2, step, err);
+}
+
+/* Whether input 0 and output 0 are bytes of one type with scales that are
+ * inputs 1 and 2, 3 and 4. */
+static int
+read_unary(struct sl__planner *pl, const struct sl__node *node,
+	   struct sl__scale *from, struct sl__scale *to)
+{
+	enum sl_dtype dtype = sl__plan_type(pl, node->inputs[0])->dtype;
+
+	return sl__is_small(dtype) &&
+	       sl__plan_type(pl, node->outputs[0])->dtype == dtype &&
+	       sl__plan_elements(pl, node->inputs[0]) &&
+	       sl__scale_read(from, pl, sl__plan_in(node, 1),
+			      sl__plan_in(node, 2)) &&
+	       sl__scale_read(to, pl, sl__plan_in(node, 3),
+			      sl__plan_in(node, 4));
+}
+
+/* QLinearSigmoid, QLinearLeakyRelu. */
+enum sl_status
+sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node,
+			 int *is_made, struct sl_error *err)
+{
+	struct lookup *l = sl__plan_state(pl, sizeof(*l));
+	struct sl__scale from, to;
+	struct sl__step *step;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!l)
+		return sl__fail_nomem(err);
+	if (!read_unary(pl, node, &from, &to))
+		return SL_OK;
+	l->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
+	l->n_threads =
+		sl__threads_for(pl->program->n_threads, 4 * (uint64_t)l->n);
+	fill_table(l, node, least_of(sl__plan_type(pl, node->inputs[0])->dtype),
+		   &from, &to);
+	*is_made = 1;
+	rc = add_step(pl, node, sl__plan_full_form(pl, node->inputs[0]), &step,
+		      err);
+	if (rc)
+		return rc;
+	step->kernel = "table of codes";
+	step->run = run_lookup;
+	step->state = l;
+	return SL_OK;
+}
+
+/* ----------------------------------------------------------- two operands */
+
+enum { PIECE = 256 };
+
+struct pair {
+	struct sl__scale scales[3]; /* of both operands and the result */
+	float factors[2];           /* of a sum; of a product the first */
+	float doubt; /* nearer to half-way than this may be wrong */
+	int32_t least;
+	int64_t n, n_right; /* elements; the right operand is repeated */
+	int is_product, n_threads;
+	/* Fast, saying whether there is doubt, and as it is defined. */
+	void (*run)(const struct pair *p, const uint8_t *a, const uint8_t *b,
+		    uint8_t *y, int64_t n, int *in_doubt);
+	void (*define)(const struct pair *p, const uint8_t *a, const uint8_t *b,
+		       uint8_t *y, int64_t n);
+	unsigned char *const *at;
+};
+
+/* The code that v rounds to; *in_doubt becomes 1 where that is further away
+ * than 'far'. */
+SL__INLINE uint8_t
+to_code(float v, int32_t zero, int32_t least, float far, int32_t *in_doubt)
+{
+	float rounded, away;
+	int32_t code;
+
+	v = sl__min(sl__max(v, -1024), 1024);
+	rounded = (v + 0x1.8p23F) - 0x1.8p23F;
+	away = v - rounded;
+	*in_doubt |= (away < 0 ? -away : away) > far;
+	code = (int32_t)rounded + zero;
+	code = code < least ? least : code;
+	return (uint8_t)(code > least + 255 ? least + 255 : code);
+}
+
+SL__INLINE void
+pair_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
+	  uint8_t *restrict y, int64_t n, int *in_doubt)
+{
+	uint8_t flip = p->least ? 0x80 : 0;
+	float left = p->factors[0], right = p->factors[1];
+	float far = 0.5F - p->doubt;
+	int32_t least = p->least, zero = p->scales[2].at;
+	int32_t a_zero = p->scales[0].at - least;
+	int32_t b_zero = p->scales[1].at - least, doubt = 0;
+
+	if (p->is_product) {
+		for (int64_t i = 0; i < n; i++) {
+			int32_t u = (a[i] ^ flip) - a_zero;
+			int32_t v = (b[i] ^ flip) - b_zero;
+
+			y[i] = to_code((float)(u * v) * left, zero, least, far,
+				       &doubt);
+		}
+	} else {
+		for (int64_t i = 0; i < n; i++) {
+			float u = (float)((a[i] ^ flip) - a_zero) * left;
+			float v = (float)((b[i] ^ flip) - b_zero) * right;
+
+			y[i] = to_code(u + v, zero, least, far, &doubt);
+		}
+	}
+	*in_doubt = doubt;
+}
+
+SL__VECTOR_TARGETS(pair, pair_line,
+		   (const struct pair *p, const uint8_t *a, const uint8_t *b,
+		    uint8_t *y, int64_t n, int *in_doubt),
+		   (p, a, b, y, n, in_doubt))
+
+SL__INLINE void
+define_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
+	    uint8_t *restrict y, int64_t n)
+{
+	uint8_t flip = p->least ? 0x80 : 0;
+	int32_t least = p->least, zero = p->scales[2].at, sure = 0;
+	int32_t a_zero = p->scales[0].at - least;
+	int32_t b_zero = p->scales[1].at - least;
+	float left = p->scales[0].by, right = p->scales[1].by;
+	double to = (double)p->scales[2].by;
+	int is_product = p->is_product;
+
+	for (int64_t i = 0; i < n; i++) {
+		double u = (double)((float)((a[i] ^ flip) - a_zero) * left);
+		double v = (double)((float)((b[i] ^ flip) - b_zero) * right);
+		double real = is_product ? u * v : u + v;
+
+		y[i] = to_code((float)(real / to), zero, least, 1, &sure);
+	}
+}
+
+SL__VECTOR_TARGETS(define, define_line,
+		   (const struct pair *p, const uint8_t *a, const uint8_t *b,
+		    uint8_t *y, int64_t n),
+		   (p, a, b, y, n))
+
+/* Up to PIECE elements, which may be written where the left ones are. */
+static void
+run_piece(const struct pair *p, const uint8_t *a, const uint8_t *b, uint8_t *y,
+	  int64_t n)
+{
+	uint8_t codes[PIECE];
+	int in_doubt;
+
+	p->run(p, a, b, codes, n, &in_doubt);
+	if (in_doubt)
+		p->define(p, a, b, codes, n);
+	memcpy(y, codes, (size_t)n);
+}
+
+static void
+run_pair_part(int rank, int n_ranks, void *ctx)
+{
+	const struct pair *p = ctx;
+	int64_t at, end;
+
+	sl__parallel_part(p->n, rank, n_ranks, &at, &end);
+	while (at < end) {
+		int64_t n = p->n_right - at % p->n_right;
+
+		n = n < end - at ? n : end - at;
+		n = n < PIECE ? n : PIECE;
+		run_piece(p, p->at[0] + at, p->at[1] + at % p->n_right,
+			  p->at[2] + at, n);
+		at += n;
+	}
+}
+
+static enum sl_status
+run_pair(struct sl__step *step, struct sl_error *err)
+{
+	struct pair *p = step->state;
+
+	(void)err;
+	p->at = step->at;
+	sl__parallel(p->n_threads, run_pair_part, p);
+	return SL_OK;
+}
+
+/* Whether b's dimensions are the last of a's, but for ones before them. */
+static int
+is_suffix(const struct sl__type *a, const struct sl__type *b)
+{
+	int skipped = 0;
+
+	while (skipped < b->rank && b->dims[skipped] == 1)
+		skipped++;
+	if (b->rank - skipped > a->rank)
+		return 0;
+	for (int d = skipped; d < b->rank; d++) {
+		if (b->dims[d] != a->dims[a->rank - b->rank + d])
+			return 0;
+	}
+	return 1;
+}
+
+static int
+read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
+{
+	const struct sl__type *a = sl__plan_type(pl, node->inputs[0]);
+	const struct sl__type *b = sl__plan_type(pl, node->inputs[3]);
+	const struct sl__type *y = sl__plan_type(pl, node->outputs[0]);
+	struct sl__scale *s = p->scales;
+	double reach;
+
+	if (!sl__is_small(a->dtype) || b->dtype != a->dtype ||
+	    y->dtype != a->dtype || !is_suffix(a, b))
+		return 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (!sl__scale_read(&s[i], pl,
+				    sl__plan_in(node, i < 2 ? 3 * i + 1 : 6),
+				    sl__plan_in(node, i < 2 ? 3 * i + 2 : 7)))
+			return 0;
+	}
+	p->least = least_of(a->dtype);
+	p->n = (int64_t)sl__plan_elements(pl, node->outputs[0]);
+	p->n_right = (int64_t)sl__plan_elements(pl, node->inputs[3]);
+	p->is_product = sl__is_op(node, SL__OP_MS_QLinearMul);
+	p->factors[0] = s[0].by / s[2].by;
+	p->factors[1] = s[1].by / s[2].by;
+	reach = 256 * (double)(p->factors[0] + p->factors[1]);
+	if (p->is_product) {
+		p->factors[0] = (float)((double)s[0].by * (double)s[1].by /
+					(double)s[2].by);
+		reach = 65536 * (double)p->factors[0];
+	}
+	/* Some five roundings, here and in the definition. */
+	p->doubt = (float)(reach * 0x1p-21);
+	p->run = pair_for();
+	p->define = define_for();
+	return p->n && (uint64_t)p->n == sl__plan_elements(pl, node->inputs[0]);
+}
+
+static enum sl_status
+add_pair_step(struct pair *p, struct sl__planner *pl,
+	      const struct sl__node *node, struct sl_error *err)
+{
+	const struct sl__form *form = NULL;
+	uint32_t operands[3];
+	struct sl__step *step;
+	enum sl_status rc;
+
+	/* Both in the order of the first, where nothing is repeated. */
+	if (p->n == p->n_right &&
+	    sl__plan_type(pl, node->inputs[0])->rank ==
+		    sl__plan_type(pl, node->inputs[3])->rank)
+		form = sl__plan_full_form(pl, node->inputs[0]);
+	rc = sl__plan_read(pl, node->inputs[0], form, &operands[0], err);
+	if (!rc)
+		rc = sl__plan_read(pl, node->inputs[3], form, &operands[1],
+				   err);
+	if (!rc)
+		rc = sl__plan_write_over(pl, node->outputs[0], form,
+					 operands[0], &operands[2], err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, 3, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "codes";
+	step->run = run_pair;
+	step->state = p;
+	return SL_OK;
+}
+
+/* QLinearAdd, QLinearMul. */
+enum sl_status
+sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node,
+			  int *is_made, struct sl_error *err)
+{
+	struct pair *p = sl__plan_state(pl, sizeof(*p));
+
+	*is_made = 0;
+	if (!p)
+		return sl__fail_nomem(err);
+	if (!read_pair(p, pl, node))
+		return SL_OK;
+	p->n_threads =
+		sl__threads_for(pl->program->n_threads, 3 * (uint64_t)p->n);
+	*is_made = 1;
+	return add_pair_step(p, pl, node, err);
+}
+
+/* ----------------------------------------------------------------- softmax */
+
+/* A line is n elements that lie 'step' apart; there are n_lines of them. */
+struct softmax {
+	double powers[256]; /* exp of that many codes below the largest */
+	struct sl__scale to;
+	int32_t least;
+	int64_t n, step, n_lines;
+};
+
+static void
+softmax_line(const struct softmax *s, const uint8_t *x, uint8_t *y)
+{
+	uint8_t flip = s->least ? 0x80 : 0;
+	int32_t largest = 0;
+	double sum = 0;
+
+	for (int64_t i = 0; i < s->n; i++) {
+		int32_t code = x[i * s->step] ^ flip;
+
+		largest = code > largest ? code : largest;
+	}
+	for (int64_t i = 0; i < s->n; i++)
+		sum += s->powers[largest - (x[i * s->step] ^ flip)];
+	for (int64_t i = 0; i < s->n; i++) {
+		double power = s->powers[largest - (x[i * s->step] ^ flip)];
+
+		y[i * s->step] =
+			(uint8_t)code_of(power / sum, &s->to, s->least);
+	}
+}
+
+static enum sl_status
+run_softmax(struct sl__step *step, struct sl_error *err)
+{
+	const struct softmax *s = step->state;
+
+	(void)err;
+	for (int64_t i = 0; i < s->n_lines; i++) {
+		int64_t start = i / s->step * s->step * s->n + i % s->step;
+
+		softmax_line(s, step->at[0] + start, step->at[1] + start);
+	}
+	return SL_OK;
+}
+
+/* Before version 13 a line spans all axes from the one that is named. */
+static int
+measure_softmax(struct softmax *s, struct sl__planner *pl,
+		const struct sl__node *node)
+{
+	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
+	int is_old = sl__int(node, "opset", 13) < 13;
+	int axis = sl__axis(sl__int(node, "axis", is_old ? 1 : -1), x->rank);
+
+	if (axis < 0)
+		return 0;
+	s->n = s->step = 1;
+	for (int d = axis; d < x->rank; d++) {
+		if (is_old || d == axis)
+			s->n *= x->dims[d];
+		else
+			s->step *= x->dims[d];
+	}
+	s->n_lines = (int64_t)sl__plan_elements(pl, node->inputs[0]) / s->n;
+	s->least = least_of(x->dtype);
+	return 1;
+}
+
+/* QLinearSoftmax. */
+enum sl_status
+sl__make_quantized_softmax(struct sl__planner *pl, const struct sl__node *node,
+			   int *is_made, struct sl_error *err)
+{
+	struct softmax *s = sl__plan_state(pl, sizeof(*s));
+	struct sl__scale from;
+	struct sl__step *step;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!s)
+		return sl__fail_nomem(err);
+	if (!read_unary(pl, node, &from, &s->to) ||
+	    !measure_softmax(s, pl, node))
+		return SL_OK;
+	for (int i = 0; i < 256; i++)
+		s->powers[i] = exp(-i * (double)from.by);
+	*is_made = 1;
+	rc = add_step(pl, node, NULL, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "softmax of codes";
+	step->run = run_softmax;
+	step->state = s;
+	return SL_OK;
+}

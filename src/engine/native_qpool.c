@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_qpool.c - pools over images of small integers.
+ *
+ * Averages are sums of reals, each rounded to f32, in f64: as the reference
+ * kernels have them, so that ties, which are common among means of a few
+ * integers, are decided alike.  Channels are taken some at a time; where they
+ * run fastest, the loops over them are loops over neighbours.
+ */
+#include "layout.h"
+#include "loops.h"
+#include "quantized.h"
+#include "status.h"
+#include "vector.h"
+#include "window.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { AT_ONCE = 64 }; /* channels */
+
+struct pool {
+	struct sl__window window;
+	int is_maximum, counts_padding;
+	struct sl__scale from, to;
+	int32_t least;
+	int rank;
+	const int64_t *in, *out; /* sizes */
+	struct sl__layout x, y;
+	int n_threads;
+	const uint8_t *source;
+	uint8_t *target;
+};
+
+/* Lines of taps over n channels that lie 'stride' apart. */
+SL__INLINE void
+sum_line(const uint8_t *x, int64_t stride, int64_t n, const struct pool *p,
+	 double *sums)
+{
+	uint8_t flip = p->least ? 0x80 : 0;
+	int32_t zero = p->from.at - p->least;
+	float scale = p->from.by;
+
+	for (int64_t i = 0; i < n; i++)
+		sums[i] += (double)((float)((x[i * stride] ^ flip) - zero) *
+				    scale);
+}
+
+SL__INLINE void
+sum_channels(const uint8_t *x, int64_t stride, int64_t n, const struct pool *p,
+	     double *sums)
+{
+	if (stride == 1)
+		sum_line(x, 1, n, p, sums);
+	else
+		sum_line(x, stride, n, p, sums);
+}
+
+SL__VECTOR_TARGETS(sum, sum_channels,
+		   (const uint8_t *x, int64_t stride, int64_t n,
+		    const struct pool *p, double *sums),
+		   (x, stride, n, p, sums))
+
+static void
+max_channels(const uint8_t *x, int64_t stride, int64_t n, uint8_t flip,
+	     uint8_t *most)
+{
+	for (int64_t i = 0; i < n; i++) {
+		uint8_t code = x[i * stride] ^ flip;
+
+		most[i] = code > most[i] ? code : most[i];
+	}
+}
+
+/* Where a tap of the window at position 'at' lies: its offset, and 1 inside
+ * the image, 0 in its padding, -1 beyond. */
+static int
+find_tap(const struct pool *p, const int64_t *at, int64_t tap, int64_t *offset)
+{
+	const struct sl__window *w = &p->window;
+	int where = 1;
+
+	*offset = 0;
+	for (int d = w->n; d-- > 0;) {
+		int64_t place = at[d] * w->strides[d] - w->pads_before[d] +
+				tap % w->kernel[d] * w->dilations[d];
+
+		tap /= w->kernel[d];
+		if (place >= p->in[d + 2] + w->pads_after[d])
+			return -1;
+		if (place < 0 || place >= p->in[d + 2])
+			where = 0;
+		*offset += place * p->x.strides[d + 2];
+	}
+	return where;
+}
+
+static void
+store_means(const struct pool *p, const double *sums, double count, int64_t n,
+	    uint8_t *y)
+{
+	for (int64_t i = 0; i < n; i++) {
+		double mean = count > 0 ? sums[i] / count : 0;
+		double q = nearbyint((double)(float)(mean / (double)p->to.by)) +
+			   p->to.at;
+		double low = p->least, high = low + 255;
+
+		q = isnan(q) ? p->to.at : q;
+		q = q < low ? low : q > high ? high : q;
+		y[i * p->y.strides[1]] = (uint8_t)(int32_t)q;
+	}
+}
+
+/* n channels of one position. */
+static void
+pool_channels(const struct pool *p, const int64_t *at, const uint8_t *x,
+	      uint8_t *y, int64_t n)
+{
+	int64_t n_taps = (int64_t)sl__window_taps(&p->window), offset;
+	uint8_t flip = p->least ? 0x80 : 0, most[AT_ONCE] = {0};
+	double sums[AT_ONCE] = {0}, count = 0;
+	void (*const add)(const uint8_t *, int64_t, int64_t,
+			  const struct pool *, double *) = sum_for();
+
+	for (int64_t tap = 0; tap < n_taps; tap++) {
+		int where = find_tap(p, at, tap, &offset);
+
+		count += where == 1 || (where == 0 && p->counts_padding);
+		if (where != 1)
+			continue;
+		if (p->is_maximum)
+			max_channels(x + offset, p->x.strides[1], n, flip,
+				     most);
+		else
+			add(x + offset, p->x.strides[1], n, p, sums);
+	}
+	if (!p->is_maximum)
+		store_means(p, sums, count, n, y);
+	for (int64_t i = 0; p->is_maximum && i < n; i++)
+		y[i * p->y.strides[1]] = most[i] ^ flip;
+}
+
+/* Position number 'index' of all images: all channels of it. */
+static void
+pool_position(const struct pool *p, int64_t index)
+{
+	int64_t at[SL__WINDOW_MOST] = {0}, y = 0, image, n;
+
+	for (int d = p->window.n; d-- > 0;) {
+		at[d] = index % p->out[d + 2];
+		index /= p->out[d + 2];
+		y += at[d] * p->y.strides[d + 2];
+	}
+	image = index;
+	for (int64_t c = 0; c < p->in[1]; c += AT_ONCE) {
+		n = p->in[1] - c < AT_ONCE ? p->in[1] - c : AT_ONCE;
+		pool_channels(p, at,
+			      p->source + image * p->x.strides[0] +
+				      c * p->x.strides[1],
+			      p->target + image * p->y.strides[0] + y +
+				      c * p->y.strides[1],
+			      n);
+	}
+}
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct pool *p = ctx;
+	int64_t total = p->out[0], first, end;
+
+	for (int d = 2; d < p->rank; d++)
+		total *= p->out[d];
+	sl__parallel_part(total, rank, n_ranks, &first, &end);
+	for (int64_t i = first; i < end; i++)
+		pool_position(p, i);
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct pool *p = step->state;
+
+	(void)err;
+	p->source = step->at[0];
+	p->target = step->at[1];
+	sl__parallel(p->n_threads, run_part, p);
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static int
+read_window(struct pool *p, const struct sl__node *node)
+{
+	if (sl__is_op(node, SL__OP_MS_QLinearGlobalAveragePool)) {
+		p->window.n = p->rank - 2;
+		for (int d = 0; d < p->window.n; d++) {
+			p->window.kernel[d] = p->in[d + 2];
+			p->window.strides[d] = p->window.dilations[d] = 1;
+		}
+		return 1;
+	}
+	if (sl__window_of(&p->window, node, p->rank - 2, NULL, NULL))
+		return 0;
+	sl__window_settle(&p->window, p->in + 2, p->out + 2);
+	return 1;
+}
+
+static int
+read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
+{
+	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
+	const struct sl__type *y = sl__plan_type(pl, node->outputs[0]);
+
+	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
+	p->counts_padding = sl__int(node, "count_include_pad", 0) != 0;
+	p->rank = x->rank;
+	p->in = x->dims;
+	p->out = y->dims;
+	p->least = x->dtype == SL_DTYPE_U8 ? 0 : -128;
+	if (!sl__is_small(x->dtype) || y->dtype != x->dtype || x->rank < 3 ||
+	    x->rank > SL__WINDOW_MOST + 2 || y->rank != x->rank ||
+	    node->n_outputs != 1 || sl__int(node, "channels_last", 0) ||
+	    !sl__plan_elements(pl, node->inputs[0]) ||
+	    !sl__plan_elements(pl, node->outputs[0]))
+		return 0;
+	if (!p->is_maximum &&
+	    (!sl__scale_read(&p->from, pl, sl__plan_in(node, 1),
+			     sl__plan_in(node, 2)) ||
+	     !sl__scale_read(&p->to, pl, sl__plan_in(node, 3),
+			     sl__plan_in(node, 4))))
+		return 0;
+	return read_window(p, node);
+}
+
+/* The input as it lies where strides can say how, and the result likewise. */
+static enum sl_status
+find_forms(struct pool *p, struct sl__planner *pl, const struct sl__node *node,
+	   const struct sl__form **x, const struct sl__form **y,
+	   struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	*y = NULL;
+	*x = sl__plan_full_form(pl, node->inputs[0]);
+	if (*x &&
+	    (!sl__layout_of(pl, node->inputs[0], *x, &p->x) || p->x.axis >= 0))
+		*x = NULL;
+	if (*x)
+		rc = sl__layout_form(pl, node->outputs[0], *x, y, err);
+	if (rc)
+		return rc;
+	if (!sl__layout_of(pl, node->inputs[0], *x, &p->x) ||
+	    !sl__layout_of(pl, node->outputs[0], *y, &p->y) || p->y.axis >= 0)
+		return sl__fail(err, SL_E_BUG, "an image has no strides");
+	return SL_OK;
+}
+
+/* QLinearAveragePool, QLinearGlobalAveragePool, MaxPool of bytes. */
+enum sl_status
+sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node,
+			int *is_made, struct sl_error *err)
+{
+	struct pool *p = sl__plan_state(pl, sizeof(*p));
+	const struct sl__form *x, *y;
+	uint32_t operands[2];
+	struct sl__step *step;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!p)
+		return sl__fail_nomem(err);
+	if (!read_pool(p, pl, node))
+		return SL_OK;
+	rc = find_forms(p, pl, node, &x, &y, err);
+	if (rc)
+		return rc;
+	*is_made = 1;
+	p->n_threads = sl__threads_for(pl->program->n_threads,
+				       sl__plan_elements(pl, node->outputs[0]) *
+					       sl__window_taps(&p->window));
+	rc = sl__plan_read(pl, node->inputs[0], x, &operands[0], err);
+	if (!rc)
+		rc = sl__plan_write(pl, node->outputs[0], y, &operands[1], err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, 2, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = p->is_maximum ? "largest code" : "mean of codes";
+	step->run = run;
+	step->state = p;
+	return SL_OK;
+}

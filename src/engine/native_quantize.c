@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_quantize.c - real numbers to small integers, and back.
+ *
+ * Scales are read when the step runs, so they may be made by the model.  A
+ * tensor is lines of elements that share one; a whole one is a single line,
+ * in whatever order its elements lie.
+ */
+#include "loops.h"
+#include "quantized.h"
+#include "status.h"
+#include "vector.h"
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- loops */
+
+/* Adding and taking off 1.5 * 2^23 leaves a number below 2^22 rounded to the
+ * nearest integer, to even where two are as near.  Codes are written in bytes
+ * of either type: the least is 0 or -128. */
+SL__INLINE void
+quantize_line(const float *x, int64_t n, float scale, int32_t zero,
+	      int32_t least, uint8_t *y)
+{
+	for (int64_t i = 0; i < n; i++) {
+		float v = x[i] / scale;
+		int32_t code;
+
+		v = v != v ? 0 : v; /* NaN */
+		v = sl__min(sl__max(v, -1024), 1024);
+		code = (int32_t)((v + 0x1.8p23F) - 0x1.8p23F) + zero;
+		code = code < least ? least : code;
+		y[i] = (uint8_t)(code > least + 255 ? least + 255 : code);
+	}
+}
+
+SL__INLINE void
+dequantize_line(const uint8_t *x, int64_t n, float scale, int32_t zero,
+		int32_t least, float *y)
+{
+	uint8_t flip = least ? 0x80 : 0;
+
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)((x[i] ^ flip) + least - zero) * scale;
+}
+
+SL__INLINE void
+find_range(const float *x, int64_t n, float *least, float *most)
+{
+	float low[16] = {0}, high[16] = {0};
+	int64_t whole = n - n % 16;
+
+	for (int64_t i = 0; i < whole; i += 16) {
+		for (int k = 0; k < 16; k++) {
+			low[k] = sl__min(x[i + k], low[k]);
+			high[k] = sl__max(x[i + k], high[k]);
+		}
+	}
+	for (int64_t i = whole; i < n; i++) {
+		low[0] = sl__min(x[i], low[0]);
+		high[0] = sl__max(x[i], high[0]);
+	}
+	*least = *most = 0;
+	for (int k = 0; k < 16; k++) {
+		*least = sl__min(low[k], *least);
+		*most = sl__max(high[k], *most);
+	}
+}
+
+typedef void quantize_function(const float *, int64_t, float, int32_t, int32_t,
+			       uint8_t *);
+typedef void dequantize_function(const uint8_t *, int64_t, float, int32_t,
+				 int32_t, float *);
+
+SL__VECTOR_TARGETS(quantize, quantize_line,
+		   (const float *x, int64_t n, float scale, int32_t zero,
+		    int32_t least, uint8_t *y),
+		   (x, n, scale, zero, least, y))
+SL__VECTOR_TARGETS(dequantize, dequantize_line,
+		   (const uint8_t *x, int64_t n, float scale, int32_t zero,
+		    int32_t least, float *y),
+		   (x, n, scale, zero, least, y))
+SL__VECTOR_TARGETS(range, find_range,
+		   (const float *x, int64_t n, float *least, float *most),
+		   (x, n, least, most))
+
+/* ------------------------------------------------------------------- steps */
+
+struct change {
+	int64_t n_lines, length; /* elements of a line */
+	int64_t n_scales;        /* line i has number i % n_scales */
+	int has_zeros;
+	enum sl_dtype whole; /* of the integers */
+	quantize_function *quantize;
+	dequantize_function *dequantize; /* one of both is set */
+	int n_threads;
+	unsigned char *const *at; /* x, y, scales, zeros */
+};
+
+static int32_t
+zero_at(const struct change *c, int64_t i)
+{
+	const unsigned char *zeros = c->has_zeros ? c->at[3] : NULL;
+
+	if (!zeros)
+		return 0;
+	if (c->whole == SL_DTYPE_I32)
+		return ((const int32_t *)(const void *)zeros)[i];
+	return c->whole == SL_DTYPE_U8 ? zeros[i] : (int8_t)zeros[i];
+}
+
+static void
+dequantize_i32(const int32_t *x, int64_t n, float scale, int32_t zero, float *y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = (float)((double)((int64_t)x[i] - zero) * (double)scale);
+}
+
+/* Elements first .. first + n - 1, all of line 'line'. */
+static void
+change_stretch(const struct change *c, int64_t line, int64_t first, int64_t n)
+{
+	const float *scales = (const float *)(const void *)c->at[2];
+	int64_t which = c->n_scales == 1 ? 0 : line % c->n_scales;
+	int32_t zero = zero_at(c, which);
+	int32_t least = c->whole == SL_DTYPE_U8 ? 0 : -128;
+	float *real = (float *)(void *)c->at[c->quantize ? 0 : 1] + first;
+	uint8_t *small = c->at[c->quantize ? 1 : 0] + first;
+
+	if (c->quantize)
+		c->quantize(real, n, scales[which], zero, least, small);
+	else if (c->whole == SL_DTYPE_I32)
+		dequantize_i32((const int32_t *)(const void *)c->at[0] + first,
+			       n, scales[which], zero, real);
+	else
+		c->dequantize(small, n, scales[which], zero, least, real);
+}
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct change *c = ctx;
+	int64_t at, end;
+
+	sl__parallel_part(c->n_lines * c->length, rank, n_ranks, &at, &end);
+	while (at < end) {
+		int64_t line = at / c->length;
+		int64_t n = (line + 1) * c->length - at;
+
+		n = n < end - at ? n : end - at;
+		change_stretch(c, line, at, n);
+		at += n;
+	}
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct change *c = step->state;
+
+	(void)err;
+	c->at = step->at;
+	sl__parallel(c->n_threads, run_part, c);
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------ making */
+
+/* Which elements share a scale; 0 for blocks of them. */
+static int
+measure(struct change *c, const struct sl__planner *pl,
+	const struct sl__node *node)
+{
+	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
+	uint32_t scale = sl__plan_in(node, 1), zero = sl__plan_in(node, 2);
+	int axis;
+
+	c->n_scales = (int64_t)sl__plan_elements(pl, scale);
+	c->n_lines = 1;
+	c->length = (int64_t)sl__plan_elements(pl, node->inputs[0]);
+	c->has_zeros = zero != SL__NONE;
+	if (!c->length || sl__int(node, "block_size", 0) ||
+	    sl__int(node, "precision", 0) ||
+	    (c->has_zeros &&
+	     ((int64_t)sl__plan_elements(pl, zero) != c->n_scales ||
+	      sl__plan_type(pl, zero)->dtype != c->whole)))
+		return 0;
+	if (c->n_scales == 1)
+		return 1;
+	axis = sl__axis(sl__int(node, "axis", 1), x->rank);
+	if (axis < 0 || x->dims[axis] != c->n_scales)
+		return 0;
+	c->length = 1;
+	for (int d = 0; d <= axis; d++)
+		c->n_lines *= x->dims[d];
+	for (int d = axis + 1; d < x->rank; d++)
+		c->length *= x->dims[d];
+	return 1;
+}
+
+static enum sl_status
+add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c,
+	 struct sl_error *err)
+{
+	uint32_t x = node->inputs[0], y = node->outputs[0], operands[4];
+	uint32_t n = 3;
+	const struct sl__form *form = NULL, *to;
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (c->n_scales == 1)
+		form = sl__plan_full_form(pl, x);
+	rc = sl__form_retyped(pl, form, sl__plan_type(pl, y)->dtype, &to, err);
+	if (!rc)
+		rc = sl__plan_read(pl, x, form, &operands[0], err);
+	if (!rc)
+		rc = sl__plan_read(pl, node->inputs[1], NULL, &operands[2],
+				   err);
+	if (!rc && c->has_zeros)
+		rc = sl__plan_read(pl, node->inputs[2], NULL, &operands[n++],
+				   err);
+	if (!rc)
+		rc = sl__plan_write(pl, y, to, &operands[1], err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, n, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = c->quantize ? "quantize" : "dequantize";
+	step->run = run;
+	step->state = c;
+	return SL_OK;
+}
+
+/* QuantizeLinear to bytes, DequantizeLinear from bytes or int32. */
+enum sl_status
+sl__make_quantize(struct sl__planner *pl, const struct sl__node *node,
+		  int *is_made, struct sl_error *err)
+{
+	int is_back = sl__is_op(node, SL__OP_ONNX_DequantizeLinear) ||
+		      sl__is_op(node, SL__OP_MS_DequantizeLinear);
+	uint32_t whole = is_back ? node->inputs[0] : node->outputs[0];
+	uint32_t real = is_back ? node->outputs[0] : node->inputs[0];
+	struct change *c = sl__plan_state(pl, sizeof(*c));
+
+	*is_made = 0;
+	if (!c)
+		return sl__fail_nomem(err);
+	c->whole = sl__plan_type(pl, whole)->dtype;
+	if (sl__plan_type(pl, real)->dtype != SL_DTYPE_F32 ||
+	    sl__plan_type(pl, node->inputs[1])->dtype != SL_DTYPE_F32 ||
+	    !(sl__is_small(c->whole) ||
+	      (is_back && c->whole == SL_DTYPE_I32)) ||
+	    !measure(c, pl, node))
+		return SL_OK;
+	if (is_back)
+		c->dequantize = dequantize_for();
+	else
+		c->quantize = quantize_for();
+	c->n_threads = sl__threads_for(pl->program->n_threads,
+				       5 * (uint64_t)(c->n_lines * c->length));
+	*is_made = 1;
+	return add_step(pl, node, c, err);
+}
+
+/* ----------------------------------------------- scales found when running */
+
+enum sl_status
+sl__run_spread(struct sl__step *step, struct sl_error *err)
+{
+	const struct sl__spread *s = step->state;
+	const float *x = (const float *)(const void *)step->at[0];
+	float *scale = (float *)(void *)step->at[2];
+	uint8_t *zero = step->at[3];
+	float least, most, low;
+
+	(void)err;
+	range_for()(x, s->n, &least, &most);
+	*scale = most > least ? (most - least) / 255.0F : 1;
+	low = -least;
+	quantize_for()(&low, 1, *scale, 0, 0, zero);
+	quantize_for()(x, s->n, *scale, *zero, 0, step->at[1]);
+	return SL_OK;
+}
+
+/* DynamicQuantizeLinear. */
+enum sl_status
+sl__make_dynamic_quantize(struct sl__planner *pl, const struct sl__node *node,
+			  int *is_made, struct sl_error *err)
+{
+	struct sl__spread *s = sl__plan_state(pl, sizeof(*s));
+	uint32_t operands[4];
+	struct sl__step *step;
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!s)
+		return sl__fail_nomem(err);
+	s->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
+	if (!s->n || node->n_outputs != 3 ||
+	    sl__plan_type(pl, node->inputs[0])->dtype != SL_DTYPE_F32)
+		return SL_OK;
+	for (uint32_t k = 0; k < 3; k++) {
+		if (node->outputs[k] == SL__NONE)
+			return SL_OK;
+	}
+	*is_made = 1;
+	rc = sl__plan_read(pl, node->inputs[0], NULL, &operands[0], err);
+	for (uint32_t k = 0; !rc && k < 3; k++)
+		rc = sl__plan_write(pl, node->outputs[k], NULL,
+				    &operands[k + 1], err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, 4, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "quantize to what it spans";
+	step->run = sl__run_spread;
+	step->state = s;
+	return SL_OK;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_resize.c - images resized: nearest neighbour and linear, in the last
+ * two dimensions, f32.
+ *
+ * The tensor is [outer][height][width][inner]: 'inner' is 1 where elements
+ * are row-major, and a run of channels where they lie in blocks or last.  For
+ * every row and column of the result a table names two of the image and the
+ * share of the second; the nearest neighbour has one of them.
+ */
+#include "layout.h"
+#include "loops.h"
+#include "status.h"
+#include "vector.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+struct table {
+	int64_t in, out;
+	double num, den; /* the scale */
+	int32_t *first, *second;
+	float *share; /* of the second */
+};
+
+struct resize {
+	int64_t outer, inner;
+	int is_linear;
+	struct table rows, columns;
+	void (*row)(const struct resize *r, const float *x, float *y);
+	void (*mix)(const float *a, const float *b, float share, int64_t n,
+		    float *y);
+	const float *x;
+	float *y, *scratch; /* a row of the image for each thread */
+};
+
+/* ----------------------------------------------------------------- running */
+
+/* One row of the result from a row of the image. */
+SL__INLINE void
+row_body(const struct resize *r, const float *x, float *y)
+{
+	const int32_t *first = r->columns.first, *second = r->columns.second;
+	const float *share = r->columns.share;
+	int64_t n = r->columns.out, inner = r->inner;
+
+	if (!r->is_linear && inner == 1) {
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[first[i]];
+		return;
+	}
+	if (inner == 1) {
+		for (int64_t i = 0; i < n; i++)
+			y[i] = x[first[i]] +
+			       share[i] * (x[second[i]] - x[first[i]]);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		const float *a = x + first[i] * inner;
+		const float *b = x + second[i] * inner;
+
+		for (int64_t k = 0; k < inner; k++)
+			y[i * inner + k] = a[k] + share[i] * (b[k] - a[k]);
+	}
+}
+SL__VECTOR_TARGETS(row, row_body,
+		   (const struct resize *r, const float *x, float *y),
+		   (r, x, y))
+
+SL__INLINE void
+mix_body(const float *a, const float *b, float share, int64_t n, float *y)
+{
+	for (int64_t i = 0; i < n; i++)
+		y[i] = a[i] + share * (b[i] - a[i]);
+}
+SL__VECTOR_TARGETS(mix, mix_body,
+		   (const float *a, const float *b, float share, int64_t n,
+		    float *y),
+		   (a, b, share, n, y))
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct resize *r = ctx;
+	const struct table *rows = &r->rows;
+	int64_t width = r->columns.in * r->inner, first, end;
+	float *scratch = r->scratch + rank * width;
+
+	sl__parallel_part(r->outer * rows->out, rank, n_ranks, &first, &end);
+	for (int64_t i = first; i < end; i++) {
+		const float *image = r->x + i / rows->out * rows->in * width;
+		int64_t k = i % rows->out;
+		const float *x = image + rows->first[k] * width;
+
+		if (r->is_linear && rows->share[k] > 0) {
+			r->mix(x, image + rows->second[k] * width,
+			       rows->share[k], width, scratch);
+			x = scratch;
+		}
+		r->row(r, x, r->y + i * r->columns.out * r->inner);
+	}
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct resize *r = step->state;
+
+	(void)err;
+	r->x = (const float *)(void *)step->at[0];
+	r->y = (float *)(void *)step->at[1];
+	r->scratch = (float *)(void *)step->at[2];
+	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes), run_part,
+		     r);
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------ tables */
+
+/* Where element i of the result lies in the image; NAN where that is not for
+ * this kernel. */
+static double
+source_of(const struct sl__node *node, const struct table *t, int64_t i)
+{
+	const char *word =
+		sl__word(node, "coordinate_transformation_mode", "half_pixel");
+	double x = (double)i, half = (x + 0.5) * t->den / t->num;
+	double width = (double)t->in * t->num / t->den;
+
+	if (sl__is_op(node, SL__OP_ONNX_Upsample) || node->version < 11 ||
+	    !strcmp(word, "asymmetric"))
+		return x * t->den / t->num;
+	if (!strcmp(word, "half_pixel"))
+		return half - 0.5;
+	if (!strcmp(word, "pytorch_half_pixel"))
+		return t->out > 1 ? half - 0.5 : 0;
+	if (!strcmp(word, "align_corners"))
+		return t->out > 1 ? x * (double)(t->in - 1) / (width - 1) : 0;
+	return (double)NAN;
+}
+
+/* Scales are numbers of 32 bits, and so is the position: what lies half way
+ * before they were rounded does so again. */
+static double
+rounded(const struct sl__node *node, const struct table *t, double x)
+{
+	const char *word = sl__word(node, "nearest_mode", "round_prefer_floor");
+
+	x = (double)(float)x;
+	if (sl__is_op(node, SL__OP_ONNX_Upsample))
+		return floor(x);
+	if (node->version < 11)
+		return t->num < t->den ? ceil(x) : floor(x);
+	if (!strcmp(word, "round_prefer_ceil"))
+		return floor(x + 0.5);
+	if (!strcmp(word, "floor"))
+		return floor(x);
+	return !strcmp(word, "ceil") ? ceil(x) : ceil(x - 0.5);
+}
+
+static int32_t
+clamped(double x, int64_t n)
+{
+	if (!(x > 0))
+		return 0;
+	return (int32_t)(x < (double)(n - 1) ? (int64_t)x : n - 1);
+}
+
+static int
+fill_table(struct sl__planner *pl, const struct sl__node *node, struct table *t,
+	   int is_linear)
+{
+	t->first = sl__plan_state(pl, (size_t)t->out * sizeof(*t->first));
+	t->second = sl__plan_state(pl, (size_t)t->out * sizeof(*t->second));
+	t->share = sl__plan_state(pl, (size_t)t->out * sizeof(*t->share));
+	if (!t->first || !t->second || !t->share || t->in > INT32_MAX)
+		return 0;
+	for (int64_t i = 0; i < t->out; i++) {
+		double x = source_of(node, t, i), low = floor(x);
+
+		if (isnan(x))
+			return 0;
+		if (!is_linear)
+			low = rounded(node, t, x);
+		t->first[i] = t->second[i] = clamped(low, t->in);
+		if (is_linear) {
+			t->second[i] = clamped(low + 1, t->in);
+			t->share[i] = (float)(x - low);
+		}
+	}
+	return 1;
+}
+
+/* ----------------------------------------------------------------- scales */
+
+/* Scale of dimension d: of the sizes where they are given, else as said.  0
+ * where it is not known. */
+static int
+read_scale(struct sl__planner *pl, const struct sl__node *node, int d,
+	   struct table *t)
+{
+	int is_old = sl__is_op(node, SL__OP_ONNX_Upsample) ||
+		     node->n_inputs <= 2;
+	const struct sl__attribute *a = sl__attribute(node, "scales");
+	uint32_t value = sl__plan_in(node, is_old ? 1 : 2);
+	const struct sl__tensor *scales;
+
+	t->den = 1;
+	if (!is_old && sl__plan_in(node, 3) != SL__NONE &&
+	    sl__plan_elements(pl, sl__plan_in(node, 3))) {
+		t->num = (double)t->out;
+		t->den = (double)t->in;
+		return 1;
+	}
+	if (a && a->kind == SL__ATTRIBUTE_FLOATS && (size_t)d < a->n) {
+		t->num = (double)a->floats[d];
+		return t->num > 0;
+	}
+	scales = sl__plan_constant(pl, value);
+	return scales && (uint64_t)d < scales->n_elements &&
+	       sl__tensor_doubles(scales, (uint64_t)d, 1, &t->num) &&
+	       t->num > 0;
+}
+
+static int
+read_mode(const struct sl__node *node, struct resize *r)
+{
+	const char *mode = sl__word(node, "mode", "nearest");
+
+	r->is_linear = !strcmp(mode, "linear") || !strcmp(mode, "bilinear");
+	return (r->is_linear || !strcmp(mode, "nearest")) &&
+	       !sl__attribute(node, "axes") && !sl__int(node, "antialias", 0) &&
+	       !sl__int(node, "exclude_outside", 0) &&
+	       !strcmp(sl__word(node, "keep_aspect_ratio_policy", "stretch"),
+		       "stretch");
+}
+
+/* Only the last two dimensions change. */
+static int
+read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
+{
+	const struct sl__type *in = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	struct table *tables[2] = {&r->rows, &r->columns};
+	int first = in->rank - 2;
+
+	if (in->rank < 2 || in->rank != out->rank ||
+	    in->rank >= SL__LOOPS_MOST || in->dtype != SL_DTYPE_F32 ||
+	    !sl__plan_elements(pl, sl__plan_in(node, 0)) ||
+	    !sl__plan_elements(pl, sl__plan_out(node, 0)))
+		return 0;
+	for (int d = 0; d < in->rank; d++) {
+		struct table whole = {.in = in->dims[d], .out = out->dims[d]};
+		struct table *t = d < first ? &whole : tables[d - first];
+
+		*t = whole;
+		if (!read_scale(pl, node, d, t))
+			return 0;
+		/* A scale of 1 leaves a dimension as it is. */
+		if (d < first &&
+		    (t->in != t->out || t->num < t->den || t->num > t->den))
+			return 0;
+	}
+	return fill_table(pl, node, &r->rows, r->is_linear) &&
+	       fill_table(pl, node, &r->columns, r->is_linear);
+}
+
+/* ------------------------------------------------------------------ making */
+
+/* Whether images in that form are [outer][height][width][inner]. */
+static int
+is_image(const struct sl__planner *pl, uint32_t value,
+	 const struct sl__form *form, struct resize *r)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	struct sl__layout layout;
+	int last = type->rank - 1;
+	uint64_t n = form ? sl__form_bytes(form) / sizeof(float)
+			  : sl__plan_elements(pl, value);
+
+	if (!sl__layout_of(pl, value, form, &layout) ||
+	    layout.dtype != SL_DTYPE_F32 || layout.axis >= last - 1)
+		return 0;
+	r->inner = layout.strides[last];
+	r->outer = (int64_t)n /
+		   (type->dims[last] * type->dims[last - 1] * r->inner);
+	return layout.strides[last - 1] == type->dims[last] * r->inner;
+}
+
+/* The forms of image and result; row-major where others do not fit. */
+static enum sl_status
+choose_forms(struct sl__planner *pl, const struct sl__node *node,
+	     struct resize *r, const struct sl__form **forms,
+	     struct sl_error *err)
+{
+	uint32_t x = sl__plan_in(node, 0), y = sl__plan_out(node, 0);
+	enum sl_status rc = SL_OK;
+
+	forms[0] = sl__plan_form(pl, x);
+	forms[1] = NULL;
+	if (forms[0])
+		rc = sl__layout_form(pl, y, forms[0], &forms[1], err);
+	if (rc)
+		return rc;
+	if (!forms[1] || !is_image(pl, y, forms[1], r) ||
+	    !is_image(pl, x, forms[0], r)) {
+		forms[0] = forms[1] = NULL;
+		(void)is_image(pl, x, NULL, r);
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__make_resize(struct sl__planner *pl, const struct sl__node *node,
+		int *is_made, struct sl_error *err)
+{
+	struct resize *r = sl__plan_state(pl, sizeof(*r));
+	const struct sl__form *forms[2];
+	struct sl__step *step;
+	uint32_t at[3];
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!r)
+		return sl__fail_nomem(err);
+	if (!read_mode(node, r) || !read_axes(pl, node, r))
+		return SL_OK;
+	*is_made = 1;
+	r->row = row_for();
+	r->mix = mix_for();
+	rc = choose_forms(pl, node, r, forms, err);
+	if (!rc)
+		rc = sl__plan_read(pl, sl__plan_in(node, 0), forms[0], &at[0],
+				   err);
+	if (!rc)
+		rc = sl__plan_write(pl, sl__plan_out(node, 0), forms[1], &at[1],
+				    err);
+	if (!rc)
+		rc = sl__plan_workspace(pl,
+					(uint64_t)(pl->program->n_threads *
+						   r->columns.in * r->inner) *
+						sizeof(float),
+					&at[2], err);
+	if (!rc)
+		rc = sl__plan_step(pl, at, 3, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = r->is_linear ? "resize_linear" : "resize_nearest";
+	step->state = r;
+	step->run = run;
+	return SL_OK;
+}

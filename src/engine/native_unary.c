@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * native_unary.c - operators of one input that treat each element alone.
+ *
+ * 'functions' has a row for each operator: what it does to a run of f32 and,
+ * where that differs, to a run of int64, and the attributes that go with it.
+ * Other types are converted piece by piece.  As all elements are treated
+ * alike, they are taken in whatever order they lie; what pads blocks must
+ * stay zero, so a function that makes something of 0 wants none.
+ */
+#include "dtype.h"
+#include "layout.h"
+#include "loops.h"
+#include "numbers.h"
+#include "status.h"
+#include "vector_gates.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "banned.h"
+
+/* Two attributes of an operator, or what stands for them. */
+struct knobs {
+	float a, b;
+	int64_t low, high; /* bounds of whole numbers */
+};
+
+typedef void real_function(const float *x, int64_t n, const struct knobs *k,
+			   float *y);
+typedef void whole_function(const int64_t *x, int64_t n, const struct knobs *k,
+			    int64_t *y);
+
+/* ---------------------------------------------------------------- reals */
+
+SL__INLINE int
+is_infinite(float x)
+{
+	return sl__abs(x) > 3.40282347e38F && x == x;
+}
+
+SL__INLINE float
+shrink(float x, float bias, float most)
+{
+	float y = x < -most ? x + bias : x - bias;
+
+	return x >= -most && x <= most ? 0 : y;
+}
+
+SL__INLINE float
+softplus(float x)
+{
+	return sl__max(x, 0) + sl__log1p(sl__exp(-sl__abs(x)));
+}
+
+#define REAL(name, expression)                                                 \
+	SL__INLINE void real_##name##_body(const float *xs, int64_t n,         \
+					   const struct knobs *k, float *ys)   \
+	{                                                                      \
+		float a = k->a, b = k->b;                                      \
+                                                                               \
+		(void)a;                                                       \
+		(void)b;                                                       \
+		SL__EACH_ALONE                                                 \
+		for (int64_t i = 0; i < n; i++) {                              \
+			float x = xs[i];                                       \
+                                                                               \
+			ys[i] = (expression);                                  \
+		}                                                              \
+	}                                                                      \
+	SL__VECTOR_TARGETS(real_##name, real_##name##_body,                    \
+			   (const float *xs, int64_t n, const struct knobs *k, \
+			    float *ys),                                        \
+			   (xs, n, k, ys))
+
+REAL(abs, sl__abs(x))
+REAL(ceil, ceilf(x))
+REAL(celu, x < 0 ? a * sl__expm1(x / a) : x)
+REAL(clip, sl__clip(x, a, b))
+REAL(elu, x < 0 ? a * sl__expm1(x) : x)
+REAL(erf, sl__erf(x))
+REAL(exp, sl__exp(x))
+REAL(floor, floorf(x))
+REAL(gelu, sl__gelu(x))
+REAL(tanh_gelu, sl__tanh_gelu(x))
+REAL(hard_sigmoid, sl__clip(a *x + b, 0, 1))
+REAL(hard_swish, sl__hard_swish(x))
+REAL(is_inf, is_infinite(x) ? (x < 0 ? b : a) : 0)
+REAL(is_nan, x != x ? 1 : 0)
+REAL(leaky_relu, x < 0 ? a * x : x)
+REAL(log, sl__log(x))
+REAL(mish, sl__gated(x, sl__tanh(softplus(x))))
+REAL(neg, -x)
+REAL(reciprocal, 1 / x)
+REAL(relu, x < 0 ? 0 : x)
+REAL(round, nearbyintf(x))
+REAL(selu, b *(x > 0 ? x : a * sl__expm1(x)))
+REAL(shrink, shrink(x, a, b))
+REAL(sigmoid, sl__sigmoid(x))
+REAL(sign, x == 0 || x != x ? x + 0 : sl__signed(1, x))
+REAL(softplus, softplus(x))
+REAL(softsign, is_infinite(x) ? sl__signed(1, x) : x / (1 + sl__abs(x)))
+REAL(sqrt, sqrtf(x))
+REAL(swish, sl__swish(x, a))
+REAL(tanh, sl__tanh(x))
+REAL(thresholded_relu, x <= a ? 0 : x)
+
+/* One-to-one with libm, a call for each element: nobody has many. */
+#define LIBM(name)                                               \
+	static void real_##name(const float *x, int64_t n,       \
+				const struct knobs *k, float *y) \
+	{                                                        \
+		(void)k;                                         \
+		for (int64_t i = 0; i < n; i++)                  \
+			y[i] = name##f(x[i]);                    \
+	}                                                        \
+	static real_function *real_##name##_for(void)            \
+	{                                                        \
+		return real_##name;                              \
+	}
+
+LIBM(acos)
+LIBM(acosh)
+LIBM(asin)
+LIBM(asinh)
+LIBM(atan)
+LIBM(atanh)
+LIBM(cos)
+LIBM(cosh)
+LIBM(sin)
+LIBM(sinh)
+LIBM(tan)
+
+/* -------------------------------------------------------- whole numbers */
+
+static int64_t
+whole_clip_one(int64_t x, const struct knobs *k)
+{
+	int64_t y = x < k->low ? k->low : x;
+
+	return y > k->high ? k->high : y;
+}
+
+#define WHOLE(name, expression)                                      \
+	static void whole_##name(const int64_t *xs, int64_t n,       \
+				 const struct knobs *k, int64_t *ys) \
+	{                                                            \
+		(void)k;                                             \
+		for (int64_t i = 0; i < n; i++) {                    \
+			int64_t x = xs[i];                           \
+                                                                     \
+			ys[i] = (expression);                        \
+		}                                                    \
+	}
+
+WHOLE(abs, x < 0 ? (int64_t)(0 - (uint64_t)x) : x)
+WHOLE(bit_not, ~x)
+WHOLE(clip, whole_clip_one(x, k))
+WHOLE(neg, (int64_t)(0 - (uint64_t)x))
+WHOLE(not, !x)
+WHOLE(relu, x < 0 ? 0 : x)
+WHOLE(same, x)
+WHOLE(sign, (x > 0) - (x < 0))
+
+/* ------------------------------------------------------------- the table */
+
+struct function {
+	const char *kernel;
+	real_function *(*real)(void); /* NULL: has none */
+	whole_function *whole;        /* likewise */
+	const char *a, *b;            /* names of attributes */
+	float a_usual, b_usual;
+	int cost; /* how many times as long as copying a run takes */
+};
+
+#define ROW(name, whole, ...)                                \
+	{                                                    \
+#name, real_##name##_for, whole, __VA_ARGS__ \
+	}
+
+static const struct function functions[SL__N_OPS] = {
+	[SL__OP_ONNX_Abs] = ROW(abs, whole_abs, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Acos] = ROW(acos, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Acosh] = ROW(acosh, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Asin] = ROW(asin, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Asinh] = ROW(asinh, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Atan] = ROW(atan, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Atanh] = ROW(atanh, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_BitwiseNot] = {"not", 0, whole_bit_not, 0, 0, 0, 0, 1},
+	[SL__OP_ONNX_Ceil] = ROW(ceil, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Celu] = ROW(celu, 0, "alpha", 0, 1, 0, 2),
+	[SL__OP_ONNX_Clip] = ROW(clip, whole_clip, "min", "max", 0, 0, 1),
+	[SL__OP_ONNX_Cos] = ROW(cos, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Cosh] = ROW(cosh, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Elu] = ROW(elu, 0, "alpha", 0, 1, 0, 2),
+	[SL__OP_ONNX_Erf] = ROW(erf, 0, 0, 0, 0, 0, 3),
+	[SL__OP_ONNX_Exp] = ROW(exp, 0, 0, 0, 0, 0, 2),
+	[SL__OP_ONNX_Floor] = ROW(floor, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Gelu] = ROW(gelu, 0, 0, 0, 0, 0, 3),
+	[SL__OP_ONNX_HardSigmoid] =
+		ROW(hard_sigmoid, 0, "alpha", "beta", 0.2F, 0.5F, 1),
+	[SL__OP_ONNX_HardSwish] = ROW(hard_swish, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_IsInf] = ROW(is_inf, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_IsNaN] = ROW(is_nan, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_LeakyRelu] = ROW(leaky_relu, 0, "alpha", 0, 0.01F, 0, 1),
+	[SL__OP_ONNX_Log] = ROW(log, 0, 0, 0, 0, 0, 2),
+	[SL__OP_ONNX_Mish] = ROW(mish, 0, 0, 0, 0, 0, 6),
+	[SL__OP_ONNX_Neg] = ROW(neg, whole_neg, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Not] = {"not", 0, whole_not, 0, 0, 0, 0, 1},
+	[SL__OP_ONNX_Reciprocal] = ROW(reciprocal, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Relu] = ROW(relu, whole_relu, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Round] = ROW(round, whole_same, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Selu] = ROW(selu, 0, "alpha", "gamma",
+				 1.67326319217681884765625F,
+				 1.05070102214813232421875F, 2),
+	[SL__OP_ONNX_Shrink] = ROW(shrink, 0, "bias", "lambd", 0, 0.5F, 1),
+	[SL__OP_ONNX_Sigmoid] = ROW(sigmoid, 0, 0, 0, 0, 0, 2),
+	[SL__OP_ONNX_Sign] = ROW(sign, whole_sign, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Sin] = ROW(sin, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Sinh] = ROW(sinh, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Softplus] = ROW(softplus, 0, 0, 0, 0, 0, 4),
+	[SL__OP_ONNX_Softsign] = ROW(softsign, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Sqrt] = ROW(sqrt, 0, 0, 0, 0, 0, 1),
+	[SL__OP_ONNX_Swish] = ROW(swish, 0, "alpha", 0, 1, 0, 2),
+	[SL__OP_ONNX_Tan] = ROW(tan, 0, 0, 0, 0, 0, 20),
+	[SL__OP_ONNX_Tanh] = ROW(tanh, 0, 0, 0, 0, 0, 3),
+	[SL__OP_ONNX_ThresholdedRelu] =
+		ROW(thresholded_relu, 0, "alpha", 0, 1, 0, 1),
+	[SL__OP_MS_FastGelu] = ROW(tanh_gelu, 0, 0, 0, 0, 0, 3),
+	[SL__OP_MS_Gelu] = ROW(gelu, 0, 0, 0, 0, 0, 3),
+	[SL__OP_MS_QuickGelu] = ROW(swish, 0, "alpha", 0, 1.702F, 0, 2),
+};
+
+static struct function
+function_of(const struct sl__node *node)
+{
+	struct function f = functions[node->op - sl__ops];
+
+	if (sl__is_op(node, SL__OP_ONNX_Gelu) &&
+	    !strcmp(sl__word(node, "approximate", "none"), "tanh"))
+		f = functions[SL__OP_MS_FastGelu];
+	/* Before version 6 the defaults have fewer digits. */
+	if (sl__is_op(node, SL__OP_ONNX_Selu) && node->version < 6) {
+		f.a_usual = 1.6732F;
+		f.b_usual = 1.0507F;
+	}
+	if (sl__is_op(node, SL__OP_ONNX_IsInf)) {
+		f.a_usual = sl__int(node, "detect_positive", 1) != 0;
+		f.b_usual = sl__int(node, "detect_negative", 1) != 0;
+	}
+	return f;
+}
+
+/* Bounds of Clip that are not there: the lowest and the largest number, before
+ * version 11 of f32 whatever the elements are. */
+static void
+set_usual_bounds(struct function *f, const struct sl__node *node,
+		 enum sl_dtype dtype)
+{
+	f->b_usual = FLT_MAX;
+	if (node->version >= 11 && dtype == SL_DTYPE_F16)
+		f->b_usual = 65504;
+	if (node->version >= 11 && dtype == SL_DTYPE_BF16)
+		f->b_usual = 0x1.fep127F;
+	f->a_usual = -f->b_usual;
+}
+
+/* A bound of Clip that is an input: 0 where it is not known. */
+static int
+read_bound(struct sl__planner *pl, uint32_t value, float *real, int64_t *whole)
+{
+	const struct sl__tensor *t;
+	double number;
+
+	if (value == SL__NONE)
+		return 1;
+	t = sl__plan_constant(pl, value);
+	if (!t || t->n_elements != 1 || !sl__tensor_doubles(t, 0, 1, &number))
+		return 0;
+	*real = (float)number;
+	return sl__tensor_words(t, 0, 1, whole);
+}
+
+static int
+read_knobs(struct sl__planner *pl, const struct sl__node *node,
+	   const struct function *f, struct knobs *k)
+{
+	k->a = f->a ? (float)sl__float(node, f->a, (double)f->a_usual)
+		    : f->a_usual;
+	k->b = f->b ? (float)sl__float(node, f->b, (double)f->b_usual)
+		    : f->b_usual;
+	k->low = INT64_MIN;
+	k->high = INT64_MAX;
+	if (!sl__is_op(node, SL__OP_ONNX_Clip))
+		return sl__plan_in(node, 1) == SL__NONE;
+	return read_bound(pl, sl__plan_in(node, 1), &k->a, &k->low) &&
+	       read_bound(pl, sl__plan_in(node, 2), &k->b, &k->high);
+}
+
+/* --------------------------------------------------------------- running */
+
+struct unary {
+	real_function *real; /* NULL: 'whole' */
+	whole_function *whole;
+	struct knobs knobs;
+	enum sl_dtype from, to;
+	int64_t n;
+	int cost;
+	const unsigned char *x;
+	unsigned char *y;
+};
+
+enum { PIECE = 512 }; /* elements that are converted at a time */
+
+static void
+run_real(const struct unary *u, int64_t first, int64_t n)
+{
+	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
+	float piece[PIECE];
+
+	if (u->from == SL_DTYPE_F32 && u->to == SL_DTYPE_F32) {
+		u->real((const float *)(const void *)u->x + first, n, &u->knobs,
+			(float *)(void *)u->y + first);
+		return;
+	}
+	for (int64_t i = first; i < first + n; i += PIECE) {
+		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
+
+		sl__numbers_to_f32(u->from, u->x + (size_t)i * from, now,
+				   piece);
+		u->real(piece, now, &u->knobs, piece);
+		sl__numbers_from_f32(u->to, piece, now, u->y + (size_t)i * to);
+	}
+}
+
+static void
+run_whole(const struct unary *u, int64_t first, int64_t n)
+{
+	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
+	int64_t piece[PIECE];
+
+	for (int64_t i = first; i < first + n; i += PIECE) {
+		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
+
+		sl__numbers_to_i64(u->from, u->x + (size_t)i * from, now,
+				   piece);
+		u->whole(piece, now, &u->knobs, piece);
+		sl__numbers_from_i64(u->to, piece, now, u->y + (size_t)i * to);
+	}
+}
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct unary *u = ctx;
+	int64_t first, end;
+
+	sl__parallel_part(u->n, rank, n_ranks, &first, &end);
+	if (u->real)
+		run_real(u, first, end - first);
+	else
+		run_whole(u, first, end - first);
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct unary *u = step->state;
+
+	(void)err;
+	u->x = step->at[0];
+	u->y = step->at[1];
+	sl__parallel(sl__threads_for(step->n_threads,
+				     step->n_bytes * (uint64_t)u->cost),
+		     run_part, u);
+	return SL_OK;
+}
+
+/* ---------------------------------------------------------------- making */
+
+static int
+keeps_zero(const struct unary *u)
+{
+	float zero = 0;
+
+	u->real(&zero, 1, &u->knobs, &zero);
+	return zero == 0;
+}
+
+/* The form in which the input is taken, the result's too. */
+static const struct sl__form *
+choose_form(const struct sl__planner *pl, const struct sl__node *node,
+	    struct unary *u)
+{
+	uint32_t x = sl__plan_in(node, 0);
+	const struct sl__form *form = sl__plan_form(pl, x);
+	struct sl__layout layout;
+	enum sl_dtype own = u->from;
+
+	u->n = (int64_t)sl__plan_elements(pl, x);
+	if (!form || !u->real || u->to != u->from ||
+	    !sl__layout_of(pl, x, form, &layout) ||
+	    sl__numbers_of(layout.dtype) != SL__NUMBERS_REAL)
+		return NULL;
+	u->from = u->to = layout.dtype;
+	if (layout.is_padded && !keeps_zero(u)) {
+		u->from = u->to = own;
+		return NULL;
+	}
+	u->n = (int64_t)(sl__form_bytes(form) * 8 / sl_dtype_bits(u->from));
+	return form;
+}
+
+static int
+read_unary(struct sl__planner *pl, const struct sl__node *node, struct unary *u)
+{
+	struct function f = function_of(node);
+	enum sl__numbers numbers;
+
+	u->from = sl__plan_type(pl, sl__plan_in(node, 0))->dtype;
+	u->to = sl__plan_type(pl, sl__plan_out(node, 0))->dtype;
+	u->cost = f.cost;
+	if (sl__is_op(node, SL__OP_ONNX_Clip))
+		set_usual_bounds(&f, node, u->from);
+	numbers = sl__numbers_of(u->from);
+	if (numbers == SL__NUMBERS_REAL && f.real)
+		u->real = f.real();
+	else if (numbers == SL__NUMBERS_WHOLE && f.whole)
+		u->whole = f.whole;
+	else
+		return 0;
+	return sl__numbers_of(u->to) != SL__NUMBERS_NONE &&
+	       sl__plan_elements(pl, sl__plan_in(node, 0)) &&
+	       read_knobs(pl, node, &f, &u->knobs);
+}
+
+enum sl_status
+sl__make_unary(struct sl__planner *pl, const struct sl__node *node,
+	       int *is_made, struct sl_error *err)
+{
+	struct unary *u = sl__plan_state(pl, sizeof(*u));
+	const struct sl__form *form;
+	struct sl__step *step;
+	uint32_t at[2];
+	enum sl_status rc;
+
+	*is_made = 0;
+	if (!u)
+		return sl__fail_nomem(err);
+	if (!read_unary(pl, node, u))
+		return SL_OK;
+	*is_made = 1;
+	form = choose_form(pl, node, u);
+	rc = sl__plan_read(pl, sl__plan_in(node, 0), form, &at[0], err);
+	if (!rc)
+		rc = sl__plan_write_over(pl, sl__plan_out(node, 0), form, at[0],
+					 &at[1], err);
+	if (!rc)
+		rc = sl__plan_step(pl, at, 2, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = function_of(node).kernel;
+	step->state = u;
+	step->run = run;
+	return SL_OK;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* native_where.c - elements chosen from two tensors, broadcast together. */
+#include "boxes.h"
+#include "status.h"
+#include "vector.h"
+
+#include "banned.h"
+
+/* Rows of the result, the condition and what is chosen from; a step of 0
+ * repeats one element. */
+struct row {
+	int64_t n;
+	const uint8_t *condition;
+	const void *x, *y;
+	void *z;
+	int64_t c_step, x_step, y_step;
+};
+
+/* Both are read before one is taken, so that nothing is a branch. */
+#define RUN(type, x_at, y_at)                \
+	for (int64_t i = 0; i < r->n; i++) { \
+		type a = x_at, b = y_at;     \
+                                             \
+		z[i] = c[i] ? a : b;         \
+	}
+#define CHOOSE(name, type)                                                  \
+	SL__INLINE void name##_body(const struct row *r)                    \
+	{                                                                   \
+		const type *x = r->x, *y = r->y;                            \
+		const uint8_t *c = r->condition;                            \
+		type *z = r->z, x0 = x[0], y0 = y[0];                       \
+                                                                            \
+		if (r->c_step && r->x_step && r->y_step)                    \
+			RUN(type, x[i], y[i])                               \
+		else if (r->c_step && r->x_step)                            \
+			RUN(type, x[i], y0)                                 \
+		else if (r->c_step && r->y_step)                            \
+			RUN(type, x0, y[i])                                 \
+		else                                                        \
+			for (int64_t i = 0; i < r->n; i++)                  \
+				z[i] = c[i * r->c_step] ? x[i * r->x_step]  \
+							: y[i * r->y_step]; \
+	}                                                                   \
+	SL__VECTOR_TARGETS(name, name##_body, (const struct row *r), (r))
+
+CHOOSE(choose_1, uint8_t)
+CHOOSE(choose_2, uint16_t)
+CHOOSE(choose_4, uint32_t)
+CHOOSE(choose_8, uint64_t)
+
+struct where {
+	struct sl__loops loops; /* result, condition, x, y */
+	int64_t n_bytes;
+	void (*choose)(const struct row *r);
+	unsigned char **at; /* condition, x, y, result */
+};
+
+static void
+run_row(const struct where *w, const int64_t *offsets, int64_t n)
+{
+	int last = w->loops.rank - 1;
+	struct row r = {.n = n};
+
+	r.condition = w->at[0] + offsets[1];
+	r.x = w->at[1] + offsets[2] * w->n_bytes;
+	r.y = w->at[2] + offsets[3] * w->n_bytes;
+	r.z = w->at[3] + offsets[0] * w->n_bytes;
+	r.c_step = w->loops.strides[1][last];
+	r.x_step = w->loops.strides[2][last];
+	r.y_step = w->loops.strides[3][last];
+	w->choose(&r);
+}
+
+static void
+run_part(int rank, int n_ranks, void *ctx)
+{
+	const struct where *w = ctx;
+	const struct sl__loops *l = &w->loops;
+	int last = l->rank - 1;
+	struct sl__position p;
+	int64_t first, end;
+
+	sl__parallel_part(last ? sl__loops_count(l, last) : l->dims[0], rank,
+			  n_ranks, &first, &end);
+	if (first == end)
+		return;
+	sl__loops_seek(l, last ? last : 1, first, &p);
+	if (!last) {
+		run_row(w, p.offsets, end - first);
+		return;
+	}
+	for (; first < end; first++) {
+		run_row(w, p.offsets, l->dims[last]);
+		sl__loops_next(l, last, &p);
+	}
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	struct where *w = step->state;
+
+	(void)err;
+	w->at = step->at;
+	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes), run_part,
+		     w);
+	return SL_OK;
+}
+
+static int
+add_operand(const struct sl__planner *pl, uint32_t value,
+	    const struct sl__type *out, struct sl__loops *l)
+{
+	const struct sl__type *type = sl__plan_type(pl, value);
+	struct sl__layout layout;
+	struct sl__operand operand = {out->rank - type->rank, type->rank,
+				      type->dims, &layout};
+
+	if (operand.first < 0 || !sl__layout_of(pl, value, NULL, &layout))
+		return 0;
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] != 1 &&
+		    type->dims[d] != out->dims[operand.first + d])
+			return 0;
+	}
+	return sl__loops_add(l, &operand, -1, 1);
+}
+
+static int
+read_where(const struct sl__planner *pl, const struct sl__node *node,
+	   struct where *w)
+{
+	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+
+	if (!sl__plan_elements(pl, sl__plan_out(node, 0)) ||
+	    out->rank >= SL__LOOPS_MOST || !sl__is_movable(out->dtype) ||
+	    sl__plan_type(pl, sl__plan_in(node, 0))->dtype != SL_DTYPE_BOOL ||
+	    sl__plan_type(pl, sl__plan_in(node, 1))->dtype != out->dtype ||
+	    sl__plan_type(pl, sl__plan_in(node, 2))->dtype != out->dtype)
+		return 0;
+	w->n_bytes = sl_dtype_bits(out->dtype) / 8;
+	sl__loops_start(&w->loops, out->rank, out->dims);
+	if (!add_operand(pl, sl__plan_out(node, 0), out, &w->loops))
+		return 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (!add_operand(pl, sl__plan_in(node, i), out, &w->loops))
+			return 0;
+	}
+	sl__loops_join(&w->loops);
+	w->choose = w->n_bytes == 1   ? choose_1_for()
+		    : w->n_bytes == 2 ? choose_2_for()
+		    : w->n_bytes == 4 ? choose_4_for()
+				      : choose_8_for();
+	return 1;
+}
+
+enum sl_status
+sl__make_where(struct sl__planner *pl, const struct sl__node *node,
+	       int *is_made, struct sl_error *err)
+{
+	struct where *w = sl__plan_state(pl, sizeof(*w));
+	struct sl__step *step;
+	uint32_t at[4];
+	enum sl_status rc = SL_OK;
+
+	*is_made = 0;
+	if (!w)
+		return sl__fail_nomem(err);
+	if (!read_where(pl, node, w))
+		return SL_OK;
+	*is_made = 1;
+	for (size_t i = 0; !rc && i < 3; i++)
+		rc = sl__plan_read(pl, sl__plan_in(node, i), NULL, &at[i], err);
+	if (!rc)
+		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[3],
+				    err);
+	if (!rc)
+		rc = sl__plan_step(pl, at, 4, &step, err);
+	if (rc)
+		return rc;
+	step->kernel = "where";
+	step->state = w;
+	step->run = run;
+	return SL_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* numbers.h - elements of short types as those that are computed with. */
+#ifndef SL_NUMBERS_H
+#define SL_NUMBERS_H
+
+#include "sleuth.h"
+
+/*
+ * Own kernels compute in f32, or in int64 for whole types; others are brought
+ * into one of these piece by piece.
+ */
+enum sl__numbers {
+	SL__NUMBERS_NONE = 0, /* not computed with here */
+	SL__NUMBERS_REAL,     /* f32, bf16, f16 */
+	SL__NUMBERS_WHOLE     /* bool and integers of up to 64 bits, but for
+				 uint64 */
+};
+enum sl__numbers sl__numbers_of(enum sl_dtype dtype);
+
+/*
+ * n elements, converted as sl__tensor_doubles() and sl__store_doubles() and
+ * their kin for integers do: reals rounded to nearest even, cut and then
+ * wrapped for whole types; booleans are 0 or 1.  The types are none that
+ * sl__numbers_of() refuses.  Source and target may be the same place where
+ * elements do not grow.
+ */
+void sl__numbers_to_f32(enum sl_dtype dtype, const void *from, int64_t n,
+			float *to);
+void sl__numbers_from_f32(enum sl_dtype dtype, const float *from, int64_t n,
+			  void *to);
+void sl__numbers_to_i64(enum sl_dtype dtype, const void *from, int64_t n,
+			int64_t *to);
+void sl__numbers_from_i64(enum sl_dtype dtype, const int64_t *from, int64_t n,
+			  void *to);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product.h - a matrix product as its kernels see it. */
+#ifndef SL_PRODUCT_H
+#define SL_PRODUCT_H
+
+#include "planner.h"
+#include "post.h"
+
+enum { SL__PRODUCT_RANK = 10, SL__ENDS_MOST = SL__POSTS_MOST + 4 };
+
+/*
+ * One operation on the result: a factor, a bias and the node's chain, in
+ * order.  The operand's strides go with the product's dims and columns, 0
+ * where it is repeated.
+ */
+struct sl__end {
+	struct sl__post post;
+	uint32_t value; /* of ADD and MUL, else SL__NONE */
+	int64_t strides[SL__PRODUCT_RANK];
+	int64_t column;
+};
+
+/*
+ * y[.., i, j] = sum over p of a[.., i, p] b[.., p, j], then the ends.
+ *
+ * dims[] are those of the result before its columns: stacks of matrices, and
+ * last the rows.  Neighbours that all operands walk alike are one dimension,
+ * so a product of a stack with a single right matrix has one dimension, all
+ * rows.  Strides are in elements of row-major values; a transposed operand is
+ * one of other strides.  Sizes of 1 have gone, but for the rows.
+ */
+struct sl__product {
+	uint32_t a, b, y; /* values */
+	int rank;         /* at least 1 */
+	int64_t dims[SL__PRODUCT_RANK];
+	int64_t a_strides[SL__PRODUCT_RANK], b_strides[SL__PRODUCT_RANK];
+	int64_t n, k;          /* columns of the result; what is summed */
+	int64_t a_k, b_k, b_n; /* strides along these */
+	int n_ends;
+	struct sl__end ends[SL__ENDS_MOST];
+	enum sl_dtype dtype; /* that the kernel multiplies: F32 or BF16 */
+};
+
+/*
+ * Reads MatMul, Gemm, their fused kin and "sleuth" MatMul; 0 where the node
+ * is not for these kernels: other types of number, nothing to multiply, too
+ * many dimensions, an activation that is no post-operation.
+ */
+int sl__product_read(struct sl__product *out, const struct sl__planner *pl,
+		     const struct sl__node *node);
+
+/* Rows of all stacks together. */
+int64_t sl__product_rows(const struct sl__product *p);
+
+/* 2 m n k, what any kernel here does. */
+uint64_t sl__product_flops(const struct sl__product *p);
+
+/* Whether an end adds one number per column: a bias. */
+int sl__end_is_bias(const struct sl__product *p, int i);
+
+/* Whether an end adds a value of the result's own sizes. */
+int sl__end_is_residual(const struct sl__product *p, int i);
+
+/* The form of a value's elements in that type, row-major; NULL for its own.
+ * And the right matrix, a constant, as [n][k] in the product's type
+ * (dnnl_matmul.c). */
+enum sl_status sl__product_form(struct sl__planner *pl, uint32_t value,
+				enum sl_dtype dtype,
+				const struct sl__form **form,
+				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__product_pack(struct sl__planner *pl,
+				const struct sl__product *p, uint32_t *buffer,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product_ends.c - what follows a product, on its elements while near. */
+#include "product_ends.h"
+#include "parallel.h"
+#include "status.h"
+#include "vector_gates.h"
+
+#include "banned.h"
+
+/* Elements of one row that are worked on together. */
+enum { CHUNK = 256 };
+
+/* ---------------------------------------------------------- one operation */
+
+#define EACH(value)                       \
+	for (int64_t i = 0; i < n; i++) { \
+		float v = x[i];           \
+                                          \
+		x[i] = (value);           \
+	}                                 \
+	break
+
+SL__INLINE void
+change_body(const struct sl__post *post, const float *operand, int64_t n,
+	    float *x)
+{
+	float a = post->alpha, b = post->beta;
+
+	switch (post->kind) {
+	case SL__POST_ADD:
+		EACH(v + operand[i]);
+	case SL__POST_MUL:
+		EACH(v * operand[i]);
+	case SL__POST_RELU:
+		EACH(v < 0 ? 0 : v);
+	case SL__POST_LEAKY_RELU:
+		EACH(v < 0 ? a * v : v);
+	case SL__POST_CLIP:
+		EACH(sl__clip(v, a, b));
+	case SL__POST_SIGMOID:
+		EACH(sl__sigmoid(v));
+	case SL__POST_TANH:
+		EACH(sl__tanh(v));
+	case SL__POST_ELU:
+		EACH(v < 0 ? a * (sl__exp(v) - 1) : v);
+	case SL__POST_HARD_SIGMOID:
+		EACH(sl__clip(a * v + b, 0, 1));
+	case SL__POST_HARD_SWISH:
+		EACH(sl__hard_swish(v));
+	case SL__POST_SILU:
+		EACH(sl__swish(v, a));
+	case SL__POST_GELU:
+		EACH(sl__gelu(v));
+	case SL__POST_GELU_TANH:
+		EACH(sl__tanh_gelu(v));
+	case SL__POST_LINEAR:
+		EACH(a * v + b);
+	case SL__N_POSTS:
+	default:
+		break;
+	}
+}
+SL__VECTOR_TARGETS(change, change_body,
+		   (const struct sl__post *post, const float *operand,
+		    int64_t n, float *x),
+		   (post, operand, n, x))
+
+/* ---------------------------------------------------------------- operands */
+
+enum sl_status
+sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
+	      const struct sl__product *p, uint32_t *operands, uint32_t *n,
+	      struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	out->p = p;
+	out->change = change_for();
+	for (int i = 0; !rc && i < p->n_ends; i++) {
+		uint32_t value = p->ends[i].value;
+		const struct sl__form *form;
+
+		if (value == SL__NONE)
+			continue;
+		form = sl__plan_form(pl, value);
+		if (form && (!sl__form_is_dense(form) ||
+			     sl__form_dtype(form) != SL_DTYPE_BF16))
+			form = NULL;
+		out->is_bf16[i] = (form ? sl__form_dtype(form)
+					: sl__plan_type(pl, value)->dtype) ==
+				  SL_DTYPE_BF16;
+		out->at[i] = *n;
+		rc = sl__plan_read(pl, value, form, &operands[(*n)++], err);
+	}
+	return rc;
+}
+
+/* Where a row of the result begins in an operand. */
+static int64_t
+offset_of(const struct sl__product *p, const struct sl__end *end, int64_t row)
+{
+	int64_t at = 0;
+
+	for (int d = p->rank; d-- > 0;) {
+		at += row % p->dims[d] * end->strides[d];
+		row /= p->dims[d];
+	}
+	return at;
+}
+
+/* n elements of an operand as f32: in place, or copied. */
+static const float *
+fetch(const unsigned char *bytes, int is_bf16, int64_t at, int64_t step,
+      float *copy)
+{
+	const float *wide = (const float *)(const void *)bytes;
+	const uint16_t *narrow = (const uint16_t *)(const void *)bytes;
+
+	if (!is_bf16 && step)
+		return wide + at;
+	for (int64_t i = 0; i < CHUNK && !step; i++)
+		copy[i] = is_bf16 ? sl__from_bf16(narrow[at]) : wide[at];
+	return copy;
+}
+
+static void
+widen(const unsigned char *bytes, int64_t at, int64_t n, float *to)
+{
+	const uint16_t *from = (const uint16_t *)(const void *)bytes + at;
+
+	for (int64_t i = 0; i < n; i++)
+		to[i] = sl__from_bf16(from[i]);
+}
+
+static void
+apply_chunk(const struct sl__ends *e, unsigned char *const *at, int64_t row,
+	    int64_t first, int64_t n, float *x)
+{
+	float copy[CHUNK];
+
+	for (int i = 0; i < e->p->n_ends; i++) {
+		const struct sl__end *end = &e->p->ends[i];
+		const float *operand = NULL;
+
+		if (end->value != SL__NONE) {
+			int64_t from =
+				offset_of(e->p, end, row) + first * end->column;
+			const unsigned char *bytes = at[e->at[i]];
+
+			operand = fetch(bytes, e->is_bf16[i], from, end->column,
+					copy);
+			if (e->is_bf16[i] && end->column)
+				widen(bytes, from, n, copy);
+		}
+		e->change(&end->post, operand, n, x);
+	}
+}
+
+void
+sl__ends_apply(const struct sl__ends *e, unsigned char *const *at, int64_t row,
+	       int64_t first, int64_t n, float *x)
+{
+	for (int64_t i = 0; e->p->n_ends && i < n; i += CHUNK)
+		apply_chunk(e, at, row, first + i,
+			    n - i < CHUNK ? n - i : CHUNK, x + i);
+}
+
+/* ------------------------------------------------------------------ a step */
+
+static void
+run_part(int rank, int n, void *ctx)
+{
+	const struct sl__step *step = ctx;
+	const struct sl__ends *e = step->state;
+	const struct sl__product *p = e->p;
+	float *y = (float *)(void *)step->at[0];
+	int64_t row, end;
+
+	sl__parallel_part(sl__product_rows(p), rank, n, &row, &end);
+	for (; row < end; row++)
+		sl__ends_apply(e, step->at, row, 0, p->n, y + row * p->n);
+}
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	(void)err;
+	sl__parallel(step->n_threads, run_part, step);
+	return SL_OK;
+}
+
+enum sl_status
+sl__product_ends_step(struct sl__planner *pl, const struct sl__product *p,
+		      uint32_t buffer, struct sl_error *err)
+{
+	enum { ELEMENTS_PER_THREAD = 16384 };
+	uint32_t operands[SL__ENDS_MOST + 1] = {buffer}, n = 1;
+	struct sl__ends *e = sl__plan_state(pl, sizeof(*e));
+	int64_t most = sl__product_rows(p) * p->n / ELEMENTS_PER_THREAD;
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (!e)
+		return sl__fail_nomem(err);
+	rc = sl__ends_read(e, pl, p, operands, &n, err);
+	if (!rc)
+		rc = sl__plan_step(pl, operands, n, &step, err);
+	if (rc)
+		return rc;
+	if (step->n_threads > most)
+		step->n_threads = most < 1 ? 1 : (int)most;
+	step->kernel = "loops";
+	step->state = e;
+	step->run = run;
+	return SL_OK;
+}

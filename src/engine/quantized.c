@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quantized.c - what kernels of quantized operators ask of their nodes. */
+#include "quantized.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+int
+sl__is_small(enum sl_dtype dtype)
+{
+	return dtype == SL_DTYPE_U8 || dtype == SL_DTYPE_I8;
+}
+
+/* A constant of 1 or n elements. */
+static const struct sl__tensor *
+constant_of(struct sl__planner *pl, uint32_t value, size_t n)
+{
+	const struct sl__tensor *t = sl__plan_constant(pl, value);
+
+	return t && (t->n_elements == 1 || t->n_elements == n) ? t : NULL;
+}
+
+int
+sl__scales_read(float *out, struct sl__planner *pl, uint32_t value, size_t n)
+{
+	const struct sl__tensor *t = constant_of(pl, value, n);
+	double x;
+
+	if (!t || t->dtype != SL_DTYPE_F32)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!sl__tensor_doubles(t, t->n_elements == 1 ? 0 : i, 1, &x) ||
+		    !isfinite(x))
+			return 0;
+		out[i] = (float)x;
+	}
+	return 1;
+}
+
+int
+sl__zeros_read(int32_t *out, struct sl__planner *pl, uint32_t value, size_t n)
+{
+	const struct sl__tensor *t = constant_of(pl, value, n);
+	int64_t x = 0;
+
+	if (value != SL__NONE && (!t || !sl__is_small(t->dtype)))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (t &&
+		    !sl__tensor_integers(t, t->n_elements == 1 ? 0 : i, 1, &x))
+			return 0;
+		out[i] = (int32_t)x - (t && t->dtype == SL_DTYPE_U8 ? 128 : 0);
+	}
+	return 1;
+}
+
+int
+sl__scale_read(struct sl__scale *out, struct sl__planner *pl, uint32_t scale,
+	       uint32_t zero)
+{
+	const struct sl__tensor *t = sl__plan_constant(pl, zero);
+
+	if (!sl__scales_read(&out->by, pl, scale, 1) || !(out->by > 0) ||
+	    !sl__zeros_read(&out->at, pl, zero, 1))
+		return 0;
+	if (t && t->dtype == SL_DTYPE_U8)
+		out->at += 128;
+	return 1;
+}
+
+const int8_t *
+sl__small_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
+{
+	const struct sl__tensor *t = sl__plan_constant(pl, value);
+	const struct sl_allocator *allocator = &pl->program->arena.allocator;
+
+	*copy = NULL;
+	if (t->dtype == SL_DTYPE_I8)
+		return (const int8_t *)t->bytes;
+	*copy = sl__alloc(allocator, (size_t)t->n_elements);
+	for (uint64_t i = 0; *copy && i < t->n_elements; i++)
+		(*copy)[i] = (int8_t)(t->bytes[i] - 128);
+	return *copy;
+}
+
+void
+sl__small_sums(const int8_t *w, size_t n, size_t length, int32_t *sums)
+{
+	for (size_t i = 0; i < n; i++) {
+		sums[i] = 0;
+		for (size_t k = 0; k < length; k++)
+			sums[i] += w[i * length + k];
+	}
+}

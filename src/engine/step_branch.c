@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step_branch.c - If, its condition known only when it runs, sizes before.
+ *
+ * Both branches become steps of the program, one after the other, with jumps
+ * around them; each ends by copying its outputs to where the If's are.  What
+ * a branch brings into another form is forgotten at its end: the other path
+ * does not have it.
+ */
+#include "lowering.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+/* ----------------------------------------------------------- what qualifies */
+
+/* A node that cannot be run is no failure in a branch that is not taken. */
+static int
+is_node_planned(const struct sl__planner *pl, const struct sl__node *node)
+{
+	return sl__plan_is_branch(pl, node) ||
+	       (sl__plan_is_known(pl, node) && node->op->ref != sl__ref_none);
+}
+
+static int
+is_block_planned(const struct sl__planner *pl, uint32_t block)
+{
+	const struct sl__block *b = &pl->graph->blocks[block];
+
+	for (size_t i = 0; i < b->n_nodes; i++) {
+		if (!is_node_planned(pl, &pl->graph->nodes[b->nodes[i]]))
+			return 0;
+	}
+	for (size_t k = 0; k < b->n_outputs; k++) {
+		if (!sl__plan_is_static(pl, b->outputs[k]))
+			return 0;
+	}
+	return 1;
+}
+
+/* The bodies of an If; SL__NONE where it has none. */
+static uint32_t
+branch_of(const struct sl__node *node, const char *name)
+{
+	const struct sl__attribute *a = sl__attribute(node, name);
+
+	return a && a->kind == SL__ATTRIBUTE_BLOCK ? a->block : SL__NONE;
+}
+
+/* Whether a branch's outputs have the very sizes of the If's. */
+static int
+fits(const struct sl__planner *pl, const struct sl__node *node, uint32_t block)
+{
+	const struct sl__block *b = &pl->graph->blocks[block];
+
+	if (b->n_outputs < node->n_outputs)
+		return 0;
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		const struct sl__type *a, *o;
+
+		if (node->outputs[k] == SL__NONE)
+			continue;
+		a = sl__plan_type(pl, b->outputs[k]);
+		o = sl__plan_type(pl, node->outputs[k]);
+		if (a->dtype != o->dtype || a->rank != o->rank ||
+		    (a->rank && memcmp(a->dims, o->dims,
+				       (size_t)a->rank * sizeof(*a->dims))))
+			return 0;
+	}
+	return 1;
+}
+
+int
+sl__plan_is_branch(const struct sl__planner *pl, const struct sl__node *node)
+{
+	uint32_t then_block, else_block;
+
+	if (!sl__is_op(node, SL__OP_ONNX_If) ||
+	    !sl__plan_is_static(pl, node->inputs[0]) ||
+	    sl__plan_elements(pl, node->inputs[0]) != 1)
+		return 0;
+	then_block = branch_of(node, "then_branch");
+	else_block = branch_of(node, "else_branch");
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE &&
+		    !sl__plan_is_static(pl, node->outputs[k]))
+			return 0;
+	}
+	return then_block != SL__NONE && else_block != SL__NONE &&
+	       is_block_planned(pl, then_block) && fits(pl, node, then_block) &&
+	       is_block_planned(pl, else_block) && fits(pl, node, else_block);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static enum sl_status
+run_branch(struct sl__step *step, struct sl_error *err)
+{
+	(void)err;
+	step->jumps = !step->at[0][0];
+	return SL_OK;
+}
+
+static enum sl_status
+run_jump(struct sl__step *step, struct sl_error *err)
+{
+	(void)err;
+	step->jumps = 1;
+	return SL_OK;
+}
+
+static enum sl_status
+add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand,
+	 size_t *at, struct sl_error *err)
+{
+	struct sl__step *step;
+	enum sl_status rc =
+		sl__plan_step(pl, operand, operand ? 1 : 0, &step, err);
+
+	if (rc)
+		return rc;
+	step->kernel = operand ? "branch" : "jump";
+	step->run = run;
+	*at = pl->program->n_steps - 1;
+	return SL_OK;
+}
+
+static enum sl_status
+add_copy(struct sl__planner *pl, uint32_t value, uint32_t to,
+	 struct sl_error *err)
+{
+	uint32_t from;
+	enum sl_status rc = sl__plan_read(pl, value, NULL, &from, err);
+
+	return rc ? rc
+		  : sl__plan_copy(pl, from, to, sl__plan_bytes(pl, value), err);
+}
+
+/* The versions that every value has at this point, and back to them. */
+static uint32_t *
+note_versions(struct sl__planner *pl)
+{
+	uint32_t *n = sl__plan_state(pl, pl->graph->n_values * sizeof(*n));
+
+	for (size_t i = 0; n && i < pl->graph->n_values; i++)
+		n[i] = pl->held[i].n_versions;
+	return n;
+}
+
+static void
+forget_versions(struct sl__planner *pl, const uint32_t *noted)
+{
+	for (size_t i = 0; i < pl->graph->n_values; i++) {
+		/* Constants are packed when planning: both paths have them. */
+		if (!pl->graph->values[i].tensor)
+			pl->held[i].n_versions = noted[i];
+	}
+}
+
+static enum sl_status
+add_body(struct sl__planner *pl, const struct sl__node *node, uint32_t block,
+	 const uint32_t *outputs, struct sl_error *err)
+{
+	const struct sl__block *b = &pl->graph->blocks[block];
+	uint32_t *noted = note_versions(pl);
+	uint32_t owner = pl->node;
+	int is_counted = pl->is_counted;
+	enum sl_status rc;
+
+	if (!noted)
+		return sl__fail_nomem(err);
+	rc = sl__lower_block(pl, block, err);
+	pl->node = owner;
+	pl->is_counted = is_counted;
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE)
+			rc = add_copy(pl, b->outputs[k], outputs[k], err);
+	}
+	forget_versions(pl, noted);
+	return rc;
+}
+
+static enum sl_status
+make_outputs(struct sl__planner *pl, const struct sl__node *node,
+	     uint32_t **outputs, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	*outputs = sl__plan_state(pl, node->n_outputs * sizeof(**outputs));
+	if (!*outputs)
+		return sl__fail_nomem(err);
+	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE)
+			rc = sl__plan_write(pl, node->outputs[k], NULL,
+					    &(*outputs)[k], err);
+	}
+	return rc;
+}
+
+enum sl_status
+sl__plan_branch(struct sl__planner *pl, const struct sl__node *node,
+		struct sl_error *err)
+{
+	struct sl__program *p = pl->program;
+	uint32_t condition, *outputs;
+	size_t branch, jump;
+	enum sl_status rc;
+
+	rc = sl__plan_read(pl, node->inputs[0], NULL, &condition, err);
+	if (!rc)
+		rc = add_jump(pl, run_branch, &condition, &branch, err);
+	if (!rc)
+		rc = make_outputs(pl, node, &outputs, err);
+	if (!rc)
+		rc = add_body(pl, node, branch_of(node, "then_branch"), outputs,
+			      err);
+	if (!rc)
+		rc = add_jump(pl, run_jump, NULL, &jump, err);
+	if (rc)
+		return rc;
+	p->steps[branch].target = p->n_steps;
+	rc = add_body(pl, node, branch_of(node, "else_branch"), outputs, err);
+	p->steps[jump].target = p->n_steps;
+	return rc;
+}

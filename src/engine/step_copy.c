@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step_copy.c - a value's elements copied, as they are, to another buffer. */
+#include "lowering.h"
+#include "status.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+static enum sl_status
+run(struct sl__step *step, struct sl_error *err)
+{
+	const uint64_t *n_bytes = step->state;
+
+	(void)err;
+	memcpy(step->at[1], step->at[0], (size_t)*n_bytes);
+	return SL_OK;
+}
+
+enum sl_status
+sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
+	      uint64_t n_bytes, struct sl_error *err)
+{
+	const uint32_t operands[2] = {from, to};
+	uint64_t *state;
+	struct sl__step *step;
+	enum sl_status rc;
+
+	if (!n_bytes)
+		return SL_OK;
+	state = sl__plan_state(pl, sizeof(*state));
+	if (!state)
+		return sl__fail_nomem(err);
+	rc = sl__plan_step(pl, operands, 2, &step, err);
+	if (rc)
+		return rc;
+	*state = n_bytes;
+	step->kernel = "copy";
+	step->run = run;
+	step->state = state;
+	return SL_OK;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* targets.h - one loop compiled for several instruction sets. */
+#ifndef SL_TARGETS_H
+#define SL_TARGETS_H
+
+/* Before a loop in which each element is read before it is written and no
+ * other depends on it: source and target may then be the same place. */
+#if defined(__clang__)
+#define SL__EACH_ALONE _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define SL__EACH_ALONE _Pragma("GCC ivdep")
+#else
+#define SL__EACH_ALONE
+#endif
+
+#define SL__INLINE static inline __attribute__((always_inline))
+
+/*
+ * Defines void name(args) for the best instruction set there is: 'body' is a
+ * SL__INLINE function of the same arguments, compiled three times, and
+ * name_for() gives the one that this machine runs.  'params' and 'args' are
+ * lists in parentheses.
+ */
+#if defined(__x86_64__)
+#define SL__VECTOR_TARGETS(name, body, params, args)                           \
+	__attribute__((                                                        \
+		target("avx512f,avx512bw,avx512vl,avx512dq,fma"))) static void \
+		name##_avx512 params                                           \
+	{                                                                      \
+		body args;                                                     \
+	}                                                                      \
+	__attribute__((target("avx2,fma"))) static void name##_avx2 params     \
+	{                                                                      \
+		body args;                                                     \
+	}                                                                      \
+	static void name##_plain params                                        \
+	{                                                                      \
+		body args;                                                     \
+	}                                                                      \
+	static void(*name##_for(void)) params                                  \
+	{                                                                      \
+		if (__builtin_cpu_supports("avx512bw") &&                      \
+		    __builtin_cpu_supports("avx512vl") &&                      \
+		    __builtin_cpu_supports("avx512dq"))                        \
+			return name##_avx512;                                  \
+		return __builtin_cpu_supports("avx2") &&                       \
+				       __builtin_cpu_supports("fma")           \
+			       ? name##_avx2                                   \
+			       : name##_plain;                                 \
+	}
+#else
+#define SL__VECTOR_TARGETS(name, body, params, args) \
+	static void name##_plain params              \
+	{                                            \
+		body args;                           \
+	}                                            \
+	static void(*name##_for(void)) params        \
+	{                                            \
+		return name##_plain;                 \
+	}
+#endif
+
+#endif

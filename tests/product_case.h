@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* product_case.h - products with constant matrices and chains of operations. */
+#ifndef SL_TEST_PRODUCT_CASE_H
+#define SL_TEST_PRODUCT_CASE_H
+
+#include "engine_case.h"
+#include "post.h"
+
+/*
+ * 'text' as in node_text.h; inputs whose bit is set in 'constants' are
+ * parameters with normal numbers.  'posts' are the words of a chain, with
+ * blanks between them; the first has the parameters alpha and beta, each that
+ * follows has both larger by 'more'.  'kernel' is how the name of the step's
+ * kernel begins; NULL: whatever it is.
+ */
+struct product_case {
+	const char *text;
+	unsigned constants;
+	const char *posts;
+	float alpha, beta, more;
+	const char *kernel;
+	enum sl_dtype dtype;
+	double share;
+};
+
+static inline void
+product_case_constant(struct node_text *r, uint32_t id)
+{
+	struct sl__value *value = &r->graph->values[id];
+	struct sl__generator g = {
+		.kind = SL__GENERATE_NORMAL, .seed = 17 + id, .scale = 1};
+	struct sl__tensor t = {.dtype = value->declared.dtype,
+			       .rank = (size_t)value->declared.rank,
+			       .dims = value->declared.dims};
+
+	assert_true(sl__tensor_measure(&t));
+	t.generator = node_text_copy(r, &g, sizeof(g));
+	value->kind = SL_VALUE_PARAMETER;
+	value->tensor = node_text_copy(r, &t, sizeof(t));
+}
+
+static inline void
+product_case_posts(struct node_text *r, const struct product_case *c)
+{
+	const char *words[SL__POSTS_MOST];
+	float alpha[SL__POSTS_MOST], beta[SL__POSTS_MOST];
+	const char *at = c->posts;
+	size_t n = 0;
+	struct sl__attribute *a = &r->attributes[r->node.n_attributes];
+
+	for (; *at; at += strspn(at, " ")) {
+		size_t length = strcspn(at, " ");
+		char *word = node_text_copy(r, at, length + 1);
+
+		word[length] = '\0';
+		words[n] = word;
+		alpha[n] = c->alpha + (float)n * c->more;
+		beta[n] = c->beta + (float)n * c->more;
+		n++;
+		at += length;
+	}
+	a[0] = (struct sl__attribute){
+		.name = "post",
+		.kind = SL__ATTRIBUTE_STRINGS,
+		.n = n,
+		.strings = node_text_copy(r, words, n * sizeof(*words))};
+	a[1] = (struct sl__attribute){
+		.name = "post_alpha",
+		.kind = SL__ATTRIBUTE_FLOATS,
+		.n = n,
+		.floats = node_text_copy(r, alpha, n * sizeof(*alpha))};
+	a[2] = (struct sl__attribute){
+		.name = "post_beta",
+		.kind = SL__ATTRIBUTE_FLOATS,
+		.n = n,
+		.floats = node_text_copy(r, beta, n * sizeof(*beta))};
+	r->node.n_attributes += 3;
+	r->node.attributes =
+		node_text_copy(r, r->attributes, sizeof(r->attributes));
+}
+
+static inline struct sl_graph *
+product_case_graph(const struct product_case *c)
+{
+	struct node_text r = {.at = c->text};
+	uint32_t given[NODE_TEXT_MOST], n_given = 0, id;
+	struct sl_error err = {0};
+
+	assert_int_equal(sl__graph_new(&r.graph, NULL, &err), SL_OK);
+	node_text_read(&r);
+	if (c->posts)
+		product_case_posts(&r, c);
+	for (uint32_t i = 0; i < r.node.n_inputs; i++) {
+		if (r.inputs[i] == SL__NONE)
+			continue;
+		if (c->constants >> i & 1)
+			product_case_constant(&r, r.inputs[i]);
+		else
+			given[n_given++] = r.inputs[i];
+	}
+	assert_int_equal(sl__graph_set_inputs(r.graph, 0, given, n_given, &err),
+			 SL_OK);
+	assert_int_equal(sl__graph_add_node(r.graph, &id, &r.node, &err),
+			 SL_OK);
+	assert_int_equal(sl__graph_set_outputs(r.graph, 0, r.outputs,
+					       r.node.n_outputs, &err),
+			 SL_OK);
+	assert_int_equal(sl__graph_freeze(r.graph, &err), SL_OK);
+	return r.graph;
+}
+
+/* Some step of the plan is by that kernel. */
+static inline void
+product_case_kernel(const struct sl_graph *graph, const struct product_case *c)
+{
+	struct engine_case e = {.text = c->text, .dtype = c->dtype};
+	struct sl_plan *plan = engine_case_plan(graph, &e, 0, 1);
+	struct sl_step step;
+	int n = 0;
+
+	for (size_t i = 0; sl_plan_step(plan, i, &step); i++)
+		n += !strncmp(step.kernel, c->kernel, strlen(c->kernel));
+	if (n == 0)
+		fail_msg("%s: no kernel %s", c->text, c->kernel);
+	sl_plan_free(plan);
+}
+
+static inline void
+check_product(const struct product_case *c)
+{
+	struct sl_graph *graph = product_case_graph(c);
+	struct engine_case e = {
+		.text = c->text, .dtype = c->dtype, .share = c->share};
+
+	check_graph(graph, &e);
+	if (c->kernel)
+		product_case_kernel(graph, c);
+	sl_graph_free(graph);
+}
+
+#endif

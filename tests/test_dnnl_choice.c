@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measured algorithms: what is remembered is taken again, what is damaged is
+ * not, and whatever is taken computes the same as the reference kernels.
+ * Winograd's transforms of F(4, 3) lose some three bits: 1e-4 of the largest
+ * element.
+ */
+#include "conv_graph.h"
+#include "dnnl_choice.h"
+#include "file.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+static const char *const line =
+	"Conv 11 (f32[1,32,28,28], f32[32,32,3,3], f32[32]) pads=[1,1,1,1]";
+static const int64_t dims[] = {1, 32, 28, 28};
+static const char *const ending[] = {"AddX", "Relu", NULL};
+
+struct folder {
+	char path[64];
+	char file[384]; /* of the choices; "" for none */
+};
+
+static void
+folder_new(struct folder *f)
+{
+	snprintf(f->path, sizeof(f->path), "/tmp/sleuth-choice-XXXXXX");
+	assert_non_null(mkdtemp(f->path));
+}
+
+static void
+folder_look(struct folder *f)
+{
+	DIR *dir = opendir(f->path);
+	struct dirent *entry;
+
+	assert_non_null(dir);
+	f->file[0] = '\0';
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] != '.')
+			snprintf(f->file, sizeof(f->file), "%s/%s", f->path,
+				 entry->d_name);
+	}
+	closedir(dir);
+}
+
+static void
+folder_free(struct folder *f)
+{
+	folder_look(f);
+	if (f->file[0])
+		unlink(f->file);
+	assert_int_equal(rmdir(f->path), 0);
+}
+
+/* Kernels of all steps, one after the other. */
+static void
+kernels_of(const struct folder *f, unsigned flags, char *out, size_t n)
+{
+	struct sl_plan_options options = {.struct_size = sizeof(options),
+					  .n_threads = 1,
+					  .dtype = SL_DTYPE_F32,
+					  .flags = flags,
+					  .cache_folder = f->path};
+	struct engine_case c = {.text = line, .share = 1e-4};
+	struct sl_graph *graph = conv_graph(line, 2, ending, 4, dims);
+	struct sl_plan *plan, *plain;
+	struct sl__datum a, expected;
+	struct sl_error err = {0};
+	struct sl_step step;
+
+	assert_int_equal(sl_plan_new(&plan, graph, &options, &err), SL_OK);
+	plain = engine_case_plan(graph, &c, SL_PLAN_REFERENCE, 1);
+	engine_case_fill(plan, &c);
+	assert_int_equal(sl_plan_run(plan, &err), SL_OK);
+	assert_int_equal(sl__plan_result(plan, 0, &a, &err), SL_OK);
+	assert_int_equal(sl__plan_result(plain, 0, &expected, &err), SL_OK);
+	engine_case_compare(&c, &a.tensor, &expected.tensor);
+	out[0] = '\0';
+	for (size_t i = 0; sl_plan_step(plan, i, &step); i++)
+		snprintf(out + strlen(out), n - strlen(out), "%s ",
+			 step.kernel);
+	sl_plan_free(plan);
+	sl_plan_free(plain);
+	sl_graph_free(graph);
+}
+
+static void
+test_remembered(void **state)
+{
+	char first[512], again[512];
+	struct sl_buf before = {0}, after = {0};
+	struct sl_error err = {0};
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	kernels_of(&f, 0, first, sizeof(first));
+	folder_look(&f);
+	assert_true(f.file[0]);
+	assert_int_equal(sl__file_read(&before, f.file, 1 << 20, &err), SL_OK);
+	kernels_of(&f, 0, again, sizeof(again));
+	assert_int_equal(sl__file_read(&after, f.file, 1 << 20, &err), SL_OK);
+	assert_string_equal(first, again);
+	assert_string_equal(before.data, after.data);
+	sl_buf_release(&before);
+	sl_buf_release(&after);
+	folder_free(&f);
+}
+
+static void
+test_without_winograd(void **state)
+{
+	char kernels[512];
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	kernels_of(&f, 0, kernels, sizeof(kernels));
+	kernels_of(&f, SL_PLAN_NO_WINOGRAD, kernels, sizeof(kernels));
+	assert_null(strstr(kernels, "wino"));
+	folder_free(&f);
+}
+
+static void
+test_not_kept(void **state)
+{
+	char kernels[512];
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	kernels_of(&f, SL_PLAN_NO_CACHE, kernels, sizeof(kernels));
+	folder_look(&f);
+	assert_string_equal(f.file, "");
+	folder_free(&f);
+}
+
+/* The table itself, in a folder of its own. */
+static void
+open_table(struct sl__choices **out, const struct folder *f)
+{
+	struct sl_plan_options options = {.n_threads = 1,
+					  .cache_folder = f->path};
+	struct sl_error err = {0};
+
+	assert_int_equal(sl__choices_new(out, &options, &err), SL_OK);
+}
+
+static void
+test_table(void **state)
+{
+	struct sl__choice choice = {.is_winograd = 1, .elapsed_ns = 1234567};
+	const struct sl__choice *found;
+	struct sl__choices *a, *b;
+	struct sl_error err = {0};
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	snprintf(choice.kernel, sizeof(choice.kernel), "jit:x");
+	open_table(&a, &f);
+	open_table(&b, &f);
+	assert_null(sl__choices_find(a, "conv a"));
+	assert_int_equal(sl__choices_put(a, "conv a", &choice, &err), SL_OK);
+	choice.is_winograd = 0;
+	choice.is_plain = 1;
+	assert_int_equal(sl__choices_put(b, "conv b", &choice, &err), SL_OK);
+	/* Of two that write, none loses what the other knows. */
+	sl__choices_save(a);
+	sl__choices_save(b);
+	sl__choices_free(a);
+	sl__choices_free(b);
+	open_table(&a, &f);
+	found = sl__choices_find(a, "conv a");
+	assert_non_null(found);
+	assert_true(found->is_winograd && !found->is_plain);
+	assert_int_equal(found->elapsed_ns, 1234567);
+	assert_string_equal(found->kernel, "jit:x");
+	found = sl__choices_find(a, "conv b");
+	assert_non_null(found);
+	assert_true(!found->is_winograd && found->is_plain);
+	sl__choices_free(a);
+	folder_free(&f);
+}
+
+/* Every byte changed, and every length cut: the file counts for nothing. */
+static void
+test_damaged(void **state)
+{
+	struct sl__choice choice = {.elapsed_ns = 5, .kernel = "jit:x"};
+	struct sl__choices *table;
+	struct sl_buf text = {0};
+	struct sl_error err = {0};
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	open_table(&table, &f);
+	assert_int_equal(sl__choices_put(table, "conv a", &choice, &err),
+			 SL_OK);
+	sl__choices_save(table);
+	sl__choices_free(table);
+	folder_look(&f);
+	assert_int_equal(sl__file_read(&text, f.file, 1 << 20, &err), SL_OK);
+	for (size_t i = 0; i < 2 * text.n_bytes; i++) {
+		size_t at = i / 2, n = i % 2 ? text.n_bytes : at;
+
+		text.data[at] = (char)(text.data[at] ^ (int)(i % 2));
+		assert_int_equal(sl__file_write(f.file, text.data, n, &err),
+				 SL_OK);
+		text.data[at] = (char)(text.data[at] ^ (int)(i % 2));
+		open_table(&table, &f);
+		assert_null(sl__choices_find(table, "conv a"));
+		sl__choices_free(table);
+	}
+	sl_buf_release(&text);
+	folder_free(&f);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_remembered),
+		cmocka_unit_test(test_without_winograd),
+		cmocka_unit_test(test_not_kept),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_dnnl_conv_way.c - proves that a program measures each convolution once
+ * in each order of elements, however often it comes, with nothing kept in
+ * files; and that what is measured is what is then run.
+ */
+#include "planned_graph.h"
+
+/* The stem, twice the same block of which the sum is written over what came
+ * before it, and one whose operand is needed later. */
+static const char layers[] = "opset 13\n"
+			     "in x f32 1,3,20,20\n"
+			     "const first f32 16,3,3,3 = random\n"
+			     "const w f32 16,16,3,3 = random\n"
+			     "stem = Conv x first pads=[1,1,1,1]\n"
+			     "a = Relu stem\n"
+			     "b = Conv a w pads=[1,1,1,1]\n"
+			     "c = Relu b\n"
+			     "d = Conv c w pads=[1,1,1,1]\n"
+			     "e = Add d a\n"
+			     "f = Relu e\n"
+			     "g = Conv f w pads=[1,1,1,1]\n"
+			     "h = Relu g\n"
+			     "i = Conv h w pads=[1,1,1,1]\n"
+			     "j = Add i f\n"
+			     "k = Relu j\n"
+			     "l = Conv k w pads=[1,1,1,1]\n"
+			     "m = Add l k\n"
+			     "n = Relu m\n"
+			     "o = Conv n w pads=[1,1,1,1]\n"
+			     "p = Add o k\n"
+			     "out p\n";
+
+enum { LINES_MOST = 100, LINE_MOST = 512 };
+
+struct lines {
+	char texts[LINES_MOST][LINE_MOST];
+	int n;
+};
+
+static void
+take_line(const char *text, void *ctx)
+{
+	struct lines *lines = ctx;
+
+	assert_true(lines->n < LINES_MOST);
+	snprintf(lines->texts[lines->n++], LINE_MOST, "%s", text);
+}
+
+static int
+count_with(const struct lines *lines, const char *words)
+{
+	int n = 0;
+
+	for (int i = 0; i < lines->n; i++)
+		n += strstr(lines->texts[i], words) != NULL;
+	return n;
+}
+
+/* Without the name of the kernel that was found. */
+static void
+cut_answers(struct lines *lines)
+{
+	for (int i = 0; i < lines->n; i++) {
+		char *at = strstr(lines->texts[i], ": ");
+
+		if (at)
+			*at = '\0';
+	}
+}
+
+static void
+each_is_measured_once(void **state)
+{
+	static struct lines lines;
+	struct sl_log log = {take_line, &lines};
+	struct sl_plan_options how = {.struct_size = sizeof(how),
+				      .n_threads = 1,
+				      .flags = SL_PLAN_NO_CACHE,
+				      .log = &log};
+	struct graph_text *g = graph_text_with(layers, NULL);
+	struct sl_plan *plan;
+	struct sl_error err;
+
+	(void)state;
+	if (sl_plan_new(&plan, g->graph, &how, &err))
+		fail_msg("%s", err.text);
+	cut_answers(&lines);
+	for (int i = 0; i < lines.n; i++) {
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(lines.texts[i], lines.texts[k]);
+	}
+	/* The stem, one that ends in a relu, one that adds before it in
+	 * place, one that adds what stays, and the last. */
+	assert_true(count_with(&lines, "convolution ") > 0);
+	assert_true(count_with(&lines, " blocks16 ") <= 5);
+	assert_true(count_with(&lines, " blocks8 ") <= 5);
+	assert_true(count_with(&lines, " last ") <= 5);
+	sl_plan_free(plan);
+	graph_text_free(g);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_measured_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_memory.c - proves of random programs that buffers which are needed at
+ * the same time do not overlap, that they are aligned and inside the block,
+ * that the bound is the one found by looking at every step; and of the
+ * built-in models that the block is not much larger than the bound.
+ */
+#include "harness.h"
+#include "program.h"
+#include "rng.h"
+
+enum { BUFFERS_MOST = 60, STEPS_MOST = 40, OPERANDS_MOST = 6, ROUNDS = 400 };
+
+struct random_program {
+	struct sl__program p;
+	struct sl__buffer buffers[BUFFERS_MOST];
+	struct sl__step steps[STEPS_MOST];
+	uint32_t operands[STEPS_MOST][OPERANDS_MOST];
+	int is_needed[STEPS_MOST][BUFFERS_MOST]; /* of bases, by hand */
+};
+
+/* A stretch of an earlier base. */
+static void
+make_view(struct random_program *r, uint32_t id, struct sl__rng *rng)
+{
+	uint32_t base = r->buffers[sl__rng_below(rng, id)].base;
+	struct sl__buffer *b = &r->buffers[id];
+
+	b->base = base;
+	b->room = r->buffers[base].room;
+	b->offset = sl__rng_below(rng, r->buffers[base].n_bytes + 1);
+	b->n_bytes =
+		sl__rng_below(rng, r->buffers[base].n_bytes - b->offset + 1);
+}
+
+static void
+make_buffers(struct random_program *r, struct sl__rng *rng)
+{
+	r->p.n_buffers = sl__rng_below(rng, BUFFERS_MOST + 1);
+	for (uint32_t i = 0; i < r->p.n_buffers; i++) {
+		struct sl__buffer *b = &r->buffers[i];
+
+		if (i > 0 && sl__rng_below(rng, 4) == 0) {
+			make_view(r, i, rng);
+			continue;
+		}
+		b->base = i;
+		b->room = (enum sl__room)sl__rng_below(rng, 5);
+		/* Small ones, large ones, and some of no size. */
+		b->n_bytes = sl__rng_below(rng, sl__rng_below(rng, 3) ? 300
+								      : 100000);
+		if (sl__rng_below(rng, 10) == 0)
+			b->n_bytes = 0;
+	}
+}
+
+static void
+make_steps(struct random_program *r, struct sl__rng *rng)
+{
+	r->p.n_steps = sl__rng_below(rng, STEPS_MOST + 1);
+	for (size_t s = 0; s < r->p.n_steps; s++) {
+		struct sl__step *step = &r->steps[s];
+
+		step->operands = r->operands[s];
+		if (!r->p.n_buffers)
+			continue;
+		step->n_operands =
+			(uint32_t)sl__rng_below(rng, OPERANDS_MOST + 1);
+		for (uint32_t k = 0; k < step->n_operands; k++)
+			step->operands[k] =
+				(uint32_t)sl__rng_below(rng, r->p.n_buffers);
+	}
+}
+
+/* From the first step that names a base, or a view of it, to the last;
+ * inputs always, outputs to the end. */
+static void
+find_needs(struct random_program *r)
+{
+	size_t n_steps = r->p.n_steps ? r->p.n_steps : 1;
+
+	for (uint32_t b = 0; b < r->p.n_buffers; b++) {
+		size_t first = n_steps, last = 0;
+
+		for (size_t s = 0; s < r->p.n_steps; s++) {
+			for (uint32_t k = 0; k < r->steps[s].n_operands; k++) {
+				if (r->buffers[r->operands[s][k]].base != b)
+					continue;
+				first = s < first ? s : first;
+				last = s;
+			}
+		}
+		if (r->buffers[b].room == SL__ROOM_OUTPUT && first == n_steps)
+			first = 0;
+		if (r->buffers[b].room == SL__ROOM_INPUT)
+			first = 0;
+		if (r->buffers[b].room == SL__ROOM_INPUT ||
+		    r->buffers[b].room == SL__ROOM_OUTPUT)
+			last = n_steps - 1;
+		for (size_t s = first; s < n_steps && s <= last; s++)
+			r->is_needed[s][b] = 1;
+	}
+}
+
+static int
+lies_in_block(const struct random_program *r, uint32_t b)
+{
+	return r->buffers[b].base == b && r->buffers[b].n_bytes > 0 &&
+	       r->buffers[b].room != SL__ROOM_CONSTANT;
+}
+
+static void
+check_pair(const struct random_program *r, uint32_t a, uint32_t b, size_t s)
+{
+	const struct sl__buffer *x = &r->buffers[a], *y = &r->buffers[b];
+
+	if (x->offset + x->n_bytes <= y->offset ||
+	    y->offset + y->n_bytes <= x->offset)
+		return;
+	fail_msg("buffers %u and %u overlap at step %zu", a, b, s);
+}
+
+static uint64_t
+check_step(const struct random_program *r, size_t s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t a = 0; a < r->p.n_buffers; a++) {
+		if (!lies_in_block(r, a) || !r->is_needed[s][a])
+			continue;
+		assert_int_equal(r->buffers[a].offset % 64, 0);
+		assert_true(r->buffers[a].offset + r->buffers[a].n_bytes <=
+			    r->p.block_bytes);
+		sum += (r->buffers[a].n_bytes + 63) / 64 * 64;
+		for (uint32_t b = a + 1; b < r->p.n_buffers; b++) {
+			if (lies_in_block(r, b) && r->is_needed[s][b])
+				check_pair(r, a, b, s);
+		}
+	}
+	return sum;
+}
+
+static void
+check_views(const struct random_program *r, const struct sl__buffer *before)
+{
+	for (uint32_t i = 0; i < r->p.n_buffers; i++) {
+		const struct sl__buffer *b = &r->buffers[i];
+
+		if (b->base == i)
+			continue;
+		/* Their place in the base is the maker's. */
+		assert_int_equal(b->offset, before[i].offset);
+		assert_true(b->offset + b->n_bytes <=
+			    r->buffers[b->base].n_bytes);
+	}
+}
+
+static void
+places_random_programs(void **state)
+{
+	static struct random_program r;
+	struct sl__buffer before[BUFFERS_MOST];
+	struct sl_error err;
+
+	(void)state;
+	for (uint64_t round = 0; round < ROUNDS; round++) {
+		struct sl__rng rng;
+		uint64_t most = 0;
+
+		memset(&r, 0, sizeof(r));
+		sl__rng_init(&rng, round + 1);
+		sl__arena_init(&r.p.arena, NULL);
+		r.p.buffers = r.buffers;
+		r.p.steps = r.steps;
+		make_buffers(&r, &rng);
+		make_steps(&r, &rng);
+		find_needs(&r);
+		memcpy(before, r.buffers, sizeof(before));
+		assert_int_equal(sl__program_place(&r.p, &err), SL_OK);
+		for (size_t s = 0; s < (r.p.n_steps ? r.p.n_steps : 1); s++) {
+			uint64_t sum = check_step(&r, s);
+
+			most = sum > most ? sum : most;
+		}
+		assert_int_equal(r.p.bound_bytes, most);
+		assert_true(r.p.block_bytes >= most);
+		check_views(&r, before);
+		sl__arena_release(&r.p.arena);
+	}
+}
+
+/* Sizes of which the sum is beyond all bounds are no memory, not a small
+ * block. */
+static void
+sums_do_not_wrap(void **state)
+{
+	static struct random_program r;
+	struct sl_error err;
+
+	(void)state;
+	for (uint64_t n_bytes = UINT64_MAX; n_bytes > UINT64_MAX / 16;
+	     n_bytes /= 2) {
+		memset(&r, 0, sizeof(r));
+		sl__arena_init(&r.p.arena, NULL);
+		r.p.buffers = r.buffers;
+		r.p.steps = r.steps;
+		r.p.n_buffers = 32;
+		r.p.n_steps = 1;
+		for (uint32_t i = 0; i < 32; i++) {
+			r.buffers[i].base = i;
+			r.buffers[i].room = SL__ROOM_INPUT;
+			r.buffers[i].n_bytes = n_bytes - i;
+		}
+		assert_int_equal(sl__program_place(&r.p, &err), SL_E_NOMEM);
+		sl__arena_release(&r.p.arena);
+	}
+}
+
+/* ------------------------------------------------------- the built-in models */
+
+static void
+check_model(const char *name)
+{
+	struct sl_plan_options how = {.struct_size = sizeof(how),
+				      .n_threads = 2,
+				      .algorithms = SL_ALGORITHMS_FIXED,
+				      .flags = SL_PLAN_NO_CACHE};
+	struct sl_plan_memory memory;
+	struct sl_graph *graph;
+	struct sl_plan *plan;
+	struct sl_error err;
+
+	if (sl_graph_open(&graph, name, NULL, &err))
+		fail_msg("%s: %s", name, err.text);
+	if (sl_plan_new(&plan, graph, &how, &err))
+		fail_msg("%s: %s", name, err.text);
+	sl_plan_memory(plan, &memory);
+	assert_true(memory.live_bytes > 0);
+	assert_true(memory.planned_bytes >= memory.live_bytes);
+	if ((double)memory.planned_bytes > 1.15 * (double)memory.live_bytes)
+		fail_msg("%s: planned %llu bytes, %llu are needed", name,
+			 (unsigned long long)memory.planned_bytes,
+			 (unsigned long long)memory.live_bytes);
+	sl_plan_free(plan);
+	sl_graph_free(graph);
+}
+
+static void
+wastes_little_on_small_models(void **state)
+{
+	static const char *const names[] = {
+		"mlp:784-256-128-10", "linear:768,3072", "conv:3,64,7,224,2,3",
+		"attention:128,512",  "lenet5",          "mobilenetv2",
+		"efficientnet-b0",    "resnet18",        "lstm"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_model(names[i]);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0
+#endif
+#ifdef __OPTIMIZE__
+#define IS_OPTIMIZED 1
+#else
+#define IS_OPTIMIZED 0
+#endif
+
+/* The weights of these are made and packed for it, which takes minutes with a
+ * sanitizer. */
+static void
+wastes_little_on_large_models(void **state)
+{
+	static const char *const names[] = {"resnet34",  "resnet50",
+					    "resnet101", "resnet152",
+					    "unet",      "vit-b-16"};
+
+	(void)state;
+	if (HAS_SANITIZER) {
+		print_message("not tested with a sanitizer: large models\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_model(names[i]);
+}
+
+/* And of these, minutes without optimization. */
+static void
+wastes_little_on_larger_models(void **state)
+{
+	static const char *const names[] = {"vgg16",       "bert-base",
+					    "gpt2",        "gpt2@kv",
+					    "gpt2-medium", "gpt2-medium@kv"};
+
+	(void)state;
+	if (HAS_SANITIZER || !IS_OPTIMIZED) {
+		print_message("tested in optimized builds only: the larger "
+			      "models\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		check_model(names[i]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums_do_not_wrap),
+		cmocka_unit_test(places_random_programs),
+		cmocka_unit_test(wastes_little_on_small_models),
+		cmocka_unit_test(wastes_little_on_large_models),
+		cmocka_unit_test(wastes_little_on_larger_models),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

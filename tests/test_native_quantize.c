@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_native_quantize.c - quantizing, and element-wise operators and pools
+ * on quantized numbers, give the reference kernels' integers exactly and
+ * their reals within 1e-5.  Bytes are drawn from the whole range, so that
+ * both ends saturate; the scales of one row make every other sum a tie.
+ */
+#include "quantized_case.h"
+
+#define N_ROWS(table) (sizeof(table) / sizeof((table)[0]))
+
+static const struct {
+	uint32_t n_given;
+	const char *text;
+} ROWS[] = {
+	{1, "QuantizeLinear 13 (f32[3,7,11], f32[]={0.018}, uint8[]={114})"},
+	{1, "QuantizeLinear 13 (f32[1003], f32[]={0.25}, i8[]={-3})"},
+	{1, "QuantizeLinear 13 (f32[40], f32[]={0.0001}, i8[]={0})"},
+	{1, "QuantizeLinear 13 (f32[40], f32[]={0.02})"},
+	{1, "QuantizeLinear 13 (f32[2,5,33], f32[5], i8[5])"},
+	{1, "QuantizeLinear 13 (f32[6,5], f32[6], uint8[6]) axis=0"},
+	{1, "QuantizeLinear 13 (f32[300,1000], f32[]={0.02}, uint8[]={3})"},
+	{1,
+	 "DequantizeLinear 13 (uint8[3,7,11], f32[]={0.018}, uint8[]={114})"},
+	{1, "DequantizeLinear 13 (i8[3,7,11], f32[]={0.018}, i8[]={-114})"},
+	{1, "DequantizeLinear 13 (i8[2,5,33], f32[5], i8[5])"},
+	{1, "DequantizeLinear 13 (i32[77], f32[]={0.018})"},
+	{1, "DequantizeLinear 13 (uint8[300,1000], f32[]={0.02}, uint8[]={3})"},
+	{1, "DynamicQuantizeLinear 11 (f32[3,335])"},
+	{1, "DynamicQuantizeLinear 11 (f32[5])"},
+	{2, "com.microsoft.QLinearAdd 1 (uint8[2,3,77], f32[]={0.02}, "
+	    "uint8[]={114}, "
+	    "uint8[2,3,77], f32[]={0.035}, uint8[]={9}, f32[]={0.05}, "
+	    "uint8[]={120})"},
+	{2, "com.microsoft.QLinearAdd 1 (i8[500], f32[]={0.02}, i8[]={-114}, "
+	    "i8[500], f32[]={0.035}, i8[]={9}, f32[]={0.05}, i8[]={12})"},
+	{2,
+	 "com.microsoft.QLinearAdd 1 (uint8[5000], f32[]={0.5}, uint8[]={3}, "
+	 "uint8[5000], f32[]={0.5}, uint8[]={9}, f32[]={1}, uint8[]={1})"},
+	{1, "com.microsoft.QLinearAdd 1 (i8[4,32], f32[]={0.02}, i8[]={1}, "
+	    "i8[32], f32[]={0.01}, i8[]={0}, f32[]={0.05}, i8[]={12})"},
+	{1, "com.microsoft.QLinearAdd 1 (i8[4,32], f32[]={0.02}, i8[]={1}, "
+	    "i8[1], f32[]={0.01}, i8[]={0}, f32[]={0.05}, i8[]={12})"},
+	{2, "com.microsoft.QLinearAdd 1 (uint8[300,1000], f32[]={0.02}, "
+	    "uint8[]={1}, "
+	    "uint8[300,1000], f32[]={0.01}, uint8[]={0}, f32[]={0.05}, "
+	    "uint8[]={12})"},
+	{2, "com.microsoft.QLinearMul 1 (uint8[3,77], f32[]={0.02}, "
+	    "uint8[]={114}, "
+	    "uint8[3,77], f32[]={0.035}, uint8[]={9}, f32[]={0.05}, "
+	    "uint8[]={120})"},
+	{2, "com.microsoft.QLinearMul 1 (i8[3,77], f32[]={0.5}, i8[]={4}, "
+	    "i8[3,77], f32[]={0.25}, i8[]={9}, f32[]={4}, i8[]={-1})"},
+	{1, "com.microsoft.QLinearSigmoid 1 (uint8[2,300], f32[]={0.04}, "
+	    "uint8[]={128}, "
+	    "f32[]={0.0039}, uint8[]={0})"},
+	{1, "com.microsoft.QLinearSigmoid 1 (i8[300], f32[]={0.04}, i8[]={1}, "
+	    "f32[]={0.0039}, i8[]={-128})"},
+	{1,
+	 "com.microsoft.QLinearLeakyRelu 1 (i8[300], f32[]={0.04}, i8[]={1}, "
+	 "f32[]={0.03}, i8[]={-100}) alpha=0.2"},
+	{1, "com.microsoft.QLinearSoftmax 1 (i8[4,10], f32[]={0.04}, i8[]={1}, "
+	    "f32[]={0.0039}, i8[]={-128}) opset=15"},
+	{1, "com.microsoft.QLinearSoftmax 1 (uint8[3,4,5], f32[]={0.04}, "
+	    "uint8[]={1}, "
+	    "f32[]={0.0039}, uint8[]={0}) opset=13 axis=1"},
+	{1, "com.microsoft.QLinearSoftmax 1 (uint8[3,4,5], f32[]={0.04}, "
+	    "uint8[]={1}, "
+	    "f32[]={0.0039}, uint8[]={0}) opset=11 axis=1"},
+	{1,
+	 "com.microsoft.QLinearAveragePool 1 (uint8[2,70,6,7], f32[]={0.04}, "
+	 "uint8[]={1}, f32[]={0.04}, uint8[]={1}) kernel_shape=[2,2] "
+	 "strides=[2,2]"},
+	{1, "com.microsoft.QLinearAveragePool 1 (i8[1,5,6,7], f32[]={0.04}, "
+	    "i8[]={1}, f32[]={0.03}, i8[]={-7}) kernel_shape=[3,3] "
+	    "pads=[1,1,1,1]"},
+	{1,
+	 "com.microsoft.QLinearAveragePool 1 (i8[1,5,6,7], f32[]={0.04}, "
+	 "i8[]={1}, f32[]={0.03}, i8[]={-7}) kernel_shape=[3,3] pads=[1,1,1,1] "
+	 "count_include_pad=1 ceil_mode=1 strides=[2,2]"},
+	{1, "com.microsoft.QLinearGlobalAveragePool 1 (uint8[2,67,5,3], "
+	    "f32[]={0.04}, uint8[]={1}, f32[]={0.01}, uint8[]={9})"},
+	{1, "MaxPool 12 (uint8[2,5,7,8]) kernel_shape=[3,3] pads=[1,1,1,1]"},
+	{1, "MaxPool 12 (i8[2,5,7,8]) kernel_shape=[2,2] strides=[2,2]"},
+};
+
+static void
+results_are_the_reference_kernels(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_ROWS(ROWS); i++)
+		check_quantized(ROWS[i].text, ROWS[i].n_given, 0);
+}
+
+/* Scales in blocks, other integers, operands that are repeated in between. */
+static void
+other_kinds_are_left(void **state)
+{
+	(void)state;
+	check_quantized("QuantizeLinear 21 (f32[4,6], f32[4,2], i8[4,2]) "
+			"block_size=3",
+			1, 1);
+	check_quantized("QuantizeLinear 21 (f32[4,6], f32[]={0.1}, i16[]={3})",
+			1, 1);
+	check_quantized(
+		"com.microsoft.QLinearAdd 1 (uint8[2,3,4], f32[]={0.02}, "
+		"uint8[]={114}, uint8[2,1,4], f32[]={0.035}, uint8[]={9}, "
+		"f32[]={0.05}, uint8[]={120})",
+		1, 1);
+	check_quantized("QuantizeLinear 13 (f32[0], f32[]={0.1}, i8[]={3})", 1,
+			1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(results_are_the_reference_kernels),
+		cmocka_unit_test(other_kinds_are_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
