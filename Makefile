@@ -67,13 +67,15 @@ check-asan check-tsan check-clang: check-%: deps-dev
 # Starts from our corpus and from ONNX's own models where they are.  What is
 # new goes to build-fuzz/seeds, what breaks to build-fuzz/crash-*.
 ONNX_TESTDATA ?= $(wildcard /usr/share/libonnx-testdata/data/node)
+fuzz_limits := -max_len=8192 -timeout=20 -rss_limit_mb=2048 \
+	-print_final_stats=1 -verbosity=0 -artifact_prefix=build-fuzz/
 fuzz check-fuzz: deps-dev
-	@$(call build,build-fuzz,$(clang) -DSL_FUZZ=ON) --target fuzz_onnx
-	@mkdir -p build-fuzz/seeds
-	build-fuzz/fuzz_onnx -max_total_time=$(FUZZ_SECONDS) -max_len=8192 \
-		-timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-		-verbosity=0 -artifact_prefix=build-fuzz/ \
+	@$(call build,build-fuzz,$(clang) -DSL_FUZZ=ON) --target fuzz_onnx fuzz_run
+	@mkdir -p build-fuzz/seeds build-fuzz/run-seeds
+	build-fuzz/fuzz_onnx -max_total_time=$(FUZZ_SECONDS) $(fuzz_limits) \
 		build-fuzz/seeds fuzz/corpus $(ONNX_TESTDATA)
+	build-fuzz/fuzz_run -max_total_time=$(FUZZ_SECONDS) $(fuzz_limits) \
+		build-fuzz/run-seeds fuzz/corpus $(ONNX_TESTDATA)
 check-fuzz: FUZZ_SECONDS = 60
 
 bench: all deps-dev
