@@ -4,8 +4,8 @@
  *
  * usage: bench_engine MODEL INPUTS [OPTION=VALUE ...]
  *
- * Opens and plans MODEL, takes its inputs from the folder INPUTS (NAME.npy),
- * runs once and says how long that took and how much memory it needed; then
+ * Opens and plans MODEL, takes its inputs from the folder INPUTS (NAME.npy; "-"
+ * makes them up), runs once and says how long that took and how much memory it needed; then
  * reads lines "run N" and answers each with N times in nanoseconds.  "save
  * DIR" writes the outputs as NAME.bin, plain numbers, for comparison.
  * Options: threads, dtype (f32, bf16), algorithms (measured, fixed),
@@ -76,11 +76,11 @@ static int
 save(struct sl_plan *plan, const struct sl_graph *graph, const char *folder,
      struct sl_error *err)
 {
-	char path[4096];
+	char path[8192];
 
 	for (size_t k = 0; k < sl_graph_n_outputs(graph); k++) {
-		const char *name = sl_graph_value_name(
-			graph, sl_graph_output(graph, k));
+		const char *name =
+			sl_graph_value_name(graph, sl_graph_output(graph, k));
 		struct sl_array a;
 		FILE *file;
 
@@ -137,12 +137,13 @@ main(int argc, char **argv)
 	}
 	for (int i = 3; i < argc; i++)
 		read_option(&how, argv[i]);
-	sizes.inputs_folder = argv[2];
+	if (strcmp(argv[2], "-") != 0)
+		sizes.inputs_folder = argv[2];
 	how.sizes = &sizes;
 	if (sl_graph_open(&graph, argv[1], NULL, &err) ||
 	    sl_plan_new(&plan, graph, &how, &err) ||
-	    sl_plan_load_inputs(plan, argv[2], &err) ||
-	    sl_plan_run(plan, &err))
+	    (sizes.inputs_folder && sl_plan_load_inputs(plan, argv[2], &err)) ||
+	    sl_plan_fill_inputs(plan, 1, &err) || sl_plan_run(plan, &err))
 		return fail(&err);
 	printf("first %.0f %ld\n", now_ns() - start, peak_kilobytes());
 	fflush(stdout);
