@@ -23,10 +23,11 @@ function __sleuth_in_options
     test (count $words) -gt 1; and not contains -- -- $words
 end
 
-set -l commands inspect fit bench compare machine zoo selfcheck help
+set -l commands inspect run fit bench compare machine zoo selfcheck help
 complete -c sleuth -n __fish_use_subcommand -a inspect -d 'What a model holds and needs'
+complete -c sleuth -n __fish_use_subcommand -a run -d 'Run a model once'
 complete -c sleuth -n __fish_use_subcommand -a fit -d 'What batch memory holds'
-complete -c sleuth -n '__fish_seen_subcommand_from inspect fit' -a '(__sleuth_models)'
+complete -c sleuth -n '__fish_seen_subcommand_from inspect run fit' -a '(__sleuth_models)'
 complete -c sleuth -n __fish_use_subcommand -f -a bench -d 'Time commands'
 complete -c sleuth -n __fish_use_subcommand -f -a compare -d 'Is B slower than A?'
 complete -c sleuth -n __fish_use_subcommand -f -a machine -d 'Measure this computer'
