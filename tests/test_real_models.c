@@ -36,8 +36,8 @@ static const struct model {
 	{"mnist", IS_SMALL},
 	{"mobilenetv2_qdq", HAS_BATCH | IS_WHOLE},
 	{"silero_vad_op18_ifless", HAS_BATCH | IS_SMALL},
-	/* Its state has a batch of its own, which --batch does not name. */
-	{"silero_vad_v6", IS_SMALL},
+	/* None of its dimensions has a name: the state's batch goes by size. */
+	{"silero_vad_v6", HAS_BATCH | IS_SMALL},
 	{"squeezenet_fp16", 0},
 	{"super_resolution", HAS_BATCH},
 	{"tf_bert_qa_tiny", HAS_BATCH | IS_SMALL},

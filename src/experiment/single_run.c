@@ -55,6 +55,48 @@ count_copies(struct runner *r, const char *input, int64_t size,
 	return SL_OK;
 }
 
+/* A dimension that the file does not name is known as INPUT.K. */
+static int
+has_no_name(const struct runner *r, size_t i, size_t k)
+{
+	uint32_t id = r->graph->blocks[0].inputs[i];
+	const struct sl__value *v = &r->graph->values[id];
+	int64_t size = v->declared.dims[k];
+	char name[512];
+
+	snprintf(name, sizeof(name), "%.480s.%zu", v->name, k);
+	return sl__is_symbol(size) &&
+	       !strcmp(name, r->graph->symbols[size - SL__SYMBOL_BASE].name);
+}
+
+/*
+ * The first dimension of an input that is the batch: the one of that symbol
+ * or, where the batch has no name and so none that other inputs could share,
+ * one without a name that is as large in its file.
+ */
+static int
+batch_dimension(const struct runner *r, size_t i)
+{
+	const struct sl__tensor *t = r->inputs->contents[i];
+	const struct sl__tensor *first = r->inputs->contents[0];
+	uint32_t id = r->graph->blocks[0].inputs[i];
+	const struct sl__type *d = &r->graph->values[id].declared;
+	int64_t symbol = sl__shapes_batch_symbol(r->graph);
+
+	if (!symbol || d->rank != (int)t->rank)
+		return -1;
+	for (int k = 0; k < d->rank; k++) {
+		if (d->dims[k] == symbol)
+			return k;
+	}
+	for (int k = 0; first && first->rank && k < d->rank; k++) {
+		if (has_no_name(r, 0, 0) && has_no_name(r, i, (size_t)k) &&
+		    t->dims[k] == first->dims[0])
+			return k;
+	}
+	return -1;
+}
+
 static enum sl_status
 shape_of(struct runner *r, size_t i, struct sl_input_shape *out,
 	 struct sl_error *err)
@@ -62,7 +104,7 @@ shape_of(struct runner *r, size_t i, struct sl_input_shape *out,
 	const struct sl__tensor *t = r->inputs->contents[i];
 	uint32_t id = r->graph->blocks[0].inputs[i];
 	const struct sl__type *d = &r->graph->values[id].declared;
-	int64_t symbol = sl__shapes_batch_symbol(r->graph);
+	int batch = r->batch ? batch_dimension(r, i) : -1;
 	int64_t *dims = sl__arena_array(&r->scratch, t->rank, sizeof(*dims));
 	enum sl_status rc = SL_OK;
 
@@ -73,8 +115,7 @@ shape_of(struct runner *r, size_t i, struct sl_input_shape *out,
 	out->rank = t->rank;
 	for (size_t k = 0; !rc && k < t->rank; k++) {
 		dims[k] = t->dims[k];
-		if (!r->batch || d->rank != (int)t->rank ||
-		    d->dims[k] != symbol)
+		if (batch < 0 || d->dims[k] != d->dims[batch])
 			continue;
 		rc = count_copies(r, out->input, t->dims[k], err);
 		dims[k] = r->batch;
