@@ -268,7 +268,7 @@ refuses_what_does_not_fit(void **state)
 	(void)state;
 	assert_int_equal(sl_plan_run(plan, &err), SL_E_USAGE);
 	assert_string_equal(err.text, "input 'x' was not set");
-	check_refused(plan, "z", &good, SL_E_USAGE, "no input 'z'");
+	check_refused(plan, "z", &good, SL_E_DATA, "no input 'z'");
 	bad = floats(x, wide, 2);
 	check_refused(plan, "x", &bad, SL_E_DATA,
 		      "dimension 1 of input 'x' is 3, not 4");

@@ -213,7 +213,7 @@ files_are_read_or_refused(void **state)
 	assert_int_equal(sl_plan_load_input(plan, "ids", path, &err),
 			 SL_E_DATA);
 	assert_non_null(strstr(err.text, path));
-	assert_int_equal(sl_plan_load_input(plan, "z", path, &err), SL_E_USAGE);
+	assert_int_equal(sl_plan_load_input(plan, "z", path, &err), SL_E_DATA);
 	assert_int_equal(sl_plan_load_input(plan, "x", folder, &err), SL_E_IO);
 	assert_int_equal(sl_plan_load_input(plan, "x", "/no/such.npy", &err),
 			 SL_E_IO);

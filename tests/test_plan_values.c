@@ -193,7 +193,7 @@ inputs_are_described(void **state)
 	assert_int_equal(sl_plan_output(p.plan, "y", &in, &err), SL_OK);
 	assert_near((double)((const float *)in.data)[5], -5, 0);
 	assert_int_equal(sl_plan_input(p.plan, "y", &in, &data, &err),
-			 SL_E_USAGE);
+			 SL_E_DATA);
 	assert_non_null(strstr(err.text, "no input 'y'"));
 	assert_null(data);
 	assert_null(in.data);

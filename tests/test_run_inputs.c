@@ -83,7 +83,7 @@ inputs_have_files_of_their_own(void **state)
 	assert_near(r->outputs[0].max, 6.75, 1e-6);
 	sl_run_free(r);
 	file.input = "z";
-	check_refused(&how, SL_E_USAGE, "'z'");
+	check_refused(&how, SL_E_DATA, "'z'");
 	file.input = "x";
 	snprintf(path, sizeof(path), "%s/none.npy", folder);
 	check_refused(&how, SL_E_IO, "none.npy");

@@ -162,25 +162,53 @@ test_refuses_arity_and_second_producers(void **state)
 	check_frozen(g, "has 2 inputs, Relu takes 1");
 }
 
-/* Outputs left out at the end do not count. */
+/* What is required is there, or the node is refused: outputs without a name
+ * get a value, lists of any length have no holes.  Optional outputs that are
+ * left out at the end do not count. */
 static void
-test_takes_outputs_left_out(void **state)
+test_completes_or_refuses(void **state)
 {
-	struct sl_graph *g = new_graph();
-	uint32_t x = input(g, "x"), y = value(g, "y", 0), id;
-	const uint32_t outputs[] = {y, SL__NONE, SL__NONE};
-	struct sl__node node = {.name = "n",
-				.domain = "",
-				.type = "Relu",
-				.n_inputs = 1,
-				.inputs = &x,
-				.n_outputs = 3,
-				.outputs = outputs};
+	static const struct {
+		const char *domain, *type;
+		uint32_t n_inputs, hole, n_outputs;
+		const char *message;
+	} cases[] = {
+		{"", "Relu", 1, 9, 1, NULL},
+		{"", "Relu", 1, 9, 3, NULL},
+		{"", "TopK", 2, 9, 2, NULL},
+		{"", "TopK", 2, 9, 1, "has 0 outputs, TopK gives at least 2"},
+		{"", "Concat", 3, 1, 1, "its input 1 is left out"},
+		{"", "Concat", 3, 2, 1, "its input 2 is left out"},
+		{"", "Clip", 3, 1, 1, NULL},
+		{"com.microsoft", "QLinearAdd", 8, 2, 1, NULL},
+		{"com.microsoft", "QLinearAdd", 8, 1, 1,
+		 "its input 1 is left out"},
+	};
 
 	(void)state;
-	assert_int_equal(sl__graph_add_node(g, &id, &node, NULL), 0);
-	check_frozen(g, NULL);
-	sl_graph_free(g);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sl_graph *g = new_graph();
+		uint32_t x = input(g, "x"), inputs[8], id;
+		const uint32_t outputs[] = {SL__NONE, SL__NONE, SL__NONE};
+		struct sl__node node = {.name = "n",
+					.domain = cases[i].domain,
+					.type = cases[i].type,
+					.n_inputs = cases[i].n_inputs,
+					.inputs = inputs,
+					.n_outputs = cases[i].n_outputs,
+					.outputs = outputs};
+
+		for (uint32_t k = 0; k < 8; k++)
+			inputs[k] = k == cases[i].hole ? SL__NONE : x;
+		assert_int_equal(sl__graph_add_node(g, &id, &node, NULL), 0);
+		check_frozen(g, cases[i].message);
+		if (cases[i].message)
+			continue;
+		for (uint32_t k = 0; k < g->nodes[0].n_outputs; k++)
+			assert_int_equal(
+				g->values[g->nodes[0].outputs[k]].producer, 0);
+		sl_graph_free(g);
+	}
 }
 
 /* The body of an If uses a value that is made later in the file. */
@@ -347,7 +375,7 @@ main(void)
 		cmocka_unit_test(test_refuses_cycles),
 		cmocka_unit_test(test_refuses_what_nothing_makes),
 		cmocka_unit_test(test_refuses_arity_and_second_producers),
-		cmocka_unit_test(test_takes_outputs_left_out),
+		cmocka_unit_test(test_completes_or_refuses),
 		cmocka_unit_test(test_bodies_wait_for_captures),
 		cmocka_unit_test(test_finds_states),
 		cmocka_unit_test(test_states_keep_their_sizes),

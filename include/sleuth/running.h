@@ -89,8 +89,8 @@ struct sl_array {
  * it is set again.  Sizes other than the plan's are taken where the model
  * leaves them open: the next run then makes the plan anew, or takes one that
  * was made for these sizes before.  Outputs of the last run stay as they are.
- * SL_E_USAGE for a name that is no input, or no data; SL_E_DATA for another
- * type, impossible sizes, or NaN that is refused.
+ * SL_E_USAGE for no data; SL_E_DATA for a name that is no input, another type,
+ * impossible sizes, or NaN that is refused.
  */
 SL_API enum sl_status sl_plan_set_input(struct sl_plan *plan, const char *name,
 					const struct sl_array *value,
@@ -102,7 +102,7 @@ SL_API enum sl_status sl_plan_set_input(struct sl_plan *plan, const char *name,
  * on.  'data' may be NULL: then nothing counts as set.  Where sizes have been
  * set that the plan was not made for, it is made anew first.  Pointers are
  * valid until sizes change.  NaN that is written there is not refused, whatever
- * the policy.  SL_E_USAGE for a name that is no input and for what is no
+ * the policy.  SL_E_DATA for a name that is no input, SL_E_USAGE for what is no
  * tensor of numbers whose sizes are known; *out is zeroed then, and *data
  * NULL.
  */

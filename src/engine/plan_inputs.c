@@ -60,7 +60,7 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	enum sl_status rc;
 
 	if (input == SIZE_MAX)
-		return SL_E_USAGE;
+		return SL_E_DATA;
 	sl__arena_init(&arena, plan->options.allocator);
 	rc = sl__plan_read_file(&tensor, &file, &arena, path, err);
 	if (!rc) {

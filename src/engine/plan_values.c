@@ -11,28 +11,34 @@
 
 /* ------------------------------------------------------------------- names */
 
+/* Values that have names for the caller, and what a wrong one is. */
+struct names {
+	const uint32_t *values;
+	size_t n;
+	const char *what;
+	enum sl_status wrong;
+};
+
+/* The number of the value of that name; SIZE_MAX and *err where there is
+ * none. */
 static size_t
-find(const struct sl_plan *plan, const uint32_t *values, size_t n,
-     const char *name)
+find(const struct sl_plan *plan, const struct names *all, const char *name,
+     struct sl_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (!strcmp(plan->graph->values[values[i]].name, name))
+	for (size_t i = 0; i < all->n; i++) {
+		if (!strcmp(plan->graph->values[all->values[i]].name, name))
 			return i;
 	}
-	return SIZE_MAX;
-}
-
-static void
-no_such(const struct sl_plan *plan, const uint32_t *values, size_t n,
-	const char *what, const char *name, struct sl_error *err)
-{
-	if (n == 0)
-		(void)sl__fail(err, SL_E_USAGE, "the model has no %s", what);
+	if (all->n == 0)
+		(void)sl__fail(err, all->wrong, "the model has no %s",
+			       all->what);
 	else
-		(void)sl__fail(err, SL_E_USAGE,
+		(void)sl__fail(err, all->wrong,
 			       "the model has no %s '%.100s'; its first is "
 			       "'%.100s'",
-			       what, name, plan->graph->values[values[0]].name);
+			       all->what, name,
+			       plan->graph->values[all->values[0]].name);
+	return SIZE_MAX;
 }
 
 size_t
@@ -40,11 +46,9 @@ sl__plan_find_input(const struct sl_plan *plan, const char *name,
 		    struct sl_error *err)
 {
 	const struct sl__block *b = &plan->graph->blocks[0];
-	size_t i = find(plan, b->inputs, b->n_inputs, name);
+	struct names all = {b->inputs, b->n_inputs, "input", SL_E_DATA};
 
-	if (i == SIZE_MAX)
-		no_such(plan, b->inputs, b->n_inputs, "input", name, err);
-	return i;
+	return find(plan, &all, name, err);
 }
 
 size_t
@@ -52,11 +56,9 @@ sl__plan_find_output(const struct sl_plan *plan, const char *name,
 		     struct sl_error *err)
 {
 	const struct sl__block *b = &plan->graph->blocks[0];
-	size_t i = find(plan, b->outputs, b->n_outputs, name);
+	struct names all = {b->outputs, b->n_outputs, "output", SL_E_USAGE};
 
-	if (i == SIZE_MAX)
-		no_such(plan, b->outputs, b->n_outputs, "output", name, err);
-	return i;
+	return find(plan, &all, name, err);
 }
 
 /* ------------------------------------------------------------------ inputs */
@@ -164,7 +166,7 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 	struct sl__datum datum = {.kind = SL__TYPE_TENSOR};
 
 	if (input == SIZE_MAX)
-		return SL_E_USAGE;
+		return SL_E_DATA;
 	datum.tensor.dtype = value->dtype;
 	datum.tensor.rank = value->rank;
 	datum.tensor.dims = value->dims;
@@ -255,7 +257,7 @@ sl_plan_input(struct sl_plan *plan, const char *name, struct sl_array *out,
 	if (data)
 		*data = NULL;
 	if (i == SIZE_MAX)
-		return SL_E_USAGE;
+		return SL_E_DATA;
 	rc = sl__plan_settle(plan, err);
 	if (rc)
 		return rc;
