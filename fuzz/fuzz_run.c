@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 60, MEMORY_MOST = 64 << 20, OPERATIONS_MOST = 20000000 };
+enum { NODES_MOST = 60, MEMORY_MOST = 16 << 20, OPERATIONS_MOST = 20000000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 
@@ -79,11 +79,12 @@ is_short(const struct sl_graph *graph)
 	return is_counted && sum < OPERATIONS_MOST;
 }
 
-/* Inputs as nobody would give them: -1, NaN, 0, numbers beyond every size. */
+/* Inputs as nobody would give them: -1, NaN, 0, numbers beyond every size; but
+ * no sizes that can be had and take long. */
 static void
 spoil_inputs(struct sl_plan *plan, const struct sl_graph *graph, size_t seed)
 {
-	static const unsigned char bytes[] = {0xff, 0x00, 0x7f, 0x80, 0x01};
+	static const unsigned char bytes[] = {0xff, 0x00, 0x80, 0x01};
 
 	for (size_t i = 0; i < graph->blocks[0].n_inputs; i++) {
 		uint32_t buffer = plan->current->inputs[i];
