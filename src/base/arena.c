@@ -137,6 +137,26 @@ sl__arena_clear(struct sl__arena *arena)
 	}
 }
 
+uint64_t
+sl__arena_bytes(const struct sl__arena *arena)
+{
+	uint64_t sum = 0;
+
+	for (const struct sl__chunk *c = arena->chunks; c; c = c->next)
+		sum += sizeof(*c) + c->cap_bytes;
+	return sum;
+}
+
+uint64_t
+sl__arena_unused_bytes(const struct sl__arena *arena)
+{
+	uint64_t sum = 0;
+
+	for (const struct sl__chunk *c = arena->chunks; c; c = c->next)
+		sum += c->cap_bytes - c->used_bytes;
+	return sum;
+}
+
 struct sl__arena_mark
 sl__arena_mark(const struct sl__arena *arena)
 {

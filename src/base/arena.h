@@ -36,6 +36,11 @@ struct sl__arena_mark {
 struct sl__arena_mark sl__arena_mark(const struct sl__arena *arena);
 void sl__arena_rewind(struct sl__arena *arena, struct sl__arena_mark mark);
 
+/* What it has from the allocator; and of that, what was not handed out yet and
+ * so never touched. */
+uint64_t sl__arena_bytes(const struct sl__arena *arena);
+uint64_t sl__arena_unused_bytes(const struct sl__arena *arena);
+
 /* NULL when out of memory; n_bytes 0 gives a valid pointer. */
 void *sl__arena_alloc(struct sl__arena *arena, size_t n_bytes);
 

@@ -16,6 +16,7 @@ sl__json_init(struct sl__json *json, struct sl_buf *out)
 	json->out = out;
 	json->depth = 0;
 	json->n_in_level = 0;
+	json->is_flat = 0;
 }
 
 /*
@@ -97,7 +98,7 @@ begin_member(struct sl__json *json, const char *key)
 {
 	if (json->n_in_level++)
 		sl__buf_text(json->out, ",");
-	if (json->depth) {
+	if (json->depth && !json->is_flat) {
 		sl__buf_text(json->out, "\n");
 		sl__buf_repeat(json->out, "  ", (size_t)json->depth);
 	}
@@ -122,7 +123,7 @@ close_level(struct sl__json *json, const char *bracket)
 	int empty = json->n_in_level == 0;
 
 	json->depth--;
-	if (!empty) {
+	if (!empty && !json->is_flat) {
 		sl__buf_text(json->out, "\n");
 		sl__buf_repeat(json->out, "  ", (size_t)json->depth);
 	}

@@ -16,6 +16,7 @@ struct sl__json {
 	struct sl_buf *out;
 	int depth;
 	int n_in_level; /* members written at this depth so far */
+	int is_flat;    /* set by callers: no line breaks while it is */
 };
 
 void sl__json_init(struct sl__json *json, struct sl_buf *out);

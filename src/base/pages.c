@@ -5,6 +5,7 @@
 #include "arena.h"
 #include "status.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,6 +13,7 @@
 
 enum {
 	ALIGNMENT = 64,
+	SMALL_PAGE_BYTES = 4 << 10,
 	LARGE_PAGE_BYTES = 2 << 20,
 	STRETCH_BYTES = 16 << 20 /* of one request to the system */
 };
@@ -89,6 +91,29 @@ sl__pages_free(struct sl__pages *pages)
 	sl__release(&allocator, pages);
 }
 
+/* Only the newest stretch is handed out from: what the others have left goes
+ * back to the system, in whole large pages. */
+static void
+trim_tail(const struct sl__pages *pages, struct stretch *s)
+{
+	size_t kept = (s->used_bytes + LARGE_PAGE_BYTES - 1) &
+		      ~(size_t)(LARGE_PAGE_BYTES - 1);
+
+	if (!kept)
+		kept = LARGE_PAGE_BYTES; /* an address of nothing is one too */
+	if (pages->is_given || kept >= s->n_bytes)
+		return;
+	if (!munmap(s->start + kept, s->n_bytes - kept))
+		s->n_bytes = kept;
+}
+
+void
+sl__pages_finish(struct sl__pages *pages)
+{
+	if (pages->stretches)
+		trim_tail(pages, pages->stretches);
+}
+
 static struct stretch *
 new_stretch(struct sl__pages *pages, size_t n_bytes)
 {
@@ -123,8 +148,10 @@ sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
 	if (n_bytes > SIZE_MAX / 4)
 		return NULL;
 	need = ((size_t)n_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-	if (!s || s->n_bytes - s->used_bytes < need)
+	if (!s || s->n_bytes - s->used_bytes < need) {
+		sl__pages_finish(pages);
 		s = new_stretch(pages, need);
+	}
 	if (!s)
 		return NULL;
 	block = s->start + s->used_bytes;
@@ -150,4 +177,35 @@ uint64_t
 sl__pages_used(const struct sl__pages *pages)
 {
 	return pages->used_bytes;
+}
+
+uint64_t
+sl__pages_reserved(const struct sl__pages *pages)
+{
+	uint64_t sum = 0;
+
+	for (const struct stretch *s = pages->stretches; s; s = s->next)
+		sum += s->n_bytes;
+	return sum;
+}
+
+uint64_t
+sl__pages_touched(const struct sl__pages *pages, uint64_t page_bytes)
+{
+	uint64_t page = page_bytes ? page_bytes : SMALL_PAGE_BYTES, sum = 0;
+
+	for (const struct stretch *s = pages->stretches; s; s = s->next) {
+		uint64_t n = (s->used_bytes + page - 1) & ~(page - 1);
+
+		sum += n < s->n_bytes ? n : s->n_bytes;
+	}
+	return sum;
+}
+
+void
+sl__pages_trim_heap(void)
+{
+#ifdef __GLIBC__
+	(void)malloc_trim(0);
+#endif
 }

@@ -21,10 +21,24 @@ void sl__pages_free(struct sl__pages *pages); /* NULL is fine */
 /* NULL when out of memory. */
 void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
 
+/* Nothing more is asked for soon: what the system gave beyond what was handed
+ * out goes back to it, in whole large pages. */
+void sl__pages_finish(struct sl__pages *pages);
+
 /* Whether the address is one of a block handed out. */
 int sl__pages_hold(const struct sl__pages *pages, const void *at);
 
 /* Bytes handed out. */
 uint64_t sl__pages_used(const struct sl__pages *pages);
+
+/* What was asked of the system for them, in whole stretches; and how much of
+ * that is in memory once all that was handed out has been written, in pages of
+ * 'page_bytes' (a power of two; 0: the small ones). */
+uint64_t sl__pages_reserved(const struct sl__pages *pages);
+uint64_t sl__pages_touched(const struct sl__pages *pages, uint64_t page_bytes);
+
+/* Gives back to the system what malloc() keeps and nobody uses, as after much
+ * was needed for a short while. */
+void sl__pages_trim_heap(void);
 
 #endif
