@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ensemble.c - A against B, seen in several ways at once. */
+#include "ensemble.h"
+#include "sign_test.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "banned.h"
+
+void
+sl__ensemble_init(struct sl__ensemble *e,
+		  const struct sl__ensemble_options *options, double *storage,
+		  size_t cap)
+{
+	assert(options->n_members >= 1 &&
+	       options->n_members <= SL__ENSEMBLE_MOST);
+	assert(!(options->is_silent & 1u));
+	*e = (struct sl__ensemble){.how = *options};
+	for (size_t i = 0; i < options->n_members; i++)
+		sl__duel_init(&e->members[i], storage + i * cap, cap,
+			      options->margin, options->alpha, options->coin);
+}
+
+static int
+speaks(const struct sl__ensemble *e, size_t member)
+{
+	return !(e->how.is_silent >> member & 1u);
+}
+
+/* Rounds of a member on the far side of a margin. */
+static size_t
+wins_of(const struct sl__duel *duel, int is_above)
+{
+	return is_above ? duel->n_above_hi : duel->n - duel->n_above_lo;
+}
+
+/*
+ * Whether the average of the one-sided e-processes reaches 'e'; then *largest
+ * is the member that says most.
+ */
+static int
+reaches(const struct sl__ensemble *e, int is_above, double bound,
+	size_t *largest)
+{
+	double log_e[SL__ENSEMBLE_MOST], most = -(double)INFINITY, limit = 0;
+	size_t n = 0;
+
+	/* No e-process is above twice the two-sided one, and without a
+	 * majority it is below 1: this saves the incomplete beta in most
+	 * rounds. */
+	for (size_t i = 0; i < e->how.n_members; i++) {
+		const struct sl__duel *duel = &e->members[i];
+		size_t wins = wins_of(duel, is_above);
+
+		if (speaks(e, i) && 2 * wins > duel->n)
+			limit = fmax(limit,
+				     sl__sign_log_e(duel->n, wins) + log(2));
+	}
+	if (limit < log(bound))
+		return 0;
+	for (size_t i = 0; i < e->how.n_members; i++) {
+		const struct sl__duel *duel = &e->members[i];
+
+		if (!speaks(e, i))
+			continue;
+		log_e[n] =
+			sl__sign_log_e_above(duel->n, wins_of(duel, is_above));
+		if (log_e[n] > most) {
+			most = log_e[n];
+			*largest = i;
+		}
+		n++;
+	}
+	return sl__e_average(log_e, n) >= log(bound);
+}
+
+/* Whether the total by itself has proved the contrary of a verdict. */
+static int
+is_denied(const struct sl__duel *total, enum sl_verdict verdict)
+{
+	if (verdict == SL_VERDICT_SLOWER)
+		return total->below_hi_proved ||
+		       total->verdict == SL_VERDICT_FASTER;
+	return total->above_lo_proved || total->verdict == SL_VERDICT_SLOWER;
+}
+
+/* Whether most rounds of the total lie on that side. */
+static int
+leans(const struct sl__duel *total, enum sl_verdict verdict)
+{
+	size_t above = total->n_above_zero;
+
+	return verdict == SL_VERDICT_SLOWER ? 2 * above > total->n
+					    : 2 * above < total->n;
+}
+
+static void
+decide(struct sl__ensemble *e, enum sl_verdict verdict, size_t by)
+{
+	e->verdict = verdict;
+	e->decided_at = e->members[0].n;
+	e->decided_by = by;
+}
+
+static void
+judge_difference(struct sl__ensemble *e, enum sl_verdict verdict)
+{
+	const struct sl__duel *total = &e->members[0];
+	size_t by = 0;
+
+	if (e->verdict || is_denied(total, verdict) || !leans(total, verdict) ||
+	    !reaches(e, verdict == SL_VERDICT_SLOWER, 2 / e->how.alpha, &by))
+		return;
+	decide(e, verdict, by);
+}
+
+static void
+judge(struct sl__ensemble *e)
+{
+	const struct sl__duel *total = &e->members[0];
+	int is_open = e->verdict != SL_VERDICT_SLOWER &&
+		      e->verdict != SL_VERDICT_FASTER;
+
+	if (!is_open && e->decided_by && is_denied(total, e->verdict)) {
+		e->verdict = SL_VERDICT_UNDECIDED;
+		e->gate = SL_GATE_UNDECIDED;
+		e->decided_at = e->decided_by = 0;
+	}
+	judge_difference(e, SL_VERDICT_SLOWER);
+	judge_difference(e, SL_VERDICT_FASTER);
+	if (!e->verdict && total->below_hi_proved && total->above_lo_proved)
+		decide(e, SL_VERDICT_SAME, 0);
+	if (!e->gate && e->verdict == SL_VERDICT_SLOWER)
+		e->gate = SL_GATE_REGRESSED;
+	else if (!e->gate && total->gate == SL_GATE_OK)
+		e->gate = SL_GATE_OK;
+}
+
+void
+sl__ensemble_add(struct sl__ensemble *e, const double *log_ratios)
+{
+	assert(!isnan(log_ratios[0]));
+	for (size_t i = 0; i < e->how.n_members; i++) {
+		if (!isnan(log_ratios[i]))
+			sl__duel_add(&e->members[i], 1, exp(log_ratios[i]));
+	}
+	judge(e);
+}
+
+double
+sl__ensemble_member_log_e(const struct sl__ensemble *e, size_t member)
+{
+	const struct sl__duel *duel = &e->members[member];
+
+	return sl__sign_log_e(duel->n, duel->n_above_zero);
+}
+
+double
+sl__ensemble_log_e(const struct sl__ensemble *e)
+{
+	double log_e[SL__ENSEMBLE_MOST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->how.n_members; i++) {
+		if (speaks(e, i))
+			log_e[n++] = sl__ensemble_member_log_e(e, i);
+	}
+	return sl__e_average(log_e, n);
+}
+
+/* ------------------------------------------------------------------ counts */
+
+static size_t
+is_above(double value, double bound, struct sl__rng *coin)
+{
+	if (value == bound)
+		return (size_t)sl__rng_coin(coin);
+	return value > bound;
+}
+
+void
+sl__sign_count_add(struct sl__sign_count *t, double log_ratio, double margin,
+		   struct sl__rng *coin)
+{
+	double bound = log1p(margin);
+
+	t->n++;
+	t->n_above_hi += is_above(log_ratio, bound, coin);
+	t->n_above_lo += is_above(log_ratio, -bound, coin);
+}
+
+double
+sl__sign_count_log_e(const struct sl__sign_count *t)
+{
+	double both[] = {sl__sign_log_e_above(t->n, t->n_above_hi),
+			 sl__sign_log_e_above(t->n, t->n - t->n_above_lo)};
+
+	return sl__e_average(both, 2);
+}
