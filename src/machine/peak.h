@@ -22,6 +22,8 @@ struct sl__peak_kernel {
 	double ops_per_round;             /* a multiply-add is 2 */
 	double (*run)(uint64_t n_rounds); /* NULL: not exercised */
 	const char *absent; /* why it cannot be run here; NULL when it can */
+	int is_unexercised; /* absent, yet the CPU has or may have it: it could
+			       be faster than all that run */
 };
 
 enum {
@@ -39,6 +41,11 @@ size_t sl__peak_x86(struct sl__peak_kernel *kernels); /* 0 elsewhere */
 
 /* Both of them, by type and then width. */
 size_t sl__peak_kernels(struct sl__peak_kernel *kernels);
+
+/* Whether kernels of a type are unexercised: what the others reach is then no
+ * ceiling. */
+int sl__peak_is_hidden(const struct sl__peak_kernel *kernels, size_t n,
+		       enum sl_dtype dtype);
 
 /*
  * X(i, ...) for every chain.  Twelve hide the latency, up to 6 cycles, of two

@@ -92,15 +92,23 @@ sum_f64(f64x2 v)
 
 DEFINE_VECTOR(vector_f32, f32x4, sum_f32)
 DEFINE_VECTOR(vector_f64, f64x2, sum_f64)
-#define VECTOR_KERNELS                                                       \
-	{SL_DTYPE_F32, "vector", 128, 14 * 4 * 2, vector_f32, NULL},         \
-		{SL_DTYPE_F64, "vector", 128, 14 * 2 * 2, vector_f64, NULL}, \
-		{SL_DTYPE_BF16, "dot product",                               \
-		 128,           0,                                           \
-		 NULL,          "not exercised on this architecture"},       \
-		{SL_DTYPE_I8, "dot product",                                 \
-		 128,         0,                                             \
-		 NULL,        "not exercised on this architecture"},
+#define VECTOR_KERNELS                                                          \
+	{SL_DTYPE_F32, "vector", 128, 14 * 4 * 2, vector_f32, NULL, 0},         \
+		{SL_DTYPE_F64, "vector", 128, 14 * 2 * 2, vector_f64, NULL, 0}, \
+		{SL_DTYPE_BF16,                                                 \
+		 "dot product",                                                 \
+		 128,                                                           \
+		 0,                                                             \
+		 NULL,                                                          \
+		 "not exercised on this architecture",                          \
+		 1},                                                            \
+		{SL_DTYPE_I8,                                                   \
+		 "dot product",                                                 \
+		 128,                                                           \
+		 0,                                                             \
+		 NULL,                                                          \
+		 "not exercised on this architecture",                          \
+		 1},
 #else
 #define VECTOR_KERNELS
 #endif
@@ -109,8 +117,8 @@ size_t
 sl__peak_generic(struct sl__peak_kernel *kernels)
 {
 	static const struct sl__peak_kernel all[] = {
-		{SL_DTYPE_F32, "scalar", 32, 14 * 2, scalar_f32, NULL},
-		{SL_DTYPE_F64, "scalar", 64, 14 * 2, scalar_f64, NULL},
+		{SL_DTYPE_F32, "scalar", 32, 14 * 2, scalar_f32, NULL, 0},
+		{SL_DTYPE_F64, "scalar", 64, 14 * 2, scalar_f64, NULL, 0},
 		VECTOR_KERNELS};
 
 	memcpy(kernels, all, sizeof(all));
@@ -153,4 +161,15 @@ sl__peak_kernels(struct sl__peak_kernel *kernels)
 		kernels[j] = moving;
 	}
 	return n;
+}
+
+int
+sl__peak_is_hidden(const struct sl__peak_kernel *kernels, size_t n,
+		   enum sl_dtype dtype)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (kernels[i].dtype == dtype && kernels[i].is_unexercised)
+			return 1;
+	}
+	return 0;
 }

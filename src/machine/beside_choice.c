@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * beside_choice.c - which loops and sets stand for the ceilings.
+ *
+ * Sizes of caches come from the system, which in a virtual machine may name a
+ * last cache that is not there or is mostly others'.  It is therefore taken to
+ * be as large as the largest set, from half of its size downwards, that is
+ * read clearly faster than memory.
+ */
+#include "beside_state.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	CHUNK_BYTES = 1 << 24,      /* of memory in one probe */
+	DEFAULT_L1_BYTES = 1 << 15, /* where the system names none */
+	FIRST_ROUNDS = 1024,
+	CALIBRATIONS = 5,
+	CHOICES = 4 /* probes of each way through a level */
+};
+
+static const double CACHE_PROBE_S = 0.25e-3;
+/* A cache is at least so much faster than what lies behind it. */
+static const double FASTER = 1.25;
+
+/* ------------------------------------------------------------------- peaks */
+
+struct sl__beside_peak *
+sl__beside_peak(struct sl__beside *beside, enum sl_dtype dtype)
+{
+	for (size_t i = 0; i < SL__BESIDE_PEAKS; i++) {
+		struct sl__beside_peak *peak = &beside->peaks[i];
+
+		if (peak->kernel && peak->kernel->dtype == dtype)
+			return peak;
+	}
+	return NULL;
+}
+
+static uint64_t
+rounds_for(const struct sl__peak_kernel *kernel, double rate, double seconds)
+{
+	double n = rate / kernel->ops_per_round * seconds;
+
+	return (uint64_t)fmax(1, fmin(n, SL__MAX_PEAK_ROUNDS));
+}
+
+/* Finds how many rounds make a probe; returns the best rate. */
+static double
+calibrate(struct sl__beside *beside, const struct sl__peak_kernel *kernel,
+	  uint64_t *n_rounds)
+{
+	double n = (double)beside->n_threads;
+	double fastest = 0;
+
+	*n_rounds = FIRST_ROUNDS;
+	for (int i = 0; i < CALIBRATIONS; i++) {
+		double rate = sl__rig_peak(&beside->rig, kernel,
+					   beside->n_threads, *n_rounds);
+
+		fastest = fmax(fastest, rate);
+		*n_rounds = rounds_for(kernel, fastest / n, SL__BESIDE_PEAK_S);
+	}
+	return fastest;
+}
+
+/* The fastest loop for a type: the widest need not be.  None where one that
+ * does not run could be faster. */
+static void
+choose_peak(struct sl__beside *beside, struct sl__beside_peak *peak,
+	    size_t n_kernels, enum sl_dtype dtype)
+{
+	double best = 0;
+
+	if (sl__peak_is_hidden(beside->kernels, n_kernels, dtype))
+		return;
+	for (size_t i = 0; i < n_kernels; i++) {
+		const struct sl__peak_kernel *kernel = &beside->kernels[i];
+		uint64_t n_rounds;
+		double rate;
+
+		if (kernel->dtype != dtype || kernel->absent)
+			continue;
+		rate = calibrate(beside, kernel, &n_rounds);
+		if (rate <= best)
+			continue;
+		best = rate;
+		peak->kernel = kernel;
+		peak->n_rounds = n_rounds;
+	}
+}
+
+static void
+choose_peaks(struct sl__beside *beside)
+{
+	static const enum sl_dtype dtypes[SL__BESIDE_PEAKS] = {
+		SL_DTYPE_F32, SL_DTYPE_BF16, SL_DTYPE_I8};
+	size_t n_kernels = sl__peak_kernels(beside->kernels);
+
+	for (size_t i = 0; i < SL__BESIDE_PEAKS; i++)
+		choose_peak(beside, &beside->peaks[i], n_kernels, dtypes[i]);
+}
+
+/* ------------------------------------------------------------------ levels */
+
+const struct sl__beside_level *
+sl__beside_level(const struct sl__beside *beside, const char *name)
+{
+	for (size_t i = 0; i < beside->n_levels; i++) {
+		if (!strcmp(beside->levels[i].name, name))
+			return &beside->levels[i];
+	}
+	return NULL;
+}
+
+double
+sl__beside_stream(struct sl__beside *beside, struct sl__stretch *stretch)
+{
+	double rate = sl__rig_stream(&beside->rig, stretch, beside->n_threads);
+
+	stretch->nth++;
+	return rate;
+}
+
+/* Repeats of a set within a cache that make a probe; the last run of them has
+ * brought the set into it. */
+static double
+settle(struct sl__beside *beside, struct sl__stretch *stretch)
+{
+	double rate = 0;
+
+	for (int i = 0; i < 2; i++) {
+		double bytes = (double)stretch->chunk_bytes;
+
+		rate = sl__beside_stream(beside, stretch);
+		stretch->n_repeats = (size_t)fmax(
+			1, CACHE_PROBE_S * rate / (double)beside->n_threads /
+				   bytes);
+	}
+	return sl__beside_stream(beside, stretch);
+}
+
+/* The way through a level that names most bytes a second: whoever uses it
+ * cannot be faster. */
+static void
+choose_access(struct sl__beside *beside, struct sl__stretch *stretch)
+{
+	struct sl__stretch best = *stretch;
+	int is_memory = stretch->chunk_bytes < stretch->size_bytes;
+	double fastest = 0;
+
+	for (int a = 0; a < SL__N_STREAMS; a++) {
+		int is_direct = a == SL_ACCESS_STORE_NT ||
+				a == SL_ACCESS_COPY_NT ||
+				a == SL_ACCESS_TRIAD_NT;
+		double rate;
+
+		if (!beside->rig.streams->run[a] || (is_direct && !is_memory))
+			continue;
+		stretch->access = (enum sl_access)a;
+		stretch->n_repeats = 1;
+		if (is_memory) /* fills the caches with its like */
+			(void)sl__beside_stream(beside, stretch);
+		rate = is_memory ? 0 : settle(beside, stretch);
+		for (int i = 0; i < CHOICES; i++)
+			rate = fmax(rate, sl__beside_stream(beside, stretch));
+		if (rate > fastest) {
+			fastest = rate;
+			best = *stretch;
+		}
+	}
+	*stretch = best;
+}
+
+static void
+add_level(struct sl__beside *beside, const char *name, uint64_t size_bytes,
+	  const struct sl__stretch *stretch)
+{
+	struct sl__beside_level *level = &beside->levels[beside->n_levels++];
+
+	level->name = name;
+	level->size_bytes = size_bytes;
+	level->stretch = *stretch;
+	choose_access(beside, &level->stretch);
+}
+
+static void
+add_cache(struct sl__beside *beside, const char *name, size_t size_bytes,
+	  size_t set_bytes)
+{
+	struct sl__stretch stretch = {.size_bytes = set_bytes,
+				      .chunk_bytes = set_bytes,
+				      .n_repeats = 1};
+
+	add_level(beside, name, size_bytes, &stretch);
+}
+
+size_t
+sl__beside_share(const struct sl_machine *m, unsigned level, size_t n_threads)
+{
+	for (size_t i = 0; i < m->n_caches; i++) {
+		const struct sl_cache *cache = &m->caches[i];
+		size_t n_users = cache->n_sharing;
+
+		if (cache->level != level ||
+		    !strcmp(cache->kind, "instruction"))
+			continue;
+		if (n_users > n_threads)
+			n_users = n_threads;
+		return cache->size_bytes / (n_users ? n_users : 1);
+	}
+	return 0;
+}
+
+/* The largest set of one thread, from 'most' down by halves, that is read
+ * faster than memory; 0: none beyond the second cache. */
+static size_t
+largest_cached(struct sl__beside *beside, size_t most, double memory_rate)
+{
+	struct sl__stretch stretch = {.access = SL_ACCESS_LOAD};
+
+	for (size_t size = most; size > 2 * beside->l2_bytes; size /= 2) {
+		stretch.size_bytes = stretch.chunk_bytes = size;
+		stretch.n_repeats = 1;
+		if (settle(beside, &stretch) > FASTER * memory_rate)
+			return size;
+	}
+	return 0;
+}
+
+static void
+list_levels(struct sl__beside *beside, const struct sl_machine *m,
+	    size_t memory_bytes)
+{
+	struct sl__stretch memory = {.access = SL_ACCESS_LOAD,
+				     .size_bytes = memory_bytes,
+				     .chunk_bytes = CHUNK_BYTES,
+				     .n_repeats = 1};
+	size_t l1 = sl__beside_share(m, 1, beside->n_threads);
+	size_t l3 = sl__beside_share(m, 3, beside->n_threads);
+	double rate;
+
+	rate = sl__beside_stream(beside, &memory);
+	rate = fmin(rate, sl__beside_stream(beside, &memory));
+	rate = fmax(rate, sl__beside_stream(beside, &memory));
+	l1 = l1 ? l1 : DEFAULT_L1_BYTES;
+	add_cache(beside, "L1", l1, l1 / 2);
+	add_cache(beside, "L2", beside->l2_bytes, beside->l2_bytes / 2);
+	l3 = 2 * largest_cached(beside, l3 ? l3 / 2 : memory_bytes / 4, rate);
+	if (l3) /* others use it too: a quarter is surely there */
+		add_cache(beside, "L3", l3, l3 / 4);
+	beside->last_bytes = l3 ? l3 : beside->l2_bytes;
+	add_level(beside, "DRAM", UINT64_MAX, &memory);
+}
+
+enum sl_status
+sl__beside_choose(struct sl__beside *beside, const struct sl_machine *m,
+		  size_t memory_bytes, struct sl_error *err)
+{
+	choose_peaks(beside);
+	if (!beside->peaks[0].kernel)
+		return sl__fail(err, SL_E_ABSENT,
+				"no loop for arithmetic in f32 runs here");
+	list_levels(beside, m, memory_bytes);
+	return SL_OK;
+}
