@@ -92,7 +92,7 @@ reach_node(struct trainer *t, uint32_t id, uint32_t step)
 
 /* Into bodies and out of them; a loop's results come in again. */
 static void
-reach_bodies(struct trainer *t, const struct sl__step *step)
+reach_bodies(struct trainer *t, const struct sl__visit *step)
 {
 	const struct sl_graph *graph = t->graph;
 
@@ -648,7 +648,7 @@ sl__training_of(struct sl_training *out, const struct sl__forward *forward,
 	reach(&t);
 	share_copies(&t);
 	for (uint32_t s = 0; s < forward->steps->n; s++) {
-		const struct sl__step *step = &forward->steps->rows[s];
+		const struct sl__visit *step = &forward->steps->rows[s];
 
 		if (step->kind == SL__STEP_RUN &&
 		    forward->costs->n_calls[step->node])

@@ -153,7 +153,7 @@ runs(const struct walker *w, uint32_t body)
 }
 
 static void
-pass_bodies(struct walker *w, const struct sl__step *step, uint32_t at)
+pass_bodies(struct walker *w, const struct sl__visit *step, uint32_t at)
 {
 	const struct sl__node *node = &w->graph->nodes[step->node];
 	int is_set = 0;
@@ -223,7 +223,7 @@ walk(struct walker *w)
 			w->leave[steps->rows[s].node] = s;
 	}
 	for (uint32_t s = 0; s < steps->n; s++) {
-		const struct sl__step *step = &steps->rows[s];
+		const struct sl__visit *step = &steps->rows[s];
 
 		if (w->costs->n_calls[step->node] == 0)
 			continue;

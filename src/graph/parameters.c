@@ -269,7 +269,7 @@ static void
 collect_uses(struct judge *j)
 {
 	for (size_t s = j->steps->n; s > 0; s--) {
-		const struct sl__step *step = &j->steps->rows[s - 1];
+		const struct sl__visit *step = &j->steps->rows[s - 1];
 		const struct sl__node *node = &j->graph->nodes[step->node];
 		unsigned out_uses = uses_of_outputs(j, node);
 
@@ -451,7 +451,7 @@ static void
 follow(struct judge *j)
 {
 	for (size_t s = 0; s < j->steps->n; s++) {
-		const struct sl__step *step = &j->steps->rows[s];
+		const struct sl__visit *step = &j->steps->rows[s];
 
 		if (step->kind == SL__STEP_RUN) {
 			visit_inputs(j, step->node);

@@ -6,12 +6,12 @@
 #include "graph.h"
 
 /*
- * A node with bodies (If, Loop, Scan) is two steps, with the nodes of its
+ * A node with bodies (If, Loop, Scan) is two visits, with the nodes of its
  * bodies between them, branches one after the other; any other node is one.
  */
 enum sl__step_kind { SL__STEP_RUN = 0, SL__STEP_ENTER, SL__STEP_LEAVE };
 
-struct sl__step {
+struct sl__visit {
 	uint32_t node;
 	enum sl__step_kind kind;
 };
@@ -19,7 +19,7 @@ struct sl__step {
 /* Blocks that no node owns do not run and have no steps. */
 struct sl__steps {
 	const struct sl_graph *graph;
-	struct sl__step *rows;
+	struct sl__visit *rows;
 	size_t n;
 };
 
