@@ -132,7 +132,9 @@ SL_API enum sl_status sl_plan_load_input(struct sl_plan *plan, const char *name,
 					 const char *path,
 					 struct sl_error *err) SL_CHECKED;
 
-/* Runs the model once.  Inputs that were never set are SL_E_USAGE. */
+/* Runs the model once.  Inputs that were never set are SL_E_USAGE.  A scope
+ * that the calling thread has open (observing.h) gets the plan's FLOPs and
+ * bytes as its work. */
 SL_API enum sl_status sl_plan_run(struct sl_plan *plan,
 				  struct sl_error *err) SL_CHECKED;
 
@@ -183,6 +185,22 @@ struct sl_step {
 SL_API size_t sl_plan_n_steps(const struct sl_plan *plan);
 SL_API int sl_plan_step(const struct sl_plan *plan, size_t i,
 			struct sl_step *out); /* 0: no such step */
+
+/*
+ * Called right before and right after each step of sl_plan_run(), on the
+ * thread that called it, for users' own tools; either may be NULL.  After a
+ * step that fails nothing is called.  They must
+ * not use the plan but to ask about it.
+ */
+struct sl_hooks {
+	void (*before)(const struct sl_plan *plan, size_t step, void *ctx);
+	void (*after)(const struct sl_plan *plan, size_t step, void *ctx);
+	void *ctx;
+};
+
+/* From the next run on; a copy is kept.  NULL: none. */
+SL_API void sl_plan_set_hooks(struct sl_plan *plan,
+			      const struct sl_hooks *hooks);
 
 struct sl_plan_memory {
 	uint64_t live_bytes;    /* most that is needed at one step */

@@ -134,6 +134,7 @@ settle(struct sl__program *p, struct sl_error *err)
 				"out of memory: values that are needed at one "
 				"time take %llu bytes",
 				(unsigned long long)p->block_bytes);
+	sl__pages_finish(p->pages);
 	address_buffers(p);
 	return bind_steps(p, err);
 }
@@ -172,6 +173,8 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 		sl__program_free(p);
 		return rc;
 	}
+	/* Weights were made and candidates tried in memory of malloc's. */
+	sl__pages_trim_heap();
 	*out = p;
 	return SL_OK;
 }

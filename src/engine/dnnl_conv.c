@@ -226,20 +226,45 @@ write_result(struct making *m, struct sl_error *err)
 
 /* -------------------------------------------------------------- operations */
 
-/* Of channels padded to blocks, all are computed. */
+/* Pairs of a place of the result and a tap of the kernel that meet a number of
+ * the input, along dimension d: kernels leave out what lies in the padding. */
+static uint64_t
+taps_within(const struct making *m, const dnnl_memory_desc_t *src,
+	    const dnnl_memory_desc_t *dst, int d)
+{
+	const struct sl__dnnl_window *w = &m->conv.window;
+	const dnnl_memory_desc_t *from = m->conv.is_transposed ? dst : src;
+	const dnnl_memory_desc_t *to = m->conv.is_transposed ? src : dst;
+	int64_t size = from->dims[d + 2];
+	uint64_t n = 0;
+
+	for (int64_t o = 0; o < to->dims[d + 2]; o++) {
+		for (int64_t k = 0; k < w->kernel[d]; k++) {
+			int64_t at = o * w->strides[d] - w->before[d] +
+				     k * (w->dilates[d] + 1);
+
+			n += at >= 0 && at < size;
+		}
+	}
+	return n;
+}
+
+/* Of channels padded to blocks, all are computed; but with groups, blocks are
+ * how small groups are stored, and kernels do not multiply what fills them. */
 static uint64_t
 direct_work(const struct making *m)
 {
 	const dnnl_memory_desc_t *w = md_of(m, dnnl_query_weights_md, 0);
-	const dnnl_memory_desc_t *at = m->conv.is_transposed
-					       ? md_of(m, dnnl_query_src_md, 0)
-					       : md_of(m, dnnl_query_dst_md, 0);
-	uint64_t n = 2 * (uint64_t)at->dims[0];
+	const dnnl_memory_desc_t *src = md_of(m, dnnl_query_src_md, 0);
+	const dnnl_memory_desc_t *dst = md_of(m, dnnl_query_dst_md, 0);
+	uint64_t n = 2 * (uint64_t)dst->dims[0];
+	int has_groups = w->ndims > dst->ndims;
+	int n_channels = w->ndims - (dst->ndims - 2);
 
-	for (int d = 0; d < w->ndims; d++)
-		n *= (uint64_t)w->padded_dims[d];
-	for (int d = 2; d < at->ndims; d++)
-		n *= (uint64_t)at->dims[d];
+	for (int d = 0; d < n_channels; d++)
+		n *= (uint64_t)(has_groups ? w->dims[d] : w->padded_dims[d]);
+	for (int d = 0; d < dst->ndims - 2; d++)
+		n *= taps_within(m, src, dst, d);
 	return n;
 }
 

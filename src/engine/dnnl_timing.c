@@ -146,6 +146,19 @@ start(struct runner *t, struct sl__dnnl_timer *timer,
 	return rc;
 }
 
+/* oneDNN keeps what it has compiled, of primitives too that lost a trial and
+ * that nobody will ask for again. */
+static void
+forget_primitives(void)
+{
+	int capacity;
+
+	if (dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success)
+		return;
+	if (dnnl_set_primitive_cache_capacity(0) == dnnl_success)
+		(void)dnnl_set_primitive_cache_capacity(capacity);
+}
+
 static void
 finish(struct runner *t)
 {
@@ -155,6 +168,7 @@ finish(struct runner *t)
 	}
 	if (t->primitive)
 		dnnl_primitive_destroy(t->primitive);
+	forget_primitives();
 	sl__pages_free(t->pages);
 }
 

@@ -8,6 +8,7 @@
 #include "plan.h"
 #include "inputs.h"
 #include "status.h"
+#include "tape.h"
 #include "thread.h"
 
 #include <string.h>
@@ -183,6 +184,10 @@ list_covers(struct sl__program *p, struct sl_error *err)
 			p->covered[n++] = p->covers[p->steps[i].node].nodes[k];
 	}
 	p->first_covered[p->n_steps] = n;
+	for (size_t i = 0; i < p->n_steps; i++) {
+		p->all_flops += (double)p->steps[i].executed_flops;
+		p->all_bytes += (double)p->steps[i].n_bytes;
+	}
 	return SL_OK;
 }
 
@@ -455,8 +460,9 @@ lend_inputs(struct sl_plan *plan, struct sl_error *err)
 	return rc;
 }
 
-enum sl_status
-sl_plan_run(struct sl_plan *plan, struct sl_error *err)
+static enum sl_status
+run(struct sl_plan *plan, const struct sl__watcher *watcher,
+    struct sl_error *err)
 {
 	enum sl_status rc = check_inputs(plan, err);
 
@@ -466,7 +472,63 @@ sl_plan_run(struct sl_plan *plan, struct sl_error *err)
 	if (!rc)
 		rc = lend_inputs(plan, err);
 	if (!rc)
-		rc = sl__program_run(plan->current, err);
+		rc = sl__program_run(plan->current, watcher, err);
 	plan->has_run = !rc;
+	/* A scope that the caller has open has done this work. */
+	if (!rc)
+		sl_scope_work(NULL, plan->current->work_flops,
+			      plan->current->work_bytes);
 	return rc;
+}
+
+/* The user's hooks around a step. */
+static enum sl_status
+around_step(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
+{
+	struct sl_plan *plan = ctx;
+	enum sl_status rc;
+
+	if (plan->hooks.before)
+		plan->hooks.before(plan, i, plan->hooks.ctx);
+	rc = sl__guide_step(p, i, err);
+	if (!rc && plan->hooks.after)
+		plan->hooks.after(plan, i, plan->hooks.ctx);
+	return rc;
+}
+
+enum sl_status
+sl_plan_run(struct sl_plan *plan, struct sl_error *err)
+{
+	struct sl__guide hooked = {around_step, plan};
+	struct sl__watcher watcher = {0};
+
+	if (plan->hooks.before || plan->hooks.after)
+		watcher.guide = &hooked;
+	return run(plan, &watcher, err);
+}
+
+void
+sl_plan_set_hooks(struct sl_plan *plan, const struct sl_hooks *hooks)
+{
+	struct sl_hooks none = {0};
+
+	plan->hooks = hooks ? *hooks : none;
+}
+
+enum sl_status
+sl__plan_record(struct sl_plan *plan, struct sl__tape *tape,
+		struct sl_error *err)
+{
+	struct sl__watcher watcher = {.tape = tape};
+
+	return run(plan, &watcher, err);
+}
+
+enum sl_status
+sl__plan_guide(struct sl_plan *plan, const struct sl__guide *guide,
+	       struct sl_error *err)
+{
+	struct sl__watcher watcher = {.guide = guide};
+
+	return run(plan, &watcher, err);
 }

@@ -30,6 +30,7 @@ struct sl_plan {
 	struct sl__program *current;
 	int needs_program;
 	int has_run; /* 'current' has outputs */
+	struct sl_hooks hooks;
 };
 
 /* Number of the input or output of that name; SIZE_MAX and *err where there
@@ -58,6 +59,10 @@ enum sl_status sl__plan_read_file(struct sl__tensor *out,
 /* Finds or makes a program for the sizes that inputs have been given. */
 enum sl_status sl__plan_settle(struct sl_plan *plan,
 			       struct sl_error *err) SL_CHECKED;
+
+/* How many rows the smallest table has that the value chooses from; 0: none
+ * was found. */
+int64_t sl__table_rows(const struct sl_graph *graph, uint32_t value);
 
 /* What output k holds after a run; its storage is the plan's.  SL_E_USAGE
  * where there was none. */

@@ -99,11 +99,9 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 
 enum { DEPTH_MOST = 8 }; /* nodes followed from an input to a table */
 
-/* How many rows the table has that the value chooses from; 0: none found. */
 static int64_t
-table_rows(const struct sl_plan *plan, uint32_t value, int depth)
+table_rows(const struct sl_graph *g, uint32_t value, int depth)
 {
-	const struct sl_graph *g = plan->graph;
 	int64_t rows = 0;
 
 	for (size_t n = 0; depth < DEPTH_MOST && n < g->n_nodes; n++) {
@@ -121,12 +119,18 @@ table_rows(const struct sl_plan *plan, uint32_t value, int depth)
 			   node->n_outputs && node->op &&
 			   (node->op->cost == sl__cost_view ||
 			    sl__is_op(node, SL__OP_ONNX_Cast))) {
-			found = table_rows(plan, node->outputs[0], depth + 1);
+			found = table_rows(g, node->outputs[0], depth + 1);
 		}
 		if (found > 0 && (!rows || found < rows))
 			rows = found;
 	}
 	return rows;
+}
+
+int64_t
+sl__table_rows(const struct sl_graph *graph, uint32_t value)
+{
+	return table_rows(graph, value, 0);
 }
 
 static int
@@ -178,7 +182,7 @@ fill_input(struct sl_plan *plan, size_t input, uint64_t seed,
 				"of numbers whose sizes are known",
 				v->name);
 	sl__rng_init(&rng, seed + input);
-	rows = table_rows(plan, id, 0);
+	rows = sl__table_rows(plan->graph, id);
 	n *= dtype == type->dtype ? 1 : 2;
 	for (uint64_t i = 0; i < n; i++) {
 		double x = number_for(v, dtype, rows, &rng);

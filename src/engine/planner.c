@@ -161,6 +161,20 @@ sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
 
 /* --------------------------------------------------------------- versions */
 
+/* A label without memory is left out: it is but a name. */
+static void
+add_label(struct sl__planner *pl, uint32_t value, uint32_t base)
+{
+	struct sl__program *p = pl->program;
+	struct sl__label *label = sl__plan_state(pl, sizeof(*label));
+
+	if (!label)
+		return;
+	*label = (struct sl__label){base, value, (uint32_t)p->n_steps,
+				    p->labels};
+	p->labels = label;
+}
+
 /* A version too many is not remembered: whoever wants that form next makes it
  * anew, and nobody writes over it. */
 static void
@@ -173,6 +187,8 @@ add_version(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
 	if (sl__plan_is_output(pl, value) && !form &&
 	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
 		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
+	if (pl->program->buffers[base].room != SL__ROOM_CONSTANT)
+		add_label(pl, value, base);
 	if (held->n_versions == SL__VERSIONS_MOST)
 		return;
 	held->versions[held->n_versions].form = form;

@@ -29,6 +29,14 @@ struct sl__buffer {
 	unsigned char *data;
 };
 
+/* That a value lies in a buffer from this step on: only its name is told,
+ * not for how long. */
+struct sl__label {
+	uint32_t buffer, value; /* of the program's graph */
+	uint32_t step;
+	struct sl__label *next;
+};
+
 struct sl__step;
 
 /* Runs with the program's number of threads set; allocates nothing after the
@@ -75,6 +83,7 @@ struct sl__program {
 	struct sl__pages *pages;         /* of constants that are its own */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
+	struct sl__label *labels; /* newest first */
 	struct sl__step *steps;
 	size_t n_steps, cap_steps;
 	uint32_t *inputs,
@@ -84,6 +93,8 @@ struct sl__program {
 	uint64_t block_bytes;    /* planned */
 	uint64_t bound_bytes;    /* most that is needed at one step */
 	uint64_t constant_bytes; /* weights packed or made by the program */
+	double all_flops, all_bytes;   /* of all steps */
+	double work_flops, work_bytes; /* of the steps that ran last */
 	int n_threads;
 	int is_stepwise; /* the evaluator holds an input, or runs a step */
 };
@@ -93,8 +104,15 @@ struct sl__program {
 enum sl_status sl__program_place(struct sl__program *program,
 				 struct sl_error *err) SL_CHECKED;
 
+/* Who watches a run, see tape.h; at most one of them, the others NULL. */
+struct sl__watcher {
+	struct sl__tape *tape;
+	const struct sl__guide *guide;
+};
+
 /* Runs all steps once.  A failure names the node. */
 enum sl_status sl__program_run(struct sl__program *program,
+			       const struct sl__watcher *watcher,
 			       struct sl_error *err) SL_CHECKED;
 void sl__program_free(struct sl__program *program); /* NULL is fine */
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tape.h - runs of a plan that somebody watches. */
+#ifndef SL_TAPE_H
+#define SL_TAPE_H
+
+#include "plan.h"
+
+/* When a step began. */
+struct sl__tape_mark {
+	uint64_t ticks;
+	uint32_t step; /* SL__NONE: the end of the last step */
+};
+
+/*
+ * What a recorded run leaves: marks[] in the order in which steps ran, the
+ * last being the end.  One reading of the clock per boundary: the time of a
+ * step is from its mark to the next, one reading included.
+ */
+struct sl__tape {
+	struct sl__tape_mark *marks; /* [cap] */
+	size_t n_marks, cap;         /* cap: steps + 1 at least */
+};
+
+/* Like sl_plan_run(), but leaves its marks on the tape. */
+enum sl_status sl__plan_record(struct sl_plan *plan, struct sl__tape *tape,
+			       struct sl_error *err) SL_CHECKED;
+
+/*
+ * Runs step i of a program, or not: sl__guide_step() is what an unwatched run
+ * does.  Whoever does not run a step leaves its operands as they would be
+ * after it.
+ */
+typedef enum sl_status sl__guide_function(struct sl__program *program, size_t i,
+					  void *ctx, struct sl_error *err);
+struct sl__guide {
+	sl__guide_function *around;
+	void *ctx;
+};
+enum sl_status sl__guide_step(struct sl__program *program, size_t i,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Like sl_plan_run(), but every step goes through the guide's hands. */
+enum sl_status sl__plan_guide(struct sl_plan *plan,
+			      const struct sl__guide *guide,
+			      struct sl_error *err) SL_CHECKED;
+
+#endif
