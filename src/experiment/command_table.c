@@ -60,7 +60,7 @@ join_words(const char *const *argv, struct sl__arena *arena)
 }
 
 static enum sl_status
-shell_program(struct sl__program *out, const char *shell, const char *line,
+shell_program(struct sl__executable *out, const char *shell, const char *line,
 	      struct sl__arena *arena, struct sl_error *err)
 {
 	const char **argv = sl__arena_array(arena, 4, sizeof(*argv));
@@ -127,7 +127,7 @@ copy_parameters(struct sl_command *out, const struct sl_command *in,
 
 /* The programs of one command: itself and what it brings along. */
 static enum sl_status
-find_programs(struct sl__program *out, const struct sl_command *command,
+find_programs(struct sl__executable *out, const struct sl_command *command,
 	      const char *shell, struct sl__arena *arena, struct sl_error *err)
 {
 	const char *lines[SL__N_PARTS] = {

@@ -24,7 +24,7 @@ enum sl__part {
 struct sl__command_table {
 	struct sl_command *commands; /* [n] deep copies, names filled in */
 	size_t n;
-	struct sl__program *programs; /* [n * SL__N_PARTS + 1] */
+	struct sl__executable *programs; /* [n * SL__N_PARTS + 1] */
 	int uses_shell;
 };
 

@@ -97,7 +97,7 @@ sl__launcher_find(const char *name, struct sl__arena *arena,
 /* -------------------------------------------------- in the launcher ---- */
 
 struct office {
-	const struct sl__program *programs;
+	const struct sl__executable *programs;
 	posix_spawn_file_actions_t streams;
 	posix_spawnattr_t attributes;
 	pid_t caller;
@@ -194,7 +194,7 @@ reap(struct sl__run *run, pid_t pid)
 }
 
 static void
-run_program(const struct office *office, const struct sl__program *program,
+run_program(const struct office *office, const struct sl__executable *program,
 	    struct sl__run *run)
 {
 	siginfo_t ended;
@@ -332,7 +332,7 @@ fork_office(struct sl__launcher *launcher, struct office *office)
 
 enum sl_status
 sl__launcher_open(struct sl__launcher *launcher,
-		  const struct sl__program *programs,
+		  const struct sl__executable *programs,
 		  const struct sl__streams *streams, struct sl_error *err)
 {
 	struct office office = {.programs = programs};

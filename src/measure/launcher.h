@@ -20,7 +20,7 @@ struct sl__launcher {
 };
 
 /* One thing that can be run: a resolved file and its arguments. */
-struct sl__program {
+struct sl__executable {
 	const char *file;
 	const char *const *argv; /* NULL-terminated */
 };
@@ -58,7 +58,7 @@ const char *sl__launcher_find(const char *name, struct sl__arena *arena,
  * the caller dies, the launcher ends the running program and itself.
  */
 enum sl_status sl__launcher_open(struct sl__launcher *launcher,
-				 const struct sl__program *programs,
+				 const struct sl__executable *programs,
 				 const struct sl__streams *streams,
 				 struct sl_error *err) SL_CHECKED;
 void sl__launcher_close(struct sl__launcher *launcher);

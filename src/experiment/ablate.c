@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ablate.c - how fast a model is without some of its steps.
+ *
+ * Full and ablated passes both go through the guide.  In an ablated pass the
+ * outputs of a step that is left out are put back between two readings of the
+ * clock, and the time between these is taken off the pass.  A full pass runs
+ * every step and puts nothing back: the step itself leaves its outputs in the
+ * caches, and the copy does the same in its place.
+ */
+#include "ablate.h"
+#include "clock.h"
+#include "quantile.h"
+#include "rng.h"
+#include "status.h"
+#include "stored_steps.h"
+#include "summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { SAMPLE_NS = 200000, CALLS_MOST = 1 << 12 };
+
+static const uint64_t STORE_BYTES = (uint64_t)1 << 30;
+
+struct ablater {
+	struct sl__ablation *targets;
+	size_t n_targets;
+	struct sl_plan *plan;
+	const struct sl__ablate_options *how;
+	struct sl__arena *arena; /* of reasons */
+	struct sl__stored stored;
+	struct sl__rng rng;
+	double ticks_per_ns, reading_ns;
+	uint64_t start_ns, deadline_ns;
+	size_t calls; /* passes in a sample */
+	size_t n_rounds;
+
+	/* Columns of SL__ABLATE_ROUNDS_MOST: full passes, then those of each
+	 * target. */
+	double *samples;
+	double *column;
+	size_t *order;
+
+	/* The pass under way. */
+	unsigned char *is_out; /* by step: left out; of the target below */
+	uint64_t off_ticks;
+	size_t n_copies;
+};
+
+/* ------------------------------------------------------------------- a pass */
+
+static enum sl_status
+around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
+{
+	struct ablater *a = ctx;
+	uint64_t begin;
+
+	if (!a->is_out[i])
+		return sl__guide_step(p, i, err);
+	begin = sl__ticks();
+	sl__stored_put(&a->stored, i);
+	a->off_ticks += sl__ticks() - begin;
+	a->n_copies++;
+	return SL_OK;
+}
+
+/* The mean time of some passes, copies left out; a copy has two readings, of
+ * which one lies between the two. */
+static enum sl_status
+run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
+{
+	struct sl__guide guide = {around, a};
+	enum sl_status rc = SL_OK;
+	uint64_t begin, end;
+	double ns;
+
+	a->off_ticks = 0;
+	a->n_copies = 0;
+	begin = sl__ticks();
+	for (size_t i = 0; !rc && i < a->calls; i++)
+		rc = sl__plan_guide(a->plan, &guide, err);
+	end = sl__ticks();
+	ns = (double)(end - begin - a->off_ticks) / a->ticks_per_ns -
+	     (double)(a->n_copies + 1) * a->reading_ns;
+	*pass_ns = fmax(ns, a->reading_ns) / (double)a->calls;
+	return rc;
+}
+
+static void
+set_out(struct ablater *a, const struct sl__ablation *t, int is_out)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		if (a->stored.steps[t->steps[i]].has_run)
+			a->is_out[t->steps[i]] = (unsigned char)is_out;
+	}
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+static int
+is_interrupted(const struct ablater *a)
+{
+	return a->how->interrupt && *a->how->interrupt;
+}
+
+/* arm 0: the full pass; k + 1: without target k. */
+static enum sl_status
+run_arm(struct ablater *a, size_t arm, struct sl_error *err)
+{
+	double *to = a->samples + arm * SL__ABLATE_ROUNDS_MOST + a->n_rounds;
+	struct sl__ablation *t = arm ? &a->targets[arm - 1] : NULL;
+	enum sl_status rc;
+
+	if (t && t->absent)
+		return SL_OK;
+	if (t)
+		set_out(a, t, 1);
+	rc = run_sample(a, to, err);
+	if (t)
+		set_out(a, t, 0);
+	return rc;
+}
+
+static void
+tell_progress(const struct ablater *a, uint64_t now_ns)
+{
+	double spent = (double)(now_ns - a->start_ns) / 1e9;
+	double share = fmin(spent / a->how->time_s, 1);
+	struct sl_progress now = {.what = "leaving operations out",
+				  .n_done = a->n_rounds,
+				  .share = share,
+				  .median_ns = (double)NAN};
+
+	if (!a->how->progress)
+		return;
+	now.remaining_s = a->how->time_s * (1 - share);
+	a->how->progress(&now, a->how->progress_ctx);
+}
+
+static int
+finished(const struct ablater *a)
+{
+	uint64_t now_ns = sl__clock_now_ns(NULL);
+
+	tell_progress(a, now_ns);
+	if (is_interrupted(a))
+		return 1;
+	if (a->how->n_rounds)
+		return a->n_rounds >= a->how->n_rounds;
+	if (a->n_rounds == SL__ABLATE_ROUNDS_MOST)
+		return 1;
+	/* Copies take time too: it may run out before the rounds are done. */
+	if (a->n_rounds < SL__ABLATE_ROUNDS_FEW)
+		return now_ns - a->start_ns >
+		       2 * (a->deadline_ns - a->start_ns);
+	return now_ns >= a->deadline_ns;
+}
+
+static enum sl_status
+take_rounds(struct ablater *a, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	while (!rc && !finished(a)) {
+		size_t k = 0;
+
+		sl__rng_permutation(&a->rng, a->order, a->n_targets + 1);
+		for (; !rc && k <= a->n_targets && !is_interrupted(a); k++)
+			rc = run_arm(a, a->order[k], err);
+		/* A round that was cut short does not count. */
+		a->n_rounds += k > a->n_targets;
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------------ results */
+
+static double
+median_of(struct ablater *a, const double *x)
+{
+	memcpy(a->column, x, a->n_rounds * sizeof(double));
+	sl__sort(a->column, a->n_rounds);
+	return sl__quantile_sorted(a->column, a->n_rounds, 0.5);
+}
+
+static void
+conclude(struct ablater *a, size_t k)
+{
+	const double *full = a->samples;
+	const double *without = full + (k + 1) * SL__ABLATE_ROUNDS_MOST;
+	struct sl__ablation *t = &a->targets[k];
+	size_t n = a->n_rounds;
+
+	if (t->absent)
+		return;
+	if (!n) {
+		t->absent = is_interrupted(a)
+				    ? "interrupted before a pass without it"
+				    : "no time was left for a pass without it";
+		return;
+	}
+	t->full_ns = median_of(a, full);
+	t->ablated_ns = median_of(a, without);
+	for (size_t r = 0; r < n; r++)
+		a->column[r] = log(full[r] / without[r]);
+	sl__sort(a->column, n);
+	t->limit = sl__quantile_estimate(a->column, n, 0.5, 0.05);
+	t->limit.value = exp(t->limit.value);
+	t->limit.lo = exp(t->limit.lo);
+	t->limit.hi = exp(t->limit.hi);
+}
+
+/* -------------------------------------------------------------- preparation */
+
+/* A target any of whose steps cannot be left out has its reason from the first
+ * of them; one none of whose steps runs has that as its reason. */
+static void
+check_steps(struct ablater *a, struct sl__ablation *t)
+{
+	int has_run = 0;
+
+	for (size_t i = 0; i < t->n_steps && !t->absent; i++) {
+		const struct sl__stored_step *s = &a->stored.steps[t->steps[i]];
+
+		t->absent = s->absent;
+		has_run |= s->has_run;
+	}
+	if (!t->absent && !has_run)
+		t->absent = "it does not run with these inputs";
+}
+
+/* Whether what a target writes fits into the room that is left; if so its
+ * steps are wanted.  What targets share is stored once. */
+static enum sl_status
+take_room(struct ablater *a, struct sl__ablation *t, uint64_t *left,
+	  struct sl_error *err)
+{
+	struct sl__stored_step *steps = a->stored.steps;
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct sl__stored_step *s = &steps[t->steps[i]];
+
+		t->n_bytes += s->n_bytes;
+		more += s->is_wanted ? 0 : s->n_bytes;
+	}
+	if (more > *left) {
+		t->absent = sl__arena_format(
+			a->arena,
+			"its outputs, %.2f GB, are more than is stored",
+			(double)t->n_bytes / 1e9);
+		return t->absent ? SL_OK : sl__fail_nomem(err);
+	}
+	*left -= more;
+	for (size_t i = 0; i < t->n_steps; i++)
+		steps[t->steps[i]].is_wanted = 1;
+	return SL_OK;
+}
+
+static enum sl_status
+store(struct ablater *a, struct sl_error *err)
+{
+	uint64_t left = a->how->store_bytes ? a->how->store_bytes : STORE_BYTES;
+	struct sl__stored_step *steps = a->stored.steps;
+	enum sl_status rc;
+
+	for (size_t k = 0; k < a->n_targets; k++) {
+		const struct sl__ablation *t = &a->targets[k];
+
+		for (size_t i = 0; !t->absent && i < t->n_steps; i++)
+			steps[t->steps[i]].is_wanted = 1;
+	}
+	rc = sl__stored_find(&a->stored, err);
+	for (size_t i = 0; i < a->stored.n_steps; i++)
+		steps[i].is_wanted = 0;
+	for (size_t k = 0; !rc && k < a->n_targets; k++) {
+		check_steps(a, &a->targets[k]);
+		if (!a->targets[k].absent)
+			rc = take_room(a, &a->targets[k], &left, err);
+	}
+	if (rc || is_interrupted(a))
+		return rc;
+	rc = sl__stored_fill(&a->stored, err);
+	for (size_t k = 0; !rc && k < a->n_targets; k++)
+		check_steps(a, &a->targets[k]);
+	return rc;
+}
+
+/* Leaves out the targets for which there is no time; two passes find and
+ * store what steps write.  Returns how many are left. */
+static enum sl_status
+take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
+{
+	double passes = a->how->time_s * 1e9 / a->how->pass_ns - 2;
+	double round = 1;
+
+	*n_left = 0;
+	for (size_t k = 0; k < a->n_targets; k++) {
+		struct sl__ablation *t = &a->targets[k];
+		double rounds = *n_left ? SL__ABLATE_ROUNDS
+					: SL__ABLATE_ROUNDS_FEW;
+
+		round += 1 - t->share;
+		if (a->how->n_rounds || round * rounds <= passes) {
+			++*n_left;
+			continue;
+		}
+		round -= 1 - t->share;
+		t->absent = sl__arena_format(
+			a->arena,
+			"no time for %.0f passes of %.3g ms without it", rounds,
+			a->how->pass_ns / 1e6);
+		if (!t->absent)
+			return sl__fail_nomem(err);
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+reserve(struct ablater *a, struct sl__arena *arena, struct sl_error *err)
+{
+	size_t n = a->n_targets + 1;
+
+	a->samples = sl__arena_array(
+		arena, n, SL__ABLATE_ROUNDS_MOST * sizeof(*a->samples));
+	a->column = sl__arena_array(arena, SL__ABLATE_ROUNDS_MOST,
+				    sizeof(*a->column));
+	a->order = sl__arena_array(arena, n, sizeof(*a->order));
+	a->is_out = sl__arena_alloc(arena, a->stored.n_steps);
+	return a->samples && a->column && a->order && a->is_out
+		       ? SL_OK
+		       : sl__fail_nomem(err);
+}
+
+/* Where memory runs out nothing is measured, which is no failure: what was
+ * found before stands. */
+static enum sl_status
+prepare(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
+{
+	enum sl_status rc = sl__stored_open(&a->stored, a->plan, scratch, err);
+
+	if (!rc)
+		rc = reserve(a, scratch, err);
+	if (!rc)
+		rc = store(a, err);
+	if (rc != SL_E_NOMEM)
+		return rc;
+	for (size_t k = 0; k < a->n_targets; k++) {
+		if (!a->targets[k].absent)
+			a->targets[k].absent = "no memory for passes without "
+					       "it";
+	}
+	return SL_OK;
+}
+
+static int
+has_target(const struct ablater *a)
+{
+	for (size_t k = 0; k < a->n_targets; k++) {
+		if (!a->targets[k].absent)
+			return 1;
+	}
+	return 0;
+}
+
+static enum sl_status
+ablate(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
+{
+	size_t n_left;
+	enum sl_status rc = take_time(a, &n_left, err);
+
+	if (rc || !n_left)
+		return rc;
+	if (!is_interrupted(a)) {
+		rc = prepare(a, scratch, err);
+		if (!rc && has_target(a))
+			rc = take_rounds(a, err);
+	}
+	for (size_t k = 0; !rc && k < a->n_targets; k++)
+		conclude(a, k);
+	return rc;
+}
+
+enum sl_status
+sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
+	   const struct sl__ablate_options *how, struct sl__arena *arena,
+	   struct sl_error *err)
+{
+	struct ablater a = {.targets = targets,
+			    .n_targets = n,
+			    .plan = plan,
+			    .how = how,
+			    .arena = arena};
+	struct sl__arena scratch;
+	enum sl_status rc;
+
+	for (size_t k = 0; k < n; k++) {
+		struct sl__ablation *t = &targets[k];
+
+		t->full_ns = t->ablated_ns = (double)NAN;
+		t->limit = (struct sl_estimate){.value = (double)NAN,
+						.lo = (double)NAN,
+						.hi = (double)NAN};
+		t->absent = NULL;
+		t->n_bytes = 0;
+	}
+	sl__rng_init(&a.rng, how->seed);
+	a.ticks_per_ns = sl__ticks_per_ns();
+	a.reading_ns = how->reading_ns;
+	a.start_ns = sl__clock_now_ns(NULL);
+	a.deadline_ns = a.start_ns + (uint64_t)(how->time_s * 1e9);
+	a.calls = (size_t)fmax(1, fmin(CALLS_MOST, SAMPLE_NS / how->pass_ns));
+	sl__arena_init(&scratch, &arena->allocator);
+	rc = ablate(&a, &scratch, err);
+	sl__arena_release(&scratch);
+	return rc;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ablate.h - how fast a model is without some of its steps. */
+#ifndef SL_ABLATE_H
+#define SL_ABLATE_H
+
+#include "tape.h"
+
+enum {
+	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
+				      the smallest and the largest */
+	SL__ABLATE_ROUNDS_FEW = 6, /* the fewest that have an interval: for the
+				      first target */
+	SL__ABLATE_ROUNDS_MOST = 1024
+};
+
+/* The caller names the steps; the rest is what came out. */
+struct sl__ablation {
+	const size_t *steps; /* of the plan; borrowed */
+	size_t n_steps;
+	double share;               /* of a pass, about: how long one without it
+				     will take */
+	struct sl_estimate limit;   /* full / ablated: median over rounds, with
+				     its order-statistic interval */
+	double full_ns, ablated_ns; /* medians of a pass; NaN: not measured */
+	uint64_t n_bytes;           /* of the stored outputs */
+	const char *absent;         /* why there is no limit; NULL */
+};
+
+struct sl__ablate_options {
+	double time_s;        /* for all targets together; above 0 */
+	double pass_ns;       /* a full pass, about; above 0 */
+	double reading_ns;    /* what a reading of ticks costs */
+	uint64_t store_bytes; /* most that outputs may take; 0: 2^30 */
+	uint64_t seed;        /* of the order of passes */
+	size_t n_rounds;      /* a fixed number; 0: by time */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+};
+
+/*
+ * Measures how fast the model would be if the named steps took no time: they
+ * do not run, and what they would have written is put back from a copy while
+ * the clock stands.  Full and ablated passes of all targets take turns in a
+ * seeded order, one of each in a round; targets[] is the order of importance,
+ * and where time is short the last ones are left out.  Without memory for the
+ * copies, or when interrupted before the first round, targets are absent; a
+ * round that an interrupt cuts short does not count.  Reasons are from
+ * 'arena'.  The plan's inputs are set; afterwards a run gives what it gave
+ * before.
+ */
+enum sl_status sl__ablate(struct sl__ablation *targets, size_t n,
+			  struct sl_plan *plan,
+			  const struct sl__ablate_options *how,
+			  struct sl__arena *arena,
+			  struct sl_error *err) SL_CHECKED;
+
+#endif

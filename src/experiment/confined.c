@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * confined.c - a model run in a process of its own, with so much memory.
+ *
+ * The limit is on private memory that can be written: what the heap, the
+ * block, packed weights and the stacks of threads take, touched or not.  A
+ * limit on all addresses would count what malloc sets aside for other threads,
+ * and pages of files, which the system can take back.
+ */
+#define _GNU_SOURCE
+#include "confined.h"
+#include "buf.h"
+#include "file.h"
+#include "parallel.h"
+#include "status.h"
+#include "subject.h"
+#include "thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "banned.h"
+
+/* What the child says when it has limited itself; at the end it hands back the
+ * result, in any case. */
+static const char LIMITED = 'L', NOT_LIMITED = 'N';
+
+/* ------------------------------------------------------------------- child */
+
+/* Private memory that can be written, as the limit counts it; 0: unknown. */
+static double
+private_bytes(void)
+{
+	struct sl_buf status = {0};
+	const char *at = NULL;
+	double kilobytes = 0;
+
+	if (!sl__file_read(&status, "/proc/self/status", 1 << 14, NULL) &&
+	    status.data)
+		at = strstr(status.data, "\nVmData:");
+	if (at)
+		kilobytes = strtod(at + strlen("\nVmData:"), NULL);
+	sl_buf_release(&status);
+	return kilobytes * 1024;
+}
+
+static enum sl_status
+limit(double n_bytes, struct sl_error *err)
+{
+	struct rlimit data;
+
+	if (getrlimit(RLIMIT_DATA, &data))
+		return sl__fail(err, SL_E_MEASURE, "no limit can be set");
+	if (n_bytes < (double)data.rlim_max)
+		data.rlim_cur = (rlim_t)n_bytes;
+	if (setrlimit(RLIMIT_DATA, &data))
+		return sl__fail(err, SL_E_MEASURE, "no limit can be set: %s",
+				strerror(errno));
+	return SL_OK;
+}
+
+static void
+do_nothing(int rank, int n, void *ctx)
+{
+	(void)rank;
+	(void)n;
+	(void)ctx;
+}
+
+/* Threads, oneDNN's tables and its first code are there before the limit. */
+static enum sl_status
+warm_up(const struct sl_plan_options *how, struct sl_error *err)
+{
+	struct sl_plan_options plain = {.struct_size = sizeof(plain),
+					.flags = SL_PLAN_NO_CACHE,
+					.algorithms = SL_ALGORITHMS_FIXED};
+	struct sl__subject_options options = {.plan = &plain};
+	struct sl__subject subject;
+	struct sl_graph *graph;
+	enum sl_status rc;
+
+	if (how)
+		plain.n_threads = how->n_threads;
+	if (!plain.n_threads)
+		plain.n_threads = (int)sl__thread_n_cpus();
+	sl__parallel(plain.n_threads, do_nothing, NULL);
+	rc = sl_graph_open(&graph, "mlp:64-64", NULL, err);
+	if (rc)
+		return rc;
+	rc = sl__subject_open(&subject, graph, &options, err);
+	if (!rc) {
+		rc = sl_plan_run(subject.plan, err);
+		sl__subject_close(&subject);
+	}
+	sl_graph_free(graph);
+	return rc;
+}
+
+/* Weights in a file's pages take their share of the memory. */
+static enum sl_status
+count_mapped(const struct sl_plan *plan, double limit_bytes,
+	     struct sl_error *err)
+{
+	struct sl_plan_memory memory;
+	double left;
+
+	sl_plan_memory(plan, &memory);
+	left = limit_bytes - (double)memory.mapped_bytes;
+	if (!memory.mapped_bytes)
+		return SL_OK;
+	if (private_bytes() > left)
+		return sl__fail(err, SL_E_NOMEM,
+				"out of memory: weights in the file take %llu "
+				"bytes",
+				(unsigned long long)memory.mapped_bytes);
+	return limit(left, err);
+}
+
+static enum sl_status
+plan_and_run(const struct sl__confined_options *options, double start,
+	     double *used_bytes, struct sl_error *err)
+{
+	struct sl__subject_options how = {.plan = options->plan};
+	struct sl_plan_memory memory;
+	struct sl__subject subject;
+	enum sl_status rc;
+
+	if (options->plan && options->plan->sizes)
+		how.folder = options->plan->sizes->inputs_folder;
+	rc = sl__subject_open(&subject, options->graph, &how, err);
+	if (rc)
+		return rc;
+	rc = count_mapped(subject.plan, start + options->memory_bytes, err);
+	if (!rc && options->is_run)
+		rc = sl_plan_run(subject.plan, err);
+	sl_plan_memory(subject.plan, &memory);
+	*used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
+	return rc;
+}
+
+static void
+send(int fd, const void *bytes, size_t n_bytes)
+{
+	const char *at = bytes;
+
+	while (n_bytes > 0) {
+		ssize_t n = write(fd, at, n_bytes);
+
+		if (n < 0 && errno != EINTR)
+			_exit(1);
+		at += n > 0 ? n : 0;
+		n_bytes -= n > 0 ? (size_t)n : 0;
+	}
+}
+
+static enum sl_status
+confine(const struct sl__confined_options *options, double *start,
+	struct sl_error *err)
+{
+	enum sl_status rc = warm_up(options->plan, err);
+
+	*start = private_bytes();
+	if (!rc && !(*start > 0))
+		rc = sl__fail(err, SL_E_MEASURE,
+			      "the kernel does not say what memory is used");
+	return rc ? rc : limit(*start + options->memory_bytes, err);
+}
+
+static void
+serve(const struct sl__confined_options *options, int fd)
+{
+	struct sl__confined result = {.used_bytes = (double)NAN};
+	struct sl_error err = {0};
+	double start;
+
+	result.status = confine(options, &start, &err);
+	send(fd, result.status ? &NOT_LIMITED : &LIMITED, 1);
+	if (!result.status)
+		result.status =
+			plan_and_run(options, start, &result.used_bytes, &err);
+	memcpy(result.text, err.text, sizeof(result.text));
+	send(fd, &result, sizeof(result));
+}
+
+static void
+be_child(const struct sl__confined_options *options, int fd, pid_t parent,
+	 const sigset_t *mask)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		(void)signal(signals[i], SIG_DFL);
+	(void)pthread_sigmask(SIG_SETMASK, mask, NULL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+		_exit(1);
+	serve(options, fd);
+	_exit(0);
+}
+
+/* ------------------------------------------------------------------ parent */
+
+static const int INTERRUPTS[] = {SIGINT, SIGTERM};
+enum { N_INTERRUPTS = 2, LOOK_MS = 50 };
+
+/* Held back while the child is heard, so that none is missed. */
+static void
+hold_interrupts(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int i = 0; i < N_INTERRUPTS; i++)
+		sigaddset(&set, INTERRUPTS[i]);
+	(void)pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+/* Whether one waits that is not ignored. */
+static int
+is_interrupted(void)
+{
+	struct sigaction action;
+	sigset_t waiting;
+
+	if (sigpending(&waiting))
+		return 0;
+	for (int i = 0; i < N_INTERRUPTS; i++) {
+		if (sigismember(&waiting, INTERRUPTS[i]) == 1 &&
+		    !sigaction(INTERRUPTS[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether there is something to read, or an end, before an interrupt. */
+static int
+wait_for_word(int fd)
+{
+	struct pollfd end = {.fd = fd, .events = POLLIN};
+
+	while (!is_interrupted()) {
+		int n = poll(&end, 1, LOOK_MS);
+
+		if (n > 0)
+			return 1;
+		if (n < 0 && errno != EINTR)
+			return 0;
+	}
+	return 0;
+}
+
+/* Whether all of it came. */
+static int
+receive(int fd, void *bytes, size_t n_bytes)
+{
+	char *at = bytes;
+
+	while (n_bytes > 0) {
+		ssize_t n = wait_for_word(fd) ? read(fd, at, n_bytes) : 0;
+
+		if (n == 0 || (n < 0 && errno != EINTR))
+			return 0;
+		at += n > 0 ? n : 0;
+		n_bytes -= n > 0 ? (size_t)n : 0;
+	}
+	return 1;
+}
+
+static int
+wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -1;
+	}
+	return status;
+}
+
+/* Exceptions that nobody catches abort, and the kernel kills, or has no page
+ * for what is written: whoever is out of memory does not always get to say so.
+ * Other ends are faults, of which nothing is known. */
+static void
+take_silence(struct sl__confined *out, int status)
+{
+	int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	int is_memory = by == SIGKILL || by == SIGABRT || by == SIGBUS;
+
+	out->status = is_memory ? SL_E_NOMEM : SL_E_MEASURE;
+	out->used_bytes = (double)NAN;
+	if (by)
+		snprintf(out->text, sizeof(out->text),
+			 "the process was ended by signal %d%s", by,
+			 is_memory ? ", as without memory" : "");
+	else
+		snprintf(out->text, sizeof(out->text),
+			 "the process gave up with exit code %d",
+			 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static int
+was_interrupted(int status)
+{
+	return WIFSIGNALED(status) &&
+	       (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
+}
+
+/* Hears the child out. */
+static enum sl_status
+listen_to(pid_t pid, int fd, struct sl__confined *out, struct sl_error *err)
+{
+	char word = NOT_LIMITED;
+	int is_begun = receive(fd, &word, 1);
+	int is_told = is_begun && receive(fd, out, sizeof(*out));
+	int is_cut = !is_told && is_interrupted();
+	int status;
+
+	close(fd);
+	if (is_cut)
+		(void)kill(pid, SIGKILL);
+	status = wait_for(pid);
+	if (is_cut || (!is_told && was_interrupted(status)))
+		return sl__fail(err, SL_E_INTERRUPTED, "interrupted");
+	if (!is_told && word == LIMITED)
+		take_silence(out, status);
+	if (word == LIMITED)
+		return SL_OK;
+	return sl__fail(err, SL_E_MEASURE, "%.400s",
+			is_told ? out->text
+				: "the process that was to run died");
+}
+
+static enum sl_status
+try_apart(struct sl__confined *out, const struct sl__confined_options *options,
+	  const sigset_t *mask, struct sl_error *err)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return sl__fail(err, SL_E_MEASURE, "no pipe: %s",
+				strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		be_child(options, ends[1], parent, mask);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return sl__fail(err, SL_E_MEASURE, "no process: %s",
+				strerror(errno));
+	}
+	return listen_to(pid, ends[0], out, err);
+}
+
+enum sl_status
+sl__confined_try(struct sl__confined *out,
+		 const struct sl__confined_options *options,
+		 struct sl_error *err)
+{
+	enum sl_status rc;
+	sigset_t before;
+
+	memset(out, 0, sizeof(*out));
+	hold_interrupts(&before);
+	rc = try_apart(out, options, &before, err);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* confined.h - a model run in a process of its own, with so much memory. */
+#ifndef SL_CONFINED_H
+#define SL_CONFINED_H
+
+#include "sleuth.h"
+
+struct sl__confined_options {
+	const struct sl_graph *graph;
+	const struct sl_plan_options *plan; /* NULL: defaults */
+	double memory_bytes; /* for all that the plan makes and uses */
+	int is_run;          /* else it is only planned */
+};
+
+/* How it ended. */
+struct sl__confined {
+	enum sl_status status; /* SL_OK, or why it did not run; SL_E_NOMEM also
+				  where SIGKILL, SIGABRT or SIGBUS ended the
+				  process, SL_E_MEASURE where another signal
+				  did, or it ended without a word */
+	char text[sizeof(((struct sl_error *)0)->text)]; /* "": it ran */
+	double used_bytes; /* of the memory, at the end; NaN: it did not run */
+};
+
+/*
+ * Forks a process that starts threads and oneDNN, then limits its private
+ * memory (RLIMIT_DATA) to what it has by then and 'memory_bytes', then plans
+ * the model and, where asked, runs it on numbers that are made up.  Weights
+ * that are used where a file has them count as well.  The process dies with
+ * its parent, and with whatever interrupts it or its parent: SIGINT and
+ * SIGTERM are held back until it has ended, and reach the caller's handlers
+ * then; SL_E_INTERRUPTED.  No plan must have been made in
+ * the calling process before: threads do not survive a fork.  SL_E_MEASURE
+ * where the process cannot be made or dies before it is limited.
+ */
+enum sl_status sl__confined_try(struct sl__confined *out,
+				const struct sl__confined_options *options,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode_loop.h - the passes of a decoding loop, each planned and timed. */
+#ifndef SL_DECODE_LOOP_H
+#define SL_DECODE_LOOP_H
+
+#include "decoder.h"
+
+/* From here on a visit counts as disturbed. */
+#define SL__LOOP_DISTURBED 0.15
+
+enum {
+	SL__LOOP_ROUNDS_MOST = 12,
+	SL__LOOP_POINTS_MOST = 64, /* tokens at which it is measured */
+	SL__LOOP_PROMPT_MOST = 3   /* passes over the prompt, beside them */
+};
+
+/* One pass: n_new tokens after n_past, 'nth' of those that are generated. */
+struct sl__loop_point {
+	int64_t n_past, n_new, nth;
+	size_t n_visits, n_passes;
+	struct sl_estimate visits[SL__LOOP_ROUNDS_MOST]; /* medians, ns */
+	double disturbance[SL__LOOP_ROUNDS_MOST]; /* of CPU time, taken by
+						     others in each visit */
+	double plan_ns;                           /* longest; 0 */
+};
+
+/*
+ * Invariants: points ascend by n_past + n_new.  Of the passes that yield the
+ * second token and on, n_further are among them out of n_tokens - 1.
+ */
+struct sl__loop {
+	struct sl__decoder decoder;
+	struct sl__loop_point *points; /* [POINTS_MOST + PROMPT_MOST] */
+	size_t n_points, n_further;
+	double all_plans_ns;
+	struct sl_plan_memory memory; /* with the longest context */
+	int n_threads;
+	enum sl_dtype dtype;
+};
+
+struct sl__loop_options {
+	struct sl_plan_options plan; /* sizes are not looked at */
+	int64_t prompt, n_tokens;    /* at least 1 each */
+	double time_s;               /* for all loops */
+	size_t n_rounds;             /* 0: by time */
+	size_t n_positions;          /* 0: by time */
+	uint64_t seed;               /* of the order */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+};
+
+struct sl__loop_outcome {
+	size_t n_rounds; /* that were begun */
+	struct sl_noise noise;
+	enum sl_stop stopped_by;
+};
+
+/* The passes that are to be measured: of those that yield a token at most
+ * n_positions, evenly spread, the last among them. */
+void sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
+		      size_t n_positions);
+
+/*
+ * Measures all loops, whose decoders are open.  Each visit makes a plan for
+ * the sizes of one pass and runs it several times.  All passes of all loops
+ * are visited once, in random order; where every one of them is measured, in
+ * the order of the loop, each with the states that the one before handed back.
+ * Then again in random order while there is time, and where it is by time,
+ * visits that others disturbed are made again, for half as long at most: what
+ * decides is what others did, never the time that was measured.  Storage is
+ * from 'arena'.
+ */
+enum sl_status sl__loops_measure(struct sl__loop *loops, size_t n_loops,
+				 const struct sl__loop_options *how,
+				 struct sl__arena *arena,
+				 struct sl__loop_outcome *out,
+				 struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnose.h - steps of a plan timed under changed conditions. */
+#ifndef SL_DIAGNOSE_H
+#define SL_DIAGNOSE_H
+
+#include "beside.h"
+#include "subject.h"
+
+struct sl__diagnosis {
+	const struct sl_response *responses; /* as steps[] were given */
+	size_t n;
+	struct sl_hog_effect hog; /* NaN where there is none */
+	struct sl_noise noise; /* of the calling thread, and of the machine */
+	size_t n_rounds;
+	double elapsed_s;
+	int is_interrupted;
+	const char *no_alone, *no_cold, *no_hog; /* reasons; NULL: done */
+};
+
+struct sl__diagnose_options {
+	const size_t *steps; /* of the plan, each once */
+	size_t n_steps;
+	struct sl__beside *beside; /* NULL: neither cold nor hogged */
+	uint64_t cache_bytes;      /* of the last level; 0: not known */
+	double time_s;             /* budget; three rounds at least */
+	uint64_t seed;             /* of the order of passes in a round */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+};
+
+enum { SL__HOT_MOST = 48 };
+
+/* The first operations of by_time that make 'share' of the time of all, at
+ * most SL__HOT_MOST. */
+size_t sl__hot_count(const struct sl_profile *profile, double share);
+
+/*
+ * Runs the subject's plan, and another one of a single thread, in rounds of
+ * passes of which each puts one condition to all the steps.  Steps on
+ * reference paths are run but not timed.  Everything the plan holds is as
+ * after any run when it returns.  An interrupt ends it early; what was
+ * measured stands.  Fails as a pass does.  The result is from 'arena'.
+ */
+enum sl_status sl__diagnose(struct sl__diagnosis *out,
+			    struct sl__subject *subject,
+			    const struct sl__diagnose_options *options,
+			    struct sl__arena *arena,
+			    struct sl_error *err) SL_CHECKED;
+
+#endif

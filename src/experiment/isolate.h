@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* isolate.h - a layer timed within its model and alone, in turn. */
+#ifndef SL_ISOLATE_H
+#define SL_ISOLATE_H
+
+#include "tape.h"
+
+/* The whole model and the layer alone, both ready to run. */
+struct sl__isolation {
+	struct sl_plan *whole, *alone;
+	const unsigned char *is_layer; /* by step of 'whole' */
+	double time_s;
+	size_t n_rounds; /* at most 4096; 0: by the time, at least 5 */
+	uint64_t seed;   /* of the order in a round */
+	const volatile sig_atomic_t *interrupt;
+};
+
+/* Times of one round each, nanoseconds; 'n' of them, in the arena. */
+struct sl__isolated {
+	double *context_ns, *alone_ns;
+	size_t n;
+};
+
+/*
+ * A round is one pass of the whole model, of which the layer's steps count,
+ * and two of the layer alone, of which the second counts, in an order decided
+ * by a coin.  The first two rounds do not count.  SL_E_INTERRUPTED when told
+ * to stop before the third.
+ */
+enum sl_status sl__isolate(struct sl__isolated *out,
+			   const struct sl__isolation *what,
+			   struct sl__arena *arena,
+			   struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,761 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model_duel.c - models against the first, pass by pass in random order.
+ *
+ * A round is one slot of every model, in an order drawn afresh.  A slot is one
+ * recorded pass, or several where passes are shorter than a millisecond: then
+ * each figure is a median over sub-slots.  What the tapes hold is added up
+ * after the slot, off the clock.  Only the coin decides who comes first, so
+ * that weather falls on all alike; stats/ensemble.c turns the rounds into
+ * verdicts.
+ */
+#include "model_duel.h"
+#include "clock.h"
+#include "covariates.h"
+#include "sign_test.h"
+#include "status.h"
+#include "summary.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "banned.h"
+
+enum {
+	MAX_ROUNDS = 1 << 18,
+	SLOT_NS = 1000000, /* a longer pass is a slot by itself */
+	SUB_SLOT_NS = 50000,
+	MAX_SUB_SLOTS = 11, /* odd, so that the median is one of them */
+	MAX_CALLS = 64,     /* passes of a sub-slot */
+	WARMUP_NS = 20000000,
+	MIN_WARMUP = 2,
+	MAX_WARMUP = 200,
+	READINGS = 100, /* what is shorter than so many is not timed */
+	ROUNDS_PER_PROBE = 16
+};
+
+/* The share of a pass that layers on both sides make at least, for their
+ * median to have a say. */
+static const double MIN_COMMON = 0.5;
+
+struct director {
+	struct sl__model_duel *out;
+	const struct sl__model_duel_options *how;
+	struct sl__arena *arena;
+	struct sl__watch watch;
+	struct sl__rng order_rng; /* apart, so that ties do not change orders */
+	double ticks_per_ns, reading_ns;
+	uint64_t start_ns, deadline_ns;
+	size_t *order;
+	int threads_differ;
+	size_t next_renewal, n_renewals;
+	size_t placed_at;   /* rounds that counted when plans came to lie where
+			       they do */
+	double renewing_ns; /* spent on making plans anew */
+};
+
+/* ------------------------------------------------------------------- clocks */
+
+static uint64_t
+ticks_now(void *ctx)
+{
+	(void)ctx;
+	return sl__ticks();
+}
+
+static void
+calibrate_clock(struct director *d)
+{
+	const struct sl_clock ticks = {ticks_now, NULL};
+	struct sl__clock_cost cost;
+
+	d->ticks_per_ns = sl__ticks_per_ns();
+	sl__clock_calibrate(&cost, &ticks);
+	d->reading_ns = cost.reading_ns / d->ticks_per_ns;
+}
+
+static uint64_t
+process_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* CPU time of a model: of its one thread, or of all there are, which work for
+ * nobody else. */
+static uint64_t
+cpu_now(const struct sl__duelist *who)
+{
+	return who->n_threads == 1 ? sl__clock_thread_cpu_ns()
+				   : process_cpu_ns();
+}
+
+/*
+ * Where models have different numbers of threads, those that have nothing to
+ * do now may still spin for a while, on the CPU of those that have: waits
+ * until they sleep, 20 ms at most.
+ */
+static void
+let_threads_sleep(const struct director *d)
+{
+	const struct timespec pause = {0, 200000};
+	uint64_t before;
+
+	for (int i = 0; d->threads_differ && i < 100; i++) {
+		before = process_cpu_ns();
+		nanosleep(&pause, NULL);
+		if (process_cpu_ns() - before < 100000)
+			break;
+	}
+}
+
+/* -------------------------------------------------------------------- slots */
+
+static size_t
+passes_per_slot(const struct sl__model_duel *out)
+{
+	return out->n_calls * out->n_sub_slots;
+}
+
+/* All passes of a slot, one tape each. */
+static enum sl_status
+run_slot(const struct director *d, struct sl__duelist *who,
+	 struct sl_error *err)
+{
+	size_t n_calls = d->out->n_calls;
+
+	for (size_t i = 0; i < d->out->n_sub_slots; i++) {
+		struct sl__tape *tapes = who->tapes + i * n_calls;
+
+		who->bounds[2 * i] = sl__ticks();
+		for (size_t k = 0; k < n_calls; k++) {
+			enum sl_status rc =
+				sl__plan_record(who->plan, &tapes[k], err);
+
+			if (rc)
+				return rc;
+		}
+		who->bounds[2 * i + 1] = sl__ticks();
+	}
+	return SL_OK;
+}
+
+static double
+span_ns(const struct director *d, uint64_t from, uint64_t to, size_t n_readings)
+{
+	double ns = (double)(to - from) / d->ticks_per_ns;
+
+	return fmax(0, ns - d->reading_ns * (double)n_readings);
+}
+
+/* Times of steps in a sub-slot, and how many readings were made in it. */
+static size_t
+add_steps(const struct director *d, const struct sl__duelist *who,
+	  size_t sub_slot)
+{
+	double *sums = who->sums + sub_slot * who->n_steps;
+	size_t n_readings = 1;
+
+	memset(sums, 0, who->n_steps * sizeof(*sums));
+	for (size_t k = 0; k < d->out->n_calls; k++) {
+		const struct sl__tape *tape =
+			&who->tapes[sub_slot * d->out->n_calls + k];
+
+		for (size_t i = 0; i + 1 < tape->n_marks; i++) {
+			const struct sl__tape_mark *m = &tape->marks[i];
+
+			sums[m->step] += span_ns(d, m[0].ticks, m[1].ticks, 1);
+		}
+		n_readings += tape->n_marks;
+	}
+	return n_readings;
+}
+
+/* What the slot's tapes say: medians over sub-slots, of one pass. */
+static void
+read_tapes(const struct director *d, struct sl__duelist *who)
+{
+	size_t n = d->out->n_sub_slots;
+	double calls = (double)d->out->n_calls, x[MAX_SUB_SLOTS];
+
+	for (size_t i = 0; i < n; i++) {
+		size_t n_readings = add_steps(d, who, i);
+
+		x[i] = span_ns(d, who->bounds[2 * i], who->bounds[2 * i + 1],
+			       n_readings) /
+		       calls;
+	}
+	who->wall_ns = fmax(sl__median_in_place(x, n), 1e-3);
+	for (size_t s = 0; s < who->n_steps; s++) {
+		for (size_t i = 0; i < n; i++)
+			x[i] = who->sums[i * who->n_steps + s] / calls;
+		who->step_ns[s] = sl__median_in_place(x, n);
+	}
+}
+
+static enum sl_status
+take_slot(struct director *d, struct sl__duelist *who, int *disturbed,
+	  struct sl_error *err)
+{
+	struct sl__covariates before, after;
+	uint64_t cpu_before, cpu_after;
+	enum sl_status rc;
+
+	let_threads_sleep(d);
+	sl__watch_before(&d->watch, &before);
+	cpu_before = cpu_now(who);
+	rc = run_slot(d, who, err);
+	cpu_after = cpu_now(who);
+	sl__watch_after(&d->watch, &after);
+	if (rc)
+		return rc;
+	read_tapes(d, who);
+	who->cpu_ns = fmax(1e-3, (double)(cpu_after - cpu_before) /
+					 (double)passes_per_slot(d->out));
+	*disturbed |=
+		sl__watch_slot(&d->watch, &before, &after,
+			       who->wall_ns * (double)passes_per_slot(d->out));
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+static void
+keep_row(struct sl__duelist *who, size_t row)
+{
+	float *to = who->rows + row * who->n_steps;
+
+	for (size_t s = 0; s < who->n_steps; s++)
+		to[s] = (float)who->step_ns[s];
+}
+
+/* When all room is taken, every other row goes. */
+static void
+keep_rows(struct sl__model_duel *out)
+{
+	if (out->n_counted % out->row_stride)
+		return;
+	if (out->n_rows == SL__MODEL_DUEL_ROWS) {
+		out->n_rows /= 2;
+		out->row_stride *= 2;
+		for (size_t i = 0; i < out->n; i++) {
+			struct sl__duelist *who = &out->duelists[i];
+			size_t n = who->n_steps;
+
+			for (size_t r = 1; r < out->n_rows; r++)
+				memcpy(who->rows + r * n, who->rows + 2 * r * n,
+				       n * sizeof(float));
+		}
+		if (out->n_counted % out->row_stride)
+			return;
+	}
+	for (size_t i = 0; i < out->n; i++)
+		keep_row(&out->duelists[i], out->n_rows);
+	out->n_rows++;
+}
+
+static void
+sum_pairs(double *ns, const struct sl__duelist *who, const size_t *pair_of,
+	  size_t n_pairs)
+{
+	memset(ns, 0, n_pairs * sizeof(*ns));
+	for (size_t s = 0; s < who->n_steps; s++)
+		ns[pair_of[s]] += who->step_ns[s];
+}
+
+/* Fills a_ns and b_ns from the last slots. */
+static void
+time_pairs(struct sl__contest *c, const struct sl__duelist *a,
+	   const struct sl__duelist *b)
+{
+	sum_pairs(c->a_ns, a, c->pairing.of_a, c->pairing.n);
+	sum_pairs(c->b_ns, b, c->pairing.of_b, c->pairing.n);
+}
+
+/* The median over tested layers of ln(B / A), each added to its counts; NaN
+ * where there are none. */
+static double
+judge_layers(struct director *d, struct sl__contest *c, double per_sample)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->pairing.n; i++) {
+		double log_ratio;
+
+		if (!c->is_tested[i] || c->a_ns[i] <= 0 || c->b_ns[i] <= 0)
+			continue;
+		log_ratio = log(c->b_ns[i] / c->a_ns[i]) + per_sample;
+		sl__sign_count_add(&c->counts[i], log_ratio, d->how->margin,
+				   &d->out->coin);
+		sl__sign_count_add(&c->here[i], log_ratio, d->how->margin,
+				   &d->out->coin);
+		c->logs[n++] = log_ratio;
+	}
+	return n ? sl__median_select(c->logs, n) : (double)NAN;
+}
+
+static void
+judge_round(struct director *d, size_t which, double now_s)
+{
+	const struct sl__duelist *a = &d->out->duelists[0];
+	const struct sl__duelist *b = &d->out->duelists[which];
+	struct sl__contest *c = &d->out->contests[which];
+	double per_sample = log((double)a->n_samples / (double)b->n_samples);
+	double log_ratios[SL_N_VERSUS_BASES];
+
+	time_pairs(c, a, b);
+	log_ratios[SL_VERSUS_WALL] = log(b->wall_ns / a->wall_ns) + per_sample;
+	log_ratios[SL_VERSUS_CPU] = log(b->cpu_ns / a->cpu_ns) + per_sample;
+	log_ratios[SL_VERSUS_LAYERS] = judge_layers(d, c, per_sample);
+	sl__ensemble_add(&c->ensemble, log_ratios);
+	if (!c->ensemble.verdict)
+		c->decided_s = (double)NAN;
+	else if (isnan(c->decided_s))
+		c->decided_s = now_s;
+}
+
+static double
+elapsed_s(const struct director *d)
+{
+	return (double)(sl__clock_now_ns(NULL) - d->start_ns) / 1e9;
+}
+
+/* A disturbed round does not count, a rule that cannot see who was hit; but
+ * where half the rounds or more are disturbed it does. */
+static void
+count_round(struct director *d, int disturbed)
+{
+	struct sl__model_duel *out = d->out;
+	double now_s = elapsed_s(d);
+
+	out->n_taken++;
+	out->n_disturbed += disturbed != 0;
+	if (disturbed && 2 * out->n_disturbed < out->n_taken) {
+		out->n_left_out++;
+		return;
+	}
+	for (size_t i = 0; i < out->n; i++) {
+		struct sl__duelist *who = &out->duelists[i];
+
+		who->walls[out->n_counted] = who->wall_ns;
+		who->cpus[out->n_counted] = who->cpu_ns;
+		if (i)
+			judge_round(d, i, now_s);
+	}
+	keep_rows(out);
+	out->n_counted++;
+}
+
+/* --------------------------------------------------------------- placements */
+
+int
+sl__contest_is_steady(const struct sl__contest *c, size_t pair,
+		      size_t n_placements)
+{
+	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
+
+	return !(slower && faster) && 4 * (slower + faster) >= 3 * n_placements;
+}
+
+/* What each layer did where the memory lay until now, if a round counted
+ * there. */
+static void
+close_placement(struct director *d)
+{
+	struct sl__model_duel *out = d->out;
+
+	if (out->n_counted == d->placed_at)
+		return;
+	out->n_placements++;
+	d->placed_at = out->n_counted;
+	for (size_t i = 1; i < out->n; i++) {
+		struct sl__contest *c = &out->contests[i];
+
+		for (size_t k = 0; k < c->pairing.n; k++) {
+			struct sl__sign_count *here = &c->here[k];
+
+			c->n_slower[k] += 2 * here->n_above_hi > here->n;
+			c->n_faster[k] += 2 * here->n_above_lo < here->n;
+			*here = (struct sl__sign_count){0};
+		}
+	}
+}
+
+/* What making plans anew will take: what it took, on average, or what is
+ * expected of it and of the passes that warm them up. */
+static double
+next_renewal_ns(const struct director *d)
+{
+	double pass_ns = 0;
+
+	if (d->n_renewals)
+		return d->renewing_ns / (double)d->n_renewals;
+	for (size_t i = 0; i < d->out->n; i++)
+		pass_ns += d->out->duelists[i].wall_ns;
+	return d->how->renew_ns +
+	       MIN_WARMUP * pass_ns * (double)passes_per_slot(d->out);
+}
+
+static int
+is_time_to_renew(const struct director *d)
+{
+	return d->how->renew && !d->out->renewal.status &&
+	       d->out->n_counted >= d->next_renewal &&
+	       d->renewing_ns + next_renewal_ns(d) <= 0.2e9 * d->how->time_s;
+}
+
+/*
+ * Plans made anew, every few rounds at first and then ever more seldom, as long
+ * as that takes a fifth of the time at most.  Where it fails, plans stay and
+ * rounds go on.
+ */
+static enum sl_status
+renew_plans(struct director *d, struct sl_error *err)
+{
+	uint64_t start = sl__clock_now_ns(NULL);
+	struct sl__model_duel *out = d->out;
+	size_t n_renewed = 0;
+	enum sl_status rc = SL_OK;
+
+	if (!is_time_to_renew(d))
+		return SL_OK;
+	out->renewal.status = d->how->renew(out->duelists, out->n, &n_renewed,
+					    d->how->renew_ctx, &out->renewal);
+	if (n_renewed)
+		close_placement(d);
+	for (size_t i = 0; n_renewed && !rc && i < out->n; i++) {
+		for (int k = 0; !rc && k < MIN_WARMUP; k++)
+			rc = run_slot(d, &out->duelists[i], err);
+	}
+	d->n_renewals++;
+	d->renewing_ns += (double)(sl__clock_now_ns(NULL) - start);
+	d->next_renewal = out->n_counted + out->n_counted / 6 +
+			  d->how->min_rounds / SL__PLACEMENTS_ENOUGH + 1;
+	return rc;
+}
+
+/* ------------------------------------------------------------- the next round */
+
+/* A verdict, and a ratio worth printing: an early verdict overshoots. */
+static int
+is_settled(const struct director *d)
+{
+	for (size_t i = 1; i < d->out->n; i++) {
+		const struct sl__ensemble *e = &d->out->contests[i].ensemble;
+		struct sl_estimate ratio;
+
+		if (!e->verdict)
+			return 0;
+		if (d->out->n_counted >= d->how->min_rounds)
+			continue;
+		ratio = sl__duel_ratio(&e->members[0], d->out->scratch);
+		if (ratio.needs_n ||
+		    ratio.hi - ratio.lo > d->how->margin * ratio.value)
+			return 0;
+	}
+	return 1;
+}
+
+static void
+tell_progress(const struct director *d)
+{
+	struct sl_progress now = {.what = "comparing",
+				  .n_done = d->out->n_counted};
+	double spent_s = elapsed_s(d);
+
+	if (!d->how->progress)
+		return;
+	now.share = fmin(spent_s / d->how->time_s, 1);
+	now.remaining_s = fmax(d->how->time_s - spent_s, 0);
+	now.median_ns = d->out->duelists[0].wall_ns;
+	d->how->progress(&now, d->how->progress_ctx);
+}
+
+static int
+stop(struct director *d, enum sl_stop why)
+{
+	d->out->stopped_by = why;
+	return 1;
+}
+
+/* The first round is played to its end unless it is interrupted. */
+static int
+has_to_stop(struct director *d)
+{
+	if (d->how->interrupt && *d->how->interrupt)
+		return stop(d, SL_STOP_INTERRUPT);
+	return d->out->n_taken &&
+	       (sl__clock_now_ns(NULL) >= d->deadline_ns ||
+		d->out->n_taken >= d->out->cap_rounds) &&
+	       stop(d, SL_STOP_TIME);
+}
+
+/* One round; one that was cut short does not count. */
+static enum sl_status
+play_round(struct director *d, int *ended, struct sl_error *err)
+{
+	int disturbed = 0;
+
+	sl__rng_permutation(&d->order_rng, d->order, d->out->n);
+	for (size_t i = 0; i < d->out->n; i++) {
+		enum sl_status rc;
+
+		*ended = has_to_stop(d);
+		if (*ended)
+			return SL_OK;
+		rc = take_slot(d, &d->out->duelists[d->order[i]], &disturbed,
+			       err);
+		if (rc)
+			return rc;
+	}
+	count_round(d, disturbed);
+	if (d->out->n_taken % ROUNDS_PER_PROBE == 1)
+		sl__watch_probe(&d->watch);
+	tell_progress(d);
+	*ended = is_settled(d) && stop(d, SL_STOP_VERDICT);
+	return *ended ? SL_OK : renew_plans(d, err);
+}
+
+static enum sl_status
+play(struct director *d, struct sl_error *err)
+{
+	int ended = 0;
+	enum sl_status rc = SL_OK;
+
+	d->start_ns = sl__clock_now_ns(NULL);
+	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
+	d->next_renewal = d->how->min_rounds / SL__PLACEMENTS_ENOUGH + 1;
+	while (!rc && !ended)
+		rc = play_round(d, &ended, err);
+	d->out->elapsed_s = elapsed_s(d);
+	if (!rc)
+		close_placement(d);
+	if (!rc && !d->out->n_counted)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the first round");
+	return rc;
+}
+
+/* ------------------------------------------------------------------ warm-up */
+
+static int
+reserve_tapes(struct sl__duelist *who, size_t n, struct sl__arena *arena)
+{
+	who->tapes = sl__arena_array(arena, n, sizeof(*who->tapes));
+	for (size_t i = 0; who->tapes && i < n; i++) {
+		who->tapes[i].cap = who->n_steps + 1;
+		who->tapes[i].marks = sl__arena_array(
+			arena, who->n_steps + 1, sizeof(struct sl__tape_mark));
+		if (!who->tapes[i].marks)
+			return 1;
+	}
+	return !who->tapes;
+}
+
+/* The first passes, as slots of one pass each; the last one's times stay. */
+static enum sl_status
+warm_up(struct director *d, struct sl__duelist *who, struct sl_error *err)
+{
+	size_t n = who->n_steps;
+	uint64_t start = sl__clock_now_ns(NULL);
+	enum sl_status rc = SL_OK;
+
+	who->bounds = sl__arena_array(d->arena, 2 * MAX_SUB_SLOTS,
+				      sizeof(*who->bounds));
+	who->sums = sl__arena_array(d->arena, n, sizeof(*who->sums));
+	who->step_ns = sl__arena_array(d->arena, n, sizeof(*who->step_ns));
+	if (reserve_tapes(who, 1, d->arena) || !who->bounds || !who->sums ||
+	    !who->step_ns)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < MAX_WARMUP; i++) {
+		if (i >= MIN_WARMUP &&
+		    sl__clock_now_ns(NULL) - start >= WARMUP_NS)
+			break;
+		rc = run_slot(d, who, err);
+	}
+	if (!rc)
+		read_tapes(d, who);
+	return rc;
+}
+
+struct sl__slot_shape
+sl__slot_shape_for(double fastest_ns, double slowest_ns, double reading_ns)
+{
+	double n_calls = fmax(SUB_SLOT_NS / slowest_ns,
+			      READINGS * reading_ns / fastest_ns);
+	double n_sub_slots;
+	struct sl__slot_shape out;
+
+	n_calls = slowest_ns >= SLOT_NS ? 1 : fmin(ceil(n_calls), MAX_CALLS);
+	n_sub_slots = floor(SLOT_NS / (n_calls * slowest_ns));
+	out.n_calls = (size_t)n_calls;
+	out.n_sub_slots = (size_t)fmax(1, fmin(MAX_SUB_SLOTS, n_sub_slots));
+	out.n_sub_slots -= 1 - out.n_sub_slots % 2;
+	return out;
+}
+
+static void
+shape_slots(struct director *d)
+{
+	struct sl__model_duel *out = d->out;
+	double fastest = (double)INFINITY, slowest = 0;
+	struct sl__slot_shape shape;
+
+	for (size_t i = 0; i < out->n; i++) {
+		fastest = fmin(fastest, out->duelists[i].wall_ns);
+		slowest = fmax(slowest, out->duelists[i].wall_ns);
+	}
+	shape = sl__slot_shape_for(fastest, slowest, d->reading_ns);
+	out->n_calls = shape.n_calls;
+	out->n_sub_slots = shape.n_sub_slots;
+	out->cap_rounds = (size_t)fmin(
+		MAX_ROUNDS,
+		100 + 4e9 * d->how->time_s /
+				(fastest *
+				 (double)(passes_per_slot(out) * out->n)));
+}
+
+/* ------------------------------------------------------------------ contest */
+
+/* Which layers are long enough to be timed, and what those that both sides
+ * have make of a pass, at least. */
+static double
+choose_layers(const struct director *d, struct sl__contest *c, size_t which)
+{
+	const struct sl__duelist *a = &d->out->duelists[0];
+	const struct sl__duelist *b = &d->out->duelists[which];
+	double shortest = READINGS * d->reading_ns / (double)d->out->n_calls;
+	double common_a = 0, common_b = 0;
+
+	time_pairs(c, a, b);
+	for (size_t i = 0; i < c->pairing.n; i++) {
+		const struct sl__pair *p = &c->pairing.pairs[i];
+
+		if (!p->n_a || !p->n_b)
+			continue;
+		common_a += c->a_ns[i];
+		common_b += c->b_ns[i];
+		c->is_tested[i] = c->a_ns[i] >= shortest &&
+				  c->b_ns[i] >= shortest;
+	}
+	return fmin(common_a / a->wall_ns, common_b / b->wall_ns);
+}
+
+static enum sl_status
+open_contest(struct director *d, size_t which, struct sl_error *err)
+{
+	const struct sl__duelist *all = d->out->duelists;
+	struct sl__contest *c = &d->out->contests[which];
+	size_t cap = d->out->cap_rounds, n;
+	struct sl__ensemble_options how = {.n_members = SL_N_VERSUS_BASES,
+					   .margin = d->how->margin,
+					   .alpha = d->how->alpha /
+						    (double)(d->out->n - 1),
+					   .coin = &d->out->coin};
+	double *storage = sl__arena_array(d->arena, SL_N_VERSUS_BASES * cap,
+					  sizeof(*storage));
+	enum sl_status rc = sl__pairing_of(&c->pairing, &all[0].side,
+					   &all[which].side, d->arena, err);
+
+	if (rc)
+		return rc;
+	n = c->pairing.n;
+	c->is_tested = sl__arena_alloc(d->arena, n);
+	c->counts = sl__arena_array(d->arena, n, sizeof(*c->counts));
+	c->here = sl__arena_array(d->arena, n, sizeof(*c->here));
+	c->n_slower = sl__arena_array(d->arena, n, 2 * sizeof(*c->n_slower));
+	c->a_ns = sl__arena_array(d->arena, n, 3 * sizeof(*c->a_ns));
+	if (!storage || !c->is_tested || !c->counts || !c->here ||
+	    !c->n_slower || !c->a_ns)
+		return sl__fail_nomem(err);
+	c->n_faster = c->n_slower + n;
+	c->b_ns = c->a_ns + n;
+	c->logs = c->a_ns + 2 * n;
+	c->decided_s = (double)NAN;
+	if (all[0].n_threads != all[which].n_threads)
+		c->absent[SL_VERSUS_CPU] =
+			"says nothing of time: the numbers of threads differ";
+	if (choose_layers(d, c, which) < MIN_COMMON)
+		c->absent[SL_VERSUS_LAYERS] =
+			"layers of the same name make less than half of a pass";
+	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++)
+		how.is_silent |= (c->absent[i] != NULL) * (1u << i);
+	sl__ensemble_init(&c->ensemble, &how, storage, cap);
+	return SL_OK;
+}
+
+static enum sl_status
+reserve(struct director *d, struct sl__duelist *who, struct sl_error *err)
+{
+	size_t cap = d->out->cap_rounds, n = who->n_steps;
+
+	who->sums = sl__arena_array(d->arena, d->out->n_sub_slots * n,
+				    sizeof(*who->sums));
+	who->walls = sl__arena_array(d->arena, cap, sizeof(*who->walls));
+	who->cpus = sl__arena_array(d->arena, cap, sizeof(*who->cpus));
+	who->rows = sl__arena_array(d->arena, SL__MODEL_DUEL_ROWS * n,
+				    sizeof(*who->rows));
+	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
+	    reserve_tapes(who, passes_per_slot(d->out), d->arena))
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
+static enum sl_status
+prepare(struct director *d, struct sl_error *err)
+{
+	struct sl__model_duel *out = d->out;
+	enum sl_status rc = SL_OK;
+
+	out->n_calls = out->n_sub_slots = out->row_stride = 1;
+	for (size_t i = 0; !rc && i < out->n; i++) {
+		struct sl__duelist *who = &out->duelists[i];
+
+		who->n_steps = sl_plan_n_steps(who->plan);
+		who->n_threads = sl_plan_n_threads(who->plan);
+		d->threads_differ |= who->n_threads !=
+				     out->duelists[0].n_threads;
+		rc = warm_up(d, who, err);
+	}
+	if (rc)
+		return rc;
+	shape_slots(d);
+	d->order = sl__arena_array(d->arena, out->n, sizeof(*d->order));
+	out->contests =
+		sl__arena_array(d->arena, out->n, sizeof(*out->contests));
+	out->scratch =
+		sl__arena_array(d->arena, out->cap_rounds, sizeof(double));
+	if (!d->order || !out->contests || !out->scratch)
+		return sl__fail_nomem(err);
+	for (size_t i = 1; !rc && i < out->n; i++)
+		rc = open_contest(d, i, err);
+	for (size_t i = 0; !rc && i < out->n; i++)
+		rc = reserve(d, &out->duelists[i], err);
+	return rc;
+}
+
+enum sl_status
+sl__model_duel(struct sl__model_duel *out, struct sl__duelist *duelists,
+	       size_t n, const struct sl__model_duel_options *options,
+	       struct sl__arena *arena, struct sl_error *err)
+{
+	struct director d = {.out = out, .how = options, .arena = arena};
+	enum sl_status rc;
+
+	memset(out, 0, sizeof(*out));
+	out->duelists = duelists;
+	out->n = n;
+	calibrate_clock(&d);
+	sl__rng_init(&d.order_rng, options->seed);
+	sl__rng_init(&out->coin, ~options->seed);
+	rc = prepare(&d, err);
+	if (rc)
+		return rc;
+	sl__watch_open(&d.watch);
+	rc = play(&d, err);
+	sl__watch_close(&d.watch, &out->noise);
+	return rc;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pairing.c - which steps of one plan do what those of another do.
+ *
+ * Steps are joined into sets (union-find) whenever they have a key in common:
+ * the name of a node, with its number among nodes of that name.
+ */
+#include "pairing.h"
+#include "graph.h"
+#include "map.h"
+#include "status.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "banned.h"
+
+struct joiner {
+	struct sl__arena *arena;
+	struct sl__map sets; /* from a key to a step that has it */
+	size_t *parents;     /* steps of A, then of B */
+	size_t n_a, n_b;
+};
+
+static size_t
+root_of(struct joiner *j, size_t i)
+{
+	while (j->parents[i] != i) {
+		j->parents[i] = j->parents[j->parents[i]];
+		i = j->parents[i];
+	}
+	return i;
+}
+
+/* The smaller number becomes the root, so that a set's root is its first. */
+static void
+join(struct joiner *j, size_t x, size_t y)
+{
+	x = root_of(j, x);
+	y = root_of(j, y);
+	if (x < y)
+		j->parents[y] = x;
+	else
+		j->parents[x] = y;
+}
+
+/* The step has the key; all that have it are one set. */
+static enum sl_status
+add_key(struct joiner *j, const char *key, size_t step, struct sl_error *err)
+{
+	const size_t *other;
+
+	if (!key)
+		return sl__fail_nomem(err);
+	other = sl__map_find(&j->sets, key);
+	if (other) {
+		join(j, *other, step);
+		return SL_OK;
+	}
+	return sl__map_put(&j->sets, key, step, err);
+}
+
+/* How often the text came before; counts it. */
+static enum sl_status
+count(struct sl__map *seen, const char *text, size_t *n, struct sl_error *err)
+{
+	const size_t *before;
+
+	*n = 0;
+	if (!text)
+		return sl__fail_nomem(err);
+	before = sl__map_find(seen, text);
+	if (before)
+		*n = *before;
+	return sl__map_put(seen, text, *n + 1, err);
+}
+
+/* numbers[i]: how many nodes before node i have its name. */
+static enum sl_status
+number_nodes(struct joiner *j, const struct sl_graph *graph, size_t **numbers,
+	     struct sl_error *err)
+{
+	struct sl__map seen;
+	enum sl_status rc = SL_OK;
+
+	sl__map_init(&seen, j->arena);
+	*numbers = sl__arena_array(j->arena, graph->n_nodes, sizeof(**numbers));
+	if (!*numbers)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < graph->n_nodes; i++)
+		rc = count(&seen, graph->nodes[i].name, &(*numbers)[i], err);
+	return rc;
+}
+
+static enum sl_status
+add_covers(struct joiner *j, const struct sl_graph *graph,
+	   const size_t *numbers, const struct sl_step *step, size_t at,
+	   struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (size_t k = 0; !rc && k < step->n_covers; k++) {
+		size_t node = step->covers[k];
+
+		rc = add_key(j,
+			     sl__arena_format(j->arena, "node %zu %s",
+					      numbers[node],
+					      graph->nodes[node].name),
+			     at, err);
+	}
+	return rc;
+}
+
+static enum sl_status
+add_side(struct joiner *j, const struct sl__paired_side *side, size_t base,
+	 struct sl_error *err)
+{
+	struct sl__map seen;
+	struct sl_step step;
+	size_t *numbers;
+	enum sl_status rc = number_nodes(j, side->graph, &numbers, err);
+
+	sl__map_init(&seen, j->arena);
+	for (size_t i = 0; !rc && sl_plan_step(side->plan, i, &step); i++) {
+		const char *name;
+		size_t n = 0;
+
+		j->parents[base + i] = base + i;
+		if (step.n_covers) {
+			rc = add_covers(j, side->graph, numbers, &step,
+					base + i, err);
+			continue;
+		}
+		name = sl__arena_format(j->arena, "%s %s", step.type,
+					step.name);
+		rc = count(&seen, name, &n, err);
+		if (!rc)
+			rc = add_key(j,
+				     sl__arena_format(j->arena, "step %zu %s",
+						      n, name),
+				     base + i, err);
+	}
+	return rc;
+}
+
+/* Sets as pairs; roots are first steps, so that a pair is there before any
+ * step that is not its first. */
+static enum sl_status
+number_pairs(struct joiner *j, struct sl__pairing *out, struct sl_error *err)
+{
+	size_t n = j->n_a + j->n_b;
+	size_t *pair_of = sl__arena_array(j->arena, n, sizeof(*pair_of));
+
+	out->pairs = sl__arena_array(j->arena, n, sizeof(*out->pairs));
+	if (!pair_of || !out->pairs)
+		return sl__fail_nomem(err);
+	out->of_a = pair_of;
+	out->of_b = pair_of + j->n_a;
+	out->n_steps_a = j->n_a;
+	out->n_steps_b = j->n_b;
+	for (size_t i = 0; i < n; i++) {
+		size_t root = root_of(j, i);
+		struct sl__pair *p;
+
+		pair_of[i] = root == i ? out->n : pair_of[root];
+		p = &out->pairs[pair_of[i]];
+		if (root == i) {
+			p->first_a = p->first_b = SIZE_MAX;
+			out->n++;
+		}
+		if (i < j->n_a && !p->n_a++)
+			p->first_a = i;
+		if (i >= j->n_a && !p->n_b++)
+			p->first_b = i - j->n_a;
+	}
+	return SL_OK;
+}
+
+static void
+compare_kernels(struct sl__pairing *out, const struct sl__paired_side *a,
+		const struct sl__paired_side *b)
+{
+	for (size_t i = 0; i < out->n; i++) {
+		struct sl__pair *p = &out->pairs[i];
+		struct sl_step x, y;
+
+		if (p->n_a != 1 || p->n_b != 1 ||
+		    !sl_plan_step(a->plan, p->first_a, &x) ||
+		    !sl_plan_step(b->plan, p->first_b, &y))
+			continue;
+		p->has_other_kernel = !strcmp(x.type, y.type) &&
+				      x.n_covers == y.n_covers &&
+				      x.nominal_flops == y.nominal_flops &&
+				      strcmp(x.kernel, y.kernel) != 0;
+	}
+}
+
+enum sl_status
+sl__pairing_of(struct sl__pairing *out, const struct sl__paired_side *a,
+	       const struct sl__paired_side *b, struct sl__arena *arena,
+	       struct sl_error *err)
+{
+	struct joiner j = {.arena = arena,
+			   .n_a = sl_plan_n_steps(a->plan),
+			   .n_b = sl_plan_n_steps(b->plan)};
+	enum sl_status rc;
+
+	memset(out, 0, sizeof(*out));
+	sl__map_init(&j.sets, arena);
+	j.parents = sl__arena_array(arena, j.n_a + j.n_b, sizeof(*j.parents));
+	if (!j.parents)
+		return sl__fail_nomem(err);
+	rc = add_side(&j, a, 0, err);
+	if (!rc)
+		rc = add_side(&j, b, j.n_a, err);
+	if (!rc)
+		rc = number_pairs(&j, out, err);
+	if (!rc)
+		compare_kernels(out, a, b);
+	return rc;
+}
+
+int
+sl__same_steps(const struct sl_plan *a, const struct sl_plan *b)
+{
+	struct sl_step x, y;
+
+	if (sl_plan_n_steps(a) != sl_plan_n_steps(b))
+		return 0;
+	for (size_t i = 0; sl_plan_step(a, i, &x) && sl_plan_step(b, i, &y);
+	     i++) {
+		if (strcmp(x.name, y.name) != 0 ||
+		    strcmp(x.type, y.type) != 0 ||
+		    strcmp(x.kernel, y.kernel) != 0)
+			return 0;
+	}
+	return 1;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pairing.h - which steps of one plan do what those of another do. */
+#ifndef SL_PAIRING_H
+#define SL_PAIRING_H
+
+#include "arena.h"
+
+/* A plan of a graph; both borrowed. */
+struct sl__paired_side {
+	const struct sl_plan *plan;
+	const struct sl_graph *graph;
+};
+
+/* The steps of both sides that belong together. */
+struct sl__pair {
+	size_t first_a, first_b; /* SIZE_MAX: none on that side */
+	size_t n_a, n_b;
+	int has_other_kernel; /* one step each and the same work, but another
+				 kernel */
+};
+
+/*
+ * Steps belong together when they cover a node of the same name, directly or
+ * by way of others: where one side fuses three nodes, its one step belongs to
+ * the other's three.  Of nodes with one name in a graph the first is the
+ * first of the other's, and so on.  Steps that cover no node go by their own
+ * name and type.
+ *
+ * Invariants: every step of either side is in one pair; pairs are in the order
+ * of A's first steps, then those that B alone has in the order of B.
+ */
+struct sl__pairing {
+	struct sl__pair *pairs;
+	size_t n;
+	size_t *of_a, *of_b; /* pair of each step */
+	size_t n_steps_a, n_steps_b;
+};
+
+/* Storage is from 'arena'. */
+enum sl_status sl__pairing_of(struct sl__pairing *out,
+			      const struct sl__paired_side *a,
+			      const struct sl__paired_side *b,
+			      struct sl__arena *arena,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Whether two plans have the same steps in the same order, on the same
+ * kernels. */
+int sl__same_steps(const struct sl_plan *a, const struct sl_plan *b);
+
+#endif
