@@ -38,6 +38,12 @@
 #include "sleuth/models.h"
 #include "sleuth/running.h"
 #include "sleuth/inspecting.h"
+#include "sleuth/profiling.h"
+#include "sleuth/overheads.h"
+#include "sleuth/sweeping.h"
+#include "sleuth/microscope.h"
+#include "sleuth/generating.h"
+#include "sleuth/versus.h"
 
 #ifdef __cplusplus
 extern "C" {

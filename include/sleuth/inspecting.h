@@ -459,6 +459,16 @@ struct sl_fit_options {
 	const struct sl_allocator *allocator;
 };
 
+/* What processes of their own showed that had so much memory and no more. */
+struct sl_fit_verified {
+	size_t n_trials;  /* processes; 0: nothing was run */
+	int64_t runs_at;  /* the largest size at which the model ran; 0: none */
+	int64_t fails_at; /* the next larger one, where it was out of memory;
+			     0: there is none, 'why' says so */
+	double used_bytes; /* of the memory, at runs_at; NaN: none */
+	char why[512];     /* it failed there */
+};
+
 struct sl_fit {
 	const char *name, *source, *axis;
 	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
@@ -479,12 +489,27 @@ struct sl_fit {
 		gradients_bytes, optimizer_bytes, total_bytes;
 	enum sl_phase phase; /* of training that needs most */
 	double next_bytes;   /* total at the next larger size; NaN: none */
+	struct sl_fit_verified verified;
 };
 
 SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 			     const struct sl_fit_options *options,
 			     struct sl_error *err) SL_CHECKED;
 SL_API void sl_fit_free(struct sl_fit *f);
+
+/*
+ * Tries what was found for inference: plans and runs the model in processes
+ * whose private memory is limited to options->memory_bytes beyond what Sleuth
+ * itself has, and fills fit->verified.  What is predicted from the graph leaves
+ * out what the engine packs and fuses, so that the largest size that runs may
+ * be another: it is looked for.  Forks: no plan may have been made before in
+ * the calling process, which should have one thread.  SL_E_USAGE for training,
+ * SL_E_ABSENT where the machine has less memory than is to be tried.
+ */
+SL_API enum sl_status sl_fit_verify(struct sl_fit *fit,
+				    const struct sl_graph *graph,
+				    const struct sl_fit_options *options,
+				    struct sl_error *err) SL_CHECKED;
 SL_API enum sl_status sl_fit_render(const struct sl_fit *f,
 				    const struct sl_render_options *how,
 				    struct sl_buf *out,

@@ -155,6 +155,20 @@ SL_API int sl_graph_has_seq(const struct sl_graph *graph);
 SL_API int sl_graph_has_past(const struct sl_graph *graph);
 SL_API int sl_graph_has_dim(const struct sl_graph *graph, const char *name);
 
+/*
+ * One layer as a model of its own: the node of that name, or all nodes of a
+ * module such as "layer1.0".  What the layer takes from others becomes its
+ * inputs, with the sizes it has under 'sizes' (NULL: the usual ones); its
+ * weights stay where they are, so that 'graph' must outlive the new one.
+ * SL_E_USAGE where nothing has that name; SL_E_ABSENT for a node with a body
+ * (If, Loop); SL_E_DATA as sl_inspect() says.
+ */
+SL_API enum sl_status sl_graph_extract(struct sl_graph **out,
+				       const struct sl_graph *graph,
+				       const char *layer,
+				       const struct sl_sizes *sizes,
+				       struct sl_error *err) SL_CHECKED;
+
 /* ----------------------------------------------------------------- costs */
 
 /* How a cost was found. */

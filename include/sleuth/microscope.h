@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* microscope.h - single operations over sizes: what bounds each, and where
+ * that turns. */
+#ifndef SLEUTH_MICROSCOPE_H
+#define SLEUTH_MICROSCOPE_H
+
+#include "sleuth/profiling.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where an operation stands under the roofs of the machine. */
+enum sl_micro_class {
+	SL_MICRO_UNKNOWN = 0, /* no ceilings, an impossible rate, or too much
+				 disturbed by others to say */
+	SL_MICRO_COMPUTE,     /* 70 % or more of the peak of arithmetic */
+	SL_MICRO_MEMORY,      /* likewise, of the bandwidth of its memory */
+	SL_MICRO_OVERHEAD,    /* less, in no more than three empty steps */
+	SL_MICRO_BELOW        /* less: neither roof explains the time */
+};
+enum { SL_N_MICRO_CLASSES = SL_MICRO_BELOW + 1 };
+
+/* "unknown", "compute", "memory", "overhead", "below both roofs". */
+SL_API const char *sl_micro_class_text(enum sl_micro_class micro_class);
+
+/*
+ * One size.  The operation is run over and over on the same data, so that
+ * these lie in the nearest memory that holds them all.
+ */
+struct sl_micro_point {
+	int64_t value;      /* along the axis of the series */
+	const char *shape;  /* of the operands: "256x256 * 256x256" */
+	const char *absent; /* why it was not measured; NULL.  All below is
+			       NaN, 0 or NULL then */
+	const char *kernel;
+	size_t n_operations; /* that do its work; changes of layout around it
+				are left out */
+	size_t n_passes;
+	double disturbance; /* of CPU time, taken by others; 0: none seen */
+
+	struct sl_estimate median_ns; /* of the operation; the interval is no
+					 narrower than a step of the clock */
+	double fastest_ns;            /* of all calls */
+	uint64_t flops, n_bytes;      /* executed; of operands and workspace,
+					 each once */
+	uint64_t working_set_bytes;
+	double intensity; /* flops per byte */
+	double flops_per_s, bytes_per_s;
+
+	const char *level; /* smallest memory that holds the working set */
+	double level_ns;   /* its bytes at the bandwidth of that; more than the
+			      median where nearer memory serves a part */
+	const char *roof;  /* the lower one: "compute", "L2", "L3", "DRAM" */
+	double bound_ns;   /* least time under it; NaN: no ceilings */
+	double roof_share, roof_share_lo, roof_share_hi; /* bound / median */
+	enum sl_micro_class micro_class;
+	const char *verdict;    /* "at the L2 roof"; "-", "disturbed": unknown
+				 */
+	int is_sure;            /* the same at both ends of the interval */
+	const char *impossible; /* a rate above what the machine does; NULL */
+};
+
+enum sl_micro_turning {
+	SL_MICRO_TURN_CLASS = 0, /* of the verdict */
+	SL_MICRO_TURN_ROOF,      /* from memory's to arithmetic's, or back */
+	SL_MICRO_TURN_LEVEL      /* what it touches leaves a memory */
+};
+
+/* "verdict", "roof", "level". */
+SL_API const char *sl_micro_turning_text(enum sl_micro_turning turning);
+
+/* Between two neighbouring sizes that were measured. */
+struct sl_micro_turn {
+	enum sl_micro_turning what;
+	size_t before, at; /* points */
+	const char *from, *to;
+	double rate_ratio; /* of bytes a second, or of FLOP/s where the roof
+			      after it is arithmetic: after / before */
+	int is_sure;       /* the two verdicts are; of others: the intervals
+			      of the two rates do not meet */
+};
+
+/* One operation. */
+struct sl_micro_series {
+	const char *name;  /* "add" */
+	const char *kind;  /* "element-wise", "matrix product", ... */
+	const char *about; /* "y = a + b" */
+	const char *axis;  /* "elements", "N", "seq", "channels" */
+	const struct sl_micro_point *points; /* ascending */
+	size_t n_points, n_measured;
+	const struct sl_micro_turn *turns; /* by kind, then ascending */
+	size_t n_turns;
+	size_t reached;     /* the first of the measured points from which on
+			       all have 80 % of their roof; SIZE_MAX: none */
+	size_t largest;     /* the last measured one; SIZE_MAX: none */
+	const char *focus;  /* what to optimise there; "-": unknown */
+	const char *reason; /* why that, with figures */
+	const char *const *sentences; /* the first is about verdicts */
+	size_t n_sentences;
+};
+
+/* Owns all it points to. */
+struct sl_microscope {
+	int is_all;
+	enum sl_dtype dtype;
+	int n_threads;
+	uint64_t seed;
+	double elapsed_s;
+	enum sl_stop stopped_by;     /* TIME, RUNS or INTERRUPT */
+	struct sl_ceilings ceilings; /* probed before, between and after */
+	const struct sl_micro_series *series;
+	size_t n_series;
+	/* By the share of the roof at the largest size; SIZE_MAX: fewer than
+	 * two series have one. */
+	size_t most_efficient, least_efficient;
+	const char *const *sentences; /* about all of them */
+	size_t n_sentences;
+};
+
+struct sl_microscope_options {
+	size_t struct_size;
+	const struct sl_plan_options *plan; /* threads, type, ...; its sizes
+					       are not looked at; NULL */
+	const int64_t *values; /* ascending, above 0; NULL: the operation's
+				  own range.  Not for "all" */
+	size_t n_values;       /* at most 64 */
+	uint64_t seed;         /* of made-up operands; 0: 1 */
+	double time_s; /* for everything; default 6, of "all" 10.  Making
+			  operands and the least number of passes may take
+			  longer */
+	size_t n_runs; /* rounds of passes at each size, in place of time */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+/* The name of the i-th operation: "add", "matmul", ...; NULL beyond. */
+SL_API const char *sl_microscope_op(size_t i);
+
+/*
+ * Runs one operation, or with "all" one of each kind, as a model of its own at
+ * growing sizes, and says what bounds it at each and where that turns.
+ * 'options' may be NULL.  A size that does not fit into memory or fails is
+ * recorded with the reason; once interrupted, it ends with what was measured.
+ * SL_E_USAGE names all operations where 'op' is none; SL_E_INTERRUPTED before
+ * the first size.  Measures the whole process: one at a time.
+ */
+SL_API enum sl_status sl_microscope(struct sl_microscope **out, const char *op,
+				    const struct sl_microscope_options *options,
+				    struct sl_error *err) SL_CHECKED;
+SL_API void sl_microscope_free(struct sl_microscope *m); /* NULL is fine */
+
+/* One or several in turn.  TEXT, JSON, CSV, MARKDOWN. */
+SL_API enum sl_status
+sl_microscope_render(const struct sl_microscope *const *found, size_t n,
+		     const struct sl_render_options *how, struct sl_buf *out,
+		     struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

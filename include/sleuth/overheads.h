@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overheads.h - what it costs to watch a model run. */
+#ifndef SLEUTH_OVERHEADS_H
+#define SLEUTH_OVERHEADS_H
+
+#include "sleuth/profiling.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Ways to watch a run, each with more detail than the one before. */
+enum sl_watching {
+	SL_WATCHING_SCOPE = 0, /* a scope around each pass */
+	SL_WATCHING_RESOURCES, /* one with CPU time, faults and memory */
+	SL_WATCHING_MARKS,     /* one reading of the clock between steps */
+	SL_WATCHING_HOOKS,     /* the user's hooks, around each step */
+	SL_WATCHING_SCOPES     /* hooks that open a scope for each step */
+};
+enum { SL_N_WATCHINGS = SL_WATCHING_SCOPES + 1 };
+
+/* "scope around a pass", ...; never NULL. */
+SL_API const char *sl_watching_text(enum sl_watching watching);
+
+/* What a way to watch is fit for, by the bounds of what it costs. */
+enum sl_fitness {
+	SL_FITNESS_ALWAYS = 0,    /* at most 1 % */
+	SL_FITNESS_DEVELOPMENT,   /* at most 5 % */
+	SL_FITNESS_INVESTIGATION, /* more than that */
+	SL_FITNESS_UNKNOWN        /* the interval is too wide to tell */
+};
+
+/* "always", "development", "investigation only", "unknown". */
+SL_API const char *sl_fitness_text(enum sl_fitness fitness);
+
+struct sl_overhead_row {
+	enum sl_watching watching;
+	size_t n_events;             /* a pass: readings, calls of hooks */
+	struct sl_estimate extra_ns; /* a pass, watched minus bare, median of
+					rounds; may be below 0 by noise */
+	double event_ns;             /* extra / events */
+	double share;                /* of the bare pass */
+	enum sl_fitness fitness;
+};
+
+struct sl_overhead_study {
+	const char *name;
+	size_t n_steps, n_rounds;
+	int n_threads;
+	struct sl_estimate bare_ns; /* median of a pass */
+	struct sl_overhead_row rows[SL_N_WATCHINGS];
+	double elapsed_s;
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Runs the model bare and under each way to watch, all of them in every
+ * round, in an order drawn afresh.  Of 'options' plan, inputs, seed, time_s
+ * (default 3), n_runs (rounds), interrupt and allocator count.  Fails as
+ * sl_profile_forward() does; when interrupted after the first round the result
+ * stands.
+ */
+SL_API enum sl_status
+sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
+		  const struct sl_profile_options *options,
+		  struct sl_error *err) SL_CHECKED;
+SL_API void sl_overhead_study_free(struct sl_overhead_study *study);
+
+/* TEXT, MARKDOWN or JSON. */
+SL_API enum sl_status
+sl_overhead_study_render(const struct sl_overhead_study *study,
+			 const struct sl_render_options *how,
+			 struct sl_buf *out, struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

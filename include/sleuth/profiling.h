@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profiling.h - models run, measured and explained. */
+#ifndef SLEUTH_PROFILING_H
+#define SLEUTH_PROFILING_H
+
+#include "sleuth/inspecting.h"
+#include "sleuth/running.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------ operations */
+
+/* What keeps an operation from being faster. */
+enum sl_bound {
+	SL_BOUND_UNKNOWN = 0, /* not looked at, or the evidence does not say */
+	SL_BOUND_COMPUTE,     /* arithmetic, or instructions on cached data */
+	SL_BOUND_L2,          /* bytes between the second cache and the core */
+	SL_BOUND_L3,
+	SL_BOUND_DRAM,
+	SL_BOUND_OVERHEAD,  /* it is too small: starting it takes the time */
+	SL_BOUND_IMBALANCE, /* threads wait for one of them */
+	SL_BOUND_REFERENCE  /* it runs on plain loops */
+};
+enum { SL_N_BOUNDS = SL_BOUND_REFERENCE + 1 };
+
+/* "unknown", "compute", "l2", "l3", "dram", "overhead", "imbalance",
+ * "reference". */
+SL_API const char *sl_bound_text(enum sl_bound bound);
+
+/* What an operation is for in its network, from the structure. */
+enum sl_part {
+	SL_PART_OTHER = 0,
+	SL_PART_ATTENTION,    /* projections, products, softmax */
+	SL_PART_FEED_FORWARD, /* linear layers outside attention */
+	SL_PART_EMBEDDING,
+	SL_PART_NORMALIZATION,
+	SL_PART_CONVOLUTION,
+	SL_PART_RECURRENT,
+	SL_PART_HEAD,    /* the last linear layer and what follows it */
+	SL_PART_MOVEMENT /* reorders, copies, transposes, gathers of no table */
+};
+enum { SL_N_PARTS = SL_PART_MOVEMENT + 1 };
+
+/* "other", "attention", "feed-forward", "embedding", "normalisation",
+ * "convolution", "recurrent", "head", "data movement". */
+SL_API const char *sl_part_text(enum sl_part part);
+
+/* What is different while an operation is timed. */
+enum sl_condition {
+	SL_CONDITION_IN_PLACE = 0, /* nothing: as in any pass */
+	SL_CONDITION_WARM,  /* it has just run: all it touches lies as near as
+			       it can */
+	SL_CONDITION_COLD,  /* no cache holds anything of it */
+	SL_CONDITION_ALONE, /* in place, on one thread */
+	SL_CONDITION_HOGGED /* likewise, while another CPU streams from
+			       memory */
+};
+enum { SL_N_CONDITIONS = SL_CONDITION_HOGGED + 1 };
+
+/* "in place", "warm", "cold", "alone", "hogged"; never NULL. */
+SL_API const char *sl_condition_text(enum sl_condition condition);
+
+struct sl_timed {
+	double ns;     /* of a call, lower quartile: what disturbs it only makes
+			  it longer; NaN: not measured */
+	double spread; /* from there to the median, as a share of it */
+	size_t n;      /* calls */
+	const char *absent; /* why it was not measured; NULL */
+};
+
+/* How an operation answers experiments. */
+struct sl_response {
+	size_t step; /* of the plan */
+	struct sl_timed at[SL_N_CONDITIONS];
+	int is_same_alone; /* one thread does the same work with the same
+			      kernel, so that the two can be compared */
+};
+
+/* How much longer pure work of one thread takes beside a memory hog, as
+ * ratios; NaN where there was none. */
+struct sl_hog_effect {
+	double dram, l3, l2, compute;
+};
+
+/* A conclusion, what speaks for it and what against it. */
+struct sl_judgement {
+	enum sl_bound bound;
+	double confidence; /* 0 to 1; 0 where unknown */
+	const char *const *evidence;
+	size_t n_evidence;
+	const char *const *against;
+	size_t n_against;
+};
+
+/*
+ * One step of the plan, over all iterations that were recorded.  Fused nodes
+ * are one operation, with the names they cover.
+ */
+struct sl_operation {
+	const char *name, *type, *kernel;
+	const char *module; /* path in the model from node names; "" for none */
+	enum sl_path path;
+	enum sl_part part;
+	enum sl_dtype dtype; /* whose arithmetic it does: f32, bf16, i8; none:
+				not known */
+	size_t step;         /* of the plan */
+	const char *const *covers;
+	size_t n_covers;
+	double n_calls; /* per iteration; below 1 in a branch */
+	uint64_t parameters;
+	const char *output_shape; /* "1x64x112x112"; "" for none */
+	uint64_t memory_bytes;    /* live while it runs */
+
+	double self_ns;               /* mean per iteration */
+	double share;                 /* of the self time of all */
+	struct sl_estimate median_ns; /* of a call; over a sample of them */
+	double min_ns, max_ns;
+
+	uint64_t nominal_flops, executed_flops, n_bytes; /* a call */
+	double flops_per_s, executed_flops_per_s, bytes_per_s;
+	double intensity; /* executed operations per byte; NaN: no bytes */
+
+	uint64_t working_set_bytes; /* that one call touches */
+	const char *level;          /* smallest memory that holds it: "L2",
+				       "DRAM"; NULL: not known */
+	double bound_ns;            /* the roofline's least time for a call */
+	double ceiling_share; /* of the roof over it, 0 to 1; NaN: no ceiling */
+	const char *roof;     /* "compute", "L2", "L3", "DRAM" */
+	const char *impossible; /* a rate above what the machine does, and the
+				   likely cause; NULL: none */
+	const struct sl_response *response; /* NULL: not experimented on */
+	struct sl_judgement judgement;
+};
+
+/* Operations summed up by type, module or part. */
+struct sl_operation_group {
+	const char *name;
+	size_t n_operations;
+	double self_ns, share;
+	uint64_t executed_flops, n_bytes, parameters;
+};
+
+/* ---------------------------------------------------------------- books */
+
+/*
+ * wall = operations + gaps + overhead + residual, means per iteration over
+ * the recorded iterations.  Operations and gaps come from marks between steps
+ * less the cost of making them; overhead is recorded minus bare, the median
+ * of pairs; the residual is what remains, signed.
+ */
+struct sl_ledger {
+	double wall_ns, operations_ns, gaps_ns, residual_ns;
+	struct sl_estimate overhead_ns;
+	double overhead_share, residual_share; /* of wall */
+	size_t n_iterations;
+	int is_closed;      /* |residual| at most 2 % of wall */
+	const char *absent; /* why nothing was recorded; NULL */
+};
+
+/* ---------------------------------------------------------------- memory */
+
+/* What is alive while a step runs. */
+struct sl_memory_moment {
+	size_t operation;
+	uint64_t live_bytes;
+};
+
+/*
+ * live <= planned <= reserved; resident = base + touched + mapped file pages.
+ * Values of the plan are counted in lines of 64 bytes, as they are placed.
+ */
+struct sl_memory_use {
+	uint64_t parameters_bytes;  /* as the model stores them */
+	uint64_t activations_bytes; /* at the peak, by category; they sum to */
+	uint64_t input_bytes, output_bytes, workspace_bytes; /* tracked_bytes */
+	uint64_t live_bytes; /* the plan's bound */
+	struct sl_reading tracked_bytes; /* largest sum seen by the tracker in
+					    a run; where it is absent, so is
+					    all that is at the peak */
+	uint64_t path_bytes; /* the plan's bound over the steps that ran: less
+				than live_bytes where a larger side of an If
+				did not; 0: not tracked */
+	uint64_t planned_bytes;  /* the block for activations */
+	uint64_t reserved_bytes; /* block, packed weights, own records */
+	uint64_t packed_bytes, mapped_bytes; /* weights made; used in place */
+	uint64_t records_bytes; /* graph as it is run, steps, shapes: the
+				   plan's own, beside oneDNN's */
+	struct sl_reading resident_base_bytes, resident_peak_bytes;
+	struct sl_reading resident_bytes; /* after the runs */
+	struct sl_reading touched_bytes;  /* resident growth after the runs,
+					     files left out */
+	struct sl_reading file_bytes;     /* that of mapped files */
+	int is_peak_reset;      /* the peak is of these runs alone: else it is
+				   a lower bound where it did not rise */
+	double library_bytes;   /* of what is touched, oneDNN's: objects by
+				   malloc's books and compiled code; measured */
+	double predicted_bytes; /* touched, from the plan: pages of the block
+				   and of packed weights, records, library */
+	double efficiency; /* (live + parameters) / (peak - base); NaN: absent */
+	const struct sl_memory_moment *timeline; /* of operations that ran */
+	size_t n_timeline;
+	const struct sl_live_value *alive; /* at the peak, largest first */
+	size_t n_alive;
+	size_t peak_operation;
+	const char *impossible; /* touched below the live set, ...; NULL */
+};
+
+/* -------------------------------------------------------------- ceilings */
+
+/* A bandwidth measured beside the workload. */
+struct sl_ceiling_level {
+	const char *level;   /* "L1", "L2", "L3", "DRAM" */
+	uint64_t size_bytes; /* one thread's working set up to this; of DRAM
+				UINT64_MAX */
+	struct sl_estimate bytes_per_s; /* all threads together */
+};
+
+/* Arithmetic in one type, likewise. */
+struct sl_ceiling_peak {
+	enum sl_dtype dtype;
+	const char *isa;
+	struct sl_estimate flops_per_s; /* all threads; a multiply-add is 2 */
+};
+
+enum { SL_CEILING_LEVELS_MOST = 4, SL_CEILING_PEAKS_MOST = 3 };
+
+/* What the machine reached while the model was measured, at its threads. */
+struct sl_ceilings {
+	enum sl_dtype dtype;
+	size_t n_threads;
+	struct sl_estimate flops_per_s; /* of dtype; n 0: not measured */
+	struct sl_ceiling_peak peaks[SL_CEILING_PEAKS_MOST]; /* all types that
+				operations may compute in */
+	size_t n_peaks;
+	struct sl_ceiling_level levels[SL_CEILING_LEVELS_MOST];
+	size_t n_levels; /* the last is DRAM */
+	double ridge;    /* operations per byte at which DRAM stops to bound */
+	struct sl_estimate step_ns; /* the least that any step takes */
+	const char *absent;         /* why there are none; NULL */
+};
+
+struct sl_rates {
+	double samples_per_s;
+	struct sl_reading tokens_per_s; /* of models of text */
+	double flops_per_s, executed_flops_per_s, bytes_per_s;
+	/* The least time that all its arithmetic takes at the peaks, and all
+	 * its bytes at the bandwidth of where they lie, each by itself, as
+	 * shares of the median; NaN: no ceiling. */
+	double compute_efficiency, bandwidth_efficiency;
+	double bound_ns; /* least time by the roofline, all operations; NaN */
+};
+
+/* --------------------------------------------------------------- findings */
+
+enum sl_bottleneck {
+	SL_BOTTLENECK_INCONCLUSIVE = 0,
+	SL_BOTTLENECK_COMPUTE,
+	SL_BOTTLENECK_MEMORY,
+	SL_BOTTLENECK_OVERHEAD,
+	SL_BOTTLENECK_DATA,
+	SL_BOTTLENECK_MIXED
+};
+
+/* "inconclusive", "compute", "memory", "overhead", "data", "mixed". */
+SL_API const char *sl_bottleneck_text(enum sl_bottleneck bottleneck);
+
+struct sl_finding {
+	enum sl_bottleneck bottleneck;
+	double confidence;
+	double shares[SL_N_BOUNDS]; /* of time, by the operations' bounds */
+	const char *const *evidence;
+	size_t n_evidence;
+	const char *const *against;
+	size_t n_against;
+};
+
+/* If only this were faster. */
+struct sl_amdahl {
+	const char *what; /* an operation, or "all Conv" */
+	size_t n_operations;
+	double share;                    /* of the pass */
+	double at_2, at_4, at_10, limit; /* predicted speed-ups of the model */
+	struct sl_estimate measured_limit; /* with it replaced by its stored
+					      output; n 0: not measured */
+	const char *absent;                /* why it was not measured; NULL */
+};
+
+struct sl_advice {
+	const char *text;
+	double least, most;   /* speed-up of the model, bounded; NaN: none */
+	const char *expected; /* "at most 1.9 x" */
+	const char *basis;    /* the measurement behind it */
+	const char *command;  /* that would test it; NULL */
+};
+
+/* A moment of one iteration, for traces. */
+struct sl_trace_mark {
+	size_t operation; /* SIZE_MAX: the end */
+	double start_ns;  /* since the iteration began */
+};
+
+struct sl_trace_iteration {
+	const char *why; /* "first", "median", "slowest" */
+	size_t nth;      /* iteration, recorded ones counted from 0 */
+	double start_ns; /* since the first recorded one */
+	double wall_ns;
+	const struct sl_trace_mark *marks;
+	size_t n_marks;
+};
+
+/* --------------------------------------------------------------- profile */
+
+enum sl_profile_flags {
+	SL_PROFILE_NO_CEILINGS = 1u << 0,  /* nor anything that needs them */
+	SL_PROFILE_NO_DIAGNOSIS = 1u << 1, /* no experiments on operations */
+	SL_PROFILE_NO_ABLATION = 1u << 2,
+	SL_PROFILE_BRIEF = 7u /* times, books and memory only */
+};
+
+struct sl_profile_options {
+	size_t struct_size;
+	const struct sl_plan_options *plan; /* NULL: defaults */
+	const struct sl_input_file *inputs;
+	size_t n_inputs;
+	const char *inputs_folder;
+	uint64_t seed;    /* of made-up inputs and the order of runs; 0: 1 */
+	double time_s;    /* for timing passes; default 3.  Experiments and
+			     ablation take as much again at most. */
+	double precision; /* of the median; default 0.01 */
+	size_t n_warmup, n_runs; /* fixed numbers; 0: detected, by time */
+	unsigned flags;          /* enum sl_profile_flags */
+	double hot_share;        /* operations that make so much of the time are
+			     experimented on; default 0.9 */
+	size_t trace_iterations; /* of the slowest, kept; default 3 */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator;
+};
+
+/* Owns all it points to; graph and options may go before it. */
+struct sl_profile {
+	const char *name, *source;
+	const struct sl_inspection *model; /* parameters, cost, coverage */
+	int64_t batch;
+	enum sl_dtype dtype;
+	int n_threads;
+	uint64_t seed;
+	double plan_ns;
+	size_t n_nodes;
+
+	struct sl_latency latency; /* of bare passes */
+	size_t calls_per_sample, n_passes;
+	size_t sample_stride; /* every so many-th pass was kept */
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+
+	struct sl_ledger ledger;
+	const struct sl_operation *operations; /* in the order they run */
+	size_t n_operations;
+	const size_t *by_time; /* operations, longest first */
+	size_t n_hot;          /* of these, experimented on */
+	size_t n_for_80;       /* of these make 80 % of the time */
+	const struct sl_operation_group *by_type, *by_module, *by_part;
+	size_t n_types, n_modules, n_parts; /* longest first */
+
+	struct sl_memory_use memory;
+	struct sl_ceilings ceilings;
+	struct sl_hog_effect hog; /* of the one beside the experiments */
+	double others_share;      /* of all CPUs, taken by others or by the
+				     hypervisor during experiments; NaN: none
+				     made, or not known */
+	struct sl_rates rates;
+	struct sl_finding verdict;
+	const struct sl_amdahl *amdahl;
+	size_t n_amdahl;
+	const struct sl_advice *advice; /* at most five, best first */
+	size_t n_advice;
+	const char *const *impossible; /* what the physics check found */
+	size_t n_impossible;
+	const char *const *remarks; /* what was left out, and why */
+	size_t n_remarks;
+
+	const struct sl_trace_iteration *iterations; /* whole timelines */
+	size_t n_iterations;
+};
+
+/*
+ * Plans a model, runs it over and over, and says how long it takes and how
+ * sure that is, where time and memory go, what bounds each part, and what
+ * would help.  'options' may be NULL.  Fails as sl_run() does, and with
+ * the failure of a pass; SL_E_INTERRUPTED before the first one.  Measures the
+ * whole process: one profile at a time.
+ */
+SL_API enum sl_status
+sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
+		   const struct sl_profile_options *options,
+		   struct sl_error *err) SL_CHECKED;
+SL_API void sl_profile_free(struct sl_profile *profile); /* NULL is fine */
+
+/* The n operations that take longest, n at most n_operations; fills list[]
+ * and returns how many. */
+SL_API size_t sl_top_operations(const struct sl_profile *profile, size_t n,
+				const struct sl_operation **list);
+
+/*
+ * Times sl_plan_run() as sl_measure() does; every input must be set.
+ */
+SL_API enum sl_status
+sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
+		   const struct sl_measure_options *options,
+		   struct sl_error *err) SL_CHECKED;
+
+/* What the table of a profile lists. */
+enum sl_profile_by {
+	SL_PROFILE_BY_OPERATION = 0,
+	SL_PROFILE_BY_TYPE,
+	SL_PROFILE_BY_MODULE, /* paths, cut at 'depth' parts */
+	SL_PROFILE_BY_PART
+};
+
+/* A layer alone and within its model, timed in turn. */
+struct sl_layer_profile {
+	const char *model, *layer;
+	size_t n_operations; /* of the model's plan that do its work */
+	struct sl_estimate context_ns, alone_ns; /* medians of a pass */
+	struct sl_estimate ratio; /* within / alone, median of rounds */
+	const char *finding;      /* what the difference means */
+	const struct sl_profile *alone;
+};
+
+/*
+ * Profiles one layer, a node or a module such as "layer1.0", as a model of its
+ * own, and says how that differs from the layer within its model.  Nodes that
+ * the plan fuses with it come along.  Fails as sl_graph_extract() and
+ * sl_profile_forward() do.
+ */
+SL_API enum sl_status
+sl_profile_layer(struct sl_layer_profile **out, const struct sl_graph *graph,
+		 const char *layer, const struct sl_profile_options *options,
+		 struct sl_error *err) SL_CHECKED;
+SL_API void sl_layer_profile_free(struct sl_layer_profile *p);
+
+/*
+ * What memory a model takes, without timing it: plans it, runs it twice on
+ * numbers that are made up (those of the sizes' folder where there is one), and
+ * once more step by step for the tracker.
+ * 'options' may be NULL.  Looks at the whole process, whose high-water mark it
+ * sets back: nothing else should allocate meanwhile, and a plan that was made
+ * before may have left room that this one then uses.  Fails as sl_run() does.
+ * *out owns all it points to, and is for sl_memory_use_free().
+ */
+SL_API enum sl_status sl_measure_memory(struct sl_memory_use **out,
+					const struct sl_graph *graph,
+					const struct sl_plan_options *options,
+					struct sl_error *err) SL_CHECKED;
+SL_API void sl_memory_use_free(struct sl_memory_use *use); /* NULL is fine */
+
+/* What a profile shows. */
+struct sl_profile_view {
+	size_t struct_size;
+	size_t n_top; /* rows listed; 0: 10 */
+	enum sl_profile_by by;
+	size_t depth; /* of module paths; 0: as the profile has them */
+	int explain;  /* plain words beside the figures */
+	const struct sl_layer_profile *layer; /* whose 'alone' is shown, and
+						 what it is within its model;
+						 NULL: a model */
+};
+
+/* One profile, or several side by side.  TEXT, JSON, CSV, MARKDOWN.  'view'
+ * NULL: defaults. */
+SL_API enum sl_status
+sl_profile_render(const struct sl_profile *const *profiles, size_t n,
+		  const struct sl_profile_view *view,
+		  const struct sl_render_options *how, struct sl_buf *out,
+		  struct sl_error *err) SL_CHECKED;
+
+/* How much of a profile goes into a trace. */
+struct sl_trace_options {
+	size_t struct_size;
+	size_t limit; /* events at most; 0: 100,000 */
+};
+
+/*
+ * The passes that a profile keeps whole, the median one first, in the JSON of
+ * Chrome's trace events, which ui.perfetto.dev opens: a thread for each pass,
+ * all drawn from 0, and live memory along the median one.  Events beyond the
+ * limit are left out, and otherData.dropped_events says how many.  'options'
+ * NULL: defaults.
+ */
+SL_API enum sl_status sl_profile_trace(const struct sl_profile *profile,
+				       const struct sl_trace_options *options,
+				       struct sl_buf *out,
+				       struct sl_error *err) SL_CHECKED;
+
+/*
+ * Folded stacks for flame graphs, a line for each operation: model, modules
+ * and operation with ';' between, then its mean self time in a pass in whole
+ * nanoseconds.  Of ';', spaces and control bytes in names '_' is made.
+ */
+SL_API enum sl_status sl_profile_folded(const struct sl_profile *profile,
+					struct sl_buf *out,
+					struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* versus.h - models against each other: which is faster, and where. */
+#ifndef SLEUTH_VERSUS_H
+#define SLEUTH_VERSUS_H
+
+#include "sleuth/measuring.h"
+#include "sleuth/running.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SL_CONTENDERS_MOST = 8 };
+
+/* A model and the way in which it is run.  Contenders may share a graph: one
+ * model under two settings. */
+struct sl_contender {
+	const char *name; /* for reports; NULL: the model's */
+	const struct sl_graph *graph;
+	const struct sl_plan_options *plan; /* NULL: defaults */
+	const struct sl_input_file *inputs; /* as in struct sl_run_options */
+	size_t n_inputs;
+	const char *inputs_folder;
+};
+
+struct sl_versus_options {
+	size_t struct_size;
+	double time_s;     /* for rounds, after planning; default 5 */
+	double margin;     /* default 0.01; negative means 0: any difference */
+	double alpha;      /* error rate; default 0.05 */
+	size_t min_rounds; /* after the verdict, for the interval; default 50 */
+	uint64_t seed;     /* of the coin and of made-up inputs; default 1 */
+	void (*progress)(const struct sl_progress *now, void *ctx);
+	void *progress_ctx;
+	const volatile sig_atomic_t *interrupt;
+	const struct sl_allocator *allocator; /* of the result */
+};
+
+/* What a verdict may rest on. */
+enum sl_versus_basis {
+	SL_VERSUS_WALL = 0, /* wall time of the whole pass */
+	SL_VERSUS_CPU,      /* its CPU time, all threads together */
+	SL_VERSUS_LAYERS    /* the median over layers of ln(B / A) */
+};
+enum { SL_N_VERSUS_BASES = SL_VERSUS_LAYERS + 1 };
+
+/* "wall time", "CPU time", "typical layer". */
+SL_API const char *sl_versus_basis_text(enum sl_versus_basis basis);
+
+/* One contender; times are medians over the rounds that count. */
+struct sl_versus_side {
+	const char *name, *model, *source;
+	enum sl_dtype dtype;
+	int n_threads;
+	int64_t batch;
+	double plan_ns;
+	size_t n_steps;
+	struct sl_estimate wall_ns, cpu_ns; /* of a pass */
+	struct sl_plan_memory memory;
+	uint64_t memory_bytes;                  /* planned and weights */
+	uint64_t nominal_flops, executed_flops; /* of a pass */
+};
+
+/*
+ * A layer: the steps of both sides that cover the same nodes, by name; several
+ * where one side fuses what the other does not.  Times are medians, of a pass;
+ * the ratio is per sample where the comparison is.
+ */
+struct sl_versus_layer {
+	const char *name, *type;
+	size_t n_a, n_b;      /* steps; 0: only on the other side */
+	const char *a_kernel; /* of the first step; NULL: none */
+	const char *b_kernel;
+	double a_ns, b_ns;        /* NaN where there are no steps */
+	struct sl_estimate ratio; /* B / A; NaN and n 0: only on one side */
+	double log_e;             /* against "within the margin"; NaN: not
+					 tested */
+	int is_tested;            /* on both sides, and not too short for
+					 the clock */
+	int is_named; /* differs by more than the margin: e-BH over all layers
+			  that were tested, in 3 of 4 placements at least and
+			  in none the other way; where placements are few, by
+			  more than their reach */
+};
+
+/*
+ * A contender against the first.  Three e-processes watch every round: total
+ * wall time, total CPU time, and the median over layers of ln(B / A).  The
+ * average of those that have something to say decides "faster" and "slower",
+ * as long as the total leans that way; "same" and the gate's "ok" need the
+ * total alone, which takes back what the others said where it proves the
+ * contrary.  CPU time says nothing of time where the numbers of threads
+ * differ, nor layers where those of the same name make less than half of a
+ * pass: 'absent' says so.
+ */
+struct sl_versus_pair {
+	struct sl_comparison comparison; /* ratios of wall time; the verdict,
+					    the gate and when it was decided
+					    are by all evidence */
+	enum sl_verdict wall_verdict;    /* by wall time alone */
+	struct sl_comparison cpu;        /* the same of CPU time, alone; its
+					    verdict is none where absent[]
+					    says so */
+	struct sl_estimate layers_ratio; /* of the typical layer; n 0: none */
+	double log_e; /* ln of the average e-value against "no change" */
+	double log_e_of[SL_N_VERSUS_BASES]; /* NaN: absent[] says why */
+	const char *absent[SL_N_VERSUS_BASES];
+	enum sl_versus_basis decided_by;      /* the largest e-value when the
+					    verdict fell */
+	const struct sl_versus_layer *layers; /* in the order of A, then those
+						 of B alone */
+	size_t n_layers;
+	const size_t *by_change; /* layers: named first, then by |B - A| */
+	size_t n_named;
+	size_t n_only_a, n_only_b;
+	double only_a_ns, only_b_ns; /* sums of medians */
+	size_t n_other_kernels;      /* same settings and same work, but another
+				   algorithm */
+};
+
+struct sl_versus {
+	const struct sl_versus_side *sides; /* in the caller's order */
+	size_t n;
+	const struct sl_versus_pair *pairs; /* [n - 1], each against side 0 */
+	int is_per_sample;      /* batches differ: ratios are of time per
+				   sample */
+	size_t passes_per_slot; /* above 1 for short passes */
+	size_t n_placements;    /* plans were made so often, to lie elsewhere in
+				   memory, and played a round */
+	size_t placements_enough; /* with fewer, only layers that differ by more
+				     than 'placement_reach' are named */
+	double placement_reach;   /* relative change; 0.1 is 10 % */
+	const char *renewal_absent; /* why plans were no longer made anew
+				       though there was time; NULL */
+	struct sl_noise noise;
+	double elapsed_s; /* rounds alone */
+	enum sl_stop stopped_by;
+	uint64_t seed;
+};
+
+/*
+ * Plans the contenders and runs them in rounds, each round in a fresh random
+ * order, until every one is decided against the first or the time is spent.
+ * The error rate holds however often it looks and is divided by n - 1 where
+ * there are several.  Contenders of the same settings run the same algorithms:
+ * choices that one measures are the others' too.  n from 2 to
+ * SL_CONTENDERS_MOST.  Fails as sl_run() does; SL_E_INTERRUPTED before the
+ * first round.  Measures the whole process: one at a time.
+ */
+SL_API enum sl_status sl_versus(struct sl_versus **out,
+				const struct sl_contender *contenders, size_t n,
+				const struct sl_versus_options *options,
+				struct sl_error *err) SL_CHECKED;
+SL_API void sl_versus_free(struct sl_versus *versus); /* NULL is fine */
+
+/* TEXT, JSON, CSV, MARKDOWN. */
+SL_API enum sl_status sl_versus_render(const struct sl_versus *versus,
+				       const struct sl_render_options *how,
+				       struct sl_buf *out,
+				       struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

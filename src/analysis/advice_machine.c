@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * advice_machine.c - advice whose gain is bounded by what the machine does.
+ *
+ * Each rule sums up the least time that operations would take after the
+ * change, from ceilings and responses that were measured, and leaves the
+ * others as they are.
+ */
+#include "advice_rules.h"
+#include "roofline_place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* A difference below this is noise. */
+#define CLEARLY 1.05
+
+/* How many times as many samples a larger batch has that is worth a try. */
+enum { BATCH_TIMES = 16 };
+
+static double
+call_ns(const struct sl_operation *op, enum sl_condition condition)
+{
+	return op->response ? op->response->at[condition].ns * op->n_calls
+			    : (double)NAN;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* Operations timed on one thread and on all, and both sums. */
+struct timed {
+	size_t n, n_gained; /* of these, faster on all */
+	double one_ns, all_ns;
+};
+
+static struct timed
+timed_on_one(const struct sl_profile *p)
+{
+	struct timed t = {0};
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		double one = call_ns(&p->operations[i], SL_CONDITION_ALONE);
+		double all = call_ns(&p->operations[i], SL_CONDITION_IN_PLACE);
+
+		if (isnan(one) || isnan(all))
+			continue;
+		t.n++;
+		t.n_gained += one > CLEARLY * all;
+		t.one_ns += one;
+		t.all_ns += all;
+	}
+	return t;
+}
+
+/* On one thread a pass takes as long as what was timed there, at least. */
+static void
+advise_fewer(struct sl__adviser *a, const struct timed *t)
+{
+	int n = a->profile->n_threads;
+	struct sl__proposal proposal = {.most = a->pass_ns / t->one_ns,
+					.unit = ""};
+
+	if (t->one_ns * CLEARLY > t->all_ns)
+		return;
+	proposal.text = sl__advice_words(
+		a, "Run on one thread: %d make %zu operations slower", n, t->n);
+	proposal.basis = sl__advice_words(
+		a, "they take %.3g ms on one thread, %.3g ms on %d",
+		t->one_ns / 1e6, t->all_ns / 1e6, n);
+	proposal.command =
+		sl__advice_command(a, "sweep", SL__LEAVE_THREADS,
+				   sl__advice_words(a, " --threads 1..%d", n));
+	sl__propose(a, &proposal);
+}
+
+/*
+ * An operation that gained nothing from the threads it has gains nothing from
+ * more; one that gained, or was not timed, may gain as much as there are more
+ * of them.  Where nothing was timed on fewer, nothing bounds what more would
+ * do.
+ */
+static void
+advise_more(struct sl__adviser *a, const struct timed *t)
+{
+	const struct sl_profile *p = a->profile;
+	double n = p->n_threads, more = (double)a->how->n_cpus;
+	double after_ns = a->pass_ns;
+	struct sl__proposal proposal = {.unit = ""};
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *op = &p->operations[i];
+		double one = call_ns(op, SL_CONDITION_ALONE);
+		double all = call_ns(op, SL_CONDITION_IN_PLACE);
+
+		if (isnan(one) || isnan(all) || one > CLEARLY * all)
+			after_ns -= op->self_ns * (1 - n / more);
+	}
+	proposal.most = a->pass_ns / after_ns;
+	proposal.text = sl__advice_words(a, "Run on %zu threads, not %d",
+					 a->how->n_cpus, p->n_threads);
+	proposal.basis = sl__advice_words(
+		a, "%zu of %zu operations are faster on %d threads than on one",
+		t->n_gained, t->n, p->n_threads);
+	proposal.command = sl__advice_command(
+		a, "sweep", SL__LEAVE_THREADS,
+		sl__advice_words(a, " --threads 1..%zu", a->how->n_cpus));
+	sl__propose(a, &proposal);
+}
+
+void
+sl__advise_threads(struct sl__adviser *a)
+{
+	struct timed t = timed_on_one(a->profile);
+
+	if (a->profile->n_threads < 2 || !t.n)
+		return;
+	advise_fewer(a, &t);
+	if (t.n_gained && a->how->n_cpus > (size_t)a->profile->n_threads)
+		advise_more(a, &t);
+}
+
+/* -------------------------------------------------------------------- batch */
+
+/* A rate that the machine does not exceed. */
+static double
+upper(const struct sl_estimate *e)
+{
+	if (!e || !e->n)
+		return (double)NAN;
+	return e->needs_n ? e->value : e->hi;
+}
+
+static int
+is_product(const struct sl_operation *op)
+{
+	static const char *const types[] = {"Conv", "ConvTranspose", "Einsum",
+					    "Gemm", "MatMul",        NULL};
+
+	return sl__is_among(op->type, types) && op->path != SL_PATH_REFERENCE &&
+	       op->path != SL_PATH_STEPWISE;
+}
+
+/* The weights it reads; a head whose weights are tied to a table has none of
+ * its own, and reads little else. */
+static double
+weight_bytes(const struct sl_profile *p, const struct sl_operation *op)
+{
+	if (!op->parameters && op->part == SL_PART_HEAD)
+		return (double)op->n_bytes;
+	return (double)op->parameters * sl_dtype_bits(p->dtype) / 8;
+}
+
+/* Whether it is a product that mostly reads weights. */
+static int
+is_weights(const struct sl_profile *p, const struct sl_operation *op)
+{
+	if (!is_product(op) || op->judgement.bound == SL_BOUND_COMPUTE ||
+	    2 * weight_bytes(p, op) < (double)op->n_bytes)
+		return 0;
+	return op->judgement.bound == SL_BOUND_DRAM ||
+	       op->judgement.bound == SL_BOUND_L3 ||
+	       (op->roof && strcmp(op->roof, "compute") != 0);
+}
+
+/* The least time, for as many samples as now, of a pass over BATCH_TIMES as
+ * many: weights are read once for all of them and arithmetic remains, and the
+ * larger pass takes no less time than this one. */
+static double
+shared_ns(const struct sl_profile *p, const struct sl_operation *op)
+{
+	double arithmetic_ns = op->n_calls * (double)op->executed_flops /
+			       upper(&p->ceilings.flops_per_s) * 1e9;
+
+	return fmax(arithmetic_ns, op->self_ns / BATCH_TIMES);
+}
+
+/* Operations that would share the reading of weights. */
+struct sharing {
+	size_t n;
+	double now_ns, least_ns;
+	const struct sl_operation *largest;
+};
+
+static struct sharing
+weights_shared(const struct sl_profile *p)
+{
+	struct sharing out = {0};
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *op = &p->operations[i];
+		double least = shared_ns(p, op);
+
+		if (!is_weights(p, op) || least >= op->self_ns)
+			continue;
+		out.n++;
+		out.now_ns += op->self_ns;
+		out.least_ns += least;
+		if (!out.largest || op->self_ns > out.largest->self_ns)
+			out.largest = op;
+	}
+	return out;
+}
+
+static const char *
+batch_command(struct sl__adviser *a, long long from, long long to)
+{
+	if (sl__has_fixed_shapes(a))
+		return NULL;
+	return sl__advice_command(
+		a, "sweep", SL__LEAVE_BATCH,
+		sl__advice_words(a, " --batch %lld..%lld", from, to));
+}
+
+void
+sl__advise_batch(struct sl__adviser *a)
+{
+	const struct sl_profile *p = a->profile;
+	struct sl__proposal proposal = {.unit = " samples per second"};
+	long long batch = p->batch > 0 ? p->batch : 1;
+	struct sharing s;
+
+	if (!p->ceilings.flops_per_s.n)
+		return;
+	s = weights_shared(p);
+	if (!s.n)
+		return;
+	proposal.most = a->pass_ns / (a->pass_ns - s.now_ns + s.least_ns);
+	proposal.text = sl__advice_words(
+		a,
+		"Run up to %lld samples at once, not %lld: %zu operation%s, "
+		"'%s' first, mostly read%s weights",
+		batch * BATCH_TIMES, batch, s.n, s.n == 1 ? "" : "s",
+		s.largest->name, s.n == 1 ? "s" : "");
+	proposal.basis = sl__advice_words(
+		a,
+		"%s %.2g %% of the pass; %d times the samples take no less, "
+		"nor less than their arithmetic at %.4g GFLOP/s, as measured",
+		s.n == 1 ? "it takes" : "they take",
+		100 * s.now_ns / a->pass_ns, BATCH_TIMES,
+		upper(&p->ceilings.flops_per_s) / 1e9);
+	proposal.command = batch_command(a, batch, batch * BATCH_TIMES);
+	sl__propose(a, &proposal);
+}
+
+/* -------------------------------------------------------------------- types */
+
+static int
+is_quantized(const struct sl_profile *p)
+{
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const char *type = p->operations[i].type;
+
+		if (!strncmp(type, "QLinear", 7) ||
+		    !strncmp(type, "Quantize", 8) || strstr(type, "Integer"))
+			return 1;
+	}
+	return 0;
+}
+
+struct narrower {
+	enum sl_dtype dtype;
+	double by_bytes; /* how many times fewer */
+	const char *text;
+	const char *command;
+};
+
+/* What products take now, and the least that they would in another type. */
+struct narrowed {
+	size_t n;
+	double now_ns, least_ns;
+	double weight_bytes; /* in that type */
+};
+
+/*
+ * A call takes no less than its arithmetic at the peak of the type, fewer bytes
+ * through the fastest memory, and what any step takes.  How it runs now bounds
+ * nothing: another kernel may be a better one.
+ */
+static double
+narrow_ns(const struct sl_profile *p, const struct sl_operation *op,
+	  const struct narrower *t)
+{
+	const struct sl_ceilings *c = &p->ceilings;
+	double rate = upper(sl__roofline_peak(c, t->dtype));
+	double least_ns = (double)op->executed_flops / rate * 1e9;
+
+	if (c->n_levels)
+		least_ns = fmax(least_ns,
+				(double)op->n_bytes / t->by_bytes /
+					upper(&c->levels[0].bytes_per_s) * 1e9);
+	if (c->step_ns.n)
+		least_ns = fmax(least_ns, c->step_ns.needs_n ? c->step_ns.value
+							     : c->step_ns.lo);
+	return fmin(op->n_calls * least_ns, op->self_ns);
+}
+
+/* What caches cannot keep from one pass to the next comes from memory. */
+static double
+refill_ns(const struct sl_ceilings *c, double n_bytes)
+{
+	if (!c->n_levels)
+		return 0;
+	for (size_t i = 0; i + 1 < c->n_levels; i++)
+		n_bytes -=
+			(double)c->levels[i].size_bytes * (double)c->n_threads;
+	/* fmax() leaves out a rate that is not known. */
+	return fmax(0, n_bytes /
+			       upper(&c->levels[c->n_levels - 1].bytes_per_s) *
+			       1e9);
+}
+
+static struct narrowed
+narrow_products(const struct sl_profile *p, const struct narrower *t)
+{
+	struct narrowed out = {0};
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *op = &p->operations[i];
+
+		if (!is_product(op) || !(op->n_calls > 0))
+			continue;
+		out.n++;
+		out.now_ns += op->self_ns;
+		out.least_ns += narrow_ns(p, op, t);
+		/* In a loop it may find them in a cache from the second
+		 * call on. */
+		out.weight_bytes += fmin(op->n_calls, 1) * weight_bytes(p, op) /
+				    t->by_bytes;
+	}
+	out.least_ns =
+		fmax(out.least_ns, refill_ns(&p->ceilings, out.weight_bytes));
+	out.least_ns = fmin(out.least_ns, out.now_ns);
+	return out;
+}
+
+static void
+advise_type(struct sl__adviser *a, const struct narrower *t)
+{
+	const struct sl_ceilings *c = &a->profile->ceilings;
+	struct narrowed products;
+	struct sl__proposal proposal = {
+		.text = t->text, .command = t->command, .unit = ""};
+
+	/* Without its peak there is nothing that says it would be faster, nor
+	 * that the machine has it. */
+	if (!sl__roofline_peak(c, t->dtype))
+		return;
+	products = narrow_products(a->profile, t);
+	if (!products.n)
+		return;
+	proposal.most =
+		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns);
+	proposal.basis = sl__advice_words(
+		a,
+		"%zu products and convolutions take %.3g %% of the pass, %.3g "
+		"ms, and %.3g ms at least at the %.4g GFLOP/s of %s and the "
+		"bandwidths that were measured",
+		products.n, 100 * products.now_ns / a->pass_ns,
+		products.now_ns / 1e6, products.least_ns / 1e6,
+		upper(sl__roofline_peak(c, t->dtype)) / 1e9,
+		sl_dtype_text(t->dtype));
+	sl__propose(a, &proposal);
+}
+
+/* Nothing here makes an int8 model, so no command tests that. */
+void
+sl__advise_types(struct sl__adviser *a)
+{
+	struct narrower bf16 = {
+		.dtype = SL_DTYPE_BF16,
+		.by_bytes = 2,
+		.text = "Compute convolutions and products in bf16"};
+	static const struct narrower i8 = {
+		.dtype = SL_DTYPE_I8,
+		.by_bytes = 4,
+		.text = "Quantise convolutions and products to int8"};
+
+	if (a->profile->dtype != SL_DTYPE_F32 || is_quantized(a->profile))
+		return;
+	bf16.command = sl__advice_command(a, "profile", SL__LEAVE_DTYPE,
+					  " --dtype bf16");
+	advise_type(a, &bf16);
+	advise_type(a, &i8);
+}
+
+/* -------------------------------------------------------------------- cache */
+
+/* The size that "seq" has in "batch 1, seq 128"; 0: none. */
+static long
+sequence_of(const struct sl_inspection *model)
+{
+	const char *at = model->sizes ? strstr(model->sizes, "seq ") : NULL;
+
+	return at ? strtol(at + 4, NULL, 10) : 0;
+}
+
+static int
+is_causal(const struct sl_inspection *model)
+{
+	for (size_t i = 0; i < model->n_layers; i++) {
+		if (model->layers[i].is_causal)
+			return 1;
+	}
+	return 0;
+}
+
+/* The bandwidth of the smallest memory that holds so much; NaN: none was
+ * measured. */
+static double
+bytes_per_s(const struct sl_ceilings *c, double n_bytes)
+{
+	for (size_t i = 0; i < c->n_levels; i++) {
+		const struct sl_ceiling_level *level = &c->levels[i];
+
+		if (i + 1 == c->n_levels ||
+		    n_bytes <= (double)level->size_bytes * (double)c->n_threads)
+			return upper(&level->bytes_per_s);
+	}
+	return (double)NAN;
+}
+
+/* With a cache a step computes one token of the sequence, and reads all
+ * weights still. */
+void
+sl__advise_cache(struct sl__adviser *a)
+{
+	const struct sl_profile *p = a->profile;
+	struct sl__proposal proposal = {.unit = " for each further token"};
+	double n_bytes, rate, read_ns;
+	long seq;
+
+	if (!p->model || !is_causal(p->model) ||
+	    (p->model->sizes && strstr(p->model->sizes, "past ")))
+		return;
+	seq = sequence_of(p->model);
+	n_bytes = (double)p->model->memory.once_bytes;
+	rate = bytes_per_s(&p->ceilings, n_bytes);
+	read_ns = n_bytes / rate * 1e9;
+	if (isnan(rate))
+		return;
+	proposal.most = fmin((double)seq, a->pass_ns / read_ns);
+	proposal.text = sl__advice_words(
+		a,
+		"Keep keys and values in a cache: %ld tokens are computed to "
+		"make one",
+		seq);
+	proposal.basis = sl__advice_words(
+		a,
+		"a step still reads %.3g MB, %.3g ms at the %.3g GB/s that "
+		"were measured",
+		n_bytes / 1e6, read_ns / 1e6, rate / 1e9);
+	if (!sl__has_fixed_shapes(a))
+		proposal.command = sl__advice_command(
+			a, "profile", SL__LEAVE_SEQ, " --generate 32");
+	sl__propose(a, &proposal);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bottleneck.c - operations judged, and the model by them. */
+#include "bottleneck.h"
+#include "bottleneck_words.h"
+#include "roofline_place.h"
+#include "status.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- cases */
+
+static void
+take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
+{
+	static const char *const names[SL__N_MEMORIES] = {"L2", "L3", "DRAM"};
+
+	const struct sl_estimate *peak = sl__roofline_peak(ceilings, c->dtype);
+
+	c->flops_per_s = peak && peak->n ? peak->value : (double)NAN;
+	c->step_ns = ceilings->step_ns.n ? ceilings->step_ns.value
+					 : (double)NAN;
+	for (int k = 0; k < SL__N_MEMORIES; k++)
+		c->bytes_per_s[k] = c->size_bytes[k] = (double)NAN;
+	for (size_t i = 0; i < ceilings->n_levels; i++) {
+		const struct sl_ceiling_level *level = &ceilings->levels[i];
+
+		for (int k = 0; k < SL__N_MEMORIES; k++) {
+			if (strcmp(level->level, names[k]))
+				continue;
+			c->bytes_per_s[k] = level->bytes_per_s.value;
+			c->size_bytes[k] = (double)level->size_bytes;
+		}
+	}
+	c->size_bytes[SL__MEMORY_DRAM] = (double)INFINITY;
+}
+
+void
+sl__case_of(struct sl__case *out, const struct sl_operation *op,
+	    const struct sl_profile *profile)
+{
+	const struct sl_ceilings *ceilings = &profile->ceilings;
+	const struct sl_response *response = op->response;
+
+	memset(out, 0, sizeof(*out));
+	out->dtype = op->dtype ? op->dtype : ceilings->dtype;
+	take_ceilings(out, ceilings);
+	out->is_reference = op->path == SL_PATH_REFERENCE ||
+			    op->path == SL_PATH_STEPWISE;
+	out->n_threads = (double)ceilings->n_threads;
+	out->time_ns = op->median_ns.n ? op->median_ns.value
+				       : op->self_ns / op->n_calls;
+	out->least_ns = op->min_ns;
+	out->is_same_alone = response && response->is_same_alone;
+	out->flops = (double)op->executed_flops;
+	out->n_bytes = (double)op->n_bytes;
+	out->hog = profile->hog;
+	out->others_share = profile->others_share;
+	for (int k = 0; k < SL_N_CONDITIONS; k++) {
+		out->at_ns[k] = response ? response->at[k].ns : (double)NAN;
+		out->spread[k] = response ? response->at[k].spread
+					  : (double)NAN;
+	}
+}
+
+/* ---------------------------------------------------------------- judgement */
+
+enum sl_status
+sl__case_judge(struct sl_judgement *out, const struct sl__case *c,
+	       struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl__scores scores;
+
+	memset(out, 0, sizeof(*out));
+	sl__case_score(&scores, c);
+	out->bound = scores.bound;
+	if (scores.bound != SL_BOUND_UNKNOWN)
+		out->confidence = scores.probability[scores.bound];
+	return sl__bottleneck_words(out, c, &scores, arena, err);
+}
+
+/*
+ * Where it is more than waking all threads takes, the least that a step takes
+ * is the shortest one of the model that its work does not explain.  It is
+ * short: a model without a small step says nothing about small steps.
+ */
+static void
+take_step_ns(struct sl_profile *profile)
+{
+	const double small_ns = 5000;
+	struct sl_ceilings *ceilings = &profile->ceilings;
+	const struct sl_estimate *shortest = NULL;
+	double least = small_ns;
+
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		const struct sl_operation *op = &profile->operations[i];
+		const struct sl_estimate *ns = &op->median_ns;
+
+		if (!ns->n || ns->value >= least ||
+		    !(op->bound_ns <= ns->value / 4))
+			continue;
+		least = ns->value;
+		shortest = ns;
+	}
+	if (shortest && ceilings->step_ns.n && least > ceilings->step_ns.value)
+		ceilings->step_ns = *shortest;
+}
+
+static const struct sl_response *
+response_of(const struct sl__diagnosis *diagnosis, size_t step)
+{
+	for (size_t i = 0; diagnosis && i < diagnosis->n; i++) {
+		if (diagnosis->responses[i].step == step)
+			return &diagnosis->responses[i];
+	}
+	return NULL;
+}
+
+static double
+others_share(const struct sl_noise *noise)
+{
+	double stolen = noise->steal_share.absent ? 0
+						  : noise->steal_share.value;
+
+	return noise->neighbour_share.absent
+		       ? (double)NAN
+		       : noise->neighbour_share.value + stolen;
+}
+
+/* What the experiments could not do is said once. */
+static enum sl_status
+remark_absences(struct sl_profile *profile,
+		const struct sl__diagnosis *diagnosis, struct sl__arena *arena,
+		struct sl_error *err)
+{
+	enum { ABSENCES = 3 };
+	const struct {
+		const char *what, *why;
+	} absences[ABSENCES] = {
+		{"nothing was timed on one thread", diagnosis->no_alone},
+		{"nothing was timed from empty caches", diagnosis->no_cold},
+		{"nothing was timed beside a memory hog", diagnosis->no_hog},
+	};
+	size_t n = profile->n_remarks;
+	const char **all = sl__arena_array(arena, n + ABSENCES, sizeof(*all));
+
+	if (!all)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		all[i] = profile->remarks[i];
+	for (size_t i = 0; i < ABSENCES; i++) {
+		if (!absences[i].why)
+			continue;
+		all[n] = sl__arena_format(arena, "%s: %s", absences[i].what,
+					  absences[i].why);
+		if (!all[n++])
+			return sl__fail_nomem(err);
+	}
+	profile->remarks = all;
+	profile->n_remarks = n;
+	return SL_OK;
+}
+
+enum sl_status
+sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
+	  struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl_operation *ops =
+		(struct sl_operation *)(uintptr_t)profile->operations;
+	const struct sl_hog_effect none = {(double)NAN, (double)NAN,
+					   (double)NAN, (double)NAN};
+	enum sl_status rc = SL_OK;
+
+	profile->hog = diagnosis ? diagnosis->hog : none;
+	profile->others_share = diagnosis ? others_share(&diagnosis->noise)
+					  : (double)NAN;
+	take_step_ns(profile);
+	if (diagnosis)
+		rc = remark_absences(profile, diagnosis, arena, err);
+	for (size_t i = 0; !rc && i < profile->n_operations; i++) {
+		struct sl__case c;
+
+		ops[i].response = response_of(diagnosis, ops[i].step);
+		sl__case_of(&c, &ops[i], profile);
+		rc = sl__case_judge(&ops[i].judgement, &c, arena, err);
+	}
+	return rc ? rc
+		  : sl__judge_model(&profile->verdict, profile, arena, err);
+}
+
+/* ------------------------------------------------------------------- model */
+
+/* Threads that wait and plain loops are computing that could be faster. */
+static enum sl_bottleneck
+kind_of(enum sl_bound bound)
+{
+	static const enum sl_bottleneck kinds[SL_N_BOUNDS] = {
+		[SL_BOUND_UNKNOWN] = SL_BOTTLENECK_INCONCLUSIVE,
+		[SL_BOUND_COMPUTE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_L2] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_L3] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_DRAM] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_OVERHEAD] = SL_BOTTLENECK_OVERHEAD,
+		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_REFERENCE] = SL_BOTTLENECK_COMPUTE,
+	};
+
+	return kinds[bound];
+}
+
+enum { N_KINDS = SL_BOTTLENECK_MIXED + 1 };
+
+/* Shares of time, and sums of share x confidence, by kind. */
+struct tally {
+	double share[N_KINDS], sure[N_KINDS];
+	double judged;
+};
+
+static void
+tally_up(struct sl_finding *out, struct tally *t,
+	 const struct sl_profile *profile)
+{
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		const struct sl_operation *op = &profile->operations[i];
+		enum sl_bottleneck kind = kind_of(op->judgement.bound);
+
+		out->shares[op->judgement.bound] += op->share;
+		t->share[kind] += op->share;
+		t->sure[kind] += op->share * op->judgement.confidence;
+		if (kind != SL_BOTTLENECK_INCONCLUSIVE)
+			t->judged += op->share;
+	}
+}
+
+/*
+ * One kind makes 60 % of the judged time; or two more than 25 % each, or
+ * nothing prevails: mixed.  Where less than half of the time is judged, or
+ * the books do not close, nothing is said.
+ */
+static void
+decide(struct sl_finding *out, const struct tally *t, int is_closed)
+{
+	int best = SL_BOTTLENECK_COMPUTE;
+	double sure = 0;
+
+	for (int k = SL_BOTTLENECK_COMPUTE; k < N_KINDS; k++) {
+		sure += t->sure[k];
+		if (t->share[k] > t->share[best])
+			best = k;
+	}
+	if (!is_closed || t->judged < 0.5)
+		return;
+	if (t->share[best] > 0.6 * t->judged) {
+		out->bottleneck = (enum sl_bottleneck)best;
+		out->confidence =
+			t->sure[best] / t->share[best] * fmin(t->judged, 1);
+		return;
+	}
+	out->bottleneck = SL_BOTTLENECK_MIXED;
+	out->confidence = sure / t->judged * fmin(t->judged, 1);
+}
+
+enum sl_status
+sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
+		struct sl__arena *arena, struct sl_error *err)
+{
+	struct tally t = {.judged = 0};
+
+	memset(out, 0, sizeof(*out));
+	tally_up(out, &t, profile);
+	decide(out, &t, profile->ledger.is_closed);
+	return sl__finding_words(out, profile, arena, err);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bottleneck.h - what bounds an operation, from how it answers experiments.
+ *
+ * Every candidate predicts, as a range, what each experiment should show if it
+ * alone were the bound.  An experiment that falls into the range costs the
+ * candidate nothing; one that falls beside it costs the more the further off
+ * it is, measured in deviations that grow with the noise of the measurement,
+ * and never more than a fixed amount, so that no single experiment decides by
+ * an accident.  Costs add up like logarithms of likelihoods; of equal priors,
+ * they give each candidate its probability.  Below a margin nothing is said.
+ */
+#ifndef SL_BOTTLENECK_H
+#define SL_BOTTLENECK_H
+
+#include "diagnose.h"
+
+enum sl__memory_kind { SL__MEMORY_L2 = 0, SL__MEMORY_L3, SL__MEMORY_DRAM };
+enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };
+
+/*
+ * All that is known of an operation, in numbers; NaN for what is not.  A
+ * reference path is given away by itself.
+ */
+struct sl__case {
+	int is_reference;
+	enum sl_dtype dtype; /* of its arithmetic */
+	double n_threads;
+	double time_ns;        /* of a call, in place */
+	double least_ns;       /* of all calls */
+	double flops, n_bytes; /* executed; of operands, each once */
+	double flops_per_s;    /* ceiling, of all threads; as all rates */
+	double bytes_per_s[SL__N_MEMORIES];
+	double size_bytes[SL__N_MEMORIES]; /* what they hold for a thread */
+	double step_ns;                    /* the least that a step takes */
+	double at_ns[SL_N_CONDITIONS], spread[SL_N_CONDITIONS];
+	int is_same_alone; /* as in struct sl_response */
+	struct sl_hog_effect hog;
+	double others_share; /* of all CPUs, meanwhile */
+};
+
+/* The experiments, in the order in which they are spoken of. */
+enum sl__trait {
+	SL__TRAIT_ARITHMETIC = 0, /* share of that ceiling */
+	SL__TRAIT_BYTES,          /* share of bandwidths, and where data fits */
+	SL__TRAIT_SIZE,           /* against the least a step takes */
+	SL__TRAIT_WARM,
+	SL__TRAIT_COLD,
+	SL__TRAIT_HOG,
+	SL__TRAIT_THREADS
+};
+enum { SL__N_TRAITS = SL__TRAIT_THREADS + 1 };
+
+/* What the experiments say: costs[] are at most 0, probabilities sum to 1;
+ * both are 0 for UNKNOWN, and for candidates that are none here. */
+struct sl__scores {
+	double costs[SL_N_BOUNDS][SL__N_TRAITS];
+	double probability[SL_N_BOUNDS];
+	enum sl_bound bound; /* UNKNOWN: no candidate is clear enough */
+};
+
+/* Below it a judgement abstains. */
+#define SL__PROBABILITY_LEAST 0.7
+
+/* An operation of the profile; its response may be NULL. */
+void sl__case_of(struct sl__case *out, const struct sl_operation *op,
+		 const struct sl_profile *profile);
+
+void sl__case_score(struct sl__scores *out, const struct sl__case *c);
+
+/* A judgement with its evidence in words, from 'arena'. */
+enum sl_status sl__case_judge(struct sl_judgement *out,
+			      const struct sl__case *c, struct sl__arena *arena,
+			      struct sl_error *err) SL_CHECKED;
+
+/*
+ * Judges every operation of a profile whose roofs are placed, and the model.
+ * 'diagnosis' may be NULL; its responses must last as long as the profile.
+ * step_ns of the ceilings may grow.
+ */
+enum sl_status sl__judge(struct sl_profile *profile,
+			 const struct sl__diagnosis *diagnosis,
+			 struct sl__arena *arena,
+			 struct sl_error *err) SL_CHECKED;
+
+/* The model's verdict from its operations' judgements and the books. */
+enum sl_status sl__judge_model(struct sl_finding *out,
+			       const struct sl_profile *profile,
+			       struct sl__arena *arena,
+			       struct sl_error *err) SL_CHECKED;
+
+#endif

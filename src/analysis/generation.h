@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* generation.h - a decoding loop: what its passes come to, and what a cache
+ * does. */
+#ifndef SL_GENERATION_H
+#define SL_GENERATION_H
+
+#include "decode_loop.h"
+#include "repeated_work.h"
+
+/* How the FLOPs of a loop's passes grow with the context. */
+struct sl__loop_work {
+	struct sl__work_law law; /* of a pass at a context; of the prompt where
+				    it goes in at once, see 'prompt' */
+	double prompt;           /* FLOPs of the prompt's one pass; NaN: none */
+	const char *absent;      /* why nothing is known; NULL */
+};
+
+/* Fills everything of a loop but its name and FLOPs from its visits. */
+enum sl_status sl__loop_settle(struct sl_decoding *out,
+			       const struct sl__loop *loop, int64_t prompt,
+			       int64_t n_tokens, struct sl__arena *arena,
+			       struct sl_error *err) SL_CHECKED;
+
+/* Fills the loop's FLOPs and those of its passes. */
+void sl__loop_count(struct sl_decoding *out, const struct sl__loop_work *work,
+		    int64_t prompt, int64_t n_tokens);
+
+/* What the effect of a cache is computed from; 'with' and its work are NULL
+ * where it was not run. */
+struct sl__cache_sources {
+	const struct sl_decoding *without, *with;
+	const struct sl__loop_work *work_without, *work_with;
+	const struct sl_ceilings *ceilings;
+	enum sl_dtype dtype;
+	int64_t batch, prompt, n_tokens;
+	struct sl_reading once_bytes; /* that a pass of one token reads and
+					 writes, keys and values left out */
+	struct sl_reading bytes_per_token;
+};
+
+void sl__cache_effect_of(struct sl_cache_effect *out,
+			 const struct sl__cache_sources *sources);
+
+/* Fills sentences of a generation that has everything else. */
+enum sl_status sl__generation_tell(struct sl_generation *out,
+				   struct sl__arena *arena,
+				   struct sl_error *err) SL_CHECKED;
+
+#endif

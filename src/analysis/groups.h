@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* groups.h - operations summed up, and passes as timelines. */
+#ifndef SL_GROUPS_H
+#define SL_GROUPS_H
+
+#include "arena.h"
+#include "sleuth.h"
+
+struct sl__passes;
+
+/* Fills by_type, by_module (the first part of a path) and by_part of a profile
+ * whose operations are there; storage is from 'arena'. */
+enum sl_status sl__groups_of(struct sl_profile *out, struct sl__arena *arena,
+			     struct sl_error *err) SL_CHECKED;
+
+/*
+ * Operations by module, paths cut after 'depth' parts (0: not cut), longest
+ * first; *n says how many.  Work is that of a pass: of operations in branches
+ * the mean.  Those of no module are in the group "".  NULL when out of memory.
+ */
+const struct sl_operation_group *
+sl__groups_by_module(const struct sl_profile *p, size_t depth,
+		     struct sl__arena *arena, size_t *n);
+
+/*
+ * Fills the whole timelines of a profile: the first pass that was recorded,
+ * the one nearest to the median, and the slowest ones.  Nothing is taken off
+ * for reading the clock, so that all marks lie within the pass.
+ */
+enum sl_status sl__timelines_of(struct sl_profile *out,
+				const struct sl__passes *passes,
+				struct sl__arena *arena,
+				struct sl_error *err) SL_CHECKED;
+
+#endif

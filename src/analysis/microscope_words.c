@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* microscope_words.c - operations over sizes in sentences. */
+#include "microscope_words.h"
+#include "status.h"
+#include "sweep.h"
+#include "turning.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { SENTENCES_MOST = 12, LINE = 640 };
+
+struct teller {
+	const struct sl_microscope *of;
+	const struct sl_micro_series *series;
+	struct sl__arena *arena;
+	const char **list;
+	size_t n;
+	int has_failed;
+};
+
+struct words {
+	char s[256];
+};
+
+/* -------------------------------------------------------------------- words */
+
+const char *
+sl__micro_size_text(struct sl__micro_size *text, int64_t value)
+{
+	const int64_t ki = 1024, mi = 1024 * 1024;
+
+	if (value >= mi && value % mi == 0)
+		snprintf(text->s, sizeof(text->s), "%lld Mi",
+			 (long long)(value / mi));
+	else if (value >= 4 * ki && value % ki == 0)
+		snprintf(text->s, sizeof(text->s), "%lld Ki",
+			 (long long)(value / ki));
+	else
+		snprintf(text->s, sizeof(text->s), "%lld", (long long)value);
+	return text->s;
+}
+
+/* "N = 256", "256 Ki elements". */
+static const char *
+place(struct words *w, const struct sl_micro_series *s, size_t i)
+{
+	struct sl__micro_size size;
+	const char *text = sl__micro_size_text(&size, s->points[i].value);
+
+	if (!strcmp(s->axis, "N") || !strcmp(s->axis, "seq"))
+		snprintf(w->s, sizeof(w->s), "%s = %s", s->axis, text);
+	else
+		snprintf(w->s, sizeof(w->s), "%s %s", text, s->axis);
+	return w->s;
+}
+
+/* Two places: the unit stands once. */
+static const char *
+span(struct words *w, const struct sl_micro_series *s, size_t a, size_t b,
+     const char *between)
+{
+	struct sl__micro_size first, last;
+	const char *from = sl__micro_size_text(&first, s->points[a].value);
+	const char *to = sl__micro_size_text(&last, s->points[b].value);
+
+	if (!strcmp(s->axis, "N") || !strcmp(s->axis, "seq"))
+		snprintf(w->s, sizeof(w->s), "%s = %s %s %s", s->axis, from,
+			 between, to);
+	else
+		snprintf(w->s, sizeof(w->s), "%s %s %s %s", from, between, to,
+			 s->axis);
+	return w->s;
+}
+
+static const char *
+time_words(struct words *w, double ns)
+{
+	const char *unit = ns < 1e3 ? "ns" : ns < 1e6 ? "us" : "ms";
+	double scale = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : 1e6;
+
+	snprintf(w->s, sizeof(w->s), "%.3g %s", ns / scale, unit);
+	return w->s;
+}
+
+static int
+is_compute(const struct sl_micro_point *p)
+{
+	return p->roof && !strcmp(p->roof, "compute");
+}
+
+/* In the unit of its roof. */
+static const char *
+rate_words(struct words *w, const struct sl_micro_point *p, int in_flops)
+{
+	double rate = (in_flops ? p->flops_per_s : p->bytes_per_s) / 1e9;
+
+	snprintf(w->s, sizeof(w->s), rate < 100 ? "%.3g %s" : "%.0f %s", rate,
+		 in_flops ? "GFLOP/s" : "GB/s");
+	return w->s;
+}
+
+static void say(struct teller *t, const char *format, ...)
+	__attribute__((format(__printf__, 2, 3)));
+
+static void
+say(struct teller *t, const char *format, ...)
+{
+	char line[LINE];
+	va_list args;
+
+	if (t->n == SENTENCES_MOST)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	t->list[t->n] = sl__arena_string(t->arena, line);
+	t->has_failed |= !t->list[t->n];
+	t->n++;
+}
+
+/* Goes on with a line; what does not fit is cut. */
+static void add(char line[LINE], const char *format, ...)
+	__attribute__((format(__printf__, 2, 3)));
+
+static void
+add(char line[LINE], const char *format, ...)
+{
+	size_t at = strlen(line);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line + at, LINE - at, format, args);
+	va_end(args);
+}
+
+/* ----------------------------------------------------------------- verdicts */
+
+/* The last measured point from i on with the same verdict. */
+static size_t
+end_of_run(const struct sl_micro_series *s, size_t i)
+{
+	size_t next = sl__micro_next(s, i + 1);
+
+	while (next < s->n_points &&
+	       !strcmp(sl__micro_settled(s, i), sl__micro_settled(s, next))) {
+		i = next;
+		next = sl__micro_next(s, i + 1);
+	}
+	return i;
+}
+
+static void
+add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
+	size_t last)
+{
+	const char *verdict = sl__micro_settled(s, first);
+	int is_first = first == sl__micro_next(s, 0);
+	struct words a;
+
+	add(line, "%s%s ", *line ? ", " : "",
+	    strcmp(verdict, "-") ? verdict : "no verdict");
+	if (is_first && last == s->largest)
+		add(line, s->n_measured > 1 ? "at every size" : "at %s",
+		    place(&a, s, first));
+	else if (is_first && first != last)
+		add(line, "up to %s", place(&a, s, last));
+	else if (first == last)
+		add(line, "at %s", place(&a, s, first));
+	else if (last == s->largest)
+		add(line, "from %s on", place(&a, s, first));
+	else
+		add(line, "from %s", span(&a, s, first, last, "to"));
+}
+
+static void
+tell_verdicts(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	const struct sl_estimate *step = &t->of->ceilings.step_ns;
+	size_t i = sl__micro_next(s, 0);
+	int has_overhead = 0;
+	char line[LINE] = "";
+	struct words w;
+
+	while (i < s->n_points) {
+		size_t last = end_of_run(s, i);
+
+		has_overhead |= !strcmp(sl__micro_settled(s, i), "overhead");
+		add_run(line, s, i, last);
+		i = sl__micro_next(s, last + 1);
+	}
+	if (has_overhead && step->n)
+		add(line, "; a step that does nothing takes %s",
+		    time_words(&w, step->value));
+	say(t, "%s: %s.", s->name, line);
+}
+
+/* -------------------------------------------------------------------- roofs */
+
+static const struct sl_micro_turn *
+find_turn(const struct sl_micro_series *s, enum sl_micro_turning what)
+{
+	for (size_t i = 0; i < s->n_turns; i++) {
+		if (s->turns[i].what == what)
+			return &s->turns[i];
+	}
+	return NULL;
+}
+
+/* Which roof is the lower one, and from where on. */
+static void
+tell_roofs(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	const struct sl_micro_turn *turn = find_turn(s, SL_MICRO_TURN_ROOF);
+	const struct sl_micro_point *last = &s->points[s->largest];
+	double ridge = t->of->ceilings.ridge;
+	struct words w;
+
+	if (!last->roof)
+		return;
+	if (turn)
+		say(t,
+		    "Its lower roof is %s's from %s on (%.3g operations a "
+		    "byte), %s's before.",
+		    strcmp(turn->to, "compute") ? "memory" : "arithmetic",
+		    place(&w, s, turn->at), s->points[turn->at].intensity,
+		    strcmp(turn->to, "compute") ? "arithmetic" : "memory");
+	else if (!last->flops)
+		say(t, "It does no arithmetic: memory is its only roof.");
+	else
+		say(t,
+		    "Its lower roof is %s's at every size: %.3g operations a "
+		    "byte at %s; from DRAM, arithmetic is the lower one from "
+		    "%.3g on.",
+		    is_compute(last) ? "arithmetic" : "memory", last->intensity,
+		    place(&w, s, s->largest), ridge);
+}
+
+/* Where data leave a cache, as far as that is what bounds. */
+static void
+tell_levels(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	struct words a, x, y;
+
+	for (size_t i = 0; i < s->n_turns; i++) {
+		const struct sl_micro_turn *turn = &s->turns[i];
+		const struct sl_micro_point *before = &s->points[turn->before];
+		const struct sl_micro_point *at = &s->points[turn->at];
+
+		if (turn->what != SL_MICRO_TURN_LEVEL || is_compute(at) ||
+		    before->micro_class == SL_MICRO_UNKNOWN ||
+		    at->micro_class == SL_MICRO_UNKNOWN)
+			continue;
+		say(t,
+		    "What it touches leaves %s between %s: %s before, %s "
+		    "after%s.",
+		    turn->from, span(&a, s, turn->before, turn->at, "and"),
+		    rate_words(&x, before, 0), rate_words(&y, at, 0),
+		    !turn->is_sure         ? ", not told apart"
+		    : turn->rate_ratio > 1 ? ", and that costs nothing yet"
+					   : "");
+	}
+}
+
+/* -------------------------------------------------------------------- rates */
+
+static size_t
+best_of(const struct sl_micro_series *s)
+{
+	size_t best = s->largest;
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (!s->points[i].absent &&
+		    s->points[i].roof_share > s->points[best].roof_share)
+			best = i;
+	}
+	return best;
+}
+
+static void
+tell_reached(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	size_t best = best_of(s);
+	double most = 100 * s->points[best].roof_share;
+	struct words a, b;
+
+	if (isnan(most) || s->n_measured < 2)
+		return;
+	if (s->reached == sl__micro_next(s, 0))
+		say(t,
+		    "Has 80 %% of its roof at every size, the most, %.0f %%, "
+		    "at %s.",
+		    most, place(&b, s, best));
+	else if (s->reached != SIZE_MAX)
+		say(t,
+		    "Has 80 %% of its roof from %s on; the most is %.0f %% "
+		    "at %s.",
+		    place(&a, s, s->reached), most, place(&b, s, best));
+	else
+		say(t,
+		    "The most that it has of its roof is %.0f %%, at %s, and "
+		    "%.0f %% at the largest size.",
+		    most, place(&b, s, best),
+		    100 * s->points[s->largest].roof_share);
+}
+
+static void
+tell_fastest(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	int in_flops = is_compute(&s->points[s->largest]);
+	size_t best = s->largest;
+	struct words a, b, x, y;
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct sl_micro_point *p = &s->points[i];
+		const struct sl_micro_point *q = &s->points[best];
+
+		if (!p->absent && (in_flops ? p->flops_per_s > q->flops_per_s
+					    : p->bytes_per_s > q->bytes_per_s))
+			best = i;
+	}
+	if (s->n_measured < 2)
+		return;
+	if (best == s->largest)
+		say(t, "It is fastest at the largest size: %s at %s.",
+		    rate_words(&x, &s->points[best], in_flops),
+		    place(&a, s, best));
+	else
+		say(t, "It is fastest at %s: %s, against %s at %s.",
+		    place(&a, s, best),
+		    rate_words(&x, &s->points[best], in_flops),
+		    rate_words(&y, &s->points[s->largest], in_flops),
+		    place(&b, s, s->largest));
+}
+
+/* ----------------------------------------------------------------- remarks */
+
+static void
+tell_remarks(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	size_t n_disturbed = 0, n_unsure = 0;
+	struct words w;
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct sl_micro_point *p = &s->points[i];
+
+		if (p->absent)
+			continue;
+		n_disturbed += p->disturbance > SL__SWEEP_DISTURBED;
+		n_unsure += p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure;
+		if (p->impossible)
+			say(t, "At %s: %s.", place(&w, s, i), p->impossible);
+	}
+	if (n_unsure)
+		say(t,
+		    "Of %zu of %zu sizes the interval allows another verdict "
+		    "(marked ?).",
+		    n_unsure, s->n_measured);
+	if (n_disturbed)
+		say(t, "Other programs disturbed %zu of %zu sizes.",
+		    n_disturbed, s->n_measured);
+}
+
+/* -------------------------------------------------------------------- focus */
+
+/* Neither roof explains the time: does it matter where data lie? */
+static void
+choose_below(struct sl_micro_series *s, struct teller *t)
+{
+	const struct sl_micro_point *p = &s->points[s->largest];
+	double far = sl__micro_far_ratio(s), share = 100 * p->roof_share;
+
+	if (is_compute(p) || isnan(far)) {
+		s->focus = "a better kernel";
+		s->reason = sl__arena_format(
+			t->arena,
+			"%.0f %% of the %s roof: neither bytes nor arithmetic "
+			"explain the time",
+			share, p->roof);
+	} else if (far >= SL__MICRO_SAME) {
+		s->focus = "fewer instructions: cheaper functions, wider "
+			   "vectors";
+		s->reason = sl__arena_format(
+			t->arena,
+			"%.0f %% of the %s roof, and %.2f x the rate that it "
+			"has from nearer memory: it does not wait for data",
+			share, p->roof, far);
+	} else {
+		s->focus = "fewer bytes and a better kernel";
+		s->reason = sl__arena_format(
+			t->arena,
+			"%.0f %% of the %s roof, but %.2f x the rate that it "
+			"has from nearer memory: it waits for data in part",
+			share, p->roof, far);
+	}
+}
+
+static void
+choose_focus(struct sl_micro_series *s, struct teller *t)
+{
+	const struct sl_micro_point *p = &s->points[s->largest];
+	double share = 100 * p->roof_share;
+
+	switch (p->micro_class) {
+	case SL_MICRO_COMPUTE:
+		s->focus = "less arithmetic: lower precision";
+		s->reason = sl__arena_format(
+			t->arena,
+			"%.0f %% of the compute roof: a better kernel gains "
+			"%.2f x at most",
+			share, 1 / p->roof_share);
+		break;
+	case SL_MICRO_MEMORY:
+		s->focus = "fewer bytes: fuse with neighbours, reuse in caches";
+		s->reason = sl__arena_format(
+			t->arena,
+			"%.0f %% of the %s roof: faster arithmetic gains "
+			"nothing",
+			share, p->roof);
+		break;
+	case SL_MICRO_OVERHEAD:
+		s->focus = "fewer, larger calls";
+		s->reason = sl__arena_format(
+			t->arena, "it takes as long as %.2g empty steps",
+			p->median_ns.value / t->of->ceilings.step_ns.value);
+		break;
+	case SL_MICRO_BELOW:
+		choose_below(s, t);
+		break;
+	case SL_MICRO_UNKNOWN:
+		s->focus = "-";
+		s->reason = p->impossible        ? "its rate is impossible"
+			    : isnan(p->bound_ns) ? "no ceiling was measured"
+						 : "others disturbed it";
+		break;
+	}
+	t->has_failed |= !s->reason;
+}
+
+/* ------------------------------------------------------------------ entries */
+
+static enum sl_status
+begin(struct teller *t, struct sl__arena *arena, struct sl_error *err)
+{
+	t->arena = arena;
+	t->list = sl__arena_array(arena, SENTENCES_MOST, sizeof(*t->list));
+	return t->list ? SL_OK : sl__fail_nomem(err);
+}
+
+enum sl_status
+sl__micro_tell(struct sl_micro_series *s, const struct sl_microscope *of,
+	       struct sl__arena *arena, struct sl_error *err)
+{
+	struct teller t = {.of = of, .series = s};
+	enum sl_status rc = begin(&t, arena, err);
+
+	if (rc)
+		return rc;
+	s->focus = "-";
+	s->reason = "not measured";
+	if (s->n_measured) {
+		tell_verdicts(&t);
+		tell_roofs(&t);
+		tell_levels(&t);
+		tell_reached(&t);
+		tell_fastest(&t);
+		tell_remarks(&t);
+		choose_focus(s, &t);
+	}
+	s->sentences = t.list;
+	s->n_sentences = t.n;
+	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+}
+
+/* Names of the series whose largest size is of a class. */
+static void
+tell_class(struct teller *t, enum sl_micro_class wanted, const char *words)
+{
+	const struct sl_microscope *m = t->of;
+	char line[LINE] = "";
+
+	for (size_t i = 0; i < m->n_series; i++) {
+		const struct sl_micro_series *s = &m->series[i];
+
+		if (s->largest != SIZE_MAX &&
+		    s->points[s->largest].micro_class == wanted)
+			add(line, "%s%s", *line ? ", " : "", s->name);
+	}
+	if (*line)
+		say(t, "%s: %s.", words, line);
+}
+
+static void
+tell_extremes(struct teller *t)
+{
+	const struct sl_microscope *m = t->of;
+	const struct sl_micro_series *a, *b;
+	const struct sl_micro_point *p, *q;
+
+	if (m->most_efficient == SIZE_MAX)
+		return;
+	a = &m->series[m->most_efficient];
+	b = &m->series[m->least_efficient];
+	p = &a->points[a->largest];
+	q = &b->points[b->largest];
+	say(t,
+	    "Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f %% "
+	    "of its %s roof.",
+	    a->name, 100 * p->roof_share, p->roof, b->name, 100 * q->roof_share,
+	    q->roof);
+}
+
+enum sl_status
+sl__micro_tell_all(struct sl_microscope *out, struct sl__arena *arena,
+		   struct sl_error *err)
+{
+	struct teller t = {.of = out};
+	enum sl_status rc = begin(&t, arena, err);
+
+	if (rc)
+		return rc;
+	if (out->n_series > 1) {
+		tell_class(&t, SL_MICRO_COMPUTE, "Bound by arithmetic");
+		tell_class(&t, SL_MICRO_MEMORY, "Bound by memory");
+		tell_class(&t, SL_MICRO_OVERHEAD, "Bound by overhead");
+		tell_class(&t, SL_MICRO_BELOW,
+			   "Below both roofs, so bound by neither");
+		tell_class(&t, SL_MICRO_UNKNOWN,
+			   "No verdict (disturbed by others, an impossible "
+			   "rate, or no ceilings)");
+		tell_extremes(&t);
+	}
+	out->sentences = t.list;
+	out->n_sentences = t.n;
+	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* operations.c - the steps of a plan as a profile lists them. */
+#include "operations.h"
+#include "layers.h"
+#include "quantile.h"
+#include "status.h"
+#include "summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "banned.h"
+
+struct lister {
+	const struct sl__operation_sources *from;
+	struct sl__arena *arena;
+	const struct sl_layer **layers; /* by node; NULL: no layer */
+	unsigned char *is_counted;      /* by node: a step has its parameters */
+	double *column;                 /* times of one step */
+};
+
+/* ------------------------------------------------------------- what it is */
+
+/* The names of the nodes it covers, what they hold, and the last one's
+ * output. */
+static enum sl_status
+take_covers(const struct lister *l, struct sl_operation *op,
+	    const struct sl_step *step, struct sl_error *err)
+{
+	const struct sl_graph *graph = l->from->graph;
+	const char **names =
+		sl__arena_array(l->arena, step->n_covers, sizeof(*names));
+
+	if (!names)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < step->n_covers; i++) {
+		const struct sl_layer *layer = l->layers[step->covers[i]];
+		const char *name = graph->nodes[step->covers[i]].name;
+
+		names[i] = sl__arena_string(l->arena, name ? name : "");
+		if (!names[i])
+			return sl__fail_nomem(err);
+		if (!layer)
+			continue;
+		/* Of a node that takes several steps, the first has them. */
+		op->parameters +=
+			l->is_counted[step->covers[i]] ? 0 : layer->parameters;
+		l->is_counted[step->covers[i]] = 1;
+		op->output_shape =
+			sl__arena_string(l->arena, layer->output_shape);
+	}
+	op->covers = names;
+	op->n_covers = step->n_covers;
+	return SL_OK;
+}
+
+static enum sl_status
+describe(const struct lister *l, struct sl_operation *op, size_t i,
+	 struct sl_error *err)
+{
+	const struct sl_graph *graph = l->from->graph;
+	struct sl_step step;
+	enum sl_status rc;
+
+	(void)sl_plan_step(l->from->plan, i, &step);
+	op->step = i;
+	op->name = sl__arena_string(l->arena, step.name);
+	op->type = sl__arena_string(l->arena, step.type);
+	op->kernel = sl__arena_string(l->arena, step.kernel);
+	op->path = step.path;
+	op->module = "";
+	op->output_shape = "";
+	op->nominal_flops = step.nominal_flops;
+	op->executed_flops = step.executed_flops;
+	op->n_bytes = step.n_bytes;
+	op->working_set_bytes = step.n_bytes;
+	rc = take_covers(l, op, &step, err);
+	if (!rc && step.n_covers)
+		op->module =
+			sl__layer_path(l->arena, &graph->nodes[step.covers[0]]);
+	if (!rc && (!op->name || !op->type || !op->kernel || !op->module ||
+		    !op->output_shape))
+		rc = sl__fail_nomem(err);
+	return rc;
+}
+
+/* ------------------------------------------------------------- how long */
+
+static struct sl_estimate
+median_of(const struct lister *l, size_t step)
+{
+	const struct sl__passes *p = l->from->passes;
+	size_t n = 0;
+
+	for (size_t r = 0; r < p->n_rows; r++) {
+		float ns = p->rows[r * p->n_steps + step];
+
+		if (!isnan(ns))
+			l->column[n++] = (double)ns;
+	}
+	sl__sort(l->column, n);
+	return sl__quantile_estimate(l->column, n, 0.5, 0.05);
+}
+
+static void
+time_step(const struct lister *l, struct sl_operation *op, double all_ns)
+{
+	const struct sl__passes *p = l->from->passes;
+	double n = (double)p->n_recorded;
+	double call_ns;
+
+	op->n_calls = (double)p->n_calls[op->step] / n;
+	op->self_ns = p->step_ns[op->step] / n;
+	op->share = all_ns > 0 ? op->self_ns / all_ns : 0;
+	op->min_ns = p->n_calls[op->step] ? p->step_min_ns[op->step]
+					  : (double)NAN;
+	op->max_ns = p->n_calls[op->step] ? p->step_max_ns[op->step]
+					  : (double)NAN;
+	op->median_ns = median_of(l, op->step);
+	call_ns = op->self_ns / op->n_calls;
+	/* What is shorter than a reading of the clock has no rate. */
+	if (!(call_ns > 0))
+		call_ns = (double)NAN;
+	op->flops_per_s = (double)op->nominal_flops / call_ns * 1e9;
+	op->executed_flops_per_s = (double)op->executed_flops / call_ns * 1e9;
+	op->bytes_per_s = (double)op->n_bytes / call_ns * 1e9;
+	op->intensity =
+		op->n_bytes ? (double)op->executed_flops / (double)op->n_bytes
+			    : (double)NAN;
+	op->bound_ns = op->ceiling_share = (double)NAN;
+}
+
+/* ------------------------------------------------------------------- order */
+
+struct ranked {
+	double self_ns;
+	size_t i;
+};
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->self_ns != y->self_ns)
+		return x->self_ns < y->self_ns ? 1 : -1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static enum sl_status
+rank(struct sl_profile *out, const struct sl_operation *ops,
+     struct sl__arena *arena, struct sl_error *err)
+{
+	size_t n = out->n_operations;
+	struct ranked *ranked = sl__arena_array(arena, n, sizeof(*ranked));
+	size_t *order = sl__arena_array(arena, n, sizeof(*order));
+	double share = 0;
+
+	if (!ranked || !order)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		ranked[i] = (struct ranked){ops[i].self_ns, i};
+	qsort(ranked, n, sizeof(*ranked), by_time);
+	for (size_t i = 0; i < n; i++) {
+		order[i] = ranked[i].i;
+		/* A hair below, so that rounding asks for no further one. */
+		out->n_for_80 += share < 0.8 - 1e-9;
+		share += ops[order[i]].share;
+	}
+	out->by_time = order;
+	return SL_OK;
+}
+
+enum sl_status
+sl__operations_of(struct sl_profile *out,
+		  const struct sl__operation_sources *sources,
+		  struct sl__arena *arena, struct sl_error *err)
+{
+	const struct sl__passes *p = sources->passes;
+	struct lister l = {.from = sources, .arena = arena};
+	struct sl_operation *ops;
+	double all_ns = 0;
+	enum sl_status rc = SL_OK;
+
+	out->n_operations = p->n_steps;
+	ops = sl__arena_array(arena, p->n_steps, sizeof(*ops));
+	l.column = sl__arena_array(arena, SL__PASSES_ROWS, sizeof(double));
+	l.layers = sl__arena_array(arena, sources->graph->n_nodes,
+				   sizeof(*l.layers));
+	l.is_counted = sl__arena_alloc(arena, sources->graph->n_nodes + 1);
+	if (!ops || !l.column || !l.layers || !l.is_counted)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < sources->model->n_layers; i++) {
+		const struct sl_layer *layer = &sources->model->layers[i];
+
+		l.layers[layer->node_id] = layer;
+	}
+	for (size_t s = 0; s < p->n_steps; s++)
+		all_ns += p->step_ns[s] / (double)p->n_recorded;
+	for (size_t s = 0; !rc && s < p->n_steps; s++) {
+		rc = describe(&l, &ops[s], s, err);
+		if (!rc)
+			time_step(&l, &ops[s], all_ns);
+	}
+	out->operations = ops;
+	return rc ? rc : rank(out, ops, arena, err);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* parts.h - what each operation is for in its network. */
+#ifndef SL_PARTS_H
+#define SL_PARTS_H
+
+#include "plan.h"
+
+/*
+ * The part of each step of the plan, parts[sl_plan_n_steps(plan)], from what
+ * nodes do and how they are connected; names are not looked at.  parts.c says
+ * by which rules.  The plan is read only, but for its shapes' own storage.
+ */
+enum sl_status sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
+			    struct sl__arena *scratch,
+			    struct sl_error *err) SL_CHECKED;
+
+/* The same into the operations of a profile of that plan. */
+enum sl_status sl__parts_mark(struct sl_profile *profile,
+			      const struct sl_plan *plan,
+			      struct sl__arena *scratch,
+			      struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* roofline_place.c - operations under the machine's roofs. */
+#include "roofline_place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+
+/* ------------------------------------------------------------------- types */
+
+const struct sl_estimate *
+sl__roofline_peak(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
+{
+	for (size_t i = 0; i < ceilings->n_peaks; i++) {
+		const struct sl_ceiling_peak *peak = &ceilings->peaks[i];
+
+		if (peak->dtype == dtype && peak->flops_per_s.n)
+			return &peak->flops_per_s;
+	}
+	return NULL;
+}
+
+static int
+has_word(const char *text, const char *const *words)
+{
+	for (; text && *words; words++) {
+		if (strstr(text, *words))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Kernels name the type they compute in where it is not f32; those of a plan
+ * in another type that do not may be of either.
+ */
+static enum sl_dtype
+dtype_of(const struct sl_operation *op, enum sl_dtype plan)
+{
+	static const char *const integer_kernels[] = {
+		"int8", "jit_int", "vnni", "codes", "quantize", NULL};
+	static const char *const integer_types[] = {"QLinear", "QuantizeLinear",
+						    "Integer", "QGemm", NULL};
+	static const char *const bf16_kernels[] = {"bf16", NULL};
+
+	if (has_word(op->kernel, integer_kernels) ||
+	    has_word(op->type, integer_types))
+		return SL_DTYPE_I8;
+	if (has_word(op->kernel, bf16_kernels))
+		return SL_DTYPE_BF16;
+	if (plan == SL_DTYPE_F32 || plan == SL_DTYPE_NONE)
+		return SL_DTYPE_F32;
+	return SL_DTYPE_NONE;
+}
+
+/* Of a type that is not known, the highest: a bound must hold for all. */
+static double
+peak_of(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
+{
+	const struct sl_estimate *peak = sl__roofline_peak(ceilings, dtype);
+	double most = (double)NAN;
+
+	if (peak)
+		return peak->value;
+	if (dtype != SL_DTYPE_NONE)
+		return most;
+	for (size_t i = 0; i < ceilings->n_peaks; i++)
+		most = fmax(most, ceilings->peaks[i].flops_per_s.value);
+	return most;
+}
+
+/* ------------------------------------------------------------------ placing */
+
+/* The number of the fastest level that holds what each thread touches. */
+static size_t
+level_of(const struct sl_ceilings *ceilings, uint64_t n_bytes)
+{
+	uint64_t n = ceilings->n_threads ? ceilings->n_threads : 1;
+	size_t i = 0;
+
+	while (i + 1 < ceilings->n_levels &&
+	       n_bytes / n > ceilings->levels[i].size_bytes)
+		i++;
+	return i;
+}
+
+static double
+bytes_ns(const struct sl_ceilings *ceilings, size_t level, uint64_t n_bytes)
+{
+	return (double)n_bytes / ceilings->levels[level].bytes_per_s.value *
+	       1e9;
+}
+
+/* Its roofs, in nanoseconds of a call. */
+struct roofs {
+	double compute_ns, bytes_ns; /* NaN: not known */
+	size_t level;                /* behind bytes_ns */
+};
+
+static struct roofs
+roofs_of(const struct sl_ceilings *ceilings, const struct sl_operation *op)
+{
+	double peak = peak_of(ceilings, op->dtype);
+	double took_ns = op->median_ns.value;
+	struct roofs out = {(double)op->executed_flops / peak * 1e9,
+			    (double)NAN, 0};
+
+	if (!op->executed_flops)
+		out.compute_ns = 0;
+	if (!ceilings->n_levels)
+		return out;
+	out.level = level_of(ceilings, op->working_set_bytes);
+	out.bytes_ns = bytes_ns(ceilings, out.level, op->n_bytes);
+	while (out.level > 0 && out.bytes_ns > took_ns)
+		out.bytes_ns = bytes_ns(ceilings, --out.level, op->n_bytes);
+	return out;
+}
+
+static void
+place(const struct sl_ceilings *ceilings, struct sl_operation *op)
+{
+	struct roofs roofs = roofs_of(ceilings, op);
+	/* fmax() leaves out what is not known: the bound holds without. */
+	double bound_ns = fmax(roofs.compute_ns, roofs.bytes_ns);
+
+	op->level = NULL;
+	op->roof = NULL;
+	op->bound_ns = bound_ns;
+	op->ceiling_share = (double)NAN;
+	if (ceilings->n_levels && op->working_set_bytes)
+		op->level = ceilings->levels[level_of(ceilings,
+						      op->working_set_bytes)]
+				    .level;
+	if (!(bound_ns > 0))
+		return;
+	op->roof = roofs.bytes_ns > roofs.compute_ns || isnan(roofs.compute_ns)
+			   ? ceilings->levels[roofs.level].level
+			   : "compute";
+	/* Above 1 by the error of both figures, or impossible: see physics.c. */
+	if (!isnan(roofs.compute_ns) && op->median_ns.value > 0)
+		op->ceiling_share = fmin(1, bound_ns / op->median_ns.value);
+}
+
+void
+sl__roofline_place(struct sl_profile *profile)
+{
+	struct sl_ceilings *ceilings = &profile->ceilings;
+	struct sl_operation *ops =
+		(struct sl_operation *)(uintptr_t)profile->operations;
+
+	ceilings->ridge = (double)NAN;
+	if (ceilings->n_levels)
+		ceilings->ridge = ceilings->flops_per_s.value /
+				  ceilings->levels[ceilings->n_levels - 1]
+					  .bytes_per_s.value;
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		ops[i].dtype = dtype_of(&ops[i], profile->dtype);
+		place(ceilings, &ops[i]);
+	}
+}
+
+/* -------------------------------------------------------------------- rates */
+
+/* Work of a pass, and the least time that it takes, each by itself. */
+struct work {
+	double nominal, executed, n_bytes;
+	double compute_ns, bytes_ns, bound_ns;
+};
+
+static struct work
+work_of(const struct sl_profile *profile)
+{
+	struct work w = {0};
+
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		const struct sl_operation *op = &profile->operations[i];
+		struct roofs roofs = roofs_of(&profile->ceilings, op);
+
+		if (!(op->n_calls > 0) || op->impossible)
+			continue;
+		w.nominal += op->n_calls * (double)op->nominal_flops;
+		w.executed += op->n_calls * (double)op->executed_flops;
+		w.n_bytes += op->n_calls * (double)op->n_bytes;
+		w.compute_ns += op->n_calls * roofs.compute_ns;
+		w.bytes_ns += op->n_calls * roofs.bytes_ns;
+		w.bound_ns += op->n_calls * op->bound_ns;
+	}
+	return w;
+}
+
+/*
+ * What every way to compute the model reads or writes comes from memory but
+ * for what the last cache can keep from one pass to the next.  Weights of a
+ * plan in a narrower type are taken to be stored in it.
+ */
+static double
+once_ns(const struct sl_profile *profile)
+{
+	const struct sl_ceilings *ceilings = &profile->ceilings;
+	size_t last = ceilings->n_levels ? ceilings->n_levels - 1 : 0;
+	double kept = 0, bytes;
+
+	if (last == 0 || !profile->model)
+		return 0;
+	bytes = (double)profile->model->memory.once_bytes;
+	if (profile->dtype == SL_DTYPE_BF16 || profile->dtype == SL_DTYPE_F16)
+		bytes /= 2;
+	else if (profile->dtype != SL_DTYPE_F32)
+		bytes /= 4;
+	for (size_t i = 0; i < last; i++)
+		kept += (double)ceilings->levels[i].size_bytes *
+			(double)ceilings->n_threads;
+	return fmax(0, bytes - kept) /
+	       ceilings->levels[last].bytes_per_s.value * 1e9;
+}
+
+/* ------------------------------------------------------------------- tokens */
+
+/* Whether text[0..n-1] is the name of a type. */
+static int
+is_type(const char *text, size_t n, enum sl_dtype dtype)
+{
+	const char *name = sl_dtype_text(dtype);
+
+	return strlen(name) == n && !memcmp(text, name, n);
+}
+
+/* Where the last word of text[0..n-1] begins. */
+static size_t
+last_word(const char *text, size_t n)
+{
+	while (n > 0 && text[n - 1] != ' ')
+		n--;
+	return n;
+}
+
+/* Reads "NAME AxB TYPE" in a list of inputs; returns whether it is a matrix of
+ * whole numbers, as tokens come, and A times B. */
+static int
+is_tokens(const char *input, size_t n, double *n_tokens)
+{
+	size_t type = last_word(input, n);
+	size_t shape = type ? last_word(input, type - 1) : 0;
+	long long rows, columns;
+	char *after;
+
+	if (!shape || (!is_type(input + type, n - type, SL_DTYPE_I64) &&
+		       !is_type(input + type, n - type, SL_DTYPE_I32)))
+		return 0;
+	rows = strtoll(input + shape, &after, 10);
+	if (*after != 'x')
+		return 0;
+	columns = strtoll(after + 1, &after, 10);
+	if (*after != ' ' || rows < 1 || columns < 1)
+		return 0;
+	*n_tokens = (double)rows * (double)columns;
+	return 1;
+}
+
+/* Tokens that a pass takes in; NaN where the model is not one of text. */
+static double
+tokens_of(const struct sl_profile *profile)
+{
+	const char *at = profile->model ? profile->model->inputs : NULL;
+	double first = (double)NAN, n_tokens;
+
+	while (at && *at) {
+		const char *comma = strstr(at, ", ");
+		size_t n = comma ? (size_t)(comma - at) : strlen(at);
+		const char *ids = strstr(at, "ids");
+
+		if (is_tokens(at, n, &n_tokens)) {
+			if (ids && ids < at + n)
+				return n_tokens;
+			if (isnan(first))
+				first = n_tokens;
+		}
+		at = comma ? comma + 2 : NULL;
+	}
+	return first;
+}
+
+static int
+has_embedding(const struct sl_profile *profile)
+{
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		if (profile->operations[i].part == SL_PART_EMBEDDING)
+			return 1;
+	}
+	return 0;
+}
+
+static struct sl_reading
+tokens_per_s(const struct sl_profile *profile, double seconds)
+{
+	double n = tokens_of(profile);
+
+	if (isnan(n))
+		return (struct sl_reading){
+			(double)NAN,
+			"no input is a batch of sequences of whole numbers"};
+	if (!has_embedding(profile))
+		return (struct sl_reading){(double)NAN,
+					   "the model has no embedding"};
+	return (struct sl_reading){n / seconds, NULL};
+}
+
+void
+sl__roofline_rate(struct sl_profile *profile)
+{
+	double median_ns = profile->latency.median.value;
+	double seconds = median_ns * 1e-9;
+	struct work w = work_of(profile);
+
+	profile->rates = (struct sl_rates){
+		.samples_per_s = (double)profile->batch / seconds,
+		.tokens_per_s = tokens_per_s(profile, seconds),
+		.flops_per_s = w.nominal / seconds,
+		.executed_flops_per_s = w.executed / seconds,
+		.bytes_per_s = w.n_bytes / seconds,
+		.compute_efficiency = w.compute_ns / median_ns,
+		.bandwidth_efficiency = w.bytes_ns / median_ns,
+		.bound_ns = fmax(w.bound_ns, once_ns(profile)),
+	};
+	if (!profile->ceilings.n_levels && !profile->ceilings.n_peaks)
+		profile->rates.bound_ns = (double)NAN;
+}

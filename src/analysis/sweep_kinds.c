@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep_kinds.c - kinds of operations over a sweep, and how all of it grows.
+ *
+ * Operations are of one kind when their type is the same, but for those that
+ * multiply activations with each other: these are attention's, whatever type
+ * they have, and grow with the square of the sequence.
+ */
+#include "growth_fit.h"
+#include "status.h"
+#include "sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { KINDS_SHOWN = 6 };
+
+/* A kind counts when it takes so much of the time at some point. */
+static const double SHARE_LEAST = 0.02;
+
+/* ------------------------------------------------------------------- kinds */
+
+static int
+is_product(const struct sl_inspection *model, const char *node)
+{
+	for (size_t i = 0; i < model->n_layers; i++) {
+		const struct sl_layer *layer = &model->layers[i];
+
+		if (layer->cost.work == SL_WORK_PRODUCT &&
+		    !strcmp(layer->name, node))
+			return 1;
+	}
+	return 0;
+}
+
+static const char *
+kind_of(const struct sl_profile *p, const struct sl_operation *op)
+{
+	for (size_t i = 0; i < op->n_covers; i++) {
+		if (*op->covers[i] && is_product(p->model, op->covers[i]))
+			return "attention products";
+	}
+	return op->type;
+}
+
+static struct sl__sweep_kind *
+known_kind(struct sl__sweep_work *work, const char *name)
+{
+	for (size_t i = 0; i < work->n_kinds; i++) {
+		if (!strcmp(work->kinds[i].name, name))
+			return &work->kinds[i];
+	}
+	return NULL;
+}
+
+/* The last place is for all kinds that have none of their own. */
+static struct sl__sweep_kind *
+find_kind(struct sl__sweep_work *work, const char *name,
+	  struct sl__arena *arena)
+{
+	size_t n = work->n_points * work->n_visits;
+	struct sl__sweep_kind *kind = known_kind(work, name);
+
+	if (!kind && work->n_kinds >= SL__SWEEP_KINDS_MOST - 1) {
+		name = "others";
+		kind = known_kind(work, name);
+	}
+	if (kind)
+		return kind;
+	kind = &work->kinds[work->n_kinds];
+	kind->name = sl__arena_string(arena, name);
+	kind->ns = sl__arena_array(arena, n, sizeof(double));
+	kind->flops = sl__arena_array(arena, work->n_points, sizeof(double));
+	if (!kind->name || !kind->ns || !kind->flops)
+		return NULL;
+	work->n_kinds++;
+	return kind;
+}
+
+enum sl_status
+sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point, size_t visit,
+		    const struct sl_profile *p, struct sl__arena *arena,
+		    struct sl_error *err)
+{
+	for (size_t i = 0; i < work->n_kinds; i++) {
+		work->kinds[i].flops[point] = 0;
+		work->kinds[i].ns[point * work->n_visits + visit] = 0;
+	}
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *op = &p->operations[i];
+		struct sl__sweep_kind *kind =
+			find_kind(work, kind_of(p, op), arena);
+		/* One slow pass moves a mean, not a median. */
+		double ns = op->median_ns.value * op->n_calls;
+
+		if (!kind)
+			return sl__fail_nomem(err);
+		kind->ns[point * work->n_visits + visit] +=
+			isfinite(ns) ? ns : op->self_ns;
+		kind->flops[point] += (double)op->executed_flops * op->n_calls;
+	}
+	return SL_OK;
+}
+
+/* Its share of the operations' time at a point; NaN: not measured. */
+static double
+share_at(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind,
+	 size_t point)
+{
+	size_t row = point * work->n_visits;
+	double ns = 0, all = 0;
+
+	for (size_t v = 0; v < work->points[point].n_visits; v++) {
+		ns += kind->ns[row + v];
+		for (size_t k = 0; k < work->n_kinds; k++)
+			all += work->kinds[k].ns[row + v];
+	}
+	return all > 0 ? ns / all : (double)NAN;
+}
+
+/* -------------------------------------------------------------------- laws */
+
+/* Observations of one law at a time. */
+struct fitter {
+	const struct sl__sweep_work *work;
+	enum sl_axis axis;
+	double *x, *y; /* [n_points * n_visits] */
+	size_t n;
+};
+
+static void
+observe(struct fitter *f, size_t point, double y)
+{
+	if (!(y > 0) || !isfinite(y))
+		return;
+	f->x[f->n] = (double)f->work->points[point].value;
+	f->y[f->n++] = y;
+}
+
+/* Work that is further off a power law than this is none: its bend would pass
+ * for a fixed cost of the time. */
+static const double BEND_MOST = 0.01;
+
+/* The law of figures of points that are known without error. */
+static void
+fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
+	  const double *figures, int may_be_fixed)
+{
+	f->n = 0;
+	for (size_t i = 0; i < f->work->n_points; i++) {
+		if (!f->work->points[i].absent)
+			observe(f, i, figures[i]);
+	}
+	memset(out, 0, sizeof(*out));
+	sl__growth_law(out, f->x, f->y, f->n, may_be_fixed);
+}
+
+/* Times are fitted visit by visit; 'kind' NULL: those of whole passes. */
+static void
+fit_times(struct fitter *f, struct sl_sweep_exponent *out,
+	  const struct sl__sweep_kind *kind)
+{
+	const struct sl__sweep_work *work = f->work;
+	struct sl_sweep_exponent formula;
+
+	fit_exact(f, &formula, kind ? kind->flops : work->executed, 0);
+	/* Work that all threads share takes half the time on twice as many. */
+	out->formula = f->axis == SL_AXIS_THREADS ? -1 : formula.exponent.value;
+	f->n = 0;
+	for (size_t i = 0; i < work->n_points; i++) {
+		for (size_t v = 0; v < work->points[i].n_visits; v++) {
+			size_t at = i * work->n_visits + v;
+
+			observe(f, i,
+				kind ? kind->ns[at] : work->medians[at].value);
+		}
+	}
+	sl__growth_law(out, f->x, f->y, f->n, !(formula.deviation > BEND_MOST));
+}
+
+/* Figures that are counted have a law, but no error of their own. */
+static void
+fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
+{
+	sl__growth_law(out, f->x, f->y, f->n, 1);
+	out->exponent.lo = out->exponent.hi = (double)NAN;
+	out->exponent.needs_n = 0;
+	out->exponent.method = SL_METHOD_NONE;
+	out->tail = (struct sl_estimate){
+		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+	out->tail_from = 0;
+}
+
+static void
+fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
+{
+	const struct sl__sweep_work *work = f->work;
+	struct sl_sweep_exponent needs;
+
+	out->what = "memory";
+	f->n = 0;
+	for (size_t i = 0; i < work->n_points; i++) {
+		if (!work->points[i].absent)
+			observe(f, i, (double)work->points[i].memory_bytes);
+	}
+	fit_counted(f, out);
+	fit_exact(f, &needs, work->needs, 1);
+	out->formula = needs.exponent.value;
+}
+
+static void
+fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
+{
+	const struct sl__sweep_work *work = f->work;
+
+	out->what = "flops";
+	f->n = 0;
+	for (size_t i = 0; i < work->n_points; i++) {
+		if (!work->points[i].absent)
+			observe(f, i, (double)work->points[i].flops);
+	}
+	fit_counted(f, out);
+	out->formula = (double)NAN;
+}
+
+/* -------------------------------------------------------------------- rows */
+
+static double
+most_share(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < work->n_points; i++)
+		most = fmax(most, share_at(work, kind, i));
+	return most;
+}
+
+static void
+take_shares(struct sl_sweep_exponent *out, const struct sl__sweep_work *work,
+	    const struct sl__sweep_kind *kind)
+{
+	out->share_first = out->share_last = (double)NAN;
+	for (size_t i = 0; i < work->n_points; i++) {
+		double share = share_at(work, kind, i);
+
+		if (isnan(share))
+			continue;
+		out->share_last = share;
+		if (isnan(out->share_first))
+			out->share_first = share;
+	}
+}
+
+/* Kinds by the share of time they take where it is largest. */
+static size_t
+fit_kinds(struct fitter *f, struct sl_sweep_exponent *rows)
+{
+	const struct sl__sweep_work *work = f->work;
+	int is_taken[SL__SWEEP_KINDS_MOST] = {0};
+	size_t n = 0;
+
+	while (n < KINDS_SHOWN) {
+		size_t best = work->n_kinds;
+		double most = SHARE_LEAST;
+
+		for (size_t k = 0; k < work->n_kinds; k++) {
+			double share = most_share(work, &work->kinds[k]);
+
+			if (!is_taken[k] && share > most) {
+				most = share;
+				best = k;
+			}
+		}
+		if (best == work->n_kinds)
+			break;
+		is_taken[best] = 1;
+		rows[n].what = work->kinds[best].name;
+		rows[n].is_kind = 1;
+		take_shares(&rows[n], work, &work->kinds[best]);
+		fit_times(f, &rows[n++], &work->kinds[best]);
+	}
+	return n;
+}
+
+enum sl_status
+sl__sweep_exponents(struct sl_sweep_series *out,
+		    const struct sl__sweep_work *work, enum sl_axis axis,
+		    struct sl__arena *arena, struct sl_error *err)
+{
+	struct fitter f = {.work = work, .axis = axis};
+	size_t n = work->n_points * work->n_visits;
+	struct sl_sweep_exponent *rows =
+		sl__arena_array(arena, KINDS_SHOWN + 3, sizeof(*rows));
+
+	f.x = sl__arena_array(arena, n, sizeof(double));
+	f.y = sl__arena_array(arena, n, sizeof(double));
+	if (!rows || !f.x || !f.y)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < KINDS_SHOWN + 3; i++)
+		rows[i].share_first = rows[i].share_last = (double)NAN;
+	rows[0].what = "time";
+	fit_times(&f, &rows[0], NULL);
+	n = 1 + fit_kinds(&f, rows + 1);
+	for (size_t i = 1; i < n; i++) {
+		rows[i].what = sl__arena_string(arena, rows[i].what);
+		if (!rows[i].what)
+			return sl__fail_nomem(err);
+	}
+	fit_memory(&f, &rows[n++]);
+	if (axis != SL_AXIS_THREADS)
+		fit_flops(&f, &rows[n++]);
+	out->exponents = rows;
+	out->n_exponents = n;
+	return SL_OK;
+}

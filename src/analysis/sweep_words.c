@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep_words.c - a sweep in sentences: what grows how, and where it turns. */
+#include "growth_fit.h"
+#include "status.h"
+#include "sweep.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { SENTENCES_MOST = 16, ABSENT_SHOWN = 3 };
+
+struct teller {
+	const struct sl_sweep *sweep;
+	const struct sl_sweep_series *series;
+	const char *axis;
+	struct sl__arena *arena;
+	const char **list;
+	size_t n;
+	int has_failed;
+};
+
+struct words {
+	char s[96];
+};
+
+static const char *
+time_words(struct words *w, double ns)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+	size_t i = 0;
+
+	while (i < 3 && ns < units[i].ns)
+		i++;
+	snprintf(w->s, sizeof(w->s), "%.3g %s", ns / units[i].ns,
+		 units[i].unit);
+	return w->s;
+}
+
+static const char *
+bytes_words(struct words *w, double bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	size_t i = 0;
+
+	while (i < 4 && bytes >= 1000) {
+		bytes /= 1000;
+		i++;
+	}
+	snprintf(w->s, sizeof(w->s), "%.3g %s", bytes, units[i]);
+	return w->s;
+}
+
+static const char *
+rate_words(struct words *w, double rate, const char *unit)
+{
+	if (!strcmp(unit, "FLOP/s"))
+		snprintf(w->s, sizeof(w->s), "%.3g GFLOP/s", rate / 1e9);
+	else
+		snprintf(w->s, sizeof(w->s),
+			 rate < 1000 ? "%.3g %s" : "%.0f %s", rate, unit);
+	return w->s;
+}
+
+/* "0.99 [0.97, 1.01]"; bounds that are not there are left out. */
+static const char *
+exponent_words(struct words *w, const struct sl_estimate *e)
+{
+	if (isfinite(e->lo) && isfinite(e->hi))
+		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]", e->value,
+			 e->lo, e->hi);
+	else if (isnan(e->lo))
+		snprintf(w->s, sizeof(w->s), "%.2f", e->value);
+	else
+		snprintf(w->s, sizeof(w->s), "%.2f [bounds beyond +-6]",
+			 e->value);
+	return w->s;
+}
+
+static const char *
+percent_words(struct words *w, const struct sl_estimate *e)
+{
+	if (isfinite(e->lo) && isfinite(e->hi))
+		snprintf(w->s, sizeof(w->s), "%.0f %% [%.0f, %.0f]",
+			 100 * e->value, 100 * e->lo, 100 * e->hi);
+	else
+		snprintf(w->s, sizeof(w->s), "%.0f %%, no interval",
+			 100 * e->value);
+	return w->s;
+}
+
+/* "1.81 [1.70, 1.92]", of b against a; which one is faster is not asked. */
+static const char *
+ratio_words(struct words *w, const struct sl_estimate *b,
+	    const struct sl_estimate *a)
+{
+	double lo = b->lo / a->hi, hi = b->hi / a->lo;
+
+	if (isfinite(lo) && isfinite(hi))
+		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]",
+			 b->value / a->value, lo, hi);
+	else
+		snprintf(w->s, sizeof(w->s), "%.2f (no interval)",
+			 b->value / a->value);
+	return w->s;
+}
+
+static void say(struct teller *t, const char *format, ...)
+	__attribute__((format(__printf__, 2, 3)));
+
+static void
+say(struct teller *t, const char *format, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (t->n == SENTENCES_MOST)
+		return;
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	t->list[t->n] = sl__arena_string(t->arena, line);
+	t->has_failed |= !t->list[t->n];
+	t->n++;
+}
+
+/* The points between which all else is said; NULL where nothing was
+ * measured. */
+struct ends {
+	const struct sl_sweep_point *first, *last;
+};
+
+static struct ends
+measured_ends(const struct sl_sweep_series *series)
+{
+	struct ends e = {NULL, NULL};
+
+	for (size_t i = 0; i < series->n_points; i++) {
+		if (series->points[i].absent)
+			continue;
+		if (!e.first)
+			e.first = &series->points[i];
+		e.last = &series->points[i];
+	}
+	return e;
+}
+
+/* -------------------------------------------------------------------- time */
+
+static int
+holds(const struct sl_estimate *e, double value)
+{
+	return e->lo <= value && e->hi >= value;
+}
+
+/* ", in proportion" and the like, of an exponent. */
+static const char *
+manner_of(const struct sl_estimate *e)
+{
+	if (holds(e, 1) && e->lo > 0.8 && e->hi < 1.2)
+		return "in proportion, exponent ";
+	if (e->hi < 1)
+		return "less than in proportion, exponent ";
+	if (e->lo > 1)
+		return "more than in proportion, exponent ";
+	return "with exponent ";
+}
+
+/* Which part of the time the fixed cost is, by the law. */
+static double
+fixed_share(const struct sl_sweep_exponent *law, double n)
+{
+	return law->offset /
+	       (law->offset + law->scale * pow(n, law->exponent.value));
+}
+
+static void
+tell_fixed(struct teller *t, const struct sl_sweep_exponent *law)
+{
+	struct ends ends = measured_ends(t->series);
+	double first, last;
+	struct words w, cost;
+
+	if (!ends.first)
+		return;
+	first = (double)ends.first->value;
+	last = (double)ends.last->value;
+	time_words(&cost, law->offset);
+	if (law->tail.n)
+		say(t,
+		    "From %s %lld on, time grows %s%s; below, a fixed cost of "
+		    "%s shows: %.0f %% of the time at %s %.0f.",
+		    t->axis, (long long)law->tail_from, manner_of(&law->tail),
+		    exponent_words(&w, &law->tail), cost.s,
+		    100 * fixed_share(law, first), t->axis, first);
+	else
+		say(t,
+		    "Above a fixed cost of %s, time grows %s%s; that cost is "
+		    "%.0f %% of the time at %s %.0f and %.0f %% at %.0f.",
+		    cost.s, manner_of(&law->exponent),
+		    exponent_words(&w, &law->exponent),
+		    100 * fixed_share(law, first), t->axis, first,
+		    100 * fixed_share(law, last), last);
+}
+
+static void
+tell_time(struct teller *t, const struct sl_sweep_exponent *law)
+{
+	struct words w;
+
+	if (law->absent)
+		return;
+	if (law->offset > 0)
+		tell_fixed(t, law);
+	else
+		say(t, "Time grows %s%s over all points.",
+		    manner_of(&law->exponent),
+		    exponent_words(&w, &law->exponent));
+	/* A fixed part is no growth: what remains is compared. */
+	if (!isnan(law->formula) && law->exponent.lo > law->formula)
+		say(t,
+		    "That is faster than the work, which grows as n^%.2f: each "
+		    "operation costs more at larger sizes.",
+		    law->formula);
+	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
+		say(t,
+		    "That is slower than the work, which grows as n^%.2f: "
+		    "larger sizes are done at a higher rate.",
+		    law->formula);
+}
+
+/* The largest number of threads against the smallest. */
+static void
+tell_threads(struct teller *t)
+{
+	struct ends ends = measured_ends(t->series);
+	const struct sl_sweep_point *a = ends.first, *b = ends.last;
+	double ratio, times;
+	struct words w;
+
+	if (!a || a == b)
+		return;
+	times = (double)b->value / (double)a->value;
+	ratio = a->latency_ns.value / b->latency_ns.value;
+	say(t,
+	    "%lld threads are %s times as fast as %lld: %.0f %% of what that "
+	    "many could gain.",
+	    (long long)b->value,
+	    ratio_words(&w, &a->latency_ns, &b->latency_ns),
+	    (long long)a->value, 100 * ratio / times);
+}
+
+/* ------------------------------------------------------------------- kinds */
+
+static int
+is_law_of_kind(const struct sl_sweep_exponent *e)
+{
+	return e->is_kind && !e->absent && isfinite(e->exponent.lo) &&
+	       isfinite(e->exponent.hi) &&
+	       fmax(e->share_first, e->share_last) >= 0.03;
+}
+
+static void
+tell_kind(struct teller *t, const struct sl_sweep_exponent *e)
+{
+	struct ends ends = measured_ends(t->series);
+	struct words w, formula = {""};
+
+	if (!ends.first)
+		return;
+	if (!isnan(e->formula))
+		snprintf(formula.s, sizeof(formula.s), " (formula %.2f)",
+			 e->formula);
+	say(t,
+	    "%s: exponent %s%s, %.1f %% of the operations' time at %s %lld, "
+	    "%.1f %% at %lld.",
+	    e->what, exponent_words(&w, &e->exponent), formula.s,
+	    100 * e->share_first, t->axis, (long long)ends.first->value,
+	    100 * e->share_last, (long long)ends.last->value);
+}
+
+/* The kind that grows fastest, and the one that takes most time. */
+static void
+tell_kinds(struct teller *t)
+{
+	const struct sl_sweep_exponent *steep = NULL, *large = NULL;
+
+	for (size_t i = 0; i < t->series->n_exponents; i++) {
+		const struct sl_sweep_exponent *e = &t->series->exponents[i];
+
+		if (!is_law_of_kind(e))
+			continue;
+		if (!steep || e->exponent.value > steep->exponent.value)
+			steep = e;
+		if (!large || e->share_last > large->share_last)
+			large = e;
+	}
+	if (!steep || t->sweep->axis == SL_AXIS_BATCH)
+		return;
+	tell_kind(t, steep);
+	if (large != steep)
+		tell_kind(t, large);
+}
+
+/* ----------------------------------------------------------- knee and best */
+
+static void
+tell_knee(struct teller *t)
+{
+	const struct sl_sweep_knee *k = &t->series->knee;
+	const struct sl_sweep_point *last = measured_ends(t->series).last;
+	const char *unit = t->sweep->rate_unit;
+	struct words w;
+
+	if (k->absent || !last)
+		return;
+	percent_words(&w, &k->gain);
+	if (!k->at)
+		say(t,
+		    "No knee up to %s %lld: the last doubling raises %s by "
+		    "%s%s.",
+		    t->axis, (long long)last->value, unit, w.s,
+		    k->is_proved ? "" : " (not proved)");
+	else if (k->is_proved)
+		say(t,
+		    "Knee at %s %lld: from there a doubling raises %s by %s, "
+		    "no more than 10 %%.",
+		    t->axis, (long long)k->at, unit, w.s);
+	else
+		say(t,
+		    "Knee near %s %lld, not proved: from there a doubling "
+		    "raises %s by %s.",
+		    t->axis, (long long)k->at, unit, w.s);
+}
+
+static const char *
+limit_words(struct words *w, const struct sl_sweep *sweep)
+{
+	struct words memory = {""}, latency = {""};
+
+	if (sweep->memory_bytes > 0)
+		bytes_words(&memory, sweep->memory_bytes);
+	if (sweep->latency_s > 0)
+		time_words(&latency, sweep->latency_s * 1e9);
+	snprintf(w->s, sizeof(w->s), "%.30s%s%.30s", memory.s,
+		 *memory.s && *latency.s ? " and " : "", latency.s);
+	return w->s;
+}
+
+static void
+tell_none(struct teller *t)
+{
+	const struct sl_sweep_best *b = &t->series->best;
+	struct words limits;
+
+	if (!t->series->n_measured)
+		return;
+	say(t,
+	    "No point is within %s: %zu over the memory, %zu whose latency's "
+	    "upper bound is over the limit or not known.",
+	    limit_words(&limits, t->sweep), b->n_over_memory,
+	    b->n_over_latency);
+}
+
+static void
+tell_best(struct teller *t)
+{
+	const struct sl_sweep_best *b = &t->series->best;
+	const struct sl_sweep_point *p;
+	struct words limits, rate, latency, size;
+	struct words memory = {""}, close = {""}, within = {""};
+
+	if (b->absent) {
+		tell_none(t);
+		return;
+	}
+	p = &t->series->points[b->point];
+	limit_words(&limits, t->sweep);
+	if (*limits.s)
+		snprintf(within.s, sizeof(within.s), " within %.60s", limits.s);
+	if (b->as_good != b->at)
+		snprintf(close.s, sizeof(close.s),
+			 "; %s %lld may be as good, the error allows it",
+			 t->axis, (long long)b->as_good);
+	if (p->memory_bytes)
+		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
+			 bytes_words(&size, (double)p->memory_bytes));
+	say(t, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s, t->axis,
+	    (long long)b->at,
+	    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
+	    time_words(&latency, p->latency_ns.value), memory.s, close.s);
+}
+
+/* -------------------------------------------------------------------- rest */
+
+static void
+tell_memory(struct teller *t)
+{
+	const struct sl_sweep_point *a = NULL, *b = NULL;
+	struct words first, last;
+
+	for (size_t i = 0; i < t->series->n_points; i++) {
+		const struct sl_sweep_point *p = &t->series->points[i];
+
+		if (p->absent || !p->memory_bytes)
+			continue;
+		a = a ? a : p;
+		b = p;
+	}
+	if (!a || a == b || a->memory_bytes == b->memory_bytes)
+		return;
+	say(t, "Memory goes from %s at %s %lld to %s at %lld.",
+	    bytes_words(&first, (double)a->memory_bytes), t->axis,
+	    (long long)a->value, bytes_words(&last, (double)b->memory_bytes),
+	    (long long)b->value);
+}
+
+static void
+tell_absent(struct teller *t)
+{
+	size_t n = 0, n_absent = 0, n_noted = 0; /* said, and left over */
+
+	for (size_t i = 0; i < t->series->n_points; i++) {
+		const struct sl_sweep_point *p = &t->series->points[i];
+
+		if (!p->absent && !p->note)
+			continue;
+		if (n < ABSENT_SHOWN) {
+			say(t, "%s %lld was %s: %s.", t->axis,
+			    (long long)p->value,
+			    p->absent ? "not measured" : "visited less often",
+			    p->absent ? p->absent : p->note);
+			n++;
+		} else if (p->absent) {
+			n_absent++;
+		} else {
+			n_noted++;
+		}
+	}
+	if (n_absent)
+		say(t, "And %zu more %s not measured.", n_absent,
+		    n_absent == 1 ? "point was" : "points were");
+	if (n_noted)
+		say(t, "And %zu more %s visited less often.", n_noted,
+		    n_noted == 1 ? "point was" : "points were");
+}
+
+static void
+tell_disturbed(struct teller *t)
+{
+	size_t n = 0, n_all = 0;
+
+	for (size_t i = 0; i < t->series->n_points; i++) {
+		n += t->series->points[i].n_disturbed;
+		n_all += t->series->points[i].n_visits;
+	}
+	if (n)
+		say(t,
+		    "%zu of %zu visits were disturbed by other work on the "
+		    "machine: intervals are wider for that.",
+		    n, n_all);
+}
+
+static enum sl_status
+begin(struct teller *t, struct sl_error *err)
+{
+	t->axis = sl_axis_text(t->sweep->axis);
+	t->list = sl__arena_array(t->arena, SENTENCES_MOST, sizeof(*t->list));
+	return t->list ? SL_OK : sl__fail_nomem(err);
+}
+
+enum sl_status
+sl__sweep_tell(struct sl_sweep_series *out, const struct sl_sweep *sweep,
+	       struct sl__arena *arena, struct sl_error *err)
+{
+	struct teller t = {.sweep = sweep, .series = out, .arena = arena};
+	enum sl_status rc = begin(&t, err);
+
+	if (rc)
+		return rc;
+	if (sweep->axis == SL_AXIS_THREADS)
+		tell_threads(&t);
+	else
+		tell_time(&t, &out->exponents[0]);
+	tell_kinds(&t);
+	tell_knee(&t);
+	tell_best(&t);
+	tell_memory(&t);
+	tell_absent(&t);
+	tell_disturbed(&t);
+	out->sentences = t.list;
+	out->n_sentences = t.n;
+	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+}
+
+/* ---------------------------------------------------------- several models */
+
+/* The models with the highest and second highest rate at a point. */
+static void
+tell_fastest(struct teller *t, size_t point)
+{
+	const struct sl_sweep *sweep = t->sweep;
+	size_t first = SIZE_MAX, second = SIZE_MAX;
+	const struct sl_estimate *a, *b;
+	struct words w;
+
+	for (size_t i = 0; i < sweep->n_series; i++) {
+		const struct sl_sweep_point *p =
+			&sweep->series[i].points[point];
+		double rate = p->rate_per_s.value;
+
+		if (p->absent)
+			continue;
+		if (first == SIZE_MAX || rate > sweep->series[first]
+							 .points[point]
+							 .rate_per_s.value) {
+			second = first;
+			first = i;
+		} else if (second == SIZE_MAX ||
+			   rate > sweep->series[second]
+					   .points[point]
+					   .rate_per_s.value) {
+			second = i;
+		}
+	}
+	if (second == SIZE_MAX)
+		return;
+	a = &sweep->series[first].points[point].rate_per_s;
+	b = &sweep->series[second].points[point].rate_per_s;
+	say(t, "At %s %lld, %s does %s times as many %s as %s%s.", t->axis,
+	    (long long)sweep->series[first].points[point].value,
+	    sweep->series[first].name, ratio_words(&w, a, b), sweep->rate_unit,
+	    sweep->series[second].name,
+	    a->lo > b->hi ? "" : ", which is not proved");
+}
+
+enum sl_status
+sl__sweep_tell_all(struct sl_sweep *out, struct sl__arena *arena,
+		   struct sl_error *err)
+{
+	struct teller t = {.sweep = out, .arena = arena};
+	enum sl_status rc = begin(&t, err);
+	size_t n = out->series[0].n_points;
+
+	if (rc || out->n_series < 2)
+		return rc;
+	tell_fastest(&t, 0);
+	if (n > 1)
+		tell_fastest(&t, n - 1);
+	out->sentences = t.list;
+	out->n_sentences = t.n;
+	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+}

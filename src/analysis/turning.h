@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* turning.h - what bounds an operation at each size, and where that turns. */
+#ifndef SL_TURNING_H
+#define SL_TURNING_H
+
+#include "arena.h"
+
+/* From this share of a roof on an operation is at it. */
+#define SL__MICRO_AT_ROOF 0.7
+/* What a turn towards the roof is said to have reached. */
+#define SL__MICRO_REACHED 0.8
+/* Rates that differ by no more than this are the same. */
+#define SL__MICRO_SAME 0.85
+/* So many empty steps are overhead. */
+#define SL__MICRO_STEPS 3.0
+
+/*
+ * Fills the shares of the roof, class, verdict and is_sure from median_ns,
+ * fastest_ns, n_passes, disturbance, level, level_ns, bound_ns and roof.
+ * step_ns may be NaN: then nothing is overhead.  Where nearer memory serves a
+ * part of the bytes, so that the roof is that memory's, and the time is within
+ * reach of the bandwidth of where they lie, the roof becomes the latter's.
+ */
+void sl__micro_classify(struct sl_micro_point *point, double step_ns);
+
+/*
+ * Fills reached, largest, n_measured and turns of a series whose points are
+ * classified.  A verdict that holds at one size alone, between two sizes with
+ * another one, is no turn: list[] has SL__MICRO_TURNS_MOST places.
+ */
+enum { SL__MICRO_TURNS_MOST = 3 * 64 };
+void sl__micro_turns(struct sl_micro_series *series,
+		     struct sl_micro_turn *list);
+
+/* The verdict at a point as turns see it; points that were not measured have
+ * none of their own and are passed over. */
+const char *sl__micro_settled(const struct sl_micro_series *series,
+			      size_t point);
+
+/* The next measured point from i on; n_points where there is none. */
+size_t sl__micro_next(const struct sl_micro_series *series, size_t i);
+
+/*
+ * The bytes a second at the largest size, over those at the next smaller one
+ * whose data lie nearer and which is no overhead; NaN: there is none.  Where
+ * it is about 1, where data lie does not matter.  A size must be measured.
+ */
+double sl__micro_far_ratio(const struct sl_micro_series *series);
+
+/* Finds most and least efficient, at the largest sizes. */
+void sl__micro_extremes(struct sl_microscope *out);
+
+#endif
