@@ -7,6 +7,7 @@
  */
 #include "inspect_page.h"
 #include "hardware_page.h"
+#include "result_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,17 +33,6 @@ add_maybe_text(struct sl__json *json, const char *key, const char *text,
 {
 	if (text && *text)
 		sl__json_text(json, key, text);
-	else
-		sl__json_absent(json, key, absent);
-}
-
-/* A share or quotient that may have nothing to divide by. */
-static void
-add_quotient(struct sl__json *json, const char *key, double value,
-	     const char *absent)
-{
-	if (isfinite(value))
-		sl__json_number(json, key, value);
 	else
 		sl__json_absent(json, key, absent);
 }
@@ -74,8 +64,8 @@ add_parameters(struct sl__json *json, const struct sl_parameters *p)
 	sl__json_end_object(json);
 }
 
-static void
-add_model(struct sl__json *json, const struct sl_inspection *i)
+void
+sl__json_model(struct sl__json *json, const struct sl_inspection *i)
 {
 	sl__json_object(json, "model");
 	sl__json_text(json, "name", i->name);
@@ -109,10 +99,10 @@ add_side(struct sl__json *json, const char *key,
 	sl__json_object(json, key);
 	sl__json_integer(json, "nodes", side->n_nodes);
 	sl__json_integer(json, "bytes", side->n_bytes);
-	add_quotient(json, "share_nodes", (double)side->n_nodes / nodes,
-		     "no nodes");
-	add_quotient(json, "share_bytes", (double)side->n_bytes / bytes,
-		     "no bytes");
+	sl__json_finite(json, "share_nodes", (double)side->n_nodes / nodes,
+			"no nodes");
+	sl__json_finite(json, "share_bytes", (double)side->n_bytes / bytes,
+			"no bytes");
 	sl__json_end_object(json);
 }
 
@@ -149,8 +139,8 @@ add_vector(struct sl__json *json, const struct sl_cost *c)
 	sl__json_end_object(json);
 }
 
-static void
-add_cost(struct sl__json *json, const struct sl_inspection *i)
+void
+sl__json_cost(struct sl__json *json, const struct sl_inspection *i)
 {
 	sl__json_object(json, "cost");
 	add_signed(json, "batch", i->batch);
@@ -162,7 +152,7 @@ add_cost(struct sl__json *json, const struct sl_inspection *i)
 	sl__json_integer(json, "weight_bytes", i->cost.weight_bytes);
 	sl__json_integer(json, "read_bytes", i->cost.read_bytes);
 	sl__json_integer(json, "written_bytes", i->cost.written_bytes);
-	add_quotient(json, "intensity", i->intensity, "moves no bytes");
+	sl__json_finite(json, "intensity", i->intensity, "moves no bytes");
 	add_vector(json, &i->cost);
 	sl__json_object(json, "conventions");
 	for (int k = 0; k < SL_N_CONVENTIONS; k++)
@@ -304,8 +294,8 @@ add_training(struct sl__json *json, const struct sl_training *t)
 	sl__json_integer(json, "forward_flops", t->forward_flops);
 	sl__json_integer(json, "backward_flops", t->backward_flops);
 	sl__json_integer(json, "total_flops", t->total_flops);
-	add_quotient(json, "backward_to_forward", t->backward_to_forward,
-		     "no products to differentiate");
+	sl__json_finite(json, "backward_to_forward", t->backward_to_forward,
+			"no products to differentiate");
 	sl__json_absent(json, "total_ms", NOT_RUN);
 	sl__json_integer(json, "parameters_bytes", t->parameter_bytes);
 	sl__json_integer(json, "integer_parameters_bytes", t->integer_bytes);
@@ -360,12 +350,12 @@ add_growth(struct sl__json *json, const struct sl_inspection *i)
 		sl__json_text(json, "axis", g->axis);
 		sl__json_text(json, "figure", g->figure);
 		add_signed(json, "at", g->at);
-		add_quotient(json, "exponent",
-			     g->absent ? (double)NAN : g->exponent,
-			     g->absent ? g->absent : "the figure is 0");
-		add_quotient(json, "final_exponent",
-			     g->absent ? (double)NAN : g->final_exponent,
-			     g->absent ? g->absent : "the figure is 0");
+		sl__json_finite(json, "exponent",
+				g->absent ? (double)NAN : g->exponent,
+				g->absent ? g->absent : "the figure is 0");
+		sl__json_finite(json, "final_exponent",
+				g->absent ? (double)NAN : g->final_exponent,
+				g->absent ? g->absent : "the figure is 0");
 		sl__json_boolean(json, "polynomial",
 				 !g->absent && g->is_polynomial);
 		add_coefficients(json, g, g->absent);
@@ -394,13 +384,14 @@ add_layer_cost(struct sl__json *json, const struct sl_layer *l)
 		sl__json_integer(json, "macs", c->macs);
 		sl__json_integer(json, "flops", 2 * c->macs);
 		sl__json_integer(json, "operations", sl_cost_operations(c));
-		add_quotient(json, "share", l->share, "nothing is computed");
+		sl__json_finite(json, "share", l->share, "nothing is computed");
 	}
 	sl__json_integer(json, "bytes", sl_cost_bytes(&l->cost));
 	if (c->basis == SL_BASIS_UNKNOWN)
 		sl__json_absent(json, "intensity", c->why ? c->why : UNKNOWN);
 	else
-		add_quotient(json, "intensity", l->intensity, "moves no bytes");
+		sl__json_finite(json, "intensity", l->intensity,
+				"moves no bytes");
 }
 
 static const char *
@@ -456,7 +447,7 @@ add_groups(struct sl__json *json, const char *key,
 		sl__json_integer(json, "flops", 2 * g->macs);
 		sl__json_integer(json, "operations", g->operations);
 		sl__json_integer(json, "bytes", g->n_bytes);
-		add_quotient(json, "share", g->share, "nothing is computed");
+		sl__json_finite(json, "share", g->share, "nothing is computed");
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
@@ -507,8 +498,8 @@ add_distribution(struct sl__json *json, const struct sl_weight_row *w)
 		if (w->absent)
 			sl__json_absent(json, figures[k].key, w->absent);
 		else
-			add_quotient(json, figures[k].key, figures[k].value,
-				     "beyond what a double holds");
+			sl__json_finite(json, figures[k].key, figures[k].value,
+					"beyond what a double holds");
 	}
 	sl__json_integer(json, "not_finite", w->n_odd);
 	if (w->absent) {
@@ -545,10 +536,10 @@ add_weights(struct sl__json *json, const struct sl_inspection *i)
 static void
 add_inspection(struct sl__json *json, const struct sl_inspection *i)
 {
-	add_model(json, i);
+	sl__json_model(json, i);
 	if (i->seed)
 		sl__json_integer(json, "seed", i->seed);
-	add_cost(json, i);
+	sl__json_cost(json, i);
 	add_explanations(json, i);
 	add_memory(json, &i->memory);
 	add_training(json, &i->training);

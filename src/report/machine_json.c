@@ -222,15 +222,19 @@ add_roofline(struct sl__json *json, const struct sl_machine *m)
 }
 
 void
-sl__machine_json(struct sl__json *json, const void *result)
+sl__json_machine(struct sl__json *json, const struct sl_machine *m)
 {
-	const struct sl_machine *m = result;
-
 	sl__json_object(json, "machine");
 	add_identity(json, m);
 	add_ceilings(json, m);
 	sl__json_end_object(json);
-	add_roofline(json, m);
+}
+
+void
+sl__machine_json(struct sl__json *json, const void *result)
+{
+	sl__json_machine(json, result);
+	add_roofline(json, result);
 }
 
 /* ------------------------------------------------------------------ CSV */

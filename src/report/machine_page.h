@@ -11,6 +11,9 @@ void sl__machine_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
 void sl__machine_json(struct sl__json *json, const void *result);
 
+/* Its section "machine" alone. */
+void sl__json_machine(struct sl__json *json, const struct sl_machine *m);
+
 /* One line for each ceiling and each point of the curves. */
 void sl__machine_csv(struct sl_buf *out, const void *result);
 

@@ -122,6 +122,41 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 							    : "backward pass");
 }
 
+/* What was tried, beside what was predicted. */
+static void
+add_verified(struct sl__doc *doc, const struct sl_fit *f)
+{
+	const struct sl_fit_verified *v = &f->verified;
+	struct sl__text used;
+
+	sl__doc_gap(doc);
+	if (v->runs_at)
+		sl__doc_pair(doc, "verified", SL__STYLE_GOOD,
+			     "ran at %s %lld, with %s of the memory", f->axis,
+			     (long long)v->runs_at,
+			     sl__bytes_text(&used, v->used_bytes));
+	else
+		sl__doc_pair(doc, "verified", SL__STYLE_BAD,
+			     "does not run at any %s", f->axis);
+	if (v->fails_at)
+		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN,
+			     "out of memory at %s %lld", f->axis,
+			     (long long)v->fails_at);
+	else
+		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN, "not tried");
+	sl__doc_more(doc, SL__STYLE_DIM, "  (%s)", v->why);
+	if (v->runs_at != f->largest)
+		sl__doc_pair(doc, "predicted", SL__STYLE_WARN,
+			     "%lld from the graph: the engine needs %s",
+			     (long long)f->largest,
+			     v->runs_at < f->largest ? "more" : "less");
+	sl__doc_gap(doc);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "Planned and run in processes with %s of private memory "
+		     "beyond the program's own.",
+		     sl__bytes_text(&used, f->memory_bytes));
+}
+
 static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
@@ -143,6 +178,10 @@ page(struct sl__doc *doc, const void *result,
 		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", f->sizes);
 	add_parts(doc, f);
 	add_margin(doc, f);
+	if (f->verified.n_trials) {
+		add_verified(doc, f);
+		return;
+	}
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Predicted from the graph%s; what an engine needs for "
@@ -206,6 +245,31 @@ write_parts(struct sl__json *json, const struct sl_fit *f)
 }
 
 static void
+write_verified(struct sl__json *json, const struct sl_fit *f)
+{
+	const struct sl_fit_verified *v = &f->verified;
+
+	if (!v->n_trials) {
+		sl__json_absent(json, "verified", "nothing was run");
+		return;
+	}
+	sl__json_object(json, "verified");
+	sl__json_integer(json, "runs_at", (uint64_t)v->runs_at);
+	if (v->fails_at)
+		sl__json_integer(json, "fails_at", (uint64_t)v->fails_at);
+	else
+		sl__json_absent(json, "fails_at", v->why);
+	sl__json_text(json, "why", v->why);
+	if (v->runs_at)
+		sl__json_number(json, "used_bytes", v->used_bytes);
+	else
+		sl__json_absent(json, "used_bytes", "no size ran");
+	sl__json_boolean(json, "as_predicted", v->runs_at == f->largest);
+	sl__json_integer(json, "trials", v->n_trials);
+	sl__json_end_object(json);
+}
+
+static void
 json(struct sl__json *json, const void *result)
 {
 	const struct sl_fit *f = result;
@@ -219,7 +283,7 @@ json(struct sl__json *json, const void *result)
 	write_answer(json, f);
 	write_parts(json, f);
 	sl__json_text(json, "basis", "predicted");
-	sl__json_absent(json, "verified", "nothing was run");
+	write_verified(json, f);
 	sl__json_end_object(json);
 }
 

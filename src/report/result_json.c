@@ -102,6 +102,16 @@ sl__json_time(struct sl__json *json, const char *stem,
 	sl__section_bounds(json, key, e, SL__NS_PER_MS);
 }
 
+void
+sl__json_finite(struct sl__json *json, const char *key, double value,
+		const char *absent)
+{
+	if (isfinite(value))
+		sl__json_number(json, key, value);
+	else
+		sl__json_absent(json, key, absent);
+}
+
 static const char *
 gate_text(enum sl_gate gate)
 {

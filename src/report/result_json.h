@@ -21,6 +21,10 @@ void sl__json_estimate(struct sl__json *json, const char *key,
 void sl__json_time(struct sl__json *json, const char *stem,
 		   const struct sl_estimate *e);
 
+/* A value that may have nothing to divide by, or its absence. */
+void sl__json_finite(struct sl__json *json, const char *key, double value,
+		     const char *absent);
+
 /* elapsed_ms, stopped_by, seed. */
 void sl__json_ending(struct sl__json *json, double elapsed_s,
 		     enum sl_stop stopped_by, uint64_t seed);

@@ -108,14 +108,17 @@ decimals_of(double value, int n_digits)
 /*
  * Decimals that the interval warrants; negative to round to tens.  With the
  * half-width w, the last digit kept is the power of ten above w / 35.5: two
- * digits of w from .100 to .354, one from .355 to .999.
+ * digits of w from .100 to .354, one from .355 to .999.  The leading digit of
+ * the value stays, however wide a lopsided interval is.
  */
 static int
 decimals_warranted(double value, double half_width, int n_digits)
 {
 	if (!(half_width > 0) || !isfinite(half_width))
 		return decimals_of(value, n_digits);
-	return clamp((int)floor(-log10(half_width / 35.5)), -MAX_DECIMALS,
+	return clamp((int)floor(-log10(half_width / 35.5)),
+		     fabs(value) > 0 ? -leading_exponent(value, 1)
+				     : -MAX_DECIMALS,
 		     decimals_of(value, MAX_DIGITS));
 }
 

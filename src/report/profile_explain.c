@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_explain.c - what the figures of a profile mean, how they were found
+ * and what would change them, in plain words with the profile's own numbers.
+ */
+#include "profile_page.h"
+#include "unit.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+typedef void explainer(struct sl__doc *doc, const struct sl_profile *p);
+
+#define SAY(...) sl__doc_text(doc, SL__STYLE_DIM, __VA_ARGS__)
+
+static void
+explain_latency(struct sl__doc *doc, const struct sl_profile *p)
+{
+	struct sl__text t;
+
+	SAY("Latency is the median time of one pass that nobody watches, over "
+	    "%zu passes after warm-up; the interval holds the true median in "
+	    "95 of 100 such measurements. More passes (--time) make it "
+	    "narrower; other work on the machine makes it wider and higher.",
+	    p->latency.n);
+	SAY("A percentile is refused until so many passes were seen that its "
+	    "interval stands: p90 takes 36, p99 takes 368. The first pass of "
+	    "%s also fills caches, and is not among them.",
+	    sl__time_text(&t, p->latency.first_ns));
+}
+
+static void
+explain_verdict(struct sl__doc *doc, const struct sl_profile *p)
+{
+	if (!p->n_hot) {
+		SAY("The verdict says what the model waits for. Low efficiency "
+		    "alone proves nothing: without experiments on operations "
+		    "it stays open.");
+		return;
+	}
+	SAY("The verdict says what the model waits for. Low efficiency alone "
+	    "proves nothing, so the operations that take longest (%zu of "
+	    "them) are also run again at once, with caches emptied, on one "
+	    "thread, and on one thread while another CPU streams from memory. "
+	    "What they respond to is what bounds them.",
+	    p->n_hot);
+	SAY("Confidence is how clearly the responses tell the answers apart; "
+	    "what speaks against it is shown as well. 'inconclusive' is an "
+	    "answer: the books do not close, or the responses contradict "
+	    "each other.");
+}
+
+static void
+explain_operations(struct sl__doc *doc, const struct sl_profile *p)
+{
+	SAY("A row is one step of the plan: nodes that were fused are one "
+	    "operation under the first one's name. Its time is the mean over "
+	    "%zu recorded passes, from its start to the next one's, less the "
+	    "reading of the clock; 'sum' adds up the shares so far.",
+	    p->ledger.n_iterations);
+	SAY("GFLOP/s counts what the model asks for, a multiply-add as two; "
+	    "'roof' is the share of what this machine's arithmetic or memory "
+	    "would allow at the operation's intensity; 'bound' is what the "
+	    "experiments found. Making a row faster gains its share at most. "
+	    "Tables by part, type or module count what kernels execute, which "
+	    "Winograd makes less.");
+}
+
+static void
+explain_books(struct sl__doc *doc, const struct sl_profile *p)
+{
+	const struct sl_estimate *o = &p->ledger.overhead_ns;
+	struct sl__text a, b;
+
+	SAY("All the time of a recorded pass is accounted for: operations, "
+	    "gaps between them, the cost of recording (recorded minus bare "
+	    "passes, run in turn: %s %s), and what then remains. Only "
+	    "that residual is computed from the others.",
+	    sl__time_value(&a, o, NULL), sl__time_interval(&b, o, NULL));
+	SAY("A residual above 2 %% of the pass means that something was not "
+	    "seen, and makes the verdict inconclusive. A quieter machine or "
+	    "more time brings it down.");
+}
+
+static void
+explain_memory(struct sl__doc *doc, const struct sl_profile *p)
+{
+	if (!p->memory.live_bytes && !p->memory.parameters_bytes)
+		return;
+	SAY("'live' is the plan's bound: the most that values needed at one "
+	    "moment take. 'planned' is the block that they were "
+	    "packed into. Resident memory is what the operating system gave "
+	    "the process, everything included.");
+	SAY("Efficiency is (live + parameters) / growth of resident memory: "
+	    "1 is perfect; packed copies of weights and workspace lower it. "
+	    "A smaller batch or a narrower type shrinks activations; only "
+	    "fewer or narrower weights shrink parameters.");
+}
+
+static void
+explain_roofline(struct sl__doc *doc, const struct sl_profile *p)
+{
+	if (!p->ceilings.flops_per_s.n)
+		return;
+	SAY("The ceilings are what simple loops reached on this machine "
+	    "beside the model, with as many threads. An operation that does "
+	    "I operations for a byte cannot be faster than min(peak, I × "
+	    "bandwidth); the two meet at the ridge of %.3g op/B.",
+	    p->ceilings.ridge);
+	SAY("The shares are of the time: what the arithmetic at the peaks, or "
+	    "the bytes from the level that holds them, would take alone; 'at "
+	    "best' sums the least time of every operation. Above the "
+	    "ridge a narrower type or more threads helps; below it, moving "
+	    "fewer bytes: fusion, a larger batch, narrower numbers.");
+}
+
+static void
+explain_amdahl(struct sl__doc *doc, const struct sl_profile *p)
+{
+	(void)p;
+	SAY("If a share s of the time becomes k times faster, the model does "
+	    "by 1 / (1 - s + s / k), and never by more than 1 / (1 - s). "
+	    "'measured' ran the model with the operation replaced by its "
+	    "stored output; it differs where operations warm or spoil each "
+	    "other's caches.");
+}
+
+static void
+explain_advice(struct sl__doc *doc, const struct sl_profile *p)
+{
+	(void)p;
+	SAY("Ranked by what a measurement here allows, never by rule of "
+	    "thumb: the gain is a bound, and the command below each tests "
+	    "whether it comes true.");
+}
+
+void
+sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
+		    const struct sl__profile_sheet *sheet)
+{
+	static explainer *const explainers[] = {
+		[SL__TOPIC_LATENCY] = explain_latency,
+		[SL__TOPIC_VERDICT] = explain_verdict,
+		[SL__TOPIC_OPERATIONS] = explain_operations,
+		[SL__TOPIC_BOOKS] = explain_books,
+		[SL__TOPIC_MEMORY] = explain_memory,
+		[SL__TOPIC_ROOFLINE] = explain_roofline,
+		[SL__TOPIC_AMDAHL] = explain_amdahl,
+		[SL__TOPIC_ADVICE] = explain_advice,
+	};
+
+	if (!sheet->view->explain)
+		return;
+	sl__doc_gap(doc);
+	explainers[topic](doc, sheet->profile);
+	sl__doc_gap(doc);
+}

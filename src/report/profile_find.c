@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_find.c - what follows from a profile: what bounds the model, how far
+ * it is from the machine, and what would help.
+ */
+#include "bunch.h"
+#include "profile_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	AMDAHL_SHOWN = 3,
+	ADVICE_SHOWN = 3,
+	MIN_LABEL = 16,
+	WIDE = 90 /* columns from which on all speed-ups fit */
+};
+
+/* ---------------------------------------------------------------- verdict */
+
+static void
+add_reasons(struct sl__doc *doc, const char *key, const char *const *reasons,
+	    size_t n, int is_whole)
+{
+	for (size_t i = 0; i < n && (is_whole || !i); i++)
+		sl__doc_pair(doc, i ? "" : key, SL__STYLE_PLAIN, "%s",
+			     reasons[i]);
+	if (!is_whole && n > 1)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%zu more)", n - 1);
+}
+
+static const char *
+verdict_text(enum sl_bottleneck bottleneck)
+{
+	switch (bottleneck) {
+	case SL_BOTTLENECK_COMPUTE:
+		return "compute-bound";
+	case SL_BOTTLENECK_MEMORY:
+		return "memory-bound";
+	case SL_BOTTLENECK_OVERHEAD:
+		return "bound by overhead";
+	case SL_BOTTLENECK_DATA:
+		return "bound by data";
+	case SL_BOTTLENECK_MIXED:
+		return "mixed";
+	case SL_BOTTLENECK_INCONCLUSIVE:
+		break;
+	}
+	return "inconclusive";
+}
+
+/* "compute 71 %, dram 12 %": of the time, by what bounds operations. */
+static void
+add_shares(struct sl__doc *doc, const struct sl_finding *f)
+{
+	const char *separator = "  of the time ";
+	unsigned used = 0;
+
+	for (;;) {
+		int best = 0;
+
+		for (int b = 1; b < SL_N_BOUNDS; b++) {
+			if (!(used & 1u << b) && f->shares[b] >= 0.01 &&
+			    (!best || f->shares[b] > f->shares[best]))
+				best = b;
+		}
+		if (!best)
+			return;
+		used |= 1u << best;
+		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %.0f %%", separator,
+			     sl_bound_text((enum sl_bound)best),
+			     100 * f->shares[best]);
+		separator = ", ";
+	}
+}
+
+void
+sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_finding *f = &sheet->profile->verdict;
+	int is_open = f->bottleneck == SL_BOTTLENECK_INCONCLUSIVE;
+	int is_whole = sheet->how->verbose;
+
+	sl__doc_pair(doc, "verdict",
+		     is_open ? SL__STYLE_WARN : SL__STYLE_STRONG, "%s",
+		     verdict_text(f->bottleneck));
+	if (!is_open)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", confidence %.2f",
+			     f->confidence);
+	else if (!f->n_evidence && !f->n_against)
+		sl__doc_more(doc, SL__STYLE_DIM, ": no experiments were made");
+	add_shares(doc, f);
+	add_reasons(doc, is_open ? "because" : "for", f->evidence,
+		    f->n_evidence, is_whole);
+	add_reasons(doc, "against", f->against, f->n_against, is_whole);
+}
+
+/* What decided each operation that was experimented on. */
+void
+sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	int is_open = 0;
+
+	for (size_t i = 0; i < p->n_hot && i < p->n_operations; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+		const struct sl_judgement *j = &o->judgement;
+
+		if (!j->n_evidence && !j->n_against)
+			continue;
+		if (!is_open)
+			sl__doc_heading(doc, "What bounds the operations");
+		is_open = 1;
+		sl__doc_text(doc, SL__STYLE_STRONG, "%s", o->name);
+		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
+			     sl_bound_text(j->bound));
+		if (j->bound != SL_BOUND_UNKNOWN)
+			sl__doc_more(doc, SL__STYLE_DIM, ", confidence %.2f",
+				     j->confidence);
+		add_reasons(doc,
+			    j->bound == SL_BOUND_UNKNOWN ? "because" : "for",
+			    j->evidence, j->n_evidence, 1);
+		add_reasons(doc, "against", j->against, j->n_against, 1);
+	}
+}
+
+/* --------------------------------------------------------------- roofline */
+
+/* "58.6 GFLOP/s of 234 GFLOP/s, 2.86 GB/s of operands". */
+static void
+add_speeds(struct sl__doc *doc, const struct sl_profile *p)
+{
+	const struct sl_rates *r = &p->rates;
+	struct sl__text a;
+
+	sl__doc_pair(doc, "roofline", SL__STYLE_PLAIN, "%sFLOP/s",
+		     sl__scaled_text(&a, r->executed_flops_per_s));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " of %sFLOP/s",
+		     sl__scaled_text(&a, p->ceilings.flops_per_s.value));
+	sl__doc_more(doc, SL__STYLE_PLAIN, ", %sB/s of operands",
+		     sl__scaled_text(&a, r->bytes_per_s));
+}
+
+/* How much of the time arithmetic by itself would take, and bytes from the
+ * caches or the memory that hold them. */
+static void
+add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
+{
+	struct sl__text a;
+
+	if (!isfinite(r->compute_efficiency) ||
+	    !isfinite(r->bandwidth_efficiency))
+		return;
+	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "arithmetic alone would take ");
+	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
+		     sl__percent_text(&a, r->compute_efficiency));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " of the time, bytes ");
+	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
+		     sl__percent_text(&a, r->bandwidth_efficiency));
+}
+
+/* Where the model lies: its intensity, the ridge, the least time. */
+static void
+add_distance(struct sl__doc *doc, const struct sl_profile *p)
+{
+	double n_bytes = p->rates.bytes_per_s;
+	double intensity = p->rates.executed_flops_per_s / n_bytes;
+	double away = p->latency.median.value / p->rates.bound_ns;
+	struct sl__text t;
+
+	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	if (n_bytes > 0 && isfinite(intensity))
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%.3g op/B", intensity);
+	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
+		sl__doc_more(doc, SL__STYLE_DIM, ", %s the ridge at %.3g",
+			     intensity < p->ceilings.ridge ? "below" : "above",
+			     p->ceilings.ridge);
+	if (p->rates.bound_ns > 0 && isfinite(away))
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; at best %s, ",
+			     sl__time_text(&t, p->rates.bound_ns));
+	if (p->rates.bound_ns > 0 && isfinite(away))
+		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × away", away);
+}
+
+static void
+add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
+{
+	struct sl__text a;
+
+	sl__doc_pair(doc, "ceilings", SL__STYLE_PLAIN, "%s %sFLOP/s",
+		     sl_dtype_text(c->dtype),
+		     sl__scaled_text(&a, c->flops_per_s.value));
+	for (size_t i = 0; i < c->n_levels; i++)
+		sl__doc_more(
+			doc, SL__STYLE_PLAIN, ", %s %sB/s", c->levels[i].level,
+			sl__scaled_text(&a, c->levels[i].bytes_per_s.value));
+	sl__doc_more(doc, SL__STYLE_DIM, "; %zu thread%s, beside the model",
+		     c->n_threads, c->n_threads == 1 ? "" : "s");
+	if (c->step_ns.n)
+		sl__doc_more(doc, SL__STYLE_DIM, "; a step takes %s at least",
+			     sl__time_text(&a, c->step_ns.value));
+}
+
+void
+sl__profile_roofline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	const struct sl_ceilings *c = &p->ceilings;
+
+	if (c->absent) {
+		sl__doc_pair(doc, "roofline", SL__STYLE_DIM, "none: %s",
+			     c->absent);
+		return;
+	}
+	if (!c->flops_per_s.n || !c->n_levels)
+		return;
+	add_speeds(doc, p);
+	add_efficiency(doc, &p->rates);
+	add_distance(doc, p);
+	if (sheet->how->verbose)
+		add_ceilings(doc, c);
+}
+
+/* ----------------------------------------------------------------- Amdahl */
+
+/* "all" where there is no limit: it is all of the time. */
+static void
+add_speedup(struct sl__doc *doc, enum sl__style style, double x)
+{
+	if (!isfinite(x))
+		sl__doc_cell(doc, SL__STYLE_DIM, isnan(x) ? "-" : "all");
+	else
+		sl__doc_cell(doc, style, "%.2f", x);
+}
+
+static void
+add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a, size_t n_label,
+	       int is_wide)
+{
+	const char *what = sl__name_short(&doc->arena, a->what, n_label);
+	struct sl__text t;
+
+	doc->failed |= !what;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", what ? what : "");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f%%", 100 * a->share);
+	add_speedup(doc, SL__STYLE_PLAIN, a->at_2);
+	add_speedup(doc, SL__STYLE_PLAIN, a->at_4);
+	if (is_wide)
+		add_speedup(doc, SL__STYLE_PLAIN, a->at_10);
+	add_speedup(doc, SL__STYLE_PLAIN, a->limit);
+	if (a->measured_limit.n)
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+			     sl__ratio_estimate(&t, &a->measured_limit));
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+}
+
+/* Why limits were not measured: the first reason that there is. */
+static void
+add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].measured_limit.n || !rows[i].absent)
+			continue;
+		sl__doc_text(doc, SL__STYLE_DIM, "-: %s", rows[i].absent);
+		return;
+	}
+}
+
+void
+sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	static const struct sl__column columns[] = {
+		{"what", 0, 0}, {"share", 1, 1}, {"2 ×", 1, 2},
+		{"4 ×", 1, 3},  {"gone", 1, 0},  {"measured", 0, 0},
+	};
+	static const struct sl__column wide_columns[] = {
+		{"what", 0, 0},     {"share", 1, 1}, {"2 ×", 1, 2},
+		{"4 ×", 1, 3},      {"10 ×", 1, 4},  {"gone", 1, 0},
+		{"measured", 0, 0},
+	};
+	const struct sl_profile *p = sheet->profile;
+	size_t width = sheet->how->n_columns ? sheet->how->n_columns
+					     : SL__PROFILE_COLUMNS;
+	int is_wide = width >= WIDE || sheet->how->format != SL_FORMAT_TEXT;
+	size_t n = p->n_amdahl;
+
+	if (!n)
+		return;
+	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
+		n = AMDAHL_SHOWN;
+	sl__doc_heading(doc, "If one thing were faster");
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  speed-up of the model, predicted and measured");
+	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
+	for (size_t i = 0; i < n; i++)
+		add_amdahl_row(doc, &p->amdahl[i],
+			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL,
+			       is_wide);
+	add_unmeasured(doc, p->amdahl, n);
+	sl__profile_explain(doc, SL__TOPIC_AMDAHL, sheet);
+}
+
+/* ----------------------------------------------------------------- advice */
+
+void
+sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	static const char *const numbers[] = {"1", "2", "3", "4", "5"};
+	const struct sl_profile *p = sheet->profile;
+	size_t n = p->n_advice < 5 ? p->n_advice : 5;
+
+	if (!n)
+		return;
+	if (!sheet->how->verbose && n > ADVICE_SHOWN)
+		n = ADVICE_SHOWN;
+	sl__doc_heading(doc, "What would help");
+	if (n < p->n_advice)
+		sl__doc_more(doc, SL__STYLE_DIM, "  %zu of %zu; -v has all", n,
+			     p->n_advice);
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_advice *a = &p->advice[i];
+
+		sl__doc_pair(doc, numbers[i], SL__STYLE_PLAIN, "%s: ", a->text);
+		sl__doc_more(doc, SL__STYLE_STRONG, "%s", a->expected);
+		if (sheet->how->verbose || sheet->view->explain)
+			sl__doc_more(doc, SL__STYLE_DIM, " (%s)", a->basis);
+		if (a->command)
+			sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", a->command);
+	}
+	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_ops.c - where the time goes: by operation, type, module or part.
+ *
+ * A screen shows the rows that take longest and one for all others, so that
+ * every table adds up.  A column of which nothing is known is not there.
+ */
+#include "bunch.h"
+#include "groups.h"
+#include "profile_page.h"
+#include "unit.h"
+#include "utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum {
+	DEFAULT_TOP = 10,
+	BAR_COLUMNS = 10,
+	WIDE = 100, /* columns from which on bars and further rates fit */
+	MAX_TYPE = 12,
+	MIN_LABEL = 14,
+	MAX_COLUMNS = 16,
+	PARTS_SHOWN = 5
+};
+
+/* What the rows of one table have in common. */
+struct look {
+	const struct sl_profile *p;
+	const char *unit; /* of all times */
+	double longest;   /* time of an operation, in that unit */
+	double most;      /* the largest share, of which a bar is drawn */
+	size_t n_label;   /* columns of a name */
+	int is_wide, has_bars, is_verbose, is_ascii;
+	int has_roof, has_bound, has_level;
+};
+
+/* ------------------------------------------------------------------ cells */
+
+static const char *
+bar_text(char *text, size_t n_bytes, double part, int is_ascii)
+{
+	static const char *const eighths[] = {"",  "▏", "▎", "▍",
+					      "▌", "▋", "▊", "▉"};
+	size_t n = (size_t)(8 * BAR_COLUMNS * fmin(fmax(part, 0), 1) + 0.5);
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n / 8 && at + 4 < n_bytes; i++)
+		at += (size_t)snprintf(text + at, n_bytes - at, "%s",
+				       is_ascii ? "#" : "█");
+	if (!is_ascii && at + 4 < n_bytes)
+		snprintf(text + at, n_bytes - at, "%s", eighths[n % 8]);
+	return text;
+}
+
+static void
+add_bar(struct sl__doc *doc, double share, const struct look *look)
+{
+	char bar[3 * BAR_COLUMNS + 8];
+
+	if (look->has_bars)
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     bar_text(bar, sizeof(bar), share / look->most,
+				      look->is_ascii));
+}
+
+static void
+add_time(struct sl__doc *doc, double ns, const struct look *look)
+{
+	const char *unit = look->unit;
+	double value = sl__time_scaled(ns, &unit);
+
+	if (isnan(ns))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     value >= 1000 ? 0 : 3, value);
+}
+
+static void
+add_share(struct sl__doc *doc, enum sl__style style, double share)
+{
+	sl__doc_cell(doc, style, "%.1f%%", 100 * share);
+}
+
+/* A rate in 10^9 a second; "-" where nothing is counted. */
+static void
+add_rate(struct sl__doc *doc, double per_s)
+{
+	double value = per_s / 1e9;
+
+	if (!(value > 0) || !isfinite(value))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     value < 10    ? 2
+			     : value < 100 ? 1
+					   : 0,
+			     value);
+}
+
+static void
+add_ratio(struct sl__doc *doc, double x)
+{
+	if (!isfinite(x))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     x < 10    ? 2
+			     : x < 100 ? 1
+				       : 0,
+			     x);
+}
+
+/* Of "reorder layer1.conv" the first word says what it does and stays. */
+static void
+add_name(struct sl__doc *doc, const char *name, const struct look *look)
+{
+	size_t n = strcspn(name, " ");
+	const char *rest = name[n] && n <= 8 ? name + n + 1 : name;
+	size_t n_kept = (size_t)(rest - name);
+	size_t room = look->n_label > n_kept ? look->n_label - n_kept : 1;
+	const char *label = sl__name_short(&doc->arena, rest, room);
+
+	if (label)
+		label = sl__utf8_shortened(&doc->arena, label, room, "…");
+	doc->failed |= !label;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*s%s", (int)n_kept, name,
+		     label ? label : "");
+}
+
+static void
+add_type(struct sl__doc *doc, const char *type)
+{
+	const char *text = sl__type_short(&doc->arena, type, MAX_TYPE);
+
+	doc->failed |= !text;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text ? text : "");
+}
+
+static void
+add_bound(struct sl__doc *doc, enum sl_bound bound)
+{
+	int is_odd = bound == SL_BOUND_OVERHEAD ||
+		     bound == SL_BOUND_IMBALANCE || bound == SL_BOUND_REFERENCE;
+
+	if (bound == SL_BOUND_UNKNOWN)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, is_odd ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+			     "%s", sl_bound_text(bound));
+}
+
+/* ---------------------------------------------------------------- columns */
+
+/* Columns of a table while they are chosen. */
+struct columns {
+	struct sl__column *list;
+	size_t n;
+};
+
+static void
+add_column(struct columns *c, const char *title, int right, int optional)
+{
+	if (c->list && c->n < MAX_COLUMNS)
+		c->list[c->n++] = (struct sl__column){title, right, optional};
+}
+
+static void
+open_table(struct sl__doc *doc, struct columns *c)
+{
+	doc->failed |= !c->list;
+	if (!doc->failed)
+		sl__doc_table(doc, c->list, c->n);
+}
+
+/* ------------------------------------------------------------- operations */
+
+static void
+choose_columns(struct sl__doc *doc, struct columns *c, const struct look *look)
+{
+	c->list = sl__arena_array(&doc->arena, MAX_COLUMNS, sizeof(*c->list));
+	add_column(c, "operation", 0, 0);
+	add_column(c, "type", 0, 4);
+	add_column(c, look->unit, 1, 2);
+	add_column(c, "share", 1, 0);
+	if (look->has_bars)
+		add_column(c, "", 0, 0);
+	add_column(c, "sum", 1, 5);
+	add_column(c, "GFLOP/s", 1, 3);
+	if (look->is_wide) {
+		add_column(c, "GB/s", 1, 6);
+		add_column(c, "op/B", 1, 7);
+	}
+	if (look->has_roof)
+		add_column(c, "roof", 1, look->has_bound ? 1 : 0);
+	if (look->has_bound)
+		add_column(c, "bound", 0, 0);
+	if (look->is_verbose && look->is_wide) {
+		add_column(c, "output", 0, 9);
+		if (look->has_level)
+			add_column(c, "fits", 0, 10);
+		add_column(c, "kernel", 0, 8);
+	}
+}
+
+static void
+add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
+	      const struct look *look)
+{
+	enum sl__style style = o->share > 0.1 ? SL__STYLE_STRONG
+					      : SL__STYLE_PLAIN;
+
+	add_name(doc, o->name, look);
+	add_type(doc, o->type);
+	add_time(doc, o->self_ns, look);
+	add_share(doc, style, o->share);
+	add_bar(doc, o->share, look);
+	sl__doc_cell(doc, SL__STYLE_DIM, "%.0f%%", 100 * sum);
+	add_rate(doc, o->flops_per_s);
+	if (look->is_wide) {
+		add_rate(doc, o->bytes_per_s);
+		add_ratio(doc, o->executed_flops ? o->intensity : (double)NAN);
+	}
+	if (look->has_roof && isfinite(o->ceiling_share))
+		sl__doc_cell(doc,
+			     o->impossible ? SL__STYLE_BAD : SL__STYLE_PLAIN,
+			     "%.0f%%%s", 100 * o->ceiling_share,
+			     o->impossible ? "!" : "");
+	else if (look->has_roof)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	if (look->has_bound)
+		add_bound(doc, o->judgement.bound);
+	if (!look->is_verbose || !look->is_wide)
+		return;
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s", o->output_shape);
+	if (look->has_level)
+		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+			     o->level ? o->level : "-");
+	sl__doc_cell(doc,
+		     o->path >= SL_PATH_REFERENCE ? SL__STYLE_WARN
+						  : SL__STYLE_DIM,
+		     "%s", o->kernel);
+}
+
+/* What the rows that are not shown take together. */
+static void
+add_others(struct sl__doc *doc, size_t n_shown, double share,
+	   const struct columns *c, const struct look *look)
+{
+	const struct sl_profile *p = look->p;
+	double ns = 0;
+	size_t n_filled = 5 + (look->has_bars ? 1u : 0u);
+
+	if (n_shown >= p->n_operations)
+		return;
+	for (size_t i = n_shown; i < p->n_operations; i++)
+		ns += p->operations[p->by_time[i]].self_ns;
+	sl__doc_cell(doc, SL__STYLE_DIM, "%zu other%s",
+		     p->n_operations - n_shown,
+		     p->n_operations - n_shown == 1 ? "" : "s");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	add_time(doc, ns, look);
+	add_share(doc, SL__STYLE_PLAIN, 1 - share);
+	add_bar(doc, 0, look);
+	sl__doc_cell(doc, SL__STYLE_DIM, "100%%");
+	for (size_t i = n_filled; i < c->n; i++)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+}
+
+static void
+add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
+{
+	const struct sl_profile *p = look->p;
+	struct columns c = {0};
+	double sum = 0;
+
+	/* One row is no longer than the one that stands for it. */
+	if (n_top + 1 >= p->n_operations)
+		n_top = p->n_operations;
+	choose_columns(doc, &c, look);
+	open_table(doc, &c);
+	for (size_t i = 0; i < n_top; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+
+		sum += o->share;
+		add_operation(doc, o, sum, look);
+	}
+	add_others(doc, n_top, sum, &c, look);
+}
+
+/* ----------------------------------------------------------------- groups */
+
+static void
+add_group(struct sl__doc *doc, const struct sl_operation_group *g,
+	  const struct look *look)
+{
+	double intensity =
+		g->n_bytes ? (double)g->executed_flops / (double)g->n_bytes
+			   : (double)NAN;
+	struct sl__text t;
+
+	add_name(doc, *g->name ? g->name : "(no module)", look);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", g->n_operations);
+	add_time(doc, g->self_ns, look);
+	add_share(doc, g->share > 0.1 ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
+		  g->share);
+	add_bar(doc, g->share, look);
+	add_rate(doc, 1e9 * (double)g->executed_flops / g->self_ns);
+	add_rate(doc, 1e9 * (double)g->n_bytes / g->self_ns);
+	add_ratio(doc, g->executed_flops ? intensity : (double)NAN);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__count_text(&t, g->parameters));
+}
+
+static void
+add_other_groups(struct sl__doc *doc, const struct sl_operation_group *groups,
+		 size_t n, size_t n_shown, const struct look *look)
+{
+	struct sl_operation_group rest = {0};
+
+	if (n_shown >= n)
+		return;
+	for (size_t i = n_shown; i < n; i++) {
+		rest.n_operations += groups[i].n_operations;
+		rest.self_ns += groups[i].self_ns;
+		rest.share += groups[i].share;
+		rest.executed_flops += groups[i].executed_flops;
+		rest.n_bytes += groups[i].n_bytes;
+		rest.parameters += groups[i].parameters;
+	}
+	rest.name = sl__arena_format(&doc->arena, "%zu others", n - n_shown);
+	doc->failed |= !rest.name;
+	if (rest.name)
+		add_group(doc, &rest, look);
+}
+
+static void
+add_groups(struct sl__doc *doc, const char *title,
+	   const struct sl_operation_group *groups, size_t n, size_t n_top,
+	   const struct look *whole)
+{
+	struct columns c = {0};
+	struct look look = *whole;
+
+	if (!n)
+		return;
+	look.most = fmax(groups[0].share, 1e-9);
+	if (n_top + 1 >= n)
+		n_top = n;
+	c.list = sl__arena_array(&doc->arena, MAX_COLUMNS, sizeof(*c.list));
+	add_column(&c, title, 0, 0);
+	add_column(&c, "ops", 1, 1);
+	add_column(&c, look.unit, 1, 2);
+	add_column(&c, "share", 1, 0);
+	if (look.has_bars)
+		add_column(&c, "", 0, 0);
+	add_column(&c, "exec. GFLOP/s", 1, 3);
+	add_column(&c, "GB/s", 1, 4);
+	add_column(&c, "op/B", 1, 5);
+	add_column(&c, "parameters", 1, 6);
+	open_table(doc, &c);
+	for (size_t i = 0; i < n_top; i++)
+		add_group(doc, &groups[i], &look);
+	add_other_groups(doc, groups, n, n_top, &look);
+}
+
+/* "convolution 93.1 % (53), head 4.0 % (2)": the longest, in one line. */
+static void
+add_line_of(struct sl__doc *doc, const char *key,
+	    const struct sl_operation_group *groups, size_t n)
+{
+	size_t n_shown = 0;
+
+	for (; n_shown < n && n_shown < PARTS_SHOWN; n_shown++) {
+		const struct sl_operation_group *g = &groups[n_shown];
+
+		if (n_shown && g->share < 0.001)
+			break;
+		if (!n_shown)
+			sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", "");
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %.1f %%",
+			     n_shown ? ", " : "", g->name, 100 * g->share);
+		sl__doc_more(doc, SL__STYLE_DIM, " (%zu)", g->n_operations);
+	}
+	if (n_shown < n && n_shown)
+		sl__doc_more(doc, SL__STYLE_DIM, ", %zu more", n - n_shown);
+}
+
+void
+sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p)
+{
+	if (p->n_parts)
+		add_line_of(doc, "parts", p->by_part, p->n_parts);
+	else
+		add_line_of(doc, "types", p->by_type, p->n_types);
+}
+
+/* ------------------------------------------------------------------- page */
+
+/* Columns that are left for names when the others take what they need. */
+static size_t
+label_columns(const struct look *look, size_t n_top, size_t width)
+{
+	const struct sl_profile *p = look->p;
+	size_t n_type = 4, n_bound = 5, taken = 2;
+	struct sl__text t;
+
+	for (size_t i = 0; i < p->n_operations && i < n_top; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+		size_t type = sl__utf8_width(o->type);
+		size_t bound = strlen(sl_bound_text(o->judgement.bound));
+
+		n_type = type > n_type ? type : n_type;
+		if (o->judgement.bound != SL_BOUND_UNKNOWN && bound > n_bound)
+			n_bound = bound;
+	}
+	/* Gaps of two, then times, shares, sums and rates. */
+	taken += 2 + (n_type < MAX_TYPE ? n_type : MAX_TYPE);
+	taken += 2 + (size_t)snprintf(t.s, sizeof(t.s), "%.3f", look->longest);
+	taken += 2 + 6 + 2 + 4 + 2 + 7;
+	taken += look->has_bars ? 2 + BAR_COLUMNS : 0;
+	taken += look->is_wide ? 2 + 6 + 2 + 6 : 0;
+	taken += look->has_roof ? 2 + 5 : 0;
+	taken += look->has_bound ? 2 + n_bound : 0;
+	return width > taken + MIN_LABEL ? width - taken : MIN_LABEL;
+}
+
+static void
+set_look(struct look *look, const struct sl__profile_sheet *sheet, size_t n_top)
+{
+	const struct sl_profile *p = sheet->profile;
+	int is_text = sheet->how->format == SL_FORMAT_TEXT;
+	size_t width = sheet->how->n_columns ? sheet->how->n_columns
+					     : SL__PROFILE_COLUMNS;
+
+	if (!is_text)
+		width = 2 * WIDE; /* whoever shows it wraps it */
+	look->p = p;
+	look->is_wide = width >= WIDE;
+	look->has_bars = look->is_wide && is_text;
+	look->is_verbose = sheet->how->verbose;
+	look->is_ascii = sheet->how->ascii;
+	look->most = 1e-9;
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *o = &p->operations[i];
+
+		look->has_roof |= isfinite(o->ceiling_share) != 0;
+		look->has_bound |= o->judgement.bound != SL_BOUND_UNKNOWN;
+		look->has_level |= o->level != NULL;
+		look->most = fmax(look->most, o->share);
+		look->longest = fmax(look->longest, o->self_ns);
+	}
+	look->unit = sheet->how->unit;
+	look->longest = sl__time_scaled(look->longest, &look->unit);
+	look->n_label = label_columns(look, n_top, width);
+}
+
+/* Every table, where everything is asked for. */
+static void
+add_all_groups(struct sl__doc *doc, const struct look *look)
+{
+	const struct sl_profile *p = look->p;
+
+	add_groups(doc, "part", p->by_part, p->n_parts, SIZE_MAX / 2, look);
+	if (p->n_parts)
+		sl__doc_gap(doc);
+	add_groups(doc, "type", p->by_type, p->n_types, SIZE_MAX / 2, look);
+	if (p->n_types)
+		sl__doc_gap(doc);
+	add_groups(doc, "module", p->by_module, p->n_modules, SIZE_MAX / 2,
+		   look);
+}
+
+static void
+add_by_module(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
+	      size_t n_top, const struct look *look)
+{
+	const struct sl_profile *p = sheet->profile;
+	const struct sl_operation_group *groups = p->by_module;
+	size_t n = p->n_modules;
+
+	if (sheet->view->depth || !n) {
+		groups = sl__groups_by_module(
+			p, sheet->view->depth ? sheet->view->depth : 1,
+			&doc->arena, &n);
+		doc->failed |= !groups;
+	}
+	if (!doc->failed)
+		add_groups(doc, "module", groups, n, n_top, look);
+}
+
+void
+sl__profile_operations(struct sl__doc *doc,
+		       const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	size_t n_top = sheet->view->n_top ? sheet->view->n_top : DEFAULT_TOP;
+	struct look look = {0};
+
+	if (!p->n_operations)
+		return;
+	if (sheet->how->verbose && !sheet->view->n_top)
+		n_top = SIZE_MAX / 2;
+	set_look(&look, sheet, n_top);
+	sl__doc_heading(doc, "Where the time goes");
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
+		     p->n_operations, p->n_operations == 1 ? "" : "s",
+		     p->n_for_80 == 1 ? "s" : "");
+	switch (sheet->view->by) {
+	case SL_PROFILE_BY_OPERATION:
+		add_operations(doc, n_top, &look);
+		break;
+	case SL_PROFILE_BY_TYPE:
+		add_groups(doc, "type", p->by_type, p->n_types, n_top, &look);
+		break;
+	case SL_PROFILE_BY_MODULE:
+		add_by_module(doc, sheet, n_top, &look);
+		break;
+	case SL_PROFILE_BY_PART:
+		add_groups(doc, "part", p->by_part, p->n_parts, n_top, &look);
+		break;
+	}
+	if (sheet->how->verbose && sheet->view->by == SL_PROFILE_BY_OPERATION) {
+		sl__doc_gap(doc);
+		add_all_groups(doc, &look);
+	}
+}

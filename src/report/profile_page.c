@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_page.c - one model's profile on one screen.
+ *
+ * The answer comes first: how long and how sure, what bounds it, where the
+ * time goes; then the books, memory and the machine, then what would help.
+ * 'verbose' shows every operation and all evidence.
+ */
+#include "profile_page.h"
+#include "inspect_page.h"
+#include "result_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+enum { REMARKS_SHOWN = 3 };
+
+const char *
+sl__profile_title(const struct sl_profile *p)
+{
+	const struct sl_inspection named = {.name = p->name,
+					    .source = p->source};
+
+	return sl__model_title(&named);
+}
+
+struct sl_reading
+sl__profile_live(const struct sl_profile *p, size_t operation)
+{
+	const struct sl_memory_use *m = &p->memory;
+	struct sl_reading live = {(double)NAN, m->tracked_bytes.absent};
+	/* Where all of them ran it stands at its own place. */
+	size_t at = operation < m->n_timeline &&
+				    m->timeline[operation].operation ==
+					    operation
+			    ? operation
+			    : 0;
+
+	if (live.absent)
+		return live;
+	while (at < m->n_timeline && m->timeline[at].operation != operation)
+		at++;
+	if (at < m->n_timeline)
+		live.value = (double)p->operations[operation].memory_bytes;
+	else
+		live.absent = m->n_timeline ? "it did not run while memory was "
+					      "tracked"
+					    : "no run was tracked";
+	return live;
+}
+
+/* --------------------------------------------------------------- headline */
+
+static void
+add_title(struct sl__doc *doc, const struct sl_profile *p)
+{
+	const char *title = sl__profile_title(p);
+
+	sl__doc_heading(doc, "%s", title);
+	sl__doc_more(doc, SL__STYLE_DIM, "  ");
+	if (title == p->name && *p->source)
+		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", p->source);
+	if (p->model && p->model->sizes && *p->model->sizes)
+		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", p->model->sizes);
+	else
+		sl__doc_more(doc, SL__STYLE_DIM, "batch %lld, ",
+			     (long long)p->batch);
+	sl__doc_more(doc, SL__STYLE_DIM, "%s on %d thread%s; %zu node%s in ",
+		     sl_dtype_text(p->dtype), p->n_threads,
+		     p->n_threads == 1 ? "" : "s", p->n_nodes,
+		     p->n_nodes == 1 ? "" : "s");
+	sl__doc_more(doc, SL__STYLE_DIM, "%zu operation%s", p->n_operations,
+		     p->n_operations == 1 ? "" : "s");
+}
+
+static void
+add_rates(struct sl__doc *doc, const struct sl_rates *r)
+{
+	struct sl__text t;
+
+	if (r->samples_per_s > 0)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "%ssamples/s",
+			     sl__scaled_text(&t, r->samples_per_s));
+	if (!r->tokens_per_s.absent && r->tokens_per_s.value > 0)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", %stokens/s",
+			     sl__scaled_text(&t, r->tokens_per_s.value));
+	if (r->flops_per_s > 0)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", %sFLOP/s",
+			     sl__scaled_text(&t, r->flops_per_s));
+}
+
+static void
+add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
+{
+	const struct sl_latency *l = &p->latency;
+	struct sl__text a, b;
+
+	sl__doc_pair(doc, "latency", SL__STYLE_STRONG, "%s",
+		     sl__time_value(&a, &l->median, unit));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " %s, ",
+		     sl__time_interval(&b, &l->median, unit));
+	add_rates(doc, &p->rates);
+}
+
+/* Percentiles that stand; what the first refused one needs. */
+static void
+add_tail(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
+{
+	const struct sl_latency *l = &p->latency;
+	const struct {
+		const char *name;
+		const struct sl_estimate *e;
+	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
+	struct sl__text t;
+
+	sl__doc_pair(doc, "tail", SL__STYLE_PLAIN, "%s", "");
+	for (size_t i = 0; i < 3; i++) {
+		const struct sl_estimate *e = all[i].e;
+
+		sl__doc_more(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
+			     "%s%s %s", i ? ", " : "", all[i].name,
+			     sl__quantile_text(&t, e, unit));
+		if (e->needs_n)
+			break;
+	}
+	sl__doc_more(doc, SL__STYLE_DIM, "; first pass %s",
+		     sl__time_in(&t, l->first_ns, unit));
+}
+
+/* How many passes, and how quiet it was. */
+static void
+add_basis(struct sl__doc *doc, const struct sl_profile *p)
+{
+	const struct sl_latency *l = &p->latency;
+	const struct sl_noise *noise = &p->noise;
+	double share = noise->n_slots ? (double)noise->n_disturbed /
+						(double)noise->n_slots
+				      : (double)NAN;
+	struct sl__text t;
+
+	sl__doc_pair(doc, "from", SL__STYLE_PLAIN, "%zu pass%s", l->n,
+		     l->n == 1 ? "" : "es");
+	if (p->calls_per_sample > 1)
+		sl__doc_more(doc, SL__STYLE_DIM, " × %zu", p->calls_per_sample);
+	if (l->n_warmup)
+		sl__doc_more(doc, SL__STYLE_DIM, " after %zu of warm-up",
+			     l->n_warmup);
+	if (l->warmup == SL_WARMUP_NONE)
+		sl__doc_more(doc, SL__STYLE_WARN, ", never steady");
+	if (isfinite(share))
+		sl__doc_more(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
+			     ", %s disturbed by others",
+			     sl__percent_text(&t, share));
+	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
+		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
+			     sl__percent_text(&t, noise->steal_share.value));
+	sl__doc_more(doc, SL__STYLE_DIM, "; %s in all",
+		     sl__time_text(&t, 1e9 * p->elapsed_s));
+}
+
+/* What the layer takes alone, and within its model. */
+static void
+add_layer(struct sl__doc *doc, const struct sl_layer_profile *l,
+	  const char *unit)
+{
+	struct sl__text a, b;
+
+	sl__doc_pair(doc, "layer", SL__STYLE_STRONG, "%s", l->layer);
+	sl__doc_more(doc, SL__STYLE_PLAIN, " of %s", l->model);
+	sl__doc_pair(doc, "within it", SL__STYLE_PLAIN, "%s, alone ",
+		     sl__time_estimate(&a, &l->context_ns, unit));
+	sl__doc_more(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_estimate(&b, &l->alone_ns, unit));
+	sl__doc_pair(doc, "ratio", SL__STYLE_STRONG, "%s",
+		     sl__ratio_estimate(&a, &l->ratio));
+	if (l->finding)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s", l->finding);
+}
+
+static void
+add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	const char *unit = sheet->how->unit;
+
+	add_title(doc, p);
+	if (sheet->view->layer)
+		add_layer(doc, sheet->view->layer, unit);
+	if (p->latency.n == 0) {
+		sl__doc_pair(doc, "latency", SL__STYLE_WARN,
+			     "no pass was timed");
+		return;
+	}
+	if (sheet->how->verbose) {
+		sl__page_latency(doc, &p->latency, "sample", unit);
+		sl__doc_pair(doc, "rates", SL__STYLE_PLAIN, "%s", "");
+		add_rates(doc, &p->rates);
+		sl__page_power(doc, &p->latency, p->elapsed_s);
+		sl__page_noise(doc, &p->noise, "slot", 1);
+	} else {
+		add_latency(doc, p, unit);
+		add_tail(doc, p, unit);
+		add_basis(doc, p);
+	}
+	sl__profile_explain(doc, SL__TOPIC_LATENCY, sheet);
+}
+
+/* ------------------------------------------------------------------ books */
+
+/* Decimals with which 'value' has four digits. */
+static int
+decimals_for(double value)
+{
+	double x = fabs(value);
+
+	return x >= 1000 ? 0 : x >= 100 ? 1 : x >= 10 ? 2 : 3;
+}
+
+static void
+add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
+	  int decimals)
+{
+	sl__doc_more(doc, SL__STYLE_PLAIN, " %s %.*f", sign, decimals,
+		     sl__time_scaled(ns, &unit));
+}
+
+static void
+add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_ledger *l = &sheet->profile->ledger;
+	const char *unit = sheet->how->unit;
+	double wall = sl__time_scaled(l->wall_ns, &unit);
+	int decimals = decimals_for(wall);
+	struct sl__text t;
+
+	if (l->absent || !l->n_iterations) {
+		sl__doc_pair(doc, "books", SL__STYLE_WARN, "none: %s",
+			     l->absent ? l->absent : "nothing was recorded");
+		return;
+	}
+	sl__doc_pair(doc, "books", SL__STYLE_STRONG, "%.*f %s", decimals, wall,
+		     unit);
+	add_entry(doc, "=", l->operations_ns, unit, decimals);
+	sl__doc_more(doc, SL__STYLE_DIM, " operations");
+	add_entry(doc, "+", l->gaps_ns, unit, decimals);
+	sl__doc_more(doc, SL__STYLE_DIM, " gaps");
+	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
+		  fabs(l->overhead_ns.value), unit, decimals);
+	sl__doc_more(doc, SL__STYLE_DIM, " overhead");
+	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
+		  unit, decimals);
+	sl__doc_more(doc, SL__STYLE_DIM, " residual");
+	sl__doc_more(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
+		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
+		     l->is_closed ? "closed" : "not closed");
+}
+
+/* ------------------------------------------------------------------- ends */
+
+static void
+add_impossible(struct sl__doc *doc, const struct sl_profile *p)
+{
+	for (size_t i = 0; i < p->n_impossible; i++)
+		sl__doc_pair(doc, i ? "" : "impossible", SL__STYLE_BAD, "%s",
+			     p->impossible[i]);
+}
+
+static void
+add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_profile *p = sheet->profile;
+	size_t n = p->n_remarks;
+
+	if (!sheet->how->verbose && n > REMARKS_SHOWN)
+		n = REMARKS_SHOWN;
+	if (n || p->stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_gap(doc);
+	for (size_t i = 0; i < n; i++)
+		sl__doc_text(doc, SL__STYLE_DIM, "%s", p->remarks[i]);
+	if (n < p->n_remarks)
+		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v has all",
+			     p->n_remarks - n);
+	if (p->stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "interrupted: this is what was measured until "
+			     "then");
+}
+
+static void
+add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	add_headline(doc, sheet);
+	sl__profile_verdict(doc, sheet);
+	add_impossible(doc, sheet->profile);
+	sl__profile_explain(doc, SL__TOPIC_VERDICT, sheet);
+	sl__profile_operations(doc, sheet);
+	sl__profile_explain(doc, SL__TOPIC_OPERATIONS, sheet);
+	sl__doc_gap(doc);
+	if (!sheet->how->verbose)
+		sl__profile_parts(doc, sheet->profile);
+	add_books(doc, sheet);
+	sl__profile_explain(doc, SL__TOPIC_BOOKS, sheet);
+	sl__profile_memory(doc, sheet);
+	sl__profile_explain(doc, SL__TOPIC_MEMORY, sheet);
+	sl__profile_roofline(doc, sheet);
+	sl__profile_explain(doc, SL__TOPIC_ROOFLINE, sheet);
+	if (sheet->how->verbose)
+		sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%llu",
+			     (unsigned long long)sheet->profile->seed);
+	sl__profile_amdahl(doc, sheet);
+	sl__profile_advice(doc, sheet);
+	if (sheet->how->verbose)
+		sl__profile_evidence(doc, sheet);
+	add_remarks(doc, sheet);
+}
+
+void
+sl__profile_page(struct sl__doc *doc, const void *result,
+		 const struct sl_render_options *how)
+{
+	const struct sl__profile_result *r = result;
+
+	if (r->n > 1)
+		sl__profile_side(doc, r, how);
+	if (r->n > 1 && !how->verbose && !r->view.n_top &&
+	    r->view.by == SL_PROFILE_BY_OPERATION && !r->view.explain)
+		return;
+	for (size_t k = 0; k < r->n; k++) {
+		const struct sl__profile_sheet sheet = {r->profiles[k],
+							&r->view, how};
+
+		add_model(doc, &sheet);
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* profile_page.h - the formats of a report on models that were profiled. */
+#ifndef SL_PROFILE_PAGE_H
+#define SL_PROFILE_PAGE_H
+
+#include "doc.h"
+#include "json.h"
+
+enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
+
+/* What sl_profile_render() was given. */
+struct sl__profile_result {
+	const struct sl_profile *const *profiles;
+	size_t n; /* at least 1 */
+	struct sl_profile_view view;
+};
+
+/* The functions of a struct sl__renderer; 'result' is the struct above. */
+void sl__profile_page(struct sl__doc *doc, const void *result,
+		      const struct sl_render_options *how);
+void sl__profile_json(struct sl__json *json, const void *result);
+
+/* One line for each operation. */
+void sl__profile_csv(struct sl_buf *out, const void *result);
+
+/* What the parts of a page are told. */
+struct sl__profile_sheet {
+	const struct sl_profile *profile;
+	const struct sl_profile_view *view;
+	const struct sl_render_options *how;
+};
+
+/*
+ * Parts of the page of one model.  Each leaves out what there is nothing to
+ * say about, its heading included.
+ */
+void sl__profile_verdict(struct sl__doc *doc,
+			 const struct sl__profile_sheet *sheet);
+void sl__profile_operations(struct sl__doc *doc,
+			    const struct sl__profile_sheet *sheet);
+void sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p);
+void sl__profile_evidence(struct sl__doc *doc,
+			  const struct sl__profile_sheet *sheet);
+void sl__profile_memory(struct sl__doc *doc,
+			const struct sl__profile_sheet *sheet);
+void sl__profile_roofline(struct sl__doc *doc,
+			  const struct sl__profile_sheet *sheet);
+void sl__profile_amdahl(struct sl__doc *doc,
+			const struct sl__profile_sheet *sheet);
+void sl__profile_advice(struct sl__doc *doc,
+			const struct sl__profile_sheet *sheet);
+
+/* The sections of a page that plain words go with. */
+enum sl__profile_topic {
+	SL__TOPIC_LATENCY = 0,
+	SL__TOPIC_VERDICT,
+	SL__TOPIC_OPERATIONS,
+	SL__TOPIC_BOOKS,
+	SL__TOPIC_MEMORY,
+	SL__TOPIC_ROOFLINE,
+	SL__TOPIC_AMDAHL,
+	SL__TOPIC_ADVICE
+};
+
+/* What the section means, where the view asks for it. */
+void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
+			 const struct sl__profile_sheet *sheet);
+
+/* Several models in one table, and a sentence on each. */
+void sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
+		      const struct sl_render_options *how);
+
+/* What is live while an operation runs: absent where no run was tracked, and
+ * where it did not run in the one that was. */
+struct sl_reading sl__profile_live(const struct sl_profile *p,
+				   size_t operation);
+
+/* What a user calls the model, see sl__model_title(). */
+const char *sl__profile_title(const struct sl_profile *p);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_space.c - the memory of a profile: the peak, what makes it up, and
+ * how it grows and shrinks through a pass.
+ */
+#include "profile_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { ALIVE_SHOWN = 10, LINE_LEVELS = 8, LINE_MOST = 160 };
+
+static int
+has_value(const struct sl_reading *r)
+{
+	return !r->absent && r->value > 0;
+}
+
+static void
+add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
+{
+	struct sl__text a;
+
+	if (has_value(&m->resident_peak_bytes)) {
+		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
+			     sl__bytes_text(&a, m->resident_peak_bytes.value));
+		sl__doc_more(doc, SL__STYLE_PLAIN, " resident at the peak, ");
+	} else {
+		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s", "");
+	}
+	sl__doc_more(doc, SL__STYLE_PLAIN, "%s parameters",
+		     sl__bytes_text(&a, (double)m->parameters_bytes));
+	sl__doc_more(doc, SL__STYLE_PLAIN, ", %s live",
+		     sl__bytes_text(&a, (double)m->live_bytes));
+	if (m->planned_bytes)
+		sl__doc_more(doc, SL__STYLE_DIM, " (%s planned)",
+			     sl__bytes_text(&a, (double)m->planned_bytes));
+	if (m->efficiency > 0 && m->efficiency <= 1)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; efficiency %s%.2f",
+			     m->is_peak_reset ? "" : "at most ", m->efficiency);
+}
+
+/* -------------------------------------------------------------- every byte */
+
+static void
+add_row(struct sl__doc *doc, const char *name, double n_bytes, const char *what)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, n_bytes));
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s", what);
+}
+
+static void
+add_reading(struct sl__doc *doc, const char *name, struct sl_reading r,
+	    const char *what)
+{
+	add_row(doc, name, r.absent ? (double)NAN : r.value,
+		r.absent ? r.absent : what);
+}
+
+static void
+add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
+{
+	static const struct sl__column columns[] = {
+		{"memory", 0, 0}, {"bytes", 1, 0}, {"what it is", 0, 1}};
+
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, 3);
+	add_row(doc, "live", (double)m->live_bytes,
+		"the plan's bound for activations");
+	add_row(doc, "  path",
+		m->tracked_bytes.absent ? (double)NAN : (double)m->path_bytes,
+		m->tracked_bytes.absent ? m->tracked_bytes.absent
+					: "likewise, of the steps that ran");
+	add_reading(doc, "tracked", m->tracked_bytes,
+		    "the most that a run held");
+	add_row(doc, "planned", (double)m->planned_bytes,
+		"the block that activations lie in");
+	add_row(doc, "reserved", (double)m->reserved_bytes,
+		"the block, packed weights and own records");
+	add_row(doc, "  packed", (double)m->packed_bytes, "weights made anew");
+	add_row(doc, "  records", (double)m->records_bytes,
+		"of the plan itself");
+	add_row(doc, "mapped", (double)m->mapped_bytes,
+		"weights used where the file has them");
+	add_reading(doc, "resident base", m->resident_base_bytes,
+		    "before the model");
+	add_reading(doc, "  touched", m->touched_bytes,
+		    "growth, files left out");
+	add_row(doc, "    library", m->library_bytes,
+		isfinite(m->library_bytes) ? "of that, oneDNN's"
+					   : "not measured");
+	add_reading(doc, "  file pages", m->file_bytes,
+		    "growth of mapped files");
+	add_reading(doc, "resident", m->resident_bytes,
+		    "base, touched and file pages");
+	add_reading(doc, "resident peak", m->resident_peak_bytes,
+		    m->is_peak_reset ? "the most while it ran"
+				     : "the most of the process: at least");
+}
+
+/* One character for every so many operations: the most that is live then. */
+static void
+add_timeline(struct sl__doc *doc, const struct sl_memory_use *m,
+	     const struct sl__profile_sheet *sheet)
+{
+	static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄",
+					     "▅", "▆", "▇", "█"};
+	static const char *const marks[] = {" ", ".", ":", "-", "=",
+					    "+", "*", "#", "@"};
+	size_t width = sheet->how->n_columns ? sheet->how->n_columns
+					     : SL__PROFILE_COLUMNS;
+	size_t n = m->n_timeline, n_cells, at = 0;
+	char line[3 * LINE_MOST + 1];
+	double most = 1;
+
+	n_cells = width > 24 ? width - 20 : 4;
+	if (n_cells > n)
+		n_cells = n;
+	if (n_cells > LINE_MOST)
+		n_cells = LINE_MOST;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, (double)m->timeline[i].live_bytes);
+	line[0] = '\0';
+	for (size_t c = 0; c < n_cells; c++) {
+		double top = 0;
+		const char *mark;
+
+		for (size_t i = c * n / n_cells; i < (c + 1) * n / n_cells; i++)
+			top = fmax(top, (double)m->timeline[i].live_bytes);
+		mark = (sheet->how->ascii ? marks : blocks)[(size_t)ceil(
+			LINE_LEVELS * top / most)];
+		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s",
+				       mark);
+	}
+	sl__doc_pair(doc, "over a pass", SL__STYLE_PLAIN, "%s", line);
+}
+
+static void
+add_alive(struct sl__doc *doc, const struct sl_profile *p)
+{
+	const struct sl_memory_use *m = &p->memory;
+	struct sl__text t;
+
+	if (m->peak_operation < p->n_operations && m->n_timeline)
+		sl__doc_pair(doc, "fullest at", SL__STYLE_PLAIN, "%s",
+			     p->operations[m->peak_operation].name);
+	for (size_t i = 0; i < m->n_alive && i < ALIVE_SHOWN; i++)
+		sl__doc_pair(doc, i ? "" : "alive then", SL__STYLE_PLAIN,
+			     "%s  %s",
+			     sl__bytes_text(&t, (double)m->alive[i].n_bytes),
+			     m->alive[i].name);
+}
+
+void
+sl__profile_memory(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	const struct sl_memory_use *m = &sheet->profile->memory;
+
+	if (!m->live_bytes && !m->parameters_bytes)
+		return;
+	add_peak(doc, m);
+	if (m->impossible)
+		sl__doc_pair(doc, "", SL__STYLE_BAD, "impossible: %s",
+			     m->impossible);
+	if (!sheet->how->verbose)
+		return;
+	add_levels(doc, m);
+	sl__doc_gap(doc);
+	if (m->n_timeline && sheet->how->format == SL_FORMAT_TEXT)
+		add_timeline(doc, m, sheet);
+	add_alive(doc, sheet->profile);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_generation.c - a decoding loop: a table, charts and sentences. */
+#include "generation_page.h"
+#include "inspect_page.h"
+#include "render.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { BAR_COLUMNS = 32, BARS_MOST = 16 };
+
+/* ------------------------------------------------------------------- table */
+
+static void
+add_time(struct sl__doc *doc, const struct sl_estimate *e, int is_fitted)
+{
+	struct sl__text t;
+
+	if (!e->n)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
+			     sl__time_estimate(&t, e, NULL),
+			     is_fitted ? " fitted" : "");
+}
+
+static void
+add_rate(struct sl__doc *doc, const struct sl_estimate *e)
+{
+	int n_digits = e->value < 10 ? 2 : e->value < 100 ? 1 : 0;
+
+	if (!e->n)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (e->needs_n || !isfinite(e->lo) || !isfinite(e->hi))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f /s", n_digits,
+			     e->value);
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f /s [%.*f, %.*f]",
+			     n_digits, e->value, n_digits, e->lo, n_digits,
+			     e->hi);
+}
+
+enum figure { FIRST, FURTHER, TOTAL, RATE, STEADY, MEMORY, CACHE, FLOPS };
+
+static void
+add_figure(struct sl__doc *doc, const struct sl_decoding *d, enum figure figure)
+{
+	struct sl__text t;
+
+	switch (figure) {
+	case FIRST:
+		add_time(doc, &d->first_ns, d->first_is_fitted);
+		break;
+	case FURTHER:
+		add_time(doc, &d->further_ns, !d->is_complete);
+		break;
+	case TOTAL:
+		add_time(doc, &d->total_ns, d->total_is_fitted);
+		break;
+	case RATE:
+		add_rate(doc, &d->tokens_per_s);
+		break;
+	case STEADY:
+		add_rate(doc, &d->steady_per_s);
+		break;
+	case MEMORY:
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&t, (double)d->memory_bytes));
+		break;
+	case CACHE:
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__bytes_text(&t, d->cache_bytes));
+		break;
+	case FLOPS:
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__scaled_text(&t, d->flops.value));
+		break;
+	}
+}
+
+/* One row a figure, one column a loop. */
+static void
+add_figures(struct sl__doc *doc, const struct sl_generation *g)
+{
+	static const struct sl__column both[] = {
+		{"", 0, 0}, {"without cache", 1, 0}, {"with cache", 1, 0}};
+	static const struct sl__column with[] = {{"", 0, 0},
+						 {"with cache", 1, 0}};
+	static const char *const words[] = {
+		"first token",     "a further token",
+		"all tokens",      "tokens a second",
+		"further ones",    "memory at the end",
+		"of which states", "FLOPs"};
+
+	sl__doc_table(doc, g->loops[0].has_cache ? with : both, g->n_loops + 1);
+	for (int f = FIRST; f <= FLOPS; f++) {
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", words[f]);
+		for (size_t i = 0; i < g->n_loops; i++)
+			add_figure(doc, &g->loops[i], (enum figure)f);
+	}
+}
+
+/* ------------------------------------------------------------------- chart */
+
+/* A bar of eighths of a column; the page spells them in ASCII. */
+static const char *
+bar_text(char *text, double share)
+{
+	static const char *const eighths[] = {"",  "▏", "▎", "▍",
+					      "▌", "▋", "▊", "▉"};
+	size_t n = (size_t)lround(share * BAR_COLUMNS * 8);
+	size_t at = 0, n_columns = n / 8 + (n % 8 != 0);
+
+	for (size_t i = 0; i < n / 8; i++, at += 3)
+		memcpy(text + at, "█", 3);
+	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]));
+	at += strlen(eighths[n % 8]);
+	for (size_t i = n_columns; i < BAR_COLUMNS; i++)
+		text[at++] = ' ';
+	text[at] = '\0';
+	return text;
+}
+
+/* Both loops have one scale, so that they can be compared. */
+static double
+longest_of(const struct sl_generation *g)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < g->n_loops; i++) {
+		const struct sl_decoding *d = &g->loops[i];
+
+		for (size_t k = 0; k < d->n_steps; k++) {
+			if (d->steps[k].n_visits)
+				most = fmax(most, d->steps[k].time_ns.value);
+		}
+	}
+	return most;
+}
+
+static void
+add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
+{
+	char bar[3 * BAR_COLUMNS + 4];
+	struct sl__text t;
+
+	if (!s->n_visits)
+		return;
+	if (s->nth)
+		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%7lld  %7lld  %s %s",
+				(long long)s->nth, (long long)s->context,
+				bar_text(bar, s->time_ns.value / most),
+				sl__time_estimate(&t, &s->time_ns, NULL));
+	else
+		sl__doc_drawing(doc, SL__STYLE_DIM, " prompt  %7lld  %s %s",
+				(long long)s->context,
+				bar_text(bar, s->time_ns.value / most),
+				sl__time_estimate(&t, &s->time_ns, NULL));
+}
+
+static void
+add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
+	  int verbose)
+{
+	size_t stride = 1;
+
+	while (!verbose && d->n_steps / stride > BARS_MOST)
+		stride++;
+	sl__doc_gap(doc);
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, a pass",
+		     d->has_cache ? "With" : "Without");
+	sl__doc_more(doc, SL__STYLE_DIM, "  %s", d->name);
+	sl__doc_drawing(doc, SL__STYLE_DIM, "%7s  %7s", "token", "context");
+	for (size_t k = 0; k < d->n_steps; k++) {
+		if (k % stride == 0 || k + 1 == d->n_steps)
+			add_bar(doc, &d->steps[k], most);
+	}
+}
+
+/* -------------------------------------------------------------------- page */
+
+static void
+add_plans(struct sl__doc *doc, const struct sl_generation *g)
+{
+	double longest = 0;
+	struct sl__text t;
+
+	for (size_t i = 0; i < g->n_loops; i++) {
+		for (size_t k = 0; k < g->loops[i].n_steps; k++)
+			longest = fmax(longest, g->loops[i].steps[k].plan_ns);
+	}
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "Times are of passes alone. Every pass has sizes of its "
+		     "own and a plan for them, which takes up to %s and is not "
+		     "in any time above.",
+		     sl__time_text(&t, longest));
+}
+
+static void
+add_disturbed(struct sl__doc *doc, const struct sl_generation *g)
+{
+	size_t n = 0, n_visits = 0;
+
+	for (size_t i = 0; i < g->n_loops; i++) {
+		for (size_t k = 0; k < g->loops[i].n_steps; k++) {
+			n += g->loops[i].steps[k].n_disturbed;
+			n_visits += g->loops[i].steps[k].n_visits;
+		}
+	}
+	if (n)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "%zu of %zu visits to a pass were disturbed: "
+			     "others used more than 15 %% of the CPUs.",
+			     n, n_visits);
+}
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	const struct sl_generation *g = result;
+	const struct sl_inspection named = {.name = g->name,
+					    .source = g->source};
+	double most = longest_of(g);
+
+	sl__doc_heading(doc, "%s, %lld token%s from a prompt of %lld",
+			sl__model_title(&named), (long long)g->n_tokens,
+			g->n_tokens == 1 ? "" : "s", (long long)g->prompt);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "%s on %d thread%s, batch %lld; %zu round%s, seed %llu",
+		     sl_dtype_text(g->dtype), g->n_threads,
+		     g->n_threads == 1 ? "" : "s", (long long)g->batch,
+		     g->n_rounds, g->n_rounds == 1 ? "" : "s",
+		     (unsigned long long)g->seed);
+	add_figures(doc, g);
+	for (size_t i = 0; i < g->n_loops; i++)
+		add_chart(doc, &g->loops[i], most, how->verbose);
+	sl__doc_gap(doc);
+	for (size_t i = 0; i < g->n_sentences; i++)
+		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", g->sentences[i]);
+	sl__doc_gap(doc);
+	add_plans(doc, g);
+	add_disturbed(doc, g);
+	if (g->stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "Interrupted: what was measured so far.");
+}
+
+enum sl_status
+sl_generation_render(const struct sl_generation *g,
+		     const struct sl_render_options *how, struct sl_buf *out,
+		     struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "a generation",
+		.command = "profile",
+		.page = page,
+		.json = sl__generation_json,
+		.csv = sl__generation_csv,
+	};
+
+	return sl__render(&renderer, g, how, out, err);
+}

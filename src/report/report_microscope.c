@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_microscope.c - operations over sizes: a table, bars, sentences. */
+#include "microscope_json.h"
+#include "microscope_words.h"
+#include "render.h"
+#include "status.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { BAR_COLUMNS = 7 };
+
+/* -------------------------------------------------------------------- cells */
+
+/* A bar of eighths of a column; the page spells them in ASCII. */
+static const char *
+bar_text(char text[3 * BAR_COLUMNS + 4], double share)
+{
+	static const char *const eighths[] = {"",  "▏", "▎", "▍",
+					      "▌", "▋", "▊", "▉"};
+	size_t n = (size_t)lround(fmin(fmax(share, 0), 1) * BAR_COLUMNS * 8);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n / 8; i++, at += 3)
+		memcpy(text + at, "█", 3);
+	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]) + 1);
+	return text;
+}
+
+static void
+add_number(struct sl__doc *doc, double x)
+{
+	if (!isfinite(x))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     x < 10    ? 2
+			     : x < 100 ? 1
+				       : 0,
+			     x);
+}
+
+/* Half of the interval, as a share of the median. */
+static void
+add_half(struct sl__doc *doc, const struct sl_estimate *e)
+{
+	double half = (e->hi - e->lo) / 2 / e->value;
+
+	if (isfinite(half))
+		sl__doc_cell(doc, SL__STYLE_DIM, "%.*f %%",
+			     half < 0.0995 ? 1 : 0, 100 * half);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+}
+
+static enum sl__style
+style_of(enum sl_micro_class micro_class)
+{
+	switch (micro_class) {
+	case SL_MICRO_COMPUTE:
+	case SL_MICRO_MEMORY:
+		return SL__STYLE_GOOD;
+	case SL_MICRO_OVERHEAD:
+	case SL_MICRO_BELOW:
+		return SL__STYLE_WARN;
+	case SL_MICRO_UNKNOWN:
+		break;
+	}
+	return SL__STYLE_DIM;
+}
+
+static void
+add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
+{
+	char bar[3 * BAR_COLUMNS + 4];
+	struct sl__text t;
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_text(&t, p->median_ns.value));
+	add_half(doc, &p->median_ns);
+	add_number(doc, p->flops_per_s / 1e9);
+	add_number(doc, p->bytes_per_s / 1e9);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->level ? p->level : "-");
+	if (isfinite(p->roof_share))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%3.0f %% %s",
+			     100 * p->roof_share, bar_text(bar, p->roof_share));
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	sl__doc_cell(doc, style_of(p->micro_class), "%s", p->verdict);
+	if (p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure)
+		sl__doc_more(doc, SL__STYLE_DIM, " ?");
+}
+
+static void
+add_absent(struct sl__doc *doc, const char *why)
+{
+	for (int i = 0; i < 6; i++)
+		sl__doc_cell(doc, SL__STYLE_DIM, i ? "" : "-");
+	sl__doc_cell(doc, SL__STYLE_WARN, "%s", why);
+}
+
+/* ---------------------------------------------------------------- one table */
+
+/* The rate that its roof is not about goes first where there is no room. */
+#define COLUMNS(axis, flops, bytes)                                \
+	{                                                          \
+		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 2},       \
+			{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, \
+			{"in", 0, 1}, {"of roof", 0, 0},           \
+		{                                                  \
+			"verdict", 0, 0                            \
+		}                                                  \
+	}
+
+enum { N_COLUMNS = 8 };
+
+static const struct sl__column *
+columns_of(const struct sl_micro_series *s)
+{
+	static const struct sl__column columns[][2][N_COLUMNS] = {
+		{COLUMNS("elements", 4, 0), COLUMNS("elements", 0, 4)},
+		{COLUMNS("N", 4, 0), COLUMNS("N", 0, 4)},
+		{COLUMNS("seq", 4, 0), COLUMNS("seq", 0, 4)},
+		{COLUMNS("channels", 4, 0), COLUMNS("channels", 0, 4)},
+		{COLUMNS("size", 4, 0), COLUMNS("size", 0, 4)},
+	};
+	const char *roof = s->largest == SIZE_MAX ? NULL
+						  : s->points[s->largest].roof;
+	size_t i = 0;
+
+	while (i < 4 && strcmp(columns[i][0][0].title, s->axis))
+		i++;
+	return columns[i][roof && !strcmp(roof, "compute")];
+}
+#undef COLUMNS
+
+static void
+add_series(struct sl__doc *doc, const struct sl_micro_series *s)
+{
+	struct sl__micro_size size;
+
+	sl__doc_table(doc, columns_of(s), N_COLUMNS);
+	for (size_t i = 0; i < s->n_points; i++) {
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+			     sl__micro_size_text(&size, s->points[i].value));
+		if (s->points[i].absent)
+			add_absent(doc, s->points[i].absent);
+		else
+			add_figures(doc, &s->points[i]);
+	}
+}
+
+static void
+add_sentences(struct sl__doc *doc, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", list[i]);
+}
+
+/* What it was measured against. */
+static void
+add_facts(struct sl__doc *doc, const struct sl_microscope *m)
+{
+	const struct sl_ceilings *c = &m->ceilings;
+	struct sl__text t;
+
+	sl__doc_text(doc, SL__STYLE_DIM, "%s on %d thread%s",
+		     m->dtype ? sl_dtype_text(m->dtype) : "nothing",
+		     m->n_threads, m->n_threads == 1 ? "" : "s");
+	if (c->absent) {
+		sl__doc_more(doc, SL__STYLE_WARN, "; no roofs: %s", c->absent);
+		return;
+	}
+	if (c->flops_per_s.n)
+		sl__doc_more(doc, SL__STYLE_DIM, "; roofs: %.0f GFLOP/s",
+			     c->flops_per_s.value / 1e9);
+	for (size_t i = 0; i < c->n_levels; i++)
+		sl__doc_more(doc, SL__STYLE_DIM, ", %s %.*f",
+			     c->levels[i].level,
+			     c->levels[i].bytes_per_s.value < 1e11 ? 1 : 0,
+			     c->levels[i].bytes_per_s.value / 1e9);
+	if (c->n_levels)
+		sl__doc_more(doc, SL__STYLE_DIM, " GB/s");
+	if (c->step_ns.n)
+		sl__doc_more(doc, SL__STYLE_DIM, "; an empty step %s",
+			     sl__time_text(&t, c->step_ns.value));
+}
+
+static void
+add_one(struct sl__doc *doc, const struct sl_microscope *m,
+	const struct sl_micro_series *s)
+{
+	sl__doc_heading(doc, "%s", s->name);
+	sl__doc_more(doc, SL__STYLE_DIM, "  %s: %s", s->kind, s->about);
+	if (!m->is_all)
+		add_facts(doc, m);
+	add_series(doc, s);
+	sl__doc_gap(doc);
+	add_sentences(doc, s->sentences, s->n_sentences);
+	if (strcmp(s->focus, "-"))
+		sl__doc_text(doc, SL__STYLE_PLAIN,
+			     "- At the largest size, to optimise: %s (%s).",
+			     s->focus, s->reason);
+}
+
+/* ------------------------------------------------------------ all together */
+
+static void
+add_together(struct sl__doc *doc, const struct sl_microscope *m)
+{
+	static const struct sl__column columns[] = {
+		{"operation", 0, 0}, {"size", 1, 0},    {"median", 1, 0},
+		{"±", 1, 3},         {"GFLOP/s", 1, 0}, {"GB/s", 1, 0},
+		{"in", 0, 2},        {"of roof", 0, 0}, {"verdict", 0, 0}};
+
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < m->n_series; i++) {
+		const struct sl_micro_series *s = &m->series[i];
+		struct sl__micro_size size;
+
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", s->name);
+		if (s->largest == SIZE_MAX) {
+			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+			add_absent(doc, "not measured");
+			continue;
+		}
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__micro_size_text(&size,
+						 s->points[s->largest].value));
+		add_figures(doc, &s->points[s->largest]);
+	}
+}
+
+static void
+add_focuses(struct sl__doc *doc, const struct sl_microscope *m)
+{
+	int is_open = 0;
+
+	for (size_t i = 0; i < m->n_series; i++) {
+		const struct sl_micro_series *s = &m->series[i];
+
+		if (!strcmp(s->focus, "-"))
+			continue;
+		if (!is_open)
+			sl__doc_heading(doc, "What to optimise");
+		is_open = 1;
+		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s", s->focus);
+		sl__doc_more(doc, SL__STYLE_DIM, "; %s", s->reason);
+	}
+}
+
+static void
+add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
+{
+	sl__doc_heading(doc, "%zu operations", m->n_series);
+	sl__doc_more(doc, SL__STYLE_DIM, "  each at its largest size");
+	add_facts(doc, m);
+	add_together(doc, m);
+	sl__doc_gap(doc);
+	add_sentences(doc, m->sentences, m->n_sentences);
+	add_focuses(doc, m);
+	sl__doc_heading(doc, "Where they turn");
+	for (size_t i = 0; i < m->n_series; i++)
+		add_sentences(doc, m->series[i].sentences,
+			      m->series[i].n_sentences > 0);
+	for (size_t i = 0; is_verbose && i < m->n_series; i++)
+		add_one(doc, m, &m->series[i]);
+}
+
+/* --------------------------------------------------------------------- page */
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	const struct sl__microscope_result *r = result;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct sl_microscope *m = r->found[i];
+
+		if (m->is_all)
+			add_all(doc, m, how->verbose);
+		else
+			add_one(doc, m, &m->series[0]);
+		if (m->stopped_by == SL_STOP_INTERRUPT) {
+			sl__doc_gap(doc);
+			sl__doc_text(doc, SL__STYLE_WARN,
+				     "Interrupted: what was measured so far.");
+		}
+	}
+}
+
+enum sl_status
+sl_microscope_render(const struct sl_microscope *const *found, size_t n,
+		     const struct sl_render_options *how, struct sl_buf *out,
+		     struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "a microscope",
+		.command = "profile",
+		.page = page,
+		.json = sl__microscope_json,
+		.csv = sl__microscope_csv,
+	};
+	struct sl__microscope_result result = {found, n};
+
+	if (!n)
+		return sl__fail(err, SL_E_USAGE, "nothing to report on");
+	return sl__render(&renderer, &result, how, out, err);
+}

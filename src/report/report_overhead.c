@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_overhead.c - what it costs to watch a model run. */
+#include "render.h"
+#include "result_json.h"
+#include "section.h"
+#include "unit.h"
+
+#include "banned.h"
+
+static enum sl__style
+style_of(enum sl_fitness fitness)
+{
+	switch (fitness) {
+	case SL_FITNESS_ALWAYS:
+		return SL__STYLE_GOOD;
+	case SL_FITNESS_INVESTIGATION:
+		return SL__STYLE_WARN;
+	case SL_FITNESS_DEVELOPMENT:
+	case SL_FITNESS_UNKNOWN:
+		break;
+	}
+	return SL__STYLE_PLAIN;
+}
+
+static void
+row(struct sl__doc *doc, const struct sl_overhead_row *r)
+{
+	struct sl__text t[4];
+
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl_watching_text(r->watching));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_events);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_text(&t[0], r->event_ns));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__time_estimate(&t[1], &r->extra_ns, NULL));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__percent_text(&t[2], r->share));
+	sl__doc_cell(doc, style_of(r->fitness), "%s",
+		     sl_fitness_text(r->fitness));
+}
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	static const struct sl__column columns[] = {
+		{"way to watch", 0, 0}, {"events", 1, 2}, {"each", 1, 1},
+		{"a pass", 1, 0},       {"share", 1, 0},  {"fit for", 0, 0}};
+	const struct sl_overhead_study *s = result;
+	struct sl__text t;
+
+	(void)how;
+	sl__doc_heading(doc, "%s", s->name);
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  what watching costs; %zu steps, %d threads", s->n_steps,
+		     s->n_threads);
+	sl__doc_pair(doc, "bare", SL__STYLE_STRONG, "%s",
+		     sl__time_estimate(&t, &s->bare_ns, NULL));
+	sl__doc_pair(doc, "from", SL__STYLE_PLAIN,
+		     "%zu rounds of all ways in an order drawn afresh, seed "
+		     "%llu",
+		     s->n_rounds, (unsigned long long)s->seed);
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (int i = 0; i < SL_N_WATCHINGS; i++)
+		row(doc, &s->rows[i]);
+	sl__doc_gap(doc);
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "always: proved at most 1 %%; development: at most 5 %%; "
+		     "investigation only: more; unknown: the interval is too "
+		     "wide to tell.");
+}
+
+static void
+json(struct sl__json *j, const void *result)
+{
+	const struct sl_overhead_study *s = result;
+
+	sl__json_object(j, "model");
+	sl__json_text(j, "name", s->name);
+	sl__json_end_object(j);
+	sl__json_object(j, "watching");
+	sl__json_integer(j, "steps", s->n_steps);
+	sl__json_integer(j, "threads", (uint64_t)s->n_threads);
+	sl__json_integer(j, "rounds", s->n_rounds);
+	sl__json_time(j, "bare", &s->bare_ns);
+	sl__json_array(j, "levels");
+	for (int i = 0; i < SL_N_WATCHINGS; i++) {
+		const struct sl_overhead_row *r = &s->rows[i];
+
+		sl__json_object(j, NULL);
+		sl__json_text(j, "name", sl_watching_text(r->watching));
+		sl__json_integer(j, "events", r->n_events);
+		sl__json_number(j, "event_ms", r->event_ns / SL__NS_PER_MS);
+		sl__json_time(j, "extra", &r->extra_ns);
+		sl__json_number(j, "share", r->share);
+		sl__json_text(j, "fit_for", sl_fitness_text(r->fitness));
+		sl__json_end_object(j);
+	}
+	sl__json_end_array(j);
+	sl__json_end_object(j);
+	sl__json_ending(j, s->elapsed_s, s->stopped_by, s->seed);
+}
+
+enum sl_status
+sl_overhead_study_render(const struct sl_overhead_study *study,
+			 const struct sl_render_options *how,
+			 struct sl_buf *out, struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "a study of overhead",
+		.command = "profile",
+		.page = page,
+		.json = json,
+	};
+
+	return sl__render(&renderer, study, how, out, err);
+}

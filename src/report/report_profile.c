@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_profile.c - what was found in models that ran, in any format. */
+#include "profile_page.h"
+#include "render.h"
+#include "status.h"
+
+#include "banned.h"
+
+enum sl_status
+sl_profile_render(const struct sl_profile *const *profiles, size_t n,
+		  const struct sl_profile_view *view,
+		  const struct sl_render_options *how, struct sl_buf *out,
+		  struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "a profile",
+		.command = "profile",
+		.page = sl__profile_page,
+		.json = sl__profile_json,
+		.csv = sl__profile_csv,
+	};
+	struct sl__profile_result result = {
+		.profiles = profiles,
+		.n = n,
+		.view = {.struct_size = sizeof(*view)}};
+
+	if (view && view->struct_size != sizeof(*view))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_profile_view: struct_size is wrong");
+	if (!n)
+		return sl__fail(err, SL_E_USAGE, "no profile to report on");
+	if (view)
+		result.view = *view;
+	return sl__render(&renderer, &result, how, out, err);
+}

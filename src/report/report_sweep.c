@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
+#include "buf.h"
+#include "inspect_page.h"
+#include "render.h"
+#include "result_csv.h"
+#include "section.h"
+#include "sweep_page.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "banned.h"
+
+enum { BAR_COLUMNS = 24 };
+
+/* ------------------------------------------------------------------- table */
+
+static void
+add_number(struct sl__doc *doc, double x, const char *format_text)
+{
+	struct sl__text t;
+
+	if (!isfinite(x))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (!strcmp(format_text, "percent"))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__percent_text(&t, x));
+	else if (!strcmp(format_text, "bytes"))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, x));
+	else if (!strcmp(format_text, "scaled"))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__scaled_text(&t, x));
+	else if (!strcmp(format_text, "time"))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&t, x));
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
+			     x < 10    ? 2
+			     : x < 100 ? 1
+				       : 0,
+			     x);
+}
+
+/* One unit does not serve bounds that are far apart. */
+static void
+add_latency(struct sl__doc *doc, const struct sl_estimate *e)
+{
+	struct sl__text value, lo, hi;
+
+	if (e->hi > 3 * e->lo)
+		sl__doc_cell(doc, SL__STYLE_WARN, "%s [%s, %s]",
+			     sl__time_text(&value, e->value),
+			     sl__time_text(&lo, e->lo),
+			     sl__time_text(&hi, e->hi));
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__time_estimate(&value, e, NULL));
+}
+
+static void
+add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
+	  const struct sl_sweep_point *p, int is_best)
+{
+	sl__doc_cell(doc, is_best ? SL__STYLE_GOOD : SL__STYLE_STRONG, "%lld%s",
+		     (long long)p->value, is_best ? "*" : "");
+	if (p->absent)
+		sl__doc_cell(doc, SL__STYLE_WARN, "not measured");
+	else
+		add_latency(doc, &p->latency_ns);
+	add_number(doc,
+		   sweep->axis == SL_AXIS_WIDTH ? p->samples_per_s
+						: p->rate_per_s.value,
+		   "");
+	add_number(doc, p->absent ? (double)NAN : p->flops_per_s / 1e9, "");
+	add_number(doc, p->compute_efficiency, "percent");
+	add_number(doc, p->roof_share, "percent");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->verdict);
+}
+
+static void
+add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
+	  const struct sl_sweep_series *s)
+{
+	/* By axis: the first and third columns have its name and rate. */
+	static const struct sl__column columns[SL_N_AXES][7] = {
+#define COLUMNS(axis, rate)                                          \
+	{                                                            \
+		{axis, 1, 0}, {"median [95 %]", 1, 0}, {rate, 1, 0}, \
+			{"GFLOP/s", 1, 0}, {"of peak", 1, 1},        \
+			{"of roof", 1, 2},                           \
+		{                                                    \
+			"roof side", 0, 0                            \
+		}                                                    \
+	}
+		COLUMNS("batch", "samples/s"),
+		COLUMNS("seq", "tokens/s"),
+		COLUMNS("threads", "samples/s"),
+		COLUMNS("width", "samples/s"),
+#undef COLUMNS
+	};
+
+	sl__doc_table(doc, columns[sweep->axis], 7);
+	for (size_t i = 0; i < s->n_points; i++)
+		add_point(doc, sweep, &s->points[i], i == s->best.point);
+}
+
+static void
+add_energy(struct sl__doc *doc, const struct sl_estimate *e)
+{
+	if (!e->n)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (isfinite(e->lo) && isfinite(e->hi))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g J [%.3g, %.3g]",
+			     e->value, e->lo, e->hi);
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g J, no interval",
+			     e->value);
+}
+
+static void
+add_need(struct sl__doc *doc, const struct sl_sweep_point *p)
+{
+	double is_there = p->absent ? (double)NAN : 1;
+
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%lld", (long long)p->value);
+	add_number(doc, p->sample_ns, "time");
+	add_number(doc, is_there * (double)p->parameters, "scaled");
+	add_number(doc, is_there * (double)p->flops, "scaled");
+	add_number(doc, p->memory_bytes ? (double)p->memory_bytes : (double)NAN,
+		   "bytes");
+	add_number(doc, p->samples_per_s_per_mb, "");
+	add_number(doc, p->touched_bytes.value, "bytes");
+	add_energy(doc, &p->energy_j);
+}
+
+static void
+add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
+	  const struct sl_sweep_series *s)
+{
+	static const struct sl__column columns[SL_N_AXES][8] = {
+#define COLUMNS(axis)                                                   \
+	{                                                               \
+		{axis, 1, 0}, {"a sample", 1, 0}, {"parameters", 1, 2}, \
+			{"FLOPs", 1, 0}, {"memory", 1, 0},              \
+			{"samples/s/MB", 1, 0}, {"touched", 1, 1},      \
+		{                                                       \
+			"energy", 1, 3                                  \
+		}                                                       \
+	}
+		COLUMNS("batch"),
+		COLUMNS("seq"),
+		COLUMNS("threads"),
+		COLUMNS("width"),
+#undef COLUMNS
+	};
+	const char *absent = NULL;
+
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns[sweep->axis], 8);
+	for (size_t i = 0; i < s->n_points; i++) {
+		add_need(doc, &s->points[i]);
+		if (!s->points[i].absent)
+			absent = s->points[i].energy_absent;
+	}
+	if (absent)
+		sl__doc_text(doc, SL__STYLE_DIM, "energy: %s", absent);
+}
+
+/* ------------------------------------------------------------------- chart */
+
+/* A bar of eighths of a column; the page spells them in ASCII. */
+static const char *
+bar_text(char *text, double share)
+{
+	static const char *const eighths[] = {"",  "▏", "▎", "▍",
+					      "▌", "▋", "▊", "▉"};
+	size_t n = (size_t)lround(share * BAR_COLUMNS * 8);
+	size_t at = 0, n_columns = n / 8 + (n % 8 != 0);
+
+	for (size_t i = 0; i < n / 8; i++, at += 3)
+		memcpy(text + at, "█", 3);
+	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]));
+	at += strlen(eighths[n % 8]);
+	for (size_t i = n_columns; i < BAR_COLUMNS; i++)
+		text[at++] = ' ';
+	text[at] = '\0';
+	return text;
+}
+
+static void
+add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
+	  const struct sl_sweep_series *s)
+{
+	char left[3 * BAR_COLUMNS + 4], right[3 * BAR_COLUMNS + 4];
+	double most_rate = 0, most_ns = 0;
+	struct sl__text rate, time;
+
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (s->points[i].absent)
+			continue;
+		most_rate = fmax(most_rate, s->points[i].rate_per_s.value);
+		most_ns = fmax(most_ns, s->points[i].latency_ns.value);
+	}
+	if (s->n_measured < 2)
+		return;
+	sl__doc_gap(doc);
+	sl__doc_drawing(doc, SL__STYLE_DIM, "%8s  %-*s %-8s  %s",
+			sl_axis_text(sweep->axis), BAR_COLUMNS,
+			sweep->rate_unit, "", "a pass");
+	for (size_t i = 0; i < s->n_points; i++) {
+		const struct sl_sweep_point *p = &s->points[i];
+
+		if (p->absent)
+			continue;
+		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%8lld  %s %-8s  %s %s",
+				(long long)p->value,
+				bar_text(left, p->rate_per_s.value / most_rate),
+				sl__scaled_text(&rate, p->rate_per_s.value),
+				bar_text(right, p->latency_ns.value / most_ns),
+				sl__time_text(&time, p->latency_ns.value));
+	}
+}
+
+/* -------------------------------------------------------------------- laws */
+
+static void
+add_exponent(struct sl__doc *doc, const struct sl_estimate *e)
+{
+	if (!e->n)
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (isfinite(e->lo) && isfinite(e->hi))
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f [%.2f, %.2f]",
+			     e->value, e->lo, e->hi);
+	else if (e->method == SL_METHOD_NONE) /* counted */
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f", e->value);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "not settled");
+}
+
+/* How the fixed part of a law is written. */
+static const char *
+format_of(const struct sl_sweep_exponent *e)
+{
+	if (e->is_kind)
+		return "time";
+	if (!strcmp(e->what, "memory"))
+		return "bytes";
+	return strcmp(e->what, "flops") ? "time" : "scaled";
+}
+
+static void
+add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
+{
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s%s", e->is_kind ? "  " : "",
+		     e->what);
+	add_exponent(doc, &e->exponent);
+	if (isnan(e->formula))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f", e->formula);
+	add_number(doc, e->offset > 0 ? e->offset : (double)NAN, format_of(e));
+	if (e->tail.n)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.2f from %lld",
+			     e->tail.value, (long long)e->tail_from);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	add_number(doc, e->share_first, "percent");
+	add_number(doc, e->share_last, "percent");
+	add_number(doc, e->deviation, "percent");
+}
+
+static void
+add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
+{
+	static const struct sl__column columns[] = {
+		{"grows", 0, 0},      {"exponent [95 %]", 1, 0},
+		{"formula", 1, 0},    {"fixed", 1, 0},
+		{"later", 1, 3},      {"share first", 1, 1},
+		{"share last", 1, 1}, {"off by", 1, 2}};
+
+	if (!s->n_exponents || s->exponents[0].absent)
+		return;
+	sl__doc_gap(doc);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < s->n_exponents; i++) {
+		if (!s->exponents[i].absent)
+			add_law(doc, &s->exponents[i]);
+	}
+}
+
+/* -------------------------------------------------------------------- page */
+
+static void
+add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
+	  const struct sl_sweep_series *s)
+{
+	const struct sl_sweep_point *p = s->points;
+	struct sl__text t;
+	size_t i = 0;
+
+	while (i < s->n_points && p[i].absent)
+		i++;
+	if (i == s->n_points)
+		return;
+	sl__doc_text(doc, SL__STYLE_DIM, "%s", sl_dtype_text(sweep->dtype));
+	if (sweep->axis != SL_AXIS_THREADS)
+		sl__doc_more(doc, SL__STYLE_DIM, " on %d thread%s",
+			     sweep->n_threads,
+			     sweep->n_threads == 1 ? "" : "s");
+	if (sweep->axis != SL_AXIS_BATCH)
+		sl__doc_more(doc, SL__STYLE_DIM, ", batch %lld",
+			     (long long)s->batch);
+	if (sweep->axis != SL_AXIS_WIDTH)
+		sl__doc_more(doc, SL__STYLE_DIM, ", %s parameters",
+			     sl__count_text(&t, p[i].parameters));
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "; %zu visit%s each in random order, seed %llu",
+		     sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
+		     (unsigned long long)sweep->seed);
+}
+
+static void
+add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
+	   const struct sl_sweep_series *s)
+{
+	const struct sl_inspection named = {.name = s->name,
+					    .source = s->source};
+	const struct sl_sweep_point *last = &s->points[s->n_points - 1];
+
+	sl__doc_heading(doc, "%s, %s %lld to %lld", sl__model_title(&named),
+			sl_axis_text(sweep->axis),
+			(long long)s->points[0].value, (long long)last->value);
+	if (sl__model_title(&named) == s->name && *s->source)
+		sl__doc_more(doc, SL__STYLE_DIM, "  %s", s->source);
+	add_facts(doc, sweep, s);
+	add_times(doc, sweep, s);
+	add_needs(doc, sweep, s);
+	add_chart(doc, sweep, s);
+	add_laws(doc, s);
+	sl__doc_gap(doc);
+	for (size_t i = 0; i < s->n_sentences; i++)
+		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", s->sentences[i]);
+}
+
+/* One row a value, one column a model. */
+static void
+add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
+{
+	struct sl__column *columns = sl__arena_array(
+		&doc->arena, sweep->n_series + 1, sizeof(*columns));
+	struct sl__text t;
+
+	if (!columns) {
+		doc->failed = 1;
+		return;
+	}
+	sl__doc_heading(doc, "Together, in %s", sweep->rate_unit);
+	columns[0] = (struct sl__column){sl_axis_text(sweep->axis), 1, 0};
+	for (size_t i = 0; i < sweep->n_series; i++)
+		columns[i + 1] =
+			(struct sl__column){sweep->series[i].name, 1, 0};
+	sl__doc_table(doc, columns, sweep->n_series + 1);
+	for (size_t k = 0; k < sweep->series[0].n_points; k++) {
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%lld",
+			     (long long)sweep->series[0].points[k].value);
+		for (size_t i = 0; i < sweep->n_series; i++)
+			sl__doc_cell(
+				doc, SL__STYLE_PLAIN, "%s",
+				sl__scaled_text(&t, sweep->series[i]
+							    .points[k]
+							    .rate_per_s.value));
+	}
+	sl__doc_gap(doc);
+	for (size_t i = 0; i < sweep->n_sentences; i++)
+		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", sweep->sentences[i]);
+}
+
+static void
+page(struct sl__doc *doc, const void *result,
+     const struct sl_render_options *how)
+{
+	const struct sl_sweep *sweep = result;
+
+	(void)how;
+	for (size_t i = 0; i < sweep->n_series; i++)
+		add_series(doc, sweep, &sweep->series[i]);
+	if (sweep->n_series > 1)
+		add_side(doc, sweep);
+	if (sweep->stopped_by == SL_STOP_INTERRUPT) {
+		sl__doc_gap(doc);
+		sl__doc_text(doc, SL__STYLE_WARN,
+			     "Interrupted: what was measured so far.");
+	}
+}
+
+/* --------------------------------------------------------------------- CSV */
+
+static void
+csv(struct sl_buf *out, const void *result)
+{
+	const struct sl_sweep *sweep = result;
+
+	sl__buf_text(out, "model,axis,value,absent,visits,passes,median_ms,"
+			  "ci95_lo_ms,ci95_hi_ms,rate_per_s,rate_unit,"
+			  "samples_per_s,sample_ms,parameters,flops,"
+			  "gflops_per_s,compute_efficiency,roof_share,"
+			  "memory_bytes,touched_bytes,samples_per_s_per_mb,"
+			  "verdict,verdict_basis,energy_j,"
+			  "energy_lo_j,energy_hi_j\n");
+	for (size_t i = 0; i < sweep->n_series; i++) {
+		for (size_t k = 0; k < sweep->series[i].n_points; k++)
+			sl__sweep_csv_point(out, sweep, &sweep->series[i],
+					    &sweep->series[i].points[k]);
+	}
+}
+
+enum sl_status
+sl_sweep_render(const struct sl_sweep *sweep,
+		const struct sl_render_options *how, struct sl_buf *out,
+		struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		"a sweep", "sweep", page, sl__sweep_json, csv, NULL, NULL};
+
+	return sl__render(&renderer, sweep, how, out, err);
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_versus.c - models that were compared: the verdict, and where. */
+#include "buf.h"
+#include "render.h"
+#include "result_csv.h"
+#include "result_json.h"
+#include "result_page.h"
+#include "section.h"
+#include "unit.h"
+
+#include <math.h>
+
+#include "banned.h"
+
+enum {
+	LAYER_ROWS = 8, /* on one screen */
+	ONLY_ROWS = 4
+};
+
+/* ----------------------------------------------------------------- verdict */
+
+static const char *
+what_of(const struct sl_versus *v)
+{
+	return v->is_per_sample ? "time per sample" : "time";
+}
+
+/* A is the baseline, then B, C, ... */
+static char
+letter_of(size_t side)
+{
+	return "ABCDEFGH"[side];
+}
+
+/* "0.512 [0.508, 0.517] of A's time (1.95 x)" */
+static void
+add_ratio(struct sl__doc *doc, const struct sl_versus *v,
+	  const struct sl_comparison *c)
+{
+	struct sl__text text;
+
+	sl__doc_more(doc, SL__STYLE_STRONG, " %s",
+		     sl__ratio_value(&text, &c->ratio));
+	sl__doc_more(doc, SL__STYLE_PLAIN, " %s of A's %s",
+		     sl__ratio_interval(&text, &c->ratio), what_of(v));
+	if (c->verdict == SL_VERDICT_FASTER)
+		sl__doc_more(doc, SL__STYLE_PLAIN, " (%.3g x)", c->speedup);
+}
+
+static void
+add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+{
+	const struct sl_versus_pair *p = &v->pairs[which - 1];
+	const struct sl_comparison *c = &p->comparison;
+	enum sl__style style = sl__page_verdict_style(c->verdict);
+	struct sl__text text;
+
+	if (c->verdict == SL_VERDICT_UNDECIDED) {
+		sl__doc_text(doc, style, "Undecided%s:",
+			     c->gate == SL_GATE_OK
+				     ? ", but proved not slower by more than "
+				       "the margin"
+				     : "");
+	} else if (c->verdict == SL_VERDICT_SAME) {
+		sl__doc_text(doc, style,
+			     "%c is the same within %s:", letter_of(which),
+			     sl__percent_text(&text, c->margin));
+	} else {
+		sl__doc_text(doc, style, "%c is %s:", letter_of(which),
+			     sl_verdict_text(c->verdict));
+	}
+	add_ratio(doc, v, c);
+	if (c->verdict == SL_VERDICT_UNDECIDED)
+		sl__doc_more(doc, SL__STYLE_PLAIN, " after %s",
+			     sl__time_text(&text, 1e9 * v->elapsed_s));
+	else
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", decided after %s by %s",
+			     sl__time_text(&text, 1e9 * c->decided_after_s),
+			     sl_versus_basis_text(p->decided_by));
+	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds", c->n_rounds);
+	if (c->n_left_out)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     ", %zu more left out as disturbed", c->n_left_out);
+	sl__doc_more(doc, SL__STYLE_DIM, ")");
+}
+
+/* --------------------------------------------------------------- two sides */
+
+static void
+add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
+	   const struct sl_estimate *b, const struct sl_comparison *c)
+{
+	struct sl__text x, y, ratio;
+
+	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s against %s",
+		     sl__time_value(&x, b, NULL), sl__time_value(&y, a, NULL));
+	sl__doc_more(doc, SL__STYLE_PLAIN, ": ratio %s",
+		     sl__ratio_estimate(&ratio, &c->ratio));
+}
+
+/* What the series says by itself, or why it says nothing. */
+static void
+add_word(struct sl__doc *doc, enum sl_verdict verdict, const char *absent)
+{
+	if (absent)
+		sl__doc_more(doc, SL__STYLE_DIM, "  %s", absent);
+	else
+		sl__doc_more(doc, sl__page_verdict_style(verdict), "  %s",
+			     sl_verdict_text(verdict));
+}
+
+static void
+add_typical(struct sl__doc *doc, const struct sl_versus_pair *p)
+{
+	const char *why = p->absent[SL_VERSUS_LAYERS];
+	struct sl__text ratio;
+
+	if (!p->layers_ratio.n || why) {
+		sl__doc_pair(doc, "typical layer", SL__STYLE_DIM, "%s",
+			     why ? why : "no layer is long enough to be timed");
+		return;
+	}
+	sl__doc_pair(doc, "typical layer", SL__STYLE_PLAIN, "ratio %s",
+		     sl__ratio_estimate(&ratio, &p->layers_ratio));
+	sl__doc_more(doc, SL__STYLE_DIM, "  median over layers of a round");
+}
+
+static void
+add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
+	    const struct sl_versus_side *b)
+{
+	struct sl__text x, y;
+
+	sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s against %s",
+		     sl__bytes_text(&x, (double)b->memory_bytes),
+		     sl__bytes_text(&y, (double)a->memory_bytes));
+	if (b->memory_bytes == a->memory_bytes)
+		sl__doc_more(doc, SL__STYLE_DIM, ": the same");
+	else
+		sl__doc_more(doc, SL__STYLE_PLAIN, ": %.4g times",
+			     (double)b->memory_bytes / (double)a->memory_bytes);
+	sl__doc_more(doc, SL__STYLE_DIM, "  planned and weights, exact");
+	sl__doc_pair(doc, "work", SL__STYLE_PLAIN,
+		     "%sFLOP against %sFLOP a pass",
+		     sl__scaled_text(&x, (double)b->nominal_flops),
+		     sl__scaled_text(&y, (double)a->nominal_flops));
+	if (b->nominal_flops == a->nominal_flops)
+		sl__doc_more(doc, SL__STYLE_DIM, ": the same");
+	else if (a->nominal_flops)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ": %.4g times",
+			     (double)b->nominal_flops /
+				     (double)a->nominal_flops);
+	if (a->executed_flops != b->executed_flops)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "; kernels do %sFLOP against %sFLOP",
+			     sl__scaled_text(&x, (double)b->executed_flops),
+			     sl__scaled_text(&y, (double)a->executed_flops));
+}
+
+static void
+add_sides(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+{
+	const struct sl_versus_pair *p = &v->pairs[which - 1];
+	const struct sl_versus_side *a = &v->sides[0], *b = &v->sides[which];
+
+	add_series(doc, "wall", &a->wall_ns, &b->wall_ns, &p->comparison);
+	add_word(doc, p->wall_verdict, NULL);
+	add_series(doc, "CPU", &a->cpu_ns, &b->cpu_ns, &p->cpu);
+	add_word(doc, p->cpu.verdict, p->absent[SL_VERSUS_CPU]);
+	if (v->is_per_sample)
+		sl__doc_pair(doc, "", SL__STYLE_DIM,
+			     "times are of a pass (batch %lld against %lld), "
+			     "ratios per sample",
+			     (long long)b->batch, (long long)a->batch);
+	add_typical(doc, p);
+	add_amounts(doc, a, b);
+}
+
+/* ------------------------------------------------------------------ layers */
+
+static void
+add_layer(struct sl__doc *doc, const struct sl_versus_layer *l)
+{
+	struct sl__text text;
+
+	sl__doc_cell(doc, l->is_named ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
+		     "%s", l->name);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", l->type);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&text, l->a_ns));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&text, l->b_ns));
+	sl__doc_cell(doc,
+		     !l->is_named         ? SL__STYLE_DIM
+		     : l->ratio.value > 1 ? SL__STYLE_BAD
+					  : SL__STYLE_GOOD,
+		     "%s", sl__ratio_estimate(&text, &l->ratio));
+	if (l->n_a == l->n_b)
+		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", l->n_a);
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu:%zu", l->n_a, l->n_b);
+}
+
+static void
+add_layers(struct sl__doc *doc, const struct sl_versus_pair *p, int verbose)
+{
+	static const struct sl__column columns[] = {
+		{"layer", 0, 0}, {"type", 0, 1},  {"A", 1, 0},
+		{"B", 1, 0},     {"B / A", 1, 0}, {"steps", 1, 2}};
+	size_t n_common = p->n_layers - p->n_only_a - p->n_only_b, n = 0;
+	size_t most = verbose ? n_common : LAYER_ROWS;
+
+	if (!n_common || (!p->n_named && !verbose)) {
+		sl__doc_pair(doc, "layers", SL__STYLE_PLAIN,
+			     "%zu of the same name%s", n_common,
+			     n_common ? ", none proved to differ" : "");
+		return;
+	}
+	if (!verbose && most > p->n_named)
+		most = p->n_named;
+	sl__doc_heading(doc, "Layers that differ");
+	sl__doc_more(doc, SL__STYLE_DIM, "  %zu of %zu", p->n_named, n_common);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < p->n_layers && n < most; i++) {
+		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
+
+		if (!l->n_a || !l->n_b)
+			continue;
+		add_layer(doc, l);
+		n++;
+	}
+	if (n < p->n_named)
+		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v lists all",
+			     p->n_named - n);
+}
+
+/* Layers without a counterpart, the longest first. */
+static void
+add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
+	 int verbose)
+{
+	size_t n_all = of_a ? p->n_only_a : p->n_only_b, n = 0;
+	struct sl__text text;
+
+	if (!n_all)
+		return;
+	sl__doc_pair(doc, of_a ? "only in A" : "only in B", SL__STYLE_PLAIN,
+		     "%zu, %s together:", n_all,
+		     sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
+	for (size_t i = 0; i < p->n_layers; i++) {
+		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
+
+		if ((of_a ? l->n_b : l->n_a) || (n >= ONLY_ROWS && !verbose))
+			continue;
+		sl__doc_more(doc, SL__STYLE_DIM, "%s %s %s", n++ ? "," : "",
+			     l->name,
+			     sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
+	}
+	if (n < n_all)
+		sl__doc_more(doc, SL__STYLE_DIM, ", and %zu more", n_all - n);
+}
+
+/* -------------------------------------------------------------------- page */
+
+static void
+add_title(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+{
+	const struct sl_versus_side *side = &v->sides[which];
+	const char letter[] = {letter_of(which), '\0'};
+
+	sl__doc_pair(doc, letter, SL__STYLE_STRONG, "%s", side->name);
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  %s, %d thread%s, batch %lld, %zu "
+		     "steps",
+		     sl_dtype_text(side->dtype), side->n_threads,
+		     side->n_threads == 1 ? "" : "s", (long long)side->batch,
+		     side->n_steps);
+}
+
+static void
+add_placements(struct sl__doc *doc, const struct sl_versus *v)
+{
+	int is_few = v->n_placements < v->placements_enough;
+	struct sl__text text;
+
+	sl__doc_pair(doc, "placements", is_few ? SL__STYLE_WARN : SL__STYLE_DIM,
+		     "%zu in memory", v->n_placements);
+	if (is_few)
+		sl__doc_more(doc, SL__STYLE_WARN,
+			     ": too few to name layers that differ by less "
+			     "than %s",
+			     sl__percent_text(&text, v->placement_reach));
+	if (v->renewal_absent)
+		sl__doc_more(doc, SL__STYLE_WARN, "; no more, because %s",
+			     v->renewal_absent);
+}
+
+static void
+add_page(struct sl__doc *doc, const void *result,
+	 const struct sl_render_options *how)
+{
+	const struct sl_versus *v = result;
+
+	for (size_t i = 1; i < v->n; i++) {
+		const struct sl_versus_pair *p = &v->pairs[i - 1];
+
+		sl__doc_heading(doc, "%s against %s", p->comparison.b,
+				p->comparison.a);
+		add_verdict(doc, v, i);
+		add_title(doc, v, 0);
+		add_title(doc, v, i);
+		add_sides(doc, v, i);
+		add_layers(doc, p, how->verbose);
+		add_only(doc, p, 1, how->verbose);
+		add_only(doc, p, 0, how->verbose);
+		if (p->n_other_kernels)
+			sl__doc_pair(doc, "algorithms", SL__STYLE_WARN,
+				     "%zu layer%s on another algorithm, though "
+				     "the settings are the same",
+				     p->n_other_kernels,
+				     p->n_other_kernels == 1 ? " runs"
+							     : "s run");
+	}
+	sl__doc_gap(doc);
+	add_placements(doc, v);
+	sl__page_power_against(doc, &v->pairs[0].comparison, v->elapsed_s);
+	sl__page_noise(doc, &v->noise, "slot", how->verbose);
+	sl__page_ending(doc, v->stopped_by, v->seed);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+static void
+write_side(struct sl__json *json, const struct sl_versus_side *s)
+{
+	sl__json_object(json, NULL);
+	sl__json_text(json, "name", s->name);
+	sl__json_object(json, "model");
+	sl__json_text(json, "name", s->model);
+	sl__json_text(json, "source", s->source);
+	sl__json_end_object(json);
+	sl__json_text(json, "dtype", sl_dtype_text(s->dtype));
+	sl__json_integer(json, "threads", (uint64_t)s->n_threads);
+	sl__json_integer(json, "batch", (uint64_t)s->batch);
+	sl__json_integer(json, "steps", s->n_steps);
+	sl__json_number(json, "plan_ms", s->plan_ns / SL__NS_PER_MS);
+	sl__json_time(json, "median", &s->wall_ns);
+	sl__json_time(json, "cpu", &s->cpu_ns);
+	sl__json_integer(json, "flops", s->nominal_flops);
+	sl__json_integer(json, "executed_flops", s->executed_flops);
+	sl__json_object(json, "memory");
+	sl__json_integer(json, "live_bytes", s->memory.live_bytes);
+	sl__json_integer(json, "planned_bytes", s->memory.planned_bytes);
+	sl__json_integer(json, "packed_bytes", s->memory.weight_bytes);
+	sl__json_integer(json, "mapped_bytes", s->memory.mapped_bytes);
+	sl__json_integer(json, "total_bytes", s->memory_bytes);
+	sl__json_end_object(json);
+	sl__json_end_object(json);
+}
+
+static void
+write_ms(struct sl__json *json, const char *key, double ns, const char *absent)
+{
+	if (isnan(ns))
+		sl__json_absent(json, key, absent);
+	else
+		sl__json_number(json, key, ns / SL__NS_PER_MS);
+}
+
+static void
+write_kernel(struct sl__json *json, const char *key, const char *kernel)
+{
+	if (kernel)
+		sl__json_text(json, key, kernel);
+	else
+		sl__json_absent(json, key, "only on the other side");
+}
+
+static void
+write_layer(struct sl__json *json, const struct sl_versus_layer *l)
+{
+	static const char *const alone = "only on the other side";
+
+	sl__json_object(json, NULL);
+	sl__json_text(json, "name", l->name);
+	sl__json_text(json, "type", l->type);
+	sl__json_integer(json, "steps_a", l->n_a);
+	sl__json_integer(json, "steps_b", l->n_b);
+	write_kernel(json, "kernel_a", l->a_kernel);
+	write_kernel(json, "kernel_b", l->b_kernel);
+	write_ms(json, "a_ms", l->a_ns, alone);
+	write_ms(json, "b_ms", l->b_ns, alone);
+	if (l->n_a && l->n_b && l->ratio.n) {
+		sl__json_estimate(json, "ratio", &l->ratio);
+	} else {
+		const char *why = l->n_a && l->n_b ? "too short for the clock"
+						   : "only on one side";
+
+		sl__json_absent(json, "ratio", why);
+		sl__json_absent(json, "ratio_ci95", why);
+	}
+	if (isnan(l->log_e))
+		sl__json_absent(json, "log_e", "not tested");
+	else
+		sl__json_number(json, "log_e", l->log_e);
+	sl__json_boolean(json, "named", l->is_named);
+	sl__json_end_object(json);
+}
+
+static void
+write_evidence(struct sl__json *json, const struct sl_versus_pair *p)
+{
+	static const char *const keys[] = {"wall_log_e", "cpu_log_e",
+					   "layers_log_e"};
+
+	sl__json_object(json, "evidence");
+	sl__json_number(json, "log_e", p->log_e);
+	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
+		if (p->absent[i])
+			sl__json_absent(json, keys[i], p->absent[i]);
+		else
+			sl__json_number(json, keys[i], p->log_e_of[i]);
+	}
+	if (p->comparison.verdict)
+		sl__json_text(json, "decided_by",
+			      sl_versus_basis_text(p->decided_by));
+	else
+		sl__json_absent(json, "decided_by", "undecided");
+	sl__json_text(json, "wall_verdict", sl_verdict_text(p->wall_verdict));
+	if (p->absent[SL_VERSUS_CPU])
+		sl__json_absent(json, "cpu_verdict", p->absent[SL_VERSUS_CPU]);
+	else
+		sl__json_text(json, "cpu_verdict",
+			      sl_verdict_text(p->cpu.verdict));
+	if (p->layers_ratio.n && !p->absent[SL_VERSUS_LAYERS]) {
+		sl__json_estimate(json, "layers_ratio", &p->layers_ratio);
+	} else {
+		const char *why = p->absent[SL_VERSUS_LAYERS];
+
+		why = why ? why : "no layer is long enough to be timed";
+		sl__json_absent(json, "layers_ratio", why);
+		sl__json_absent(json, "layers_ratio_ci95", why);
+	}
+	sl__json_integer(json, "other_algorithms", p->n_other_kernels);
+	sl__json_end_object(json);
+}
+
+static void
+write_pair(struct sl__json *json, const struct sl_versus_pair *p)
+{
+	sl__json_comparison(json, "comparison", &p->comparison);
+	write_evidence(json, p);
+	sl__json_array(json, "layers");
+	for (size_t i = 0; i < p->n_layers; i++)
+		write_layer(json, &p->layers[i]);
+	sl__json_end_array(json);
+}
+
+/* The first pair's sections stand in the document itself; where there are
+ * several, all of them in results. */
+static void
+add_json(struct sl__json *json, const void *result)
+{
+	const struct sl_versus *v = result;
+
+	sl__json_array(json, "models");
+	for (size_t i = 0; i < v->n; i++)
+		write_side(json, &v->sides[i]);
+	sl__json_end_array(json);
+	sl__json_boolean(json, "per_sample", v->is_per_sample);
+	write_pair(json, &v->pairs[0]);
+	if (v->n > 2) {
+		sl__json_array(json, "results");
+		for (size_t i = 0; i + 1 < v->n; i++) {
+			sl__json_object(json, NULL);
+			write_pair(json, &v->pairs[i]);
+			sl__json_end_object(json);
+		}
+		sl__json_end_array(json);
+	}
+	sl__json_integer(json, "passes_per_slot", v->passes_per_slot);
+	sl__json_integer(json, "placements", v->n_placements);
+	if (v->renewal_absent)
+		sl__json_text(json, "placements_ended_by", v->renewal_absent);
+	else
+		sl__json_absent(json, "placements_ended_by", "nothing failed");
+	sl__json_noise(json, &v->noise);
+	sl__json_ending(json, v->elapsed_s, v->stopped_by, v->seed);
+}
+
+/* --------------------------------------------------------------------- CSV */
+
+static void
+add_csv(struct sl_buf *out, const void *result)
+{
+	const struct sl_versus *v = result;
+
+	sl__buf_text(out, "a,b,layer,type,a_ms,b_ms,ratio,ratio_lo,ratio_hi,"
+			  "named\n");
+	for (size_t i = 0; i + 1 < v->n; i++) {
+		const struct sl_versus_pair *p = &v->pairs[i];
+
+		for (size_t k = 0; k < p->n_layers; k++) {
+			const struct sl_versus_layer *l = &p->layers[k];
+
+			sl__csv_text(out, p->comparison.a);
+			sl__csv_text(out, p->comparison.b);
+			sl__csv_text(out, l->name);
+			sl__csv_text(out, l->type);
+			sl__csv_number(out, l->a_ns / SL__NS_PER_MS);
+			sl__csv_number(out, l->b_ns / SL__NS_PER_MS);
+			sl__csv_number(out, l->ratio.value);
+			sl__csv_number(out, l->ratio.lo);
+			sl__csv_number(out, l->ratio.hi);
+			sl__csv_number(out, l->is_named);
+			sl__csv_end(out);
+		}
+	}
+}
+
+enum sl_status
+sl_versus_render(const struct sl_versus *versus,
+		 const struct sl_render_options *how, struct sl_buf *out,
+		 struct sl_error *err)
+{
+	static const struct sl__renderer renderer = {
+		.kind = "a comparison of models",
+		.command = "compare",
+		.page = add_page,
+		.json = add_json,
+		.csv = add_csv,
+	};
+
+	return sl__render(&renderer, versus, how, out, err);
+}
