@@ -3,6 +3,10 @@
 #include "bench_run.h"
 #include "commands.h"
 #include "exit_code.h"
+#include "model_compare.h"
+
+#include <stdio.h>
+#include <string.h>
 
 static const struct command_help help = {
 	"compare", "[options] -- CMD A... -- CMD B...",
@@ -41,8 +45,27 @@ code_for(enum sl_gate gate)
 	return EXIT_BUG;
 }
 
-int
-cmd_compare(char **argv)
+/* Whether what is compared are commands: these come after '--', or as lines
+ * for a shell. */
+static int
+names_commands(char **argv)
+{
+	static const char *const marks[] = {"--shell", "--with-shell", "-S",
+					    "--separator"};
+
+	for (char **word = argv + 1; *word; word++) {
+		if (strcmp(*word, "--") == 0)
+			return 1;
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+			if (strncmp(*word, marks[i], strlen(marks[i])) == 0)
+				return 1;
+		}
+	}
+	return 0;
+}
+
+static int
+compare_commands(char **argv)
 {
 	struct bench_arguments a = {
 		.margin = 0.01,
@@ -56,4 +79,19 @@ cmd_compare(char **argv)
 		code = code_for(bench->comparisons[0].gate);
 	sl_bench_free(bench);
 	return code;
+}
+
+int
+cmd_compare(char **argv)
+{
+	char *both[] = {argv[0], (char[]){"--help"}, NULL};
+	int code;
+
+	if (names_commands(argv))
+		return compare_commands(argv);
+	code = model_compare(argv);
+	if (code != EXIT_DONE)
+		return code;
+	printf("\nCommands:\n\n");
+	return compare_commands(both);
 }

@@ -6,6 +6,7 @@
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
+#include "tty.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,17 +15,20 @@ static const struct command_help help = {
 	"fit", "MODEL --mem SIZE [options]",
 	"Finds the largest batch (or sequence) whose memory stays within "
 	"SIZE, for\ninference or for training, and says what fills the memory "
-	"there. Predicted from\nthe graph; nothing is run. 8G is 8000000000 "
-	"bytes, 8Gi is 8 x 2^30. Exits with 1\nwhen not even the smallest "
-	"fits.",
+	"there. Predicted from\nthe graph; nothing is run, unless --verify "
+	"looks for the largest that runs in a\nprocess with so much memory. "
+	"8G is 8000000000 bytes, 8Gi is 8 x 2^30. Exits with\n1 when not even "
+	"the smallest fits.",
 	"  sleuth fit resnet50 --mem 8G\n"
 	"  sleuth fit gpt2 --mem 24Gi --train adamw --seq 1024\n"
-	"  sleuth fit bert-base --mem 4G --axis seq"};
+	"  sleuth fit bert-base --mem 4G --axis seq\n"
+	"  sleuth fit mobilenetv2 --mem 500M --verify"};
 
 struct arguments {
 	struct model_options model;
 	struct output output;
 	const char *memory, *train, *axis;
+	int verify;
 	struct sl_fit_options fit;
 };
 
@@ -37,6 +41,8 @@ static const struct option options[] = {
 	 "train with sgd, momentum, adam (default), adamw", 0, 0, 1},
 	{"axis", 0, OPTION_TEXT, AT(axis), "WHAT",
 	 "what grows: batch (default) or seq", 0, 0, 0},
+	{"verify", 0, OPTION_FLAG, AT(verify), NULL,
+	 "run it there, with so much memory, and fail beyond", 0, 0, 0},
 };
 
 static enum sl_status
@@ -70,11 +76,37 @@ check(struct arguments *a)
 	if (a->axis && !strcmp(a->axis, "seq") && a->model.seq)
 		return complain(help.name, EXIT_USAGE,
 				"--seq is what fit looks for; leave it out");
+	if (a->train && a->verify)
+		return complain(help.name, EXIT_USAGE,
+				"--verify runs inference; leave --train out");
 	if (a->train)
 		code = optimizer_named(&a->fit.optimizer, a->train, help.name);
 	if (!code)
 		code = model_options_check(&a->model, help.name);
 	return code ? code : output_check(&a->output, help.name);
+}
+
+/* Tries it where that is asked for; over the budget is no success.  What was
+ * predicted is shown whatever becomes of the trial. */
+static int
+report(struct arguments *a, const char *name, const struct sl_graph *graph,
+       struct sl_fit *fit)
+{
+	enum sl_status rc = SL_OK;
+	struct sl_error err;
+	int code;
+
+	if (a->verify) {
+		/* The trial notices by itself; this keeps us alive to tell. */
+		(void)tty_catch_interrupt();
+		rc = sl_fit_verify(fit, graph, &a->fit, &err);
+	}
+	code = output_write(&a->output, help.name, render, fit);
+	if (rc)
+		return exit_for_model(help.name, name, &err);
+	if (!code && !(a->verify ? fit->verified.runs_at : fit->largest))
+		code = EXIT_REGRESSED;
+	return code;
 }
 
 static int
@@ -95,9 +127,7 @@ run(struct arguments *a, const char *name)
 	} else {
 		if (!a->output.quiet)
 			model_remarks(help.name);
-		code = output_write(&a->output, help.name, render, fit);
-		if (!code && !fit->largest)
-			code = EXIT_REGRESSED; /* over the budget */
+		code = report(a, name, graph, fit);
 		sl_fit_free(fit);
 	}
 	sl_graph_free(graph);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_help.c - `sleuth help`: what there is. */
+/* cmd_help.c - `sleuth help`: what there is, and the ideas behind it. */
 #include "commands.h"
 #include "exit_code.h"
 #include "options.h"
+#include "quiz.h"
+#include "topics.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static void
+static int
 print_overview(void)
 {
 	printf("sleuth %s: a performance detective for neural networks\n\n"
@@ -14,32 +17,71 @@ print_overview(void)
 	       sl_version());
 	for (const struct command *c = all_commands(); c->name; c++)
 		printf("  %-11s %s\n", c->name, c->about);
-	printf("\n'sleuth COMMAND --help' or 'man sleuth-COMMAND' says more.\n"
+	printf("\n'sleuth COMMAND --help' or 'man sleuth-COMMAND' says more; "
+	       "'sleuth help topics'\nlists the ideas that it explains.\n"
 	       "\nexit codes: 0 fine, 1 regressed or too large, 2 undecided, "
 	       "3 invalid\nmeasurement, 64 usage, 65 bad data, 69 not "
 	       "available here, 70 defect,\n71 out of memory, 74 input/output, "
 	       "130 interrupted\n");
+	return EXIT_FINE;
+}
+
+static int
+print_topics(void)
+{
+	printf("Ideas, with figures of this machine where they have some:\n\n");
+	for (const struct topic *t = all_topics(); t->name; t++)
+		printf("  sleuth help %-11s %s\n", t->name, t->about);
+	printf("  sleuth help %-11s questions; N --answer computes an answer\n",
+	       "quiz");
+	return EXIT_FINE;
+}
+
+/* The words after "quiz": a number, and whether to answer. */
+static int
+read_quiz(char **words)
+{
+	size_t n = 0;
+	int with_answer = 0;
+
+	for (; *words; words++) {
+		if (!strcmp(*words, "--answer"))
+			with_answer = 1;
+		else if (n || !parse_count(&n, *words) || !n)
+			return complain("help", EXIT_USAGE,
+					"'%s': it is 'sleuth help quiz [N] "
+					"[--answer]'",
+					*words);
+	}
+	return print_quiz(n, with_answer);
+}
+
+static int
+print_command(char *name)
+{
+	char *with_help[] = {name, (char[]){"--help"}, NULL};
+	const struct command *command = find_command(name);
+
+	if (!command)
+		return EXIT_USAGE;
+	return command->run == cmd_help ? print_overview()
+					: command->run(with_help);
 }
 
 int
 cmd_help(char **argv)
 {
-	const struct command *command;
-	char *with_help[] = {NULL, (char[]){"--help"}, NULL};
+	const struct topic *topic;
 
-	if (!argv[1] || argv[1][0] == '-') {
-		print_overview();
-		return EXIT_FINE;
-	}
+	if (!argv[1] || argv[1][0] == '-')
+		return print_overview();
+	if (!strcmp(argv[1], "quiz"))
+		return read_quiz(argv + 2);
 	if (argv[2])
-		return complain("help", EXIT_USAGE, "one command at a time");
-	command = find_command(argv[1]);
-	if (!command)
-		return EXIT_USAGE;
-	if (command->run == cmd_help) {
-		print_overview();
-		return EXIT_FINE;
-	}
-	with_help[0] = argv[1];
-	return command->run(with_help);
+		return complain("help", EXIT_USAGE,
+				"one command or topic at a time");
+	if (!strcmp(argv[1], "topics"))
+		return print_topics();
+	topic = find_topic(argv[1]);
+	return topic ? print_topic(topic) : print_command(argv[1]);
 }

@@ -54,31 +54,6 @@ render(const void *result, const struct sl_render_options *how,
 }
 
 static int
-read_inputs(struct arguments *a)
-{
-	struct sl_input_file *files = must_alloc(a->inputs.n, sizeof(*files));
-
-	for (size_t i = 0; i < a->inputs.n; i++) {
-		const char *word = a->inputs.words[i];
-		const char *equals = strchr(word, '=');
-		char *name;
-
-		if (!equals || equals == word || !equals[1])
-			return complain(help.name, EXIT_USAGE,
-					"--input %s: must be such as "
-					"x=image.npy",
-					word);
-		name = must_alloc((size_t)(equals - word) + 1, 1);
-		memcpy(name, word, (size_t)(equals - word));
-		files[i].input = name;
-		files[i].path = equals + 1;
-	}
-	a->run.inputs = files;
-	a->run.n_inputs = a->inputs.n;
-	return 0;
-}
-
-static int
 check_folder(const char *option, const char *path, int may_make)
 {
 	struct stat known;
@@ -121,8 +96,9 @@ read_tolerance(struct arguments *a)
 static int
 check(struct arguments *a)
 {
-	int code = read_inputs(a);
+	int code = input_files_read(&a->run.inputs, &a->inputs, help.name);
 
+	a->run.n_inputs = a->inputs.n;
 	if (!code)
 		code = read_tolerance(a);
 	if (!code)

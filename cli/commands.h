@@ -9,11 +9,14 @@
  */
 int cmd_bench(char **argv);
 int cmd_compare(char **argv);
+int cmd_extract(char **argv);
 int cmd_inspect(char **argv);
 int cmd_fit(char **argv);
 int cmd_machine(char **argv);
+int cmd_profile(char **argv);
 int cmd_run(char **argv);
 int cmd_selfcheck(char **argv);
+int cmd_sweep(char **argv);
 int cmd_zoo(char **argv);
 int cmd_help(char **argv);
 

@@ -128,9 +128,14 @@ output_check(const struct output *output, const char *command)
 	static const char *const colors[] = {"auto", "always", "never", NULL};
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	static const char *const sorts[] = {"command", "mean-time", NULL};
-	const char *paths[] = {
-		output->csv, output->markdown, output->svg, output->hyperfine,
-		output->json && !*output->json ? "-" : output->json};
+	const char *paths[] = {output->csv,
+			       output->markdown,
+			       output->svg,
+			       output->hyperfine,
+			       output->own[0],
+			       output->own[1],
+			       output->json && !*output->json ? "-"
+							      : output->json};
 	int code;
 
 	code = check_word(command, "color", output->color, colors);
@@ -165,6 +170,22 @@ struct job {
 	const void *result;
 };
 
+int
+output_write_own(const struct sl_buf *page, const char *command,
+		 const char *path)
+{
+	struct sl_error err;
+
+	if (strcmp(path, "-") != 0)
+		return sl_buf_write(page, path, &err) ? exit_for(command, &err)
+						      : 0;
+	if (fwrite(page->data, 1, page->n_bytes, stdout) == page->n_bytes &&
+	    !fflush(stdout))
+		return 0;
+	return complain(command, EXIT_IO, "standard output: %s",
+			strerror(errno));
+}
+
 /* Renders in one format to a file, or to standard output for NULL. */
 static int
 write_format(const struct job *job, enum sl_format format, const char *path)
@@ -184,17 +205,10 @@ write_format(const struct job *job, enum sl_format format, const char *path)
 	struct sl_error err;
 	int code = 0;
 
-	if (path && strcmp(path, "-") == 0)
-		path = NULL;
-
-	if (job->render(job->result, &how, &page, &err) ||
-	    (path && sl_buf_write(&page, path, &err)))
+	if (job->render(job->result, &how, &page, &err))
 		code = exit_for(job->command, &err);
-	else if (!path &&
-		 (fwrite(page.data, 1, page.n_bytes, stdout) != page.n_bytes ||
-		  fflush(stdout)))
-		code = complain(job->command, EXIT_IO, "standard output: %s",
-				strerror(errno));
+	else
+		code = output_write_own(&page, job->command, path ? path : "-");
 	sl_buf_release(&page);
 	return code;
 }
@@ -217,6 +231,8 @@ output_write(const struct output *output, const char *command,
 	};
 	int code = 0, is_taken = 0;
 
+	for (size_t i = 0; i < sizeof(output->own) / sizeof(*output->own); i++)
+		is_taken |= output->own[i] && !strcmp(output->own[i], "-");
 	for (size_t i = 0; !code && i < sizeof(files) / sizeof(*files); i++) {
 		if (!files[i].path)
 			continue;

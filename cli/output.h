@@ -10,7 +10,8 @@
 struct output {
 	const char *json; /* NULL: not asked; "": to standard output alone */
 	const char *csv, *markdown, *svg, *hyperfine; /* files, or NULL */
-	const char *color; /* "auto", "always" or "never" */
+	const char *color;  /* "auto", "always" or "never" */
+	const char *own[2]; /* files that the command writes itself, or NULL */
 	const char *unit, *sort;
 	int quiet, verbose;
 };
@@ -36,5 +37,12 @@ int output_check(const struct output *output, const char *command);
  */
 int output_write(const struct output *output, const char *command,
 		 render_function *render, const void *result);
+
+/*
+ * Writes what a command rendered itself to one of its own files, or to
+ * standard output for "-".  Returns 0 or an exit code.
+ */
+int output_write_own(const struct sl_buf *page, const char *command,
+		     const char *path);
 
 #endif

@@ -78,3 +78,28 @@ plan_options_check(struct plan_options *o, const char *command)
 		o->plan.flags |= SL_PLAN_REFERENCE | SL_PLAN_NO_FUSION;
 	return 0;
 }
+
+int
+input_files_read(const struct sl_input_file **out,
+		 const struct word_list *words, const char *command)
+{
+	struct sl_input_file *files = must_alloc(words->n, sizeof(*files));
+
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->words[i];
+		const char *equals = strchr(word, '=');
+		char *name;
+
+		if (!equals || equals == word || !equals[1])
+			return complain(command, EXIT_USAGE,
+					"--input %s: must be such as "
+					"x=image.npy",
+					word);
+		name = must_alloc((size_t)(equals - word) + 1, 1);
+		memcpy(name, word, (size_t)(equals - word));
+		files[i].input = name;
+		files[i].path = equals + 1;
+	}
+	*out = files;
+	return 0;
+}

@@ -14,7 +14,7 @@ _sleuth_models() {
 _sleuth_words() {
 	local choices=
 	case ${COMP_WORDS[1]} in
-	inspect | run | fit) choices=$(_sleuth_models "${COMP_WORDS[0]}") ;;
+	inspect | run | profile | compare | extract | fit | sweep) choices=$(_sleuth_models "${COMP_WORDS[0]}") ;;
 	zoo)
 		if ((COMP_CWORD == 2)); then
 			choices='export'
@@ -31,7 +31,7 @@ _sleuth_words() {
 
 _sleuth() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local choices='inspect run fit bench compare machine zoo selfcheck help' i
+	local choices='inspect run profile sweep extract fit bench compare machine zoo selfcheck help' i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then
@@ -47,9 +47,13 @@ _sleuth() {
 		--sort) choices='command mean-time' ;;
 		--style) choices='full basic none' ;;
 		-u | --time-unit) choices='ns us ms s' ;;
-		--by) choices='layer type depth' ;;
+		--by)
+			choices='layer type depth'
+			[[ ${COMP_WORDS[1]} == profile ]] &&
+				choices='layer type module part'
+			;;
 		--axis) choices='batch seq' ;;
-		--dtype) choices='f32 bf16' ;;
+		--dtype | --b-dtype) choices='f32 bf16' ;;
 		--algorithms) choices='measured fixed' ;;
 		--nan) choices='keep refuse' ;;
 		--train) choices='sgd momentum adam adamw' ;;

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_profile.c - `sleuth profile`: models run, measured and explained. */
+#include "commands.h"
+#include "exit_code.h"
+#include "generate_run.h"
+#include "model_options.h"
+#include "op_profile.h"
+#include "options.h"
+#include "output.h"
+#include "overhead_run.h"
+#include "plan_options.h"
+#include "tty.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_help help = {
+	"profile", "MODEL... [options]",
+	"Runs a model over and over and says how long a pass takes and how "
+	"sure that is,\nwhere time and memory go, what bounds each part on "
+	"this machine, and what would\nhelp. MODEL is an ONNX file or a "
+	"built-in one ('sleuth zoo' lists them); several\nare put side by "
+	"side. Ctrl-C ends the measuring; what was found is shown.",
+	"  sleuth profile resnet50\n"
+	"  sleuth profile model.onnx --batch 8 --threads 1 --top 20\n"
+	"  sleuth profile bert-base --seq 64 --by part --explain\n"
+	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
+	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base\n"
+	"  sleuth profile gpt2 --generate 16\n"
+	"  sleuth profile op:all op:matmul:64..1024"};
+
+struct arguments {
+	struct model_options model;
+	struct plan_options plan;
+	struct output output;
+	struct word_list inputs;
+	double time_s, precision;
+	size_t n_warmup, n_runs, n_top, depth, trace_limit;
+	size_t n_generate, n_prompt;
+	const char *by, *layer;
+	int explain, brief, no_experiments, no_ablation, strict, overhead;
+	/* Made from the words above. */
+	struct sl_profile_view view;
+	struct sl_profile_options profile;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"time", 0, OPTION_SECONDS, AT(time_s), "S",
+	 "for timing passes; experiments take as much again (3)", 0.001, 1e6,
+	 0},
+	{"warmup", 0, OPTION_COUNT, AT(n_warmup), "N",
+	 "passes left out first, instead of detecting them", 1, 1e9, 0},
+	{"runs", 0, OPTION_COUNT, AT(n_runs), "N",
+	 "rounds of passes, instead of by time", 1, 1e9, 0},
+	{"precision", 0, OPTION_SHARE, AT(precision), "P",
+	 "stop when the median is known so well (1%)", 0.0001, 0.5, 0},
+	{"top", 0, OPTION_COUNT, AT(n_top), "N",
+	 "rows of the table of operations (10)", 1, 1e9, 0},
+	{"by", 0, OPTION_TEXT, AT(by), "WHAT",
+	 "list by layer, type, module or part", 0, 0, 0},
+	{"depth", 0, OPTION_COUNT, AT(depth), "N",
+	 "parts of a path that --by module keeps", 1, 64, 0},
+	{"explain", 0, OPTION_FLAG, AT(explain), NULL,
+	 "what each figure means and how it was found", 0, 0, 0},
+	{"brief", 0, OPTION_FLAG, AT(brief), NULL,
+	 "times, books and memory only", 0, 0, 0},
+	{"no-experiments", 0, OPTION_FLAG, AT(no_experiments), NULL,
+	 "do not look for what bounds operations", 0, 0, 0},
+	{"no-ablation", 0, OPTION_FLAG, AT(no_ablation), NULL,
+	 "do not measure what leaving out would gain", 0, 0, 0},
+	{"strict", 0, OPTION_FLAG, AT(strict), NULL,
+	 "exit 2 when inconclusive, 3 when a cost is unknown", 0, 0, 0},
+	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
+	 "one layer alone, and within its model", 0, 0, 0},
+	{"overhead", 0, OPTION_FLAG, AT(overhead), NULL,
+	 "what watching a run costs, by way of watching", 0, 0, 0},
+	{"generate", 0, OPTION_COUNT, AT(n_generate), "N",
+	 "a decoder's loop of N tokens, with and without cache", 1, 1e6, 0},
+	{"prompt", 0, OPTION_COUNT, AT(n_prompt), "N",
+	 "tokens that --generate starts from (32)", 1, 1e6, 0},
+	{"trace", 0, OPTION_TEXT, AT(output.own[0]), "FILE",
+	 "whole passes, for ui.perfetto.dev", 0, 0, 0},
+	{"trace-limit", 0, OPTION_COUNT, AT(trace_limit), "N",
+	 "events in a trace at most (100000)", 1, 1e9, 0},
+	{"folded", 0, OPTION_TEXT, AT(output.own[1]), "FILE",
+	 "folded stacks, for flame graphs", 0, 0, 0},
+	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
+};
+
+/* The models of one command line, and what was found in them. */
+struct job {
+	struct arguments *arguments;
+	const char *const *names; /* as given */
+	size_t n, n_found;
+	struct sl_graph **graphs;
+	struct sl_sizes *sizes; /* of each */
+	const struct sl_profile **found;
+	struct sl_layer_profile *layer; /* whose 'alone' was found, or NULL */
+};
+
+/* ---------------------------------------------------------------- words */
+
+static int
+read_by(struct arguments *a)
+{
+	static const char *const words[] = {"layer", "type", "module", "part"};
+
+	a->view = (struct sl_profile_view){.struct_size = sizeof(a->view),
+					   .n_top = a->n_top,
+					   .depth = a->depth,
+					   .explain = a->explain};
+	if (a->depth)
+		a->view.by = SL_PROFILE_BY_MODULE;
+	for (size_t i = 0; a->by && i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(a->by, words[i]) != 0)
+			continue;
+		a->view.by = (enum sl_profile_by)i;
+		if (a->depth && a->view.by != SL_PROFILE_BY_MODULE)
+			return complain(help.name, EXIT_USAGE,
+					"--depth goes with --by module, not "
+					"with --by %s",
+					a->by);
+		return 0;
+	}
+	if (!a->by)
+		return 0;
+	return complain(help.name, EXIT_USAGE,
+			"--by %s: must be one of layer, type, module, part",
+			a->by);
+}
+
+static void
+set_profile(struct arguments *a)
+{
+	a->profile = (struct sl_profile_options){
+		.struct_size = sizeof(a->profile),
+		.plan = &a->plan.plan,
+		.inputs = a->profile.inputs,
+		.n_inputs = a->inputs.n,
+		.inputs_folder = a->model.inputs,
+		.seed = a->plan.seed,
+		.time_s = a->time_s,
+		.precision = a->precision,
+		.n_warmup = a->n_warmup,
+		.n_runs = a->n_runs,
+	};
+	if (a->brief)
+		a->profile.flags |= SL_PROFILE_BRIEF;
+	if (a->no_experiments)
+		a->profile.flags |= SL_PROFILE_NO_DIAGNOSIS;
+	if (a->no_ablation)
+		a->profile.flags |= SL_PROFILE_NO_ABLATION;
+}
+
+/* What is done in place of profiling one model. */
+enum mode { SEVERAL = 1, GENERATE = 2, OVERHEAD = 4, OPERATION = 8 };
+enum { ODD = GENERATE | OVERHEAD | OPERATION };
+
+/* The first option given that says nothing there; NULL: none. */
+static const char *
+find_misfit(const struct arguments *a, enum mode mode)
+{
+	const struct {
+		int is_given;
+		const char *name;
+		unsigned modes;
+	} rows[] = {
+		{a->layer != NULL, "layer", SEVERAL | ODD},
+		{a->output.own[0] != NULL, "trace", SEVERAL | ODD},
+		{a->output.own[1] != NULL, "folded", SEVERAL | ODD},
+		{a->by != NULL, "by", ODD},
+		{a->depth != 0, "depth", ODD},
+		{a->n_top != 0, "top", ODD},
+		{a->explain, "explain", ODD},
+		{a->strict, "strict", ODD},
+		{a->n_warmup != 0, "warmup", ODD},
+		{a->precision > 0, "precision", ODD},
+		{a->no_experiments, "no-experiments", ODD},
+		{a->no_ablation, "no-ablation", ODD},
+		{a->brief, "brief", OVERHEAD | OPERATION},
+		{a->inputs.n != 0, "input", GENERATE | OPERATION},
+		{a->overhead, "overhead", GENERATE | OPERATION},
+		{a->n_generate != 0, "generate", OPERATION},
+		{a->model.batch != 0, "batch", OPERATION},
+		{a->model.seq != 0, "seq", OPERATION},
+		{a->model.past != PAST_NOT_GIVEN, "past", OPERATION},
+		{a->model.dims.n != 0, "dim", OPERATION},
+		{a->model.shapes.n != 0, "shape", OPERATION},
+		{a->model.inputs != NULL, "inputs", OPERATION},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].is_given && rows[i].modes & (unsigned)mode)
+			return rows[i].name;
+	}
+	return NULL;
+}
+
+/* Options that would be left unheard are refused. */
+static int
+check_mode(const struct arguments *a, const char *const *models, size_t n)
+{
+	enum mode mode = is_op_word(models[0]) ? OPERATION
+			 : a->n_generate       ? GENERATE
+			 : a->overhead         ? OVERHEAD
+					       : SEVERAL;
+	const char *option = find_misfit(a, mode);
+
+	if (!a->n_generate && a->n_prompt)
+		return complain(help.name, EXIT_USAGE,
+				"--prompt goes with --generate");
+	if (mode == OVERHEAD && n > 1)
+		return complain(help.name, EXIT_USAGE,
+				"--overhead is for one model, not %zu", n);
+	if (!option || (mode == SEVERAL && n < 2))
+		return 0;
+	if (mode == SEVERAL)
+		return complain(help.name, EXIT_USAGE,
+				"--%s is for one model, not %zu", option, n);
+	if (mode == OPERATION)
+		return complain(help.name, EXIT_USAGE,
+				"--%s is for a model, not for %s", option,
+				models[0]);
+	return complain(help.name, EXIT_USAGE, "--%s does not go with --%s",
+			option, mode == GENERATE ? "generate" : "overhead");
+}
+
+static int
+check(struct arguments *a)
+{
+	int code = read_by(a);
+
+	if (!code)
+		code = input_files_read(&a->profile.inputs, &a->inputs,
+					help.name);
+	if (!code)
+		code = model_options_check(&a->model, help.name);
+	if (!code)
+		code = plan_options_check(&a->plan, help.name);
+	if (!code)
+		code = output_check(&a->output, help.name);
+	set_profile(a);
+	return code;
+}
+
+/* ------------------------------------------------------------------ run */
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	const struct job *job = result;
+
+	struct sl_profile_view view = job->arguments->view;
+
+	view.layer = job->layer;
+	return sl_profile_render(job->found, job->n_found, &view, how, out,
+				 err);
+}
+
+/* Opens all models before the first is run. */
+static int
+open_all(struct job *job)
+{
+	const struct arguments *a = job->arguments;
+	int code = 0;
+
+	for (size_t k = 0; k < job->n && !code; k++)
+		code = model_open(&job->graphs[k], help.name, job->names[k],
+				  a->plan.seed);
+	if (!code && job->n > 1)
+		code = model_sizes_check(&a->model, job->graphs, job->n,
+					 help.name);
+	for (size_t k = 0; k < job->n && !code; k++)
+		job->sizes[k] = job->n > 1
+					? model_sizes(&a->model, job->graphs[k])
+					: a->model.sizes;
+	return code;
+}
+
+/* What is shown before the bar: the model, as one of several. */
+static void
+set_label(char *label, size_t n_bytes, const struct job *job, size_t k)
+{
+	if (job->n > 1)
+		snprintf(label, n_bytes, "%.24s (%zu of %zu)", job->names[k],
+			 k + 1, job->n);
+	else
+		snprintf(label, n_bytes, "%.24s", job->names[k]);
+}
+
+static enum sl_status
+profile_model(struct job *job, size_t k, const struct sl_profile_options *how,
+	      struct sl_error *err)
+{
+	const char *layer = job->arguments->layer;
+	struct sl_profile *found;
+	enum sl_status rc;
+
+	if (layer) {
+		rc = sl_profile_layer(&job->layer, job->graphs[k], layer, how,
+				      err);
+		job->found[k] = rc ? NULL : job->layer->alone;
+		return rc;
+	}
+	rc = sl_profile_forward(&found, job->graphs[k], how, err);
+	job->found[k] = found;
+	return rc;
+}
+
+static int
+profile_one(struct job *job, size_t k)
+{
+	struct arguments *a = job->arguments;
+	struct sl_profile_options how = a->profile;
+	struct sl_error err;
+	enum sl_status rc;
+	char label[80];
+
+	set_label(label, sizeof(label), job, k);
+	a->plan.plan.sizes = &job->sizes[k];
+	how.interrupt = tty_catch_interrupt();
+	if (tty_shows_progress() && !a->output.quiet) {
+		how.progress = tty_progress;
+		how.progress_ctx = label;
+	}
+	rc = profile_model(job, k, &how, &err);
+	tty_clear_progress();
+	if (rc)
+		return exit_for_model(help.name, job->names[k], &err);
+	job->n_found++;
+	/* It may have come between two parts of the work. */
+	return *how.interrupt ? EXIT_INTERRUPTED : 0;
+}
+
+/* The files that one profile alone has. */
+static int
+write_own(const struct job *job)
+{
+	const struct arguments *a = job->arguments;
+	const struct sl_trace_options how = {.struct_size = sizeof(how),
+					     .limit = a->trace_limit};
+	int code = 0;
+
+	for (size_t i = 0; i < 2 && !code; i++) {
+		struct sl_buf page = {0};
+		struct sl_error err;
+		enum sl_status rc;
+
+		if (!a->output.own[i])
+			continue;
+		rc = i ? sl_profile_folded(job->found[0], &page, &err)
+		       : sl_profile_trace(job->found[0], &how, &page, &err);
+		if (rc)
+			code = exit_for(help.name, &err);
+		else
+			code = output_write_own(&page, help.name,
+						a->output.own[i]);
+		sl_buf_release(&page);
+	}
+	return code;
+}
+
+/* Under --strict a total that is not known is not a result, and a verdict
+ * that is open is not one either. */
+static int
+judge(const struct job *job)
+{
+	const struct arguments *a = job->arguments;
+	int code = 0;
+
+	for (size_t k = 0; k < job->n_found; k++) {
+		const struct sl_profile *p = job->found[k];
+		size_t n = (size_t)p->model->coverage.unknown.n_nodes;
+
+		if (n) {
+			code = complain(help.name, EXIT_INVALID,
+					"%s: the cost of %zu node%s is unknown",
+					job->names[k], n, n == 1 ? "" : "s");
+			continue;
+		}
+		if (p->verdict.bottleneck != SL_BOTTLENECK_INCONCLUSIVE ||
+		    (a->profile.flags & SL_PROFILE_NO_DIAGNOSIS &&
+		     p->ledger.is_closed))
+			continue;
+		complain(help.name, EXIT_UNDECIDED, "%s: inconclusive",
+			 job->names[k]);
+		code = code ? code : EXIT_UNDECIDED;
+	}
+	return code;
+}
+
+/* What was measured before an interrupt is reported; then its exit code. */
+static int
+report(const struct job *job, int stopped)
+{
+	const struct arguments *a = job->arguments;
+	int code;
+
+	if (!a->output.quiet)
+		model_remarks(help.name);
+	code = write_own(job);
+	if (!code)
+		code = output_write(&a->output, help.name, render, job);
+	if (code || stopped)
+		return code ? code : stopped;
+	return a->strict ? judge(job) : 0;
+}
+
+static int
+run(struct arguments *a, const char *const *models, size_t n)
+{
+	struct job job = {
+		.arguments = a,
+		.names = models,
+		.n = n,
+		.graphs = must_alloc(n, sizeof(*job.graphs)),
+		.sizes = must_alloc(n, sizeof(*job.sizes)),
+		.found = must_alloc(n, sizeof(*job.found)),
+	};
+	int code = open_all(&job);
+
+	for (size_t k = 0; k < n && !code; k++)
+		code = profile_one(&job, k);
+	if (!code || (code == EXIT_INTERRUPTED && job.n_found))
+		code = report(&job, code);
+	for (size_t k = 0; k < n; k++) {
+		if (!job.layer)
+			sl_profile_free(
+				(struct sl_profile *)(uintptr_t)job.found[k]);
+		sl_graph_free(job.graphs[k]);
+	}
+	sl_layer_profile_free(job.layer);
+	return code;
+}
+
+static int
+generate(const struct arguments *a, const char *const *models, size_t n)
+{
+	const struct generate_request request = {
+		.command = help.name,
+		.model = &a->model,
+		.plan = &a->plan,
+		.output = &a->output,
+		.n_tokens = a->n_generate,
+		.prompt = a->n_prompt,
+		.time_s = a->time_s,
+		.n_rounds = a->n_runs,
+		.brief = a->brief,
+	};
+
+	return generate_run(&request, models, n);
+}
+
+static int
+study_overhead(struct arguments *a, const char *model)
+{
+	a->plan.plan.sizes = &a->model.sizes;
+	a->profile.plan = &a->plan.plan;
+	a->profile.inputs_folder = a->model.inputs;
+	return overhead_run(help.name, model, &a->profile, &a->output);
+}
+
+/* Words about operations alone. */
+static int
+run_ops(struct arguments *a, const char *const *words, size_t n)
+{
+	const struct op_request request = {.command = help.name,
+					   .plan = &a->plan.plan,
+					   .output = &a->output,
+					   .seed = a->plan.seed,
+					   .time_s = a->time_s,
+					   .n_runs = a->n_runs};
+
+	for (size_t i = 0; i < n; i++) {
+		if (!is_op_word(words[i]))
+			return complain(help.name, EXIT_USAGE,
+					"%s is a model and %s is not: one kind "
+					"at a time",
+					words[i], words[0]);
+	}
+	return op_profile(&request, words, n);
+}
+
+int
+cmd_profile(char **argv)
+{
+	struct arguments a = {0};
+	const struct option_group groups[] = {
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		model_group(&a.model),
+		plan_group(&a.plan),
+		output_group(&a.output),
+	};
+	const char **models;
+	size_t n, n_models = 0;
+	int code = options_read(&help, groups, 4, argv, &models, &n);
+
+	if (code)
+		return code;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(models[i], "--") != 0)
+			models[n_models++] = models[i];
+	}
+	if (!n_models)
+		return complain(help.name, EXIT_USAGE,
+				"no model given; try 'sleuth profile "
+				"resnet50'");
+	code = check_mode(&a, models, n_models);
+	if (!code)
+		code = check(&a);
+	if (code)
+		return code;
+	if (is_op_word(models[0]))
+		return run_ops(&a, models, n_models);
+	if (a.overhead)
+		return study_overhead(&a, models[0]);
+	return a.n_generate ? generate(&a, models, n_models)
+			    : run(&a, models, n_models);
+}

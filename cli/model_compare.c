@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model_compare.c - `sleuth compare` with models. */
+#include "model_compare.h"
+#include "exit_code.h"
+#include "gate.h"
+#include "model_options.h"
+#include "output.h"
+#include "plan_options.h"
+#include "tty.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command_help help = {
+	"compare", "MODEL_A MODEL_B [options]",
+	"Runs A and B in turn, in an order decided by a coin, until B is "
+	"proved "
+	"faster than\nA, slower, or the same within the margin, and names the "
+	"layers that differ. With\n--b-... options B is run in another way "
+	"than "
+	"A, and may be the same model: then\nit is enough to name it once. "
+	"Commands are compared after '--', see below.\n\n"
+	"Exits 0 when B is proved not to be slower by more than the margin, 1 "
+	"when it is\nproved to be, 2 when the time ran out before either.",
+	"  sleuth compare old.onnx new.onnx\n"
+	"  sleuth compare resnet50 --b-threads 1\n"
+	"  sleuth compare mobilenetv2 --b-no-fusion --time 10\n"
+	"  sleuth compare bert-base distilbert --seq 64 --gate memory=5%"};
+
+struct arguments {
+	struct model_options model;
+	struct plan_options plan, b_plan;
+	struct output output;
+	struct word_list inputs, gates;
+	double time_s, margin;
+	size_t min_rounds;
+	size_t b_threads, b_batch;
+	const char *b_dtype;
+	int b_no_fusion;
+	/* Made from the words above. */
+	struct gate gate;
+	const struct sl_input_file *files;
+};
+
+#define AT(field) offsetof(struct arguments, field)
+
+static const struct option options[] = {
+	{"b-threads", 0, OPTION_COUNT, AT(b_threads), "N", "threads of B alone",
+	 1, 4096, 0},
+	{"b-dtype", 0, OPTION_TEXT, AT(b_dtype), "TYPE",
+	 "what B alone computes in: f32 or bf16", 0, 0, 0},
+	{"b-batch", 0, OPTION_COUNT, AT(b_batch), "N",
+	 "samples of B alone; ratios are per sample", 1, 1e15, 0},
+	{"b-no-fusion", 0, OPTION_FLAG, AT(b_no_fusion), NULL,
+	 "one step per node in B alone", 0, 0, 0},
+	{"time", 0, OPTION_SECONDS, AT(time_s), "SECONDS",
+	 "for measuring, after planning (5)", 1e-3, 1e6, 0},
+	{"margin", 0, OPTION_SHARE, AT(margin), "P",
+	 "a change that does not matter (1%); 0: any", 0, 0.99, 0},
+	{"min-rounds", 0, OPTION_COUNT, AT(min_rounds), "N",
+	 "at least N rounds after the verdict too (50)", 1, 1e6, 0},
+	{"gate", 0, OPTION_WORDS, AT(gates), "P",
+	 "exit 1 when worse: 1%, time=1%, memory=5%", 0, 0, 1},
+	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
+};
+
+/* What is compared. */
+struct field {
+	struct sl_contender contenders[SL_CONTENDERS_MOST];
+	struct sl_plan_options plans[SL_CONTENDERS_MOST];
+	struct sl_sizes sizes[SL_CONTENDERS_MOST];
+	struct sl_graph *graphs[SL_CONTENDERS_MOST]; /* borrowed where an
+							earlier one is the
+							same */
+	const char *words[SL_CONTENDERS_MOST];
+	size_t n;
+};
+
+static enum sl_status
+render(const void *result, const struct sl_render_options *how,
+       struct sl_buf *out, struct sl_error *err)
+{
+	return sl_versus_render(result, how, out, err);
+}
+
+/* ---------------------------------------------------------------- words */
+
+static int
+has_b_options(const struct arguments *a)
+{
+	return a->b_threads || a->b_batch || a->b_dtype || a->b_no_fusion;
+}
+
+static int
+count_models(struct field *f, const struct arguments *a,
+	     const char *const *words, size_t n)
+{
+	if (n == 0)
+		return complain(help.name, EXIT_USAGE,
+				"nothing to compare; try 'sleuth compare "
+				"resnet18 resnet50' or 'sleuth compare -- A -- "
+				"B'");
+	if (n == 1 && !has_b_options(a))
+		return complain(help.name, EXIT_USAGE,
+				"one model given: name another, or say with "
+				"--b-threads, --b-dtype, --b-batch or "
+				"--b-no-fusion how B differs");
+	if (n > SL_CONTENDERS_MOST)
+		return complain(help.name, EXIT_USAGE,
+				"%zu models: at most %d can be compared", n,
+				SL_CONTENDERS_MOST);
+	if (n > 2 && has_b_options(a))
+		return complain(help.name, EXIT_USAGE,
+				"--b-... options are for two models, not %zu",
+				n);
+	for (size_t i = 0; i < n; i++)
+		f->words[i] = words[i];
+	if (n == 1)
+		f->words[n++] = words[0];
+	f->n = n;
+	return 0;
+}
+
+/* B's plan: A's with what is said of B alone. */
+static int
+check_b(struct arguments *a)
+{
+	a->b_plan = a->plan;
+	if (a->b_threads)
+		a->b_plan.threads = a->b_threads;
+	if (a->b_no_fusion)
+		a->b_plan.no_fusion = 1;
+	if (!a->b_dtype)
+		return plan_options_check(&a->b_plan, help.name);
+	a->b_plan.dtype = a->b_dtype;
+	if (strcmp(a->b_dtype, "f32") != 0 && strcmp(a->b_dtype, "bf16") != 0)
+		return complain(help.name, EXIT_USAGE,
+				"--b-dtype %s: must be one of f32, bf16",
+				a->b_dtype);
+	return plan_options_check(&a->b_plan, help.name);
+}
+
+static int
+check(struct arguments *a, struct field *f, const char *const *words, size_t n)
+{
+	int code = count_models(f, a, words, n);
+
+	if (!code)
+		code = gate_read(&a->gate, &a->gates, help.name, f->n);
+	if (!code)
+		code = input_files_read(&a->files, &a->inputs, help.name);
+	if (!code)
+		code = model_options_check(&a->model, help.name);
+	if (!code)
+		code = plan_options_check(&a->plan, help.name);
+	if (!code)
+		code = check_b(a);
+	return code ? code : output_check(&a->output, help.name);
+}
+
+/* --------------------------------------------------------------- models */
+
+/* "resnet50, 1 thread, bf16": B, where it is run in another way. */
+static const char *
+name_of_b(const struct arguments *a, const char *word)
+{
+	char *name = must_alloc(strlen(word) + 96, 1);
+	size_t n = strlen(word) + 96, at;
+
+	at = (size_t)snprintf(name, n, "%s", word);
+	if (a->b_threads)
+		at += (size_t)snprintf(name + at, n - at, ", %zu thread%s",
+				       a->b_threads,
+				       a->b_threads == 1 ? "" : "s");
+	if (a->b_dtype)
+		at += (size_t)snprintf(name + at, n - at, ", %s", a->b_dtype);
+	if (a->b_batch)
+		at += (size_t)snprintf(name + at, n - at, ", batch %zu",
+				       a->b_batch);
+	if (a->b_no_fusion)
+		snprintf(name + at, n - at, ", no fusion");
+	return name;
+}
+
+/* A model that was named before is opened once. */
+static int
+open_model(const struct arguments *a, struct field *f, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (strcmp(f->words[k], f->words[i]) == 0) {
+			f->graphs[i] = f->graphs[k];
+			return 0;
+		}
+	}
+	return model_open(&f->graphs[i], help.name, f->words[i], a->plan.seed);
+}
+
+static void
+set_contender(const struct arguments *a, struct field *f, size_t i)
+{
+	struct sl_contender *c = &f->contenders[i];
+
+	f->sizes[i] = model_sizes(&a->model, f->graphs[i]);
+	f->plans[i] = i ? a->b_plan.plan : a->plan.plan;
+	f->plans[i].sizes = &f->sizes[i];
+	if (i && a->b_batch)
+		f->sizes[i].batch = (int64_t)a->b_batch;
+	c->name = i ? name_of_b(a, f->words[i]) : f->words[i];
+	c->graph = f->graphs[i];
+	c->plan = &f->plans[i];
+	c->inputs = a->files;
+	c->n_inputs = a->inputs.n;
+	c->inputs_folder = a->model.inputs;
+}
+
+static int
+open_models(const struct arguments *a, struct field *f)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < f->n && !code; i++)
+		code = open_model(a, f, i);
+	if (!code)
+		code = model_sizes_check(&a->model, f->graphs, f->n, help.name);
+	for (size_t i = 0; i < f->n && !code; i++)
+		set_contender(a, f, i);
+	return code;
+}
+
+static void
+close_models(struct field *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		int is_borrowed = 0;
+
+		for (size_t k = 0; k < i; k++)
+			is_borrowed |= f->graphs[k] == f->graphs[i];
+		if (!is_borrowed)
+			sl_graph_free(f->graphs[i]);
+	}
+}
+
+/* --------------------------------------------------------------- verdict */
+
+static int
+code_for(enum sl_gate gate)
+{
+	switch (gate) {
+	case SL_GATE_OK:
+		return EXIT_FINE;
+	case SL_GATE_REGRESSED:
+		return EXIT_REGRESSED;
+	case SL_GATE_UNDECIDED:
+		return EXIT_UNDECIDED;
+	}
+	return EXIT_BUG;
+}
+
+/* The worst of all that came after A: 1 before 2 before 0. */
+static int
+judge(const struct arguments *a, const struct sl_versus *v)
+{
+	struct sl_comparison rows[SL_CONTENDERS_MOST];
+	const struct sl_bench all = {.comparisons = rows,
+				     .n_comparisons = v->n - 1};
+	struct gate gate = a->gate;
+	int code = EXIT_FINE;
+
+	for (size_t i = 0; i + 1 < v->n; i++) {
+		int next = code_for(v->pairs[i].comparison.gate);
+
+		rows[i] = v->pairs[i].comparison;
+		if (code == EXIT_FINE || next == EXIT_REGRESSED)
+			code = next;
+	}
+	if (!a->gates.n)
+		return code;
+	gate.has_time = 1;
+	return gate_judge(&gate, &all, help.name);
+}
+
+static int
+run(const struct arguments *a, const struct field *f)
+{
+	struct sl_versus_options how = {.struct_size = sizeof(how),
+					.time_s = a->time_s,
+					.min_rounds = a->min_rounds,
+					.seed = a->plan.seed};
+	double margin = a->gate.has_time ? a->gate.time : a->margin;
+	char label[] = "compare";
+	struct sl_versus *versus;
+	struct sl_error err;
+	enum sl_status rc;
+	int code;
+
+	how.margin = margin > 0 ? margin : -1;
+	how.interrupt = tty_catch_interrupt();
+	if (tty_shows_progress() && !a->output.quiet) {
+		how.progress = tty_progress;
+		how.progress_ctx = label;
+	}
+	rc = sl_versus(&versus, f->contenders, f->n, &how, &err);
+	tty_clear_progress();
+	if (rc)
+		return exit_for(help.name, &err);
+	if (!a->output.quiet)
+		model_remarks(help.name);
+	code = output_write(&a->output, help.name, render, versus);
+	if (!code && versus->stopped_by == SL_STOP_INTERRUPT)
+		code = EXIT_INTERRUPTED;
+	if (!code)
+		code = judge(a, versus);
+	sl_versus_free(versus);
+	return code;
+}
+
+int
+model_compare(char **argv)
+{
+	struct arguments a = {.margin = 0.01};
+	const struct option_group groups[] = {
+		{options, sizeof(options) / sizeof(options[0]), &a},
+		model_group(&a.model),
+		plan_group(&a.plan),
+		output_group(&a.output),
+	};
+	struct field f = {.n = 0};
+	const char **words;
+	size_t n;
+	int code = options_read(&help, groups, sizeof(groups) / sizeof(*groups),
+				argv, &words, &n);
+
+	if (!code)
+		code = check(&a, &f, words, n);
+	if (code)
+		return code;
+	code = open_models(&a, &f);
+	if (!code)
+		code = run(&a, &f);
+	close_models(&f);
+	return code;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quiz.h - questions whose answers Sleuth computes. */
+#ifndef SL_QUIZ_H
+#define SL_QUIZ_H
+
+#include <stddef.h>
+
+/*
+ * Question n, counted from 1, and, where it is asked for, the answer, found
+ * when it is called; all questions for n 0.  Returns an exit code; 64 for a
+ * number that no question has.
+ */
+int print_quiz(size_t n, int with_answer);
+
+#endif

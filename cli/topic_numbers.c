@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* topic_numbers.c - the figures of `sleuth help TOPIC`. */
+#include "topic_numbers.h"
+#include "exit_code.h"
+#include "sleuth.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int
+failed(const struct sl_error *err)
+{
+	return exit_for("help", err);
+}
+
+/* ---------------------------------------------------------------- counting */
+
+static int
+inspect(struct sl_inspection **out, const char *name,
+	const struct sl_sizes *sizes)
+{
+	struct sl_inspect_options how = {
+		.struct_size = sizeof(how), .sizes = sizes, .brief = 1};
+	struct sl_graph *graph;
+	struct sl_error err;
+	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
+
+	if (rc)
+		return failed(&err);
+	rc = sl_inspect(out, graph, &how, &err);
+	sl_graph_free(graph);
+	return rc ? failed(&err) : 0;
+}
+
+int
+numbers_parameters(void)
+{
+	struct sl_inspection *i;
+	int code = inspect(&i, "resnet50", NULL);
+
+	if (code)
+		return code;
+	printf("  resnet50 holds %llu parameters, and %llu running means and "
+	       "variances\n  that are none; stored, %.1f MB\n",
+	       (unsigned long long)i->parameters.trainable,
+	       (unsigned long long)i->parameters.statistics,
+	       (double)i->parameters.n_bytes / 1e6);
+	sl_inspection_free(i);
+	return 0;
+}
+
+int
+numbers_flops(void)
+{
+	struct sl_inspection *i;
+	int code = inspect(&i, "resnet50", NULL);
+
+	if (code)
+		return code;
+	printf("  one image through resnet50: %llu MACs, %llu FLOPs; every "
+	       "operation\n  counted, norms and activations too, %llu\n",
+	       (unsigned long long)i->cost.macs, (unsigned long long)i->flops,
+	       (unsigned long long)i->conventions[SL_CONVENTION_ALL]);
+	sl_inspection_free(i);
+	return 0;
+}
+
+int
+numbers_memory(void)
+{
+	struct sl_inspection *i;
+	int code = inspect(&i, "resnet50", NULL);
+
+	if (code)
+		return code;
+	printf("  resnet50: %.1f MB of weights, %.2f MB needed at the fullest "
+	       "step\n  (%s); all its activations together would be %.1f MB\n",
+	       (double)i->memory.parameter_bytes / 1e6,
+	       (double)i->memory.live_bytes / 1e6, i->memory.peak_layer,
+	       (double)i->memory.activation_bytes / 1e6);
+	sl_inspection_free(i);
+	return 0;
+}
+
+int
+numbers_training(void)
+{
+	struct sl_inspection *i;
+	int code = inspect(&i, "gpt2", NULL);
+	const struct sl_training *t;
+
+	if (code)
+		return code;
+	t = &i->training;
+	printf("  gpt2, 128 tokens: %.1f MB of weights, %.1f MB of gradients, "
+	       "%.1f MB\n  for Adam, %.1f MB of activations kept; backward is "
+	       "%.3f x forward\n",
+	       (double)t->parameter_bytes / 1e6,
+	       (double)t->gradient_bytes / 1e6,
+	       (double)t->optimizer_bytes[SL_OPTIMIZER_ADAM] / 1e6,
+	       (double)t->activation_bytes / 1e6, t->backward_to_forward);
+	sl_inspection_free(i);
+	return 0;
+}
+
+/* --------------------------------------------------------------- measuring */
+
+/* A small model, timed for a fraction of a second. */
+static int
+measure(struct sl_measurement **out)
+{
+	struct sl_measure_options how = {.struct_size = sizeof(how),
+					 .name = "mlp:784-256-128-10",
+					 .time_s = 0.3,
+					 .precision = 0.001};
+	struct sl_graph *graph;
+	struct sl_plan *plan = NULL;
+	struct sl_error err;
+	enum sl_status rc = sl_graph_open(&graph, how.name, NULL, &err);
+
+	if (rc)
+		return failed(&err);
+	rc = sl_plan_new(&plan, graph, NULL, &err);
+	if (!rc)
+		rc = sl_plan_fill_inputs(plan, 1, &err);
+	if (!rc)
+		rc = sl_measure_latency(out, plan, &how, &err);
+	sl_plan_free(plan);
+	sl_graph_free(graph);
+	return rc ? failed(&err) : 0;
+}
+
+static void
+print_quantile(const char *name, const struct sl_estimate *e)
+{
+	if (e->needs_n)
+		printf("  %-7s needs n >= %zu\n", name, e->needs_n);
+	else
+		printf("  %-7s %.2f us [%.2f, %.2f]\n", name, e->value / 1e3,
+		       e->lo / 1e3, e->hi / 1e3);
+}
+
+int
+numbers_latency(void)
+{
+	struct sl_measurement *m;
+	int code = measure(&m);
+
+	if (code)
+		return code;
+	printf("  mlp:784-256-128-10, %zu samples\n", m->wall.n);
+	print_quantile("median", &m->wall.median);
+	print_quantile("p90", &m->wall.p90);
+	print_quantile("p99", &m->wall.p99);
+	printf("  %.0f passes a second, one after the other\n",
+	       1e9 / m->wall.mean.value);
+	sl_measurement_free(m);
+	return 0;
+}
+
+int
+numbers_warmup(void)
+{
+	struct sl_measurement *m;
+	int code = measure(&m);
+
+	if (code)
+		return code;
+	printf("  mlp:784-256-128-10: the first pass %.2f us, then %.2f us in "
+	       "the median,\n  %.1f x less; the series is %s, %zu of its %zu "
+	       "samples are warm-up\n",
+	       m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
+	       m->wall.first_ns / m->wall.median.value,
+	       sl_warmup_text(m->wall.warmup), m->wall.n_warmup, m->n_samples);
+	sl_measurement_free(m);
+	return 0;
+}
+
+int
+numbers_intervals(void)
+{
+	struct sl_measurement *m;
+	int code = measure(&m);
+
+	if (code)
+		return code;
+	printf("  mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu "
+	       "samples (%s);\n  a second run like this one would show a "
+	       "change of %.2f %%\n",
+	       m->wall.median.value / 1e3, m->wall.median.lo / 1e3,
+	       m->wall.median.hi / 1e3, m->wall.n,
+	       sl_method_text(m->wall.median.method),
+	       100 * m->wall.minimum_detectable);
+	sl_measurement_free(m);
+	return 0;
+}
+
+int
+numbers_overhead(void)
+{
+	struct sl_measurement *m;
+	int code = measure(&m);
+
+	if (code)
+		return code;
+	printf("  one reading of the clock takes %.0f ns, its smallest step is "
+	       "%.0f ns; a pass of\n  mlp:784-256-128-10 is as long as %.0f "
+	       "readings\n",
+	       m->clock_cost_ns, m->clock_resolution_ns,
+	       m->wall.median.value / m->clock_cost_ns);
+	sl_measurement_free(m);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- machine */
+
+/* What was measured before; says how to where nothing was. */
+static int
+open_machine(struct sl_machine **out)
+{
+	struct sl_error err;
+
+	if (!sl_machine_open_cached(out, NULL, &err))
+		return 0;
+	if (err.status != SL_E_ABSENT)
+		return failed(&err);
+	printf("  not measured yet: run 'sleuth machine' once, 12 s\n");
+	return EXIT_DONE;
+}
+
+int
+find_ridge(struct ridge *out, const struct sl_machine *m)
+{
+	double flops =
+		sl_machine_peak_flops_per_s(m, SL_DTYPE_F32, m->max_threads);
+	double bytes = sl_machine_bandwidth_bytes_per_s(m, m->max_threads);
+
+	if (!(flops > 0) || !(bytes > 0)) /* NaN: not measured */
+		return 0;
+	*out = (struct ridge){flops, bytes, flops / bytes};
+	return 1;
+}
+
+/* The ridge of what was measured before; says so where there is none. */
+static int
+open_ridge(struct ridge *out, size_t *n_threads)
+{
+	struct sl_machine *m;
+	int code = open_machine(&m);
+
+	if (code)
+		return code;
+	*n_threads = m->max_threads;
+	if (!find_ridge(out, m)) {
+		printf("  the peak in f32 or the bandwidth of memory was not "
+		       "measured:\n  run 'sleuth machine --fresh'\n");
+		code = EXIT_DONE;
+	}
+	sl_machine_free(m);
+	return code;
+}
+
+int
+numbers_roofline(void)
+{
+	struct ridge ridge;
+	size_t n_threads;
+	int code = open_ridge(&ridge, &n_threads);
+
+	if (code)
+		return code == EXIT_DONE ? 0 : code;
+	printf("  %.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
+	       "threads: the ridge is at\n  %.1f operations per byte. Adding "
+	       "two vectors has 1/12, a product of two\n  square matrices of "
+	       "1024 has 171\n",
+	       ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9, n_threads,
+	       ridge.operations_per_byte);
+	return 0;
+}
+
+/* The row of the operation that takes longest; NULL: none takes 1 %. */
+static const struct sl_amdahl *
+hottest_row(const struct sl_profile *p)
+{
+	for (size_t i = 0; i < p->n_amdahl; i++) {
+		if (p->amdahl[i].n_operations == 1)
+			return &p->amdahl[i];
+	}
+	return NULL;
+}
+
+/* What a small model would gain from its longest operation. */
+static int
+print_hottest(void)
+{
+	static const char name[] = "mlp:784-256-128-10";
+	struct sl_profile_options how = {.struct_size = sizeof(how),
+					 .flags = SL_PROFILE_BRIEF,
+					 .time_s = 0.3};
+	const struct sl_amdahl *row;
+	struct sl_profile *p = NULL;
+	struct sl_graph *graph;
+	struct sl_error err;
+	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
+
+	if (rc)
+		return failed(&err);
+	rc = sl_profile_forward(&p, graph, &how, &err);
+	sl_graph_free(graph);
+	if (rc)
+		return failed(&err);
+	row = hottest_row(p);
+	if (row)
+		printf("  in %s, %s takes longest: %.1f %% of a\n  pass. "
+		       "Twice as fast, the model would be %.3f x faster; with "
+		       "no time at\n  all, %.3f x\n",
+		       name, row->what, 100 * row->share, row->at_2,
+		       row->limit);
+	else
+		printf("  in %s no operation takes 1 %% of a pass\n", name);
+	sl_profile_free(p);
+	return 0;
+}
+
+int
+numbers_amdahl(void)
+{
+	static const double shares[] = {0.1, 0.5, 0.7, 0.9, 0.95};
+	int code = print_hottest();
+
+	if (code)
+		return code;
+	printf("\nOn any machine\n");
+	printf("  share   2 x faster   10 x faster   no time at all\n");
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		double s = shares[i];
+
+		printf("  %3.0f %%   %8.3f x   %9.3f x   %12.3f x\n", 100 * s,
+		       1 / (1 - s + s / 2), 1 / (1 - s + s / 10), 1 / (1 - s));
+	}
+	return 0;
+}
+
+/* Operations per byte of a fully connected layer of 1024 by 1024. */
+static double
+linear_intensity(double batch)
+{
+	return 2 * batch * 1024 * 1024 /
+	       (4 * (1024.0 * 1024 + 2 * batch * 1024));
+}
+
+int
+numbers_batch(void)
+{
+	double batch = 1;
+	struct ridge ridge;
+	size_t n_threads;
+	int code;
+
+	printf("  a layer from 1024 to 1024 has %.2f operations per byte at "
+	       "batch 1, %.1f at 64\n",
+	       linear_intensity(1), linear_intensity(64));
+	code = open_ridge(&ridge, &n_threads);
+	if (code)
+		return code == EXIT_DONE ? 0 : code;
+	while (batch < 1e6 &&
+	       linear_intensity(batch) < ridge.operations_per_byte)
+		batch++;
+	if (batch < 1e6)
+		printf("  this machine's ridge is at %.1f: from batch %.0f on "
+		       "it can wait for arithmetic\n",
+		       ridge.operations_per_byte, batch);
+	else
+		printf("  this machine's ridge is at %.1f: it waits for memory "
+		       "at any batch\n",
+		       ridge.operations_per_byte);
+	return 0;
+}
