@@ -20,7 +20,7 @@ static const char *const large[] = {"dd",     "if=/dev/zero", "of=/dev/null",
 				    "bs=64M", "count=1",      NULL};
 static const char *const gone[] = {"gone", NULL};
 
-static const struct sl__program programs[] = {
+static const struct sl__executable programs[] = {
 	{"/bin/sh", exit_3},   {"/bin/sh", killed}, {"/bin/sh", greet},
 	{"/bin/sh", read_in},  {"/bin/dd", large},  {"/nowhere/gone", gone},
 	{"/bin/sh", exit_137},

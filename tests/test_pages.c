@@ -107,6 +107,39 @@ failing_memory_leaks_nothing(void **state)
 	}
 }
 
+/* A stretch is 16 MiB at least; of one that is left behind, and of all when
+ * nothing more comes, whole large pages go back. */
+static void
+give_back_what_is_left(void **state)
+{
+	enum { MIB = 1 << 20 };
+	unsigned char *first, *last;
+	struct sl__pages *pages;
+
+	(void)state;
+	assert_int_equal(sl__pages_new(&pages, NULL, NULL), SL_OK);
+	assert_int_equal(sl__pages_reserved(pages), 0);
+	sl__pages_finish(pages);
+	first = sl__pages_alloc(pages, 3 * MIB);
+	assert_non_null(first);
+	assert_int_equal(sl__pages_reserved(pages), 16 * MIB);
+	assert_int_equal(sl__pages_touched(pages, 0), 3 * MIB);
+	assert_int_equal(sl__pages_touched(pages, 2 * MIB), 4 * MIB);
+	last = sl__pages_alloc(pages, 20 * MIB + 1);
+	assert_non_null(last);
+	assert_int_equal(sl__pages_reserved(pages), (4 + 22) * MIB);
+	assert_non_null(sl__pages_alloc(pages, 2 * MIB));
+	assert_int_equal(sl__pages_reserved(pages), (4 + 22 + 16) * MIB);
+	sl__pages_finish(pages);
+	assert_int_equal(sl__pages_reserved(pages), (4 + 22 + 2) * MIB);
+	memset(first, 1, 3 * MIB);
+	memset(last, 1, 20 * MIB + 1);
+	assert_true(sl__pages_hold(pages, first));
+	assert_true(sl__pages_hold(pages, last));
+	sl__pages_trim_heap();
+	sl__pages_free(pages);
+}
+
 int
 main(void)
 {
@@ -115,6 +148,7 @@ main(void)
 		cmocka_unit_test(come_from_the_caller),
 		cmocka_unit_test(refuse_what_is_not_there),
 		cmocka_unit_test(failing_memory_leaks_nothing),
+		cmocka_unit_test(give_back_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

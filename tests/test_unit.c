@@ -90,6 +90,19 @@ intervals_decide_the_digits(void **state)
 	}
 }
 
+/* A half-width of 95 rounds to tens, one of 950 to hundreds: of 10 nothing
+ * would be left. */
+static void
+a_lopsided_interval_leaves_a_digit(void **state)
+{
+	struct sl_estimate e = estimate(10.4e6, 9.9e6, 1910e6);
+	struct sl__text text;
+
+	(void)state;
+	assert_string_equal(sl__time_estimate(&text, &e, NULL),
+			    "10 ms [10, 1910]");
+}
+
 static void
 parts_of_an_estimate_agree_with_the_whole(void **state)
 {
@@ -198,6 +211,7 @@ main(void)
 		cmocka_unit_test(times_get_a_unit_and_four_digits),
 		cmocka_unit_test(a_unit_can_be_asked_for),
 		cmocka_unit_test(intervals_decide_the_digits),
+		cmocka_unit_test(a_lopsided_interval_leaves_a_digit),
 		cmocka_unit_test(parts_of_an_estimate_agree_with_the_whole),
 		cmocka_unit_test(a_refused_interval_says_what_it_needs),
 		cmocka_unit_test(ratios_have_no_unit),

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_profile_json.c - a profile made by hand as data: JSON that says what is
+ * absent and prints nothing that cannot be, CSV with a row for each operation.
+ */
+#include "json_check.h"
+#include "rendered_profile.h"
+
+static void
+json_has_every_figure(void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} rows[] = {
+		{"command", "\"profile\""},
+		{"model.name", "\"tiny <net>\""},
+		{"model.parameters.trainable", "634"},
+		{"cost.flops", "885056"},
+		{"plan.threads", "2"},
+		{"latency.median_ms", "25"},
+		{"latency.p99_ms", "null"},
+		{"memory.live_bytes", "4000"},
+		{"memory.path_bytes", "4000"},
+		{"memory.library_bytes", "700"},
+		{"memory.resident_peak_is_least", "false"},
+		{"memory.efficiency", "0.7"},
+		{"memory.file_bytes", "null"},
+		{"memory.file_bytes_absent", "\"not seen\""},
+		{"memory.gradients_bytes", "null"},
+		{"memory.timeline[1].live_bytes", "4000"},
+		{"ledger.wall_ms", "25"},
+		{"ledger.operations_ms", "24"},
+		{"ledger.closed", "true"},
+		{"rates.tokens_per_s_absent", "\"no tokens\""},
+		{"rates.gflops_per_s", "19.2"},
+		{"rates.bound_ms", "12.5"},
+		{"operations[0].name", "\"stage.0.conv\""},
+		{"operations[0].role", "\"convolution\""},
+		{"operations[0].phase", "\"forward\""},
+		{"operations[0].covers[1]", "\"stage.relu\""},
+		{"operations[0].self_ms", "1"},
+		{"operations[0].flops", "20000000"},
+		{"operations[0].gflops_per_s", "20"},
+		{"operations[0].bound", "\"compute\""},
+		{"operations[0].ceiling_share", "0.5"},
+		{"operations[23].type", "\"MatMul\""},
+		{"operations_for_80_percent", "20"},
+		{"by_role[1].name", "\"head\""},
+		{"roofline.peak_gflops_per_s", "40"},
+		{"roofline.bandwidth_gbytes_per_s", "10"},
+		{"roofline.ridge", "4"},
+		{"roofline.levels[1].size_bytes", "null"},
+		{"verdict.bottleneck", "\"compute\""},
+		{"verdict.confidence", "0.75"},
+		{"verdict.shares.dram", "0.05"},
+		{"amdahl[0].operation", "\"all Conv\""},
+		{"amdahl[0].predicted_speedup_limit", "10"},
+		{"amdahl[0].measured_speedup_limit", "9.5"},
+		{"amdahl[0].measured_speedup_limit_ci95.lo", "9.25"},
+		{"amdahl[1].measured_speedup_limit", "null"},
+		{"amdahl[1].measured_speedup_limit_absent",
+		 "\"no time for it\""},
+		{"advice[0].expected", "\"at most 1.90 x\""},
+		{"advice[1].most_speedup", "null"},
+		{"advice[1].command", "null"},
+		{"remarks[0]", "\"no counters: not permitted\""},
+		{"seed", "7"},
+	};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_valid(out.data));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_true(json_is(out.data, rows[i].path, rows[i].text));
+	sl_buf_release(&out);
+}
+
+/* Figures that cannot be are not printed as facts, nor what has no limit. */
+static void
+nothing_impossible_is_a_fact(void **state)
+{
+	struct sl_amdahl all = recorded_amdahl[0];
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	all.share = 1;
+	all.limit = (double)INFINITY;
+	r.profile.amdahl = &all;
+	r.profile.n_amdahl = 1;
+	r.profile.memory.efficiency = 1.25;
+	r.profile.memory.impossible = "an efficiency of 1.250";
+	r.profile.memory.is_peak_reset = 0;
+	out = render(&r, SL_FORMAT_TEXT, 80, 1);
+	assert_has_not(&out, "inf");
+	assert_has_not(&out, "; efficiency");
+	assert_has(&out, "impossible: an efficiency of 1.250");
+	sl_buf_release(&out);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "memory.efficiency", "null"));
+	assert_true(json_is(out.data, "memory.efficiency_absent",
+			    "\"an efficiency of 1.250\""));
+	assert_true(json_is(out.data, "memory.resident_peak_is_least", "true"));
+	assert_true(
+		json_is(out.data, "amdahl[0].predicted_speedup_limit", "null"));
+	sl_buf_release(&out);
+	r.profile.memory.efficiency = 0.75;
+	out = render(&r, SL_FORMAT_TEXT, 80, 0);
+	assert_has(&out, "efficiency at most 0.75");
+	sl_buf_release(&out);
+}
+
+/* What an operation held is known of those that ran while it was tracked. */
+static void
+untracked_memory_is_absent(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "operations[2].memory_bytes", "4096"));
+	assert_true(json_is(out.data, "operations[3].memory_bytes", "null"));
+	assert_true(json_is(out.data, "operations[3].memory_bytes_absent",
+			    "\"it did not run while memory was tracked\""));
+	sl_buf_release(&out);
+	r.profile.memory.tracked_bytes =
+		(struct sl_reading){(double)NAN, "interrupted"};
+	r.profile.memory.n_timeline = 0;
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "operations[0].memory_bytes_absent",
+			    "\"interrupted\""));
+	assert_true(json_is(out.data, "memory.path_bytes_absent",
+			    "\"interrupted\""));
+	sl_buf_release(&out);
+	out = render(&r, SL_FORMAT_CSV, 0, 0);
+	assert_has(&out, ",1000,1x16x32x32,,1,");
+	sl_buf_release(&out);
+}
+
+static void
+csv_has_a_row_for_each_operation(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_CSV, 0, 0);
+	assert_int_equal(lines_of(out.data), RECORDED_OPERATIONS + 1);
+	assert_has(&out, "tiny <net>,0,stage.0.conv,Conv,convolution,stage,"
+			 "oneDNN,jit:avx512_core,2,1,1000,1x16x32x32,4096,1,");
+	sl_buf_release(&out);
+	out = render(&r, SL_FORMAT_MARKDOWN, 0, 0);
+	assert_has(&out, "| stage.0.conv | Conv |");
+	sl_buf_release(&out);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_has_every_figure),
+		cmocka_unit_test(nothing_impossible_is_a_fact),
+		cmocka_unit_test(untracked_memory_is_absent),
+		cmocka_unit_test(csv_has_a_row_for_each_operation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_report_profile.c - a profile made by hand appears on a page with
+ * the figures it was given: a screen at 80 columns, no line wider than any
+ * terminal, and what is absent said to be.
+ */
+#include "harness.h"
+#include "json_check.h"
+#include "rendered_profile.h"
+
+/* Columns of the widest line: bytes that begin a character. */
+static size_t
+width_of(const char *text)
+{
+	size_t most = 0, n = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n')
+			n = 0;
+		else if (((unsigned char)*text & 0xc0) != 0x80)
+			n++;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void
+pages_fit_the_terminal(void **state)
+{
+	static const size_t widths[] = {40, 60, 80, 120, 200};
+	struct recorded_profile r;
+
+	(void)state;
+	record_profile(&r);
+	r.operations[3].name = "a/\xff\033[31m|`x`/\xd1\x81\xd0\xbb\xd0\xbe";
+	r.operations[4].name =
+		"an_endless_name_without_a_dot_an_endless_name_without_a_dot_"
+		"an_endless_name_without_a_dot_an_endless_name_without_a_dot_"
+		"an_endless_name_without_a_dot_an_endless_name_without_a_dot";
+	for (size_t i = 0; i < 2 * sizeof(widths) / sizeof(*widths); i++) {
+		struct sl_buf out =
+			render(&r, SL_FORMAT_TEXT, widths[i / 2], i % 2);
+
+		if (width_of(out.data) > widths[i / 2])
+			fail_msg("%zu columns:\n%s", widths[i / 2], out.data);
+		assert_has(&out, "compute-bound");
+		assert_has_not(&out, "nan");
+		assert_has_not(&out, "\033");
+		assert_has_not(&out, "\xff");
+		assert_has_not(&out, " \n");
+		sl_buf_release(&out);
+	}
+}
+
+/* The answer comes first, and all of it is on one screen. */
+static void
+one_screen_holds_every_section(void **state)
+{
+	static const char *const parts[] = {
+		"folder/tiny.onnx",
+		"batch 1, f32 on 2 threads; 48 nodes in 24 operations",
+		"25.0 ms [24.5, 25.5], 40.0 samples/s, 19.2 GFLOP/s",
+		"p90 27.0 ms, p95 28.0 ms, p99 needs n >= 368",
+		"100 passes after 3 of warm-up, 5 % disturbed",
+		"compute-bound, confidence 0.75",
+		"91 % of the time is bound",
+		"4 % of it is not decided",
+		"1.3 x the f32 ceiling",
+		"20 of 24 operations make 80 %",
+		"stage.0.conv  Conv",
+		"14 others",
+		"convolution 91.7 % (22), head 8.3 % (2)",
+		"25.00 ms = 24.00 operations + 0.50 gaps + 0.25 overhead + "
+		"0.25",
+		"(1 %: closed)",
+		"1.01 MB resident at the peak",
+		"efficiency 0.70",
+		"19.2 GFLOP/s of 40.0 GFLOP/s, 960 MB/s of operands",
+		"arithmetic alone would take 48 % of the time, bytes 9.6 %",
+		"20 op/B, above the ridge at 4; at best 12.50 ms, 2 × away",
+		"9.50 [9.25, 9.75]",
+		"-: no time for it",
+		"Compute in bf16: at most 1.90 x",
+		"sleuth profile tiny.onnx --dtype bf16",
+		"no counters: not permitted",
+	};
+	struct recorded_profile r;
+	struct sl_buf out;
+	const char *at;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_TEXT, 80, 0);
+	at = out.data;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		const char *found = strstr(at, parts[i]);
+
+		if (!found)
+			fail_msg("no \"%s\" in its place in:\n%s", parts[i],
+				 out.data);
+		at = found;
+	}
+	assert_in_range(lines_of(out.data), 30, 46);
+	sl_buf_release(&out);
+}
+
+static void
+all_is_shown_where_it_is_asked_for(void **state)
+{
+	struct sl_profile_view view = {
+		.struct_size = sizeof(view), .n_top = 3, .explain = 1};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_TEXT, 200, 1);
+	assert_has(&out, "jit:avx512_core");
+	assert_has(&out, "What bounds the operations");
+	assert_has(&out, "not seen");
+	assert_has(&out, "over a pass");
+	assert_has(&out, "the plan's bound for activations");
+	assert_has(&out, "of that, oneDNN's");
+	assert_has_not(&out, "14 others");
+	sl_buf_release(&out);
+	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
+	assert_has(&out, "21 others");
+	assert_has(&out, "Latency is the median time");
+	assert_has(&out, "at the ridge of");
+	assert_has(&out, "with caches emptied");
+	sl_buf_release(&out);
+	r.profile.n_hot = 0;
+	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
+	assert_has_not(&out, "(0 of");
+	assert_has(&out, "stays open");
+	sl_buf_release(&out);
+}
+
+static void
+tables_group_and_add_up(void **state)
+{
+	struct sl_profile_view view = {.struct_size = sizeof(view),
+				       .by = SL_PROFILE_BY_PART};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
+	assert_has(&out, "convolution   22  22.000  91.7%");
+	sl_buf_release(&out);
+	/* Modules are cut at so many parts, and one without is named so. */
+	r.operations[0].module = "a/b.0/c";
+	r.operations[1].module = "a/b.0/d";
+	r.operations[1].n_calls = 0.5;
+	r.operations[2].module = "";
+	view.by = SL_PROFILE_BY_MODULE;
+	view.depth = 2;
+	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
+	assert_has(&out, "stage         19  19.000  79.2%");
+	assert_has(&out, "exec. GFLOP/s");
+	/* Of 20 and 20 million operations half of the second's, in 2 ms. */
+	assert_has(&out, "a/b.0          2   2.000   8.3%           15.0");
+	assert_has(&out, "(no module)    1   1.000   4.2%");
+	sl_buf_release(&out);
+}
+
+/* What nobody measured has a reason in its place, and no row of dashes. */
+static void
+absence_is_said(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	r.profile.ceilings = (struct sl_ceilings){.absent = "not asked for"};
+	r.profile.rates.compute_efficiency = (double)NAN;
+	r.profile.rates.bandwidth_efficiency = (double)NAN;
+	r.profile.rates.bound_ns = (double)NAN;
+	r.profile.ledger = (struct sl_ledger){.absent = "nothing recorded"};
+	r.profile.verdict = (struct sl_finding){0};
+	r.profile.n_amdahl = r.profile.n_advice = r.profile.n_impossible = 0;
+	r.profile.stopped_by = SL_STOP_INTERRUPT;
+	for (size_t i = 0; i < RECORDED_OPERATIONS; i++) {
+		r.operations[i].ceiling_share = (double)NAN;
+		r.operations[i].bound_ns = (double)NAN;
+		r.operations[i].level = r.operations[i].roof = NULL;
+		r.operations[i].judgement = (struct sl_judgement){0};
+	}
+	out = render(&r, SL_FORMAT_TEXT, 80, 0);
+	assert_has(&out, "none: not asked for");
+	assert_has(&out, "none: nothing recorded");
+	assert_has(&out, "inconclusive");
+	assert_has(&out, "interrupted");
+	assert_has_not(&out, "nan");
+	assert_has_not(&out, "roof  bound");
+	sl_buf_release(&out);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "roofline.ridge", "null"));
+	assert_true(json_is(out.data, "roofline.ridge_absent",
+			    "\"not asked for\""));
+	assert_true(json_is(out.data, "rates.bound_ms", "null"));
+	assert_true(json_is(out.data, "ledger.wall_ms_absent",
+			    "\"nothing recorded\""));
+	assert_true(json_is(out.data, "operations[0].bound", "\"unknown\""));
+	assert_true(json_is(out.data, "operations[0].level", "null"));
+	assert_true(json_is(out.data, "stopped_by", "\"interrupt\""));
+	sl_buf_release(&out);
+}
+
+static void
+several_stand_side_by_side(void **state)
+{
+	struct sl_render_options how = {.struct_size = sizeof(how)};
+	struct sl_profile_view odd = {.struct_size = 1};
+	struct recorded_profile a, b;
+	const struct sl_profile *both[] = {&a.profile, &b.profile};
+	struct sl_buf out = {0};
+	struct sl_error err;
+
+	(void)state;
+	record_profile(&a);
+	record_profile(&b);
+	b.profile.source = "other/model.onnx";
+	b.profile.verdict.bottleneck = SL_BOTTLENECK_MEMORY;
+	b.profile.ledger.is_closed = 0;
+	assert_int_equal(sl_profile_render(both, 2, NULL, &how, &out, &err), 0);
+	assert_has(&out, "2 models");
+	assert_has(&out, "b^1 s^1.34");
+	/* Of 1.012 MB the process had 1 MB before. */
+	assert_has(&out, "12.0 kB");
+	assert_has_not(&out, "1.01 MB");
+	assert_has(&out, "other/model.onnx: 92 % of the time is convolution");
+	assert_has(&out, "memory-bound (0.75)");
+	assert_has(&out, "books do not close");
+	assert_in_range(width_of(out.data), 60, 80);
+	sl_buf_release(&out);
+	how.format = SL_FORMAT_JSON;
+	assert_int_equal(sl_profile_render(both, 2, NULL, &how, &out, &err), 0);
+	assert_true(json_valid(out.data));
+	assert_true(json_is(out.data, "results[1].verdict.bottleneck",
+			    "\"memory\""));
+	sl_buf_release(&out);
+	assert_int_equal(sl_profile_render(both, 2, &odd, &how, &out, &err),
+			 SL_E_USAGE);
+	assert_int_equal(sl_profile_render(both, 0, NULL, &how, &out, &err),
+			 SL_E_USAGE);
+	how.format = SL_FORMAT_SVG;
+	assert_int_equal(sl_profile_render(both, 1, NULL, &how, &out, &err),
+			 SL_E_USAGE);
+	sl_buf_release(&out);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pages_fit_the_terminal),
+		cmocka_unit_test(one_screen_holds_every_section),
+		cmocka_unit_test(all_is_shown_where_it_is_asked_for),
+		cmocka_unit_test(tables_group_and_add_up),
+		cmocka_unit_test(absence_is_said),
+		cmocka_unit_test(several_stand_side_by_side),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

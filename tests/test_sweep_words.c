@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_sweep_words.c - sentences about sweeps that are made up. */
+#include "harness.h"
+
+#include "sweep.h"
+
+enum { POINTS = 8 };
+
+struct made {
+	struct sl_sweep sweep;
+	struct sl_sweep_series series[2];
+	struct sl_sweep_point points[2][POINTS];
+	struct sl_sweep_exponent laws[2];
+	struct sl__arena arena;
+};
+
+static struct sl_estimate
+about(double value)
+{
+	return (struct sl_estimate){.value = value,
+				    .lo = 0.99 * value,
+				    .hi = 1.01 * value,
+				    .n = 3,
+				    .method = SL_METHOD_STUDENT};
+}
+
+/* A point that takes as many ms as its size. */
+static struct sl_sweep_point
+point_of(int64_t value, double rate)
+{
+	return (struct sl_sweep_point){.value = value,
+				       .n_visits = 3,
+				       .latency_ns = about(1e6 * (double)value),
+				       .rate_per_s = about(rate)};
+}
+
+static void
+set_absent(struct sl_sweep_point *p)
+{
+	p->absent = "no memory";
+	p->latency_ns = p->rate_per_s = (struct sl_estimate){
+		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+}
+
+static void
+make(struct made *m, enum sl_axis axis)
+{
+	memset(m, 0, sizeof(*m));
+	sl__arena_init(&m->arena, NULL);
+	m->sweep = (struct sl_sweep){.axis = axis,
+				     .rate_unit = "samples/s",
+				     .series = m->series,
+				     .n_series = 2};
+	m->laws[0] = (struct sl_sweep_exponent){.what = "time",
+						.absent = "not looked at"};
+	m->laws[1] = m->laws[0];
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < POINTS; i++)
+			m->points[s][i] = point_of((int64_t)1 << i,
+						   100 * (double)(s + 1));
+		m->series[s] = (struct sl_sweep_series){
+			.name = s ? "b" : "a",
+			.points = m->points[s],
+			.n_points = POINTS,
+			.n_measured = POINTS,
+			.exponents = m->laws,
+			.n_exponents = 2,
+			.knee = {.absent = "not looked for"},
+			.best = {.absent = "none"}};
+	}
+}
+
+static int
+says(const char *const *sentences, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strstr(sentences[i], text))
+			return 1;
+	}
+	return 0;
+}
+
+static int
+tells(struct made *m, const char *text)
+{
+	struct sl_sweep_series *s = &m->series[0];
+
+	assert_int_equal(sl__sweep_tell(s, &m->sweep, &m->arena, NULL), SL_OK);
+	return says(s->sentences, s->n_sentences, text);
+}
+
+static int
+tells_all(struct made *m, const char *text)
+{
+	assert_int_equal(sl__sweep_tell_all(&m->sweep, &m->arena, NULL), SL_OK);
+	return says(m->sweep.sentences, m->sweep.n_sentences, text);
+}
+
+/* ------------------------------------------------------- measured ends only */
+
+/* 2 to 64 of 1 to 128. */
+static void
+make_shorter(struct made *m, enum sl_axis axis)
+{
+	make(m, axis);
+	set_absent(&m->points[0][0]);
+	set_absent(&m->points[0][POINTS - 1]);
+	m->series[0].n_measured = POINTS - 2;
+}
+
+static void
+test_shares_are_of_measured_points(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_shorter(&m, SL_AXIS_SEQ);
+	m.laws[1] = (struct sl_sweep_exponent){.what = "Conv",
+					       .is_kind = 1,
+					       .share_first = 0.25,
+					       .share_last = 0.75,
+					       .exponent = about(2),
+					       .formula = (double)NAN};
+	assert_true(tells(&m, "25.0 % of the operations' time at seq 2, 75.0 % "
+			      "at 64."));
+	assert_false(tells(&m, "at 128."));
+	sl__arena_release(&m.arena);
+}
+
+/* A fixed 8 ms of 8 + n. */
+static void
+test_fixed_cost_is_of_measured_points(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_shorter(&m, SL_AXIS_BATCH);
+	m.laws[0] = (struct sl_sweep_exponent){.what = "time",
+					       .exponent = about(1),
+					       .offset = 8e6,
+					       .scale = 1e6,
+					       .formula = (double)NAN};
+	m.laws[0].exponent.value = 1;
+	assert_true(tells(&m, "80 % of the time at batch 2 and 11 % at 64."));
+	m.laws[0].tail = about(1);
+	m.laws[0].tail_from = 32;
+	assert_true(tells(&m, "80 % of the time at batch 2."));
+	sl__arena_release(&m.arena);
+}
+
+static void
+test_no_knee_up_to_what_was_measured(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make_shorter(&m, SL_AXIS_BATCH);
+	m.series[0].knee =
+		(struct sl_sweep_knee){.is_proved = 1, .gain = about(0.5)};
+	assert_true(tells(&m, "No knee up to batch 64:"));
+	sl__arena_release(&m.arena);
+}
+
+static void
+test_nothing_measured(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_THREADS);
+	for (size_t i = 0; i < POINTS; i++)
+		set_absent(&m.points[0][i]);
+	m.series[0].n_measured = 0;
+	m.series[0].knee.absent = NULL;
+	assert_false(tells(&m, "knee"));
+	assert_false(tells(&m, "times as fast"));
+	sl__arena_release(&m.arena);
+}
+
+/* -------------------------------------------------------------- no interval */
+
+static void
+test_ratios(void **state)
+{
+	struct made m;
+	struct sl_sweep_point *p;
+
+	(void)state;
+	make(&m, SL_AXIS_THREADS);
+	p = &m.points[0][POINTS - 1];
+	p->latency_ns = about(0.5e6);
+	assert_true(tells(&m, "128 threads are 2.00 [1.96, 2.04] times as fast "
+			      "as 1: 2 %"));
+	p->latency_ns.lo = p->latency_ns.hi = (double)NAN;
+	p->latency_ns.needs_n = 6;
+	assert_true(tells(&m, "128 threads are 2.00 (no interval) times as "
+			      "fast as 1: 2 %"));
+	assert_false(tells(&m, "nan"));
+	assert_true(tells_all(&m, "b does 2.00 [1.96, 2.04] times as many "
+				  "samples/s as a."));
+	m.points[1][0].rate_per_s.lo = m.points[1][0].rate_per_s.hi =
+		(double)NAN;
+	assert_true(tells_all(&m, "At threads 1, b does 2.00 (no interval) "
+				  "times as many samples/s as a, which is not "
+				  "proved."));
+	assert_false(tells_all(&m, "nan"));
+	sl__arena_release(&m.arena);
+}
+
+/* ------------------------------------------------------------------- absent */
+
+static void
+test_rest_is_counted_apart(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_BATCH);
+	for (size_t i = 0; i < 5; i++)
+		m.points[0][i].note = "it failed";
+	for (size_t i = 5; i < POINTS; i++)
+		set_absent(&m.points[0][i]);
+	assert_true(tells(&m, "batch 4 was visited less often: it failed."));
+	assert_false(tells(&m, "batch 8 "));
+	assert_true(tells(&m, "And 3 more points were not measured."));
+	assert_true(tells(&m, "And 2 more points were visited less often."));
+	m.points[0][6].absent = m.points[0][7].absent = NULL;
+	assert_true(tells(&m, "And 1 more point was not measured."));
+	m.points[0][5].absent = NULL;
+	assert_false(tells(&m, "not measured"));
+	sl__arena_release(&m.arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shares_are_of_measured_points),
+		cmocka_unit_test(test_fixed_cost_is_of_measured_points),
+		cmocka_unit_test(test_no_knee_up_to_what_was_measured),
+		cmocka_unit_test(test_nothing_measured),
+		cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_rest_is_counted_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
