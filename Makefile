@@ -2,12 +2,13 @@
 # The front door: installs what is missing, then lets CMake do the work.
 #
 ## make            build the library, the program and the tests
-## make demo       build, look at a model, time two commands, measure here
+## make demo       build, profile ResNet-50 and GPT-2, leave the reports
 ## make test       build and run the tests
 ## make check      style: include edges, headers, symbols, limits, format, text
 ## make check-all  tests and checks, under sanitizers and clang too, installed
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
 ## make bench      compare with other tools
+## make cases      the case studies of docs/cases, measured anew
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
 ## make clean      remove the build folders
 ##
@@ -32,18 +33,24 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error
 
 checks := includes headers symbols limits format text scripts manual
 
-.PHONY: all demo test check check-all bench install clean help deps deps-dev \
+.PHONY: all demo test check check-all bench cases install clean help deps deps-dev \
 	$(checks:%=check-%) check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 all: deps
 	@$(call build,$(BUILD),$(CMAKE_FLAGS))
 
+# The reports are left beside the build.
 demo: deps
 	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target sleuth_cli
-	$(BUILD)/sleuth inspect resnet50
-	$(BUILD)/sleuth bench -- gzip -1 -c LICENSE -- gzip -9 -c LICENSE
-	$(BUILD)/sleuth machine
+	$(BUILD)/sleuth profile resnet50 --md $(BUILD)/resnet50.md \
+		--trace $(BUILD)/resnet50.trace.json
+	$(BUILD)/sleuth profile gpt2 --md $(BUILD)/gpt2.md
+	@echo "reports: $(BUILD)/resnet50.md, $(BUILD)/gpt2.md;" \
+		"timeline for ui.perfetto.dev: $(BUILD)/resnet50.trace.json"
+
+cases: all
+	@BUILD=$(BUILD) tools/cases
 
 test: all
 	@$(call run_tests,$(BUILD))
