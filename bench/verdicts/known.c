@@ -8,7 +8,7 @@
  * Builds the model of a case, profiles it, and writes one line: what was
  * expected, what was found, and how sure that is.  What the experiments
  * measured of a typical operation is added to the file RECORDS, one line, for
- * tests/test_bottleneck_score.c.
+ * tests/test_recorded_verdicts.c.
  */
 #include "sleuth.h"
 
