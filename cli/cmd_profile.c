@@ -48,7 +48,7 @@ struct arguments {
 
 static const struct option options[] = {
 	{"time", 0, OPTION_SECONDS, AT(time_s), "S",
-	 "for timing passes; experiments take as much again (3)", 0.001, 1e6,
+	 "for timing passes; experiments take as much again (2.5)", 0.001, 1e6,
 	 0},
 	{"warmup", 0, OPTION_COUNT, AT(n_warmup), "N",
 	 "passes left out first, instead of detecting them", 1, 1e9, 0},

@@ -326,8 +326,9 @@ struct sl_profile_options {
 	size_t n_inputs;
 	const char *inputs_folder;
 	uint64_t seed;    /* of made-up inputs and the order of runs; 0: 1 */
-	double time_s;    /* for timing passes; default 3.  Experiments and
-			     ablation take as much again at most. */
+	double time_s;    /* for timing passes; default 2.5.  Experiments and
+			     ablation share as much again, but make three
+			     rounds in any case. */
 	double precision; /* of the median; default 0.01 */
 	size_t n_warmup, n_runs; /* fixed numbers; 0: detected, by time */
 	unsigned flags;          /* enum sl_profile_flags */

@@ -94,7 +94,7 @@ take_options(struct sl_profile_options *out,
 				"sl_profile_options: struct_size is wrong");
 	if (options)
 		*out = *options;
-	out->time_s = out->time_s == 0 ? 3 : out->time_s;
+	out->time_s = out->time_s == 0 ? 2.5 : out->time_s;
 	out->precision = out->precision == 0 ? 0.01 : out->precision;
 	out->hot_share = out->hot_share == 0 ? 0.9 : out->hot_share;
 	out->seed = out->seed ? out->seed : 1;

@@ -102,7 +102,7 @@ compare(struct isolating *x, struct sl_error *err)
 		.whole = x->whole.plan,
 		.alone = x->alone.plan,
 		.is_layer = x->is_layer,
-		.time_s = x->how->time_s > 0 ? x->how->time_s : 3,
+		.time_s = x->how->time_s > 0 ? x->how->time_s : 2.5,
 		.seed = x->how->seed,
 		.n_rounds = x->how->n_runs,
 		.interrupt = x->how->interrupt,
