@@ -465,8 +465,12 @@ struct sl_fit_verified {
 	int64_t runs_at;  /* the largest size at which the model ran; 0: none */
 	int64_t fails_at; /* the next larger one, where it was out of memory;
 			     0: there is none, 'why' says so */
-	double used_bytes; /* of the memory, at runs_at; NaN: none */
-	char why[512];     /* it failed there */
+	int64_t planned_at; /* the largest size that could be planned, nothing
+			       run: what the engine predicts; 0: none */
+	double used_bytes;  /* of the memory, at runs_at; NaN: none */
+	double weights_bytes, block_bytes; /* of these, the plan's: weights made
+			       or mapped; all activations; NaN: none */
+	char why[512];                     /* it failed there */
 };
 
 struct sl_fit {
@@ -474,8 +478,9 @@ struct sl_fit {
 	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
 	double memory_bytes;
 	enum sl_optimizer optimizer;
-	int64_t largest;   /* 0: not even the smallest fits; at most so much
-			    where n_unknown */
+	int64_t largest;   /* from the graph; 0: not even the smallest fits; at
+			    most so much where n_unknown.  Where the engine was
+			    tried, verified.runs_at is the answer. */
 	int64_t size;      /* that the figures below are for: 'largest', or the
 			    smallest when nothing fits */
 	int64_t fixed_at;  /* the one size that the model takes; 0: not fixed */

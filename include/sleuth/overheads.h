@@ -67,7 +67,7 @@ sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 		  struct sl_error *err) SL_CHECKED;
 SL_API void sl_overhead_study_free(struct sl_overhead_study *study);
 
-/* TEXT, MARKDOWN or JSON. */
+/* TEXT, MARKDOWN, CSV or JSON. */
 SL_API enum sl_status
 sl_overhead_study_render(const struct sl_overhead_study *study,
 			 const struct sl_render_options *how,

@@ -50,16 +50,17 @@ SL_API const char *sl_part_text(enum sl_part part);
 /* What is different while an operation is timed. */
 enum sl_condition {
 	SL_CONDITION_IN_PLACE = 0, /* nothing: as in any pass */
-	SL_CONDITION_WARM,  /* it has just run: all it touches lies as near as
+	SL_CONDITION_WARM,   /* it has just run: all it touches lies as near as
 			       it can */
-	SL_CONDITION_COLD,  /* no cache holds anything of it */
-	SL_CONDITION_ALONE, /* in place, on one thread */
-	SL_CONDITION_HOGGED /* likewise, while another CPU streams from
-			       memory */
+	SL_CONDITION_COLD,   /* no cache holds anything of it */
+	SL_CONDITION_ALONE,  /* in place, on one thread */
+	SL_CONDITION_HOGGED, /* likewise, while another CPU streams from
+				memory */
+	SL_CONDITION_DOUBLED /* in place, of a plan for twice the batch */
 };
-enum { SL_N_CONDITIONS = SL_CONDITION_HOGGED + 1 };
+enum { SL_N_CONDITIONS = SL_CONDITION_DOUBLED + 1 };
 
-/* "in place", "warm", "cold", "alone", "hogged"; never NULL. */
+/* "in place", "warm", "cold", "alone", "hogged", "doubled"; never NULL. */
 SL_API const char *sl_condition_text(enum sl_condition condition);
 
 struct sl_timed {
@@ -76,7 +77,51 @@ struct sl_response {
 	struct sl_timed at[SL_N_CONDITIONS];
 	int is_same_alone; /* one thread does the same work with the same
 			      kernel, so that the two can be compared */
+	/* Work of a call at twice the batch; NaN where nothing was timed. */
+	double doubled_flops, doubled_bytes;
 };
+
+/* What counters of the CPU count. */
+enum sl_event {
+	SL_EVENT_CYCLES = 0,
+	SL_EVENT_INSTRUCTIONS,
+	SL_EVENT_STALLS,    /* cycles in which nothing could be retired for
+			       want of data or units */
+	SL_EVENT_L1_MISSES, /* lines of data; as are the next two */
+	SL_EVENT_L2_MISSES,
+	SL_EVENT_L3_MISSES
+};
+enum { SL_N_EVENTS = SL_EVENT_L3_MISSES + 1 };
+
+/* "cycles", "instructions", "stalls", "L1 misses", "L2 misses", "L3 misses";
+ * never NULL. */
+SL_API const char *sl_event_text(enum sl_event event);
+
+/* A counter and how it was used. */
+struct sl_counter_use {
+	const char *counter;  /* as the kernel or libpfm4 name it; NULL */
+	double running_share; /* of the time in which it was wanted: below 1
+				 the kernel took turns, and counts are scaled
+				 up; NaN: absent */
+	const char *absent;   /* why it was not counted; NULL */
+};
+
+/* What an operation made the counters count, all threads. */
+struct sl_operation_counts {
+	double of[SL_N_EVENTS]; /* a call, mean; NaN: not counted */
+	size_t n_calls;
+};
+
+/* Bytes that come into a memory's nearer neighbour from there, or go back, in
+ * one call. */
+struct sl_traffic {
+	const char *level;      /* "L2", "L3", "DRAM": where they come from */
+	double predicted_bytes; /* from sizes, and from what ran before */
+	double least_bytes;     /* of these, one way, what no cache can have
+				   kept; NaN where the others are */
+	struct sl_reading measured_bytes; /* by counters: lines that missed */
+};
+enum { SL_TRAFFIC_MOST = 3 };
 
 /* How much longer pure work of one thread takes beside a memory hog, as
  * ratios; NaN where there was none. */
@@ -118,7 +163,14 @@ struct sl_operation {
 	struct sl_estimate median_ns; /* of a call; over a sample of them */
 	double min_ns, max_ns;
 
-	uint64_t nominal_flops, executed_flops, n_bytes; /* a call */
+	/* Of a call: 2 x the multiply-adds of convolutions and products, as
+	 * sl_inspect() counts; all arithmetic that the model asks for; what
+	 * the kernel does; operands. */
+	uint64_t core_flops, nominal_flops, executed_flops, n_bytes;
+	const char *uncounted; /* why it does more than these say; NULL: they
+				  are all */
+	/* At the median of a call, as ceiling_share is: core_flops (NaN where
+	 * there are none), executed_flops, n_bytes. */
 	double flops_per_s, executed_flops_per_s, bytes_per_s;
 	double intensity; /* executed operations per byte; NaN: no bytes */
 
@@ -126,11 +178,14 @@ struct sl_operation {
 	const char *level;          /* smallest memory that holds it: "L2",
 				       "DRAM"; NULL: not known */
 	double bound_ns;            /* the roofline's least time for a call */
-	double ceiling_share; /* of the roof over it, 0 to 1; NaN: no ceiling */
+	double ceiling_share; /* bound_ns of median_ns, 0 to 1; NaN: no ceiling */
 	const char *roof;     /* "compute", "L2", "L3", "DRAM" */
 	const char *impossible; /* a rate above what the machine does, and the
 				   likely cause; NULL: none */
 	const struct sl_response *response; /* NULL: not experimented on */
+	const struct sl_operation_counts *counts;   /* NULL: not counted */
+	struct sl_traffic traffic[SL_TRAFFIC_MOST]; /* nearest first */
+	size_t n_traffic; /* 0: no ceilings, so that caches are not known */
 	struct sl_judgement judgement;
 };
 
@@ -139,7 +194,7 @@ struct sl_operation_group {
 	const char *name;
 	size_t n_operations;
 	double self_ns, share;
-	uint64_t executed_flops, n_bytes, parameters;
+	uint64_t core_flops, nominal_flops, executed_flops, n_bytes, parameters;
 };
 
 /* ---------------------------------------------------------------- books */
@@ -154,7 +209,8 @@ struct sl_ledger {
 	double wall_ns, operations_ns, gaps_ns, residual_ns;
 	struct sl_estimate overhead_ns;
 	double overhead_share, residual_share; /* of wall */
-	size_t n_iterations;
+	size_t n_iterations;                   /* that the means are over */
+	size_t n_left_out;  /* further ones, of disturbed rounds */
 	int is_closed;      /* |residual| at most 2 % of wall */
 	const char *absent; /* why nothing was recorded; NULL */
 };
@@ -175,31 +231,48 @@ struct sl_memory_use {
 	uint64_t parameters_bytes;  /* as the model stores them */
 	uint64_t activations_bytes; /* at the peak, by category; they sum to */
 	uint64_t input_bytes, output_bytes, workspace_bytes; /* tracked_bytes */
-	uint64_t live_bytes; /* the plan's bound */
+	uint64_t live_bytes;   /* the plan's bound */
+	const char *unplanned; /* why it is no bound: values lie outside the
+				  plan, and are in no figure of the plan or at
+				  the peak; NULL: none do */
 	struct sl_reading tracked_bytes; /* largest sum seen by the tracker in
 					    a run; where it is absent, so is
 					    all that is at the peak */
-	uint64_t path_bytes; /* the plan's bound over the steps that ran: less
+	uint64_t path_bytes;   /* the plan's bound over the steps that ran: less
 				than live_bytes where a larger side of an If
 				did not; 0: not tracked */
+	uint64_t values_bytes; /* the bound without workspaces, of which kernels
+				  may leave parts alone: what must be touched;
+				  of the steps that ran, 0 where a branch was
+				  not tracked */
 	uint64_t planned_bytes;  /* the block for activations */
-	uint64_t reserved_bytes; /* block, packed weights, own records */
+	uint64_t reserved_bytes; /* planned + packed + records + rounding */
 	uint64_t packed_bytes, mapped_bytes; /* weights made; used in place */
-	uint64_t records_bytes; /* graph as it is run, steps, shapes: the
-				   plan's own, beside oneDNN's */
+	uint64_t records_bytes;  /* graph as it is run, steps, shapes: the
+				    plan's own, beside oneDNN's */
+	uint64_t rounding_bytes; /* to whole large pages */
 	struct sl_reading resident_base_bytes, resident_peak_bytes;
+	const char *peak_moment; /* "while it was planned", "while it ran";
+				    NULL: not known */
 	struct sl_reading resident_bytes; /* after the runs */
 	struct sl_reading touched_bytes;  /* resident growth after the runs,
 					     files left out */
-	struct sl_reading file_bytes;     /* that of mapped files */
+	struct sl_reading file_bytes;     /* that of mapped files; growth is
+					     absent where it was negative */
 	int is_peak_reset;      /* the peak is of these runs alone: else it is
 				   a lower bound where it did not rise */
 	double library_bytes;   /* of what is touched, oneDNN's: objects by
-				   malloc's books and compiled code; measured */
+				   malloc's books and compiled code; measured;
+				   NaN: not counted */
 	double predicted_bytes; /* touched, from the plan: pages of the block
-				   and of packed weights, records, library */
-	double efficiency; /* (live + parameters) / (peak - base); NaN: absent */
-	const struct sl_memory_moment *timeline; /* of operations that ran */
+				   and of packed weights, records, library;
+				   NaN: not counted */
+	double predicted_least_bytes; /* likewise, without pages that have
+					 nothing but workspace */
+	double efficiency; /* (live + parameters) / (peak - base); NaN: absent,
+			      impossible, or live_bytes is no bound */
+	const struct sl_memory_moment *timeline; /* of operations that ran; the
+				plan's where tracked_bytes is absent */
 	size_t n_timeline;
 	const struct sl_live_value *alive; /* at the peak, largest first */
 	size_t n_alive;
@@ -244,6 +317,7 @@ struct sl_ceilings {
 struct sl_rates {
 	double samples_per_s;
 	struct sl_reading tokens_per_s; /* of models of text */
+	/* At the median: core, executed, operands. */
 	double flops_per_s, executed_flops_per_s, bytes_per_s;
 	/* The least time that all its arithmetic takes at the peaks, and all
 	 * its bytes at the bandwidth of where they lie, each by itself, as
@@ -327,8 +401,8 @@ struct sl_profile_options {
 	const char *inputs_folder;
 	uint64_t seed;    /* of made-up inputs and the order of runs; 0: 1 */
 	double time_s;    /* for timing passes; default 2.5.  Experiments and
-			     ablation share as much again, but make three
-			     rounds in any case. */
+			     ablation share as much again, but make two
+			     or three rounds in any case. */
 	double precision; /* of the median; default 0.01 */
 	size_t n_warmup, n_runs; /* fixed numbers; 0: detected, by time */
 	unsigned flags;          /* enum sl_profile_flags */
@@ -371,7 +445,10 @@ struct sl_profile {
 	struct sl_memory_use memory;
 	struct sl_ceilings ceilings;
 	struct sl_hog_effect hog; /* of the one beside the experiments */
-	double others_share;      /* of all CPUs, taken by others or by the
+	struct sl_counter_use counters[SL_N_EVENTS];
+	size_t n_counted;       /* operations with counts */
+	const char *no_counter; /* why none was read; NULL: some were */
+	double others_share;    /* of all CPUs, taken by others or by the
 				     hypervisor during experiments; NaN: none
 				     made, or not known */
 	struct sl_rates rates;
@@ -439,10 +516,11 @@ struct sl_layer_profile {
  * the plan fuses with it come along.  Fails as sl_graph_extract() and
  * sl_profile_forward() do.
  */
-SL_API enum sl_status
-sl_profile_layer(struct sl_layer_profile **out, const struct sl_graph *graph,
-		 const char *layer, const struct sl_profile_options *options,
-		 struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status sl_profile_layer(struct sl_layer_profile **out,
+				       const struct sl_graph *graph,
+				       const char *layer,
+				       const struct sl_profile_options *options,
+				       struct sl_error *err) SL_CHECKED;
 SL_API void sl_layer_profile_free(struct sl_layer_profile *p);
 
 /*

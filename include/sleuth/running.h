@@ -13,8 +13,9 @@ extern "C" {
 /*
  * A model under one set of sizes, made ready: nodes fused, layouts chosen,
  * weights packed, memory planned.  The graph must outlive it.  A plan is used
- * by one thread at a time; several plans, of one graph too, may run in
- * parallel.
+ * by one thread at a time; several plans, of one graph too, may be made, run
+ * and freed in parallel, in any order.  Those of one graph and one allocator
+ * share the weights that they make: each goes with the last that uses it.
  */
 struct sl_plan;
 
@@ -177,6 +178,8 @@ struct sl_step {
 	enum sl_path path;
 	const size_t *covers; /* nodes of the model that it does */
 	size_t n_covers;
+	uint64_t core_flops;     /* 2 x multiply-adds of convolutions and
+				    products */
 	uint64_t nominal_flops;  /* what the model asks for */
 	uint64_t executed_flops; /* what the kernel does: Winograd does fewer,
 				    padding to blocks more */
@@ -202,6 +205,8 @@ struct sl_hooks {
 SL_API void sl_plan_set_hooks(struct sl_plan *plan,
 			      const struct sl_hooks *hooks);
 
+/* Weights that another plan had made count like those it made itself: a plan
+ * says the same, whoever is there beside it. */
 struct sl_plan_memory {
 	uint64_t live_bytes;    /* most that is needed at one step */
 	uint64_t planned_bytes; /* the block in which activations lie */
