@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "log.h"
 #include "machine_cache.h"
+#include "peak.h"
 #include "platform.h"
 #include "status.h"
 #include "thread.h"
@@ -173,8 +174,7 @@ read_what_it_is(struct sl_machine *m, const struct request *request,
 	rc = sl__platform_read(m, request->options.root, arena, err);
 	if (rc)
 		return rc;
-	rc = sl__counters_list(&m->counters, &m->n_counters, NULL, NULL, arena,
-			       err);
+	rc = sl__counters_list(&m->counters, &m->n_counters, NULL, arena, err);
 	if (rc)
 		return rc;
 	m->n_cpus_allowed = sl__thread_n_cpus();
@@ -317,6 +317,19 @@ void
 sl_machine_free(struct sl_machine *m)
 {
 	sl__boxed_free(m);
+}
+
+/* Any reason but that the CPU lacks it leaves open what it would reach. */
+int
+sl__machine_hides_peaks(const struct sl_machine *m)
+{
+	for (size_t i = 0; i < m->n_peaks; i++) {
+		const char *absent = m->peaks[i].absent;
+
+		if (absent && strcmp(absent, SL__PEAK_LACKING) != 0)
+			return 1;
+	}
+	return 0;
 }
 
 const struct sl_peak *
