@@ -140,6 +140,42 @@ give_back_what_is_left(void **state)
 	sl__pages_free(pages);
 }
 
+/* Its pages go with the block that was handed out last, but for those it
+ * shares with others. */
+static void
+take_back_the_last(void **state)
+{
+	enum { MIB = 1 << 20 };
+	struct counting c = {0};
+	struct sl_allocator allocator = counting_allocator(&c);
+	unsigned char *first, *last;
+	struct sl__pages *pages;
+
+	(void)state;
+	assert_int_equal(sl__pages_new(&pages, NULL, NULL), SL_OK);
+	first = sl__pages_alloc(pages, MIB);
+	last = sl__pages_alloc(pages, 7 * MIB);
+	assert_true(first && last);
+	sl__pages_take_back(pages, last);
+	assert_int_equal(sl__pages_used(pages), MIB);
+	assert_int_equal(sl__pages_reserved(pages), 2 * MIB);
+	memset(first, 1, MIB);
+	last = sl__pages_alloc(pages, 7 * MIB);
+	assert_non_null(last);
+	sl__pages_take_back(pages, last);
+	assert_int_equal(sl__pages_reserved(pages), 2 * MIB);
+	sl__pages_free(pages);
+	assert_int_equal(sl__pages_new(&pages, &allocator, NULL), SL_OK);
+	first = sl__pages_alloc(pages, 1000);
+	last = sl__pages_alloc(pages, 2000);
+	assert_true(first && last);
+	sl__pages_take_back(pages, last);
+	assert_int_equal(sl__pages_used(pages), 1024);
+	memset(first, 1, 1000);
+	sl__pages_free(pages);
+	assert_int_equal(c.n_out, 0);
+}
+
 int
 main(void)
 {
@@ -149,6 +185,7 @@ main(void)
 		cmocka_unit_test(refuse_what_is_not_there),
 		cmocka_unit_test(failing_memory_leaks_nothing),
 		cmocka_unit_test(give_back_what_is_left),
+		cmocka_unit_test(take_back_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

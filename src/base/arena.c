@@ -157,6 +157,17 @@ sl__arena_unused_bytes(const struct sl__arena *arena)
 	return sum;
 }
 
+int
+sl__arena_holds(const struct sl__arena *arena, const void *at)
+{
+	const struct sl__chunk *c = arena->chunks;
+
+	while (c && ((uintptr_t)at < (uintptr_t)c->data ||
+		     (uintptr_t)at >= (uintptr_t)c->data + c->cap_bytes))
+		c = c->next;
+	return c != NULL;
+}
+
 struct sl__arena_mark
 sl__arena_mark(const struct sl__arena *arena)
 {

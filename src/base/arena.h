@@ -41,6 +41,9 @@ void sl__arena_rewind(struct sl__arena *arena, struct sl__arena_mark mark);
 uint64_t sl__arena_bytes(const struct sl__arena *arena);
 uint64_t sl__arena_unused_bytes(const struct sl__arena *arena);
 
+/* Whether the address lies in what it has from the allocator. */
+int sl__arena_holds(const struct sl__arena *arena, const void *at);
+
 /* NULL when out of memory; n_bytes 0 gives a valid pointer. */
 void *sl__arena_alloc(struct sl__arena *arena, size_t n_bytes);
 

@@ -211,3 +211,21 @@ sl__ticks_per_ns(void)
 	pthread_once(&ticks_once, calibrate_ticks);
 	return ticks_per_ns;
 }
+
+double
+sl__ticks_cost_ns(void)
+{
+	enum { READINGS = 64, TRIES = 64 };
+	double per_ns = sl__ticks_per_ns();
+	uint64_t least = UINT64_MAX;
+
+	for (int k = 0; k < TRIES; k++) {
+		uint64_t begin = sl__ticks(), end = begin;
+
+		for (int i = 0; i < READINGS; i++)
+			end = sl__ticks();
+		if (end - begin < least)
+			least = end - begin;
+	}
+	return (double)least / READINGS / per_ns;
+}

@@ -41,4 +41,8 @@ double sl__clock_rate(const struct sl_clock *counter,
 uint64_t sl__ticks(void);
 double sl__ticks_per_ns(void);
 
+/* What a reading of ticks costs, in nanoseconds: the shortest of many runs of
+ * readings, some 50 us in all. */
+double sl__ticks_cost_ns(void);
+
 #endif

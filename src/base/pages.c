@@ -160,6 +160,22 @@ sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
 	return block;
 }
 
+void
+sl__pages_take_back(struct sl__pages *pages, const void *block)
+{
+	struct stretch *s = pages->stretches;
+	size_t before = (size_t)((uintptr_t)block - (uintptr_t)s->start);
+
+	pages->used_bytes -= s->used_bytes - before;
+	s->used_bytes = before;
+	if (before < ALIGNMENT) {
+		pages->stretches = s->next;
+		give(pages, s);
+	} else {
+		trim_tail(pages, s);
+	}
+}
+
 int
 sl__pages_hold(const struct sl__pages *pages, const void *at)
 {

@@ -25,6 +25,10 @@ void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
  * out goes back to it, in whole large pages. */
 void sl__pages_finish(struct sl__pages *pages);
 
+/* Takes back the block that was handed out last; what it leaves empty goes
+ * back to the system, in whole large pages. */
+void sl__pages_take_back(struct sl__pages *pages, const void *block);
+
 /* Whether the address is one of a block handed out. */
 int sl__pages_hold(const struct sl__pages *pages, const void *at);
 

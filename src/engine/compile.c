@@ -6,7 +6,6 @@
 #include "dnnl_form.h"
 #include "lowering.h"
 #include "optimize.h"
-#include "pages.h"
 #include "parallel.h"
 #include "status.h"
 
@@ -63,7 +62,10 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 		rc = sl__evaluator_new(&p->evaluator, p->graph,
 				       &p->arena.allocator, err);
 	if (!rc)
-		rc = sl__pages_new(&p->pages, &p->arena.allocator, err);
+		rc = sl__weights_new(&p->weights, graph, &p->arena.allocator,
+				     err);
+	if (!rc && pl->options->flags & SL__PLAN_APART)
+		sl__weights_keep_apart(p->weights);
 	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
 }
 
@@ -123,18 +125,19 @@ bind_steps(struct sl__program *p, struct sl_error *err)
 static enum sl_status
 settle(struct sl__program *p, struct sl_error *err)
 {
+	struct sl__pages *pages = p->weights->pages;
 	enum sl_status rc = sl__program_place(p, err);
 
 	if (rc)
 		return rc;
-	p->constant_bytes = sl__pages_used(p->pages);
-	p->block = sl__pages_alloc(p->pages, p->block_bytes);
+	p->constant_bytes = sl__pages_used(pages) + p->weights->found_bytes;
+	p->block = sl__pages_alloc(pages, p->block_bytes);
 	if (!p->block)
 		return sl__fail(err, SL_E_NOMEM,
 				"out of memory: values that are needed at one "
 				"time take %llu bytes",
 				(unsigned long long)p->block_bytes);
-	sl__pages_finish(p->pages);
+	sl__pages_finish(pages);
 	address_buffers(p);
 	return bind_steps(p, err);
 }

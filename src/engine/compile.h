@@ -5,6 +5,10 @@
 
 #include "program.h"
 
+/* A flag of a plan, beside those of the user (enum sl_plan_flags): its weights
+ * are its own, wherever others of the same graph have theirs. */
+enum { SL__PLAN_APART = 1 << 29 };
+
 /* Optimizes the graph, lowers it, places its buffers and binds its steps.
  * 'options' has its defaults filled in; 'sizes' may be NULL. */
 enum sl_status sl__compile(struct sl__program **out,

@@ -41,9 +41,9 @@ shapes_of_folder(const struct sl_plan *plan, struct sl__arena *arena,
 	shapes = sl__arena_array(arena, n + inputs->n, sizeof(*shapes));
 	if (!shapes)
 		rc = sl__fail_nomem(err);
-	for (size_t i = 0; !rc && i < n; i++)
+	for (size_t i = 0; shapes && i < n; i++)
 		shapes[i] = sizes->shapes[i];
-	for (size_t i = 0; !rc && i < inputs->n; i++) {
+	for (size_t i = 0; shapes && i < inputs->n; i++) {
 		const struct sl__tensor *t = inputs->contents[i];
 		int64_t *dims;
 
@@ -290,7 +290,7 @@ sl__plan_settle(struct sl_plan *plan, struct sl_error *err)
 {
 	struct sl__arena scratch;
 	struct sl__program *known;
-	struct sl_sizes sizes;
+	struct sl_sizes sizes = {0};
 	enum sl_status rc;
 
 	if (!plan->needs_program)

@@ -350,6 +350,7 @@ sl_plan_step(const struct sl_plan *plan, size_t i, struct sl_step *out)
 	out->path = step->path;
 	out->covers = p->covered + p->first_covered[i];
 	out->n_covers = p->first_covered[i + 1] - p->first_covered[i];
+	out->core_flops = step->core_flops;
 	out->nominal_flops = step->nominal_flops;
 	out->executed_flops = step->executed_flops;
 	out->n_bytes = step->n_bytes;
@@ -366,13 +367,9 @@ sl_plan_memory(const struct sl_plan *plan, struct sl_plan_memory *out)
 	out->planned_bytes = p->block_bytes;
 	out->weight_bytes = p->constant_bytes;
 	for (size_t i = 0; i < p->n_buffers; i++) {
-		if (p->buffers[i].room == SL__ROOM_CONSTANT &&
-		    p->buffers[i].base == i)
+		if (p->buffers[i].is_stored && p->buffers[i].base == i)
 			out->mapped_bytes += p->buffers[i].n_bytes;
 	}
-	out->mapped_bytes -= out->mapped_bytes < p->constant_bytes
-				     ? out->mapped_bytes
-				     : p->constant_bytes;
 }
 
 int

@@ -7,9 +7,9 @@
  * counted over all values that lie in it, so that a step knows whether it may
  * write over what it reads.
  */
+#include "constants.h"
 #include "dnnl_form.h"
 #include "node_steps.h"
-#include "pages.h"
 #include "status.h"
 
 #include <string.h>
@@ -152,10 +152,27 @@ sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
 
 	if (rc)
 		return rc;
-	data = sl__pages_alloc(pl->program->pages, n_bytes);
+	data = sl__pages_alloc(pl->program->weights->pages, n_bytes);
 	if (!data)
 		return sl__fail_nomem(err);
 	pl->program->buffers[*buffer].data = data;
+	return SL_OK;
+}
+
+enum sl_status
+sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
+	     const unsigned char *data, int is_stored, uint32_t *buffer,
+	     struct sl_error *err)
+{
+	enum sl_status rc =
+		add_buffer(pl, SL__ROOM_CONSTANT, n_bytes, buffer, err);
+	struct sl__buffer *b;
+
+	if (rc)
+		return rc;
+	b = &pl->program->buffers[*buffer];
+	b->data = (unsigned char *)(uintptr_t)data;
+	b->is_stored = is_stored;
 	return SL_OK;
 }
 
@@ -289,6 +306,7 @@ sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 		b->offset = pl->program->buffers[of].offset + offset_bytes;
 		if (b->base == of)
 			b->offset = offset_bytes;
+		b->is_stored = pl->program->buffers[of].is_stored;
 		b->data = pl->program->buffers[of].data;
 		if (b->room == SL__ROOM_CONSTANT && offset_bytes)
 			b->data += offset_bytes;
@@ -302,165 +320,6 @@ sl__plan_alias(struct sl__planner *pl, uint32_t value,
 	       const struct sl__form *form, uint32_t of)
 {
 	add_version(pl, value, form, of);
-}
-
-/* --------------------------------------------------------------- constants */
-
-/* A copy in the program's own pages; what is made when read is made there,
- * and pages of a file are let go. */
-static enum sl_status
-copy_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-	      struct sl_error *err)
-{
-	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	const struct sl__datum *datum;
-	const void *from;
-	unsigned char *to;
-	enum sl_status rc;
-
-	/* Says what is wrong with numbers that cannot be had. */
-	if (!t->generator) {
-		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
-					 err);
-		if (rc)
-			return rc;
-	}
-	rc = sl__plan_keep(pl, t->n_bytes, buffer, err);
-	if (rc || !t->n_bytes)
-		return rc;
-	to = sl__plan_data(pl, *buffer);
-	from = sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
-	if (from != to)
-		memcpy(to, from, (size_t)t->n_bytes);
-	sl__tensor_let_go(t, 0, t->n_bytes);
-	return SL_OK;
-}
-
-/* Kernels may count on elements being aligned to their size; in a file they
- * need not be. */
-static int
-lies_ready(const struct sl__tensor *t)
-{
-	size_t align = sl_dtype_bits(t->dtype) / 8;
-
-	return !t->generator &&
-	       (align <= 1 || (uintptr_t)t->bytes % align == 0);
-}
-
-static enum sl_status
-read_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-	      struct sl_error *err)
-{
-	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	const struct sl__datum *datum;
-	enum sl_status rc;
-
-	if (!lies_ready(t)) {
-		rc = copy_constant(pl, value, buffer, err);
-	} else {
-		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
-					 err);
-		if (!rc)
-			rc = add_buffer(pl, SL__ROOM_CONSTANT, t->n_bytes,
-					buffer, err);
-		if (!rc)
-			pl->program->buffers[*buffer].data =
-				(unsigned char *)(uintptr_t)t->bytes;
-	}
-	if (!rc)
-		add_version(pl, value, NULL, *buffer);
-	return rc;
-}
-
-enum sl_status
-sl__plan_own(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-	     struct sl_error *err)
-{
-	struct sl__held *held = &pl->held[value];
-	enum sl_status rc;
-
-	for (uint32_t i = 0; i < held->n_versions; i++) {
-		struct sl__version *v = &held->versions[i];
-
-		if (v->form)
-			continue;
-		if (sl__pages_hold(pl->program->pages,
-				   sl__plan_data(pl, v->buffer))) {
-			*buffer = v->buffer;
-			return SL_OK;
-		}
-		rc = copy_constant(pl, value, buffer, err);
-		if (!rc)
-			v->buffer = *buffer;
-		return rc;
-	}
-	rc = copy_constant(pl, value, buffer, err);
-	if (!rc)
-		add_version(pl, value, NULL, *buffer);
-	return rc;
-}
-
-/* A constant as it was packed. */
-struct sl__packed {
-	const struct sl__form *as, *form;
-	uint32_t buffer;
-	struct sl__packed *next;
-};
-
-static enum sl_status
-pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-     const struct sl__form *form, uint32_t *buffer, struct sl_error *err)
-{
-	const struct sl__tensor *stored = pl->graph->values[value].tensor;
-	const struct sl__datum *held = &pl->program->evaluator->values[value];
-	struct sl__datum loaded = {0};
-	dnnl_memory_desc_t from;
-	enum sl_status rc;
-
-	if (!sl__form_md(pl, value, as, &from))
-		return sl__fail(err, SL_E_BUG, "a constant cannot be packed");
-	rc = sl__plan_keep(pl, sl__form_bytes(form), buffer, err);
-	if (rc)
-		return rc;
-	/* What is made when read is made for this and let go again. */
-	if (held->kind == SL__TYPE_UNKNOWN) {
-		rc = sl__datum_load(&loaded, stored,
-				    &pl->program->arena.allocator, err);
-		held = &loaded;
-	}
-	if (!rc)
-		rc = sl__dnnl_reorder_now(pl->program->dnnl, &from,
-					  held->tensor.bytes, &form->md,
-					  sl__plan_data(pl, *buffer), err);
-	if (!rc)
-		sl__tensor_let_go(&held->tensor, 0, held->tensor.n_bytes);
-	sl__datum_clear(&loaded, &pl->program->arena.allocator);
-	return rc;
-}
-
-enum sl_status
-sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-	      const struct sl__form *form, uint32_t *buffer,
-	      struct sl_error *err)
-{
-	struct sl__held *held = &pl->held[value];
-	struct sl__packed *p = held->packed;
-	enum sl_status rc;
-
-	while (p &&
-	       !(sl__form_equal(p->as, as) && sl__form_equal(p->form, form)))
-		p = p->next;
-	if (p) {
-		*buffer = p->buffer;
-		return SL_OK;
-	}
-	rc = pack(pl, value, as, form, buffer, err);
-	p = rc ? NULL : sl__plan_state(pl, sizeof(*p));
-	if (!p)
-		return rc ? rc : sl__fail_nomem(err);
-	*p = (struct sl__packed){as, form, *buffer, held->packed};
-	held->packed = p;
-	return SL_OK;
 }
 
 /* ----------------------------------------------------------------- reading */
@@ -499,7 +358,7 @@ sl__plan_read(struct sl__planner *pl, uint32_t value,
 		return reorder(pl, value, form, buffer, err);
 	}
 	if (!form)
-		return read_constant(pl, value, buffer, err);
+		return sl__plan_read_constant(pl, value, buffer, err);
 	rc = sl__plan_pack(pl, value, NULL, form, buffer, err);
 	if (!rc)
 		add_version(pl, value, form, *buffer);
@@ -532,15 +391,17 @@ grow_steps(struct sl__program *p, struct sl_error *err)
 	return SL_OK;
 }
 
-static uint64_t
-nominal_of(const struct sl__planner *pl, uint32_t node)
+static void
+count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 {
 	const struct sl__covers *covers = &pl->program->covers[node];
-	uint64_t sum = 0;
 
-	for (size_t i = 0; i < covers->n; i++)
-		sum += sl_cost_operations(&pl->costs[covers->nodes[i]]);
-	return sum;
+	for (size_t i = 0; i < covers->n; i++) {
+		const struct sl_cost *cost = &pl->costs[covers->nodes[i]];
+
+		step->core_flops += 2 * cost->macs;
+		step->nominal_flops += sl_cost_operations(cost);
+	}
 }
 
 enum sl_status
@@ -571,7 +432,7 @@ sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 	step->n_threads = p->n_threads;
 	/* The model asks for a node's work once, however many steps it takes. */
 	if (!pl->is_counted && pl->node != SL__NONE)
-		step->nominal_flops = nominal_of(pl, pl->node);
+		count_work(pl, pl->node, step);
 	pl->is_counted = 1;
 	step->executed_flops = step->nominal_flops;
 	p->n_steps++;

@@ -3,6 +3,7 @@
 #include "assembly.h"
 #include "op.h"
 #include "status.h"
+#include "weight_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@ sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
 	sl__arena_init(&graph->arena, allocator);
 	sl__map_init(&graph->symbol_ids, &graph->arena);
 	graph->name = graph->source = graph->producer = "";
-	rc = sl__graph_add_block(graph, &block, "", err);
+	rc = sl__weight_store_new(&graph->weights, allocator, err);
+	if (!rc)
+		rc = sl__graph_add_block(graph, &block, "", err);
 	if (rc) {
 		sl_graph_free(graph);
 		return rc;
@@ -42,6 +45,7 @@ sl_graph_free(struct sl_graph *graph)
 		return;
 	for (size_t i = 0; i < graph->n_mappings; i++)
 		sl__mapping_close(&graph->mappings[i]);
+	sl__weight_store_free(graph->weights);
 	allocator = graph->arena.allocator;
 	sl__arena_release(&graph->arena);
 	sl__release(&allocator, graph);

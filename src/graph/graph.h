@@ -143,6 +143,8 @@ struct sl_graph {
 		n_mappings;
 	size_t cap_values, cap_nodes, cap_blocks, cap_symbols, cap_mappings;
 	int is_frozen;
+	struct sl__weight_store *weights; /* of its plans: this changes, under
+					     a lock of its own */
 };
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* identity.h - which numbers a tensor holds, in two words. */
+#ifndef SL_IDENTITY_H
+#define SL_IDENTITY_H
+
+#include "graph.h"
+
+/* Tensors of one identity hold the same bytes. */
+struct sl__identity {
+	uint64_t words[2];
+};
+
+/*
+ * A tensor of the model itself is known by its address, which nothing else
+ * has as long as the model lives.  Others, which come and go with plans, are
+ * known by a digest of what they hold or are made from: by 128 bits, so that
+ * two that differ are never taken for one in practice.  Returns 0 for what has
+ * none: strings, sparse and absent numbers.
+ */
+int sl__identity_of(struct sl__identity *out, const struct sl__tensor *tensor,
+		    const struct sl_graph *model);
+
+static inline int
+sl__identity_equal(const struct sl__identity *a, const struct sl__identity *b)
+{
+	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
+#endif
