@@ -7,6 +7,7 @@
  */
 #include "match.h"
 #include "model_duel.h"
+#include "pages.h"
 #include "quantile.h"
 #include "reading.h"
 #include "same_choices.h"
@@ -22,7 +23,7 @@
 
 /* Times that plans are made again until they agree on algorithms: one that
  * ran out of time to measure leaves questions to the next. */
-enum { MAX_PLANNINGS = 3 };
+enum { MAX_PLANNINGS = 3, SPACER_LINES = 1 << 16 /* of 64 bytes */ };
 
 /* What the place in memory makes of a layer, at most: with few placements a
  * change below that is not named. */
@@ -37,7 +38,9 @@ struct arbiter {
 	struct sl_versus_side *sides;
 	struct sl_versus_pair *pairs;
 	size_t n;
-	int is_reversed; /* the last was planned first */
+	struct sl__rng rng;       /* decides where plans come to lie */
+	struct sl__pages *spacer; /* memory between them; NULL: none */
+	int is_unfinished; /* a plan had no time to measure all algorithms */
 	struct sl__subject slots[SL_CONTENDERS_MOST][2];  /* one is made anew
 							    beside the other */
 	struct sl__subject *subjects[SL_CONTENDERS_MOST]; /* NULL: not open */
@@ -129,6 +132,7 @@ open_subject(struct arbiter *a, size_t i, struct sl__subject *out,
 		return sl__fail(err, SL_E_USAGE,
 				"sl_plan_options: struct_size is wrong");
 	a->plans[i] = c->plan ? *c->plan : none;
+	a->plans[i].flags |= SL__PLAN_APART;
 	sl__same_choices_set(&a->choices, &a->plans[i]);
 	rc = sl__subject_open(out, c->graph, &how, err);
 	return sl__within(err, rc, c->name ? c->name : sl_graph_name(c->graph));
@@ -168,12 +172,15 @@ open_all(struct arbiter *a, size_t *n_other, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	*n_other = 0;
-	a->choices.is_unfinished = 0;
+	a->is_unfinished = 0;
 	close_subjects(a);
 	for (size_t i = 0; !rc && i < a->n; i++) {
 		rc = open_subject(a, i, &a->slots[i][0], err);
-		if (!rc)
-			a->subjects[i] = &a->slots[i][0];
+		if (rc)
+			break;
+		a->subjects[i] = &a->slots[i][0];
+		a->is_unfinished |=
+			a->subjects[i]->plan->current->is_unfinished;
 	}
 	for (size_t i = 0; !rc && i < a->n; i++) {
 		for (size_t j = 0; !rc && j < i; j++)
@@ -191,7 +198,7 @@ open_subjects(struct arbiter *a, struct sl_error *err)
 	sl__same_choices_open(&a->choices);
 	for (int k = 0; !rc && k < MAX_PLANNINGS; k++) {
 		rc = open_all(a, &n_other, err);
-		if (!n_other && !a->choices.is_unfinished)
+		if (!n_other && !a->is_unfinished)
 			break;
 	}
 	return rc;
@@ -221,19 +228,43 @@ renew_one(struct arbiter *a, size_t i, struct sl_error *err)
 	return SL_OK;
 }
 
-/* The same plans elsewhere in memory, one by one: who was planned first is
- * last now. */
+/* Takes some memory, a number of bytes that chance decides, so that what is
+ * made next lies elsewhere than the last time; the one before goes. */
+static enum sl_status
+move_on(struct arbiter *a, struct sl_error *err)
+{
+	struct sl__pages *spacer;
+	uint64_t n_bytes = 64 * (1 + sl__rng_below(&a->rng, SPACER_LINES));
+	enum sl_status rc = sl__pages_new(&spacer, a->how.allocator, err);
+	void *block;
+
+	if (rc)
+		return rc;
+	block = sl__pages_alloc(spacer, n_bytes);
+	if (!block) {
+		sl__pages_free(spacer);
+		return sl__fail_nomem(err);
+	}
+	memset(block, 0, n_bytes);
+	sl__pages_free(a->spacer);
+	a->spacer = spacer;
+	return SL_OK;
+}
+
+/* The same plans elsewhere in memory, one by one; a coin decides who comes
+ * first, so that neither has the better place by rule. */
 static enum sl_status
 renew(struct sl__duelist *duelists, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
 	struct arbiter *a = ctx;
-	enum sl_status rc = SL_OK;
+	size_t order[SL_CONTENDERS_MOST];
+	enum sl_status rc = move_on(a, err);
 
 	*n_renewed = 0;
-	a->is_reversed = !a->is_reversed;
-	for (size_t k = 0; k < n; k++) {
-		size_t i = a->is_reversed ? n - 1 - k : k;
+	sl__rng_permutation(&a->rng, order, n);
+	for (size_t k = 0; !rc && k < n; k++) {
+		size_t i = order[k];
 
 		if (a->how.interrupt && *a->how.interrupt)
 			return sl__fail(err, SL_E_INTERRUPTED, "interrupted");
@@ -527,8 +558,10 @@ list_layers(struct arbiter *a, size_t which, struct sl_error *err)
 		sl__arena_array(a->arena, n, sizeof(*layers));
 	int is_same = sl__same_settings(a->subjects[0]->plan,
 					a->subjects[which]->plan);
-	enum sl_status rc = layers ? SL_OK : sl__fail_nomem(err);
+	enum sl_status rc = SL_OK;
 
+	if (!layers)
+		return sl__fail_nomem(err);
 	for (size_t i = 0; !rc && i < n; i++) {
 		const struct sl__pair *p = &c->pairing.pairs[i];
 
@@ -547,18 +580,20 @@ list_layers(struct arbiter *a, size_t which, struct sl_error *err)
 
 /* What one series of rounds says by itself. */
 static void
-conclude(const struct arbiter *a, const struct sl__duel *duel,
+conclude(const struct arbiter *a, const struct sl__ensemble *e, size_t member,
 	 struct sl_comparison *out)
 {
-	out->ratio = sl__duel_ratio(duel, a->duel.scratch);
+	const struct sl__duel *duel = &e->members[member];
+
+	out->ratio = sl__ensemble_ratio(e, member, a->duel.scratch);
 	out->speedup = 1 / out->ratio.value;
-	out->verdict = duel->verdict;
+	out->verdict = sl__ensemble_member_verdict(e, member);
 	out->gate = duel->gate;
 	out->margin = duel->margin;
 	out->n_rounds = duel->n;
 	out->n_disturbed = a->duel.n_disturbed;
 	out->n_left_out = a->duel.n_left_out;
-	out->log_e = sl__sign_log_e(duel->n, duel->n_above_zero);
+	out->log_e = sl__ensemble_member_log_e(e, member);
 	out->minimum_detectable =
 		sl__duel_minimum_detectable(duel, a->duel.scratch);
 	out->decided_after_s = (double)NAN;
@@ -574,8 +609,8 @@ take_pair(const struct arbiter *a, size_t which)
 		sl__present((double)a->sides[0].memory_bytes /
 			    (double)a->sides[which].memory_bytes);
 
-	conclude(a, &e->members[SL_VERSUS_WALL], &pair->comparison);
-	conclude(a, &e->members[SL_VERSUS_CPU], &pair->cpu);
+	conclude(a, e, SL_VERSUS_WALL, &pair->comparison);
+	conclude(a, e, SL_VERSUS_CPU, &pair->cpu);
 	pair->comparison.a = pair->cpu.a = a->sides[0].name;
 	pair->comparison.b = pair->cpu.b = a->sides[which].name;
 	pair->comparison.cpu_ratio = pair->cpu.cpu_ratio = pair->cpu.ratio;
@@ -585,7 +620,7 @@ take_pair(const struct arbiter *a, size_t which)
 	pair->comparison.gate = e->gate;
 	pair->comparison.decided_after_s = c->decided_s;
 	pair->layers_ratio =
-		sl__duel_ratio(&e->members[SL_VERSUS_LAYERS], a->duel.scratch);
+		sl__ensemble_ratio(e, SL_VERSUS_LAYERS, a->duel.scratch);
 	pair->decided_by = (enum sl_versus_basis)e->decided_by;
 	pair->log_e = sl__ensemble_log_e(e);
 	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
@@ -644,7 +679,7 @@ play(struct arbiter *a, struct sl_error *err)
 		.progress = a->how.progress,
 		.progress_ctx = a->how.progress_ctx,
 		.interrupt = a->how.interrupt,
-		.renew = a->choices.is_unfinished ? NULL : renew,
+		.renew = a->is_unfinished ? NULL : renew,
 		.renew_ctx = a,
 		.renew_ns = expected_renewal_ns(a),
 	};
@@ -708,7 +743,10 @@ sl_versus(struct sl_versus **out, const struct sl_contender *contenders,
 	a->out = versus;
 	a->n = n;
 	sl__arena_init(&a->scratch, how.allocator);
+	sl__rng_init(&a->rng, how.seed);
 	rc = arbitrate(a, err);
+	sl__pages_free(a->spacer);
+	a->spacer = NULL;
 	close_subjects(a);
 	sl__same_choices_close(&a->choices);
 	sl__arena_release(&a->scratch);

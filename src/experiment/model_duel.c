@@ -31,9 +31,13 @@ enum {
 	WARMUP_NS = 20000000,
 	MIN_WARMUP = 2,
 	MAX_WARMUP = 200,
-	READINGS = 100, /* what is shorter than so many is not timed */
+	READINGS = 100,       /* what is shorter than so many is not timed */
+	PLACEMENTS_LEAST = 4, /* with fewer nothing is proved of placements */
 	ROUNDS_PER_PROBE = 16
 };
+
+/* Of the time, to make plans anew. */
+static const double RENEWING_SHARE = 0.4;
 
 /* The share of a pass that layers on both sides make at least, for their
  * median to have a say. */
@@ -298,6 +302,15 @@ judge_layers(struct director *d, struct sl__contest *c, double per_sample)
 }
 
 static void
+note_verdict(struct sl__contest *c, double now_s)
+{
+	if (!c->ensemble.verdict)
+		c->decided_s = (double)NAN;
+	else if (isnan(c->decided_s))
+		c->decided_s = now_s;
+}
+
+static void
 judge_round(struct director *d, size_t which, double now_s)
 {
 	const struct sl__duelist *a = &d->out->duelists[0];
@@ -311,10 +324,7 @@ judge_round(struct director *d, size_t which, double now_s)
 	log_ratios[SL_VERSUS_CPU] = log(b->cpu_ns / a->cpu_ns) + per_sample;
 	log_ratios[SL_VERSUS_LAYERS] = judge_layers(d, c, per_sample);
 	sl__ensemble_add(&c->ensemble, log_ratios);
-	if (!c->ensemble.verdict)
-		c->decided_s = (double)NAN;
-	else if (isnan(c->decided_s))
-		c->decided_s = now_s;
+	note_verdict(c, now_s);
 }
 
 static double
@@ -360,8 +370,29 @@ sl__contest_is_steady(const struct sl__contest *c, size_t pair,
 	return !(slower && faster) && 4 * (slower + faster) >= 3 * n_placements;
 }
 
-/* What each layer did where the memory lay until now, if a round counted
- * there. */
+/* The medians of what the contest's rounds said while plans lay where they
+ * do. */
+static void
+place_contest(struct director *d, struct sl__contest *c)
+{
+	double medians[SL_N_VERSUS_BASES];
+
+	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
+		const struct sl__duel *duel = &c->ensemble.members[i];
+		size_t n = duel->n - c->placed_at[i];
+
+		memcpy(d->out->scratch, duel->log_ratios + c->placed_at[i],
+		       n * sizeof(double));
+		medians[i] = n ? sl__median_in_place(d->out->scratch, n)
+			       : (double)NAN;
+		c->placed_at[i] = duel->n;
+	}
+	sl__ensemble_place(&c->ensemble, medians);
+	note_verdict(c, elapsed_s(d));
+}
+
+/* What models and layers did where the memory lay until now, if a round
+ * counted there. */
 static void
 close_placement(struct director *d)
 {
@@ -374,6 +405,7 @@ close_placement(struct director *d)
 	for (size_t i = 1; i < out->n; i++) {
 		struct sl__contest *c = &out->contests[i];
 
+		place_contest(d, c);
 		for (size_t k = 0; k < c->pairing.n; k++) {
 			struct sl__sign_count *here = &c->here[k];
 
@@ -382,6 +414,13 @@ close_placement(struct director *d)
 			*here = (struct sl__sign_count){0};
 		}
 	}
+}
+
+/* At first; later ones last longer. */
+static size_t
+rounds_per_placement(const struct director *d)
+{
+	return d->how->min_rounds / (2 * SL__PLACEMENTS_ENOUGH) + 1;
 }
 
 /* What making plans anew will take: what it took, on average, or what is
@@ -404,13 +443,30 @@ is_time_to_renew(const struct director *d)
 {
 	return d->how->renew && !d->out->renewal.status &&
 	       d->out->n_counted >= d->next_renewal &&
-	       d->renewing_ns + next_renewal_ns(d) <= 0.2e9 * d->how->time_s;
+	       d->renewing_ns + next_renewal_ns(d) <=
+		       RENEWING_SHARE * 1e9 * d->how->time_s;
+}
+
+/* Whether there is time for so many placements that they can decide. */
+static int
+can_be_placed(const struct director *d)
+{
+	return d->how->renew && (PLACEMENTS_LEAST - 1) * next_renewal_ns(d) <=
+					RENEWING_SHARE * 1e9 * d->how->time_s;
+}
+
+/* Where plans stay where they are, rounds have to do. */
+static void
+give_up_placements(struct sl__model_duel *out)
+{
+	out->is_placed = 0;
+	for (size_t i = 1; i < out->n; i++)
+		out->contests[i].ensemble.how.is_placed = 0;
 }
 
 /*
- * Plans made anew, every few rounds at first and then ever more seldom, as long
- * as that takes a fifth of the time at most.  Where it fails, plans stay and
- * rounds go on.
+ * Plans made anew, every few rounds at first and then more seldom, as long as
+ * there is time.  Where it fails, plans stay and rounds go on.
  */
 static enum sl_status
 renew_plans(struct director *d, struct sl_error *err)
@@ -426,14 +482,16 @@ renew_plans(struct director *d, struct sl_error *err)
 					    d->how->renew_ctx, &out->renewal);
 	if (n_renewed)
 		close_placement(d);
+	if (out->renewal.status)
+		give_up_placements(out);
 	for (size_t i = 0; n_renewed && !rc && i < out->n; i++) {
 		for (int k = 0; !rc && k < MIN_WARMUP; k++)
 			rc = run_slot(d, &out->duelists[i], err);
 	}
 	d->n_renewals++;
 	d->renewing_ns += (double)(sl__clock_now_ns(NULL) - start);
-	d->next_renewal = out->n_counted + out->n_counted / 6 +
-			  d->how->min_rounds / SL__PLACEMENTS_ENOUGH + 1;
+	d->next_renewal =
+		out->n_counted + out->n_counted / 16 + rounds_per_placement(d);
 	return rc;
 }
 
@@ -451,7 +509,7 @@ is_settled(const struct director *d)
 			return 0;
 		if (d->out->n_counted >= d->how->min_rounds)
 			continue;
-		ratio = sl__duel_ratio(&e->members[0], d->out->scratch);
+		ratio = sl__ensemble_ratio(e, 0, d->out->scratch);
 		if (ratio.needs_n ||
 		    ratio.hi - ratio.lo > d->how->margin * ratio.value)
 			return 0;
@@ -527,7 +585,7 @@ play(struct director *d, struct sl_error *err)
 
 	d->start_ns = sl__clock_now_ns(NULL);
 	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
-	d->next_renewal = d->how->min_rounds / SL__PLACEMENTS_ENOUGH + 1;
+	d->next_renewal = rounds_per_placement(d);
 	while (!rc && !ended)
 		rc = play_round(d, &ended, err);
 	d->out->elapsed_s = elapsed_s(d);
@@ -654,7 +712,8 @@ open_contest(struct director *d, size_t which, struct sl_error *err)
 					   .margin = d->how->margin,
 					   .alpha = d->how->alpha /
 						    (double)(d->out->n - 1),
-					   .coin = &d->out->coin};
+					   .coin = &d->out->coin,
+					   .is_placed = d->out->is_placed};
 	double *storage = sl__arena_array(d->arena, SL_N_VERSUS_BASES * cap,
 					  sizeof(*storage));
 	enum sl_status rc = sl__pairing_of(&c->pairing, &all[0].side,
@@ -723,6 +782,7 @@ prepare(struct director *d, struct sl_error *err)
 	if (rc)
 		return rc;
 	shape_slots(d);
+	out->is_placed = can_be_placed(d);
 	d->order = sl__arena_array(d->arena, out->n, sizeof(*d->order));
 	out->contests =
 		sl__arena_array(d->arena, out->n, sizeof(*out->contests));

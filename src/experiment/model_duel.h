@@ -67,9 +67,11 @@ struct sl__contest {
 	struct sl__sign_count *here;   /* [pairs] in this placement */
 	size_t *n_slower, *n_faster;   /* [pairs] placements in which most
 					  rounds lay beyond the margin */
-	double *a_ns, *b_ns;           /* [pairs] scratch of a round */
-	double *logs;                  /* [pairs] scratch */
-	double decided_s;              /* NaN while open */
+	size_t placed_at[SL_N_VERSUS_BASES]; /* rounds of each member when the
+					  placement began */
+	double *a_ns, *b_ns;                 /* [pairs] scratch of a round */
+	double *logs;                        /* [pairs] scratch */
+	double decided_s;                    /* NaN while open */
 };
 
 /*
@@ -83,6 +85,9 @@ struct sl__model_duel {
 	size_t n_calls, n_sub_slots; /* passes of a sub-slot; of a slot */
 	size_t n_taken, n_disturbed, n_left_out, n_counted;
 	size_t n_placements; /* of plans in memory, in which a round counted */
+	int is_placed;       /* verdicts rest on them: four can be had in two
+				fifths of the time.  Else verdicts are about
+				plans as they lie. */
 	size_t cap_rounds;
 	size_t n_rows, row_stride;
 	double *scratch;     /* [cap_rounds] */

@@ -3,6 +3,7 @@
 #ifndef SL_ENSEMBLE_H
 #define SL_ENSEMBLE_H
 
+#include "anytime_t.h"
 #include "duel.h"
 
 enum { SL__ENSEMBLE_MOST = 4 };
@@ -12,6 +13,7 @@ struct sl__ensemble_options {
 	unsigned is_silent;   /* bit i: member i has nothing to say */
 	double margin, alpha; /* as of struct sl__duel */
 	struct sl__rng *coin; /* decides ties; the caller's */
+	int is_placed;        /* verdicts need placements, see below */
 };
 
 /*
@@ -23,13 +25,24 @@ struct sl__ensemble_options {
  * that of D < -ln(1 + m) does, and if the majority of the total's rounds lies
  * on that side.  "Same", and the gate's "ok", are the total's own, at
  * 1 / alpha; a proof of the total takes back a verdict that rests on others
- * and says the contrary.  All that only makes verdicts rarer, so that the
- * error rates of the averages hold.
+ * and says the contrary.
  *
- * Invariants: which members are silent is decided before the first round.
+ * Rounds say whether one thing that lies somewhere in memory differs from
+ * another; where they happen to lie moves both by some percent for as long as
+ * they lie there.  What they are is said by placements, of which each is one
+ * figure, the median of its rounds: where they are needed, the average of the
+ * members' anytime-valid t-tests over placements has to reach the same bounds.
+ * A difference is taken back when the evidence of rounds or placements falls
+ * below even.  All that only makes verdicts rarer, so that the error rates of
+ * the averages hold.
+ *
+ * Invariants: which members are silent, and whether placements are needed, is
+ * decided before the first round, or for a reason that has nothing to do with
+ * times.
  */
 struct sl__ensemble {
 	struct sl__duel members[SL__ENSEMBLE_MOST];
+	struct sl__anytime_t placements[SL__ENSEMBLE_MOST];
 	struct sl__ensemble_options how;
 	enum sl_verdict verdict;
 	enum sl_gate gate;
@@ -48,6 +61,24 @@ void sl__ensemble_init(struct sl__ensemble *ensemble,
  * Allocates nothing.
  */
 void sl__ensemble_add(struct sl__ensemble *ensemble, const double *log_ratios);
+
+/* Adds a placement: medians over its rounds of ln(B / A), NaN where a member
+ * had nothing to say. */
+void sl__ensemble_place(struct sl__ensemble *ensemble,
+			const double *log_ratios);
+
+/* What a member says by itself, of rounds and of placements where these are
+ * needed. */
+enum sl_verdict sl__ensemble_member_verdict(const struct sl__ensemble *ensemble,
+					    size_t member);
+
+/*
+ * tB / tA of a member as sl__duel_ratio() has it, the interval widened to hold
+ * that of the placements where these are needed; where they are too few for
+ * one, needs_n says how many rounds may do.  'scratch' as there.
+ */
+struct sl_estimate sl__ensemble_ratio(const struct sl__ensemble *ensemble,
+				      size_t member, double *scratch);
 
 /* ln of the average of the two-sided e-values against "no change". */
 double sl__ensemble_log_e(const struct sl__ensemble *ensemble);
