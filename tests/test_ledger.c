@@ -2,6 +2,7 @@
 /* test_ledger.c - the books: exact arithmetic on passes that are made up. */
 #include "harness.h"
 #include "ledger.h"
+#include "ledger_words.h"
 
 enum { N = 10, N_ROUNDS = 9 };
 
@@ -12,7 +13,7 @@ enum { N = 10, N_ROUNDS = 9 };
 struct made {
 	struct sl__passes passes;
 	double steps[2];
-	double extra[N_ROUNDS];
+	double extra[N_ROUNDS], totals[N_ROUNDS]; /* the latter all alike */
 	struct sl__arena arena;
 	struct sl_ledger books;
 };
@@ -32,8 +33,9 @@ make(struct made *m, double overhead)
 	m->passes.wall_ns = 1000 * N;
 	m->passes.gaps_ns = 100 * N;
 	m->passes.step_ns = m->steps;
-	m->passes.extra.x = m->extra;
-	m->passes.extra.n = N_ROUNDS;
+	m->passes.extra.more.x = m->extra;
+	m->passes.extra.total.x = m->totals;
+	m->passes.extra.more.n = m->passes.extra.total.n = N_ROUNDS;
 	sl__arena_init(&m->arena, NULL);
 	assert_int_equal(sl__ledger_of(&m->books, &m->passes, &m->arena, &err),
 			 SL_OK);
@@ -106,6 +108,60 @@ nothing_closes_nothing(void **state)
 	sl__arena_release(&arena);
 }
 
+/* Books of a pass of 1000 ns that are open by 50. */
+static struct sl_profile
+open_books(double lo, double hi, size_t n_rounds)
+{
+	struct sl_profile p = {.n_operations = 20};
+
+	p.ledger = (struct sl_ledger){.wall_ns = 1000,
+				      .operations_ns = 700,
+				      .overhead_share = 0.1,
+				      .residual_share = 0.05,
+				      .n_iterations = n_rounds};
+	p.ledger.overhead_ns = (struct sl_estimate){
+		.value = 100, .lo = lo, .hi = hi, .n = n_rounds};
+	return p;
+}
+
+/* Which entry is uncertain: few rounds, a wide interval, or neither, and
+ * then it is the calibration. */
+static void
+says_why(void **state)
+{
+	struct sl_profile few = open_books((double)NAN, (double)NAN, 4);
+	struct sl_profile wide = open_books(60, 145, 9);
+	struct sl_profile sharp = open_books(95, 105, 900);
+	char text[SL__LEDGER_WHY];
+
+	(void)state;
+	few.ledger.overhead_ns.needs_n = 6;
+	sl__ledger_why(text, sizeof(text), &few);
+	assert_non_null(strstr(text, "4 pairs"));
+	assert_non_null(strstr(text, "6 at least"));
+	assert_null(strstr(text, "disturbed"));
+	wide.noise.n_slots = 200;
+	wide.noise.n_disturbed = 84;
+	sl__ledger_why(text, sizeof(text), &wide);
+	assert_non_null(strstr(text, "6.0 to 14.5 %"));
+	assert_non_null(strstr(text, "9 pairs"));
+	assert_non_null(strstr(text, "42 % of all passes disturbed"));
+	sl__ledger_why(text, sizeof(text), &sharp);
+	assert_non_null(strstr(text, "costs 10.0 %"));
+	assert_non_null(strstr(text, "calibrated to 15.0 %"));
+	assert_non_null(strstr(text, "35 ns"));
+	sharp.noise = wide.noise;
+	sharp.ledger.overhead_ns.n = SIZE_MAX;
+	sl__ledger_why(text, sizeof(text), &sharp);
+	assert_true(strlen(text) < sizeof(text) - 1);
+	sharp.ledger.is_closed = 1;
+	sl__ledger_why(text, sizeof(text), &sharp);
+	assert_string_equal(text, "");
+	few.ledger.absent = "nothing was recorded";
+	sl__ledger_why(text, sizeof(text), &few);
+	assert_string_equal(text, "");
+}
+
 int
 main(void)
 {
@@ -113,6 +169,7 @@ main(void)
 		cmocka_unit_test(entries),
 		cmocka_unit_test(closes_to_two_percent),
 		cmocka_unit_test(nothing_closes_nothing),
+		cmocka_unit_test(says_why),
 	};
 
 	return cmocka_run_group_tests_name("ledger", tests, NULL, NULL);

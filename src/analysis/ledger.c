@@ -8,9 +8,7 @@
  * that the residual shows where calibration and experiment disagree.
  */
 #include "ledger.h"
-#include "quantile.h"
 #include "status.h"
-#include "summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,26 +19,25 @@ enum sl_status
 sl__ledger_of(struct sl_ledger *out, const struct sl__passes *p,
 	      struct sl__arena *scratch, struct sl_error *err)
 {
-	double *sorted = sl__arena_array(scratch, p->extra.n, sizeof(double));
+	double *calm =
+		sl__arena_array(scratch, p->extra.more.n, sizeof(double));
 	double n = (double)p->n_recorded, steps = 0;
 
 	memset(out, 0, sizeof(*out));
-	if (!sorted)
+	if (!calm)
 		return sl__fail_nomem(err);
-	if (!p->n_recorded || !p->extra.n) {
+	if (!p->n_recorded || !p->extra.more.n) {
 		out->absent = "nothing was recorded";
 		return SL_OK;
 	}
-	if (p->extra.n)
-		memcpy(sorted, p->extra.x, p->extra.n * sizeof(double));
-	sl__sort(sorted, p->extra.n);
 	for (size_t s = 0; s < p->n_steps; s++)
 		steps += p->step_ns[s];
 	out->n_iterations = p->n_recorded;
+	out->n_left_out = p->n_left_out;
 	out->wall_ns = p->wall_ns / n;
 	out->operations_ns = steps / n;
 	out->gaps_ns = p->gaps_ns / n;
-	out->overhead_ns = sl__quantile_estimate(sorted, p->extra.n, 0.5, 0.05);
+	out->overhead_ns = sl__calm_pairs_median(&p->extra, calm);
 	out->residual_ns = out->wall_ns - out->operations_ns - out->gaps_ns -
 			   out->overhead_ns.value;
 	out->overhead_share = out->overhead_ns.value / out->wall_ns;

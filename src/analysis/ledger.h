@@ -10,7 +10,7 @@
 
 /*
  * Fills the books from passes.  'scratch' serves the interval of the overhead
- * (the median over rounds of recorded minus bare, order statistics).
+ * (the median over the calmer rounds of recorded minus bare, order statistics).
  */
 enum sl_status sl__ledger_of(struct sl_ledger *out,
 			     const struct sl__passes *passes,

@@ -8,6 +8,10 @@
 
 enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096 };
 
+/* A flag of a plan, beside those of the user (enum sl_plan_flags): algorithms
+ * are those remembered for half the batch, and nothing is measured. */
+enum { SL__PLAN_AS_HALF = 1 << 30 };
+
 /* The fastest of several ways to do one thing. */
 struct sl__choice {
 	int is_winograd;

@@ -399,6 +399,21 @@ measure(struct question *q, struct sl__choice *out, struct sl_error *err)
 
 /* -------------------------------------------------------------------- keys */
 
+/* Sizes of an image; of half the batch where that is what counts. */
+static void
+add_image(struct sl_buf *key, const char *name, const struct question *q,
+	  const struct sl__type *type)
+{
+	int halves = (q->pl->options->flags & SL__PLAN_AS_HALF) &&
+		     type->rank > 0 && type->dims[0] % 2 == 0;
+
+	sl__buf_format(key, " %s", name);
+	for (int i = 0; i < type->rank; i++)
+		sl__buf_format(key, "%s%lld", i ? "x" : "",
+			       (long long)type->dims[i] /
+				       (halves && !i ? 2 : 1));
+}
+
 static void
 add_list(struct sl_buf *key, const char *name, const int64_t *values, int n)
 {
@@ -420,13 +435,9 @@ add_posts(struct sl_buf *key, const struct question *q)
 			sl__buf_format(key, " %s", sl__post_word(p->kind));
 		if (i != q->conv.sum &&
 		    (p->kind == SL__POST_ADD || p->kind == SL__POST_MUL))
-			add_list(key, "by",
-				 sl__plan_type(q->pl, sl__plan_in(q->conv.node,
-								  p->input))
-					 ->dims,
-				 sl__plan_type(q->pl, sl__plan_in(q->conv.node,
-								  p->input))
-					 ->rank);
+			add_image(key, "by", q,
+				  sl__plan_type(q->pl, sl__plan_in(q->conv.node,
+								   p->input)));
 	}
 }
 
@@ -446,8 +457,8 @@ make_key(struct sl_buf *key, const struct question *q)
 	sl__buf_format(key, " groups %lld%s%s", (long long)c->n_groups,
 		       c->b != SL__NONE ? " bias" : "",
 		       may_winograd(q) ? "" : " no-winograd");
-	add_list(key, "in ", x->dims, x->rank);
-	add_list(key, "out ", y->dims, y->rank);
+	add_image(key, "in ", q, x);
+	add_image(key, "out ", q, y);
 	add_list(key, "kernel ", w->kernel, c->rank - 2);
 	add_list(key, "strides ", w->strides, c->rank - 2);
 	add_list(key, "dilates ", w->dilates, c->rank - 2);
@@ -489,9 +500,10 @@ learn(struct sl__choice *best, struct question *q, const char *key,
 }
 
 static int
-is_spent(const struct sl__choices *choices)
+is_spent(const struct sl__planner *pl)
 {
-	return choices->elapsed_ns >= choices->budget_ns;
+	return pl->options->flags & SL__PLAN_AS_HALF ||
+	       pl->choices->elapsed_ns >= pl->choices->budget_ns;
 }
 
 /* The best that is known of the question; where nothing is, the best found
@@ -516,7 +528,7 @@ take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
 	rc = ask(q, err);
 	if (rc)
 		return rc;
-	if (is_spent(q->pl->choices))
+	if (is_spent(q->pl))
 		return pd ? find(pd, q, NULL, err) : SL_OK;
 	rc = learn(&best, q, key, err);
 	if (!rc)
@@ -638,7 +650,7 @@ time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns,
 		}
 		if (ns != UINT64_MAX)
 			*sum_ns += ns;
-		else if (is_spent(pl->choices))
+		else if (is_spent(pl))
 			*sum_ns = UINT64_MAX;
 		if (*sum_ns > most_ns || *sum_ns == UINT64_MAX)
 			break;
@@ -700,10 +712,12 @@ decide_order(struct sl__planner *pl, struct sl_error *err)
 	if (!rc && pl->choices->order == SL__ORDER_ANY)
 		pl->choices->order = (int)all[0];
 	if (!rc)
+		pl->program->is_unfinished = is_spent(pl);
+	if (!rc)
 		sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
 			sl__order_text((enum sl__order)pl->choices->order),
 			(double)pl->choices->elapsed_ns * 1e-9,
-			is_spent(pl->choices) ? ", not all there is" : "");
+			is_spent(pl) ? ", not all there is" : "");
 	return rc;
 }
 

@@ -178,7 +178,7 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 	/* The work is the node's, for whose sake this is done. */
 	pl->is_counted = is_counted;
 	step->node = SL__NONE;
-	step->nominal_flops = step->executed_flops = 0;
+	step->core_flops = step->nominal_flops = step->executed_flops = 0;
 	step->name = sl__arena_format(&pl->program->arena, "reorder %s",
 				      pl->graph->values[value].name);
 	return step->name ? SL_OK : sl__fail_nomem(err);

@@ -68,6 +68,7 @@ sl__plan_side_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 	if (rc)
 		return rc;
 	pl->is_counted = is_counted;
+	(*out)->core_flops = 0;
 	(*out)->nominal_flops = (*out)->executed_flops = 0;
 	return SL_OK;
 }

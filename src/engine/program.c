@@ -3,7 +3,6 @@
 #include "program.h"
 #include "clock.h"
 #include "dnnl_form.h"
-#include "pages.h"
 #include "parallel.h"
 #include "status.h"
 #include "tape.h"
@@ -43,13 +42,14 @@ static enum sl_status
 run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 {
 	struct sl__tape_mark *mark = tape ? tape->marks : NULL;
+	size_t left_out = tape && tape->is_sparse ? SL__TAPE_SPARSE - 1 : 0;
 	size_t i = 0;
 
 	while (i < p->n_steps) {
 		struct sl__step *step = &p->steps[i];
 		enum sl_status rc;
 
-		if (mark) {
+		if (mark && !(i & left_out)) {
 			mark->step = (uint32_t)i;
 			mark++->ticks = sl__ticks();
 		}
@@ -128,7 +128,9 @@ sl__program_free(struct sl__program *p)
 	sl__evaluator_free(p->evaluator);
 	sl__shapes_free(p->shapes);
 	sl_graph_free((struct sl_graph *)(uintptr_t)p->graph);
-	sl__pages_free(p->pages);
+	if (p->block)
+		sl__pages_take_back(p->weights->pages, p->block);
+	sl__weights_free(p->weights);
 	allocator = p->arena.allocator;
 	sl__arena_release(&p->arena);
 	sl__release(&allocator, p);

@@ -5,6 +5,7 @@
 
 #include "evaluate.h"
 #include "rewrite.h"
+#include "weight_store.h"
 
 enum sl__room {
 	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */
@@ -27,6 +28,7 @@ struct sl__buffer {
 	uint64_t offset;
 	uint32_t first, last; /* steps between which it is needed */
 	unsigned char *data;
+	int is_stored; /* a constant, used where the model has it */
 };
 
 /* That a value lies in a buffer from this step on: only its name is told,
@@ -64,6 +66,7 @@ struct sl__step {
 	int n_threads;
 	int jumps; /* set by 'run': go on with step 'target' */
 	size_t target;
+	uint64_t core_flops;     /* 2 x the multiply-adds of products */
 	uint64_t nominal_flops;  /* of the nodes it covers, by the model */
 	uint64_t executed_flops; /* what the kernel really does */
 	uint64_t n_bytes;        /* of its operands, each once */
@@ -80,7 +83,7 @@ struct sl__program {
 	struct sl__evaluator *evaluator; /* of 'graph': constants, and steps
 					    whose sizes depend on data */
 	struct sl__dnnl *dnnl;           /* oneDNN's engine and stream */
-	struct sl__pages *pages;         /* of constants that are its own */
+	struct sl__weights *weights;     /* constants that were made */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
 	struct sl__label *labels; /* newest first */
@@ -92,11 +95,13 @@ struct sl__program {
 	unsigned char *block;    /* where activations lie, aligned to 64 */
 	uint64_t block_bytes;    /* planned */
 	uint64_t bound_bytes;    /* most that is needed at one step */
-	uint64_t constant_bytes; /* weights packed or made by the program */
+	uint64_t constant_bytes; /* weights packed or made, by it or before */
 	double all_flops, all_bytes;   /* of all steps */
 	double work_flops, work_bytes; /* of the steps that ran last */
 	int n_threads;
-	int is_stepwise; /* the evaluator holds an input, or runs a step */
+	int is_unfinished; /* the time for measuring algorithms did not
+			      suffice: planned again it may choose others */
+	int is_stepwise;   /* the evaluator holds an input, or runs a step */
 };
 
 /* Gives every buffer its place in one block (memory.c): needs first and last

@@ -5,6 +5,8 @@
 
 #include "plan.h"
 
+enum { SL__TAPE_SPARSE = 4 }; /* a power of two */
+
 /* When a step began. */
 struct sl__tape_mark {
 	uint64_t ticks;
@@ -19,6 +21,9 @@ struct sl__tape_mark {
 struct sl__tape {
 	struct sl__tape_mark *marks; /* [cap] */
 	size_t n_marks, cap;         /* cap: steps + 1 at least */
+	int is_sparse; /* every SL__TAPE_SPARSE-th step is marked: what a run
+			  takes longer with all marks is what they cost where
+			  they are made */
 };
 
 /* Like sl_plan_run(), but leaves its marks on the tape. */

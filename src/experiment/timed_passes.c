@@ -9,10 +9,8 @@
 #include "timed_passes.h"
 #include "clock.h"
 #include "covariates.h"
-#include "quantile.h"
 #include "rng.h"
 #include "status.h"
-#include "summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,41 +22,28 @@ enum {
 	STRETCH_NS = 62500, /* of passes that are short: what is noted beside
 			       them takes some 4 us */
 	CALLS_MOST = 1 << 16,
-	ROUNDS_PER_PROBE = 16
+	ROUNDS_PER_PROBE = 16,
+	ROUNDS_PER_SPARSE = 2,
+	ROUNDS_ENOUGH = 32 /* more time than was given would add little */
 };
 
-/* ------------------------------------------------------------------ columns */
-
-int
-sl__thinned_init(struct sl__thinned *t, size_t cap, struct sl__arena *arena)
-{
-	memset(t, 0, sizeof(*t));
-	t->x = sl__arena_array(arena, cap, sizeof(double));
-	t->cap = cap;
-	t->stride = 1;
-	t->min = (double)INFINITY;
-	t->max = -(double)INFINITY;
-	return !t->x;
-}
-
-void
-sl__thinned_add(struct sl__thinned *t, double x)
-{
-	t->min = fmin(t->min, x);
-	t->max = fmax(t->max, x);
-	t->sum += x;
-	if (t->n_seen++ % t->stride)
-		return;
-	if (t->n == t->cap) {
-		for (size_t i = 0; i < t->cap / 2; i++)
-			t->x[i] = t->x[2 * i];
-		t->n = t->cap / 2;
-		t->stride *= 2;
-	}
-	t->x[t->n++] = x;
-}
+/* Of a pass: marks that take less, readings in a row being the most that they
+ * could take, are not felt in its books. */
+#define FELT_SHARE 0.01
+/* Of a pass: how well its books need to know what recording costs. */
+#define OVERHEAD_PRECISION 0.015
+/* Of the time given: what may be spent until that is known. */
+#define TIME_MOST 2.0
 
 /* ------------------------------------------------------------------- passes */
+
+/* Recorded passes of a round, added up as in struct sl__passes. */
+struct stretch {
+	size_t n;
+	double wall_ns, gaps_ns;
+	double *step_ns;
+	uint64_t *n_calls;
+};
 
 struct taker {
 	struct sl__passes *out;
@@ -66,39 +51,28 @@ struct taker {
 	const struct sl__passes_options *how;
 	struct sl__rng rng;
 	struct sl__watch watch;
-	struct sl__tape tape; /* of the pass under way */
-	double *sorted;       /* [SL__PASSES_KEPT] scratch */
+	struct sl__tape tape;   /* of the pass under way */
+	struct sl__tape sparse; /* of one with few marks */
+	uint64_t begin, end;    /* of the pass on 'tape'; 0: it was added up */
+	struct stretch stretch;
+	size_t n_disturbed; /* rounds whose recorded passes were */
+	double *sorted;     /* [SL__PASSES_KEPT] scratch */
 	uint64_t start_ns, deadline_ns;
-	size_t next_check;
-	int is_warm;                /* recorded passes count */
-	size_t n_warm, n_disturbed; /* rounds that count; of these */
-	double median_ns;           /* of bare passes so far; 0: not known */
+	size_t next_look;
+	int is_warm;      /* recorded passes count */
+	double again_ns;  /* the second pass */
+	double median_ns; /* of bare passes so far; 0: not known */
+	double mark_ns;   /* what a mark costs where it is made */
+	int is_mark_known;
+	int is_precise, is_sharp; /* what a pass takes, what recording costs:
+				       known as well as they need to be */
 };
 
+/* A reading of the clock included. */
 static double
 span_ns(const struct taker *t, uint64_t from, uint64_t to)
 {
-	double ns = (double)(to - from) / t->out->ticks_per_ns;
-
-	return fmax(ns - t->out->reading_ns, 0);
-}
-
-/* What a reading of ticks costs: the shortest of many runs of readings. */
-static double
-reading_cost(double ticks_per_ns)
-{
-	enum { READINGS = 64, TRIES = 64 };
-	uint64_t least = UINT64_MAX;
-
-	for (int k = 0; k < TRIES; k++) {
-		uint64_t begin = sl__ticks(), end = begin;
-
-		for (int i = 0; i < READINGS; i++)
-			end = sl__ticks();
-		if (end - begin < least)
-			least = end - begin;
-	}
-	return (double)least / READINGS / ticks_per_ns;
+	return (double)(to - from) / t->out->ticks_per_ns;
 }
 
 static enum sl_status
@@ -111,71 +85,19 @@ run_bare(struct taker *t, double *pass_ns, struct sl_error *err)
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = sl_plan_run(t->plan, err);
 	end = sl__ticks();
-	*pass_ns = span_ns(t, begin, end) / (double)n;
+	*pass_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
+		   (double)n;
 	return rc;
 }
 
 /* ---------------------------------------------------------------- recording */
 
-static void
-keep(struct sl__kept_pass *kept, const struct taker *t, uint64_t begin,
-     uint64_t end)
-{
-	kept->begin = begin;
-	kept->end = end;
-	kept->nth = t->out->n_recorded;
-	kept->tape.n_marks = t->tape.n_marks;
-	memcpy(kept->tape.marks, t->tape.marks,
-	       t->tape.n_marks * sizeof(*t->tape.marks));
-}
-
-/* slow[] is sorted, slowest first; the last one's storage is used again. */
-static void
-keep_slow(struct taker *t, uint64_t begin, uint64_t end)
-{
-	struct sl__passes *out = t->out;
-	struct sl__kept_pass here;
-	size_t at = out->n_slow;
-
-	if (!t->how->n_slowest)
-		return;
-	if (at == t->how->n_slowest) {
-		if (end - begin <=
-		    out->slow[at - 1].end - out->slow[at - 1].begin)
-			return;
-		at--;
-	} else {
-		out->n_slow++;
-	}
-	here = out->slow[at];
-	keep(&here, t, begin, end);
-	for (; at > 0 &&
-	       end - begin > out->slow[at - 1].end - out->slow[at - 1].begin;
-	     at--)
-		out->slow[at] = out->slow[at - 1];
-	out->slow[at] = here;
-}
-
-/* The recorded pass nearest to the median of bare ones so far. */
-static void
-keep_median(struct taker *t, uint64_t begin, uint64_t end)
-{
-	struct sl__kept_pass *kept = &t->out->median;
-	double ns = span_ns(t, begin, end);
-
-	if (kept->tape.n_marks &&
-	    fabs(ns - t->median_ns) >=
-		    fabs(span_ns(t, kept->begin, kept->end) - t->median_ns))
-		return;
-	keep(kept, t, begin, end);
-}
-
 static float *
 next_row(struct sl__passes *out)
 {
-	size_t n = out->n_steps;
+	size_t n = out->n_steps, nth = out->kept.n_seen;
 
-	if (out->n_recorded % out->row_stride)
+	if (nth % out->row_stride)
 		return NULL;
 	if (out->n_rows == SL__PASSES_ROWS) {
 		for (size_t r = 1; r < SL__PASSES_ROWS / 2; r++)
@@ -183,7 +105,7 @@ next_row(struct sl__passes *out)
 			       n * sizeof(float));
 		out->n_rows = SL__PASSES_ROWS / 2;
 		out->row_stride *= 2;
-		if (out->n_recorded % out->row_stride)
+		if (nth % out->row_stride)
 			return NULL;
 	}
 	return out->rows + out->n_rows++ * n;
@@ -201,8 +123,8 @@ add_steps(struct taker *t)
 		const struct sl__tape_mark *m = &t->tape.marks[i];
 		double ns = span_ns(t, m[0].ticks, m[1].ticks);
 
-		out->step_ns[m->step] += ns;
-		out->n_calls[m->step]++;
+		t->stretch.step_ns[m->step] += ns;
+		t->stretch.n_calls[m->step]++;
 		out->step_min_ns[m->step] = fmin(out->step_min_ns[m->step], ns);
 		out->step_max_ns[m->step] = fmax(out->step_max_ns[m->step], ns);
 		if (row)
@@ -210,25 +132,59 @@ add_steps(struct taker *t)
 	}
 }
 
+/* What the tape holds, in sums that include readings of the clock. */
 static void
-add_pass(struct taker *t, uint64_t begin, uint64_t end)
+add_pass(struct taker *t)
 {
 	struct sl__passes *out = t->out;
 	const struct sl__tape_mark *marks = t->tape.marks;
 
-	if (!out->n_recorded) {
-		out->origin = begin;
-		keep(&out->first, t, begin, end);
-	}
-	keep_median(t, begin, end);
-	keep_slow(t, begin, end);
+	if (!t->end)
+		return;
+	if (!out->kept.n_seen)
+		out->origin = t->begin;
 	add_steps(t);
-	out->wall_ns += span_ns(t, begin, end);
-	out->gaps_ns += span_ns(t, begin, marks[0].ticks) +
-			span_ns(t, marks[t->tape.n_marks - 1].ticks, end);
-	out->n_recorded++;
+	sl__keeper_add(&out->kept, &t->tape, t->begin, t->end);
+	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
+	t->stretch.gaps_ns +=
+		span_ns(t, t->begin, marks[0].ticks) +
+		span_ns(t, marks[t->tape.n_marks - 1].ticks, t->end);
+	t->stretch.n++;
+	t->end = 0;
 }
 
+/* The passes of a round go into the books, or not: a rule that cannot see how
+ * long they took. */
+static void
+book_stretch(struct taker *t, int is_disturbed)
+{
+	struct sl__passes *out = t->out;
+	struct stretch *s = &t->stretch;
+
+	t->n_disturbed += (size_t)is_disturbed;
+	if (is_disturbed && out->n_recorded &&
+	    2 * t->n_disturbed < out->n_rounds + 1) {
+		out->n_left_out += s->n;
+	} else {
+		out->n_recorded += s->n;
+		out->wall_ns += s->wall_ns;
+		out->gaps_ns += s->gaps_ns;
+		for (size_t i = 0; i < out->n_steps; i++) {
+			out->step_ns[i] += s->step_ns[i];
+			out->n_calls[i] += s->n_calls[i];
+		}
+	}
+	s->n = 0;
+	s->wall_ns = s->gaps_ns = 0;
+	memset(s->step_ns, 0, out->n_steps * sizeof(*s->step_ns));
+	memset(s->n_calls, 0, out->n_steps * sizeof(*s->n_calls));
+}
+
+/*
+ * A pass is added up before the next one of a stretch, and the last one when
+ * the round is over: what that does to caches would else be felt by bare
+ * passes more often than by recorded ones.
+ */
 static enum sl_status
 run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 {
@@ -236,25 +192,160 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t begin = sl__ticks(), end;
-		enum sl_status rc = sl__plan_record(t->plan, &t->tape, err);
+		uint64_t begin, end;
+		enum sl_status rc;
 
+		add_pass(t);
+		begin = sl__ticks();
+		rc = sl__plan_record(t->plan, &t->tape, err);
 		end = sl__ticks();
 		if (rc)
 			return rc;
-		sum += span_ns(t, begin, end);
-		if (t->is_warm)
-			add_pass(t, begin, end);
+		sum += span_ns(t, begin, end) - t->out->reading_ns;
+		t->begin = begin;
+		t->end = t->is_warm ? end : 0;
 	}
-	*pass_ns = sum / (double)n;
+	*pass_ns = fmax(sum, 0) / (double)n;
 	return SL_OK;
+}
+
+/* -------------------------------------------------------------- calibration */
+
+/* What passes take that nobody adds up. */
+static enum sl_status
+run_marked(struct taker *t, struct sl__tape *tape, double *pass_ns,
+	   struct sl_error *err)
+{
+	size_t n = t->out->calls_per_sample;
+	uint64_t begin = sl__ticks(), end;
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = sl__plan_record(t->plan, tape, err);
+	end = sl__ticks();
+	*pass_ns = span_ns(t, begin, end) / (double)n;
+	return rc;
+}
+
+/*
+ * Passes with every mark and with every fourth one: what the former take
+ * longer is what a mark costs where it is made.  That is less than a reading
+ * costs in a row of them, as it overlaps with the steps around it.  Bare passes
+ * have no part in it: the books still compare two experiments.
+ */
+static enum sl_status
+take_sparse(struct taker *t, struct sl_error *err)
+{
+	int full_first = sl__rng_coin(&t->rng);
+	double ns[2] = {0, 0}, n;
+	enum sl_status rc = SL_OK;
+
+	for (int k = 0; !rc && k < 2; k++) {
+		int is_sparse = (k == 0) != full_first;
+
+		rc = run_marked(t, is_sparse ? &t->sparse : &t->tape,
+				&ns[is_sparse], err);
+	}
+	n = (double)t->tape.n_marks - (double)t->sparse.n_marks;
+	if (!rc && n > 0)
+		sl__calm_pairs_add(&t->out->mark, ns[1] / n, ns[0] / n);
+	return rc;
+}
+
+/* Whether what marks cost is felt in the books, and it is their turn. */
+static int
+is_calibrating(const struct taker *t)
+{
+	double marks_ns = (double)(t->out->n_steps + 1) * t->out->reading_ns;
+	double pass_ns = t->median_ns > 0 ? t->median_ns : t->again_ns;
+
+	return t->out->n_rounds % ROUNDS_PER_SPARSE == 0 && t->is_warm &&
+	       marks_ns > FELT_SHARE * pass_ns;
+}
+
+static int
+is_known(const struct sl_estimate *x, double half_width)
+{
+	return !x->needs_n && (x->hi - x->lo) / 2 <= half_width;
+}
+
+/*
+ * Whether the median of the later half of bare passes, and that of what
+ * recording costs, are known well enough.  Looks whenever the number of rounds
+ * has grown by an eighth.
+ */
+static void
+look(struct taker *t)
+{
+	const struct sl__thinned *bare = &t->out->bare;
+	struct sl_estimate median, extra, mark;
+
+	if (t->out->n_rounds < t->next_look)
+		return;
+	t->next_look = t->out->n_rounds + t->out->n_rounds / 8 + 1;
+	median = sl__thinned_median(bare, bare->n - bare->n / 2, t->sorted);
+	t->median_ns = median.value;
+	t->is_precise = is_known(&median, t->how->precision * median.value);
+	extra = sl__calm_pairs_median(&t->out->extra, t->sorted);
+	t->is_sharp = is_known(&extra, OVERHEAD_PRECISION * median.value);
+	if (!t->out->mark.more.n)
+		return;
+	mark = sl__calm_pairs_median(&t->out->mark, t->sorted);
+	t->is_mark_known = is_known(&mark, OVERHEAD_PRECISION * median.value /
+						   (double)t->tape.n_marks);
+	t->mark_ns = mark.value;
+	t->is_sharp &= t->is_mark_known;
+}
+
+static void
+shift(struct sl__thinned *t, double by)
+{
+	t->min += by;
+	t->max += by;
+	t->sum += by * (double)t->n_seen;
+	for (size_t i = 0; i < t->n; i++)
+		t->x[i] += by;
+}
+
+static double
+less(double ns, double reading_ns)
+{
+	return fmax(ns - reading_ns, 0);
+}
+
+/* Takes off what readings cost, which is known now. */
+static void
+settle(struct taker *t)
+{
+	struct sl__passes *out = t->out;
+	double n = (double)out->n_recorded, before_ns = out->reading_ns, c;
+
+	t->next_look = 0;
+	look(t);
+	if (t->is_mark_known)
+		out->reading_ns = fmax(t->mark_ns, 0);
+	c = out->reading_ns;
+	out->wall_ns = less(out->wall_ns, n * c);
+	out->gaps_ns = less(out->gaps_ns, 2 * n * c);
+	for (size_t s = 0; s < out->n_steps; s++) {
+		out->step_ns[s] =
+			less(out->step_ns[s], (double)out->n_calls[s] * c);
+		out->step_min_ns[s] = less(out->step_min_ns[s], c);
+		out->step_max_ns[s] = less(out->step_max_ns[s], c);
+	}
+	for (size_t i = 0; i < out->n_rows * out->n_steps; i++) {
+		if (!isnan(out->rows[i]))
+			out->rows[i] = (float)less((double)out->rows[i], c);
+	}
+	/* A recorded pass has a reading of its own, a bare one shares it. */
+	shift(&out->extra.more,
+	      (before_ns - c) * (1 - 1 / (double)out->calls_per_sample));
 }
 
 /* ------------------------------------------------------------------- rounds */
 
 static enum sl_status
-take_bare(struct taker *t, double *pass_ns, int *is_disturbed,
-	  struct sl_error *err)
+take_bare(struct taker *t, double *pass_ns, struct sl_error *err)
 {
 	struct sl__covariates before, after;
 	enum sl_status rc;
@@ -265,8 +356,7 @@ take_bare(struct taker *t, double *pass_ns, int *is_disturbed,
 	sl__watch_after(&t->watch, &after);
 	if (rc)
 		return rc;
-	*is_disturbed |=
-		sl__watch_slot(&t->watch, &before, &after, *pass_ns * n);
+	sl__watch_slot(&t->watch, &before, &after, *pass_ns * n);
 	sl__thinned_add(&t->out->cpu,
 			sl__watch_cpu_ns(&t->watch, &before, &after, 1,
 					 t->out->reading_ns) /
@@ -287,25 +377,9 @@ take_recorded(struct taker *t, double *pass_ns, int *is_disturbed,
 	sl__watch_after(&t->watch, &after);
 	if (rc)
 		return rc;
-	*is_disturbed |=
+	*is_disturbed =
 		sl__watch_slot(&t->watch, &before, &after, *pass_ns * n);
 	return SL_OK;
-}
-
-/*
- * A disturbed round says nothing of what recording costs, unless most are
- * disturbed; the rule cannot see which of the two passes was hit.
- */
-static void
-add_extra(struct taker *t, double extra_ns, int is_disturbed)
-{
-	if (!t->is_warm)
-		return;
-	t->n_disturbed += (size_t)is_disturbed;
-	t->n_warm++;
-	if (is_disturbed && t->out->extra.n && 2 * t->n_disturbed < t->n_warm)
-		return;
-	sl__thinned_add(&t->out->extra, extra_ns);
 }
 
 static enum sl_status
@@ -317,39 +391,22 @@ take_round(struct taker *t, struct sl_error *err)
 
 	for (int k = 0; !rc && k < 2; k++) {
 		if ((k == 0) == bare_first)
-			rc = take_bare(t, &bare, &is_disturbed, err);
+			rc = take_bare(t, &bare, err);
 		else
 			rc = take_recorded(t, &recorded, &is_disturbed, err);
 	}
 	if (rc)
 		return rc;
 	sl__thinned_add(&t->out->bare, bare);
-	add_extra(t, recorded - bare, is_disturbed);
+	if (t->is_warm)
+		sl__calm_pairs_add(&t->out->extra, bare, recorded);
+	add_pass(t);
+	book_stretch(t, is_disturbed);
+	if (is_calibrating(t))
+		rc = take_sparse(t, err);
 	if (t->out->n_rounds++ % ROUNDS_PER_PROBE == 0)
 		sl__watch_probe(&t->watch);
-	return SL_OK;
-}
-
-/*
- * The median of the later half and whether it is known to the precision asked
- * for.  Looks whenever the number of rounds has grown by an eighth.
- */
-static int
-precise_enough(struct taker *t)
-{
-	const struct sl__thinned *bare = &t->out->bare;
-	struct sl_estimate median;
-	size_t n = bare->n - bare->n / 2;
-
-	if (t->out->n_rounds < t->next_check)
-		return 0;
-	t->next_check = t->out->n_rounds + t->out->n_rounds / 8 + 1;
-	memcpy(t->sorted, bare->x + bare->n - n, n * sizeof(double));
-	sl__sort(t->sorted, n);
-	median = sl__quantile_estimate(t->sorted, n, 0.5, 0.05);
-	t->median_ns = median.value;
-	return !median.needs_n &&
-	       (median.hi - median.lo) / 2 <= t->how->precision * median.value;
+	return rc;
 }
 
 static void
@@ -378,12 +435,24 @@ stop(struct taker *t, enum sl_stop why)
 	return 1;
 }
 
+/* Few rounds leave it open what recording costs: a long pass is worth more
+ * time than was given, to a limit. */
+static int
+needs_more(const struct taker *t, uint64_t now_ns)
+{
+	double given = (double)(t->deadline_ns - t->start_ns);
+
+	return !t->is_sharp && t->out->n_rounds < ROUNDS_ENOUGH &&
+	       (double)(now_ns - t->start_ns) + 2 * t->median_ns <
+		       TIME_MOST * given;
+}
+
 static int
 finished(struct taker *t)
 {
 	uint64_t now_ns = sl__clock_now_ns(NULL);
-	int is_precise = precise_enough(t);
 
+	look(t);
 	tell_progress(t, now_ns);
 	if (t->how->interrupt && *t->how->interrupt)
 		return stop(t, SL_STOP_INTERRUPT);
@@ -392,11 +461,12 @@ finished(struct taker *t)
 		       stop(t, SL_STOP_RUNS);
 	if (t->out->n_rounds < t->how->n_warmup + MIN_ROUNDS)
 		return 0;
-	if (now_ns >= t->deadline_ns)
+	if (now_ns >= t->deadline_ns && !needs_more(t, now_ns))
 		return stop(t, SL_STOP_TIME);
 	/* A third of the budget at least: less would not see any drift, and
 	 * the books need rounds more than the median does. */
-	return is_precise && t->out->n_rounds >= t->how->n_warmup + 8 &&
+	return t->is_precise && t->is_sharp &&
+	       t->out->n_rounds >= t->how->n_warmup + 8 &&
 	       (now_ns - t->start_ns) * 3 >= t->deadline_ns - t->start_ns &&
 	       stop(t, SL_STOP_PRECISION);
 }
@@ -415,15 +485,14 @@ static enum sl_status
 take_rounds(struct taker *t, struct sl_error *err)
 {
 	enum sl_status rc;
-	double again = 0;
 
 	t->out->calls_per_sample = 1;
 	rc = run_bare(t, &t->out->first_ns, err);
 	if (!rc)
-		rc = run_bare(t, &again, err);
+		rc = run_bare(t, &t->again_ns, err);
 	if (rc)
 		return rc;
-	calibrate(t, again);
+	calibrate(t, t->again_ns);
 	while (!rc && !finished(t)) {
 		t->is_warm = t->out->n_rounds >= t->how->n_warmup;
 		rc = take_round(t, err);
@@ -436,36 +505,31 @@ take_rounds(struct taker *t, struct sl_error *err)
 
 /* ------------------------------------------------------------------ storage */
 
-static int
-reserve_tape(struct sl__tape *tape, size_t n_steps, struct sl__arena *arena)
-{
-	tape->cap = n_steps + 1;
-	tape->marks = sl__arena_array(arena, tape->cap, sizeof(*tape->marks));
-	return !tape->marks;
-}
-
 static enum sl_status
 reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__passes *out = t->out;
 	size_t n = out->n_steps;
-	int failed = reserve_tape(&t->tape, n, arena) |
-		     reserve_tape(&out->first.tape, n, arena) |
-		     reserve_tape(&out->median.tape, n, arena) |
+	int failed = sl__tape_reserve(&t->tape, n, arena) |
+		     sl__tape_reserve(&t->sparse, n, arena) |
+		     sl__keeper_init(&out->kept, n, t->how->n_slowest, arena) |
+		     sl__calm_pairs_init(&out->mark, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->bare, SL__PASSES_KEPT, arena) |
-		     sl__thinned_init(&out->extra, SL__PASSES_KEPT, arena) |
+		     sl__calm_pairs_init(&out->extra, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->cpu, SL__PASSES_KEPT, arena);
 
-	for (size_t i = 0; i < t->how->n_slowest; i++)
-		failed |= reserve_tape(&out->slow[i].tape, n, arena);
+	t->sparse.is_sparse = 1;
 	out->step_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_min_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_max_ns = sl__arena_array(arena, n, sizeof(double));
 	out->n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
 	out->rows = sl__arena_array(arena, n, SL__PASSES_ROWS * sizeof(float));
+	t->stretch.step_ns = sl__arena_array(arena, n, sizeof(double));
+	t->stretch.n_calls = sl__arena_array(arena, n, sizeof(uint64_t));
 	t->sorted = sl__arena_array(arena, SL__PASSES_KEPT, sizeof(double));
 	if (failed || !out->step_ns || !out->step_min_ns || !out->step_max_ns ||
-	    !out->n_calls || !out->rows || !t->sorted)
+	    !out->n_calls || !out->rows || !t->stretch.step_ns ||
+	    !t->stretch.n_calls || !t->sorted)
 		return sl__fail_nomem(err);
 	for (size_t s = 0; s < n; s++)
 		out->step_min_ns[s] = (double)INFINITY;
@@ -483,7 +547,7 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 
 	memset(out, 0, sizeof(*out));
 	out->ticks_per_ns = sl__ticks_per_ns();
-	out->reading_ns = reading_cost(out->ticks_per_ns);
+	out->reading_ns = sl__ticks_cost_ns();
 	out->n_steps = sl_plan_n_steps(plan);
 	rc = reserve(&t, arena, err);
 	if (rc)
@@ -492,8 +556,10 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	sl__watch_open(&t.watch);
 	t.start_ns = sl__clock_now_ns(NULL);
 	t.deadline_ns = t.start_ns + (uint64_t)(how->time_s * 1e9);
-	t.next_check = 1;
+	t.next_look = 1;
 	rc = take_rounds(&t, err);
+	settle(&t);
+	sl__keeper_settle(&out->kept);
 	sl__watch_close(&t.watch, &out->noise);
 	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - t.start_ns) / 1e9;
 	return rc;
