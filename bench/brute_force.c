@@ -351,7 +351,7 @@ static double
 share_of(struct case_state *c)
 {
 	static struct sl__tape_mark marks[1 << 16];
-	struct sl__tape tape = {marks, 0, 1 << 16};
+	struct sl__tape tape = {.marks = marks, .cap = 1 << 16};
 	double sum = 0, all = 0;
 	struct sl_error err;
 

@@ -17,6 +17,14 @@ static const char chain[] = "opset 13\n"
 			    "y = Relu b\n"
 			    "out y\n";
 
+/* The same for a batch that is left open. */
+static const char open_chain[] = "opset 13\n"
+				 "in x f32 n,64\n"
+				 "a = Sigmoid x\n"
+				 "b = Softmax a\n"
+				 "y = Relu b\n"
+				 "out y\n";
+
 struct fixture {
 	struct graph_text *g;
 	struct sl__subject subject;
@@ -157,7 +165,7 @@ times_what_it_is_told_to(void **state)
 	start(&f, chain, 2);
 	diagnose(&f, &how);
 	assert_int_equal(f.diagnosis.n, 2);
-	assert_true(f.diagnosis.n_rounds >= 3);
+	assert_true(f.diagnosis.n_rounds >= 2);
 	for (size_t i = 0; i < 2; i++) {
 		const struct sl_response *r = &f.diagnosis.responses[i];
 
@@ -169,11 +177,42 @@ times_what_it_is_told_to(void **state)
 		/* Nobody is there to empty caches or to hog memory. */
 		assert_absent(&r->at[SL_CONDITION_COLD]);
 		assert_absent(&r->at[SL_CONDITION_HOGGED]);
+		/* Nor can 64 rows be anything else. */
+		assert_absent(&r->at[SL_CONDITION_DOUBLED]);
+		assert_true(isnan(r->doubled_flops) && isnan(r->doubled_bytes));
 	}
+	assert_string_equal(f.diagnosis.no_doubled,
+			    "the model's batch is fixed");
 	assert_non_null(f.diagnosis.no_cold);
 	assert_non_null(f.diagnosis.no_hog);
 	assert_null(f.diagnosis.no_alone);
 	assert_true(isnan(f.diagnosis.hog.dram));
+	finish(&f);
+}
+
+static void
+doubles_an_open_batch(void **state)
+{
+	const size_t steps[] = {0, 1};
+	struct sl__diagnose_options how = {
+		.steps = steps, .n_steps = 2, .time_s = 10};
+	struct fixture f;
+
+	(void)state;
+	start(&f, open_chain, 1);
+	/* A budget of ten seconds: planning once more is no question. */
+	diagnose(&f, &how);
+	assert_null(f.diagnosis.no_doubled);
+	for (size_t i = 0; i < 2; i++) {
+		const struct sl_response *r = &f.diagnosis.responses[i];
+		const struct sl__step *s =
+			&f.subject.plan->current->steps[steps[i]];
+
+		assert_timed(&r->at[SL_CONDITION_DOUBLED],
+			     f.diagnosis.n_rounds);
+		assert_true(r->doubled_bytes == 2 * (double)s->n_bytes);
+		assert_true(r->doubled_flops == 2 * (double)s->executed_flops);
+	}
 	finish(&f);
 }
 
@@ -316,6 +355,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_place_steps_survive),
 		cmocka_unit_test(times_what_it_is_told_to),
+		cmocka_unit_test(doubles_an_open_batch),
 		cmocka_unit_test(needs_a_spare_cpu),
 		cmocka_unit_test(leaves_reference_steps_alone),
 		cmocka_unit_test(stops_when_told),

@@ -315,8 +315,10 @@ test_pages(void **state)
 				 SL_OK);
 		if (f == SL_FORMAT_JSON)
 			assert_true(json_valid(out.data));
-		if (f == SL_FORMAT_TEXT)
+		if (f == SL_FORMAT_TEXT) {
 			assert_non_null(strstr(out.data, "Measured: "));
+			assert_non_null(strstr(out.data, "made up, seeded"));
+		}
 		sl_buf_release(&out);
 	}
 	sl_generation_free(g);

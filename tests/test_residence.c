@@ -126,6 +126,8 @@ pauses_are_left_out(void **state)
 	c = touch(4 * MIB);
 	sl__residence_end(&r);
 	add_up(&r);
+	if (r.is_peak_reset)
+		assert_int_equal(sl__residence_is_peak_late(&r), 1);
 	assert_near(sl__residence_touched(&r).value, 12.0 * MIB, 1.0 * MIB);
 	assert_near(sl__residence_peak(&r).value - sl__residence_base(&r).value,
 		    12.0 * MIB, 1.0 * MIB);
@@ -136,6 +138,55 @@ pauses_are_left_out(void **state)
 	munmap(a, 8 * MIB);
 	munmap(b, 64 * MIB);
 	munmap(c, 4 * MIB);
+}
+
+/* What was needed before the pause and given back is a peak of then; without
+ * a pause, or where an older mark hides it, it is not known when it was. */
+static void
+the_moment_of_the_peak_is_told(void **state)
+{
+	struct sl__residence r;
+	unsigned char *a;
+
+	(void)state;
+	sl__residence_begin(&r);
+	a = touch(32 * MIB);
+	munmap(a, 32 * MIB);
+	assert_int_equal(sl__residence_is_peak_late(&r), -1);
+	sl__residence_pause(&r);
+	sl__residence_resume(&r);
+	a = touch(8 * MIB);
+	sl__residence_end(&r);
+	munmap(a, 8 * MIB);
+	if (r.is_peak_reset)
+		assert_int_equal(sl__residence_is_peak_late(&r), 0);
+	r.peak_stretch = -1;
+	assert_int_equal(sl__residence_is_peak_late(&r), -1);
+}
+
+/* What malloc() keeps of what went before is no room for what comes. */
+static void
+the_heap_is_empty_at_the_start(void **state)
+{
+	enum { N = 256, BYTES = 64 << 10 }; /* below malloc's mappings */
+	static void *blocks[2][N];
+	void *last;
+	struct sl__residence r;
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		blocks[0][i] = memset(malloc(BYTES), 1, BYTES);
+	last = malloc(64); /* the heap does not shrink by itself */
+	for (int i = 0; i < N; i++)
+		free(blocks[0][i]);
+	sl__residence_begin(&r);
+	for (int i = 0; i < N; i++)
+		blocks[1][i] = memset(malloc(BYTES), 1, BYTES);
+	sl__residence_end(&r);
+	for (int i = 0; i < N; i++)
+		free(blocks[1][i]);
+	free(last);
+	assert_near(sl__residence_touched(&r).value, 16.0 * MIB, 2.0 * MIB);
 }
 
 static void
@@ -179,6 +230,8 @@ main(void)
 		cmocka_unit_test(code_is_told_from_libraries),
 		cmocka_unit_test(what_is_touched_is_seen),
 		cmocka_unit_test(pauses_are_left_out),
+		cmocka_unit_test(the_moment_of_the_peak_is_told),
+		cmocka_unit_test(the_heap_is_empty_at_the_start),
 		cmocka_unit_test(the_heap_is_counted_by_its_owner),
 		cmocka_unit_test(pages_are_a_power_of_two),
 	};

@@ -128,7 +128,7 @@ count_mapped(const struct sl_plan *plan, double limit_bytes,
 
 static enum sl_status
 plan_and_run(const struct sl__confined_options *options, double start,
-	     double *used_bytes, struct sl_error *err)
+	     struct sl__confined *out, struct sl_error *err)
 {
 	struct sl__subject_options how = {.plan = options->plan};
 	struct sl_plan_memory memory;
@@ -144,7 +144,10 @@ plan_and_run(const struct sl__confined_options *options, double start,
 	if (!rc && options->is_run)
 		rc = sl_plan_run(subject.plan, err);
 	sl_plan_memory(subject.plan, &memory);
-	*used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
+	out->used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
+	out->weights_bytes =
+		(double)memory.weight_bytes + (double)memory.mapped_bytes;
+	out->block_bytes = (double)memory.planned_bytes;
 	return rc;
 }
 
@@ -179,15 +182,16 @@ confine(const struct sl__confined_options *options, double *start,
 static void
 serve(const struct sl__confined_options *options, int fd)
 {
-	struct sl__confined result = {.used_bytes = (double)NAN};
+	struct sl__confined result = {.used_bytes = (double)NAN,
+				      .weights_bytes = (double)NAN,
+				      .block_bytes = (double)NAN};
 	struct sl_error err = {0};
 	double start;
 
 	result.status = confine(options, &start, &err);
 	send(fd, result.status ? &NOT_LIMITED : &LIMITED, 1);
 	if (!result.status)
-		result.status =
-			plan_and_run(options, start, &result.used_bytes, &err);
+		result.status = plan_and_run(options, start, &result, &err);
 	memcpy(result.text, err.text, sizeof(result.text));
 	send(fd, &result, sizeof(result));
 }
@@ -299,6 +303,7 @@ take_silence(struct sl__confined *out, int status)
 
 	out->status = is_memory ? SL_E_NOMEM : SL_E_MEASURE;
 	out->used_bytes = (double)NAN;
+	out->weights_bytes = out->block_bytes = (double)NAN;
 	if (by)
 		snprintf(out->text, sizeof(out->text),
 			 "the process was ended by signal %d%s", by,

@@ -20,6 +20,8 @@ struct sl__confined {
 				  did, or it ended without a word */
 	char text[sizeof(((struct sl_error *)0)->text)]; /* "": it ran */
 	double used_bytes; /* of the memory, at the end; NaN: it did not run */
+	double weights_bytes, block_bytes; /* of these, the plan's: weights made
+					      or used in place; activations */
 };
 
 /*

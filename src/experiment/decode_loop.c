@@ -3,13 +3,14 @@
  * decode_loop.c - the passes of a decoding loop, each planned and timed.
  *
  * Every pass of the loop has sizes of its own, and a plan is made for sizes.
- * That takes longer than the pass, so that of a long loop only some passes
- * are measured; the first plan that is made tells how many.  One plan is alive
- * at a time.
+ * One plan is alive at a time; its weights stay for the next, which costs
+ * little then.  The first visit, and a second plan of it, tell how many passes
+ * can be measured: all of a short loop, some of a long one.
  */
 #include "decode_loop.h"
 #include "clock.h"
 #include "covariates.h"
+#include "platform.h"
 #include "quantile.h"
 #include "rng.h"
 #include "status.h"
@@ -325,6 +326,45 @@ is_interrupted(struct measurer *m)
 
 /* ------------------------------------------------------------------ rounds */
 
+/* What a visit takes whose plan finds the weights that the first, of visit_s,
+ * has made. */
+static enum sl_status
+cost_of_next(struct measurer *m, struct sl__loop *loop, double visit_s,
+	     double *out, struct sl_error *err)
+{
+	struct sl__loop_point *p = &loop->points[loop->n_points - 1];
+	double first_ns = loop->all_plans_ns;
+	struct sl_plan *plan;
+	enum sl_status rc = plan_point(m, loop, p, &plan, err);
+
+	if (rc)
+		return rc;
+	sl_plan_free(plan);
+	*out = fmax(visit_s + (loop->all_plans_ns - 2 * first_ns) / 1e9, 1e-9);
+	return SL_OK;
+}
+
+/* Weights stay between visits where there is memory for those of another
+ * plan too. */
+static void
+check_room(struct sl__loop *loop)
+{
+	uint64_t room = sl__platform_free_bytes("");
+
+	if (!room || room > 2 * loop->memory.weight_bytes)
+		return;
+	sl__weight_hold_free(loop->hold);
+	loop->hold = NULL;
+}
+
+static size_t
+positions_for(const struct measurer *m, double visit_s)
+{
+	double n = m->how->time_s / (double)m->n_loops / visit_s;
+
+	return (size_t)fmin(fmax(n, POINTS_LEAST), SL__LOOP_POINTS_MOST);
+}
+
 /* The longest pass, to see what a visit takes, and then how many there are
  * to be. */
 static enum sl_status
@@ -341,14 +381,16 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 	rc = visit(m, loop, &loop->points[loop->n_points - 1], 0, err);
 	if (rc)
 		return rc;
-	cost_s = fmax(seconds_since(begin), 1e-9);
-	first = loop->points[loop->n_points - 1];
+	check_room(loop);
 	if (!n && how->n_rounds)
 		n = POINTS_FIXED;
-	else if (!n)
-		n = (size_t)fmin(fmax(how->time_s / (double)m->n_loops / cost_s,
-				      POINTS_LEAST),
-				 SL__LOOP_POINTS_MOST);
+	if (!n) {
+		rc = cost_of_next(m, loop, seconds_since(begin), &cost_s, err);
+		if (rc)
+			return rc;
+		n = positions_for(m, cost_s);
+	}
+	first = loop->points[loop->n_points - 1];
 	sl__loop_lay_out(loop, how->prompt, how->n_tokens, n);
 	loop->points[loop->n_points - 1] = first;
 	m->n_expected += loop->n_points;
@@ -490,7 +532,10 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 					"interrupted before the first pass of "
 					"each loop");
 		tell_progress(m);
-		rc = begin_loop(m, loop, err);
+		rc = sl__weight_hold_new(&loop->hold, loop->decoder.graph,
+					 m->how->plan.allocator, err);
+		if (!rc)
+			rc = begin_loop(m, loop, err);
 	}
 	return rc;
 }
@@ -508,9 +553,13 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 	sl__rng_init(&m.rng, how->seed);
 	sl__watch_open(&m.watch);
 	m.start_ns = sl__clock_now_ns(NULL);
+	for (size_t i = 0; i < n_loops; i++)
+		loops[i].hold = NULL;
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);
+	for (size_t i = 0; i < n_loops; i++)
+		sl__weight_hold_free(loops[i].hold);
 	sl__watch_close(&m.watch, &out->noise);
 	return rc;
 }

@@ -10,8 +10,8 @@
 
 enum {
 	SL__LOOP_ROUNDS_MOST = 12,
-	SL__LOOP_POINTS_MOST = 64, /* tokens at which it is measured */
-	SL__LOOP_PROMPT_MOST = 3   /* passes over the prompt, beside them */
+	SL__LOOP_POINTS_MOST = 256, /* tokens at which it is measured */
+	SL__LOOP_PROMPT_MOST = 3    /* passes over the prompt, beside them */
 };
 
 /* One pass: n_new tokens after n_past, 'nth' of those that are generated. */
@@ -36,6 +36,7 @@ struct sl__loop {
 	struct sl_plan_memory memory; /* with the longest context */
 	int n_threads;
 	enum sl_dtype dtype;
+	struct sl__weight_hold *hold; /* while it is measured; may be NULL */
 };
 
 struct sl__loop_options {
@@ -63,7 +64,9 @@ void sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
 
 /*
  * Measures all loops, whose decoders are open.  Each visit makes a plan for
- * the sizes of one pass and runs it several times.  All passes of all loops
+ * the sizes of one pass, from weights that the visit before has left, and runs
+ * it several times.  Where positions go by time, all are measured if there is
+ * time for all, else as many as there is time for.  All passes of all loops
  * are visited once, in random order; where every one of them is measured, in
  * the order of the loop, each with the states that the one before handed back.
  * Then again in random order while there is time, and where it is by time,

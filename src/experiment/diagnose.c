@@ -8,7 +8,7 @@
  * its time in place, what the second takes is its time with everything warm.
  * A step that gives the same bits when it runs again is simply run again;
  * any other (one that adds to its own operand) has what it wrote put back.
- * That is found out once, before the clock is looked at.
+ * That is found out in the first round, off the clock.
  */
 #include "diagnose.h"
 #include "clock.h"
@@ -17,8 +17,10 @@
 #include "quantile.h"
 #include "rng.h"
 #include "status.h"
+#include "step_operands.h"
 #include "summary.h"
 #include "tape.h"
+#include "twin_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,23 +30,20 @@
 enum {
 	MIN_ROUNDS = 3,
 	MAX_ROUNDS = 31,
-	TWICE_MOST = 1 << 29,      /* bytes of a step's operands */
-	NO_SLOT = SL__HOT_MOST + 1 /* of steps that are not hot */
+	TWICE_MOST = 1 << 29,   /* bytes of a step's operands */
+	NO_SLOT = SL__TWIN_NONE /* of steps that are not hot */
 };
 
-static const uint64_t SINGLE_MOST = 2000000000; /* bytes of weights */
-
 /* Passes; in the first kind steps are timed in place and warm. */
-enum kind { IN_PLACE = 0, COLD, ALONE, HOGGED, N_KINDS };
+enum kind { IN_PLACE = 0, COLD, ALONE, HOGGED, DOUBLED, N_KINDS };
 
 /* What is known of a hot step. */
 struct hot {
 	size_t step;
-	size_t single;   /* the same step of the single plan; SIZE_MAX */
-	int is_same;     /* that does as much, with the same kernel */
-	int is_timed;    /* not on a reference path */
-	int runs_twice;  /* its operands are small enough */
-	int is_repeated; /* running again changes nothing */
+	int is_timed;                /* not on a reference path */
+	int runs_twice;              /* its operands are small enough */
+	int is_tried;                /* whether the next is so is known */
+	int is_repeated;             /* running again changes nothing */
 	double *ns[SL_N_CONDITIONS]; /* [MAX_ROUNDS] */
 	size_t n[SL_N_CONDITIONS];
 };
@@ -55,28 +54,26 @@ struct diagnoser {
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl__subject *subject;
-	struct sl__subject single; /* of one thread; plan NULL: none */
-	struct sl_plan *one;       /* its plan, or the subject's own where that
-				      has one thread; NULL: none */
+	struct sl__twin single;  /* of one thread */
+	struct sl__twin doubled; /* of twice the batch */
 	struct hot *hot;
 	size_t n_hot;
-	unsigned char *slot_of;        /* by step of the plan */
-	unsigned char *single_slot_of; /* by step of the single plan */
-	unsigned char *saved;          /* operands of a step */
+	unsigned char *slot_of; /* by step of the plan */
+	unsigned char *saved;   /* operands of a step */
 	struct sl__rng rng;
 	enum kind kind; /* of the pass under way */
 	int last;       /* kind of the pass before; -1: none */
 	int settles;    /* caches remember one pass in the next */
 	int n_threads;
 	double ticks_per_ns, reading_ns;
-	uint64_t start_ns, deadline_ns;
+	uint64_t start_ns, rounds_ns; /* when it and the rounds began */
 };
 
 const char *
 sl_condition_text(enum sl_condition condition)
 {
 	static const char *const words[SL_N_CONDITIONS] = {
-		"in place", "warm", "cold", "alone", "hogged"};
+		"in place", "warm", "cold", "alone", "hogged", "doubled"};
 
 	return (unsigned)condition < SL_N_CONDITIONS ? words[condition] : "";
 }
@@ -126,95 +123,54 @@ note(struct hot *h, enum sl_condition condition, double ns)
 		h->ns[condition][h->n[condition]++] = ns;
 }
 
-/* Operands of a step that are no weights, copied one after the other. */
-struct copying {
-	const struct sl__program *program;
-	const struct sl__step *step;
-	unsigned char *saved;
-	int puts_back;
-};
-
-static uint64_t
-movable_bytes(const struct sl__program *p, const struct sl__step *s, uint32_t k)
+static struct sl__operands
+operands_of(const struct diagnoser *d, const struct sl__program *p, size_t i)
 {
-	const struct sl__buffer *b = &p->buffers[s->operands[k]];
-
-	return p->buffers[b->base].room == SL__ROOM_CONSTANT ? 0 : b->n_bytes;
+	return (struct sl__operands){p, &p->steps[i], d->n_threads, d->saved};
 }
 
-static uint64_t
-all_movable_bytes(const struct sl__program *p, const struct sl__step *s)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t k = 0; k < s->n_operands; k++)
-		sum += movable_bytes(p, s, k);
-	return sum;
-}
-
-/* Each thread its part of each operand, so that it lies in that thread's
- * cache, as kernels mostly divide it. */
-static void
-copy_part(int rank, int n, void *ctx)
-{
-	const struct copying *c = ctx;
-	unsigned char *saved = c->saved;
-
-	for (uint32_t k = 0; k < c->step->n_operands; k++) {
-		uint64_t n_bytes = movable_bytes(c->program, c->step, k);
-		int64_t first, end;
-		size_t size;
-
-		sl__parallel_part((int64_t)n_bytes, rank, n, &first, &end);
-		size = (size_t)(end - first);
-		if (size && c->puts_back)
-			memcpy(c->step->at[k] + first, saved + first, size);
-		else if (size)
-			memcpy(saved + first, c->step->at[k] + first, size);
-		saved += n_bytes;
-	}
-}
-
-static void
-copy_operands(struct diagnoser *d, struct sl__program *p, size_t i,
-	      int puts_back)
-{
-	struct copying c = {p, &p->steps[i], d->saved, puts_back};
-
-	sl__parallel(d->n_threads, copy_part, &c);
-}
-
-static int
-differs(const struct diagnoser *d, const struct sl__program *p, size_t i)
-{
-	const struct sl__step *s = &p->steps[i];
-	const unsigned char *saved = d->saved;
-
-	for (uint32_t k = 0; k < s->n_operands; k++) {
-		size_t size = (size_t)movable_bytes(p, s, k);
-
-		if (size && memcmp(s->at[k], saved, size))
-			return 1;
-		saved += size;
-	}
-	return 0;
-}
-
-/* Finds out whether a step may be run again just so. */
+/* Finds out whether a step that has run may be run again just so. */
 static enum sl_status
-try_twice(struct diagnoser *d, struct hot *h, struct sl__program *p,
-	  struct sl_error *err)
+try_again(struct hot *h, const struct sl__operands *operands,
+	  struct sl__program *p, struct sl_error *err)
 {
-	enum sl_status rc = sl__guide_step(p, h->step, err);
+	enum sl_status rc;
 
-	if (rc || !h->runs_twice)
-		return rc;
-	copy_operands(d, p, h->step, 0);
+	sl__operands_save(operands);
 	rc = sl__guide_step(p, h->step, err);
-	h->is_repeated = !differs(d, p, h->step);
+	h->is_repeated = !sl__operands_differ(operands);
+	h->is_tried = 1;
 	if (!h->is_repeated)
-		copy_operands(d, p, h->step, 1);
+		sl__operands_restore(operands);
 	return rc;
+}
+
+static enum sl_status
+run_warm(struct diagnoser *d, struct hot *h, struct sl__program *p,
+	 struct sl_error *err)
+{
+	struct sl__operands operands = operands_of(d, p, h->step);
+	enum sl_status rc = SL_OK;
+	double ns;
+
+	if (!h->is_tried)
+		rc = try_again(h, &operands, p, err);
+	if (rc)
+		return rc;
+	/* Copying leaves lines with other threads than those that write them:
+	 * one more run brings them home. */
+	if (!h->is_repeated) {
+		sl__operands_save(&operands);
+		rc = sl__guide_step(p, h->step, err);
+	}
+	if (!rc)
+		rc = time_step(d, p, h->step, &ns, err);
+	if (rc)
+		return rc;
+	note(h, SL_CONDITION_WARM, ns);
+	if (!h->is_repeated)
+		sl__operands_restore(&operands);
+	return SL_OK;
 }
 
 static enum sl_status
@@ -227,73 +183,69 @@ run_twice(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	if (rc)
 		return rc;
 	note(h, SL_CONDITION_IN_PLACE, ns);
-	if (!h->runs_twice)
-		return SL_OK;
-	if (!h->is_repeated)
-		copy_operands(d, p, h->step, 0);
-	rc = time_step(d, p, h->step, &ns, err);
-	if (rc)
-		return rc;
-	note(h, SL_CONDITION_WARM, ns);
-	if (!h->is_repeated)
-		copy_operands(d, p, h->step, 1);
-	return SL_OK;
+	return h->runs_twice ? run_warm(d, h, p, err) : SL_OK;
 }
 
 static enum sl_status
 run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	 struct sl_error *err)
 {
+	struct sl__operands operands = operands_of(d, p, h->step);
 	double ns;
 	enum sl_status rc;
 
-	sl__beside_evict(d->how->beside);
-	/* Threads that have waited so long sleep. */
-	sl__parallel(d->n_threads, nothing, NULL);
+	if (!sl__operands_flush(&operands)) {
+		sl__beside_evict(d->how->beside);
+		/* Threads that have waited so long sleep. */
+		sl__parallel(d->n_threads, nothing, NULL);
+	}
 	rc = time_step(d, p, h->step, &ns, err);
 	if (!rc)
 		note(h, SL_CONDITION_COLD, ns);
 	return rc;
 }
 
+/* A step of another plan. */
 static enum sl_status
-run_single(struct diagnoser *d, struct hot *h, struct sl__program *p,
-	   struct sl_error *err)
+run_twin(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
+	 struct sl_error *err)
 {
+	static const enum sl_condition conditions[N_KINDS] = {
+		[ALONE] = SL_CONDITION_ALONE,
+		[HOGGED] = SL_CONDITION_HOGGED,
+		[DOUBLED] = SL_CONDITION_DOUBLED,
+	};
 	double ns;
-	enum sl_status rc = time_step(d, p, h->single, &ns, err);
+	enum sl_status rc = time_step(d, p, i, &ns, err);
 
 	if (!rc)
-		note(h,
-		     d->kind == ALONE ? SL_CONDITION_ALONE
-				      : SL_CONDITION_HOGGED,
-		     ns);
+		note(h, conditions[d->kind], ns);
 	return rc;
 }
 
 /* ------------------------------------------------------------------- passes */
 
-static enum sl_status
-around_trial(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
+/* Whose pass that is; NULL: the plan's own. */
+static const struct sl__twin *
+twin_of(const struct diagnoser *d, int kind)
 {
-	struct diagnoser *d = ctx;
-
-	if (d->slot_of[i] == NO_SLOT)
-		return sl__guide_step(p, i, err);
-	return try_twice(d, &d->hot[d->slot_of[i]], p, err);
+	if (kind == ALONE || kind == HOGGED)
+		return &d->single;
+	return kind == DOUBLED ? &d->doubled : NULL;
 }
 
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
 	struct diagnoser *d = ctx;
-	int is_single = d->kind == ALONE || d->kind == HOGGED;
-	unsigned slot = is_single ? d->single_slot_of[i] : d->slot_of[i];
+	const struct sl__twin *twin = twin_of(d, (int)d->kind);
+	unsigned slot = twin ? twin->slot_of[i] : d->slot_of[i];
 
-	if (slot == NO_SLOT)
+	if (slot == NO_SLOT || !d->hot[slot].is_timed ||
+	    (d->kind == DOUBLED && !twin->is_same[slot]))
 		return sl__guide_step(p, i, err);
-	if (is_single)
-		return run_single(d, &d->hot[slot], p, err);
+	if (twin)
+		return run_twin(d, &d->hot[slot], p, i, err);
 	if (d->kind == COLD)
 		return run_cold(d, &d->hot[slot], p, err);
 	return run_twice(d, &d->hot[slot], p, err);
@@ -302,11 +254,11 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 static int
 needs_settling(const struct diagnoser *d)
 {
-	int here = d->kind == ALONE || d->kind == HOGGED;
-	int before = d->last == ALONE || d->last == HOGGED;
+	int is_other = d->last < 0 ||
+		       twin_of(d, (int)d->kind) != twin_of(d, d->last);
 
 	return d->settles && (d->last != (int)d->kind) &&
-	       (here != before || d->last == COLD || d->last == HOGGED ||
+	       (is_other || d->last == COLD || d->last == HOGGED ||
 		d->kind == HOGGED);
 }
 
@@ -314,9 +266,8 @@ static enum sl_status
 run_pass(struct diagnoser *d, struct sl_error *err)
 {
 	const struct sl__guide guide = {around, d};
-	struct sl_plan *plan = d->kind == ALONE || d->kind == HOGGED
-				       ? d->one
-				       : d->subject->plan;
+	const struct sl__twin *twin = twin_of(d, (int)d->kind);
+	struct sl_plan *plan = twin ? twin->plan : d->subject->plan;
 	enum sl_status rc = SL_OK;
 
 	if (d->kind == HOGGED) {
@@ -339,7 +290,8 @@ is_absent(const struct diagnoser *d, enum kind kind)
 {
 	return (kind == COLD && d->out->no_cold) ||
 	       (kind == ALONE && d->out->no_alone) ||
-	       (kind == HOGGED && d->out->no_hog);
+	       (kind == HOGGED && d->out->no_hog) ||
+	       (kind == DOUBLED && d->out->no_doubled);
 }
 
 static int
@@ -381,27 +333,41 @@ tell_progress(const struct diagnoser *d, uint64_t now_ns)
 	d->how->progress(&now, d->how->progress_ctx);
 }
 
+/* Three rounds at least, two where a third would take all to more than twice
+ * the budget: what takes so long is hardly disturbed by what is short. */
+static int
+is_enough(const struct diagnoser *d, uint64_t now_ns)
+{
+	size_t n = d->out->n_rounds;
+	double spent_s = (double)(now_ns - d->start_ns) / 1e9;
+	double next_s = n ? (double)(now_ns - d->rounds_ns) / 1e9 / (double)n
+			  : 0;
+
+	if (n >= MIN_ROUNDS)
+		return spent_s >= d->how->time_s;
+	return n == MIN_ROUNDS - 1 && spent_s + next_s > 2 * d->how->time_s;
+}
+
 static int
 is_finished(struct diagnoser *d)
 {
 	uint64_t now_ns = sl__clock_now_ns(NULL);
-	size_t n = d->out->n_rounds;
 
 	tell_progress(d, now_ns);
 	d->out->is_interrupted = is_interrupted(d);
-	return d->out->is_interrupted || n >= MAX_ROUNDS ||
-	       (n >= MIN_ROUNDS && now_ns >= d->deadline_ns);
+	return d->out->is_interrupted || d->out->n_rounds >= MAX_ROUNDS ||
+	       is_enough(d, now_ns);
 }
 
 static enum sl_status
 run_rounds(struct diagnoser *d, struct sl_error *err)
 {
-	const struct sl__guide trial = {around_trial, d};
 	struct sl__watch watch;
-	enum sl_status rc = sl__plan_guide(d->subject->plan, &trial, err);
+	enum sl_status rc = sl__twin_warm_up(&d->single, d->settles, err);
 
-	if (!rc && d->one)
-		rc = sl_plan_run(d->one, err);
+	if (!rc)
+		rc = sl__twin_warm_up(&d->doubled, d->settles, err);
+	d->rounds_ns = sl__clock_now_ns(NULL);
 	sl__watch_open(&watch);
 	while (!rc && !is_finished(d))
 		rc = run_round(d, err);
@@ -428,24 +394,53 @@ timed(double *ns, size_t n, const char *absent)
 }
 
 static const char *
-reason(const struct diagnoser *d, const struct hot *h, int condition)
+reason_doubled(const struct diagnoser *d, size_t i)
 {
+	if (d->out->no_doubled)
+		return d->out->no_doubled;
+	if (d->doubled.steps[i] == SIZE_MAX)
+		return "it is planned otherwise for twice the batch";
+	if (!d->doubled.is_same[i])
+		return "another kernel serves twice the batch";
+	return d->out->is_interrupted ? "interrupted" : "it did not run";
+}
+
+static const char *
+reason(const struct diagnoser *d, size_t i, int condition)
+{
+	const struct hot *h = &d->hot[i];
 	int is_single = condition == SL_CONDITION_ALONE ||
 			condition == SL_CONDITION_HOGGED;
 
 	if (!h->is_timed)
 		return "it runs on plain loops";
+	if (condition == SL_CONDITION_DOUBLED)
+		return reason_doubled(d, i);
 	if (condition == SL_CONDITION_COLD && d->out->no_cold)
 		return d->out->no_cold;
 	if (condition == SL_CONDITION_HOGGED && d->out->no_hog)
 		return d->out->no_hog;
 	if (is_single && d->out->no_alone)
 		return d->out->no_alone;
-	if (is_single && h->single == SIZE_MAX)
+	if (is_single && d->single.steps[i] == SIZE_MAX)
 		return "it is planned otherwise for one thread";
 	if (condition == SL_CONDITION_WARM && !h->runs_twice)
 		return "its operands are too large to be kept twice";
 	return d->out->is_interrupted ? "interrupted" : "it did not run";
+}
+
+/* What a call does at twice the batch. */
+static void
+take_doubled(const struct diagnoser *d, size_t i, struct sl_response *r)
+{
+	const struct sl__step *s;
+
+	r->doubled_flops = r->doubled_bytes = (double)NAN;
+	if (!d->hot[i].n[SL_CONDITION_DOUBLED])
+		return;
+	s = &d->doubled.plan->current->steps[d->doubled.steps[i]];
+	r->doubled_flops = (double)s->executed_flops;
+	r->doubled_bytes = (double)s->n_bytes;
 }
 
 static void
@@ -455,10 +450,12 @@ take_responses(struct diagnoser *d, struct sl_response *responses)
 		struct hot *h = &d->hot[i];
 
 		responses[i].step = h->step;
-		responses[i].is_same_alone = h->is_same;
+		responses[i].is_same_alone = h->is_timed &&
+					     d->single.is_same[i];
 		for (int c = 0; c < SL_N_CONDITIONS; c++)
 			responses[i].at[c] =
-				timed(h->ns[c], h->n[c], reason(d, h, c));
+				timed(h->ns[c], h->n[c], reason(d, i, c));
+		take_doubled(d, i, &responses[i]);
 	}
 	d->out->responses = responses;
 	d->out->n = d->n_hot;
@@ -466,87 +463,26 @@ take_responses(struct diagnoser *d, struct sl_response *responses)
 
 /* -------------------------------------------------------------- preparation */
 
-/* The step of the single plan that does what step i of the other does: the
- * same node, and as many of that name before it. */
-static size_t
-counterpart(const struct sl__program *all, const struct sl__program *one,
-	    size_t i)
-{
-	const struct sl__step *s = &all->steps[i];
-	size_t nth = 0;
-
-	for (size_t k = 0; k < i; k++)
-		nth += all->steps[k].node == s->node &&
-		       !strcmp(all->steps[k].name, s->name);
-	for (size_t k = 0; k < one->n_steps; k++) {
-		const struct sl__step *t = &one->steps[k];
-
-		if (t->node == s->node && !strcmp(t->name, s->name) &&
-		    t->nominal_flops == s->nominal_flops && !nth--)
-			return k;
-	}
-	return SIZE_MAX;
-}
-
-static void
-pair_steps(struct diagnoser *d)
-{
-	const struct sl__program *all = d->subject->plan->current;
-	const struct sl__program *one = d->one->current;
-
-	memset(d->single_slot_of, NO_SLOT, one->n_steps);
-	for (size_t i = 0; i < d->n_hot; i++) {
-		struct hot *h = &d->hot[i];
-		const struct sl__step *a = &all->steps[h->step], *b;
-
-		h->single = counterpart(all, one, h->step);
-		if (!h->is_timed || h->single == SIZE_MAX)
-			continue;
-		b = &one->steps[h->single];
-		d->single_slot_of[h->single] = (unsigned char)i;
-		h->is_same = !strcmp(a->kernel, b->kernel) &&
-			     a->executed_flops == b->executed_flops;
-	}
-}
-
-static uint64_t
-weight_bytes(const struct sl_plan *plan)
-{
-	struct sl_plan_memory memory;
-
-	sl_plan_memory(plan, &memory);
-	return memory.weight_bytes + memory.mapped_bytes;
-}
-
-/* A plan of one thread, where there is more than one and it is not too
- * large. */
+/* The plans beside the subject's.  A step that was planned twice took the
+ * second time what it will take the third. */
 static enum sl_status
-open_single(struct diagnoser *d, struct sl_error *err)
+open_twins(struct diagnoser *d, struct sl_error *err)
 {
-	struct sl__subject_options how = d->subject->options;
-	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	enum sl_status rc = SL_OK;
+	struct sl__twin_options how = {.of = d->subject,
+				       .steps = d->how->steps,
+				       .n = d->n_hot,
+				       .plan_s = d->how->time_s};
+	double plan_ns = d->subject->plan_ns;
+	enum sl_status rc = sl__twin_single(&d->single, &how, d->arena, err);
 
-	if (d->n_threads > 1 && weight_bytes(d->subject->plan) > SINGLE_MOST) {
-		d->out->no_alone = "a second plan of so large a model would "
-				   "take too much memory";
-		return SL_OK;
-	}
-	if (how.plan)
-		plan = *how.plan;
-	plan.n_threads = 1;
-	how.plan = &plan;
-	if (d->n_threads > 1)
-		rc = sl__subject_open(&d->single, d->subject->graph, &how, err);
 	if (rc)
 		return rc;
-	d->one = d->n_threads > 1 ? d->single.plan : d->subject->plan;
-	d->single_slot_of =
-		sl__arena_array(&d->scratch, d->one->current->n_steps + 1, 1);
-	if (!d->single_slot_of)
-		return sl__fail_nomem(err);
-	pair_steps(d);
-	return SL_OK;
+	d->out->no_alone = d->single.absent;
+	if (d->single.subject.plan)
+		plan_ns = fmin(plan_ns, d->single.subject.plan_ns);
+	rc = sl__twin_doubled(&d->doubled, &how, plan_ns, d->arena, err);
+	d->out->no_doubled = d->doubled.absent;
+	return rc;
 }
 
 /* Whether a CPU can be spared for the hog, and what the hog does. */
@@ -592,9 +528,8 @@ prepare_steps(struct diagnoser *d, struct sl_error *err)
 		uint64_t n_bytes;
 
 		h->step = d->how->steps[i];
-		h->single = SIZE_MAX;
 		s = &p->steps[h->step];
-		n_bytes = all_movable_bytes(p, s);
+		n_bytes = sl__operands_bytes(p, s);
 		h->is_timed = s->path != SL_PATH_REFERENCE &&
 			      s->path != SL_PATH_STEPWISE;
 		h->runs_twice = n_bytes <= TWICE_MOST;
@@ -630,28 +565,10 @@ prepare(struct diagnoser *d, struct sl_error *err)
 	d->settles = !d->how->cache_bytes || touched / 2 < d->how->cache_bytes;
 	rc = prepare_steps(d, err);
 	if (!rc)
-		rc = open_single(d, err);
+		rc = open_twins(d, err);
 	if (!rc)
 		rc = try_hog(d, err);
 	return rc;
-}
-
-/* The shortest of many runs of readings. */
-static double
-reading_cost(double ticks_per_ns)
-{
-	enum { READINGS = 64, TRIES = 64 };
-	uint64_t least = UINT64_MAX;
-
-	for (int k = 0; k < TRIES; k++) {
-		uint64_t begin = sl__ticks(), end = begin;
-
-		for (int i = 0; i < READINGS; i++)
-			end = sl__ticks();
-		if (end - begin < least)
-			least = end - begin;
-	}
-	return (double)least / READINGS / ticks_per_ns;
 }
 
 enum sl_status
@@ -669,24 +586,25 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
+	out->hot_share = how->hot_share;
 	out->hog.dram = out->hog.l3 = out->hog.l2 = out->hog.compute =
 		(double)NAN;
 	if (how->n_steps > SL__HOT_MOST)
 		d.n_hot = SL__HOT_MOST;
 	d.n_threads = sl_plan_n_threads(subject->plan);
 	d.ticks_per_ns = sl__ticks_per_ns();
-	d.reading_ns = reading_cost(d.ticks_per_ns);
+	d.reading_ns = sl__ticks_cost_ns();
 	d.start_ns = sl__clock_now_ns(NULL);
-	d.deadline_ns = d.start_ns + (uint64_t)(how->time_s * 1e9);
 	sl__rng_init(&d.rng, how->seed);
 	sl__arena_init(&d.scratch, subject->how.allocator);
 	responses = sl__arena_array(arena, d.n_hot, sizeof(*responses));
 	rc = responses ? prepare(&d, err) : sl__fail_nomem(err);
 	if (!rc)
 		rc = run_rounds(&d, err);
-	if (!rc)
+	if (responses && !rc)
 		take_responses(&d, responses);
-	sl__subject_close(&d.single);
+	sl__twin_close(&d.single);
+	sl__twin_close(&d.doubled);
 	sl__arena_release(&d.scratch);
 	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - d.start_ns) / 1e9;
 	return rc;

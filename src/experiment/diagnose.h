@@ -12,9 +12,11 @@ struct sl__diagnosis {
 	struct sl_hog_effect hog; /* NaN where there is none */
 	struct sl_noise noise; /* of the calling thread, and of the machine */
 	size_t n_rounds;
+	double hot_share; /* as the options say */
 	double elapsed_s;
 	int is_interrupted;
-	const char *no_alone, *no_cold, *no_hog; /* reasons; NULL: done */
+	/* Reasons; NULL: done. */
+	const char *no_alone, *no_cold, *no_hog, *no_doubled;
 };
 
 struct sl__diagnose_options {
@@ -22,7 +24,9 @@ struct sl__diagnose_options {
 	size_t n_steps;
 	struct sl__beside *beside; /* NULL: neither cold nor hogged */
 	uint64_t cache_bytes;      /* of the last level; 0: not known */
-	double time_s;             /* budget; three rounds at least */
+	double hot_share;          /* of the time, wanted; 0: not said */
+	double time_s;             /* budget; three rounds at least, two where
+				      three take twice as long */
 	uint64_t seed;             /* of the order of passes in a round */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
@@ -36,8 +40,9 @@ enum { SL__HOT_MOST = 48 };
 size_t sl__hot_count(const struct sl_profile *profile, double share);
 
 /*
- * Runs the subject's plan, and another one of a single thread, in rounds of
- * passes of which each puts one condition to all the steps.  Steps on
+ * Runs the subject's plan, another one of a single thread and one for twice the
+ * batch, in rounds of passes of which each puts one condition to all the
+ * steps.  Steps on
  * reference paths are run but not timed.  Everything the plan holds is as
  * after any run when it returns.  An interrupt ends it early; what was
  * measured stands.  Fails as a pass does.  The result is from 'arena'.

@@ -11,6 +11,7 @@
 #include "residence.h"
 #include "buf.h"
 #include "file.h"
+#include "pages.h"
 #include "reading.h"
 
 #include <fcntl.h>
@@ -108,8 +109,10 @@ heap_in_use(void)
 {
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
 	struct mallinfo2 heap = mallinfo2();
+	double n_bytes = (double)heap.uordblks + (double)heap.hblkhd;
 
-	return (double)heap.uordblks + (double)heap.hblkhd;
+	/* Nothing at all: another malloc() is in use, as under a sanitizer. */
+	return n_bytes > 0 ? n_bytes : (double)NAN;
 #else
 	return (double)NAN;
 #endif
@@ -178,22 +181,25 @@ take_peak(struct sl__residence *r, const struct sl__residents *start,
 	  const struct sl__residents *end)
 {
 	double peak = start->resident_bytes;
+	/* Without a reset a mark that did not rise is an older one. */
+	int is_seen = r->is_peak_reset || end->peak_bytes > start->peak_bytes;
 
 	if (end->resident_bytes > peak)
 		peak = end->resident_bytes;
-	/* Without a reset a mark that did not rise is an older one. */
-	if ((r->is_peak_reset || end->peak_bytes > start->peak_bytes) &&
-	    end->peak_bytes > peak)
+	if (is_seen && end->peak_bytes > peak)
 		peak = end->peak_bytes;
 	peak -= r->others.resident_bytes;
-	if (peak > r->peak_bytes)
-		r->peak_bytes = peak;
+	if (peak <= r->peak_bytes)
+		return;
+	r->peak_bytes = peak;
+	r->peak_stretch = is_seen ? r->n_pauses : -1;
 }
 
 void
 sl__residence_begin(struct sl__residence *r)
 {
 	memset(r, 0, sizeof(*r));
+	sl__pages_trim_heap();
 	r->is_peak_reset = reset_peak();
 	take(r, &r->base);
 	r->now = r->base;
@@ -204,13 +210,16 @@ sl__residence_pause(struct sl__residence *r)
 {
 	take(r, &r->paused);
 	take_peak(r, &r->now, &r->paused);
+	r->n_pauses++;
 }
 
 void
 sl__residence_resume(struct sl__residence *r)
 {
-	int is_reset = reset_peak();
+	int is_reset;
 
+	sl__pages_trim_heap();
+	is_reset = reset_peak();
 	take(r, &r->now);
 	r->is_peak_reset = r->is_peak_reset && is_reset;
 	r->others.resident_bytes +=
@@ -283,6 +292,14 @@ struct sl_reading
 sl__residence_peak(const struct sl__residence *r)
 {
 	return figure(r, r->peak_bytes);
+}
+
+int
+sl__residence_is_peak_late(const struct sl__residence *r)
+{
+	if (r->absent || !r->n_pauses || r->peak_stretch < 0)
+		return -1;
+	return r->peak_stretch > 0;
 }
 
 double

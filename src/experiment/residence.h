@@ -33,7 +33,8 @@ const char *sl__residents_read(struct sl__residents *out);
 /*
  * From sl__residence_begin() to sl__residence_end(), but for stretches between
  * 'pause' and 'resume', whose growth is left out of all figures.  Sets the
- * high-water mark of the process back where that is permitted.  Nothing else
+ * high-water mark of the process back where that is permitted, and gives back
+ * what malloc() kept of what went before, which would hide growth.  Nothing else
  * in the process should allocate meanwhile.
  *
  * Invariants: after the end, resident = base + touched + file.
@@ -43,6 +44,9 @@ struct sl__residence {
 	struct sl__residents base, paused, now;
 	struct sl__residents others; /* growth that is left out */
 	double peak_bytes;           /* highest so far, others left out */
+	int n_pauses;
+	int peak_stretch; /* pauses before it; -1: not known, as an older
+			     mark may hide it */
 	int is_peak_reset;
 };
 
@@ -60,6 +64,9 @@ struct sl_reading sl__residence_now(const struct sl__residence *r);
 struct sl_reading sl__residence_touched(const struct sl__residence *r);
 struct sl_reading sl__residence_file(const struct sl__residence *r);
 struct sl_reading sl__residence_peak(const struct sl__residence *r);
+
+/* Whether the peak was after the first pause; -1: not known. */
+int sl__residence_is_peak_late(const struct sl__residence *r);
 
 /* Growth of the heap and of code, as their owners count it: what is touched
  * besides pages that were asked of the system.  NaN where they do not say. */

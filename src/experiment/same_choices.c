@@ -6,24 +6,13 @@
  * the next one finds that there.
  */
 #include "same_choices.h"
-#include "log.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "banned.h"
-
-static void
-listen(const char *text, void *ctx)
-{
-	struct sl__same_choices *choices = ctx;
-
-	choices->is_unfinished |= strstr(text, "not all there is") != NULL;
-	sl__log(choices->next, "%s", text);
-}
 
 void
 sl__same_choices_open(struct sl__same_choices *out)
@@ -31,7 +20,7 @@ sl__same_choices_open(struct sl__same_choices *out)
 	const char *base = getenv("TMPDIR");
 	int n;
 
-	*out = (struct sl__same_choices){.log = {listen, out}};
+	*out = (struct sl__same_choices){{0}};
 	if (!base || base[0] != '/')
 		base = "/tmp";
 	n = snprintf(out->folder, sizeof(out->folder), "%s/sleuth-XXXXXX",
@@ -79,8 +68,6 @@ void
 sl__same_choices_set(struct sl__same_choices *choices,
 		     struct sl_plan_options *how)
 {
-	choices->next = how->log;
-	how->log = &choices->log;
 	if (is_kept(how) || !choices->folder[0])
 		return;
 	how->cache_folder = choices->folder;

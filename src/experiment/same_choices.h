@@ -8,15 +8,10 @@
 /*
  * Subjects are opened one after the other with one cache of choices: that of
  * their options, or a folder of its own, which goes with it, where options
- * keep nothing.  'folder' is "" where there is none.  Plans say in their log
- * when the time for measuring did not suffice: then the next one measures on,
- * and may choose otherwise.
+ * keep nothing.  'folder' is "" where there is none.
  */
 struct sl__same_choices {
 	char folder[256];
-	struct sl_log log;         /* of the plans */
-	const struct sl_log *next; /* the caller's, or NULL */
-	int is_unfinished;         /* since it was last set to 0 */
 };
 
 void sl__same_choices_open(struct sl__same_choices *out);

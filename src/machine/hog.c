@@ -286,7 +286,7 @@ probe_pair(const struct sl__hog_trial *trial, int hog_first,
 	double ns[2][SL__HOG_KINDS]; /* alone, with the hog */
 
 	for (int half = 0; half < 2; half++) {
-		int with_hog = half != hog_first;
+		int with_hog = half != !!hog_first;
 		enum sl_status rc = with_hog ? trial->start(trial->ctx, err)
 					     : SL_OK;
 

@@ -24,6 +24,10 @@ const struct sl_memory_level *sl__machine_bandwidth(const struct sl_machine *m,
 						    const char *level,
 						    size_t n_threads);
 
+/* Whether the CPU has, or may have, arithmetic that was not measured: it could
+ * be faster than all that was. */
+int sl__machine_hides_peaks(const struct sl_machine *m);
+
 /* Sets m->fingerprint from what the machine is and max_threads: two results
  * may stand for each other only when theirs are the same. */
 enum sl_status sl__machine_set_fingerprint(struct sl_machine *m,

@@ -26,6 +26,9 @@ struct sl__peak_kernel {
 			       be faster than all that run */
 };
 
+/* The reason of kernels for instructions that the CPU lacks. */
+#define SL__PEAK_LACKING "this CPU does not have it"
+
 enum {
 	SL__MAX_PEAK_KERNELS = 32,
 	/* Rounds beyond which an f32 lane stops counting exactly. */

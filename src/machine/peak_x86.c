@@ -205,7 +205,7 @@ sl__peak_x86(struct sl__peak_kernel *kernels)
 	for (size_t i = 0; i < n; i++) {
 		kernels[i] = known[i];
 		if (!has(known[i].isa))
-			kernels[i].absent = "this CPU does not have it";
+			kernels[i].absent = SL__PEAK_LACKING;
 		else if (!known[i].run)
 			kernels[i].absent = "not exercised";
 		kernels[i].is_unexercised = has(known[i].isa) && !known[i].run;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* counted.h - steps of a plan with the CPU's counters read around them. */
+#ifndef SL_COUNTED_H
+#define SL_COUNTED_H
+
+#include "counter_set.h"
+#include "subject.h"
+
+struct sl__counted {
+	const struct sl_operation_counts *counts; /* as steps[] were given */
+	size_t n;        /* 0 where nothing could be counted */
+	size_t n_passes; /* with counters */
+	struct sl_counter_use uses[SL_N_EVENTS];
+	const char *absent; /* why nothing was counted; NULL */
+	double elapsed_s;
+};
+
+struct sl__counted_options {
+	const size_t *steps; /* of the plan, each once */
+	size_t n_steps;
+	size_t n_passes; /* at most; 0: 3 */
+	double time_s;   /* for them; one is made in any case; 0: 0.3 */
+	double pass_ns;  /* what a pass takes, about */
+	const struct sl__counter_source *source; /* NULL: the kernel */
+	const volatile sig_atomic_t *interrupt;
+};
+
+/*
+ * Runs the subject's plan and reads the counters of all its threads before and
+ * after each of the steps.  Counts are sums over threads, those of a thread
+ * that waits for others included; where the kernel let counters take turns
+ * they are scaled up.  Where no counter can be opened no pass is made.  Fails
+ * as a pass does, and where a counter that was open cannot be read.  The
+ * result is from 'arena'.
+ */
+enum sl_status sl__count_steps(struct sl__counted *out,
+			       struct sl__subject *subject,
+			       const struct sl__counted_options *options,
+			       struct sl__arena *arena,
+			       struct sl_error *err) SL_CHECKED;
+
+/* All events absent for one reason, which lasts as long as the program. */
+void sl__counted_none(struct sl__counted *out, const char *why);
+
+#endif
