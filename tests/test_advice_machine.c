@@ -32,6 +32,29 @@ threads(void **state)
 	/* 1000 ns, of which at least 600 remain. */
 	a = advised_must_find(&m, "one thread", 1000.0 / 600);
 	assert_string_equal(a->command, "sleuth sweep resnet50 --threads 1..2");
+	/* No layer can be swept. */
+	m.how.layer = "layer1";
+	advised_advise(&m);
+	a = advised_must_find(&m, "one thread", 1000.0 / 600);
+	assert_string_equal(a->command, "sleuth profile resnet50 --layer "
+					"layer1 --threads 1");
+	m.how.layer = NULL;
+	/* The roofline lets no pass be shorter than 800 ns. */
+	m.p.rates.bound_ns = 800;
+	advised_advise(&m);
+	advised_must_find(&m, "one thread", 1000.0 / 800);
+	m.p.rates.bound_ns = 0;
+	/* Others had CPUs that the threads waited for. */
+	m.p.others_share = 0.2;
+	advised_advise(&m);
+	assert_null(advised_find(&m, "one thread"));
+	m.p.others_share = (double)NAN;
+	m.p.noise.run_delay_share.value = 0.2;
+	advised_advise(&m);
+	assert_null(advised_find(&m, "one thread"));
+	m.p.noise.run_delay_share.value = 0.1;
+	advised_advise(&m);
+	assert_non_null(advised_find(&m, "one thread"));
 	/* No clear difference, no advice. */
 	respond(&m, 0, 395, 400);
 	respond(&m, 1, 395, 400);
@@ -164,6 +187,23 @@ narrower_types(void **state)
 	assert_string_equal(a->command, "sleuth profile resnet50 --dtype bf16");
 	a = advised_must_find(&m, "int8", 1000.0 / (50 + 25 + 200));
 	assert_null(a->command);
+	assert_non_null(strstr(a->basis, "cannot try"));
+	/* What cannot be tried comes last, whatever its gain. */
+	assert_ptr_equal(&m.p.advice[m.p.n_advice - 1], a);
+	assert_true(m.p.advice[0].most < a->most);
+	/* Leaving them out gained less than 1 / (1 - 0.6) and 1 / (1 - 0.2):
+	 * 1 - 1 / 1.25 and 1 - 1 / 1.5 of a pass go, no more. */
+	advised_measured(&m, "g", 1, 1.2, 1.25);
+	advised_measured(&m, "c", 1, 1.45, 1.5);
+	advised_advise(&m);
+	advised_must_find(&m, "in bf16", 1 / (1 / 1.25 + 1 / 1.5 - 1));
+	advised_must_find(&m, "int8", 1 / (1 / 1.25 + 1 / 1.5 - 1));
+	/* Of one that was not left out the share counts. */
+	m.p.n_amdahl = 0;
+	advised_measured(&m, "g", 1, 1.05, 1.1);
+	advised_advise(&m);
+	advised_must_find(&m, "int8", 1 / (1 / 1.1 - 0.6));
+	m.p.n_amdahl = 0;
 	/* A step takes 80 ns, whatever it does. */
 	m.p.ceilings.step_ns =
 		(struct sl_estimate){.value = 90, .lo = 80, .hi = 100, .n = 36};
@@ -240,8 +280,8 @@ a_cache_of_keys_and_values(void **state)
 	m.p.ceilings.levels[0].size_bytes = 5000;
 	advised_advise(&m);
 	assert_string_equal(advised_must_find(&m, "128 tokens", 128)->expected,
-			    "7.81e-06 ms at least for each further token, now "
-			    "0.001 ms");
+			    "no faster than 7.81 ns for each further token; 1 "
+			    "us now");
 	m.model.sizes = "batch 1, past 128, seq 1";
 	advised_advise(&m);
 	assert_null(advised_find(&m, "cache"));

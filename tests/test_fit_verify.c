@@ -19,7 +19,7 @@
 static struct sl_fit *
 fitted(struct sl_graph **graph, const char *name, struct sl_fit_options *how)
 {
-	struct sl_fit *fit;
+	struct sl_fit *fit = NULL;
 	struct sl_error err;
 
 	if (sl_graph_open(graph, name, NULL, &err) ||
@@ -47,6 +47,33 @@ try_batch(const struct sl_graph *graph, int64_t batch, double memory_bytes,
 	return out->status;
 }
 
+/* What ran is the answer, on the page and in JSON. */
+static void
+check_one_answer(const struct sl_fit *fit)
+{
+	struct sl_render_options text = {.struct_size = sizeof(text),
+					 .n_columns = 200};
+	struct sl_render_options json = {.struct_size = sizeof(json),
+					 .format = SL_FORMAT_JSON};
+	struct sl_buf out = {0};
+	char line[128];
+
+	assert_int_equal(sl_fit_render(fit, &text, &out, NULL), SL_OK);
+	snprintf(line, sizeof(line), " is %lld.\n",
+		 (long long)fit->verified.runs_at);
+	assert_non_null(strstr(out.data, line));
+	sl_buf_release(&out);
+	assert_int_equal(sl_fit_render(fit, &json, &out, NULL), SL_OK);
+	snprintf(line, sizeof(line), "\"largest\": %lld,",
+		 (long long)fit->verified.runs_at);
+	assert_non_null(strstr(out.data, line));
+	snprintf(line, sizeof(line), "\"graph_largest\": %lld,",
+		 (long long)fit->largest);
+	assert_non_null(strstr(out.data, line));
+	assert_non_null(strstr(out.data, "\"largest_basis\": \"verified\""));
+	sl_buf_release(&out);
+}
+
 /* At the size it names it runs, beyond it does not: asked once more, apart
  * from the search. */
 static void
@@ -64,6 +91,11 @@ verify(const char *name, double memory_bytes)
 	assert_true(fit->verified.n_trials >= 2);
 	assert_true(fit->verified.runs_at >= 1);
 	assert_int_equal(fit->verified.fails_at, fit->verified.runs_at + 1);
+	assert_int_equal(fit->verified.planned_at, fit->verified.runs_at);
+	assert_true(fit->verified.weights_bytes > 0);
+	assert_true(fit->verified.weights_bytes + fit->verified.block_bytes <=
+		    fit->verified.used_bytes);
+	check_one_answer(fit);
 	assert_true(fit->verified.used_bytes > 0);
 	assert_true(fit->verified.used_bytes <= memory_bytes);
 	assert_int_equal(
@@ -105,6 +137,8 @@ what_does_not_run_is_said(void **state)
 	assert_int_equal(fit->verified.runs_at, 0);
 	assert_int_equal(fit->verified.fails_at, 1);
 	assert_true(isnan(fit->verified.used_bytes));
+	assert_true(isnan(fit->verified.block_bytes));
+	assert_int_equal(fit->verified.planned_at, 0);
 	sl_fit_free(fit);
 	sl_graph_free(graph);
 }
@@ -258,6 +292,10 @@ a_model_that_is_refused_is_an_error(void **state)
 				     .memory_bytes = 32e6};
 	struct sl_graph *graph;
 	struct sl_fit *fit = fitted(&graph, "mlp:784-256-128-10", &how);
+	struct sl_render_options text = {.struct_size = sizeof(text)};
+	struct sl_render_options json = {.struct_size = sizeof(json),
+					 .format = SL_FORMAT_JSON};
+	struct sl_buf out = {0};
 	struct sl_error err;
 
 	(void)state;
@@ -266,6 +304,13 @@ a_model_that_is_refused_is_an_error(void **state)
 	assert_non_null(strstr(err.text, "batch 1:"));
 	assert_int_equal(fit->verified.n_trials, 0);
 	assert_string_equal(fit->verified.why, err.text);
+	assert_int_equal(sl_fit_render(fit, &json, &out, &err), SL_OK);
+	assert_non_null(strstr(out.data, "\"verified\": null"));
+	assert_non_null(strstr(out.data, "\"verified_absent\": \"batch 1: "));
+	sl_buf_release(&out);
+	assert_int_equal(sl_fit_render(fit, &text, &out, &err), SL_OK);
+	assert_non_null(strstr(out.data, "not verified"));
+	sl_buf_release(&out);
 	sl_fit_free(fit);
 	sl_graph_free(graph);
 }

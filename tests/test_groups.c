@@ -36,6 +36,8 @@ sums(void **state)
 	check(&k.profile.by_module[0], "features", 2, 5500, 0.6875);
 	check(&k.profile.by_module[1], "", 1, 2500.4, 0.3125);
 	/* The second one runs in every other pass. */
+	assert_int_equal(k.profile.by_module[0].core_flops, 8000);
+	assert_int_equal(k.profile.by_module[0].nominal_flops, 8128 + 64);
 	assert_int_equal(k.profile.by_module[0].executed_flops, 6000 + 64);
 	assert_int_equal(k.profile.by_module[0].n_bytes, 512 + 512);
 	assert_int_equal(k.profile.by_module[0].parameters, 10);
@@ -98,20 +100,21 @@ static void
 timelines(void **state)
 {
 	struct sl__tape_mark marks[] = {{1010, 0}, {1110, 1}, {1150, SL__NONE}};
-	struct sl__kept_pass kept = {{marks, 3, 3}, 1000, 1160, 4};
+	struct sl__kept_pass kept = {
+		{.marks = marks, .n_marks = 3, .cap = 3}, 1000, 1160, 4};
 	struct sl__passes passes = {.ticks_per_ns = 2,
 				    .n_recorded = 9,
-				    .first = kept,
-				    .median = kept,
-				    .n_slow = 2,
+				    .kept.first = kept,
+				    .kept.median = kept,
+				    .kept.n_slow = 2,
 				    .origin = 800};
 	struct sl_profile out = {0};
 	struct sl__arena arena;
 	struct sl_error err;
 
 	(void)state;
-	passes.slow[0] = passes.slow[1] = kept;
-	passes.slow[1].nth = 7;
+	passes.kept.slow[0] = passes.kept.slow[1] = kept;
+	passes.kept.slow[1].nth = 7;
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__timelines_of(&out, &passes, &arena, &err), SL_OK);
 	assert_int_equal(out.n_iterations, 4);

@@ -71,6 +71,50 @@ test_module(void **state)
 	sl_graph_free(graph);
 }
 
+static volatile sig_atomic_t is_interrupted;
+
+static void
+interrupt(const struct sl_progress *now, void *ctx)
+{
+	(void)now;
+	(*(int *)ctx)++;
+	is_interrupted = 1;
+}
+
+/* Progress is told before the first pass of the layer alone: then the
+ * comparison is done, and is not lost. */
+static void
+test_interrupted(void **state)
+{
+	struct sl_graph *graph = open_model("mlp:32-16-8");
+	int n_told = 0;
+	struct sl_profile_options how = {.struct_size = sizeof(how),
+					 .n_runs = 6,
+					 .flags = SL_PROFILE_BRIEF,
+					 .progress = interrupt,
+					 .progress_ctx = &n_told,
+					 .interrupt = &is_interrupted};
+	struct sl_layer_profile *p;
+	struct sl_error err = {0};
+
+	(void)state;
+	is_interrupted = 0;
+	if (sl_profile_layer(&p, graph, "linear", &how, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(n_told, 1);
+	assert_int_equal(p->ratio.n, 6);
+	assert_non_null(p->finding);
+	assert_int_equal(p->alone->stopped_by, SL_STOP_INTERRUPT);
+	assert_int_equal(p->alone->n_operations, 1);
+	assert_true(p->alone->ledger.n_iterations > 0);
+	sl_layer_profile_free(p);
+	/* Nothing at all was compared. */
+	assert_int_equal(sl_profile_layer(&p, graph, "linear", &how, &err),
+			 SL_E_INTERRUPTED);
+	assert_null(p);
+	sl_graph_free(graph);
+}
+
 static void
 test_no_such_layer(void **state)
 {
@@ -91,6 +135,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_layer),
 		cmocka_unit_test(test_module),
+		cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_no_such_layer),
 	};
 

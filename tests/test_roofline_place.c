@@ -71,7 +71,7 @@ make(struct made *m, size_t n)
 static void
 set_work(struct sl_operation *op, uint64_t flops, uint64_t bytes, double ns)
 {
-	op->nominal_flops = op->executed_flops = flops;
+	op->core_flops = op->nominal_flops = op->executed_flops = flops;
 	op->n_bytes = op->working_set_bytes = bytes;
 	op->median_ns = about(ns);
 }
@@ -148,6 +148,44 @@ what_beats_memory_is_under_the_next_roof(void **state)
 }
 
 static void
+add_traffic(struct sl_operation *op, double l2, double l3, double dram)
+{
+	const double bytes[] = {l2, l3, dram};
+
+	for (op->n_traffic = 0; op->n_traffic < 3; op->n_traffic++)
+		op->traffic[op->n_traffic].least_bytes = bytes[op->n_traffic];
+}
+
+/* 50 kB fit the last cache, but what runs in between drops 40 of them. */
+static void
+what_others_drop_comes_from_memory(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, 4);
+	for (size_t i = 0; i < 4; i++)
+		set_work(&m.ops[i], 0, 50000, 2000);
+	add_traffic(&m.ops[0], 50000, 50000, 40000); /* 100, 250, 800 ns */
+	add_traffic(&m.ops[1], 50000, 50000, 10000); /* 100, 250, 200 ns */
+	add_traffic(&m.ops[2], 50000, 50000, 40000);
+	m.ops[2].median_ns = about(700); /* faster than that: it was nearer */
+	add_traffic(&m.ops[3], (double)NAN, (double)NAN, (double)NAN);
+	sl__roofline_place(&m.profile);
+	assert_string_equal(m.ops[0].level, "L3");
+	assert_string_equal(m.ops[0].roof, "DRAM");
+	assert_close(m.ops[0].bound_ns, 800.0, 1e-12);
+	assert_close(m.ops[0].ceiling_share, 0.4, 1e-12);
+	for (size_t i = 1; i < 4; i++) {
+		assert_string_equal(m.ops[i].roof, "L3");
+		assert_close(m.ops[i].bound_ns, 250.0, 1e-12);
+	}
+	sl__roofline_rate(&m.profile);
+	assert_close(m.profile.rates.bandwidth_efficiency, 1550.0 / 1e6, 1e-12);
+	assert_close(m.profile.rates.bound_ns, 1550.0, 1e-12);
+}
+
+static void
 integers_have_a_roof_of_their_own(void **state)
 {
 	static const char *const kernels[N_OPS] = {
@@ -210,7 +248,7 @@ rates_are_over_the_median_pass(void **state)
 	make(&m, 3);
 	set_work(&m.ops[0], 20000000, 5000000, 4e5); /* 200 us, 100 us */
 	set_work(&m.ops[1], 0, 10000000, 3e5);       /* 200 us of bytes */
-	m.ops[0].nominal_flops = 40000000;
+	m.ops[0].core_flops = 40000000;
 	m.ops[1].n_calls = 2;
 	set_work(&m.ops[2], 7000000000, 0, 1e5);
 	m.ops[2].n_calls = 0; /* of a branch that is not taken */
@@ -265,6 +303,30 @@ weights_come_from_memory_once(void **state)
 	assert_close(m.profile.rates.bound_ns, 1.2e6, 1e-12);
 }
 
+/* Bounds take the upper end of a ceiling, of the memory that holds it all. */
+static void
+bounds_take_upper_ends(void **state)
+{
+	const struct sl_estimate proved = {10, 9, 11, 40, 0, SL_METHOD_ORDER};
+	const struct sl_estimate few = {10, (double)NAN, (double)NAN,
+					2,  6,           SL_METHOD_ORDER};
+	const struct sl_estimate none = {.value = (double)NAN};
+	struct sl_ceilings c = {
+		.n_threads = 2,
+		.levels = {{"L2", 1000, proved}, {"DRAM", UINT64_MAX, few}},
+		.n_levels = 2};
+
+	(void)state;
+	assert_close(sl__roofline_upper(&proved), 11.0, 1e-12);
+	assert_close(sl__roofline_upper(&few), 10.0, 1e-12);
+	assert_true(isnan(sl__roofline_upper(&none)));
+	assert_true(isnan(sl__roofline_upper(NULL)));
+	assert_close(sl__roofline_bandwidth(&c, 2000), 11.0, 1e-12);
+	assert_close(sl__roofline_bandwidth(&c, 2001), 10.0, 1e-12);
+	c.n_levels = 0;
+	assert_true(isnan(sl__roofline_bandwidth(&c, 1)));
+}
+
 static void
 tokens_are_counted_in_models_of_text(void **state)
 {
@@ -313,11 +375,13 @@ main(void)
 		cmocka_unit_test(threads_share_a_working_set),
 		cmocka_unit_test(the_longer_roof_bounds),
 		cmocka_unit_test(what_beats_memory_is_under_the_next_roof),
+		cmocka_unit_test(what_others_drop_comes_from_memory),
 		cmocka_unit_test(integers_have_a_roof_of_their_own),
 		cmocka_unit_test(without_ceilings_nothing_is_placed),
 		cmocka_unit_test(rates_are_over_the_median_pass),
 		cmocka_unit_test(rates_leave_out_what_cannot_be),
 		cmocka_unit_test(weights_come_from_memory_once),
+		cmocka_unit_test(bounds_take_upper_ends),
 		cmocka_unit_test(tokens_are_counted_in_models_of_text),
 	};
 

@@ -89,12 +89,107 @@ test_many(void **state)
 	sl__arena_release(&arena);
 }
 
+/* ----------------------------------------------------------------- laws */
+
+enum { SIZES = 5, VISITS = 2 };
+
+/* Sizes 1, 2, 4, 8, 16 that take as long as they are large. */
+struct growth {
+	struct sl_sweep_point points[SIZES];
+	struct sl_estimate medians[SIZES * VISITS];
+	double needs[SIZES], executed[SIZES];
+	struct sl__sweep_work work;
+	struct sl_sweep_series series;
+	struct sl__arena arena;
+};
+
+static void
+make_growth(struct growth *g)
+{
+	memset(g, 0, sizeof(*g));
+	sl__arena_init(&g->arena, NULL);
+	for (size_t i = 0; i < SIZES; i++) {
+		double n = (double)(1 << i);
+
+		g->points[i] =
+			(struct sl_sweep_point){.value = 1 << i,
+						.n_visits = VISITS,
+						.flops = 1000u << i,
+						.memory_bytes = 4096u << i};
+		g->needs[i] = g->executed[i] = n;
+		for (size_t v = 0; v < VISITS; v++)
+			g->medians[i * VISITS + v].value =
+				n * (v ? 1.01 : 0.99);
+	}
+	g->work = (struct sl__sweep_work){.points = g->points,
+					  .n_points = SIZES,
+					  .n_visits = VISITS,
+					  .medians = g->medians,
+					  .needs = g->needs,
+					  .executed = g->executed};
+}
+
+static struct sl_sweep_exponent
+law_of(struct growth *g, const char *what)
+{
+	assert_int_equal(sl__sweep_exponents(&g->series, &g->work,
+					     SL_AXIS_BATCH, &g->arena, NULL),
+			 SL_OK);
+	for (size_t i = 0; i < g->series.n_exponents; i++) {
+		if (!strcmp(g->series.exponents[i].what, what))
+			return g->series.exponents[i];
+	}
+	fail_msg("no law of %s", what);
+	return (struct sl_sweep_exponent){0};
+}
+
+/* The last size took half as long again, but not by itself. */
+static void
+test_spoilt_points_show_no_law(void **state)
+{
+	struct growth g;
+
+	(void)state;
+	make_growth(&g);
+	for (size_t v = 0; v < VISITS; v++)
+		g.medians[4 * VISITS + v].value *= 1.5;
+	assert_true(fabs(law_of(&g, "time").exponent.value - 1) > 0.05);
+	g.points[4].n_disturbed = VISITS;
+	assert_near(law_of(&g, "time").exponent.value, 1, 1e-9);
+	assert_near(law_of(&g, "time").formula, 1, 1e-9);
+	for (size_t i = 1; i < 4; i++)
+		g.points[i].n_disturbed = VISITS;
+	assert_string_equal(law_of(&g, "time").absent,
+			    "undisturbed at fewer than two sizes");
+	/* What is counted stays. */
+	assert_null(law_of(&g, "flops").absent);
+	sl__arena_release(&g.arena);
+}
+
+static void
+test_memory_without_a_law(void **state)
+{
+	struct growth g;
+
+	(void)state;
+	make_growth(&g);
+	assert_near(law_of(&g, "memory").exponent.value, 1, 1e-9);
+	g.points[2].memory_bytes *= 2;
+	assert_string_equal(law_of(&g, "memory").absent,
+			    "no power law: a size is more than 10 % off it");
+	assert_int_equal(law_of(&g, "memory").exponent.n, 0);
+	assert_true(isnan(law_of(&g, "memory").exponent.value));
+	sl__arena_release(&g.arena);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_spoilt_points_show_no_law),
+		cmocka_unit_test(test_memory_without_a_law),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,9 +201,74 @@ test_ratios(void **state)
 	m.points[1][0].rate_per_s.lo = m.points[1][0].rate_per_s.hi =
 		(double)NAN;
 	assert_true(tells_all(&m, "At threads 1, b does 2.00 (no interval) "
-				  "times as many samples/s as a, which is not "
-				  "proved."));
+				  "times as many samples/s as a: no "
+				  "difference is proved."));
 	assert_false(tells_all(&m, "nan"));
+	sl__arena_release(&m.arena);
+}
+
+/* --------------------------------------------------------------- disturbed */
+
+/* 'n' of the 24 visits, those to the first points first. */
+static void
+disturb(struct made *m, size_t n)
+{
+	for (size_t i = 0; i < POINTS; i++) {
+		m->points[0][i].n_disturbed = n < 3 ? n : 3;
+		n -= m->points[0][i].n_disturbed;
+	}
+}
+
+static void
+test_no_causes_where_most_is_disturbed(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_BATCH);
+	m.laws[0] = (struct sl_sweep_exponent){
+		.what = "time", .exponent = about(3.41), .formula = 1};
+	m.series[0].knee = (struct sl_sweep_knee){.at = 4, .gain = about(0.05)};
+	disturb(&m, 12);
+	assert_true(tells(&m, "each operation costs more at larger sizes"));
+	assert_true(tells(&m, "12 of 24 visits were disturbed"));
+	assert_true(tells(&m, "All visits to 4 sizes were: what grows how "
+			      "leaves them out."));
+	disturb(&m, 13);
+	assert_true(tells(&m, "Others used the CPUs during 13 of 24 visits: "
+			      "what grows how is not said. Repeat on a still "
+			      "machine."));
+	assert_false(tells(&m, "costs more"));
+	assert_false(tells(&m, "exponent"));
+	assert_false(tells(&m, "Knee"));
+	assert_false(tells(&m, "intervals are wider"));
+	/* The other model was not disturbed: 13 of 48. */
+	assert_false(tells_all(&m, "no difference is proved"));
+	for (size_t i = 0; i < POINTS; i++)
+		m.points[1][i].n_disturbed = 2;
+	assert_true(tells_all(&m, "samples/s as a: no difference is proved."));
+	sl__arena_release(&m.arena);
+}
+
+static void
+test_a_loss_is_no_gain(void **state)
+{
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_BATCH);
+	m.series[0].knee = (struct sl_sweep_knee){
+		.at = 4,
+		.is_proved = 1,
+		.gain = {.value = -0.4, .lo = -0.5, .hi = -0.3, .n = 3}};
+	assert_true(tells(&m, "Knee at batch 4: from there a doubling lowers "
+			      "samples/s by 40 % [30, 50]."));
+	m.series[0].knee.gain.hi = 0.05;
+	assert_true(tells(&m, "a doubling changes samples/s by -40 % [-50, "
+			      "5]."));
+	m.series[0].knee.gain = about(0.05);
+	assert_true(tells(&m, "a doubling raises samples/s by 5 % [5, 5], no "
+			      "more than 10 %."));
 	sl__arena_release(&m.arena);
 }
 
@@ -240,6 +305,8 @@ main(void)
 		cmocka_unit_test(test_no_knee_up_to_what_was_measured),
 		cmocka_unit_test(test_nothing_measured),
 		cmocka_unit_test(test_ratios),
+		cmocka_unit_test(test_no_causes_where_most_is_disturbed),
+		cmocka_unit_test(test_a_loss_is_no_gain),
 		cmocka_unit_test(test_rest_is_counted_apart),
 	};
 

@@ -3,12 +3,13 @@
  * advice.c - what would make a model faster, and by how much at most.
  *
  * The rules here name operations that could be faster or go, and bound the
- * gain by Amdahl's law: what they take of a pass or, where an ablation of the
- * very same operations was run, what that showed.
+ * gain by Amdahl's law: what they take of a pass, by medians, or, where an
+ * ablation of the very same operations was run, what that showed.
  */
 #include "advice.h"
 #include "advice_rules.h"
 #include "amdahl.h"
+#include "sentences.h"
 #include "status.h"
 
 #include <math.h>
@@ -54,15 +55,36 @@ sl__advice_words(struct sl__adviser *a, const char *format, ...)
 	return text;
 }
 
+/* "208 parameters", "38.6 M parameters". */
+static const char *
+parameter_words(struct sl__words *w, uint64_t n)
+{
+	if (n < 1000)
+		snprintf(w->s, sizeof(w->s), "%u parameter%s", (unsigned)n,
+			 n == 1 ? "" : "s");
+	else if (n < 999500)
+		snprintf(w->s, sizeof(w->s), "%.3g k parameters",
+			 (double)n / 1e3);
+	else if (n < 999500000)
+		snprintf(w->s, sizeof(w->s), "%.3g M parameters",
+			 (double)n / 1e6);
+	else
+		snprintf(w->s, sizeof(w->s), "%.4g G parameters",
+			 (double)n / 1e9);
+	return w->s;
+}
+
 static const char *
 expected_words(struct sl__adviser *a, const struct sl__proposal *p)
 {
+	struct sl__words least, now;
+
 	if (p->most <= FAR)
 		return sl__advice_words(a, "at most %.2f x%s", p->most,
 					p->unit);
-	return sl__advice_words(a, "%.3g ms at least%s, now %.3g ms",
-				a->pass_ns / p->most / 1e6, p->unit,
-				a->pass_ns / 1e6);
+	return sl__advice_words(a, "no faster than %s%s; %s now",
+				sl__words_time(&least, a->pass_ns / p->most),
+				p->unit, sl__words_time(&now, a->pass_ns));
 }
 
 void
@@ -212,7 +234,8 @@ sl__advice_command(struct sl__adviser *a, const char *verb, unsigned left,
 {
 	const struct sl_plan_options *plan = a->how->plan;
 	const struct sl_profile *p = a->profile;
-	const char *model = strcmp(p->source, "zoo") ? p->source : p->name;
+	const char *own = strcmp(p->source, "zoo") ? p->source : p->name;
+	const char *model = a->how->model ? a->how->model : own;
 	const char *text =
 		sl__advice_words(a, "sleuth %s %s", verb, shell_word(a, model));
 
@@ -220,6 +243,9 @@ sl__advice_command(struct sl__adviser *a, const char *verb, unsigned left,
 		text = add_sizes(a, text, plan->sizes, left);
 	if (plan)
 		text = add_plan(a, text, plan, left);
+	if (a->how->layer && added && !strstr(added, " --layer "))
+		text = sl__advice_words(a, "%s --layer %s", text,
+					shell_word(a, a->how->layer));
 	return sl__advice_words(a, "%s%s", text, added);
 }
 
@@ -234,12 +260,11 @@ sl__has_fixed_shapes(const struct sl__adviser *a)
 
 /* -------------------------------------------------------------- operations */
 
-typedef int chooses(const struct sl_operation *op);
-
 /* Some operations, and what there is if they took no time. */
 struct chosen {
 	size_t n;
-	double share; /* of a pass */
+	double now_ns, share; /* of a pass */
+	double bound_ns;      /* that their work takes on this machine */
 	const struct sl_operation *largest;
 	const char *type;            /* that all have; NULL: several */
 	struct sl_estimate measured; /* by ablation; n 0: not */
@@ -264,28 +289,110 @@ find_row(const struct sl_profile *p, const struct chosen *c)
 	return NULL;
 }
 
+/* By itself, in recorded passes. */
+static double
+own_ns(const struct sl_operation *op)
+{
+	return op->median_ns.n && op->n_calls > 0
+		       ? op->n_calls * op->median_ns.value
+		       : op->self_ns;
+}
+
+double
+sl__advice_now_ns(const struct sl__adviser *a, const struct sl_operation *op)
+{
+	return a->scale * own_ns(op);
+}
+
+static double
+share_of(const struct sl__adviser *a, double ns)
+{
+	return fmin(fmax(ns / a->pass_ns, 0), 1);
+}
+
+static int
+is_measured(const struct sl_amdahl *row)
+{
+	return row && row->measured_limit.n && !row->measured_limit.needs_n;
+}
+
+/* One that is hardly known can only take away. */
+static double
+capped(double most, const struct sl_estimate *limit)
+{
+	return limit->hi > WIDEST * limit->lo ? fmin(most, limit->hi)
+					      : limit->hi;
+}
+
 /* The most that can be had from operations that take so long. */
 static void
-bound_chosen(const struct sl_profile *p, struct chosen *c, double ns)
+bound_chosen(const struct sl__adviser *a, struct chosen *c)
 {
-	const struct sl_amdahl *row = find_row(p, c);
-	const struct sl_estimate *limit = row ? &row->measured_limit : NULL;
+	const struct sl_amdahl *row = find_row(a->profile, c);
 
-	c->share = sl__amdahl_share(p, ns);
+	c->share = share_of(a, c->now_ns);
 	c->most = sl__amdahl_speedup(c->share, (double)INFINITY);
-	if (!limit || !limit->n || limit->needs_n ||
-	    limit->hi > WIDEST * limit->lo)
+	if (!is_measured(row))
 		return;
-	c->measured = *limit;
-	c->most = limit->hi;
+	c->most = capped(c->most, &row->measured_limit);
+	if (row->measured_limit.hi <= WIDEST * row->measured_limit.lo)
+		c->measured = row->measured_limit;
+}
+
+/* The row of all operations of a type, or of this one. */
+static const struct sl_amdahl *
+row_over(const struct sl_profile *p, const struct sl_operation *op)
+{
+	for (size_t i = 0; i < p->n_amdahl; i++) {
+		const struct sl_amdahl *row = &p->amdahl[i];
+
+		if (is_measured(row) && !strncmp(row->what, "all ", 4) &&
+		    !strcmp(row->what + 4, op->type))
+			return row;
+	}
+	for (size_t i = 0; i < p->n_amdahl; i++) {
+		const struct sl_amdahl *row = &p->amdahl[i];
+
+		if (is_measured(row) && row->n_operations == 1 &&
+		    !strcmp(row->what, op->name))
+			return row;
+	}
+	return NULL;
+}
+
+double
+sl__advice_limit(const struct sl__adviser *a, sl__chooses *is_chosen)
+{
+	const struct sl_profile *p = a->profile;
+	double gone = 0;
+
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *op = &p->operations[i];
+		const struct sl_amdahl *row = row_over(p, op);
+		size_t first = 0;
+
+		if (!is_chosen(op))
+			continue;
+		if (!row) {
+			gone += share_of(a, sl__advice_now_ns(a, op));
+			continue;
+		}
+		/* A row of a type counts once. */
+		while (row->n_operations > 1 &&
+		       (!is_chosen(&p->operations[first]) ||
+			strcmp(p->operations[first].type, op->type) != 0))
+			first++;
+		if (row->n_operations == 1 || first == i)
+			gone += fmax(0, 1 - 1 / row->measured_limit.hi);
+	}
+	return gone < 1 ? 1 / (1 - gone) : (double)INFINITY;
 }
 
 static struct chosen
-choose(const struct sl__adviser *a, chooses *is_chosen)
+choose(const struct sl__adviser *a, sl__chooses *is_chosen)
 {
 	const struct sl_profile *p = a->profile;
 	struct chosen c = {0};
-	double ns = 0;
 
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
@@ -296,11 +403,13 @@ choose(const struct sl__adviser *a, chooses *is_chosen)
 				 ? op->type
 				 : NULL;
 		c.n++;
-		ns += op->self_ns;
+		c.now_ns += sl__advice_now_ns(a, op);
+		if (op->bound_ns > 0)
+			c.bound_ns += op->n_calls * op->bound_ns;
 		if (!c.largest || op->self_ns > c.largest->self_ns)
 			c.largest = op;
 	}
-	bound_chosen(p, &c, ns);
+	bound_chosen(a, &c);
 	return c;
 }
 
@@ -358,6 +467,9 @@ advise_reference(struct sl__adviser *a)
 
 	if (!c.n)
 		return;
+	/* Their work remains. */
+	c.most = fmin(c.most, a->pass_ns / (a->pass_ns - c.now_ns +
+					    fmin(c.bound_ns, c.now_ns)));
 	if (a->how->plan && a->how->plan->flags & SL_PLAN_REFERENCE) {
 		text = sl__advice_words(a,
 					"Leave out --reference: %zu "
@@ -485,17 +597,17 @@ static void
 advise_head(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_head);
+	struct sl__words n;
 	const char *text;
 
 	if (!c.n || c.share > WHOLE_SHARE)
 		return;
 	/* Tied weights are counted where they are used first. */
 	text = c.largest->parameters
-		       ? sl__advice_words(a,
-					  "Make the head smaller: '%s' has "
-					  "%.3g M parameters",
-					  c.largest->name,
-					  (double)c.largest->parameters / 1e6)
+		       ? sl__advice_words(
+				 a, "Make the head smaller: '%s' has %s",
+				 c.largest->name,
+				 parameter_words(&n, c.largest->parameters))
 		       : sl__advice_words(a, "Make the head smaller: '%s'",
 					  c.largest->name);
 	propose_chosen(a, &c, text, layer_command(a, &c));
@@ -507,26 +619,33 @@ advise_pruning(struct sl__adviser *a)
 {
 	const struct sl_profile *p = a->profile;
 	const struct sl_operation *op = &p->operations[p->by_time[0]];
-	struct chosen c = {.n = 1, .largest = op, .type = op->type};
+	struct chosen c = {.n = 1,
+			   .largest = op,
+			   .type = op->type,
+			   .now_ns = sl__advice_now_ns(a, op)};
+	struct sl__words n;
 
-	bound_chosen(p, &c, op->self_ns);
+	bound_chosen(a, &c);
 	if (c.share < LARGE_SHARE || c.share > WHOLE_SHARE || !op->parameters ||
 	    is_head(op) || is_slow_path(op))
 		return;
 	propose_chosen(a, &c,
-		       sl__advice_words(a, "Prune '%s' (%s, %.3g M parameters)",
-					op->name, op->type,
-					(double)op->parameters / 1e6),
+		       sl__advice_words(a, "Prune '%s' (%s, %s)", op->name,
+					op->type,
+					parameter_words(&n, op->parameters)),
 		       layer_command(a, &c));
 }
 
 /* -------------------------------------------------------------------- entry */
 
+/* What can be tried comes first. */
 static int
 by_gain(const void *a, const void *b)
 {
 	const struct sl_advice *x = a, *y = b;
 
+	if (!x->command != !y->command)
+		return x->command ? -1 : 1;
 	if (x->most != y->most)
 		return x->most < y->most ? 1 : -1;
 	return strcmp(x->text, y->text);
@@ -547,6 +666,28 @@ advise(struct sl__adviser *a)
 	sl__advise_cache(a);
 }
 
+/*
+ * How much of a pass operations are is a matter of sums, what each of them
+ * takes one of medians, which few disturbances do not move; and the whole is a
+ * bare pass, whose median may be of quieter or of busier moments.
+ */
+static void
+set_pass(struct sl__adviser *a)
+{
+	const struct sl_profile *p = a->profile;
+	double share = sl__amdahl_share(p, p->ledger.operations_ns);
+	double sum_ns = 0;
+
+	for (size_t i = 0; i < p->n_operations; i++)
+		sum_ns += own_ns(&p->operations[i]);
+	a->pass_ns = p->ledger.operations_ns / share;
+	a->scale = 1;
+	if (!p->latency.median.n || !(sum_ns > 0))
+		return;
+	a->pass_ns = p->latency.median.value;
+	a->scale = share * a->pass_ns / sum_ns;
+}
+
 enum sl_status
 sl__advise(struct sl_profile *profile, const struct sl__advice_options *how,
 	   struct sl__arena *arena, struct sl_error *err)
@@ -557,9 +698,7 @@ sl__advise(struct sl_profile *profile, const struct sl__advice_options *how,
 	profile->n_advice = 0;
 	if (!profile->n_operations || !(profile->ledger.wall_ns > 0))
 		return SL_OK;
-	/* A share of a pass is of this. */
-	a.pass_ns = profile->ledger.operations_ns /
-		    sl__amdahl_share(profile, profile->ledger.operations_ns);
+	set_pass(&a);
 	advise(&a);
 	list = sl__arena_array(arena, a.n, sizeof(*list));
 	if (a.is_short || !list)

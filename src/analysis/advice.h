@@ -14,12 +14,16 @@ struct sl__advice_options {
 	const struct sl_plan_options *plan; /* as the user gave it; NULL:
 					       defaults */
 	size_t n_cpus;                      /* that the process may use */
+	/* Of a layer that was taken out of a model, how commands name both;
+	 * 'plan' is the model's then.  NULL: a model, by its own name. */
+	const char *model, *layer;
 };
 
 /*
  * Fills 'advice' of a profile that has everything else: at most
- * SL__ADVICE_MOST, the largest gain first.  A gain is bounded by a measurement
- * of this profile or it is not given.  Storage is from 'arena'.
+ * SL__ADVICE_MOST, those first that a command can try, then by gain.  A gain
+ * is bounded by a measurement of this profile or it is not given; times are
+ * medians.  Storage is from 'arena'.
  */
 enum sl_status sl__advise(struct sl_profile *profile,
 			  const struct sl__advice_options *how,

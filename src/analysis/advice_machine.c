@@ -8,6 +8,8 @@
  */
 #include "advice_rules.h"
 #include "roofline_place.h"
+#include "sentences.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,24 +57,41 @@ timed_on_one(const struct sl_profile *p)
 	return t;
 }
 
+/* All numbers of threads, or, of a layer, which no sweep takes, the one. */
+static const char *
+threads_command(struct sl__adviser *a, int one, int most)
+{
+	if (a->how->layer)
+		return sl__advice_command(
+			a, "profile", SL__LEAVE_THREADS,
+			sl__advice_words(a, " --threads %d", one));
+	return sl__advice_command(
+		a, "sweep", SL__LEAVE_THREADS,
+		sl__advice_words(a, " --threads 1..%d", most));
+}
+
 /* On one thread a pass takes as long as what was timed there, at least. */
 static void
 advise_fewer(struct sl__adviser *a, const struct timed *t)
 {
 	int n = a->profile->n_threads;
+	double bound_ns = a->profile->rates.bound_ns;
 	struct sl__proposal proposal = {.most = a->pass_ns / t->one_ns,
 					.unit = ""};
+	struct sl__words one, all;
 
 	if (t->one_ns * CLEARLY > t->all_ns)
 		return;
+	/* One thread does no more than all of them could. */
+	if (bound_ns > 0)
+		proposal.most = fmin(proposal.most, a->pass_ns / bound_ns);
 	proposal.text = sl__advice_words(
 		a, "Run on one thread: %d make %zu operations slower", n, t->n);
-	proposal.basis = sl__advice_words(
-		a, "they take %.3g ms on one thread, %.3g ms on %d",
-		t->one_ns / 1e6, t->all_ns / 1e6, n);
-	proposal.command =
-		sl__advice_command(a, "sweep", SL__LEAVE_THREADS,
-				   sl__advice_words(a, " --threads 1..%d", n));
+	proposal.basis =
+		sl__advice_words(a, "they take %s on one thread, %s on %d",
+				 sl__words_time(&one, t->one_ns),
+				 sl__words_time(&all, t->all_ns), n);
+	proposal.command = threads_command(a, 1, n);
 	sl__propose(a, &proposal);
 }
 
@@ -96,7 +115,7 @@ advise_more(struct sl__adviser *a, const struct timed *t)
 		double all = call_ns(op, SL_CONDITION_IN_PLACE);
 
 		if (isnan(one) || isnan(all) || one > CLEARLY * all)
-			after_ns -= op->self_ns * (1 - n / more);
+			after_ns -= sl__advice_now_ns(a, op) * (1 - n / more);
 	}
 	proposal.most = a->pass_ns / after_ns;
 	proposal.text = sl__advice_words(a, "Run on %zu threads, not %d",
@@ -104,10 +123,17 @@ advise_more(struct sl__adviser *a, const struct timed *t)
 	proposal.basis = sl__advice_words(
 		a, "%zu of %zu operations are faster on %d threads than on one",
 		t->n_gained, t->n, p->n_threads);
-	proposal.command = sl__advice_command(
-		a, "sweep", SL__LEAVE_THREADS,
-		sl__advice_words(a, " --threads 1..%zu", a->how->n_cpus));
+	proposal.command =
+		threads_command(a, (int)a->how->n_cpus, (int)a->how->n_cpus);
 	sl__propose(a, &proposal);
+}
+
+/* Threads that wait for CPUs which others have say nothing about the model. */
+static int
+is_disturbed(const struct sl_profile *p)
+{
+	return p->others_share > SL__SWEEP_DISTURBED ||
+	       sl__sweep_disturbance(&p->noise) > SL__SWEEP_DISTURBED;
 }
 
 void
@@ -115,7 +141,7 @@ sl__advise_threads(struct sl__adviser *a)
 {
 	struct timed t = timed_on_one(a->profile);
 
-	if (a->profile->n_threads < 2 || !t.n)
+	if (a->profile->n_threads < 2 || !t.n || is_disturbed(a->profile))
 		return;
 	advise_fewer(a, &t);
 	if (t.n_gained && a->how->n_cpus > (size_t)a->profile->n_threads)
@@ -123,15 +149,6 @@ sl__advise_threads(struct sl__adviser *a)
 }
 
 /* -------------------------------------------------------------------- batch */
-
-/* A rate that the machine does not exceed. */
-static double
-upper(const struct sl_estimate *e)
-{
-	if (!e || !e->n)
-		return (double)NAN;
-	return e->needs_n ? e->value : e->hi;
-}
 
 static int
 is_product(const struct sl_operation *op)
@@ -169,12 +186,14 @@ is_weights(const struct sl_profile *p, const struct sl_operation *op)
  * many: weights are read once for all of them and arithmetic remains, and the
  * larger pass takes no less time than this one. */
 static double
-shared_ns(const struct sl_profile *p, const struct sl_operation *op)
+shared_ns(const struct sl__adviser *a, const struct sl_operation *op)
 {
+	const struct sl_profile *p = a->profile;
 	double arithmetic_ns = op->n_calls * (double)op->executed_flops /
-			       upper(&p->ceilings.flops_per_s) * 1e9;
+			       sl__roofline_upper(&p->ceilings.flops_per_s) *
+			       1e9;
 
-	return fmax(arithmetic_ns, op->self_ns / BATCH_TIMES);
+	return fmax(arithmetic_ns, sl__advice_now_ns(a, op) / BATCH_TIMES);
 }
 
 /* Operations that would share the reading of weights. */
@@ -185,18 +204,20 @@ struct sharing {
 };
 
 static struct sharing
-weights_shared(const struct sl_profile *p)
+weights_shared(const struct sl__adviser *a)
 {
+	const struct sl_profile *p = a->profile;
 	struct sharing out = {0};
 
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
-		double least = shared_ns(p, op);
+		double least = shared_ns(a, op);
+		double now = sl__advice_now_ns(a, op);
 
-		if (!is_weights(p, op) || least >= op->self_ns)
+		if (!is_weights(p, op) || least >= now)
 			continue;
 		out.n++;
-		out.now_ns += op->self_ns;
+		out.now_ns += now;
 		out.least_ns += least;
 		if (!out.largest || op->self_ns > out.largest->self_ns)
 			out.largest = op;
@@ -209,6 +230,10 @@ batch_command(struct sl__adviser *a, long long from, long long to)
 {
 	if (sl__has_fixed_shapes(a))
 		return NULL;
+	if (a->how->layer)
+		return sl__advice_command(
+			a, "profile", SL__LEAVE_BATCH,
+			sl__advice_words(a, " --batch %lld", to));
 	return sl__advice_command(
 		a, "sweep", SL__LEAVE_BATCH,
 		sl__advice_words(a, " --batch %lld..%lld", from, to));
@@ -224,7 +249,7 @@ sl__advise_batch(struct sl__adviser *a)
 
 	if (!p->ceilings.flops_per_s.n)
 		return;
-	s = weights_shared(p);
+	s = weights_shared(a);
 	if (!s.n)
 		return;
 	proposal.most = a->pass_ns / (a->pass_ns - s.now_ns + s.least_ns);
@@ -240,7 +265,7 @@ sl__advise_batch(struct sl__adviser *a)
 		"nor less than their arithmetic at %.4g GFLOP/s, as measured",
 		s.n == 1 ? "it takes" : "they take",
 		100 * s.now_ns / a->pass_ns, BATCH_TIMES,
-		upper(&p->ceilings.flops_per_s) / 1e9);
+		sl__roofline_upper(&p->ceilings.flops_per_s) / 1e9);
 	proposal.command = batch_command(a, batch, batch * BATCH_TIMES);
 	sl__propose(a, &proposal);
 }
@@ -265,6 +290,7 @@ struct narrower {
 	double by_bytes; /* how many times fewer */
 	const char *text;
 	const char *command;
+	const char *more; /* of its basis */
 };
 
 /* What products take now, and the least that they would in another type. */
@@ -280,21 +306,23 @@ struct narrowed {
  * nothing: another kernel may be a better one.
  */
 static double
-narrow_ns(const struct sl_profile *p, const struct sl_operation *op,
+narrow_ns(const struct sl__adviser *a, const struct sl_operation *op,
 	  const struct narrower *t)
 {
-	const struct sl_ceilings *c = &p->ceilings;
-	double rate = upper(sl__roofline_peak(c, t->dtype));
+	const struct sl_ceilings *c = &a->profile->ceilings;
+	double rate = sl__roofline_upper(sl__roofline_peak(c, t->dtype));
 	double least_ns = (double)op->executed_flops / rate * 1e9;
 
 	if (c->n_levels)
-		least_ns = fmax(least_ns,
-				(double)op->n_bytes / t->by_bytes /
-					upper(&c->levels[0].bytes_per_s) * 1e9);
+		least_ns = fmax(
+			least_ns,
+			(double)op->n_bytes / t->by_bytes /
+				sl__roofline_upper(&c->levels[0].bytes_per_s) *
+				1e9);
 	if (c->step_ns.n)
 		least_ns = fmax(least_ns, c->step_ns.needs_n ? c->step_ns.value
 							     : c->step_ns.lo);
-	return fmin(op->n_calls * least_ns, op->self_ns);
+	return fmin(op->n_calls * least_ns, sl__advice_now_ns(a, op));
 }
 
 /* What caches cannot keep from one pass to the next comes from memory. */
@@ -307,14 +335,17 @@ refill_ns(const struct sl_ceilings *c, double n_bytes)
 		n_bytes -=
 			(double)c->levels[i].size_bytes * (double)c->n_threads;
 	/* fmax() leaves out a rate that is not known. */
-	return fmax(0, n_bytes /
-			       upper(&c->levels[c->n_levels - 1].bytes_per_s) *
-			       1e9);
+	return fmax(0,
+		    n_bytes /
+			    sl__roofline_upper(
+				    &c->levels[c->n_levels - 1].bytes_per_s) *
+			    1e9);
 }
 
 static struct narrowed
-narrow_products(const struct sl_profile *p, const struct narrower *t)
+narrow_products(const struct sl__adviser *a, const struct narrower *t)
 {
+	const struct sl_profile *p = a->profile;
 	struct narrowed out = {0};
 
 	for (size_t i = 0; i < p->n_operations; i++) {
@@ -323,8 +354,8 @@ narrow_products(const struct sl_profile *p, const struct narrower *t)
 		if (!is_product(op) || !(op->n_calls > 0))
 			continue;
 		out.n++;
-		out.now_ns += op->self_ns;
-		out.least_ns += narrow_ns(p, op, t);
+		out.now_ns += sl__advice_now_ns(a, op);
+		out.least_ns += narrow_ns(a, op, t);
 		/* In a loop it may find them in a cache from the second
 		 * call on. */
 		out.weight_bytes += fmin(op->n_calls, 1) * weight_bytes(p, op) /
@@ -343,25 +374,29 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 	struct narrowed products;
 	struct sl__proposal proposal = {
 		.text = t->text, .command = t->command, .unit = ""};
+	struct sl__words now, least;
 
 	/* Without its peak there is nothing that says it would be faster, nor
 	 * that the machine has it. */
 	if (!sl__roofline_peak(c, t->dtype))
 		return;
-	products = narrow_products(a->profile, t);
+	products = narrow_products(a, t);
 	if (!products.n)
 		return;
-	proposal.most =
-		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns);
+	/* Nor more than without them. */
+	proposal.most = fmin(
+		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns),
+		sl__advice_limit(a, is_product));
 	proposal.basis = sl__advice_words(
 		a,
-		"%zu products and convolutions take %.3g %% of the pass, %.3g "
-		"ms, and %.3g ms at least at the %.4g GFLOP/s of %s and the "
-		"bandwidths that were measured",
+		"%zu products and convolutions take %.3g %% of the pass, %s, "
+		"and %s at least at the %.4g GFLOP/s of %s and the bandwidths "
+		"that were measured%s",
 		products.n, 100 * products.now_ns / a->pass_ns,
-		products.now_ns / 1e6, products.least_ns / 1e6,
-		upper(sl__roofline_peak(c, t->dtype)) / 1e9,
-		sl_dtype_text(t->dtype));
+		sl__words_time(&now, products.now_ns),
+		sl__words_time(&least, products.least_ns),
+		sl__roofline_upper(sl__roofline_peak(c, t->dtype)) / 1e9,
+		sl_dtype_text(t->dtype), t->more);
 	sl__propose(a, &proposal);
 }
 
@@ -372,10 +407,12 @@ sl__advise_types(struct sl__adviser *a)
 	struct narrower bf16 = {
 		.dtype = SL_DTYPE_BF16,
 		.by_bytes = 2,
+		.more = "",
 		.text = "Compute convolutions and products in bf16"};
 	static const struct narrower i8 = {
 		.dtype = SL_DTYPE_I8,
 		.by_bytes = 4,
+		.more = "; this version makes no int8 models, so it cannot try",
 		.text = "Quantise convolutions and products to int8"};
 
 	if (a->profile->dtype != SL_DTYPE_F32 || is_quantized(a->profile))
@@ -407,21 +444,6 @@ is_causal(const struct sl_inspection *model)
 	return 0;
 }
 
-/* The bandwidth of the smallest memory that holds so much; NaN: none was
- * measured. */
-static double
-bytes_per_s(const struct sl_ceilings *c, double n_bytes)
-{
-	for (size_t i = 0; i < c->n_levels; i++) {
-		const struct sl_ceiling_level *level = &c->levels[i];
-
-		if (i + 1 == c->n_levels ||
-		    n_bytes <= (double)level->size_bytes * (double)c->n_threads)
-			return upper(&level->bytes_per_s);
-	}
-	return (double)NAN;
-}
-
 /* With a cache a step computes one token of the sequence, and reads all
  * weights still. */
 void
@@ -430,6 +452,7 @@ sl__advise_cache(struct sl__adviser *a)
 	const struct sl_profile *p = a->profile;
 	struct sl__proposal proposal = {.unit = " for each further token"};
 	double n_bytes, rate, read_ns;
+	struct sl__words size, time;
 	long seq;
 
 	if (!p->model || !is_causal(p->model) ||
@@ -437,7 +460,7 @@ sl__advise_cache(struct sl__adviser *a)
 		return;
 	seq = sequence_of(p->model);
 	n_bytes = (double)p->model->memory.once_bytes;
-	rate = bytes_per_s(&p->ceilings, n_bytes);
+	rate = sl__roofline_bandwidth(&p->ceilings, n_bytes);
 	read_ns = n_bytes / rate * 1e9;
 	if (isnan(rate))
 		return;
@@ -449,10 +472,10 @@ sl__advise_cache(struct sl__adviser *a)
 		seq);
 	proposal.basis = sl__advice_words(
 		a,
-		"a step still reads %.3g MB, %.3g ms at the %.3g GB/s that "
-		"were measured",
-		n_bytes / 1e6, read_ns / 1e6, rate / 1e9);
-	if (!sl__has_fixed_shapes(a))
+		"a step still reads %s, %s at the %.3g GB/s that were measured",
+		sl__words_bytes(&size, n_bytes), sl__words_time(&time, read_ns),
+		rate / 1e9);
+	if (!sl__has_fixed_shapes(a) && !a->how->layer)
 		proposal.command = sl__advice_command(
 			a, "profile", SL__LEAVE_SEQ, " --generate 32");
 	sl__propose(a, &proposal);

@@ -13,7 +13,8 @@ struct sl__adviser {
 	struct sl__arena *arena;
 	struct sl_advice proposals[SL__PROPOSALS_MOST];
 	size_t n;
-	double pass_ns; /* of a bare pass, as the shares have it */
+	double pass_ns; /* of a bare pass, the median */
+	double scale;   /* of operations' medians, to make up that pass */
 	int is_short;   /* out of memory */
 };
 
@@ -58,6 +59,19 @@ void sl__propose(struct sl__adviser *a, const struct sl__proposal *proposal);
  * Arguments may be NULL where memory ran out before. */
 const char *sl__advice_words(struct sl__adviser *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* What an operation takes of a bare pass, by the median of its calls. */
+double sl__advice_now_ns(const struct sl__adviser *a,
+			 const struct sl_operation *op);
+
+typedef int sl__chooses(const struct sl_operation *op);
+
+/*
+ * The most that could be had if the chosen operations took no time, by
+ * ablations as far as there are some of them, by their shares else.
+ * INFINITY: all of it.
+ */
+double sl__advice_limit(const struct sl__adviser *a, sl__chooses *is_chosen);
 
 /* Whether a text is one of a list that ends with NULL. */
 int sl__is_among(const char *text, const char *const *list);

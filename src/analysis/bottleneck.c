@@ -2,6 +2,7 @@
 /* bottleneck.c - operations judged, and the model by them. */
 #include "bottleneck.h"
 #include "bottleneck_words.h"
+#include "counter_check.h"
 #include "roofline_place.h"
 #include "status.h"
 
@@ -54,6 +55,8 @@ sl__case_of(struct sl__case *out, const struct sl_operation *op,
 				       : op->self_ns / op->n_calls;
 	out->least_ns = op->min_ns;
 	out->is_same_alone = response && response->is_same_alone;
+	out->doubled_flops = response ? response->doubled_flops : (double)NAN;
+	out->doubled_bytes = response ? response->doubled_bytes : (double)NAN;
 	out->flops = (double)op->executed_flops;
 	out->n_bytes = (double)op->n_bytes;
 	out->hog = profile->hog;
@@ -129,38 +132,80 @@ others_share(const struct sl_noise *noise)
 		       : noise->neighbour_share.value + stolen;
 }
 
+/* Remarks have room for so many more. */
+static enum sl_status
+make_room(struct sl_profile *profile, size_t n_more, struct sl__arena *arena,
+	  struct sl_error *err)
+{
+	size_t n = profile->n_remarks;
+	const char **all = sl__arena_array(arena, n + n_more, sizeof(*all));
+
+	if (!all)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		all[i] = profile->remarks[i];
+	profile->remarks = all;
+	return SL_OK;
+}
+
+static int
+add_remark(struct sl_profile *profile, const char *remark)
+{
+	const char **all = (const char **)(uintptr_t)profile->remarks;
+
+	if (remark)
+		all[profile->n_remarks++] = remark;
+	return !remark;
+}
+
+/* How much of the time was experimented on, where that is less than wanted. */
+static int
+remark_coverage(struct sl_profile *profile, double wanted,
+		struct sl__arena *arena)
+{
+	double covered = 0;
+
+	for (size_t i = 0; i < profile->n_hot; i++)
+		covered += profile->operations[profile->by_time[i]].share;
+	if (profile->n_hot < SL__HOT_MOST || covered >= wanted - 1e-9)
+		return 0;
+	return add_remark(profile,
+			  sl__arena_format(arena,
+					   "experiments cover %.0f %% of the "
+					   "time: only the %d longest "
+					   "operations are tried",
+					   100 * covered, SL__HOT_MOST));
+}
+
 /* What the experiments could not do is said once. */
 static enum sl_status
 remark_absences(struct sl_profile *profile,
 		const struct sl__diagnosis *diagnosis, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	enum { ABSENCES = 3 };
+	enum { ABSENCES = 4 };
 	const struct {
 		const char *what, *why;
 	} absences[ABSENCES] = {
 		{"nothing was timed on one thread", diagnosis->no_alone},
 		{"nothing was timed from empty caches", diagnosis->no_cold},
 		{"nothing was timed beside a memory hog", diagnosis->no_hog},
+		{"nothing was timed at twice the batch", diagnosis->no_doubled},
 	};
-	size_t n = profile->n_remarks;
-	const char **all = sl__arena_array(arena, n + ABSENCES, sizeof(*all));
+	enum sl_status rc = make_room(profile, ABSENCES + 1, arena, err);
+	int is_broken = 0;
 
-	if (!all)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		all[i] = profile->remarks[i];
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < ABSENCES; i++) {
-		if (!absences[i].why)
-			continue;
-		all[n] = sl__arena_format(arena, "%s: %s", absences[i].what,
-					  absences[i].why);
-		if (!all[n++])
-			return sl__fail_nomem(err);
+		if (absences[i].why)
+			is_broken |= add_remark(
+				profile, sl__arena_format(arena, "%s: %s",
+							  absences[i].what,
+							  absences[i].why));
 	}
-	profile->remarks = all;
-	profile->n_remarks = n;
-	return SL_OK;
+	is_broken |= remark_coverage(profile, diagnosis->hot_share, arena);
+	return is_broken ? sl__fail_nomem(err) : SL_OK;
 }
 
 enum sl_status
@@ -185,6 +230,9 @@ sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 		ops[i].response = response_of(diagnosis, ops[i].step);
 		sl__case_of(&c, &ops[i], profile);
 		rc = sl__case_judge(&ops[i].judgement, &c, arena, err);
+		if (!rc)
+			rc = sl__counter_check(&ops[i].judgement, &ops[i],
+					       profile, arena, err);
 	}
 	return rc ? rc
 		  : sl__judge_model(&profile->verdict, profile, arena, err);

@@ -34,7 +34,8 @@ struct sl__case {
 	double size_bytes[SL__N_MEMORIES]; /* what they hold for a thread */
 	double step_ns;                    /* the least that a step takes */
 	double at_ns[SL_N_CONDITIONS], spread[SL_N_CONDITIONS];
-	int is_same_alone; /* as in struct sl_response */
+	int is_same_alone; /* as in struct sl_response; as are these two */
+	double doubled_flops, doubled_bytes;
 	struct sl_hog_effect hog;
 	double others_share; /* of all CPUs, meanwhile */
 };
@@ -47,9 +48,10 @@ enum sl__trait {
 	SL__TRAIT_WARM,
 	SL__TRAIT_COLD,
 	SL__TRAIT_HOG,
-	SL__TRAIT_THREADS
+	SL__TRAIT_THREADS,
+	SL__TRAIT_BATCH
 };
-enum { SL__N_TRAITS = SL__TRAIT_THREADS + 1 };
+enum { SL__N_TRAITS = SL__TRAIT_BATCH + 1 };
 
 /* What the experiments say: costs[] are at most 0, probabilities sum to 1;
  * both are 0 for UNKNOWN, and for candidates that are none here. */

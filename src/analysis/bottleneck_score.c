@@ -268,6 +268,58 @@ score_threads(const struct view *v, enum sl_bound b)
 		    shares[b], hypot(d, v->disturbed));
 }
 
+/* How much more there is to do at twice the batch; both 1 where that is not
+ * known, or where the step is none of samples. */
+static void
+growth(const struct sl__case *c, double *flops, double *bytes)
+{
+	*flops = c->doubled_flops / c->flops;
+	*bytes = c->doubled_bytes / c->n_bytes;
+	/* What counts no operations does its instructions by the byte. */
+	if (!(c->flops > 0))
+		*flops = *bytes;
+	if (!isfinite(*flops) || !isfinite(*bytes))
+		*flops = *bytes = 1;
+}
+
+/*
+ * Weights count once however large the batch is: what waits for them takes
+ * hardly longer for more samples (some, for there is more to do meanwhile),
+ * what computes takes as much longer as there is to compute, what only starts
+ * takes no longer either.  More samples are easier
+ * to divide among threads.  What comes from another memory than before says
+ * nothing about this one.
+ */
+static double
+score_batch(const struct view *v, enum sl_bound b)
+{
+	const struct sl__case *c = v->c;
+	double d = deviation_of(c, 0.06, SL_CONDITION_IN_PLACE,
+				SL_CONDITION_DOUBLED);
+	double share_bytes = c->doubled_bytes / fmax(c->n_threads, 1);
+	double flops, bytes;
+	int k = memory_of(b);
+	struct range r;
+
+	growth(c, &flops, &bytes);
+	if (fmax(flops, bytes) < 1.5)
+		return 0;
+	if (b == SL_BOUND_COMPUTE)
+		r = (struct range){0.85 * flops, 1.1 * flops};
+	else if (b == SL_BOUND_OVERHEAD)
+		r = (struct range){0.85, 1.4};
+	else if (b == SL_BOUND_IMBALANCE)
+		r = (struct range){0.45 * flops, 1.1 * flops};
+	else
+		r = (struct range){0.85 * bytes,
+				   1.2 * bytes + 0.3 * fmax(flops - bytes, 0)};
+	if (k >= 0 && k != SL__MEMORY_DRAM &&
+	    share_bytes > 1.1 * c->size_bytes[k])
+		return 0;
+	return cost(c->at_ns[SL_CONDITION_DOUBLED] / v->t_ns, r,
+		    hypot(d, v->disturbed));
+}
+
 /* ------------------------------------------------------------------ scores */
 
 /*
@@ -321,6 +373,7 @@ score_candidate(const struct view *v, enum sl_bound b, double *costs)
 	costs[SL__TRAIT_COLD] = score_cold(v, b);
 	costs[SL__TRAIT_HOG] = score_hog(v, b);
 	costs[SL__TRAIT_THREADS] = score_threads(v, b);
+	costs[SL__TRAIT_BATCH] = score_batch(v, b);
 }
 
 /* A reference path that takes long is its own reason; one that is over at

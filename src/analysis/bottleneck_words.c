@@ -7,7 +7,9 @@
  * fit.  Where nothing is decided, all that was seen is listed.
  */
 #include "bottleneck_words.h"
+#include "ledger_words.h"
 #include "status.h"
+#include "sentences.h"
 
 #include <math.h>
 
@@ -95,10 +97,12 @@ say_bytes(struct writer *w, const struct sl__case *c, enum sl_bound bound)
 static char *
 say_size(struct writer *w, const struct sl__case *c)
 {
+	struct sl__words now, least;
+
 	return sl__arena_format(w->arena,
-				"takes %.3g us; the least a step takes is "
-				"%.2g us",
-				in_place_ns(c) / 1e3, c->step_ns / 1e3);
+				"takes %s; the least a step takes is %s",
+				sl__words_time(&now, in_place_ns(c)),
+				sl__words_time(&least, c->step_ns));
 }
 
 static char *
@@ -110,6 +114,24 @@ say_hog(struct writer *w, const struct sl__case *c)
 		"stream %.2f x, pure arithmetic %.2f x)",
 		c->at_ns[SL_CONDITION_HOGGED] / c->at_ns[SL_CONDITION_ALONE],
 		c->hog.dram, c->hog.compute);
+}
+
+static char *
+say_batch(struct writer *w, const struct sl__case *c)
+{
+	double ratio = c->at_ns[SL_CONDITION_DOUBLED] / in_place_ns(c);
+	double bytes = c->doubled_bytes / c->n_bytes;
+
+	if (!(c->flops > 0))
+		return sl__arena_format(w->arena,
+					"at twice the batch it takes %.2f x as "
+					"long, for %.2f x the bytes",
+					ratio, bytes);
+	return sl__arena_format(w->arena,
+				"at twice the batch it takes %.2f x as long, "
+				"for %.2f x the arithmetic and %.2f x the "
+				"bytes",
+				ratio, c->doubled_flops / c->flops, bytes);
 }
 
 static char *
@@ -144,6 +166,8 @@ say(struct writer *w, const struct sl__case *c, enum sl_bound bound,
 			w->arena,
 			"on %.0f threads it is %.2f x as fast as on one",
 			c->n_threads, c->at_ns[SL_CONDITION_ALONE] / t);
+	case SL__TRAIT_BATCH:
+		return say_batch(w, c);
 	}
 	return NULL;
 }
@@ -169,6 +193,8 @@ was_seen(const struct sl__case *c, enum sl__trait trait)
 	case SL__TRAIT_THREADS:
 		return !isnan(c->at_ns[SL_CONDITION_ALONE]) &&
 		       c->is_same_alone && c->n_threads > 1;
+	case SL__TRAIT_BATCH:
+		return !isnan(c->at_ns[SL_CONDITION_DOUBLED]) && c->n_bytes > 0;
 	}
 	return 0;
 }
@@ -306,11 +332,15 @@ supports(enum sl_bottleneck verdict, enum sl_bound bound)
 static void
 say_books(struct writer *w, const struct sl_profile *profile)
 {
+	char why[SL__LEDGER_WHY];
+
+	sl__ledger_why(why, sizeof(why), profile);
 	if (!profile->ledger.is_closed)
 		add(w, sl__arena_format(w->arena,
 					"the books do not close: %.1f %% of "
-					"the time is not accounted for",
-					100 * profile->ledger.residual_share));
+					"the time is not accounted for%s%s",
+					100 * profile->ledger.residual_share,
+					why[0] ? "; " : "", why));
 	if (profile->ceilings.absent)
 		add(w, sl__arena_format(w->arena, "no ceilings: %s",
 					profile->ceilings.absent));

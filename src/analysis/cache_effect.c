@@ -17,29 +17,6 @@
 
 #include "banned.h"
 
-/* A ceiling at its upper bound, so that what follows from it is a bound. */
-static double
-upper(const struct sl_estimate *e)
-{
-	if (!e || !e->n)
-		return (double)NAN;
-	return e->needs_n ? e->value : e->hi;
-}
-
-/* The bandwidth of the smallest memory that holds so much; NaN: none. */
-static double
-bandwidth_for(const struct sl_ceilings *c, double n_bytes)
-{
-	for (size_t i = 0; i < c->n_levels; i++) {
-		const struct sl_ceiling_level *level = &c->levels[i];
-
-		if (i + 1 == c->n_levels ||
-		    n_bytes <= (double)level->size_bytes * (double)c->n_threads)
-			return upper(&level->bytes_per_s);
-	}
-	return (double)NAN;
-}
-
 /* ------------------------------------------------------------------- FLOPs */
 
 /* Passes of first to last tokens with a cache, one new token each. */
@@ -80,13 +57,14 @@ bound(struct sl_cache_effect *out, const struct sl__cache_sources *s)
 	int64_t last = s->prompt + s->n_tokens - 1;
 	double n = (double)(s->n_tokens - 1);
 	double context = (double)s->prompt + (double)s->n_tokens / 2;
-	double peak = upper(sl__roofline_peak(s->ceilings, s->dtype));
+	double peak =
+		sl__roofline_upper(sl__roofline_peak(s->ceilings, s->dtype));
 	double flops = newest_flops(s, s->prompt + 1, last) / n;
 	double least_s;
 
 	out->step_bytes = s->once_bytes.value +
 			  context * s->bytes_per_token.value * (double)s->batch;
-	out->bytes_per_s = bandwidth_for(s->ceilings, out->step_bytes);
+	out->bytes_per_s = sl__roofline_bandwidth(s->ceilings, out->step_bytes);
 	least_s = fmax(flops / peak, out->step_bytes / out->bytes_per_s);
 	out->most_roofline = s->without->further_ns.value / 1e9 / least_s;
 }

@@ -2,11 +2,12 @@
 /*
  * fit_verify.c - the largest size that really runs in given memory.
  *
- * From the size that was predicted on, one more and then twice as many more are
- * planned until one is out of memory, or fewer and fewer until one is not, and
- * the edge is found in between.  Planning finds nearly all memory there is to
- * find and is quick; the size at the edge is then run, and, where the run needs
- * more than the plan did, smaller ones.
+ * From the size that the graph allows on, one more and then twice as many more
+ * are planned until one is out of memory, or fewer and fewer until one is not,
+ * and the edge is found in between: that is what the engine predicts, as
+ * planning asks for nearly all memory there is to ask for and runs nothing.  The
+ * size at the edge is then run, and, where the run needs more than the plan did,
+ * smaller ones.
  */
 #include "confined.h"
 #include "graph.h"
@@ -26,8 +27,9 @@ struct verifier {
 	int is_run;        /* sizes are run, not only planned */
 	int64_t good, bad; /* 0: none yet; bad may be refused */
 	int is_refused;    /* the model takes no such size as 'bad' */
-	double used_bytes; /* at 'good' */
-	char why[512];     /* at 'bad' */
+	int64_t planned;   /* the largest that could be planned; 0: none */
+	struct sl__confined found; /* at 'good' */
+	char why[512];             /* at 'bad' */
 };
 
 enum { SIZE_MOST = 1 << 30 };
@@ -59,7 +61,7 @@ try_size(struct verifier *v, int64_t size, struct sl_error *err)
 	v->fit->verified.n_trials++;
 	if (!result.status) {
 		v->good = size;
-		v->used_bytes = result.used_bytes;
+		v->found = result;
 		return SL_OK;
 	}
 	if (result.status != SL_E_NOMEM && result.status != SL_E_DATA)
@@ -105,6 +107,7 @@ run_at_edge(struct verifier *v, struct sl_error *err)
 	int64_t edge = v->good;
 	enum sl_status rc;
 
+	v->planned = edge;
 	v->is_run = 1;
 	v->good = 0;
 	if (!edge)
@@ -127,7 +130,10 @@ conclude(struct verifier *v, struct sl_error *err)
 		return sl__fail(err, SL_E_DATA, "%s %lld: %.400s", v->fit->axis,
 				(long long)v->bad, v->why);
 	out->runs_at = v->good;
-	out->used_bytes = v->good ? v->used_bytes : (double)NAN;
+	out->planned_at = v->planned;
+	out->used_bytes = v->good ? v->found.used_bytes : (double)NAN;
+	out->weights_bytes = v->good ? v->found.weights_bytes : (double)NAN;
+	out->block_bytes = v->good ? v->found.block_bytes : (double)NAN;
 	out->fails_at = v->is_refused ? 0 : v->bad;
 	if (!v->bad)
 		why = v->fit->fixed_at ? "the model takes no other size"
@@ -144,7 +150,9 @@ search(struct verifier *v, struct sl_error *err)
 
 	if (fit->fixed_at) {
 		v->is_run = 1;
-		return try_size(v, fit->fixed_at, err);
+		rc = try_size(v, fit->fixed_at, err);
+		v->planned = v->good;
+		return rc;
 	}
 	rc = gallop(v, fit->largest ? fit->largest : 1, err);
 	if (!rc)

@@ -49,6 +49,10 @@ run(struct footprint *f, const struct sl_plan_options *plan,
 		how.folder = plan->sizes->inputs_folder;
 	sl__residence_begin(&f->residence);
 	rc = sl__subject_open(&f->subject, f->graph, &how, err);
+	if (!rc) {
+		sl__residence_pause(&f->residence);
+		sl__residence_resume(&f->residence);
+	}
 	for (int i = 0; !rc && i < RUNS; i++)
 		rc = sl_plan_run(f->subject.plan, err);
 	if (!rc)

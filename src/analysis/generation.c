@@ -196,7 +196,8 @@ inspect_at(struct generator *g, struct sl__loop *loop, int64_t context,
 		rc = sl_inspect(out, loop->decoder.graph, &how, err);
 	(void)snprintf(where, sizeof(where), "with %lld tokens",
 		       (long long)context);
-	return sl__within(err, rc, where);
+	(void)sl__within(err, rc, where);
+	return rc;
 }
 
 /* A token that sees those after it cannot be made before them. */

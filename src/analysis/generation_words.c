@@ -1,80 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_words.c - a decoding loop in sentences: what a cache does. */
 #include "generation.h"
-#include "status.h"
+#include "sentences.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "banned.h"
 
-enum { SENTENCES_MOST = 12 };
-
 struct teller {
 	struct sl_generation *out;
-	struct sl__arena *arena;
-	const char **list;
-	size_t n;
-	int has_failed;
+	struct sl__sentences said;
 };
 
-struct words {
-	char s[64];
-};
-
-static void tell(struct teller *t, const char *format, ...)
-	__attribute__((format(__printf__, 2, 3)));
-
-static void
-tell(struct teller *t, const char *format, ...)
-{
-	char text[1024];
-	const char *copy;
-	va_list list;
-
-	va_start(list, format);
-	(void)vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	copy = sl__arena_string(t->arena, text);
-	if (!copy)
-		t->has_failed = 1;
-	else if (t->n < SENTENCES_MOST)
-		t->list[t->n++] = copy;
-}
-
 static const char *
-time_words(struct words *w, double ns)
-{
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-
-	while (i < 3 && fabs(ns) < units[i].ns)
-		i++;
-	snprintf(w->s, sizeof(w->s), "%.3g %s", ns / units[i].ns,
-		 units[i].unit);
-	return w->s;
-}
-
-static const char *
-bytes_words(struct words *w, double bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	size_t i = 0;
-
-	while (i < 4 && bytes >= 1000) {
-		bytes /= 1000;
-		i++;
-	}
-	snprintf(w->s, sizeof(w->s), "%.3g %s", bytes, units[i]);
-	return w->s;
-}
-
-static const char *
-flops_words(struct words *w, double flops)
+flops_words(struct sl__words *w, double flops)
 {
 	static const char *const units[] = {"FLOPs", "kFLOPs", "MFLOPs",
 					    "GFLOPs", "TFLOPs"};
@@ -90,7 +30,7 @@ flops_words(struct words *w, double flops)
 
 /* " [2.1, 2.4]"; nothing where there is no interval. */
 static const char *
-bounds_words(struct words *w, const struct sl_estimate *e)
+bounds_words(struct sl__words *w, const struct sl_estimate *e)
 {
 	w->s[0] = '\0';
 	if (!e->needs_n && isfinite(e->lo) && isfinite(e->hi))
@@ -112,25 +52,26 @@ tell_growth(struct teller *t, const struct sl_decoding *d)
 {
 	const struct sl_estimate *e = &d->growth_ns;
 	double n = (double)(t->out->n_tokens - 1);
-	struct words at, slope, lo, hi;
+	struct sl__words at, slope, lo, hi;
 
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
 	if (e->lo <= 0 && e->hi >= 0) {
-		tell(t,
-		     "%s, no growth of a token's time with its position is "
-		     "proved: %s a token of context, between %s and %s.",
-		     way_of(d), time_words(&slope, e->value),
-		     time_words(&lo, e->lo), time_words(&hi, e->hi));
+		sl__say(&t->said,
+			"%s, no growth of a token's time with its position is "
+			"proved: %s a token of context, between %s and %s.",
+			way_of(d), sl__words_time(&slope, e->value),
+			sl__words_time(&lo, e->lo), sl__words_time(&hi, e->hi));
 		return;
 	}
-	tell(t,
-	     "%s, a token takes %s %s for each token before it [%s, %s]: over "
-	     "the loop %.2g %% of the %s in its middle.",
-	     way_of(d), time_words(&slope, fabs(e->value)),
-	     e->value > 0 ? "more" : "less", time_words(&lo, e->lo),
-	     time_words(&hi, e->hi), 100 * fabs(e->value) * n / d->growth_at_ns,
-	     time_words(&at, d->growth_at_ns));
+	sl__say(&t->said,
+		"%s, a token takes %s %s for each token before it [%s, %s]: "
+		"over the loop %.2g %% of the %s in its middle.",
+		way_of(d), sl__words_time(&slope, fabs(e->value)),
+		e->value > 0 ? "more" : "less", sl__words_time(&lo, e->lo),
+		sl__words_time(&hi, e->hi),
+		100 * fabs(e->value) * n / d->growth_at_ns,
+		sl__words_time(&at, d->growth_at_ns));
 }
 
 static size_t
@@ -160,10 +101,27 @@ tell_fitted(struct teller *t)
 			      d->has_cache ? "with" : "without");
 	}
 	if (is_fitted)
-		tell(t,
-		     "Of %lld tokens were measured: %s. Fitted figures come "
-		     "from a line in the context through these.",
-		     (long long)g->n_tokens, text);
+		sl__say(&t->said,
+			"Of %lld tokens were measured: %s. Fitted figures come "
+			"from a line in the context through these.",
+			(long long)g->n_tokens, text);
+}
+
+/* Whose keys and values a pass with a cache computes with. */
+static void
+tell_states(struct teller *t)
+{
+	const struct sl_generation *g = t->out;
+	int has_cache = 0;
+
+	for (size_t i = 0; i < g->n_loops; i++)
+		has_cache |= g->loops[i].has_cache;
+	if (has_cache)
+		sl__say(&t->said,
+			"With a cache, a pass has the keys and values that the "
+			"one before handed back where that was measured just "
+			"before it; elsewhere they are made up, seeded normal "
+			"numbers.");
 }
 
 /* ------------------------------------------------------------------- cache */
@@ -172,51 +130,51 @@ static void
 tell_repeated(struct teller *t)
 {
 	const struct sl_cache_effect *c = &t->out->cache;
-	struct words a, b;
+	struct sl__words a, b;
 
 	if (c->absent || t->out->n_tokens < 2)
 		return;
-	tell(t,
-	     "Without a cache, %.1f %% of the arithmetic repeats what the pass "
-	     "before had done: %s of %s (%s).",
-	     100 * c->repeated_share,
-	     flops_words(&a, c->repeated_share * c->flops_without),
-	     flops_words(&b, c->flops_without),
-	     c->is_counted ? "counted in both models"
-			   : "from how the model's FLOPs grow");
+	sl__say(&t->said,
+		"Without a cache, %.1f %% of the arithmetic repeats what the "
+		"pass before had done: %s of %s (%s).",
+		100 * c->repeated_share,
+		flops_words(&a, c->repeated_share * c->flops_without),
+		flops_words(&b, c->flops_without),
+		c->is_counted ? "counted in both models"
+			      : "from how the model's FLOPs grow");
 }
 
 static void
 tell_most(struct teller *t)
 {
 	const struct sl_cache_effect *c = &t->out->cache;
-	struct words bytes, time;
+	struct sl__words bytes, time;
 
 	if (isnan(c->most))
 		return;
 	if (c->roofline_absent) {
-		tell(t,
-		     "Predicted: with a cache a further token is at most %.1f "
-		     "x as fast, by its arithmetic; how fast memory lets it be "
-		     "is not known: %s.",
-		     c->most, c->roofline_absent);
+		sl__say(&t->said,
+			"Predicted: with a cache a further token is at most "
+			"%.1f x as fast, by its arithmetic; how fast memory "
+			"lets it be is not known: %s.",
+			c->most, c->roofline_absent);
 		return;
 	}
-	tell(t,
-	     "Predicted: with a cache a further token is at most %.1f x as "
-	     "fast. It still reads %s, which take at least %s at the %.3g GB/s "
-	     "measured here; arithmetic alone, at the same rate, would "
-	     "allow %.1f x.",
-	     c->most, bytes_words(&bytes, c->step_bytes),
-	     time_words(&time, c->step_bytes / c->bytes_per_s * 1e9),
-	     c->bytes_per_s / 1e9, c->most_arithmetic);
+	sl__say(&t->said,
+		"Predicted: with a cache a further token is at most %.1f x as "
+		"fast. It still reads %s, which take at least %s at the %.3g "
+		"GB/s measured here; arithmetic alone, at the same rate, would "
+		"allow %.1f x.",
+		c->most, sl__words_bytes(&bytes, c->step_bytes),
+		sl__words_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
+		c->bytes_per_s / 1e9, c->most_arithmetic);
 }
 
 static void
 tell_measured(struct teller *t)
 {
 	const struct sl_cache_effect *c = &t->out->cache;
-	struct words a, of;
+	struct sl__words a, of;
 
 	if (!c->measured.n)
 		return;
@@ -227,12 +185,12 @@ tell_measured(struct teller *t)
 	else
 		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted most",
 			 100 * c->measured.value / c->most);
-	tell(t, "Measured: %.2f%s x for a further token, %s.",
-	     c->measured.value, bounds_words(&a, &c->measured), of.s);
+	sl__say(&t->said, "Measured: %.2f%s x for a further token, %s.",
+		c->measured.value, bounds_words(&a, &c->measured), of.s);
 	if (c->measured_total.n)
-		tell(t, "Of the whole loop it is %.2f%s x.",
-		     c->measured_total.value,
-		     bounds_words(&a, &c->measured_total));
+		sl__say(&t->said, "Of the whole loop it is %.2f%s x.",
+			c->measured_total.value,
+			bounds_words(&a, &c->measured_total));
 }
 
 /* A model that takes one token at a time pays for the prompt. */
@@ -240,24 +198,24 @@ static void
 tell_prompt(struct teller *t, const struct sl_decoding *with)
 {
 	const struct sl_decoding *without = &t->out->loops[0];
-	struct words a, b;
+	struct sl__words a, b;
 
 	if (!with->is_by_token || !with->first_ns.n || t->out->prompt < 2)
 		return;
 	if (!without->has_cache && without->first_ns.n)
-		tell(t,
-		     "%s takes one token at a time, so that the first one "
-		     "waits for %lld passes: %s, where %s computes the prompt "
-		     "in one pass of %s.",
-		     with->name, (long long)t->out->prompt,
-		     time_words(&a, with->first_ns.value), without->name,
-		     time_words(&b, without->first_ns.value));
+		sl__say(&t->said,
+			"%s takes one token at a time, so that the first one "
+			"waits for %lld passes: %s, where %s computes the "
+			"prompt in one pass of %s.",
+			with->name, (long long)t->out->prompt,
+			sl__words_time(&a, with->first_ns.value), without->name,
+			sl__words_time(&b, without->first_ns.value));
 	else
-		tell(t,
-		     "%s takes one token at a time, so that the first one "
-		     "waits for %lld passes: %s.",
-		     with->name, (long long)t->out->prompt,
-		     time_words(&a, with->first_ns.value));
+		sl__say(&t->said,
+			"%s takes one token at a time, so that the first one "
+			"waits for %lld passes: %s.",
+			with->name, (long long)t->out->prompt,
+			sl__words_time(&a, with->first_ns.value));
 }
 
 static void
@@ -266,25 +224,26 @@ tell_price(struct teller *t)
 	const struct sl_reading *r = &t->out->cache.bytes_per_token;
 	double n = (double)(t->out->prompt + t->out->n_tokens - 1) *
 		   (double)t->out->batch;
-	struct words a, b;
+	struct sl__words a, b;
 
 	if (r->absent)
 		return;
-	tell(t,
-	     "The cache takes %s for each token of each sample: %s at the end "
-	     "of this loop.",
-	     bytes_words(&a, r->value), bytes_words(&b, r->value * n));
+	sl__say(&t->said,
+		"The cache takes %s for each token of each sample: %s at the "
+		"end of this loop.",
+		sl__words_bytes(&a, r->value),
+		sl__words_bytes(&b, r->value * n));
 }
 
 enum sl_status
 sl__generation_tell(struct sl_generation *out, struct sl__arena *arena,
 		    struct sl_error *err)
 {
-	struct teller t = {.out = out, .arena = arena};
+	struct teller t = {.out = out};
+	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
 
-	t.list = sl__arena_array(arena, SENTENCES_MOST, sizeof(*t.list));
-	if (!t.list)
-		return sl__fail_nomem(err);
+	if (rc)
+		return rc;
 	tell_repeated(&t);
 	tell_most(&t);
 	tell_measured(&t);
@@ -294,7 +253,7 @@ sl__generation_tell(struct sl_generation *out, struct sl__arena *arena,
 		tell_prompt(&t, &out->loops[i]);
 	}
 	tell_fitted(&t);
-	out->sentences = t.list;
-	out->n_sentences = t.n;
-	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+	tell_states(&t);
+	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
+				 err);
 }

@@ -63,6 +63,8 @@ add(struct sl_operation_group *g, const struct sl_operation *op)
 	g->n_operations++;
 	g->self_ns += op->self_ns;
 	g->share += op->share;
+	g->core_flops += of_pass(op->core_flops, op->n_calls);
+	g->nominal_flops += of_pass(op->nominal_flops, op->n_calls);
 	g->executed_flops += of_pass(op->executed_flops, op->n_calls);
 	g->n_bytes += of_pass(op->n_bytes, op->n_calls);
 	g->parameters += op->parameters;
@@ -174,7 +176,7 @@ sl__timelines_of(struct sl_profile *out, const struct sl__passes *passes,
 		 struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_trace_iteration *rows =
-		sl__arena_array(arena, passes->n_slow + 2, sizeof(*rows));
+		sl__arena_array(arena, passes->kept.n_slow + 2, sizeof(*rows));
 	enum sl_status rc;
 
 	out->n_iterations = 0;
@@ -184,15 +186,16 @@ sl__timelines_of(struct sl_profile *out, const struct sl__passes *passes,
 	if (!passes->n_recorded)
 		return SL_OK;
 	rows[0].why = "first";
-	rc = draw(&rows[0], &passes->first, passes, arena, err);
+	rc = draw(&rows[0], &passes->kept.first, passes, arena, err);
 	rows[1].why = "median";
 	if (!rc)
-		rc = draw(&rows[1], &passes->median, passes, arena, err);
-	for (size_t i = 0; !rc && i < passes->n_slow; i++) {
+		rc = draw(&rows[1], &passes->kept.median, passes, arena, err);
+	for (size_t i = 0; !rc && i < passes->kept.n_slow; i++) {
 		rows[2 + i].why = "slowest";
-		rc = draw(&rows[2 + i], &passes->slow[i], passes, arena, err);
+		rc = draw(&rows[2 + i], &passes->kept.slow[i], passes, arena,
+			  err);
 	}
 	if (!rc)
-		out->n_iterations = passes->n_slow + 2;
+		out->n_iterations = passes->kept.n_slow + 2;
 	return rc;
 }

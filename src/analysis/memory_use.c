@@ -10,6 +10,7 @@
 #include "pages.h"
 #include "plan.h"
 #include "reading.h"
+#include "sentences.h"
 #include "status.h"
 
 #include <math.h>
@@ -121,32 +122,88 @@ list_alive(struct sl_memory_use *out, const struct sl__program *p,
 }
 
 /* What the plan says is needed at a step, in whole lines. */
-static uint64_t
+struct need {
+	uint64_t all_bytes, values_bytes; /* these without workspaces */
+};
+
+static struct need
 needed_at(const struct sl__program *p, size_t step)
 {
-	uint64_t sum = 0;
+	struct need need = {0};
 
 	for (uint32_t i = 0; i < p->n_buffers; i++) {
 		const struct sl__buffer *b = &p->buffers[i];
+		uint64_t n_bytes = (b->n_bytes + 63) & ~UINT64_C(63);
 
-		if (b->base == i && b->room != SL__ROOM_CONSTANT &&
-		    b->first <= step && step <= b->last)
-			sum += (b->n_bytes + 63) & ~UINT64_C(63);
+		if (b->base != i || b->room == SL__ROOM_CONSTANT ||
+		    b->first > step || step > b->last)
+			continue;
+		need.all_bytes += n_bytes;
+		if (b->room != SL__ROOM_WORKSPACE)
+			need.values_bytes += n_bytes;
 	}
-	return sum;
+	return need;
 }
 
-static uint64_t
-needed_on_path(const struct sl__program *p, const struct sl__tracking *seen)
+static void
+need_at_least(struct need *most, struct need need)
 {
-	uint64_t most = 0;
+	if (need.all_bytes > most->all_bytes)
+		most->all_bytes = need.all_bytes;
+	if (need.values_bytes > most->values_bytes)
+		most->values_bytes = need.values_bytes;
+}
 
-	for (size_t i = 0; i < seen->n; i++) {
-		uint64_t need = needed_at(p, seen->steps[i]);
+static void
+take_path(struct sl_memory_use *out, const struct sl__program *p,
+	  const struct sl__tracking *seen)
+{
+	struct need most = {0};
 
-		most = need > most ? need : most;
+	for (size_t i = 0; i < seen->n; i++)
+		need_at_least(&most, needed_at(p, seen->steps[i]));
+	out->path_bytes = most.all_bytes;
+	out->values_bytes = most.values_bytes;
+}
+
+/* Where all steps run, the plan alone says what is alive while they do. */
+static int
+has_branches(const struct sl__program *p)
+{
+	for (size_t i = 0; i < p->n_steps; i++) {
+		if (p->steps[i].target)
+			return 1;
 	}
-	return most;
+	return 0;
+}
+
+static enum sl_status
+take_planned_line(struct sl_memory_use *out, const struct sl__program *p,
+		  struct sl__arena *arena, struct sl_error *err)
+{
+	struct sl_memory_moment *line;
+	struct need most = {0};
+
+	if (has_branches(p))
+		return SL_OK;
+	line = sl__arena_array(arena, p->n_steps, sizeof(*line));
+	if (!line)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < p->n_steps; i++) {
+		struct need need = needed_at(p, i);
+
+		line[i].operation = i;
+		line[i].live_bytes = need.all_bytes;
+		if (need.all_bytes > most.all_bytes)
+			out->peak_operation = i;
+		need_at_least(&most, need);
+	}
+	out->values_bytes = most.values_bytes;
+	if (out->unplanned)
+		return SL_OK;
+	out->timeline = line;
+	out->n_timeline = p->n_steps;
+	return SL_OK;
 }
 
 static enum sl_status
@@ -159,7 +216,7 @@ take_tracking(struct sl_memory_use *out, const struct sl__program *p,
 	if (seen->absent || !seen->n) {
 		out->tracked_bytes =
 			sl__absent(seen->absent ? seen->absent : "no step ran");
-		return SL_OK;
+		return take_planned_line(out, p, arena, err);
 	}
 	line = sl__arena_array(arena, seen->n, sizeof(*line));
 	if (!line)
@@ -171,7 +228,7 @@ take_tracking(struct sl_memory_use *out, const struct sl__program *p,
 	out->timeline = line;
 	out->n_timeline = seen->n;
 	out->tracked_bytes = sl__present((double)seen->peak_bytes);
-	out->path_bytes = needed_on_path(p, seen);
+	take_path(out, p, seen);
 	out->peak_operation = seen->steps[seen->peak];
 	return list_alive(out, p, seen, arena, err);
 }
@@ -199,6 +256,8 @@ count_records(const struct sl__program *p)
 	struct records r = {0};
 
 	count(&r, &p->arena);
+	count(&r, &p->weights->arena);
+	count(&r, sl__weights_books(p->weights));
 	count(&r, &p->graph->arena);
 	count(&r, &p->shapes->arena);
 	count(&r, ev->arena);
@@ -216,6 +275,7 @@ take_plan(struct sl_memory_use *out, const struct sl_plan *plan)
 {
 	const struct sl__program *p = plan->current;
 	struct sl_plan_memory memory;
+	uint64_t named;
 
 	sl_plan_memory(plan, &memory);
 	out->live_bytes = memory.live_bytes;
@@ -223,7 +283,59 @@ take_plan(struct sl_memory_use *out, const struct sl_plan *plan)
 	out->packed_bytes = memory.weight_bytes;
 	out->mapped_bytes = memory.mapped_bytes;
 	out->records_bytes = count_records(p).n_bytes;
-	out->reserved_bytes = sl__pages_reserved(p->pages) + out->records_bytes;
+	out->reserved_bytes = sl__pages_reserved(p->weights->pages) +
+			      p->weights->found_bytes + out->records_bytes;
+	named = out->planned_bytes + out->packed_bytes + out->records_bytes;
+	if (out->reserved_bytes > named)
+		out->rounding_bytes = out->reserved_bytes - named;
+	if (p->is_stepwise)
+		out->unplanned = "some values have sizes that are found while "
+				 "the model runs: they lie outside the plan";
+}
+
+/* Marks the pages of the block in which a value lies. */
+static void
+mark_values(unsigned char *marks, const struct sl__program *p, uint64_t page)
+{
+	uintptr_t first = (uintptr_t)p->block / page;
+
+	for (uint32_t i = 0; i < p->n_buffers; i++) {
+		const struct sl__buffer *b = &p->buffers[i];
+		uintptr_t at = (uintptr_t)p->block + b->offset;
+
+		if (b->base != i || b->room == SL__ROOM_CONSTANT ||
+		    b->room == SL__ROOM_WORKSPACE || !b->n_bytes ||
+		    b->first > b->last)
+			continue;
+		for (uintptr_t k = at / page; k <= (at + b->n_bytes - 1) / page;
+		     k++)
+			marks[k - first] = 1;
+	}
+}
+
+/* Bytes of whole pages of the block that no value lies in: how much of a
+ * workspace is touched only the kernel knows. */
+static enum sl_status
+find_mere_workspace(const struct sl__program *p, uint64_t page, uint64_t *out,
+		    struct sl_error *err)
+{
+	uintptr_t first = (uintptr_t)p->block / page;
+	uintptr_t end = ((uintptr_t)p->block + p->block_bytes) / page;
+	unsigned char *marks;
+	struct sl__arena arena;
+
+	*out = 0;
+	sl__arena_init(&arena, NULL);
+	marks = sl__arena_array(&arena, end - first + 1, 1);
+	if (!marks)
+		return sl__fail_nomem(err);
+	mark_values(marks, p, page);
+	/* Weights may lie in the first one too. */
+	for (uintptr_t k = first + ((uintptr_t)p->block % page != 0); k < end;
+	     k++)
+		*out += marks[k - first] ? 0 : page;
+	sl__arena_release(&arena);
+	return SL_OK;
 }
 
 /* oneDNN's objects and compiled code are the only part that the plan cannot
@@ -241,22 +353,63 @@ library_bytes(const struct sl__residence *r, uint64_t records_bytes)
 }
 
 static void
-take_residence(struct sl_memory_use *out, const struct sl__memory_sources *from)
+shift(struct sl_reading *reading, double bytes)
+{
+	if (!reading->absent)
+		reading->value += bytes;
+}
+
+static const char *
+moment_of(int is_late)
+{
+	return is_late < 0 ? NULL
+	       : is_late   ? "while it ran"
+			   : "while it was planned";
+}
+
+/* What is left of a growth below 0 is nothing that could be told. */
+static struct sl_reading
+growth(struct sl_reading reading, int is_some)
+{
+	if (!reading.absent &&
+	    (reading.value < 0 || (is_some && !(reading.value > 0))))
+		return sl__absent("it did not grow: the model used memory that "
+				  "the process had before, or as much was "
+				  "given back");
+	return reading;
+}
+
+/* Weights that another plan of the graph had made were in memory before: they
+ * count as this plan's, as if it had made them. */
+static enum sl_status
+take_residence(struct sl_memory_use *out, const struct sl__memory_sources *from,
+	       struct sl_error *err)
 {
 	const struct sl__residence *r = from->residence;
 	const struct sl__program *p = from->plan->current;
+	double found = (double)p->weights->found_bytes;
+	uint64_t page = sl__residence_page_bytes(), maybe;
+	enum sl_status rc = find_mere_workspace(p, page, &maybe, err);
 
+	if (rc)
+		return rc;
 	out->resident_base_bytes = sl__residence_base(r);
 	out->resident_bytes = sl__residence_now(r);
 	out->resident_peak_bytes = sl__residence_peak(r);
 	out->touched_bytes = sl__residence_touched(r);
-	out->file_bytes = sl__residence_file(r);
+	out->file_bytes = growth(sl__residence_file(r), 0);
+	out->peak_moment = moment_of(sl__residence_is_peak_late(r));
 	out->is_peak_reset = r->is_peak_reset;
 	out->library_bytes = library_bytes(r, out->records_bytes);
-	out->predicted_bytes = (double)sl__pages_touched(
-				       p->pages, sl__residence_page_bytes()) +
-			       (double)out->records_bytes + out->library_bytes -
-			       (double)count_records(p).unused_bytes;
+	out->predicted_bytes =
+		(double)sl__pages_touched(p->weights->pages, page) + found +
+		(double)out->records_bytes + out->library_bytes -
+		(double)count_records(p).unused_bytes;
+	out->predicted_least_bytes = out->predicted_bytes - (double)maybe;
+	shift(&out->resident_base_bytes, -found);
+	shift(&out->touched_bytes, found);
+	out->touched_bytes = growth(out->touched_bytes, 1);
+	return SL_OK;
 }
 
 enum sl_status
@@ -269,9 +422,10 @@ sl__memory_use_of(struct sl_memory_use *out,
 	memset(out, 0, sizeof(*out));
 	out->parameters_bytes = from->parameters_bytes;
 	take_plan(out, from->plan);
-	take_residence(out, from);
-	rc = take_tracking(out, from->plan->current, from->tracking, arena,
-			   err);
+	rc = take_residence(out, from, err);
+	if (!rc)
+		rc = take_tracking(out, from->plan->current, from->tracking,
+				   arena, err);
 	return rc ? rc : sl__memory_use_judge(out, arena, err);
 }
 
@@ -337,51 +491,93 @@ needed_live(const struct sl_memory_use *use)
 						  : use->path_bytes);
 }
 
+/* At most so much of that is in memory: of a workspace a kernel may leave
+ * parts alone. */
+static double
+touched_live(const struct sl_memory_use *use)
+{
+	double there = use->touched_bytes.value - (double)use->packed_bytes;
+
+	if (use->touched_bytes.absent)
+		return needed_live(use);
+	return fmin(needed_live(use), fmax(there, (double)use->values_bytes));
+}
+
 static double
 efficiency_of(const struct sl_memory_use *use)
 {
-	double grown;
+	double grown, efficiency;
 
-	if (use->resident_base_bytes.absent || use->resident_peak_bytes.absent)
+	if (use->unplanned || use->resident_base_bytes.absent ||
+	    use->resident_peak_bytes.absent)
 		return (double)NAN;
 	grown = use->resident_peak_bytes.value - use->resident_base_bytes.value;
 	if (!(grown > 0))
 		return (double)NAN;
-	return (needed_live(use) + needed_parameters(use)) / grown;
+	efficiency = (needed_live(use) + needed_parameters(use)) / grown;
+	return efficiency > 1
+		       ? (touched_live(use) + needed_parameters(use)) / grown
+		       : efficiency;
 }
 
+/* Why the plan's figures do not agree with each other; "": they do; NULL: out
+ * of memory, as below. */
 static const char *
-find_impossible(const struct sl_memory_use *use, struct sl__arena *arena)
+find_mistake(const struct sl_memory_use *use, struct sl__arena *arena)
 {
-	double needed = needed_live(use) + (double)use->packed_bytes;
+	uint64_t sum = use->planned_bytes + use->packed_bytes +
+		       use->records_bytes + use->rounding_bytes;
+	struct sl__words a, b, c;
 
 	if (use->live_bytes > use->planned_bytes ||
 	    use->planned_bytes > use->reserved_bytes)
 		return sl__arena_format(
 			arena,
-			"live %.0f, planned %.0f and reserved %.0f bytes do "
-			"not fit into each other: a mistake in the plan",
-			(double)use->live_bytes, (double)use->planned_bytes,
-			(double)use->reserved_bytes);
+			"%s live, %s planned and %s reserved do not fit into "
+			"each other: a mistake in the plan",
+			sl__words_bytes(&a, (double)use->live_bytes),
+			sl__words_bytes(&b, (double)use->planned_bytes),
+			sl__words_bytes(&c, (double)use->reserved_bytes));
+	if (sum != use->reserved_bytes)
+		return sl__arena_format(
+			arena,
+			"%s reserved, but its parts are %s: a mistake in the "
+			"plan",
+			sl__words_bytes(&a, (double)use->reserved_bytes),
+			sl__words_bytes(&b, (double)sum));
 	if (!use->tracked_bytes.absent &&
 	    use->tracked_bytes.value > (double)use->path_bytes)
 		return sl__arena_format(
 			arena,
-			"a run held %.0f bytes, more than the plan's bound of "
-			"%.0f: a mistake in the plan or the tracker",
-			use->tracked_bytes.value, (double)use->path_bytes);
+			"a run held %s, more than the plan's bound of %s: a "
+			"mistake in the plan or the tracker",
+			sl__words_bytes(&a, use->tracked_bytes.value),
+			sl__words_bytes(&b, (double)use->path_bytes));
+	return "";
+}
+
+static const char *
+find_impossible(const struct sl_memory_use *use, struct sl__arena *arena)
+{
+	double needed = (double)use->values_bytes + (double)use->packed_bytes;
+	const char *mistake = find_mistake(use, arena);
+	struct sl__words a, b;
+
+	if (!mistake || *mistake)
+		return mistake;
 	if (!use->touched_bytes.absent && use->touched_bytes.value < needed)
 		return sl__arena_format(
 			arena,
-			"memory grew by %.0f bytes, less than the %.0f of live "
-			"set and packed weights: pages were given back to the "
-			"process while it was measured, or never touched",
-			use->touched_bytes.value, needed);
+			"memory grew by %s, less than the %s of values and "
+			"packed weights: the model used pages that the process "
+			"had before",
+			sl__words_bytes(&a, use->touched_bytes.value),
+			sl__words_bytes(&b, needed));
 	if (use->efficiency > 1)
 		return sl__arena_format(
 			arena,
-			"an efficiency of %.3f: memory that was there before "
-			"is used by the plan",
+			"a memory efficiency of %.3f: memory that was there "
+			"before is used by the plan",
 			use->efficiency);
 	return "";
 }
@@ -397,5 +593,7 @@ sl__memory_use_judge(struct sl_memory_use *use, struct sl__arena *arena,
 	if (!found)
 		return sl__fail_nomem(err);
 	use->impossible = *found ? found : NULL;
+	if (use->impossible)
+		use->efficiency = (double)NAN;
 	return SL_OK;
 }

@@ -10,12 +10,18 @@
 struct sl__memory_sources {
 	const struct sl_plan *plan;
 	const struct sl__tracking *tracking;
-	const struct sl__residence *residence; /* ended after the plan's runs,
+	const struct sl__residence *residence; /* paused first when the plan was
+						  made; ended after its runs,
 						  before the tracker's */
 	uint64_t parameters_bytes;             /* as the model stores them */
 };
 
-/* Fills all of 'out'; what it points to is from 'arena'. */
+/*
+ * Fills all of 'out'; what it points to is from 'arena'.  Of a plan that found
+ * weights made, by another plan of the graph that is alive, the figures are
+ * those it would have alone: packed, reserved, touched and predicted bytes have
+ * these weights, and the base, which had them too, has not.
+ */
 enum sl_status sl__memory_use_of(struct sl_memory_use *out,
 				 const struct sl__memory_sources *sources,
 				 struct sl__arena *arena,
@@ -28,9 +34,9 @@ enum sl_status sl__memory_use_tell(struct sl_profile *profile,
 				   struct sl_error *err) SL_CHECKED;
 
 /*
- * Checks live <= planned <= reserved, the tracker against the bound, and what
- * was touched against what must have been; fills efficiency and, where
- * something cannot be, impossible.
+ * Checks live <= planned <= reserved, which is the sum of its parts, the
+ * tracker against the bound, and what was touched against what must have been;
+ * fills efficiency or, where something cannot be, impossible.
  */
 enum sl_status sl__memory_use_judge(struct sl_memory_use *use,
 				    struct sl__arena *arena,

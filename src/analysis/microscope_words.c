@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microscope_words.c - operations over sizes in sentences. */
 #include "microscope_words.h"
-#include "status.h"
+#include "sentences.h"
 #include "sweep.h"
 #include "turning.h"
 
@@ -12,19 +12,12 @@
 
 #include "banned.h"
 
-enum { SENTENCES_MOST = 12, LINE = 640 };
+enum { LINE = 640 };
 
 struct teller {
 	const struct sl_microscope *of;
 	const struct sl_micro_series *series;
-	struct sl__arena *arena;
-	const char **list;
-	size_t n;
-	int has_failed;
-};
-
-struct words {
-	char s[256];
+	struct sl__sentences said;
 };
 
 /* -------------------------------------------------------------------- words */
@@ -47,7 +40,7 @@ sl__micro_size_text(struct sl__micro_size *text, int64_t value)
 
 /* "N = 256", "256 Ki elements". */
 static const char *
-place(struct words *w, const struct sl_micro_series *s, size_t i)
+place(struct sl__words *w, const struct sl_micro_series *s, size_t i)
 {
 	struct sl__micro_size size;
 	const char *text = sl__micro_size_text(&size, s->points[i].value);
@@ -61,7 +54,7 @@ place(struct words *w, const struct sl_micro_series *s, size_t i)
 
 /* Two places: the unit stands once. */
 static const char *
-span(struct words *w, const struct sl_micro_series *s, size_t a, size_t b,
+span(struct sl__words *w, const struct sl_micro_series *s, size_t a, size_t b,
      const char *between)
 {
 	struct sl__micro_size first, last;
@@ -77,16 +70,6 @@ span(struct words *w, const struct sl_micro_series *s, size_t a, size_t b,
 	return w->s;
 }
 
-static const char *
-time_words(struct words *w, double ns)
-{
-	const char *unit = ns < 1e3 ? "ns" : ns < 1e6 ? "us" : "ms";
-	double scale = ns < 1e3 ? 1 : ns < 1e6 ? 1e3 : 1e6;
-
-	snprintf(w->s, sizeof(w->s), "%.3g %s", ns / scale, unit);
-	return w->s;
-}
-
 static int
 is_compute(const struct sl_micro_point *p)
 {
@@ -95,32 +78,13 @@ is_compute(const struct sl_micro_point *p)
 
 /* In the unit of its roof. */
 static const char *
-rate_words(struct words *w, const struct sl_micro_point *p, int in_flops)
+rate_words(struct sl__words *w, const struct sl_micro_point *p, int in_flops)
 {
 	double rate = (in_flops ? p->flops_per_s : p->bytes_per_s) / 1e9;
 
 	snprintf(w->s, sizeof(w->s), rate < 100 ? "%.3g %s" : "%.0f %s", rate,
 		 in_flops ? "GFLOP/s" : "GB/s");
 	return w->s;
-}
-
-static void say(struct teller *t, const char *format, ...)
-	__attribute__((format(__printf__, 2, 3)));
-
-static void
-say(struct teller *t, const char *format, ...)
-{
-	char line[LINE];
-	va_list args;
-
-	if (t->n == SENTENCES_MOST)
-		return;
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	t->list[t->n] = sl__arena_string(t->arena, line);
-	t->has_failed |= !t->list[t->n];
-	t->n++;
 }
 
 /* Goes on with a line; what does not fit is cut. */
@@ -160,7 +124,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 {
 	const char *verdict = sl__micro_settled(s, first);
 	int is_first = first == sl__micro_next(s, 0);
-	struct words a;
+	struct sl__words a;
 
 	add(line, "%s%s ", *line ? ", " : "",
 	    strcmp(verdict, "-") ? verdict : "no verdict");
@@ -185,7 +149,7 @@ tell_verdicts(struct teller *t)
 	size_t i = sl__micro_next(s, 0);
 	int has_overhead = 0;
 	char line[LINE] = "";
-	struct words w;
+	struct sl__words w;
 
 	while (i < s->n_points) {
 		size_t last = end_of_run(s, i);
@@ -196,8 +160,8 @@ tell_verdicts(struct teller *t)
 	}
 	if (has_overhead && step->n)
 		add(line, "; a step that does nothing takes %s",
-		    time_words(&w, step->value));
-	say(t, "%s: %s.", s->name, line);
+		    sl__words_time(&w, step->value));
+	sl__say(&t->said, "%s: %s.", s->name, line);
 }
 
 /* -------------------------------------------------------------------- roofs */
@@ -220,26 +184,27 @@ tell_roofs(struct teller *t)
 	const struct sl_micro_turn *turn = find_turn(s, SL_MICRO_TURN_ROOF);
 	const struct sl_micro_point *last = &s->points[s->largest];
 	double ridge = t->of->ceilings.ridge;
-	struct words w;
+	struct sl__words w;
 
 	if (!last->roof)
 		return;
 	if (turn)
-		say(t,
-		    "Its lower roof is %s's from %s on (%.3g operations a "
-		    "byte), %s's before.",
-		    strcmp(turn->to, "compute") ? "memory" : "arithmetic",
-		    place(&w, s, turn->at), s->points[turn->at].intensity,
-		    strcmp(turn->to, "compute") ? "arithmetic" : "memory");
+		sl__say(&t->said,
+			"Its lower roof is %s's from %s on (%.3g operations a "
+			"byte), %s's before.",
+			strcmp(turn->to, "compute") ? "memory" : "arithmetic",
+			place(&w, s, turn->at), s->points[turn->at].intensity,
+			strcmp(turn->to, "compute") ? "arithmetic" : "memory");
 	else if (!last->flops)
-		say(t, "It does no arithmetic: memory is its only roof.");
+		sl__say(&t->said,
+			"It does no arithmetic: memory is its only roof.");
 	else
-		say(t,
-		    "Its lower roof is %s's at every size: %.3g operations a "
-		    "byte at %s; from DRAM, arithmetic is the lower one from "
-		    "%.3g on.",
-		    is_compute(last) ? "arithmetic" : "memory", last->intensity,
-		    place(&w, s, s->largest), ridge);
+		sl__say(&t->said,
+			"Its lower roof is %s's at every size: %.3g operations "
+			"a byte at %s; from DRAM, arithmetic is the lower one "
+			"from %.3g on.",
+			is_compute(last) ? "arithmetic" : "memory",
+			last->intensity, place(&w, s, s->largest), ridge);
 }
 
 /* Where data leave a cache, as far as that is what bounds. */
@@ -247,7 +212,7 @@ static void
 tell_levels(struct teller *t)
 {
 	const struct sl_micro_series *s = t->series;
-	struct words a, x, y;
+	struct sl__words a, x, y;
 
 	for (size_t i = 0; i < s->n_turns; i++) {
 		const struct sl_micro_turn *turn = &s->turns[i];
@@ -258,14 +223,14 @@ tell_levels(struct teller *t)
 		    before->micro_class == SL_MICRO_UNKNOWN ||
 		    at->micro_class == SL_MICRO_UNKNOWN)
 			continue;
-		say(t,
-		    "What it touches leaves %s between %s: %s before, %s "
-		    "after%s.",
-		    turn->from, span(&a, s, turn->before, turn->at, "and"),
-		    rate_words(&x, before, 0), rate_words(&y, at, 0),
-		    !turn->is_sure         ? ", not told apart"
-		    : turn->rate_ratio > 1 ? ", and that costs nothing yet"
-					   : "");
+		sl__say(&t->said,
+			"What it touches leaves %s between %s: %s before, %s "
+			"after%s.",
+			turn->from, span(&a, s, turn->before, turn->at, "and"),
+			rate_words(&x, before, 0), rate_words(&y, at, 0),
+			!turn->is_sure         ? ", not told apart"
+			: turn->rate_ratio > 1 ? ", and that costs nothing yet"
+					       : "");
 	}
 }
 
@@ -290,26 +255,26 @@ tell_reached(struct teller *t)
 	const struct sl_micro_series *s = t->series;
 	size_t best = best_of(s);
 	double most = 100 * s->points[best].roof_share;
-	struct words a, b;
+	struct sl__words a, b;
 
 	if (isnan(most) || s->n_measured < 2)
 		return;
 	if (s->reached == sl__micro_next(s, 0))
-		say(t,
-		    "Has 80 %% of its roof at every size, the most, %.0f %%, "
-		    "at %s.",
-		    most, place(&b, s, best));
+		sl__say(&t->said,
+			"Has 80 %% of its roof at every size, the most, %.0f "
+			"%%, at %s.",
+			most, place(&b, s, best));
 	else if (s->reached != SIZE_MAX)
-		say(t,
-		    "Has 80 %% of its roof from %s on; the most is %.0f %% "
-		    "at %s.",
-		    place(&a, s, s->reached), most, place(&b, s, best));
+		sl__say(&t->said,
+			"Has 80 %% of its roof from %s on; the most is %.0f %% "
+			"at %s.",
+			place(&a, s, s->reached), most, place(&b, s, best));
 	else
-		say(t,
-		    "The most that it has of its roof is %.0f %%, at %s, and "
-		    "%.0f %% at the largest size.",
-		    most, place(&b, s, best),
-		    100 * s->points[s->largest].roof_share);
+		sl__say(&t->said,
+			"The most that it has of its roof is %.0f %%, at %s, "
+			"and %.0f %% at the largest size.",
+			most, place(&b, s, best),
+			100 * s->points[s->largest].roof_share);
 }
 
 static void
@@ -318,7 +283,7 @@ tell_fastest(struct teller *t)
 	const struct sl_micro_series *s = t->series;
 	int in_flops = is_compute(&s->points[s->largest]);
 	size_t best = s->largest;
-	struct words a, b, x, y;
+	struct sl__words a, b, x, y;
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_micro_point *p = &s->points[i];
@@ -331,25 +296,49 @@ tell_fastest(struct teller *t)
 	if (s->n_measured < 2)
 		return;
 	if (best == s->largest)
-		say(t, "It is fastest at the largest size: %s at %s.",
-		    rate_words(&x, &s->points[best], in_flops),
-		    place(&a, s, best));
+		sl__say(&t->said,
+			"It is fastest at the largest size: %s at %s.",
+			rate_words(&x, &s->points[best], in_flops),
+			place(&a, s, best));
 	else
-		say(t, "It is fastest at %s: %s, against %s at %s.",
-		    place(&a, s, best),
-		    rate_words(&x, &s->points[best], in_flops),
-		    rate_words(&y, &s->points[s->largest], in_flops),
-		    place(&b, s, s->largest));
+		sl__say(&t->said, "It is fastest at %s: %s, against %s at %s.",
+			place(&a, s, best),
+			rate_words(&x, &s->points[best], in_flops),
+			rate_words(&y, &s->points[s->largest], in_flops),
+			place(&b, s, s->largest));
 }
 
 /* ----------------------------------------------------------------- remarks */
+
+/* A narrower type that was asked for is not what every kernel computes in. */
+static void
+tell_type(struct teller *t)
+{
+	const struct sl_micro_series *s = t->series;
+	const char *type = sl_dtype_text(t->of->dtype), *kernel = NULL;
+
+	if (t->of->dtype != SL_DTYPE_BF16)
+		return;
+	for (size_t i = 0; i < s->n_points; i++) {
+		if (s->points[i].absent || !s->points[i].kernel)
+			continue;
+		kernel = s->points[i].kernel;
+		if (strstr(kernel, type))
+			return;
+	}
+	if (kernel)
+		sl__say(&t->said,
+			"Its kernel, %s, does not compute in %s as far as its "
+			"name tells: this may be what f32 gives.",
+			kernel, type);
+}
 
 static void
 tell_remarks(struct teller *t)
 {
 	const struct sl_micro_series *s = t->series;
 	size_t n_disturbed = 0, n_unsure = 0;
-	struct words w;
+	struct sl__words w;
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_micro_point *p = &s->points[i];
@@ -359,16 +348,17 @@ tell_remarks(struct teller *t)
 		n_disturbed += p->disturbance > SL__SWEEP_DISTURBED;
 		n_unsure += p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure;
 		if (p->impossible)
-			say(t, "At %s: %s.", place(&w, s, i), p->impossible);
+			sl__say(&t->said, "At %s: %s.", place(&w, s, i),
+				p->impossible);
 	}
 	if (n_unsure)
-		say(t,
-		    "Of %zu of %zu sizes the interval allows another verdict "
-		    "(marked ?).",
-		    n_unsure, s->n_measured);
+		sl__say(&t->said,
+			"Of %zu of %zu sizes the interval allows another "
+			"verdict (marked ?).",
+			n_unsure, s->n_measured);
 	if (n_disturbed)
-		say(t, "Other programs disturbed %zu of %zu sizes.",
-		    n_disturbed, s->n_measured);
+		sl__say(&t->said, "Other programs disturbed %zu of %zu sizes.",
+			n_disturbed, s->n_measured);
 }
 
 /* -------------------------------------------------------------------- focus */
@@ -383,7 +373,7 @@ choose_below(struct sl_micro_series *s, struct teller *t)
 	if (is_compute(p) || isnan(far)) {
 		s->focus = "a better kernel";
 		s->reason = sl__arena_format(
-			t->arena,
+			t->said.arena,
 			"%.0f %% of the %s roof: neither bytes nor arithmetic "
 			"explain the time",
 			share, p->roof);
@@ -391,14 +381,14 @@ choose_below(struct sl_micro_series *s, struct teller *t)
 		s->focus = "fewer instructions: cheaper functions, wider "
 			   "vectors";
 		s->reason = sl__arena_format(
-			t->arena,
+			t->said.arena,
 			"%.0f %% of the %s roof, and %.2f x the rate that it "
 			"has from nearer memory: it does not wait for data",
 			share, p->roof, far);
 	} else {
 		s->focus = "fewer bytes and a better kernel";
 		s->reason = sl__arena_format(
-			t->arena,
+			t->said.arena,
 			"%.0f %% of the %s roof, but %.2f x the rate that it "
 			"has from nearer memory: it waits for data in part",
 			share, p->roof, far);
@@ -415,7 +405,7 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 	case SL_MICRO_COMPUTE:
 		s->focus = "less arithmetic: lower precision";
 		s->reason = sl__arena_format(
-			t->arena,
+			t->said.arena,
 			"%.0f %% of the compute roof: a better kernel gains "
 			"%.2f x at most",
 			share, 1 / p->roof_share);
@@ -423,7 +413,7 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 	case SL_MICRO_MEMORY:
 		s->focus = "fewer bytes: fuse with neighbours, reuse in caches";
 		s->reason = sl__arena_format(
-			t->arena,
+			t->said.arena,
 			"%.0f %% of the %s roof: faster arithmetic gains "
 			"nothing",
 			share, p->roof);
@@ -431,7 +421,7 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 	case SL_MICRO_OVERHEAD:
 		s->focus = "fewer, larger calls";
 		s->reason = sl__arena_format(
-			t->arena, "it takes as long as %.2g empty steps",
+			t->said.arena, "it takes as long as %.2g empty steps",
 			p->median_ns.value / t->of->ceilings.step_ns.value);
 		break;
 	case SL_MICRO_BELOW:
@@ -444,25 +434,17 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 						 : "others disturbed it";
 		break;
 	}
-	t->has_failed |= !s->reason;
+	t->said.has_failed |= !s->reason;
 }
 
 /* ------------------------------------------------------------------ entries */
-
-static enum sl_status
-begin(struct teller *t, struct sl__arena *arena, struct sl_error *err)
-{
-	t->arena = arena;
-	t->list = sl__arena_array(arena, SENTENCES_MOST, sizeof(*t->list));
-	return t->list ? SL_OK : sl__fail_nomem(err);
-}
 
 enum sl_status
 sl__micro_tell(struct sl_micro_series *s, const struct sl_microscope *of,
 	       struct sl__arena *arena, struct sl_error *err)
 {
 	struct teller t = {.of = of, .series = s};
-	enum sl_status rc = begin(&t, arena, err);
+	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
 
 	if (rc)
 		return rc;
@@ -474,12 +456,11 @@ sl__micro_tell(struct sl_micro_series *s, const struct sl_microscope *of,
 		tell_levels(&t);
 		tell_reached(&t);
 		tell_fastest(&t);
+		tell_type(&t);
 		tell_remarks(&t);
 		choose_focus(s, &t);
 	}
-	s->sentences = t.list;
-	s->n_sentences = t.n;
-	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+	return sl__sentences_end(&t.said, &s->sentences, &s->n_sentences, err);
 }
 
 /* Names of the series whose largest size is of a class. */
@@ -497,7 +478,7 @@ tell_class(struct teller *t, enum sl_micro_class wanted, const char *words)
 			add(line, "%s%s", *line ? ", " : "", s->name);
 	}
 	if (*line)
-		say(t, "%s: %s.", words, line);
+		sl__say(&t->said, "%s: %s.", words, line);
 }
 
 static void
@@ -513,11 +494,11 @@ tell_extremes(struct teller *t)
 	b = &m->series[m->least_efficient];
 	p = &a->points[a->largest];
 	q = &b->points[b->largest];
-	say(t,
-	    "Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f %% "
-	    "of its %s roof.",
-	    a->name, 100 * p->roof_share, p->roof, b->name, 100 * q->roof_share,
-	    q->roof);
+	sl__say(&t->said,
+		"Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f "
+		"%% of its %s roof.",
+		a->name, 100 * p->roof_share, p->roof, b->name,
+		100 * q->roof_share, q->roof);
 }
 
 enum sl_status
@@ -525,7 +506,7 @@ sl__micro_tell_all(struct sl_microscope *out, struct sl__arena *arena,
 		   struct sl_error *err)
 {
 	struct teller t = {.of = out};
-	enum sl_status rc = begin(&t, arena, err);
+	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
 
 	if (rc)
 		return rc;
@@ -540,7 +521,6 @@ sl__micro_tell_all(struct sl_microscope *out, struct sl__arena *arena,
 			   "rate, or no ceilings)");
 		tell_extremes(&t);
 	}
-	out->sentences = t.list;
-	out->n_sentences = t.n;
-	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
+				 err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* operations.c - the steps of a plan as a profile lists them. */
 #include "operations.h"
+#include "cost.h"
 #include "layers.h"
 #include "quantile.h"
 #include "status.h"
@@ -54,6 +55,74 @@ take_covers(const struct lister *l, struct sl_operation *op,
 	return SL_OK;
 }
 
+/* What a body does that is run node by node, over all of its runs in a pass. */
+struct body {
+	struct sl_cost cost;
+	uint64_t weight_bytes; /* each node's, once */
+	const char *why;       /* some of it is not counted; NULL */
+};
+
+static void
+add_node(const struct lister *l, struct body *body, size_t node)
+{
+	const struct sl_layer *layer = l->layers[node];
+
+	/* What no run comes to is not listed. */
+	if (!layer)
+		return;
+	if (layer->cost.basis != SL_BASIS_COUNTED && !body->why)
+		body->why = layer->cost.why ? layer->cost.why : "not known";
+	sl__cost_add(&body->cost, &layer->cost, 1);
+	if (layer->n_calls)
+		body->weight_bytes += layer->cost.weight_bytes / layer->n_calls;
+}
+
+static void
+add_bodies(const struct lister *l, struct body *out, size_t id)
+{
+	const struct sl__node *node = &l->from->graph->nodes[id];
+
+	for (size_t a = 0; a < node->n_attributes; a++) {
+		const struct sl__block *block;
+
+		if (node->attributes[a].kind != SL__ATTRIBUTE_BLOCK)
+			continue;
+		block = &l->from->graph->blocks[node->attributes[a].block];
+		for (size_t i = 0; i < block->n_nodes; i++) {
+			add_node(l, out, block->nodes[i]);
+			add_bodies(l, out, block->nodes[i]);
+		}
+	}
+}
+
+/* The plan knows nothing of what a step does that looks at sizes while it
+ * runs: the nodes say it. */
+static enum sl_status
+count_body(const struct lister *l, struct sl_operation *op,
+	   const struct sl_step *step, struct sl_error *err)
+{
+	const struct sl_layer *own;
+	struct body body = {0};
+	uint64_t n;
+
+	for (size_t i = 0; i < step->n_covers; i++) {
+		add_node(l, &body, step->covers[i]);
+		add_bodies(l, &body, step->covers[i]);
+	}
+	own = step->n_covers ? l->layers[step->covers[0]] : NULL;
+	n = own && own->n_calls ? own->n_calls : 1;
+	op->core_flops = 2 * body.cost.macs / n;
+	op->nominal_flops = sl_cost_operations(&body.cost) / n;
+	op->executed_flops = op->nominal_flops;
+	if (sl_cost_bytes(&body.cost) / n > op->n_bytes)
+		op->n_bytes = sl_cost_bytes(&body.cost) / n;
+	op->working_set_bytes += body.weight_bytes;
+	if (op->working_set_bytes > op->n_bytes)
+		op->working_set_bytes = op->n_bytes;
+	op->uncounted = body.why ? sl__arena_string(l->arena, body.why) : NULL;
+	return body.why && !op->uncounted ? sl__fail_nomem(err) : SL_OK;
+}
+
 static enum sl_status
 describe(const struct lister *l, struct sl_operation *op, size_t i,
 	 struct sl_error *err)
@@ -70,11 +139,14 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 	op->path = step.path;
 	op->module = "";
 	op->output_shape = "";
+	op->core_flops = step.core_flops;
 	op->nominal_flops = step.nominal_flops;
 	op->executed_flops = step.executed_flops;
 	op->n_bytes = step.n_bytes;
 	op->working_set_bytes = step.n_bytes;
 	rc = take_covers(l, op, &step, err);
+	if (!rc && step.path == SL_PATH_STEPWISE)
+		rc = count_body(l, op, &step, err);
 	if (!rc && step.n_covers)
 		op->module =
 			sl__layer_path(l->arena, &graph->nodes[step.covers[0]]);
@@ -102,12 +174,33 @@ median_of(const struct lister *l, size_t step)
 	return sl__quantile_estimate(l->column, n, 0.5, 0.05);
 }
 
+/* What is shorter than a reading of the clock has no rate, nor has work that
+ * is not known. */
+static void
+rate(struct sl_operation *op)
+{
+	double call_ns = op->median_ns.value;
+
+	if (!(call_ns > 0))
+		call_ns = (double)NAN;
+	op->bytes_per_s = (double)op->n_bytes / call_ns * 1e9;
+	op->intensity =
+		op->n_bytes ? (double)op->executed_flops / (double)op->n_bytes
+			    : (double)NAN;
+	op->executed_flops_per_s = (double)op->executed_flops / call_ns * 1e9;
+	op->flops_per_s = op->core_flops
+				  ? (double)op->core_flops / call_ns * 1e9
+				  : (double)NAN;
+	if (op->uncounted)
+		op->bytes_per_s = op->intensity = op->flops_per_s =
+			op->executed_flops_per_s = (double)NAN;
+}
+
 static void
 time_step(const struct lister *l, struct sl_operation *op, double all_ns)
 {
 	const struct sl__passes *p = l->from->passes;
 	double n = (double)p->n_recorded;
-	double call_ns;
 
 	op->n_calls = (double)p->n_calls[op->step] / n;
 	op->self_ns = p->step_ns[op->step] / n;
@@ -117,16 +210,7 @@ time_step(const struct lister *l, struct sl_operation *op, double all_ns)
 	op->max_ns = p->n_calls[op->step] ? p->step_max_ns[op->step]
 					  : (double)NAN;
 	op->median_ns = median_of(l, op->step);
-	call_ns = op->self_ns / op->n_calls;
-	/* What is shorter than a reading of the clock has no rate. */
-	if (!(call_ns > 0))
-		call_ns = (double)NAN;
-	op->flops_per_s = (double)op->nominal_flops / call_ns * 1e9;
-	op->executed_flops_per_s = (double)op->executed_flops / call_ns * 1e9;
-	op->bytes_per_s = (double)op->n_bytes / call_ns * 1e9;
-	op->intensity =
-		op->n_bytes ? (double)op->executed_flops / (double)op->n_bytes
-			    : (double)NAN;
+	rate(op);
 	op->bound_ns = op->ceiling_share = (double)NAN;
 }
 

@@ -12,6 +12,7 @@
  *                  a convolution of its input in steps as long as its window:
  *                  patches
  *   data movement  what only moves or views: transposes, splits, reorders
+ *   other          control flow, whatever its bodies do
  *   feed-forward   products with a weight, unless they are one of these:
  *
  *   attention      both products and what stands between them; backwards from
@@ -324,9 +325,9 @@ judge_operand(struct reader *r, uint32_t node)
 
 	if (is_own && is_linear(r, node))
 		r->part[node] = SL_PART_ATTENTION;
-	else if (is_asked && is_movement(r, node))
-		r->is_open[node] = 1;
-	else if (is_own && (r->part[node] == SL_PART_OTHER || is_norm(r, node)))
+	else if ((is_asked && is_movement(r, node)) ||
+		 (is_own &&
+		  (r->part[node] == SL_PART_OTHER || is_norm(r, node))))
 		r->is_open[node] = 1;
 	if (r->is_open[node] && r->part[node] == SL_PART_OTHER)
 		r->part[node] = SL_PART_ATTENTION;
@@ -571,6 +572,25 @@ judge(struct reader *r)
 	forwards(r, inherit);
 }
 
+static int
+has_body(const struct sl__node *node)
+{
+	for (size_t i = 0; i < node->n_attributes; i++) {
+		if (node->attributes[i].kind == SL__ATTRIBUTE_BLOCK)
+			return 1;
+	}
+	return 0;
+}
+
+static enum sl_part
+part_of_step(const struct reader *r, const struct sl__step *step)
+{
+	if (step->node == SL__NONE)
+		return SL_PART_MOVEMENT;
+	return has_body(&r->graph->nodes[step->node]) ? SL_PART_OTHER
+						      : r->part[step->node];
+}
+
 enum sl_status
 sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
 	     struct sl__arena *scratch, struct sl_error *err)
@@ -587,9 +607,7 @@ sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
 		return rc;
 	judge(&r);
 	for (size_t i = 0; i < p->n_steps; i++)
-		parts[i] = p->steps[i].node == SL__NONE
-				   ? SL_PART_MOVEMENT
-				   : r.part[p->steps[i].node];
+		parts[i] = part_of_step(&r, &p->steps[i]);
 	return SL_OK;
 }
 

@@ -124,7 +124,7 @@ check_operation(struct sl_operation *op, const struct sl_ceilings *ceilings,
 	double flops_most = peak_most(ceilings, op->dtype);
 	double bytes_most = bandwidth_most(ceilings);
 
-	if (!(median_most_ns(op) > 0))
+	if (op->uncounted || !(median_most_ns(op) > 0))
 		return SL_OK;
 	if (flops > flops_most)
 		op->impossible = say_flops(op, flops, flops_most, arena);
@@ -157,10 +157,17 @@ check_sum(const struct sl_ledger *ledger, struct list *found,
 
 /* ---------------------------------------------------------------- nominal */
 
+static int
+is_winograd(const struct sl_operation *op)
+{
+	return op->kernel && strstr(op->kernel, "wino") != NULL;
+}
+
 /* How many operations do less than the model asks for, and so much less that
- * what is asked for a second is above the peak. */
+ * what is asked for a second is above the peak: those of Winograd's kernels, or
+ * the others. */
 static size_t
-n_beyond(const struct sl_profile *profile)
+n_beyond(const struct sl_profile *profile, int by_winograd)
 {
 	size_t n = 0;
 
@@ -168,39 +175,53 @@ n_beyond(const struct sl_profile *profile)
 		const struct sl_operation *op = &profile->operations[i];
 		const struct sl_estimate *peak =
 			sl__roofline_peak(&profile->ceilings, op->dtype);
-		double nominal =
-			(double)op->nominal_flops / median_most_ns(op) * 1e9;
+		double asked =
+			(double)op->core_flops / median_most_ns(op) * 1e9;
 
-		n += peak && !op->impossible &&
-		     op->executed_flops < op->nominal_flops &&
-		     nominal > peak->hi;
+		n += peak && !op->impossible && !op->uncounted &&
+		     is_winograd(op) == by_winograd &&
+		     op->executed_flops < op->core_flops && asked > peak->hi;
 	}
 	return n;
+}
+
+static enum sl_status
+remark_beyond(struct list *remarks, size_t n, const char *why,
+	      struct sl__arena *arena, struct sl_error *err)
+{
+	if (!n)
+		return SL_OK;
+	return add(remarks,
+		   sl__arena_format(arena,
+				    "%zu operation%s seem%s faster than the "
+				    "machine by what the model asks for: %s",
+				    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
+				    why),
+		   err);
 }
 
 static enum sl_status
 remark_nominal(struct sl_profile *profile, struct sl__arena *arena,
 	       struct sl_error *err)
 {
-	size_t n = n_beyond(profile);
+	size_t n_winograd = n_beyond(profile, 1), n = n_beyond(profile, 0);
 	struct list remarks;
 	enum sl_status rc;
 
-	if (!n)
+	if (!n_winograd && !n)
 		return SL_OK;
-	rc = start_list(&remarks, profile->remarks, profile->n_remarks, 1,
+	rc = start_list(&remarks, profile->remarks, profile->n_remarks, 2,
 			arena, err);
 	if (!rc)
-		rc = add(&remarks,
-			 sl__arena_format(
-				 arena,
-				 "%zu operation%s seem%s faster than the "
-				 "machine by what the model asks for: %s "
-				 "kernel%s (Winograd's) do%s less than that",
-				 n, n == 1 ? "" : "s", n == 1 ? "s" : "",
-				 n == 1 ? "its" : "their", n == 1 ? "" : "s",
-				 n == 1 ? "es" : ""),
-			 err);
+		rc = remark_beyond(&remarks, n_winograd,
+				   "Winograd's kernels do less than that",
+				   arena, err);
+	/* Norms that were folded are no part of what is asked for here. */
+	if (!rc)
+		rc = remark_beyond(&remarks, n,
+				   "windows that reach into padding are not "
+				   "computed there",
+				   arena, err);
 	if (rc)
 		return rc;
 	profile->remarks = remarks.texts;

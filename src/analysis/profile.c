@@ -12,6 +12,7 @@
 #include "beside.h"
 #include "bottleneck.h"
 #include "clock.h"
+#include "counter_check.h"
 #include "distribution.h"
 #include "empty_step.h"
 #include "groups.h"
@@ -20,10 +21,12 @@
 #include "operations.h"
 #include "parts.h"
 #include "physics.h"
+#include "profile_part.h"
 #include "roofline_place.h"
 #include "status.h"
 #include "subject.h"
 #include "thread.h"
+#include "traffic.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +42,8 @@ struct profiler {
 	struct sl__subject subject;
 	struct sl__passes passes;
 	struct sl__residence residence;
-	struct sl__beside *beside; /* NULL: no ceilings */
+	struct sl__beside *beside;       /* NULL: no ceilings */
+	const struct sl__origin *origin; /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
 
@@ -119,6 +123,13 @@ static int
 is_interrupted(const struct profiler *p)
 {
 	return p->how.interrupt && *p->how.interrupt;
+}
+
+/* Then what would help is not asked for either. */
+static int
+is_brief(const struct profiler *p)
+{
+	return (p->how.flags & SL_PROFILE_BRIEF) == SL_PROFILE_BRIEF;
 }
 
 /* ------------------------------------------------------------------ passes */
@@ -337,6 +348,10 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__timelines_of(p->out, &p->passes, p->arena, err);
 	if (!rc) {
+		sl__roofline_types(p->out);
+		rc = sl__traffic_of(p->out, p->subject.plan, &p->scratch, err);
+	}
+	if (!rc) {
 		sl__roofline_place(p->out);
 		rc = sl__physics_check(p->out, p->arena, err);
 	}
@@ -357,6 +372,34 @@ last_cache_bytes(const struct sl_ceilings *ceilings)
 	       ceilings->n_threads;
 }
 
+/* What the CPU's counters say about what takes long; 'why' they are not asked,
+ * or NULL. */
+static enum sl_status
+count(struct profiler *p, const size_t *steps, const char *why,
+      struct sl_error *err)
+{
+	struct sl_profile *out = p->out;
+	struct sl__counted_options how = {
+		.steps = steps,
+		.n_steps = out->n_hot,
+		.pass_ns = out->latency.median.value,
+		.interrupt = p->how.interrupt,
+	};
+	struct sl__counted counted;
+	enum sl_status rc = SL_OK;
+
+	if (why)
+		sl__counted_none(&counted, why);
+	else
+		rc = sl__count_steps(&counted, &p->subject, &how, p->arena,
+				     err);
+	if (rc)
+		return rc;
+	sl__counts_take(out, &counted);
+	sl__counter_traffic(out);
+	return SL_OK;
+}
+
 /* Experiments on what takes long, and what they mean. */
 static enum sl_status
 diagnose(struct profiler *p, struct sl_error *err)
@@ -367,6 +410,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 		.steps = steps,
 		.beside = p->beside,
 		.cache_bytes = last_cache_bytes(&out->ceilings),
+		.hot_share = p->how.hot_share,
 		.time_s = fmin(0.6 * p->how.time_s, 2.5),
 		.seed = p->how.seed,
 		.progress = p->how.progress,
@@ -377,13 +421,18 @@ diagnose(struct profiler *p, struct sl_error *err)
 	enum sl_status rc;
 
 	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->beside ||
-	    is_interrupted(p))
-		return sl__judge(out, NULL, p->arena, err);
+	    is_interrupted(p)) {
+		rc = count(p, NULL, "no experiments on operations were made",
+			   err);
+		return rc ? rc : sl__judge(out, NULL, p->arena, err);
+	}
 	out->n_hot = sl__hot_count(out, p->how.hot_share);
 	for (size_t i = 0; i < out->n_hot; i++)
 		steps[i] = out->operations[out->by_time[i]].step;
 	how.n_steps = out->n_hot;
 	rc = sl__diagnose(&diagnosis, &p->subject, &how, p->arena, err);
+	if (!rc)
+		rc = count(p, steps, NULL, err);
 	return rc ? rc : sl__judge(out, &diagnosis, p->arena, err);
 }
 
@@ -427,6 +476,11 @@ advise(struct profiler *p, struct sl_error *err)
 	struct sl__advice_options how = {.plan = p->how.plan,
 					 .n_cpus = sl__thread_n_cpus()};
 
+	if (p->origin) {
+		how.plan = p->origin->plan;
+		how.model = p->origin->model;
+		how.layer = p->origin->layer;
+	}
 	return sl__advise(p->out, &how, p->arena, err);
 }
 
@@ -451,7 +505,7 @@ profile(struct profiler *p, struct sl_error *err)
 		rc = diagnose(p, err);
 	if (!rc)
 		rc = ablate(p, err);
-	if (!rc)
+	if (!rc && !is_brief(p))
 		rc = advise(p, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
@@ -461,11 +515,11 @@ profile(struct profiler *p, struct sl_error *err)
 }
 
 enum sl_status
-sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
-		   const struct sl_profile_options *options,
-		   struct sl_error *err)
+sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
+		 const struct sl_profile_options *options,
+		 const struct sl__origin *origin, struct sl_error *err)
 {
-	struct profiler p = {.graph = graph};
+	struct profiler p = {.graph = graph, .origin = origin};
 	enum sl_status rc;
 
 	*out = NULL;
@@ -487,6 +541,14 @@ sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
 	}
 	*out = p.out;
 	return SL_OK;
+}
+
+enum sl_status
+sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
+		   const struct sl_profile_options *options,
+		   struct sl_error *err)
+{
+	return sl__profile_part(out, graph, options, NULL, err);
 }
 
 void

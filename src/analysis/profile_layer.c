@@ -7,12 +7,14 @@
  */
 #include "extract.h"
 #include "isolate.h"
+#include "profile_part.h"
 #include "quantile.h"
 #include "status.h"
 #include "subject.h"
 #include "summary.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "banned.h"
 
@@ -160,6 +162,45 @@ explain(struct isolating *x, struct sl_error *err)
 	return text ? SL_OK : sl__fail_nomem(err);
 }
 
+/*
+ * The layer as a model of its own.  Who interrupts it before its first pass
+ * has the comparison already: one pass makes the least profile that can stand
+ * beside that.
+ */
+static enum sl_status
+profile_alone(struct isolating *x, const struct sl_plan_options *plan,
+	      struct sl_error *err)
+{
+	const struct sl_graph *whole = x->graph;
+	const struct sl__origin origin = {
+		.model = strcmp(whole->source, "zoo") ? whole->source
+						      : whole->name,
+		.layer = x->layer,
+		.plan = x->how->plan,
+	};
+	struct sl_profile_options how = *x->how;
+	struct sl_profile *profile = NULL;
+	enum sl_status rc;
+
+	how.plan = plan;
+	how.inputs = NULL;
+	how.n_inputs = 0;
+	how.inputs_folder = NULL;
+	rc = sl__profile_part(&profile, x->part, &how, &origin, err);
+	if (rc == SL_E_INTERRUPTED) {
+		how.interrupt = NULL;
+		how.progress = NULL;
+		how.n_warmup = 0;
+		how.n_runs = 1;
+		how.flags |= SL_PROFILE_BRIEF;
+		rc = sl__profile_part(&profile, x->part, &how, &origin, err);
+		if (!rc)
+			profile->stopped_by = SL_STOP_INTERRUPT;
+	}
+	x->out->alone = rc ? NULL : profile;
+	return rc;
+}
+
 static enum sl_status
 profile_layer(struct isolating *x, struct sl_error *err)
 {
@@ -172,8 +213,6 @@ profile_layer(struct isolating *x, struct sl_error *err)
 	};
 	struct sl__subject_options bare = {.seed = x->how->seed};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
-	struct sl_profile_options alone = *x->how;
-	struct sl_profile *profile;
 	enum sl_status rc;
 
 	x->is_wanted = sl__arena_alloc(&x->scratch, x->graph->n_nodes + 1);
@@ -208,13 +247,7 @@ profile_layer(struct isolating *x, struct sl_error *err)
 		return rc;
 	sl__subject_close(&x->alone);
 	sl__subject_close(&x->whole);
-	alone.plan = &plan;
-	alone.inputs = NULL;
-	alone.n_inputs = 0;
-	alone.inputs_folder = NULL;
-	rc = sl_profile_forward(&profile, x->part, &alone, err);
-	x->out->alone = rc ? NULL : profile;
-	return rc;
+	return profile_alone(x, &plan, err);
 }
 
 enum sl_status

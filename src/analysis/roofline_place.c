@@ -75,15 +75,34 @@ peak_of(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
 
 /* The number of the fastest level that holds what each thread touches. */
 static size_t
-level_of(const struct sl_ceilings *ceilings, uint64_t n_bytes)
+level_of(const struct sl_ceilings *ceilings, double n_bytes)
 {
-	uint64_t n = ceilings->n_threads ? ceilings->n_threads : 1;
+	double n = ceilings->n_threads ? (double)ceilings->n_threads : 1;
 	size_t i = 0;
 
 	while (i + 1 < ceilings->n_levels &&
-	       n_bytes / n > ceilings->levels[i].size_bytes)
+	       n_bytes > n * (double)ceilings->levels[i].size_bytes)
 		i++;
 	return i;
+}
+
+double
+sl__roofline_upper(const struct sl_estimate *ceiling)
+{
+	if (!ceiling || !ceiling->n)
+		return (double)NAN;
+	return ceiling->needs_n ? ceiling->value : ceiling->hi;
+}
+
+double
+sl__roofline_bandwidth(const struct sl_ceilings *ceilings, double n_bytes)
+{
+	size_t level = level_of(ceilings, n_bytes);
+
+	return level < ceilings->n_levels
+		       ? sl__roofline_upper(
+				 &ceilings->levels[level].bytes_per_s)
+		       : (double)NAN;
 }
 
 static double
@@ -99,6 +118,24 @@ struct roofs {
 	size_t level;                /* behind bytes_ns */
 };
 
+/* What has to come from further away, whatever the working set's size.  Where
+ * that would take longer than the call took, it was nearer than predicted. */
+static void
+add_traffic(const struct sl_ceilings *ceilings, const struct sl_operation *op,
+	    struct roofs *roofs)
+{
+	for (size_t k = 0; k < op->n_traffic && k + 1 < ceilings->n_levels;
+	     k++) {
+		double ns = op->traffic[k].least_bytes /
+			    ceilings->levels[k + 1].bytes_per_s.value * 1e9;
+
+		if (ns > roofs->bytes_ns && ns <= op->median_ns.value) {
+			roofs->bytes_ns = ns;
+			roofs->level = k + 1;
+		}
+	}
+}
+
 static struct roofs
 roofs_of(const struct sl_ceilings *ceilings, const struct sl_operation *op)
 {
@@ -111,10 +148,11 @@ roofs_of(const struct sl_ceilings *ceilings, const struct sl_operation *op)
 		out.compute_ns = 0;
 	if (!ceilings->n_levels)
 		return out;
-	out.level = level_of(ceilings, op->working_set_bytes);
+	out.level = level_of(ceilings, (double)op->working_set_bytes);
 	out.bytes_ns = bytes_ns(ceilings, out.level, op->n_bytes);
 	while (out.level > 0 && out.bytes_ns > took_ns)
 		out.bytes_ns = bytes_ns(ceilings, --out.level, op->n_bytes);
+	add_traffic(ceilings, op, &out);
 	return out;
 }
 
@@ -124,16 +162,17 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 	struct roofs roofs = roofs_of(ceilings, op);
 	/* fmax() leaves out what is not known: the bound holds without. */
 	double bound_ns = fmax(roofs.compute_ns, roofs.bytes_ns);
+	size_t level = level_of(ceilings, (double)op->working_set_bytes);
 
 	op->level = NULL;
 	op->roof = NULL;
 	op->bound_ns = bound_ns;
 	op->ceiling_share = (double)NAN;
 	if (ceilings->n_levels && op->working_set_bytes)
-		op->level = ceilings->levels[level_of(ceilings,
-						      op->working_set_bytes)]
-				    .level;
-	if (!(bound_ns > 0))
+		op->level = ceilings->levels[level].level;
+	if (op->uncounted)
+		op->bound_ns = (double)NAN;
+	if (op->uncounted || !(bound_ns > 0))
 		return;
 	op->roof = roofs.bytes_ns > roofs.compute_ns || isnan(roofs.compute_ns)
 			   ? ceilings->levels[roofs.level].level
@@ -141,6 +180,16 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 	/* Above 1 by the error of both figures, or impossible: see physics.c. */
 	if (!isnan(roofs.compute_ns) && op->median_ns.value > 0)
 		op->ceiling_share = fmin(1, bound_ns / op->median_ns.value);
+}
+
+void
+sl__roofline_types(struct sl_profile *profile)
+{
+	struct sl_operation *ops =
+		(struct sl_operation *)(uintptr_t)profile->operations;
+
+	for (size_t i = 0; i < profile->n_operations; i++)
+		ops[i].dtype = dtype_of(&ops[i], profile->dtype);
 }
 
 void
@@ -155,18 +204,18 @@ sl__roofline_place(struct sl_profile *profile)
 		ceilings->ridge = ceilings->flops_per_s.value /
 				  ceilings->levels[ceilings->n_levels - 1]
 					  .bytes_per_s.value;
-	for (size_t i = 0; i < profile->n_operations; i++) {
-		ops[i].dtype = dtype_of(&ops[i], profile->dtype);
+	sl__roofline_types(profile);
+	for (size_t i = 0; i < profile->n_operations; i++)
 		place(ceilings, &ops[i]);
-	}
 }
 
 /* -------------------------------------------------------------------- rates */
 
 /* Work of a pass, and the least time that it takes, each by itself. */
 struct work {
-	double nominal, executed, n_bytes;
+	double core, executed, n_bytes;
 	double compute_ns, bytes_ns, bound_ns;
+	int is_open; /* there is more that is not counted */
 };
 
 static struct work
@@ -180,7 +229,11 @@ work_of(const struct sl_profile *profile)
 
 		if (!(op->n_calls > 0) || op->impossible)
 			continue;
-		w.nominal += op->n_calls * (double)op->nominal_flops;
+		if (op->uncounted) {
+			w.is_open = 1;
+			continue;
+		}
+		w.core += op->n_calls * (double)op->core_flops;
 		w.executed += op->n_calls * (double)op->executed_flops;
 		w.n_bytes += op->n_calls * (double)op->n_bytes;
 		w.compute_ns += op->n_calls * roofs.compute_ns;
@@ -307,6 +360,16 @@ tokens_per_s(const struct sl_profile *profile, double seconds)
 	return (struct sl_reading){n / seconds, NULL};
 }
 
+/* Of work that is not all known there are no rates; the bound holds, but says
+ * little. */
+static void
+forget_work(struct sl_rates *rates)
+{
+	rates->flops_per_s = rates->executed_flops_per_s = (double)NAN;
+	rates->bytes_per_s = rates->bound_ns = (double)NAN;
+	rates->compute_efficiency = rates->bandwidth_efficiency = (double)NAN;
+}
+
 void
 sl__roofline_rate(struct sl_profile *profile)
 {
@@ -317,7 +380,7 @@ sl__roofline_rate(struct sl_profile *profile)
 	profile->rates = (struct sl_rates){
 		.samples_per_s = (double)profile->batch / seconds,
 		.tokens_per_s = tokens_per_s(profile, seconds),
-		.flops_per_s = w.nominal / seconds,
+		.flops_per_s = w.core / seconds,
 		.executed_flops_per_s = w.executed / seconds,
 		.bytes_per_s = w.n_bytes / seconds,
 		.compute_efficiency = w.compute_ns / median_ns,
@@ -326,4 +389,6 @@ sl__roofline_rate(struct sl_profile *profile)
 	};
 	if (!profile->ceilings.n_levels && !profile->ceilings.n_peaks)
 		profile->rates.bound_ns = (double)NAN;
+	if (w.is_open)
+		forget_work(&profile->rates);
 }

@@ -5,15 +5,22 @@
 
 #include "sleuth.h"
 
+/* Fills the dtype of every operation, as sl__roofline_place() does; traffic
+ * is predicted with it. */
+void sl__roofline_types(struct sl_profile *profile);
+
 /*
  * Fills dtype, level, bound_ns, roof and ceiling_share of every operation and
- * the ceilings' ridge, from times, work and ceilings.  Without ceilings what
- * needs them is NaN and NULL.
+ * the ceilings' ridge, from times, work, traffic and ceilings.  Without
+ * ceilings what needs them is NaN and NULL.
  *
- * The bound of a call is the longer of its executed operations at the peak of
- * their type and its bytes at the bandwidth of the fastest memory of which
- * each thread's part holds its part of the working set.  A call that is faster
- * than that memory was served in part by a faster one, which is its roof then.
+ * The bound of a call is the longest of its executed operations at the peak of
+ * their type; its bytes at the bandwidth of the fastest memory of which each
+ * thread's part holds its part of the working set; and, where traffic was
+ * predicted, the least that comes from each memory because others pushed it
+ * out of all nearer ones, at that memory's bandwidth.  A call that is faster
+ * than a memory was served in part by a faster one, which is its roof then.
+ * What is not counted has no bound.
  */
 void sl__roofline_place(struct sl_profile *profile);
 
@@ -27,5 +34,15 @@ void sl__roofline_rate(struct sl_profile *profile);
 /* The measured peak of a type; NULL: none. */
 const struct sl_estimate *sl__roofline_peak(const struct sl_ceilings *ceilings,
 					    enum sl_dtype dtype);
+
+/* A rate that the machine does not exceed, so that what follows from it is a
+ * bound: the upper end of a ceiling's interval, its value where it has none.
+ * NaN: not measured.  'ceiling' may be NULL. */
+double sl__roofline_upper(const struct sl_estimate *ceiling);
+
+/* That of the smallest memory that holds so many bytes, by the threads'
+ * parts. */
+double sl__roofline_bandwidth(const struct sl_ceilings *ceilings,
+			      double n_bytes);
 
 #endif

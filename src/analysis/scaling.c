@@ -351,7 +351,7 @@ sl__growth_of(const struct sl_growth **out, size_t *n,
 	struct sl_growth *rows =
 		sl__arena_array(arena, 3 * N_FIGURES, sizeof(*rows));
 	struct axis batch = {.name = "batch",
-			     .symbol = sl__batch_symbol(survey->graph),
+			     .symbol = sl__shapes_batch_symbol(survey->graph),
 			     .at = survey->batch};
 	struct axis seq = {.name = "seq",
 			   .symbol = sl__shapes_seq_symbol(survey->graph)};

@@ -8,19 +8,6 @@
 
 #include "banned.h"
 
-int64_t
-sl__batch_symbol(const struct sl_graph *graph)
-{
-	const struct sl__block *main = &graph->blocks[0];
-	const struct sl__type *type;
-
-	if (!main->n_inputs)
-		return 0;
-	type = &graph->values[main->inputs[0]].declared;
-	return type->rank > 0 && sl__is_symbol(type->dims[0]) ? type->dims[0]
-							      : 0;
-}
-
 /* Whether a value goes straight into a recurrent operator whose rows are
  * [steps][batch][width]. */
 static int
@@ -52,10 +39,10 @@ batch_of(const struct sl__shapes *shapes)
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 1 ||
 	    type->dims[0] < 1)
 		return 1;
-	if (type->rank == 1 && !sl__batch_symbol(shapes->graph))
+	if (type->rank == 1 && !sl__shapes_batch_symbol(shapes->graph))
 		return 1;
 	/* A dimension without a size is what --batch means, wherever it is. */
-	if (type->rank == 3 && !sl__batch_symbol(shapes->graph) &&
+	if (type->rank == 3 && !sl__shapes_batch_symbol(shapes->graph) &&
 	    is_steps_first(shapes->graph, main->inputs[0]))
 		return type->dims[1] < 1 ? 1 : type->dims[1];
 	return type->dims[0];

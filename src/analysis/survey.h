@@ -31,7 +31,4 @@ enum sl_status sl__survey_new(struct sl__survey **out,
 			      struct sl_error *err) SL_CHECKED;
 void sl__survey_free(struct sl__survey *survey); /* NULL is fine */
 
-/* The symbol in the first dimension of the first input; 0: it has none. */
-int64_t sl__batch_symbol(const struct sl_graph *graph);
-
 #endif

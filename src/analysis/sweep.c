@@ -5,7 +5,8 @@
  * Points are visited several times.  Each time, all points of all models come
  * in a new random order, and every visit plans and measures afresh, so that
  * neither a slow drift of the machine nor one lucky placement in memory can
- * pass for growth.  What visits differ in is in the interval of a point.
+ * pass for growth.  Weights are made once each time: points of a model that
+ * follow each other take those of the one before.  What visits differ in is in the interval of a point.
  * Visits that other programs disturbed are made again.
  */
 #include "clock.h"
@@ -17,6 +18,7 @@
 #include "status.h"
 #include "sweep.h"
 #include "sweep_axis.h"
+#include "weight_store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,6 +56,8 @@ struct sweeper {
 	uint64_t start_ns;
 	size_t n_done, n_all; /* visits */
 	int is_stopped;
+	const struct sl_graph *held; /* whose weights 'hold' keeps */
+	struct sl__weight_hold *hold;
 	char what[64]; /* for progress */
 };
 
@@ -300,6 +304,30 @@ prepare(struct sweeper *s, struct visit *v, struct sl_error *err)
 	return SL_OK;
 }
 
+/* The weights of the model that is visited stay for its next point; those of
+ * another go. */
+static enum sl_status
+hold_weights(struct sweeper *s, const struct visit *v, struct sl_error *err)
+{
+	if (v->own || v->graph == s->held)
+		return SL_OK;
+	sl__weight_hold_free(s->hold);
+	s->hold = NULL;
+	s->held = v->graph;
+	return sl__weight_hold_new(&s->hold, v->graph, s->plan.allocator, err);
+}
+
+static double
+room_for(struct sweeper *s, double bytes)
+{
+	double room = (double)sl__platform_free_bytes("");
+
+	if (room >= bytes || !s->hold)
+		return room;
+	sl__weight_hold_empty(s->hold);
+	return (double)sl__platform_free_bytes("");
+}
+
 /* Before the first visit: a model that does not fit would not fail but end
  * the process. */
 static enum sl_status
@@ -310,8 +338,8 @@ check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
 					 .brief = 1,
 					 .sizes = &v->sizes,
 					 .allocator = s->how.allocator};
-	double room = (double)sl__platform_free_bytes("");
 	struct sl_inspection *seen;
+	double room;
 	enum sl_status rc = sl_inspect(&seen, v->graph, &how, err);
 
 	if (rc)
@@ -319,6 +347,7 @@ check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
 	work->needs[v->point] = (double)seen->memory.parameter_bytes +
 				(double)seen->memory.live_bytes;
 	sl_inspection_free(seen);
+	room = room_for(s, work->needs[v->point]);
 	if (room > 0 && work->needs[v->point] > room)
 		return sl__fail(err, SL_E_NOMEM,
 				"needs %.4g MB of memory, %.4g MB are free",
@@ -347,8 +376,10 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 		.interrupt = s->how.interrupt,
 		.allocator = s->how.allocator,
 	};
-	enum sl_status rc = is_new ? check_memory(s, v, err) : SL_OK;
+	enum sl_status rc = hold_weights(s, v, err);
 
+	if (!rc && is_new)
+		rc = check_memory(s, v, err);
 	if (rc)
 		return rc;
 	/* Ceilings do not change with the visit. */
@@ -482,6 +513,8 @@ visit_all(struct sweeper *s, struct sl_error *err)
 	s->n_all = n * s->how.n_visits;
 	for (size_t k = 0; k < s->how.n_visits; k++) {
 		sl__rng_permutation(&s->rng, order, n);
+		if (s->hold)
+			sl__weight_hold_empty(s->hold);
 		for (size_t i = 0; i < n && !s->is_stopped; i++) {
 			rc = visit(s, order[i], SIZE_MAX, err);
 			if (rc)
@@ -603,6 +636,7 @@ run(struct sweeper *s, struct sl_error *err)
 		rc = visit_all(s, err);
 	if (!rc)
 		rc = repeat_disturbed(s, err);
+	sl__weight_hold_free(s->hold);
 	sl__energy_close(&s->meter);
 	return rc ? rc : settle(s, err);
 }

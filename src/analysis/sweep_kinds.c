@@ -143,18 +143,24 @@ observe(struct fitter *f, size_t point, double y)
  * for a fixed cost of the time. */
 static const double BEND_MOST = 0.01;
 
-/* The law of figures of points that are known without error. */
+/* Memory that is further off its law than this has none. */
+static const double MEMORY_BEND_MOST = 0.1;
+
+/* The law of figures of points that are known without error; for times, over
+ * the same points as theirs and without a fixed part. */
 static void
 fit_exact(struct fitter *f, struct sl_sweep_exponent *out,
-	  const double *figures, int may_be_fixed)
+	  const double *figures, int is_of_times)
 {
 	f->n = 0;
 	for (size_t i = 0; i < f->work->n_points; i++) {
-		if (!f->work->points[i].absent)
+		const struct sl_sweep_point *p = &f->work->points[i];
+
+		if (!p->absent && !(is_of_times && sl__sweep_is_spoilt(p)))
 			observe(f, i, figures[i]);
 	}
 	memset(out, 0, sizeof(*out));
-	sl__growth_law(out, f->x, f->y, f->n, may_be_fixed);
+	sl__growth_law(out, f->x, f->y, f->n, !is_of_times);
 }
 
 /* Times are fitted visit by visit; 'kind' NULL: those of whole passes. */
@@ -164,12 +170,17 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 {
 	const struct sl__sweep_work *work = f->work;
 	struct sl_sweep_exponent formula;
+	size_t n_spoilt = 0;
 
-	fit_exact(f, &formula, kind ? kind->flops : work->executed, 0);
+	fit_exact(f, &formula, kind ? kind->flops : work->executed, 1);
 	/* Work that all threads share takes half the time on twice as many. */
 	out->formula = f->axis == SL_AXIS_THREADS ? -1 : formula.exponent.value;
 	f->n = 0;
 	for (size_t i = 0; i < work->n_points; i++) {
+		if (sl__sweep_is_spoilt(&work->points[i])) {
+			n_spoilt++;
+			continue;
+		}
 		for (size_t v = 0; v < work->points[i].n_visits; v++) {
 			size_t at = i * work->n_visits + v;
 
@@ -178,6 +189,15 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 		}
 	}
 	sl__growth_law(out, f->x, f->y, f->n, !(formula.deviation > BEND_MOST));
+	if (out->absent && n_spoilt)
+		out->absent = "undisturbed at fewer than two sizes";
+}
+
+static struct sl_estimate
+no_exponent(void)
+{
+	return (struct sl_estimate){
+		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
 }
 
 /* Figures that are counted have a law, but no error of their own. */
@@ -188,8 +208,7 @@ fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
 	out->exponent.lo = out->exponent.hi = (double)NAN;
 	out->exponent.needs_n = 0;
 	out->exponent.method = SL_METHOD_NONE;
-	out->tail = (struct sl_estimate){
-		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+	out->tail = no_exponent();
 	out->tail_from = 0;
 }
 
@@ -206,7 +225,12 @@ fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
 			observe(f, i, (double)work->points[i].memory_bytes);
 	}
 	fit_counted(f, out);
-	fit_exact(f, &needs, work->needs, 1);
+	if (out->deviation > MEMORY_BEND_MOST) {
+		out->exponent = no_exponent();
+		out->offset = out->scale = (double)NAN;
+		out->absent = "no power law: a size is more than 10 % off it";
+	}
+	fit_exact(f, &needs, work->needs, 0);
 	out->formula = needs.exponent.value;
 }
 

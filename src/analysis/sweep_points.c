@@ -72,6 +72,12 @@ sl__sweep_disturbance(const struct sl_noise *noise)
 }
 
 int
+sl__sweep_is_spoilt(const struct sl_sweep_point *point)
+{
+	return point->n_visits && point->n_disturbed == point->n_visits;
+}
+
+int
 sl__sweep_enter(struct sl__sweep_work *work, size_t i, size_t nth,
 		const struct sl_profile *p, double joules)
 {
@@ -204,18 +210,23 @@ settle_point(enum sl_axis axis, struct sl__sweep_work *work, size_t i)
 static void
 find_knee(struct sl_sweep_series *series, const struct sl__sweep_work *work)
 {
-	struct sl_estimate rates[SL_SWEEP_VALUES_MOST];
-	double x[SL_SWEEP_VALUES_MOST];
+	struct sl_estimate rates[SL_SWEEP_VALUES_MOST] = {{0}};
+	double x[SL_SWEEP_VALUES_MOST] = {0};
 	size_t n = 0;
 
+	series->n_measured = 0;
 	for (size_t i = 0; i < work->n_points; i++) {
 		if (work->points[i].absent)
+			continue;
+		series->n_measured++;
+		if (sl__sweep_is_spoilt(&work->points[i]))
 			continue;
 		x[n] = (double)work->points[i].value;
 		rates[n++] = work->points[i].rate_per_s;
 	}
-	series->n_measured = n;
 	sl__growth_knee(&series->knee, x, rates, n);
+	if (n < 2 && series->n_measured >= 2)
+		series->knee.absent = "undisturbed at fewer than two sizes";
 }
 
 void

@@ -1,64 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_words.c - a sweep in sentences: what grows how, and where it turns. */
 #include "growth_fit.h"
-#include "status.h"
+#include "sentences.h"
 #include "sweep.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "banned.h"
 
-enum { SENTENCES_MOST = 16, ABSENT_SHOWN = 3 };
+enum { ABSENT_SHOWN = 3 };
 
 struct teller {
 	const struct sl_sweep *sweep;
 	const struct sl_sweep_series *series;
 	const char *axis;
-	struct sl__arena *arena;
-	const char **list;
-	size_t n;
-	int has_failed;
-};
-
-struct words {
-	char s[96];
+	struct sl__sentences said;
 };
 
 static const char *
-time_words(struct words *w, double ns)
-{
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
-
-	while (i < 3 && ns < units[i].ns)
-		i++;
-	snprintf(w->s, sizeof(w->s), "%.3g %s", ns / units[i].ns,
-		 units[i].unit);
-	return w->s;
-}
-
-static const char *
-bytes_words(struct words *w, double bytes)
-{
-	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	size_t i = 0;
-
-	while (i < 4 && bytes >= 1000) {
-		bytes /= 1000;
-		i++;
-	}
-	snprintf(w->s, sizeof(w->s), "%.3g %s", bytes, units[i]);
-	return w->s;
-}
-
-static const char *
-rate_words(struct words *w, double rate, const char *unit)
+rate_words(struct sl__words *w, double rate, const char *unit)
 {
 	if (!strcmp(unit, "FLOP/s"))
 		snprintf(w->s, sizeof(w->s), "%.3g GFLOP/s", rate / 1e9);
@@ -70,7 +32,7 @@ rate_words(struct words *w, double rate, const char *unit)
 
 /* "0.99 [0.97, 1.01]"; bounds that are not there are left out. */
 static const char *
-exponent_words(struct words *w, const struct sl_estimate *e)
+exponent_words(struct sl__words *w, const struct sl_estimate *e)
 {
 	if (isfinite(e->lo) && isfinite(e->hi))
 		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]", e->value,
@@ -83,21 +45,30 @@ exponent_words(struct words *w, const struct sl_estimate *e)
 	return w->s;
 }
 
+/* "raises samples/s by 12 % [10, 14]", or "lowers" it. */
 static const char *
-percent_words(struct words *w, const struct sl_estimate *e)
+gain_words(struct sl__words *w, const struct sl_estimate *e, const char *unit)
 {
-	if (isfinite(e->lo) && isfinite(e->hi))
-		snprintf(w->s, sizeof(w->s), "%.0f %% [%.0f, %.0f]",
-			 100 * e->value, 100 * e->lo, 100 * e->hi);
+	int is_loss = e->value < 0 && !(e->hi > 0);
+	const char *verb = is_loss        ? "lowers"
+			   : e->value < 0 ? "changes"
+					  : "raises";
+	double value = 100 * (is_loss ? -e->value : e->value);
+	double lo = 100 * (is_loss ? -e->hi : e->lo);
+	double hi = 100 * (is_loss ? -e->lo : e->hi);
+
+	if (isfinite(lo) && isfinite(hi))
+		snprintf(w->s, sizeof(w->s), "%s %s by %.0f %% [%.0f, %.0f]",
+			 verb, unit, value, lo, hi);
 	else
-		snprintf(w->s, sizeof(w->s), "%.0f %%, no interval",
-			 100 * e->value);
+		snprintf(w->s, sizeof(w->s), "%s %s by %.0f %%, no interval",
+			 verb, unit, value);
 	return w->s;
 }
 
 /* "1.81 [1.70, 1.92]", of b against a; which one is faster is not asked. */
 static const char *
-ratio_words(struct words *w, const struct sl_estimate *b,
+ratio_words(struct sl__words *w, const struct sl_estimate *b,
 	    const struct sl_estimate *a)
 {
 	double lo = b->lo / a->hi, hi = b->hi / a->lo;
@@ -109,25 +80,6 @@ ratio_words(struct words *w, const struct sl_estimate *b,
 		snprintf(w->s, sizeof(w->s), "%.2f (no interval)",
 			 b->value / a->value);
 	return w->s;
-}
-
-static void say(struct teller *t, const char *format, ...)
-	__attribute__((format(__printf__, 2, 3)));
-
-static void
-say(struct teller *t, const char *format, ...)
-{
-	char line[512];
-	va_list args;
-
-	if (t->n == SENTENCES_MOST)
-		return;
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	t->list[t->n] = sl__arena_string(t->arena, line);
-	t->has_failed |= !t->list[t->n];
-	t->n++;
 }
 
 /* The points between which all else is said; NULL where nothing was
@@ -185,54 +137,55 @@ tell_fixed(struct teller *t, const struct sl_sweep_exponent *law)
 {
 	struct ends ends = measured_ends(t->series);
 	double first, last;
-	struct words w, cost;
+	struct sl__words w, cost;
 
 	if (!ends.first)
 		return;
 	first = (double)ends.first->value;
 	last = (double)ends.last->value;
-	time_words(&cost, law->offset);
+	sl__words_time(&cost, law->offset);
 	if (law->tail.n)
-		say(t,
-		    "From %s %lld on, time grows %s%s; below, a fixed cost of "
-		    "%s shows: %.0f %% of the time at %s %.0f.",
-		    t->axis, (long long)law->tail_from, manner_of(&law->tail),
-		    exponent_words(&w, &law->tail), cost.s,
-		    100 * fixed_share(law, first), t->axis, first);
+		sl__say(&t->said,
+			"From %s %lld on, time grows %s%s; below, a fixed cost "
+			"of %s shows: %.0f %% of the time at %s %.0f.",
+			t->axis, (long long)law->tail_from,
+			manner_of(&law->tail), exponent_words(&w, &law->tail),
+			cost.s, 100 * fixed_share(law, first), t->axis, first);
 	else
-		say(t,
-		    "Above a fixed cost of %s, time grows %s%s; that cost is "
-		    "%.0f %% of the time at %s %.0f and %.0f %% at %.0f.",
-		    cost.s, manner_of(&law->exponent),
-		    exponent_words(&w, &law->exponent),
-		    100 * fixed_share(law, first), t->axis, first,
-		    100 * fixed_share(law, last), last);
+		sl__say(&t->said,
+			"Above a fixed cost of %s, time grows %s%s; that cost "
+			"is %.0f %% of the time at %s %.0f and %.0f %% at "
+			"%.0f.",
+			cost.s, manner_of(&law->exponent),
+			exponent_words(&w, &law->exponent),
+			100 * fixed_share(law, first), t->axis, first,
+			100 * fixed_share(law, last), last);
 }
 
 static void
 tell_time(struct teller *t, const struct sl_sweep_exponent *law)
 {
-	struct words w;
+	struct sl__words w;
 
 	if (law->absent)
 		return;
 	if (law->offset > 0)
 		tell_fixed(t, law);
 	else
-		say(t, "Time grows %s%s over all points.",
-		    manner_of(&law->exponent),
-		    exponent_words(&w, &law->exponent));
+		sl__say(&t->said, "Time grows %s%s over all points.",
+			manner_of(&law->exponent),
+			exponent_words(&w, &law->exponent));
 	/* A fixed part is no growth: what remains is compared. */
 	if (!isnan(law->formula) && law->exponent.lo > law->formula)
-		say(t,
-		    "That is faster than the work, which grows as n^%.2f: each "
-		    "operation costs more at larger sizes.",
-		    law->formula);
+		sl__say(&t->said,
+			"That is faster than the work, which grows as n^%.2f: "
+			"each operation costs more at larger sizes.",
+			law->formula);
 	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
-		say(t,
-		    "That is slower than the work, which grows as n^%.2f: "
-		    "larger sizes are done at a higher rate.",
-		    law->formula);
+		sl__say(&t->said,
+			"That is slower than the work, which grows as n^%.2f: "
+			"larger sizes are done at a higher rate.",
+			law->formula);
 }
 
 /* The largest number of threads against the smallest. */
@@ -242,18 +195,18 @@ tell_threads(struct teller *t)
 	struct ends ends = measured_ends(t->series);
 	const struct sl_sweep_point *a = ends.first, *b = ends.last;
 	double ratio, times;
-	struct words w;
+	struct sl__words w;
 
 	if (!a || a == b)
 		return;
 	times = (double)b->value / (double)a->value;
 	ratio = a->latency_ns.value / b->latency_ns.value;
-	say(t,
-	    "%lld threads are %s times as fast as %lld: %.0f %% of what that "
-	    "many could gain.",
-	    (long long)b->value,
-	    ratio_words(&w, &a->latency_ns, &b->latency_ns),
-	    (long long)a->value, 100 * ratio / times);
+	sl__say(&t->said,
+		"%lld threads are %s times as fast as %lld: %.0f %% of what "
+		"that many could gain.",
+		(long long)b->value,
+		ratio_words(&w, &a->latency_ns, &b->latency_ns),
+		(long long)a->value, 100 * ratio / times);
 }
 
 /* ------------------------------------------------------------------- kinds */
@@ -270,19 +223,19 @@ static void
 tell_kind(struct teller *t, const struct sl_sweep_exponent *e)
 {
 	struct ends ends = measured_ends(t->series);
-	struct words w, formula = {""};
+	struct sl__words w, formula = {""};
 
 	if (!ends.first)
 		return;
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (formula %.2f)",
 			 e->formula);
-	say(t,
-	    "%s: exponent %s%s, %.1f %% of the operations' time at %s %lld, "
-	    "%.1f %% at %lld.",
-	    e->what, exponent_words(&w, &e->exponent), formula.s,
-	    100 * e->share_first, t->axis, (long long)ends.first->value,
-	    100 * e->share_last, (long long)ends.last->value);
+	sl__say(&t->said,
+		"%s: exponent %s%s, %.1f %% of the operations' time at %s "
+		"%lld, %.1f %% at %lld.",
+		e->what, exponent_words(&w, &e->exponent), formula.s,
+		100 * e->share_first, t->axis, (long long)ends.first->value,
+		100 * e->share_last, (long long)ends.last->value);
 }
 
 /* The kind that grows fastest, and the one that takes most time. */
@@ -315,39 +268,37 @@ tell_knee(struct teller *t)
 {
 	const struct sl_sweep_knee *k = &t->series->knee;
 	const struct sl_sweep_point *last = measured_ends(t->series).last;
-	const char *unit = t->sweep->rate_unit;
-	struct words w;
+	struct sl__words w;
 
 	if (k->absent || !last)
 		return;
-	percent_words(&w, &k->gain);
+	gain_words(&w, &k->gain, t->sweep->rate_unit);
 	if (!k->at)
-		say(t,
-		    "No knee up to %s %lld: the last doubling raises %s by "
-		    "%s%s.",
-		    t->axis, (long long)last->value, unit, w.s,
-		    k->is_proved ? "" : " (not proved)");
+		sl__say(&t->said,
+			"No knee up to %s %lld: the last doubling %s%s.",
+			t->axis, (long long)last->value, w.s,
+			k->is_proved ? "" : " (not proved)");
 	else if (k->is_proved)
-		say(t,
-		    "Knee at %s %lld: from there a doubling raises %s by %s, "
-		    "no more than 10 %%.",
-		    t->axis, (long long)k->at, unit, w.s);
+		sl__say(&t->said,
+			"Knee at %s %lld: from there a doubling %s%s.", t->axis,
+			(long long)k->at, w.s,
+			k->gain.value > 0 ? ", no more than 10 %" : "");
 	else
-		say(t,
-		    "Knee near %s %lld, not proved: from there a doubling "
-		    "raises %s by %s.",
-		    t->axis, (long long)k->at, unit, w.s);
+		sl__say(&t->said,
+			"Knee near %s %lld, not proved: from there a doubling "
+			"%s.",
+			t->axis, (long long)k->at, w.s);
 }
 
 static const char *
-limit_words(struct words *w, const struct sl_sweep *sweep)
+limit_words(struct sl__words *w, const struct sl_sweep *sweep)
 {
-	struct words memory = {""}, latency = {""};
+	struct sl__words memory = {""}, latency = {""};
 
 	if (sweep->memory_bytes > 0)
-		bytes_words(&memory, sweep->memory_bytes);
+		sl__words_bytes(&memory, sweep->memory_bytes);
 	if (sweep->latency_s > 0)
-		time_words(&latency, sweep->latency_s * 1e9);
+		sl__words_time(&latency, sweep->latency_s * 1e9);
 	snprintf(w->s, sizeof(w->s), "%.30s%s%.30s", memory.s,
 		 *memory.s && *latency.s ? " and " : "", latency.s);
 	return w->s;
@@ -357,15 +308,15 @@ static void
 tell_none(struct teller *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
-	struct words limits;
+	struct sl__words limits;
 
 	if (!t->series->n_measured)
 		return;
-	say(t,
-	    "No point is within %s: %zu over the memory, %zu whose latency's "
-	    "upper bound is over the limit or not known.",
-	    limit_words(&limits, t->sweep), b->n_over_memory,
-	    b->n_over_latency);
+	sl__say(&t->said,
+		"No point is within %s: %zu over the memory, %zu whose "
+		"latency's upper bound is over the limit or not known.",
+		limit_words(&limits, t->sweep), b->n_over_memory,
+		b->n_over_latency);
 }
 
 static void
@@ -373,8 +324,8 @@ tell_best(struct teller *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
 	const struct sl_sweep_point *p;
-	struct words limits, rate, latency, size;
-	struct words memory = {""}, close = {""}, within = {""};
+	struct sl__words limits, rate, latency, size;
+	struct sl__words memory = {""}, close = {""}, within = {""};
 
 	if (b->absent) {
 		tell_none(t);
@@ -390,11 +341,12 @@ tell_best(struct teller *t)
 			 t->axis, (long long)b->as_good);
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
-			 bytes_words(&size, (double)p->memory_bytes));
-	say(t, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s, t->axis,
-	    (long long)b->at,
-	    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
-	    time_words(&latency, p->latency_ns.value), memory.s, close.s);
+			 sl__words_bytes(&size, (double)p->memory_bytes));
+	sl__say(&t->said, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s,
+		t->axis, (long long)b->at,
+		rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
+		sl__words_time(&latency, p->latency_ns.value), memory.s,
+		close.s);
 }
 
 /* -------------------------------------------------------------------- rest */
@@ -403,7 +355,7 @@ static void
 tell_memory(struct teller *t)
 {
 	const struct sl_sweep_point *a = NULL, *b = NULL;
-	struct words first, last;
+	struct sl__words first, last;
 
 	for (size_t i = 0; i < t->series->n_points; i++) {
 		const struct sl_sweep_point *p = &t->series->points[i];
@@ -415,10 +367,11 @@ tell_memory(struct teller *t)
 	}
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
-	say(t, "Memory goes from %s at %s %lld to %s at %lld.",
-	    bytes_words(&first, (double)a->memory_bytes), t->axis,
-	    (long long)a->value, bytes_words(&last, (double)b->memory_bytes),
-	    (long long)b->value);
+	sl__say(&t->said, "Memory goes from %s at %s %lld to %s at %lld.",
+		sl__words_bytes(&first, (double)a->memory_bytes), t->axis,
+		(long long)a->value,
+		sl__words_bytes(&last, (double)b->memory_bytes),
+		(long long)b->value);
 }
 
 static void
@@ -432,10 +385,11 @@ tell_absent(struct teller *t)
 		if (!p->absent && !p->note)
 			continue;
 		if (n < ABSENT_SHOWN) {
-			say(t, "%s %lld was %s: %s.", t->axis,
-			    (long long)p->value,
-			    p->absent ? "not measured" : "visited less often",
-			    p->absent ? p->absent : p->note);
+			sl__say(&t->said, "%s %lld was %s: %s.", t->axis,
+				(long long)p->value,
+				p->absent ? "not measured"
+					  : "visited less often",
+				p->absent ? p->absent : p->note);
 			n++;
 		} else if (p->absent) {
 			n_absent++;
@@ -444,71 +398,115 @@ tell_absent(struct teller *t)
 		}
 	}
 	if (n_absent)
-		say(t, "And %zu more %s not measured.", n_absent,
-		    n_absent == 1 ? "point was" : "points were");
+		sl__say(&t->said, "And %zu more %s not measured.", n_absent,
+			n_absent == 1 ? "point was" : "points were");
 	if (n_noted)
-		say(t, "And %zu more %s visited less often.", n_noted,
-		    n_noted == 1 ? "point was" : "points were");
+		sl__say(&t->said, "And %zu more %s visited less often.",
+			n_noted, n_noted == 1 ? "point was" : "points were");
+}
+
+/* Visits to the points of a series, and those that others disturbed. */
+struct visits {
+	size_t n, n_disturbed;
+};
+
+static void
+count_visits(struct visits *v, const struct sl_sweep_series *series)
+{
+	for (size_t i = 0; i < series->n_points; i++) {
+		v->n += series->points[i].n_visits;
+		v->n_disturbed += series->points[i].n_disturbed;
+	}
+}
+
+/* Where others disturbed most visits, what grows how may be their doing. */
+static int
+is_doubtful(const struct visits *v)
+{
+	return 2 * v->n_disturbed > v->n;
 }
 
 static void
-tell_disturbed(struct teller *t)
+tell_doubt(struct teller *t, const struct visits *v)
 {
-	size_t n = 0, n_all = 0;
+	sl__say(&t->said,
+		"Others used the CPUs during %zu of %zu visits: what grows how "
+		"is not said. Repeat on a still machine.",
+		v->n_disturbed, v->n);
+}
 
-	for (size_t i = 0; i < t->series->n_points; i++) {
-		n += t->series->points[i].n_disturbed;
-		n_all += t->series->points[i].n_visits;
-	}
-	if (n)
-		say(t,
-		    "%zu of %zu visits were disturbed by other work on the "
-		    "machine: intervals are wider for that.",
-		    n, n_all);
+static void
+tell_disturbed(struct teller *t, const struct visits *v)
+{
+	size_t n_spoilt = 0;
+
+	for (size_t i = 0; i < t->series->n_points; i++)
+		n_spoilt += (size_t)sl__sweep_is_spoilt(&t->series->points[i]);
+	if (v->n_disturbed)
+		sl__say(&t->said,
+			"%zu of %zu visits were disturbed by other work on the "
+			"machine: intervals are wider for that.",
+			v->n_disturbed, v->n);
+	if (n_spoilt)
+		sl__say(&t->said,
+			"All visits to %zu %s were: what grows how leaves %s "
+			"out.",
+			n_spoilt, n_spoilt == 1 ? "size" : "sizes",
+			n_spoilt == 1 ? "it" : "them");
 }
 
 static enum sl_status
-begin(struct teller *t, struct sl_error *err)
+begin(struct teller *t, struct sl__arena *arena, struct sl_error *err)
 {
 	t->axis = sl_axis_text(t->sweep->axis);
-	t->list = sl__arena_array(t->arena, SENTENCES_MOST, sizeof(*t->list));
-	return t->list ? SL_OK : sl__fail_nomem(err);
+	return sl__sentences_begin(&t->said, arena, err);
+}
+
+static void
+tell_growth(struct teller *t)
+{
+	if (t->sweep->axis == SL_AXIS_THREADS)
+		tell_threads(t);
+	else
+		tell_time(t, &t->series->exponents[0]);
+	tell_kinds(t);
+	tell_knee(t);
 }
 
 enum sl_status
 sl__sweep_tell(struct sl_sweep_series *out, const struct sl_sweep *sweep,
 	       struct sl__arena *arena, struct sl_error *err)
 {
-	struct teller t = {.sweep = sweep, .series = out, .arena = arena};
-	enum sl_status rc = begin(&t, err);
+	struct teller t = {.sweep = sweep, .series = out};
+	enum sl_status rc = begin(&t, arena, err);
+	struct visits visits = {0, 0};
 
 	if (rc)
 		return rc;
-	if (sweep->axis == SL_AXIS_THREADS)
-		tell_threads(&t);
+	count_visits(&visits, out);
+	if (is_doubtful(&visits))
+		tell_doubt(&t, &visits);
 	else
-		tell_time(&t, &out->exponents[0]);
-	tell_kinds(&t);
-	tell_knee(&t);
+		tell_growth(&t);
 	tell_best(&t);
 	tell_memory(&t);
 	tell_absent(&t);
-	tell_disturbed(&t);
-	out->sentences = t.list;
-	out->n_sentences = t.n;
-	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+	if (!is_doubtful(&visits))
+		tell_disturbed(&t, &visits);
+	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
+				 err);
 }
 
 /* ---------------------------------------------------------- several models */
 
 /* The models with the highest and second highest rate at a point. */
 static void
-tell_fastest(struct teller *t, size_t point)
+tell_fastest(struct teller *t, size_t point, int is_in_doubt)
 {
 	const struct sl_sweep *sweep = t->sweep;
 	size_t first = SIZE_MAX, second = SIZE_MAX;
 	const struct sl_estimate *a, *b;
-	struct words w;
+	struct sl__words w;
 
 	for (size_t i = 0; i < sweep->n_series; i++) {
 		const struct sl_sweep_point *p =
@@ -533,27 +531,30 @@ tell_fastest(struct teller *t, size_t point)
 		return;
 	a = &sweep->series[first].points[point].rate_per_s;
 	b = &sweep->series[second].points[point].rate_per_s;
-	say(t, "At %s %lld, %s does %s times as many %s as %s%s.", t->axis,
-	    (long long)sweep->series[first].points[point].value,
-	    sweep->series[first].name, ratio_words(&w, a, b), sweep->rate_unit,
-	    sweep->series[second].name,
-	    a->lo > b->hi ? "" : ", which is not proved");
+	sl__say(&t->said, "At %s %lld, %s does %s times as many %s as %s%s.",
+		t->axis, (long long)sweep->series[first].points[point].value,
+		sweep->series[first].name, ratio_words(&w, a, b),
+		sweep->rate_unit, sweep->series[second].name,
+		a->lo > b->hi && !is_in_doubt ? ""
+					      : ": no difference is proved");
 }
 
 enum sl_status
 sl__sweep_tell_all(struct sl_sweep *out, struct sl__arena *arena,
 		   struct sl_error *err)
 {
-	struct teller t = {.sweep = out, .arena = arena};
-	enum sl_status rc = begin(&t, err);
+	struct teller t = {.sweep = out};
+	enum sl_status rc = begin(&t, arena, err);
 	size_t n = out->series[0].n_points;
+	struct visits visits = {0, 0};
 
 	if (rc || out->n_series < 2)
 		return rc;
-	tell_fastest(&t, 0);
+	for (size_t i = 0; i < out->n_series; i++)
+		count_visits(&visits, &out->series[i]);
+	tell_fastest(&t, 0, is_doubtful(&visits));
 	if (n > 1)
-		tell_fastest(&t, n - 1);
-	out->sentences = t.list;
-	out->n_sentences = t.n;
-	return t.has_failed ? sl__fail_nomem(err) : SL_OK;
+		tell_fastest(&t, n - 1, is_doubtful(&visits));
+	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
+				 err);
 }
