@@ -3,6 +3,7 @@
 #include "bench_run.h"
 #include "commands.h"
 #include "exit_code.h"
+#include "gate.h"
 #include "model_compare.h"
 
 #include <stdio.h>
@@ -29,20 +30,6 @@ check(struct bench_arguments *a, size_t n_commands)
 			"%zu command%s given, two needed: 'sleuth compare -- "
 			"A -- B'",
 			n_commands, n_commands == 1 ? "" : "s");
-}
-
-static int
-code_for(enum sl_gate gate)
-{
-	switch (gate) {
-	case SL_GATE_OK:
-		return EXIT_FINE;
-	case SL_GATE_REGRESSED:
-		return EXIT_REGRESSED;
-	case SL_GATE_UNDECIDED:
-		return EXIT_UNDECIDED;
-	}
-	return EXIT_BUG;
 }
 
 /* Whether what is compared are commands: these come after '--', or as lines
@@ -76,7 +63,7 @@ compare_commands(char **argv)
 
 	code = bench_run(&help, &a, &none, argv, check, &bench);
 	if (!code)
-		code = code_for(bench->comparisons[0].gate);
+		code = gate_code(bench->comparisons[0].gate);
 	sl_bench_free(bench);
 	return code;
 }

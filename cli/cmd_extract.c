@@ -61,7 +61,7 @@ cmd_extract(char **argv)
 	};
 	const char **words;
 	size_t n;
-	int code = options_read(&help, groups, 2, argv, &words, &n);
+	int code = options_read_names(&help, groups, 2, argv, &words, &n);
 
 	if (code)
 		return code;

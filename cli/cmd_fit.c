@@ -145,7 +145,7 @@ cmd_fit(char **argv)
 	};
 	const char **models;
 	size_t n;
-	int code = options_read(&help, groups, 3, argv, &models, &n);
+	int code = options_read_names(&help, groups, 3, argv, &models, &n);
 
 	if (code)
 		return code;

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAMES_MOST = 64 };
+
 static int
 print_overview(void)
 {
@@ -56,14 +58,41 @@ read_quiz(char **words)
 	return print_quiz(n, with_answer);
 }
 
+/* Neither a command nor a topic: what is spelled like it. */
+static int
+refuse(const char *name)
+{
+	const char *names[NAMES_MOST];
+	const char *near;
+	size_t n = 0;
+
+	for (const struct command *c = all_commands();
+	     c->name && n < NAMES_MOST; c++)
+		names[n++] = c->name;
+	for (const struct topic *t = all_topics(); t->name && n < NAMES_MOST;
+	     t++)
+		names[n++] = t->name;
+	near = nearest_name(name, names, n);
+	if (near)
+		return complain("help", EXIT_USAGE,
+				"no command or topic '%s'; did you mean '%s'?",
+				name, near);
+	return complain("help", EXIT_USAGE,
+			"no command or topic '%s'; see 'sleuth help' or "
+			"'sleuth help topics'",
+			name);
+}
+
 static int
 print_command(char *name)
 {
 	char *with_help[] = {name, (char[]){"--help"}, NULL};
-	const struct command *command = find_command(name);
+	const struct command *command = all_commands();
 
-	if (!command)
-		return EXIT_USAGE;
+	while (command->name && strcmp(command->name, name) != 0)
+		command++;
+	if (!command->name)
+		return refuse(name);
 	return command->run == cmd_help ? print_overview()
 					: command->run(with_help);
 }

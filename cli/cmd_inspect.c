@@ -287,15 +287,12 @@ cmd_inspect(char **argv)
 		output_group(&a.output),
 	};
 	const char **models;
-	size_t n, n_models = 0;
-	int code = options_read(&help, groups, 4, argv, &models, &n);
+	size_t n_models;
+	int code =
+		options_read_names(&help, groups, 4, argv, &models, &n_models);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(models[i], "--") != 0)
-			models[n_models++] = models[i];
-	}
 	if (!n_models)
 		return complain(help.name, EXIT_USAGE,
 				"no model given; try 'sleuth inspect "

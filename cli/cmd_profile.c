@@ -12,6 +12,7 @@
 #include "tty.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command_help help = {
@@ -336,6 +337,35 @@ profile_one(struct job *job, size_t k)
 	return *how.interrupt ? EXIT_INTERRUPTED : 0;
 }
 
+/* Events that a limit left out, as the trace itself states. */
+static size_t
+n_dropped(const struct sl_buf *trace)
+{
+	static const char key[] = "\"dropped_events\": ";
+	const char *at = trace->data ? strstr(trace->data, key) : NULL;
+
+	return at ? (size_t)strtoull(at + sizeof(key) - 1, NULL, 10) : 0;
+}
+
+/* What a trace lacks is said where it is asked for. */
+static void
+remark_on_trace(const struct sl_profile *p, const struct sl_buf *trace,
+		const char *file)
+{
+	size_t n = n_dropped(trace);
+
+	if (n)
+		complain(help.name, 0,
+			 "%s: %zu event%s dropped; --trace-limit sets how many "
+			 "there may be",
+			 file, n, n == 1 ? " was" : "s were");
+	if (!p->memory.n_timeline)
+		complain(help.name, 0, "%s: no track of live memory: %s", file,
+			 p->memory.tracked_bytes.absent
+				 ? p->memory.tracked_bytes.absent
+				 : "no step ran");
+}
+
 /* The files that one profile alone has. */
 static int
 write_own(const struct job *job)
@@ -350,7 +380,7 @@ write_own(const struct job *job)
 		struct sl_error err;
 		enum sl_status rc;
 
-		if (!a->output.own[i])
+		if (!a->output.own[i] || !job->found[0])
 			continue;
 		rc = i ? sl_profile_folded(job->found[0], &page, &err)
 		       : sl_profile_trace(job->found[0], &how, &page, &err);
@@ -359,6 +389,8 @@ write_own(const struct job *job)
 		else
 			code = output_write_own(&page, help.name,
 						a->output.own[i]);
+		if (!code && !i && !a->output.quiet)
+			remark_on_trace(job->found[0], &page, a->output.own[0]);
 		sl_buf_release(&page);
 	}
 	return code;
@@ -496,15 +528,12 @@ cmd_profile(char **argv)
 		output_group(&a.output),
 	};
 	const char **models;
-	size_t n, n_models = 0;
-	int code = options_read(&help, groups, 4, argv, &models, &n);
+	size_t n_models;
+	int code =
+		options_read_names(&help, groups, 4, argv, &models, &n_models);
 
 	if (code)
 		return code;
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(models[i], "--") != 0)
-			models[n_models++] = models[i];
-	}
 	if (!n_models)
 		return complain(help.name, EXIT_USAGE,
 				"no model given; try 'sleuth profile "
@@ -514,6 +543,13 @@ cmd_profile(char **argv)
 		code = check(&a);
 	if (code)
 		return code;
+	for (size_t i = 1; i < n_models; i++) {
+		if (is_op_word(models[i]) && !is_op_word(models[0]))
+			return complain(help.name, EXIT_USAGE,
+					"%s is a model and %s is not: one kind "
+					"at a time",
+					models[0], models[i]);
+	}
 	if (is_op_word(models[0]))
 		return run_ops(&a, models, n_models);
 	if (a.overhead)

@@ -159,7 +159,7 @@ cmd_run(char **argv)
 	};
 	const char **models;
 	size_t n;
-	int code = options_read(&help, groups, 4, argv, &models, &n);
+	int code = options_read_names(&help, groups, 4, argv, &models, &n);
 
 	if (code)
 		return code;

@@ -268,7 +268,7 @@ cmd_sweep(char **argv)
 	struct sl_graph **graphs;
 	const char **names;
 	size_t n;
-	int code = options_read(&help, groups, 4, argv, &names, &n);
+	int code = options_read_names(&help, groups, 4, argv, &names, &n);
 
 	if (code)
 		return code;

@@ -118,3 +118,17 @@ gate_judge(const struct gate *gate, const struct sl_bench *bench,
 	}
 	return code;
 }
+
+int
+gate_code(enum sl_gate gate)
+{
+	switch (gate) {
+	case SL_GATE_OK:
+		return EXIT_FINE;
+	case SL_GATE_REGRESSED:
+		return EXIT_REGRESSED;
+	case SL_GATE_UNDECIDED:
+		return EXIT_UNDECIDED;
+	}
+	return EXIT_BUG;
+}

@@ -26,4 +26,7 @@ int gate_read(struct gate *gate, const struct word_list *texts,
 int gate_judge(const struct gate *gate, const struct sl_bench *bench,
 	       const char *command);
 
+/* What one verdict means as an exit code. */
+int gate_code(enum sl_gate gate);
+
 #endif

@@ -243,20 +243,6 @@ close_models(struct field *f)
 
 /* --------------------------------------------------------------- verdict */
 
-static int
-code_for(enum sl_gate gate)
-{
-	switch (gate) {
-	case SL_GATE_OK:
-		return EXIT_FINE;
-	case SL_GATE_REGRESSED:
-		return EXIT_REGRESSED;
-	case SL_GATE_UNDECIDED:
-		return EXIT_UNDECIDED;
-	}
-	return EXIT_BUG;
-}
-
 /* The worst of all that came after A: 1 before 2 before 0. */
 static int
 judge(const struct arguments *a, const struct sl_versus *v)
@@ -268,7 +254,7 @@ judge(const struct arguments *a, const struct sl_versus *v)
 	int code = EXIT_FINE;
 
 	for (size_t i = 0; i + 1 < v->n; i++) {
-		int next = code_for(v->pairs[i].comparison.gate);
+		int next = gate_code(v->pairs[i].comparison.gate);
 
 		rows[i] = v->pairs[i].comparison;
 		if (code == EXIT_FINE || next == EXIT_REGRESSED)

@@ -590,6 +590,22 @@ options_read(const struct command_help *help, const struct option_group *groups,
 }
 
 int
+options_read_names(const struct command_help *help,
+		   const struct option_group *groups, size_t n_groups,
+		   char **argv, const char ***names, size_t *n_names)
+{
+	size_t n;
+	int code = options_read(help, groups, n_groups, argv, names, &n);
+
+	*n_names = 0;
+	for (size_t i = 0; i < n && !code; i++) {
+		if (strcmp((*names)[i], "--") != 0)
+			(*names)[(*n_names)++] = (*names)[i];
+	}
+	return code;
+}
+
+int
 options_read_only(const struct command_help *help,
 		  const struct option_group *groups, size_t n_groups,
 		  char **argv)

@@ -62,6 +62,12 @@ int options_read(const struct command_help *help,
 		 const struct option_group *groups, size_t n_groups,
 		 char **argv, const char ***rest, size_t *n_rest);
 
+/* Like options_read() for a command whose words are names: a "--" is left
+ * out. */
+int options_read_names(const struct command_help *help,
+		       const struct option_group *groups, size_t n_groups,
+		       char **argv, const char ***names, size_t *n_names);
+
 /* Like options_read() for a command that takes options alone. */
 int options_read_only(const struct command_help *help,
 		      const struct option_group *groups, size_t n_groups,

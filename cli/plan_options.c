@@ -49,12 +49,44 @@ choose(const char *option, const char *word, const char *first,
 	return -1;
 }
 
+static int
+is_integer(const char *dtype)
+{
+	return !strcmp(dtype, "i8") || !strcmp(dtype, "int8") ||
+	       !strcmp(dtype, "u8");
+}
+
+/* More threads than CPUs wait for each other. */
+static int
+check_threads(size_t n, const char *command)
+{
+	struct sl_sweep_values cpus;
+	size_t most;
+
+	if (!n || sl_sweep_read(&cpus, SL_AXIS_THREADS, "N", NULL))
+		return 0;
+	most = (size_t)cpus.values[0];
+	if (n <= most)
+		return 0;
+	return complain(command, EXIT_USAGE,
+			"--threads %zu: this process may use %zu CPU%s", n,
+			most, most == 1 ? "" : "s");
+}
+
 int
 plan_options_check(struct plan_options *o, const char *command)
 {
-	int is_bf16 = choose("dtype", o->dtype, "f32", "bf16", command);
-	int is_fixed, is_refused;
+	int is_bf16, is_fixed, is_refused;
 
+	if (check_threads(o->threads, command))
+		return EXIT_USAGE;
+	if (o->dtype && is_integer(o->dtype))
+		return complain(command, EXIT_ABSENT,
+				"--dtype %s: this version computes in f32 and "
+				"bf16 and quantises nothing; a model that is "
+				"in int8 already runs so by itself",
+				o->dtype);
+	is_bf16 = choose("dtype", o->dtype, "f32", "bf16", command);
 	if (is_bf16 < 0)
 		return EXIT_USAGE;
 	is_fixed = choose("algorithms", o->algorithms, "measured", "fixed",

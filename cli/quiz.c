@@ -36,10 +36,13 @@ grouped(struct grouped *out, uint64_t n)
 	return out->s;
 }
 
+/* Never 0: an answer that is missing is not taken for one. */
 static int
 failed(const struct sl_error *err)
 {
-	return exit_for("help", err);
+	int code = exit_for("help", err);
+
+	return code ? code : EXIT_BUG;
 }
 
 /* -------------------------------------------------------------- the models */

@@ -5,12 +5,46 @@
 #include "sleuth.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+enum { WIDTH = 78 };
+
+/* Never 0: an answer that is missing is not taken for one. */
 static int
 failed(const struct sl_error *err)
 {
-	return exit_for("help", err);
+	int code = exit_for("help", err);
+
+	return code ? code : EXIT_BUG;
+}
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A paragraph, filled to the width of the topic's own text. */
+static void
+say(const char *format, ...)
+{
+	char text[1024];
+	size_t column = 0;
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, " ");
+
+		if (column && column + 1 + n > WIDTH) {
+			printf("\n");
+			column = 0;
+		}
+		printf("%s%.*s", column ? " " : "  ", (int)n, at);
+		column += n + (column ? 1 : 2);
+		at += n + strspn(at + n, " ");
+	}
+	printf("\n");
 }
 
 /* ---------------------------------------------------------------- counting */
@@ -158,6 +192,23 @@ numbers_latency(void)
 	return 0;
 }
 
+static const char *series_words(enum sl_warmup_class class)
+{
+	switch (class) {
+	case SL_WARMUP_UNKNOWN:
+		break;
+	case SL_WARMUP_FLAT:
+		return "it is steady from the start";
+	case SL_WARMUP_WARMING:
+		return "it became faster, then steady";
+	case SL_WARMUP_SLOWING:
+		return "it became slower, then steady";
+	case SL_WARMUP_NONE:
+		return "it never became steady";
+	}
+	return "too few samples to say whether it is steady";
+}
+
 int
 numbers_warmup(void)
 {
@@ -166,12 +217,11 @@ numbers_warmup(void)
 
 	if (code)
 		return code;
-	printf("  mlp:784-256-128-10: the first pass %.2f us, then %.2f us in "
-	       "the median,\n  %.1f x less; the series is %s, %zu of its %zu "
-	       "samples are warm-up\n",
-	       m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
-	       m->wall.first_ns / m->wall.median.value,
-	       sl_warmup_text(m->wall.warmup), m->wall.n_warmup, m->n_samples);
+	say("mlp:784-256-128-10: the first pass %.2f us, then %.2f us in the "
+	    "median, %.1f x less; %s, %zu of %zu samples are warm-up",
+	    m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
+	    m->wall.first_ns / m->wall.median.value,
+	    series_words(m->wall.warmup), m->wall.n_warmup, m->n_samples);
 	sl_measurement_free(m);
 	return 0;
 }
@@ -184,13 +234,12 @@ numbers_intervals(void)
 
 	if (code)
 		return code;
-	printf("  mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu "
-	       "samples (%s);\n  a second run like this one would show a "
-	       "change of %.2f %%\n",
-	       m->wall.median.value / 1e3, m->wall.median.lo / 1e3,
-	       m->wall.median.hi / 1e3, m->wall.n,
-	       sl_method_text(m->wall.median.method),
-	       100 * m->wall.minimum_detectable);
+	say("mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu samples "
+	    "(%s); a second run like this one would show a change of %.2f %%",
+	    m->wall.median.value / 1e3, m->wall.median.lo / 1e3,
+	    m->wall.median.hi / 1e3, m->wall.n,
+	    sl_method_text(m->wall.median.method),
+	    100 * m->wall.minimum_detectable);
 	sl_measurement_free(m);
 	return 0;
 }
@@ -311,11 +360,10 @@ print_hottest(void)
 		return failed(&err);
 	row = hottest_row(p);
 	if (row)
-		printf("  in %s, %s takes longest: %.1f %% of a\n  pass. "
-		       "Twice as fast, the model would be %.3f x faster; with "
-		       "no time at\n  all, %.3f x\n",
-		       name, row->what, 100 * row->share, row->at_2,
-		       row->limit);
+		say("in %s, %s takes longest: %.1f %% of a pass. Twice as "
+		    "fast, the model would be %.3f x faster; with no time at "
+		    "all, %.3f x",
+		    name, row->what, 100 * row->share, row->at_2, row->limit);
 	else
 		printf("  in %s no operation takes 1 %% of a pass\n", name);
 	sl_profile_free(p);

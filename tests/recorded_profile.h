@@ -19,8 +19,10 @@ static const char *const recorded_impossible[] = {
 static const char *const recorded_remarks[] = {"no counters: not permitted"};
 
 static const struct sl_operation_group recorded_parts[] = {
-	{"convolution", 22, 22e6, 22.0 / 24, 440000000, 22000000, 22000},
-	{"head", 2, 2e6, 2.0 / 24, 40000000, 2000000, 2000}};
+	{"convolution", 22, 22e6, 22.0 / 24, 660000000, 680000000, 440000000,
+	 22000000, 22000},
+	{"head", 2, 2e6, 2.0 / 24, 40000000, 40000000, 40000000, 2000000,
+	 2000}};
 
 static const struct sl_amdahl recorded_amdahl[] = {
 	{.what = "all Conv",
@@ -89,7 +91,8 @@ record_operations(struct recorded_profile *r)
 			.median_ns = recorded_time(1e6),
 			.min_ns = 0.9e6,
 			.max_ns = 3e6,
-			.nominal_flops = 20000000,
+			.core_flops = 20000000,
+			.nominal_flops = 21000000,
 			.executed_flops = 20000000,
 			.n_bytes = 1000000,
 			.flops_per_s = 20e9,
@@ -121,6 +124,8 @@ record_memory(struct sl_memory_use *m)
 				    .planned_bytes = 4096,
 				    .reserved_bytes = 9000,
 				    .packed_bytes = 4400,
+				    .rounding_bytes = 504,
+				    .values_bytes = 4000,
 				    .resident_base_bytes = {1000000, NULL},
 				    .resident_bytes = {1010000, NULL},
 				    .resident_peak_bytes = {1012000, NULL},
@@ -129,6 +134,8 @@ record_memory(struct sl_memory_use *m)
 				    .is_peak_reset = 1,
 				    .library_bytes = 700,
 				    .predicted_bytes = 9500,
+				    .predicted_least_bytes = 9000,
+				    .peak_moment = "while it ran",
 				    .efficiency = 0.7,
 				    .timeline = recorded_timeline,
 				    .n_timeline = 3,

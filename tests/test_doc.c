@@ -83,7 +83,7 @@ narrow_pages_leave_out_and_shorten(void **state)
 		    "  command               median  verdict\n"
 		    "  a|b\\n                  12 ms  baseline\n"
 		    "  a long na... command    9 us  faster\n"
-		    "  too narrow to show: 95 % interval\n"
+		    "  wider than 40 columns: 95 % interval\n"
 		    "   .#\n");
 }
 

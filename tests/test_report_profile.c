@@ -70,12 +70,12 @@ one_screen_holds_every_section(void **state)
 		"stage.0.conv  Conv",
 		"14 others",
 		"convolution 91.7 % (22), head 8.3 % (2)",
-		"25.00 ms = 24.00 operations + 0.50 gaps + 0.25 overhead + "
-		"0.25",
+		("25.00 ms = 24.00 operations + 0.50 gaps + 0.25 overhead + "
+		 "0.25"),
 		"(1 %: closed)",
 		"1.01 MB resident at the peak",
 		"efficiency 0.70",
-		"19.2 GFLOP/s of 40.0 GFLOP/s, 960 MB/s of operands",
+		"19.2 GFLOP/s executed of 40.0 GFLOP/s, 960 MB/s of operands",
 		"arithmetic alone would take 48 % of the time, bytes 9.6 %",
 		"20 op/B, above the ridge at 4; at best 12.50 ms, 2 × away",
 		"9.50 [9.25, 9.75]",
@@ -151,6 +151,7 @@ tables_group_and_add_up(void **state)
 	sl_buf_release(&out);
 	/* Modules are cut at so many parts, and one without is named so. */
 	r.operations[0].module = "a/b.0/c";
+	r.operations[0].core_flops = 40000000;
 	r.operations[1].module = "a/b.0/d";
 	r.operations[1].n_calls = 0.5;
 	r.operations[2].module = "";
@@ -158,9 +159,10 @@ tables_group_and_add_up(void **state)
 	view.depth = 2;
 	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
 	assert_has(&out, "stage         19  19.000  79.2%");
-	assert_has(&out, "exec. GFLOP/s");
-	/* Of 20 and 20 million operations half of the second's, in 2 ms. */
-	assert_has(&out, "a/b.0          2   2.000   8.3%           15.0");
+	assert_has(&out, "share  GFLOP/s");
+	/* Of 40 and 20 million operations half of the second's, in 2 ms: those
+	 * that the model asks for, as in the table of operations. */
+	assert_has(&out, "a/b.0          2   2.000   8.3%     25.0");
 	assert_has(&out, "(no module)    1   1.000   4.2%");
 	sl_buf_release(&out);
 }
@@ -228,8 +230,8 @@ several_stand_side_by_side(void **state)
 	assert_int_equal(sl_profile_render(both, 2, NULL, &how, &out, &err), 0);
 	assert_has(&out, "2 models");
 	assert_has(&out, "b^1 s^1.34");
-	/* Of 1.012 MB the process had 1 MB before. */
-	assert_has(&out, "12.0 kB");
+	/* The plan's 4096 and 4400 bytes: not what the process grew by. */
+	assert_has(&out, "8.50 kB");
 	assert_has_not(&out, "1.01 MB");
 	assert_has(&out, "other/model.onnx: 92 % of the time is convolution");
 	assert_has(&out, "memory-bound (0.75)");
@@ -252,6 +254,118 @@ several_stand_side_by_side(void **state)
 	sl_buf_release(&out);
 }
 
+/* Where others disturbed most passes, that is said near the top. */
+static void
+a_disturbed_run_says_so(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	r.profile.noise.n_slots = 10;
+	r.profile.noise.n_disturbed = 5;
+	out = render(&r, SL_FORMAT_TEXT, 200, 0);
+	assert_has(&out, "50 % disturbed by others");
+	assert_has_not(&out, "upper bounds");
+	sl_buf_release(&out);
+	r.profile.noise.n_disturbed = 6;
+	for (int verbose = 0; verbose < 2; verbose++) {
+		out = render(&r, SL_FORMAT_TEXT, 200, verbose);
+		assert_has(&out, "60 % of the passes were disturbed by others: "
+				 "times are upper bounds; repeat on a still "
+				 "machine");
+		assert_true(strstr(out.data, "upper bounds") <
+			    strstr(out.data, "verdict"));
+		sl_buf_release(&out);
+	}
+}
+
+/* Nothing but times, books and memory was asked for. */
+static void
+brief_is_brief(void **state)
+{
+	static const char *const gone[] = {"verdict", "roofline",
+					   "If one thing were faster",
+					   "What would help", "not asked for"};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	r.profile.ceilings = (struct sl_ceilings){.absent = "not asked for"};
+	r.profile.verdict = (struct sl_finding){0};
+	r.profile.n_hot = r.profile.n_advice = 0;
+	out = render(&r, SL_FORMAT_TEXT, 80, 0);
+	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
+		assert_has_not(&out, gone[i]);
+	assert_has(&out, "latency");
+	assert_has(&out, "books");
+	assert_has(&out, "memory");
+	sl_buf_release(&out);
+}
+
+/* Long names of one kind stay apart, and advice does not spell them out. */
+static void
+long_names_are_told_apart(void **state)
+{
+	static const char *const names[] = {
+		"a/b/c/d/e/f/g/encoder/layer_._3/attention/self/query/Mul_add",
+		"a/b/c/d/e/f/g/encoder/layer_._11/attention/self/query/Mul_add",
+	};
+	struct sl_advice advice = {
+		.text = "Prune 'a/b/c/d/e/f/g/encoder/layer_._3/attention/self/"
+			"query/Mul_add' (MatMul)",
+		.expected = "at most 2.00 x",
+		.basis = "it",
+		.command = "sleuth profile a_b.onnx --layer 'x_y'"};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	for (size_t i = 0; i < 2; i++)
+		r.operations[r.profile.by_time[i]].name = names[i];
+	r.profile.advice = &advice;
+	r.profile.n_advice = 1;
+	out = render(&r, SL_FORMAT_TEXT, 80, 0);
+	assert_has(&out, "_3…");
+	assert_has(&out, "_11…");
+	assert_has_not(&out, "attention/self/query/Mul_add'");
+	sl_buf_release(&out);
+	out = render(&r, SL_FORMAT_TEXT, 200, 1);
+	assert_has(&out, "layer_._3/attention/self/query/Mul_add' (MatMul)");
+	sl_buf_release(&out);
+	/* Copied from the file it works: nothing in it is escaped. */
+	out = render(&r, SL_FORMAT_MARKDOWN, 80, 0);
+	assert_has(&out, "`sleuth profile a_b.onnx --layer 'x_y'`");
+	sl_buf_release(&out);
+}
+
+/* As many as were asked for, though not all of them are kept. */
+static void
+counts_are_those_of_the_run(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	r.profile.calls_per_sample = 443;
+	r.profile.sample_stride = 2;
+	r.profile.n_passes = 100000 * 443;
+	r.profile.latency.n = 50000;
+	r.profile.latency.n_warmup = 0;
+	out = render(&r, SL_FORMAT_TEXT, 200, 0);
+	assert_has(&out, "100000 samples of 443 passes, every 2nd kept");
+	sl_buf_release(&out);
+	r.profile.latency.n_warmup = 3;
+	out = render(&r, SL_FORMAT_TEXT, 200, 0);
+	assert_has(&out, "99994 samples of 443 passes, every 2nd kept after 6 "
+			 "of warm-up");
+	sl_buf_release(&out);
+}
+
 int
 main(void)
 {
@@ -262,6 +376,10 @@ main(void)
 		cmocka_unit_test(tables_group_and_add_up),
 		cmocka_unit_test(absence_is_said),
 		cmocka_unit_test(several_stand_side_by_side),
+		cmocka_unit_test(a_disturbed_run_says_so),
+		cmocka_unit_test(brief_is_brief),
+		cmocka_unit_test(long_names_are_told_apart),
+		cmocka_unit_test(counts_are_those_of_the_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,8 @@ describes_operations(void **state)
 	assert_true(is(json, MEDIAN + 1, "args.path", "\"oneDNN\""));
 	assert_true(is(json, MEDIAN + 1, "args.shape", "\"1x8x4x4\""));
 	assert_true(is(json, MEDIAN + 1, "args.flops", "8000"));
+	assert_true(is(json, MEDIAN + 1, "args.all_flops", "8128"));
+	assert_true(is(json, MEDIAN + 1, "args.executed_gflops_per_s", "1.5"));
 	assert_true(is(json, MEDIAN + 1, "args.bytes", "512"));
 	assert_true(is(json, MEDIAN + 1, "args.gflops_per_s", "2"));
 	assert_true(is(json, MEDIAN + 1, "args.bound", "\"compute\""));

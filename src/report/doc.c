@@ -35,7 +35,7 @@ sl__doc_release(struct sl__doc *doc)
 int
 sl__doc_style_mark(char byte)
 {
-	return byte >= 1 && byte <= 1 + SL__STYLE_BAD ? byte - 1 : -1;
+	return byte >= 1 && byte <= 1 + SL__STYLE_CODE ? byte - 1 : -1;
 }
 
 /* "head", a style mark, and the formatted text; NULL sets doc->failed. */

@@ -26,7 +26,8 @@ enum sl__style {
 	SL__STYLE_DIM,    /* remarks */
 	SL__STYLE_GOOD,
 	SL__STYLE_WARN,
-	SL__STYLE_BAD
+	SL__STYLE_BAD,
+	SL__STYLE_CODE /* a command to copy: dim, and a code span in Markdown */
 };
 
 struct sl__column {

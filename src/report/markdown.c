@@ -3,9 +3,10 @@
  * markdown.c - a page as GitHub's dialect of Markdown renders it.
  *
  * Pairs become a list, drawings a fenced block, tables pipe tables; a pair
- * without a key goes on with the one before it.  Strong text is bold; other styles are colours, which Markdown has not.  All that
- * could be taken for markup is escaped, so that a command's name shows as it
- * is written.
+ * without a key goes on with the one before it.  Strong text is bold, a
+ * command is a code span; other styles are colours, which Markdown has not.
+ * All that could be taken for markup is escaped, so that a command's name
+ * shows as it is written.
  */
 #include "buf.h"
 #include "doc.h"
@@ -26,6 +27,27 @@ needs_escape(const char *text, int opens_line)
 	if (*text == ']' && text[1] && strchr("([:", text[1]))
 		return 1; /* a link */
 	return opens_line && strchr("#>+-=", *text);
+}
+
+/* A command up to the next style, as it is typed: nothing in it is escaped.
+ * Fences are longer than any run of backticks in it.  Returns its end. */
+static const char *
+put_code(struct sl_buf *out, const char *text)
+{
+	size_t n = 0, n_ticks = 0, n_most = 0;
+
+	for (; text[n] && sl__doc_style_mark(text[n]) < 0; n++) {
+		n_ticks = text[n] == '`' ? n_ticks + 1 : 0;
+		n_most = n_ticks > n_most ? n_ticks : n_most;
+	}
+	for (size_t i = 0; n && i <= n_most; i++)
+		sl__buf_text(out, "`");
+	sl__buf_text(out, n_most ? " " : "");
+	sl__buf_add(out, text, n);
+	sl__buf_text(out, n_most ? " " : "");
+	for (size_t i = 0; n && i <= n_most; i++)
+		sl__buf_text(out, "`");
+	return text + n;
 }
 
 static void
@@ -61,6 +83,8 @@ put_escaped(struct sl_buf *out, const char *text, enum place place)
 		if (bold != (mark == SL__STYLE_STRONG) && (bold || text[1]))
 			sl__buf_text(out, "**");
 		bold = mark == SL__STYLE_STRONG && (bold || text[1]);
+		if (mark == SL__STYLE_CODE)
+			text = put_code(out, text + 1) - 1;
 	}
 	if (bold)
 		sl__buf_text(out, "**");

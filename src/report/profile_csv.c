@@ -5,15 +5,22 @@
 #include "result_csv.h"
 #include "section.h"
 
+#include <math.h>
+
 #include "banned.h"
 
 static void
 add_work(struct sl_buf *out, const struct sl_operation *o)
 {
-	sl__csv_number(out, (double)o->nominal_flops);
-	sl__csv_number(out, (double)o->executed_flops);
-	sl__csv_number(out, (double)o->n_bytes);
+	/* Work that is not known is an empty field, as NaN is. */
+	double known = o->uncounted ? (double)NAN : 1;
+
+	sl__csv_number(out, known * (double)o->core_flops);
+	sl__csv_number(out, known * (double)o->nominal_flops);
+	sl__csv_number(out, known * (double)o->executed_flops);
+	sl__csv_number(out, known * (double)o->n_bytes);
 	sl__csv_number(out, o->flops_per_s / 1e9);
+	sl__csv_number(out, o->executed_flops_per_s / 1e9);
 	sl__csv_number(out, o->bytes_per_s / 1e9);
 	sl__csv_number(out, o->intensity);
 	sl__csv_text(out, sl_bound_text(o->judgement.bound));
@@ -55,8 +62,9 @@ sl__profile_csv(struct sl_buf *out, const void *result)
 
 	sl__buf_text(out, "model,step,name,type,role,path,engine,kernel,covers,"
 			  "calls,parameters,output_shape,memory_bytes,self_ms,"
-			  "share,median_ms,min_ms,max_ms,flops,executed_flops,"
-			  "bytes,gflops_per_s,gbytes_per_s,intensity,bound,"
+			  "share,median_ms,min_ms,max_ms,flops,all_flops,"
+			  "executed_flops,bytes,gflops_per_s,"
+			  "executed_gflops_per_s,gbytes_per_s,intensity,bound,"
 			  "confidence,ceiling_share\n");
 	for (size_t k = 0; k < r->n; k++) {
 		const struct sl_profile *p = r->profiles[k];

@@ -42,8 +42,11 @@ explain_verdict(struct sl__doc *doc, const struct sl_profile *p)
 	SAY("The verdict says what the model waits for. Low efficiency alone "
 	    "proves nothing, so the operations that take longest (%zu of "
 	    "them) are also run again at once, with caches emptied, on one "
-	    "thread, and on one thread while another CPU streams from memory. "
-	    "What they respond to is what bounds them.",
+	    "thread, on one thread while another CPU streams from memory, "
+	    "and, where the batch is open, at twice the batch. What they "
+	    "respond to is what bounds them: "
+	    "arithmetic takes twice as long for twice the samples, weights "
+	    "that come from memory are read once for all of them.",
 	    p->n_hot);
 	SAY("Confidence is how clearly the responses tell the answers apart; "
 	    "what speaks against it is shown as well. 'inconclusive' is an "
@@ -59,12 +62,12 @@ explain_operations(struct sl__doc *doc, const struct sl_profile *p)
 	    "%zu recorded passes, from its start to the next one's, less the "
 	    "reading of the clock; 'sum' adds up the shares so far.",
 	    p->ledger.n_iterations);
-	SAY("GFLOP/s counts what the model asks for, a multiply-add as two; "
-	    "'roof' is the share of what this machine's arithmetic or memory "
-	    "would allow at the operation's intensity; 'bound' is what the "
+	SAY("GFLOP/s counts the multiply-adds of convolutions and products "
+	    "that the model asks for, each as two, at the median of a call; "
+	    "'roof' is the share of that time that what the kernel executes "
+	    "or moves takes on this machine at least; 'bound' is what the "
 	    "experiments found. Making a row faster gains its share at most. "
-	    "Tables by part, type or module count what kernels execute, which "
-	    "Winograd makes less.");
+	    "op/B counts all that kernels execute, which Winograd makes less.");
 }
 
 static void
@@ -75,8 +78,8 @@ explain_books(struct sl__doc *doc, const struct sl_profile *p)
 
 	SAY("All the time of a recorded pass is accounted for: operations, "
 	    "gaps between them, the cost of recording (recorded minus bare "
-	    "passes, run in turn: %s %s), and what then remains. Only "
-	    "that residual is computed from the others.",
+	    "passes, run in turn: %s %s), and what then remains, signed: the "
+	    "residual. Each of the others is measured by itself.",
 	    sl__time_value(&a, o, NULL), sl__time_interval(&b, o, NULL));
 	SAY("A residual above 2 %% of the pass means that something was not "
 	    "seen, and makes the verdict inconclusive. A quieter machine or "
@@ -116,6 +119,39 @@ explain_roofline(struct sl__doc *doc, const struct sl_profile *p)
 }
 
 static void
+explain_counters(struct sl__doc *doc, const struct sl_profile *p)
+{
+	if (!p->n_counted) {
+		SAY("A CPU counts cycles, instructions, stalls and lines of "
+		    "data that missed a cache, where kernel and hypervisor "
+		    "let a process read it. Experiments do without; counters "
+		    "would check their verdicts.");
+		return;
+	}
+	SAY("The CPU counted while the operations that take longest ran in "
+	    "their place, waiting threads included. Few instructions a cycle "
+	    "and many stalls speak for memory; misses times 64 bytes are "
+	    "what came from the next memory, prefetched lines in part. A "
+	    "verdict that the counters contradict loses confidence or is "
+	    "withdrawn.");
+}
+
+static void
+explain_traffic(struct sl__doc *doc, const struct sl_profile *p)
+{
+	(void)p;
+	SAY("A cache keeps what was touched last. What an operation reads "
+	    "comes from beyond a cache if more than that cache holds was "
+	    "touched since; what it writes goes back there if so much is "
+	    "touched before it is used again. Passes repeat: weights of a "
+	    "model that no cache holds come from memory in each.");
+	SAY("It is predicted from addresses and sizes, and from what matrix "
+	    "products must fetch twice. Doing in one operation what two do "
+	    "one after the other (fusion), a smaller batch or narrower numbers "
+	    "bring results into a nearer cache.");
+}
+
+static void
 explain_amdahl(struct sl__doc *doc, const struct sl_profile *p)
 {
 	(void)p;
@@ -146,6 +182,8 @@ sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 		[SL__TOPIC_BOOKS] = explain_books,
 		[SL__TOPIC_MEMORY] = explain_memory,
 		[SL__TOPIC_ROOFLINE] = explain_roofline,
+		[SL__TOPIC_TRAFFIC] = explain_traffic,
+		[SL__TOPIC_COUNTERS] = explain_counters,
 		[SL__TOPIC_AMDAHL] = explain_amdahl,
 		[SL__TOPIC_ADVICE] = explain_advice,
 	};

@@ -3,8 +3,8 @@
  * profile_find.c - what follows from a profile: what bounds the model, how far
  * it is from the machine, and what would help.
  */
-#include "bunch.h"
 #include "profile_page.h"
+#include "row_names.h"
 #include "unit.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ enum {
 	AMDAHL_SHOWN = 3,
 	ADVICE_SHOWN = 3,
 	MIN_LABEL = 16,
-	WIDE = 90 /* columns from which on all speed-ups fit */
+	LONG_NAME = 32, /* bytes beyond which advice cuts it */
+	WIDE = 90       /* columns from which on all speed-ups fit */
 };
 
 /* ---------------------------------------------------------------- verdict */
@@ -129,14 +130,14 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 
 /* --------------------------------------------------------------- roofline */
 
-/* "58.6 GFLOP/s of 234 GFLOP/s, 2.86 GB/s of operands". */
+/* "58.6 GFLOP/s executed of 234 GFLOP/s, 2.86 GB/s of operands". */
 static void
 add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 {
 	const struct sl_rates *r = &p->rates;
 	struct sl__text a;
 
-	sl__doc_pair(doc, "roofline", SL__STYLE_PLAIN, "%sFLOP/s",
+	sl__doc_pair(doc, "roofline", SL__STYLE_PLAIN, "%sFLOP/s executed",
 		     sl__scaled_text(&a, r->executed_flops_per_s));
 	sl__doc_more(doc, SL__STYLE_PLAIN, " of %sFLOP/s",
 		     sl__scaled_text(&a, p->ceilings.flops_per_s.value));
@@ -181,8 +182,11 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 	if (p->rates.bound_ns > 0 && isfinite(away))
 		sl__doc_more(doc, SL__STYLE_PLAIN, "; at best %s, ",
 			     sl__time_text(&t, p->rates.bound_ns));
-	if (p->rates.bound_ns > 0 && isfinite(away))
+	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
 		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × away", away);
+	else if (p->rates.bound_ns > 0 && away < 1e15)
+		sl__doc_more(doc, SL__STYLE_STRONG, "%s × away",
+			     sl__count_text(&t, (uint64_t)(away + 0.5)));
 }
 
 static void
@@ -237,14 +241,12 @@ add_speedup(struct sl__doc *doc, enum sl__style style, double x)
 }
 
 static void
-add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a, size_t n_label,
-	       int is_wide)
+add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
+	       const char *label, int is_wide)
 {
-	const char *what = sl__name_short(&doc->arena, a->what, n_label);
 	struct sl__text t;
 
-	doc->failed |= !what;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", what ? what : "");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f%%", 100 * a->share);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_2);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_4);
@@ -270,6 +272,22 @@ add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
 	}
 }
 
+static const char **
+amdahl_labels(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n,
+	      size_t n_columns)
+{
+	const char **names =
+		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
+	const char **labels = NULL;
+
+	for (size_t i = 0; names && i < n; i++)
+		names[i] = rows[i].what;
+	if (names)
+		labels = sl__row_names(&doc->arena, names, n, n_columns);
+	doc->failed |= !labels;
+	return labels;
+}
+
 void
 sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
@@ -287,6 +305,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 					     : SL__PROFILE_COLUMNS;
 	int is_wide = width >= WIDE || sheet->how->format != SL_FORMAT_TEXT;
 	size_t n = p->n_amdahl;
+	const char **labels;
 
 	if (!n)
 		return;
@@ -296,15 +315,41 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_more(doc, SL__STYLE_DIM,
 		     "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
-	for (size_t i = 0; i < n; i++)
-		add_amdahl_row(doc, &p->amdahl[i],
-			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL,
-			       is_wide);
+	labels = amdahl_labels(doc, p->amdahl, n,
+			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
+	for (size_t i = 0; labels && i < n; i++)
+		add_amdahl_row(doc, &p->amdahl[i], labels[i], is_wide);
 	add_unmeasured(doc, p->amdahl, n);
 	sl__profile_explain(doc, SL__TOPIC_AMDAHL, sheet);
 }
 
 /* ----------------------------------------------------------------- advice */
+
+/* Advice with the name that it quotes as the table of operations has it,
+ * where the name is a long one; its command has it whole. */
+static const char *
+advice_text(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
+	    const char *text)
+{
+	const struct sl_profile *p = sheet->profile;
+	const char *at = strchr(text, '\'');
+
+	for (size_t i = 0; at && !sheet->how->verbose && i < p->n_operations;
+	     i++) {
+		const char *name = p->operations[i].name;
+		size_t n = strlen(name);
+
+		if (n <= LONG_NAME || strncmp(at + 1, name, n) != 0 ||
+		    at[n + 1] != '\'')
+			continue;
+		text = sl__arena_format(
+			&doc->arena, "%.*s'%s'%s", (int)(at - text), text,
+			sl__profile_row_name(doc, sheet, name), at + n + 2);
+		doc->failed |= !text;
+		return text ? text : "";
+	}
+	return text;
+}
 
 void
 sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
@@ -324,12 +369,15 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_advice *a = &p->advice[i];
 
-		sl__doc_pair(doc, numbers[i], SL__STYLE_PLAIN, "%s: ", a->text);
+		sl__doc_pair(doc, numbers[i], SL__STYLE_PLAIN,
+			     "%s: ", advice_text(doc, sheet, a->text));
 		sl__doc_more(doc, SL__STYLE_STRONG, "%s", a->expected);
 		if (sheet->how->verbose || sheet->view->explain)
 			sl__doc_more(doc, SL__STYLE_DIM, " (%s)", a->basis);
 		if (a->command)
-			sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", a->command);
+			sl__doc_pair(doc, "", SL__STYLE_CODE, "%s", a->command);
+		else
+			sl__doc_more(doc, SL__STYLE_DIM, "; no command yet");
 	}
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);
 }

@@ -6,6 +6,7 @@
  * shows; their times add up to the ledger's.
  */
 #include "inspect_page.h"
+#include "ledger_words.h"
 #include "machine_page.h"
 #include "profile_page.h"
 #include "result_json.h"
@@ -19,6 +20,7 @@
 
 static const char NO_TIME[] = "it took no time that the clock can tell";
 static const char NO_CEILING[] = "no ceiling was measured";
+static const char NO_PRODUCTS[] = "it makes no products";
 static const char INFERENCE[] = "nothing was trained";
 
 static void
@@ -128,6 +130,14 @@ add_moments(struct sl__json *json, const struct sl_profile *p)
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
+	if (m->n_timeline)
+		sl__json_text(json, "timeline_basis",
+			      m->tracked_bytes.absent ? "planned" : "tracked");
+	else
+		sl__json_absent(json, "timeline_basis",
+				m->tracked_bytes.absent
+					? m->tracked_bytes.absent
+					: "no step ran");
 	sl__json_array(json, "timeline");
 	for (size_t i = 0; i < m->n_timeline; i++) {
 		sl__json_object(json, NULL);
@@ -138,20 +148,18 @@ add_moments(struct sl__json *json, const struct sl_profile *p)
 	sl__json_end_array(json);
 }
 
-/* One above 1 is no fact. */
+/* One from figures that cannot be is no fact. */
 static void
 add_efficiency(struct sl__json *json, const struct sl_memory_use *m)
 {
 	const char *absent =
 		m->resident_peak_bytes.absent   ? m->resident_peak_bytes.absent
 		: m->resident_base_bytes.absent ? m->resident_base_bytes.absent
-		: !(m->efficiency > 1)          ? "resident memory did not grow"
+		: m->unplanned                  ? m->unplanned
 		: m->impossible                 ? m->impossible
-						: "above 1: impossible";
+				: "resident memory did not grow";
 
-	sl__json_finite(json, "efficiency",
-			m->efficiency > 1 ? (double)NAN : m->efficiency,
-			absent);
+	sl__json_finite(json, "efficiency", m->efficiency, absent);
 }
 
 static void
@@ -164,7 +172,10 @@ add_memory(struct sl__json *json, const struct sl_profile *p)
 	add_categories(json, m);
 	sl__json_absent(json, "gradients_bytes", INFERENCE);
 	sl__json_absent(json, "optimizer_bytes", INFERENCE);
-	sl__json_integer(json, "live_bytes", m->live_bytes);
+	if (m->unplanned)
+		sl__json_absent(json, "live_bytes", m->unplanned);
+	else
+		sl__json_integer(json, "live_bytes", m->live_bytes);
 	if (m->tracked_bytes.absent)
 		sl__json_absent(json, "path_bytes", m->tracked_bytes.absent);
 	else
@@ -174,11 +185,18 @@ add_memory(struct sl__json *json, const struct sl_profile *p)
 	sl__json_integer(json, "packed_bytes", m->packed_bytes);
 	sl__json_integer(json, "mapped_bytes", m->mapped_bytes);
 	sl__json_integer(json, "records_bytes", m->records_bytes);
+	sl__json_integer(json, "rounding_bytes", m->rounding_bytes);
 	add_readings(json, m);
+	if (m->peak_moment)
+		sl__json_text(json, "resident_peak_moment", m->peak_moment);
+	else
+		sl__json_absent(json, "resident_peak_moment", "not known");
 	sl__json_boolean(json, "resident_peak_is_least", !m->is_peak_reset);
 	sl__json_finite(json, "library_bytes", m->library_bytes,
 			"not measured");
 	sl__json_finite(json, "predicted_bytes", m->predicted_bytes,
+			"not predicted");
+	sl__json_finite(json, "predicted_least_bytes", m->predicted_least_bytes,
 			"not predicted");
 	add_efficiency(json, m);
 	add_moments(json, p);
@@ -190,15 +208,18 @@ add_memory(struct sl__json *json, const struct sl_profile *p)
 /* ------------------------------------------------------------------ books */
 
 static void
-add_ledger(struct sl__json *json, const struct sl_ledger *l)
+add_ledger(struct sl__json *json, const struct sl_profile *p)
 {
+	const struct sl_ledger *l = &p->ledger;
 	static const char *const keys[] = {
 		"wall_ms",        "operations_ms",    "gaps_ms",
 		"overhead_ms",    "overhead_ci95_ms", "residual_ms",
 		"overhead_share", "residual_share"};
+	char why[SL__LEDGER_WHY];
 
 	sl__json_object(json, "ledger");
 	sl__json_integer(json, "iterations", l->n_iterations);
+	sl__json_integer(json, "left_out", l->n_left_out);
 	if (l->absent || !l->n_iterations) {
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			sl__json_absent(json, keys[i],
@@ -216,23 +237,40 @@ add_ledger(struct sl__json *json, const struct sl_ledger *l)
 		sl__json_number(json, "residual_share", l->residual_share);
 	}
 	sl__json_boolean(json, "closed", l->is_closed);
+	sl__ledger_why(why, sizeof(why), p);
+	if (why[0])
+		sl__json_text(json, "open_because", why);
 	sl__json_end_object(json);
+}
+
+/* Why some of the work of a pass is not counted; NULL: all is. */
+static const char *
+uncounted_of(const struct sl_profile *p)
+{
+	for (size_t i = 0; i < p->n_operations; i++) {
+		if (p->operations[i].n_calls > 0 && p->operations[i].uncounted)
+			return p->operations[i].uncounted;
+	}
+	return NULL;
 }
 
 static void
 add_rates(struct sl__json *json, const struct sl_profile *p)
 {
 	const struct sl_rates *r = &p->rates;
+	const char *uncounted = uncounted_of(p);
+	const char *no_rate = uncounted ? uncounted : NO_TIME;
 	const char *absent = p->ceilings.absent ? p->ceilings.absent
+			     : uncounted        ? uncounted
 						: NO_CEILING;
 
 	sl__json_object(json, "rates");
 	sl__json_finite(json, "samples_per_s", r->samples_per_s, NO_TIME);
 	sl__json_reading(json, "tokens_per_s", r->tokens_per_s);
-	sl__json_finite(json, "gflops_per_s", r->flops_per_s / 1e9, NO_TIME);
+	sl__json_finite(json, "gflops_per_s", r->flops_per_s / 1e9, no_rate);
 	sl__json_finite(json, "executed_gflops_per_s",
-			r->executed_flops_per_s / 1e9, NO_TIME);
-	sl__json_finite(json, "gbytes_per_s", r->bytes_per_s / 1e9, NO_TIME);
+			r->executed_flops_per_s / 1e9, no_rate);
+	sl__json_finite(json, "gbytes_per_s", r->bytes_per_s / 1e9, no_rate);
 	sl__json_finite(json, "compute_efficiency", r->compute_efficiency,
 			absent);
 	sl__json_finite(json, "bandwidth_efficiency", r->bandwidth_efficiency,
@@ -256,21 +294,75 @@ add_times(struct sl__json *json, const struct sl_operation *o)
 }
 
 static void
+add_count(struct sl__json *json, const char *key, uint64_t n, const char *why)
+{
+	if (why)
+		sl__json_absent(json, key, why);
+	else
+		sl__json_integer(json, key, n);
+}
+
+static void
 add_work(struct sl__json *json, const struct sl_operation *o)
 {
-	sl__json_integer(json, "flops", o->nominal_flops);
-	sl__json_integer(json, "executed_flops", o->executed_flops);
-	sl__json_integer(json, "bytes", o->n_bytes);
-	sl__json_finite(json, "gflops_per_s", o->flops_per_s / 1e9, NO_TIME);
+	const char *why = o->uncounted;
+	const char *no_rate = why ? why : NO_TIME;
+
+	add_count(json, "flops", o->core_flops, why);
+	add_count(json, "all_flops", o->nominal_flops, why);
+	add_count(json, "executed_flops", o->executed_flops, why);
+	add_count(json, "bytes", o->n_bytes, why);
+	sl__json_finite(json, "gflops_per_s", o->flops_per_s / 1e9,
+			why || o->core_flops ? no_rate : NO_PRODUCTS);
 	sl__json_finite(json, "executed_gflops_per_s",
-			o->executed_flops_per_s / 1e9, NO_TIME);
-	sl__json_finite(json, "gbytes_per_s", o->bytes_per_s / 1e9, NO_TIME);
-	sl__json_finite(json, "intensity", o->intensity, "moves no bytes");
+			o->executed_flops_per_s / 1e9, no_rate);
+	sl__json_finite(json, "gbytes_per_s", o->bytes_per_s / 1e9, no_rate);
+	sl__json_finite(json, "intensity", o->intensity,
+			why ? why : "moves no bytes");
 	sl__json_integer(json, "working_set_bytes", o->working_set_bytes);
 	if (o->level)
 		sl__json_text(json, "level", o->level);
 	else
 		sl__json_absent(json, "level", NO_CEILING);
+}
+
+static void
+add_traffic(struct sl__json *json, const struct sl_operation *o)
+{
+	sl__json_array(json, "traffic");
+	for (size_t i = 0; i < o->n_traffic; i++) {
+		const struct sl_traffic *t = &o->traffic[i];
+
+		sl__json_object(json, NULL);
+		sl__json_text(json, "level", t->level);
+		sl__json_finite(json, "predicted_bytes", t->predicted_bytes,
+				"sizes are found while it runs");
+		sl__json_finite(json, "least_bytes", t->least_bytes,
+				"sizes are found while it runs");
+		sl__json_reading(json, "measured_bytes", t->measured_bytes);
+		sl__json_end_object(json);
+	}
+	sl__json_end_array(json);
+}
+
+/* How it answered the experiments, where it was asked. */
+static void
+add_responses(struct sl__json *json, const struct sl_response *r)
+{
+	static const char *const keys[SL_N_CONDITIONS] = {
+		"in_place_ms", "warm_ms",   "cold_ms",
+		"alone_ms",    "hogged_ms", "doubled_ms"};
+	const struct sl_timed *doubled = &r->at[SL_CONDITION_DOUBLED];
+
+	sl__json_object(json, "responses");
+	for (int k = 0; k < SL_N_CONDITIONS; k++)
+		sl__json_finite(json, keys[k], r->at[k].ns / SL__NS_PER_MS,
+				r->at[k].absent);
+	sl__json_finite(json, "doubled_flops", r->doubled_flops,
+			doubled->absent);
+	sl__json_finite(json, "doubled_bytes", r->doubled_bytes,
+			doubled->absent);
+	sl__json_end_object(json);
 }
 
 static void
@@ -282,14 +374,18 @@ add_judgement(struct sl__json *json, const struct sl_operation *o)
 	sl__json_number(json, "confidence", j->confidence);
 	add_list(json, "evidence", j->evidence, j->n_evidence);
 	add_list(json, "against", j->against, j->n_against);
+	if (o->response)
+		add_responses(json, o->response);
 	sl__json_finite(json, "ceiling_share", o->ceiling_share,
-			o->impossible ? o->impossible : NO_CEILING);
+			o->impossible  ? o->impossible
+			: o->uncounted ? o->uncounted
+				       : NO_CEILING);
 	if (o->roof)
 		sl__json_text(json, "roof", o->roof);
 	else
 		sl__json_absent(json, "roof", NO_CEILING);
 	sl__json_finite(json, "bound_ms", o->bound_ns / SL__NS_PER_MS,
-			NO_CEILING);
+			o->uncounted ? o->uncounted : NO_CEILING);
 	if (o->impossible)
 		sl__json_text(json, "impossible", o->impossible);
 }
@@ -319,7 +415,9 @@ add_operation(struct sl__json *json, const struct sl_profile *p, size_t i)
 	sl__json_reading(json, "memory_bytes", sl__profile_live(p, i));
 	add_times(json, o);
 	add_work(json, o);
+	add_traffic(json, o);
 	add_judgement(json, o);
+	sl__profile_json_counts(json, p, o);
 	sl__json_end_object(json);
 }
 
@@ -336,8 +434,20 @@ add_groups(struct sl__json *json, const char *key,
 		sl__json_integer(json, "operations", g->n_operations);
 		sl__json_number(json, "self_ms", g->self_ns / SL__NS_PER_MS);
 		sl__json_finite(json, "share", g->share, NO_TIME);
+		sl__json_integer(json, "flops", g->core_flops);
+		sl__json_integer(json, "all_flops", g->nominal_flops);
 		sl__json_integer(json, "executed_flops", g->executed_flops);
 		sl__json_integer(json, "bytes", g->n_bytes);
+		sl__json_finite(json, "gflops_per_s",
+				g->core_flops
+					? (double)g->core_flops / g->self_ns
+					: (double)NAN,
+				g->core_flops ? NO_TIME : NO_PRODUCTS);
+		sl__json_finite(json, "executed_gflops_per_s",
+				(double)g->executed_flops / g->self_ns,
+				NO_TIME);
+		sl__json_finite(json, "gbytes_per_s",
+				(double)g->n_bytes / g->self_ns, NO_TIME);
 		sl__json_integer(json, "parameters", g->parameters);
 		sl__json_end_object(json);
 	}
@@ -490,7 +600,8 @@ add_advice(struct sl__json *json, const struct sl_profile *p)
 		if (a->command)
 			sl__json_text(json, "command", a->command);
 		else
-			sl__json_absent(json, "command", "nothing to run");
+			sl__json_absent(json, "command",
+					"no command of this version tests it");
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
@@ -508,7 +619,7 @@ add_profile(struct sl__json *json, const struct sl_profile *p)
 	sl__json_integer(json, "calls_per_sample", p->calls_per_sample);
 	sl__json_integer(json, "passes", p->n_passes);
 	add_memory(json, p);
-	add_ledger(json, &p->ledger);
+	add_ledger(json, p);
 	add_rates(json, p);
 	sl__json_array(json, "operations");
 	for (size_t i = 0; i < p->n_operations; i++)
@@ -519,6 +630,7 @@ add_profile(struct sl__json *json, const struct sl_profile *p)
 	add_groups(json, "by_type", p->by_type, p->n_types);
 	add_groups(json, "by_path", p->by_module, p->n_modules);
 	add_roofline(json, p);
+	sl__profile_json_counters(json, p);
 	add_verdict(json, &p->verdict);
 	add_amdahl(json, p);
 	add_advice(json, p);

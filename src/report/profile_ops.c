@@ -5,9 +5,11 @@
  * A screen shows the rows that take longest and one for all others, so that
  * every table adds up.  A column of which nothing is known is not there.
  */
+#include "bar.h"
 #include "bunch.h"
 #include "groups.h"
 #include "profile_page.h"
+#include "row_names.h"
 #include "unit.h"
 #include "utf8.h"
 
@@ -34,38 +36,21 @@ struct look {
 	double longest;   /* time of an operation, in that unit */
 	double most;      /* the largest share, of which a bar is drawn */
 	size_t n_label;   /* columns of a name */
-	int is_wide, has_bars, is_verbose, is_ascii;
+	int is_wide, has_bars, is_verbose;
 	int has_roof, has_bound, has_level;
 };
 
 /* ------------------------------------------------------------------ cells */
 
-static const char *
-bar_text(char *text, size_t n_bytes, double part, int is_ascii)
-{
-	static const char *const eighths[] = {"",  "▏", "▎", "▍",
-					      "▌", "▋", "▊", "▉"};
-	size_t n = (size_t)(8 * BAR_COLUMNS * fmin(fmax(part, 0), 1) + 0.5);
-	size_t at = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < n / 8 && at + 4 < n_bytes; i++)
-		at += (size_t)snprintf(text + at, n_bytes - at, "%s",
-				       is_ascii ? "#" : "█");
-	if (!is_ascii && at + 4 < n_bytes)
-		snprintf(text + at, n_bytes - at, "%s", eighths[n % 8]);
-	return text;
-}
-
 static void
 add_bar(struct sl__doc *doc, double share, const struct look *look)
 {
-	char bar[3 * BAR_COLUMNS + 8];
+	struct sl__bar bar;
 
 	if (look->has_bars)
-		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
-			     bar_text(bar, sizeof(bar), share / look->most,
-				      look->is_ascii));
+		sl__doc_cell(
+			doc, SL__STYLE_DIM, "%s",
+			sl__bar_text(&bar, share / look->most, BAR_COLUMNS));
 }
 
 static void
@@ -87,50 +72,48 @@ add_share(struct sl__doc *doc, enum sl__style style, double share)
 	sl__doc_cell(doc, style, "%.1f%%", 100 * share);
 }
 
+static void
+add_figure(struct sl__doc *doc, double x)
+{
+	struct sl__text t;
+
+	sl__doc_cell(doc, isfinite(x) ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s",
+		     sl__figure_text(&t, x));
+}
+
 /* A rate in 10^9 a second; "-" where nothing is counted. */
 static void
 add_rate(struct sl__doc *doc, double per_s)
 {
-	double value = per_s / 1e9;
-
-	if (!(value > 0) || !isfinite(value))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
-			     value < 10    ? 2
-			     : value < 100 ? 1
-					   : 0,
-			     value);
+	add_figure(doc, per_s > 0 ? per_s / 1e9 : (double)NAN);
 }
 
-static void
-add_ratio(struct sl__doc *doc, double x)
-{
-	if (!isfinite(x))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
-			     x < 10    ? 2
-			     : x < 100 ? 1
-				       : 0,
-			     x);
-}
-
-/* Of "reorder layer1.conv" the first word says what it does and stays. */
+/* A name that stands by itself. */
 static void
 add_name(struct sl__doc *doc, const char *name, const struct look *look)
 {
-	size_t n = strcspn(name, " ");
-	const char *rest = name[n] && n <= 8 ? name + n + 1 : name;
-	size_t n_kept = (size_t)(rest - name);
-	size_t room = look->n_label > n_kept ? look->n_label - n_kept : 1;
-	const char *label = sl__name_short(&doc->arena, rest, room);
+	const char **label =
+		sl__row_names(&doc->arena, &name, 1, look->n_label);
 
-	if (label)
-		label = sl__utf8_shortened(&doc->arena, label, room, "…");
 	doc->failed |= !label;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*s%s", (int)n_kept, name,
-		     label ? label : "");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label ? *label : "");
+}
+
+/* Labels of the operations that take longest, distinct from each other. */
+static const char **
+name_rows(struct sl__doc *doc, size_t n, const struct look *look)
+{
+	const struct sl_profile *p = look->p;
+	const char **names =
+		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
+	const char **labels = NULL;
+
+	for (size_t i = 0; names && i < n; i++)
+		names[i] = p->operations[p->by_time[i]].name;
+	if (names)
+		labels = sl__row_names(&doc->arena, names, n, look->n_label);
+	doc->failed |= !labels;
+	return labels;
 }
 
 static void
@@ -208,6 +191,7 @@ choose_columns(struct sl__doc *doc, struct columns *c, const struct look *look)
 	}
 }
 
+/* Its name is there. */
 static void
 add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 	      const struct look *look)
@@ -215,7 +199,6 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 	enum sl__style style = o->share > 0.1 ? SL__STYLE_STRONG
 					      : SL__STYLE_PLAIN;
 
-	add_name(doc, o->name, look);
 	add_type(doc, o->type);
 	add_time(doc, o->self_ns, look);
 	add_share(doc, style, o->share);
@@ -224,7 +207,7 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 	add_rate(doc, o->flops_per_s);
 	if (look->is_wide) {
 		add_rate(doc, o->bytes_per_s);
-		add_ratio(doc, o->executed_flops ? o->intensity : (double)NAN);
+		add_figure(doc, o->executed_flops ? o->intensity : (double)NAN);
 	}
 	if (look->has_roof && isfinite(o->ceiling_share))
 		sl__doc_cell(doc,
@@ -277,17 +260,20 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 {
 	const struct sl_profile *p = look->p;
 	struct columns c = {0};
+	const char **labels;
 	double sum = 0;
 
 	/* One row is no longer than the one that stands for it. */
 	if (n_top + 1 >= p->n_operations)
 		n_top = p->n_operations;
+	labels = name_rows(doc, n_top, look);
 	choose_columns(doc, &c, look);
 	open_table(doc, &c);
-	for (size_t i = 0; i < n_top; i++) {
+	for (size_t i = 0; labels && i < n_top; i++) {
 		const struct sl_operation *o = &p->operations[p->by_time[i]];
 
 		sum += o->share;
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", labels[i]);
 		add_operation(doc, o, sum, look);
 	}
 	add_others(doc, n_top, sum, &c, look);
@@ -310,9 +296,9 @@ add_group(struct sl__doc *doc, const struct sl_operation_group *g,
 	add_share(doc, g->share > 0.1 ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
 		  g->share);
 	add_bar(doc, g->share, look);
-	add_rate(doc, 1e9 * (double)g->executed_flops / g->self_ns);
+	add_rate(doc, 1e9 * (double)g->core_flops / g->self_ns);
 	add_rate(doc, 1e9 * (double)g->n_bytes / g->self_ns);
-	add_ratio(doc, g->executed_flops ? intensity : (double)NAN);
+	add_figure(doc, g->executed_flops ? intensity : (double)NAN);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__count_text(&t, g->parameters));
 }
@@ -329,6 +315,7 @@ add_other_groups(struct sl__doc *doc, const struct sl_operation_group *groups,
 		rest.n_operations += groups[i].n_operations;
 		rest.self_ns += groups[i].self_ns;
 		rest.share += groups[i].share;
+		rest.core_flops += groups[i].core_flops;
 		rest.executed_flops += groups[i].executed_flops;
 		rest.n_bytes += groups[i].n_bytes;
 		rest.parameters += groups[i].parameters;
@@ -359,7 +346,7 @@ add_groups(struct sl__doc *doc, const char *title,
 	add_column(&c, "share", 1, 0);
 	if (look.has_bars)
 		add_column(&c, "", 0, 0);
-	add_column(&c, "exec. GFLOP/s", 1, 3);
+	add_column(&c, "GFLOP/s", 1, 3);
 	add_column(&c, "GB/s", 1, 4);
 	add_column(&c, "op/B", 1, 5);
 	add_column(&c, "parameters", 1, 6);
@@ -444,7 +431,6 @@ set_look(struct look *look, const struct sl__profile_sheet *sheet, size_t n_top)
 	look->is_wide = width >= WIDE;
 	look->has_bars = look->is_wide && is_text;
 	look->is_verbose = sheet->how->verbose;
-	look->is_ascii = sheet->how->ascii;
 	look->most = 1e-9;
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *o = &p->operations[i];
@@ -494,18 +480,47 @@ add_by_module(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
 		add_groups(doc, "module", groups, n, n_top, look);
 }
 
+static size_t
+rows_shown(const struct sl__profile_sheet *sheet)
+{
+	size_t n_top = sheet->view->n_top ? sheet->view->n_top : DEFAULT_TOP;
+
+	if (sheet->how->verbose && !sheet->view->n_top)
+		n_top = SIZE_MAX / 2;
+	return n_top;
+}
+
+const char *
+sl__profile_row_name(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
+		     const char *name)
+{
+	const struct sl_profile *p = sheet->profile;
+	size_t n = rows_shown(sheet);
+	struct look look = {0};
+	const char **labels;
+
+	set_look(&look, sheet, n);
+	n = n + 1 < p->n_operations ? n : p->n_operations;
+	labels = name_rows(doc, n, &look);
+	for (size_t i = 0; labels && i < n; i++) {
+		if (!strcmp(p->operations[p->by_time[i]].name, name))
+			return labels[i];
+	}
+	labels = sl__row_names(&doc->arena, &name, 1, look.n_label);
+	doc->failed |= !labels;
+	return labels ? *labels : "";
+}
+
 void
 sl__profile_operations(struct sl__doc *doc,
 		       const struct sl__profile_sheet *sheet)
 {
 	const struct sl_profile *p = sheet->profile;
-	size_t n_top = sheet->view->n_top ? sheet->view->n_top : DEFAULT_TOP;
+	size_t n_top = rows_shown(sheet);
 	struct look look = {0};
 
 	if (!p->n_operations)
 		return;
-	if (sheet->how->verbose && !sheet->view->n_top)
-		n_top = SIZE_MAX / 2;
 	set_look(&look, sheet, n_top);
 	sl__doc_heading(doc, "Where the time goes");
 	sl__doc_more(doc, SL__STYLE_DIM,

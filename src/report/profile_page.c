@@ -8,6 +8,7 @@
  */
 #include "profile_page.h"
 #include "inspect_page.h"
+#include "ledger_words.h"
 #include "result_page.h"
 #include "unit.h"
 
@@ -27,6 +28,12 @@ sl__profile_title(const struct sl_profile *p)
 	return sl__model_title(&named);
 }
 
+int
+sl__profile_is_brief(const struct sl_profile *p)
+{
+	return p->ceilings.absent && !p->n_hot && !p->n_advice;
+}
+
 struct sl_reading
 sl__profile_live(const struct sl_profile *p, size_t operation)
 {
@@ -39,8 +46,9 @@ sl__profile_live(const struct sl_profile *p, size_t operation)
 			    ? operation
 			    : 0;
 
-	if (live.absent)
+	if (live.absent && !m->n_timeline)
 		return live;
+	live.absent = NULL; /* the plan's, where none was tracked */
 	while (at < m->n_timeline && m->timeline[at].operation != operation)
 		at++;
 	if (at < m->n_timeline)
@@ -130,27 +138,83 @@ add_tail(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		     sl__time_in(&t, l->first_ns, unit));
 }
 
+/* Of all passes; NaN where nothing was watched. */
+static double
+disturbed_share(const struct sl_noise *noise)
+{
+	return noise->n_slots
+		       ? (double)noise->n_disturbed / (double)noise->n_slots
+		       : (double)NAN;
+}
+
+/* Where others disturbed most passes, the figures are not the model's alone. */
+static void
+add_disturbed(struct sl__doc *doc, const struct sl_noise *noise)
+{
+	double share = disturbed_share(noise);
+	struct sl__text t;
+
+	if (share > 0.5)
+		sl__doc_pair(doc, "disturbed", SL__STYLE_WARN,
+			     "%s of the passes were disturbed by others: "
+			     "times are upper bounds; repeat on a still "
+			     "machine",
+			     sl__percent_text(&t, share));
+}
+
+static const char *
+ordinal_ending(size_t n)
+{
+	if (n / 10 % 10 == 1)
+		return "th";
+	return n % 10 == 1   ? "st"
+	       : n % 10 == 2 ? "nd"
+	       : n % 10 == 3 ? "rd"
+			     : "th";
+}
+
+/* "100 passes after 3 of warm-up", or samples of several passes each, of which
+ * a long run keeps every so manyth. */
+static void
+add_count(struct sl__doc *doc, const struct sl_profile *p)
+{
+	size_t n_calls = p->calls_per_sample, stride = p->sample_stride;
+	size_t n = p->latency.n, n_warmup = p->latency.n_warmup;
+
+	if (stride > 1) {
+		size_t n_all = n_calls ? p->n_passes / n_calls : p->n_passes;
+
+		n_warmup *= stride;
+		n = n_all > n_warmup ? n_all - n_warmup : n * stride;
+	}
+	if (n_calls > 1)
+		sl__doc_pair(doc, "from", SL__STYLE_PLAIN,
+			     "%zu sample%s of %zu passes", n, n == 1 ? "" : "s",
+			     n_calls);
+	else
+		sl__doc_pair(doc, "from", SL__STYLE_PLAIN, "%zu pass%s", n,
+			     n == 1 ? "" : "es");
+	if (stride > 1)
+		sl__doc_more(doc, SL__STYLE_DIM, ", every %zu%s kept", stride,
+			     ordinal_ending(stride));
+	if (n_warmup)
+		sl__doc_more(doc, SL__STYLE_DIM, " after %zu of warm-up",
+			     n_warmup);
+}
+
 /* How many passes, and how quiet it was. */
 static void
 add_basis(struct sl__doc *doc, const struct sl_profile *p)
 {
 	const struct sl_latency *l = &p->latency;
 	const struct sl_noise *noise = &p->noise;
-	double share = noise->n_slots ? (double)noise->n_disturbed /
-						(double)noise->n_slots
-				      : (double)NAN;
+	double share = disturbed_share(noise);
 	struct sl__text t;
 
-	sl__doc_pair(doc, "from", SL__STYLE_PLAIN, "%zu pass%s", l->n,
-		     l->n == 1 ? "" : "es");
-	if (p->calls_per_sample > 1)
-		sl__doc_more(doc, SL__STYLE_DIM, " × %zu", p->calls_per_sample);
-	if (l->n_warmup)
-		sl__doc_more(doc, SL__STYLE_DIM, " after %zu of warm-up",
-			     l->n_warmup);
+	add_count(doc, p);
 	if (l->warmup == SL_WARMUP_NONE)
 		sl__doc_more(doc, SL__STYLE_WARN, ", never steady");
-	if (isfinite(share))
+	if (share <= 0.5)
 		sl__doc_more(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
 			     ", %s disturbed by others",
 			     sl__percent_text(&t, share));
@@ -205,6 +269,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		add_tail(doc, p, unit);
 		add_basis(doc, p);
 	}
+	add_disturbed(doc, &p->noise);
 	sl__profile_explain(doc, SL__TOPIC_LATENCY, sheet);
 }
 
@@ -234,6 +299,7 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	const char *unit = sheet->how->unit;
 	double wall = sl__time_scaled(l->wall_ns, &unit);
 	int decimals = decimals_for(wall);
+	char why[SL__LEDGER_WHY];
 	struct sl__text t;
 
 	if (l->absent || !l->n_iterations) {
@@ -256,6 +322,13 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_more(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
 		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
 		     l->is_closed ? "closed" : "not closed");
+	if (l->n_left_out)
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "; %zu disturbed pass%s left out", l->n_left_out,
+			     l->n_left_out == 1 ? "" : "es");
+	sl__ledger_why(why, sizeof(why), sheet->profile);
+	if (why[0])
+		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", why);
 }
 
 /* ------------------------------------------------------------------- ends */
@@ -292,10 +365,14 @@ add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 static void
 add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
+	int is_brief = sl__profile_is_brief(sheet->profile);
+
 	add_headline(doc, sheet);
-	sl__profile_verdict(doc, sheet);
+	if (!is_brief)
+		sl__profile_verdict(doc, sheet);
 	add_impossible(doc, sheet->profile);
-	sl__profile_explain(doc, SL__TOPIC_VERDICT, sheet);
+	if (!is_brief)
+		sl__profile_explain(doc, SL__TOPIC_VERDICT, sheet);
 	sl__profile_operations(doc, sheet);
 	sl__profile_explain(doc, SL__TOPIC_OPERATIONS, sheet);
 	sl__doc_gap(doc);
@@ -305,12 +382,19 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__profile_explain(doc, SL__TOPIC_BOOKS, sheet);
 	sl__profile_memory(doc, sheet);
 	sl__profile_explain(doc, SL__TOPIC_MEMORY, sheet);
-	sl__profile_roofline(doc, sheet);
-	sl__profile_explain(doc, SL__TOPIC_ROOFLINE, sheet);
+	if (!is_brief) {
+		sl__profile_roofline(doc, sheet);
+		sl__profile_explain(doc, SL__TOPIC_ROOFLINE, sheet);
+	}
+	if (sheet->how->verbose)
+		sl__profile_traffic(doc, sheet);
+	if (sheet->how->verbose)
+		sl__profile_counters(doc, sheet);
 	if (sheet->how->verbose)
 		sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%llu",
 			     (unsigned long long)sheet->profile->seed);
-	sl__profile_amdahl(doc, sheet);
+	if (!is_brief)
+		sl__profile_amdahl(doc, sheet);
 	sl__profile_advice(doc, sheet);
 	if (sheet->how->verbose)
 		sl__profile_evidence(doc, sheet);

@@ -20,6 +20,12 @@ void sl__profile_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
 void sl__profile_json(struct sl__json *json, const void *result);
 
+/* "counters" of the profile, and of an operation. */
+void sl__profile_json_counters(struct sl__json *json,
+			       const struct sl_profile *p);
+void sl__profile_json_counts(struct sl__json *json, const struct sl_profile *p,
+			     const struct sl_operation *o);
+
 /* One line for each operation. */
 void sl__profile_csv(struct sl_buf *out, const void *result);
 
@@ -45,10 +51,19 @@ void sl__profile_memory(struct sl__doc *doc,
 			const struct sl__profile_sheet *sheet);
 void sl__profile_roofline(struct sl__doc *doc,
 			  const struct sl__profile_sheet *sheet);
+void sl__profile_counters(struct sl__doc *doc,
+			  const struct sl__profile_sheet *sheet);
+void sl__profile_traffic(struct sl__doc *doc,
+			 const struct sl__profile_sheet *sheet);
 void sl__profile_amdahl(struct sl__doc *doc,
 			const struct sl__profile_sheet *sheet);
 void sl__profile_advice(struct sl__doc *doc,
 			const struct sl__profile_sheet *sheet);
+
+/* What the table of operations calls one, whether it has a row there or not. */
+const char *sl__profile_row_name(struct sl__doc *doc,
+				 const struct sl__profile_sheet *sheet,
+				 const char *name);
 
 /* The sections of a page that plain words go with. */
 enum sl__profile_topic {
@@ -58,6 +73,8 @@ enum sl__profile_topic {
 	SL__TOPIC_BOOKS,
 	SL__TOPIC_MEMORY,
 	SL__TOPIC_ROOFLINE,
+	SL__TOPIC_TRAFFIC,
+	SL__TOPIC_COUNTERS,
 	SL__TOPIC_AMDAHL,
 	SL__TOPIC_ADVICE
 };
@@ -69,6 +86,9 @@ void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 /* Several models in one table, and a sentence on each. */
 void sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 		      const struct sl_render_options *how);
+
+/* Whether times, books and memory are all that was asked for. */
+int sl__profile_is_brief(const struct sl_profile *p);
 
 /* What is live while an operation runs: absent where no run was tracked, and
  * where it did not run in the one that was. */

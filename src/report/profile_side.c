@@ -56,24 +56,20 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_more(doc, SL__STYLE_DIM, "-");
 }
 
-/* What resident memory grew by, at the peak: what was there before the model
- * is not the model's.  At least so much where the peak may be an older one. */
+/* What the plan takes: how much the process grew by depends on what models
+ * before it left. */
 static void
 add_memory(struct sl__doc *doc, const struct sl_memory_use *m)
 {
-	double grown = m->resident_base_bytes.absent ||
-				       m->resident_peak_bytes.absent
-			       ? (double)NAN
-			       : m->resident_peak_bytes.value -
-					 m->resident_base_bytes.value;
+	uint64_t n_bytes = m->planned_bytes + m->packed_bytes + m->mapped_bytes;
 	struct sl__text t;
 
-	if (m->impossible || !(grown > 0))
+	if (!n_bytes)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
-			     m->is_peak_reset ? "" : ">= ",
-			     sl__bytes_text(&t, grown));
+			     m->unplanned ? ">= " : "",
+			     sl__bytes_text(&t, (double)n_bytes));
 }
 
 static double
@@ -204,10 +200,9 @@ sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 	sl__doc_gap(doc);
 	for (size_t k = 0; k < r->n; k++)
 		add_sentence(doc, r->profiles[k]);
-	sl__doc_text(
-		doc, SL__STYLE_DIM,
-		"memory: what the process grew by at the peak; a model may "
-		"use what the ones before it left");
+	sl__doc_text(doc, SL__STYLE_DIM,
+		     "memory: activations as planned, and weights; the rest is "
+		     "in the profile of one model with -v");
 	for (size_t k = 0; k < r->n; k++)
 		add_warnings(doc, r->profiles[k]);
 }

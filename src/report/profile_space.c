@@ -20,6 +20,13 @@ has_value(const struct sl_reading *r)
 	return !r->absent && r->value > 0;
 }
 
+/* It was needed for a short while only. */
+static int
+is_peak_passing(const struct sl_memory_use *m)
+{
+	return m->resident_peak_bytes.value > 1.1 * m->resident_bytes.value;
+}
+
 static void
 add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 {
@@ -28,20 +35,37 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	if (has_value(&m->resident_peak_bytes)) {
 		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&a, m->resident_peak_bytes.value));
-		sl__doc_more(doc, SL__STYLE_PLAIN, " resident at the peak, ");
+		sl__doc_more(doc, SL__STYLE_PLAIN, " resident at the peak");
+		if (m->peak_moment)
+			sl__doc_more(doc, SL__STYLE_PLAIN, " %s",
+				     m->peak_moment);
+		if (has_value(&m->resident_bytes) && is_peak_passing(m))
+			sl__doc_more(
+				doc, SL__STYLE_PLAIN, " (%s after runs)",
+				sl__bytes_text(&a, m->resident_bytes.value));
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", ");
 	} else {
 		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s", "");
 	}
 	sl__doc_more(doc, SL__STYLE_PLAIN, "%s parameters",
 		     sl__bytes_text(&a, (double)m->parameters_bytes));
-	sl__doc_more(doc, SL__STYLE_PLAIN, ", %s live",
-		     sl__bytes_text(&a, (double)m->live_bytes));
-	if (m->planned_bytes)
+	if (!m->unplanned)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", %s live",
+			     sl__bytes_text(&a, (double)m->live_bytes));
+	if (m->unplanned)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", live not known");
+	else if (m->planned_bytes)
 		sl__doc_more(doc, SL__STYLE_DIM, " (%s planned)",
 			     sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; efficiency %s%.2f",
-			     m->is_peak_reset ? "" : "at most ", m->efficiency);
+		sl__doc_more(doc, SL__STYLE_PLAIN, "; efficiency %s%.*f",
+			     m->is_peak_reset ? "" : "at most ",
+			     m->efficiency < 0.01 ? 4 : 2, m->efficiency);
+	if (m->tracked_bytes.absent)
+		sl__doc_pair(doc, "", SL__STYLE_DIM, "not tracked in a run: %s",
+			     m->tracked_bytes.absent);
+	if (m->n_timeline && m->tracked_bytes.absent)
+		sl__doc_more(doc, SL__STYLE_DIM, "; the plan's figures stand");
 }
 
 /* -------------------------------------------------------------- every byte */
@@ -72,8 +96,9 @@ add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
 
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, 3);
-	add_row(doc, "live", (double)m->live_bytes,
-		"the plan's bound for activations");
+	add_row(doc, "live", m->unplanned ? (double)NAN : (double)m->live_bytes,
+		m->unplanned ? m->unplanned
+			     : "the plan's bound for activations");
 	add_row(doc, "  path",
 		m->tracked_bytes.absent ? (double)NAN : (double)m->path_bytes,
 		m->tracked_bytes.absent ? m->tracked_bytes.absent
@@ -83,10 +108,12 @@ add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
 	add_row(doc, "planned", (double)m->planned_bytes,
 		"the block that activations lie in");
 	add_row(doc, "reserved", (double)m->reserved_bytes,
-		"the block, packed weights and own records");
+		"the block and what follows");
 	add_row(doc, "  packed", (double)m->packed_bytes, "weights made anew");
 	add_row(doc, "  records", (double)m->records_bytes,
 		"of the plan itself");
+	add_row(doc, "  rounding", (double)m->rounding_bytes,
+		"to whole large pages");
 	add_row(doc, "mapped", (double)m->mapped_bytes,
 		"weights used where the file has them");
 	add_reading(doc, "resident base", m->resident_base_bytes,
@@ -96,13 +123,20 @@ add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
 	add_row(doc, "    library", m->library_bytes,
 		isfinite(m->library_bytes) ? "of that, oneDNN's"
 					   : "not measured");
+	add_row(doc, "    predicted", m->predicted_bytes,
+		isfinite(m->predicted_bytes) ? "touched, from the plan"
+					     : "not predicted");
+	if (m->predicted_least_bytes < m->predicted_bytes)
+		add_row(doc, "    at least", m->predicted_least_bytes,
+			"without workspace that may stay untouched");
 	add_reading(doc, "  file pages", m->file_bytes,
 		    "growth of mapped files");
 	add_reading(doc, "resident", m->resident_bytes,
 		    "base, touched and file pages");
 	add_reading(doc, "resident peak", m->resident_peak_bytes,
-		    m->is_peak_reset ? "the most while it ran"
-				     : "the most of the process: at least");
+		    !m->is_peak_reset ? "the most of the process: at least"
+		    : m->peak_moment  ? m->peak_moment
+				      : "the most");
 }
 
 /* One character for every so many operations: the most that is live then. */
@@ -166,9 +200,6 @@ sl__profile_memory(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!m->live_bytes && !m->parameters_bytes)
 		return;
 	add_peak(doc, m);
-	if (m->impossible)
-		sl__doc_pair(doc, "", SL__STYLE_BAD, "impossible: %s",
-			     m->impossible);
 	if (!sheet->how->verbose)
 		return;
 	add_levels(doc, m);

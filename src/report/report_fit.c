@@ -4,6 +4,7 @@
 #include "inspect_page.h"
 #include "render.h"
 #include "result_csv.h"
+#include "result_json.h"
 #include "unit.h"
 
 #include <math.h>
@@ -122,7 +123,80 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 							    : "backward pass");
 }
 
-/* What was tried, beside what was predicted. */
+/* ----------------------------------------------------------- what was tried */
+
+static int64_t
+answer_of(const struct sl_fit *f)
+{
+	return f->verified.n_trials ? f->verified.runs_at : f->largest;
+}
+
+/* What ran is the answer, whatever was predicted. */
+static void
+add_tried_answer(struct sl__doc *doc, const struct sl_fit *f)
+{
+	const struct sl_fit_verified *v = &f->verified;
+	struct sl__text memory;
+
+	sl__bytes_text(&memory, f->memory_bytes);
+	if (f->fixed_at)
+		sl__doc_text(doc, v->runs_at ? SL__STYLE_GOOD : SL__STYLE_BAD,
+			     "The %s is fixed at %lld: %s in %s.", f->axis,
+			     (long long)f->fixed_at,
+			     v->runs_at ? "fits" : "does not fit", memory.s);
+	else if (!v->runs_at)
+		sl__doc_text(doc, SL__STYLE_BAD,
+			     "Does not fit: %s %lld is out of memory in %s.",
+			     f->axis, (long long)(v->fails_at), memory.s);
+	else
+		sl__doc_text(doc, SL__STYLE_STRONG,
+			     "The largest %s that fits in %s is %lld%s",
+			     f->axis, memory.s, (long long)v->runs_at,
+			     v->fails_at ? "." : ": the model takes no more.");
+}
+
+static void
+add_tried_parts(struct sl__doc *doc, const struct sl_fit *f)
+{
+	const struct sl_fit_verified *v = &f->verified;
+	double rest = v->used_bytes - v->weights_bytes - v->block_bytes;
+	struct sl__text left;
+
+	if (!v->runs_at)
+		return;
+	add_share(doc, "weights", f, v->weights_bytes);
+	add_share(doc, "activations", f, v->block_bytes);
+	if (rest > 0) {
+		add_share(doc, "engine", f, rest);
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     ": its records, code and whole pages");
+	}
+	add_share(doc, "total", f, v->used_bytes);
+	sl__doc_pair(doc, "left", SL__STYLE_PLAIN, "%s",
+		     sl__bytes_text(&left, f->memory_bytes - v->used_bytes));
+}
+
+/* What the engine's plan and what the graph alone said. */
+static void
+add_predicted(struct sl__doc *doc, const struct sl_fit *f)
+{
+	const struct sl_fit_verified *v = &f->verified;
+	struct sl__text t;
+
+	sl__doc_pair(doc, "predicted",
+		     v->planned_at == v->runs_at ? SL__STYLE_PLAIN
+						 : SL__STYLE_WARN,
+		     "%lld from the plan, before anything ran",
+		     (long long)v->planned_at);
+	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%s%lld",
+		     f->n_unknown ? "at most " : "", (long long)f->largest);
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  (%s at %s %lld: nothing fused, nothing of the "
+		     "engine's)",
+		     sl__bytes_text(&t, f->total_bytes), f->axis,
+		     (long long)f->size);
+}
+
 static void
 add_verified(struct sl__doc *doc, const struct sl_fit *f)
 {
@@ -145,11 +219,7 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 	else
 		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN, "not tried");
 	sl__doc_more(doc, SL__STYLE_DIM, "  (%s)", v->why);
-	if (v->runs_at != f->largest)
-		sl__doc_pair(doc, "predicted", SL__STYLE_WARN,
-			     "%lld from the graph: the engine needs %s",
-			     (long long)f->largest,
-			     v->runs_at < f->largest ? "more" : "less");
+	add_predicted(doc, f);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Planned and run in processes with %s of private memory "
@@ -172,16 +242,22 @@ page(struct sl__doc *doc, const void *result,
 			f->optimizer ? sl_optimizer_text(f->optimizer) : "");
 	if (sl__model_title(&named) == f->name && *f->source)
 		sl__doc_more(doc, SL__STYLE_DIM, "  %s", f->source);
+	if (f->verified.n_trials) {
+		add_tried_answer(doc, f);
+		sl__doc_gap(doc);
+		add_tried_parts(doc, f);
+		add_verified(doc, f);
+		return;
+	}
 	add_answer(doc, f);
 	sl__doc_gap(doc);
 	if (f->sizes && *f->sizes)
 		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", f->sizes);
 	add_parts(doc, f);
 	add_margin(doc, f);
-	if (f->verified.n_trials) {
-		add_verified(doc, f);
-		return;
-	}
+	if (*f->verified.why)
+		sl__doc_pair(doc, "not verified", SL__STYLE_WARN, "%s",
+			     f->verified.why);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Predicted from the graph%s; what an engine needs for "
@@ -194,15 +270,20 @@ page(struct sl__doc *doc, const void *result,
 static void
 write_answer(struct sl__json *json, const struct sl_fit *f)
 {
+	int is_tried = f->verified.n_trials > 0;
+
 	sl__json_text(json, "axis", f->axis);
-	sl__json_integer(json, "largest", (uint64_t)f->largest);
+	sl__json_integer(json, "largest", (uint64_t)answer_of(f));
 	sl__json_text(json, "largest_basis",
-		      f->n_unknown ? "at most" : "predicted");
-	if (f->largest && f->n_unknown)
+		      is_tried       ? "verified"
+		      : f->n_unknown ? "at most"
+				     : "predicted");
+	sl__json_integer(json, "graph_largest", (uint64_t)f->largest);
+	if (!is_tried && f->largest && f->n_unknown)
 		sl__json_absent(json, "fits",
 				"the size of some values is not known");
 	else
-		sl__json_boolean(json, "fits", f->largest > 0);
+		sl__json_boolean(json, "fits", answer_of(f) > 0);
 	sl__json_boolean(json, "fixed", f->fixed_at > 0);
 	sl__json_boolean(json, "unbounded", f->is_unbounded);
 	sl__json_boolean(json, "search_ended", f->is_cut);
@@ -250,7 +331,8 @@ write_verified(struct sl__json *json, const struct sl_fit *f)
 	const struct sl_fit_verified *v = &f->verified;
 
 	if (!v->n_trials) {
-		sl__json_absent(json, "verified", "nothing was run");
+		sl__json_absent(json, "verified",
+				*v->why ? v->why : "nothing was run");
 		return;
 	}
 	sl__json_object(json, "verified");
@@ -264,7 +346,10 @@ write_verified(struct sl__json *json, const struct sl_fit *f)
 		sl__json_number(json, "used_bytes", v->used_bytes);
 	else
 		sl__json_absent(json, "used_bytes", "no size ran");
-	sl__json_boolean(json, "as_predicted", v->runs_at == f->largest);
+	sl__json_finite(json, "weights_bytes", v->weights_bytes, "no size ran");
+	sl__json_finite(json, "block_bytes", v->block_bytes, "no size ran");
+	sl__json_integer(json, "planned_at", (uint64_t)v->planned_at);
+	sl__json_boolean(json, "as_predicted", v->runs_at == v->planned_at);
 	sl__json_integer(json, "trials", v->n_trials);
 	sl__json_end_object(json);
 }
@@ -297,7 +382,7 @@ csv(struct sl_buf *out, const void *result)
 			  "gradients_bytes,optimizer_bytes,total_bytes\n");
 	sl__csv_text(out, f->name);
 	sl__csv_text(out, f->axis);
-	sl__csv_number(out, (double)f->largest);
+	sl__csv_number(out, (double)answer_of(f));
 	sl__csv_text(out, sl_optimizer_text(f->optimizer));
 	sl__csv_number(out, f->memory_bytes);
 	sl__csv_number(out, f->parameters_bytes);

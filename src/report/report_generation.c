@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_generation.c - a decoding loop: a table, charts and sentences. */
+#include "bar.h"
 #include "generation_page.h"
 #include "inspect_page.h"
 #include "render.h"
@@ -105,25 +106,6 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 
 /* ------------------------------------------------------------------- chart */
 
-/* A bar of eighths of a column; the page spells them in ASCII. */
-static const char *
-bar_text(char *text, double share)
-{
-	static const char *const eighths[] = {"",  "▏", "▎", "▍",
-					      "▌", "▋", "▊", "▉"};
-	size_t n = (size_t)lround(share * BAR_COLUMNS * 8);
-	size_t at = 0, n_columns = n / 8 + (n % 8 != 0);
-
-	for (size_t i = 0; i < n / 8; i++, at += 3)
-		memcpy(text + at, "█", 3);
-	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]));
-	at += strlen(eighths[n % 8]);
-	for (size_t i = n_columns; i < BAR_COLUMNS; i++)
-		text[at++] = ' ';
-	text[at] = '\0';
-	return text;
-}
-
 /* Both loops have one scale, so that they can be compared. */
 static double
 longest_of(const struct sl_generation *g)
@@ -144,7 +126,7 @@ longest_of(const struct sl_generation *g)
 static void
 add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
 {
-	char bar[3 * BAR_COLUMNS + 4];
+	struct sl__bar bar;
 	struct sl__text t;
 
 	if (!s->n_visits)
@@ -152,12 +134,14 @@ add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
 	if (s->nth)
 		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%7lld  %7lld  %s %s",
 				(long long)s->nth, (long long)s->context,
-				bar_text(bar, s->time_ns.value / most),
+				sl__bar_padded(&bar, s->time_ns.value / most,
+					       BAR_COLUMNS),
 				sl__time_estimate(&t, &s->time_ns, NULL));
 	else
 		sl__doc_drawing(doc, SL__STYLE_DIM, " prompt  %7lld  %s %s",
 				(long long)s->context,
-				bar_text(bar, s->time_ns.value / most),
+				sl__bar_padded(&bar, s->time_ns.value / most,
+					       BAR_COLUMNS),
 				sl__time_estimate(&t, &s->time_ns, NULL));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_microscope.c - operations over sizes: a table, bars, sentences. */
+#include "bar.h"
 #include "microscope_json.h"
 #include "microscope_words.h"
 #include "render.h"
@@ -15,32 +16,13 @@ enum { BAR_COLUMNS = 7 };
 
 /* -------------------------------------------------------------------- cells */
 
-/* A bar of eighths of a column; the page spells them in ASCII. */
-static const char *
-bar_text(char text[3 * BAR_COLUMNS + 4], double share)
-{
-	static const char *const eighths[] = {"",  "▏", "▎", "▍",
-					      "▌", "▋", "▊", "▉"};
-	size_t n = (size_t)lround(fmin(fmax(share, 0), 1) * BAR_COLUMNS * 8);
-	size_t at = 0;
-
-	for (size_t i = 0; i < n / 8; i++, at += 3)
-		memcpy(text + at, "█", 3);
-	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]) + 1);
-	return text;
-}
-
 static void
 add_number(struct sl__doc *doc, double x)
 {
-	if (!isfinite(x))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
-			     x < 10    ? 2
-			     : x < 100 ? 1
-				       : 0,
-			     x);
+	struct sl__text t;
+
+	sl__doc_cell(doc, isfinite(x) ? SL__STYLE_PLAIN : SL__STYLE_DIM, "%s",
+		     sl__figure_text(&t, x));
 }
 
 /* Half of the interval, as a share of the median. */
@@ -75,7 +57,7 @@ style_of(enum sl_micro_class micro_class)
 static void
 add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 {
-	char bar[3 * BAR_COLUMNS + 4];
+	struct sl__bar bar;
 	struct sl__text t;
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -85,10 +67,12 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 	add_number(doc, p->bytes_per_s / 1e9);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->level ? p->level : "-");
 	if (isfinite(p->roof_share))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%3.0f %% %s",
-			     100 * p->roof_share, bar_text(bar, p->roof_share));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.0f %%",
+			     100 * p->roof_share);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl__bar_text(&bar, p->roof_share, BAR_COLUMNS));
 	sl__doc_cell(doc, style_of(p->micro_class), "%s", p->verdict);
 	if (p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure)
 		sl__doc_more(doc, SL__STYLE_DIM, " ?");
@@ -97,35 +81,35 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 static void
 add_absent(struct sl__doc *doc, const char *why)
 {
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 7; i++)
 		sl__doc_cell(doc, SL__STYLE_DIM, i ? "" : "-");
 	sl__doc_cell(doc, SL__STYLE_WARN, "%s", why);
 }
 
 /* ---------------------------------------------------------------- one table */
 
-/* The rate that its roof is not about goes first where there is no room. */
-#define COLUMNS(axis, flops, bytes)                                \
-	{                                                          \
-		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 2},       \
-			{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, \
-			{"in", 0, 1}, {"of roof", 0, 0},           \
-		{                                                  \
-			"verdict", 0, 0                            \
-		}                                                  \
+/* Where there is no room, the rate that its roof is not about goes first; a
+ * title that is empty is that of bars. */
+/* clang-format off */
+#define COLUMNS(axis, flops, bytes) \
+	{ \
+		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 4}, \
+		{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, {"in", 0, 2}, \
+		{"of roof", 1, 0}, {"", 0, 3}, {"verdict", 0, 0} \
 	}
+/* clang-format on */
 
-enum { N_COLUMNS = 8 };
+enum { N_COLUMNS = 9 };
 
 static const struct sl__column *
 columns_of(const struct sl_micro_series *s)
 {
 	static const struct sl__column columns[][2][N_COLUMNS] = {
-		{COLUMNS("elements", 4, 0), COLUMNS("elements", 0, 4)},
-		{COLUMNS("N", 4, 0), COLUMNS("N", 0, 4)},
-		{COLUMNS("seq", 4, 0), COLUMNS("seq", 0, 4)},
-		{COLUMNS("channels", 4, 0), COLUMNS("channels", 0, 4)},
-		{COLUMNS("size", 4, 0), COLUMNS("size", 0, 4)},
+		{COLUMNS("elements", 5, 1), COLUMNS("elements", 1, 5)},
+		{COLUMNS("N", 5, 1), COLUMNS("N", 1, 5)},
+		{COLUMNS("seq", 5, 1), COLUMNS("seq", 1, 5)},
+		{COLUMNS("channels", 5, 1), COLUMNS("channels", 1, 5)},
+		{COLUMNS("size", 5, 1), COLUMNS("size", 1, 5)},
 	};
 	const char *roof = s->largest == SIZE_MAX ? NULL
 						  : s->points[s->largest].roof;
@@ -212,9 +196,10 @@ static void
 add_together(struct sl__doc *doc, const struct sl_microscope *m)
 {
 	static const struct sl__column columns[] = {
-		{"operation", 0, 0}, {"size", 1, 0},    {"median", 1, 0},
-		{"±", 1, 3},         {"GFLOP/s", 1, 0}, {"GB/s", 1, 0},
-		{"in", 0, 2},        {"of roof", 0, 0}, {"verdict", 0, 0}};
+		{"operation", 0, 0}, {"size", 1, 5},    {"median", 1, 3},
+		{"±", 1, 7},         {"GFLOP/s", 1, 1}, {"GB/s", 1, 2},
+		{"in", 0, 6},        {"of roof", 1, 0}, {"", 0, 4},
+		{"verdict", 0, 0}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < m->n_series; i++) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_overhead.c - what it costs to watch a model run. */
+#include "buf.h"
 #include "render.h"
+#include "result_csv.h"
 #include "result_json.h"
 #include "section.h"
 #include "unit.h"
@@ -52,8 +54,9 @@ page(struct sl__doc *doc, const void *result,
 	(void)how;
 	sl__doc_heading(doc, "%s", s->name);
 	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  what watching costs; %zu steps, %d threads", s->n_steps,
-		     s->n_threads);
+		     "  what watching costs; %zu step%s, %d thread%s",
+		     s->n_steps, s->n_steps == 1 ? "" : "s", s->n_threads,
+		     s->n_threads == 1 ? "" : "s");
 	sl__doc_pair(doc, "bare", SL__STYLE_STRONG, "%s",
 		     sl__time_estimate(&t, &s->bare_ns, NULL));
 	sl__doc_pair(doc, "from", SL__STYLE_PLAIN,
@@ -102,6 +105,29 @@ json(struct sl__json *j, const void *result)
 	sl__json_ending(j, s->elapsed_s, s->stopped_by, s->seed);
 }
 
+static void
+csv(struct sl_buf *out, const void *result)
+{
+	const struct sl_overhead_study *s = result;
+
+	sl__buf_text(out, "model,way,events,event_ms,extra_ms,extra_lo_ms,"
+			  "extra_hi_ms,share,fit_for\n");
+	for (int i = 0; i < SL_N_WATCHINGS; i++) {
+		const struct sl_overhead_row *r = &s->rows[i];
+
+		sl__csv_text(out, s->name);
+		sl__csv_text(out, sl_watching_text(r->watching));
+		sl__csv_number(out, (double)r->n_events);
+		sl__csv_number(out, r->event_ns / SL__NS_PER_MS);
+		sl__csv_number(out, r->extra_ns.value / SL__NS_PER_MS);
+		sl__csv_number(out, r->extra_ns.lo / SL__NS_PER_MS);
+		sl__csv_number(out, r->extra_ns.hi / SL__NS_PER_MS);
+		sl__csv_number(out, r->share);
+		sl__csv_text(out, sl_fitness_text(r->fitness));
+		sl__csv_end(out);
+	}
+}
+
 enum sl_status
 sl_overhead_study_render(const struct sl_overhead_study *study,
 			 const struct sl_render_options *how,
@@ -112,6 +138,7 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 		.command = "profile",
 		.page = page,
 		.json = json,
+		.csv = csv,
 	};
 
 	return sl__render(&renderer, study, how, out, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
+#include "bar.h"
 #include "buf.h"
 #include "inspect_page.h"
 #include "render.h"
@@ -35,11 +36,8 @@ add_number(struct sl__doc *doc, double x, const char *format_text)
 	else if (!strcmp(format_text, "time"))
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&t, x));
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
-			     x < 10    ? 2
-			     : x < 100 ? 1
-				       : 0,
-			     x);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl__figure_text(&t, x));
 }
 
 /* One unit does not serve bounds that are far apart. */
@@ -169,30 +167,11 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 
 /* ------------------------------------------------------------------- chart */
 
-/* A bar of eighths of a column; the page spells them in ASCII. */
-static const char *
-bar_text(char *text, double share)
-{
-	static const char *const eighths[] = {"",  "▏", "▎", "▍",
-					      "▌", "▋", "▊", "▉"};
-	size_t n = (size_t)lround(share * BAR_COLUMNS * 8);
-	size_t at = 0, n_columns = n / 8 + (n % 8 != 0);
-
-	for (size_t i = 0; i < n / 8; i++, at += 3)
-		memcpy(text + at, "█", 3);
-	memcpy(text + at, eighths[n % 8], strlen(eighths[n % 8]));
-	at += strlen(eighths[n % 8]);
-	for (size_t i = n_columns; i < BAR_COLUMNS; i++)
-		text[at++] = ' ';
-	text[at] = '\0';
-	return text;
-}
-
 static void
 add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
 {
-	char left[3 * BAR_COLUMNS + 4], right[3 * BAR_COLUMNS + 4];
+	struct sl__bar left, right;
 	double most_rate = 0, most_ns = 0;
 	struct sl__text rate, time;
 
@@ -213,12 +192,15 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 
 		if (p->absent)
 			continue;
-		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%8lld  %s %-8s  %s %s",
-				(long long)p->value,
-				bar_text(left, p->rate_per_s.value / most_rate),
-				sl__scaled_text(&rate, p->rate_per_s.value),
-				bar_text(right, p->latency_ns.value / most_ns),
-				sl__time_text(&time, p->latency_ns.value));
+		sl__doc_drawing(
+			doc, SL__STYLE_PLAIN, "%8lld  %s %-8s  %s %s",
+			(long long)p->value,
+			sl__bar_padded(&left, p->rate_per_s.value / most_rate,
+				       BAR_COLUMNS),
+			sl__scaled_text(&rate, p->rate_per_s.value),
+			sl__bar_padded(&right, p->latency_ns.value / most_ns,
+				       BAR_COLUMNS),
+			sl__time_text(&time, p->latency_ns.value));
 	}
 }
 

@@ -47,6 +47,7 @@ ansi_of(int style)
 	case SL__STYLE_STRONG:
 		return "\033[1m";
 	case SL__STYLE_DIM:
+	case SL__STYLE_CODE:
 		return "\033[2m";
 	case SL__STYLE_GOOD:
 		return "\033[32m";
@@ -385,16 +386,19 @@ put_row(struct page *page, const struct grid *grid, const char *const *cells)
 static void
 put_left_out(struct page *page, const struct grid *grid)
 {
-	const char *separator = "\003too narrow to show: "; /* 3: dim */
+	const char *separator = "";
 	struct sl_buf line = {0};
 
+	sl__buf_format(&line, "\003wider than %zu columns: ", /* 3: dim */
+		       page->width);
+
 	for (size_t c = 0; c < grid->n_columns; c++) {
-		if (!grid->hidden[c])
+		if (!grid->hidden[c] || !*grid->titles[c])
 			continue;
 		sl__buf_format(&line, "%s%s", separator, grid->titles[c]);
 		separator = ", ";
 	}
-	if (line.n_bytes) {
+	if (*separator) {
 		put_spaces(page, INDENT);
 		put_wrapped(page, line.data, INDENT);
 	}

@@ -132,6 +132,22 @@ close_slice(struct tracer *t)
 	close_event(t);
 }
 
+/* What it does, by names as in JSON, and how fast in this very call. */
+static void
+add_work(struct sl__json *json, const struct sl_operation *op, double ns)
+{
+	sl__json_integer(json, "flops", op->core_flops);
+	sl__json_integer(json, "all_flops", op->nominal_flops);
+	sl__json_integer(json, "executed_flops", op->executed_flops);
+	sl__json_integer(json, "bytes", op->n_bytes);
+	if (ns > 0 && op->core_flops)
+		sl__json_number(json, "gflops_per_s",
+				(double)op->core_flops / ns);
+	if (ns > 0)
+		sl__json_number(json, "executed_gflops_per_s",
+				(double)op->executed_flops / ns);
+}
+
 static void
 add_operation(struct tracer *t, const struct sl_operation *op, uint64_t from_ns,
 	      uint64_t to_ns)
@@ -147,13 +163,12 @@ add_operation(struct tracer *t, const struct sl_operation *op, uint64_t from_ns,
 	sl__json_text(json, "path", sl_path_text(op->path));
 	if (*op->output_shape)
 		sl__json_text(json, "shape", op->output_shape);
-	sl__json_integer(json, "flops", op->nominal_flops);
-	sl__json_integer(json, "executed_flops", op->executed_flops);
-	sl__json_integer(json, "bytes", op->n_bytes);
-	if (to_ns > from_ns)
-		sl__json_number(json, "gflops_per_s",
-				(double)op->nominal_flops /
-					(double)(to_ns - from_ns));
+	if (!op->uncounted)
+		add_work(json, op, (double)(to_ns - from_ns));
+	if (op->n_traffic &&
+	    isfinite(op->traffic[op->n_traffic - 1].predicted_bytes))
+		sl__json_number(json, "memory_traffic_bytes",
+				op->traffic[op->n_traffic - 1].predicted_bytes);
 	sl__json_text(json, "bound", sl_bound_text(op->judgement.bound));
 	close_slice(t);
 }
@@ -173,6 +188,16 @@ moment_of(const struct tracer *t, const struct sl_trace_iteration *it, size_t k,
 	    m->timeline[*at].operation != it->marks[k].operation)
 		return NULL;
 	return &m->timeline[*at];
+}
+
+/* Where the track of live memory comes from, or why there is none. */
+static const char *
+live_memory_of(const struct sl_memory_use *m)
+{
+	if (!m->tracked_bytes.absent)
+		return m->n_timeline ? "tracked in a run" : "no step ran";
+	return m->n_timeline ? "from the plan: no run was tracked"
+			     : m->tracked_bytes.absent;
 }
 
 static void
@@ -312,6 +337,7 @@ add_other(struct tracer *t)
 	sl__json_integer(&t->json, "events", n < t->limit ? n : t->limit);
 	sl__json_integer(&t->json, "dropped_events",
 			 n > t->limit ? n - t->limit : 0);
+	sl__json_text(&t->json, "live_memory", live_memory_of(&p->memory));
 	sl__json_end_object(&t->json);
 }
 

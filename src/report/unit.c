@@ -301,6 +301,20 @@ sl__scaled_text(struct sl__text *text, double value)
 }
 
 const char *
+sl__figure_text(struct sl__text *text, double x)
+{
+	if (isfinite(x))
+		snprintf(text->s, sizeof(text->s), "%.*f",
+			 x < 10    ? 2
+			 : x < 100 ? 1
+				   : 0,
+			 x);
+	else
+		snprintf(text->s, sizeof(text->s), "-");
+	return text->s;
+}
+
+const char *
 sl__count_text(struct sl__text *text, uint64_t n)
 {
 	char digits[24]; /* 2^64 has 20 */

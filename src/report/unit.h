@@ -62,6 +62,9 @@ const char *sl__bytes_text(struct sl__text *text, double bytes);
  */
 const char *sl__scaled_text(struct sl__text *text, double value);
 
+/* "1.23", "12.3", "123": as many decimals as a column of rates needs. */
+const char *sl__figure_text(struct sl__text *text, double x);
+
 /* "25,557,032": exact, in groups of three digits. */
 const char *sl__count_text(struct sl__text *text, uint64_t n);
 

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile_counters.c - what the CPU's counters said about operations.
+ *
+ * Where they take turns, counts are scaled up from the time they had: these
+ * are marked with '~'.
+ */
+#include "bunch.h"
+#include "profile_page.h"
+#include "result_json.h"
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "banned.h"
+
+static const char NOT_COUNTED[] = "only what takes long is counted";
+
+/* Below it a counter took turns; above, it only began a little late. */
+static const double ALL_TURNS = 0.995;
+
+/* Why none of them was read; NULL: some were. */
+static const char *
+why_none(const struct sl_profile *p)
+{
+	if (p->n_counted)
+		return NULL;
+	return p->no_counter ? p->no_counter : "no operation was counted";
+}
+
+/* -------------------------------------------------------------------- page */
+
+static void
+add_count(struct sl__doc *doc, const struct sl_profile *p,
+	  const struct sl_operation *o, enum sl_event event)
+{
+	double count = o->counts->of[event];
+	const char *mark = p->counters[event].running_share < ALL_TURNS ? "~"
+									: "";
+	struct sl__text t;
+
+	if (!isfinite(count))
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	else if (count < 1000)
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%.0f", mark, count);
+	else
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", mark,
+			     sl__scaled_text(&t, count));
+}
+
+static void
+add_row(struct sl__doc *doc, const struct sl_profile *p,
+	const struct sl_operation *o, size_t n_label)
+{
+	const double *of = o->counts->of;
+	double pace = of[SL_EVENT_INSTRUCTIONS] / of[SL_EVENT_CYCLES];
+	double stalled = of[SL_EVENT_STALLS] / of[SL_EVENT_CYCLES];
+	const char *name = sl__name_short(&doc->arena, o->name, n_label);
+	struct sl__text t;
+
+	doc->failed |= !name;
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
+	add_count(doc, p, o, SL_EVENT_CYCLES);
+	sl__doc_cell(doc, isfinite(pace) ? SL__STYLE_STRONG : SL__STYLE_DIM,
+		     "%s", sl__figure_text(&t, pace));
+	if (isfinite(stalled))
+		sl__doc_cell(doc, SL__STYLE_STRONG, "%.0f%%", 100 * stalled);
+	else
+		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+	add_count(doc, p, o, SL_EVENT_L1_MISSES);
+	add_count(doc, p, o, SL_EVENT_L2_MISSES);
+	add_count(doc, p, o, SL_EVENT_L3_MISSES);
+}
+
+/* Which counters stand for the events, and how long each had its turn. */
+static void
+add_uses(struct sl__doc *doc, const struct sl_profile *p)
+{
+	for (int e = 0; e < SL_N_EVENTS; e++) {
+		const struct sl_counter_use *use = &p->counters[e];
+		const char *event = sl_event_text((enum sl_event)e);
+		struct sl__text t;
+
+		if (!use->counter) {
+			sl__doc_pair(doc, event, SL__STYLE_DIM, "none: %s",
+				     use->absent ? use->absent : "not counted");
+			continue;
+		}
+		sl__doc_pair(doc, event, SL__STYLE_PLAIN, "%s", use->counter);
+		if (use->running_share < ALL_TURNS)
+			sl__doc_more(doc, SL__STYLE_WARN,
+				     ", for %s of the time, scaled up (~)",
+				     sl__percent_text(&t, use->running_share));
+	}
+}
+
+void
+sl__profile_counters(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+{
+	static const struct sl__column columns[] = {
+		{"operation", 0, 0}, {"cycles", 1, 1},  {"instr/cycle", 1, 0},
+		{"stalled", 1, 0},   {"L1 miss", 1, 3}, {"L2 miss", 1, 2},
+		{"L3 miss", 1, 0},
+	};
+	enum { LABEL_COLUMNS = 24, N_COLUMNS = 7 };
+	const struct sl_profile *p = sheet->profile;
+	const char *none = why_none(p);
+
+	if (none) {
+		sl__doc_pair(doc, "counters", SL__STYLE_DIM,
+			     "not available, because %s", none);
+		sl__profile_explain(doc, SL__TOPIC_COUNTERS, sheet);
+		return;
+	}
+	sl__doc_heading(doc, "What the CPU counted");
+	sl__doc_more(doc, SL__STYLE_DIM, "  a call, all threads");
+	sl__doc_table(doc, columns, N_COLUMNS);
+	for (size_t i = 0; i < p->n_operations; i++) {
+		const struct sl_operation *o = &p->operations[p->by_time[i]];
+
+		if (o->counts)
+			add_row(doc, p, o, LABEL_COLUMNS);
+	}
+	add_uses(doc, p);
+	sl__profile_explain(doc, SL__TOPIC_COUNTERS, sheet);
+}
+
+/* -------------------------------------------------------------------- JSON */
+
+void
+sl__profile_json_counters(struct sl__json *json, const struct sl_profile *p)
+{
+	sl__json_array(json, "counters");
+	for (int e = 0; e < SL_N_EVENTS; e++) {
+		const struct sl_counter_use *use = &p->counters[e];
+		const char *absent = use->absent ? use->absent : "not counted";
+
+		sl__json_object(json, NULL);
+		sl__json_text(json, "event", sl_event_text((enum sl_event)e));
+		if (use->counter)
+			sl__json_text(json, "counter", use->counter);
+		else
+			sl__json_absent(json, "counter", absent);
+		sl__json_finite(json, "running_share",
+				use->counter ? use->running_share : (double)NAN,
+				absent);
+		sl__json_end_object(json);
+	}
+	sl__json_end_array(json);
+}
+
+void
+sl__profile_json_counts(struct sl__json *json, const struct sl_profile *p,
+			const struct sl_operation *o)
+{
+	static const char *const keys[SL_N_EVENTS] = {
+		"cycles",    "instructions", "stalls",
+		"l1_misses", "l2_misses",    "l3_misses"};
+	const char *none = why_none(p);
+
+	if (!o->counts) {
+		sl__json_absent(json, "counters", none ? none : NOT_COUNTED);
+		return;
+	}
+	sl__json_object(json, "counters");
+	sl__json_integer(json, "calls", o->counts->n_calls);
+	for (int e = 0; e < SL_N_EVENTS; e++)
+		sl__json_finite(json, keys[e], o->counts->of[e],
+				p->counters[e].absent
+					? p->counters[e].absent
+					: "its counter had no turn");
+	sl__json_end_object(json);
+}

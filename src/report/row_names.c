@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * row_names.c - names of a table's rows, short and still distinct.
+ *
+ * Exporters give operations of repeated blocks names that differ in one number
+ * far from the end: what tells them apart is the first that a plain cut
+ * removes.
+ */
+#include "row_names.h"
+#include "bunch.h"
+#include "utf8.h"
+
+#include <string.h>
+
+#include "banned.h"
+
+/* Names with one label, and what they have in common. */
+struct alike {
+	const char *const *names;
+	const char *const *labels;
+	size_t n, n_columns;
+	size_t head, tail; /* bytes that all begin and end with */
+};
+
+/* Of "reorder layer1.conv" the first word says what it does and stays. */
+static const char *
+plain_label(struct sl__arena *arena, const char *name, size_t n_columns)
+{
+	size_t n = strcspn(name, " ");
+	const char *rest = name[n] && n <= 8 ? name + n + 1 : name;
+	size_t n_kept = (size_t)(rest - name);
+	size_t room = n_columns > n_kept ? n_columns - n_kept : 1;
+	const char *label = sl__name_short(arena, rest, room);
+
+	if (label)
+		label = sl__utf8_shortened(arena, label, room, "…");
+	return label ? sl__arena_format(arena, "%.*s%s", (int)n_kept, name,
+					label)
+		     : NULL;
+}
+
+static int
+is_alike(const struct alike *a, size_t i, size_t k)
+{
+	return !strcmp(a->labels[i], a->labels[k]);
+}
+
+static int
+needs_more(const struct alike *a, size_t i)
+{
+	for (size_t k = 0; k < a->n; k++) {
+		if (is_alike(a, i, k) && strcmp(a->names[i], a->names[k]) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* What all names that look like the ith have in common. */
+static void
+measure(struct alike *a, size_t i)
+{
+	const char *name = a->names[i];
+	size_t n = strlen(name);
+
+	a->head = a->tail = n;
+	for (size_t k = 0; k < a->n; k++) {
+		size_t m = strlen(a->names[k]), same = 0, most = n < m ? n : m;
+
+		if (!is_alike(a, i, k) || !strcmp(name, a->names[k]))
+			continue;
+		while (same < a->head && same < most &&
+		       name[same] == a->names[k][same])
+			same++;
+		a->head = same;
+		most -= same;
+		for (same = 0; same < a->tail && same < most &&
+			       name[n - 1 - same] == a->names[k][m - 1 - same];)
+			same++;
+		a->tail = same;
+	}
+	/* Whole words. */
+	while (a->head && !strchr("./", name[a->head - 1]))
+		a->head--;
+	while (a->tail && !strchr("./", name[n - a->tail]))
+		a->tail--;
+}
+
+/* The end of a text, of no more than n_columns. */
+static const char *
+end_of(const char *text, size_t n_columns)
+{
+	const char *at = text + strlen(text);
+
+	for (; at > text && n_columns; n_columns--) {
+		at--;
+		while (at > text && ((unsigned char)*at & 0xc0) == 0x80)
+			at--;
+	}
+	return at;
+}
+
+/* "…", the words that differ, and as much of what follows as there is room
+ * for. */
+static const char *
+distinct_label(struct sl__arena *arena, struct alike *a, size_t i)
+{
+	const char *name = a->names[i], *mark, *rest;
+	size_t n = strlen(name), room = a->n_columns, used;
+	char *words;
+
+	measure(a, i);
+	mark = a->head ? "…" : "";
+	room -= a->head && room ? 1 : 0;
+	words = sl__arena_format(arena, "%.*s", (int)(n - a->head - a->tail),
+				 name + a->head);
+	if (words)
+		words = sl__utf8_shortened(arena, words, room, "…");
+	if (!words)
+		return NULL;
+	used = sl__utf8_width(words);
+	rest = name + n - a->tail;
+	if (used + sl__utf8_width(rest) <= room)
+		return sl__arena_format(arena, "%s%s%s", mark, words, rest);
+	if (used + 2 > room)
+		return sl__arena_format(arena, "%s%s", mark, words);
+	return sl__arena_format(arena, "%s%s…%s", mark, words,
+				end_of(rest, room - used - 1));
+}
+
+/* Names that cannot be told apart in so little room are numbered; 'made' are
+ * the labels without that. */
+static const char *
+numbered(struct sl__arena *arena, const struct alike *a,
+	 const char *const *made, const char *const *out, size_t i)
+{
+	size_t nth = 1, room = a->n_columns > 4 ? a->n_columns - 4 : 1;
+	const char *label;
+
+	for (size_t k = 0; k < i; k++) {
+		if (strcmp(made[k], made[i]) != 0)
+			continue;
+		if (!strcmp(a->names[k], a->names[i]))
+			return out[k];
+		nth++;
+	}
+	if (nth == 1)
+		return made[i];
+	label = sl__utf8_shortened(arena, made[i], room, "…");
+	return label ? sl__arena_format(arena, "%s #%zu", label, nth) : NULL;
+}
+
+const char **
+sl__row_names(struct sl__arena *arena, const char *const *names, size_t n,
+	      size_t n_columns)
+{
+	const char **plain = sl__arena_array(arena, n + 1, sizeof(*plain));
+	const char **made = sl__arena_array(arena, n + 1, sizeof(*made));
+	const char **out = sl__arena_array(arena, n + 1, sizeof(*out));
+	struct alike a = {.names = names,
+			  .labels = plain,
+			  .n = n,
+			  .n_columns = n_columns};
+
+	if (!plain || !made || !out)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		plain[i] = plain_label(arena, names[i], n_columns);
+		if (!plain[i])
+			return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		made[i] = needs_more(&a, i) ? distinct_label(arena, &a, i)
+					    : plain[i];
+		out[i] = made[i] ? numbered(arena, &a, made, out, i) : NULL;
+		if (!out[i])
+			return NULL;
+	}
+	return out;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* row_names.h - names of a table's rows, short and still distinct. */
+#ifndef SL_ROW_NAMES_H
+#define SL_ROW_NAMES_H
+
+#include "arena.h"
+
+/*
+ * A label of at most n_columns for each name.  Words of a path are cut from
+ * the left, see sl__name_short(); names that would look the same by that keep
+ * the words in which they differ: "…_3/self/…/Mul_add".  Equal names have
+ * equal labels.  NULL when out of memory.
+ */
+const char **sl__row_names(struct sl__arena *arena, const char *const *names,
+			   size_t n, size_t n_columns);
+
+#endif
