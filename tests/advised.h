@@ -71,6 +71,14 @@ advised_measured(struct advised *m, const char *what, size_t n, double lo,
 			.value = (lo + hi) / 2, .lo = lo, .hi = hi, .n = 9}};
 }
 
+/* What a call took, most of the time. */
+static inline void
+advised_median(struct sl_operation *op, double ns)
+{
+	op->median_ns =
+		(struct sl_estimate){.value = ns, .lo = ns, .hi = ns, .n = 36};
+}
+
 static inline void
 advised_advise(struct advised *m)
 {

@@ -217,6 +217,7 @@ the_real_clock_calibrates(void **state)
 	sl__clock_calibrate(&cost, NULL);
 	assert_true(cost.reading_ns > 0);
 	assert_true(cost.resolution_ns > 0);
+	assert_true(sl__ticks_cost_ns() > 0);
 }
 
 int

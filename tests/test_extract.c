@@ -116,7 +116,7 @@ test_sizes(void **state)
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes), .batch = 5};
 	struct sl_graph *whole = two_modules(), *part;
 	struct sl_value_shape shape;
-	struct sl_sized *sized;
+	struct sl_sized *sized = NULL;
 	struct sl_error err = {0};
 
 	(void)state;

@@ -204,6 +204,9 @@ running_out_of_memory_while_loading_fails_cleanly(void **state)
 		rc = sl__machine_cache_load(&back, folder, &arena, NULL);
 		sl__arena_release(&arena);
 		assert_int_equal(c.n_out, 0);
+		assert_true(c.n_requests > 0);
+		assert_int_equal(rc,
+				 c.n_requests < fail_at ? SL_OK : SL_E_NOMEM);
 	}
 	assert_int_equal(rc, SL_OK);
 }

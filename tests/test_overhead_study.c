@@ -11,7 +11,7 @@ study(size_t n_rounds)
 {
 	struct sl_profile_options how = {.struct_size = sizeof(how),
 					 .n_runs = n_rounds};
-	struct sl_overhead_study *s;
+	struct sl_overhead_study *s = NULL;
 	struct sl_graph *graph;
 	struct sl_error err = {0};
 

@@ -133,6 +133,8 @@ test_short_of_memory(void **state)
 
 		rc = sl_sized_new(&sized, g, NULL, &allocator, NULL);
 		assert_true(n < 1000);
+		assert_true(c.n_requests > 0);
+		assert_int_equal(rc, c.n_requests < n ? SL_OK : SL_E_NOMEM);
 		assert_int_equal(rc == SL_OK, sized != NULL);
 		sl_sized_free(sized);
 		assert_int_equal(c.n_out, 0);

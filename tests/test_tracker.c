@@ -186,7 +186,7 @@ results_are_those_of_the_run(void **state)
 
 		assert_int_equal(sl_plan_output(s.p.plan, "y", &y, NULL),
 				 SL_OK);
-		assert_near(*(const float *)y.data, -32, 0);
+		assert_near((double)*(const float *)y.data, -32, 0);
 	}
 	look_away(&s);
 }
