@@ -6,8 +6,8 @@
  *        bench_planted CASE [SEED [RECORDS]]
  *
  * Builds the model of a case, profiles it, and writes one line: what was
- * expected, what was found, and how sure that is.  What the experiments
- * measured of a typical operation is added to the file RECORDS, one line, for
+ * expected, what was found, and how sure that is; "-" where the whole model's
+ * answer is not known.  What the experiments measured of a typical operation is added to the file RECORDS, one line, for
  * tests/test_recorded_verdicts.c.
  */
 #include "sleuth.h"
@@ -27,21 +27,31 @@ enum asks {
 struct planted {
 	const char *name;
 	enum asks asks;
-	enum sl_bound bound; /* the right answer */
-	enum sl_bottleneck verdict;
-	unsigned flags; /* enum sl_plan_flags */
-	int n_threads;  /* 0: all */
+	enum sl_bound bound;        /* the right answer */
+	enum sl_bottleneck verdict; /* INCONCLUSIVE: nobody knows */
+	unsigned flags;             /* enum sl_plan_flags */
+	int n_threads;              /* 0: all */
 	void (*build)(struct sl_builder *b, int64_t size);
 	int64_t size;
 };
 
 /* ------------------------------------------------------------------ models */
 
+/* Its rows are the batch: so many unless it is doubled. */
 static int
 matrix(struct sl_builder *b, const char *name, int64_t rows, int64_t columns)
 {
-	return sl_builder_input(b, name, SL_DTYPE_F32, 2,
-				(int64_t[]){rows, columns});
+	return sl_builder_input(
+		b, name, SL_DTYPE_F32, 2,
+		(int64_t[]){sl_builder_symbol(b, "batch", rows), columns});
+}
+
+static int
+image(struct sl_builder *b, int64_t channels, int64_t size)
+{
+	return sl_builder_input(b, "x", SL_DTYPE_F32, 4,
+				(int64_t[]){sl_builder_symbol(b, "batch", 1),
+					    channels, size, size});
 }
 
 /* One product of square matrices. */
@@ -59,7 +69,7 @@ build_row(struct sl_builder *b, int64_t n)
 {
 	int x = matrix(b, "x", 1, n);
 
-	for (int i = 0; i < 4; i++)
+	for (int64_t i = 0; i < 4 * 4096 / n; i++)
 		x = sl_builder_linear(b, x, n, 0);
 	sl_builder_output(b, x, "y");
 }
@@ -98,8 +108,7 @@ static void
 build_conv(struct sl_builder *b, int64_t n)
 {
 	const struct sl_conv2d conv = {.out_channels = 64, .padding = 1};
-	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 4,
-				 (int64_t[]){1, 64, n, n});
+	int x = image(b, 64, n);
 
 	sl_builder_output(b, sl_builder_conv2d(b, x, &conv), "y");
 }
@@ -107,8 +116,9 @@ build_conv(struct sl_builder *b, int64_t n)
 static void
 build_attention(struct sl_builder *b, int64_t seq)
 {
-	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 3,
-				 (int64_t[]){1, seq, 256});
+	int x = sl_builder_input(
+		b, "x", SL_DTYPE_F32, 3,
+		(int64_t[]){sl_builder_symbol(b, "batch", 1), seq, 256});
 
 	sl_builder_output(b, sl_builder_attention(b, x, 4, 0), "y");
 }
@@ -120,8 +130,7 @@ build_slow(struct sl_builder *b, int64_t n)
 	const struct sl_conv2d quick = {.out_channels = 32, .kernel_height = 1};
 	const struct sl_conv2d slow = {
 		.out_channels = 32, .kernel_height = 7, .padding = 3};
-	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 4,
-				 (int64_t[]){1, 32, n, n});
+	int x = image(b, 32, n);
 
 	for (int i = 0; i < 20; i++) {
 		char name[32];
@@ -138,8 +147,7 @@ build_slow(struct sl_builder *b, int64_t n)
 static void
 build_spike(struct sl_builder *b, int64_t n)
 {
-	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 4,
-				 (int64_t[]){1, 1, 64, 64});
+	int x = image(b, 1, 64);
 	int blown[2];
 
 	for (int i = 0; i < 6; i++)
@@ -191,6 +199,11 @@ static const struct planted cases[] = {
 	 .verdict = SL_BOTTLENECK_MEMORY,
 	 .build = build_row,
 	 .size = 4096},
+	{.name = "row-2048",
+	 .bound = SL_BOUND_DRAM,
+	 .verdict = SL_BOTTLENECK_MEMORY,
+	 .build = build_row,
+	 .size = 2048},
 	{.name = "sums-memory",
 	 .bound = SL_BOUND_DRAM,
 	 .verdict = SL_BOTTLENECK_MEMORY,
@@ -231,6 +244,7 @@ static const struct planted cases[] = {
 	{.name = "conv",
 	 .bound = SL_BOUND_COMPUTE,
 	 .verdict = SL_BOTTLENECK_COMPUTE,
+	 .flags = SL_PLAN_NO_WINOGRAD,
 	 .build = build_conv,
 	 .size = 96},
 	{.name = "attention-256",
@@ -266,7 +280,6 @@ static const struct planted cases[] = {
 	 .size = 56},
 	{.name = "memory-spike",
 	 .asks = ASKS_PEAK,
-	 .verdict = SL_BOTTLENECK_COMPUTE,
 	 .build = build_spike,
 	 .size = 16},
 };
@@ -311,7 +324,7 @@ print_answer(const struct planted *c, const struct sl_profile *p)
 
 	printf("%s %s %s %s %s %.2f %.2f %s\n", c->name,
 	       c->asks == ASKS_BOUND ? sl_bound_text(c->bound) : "named",
-	       answer(c, p), sl_bottleneck_text(c->verdict),
+	       answer(c, p), c->verdict ? sl_bottleneck_text(c->verdict) : "-",
 	       sl_bottleneck_text(p->verdict.bottleneck), p->verdict.confidence,
 	       p->elapsed_s, p->ledger.is_closed ? "closed" : "open");
 	for (size_t i = 0; i < top->judgement.n_evidence; i++)
@@ -360,8 +373,11 @@ record(FILE *f, const struct planted *c, const struct sl_profile *p,
 			op->response ? op->response->at[k].ns : (double)NAN,
 			op->response ? op->response->at[k].spread
 				     : (double)NAN);
-	fprintf(f, " %.4g %.4g %.4g %.4g %.3g\n", p->hog.dram, p->hog.l3,
+	fprintf(f, " %.4g %.4g %.4g %.4g %.3g", p->hog.dram, p->hog.l3,
 		p->hog.l2, p->hog.compute, p->others_share);
+	fprintf(f, " %.6g %.6g\n",
+		op->response ? op->response->doubled_flops : (double)NAN,
+		op->response ? op->response->doubled_bytes : (double)NAN);
 }
 
 /* One that is typical: the longest where it prevails, else the middle one of
