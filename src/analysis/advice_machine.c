@@ -196,10 +196,13 @@ shared_ns(const struct sl__adviser *a, const struct sl_operation *op)
 	return fmax(arithmetic_ns, sl__advice_now_ns(a, op) / BATCH_TIMES);
 }
 
-/* Operations that would share the reading of weights. */
+/* Operations that would share the reading of weights, and the least time of
+ * all: what others gain by more samples is not known, so no more is taken for
+ * granted of them. */
 struct sharing {
 	size_t n;
-	double now_ns, least_ns;
+	double now_ns;
+	double least_ns; /* of a pass, for as many samples as now */
 	const struct sl_operation *largest;
 };
 
@@ -207,18 +210,18 @@ static struct sharing
 weights_shared(const struct sl__adviser *a)
 {
 	const struct sl_profile *p = a->profile;
-	struct sharing out = {0};
+	struct sharing out = {.least_ns = a->pass_ns / BATCH_TIMES};
 
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
-		double least = shared_ns(a, op);
 		double now = sl__advice_now_ns(a, op);
+		double least = fmin(shared_ns(a, op), now);
 
+		out.least_ns += least - now / BATCH_TIMES;
 		if (!is_weights(p, op) || least >= now)
 			continue;
 		out.n++;
 		out.now_ns += now;
-		out.least_ns += least;
 		if (!out.largest || op->self_ns > out.largest->self_ns)
 			out.largest = op;
 	}
@@ -252,7 +255,7 @@ sl__advise_batch(struct sl__adviser *a)
 	s = weights_shared(a);
 	if (!s.n)
 		return;
-	proposal.most = a->pass_ns / (a->pass_ns - s.now_ns + s.least_ns);
+	proposal.most = a->pass_ns / s.least_ns;
 	proposal.text = sl__advice_words(
 		a,
 		"Run up to %lld samples at once, not %lld: %zu operation%s, "
