@@ -6,23 +6,8 @@
  */
 #include "harness.h"
 #include "json_check.h"
+#include "page_width.h"
 #include "rendered_profile.h"
-
-/* Columns of the widest line: bytes that begin a character. */
-static size_t
-width_of(const char *text)
-{
-	size_t most = 0, n = 0;
-
-	for (; *text; text++) {
-		if (*text == '\n')
-			n = 0;
-		else if (((unsigned char)*text & 0xc0) != 0x80)
-			n++;
-		most = n > most ? n : most;
-	}
-	return most;
-}
 
 static void
 pages_fit_the_terminal(void **state)

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "json_check.h"
 #include "sleuth.h"
+#include "page_width.h"
 
 enum { N_STEPS = 12 };
 
@@ -114,22 +115,6 @@ assert_has_not(const struct sl_buf *out, const char *part)
 		print_error("\"%s\" in:\n%s\n", part, out->data);
 		fail();
 	}
-}
-
-/* Columns of the widest line: bytes that begin a character. */
-static size_t
-width_of(const char *text)
-{
-	size_t most = 0, n = 0;
-
-	for (; *text; text++) {
-		if (*text == '\n')
-			n = 0;
-		else if (((unsigned char)*text & 0xc0) != 0x80)
-			n++;
-		most = n > most ? n : most;
-	}
-	return most;
 }
 
 static void
