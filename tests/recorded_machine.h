@@ -14,6 +14,10 @@ static const struct sl_cache recorded_caches[] = {
 
 static const char *const recorded_isa[] = {"sse2", "avx2", "fma"};
 
+static const struct sl_isa_cap recorded_caps[] = {
+	{"AMX", "AVX-512", SL_ISA_TILES_HIDDEN},
+};
+
 static const struct sl_counter recorded_counters[] = {
 	{"cycles", NULL},
 	{"branches", "the \"CPU\" does not offer it"},
@@ -74,6 +78,8 @@ recorded_machine(void)
 		.n_caches = 2,
 		.isa = recorded_isa,
 		.n_isa = 3,
+		.caps = recorded_caps,
+		.n_caps = 1,
 		.governor = {NULL, hidden},
 		.turbo = {"on", NULL},
 		.huge_pages = {"madvise", NULL},

@@ -59,6 +59,9 @@ json_holds_the_figures_and_the_absences(void **state)
 	assert_true(json_is(t, "machine.governor_absent",
 			    "\"not visible: no such file\""));
 	assert_true(json_is(t, "machine.numa_nodes", "null"));
+	assert_true(json_is(t, "machine.capped[0].isa", "\"AMX\""));
+	assert_true(json_is(t, "machine.capped[0].instead", "\"AVX-512\""));
+	assert_true(json_is(t, "machine.capped[0].cause", "\"tiles-hidden\""));
 	assert_true(json_is(t, "machine.turbo", "\"on\""));
 	assert_true(json_is(t, "machine.caches[1].line_bytes", "null"));
 	assert_true(json_is(t, "machine.counters[0].available", "true"));
@@ -103,6 +106,7 @@ the_page_shows_figures_reasons_and_the_drawing(void **state)
 	assert_has(&out, "128.0");
 	assert_has(&out, "[126.7, 129.3]");
 	assert_has(&out, "[needs n >= 36]");
+	assert_has(&out, "AMX is not used: CPUID leaf 0x1D");
 	assert_has(&out, "bf16 with AMX-BF16: not exercised");
 	assert_has(&out, "read for ownership");
 	assert_has(&out, "╱");

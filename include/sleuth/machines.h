@@ -33,6 +33,22 @@ struct sl_counter {
 	const char *absent; /* NULL when it can be read */
 };
 
+/* Why an instruction set that the CPU shows is not used. */
+enum sl_isa_cause {
+	SL_ISA_TILES_HIDDEN = 1 /* CPUID shows AMX and does not describe its
+				   tiles: oneDNN would die of them */
+};
+
+/* "tiles-hidden". */
+SL_API const char *sl_isa_cause_text(enum sl_isa_cause cause);
+
+/* An instruction set that the CPU shows and that is not used. */
+struct sl_isa_cap {
+	const char *isa;     /* "AMX" */
+	const char *instead; /* what its work is done with: "AVX-512" */
+	enum sl_isa_cause cause;
+};
+
 /* What arithmetic can reach. */
 struct sl_peak {
 	enum sl_dtype dtype;
@@ -95,6 +111,8 @@ struct sl_machine {
 	size_t n_caches;
 	const char *const *isa; /* extensions, as the kernel names them */
 	size_t n_isa;
+	const struct sl_isa_cap *caps; /* of these, not used */
+	size_t n_caps;
 	struct sl_fact governor, turbo, huge_pages, smt, hypervisor, energy;
 	const struct sl_counter *counters;
 	size_t n_counters;

@@ -57,6 +57,16 @@ sl_access_text(enum sl_access access)
 	return "unknown";
 }
 
+const char *
+sl_isa_cause_text(enum sl_isa_cause cause)
+{
+	switch (cause) {
+	case SL_ISA_TILES_HIDDEN:
+		return "tiles-hidden";
+	}
+	return "unknown";
+}
+
 /* FNV-1a with its published 64-bit prime, over a string and its end. */
 static uint64_t
 mix_text(uint64_t hash, const char *text)
@@ -91,6 +101,8 @@ sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
 		hash = mix_text(hash, words[i] ? words[i] : "?");
 	for (size_t i = 0; i < m->n_isa; i++)
 		hash = mix_text(hash, m->isa[i]);
+	for (size_t i = 0; i < m->n_caps; i++)
+		hash = mix_text(hash, m->caps[i].isa);
 	for (size_t i = 0; i < m->n_caches; i++) {
 		hash = mix_number(hash, m->caches[i].size_bytes);
 		hash = mix_number(hash, m->caches[i].n);
@@ -319,7 +331,8 @@ sl_machine_free(struct sl_machine *m)
 	sl__boxed_free(m);
 }
 
-/* Any reason but that the CPU lacks it leaves open what it would reach. */
+/* Any reason but that the CPU lacks it leaves open what it would reach: tiles
+ * that are capped for oneDNN may serve a user's own function. */
 int
 sl__machine_hides_peaks(const struct sl_machine *m)
 {

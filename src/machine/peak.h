@@ -22,12 +22,14 @@ struct sl__peak_kernel {
 	double ops_per_round;             /* a multiply-add is 2 */
 	double (*run)(uint64_t n_rounds); /* NULL: not exercised */
 	const char *absent; /* why it cannot be run here; NULL when it can */
-	int is_unexercised; /* absent, yet the CPU has or may have it: it could
-			       be faster than all that run */
+	int is_unexercised; /* absent, yet the engine may use it: it could be
+			       faster than all that run */
 };
 
-/* The reason of kernels for instructions that the CPU lacks. */
+/* The reasons of kernels for instructions that the CPU lacks, and for those
+ * that the engine does not use either (isa.h). */
 #define SL__PEAK_LACKING "this CPU does not have it"
+#define SL__PEAK_CAPPED  "capped"
 
 enum {
 	SL__MAX_PEAK_KERNELS = 32,

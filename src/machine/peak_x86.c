@@ -9,6 +9,7 @@
  * instruction set can do.  AMX tiles are listed and not exercised.
  */
 #include "peak.h"
+#include "isa.h"
 
 #include <string.h>
 
@@ -201,14 +202,20 @@ size_t
 sl__peak_x86(struct sl__peak_kernel *kernels)
 {
 	size_t n = sizeof(known) / sizeof(known[0]);
+	int is_capped = sl__isa_hides_tiles_here(); /* all that are not run
+						       are tiles */
 
 	for (size_t i = 0; i < n; i++) {
 		kernels[i] = known[i];
 		if (!has(known[i].isa))
 			kernels[i].absent = SL__PEAK_LACKING;
-		else if (!known[i].run)
+		else if (known[i].run)
+			continue;
+		else if (is_capped)
+			kernels[i].absent = SL__PEAK_CAPPED;
+		else
 			kernels[i].absent = "not exercised";
-		kernels[i].is_unexercised = has(known[i].isa) && !known[i].run;
+		kernels[i].is_unexercised = has(known[i].isa) && !is_capped;
 	}
 	return n;
 }

@@ -11,6 +11,7 @@
 #include "buf.h"
 #include "energy.h"
 #include "file.h"
+#include "isa.h"
 #include "status.h"
 
 #include <ctype.h>
@@ -362,7 +363,7 @@ sl__platform_read(struct sl_machine *m, const char *root,
 	m->turbo = read_turbo(&r);
 	m->smt = read_smt(&r);
 	m->huge_pages = read_huge_pages(&r);
-	if (r.failed)
+	if (r.failed || sl__isa_read_caps(m, root, arena, err))
 		return sl__fail_nomem(err);
 	return sl__energy_read(&m->energy, root, arena, err);
 }

@@ -75,6 +75,22 @@ add_counters(struct sl__json *json, const struct sl_machine *m)
 }
 
 static void
+add_caps(struct sl__json *json, const struct sl_machine *m)
+{
+	sl__json_array(json, "capped");
+	for (size_t i = 0; i < m->n_caps; i++) {
+		const struct sl_isa_cap *cap = &m->caps[i];
+
+		sl__json_object(json, NULL);
+		sl__json_text(json, "isa", cap->isa);
+		sl__json_text(json, "instead", cap->instead);
+		sl__json_text(json, "cause", sl_isa_cause_text(cap->cause));
+		sl__json_end_object(json);
+	}
+	sl__json_end_array(json);
+}
+
+static void
 add_identity(struct sl__json *json, const struct sl_machine *m)
 {
 	add_fact(json, "model", &m->model);
@@ -92,6 +108,7 @@ add_identity(struct sl__json *json, const struct sl_machine *m)
 	for (size_t i = 0; i < m->n_isa; i++)
 		sl__json_text(json, NULL, m->isa[i]);
 	sl__json_end_array(json);
+	add_caps(json, m);
 	add_fact(json, "governor", &m->governor);
 	add_fact(json, "turbo", &m->turbo);
 	add_fact(json, "smt", &m->smt);

@@ -107,6 +107,27 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 			     "not visible to hwloc");
 }
 
+/* Which sets are not used, why, and what to do about it. */
+static void
+add_caps(struct sl__doc *doc, const struct sl_machine *m)
+{
+	for (size_t i = 0; i < m->n_caps; i++) {
+		const struct sl_isa_cap *cap = &m->caps[i];
+
+		switch (cap->cause) {
+		case SL_ISA_TILES_HIDDEN:
+			sl__doc_pair(doc, "capped", SL__STYLE_PLAIN,
+				     "%s is not used: CPUID leaf 0x1D, which "
+				     "describes its tiles, is hidden (usual in "
+				     "a virtual machine), and oneDNN would "
+				     "crash. %s is used instead. A hypervisor "
+				     "that shows this leaf lifts the cap.",
+				     cap->isa, cap->instead);
+			break;
+		}
+	}
+}
+
 /* Those that can be read, then those that cannot, by reason. */
 static void
 add_counters(struct sl__doc *doc, const struct sl_machine *m)
@@ -167,6 +188,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	for (size_t i = 0; i < m->n_isa; i++)
 		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s", i ? " " : "",
 			     m->isa[i]);
+	add_caps(doc, m);
 	add_fact(doc, "hypervisor", &m->hypervisor);
 	add_fact(doc, "governor", &m->governor);
 	add_fact(doc, "turbo", &m->turbo);
