@@ -15,6 +15,7 @@
 #define _GNU_SOURCE
 #include "arena.h"
 #include "ceiling_work.h"
+#include "dnnl_isa.h"
 #include "peak.h"
 #include "quantile.h"
 #include "rig.h"
@@ -331,6 +332,7 @@ main(int argc, char **argv)
 {
 	size_t array_mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	size_t n_cpus = sl__thread_n_cpus();
+	struct sl_error err;
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
 
@@ -340,6 +342,10 @@ main(int argc, char **argv)
 	}
 	if (!array_mib)
 		array_mib = DEFAULT_ARRAY_MIB;
+	if (sl__dnnl_cap(&err)) {
+		fprintf(stderr, "ceilings: %s\n", err.text);
+		return 69;
+	}
 	must(dnnl_engine_create(&engine, dnnl_cpu, 0), "engine");
 	must(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags),
 	     "stream");

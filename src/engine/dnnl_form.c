@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_form.c - forms as oneDNN describes them; its engine; its errors. */
 #include "dnnl_form.h"
+#include "dnnl_isa.h"
 #include "status.h"
 
 #include <string.h>
@@ -40,8 +41,11 @@ sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
 	*out = dnnl;
 	if (!dnnl)
 		return sl__fail_nomem(err);
-	rc = sl__dnnl_check(dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0),
-			    "an engine", err);
+	rc = sl__dnnl_cap(err);
+	if (!rc)
+		rc = sl__dnnl_check(
+			dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0),
+			"an engine", err);
 	if (!rc)
 		rc = sl__dnnl_check(
 			dnnl_stream_create(&dnnl->stream, dnnl->engine,

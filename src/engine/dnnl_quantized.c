@@ -9,6 +9,7 @@
  */
 #include "dnnl_quantized.h"
 #include "dnnl_conv.h"
+#include "dnnl_isa.h"
 #include "quantized.h"
 #include "status.h"
 #include "window.h"
@@ -34,23 +35,15 @@ struct making {
 };
 
 static int
-has_isa(dnnl_cpu_isa_t isa)
-{
-	unsigned there = (unsigned)dnnl_get_effective_cpu_isa();
-
-	return (there & (unsigned)isa) == (unsigned)isa;
-}
-
-static int
 has_wide(void)
 {
-	return has_isa(dnnl_cpu_isa_avx512_core_vnni);
+	return sl__dnnl_has(dnnl_cpu_isa_avx512_core_vnni);
 }
 
 int
 sl__dnnl_is_exact(void)
 {
-	return has_wide() || has_isa(dnnl_cpu_isa_avx2_vnni);
+	return has_wide() || sl__dnnl_has(dnnl_cpu_isa_avx2_vnni);
 }
 
 /* ------------------------------------------------------------------- forms */

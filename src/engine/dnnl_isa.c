@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dnnl_isa.c - the instruction sets that oneDNN may use.
+ *
+ * dnnl_set_max_cpu_isa() overrules the user's ONEDNN_MAX_CPU_ISA, so that a
+ * lower cap of the user's must be found first: asking oneDNN for it would end
+ * the time in which a cap is taken.
+ */
+#include "dnnl_isa.h"
+#include "isa.h"
+#include "status.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "banned.h"
+
+int
+sl__dnnl_is_below_tiles(const char *value)
+{
+	/* As oneDNN 2.6 knows them; upper and lower case are one to it. */
+	static const char *const below[] = {
+		"SSE41",           "AVX",         "AVX2",
+		"AVX2_VNNI",       "AVX512_CORE", "AVX512_CORE_VNNI",
+		"AVX512_CORE_BF16"};
+
+	for (size_t i = 0; value && i < sizeof(below) / sizeof(below[0]); i++) {
+		if (!strcasecmp(value, below[i]))
+			return 1;
+	}
+	return 0;
+}
+
+/* The newer name comes first, and an empty value is none, as in oneDNN. */
+static const char *
+user_cap(void)
+{
+	const char *value = getenv("ONEDNN_MAX_CPU_ISA");
+
+	return value && *value ? value : getenv("DNNL_MAX_CPU_ISA");
+}
+
+static unsigned
+in_use(void)
+{
+	return (unsigned)dnnl_get_effective_cpu_isa();
+}
+
+enum sl_status
+sl__dnnl_cap_if(int hides_tiles, struct sl_error *err)
+{
+	const unsigned allowed = dnnl_cpu_isa_avx512_core_bf16;
+	const unsigned tiles = dnnl_cpu_isa_avx512_core_amx & ~allowed;
+	dnnl_status_t status = dnnl_success;
+
+	if (!hides_tiles)
+		return SL_OK;
+	if (!sl__dnnl_is_below_tiles(user_cap()))
+		status = dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
+	if (!(in_use() & tiles))
+		return SL_OK;
+	return sl__fail(err, SL_E_ABSENT,
+			"oneDNN would use AMX, which this CPU shows without "
+			"describing its tiles, and crash; %s",
+			status == dnnl_invalid_arguments
+				? "it was in use before Sleuth could cap it: "
+				  "set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16"
+				: "this build of it takes no cap");
+}
+
+enum sl_status
+sl__dnnl_cap(struct sl_error *err)
+{
+	return sl__dnnl_cap_if(sl__isa_hides_tiles_here(), err);
+}
+
+int
+sl__dnnl_has(dnnl_cpu_isa_t isa)
+{
+	return sl__dnnl_cap(NULL) == SL_OK &&
+	       (in_use() & (unsigned)isa) == (unsigned)isa;
+}
