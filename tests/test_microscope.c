@@ -192,6 +192,38 @@ test_size_text(void **state)
 	assert_string_equal(sl__micro_size_text(&t, 8 * 1024 * 1024), "8 Mi");
 }
 
+/* Where the CPU has faster arithmetic than any probe exercises, there is no
+ * peak, and no figure is made of it. */
+static void
+test_peak_unknown(void **state)
+{
+	struct sl_micro_point point = {.value = 64,
+				       .flops = 64,
+				       .intensity = 0.25,
+				       .roof = "L1",
+				       .verdict = "memory",
+				       .roof_share = 0.5};
+	struct sl_micro_series series = {.name = "add",
+					 .axis = "elements",
+					 .points = &point,
+					 .n_points = 1,
+					 .n_measured = 1};
+	struct sl_microscope of = {.ceilings = {.ridge = (double)NAN}};
+	struct sl__arena arena;
+	int is_said = 0;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(sl__micro_tell(&series, &of, &arena, NULL), SL_OK);
+	for (size_t i = 0; i < series.n_sentences; i++) {
+		assert_null(strstr(series.sentences[i], "nan"));
+		is_said |= strstr(series.sentences[i],
+				  "arithmetic is not known") != NULL;
+	}
+	assert_true(is_said);
+	sl__arena_release(&arena);
+}
+
 /* ----------------------------------------------------------------- failures */
 
 static void
@@ -280,6 +312,7 @@ main(void)
 		cmocka_unit_test(test_every_operation),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_size_text),
+		cmocka_unit_test(test_peak_unknown),
 		cmocka_unit_test(test_wrong_usage),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_interrupt),

@@ -198,6 +198,12 @@ tell_roofs(struct teller *t)
 	else if (!last->flops)
 		sl__say(&t->said,
 			"It does no arithmetic: memory is its only roof.");
+	else if (!isfinite(ridge))
+		sl__say(&t->said,
+			"The peak of its arithmetic is not known here: only "
+			"memory's roof is, and it does %.3g operations a byte "
+			"at %s.",
+			last->intensity, place(&w, s, s->largest));
 	else
 		sl__say(&t->said,
 			"Its lower roof is %s's at every size: %.3g operations "

@@ -104,8 +104,11 @@ explain_memory(struct sl__doc *doc, const struct sl_profile *p)
 static void
 explain_roofline(struct sl__doc *doc, const struct sl_profile *p)
 {
-	if (!p->ceilings.flops_per_s.n)
+	if (!p->ceilings.flops_per_s.n || !isfinite(p->ceilings.ridge)) {
+		SAY("There is no roofline: the ceilings of arithmetic and of "
+		    "memory were not both measured.");
 		return;
+	}
 	SAY("The ceilings are what simple loops reached on this machine "
 	    "beside the model, with as many threads. An operation that does "
 	    "I operations for a byte cannot be faster than min(peak, I × "

@@ -161,6 +161,9 @@ add_facts(struct sl__doc *doc, const struct sl_microscope *m)
 	if (c->flops_per_s.n)
 		sl__doc_more(doc, SL__STYLE_DIM, "; roofs: %.0f GFLOP/s",
 			     c->flops_per_s.value / 1e9);
+	else
+		sl__doc_more(doc, SL__STYLE_DIM,
+			     "; roofs: arithmetic not known");
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_more(doc, SL__STYLE_DIM, ", %s %.*f",
 			     c->levels[i].level,
