@@ -21,6 +21,8 @@
 #include "product_ends.h"
 #include "status.h"
 
+#include <string.h>
+
 #include "banned.h"
 
 /* Descriptions of the operands as the product sees them. */
@@ -452,6 +454,12 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node,
 	if (!sl__product_read(&m->p, pl, node))
 		return SL_OK;
 	rc = choose(pl, m, err);
+	/* Below AVX-512 oneDNN has no kernel for bf16. */
+	if (!rc && !m->pd && sl__plan_type(pl, m->p.y)->dtype != m->p.dtype) {
+		m->p.dtype = sl__plan_type(pl, m->p.y)->dtype;
+		memset(m->forms, 0, sizeof(m->forms));
+		rc = choose(pl, m, err);
+	}
 	if (rc || !m->pd) {
 		if (m->pd)
 			dnnl_primitive_desc_destroy(m->pd);
