@@ -8,12 +8,14 @@
  * forks.
  */
 #include "confined.h"
+#include "dnnl_isa.h"
 #include "harness.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct sl_fit *
@@ -91,7 +93,11 @@ verify(const char *name, double memory_bytes)
 	assert_true(fit->verified.n_trials >= 2);
 	assert_true(fit->verified.runs_at >= 1);
 	assert_int_equal(fit->verified.fails_at, fit->verified.runs_at + 1);
-	assert_int_equal(fit->verified.planned_at, fit->verified.runs_at);
+	/* Below AVX-512, oneDNN's products take memory while they run. */
+	assert_true(fit->verified.planned_at >= fit->verified.runs_at);
+	if (sl__dnnl_has(dnnl_cpu_isa_avx512_core))
+		assert_int_equal(fit->verified.planned_at,
+				 fit->verified.runs_at);
 	assert_true(fit->verified.weights_bytes > 0);
 	assert_true(fit->verified.weights_bytes + fit->verified.block_bytes <=
 		    fit->verified.used_bytes);
@@ -184,7 +190,17 @@ struct fate {
 	pid_t parent;
 	int by;        /* signal that ends the process; 0: it just leaves */
 	int to_parent; /* signal that the parent is sent meanwhile; 0: none */
+	rlim_t enough; /* memory with which nothing happens; 0: none is */
 };
+
+static rlim_t
+limit_of_this_process(void)
+{
+	struct rlimit limit = {0};
+
+	(void)getrlimit(RLIMIT_DATA, &limit);
+	return limit.rlim_cur;
+}
 
 /* Memory that is asked for in the confined process is its end. */
 static void *
@@ -192,17 +208,16 @@ alloc(size_t n_bytes, void *ctx)
 {
 	const struct fate *fate = ctx;
 
-	if (getpid() == fate->parent)
+	if (getpid() == fate->parent ||
+	    (fate->enough && limit_of_this_process() > fate->enough))
 		return malloc(n_bytes);
 	if (fate->to_parent) {
 		kill(fate->parent, fate->to_parent);
 		for (;;)
 			pause();
 	}
-	if (fate->by) {
-		(void)signal(fate->by, SIG_DFL); /* not the harness's */
+	if (fate->by)
 		raise(fate->by);
-	}
 	_exit(7);
 }
 
@@ -256,6 +271,21 @@ deaths_are_told_apart(void **state)
 			 cases[i].by ? cases[i].by : 7);
 		assert_non_null(strstr(result.text, word));
 	}
+}
+
+/* A fault that is gone with twice the memory is one.  The process has 100 MB
+ * beyond what it had before. */
+static void
+faults_for_want_of_memory_are_known(void **state)
+{
+	struct fate fate = {.by = SIGSEGV, .enough = 190000000};
+	struct sl__confined result;
+
+	(void)state;
+	assert_int_equal(die(&result, &fate), SL_OK);
+	assert_int_equal(result.status, SL_E_NOMEM);
+	assert_int_equal(result.by_signal, SIGSEGV);
+	assert_non_null(strstr(result.text, "twice the memory"));
 }
 
 static volatile sig_atomic_t n_caught;
@@ -325,6 +355,7 @@ main(void)
 		cmocka_unit_test(what_cannot_be_tried_is_said),
 		cmocka_unit_test(other_failures_are_told_apart),
 		cmocka_unit_test(deaths_are_told_apart),
+		cmocka_unit_test(faults_for_want_of_memory_are_known),
 		cmocka_unit_test(interrupts_are_heard),
 		cmocka_unit_test(a_model_that_is_refused_is_an_error),
 	};

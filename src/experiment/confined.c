@@ -200,7 +200,9 @@ static void
 be_child(const struct sl__confined_options *options, int fd, pid_t parent,
 	 const sigset_t *mask)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+	/* Faults too: handlers of the caller's are not for this process. */
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGSEGV,
+				      SIGBUS, SIGILL,  SIGFPE, SIGABRT};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		(void)signal(signals[i], SIG_DFL);
@@ -301,6 +303,7 @@ take_silence(struct sl__confined *out, int status)
 	int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	int is_memory = by == SIGKILL || by == SIGABRT || by == SIGBUS;
 
+	out->by_signal = by;
 	out->status = is_memory ? SL_E_NOMEM : SL_E_MEASURE;
 	out->used_bytes = (double)NAN;
 	out->weights_bytes = out->block_bytes = (double)NAN;
@@ -370,6 +373,29 @@ try_apart(struct sl__confined *out, const struct sl__confined_options *options,
 	return listen_to(pid, ends[0], out, err);
 }
 
+/* Kernels that do not look whether they got memory write to address 0: a fault
+ * that is not there with twice as much was for want of it. */
+static enum sl_status
+explain_fault(struct sl__confined *out,
+	      const struct sl__confined_options *options, const sigset_t *mask,
+	      struct sl_error *err)
+{
+	struct sl__confined_options wide = *options;
+	struct sl__confined again = {.status = SL_OK};
+	enum sl_status rc;
+
+	wide.memory_bytes *= 2;
+	rc = try_apart(&again, &wide, mask, err);
+	if (rc || again.status)
+		return rc;
+	out->status = SL_E_NOMEM;
+	snprintf(out->text, sizeof(out->text),
+		 "the process was ended by signal %d, but not with twice the "
+		 "memory",
+		 out->by_signal);
+	return SL_OK;
+}
+
 enum sl_status
 sl__confined_try(struct sl__confined *out,
 		 const struct sl__confined_options *options,
@@ -381,6 +407,8 @@ sl__confined_try(struct sl__confined *out,
 	memset(out, 0, sizeof(*out));
 	hold_interrupts(&before);
 	rc = try_apart(out, options, &before, err);
+	if (!rc && out->by_signal == SIGSEGV)
+		rc = explain_fault(out, options, &before, err);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

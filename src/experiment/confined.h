@@ -16,8 +16,10 @@ struct sl__confined_options {
 struct sl__confined {
 	enum sl_status status; /* SL_OK, or why it did not run; SL_E_NOMEM also
 				  where SIGKILL, SIGABRT or SIGBUS ended the
-				  process, SL_E_MEASURE where another signal
+				  process, or SIGSEGV and not so with twice
+				  the memory; SL_E_MEASURE where another signal
 				  did, or it ended without a word */
+	int by_signal;         /* that ended the process; 0: none */
 	char text[sizeof(((struct sl_error *)0)->text)]; /* "": it ran */
 	double used_bytes; /* of the memory, at the end; NaN: it did not run */
 	double weights_bytes, block_bytes; /* of these, the plan's: weights made
