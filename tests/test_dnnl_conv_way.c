@@ -57,16 +57,24 @@ count_with(const struct lines *lines, const char *words)
 	return n;
 }
 
-/* Without the name of the kernel that was found. */
+/* Without the name of the kernel that was found.  Where there is none, nothing
+ * was measured, and the convolution is tried without what follows it: narrow
+ * CPUs have none for blocks of 16. */
 static void
-cut_answers(struct lines *lines)
+keep_questions(struct lines *lines)
 {
+	int n = 0;
+
 	for (int i = 0; i < lines->n; i++) {
 		char *at = strstr(lines->texts[i], ": ");
 
+		if (at && !strcmp(at, ": none"))
+			continue;
 		if (at)
 			*at = '\0';
+		memmove(lines->texts[n++], lines->texts[i], LINE_MOST);
 	}
+	lines->n = n;
 }
 
 static void
@@ -85,7 +93,7 @@ each_is_measured_once(void **state)
 	(void)state;
 	if (sl_plan_new(&plan, g->graph, &how, &err))
 		fail_msg("%s", err.text);
-	cut_answers(&lines);
+	keep_questions(&lines);
 	for (int i = 0; i < lines.n; i++) {
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(lines.texts[i], lines.texts[k]);

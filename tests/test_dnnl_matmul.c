@@ -37,9 +37,9 @@ constant_right_matrices(void **state)
 {
 	static const struct product_case cases[] = {
 		{"MatMul 13 (f32[17,33], f32[33,29])", .constants = 2,
-		 .kernel = "brg"},
+		 .kernel = "oneDNN"},
 		{"MatMul 13 (f32[2,3,5,64], f32[64,48])", .constants = 2,
-		 .kernel = "brg"},
+		 .kernel = "oneDNN"},
 		{"MatMul 13 (f32[2,9,30], f32[2,30,31])", .constants = 2},
 		{"MatMul 13 (f32[20,31], f32[31])", .constants = 2},
 		{"Gemm 13 (f32[7,31], f32[20,31]) transB=1", .constants = 2},

@@ -57,7 +57,7 @@ other_shapes(void **state)
 		 .kernel = "gemv"},
 		/* Five rows are oneDNN's. */
 		{"MatMul 13 (f32[5,33], f32[33,9])", .constants = 2,
-		 .kernel = "brg"},
+		 .kernel = "oneDNN"},
 	};
 
 	(void)state;

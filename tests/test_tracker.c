@@ -275,7 +275,7 @@ check_plan(const char *name, struct sl_plan *plan)
 	struct sl__tracking t;
 	struct sl_error err;
 	uint64_t most = 0;
-	int jumps = 0;
+	int jumps;
 
 	sl__arena_init(&arena, NULL);
 	if (sl__track(&t, plan, &unhurried, &arena, &err))
@@ -286,6 +286,7 @@ check_plan(const char *name, struct sl_plan *plan)
 		return;
 	}
 	assert_null(t.absent);
+	jumps = t.n < plan->current->n_steps;
 	for (size_t m = 0; m < t.n; m++) {
 		uint64_t need = planned_at(plan->current, t.steps[m]);
 
