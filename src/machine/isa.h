@@ -28,8 +28,8 @@ int sl__isa_hides_tiles_here(void);
 /*
  * Fills m->caps from the CPU, or from 'root'/cpuid.txt where 'root' is not "".
  * That file has a line "leaf 00000007 sub 0: eax 00000002 ebx ... ecx ... edx
- * ..." for each answer, in hexadecimal; without it nothing is capped.  Only
- * running out of memory fails.
+ * ..." for each answer, all but the subleaf in hexadecimal; without it nothing
+ * is capped.  Only running out of memory fails.
  */
 enum sl_status sl__isa_read_caps(struct sl_machine *m, const char *root,
 				 struct sl__arena *arena,

@@ -8,8 +8,8 @@
 /*
  * Fills model, architecture, kernel, microcode, memory_bytes, isa, caps,
  * governor, turbo, huge_pages, smt, hypervisor and energy of 'm' from files
- * under 'root' ("" is this machine).  What cannot be read is absent with the reason; only running
- * out of memory fails.
+ * under 'root' ("" is this machine).  What cannot be read is absent with the
+ * reason; only running out of memory fails.
  */
 enum sl_status sl__platform_read(struct sl_machine *m, const char *root,
 				 struct sl__arena *arena,
