@@ -57,7 +57,7 @@ test: all
 
 check: $(checks:%=check-%)
 
-check-symbols check-manual check-install check-tidy: all
+check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
@@ -95,7 +95,8 @@ bench: all deps-dev
 	@for script in $$(find bench -type f -perm -u+x | sort); do \
 		$$script $(BUILD)/sleuth || exit 1; done
 
-install: all
+install: deps
+	@$(call build,$(BUILD),$(CMAKE_FLAGS)) --target installed
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
