@@ -23,12 +23,12 @@
  * 0 and is short enough to say so, differ where it does not hold 0, and are
  * undecided otherwise: noise makes no agreement.
  */
-#include "ablate.h"
-#include "clock.h"
-#include "quantile.h"
-#include "rewrite.h"
-#include "rng.h"
-#include "summary.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "experiment/ablate.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+#include "transform/rewrite.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,14 +13,14 @@
  * ratios, which should lie within 5 % of 1.
  */
 #define _GNU_SOURCE
-#include "arena.h"
-#include "ceiling_work.h"
-#include "dnnl_isa.h"
-#include "peak.h"
-#include "quantile.h"
-#include "rig.h"
-#include "summary.h"
-#include "thread.h"
+#include "base/arena.h"
+#include "base/thread.h"
+#include "engine/dnnl_isa.h"
+#include "machine/ceiling_work.h"
+#include "machine/peak.h"
+#include "machine/rig.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <dnnl.h>
 #include <omp.h>

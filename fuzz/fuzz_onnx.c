@@ -8,8 +8,8 @@
  * on to have its shapes inferred, its costs counted and its small tensors
  * converted.
  */
-#include "cost.h"
-#include "onnx_read.h"
+#include "graph/cost.h"
+#include "model/onnx_read.h"
 
 #include <assert.h>
 #include <stdio.h>

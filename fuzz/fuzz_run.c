@@ -7,9 +7,9 @@
  * to a limit, beyond which requests fail.  The engine's answer is not looked
  * at, only that it is one, or a line that says why there is none.
  */
-#include "cost.h"
-#include "onnx_read.h"
-#include "plan.h"
+#include "engine/plan.h"
+#include "graph/cost.h"
+#include "model/onnx_read.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define SL_TEST_ADVISED_H
 
 #include "harness.h"
-#include "advice.h"
+#include "analysis/advice.h"
 
 enum { ADVISED_MOST = 12 };
 

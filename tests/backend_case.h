@@ -5,9 +5,9 @@
 #define SL_TEST_BACKEND_CASE_H
 
 #include "harness.h"
-#include "dtype.h"
-#include "mapping.h"
-#include "onnx_read.h"
+#include "base/dtype.h"
+#include "base/mapping.h"
+#include "model/onnx_read.h"
 
 enum { PATH_MOST = 512, VALUES_MOST = 64 };
 

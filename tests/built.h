@@ -4,7 +4,7 @@
 #define SL_TEST_BUILT_H
 
 #include "harness.h"
-#include "builder.h"
+#include "model/builder.h"
 
 static inline struct sl_builder *
 new_builder(void)

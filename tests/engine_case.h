@@ -4,7 +4,7 @@
 #define SL_TEST_ENGINE_CASE_H
 
 #include "node_text.h"
-#include "plan.h"
+#include "engine/plan.h"
 #include "plan_input.h"
 
 /*

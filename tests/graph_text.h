@@ -3,11 +3,11 @@
 #ifndef SL_TEST_GRAPH_TEXT_H
 #define SL_TEST_GRAPH_TEXT_H
 
-#include "assembly.h"
-#include "cost.h"
+#include "graph/assembly.h"
+#include "graph/cost.h"
 #include "counting.h"
 #include "harness.h"
-#include "shapes.h"
+#include "graph/shapes.h"
 
 /*
  * One line each, values by name, a name only once in the whole text:

@@ -3,10 +3,10 @@
 #ifndef SL_TEST_NODE_TEXT_H
 #define SL_TEST_NODE_TEXT_H
 
-#include "assembly.h"
-#include "dtype.h"
+#include "base/dtype.h"
+#include "graph/assembly.h"
 #include "harness.h"
-#include "op.h"
+#include "graph/op.h"
 
 /*
  * "ReduceSum 13 (f32[2,n,4], i64[1]={1}) keepdims=0 -> 1"

@@ -3,10 +3,10 @@
 #ifndef SL_TEST_ONE_NODE_H
 #define SL_TEST_ONE_NODE_H
 
-#include "cost.h"
+#include "graph/cost.h"
 #include "counting.h"
 #include "node_text.h"
-#include "shapes.h"
+#include "graph/shapes.h"
 
 /*
  * Each check takes the line that node_text.h describes:

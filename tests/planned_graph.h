@@ -4,7 +4,7 @@
 #define SL_TEST_PLANNED_GRAPH_H
 
 #include "graph_run.h"
-#include "plan.h"
+#include "engine/plan.h"
 #include "plan_input.h"
 
 /*

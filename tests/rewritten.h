@@ -3,9 +3,9 @@
 #ifndef SL_TEST_REWRITTEN_H
 #define SL_TEST_REWRITTEN_H
 
-#include "evaluate.h"
+#include "graph/evaluate.h"
 #include "graph_text.h"
-#include "optimize.h"
+#include "transform/optimize.h"
 
 /*
  * check_rewritten(text, nodes) builds the graph (graph_text.h), runs all

@@ -3,9 +3,9 @@
 #ifndef SL_TEST_RUN_CASE_H
 #define SL_TEST_RUN_CASE_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "graph_text.h"
-#include "npy.h"
+#include "model/npy.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_SAME_GRAPH_H
 #define SL_TEST_SAME_GRAPH_H
 
-#include "graph.h"
+#include "graph/graph.h"
 #include "harness.h"
 
 /* Two graphs, and which value of b each value of a is. */

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_SCRIPTED_H
 #define SL_TEST_SCRIPTED_H
 
-#include "rng.h"
+#include "base/rng.h"
 #include "sleuth.h"
 
 /* Time that passes only when it is read or when scripted work is done. */

@@ -8,8 +8,8 @@
  */
 #include "planned_graph.h"
 #include "small_blocks.h"
-#include "ablate.h"
-#include "clock.h"
+#include "experiment/ablate.h"
+#include "base/clock.h"
 
 static const char chain[] = "in x f32 8,16\n"
 			    "const w f32 16,16 = random\n"

@@ -5,7 +5,7 @@
  * become rows, in which order, with which steps.
  */
 #include "harness.h"
-#include "amdahl.h"
+#include "analysis/amdahl.h"
 
 static void
 the_law(void **state)

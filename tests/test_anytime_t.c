@@ -3,9 +3,9 @@
  * test_anytime_t.c - against the formula evaluated elsewhere (NumPy, once),
  * and in simulated series that are looked at after each figure.
  */
-#include "anytime_t.h"
+#include "stats/anytime_t.h"
 #include "harness.h"
-#include "rng.h"
+#include "base/rng.h"
 
 enum { SERIES = 2000, LENGTH = 50 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_arena.c - blocks are zeroed, aligned, apart, and freed together. */
 #include "harness.h"
-#include "arena.h"
+#include "base/arena.h"
 
 /* An allocator that counts what is out and fails on the n-th request. */
 struct counting {

@@ -5,9 +5,9 @@
  * demand them, and that neither is asked of operators that are not known.
  * The kinds are those of onnx's schemas (tests/oracles/attribute_kinds.py).
  */
-#include "assembly.h"
+#include "graph/assembly.h"
 #include "harness.h"
-#include "op.h"
+#include "graph/op.h"
 
 static const int64_t ints[] = {1, 2};
 static const float floats[] = {1, 2};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_bar.c - bars: whole columns, eighths, and what lies outside. */
-#include "bar.h"
+#include "report/bar.h"
 #include "harness.h"
-#include "utf8.h"
+#include "report/utf8.h"
 
 static void
 eighths(void **state)

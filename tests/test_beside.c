@@ -2,8 +2,8 @@
 /* test_beside.c - probes beside a workload: structure, never speed. */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "beside.h"
-#include "thread.h"
+#include "machine/beside.h"
+#include "base/thread.h"
 
 #include <dirent.h>
 #include <math.h>

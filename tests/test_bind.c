@@ -4,9 +4,9 @@
  * free dimensions are refused with the option that would help; and symbolic
  * arithmetic on sizes.
  */
-#include "assembly.h"
+#include "graph/assembly.h"
 #include "harness.h"
-#include "shapes.h"
+#include "graph/shapes.h"
 
 static void
 add_input(struct sl_graph *g, const char *name, enum sl_dtype dtype,

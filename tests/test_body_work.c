@@ -4,10 +4,10 @@
  * has the work of its nodes, as often as they run; that it has no figures but
  * a reason where that is not known; and that it is no movement of data.
  */
-#include "operations.h"
-#include "parts.h"
+#include "analysis/operations.h"
+#include "analysis/parts.h"
 #include "planned_graph.h"
-#include "roofline_place.h"
+#include "analysis/roofline_place.h"
 
 enum { STEPS_MOST = 8 };
 

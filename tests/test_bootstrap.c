@@ -7,9 +7,9 @@
  * fail.
  */
 #include "harness.h"
-#include "bootstrap.h"
-#include "summary.h"
-#include "special.h"
+#include "stats/bootstrap.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 static const double TIMES[] = {10.2, 10.4, 9.9,  10.1, 12.8, 10.0, 10.3,
 			       11.1, 25.4, 10.2, 10.6, 9.8,  10.9, 14.2,

@@ -5,7 +5,7 @@
  * responses recorded from models whose bottleneck is known.
  */
 #include "harness.h"
-#include "bottleneck.h"
+#include "analysis/bottleneck.h"
 
 /* A machine of 2 threads: 200 GFLOP/s, 200, 100 and 20 GB/s. */
 static const struct sl__case machine = {

@@ -5,7 +5,7 @@
  * silent.
  */
 #include "harness.h"
-#include "bottleneck.h"
+#include "analysis/bottleneck.h"
 
 /* A machine of 2 threads: 200 GFLOP/s, 200, 100 and 20 GB/s; nobody could be
  * spared to hog memory. */

@@ -4,7 +4,7 @@
  * a failed allocation sticks and is told at the end.
  */
 #include "harness.h"
-#include "buf.h"
+#include "base/buf.h"
 
 static void
 an_empty_buffer_has_no_data(void **state)

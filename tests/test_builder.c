@@ -5,7 +5,7 @@
  * failed allocation leaks nothing.
  */
 #include "built.h"
-#include "cost.h"
+#include "graph/cost.h"
 #include "counting.h"
 
 static int

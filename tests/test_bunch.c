@@ -5,7 +5,7 @@
  * the range, and long names are cut from the left.
  */
 #include "harness.h"
-#include "bunch.h"
+#include "report/bunch.h"
 #include "counting.h"
 
 static struct sl_layer

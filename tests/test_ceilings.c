@@ -5,9 +5,9 @@
  * noisy, with ramps, with a cache that lies about its size.
  */
 #include "harness.h"
-#include "ceiling.h"
-#include "plateau.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "machine/ceiling.h"
+#include "machine/plateau.h"
 
 static const struct sl_cache three_caches[] = {
 	{1, "data", 32768, 64, 2, 1},

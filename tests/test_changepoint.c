@@ -6,10 +6,10 @@
  * long flat series stay affordable.
  */
 #include "harness.h"
-#include "changepoint.h"
+#include "stats/changepoint.h"
 #include "counting.h"
-#include "rng.h"
-#include "summary.h"
+#include "base/rng.h"
+#include "stats/summary.h"
 
 enum { N_SHORT = 60, N_LONG = 20000 };
 

@@ -4,7 +4,7 @@
  * and the system's clocks never run backwards.  No time is asserted.
  */
 #include "harness.h"
-#include "clock.h"
+#include "base/clock.h"
 
 /* Each reading costs 'cost_ns' and shows the time rounded down to 'step_ns';
  * every 'every'-th reading is interrupted for 'pause_ns'. */

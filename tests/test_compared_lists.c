@@ -3,7 +3,7 @@
  * test_compared_lists.c - proves that sequences are compared item by item and
  * judged by the worst, and that what cannot be compared is told.
  */
-#include "comparing.h"
+#include "experiment/comparing.h"
 #include "harness.h"
 
 static struct sl__tensor

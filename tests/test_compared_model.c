@@ -4,7 +4,7 @@
  * the one that the model asks for, by its operators and not by their names, and
  * that the step is found through any number of views.
  */
-#include "comparing.h"
+#include "experiment/comparing.h"
 #include "graph_text.h"
 
 static struct sl__comparing

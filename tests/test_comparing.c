@@ -4,7 +4,7 @@
  * above its limit, with numbers that are none, with repeated references and
  * with ties.
  */
-#include "comparing.h"
+#include "experiment/comparing.h"
 #include "counting.h"
 #include "harness.h"
 

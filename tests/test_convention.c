@@ -5,8 +5,8 @@
  * any two sum to the difference.
  */
 #include "inspected.h"
-#include "convention.h"
-#include "op.h"
+#include "graph/convention.h"
+#include "graph/op.h"
 
 struct published {
 	const char *model;

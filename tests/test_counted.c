@@ -5,7 +5,7 @@
  * is counted nothing runs.
  */
 #include "scripted_counters.h"
-#include "counted.h"
+#include "experiment/counted.h"
 #include "graph_text.h"
 #include "plan_input.h"
 

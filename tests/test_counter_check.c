@@ -5,8 +5,8 @@
  * verdict, and a counter that cannot know is not heard.
  */
 #include "harness.h"
-#include "bottleneck.h"
-#include "counter_check.h"
+#include "analysis/counter_check.h"
+#include "analysis/bottleneck.h"
 
 /* An operation of 1 ms on a machine that gives 100, 50 and 10 GB/s: DRAM can
  * bring 156,250 lines in that time. */

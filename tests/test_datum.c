@@ -5,8 +5,8 @@
  * what was there before.
  */
 #include "counting.h"
-#include "datum.h"
-#include "dtype.h"
+#include "graph/datum.h"
+#include "base/dtype.h"
 #include "harness.h"
 
 static const int64_t two_three[] = {2, 3};

@@ -3,8 +3,8 @@
  * known: repeated work, lines, and what a cache is worth. */
 #include "tiny_decoder.h"
 
-#include "generation.h"
-#include "reading.h"
+#include "analysis/generation.h"
+#include "base/reading.h"
 
 /* -------------------------------------------------------------------- work */
 

@@ -2,7 +2,7 @@
 /* test_decoder.c - inputs of decoders, and what comes out with a cache. */
 #include "tiny_decoder.h"
 
-#include "decoder.h"
+#include "experiment/decoder.h"
 
 /* ------------------------------------------------------------------ logits */
 

@@ -3,11 +3,11 @@
  * test_diagnose.c - proves that experiments on steps leave a model as it was,
  * look at the steps they are told to, and say what could not be done.
  */
-#include "diagnose.h"
+#include "experiment/diagnose.h"
 #include "graph_text.h"
 #include "plan_input.h"
-#include "tape.h"
-#include "thread.h"
+#include "base/thread.h"
+#include "engine/tape.h"
 
 /* Three steps of one node each. */
 static const char chain[] = "opset 13\n"

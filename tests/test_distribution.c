@@ -6,11 +6,11 @@
  * dependent samples cover in simulation.
  */
 #include "harness.h"
-#include "bootstrap.h"
+#include "stats/bootstrap.h"
 #include "counting.h"
-#include "distribution.h"
-#include "quantile.h"
-#include "summary.h"
+#include "stats/distribution.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 enum { N = 500, N_HUGE = 100000 };
 

@@ -6,8 +6,8 @@
  * element.
  */
 #include "conv_graph.h"
-#include "dnnl_choice.h"
-#include "file.h"
+#include "engine/dnnl_choice.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  * once in the life of a process, so each case runs in a process of its own.
  */
 #include "harness.h"
-#include "dnnl_isa.h"
+#include "engine/dnnl_isa.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

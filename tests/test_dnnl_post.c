@@ -9,7 +9,7 @@
  * themselves, and clips leave 3/4 of sums up to 10: a tenth of that.  Where
  * parameters are mistaken, results are off by a quarter and more.
  */
-#include "dnnl_post.h"
+#include "engine/dnnl_post.h"
 #include "product_case.h"
 
 /* What operations follow: its text up to their operands, and from there on,

@@ -7,7 +7,7 @@
  * exactly is left to the reference kernels.
  */
 #include "quantized_case.h"
-#include "quantized.h"
+#include "engine/quantized.h"
 
 #define X             "f32[]={0.02}, "
 #define W             "f32[]={0.005}, "

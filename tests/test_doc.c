@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "doc.h"
+#include "report/doc.h"
 
 static const struct sl__column columns[] = {
 	{"command", 0, 0},

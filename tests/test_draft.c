@@ -6,7 +6,7 @@
 #include "harness.h"
 
 #include "counting.h"
-#include "draft.h"
+#include "base/draft.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

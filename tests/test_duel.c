@@ -7,8 +7,8 @@
  * their rates.
  */
 #include "harness.h"
-#include "duel.h"
-#include "sign_test.h"
+#include "stats/duel.h"
+#include "stats/sign_test.h"
 #include "weather.h"
 
 enum { N_ROUNDS = 300 };

@@ -5,8 +5,8 @@
  * statistics of known sets.
  */
 #include "harness.h"
-#include "durations.h"
-#include "quantile.h"
+#include "measure/durations.h"
+#include "stats/quantile.h"
 
 static void
 buckets_tile_the_numbers(void **state)

@@ -2,7 +2,7 @@
 /* test_energy_meter.c - a meter of files, and none. */
 #include "harness.h"
 
-#include "energy_meter.h"
+#include "machine/energy_meter.h"
 
 #include <sys/stat.h>
 

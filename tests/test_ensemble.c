@@ -6,8 +6,8 @@
  * see it, and one slow layer is named.
  */
 #include "harness.h"
-#include "ensemble.h"
-#include "sign_test.h"
+#include "stats/ensemble.h"
+#include "stats/sign_test.h"
 #include "weather.h"
 
 enum { N_LAYERS = 20, N_MEMBERS = 3, CAP = 400 };

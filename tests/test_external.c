@@ -5,7 +5,7 @@
  * wrong is refused.
  */
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
  * whom permissions do not stop.
  */
 #include "harness.h"
-#include "buf.h"
-#include "file.h"
+#include "base/file.h"
+#include "base/buf.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -4,8 +4,8 @@
  * laws come back exactly, and the intervals of simulated points cover.
  */
 #include "harness.h"
-#include "fit.h"
-#include "rng.h"
+#include "stats/fit.h"
+#include "base/rng.h"
 
 static const double X[] = {1, 2, 3, 4, 6, 8, 12, 16};
 static const double Y[] = {2.1, 3.9, 6.2, 7.8, 12.3, 15.8, 24.5, 31.6};

@@ -7,8 +7,8 @@
  * Nothing here makes a plan in this process itself: threads do not survive the
  * forks.
  */
-#include "confined.h"
-#include "dnnl_isa.h"
+#include "engine/dnnl_isa.h"
+#include "experiment/confined.h"
 #include "harness.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fuse_attention.c - attention that is written out, as one node. */
-#include "plan.h"
+#include "engine/plan.h"
 #include "rewritten.h"
 
 /* --------------------------------------------------------------- small ones */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "post.h"
+#include "graph/post.h"
 #include "rewritten.h"
 
 #include <float.h>

@@ -3,7 +3,7 @@
 #include "tiny_decoder.h"
 #include "json_check.h"
 
-#include "decode_loop.h"
+#include "experiment/decode_loop.h"
 
 enum { PROMPT = 5, TOKENS = 4 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_groups.c - operations summed up, and passes as timelines. */
-#include "groups.h"
+#include "analysis/groups.h"
 #include "known_profile.h"
-#include "timed_passes.h"
+#include "experiment/timed_passes.h"
 
 static void
 check(const struct sl_operation_group *g, const char *name, size_t n,

@@ -2,8 +2,8 @@
 /* test_growth_fit.c - laws, knees and sweet spots of points that are known. */
 #include "harness.h"
 
-#include "growth_fit.h"
-#include "rng.h"
+#include "analysis/growth_fit.h"
+#include "base/rng.h"
 
 enum { N_PLACES = 7, N_VISITS = 3, N = N_PLACES * N_VISITS };
 

@@ -5,7 +5,7 @@
  * ones are refused by line.
  */
 #include "harness.h"
-#include "hardware.h"
+#include "machine/hardware.h"
 
 static struct sl_hardware *
 read_text(const char *text)

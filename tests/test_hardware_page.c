@@ -6,7 +6,7 @@
 #include "json_check.h"
 #include "square_layer.h"
 
-#include "hardware_page.h"
+#include "report/hardware_page.h"
 
 static struct sl_hardware *
 machine(const char *words)

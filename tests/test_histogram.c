@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_histogram.c - every time is counted once and anything shows. */
 #include "harness.h"
-#include "histogram.h"
+#include "report/histogram.h"
 
 static size_t
 counted(const struct sl__histogram *h)

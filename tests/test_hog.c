@@ -2,8 +2,8 @@
 /* test_hog.c - what a hog does to pure work, and why it is not known. */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "beside_state.h"
-#include "status.h"
+#include "base/status.h"
+#include "machine/beside_state.h"
 
 #include <math.h>
 #include <sched.h>

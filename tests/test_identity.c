@@ -5,7 +5,7 @@
  * those alike are not.
  */
 #include "graph_text.h"
-#include "identity.h"
+#include "graph/identity.h"
 
 static const char model_text[] = "opset 13\n"
 				 "in x f32 n,64\n"

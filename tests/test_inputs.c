@@ -5,9 +5,9 @@
  */
 #include "harness.h"
 
-#include "assembly.h"
+#include "graph/assembly.h"
 #include "counting.h"
-#include "inputs.h"
+#include "model/inputs.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "inspect_page.h"
+#include "report/inspect_page.h"
 #include "recorded_inspection.h"
 
 static struct sl__inspect_result

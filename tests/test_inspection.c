@@ -6,7 +6,7 @@
  */
 #include "graph_text.h"
 #include "inspected.h"
-#include "layers.h"
+#include "analysis/layers.h"
 
 struct published {
 	const char *model;

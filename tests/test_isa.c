@@ -6,9 +6,9 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "isa.h"
-#include "peak.h"
-#include "platform.h"
+#include "machine/isa.h"
+#include "machine/peak.h"
+#include "machine/platform.h"
 
 #define XEON SL_TEST_DATA "/machines/xeon-amx"
 

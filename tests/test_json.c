@@ -4,9 +4,9 @@
  * with its reason, and doubles that come back bit for bit.
  */
 #include "harness.h"
-#include "buf.h"
-#include "json.h"
-#include "rng.h"
+#include "base/json.h"
+#include "base/buf.h"
+#include "base/rng.h"
 
 #include <float.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_kept_passes.c - which passes are kept, of tapes that are made up. */
 #include "harness.h"
-#include "kept_passes.h"
-#include "rng.h"
+#include "experiment/kept_passes.h"
+#include "base/rng.h"
 
 enum { N_STEPS = 3, N_MOST = 20000 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_ledger.c - the books: exact arithmetic on passes that are made up. */
 #include "harness.h"
-#include "ledger.h"
-#include "ledger_words.h"
+#include "analysis/ledger.h"
+#include "analysis/ledger_words.h"
 
 enum { N = 10, N_ROUNDS = 9 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_log.c - a line arrives whole and once, or is dropped without a log. */
 #include "harness.h"
-#include "log.h"
+#include "base/log.h"
 
 struct heard {
 	int n_lines;

@@ -6,7 +6,7 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "machine.h"
+#include "machine/machine.h"
 #include "recorded_machine.h"
 
 #include <dirent.h>

@@ -5,11 +5,11 @@
  * cannot be written are noticed, and none of them is a failure of the probe.
  */
 #include "harness.h"
-#include "arena.h"
-#include "buf.h"
+#include "base/arena.h"
+#include "base/buf.h"
 #include "counting.h"
-#include "file.h"
-#include "machine_cache.h"
+#include "machine/machine_cache.h"
+#include "base/file.h"
 #include "recorded_machine.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "map.h"
+#include "base/map.h"
 
 enum { N_KEYS = 5000 };
 

@@ -2,7 +2,7 @@
 /* test_marks.c - marks on a tape, all or some, and where what they cost is
  * tried. */
 #include "harness.h"
-#include "timed_passes.h"
+#include "experiment/timed_passes.h"
 
 enum { N_MOST = 600 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_match.c - which rounds count, when it is settled, what is said. */
 #include "harness.h"
-#include "match.h"
+#include "stats/match.h"
 
 struct scene {
 	struct sl__arena arena;

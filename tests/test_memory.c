@@ -6,8 +6,8 @@
  * built-in models that the block is not much larger than the bound.
  */
 #include "harness.h"
-#include "program.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "engine/program.h"
 
 enum { BUFFERS_MOST = 60, STEPS_MOST = 40, OPERANDS_MOST = 6, ROUNDS = 400 };
 

@@ -6,9 +6,9 @@
  * stand; and that what a model takes is the same whatever ran before it.
  */
 #include "graph_text.h"
-#include "memory_use.h"
-#include "reading.h"
-#include "subject.h"
+#include "analysis/memory_use.h"
+#include "base/reading.h"
+#include "experiment/subject.h"
 
 #include <math.h>
 

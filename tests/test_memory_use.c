@@ -5,11 +5,11 @@
  * what is predicted is what is touched, and that figures that cannot be are
  * found; test_memory_told.c has what is not known.
  */
-#include "dnnl_isa.h"
+#include "engine/dnnl_isa.h"
 #include "graph_text.h"
-#include "memory_use.h"
-#include "reading.h"
-#include "subject.h"
+#include "analysis/memory_use.h"
+#include "base/reading.h"
+#include "experiment/subject.h"
 
 #include <math.h>
 

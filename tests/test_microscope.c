@@ -3,8 +3,8 @@
 #include "harness.h"
 #include "json_check.h"
 
-#include "microscope_words.h"
-#include "specimens.h"
+#include "analysis/microscope_words.h"
+#include "analysis/specimens.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include "harness.h"
 #include "counting.h"
 #include "graph_text.h"
-#include "model_duel.h"
-#include "status.h"
+#include "experiment/model_duel.h"
+#include "base/status.h"
 
 #include <signal.h>
 

@@ -6,8 +6,8 @@
 #include "harness.h"
 
 #include "counting.h"
-#include "mapping.h"
-#include "npy.h"
+#include "model/npy.h"
+#include "base/mapping.h"
 
 struct loaded {
 	struct sl__arena arena;

@@ -5,9 +5,9 @@
  * (numbers from a multiple of 64 on, one line, ended by a newline), and that
  * what the format has no name for is refused before a file is touched.
  */
-#include "arena.h"
+#include "base/arena.h"
 #include "harness.h"
-#include "npy.h"
+#include "model/npy.h"
 
 #include <dirent.h>
 #include <unistd.h>

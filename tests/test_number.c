@@ -5,12 +5,12 @@
  * to get a column more for each decimal comma.
  */
 #include "harness.h"
-#include "buf.h"
+#include "base/buf.h"
 #include "comma_locale.h"
-#include "json.h"
-#include "number.h"
-#include "result_csv.h"
-#include "rng.h"
+#include "base/number.h"
+#include "base/json.h"
+#include "base/rng.h"
+#include "report/result_csv.h"
 
 #include <float.h>
 

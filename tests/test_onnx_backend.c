@@ -14,7 +14,7 @@
  * installed.
  */
 #include "backend_case.h"
-#include "plan.h"
+#include "engine/plan.h"
 
 #include <dirent.h>
 

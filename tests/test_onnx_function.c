@@ -5,7 +5,7 @@
  * refused.  Oracle: the semantics of FunctionProto, by hand.
  */
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 /* Fields of a function. */
 enum {

@@ -6,7 +6,7 @@
  */
 #include "counting.h"
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 /* How much is allocated at most. */
 struct weighing {

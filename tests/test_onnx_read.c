@@ -7,7 +7,7 @@
  */
 #include "counting.h"
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
  * table.  And names that cannot be told apart are refused.
  */
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 static void
 take_line(const char *text, void *ctx)

@@ -5,7 +5,7 @@
  * Oracle: packed little-endian bytes written out by hand.
  */
 #include "onnx_bytes.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 /* One row per type: two numbers (four for types of 4 bits) as they lie in
  * memory, and as elements of the list that the format names for the type. */

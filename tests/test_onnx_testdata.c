@@ -12,9 +12,9 @@
  * alone.  Exit code 77 where the data is not installed.
  */
 #include "harness.h"
-#include "mapping.h"
-#include "onnx_read.h"
-#include "shapes.h"
+#include "base/mapping.h"
+#include "graph/shapes.h"
+#include "model/onnx_read.h"
 
 #include <dirent.h>
 

@@ -2,7 +2,7 @@
 /* test_onnx_value.c - proves that sequences and optionals are read as their
  * type says, and that broken ones are refused wherever they are cut. */
 #include "harness.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 /* A tensor: dims 2, int32 (6), two numbers. */
 #define TENSOR "\x08\x02\x10\x06\x2a\x02\x05\x07"

@@ -4,7 +4,7 @@
  * in pieces; nothing at all after a failure, whatever fails; and real models
  * come back as they were.
  */
-#include "onnx_write.h"
+#include "model/onnx_write.h"
 #include "counting.h"
 #include "same_graph.h"
 #include "written_graph.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_operations.c - steps as operations, with times that are made up. */
 #include "harness.h"
-#include "operations.h"
+#include "analysis/operations.h"
 
 enum { N_STEPS = 5, N = 4 };
 

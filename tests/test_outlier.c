@@ -4,10 +4,10 @@
  * scale, and normal samples are labelled at the rate of 3.5 sigma.
  */
 #include "harness.h"
-#include "outlier.h"
-#include "rng.h"
-#include "special.h"
-#include "summary.h"
+#include "stats/outlier.h"
+#include "base/rng.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 static void
 check(const double *sorted, size_t n, double low_fence, double high_fence)

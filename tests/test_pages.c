@@ -6,7 +6,7 @@
  */
 #include "counting.h"
 #include "harness.h"
-#include "pages.h"
+#include "base/pages.h"
 
 enum { N_BLOCKS = 9 };
 

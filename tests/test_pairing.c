@@ -2,8 +2,8 @@
 /* test_pairing.c - which steps of two plans belong together. */
 #include "harness.h"
 #include "graph_text.h"
-#include "pairing.h"
-#include "plan.h"
+#include "experiment/pairing.h"
+#include "engine/plan.h"
 
 static const char three[] = "opset 13\n"
 			    "in x f32 n,8\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_parts.c - what each operation is for, from structure alone. */
 #include "graph_text.h"
-#include "parts.h"
+#include "analysis/parts.h"
 
 /* Of a plan whose parts are asked for. */
 struct parted {

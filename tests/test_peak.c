@@ -5,9 +5,9 @@
  * formula says, and a chase visits every line before it visits one again.
  */
 #include "harness.h"
-#include "chase.h"
-#include "peak.h"
-#include "stream.h"
+#include "machine/peak.h"
+#include "machine/chase.h"
+#include "machine/stream.h"
 
 static void
 every_kernel_does_the_operations_it_counts(void **state)

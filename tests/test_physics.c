@@ -5,8 +5,8 @@
  * cache gives 1000 GB/s (at most 1020).
  */
 #include "harness.h"
-#include "physics.h"
-#include "roofline_place.h"
+#include "analysis/physics.h"
+#include "analysis/roofline_place.h"
 
 #include <math.h>
 #include <string.h>

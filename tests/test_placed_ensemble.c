@@ -4,7 +4,7 @@
  * there: rounds alone then find differences between equals, placements do not,
  * and still find what is there.
  */
-#include "ensemble.h"
+#include "stats/ensemble.h"
 #include "harness.h"
 
 enum { RUNS = 300, PLACEMENTS = 40, ROUNDS = 6, CAP = PLACEMENTS * ROUNDS };

@@ -5,7 +5,7 @@
  * of them, a limit that none holds, and the batch from which a GPU is better.
  */
 #include "counting.h"
-#include "hardware.h"
+#include "machine/hardware.h"
 #include "square_layer.h"
 
 static struct sl_hardware *

@@ -6,7 +6,7 @@
  */
 #include "counting.h"
 #include "graph_text.h"
-#include "plan.h"
+#include "engine/plan.h"
 #include "plan_input.h"
 
 #include <pthread.h>

@@ -4,8 +4,8 @@
  * depend on the seed alone, follow the sizes of inputs that are set, and that
  * files are read or refused with their name.
  */
-#include "arena.h"
-#include "npy.h"
+#include "base/arena.h"
+#include "model/npy.h"
 #include "planned_graph.h"
 
 #include <unistd.h>

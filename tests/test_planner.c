@@ -7,8 +7,8 @@
  * forms and is written over once.
  */
 #include "planned_graph.h"
-#include "planner.h"
-#include "rng.h"
+#include "engine/planner.h"
+#include "base/rng.h"
 
 enum {
 	TEXT_MOST = 8192,

@@ -7,7 +7,7 @@
  * least.
  */
 #include "harness.h"
-#include "proportion.h"
+#include "stats/proportion.h"
 
 static void
 ends_have_closed_forms(void **state)

@@ -6,10 +6,10 @@
  * heavy-tailed, skewed and bimodal samples and for samples with ties.
  */
 #include "harness.h"
-#include "quantile.h"
-#include "rng.h"
-#include "special.h"
-#include "summary.h"
+#include "stats/quantile.h"
+#include "base/rng.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 #define N_ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

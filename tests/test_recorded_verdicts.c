@@ -4,7 +4,7 @@
  * models whose answer is known (bench/verdicts/) are still judged right.
  */
 #include "harness.h"
-#include "bottleneck.h"
+#include "analysis/bottleneck.h"
 
 enum { COLUMNS_MOST = 64, WORDS = 3, CONDITIONS_BEFORE = 5 };
 

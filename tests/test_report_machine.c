@@ -8,7 +8,7 @@
 #include "comma_locale.h"
 #include "json_check.h"
 #include "recorded_machine.h"
-#include "roofline.h"
+#include "report/roofline.h"
 
 static struct sl_buf
 render(const struct sl_machine *m, enum sl_format format, int ascii)

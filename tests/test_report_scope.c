@@ -5,7 +5,7 @@
  * stands out follows from planted numbers.
  */
 #include "harness.h"
-#include "insight.h"
+#include "report/insight.h"
 #include "json_check.h"
 
 static struct sl_estimate

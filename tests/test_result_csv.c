@@ -4,7 +4,7 @@
  * with nothing in it that a terminal would obey.
  */
 #include "harness.h"
-#include "result_csv.h"
+#include "report/result_csv.h"
 
 static void
 check(const char *text, const char *expected)

@@ -5,7 +5,7 @@
  * fixed, so nothing here fails by chance.
  */
 #include "harness.h"
-#include "rng.h"
+#include "base/rng.h"
 
 /* All expected outputs are printed by oracles/rng.py. */
 static void

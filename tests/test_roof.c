@@ -5,8 +5,8 @@
  * error can explain it, and what is said about it follows.
  */
 #include "harness.h"
-#include "insight.h"
-#include "reading.h"
+#include "base/reading.h"
+#include "report/insight.h"
 
 #define WITHIN_1_PERCENT(x)                                         \
 	{                                                           \

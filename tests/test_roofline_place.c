@@ -5,7 +5,7 @@
  * 1000, 500, 200 and 50 GB/s.
  */
 #include "harness.h"
-#include "roofline_place.h"
+#include "analysis/roofline_place.h"
 
 #include <math.h>
 #include <string.h>

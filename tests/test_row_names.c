@@ -5,8 +5,8 @@
  */
 #include "harness.h"
 
-#include "row_names.h"
-#include "utf8.h"
+#include "report/row_names.h"
+#include "report/utf8.h"
 
 enum { LAYERS = 12 };
 

@@ -5,7 +5,7 @@
  */
 #include "graph_text.h"
 #include "inspected.h"
-#include "scaling.h"
+#include "analysis/scaling.h"
 
 static double
 cube(double n)

@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "scope_rows.h"
-#include "scope.h"
+#include "measure/scope.h"
 
 #include <sys/mman.h>
 

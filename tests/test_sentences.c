@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_sentences.c - findings in words: units, order, and what has no room. */
-#include "sentences.h"
+#include "analysis/sentences.h"
 #include "counting.h"
 #include "harness.h"
 

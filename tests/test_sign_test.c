@@ -6,8 +6,8 @@
  * part among twenty, and averages of them keep the rate as well.
  */
 #include "harness.h"
-#include "rng.h"
-#include "sign_test.h"
+#include "stats/sign_test.h"
+#include "base/rng.h"
 #include "weather.h"
 
 enum { N_PARTS = 20 };

@@ -5,7 +5,7 @@
  * quantiles undo them.
  */
 #include "harness.h"
-#include "special.h"
+#include "stats/special.h"
 
 #define N_ROWS(table) (sizeof(table) / sizeof((table)[0]))
 

@@ -4,7 +4,7 @@
  * on its way up, and success leaves the error alone.
  */
 #include "harness.h"
-#include "status.h"
+#include "base/status.h"
 
 #include <errno.h>
 

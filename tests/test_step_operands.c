@@ -3,8 +3,8 @@
  * test_step_operands.c - proves that operands of a step are kept and put back
  * to the byte, and that flushing changes nothing but where they lie.
  */
-#include "step_operands.h"
-#include "flush.h"
+#include "experiment/step_operands.h"
+#include "machine/flush.h"
 #include "harness.h"
 
 enum { N = 1000 }; /* no multiple of a line, nor of two threads' parts */

@@ -5,8 +5,8 @@
  * permutations, with qsort() and on inputs that make quicksort quadratic.
  */
 #include "harness.h"
-#include "rng.h"
-#include "summary.h"
+#include "stats/summary.h"
+#include "base/rng.h"
 
 static const double TIMES[] = {12.5, 11.0, 14.25, 11.0, 98.0,
 			       13.5, 12.0, 12.75, 11.5, 19.0};

@@ -5,7 +5,7 @@
  * is asked for, with the mean and deviation promised.
  */
 #include "harness.h"
-#include "tensor.h"
+#include "graph/tensor.h"
 
 static struct sl__tensor
 tensor_of(enum sl_dtype dtype, const int64_t *dims, size_t rank,

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "counting.h"
-#include "thread.h"
+#include "base/thread.h"
 
 #include <sched.h>
 

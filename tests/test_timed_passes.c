@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_timed_passes.c - passes, bare and recorded: counts, sums, fixed memory. */
 #include "harness.h"
-#include "timed_passes.h"
+#include "experiment/timed_passes.h"
 
 /* ------------------------------------------------------------------- passes */
 

@@ -5,8 +5,8 @@
  * names for things.  What a machine hides is absent with a reason.
  */
 #include "harness.h"
-#include "platform.h"
-#include "topology.h"
+#include "machine/topology.h"
+#include "machine/platform.h"
 
 struct reading {
 	struct sl__arena arena;

@@ -7,8 +7,8 @@
  * models of the zoo and for real ones.
  */
 #include "planned_graph.h"
-#include "subject.h"
-#include "tracker.h"
+#include "experiment/tracker.h"
+#include "experiment/subject.h"
 
 #include <dirent.h>
 

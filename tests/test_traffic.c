@@ -3,7 +3,7 @@
  * test_traffic.c - predicted traffic against a cache that is simulated line by
  * line, and against closed forms.
  */
-#include "rng.h"
+#include "base/rng.h"
 #include "simulated_cache.h"
 
 /* ------------------------------------------------------------------- chains */

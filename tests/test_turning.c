@@ -2,7 +2,7 @@
 /* test_turning.c - classes and turns of points that are made up. */
 #include "harness.h"
 
-#include "turning.h"
+#include "analysis/turning.h"
 
 #include <string.h>
 

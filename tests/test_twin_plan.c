@@ -4,8 +4,8 @@
  * be, that its steps are the ones that do the same, and that it says why where
  * there is none.
  */
-#include "twin_plan.h"
-#include "dnnl_choice.h"
+#include "experiment/twin_plan.h"
+#include "engine/dnnl_choice.h"
 #include "graph_text.h"
 
 #include <unistd.h>

@@ -6,7 +6,7 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "two_sample.h"
+#include "stats/two_sample.h"
 
 static const double A[] = {100, 102, 98, 101, 99};
 static const double B[] = {95, 97, 93, 96, 94};

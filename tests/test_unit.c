@@ -5,7 +5,7 @@
  * the Particle Data Group.
  */
 #include "harness.h"
-#include "unit.h"
+#include "report/unit.h"
 
 static struct sl_estimate
 estimate(double value, double lo, double hi)

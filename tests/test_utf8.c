@@ -5,7 +5,7 @@
  * U+10FFFF, cut short, stray.
  */
 #include "harness.h"
-#include "utf8.h"
+#include "report/utf8.h"
 
 #define BAD "\xef\xbf\xbd" /* U+FFFD */
 

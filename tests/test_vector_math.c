@@ -5,8 +5,8 @@
  * against the stored types' own.
  */
 #include "harness.h"
-#include "tensor.h"
-#include "vector_gates.h"
+#include "engine/vector_gates.h"
+#include "graph/tensor.h"
 
 enum { N = 4096 };
 

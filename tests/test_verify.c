@@ -4,10 +4,10 @@
  * second producers and wrong arities are refused by name, captures of a body
  * wait for their producer, and states are found.
  */
-#include "assembly.h"
+#include "graph/assembly.h"
 #include "counting.h"
 #include "harness.h"
-#include "op.h"
+#include "graph/op.h"
 
 static uint32_t
 value(struct sl_graph *g, const char *name, uint32_t block)

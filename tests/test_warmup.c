@@ -5,8 +5,8 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "rng.h"
-#include "warmup.h"
+#include "stats/warmup.h"
+#include "base/rng.h"
 
 enum { N = 200 };
 

@@ -5,7 +5,7 @@
  * distribution.
  */
 #include "harness.h"
-#include "weights.h"
+#include "analysis/weights.h"
 #include "inspected.h"
 
 static void

@@ -5,7 +5,7 @@
  * the published examples of the encoding (150 is 96 01; -1 is ten bytes).
  */
 #include "onnx_bytes.h"
-#include "wire.h"
+#include "model/wire.h"
 
 static struct sl__wire_file
 file_of(const struct bytes *b)

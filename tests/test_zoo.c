@@ -6,8 +6,8 @@
  */
 #include "harness.h"
 #include "counting.h"
-#include "shapes.h"
-#include "zoo.h"
+#include "model/zoo.h"
+#include "graph/shapes.h"
 
 static struct sl_graph *
 open_model(const char *name)

@@ -5,7 +5,7 @@
 #define SL_TEST_TINY_DECODER_H
 
 #include "built.h"
-#include "builder_layers.h"
+#include "model/builder_layers.h"
 
 enum {
 	TINY_WIDTH = 16,

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_WEATHER_H
 #define SL_TEST_WEATHER_H
 
-#include "rng.h"
+#include "base/rng.h"
 
 #include <math.h>
 

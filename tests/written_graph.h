@@ -3,9 +3,9 @@
 #ifndef SL_TEST_WRITTEN_GRAPH_H
 #define SL_TEST_WRITTEN_GRAPH_H
 
-#include "assembly.h"
+#include "graph/assembly.h"
 #include "harness.h"
-#include "onnx_read.h"
+#include "model/onnx_read.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -6,11 +6,11 @@
  * gain by Amdahl's law: what they take of a pass, by medians, or, where an
  * ablation of the very same operations was run, what that showed.
  */
-#include "advice.h"
-#include "advice_rules.h"
-#include "amdahl.h"
-#include "sentences.h"
-#include "status.h"
+#include "analysis/advice.h"
+#include "analysis/advice_rules.h"
+#include "analysis/amdahl.h"
+#include "analysis/sentences.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* More of a pass than this leaves nothing to compare with. */
 #define WHOLE_SHARE 0.95

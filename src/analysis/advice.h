@@ -3,7 +3,7 @@
 #ifndef SL_ADVICE_H
 #define SL_ADVICE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 enum { SL__ADVICE_MOST = 5 };
 

@@ -6,16 +6,16 @@
  * change, from ceilings and responses that were measured, and leaves the
  * others as they are.
  */
-#include "advice_rules.h"
-#include "roofline_place.h"
-#include "sentences.h"
-#include "sweep.h"
+#include "analysis/advice_rules.h"
+#include "analysis/roofline_place.h"
+#include "analysis/sentences.h"
+#include "analysis/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A difference below this is noise. */
 #define CLEARLY 1.05

@@ -3,7 +3,7 @@
 #ifndef SL_ADVICE_RULES_H
 #define SL_ADVICE_RULES_H
 
-#include "advice.h"
+#include "analysis/advice.h"
 
 enum { SL__PROPOSALS_MOST = 16 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* amdahl.c - what a model would gain if only a part of it were faster. */
-#include "amdahl.h"
-#include "status.h"
+#include "analysis/amdahl.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 double
 sl__amdahl_speedup(double share, double factor)

@@ -3,7 +3,7 @@
 #ifndef SL_AMDAHL_H
 #define SL_AMDAHL_H
 
-#include "ablate.h"
+#include "experiment/ablate.h"
 
 enum { SL__AMDAHL_OPERATIONS = 5, SL__AMDAHL_TYPES = 3 };
 

@@ -5,21 +5,21 @@
  * src/experiment/model_duel.c plays the rounds and decides; here the
  * contenders are made ready and what was found is put into words and rows.
  */
-#include "match.h"
-#include "model_duel.h"
-#include "pages.h"
-#include "quantile.h"
-#include "reading.h"
-#include "same_choices.h"
-#include "sign_test.h"
-#include "status.h"
-#include "summary.h"
+#include "base/pages.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "experiment/model_duel.h"
+#include "experiment/same_choices.h"
+#include "stats/match.h"
+#include "stats/quantile.h"
+#include "stats/sign_test.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Times that plans are made again until they agree on algorithms: one that
  * ran out of time to measure leaves questions to the next. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bottleneck.c - operations judged, and the model by them. */
-#include "bottleneck.h"
-#include "bottleneck_words.h"
-#include "counter_check.h"
-#include "roofline_place.h"
-#include "status.h"
+#include "analysis/bottleneck.h"
+#include "analysis/bottleneck_words.h"
+#include "analysis/counter_check.h"
+#include "analysis/roofline_place.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- cases */
 

@@ -7,12 +7,12 @@
  * narrow where physics leaves no choice (nothing moves bytes faster than the
  * memory they come from).
  */
-#include "bottleneck.h"
+#include "analysis/bottleneck.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The most that one experiment costs a candidate: odds of 55 to 1. */
 static const double MOST = 4;

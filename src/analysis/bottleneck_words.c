@@ -6,14 +6,14 @@
  * fit some other one as well; it speaks against the bound where it does not
  * fit.  Where nothing is decided, all that was seen is listed.
  */
-#include "bottleneck_words.h"
-#include "ledger_words.h"
-#include "status.h"
-#include "sentences.h"
+#include "analysis/bottleneck_words.h"
+#include "analysis/ledger_words.h"
+#include "analysis/sentences.h"
+#include "base/status.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Costs (bottleneck_score.c) from which on an experiment tells candidates
  * apart, and from which on it speaks against the one chosen. */

@@ -3,7 +3,7 @@
 #ifndef SL_BOTTLENECK_WORDS_H
 #define SL_BOTTLENECK_WORDS_H
 
-#include "bottleneck.h"
+#include "analysis/bottleneck.h"
 
 /* Fills evidence and against of a judgement whose bound is decided. */
 enum sl_status sl__bottleneck_words(struct sl_judgement *out,

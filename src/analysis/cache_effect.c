@@ -8,14 +8,14 @@
  * values once, which takes this machine at least so long; and what the loop
  * takes without a cache was measured.
  */
-#include "generation.h"
-#include "reading.h"
-#include "roofline_place.h"
+#include "analysis/generation.h"
+#include "analysis/roofline_place.h"
+#include "base/reading.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- FLOPs */
 

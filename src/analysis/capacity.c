@@ -7,15 +7,15 @@
  * took a smaller one, ends the search as well: a table of positions has so
  * many rows.
  */
-#include "arena.h"
-#include "graph.h"
-#include "status.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "graph/graph.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Beyond this nothing real is waited for; the formulas stay exact. */
 #define SIZE_MOST (INT64_C(1) << 30)

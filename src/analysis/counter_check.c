@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counter_check.c - verdicts held against what the CPU's counters counted. */
-#include "counter_check.h"
-#include "bottleneck.h"
-#include "status.h"
+#include "analysis/counter_check.h"
+#include "analysis/bottleneck.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	LINE_BYTES = 64, /* on all CPUs whose counters libpfm4 names */

@@ -29,7 +29,7 @@
 #ifndef SL_COUNTER_CHECK_H
 #define SL_COUNTER_CHECK_H
 
-#include "counted.h"
+#include "experiment/counted.h"
 
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counts.c - parameters and FLOPs of a model, and nothing else. */
-#include "op.h"
-#include "status.h"
-#include "study.h"
+#include "analysis/study.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 sum_weights(struct sl_counts *out, const struct sl_graph *graph,

@@ -9,16 +9,16 @@
  * size at the edge is then run, and, where the run needs more than the plan did,
  * smaller ones.
  */
-#include "confined.h"
-#include "graph.h"
-#include "platform.h"
-#include "status.h"
+#include "base/status.h"
+#include "experiment/confined.h"
+#include "graph/graph.h"
+#include "machine/platform.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct verifier {
 	struct sl_fit *fit;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* footprint.c - what memory a model takes, without timing it. */
-#include "memory_use.h"
-#include "status.h"
-#include "subject.h"
+#include "analysis/memory_use.h"
+#include "base/status.h"
+#include "experiment/subject.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { RUNS = 2 }; /* the second touches nothing new */
 

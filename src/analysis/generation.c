@@ -3,18 +3,18 @@
  * generation.c - the loop in which a decoder makes tokens, measured with and
  * without a cache of keys and values.
  */
-#include "beside.h"
-#include "clock.h"
-#include "generation.h"
-#include "reading.h"
-#include "status.h"
-#include "thread.h"
+#include "analysis/generation.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "machine/beside.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	LOOPS_MOST = 2,

@@ -4,8 +4,8 @@
 #ifndef SL_GENERATION_H
 #define SL_GENERATION_H
 
-#include "decode_loop.h"
-#include "repeated_work.h"
+#include "analysis/repeated_work.h"
+#include "experiment/decode_loop.h"
 
 /* How the FLOPs of a loop's passes grow with the context. */
 struct sl__loop_work {

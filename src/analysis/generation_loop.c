@@ -7,16 +7,16 @@
  * passes is their number times the line at their mean context, with the
  * interval that the line has there.
  */
-#include "generation.h"
-#include "growth_fit.h"
-#include "reading.h"
-#include "special.h"
-#include "status.h"
+#include "analysis/generation.h"
+#include "analysis/growth_fit.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "stats/special.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	STEPS_MOST = SL__LOOP_POINTS_MOST + SL__LOOP_PROMPT_MOST,

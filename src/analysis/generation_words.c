@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_words.c - a decoding loop in sentences: what a cache does. */
-#include "generation.h"
-#include "sentences.h"
+#include "analysis/generation.h"
+#include "analysis/sentences.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct teller {
 	struct sl_generation *out;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* groups.c - operations summed up, and passes as timelines. */
-#include "groups.h"
-#include "map.h"
-#include "status.h"
-#include "timed_passes.h"
+#include "analysis/groups.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "experiment/timed_passes.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ groups */
 

@@ -3,7 +3,7 @@
 #ifndef SL_GROUPS_H
 #define SL_GROUPS_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "sleuth.h"
 
 struct sl__passes;

@@ -5,15 +5,15 @@
  * Observations are single visits, not points: they were made in random order,
  * so that their scatter around a law is what is not known about it.
  */
-#include "growth_fit.h"
-#include "fit.h"
-#include "special.h"
-#include "summary.h"
+#include "analysis/growth_fit.h"
+#include "stats/fit.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double ALPHA = 0.05;
 

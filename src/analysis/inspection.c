@@ -5,20 +5,20 @@
  * The model is surveyed once under the sizes asked for; everything here turns
  * that survey into rows and texts that outlive it and the graph.
  */
-#include "backward.h"
-#include "buf.h"
-#include "layers.h"
-#include "reading.h"
-#include "scaling.h"
-#include "status.h"
-#include "study.h"
-#include "weights.h"
+#include "analysis/layers.h"
+#include "analysis/scaling.h"
+#include "analysis/study.h"
+#include "analysis/weights.h"
+#include "base/buf.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "graph/backward.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ALIVE_MOST = 10 };
 

@@ -6,17 +6,17 @@
  * type and by module path; the ledger says of how many nodes and bytes the
  * cost is counted, estimated and not known.
  */
-#include "layers.h"
-#include "map.h"
-#include "op.h"
-#include "status.h"
+#include "analysis/layers.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct lister {
 	const struct sl__survey *survey;

@@ -3,8 +3,8 @@
 #ifndef SL_LAYERS_H
 #define SL_LAYERS_H
 
-#include "module_path.h"
-#include "survey.h"
+#include "analysis/survey.h"
+#include "graph/module_path.h"
 
 /*
  * Fills layers, their groups, coverage and the total cost of 'out'; all

@@ -7,13 +7,13 @@
  * marks cost by the calibration of the clock is not in operations or gaps, so
  * that the residual shows where calibration and experiment disagree.
  */
-#include "ledger.h"
-#include "status.h"
+#include "analysis/ledger.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__ledger_of(struct sl_ledger *out, const struct sl__passes *p,

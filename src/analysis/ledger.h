@@ -3,7 +3,7 @@
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
-#include "timed_passes.h"
+#include "experiment/timed_passes.h"
 
 /* The largest |residual| / wall with which books are closed. */
 #define SL__RESIDUAL_MOST 0.02

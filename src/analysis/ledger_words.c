@@ -7,11 +7,11 @@
  * its interval shows, or the calibration does not hold for operations that
  * are as short as a reading.
  */
-#include "ledger_words.h"
+#include "analysis/ledger_words.h"
 
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* An overhead that is known worse than this may be all of the residual. */
 #define UNCERTAIN_SHARE 0.01

@@ -6,24 +6,24 @@
  * ceilings are one set for all sizes, probed before, between and after them,
  * so that a machine that slows down lowers both.
  */
-#include "beside.h"
-#include "clock.h"
-#include "empty_step.h"
-#include "microscope_words.h"
-#include "physics.h"
-#include "platform.h"
-#include "roofline_place.h"
-#include "specimens.h"
-#include "status.h"
-#include "sweep.h"
-#include "thread.h"
-#include "turning.h"
+#include "analysis/microscope_words.h"
+#include "analysis/physics.h"
+#include "analysis/roofline_place.h"
+#include "analysis/specimens.h"
+#include "analysis/sweep.h"
+#include "analysis/turning.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "experiment/empty_step.h"
+#include "machine/beside.h"
+#include "machine/platform.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PROBES_BEFORE = 6,

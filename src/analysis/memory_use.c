@@ -6,18 +6,18 @@
  * needed, what the tracker saw tensors take, and what the kernel says the
  * process has in memory.  Each must fit into the next.
  */
-#include "memory_use.h"
-#include "pages.h"
-#include "plan.h"
-#include "reading.h"
-#include "sentences.h"
-#include "status.h"
+#include "analysis/memory_use.h"
+#include "analysis/sentences.h"
+#include "base/pages.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "engine/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ names */
 

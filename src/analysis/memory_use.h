@@ -3,8 +3,8 @@
 #ifndef SL_MEMORY_USE_H
 #define SL_MEMORY_USE_H
 
-#include "residence.h"
-#include "tracker.h"
+#include "experiment/residence.h"
+#include "experiment/tracker.h"
 
 /* What the figures are made from; all borrowed. */
 struct sl__memory_sources {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microscope_words.c - operations over sizes in sentences. */
-#include "microscope_words.h"
-#include "sentences.h"
-#include "sweep.h"
-#include "turning.h"
+#include "analysis/microscope_words.h"
+#include "analysis/sentences.h"
+#include "analysis/sweep.h"
+#include "analysis/turning.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LINE = 640 };
 

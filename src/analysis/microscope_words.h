@@ -3,7 +3,7 @@
 #ifndef SL_MICROSCOPE_WORDS_H
 #define SL_MICROSCOPE_WORDS_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* Fills focus, reason and sentences of a series from its points and turns. */
 enum sl_status sl__micro_tell(struct sl_micro_series *series,

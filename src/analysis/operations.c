@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* operations.c - the steps of a plan as a profile lists them. */
-#include "operations.h"
-#include "cost.h"
-#include "layers.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
+#include "analysis/operations.h"
+#include "analysis/layers.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct lister {
 	const struct sl__operation_sources *from;

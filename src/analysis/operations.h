@@ -3,7 +3,7 @@
 #ifndef SL_OPERATIONS_H
 #define SL_OPERATIONS_H
 
-#include "timed_passes.h"
+#include "experiment/timed_passes.h"
 
 /* What rows are made from; all borrowed. */
 struct sl__operation_sources {

@@ -28,12 +28,12 @@
  * one and the same, and is other where not, as residual sums are, and behind
  * a norm.
  */
-#include "parts.h"
-#include "attention.h"
-#include "op.h"
-#include "status.h"
+#include "analysis/parts.h"
+#include "base/status.h"
+#include "graph/attention.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The part that a value brings along when it comes from weights alone. */
 #define NEUTRAL ((enum sl_part)SL_N_PARTS)

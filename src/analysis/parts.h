@@ -3,7 +3,7 @@
 #ifndef SL_PARTS_H
 #define SL_PARTS_H
 
-#include "plan.h"
+#include "engine/plan.h"
 
 /*
  * The part of each step of the plan, parts[sl_plan_n_steps(plan)], from what

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* physics.c - what cannot be: rates that no machine reaches. */
-#include "physics.h"
-#include "roofline_place.h"
-#include "status.h"
+#include "analysis/physics.h"
+#include "analysis/roofline_place.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Times are differences of rounded figures; a sum may be off by that much. */
 static const double ROUNDING = 1.001;

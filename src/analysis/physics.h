@@ -3,7 +3,7 @@
 #ifndef SL_PHYSICS_H
 #define SL_PHYSICS_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Looks at a placed profile (see roofline_place.h) for figures that this

@@ -6,15 +6,15 @@
  * every layer.  Nothing here is a prediction: a real engine is slower, and
  * the reports say so.
  */
-#include "arena.h"
-#include "hardware.h"
-#include "status.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "machine/hardware.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_BATCHES = 11,       /* 1, 2, 4 ... 1024 times the batch asked for */

@@ -7,31 +7,31 @@
  * long; ablations.  What it means is worked out here and in the files beside
  * this one, each of which fills one part of the result.
  */
-#include "advice.h"
-#include "amdahl.h"
-#include "beside.h"
-#include "bottleneck.h"
-#include "clock.h"
-#include "counter_check.h"
-#include "distribution.h"
-#include "empty_step.h"
-#include "groups.h"
-#include "ledger.h"
-#include "memory_use.h"
-#include "operations.h"
-#include "parts.h"
-#include "physics.h"
-#include "profile_part.h"
-#include "roofline_place.h"
-#include "status.h"
-#include "subject.h"
-#include "thread.h"
-#include "traffic.h"
+#include "analysis/advice.h"
+#include "analysis/amdahl.h"
+#include "analysis/bottleneck.h"
+#include "analysis/counter_check.h"
+#include "analysis/groups.h"
+#include "analysis/ledger.h"
+#include "analysis/memory_use.h"
+#include "analysis/operations.h"
+#include "analysis/parts.h"
+#include "analysis/physics.h"
+#include "analysis/profile_part.h"
+#include "analysis/roofline_place.h"
+#include "analysis/traffic.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "experiment/empty_step.h"
+#include "experiment/subject.h"
+#include "machine/beside.h"
+#include "stats/distribution.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct profiler {
 	const struct sl_graph *graph;

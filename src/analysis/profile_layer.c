@@ -5,18 +5,18 @@
  * The layer is what the plan makes of it: a node that is fused with others
  * brings them along, so that both sides do the same work.
  */
-#include "extract.h"
-#include "isolate.h"
-#include "profile_part.h"
-#include "quantile.h"
-#include "status.h"
-#include "subject.h"
-#include "summary.h"
+#include "analysis/profile_part.h"
+#include "base/status.h"
+#include "experiment/isolate.h"
+#include "experiment/subject.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+#include "transform/extract.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct isolating {
 	const struct sl_graph *graph;

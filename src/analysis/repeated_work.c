@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repeated_work.c - arithmetic that a decoder without cache does again. */
-#include "repeated_work.h"
+#include "analysis/repeated_work.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Counts are whole numbers below 2^53, and so are their differences: nothing
  * is rounded but by the last two divisions. */

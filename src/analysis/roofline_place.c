@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* roofline_place.c - operations under the machine's roofs. */
-#include "roofline_place.h"
+#include "analysis/roofline_place.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- types */
 

@@ -7,13 +7,13 @@
  * differences, and a third difference of 0 says that the polynomial is right.
  * Nothing is fitted to measurements.
  */
-#include "scaling.h"
-#include "status.h"
+#include "analysis/scaling.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { N_POINTS = 4 };
 

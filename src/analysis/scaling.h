@@ -3,7 +3,7 @@
 #ifndef SL_SCALING_H
 #define SL_SCALING_H
 
-#include "survey.h"
+#include "analysis/survey.h"
 
 /*
  * The model under the same sizes but one, at several sizes of that one, and

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sentences.c - findings in words, one sentence after the other. */
-#include "sentences.h"
-#include "status.h"
+#include "analysis/sentences.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char *
 sl__words_time(struct sl__words *words, double ns)

@@ -3,7 +3,7 @@
 #ifndef SL_SENTENCES_H
 #define SL_SENTENCES_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 enum { SL__SENTENCES_MOST = 16 };
 

@@ -5,10 +5,10 @@
  * Inside, a size that depends on data is a symbol; outside it is -1, so the
  * dimensions are copied once.
  */
-#include "status.h"
-#include "study.h"
+#include "analysis/study.h"
+#include "base/status.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct sl_sized {
 	struct sl__shapes *shapes;

@@ -5,11 +5,11 @@
  * Element-wise ones go from what the first cache holds to what no cache does;
  * the others over the sizes that networks have.
  */
-#include "specimens.h"
+#include "analysis/specimens.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	ROW = 1024, /* of softmax, normalisation */

@@ -3,7 +3,7 @@
 #ifndef SL_SPECIMENS_H
 #define SL_SPECIMENS_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 enum { SL__SPECIMEN_SIZES_MOST = 64 };
 

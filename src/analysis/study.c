@@ -5,12 +5,12 @@
  * This is the one place of the analysis that reads files: those of the inputs,
  * where the sizes name a folder.  Everything after it is arithmetic.
  */
-#include "study.h"
-#include "status.h"
+#include "analysis/study.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__study_options(struct sl__shapes_options *out, struct sl__inputs **inputs,

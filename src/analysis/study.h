@@ -3,8 +3,8 @@
 #ifndef SL_STUDY_H
 #define SL_STUDY_H
 
-#include "inputs.h"
-#include "survey.h"
+#include "analysis/survey.h"
+#include "model/inputs.h"
 
 /*
  * Opened where it stands and not moved afterwards: the survey points into it.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* survey.c - shapes, costs, attention and lifetimes, one after the other. */
-#include "survey.h"
-#include "op.h"
-#include "status.h"
+#include "analysis/survey.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Whether a value goes straight into a recurrent operator whose rows are
  * [steps][batch][width]. */

@@ -3,9 +3,9 @@
 #ifndef SL_SURVEY_H
 #define SL_SURVEY_H
 
-#include "attention.h"
-#include "convention.h"
-#include "liveness.h"
+#include "graph/attention.h"
+#include "graph/convention.h"
+#include "graph/liveness.h"
 
 /*
  * Made by sl__survey_new() and given back whole.  'steps' and 'roles' are

@@ -9,22 +9,22 @@
  * follow each other take those of the one before.  What visits differ in is in the interval of a point.
  * Visits that other programs disturbed are made again.
  */
-#include "clock.h"
-#include "energy_meter.h"
-#include "growth_fit.h"
-#include "platform.h"
-#include "reading.h"
-#include "rng.h"
-#include "status.h"
-#include "sweep.h"
-#include "sweep_axis.h"
-#include "weight_store.h"
+#include "analysis/sweep.h"
+#include "analysis/growth_fit.h"
+#include "analysis/sweep_axis.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "graph/weight_store.h"
+#include "machine/energy_meter.h"
+#include "machine/platform.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MODELS_MOST = 16 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_SWEEP_H
 #define SL_SWEEP_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 enum { SL__SWEEP_KINDS_MOST = 48, SL__SWEEP_VISITS_MOST = 20 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_axis.c - what a sweep changes: sizes, threads, names with widths. */
-#include "sweep_axis.h"
-#include "status.h"
-#include "thread.h"
+#include "analysis/sweep_axis.h"
+#include "base/status.h"
+#include "base/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A size above this is a slip of the finger. */
 static const int64_t VALUE_MOST = 1000000000;

@@ -3,7 +3,7 @@
 #ifndef SL_SWEEP_AXIS_H
 #define SL_SWEEP_AXIS_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* The unit of the rate whose knee is looked for: what a pass gets done. */
 const char *sl__axis_rate_unit(enum sl_axis axis);

@@ -6,14 +6,14 @@
  * multiply activations with each other: these are attention's, whatever type
  * they have, and grow with the square of the sequence.
  */
-#include "growth_fit.h"
-#include "status.h"
-#include "sweep.h"
+#include "analysis/growth_fit.h"
+#include "analysis/sweep.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { KINDS_SHOWN = 6 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_points.c - what visits to a point yield, and what they come to. */
-#include "growth_fit.h"
-#include "sweep.h"
+#include "analysis/growth_fit.h"
+#include "analysis/sweep.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * The side of the ridge on which the operations lie that take most time.

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_words.c - a sweep in sentences: what grows how, and where it turns. */
-#include "growth_fit.h"
-#include "sentences.h"
-#include "sweep.h"
+#include "analysis/growth_fit.h"
+#include "analysis/sentences.h"
+#include "analysis/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ABSENT_SHOWN = 3 };
 

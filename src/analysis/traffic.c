@@ -10,14 +10,14 @@
  * Two passes are gone through: the first brings everything into the state in
  * which passes repeat, the second is counted.
  */
-#include "traffic.h"
-#include "status.h"
+#include "analysis/traffic.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { WORD_BITS = 64, N_PASSES = 2 };
 

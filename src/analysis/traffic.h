@@ -32,7 +32,7 @@
 #ifndef SL_TRAFFIC_H
 #define SL_TRAFFIC_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* A stretch of memory that a step reads, writes or both. */
 struct sl__operand {

@@ -6,15 +6,15 @@
  * that no step names before it, and one that holds an output of its node; it
  * reads what was there before.
  */
-#include "plan.h"
-#include "status.h"
-#include "traffic.h"
+#include "analysis/traffic.h"
+#include "base/status.h"
+#include "engine/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char NOT_READ[] = "no counter was read";
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* turning.c - what bounds an operation at each size, and where that turns. */
-#include "turning.h"
-#include "sweep.h"
+#include "analysis/turning.h"
+#include "analysis/sweep.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MANY = 30 }; /* calls of which some are not disturbed */
 

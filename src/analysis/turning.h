@@ -3,7 +3,7 @@
 #ifndef SL_TURNING_H
 #define SL_TURNING_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* From this share of a roof on an operation is at it. */
 #define SL__MICRO_AT_ROOF 0.7

@@ -6,13 +6,13 @@
  * Moments are computed per piece and merged (Chan, Golub and LeVeque, 1979),
  * which keeps a billion numbers exact to many digits.
  */
-#include "weights.h"
-#include "status.h"
+#include "analysis/weights.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PIECE = 2048, /* numbers at a time */

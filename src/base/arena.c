@@ -7,7 +7,7 @@
  * AddressSanitizer, so that running past a block is found although blocks
  * lie side by side.
  */
-#include "arena.h"
+#include "base/arena.h"
 
 #include <stdarg.h>
 #include <stdint.h>

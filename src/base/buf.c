@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* buf.c - text that grows: doubling storage with a sticky failure. */
-#include "buf.h"
-#include "status.h"
+#include "base/buf.h"
+#include "base/status.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -6,7 +6,7 @@
  * time stamp counter may be trusted, and its rate.
  */
 #define _GNU_SOURCE
-#include "clock.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -15,7 +15,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_COST_READINGS = 1001, /* odd, so that the median is one of them */

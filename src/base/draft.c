@@ -7,9 +7,9 @@
  * name beside its destination and renamed.
  */
 #define _GNU_SOURCE
-#include "draft.h"
-#include "arena.h"
-#include "status.h"
+#include "base/draft.h"
+#include "base/arena.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	BUFFER_BYTES = 64 << 10,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dtype.c - types of number: names and sizes. */
-#include "dtype.h"
-#include "banned.h"
+#include "base/dtype.h"
+#include "base/banned.h"
 
 static const struct {
 	const char *name;

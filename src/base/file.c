@@ -6,9 +6,9 @@
  * or an interrupt never leaves half a report under the name asked for.
  */
 #define _GNU_SOURCE
-#include "file.h"
-#include "buf.h"
-#include "status.h"
+#include "base/file.h"
+#include "base/buf.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PATH_BYTES = PATH_MAX,

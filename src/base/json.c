@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json.c - writing JSON: commas, indentation, escapes, absence. */
-#include "json.h"
-#include "buf.h"
-#include "number.h"
+#include "base/json.h"
+#include "base/buf.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__json_init(struct sl__json *json, struct sl_buf *out)

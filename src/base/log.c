@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - chatter on its way to the caller: the library never prints. */
-#include "log.h"
+#include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__log(const struct sl_log *log, const char *format, ...)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map.c - from a string to a number: FNV-1a and linear probing. */
-#include "map.h"
-#include "status.h"
+#include "base/map.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { FIRST_SLOTS = 16 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_MAP_H
 #define SL_MAP_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Invariants: a power-of-two table of slots, at most three quarters full,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mapping.c - files seen as memory, read when touched. */
 #define _DEFAULT_SOURCE /* madvise() */
-#include "mapping.h"
-#include "status.h"
+#include "base/mapping.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 map_file(struct sl__mapping *out, int fd, const char *path,

@@ -6,13 +6,13 @@
  * program's locale, which is a comma in half of Europe.  A report is the
  * same everywhere, and a library does not touch the locale of its program.
  */
-#include "number.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__number_set_point(char *text)

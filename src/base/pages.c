@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pages.c - large storage with one lifetime. */
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
-#include "pages.h"
-#include "arena.h"
-#include "status.h"
+#include "base/pages.h"
+#include "base/arena.h"
+#include "base/status.h"
 
 #include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	ALIGNMENT = 64,

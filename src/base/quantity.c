@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl_quantity_read(double *out, const char *text)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reading.c - a figure that a machine may not have. */
-#include "reading.h"
+#include "base/reading.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct sl_reading
 sl__present(double value)

@@ -5,11 +5,11 @@
  * No state is hidden: the caller owns the generator, so that a report's seed
  * reproduces it whatever else the program draws.
  */
-#include "rng.h"
+#include "base/rng.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static uint64_t
 splitmix64(uint64_t *state)

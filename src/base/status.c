@@ -5,13 +5,13 @@
  * Errors are written into storage the caller owns, so that the path of a
  * failure never allocates and two threads never share a message.
  */
-#include "status.h"
+#include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #define TO_TEXT(x)  #x
 #define TO_VALUE(x) TO_TEXT(x)

@@ -8,9 +8,9 @@
  * fast member cannot pass it twice.
  */
 #define _GNU_SOURCE
-#include "thread.h"
-#include "arena.h"
-#include "status.h"
+#include "base/thread.h"
+#include "base/arena.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct member {
 	pthread_t thread;

@@ -12,12 +12,12 @@
  * A few queries would leave the vectors empty.  They take dot products along
  * the width instead, and scores lie [queries][keys].
  */
-#include "attend.h"
-#include "gemm_small.h"
-#include "vector_math.h"
-#include "vector_rows.h"
+#include "engine/attend.h"
+#include "engine/gemm_small.h"
+#include "engine/vector_math.h"
+#include "engine/vector_rows.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	QUERIES = SL__ATTEND_QUERIES,

@@ -8,12 +8,12 @@
  * source's memory, and the two are done in square tiles, so that neither side
  * touches more cache lines than it uses.
  */
-#include "boxes.h"
-#include "status.h"
+#include "engine/boxes.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__is_movable(enum sl_dtype dtype)

@@ -3,7 +3,7 @@
 #ifndef SL_BOXES_H
 #define SL_BOXES_H
 
-#include "loops.h"
+#include "engine/loops.h"
 
 /*
  * A box of elements and where it goes: for every position of 'loops', whose

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c - from a graph and sizes to a program. */
-#include "compile.h"
-#include "cost.h"
-#include "dnnl_choice.h"
-#include "dnnl_form.h"
-#include "lowering.h"
-#include "optimize.h"
-#include "parallel.h"
-#include "status.h"
+#include "engine/compile.h"
+#include "base/status.h"
+#include "engine/dnnl_choice.h"
+#include "engine/dnnl_form.h"
+#include "engine/lowering.h"
+#include "engine/parallel.h"
+#include "graph/cost.h"
+#include "transform/optimize.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What the nodes of the original graph cost, for the steps' nominal work. */
 static enum sl_status

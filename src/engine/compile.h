@@ -3,7 +3,7 @@
 #ifndef SL_COMPILE_H
 #define SL_COMPILE_H
 
-#include "program.h"
+#include "engine/program.h"
 
 /* A flag of a plan, beside those of the user (enum sl_plan_flags): its weights
  * are its own, wherever others of the same graph have theirs. */

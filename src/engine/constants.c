@@ -6,13 +6,13 @@
  * and takes from them what they have made (weight_store.h).  Small ones are
  * made faster than they are found.
  */
-#include "constants.h"
-#include "dnnl_form.h"
-#include "status.h"
+#include "engine/constants.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { SHARED_BYTES_LEAST = 4096 };
 

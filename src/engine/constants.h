@@ -3,7 +3,7 @@
 #ifndef SL_CONSTANTS_H
 #define SL_CONSTANTS_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 /* A buffer for a constant that lies there already, and stays as it is.
  * 'is_stored': where the model has it. */

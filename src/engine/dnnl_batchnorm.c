@@ -3,12 +3,12 @@
  * dnnl_batchnorm.c - norms over channels as steps of oneDNN: those of batches
  * that no convolution took in, and LRN.
  */
-#include "dnnl_form.h"
-#include "dnnl_make.h"
-#include "infer.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
+#include "engine/dnnl_make.h"
+#include "graph/infer.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What a norm reads and writes: the data, and vectors beside it. */
 struct norm {

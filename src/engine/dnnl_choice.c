@@ -7,15 +7,15 @@
  * whose implementations are counted; the last one a checksum.  A file that is
  * anything else is as good as none.
  */
-#include "dnnl_choice.h"
-#include "buf.h"
-#include "dnnl_timing.h"
-#include "file.h"
-#include "log.h"
-#include "machine.h"
-#include "platform.h"
-#include "status.h"
-#include "thread.h"
+#include "engine/dnnl_choice.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "engine/dnnl_timing.h"
+#include "machine/machine.h"
+#include "machine/platform.h"
 
 #include <dnnl.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { VERSION = 1, MOST_BYTES = 1 << 24, MOST_ROWS = 1 << 16 };
 

@@ -3,8 +3,8 @@
 #ifndef SL_DNNL_CHOICE_H
 #define SL_DNNL_CHOICE_H
 
-#include "arena.h"
-#include "map.h"
+#include "base/arena.h"
+#include "base/map.h"
 
 enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096 };
 

@@ -6,12 +6,12 @@
  * more: the destination starts as the operand.  Where no kernel does an
  * ending, its rest becomes steps of its own, in place.
  */
-#include "dnnl_conv.h"
-#include "status.h"
+#include "engine/dnnl_conv.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ARGS_MOST = 4 + SL__POSTS_MOST };
 

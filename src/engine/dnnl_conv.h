@@ -3,9 +3,9 @@
 #ifndef SL_DNNL_CONV_H
 #define SL_DNNL_CONV_H
 
-#include "dnnl_form.h"
-#include "dnnl_make.h"
-#include "dnnl_post.h"
+#include "engine/dnnl_form.h"
+#include "engine/dnnl_make.h"
+#include "engine/dnnl_post.h"
 
 /* What a node convolves. */
 struct sl__conv {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_conv_read.c - what a node convolves, in oneDNN's terms. */
-#include "dnnl_conv.h"
-#include "infer.h"
-#include "op.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "engine/dnnl_conv.h"
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- nodes */
 

@@ -8,19 +8,19 @@
  * is the fastest on this machine.  Where algorithms are fixed, it is the first
  * direct one that oneDNN offers.
  */
-#include "buf.h"
-#include "clock.h"
-#include "dnnl_choice.h"
-#include "dnnl_conv.h"
-#include "dnnl_timing.h"
-#include "log.h"
-#include "op.h"
-#include "status.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "engine/dnnl_choice.h"
+#include "engine/dnnl_conv.h"
+#include "engine/dnnl_timing.h"
+#include "graph/op.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* One question: a convolution, in a type, an order, with as much of its
  * ending. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_form.c - forms as oneDNN describes them; its engine; its errors. */
-#include "dnnl_form.h"
-#include "dnnl_isa.h"
-#include "status.h"
+#include "engine/dnnl_form.h"
+#include "base/status.h"
+#include "engine/dnnl_isa.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ engine */
 

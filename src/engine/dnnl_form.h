@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_FORM_H
 #define SL_DNNL_FORM_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 #include <dnnl.h>
 

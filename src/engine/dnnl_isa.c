@@ -6,14 +6,14 @@
  * lower cap of the user's must be found first: asking oneDNN for it would end
  * the time in which a cap is taken.
  */
-#include "dnnl_isa.h"
-#include "isa.h"
-#include "status.h"
+#include "engine/dnnl_isa.h"
+#include "base/status.h"
+#include "machine/isa.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__dnnl_is_below_tiles(const char *value)

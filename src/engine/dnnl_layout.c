@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_layout.c - oneDNN's orders of elements as strides, and back. */
-#include "dnnl_form.h"
-#include "layout.h"
+#include "engine/dnnl_form.h"
+#include "engine/layout.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 plain_layout(const struct sl__type *type, struct sl__layout *out)

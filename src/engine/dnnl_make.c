@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_make.c - primitive descriptors from sizes, as oneDNN 2 has them. */
-#include "dnnl_make.h"
+#include "engine/dnnl_make.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- layouts */
 

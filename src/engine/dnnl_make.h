@@ -9,8 +9,8 @@
 #ifndef SL_DNNL_MAKE_H
 #define SL_DNNL_MAKE_H
 
-#include "dnnl_post.h"
-#include "planner.h"
+#include "engine/dnnl_post.h"
+#include "engine/planner.h"
 
 #include <dnnl.h>
 

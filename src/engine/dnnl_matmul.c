@@ -14,16 +14,16 @@
  * where oneDNN would take its plain loops for that, they are a step of their
  * own.
  */
-#include "dnnl_form.h"
-#include "dnnl_make.h"
-#include "node_steps.h"
-#include "product.h"
-#include "product_ends.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
+#include "engine/dnnl_make.h"
+#include "engine/node_steps.h"
+#include "engine/product.h"
+#include "engine/product_ends.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Descriptions of the operands as the product sees them. */
 struct matmul {

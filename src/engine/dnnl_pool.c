@@ -4,15 +4,15 @@
  *
  * They take images as they lie and leave the result in the same order.
  */
-#include "dnnl_conv.h"
-#include "infer.h"
-#include "op.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "engine/dnnl_conv.h"
+#include "graph/infer.h"
+#include "graph/op.h"
+#include "graph/window.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct pool {
 	uint32_t x, y;

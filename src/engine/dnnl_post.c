@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_post.c - what a fused node ends in, as oneDNN's post-operations. */
-#include "dnnl_post.h"
+#include "engine/dnnl_post.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { TAKES_ALPHA = 1, TAKES_BETA = 2 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_POST_H
 #define SL_DNNL_POST_H
 
-#include "post.h"
+#include "graph/post.h"
 
 #include <dnnl.h>
 

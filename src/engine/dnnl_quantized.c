@@ -7,17 +7,17 @@
  * the zero point of the result before it rounds, where the definition does
  * after, so a post-operation rounds first.
  */
-#include "dnnl_quantized.h"
-#include "dnnl_conv.h"
-#include "dnnl_isa.h"
-#include "quantized.h"
-#include "status.h"
-#include "window.h"
+#include "engine/dnnl_quantized.h"
+#include "base/status.h"
+#include "engine/dnnl_conv.h"
+#include "engine/dnnl_isa.h"
+#include "engine/quantized.h"
+#include "graph/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A node's parts, and what becomes of them. */
 struct making {

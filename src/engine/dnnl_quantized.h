@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_QUANTIZED_H
 #define SL_DNNL_QUANTIZED_H
 
-#include "quantized.h"
+#include "engine/quantized.h"
 
 #include <dnnl.h>
 

@@ -7,17 +7,17 @@
  * and also where the model makes them on the way.  Constant right operands
  * are packed beforehand.
  */
-#include "dnnl_form.h"
-#include "dnnl_make.h"
-#include "dnnl_quantized.h"
-#include "loops.h"
-#include "node_steps.h"
-#include "quantized_ends.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
+#include "engine/dnnl_make.h"
+#include "engine/dnnl_quantized.h"
+#include "engine/loops.h"
+#include "engine/node_steps.h"
+#include "engine/quantized_ends.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NONE = 99 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
-#include "dnnl_form.h"
-#include "dnnl_make.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
+#include "engine/dnnl_make.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct primitive {
 	dnnl_stream_t stream;

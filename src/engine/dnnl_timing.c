@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_timing.c - how long a primitive takes. */
-#include "dnnl_timing.h"
-#include "clock.h"
-#include "pages.h"
-#include "status.h"
+#include "engine/dnnl_timing.h"
+#include "base/clock.h"
+#include "base/pages.h"
+#include "base/status.h"
 
 #include <string.h>
 #include <sys/resource.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	ARGS_MOST = 16,

@@ -7,7 +7,7 @@
  * for nothing but the arithmetic (24 of them for 4 loads and 6 broadcasts).
  * k is cut so that a panel of B stays near for all rows of A.
  */
-#include "gemm_small.h"
+#include "engine/gemm_small.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include <immintrin.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Rows of B that are used for all of A before the next ones. */
 enum { DEPTH = 256 };

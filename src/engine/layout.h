@@ -3,7 +3,7 @@
 #ifndef SL_LAYOUT_H
 #define SL_LAYOUT_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 enum { SL__LOOPS_MOST = 16 }; /* of what own kernels take, blocks included */
 

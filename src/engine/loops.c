@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* loops.c - nested loops over the elements of several tensors in step. */
-#include "loops.h"
+#include "engine/loops.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__loops_start(struct sl__loops *l, int rank, const int64_t *dims)

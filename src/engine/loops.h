@@ -3,8 +3,8 @@
 #ifndef SL_LOOPS_H
 #define SL_LOOPS_H
 
-#include "layout.h"
-#include "parallel.h"
+#include "engine/layout.h"
+#include "engine/parallel.h"
 
 enum { SL__LOOPS_OPERANDS = 4 };
 

@@ -6,10 +6,10 @@
  * its reference kernel where none does, and to the evaluator where types or
  * sizes are not known before the model runs.
  */
-#include "lowering.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/lowering.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct kernel {
 	enum sl__op_id op;
@@ -18,7 +18,7 @@ struct kernel {
 
 static const struct kernel kernels[] = {
 #define KERNEL(domain, type, name) {SL__OP_##domain##_##type, sl__make_##name},
-#include "kernels.def"
+#include "engine/kernels.def"
 #undef KERNEL
 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_LOWERING_H
 #define SL_LOWERING_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 /* Whether all that a node takes and gives is known beforehand, so that steps
  * for it can be planned; control nodes are another matter (lower.c). */

@@ -9,12 +9,12 @@
  * longest-lived first, and, a few times, the one that reaches highest moved to
  * the front.
  */
-#include "program.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/program.h"
 
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ALIGNMENT = 64 };
 

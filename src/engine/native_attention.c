@@ -9,18 +9,18 @@
  * bf16 is brought into f32 when it is looked at, keys and values once for all
  * queries of a head.
  */
-#include "attend.h"
-#include "numbers.h"
-#include "parallel.h"
-#include "planner.h"
-#include "product.h"
-#include "node_steps.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/attend.h"
+#include "engine/node_steps.h"
+#include "engine/numbers.h"
+#include "engine/parallel.h"
+#include "engine/planner.h"
+#include "engine/product.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	Q = 0,

@@ -10,15 +10,15 @@
  * of channels included.  Operators of more than two inputs take one pass for
  * each after the first.
  */
-#include "dtype.h"
-#include "loops.h"
-#include "numbers.h"
-#include "status.h"
-#include "vector_gates.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/numbers.h"
+#include "engine/vector_gates.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Rows of a result and its operands: 'row' is what lies between two in
  * elements, 'step' 1, or 0 where a row is one element repeated. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_cast.c - elements of one type as another. */
-#include "loops.h"
-#include "numbers.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/numbers.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct cast {
 	enum sl_dtype from, to;

@@ -6,13 +6,13 @@
  * runs of 'inner'.  An index that is known and whose run makes the whole
  * output is a view.
  */
-#include "boxes.h"
-#include "node_steps.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/boxes.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct gather {
 	int64_t outer, size, inner; /* of the data, around the axis */

@@ -13,17 +13,17 @@
  * [k][n] by rows, take half as long again to twice as long.  Threads share
  * columns.  Rows and results are few: they stay f32 where weights are bf16.
  */
-#include "op.h"
-#include "parallel.h"
-#include "product_ends.h"
-#include "status.h"
-#include "vector.h"
+#include "base/status.h"
+#include "engine/parallel.h"
+#include "engine/product_ends.h"
+#include "engine/vector.h"
+#include "graph/op.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	ROWS_MOST = 4,

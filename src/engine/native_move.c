@@ -7,13 +7,13 @@
  * row-major input and makes a whole output is not moved: the output is a view
  * of it.
  */
-#include "boxes.h"
-#include "node_steps.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/boxes.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A node while its boxes are found.  Operands of the step are inputs
  * 0 .. n_inputs - 1, then the outputs. */

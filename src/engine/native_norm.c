@@ -9,15 +9,15 @@
  * (InstanceNormalization, GroupNormalization) for spans
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
-#include "loops.h"
-#include "numbers.h"
-#include "node_steps.h"
-#include "status.h"
-#include "vector_rows.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/node_steps.h"
+#include "engine/numbers.h"
+#include "engine/vector_rows.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 SL__ROW(row_sum, 0, x, a + b)
 SL__ROW(row_squares, 0, (x - knob) * (x - knob), a + b)

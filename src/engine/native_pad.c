@@ -7,13 +7,13 @@
  * forwards, backwards or stays at one element, so every combination of them
  * is a box (boxes.h).  A constant is a source of one element.
  */
-#include "boxes.h"
-#include "node_steps.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/boxes.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BOXES_MOST = 81 }; /* four dimensions of three stretches */
 

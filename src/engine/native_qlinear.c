@@ -8,15 +8,15 @@
  * so near to half-way between two codes that an error of rounding may decide,
  * the piece is computed again as the definition has it.
  */
-#include "loops.h"
-#include "quantized.h"
-#include "status.h"
-#include "vector.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/quantized.h"
+#include "engine/vector.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A code of either type from 0 on, and what the least stands for. */
 static int32_t

@@ -7,17 +7,17 @@
  * integers, are decided alike.  Channels are taken some at a time; where they
  * run fastest, the loops over them are loops over neighbours.
  */
-#include "layout.h"
-#include "loops.h"
-#include "quantized.h"
-#include "status.h"
-#include "vector.h"
-#include "window.h"
+#include "base/status.h"
+#include "engine/layout.h"
+#include "engine/loops.h"
+#include "engine/quantized.h"
+#include "engine/vector.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { AT_ONCE = 64 }; /* channels */
 

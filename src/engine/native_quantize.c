@@ -6,12 +6,12 @@
  * tensor is lines of elements that share one; a whole one is a single line,
  * in whatever order its elements lie.
  */
-#include "loops.h"
-#include "quantized.h"
-#include "status.h"
-#include "vector.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/quantized.h"
+#include "engine/vector.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- loops */
 

@@ -13,14 +13,14 @@
  * lengths of sequences, clipping and other activations than the usual ones
  * are left to the reference kernels.
  */
-#include "gemm_small.h"
-#include "op.h"
-#include "parallel.h"
-#include "planner.h"
-#include "status.h"
-#include "vector_math.h"
+#include "base/status.h"
+#include "engine/gemm_small.h"
+#include "engine/parallel.h"
+#include "engine/planner.h"
+#include "engine/vector_math.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { X, W, R, BIAS, LENGTHS, FIRST_H, FIRST_C, PEEPHOLES };
 enum kind { LSTM, GRU, RNN };

@@ -8,15 +8,15 @@
  * time.  Sums of many numbers go through double every PIECE of them, so that
  * f32 does not run out of digits.
  */
-#include "loops.h"
-#include "node_steps.h"
-#include "status.h"
-#include "vector_rows.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/node_steps.h"
+#include "engine/vector_rows.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { PIECE = 4096, BAND = 1024, ROWS = 256 };
 

@@ -8,15 +8,15 @@
  * every row and column of the result a table names two of the image and the
  * share of the second; the nearest neighbour has one of them.
  */
-#include "layout.h"
-#include "loops.h"
-#include "status.h"
-#include "vector.h"
+#include "base/status.h"
+#include "engine/layout.h"
+#include "engine/loops.h"
+#include "engine/vector.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct table {
 	int64_t in, out;

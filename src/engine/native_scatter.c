@@ -3,12 +3,12 @@
  * native_scatter.c - runs of elements put where indices say: ScatterND
  * without a reduction.  Later updates win, so they are done in order.
  */
-#include "boxes.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/boxes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct scatter {
 	int64_t n, depth; /* tuples of indices, how many in each */

@@ -6,15 +6,15 @@
  * version 13 it spans all axes from the given one on.  Lines that lie in one
  * piece are done one by one; others side by side, a band of them at a time.
  */
-#include "loops.h"
-#include "numbers.h"
-#include "status.h"
-#include "vector_math.h"
-#include "vector_rows.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/numbers.h"
+#include "engine/vector_math.h"
+#include "engine/vector_rows.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BAND = 512 }; /* lines side by side */
 

@@ -8,17 +8,17 @@
  * alike, they are taken in whatever order they lie; what pads blocks must
  * stay zero, so a function that makes something of 0 wants none.
  */
-#include "dtype.h"
-#include "layout.h"
-#include "loops.h"
-#include "numbers.h"
-#include "status.h"
-#include "vector_gates.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "engine/layout.h"
+#include "engine/loops.h"
+#include "engine/numbers.h"
+#include "engine/vector_gates.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Two attributes of an operator, or what stands for them. */
 struct knobs {

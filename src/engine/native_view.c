@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_view.c - other sizes, the same elements: nothing is done. */
-#include "product.h"
+#include "engine/product.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Sizes that forms can describe. */
 enum { RANK_MOST = 8 };

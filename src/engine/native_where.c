@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_where.c - elements chosen from two tensors, broadcast together. */
-#include "boxes.h"
-#include "status.h"
-#include "vector.h"
+#include "base/status.h"
+#include "engine/boxes.h"
+#include "engine/vector.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Rows of the result, the condition and what is chosen from; a step of 0
  * repeats one element. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* node_steps.c - what many kernels ask of a node, and the usual steps. */
-#include "node_steps.h"
+#include "engine/node_steps.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__plan_is_output(const struct sl__planner *pl, uint32_t value)

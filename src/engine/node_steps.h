@@ -3,7 +3,7 @@
 #ifndef SL_NODE_STEPS_H
 #define SL_NODE_STEPS_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 /* Whether the model hands a value out. */
 int sl__plan_is_output(const struct sl__planner *pl, uint32_t value);

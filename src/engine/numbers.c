@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* numbers.c - elements of short types as those that are computed with. */
-#include "numbers.h"
-#include "vector.h"
+#include "engine/numbers.h"
+#include "engine/vector.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl__numbers
 sl__numbers_of(enum sl_dtype dtype)

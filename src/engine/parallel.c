@@ -7,11 +7,11 @@
  * compilers use for `#pragma omp parallel`: they are that library's stable
  * interface and work whichever compiler built this file.
  */
-#include "parallel.h"
+#include "engine/parallel.h"
 
 #include <stddef.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* libgomp; its own omp.h is not found by other compilers. */
 extern void GOMP_parallel(void (*fn)(void *), void *data, unsigned n_threads,

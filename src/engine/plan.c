@@ -5,15 +5,15 @@
  * A program is made for one set of sizes.  When an input comes with others,
  * the plan looks whether it has a program for them, and makes one if not.
  */
-#include "plan.h"
-#include "inputs.h"
-#include "status.h"
-#include "tape.h"
-#include "thread.h"
+#include "engine/plan.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "engine/tape.h"
+#include "model/inputs.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const struct sl__block *
 model_of(const struct sl_plan *plan)

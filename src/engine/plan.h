@@ -3,7 +3,7 @@
 #ifndef SL_PLAN_H
 #define SL_PLAN_H
 
-#include "compile.h"
+#include "engine/compile.h"
 
 enum { SL__PROGRAMS_MOST = 8 }; /* kept, for sizes that come again */
 

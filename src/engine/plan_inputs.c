@@ -5,18 +5,18 @@
  * A made-up integer must be one that the model can use: where it chooses a
  * row of a table, any row of the table; a mask is all ones.
  */
-#include "plan.h"
-#include "inputs.h"
-#include "mapping.h"
-#include "npy.h"
-#include "onnx_read.h"
-#include "rng.h"
-#include "status.h"
+#include "base/mapping.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "engine/plan.h"
+#include "model/inputs.h"
+#include "model/npy.h"
+#include "model/onnx_read.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- files */
 

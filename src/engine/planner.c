@@ -7,14 +7,14 @@
  * counted over all values that lie in it, so that a step knows whether it may
  * write over what it reads.
  */
-#include "constants.h"
-#include "dnnl_form.h"
-#include "node_steps.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/constants.h"
+#include "engine/dnnl_form.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- asking */
 

@@ -3,8 +3,8 @@
 #ifndef SL_PLANNER_H
 #define SL_PLANNER_H
 
-#include "form.h"
-#include "program.h"
+#include "engine/form.h"
+#include "engine/program.h"
 
 /* A value's elements in one form. */
 struct sl__version {
@@ -49,7 +49,7 @@ typedef enum sl_status sl__make_function(struct sl__planner *pl,
 					 const struct sl__node *node,
 					 int *is_made, struct sl_error *err);
 #define KERNEL(domain, type, name) sl__make_function sl__make_##name;
-#include "kernels.def"
+#include "engine/kernels.def"
 #undef KERNEL
 
 /* ----------------------------------------------------------------- asking */

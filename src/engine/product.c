@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.c - a matrix product as its kernels see it. */
-#include "product.h"
-#include "op.h"
+#include "engine/product.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Dimensions of a value, ones included: as many as oneDNN can describe. */
 enum { RANK_MOST = 12 };

@@ -3,8 +3,8 @@
 #ifndef SL_PRODUCT_H
 #define SL_PRODUCT_H
 
-#include "planner.h"
-#include "post.h"
+#include "engine/planner.h"
+#include "graph/post.h"
 
 enum { SL__PRODUCT_RANK = 10, SL__ENDS_MOST = SL__POSTS_MOST + 4 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product_ends.c - what follows a product, on its elements while near. */
-#include "product_ends.h"
-#include "parallel.h"
-#include "status.h"
-#include "vector_gates.h"
+#include "engine/product_ends.h"
+#include "base/status.h"
+#include "engine/parallel.h"
+#include "engine/vector_gates.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Elements of one row that are worked on together. */
 enum { CHUNK = 256 };

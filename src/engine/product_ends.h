@@ -3,7 +3,7 @@
 #ifndef SL_PRODUCT_ENDS_H
 #define SL_PRODUCT_ENDS_H
 
-#include "product.h"
+#include "engine/product.h"
 
 /* The ends of a product as a step runs them; where their operands are among
  * those of the step. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program.c - a program's last steps before it runs, its run, its end. */
-#include "program.h"
-#include "clock.h"
-#include "dnnl_form.h"
-#include "parallel.h"
-#include "status.h"
-#include "tape.h"
+#include "engine/program.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "engine/dnnl_form.h"
+#include "engine/parallel.h"
+#include "engine/tape.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Puts the step's name before a failure; the evaluator names its node
  * itself. */

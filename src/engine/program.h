@@ -3,9 +3,9 @@
 #ifndef SL_PROGRAM_H
 #define SL_PROGRAM_H
 
-#include "evaluate.h"
-#include "rewrite.h"
-#include "weight_store.h"
+#include "graph/evaluate.h"
+#include "graph/weight_store.h"
+#include "transform/rewrite.h"
 
 enum sl__room {
 	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */

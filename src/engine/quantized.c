@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantized.c - what kernels of quantized operators ask of their nodes. */
-#include "quantized.h"
+#include "engine/quantized.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__is_small(enum sl_dtype dtype)

@@ -3,7 +3,7 @@
 #ifndef SL_QUANTIZED_H
 #define SL_QUANTIZED_H
 
-#include "planner.h"
+#include "engine/planner.h"
 
 /* One scale and zero point that are known; a zero point may be left out. */
 struct sl__scale {

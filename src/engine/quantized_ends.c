@@ -6,14 +6,14 @@
  * sum ab - p sum b - q sum a + k p q: what has no a in it is one number per
  * column, found once.
  */
-#include "quantized_ends.h"
-#include "loops.h"
-#include "status.h"
-#include "vector.h"
+#include "engine/quantized_ends.h"
+#include "base/status.h"
+#include "engine/loops.h"
+#include "engine/vector.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl,

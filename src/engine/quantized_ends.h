@@ -3,7 +3,7 @@
 #ifndef SL_QUANTIZED_ENDS_H
 #define SL_QUANTIZED_ENDS_H
 
-#include "quantized.h"
+#include "engine/quantized.h"
 
 enum sl__quantized_kind {
 	SL__QUANTIZED_SUMS,  /* int32 */

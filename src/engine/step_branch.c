@@ -7,12 +7,12 @@
  * a branch brings into another form is forgotten at its end: the other path
  * does not have it.
  */
-#include "lowering.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/lowering.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------- what qualifies */
 

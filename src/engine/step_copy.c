@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step_copy.c - a value's elements copied, as they are, to another buffer. */
-#include "lowering.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/lowering.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 run(struct sl__step *step, struct sl_error *err)

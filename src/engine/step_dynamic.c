@@ -9,12 +9,12 @@
  * runs than when all was inferred (what the items of a sequence are), the
  * evaluator finds out first what the output is, and it is copied.
  */
-#include "lowering.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/lowering.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct dynamic {
 	struct sl__evaluator *evaluator;

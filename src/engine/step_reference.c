@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* step_reference.c - a reference kernel as a step, its sizes known. */
-#include "lowering.h"
-#include "status.h"
+#include "base/status.h"
+#include "engine/lowering.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct reference {
 	struct sl__eval call;

@@ -3,7 +3,7 @@
 #ifndef SL_TAPE_H
 #define SL_TAPE_H
 
-#include "plan.h"
+#include "engine/plan.h"
 
 enum { SL__TAPE_SPARSE = 4 }; /* a power of two */
 

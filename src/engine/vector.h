@@ -3,7 +3,7 @@
 #ifndef SL_VECTOR_H
 #define SL_VECTOR_H
 
-#include "targets.h"
+#include "engine/targets.h"
 
 #include <stdint.h>
 #include <string.h>

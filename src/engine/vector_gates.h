@@ -8,7 +8,7 @@
 #ifndef SL_VECTOR_GATES_H
 #define SL_VECTOR_GATES_H
 
-#include "vector_math.h"
+#include "engine/vector_math.h"
 
 SL__INLINE float
 sl__gated(float x, float gate)

@@ -9,18 +9,18 @@
  * caches, and the copy does the same in its place.  Before a pass counts, one
  * like it has run, so that it finds what it would find if it always ran so.
  */
-#include "ablate.h"
-#include "clock.h"
-#include "quantile.h"
-#include "rng.h"
-#include "status.h"
-#include "stored_steps.h"
-#include "summary.h"
+#include "experiment/ablate.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "experiment/stored_steps.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SAMPLE_NS = 200000,

@@ -3,7 +3,7 @@
 #ifndef SL_ABLATE_H
 #define SL_ABLATE_H
 
-#include "tape.h"
+#include "engine/tape.h"
 
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out

@@ -9,17 +9,17 @@
  * the time is spent, or after the number of runs asked for.
  */
 #include "sleuth.h"
-#include "arena.h"
-#include "bootstrap.h"
-#include "clock.h"
-#include "command_table.h"
-#include "covariates.h"
-#include "distribution.h"
-#include "match.h"
-#include "quantile.h"
-#include "reading.h"
-#include "status.h"
-#include "summary.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "experiment/command_table.h"
+#include "measure/covariates.h"
+#include "stats/bootstrap.h"
+#include "stats/distribution.h"
+#include "stats/match.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MAX_COMMANDS = 256,

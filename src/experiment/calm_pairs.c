@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* calm_pairs.c - by how much one of two takes longer, of the calmer rounds. */
-#include "calm_pairs.h"
-#include "quantile.h"
-#include "summary.h"
+#include "experiment/calm_pairs.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__calm_pairs_init(struct sl__calm_pairs *p, size_t cap,

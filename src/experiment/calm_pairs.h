@@ -3,7 +3,7 @@
 #ifndef SL_CALM_PAIRS_H
 #define SL_CALM_PAIRS_H
 
-#include "thinned.h"
+#include "experiment/thinned.h"
 
 /*
  * Rounds of two that take turns.  What disturbs a round makes it longer in

@@ -5,12 +5,12 @@
  * All looking up happens here, before anything is timed: a command that does
  * not exist is told at once, not in the middle of a run.
  */
-#include "command_table.h"
-#include "status.h"
+#include "experiment/command_table.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 size_t
 sl__command_table_index(size_t command, enum sl__part part)

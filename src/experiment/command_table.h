@@ -3,8 +3,8 @@
 #ifndef SL_COMMAND_TABLE_H
 #define SL_COMMAND_TABLE_H
 
-#include "arena.h"
-#include "launcher.h"
+#include "base/arena.h"
+#include "measure/launcher.h"
 
 /* What a command may bring along; each is a program of its own. */
 enum sl__part {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* comparing.c - an output against its reference. */
-#include "comparing.h"
-#include "dtype.h"
-#include "status.h"
+#include "experiment/comparing.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char *
 sl_check_rule_text(enum sl_check_rule rule)

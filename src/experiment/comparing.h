@@ -3,7 +3,7 @@
 #ifndef SL_COMPARING_H
 #define SL_COMPARING_H
 
-#include "plan.h"
+#include "engine/plan.h"
 
 /*
  * How far apart two outputs may be:

@@ -8,13 +8,13 @@
  * and pages of files, which the system can take back.
  */
 #define _GNU_SOURCE
-#include "confined.h"
-#include "buf.h"
-#include "file.h"
-#include "parallel.h"
-#include "status.h"
-#include "subject.h"
-#include "thread.h"
+#include "experiment/confined.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "engine/parallel.h"
+#include "experiment/subject.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What the child says when it has limited itself; at the end it hands back the
  * result, in any case. */

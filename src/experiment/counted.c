@@ -7,16 +7,16 @@
  * counted in a step, and for how long it did, is added up over all passes
  * before it is scaled.
  */
-#include "counted.h"
-#include "clock.h"
-#include "parallel.h"
-#include "status.h"
-#include "tape.h"
+#include "experiment/counted.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "engine/parallel.h"
+#include "engine/tape.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What a thread reads, and what comes of it. */
 struct reader {

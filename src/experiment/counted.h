@@ -3,8 +3,8 @@
 #ifndef SL_COUNTED_H
 #define SL_COUNTED_H
 
-#include "counter_set.h"
-#include "subject.h"
+#include "experiment/subject.h"
+#include "measure/counter_set.h"
 
 struct sl__counted {
 	const struct sl_operation_counts *counts; /* as steps[] were given */

@@ -7,20 +7,20 @@
  * little then.  The first visit, and a second plan of it, tell how many passes
  * can be measured: all of a short loop, some of a long one.
  */
-#include "decode_loop.h"
-#include "clock.h"
-#include "covariates.h"
-#include "platform.h"
-#include "quantile.h"
-#include "rng.h"
-#include "status.h"
-#include "summary.h"
+#include "experiment/decode_loop.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "machine/platform.h"
+#include "measure/covariates.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	WARMUP = 2,

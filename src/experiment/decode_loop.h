@@ -3,7 +3,7 @@
 #ifndef SL_DECODE_LOOP_H
 #define SL_DECODE_LOOP_H
 
-#include "decoder.h"
+#include "experiment/decoder.h"
 
 /* From here on a visit counts as disturbed. */
 #define SL__LOOP_DISTURBED 0.15

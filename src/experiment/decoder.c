@@ -8,14 +8,14 @@
  * tell positions and masks, and the first list of integers that is neither is
  * the tokens.
  */
-#include "decoder.h"
-#include "dtype.h"
-#include "rng.h"
-#include "status.h"
+#include "experiment/decoder.h"
+#include "base/dtype.h"
+#include "base/rng.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- roles */
 

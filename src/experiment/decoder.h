@@ -4,7 +4,7 @@
 #ifndef SL_DECODER_H
 #define SL_DECODER_H
 
-#include "plan.h"
+#include "engine/plan.h"
 
 enum sl__decoder_role {
 	SL__DECODER_TOKENS = 0,

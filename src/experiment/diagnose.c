@@ -10,22 +10,22 @@
  * any other (one that adds to its own operand) has what it wrote put back.
  * That is found out in the first round, off the clock.
  */
-#include "diagnose.h"
-#include "clock.h"
-#include "covariates.h"
-#include "parallel.h"
-#include "quantile.h"
-#include "rng.h"
-#include "status.h"
-#include "step_operands.h"
-#include "summary.h"
-#include "tape.h"
-#include "twin_plan.h"
+#include "experiment/diagnose.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "engine/parallel.h"
+#include "engine/tape.h"
+#include "experiment/step_operands.h"
+#include "experiment/twin_plan.h"
+#include "measure/covariates.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MIN_ROUNDS = 3,

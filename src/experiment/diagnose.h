@@ -3,8 +3,8 @@
 #ifndef SL_DIAGNOSE_H
 #define SL_DIAGNOSE_H
 
-#include "beside.h"
-#include "subject.h"
+#include "experiment/subject.h"
+#include "machine/beside.h"
 
 struct sl__diagnosis {
 	const struct sl_response *responses; /* as steps[] were given */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* empty_step.c - what a step takes that does nothing. */
-#include "empty_step.h"
-#include "clock.h"
-#include "parallel.h"
-#include "quantile.h"
-#include "summary.h"
+#include "experiment/empty_step.h"
+#include "base/clock.h"
+#include "engine/parallel.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SAMPLES = 100,

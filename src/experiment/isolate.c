@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* isolate.c - a layer timed within its model and alone, in turn. */
-#include "isolate.h"
-#include "clock.h"
-#include "rng.h"
-#include "status.h"
+#include "experiment/isolate.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ROUNDS_MOST = 4096, ROUNDS_LEAST = 5, ROUNDS_WARMUP = 2 };
 

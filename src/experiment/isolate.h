@@ -3,7 +3,7 @@
 #ifndef SL_ISOLATE_H
 #define SL_ISOLATE_H
 
-#include "tape.h"
+#include "engine/tape.h"
 
 /* The whole model and the layer alone, both ready to run. */
 struct sl__isolation {

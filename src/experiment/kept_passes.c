@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kept_passes.c - which recorded passes are kept whole. */
-#include "kept_passes.h"
+#include "experiment/kept_passes.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__tape_reserve(struct sl__tape *tape, size_t n_steps, struct sl__arena *arena)

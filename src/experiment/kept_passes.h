@@ -3,8 +3,8 @@
 #ifndef SL_KEPT_PASSES_H
 #define SL_KEPT_PASSES_H
 
-#include "tape.h"
-#include "thinned.h"
+#include "engine/tape.h"
+#include "experiment/thinned.h"
 
 enum {
 	SL__KEPT_SLOW = 8,  /* slowest passes, at most */

@@ -9,18 +9,18 @@
  * that weather falls on all alike; stats/ensemble.c turns the rounds into
  * verdicts.
  */
-#include "model_duel.h"
-#include "clock.h"
-#include "covariates.h"
-#include "sign_test.h"
-#include "status.h"
-#include "summary.h"
+#include "experiment/model_duel.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "measure/covariates.h"
+#include "stats/sign_test.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MAX_ROUNDS = 1 << 18,

@@ -3,9 +3,9 @@
 #ifndef SL_MODEL_DUEL_H
 #define SL_MODEL_DUEL_H
 
-#include "ensemble.h"
-#include "pairing.h"
-#include "tape.h"
+#include "engine/tape.h"
+#include "experiment/pairing.h"
+#include "stats/ensemble.h"
 
 enum {
 	SL__MODEL_DUEL_ROWS = 512, /* rounds of which the steps are kept */

@@ -5,18 +5,18 @@
  * Every round runs all ways and a bare pass in an order drawn afresh; what a
  * way costs is the median over rounds of its pass minus the bare one.
  */
-#include "clock.h"
-#include "quantile.h"
-#include "rng.h"
-#include "status.h"
-#include "subject.h"
-#include "summary.h"
-#include "tape.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "engine/tape.h"
+#include "experiment/subject.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ROUNDS_MOST = 8192, ROUNDS_LEAST = 8, BARE = SL_N_WATCHINGS };
 

@@ -5,15 +5,15 @@
  * Steps are joined into sets (union-find) whenever they have a key in common:
  * the name of a node, with its number among nodes of that name.
  */
-#include "pairing.h"
-#include "graph.h"
-#include "map.h"
-#include "status.h"
+#include "experiment/pairing.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "graph/graph.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct joiner {
 	struct sl__arena *arena;

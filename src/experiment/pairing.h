@@ -3,7 +3,7 @@
 #ifndef SL_PAIRING_H
 #define SL_PAIRING_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* A plan of a graph; both borrowed. */
 struct sl__paired_side {

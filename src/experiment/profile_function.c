@@ -5,11 +5,11 @@
  * Time first, undisturbed; then one more call under the memory recorder,
  * whose cost would spoil the times.
  */
-#include "profile_function.h"
-#include "scope.h"
-#include "status.h"
+#include "experiment/profile_function.h"
+#include "base/status.h"
+#include "measure/scope.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__function_profile_check(const struct sl_profile_function_options *how,

@@ -8,11 +8,11 @@
  * cannot, a peak that lies below an older one is not seen, and the larger of
  * what was resident at the ends is a lower bound.
  */
-#include "residence.h"
-#include "buf.h"
-#include "file.h"
-#include "pages.h"
-#include "reading.h"
+#include "experiment/residence.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/pages.h"
+#include "base/reading.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { TEXT_MOST = 1 << 24 };
 

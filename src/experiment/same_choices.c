@@ -5,14 +5,14 @@
  * A plan reads the file of choices when it is made and adds what it measured:
  * the next one finds that there.
  */
-#include "same_choices.h"
+#include "experiment/same_choices.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__same_choices_open(struct sl__same_choices *out)

@@ -3,7 +3,7 @@
 #ifndef SL_SAME_CHOICES_H
 #define SL_SAME_CHOICES_H
 
-#include "subject.h"
+#include "experiment/subject.h"
 
 /*
  * Subjects are opened one after the other with one cache of choices: that of

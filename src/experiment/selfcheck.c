@@ -9,19 +9,19 @@
  * margin 0 that ends when decided.
  */
 #include "sleuth.h"
-#include "arena.h"
-#include "clock.h"
-#include "chain.h"
-#include "covariates.h"
-#include "proportion.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
-#include "timer.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "measure/chain.h"
+#include "measure/covariates.h"
+#include "measure/timer.h"
+#include "stats/proportion.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double PLANTED[] = {0, 0.01, 0.02, 0.05};
 

@@ -5,21 +5,21 @@
  * Where inputs from files are repeated along a batch, so is what the outputs
  * are compared with.
  */
-#include "clock.h"
-#include "comparing.h"
-#include "dtype.h"
-#include "map.h"
-#include "mapping.h"
-#include "npy.h"
-#include "onnx_read.h"
-#include "status.h"
-#include "subject.h"
+#include "base/clock.h"
+#include "base/dtype.h"
+#include "base/map.h"
+#include "base/mapping.h"
+#include "base/status.h"
+#include "experiment/comparing.h"
+#include "experiment/subject.h"
+#include "model/npy.h"
+#include "model/onnx_read.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct runner {
 	const struct sl_graph *graph;

@@ -5,13 +5,13 @@
  * Every thread takes its part of each operand, so that a copy leaves it in
  * that thread's cache, as kernels mostly divide it.
  */
-#include "step_operands.h"
-#include "flush.h"
-#include "parallel.h"
+#include "experiment/step_operands.h"
+#include "engine/parallel.h"
+#include "machine/flush.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Flushing so much takes as long as walking through all caches. */
 static const uint64_t FLUSHED_MOST = 64 << 20;

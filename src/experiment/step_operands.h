@@ -3,7 +3,7 @@
 #ifndef SL_STEP_OPERANDS_H
 #define SL_STEP_OPERANDS_H
 
-#include "program.h"
+#include "engine/program.h"
 
 /* A step of a placed program, and room for a copy of what it may change. */
 struct sl__operands {

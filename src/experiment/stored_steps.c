@@ -9,13 +9,13 @@
  * like a result that is there already, so buffers are overwritten before the
  * first step that names them.
  */
-#include "stored_steps.h"
-#include "parallel.h"
-#include "status.h"
+#include "experiment/stored_steps.h"
+#include "base/status.h"
+#include "engine/parallel.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PARALLEL_BYTES = 1 << 16, /* copied by one thread up to this */

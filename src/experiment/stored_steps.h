@@ -3,7 +3,7 @@
 #ifndef SL_STORED_STEPS_H
 #define SL_STORED_STEPS_H
 
-#include "tape.h"
+#include "engine/tape.h"
 
 /* A stretch of memory that a step writes. */
 struct sl__stored_part {

@@ -5,17 +5,17 @@
  * Sizes come from files, where there are some.  Where the batch is said beside
  * a folder, what its files hold is repeated along the batch.
  */
-#include "subject.h"
-#include "clock.h"
-#include "dtype.h"
-#include "mapping.h"
-#include "ref.h"
-#include "status.h"
+#include "experiment/subject.h"
+#include "base/clock.h"
+#include "base/dtype.h"
+#include "base/mapping.h"
+#include "base/status.h"
+#include "graph/ref.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- sizes */
 

@@ -3,8 +3,8 @@
 #ifndef SL_SUBJECT_H
 #define SL_SUBJECT_H
 
-#include "inputs.h"
-#include "plan.h"
+#include "engine/plan.h"
+#include "model/inputs.h"
 
 /*
  * Inputs come from files of their own, then from a folder, then they are made

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* thinned.c - samples of a run of any length in fixed memory. */
-#include "thinned.h"
-#include "quantile.h"
-#include "summary.h"
+#include "experiment/thinned.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__thinned_init(struct sl__thinned *t, size_t cap, struct sl__arena *arena)

@@ -3,7 +3,7 @@
 #ifndef SL_THINNED_H
 #define SL_THINNED_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * When all room is taken every second sample goes, and only every 'stride'-th

@@ -6,16 +6,16 @@
  * goes, and the difference within a round what recording costs.  What a
  * recorded pass left on its tape is added up between passes, off the clock.
  */
-#include "timed_passes.h"
-#include "clock.h"
-#include "covariates.h"
-#include "rng.h"
-#include "status.h"
+#include "experiment/timed_passes.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "measure/covariates.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MIN_ROUNDS = 2,

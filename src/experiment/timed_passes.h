@@ -3,8 +3,8 @@
 #ifndef SL_TIMED_PASSES_H
 #define SL_TIMED_PASSES_H
 
-#include "calm_pairs.h"
-#include "kept_passes.h"
+#include "experiment/calm_pairs.h"
+#include "experiment/kept_passes.h"
 
 enum {
 	SL__PASSES_KEPT = 1 << 16, /* samples of a column; a power of two */

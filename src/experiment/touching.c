@@ -11,13 +11,13 @@
  * it.  A kernel that is given such numbers computes nonsense or fails, which is
  * no matter, since all is put back.
  */
-#include "touching.h"
-#include "status.h"
+#include "experiment/touching.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 is_in_block(const struct sl__program *p, const unsigned char *at)

@@ -3,7 +3,7 @@
 #ifndef SL_TOUCHING_H
 #define SL_TOUCHING_H
 
-#include "tape.h"
+#include "engine/tape.h"
 
 /* A stretch of the program's block that a step names. */
 struct sl__touch {

@@ -9,14 +9,14 @@
  * it turns out, until the last step that read it before something else was
  * written there.  Inputs are there all the time, outputs until the end.
  */
-#include "tracker.h"
-#include "clock.h"
-#include "status.h"
-#include "touching.h"
+#include "experiment/tracker.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "experiment/touching.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LINE_BYTES = 64 };
 

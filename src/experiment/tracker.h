@@ -3,7 +3,7 @@
 #ifndef SL_TRACKER_H
 #define SL_TRACKER_H
 
-#include "tape.h"
+#include "engine/tape.h"
 
 /* A stretch of memory from the step that writes it anew to the last step that
  * reads it; in moments, see below. */

@@ -6,13 +6,13 @@
  * made (threads, batch) is asked of a second plan: of that step which does the
  * same node.
  */
-#include "twin_plan.h"
-#include "dnnl_choice.h"
-#include "status.h"
+#include "experiment/twin_plan.h"
+#include "base/status.h"
+#include "engine/dnnl_choice.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Bytes of weights, and of activations, that a plan beside another may have. */
 static const uint64_t BYTES_MOST = 2000000000;

@@ -3,7 +3,7 @@
 #ifndef SL_TWIN_PLAN_H
 #define SL_TWIN_PLAN_H
 
-#include "subject.h"
+#include "experiment/subject.h"
 
 /* Of a step that has no counterpart among the paired ones. */
 enum { SL__TWIN_NONE = 255 };

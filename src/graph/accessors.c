@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accessors.c - what the public header asks of a graph. */
-#include "graph.h"
+#include "graph/graph.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char *
 sl_graph_name(const struct sl_graph *graph)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* activation.c - the functions of one number that networks are bent by. */
-#include "activation.h"
+#include "graph/activation.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 double
 sl__act_affine(double x, double a, double b)

@@ -3,7 +3,7 @@
 #ifndef SL_ASSEMBLY_H
 #define SL_ASSEMBLY_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Readers and builders make values, nodes and blocks in any order, then

@@ -8,15 +8,15 @@
  * triangle, or a comparison of two ranges of positions.  Which values carry a
  * triangle is found in one pass forwards.
  */
-#include "attention.h"
-#include "dtype.h"
-#include "likeness.h"
-#include "op.h"
-#include "status.h"
+#include "graph/attention.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/likeness.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	WALK_MOST = 32, /* nodes between Softmax and a product */

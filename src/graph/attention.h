@@ -3,7 +3,7 @@
 #ifndef SL_ATTENTION_H
 #define SL_ATTENTION_H
 
-#include "forward.h"
+#include "graph/forward.h"
 
 /*
  * softmax(Q K') V.  Whole, it is one operator; in pieces, a product of two

@@ -7,13 +7,13 @@
  * (tests/oracles/attribute_kinds.py makes them).  The rules of operators read
  * attributes with defaults and cannot fail, therefore this comes before them.
  */
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char *const int_names[] = {"align_corners",
 					"allowzero",

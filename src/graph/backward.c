@@ -9,16 +9,16 @@
  * their last user backwards.  An estimate: frameworks differ in what they
  * keep.
  */
-#include "backward.h"
-#include "body.h"
-#include "dtype.h"
-#include "op.h"
-#include "status.h"
+#include "graph/backward.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/op.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct trainer {
 	const struct sl__forward *forward;

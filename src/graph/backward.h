@@ -3,8 +3,8 @@
 #ifndef SL_BACKWARD_H
 #define SL_BACKWARD_H
 
-#include "attention.h"
-#include "liveness.h"
+#include "graph/attention.h"
+#include "graph/liveness.h"
 
 /*
  * One step of training.  A weight needs a gradient; so does what is computed

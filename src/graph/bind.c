@@ -6,14 +6,14 @@
  * of inputs, then --shape, --dim, --batch, --seq and --past, then what the
  * model itself takes as usual, then batch 1.
  */
-#include "dtype.h"
-#include "shapes.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/shapes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct binder {
 	struct sl__shapes *shapes;

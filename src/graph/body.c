@@ -8,13 +8,13 @@
  * Loops deep inside others start there, since each level repeats all those
  * inside.
  */
-#include "body.h"
-#include "op.h"
-#include "status.h"
+#include "graph/body.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Looks at a body, and from which depth on it is one: 4 * 4 * 4 times 2 at
  * most. */

@@ -3,7 +3,7 @@
 #ifndef SL_BODY_H
 #define SL_BODY_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 /* Of block_calls: known, but more than 64 bits can count. */
 #define SL__CALLS_BEYOND (UINT64_MAX - 1)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call.c - what an operator's rules see of a node, and say about it. */
-#include "infer.h"
-#include "dtype.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/infer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- inputs */
 

@@ -17,14 +17,14 @@
  * thop sees modules only: a pool called as a function, as in torchvision's
  * MobileNetV2, is missing from what it prints and present here.
  */
-#include "convention.h"
-#include "op.h"
-#include "status.h"
+#include "graph/convention.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char *
 sl_convention_text(enum sl_convention convention)

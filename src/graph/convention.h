@@ -3,7 +3,7 @@
 #ifndef SL_CONVENTION_H
 #define SL_CONVENTION_H
 
-#include "attention.h"
+#include "graph/attention.h"
 
 /* What tools tell apart, summed over a model. */
 struct sl__tally {

@@ -6,15 +6,15 @@
  * once.  Operations come from the operator's own rule.  Control flow is
  * resolved here: which branch, how often.
  */
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "graph/cost.h"
+#include "base/status.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 uint64_t
 sl__plus(uint64_t a, uint64_t b)

@@ -3,7 +3,7 @@
 #ifndef SL_COST_H
 #define SL_COST_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 /*
  * The cost of one call of a node.  Never fails: what is not known is said so

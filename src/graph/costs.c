@@ -6,14 +6,14 @@
  * known, both branches are added up, the dearer stays, the other is said not
  * to run.
  */
-#include "body.h"
-#include "cost.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct walker {
 	struct sl__shapes *shapes;

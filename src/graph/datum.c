@@ -5,12 +5,12 @@
  * A tensor's sizes and elements are one block: the sizes first, the elements
  * from the next cache line on.
  */
-#include "datum.h"
-#include "status.h"
+#include "graph/datum.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static size_t
 aligned(size_t n_bytes)

@@ -3,7 +3,7 @@
 #ifndef SL_DATUM_H
 #define SL_DATUM_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Invariants: kind says which fields count.

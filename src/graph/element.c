@@ -6,13 +6,13 @@
  * products of such, is at least 0; with that much, many comparisons that
  * exporters write (is this dimension -1?) have one answer for all sizes.
  */
-#include "element.h"
-#include "dtype.h"
+#include "graph/element.h"
+#include "base/dtype.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct sl__element
 sl__element_whole(int64_t value)

@@ -3,7 +3,7 @@
 #ifndef SL_ELEMENT_H
 #define SL_ELEMENT_H
 
-#include "shapes.h"
+#include "graph/shapes.h"
 
 enum sl__element_kind {
 	SL__ELEMENT_ABSENT = 0, /* of an input that is left out */

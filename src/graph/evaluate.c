@@ -6,14 +6,14 @@
  * own rule says the types of the outputs; afterwards all that is put back,
  * so that neither the shapes nor their arena grow however often a body runs.
  */
-#include "evaluate.h"
-#include "dtype.h"
-#include "status.h"
+#include "graph/evaluate.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ARITY_MOST = 1024 }; /* inputs and outputs of one node */
 

@@ -3,7 +3,7 @@
 #ifndef SL_EVALUATE_H
 #define SL_EVALUATE_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /*
  * Runs nodes in the plainest way: what a value holds is found in values[],

@@ -8,14 +8,14 @@
  * "fused_bn" or keeps the BatchNorm's name on the result.  What carries no such name is not
  * claimed.
  */
-#include "op.h"
-#include "parameters.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/parameters.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 is_number(const char *text)

@@ -3,8 +3,8 @@
 #ifndef SL_FORWARD_H
 #define SL_FORWARD_H
 
-#include "cost.h"
-#include "parameters.h"
+#include "graph/cost.h"
+#include "graph/parameters.h"
 
 /* All of the same graph, and all borrowed. */
 struct sl__forward {

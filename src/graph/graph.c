@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph.c - graphs: putting them together. */
-#include "assembly.h"
-#include "op.h"
-#include "status.h"
-#include "weight_store.h"
+#include "base/status.h"
+#include "graph/assembly.h"
+#include "graph/op.h"
+#include "graph/weight_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,

@@ -3,10 +3,10 @@
 #ifndef SL_GRAPH_H
 #define SL_GRAPH_H
 
-#include "arena.h"
-#include "map.h"
-#include "mapping.h"
-#include "tensor.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mapping.h"
+#include "graph/tensor.h"
 
 /*
  * A size or an integer that may be known by name only: symbol i is the

@@ -7,11 +7,11 @@
  * each of the two words sees both, so that together they are 128 bits of
  * digest, not 64 twice.
  */
-#include "identity.h"
+#include "graph/identity.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ROUND_BYTES = 16 };
 

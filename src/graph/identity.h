@@ -3,7 +3,7 @@
 #ifndef SL_IDENTITY_H
 #define SL_IDENTITY_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /* Tensors of one identity hold the same bytes. */
 struct sl__identity {

@@ -6,14 +6,14 @@
  * declaration of the file may fill; what the file declares otherwise is not
  * trusted, since exporters leave stale shapes behind.
  */
-#include "infer.h"
-#include "op.h"
-#include "status.h"
+#include "graph/infer.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Dimensions that are not known yet take the declared ones. */
 static enum sl_status

@@ -3,7 +3,7 @@
 #ifndef SL_INFER_H
 #define SL_INFER_H
 
-#include "shapes.h"
+#include "graph/shapes.h"
 
 /* One node in the light of the shapes found so far. */
 struct sl__call {

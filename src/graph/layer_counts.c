@@ -5,11 +5,11 @@
  * Written without graphs on purpose: tests compare these formulas with what
  * the operators' rules find.
  */
-#include "status.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A product or sum that remembers whether it ever left 64 bits. */
 struct number {

@@ -6,12 +6,12 @@
  * Samples decide where they can; a comparison of everything walks both
  * tensors in pieces and lets the pages go behind it.
  */
-#include "likeness.h"
+#include "graph/likeness.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	ROW_MOST = 1024,      /* elements looked at in one row */

@@ -3,7 +3,7 @@
 #ifndef SL_LIKENESS_H
 #define SL_LIKENESS_H
 
-#include "tensor.h"
+#include "graph/tensor.h"
 
 /*
  * All of these let go of the pages they touched.  They say no where the

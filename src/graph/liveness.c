@@ -7,13 +7,13 @@
  * inputs and outputs are there together: this is what the order of the nodes
  * needs, before any planner is clever.
  */
-#include "liveness.h"
-#include "op.h"
-#include "status.h"
+#include "graph/liveness.h"
+#include "base/status.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct walker {
 	struct sl__liveness *out;

@@ -3,7 +3,7 @@
 #ifndef SL_LIVENESS_H
 #define SL_LIVENESS_H
 
-#include "forward.h"
+#include "graph/forward.h"
 
 /*
  * Values that share storage (views, and what passes in and out of bodies) are

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* module_path.c - where in a model a node stands, from its name. */
-#include "module_path.h"
+#include "graph/module_path.h"
 
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * Whether a part is the node's type, in any case, with or without a number

@@ -3,7 +3,7 @@
 #ifndef SL_MODULE_PATH_H
 #define SL_MODULE_PATH_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * The module path in a node's name: "/layer1/layer1.0/conv1/Conv" gives

@@ -6,14 +6,14 @@
  * 8 bytes.  Sizes are cancelled by taking products apart into factors, which
  * the name of a symbol tells.
  */
-#include "moving.h"
-#include "cost.h"
-#include "status.h"
+#include "graph/moving.h"
+#include "base/status.h"
+#include "graph/cost.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ lists */
 

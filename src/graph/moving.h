@@ -3,7 +3,7 @@
 #ifndef SL_MOVING_H
 #define SL_MOVING_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 /*
  * A list of integers that some versions of an operator take as an attribute

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op.c - the table of operators, and looking one up. */
-#include "op.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #define ONNX    ""
 #define ML      "ai.onnx.ml"
@@ -25,7 +25,7 @@ const struct sl__op sl__ops[] = {
 	 sl__fold_##fold,                                                     \
 	 sl__cost_##cost,                                                     \
 	 sl__ref_##ref},
-#include "op.def"
+#include "graph/op.def"
 #undef OP
 };
 

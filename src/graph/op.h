@@ -3,7 +3,7 @@
 #ifndef SL_OP_H
 #define SL_OP_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 /*
  * The rules of an operator.  'infer' says the outputs' types and shapes; a
@@ -44,7 +44,7 @@ struct sl__op {
 enum sl__op_id {
 #define OP(domain, type, since, in0, in1, out0, out1, infer, fold, cost, ref) \
 	SL__OP_##domain##_##type,
-#include "op.def"
+#include "graph/op.def"
 #undef OP
 	SL__N_OPS
 };
@@ -82,7 +82,7 @@ sl__is_op(const struct sl__node *node, enum sl__op_id id)
 	sl__fold_function sl__fold_##fold;                                    \
 	sl__cost_function sl__cost_##cost;                                    \
 	sl__ref_function sl__ref_##ref;
-#include "op.def"
+#include "graph/op.def"
 #undef OP
 
 /* Whether its nodes run other blocks: If, Loop, Scan, SequenceMap. */

@@ -8,13 +8,13 @@
  * is counted in full, as a dense kernel computes it, and conventions that
  * halve it do so on their own.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * Queries [batch][n_heads][queries][width], keys [batch][n_kv_heads][past +

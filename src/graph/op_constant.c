@@ -5,10 +5,10 @@
  * Its value carries a tensor like an initializer does, so that nothing
  * downstream can tell the two apart; inferring it is looking at the tensor.
  */
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A tensor over an attribute's own array. */
 static enum sl_status

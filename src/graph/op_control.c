@@ -6,16 +6,16 @@
  * does not, a loop's body as often as its count says where nothing can end it
  * early.  Control flow costs nothing itself, the nodes of its blocks do.
  */
-#include "body.h"
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__cost_control(const struct sl__call *call, struct sl_cost *cost)

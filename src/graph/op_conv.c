@@ -7,15 +7,15 @@
  * element is spread over the output channels of its group and the taps.
  * 'forms' says where each operator's operands stand.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
+#include "graph/window.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NO_BIAS = 99 };
 

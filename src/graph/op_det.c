@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_det.c - Det: determinants of square matrices. */
-#include "cost.h"
-#include "op.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__infer_det(const struct sl__call *call, struct sl_error *err)

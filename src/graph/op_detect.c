@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_detect.c - NonMaxSuppression: how many boxes stay depends on data. */
-#include "op.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__infer_non_max_suppression(const struct sl__call *call, struct sl_error *err)

@@ -8,13 +8,13 @@
  * that occur once.  The products are as many as all dimensions together have
  * elements.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { N_LETTERS = 52, RANK_MOST = 32 };
 

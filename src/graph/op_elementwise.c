@@ -6,14 +6,14 @@
  * elements times what one element takes, from a table.  What such operators
  * hold is op_elementwise_fold.c's.
  */
-#include "cost.h"
-#include "dtype.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- shapes */
 

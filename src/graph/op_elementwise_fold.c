@@ -9,14 +9,14 @@
  * small and few; those above SL__KNOWN_MOST elements are left alone before
  * anything is read.
  */
-#include "dtype.h"
-#include "element.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/element.h"
+#include "graph/op.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	INPUTS_MOST = 8, /* shape arithmetic has two or three */

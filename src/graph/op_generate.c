@@ -5,16 +5,16 @@
  * ConstantOfShape and Range are what exporters build masks and positions
  * from, so small ones are followed.
  */
-#include "cost.h"
-#include "dtype.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The type of number that the attribute names. */
 static enum sl_dtype

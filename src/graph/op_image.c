@@ -7,15 +7,15 @@
  * that changes, so of 2^d or 4^d elements; the nearest neighbour is a copy.
  * Kernels that go one dimension after another take less.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- resize */
 

@@ -5,15 +5,15 @@
  * How many elements are picked by a mask depends on data; the rank does not,
  * so such a size is a symbol and what follows can still be inferred.
  */
-#include "cost.h"
-#include "dtype.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 axis_of(const struct sl__call *call, int64_t otherwise, int rank, int *axis,

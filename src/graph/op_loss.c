@@ -3,12 +3,12 @@
  * op_loss.c - losses of a classifier: scores [N, C, d...] against the right
  * classes [N, d...], perhaps weighted.
  */
-#include "cost.h"
-#include "op.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 is_kept_apart(const struct sl__node *node)

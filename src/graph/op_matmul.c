@@ -7,14 +7,14 @@
  * what is done to the result: 'forms' says so, one row each.  The products
  * are the elements of the output times the length of a row.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NO_BIAS = 99 };
 

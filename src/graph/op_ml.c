@@ -6,14 +6,14 @@
  * attributes, which the traffic of a node does not include: linear models add
  * theirs.
  */
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static size_t
 n_of(const struct sl__call *call, const char *name)

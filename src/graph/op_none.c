@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* op_none.c - the rules that say nothing. */
-#include "op.h"
-#include "banned.h"
+#include "graph/op.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__infer_none(const struct sl__call *call, struct sl_error *err)

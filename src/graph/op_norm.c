@@ -6,14 +6,14 @@
  * by its deviation, scale and shift.  What a row is, is all that layer,
  * instance, group and mean-variance normalization differ in.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- shapes */
 

@@ -6,15 +6,15 @@
  * of it lies in the padding or not: which parts do is left out of the count,
  * as every other tool does.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
+#include "graph/window.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Whether channels come last: [n][h][w][c]. */
 static int

@@ -7,11 +7,11 @@
  * zero point, two comparisons.  Going back is a subtraction and a
  * multiplication.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A vector of scales has one for each place along the axis, and blocks of
  * scales lie along it; one scale for all needs no axis. */

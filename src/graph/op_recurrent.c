@@ -6,13 +6,13 @@
  * of the hidden state, so the products are steps * directions * gates *
  * hidden * (input + hidden).  What follows is counted per hidden element.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What a hidden element takes in one step beside the products. */
 struct form {

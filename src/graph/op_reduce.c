@@ -6,15 +6,15 @@
  * Joining n elements into one takes n - 1 operations, so a reduction of n_in
  * elements to n_out takes n_in - n_out.
  */
-#include "cost.h"
-#include "dtype.h"
-#include "element.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/element.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- axes */
 

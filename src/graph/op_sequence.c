@@ -7,15 +7,15 @@
  * whether it has one; both as one integer.  Only of splitting and joining is
  * it known what moves.
  */
-#include "body.h"
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Types are followed by recursion: no more containers inside one another. */
 enum { NESTED_MOST = 64 };

@@ -7,14 +7,14 @@
  * contents are followed here too: what Shape returns is its input's sizes,
  * symbols included.  Most of these operators are views and cost nothing.
  */
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* --------------------------------------------------------- Shape and Size */
 

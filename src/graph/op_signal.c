@@ -7,15 +7,15 @@
  * real ones, three additions to two products; which algorithm a runtime
  * takes for which n is its own affair, so the cost is an estimate.
  */
-#include "cost.h"
-#include "op.h"
-#include "sizes.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/sizes.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The one integer that input i holds; a symbol counts, 0 is returned where
  * there is none. */

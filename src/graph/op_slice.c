@@ -6,15 +6,15 @@
  * at an offset from the beginning, from the end, or at a symbol.  A piece of
  * one element, or one that ends at a symbol, is taken to lie within.
  */
-#include "cost.h"
-#include "dtype.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ Slice */
 

@@ -6,10 +6,10 @@
  * Lines run along one axis; before version 13 they are the rows of a matrix
  * that the axis cuts the tensor into, so that they span all axes from it on.
  */
-#include "cost.h"
-#include "op.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int64_t
 given_axis(const struct sl__node *node)

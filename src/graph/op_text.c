@@ -5,14 +5,14 @@
  * Shapes follow as for numbers; what the work is depends on how long the
  * strings are, which no shape says.
  */
-#include "cost.h"
-#include "moving.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/moving.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__cost_text(const struct sl__call *call, struct sl_cost *cost)

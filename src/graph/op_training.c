@@ -6,10 +6,10 @@
  * values X, their gradients G, and one or two groups of state.  Outputs are
  * the groups but for the gradients, renewed.
  */
-#include "cost.h"
-#include "op.h"
+#include "graph/cost.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { FIRST = 2 }; /* after the rate and the count */
 

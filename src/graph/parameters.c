@@ -10,15 +10,15 @@
  * indices, bounds, scales and zero points, and what numbers betray as a mask,
  * as sines and cosines, or as the preparation of an image.
  */
-#include "parameters.h"
-#include "dtype.h"
-#include "likeness.h"
-#include "op.h"
-#include "status.h"
+#include "graph/parameters.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/likeness.h"
+#include "graph/op.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Ways in which a value is used. */
 enum use {

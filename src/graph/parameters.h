@@ -3,7 +3,7 @@
 #ifndef SL_PARAMETERS_H
 #define SL_PARAMETERS_H
 
-#include "steps.h"
+#include "graph/steps.h"
 
 /*
  * Invariants: arrays are indexed by value and mean something for values that

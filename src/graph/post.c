@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* post.c - what a fused node does to its result before writing it. */
-#include "post.h"
-#include "activation.h"
-#include "infer.h"
+#include "graph/post.h"
+#include "graph/activation.h"
+#include "graph/infer.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char *const words[SL__N_POSTS] = {
 	[SL__POST_ADD] = "add",

@@ -3,7 +3,7 @@
 #ifndef SL_POST_H
 #define SL_POST_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Nodes of the domain "sleuth" (Conv, MatMul) may end in a chain of

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref.c - how reference kernels read and write numbers. */
-#include "ref.h"
-#include "dtype.h"
-#include "status.h"
+#include "graph/ref.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__ref_none(struct sl__eval *ev, struct sl_error *err)

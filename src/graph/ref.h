@@ -3,9 +3,9 @@
 #ifndef SL_REF_H
 #define SL_REF_H
 
-#include "datum.h"
-#include "infer.h"
-#include "op.h"
+#include "graph/datum.h"
+#include "graph/infer.h"
+#include "graph/op.h"
 
 struct sl__evaluator; /* evaluate.h */
 

@@ -5,15 +5,15 @@
  * Queries, keys and values are brought to one layout, the past before the
  * present, and ref_heads.c does the rest.
  */
-#include "op.h"
-#include "ref_heads.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_heads.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 

@@ -6,15 +6,15 @@
  * Each finds its queries, keys and values in its own layout; ref_heads.c does
  * the rest.  What beam search and shared buffers need is refused.
  */
-#include "op.h"
-#include "ref_heads.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_heads.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Storage for rows [batch][n_heads][room][width]. */
 static double *

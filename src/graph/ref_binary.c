@@ -7,14 +7,14 @@
  * type's width when stored.  uint64 is carried as its bits, so what depends
  * on the sign is told whether there is one.
  */
-#include "dtype.h"
-#include "ref_move.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ---------------------------------------------------------------- walking */
 

@@ -6,10 +6,10 @@
  * anything to a float is rounded.  Floats of 8 bits saturate unless the node
  * says otherwise.
  */
-#include "dtype.h"
-#include "number.h"
-#include "ref_quantize.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/number.h"
+#include "base/status.h"
+#include "graph/ref_quantize.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* --------------------------------------------------------- floats of 8 bits */
 

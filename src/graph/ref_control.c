@@ -8,14 +8,14 @@
  * that belongs to somebody else, a value that is given twice).  So however
  * often a body runs, there is one set of its values.
  */
-#include "body.h"
-#include "evaluate.h"
-#include "ref_stack.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/evaluate.h"
+#include "graph/ref_stack.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ bodies */
 

@@ -9,16 +9,16 @@
  * dimension the elements of both lie at fixed distances, so the innermost
  * loop runs over rows of them.
  */
-#include "op.h"
-#include "ref_ending.h"
-#include "ref_read.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_ending.h"
+#include "graph/ref_read.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MOST = SL__WINDOW_MOST };
 

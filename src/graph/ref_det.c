@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_det.c - Det: determinants by elimination with the largest pivot. */
-#include "op.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 swap_rows(double *a, double *b, size_t n)

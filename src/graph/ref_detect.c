@@ -6,14 +6,14 @@
  * the best score down, of equal ones the first, and one that overlaps a box
  * already chosen by more than the limit is dropped.
  */
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BOXES, SCORES, MOST, OVERLAP, SCORE };
 

@@ -8,13 +8,13 @@
  * and the sum of two where a label stands twice, which is the diagonal.  One
  * walk through the space adds up all products.
  */
-#include "op.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_LETTERS = 52,

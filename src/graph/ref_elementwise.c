@@ -6,16 +6,16 @@
  * where its integers are not just cut reals, to an integer.  Two numbers may
  * come with it, which are attributes with their defaults.
  */
-#include "activation.h"
-#include "dtype.h"
-#include "ref.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/activation.h"
+#include "graph/ref.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Two attributes of an operator, or what stands for them. */
 struct knobs {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_ending.c - the activation that a fused operator ends with. */
-#include "ref_ending.h"
-#include "status.h"
+#include "graph/ref_ending.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* By name; a and b are what they are where the node says nothing, which is
  * what the operators of the same names have. */

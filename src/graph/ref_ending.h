@@ -3,8 +3,8 @@
 #ifndef SL_REF_ENDING_H
 #define SL_REF_ENDING_H
 
-#include "activation.h"
-#include "infer.h"
+#include "graph/activation.h"
+#include "graph/infer.h"
 
 struct sl__ending {
 	sl__activation_function *apply; /* NULL: none */

@@ -6,13 +6,13 @@
  * chain.  The cost is that of all nodes that were fused, less the traffic
  * between them.
  */
-#include "cost.h"
-#include "op.h"
-#include "post.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/cost.h"
+#include "graph/op.h"
+#include "graph/post.h"
+#include "graph/ref.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* --------------------------------------------------------------- computing */
 

@@ -2,14 +2,14 @@
 /*
  * ref_heads.c - softmax(Q K') V over heads, one query at a time.
  */
-#include "ref_heads.h"
-#include "ref_read.h"
-#include "status.h"
+#include "graph/ref_heads.h"
+#include "base/status.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* One query: its batch, head and number. */
 struct query {

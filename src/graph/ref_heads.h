@@ -3,7 +3,7 @@
 #ifndef SL_REF_HEADS_H
 #define SL_REF_HEADS_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /* What is added to the scores, and how it is walked; NULL: nothing. */
 struct sl__score_bias {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_image.c - GridSample, AffineGrid, RoiAlign and Col2Im. */
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Zeros for all elements of output 0, which is there. */
 static double *

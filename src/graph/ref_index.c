@@ -3,14 +3,14 @@
  * ref_index.c - reference kernels of elements picked or placed by index:
  * Gather, Scatter and their kin.
  */
-#include "dtype.h"
-#include "ref_move.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
+#include "graph/ref_read.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- Gather */
 

@@ -6,14 +6,14 @@
  * A target of ignore_index counts as nothing, whether or not it is a class.
  * The mean is over the weights of those that count, so of none it is NaN.
  */
-#include "op.h"
-#include "ref.h"
-#include "ref_softmax.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
+#include "graph/ref_softmax.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct loss {
 	int64_t n, classes, inner;

@@ -7,14 +7,14 @@
  * one is packed by rows where it is not, and the innermost loop adds a
  * multiple of one of its rows to a row of the result.
  */
-#include "op.h"
-#include "ref_ending.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_ending.h"
+#include "graph/ref_read.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { RANK_MOST = SL__RANK_MOST };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_move.c - elements moved between tensors, whatever their type. */
-#include "ref_move.h"
-#include "dtype.h"
-#include "status.h"
+#include "graph/ref_move.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__ref_need(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,

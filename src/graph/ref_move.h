@@ -3,7 +3,7 @@
 #ifndef SL_REF_MOVE_H
 #define SL_REF_MOVE_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /*
  * From where to where elements of one type go; places are counted in

@@ -6,14 +6,14 @@
  * left.  The variance is the mean of the squared distances from the mean, in
  * two passes, so that nothing cancels.
  */
-#include "op.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { RANK_MOST = SL__RANK_MOST };
 

@@ -7,13 +7,13 @@
  * all others; strings by their bytes.  What is sorted is places, and among
  * equals the earlier stays first.
  */
-#include "dtype.h"
-#include "ref_move.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* --------------------------------------------------------------- comparing */
 

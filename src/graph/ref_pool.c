@@ -6,17 +6,17 @@
  * one by one; what an average divides by is counted apart, because padding
  * may count.  The whole image is one window.
  */
-#include "dtype.h"
-#include "op.h"
-#include "ref_pool.h"
-#include "ref_read.h"
-#include "status.h"
-#include "window.h"
+#include "graph/ref_pool.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MOST = SL__WINDOW_MOST };
 

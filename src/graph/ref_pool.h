@@ -4,7 +4,7 @@
 #ifndef SL_REF_POOL_H
 #define SL_REF_POOL_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /* How a node pools, all or'ed. */
 enum {

@@ -3,15 +3,15 @@
  * ref_qlinear.c - operators on quantized numbers that are defined by way of
  * real ones: taken off their scale, computed, quantized again.
  */
-#include "activation.h"
-#include "ref_pool.h"
-#include "ref_quantize.h"
-#include "ref_softmax.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/activation.h"
+#include "graph/ref_pool.h"
+#include "graph/ref_quantize.h"
+#include "graph/ref_softmax.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Input i with the scale and the zero point after it, as reals of 32 bits:
  * scales are often ratios of small integers, whose ties rounding decides. */

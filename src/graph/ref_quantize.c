@@ -6,13 +6,13 @@
  * each block along it.  Quotients are rounded to the type of the scale before
  * they are rounded to an integer, which decides ties as runtimes do.
  */
-#include "ref_quantize.h"
-#include "dtype.h"
-#include "status.h"
+#include "graph/ref_quantize.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------- scales and limits */
 

@@ -3,7 +3,7 @@
 #ifndef SL_REF_QUANTIZE_H
 #define SL_REF_QUANTIZE_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /* The real number as one of that type has it. */
 double sl__ref_rounded(enum sl_dtype dtype, double value);

@@ -5,14 +5,14 @@
  * Zero points are taken off first, so that padding, which has the zero point
  * of the image, adds nothing.  Sums are of 64 bits.
  */
-#include "ref_quantize.h"
-#include "status.h"
-#include "window.h"
+#include "base/status.h"
+#include "graph/ref_quantize.h"
+#include "graph/window.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Dimension 0 of the image is the batch; strides are in elements. */
 struct conv {

@@ -8,13 +8,13 @@
  * of the left operand or column of the right one, or one for each of all
  * matrices.
  */
-#include "ref_quantize.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/ref_quantize.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NONE = 99 };
 

@@ -6,14 +6,14 @@
  * does, so that the same model with the same input gives the same bits, and
  * two nodes do not draw the same.
  */
-#include "ref.h"
-#include "rng.h"
-#include "status.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* FNV-1a over the name, or the bits of the seed. */
 static void

@@ -3,7 +3,7 @@
 #ifndef SL_REF_READ_H
 #define SL_REF_READ_H
 
-#include "ref.h"
+#include "graph/ref.h"
 
 /* Input i as doubles; NULL where the node leaves it out. */
 static inline enum sl_status

@@ -9,15 +9,15 @@
  * 'clip' bounds what goes into the gates, not the cell that goes into h().
  * The last two are as ONNX Runtime has them; ONNX does not say.
  */
-#include "activation.h"
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/activation.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { X, W, R, BIAS, LENGTHS, FIRST_H, FIRST_C, PEEPHOLES };
 enum { GATES_MOST = 4, FUNCTIONS_MOST = 3 };

@@ -8,15 +8,15 @@
  * comes to is a row of 'reductions'; sums, products and extremes of integers
  * stay integers.
  */
-#include "dtype.h"
-#include "op.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { RANK_MOST = SL__RANK_MOST };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_regex.c - regular expressions as ONNX writes them. */
-#include "ref_text.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/ref_text.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * What is written so far; room was made for the longest.  The C library

@@ -10,15 +10,15 @@
  * A scale is kept as the fraction out / in where sizes are given, so that
  * positions that are whole numbers come out whole.
  */
-#include "dtype.h"
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum mode { NEAREST, LINEAR, CUBIC };
 

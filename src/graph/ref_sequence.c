@@ -5,12 +5,12 @@
  *
  * A sequence owns its items: what goes in or comes out is copied.
  */
-#include "ref_move.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 need_sequence(const struct sl__eval *ev, const struct sl__datum **out,

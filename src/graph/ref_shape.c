@@ -6,13 +6,13 @@
  * Inference has found the sizes of the output; what is left is a path through
  * its elements.
  */
-#include "dtype.h"
-#include "ref_move.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------- the same elements */
 

@@ -6,13 +6,13 @@
  * points that are put together: n times the sum of n's primes in all.  The
  * roots of unity are computed one by one, so that no error builds up.
  */
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double tau = 6.283185307179586476925286766559;
 

@@ -3,13 +3,13 @@
  * ref_slice.c - reference kernels of pieces of tensors: Slice, Split, Concat,
  * Pad and their kin.
  */
-#include "dtype.h"
-#include "ref_move.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/ref_move.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int64_t
 between(int64_t at, int64_t low, int64_t high)

@@ -5,14 +5,14 @@
  * The tensor is [outer][length][inner], and a line runs along 'length'.
  * Before version 13 a line spans all axes from the given one on.
  */
-#include "op.h"
-#include "ref_read.h"
-#include "ref_softmax.h"
-#include "status.h"
+#include "graph/ref_softmax.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct lines {
 	int64_t outer, length, inner;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_stack.c - tensors of one shape that come one by one and become one. */
-#include "ref_stack.h"
-#include "status.h"
+#include "graph/ref_stack.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Room for n_bytes in all; what is new is zero. */
 static enum sl_status

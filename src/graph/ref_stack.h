@@ -3,7 +3,7 @@
 #ifndef SL_REF_STACK_H
 #define SL_REF_STACK_H
 
-#include "ref_move.h"
+#include "graph/ref_move.h"
 
 /*
  * Invariants: n pieces so far, each of type dtype and sizes dims[rank], lie

@@ -4,14 +4,14 @@
  * CausalConvWithState keeps the last elements that it saw, LinearAttention a
  * matrix for each head in which keys find values.
  */
-#include "op.h"
-#include "ref_read.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref_read.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------- CausalConvWithState */
 

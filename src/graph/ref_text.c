@@ -4,16 +4,16 @@
  *
  * Letters change case within ASCII only, whatever 'locale' asks for.
  */
-#include "map.h"
-#include "ref.h"
-#include "ref_text.h"
-#include "status.h"
+#include "graph/ref_text.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "graph/ref.h"
 
 #include <regex.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 need_strings(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,

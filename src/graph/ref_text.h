@@ -3,7 +3,7 @@
 #ifndef SL_REF_TEXT_H
 #define SL_REF_TEXT_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * A pattern of RE2 as an extended one of POSIX that matches whole strings,

@@ -6,14 +6,14 @@
  * tensors each: the values, their gradients, and one or two groups of state.
  * Outputs are the groups but for the gradients, renewed.
  */
-#include "op.h"
-#include "ref.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "graph/ref.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { FIRST = 2 }; /* after the rate and the count */
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shapes.c - what is known of each value: storage, sizes, texts. */
-#include "shapes.h"
-#include "buf.h"
-#include "dtype.h"
-#include "status.h"
+#include "graph/shapes.h"
+#include "base/buf.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	NAME_MOST = 200

@@ -3,7 +3,7 @@
 #ifndef SL_SHAPES_H
 #define SL_SHAPES_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 enum {
 	SL__KNOWN_MOST = 4096,     /* elements of a tensor that is followed */

@@ -3,7 +3,7 @@
 #ifndef SL_SIZES_H
 #define SL_SIZES_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 /* Whether two sizes are certainly not the same: a symbol may be any. */
 static inline int

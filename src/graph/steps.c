@@ -5,11 +5,11 @@
  * Blocks are laid out one inside the other, so that what follows values
  * through a model is one loop over one list, forwards or backwards.
  */
-#include "steps.h"
-#include "op.h"
-#include "status.h"
+#include "graph/steps.h"
+#include "base/status.h"
+#include "graph/op.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 uint32_t
 sl__node_body(const struct sl_graph *graph, uint32_t node, size_t i)

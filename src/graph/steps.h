@@ -3,7 +3,7 @@
 #ifndef SL_STEPS_H
 #define SL_STEPS_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * A node with bodies (If, Loop, Scan) is two visits, with the nodes of its

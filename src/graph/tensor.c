@@ -6,14 +6,14 @@
  * and in little-endian order, as ONNX stores them.  Generated elements come
  * from a counter-based generator: splitmix64 of seed and index.
  */
-#include "tensor.h"
-#include "dtype.h"
-#include "mapping.h"
+#include "graph/tensor.h"
+#include "base/dtype.h"
+#include "base/mapping.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__tensor_measure(struct sl__tensor *tensor)

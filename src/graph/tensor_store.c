@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tensor_store.c - numbers into the packed elements of any type. */
-#include "dtype.h"
-#include "tensor.h"
+#include "base/dtype.h"
+#include "graph/tensor.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * A float of at most 16 bits: 'bias' is that of its exponent, 'largest' its

@@ -8,13 +8,13 @@
  * all numbers compared.  Tensors of one value everywhere are not ties: fresh
  * norms are all ones.
  */
-#include "likeness.h"
-#include "parameters.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/likeness.h"
+#include "graph/parameters.h"
 
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Different tensors of one signature that are told apart; more than a few
  * are a made-up file, whose copies may go unnoticed. */

@@ -7,14 +7,14 @@
  * is never free lies on one or behind one.  A body's uses count as its
  * owner's, so that a branch runs after what it captures.
  */
-#include "assembly.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/assembly.h"
+#include "graph/op.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	NESTING_MOST = 64,    /* blocks within blocks; real ones have 3 */

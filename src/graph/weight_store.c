@@ -7,13 +7,13 @@
  * under the store's lock; what lies on a shelf is written before it is listed
  * and only read afterwards, so that reading needs none.
  */
-#include "weight_store.h"
-#include "status.h"
+#include "graph/weight_store.h"
+#include "base/status.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct entry {
 	struct entry *next;

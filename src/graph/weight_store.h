@@ -3,8 +3,8 @@
 #ifndef SL_WEIGHT_STORE_H
 #define SL_WEIGHT_STORE_H
 
-#include "identity.h"
-#include "pages.h"
+#include "base/pages.h"
+#include "graph/identity.h"
 
 /*
  * Plans of one graph, for other sizes or threads, want mostly the same weights

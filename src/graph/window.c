@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window.c - windows that slide over an image: reading and counting them. */
-#include "window.h"
-#include "cost.h"
-#include "sizes.h"
+#include "graph/window.h"
+#include "graph/cost.h"
+#include "graph/sizes.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Keeps every sum and product below within 64 bits. */
 static const int64_t most = INT64_C(1) << 30;

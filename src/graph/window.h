@@ -3,7 +3,7 @@
 #ifndef SL_WINDOW_H
 #define SL_WINDOW_H
 
-#include "infer.h"
+#include "graph/infer.h"
 
 enum { SL__WINDOW_MOST = 8 }; /* dimensions of an image */
 

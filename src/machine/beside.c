@@ -8,19 +8,19 @@
  * the thread that leads it, and the workload's must not be bound.
  */
 #define _GNU_SOURCE
-#include "beside_state.h"
-#include "ceiling.h"
-#include "clock.h"
-#include "platform.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
-#include "topology.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "machine/beside_state.h"
+#include "machine/ceiling.h"
+#include "machine/platform.h"
+#include "machine/topology.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PROBES = 3,        /* of each ceiling at a time: 36, which the interval

@@ -3,7 +3,7 @@
 #ifndef SL_BESIDE_H
 #define SL_BESIDE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 struct sl__beside_options {
 	enum sl_dtype dtype; /* of the arithmetic; real types without loops of

@@ -7,13 +7,13 @@
  * be as large as the largest set, from half of its size downwards, that is
  * read clearly faster than memory.
  */
-#include "beside_state.h"
-#include "status.h"
+#include "base/status.h"
+#include "machine/beside_state.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	CHUNK_BYTES = 1 << 24,      /* of memory in one probe */

@@ -3,8 +3,8 @@
 #ifndef SL_BESIDE_STATE_H
 #define SL_BESIDE_STATE_H
 
-#include "beside.h"
-#include "rig.h"
+#include "machine/beside.h"
+#include "machine/rig.h"
 
 #include <pthread.h>
 

@@ -7,16 +7,16 @@
  * measured: a disturbance of a second hits one pass of everything, not
  * everything of one figure.
  */
-#include "ceiling.h"
-#include "ceiling_work.h"
-#include "clock.h"
-#include "log.h"
-#include "status.h"
+#include "machine/ceiling.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "machine/ceiling_work.h"
 
 #include <math.h>
 #include <time.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SMALLEST_BYTES = 4096,

@@ -3,7 +3,7 @@
 #ifndef SL_CEILING_H
 #define SL_CEILING_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* What measuring must know beforehand; sizes guide it, they are not results. */
 struct sl__ceiling_plan {

@@ -10,16 +10,16 @@
  * plateau, where neither neighbour helps or hinders, that of memory from the
  * largest sizes and, for streams, from probes made for it.
  */
-#include "ceiling_work.h"
-#include "plateau.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
+#include "base/status.h"
+#include "machine/ceiling_work.h"
+#include "machine/plateau.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double DECILE = 0.9;
 static const double ALPHA = 0.05;

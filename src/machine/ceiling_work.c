@@ -10,16 +10,16 @@
  * four times the cache enough survives in it to make a copy seem half again
  * as fast as it is from memory.
  */
-#include "ceiling_work.h"
-#include "clock.h"
-#include "log.h"
-#include "plateau.h"
-#include "status.h"
+#include "machine/ceiling_work.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "machine/plateau.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	WARM_BYTES = 1 << 20,    /* at least, before a stream is timed */

@@ -3,8 +3,8 @@
 #ifndef SL_CEILING_WORK_H
 #define SL_CEILING_WORK_H
 
-#include "ceiling.h"
-#include "rig.h"
+#include "machine/ceiling.h"
+#include "machine/rig.h"
 
 enum {
 	SL__MAX_COUNTS = 64,

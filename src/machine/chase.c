@@ -7,9 +7,9 @@
  * exactly one way: the cycle is uniformly random at every length, and the
  * walk of one size is extended to the next instead of being made anew.
  */
-#include "chase.h"
+#include "machine/chase.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void **
 line(const struct sl__chase *chase, size_t i)

@@ -3,7 +3,7 @@
 #ifndef SL_CHASE_H
 #define SL_CHASE_H
 
-#include "rng.h"
+#include "base/rng.h"
 
 /*
  * Invariants: the first n_lines lines of 'base' hold one cycle, each line

@@ -5,16 +5,16 @@
  * The kernel offers RAPL as files; since 2020 only root may read them, for a
  * meter fine enough can be used to spy on others (CVE-2020-8694).
  */
-#include "energy.h"
-#include "buf.h"
-#include "file.h"
-#include "status.h"
+#include "machine/energy.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { PATH_BYTES = 4096, MAX_FILE_BYTES = 256 };
 

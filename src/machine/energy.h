@@ -3,7 +3,7 @@
 #ifndef SL_ENERGY_H
 #define SL_ENERGY_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * The energy meter of the CPU package (RAPL) under 'root': its name when it

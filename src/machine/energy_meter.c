@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* energy_meter.c - the energy that the CPU package has used. */
-#include "energy_meter.h"
-#include "energy.h"
+#include "machine/energy_meter.h"
+#include "machine/energy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char folder[] = "/sys/class/powercap/intel-rapl:0";
 

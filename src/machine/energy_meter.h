@@ -3,7 +3,7 @@
 #ifndef SL_ENERGY_METER_H
 #define SL_ENERGY_METER_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Invariants: once open, either 'absent' says why there is no meter, or

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flush.c - bytes pushed out of all caches. */
-#include "flush.h"
+#include "machine/flush.h"
 
 #include <stdint.h>
 
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 #if defined(__x86_64__)
 

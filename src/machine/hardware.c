@@ -5,12 +5,12 @@
  * Descriptions are data, so that a figure can be checked and changed without
  * a compiler; each figure stands beside its source.
  */
-#include "hardware.h"
-#include "arena.h"
-#include "buf.h"
-#include "dtype.h"
-#include "file.h"
-#include "status.h"
+#include "machine/hardware.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/dtype.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	IDS_MOST = 1024,     /* machines in a folder */

@@ -9,18 +9,18 @@
  * say how well it shares its memory and its last cache.
  */
 #define _GNU_SOURCE
-#include "beside_state.h"
-#include "pages.h"
-#include "rng.h"
-#include "status.h"
-#include "summary.h"
+#include "base/pages.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "machine/beside_state.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	HOG_BYTES = 1 << 26,       /* all of it written: no cache keeps much */

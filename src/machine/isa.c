@@ -6,10 +6,10 @@
  * choose the leaves that a guest sees.  Many pass on leaf 7, where AMX stands,
  * and end their list before leaf 1Dh, where the tiles are described.
  */
-#include "isa.h"
-#include "buf.h"
-#include "file.h"
-#include "status.h"
+#include "machine/isa.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include <cpuid.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	LEAF_FEATURES = 7,

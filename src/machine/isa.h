@@ -3,7 +3,7 @@
 #ifndef SL_ISA_H
 #define SL_ISA_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* What the CPUID instruction answers to one leaf and subleaf. */
 struct sl__cpuid {

@@ -6,23 +6,23 @@
  * seconds and is remembered in a file whose name is a hash of what it is.
  * Whatever changes a ceiling must therefore be part of that hash.
  */
-#include "machine.h"
-#include "ceiling.h"
-#include "counters.h"
-#include "log.h"
-#include "machine_cache.h"
-#include "peak.h"
-#include "platform.h"
-#include "status.h"
-#include "thread.h"
-#include "topology.h"
+#include "machine/machine.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "machine/ceiling.h"
+#include "machine/machine_cache.h"
+#include "machine/peak.h"
+#include "machine/platform.h"
+#include "machine/topology.h"
+#include "measure/counters.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Four passes on 2 idle CPUs, where one takes some 2.8 s. */
 static const double DEFAULT_TIME_S = 12;

@@ -3,7 +3,7 @@
 #ifndef SL_MACHINE_H
 #define SL_MACHINE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * The best row for a type and a number of threads, over all instruction

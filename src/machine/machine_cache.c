@@ -7,10 +7,10 @@
  * seconds, a wrong ceiling costs trust.  The first line carries the version
  * of the format and of what is measured; it is raised when either changes.
  */
-#include "machine_cache.h"
-#include "buf.h"
-#include "file.h"
-#include "status.h"
+#include "machine/machine_cache.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	VERSION = 2,

@@ -3,7 +3,7 @@
 #ifndef SL_MACHINE_CACHE_H
 #define SL_MACHINE_CACHE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Fills the half of 'm' under "What it can do" from the file that belongs to

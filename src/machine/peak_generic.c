@@ -8,11 +8,11 @@
  * that the compiler neither knows them nor sees that the chains are alike:
  * it would compute one of them for all, or four in one vector.
  */
-#include "peak.h"
+#include "machine/peak.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #if defined(__x86_64__)
 #define REGISTER "x"

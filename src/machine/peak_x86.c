@@ -8,8 +8,8 @@
  * multiply-add: a multiply and an add stand for it, which is what that
  * instruction set can do.  AMX tiles are listed and not exercised.
  */
-#include "peak.h"
-#include "isa.h"
+#include "machine/isa.h"
+#include "machine/peak.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #define TARGET(features) __attribute__((target(features)))
 #define HIDE(v)          __asm__ volatile("" : "+x"(v))
@@ -222,7 +222,7 @@ sl__peak_x86(struct sl__peak_kernel *kernels)
 
 #else /* not x86-64 */
 
-#include "banned.h"
+#include "base/banned.h"
 
 size_t
 sl__peak_x86(struct sl__peak_kernel *kernels)

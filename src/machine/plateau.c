@@ -6,15 +6,15 @@
  * the steps where a working set fits partly.  Change points (changepoint.h)
  * cut it, ramps included; ramps are then recognised by being short.
  */
-#include "plateau.h"
-#include "changepoint.h"
-#include "status.h"
-#include "summary.h"
+#include "machine/plateau.h"
+#include "base/status.h"
+#include "stats/changepoint.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A wiggle below 3 % is no change of level, however quiet the curve is:
  * alignment and the page tables move points by that much. */

@@ -3,7 +3,7 @@
 #ifndef SL_PLATEAU_H
 #define SL_PLATEAU_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 enum { SL__MAX_PLATEAUS = 8 };
 

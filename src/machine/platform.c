@@ -7,12 +7,12 @@
  * machine: virtual ones show neither governor nor turbo.  The one thing that
  * no file tells is the name of the hypervisor, which the CPU itself gives.
  */
-#include "platform.h"
-#include "buf.h"
-#include "energy.h"
-#include "file.h"
-#include "isa.h"
-#include "status.h"
+#include "machine/platform.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
+#include "machine/energy.h"
+#include "machine/isa.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 #include <cpuid.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	PATH_BYTES = 4096,

@@ -3,7 +3,7 @@
 #ifndef SL_PLATFORM_H
 #define SL_PLATFORM_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Fills model, architecture, kernel, microcode, memory_bytes, isa, caps,

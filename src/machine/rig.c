@@ -7,18 +7,18 @@
  * to huge pages and be the system's own, untouched by anyone before.
  */
 #define _GNU_SOURCE
-#include "rig.h"
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "status.h"
+#include "machine/rig.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	HUGE_PAGE_BYTES = 1 << 21, /* of x86-64 and of 4 KiB-page ARM */

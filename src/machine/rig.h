@@ -3,11 +3,11 @@
 #ifndef SL_RIG_H
 #define SL_RIG_H
 
-#include "arena.h"
-#include "chase.h"
-#include "peak.h"
-#include "stream.h"
-#include "thread.h"
+#include "base/arena.h"
+#include "base/thread.h"
+#include "machine/chase.h"
+#include "machine/peak.h"
+#include "machine/stream.h"
 
 /*
  * Invariants: every member owns a buffer that it touched first, aligned to

@@ -4,11 +4,11 @@
  *
  * Portable C has no non-temporal store, so those are absent here.
  */
-#include "stream.h"
+#include "machine/stream.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double SCALE = 3; /* the constant of a triad; any will do */
 

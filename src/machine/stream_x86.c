@@ -6,13 +6,13 @@
  * vectors a turn.  Non-temporal loops end with a fence, so that their time
  * includes the draining of the buffers.
  */
-#include "stream.h"
+#include "machine/stream.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #define SCALE 3 /* the constant of a triad; any will do */
 
@@ -110,7 +110,7 @@ sl__streams_x86(void)
 
 #else /* not x86-64 */
 
-#include "banned.h"
+#include "base/banned.h"
 
 const struct sl__streams *
 sl__streams_x86(void)

@@ -5,16 +5,16 @@
  * hwloc reads the system or, for tests, a machine recorded in its synthetic
  * notation.  What it does not know is absent here, never zero.
  */
-#include "topology.h"
-#include "buf.h"
-#include "file.h"
-#include "status.h"
+#include "machine/topology.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/status.h"
 
 #include <hwloc.h>
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { PATH_BYTES = 4096, MAX_DESCRIPTION_BYTES = 4096 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_TOPOLOGY_H
 #define SL_TOPOLOGY_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Fills m->n_sockets, n_cores, n_hardware_threads, n_numa_nodes and caches.

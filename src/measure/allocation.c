@@ -10,14 +10,14 @@
  */
 #define _GNU_SOURCE
 #include "sleuth.h"
-#include "arena.h"
-#include "call_site.h"
-#include "clock.h"
-#include "interposer.h"
-#include "reading.h"
-#include "resident.h"
-#include "scope.h"
-#include "status.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "measure/call_site.h"
+#include "measure/interposer.h"
+#include "measure/resident.h"
+#include "measure/scope.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -28,7 +28,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SAMPLE_NS = 500000, /* a reading takes 1 us: 0.2 % of one CPU */

@@ -5,13 +5,13 @@
  * Done after a recording, never during one: dladdr() may lock.
  */
 #define _GNU_SOURCE
-#include "call_site.h"
-#include "buf.h"
+#include "measure/call_site.h"
+#include "base/buf.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A return address points behind its call, which may be the next function. */
 static void

@@ -3,7 +3,7 @@
 #ifndef SL_CALL_SITE_H
 #define SL_CALL_SITE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * "make_row+0x1c < main+0x40" for return addresses, innermost first.  Only

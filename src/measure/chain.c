@@ -6,9 +6,9 @@
  * assembly hides its value from the compiler: clang otherwise folds eight
  * steps into one multiplication, and a planted 1 % would not be one.
  */
-#include "chain.h"
+#include "measure/chain.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 uint64_t
 sl__chain(uint64_t x, uint64_t n_steps)

@@ -7,7 +7,7 @@
  * finds out which one is at hand.  It keeps them in globals: one thread uses
  * it at a time, from its beginning to its end.
  */
-#include "counter_names.h"
+#include "measure/counter_names.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include <pthread.h>
 #endif
 
-#include "banned.h"
+#include "base/banned.h"
 
 #ifdef SL_WITH_PFM
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counter_set.c - hardware counters of several threads, read together. */
-#include "counter_set.h"
-#include "status.h"
+#include "measure/counter_set.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Counters of one thread; written by it alone while threads join. */
 struct member {

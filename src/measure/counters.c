@@ -11,9 +11,9 @@
  * they were asked for may be missing, and lines written back are.
  */
 #define _GNU_SOURCE
-#include "counters.h"
-#include "proc_text.h"
-#include "status.h"
+#include "measure/counters.h"
+#include "base/status.h"
+#include "measure/proc_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char *
 sl_event_text(enum sl_event event)

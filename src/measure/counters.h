@@ -3,8 +3,8 @@
 #ifndef SL_COUNTERS_H
 #define SL_COUNTERS_H
 
-#include "arena.h"
-#include "counter_names.h"
+#include "base/arena.h"
+#include "measure/counter_names.h"
 
 /* What a counter says: below 'enabled' in 'running' where the kernel let it
  * take turns with others. */

@@ -9,11 +9,11 @@
  * reason.  Parsing is apart from reading, so that tests feed recorded text.
  */
 #define _GNU_SOURCE
-#include "covariates.h"
-#include "chain.h"
-#include "clock.h"
-#include "reading.h"
-#include "summary.h"
+#include "measure/covariates.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "measure/chain.h"
+#include "stats/summary.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	/* 4 cycles each: 17 us at 3.7 GHz. */

@@ -3,7 +3,7 @@
 #ifndef SL_COVARIATES_H
 #define SL_COVARIATES_H
 
-#include "proc_text.h"
+#include "measure/proc_text.h"
 #include "sleuth.h"
 
 /*

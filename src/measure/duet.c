@@ -11,17 +11,17 @@
  * looked at after each of them.
  */
 #include "sleuth.h"
-#include "arena.h"
-#include "covariates.h"
-#include "match.h"
-#include "reading.h"
-#include "status.h"
-#include "summary.h"
-#include "timer.h"
+#include "base/arena.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "measure/covariates.h"
+#include "measure/timer.h"
+#include "stats/match.h"
+#include "stats/summary.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MAX_CANDIDATES = 64,

@@ -8,12 +8,12 @@
  * that finding a bucket is a shift and its relative width is known.  An
  * interval includes the width of its buckets.
  */
-#include "durations.h"
-#include "quantile.h"
+#include "measure/durations.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SUB_BITS = SL__DURATIONS_SUB_BITS,

@@ -6,12 +6,12 @@
  * preload, and a program without it must start.
  */
 #define _GNU_SOURCE
-#include "interposer.h"
+#include "measure/interposer.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const struct sl__interposer *
 sl__interposer_find(const char **reason)

@@ -12,10 +12,10 @@
  * caller dies, ends everything.  The commands get the defaults back.
  */
 #define _GNU_SOURCE
-#include "launcher.h"
-#include "clock.h"
-#include "proc_text.h"
-#include "status.h"
+#include "measure/launcher.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "measure/proc_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 extern char **environ;
 

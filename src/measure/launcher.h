@@ -3,7 +3,7 @@
 #ifndef SL_LAUNCHER_H
 #define SL_LAUNCHER_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * A small process of its own that starts the commands it was given and waits

@@ -7,12 +7,12 @@
  * that repeats.  Whether a tooth is one large block or many small ones tells
  * temporary copies from sawtooth churn.  Pure: no clock, no allocation.
  */
-#include "live_series.h"
+#include "measure/live_series.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { N_REPEATS = 3 };
 

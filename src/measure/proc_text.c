@@ -5,13 +5,13 @@
  * Formats as in the kernel's Documentation/filesystems/proc.rst and
  * Documentation/scheduler/sched-stats.rst.
  */
-#include "proc_text.h"
+#include "measure/proc_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Reads a decimal at *at and moves past it; 0 when there is none. */
 static int

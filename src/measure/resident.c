@@ -8,8 +8,8 @@
  * that opened it, so a forked child opens its own.
  */
 #define _GNU_SOURCE
-#include "resident.h"
-#include "clock.h"
+#include "measure/resident.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static pthread_once_t statm_once = PTHREAD_ONCE_INIT;
 static _Atomic int statm_fd = -1;

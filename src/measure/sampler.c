@@ -9,17 +9,17 @@
  * samples mean is worked out afterwards by stats/distribution.c.
  */
 #include "sleuth.h"
-#include "arena.h"
-#include "covariates.h"
-#include "distribution.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
-#include "timer.h"
+#include "base/arena.h"
+#include "base/status.h"
+#include "measure/covariates.h"
+#include "measure/timer.h"
+#include "stats/distribution.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SLOT_NS = 1000000,     /* covariates cost 4 us: 0.4 % of a slot */

@@ -14,18 +14,18 @@
  * costs is measured when the list is made and taken off as scopes close.
  */
 #define _GNU_SOURCE
-#include "scope.h"
-#include "arena.h"
-#include "clock.h"
-#include "interposer.h"
-#include "resident.h"
+#include "measure/scope.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "measure/interposer.h"
+#include "measure/resident.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	CAP_ENTRIES = 256,

@@ -3,8 +3,8 @@
 #ifndef SL_SCOPE_H
 #define SL_SCOPE_H
 
-#include "durations.h"
-#include "live_series.h"
+#include "measure/durations.h"
+#include "measure/live_series.h"
 
 enum {
 	SL__N_SCOPE_POINTS = 32,

@@ -5,18 +5,18 @@
  * Entries of the same name are merged while each table is held for a moment;
  * everything that is worked out from the sums happens afterwards.
  */
-#include "scope.h"
-#include "arena.h"
-#include "clock.h"
-#include "reading.h"
-#include "special.h"
-#include "status.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "measure/scope.h"
+#include "stats/special.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double ALPHA = 0.05;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timer.c - timing calls of a function with a calibrated clock. */
-#include "timer.h"
+#include "measure/timer.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__timer_init(struct sl__timer *timer, const struct sl_clock *clock)

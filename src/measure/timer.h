@@ -3,7 +3,7 @@
 #ifndef SL_TIMER_H
 #define SL_TIMER_H
 
-#include "clock.h"
+#include "base/clock.h"
 
 /*
  * Invariants: cost is what one reading of 'clock' takes and is taken off

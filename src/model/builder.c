@@ -7,15 +7,15 @@
  * is found at the node that makes it.  Errors stick, as in the writers of a
  * page: code that builds a model reads like the model.
  */
-#include "builder.h"
-#include "assembly.h"
-#include "status.h"
+#include "model/builder.h"
+#include "base/status.h"
+#include "graph/assembly.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { RANK_MOST = 64, IR_VERSION = 9, NAME_BYTES = 512 };
 

@@ -3,8 +3,8 @@
 #ifndef SL_BUILDER_H
 #define SL_BUILDER_H
 
-#include "map.h"
-#include "shapes.h"
+#include "base/map.h"
+#include "graph/shapes.h"
 
 enum { SL__BUILDER_OPSET = 20 }; /* the first with Gelu; ir version 9 */
 

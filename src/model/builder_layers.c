@@ -8,13 +8,13 @@
  * activation before leaves of a standard normal, 1/2 for a rectifier (He et
  * al. 2015).
  */
-#include "builder_layers.h"
+#include "model/builder_layers.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Deviations of what training moves off 0 and 1 only a little. */
 static const double bias_deviation = 0.02;

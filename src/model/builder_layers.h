@@ -3,7 +3,7 @@
 #ifndef SL_BUILDER_LAYERS_H
 #define SL_BUILDER_LAYERS_H
 
-#include "builder.h"
+#include "model/builder.h"
 
 /*
  * Like the layers of the public header: each returns the value it makes, -1

@@ -4,15 +4,15 @@
  *
  * Attributes wait in the builder until the node that they belong to comes.
  */
-#include "assembly.h"
-#include "builder.h"
-#include "op.h"
-#include "status.h"
+#include "base/status.h"
+#include "graph/assembly.h"
+#include "graph/op.h"
+#include "model/builder.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NAME_BYTES = 512 };
 

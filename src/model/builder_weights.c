@@ -7,14 +7,14 @@
  * has.  Lists of sizes and single numbers are named after what they hold and
  * made once.
  */
-#include "builder.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/builder.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NAME_BYTES = 512 };
 

@@ -9,15 +9,15 @@
  * beside the one that the link leads to.
  */
 #define _DEFAULT_SOURCE /* realpath() */
-#include "external.h"
-#include "status.h"
+#include "model/external.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Digits only, below 2^64. */
 static int

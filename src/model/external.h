@@ -3,7 +3,7 @@
 #ifndef SL_EXTERNAL_H
 #define SL_EXTERNAL_H
 
-#include "onnx_reader.h"
+#include "model/onnx_reader.h"
 
 /* Where a tensor's bytes are; a length of UINT64_MAX: it does not say. */
 struct sl__external {

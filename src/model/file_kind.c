@@ -5,11 +5,11 @@
  * Asked only when reading failed: first the marks that formats begin with,
  * then whether it is text.
  */
-#include "file_kind.h"
+#include "model/file_kind.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LOOKED_AT = 512 }; /* bytes that tell text from numbers */
 

@@ -5,15 +5,15 @@
  * The same folders serve test data as ONNX comes with (input_0.pb) and what
  * people save from NumPy (NAME.npy).
  */
-#include "inputs.h"
-#include "npy.h"
-#include "onnx_read.h"
-#include "status.h"
+#include "model/inputs.h"
+#include "base/status.h"
+#include "model/npy.h"
+#include "model/onnx_read.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The public part comes first: a pointer to it is one to the whole. */
 struct folder {

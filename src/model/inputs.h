@@ -3,7 +3,7 @@
 #ifndef SL_INPUTS_H
 #define SL_INPUTS_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Invariants: contents[] has one entry per input of the model (block 0), as

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - opening a model by whatever the user calls it. */
-#include "onnx_read.h"
-#include "status.h"
-#include "zoo.h"
+#include "base/status.h"
+#include "model/onnx_read.h"
+#include "model/zoo.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Whether 'name' can only be a file. */
 static int

@@ -7,12 +7,12 @@
  * entries: 'descr', 'fortran_order' and 'shape'.  Only what numpy.save()
  * writes for arrays of plain numbers and texts is read.
  */
-#include "npy.h"
-#include "status.h"
+#include "model/npy.h"
+#include "base/status.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	RANK_MOST = 64,       /* NumPy itself ends there */

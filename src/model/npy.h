@@ -3,8 +3,8 @@
 #ifndef SL_NPY_H
 #define SL_NPY_H
 
-#include "arena.h"
-#include "tensor.h"
+#include "base/arena.h"
+#include "graph/tensor.h"
 
 /*
  * Reads the array that 'bytes' hold.  Versions 1 to 3 of the format, little

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy_write.c - arrays into NumPy's file format, version 1. */
-#include "draft.h"
-#include "npy.h"
-#include "status.h"
+#include "base/draft.h"
+#include "base/status.h"
+#include "model/npy.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { HEADER_MOST = 2048, RANK_MOST = 32 };
 

@@ -7,12 +7,12 @@
  * then the call's is read in its place, in the scope of the caller, or else
  * the function's default.
  */
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The fields of an attribute; lists are counted, of others the last is kept. */
 struct fields {

@@ -9,12 +9,12 @@
  * functions that call one another twice unfold without end, what all calls
  * together may come to is bounded.
  */
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	/* Nodes and calls: some ten times the largest model that was met, and

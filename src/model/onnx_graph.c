@@ -11,12 +11,12 @@
  * process.  So the pages of large weights are let go at once, and walks after
  * the first step over the initializers, which stand together.
  */
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LARGE_BYTES = 64 << 10 }; /* a system call is worth it */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_means.c - what every part of the ONNX reader needs: text and memory. */
-#include "onnx_reader.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_reader.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes)

@@ -6,13 +6,13 @@
  * numbers where nothing speaks against it; initializers come last in a graph
  * so that the nodes of a large file can be read without seeking.
  */
-#include "onnx_writer.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_writer.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const struct sl__onnx_plan *
 plan_of(const struct sl__wire_writer *w)

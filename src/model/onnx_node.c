@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_node.c - a node of an ONNX file: its operator, inputs and outputs. */
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 read_head(struct sl__onnx_reader *r, struct sl__wire wire,

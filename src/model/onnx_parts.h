@@ -3,7 +3,7 @@
 #ifndef SL_ONNX_PARTS_H
 #define SL_ONNX_PARTS_H
 
-#include "onnx_reader.h"
+#include "model/onnx_reader.h"
 
 /* onnx_graph.c: a graph into scope->block; the nodes of a message, which are
  * its fields of that number; what a name stands for, or NULL. */

@@ -8,18 +8,18 @@
  * by a number of levels, and functions by the nodes and fields they unfold
  * to.  Everything else is linear in the length of the file.
  */
-#include "onnx_read.h"
-#include "external.h"
-#include "file_kind.h"
-#include "log.h"
-#include "op.h"
-#include "onnx_parts.h"
-#include "status.h"
+#include "model/onnx_read.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "graph/op.h"
+#include "model/external.h"
+#include "model/file_kind.h"
+#include "model/onnx_parts.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MIB = 1 << 20,

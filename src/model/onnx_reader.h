@@ -3,10 +3,10 @@
 #ifndef SL_ONNX_READER_H
 #define SL_ONNX_READER_H
 
-#include "assembly.h"
-#include "map.h"
-#include "onnx_fields.h"
-#include "wire.h"
+#include "base/map.h"
+#include "graph/assembly.h"
+#include "model/onnx_fields.h"
+#include "model/wire.h"
 
 enum {
 	SL__ONNX_NESTING_MOST = 64, /* graphs, functions and types within one

@@ -8,14 +8,14 @@
  * other lists are unpacked.  That happens only when their length is known to
  * fit the shape, so that no shape, however large, makes Sleuth allocate.
  */
-#include "dtype.h"
-#include "external.h"
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "model/external.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { EXTERNAL = 1 }; /* of data_location */
 

@@ -6,12 +6,12 @@
  * "not known"; that and neither become a name of their own, "x.0" for the
  * first dimension of x, since nothing says that two of them are the same.
  */
-#include "onnx_parts.h"
-#include "status.h"
+#include "base/status.h"
+#include "model/onnx_parts.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 find_symbol(struct sl__onnx_reader *r, const char *name, int64_t *out)

@@ -6,15 +6,15 @@
  * the type that the graph declares for the value does.  Sequences and
  * optionals are messages with the same numbers of fields.
  */
-#include "datum.h"
-#include "onnx_fields.h"
-#include "onnx_read.h"
-#include "status.h"
-#include "wire.h"
+#include "base/status.h"
+#include "graph/datum.h"
+#include "model/onnx_fields.h"
+#include "model/onnx_read.h"
+#include "model/wire.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { NESTED_MOST = 8 }; /* sequences and optionals in one another */
 

@@ -9,15 +9,15 @@
  * weights made or copied in pieces.  Both files get their names when both are
  * whole.
  */
-#include "map.h"
-#include "onnx_write.h"
-#include "onnx_writer.h"
-#include "status.h"
+#include "model/onnx_write.h"
+#include "base/map.h"
+#include "base/status.h"
+#include "model/onnx_writer.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	EXTERNAL_LEAST_BYTES = 1024, /* smaller weights stay in the model */

@@ -3,7 +3,7 @@
 #ifndef SL_ONNX_WRITE_H
 #define SL_ONNX_WRITE_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 /*
  * Like sl_graph_write(), with the limit that decides whether weights go into

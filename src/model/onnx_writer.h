@@ -3,9 +3,9 @@
 #ifndef SL_ONNX_WRITER_H
 #define SL_ONNX_WRITER_H
 
-#include "onnx_fields.h"
-#include "shapes.h"
-#include "wire_write.h"
+#include "graph/shapes.h"
+#include "model/onnx_fields.h"
+#include "model/wire_write.h"
 
 enum { SL__PIECE_BYTES = 1 << 20 }; /* of numbers made and written at once */
 

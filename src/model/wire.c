@@ -7,12 +7,12 @@
  * bytes, or a length and as many bytes.  Nothing is copied and no contents
  * are touched, so stepping over a weight of a gigabyte costs a few bytes.
  */
-#include "wire.h"
-#include "status.h"
+#include "model/wire.h"
+#include "base/status.h"
 
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	VARINT_MOST = 10,            /* bytes: 64 bits, seven in each */

@@ -6,12 +6,12 @@
  * per level that it is nested.  ONNX nests four levels, and two more for each
  * body of a loop.
  */
-#include "wire_write.h"
-#include "wire.h"
+#include "model/wire_write.h"
+#include "model/wire.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__wire_put(struct sl__wire_writer *w, const void *bytes, size_t n_bytes)

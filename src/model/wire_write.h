@@ -3,7 +3,7 @@
 #ifndef SL_WIRE_WRITE_H
 #define SL_WIRE_WRITE_H
 
-#include "draft.h"
+#include "base/draft.h"
 
 /*
  * A message stands behind its length, so it is counted before it is written:

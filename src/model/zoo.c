@@ -5,9 +5,9 @@
  * A name is NAME, NAME@kv or FAMILY:SIZES.  The functions that build them are
  * in zoo_layers.c, zoo_vision.c and zoo_text.c.
  */
-#include "zoo.h"
-#include "graph.h"
-#include "status.h"
+#include "model/zoo.h"
+#include "base/status.h"
+#include "graph/graph.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	SIZES_MOST = 256,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zoo_layers.c - built-in models of one layer or a few. */
-#include "builder_layers.h"
-#include "zoo.h"
+#include "model/builder_layers.h"
+#include "model/zoo.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__zoo_mlp(struct sl_builder *b, const struct sl__zoo_request *r)

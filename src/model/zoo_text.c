@@ -10,13 +10,13 @@
  * Branches end with weights scaled by 1/sqrt(number of branches), as GPT-2's
  * are, so that their sum stays in range.
  */
-#include "builder_layers.h"
-#include "zoo.h"
+#include "model/builder_layers.h"
+#include "model/zoo.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { USUAL_SEQ = 128, USUAL_PAST = 128, LAYERS_MOST = 64 };
 

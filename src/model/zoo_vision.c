@@ -9,13 +9,13 @@
  * branches), so that the sum's variance grows by e over the whole depth and
  * not by 2 in every block.
  */
-#include "builder_layers.h"
-#include "zoo.h"
+#include "model/builder_layers.h"
+#include "model/zoo.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { IMAGE = 224, N_CLASSES = 1000 };
 

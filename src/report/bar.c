@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bar.c - a share as a bar of characters. */
-#include "bar.h"
+#include "report/bar.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Returns the columns that it takes; *at becomes its end. */
 static size_t

@@ -5,17 +5,17 @@
  * CSV is RFC 4180; the JSON has the names of hyperfine 1.15, so that scripts
  * made for its files go on working.
  */
-#include "bench_export.h"
-#include "arena.h"
-#include "buf.h"
-#include "json.h"
-#include "result_csv.h"
-#include "status.h"
-#include "summary.h"
+#include "report/bench_export.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/status.h"
+#include "report/result_csv.h"
+#include "stats/summary.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double NS_PER_S = 1e9; /* dividing keeps decimals short */
 

@@ -7,9 +7,9 @@
  * kind, where every number in a name equals every other, and neighbours of
  * one kind become one row.
  */
-#include "bunch.h"
-#include "buf.h"
-#include "utf8.h"
+#include "report/bunch.h"
+#include "base/buf.h"
+#include "report/utf8.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char DIGITS[] = "0123456789";
 

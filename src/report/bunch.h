@@ -3,7 +3,7 @@
 #ifndef SL_BUNCH_H
 #define SL_BUNCH_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Layers are alike when their names differ in numbers only, as those of the

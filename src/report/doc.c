@@ -6,14 +6,14 @@
  * outside since all that does is escaped first.  How blocks look is the
  * business of text.c and markdown.c.
  */
-#include "doc.h"
-#include "status.h"
-#include "utf8.h"
+#include "report/doc.h"
+#include "base/status.h"
+#include "report/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator)

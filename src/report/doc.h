@@ -3,7 +3,7 @@
 #ifndef SL_DOC_H
 #define SL_DOC_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * A page is a list of blocks in an arena.  Builders do not return errors:

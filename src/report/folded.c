@@ -5,13 +5,13 @@
  * Nanoseconds, since there are models whose operations all take less than one
  * microsecond.
  */
-#include "buf.h"
-#include "status.h"
+#include "base/buf.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A frame: what would end it, or the line, is replaced. */
 static void

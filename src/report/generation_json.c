@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_json.c - a decoding loop for programs: JSON and CSV. */
-#include "buf.h"
-#include "generation_page.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "section.h"
+#include "base/buf.h"
+#include "report/generation_page.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/section.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 write_step(struct sl__json *json, const struct sl_decode_step *s)

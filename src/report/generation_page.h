@@ -3,7 +3,7 @@
 #ifndef SL_GENERATION_PAGE_H
 #define SL_GENERATION_PAGE_H
 
-#include "json.h"
+#include "base/json.h"
 
 /* Functions of a struct sl__renderer; 'result' is a struct sl_generation. */
 void sl__generation_json(struct sl__json *json, const void *result);

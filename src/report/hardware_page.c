@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hardware_page.c - where a model could run: bounds, room, machines, money. */
-#include "hardware_page.h"
-#include "unit.h"
+#include "report/hardware_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_money(struct sl__doc *doc, double dollars)

@@ -3,8 +3,8 @@
 #ifndef SL_HARDWARE_PAGE_H
 #define SL_HARDWARE_PAGE_H
 
-#include "doc.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
 
 /* Bounds, room and, as far as asked, machines, money and training of the
  * model 'name'. */

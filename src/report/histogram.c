@@ -6,12 +6,12 @@
  * in the count.  A bin that holds anything shows: one slow run among
  * thousands stays visible.  Nothing here sorts or allocates.
  */
-#include "histogram.h"
+#include "report/histogram.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MIN_BINS = 8, LEVELS = 8 };
 

@@ -5,14 +5,14 @@
  * Each rule is one function: a condition on figures and a sentence that
  * quotes them.  A rule whose figures are absent or refused stays silent.
  */
-#include "insight.h"
-#include "unit.h"
+#include "report/insight.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_LOOKED_AT = 5, /* the dearest scopes; the rest is noise to a reader */

@@ -3,7 +3,7 @@
 #ifndef SL_INSIGHT_H
 #define SL_INSIGHT_H
 
-#include "roof.h"
+#include "report/roof.h"
 
 enum { SL__CAP_INSIGHTS = 16 };
 

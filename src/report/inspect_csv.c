@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect_csv.c - the layers of models as CSV, one line each, all of them. */
-#include "buf.h"
-#include "inspect_page.h"
-#include "result_csv.h"
+#include "base/buf.h"
+#include "report/inspect_page.h"
+#include "report/result_csv.h"
 
 #include <inttypes.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Exact, beyond what a double holds. */
 static void

@@ -3,14 +3,14 @@
  * inspect_detail.c - what a user asks for beyond the first screen: why two
  * tools disagree, every tensor stored, and what the weights look like.
  */
-#include "bunch.h"
-#include "histogram.h"
-#include "inspect_page.h"
-#include "unit.h"
+#include "report/bunch.h"
+#include "report/histogram.h"
+#include "report/inspect_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { DEFAULT_WEIGHTS = 12, N_BINS = 32, NARROW_COLUMNS = 100 };
 

@@ -5,14 +5,14 @@
  * Counts are integers in full precision.  All layers and tensors are there,
  * whatever the screen shows.
  */
-#include "inspect_page.h"
-#include "hardware_page.h"
-#include "result_json.h"
+#include "report/hardware_page.h"
+#include "report/inspect_page.h"
+#include "report/result_json.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char UNKNOWN[] = "cost unknown";
 

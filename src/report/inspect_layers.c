@@ -7,17 +7,17 @@
  * one row for all others, so that every table adds up.  Where all layers are
  * shown, they come in the order they run.
  */
-#include "bunch.h"
-#include "inspect_page.h"
-#include "unit.h"
-#include "utf8.h"
+#include "report/bunch.h"
+#include "report/inspect_page.h"
+#include "report/unit.h"
+#include "report/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	DEFAULT_TOP = 8,

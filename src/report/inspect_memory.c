@@ -6,16 +6,16 @@
  * Nothing here was run: live sets follow from the order of the nodes, and
  * the activations of training are marked as the estimate they are.
  */
-#include "bunch.h"
-#include "inspect_page.h"
-#include "unit.h"
-#include "utf8.h"
+#include "report/bunch.h"
+#include "report/inspect_page.h"
+#include "report/unit.h"
+#include "report/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MAX_ALIVE = 3, /* values named on one screen */

@@ -6,14 +6,14 @@
  * Counts that people compare digit by digit (parameters, MACs) are exact;
  * everything else is scaled.  'verbose' shows every layer and every tensor.
  */
-#include "inspect_page.h"
-#include "hardware_page.h"
-#include "unit.h"
+#include "report/inspect_page.h"
+#include "report/hardware_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MAX_PORTS = 3,   /* inputs and outputs named on one screen */

@@ -3,8 +3,8 @@
 #ifndef SL_INSPECT_PAGE_H
 #define SL_INSPECT_PAGE_H
 
-#include "doc.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_result {

@@ -6,13 +6,13 @@
  * sample in a multilayer perceptron, once a position in a convolution, once
  * a token in a transformer.  So that is a column beside the sizes.
  */
-#include "bunch.h"
-#include "inspect_page.h"
-#include "unit.h"
+#include "report/bunch.h"
+#include "report/inspect_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { MAX_TYPE = 13 };
 

@@ -2,17 +2,17 @@
 /*
  * machine_json.c - a machine as JSON (docs/schema.md) and as CSV.
  */
-#include "buf.h"
-#include "json.h"
-#include "machine_page.h"
-#include "result_csv.h"
-#include "roofline.h"
-#include "section.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "report/machine_page.h"
+#include "report/result_csv.h"
+#include "report/roofline.h"
+#include "report/section.h"
 
 #include <math.h>
 #include <time.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_fact(struct sl__json *json, const char *key, const struct sl_fact *fact)

@@ -6,17 +6,17 @@
  * The tables show one thread and all threads; everything between, and every
  * interval of a memory level, is shown by 'verbose' and always in JSON.
  */
-#include "machine_page.h"
-#include "machine.h"
-#include "roofline.h"
-#include "unit.h"
+#include "report/machine_page.h"
+#include "machine/machine.h"
+#include "report/roofline.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Four digits, as many as short probes warrant; "-" for what is absent. */
 static const char *

@@ -3,8 +3,8 @@
 #ifndef SL_MACHINE_PAGE_H
 #define SL_MACHINE_PAGE_H
 
-#include "doc.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
 
 /* The functions of a struct sl__renderer; 'result' is a struct sl_machine. */
 void sl__machine_page(struct sl__doc *doc, const void *result,

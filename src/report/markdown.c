@@ -8,12 +8,12 @@
  * All that could be taken for markup is escaped, so that a command's name
  * shows as it is written.
  */
-#include "buf.h"
-#include "doc.h"
+#include "base/buf.h"
+#include "report/doc.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Where text stands; what follows two blanks in a heading explains it. */
 enum place { INLINE, LINE, HEADING };

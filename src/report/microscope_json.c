@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microscope_json.c - operations over sizes for programs: JSON and CSV. */
-#include "microscope_json.h"
-#include "buf.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "section.h"
+#include "report/microscope_json.h"
+#include "base/buf.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/section.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char no_ceiling[] = "no ceiling was measured";
 

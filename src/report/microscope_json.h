@@ -3,7 +3,7 @@
 #ifndef SL_MICROSCOPE_JSON_H
 #define SL_MICROSCOPE_JSON_H
 
-#include "json.h"
+#include "base/json.h"
 
 /* What sl_microscope_render() was given. */
 struct sl__microscope_result {

@@ -5,15 +5,15 @@
  * Where they take turns, counts are scaled up from the time they had: these
  * are marked with '~'.
  */
-#include "bunch.h"
-#include "profile_page.h"
-#include "result_json.h"
-#include "unit.h"
+#include "report/bunch.h"
+#include "report/profile_page.h"
+#include "report/result_json.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char NOT_COUNTED[] = "only what takes long is counted";
 

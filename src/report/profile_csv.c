@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* profile_csv.c - profiles as CSV: one line for each operation. */
-#include "buf.h"
-#include "profile_page.h"
-#include "result_csv.h"
-#include "section.h"
+#include "base/buf.h"
+#include "report/profile_page.h"
+#include "report/result_csv.h"
+#include "report/section.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_work(struct sl_buf *out, const struct sl_operation *o)

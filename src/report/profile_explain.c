@@ -3,12 +3,12 @@
  * profile_explain.c - what the figures of a profile mean, how they were found
  * and what would change them, in plain words with the profile's own numbers.
  */
-#include "profile_page.h"
-#include "unit.h"
+#include "report/profile_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 typedef void explainer(struct sl__doc *doc, const struct sl_profile *p);
 

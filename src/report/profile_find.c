@@ -3,14 +3,14 @@
  * profile_find.c - what follows from a profile: what bounds the model, how far
  * it is from the machine, and what would help.
  */
-#include "profile_page.h"
-#include "row_names.h"
-#include "unit.h"
+#include "report/profile_page.h"
+#include "report/row_names.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	AMDAHL_SHOWN = 3,

@@ -5,18 +5,18 @@
  * Operations are always complete, in the order they run, whatever the screen
  * shows; their times add up to the ledger's.
  */
-#include "inspect_page.h"
-#include "ledger_words.h"
-#include "machine_page.h"
-#include "profile_page.h"
-#include "result_json.h"
-#include "roof.h"
-#include "section.h"
+#include "analysis/ledger_words.h"
+#include "report/inspect_page.h"
+#include "report/machine_page.h"
+#include "report/profile_page.h"
+#include "report/result_json.h"
+#include "report/roof.h"
+#include "report/section.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const char NO_TIME[] = "it took no time that the clock can tell";
 static const char NO_CEILING[] = "no ceiling was measured";

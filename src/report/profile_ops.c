@@ -5,19 +5,19 @@
  * A screen shows the rows that take longest and one for all others, so that
  * every table adds up.  A column of which nothing is known is not there.
  */
-#include "bar.h"
-#include "bunch.h"
-#include "groups.h"
-#include "profile_page.h"
-#include "row_names.h"
-#include "unit.h"
-#include "utf8.h"
+#include "analysis/groups.h"
+#include "report/bar.h"
+#include "report/bunch.h"
+#include "report/profile_page.h"
+#include "report/row_names.h"
+#include "report/unit.h"
+#include "report/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	DEFAULT_TOP = 10,

@@ -6,16 +6,16 @@
  * time goes; then the books, memory and the machine, then what would help.
  * 'verbose' shows every operation and all evidence.
  */
-#include "profile_page.h"
-#include "inspect_page.h"
-#include "ledger_words.h"
-#include "result_page.h"
-#include "unit.h"
+#include "report/profile_page.h"
+#include "analysis/ledger_words.h"
+#include "report/inspect_page.h"
+#include "report/result_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { REMARKS_SHOWN = 3 };
 

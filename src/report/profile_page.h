@@ -3,8 +3,8 @@
 #ifndef SL_PROFILE_PAGE_H
 #define SL_PROFILE_PAGE_H
 
-#include "doc.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
 
 enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
 

@@ -5,14 +5,14 @@
  * The table compares; the sentence below it says of each what its figures
  * add up to.
  */
-#include "bunch.h"
-#include "inspect_page.h"
-#include "profile_page.h"
-#include "unit.h"
+#include "report/bunch.h"
+#include "report/inspect_page.h"
+#include "report/profile_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_number(struct sl__doc *doc, double x, const char *format_unit)

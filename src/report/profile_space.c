@@ -3,14 +3,14 @@
  * profile_space.c - the memory of a profile: the peak, what makes it up, and
  * how it grows and shrinks through a pass.
  */
-#include "profile_page.h"
-#include "unit.h"
+#include "report/profile_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { ALIVE_SHOWN = 10, LINE_LEVELS = 8, LINE_MOST = 160 };
 

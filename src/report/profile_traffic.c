@@ -5,13 +5,13 @@
  * A column for each memory that something comes from; one beside it where
  * counters said how much.  The last row is a whole pass.
  */
-#include "bunch.h"
-#include "profile_page.h"
-#include "unit.h"
+#include "report/bunch.h"
+#include "report/profile_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { COLUMNS_MOST = 3 + 2 * SL_TRAFFIC_MOST, LABEL_COLUMNS = 28 };
 

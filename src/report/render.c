@@ -5,12 +5,12 @@
  * What kinds of result have in common is here: defaults, the frame of a page
  * and of a JSON document, refusals.  What they say is in their report_ files.
  */
-#include "render.h"
-#include "buf.h"
-#include "section.h"
-#include "status.h"
+#include "report/render.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "report/section.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__render_check(const struct sl_render_options **how, struct sl_error *err)

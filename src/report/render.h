@@ -3,8 +3,8 @@
 #ifndef SL_RENDER_H
 #define SL_RENDER_H
 
-#include "doc.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
 
 /* A result in a format of which one kind of result is the only one. */
 typedef enum sl_status sl__write_other(struct sl_buf *out, const void *result,

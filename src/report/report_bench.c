@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_bench.c - commands that were timed: as a page and as JSON. */
-#include "bench_export.h"
-#include "doc.h"
-#include "render.h"
-#include "result_json.h"
-#include "result_page.h"
-#include "section.h"
-#include "unit.h"
+#include "report/bench_export.h"
+#include "report/doc.h"
+#include "report/render.h"
+#include "report/result_json.h"
+#include "report/result_page.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- page */
 

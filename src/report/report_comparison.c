@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_comparison.c - functions that were compared. */
-#include "doc.h"
-#include "buf.h"
-#include "render.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "result_page.h"
-#include "section.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/doc.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/result_page.h"
+#include "report/section.h"
+#include "report/unit.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_page(struct sl__doc *doc, const void *result,

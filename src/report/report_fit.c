@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_fit.c - the largest size that fits, and what fills the memory. */
-#include "buf.h"
-#include "inspect_page.h"
-#include "render.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_share(struct sl__doc *doc, const char *key, const struct sl_fit *f,

@@ -5,14 +5,14 @@
  * The page is that of sl_measurement_render() followed by rates, memory and
  * what stands out; JSON is one document with latency, rates and allocation.
  */
-#include "section.h"
-#include "buf.h"
-#include "profile_function.h"
-#include "render.h"
-#include "result_json.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "experiment/profile_function.h"
+#include "report/render.h"
+#include "report/result_json.h"
+#include "report/section.h"
+#include "report/unit.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The function is called by one thread. */
 static struct sl__rates

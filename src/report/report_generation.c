@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_generation.c - a decoding loop: a table, charts and sentences. */
-#include "bar.h"
-#include "generation_page.h"
-#include "inspect_page.h"
-#include "render.h"
-#include "unit.h"
+#include "report/bar.h"
+#include "report/generation_page.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BAR_COLUMNS = 32, BARS_MOST = 16 };
 

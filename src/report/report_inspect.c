@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_inspect.c - what was found in models, in any format. */
-#include "inspect_page.h"
-#include "render.h"
-#include "status.h"
+#include "base/status.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,

@@ -2,15 +2,15 @@
 /*
  * report_machine.c - what a machine is and can do, in any format.
  */
-#include "buf.h"
-#include "machine_page.h"
-#include "render.h"
-#include "roofline.h"
-#include "status.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "report/machine_page.h"
+#include "report/render.h"
+#include "report/roofline.h"
 
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl_status
 render_svg(struct sl_buf *out, const void *result, struct sl_error *err)

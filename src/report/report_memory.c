@@ -5,14 +5,14 @@
  * The page shows the course of live memory as a row of bars, the sizes asked
  * for and the largest call sites; JSON has the section "allocation".
  */
-#include "section.h"
-#include "buf.h"
-#include "render.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/render.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_BARS = 60,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_microscope.c - operations over sizes: a table, bars, sentences. */
-#include "bar.h"
-#include "microscope_json.h"
-#include "microscope_words.h"
-#include "render.h"
-#include "status.h"
-#include "unit.h"
+#include "analysis/microscope_words.h"
+#include "base/status.h"
+#include "report/bar.h"
+#include "report/microscope_json.h"
+#include "report/render.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BAR_COLUMNS = 7 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_overhead.c - what it costs to watch a model run. */
-#include "buf.h"
-#include "render.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "section.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/section.h"
+#include "report/unit.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static enum sl__style
 style_of(enum sl_fitness fitness)

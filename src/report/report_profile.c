@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_profile.c - what was found in models that ran, in any format. */
-#include "profile_page.h"
-#include "render.h"
-#include "status.h"
+#include "base/status.h"
+#include "report/profile_page.h"
+#include "report/render.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl_profile_render(const struct sl_profile *const *profiles, size_t n,

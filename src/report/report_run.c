@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_run.c - one run of a model: what came out, and what computed it. */
-#include "buf.h"
-#include "inspect_page.h"
-#include "render.h"
-#include "result_csv.h"
-#include "section.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { REFERENCE_ROWS = 6 }; /* of steps on slow paths, on one screen */
 

@@ -6,16 +6,16 @@
  * The page leaves out tables without a figure in them; JSON has every field,
  * the absent ones with their reason.
  */
-#include "section.h"
-#include "buf.h"
-#include "render.h"
-#include "result_json.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/render.h"
+#include "report/result_json.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const struct sl__column TIME_COLUMNS[] = {
 	{"scope", 0, 0}, {"inside", 0, 5}, {"calls", 1, 0}, {"self", 1, 0},

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_selfcheck.c - what the instrument's verdicts are worth. */
-#include "doc.h"
-#include "buf.h"
-#include "render.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "result_page.h"
-#include "section.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/doc.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/result_page.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Slack of a bad rate: found less often than this is worth a colour. */
 static const double GOOD_POWER = 0.95;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
-#include "bar.h"
-#include "buf.h"
-#include "inspect_page.h"
-#include "render.h"
-#include "result_csv.h"
-#include "section.h"
-#include "sweep_page.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/bar.h"
+#include "report/inspect_page.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/section.h"
+#include "report/sweep_page.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { BAR_COLUMNS = 24 };
 

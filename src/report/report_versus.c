@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_versus.c - models that were compared: the verdict, and where. */
-#include "buf.h"
-#include "render.h"
-#include "result_csv.h"
-#include "result_json.h"
-#include "result_page.h"
-#include "section.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/result_json.h"
+#include "report/result_page.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	LAYER_ROWS = 8, /* on one screen */

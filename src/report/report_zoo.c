@@ -6,15 +6,15 @@
  * weights are not made, and a table kept beside the builders could be wrong.
  * One that cannot be counted is a defect and fails the whole.
  */
-#include "buf.h"
-#include "render.h"
-#include "result_csv.h"
-#include "status.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "report/render.h"
+#include "report/result_csv.h"
+#include "report/unit.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct row {
 	const struct sl_zoo_entry *entry;

@@ -5,15 +5,15 @@
  * Names come from models and command lines: what could rewrite a terminal is
  * escaped as on pages, so that a row is always one line.
  */
-#include "result_csv.h"
-#include "buf.h"
-#include "number.h"
-#include "utf8.h"
+#include "report/result_csv.h"
+#include "base/buf.h"
+#include "base/number.h"
+#include "report/utf8.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__csv_text(struct sl_buf *out, const char *text)

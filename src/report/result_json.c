@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* result_json.c - the sections of JSON that several results share. */
-#include "result_json.h"
-#include "section.h"
+#include "report/result_json.h"
+#include "report/section.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 add_spread(struct sl__json *json, const struct sl_latency *l)

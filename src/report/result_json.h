@@ -3,7 +3,7 @@
 #ifndef SL_RESULT_JSON_H
 #define SL_RESULT_JSON_H
 
-#include "json.h"
+#include "base/json.h"
 
 /* Names, units and absences are docs/schema.md's. */
 void sl__json_latency(struct sl__json *json, const struct sl_latency *l);

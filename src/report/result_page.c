@@ -5,17 +5,17 @@
  * Every figure stands with its interval, or with what it would take to have
  * one; what could not be measured is said in the same breath.
  */
-#include "result_page.h"
-#include "buf.h"
-#include "histogram.h"
-#include "unit.h"
+#include "report/result_page.h"
+#include "base/buf.h"
+#include "report/histogram.h"
+#include "report/unit.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* "p90 12.3 ms [12.1, 12.6]  p99 needs n >= 368". */
 static void

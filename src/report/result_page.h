@@ -3,7 +3,7 @@
 #ifndef SL_RESULT_PAGE_H
 #define SL_RESULT_PAGE_H
 
-#include "doc.h"
+#include "report/doc.h"
 
 /*
  * Median, mean, range, percentiles, first call, warm-up and outliers.

@@ -7,13 +7,13 @@
  * is held against the ceiling that the reader knows, f32 and DRAM, and called
  * impossible only by the fastest that the machine has.
  */
-#include "roof.h"
-#include "machine.h"
-#include "reading.h"
+#include "report/roof.h"
+#include "base/reading.h"
+#include "machine/machine.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 const char sl__no_roof[] = "run `sleuth machine` first";
 

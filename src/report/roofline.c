@@ -6,14 +6,14 @@
  * Both axes are logarithmic, so that a bandwidth is a slope of 1 and all
  * levels of memory are parallel.
  */
-#include "roofline.h"
-#include "machine.h"
+#include "report/roofline.h"
+#include "machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	N_ROWS = 16,

@@ -3,7 +3,7 @@
 #ifndef SL_ROOFLINE_H
 #define SL_ROOFLINE_H
 
-#include "doc.h"
+#include "report/doc.h"
 
 enum { SL__MAX_ROOF_LINES = 8 };
 

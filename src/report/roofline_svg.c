@@ -5,15 +5,15 @@
  * Colours follow the reader's light or dark scheme through a style sheet in
  * the file; text is text, so that it can be found and copied.
  */
-#include "roofline.h"
-#include "buf.h"
-#include "number.h"
-#include "unit.h"
+#include "base/buf.h"
+#include "base/number.h"
+#include "report/roofline.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The drawing area in a picture of 800 x 520 points, labels around it. */
 static const double LEFT = 80, RIGHT = 690, TOP = 56, BOTTOM = 460;

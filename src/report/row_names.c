@@ -6,13 +6,13 @@
  * far from the end: what tells them apart is the first that a plain cut
  * removes.
  */
-#include "row_names.h"
-#include "bunch.h"
-#include "utf8.h"
+#include "report/row_names.h"
+#include "report/bunch.h"
+#include "report/utf8.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Names with one label, and what they have in common. */
 struct alike {

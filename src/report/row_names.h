@@ -3,7 +3,7 @@
 #ifndef SL_ROW_NAMES_H
 #define SL_ROW_NAMES_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * A label of at most n_columns for each name.  Words of a path are cut from

@@ -5,12 +5,12 @@
  * Only what at least two of them write; the pages themselves are in the
  * report_ files.
  */
-#include "section.h"
-#include "unit.h"
+#include "report/section.h"
+#include "report/unit.h"
 
 #include <stdio.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__section_open(struct sl__json *json, struct sl_buf *out, const char *command)

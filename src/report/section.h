@@ -3,9 +3,9 @@
 #ifndef SL_SECTION_H
 #define SL_SECTION_H
 
-#include "doc.h"
-#include "insight.h"
-#include "json.h"
+#include "base/json.h"
+#include "report/doc.h"
+#include "report/insight.h"
 
 /* What a time is divided by for a name in _ms; multiplied by 1e-6, 100 us
  * would read 0.09999999999999999. */

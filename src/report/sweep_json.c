@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_json.c - a sweep for programs: JSON and lines of CSV. */
-#include "result_csv.h"
-#include "section.h"
-#include "sweep_page.h"
+#include "report/result_csv.h"
+#include "report/section.h"
+#include "report/sweep_page.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static void
 write_number(struct sl__json *json, const char *key, double x,

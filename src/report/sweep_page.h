@@ -3,7 +3,7 @@
 #ifndef SL_SWEEP_PAGE_H
 #define SL_SWEEP_PAGE_H
 
-#include "json.h"
+#include "base/json.h"
 
 /* Members of the document; 'result' is a struct sl_sweep. */
 void sl__sweep_json(struct sl__json *json, const void *result);

@@ -8,16 +8,16 @@
  * sequences, closed at the end of every line.  Width is counted in code
  * points.
  */
-#include "buf.h"
-#include "doc.h"
-#include "status.h"
-#include "utf8.h"
+#include "base/buf.h"
+#include "base/status.h"
+#include "report/doc.h"
+#include "report/utf8.h"
 
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LONGEST_INTERVAL = 40 }; /* bytes; two times with their unit */
 

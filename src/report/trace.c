@@ -10,15 +10,15 @@
  * right before it, so that a limit cuts off whole passes, not names of passes
  * that are there.
  */
-#include "json.h"
-#include "buf.h"
-#include "status.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/status.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LIMIT = 100000, PROCESS = 1, NAMES_OF_PASS = 2 };
 

@@ -9,7 +9,7 @@
  * Particle Data Group, Review of Particle Physics, "Introduction", 5.3), so
  * that rounding never moves a bound by more than 14 % of the half-width.
  */
-#include "unit.h"
+#include "report/unit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	TIME_DIGITS = 4,

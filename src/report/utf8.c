@@ -6,12 +6,12 @@
  * overlong forms, no surrogates, nothing above U+10FFFF) serves all copies;
  * each copy is one pass that replaces a code point by a few bytes.
  */
-#include "utf8.h"
+#include "report/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct sign {
 	uint32_t code;

@@ -3,7 +3,7 @@
 #ifndef SL_UTF8_H
 #define SL_UTF8_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* Room for what stands for one code point in a page, and its NUL. */
 enum { SL__UTF8_SHOWN = 12 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* anytime_t.c - the mean of a few figures, looked at after each of them. */
-#include "anytime_t.h"
+#include "stats/anytime_t.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The k of the header: effects of some three spreads are expected, so that
  * three or four figures that agree are enough. */

@@ -8,16 +8,16 @@
  * values, so that what hangs together in time stays together, and widens its
  * percentiles for the number of stretches there are.
  */
-#include "bootstrap.h"
-#include "quantile.h"
-#include "special.h"
-#include "summary.h"
+#include "stats/bootstrap.h"
+#include "stats/quantile.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /*
  * Least n for the block bootstrap.  For independent normal values it covers

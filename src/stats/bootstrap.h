@@ -3,7 +3,7 @@
 #ifndef SL_BOOTSTRAP_H
 #define SL_BOOTSTRAP_H
 
-#include "rng.h"
+#include "base/rng.h"
 #include "sleuth.h"
 
 /* Any statistic of x[0..n-1]; may reorder x, which is a resample. */

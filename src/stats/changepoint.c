@@ -10,15 +10,15 @@
  * starts survive.  The noise between the values is assumed independent;
  * autocorrelation yields changes that are none.
  */
-#include "changepoint.h"
-#include "status.h"
-#include "summary.h"
+#include "stats/changepoint.h"
+#include "base/status.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A further one adds 1e12 to a sum, which then still resolves 1e-4. */
 static const double FARTHEST = 1e6;

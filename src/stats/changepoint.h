@@ -3,7 +3,7 @@
 #ifndef SL_CHANGEPOINT_H
 #define SL_CHANGEPOINT_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 struct sl__pelt_options {
 	double penalty;     /* per change; <= 0: 15 ln n */

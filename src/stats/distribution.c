@@ -8,18 +8,18 @@
  * bootstrap is a resample of ranks: counting them gives any quantile without
  * sorting.
  */
-#include "distribution.h"
-#include "bootstrap.h"
-#include "outlier.h"
-#include "quantile.h"
-#include "status.h"
-#include "summary.h"
-#include "warmup.h"
+#include "stats/distribution.h"
+#include "base/status.h"
+#include "stats/bootstrap.h"
+#include "stats/outlier.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+#include "stats/warmup.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	MOST_SLOTS = 1024,     /* 0.1 % of a run: finer than anyone reads */

@@ -3,8 +3,8 @@
 #ifndef SL_DISTRIBUTION_H
 #define SL_DISTRIBUTION_H
 
-#include "arena.h"
-#include "rng.h"
+#include "base/arena.h"
+#include "base/rng.h"
 
 struct sl__distribution_options {
 	double alpha;            /* 0.05 */

@@ -8,16 +8,16 @@
  * Assumed: the order of A and B in a round was decided by a fair coin, and
  * rounds were left out, if at all, by a rule that cannot tell A from B.
  */
-#include "duel.h"
-#include "quantile.h"
-#include "sign_test.h"
-#include "summary.h"
+#include "stats/duel.h"
+#include "stats/quantile.h"
+#include "stats/sign_test.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__duel_init(struct sl__duel *duel, double *storage, size_t cap, double margin,

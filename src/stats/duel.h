@@ -3,7 +3,7 @@
 #ifndef SL_DUEL_H
 #define SL_DUEL_H
 
-#include "rng.h"
+#include "base/rng.h"
 #include "sleuth.h"
 
 /*

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ensemble.c - A against B, seen in several ways at once. */
-#include "ensemble.h"
-#include "sign_test.h"
+#include "stats/ensemble.h"
+#include "stats/sign_test.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__ensemble_init(struct sl__ensemble *e,

@@ -3,8 +3,8 @@
 #ifndef SL_ENSEMBLE_H
 #define SL_ENSEMBLE_H
 
-#include "anytime_t.h"
-#include "duel.h"
+#include "stats/anytime_t.h"
+#include "stats/duel.h"
 
 enum { SL__ENSEMBLE_MOST = 4 };
 

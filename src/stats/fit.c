@@ -7,13 +7,13 @@
  * exponent: for a given exponent the rest is linear, so that one dimension
  * is left and no starting value has to be guessed.
  */
-#include "fit.h"
-#include "special.h"
-#include "status.h"
+#include "stats/fit.h"
+#include "base/status.h"
+#include "stats/special.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Pairs, read as they are or through the logarithm. */
 struct points {

@@ -5,14 +5,14 @@
  * What functions and commands have in common once their times are known:
  * which rounds count, when the question is settled, and what is said then.
  */
-#include "match.h"
-#include "sign_test.h"
-#include "status.h"
+#include "stats/match.h"
+#include "base/status.h"
+#include "stats/sign_test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum sl_status
 sl__match_defaults(double *margin, double *alpha, struct sl_error *err)

@@ -3,8 +3,8 @@
 #ifndef SL_MATCH_H
 #define SL_MATCH_H
 
-#include "arena.h"
-#include "duel.h"
+#include "base/arena.h"
+#include "stats/duel.h"
 
 /*
  * Invariants: candidate i > 0 has a duel with candidate 0 on wall time and

@@ -6,13 +6,13 @@
  * tail and a long right one.  Values are labelled and counted; removing them
  * would be lying about what was measured.
  */
-#include "outlier.h"
-#include "summary.h"
+#include "stats/outlier.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Phi^-1(3/4): the MAD of a normal sample is 0.6745 standard deviations. */
 #define MAD_PER_SIGMA 0.6745

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proportion.c - how often something happens, with an exact interval. */
-#include "proportion.h"
-#include "special.h"
+#include "stats/proportion.h"
+#include "stats/special.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* The rate p with P(Bin(n, p) <= k) = target; the cdf falls with p. */
 static double

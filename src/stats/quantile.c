@@ -7,13 +7,13 @@
  * probability that can be computed.  Does nothing about samples that depend
  * on each other: there the bracket is too narrow.
  */
-#include "quantile.h"
-#include "special.h"
+#include "stats/quantile.h"
+#include "stats/special.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 double
 sl__quantile_sorted(const double *sorted, size_t n, double q)

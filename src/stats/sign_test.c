@@ -7,13 +7,13 @@
  * depends on the past through n and W alone.
  */
 #define _DEFAULT_SOURCE /* lgamma_r: lgamma writes a global */
-#include "sign_test.h"
-#include "special.h"
+#include "stats/sign_test.h"
+#include "stats/special.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 static const double LN_2 = 0.69314718055994531;
 static const double LN_PI = 1.1447298858494002;

@@ -9,13 +9,13 @@
  * lose eight digits at n = 10^7, and lgamma() writes a global besides.
  * Relative error is some 1e-13; tails are computed as tails, not as 1 - p.
  */
-#include "special.h"
+#include "stats/special.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 #define SQRT_HALF   0.70710678118654752440
 #define SQRT_TWO_PI 2.50662827463100050242

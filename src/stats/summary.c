@@ -7,13 +7,13 @@
  * with the median of three as pivot; once halving has failed 2 log2(n) times
  * heapsort takes over (Musser 1997), so that no input is quadratic.
  */
-#include "summary.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Insertion sort wins below some 10 to 30 elements; not sensitive. */
 enum { SMALL = 16 };

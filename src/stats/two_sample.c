@@ -6,14 +6,14 @@
  * taken.  Nothing here can tell whether the samples are independent, and no
  * verdict of this library rests on them.
  */
-#include "two_sample.h"
-#include "special.h"
-#include "summary.h"
+#include "stats/two_sample.h"
+#include "stats/special.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* Largest sample for the exact distribution of U: 0.5 MB of counts. */
 enum { EXACT_MAX = 50 };

@@ -3,7 +3,7 @@
 #ifndef SL_TWO_SAMPLE_H
 #define SL_TWO_SAMPLE_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 /*
  * Every one of these assumes independent samples, which times taken in

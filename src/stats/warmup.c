@@ -7,15 +7,15 @@
  * others use as well: single spikes do not make segments, and a burst of up
  * to a tenth does not end a steady state.
  */
-#include "warmup.h"
-#include "changepoint.h"
-#include "status.h"
-#include "summary.h"
+#include "stats/warmup.h"
+#include "base/status.h"
+#include "stats/changepoint.h"
+#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	FEWEST = 8,     /* four for each of two levels */

@@ -3,7 +3,7 @@
 #ifndef SL_WARMUP_H
 #define SL_WARMUP_H
 
-#include "arena.h"
+#include "base/arena.h"
 
 struct sl__warmup {
 	enum sl_warmup_class class_;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dead.c - nodes that nobody needs are taken out. */
-#include "optimize.h"
+#include "transform/optimize.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 is_needed(const struct sl__rewrite *rw, const struct sl__node *node)

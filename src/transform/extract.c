@@ -5,16 +5,16 @@
  * Values keep their names, so that what is taken out can be found again in
  * the model it is from.
  */
-#include "extract.h"
-#include "assembly.h"
-#include "module_path.h"
-#include "status.h"
-#include "steps.h"
+#include "transform/extract.h"
+#include "base/status.h"
+#include "graph/assembly.h"
+#include "graph/module_path.h"
+#include "graph/steps.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct extractor {
 	const struct sl__extract *what;

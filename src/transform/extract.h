@@ -3,7 +3,7 @@
 #ifndef SL_EXTRACT_H
 #define SL_EXTRACT_H
 
-#include "shapes.h"
+#include "graph/shapes.h"
 
 /*
  * The nodes whose numbers are in nodes[], which are nodes of the model itself

@@ -10,14 +10,14 @@
  * that fail, which fail again, by their names, if ever they run, and those
  * that other passes have added: only nodes of the model are evaluated.
  */
-#include "dtype.h"
-#include "evaluate.h"
-#include "optimize.h"
-#include "status.h"
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/evaluate.h"
+#include "transform/optimize.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* A folded constant may have this many bytes, or as many as its inputs. */
 enum { GROWN_BYTES_MOST = 1 << 20 };

@@ -9,15 +9,15 @@
  * of three dimensions and whatever divides and joins the heads goes;
  * otherwise it is made of four.
  */
-#include "fuse_attention.h"
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
+#include "transform/fuse_attention.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { WALK_MOST = 12 };
 

@@ -3,8 +3,8 @@
 #ifndef SL_FUSE_ATTENTION_H
 #define SL_FUSE_ATTENTION_H
 
-#include "trail.h"
-#include "views.h"
+#include "transform/trail.h"
+#include "transform/views.h"
 
 enum { SL__CHAIN_MOST = 12, SL__MASKS_MOST = 2 };
 

@@ -6,11 +6,11 @@
  * element-wise nodes after it (fuse_post.h).  The last ones go first: of two
  * whose sum is taken, the later one takes it, when the other is there.
  */
-#include "fuse_post.h"
-#include "matching.h"
-#include "optimize.h"
+#include "transform/fuse_post.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 static int
 is_fusable(const struct sl__rewrite *rw, uint32_t id)

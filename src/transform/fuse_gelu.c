@@ -7,15 +7,15 @@
  * result of Erf, Tanh or Sigmoid, what goes into it is a polynomial of x, and
  * what is made of it is p(x) + q(x) g.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
-#include "trail.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
+#include "transform/trail.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum {
 	TERMS = 4,     /* powers of x, 0 to 3 */

@@ -7,14 +7,14 @@
  * and factors may stand in any order; without the means it is RMSNorm.  The
  * spelling of TensorFlow is x s + (beta - mean s) with s = gamma / deviation.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
-#include "trail.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
+#include "transform/trail.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct norm {
 	struct sl__trail trail;

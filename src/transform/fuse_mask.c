@@ -12,14 +12,14 @@
  * 0 and the nodes give NaN: that is taken only where the model itself puts 0
  * in its place.
  */
-#include "fuse_attention.h"
-#include "matching.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/fuse_attention.h"
+#include "transform/matching.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* What the first replaces is nothing beside a score; adding a score to the
  * second gives the second. */

@@ -8,12 +8,12 @@
  * factors go into the attributes.  The last products go first: of two whose
  * sum is taken, the later one takes it, when the other is there.
  */
-#include "fuse_post.h"
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/fuse_post.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct product {
 	uint32_t id;

@@ -6,15 +6,15 @@
  * with constant statistics or by arithmetic with one number per channel, is
  * the same with other weights.  They are computed in double.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* One number per channel each: the result is scale x + shift. */
 struct affine {

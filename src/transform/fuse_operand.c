@@ -7,12 +7,12 @@
  * value in the first one say whether that holds [batch][rows][heads][width]
  * or [batch][heads][rows][width].
  */
-#include "fuse_attention.h"
-#include "matching.h"
+#include "transform/fuse_attention.h"
+#include "transform/matching.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------- chains */
 

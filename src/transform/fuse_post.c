@@ -5,13 +5,13 @@
  * A result with one user is followed into it.  Where it has two, they may
  * be the gate and the product of one function: x times something of x.
  */
-#include "fuse_post.h"
-#include "matching.h"
+#include "transform/fuse_post.h"
+#include "transform/matching.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__chain_begin(struct sl__chain *chain, struct sl__rewrite *rw, uint32_t value)

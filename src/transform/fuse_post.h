@@ -3,8 +3,8 @@
 #ifndef SL_FUSE_POST_H
 #define SL_FUSE_POST_H
 
-#include "post.h"
-#include "rewrite.h"
+#include "graph/post.h"
+#include "transform/rewrite.h"
 
 /*
  * What follows a value, as long as nobody else needs what lies in between:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matching.c - what passes ask of nodes and values before they change them. */
-#include "matching.h"
+#include "transform/matching.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__is_sized(const struct sl__rewrite *rw, uint32_t value)

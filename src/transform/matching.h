@@ -3,7 +3,7 @@
 #ifndef SL_MATCHING_H
 #define SL_MATCHING_H
 
-#include "rewrite.h"
+#include "transform/rewrite.h"
 
 /* Whether a value is a tensor of a known type and known sizes. */
 int sl__is_sized(const struct sl__rewrite *rw, uint32_t value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* optimize.c - all passes, one after the other. */
-#include "optimize.h"
+#include "transform/optimize.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 struct pass {
 	sl__pass_function *run;
@@ -11,7 +11,7 @@ struct pass {
 
 static const struct pass passes[] = {
 #define PASS(name, unless) {sl__pass_##name, unless},
-#include "passes.def"
+#include "transform/passes.def"
 #undef PASS
 };
 

@@ -3,7 +3,7 @@
 #ifndef SL_OPTIMIZE_H
 #define SL_OPTIMIZE_H
 
-#include "rewrite.h"
+#include "transform/rewrite.h"
 
 enum sl__optimize_flags {
 	SL__OPTIMIZE_NO_FUSION = 1u << 0,  /* fold and simplify only */
@@ -25,7 +25,7 @@ enum sl_status sl__optimize(struct sl_graph **out,
 typedef enum sl_status sl__pass_function(struct sl__rewrite *rw,
 					 struct sl_error *err);
 #define PASS(name, unless) sl__pass_function sl__pass_##name;
-#include "passes.def"
+#include "transform/passes.def"
 #undef PASS
 
 #endif

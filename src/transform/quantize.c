@@ -12,13 +12,13 @@
  * they do when a Relu is calibrated with its own zero, nothing is left of the
  * clipping; otherwise a Clip of integers is.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "quantize.h"
+#include "transform/quantize.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* An operator whose result is quantized, with what clips it in between. */
 struct island {

@@ -3,7 +3,7 @@
 #ifndef SL_QUANTIZE_H
 #define SL_QUANTIZE_H
 
-#include "rewrite.h"
+#include "transform/rewrite.h"
 
 /* One scale and zero point for a whole tensor, from constants. */
 struct sl__quantizer {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantize_read.c - what the passes about quantized models ask of nodes. */
-#include "matching.h"
-#include "quantize.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/quantize.h"
 
 #include <math.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ----------------------------------------------------------------- scales */
 

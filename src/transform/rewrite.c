@@ -6,13 +6,13 @@
  * its nodes at the very end; in between nodes are rows of a table that passes
  * take out and add to.  Freezing puts them in order.
  */
-#include "rewrite.h"
-#include "status.h"
+#include "transform/rewrite.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* ------------------------------------------------------------------ tables */
 

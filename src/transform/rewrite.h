@@ -3,10 +3,10 @@
 #ifndef SL_REWRITE_H
 #define SL_REWRITE_H
 
-#include "assembly.h"
-#include "op.h"
-#include "rewrite_attributes.h"
-#include "shapes.h"
+#include "graph/assembly.h"
+#include "graph/op.h"
+#include "graph/shapes.h"
+#include "transform/rewrite_attributes.h"
 
 /* A node while it may still change.  'covers' are nodes of the original graph
  * that it does the work of, in no order. */

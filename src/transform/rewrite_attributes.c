@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite_attributes.c - nodes that passes make, part by part. */
-#include "rewrite.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/rewrite.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 /* -------------------------------------------------------------- attributes */
 

@@ -3,7 +3,7 @@
 #ifndef SL_REWRITE_ATTRIBUTES_H
 #define SL_REWRITE_ATTRIBUTES_H
 
-#include "graph.h"
+#include "graph/graph.h"
 
 struct sl__rewrite; /* rewrite.h, which includes this */
 

@@ -7,13 +7,13 @@
  * operand; where the result is an output of the model, the node before makes
  * it under its number instead.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { LIST_MOST = 2 * SL__RANK_MOST };
 

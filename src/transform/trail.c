@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trail.c - the nodes that a pattern has been found in. */
-#include "trail.h"
-#include "matching.h"
+#include "transform/trail.h"
+#include "transform/matching.h"
 
-#include "banned.h"
+#include "base/banned.h"
 
 void
 sl__trail_add(struct sl__trail *trail, uint32_t node)

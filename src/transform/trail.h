@@ -3,7 +3,7 @@
 #ifndef SL_TRAIL_H
 #define SL_TRAIL_H
 
-#include "rewrite.h"
+#include "transform/rewrite.h"
 
 /*
  * Nodes in the order in which they were met, each once.  A matcher that goes

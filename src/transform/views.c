@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views.c - one value seen as another: the same elements in other places. */
-#include "views.h"
-#include "matching.h"
-#include "ref.h"
+#include "transform/views.h"
+#include "graph/ref.h"
+#include "transform/matching.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 int
 sl__view_whole(struct sl__view *view, const struct sl__rewrite *rw,

@@ -3,7 +3,7 @@
 #ifndef SL_VIEWS_H
 #define SL_VIEWS_H
 
-#include "rewrite.h"
+#include "transform/rewrite.h"
 
 enum { SL__VIEW_RANK = 8 };
 

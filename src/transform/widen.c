@@ -12,13 +12,13 @@
  * not be true, and all of them on the reference path, which rounds where the
  * model says so.
  */
-#include "matching.h"
-#include "optimize.h"
-#include "status.h"
+#include "base/status.h"
+#include "transform/matching.h"
+#include "transform/optimize.h"
 
 #include <string.h>
 
-#include "banned.h"
+#include "base/banned.h"
 
 enum { PIECE = 512 };
 
