@@ -10,7 +10,7 @@
 #define SL_TEST_SCRIPTED_COUNTERS_H
 
 #include "harness.h"
-#include "measure/counter_set.h"
+#include "timing/counter_set.h"
 
 #include <errno.h>
 #include <pthread.h>

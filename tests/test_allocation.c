@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "measured_memory.h"
 #include "counting.h"
-#include "measure/resident.h"
+#include "memory/resident.h"
 #include "short_options.h"
 
 #include <dirent.h>

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "measure/call_site.h"
+#include "memory/call_site.h"
 
 #include <dlfcn.h>
 

@@ -6,7 +6,7 @@
  * are read is checked by their invariants only.
  */
 #include "harness.h"
-#include "measure/covariates.h"
+#include "timing/covariates.h"
 
 static void
 shares_are_of_all_ticks(void **state)

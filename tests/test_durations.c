@@ -5,7 +5,7 @@
  * statistics of known sets.
  */
 #include "harness.h"
-#include "measure/durations.h"
+#include "timing/durations.h"
 #include "stats/quantile.h"
 
 static void

@@ -2,7 +2,7 @@
 /* test_launcher.c - commands are found, run, and told apart by their end. */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "measure/launcher.h"
+#include "timing/launcher.h"
 
 #include <errno.h>
 #include <fcntl.h>

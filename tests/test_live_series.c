@@ -4,7 +4,7 @@
  * every length, and joining points loses neither an extreme nor an event.
  */
 #include "harness.h"
-#include "measure/live_series.h"
+#include "memory/live_series.h"
 
 enum { CAP = 64, KB = 1000 };
 

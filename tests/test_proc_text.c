@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_proc_text.c - recorded kernel files are read, malformed ones refused. */
 #include "harness.h"
-#include "measure/proc_text.h"
+#include "timing/proc_text.h"
 
 static void
 stat_is_summed(void **state)

@@ -6,7 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "measure/resident.h"
+#include "memory/resident.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>

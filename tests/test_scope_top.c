@@ -6,7 +6,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "scope_rows.h"
-#include "measure/scope.h"
+#include "timing/scope.h"
 
 #include <sys/mman.h>
 

@@ -2,7 +2,7 @@
 /* test_timer.c - stretches of calls on a scripted clock. */
 #include "harness.h"
 #include "scripted.h"
-#include "measure/timer.h"
+#include "timing/timer.h"
 
 struct scene {
 	struct scripted_time time;

@@ -14,12 +14,12 @@
 #include "base/reading.h"
 #include "base/status.h"
 #include "experiment/command_table.h"
-#include "measure/covariates.h"
 #include "stats/bootstrap.h"
 #include "stats/distribution.h"
 #include "stats/match.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
 
 #include <errno.h>
 #include <fcntl.h>

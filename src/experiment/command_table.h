@@ -4,7 +4,7 @@
 #define SL_COMMAND_TABLE_H
 
 #include "base/arena.h"
-#include "measure/launcher.h"
+#include "timing/launcher.h"
 
 /* What a command may bring along; each is a program of its own. */
 enum sl__part {

@@ -4,7 +4,7 @@
 #define SL_COUNTED_H
 
 #include "experiment/subject.h"
-#include "measure/counter_set.h"
+#include "timing/counter_set.h"
 
 struct sl__counted {
 	const struct sl_operation_counts *counts; /* as steps[] were given */

@@ -12,9 +12,9 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "machine/platform.h"
-#include "measure/covariates.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
 
 #include <math.h>
 #include <stdio.h>

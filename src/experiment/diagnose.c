@@ -18,9 +18,9 @@
 #include "engine/tape.h"
 #include "experiment/step_operands.h"
 #include "experiment/twin_plan.h"
-#include "measure/covariates.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
 
 #include <math.h>
 #include <string.h>

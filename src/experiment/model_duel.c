@@ -12,9 +12,9 @@
 #include "experiment/model_duel.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "measure/covariates.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  */
 #include "experiment/profile_function.h"
 #include "base/status.h"
-#include "measure/scope.h"
+#include "timing/scope.h"
 
 #include "base/banned.h"
 

@@ -12,12 +12,12 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "measure/chain.h"
-#include "measure/covariates.h"
-#include "measure/timer.h"
 #include "stats/proportion.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/chain.h"
+#include "timing/covariates.h"
+#include "timing/timer.h"
 
 #include <math.h>
 
@@ -27,7 +27,7 @@ static const double PLANTED[] = {0, 0.01, 0.02, 0.05};
 
 enum { N_ROWS = sizeof(PLANTED) / sizeof(PLANTED[0]) };
 
-/* A chain of exactly n_steps (measure/chain.h). */
+/* A chain of exactly n_steps (timing/chain.h). */
 struct work {
 	uint64_t n_steps;
 	volatile uint64_t sink;

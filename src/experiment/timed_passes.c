@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "measure/covariates.h"
+#include "timing/covariates.h"
 
 #include <math.h>
 #include <string.h>

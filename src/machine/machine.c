@@ -15,7 +15,7 @@
 #include "machine/peak.h"
 #include "machine/platform.h"
 #include "machine/topology.h"
-#include "measure/counters.h"
+#include "timing/counters.h"
 
 #include <math.h>
 #include <stdio.h>

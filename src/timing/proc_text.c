@@ -5,7 +5,7 @@
  * Formats as in the kernel's Documentation/filesystems/proc.rst and
  * Documentation/scheduler/sched-stats.rst.
  */
-#include "measure/proc_text.h"
+#include "timing/proc_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "measure/scope.h"
 #include "stats/special.h"
+#include "timing/scope.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,11 +9,11 @@
  * reason.  Parsing is apart from reading, so that tests feed recorded text.
  */
 #define _GNU_SOURCE
-#include "measure/covariates.h"
+#include "timing/covariates.h"
 #include "base/clock.h"
 #include "base/reading.h"
-#include "measure/chain.h"
 #include "stats/summary.h"
+#include "timing/chain.h"
 
 #include <fcntl.h>
 #include <math.h>

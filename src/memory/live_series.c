@@ -7,7 +7,7 @@
  * that repeats.  Whether a tooth is one large block or many small ones tells
  * temporary copies from sawtooth churn.  Pure: no clock, no allocation.
  */
-#include "measure/live_series.h"
+#include "memory/live_series.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,10 +14,10 @@
 #include "base/arena.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "measure/covariates.h"
-#include "measure/timer.h"
 #include "stats/match.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
+#include "timing/timer.h"
 
 #include <math.h>
 

@@ -14,11 +14,11 @@
  * costs is measured when the list is made and taken off as scopes close.
  */
 #define _GNU_SOURCE
-#include "measure/scope.h"
+#include "timing/scope.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "measure/interposer.h"
-#include "measure/resident.h"
+#include "memory/interposer.h"
+#include "memory/resident.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
  * Done after a recording, never during one: dladdr() may lock.
  */
 #define _GNU_SOURCE
-#include "measure/call_site.h"
+#include "memory/call_site.h"
 #include "base/buf.h"
 
 #include <dlfcn.h>

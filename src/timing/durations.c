@@ -8,7 +8,7 @@
  * that finding a bucket is a shift and its relative width is known.  An
  * interval includes the width of its buckets.
  */
-#include "measure/durations.h"
+#include "timing/durations.h"
 #include "stats/quantile.h"
 
 #include <math.h>

@@ -11,11 +11,11 @@
 #include "sleuth.h"
 #include "base/arena.h"
 #include "base/status.h"
-#include "measure/covariates.h"
-#include "measure/timer.h"
 #include "stats/distribution.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/covariates.h"
+#include "timing/timer.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timer.c - timing calls of a function with a calibrated clock. */
-#include "measure/timer.h"
+#include "timing/timer.h"
 
 #include <math.h>
 

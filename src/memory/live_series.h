@@ -5,6 +5,9 @@
 
 #include "sleuth.h"
 
+/* Below a page nobody asks the kernel for memory. */
+enum { SL__FLAT_BYTES = 4096 };
+
 /*
  * Invariants: n <= cap, cap is even.  Each full point sums up 'stride'
  * events; when all are full, neighbours are joined and the stride doubles,

@@ -7,7 +7,7 @@
  * finds out which one is at hand.  It keeps them in globals: one thread uses
  * it at a time, from its beginning to its end.
  */
-#include "measure/counter_names.h"
+#include "timing/counter_names.h"
 
 #include <string.h>
 

@@ -12,10 +12,10 @@
  * caller dies, ends everything.  The commands get the defaults back.
  */
 #define _GNU_SOURCE
-#include "measure/launcher.h"
+#include "timing/launcher.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "measure/proc_text.h"
+#include "timing/proc_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

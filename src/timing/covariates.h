@@ -3,7 +3,7 @@
 #ifndef SL_COVARIATES_H
 #define SL_COVARIATES_H
 
-#include "measure/proc_text.h"
+#include "timing/proc_text.h"
 #include "sleuth.h"
 
 /*

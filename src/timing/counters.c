@@ -11,9 +11,9 @@
  * they were asked for may be missing, and lines written back are.
  */
 #define _GNU_SOURCE
-#include "measure/counters.h"
+#include "timing/counters.h"
 #include "base/status.h"
-#include "measure/proc_text.h"
+#include "timing/proc_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define SL_COUNTERS_H
 
 #include "base/arena.h"
-#include "measure/counter_names.h"
+#include "timing/counter_names.h"
 
 /* What a counter says: below 'enabled' in 'running' where the kernel let it
  * take turns with others. */

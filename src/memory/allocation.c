@@ -14,10 +14,9 @@
 #include "base/clock.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "measure/call_site.h"
-#include "measure/interposer.h"
-#include "measure/resident.h"
-#include "measure/scope.h"
+#include "memory/call_site.h"
+#include "memory/interposer.h"
+#include "memory/resident.h"
 
 #include <malloc.h>
 #include <math.h>

@@ -3,14 +3,10 @@
 #ifndef SL_SCOPE_H
 #define SL_SCOPE_H
 
-#include "measure/durations.h"
-#include "measure/live_series.h"
+#include "memory/live_series.h"
+#include "timing/durations.h"
 
-enum {
-	SL__N_SCOPE_POINTS = 32,
-	/* Below a page nobody asks the kernel for memory. */
-	SL__FLAT_BYTES = 4096
-};
+enum { SL__N_SCOPE_POINTS = 32 };
 
 /* What calls that asked for it used; made when the first one asks. */
 struct sl__scope_usage {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counter_set.c - hardware counters of several threads, read together. */
-#include "measure/counter_set.h"
+#include "timing/counter_set.h"
 #include "base/status.h"
 
 #include <errno.h>

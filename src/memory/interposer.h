@@ -3,7 +3,7 @@
 #ifndef SL_INTERPOSER_H
 #define SL_INTERPOSER_H
 
-#include "measure/live_series.h"
+#include "memory/live_series.h"
 
 enum {
 	SL__SITE_DEPTH = 8,

@@ -12,7 +12,7 @@
  * functions of banned.h.
  */
 #define _GNU_SOURCE
-#include "measure/interposer.h"
+#include "memory/interposer.h"
 
 #include <dlfcn.h>
 #include <errno.h>

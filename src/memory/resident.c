@@ -8,7 +8,7 @@
  * that opened it, so a forked child opens its own.
  */
 #define _GNU_SOURCE
-#include "measure/resident.h"
+#include "memory/resident.h"
 #include "base/clock.h"
 
 #include <fcntl.h>

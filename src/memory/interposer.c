@@ -6,7 +6,7 @@
  * preload, and a program without it must start.
  */
 #define _GNU_SOURCE
-#include "measure/interposer.h"
+#include "memory/interposer.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef SL_COUNTER_SET_H
 #define SL_COUNTER_SET_H
 
-#include "measure/counters.h"
+#include "timing/counters.h"
 
 struct sl__counter_set;
 

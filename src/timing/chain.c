@@ -6,7 +6,7 @@
  * assembly hides its value from the compiler: clang otherwise folds eight
  * steps into one multiplication, and a planted 1 % would not be one.
  */
-#include "measure/chain.h"
+#include "timing/chain.h"
 
 #include "base/banned.h"
 
