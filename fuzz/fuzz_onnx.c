@@ -8,8 +8,8 @@
  * on to have its shapes inferred, its costs counted and its small tensors
  * converted.
  */
-#include "graph/cost.h"
 #include "model/onnx_read.h"
+#include "ops/cost.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
  * at, only that it is one, or a line that says why there is none.
  */
 #include "engine/plan.h"
-#include "graph/cost.h"
 #include "model/onnx_read.h"
+#include "ops/cost.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_EVALUATED_H
 #define SL_TEST_EVALUATED_H
 
-#include "graph/evaluate.h"
+#include "ops/evaluate.h"
 #include "node_text.h"
 
 /*

@@ -3,7 +3,7 @@
 #ifndef SL_TEST_GRAPH_RUN_H
 #define SL_TEST_GRAPH_RUN_H
 
-#include "graph/evaluate.h"
+#include "ops/evaluate.h"
 #include "graph_text.h"
 
 /* A graph that has been run. */

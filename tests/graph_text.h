@@ -4,7 +4,7 @@
 #define SL_TEST_GRAPH_TEXT_H
 
 #include "graph/assembly.h"
-#include "graph/cost.h"
+#include "ops/cost.h"
 #include "counting.h"
 #include "harness.h"
 #include "graph/shapes.h"

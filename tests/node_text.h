@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "graph/assembly.h"
 #include "harness.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 /*
  * "ReduceSum 13 (f32[2,n,4], i64[1]={1}) keepdims=0 -> 1"

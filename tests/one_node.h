@@ -3,7 +3,7 @@
 #ifndef SL_TEST_ONE_NODE_H
 #define SL_TEST_ONE_NODE_H
 
-#include "graph/cost.h"
+#include "ops/cost.h"
 #include "counting.h"
 #include "node_text.h"
 #include "graph/shapes.h"

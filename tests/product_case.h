@@ -4,7 +4,7 @@
 #define SL_TEST_PRODUCT_CASE_H
 
 #include "engine_case.h"
-#include "graph/post.h"
+#include "ops/post.h"
 
 /*
  * 'text' as in node_text.h; inputs whose bit is set in 'constants' are

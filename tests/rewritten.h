@@ -3,7 +3,7 @@
 #ifndef SL_TEST_REWRITTEN_H
 #define SL_TEST_REWRITTEN_H
 
-#include "graph/evaluate.h"
+#include "ops/evaluate.h"
 #include "graph_text.h"
 #include "transform/optimize.h"
 

@@ -4,7 +4,7 @@
 #define SL_TEST_SIMULATED_CACHE_H
 
 #include "harness.h"
-#include "analysis/traffic.h"
+#include "cost/traffic.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define SL_TEST_SURVEYED_H
 
 #include "graph_text.h"
-#include "graph/backward.h"
+#include "cost/backward.h"
 
 struct surveyed {
 	struct graph_text *text;

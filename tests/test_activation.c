@@ -3,7 +3,7 @@
  * test_activation.c - proves that each activation is the function it names,
  * keeps NaN, and has its limit where its formula has none.
  */
-#include "graph/activation.h"
+#include "ops/activation.h"
 #include "harness.h"
 
 static const double inf = (double)INFINITY;

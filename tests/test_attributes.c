@@ -7,7 +7,7 @@
  */
 #include "graph/assembly.h"
 #include "harness.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 static const int64_t ints[] = {1, 2};
 static const float floats[] = {1, 2};

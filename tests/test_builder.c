@@ -5,7 +5,7 @@
  * failed allocation leaks nothing.
  */
 #include "built.h"
-#include "graph/cost.h"
+#include "ops/cost.h"
 #include "counting.h"
 
 static int

@@ -5,8 +5,8 @@
  * any two sum to the difference.
  */
 #include "inspected.h"
-#include "graph/convention.h"
-#include "graph/op.h"
+#include "cost/convention.h"
+#include "graph/op_rules.h"
 
 struct published {
 	const char *model;

@@ -5,7 +5,7 @@
  * what was there before.
  */
 #include "counting.h"
-#include "graph/datum.h"
+#include "ops/datum.h"
 #include "base/dtype.h"
 #include "harness.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/post.h"
+#include "ops/post.h"
 #include "rewritten.h"
 
 #include <float.h>

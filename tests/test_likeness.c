@@ -4,7 +4,7 @@
  * or waves, by few numbers where few will do and by all where they must.
  */
 #include "harness.h"
-#include "graph/likeness.h"
+#include "cost/likeness.h"
 
 enum {
 	ROWS = 1300,

@@ -5,7 +5,7 @@
  * numbers and with symbols.
  */
 #include "graph_text.h"
-#include "graph/moving.h"
+#include "ops/moving.h"
 
 /* Shapes of a graph with the symbols n, s and h. */
 static struct graph_text *

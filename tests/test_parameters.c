@@ -5,7 +5,7 @@
  * one network that others stored in three ways.
  */
 #include "surveyed.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 static void
 test_layers(void **state)

@@ -5,7 +5,7 @@
  * make no sense are refused.
  */
 #include "harness.h"
-#include "graph/post.h"
+#include "ops/post.h"
 
 static double
 apply(enum sl__post_kind kind, double alpha, double beta, double x)

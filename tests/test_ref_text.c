@@ -2,7 +2,7 @@
 /* test_ref_text.c - proves the reference kernels of strings, by Python's
  * rules of splitting and RE2's of matching. */
 #include "evaluated.h"
-#include "graph/ref_text.h"
+#include "ops/ref_text.h"
 
 #include <regex.h>
 

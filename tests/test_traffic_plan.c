@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_traffic_plan.c - what steps of plans read and write. */
 #include "planned_graph.h"
-#include "analysis/traffic.h"
+#include "cost/traffic.h"
 
 /* A plan as a profile lists it. */
 struct listed {

@@ -7,7 +7,7 @@
 #include "graph/assembly.h"
 #include "counting.h"
 #include "harness.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 static uint32_t
 value(struct sl_graph *g, const char *name, uint32_t block)

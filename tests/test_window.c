@@ -5,7 +5,7 @@
  * in floor and ceil mode and for each kind of automatic padding.
  */
 #include "one_node.h"
-#include "graph/window.h"
+#include "ops/window.h"
 
 /* One window and one input, small enough to try all of them. */
 struct trial {

@@ -5,8 +5,8 @@
  * and PyTorch's flop counter), and no node's cost or shape is unknown.
  */
 #include "harness.h"
-#include "graph/cost.h"
 #include "model/zoo.h"
+#include "ops/cost.h"
 
 static struct sl_graph *
 open_model(const char *name)

@@ -2,7 +2,7 @@
 /* counts.c - parameters and FLOPs of a model, and nothing else. */
 #include "analysis/study.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <string.h>
 

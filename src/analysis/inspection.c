@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "graph/backward.h"
+#include "cost/backward.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "analysis/layers.h"
 #include "base/map.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <math.h>
 #include <stdio.h>

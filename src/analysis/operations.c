@@ -3,7 +3,7 @@
 #include "analysis/operations.h"
 #include "analysis/layers.h"
 #include "base/status.h"
-#include "graph/cost.h"
+#include "ops/cost.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 

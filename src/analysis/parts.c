@@ -30,8 +30,8 @@
  */
 #include "analysis/parts.h"
 #include "base/status.h"
-#include "graph/attention.h"
-#include "graph/op.h"
+#include "cost/attention.h"
+#include "graph/op_rules.h"
 
 #include "base/banned.h"
 

@@ -2,7 +2,7 @@
 /* survey.c - shapes, costs, attention and lifetimes, one after the other. */
 #include "analysis/survey.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
 #ifndef SL_SURVEY_H
 #define SL_SURVEY_H
 
-#include "graph/attention.h"
-#include "graph/convention.h"
-#include "graph/liveness.h"
+#include "cost/attention.h"
+#include "cost/convention.h"
+#include "cost/liveness.h"
 
 /*
  * Made by sl__survey_new() and given back whole.  'steps' and 'roles' are

@@ -6,8 +6,8 @@
  * that no step names before it, and one that holds an output of its node; it
  * reads what was there before.
  */
-#include "analysis/traffic.h"
 #include "base/status.h"
+#include "cost/traffic.h"
 #include "engine/plan.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef SL_WEIGHTS_H
 #define SL_WEIGHTS_H
 
-#include "graph/parameters.h"
+#include "cost/parameters.h"
 
 /*
  * A row per weight, in the order of the file.  Reads every number twice, in

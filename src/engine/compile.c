@@ -6,7 +6,7 @@
 #include "engine/dnnl_form.h"
 #include "engine/lowering.h"
 #include "engine/parallel.h"
-#include "graph/cost.h"
+#include "ops/cost.h"
 #include "transform/optimize.h"
 
 #include <string.h>

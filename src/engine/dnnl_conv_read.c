@@ -3,8 +3,8 @@
 #include "base/status.h"
 #include "engine/dnnl_conv.h"
 #include "graph/infer.h"
-#include "graph/op.h"
-#include "graph/window.h"
+#include "graph/op_rules.h"
+#include "ops/window.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "engine/dnnl_choice.h"
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_timing.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_POST_H
 #define SL_DNNL_POST_H
 
-#include "graph/post.h"
+#include "ops/post.h"
 
 #include <dnnl.h>
 

@@ -12,7 +12,7 @@
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_isa.h"
 #include "engine/quantized.h"
-#include "graph/window.h"
+#include "ops/window.h"
 
 #include <stdlib.h>
 #include <string.h>

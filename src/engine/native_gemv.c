@@ -17,7 +17,7 @@
 #include "engine/parallel.h"
 #include "engine/product_ends.h"
 #include "engine/vector.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -12,7 +12,7 @@
 #include "engine/loops.h"
 #include "engine/quantized.h"
 #include "engine/vector.h"
-#include "graph/window.h"
+#include "ops/window.h"
 
 #include <math.h>
 #include <string.h>

@@ -18,7 +18,7 @@
 #include "engine/parallel.h"
 #include "engine/planner.h"
 #include "engine/vector_math.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include "base/banned.h"
 

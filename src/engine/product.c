@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product.c - a matrix product as its kernels see it. */
 #include "engine/product.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define SL_PRODUCT_H
 
 #include "engine/planner.h"
-#include "graph/post.h"
+#include "ops/post.h"
 
 enum { SL__PRODUCT_RANK = 10, SL__ENDS_MOST = SL__POSTS_MOST + 4 };
 

@@ -3,8 +3,8 @@
 #ifndef SL_PROGRAM_H
 #define SL_PROGRAM_H
 
-#include "graph/evaluate.h"
 #include "graph/weight_store.h"
+#include "ops/evaluate.h"
 #include "transform/rewrite.h"
 
 enum sl__room {

@@ -10,7 +10,7 @@
 #include "base/dtype.h"
 #include "base/mapping.h"
 #include "base/status.h"
-#include "graph/ref.h"
+#include "ops/ref.h"
 
 #include <stdio.h>
 #include <string.h>

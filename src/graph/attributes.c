@@ -8,7 +8,7 @@
  * attributes with defaults and cannot fail, therefore this comes before them.
  */
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "graph/body.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* graph.c - graphs: putting them together. */
 #include "base/status.h"
 #include "graph/assembly.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 #include "graph/weight_store.h"
 
 #include <stdlib.h>

@@ -85,7 +85,7 @@ struct sl__attribute {
 	uint32_t block;
 };
 
-struct sl__op; /* op.h */
+struct sl__op; /* op_rules.h */
 
 struct sl__node {
 	const char *name; /* never NULL; "Conv_12" where the file has none */

@@ -8,7 +8,7 @@
  */
 #include "graph/infer.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <stdio.h>
 #include <string.h>

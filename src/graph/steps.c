@@ -7,7 +7,7 @@
  */
 #include "graph/steps.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include "base/banned.h"
 

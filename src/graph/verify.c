@@ -9,7 +9,7 @@
  */
 #include "base/status.h"
 #include "graph/assembly.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 
 #include <stdio.h>
 #include <string.h>

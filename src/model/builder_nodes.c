@@ -6,7 +6,7 @@
  */
 #include "base/status.h"
 #include "graph/assembly.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 #include "model/builder.h"
 
 #include <ctype.h>

@@ -11,7 +11,7 @@
 #include "model/onnx_read.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 #include "model/external.h"
 #include "model/file_kind.h"
 #include "model/onnx_parts.h"

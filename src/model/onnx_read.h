@@ -3,7 +3,7 @@
 #ifndef SL_ONNX_READ_H
 #define SL_ONNX_READ_H
 
-#include "graph/datum.h"
+#include "ops/datum.h"
 
 /*
  * Reads the model at 'path' and freezes it.  The file stays mapped for as

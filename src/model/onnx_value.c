@@ -7,10 +7,10 @@
  * optionals are messages with the same numbers of fields.
  */
 #include "base/status.h"
-#include "graph/datum.h"
 #include "model/onnx_fields.h"
 #include "model/onnx_read.h"
 #include "model/wire.h"
+#include "ops/datum.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  */
 #include "base/dtype.h"
 #include "base/status.h"
-#include "graph/evaluate.h"
+#include "ops/evaluate.h"
 #include "transform/optimize.h"
 
 #include <string.h>

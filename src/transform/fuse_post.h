@@ -3,7 +3,7 @@
 #ifndef SL_FUSE_POST_H
 #define SL_FUSE_POST_H
 
-#include "graph/post.h"
+#include "ops/post.h"
 #include "transform/rewrite.h"
 
 /*

@@ -4,7 +4,7 @@
 #define SL_REWRITE_H
 
 #include "graph/assembly.h"
-#include "graph/op.h"
+#include "graph/op_rules.h"
 #include "graph/shapes.h"
 #include "transform/rewrite_attributes.h"
 

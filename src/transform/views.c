@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* views.c - one value seen as another: the same elements in other places. */
 #include "transform/views.h"
-#include "graph/ref.h"
+#include "ops/ref.h"
 #include "transform/matching.h"
 
 #include <string.h>

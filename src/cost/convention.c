@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convention.c - what counting tools print, and why they differ.
+ *
+ * Every convention is a sum over the same parts; a difference of two is
+ * explained part by part.  The formulas:
+ *
+ *   core         MACs of convolutions, products, recurrent products
+ *   torch        2 x core                                 (FlopCounterMode)
+ *   fvcore 0.1.5 core + 2 BatchNorm + 5 LayerNorm elements
+ *                + inputs of adaptive average pools
+ *   thop 0.1.1   core - attention's products + 4 (BatchNorm + LayerNorm)
+ *                elements + inputs and outputs of adaptive average pools
+ *   all          every operation, a multiply-add as two
+ *   core_causal  core with what a causal mask hides left out
+ *
+ * thop sees modules only: a pool called as a function, as in torchvision's
+ * MobileNetV2, is missing from what it prints and present here.
+ */
+#include "cost/convention.h"
+#include "base/status.h"
+#include "graph/op_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+const char *
+sl_convention_text(enum sl_convention convention)
+{
+	static const char *const texts[] = {"core", "torch", "fvcore",
+					    "thop", "all",   "core_causal"};
+
+	return (unsigned)convention < SL_N_CONVENTIONS ? texts[convention]
+						       : "unknown";
+}
+
+const char *
+sl_convention_unit(enum sl_convention convention)
+{
+	return convention == SL_CONVENTION_TORCH ||
+			       convention == SL_CONVENTION_ALL
+		       ? "FLOPs"
+		       : "MACs";
+}
+
+const char *
+sl_work_text(enum sl_work work)
+{
+	static const char *const texts[] = {
+		"element-wise",     "data movement", "view",
+		"convolution",      "linear",        "attention product",
+		"recurrent",        "batch norm",    "layer norm",
+		"activation",       "softmax",       "pooling",
+		"adaptive pooling", "reduction",     "embedding",
+		"quantization"};
+
+	return (unsigned)work < SL_N_WORKS ? texts[work] : "unknown";
+}
+
+/* Norms without a mean have no handler in fvcore or thop. */
+static int
+is_rms(const struct sl__node *node)
+{
+	return sl__is_op(node, SL__OP_ONNX_RMSNormalization) ||
+	       sl__is_op(node, SL__OP_ONNX_SimplifiedLayerNormalization) ||
+	       sl__is_op(node, SL__OP_MS_SimplifiedLayerNormalization) ||
+	       sl__is_op(node, SL__OP_MS_SkipSimplifiedLayerNormalization);
+}
+
+void
+sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
+	      const struct sl_cost *cost, uint64_t n_calls)
+{
+	struct sl__tally_work *w = &tally->by_work[cost->work];
+	uint64_t macs = sl__times(cost->macs, n_calls);
+	uint64_t all = sl__times(sl_cost_operations(cost), n_calls);
+	uint64_t n_in = sl__times(cost->in_elements, n_calls);
+
+	w->n_nodes++;
+	w->macs = sl__plus(w->macs, macs);
+	w->operations = sl__plus(w->operations, all - sl__times(macs, 2));
+	w->in_elements = sl__plus(w->in_elements, n_in);
+	w->out_elements = sl__plus(w->out_elements,
+				   sl__times(cost->out_elements, n_calls));
+	tally->macs = sl__plus(tally->macs, macs);
+	if (cost->work == SL_WORK_LAYER_NORM && !is_rms(node)) {
+		tally->n_norms++;
+		tally->norm_elements = sl__plus(tally->norm_elements, n_in);
+	}
+}
+
+void
+sl__tally_attention(struct sl__tally *tally,
+		    const struct sl__attentions *attentions,
+		    const uint64_t *n_calls, size_t n_nodes)
+{
+	for (size_t i = 0; i < n_nodes; i++) {
+		uint64_t n = n_calls[i];
+
+		if (!n || !attentions->product_macs[i])
+			continue;
+		tally->n_products++;
+		tally->product_macs =
+			sl__plus(tally->product_macs,
+				 sl__times(attentions->product_macs[i], n));
+		if (attentions->masked_macs[i])
+			tally->n_causal++;
+		tally->masked_macs =
+			sl__plus(tally->masked_macs,
+				 sl__times(attentions->masked_macs[i], n));
+	}
+}
+
+/* ------------------------------------------------------------------- parts */
+
+enum part {
+	PART_CORE,     /* MACs but attention's products */
+	PART_PRODUCTS, /* of attention */
+	PART_MASKED,   /* of those, taken away */
+	PART_TWICE,    /* a multiply-add is two operations */
+	PART_WORKS,    /* what each kind of work adds to its MACs */
+	N_PARTS = PART_WORKS + SL_N_WORKS
+};
+
+static uint64_t
+norm_part(const struct sl__tally *t, enum sl_convention c, enum sl_work work)
+{
+	const struct sl__tally_work *pool = &t->by_work[SL_WORK_ADAPTIVE_POOL];
+	int is_thop = c == SL_CONVENTION_THOP;
+
+	if (work == SL_WORK_BATCH_NORM)
+		return sl__times(t->by_work[work].out_elements,
+				 is_thop ? 4 : 2);
+	if (work == SL_WORK_LAYER_NORM)
+		return sl__times(t->norm_elements, is_thop ? 4 : 5);
+	if (work == SL_WORK_ADAPTIVE_POOL)
+		return sl__plus(pool->in_elements,
+				is_thop ? pool->out_elements : 0);
+	return 0;
+}
+
+/* What part p is worth in convention c. */
+static int64_t
+part_of(const struct sl__tally *t, enum sl_convention c, int p)
+{
+	uint64_t amount = 0;
+
+	if (p == PART_CORE)
+		amount = t->macs - t->product_macs;
+	else if (p == PART_PRODUCTS && c != SL_CONVENTION_THOP)
+		amount = t->product_macs;
+	else if (p == PART_MASKED && c == SL_CONVENTION_CORE_CAUSAL)
+		return -(int64_t)t->masked_macs;
+	else if (p == PART_TWICE && c == SL_CONVENTION_ALL)
+		amount = t->macs;
+	else if (p >= PART_WORKS && c == SL_CONVENTION_ALL)
+		amount = t->by_work[p - PART_WORKS].operations;
+	else if (p >= PART_WORKS &&
+		 (c == SL_CONVENTION_FVCORE || c == SL_CONVENTION_THOP))
+		amount = norm_part(t, c, (enum sl_work)(p - PART_WORKS));
+	return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
+}
+
+/* In MACs where the tool prints twice that. */
+static uint64_t
+sum_parts(const struct sl__tally *t, enum sl_convention c)
+{
+	uint64_t sum = 0;
+
+	for (int p = 0; p < N_PARTS; p++) {
+		int64_t part = part_of(t, c, p);
+
+		sum = part < 0 ? sum - (uint64_t)-part
+			       : sl__plus(sum, (uint64_t)part);
+	}
+	return sum;
+}
+
+uint64_t
+sl__convention_count(const struct sl__tally *tally, enum sl_convention c)
+{
+	uint64_t sum = sum_parts(tally, c);
+
+	return c == SL_CONVENTION_TORCH ? sl__times(sum, 2) : sum;
+}
+
+/* -------------------------------------------------------------- explaining */
+
+enum { DIGITS_BYTES = 32 };
+
+/* "11,113,984". */
+static const char *
+digits(char text[DIGITS_BYTES], uint64_t n)
+{
+	char plain[DIGITS_BYTES];
+	size_t n_plain, used = 0;
+
+	n_plain = (size_t)snprintf(plain, sizeof(plain), "%llu",
+				   (unsigned long long)n);
+	for (size_t i = 0; i < n_plain; i++) {
+		if (i && (n_plain - i) % 3 == 0)
+			text[used++] = ',';
+		text[used++] = plain[i];
+	}
+	text[used] = '\0';
+	return text;
+}
+
+static const char *
+plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* fvcore counts the inputs of a pool, thop the outputs too. */
+static const char *
+pooled_between(enum sl_convention a, enum sl_convention b)
+{
+	int by_fvcore = a == SL_CONVENTION_FVCORE || b == SL_CONVENTION_FVCORE;
+	int by_thop = a == SL_CONVENTION_THOP || b == SL_CONVENTION_THOP;
+
+	if (by_fvcore && by_thop)
+		return "outputs";
+	return by_thop ? "inputs and outputs" : "inputs";
+}
+
+static const char *
+explain_work(const struct sl__tally *t, enum sl_convention a,
+	     enum sl_convention b, enum sl_work work, struct sl__arena *arena)
+{
+	const struct sl__tally_work *w = &t->by_work[work];
+	int by_all = a == SL_CONVENTION_ALL || b == SL_CONVENTION_ALL;
+	int64_t amount = part_of(t, b, PART_WORKS + (int)work) -
+			 part_of(t, a, PART_WORKS + (int)work);
+	uint64_t n = work == SL_WORK_LAYER_NORM ? t->norm_elements
+						: w->out_elements;
+	size_t n_layers = work == SL_WORK_LAYER_NORM ? t->n_norms : w->n_nodes;
+	char text[DIGITS_BYTES];
+
+	if (by_all)
+		return sl__arena_format(
+			arena, "%s, %zu node%s: every operation%s",
+			sl_work_text(work), w->n_nodes, plural(w->n_nodes),
+			w->macs ? " beside the multiply-adds" : "");
+	if (work == SL_WORK_ADAPTIVE_POOL)
+		return sl__arena_format(
+			arena, "adaptive pooling, %zu layer%s: %s", n_layers,
+			plural(n_layers), pooled_between(a, b));
+	return sl__arena_format(
+		arena, "%s, %zu layer%s: %lld x %s elements",
+		work == SL_WORK_BATCH_NORM ? "BatchNorm" : "LayerNorm",
+		n_layers, plural(n_layers),
+		n ? (long long)(amount / (int64_t)n) : 0LL, digits(text, n));
+}
+
+static const char *
+explain_part(const struct sl__tally *t, enum sl_convention a,
+	     enum sl_convention b, int p, struct sl__arena *arena)
+{
+	const char *silent =
+		sl_convention_text(part_of(t, b, p) < part_of(t, a, p) ? b : a);
+	const char *s = plural(t->n_products);
+
+	if (p == PART_PRODUCTS)
+		return sl__arena_format(
+			arena, "attention, %zu product%s: %s does not see them",
+			t->n_products, s, silent);
+	if (p == PART_MASKED)
+		return sl__arena_format(
+			arena,
+			"causal attention, %zu product%s: what the mask hides",
+			t->n_causal, plural(t->n_causal));
+	if (p == PART_TWICE)
+		return "a multiply-add counts as two operations";
+	if (p >= PART_WORKS)
+		return explain_work(t, a, b, (enum sl_work)(p - PART_WORKS),
+				    arena);
+	return "convolutions and products";
+}
+
+enum sl_status
+sl__convention_explain(struct sl_explanation *out,
+		       const struct sl__tally *tally, enum sl_convention a,
+		       enum sl_convention b, struct sl__arena *arena,
+		       struct sl_error *err)
+{
+	struct sl_difference *rows =
+		sl__arena_array(arena, N_PARTS, sizeof(*rows));
+
+	if (!rows)
+		return sl__fail_nomem(err);
+	memset(out, 0, sizeof(*out));
+	out->a = a;
+	out->b = b;
+	out->a_count = sum_parts(tally, a);
+	out->b_count = sum_parts(tally, b);
+	out->rows = rows;
+	for (int p = 0; p < N_PARTS; p++) {
+		int64_t amount = part_of(tally, b, p) - part_of(tally, a, p);
+
+		if (amount == 0)
+			continue;
+		rows[out->n_rows].amount = amount;
+		rows[out->n_rows].text = explain_part(tally, a, b, p, arena);
+		if (!rows[out->n_rows++].text)
+			return sl__fail_nomem(err);
+	}
+	return SL_OK;
+}

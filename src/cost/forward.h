@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forward.h - what is known of one pass through a model. */
+#ifndef SL_FORWARD_H
+#define SL_FORWARD_H
+
+#include "cost/parameters.h"
+#include "ops/cost.h"
+
+/* All of the same graph, and all borrowed. */
+struct sl__forward {
+	struct sl__shapes *shapes;
+	const struct sl__costs *costs;
+	const struct sl__steps *steps;
+	const struct sl__roles *roles;
+};
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * element.c - arithmetic on one element of contents that are followed.
+ *
+ * Symbols stand for sizes.  One that comes from the model, and sums and
+ * products of such, is at least 0; with that much, many comparisons that
+ * exporters write (is this dimension -1?) have one answer for all sizes.
+ */
+#include "ops/element.h"
+#include "base/dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+struct sl__element
+sl__element_whole(int64_t value)
+{
+	struct sl__element e = {.kind = SL__ELEMENT_WHOLE, .whole = value};
+
+	return e;
+}
+
+struct sl__element
+sl__element_real(double value)
+{
+	struct sl__element e = {.kind = SL__ELEMENT_REAL, .real = value};
+
+	return e;
+}
+
+struct sl__element
+sl__element_at(const struct sl__known *known, size_t i)
+{
+	return known->ints ? sl__element_whole(known->ints[i])
+			   : sl__element_real(known->floats[i]);
+}
+
+enum sl__follows
+sl__element_some(struct sl__shapes *shapes, struct sl__element *out)
+{
+	*out = sl__element_whole(sl__size_new(shapes, "?"));
+	return out->whole == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
+}
+
+/* ---------------------------------------------------------------- bounds */
+
+/* Differences and sizes without a name may be below 0. */
+static int
+is_at_least_zero(const struct sl__shapes *shapes, int64_t symbol)
+{
+	size_t i = (size_t)(symbol - SL__SYMBOL_BASE);
+
+	return i < shapes->graph->n_symbols ||
+	       !strpbrk(sl__size_name(shapes, symbol), "-?");
+}
+
+static int64_t
+least(const struct sl__shapes *shapes, int64_t size)
+{
+	if (!sl__is_symbol(size))
+		return size;
+	return is_at_least_zero(shapes, size) ? 0 : INT64_MIN;
+}
+
+static int64_t
+most(int64_t size)
+{
+	return sl__is_symbol(size) ? INT64_MAX : size;
+}
+
+int
+sl__element_is_less(const struct sl__shapes *shapes,
+		    const struct sl__element *a, const struct sl__element *b)
+{
+	if (a->kind == SL__ELEMENT_REAL)
+		return a->real < b->real;
+	if (most(a->whole) < least(shapes, b->whole))
+		return 1;
+	if (a->whole == b->whole || least(shapes, a->whole) >= most(b->whole))
+		return 0;
+	return -1;
+}
+
+int
+sl__element_is_equal(const struct sl__shapes *shapes,
+		     const struct sl__element *a, const struct sl__element *b)
+{
+	if (a->kind == SL__ELEMENT_REAL)
+		return a->real == b->real;
+	if (a->whole == b->whole)
+		return 1;
+	if (most(a->whole) < least(shapes, b->whole) ||
+	    most(b->whole) < least(shapes, a->whole))
+		return 0;
+	return -1;
+}
+
+/* ------------------------------------------------------------ arithmetic */
+
+static int
+any_symbol(const struct sl__element *a, const struct sl__element *b)
+{
+	return sl__is_symbol(a->whole) || sl__is_symbol(b->whole);
+}
+
+/* The result of arithmetic on sizes of which one at least is a symbol. */
+static enum sl__follows
+take_size(int64_t size, struct sl__element *out)
+{
+	*out = sl__element_whole(size);
+	return size == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
+}
+
+static enum sl__follows
+take_number(int overflows, int64_t value, struct sl__element *out)
+{
+	*out = sl__element_whole(value);
+	return overflows || sl__is_symbol(value) ? SL__FOLLOWS_NOT
+						 : SL__FOLLOWS;
+}
+
+static enum sl__follows
+take_real(double value, struct sl__element *out)
+{
+	*out = sl__element_real(value);
+	return SL__FOLLOWS;
+}
+
+enum sl__follows
+sl__element_add(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	int64_t sum;
+	int overflows;
+
+	if (a->kind == SL__ELEMENT_REAL)
+		return take_real(a->real + b->real, out);
+	if (any_symbol(a, b))
+		return take_size(sl__size_add(shapes, a->whole, b->whole), out);
+	overflows = __builtin_add_overflow(a->whole, b->whole, &sum);
+	return take_number(overflows, sum, out);
+}
+
+enum sl__follows
+sl__element_sub(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	int64_t rest;
+	int overflows;
+
+	if (a->kind == SL__ELEMENT_REAL)
+		return take_real(a->real - b->real, out);
+	if (any_symbol(a, b))
+		return take_size(sl__size_sub(shapes, a->whole, b->whole), out);
+	overflows = __builtin_sub_overflow(a->whole, b->whole, &rest);
+	return take_number(overflows, rest, out);
+}
+
+enum sl__follows
+sl__element_mul(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	int64_t product;
+	int overflows;
+
+	if (a->kind == SL__ELEMENT_REAL)
+		return take_real(a->real * b->real, out);
+	if (any_symbol(a, b))
+		return take_size(sl__size_mul(shapes, a->whole, b->whole), out);
+	overflows = __builtin_mul_overflow(a->whole, b->whole, &product);
+	return take_number(overflows, product, out);
+}
+
+/* Sizes divide downwards: the same as truncating where neither is below 0. */
+enum sl__follows
+sl__element_div(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	if (a->kind == SL__ELEMENT_REAL)
+		return take_real(a->real / b->real, out);
+	if (b->whole == 0)
+		return SL__FOLLOWS_NOT;
+	if (!any_symbol(a, b))
+		return take_number(0, a->whole / b->whole, out);
+	if (least(shapes, a->whole) < 0 || least(shapes, b->whole) < 0)
+		return sl__element_some(shapes, out);
+	return take_size(sl__size_div(shapes, a->whole, b->whole), out);
+}
+
+/* The larger, 'up' being 1, or the smaller of two. */
+static enum sl__follows
+choose(struct sl__shapes *shapes, const struct sl__element *a,
+       const struct sl__element *b, int up, struct sl__element *out)
+{
+	const struct sl__element *low = up ? b : a, *high = up ? a : b;
+
+	*out = *a;
+	if (a->kind == SL__ELEMENT_REAL) {
+		/* NaN where one of them is, as numpy has it. */
+		if (!isnan(a->real) && !(low->real < high->real))
+			*out = *b;
+		return SL__FOLLOWS;
+	}
+	if (least(shapes, high->whole) >= most(low->whole))
+		return SL__FOLLOWS;
+	*out = *b;
+	if (least(shapes, low->whole) >= most(high->whole) ||
+	    a->whole == b->whole)
+		return SL__FOLLOWS;
+	return sl__element_some(shapes, out);
+}
+
+enum sl__follows
+sl__element_max(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	return choose(shapes, a, b, 1, out);
+}
+
+enum sl__follows
+sl__element_min(struct sl__shapes *shapes, const struct sl__element *a,
+		const struct sl__element *b, struct sl__element *out)
+{
+	return choose(shapes, a, b, 0, out);
+}
+
+/* ------------------------------------------------------------ conversion */
+
+/* To 'n_digits' binary digits, the last worth 2^last at the least; what
+ * rounds to 2^beyond or more is infinite. */
+static double
+round_digits(double value, int n_digits, int last, int beyond)
+{
+	int exponent;
+	double step;
+
+	if (!isfinite(value) || value == 0)
+		return value;
+	frexp(value, &exponent);
+	step = ldexp(1,
+		     exponent - n_digits > last ? exponent - n_digits : last);
+	value = rint(value / step) * step;
+	return fabs(value) < ldexp(1, beyond)
+		       ? value
+		       : copysign((double)INFINITY, value);
+}
+
+/* 0 where numbers of that type are not followed. */
+static int
+round_to(enum sl_dtype dtype, double *value)
+{
+	if (dtype == SL_DTYPE_F32)
+		*value = (double)(float)*value;
+	else if (dtype == SL_DTYPE_F16)
+		*value = round_digits(*value, 11, -24, 16);
+	else if (dtype == SL_DTYPE_BF16)
+		*value = round_digits(*value, 8, -133, 128);
+	return dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_F64 ||
+	       dtype == SL_DTYPE_F16 || dtype == SL_DTYPE_BF16;
+}
+
+static int
+fits(enum sl_dtype dtype, int64_t value)
+{
+	unsigned n_bits = sl_dtype_bits(dtype);
+	int64_t end;
+
+	if (sl__is_symbol(value))
+		return 1;
+	if (n_bits == 64)
+		return sl__dtype_is_signed(dtype) || value >= 0;
+	end = INT64_C(1) << (sl__dtype_is_signed(dtype) ? n_bits - 1 : n_bits);
+	return value < end && value >= (sl__dtype_is_signed(dtype) ? -end : 0);
+}
+
+static enum sl__follows
+to_boolean(const struct sl__shapes *shapes, struct sl__element *e)
+{
+	struct sl__element zero = sl__element_whole(0);
+	int is_zero = e->real == 0;
+
+	if (e->kind == SL__ELEMENT_WHOLE)
+		is_zero = sl__element_is_equal(shapes, e, &zero);
+	*e = sl__element_whole(!is_zero);
+	return is_zero < 0 ? SL__FOLLOWS_NOT : SL__FOLLOWS;
+}
+
+static enum sl__follows
+to_integer(struct sl__element *e, enum sl_dtype dtype)
+{
+	if (e->kind == SL__ELEMENT_REAL) {
+		/* Half the range: what lies below are symbols. */
+		if (!(fabs(e->real) < 0x1p62))
+			return SL__FOLLOWS_NOT;
+		*e = sl__element_whole((int64_t)e->real);
+	}
+	return fits(dtype, e->whole) ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+}
+
+enum sl__follows
+sl__element_convert(const struct sl__shapes *shapes, struct sl__element *e,
+		    enum sl_dtype dtype)
+{
+	if (e->kind == SL__ELEMENT_ABSENT)
+		return SL__FOLLOWS_NOT;
+	if (dtype == SL_DTYPE_BOOL)
+		return to_boolean(shapes, e);
+	if (sl__dtype_family(dtype) == SL__DTYPE_INTEGER)
+		return to_integer(e, dtype);
+	if (e->kind == SL__ELEMENT_WHOLE) {
+		if (sl__is_symbol(e->whole))
+			return SL__FOLLOWS_NOT;
+		*e = sl__element_real((double)e->whole);
+	}
+	return round_to(dtype, &e->real) ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+}

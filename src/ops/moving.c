@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * moving.c - for rules of operators that move elements, not compute.
+ *
+ * Contents of any type of number are moved alike: each element is a word of
+ * 8 bytes.  Sizes are cancelled by taking products apart into factors, which
+ * the name of a symbol tells.
+ */
+#include "ops/moving.h"
+#include "base/status.h"
+#include "ops/cost.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+/* ------------------------------------------------------------------ lists */
+
+/* Attributes may hold numbers that stand for symbols elsewhere. */
+static const int64_t *
+without_symbols(const struct sl__call *call, const int64_t *values, size_t n)
+{
+	int64_t *copy = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!sl__is_symbol(values[i]))
+			continue;
+		if (!copy) {
+			copy = sl__new_sizes(call, n);
+			if (!copy)
+				return NULL;
+			memcpy(copy, values, n * sizeof(*copy));
+		}
+		copy[i] = SL__SYMBOL_END;
+	}
+	return copy ? copy : values;
+}
+
+struct sl__list
+sl__list_of(const struct sl__call *call, size_t i, const char *name)
+{
+	static const int64_t nothing[1];
+	const struct sl__attribute *a = name ? sl__attribute(call->node, name)
+					     : NULL;
+	const struct sl__type *type = sl__in(call, i);
+	const struct sl__known *known;
+	struct sl__list list = {0, -1, NULL};
+
+	if (a &&
+	    (a->kind == SL__ATTRIBUTE_INTS || a->kind == SL__ATTRIBUTE_INT)) {
+		list.is_given = 1;
+		list.n = a->kind == SL__ATTRIBUTE_INT ? 1 : (int64_t)a->n;
+		list.values =
+			list.n ? without_symbols(call, a->ints, (size_t)list.n)
+			       : nothing;
+		return list;
+	}
+	if (!type)
+		return list;
+	list.is_given = 1;
+	if (type->kind == SL__TYPE_TENSOR && type->rank == 0)
+		list.n = 1;
+	else if (type->kind == SL__TYPE_TENSOR && type->rank == 1 &&
+		 !sl__is_symbol(type->dims[0]))
+		list.n = type->dims[0];
+	known = sl__in_known(call, i);
+	if (known && known->ints) {
+		list.n = (int64_t)known->n;
+		list.values = known->n ? known->ints : nothing;
+	} else if (list.n == 0) {
+		list.values = nothing;
+	}
+	return list;
+}
+
+int
+sl__list_is_plain(const struct sl__list *list)
+{
+	if (!list->values)
+		return 0;
+	for (int64_t i = 0; i < list->n; i++) {
+		if (sl__is_symbol(list->values[i]))
+			return 0;
+	}
+	return 1;
+}
+
+enum sl_status
+sl__list_axes(const struct sl__list *list, int rank, unsigned char *is_axis,
+	      struct sl_error *err)
+{
+	for (int64_t i = 0; i < list->n; i++) {
+		int axis = sl__axis(list->values[i], rank);
+
+		if (axis < 0)
+			return sl__refuse(err,
+					  "axis %lld lies outside of %d "
+					  "dimensions",
+					  (long long)list->values[i], rank);
+		if (is_axis[axis])
+			return sl__refuse(err, "axis %d is named twice", axis);
+		is_axis[axis] = 1;
+	}
+	return SL_OK;
+}
+
+/* ---------------------------------------------------------------- outputs */
+
+const struct sl__type *
+sl__out_type_of(const struct sl__call *call, size_t k)
+{
+	if (k >= call->node->n_outputs || call->node->outputs[k] == SL__NONE)
+		return NULL;
+	return &call->shapes->types[call->node->outputs[k]];
+}
+
+enum sl_status
+sl__out_rank(const struct sl__call *call, size_t k, enum sl_dtype dtype,
+	     int64_t rank, const char *why, struct sl_error *err)
+{
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out_unknown(call, k, dtype, why, err);
+	if (rank > SL__RANK_MOST)
+		return sl__refuse(err, "%lld dimensions, %d are the most",
+				  (long long)rank, SL__RANK_MOST);
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int64_t i = 0; i < rank; i++)
+		dims[i] = sl__size_new(call->shapes, "?");
+	return sl__out(call, k, dtype, (int)rank, dims, err);
+}
+
+/* ------------------------------------------------------------------ sizes */
+
+int64_t
+sl__size_unify(int64_t a, int64_t b)
+{
+	if (a == b || sl__is_symbol(b))
+		return a;
+	return sl__is_symbol(a) ? b : -1;
+}
+
+int64_t
+sl__size_product(struct sl__shapes *shapes, const int64_t *sizes, int n)
+{
+	int64_t product = 1;
+
+	for (int i = 0; i < n; i++) {
+		product = sl__size_mul(shapes, product, sizes[i]);
+		if (product == -1)
+			return -1;
+	}
+	return product;
+}
+
+enum { FACTORS_MOST = 48 };
+
+/* A product taken apart: one number and symbols. */
+struct factors {
+	int64_t number;
+	int64_t symbols[FACTORS_MOST];
+	int n;
+	int is_cut; /* more than there is room for, or beyond 64 bits */
+};
+
+static int64_t
+symbol_of_name(const struct sl__shapes *s, const char *name, size_t n_bytes)
+{
+	size_t newest = s->n_symbols > 256 ? s->n_symbols - 256 : 0;
+
+	for (size_t i = 0; i < s->n_symbols; i++) {
+		/* As far as the arithmetic on sizes looks back itself. */
+		if (i >= s->graph->n_symbols && i < newest)
+			i = newest;
+		if (!strncmp(s->symbols[i].name, name, n_bytes) &&
+		    !s->symbols[i].name[n_bytes])
+			return SL__SYMBOL_BASE + (int64_t)i;
+	}
+	return 0;
+}
+
+/* The '*' of "(a*b)", where that is what the name says. */
+static const char *
+find_times(const char *name)
+{
+	size_t n = strlen(name);
+	const char *found = NULL;
+	int depth = 0;
+
+	if (n < 5 || name[0] != '(' || name[n - 1] != ')')
+		return NULL;
+	for (size_t i = 1; i + 1 < n; i++) {
+		if (name[i] == '(')
+			depth++;
+		else if (name[i] == ')')
+			depth--;
+		else if (depth == 0 && name[i] == '*' && !found)
+			found = name + i;
+		else if (depth == 0 && strchr("+-/*", name[i]))
+			return NULL;
+		if (depth < 0)
+			return NULL;
+	}
+	return found;
+}
+
+static void take_apart(const struct sl__shapes *s, struct factors *f,
+		       int64_t size, int depth);
+
+/* One side of a product: a number or the name of a symbol. */
+static int64_t
+size_of_text(const struct sl__shapes *s, const char *text, size_t n_bytes)
+{
+	char copy[32], *end;
+	long long number;
+
+	if (n_bytes > 0 && n_bytes < sizeof(copy)) {
+		memcpy(copy, text, n_bytes);
+		copy[n_bytes] = '\0';
+		number = strtoll(copy, &end, 10);
+		if (!*end && number > 0)
+			return number;
+	}
+	return symbol_of_name(s, text, n_bytes);
+}
+
+static void
+add_symbol(const struct sl__shapes *s, struct factors *f, int64_t size,
+	   int depth)
+{
+	const char *name = sl__size_name(s, size);
+	const char *times = depth < 16 ? find_times(name) : NULL;
+	int64_t left = 0, right = 0;
+
+	/* Sizes of which nothing is known share a name. */
+	if (times && !strchr(name, '?')) {
+		left = size_of_text(s, name + 1, (size_t)(times - name) - 1);
+		right = size_of_text(s, times + 1, strlen(times) - 2);
+	}
+	if (left && right) {
+		take_apart(s, f, left, depth + 1);
+		take_apart(s, f, right, depth + 1);
+	} else if (f->n < FACTORS_MOST) {
+		f->symbols[f->n++] = size;
+	} else {
+		f->is_cut = 1;
+	}
+}
+
+static void
+take_apart(const struct sl__shapes *s, struct factors *f, int64_t size,
+	   int depth)
+{
+	if (sl__is_symbol(size))
+		add_symbol(s, f, size, depth);
+	else if (__builtin_mul_overflow(f->number, size, &f->number))
+		f->is_cut = 1;
+}
+
+static void
+cancel(struct factors *a, struct factors *b)
+{
+	for (int i = 0; i < a->n; i++) {
+		for (int k = 0; k < b->n; k++) {
+			if (a->symbols[i] != b->symbols[k])
+				continue;
+			memmove(&a->symbols[i], &a->symbols[i + 1],
+				(size_t)(a->n - i - 1) * sizeof(int64_t));
+			memmove(&b->symbols[k], &b->symbols[k + 1],
+				(size_t)(b->n - k - 1) * sizeof(int64_t));
+			a->n--;
+			b->n--;
+			i--;
+			break;
+		}
+	}
+}
+
+int64_t
+sl__size_difference(struct sl__shapes *shapes, int64_t a, int64_t b)
+{
+	const char *sum, *part;
+	size_t n_sum, n_part;
+	int64_t rest = 0;
+
+	if (!sl__is_symbol(a) || !sl__is_symbol(b))
+		return sl__size_sub(shapes, a, b);
+	sum = sl__size_name(shapes, a);
+	part = sl__size_name(shapes, b);
+	n_sum = strlen(sum);
+	n_part = strlen(part);
+	/* "(b+c)" or "(c+b)"; sizes of which nothing is known share a name. */
+	if (n_sum < n_part + 4 || sum[0] != '(' || sum[n_sum - 1] != ')' ||
+	    strchr(sum, '?'))
+		return sl__size_sub(shapes, a, b);
+	if (!strncmp(sum + 1, part, n_part) && sum[1 + n_part] == '+')
+		rest = size_of_text(shapes, sum + n_part + 2,
+				    n_sum - n_part - 3);
+	else if (!strncmp(sum + n_sum - 1 - n_part, part, n_part) &&
+		 sum[n_sum - 2 - n_part] == '+')
+		rest = size_of_text(shapes, sum + 1, n_sum - n_part - 3);
+	return rest ? rest : sl__size_sub(shapes, a, b);
+}
+
+static int64_t
+greatest_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+int64_t
+sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
+		  const int64_t *b, int n_b)
+{
+	struct factors above = {.number = 1}, below = {.number = 1};
+	int64_t common, top;
+
+	for (int i = 0; i < n_a; i++)
+		take_apart(shapes, &above, a[i], 0);
+	for (int i = 0; i < n_b; i++)
+		take_apart(shapes, &below, b[i], 0);
+	if (above.is_cut || below.is_cut)
+		return sl__size_new(shapes, "?");
+	cancel(&above, &below);
+	if (above.number < 0 || below.number <= 0)
+		return -1;
+	common = greatest_divisor(above.number, below.number);
+	if (common > 1) {
+		above.number /= common;
+		below.number /= common;
+	}
+	if (!above.n && !below.n)
+		return below.number == 1 ? above.number : -1;
+	top = sl__size_mul(shapes, above.number,
+			   sl__size_product(shapes, above.symbols, above.n));
+	return sl__size_div(
+		shapes, top,
+		sl__size_mul(shapes, below.number,
+			     sl__size_product(shapes, below.symbols, below.n)));
+}
+
+/* ------------------------------------------------------------------ walks */
+
+int
+sl__walk_of(struct sl__walk *walk, const struct sl__type *type)
+{
+	int64_t stride = 1;
+
+	if (type->kind != SL__TYPE_TENSOR || type->rank < 0 ||
+	    type->rank > SL__WALK_RANK_MOST)
+		return 0;
+	walk->rank = type->rank;
+	walk->start = 0;
+	for (int d = type->rank - 1; d >= 0; d--) {
+		if (type->dims[d] < 0)
+			return 0;
+		walk->dims[d] = type->dims[d];
+		walk->strides[d] = stride;
+		if (__builtin_mul_overflow(stride, type->dims[d], &stride))
+			return 0;
+	}
+	return 1;
+}
+
+size_t
+sl__walk_elements(const struct sl__walk *walk)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < walk->rank; d++) {
+		if (walk->dims[d] == 0)
+			return 0;
+	}
+	for (int d = 0; d < walk->rank; d++) {
+		if (walk->dims[d] > SL__KNOWN_MOST)
+			return SL__KNOWN_MOST + 1;
+		n *= walk->dims[d];
+		if (n > SL__KNOWN_MOST)
+			return SL__KNOWN_MOST + 1;
+	}
+	return (size_t)n;
+}
+
+void
+sl__out_same(const struct sl__call *call, size_t k,
+	     const struct sl__known *from)
+{
+	if (sl__out_type_of(call, k))
+		call->shapes->known[call->node->outputs[k]] = from;
+}
+
+enum sl_status
+sl__out_taken(const struct sl__call *call, size_t k,
+	      const struct sl__known *from, const size_t *source, size_t n,
+	      struct sl_error *err)
+{
+	union {
+		int64_t ints[SL__KNOWN_MOST];
+		double floats[SL__KNOWN_MOST];
+	} to;
+
+	if (n > SL__KNOWN_MOST)
+		return SL_OK;
+	for (size_t i = 0; i < n; i++) {
+		if (source[i] >= from->n)
+			return SL_OK;
+		if (from->ints)
+			to.ints[i] = from->ints[source[i]];
+		else
+			to.floats[i] = from->floats[source[i]];
+	}
+	return sl__out_known(call, k, from->ints ? to.ints : NULL,
+			     from->ints ? NULL : to.floats, n, err);
+}
+
+enum sl_status
+sl__out_walked(const struct sl__call *call, size_t k,
+	       const struct sl__known *from, const struct sl__walk *walk,
+	       struct sl_error *err)
+{
+	size_t n = sl__walk_elements(walk);
+	int64_t at[SL__WALK_RANK_MOST] = {0};
+	size_t source[SL__KNOWN_MOST];
+	int64_t from_at = walk->start;
+
+	if (n > SL__KNOWN_MOST)
+		return SL_OK;
+	for (size_t i = 0; i < n; i++) {
+		source[i] = (size_t)from_at;
+		for (int d = walk->rank - 1; d >= 0; d--) {
+			from_at += walk->strides[d];
+			if (++at[d] < walk->dims[d])
+				break;
+			from_at -= walk->strides[d] * walk->dims[d];
+			at[d] = 0;
+		}
+	}
+	return sl__out_taken(call, k, from, source, n, err);
+}
+
+/* ------------------------------------------------------------------ costs */
+
+void
+sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost, size_t i)
+{
+	const struct sl__type *type = sl__in(call, i);
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	uint64_t *bytes = &cost->read_bytes;
+	uint64_t whole, part;
+
+	if (!type || !out || !sl__type_bytes(type, &whole) ||
+	    !sl__type_bytes(out, &part))
+		return;
+	if (call->shapes->graph->values[call->node->inputs[i]].tensor)
+		bytes = &cost->weight_bytes;
+	if (*bytes >= whole)
+		*bytes = sl__plus(*bytes - whole, part);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* op_none.c - the rules that say nothing. */
+#include "graph/op_rules.h"
+#include "base/banned.h"
+
+enum sl_status
+sl__infer_none(const struct sl__call *call, struct sl_error *err)
+{
+	(void)call;
+	(void)err;
+	return SL_OK;
+}
+
+enum sl_status
+sl__fold_none(const struct sl__call *call, struct sl_error *err)
+{
+	(void)call;
+	(void)err;
+	return SL_OK;
+}
+
+void
+sl__cost_none(const struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	(void)cost;
+}
+
+/* An operator that is in the table for its arity, and whose cost is not. */
+void
+sl__cost_unknown(const struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->basis = SL_BASIS_UNKNOWN;
+	cost->why = "its cost is not known";
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op_sequence.c - lists of tensors, and values that may be absent.
+ *
+ * A sequence's type has one element type: what all its elements share.  What
+ * is "known" of a sequence is how many elements it has, and of an optional
+ * whether it has one; both as one integer.  Only of splitting and joining is
+ * it known what moves.
+ */
+#include "base/status.h"
+#include "graph/body.h"
+#include "graph/op_rules.h"
+#include "ops/cost.h"
+#include "ops/moving.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+/* Types are followed by recursion: no more containers inside one another. */
+enum { NESTED_MOST = 64 };
+
+/* A sequence or an optional of that element, copied. */
+static enum sl_status
+give_container(const struct sl__call *call, size_t k, enum sl__type_kind kind,
+	       const struct sl__type *element, struct sl_error *err)
+{
+	struct sl__type type = {kind, SL_DTYPE_NONE, -1, NULL, NULL};
+	struct sl__type *copy;
+	int depth = 1;
+
+	for (const struct sl__type *e = element; e; e = e->element) {
+		if (++depth > NESTED_MOST)
+			return sl__refuse(err,
+					  "more than %d sequences and "
+					  "optionals inside one another",
+					  NESTED_MOST);
+	}
+	if (element) {
+		copy = sl__arena_alloc(&call->shapes->arena, sizeof(*copy));
+		if (!copy)
+			return sl__fail_nomem(err);
+		*copy = *element;
+		type.element = copy;
+	}
+	return sl__out_type(call, k, &type, err);
+}
+
+static const struct sl__type *
+element_of(const struct sl__call *call, size_t i)
+{
+	const struct sl__type *type = sl__in(call, i);
+
+	return type && (type->kind == SL__TYPE_SEQUENCE ||
+			type->kind == SL__TYPE_OPTIONAL)
+		       ? type->element
+		       : NULL;
+}
+
+/* How many elements a sequence has; -1 where that is not known. */
+static int64_t
+length_of(const struct sl__call *call, size_t i)
+{
+	const struct sl__known *known = sl__in_known(call, i);
+
+	if (!known || !known->ints || known->n != 1 ||
+	    sl__is_symbol(known->ints[0]))
+		return -1;
+	return known->ints[0];
+}
+
+static enum sl_status
+give_length(const struct sl__call *call, size_t k, int64_t length,
+	    struct sl_error *err)
+{
+	return length < 0 && !sl__is_symbol(length)
+		       ? SL_OK
+		       : sl__out_known(call, k, &length, NULL, 1, err);
+}
+
+/* ------------------------------------------------------------- construction */
+
+enum sl_status
+sl__infer_sequence_construct(const struct sl__call *call, struct sl_error *err)
+{
+	struct sl__type element = {.rank = -1};
+	enum sl_status rc = SL_OK;
+
+	if (sl__in(call, 0))
+		element = *sl__in(call, 0);
+	for (size_t i = 1; !rc && i < call->node->n_inputs; i++) {
+		if (sl__in(call, i))
+			rc = sl__type_merge(call->shapes, &element, &element,
+					    sl__in(call, i), err);
+	}
+	if (!rc)
+		rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
+	return rc ? rc : give_length(call, 0, call->node->n_inputs, err);
+}
+
+enum sl_status
+sl__infer_sequence_empty(const struct sl__call *call, struct sl_error *err)
+{
+	int64_t dtype = sl__int(call->node, "dtype", SL_DTYPE_F32);
+	struct sl__type element = {SL__TYPE_TENSOR, SL_DTYPE_NONE,
+				   SL__RANK_EMPTY, NULL, NULL};
+	enum sl_status rc;
+
+	if (dtype > 0 && dtype < SL_N_DTYPES)
+		element.dtype = (enum sl_dtype)dtype;
+	rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
+	return rc ? rc : give_length(call, 0, 0, err);
+}
+
+enum sl_status
+sl__infer_sequence_insert(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *old = element_of(call, 0),
+			      *new = sl__in(call, 1);
+	int64_t length = length_of(call, 0);
+	struct sl__type element = {.rank = -1};
+	enum sl_status rc = SL_OK;
+
+	if (new && (length == 0 || !old))
+		element = *new;
+	else if (new &&old)
+		rc = sl__type_merge(call->shapes, &element, old, new, err);
+	if (!rc)
+		rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
+	if (rc || length < 0)
+		return rc;
+	return give_length(call, 0, length + 1, err);
+}
+
+enum sl_status
+sl__infer_sequence_erase(const struct sl__call *call, struct sl_error *err)
+{
+	int64_t length = length_of(call, 0);
+	enum sl_status rc = sl__out_type(call, 0, sl__in(call, 0), err);
+
+	return rc || length < 1 ? rc : give_length(call, 0, length - 1, err);
+}
+
+/* ------------------------------------------------------------------ access */
+
+enum sl_status
+sl__infer_sequence_at(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *type = element_of(call, 0);
+	struct sl__type element = {.rank = -1};
+
+	if (type)
+		element = *type;
+	if (element.rank == SL__RANK_EMPTY)
+		element.rank = -1;
+	return sl__out_type(call, 0, &element, err);
+}
+
+enum sl_status
+sl__infer_sequence_length(const struct sl__call *call, struct sl_error *err)
+{
+	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL, err);
+}
+
+enum sl_status
+sl__fold_sequence_length(const struct sl__call *call, struct sl_error *err)
+{
+	return give_length(call, 0, length_of(call, 0), err);
+}
+
+/* ------------------------------------------------------ splitting, joining */
+
+/* How a SplitToSequence cuts its axis: size of every part, their number. */
+static void
+sequence_parts(const struct sl__call *call, int64_t whole, int64_t *size,
+	       int64_t *n)
+{
+	struct sl__list split = sl__list_of(call, 1, NULL);
+
+	*size = sl__size_new(call->shapes, "?");
+	*n = -1;
+	if (!split.is_given) {
+		*size = 1;
+		*n = whole;
+	} else if (sl__in_rank(call, 1) == 1) {
+		*n = split.n;
+		for (int64_t i = 0; split.values && i < split.n; i++) {
+			if (split.values[i] != split.values[0])
+				return;
+		}
+		if (split.values && split.n)
+			*size = split.values[0];
+	} else if (sl__list_is_plain(&split) && split.values[0] > 0 &&
+		   !sl__is_symbol(whole)) {
+		*n = whole / split.values[0] + (whole % split.values[0] != 0);
+		if (whole % split.values[0] == 0)
+			*size = split.values[0];
+	}
+}
+
+enum sl_status
+sl__infer_split_to_sequence(const struct sl__call *call, struct sl_error *err)
+{
+	struct sl__type element = {SL__TYPE_TENSOR, sl__in_dtype(call, 0), -1,
+				   NULL, NULL};
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), axis, n_dims = 0;
+	int64_t size, n;
+	int64_t *dims;
+	enum sl_status rc;
+
+	if (rank < 0)
+		return give_container(call, 0, SL__TYPE_SEQUENCE, &element,
+				      err);
+	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
+	if (axis < 0)
+		return sl__refuse(err, "its axis lies outside of %d dimensions",
+				  rank);
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	sequence_parts(call, in->dims[axis], &size, &n);
+	for (int i = 0; i < rank; i++) {
+		if (i != axis)
+			dims[n_dims++] = in->dims[i];
+		else if (sl__has_in(call, 1) ||
+			 sl__int(call->node, "keepdims", 1))
+			dims[n_dims++] = size;
+	}
+	element.rank = n_dims;
+	element.dims = dims;
+	rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
+	return rc ? rc : give_length(call, 0, n, err);
+}
+
+enum sl_status
+sl__infer_concat_from_sequence(const struct sl__call *call,
+			       struct sl_error *err)
+{
+	const struct sl__type *element = element_of(call, 0);
+	int is_new = sl__int(call->node, "new_axis", 0) != 0;
+	int64_t length = length_of(call, 0);
+	int rank, axis, at = 0;
+	int64_t *dims;
+
+	if (!element || element->kind != SL__TYPE_TENSOR || element->rank < 0)
+		return sl__out(call, 0,
+			       element ? element->dtype : SL_DTYPE_NONE, -1,
+			       NULL, err);
+	rank = element->rank + is_new;
+	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
+	if (axis < 0)
+		return sl__refuse(err, "its axis lies outside of %d dimensions",
+				  rank);
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int i = 0; i < rank; i++)
+		dims[i] = is_new && i == axis ? 1 : element->dims[at++];
+	/* Elements of different sizes share none: a symbol. */
+	if (length < 0 || sl__is_symbol(dims[axis]))
+		dims[axis] = sl__size_new(call->shapes, "?");
+	else
+		dims[axis] = sl__size_mul(call->shapes, dims[axis], length);
+	return sl__out(call, 0, element->dtype, rank, dims, err);
+}
+
+static void
+set_shapeless(struct sl_cost *cost)
+{
+	cost->basis = SL_BASIS_UNKNOWN;
+	cost->why = "a shape depends on data";
+}
+
+/* Some runtimes keep references, others copy; how large each element is would
+ * have to be followed to say more. */
+void
+sl__cost_sequence(const struct sl__call *call, struct sl_cost *cost)
+{
+	sl__cost_view(call, cost);
+	cost->basis = SL_BASIS_UNKNOWN;
+	cost->why = "the contents of a sequence are not followed";
+}
+
+/* All of the tensor is copied, whatever the pieces. */
+void
+sl__cost_split_to_sequence(const struct sl__call *call, struct sl_cost *cost)
+{
+	uint64_t bytes;
+
+	cost->work = SL_WORK_MOVEMENT;
+	if (sl__type_bytes(sl__in(call, 0), &bytes))
+		cost->written_bytes = bytes;
+	else
+		set_shapeless(cost);
+}
+
+void
+sl__cost_concat_from_sequence(const struct sl__call *call, struct sl_cost *cost)
+{
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	uint64_t bytes;
+
+	cost->work = SL_WORK_MOVEMENT;
+	if (out && sl__type_bytes(out, &bytes))
+		cost->read_bytes = bytes;
+	else
+		set_shapeless(cost);
+}
+
+/* ------------------------------------------------------------ SequenceMap */
+
+enum sl_status
+sl__infer_sequence_map(const struct sl__call *call, struct sl_error *err)
+{
+	struct sl__shapes *shapes = call->shapes;
+	struct sl__carried none = {.block = sl__body_of(call->node, "body")};
+	int64_t length = length_of(call, 0);
+	const struct sl__block *block;
+	enum sl_status rc;
+
+	if (none.block == SL__NONE)
+		return sl__refuse(err, "it has no body");
+	block = &shapes->graph->blocks[none.block];
+	if (block->n_inputs != call->node->n_inputs ||
+	    block->n_outputs != call->node->n_outputs)
+		return sl__refuse(err,
+				  "its body takes %zu values and gives %zu, "
+				  "the node %u and %u",
+				  block->n_inputs, block->n_outputs,
+				  call->node->n_inputs, call->node->n_outputs);
+	for (size_t i = 0; i < block->n_inputs; i++) {
+		const struct sl__type *type = sl__in(call, i);
+
+		if (type && type->kind == SL__TYPE_SEQUENCE)
+			type = type->element;
+		memset(&shapes->types[block->inputs[i]], 0,
+		       sizeof(shapes->types[0]));
+		shapes->types[block->inputs[i]].rank = -1;
+		if (type)
+			shapes->types[block->inputs[i]] = *type;
+		shapes->known[block->inputs[i]] = NULL;
+	}
+	rc = sl__body_infer(shapes, &none, err);
+	sl__body_scale(shapes, none.block,
+		       length < 0 ? UINT64_MAX : (uint64_t)length);
+	sl__body_scale(shapes, none.block,
+		       shapes->block_calls[call->node->block]);
+	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
+		rc = give_container(call, k, SL__TYPE_SEQUENCE,
+				    &shapes->types[block->outputs[k]], err);
+		if (!rc)
+			rc = give_length(call, k, length, err);
+	}
+	return rc;
+}
+
+/* --------------------------------------------------------------- optionals */
+
+enum sl_status
+sl__infer_optional(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__attribute *a = sl__attribute(call->node, "type");
+	const struct sl__type *element = sl__in(call, 0);
+	struct sl__type named = {.rank = -1};
+	enum sl_status rc = SL_OK;
+
+	if (!element && a && a->kind == SL__ATTRIBUTE_TYPE) {
+		rc = sl__shapes_import(call->shapes, &named, a->type, err);
+		element = &named;
+	}
+	if (!rc)
+		rc = give_container(call, 0, SL__TYPE_OPTIONAL, element, err);
+	return rc ? rc : give_length(call, 0, sl__has_in(call, 0), err);
+}
+
+/* From version 18 on what is no optional is its own element. */
+enum sl_status
+sl__infer_optional_get(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *type = sl__in(call, 0);
+
+	if (type && type->kind == SL__TYPE_OPTIONAL)
+		type = type->element;
+	return sl__out_type(call, 0, type, err);
+}
+
+enum sl_status
+sl__infer_optional_has(const struct sl__call *call, struct sl_error *err)
+{
+	return sl__out(call, 0, SL_DTYPE_BOOL, 0, NULL, err);
+}
+
+enum sl_status
+sl__fold_optional_has(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *type = sl__in(call, 0);
+	int64_t has = 1;
+
+	if (!type)
+		has = 0;
+	else if (type->kind == SL__TYPE_OPTIONAL)
+		has = length_of(call, 0);
+	else if (type->kind == SL__TYPE_UNKNOWN)
+		has = -1;
+	return give_length(call, 0, has, err);
+}

@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op_shape.c - operators about shapes: what it is, and the same elements
+ * under another.
+ *
+ * Exporters compute shapes in the graph (Shape, Gather, Concat, Reshape), so
+ * contents are followed here too: what Shape returns is its input's sizes,
+ * symbols included.  Most of these operators are views and cost nothing.
+ */
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/cost.h"
+#include "ops/moving.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+/* --------------------------------------------------------- Shape and Size */
+
+static int
+clamp(int64_t at, int rank)
+{
+	if (at < 0)
+		at += rank;
+	return at < 0 ? 0 : at > rank ? rank : (int)at;
+}
+
+/* The part of the sizes that a Shape node returns. */
+static void
+shape_part(const struct sl__call *call, int rank, int *first, int *n)
+{
+	int end = clamp(sl__int(call->node, "end", rank), rank);
+
+	*first = clamp(sl__int(call->node, "start", 0), rank);
+	*n = end > *first ? end - *first : 0;
+}
+
+enum sl_status
+sl__infer_shape(const struct sl__call *call, struct sl_error *err)
+{
+	int rank = sl__in_rank(call, 0);
+	int64_t n_dims;
+	int first, n;
+
+	if (rank < 0)
+		return sl__out_rank(call, 0, SL_DTYPE_I64, 1,
+				    "the rank of its input is not known", err);
+	shape_part(call, rank, &first, &n);
+	n_dims = n;
+	return sl__out(call, 0, SL_DTYPE_I64, 1, &n_dims, err);
+}
+
+enum sl_status
+sl__fold_shape(const struct sl__call *call, struct sl_error *err)
+{
+	int rank = sl__in_rank(call, 0);
+	const int64_t *dims;
+	int first, n;
+
+	if (rank < 0)
+		return SL_OK;
+	shape_part(call, rank, &first, &n);
+	dims = n ? sl__in(call, 0)->dims + first : (const int64_t[]){0};
+	return sl__out_known(call, 0, dims, NULL, (size_t)n, err);
+}
+
+enum sl_status
+sl__infer_size(const struct sl__call *call, struct sl_error *err)
+{
+	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL, err);
+}
+
+enum sl_status
+sl__fold_size(const struct sl__call *call, struct sl_error *err)
+{
+	int rank = sl__in_rank(call, 0);
+	int64_t n;
+
+	if (rank < 0)
+		return SL_OK;
+	n = sl__size_product(call->shapes, sl__in(call, 0)->dims, rank);
+	return n == -1 ? SL_OK : sl__out_known(call, 0, &n, NULL, 1, err);
+}
+
+/* The sizes are known without looking at the elements. */
+void
+sl__cost_shape(const struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->work = SL_WORK_MOVEMENT;
+	cost->weight_bytes = cost->read_bytes = 0;
+}
+
+/* ------------------------------------------------------------------ views */
+
+enum sl_status
+sl__infer_identity(const struct sl__call *call, struct sl_error *err)
+{
+	return sl__out_type(call, 0, sl__in(call, 0), err);
+}
+
+/* Elements and their order stay. */
+enum sl_status
+sl__fold_same(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+
+	(void)err;
+	if (known)
+		sl__out_same(call, 0, known);
+	return SL_OK;
+}
+
+void
+sl__cost_view(const struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->work = SL_WORK_VIEW;
+	cost->weight_bytes = cost->read_bytes = cost->written_bytes = 0;
+}
+
+/* The sizes asked for, with zeros resolved; *free_dim is where the -1 is. */
+static enum sl_status
+reshape_wanted(const struct sl__call *call, const struct sl__list *want,
+	       int64_t *dims, int *free_dim, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int copies_zeros = !sl__int(call->node, "allowzero", 0);
+
+	*free_dim = -1;
+	for (int i = 0; i < (int)want->n; i++) {
+		dims[i] = want->values[i];
+		if (dims[i] == 0 && copies_zeros) {
+			if (i >= in->rank)
+				return sl__refuse(
+					err,
+					"0 in place %d of the new "
+					"shape, but the input is %s",
+					i, sl__type_text(call->shapes, in));
+			dims[i] = in->dims[i];
+		} else if (dims[i] == -1 && *free_dim >= 0) {
+			return sl__refuse(err, "-1 stands twice in the new "
+					       "shape");
+		} else if (dims[i] == -1) {
+			*free_dim = i;
+		}
+	}
+	return SL_OK;
+}
+
+/* A shape as a message shows it. */
+static const char *
+text_of(const struct sl__call *call, const int64_t *dims, int rank)
+{
+	struct sl__type type = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
+				NULL};
+	const char *text = sl__type_text(call->shapes, &type);
+
+	return text ? text : "?";
+}
+
+static enum sl_status
+refuse_reshape(const struct sl__call *call, const int64_t *dims, int rank,
+	       struct sl_error *err)
+{
+	const char *from = sl__type_text(call->shapes, sl__in(call, 0));
+
+	/* Numbers may have been cut at the ends of their range. */
+	for (int d = 0; d < rank; d++) {
+		if (dims[d] >= -SL__SYMBOL_END)
+			return sl__refuse(err,
+					  "%s elements do not make a shape "
+					  "beyond all sizes",
+					  from);
+	}
+	return sl__refuse(err, "%s elements do not make %s", from,
+			  text_of(call, dims, rank));
+}
+
+/* What stands in place of -1. */
+static enum sl_status
+reshape_free(const struct sl__call *call, int64_t *dims, int rank, int free_dim,
+	     struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t size;
+
+	dims[free_dim] = 1;
+	size = sl__size_quotient(call->shapes, in->dims, in->rank, dims, rank);
+	if (size == -1) {
+		/* Nothing into nothing: any size would do. */
+		for (int i = 0; i < rank; i++) {
+			if (dims[i] == 0)
+				size = 0;
+		}
+	}
+	if (size == -1) {
+		dims[free_dim] = -1;
+		return refuse_reshape(call, dims, rank, err);
+	}
+	dims[free_dim] = size;
+	return SL_OK;
+}
+
+/* Numbers of elements that are certainly different are refused. */
+static enum sl_status
+reshape_check(const struct sl__call *call, const int64_t *dims, int rank,
+	      struct sl_error *err)
+{
+	struct sl__type out = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
+			       NULL};
+	uint64_t before, after;
+
+	if (sl__type_elements(sl__in(call, 0), &before) &&
+	    sl__type_elements(&out, &after) && before != after)
+		return refuse_reshape(call, dims, rank, err);
+	return SL_OK;
+}
+
+/* Symbols that came up where the input's own sizes settle them: one symbol in
+ * the new shape that the input does not have is what the others leave. */
+static void
+reshape_settle(const struct sl__call *call, int64_t *dims, int rank)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t size, kept;
+	int at = -1;
+
+	for (int i = 0; i < rank; i++) {
+		if (!sl__is_symbol(dims[i]) ||
+		    (size_t)(dims[i] - SL__SYMBOL_BASE) <
+			    call->shapes->graph->n_symbols)
+			continue;
+		if (at >= 0)
+			return;
+		at = i;
+	}
+	if (at < 0)
+		return;
+	kept = dims[at];
+	dims[at] = 1;
+	size = sl__size_quotient(call->shapes, in->dims, in->rank, dims, rank);
+	dims[at] = size >= 0 ? size : kept;
+}
+
+enum sl_status
+sl__infer_reshape(const struct sl__call *call, struct sl_error *err)
+{
+	static const char why[] = "the shape it asks for depends on data";
+	struct sl__list want = sl__list_of(call, 1, "shape");
+	enum sl_dtype dtype = sl__in_dtype(call, 0);
+	int in_rank = sl__in_rank(call, 0);
+	int free_dim = -1;
+	enum sl_status rc;
+	int64_t *dims;
+
+	if (!want.is_given)
+		return sl__refuse(err, "no new shape is given");
+	if (!want.values || want.n > SL__RANK_MOST)
+		return sl__out_rank(call, 0, dtype, want.n, why, err);
+	dims = sl__new_sizes(call, (size_t)want.n);
+	if (!dims)
+		return sl__fail_nomem(err);
+	if (in_rank < 0) {
+		for (int64_t i = 0; i < want.n; i++)
+			dims[i] = want.values[i] > 0 ||
+						  sl__is_symbol(want.values[i])
+					  ? want.values[i]
+					  : sl__size_new(call->shapes, "?");
+		return sl__out(call, 0, dtype, (int)want.n, dims, err);
+	}
+	rc = reshape_wanted(call, &want, dims, &free_dim, err);
+	if (!rc && free_dim >= 0)
+		rc = reshape_free(call, dims, (int)want.n, free_dim, err);
+	if (!rc && free_dim < 0)
+		reshape_settle(call, dims, (int)want.n);
+	if (!rc)
+		rc = reshape_check(call, dims, (int)want.n, err);
+	return rc ? rc : sl__out(call, 0, dtype, (int)want.n, dims, err);
+}
+
+enum sl_status
+sl__infer_flatten(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	int64_t axis = sl__int(call->node, "axis", 1);
+	int64_t dims[2];
+
+	if (rank < 0)
+		return sl__out_rank(call, 0, sl__in_dtype(call, 0), 2,
+				    "the rank of its input is not known", err);
+	if (axis < -rank || axis > rank)
+		return sl__refuse(err,
+				  "axis %lld lies outside of %d dimensions",
+				  (long long)axis, rank);
+	if (axis < 0)
+		axis += rank;
+	dims[0] = sl__size_product(call->shapes, in->dims, (int)axis);
+	dims[1] = axis < rank ? sl__size_product(call->shapes, in->dims + axis,
+						 rank - (int)axis)
+			      : 1;
+	return sl__out(call, 0, in->dtype, 2, dims, err);
+}
+
+/* Which dimensions go: those named, or all of size 1. */
+static enum sl_status
+squeeze_axes(const struct sl__call *call, const struct sl__list *axes,
+	     unsigned char *is_axis, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	enum sl_status rc = SL_OK;
+
+	if (axes->is_given)
+		rc = sl__list_axes(axes, in->rank, is_axis, err);
+	for (int i = 0; !rc && i < in->rank; i++) {
+		if (!axes->is_given)
+			is_axis[i] = in->dims[i] == 1;
+		else if (is_axis[i] && in->dims[i] != 1 &&
+			 !sl__is_symbol(in->dims[i]))
+			return sl__refuse(err,
+					  "dimension %d of %s is not 1 and "
+					  "cannot be squeezed away",
+					  i, sl__type_text(call->shapes, in));
+	}
+	return rc;
+}
+
+/* Whether it depends on a size that has no number yet what is squeezed. */
+static int
+is_squeeze_open(const struct sl__type *in, const struct sl__list *axes)
+{
+	if (axes->is_given)
+		return !sl__list_is_plain(axes);
+	for (int i = 0; i < in->rank; i++) {
+		if (sl__is_symbol(in->dims[i]))
+			return 1;
+	}
+	return 0;
+}
+
+enum sl_status
+sl__infer_squeeze(const struct sl__call *call, struct sl_error *err)
+{
+	static const char why[] = "which dimensions go depends on data";
+	struct sl__list axes = sl__list_of(call, 1, "axes");
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), n = 0;
+	unsigned char *is_axis;
+	enum sl_status rc;
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	if (is_squeeze_open(in, &axes))
+		return sl__out_rank(call, 0, in->dtype,
+				    axes.n >= 0 ? rank - axes.n : -1, why, err);
+	dims = sl__new_sizes(call, (size_t)rank);
+	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
+	if (!dims || !is_axis)
+		return sl__fail_nomem(err);
+	rc = squeeze_axes(call, &axes, is_axis, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < rank; i++) {
+		if (!is_axis[i])
+			dims[n++] = in->dims[i];
+	}
+	return sl__out(call, 0, in->dtype, n, dims, err);
+}
+
+enum sl_status
+sl__infer_unsqueeze(const struct sl__call *call, struct sl_error *err)
+{
+	static const char why[] = "where dimensions go in depends on data";
+	struct sl__list axes = sl__list_of(call, 1, "axes");
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), at = 0;
+	unsigned char *is_axis;
+	enum sl_status rc;
+	int64_t *dims;
+	int n;
+
+	if (!axes.is_given)
+		return sl__refuse(err, "no axes are given");
+	if (rank < 0 || axes.n > SL__RANK_MOST)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	if (!sl__list_is_plain(&axes))
+		return sl__out_rank(call, 0, in->dtype,
+				    axes.n >= 0 ? rank + axes.n : -1, why, err);
+	n = rank + (int)axes.n;
+	dims = sl__new_sizes(call, (size_t)n);
+	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)n);
+	if (!dims || !is_axis)
+		return sl__fail_nomem(err);
+	rc = sl__list_axes(&axes, n, is_axis, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < n; i++)
+		dims[i] = is_axis[i] ? 1 : in->dims[at++];
+	return sl__out(call, 0, in->dtype, n, dims, err);
+}
+
+/* -------------------------------------------------- Expand, Tile, Transpose */
+
+void
+sl__cost_movement(const struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->work = SL_WORK_MOVEMENT;
+}
+
+enum sl_status
+sl__infer_expand(const struct sl__call *call, struct sl_error *err)
+{
+	static const char why[] = "the shape it asks for depends on data";
+	struct sl__list want = sl__list_of(call, 1, NULL);
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), n;
+	int64_t *dims;
+
+	if (rank < 0 || want.n < 0 || want.n > SL__RANK_MOST)
+		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why,
+				       err);
+	n = rank > (int)want.n ? rank : (int)want.n;
+	dims = sl__new_sizes(call, (size_t)n);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int i = 0; i < n; i++) {
+		int a = i - (n - rank), b = i - (n - (int)want.n);
+		int64_t size = a >= 0 ? in->dims[a] : 1;
+		int64_t to = 1;
+
+		/* Only what is 1 can be stretched. */
+		if (b >= 0 && want.values)
+			to = want.values[b];
+		else if (b >= 0 && (size == 1 || sl__is_symbol(size)))
+			to = size = sl__size_new(call->shapes, "?");
+		dims[i] = sl__broadcast_size(call->shapes, size, to);
+		if (dims[i] == -1 && want.values)
+			return sl__refuse(
+				err, "%s does not expand to %s",
+				sl__type_text(call->shapes, in),
+				text_of(call, want.values, (int)want.n));
+	}
+	return sl__out(call, 0, in->dtype, n, dims, err);
+}
+
+enum sl_status
+sl__fold_expand(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	struct sl__walk in, walk;
+	int ahead;
+
+	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
+	    !sl__walk_of(&walk, out))
+		return SL_OK;
+	ahead = walk.rank - in.rank;
+	for (int i = 0; i < walk.rank; i++)
+		walk.strides[i] = i < ahead || in.dims[i - ahead] == 1
+					  ? 0
+					  : in.strides[i - ahead];
+	return sl__out_walked(call, 0, known, &walk, err);
+}
+
+/* Repetitions of each dimension; of one dimension in the first versions. */
+static enum sl_status
+tile_repeats(const struct sl__call *call, int rank, int64_t *repeats,
+	     struct sl_error *err)
+{
+	struct sl__list tiles = sl__list_of(call, 1, NULL);
+	struct sl__list axis = sl__list_of(call, 2, NULL);
+	int is_old = sl__has_in(call, 2);
+
+	for (int i = 0; i < rank; i++)
+		repeats[i] = is_old ? 1 : sl__size_new(call->shapes, "?");
+	if (is_old) {
+		int at = axis.values && axis.n == 1
+				 ? sl__axis(axis.values[0], rank)
+				 : -1;
+
+		if (at >= 0 && tiles.values && tiles.n == 1)
+			repeats[at] = tiles.values[0];
+		return SL_OK;
+	}
+	if (tiles.n >= 0 && tiles.n != rank)
+		return sl__refuse(err, "%lld repetitions for %d dimensions",
+				  (long long)tiles.n, rank);
+	if (tiles.values && rank)
+		memcpy(repeats, tiles.values, (size_t)rank * sizeof(*repeats));
+	return SL_OK;
+}
+
+enum sl_status
+sl__infer_tile(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	enum sl_status rc;
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	rc = tile_repeats(call, rank, dims, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < rank; i++)
+		dims[i] = dims[i] < 0 && !sl__is_symbol(dims[i])
+				  ? -1
+				  : sl__size_mul(call->shapes, in->dims[i],
+						 dims[i]);
+	return sl__out(call, 0, in->dtype, rank, dims, err);
+}
+
+/* Each dimension becomes two: the repetitions, and itself. */
+enum sl_status
+sl__fold_tile(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	struct sl__walk in, to, walk = {0};
+
+	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
+	    !sl__walk_of(&to, out) || in.rank != to.rank ||
+	    2 * in.rank > SL__WALK_RANK_MOST)
+		return SL_OK;
+	walk.rank = 2 * in.rank;
+	for (int i = 0; i < in.rank; i++) {
+		walk.dims[2 * i] = in.dims[i] ? to.dims[i] / in.dims[i] : 0;
+		walk.dims[2 * i + 1] = in.dims[i];
+		walk.strides[2 * i + 1] = in.strides[i];
+	}
+	return sl__out_walked(call, 0, known, &walk, err);
+}
+
+/* Where output dimension i comes from; reversed by default. */
+static enum sl_status
+permutation(const struct sl__call *call, int rank, int *from,
+	    unsigned char *is_used, struct sl_error *err)
+{
+	const int64_t *perm;
+	size_t n = sl__ints(call->node, "perm", &perm);
+
+	if (n && n != (size_t)rank)
+		return sl__refuse(err,
+				  "perm has %zu elements, the input %d "
+				  "dimensions",
+				  n, rank);
+	for (int i = 0; i < rank; i++) {
+		from[i] = n ? sl__axis(perm[i], rank) : rank - 1 - i;
+		if (from[i] < 0 || is_used[from[i]])
+			return sl__refuse(err,
+					  "perm is not an order of %d "
+					  "dimensions",
+					  rank);
+		is_used[from[i]] = 1;
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__infer_transpose(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	unsigned char *is_used;
+	enum sl_status rc;
+	int64_t *dims;
+	int *from;
+
+	if (rank < 0)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	dims = sl__new_sizes(call, (size_t)rank);
+	from = sl__arena_array(&call->shapes->arena, (size_t)rank,
+			       sizeof(*from));
+	is_used = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
+	if (!dims || !from || !is_used)
+		return sl__fail_nomem(err);
+	rc = permutation(call, rank, from, is_used, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < rank; i++)
+		dims[i] = in->dims[from[i]];
+	return sl__out(call, 0, in->dtype, rank, dims, err);
+}
+
+enum sl_status
+sl__fold_transpose(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	unsigned char is_used[SL__WALK_RANK_MOST] = {0};
+	int from[SL__WALK_RANK_MOST] = {0};
+	struct sl__walk in, walk = {0};
+	enum sl_status rc;
+
+	if (!known || !sl__walk_of(&in, sl__in(call, 0)))
+		return SL_OK;
+	rc = permutation(call, in.rank, from, is_used, err);
+	if (rc)
+		return rc;
+	walk.rank = in.rank;
+	for (int i = 0; i < in.rank; i++) {
+		walk.dims[i] = in.dims[from[i]];
+		walk.strides[i] = in.strides[from[i]];
+	}
+	return sl__out_walked(call, 0, known, &walk, err);
+}

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op_slice.c - pieces of tensors: Slice, Split, Concat, Pad.
+ *
+ * Where a size is a symbol, a piece is described by where it starts and ends:
+ * at an offset from the beginning, from the end, or at a symbol.  A piece of
+ * one element, or one that ends at a symbol, is taken to lie within.
+ */
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/cost.h"
+#include "ops/moving.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+/* ------------------------------------------------------------------ Slice */
+
+/* What is taken of one dimension. */
+struct cut {
+	int64_t start, end, step; /* step 0: all of it */
+	int is_open;              /* depends on data */
+};
+
+/* Positions that stand for "to the end": exporters write 2^31 - 1 too. */
+static int
+is_far(int64_t at)
+{
+	return !sl__is_symbol(at) && at >= INT32_MAX;
+}
+
+static int
+is_far_back(int64_t at)
+{
+	return !sl__is_symbol(at) && at <= INT32_MIN;
+}
+
+static int
+is_plain_cut(const struct cut *cut, int64_t size)
+{
+	return !cut->is_open && !sl__is_symbol(cut->start) &&
+	       !sl__is_symbol(cut->end) && !sl__is_symbol(cut->step) &&
+	       !sl__is_symbol(size);
+}
+
+static int64_t
+between(int64_t at, int64_t low, int64_t high)
+{
+	return at < low ? low : at > high ? high : at;
+}
+
+/* Elements taken of a dimension of known size; *first is where from. */
+static int64_t
+plain_cut(const struct cut *cut, int64_t size, int64_t *first)
+{
+	int64_t start = cut->start < 0 ? cut->start + size : cut->start;
+	int64_t end = cut->end < 0 ? cut->end + size : cut->end;
+
+	if (cut->step > 0) {
+		start = between(start, 0, size);
+		end = between(end, 0, size);
+		*first = start;
+		return start < end ? (end - start - 1) / cut->step + 1 : 0;
+	}
+	if (size == 0) {
+		*first = 0;
+		return 0;
+	}
+	start = between(start, 0, size - 1);
+	end = between(end, -1, size - 1);
+	*first = start;
+	return start > end ? (start - end - 1) / -cut->step + 1 : 0;
+}
+
+/* A place in a dimension: an offset from its beginning, its end, or a
+ * symbol. */
+struct place {
+	int64_t base; /* 0, the size itself, or a symbol */
+	int64_t offset;
+};
+
+static struct place
+place_of(int64_t at, int64_t size)
+{
+	struct place place = {0, 0};
+
+	if (is_far(at))
+		place.base = size;
+	else if (sl__is_symbol(at))
+		place.base = at;
+	else if (at < 0 && !is_far_back(at)) {
+		place.base = size;
+		place.offset = at;
+	} else if (at > 0) {
+		place.offset = at;
+	}
+	return place;
+}
+
+static int64_t
+symbolic_cut(struct sl__shapes *shapes, const struct cut *cut, int64_t size)
+{
+	struct place from = place_of(cut->start, size);
+	struct place to = place_of(cut->end, size);
+	int is_all = from.base == 0 && from.offset == 0 && to.base == size &&
+		     to.offset == 0;
+
+	if (cut->step == -1 && is_far_back(cut->end) &&
+	    (cut->start == -1 || is_far(cut->start)))
+		return size;
+	if (cut->step > 1 && is_all)
+		return sl__size_div(shapes,
+				    sl__size_add(shapes, size, cut->step - 1),
+				    cut->step);
+	if (cut->step != 1)
+		return sl__size_new(shapes, "?");
+	if (from.base == to.base)
+		return to.offset - from.offset == 1 ? 1
+						    : sl__size_new(shapes, "?");
+	/* A number beside a size that has none: the less of the two. */
+	if (to.base == 0 || (from.base != 0 && from.offset != 0))
+		return sl__size_new(shapes, "?");
+	return sl__size_difference(
+		shapes, sl__size_add(shapes, to.base, to.offset),
+		sl__size_add(shapes, from.base, from.offset));
+}
+
+struct slice_lists {
+	struct sl__list starts, ends, axes, steps;
+};
+
+static struct cut
+cut_of(const struct slice_lists *l, int64_t i)
+{
+	struct cut cut = {0, 0, 1, 0};
+
+	if (!l->starts.values || !l->ends.values || i >= l->starts.n ||
+	    i >= l->ends.n ||
+	    (l->steps.is_given && (!l->steps.values || i >= l->steps.n))) {
+		cut.is_open = 1;
+		return cut;
+	}
+	cut.start = l->starts.values[i];
+	cut.end = l->ends.values[i];
+	if (l->steps.is_given)
+		cut.step = l->steps.values[i];
+	return cut;
+}
+
+/* Fills cuts[rank], all zero before. */
+static enum sl_status
+slice_cuts(const struct sl__call *call, int rank, struct cut *cuts,
+	   struct sl_error *err)
+{
+	struct slice_lists l = {
+		sl__list_of(call, 1, "starts"), sl__list_of(call, 2, "ends"),
+		sl__list_of(call, 3, "axes"), sl__list_of(call, 4, "steps")};
+	int64_t n = l.starts.n >= 0 ? l.starts.n : l.ends.n;
+
+	if (l.axes.is_given && sl__list_is_plain(&l.axes))
+		n = l.axes.n;
+	else if (l.axes.is_given || n < 0) {
+		for (int i = 0; i < rank; i++)
+			cuts[i].is_open = 1;
+		return SL_OK;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		int64_t named = l.axes.is_given ? l.axes.values[i] : i;
+		int axis = sl__axis(named, rank);
+
+		if (axis < 0)
+			return sl__refuse(err,
+					  "axis %lld lies outside of %d "
+					  "dimensions",
+					  (long long)named, rank);
+		cuts[axis] = cut_of(&l, i);
+		if (!cuts[axis].is_open && cuts[axis].step == 0)
+			return sl__refuse(err, "a step of 0");
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__infer_slice(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	struct cut *cuts;
+	enum sl_status rc;
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	dims = sl__new_sizes(call, (size_t)rank);
+	cuts = sl__arena_array(&call->shapes->arena, (size_t)rank,
+			       sizeof(*cuts));
+	if (!dims || !cuts)
+		return sl__fail_nomem(err);
+	rc = slice_cuts(call, rank, cuts, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < rank; i++) {
+		int64_t first;
+
+		if (cuts[i].is_open)
+			dims[i] = sl__size_new(call->shapes, "?");
+		else if (cuts[i].step == 0)
+			dims[i] = in->dims[i];
+		else if (is_plain_cut(&cuts[i], in->dims[i]))
+			dims[i] = plain_cut(&cuts[i], in->dims[i], &first);
+		else
+			dims[i] = symbolic_cut(call->shapes, &cuts[i],
+					       in->dims[i]);
+	}
+	return sl__out(call, 0, in->dtype, rank, dims, err);
+}
+
+enum sl_status
+sl__fold_slice(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	struct cut cuts[SL__WALK_RANK_MOST] = {{0, 0, 0, 0}};
+	struct sl__walk walk;
+	enum sl_status rc;
+
+	if (!known || !sl__walk_of(&walk, sl__in(call, 0)))
+		return SL_OK;
+	rc = slice_cuts(call, walk.rank, cuts, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < walk.rank; i++) {
+		int64_t first = 0;
+
+		if (!is_plain_cut(&cuts[i], walk.dims[i]))
+			return SL_OK;
+		if (cuts[i].step == 0)
+			continue;
+		walk.dims[i] = plain_cut(&cuts[i], walk.dims[i], &first);
+		if (known->n == 0)
+			continue; /* strides may be of any size */
+		walk.start += first * walk.strides[i];
+		/* One step beyond the size is as good as any longer. */
+		walk.strides[i] *=
+			between(cuts[i].step, -SL__KNOWN_MOST, SL__KNOWN_MOST);
+	}
+	return sl__out_walked(call, 0, known, &walk, err);
+}
+
+/* Reads what it takes. */
+void
+sl__cost_slice(const struct sl__call *call, struct sl_cost *cost)
+{
+	cost->work = SL_WORK_MOVEMENT;
+	sl__cost_part_of(call, cost, 0);
+}
+
+/* ------------------------------------------------------------------ Split */
+
+/* Size of part k of n where no sizes are given. */
+static int64_t
+even_part(const struct sl__call *call, int64_t size, int64_t n, int64_t k)
+{
+	int64_t part, left;
+
+	if (sl__is_symbol(size)) {
+		if (n == 1)
+			return size;
+		return call->node->version < 18
+			       ? sl__size_div(call->shapes, size, n)
+			       : sl__size_new(call->shapes, "?");
+	}
+	/* From version 18 on the last part may be smaller. */
+	part = size / n + (size % n != 0);
+	left = part > 0 && k > size / part ? 0 : size - k * part;
+	return left < part ? left : part;
+}
+
+static enum sl_status
+check_parts(const struct sl__list *split, int64_t size, int64_t n,
+	    struct sl_error *err)
+{
+	int64_t sum = 0;
+
+	if (split->n >= 0 && split->n != n)
+		return sl__refuse(err, "%lld sizes for %lld parts",
+				  (long long)split->n, (long long)n);
+	if (!sl__list_is_plain(split) || sl__is_symbol(size))
+		return SL_OK;
+	for (int64_t i = 0; i < split->n; i++) {
+		if (split->values[i] < 0 ||
+		    __builtin_add_overflow(sum, split->values[i], &sum))
+			return sl__refuse(err, "a part of size %lld",
+					  (long long)split->values[i]);
+	}
+	if (sum != size)
+		return sl__refuse(err,
+				  "the parts add up to %lld, the dimension "
+				  "has %lld",
+				  (long long)sum, (long long)size);
+	return SL_OK;
+}
+
+/* Size of part k along the axis. */
+static int64_t
+part_size(const struct sl__call *call, const struct sl__list *split,
+	  int64_t size, uint32_t k)
+{
+	if (split->values)
+		return split->values[k];
+	if (split->is_given)
+		return sl__size_new(call->shapes, "?");
+	return even_part(call, size, call->node->n_outputs, k);
+}
+
+enum sl_status
+sl__infer_split(const struct sl__call *call, struct sl_error *err)
+{
+	struct sl__list split = sl__list_of(call, 1, "split");
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), axis;
+	uint32_t n = call->node->n_outputs;
+	enum sl_status rc = SL_OK;
+	int64_t *dims;
+
+	if (rank < 0) {
+		for (uint32_t k = 0; !rc && k < n; k++)
+			rc = sl__out(call, k, sl__in_dtype(call, 0), -1, NULL,
+				     err);
+		return rc;
+	}
+	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
+	if (axis < 0)
+		return sl__refuse(err, "its axis lies outside of %d dimensions",
+				  rank);
+	if (sl__int(call->node, "num_outputs", n) != n)
+		return sl__refuse(err,
+				  "num_outputs is not %u, as many as it "
+				  "gives",
+				  n);
+	if (split.is_given)
+		rc = check_parts(&split, in->dims[axis], n, err);
+	else if (call->node->version < 18 && !sl__is_symbol(in->dims[axis]) &&
+		 n && in->dims[axis] % n)
+		rc = sl__refuse(err, "%lld does not divide into %u parts",
+				(long long)in->dims[axis], n);
+	if (rc)
+		return rc;
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (uint32_t k = 0; !rc && k < n; k++) {
+		memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
+		dims[axis] = part_size(call, &split, in->dims[axis], k);
+		rc = sl__out(call, k, in->dtype, rank, dims, err);
+	}
+	return rc;
+}
+
+enum sl_status
+sl__fold_split(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	struct sl__walk walk;
+	enum sl_status rc = SL_OK;
+	int axis;
+
+	if (!known || !sl__walk_of(&walk, sl__in(call, 0)))
+		return SL_OK;
+	axis = sl__axis(sl__int(call->node, "axis", 0), walk.rank);
+	for (uint32_t k = 0; !rc && k < call->node->n_outputs; k++) {
+		const struct sl__type *out = sl__out_type_of(call, k);
+
+		if (!out || sl__is_symbol(out->dims[axis]))
+			return SL_OK;
+		walk.dims[axis] = out->dims[axis];
+		rc = sl__out_walked(call, k, known, &walk, err);
+		walk.start += walk.dims[axis] * walk.strides[axis];
+	}
+	return rc;
+}
+
+/* ----------------------------------------------------------------- Concat */
+
+/* The rank that the inputs share, -1 where none is known, -2 where they
+ * differ. */
+static int
+shared_rank(const struct sl__call *call)
+{
+	int rank = -1;
+
+	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
+		int r = sl__in_rank(call, i);
+
+		if (r >= 0 && rank >= 0 && r != rank)
+			return -2;
+		if (r >= 0)
+			rank = r;
+	}
+	return rank;
+}
+
+/* Takes input i into the sizes so far. */
+static enum sl_status
+concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
+	   struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, i);
+	int rank = sl__in_rank(call, i);
+
+	if (sl__in_dtype(call, i) != SL_DTYPE_NONE &&
+	    sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
+	    sl__in_dtype(call, i) != sl__in_dtype(call, 0))
+		return sl__refuse(err, "input %u is %s, not %s as the first", i,
+				  sl_dtype_text(sl__in_dtype(call, i)),
+				  sl_dtype_text(sl__in_dtype(call, 0)));
+	if (rank < 0) {
+		dims[axis] = sl__size_new(call->shapes, "?");
+		return SL_OK;
+	}
+	for (int d = 0; d < rank; d++) {
+		int64_t size;
+
+		if (d == axis) {
+			dims[d] = sl__size_add(call->shapes, dims[d],
+					       in->dims[d]);
+			if (dims[d] == -1)
+				return sl__refuse(err, "its output has more "
+						       "than 2^63 elements");
+			continue;
+		}
+		size = dims[d] == -1 ? in->dims[d]
+				     : sl__size_unify(dims[d], in->dims[d]);
+		if (size == -1)
+			return sl__refuse(err,
+					  "input %u is %s: its dimension %d is "
+					  "not %lld as before",
+					  i, sl__type_text(call->shapes, in), d,
+					  (long long)dims[d]);
+		dims[d] = size;
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__infer_concat(const struct sl__call *call, struct sl_error *err)
+{
+	enum sl_dtype dtype = sl__in_dtype(call, 0);
+	int rank = shared_rank(call), axis;
+	enum sl_status rc = SL_OK;
+	int64_t *dims;
+
+	if (rank == -2)
+		return sl__refuse(err, "its inputs have different numbers of "
+				       "dimensions");
+	if (rank < 0)
+		return sl__out(call, 0, dtype, -1, NULL, err);
+	/* The first version has a default, later ones demand the axis. */
+	axis = sl__axis(sl__int(call->node, "axis", 1), rank);
+	if (axis < 0)
+		return sl__refuse(err, "its axis lies outside of %d dimensions",
+				  rank);
+	dims = sl__new_sizes(call, (size_t)rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int d = 0; d < rank; d++)
+		dims[d] = d == axis ? 0 : -1;
+	for (uint32_t i = 0; !rc && i < call->node->n_inputs; i++)
+		rc = concat_one(call, i, axis, dims, err);
+	return rc ? rc : sl__out(call, 0, dtype, rank, dims, err);
+}
+
+/*
+ * Contents of input i.  Where they are not known, but are a few integers
+ * beside others that are, each becomes a symbol, so that a shape put together
+ * from both keeps the sizes that are known.
+ */
+static const struct sl__known *
+concat_part(const struct sl__call *call, size_t i)
+{
+	const struct sl__known *known = sl__in_known(call, i);
+	const struct sl__type *type = sl__in(call, i);
+	struct sl__known *made;
+	int64_t *ints;
+
+	if (known || !type || type->kind != SL__TYPE_TENSOR ||
+	    type->rank != 1 || type->dims[0] < 0 || type->dims[0] > 8 ||
+	    (type->dtype != SL_DTYPE_I64 && type->dtype != SL_DTYPE_I32))
+		return known;
+	made = sl__arena_alloc(&call->shapes->arena, sizeof(*made));
+	ints = sl__new_sizes(call, (size_t)type->dims[0]);
+	if (!made || !ints)
+		return NULL;
+	made->dtype = type->dtype;
+	made->n = (size_t)type->dims[0];
+	for (size_t k = 0; k < made->n; k++)
+		ints[k] = sl__size_new(call->shapes, "?");
+	made->ints = ints;
+	return made;
+}
+
+static int
+is_any_known(const struct sl__call *call)
+{
+	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
+		const struct sl__known *known = sl__in_known(call, i);
+
+		if (known && known->n)
+			return 1;
+	}
+	return 0;
+}
+
+/* The words of contents side by side. */
+struct gathering {
+	int64_t ints[SL__KNOWN_MOST];
+	double floats[SL__KNOWN_MOST];
+	size_t n_row;   /* elements of a row of the output */
+	int is_integer; /* which of the two is filled */
+};
+
+/* Puts input i into each row at column 'at'; returns its width, or -1 where
+ * the contents cannot be followed. */
+static int64_t
+place_part(const struct sl__call *call, struct gathering *to, uint32_t i,
+	   size_t n_rows, size_t at)
+{
+	const struct sl__known *part = concat_part(call, i);
+	size_t width;
+
+	if (!part || n_rows == 0 || part->n % n_rows ||
+	    (part->ints != NULL) != to->is_integer)
+		return -1;
+	width = part->n / n_rows;
+	if (width > to->n_row - at)
+		return -1;
+	for (size_t row = 0; row < n_rows; row++) {
+		for (size_t c = 0; c < width; c++) {
+			size_t from = row * width + c;
+			size_t k = row * to->n_row + at + c;
+
+			if (part->ints)
+				to->ints[k] = part->ints[from];
+			else
+				to->floats[k] = part->floats[from];
+		}
+	}
+	return (int64_t)width;
+}
+
+enum sl_status
+sl__fold_concat(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	struct gathering to; /* large: left as it is */
+	struct sl__walk walk;
+	size_t n_rows = 1, at = 0;
+	int axis;
+
+	if (!out || !sl__walk_of(&walk, out) || !is_any_known(call) ||
+	    sl__walk_elements(&walk) - 1 >= SL__KNOWN_MOST)
+		return SL_OK;
+	axis = sl__axis(sl__int(call->node, "axis", 1), walk.rank);
+	to.n_row = 1;
+	to.is_integer = sl__dtype_family(out->dtype) == SL__DTYPE_INTEGER;
+	for (int d = 0; d < walk.rank; d++) {
+		if (d < axis)
+			n_rows *= (size_t)walk.dims[d];
+		else
+			to.n_row *= (size_t)walk.dims[d];
+	}
+	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
+		int64_t width = place_part(call, &to, i, n_rows, at);
+
+		if (width < 0)
+			return SL_OK;
+		at += (size_t)width;
+	}
+	if (at != to.n_row)
+		return SL_OK;
+	return sl__out_known(call, 0, to.is_integer ? to.ints : NULL,
+			     to.is_integer ? NULL : to.floats,
+			     n_rows * to.n_row, err);
+}
+
+/* -------------------------------------------------------------------- Pad */
+
+/* Elements added before and after each dimension; "?" where that depends on
+ * data.  Both arrays are zeroed by the caller. */
+static enum sl_status
+pad_amounts(const struct sl__call *call, int rank, int64_t *before,
+	    int64_t *after, struct sl_error *err)
+{
+	const char *name = call->node->version < 2 ? "paddings" : "pads";
+	struct sl__list pads = sl__list_of(call, 1, name);
+	struct sl__list axes = sl__list_of(call, 3, NULL);
+	int64_t n = axes.is_given ? axes.n : rank;
+	int is_open = axes.is_given && !sl__list_is_plain(&axes);
+
+	if (pads.n >= 0 && n >= 0 && pads.n != 2 * n)
+		return sl__refuse(err,
+				  "%lld pads for %lld dimensions: two each "
+				  "are needed",
+				  (long long)pads.n, (long long)n);
+	for (int i = 0; is_open && i < rank; i++)
+		after[i] = sl__size_new(call->shapes, "?");
+	for (int64_t i = 0; !is_open && i < n; i++) {
+		int axis = axes.is_given ? sl__axis(axes.values[i], rank)
+					 : (int)i;
+
+		if (axis < 0)
+			return sl__refuse(err,
+					  "axis %lld lies outside of %d "
+					  "dimensions",
+					  (long long)axes.values[i], rank);
+		before[axis] = pads.values ? pads.values[i] : 0;
+		after[axis] = pads.values ? pads.values[n + i]
+					  : sl__size_new(call->shapes, "?");
+	}
+	return SL_OK;
+}
+
+/* What padding makes of a dimension; -1, which no output takes, where that is
+ * no size. */
+static int64_t
+padded(const struct sl__call *call, int64_t size, int64_t before, int64_t after)
+{
+	int64_t all;
+
+	if (sl__is_symbol(size) || sl__is_symbol(before) ||
+	    sl__is_symbol(after))
+		return sl__size_add(call->shapes,
+				    sl__size_add(call->shapes, size, before),
+				    after);
+	if (__builtin_add_overflow(size, before, &all) ||
+	    __builtin_add_overflow(all, after, &all) || all < 0)
+		return -1;
+	return all;
+}
+
+enum sl_status
+sl__infer_pad(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	int64_t *dims, *before, *after;
+	enum sl_status rc;
+
+	if (rank < 0)
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+	dims = sl__new_sizes(call, (size_t)rank);
+	before = sl__new_sizes(call, (size_t)rank);
+	after = sl__new_sizes(call, (size_t)rank);
+	if (!dims || !before || !after)
+		return sl__fail_nomem(err);
+	rc = pad_amounts(call, rank, before, after, err);
+	if (rc)
+		return rc;
+	for (int i = 0; i < rank; i++)
+		dims[i] = padded(call, in->dims[i], before[i], after[i]);
+	return sl__out(call, 0, in->dtype, rank, dims, err);
+}
+
+/* What the new elements are; 0 is returned where that is not known. */
+static int
+pad_value(const struct sl__call *call, int64_t *i, double *f)
+{
+	const struct sl__known *value = sl__in_known(call, 2);
+
+	*i = 0;
+	*f = sl__float(call->node, "value", 0);
+	if (strcmp(sl__word(call->node, "mode", "constant"), "constant") != 0)
+		return 0;
+	if (!sl__has_in(call, 2))
+		return 1;
+	if (!value || value->n != 1)
+		return 0;
+	if (value->ints)
+		*i = value->ints[0];
+	else
+		*f = value->floats[0];
+	return 1;
+}
+
+/* The element of the input at place n of the output; SIZE_MAX: a new one. */
+static size_t
+pad_source(const struct sl__walk *in, const struct sl__walk *out,
+	   const int64_t *before, size_t n)
+{
+	int64_t rest = (int64_t)n, source = 0;
+
+	for (int d = 0; d < in->rank; d++) {
+		int64_t at = rest / out->strides[d] - before[d];
+
+		if (at < 0 || at >= in->dims[d])
+			return SIZE_MAX;
+		source += at * in->strides[d];
+		rest %= out->strides[d];
+	}
+	return (size_t)source;
+}
+
+enum sl_status
+sl__fold_pad(const struct sl__call *call, struct sl_error *err)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__type *out = sl__out_type_of(call, 0);
+	int64_t before[SL__WALK_RANK_MOST] = {0};
+	int64_t after[SL__WALK_RANK_MOST] = {0};
+	int64_t ints[SL__KNOWN_MOST], i_new;
+	double floats[SL__KNOWN_MOST], f_new;
+	struct sl__walk in, to;
+	enum sl_status rc;
+	size_t n;
+
+	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
+	    !sl__walk_of(&to, out) || !pad_value(call, &i_new, &f_new))
+		return SL_OK;
+	rc = pad_amounts(call, in.rank, before, after, err);
+	n = sl__walk_elements(&to);
+	if (rc || n > SL__KNOWN_MOST)
+		return rc;
+	for (int d = 0; d < in.rank; d++) {
+		if (sl__is_symbol(before[d]))
+			return SL_OK;
+	}
+	for (size_t k = 0; k < n; k++) {
+		size_t from = pad_source(&in, &to, before, k);
+
+		if (known->ints)
+			ints[k] = from == SIZE_MAX ? i_new : known->ints[from];
+		else
+			floats[k] = from == SIZE_MAX ? f_new
+						     : known->floats[from];
+	}
+	return sl__out_known(call, 0, known->ints ? ints : NULL,
+			     known->ints ? NULL : floats, n, err);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_detect.c - NonMaxSuppression.
+ *
+ * For each class of each image: the boxes above the threshold are tried from
+ * the best score down, of equal ones the first, and one that overlaps a box
+ * already chosen by more than the limit is dropped.
+ */
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/ref.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/banned.h"
+
+enum { BOXES, SCORES, MOST, OVERLAP, SCORE };
+
+struct candidate {
+	double score;
+	int64_t box;
+};
+
+struct choice {
+	int64_t images, classes, boxes, most;
+	double overlap, score;
+	int has_score, is_centered;
+	const double *corners,
+		*scores;              /* [image][box][4], [image][class][box] */
+	struct candidate *candidates; /* [box] */
+	int64_t *rows;                /* [n_rows][3] */
+	size_t n_rows, cap_rows;
+};
+
+/* The best first; NaN is below all numbers. */
+static int
+by_score(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	double u = isnan(x->score) ? -(double)INFINITY : x->score;
+	double v = isnan(y->score) ? -(double)INFINITY : y->score;
+
+	if (u != v)
+		return u > v ? -1 : 1;
+	return x->box < y->box ? -1 : 1;
+}
+
+/* Left, right, top and bottom, whichever way round the box is written. */
+static void
+edges(const struct choice *c, const double *box, double e[4])
+{
+	for (int d = 0; d < 2; d++) {
+		double a = box[d], b = box[d + 2];
+
+		if (c->is_centered) {
+			a = box[d] - box[d + 2] / 2;
+			b = box[d] + box[d + 2] / 2;
+		}
+		e[2 * d] = a < b ? a : b;
+		e[2 * d + 1] = a < b ? b : a;
+	}
+}
+
+/* What two boxes share, as a part of what they cover together. */
+static double
+overlap_of(const struct choice *c, const double *a, const double *b)
+{
+	double p[4], q[4], shared = 1, both;
+
+	edges(c, a, p);
+	edges(c, b, q);
+	for (int d = 0; d < 4; d += 2) {
+		double from = p[d] > q[d] ? p[d] : q[d];
+		double to = p[d + 1] < q[d + 1] ? p[d + 1] : q[d + 1];
+
+		shared *= to > from ? to - from : 0;
+	}
+	both = (p[1] - p[0]) * (p[3] - p[2]) + (q[1] - q[0]) * (q[3] - q[2]) -
+	       shared;
+	return both > 0 ? shared / both : 0;
+}
+
+static int
+is_dropped(const struct choice *c, size_t first, const double *corners,
+	   int64_t box)
+{
+	for (size_t i = first; i < c->n_rows; i++) {
+		if (overlap_of(c, corners + c->rows[3 * i + 2] * 4,
+			       corners + box * 4) > c->overlap)
+			return 1;
+	}
+	return 0;
+}
+
+static size_t
+gather(struct choice *c, const double *scores)
+{
+	size_t n = 0;
+
+	for (int64_t b = 0; b < c->boxes; b++) {
+		if (c->has_score && !(scores[b] > c->score))
+			continue;
+		c->candidates[n++] = (struct candidate){scores[b], b};
+	}
+	qsort(c->candidates, n, sizeof(*c->candidates), by_score);
+	return n;
+}
+
+/* Room for as many rows again. */
+static enum sl_status
+grow(struct choice *c, struct sl__eval *ev, struct sl_error *err)
+{
+	size_t cap = c->cap_rows ? 2 * c->cap_rows : 64;
+	int64_t *rows = sl__ref_new(ev, 3 * cap, sizeof(*rows));
+
+	if (!rows)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < 3 * c->n_rows; i++)
+		rows[i] = c->rows[i];
+	c->rows = rows;
+	c->cap_rows = cap;
+	return SL_OK;
+}
+
+static enum sl_status
+choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class,
+       struct sl_error *err)
+{
+	const double *corners = c->corners + image * c->boxes * 4;
+	size_t first = c->n_rows;
+	size_t n =
+		gather(c, c->scores + (image * c->classes + class) * c->boxes);
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		int64_t box = c->candidates[i].box;
+		int64_t *row;
+
+		if ((int64_t)(c->n_rows - first) >= c->most)
+			break;
+		if (is_dropped(c, first, corners, box))
+			continue;
+		if (c->n_rows == c->cap_rows)
+			rc = grow(c, ev, err);
+		if (rc)
+			break;
+		row = c->rows + 3 * c->n_rows++;
+		row[0] = image;
+		row[1] = class;
+		row[2] = box;
+	}
+	return rc;
+}
+
+static enum sl_status
+read_choice(struct choice *c, struct sl__eval *ev, struct sl_error *err)
+{
+	double most = sl__ref_number(ev, MOST, 0);
+
+	if (sl__ref_rank(ev, BOXES) != 3 || sl__ref_rank(ev, SCORES) != 3 ||
+	    sl__ref_dim(ev, BOXES, 2) != 4 ||
+	    sl__ref_dim(ev, BOXES, 0) != sl__ref_dim(ev, SCORES, 0) ||
+	    sl__ref_dim(ev, BOXES, 1) != sl__ref_dim(ev, SCORES, 2))
+		return sl__refuse(err, "the scores do not fit the boxes");
+	c->images = sl__ref_dim(ev, SCORES, 0);
+	c->classes = sl__ref_dim(ev, SCORES, 1);
+	c->boxes = sl__ref_dim(ev, SCORES, 2);
+	c->most = most >= (double)c->boxes ? c->boxes
+		  : most > 0               ? (int64_t)most
+					   : 0;
+	c->overlap = sl__ref_number(ev, OVERLAP, 0);
+	c->has_score = sl__ref_tensor(ev, SCORE) != NULL;
+	c->score = sl__ref_number(ev, SCORE, 0);
+	c->is_centered = sl__int(ev->node, "center_point_box", 0) != 0;
+	c->corners = sl__ref_doubles(ev, BOXES, err);
+	c->scores = c->corners ? sl__ref_doubles(ev, SCORES, err) : NULL;
+	if (!c->scores)
+		return sl__ref_failure(ev);
+	c->candidates =
+		sl__ref_new(ev, (size_t)c->boxes, sizeof(*c->candidates));
+	return c->candidates ? SL_OK : sl__fail_nomem(err);
+}
+
+enum sl_status
+sl__ref_non_max_suppression(struct sl__eval *ev, struct sl_error *err)
+{
+	struct choice c = {0};
+	int64_t dims[2] = {0, 3};
+	enum sl_status rc;
+
+	rc = read_choice(&c, ev, err);
+	for (int64_t i = 0; !rc && c.boxes && i < c.images; i++) {
+		for (int64_t k = 0; !rc && k < c.classes; k++)
+			rc = choose(&c, ev, i, k, err);
+	}
+	dims[0] = (int64_t)c.n_rows;
+	if (!rc)
+		rc = sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims, err);
+	if (!rc)
+		sl__ref_store_integers(ev, 0, c.rows);
+	return rc;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_loss.c - losses of a classifier: scores [n][classes][inner] against the
+ * right classes [n][inner], perhaps weighted.
+ *
+ * A target of ignore_index counts as nothing, whether or not it is a class.
+ * The mean is over the weights of those that count, so of none it is NaN.
+ */
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/ref.h"
+#include "ops/ref_softmax.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+struct loss {
+	int64_t n, classes, inner;
+	const double *scores; /* logarithms of probabilities */
+	const int64_t *targets;
+	const double *weights; /* NULL: all 1 */
+	int has_ignored;
+	int64_t ignored;
+	double *each; /* [n][inner] */
+	double total, weight;
+};
+
+static enum sl_status
+read_sizes(struct loss *l, const struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *t = sl__ref_tensor(ev, 1);
+	const struct sl__tensor *w = sl__ref_tensor(ev, 2);
+	int is_fit = x && t && x->rank >= 2 && t->rank + 1 == x->rank &&
+		     t->dims[0] == x->dims[0];
+
+	for (size_t d = 2; is_fit && d < x->rank; d++)
+		is_fit = t->dims[d - 1] == x->dims[d];
+	if (!is_fit)
+		return sl__refuse(err, "the targets do not fit the scores");
+	l->n = x->dims[0];
+	l->classes = x->dims[1];
+	l->inner = l->n ? (int64_t)t->n_elements / l->n : 0;
+	if (w && (w->rank != 1 || w->dims[0] != l->classes))
+		return sl__refuse(err, "not one weight for each class");
+	return SL_OK;
+}
+
+static enum sl_status
+read_loss(struct loss *l, struct sl__eval *ev, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	rc = read_sizes(l, ev, err);
+	if (rc)
+		return rc;
+	l->scores = sl__ref_doubles(ev, 0, err);
+	l->targets = l->scores ? sl__ref_integers(ev, 1, err) : NULL;
+	if (!l->targets)
+		return sl__ref_failure(ev);
+	if (sl__ref_tensor(ev, 2)) {
+		l->weights = sl__ref_doubles(ev, 2, err);
+		if (!l->weights)
+			return sl__ref_failure(ev);
+	}
+	l->each = sl__ref_new(ev, (size_t)(l->n * l->inner), sizeof(*l->each));
+	l->has_ignored = sl__attribute(ev->node, "ignore_index") != NULL;
+	l->ignored = sl__int(ev->node, "ignore_index", 0);
+	return l->each ? SL_OK : sl__fail_nomem(err);
+}
+
+static enum sl_status
+add_up(struct loss *l, struct sl_error *err)
+{
+	for (int64_t i = 0; i < l->n * l->inner; i++) {
+		int64_t class = l->targets[i], row = i / l->inner;
+		double weight;
+
+		if (l->has_ignored && class == l->ignored)
+			continue;
+		if (class < 0 || class >= l->classes)
+			return sl__refuse(err, "class %lld of %lld",
+					  (long long)class,
+					  (long long)l->classes);
+		weight = l->weights ? l->weights[class] : 1;
+		l->each[i] = -weight *
+			     l->scores[(row * l->classes + class) * l->inner +
+				       i % l->inner];
+		l->total += l->each[i];
+		l->weight += weight;
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+store_loss(struct loss *l, struct sl__eval *ev, struct sl_error *err)
+{
+	const char *reduction = sl__word(ev->node, "reduction", "mean");
+	enum sl_status rc;
+
+	rc = add_up(l, err);
+	if (rc)
+		return rc;
+	if (!strcmp(reduction, "none")) {
+		sl__ref_store_doubles(ev, 0, l->each);
+		return SL_OK;
+	}
+	if (!strcmp(reduction, "mean"))
+		l->total /= l->weight;
+	else if (strcmp(reduction, "sum") != 0)
+		return sl__refuse(err, "reduction is '%.60s'", reduction);
+	sl__ref_store_doubles(ev, 0, &l->total);
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_nll_loss(struct sl__eval *ev, struct sl_error *err)
+{
+	struct loss l = {0};
+	enum sl_status rc;
+
+	rc = read_loss(&l, ev, err);
+	return rc ? rc : store_loss(&l, ev, err);
+}
+
+enum sl_status
+sl__ref_softmax_loss(struct sl__eval *ev, struct sl_error *err)
+{
+	struct loss l = {0};
+	double *logs;
+	enum sl_status rc;
+
+	rc = read_loss(&l, ev, err);
+	if (rc)
+		return rc;
+	logs = sl__ref_new(ev, (size_t)sl__ref_tensor(ev, 0)->n_elements,
+			   sizeof(*logs));
+	if (!logs)
+		return sl__fail_nomem(err);
+	for (int64_t i = 0; i < l.n * l.inner; i++) {
+		int64_t at = i / l.inner * l.classes * l.inner + i % l.inner;
+
+		sl__log_softmax_line(l.scores + at, logs + at, l.classes,
+				     l.inner);
+	}
+	l.scores = logs;
+	sl__ref_store_doubles(ev, 1, logs);
+	return store_loss(&l, ev, err);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ref_move.h - elements moved between tensors, whatever their type. */
+#ifndef SL_REF_MOVE_H
+#define SL_REF_MOVE_H
+
+#include "ops/ref.h"
+
+/*
+ * From where to where elements of one type go; places are counted in
+ * elements.  Types of less than a byte are moved too.  Of strings the
+ * pointers are moved; sl__move_end() gives them storage of their own.
+ */
+struct sl__mover {
+	const unsigned char *from;
+	unsigned char *to;
+	unsigned n_bits; /* of an element */
+	int is_text;
+};
+
+/*
+ * SL_E_DATA where the types differ, or where 'to' is no tensor with storage
+ * (inference could not tell its sizes), or has too many dimensions.
+ */
+enum sl_status sl__move_begin(struct sl__mover *m, const struct sl__datum *to,
+			      const struct sl__tensor *from,
+			      struct sl_error *err) SL_CHECKED;
+
+/* Input i to output k; *is_done where there is nothing to move: the output is
+ * left out, or has no elements. */
+enum sl_status sl__move_between(struct sl__mover *m, struct sl__eval *ev,
+				size_t i, size_t k, int *is_done,
+				struct sl_error *err) SL_CHECKED;
+
+/* Output k owns its strings from here on. */
+enum sl_status sl__move_end(struct sl__eval *ev, size_t k,
+			    struct sl_error *err) SL_CHECKED;
+
+/* n elements in a row. */
+void sl__move(const struct sl__mover *m, int64_t to, int64_t from, int64_t n);
+
+/* The first n elements of the target become zero, or empty strings. */
+void sl__move_blank(const struct sl__mover *m, int64_t n);
+
+/* All elements of input i, in order, to output k, which has as many. */
+enum sl_status sl__move_all(struct sl__eval *ev, size_t i, size_t k,
+			    struct sl_error *err) SL_CHECKED;
+
+enum { SL__PATH_RANK_MOST = 2 * SL__RANK_MOST };
+
+/* Two ways through elements in step: (i0, i1, ...) is at to_at + i0 to[0] +
+ * ... and at from_at + i0 from[0] + ... */
+struct sl__path {
+	size_t rank;
+	int64_t dims[SL__PATH_RANK_MOST];
+	int64_t to[SL__PATH_RANK_MOST], from[SL__PATH_RANK_MOST]; /* strides */
+	int64_t to_at, from_at;
+};
+
+/* A path through a target of these sizes, row-major; 'from' is all 0.  rank
+ * is at most SL__RANK_MOST. */
+void sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims);
+void sl__move_path(const struct sl__mover *m, const struct sl__path *path);
+
+/* A tensor seen as [outer][size][inner] around an axis. */
+struct sl__around {
+	int64_t outer, size, inner;
+};
+
+/* SL_E_DATA where the axis lies outside.  *axis becomes 0 or more; NULL for
+ * none.  Where the tensor has no elements the parts may wrap around. */
+enum sl_status sl__around_axis(struct sl__around *out,
+			       const struct sl__tensor *t, int64_t *axis,
+			       struct sl_error *err) SL_CHECKED;
+
+/* SL_E_DATA unless it is a tensor. */
+enum sl_status sl__ref_need(const struct sl__eval *ev, size_t i,
+			    const struct sl__tensor **out,
+			    struct sl_error *err) SL_CHECKED;
+
+/* An index counted from either end; SL_E_DATA where it lies outside. */
+enum sl_status sl__ref_place(int64_t *index, int64_t size,
+			     struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_order.c - reference kernels of elements in order: TopK, Unique, ArgMax,
+ * running sums and products.
+ *
+ * One order for all types: numbers by size with NaN, equal to itself, after
+ * all others; strings by their bytes.  What is sorted is places, and among
+ * equals the earlier stays first.
+ */
+#include "base/dtype.h"
+#include "base/status.h"
+#include "ops/ref_move.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+/* --------------------------------------------------------------- comparing */
+
+/* Elements of one tensor; one of the three is set. */
+struct elements {
+	const int64_t *whole;
+	const double *real;
+	const char *const *texts;
+	int is_u64;
+};
+
+static enum sl_status
+elements_of(struct sl__eval *ev, size_t i, struct elements *out,
+	    struct sl_error *err)
+{
+	const struct sl__tensor *t;
+	enum sl_status rc = sl__ref_need(ev, i, &t, err);
+
+	memset(out, 0, sizeof(*out));
+	if (rc)
+		return rc;
+	out->is_u64 = t->dtype == SL_DTYPE_U64;
+	if (t->dtype == SL_DTYPE_STRING) {
+		out->texts = t->strings;
+		return SL_OK;
+	}
+	if (sl__ref_is_whole(t->dtype))
+		out->whole = sl__ref_integers(ev, i, err);
+	else
+		out->real = sl__ref_doubles(ev, i, err);
+	return out->whole || out->real ? SL_OK : sl__ref_failure(ev);
+}
+
+/* Below 0, 0 or above. */
+static int
+order_of(const struct elements *e, int64_t a, int64_t b)
+{
+	if (e->texts)
+		return strcmp(e->texts[a], e->texts[b]);
+	if (e->whole) {
+		uint64_t flip = e->is_u64 ? (uint64_t)1 << 63 : 0;
+		int64_t x = (int64_t)((uint64_t)e->whole[a] ^ flip);
+		int64_t y = (int64_t)((uint64_t)e->whole[b] ^ flip);
+
+		return (x > y) - (x < y);
+	}
+	if (e->real[a] != e->real[a] || e->real[b] != e->real[b])
+		return (e->real[a] != e->real[a]) - (e->real[b] != e->real[b]);
+	return (e->real[a] > e->real[b]) - (e->real[a] < e->real[b]);
+}
+
+/* What is sorted: runs of elements, compared one after the other.  Run p
+ * begins at start + p * step, its element j lies at (j / inner) * outer + j %
+ * inner from there. */
+struct runs {
+	struct elements e;
+	int64_t start, step;
+	int64_t n, inner, outer; /* elements of a run, and where they are */
+	int is_falling;
+};
+
+static int
+order_of_runs(const struct runs *r, int64_t a, int64_t b)
+{
+	int order = 0;
+
+	for (int64_t j = 0; !order && j < r->n; j++) {
+		int64_t at = r->start + j / r->inner * r->outer + j % r->inner;
+
+		order = order_of(&r->e, at + a * r->step, at + b * r->step);
+	}
+	return r->is_falling ? -order : order;
+}
+
+/* Merges places[first .. middle) and [middle .. end) through 'room'. */
+static void
+merge(const struct runs *r, int64_t *places, int64_t *room, int64_t n_left,
+      int64_t n)
+{
+	int64_t a = 0, b = n_left;
+
+	for (int64_t k = 0; k < n; k++) {
+		int is_left = b == n ||
+			      (a < n_left &&
+			       order_of_runs(r, places[a], places[b]) <= 0);
+
+		room[k] = is_left ? places[a++] : places[b++];
+	}
+	memcpy(places, room, (size_t)n * sizeof(*places));
+}
+
+/* Sorts n places from the bottom up; equal ones keep their order. */
+static void
+sort(const struct runs *r, int64_t *places, int64_t *room, int64_t n)
+{
+	for (int64_t width = 1; width < n; width *= 2) {
+		for (int64_t i = 0; i < n - width; i += 2 * width) {
+			int64_t both = n - i < 2 * width ? n - i : 2 * width;
+
+			merge(r, places + i, room, width, both);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- TopK */
+
+static enum sl_status
+count_top(struct sl__eval *ev, int64_t *k, struct sl_error *err)
+{
+	const int64_t *given;
+	size_t n;
+	enum sl_status rc = sl__ref_list(ev, 1, NULL, &given, &n, err);
+
+	*k = n ? given[0] : sl__int(ev->node, "k", -1);
+	return rc;
+}
+
+/* Both outputs, [outer][k][inner]. */
+static enum sl_status
+give_top(struct sl__eval *ev, const struct sl__around *a, struct runs *r,
+	 int64_t k, struct sl_error *err)
+{
+	int64_t *places = sl__ref_new(ev, (size_t)a->size, sizeof(*places));
+	int64_t *room = sl__ref_new(ev, (size_t)a->size, sizeof(*room));
+	int64_t n = a->outer * k * a->inner;
+	int64_t *chosen = sl__ref_new(ev, (size_t)n, sizeof(*chosen));
+	struct sl__mover m;
+	int is_done;
+	enum sl_status rc;
+
+	if (!places || !room || !chosen)
+		return sl__fail_nomem(err);
+	rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
+	for (int64_t o = 0; !rc && o < a->outer * a->inner; o++) {
+		int64_t row = o / a->inner, column = o % a->inner;
+
+		r->start = row * a->size * a->inner + column;
+		for (int64_t i = 0; i < a->size; i++)
+			places[i] = i;
+		sort(r, places, room, a->size);
+		for (int64_t i = 0; i < k; i++) {
+			int64_t to = (row * k + i) * a->inner + column;
+
+			chosen[to] = places[i];
+			if (!is_done)
+				sl__move(&m, to,
+					 r->start + places[i] * a->inner, 1);
+		}
+	}
+	if (!rc)
+		sl__ref_store_integers(ev, 1, chosen);
+	return rc ? rc : sl__move_end(ev, 0, err);
+}
+
+enum sl_status
+sl__ref_topk(struct sl__eval *ev, struct sl_error *err)
+{
+	int64_t axis = sl__int(ev->node, "axis", -1), k = 0;
+	struct runs r = {.n = 1, .inner = 1};
+	int64_t dims[SL__RANK_MOST];
+	const struct sl__tensor *in;
+	struct sl__around a;
+	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+
+	if (!rc)
+		rc = sl__around_axis(&a, in, &axis, err);
+	if (!rc)
+		rc = count_top(ev, &k, err);
+	if (!rc && (k < 0 || k > a.size))
+		rc = sl__fail(err, SL_E_DATA, "the first %lld of %lld",
+			      (long long)k, (long long)a.size);
+	if (!rc)
+		rc = elements_of(ev, 0, &r.e, err);
+	if (rc)
+		return rc;
+	r.step = a.inner;
+	r.is_falling = sl__int(ev->node, "largest", 1) != 0;
+	memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	dims[axis] = k;
+	rc = sl__ref_out(ev, 0, in->dtype, in->rank, dims, err);
+	if (!rc)
+		rc = sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, dims, err);
+	if (rc || k == 0 || in->n_elements == 0)
+		return rc;
+	return give_top(ev, &a, &r, k, err);
+}
+
+/* ----------------------------------------------------------------- Unique */
+
+/* Distinct slices in the order in which they are given. */
+struct distinct {
+	int64_t n_all, n;
+	int64_t *first;   /* [n] where each comes up first */
+	int64_t *counts;  /* [n] */
+	int64_t *inverse; /* [n_all] which of them a slice is */
+};
+
+/* Groups are numbered by their order; 'places' has equal slices side by
+ * side. */
+static void
+number_groups(const struct runs *r, const int64_t *places, struct distinct *d)
+{
+	for (int64_t i = 0; i < d->n_all; i++) {
+		if (i == 0 || order_of_runs(r, places[i - 1], places[i]) != 0) {
+			d->first[d->n] = places[i];
+			d->counts[d->n++] = 0;
+		}
+		d->counts[d->n - 1]++;
+		d->inverse[places[i]] = d->n - 1;
+	}
+}
+
+/* Groups in the order in which they come up, instead; 'room' holds 3 n. */
+static void
+number_by_place(struct distinct *d, int64_t *room)
+{
+	int64_t *new_of = room, *first = room + d->n, *counts = first + d->n;
+	int64_t n = 0;
+
+	memset(room, 0xff, (size_t)d->n * sizeof(*room));
+	for (int64_t i = 0; i < d->n_all; i++) {
+		int64_t group = d->inverse[i];
+
+		if (new_of[group] < 0) {
+			new_of[group] = n;
+			first[n] = i;
+			counts[n++] = d->counts[group];
+		}
+		d->inverse[i] = new_of[group];
+	}
+	memcpy(d->first, first, (size_t)n * sizeof(*first));
+	memcpy(d->counts, counts, (size_t)n * sizeof(*counts));
+}
+
+static enum sl_status
+find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d,
+	      struct sl_error *err)
+{
+	size_t n = (size_t)d->n_all;
+	int64_t *places = sl__ref_new(ev, n, sizeof(*places));
+	int64_t *room = sl__ref_new(ev, n, 3 * sizeof(*room));
+
+	d->first = sl__ref_new(ev, n, sizeof(*d->first));
+	d->counts = sl__ref_new(ev, n, sizeof(*d->counts));
+	d->inverse = sl__ref_new(ev, n, sizeof(*d->inverse));
+	if (!places || !room || !d->first || !d->counts || !d->inverse)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		places[i] = (int64_t)i;
+	sort(r, places, room, d->n_all);
+	number_groups(r, places, d);
+	if (!sl__int(ev->node, "sorted", 1))
+		number_by_place(d, room);
+	return SL_OK;
+}
+
+/* Output 0: the slices themselves. */
+static enum sl_status
+give_distinct(struct sl__eval *ev, const struct sl__around *a,
+	      const struct distinct *d, struct sl_error *err)
+{
+	struct sl__mover m;
+	int is_done;
+	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
+
+	if (rc || is_done)
+		return rc;
+	for (int64_t o = 0; o < a->outer; o++) {
+		for (int64_t i = 0; i < d->n; i++)
+			sl__move(&m, (o * d->n + i) * a->inner,
+				 (o * a->size + d->first[i]) * a->inner,
+				 a->inner);
+	}
+	return sl__move_end(ev, 0, err);
+}
+
+static enum sl_status
+give_list(struct sl__eval *ev, size_t k, int64_t n, const int64_t *list,
+	  struct sl_error *err)
+{
+	enum sl_status rc = sl__ref_out(ev, k, SL_DTYPE_I64, 1, &n, err);
+
+	if (!rc)
+		sl__ref_store_integers(ev, k, list);
+	return rc;
+}
+
+enum sl_status
+sl__ref_unique(struct sl__eval *ev, struct sl_error *err)
+{
+	int has_axis = sl__attribute(ev->node, "axis") != NULL;
+	int64_t axis = sl__int(ev->node, "axis", 0), dims[SL__RANK_MOST];
+	struct sl__around a = {1, 0, 1};
+	struct runs r = {0};
+	struct distinct d = {0};
+	const struct sl__tensor *in;
+	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+
+	if (rc)
+		return rc;
+	a.size = (int64_t)in->n_elements;
+	if (has_axis)
+		rc = sl__around_axis(&a, in, &axis, err);
+	if (!rc)
+		rc = elements_of(ev, 0, &r.e, err);
+	r.step = r.inner = a.inner;
+	r.n = (int64_t)((uint64_t)a.outer * (uint64_t)a.inner);
+	r.outer = (int64_t)((uint64_t)a.size * (uint64_t)a.inner);
+	d.n_all = a.size;
+	if (!rc)
+		rc = find_distinct(ev, &r, &d, err);
+	if (rc)
+		return rc;
+	if (in->rank)
+		memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	dims[has_axis ? axis : 0] = d.n;
+	rc = sl__ref_out(ev, 0, in->dtype, has_axis ? in->rank : 1, dims, err);
+	if (!rc)
+		rc = give_distinct(ev, &a, &d, err);
+	if (!rc)
+		rc = give_list(ev, 1, d.n, d.first, err);
+	if (!rc)
+		rc = give_list(ev, 2, d.n_all, d.inverse, err);
+	return rc ? rc : give_list(ev, 3, d.n, d.counts, err);
+}
+
+/* ---------------------------------------------------------- ArgMax, ArgMin */
+
+/* Above 0 where a is more of an extreme than b; NaN counts as both the
+ * greatest and the least. */
+static int
+order_of_extremes(const struct elements *e, int64_t a, int64_t b, int is_min)
+{
+	int order = order_of(e, a, b);
+
+	if (is_min && !(e->real &&
+			(e->real[a] != e->real[a] || e->real[b] != e->real[b])))
+		order = -order;
+	return order;
+}
+
+enum sl_status
+sl__ref_arg_reduce(struct sl__eval *ev, struct sl_error *err)
+{
+	int is_min = sl__is_op(ev->node, SL__OP_ONNX_ArgMin);
+	int takes_last = sl__int(ev->node, "select_last_index", 0) != 0;
+	int64_t axis = sl__int(ev->node, "axis", 0), *chosen;
+	const struct sl__tensor *in;
+	struct sl__around a;
+	struct elements e;
+	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+
+	if (!rc)
+		rc = sl__around_axis(&a, in, &axis, err);
+	if (!rc)
+		rc = elements_of(ev, 0, &e, err);
+	if (rc || !sl__ref_result(ev, 0) ||
+	    sl__ref_result(ev, 0)->tensor.n_elements == 0)
+		return rc;
+	if (a.size == 0)
+		return sl__fail(err, SL_E_DATA, "none of 0 is the greatest");
+	chosen = sl__ref_new(ev, (size_t)(a.outer * a.inner), sizeof(*chosen));
+	if (!chosen)
+		return sl__fail_nomem(err);
+	for (int64_t o = 0; o < a.outer * a.inner; o++) {
+		int64_t start = o / a.inner * a.size * a.inner + o % a.inner;
+
+		for (int64_t i = 1; i < a.size; i++) {
+			int order = order_of_extremes(
+				&e, start + i * a.inner,
+				start + chosen[o] * a.inner, is_min);
+
+			if (order > 0 || (order == 0 && takes_last))
+				chosen[o] = i;
+		}
+	}
+	sl__ref_store_integers(ev, 0, chosen);
+	return SL_OK;
+}
+
+/* -------------------------------------------------------- CumSum, CumProd */
+
+/* How running values are taken: along which places, in which order. */
+struct running {
+	int is_product, is_exclusive, is_reverse;
+};
+
+/* One row; 'from' and 'to' are walked by 'step'. */
+static void
+run_real(const struct running *r, const double *from, double *to, int64_t n,
+	 int64_t step)
+{
+	double so_far = r->is_product ? 1 : 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = (r->is_reverse ? n - 1 - i : i) * step;
+		double next = r->is_product ? so_far * from[at]
+					    : so_far + from[at];
+
+		to[at] = r->is_exclusive ? so_far : next;
+		so_far = next;
+	}
+}
+
+static void
+run_whole(const struct running *r, const int64_t *from, int64_t *to, int64_t n,
+	  int64_t step)
+{
+	uint64_t so_far = r->is_product ? 1 : 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = (r->is_reverse ? n - 1 - i : i) * step;
+		uint64_t next = r->is_product ? so_far * (uint64_t)from[at]
+					      : so_far + (uint64_t)from[at];
+
+		to[at] = (int64_t)(r->is_exclusive ? so_far : next);
+		so_far = next;
+	}
+}
+
+static enum sl_status
+run_along(struct sl__eval *ev, const struct running *r,
+	  const struct sl__around *a, struct sl_error *err)
+{
+	size_t n = (size_t)sl__ref_tensor(ev, 0)->n_elements;
+	double *real = NULL;
+	int64_t *whole = NULL;
+	struct elements e;
+	enum sl_status rc = elements_of(ev, 0, &e, err);
+
+	if (rc)
+		return rc;
+	if (e.texts)
+		return sl__fail(err, SL_E_DATA, "strings cannot be added up");
+	if (e.whole)
+		whole = sl__ref_new(ev, n, sizeof(*whole));
+	else
+		real = sl__ref_new(ev, n, sizeof(*real));
+	if (!real && !whole)
+		return sl__fail_nomem(err);
+	for (int64_t o = 0; o < a->outer * a->inner; o++) {
+		int64_t start =
+			o / a->inner * a->size * a->inner + o % a->inner;
+
+		if (e.whole)
+			run_whole(r, e.whole + start, whole + start, a->size,
+				  a->inner);
+		else
+			run_real(r, e.real + start, real + start, a->size,
+				 a->inner);
+	}
+	if (e.whole)
+		sl__ref_store_integers(ev, 0, whole);
+	else
+		sl__ref_store_doubles(ev, 0, real);
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_running(struct sl__eval *ev, struct sl_error *err)
+{
+	struct running r = {
+		.is_product = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
+		.is_exclusive = sl__int(ev->node, "exclusive", 0) != 0,
+		.is_reverse = sl__int(ev->node, "reverse", 0) != 0,
+	};
+	const struct sl__tensor *in;
+	const int64_t *given;
+	struct sl__around a;
+	int64_t axis;
+	size_t n;
+	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+
+	if (!rc)
+		rc = sl__ref_list(ev, 1, NULL, &given, &n, err);
+	if (!rc && n != 1)
+		rc = sl__fail(err, SL_E_DATA, "its axis is not one number");
+	if (rc)
+		return rc;
+	axis = given[0];
+	rc = sl__around_axis(&a, in, &axis, err);
+	if (!rc)
+		rc = sl__ref_out(ev, 0, in->dtype, in->rank, in->dims, err);
+	if (rc || in->n_elements == 0)
+		return rc;
+	return run_along(ev, &r, &a, err);
+}

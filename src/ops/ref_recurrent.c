@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_recurrent.c - LSTM, GRU and RNN by the plainest loops.
+ *
+ * Each direction of each sample is a sequence by itself: a state that is
+ * renewed step by step, forwards or backwards within the sample's length.
+ * Where a sample is shorter than the batch its outputs beyond the end are 0;
+ * a sample of no steps at all leaves 0 as its state, whatever it began with.
+ * 'clip' bounds what goes into the gates, not the cell that goes into h().
+ * The last two are as ONNX Runtime has them; ONNX does not say.
+ */
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/activation.h"
+#include "ops/ref.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum { X, W, R, BIAS, LENGTHS, FIRST_H, FIRST_C, PEEPHOLES };
+enum { GATES_MOST = 4, FUNCTIONS_MOST = 3 };
+
+/* The names in lower case, and which constants a curve takes. */
+static const struct {
+	const char *name;
+	sl__activation_function *apply;
+	int has_alpha, has_beta;
+	double alpha, beta; /* unless given */
+} curves[] = {
+	{"affine", sl__act_affine, 1, 1, 1, 0},
+	{"relu", sl__act_relu, 0, 0, 0, 0},
+	{"leakyrelu", sl__act_leaky_relu, 1, 0, 0.01, 0},
+	{"thresholdedrelu", sl__act_thresholded_relu, 1, 0, 1, 0},
+	{"tanh", sl__act_tanh, 0, 0, 0, 0},
+	{"scaledtanh", sl__act_scaled_tanh, 1, 1, 1, 1},
+	{"sigmoid", sl__act_sigmoid, 0, 0, 0, 0},
+	{"hardsigmoid", sl__act_hard_sigmoid, 1, 1, 0.2, 0.5},
+	{"elu", sl__act_elu, 1, 0, 1, 0},
+	{"softsign", sl__act_softsign, 0, 0, 0, 0},
+	{"softplus", sl__act_softplus, 0, 0, 0, 0},
+};
+
+struct activation {
+	sl__activation_function *apply;
+	double alpha, beta;
+};
+
+struct layer;
+typedef void cell_function(const struct layer *l, int64_t d, const double *x,
+			   double *h, double *c);
+
+/* One of the three operators. */
+struct form {
+	int64_t n_gates;
+	size_t n_functions;
+	const char *usual[FUNCTIONS_MOST];
+	cell_function *step;
+	int has_cell;
+};
+
+/*
+ * The node as numbers: x and y as 'layout' has them, the rest
+ * [direction][...] with the gates one after the other.
+ */
+struct layer {
+	const struct form *form;
+	int64_t seq, batch, input, hidden, directions;
+	int is_batch_first, is_reverse;
+	const double *x, *w, *r, *bias, *peepholes; /* the last two may be
+						       NULL */
+	const int64_t *lengths;                     /* NULL: all are full */
+	double *y, *h, *c;
+	double *gates, *old; /* scratch: [gates][hidden], [hidden] */
+	double clip;         /* infinity: none */
+	int is_reset_late;   /* linear_before_reset */
+	int is_coupled;      /* input_forget */
+	struct activation functions[2][FUNCTIONS_MOST];
+};
+
+/* ------------------------------------------------------------ activations */
+
+static double
+apply(const struct activation *f, double x)
+{
+	/* Of the gates' curves this one alone keeps its threshold. */
+	if (f->apply == sl__act_thresholded_relu && x == f->alpha)
+		return x;
+	return f->apply(x, f->alpha, f->beta);
+}
+
+static int
+is_same_word(const char *lower, const char *word)
+{
+	for (; *lower && *word; lower++, word++) {
+		char c = *word >= 'A' && *word <= 'Z' ? (char)(*word + 32)
+						      : *word;
+
+		if (c != *lower)
+			return 0;
+	}
+	return *lower == *word;
+}
+
+/* The next number of a list; the usual one after its end. */
+static double
+next_constant(const struct sl__attribute *list, size_t *used, double usual)
+{
+	if (!list || list->kind != SL__ATTRIBUTE_FLOATS || *used >= list->n)
+		return usual;
+	return (double)list->floats[(*used)++];
+}
+
+/* Constants are handed out in order to the curves that take one. */
+static enum sl_status
+read_functions(struct layer *l, const struct sl__node *node,
+	       struct sl_error *err)
+{
+	const struct sl__attribute *names = sl__attribute(node, "activations");
+	const struct sl__attribute *alphas =
+		sl__attribute(node, "activation_alpha");
+	const struct sl__attribute *betas =
+		sl__attribute(node, "activation_beta");
+	size_t n = l->form->n_functions, n_all = n * (size_t)l->directions;
+	size_t n_curves = sizeof(curves) / sizeof(curves[0]);
+	size_t used_alphas = 0, used_betas = 0;
+
+	if (names && names->n == 0)
+		names = NULL;
+	if (names && (names->kind != SL__ATTRIBUTE_STRINGS || names->n < n_all))
+		return sl__refuse(err, "fewer than %zu activations", n_all);
+	for (size_t i = 0; i < n_all; i++) {
+		const char *name = names ? names->strings[i]
+					 : l->form->usual[i % n];
+		struct activation *f = &l->functions[i / n][i % n];
+		size_t k = 0;
+
+		while (k < n_curves && !is_same_word(curves[k].name, name))
+			k++;
+		if (k == n_curves)
+			return sl__refuse(err, "activation '%.60s'", name);
+		f->apply = curves[k].apply;
+		if (curves[k].has_alpha)
+			f->alpha = next_constant(alphas, &used_alphas,
+						 curves[k].alpha);
+		if (curves[k].has_beta)
+			f->beta = next_constant(betas, &used_betas,
+						curves[k].beta);
+	}
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------ cells */
+
+static double
+gate(const struct layer *l, const struct activation *f, double x)
+{
+	return apply(f, sl__act_clip(x, -l->clip, l->clip));
+}
+
+static double
+product(const double *a, const double *b, int64_t n)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* What the input gives to unit j of gate g, and what the state gives. */
+static double
+from_input(const struct layer *l, int64_t d, int64_t row, const double *x)
+{
+	int64_t rows = l->form->n_gates * l->hidden;
+	double bias = l->bias ? l->bias[d * 2 * rows + row] : 0;
+
+	return product(l->w + (d * rows + row) * l->input, x, l->input) + bias;
+}
+
+static double
+from_state(const struct layer *l, int64_t d, int64_t row, const double *h)
+{
+	int64_t rows = l->form->n_gates * l->hidden;
+	double bias = l->bias ? l->bias[(d * 2 + 1) * rows + row] : 0;
+
+	return product(l->r + (d * rows + row) * l->hidden, h, l->hidden) +
+	       bias;
+}
+
+static void
+step_rnn(const struct layer *l, int64_t d, const double *x, double *h,
+	 double *c)
+{
+	const struct activation *f = l->functions[d];
+
+	(void)c;
+	for (int64_t j = 0; j < l->hidden; j++)
+		l->gates[j] =
+			gate(l, &f[0],
+			     from_input(l, d, j, x) + from_state(l, d, j, h));
+	memcpy(h, l->gates, (size_t)l->hidden * sizeof(*h));
+}
+
+/* Gates z and r, then the new h; r weighs the state before or after it is
+ * multiplied. */
+static void
+step_gru(const struct layer *l, int64_t d, const double *x, double *h,
+	 double *c)
+{
+	const struct activation *f = l->functions[d];
+	int64_t n = l->hidden;
+	double *z = l->gates, *r = z + n;
+
+	(void)c;
+	for (int64_t row = 0; row < 2 * n; row++)
+		l->gates[row] = gate(l, &f[0],
+				     from_input(l, d, row, x) +
+					     from_state(l, d, row, h));
+	for (int64_t j = 0; j < n; j++)
+		l->old[j] = l->is_reset_late ? h[j] : r[j] * h[j];
+	for (int64_t j = 0; j < n; j++) {
+		double state = from_state(l, d, 2 * n + j, l->old);
+
+		if (l->is_reset_late)
+			state *= r[j];
+		state = gate(l, &f[1], from_input(l, d, 2 * n + j, x) + state);
+		h[j] = (1 - z[j]) * state + z[j] * h[j];
+	}
+}
+
+/* Gates i, o, f, c; the peepholes are those of i, o, f. */
+static void
+step_lstm(const struct layer *l, int64_t d, const double *x, double *h,
+	  double *c)
+{
+	const struct activation *f = l->functions[d];
+	int64_t n = l->hidden;
+	const double *p = l->peepholes ? l->peepholes + d * 3 * n : NULL;
+	const double *pi = l->gates, *po = pi + n, *pf = po + n, *pc = pf + n;
+
+	for (int64_t row = 0; row < 4 * n; row++)
+		l->gates[row] =
+			from_input(l, d, row, x) + from_state(l, d, row, h);
+	for (int64_t j = 0; j < n; j++) {
+		double in = gate(l, &f[0], pi[j] + (p ? p[j] * c[j] : 0));
+		double keep =
+			gate(l, &f[0], pf[j] + (p ? p[2 * n + j] * c[j] : 0));
+		double out;
+
+		if (l->is_coupled)
+			keep = 1 - in;
+		c[j] = keep * c[j] + in * gate(l, &f[1], pc[j]);
+		out = gate(l, &f[0], po[j] + (p ? p[n + j] * c[j] : 0));
+		h[j] = out * apply(&f[2], c[j]);
+	}
+}
+
+/* -------------------------------------------------------------- sequences */
+
+/* Sample b of direction d: its states, and the rows of step t. */
+static int64_t
+state_at(const struct layer *l, int64_t d, int64_t b)
+{
+	return (l->is_batch_first ? b * l->directions + d : d * l->batch + b) *
+	       l->hidden;
+}
+
+static int64_t
+x_at(const struct layer *l, int64_t t, int64_t b)
+{
+	return (l->is_batch_first ? b * l->seq + t : t * l->batch + b) *
+	       l->input;
+}
+
+static int64_t
+y_at(const struct layer *l, int64_t t, int64_t d, int64_t b)
+{
+	int64_t row = l->is_batch_first
+			      ? (b * l->seq + t) * l->directions + d
+			      : (t * l->directions + d) * l->batch + b;
+
+	return row * l->hidden;
+}
+
+static void
+run_sample(const struct layer *l, int64_t d, int64_t b)
+{
+	int is_reverse = l->is_reverse || d == 1;
+	int64_t n = l->lengths ? l->lengths[b] : l->seq;
+	size_t n_bytes = (size_t)l->hidden * sizeof(double);
+	double *h = l->h + state_at(l, d, b), *c = l->c + state_at(l, d, b);
+
+	if (n == 0) {
+		memset(h, 0, n_bytes);
+		memset(c, 0, n_bytes);
+	}
+	for (int64_t i = 0; i < n; i++) {
+		int64_t t = is_reverse ? n - 1 - i : i;
+
+		l->form->step(l, d, l->x + x_at(l, t, b), h, c);
+		memcpy(l->y + y_at(l, t, d, b), h, n_bytes);
+	}
+}
+
+/* ---------------------------------------------------------------- reading */
+
+/* Input i as doubles; NULL in *out where it is left out, SL_E_DATA where it
+ * is not of these sizes. */
+static enum sl_status
+read_input(const double **out, struct sl__eval *ev, size_t i, size_t rank,
+	   const int64_t *dims, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+
+	*out = NULL;
+	if (!t)
+		return SL_OK;
+	if (t->rank != rank || memcmp(t->dims, dims, rank * sizeof(*dims)) != 0)
+		return sl__refuse(err, "input %zu has other sizes than fit", i);
+	*out = sl__ref_doubles(ev, i, err);
+	return *out ? SL_OK : sl__ref_failure(ev);
+}
+
+/* Zeros; NULL where there are more than can be. */
+static double *
+new_numbers(struct sl__eval *ev, size_t rank, const int64_t *dims)
+{
+	struct sl__tensor t = {
+		.dtype = SL_DTYPE_F64, .rank = rank, .dims = dims};
+
+	if (!sl__tensor_measure(&t) || t.n_elements > SIZE_MAX / 8)
+		return NULL;
+	return sl__ref_new(ev, (size_t)t.n_elements, sizeof(double));
+}
+
+/* A state, which is renewed in place: a copy of input i, or zeros. */
+static enum sl_status
+read_state(double **out, struct layer *l, struct sl__eval *ev, size_t i,
+	   struct sl_error *err)
+{
+	int64_t dims[3] = {l->directions, l->batch, l->hidden};
+	const double *from;
+	enum sl_status rc;
+
+	if (l->is_batch_first) {
+		dims[0] = l->batch;
+		dims[1] = l->directions;
+	}
+	*out = new_numbers(ev, 3, dims);
+	if (!*out)
+		return sl__fail_nomem(err);
+	/* Beyond the state of RNN and GRU there is no input. */
+	if (i == FIRST_C && !l->form->has_cell)
+		return SL_OK;
+	rc = read_input(&from, ev, i, 3, dims, err);
+	if (!rc && from)
+		memcpy(*out, from,
+		       (size_t)(dims[0] * dims[1] * dims[2]) * sizeof(**out));
+	return rc;
+}
+
+static enum sl_status
+read_lengths(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
+
+	if (!t)
+		return SL_OK;
+	if (t->rank != 1 || t->dims[0] != l->batch)
+		return sl__refuse(err, "not one length for each of %lld",
+				  (long long)l->batch);
+	l->lengths = sl__ref_integers(ev, LENGTHS, err);
+	if (!l->lengths)
+		return sl__ref_failure(ev);
+	for (int64_t b = 0; b < l->batch; b++) {
+		if (l->lengths[b] < 0 || l->lengths[b] > l->seq)
+			return sl__refuse(err, "a length of %lld in %lld steps",
+					  (long long)l->lengths[b],
+					  (long long)l->seq);
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+read_weights(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+{
+	int64_t rows = l->form->n_gates * l->hidden;
+	int64_t dims[3] = {l->directions, rows, l->input};
+	enum sl_status rc;
+
+	l->x = sl__ref_doubles(ev, X, err);
+	if (!l->x)
+		return sl__ref_failure(ev);
+	rc = read_input(&l->w, ev, W, 3, dims, err);
+	if (rc)
+		return rc;
+	dims[2] = l->hidden;
+	rc = read_input(&l->r, ev, R, 3, dims, err);
+	if (rc)
+		return rc;
+	if (!l->w || !l->r)
+		return sl__refuse(err, "weights are left out");
+	dims[1] = 2 * rows;
+	rc = read_input(&l->bias, ev, BIAS, 2, dims, err);
+	dims[1] = 3 * l->hidden;
+	if (!rc && l->form->has_cell)
+		rc = read_input(&l->peepholes, ev, PEEPHOLES, 2, dims, err);
+	return rc;
+}
+
+/* Inference has checked the direction and that x and the weights fit. */
+static enum sl_status
+read_node(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__node *node = ev->node;
+	const char *direction = sl__word(node, "direction", "forward");
+	double clip = sl__float(node, "clip", 0);
+
+	if (sl__ref_rank(ev, X) != 3 || sl__ref_rank(ev, R) != 3)
+		return sl__refuse(err, "an input that is no sequence");
+	l->is_batch_first = sl__int(node, "layout", 0) != 0;
+	l->is_reverse = !strcmp(direction, "reverse");
+	l->directions = strcmp(direction, "bidirectional") ? 1 : 2;
+	l->seq = sl__ref_dim(ev, X, l->is_batch_first ? 1 : 0);
+	l->batch = sl__ref_dim(ev, X, l->is_batch_first ? 0 : 1);
+	l->input = sl__ref_dim(ev, X, 2);
+	l->hidden = sl__ref_dim(ev, R, 2);
+	l->clip = clip > 0 ? clip : (double)INFINITY;
+	l->is_reset_late = sl__int(node, "linear_before_reset", 0) != 0;
+	l->is_coupled = sl__int(node, "input_forget", 0) != 0;
+	return read_functions(l, node, err);
+}
+
+static enum sl_status
+make_room(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+{
+	l->y = new_numbers(
+		ev, 4, (int64_t[]){l->seq, l->batch, l->directions, l->hidden});
+	l->gates = new_numbers(ev, 2, (int64_t[]){GATES_MOST, l->hidden});
+	l->old = new_numbers(ev, 1, &l->hidden);
+	return l->y && l->gates && l->old ? SL_OK : sl__fail_nomem(err);
+}
+
+static enum sl_status
+run_layer(const struct form *form, struct sl__eval *ev, struct sl_error *err)
+{
+	struct layer l = {.form = form};
+	enum sl_status rc;
+
+	rc = read_node(&l, ev, err);
+	if (!rc)
+		rc = read_weights(&l, ev, err);
+	if (!rc)
+		rc = read_lengths(&l, ev, err);
+	if (!rc)
+		rc = read_state(&l.h, &l, ev, FIRST_H, err);
+	if (!rc)
+		rc = read_state(&l.c, &l, ev, FIRST_C, err);
+	if (!rc)
+		rc = make_room(&l, ev, err);
+	if (rc)
+		return rc;
+	/* Without units there is nothing, however long it lasts. */
+	for (int64_t d = 0; l.hidden && d < l.directions; d++) {
+		for (int64_t b = 0; b < l.batch; b++)
+			run_sample(&l, d, b);
+	}
+	sl__ref_store_doubles(ev, 0, l.y);
+	sl__ref_store_doubles(ev, 1, l.h);
+	sl__ref_store_doubles(ev, 2, l.c);
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_rnn(struct sl__eval *ev, struct sl_error *err)
+{
+	static const struct form form = {1, 1, {"tanh"}, step_rnn, 0};
+
+	return run_layer(&form, ev, err);
+}
+
+enum sl_status
+sl__ref_gru(struct sl__eval *ev, struct sl_error *err)
+{
+	static const struct form form = {
+		3, 2, {"sigmoid", "tanh"}, step_gru, 0};
+
+	return run_layer(&form, ev, err);
+}
+
+enum sl_status
+sl__ref_lstm(struct sl__eval *ev, struct sl_error *err)
+{
+	static const struct form form = {
+		4, 3, {"sigmoid", "tanh", "tanh"}, step_lstm, 1};
+
+	return run_layer(&form, ev, err);
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ref_resize.c - Resize and Upsample.
+ *
+ * Resizing is separable: each dimension has a table that names, for every
+ * element of the result, the elements it is made of and their weights, and
+ * the dimensions are resized one after the other.  The nearest neighbour
+ * moves bytes of any type, the rest is computed in doubles.
+ *
+ * A scale is kept as the fraction out / in where sizes are given, so that
+ * positions that are whole numbers come out whole.
+ */
+#include "base/dtype.h"
+#include "base/status.h"
+#include "graph/op_rules.h"
+#include "ops/ref.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum mode { NEAREST, LINEAR, CUBIC };
+
+enum coordinates {
+	HALF_PIXEL,
+	HALF_PIXEL_SYMMETRIC,
+	PYTORCH_HALF_PIXEL,
+	ALIGN_CORNERS,
+	ASYMMETRIC,
+	TF_HALF_PIXEL,
+	TF_CROP
+};
+
+enum rounding {
+	ROUND_PREFER_FLOOR,
+	ROUND_PREFER_CEIL,
+	FLOOR,
+	CEIL,
+	OUTWARD /* of version 10: down where the image grows, else up */
+};
+
+/* What the node says. */
+struct resize {
+	enum mode mode;
+	enum coordinates coordinates;
+	enum rounding rounding;
+	double cubic_a, extrapolation;
+	int is_excluding, has_antialias;
+	const int64_t *axes; /* NULL: all */
+	size_t n_axes;
+	const double *scales; /* one of the two, [n_axes] */
+	const int64_t *sizes;
+	const double *roi; /* [2][n_axes]; NULL: none */
+	size_t n_common;   /* axis whose ratio all take; n_axes: none */
+};
+
+/* One dimension: the scale is num / den. */
+struct axis {
+	int64_t in, out;
+	double num, den, start, end;
+	int is_changed;
+	size_t n_taps;
+	int64_t *at;     /* [out][n_taps]; -1: beyond the image */
+	double *weights; /* [out][n_taps] */
+};
+
+/* ---------------------------------------------------------------- reading */
+
+struct word {
+	const char *text;
+	int value;
+};
+
+static enum sl_status
+read_word(int *out, const struct sl__node *node, const char *name,
+	  const struct word *words, struct sl_error *err)
+{
+	const char *text = sl__word(node, name, words[0].text);
+
+	for (size_t i = 0; words[i].text; i++) {
+		if (!strcmp(words[i].text, text)) {
+			*out = words[i].value;
+			return SL_OK;
+		}
+	}
+	return sl__refuse(err, "%s is '%.60s'", name, text);
+}
+
+static enum sl_status
+read_words(struct resize *r, const struct sl__node *node, struct sl_error *err)
+{
+	static const struct word modes[] = {{"nearest", NEAREST},
+					    {"linear", LINEAR},
+					    {"bilinear", LINEAR},
+					    {"cubic", CUBIC},
+					    {NULL, 0}};
+	static const struct word coordinates[] = {
+		{"half_pixel", HALF_PIXEL},
+		{"half_pixel_symmetric", HALF_PIXEL_SYMMETRIC},
+		{"pytorch_half_pixel", PYTORCH_HALF_PIXEL},
+		{"align_corners", ALIGN_CORNERS},
+		{"asymmetric", ASYMMETRIC},
+		{"tf_half_pixel_for_nn", TF_HALF_PIXEL},
+		{"tf_crop_and_resize", TF_CROP},
+		{NULL, 0}};
+	static const struct word roundings[] = {
+		{"round_prefer_floor", ROUND_PREFER_FLOOR},
+		{"round_prefer_ceil", ROUND_PREFER_CEIL},
+		{"floor", FLOOR},
+		{"ceil", CEIL},
+		{NULL, 0}};
+	int mode = 0, coordinate = 0, rounding = 0;
+	enum sl_status rc;
+
+	rc = read_word(&mode, node, "mode", modes, err);
+	if (!rc)
+		rc = read_word(&coordinate, node,
+			       "coordinate_transformation_mode", coordinates,
+			       err);
+	if (!rc)
+		rc = read_word(&rounding, node, "nearest_mode", roundings, err);
+	if (rc)
+		return rc;
+	r->mode = (enum mode)mode;
+	r->coordinates = (enum coordinates)coordinate;
+	r->rounding = (enum rounding)rounding;
+	/* Neither Upsample nor the first Resize has the other attributes. */
+	if (sl__is_op(node, SL__OP_ONNX_Upsample)) {
+		r->coordinates = ASYMMETRIC;
+		r->rounding = FLOOR;
+	} else if (node->version < 11) {
+		r->coordinates = ASYMMETRIC;
+		r->rounding = OUTWARD;
+	}
+	return SL_OK;
+}
+
+/* Input i where it is given and not empty: as many numbers as 'n'. */
+static enum sl_status
+check_count(const struct sl__eval *ev, size_t i, size_t n, int *is_given,
+	    struct sl_error *err)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+
+	*is_given = t && t->n_elements > 0;
+	if (*is_given && t->n_elements != n)
+		return sl__refuse(err, "input %zu has %llu numbers, not %zu", i,
+				  (unsigned long long)t->n_elements, n);
+	return SL_OK;
+}
+
+static enum sl_status
+read_doubles(const double **out, struct sl__eval *ev, size_t i, size_t n,
+	     struct sl_error *err)
+{
+	int is_given;
+	enum sl_status rc = check_count(ev, i, n, &is_given, err);
+
+	if (rc || !is_given)
+		return rc;
+	*out = sl__ref_doubles(ev, i, err);
+	return *out ? SL_OK : sl__ref_failure(ev);
+}
+
+static enum sl_status
+read_sizes(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+{
+	int is_given;
+	enum sl_status rc = check_count(ev, 3, r->n_axes, &is_given, err);
+
+	if (rc || !is_given)
+		return rc;
+	r->sizes = sl__ref_integers(ev, 3, err);
+	return r->sizes ? SL_OK : sl__ref_failure(ev);
+}
+
+/* The scales of Upsample, which were attributes before they were an input. */
+static enum sl_status
+read_upsample(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__attribute *a = sl__attribute(ev->node, "scales");
+	int is_list = a && a->kind == SL__ATTRIBUTE_FLOATS;
+	double *scales;
+
+	if (!is_list && !sl__attribute(ev->node, "height_scale"))
+		return read_doubles(&r->scales, ev, 1, r->n_axes, err);
+	if (r->n_axes != (is_list ? a->n : 4))
+		return sl__refuse(err, "scales do not fit %zu dimensions",
+				  r->n_axes);
+	scales = sl__ref_new(ev, r->n_axes, sizeof(*scales));
+	if (!scales)
+		return sl__fail_nomem(err);
+	for (size_t k = 0; k < r->n_axes; k++)
+		scales[k] = is_list ? (double)a->floats[k] : 1;
+	if (!is_list) {
+		scales[2] = sl__float(ev->node, "height_scale", 1);
+		scales[3] = sl__float(ev->node, "width_scale", 1);
+	}
+	r->scales = scales;
+	return SL_OK;
+}
+
+/* The axis with the least ratio of sizes, or the greatest. */
+static void
+find_common(struct resize *r, const struct sl__eval *ev)
+{
+	const char *word =
+		sl__word(ev->node, "keep_aspect_ratio_policy", "stretch");
+	int is_larger = !strcmp(word, "not_smaller");
+	double best = 0;
+
+	r->n_common = r->n_axes;
+	if (!r->sizes || !strcmp(word, "stretch"))
+		return;
+	for (size_t k = 0; k < r->n_axes; k++) {
+		int64_t at = r->axes ? r->axes[k] : (int64_t)k;
+		double ratio = (double)r->sizes[k] /
+			       (double)sl__ref_dim(ev, 0, (int)at);
+
+		if (k == 0 || (is_larger ? ratio > best : ratio < best)) {
+			best = ratio;
+			r->n_common = k;
+		}
+	}
+}
+
+static enum sl_status
+read_numbers(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	r->n_axes = (size_t)sl__ref_rank(ev, 0);
+	if (sl__is_op(ev->node, SL__OP_ONNX_Upsample))
+		return read_upsample(r, ev, err);
+	if (ev->node->n_inputs <= 2)
+		return read_doubles(&r->scales, ev, 1, r->n_axes, err);
+	if (sl__attribute(ev->node, "axes"))
+		r->n_axes = sl__ints(ev->node, "axes", &r->axes);
+	rc = read_doubles(&r->scales, ev, 2, r->n_axes, err);
+	if (!rc)
+		rc = read_sizes(r, ev, err);
+	if (!rc && r->coordinates == TF_CROP)
+		rc = read_doubles(&r->roi, ev, 1, 2 * r->n_axes, err);
+	return rc;
+}
+
+static enum sl_status
+read_resize(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__node *node = ev->node;
+	enum sl_status rc = read_words(r, node, err);
+
+	if (!rc)
+		rc = read_numbers(r, ev, err);
+	if (rc)
+		return rc;
+	if (r->n_axes && !r->scales && !r->sizes)
+		return sl__refuse(err, "neither scales nor sizes are given");
+	find_common(r, ev);
+	r->cubic_a = sl__float(node, "cubic_coeff_a", -0.75);
+	r->extrapolation = sl__float(node, "extrapolation_value", 0);
+	r->is_excluding = sl__int(node, "exclude_outside", 0) != 0;
+	r->has_antialias = sl__int(node, "antialias", 0) != 0;
+	return SL_OK;
+}
+
+/* ----------------------------------------------------------------- tables */
+
+/* Where element i of the result lies among those of the image. */
+static double
+source_of(const struct resize *r, const struct axis *a, int64_t i)
+{
+	double x = (double)i, in = (double)a->in, out = (double)a->out;
+	double width = in * a->num / a->den; /* 'out' before it was cut */
+	double half = (x + 0.5) * a->den / a->num;
+
+	switch (r->coordinates) {
+	case HALF_PIXEL:
+		return half - 0.5;
+	case HALF_PIXEL_SYMMETRIC:
+		return in / 2 * (1 - out / width) + half - 0.5;
+	case PYTORCH_HALF_PIXEL:
+		return a->out > 1 ? half - 0.5 : 0;
+	case ALIGN_CORNERS:
+		return a->out > 1 ? x * (in - 1) / (width - 1) : 0;
+	case ASYMMETRIC:
+		return x * a->den / a->num;
+	case TF_HALF_PIXEL:
+		return half;
+	case TF_CROP:
+		if (a->out == 1)
+			return 0.5 * (a->start + a->end) * (in - 1);
+		return (a->start + x * (a->end - a->start) / (out - 1)) *
+		       (in - 1);
+	}
+	return x;
+}
+
+/*
+ * The nearest whole number.  Scales are numbers of 32 bits, and so is the
+ * position: what lies half way before they were rounded does so again.
+ */
+static double
+rounded(const struct resize *r, const struct axis *a, double x)
+{
+	x = (double)(float)x;
+	switch (r->rounding) {
+	case ROUND_PREFER_FLOOR:
+		return ceil(x - 0.5);
+	case ROUND_PREFER_CEIL:
+		return floor(x + 0.5);
+	case FLOOR:
+		return floor(x);
+	case CEIL:
+		return ceil(x);
+	case OUTWARD:
+		return a->num < a->den ? ceil(x) : floor(x);
+	}
+	return x;
+}
+
+/* The weight of an element at distance x. */
+static double
+filter(const struct resize *r, double x)
+{
+	double a = r->cubic_a;
+
+	x = fabs(x);
+	if (r->mode == LINEAR)
+		return x < 1 ? 1 - x : 0;
+	if (x <= 1)
+		return ((a + 2) * x - (a + 3)) * x * x + 1;
+	return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static int64_t
+clamped(double x, int64_t n)
+{
+	if (!(x > 0))
+		return 0;
+	return x < (double)(n - 1) ? (int64_t)x : n - 1;
+}
+
+/* The elements around x; 'stretch' is below 1 where the filter is widened to
+ * cover what a smaller image leaves out. */
+static void
+weigh(const struct resize *r, const struct axis *a, double x, double stretch,
+      int64_t *at, double *weights)
+{
+	double first = floor(x) - (double)(a->n_taps / 2) + 1, sum = 0;
+
+	for (size_t k = 0; k < a->n_taps; k++) {
+		double j = first + (double)k;
+		int is_outside = j < 0 || j > (double)(a->in - 1);
+
+		at[k] = clamped(j, a->in);
+		weights[k] = r->is_excluding && is_outside
+				     ? 0
+				     : filter(r, (j - x) * stretch);
+		sum += weights[k];
+	}
+	if (!r->is_excluding && stretch == 1)
+		return;
+	for (size_t k = 0; sum != 0 && k < a->n_taps; k++)
+		weights[k] /= sum;
+}
+
+static enum sl_status
+fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev,
+	   struct sl_error *err)
+{
+	double scale = a->num / a->den;
+	double stretch = r->has_antialias && scale < 1 ? scale : 1;
+	double reach = r->mode == LINEAR ? 1 : 2;
+	uint64_t n;
+
+	if (a->in == 0)
+		return sl__refuse(err, "an empty image cannot be resized");
+	if (!(reach / stretch < 1e12))
+		return sl__refuse(err, "a scale of %g", scale);
+	a->n_taps = r->mode == NEAREST ? 1 : 2 * (size_t)ceil(reach / stretch);
+	if (__builtin_mul_overflow((uint64_t)a->out, a->n_taps, &n) ||
+	    n > SIZE_MAX)
+		return sl__fail_nomem(err);
+	a->at = sl__ref_new(ev, (size_t)n, sizeof(*a->at));
+	a->weights = sl__ref_new(ev, (size_t)n, sizeof(*a->weights));
+	if (!a->at || !a->weights)
+		return sl__fail_nomem(err);
+	for (int64_t i = 0; i < a->out; i++) {
+		double x = source_of(r, a, i);
+		int64_t *at = a->at + (size_t)i * a->n_taps;
+
+		if (r->coordinates == TF_CROP &&
+		    !(x >= 0 && x <= (double)(a->in - 1)))
+			at[0] = -1;
+		else if (r->mode == NEAREST)
+			at[0] = clamped(rounded(r, a, x), a->in);
+		else
+			weigh(r, a, x, stretch, at,
+			      a->weights + (size_t)i * a->n_taps);
+	}
+	return SL_OK;
+}
+
+/* Axis k of those that the node names. */
+static enum sl_status
+fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev,
+	  struct sl_error *err)
+{
+	size_t n = r->n_common < r->n_axes ? r->n_common : k;
+	int64_t common = r->axes ? r->axes[n] : (int64_t)n;
+
+	a->start = r->roi ? r->roi[k] : 0;
+	a->end = r->roi ? r->roi[r->n_axes + k] : 1;
+	a->num = r->sizes ? (double)r->sizes[n] : r->scales[k];
+	a->den = r->sizes ? (double)sl__ref_dim(ev, 0, (int)common) : 1;
+	a->is_changed = a->in != a->out || a->num != a->den || a->start != 0 ||
+			a->end != 1;
+	return a->is_changed ? fill_table(r, a, ev, err) : SL_OK;
+}
+
+/* The axes of the image, those without change included. */
+static enum sl_status
+fill_axes(const struct resize *r, struct axis **out, struct sl__eval *ev,
+	  struct sl_error *err)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	struct axis *axes = sl__ref_new(ev, x->rank, sizeof(*axes));
+	enum sl_status rc = SL_OK;
+
+	if (!axes)
+		return sl__fail_nomem(err);
+	for (size_t d = 0; d < x->rank; d++) {
+		axes[d].in = x->dims[d];
+		axes[d].out = y->dims[d];
+	}
+	for (size_t k = 0; !rc && k < r->n_axes; k++) {
+		int at = sl__axis(r->axes ? r->axes[k] : (int64_t)k,
+				  (int)x->rank);
+
+		rc = at < 0 ? sl__refuse(err, "an axis that is not there")
+			    : fill_axis(r, k, &axes[at], ev, err);
+	}
+	*out = axes;
+	return rc;
+}
+
+/* --------------------------------------------------------------- resizing */
+
+/* Elements before and after dimension d of an image whose dimensions up to d
+ * are resized already.  0 where the result has too many to count. */
+static int
+around(const struct axis *axes, size_t rank, size_t d, size_t n[2])
+{
+	size_t n_all = (size_t)axes[d].out;
+	int is_fit = 1;
+
+	n[0] = n[1] = 1;
+	for (size_t i = 0; is_fit && i < rank; i++) {
+		size_t size = (size_t)(i < d ? axes[i].out : axes[i].in);
+
+		if (i == d)
+			continue;
+		is_fit = !__builtin_mul_overflow(n_all, size, &n_all);
+		n[i < d ? 0 : 1] *= size;
+	}
+	return is_fit;
+}
+
+/* What lies beyond the image: 'size' bytes. */
+struct cell {
+	unsigned char bytes[16];
+	size_t size;
+};
+
+/* [outer][in][inner] becomes [outer][out][inner]. */
+static void
+move_axis(const struct axis *a, size_t n[2], const struct cell *cell,
+	  const unsigned char *from, unsigned char *to)
+{
+	size_t n_bytes = n[1] * cell->size;
+
+	for (size_t row = 0; row < n[0] * (size_t)a->out; row++) {
+		size_t image = row / (size_t)a->out * (size_t)a->in;
+		int64_t at = a->at[row % (size_t)a->out];
+
+		if (at >= 0)
+			memcpy(to, from + (image + (size_t)at) * n_bytes,
+			       n_bytes);
+		for (size_t b = 0; at < 0 && b < n_bytes; b += cell->size)
+			memcpy(to + b, cell->bytes, cell->size);
+		to += n_bytes;
+	}
+}
+
+static void
+weigh_axis(const struct resize *r, const struct axis *a, size_t n[2],
+	   const double *from, double *to)
+{
+	for (size_t row = 0; row < n[0] * (size_t)a->out; row++) {
+		size_t i = row % (size_t)a->out * a->n_taps;
+		size_t image = row / (size_t)a->out * (size_t)a->in;
+
+		for (size_t b = 0; b < n[1]; b++)
+			to[b] = a->at[i] < 0 ? r->extrapolation : 0;
+		for (size_t k = 0; a->at[i] >= 0 && k < a->n_taps; k++) {
+			const double *row_from =
+				from + (image + (size_t)a->at[i + k]) * n[1];
+
+			for (size_t b = 0; b < n[1]; b++)
+				to[b] += a->weights[i + k] * row_from[b];
+		}
+		to += n[1];
+	}
+}
+
+/* Bytes of one element, and what stands for those beyond the image. */
+static enum sl_status
+make_cell(struct cell *cell, const struct resize *r, enum sl_dtype dtype,
+	  struct sl_error *err)
+{
+	uint64_t n_bytes;
+
+	memset(cell, 0, sizeof(*cell));
+	cell->size = sizeof(char *);
+	if (dtype == SL_DTYPE_STRING && r->coordinates != TF_CROP)
+		return SL_OK;
+	if (!sl__dtype_bytes(&n_bytes, dtype, 8) || n_bytes == 0 ||
+	    n_bytes % 8 || n_bytes > 8 * sizeof(cell->bytes))
+		return sl__fail(err, SL_E_ABSENT, "%s cannot be resized",
+				sl_dtype_text(dtype));
+	cell->size = (size_t)n_bytes / 8;
+	if (sl__dtype_family(dtype) != SL__DTYPE_OTHER)
+		sl__store_doubles(cell->bytes, dtype, 0, 1, &r->extrapolation);
+	return SL_OK;
+}
+
+/* One dimension after the other, in bytes or, without a cell, in doubles. */
+static enum sl_status
+run_axes(const struct resize *r, const struct cell *cell, const void **data,
+	 struct sl__eval *ev, struct sl_error *err)
+{
+	size_t rank = (size_t)sl__ref_rank(ev, 0);
+	struct axis *axes = NULL;
+	enum sl_status rc = fill_axes(r, &axes, ev, err);
+
+	for (size_t d = 0; !rc && d < rank; d++) {
+		size_t n[2];
+		void *to;
+
+		if (!axes[d].is_changed)
+			continue;
+		if (!around(axes, rank, d, n))
+			return sl__fail_nomem(err);
+		to = sl__ref_new(ev, n[0] * (size_t)axes[d].out * n[1],
+				 cell ? cell->size : sizeof(double));
+		if (!to)
+			return sl__fail_nomem(err);
+		if (cell)
+			move_axis(&axes[d], n, cell, *data, to);
+		else
+			weigh_axis(r, &axes[d], n, *data, to);
+		*data = to;
+	}
+	return rc;
+}
+
+static enum sl_status
+run_nearest(const struct resize *r, struct sl__eval *ev, struct sl_error *err)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	struct sl__datum *out = sl__ref_result(ev, 0);
+	int is_text = x->dtype == SL_DTYPE_STRING;
+	const void *data = is_text ? (const void *)x->strings : x->bytes;
+	struct cell cell;
+	enum sl_status rc;
+
+	rc = make_cell(&cell, r, x->dtype, err);
+	if (!rc)
+		rc = run_axes(r, &cell, &data, ev, err);
+	if (rc)
+		return rc;
+	if (is_text)
+		return sl__datum_strings(out, out->tensor.rank,
+					 out->tensor.dims, data, ev->allocator,
+					 err);
+	memcpy(out->bytes, data, (size_t)out->tensor.n_bytes);
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_resize(struct sl__eval *ev, struct sl_error *err)
+{
+	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct resize r = {0};
+	const void *data;
+	enum sl_status rc;
+
+	if (!out)
+		return SL_OK;
+	rc = read_resize(&r, ev, err);
+	if (rc)
+		return rc;
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__refuse(err, "the sizes are not known");
+	if (out->tensor.n_elements == 0)
+		return SL_OK;
+	if (r.mode == NEAREST)
+		return run_nearest(&r, ev, err);
+	data = sl__ref_doubles(ev, 0, err);
+	if (!data)
+		return sl__ref_failure(ev);
+	rc = run_axes(&r, NULL, &data, ev, err);
+	if (!rc)
+		sl__ref_store_doubles(ev, 0, data);
+	return rc;
+}
