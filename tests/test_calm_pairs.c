@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_calm_pairs.c - differences of the calmer rounds, of made-up times. */
 #include "harness.h"
-#include "experiment/calm_pairs.h"
+#include "stats/calm_pairs.h"
 #include "base/rng.h"
 
 enum { N_MOST = 1024 };

@@ -4,6 +4,7 @@
  * is evidence, contradiction lowers confidence by the rule or withdraws the
  * verdict, and a counter that cannot know is not heard.
  */
+#include "experiment/counted.h"
 #include "harness.h"
 #include "analysis/counter_check.h"
 #include "analysis/bottleneck.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_decode_figures.c - figures of a decoding loop from numbers that are
  * known: repeated work, lines, and what a cache is worth. */
+#include "experiment/decode_loop.h"
 #include "tiny_decoder.h"
 
 #include "analysis/generation.h"
@@ -50,8 +51,8 @@ enum { PROMPT = 10, TOKENS = 101 };
 static void
 plant(struct sl__loop *loop, double fixed, double slope)
 {
-	for (size_t i = 0; i < loop->n_points; i++) {
-		struct sl__loop_point *p = &loop->points[i];
+	for (size_t i = 0; i < loop->raw.n_points; i++) {
+		struct sl__loop_point *p = &loop->raw.points[i];
 		double ns = fixed + slope * (double)(p->n_past + p->n_new);
 
 		for (int k = 0; k < 2; k++)
@@ -66,9 +67,9 @@ settled(struct sl__loop *loop, int64_t n_tokens, struct sl__arena *arena)
 {
 	struct sl_decoding d = {0};
 
-	assert_int_equal(
-		sl__loop_settle(&d, loop, PROMPT, n_tokens, arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__loop_settle(&d, sl__loop_figures(loop), PROMPT,
+					 n_tokens, arena, NULL),
+			 SL_OK);
 	return d;
 }
 
@@ -86,10 +87,10 @@ test_fitted(void **state)
 	assert_int_equal(
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
-	loop.points = sl__arena_array(&arena, 67, sizeof(*loop.points));
+	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
 	sl__loop_lay_out(&loop, PROMPT, TOKENS, 6);
-	assert_int_equal(loop.n_points, 3 + 5);
-	assert_int_equal(loop.n_further, 5);
+	assert_int_equal(loop.raw.n_points, 3 + 5);
+	assert_int_equal(loop.raw.n_further, 5);
 	plant(&loop, 1000, 3);
 	d = settled(&loop, TOKENS, &arena);
 	assert_true(d.first_is_fitted && d.total_is_fitted);
@@ -100,7 +101,7 @@ test_fitted(void **state)
 	assert_close(d.growth_ns.value, 3.0, 1e-9);
 	assert_int_equal(d.further_ns.n, 16);
 	/* A visit that was disturbed badly hardly moves it. */
-	loop.points[6].visits[1].value *= 20;
+	loop.raw.points[6].visits[1].value *= 20;
 	d = settled(&loop, TOKENS, &arena);
 	assert_close(d.further_ns.value, 1000 + 3 * 60.5, 0.1);
 	assert_true(d.further_ns.lo < d.further_ns.value);
@@ -124,11 +125,11 @@ test_no_line(void **state)
 	assert_int_equal(
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
-	loop.points = sl__arena_array(&arena, 67, sizeof(*loop.points));
+	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
 	sl__loop_lay_out(&loop, PROMPT, TOKENS, 6);
 	plant(&loop, -1000, 100);
 	for (size_t i = 0; i < 3; i++)
-		loop.points[i].n_visits = 0;
+		loop.raw.points[i].n_visits = 0;
 	d = settled(&loop, TOKENS, &arena);
 	assert_int_equal(d.n_missed, 3);
 	assert_int_equal(d.first_ns.n, 0);
@@ -153,9 +154,9 @@ test_single(void **state)
 	assert_int_equal(
 		sl__decoder_open(&loop.decoder, graph, 0, 1, &arena, NULL),
 		SL_OK);
-	loop.points = sl__arena_array(&arena, 67, sizeof(*loop.points));
+	loop.raw.points = sl__arena_array(&arena, 67, sizeof(*loop.raw.points));
 	sl__loop_lay_out(&loop, PROMPT, 1, 4);
-	assert_int_equal(loop.n_points, 1);
+	assert_int_equal(loop.raw.n_points, 1);
 	plant(&loop, 1000, 0);
 	d = settled(&loop, 1, &arena);
 	assert_true(d.is_complete);

@@ -4,6 +4,7 @@
  * look at the steps they are told to, and say what could not be done.
  */
 #include "experiment/diagnose.h"
+#include "analysis/operations.h"
 #include "graph_text.h"
 #include "plan_input.h"
 #include "base/thread.h"

@@ -1,175 +1,243 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_fit.c - fits and their intervals are SciPy's (oracles/fit.py), exact
- * laws come back exactly, and the intervals of simulated points cover.
+ * The largest batch that fits, against closed forms: a square product needs
+ * its weights and, for each sample, its input and output.
  */
-#include "harness.h"
-#include "stats/fit.h"
-#include "base/rng.h"
+#include "counting.h"
+#include "json_check.h"
+#include "square_layer.h"
 
-static const double X[] = {1, 2, 3, 4, 6, 8, 12, 16};
-static const double Y[] = {2.1, 3.9, 6.2, 7.8, 12.3, 15.8, 24.5, 31.6};
-static const double T[] = {54.1, 57.6, 66.9, 73.2, 95.5, 117.0, 176.3, 240.2};
-
-static void
-check(const struct sl_estimate *e, double value, double lo, double hi)
+static struct sl_fit *
+fit(const struct sl_graph *graph, double memory_bytes,
+    enum sl_optimizer optimizer)
 {
-	assert_close(e->value, value, 1e-6);
-	assert_close(e->lo, lo, 1e-6);
-	assert_close(e->hi, hi, 1e-6);
-	assert_int_equal(e->n, 8);
-	assert_int_equal(e->needs_n, 0);
-}
-
-static void
-lines_are_those_of_scipy(void **state)
-{
-	struct sl__line_fit fit;
-
-	(void)state;
-	assert_int_equal(sl__fit_line(&fit, X, Y, 8, .05, NULL), SL_OK);
-	check(&fit.slope, 1.990625, 1.933944948, 2.047305052);
-	check(&fit.intercept, 0.0859375, -0.3754046982, 0.5472796982);
-	assert_close(fit.r_squared, 0.9991882104, 1e-9);
-	assert_close(fit.residual_std, 0.3209685862, 1e-9);
-}
-
-static void
-power_laws_are_those_of_scipy(void **state)
-{
-	struct sl__line_fit fit;
-
-	(void)state;
-	assert_int_equal(sl__fit_power(&fit, X, T, 8, .05, NULL), SL_OK);
-	check(&fit.slope, 0.5477856082, 0.3572196088, 0.7383516077);
-	check(&fit.intercept, 3.721781209, 3.384866515, 4.058695903);
-	assert_close(fit.r_squared, 0.8918390076, 1e-9);
-	assert_close(fit.residual_std, 0.1919346555, 1e-9);
-}
-
-static void
-fixed_costs_are_those_of_scipy(void **state)
-{
-	struct sl__affine_power_fit fit;
-
-	(void)state;
-	assert_int_equal(sl__fit_affine_power(&fit, X, T, 8, .05, NULL), SL_OK);
-	assert_close(fit.offset, 50.46783564, 1e-5);
-	assert_close(fit.scale, 2.950948847, 1e-5);
-	check(&fit.exponent, 1.504664539, 1.400036179, 1.613488314);
-	assert_close(fit.residual_std, 0.01694692345, 1e-7);
-}
-
-static void
-exact_laws_come_back(void **state)
-{
-	static const double exponents[] = {-1, 0.5, 1, 2, 3};
-	struct sl__affine_power_fit affine;
-	struct sl__line_fit line;
-	double y[8];
-
-	(void)state;
-	for (size_t k = 0; k < 5; k++) {
-		for (size_t i = 0; i < 8; i++)
-			y[i] = 7 + 1e3 * pow(X[i], exponents[k]);
-		assert_int_equal(
-			sl__fit_affine_power(&affine, X, y, 8, .05, NULL),
-			SL_OK);
-		assert_near(affine.exponent.value, exponents[k], 1e-5);
-		assert_close(affine.scale, 1e3, 1e-3);
-		assert_near(affine.offset, 7, 1);
-		assert_near(affine.exponent.lo, exponents[k], 1e-4);
-		assert_near(affine.exponent.hi, exponents[k], 1e-4);
-		for (size_t i = 0; i < 8; i++)
-			y[i] = 1e3 * pow(X[i], exponents[k]);
-		assert_int_equal(sl__fit_power(&line, X, y, 8, .05, NULL),
-				 SL_OK);
-		assert_near(line.slope.value, exponents[k], 1e-12);
-		assert_near(line.intercept.value, log(1e3), 1e-11);
-	}
-}
-
-static void
-what_cannot_be_known_is_said(void **state)
-{
-	static const double same[] = {3, 3, 3, 3}, two[] = {1, 2, 1, 2};
-	static const double negative[] = {1, 2, -3, 4};
-	static const double noise[] = {100, 103, 98, 101, 97, 102, 99, 100};
-	struct sl__affine_power_fit affine;
-	struct sl__line_fit line;
+	struct sl_fit_options how = {.struct_size = sizeof(how),
+				     .memory_bytes = memory_bytes,
+				     .optimizer = optimizer};
 	struct sl_error err;
+	struct sl_fit *f;
 
-	(void)state;
-	assert_int_equal(sl__fit_line(&line, X, Y, 1, .05, &err), SL_E_USAGE);
-	assert_int_equal(sl__fit_line(&line, same, X, 4, .05, &err),
-			 SL_E_USAGE);
-	assert_int_equal(sl__fit_power(&line, X, negative, 4, .05, &err),
-			 SL_E_USAGE);
-	assert_int_equal(sl__fit_affine_power(&affine, X, T, 3, .05, &err),
-			 SL_E_USAGE);
-	assert_int_equal(sl__fit_affine_power(&affine, two, T, 4, .05, &err),
-			 SL_E_USAGE);
-	assert_int_equal(
-		sl__fit_affine_power(&affine, X, negative, 4, .05, &err),
-		SL_E_USAGE);
-	/* Two points make a line without an error. */
-	assert_int_equal(sl__fit_line(&line, X, Y, 2, .05, NULL), SL_OK);
-	assert_near(line.slope.value, 1.8, 1e-12);
-	assert_true(isnan(line.slope.lo) && isnan(line.residual_std));
-	assert_int_equal(line.slope.needs_n, 3);
-	/* A level line explains nothing. */
-	assert_int_equal(sl__fit_line(&line, X, same, 4, .05, NULL), SL_OK);
-	assert_true(isnan(line.r_squared));
-	/* Noise around a constant has no exponent. */
-	assert_int_equal(sl__fit_affine_power(&affine, X, noise, 8, .05, NULL),
-			 SL_OK);
-	assert_true(isinf(affine.exponent.lo) && isinf(affine.exponent.hi));
+	if (sl_fit(&f, graph, &how, &err))
+		fail_msg("%s", err.text);
+	return f;
 }
 
 static void
-intervals_cover_at_their_rate(void **state)
+test_inference(void **state)
 {
-	size_t n_slope = 0, n_exponent = 0;
-	struct sl__rng rng;
+	struct sl_graph *graph = square_layer(0);
 
 	(void)state;
-	sl__rng_init(&rng, 5);
-	for (int run = 0; run < 1000; run++) {
-		struct sl__affine_power_fit affine;
-		struct sl__line_fit line;
-		double y[8], t[8];
+	for (int64_t n = 1; n < 5000; n = n * 3 + 1) {
+		double memory =
+			SQUARE_WEIGHT_BYTES + (double)n * SQUARE_SAMPLE_BYTES;
+		struct sl_fit *f = fit(graph, memory, SL_OPTIMIZER_NONE);
 
-		for (size_t i = 0; i < 8; i++) {
-			y[i] = 4 - 2 * X[i] + 3 * sl__rng_normal(&rng);
-			t[i] = (50 + 3 * pow(X[i], 1.5)) *
-			       exp(0.02 * sl__rng_normal(&rng));
-		}
-		assert_int_equal(sl__fit_line(&line, X, y, 8, .05, NULL),
-				 SL_OK);
-		assert_int_equal(
-			sl__fit_affine_power(&affine, X, t, 8, .05, NULL),
-			SL_OK);
-		n_slope += line.slope.lo <= -2 && line.slope.hi >= -2;
-		n_exponent += affine.exponent.lo <= 1.5 &&
-			      affine.exponent.hi >= 1.5;
+		assert_int_equal(f->largest, n);
+		assert_near(f->total_bytes, memory, 0);
+		assert_near(f->next_bytes, memory + SQUARE_SAMPLE_BYTES, 0);
+		sl_fit_free(f);
+		f = fit(graph, memory + SQUARE_SAMPLE_BYTES - 1,
+			SL_OPTIMIZER_NONE);
+		assert_int_equal(f->largest, n);
+		sl_fit_free(f);
 	}
-	print_message("of 1000: slope covered %zu, exponent %zu\n", n_slope,
-		      n_exponent);
-	/* 950 within 3 standard deviations of 6.9. */
-	assert_in_range(n_slope, 929, 971);
-	assert_in_range(n_exponent, 929, 971);
+	sl_graph_free(graph);
+}
+
+static void
+test_nothing_fits(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_fit *f = fit(graph, SQUARE_WEIGHT_BYTES, SL_OPTIMIZER_NONE);
+
+	(void)state;
+	assert_int_equal(f->largest, 0);
+	assert_near(f->total_bytes, SQUARE_WEIGHT_BYTES + SQUARE_SAMPLE_BYTES,
+		    0);
+	sl_fit_free(f);
+	sl_graph_free(graph);
+}
+
+/* Weights four times with Adam: themselves, gradients, two moments. */
+static void
+test_training(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_fit *f = fit(graph, 1e9, SL_OPTIMIZER_ADAM);
+
+	(void)state;
+	assert_near(f->parameters_bytes, SQUARE_WEIGHT_BYTES, 0);
+	assert_near(f->gradients_bytes, SQUARE_WEIGHT_BYTES, 0);
+	assert_near(f->optimizer_bytes, 2.0 * SQUARE_WEIGHT_BYTES, 0);
+	/* In the backward pass the kept input and the gradient of the output
+	 * take what a sample takes in inference. */
+	assert_int_equal(f->phase, SL_PHASE_BACKWARD);
+	assert_int_equal(f->largest, (1000000000 - 4 * SQUARE_WEIGHT_BYTES) /
+					     SQUARE_SAMPLE_BYTES);
+	assert_near(f->activations_bytes,
+		    (double)f->largest * SQUARE_SAMPLE_BYTES, 0);
+	assert_near(f->total_bytes,
+		    4.0 * SQUARE_WEIGHT_BYTES + f->activations_bytes, 0);
+	assert_near(f->next_bytes, f->total_bytes + SQUARE_SAMPLE_BYTES, 0);
+	sl_fit_free(f);
+	sl_graph_free(graph);
+}
+
+static void
+test_refuses(void **state)
+{
+	struct sl_graph *graph = square_layer(4);
+	struct sl_fit_options how = {.struct_size = sizeof(how)};
+	struct sl_error err;
+	struct sl_fit *f;
+
+	(void)state;
+	assert_int_equal(sl_fit(&f, graph, &how, &err), SL_E_USAGE);
+	how.memory_bytes = 1e9;
+	how.axis = "width";
+	assert_int_equal(sl_fit(&f, graph, &how, &err), SL_E_USAGE);
+	how.axis = "seq"; /* there is none */
+	assert_int_equal(sl_fit(&f, graph, &how, &err), SL_E_DATA);
+	assert_null(f);
+	sl_graph_free(graph);
+}
+
+/* A model that fixes its batch at 1 or 4 fits or not. */
+static void
+test_fixed_batch(void **state)
+{
+	(void)state;
+	for (int64_t batch = 1; batch <= 4; batch += 3) {
+		struct sl_graph *graph = square_layer(batch);
+		double needs = SQUARE_WEIGHT_BYTES +
+			       (double)batch * SQUARE_SAMPLE_BYTES;
+		struct sl_fit *f = fit(graph, needs, SL_OPTIMIZER_NONE);
+
+		assert_int_equal(f->fixed_at, batch);
+		assert_int_equal(f->largest, batch);
+		assert_near(f->total_bytes, needs, 0);
+		assert_non_null(f->limit);
+		sl_fit_free(f);
+		f = fit(graph, needs - 1, SL_OPTIMIZER_NONE);
+		assert_int_equal(f->fixed_at, batch);
+		assert_int_equal(f->largest, 0);
+		assert_near(f->total_bytes, needs, 0);
+		sl_fit_free(f);
+		sl_graph_free(graph);
+	}
+}
+
+/* While the update of the weights needs most, memory does not grow with the
+ * batch at first: that is no end.  Here weights are 4 MiB, a sample 8 KiB. */
+static void
+test_grows_late(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	double update = 4.0 * SQUARE_WEIGHT_BYTES;
+	struct sl_fit *f = fit(graph, update + 10 * SQUARE_SAMPLE_BYTES,
+			       SL_OPTIMIZER_ADAM);
+
+	(void)state;
+	assert_false(f->is_unbounded);
+	assert_int_equal(f->largest, 10);
+	sl_fit_free(f);
+	/* Beyond all sizes looked at: not a claim about memory. */
+	f = fit(graph, 1e18, SL_OPTIMIZER_NONE);
+	assert_true(f->is_cut);
+	assert_false(f->is_unbounded);
+	sl_fit_free(f);
+	sl_graph_free(graph);
+}
+
+/* GPT-2 has 1024 positions, however much memory there is. */
+static void
+test_the_model_takes_no_more(void **state)
+{
+	struct sl_fit_options how = {.struct_size = sizeof(how),
+				     .memory_bytes = 1e12,
+				     .axis = "seq"};
+	struct sl_graph *graph;
+	struct sl_error err = {0};
+	struct sl_fit *f = NULL;
+
+	(void)state;
+	if (sl_graph_open(&graph, "gpt2", NULL, &err) ||
+	    sl_fit(&f, graph, &how, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(f->largest, 1024);
+	assert_non_null(f->limit);
+	assert_true(isnan(f->next_bytes));
+	sl_fit_free(f);
+	sl_graph_free(graph);
+}
+
+static void
+test_survives_every_failed_allocation(void **state)
+{
+	struct sl_graph *graph = square_layer(4);
+	enum sl_status rc = SL_E_NOMEM;
+
+	(void)state;
+	for (int i = 1; rc; i++) {
+		struct counting c = {.fail_at = i};
+		struct sl_allocator allocator = counting_allocator(&c);
+		struct sl_fit_options how = {.struct_size = sizeof(how),
+					     .memory_bytes = 1e9,
+					     .allocator = &allocator};
+		struct sl_fit *f;
+
+		rc = sl_fit(&f, graph, &how, NULL);
+		assert_true(c.n_requests > 0);
+		assert_int_equal(rc, c.n_requests < i ? SL_OK : SL_E_NOMEM);
+		sl_fit_free(f);
+		assert_int_equal(c.n_out, 0);
+		assert_true(i < 10000);
+	}
+	sl_graph_free(graph);
+}
+
+static void
+test_report_says_what_json_says(void **state)
+{
+	struct sl_graph *graph = square_layer(0);
+	struct sl_fit *f = fit(graph, 5e6, SL_OPTIMIZER_NONE);
+	struct sl_render_options how = {.struct_size = sizeof(how),
+					.format = SL_FORMAT_JSON};
+	struct sl_buf out = {0};
+
+	(void)state;
+	assert_int_equal(sl_fit_render(f, &how, &out, NULL), 0);
+	assert_true(json_valid(out.data));
+	assert_true(json_is(out.data, "fit.axis", "\"batch\""));
+	assert_true(json_is(out.data, "fit.fixed", "false"));
+	assert_true(json_is(out.data, "fit.fits", "true"));
+	assert_true(json_is(out.data, "fit.activations_basis", "\"counted\""));
+	assert_true(json_is(out.data, "fit.phase", "null"));
+	assert_near(json_number_at(out.data, "fit.largest"), (double)f->largest,
+		    0);
+	sl_buf_release(&out);
+	how.format = SL_FORMAT_TEXT;
+	assert_int_equal(sl_fit_render(f, &how, &out, NULL), 0);
+	assert_non_null(strstr(out.data, "The largest batch that fits in"));
+	sl_buf_release(&out);
+	sl_fit_free(f);
+	sl_graph_free(graph);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_are_those_of_scipy),
-		cmocka_unit_test(power_laws_are_those_of_scipy),
-		cmocka_unit_test(fixed_costs_are_those_of_scipy),
-		cmocka_unit_test(exact_laws_come_back),
-		cmocka_unit_test(what_cannot_be_known_is_said),
-		cmocka_unit_test(intervals_cover_at_their_rate),
+		cmocka_unit_test(test_inference),
+		cmocka_unit_test(test_nothing_fits),
+		cmocka_unit_test(test_training),
+		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_fixed_batch),
+		cmocka_unit_test(test_grows_late),
+		cmocka_unit_test(test_the_model_takes_no_more),
+		cmocka_unit_test(test_survives_every_failed_allocation),
+		cmocka_unit_test(test_report_says_what_json_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

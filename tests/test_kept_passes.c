@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_kept_passes.c - which passes are kept, of tapes that are made up. */
 #include "harness.h"
-#include "experiment/kept_passes.h"
+#include "result/kept_passes.h"
 #include "base/rng.h"
 
 enum { N_STEPS = 3, N_MOST = 20000 };

@@ -5,6 +5,7 @@
  * lies outside the plan; that where no run was tracked the plan's own figures
  * stand; and that what a model takes is the same whatever ran before it.
  */
+#include "experiment/tracker.h"
 #include "graph_text.h"
 #include "analysis/memory_use.h"
 #include "base/reading.h"

@@ -4,7 +4,7 @@
 #include "json_check.h"
 
 #include "analysis/microscope_words.h"
-#include "analysis/specimens.h"
+#include "driver/specimens.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "harness.h"
-#include "experiment/residence.h"
+#include "memory/residence.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* test_sweep_axis.c - ranges as users write them, and widths in names. */
 #include "harness.h"
 
-#include "analysis/sweep_axis.h"
+#include "driver/sweep_axis.h"
 
 static void
 assert_values(const char *text, const int64_t *expected, size_t n)

@@ -2,7 +2,7 @@
 /* test_sweep_kinds.c - kinds of made-up operations, few and too many. */
 #include "harness.h"
 
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 enum { POINTS = 2, MANY = SL__SWEEP_KINDS_MOST + 12 };
 

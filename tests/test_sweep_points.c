@@ -2,7 +2,7 @@
 /* test_sweep_points.c - visits that are made up, and what they come to. */
 #include "harness.h"
 
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 enum { VISITS = 4 };
 

@@ -2,7 +2,7 @@
 /* test_sweep_words.c - sentences about sweeps that are made up. */
 #include "harness.h"
 
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 enum { POINTS = 8 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_thinned.c - samples in fixed memory: which are kept, their median. */
 #include "harness.h"
-#include "experiment/thinned.h"
+#include "stats/thinned.h"
 
 /* After n additions of 0, 1, 2, ...: every stride-th is there, in order. */
 static void

@@ -9,7 +9,7 @@
 #include "analysis/advice_rules.h"
 #include "analysis/roofline_place.h"
 #include "analysis/sentences.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,8 @@
 #ifndef SL_AMDAHL_H
 #define SL_AMDAHL_H
 
-#include "experiment/ablate.h"
+#include "base/arena.h"
+#include "result/ablation.h"
 
 enum { SL__AMDAHL_OPERATIONS = 5, SL__AMDAHL_TYPES = 3 };
 

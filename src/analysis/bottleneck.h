@@ -13,7 +13,8 @@
 #ifndef SL_BOTTLENECK_H
 #define SL_BOTTLENECK_H
 
-#include "experiment/diagnose.h"
+#include "base/arena.h"
+#include "result/diagnosis.h"
 
 enum sl__memory_kind { SL__MEMORY_L2 = 0, SL__MEMORY_L3, SL__MEMORY_DRAM };
 enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };

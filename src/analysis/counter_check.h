@@ -29,7 +29,8 @@
 #ifndef SL_COUNTER_CHECK_H
 #define SL_COUNTER_CHECK_H
 
-#include "experiment/counted.h"
+#include "base/arena.h"
+#include "result/step_counts.h"
 
 /* Hands what was counted to the profile and the operations that were;
  * 'counted' and what it points to last as long as the profile. */

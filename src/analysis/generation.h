@@ -5,7 +5,8 @@
 #define SL_GENERATION_H
 
 #include "analysis/repeated_work.h"
-#include "experiment/decode_loop.h"
+#include "base/arena.h"
+#include "result/decoding.h"
 
 /* How the FLOPs of a loop's passes grow with the context. */
 struct sl__loop_work {
@@ -17,8 +18,9 @@ struct sl__loop_work {
 
 /* Fills everything of a loop but its name and FLOPs from its visits. */
 enum sl_status sl__loop_settle(struct sl_decoding *out,
-			       const struct sl__loop *loop, int64_t prompt,
-			       int64_t n_tokens, struct sl__arena *arena,
+			       const struct sl__decode_figures *loop,
+			       int64_t prompt, int64_t n_tokens,
+			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
 /* Fills the loop's FLOPs and those of its passes. */

@@ -37,13 +37,14 @@ static const struct sl_estimate not_known = {
 
 /* With a cache, the pass over a whole prompt is of another kind. */
 static int
-is_of_loop(const struct sl__loop *loop, const struct sl__loop_point *p)
+is_of_loop(const struct sl__decode_figures *loop,
+	   const struct sl__loop_point *p)
 {
-	return !loop->decoder.has_cache || p->n_new == 1;
+	return !loop->has_cache || p->n_new == 1;
 }
 
 static void
-gather(struct visits *out, const struct sl__loop *loop)
+gather(struct visits *out, const struct sl__decode_figures *loop)
 {
 	out->n = out->n_contexts = 0;
 	for (size_t i = 0; i < loop->n_points; i++) {
@@ -268,40 +269,36 @@ set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 }
 
 enum sl_status
-sl__loop_settle(struct sl_decoding *out, const struct sl__loop *loop,
+sl__loop_settle(struct sl_decoding *out, const struct sl__decode_figures *loop,
 		int64_t prompt, int64_t n_tokens, struct sl__arena *arena,
 		struct sl_error *err)
 {
 	struct sl_decode_step *steps =
 		sl__arena_array(arena, loop->n_points, sizeof(*steps));
 	struct visits *v = sl__arena_alloc(arena, sizeof(*v));
-	int64_t longest = 0;
 
 	if (!steps || !v)
 		return sl__fail_nomem(err);
-	out->has_cache = loop->decoder.has_cache;
-	out->is_by_token = out->has_cache &&
-			   !sl__decoder_takes_many(&loop->decoder);
+	out->has_cache = loop->has_cache;
+	out->is_by_token = out->has_cache && !loop->takes_many;
 	out->steps = steps;
 	out->n_steps = loop->n_points;
 	for (size_t i = 0; i < loop->n_points; i++) {
 		set_step(&steps[i], &loop->points[i]);
 		out->n_missed += !steps[i].n_visits;
-		if (steps[i].n_visits)
-			longest = loop->points[i].n_past;
 	}
 	out->is_complete = !out->n_missed &&
 			   loop->n_further + 1 == (size_t)n_tokens;
 	out->memory_bytes = loop->memory.planned_bytes +
 			    loop->memory.weight_bytes +
 			    loop->memory.mapped_bytes;
-	out->cache_bytes = sl__decoder_state_bytes(&loop->decoder, longest);
+	out->cache_bytes = loop->state_bytes;
 	out->plan_ns = loop->all_plans_ns;
 	gather(v, loop);
 	set_first(out, v, prompt);
 	set_further(out, v, prompt, n_tokens);
 	set_growth(out, v, prompt, n_tokens);
-	set_rates(out, (double)loop->decoder.batch, n_tokens);
+	set_rates(out, (double)loop->batch, n_tokens);
 	return SL_OK;
 }
 

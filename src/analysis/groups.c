@@ -3,7 +3,7 @@
 #include "analysis/groups.h"
 #include "base/map.h"
 #include "base/status.h"
-#include "experiment/timed_passes.h"
+#include "result/pass_times.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * so that their scatter around a law is what is not known about it.
  */
 #include "analysis/growth_fit.h"
-#include "stats/fit.h"
+#include "stats/curve_fit.h"
 #include "stats/special.h"
 #include "stats/summary.h"
 

@@ -3,7 +3,7 @@
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
-#include "experiment/timed_passes.h"
+#include "result/pass_times.h"
 
 /* The largest |residual| / wall with which books are closed. */
 #define SL__RESIDUAL_MOST 0.02

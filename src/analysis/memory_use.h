@@ -3,8 +3,9 @@
 #ifndef SL_MEMORY_USE_H
 #define SL_MEMORY_USE_H
 
-#include "experiment/residence.h"
-#include "experiment/tracker.h"
+#include "base/arena.h"
+#include "memory/residence.h"
+#include "result/tracking.h"
 
 /* What the figures are made from; all borrowed. */
 struct sl__memory_sources {

@@ -2,7 +2,7 @@
 /* microscope_words.c - operations over sizes in sentences. */
 #include "analysis/microscope_words.h"
 #include "analysis/sentences.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 #include "analysis/turning.h"
 
 #include <math.h>

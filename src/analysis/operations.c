@@ -289,3 +289,16 @@ sl__operations_of(struct sl_profile *out,
 	out->operations = ops;
 	return rc ? rc : rank(out, ops, arena, err);
 }
+
+size_t
+sl__hot_count(const struct sl_profile *profile, double share)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	/* A hair below, so that rounding asks for no further one. */
+	while (n < profile->n_operations && n < SL__HOT_MOST &&
+	       sum < share - 1e-9)
+		sum += profile->operations[profile->by_time[n++]].share;
+	return n;
+}

@@ -3,7 +3,9 @@
 #ifndef SL_OPERATIONS_H
 #define SL_OPERATIONS_H
 
-#include "experiment/timed_passes.h"
+#include "engine/plan.h"
+#include "result/diagnosis.h"
+#include "result/pass_times.h"
 
 /* What rows are made from; all borrowed. */
 struct sl__operation_sources {
@@ -21,5 +23,9 @@ enum sl_status sl__operations_of(struct sl_profile *out,
 				 const struct sl__operation_sources *sources,
 				 struct sl__arena *arena,
 				 struct sl_error *err) SL_CHECKED;
+
+/* The first operations of by_time that make 'share' of the time of all, at
+ * most SL__HOT_MOST. */
+size_t sl__hot_count(const struct sl_profile *profile, double share);
 
 #endif

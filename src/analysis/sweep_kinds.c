@@ -7,7 +7,7 @@
  * they have, and grow with the square of the sequence.
  */
 #include "analysis/growth_fit.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 #include "base/status.h"
 
 #include <math.h>

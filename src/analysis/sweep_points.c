@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_points.c - what visits to a point yield, and what they come to. */
 #include "analysis/growth_fit.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 #include <math.h>
 #include <string.h>

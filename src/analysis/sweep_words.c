@@ -2,7 +2,7 @@
 /* sweep_words.c - a sweep in sentences: what grows how, and where it turns. */
 #include "analysis/growth_fit.h"
 #include "analysis/sentences.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* turning.c - what bounds an operation at each size, and where that turns. */
 #include "analysis/turning.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep_work.h"
 
 #include <math.h>
 #include <string.h>

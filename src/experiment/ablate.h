@@ -4,6 +4,7 @@
 #define SL_ABLATE_H
 
 #include "engine/tape.h"
+#include "result/ablation.h"
 
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
@@ -11,19 +12,6 @@ enum {
 	SL__ABLATE_ROUNDS_FEW = 6, /* the fewest that have an interval: for the
 				      first target */
 	SL__ABLATE_ROUNDS_MOST = 1024
-};
-
-/* The caller names the steps; the rest is what came out. */
-struct sl__ablation {
-	const size_t *steps; /* of the plan; borrowed */
-	size_t n_steps;
-	double share;               /* of a pass, about: how long one without it
-				     will take */
-	struct sl_estimate limit;   /* full / ablated: median over rounds, with
-				     its order-statistic interval */
-	double full_ns, ablated_ns; /* medians of a pass; NaN: not measured */
-	uint64_t n_bytes;           /* of the stored outputs */
-	const char *absent;         /* why there is no limit; NULL */
 };
 
 struct sl__ablate_options {

@@ -4,16 +4,8 @@
 #define SL_COUNTED_H
 
 #include "experiment/subject.h"
+#include "result/step_counts.h"
 #include "timing/counter_set.h"
-
-struct sl__counted {
-	const struct sl_operation_counts *counts; /* as steps[] were given */
-	size_t n;        /* 0 where nothing could be counted */
-	size_t n_passes; /* with counters */
-	struct sl_counter_use uses[SL_N_EVENTS];
-	const char *absent; /* why nothing was counted; NULL */
-	double elapsed_s;
-};
 
 struct sl__counted_options {
 	const size_t *steps; /* of the plan, each once */

@@ -56,7 +56,7 @@ context_of(const struct sl__loop_point *p)
 static struct sl__loop_point *
 add_point(struct sl__loop *loop, int64_t n_past, int64_t n_new, int64_t nth)
 {
-	struct sl__loop_point *p = &loop->points[loop->n_points++];
+	struct sl__loop_point *p = &loop->raw.points[loop->raw.n_points++];
 
 	memset(p, 0, sizeof(*p));
 	p->n_past = n_past;
@@ -101,7 +101,7 @@ add_tokens(struct sl__loop *loop, int64_t prompt, int64_t first, int64_t last,
 			add_point(loop, context - 1, 1, nth);
 		else
 			add_point(loop, 0, context, nth);
-		loop->n_further += nth > 1;
+		loop->raw.n_further += nth > 1;
 	}
 }
 
@@ -109,7 +109,7 @@ void
 sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
 		 size_t n_positions)
 {
-	loop->n_points = loop->n_further = 0;
+	loop->raw.n_points = loop->raw.n_further = 0;
 	if (n_positions > SL__LOOP_POINTS_MOST)
 		n_positions = SL__LOOP_POINTS_MOST;
 	if (!loop->decoder.has_cache) {
@@ -196,10 +196,10 @@ static void
 note_plan(struct sl__loop *loop, const struct sl__loop_point *p,
 	  const struct sl_plan *plan)
 {
-	loop->n_threads = sl_plan_n_threads(plan);
-	loop->dtype = plan->options.dtype;
-	if (p == &loop->points[loop->n_points - 1])
-		sl_plan_memory(plan, &loop->memory);
+	loop->raw.n_threads = sl_plan_n_threads(plan);
+	loop->raw.dtype = plan->options.dtype;
+	if (p == &loop->raw.points[loop->raw.n_points - 1])
+		sl_plan_memory(plan, &loop->raw.memory);
 }
 
 /* The share of the CPUs that others took. */
@@ -239,7 +239,7 @@ plan_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	if (rc)
 		return rc;
 	p->plan_ns = fmax(p->plan_ns, ns);
-	loop->all_plans_ns += ns;
+	loop->raw.all_plans_ns += ns;
 	note_plan(loop, p, *plan);
 	return SL_OK;
 }
@@ -332,15 +332,16 @@ static enum sl_status
 cost_of_next(struct measurer *m, struct sl__loop *loop, double visit_s,
 	     double *out, struct sl_error *err)
 {
-	struct sl__loop_point *p = &loop->points[loop->n_points - 1];
-	double first_ns = loop->all_plans_ns;
+	struct sl__loop_point *p = &loop->raw.points[loop->raw.n_points - 1];
+	double first_ns = loop->raw.all_plans_ns;
 	struct sl_plan *plan;
 	enum sl_status rc = plan_point(m, loop, p, &plan, err);
 
 	if (rc)
 		return rc;
 	sl_plan_free(plan);
-	*out = fmax(visit_s + (loop->all_plans_ns - 2 * first_ns) / 1e9, 1e-9);
+	*out = fmax(visit_s + (loop->raw.all_plans_ns - 2 * first_ns) / 1e9,
+		    1e-9);
 	return SL_OK;
 }
 
@@ -351,7 +352,7 @@ check_room(struct sl__loop *loop)
 {
 	uint64_t room = sl__platform_free_bytes("");
 
-	if (!room || room > 2 * loop->memory.weight_bytes)
+	if (!room || room > 2 * loop->raw.memory.weight_bytes)
 		return;
 	sl__weight_hold_free(loop->hold);
 	loop->hold = NULL;
@@ -378,7 +379,7 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 	double cost_s;
 
 	sl__loop_lay_out(loop, how->prompt, how->n_tokens, 1);
-	rc = visit(m, loop, &loop->points[loop->n_points - 1], 0, err);
+	rc = visit(m, loop, &loop->raw.points[loop->raw.n_points - 1], 0, err);
 	if (rc)
 		return rc;
 	check_room(loop);
@@ -390,10 +391,10 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 			return rc;
 		n = positions_for(m, cost_s);
 	}
-	first = loop->points[loop->n_points - 1];
+	first = loop->raw.points[loop->raw.n_points - 1];
 	sl__loop_lay_out(loop, how->prompt, how->n_tokens, n);
-	loop->points[loop->n_points - 1] = first;
-	m->n_expected += loop->n_points;
+	loop->raw.points[loop->raw.n_points - 1] = first;
+	m->n_expected += loop->raw.n_points;
 	return SL_OK;
 }
 
@@ -403,7 +404,7 @@ is_whole(const struct measurer *m)
 	for (size_t i = 0; i < m->n_loops; i++) {
 		const struct sl__loop *loop = &m->loops[i];
 
-		if (loop->n_further + 1 < (size_t)m->how->n_tokens)
+		if (loop->raw.n_further + 1 < (size_t)m->how->n_tokens)
 			return 0;
 	}
 	return 1;
@@ -427,8 +428,8 @@ loop_of(struct measurer *m, size_t *at)
 {
 	struct sl__loop *loop = m->loops;
 
-	while (*at >= loop->n_points) {
-		*at -= loop->n_points;
+	while (*at >= loop->raw.n_points) {
+		*at -= loop->raw.n_points;
 		loop++;
 	}
 	return loop;
@@ -446,7 +447,7 @@ take_round(struct measurer *m, size_t round, size_t n, struct sl_error *err)
 	for (size_t i = 0; !rc && i < n; i++) {
 		size_t at = m->order[i];
 		struct sl__loop *loop = loop_of(m, &at);
-		struct sl__loop_point *p = &loop->points[at];
+		struct sl__loop_point *p = &loop->raw.points[at];
 		double visit_s = seconds_since(m->start_ns) / (double)m->n_done;
 
 		tell_progress(m);
@@ -487,7 +488,7 @@ repeat_disturbed(struct measurer *m, size_t n, struct sl_error *err)
 		size_t at = m->order[i];
 		struct sl__loop *loop = loop_of(m, &at);
 
-		rc = repeat_point(m, loop, &loop->points[at], err);
+		rc = repeat_point(m, loop, &loop->raw.points[at], err);
 	}
 	return rc;
 }
@@ -501,7 +502,7 @@ take_rounds(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n_loops; i++)
-		n += m->loops[i].n_points;
+		n += m->loops[i].raw.n_points;
 	m->order = sl__arena_array(arena, n, sizeof(*m->order));
 	if (!m->order)
 		return sl__fail_nomem(err);
@@ -522,10 +523,10 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 	for (size_t i = 0; !rc && i < m->n_loops; i++) {
 		struct sl__loop *loop = &m->loops[i];
 
-		loop->points = sl__arena_array(
+		loop->raw.points = sl__arena_array(
 			arena, SL__LOOP_POINTS_MOST + SL__LOOP_PROMPT_MOST,
-			sizeof(*loop->points));
-		if (!loop->points)
+			sizeof(*loop->raw.points));
+		if (!loop->raw.points)
 			return sl__fail_nomem(err);
 		if (is_interrupted(m))
 			return sl__fail(err, SL_E_INTERRUPTED,
@@ -562,4 +563,21 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 		sl__weight_hold_free(loops[i].hold);
 	sl__watch_close(&m.watch, &out->noise);
 	return rc;
+}
+
+const struct sl__decode_figures *
+sl__loop_figures(struct sl__loop *loop)
+{
+	struct sl__decode_figures *raw = &loop->raw;
+	int64_t longest = 0;
+
+	for (size_t i = 0; i < raw->n_points; i++) {
+		if (raw->points[i].n_visits)
+			longest = raw->points[i].n_past;
+	}
+	raw->has_cache = loop->decoder.has_cache;
+	raw->takes_many = sl__decoder_takes_many(&loop->decoder);
+	raw->batch = loop->decoder.batch;
+	raw->state_bytes = sl__decoder_state_bytes(&loop->decoder, longest);
+	return raw;
 }

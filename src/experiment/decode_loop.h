@@ -4,38 +4,11 @@
 #define SL_DECODE_LOOP_H
 
 #include "experiment/decoder.h"
+#include "result/decoding.h"
 
-/* From here on a visit counts as disturbed. */
-#define SL__LOOP_DISTURBED 0.15
-
-enum {
-	SL__LOOP_ROUNDS_MOST = 12,
-	SL__LOOP_POINTS_MOST = 256, /* tokens at which it is measured */
-	SL__LOOP_PROMPT_MOST = 3    /* passes over the prompt, beside them */
-};
-
-/* One pass: n_new tokens after n_past, 'nth' of those that are generated. */
-struct sl__loop_point {
-	int64_t n_past, n_new, nth;
-	size_t n_visits, n_passes;
-	struct sl_estimate visits[SL__LOOP_ROUNDS_MOST]; /* medians, ns */
-	double disturbance[SL__LOOP_ROUNDS_MOST]; /* of CPU time, taken by
-						     others in each visit */
-	double plan_ns;                           /* longest; 0 */
-};
-
-/*
- * Invariants: points ascend by n_past + n_new.  Of the passes that yield the
- * second token and on, n_further are among them out of n_tokens - 1.
- */
 struct sl__loop {
 	struct sl__decoder decoder;
-	struct sl__loop_point *points; /* [POINTS_MOST + PROMPT_MOST] */
-	size_t n_points, n_further;
-	double all_plans_ns;
-	struct sl_plan_memory memory; /* with the longest context */
-	int n_threads;
-	enum sl_dtype dtype;
+	struct sl__decode_figures raw;
 	struct sl__weight_hold *hold; /* while it is measured; may be NULL */
 };
 
@@ -79,5 +52,8 @@ enum sl_status sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 				 struct sl__arena *arena,
 				 struct sl__loop_outcome *out,
 				 struct sl_error *err) SL_CHECKED;
+
+/* What was measured of a loop, with what follows from its decoder. */
+const struct sl__decode_figures *sl__loop_figures(struct sl__loop *loop);
 
 #endif

@@ -78,19 +78,6 @@ sl_condition_text(enum sl_condition condition)
 	return (unsigned)condition < SL_N_CONDITIONS ? words[condition] : "";
 }
 
-size_t
-sl__hot_count(const struct sl_profile *profile, double share)
-{
-	double sum = 0;
-	size_t n = 0;
-
-	/* A hair below, so that rounding asks for no further one. */
-	while (n < profile->n_operations && n < SL__HOT_MOST &&
-	       sum < share - 1e-9)
-		sum += profile->operations[profile->by_time[n++]].share;
-	return n;
-}
-
 /* ----------------------------------------------------------------- one step */
 
 static void

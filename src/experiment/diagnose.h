@@ -5,19 +5,7 @@
 
 #include "experiment/subject.h"
 #include "machine/beside.h"
-
-struct sl__diagnosis {
-	const struct sl_response *responses; /* as steps[] were given */
-	size_t n;
-	struct sl_hog_effect hog; /* NaN where there is none */
-	struct sl_noise noise; /* of the calling thread, and of the machine */
-	size_t n_rounds;
-	double hot_share; /* as the options say */
-	double elapsed_s;
-	int is_interrupted;
-	/* Reasons; NULL: done. */
-	const char *no_alone, *no_cold, *no_hog, *no_doubled;
-};
+#include "result/diagnosis.h"
 
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
@@ -32,12 +20,6 @@ struct sl__diagnose_options {
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
 };
-
-enum { SL__HOT_MOST = 48 };
-
-/* The first operations of by_time that make 'share' of the time of all, at
- * most SL__HOT_MOST. */
-size_t sl__hot_count(const struct sl_profile *profile, double share);
 
 /*
  * Runs the subject's plan, another one of a single thread and one for twice the

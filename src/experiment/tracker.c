@@ -30,21 +30,6 @@ struct tracker {
 	int is_torn; /* a tensor was read of which a part had been lost */
 };
 
-uint64_t
-sl__tracked_bytes(const struct sl__tracked *t)
-{
-	uintptr_t first = t->start / LINE_BYTES;
-	uintptr_t end = (t->start + t->n_bytes + LINE_BYTES - 1) / LINE_BYTES;
-
-	return t->n_bytes ? (uint64_t)(end - first) * LINE_BYTES : 0;
-}
-
-int
-sl__tracked_is_live(const struct sl__tracked *t, size_t moment)
-{
-	return t->born <= moment && moment <= t->last;
-}
-
 /* ---------------------------------------------------------------- tensors */
 
 static enum sl_status

@@ -6,7 +6,7 @@
  * what stands out; JSON is one document with latency, rates and allocation.
  */
 #include "base/buf.h"
-#include "experiment/profile_function.h"
+#include "driver/profile_function.h"
 #include "report/render.h"
 #include "report/result_json.h"
 #include "report/section.h"

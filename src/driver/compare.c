@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * compare.c - models against each other: which is faster, and where.
+ *
+ * src/experiment/model_duel.c plays the rounds and decides; here the
+ * contenders are made ready and what was found is put into words and rows.
+ */
+#include "base/pages.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "experiment/model_duel.h"
+#include "experiment/same_choices.h"
+#include "stats/match.h"
+#include "stats/quantile.h"
+#include "stats/sign_test.h"
+#include "stats/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+/* Times that plans are made again until they agree on algorithms: one that
+ * ran out of time to measure leaves questions to the next. */
+enum { MAX_PLANNINGS = 3, SPACER_LINES = 1 << 16 /* of 64 bytes */ };
+
+/* What the place in memory makes of a layer, at most: with few placements a
+ * change below that is not named. */
+static const double PLACEMENT_REACH = 0.1;
+
+struct arbiter {
+	const struct sl_contender *contenders;
+	struct sl_versus_options how; /* defaults filled in */
+	struct sl__arena *arena;      /* of the result */
+	struct sl__arena scratch;
+	struct sl_versus *out;
+	struct sl_versus_side *sides;
+	struct sl_versus_pair *pairs;
+	size_t n;
+	struct sl__rng rng;       /* decides where plans come to lie */
+	struct sl__pages *spacer; /* memory between them; NULL: none */
+	int is_unfinished; /* a plan had no time to measure all algorithms */
+	struct sl__subject slots[SL_CONTENDERS_MOST][2];  /* one is made anew
+							    beside the other */
+	struct sl__subject *subjects[SL_CONTENDERS_MOST]; /* NULL: not open */
+	struct sl_plan_options plans[SL_CONTENDERS_MOST];
+	struct sl__duelist duelists[SL_CONTENDERS_MOST];
+	struct sl__same_choices choices;
+	struct sl__model_duel duel;
+};
+
+const char *
+sl_versus_basis_text(enum sl_versus_basis basis)
+{
+	static const char *const words[SL_N_VERSUS_BASES] = {
+		"wall time", "CPU time", "typical layer"};
+
+	return (unsigned)basis < SL_N_VERSUS_BASES ? words[basis] : "unknown";
+}
+
+/* ----------------------------------------------------------------- options */
+
+static enum sl_status
+take_options(struct sl_versus_options *out,
+	     const struct sl_versus_options *options, struct sl_error *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->struct_size = sizeof(*out);
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_versus_options: struct_size is wrong");
+	if (options)
+		*out = *options;
+	if (out->time_s == 0)
+		out->time_s = 5;
+	if (out->min_rounds == 0)
+		out->min_rounds = 50;
+	if (out->seed == 0)
+		out->seed = 1;
+	if (!(out->time_s > 0) || out->time_s > 1e6)
+		return sl__fail(err, SL_E_USAGE,
+				"time of %g s: must be above 0, at most 1e6",
+				out->time_s);
+	return sl__match_defaults(&out->margin, &out->alpha, err);
+}
+
+static enum sl_status
+check_contenders(const struct sl_contender *contenders, size_t n,
+		 struct sl_error *err)
+{
+	if (n < 2 || n > SL_CONTENDERS_MOST)
+		return sl__fail(err, SL_E_USAGE,
+				"%zu contenders: must be 2 to %d", n,
+				SL_CONTENDERS_MOST);
+	for (size_t i = 0; i < n; i++) {
+		if (!contenders[i].graph)
+			return sl__fail(err, SL_E_USAGE,
+					"contender %zu has no graph", i + 1);
+	}
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------- plans */
+
+static void
+close_subjects(struct arbiter *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (a->subjects[i])
+			sl__subject_close(a->subjects[i]);
+		a->subjects[i] = NULL;
+	}
+}
+
+static enum sl_status
+open_subject(struct arbiter *a, size_t i, struct sl__subject *out,
+	     struct sl_error *err)
+{
+	const struct sl_contender *c = &a->contenders[i];
+	struct sl_plan_options none = {.struct_size = sizeof(none)};
+	struct sl__subject_options how = {
+		.plan = &a->plans[i],
+		.inputs = c->inputs,
+		.n_inputs = c->n_inputs,
+		.folder = c->inputs_folder,
+		.seed = a->how.seed,
+	};
+	enum sl_status rc;
+
+	if (c->plan && c->plan->struct_size != sizeof(none))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_plan_options: struct_size is wrong");
+	a->plans[i] = c->plan ? *c->plan : none;
+	a->plans[i].flags |= SL__PLAN_APART;
+	sl__same_choices_set(&a->choices, &a->plans[i]);
+	rc = sl__subject_open(out, c->graph, &how, err);
+	return sl__within(err, rc, c->name ? c->name : sl_graph_name(c->graph));
+}
+
+static struct sl__paired_side
+side_of(const struct arbiter *a, size_t i)
+{
+	struct sl__paired_side side = {a->subjects[i]->plan,
+				       a->contenders[i].graph};
+
+	return side;
+}
+
+/* Steps of plans with the same settings that run another algorithm. */
+static enum sl_status
+count_other_kernels(struct arbiter *a, size_t i, size_t k, size_t *n,
+		    struct sl_error *err)
+{
+	struct sl__paired_side x = side_of(a, i), y = side_of(a, k);
+	struct sl__pairing pairing;
+	enum sl_status rc;
+
+	if (!sl__same_settings(x.plan, y.plan))
+		return SL_OK;
+	rc = sl__pairing_of(&pairing, &x, &y, &a->scratch, err);
+	for (size_t p = 0; !rc && p < pairing.n; p++)
+		*n += pairing.pairs[p].has_other_kernel != 0;
+	return rc;
+}
+
+/* All contenders, and how many of their steps ought to be the same but are
+ * not. */
+static enum sl_status
+open_all(struct arbiter *a, size_t *n_other, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	*n_other = 0;
+	a->is_unfinished = 0;
+	close_subjects(a);
+	for (size_t i = 0; !rc && i < a->n; i++) {
+		rc = open_subject(a, i, &a->slots[i][0], err);
+		if (rc)
+			break;
+		a->subjects[i] = &a->slots[i][0];
+		a->is_unfinished |=
+			a->subjects[i]->plan->current->is_unfinished;
+	}
+	for (size_t i = 0; !rc && i < a->n; i++) {
+		for (size_t j = 0; !rc && j < i; j++)
+			rc = count_other_kernels(a, j, i, n_other, err);
+	}
+	return rc;
+}
+
+static enum sl_status
+open_subjects(struct arbiter *a, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+	size_t n_other = 1;
+
+	sl__same_choices_open(&a->choices);
+	for (int k = 0; !rc && k < MAX_PLANNINGS; k++) {
+		rc = open_all(a, &n_other, err);
+		if (!n_other && !a->is_unfinished)
+			break;
+	}
+	return rc;
+}
+
+/* The old plan goes once the new one is found to be the same. */
+static enum sl_status
+renew_one(struct arbiter *a, size_t i, struct sl_error *err)
+{
+	struct sl__subject *fresh = &a->slots[i][0];
+	enum sl_status rc;
+
+	if (a->subjects[i] == fresh)
+		fresh = &a->slots[i][1];
+	rc = open_subject(a, i, fresh, err);
+	if (rc)
+		return rc;
+	if (!sl__same_steps(a->subjects[i]->plan, fresh->plan)) {
+		sl__subject_close(fresh);
+		return sl__fail(err, SL_E_MEASURE,
+				"%.200s: other steps or kernels when planned "
+				"again",
+				a->sides[i].name);
+	}
+	sl__subject_close(a->subjects[i]);
+	a->subjects[i] = fresh;
+	return SL_OK;
+}
+
+/* Takes some memory, a number of bytes that chance decides, so that what is
+ * made next lies elsewhere than the last time; the one before goes. */
+static enum sl_status
+move_on(struct arbiter *a, struct sl_error *err)
+{
+	struct sl__pages *spacer;
+	uint64_t n_bytes = 64 * (1 + sl__rng_below(&a->rng, SPACER_LINES));
+	enum sl_status rc = sl__pages_new(&spacer, a->how.allocator, err);
+	void *block;
+
+	if (rc)
+		return rc;
+	block = sl__pages_alloc(spacer, n_bytes);
+	if (!block) {
+		sl__pages_free(spacer);
+		return sl__fail_nomem(err);
+	}
+	memset(block, 0, n_bytes);
+	sl__pages_free(a->spacer);
+	a->spacer = spacer;
+	return SL_OK;
+}
+
+/* The same plans elsewhere in memory, one by one; a coin decides who comes
+ * first, so that neither has the better place by rule. */
+static enum sl_status
+renew(struct sl__duelist *duelists, size_t n, size_t *n_renewed, void *ctx,
+      struct sl_error *err)
+{
+	struct arbiter *a = ctx;
+	size_t order[SL_CONTENDERS_MOST];
+	enum sl_status rc = move_on(a, err);
+
+	*n_renewed = 0;
+	sl__rng_permutation(&a->rng, order, n);
+	for (size_t k = 0; !rc && k < n; k++) {
+		size_t i = order[k];
+
+		if (a->how.interrupt && *a->how.interrupt)
+			return sl__fail(err, SL_E_INTERRUPTED, "interrupted");
+		rc = renew_one(a, i, err);
+		if (rc)
+			break;
+		duelists[i].side = side_of(a, i);
+		duelists[i].plan = a->subjects[i]->plan;
+		++*n_renewed;
+	}
+	return rc;
+}
+
+/*
+ * What renewing all plans takes, by what making them took.  Of contenders that
+ * share a graph and its settings only the first had to measure algorithms: the
+ * least of their times counts.
+ */
+static double
+expected_renewal_ns(const struct arbiter *a)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		double least = a->sides[i].plan_ns;
+
+		for (size_t k = 0; k < a->n; k++) {
+			if (a->contenders[k].graph == a->contenders[i].graph &&
+			    sl__same_settings(a->subjects[k]->plan,
+					      a->subjects[i]->plan))
+				least = fmin(least, a->sides[k].plan_ns);
+		}
+		sum += least;
+	}
+	return sum;
+}
+
+/* ------------------------------------------------------------------- sides */
+
+static enum sl_status
+find_batch(struct arbiter *a, size_t i, struct sl_error *err)
+{
+	struct sl_inspect_options how = {
+		.struct_size = sizeof(how),
+		.brief = 1,
+		.sizes = &a->subjects[i]->sizes,
+	};
+	struct sl_inspection *model;
+	enum sl_status rc =
+		sl_inspect(&model, a->contenders[i].graph, &how, err);
+
+	if (rc)
+		return rc;
+	a->sides[i].batch = model->batch;
+	a->out->is_per_sample |= model->batch != a->sides[0].batch;
+	sl_inspection_free(model);
+	return SL_OK;
+}
+
+static enum sl_status
+describe_side(struct arbiter *a, size_t i, struct sl_error *err)
+{
+	const struct sl_contender *c = &a->contenders[i];
+	const struct sl_plan *plan = a->subjects[i]->plan;
+	struct sl_versus_side *side = &a->sides[i];
+	struct sl_step step;
+
+	side->model = sl__arena_string(a->arena, c->graph->name);
+	side->source = sl__arena_string(a->arena, c->graph->source);
+	side->name = c->name ? sl__arena_string(a->arena, c->name)
+			     : side->model;
+	if (!side->model || !side->source || !side->name)
+		return sl__fail_nomem(err);
+	side->dtype = plan->options.dtype;
+	side->n_threads = sl_plan_n_threads(plan);
+	side->plan_ns = a->subjects[i]->plan_ns;
+	side->n_steps = sl_plan_n_steps(plan);
+	sl_plan_memory(plan, &side->memory);
+	side->memory_bytes = side->memory.planned_bytes +
+			     side->memory.weight_bytes +
+			     side->memory.mapped_bytes;
+	for (size_t s = 0; sl_plan_step(plan, s, &step); s++) {
+		side->nominal_flops += step.nominal_flops;
+		side->executed_flops += step.executed_flops;
+	}
+	return find_batch(a, i, err);
+}
+
+static struct sl_estimate
+median_of(const struct arbiter *a, const double *x)
+{
+	size_t n = a->duel.n_counted;
+
+	memcpy(a->duel.scratch, x, n * sizeof(*x));
+	sl__sort(a->duel.scratch, n);
+	return sl__quantile_estimate(a->duel.scratch, n, 0.5, 0.05);
+}
+
+/* ------------------------------------------------------------------ layers */
+
+/* Times of a pair in the rounds that were kept, of one side. */
+static void
+take_column(const struct arbiter *a, size_t which, const size_t *pair_of,
+	    size_t pair, double *x)
+{
+	const struct sl__duelist *who = &a->duelists[which];
+
+	memset(x, 0, a->duel.n_rows * sizeof(*x));
+	for (size_t s = 0; s < who->n_steps; s++) {
+		for (size_t r = 0; pair_of[s] == pair && r < a->duel.n_rows;
+		     r++)
+			x[r] += (double)who->rows[r * who->n_steps + s];
+	}
+}
+
+static double
+middle_of(const double *x, double *scratch, size_t n)
+{
+	memcpy(scratch, x, n * sizeof(*x));
+	return sl__median_in_place(scratch, n);
+}
+
+/* The ratio, per sample, with its always-valid interval, over rounds in which
+ * both ran. */
+static struct sl_estimate
+ratio_of(const struct arbiter *a, size_t which, const double *x,
+	 const double *y, size_t n)
+{
+	double per_sample = log((double)a->duelists[0].n_samples /
+				(double)a->duelists[which].n_samples);
+	double logs[SL__MODEL_DUEL_ROWS], scratch[SL__MODEL_DUEL_ROWS];
+	struct sl__duel duel;
+
+	sl__duel_init(&duel, logs, SL__MODEL_DUEL_ROWS, a->how.margin,
+		      a->how.alpha, NULL);
+	for (size_t r = 0; r < n; r++) {
+		if (x[r] > 0 && y[r] > 0)
+			logs[duel.n++] = log(y[r] / x[r]) + per_sample;
+	}
+	return sl__duel_ratio(&duel, scratch);
+}
+
+static void
+time_layer(const struct arbiter *a, const struct sl__contest *c, size_t which,
+	   size_t pair, struct sl_versus_layer *layer)
+{
+	double x[SL__MODEL_DUEL_ROWS], y[SL__MODEL_DUEL_ROWS];
+	double scratch[SL__MODEL_DUEL_ROWS];
+	size_t n = a->duel.n_rows;
+
+	layer->a_ns = layer->b_ns = layer->log_e = (double)NAN;
+	layer->ratio = (struct sl_estimate){
+		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+	if (layer->n_a) {
+		take_column(a, 0, c->pairing.of_a, pair, x);
+		layer->a_ns = middle_of(x, scratch, n);
+	}
+	if (layer->n_b) {
+		take_column(a, which, c->pairing.of_b, pair, y);
+		layer->b_ns = middle_of(y, scratch, n);
+	}
+	if (layer->n_a && layer->n_b)
+		layer->ratio = ratio_of(a, which, x, y, n);
+	layer->is_tested = c->is_tested[pair] && c->counts[pair].n > 0;
+	if (layer->is_tested)
+		layer->log_e = sl__sign_count_log_e(&c->counts[pair]);
+}
+
+static enum sl_status
+describe_layer(struct arbiter *a, const struct sl__pair *p, size_t which,
+	       struct sl_versus_layer *layer, struct sl_error *err)
+{
+	struct sl_step x, y;
+	int has_a = sl_plan_step(a->subjects[0]->plan, p->first_a, &x);
+	int has_b = sl_plan_step(a->subjects[which]->plan, p->first_b, &y);
+	const struct sl_step *first = has_a ? &x : &y;
+
+	layer->n_a = p->n_a;
+	layer->n_b = p->n_b;
+	layer->name = sl__arena_string(a->arena, first->name);
+	layer->type = sl__arena_string(a->arena, first->type);
+	layer->a_kernel = sl__arena_string(a->arena, has_a ? x.kernel : NULL);
+	layer->b_kernel = sl__arena_string(a->arena, has_b ? y.kernel : NULL);
+	if (!layer->name || !layer->type || (has_a && !layer->a_kernel) ||
+	    (has_b && !layer->b_kernel))
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
+/* Beyond what the place in memory makes of a layer. */
+static int
+is_far(const struct sl_estimate *ratio)
+{
+	const double reach = 1 + PLACEMENT_REACH;
+
+	return ratio->lo > reach || ratio->hi < 1 / reach;
+}
+
+/* e-BH over the layers that were tested, and what no placement denies. */
+static enum sl_status
+name_layers(struct arbiter *a, const struct sl__contest *c,
+	    struct sl_versus_pair *pair, struct sl_versus_layer *layers,
+	    struct sl_error *err)
+{
+	size_t n = 0, cap = pair->n_layers;
+	size_t n_placements = a->duel.n_placements;
+	double *log_e = sl__arena_array(&a->scratch, cap, sizeof(*log_e));
+	size_t *of = sl__arena_array(&a->scratch, cap, sizeof(*of));
+	size_t *order = sl__arena_array(&a->scratch, cap, sizeof(*order));
+	unsigned char *is_named = sl__arena_alloc(&a->scratch, cap);
+
+	if (!log_e || !of || !order || !is_named)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < cap; i++) {
+		if (!layers[i].is_tested)
+			continue;
+		of[n] = i;
+		log_e[n++] = layers[i].log_e;
+	}
+	sl__e_bh(is_named, log_e, n, a->how.alpha / (double)(a->n - 1), order);
+	for (size_t i = 0; i < n; i++) {
+		struct sl_versus_layer *l = &layers[of[i]];
+
+		l->is_named = is_named[i] &&
+			      sl__contest_is_steady(c, of[i], n_placements) &&
+			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
+			       is_far(&l->ratio));
+	}
+	for (size_t i = 0; i < cap; i++)
+		pair->n_named += (size_t)layers[i].is_named;
+	return SL_OK;
+}
+
+struct ranked {
+	int is_named;
+	double change_ns;
+	size_t i;
+};
+
+static int
+by_change(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->is_named != y->is_named)
+		return y->is_named - x->is_named;
+	if (x->change_ns != y->change_ns)
+		return x->change_ns < y->change_ns ? 1 : -1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* By what they change, of a pass or, where batches differ, of a sample. */
+static enum sl_status
+rank_layers(struct arbiter *a, size_t which, struct sl_error *err)
+{
+	struct sl_versus_pair *pair = &a->pairs[which - 1];
+	double n_a = (double)a->duelists[0].n_samples;
+	double n_b = (double)a->duelists[which].n_samples;
+	size_t n = pair->n_layers;
+	struct ranked *ranked =
+		sl__arena_array(&a->scratch, n, sizeof(*ranked));
+	size_t *order = sl__arena_array(a->arena, n, sizeof(*order));
+
+	if (!ranked || !order)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_versus_layer *l = &pair->layers[i];
+		double from = l->n_a ? l->a_ns : 0, to = l->n_b ? l->b_ns : 0;
+
+		ranked[i] = (struct ranked){l->is_named,
+					    fabs(to / n_b - from / n_a), i};
+		pair->n_only_a += !l->n_b;
+		pair->n_only_b += !l->n_a;
+		pair->only_a_ns += l->n_b ? 0 : from;
+		pair->only_b_ns += l->n_a ? 0 : to;
+	}
+	qsort(ranked, n, sizeof(*ranked), by_change);
+	for (size_t i = 0; i < n; i++)
+		order[i] = ranked[i].i;
+	pair->by_change = order;
+	return SL_OK;
+}
+
+static enum sl_status
+list_layers(struct arbiter *a, size_t which, struct sl_error *err)
+{
+	const struct sl__contest *c = &a->duel.contests[which];
+	struct sl_versus_pair *pair = &a->pairs[which - 1];
+	size_t n = c->pairing.n;
+	struct sl_versus_layer *layers =
+		sl__arena_array(a->arena, n, sizeof(*layers));
+	int is_same = sl__same_settings(a->subjects[0]->plan,
+					a->subjects[which]->plan);
+	enum sl_status rc = SL_OK;
+
+	if (!layers)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		const struct sl__pair *p = &c->pairing.pairs[i];
+
+		rc = describe_layer(a, p, which, &layers[i], err);
+		time_layer(a, c, which, i, &layers[i]);
+		pair->n_other_kernels += is_same && p->has_other_kernel;
+	}
+	pair->layers = layers;
+	pair->n_layers = n;
+	if (!rc)
+		rc = name_layers(a, c, pair, layers, err);
+	return rc ? rc : rank_layers(a, which, err);
+}
+
+/* ------------------------------------------------------------------ result */
+
+/* What one series of rounds says by itself. */
+static void
+conclude(const struct arbiter *a, const struct sl__ensemble *e, size_t member,
+	 struct sl_comparison *out)
+{
+	const struct sl__duel *duel = &e->members[member];
+
+	out->ratio = sl__ensemble_ratio(e, member, a->duel.scratch);
+	out->speedup = 1 / out->ratio.value;
+	out->verdict = sl__ensemble_member_verdict(e, member);
+	out->gate = duel->gate;
+	out->margin = duel->margin;
+	out->n_rounds = duel->n;
+	out->n_disturbed = a->duel.n_disturbed;
+	out->n_left_out = a->duel.n_left_out;
+	out->log_e = sl__ensemble_member_log_e(e, member);
+	out->minimum_detectable =
+		sl__duel_minimum_detectable(duel, a->duel.scratch);
+	out->decided_after_s = (double)NAN;
+}
+
+static void
+take_pair(const struct arbiter *a, size_t which)
+{
+	const struct sl__contest *c = &a->duel.contests[which];
+	const struct sl__ensemble *e = &c->ensemble;
+	struct sl_versus_pair *pair = &a->pairs[which - 1];
+	struct sl_reading memory =
+		sl__present((double)a->sides[0].memory_bytes /
+			    (double)a->sides[which].memory_bytes);
+
+	conclude(a, e, SL_VERSUS_WALL, &pair->comparison);
+	conclude(a, e, SL_VERSUS_CPU, &pair->cpu);
+	pair->comparison.a = pair->cpu.a = a->sides[0].name;
+	pair->comparison.b = pair->cpu.b = a->sides[which].name;
+	pair->comparison.cpu_ratio = pair->cpu.cpu_ratio = pair->cpu.ratio;
+	pair->comparison.memory_ratio = pair->cpu.memory_ratio = memory;
+	pair->wall_verdict = pair->comparison.verdict;
+	pair->comparison.verdict = e->verdict;
+	pair->comparison.gate = e->gate;
+	pair->comparison.decided_after_s = c->decided_s;
+	pair->layers_ratio =
+		sl__ensemble_ratio(e, SL_VERSUS_LAYERS, a->duel.scratch);
+	pair->decided_by = (enum sl_versus_basis)e->decided_by;
+	pair->log_e = sl__ensemble_log_e(e);
+	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
+		pair->absent[i] = c->absent[i];
+		pair->log_e_of[i] = c->absent[i]
+					    ? (double)NAN
+					    : sl__ensemble_member_log_e(e, i);
+	}
+}
+
+static enum sl_status
+take_placements(struct arbiter *a, struct sl_error *err)
+{
+	const struct sl_error *why = &a->duel.renewal;
+
+	a->out->n_placements = a->duel.n_placements;
+	a->out->placements_enough = SL__PLACEMENTS_ENOUGH;
+	a->out->placement_reach = PLACEMENT_REACH;
+	if (!why->status)
+		return SL_OK;
+	a->out->renewal_absent = sl__arena_string(a->arena, why->text);
+	return a->out->renewal_absent ? SL_OK : sl__fail_nomem(err);
+}
+
+static enum sl_status
+take_result(struct arbiter *a, struct sl_error *err)
+{
+	struct sl_versus *out = a->out;
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < a->n; i++) {
+		a->sides[i].wall_ns = median_of(a, a->duelists[i].walls);
+		a->sides[i].cpu_ns = median_of(a, a->duelists[i].cpus);
+		if (!i)
+			continue;
+		take_pair(a, i);
+		rc = list_layers(a, i, err);
+	}
+	out->passes_per_slot = a->duel.n_calls * a->duel.n_sub_slots;
+	out->noise = a->duel.noise;
+	out->elapsed_s = a->duel.elapsed_s;
+	out->stopped_by = a->duel.stopped_by;
+	out->seed = a->how.seed;
+	return rc ? rc : take_placements(a, err);
+}
+
+static enum sl_status
+play(struct arbiter *a, struct sl_error *err)
+{
+	struct sl__model_duel_options how = {
+		.time_s = a->how.time_s,
+		.margin = a->how.margin,
+		.alpha = a->how.alpha,
+		.min_rounds = a->how.min_rounds,
+		.seed = a->how.seed,
+		.progress = a->how.progress,
+		.progress_ctx = a->how.progress_ctx,
+		.interrupt = a->how.interrupt,
+		.renew = a->is_unfinished ? NULL : renew,
+		.renew_ctx = a,
+		.renew_ns = expected_renewal_ns(a),
+	};
+
+	for (size_t i = 0; i < a->n; i++) {
+		a->duelists[i].side = side_of(a, i);
+		a->duelists[i].plan = a->subjects[i]->plan;
+		a->duelists[i].n_samples =
+			a->out->is_per_sample ? a->sides[i].batch : 1;
+	}
+	return sl__model_duel(&a->duel, a->duelists, a->n, &how, &a->scratch,
+			      err);
+}
+
+static enum sl_status
+arbitrate(struct arbiter *a, struct sl_error *err)
+{
+	enum sl_status rc;
+
+	a->sides = sl__arena_array(a->arena, a->n, sizeof(*a->sides));
+	a->pairs = sl__arena_array(a->arena, a->n - 1, sizeof(*a->pairs));
+	if (!a->sides || !a->pairs)
+		return sl__fail_nomem(err);
+	a->out->sides = a->sides;
+	a->out->pairs = a->pairs;
+	a->out->n = a->n;
+	rc = open_subjects(a, err);
+	for (size_t i = 0; !rc && i < a->n; i++)
+		rc = describe_side(a, i, err);
+	if (!rc)
+		rc = play(a, err);
+	return rc ? rc : take_result(a, err);
+}
+
+enum sl_status
+sl_versus(struct sl_versus **out, const struct sl_contender *contenders,
+	  size_t n, const struct sl_versus_options *options,
+	  struct sl_error *err)
+{
+	struct sl_versus_options how;
+	struct sl_versus *versus;
+	struct sl__arena *arena;
+	struct arbiter *a;
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = take_options(&how, options, err);
+	if (!rc)
+		rc = check_contenders(contenders, n, err);
+	if (rc)
+		return rc;
+	versus = sl__boxed_new(&arena, how.allocator, sizeof(*versus));
+	a = versus ? sl__arena_alloc(arena, sizeof(*a)) : NULL;
+	if (!a) {
+		sl_versus_free(versus);
+		return sl__fail_nomem(err);
+	}
+	a->contenders = contenders;
+	a->how = how;
+	a->arena = arena;
+	a->out = versus;
+	a->n = n;
+	sl__arena_init(&a->scratch, how.allocator);
+	sl__rng_init(&a->rng, how.seed);
+	rc = arbitrate(a, err);
+	sl__pages_free(a->spacer);
+	a->spacer = NULL;
+	close_subjects(a);
+	sl__same_choices_close(&a->choices);
+	sl__arena_release(&a->scratch);
+	if (rc) {
+		sl_versus_free(versus);
+		return rc;
+	}
+	*out = versus;
+	return SL_OK;
+}
+
+void
+sl_versus_free(struct sl_versus *versus)
+{
+	sl__boxed_free(versus);
+}

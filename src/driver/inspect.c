@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect.c - what a model holds, costs and needs, in one struct.
+ *
+ * The model is surveyed once under the sizes asked for; everything here turns
+ * that survey into rows and texts that outlive it and the graph.
+ */
+#include "analysis/layers.h"
+#include "analysis/scaling.h"
+#include "analysis/weights.h"
+#include "base/buf.h"
+#include "base/reading.h"
+#include "base/status.h"
+#include "cost/backward.h"
+#include "driver/study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum { ALIVE_MOST = 10 };
+
+struct inspector {
+	const struct sl_graph *graph;
+	const struct sl_inspect_options *options;
+	struct sl__study study;
+	const struct sl__survey *survey; /* the study's */
+	struct sl_inspection *out;
+	struct sl__arena *arena;
+	struct sl_error *err;
+};
+
+static enum sl_status
+copy_text(struct inspector *i, const char **out, const char *text)
+{
+	*out = sl__arena_string(i->arena, text);
+	return *out ? SL_OK : sl__fail_nomem(i->err);
+}
+
+/* Takes what was written and leaves the buffer empty. */
+static enum sl_status
+take_text(struct inspector *i, const char **out, struct sl_buf *text)
+{
+	enum sl_status rc = sl__buf_status(text, i->err);
+
+	if (!rc)
+		rc = copy_text(i, out, text->data ? text->data : "");
+	sl_buf_release(text);
+	return rc;
+}
+
+/* ------------------------------------------------------------- description */
+
+/* "x 1x3x224x224 f32, ..." */
+static enum sl_status
+list_values(struct inspector *i, const char **out, const uint32_t *values,
+	    size_t n)
+{
+	struct sl_buf text = {0};
+
+	for (size_t k = 0; k < n; k++) {
+		const struct sl__value *value = &i->graph->values[values[k]];
+		const struct sl__type *type =
+			&i->survey->shapes->types[values[k]];
+		const char *shape;
+
+		if (value->tensor && value->kind != SL_VALUE_ACTIVATION &&
+		    values == i->graph->blocks[0].inputs)
+			continue; /* an initializer that is listed as input */
+		shape = sl__type_text(i->survey->shapes, type);
+		if (!shape) {
+			sl_buf_release(&text);
+			return sl__fail_nomem(i->err);
+		}
+		sl__buf_format(&text, "%s%s %s", text.n_bytes ? ", " : "",
+			       value->name, shape);
+		if (type->dtype != SL_DTYPE_NONE)
+			sl__buf_format(&text, " %s",
+				       sl_dtype_text(type->dtype));
+	}
+	return take_text(i, out, &text);
+}
+
+/* "batch 1, seq 128": symbols of inputs, as they were bound. */
+static enum sl_status
+list_sizes(struct inspector *i)
+{
+	const struct sl__block *main = &i->graph->blocks[0];
+	struct sl_buf text = {0};
+	unsigned char *seen = sl__arena_alloc(i->arena, i->graph->n_symbols);
+
+	if (!seen)
+		return sl__fail_nomem(i->err);
+	for (size_t k = 0; k < main->n_inputs; k++) {
+		const struct sl__type *type =
+			&i->graph->values[main->inputs[k]].declared;
+
+		for (int d = 0; d < type->rank; d++) {
+			size_t s;
+
+			if (!sl__is_symbol(type->dims[d]))
+				continue;
+			s = (size_t)(type->dims[d] - SL__SYMBOL_BASE);
+			if (seen[s] || i->survey->shapes->bound[s] < 0)
+				continue;
+			seen[s] = 1;
+			sl__buf_format(&text, "%s%s %lld",
+				       text.n_bytes ? ", " : "",
+				       i->graph->symbols[s].name,
+				       (long long)i->survey->shapes->bound[s]);
+		}
+	}
+	return take_text(i, &i->out->sizes, &text);
+}
+
+static enum sl_status
+describe_model(struct inspector *i)
+{
+	const struct sl_graph *graph = i->graph;
+	const struct sl__block *main = &graph->blocks[0];
+	struct sl_inspection *out = i->out;
+	enum sl_status rc;
+
+	rc = copy_text(i, &out->name, graph->name);
+	if (!rc)
+		rc = copy_text(i, &out->source, graph->source);
+	if (!rc)
+		rc = copy_text(i, &out->producer, graph->producer);
+	if (!rc)
+		rc = list_values(i, &out->inputs, main->inputs, main->n_inputs);
+	if (!rc)
+		rc = list_values(i, &out->outputs, main->outputs,
+				 main->n_outputs);
+	if (!rc)
+		rc = list_sizes(i);
+	out->seed = graph->seed;
+	out->ir_version = graph->ir_version;
+	out->n_nodes = graph->n_nodes;
+	out->batch = i->survey->batch;
+	for (size_t k = 0; k < graph->n_opsets; k++) {
+		const char *domain = graph->opsets[k].domain;
+
+		if (!*domain || !strcmp(domain, "ai.onnx"))
+			out->opset = graph->opsets[k].version;
+	}
+	return rc;
+}
+
+/* -------------------------------------------------------------- parameters */
+
+static enum sl_status
+add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
+{
+	const struct sl__value *v = &i->graph->values[value];
+	const struct sl__tensor *t = v->tensor;
+	uint32_t tied_to = i->study.roles.tied_to[value];
+	int64_t *dims = sl__arena_array(i->arena, t->rank, sizeof(*dims));
+	enum sl_status rc;
+
+	if (!dims)
+		return sl__fail_nomem(i->err);
+	if (t->rank)
+		memcpy(dims, t->dims, t->rank * sizeof(*dims));
+	row->value_id = value;
+	row->role = i->study.roles.role[value];
+	row->dtype = t->dtype;
+	row->rank = t->rank;
+	row->dims = dims;
+	row->n_elements = sl__roles_numbers(&i->study.roles, i->graph, value);
+	row->n_bytes = sl__tensor_stored_bytes(t);
+	rc = copy_text(i, &row->name, v->name);
+	if (!rc && tied_to != SL__NONE)
+		rc = copy_text(i, &row->tied_to,
+			       i->graph->values[tied_to].name);
+	if (!rc && t->storage)
+		rc = copy_text(i, &row->storage, t->storage);
+	return rc;
+}
+
+static void
+add_to_totals(struct sl_parameters *p, const struct sl_parameter_row *row,
+	      struct sl_dtype_total *by_dtype)
+{
+	uint64_t *by_role[] = {&p->trainable, &p->statistics, &p->constants,
+			       &p->tied};
+	uint64_t *n = by_role[row->role];
+
+	*n = sl__plus(*n, row->n_elements);
+	p->n_bytes = sl__plus(p->n_bytes, row->n_bytes);
+	if (row->role == SL_ROLE_WEIGHT)
+		p->trainable_bytes = sl__plus(p->trainable_bytes, row->n_bytes);
+	by_dtype[row->dtype].dtype = row->dtype;
+	by_dtype[row->dtype].n_elements =
+		sl__plus(by_dtype[row->dtype].n_elements, row->n_elements);
+	by_dtype[row->dtype].n_bytes =
+		sl__plus(by_dtype[row->dtype].n_bytes, row->n_bytes);
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+	const struct sl_dtype_total *x = a, *y = b;
+
+	return (x->n_bytes < y->n_bytes) - (x->n_bytes > y->n_bytes);
+}
+
+static enum sl_status
+list_parameters(struct inspector *i)
+{
+	struct sl_parameters *p = &i->out->parameters;
+	struct sl_dtype_total *by_dtype =
+		sl__arena_array(i->arena, SL_N_DTYPES, sizeof(*by_dtype));
+	struct sl_parameter_row *rows;
+	size_t n = 0;
+	enum sl_status rc = SL_OK;
+
+	for (size_t v = 0; v < i->graph->n_values; v++)
+		n += i->graph->values[v].tensor != NULL;
+	rows = sl__arena_array(i->arena, n, sizeof(*rows));
+	if (!rows || !by_dtype)
+		return sl__fail_nomem(i->err);
+	p->rows = rows;
+	p->by_dtype = by_dtype;
+	for (uint32_t v = 0; !rc && v < i->graph->n_values; v++) {
+		if (!i->graph->values[v].tensor)
+			continue;
+		rc = add_parameter(i, &rows[p->n_rows], v);
+		if (!rc)
+			add_to_totals(p, &rows[p->n_rows++], by_dtype);
+	}
+	qsort(by_dtype, SL_N_DTYPES, sizeof(*by_dtype), by_bytes);
+	while (p->n_dtypes < SL_N_DTYPES && by_dtype[p->n_dtypes].n_elements)
+		p->n_dtypes++;
+	p->n_batch_norms = i->study.roles.n_batch_norms;
+	p->n_folded_batch_norms = i->study.roles.n_folded;
+	if (!rc && i->study.roles.folding)
+		rc = copy_text(i, &p->folding, i->study.roles.folding);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+/* Puts a value among the largest, kept in order. */
+static void
+add_alive(struct sl_live_value *alive, size_t *n, const char *name,
+	  uint64_t n_bytes)
+{
+	size_t at = *n;
+
+	while (at > 0 && alive[at - 1].n_bytes < n_bytes)
+		at--;
+	if (at == ALIVE_MOST)
+		return;
+	if (*n < ALIVE_MOST)
+		++*n;
+	for (size_t k = *n - 1; k > at; k--)
+		alive[k] = alive[k - 1];
+	alive[at].name = name;
+	alive[at].n_bytes = n_bytes;
+}
+
+static enum sl_status
+list_alive(struct inspector *i)
+{
+	const struct sl__liveness *live = &i->survey->liveness;
+	struct sl_live_set *memory = &i->out->memory;
+	struct sl_live_value *alive =
+		sl__arena_array(i->arena, ALIVE_MOST, sizeof(*alive));
+	uint64_t all = 0;
+
+	if (!alive)
+		return sl__fail_nomem(i->err);
+	memory->alive = alive;
+	for (size_t v = 0; v < i->graph->n_values; v++) {
+		if (live->storage[v] != v || live->birth[v] == SL__NONE ||
+		    live->birth[v] > live->peak_step ||
+		    live->death[v] < live->peak_step || !live->n_bytes[v])
+			continue;
+		add_alive(alive, &memory->n_alive, i->graph->values[v].name,
+			  live->n_bytes[v]);
+		memory->n_alive_all++;
+		all = sl__plus(all, live->n_bytes[v]);
+	}
+	for (size_t k = 0; k < memory->n_alive; k++)
+		all -= alive[k].n_bytes;
+	memory->others_bytes = all;
+	for (size_t k = 0; k < memory->n_alive; k++) {
+		enum sl_status rc = copy_text(i, &alive[k].name, alive[k].name);
+
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+static uint64_t
+sum_interface(const struct inspector *i, const uint32_t *values, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		uint64_t n_bytes;
+
+		if (!i->graph->values[values[k]].tensor &&
+		    sl__type_bytes(&i->survey->shapes->types[values[k]],
+				   &n_bytes))
+			sum = sl__plus(sum, n_bytes);
+	}
+	return sum;
+}
+
+static enum sl_status
+describe_memory(struct inspector *i)
+{
+	const struct sl__liveness *live = &i->survey->liveness;
+	const struct sl__block *main = &i->graph->blocks[0];
+	const struct sl__kv *kv = &i->survey->kv;
+	struct sl_live_set *memory = &i->out->memory;
+	enum sl_status rc;
+
+	memory->parameter_bytes = i->out->parameters.n_bytes;
+	memory->live_bytes = live->peak_bytes;
+	memory->n_unknown = live->n_unknown;
+	memory->activation_bytes = live->activation_bytes;
+	memory->interface_bytes =
+		sl__plus(sum_interface(i, main->inputs, main->n_inputs),
+			 sum_interface(i, main->outputs, main->n_outputs));
+	memory->n_attentions = kv->n_attentions;
+	memory->kv_bytes = kv->absent ? sl__absent(kv->absent)
+				      : sl__present(kv->bytes);
+	memory->kv_bytes_per_token = kv->absent
+					     ? sl__absent(kv->absent)
+					     : sl__present(kv->bytes_per_token);
+	memory->kv_elements_per_token =
+		kv->absent ? sl__absent(kv->absent)
+			   : sl__present(kv->elements_per_token);
+	rc = copy_text(
+		i, &memory->peak_layer,
+		i->study.steps.n
+			? i->graph->nodes[i->study.steps.rows[live->peak_step]
+						  .node]
+				  .name
+			: "");
+	if (!rc)
+		rc = sl__once_bytes(&memory->once_bytes, &i->survey->forward,
+				    live, i->arena, i->err);
+	return rc ? rc : list_alive(i);
+}
+
+/* -------------------------------------------------------------- conventions */
+
+static enum sl_status
+explain(struct inspector *i)
+{
+	const struct sl_inspect_options *o = i->options;
+	int is_pair = o->n_explain > 1;
+	size_t n = o->n_explain - (size_t)is_pair;
+	struct sl_explanation *rows;
+	enum sl_status rc = SL_OK;
+
+	for (int c = 0; c < SL_N_CONVENTIONS; c++)
+		i->out->conventions[c] = sl__convention_count(
+			&i->survey->tally, (enum sl_convention)c);
+	if (!o->n_explain)
+		return SL_OK;
+	rows = sl__arena_array(i->arena, n, sizeof(*rows));
+	if (!rows)
+		return sl__fail_nomem(i->err);
+	i->out->explanations = rows;
+	i->out->n_explanations = n;
+	for (size_t k = 0; !rc && k < n; k++)
+		rc = sl__convention_explain(
+			&rows[k], &i->survey->tally,
+			is_pair ? o->explain[0] : SL_CONVENTION_CORE,
+			o->explain[k + (size_t)is_pair], i->arena, i->err);
+	return rc;
+}
+
+/* -------------------------------------------------------------- unresolved */
+
+/* What could settle a shape: contents of the model's inputs, in general. */
+static enum sl_status
+list_unresolved(struct inspector *i)
+{
+	const struct sl__shapes *shapes = i->survey->shapes;
+	const char **lines =
+		sl__arena_array(i->arena, shapes->n_unresolved, sizeof(*lines));
+
+	if (!lines)
+		return sl__fail_nomem(i->err);
+	i->out->unresolved = lines;
+	for (size_t k = 0; k < shapes->n_unresolved; k++) {
+		const struct sl__unresolved *u = &shapes->unresolved[k];
+		const struct sl__node *node = &i->graph->nodes[u->node];
+		const char *option = !node->op ? "declare the shape in the file"
+				     : i->study.how.contents
+					     ? "no option settles it"
+					     : "--inputs DIR may settle it";
+
+		lines[k] = sl__arena_format(
+			i->arena,
+			"shape of '%.200s', made by '%.200s' (%.60s): %s; %s",
+			i->graph->values[u->value].name, node->name, node->type,
+			u->why ? u->why : "not known", option);
+		if (!lines[k])
+			return sl__fail_nomem(i->err);
+		i->out->n_unresolved++;
+	}
+	return SL_OK;
+}
+
+/* ------------------------------------------------------------------- whole */
+
+static enum sl_status
+describe_cost(struct inspector *i)
+{
+	struct sl_inspection *out = i->out;
+	enum sl_status rc = sl__layers_of(out, i->survey, i->arena, i->err);
+
+	if (rc)
+		return rc;
+	out->flops = sl__times(out->cost.macs, 2);
+	out->flops_per_sample = out->flops / (uint64_t)out->batch;
+	out->n_bytes = sl_cost_bytes(&out->cost);
+	out->intensity = out->n_bytes ? (double)sl_cost_operations(&out->cost) /
+						(double)out->n_bytes
+				      : (double)NAN;
+	return explain(i);
+}
+
+static enum sl_status
+describe(struct inspector *i)
+{
+	struct sl_inspection *out = i->out;
+	enum sl_status rc;
+
+	rc = describe_model(i);
+	if (!rc)
+		rc = list_parameters(i);
+	if (!rc)
+		rc = describe_cost(i);
+	if (!rc)
+		rc = describe_memory(i);
+	if (!rc)
+		rc = sl__training_of(&out->training, &i->survey->forward,
+				     &i->survey->attentions,
+				     &i->survey->liveness, i->arena, i->err);
+	if (!rc)
+		rc = list_unresolved(i);
+	if (!rc && !i->options->brief)
+		rc = sl__growth_of(&out->growth, &out->n_growth, i->survey,
+				   &i->study.how, i->arena, i->err);
+	if (!rc && i->options->weights)
+		rc = sl__weights_of(&out->weights, &out->n_weights, i->graph,
+				    &i->study.roles, i->arena, i->err);
+	return rc;
+}
+
+static enum sl_status
+check(const struct sl_inspect_options *o, struct sl_error *err)
+{
+	if (o->struct_size != sizeof(*o))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_inspect_options: struct_size is wrong");
+	for (size_t k = 0; k < o->n_explain; k++) {
+		if ((unsigned)o->explain[k] >= SL_N_CONVENTIONS)
+			return sl__fail(err, SL_E_USAGE,
+					"no such convention: %d",
+					(int)o->explain[k]);
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
+	   const struct sl_inspect_options *options, struct sl_error *err)
+{
+	static const struct sl_inspect_options usual = {.struct_size =
+								sizeof(usual)};
+	struct inspector i = {.graph = graph,
+			      .options = options ? options : &usual,
+			      .err = err};
+	enum sl_status rc = check(i.options, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	i.out = sl__boxed_new(&i.arena, i.options->allocator, sizeof(*i.out));
+	if (!i.out)
+		return sl__fail_nomem(err);
+	rc = sl__study_open(&i.study, graph, i.options->sizes,
+			    i.options->allocator, err);
+	i.survey = i.study.survey;
+	if (!rc)
+		rc = describe(&i);
+	if (rc)
+		sl_inspection_free(i.out);
+	else
+		*out = i.out;
+	sl__study_close(&i.study);
+	return rc;
+}
+
+void
+sl_inspection_free(struct sl_inspection *i)
+{
+	sl__boxed_free(i);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * overhead.c - what it costs to watch a model run, by way of watching.
+ *
+ * Every round runs all ways and a bare pass in an order drawn afresh; what a
+ * way costs is the median over rounds of its pass minus the bare one.
+ */
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "engine/tape.h"
+#include "experiment/subject.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum { ROUNDS_MOST = 8192, ROUNDS_LEAST = 8, BARE = SL_N_WATCHINGS };
+
+struct student {
+	struct sl__subject subject;
+	struct sl__arena scratch;
+	struct sl_profile_options how;
+	struct sl__rng rng;
+	struct sl__tape tape;
+	double *bare_ns, *sorted;
+	double *extra_ns[SL_N_WATCHINGS];
+	size_t n;
+	double ticks_per_ns;
+	enum sl_stop stopped_by;
+	struct sl_scope open; /* of a step, under SL_WATCHING_SCOPES */
+};
+
+/* ------------------------------------------------------------------- words */
+
+const char *
+sl_watching_text(enum sl_watching watching)
+{
+	static const char *const words[SL_N_WATCHINGS] = {
+		"scope around a pass", "scope with resources",
+		"marks between steps", "hooks around steps",
+		"scope for each step"};
+
+	return (unsigned)watching < SL_N_WATCHINGS ? words[watching] : "none";
+}
+
+const char *
+sl_fitness_text(enum sl_fitness fitness)
+{
+	static const char *const words[] = {"always", "development",
+					    "investigation only", "unknown"};
+
+	return (unsigned)fitness < sizeof(words) / sizeof(words[0])
+		       ? words[fitness]
+		       : "unknown";
+}
+
+/* ------------------------------------------------------------------ passes */
+
+static void
+on_step(const struct sl_plan *plan, size_t step, void *ctx)
+{
+	(void)plan;
+	(void)step;
+	(void)ctx;
+}
+
+static void
+open_step(const struct sl_plan *plan, size_t step, void *ctx)
+{
+	struct student *s = ctx;
+
+	(void)plan;
+	(void)step;
+	s->open = sl_scope_begin("sleuth: step", 0);
+}
+
+static void
+close_step(const struct sl_plan *plan, size_t step, void *ctx)
+{
+	struct student *s = ctx;
+
+	(void)plan;
+	(void)step;
+	sl_scope_end(&s->open);
+}
+
+static enum sl_status
+run_in_scope(struct student *s, unsigned flags, struct sl_error *err)
+{
+	struct sl_scope scope = sl_scope_begin("sleuth: pass", flags);
+	enum sl_status rc = sl_plan_run(s->subject.plan, err);
+
+	sl_scope_end(&scope);
+	return rc;
+}
+
+static enum sl_status
+run_hooked(struct student *s, int has_scopes, struct sl_error *err)
+{
+	const struct sl_hooks plain = {on_step, on_step, s};
+	const struct sl_hooks scoped = {open_step, close_step, s};
+	enum sl_status rc;
+
+	sl_plan_set_hooks(s->subject.plan, has_scopes ? &scoped : &plain);
+	rc = sl_plan_run(s->subject.plan, err);
+	if (rc && has_scopes)
+		sl_scope_end(&s->open);
+	sl_plan_set_hooks(s->subject.plan, NULL);
+	return rc;
+}
+
+static enum sl_status
+run_watched(struct student *s, int way, struct sl_error *err)
+{
+	switch (way) {
+	case SL_WATCHING_SCOPE:
+		return run_in_scope(s, 0, err);
+	case SL_WATCHING_RESOURCES:
+		return run_in_scope(s, SL_SCOPE_RESOURCES, err);
+	case SL_WATCHING_MARKS:
+		return sl__plan_record(s->subject.plan, &s->tape, err);
+	case SL_WATCHING_HOOKS:
+	case SL_WATCHING_SCOPES:
+		return run_hooked(s, way == SL_WATCHING_SCOPES, err);
+	default:
+		return sl_plan_run(s->subject.plan, err);
+	}
+}
+
+static enum sl_status
+take_round(struct student *s, double ns[SL_N_WATCHINGS + 1],
+	   struct sl_error *err)
+{
+	size_t order[SL_N_WATCHINGS + 1];
+
+	sl__rng_permutation(&s->rng, order, SL_N_WATCHINGS + 1);
+	for (size_t i = 0; i <= SL_N_WATCHINGS; i++) {
+		uint64_t begin = sl__ticks();
+		enum sl_status rc = run_watched(s, (int)order[i], err);
+
+		ns[order[i]] = (double)(sl__ticks() - begin) / s->ticks_per_ns;
+		if (rc)
+			return rc;
+	}
+	return SL_OK;
+}
+
+static int
+is_over(const struct student *s, uint64_t deadline_ns)
+{
+	if (s->how.n_runs)
+		return s->n >= s->how.n_runs;
+	return s->n >= ROUNDS_LEAST && sl__clock_now_ns(NULL) >= deadline_ns;
+}
+
+static enum sl_status
+take_rounds(struct student *s, struct sl_error *err)
+{
+	double ns[SL_N_WATCHINGS + 1];
+	uint64_t deadline_ns =
+		sl__clock_now_ns(NULL) + (uint64_t)(s->how.time_s * 1e9);
+	enum sl_status rc = SL_OK;
+
+	for (int i = 0; !rc && i < 2; i++)
+		rc = take_round(s, ns, err);
+	while (!rc && s->n < ROUNDS_MOST && !is_over(s, deadline_ns)) {
+		if (s->how.interrupt && *s->how.interrupt) {
+			s->stopped_by = SL_STOP_INTERRUPT;
+			break;
+		}
+		rc = take_round(s, ns, err);
+		for (int w = 0; !rc && w < SL_N_WATCHINGS; w++)
+			s->extra_ns[w][s->n] = ns[w] - ns[BARE];
+		s->bare_ns[s->n++] = ns[BARE];
+	}
+	if (!rc && !s->n)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the cost was known");
+	return rc;
+}
+
+/* ------------------------------------------------------------------ result */
+
+static enum sl_fitness
+fitness_of(const struct sl_estimate *extra, double bare_ns)
+{
+	if (extra->needs_n)
+		return SL_FITNESS_UNKNOWN;
+	if (extra->hi <= 0.01 * bare_ns)
+		return SL_FITNESS_ALWAYS;
+	if (extra->hi <= 0.05 * bare_ns)
+		return SL_FITNESS_DEVELOPMENT;
+	return extra->lo > 0.05 * bare_ns ? SL_FITNESS_INVESTIGATION
+					  : SL_FITNESS_UNKNOWN;
+}
+
+static size_t
+events_of(enum sl_watching watching, size_t n_steps)
+{
+	switch (watching) {
+	case SL_WATCHING_SCOPE:
+	case SL_WATCHING_RESOURCES:
+		return 1;
+	case SL_WATCHING_MARKS:
+		return n_steps + 1;
+	case SL_WATCHING_HOOKS:
+	case SL_WATCHING_SCOPES:
+		break;
+	}
+	return 2 * n_steps;
+}
+
+static struct sl_estimate
+median_of(const struct student *s, const double *x)
+{
+	memcpy(s->sorted, x, s->n * sizeof(double));
+	sl__sort(s->sorted, s->n);
+	return sl__quantile_estimate(s->sorted, s->n, 0.5, 0.05);
+}
+
+static void
+conclude(const struct student *s, struct sl_overhead_study *out)
+{
+	out->n_steps = sl_plan_n_steps(s->subject.plan);
+	out->n_threads = sl_plan_n_threads(s->subject.plan);
+	out->n_rounds = s->n;
+	out->stopped_by = s->stopped_by;
+	out->bare_ns = median_of(s, s->bare_ns);
+	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+		struct sl_overhead_row *row = &out->rows[w];
+
+		row->watching = (enum sl_watching)w;
+		row->extra_ns = median_of(s, s->extra_ns[w]);
+		row->n_events = events_of(row->watching, out->n_steps);
+		row->event_ns = row->n_events ? row->extra_ns.value /
+							(double)row->n_events
+					      : (double)NAN;
+		row->share = row->extra_ns.value / out->bare_ns.value;
+		row->fitness = fitness_of(&row->extra_ns, out->bare_ns.value);
+	}
+}
+
+static enum sl_status
+reserve(struct student *s, struct sl_error *err)
+{
+	int failed = 0;
+
+	s->tape.cap = sl_plan_n_steps(s->subject.plan) + 1;
+	s->tape.marks = sl__arena_array(&s->scratch, s->tape.cap,
+					sizeof(*s->tape.marks));
+	s->bare_ns = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
+	s->sorted = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
+	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+		s->extra_ns[w] = sl__arena_array(&s->scratch, ROUNDS_MOST,
+						 sizeof(double));
+		failed |= !s->extra_ns[w];
+	}
+	if (failed || !s->tape.marks || !s->bare_ns || !s->sorted)
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
+static enum sl_status
+study(struct student *s, const struct sl_graph *graph,
+      struct sl_overhead_study *out, struct sl_error *err)
+{
+	struct sl__subject_options how = {
+		.plan = s->how.plan,
+		.inputs = s->how.inputs,
+		.n_inputs = s->how.n_inputs,
+		.folder = s->how.inputs_folder,
+		.seed = s->how.seed,
+	};
+	uint64_t start_ns = sl__clock_now_ns(NULL);
+	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);
+
+	if (!rc)
+		rc = reserve(s, err);
+	if (!rc)
+		rc = take_rounds(s, err);
+	if (!rc)
+		conclude(s, out);
+	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - start_ns) / 1e9;
+	sl__subject_close(&s->subject);
+	return rc;
+}
+
+enum sl_status
+sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
+		  const struct sl_profile_options *options,
+		  struct sl_error *err)
+{
+	struct student s = {.ticks_per_ns = sl__ticks_per_ns()};
+	struct sl_overhead_study *made;
+	struct sl__arena *arena;
+	enum sl_status rc;
+
+	*out = NULL;
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_profile_options: struct_size is wrong");
+	if (options)
+		s.how = *options;
+	s.how.time_s = s.how.time_s > 0 ? s.how.time_s : 3;
+	s.how.seed = s.how.seed ? s.how.seed : 1;
+	s.stopped_by = s.how.n_runs ? SL_STOP_RUNS : SL_STOP_TIME;
+	made = sl__boxed_new(&arena, s.how.allocator, sizeof(*made));
+	if (!made)
+		return sl__fail_nomem(err);
+	made->name = sl__arena_string(arena, graph->name);
+	made->seed = s.how.seed;
+	sl__rng_init(&s.rng, s.how.seed);
+	sl__arena_init(&s.scratch, s.how.allocator);
+	rc = made->name ? study(&s, graph, made, err) : sl__fail_nomem(err);
+	sl__arena_release(&s.scratch);
+	if (rc) {
+		sl_overhead_study_free(made);
+		return rc;
+	}
+	*out = made;
+	return SL_OK;
+}
+
+void
+sl_overhead_study_free(struct sl_overhead_study *study)
+{
+	sl__boxed_free(study);
+}

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * profile.c - a model run, measured and explained.
+ *
+ * Evidence is gathered in this order, each part from a file of
+ * src/experiment: passes, bare and recorded; memory; experiments on what takes
+ * long; ablations.  What it means is worked out here and in the files beside
+ * this one, each of which fills one part of the result.
+ */
+#include "analysis/advice.h"
+#include "analysis/amdahl.h"
+#include "analysis/bottleneck.h"
+#include "analysis/counter_check.h"
+#include "analysis/groups.h"
+#include "analysis/ledger.h"
+#include "analysis/memory_use.h"
+#include "analysis/operations.h"
+#include "analysis/parts.h"
+#include "analysis/physics.h"
+#include "analysis/roofline_place.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/thread.h"
+#include "cost/traffic.h"
+#include "driver/profile_part.h"
+#include "experiment/ablate.h"
+#include "experiment/counted.h"
+#include "experiment/diagnose.h"
+#include "experiment/empty_step.h"
+#include "experiment/subject.h"
+#include "experiment/timed_passes.h"
+#include "experiment/tracker.h"
+#include "machine/beside.h"
+#include "stats/distribution.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+struct profiler {
+	const struct sl_graph *graph;
+	struct sl_profile_options how; /* defaults filled in */
+	struct sl__arena *arena;       /* of the result */
+	struct sl__arena scratch;
+	struct sl_profile *out;
+	struct sl__subject subject;
+	struct sl__passes passes;
+	struct sl__residence residence;
+	struct sl__beside *beside;       /* NULL: no ceilings */
+	const struct sl__origin *origin; /* NULL: the graph is a model */
+	uint64_t start_ns;
+};
+
+/* Before the passes, and as often after them: the interval of a ceiling needs
+ * 36 probes, of which three are made at a time. */
+enum { PROBES_BESIDE = 6 };
+
+/* ------------------------------------------------------------------- words */
+
+const char *
+sl_bound_text(enum sl_bound bound)
+{
+	static const char *const words[SL_N_BOUNDS] = {
+		"unknown", "compute",  "l2",        "l3",
+		"dram",    "overhead", "imbalance", "reference"};
+
+	return (unsigned)bound < SL_N_BOUNDS ? words[bound] : "unknown";
+}
+
+const char *
+sl_part_text(enum sl_part part)
+{
+	static const char *const words[SL_N_PARTS] = {
+		"other",     "attention",     "feed-forward",
+		"embedding", "normalisation", "convolution",
+		"recurrent", "head",          "data movement"};
+
+	return (unsigned)part < SL_N_PARTS ? words[part] : "other";
+}
+
+const char *
+sl_bottleneck_text(enum sl_bottleneck bottleneck)
+{
+	static const char *const words[] = {"inconclusive", "compute", "memory",
+					    "overhead",     "data",    "mixed"};
+
+	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
+		       ? words[bottleneck]
+		       : "inconclusive";
+}
+
+/* ----------------------------------------------------------------- options */
+
+static enum sl_status
+take_options(struct sl_profile_options *out,
+	     const struct sl_profile_options *options, struct sl_error *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->struct_size = sizeof(*out);
+	if (options && options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_profile_options: struct_size is wrong");
+	if (options)
+		*out = *options;
+	out->time_s = out->time_s == 0 ? 2.5 : out->time_s;
+	out->precision = out->precision == 0 ? 0.01 : out->precision;
+	out->hot_share = out->hot_share == 0 ? 0.9 : out->hot_share;
+	out->seed = out->seed ? out->seed : 1;
+	out->trace_iterations = out->trace_iterations ? out->trace_iterations
+						      : 3;
+	if (!(out->time_s > 0) || out->time_s > 1e6)
+		return sl__fail(err, SL_E_USAGE,
+				"time of %g s: must be above 0, at most 1e6",
+				out->time_s);
+	if (!(out->precision > 0) || out->precision >= 1 ||
+	    !(out->hot_share > 0) || out->hot_share > 1)
+		return sl__fail(err, SL_E_USAGE,
+				"precision and hot share lie between 0 and 1");
+	if (out->trace_iterations > SL__PASSES_SLOW)
+		return sl__fail(err, SL_E_USAGE,
+				"at most %d slow passes are kept whole",
+				SL__PASSES_SLOW);
+	return SL_OK;
+}
+
+static int
+is_interrupted(const struct profiler *p)
+{
+	return p->how.interrupt && *p->how.interrupt;
+}
+
+/* Then what would help is not asked for either. */
+static int
+is_brief(const struct profiler *p)
+{
+	return (p->how.flags & SL_PROFILE_BRIEF) == SL_PROFILE_BRIEF;
+}
+
+/* ------------------------------------------------------------------ passes */
+
+static enum sl_status
+inspect(struct profiler *p, struct sl_error *err)
+{
+	struct sl_inspect_options how = {
+		.struct_size = sizeof(how),
+		.sizes = &p->subject.sizes,
+		.allocator = p->how.allocator,
+	};
+	struct sl_inspection *model;
+	enum sl_status rc = sl_inspect(&model, p->graph, &how, err);
+
+	if (rc)
+		return rc;
+	p->out->model = model;
+	p->out->batch = model->batch;
+	p->out->n_nodes = model->n_nodes;
+	return SL_OK;
+}
+
+static enum sl_status
+prepare(struct profiler *p, struct sl_error *err)
+{
+	struct sl__subject_options how = {
+		.plan = p->how.plan,
+		.inputs = p->how.inputs,
+		.n_inputs = p->how.n_inputs,
+		.folder = p->how.inputs_folder,
+		.seed = p->how.seed,
+	};
+	struct sl_profile *out = p->out;
+	enum sl_status rc;
+
+	out->name = sl__arena_string(p->arena, p->graph->name);
+	out->source = sl__arena_string(p->arena, p->graph->source);
+	if (!out->name || !out->source)
+		return sl__fail_nomem(err);
+	sl__residence_begin(&p->residence);
+	rc = sl__subject_open(&p->subject, p->graph, &how, err);
+	if (rc)
+		return rc;
+	sl__residence_pause(&p->residence);
+	out->dtype = p->subject.plan->options.dtype;
+	out->n_threads = sl_plan_n_threads(p->subject.plan);
+	out->plan_ns = p->subject.plan_ns;
+	out->seed = p->how.seed;
+	return inspect(p, err);
+}
+
+static enum sl_status
+take_passes(struct profiler *p, struct sl_error *err)
+{
+	struct sl__passes_options how = {
+		.time_s = p->how.time_s,
+		.precision = p->how.precision,
+		.n_warmup = p->how.n_warmup,
+		.n_runs = p->how.n_runs,
+		.n_slowest = p->how.trace_iterations,
+		.seed = p->how.seed,
+		.progress = p->how.progress,
+		.progress_ctx = p->how.progress_ctx,
+		.interrupt = p->how.interrupt,
+	};
+
+	uint64_t before = sl__arena_bytes(&p->scratch);
+	enum sl_status rc;
+
+	sl__residence_resume(&p->residence);
+	rc = sl__passes_take(&p->passes, p->subject.plan, &how, &p->scratch,
+			     err);
+	sl__residence_end(&p->residence);
+	/* Their columns are no part of the model. */
+	sl__residence_leave_out(&p->residence,
+				sl__arena_bytes(&p->scratch) - before);
+	return rc;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+/* The tracker has as much time as the passes had, a second at least, and none
+ * where that cannot do: it runs each step twice or more. */
+static uint64_t
+tracking_deadline(const struct profiler *p)
+{
+	double budget_ns = fmax(p->how.time_s, 1) * 1e9;
+
+	if (2 * p->out->latency.median.value > budget_ns)
+		budget_ns = 0;
+	return sl__clock_now_ns(NULL) + (uint64_t)budget_ns;
+}
+
+/* The tracker runs after the passes: it disturbs caches, and needs copies. */
+static enum sl_status
+take_memory(struct profiler *p, struct sl_error *err)
+{
+	struct sl__tracking tracking;
+	struct sl__memory_sources sources = {
+		.plan = p->subject.plan,
+		.tracking = &tracking,
+		.residence = &p->residence,
+		.parameters_bytes = p->out->model->memory.parameter_bytes,
+	};
+	struct sl__track_options how = {.interrupt = p->how.interrupt,
+					.deadline_ns = tracking_deadline(p)};
+	enum sl_status rc = sl__track_or_say(&tracking, p->subject.plan, &how,
+					     &p->scratch, err);
+
+	if (!rc)
+		rc = sl__memory_use_of(&p->out->memory, &sources, p->arena,
+				       err);
+	if (!rc)
+		rc = sl__memory_use_tell(p->out, p->arena, err);
+	return rc;
+}
+
+/* ---------------------------------------------------------------- ceilings */
+
+/* A machine that cannot be probed has no ceilings, and says why. */
+static enum sl_status
+open_beside(struct profiler *p, struct sl_error *err)
+{
+	struct sl__beside_options how = {
+		.dtype = p->out->dtype,
+		.n_threads = (size_t)p->out->n_threads,
+		.allocator = p->how.allocator,
+	};
+	struct sl_error why;
+
+	if (p->how.flags & SL_PROFILE_NO_CEILINGS) {
+		p->out->ceilings.absent = "not asked for";
+		return SL_OK;
+	}
+	if (!sl__beside_open(&p->beside, &how, &why))
+		return SL_OK;
+	if (why.status == SL_E_NOMEM)
+		return sl__fail_nomem(err);
+	p->out->ceilings.absent = sl__arena_string(p->arena, why.text);
+	return p->out->ceilings.absent ? SL_OK : sl__fail_nomem(err);
+}
+
+static void
+probe_beside(struct profiler *p)
+{
+	for (int i = 0; p->beside && i < PROBES_BESIDE; i++) {
+		if (is_interrupted(p))
+			return;
+		sl__beside_probe(p->beside);
+	}
+}
+
+static void
+take_ceilings(struct profiler *p)
+{
+	struct sl_ceilings *out = &p->out->ceilings;
+
+	if (!p->beside)
+		return;
+	probe_beside(p);
+	sl__beside_ceilings(p->beside, out);
+	out->step_ns = sl__empty_step_ns(p->out->n_threads);
+}
+
+/* ----------------------------------------------------------------- latency */
+
+static enum sl_status
+judge_latency(struct profiler *p, struct sl_error *err)
+{
+	const struct sl__passes *passes = &p->passes;
+	struct sl_profile *out = p->out;
+	struct sl__rng rng;
+	struct sl__distribution_options how = {
+		.alpha = 0.05,
+		.samples_per_slot = 1,
+		.n_warmup = (p->how.n_warmup + passes->bare.stride - 1) /
+			    passes->bare.stride,
+		.warmup_is_fixed = p->how.n_warmup > 0,
+		.rng = &rng,
+	};
+
+	sl__rng_init(&rng, p->how.seed);
+	out->calls_per_sample = passes->calls_per_sample;
+	out->n_passes = passes->n_rounds * passes->calls_per_sample;
+	out->sample_stride = passes->bare.stride;
+	out->noise = passes->noise;
+	out->stopped_by = passes->stopped_by;
+	out->latency.first_ns = passes->first_ns;
+	return sl__distribution_of(&out->latency, passes->bare.x,
+				   passes->bare.n, &how, &p->scratch, err);
+}
+
+/* ------------------------------------------------------------------ result */
+
+static enum sl_status
+explain(struct profiler *p, struct sl_error *err)
+{
+	struct sl__operation_sources sources = {
+		.graph = p->graph,
+		.plan = p->subject.plan,
+		.model = p->out->model,
+		.passes = &p->passes,
+	};
+	enum sl_status rc = judge_latency(p, err);
+
+	if (!rc)
+		rc = sl__ledger_of(&p->out->ledger, &p->passes, &p->scratch,
+				   err);
+	if (!rc)
+		rc = sl__operations_of(p->out, &sources, p->arena, err);
+	if (!rc)
+		rc = sl__parts_mark(p->out, p->subject.plan, &p->scratch, err);
+	if (!rc)
+		rc = sl__groups_of(p->out, p->arena, err);
+	if (!rc)
+		rc = sl__timelines_of(p->out, &p->passes, p->arena, err);
+	if (!rc) {
+		sl__roofline_types(p->out);
+		rc = sl__traffic_of(p->out, p->subject.plan, &p->scratch, err);
+	}
+	if (!rc) {
+		sl__roofline_place(p->out);
+		rc = sl__physics_check(p->out, p->arena, err);
+	}
+	if (!rc)
+		sl__roofline_rate(p->out);
+	return rc;
+}
+
+/* -------------------------------------------------------------- diagnosis */
+
+/* All of the last cache; 0: not known. */
+static uint64_t
+last_cache_bytes(const struct sl_ceilings *ceilings)
+{
+	if (ceilings->n_levels < 2)
+		return 0;
+	return ceilings->levels[ceilings->n_levels - 2].size_bytes *
+	       ceilings->n_threads;
+}
+
+/* What the CPU's counters say about what takes long; 'why' they are not asked,
+ * or NULL. */
+static enum sl_status
+count(struct profiler *p, const size_t *steps, const char *why,
+      struct sl_error *err)
+{
+	struct sl_profile *out = p->out;
+	struct sl__counted_options how = {
+		.steps = steps,
+		.n_steps = out->n_hot,
+		.pass_ns = out->latency.median.value,
+		.interrupt = p->how.interrupt,
+	};
+	struct sl__counted counted;
+	enum sl_status rc = SL_OK;
+
+	if (why)
+		sl__counted_none(&counted, why);
+	else
+		rc = sl__count_steps(&counted, &p->subject, &how, p->arena,
+				     err);
+	if (rc)
+		return rc;
+	sl__counts_take(out, &counted);
+	sl__counter_traffic(out);
+	return SL_OK;
+}
+
+/* Experiments on what takes long, and what they mean. */
+static enum sl_status
+diagnose(struct profiler *p, struct sl_error *err)
+{
+	struct sl_profile *out = p->out;
+	size_t steps[SL__HOT_MOST];
+	struct sl__diagnose_options how = {
+		.steps = steps,
+		.beside = p->beside,
+		.cache_bytes = last_cache_bytes(&out->ceilings),
+		.hot_share = p->how.hot_share,
+		.time_s = fmin(0.6 * p->how.time_s, 2.5),
+		.seed = p->how.seed,
+		.progress = p->how.progress,
+		.progress_ctx = p->how.progress_ctx,
+		.interrupt = p->how.interrupt,
+	};
+	struct sl__diagnosis diagnosis;
+	enum sl_status rc;
+
+	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->beside ||
+	    is_interrupted(p)) {
+		rc = count(p, NULL, "no experiments on operations were made",
+			   err);
+		return rc ? rc : sl__judge(out, NULL, p->arena, err);
+	}
+	out->n_hot = sl__hot_count(out, p->how.hot_share);
+	for (size_t i = 0; i < out->n_hot; i++)
+		steps[i] = out->operations[out->by_time[i]].step;
+	how.n_steps = out->n_hot;
+	rc = sl__diagnose(&diagnosis, &p->subject, &how, p->arena, err);
+	if (!rc)
+		rc = count(p, steps, NULL, err);
+	return rc ? rc : sl__judge(out, &diagnosis, p->arena, err);
+}
+
+/* --------------------------------------------------------- what would help */
+
+/* Predicted limits, and those measured with operations left out. */
+static enum sl_status
+ablate(struct profiler *p, struct sl_error *err)
+{
+	struct sl_profile *out = p->out;
+	struct sl__ablate_options how = {
+		.time_s = 0.4 * p->how.time_s,
+		.pass_ns = out->latency.median.value,
+		.reading_ns = p->passes.reading_ns,
+		.seed = p->how.seed,
+		.progress = p->how.progress,
+		.progress_ctx = p->how.progress_ctx,
+		.interrupt = p->how.interrupt,
+	};
+	const char *why = p->how.flags & SL_PROFILE_NO_ABLATION
+				  ? "not asked for"
+			  : is_interrupted(p) ? "interrupted"
+					      : NULL;
+	struct sl__amdahl amdahl;
+	enum sl_status rc = sl__amdahl_of(&amdahl, out, p->arena, err);
+
+	if (!rc && !why)
+		rc = sl__ablate(amdahl.targets, amdahl.n, p->subject.plan, &how,
+				p->arena, err);
+	if (rc)
+		return rc;
+	sl__amdahl_take(&amdahl, why);
+	out->amdahl = amdahl.rows;
+	out->n_amdahl = amdahl.n;
+	return SL_OK;
+}
+
+static enum sl_status
+advise(struct profiler *p, struct sl_error *err)
+{
+	struct sl__advice_options how = {.plan = p->how.plan,
+					 .n_cpus = sl__thread_n_cpus()};
+
+	if (p->origin) {
+		how.plan = p->origin->plan;
+		how.model = p->origin->model;
+		how.layer = p->origin->layer;
+	}
+	return sl__advise(p->out, &how, p->arena, err);
+}
+
+static enum sl_status
+profile(struct profiler *p, struct sl_error *err)
+{
+	enum sl_status rc = prepare(p, err);
+
+	if (!rc)
+		rc = open_beside(p, err);
+	if (!rc) {
+		probe_beside(p);
+		rc = take_passes(p, err);
+	}
+	if (!rc) {
+		take_ceilings(p);
+		rc = explain(p, err);
+	}
+	if (!rc)
+		rc = take_memory(p, err);
+	if (!rc)
+		rc = diagnose(p, err);
+	if (!rc)
+		rc = ablate(p, err);
+	if (!rc && !is_brief(p))
+		rc = advise(p, err);
+	if (is_interrupted(p))
+		p->out->stopped_by = SL_STOP_INTERRUPT;
+	p->out->elapsed_s =
+		(double)(sl__clock_now_ns(NULL) - p->start_ns) / 1e9;
+	return rc;
+}
+
+enum sl_status
+sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
+		 const struct sl_profile_options *options,
+		 const struct sl__origin *origin, struct sl_error *err)
+{
+	struct profiler p = {.graph = graph, .origin = origin};
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = take_options(&p.how, options, err);
+	if (rc)
+		return rc;
+	p.start_ns = sl__clock_now_ns(NULL);
+	p.out = sl__boxed_new(&p.arena, p.how.allocator, sizeof(*p.out));
+	if (!p.out)
+		return sl__fail_nomem(err);
+	sl__arena_init(&p.scratch, p.how.allocator);
+	rc = profile(&p, err);
+	sl__beside_close(p.beside);
+	sl__subject_close(&p.subject);
+	sl__arena_release(&p.scratch);
+	if (rc) {
+		sl_profile_free(p.out);
+		return rc;
+	}
+	*out = p.out;
+	return SL_OK;
+}
+
+enum sl_status
+sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
+		   const struct sl_profile_options *options,
+		   struct sl_error *err)
+{
+	return sl__profile_part(out, graph, options, NULL, err);
+}
+
+void
+sl_profile_free(struct sl_profile *profile)
+{
+	if (!profile)
+		return;
+	sl_inspection_free((struct sl_inspection *)(uintptr_t)profile->model);
+	sl__boxed_free(profile);
+}
+
+size_t
+sl_top_operations(const struct sl_profile *profile, size_t n,
+		  const struct sl_operation **list)
+{
+	if (n > profile->n_operations)
+		n = profile->n_operations;
+	for (size_t i = 0; i < n; i++)
+		list[i] = &profile->operations[profile->by_time[i]];
+	return n;
+}
+
+/* ----------------------------------------------------------------- latency */
+
+struct timed {
+	struct sl_plan *plan;
+	struct sl_error err; /* of the pass that failed */
+};
+
+static int
+run_plan(void *ctx)
+{
+	struct timed *timed = ctx;
+
+	return (int)sl_plan_run(timed->plan, &timed->err);
+}
+
+enum sl_status
+sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
+		   const struct sl_measure_options *options,
+		   struct sl_error *err)
+{
+	struct timed timed = {.plan = plan};
+	enum sl_status rc = sl_measure(out, run_plan, &timed, options, err);
+
+	/* Why the pass failed says more than that it did. */
+	return rc == SL_E_MEASURE && timed.err.status
+		       ? sl__fail(err, SL_E_MEASURE, "%s", timed.err.text)
+		       : rc;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * specimens.c - operations as models of one node, at any size.
+ *
+ * Element-wise ones go from what the first cache holds to what no cache does;
+ * the others over the sizes that networks have.
+ */
+#include "driver/specimens.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+enum {
+	ROW = 1024, /* of softmax, normalisation */
+	HEADS = 12, /* of attention, with */
+	HEAD = 64,  /* numbers each */
+	IMAGE = 30, /* height and width under convolutions, which
+		       leave 28: padding would count work that
+		       kernels do not do */
+	FURTHER = 4 /* doublings beyond 'last' */
+};
+
+/* ------------------------------------------------------------------- shapes */
+
+static const char *
+shape_vector(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "%lld", (long long)n);
+}
+
+static const char *
+shape_vectors(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "%lld, %lld", (long long)n,
+				(long long)n);
+}
+
+static int64_t
+row_of(int64_t n)
+{
+	return n % ROW || n < ROW ? n : ROW;
+}
+
+static const char *
+shape_rows(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "%lldx%lld", (long long)(n / row_of(n)),
+				(long long)row_of(n));
+}
+
+static const char *
+shape_square(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "%lldx%lld", (long long)n, (long long)n);
+}
+
+static const char *
+shape_product(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "%lldx%lld * %lldx%lld", (long long)n,
+				(long long)n, (long long)n, (long long)n);
+}
+
+static const char *
+shape_linear(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "1x%lld * %lldx%lld", (long long)n,
+				(long long)n, (long long)n);
+}
+
+static const char *
+shape_heads(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "3 of %dx%lldx%d", HEADS, (long long)n,
+				HEAD);
+}
+
+static const char *
+shape_image(int64_t n, struct sl__arena *arena)
+{
+	return sl__arena_format(arena, "1x%lldx%dx%d", (long long)n, IMAGE,
+				IMAGE);
+}
+
+/* ------------------------------------------------------------------- models */
+
+static int
+input(struct sl_builder *b, const char *name, size_t rank, const int64_t *dims)
+{
+	return sl_builder_input(b, name, SL_DTYPE_F32, rank, dims);
+}
+
+static int
+binary(struct sl_builder *b, const char *type, int64_t n)
+{
+	int in[2] = {input(b, "a", 1, &n), -1};
+
+	in[1] = input(b, "b", 1, &n);
+	return sl_builder_op(b, type, 2, in);
+}
+
+static int
+unary(struct sl_builder *b, const char *type, int64_t n)
+{
+	int x = input(b, "x", 1, &n);
+
+	return sl_builder_op(b, type, 1, &x);
+}
+
+static int
+build_add(struct sl_builder *b, int64_t n)
+{
+	return binary(b, "Add", n);
+}
+
+static int
+build_mul(struct sl_builder *b, int64_t n)
+{
+	return binary(b, "Mul", n);
+}
+
+static int
+build_relu(struct sl_builder *b, int64_t n)
+{
+	return unary(b, "Relu", n);
+}
+
+static int
+build_gelu(struct sl_builder *b, int64_t n)
+{
+	return unary(b, "Gelu", n);
+}
+
+static int
+build_tanh(struct sl_builder *b, int64_t n)
+{
+	return unary(b, "Tanh", n);
+}
+
+static int
+build_sum(struct sl_builder *b, int64_t n)
+{
+	sl_builder_int(b, "keepdims", 0);
+	return unary(b, "ReduceSum", n);
+}
+
+static int
+rows(struct sl_builder *b, int64_t n)
+{
+	return input(b, "x", 2, (int64_t[]){n / row_of(n), row_of(n)});
+}
+
+static int
+build_softmax(struct sl_builder *b, int64_t n)
+{
+	int x = rows(b, n);
+
+	sl_builder_int(b, "axis", -1);
+	return sl_builder_op(b, "Softmax", 1, &x);
+}
+
+static int
+build_layernorm(struct sl_builder *b, int64_t n)
+{
+	return sl_builder_layer_norm(b, rows(b, n));
+}
+
+static int
+build_transpose(struct sl_builder *b, int64_t n)
+{
+	int x = input(b, "x", 2, (int64_t[]){n, n});
+
+	sl_builder_ints(b, "perm", 2, (int64_t[]){1, 0});
+	return sl_builder_op(b, "Transpose", 1, &x);
+}
+
+static int
+build_matmul(struct sl_builder *b, int64_t n)
+{
+	int64_t dims[2] = {n, n};
+	int in[2] = {input(b, "a", 2, dims), -1};
+
+	in[1] = input(b, "b", 2, dims);
+	return sl_builder_op(b, "MatMul", 2, in);
+}
+
+static int
+build_linear(struct sl_builder *b, int64_t n)
+{
+	return sl_builder_linear(b, input(b, "x", 2, (int64_t[]){1, n}), n, 0);
+}
+
+static int
+convolve(struct sl_builder *b, int64_t n, int64_t groups)
+{
+	int x = input(b, "x", 4, (int64_t[]){1, n, IMAGE, IMAGE});
+	struct sl_conv2d conv = {.out_channels = n, .groups = groups};
+
+	return sl_builder_conv2d(b, x, &conv);
+}
+
+static int
+build_conv(struct sl_builder *b, int64_t n)
+{
+	return convolve(b, n, 1);
+}
+
+static int
+build_depthwise(struct sl_builder *b, int64_t n)
+{
+	return convolve(b, n, n);
+}
+
+/* Two products with a softmax between, which plans do as one step. */
+static int
+build_attention(struct sl_builder *b, int64_t n)
+{
+	static const char *const names[] = {"q", "k", "v"};
+	int64_t dims[3] = {HEADS, n, HEAD};
+	int qkv[3], in[2];
+
+	for (int i = 0; i < 3; i++)
+		qkv[i] = input(b, names[i], 3, dims);
+	sl_builder_ints(b, "perm", 3, (int64_t[]){0, 2, 1});
+	in[0] = qkv[0];
+	in[1] = sl_builder_op(b, "Transpose", 1, &qkv[1]);
+	in[0] = sl_builder_op(b, "MatMul", 2, in);
+	sl_builder_int(b, "axis", -1);
+	in[0] = sl_builder_op(b, "Softmax", 1, in);
+	in[1] = qkv[2];
+	return sl_builder_op(b, "MatMul", 2, in);
+}
+
+/* -------------------------------------------------------------------- table */
+
+#define KI 1024
+#define MI (1024 * 1024)
+
+/* Four sizes: of element-wise ones, one for each place that data lie in. */
+static const int64_t all_elements[] = {4 * KI, 64 * KI, MI, 8 * MI, 0};
+static const int64_t all_square[] = {64, 256, 512, 1024, 0};
+static const int64_t all_channels[] = {16, 64, 128, 256, 0};
+
+static const struct sl__specimen specimens[] = {
+	{"add", "element-wise", "y = a + b", "elements", KI, 4 * MI, 12,
+	 all_elements, build_add, shape_vectors},
+	{"mul", "element-wise", "y = a * b", "elements", KI, 4 * MI, 12, NULL,
+	 build_mul, shape_vectors},
+	{"relu", "element-wise", "y = max(x, 0)", "elements", KI, 4 * MI, 8,
+	 NULL, build_relu, shape_vector},
+	{"gelu", "element-wise", "y = x (1 + erf(x / sqrt 2)) / 2", "elements",
+	 KI, 4 * MI, 8, all_elements, build_gelu, shape_vector},
+	{"tanh", "element-wise", "y = tanh x", "elements", KI, 4 * MI, 8, NULL,
+	 build_tanh, shape_vector},
+	{"sum", "reduction", "all numbers added up", "elements", KI, 4 * MI, 4,
+	 all_elements, build_sum, shape_vector},
+	{"softmax", "softmax", "over rows of 1024", "elements", KI, 4 * MI, 8,
+	 all_elements, build_softmax, shape_rows},
+	{"layernorm", "normalisation", "over rows of 1024", "elements", KI,
+	 4 * MI, 8, all_elements, build_layernorm, shape_rows},
+	{"transpose", "movement", "of an N x N matrix", "N", 32, 4096, 0, NULL,
+	 build_transpose, shape_square},
+	{"matmul", "matrix product", "of two N x N matrices", "N", 32, 2048, 0,
+	 all_square, build_matmul, shape_product},
+	{"linear", "matrix product", "one row times N x N weights", "N", 64,
+	 2048, 0, NULL, build_linear, shape_linear},
+	{"attention", "attention", "12 heads of 64, seq x seq", "seq", 64, 2048,
+	 0, all_square, build_attention, shape_heads},
+	{"conv", "convolution", "3 x 3 to 28 x 28 pixels, C to C channels",
+	 "channels", 8, 512, 0, all_channels, build_conv, shape_image},
+	{"depthwise", "convolution",
+	 "3 x 3 to 28 x 28 pixels, each channel alone", "channels", 8, 4096, 0,
+	 NULL, build_depthwise, shape_image},
+};
+
+enum { N_SPECIMENS = sizeof(specimens) / sizeof(specimens[0]) };
+
+const struct sl__specimen *
+sl__specimen_at(size_t i)
+{
+	return i < N_SPECIMENS ? &specimens[i] : NULL;
+}
+
+const struct sl__specimen *
+sl__specimen_find(const char *name)
+{
+	for (size_t i = 0; i < N_SPECIMENS; i++) {
+		if (!strcmp(specimens[i].name, name))
+			return &specimens[i];
+	}
+	return NULL;
+}
+
+const char *
+sl_microscope_op(size_t i)
+{
+	return i < N_SPECIMENS ? specimens[i].name : NULL;
+}
+
+/* -------------------------------------------------------------------- sizes */
+
+size_t
+sl__specimen_sizes(const struct sl__specimen *specimen, double cache_bytes,
+		   int64_t values[SL__SPECIMEN_SIZES_MOST])
+{
+	int64_t last = specimen->last;
+	size_t n = 0;
+
+	for (int i = 0; i < FURTHER; i++) {
+		if (specimen->value_bytes * (double)last < 2 * cache_bytes &&
+		    specimen->value_bytes > 0)
+			last *= 2;
+	}
+	for (int64_t v = specimen->first; v <= last; v *= 2)
+		values[n++] = v;
+	return n;
+}
+
+enum sl_status
+sl__specimen_model(struct sl_graph **out, const struct sl__specimen *specimen,
+		   int64_t value, uint64_t seed,
+		   const struct sl_allocator *allocator, struct sl_error *err)
+{
+	struct sl_graph_options how = {.struct_size = sizeof(how),
+				       .seed = seed,
+				       .allocator = allocator};
+	struct sl_builder *b;
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = sl_builder_new(&b, specimen->name, &how, err);
+	if (rc)
+		return rc;
+	sl_builder_output(b, specimen->build(b, value), "y");
+	rc = sl_builder_finish(out, b, err);
+	sl_builder_free(b);
+	return rc;
+}

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sweep.c - models profiled over a range of sizes.
+ *
+ * Points are visited several times.  Each time, all points of all models come
+ * in a new random order, and every visit plans and measures afresh, so that
+ * neither a slow drift of the machine nor one lucky placement in memory can
+ * pass for growth.  Weights are made once each time: points of a model that
+ * follow each other take those of the one before.  What visits differ in is in the interval of a point.
+ * Visits that other programs disturbed are made again.
+ */
+#include "analysis/growth_fit.h"
+#include "analysis/sweep_work.h"
+#include "base/clock.h"
+#include "base/reading.h"
+#include "base/rng.h"
+#include "base/status.h"
+#include "driver/sweep_axis.h"
+#include "graph/weight_store.h"
+#include "machine/energy_meter.h"
+#include "machine/platform.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum { MODELS_MOST = 16 };
+
+/* The meter is read no more often: it moves once a millisecond, and reading
+ * it takes the time of small models. */
+static const uint64_t METER_NS = 10 * 1000 * 1000;
+
+/* Energy and passes between two moments of one visit. */
+struct metered {
+	double first_j, last_j;
+	size_t first_round, last_round;
+	uint64_t last_ns; /* of the last reading */
+	int is_begun;
+};
+
+struct sweeper {
+	struct sl_sweep_options how; /* defaults filled in */
+	struct sl_plan_options plan;
+	const struct sl_sweep_model *models;
+	size_t n_models;
+	struct sl__arena *arena; /* of the result */
+	struct sl__arena scratch;
+	struct sl_sweep *out;
+	struct sl_sweep_series *series;
+	struct sl__sweep_work *works;
+	struct sl__rng rng;
+	struct sl__energy_meter meter;
+	struct metered metered;
+	uint64_t start_ns;
+	size_t n_done, n_all; /* visits */
+	int is_stopped;
+	const struct sl_graph *held; /* whose weights 'hold' keeps */
+	struct sl__weight_hold *hold;
+	char what[64]; /* for progress */
+};
+
+/* ----------------------------------------------------------------- options */
+
+static enum sl_status
+check_values(const struct sl_sweep_options *how, struct sl_error *err)
+{
+	if (!how->n_values || how->n_values > SL_SWEEP_VALUES_MOST)
+		return sl__fail(err, SL_E_USAGE, "1 to %d values, not %zu",
+				SL_SWEEP_VALUES_MOST, how->n_values);
+	for (size_t i = 0; i < how->n_values; i++) {
+		if (how->values[i] <= (i ? how->values[i - 1] : 0))
+			return sl__fail(err, SL_E_USAGE,
+					"values must be above 0 and ascend");
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+check_numbers(const struct sl_sweep_options *how, struct sl_error *err)
+{
+	if ((unsigned)how->axis >= SL_N_AXES)
+		return sl__fail(err, SL_E_USAGE, "there is no such axis");
+	if (!(how->time_s > 0) || how->time_s > 1e6)
+		return sl__fail(err, SL_E_USAGE,
+				"time of %g s: must be above 0, at most 1e6",
+				how->time_s);
+	if (how->n_visits > SL__SWEEP_VISITS_MOST)
+		return sl__fail(err, SL_E_USAGE, "at most %d visits, not %zu",
+				SL__SWEEP_VISITS_MOST, how->n_visits);
+	if (!(how->memory_bytes >= 0) || !(how->latency_s >= 0))
+		return sl__fail(err, SL_E_USAGE, "limits cannot be below 0");
+	return check_values(how, err);
+}
+
+static enum sl_status
+take_options(struct sweeper *s, const struct sl_sweep_options *options,
+	     struct sl_error *err)
+{
+	enum sl_status rc;
+
+	if (!options || options->struct_size != sizeof(*options))
+		return sl__fail(err, SL_E_USAGE,
+				"sl_sweep_options: struct_size is wrong");
+	s->how = *options;
+	if (s->how.time_s == 0)
+		s->how.time_s = 1;
+	if (!s->how.n_visits)
+		s->how.n_visits = 3;
+	if (!s->how.seed)
+		s->how.seed = 1;
+	s->plan.struct_size = sizeof(s->plan);
+	if (s->how.plan)
+		s->plan = *s->how.plan;
+	if (!s->n_models || s->n_models > MODELS_MOST)
+		return sl__fail(err, SL_E_USAGE, "1 to %d models, not %zu",
+				MODELS_MOST, s->n_models);
+	rc = check_numbers(&s->how, err);
+	for (size_t i = 0; !rc && i < s->n_models; i++)
+		rc = sl__axis_check(s->how.axis, &s->models[i], err);
+	return rc;
+}
+
+/* ----------------------------------------------------------------- storage */
+
+static enum sl_status
+reserve_visits(struct sweeper *s, struct sl__sweep_work *work,
+	       struct sl_error *err)
+{
+	size_t n = s->how.n_values * s->how.n_visits;
+
+	work->n_visits = s->how.n_visits;
+	work->medians = sl__arena_array(&s->scratch, n, sizeof(*work->medians));
+	work->disturbance = sl__arena_array(&s->scratch, n, sizeof(double));
+	work->passes = sl__arena_array(&s->scratch, n, sizeof(*work->passes));
+	work->joules = sl__arena_array(&s->scratch, n, sizeof(double));
+	return work->medians && work->disturbance && work->passes &&
+			       work->joules
+		       ? SL_OK
+		       : sl__fail_nomem(err);
+}
+
+static enum sl_status
+reserve_work(struct sweeper *s, struct sl__sweep_work *work,
+	     struct sl_error *err)
+{
+	size_t n = s->how.n_values;
+	double **columns[] = {&work->needs, &work->executed, &work->compute,
+			      &work->bounds, &work->tokens};
+	enum sl_status rc = reserve_visits(s, work, err);
+
+	if (rc)
+		return rc;
+	work->n_points = n;
+	work->points = sl__arena_array(s->arena, n, sizeof(*work->points));
+	if (!work->points)
+		return sl__fail_nomem(err);
+	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
+		*columns[k] = sl__arena_array(&s->scratch, n, sizeof(double));
+		if (!*columns[k])
+			return sl__fail_nomem(err);
+		for (size_t i = 0; i < n; i++)
+			(*columns[k])[i] = (double)NAN;
+	}
+	for (size_t i = 0; i < n; i++) {
+		work->points[i].value = s->how.values[i];
+		work->points[i].touched_bytes = sl__absent("not measured");
+		work->points[i].energy_absent =
+			s->meter.absent ? s->meter.absent
+					: "too few passes for the meter";
+		work->points[i].verdict = "-";
+		work->points[i].verdict_basis = "";
+		work->points[i].verdict_absent = "not measured";
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+reserve(struct sweeper *s, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	s->series = sl__arena_array(s->arena, s->n_models, sizeof(*s->series));
+	s->works = sl__arena_array(&s->scratch, s->n_models, sizeof(*s->works));
+	if (!s->series || !s->works)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; !rc && i < s->n_models; i++) {
+		s->series[i].name =
+			sl__arena_string(s->arena, s->models[i].name);
+		s->series[i].source = "";
+		rc = s->series[i].name ? reserve_work(s, &s->works[i], err)
+				       : sl__fail_nomem(err);
+		s->series[i].points = s->works[i].points;
+		s->series[i].n_points = s->how.n_values;
+	}
+	return rc;
+}
+
+/* ---------------------------------------------------------------- progress */
+
+/* The meter is read between rounds, where nothing is on the clock. */
+static void
+read_meter(struct sweeper *s, const struct sl_progress *now, uint64_t ns)
+{
+	struct metered *m = &s->metered;
+	double joules;
+
+	if (s->meter.absent || !now->n_done ||
+	    (m->is_begun && ns - m->last_ns < METER_NS))
+		return;
+	joules = sl__energy_joules(&s->meter);
+	if (isnan(joules))
+		return;
+	if (!m->is_begun) {
+		m->first_j = joules;
+		m->first_round = now->n_done;
+		m->is_begun = 1;
+	}
+	m->last_j = joules;
+	m->last_round = now->n_done;
+	m->last_ns = ns;
+}
+
+/* What a profile tells of one visit becomes part of the whole. */
+static void
+tell(const struct sl_progress *now, void *ctx)
+{
+	struct sweeper *s = ctx;
+	struct sl_progress all = *now;
+	uint64_t ns = sl__clock_now_ns(NULL);
+	double spent = (double)(ns - s->start_ns) / 1e9;
+
+	read_meter(s, now, ns);
+	if (!s->how.progress)
+		return;
+	all.what = s->what;
+	all.share =
+		((double)s->n_done + fmin(now->share, 1)) / (double)s->n_all;
+	all.remaining_s = all.share > 0 ? spent / all.share - spent
+					: (double)NAN;
+	s->how.progress(&all, s->how.progress_ctx);
+}
+
+static int
+is_interrupted(const struct sweeper *s)
+{
+	return s->how.interrupt && *s->how.interrupt;
+}
+
+/* ------------------------------------------------------------------ visits */
+
+/* One visit: what is measured there. */
+struct visit {
+	size_t model, point;
+	size_t again; /* the visit that this one may stand for; or SIZE_MAX */
+	const struct sl_graph *graph;
+	struct sl_graph *own; /* along width */
+	struct sl_sizes sizes;
+	struct sl_plan_options plan;
+};
+
+static enum sl_status
+open_width(struct sweeper *s, struct visit *v, int64_t width,
+	   struct sl_error *err)
+{
+	struct sl_graph_options how = {.struct_size = sizeof(how),
+				       .seed = s->how.seed,
+				       .allocator = s->how.allocator};
+	const char *name;
+	enum sl_status rc = sl__axis_widened(&name, s->models[v->model].name,
+					     width, &s->scratch, err);
+
+	if (!rc)
+		rc = sl_graph_open(&v->own, name, &how, err);
+	v->graph = v->own;
+	return rc;
+}
+
+static enum sl_status
+prepare(struct sweeper *s, struct visit *v, struct sl_error *err)
+{
+	static const struct sl_sizes usual = {.struct_size = sizeof(usual)};
+	const struct sl_sweep_model *model = &s->models[v->model];
+	int64_t value = s->how.values[v->point];
+
+	v->graph = model->graph;
+	v->sizes = model->sizes ? *model->sizes : usual;
+	v->plan = s->plan;
+	v->plan.sizes = &v->sizes;
+	switch (s->how.axis) {
+	case SL_AXIS_BATCH:
+		v->sizes.batch = value;
+		break;
+	case SL_AXIS_SEQ:
+		v->sizes.seq = value;
+		break;
+	case SL_AXIS_THREADS:
+		v->plan.n_threads = (int)value;
+		break;
+	case SL_AXIS_WIDTH:
+		return open_width(s, v, value, err);
+	}
+	return SL_OK;
+}
+
+/* The weights of the model that is visited stay for its next point; those of
+ * another go. */
+static enum sl_status
+hold_weights(struct sweeper *s, const struct visit *v, struct sl_error *err)
+{
+	if (v->own || v->graph == s->held)
+		return SL_OK;
+	sl__weight_hold_free(s->hold);
+	s->hold = NULL;
+	s->held = v->graph;
+	return sl__weight_hold_new(&s->hold, v->graph, s->plan.allocator, err);
+}
+
+static double
+room_for(struct sweeper *s, double bytes)
+{
+	double room = (double)sl__platform_free_bytes("");
+
+	if (room >= bytes || !s->hold)
+		return room;
+	sl__weight_hold_empty(s->hold);
+	return (double)sl__platform_free_bytes("");
+}
+
+/* Before the first visit: a model that does not fit would not fail but end
+ * the process. */
+static enum sl_status
+check_memory(struct sweeper *s, const struct visit *v, struct sl_error *err)
+{
+	struct sl__sweep_work *work = &s->works[v->model];
+	struct sl_inspect_options how = {.struct_size = sizeof(how),
+					 .brief = 1,
+					 .sizes = &v->sizes,
+					 .allocator = s->how.allocator};
+	struct sl_inspection *seen;
+	double room;
+	enum sl_status rc = sl_inspect(&seen, v->graph, &how, err);
+
+	if (rc)
+		return rc;
+	work->needs[v->point] = (double)seen->memory.parameter_bytes +
+				(double)seen->memory.live_bytes;
+	sl_inspection_free(seen);
+	room = room_for(s, work->needs[v->point]);
+	if (room > 0 && work->needs[v->point] > room)
+		return sl__fail(err, SL_E_NOMEM,
+				"needs %.4g MB of memory, %.4g MB are free",
+				work->needs[v->point] / 1e6, room / 1e6);
+	return SL_OK;
+}
+
+static enum sl_status
+measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
+	struct sl_error *err)
+{
+	int is_new = !s->works[v->model].points[v->point].n_visits;
+	/* Facts are the first visit's, or those of what stands for it. */
+	int is_first = is_new || v->again == 0;
+	struct sl_profile_options how = {
+		.struct_size = sizeof(how),
+		.plan = &v->plan,
+		.inputs_folder = s->how.inputs_folder,
+		.seed = s->how.seed,
+		.time_s = s->how.time_s / (double)s->how.n_visits,
+		.n_warmup = s->how.n_warmup,
+		.n_runs = s->how.n_runs,
+		.flags = SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_ABLATION,
+		.progress = tell,
+		.progress_ctx = s,
+		.interrupt = s->how.interrupt,
+		.allocator = s->how.allocator,
+	};
+	enum sl_status rc = hold_weights(s, v, err);
+
+	if (!rc && is_new)
+		rc = check_memory(s, v, err);
+	if (rc)
+		return rc;
+	/* Ceilings do not change with the visit. */
+	if (!is_first || (s->how.flags & SL_PROFILE_NO_CEILINGS))
+		how.flags |= SL_PROFILE_NO_CEILINGS;
+	memset(&s->metered, 0, sizeof(s->metered));
+	return sl_profile_forward(out, v->graph, &how, err);
+}
+
+/* --------------------------------------------------------- what it yielded */
+
+/* Tokens of a pass; NaN where the model has no sequence. */
+static double
+tokens_of(const struct visit *v, const struct sl_profile *p)
+{
+	return v->sizes.seq > 0 ? (double)v->sizes.seq * (double)p->batch
+				: (double)NAN;
+}
+
+/* What does not change from visit to visit. */
+static enum sl_status
+take_facts(struct sweeper *s, const struct visit *v, const struct sl_profile *p,
+	   struct sl_error *err)
+{
+	struct sl__sweep_work *work = &s->works[v->model];
+	struct sl_sweep_point *point = &work->points[v->point];
+	const char *source = sl__arena_string(s->arena, p->source);
+
+	s->out->dtype = p->dtype;
+	s->out->n_threads = p->n_threads;
+	work->tokens[v->point] = tokens_of(v, p);
+	sl__sweep_facts(work, v->point, p);
+	if (point->touched_bytes.absent)
+		point->touched_bytes.absent =
+			sl__arena_string(s->arena, point->touched_bytes.absent);
+	if (!source ||
+	    (isnan(point->touched_bytes.value) && !point->touched_bytes.absent))
+		return sl__fail_nomem(err);
+	s->series[v->model].source = source;
+	return SL_OK;
+}
+
+/* Joules of a pass; NaN where the meter has not moved between two readings. */
+static double
+joules_of(const struct metered *m, const struct sl_profile *p)
+{
+	/* A round is as many recorded passes as bare ones. */
+	double n_passes = 2 * (double)(m->last_round - m->first_round) *
+			  (double)p->calls_per_sample;
+	double joules = (m->last_j - m->first_j) / n_passes;
+
+	return m->is_begun && n_passes > 0 && joules > 0 ? joules : (double)NAN;
+}
+
+static enum sl_status
+take_visit(struct sweeper *s, const struct visit *v, const struct sl_profile *p,
+	   struct sl_error *err)
+{
+	struct sl__sweep_work *work = &s->works[v->model];
+	size_t nth = v->again == SIZE_MAX ? work->points[v->point].n_visits
+					  : v->again;
+	enum sl_status rc;
+
+	if (!sl__sweep_enter(work, v->point, nth, p, joules_of(&s->metered, p)))
+		return SL_OK;
+	rc = nth ? SL_OK : take_facts(s, v, p, err);
+	if (!rc)
+		rc = sl__sweep_kinds_add(work, v->point, nth, p, &s->scratch,
+					 err);
+	return rc;
+}
+
+/* A point that fails is not tried again; what was measured there stays. */
+static enum sl_status
+take_failure(struct sweeper *s, const struct visit *v,
+	     const struct sl_error *why, struct sl_error *err)
+{
+	struct sl_sweep_point *point = &s->works[v->model].points[v->point];
+	const char *text = sl__arena_string(
+		s->arena, *why->text ? why->text : sl_status_text(why->status));
+
+	if (!text)
+		return sl__fail_nomem(err);
+	if (point->n_visits)
+		point->note = text;
+	else
+		point->absent = text;
+	return SL_OK;
+}
+
+static enum sl_status
+visit(struct sweeper *s, size_t nth, size_t again, struct sl_error *err)
+{
+	struct visit v = {.model = nth / s->how.n_values,
+			  .point = nth % s->how.n_values,
+			  .again = again};
+	struct sl_sweep_point *point = &s->works[v.model].points[v.point];
+	struct sl_profile *profile = NULL;
+	struct sl_error why = {0};
+	enum sl_status rc;
+
+	if (point->absent || point->note)
+		return SL_OK;
+	snprintf(s->what, sizeof(s->what), "%.30s %s %lld",
+		 s->models[v.model].name, sl_axis_text(s->how.axis),
+		 (long long)point->value);
+	rc = prepare(s, &v, &why);
+	if (!rc)
+		rc = measure(s, &v, &profile, &why);
+	if (!rc)
+		rc = take_visit(s, &v, profile, err);
+	else if (rc == SL_E_INTERRUPTED)
+		rc = SL_OK;
+	else
+		rc = take_failure(s, &v, &why, err);
+	sl_profile_free(profile);
+	sl_graph_free(v.own);
+	s->is_stopped = is_interrupted(s);
+	return rc;
+}
+
+static enum sl_status
+visit_all(struct sweeper *s, struct sl_error *err)
+{
+	size_t n = s->n_models * s->how.n_values;
+	size_t *order = sl__arena_array(&s->scratch, n, sizeof(*order));
+	enum sl_status rc = SL_OK;
+
+	if (!order)
+		return sl__fail_nomem(err);
+	s->n_all = n * s->how.n_visits;
+	for (size_t k = 0; k < s->how.n_visits; k++) {
+		sl__rng_permutation(&s->rng, order, n);
+		if (s->hold)
+			sl__weight_hold_empty(s->hold);
+		for (size_t i = 0; i < n && !s->is_stopped; i++) {
+			rc = visit(s, order[i], SIZE_MAX, err);
+			if (rc)
+				return rc;
+			s->n_done++;
+		}
+	}
+	return SL_OK;
+}
+
+/* Which visits others disturbed: list[] gets point * n_visits + visit, over
+ * all models. */
+static size_t
+find_disturbed(const struct sweeper *s, size_t *list)
+{
+	size_t n = 0;
+
+	for (size_t m = 0; m < s->n_models; m++) {
+		const struct sl__sweep_work *work = &s->works[m];
+
+		for (size_t i = 0; i < work->n_points; i++) {
+			for (size_t k = 0; k < work->points[i].n_visits; k++) {
+				size_t at = i * work->n_visits + k;
+
+				if (work->disturbance[at] > SL__SWEEP_DISTURBED)
+					list[n++] = m * work->n_points *
+							    work->n_visits +
+						    at;
+			}
+		}
+	}
+	return n;
+}
+
+/*
+ * Makes disturbed visits again, once, and keeps the quieter of the two.  What
+ * decides is what others did, never the time that was measured.  Where most
+ * visits are disturbed the machine is not quieter the next time either.
+ */
+static enum sl_status
+repeat_disturbed(struct sweeper *s, struct sl_error *err)
+{
+	size_t *list = sl__arena_array(&s->scratch, s->n_all, sizeof(*list));
+	size_t *order = sl__arena_array(&s->scratch, s->n_all, sizeof(*order));
+	size_t n = list && order ? find_disturbed(s, list) : 0;
+	enum sl_status rc = SL_OK;
+
+	if (!list || !order)
+		return sl__fail_nomem(err);
+	if (2 * n > s->n_all)
+		return SL_OK;
+	s->n_all += n;
+	sl__rng_permutation(&s->rng, order, n);
+	for (size_t i = 0; !rc && i < n && !s->is_stopped; i++) {
+		size_t at = list[order[i]];
+
+		rc = visit(s, at / s->how.n_visits, at % s->how.n_visits, err);
+		s->n_done++;
+	}
+	return rc;
+}
+
+/* ------------------------------------------------------------------ result */
+
+static enum sl_status
+settle_series(struct sweeper *s, size_t nth, struct sl_error *err)
+{
+	struct sl_sweep_series *series = &s->series[nth];
+	struct sl__sweep_work *work = &s->works[nth];
+	enum sl_status rc;
+
+	sl__sweep_settle(series, work, s->how.axis);
+	sl__growth_best(&series->best, work->points, work->n_points,
+			s->how.memory_bytes, s->how.latency_s);
+	rc = sl__sweep_exponents(series, work, s->how.axis, s->arena, err);
+	return rc ? rc : sl__sweep_tell(series, s->out, s->arena, err);
+}
+
+static enum sl_status
+settle(struct sweeper *s, struct sl_error *err)
+{
+	struct sl_sweep *out = s->out;
+	size_t n_measured = 0;
+	enum sl_status rc = SL_OK;
+
+	out->series = s->series;
+	out->n_series = s->n_models;
+	out->stopped_by = s->is_stopped ? SL_STOP_INTERRUPT : SL_STOP_RUNS;
+	for (size_t i = 0; !rc && i < s->n_models; i++) {
+		rc = settle_series(s, i, err);
+		n_measured += s->series[i].n_measured;
+	}
+	if (!rc && s->is_stopped && !n_measured)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the first point");
+	if (!rc)
+		rc = sl__sweep_tell_all(out, s->arena, err);
+	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - s->start_ns) / 1e9;
+	return rc;
+}
+
+static enum sl_status
+run(struct sweeper *s, struct sl_error *err)
+{
+	struct sl_sweep *out = s->out;
+	enum sl_status rc;
+
+	out->axis = s->how.axis;
+	out->rate_unit = sl__axis_rate_unit(s->how.axis);
+	out->n_visits = s->how.n_visits;
+	out->memory_bytes = s->how.memory_bytes;
+	out->latency_s = s->how.latency_s;
+	out->seed = s->how.seed;
+	sl__rng_init(&s->rng, s->how.seed);
+	rc = sl__energy_open(&s->meter, "", s->arena, err);
+	if (!rc)
+		rc = reserve(s, err);
+	if (!rc)
+		rc = visit_all(s, err);
+	if (!rc)
+		rc = repeat_disturbed(s, err);
+	sl__weight_hold_free(s->hold);
+	sl__energy_close(&s->meter);
+	return rc ? rc : settle(s, err);
+}
+
+enum sl_status
+sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
+	 const struct sl_sweep_options *options, struct sl_error *err)
+{
+	struct sweeper s = {.models = models, .n_models = n};
+	enum sl_status rc;
+
+	*out = NULL;
+	rc = take_options(&s, options, err);
+	if (rc)
+		return rc;
+	s.start_ns = sl__clock_now_ns(NULL);
+	s.out = sl__boxed_new(&s.arena, s.how.allocator, sizeof(*s.out));
+	if (!s.out)
+		return sl__fail_nomem(err);
+	sl__arena_init(&s.scratch, s.how.allocator);
+	rc = run(&s, err);
+	sl__arena_release(&s.scratch);
+	if (rc) {
+		sl_sweep_free(s.out);
+		return rc;
+	}
+	*out = s.out;
+	return SL_OK;
+}
+
+void
+sl_sweep_free(struct sl_sweep *sweep)
+{
+	sl__boxed_free(sweep);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ablation.h - how fast a model is without some of its steps. */
+#ifndef SL_ABLATION_H
+#define SL_ABLATION_H
+
+#include "sleuth.h"
+
+/* The caller names the steps; the rest is what came out. */
+struct sl__ablation {
+	const size_t *steps; /* of the plan; borrowed */
+	size_t n_steps;
+	double share;               /* of a pass, about: how long one without it
+				     will take */
+	struct sl_estimate limit;   /* full / ablated: median over rounds, with
+				     its order-statistic interval */
+	double full_ns, ablated_ns; /* medians of a pass; NaN: not measured */
+	uint64_t n_bytes;           /* of the stored outputs */
+	const char *absent;         /* why there is no limit; NULL */
+};
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnosis.h - how steps of a plan answer changed conditions. */
+#ifndef SL_DIAGNOSIS_H
+#define SL_DIAGNOSIS_H
+
+#include "sleuth.h"
+
+struct sl__diagnosis {
+	const struct sl_response *responses; /* as steps[] were given */
+	size_t n;
+	struct sl_hog_effect hog; /* NaN where there is none */
+	struct sl_noise noise; /* of the calling thread, and of the machine */
+	size_t n_rounds;
+	double hot_share; /* as the options say */
+	double elapsed_s;
+	int is_interrupted;
+	/* Reasons; NULL: done. */
+	const char *no_alone, *no_cold, *no_hog, *no_doubled;
+};
+
+enum { SL__HOT_MOST = 48 };
+
+#endif

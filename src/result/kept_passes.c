@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kept_passes.c - which recorded passes are kept whole. */
+#include "result/kept_passes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+int
+sl__tape_reserve(struct sl__tape *tape, size_t n_steps, struct sl__arena *arena)
+{
+	memset(tape, 0, sizeof(*tape));
+	tape->cap = n_steps + 1;
+	tape->marks = sl__arena_array(arena, tape->cap, sizeof(*tape->marks));
+	return !tape->marks;
+}
+
+int
+sl__keeper_init(struct sl__keeper *k, size_t n_steps, size_t n_slowest,
+		struct sl__arena *arena)
+{
+	int failed;
+
+	memset(k, 0, sizeof(*k));
+	k->n_slow_most = n_slowest;
+	k->stride = 1;
+	k->next_look = 1;
+	k->sorted = sl__arena_array(arena, SL__KEPT_TIMES, sizeof(double));
+	failed = (!k->sorted) |
+		 sl__thinned_init(&k->took, SL__KEPT_TIMES, arena) |
+		 sl__tape_reserve(&k->first.tape, n_steps, arena) |
+		 sl__tape_reserve(&k->near.tape, n_steps, arena);
+	for (size_t i = 0; i < SL__KEPT_EVEN; i++)
+		failed |= sl__tape_reserve(&k->even[i].tape, n_steps, arena);
+	for (size_t i = 0; i < n_slowest; i++)
+		failed |= sl__tape_reserve(&k->slow[i].tape, n_steps, arena);
+	return failed;
+}
+
+static void
+keep(struct sl__kept_pass *to, const struct sl__kept_pass *pass)
+{
+	struct sl__tape_mark *marks = to->tape.marks;
+	size_t cap = to->tape.cap;
+
+	memcpy(marks, pass->tape.marks,
+	       pass->tape.n_marks * sizeof(*pass->tape.marks));
+	*to = *pass;
+	to->tape.marks = marks;
+	to->tape.cap = cap;
+}
+
+static uint64_t
+ticks_of(const struct sl__kept_pass *pass)
+{
+	return pass->end - pass->begin;
+}
+
+static double
+distance(const struct sl__keeper *k, const struct sl__kept_pass *pass)
+{
+	return fabs((double)ticks_of(pass) - k->median_ticks);
+}
+
+/* slow[] is sorted; the last one's storage is used again. */
+static void
+keep_slow(struct sl__keeper *k, const struct sl__kept_pass *pass)
+{
+	struct sl__kept_pass here;
+	size_t at = k->n_slow;
+
+	if (!k->n_slow_most)
+		return;
+	if (at == k->n_slow_most) {
+		if (ticks_of(pass) <= ticks_of(&k->slow[at - 1]))
+			return;
+		at--;
+	} else {
+		k->n_slow++;
+	}
+	here = k->slow[at];
+	keep(&here, pass);
+	for (; at > 0 && ticks_of(pass) > ticks_of(&k->slow[at - 1]); at--)
+		k->slow[at] = k->slow[at - 1];
+	k->slow[at] = here;
+}
+
+/* Every stride-th pass; when all room is taken every second one goes, its
+ * storage to the end of the row. */
+static void
+keep_evenly(struct sl__keeper *k, const struct sl__kept_pass *pass)
+{
+	if (pass->nth % k->stride)
+		return;
+	if (k->n_even == SL__KEPT_EVEN) {
+		for (size_t i = 1; i < SL__KEPT_EVEN / 2; i++) {
+			struct sl__kept_pass other = k->even[i];
+
+			k->even[i] = k->even[2 * i];
+			k->even[2 * i] = other;
+		}
+		k->n_even = SL__KEPT_EVEN / 2;
+		k->stride *= 2;
+	}
+	if (pass->nth % k->stride == 0)
+		keep(&k->even[k->n_even++], pass);
+}
+
+static void
+look(struct sl__keeper *k)
+{
+	k->median_ticks =
+		sl__thinned_median(&k->took, k->took.n, k->sorted).value;
+	k->next_look = k->n_seen + k->n_seen / 8 + 1;
+}
+
+void
+sl__keeper_add(struct sl__keeper *k, const struct sl__tape *tape,
+	       uint64_t begin, uint64_t end)
+{
+	struct sl__kept_pass pass = {*tape, begin, end, k->n_seen++};
+
+	sl__thinned_add(&k->took, (double)(end - begin));
+	if (k->n_seen >= k->next_look)
+		look(k);
+	if (!pass.nth)
+		keep(&k->first, &pass);
+	if (!pass.nth || distance(k, &pass) < distance(k, &k->near))
+		keep(&k->near, &pass);
+	keep_evenly(k, &pass);
+	keep_slow(k, &pass);
+}
+
+void
+sl__keeper_settle(struct sl__keeper *k)
+{
+	const struct sl__kept_pass *best = &k->near;
+
+	if (k->n_seen)
+		look(k);
+	for (size_t i = 0; i < k->n_even; i++) {
+		if (distance(k, &k->even[i]) < distance(k, best))
+			best = &k->even[i];
+	}
+	k->median = *best;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kept_passes.h - which recorded passes are kept whole. */
+#ifndef SL_KEPT_PASSES_H
+#define SL_KEPT_PASSES_H
+
+#include "engine/tape.h"
+#include "stats/thinned.h"
+
+enum {
+	SL__KEPT_SLOW = 8,  /* slowest passes, at most */
+	SL__KEPT_EVEN = 16, /* spread evenly over the run; even */
+	SL__KEPT_TIMES = 1 << 12
+};
+
+/* A recorded pass that is kept whole. */
+struct sl__kept_pass {
+	struct sl__tape tape;
+	uint64_t begin, end; /* ticks */
+	size_t nth;          /* recorded pass, from 0 */
+};
+
+/*
+ * Of any number of passes the first, the slowest and one that takes as long as
+ * the median, in fixed memory.  Which one that is shows at the end only, when
+ * the others are gone: the candidates are the one nearest to the median so far
+ * and some spread evenly over the run, which a drift leaves near to it.
+ */
+struct sl__keeper {
+	struct sl__kept_pass first;
+	struct sl__kept_pass median; /* after sl__keeper_settle() */
+	struct sl__kept_pass slow[SL__KEPT_SLOW]; /* slowest first */
+	size_t n_slow, n_slow_most;
+	size_t n_seen;
+
+	struct sl__kept_pass near, even[SL__KEPT_EVEN];
+	size_t n_even, stride;
+	struct sl__thinned took; /* ticks of each pass */
+	double median_ticks;     /* so far */
+	size_t next_look;
+	double *sorted; /* [SL__KEPT_TIMES] scratch */
+};
+
+/* Storage for passes of n_steps at most; 0, or 1 when out of memory. */
+int sl__keeper_init(struct sl__keeper *k, size_t n_steps, size_t n_slowest,
+		    struct sl__arena *arena);
+
+/* A pass that lasted from begin to end and left 'tape', which is copied. */
+void sl__keeper_add(struct sl__keeper *k, const struct sl__tape *tape,
+		    uint64_t begin, uint64_t end);
+
+/* Fills 'median', whose tape is one of the candidates'; n_marks is 0 where no
+ * pass was added. */
+void sl__keeper_settle(struct sl__keeper *k);
+
+/* Room for a pass of n_steps, every mark once; 0, or 1 when out of memory. */
+int sl__tape_reserve(struct sl__tape *tape, size_t n_steps,
+		     struct sl__arena *arena);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pass_times.h - the times of a plan that ran over and over. */
+#ifndef SL_PASS_TIMES_H
+#define SL_PASS_TIMES_H
+
+#include "result/kept_passes.h"
+#include "stats/calm_pairs.h"
+
+enum {
+	SL__PASSES_KEPT = 1 << 16, /* samples of a column; a power of two */
+	SL__PASSES_ROWS = 256,     /* recorded passes whose steps are kept */
+	SL__PASSES_SLOW = SL__KEPT_SLOW
+};
+
+/*
+ * A round is a bare pass (or a stretch of them, where one is too short for
+ * the clock) and as many recorded ones, in an order decided by a coin.  Where
+ * what marks cost is felt, some rounds end with a pass that makes every mark
+ * and one that makes every fourth.
+ *
+ * Invariants: times are nanoseconds.  Every span between two readings of the
+ * clock has the cost of one reading taken off.  Sums are over the n_recorded
+ * passes after warm-up; those of disturbed rounds are left out of them, unless
+ * half of the rounds or more are disturbed.  rows[r * n_steps + s] is the time
+ * of step s in some passes, left out or not, NaN where it did not run.
+ */
+struct sl__passes {
+	struct sl__thinned bare;     /* time of a pass, rounds in order */
+	struct sl__calm_pairs extra; /* recorded minus bare, by round; after
+					warm-up where that is fixed */
+	struct sl__calm_pairs mark;  /* with all marks minus with every
+					fourth, per mark */
+	struct sl__thinned cpu;      /* CPU time of the calling thread, bare */
+	size_t calls_per_sample;
+	size_t n_rounds;
+	double first_ns;   /* the cold first pass */
+	double reading_ns; /* one reading: the median of 'mark' where that is
+			      known well enough, else the least of readings in
+			      a row */
+	double ticks_per_ns;
+
+	size_t n_steps;
+	size_t n_recorded, n_left_out;
+	double wall_ns;    /* sum over recorded passes */
+	double gaps_ns;    /* before the first step and after the last, sum */
+	double *step_ns;   /* [n_steps] sums */
+	uint64_t *n_calls; /* [n_steps] */
+	double *step_min_ns, *step_max_ns;
+	float *rows; /* [SL__PASSES_ROWS * n_steps] */
+	size_t n_rows, row_stride;
+
+	struct sl__keeper kept;
+	uint64_t origin; /* ticks of the first recorded pass */
+
+	struct sl_noise noise;
+	double elapsed_s;
+	enum sl_stop stopped_by;
+};
+
+#endif

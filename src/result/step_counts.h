@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* step_counts.h - what the CPU counted around steps of a plan. */
+#ifndef SL_STEP_COUNTS_H
+#define SL_STEP_COUNTS_H
+
+#include "sleuth.h"
+
+struct sl__counted {
+	const struct sl_operation_counts *counts; /* as steps[] were given */
+	size_t n;        /* 0 where nothing could be counted */
+	size_t n_passes; /* with counters */
+	struct sl_counter_use uses[SL_N_EVENTS];
+	const char *absent; /* why nothing was counted; NULL */
+	double elapsed_s;
+};
+
+#endif
