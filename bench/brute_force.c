@@ -62,8 +62,6 @@ must(enum sl_status rc, const struct sl_error *err)
 	exit(1);
 }
 
-/* ------------------------------------------------------------------- chains */
-
 static struct sl_graph *
 finish(struct sl_builder *b, int x)
 {
@@ -180,8 +178,6 @@ static const struct subject subjects[] = {
 	{"mobilenetv2", "features.3.", NULL},
 };
 
-/* ------------------------------------------------------------- brute force */
-
 static int
 is_in(const size_t *list, size_t n, size_t x)
 {
@@ -272,8 +268,6 @@ without(const struct sl_graph *graph, const size_t *gone, size_t n)
 	sl__shapes_free(shapes);
 	return out;
 }
-
-/* ------------------------------------------------------------------ timing */
 
 struct case_state {
 	struct sl_graph *graph, *smaller;
@@ -368,8 +362,6 @@ share_of(struct case_state *c)
 	}
 	return sum / all;
 }
-
-/* -------------------------------------------------------------------- cases */
 
 static void
 make_plan(struct case_state *c, int which)

@@ -69,8 +69,6 @@ struct job {
 	struct sl_hardware_report **placed; /* NULL without --on */
 };
 
-/* ---------------------------------------------------------------- words */
-
 static int
 read_by(struct arguments *a)
 {
@@ -144,8 +142,6 @@ read_explain(struct arguments *a)
 				"as in core,fvcore");
 	return code;
 }
-
-/* ------------------------------------------------------------------ run */
 
 static enum sl_status
 render(const void *result, const struct sl_render_options *how,

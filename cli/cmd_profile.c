@@ -102,8 +102,6 @@ struct job {
 	struct sl_layer_profile *layer; /* whose 'alone' was found, or NULL */
 };
 
-/* ---------------------------------------------------------------- words */
-
 static int
 read_by(struct arguments *a)
 {
@@ -246,8 +244,6 @@ check(struct arguments *a)
 	set_profile(a);
 	return code;
 }
-
-/* ------------------------------------------------------------------ run */
 
 static enum sl_status
 render(const void *result, const struct sl_render_options *how,

@@ -85,8 +85,6 @@ without_ranges(struct option_group group)
 	return group;
 }
 
-/* ---------------------------------------------------------------- the axis */
-
 static int
 is_range(const char *text)
 {
@@ -153,8 +151,6 @@ read_ranges(struct arguments *a)
 				"--batch 1..64");
 	return code;
 }
-
-/* ------------------------------------------------------------------ running */
 
 static int
 check(struct arguments *a)

@@ -86,8 +86,6 @@ copy_text(const char *text, size_t n)
 	return copy;
 }
 
-/* ------------------------------------------------------------ templates */
-
 static int
 cut_shell_lines(struct expansion *x, const char *const *words, size_t n_words)
 {
@@ -183,8 +181,6 @@ cut(struct expansion *x, const char *const *words, size_t n_words)
 				x->command);
 	return code;
 }
-
-/* ----------------------------------------------------------- parameters */
 
 static int
 add_variable(struct expansion *x, const char *name, size_t n_values)
@@ -307,8 +303,6 @@ add_variables(struct expansion *x)
 	}
 	return code;
 }
-
-/* ------------------------------------------------------------ expansion */
 
 /* 'text' with every {name} replaced; NULL stays NULL. */
 static const char *

@@ -48,8 +48,6 @@ optimizer_named(enum sl_optimizer *out, const char *name, const char *command)
 			name);
 }
 
-/* --------------------------------------------------------------- machines */
-
 static void
 add_machine(struct hardware_options *o, struct sl_hardware *machine)
 {
@@ -158,8 +156,6 @@ open_list(struct hardware_options *o, const char *command, const char *folder,
 		code = open_machine(o, command, folder, words);
 	return code;
 }
-
-/* ------------------------------------------------------------------ words */
 
 static int
 read_rate(struct hardware_options *o, const char *command)

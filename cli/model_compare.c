@@ -84,8 +84,6 @@ render(const void *result, const struct sl_render_options *how,
 	return sl_versus_render(result, how, out, err);
 }
 
-/* ---------------------------------------------------------------- words */
-
 static int
 has_b_options(const struct arguments *a)
 {
@@ -158,8 +156,6 @@ check(struct arguments *a, struct field *f, const char *const *words, size_t n)
 		code = check_b(a);
 	return code ? code : output_check(&a->output, help.name);
 }
-
-/* --------------------------------------------------------------- models */
 
 /* "resnet50, 1 thread, bf16": B, where it is run in another way. */
 static const char *
@@ -240,8 +236,6 @@ close_models(struct field *f)
 			sl_graph_free(f->graphs[i]);
 	}
 }
-
-/* --------------------------------------------------------------- verdict */
 
 /* The worst of all that came after A: 1 before 2 before 0. */
 static int

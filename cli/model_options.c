@@ -219,8 +219,6 @@ model_options_check(struct model_options *o, const char *command)
 	return code;
 }
 
-/* -------------------------------------------------------------- opening */
-
 /* What readers remarked, in the order of their models. */
 static struct remark {
 	struct remark *next;
@@ -262,8 +260,6 @@ model_open(struct sl_graph **out, const char *command, const char *name,
 		return exit_for(command, &err);
 	return 0;
 }
-
-/* ------------------------------------------------------- several models */
 
 static int
 has_input(const struct sl_graph *graph, const char *name)

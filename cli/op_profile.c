@@ -29,8 +29,6 @@ is_op_word(const char *word)
 	return !strncmp(word, "op:", 3);
 }
 
-/* -------------------------------------------------------------------- words */
-
 static int
 is_known(const char *name)
 {
@@ -89,8 +87,6 @@ read_word(struct op *op, const char *word, const char *command)
 		return complain(command, EXIT_USAGE, "%s: %s", word, err.text);
 	return 0;
 }
-
-/* ---------------------------------------------------------------------- run */
 
 static enum sl_status
 render(const void *result, const struct sl_render_options *how,

@@ -20,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------- messages */
-
 /* Bytes of a message; longer ones are cut. */
 enum { MAX_MESSAGE = 2048 };
 
@@ -120,8 +118,6 @@ must_alloc(size_t n, size_t n_bytes)
 	return block->data;
 }
 
-/* ----------------------------------------------------------- near names */
-
 static int
 lower(char letter)
 {
@@ -175,8 +171,6 @@ nearest_name(const char *word, const char *const *names, size_t n)
 	}
 	return nearest;
 }
-
-/* -------------------------------------------------------------- numbers */
 
 /* A plain decimal number; *end is what follows it. */
 static int
@@ -242,8 +236,6 @@ parse_count(size_t *out, const char *text)
 	return *end == '\0' && errno == 0;
 }
 
-/* ----------------------------------------------------------------- help */
-
 static void
 print_option(const struct option *option)
 {
@@ -278,8 +270,6 @@ print_help(const struct command_help *help, const struct option_group *groups,
 	if (help->examples)
 		printf("\nexamples:\n%s\n", help->examples);
 }
-
-/* -------------------------------------------------------------- reading */
 
 struct reader {
 	const struct command_help *help;

@@ -45,8 +45,6 @@ failed(const struct sl_error *err)
 	return code ? code : EXIT_BUG;
 }
 
-/* -------------------------------------------------------------- the models */
-
 static int
 inspect(struct sl_inspection **out, const char *name, int64_t batch,
 	int64_t seq)
@@ -78,8 +76,6 @@ attention_macs(const struct sl_inspection *i)
 	}
 	return sum;
 }
-
-/* ----------------------------------------------------------------- answers */
 
 static int
 answer_linear(void)
@@ -291,8 +287,6 @@ answer_first_layer(void)
 	sl_inspection_free(i);
 	return 0;
 }
-
-/* --------------------------------------------------------------- questions */
 
 struct question {
 	const char *text;

@@ -47,8 +47,6 @@ say(const char *format, ...)
 	printf("\n");
 }
 
-/* ---------------------------------------------------------------- counting */
-
 static int
 inspect(struct sl_inspection **out, const char *name,
 	const struct sl_sizes *sizes)
@@ -136,8 +134,6 @@ numbers_training(void)
 	sl_inspection_free(i);
 	return 0;
 }
-
-/* --------------------------------------------------------------- measuring */
 
 /* A small model, timed for a fraction of a second. */
 static int
@@ -260,8 +256,6 @@ numbers_overhead(void)
 	sl_measurement_free(m);
 	return 0;
 }
-
-/* ----------------------------------------------------------------- machine */
 
 /* What was measured before; says how to where nothing was. */
 static int

@@ -66,8 +66,6 @@ profile(const struct sl_graph *graph, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------- hooks */
-
 /* What a tool of one's own might gather. */
 struct watcher {
 	size_t n_steps;

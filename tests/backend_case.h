@@ -11,8 +11,6 @@
 
 enum { PATH_MOST = 512, VALUES_MOST = 64 };
 
-/* ------------------------------------------------------------------ files */
-
 /* What input_N.pb or output_N.pb of a data set hold. */
 struct files {
 	struct sl__arena arena;
@@ -103,8 +101,6 @@ case_close(struct backend_case *c)
 	files_close(&c->want);
 	sl_graph_free(c->graph);
 }
-
-/* ------------------------------------------------------------- comparison */
 
 static inline int
 is_close(double a, double b)

@@ -85,8 +85,6 @@ put_message(struct bytes *b, unsigned field, struct bytes *inner)
 	bytes_release(inner);
 }
 
-/* ------------------------------------------------------- parts of a model */
-
 /* "x -> y": op with space-separated inputs and outputs; "-" is left out. */
 static inline struct bytes
 node_of(const char *op, const char *name, const char *in, const char *out)

@@ -10,8 +10,6 @@
 
 enum { LINE = 64, LINES_MOST = 1 << 14, STEPS_MOST = 64, OPERANDS_MOST = 4 };
 
-/* ---------------------------------------------------------------- simulator */
-
 /* A cache of whole lines that drops the one not touched for longest.  A line
  * that is written need not be fetched; one that was written goes back when it
  * is dropped, and who wrote it is charged. */
@@ -101,8 +99,6 @@ walk(struct cache *c, const struct sl__moving_step *s, size_t step)
 		}
 	}
 }
-
-/* ----------------------------------------------------------------- programs */
 
 struct program {
 	struct sl__moving_step steps[STEPS_MOST];

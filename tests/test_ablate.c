@@ -113,8 +113,6 @@ all_targets_in_every_round(void **state)
 	finish(&a);
 }
 
-/* ----------------------------------------------------------------- counting */
-
 static sl__run_function *originals[4];
 static const struct sl__step *first_step;
 static size_t n_runs[4], n_runs_all, interrupt_at;
@@ -222,8 +220,6 @@ an_interrupt_cuts_a_round_short(void **state)
 		assert_non_null(strstr(a.targets[k].absent, "interrupted"));
 	finish(&a);
 }
-
-/* ------------------------------------------------------------------ reasons */
 
 static void
 memory_that_runs_out_is_a_reason(void **state)

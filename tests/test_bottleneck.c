@@ -69,8 +69,6 @@ judge(struct answers a)
 	return s.bound;
 }
 
-/* ----------------------------------------------------------- clear cases */
-
 static void
 knows_clear_cases(void **state)
 {
@@ -226,8 +224,6 @@ one_thread_is_balanced(void **state)
 	assert_int_equal(s.bound, SL_BOUND_COMPUTE);
 }
 
-/* ----------------------------------------------------------------- words */
-
 static int
 says(const char *const *lines, size_t n, const char *words)
 {
@@ -283,8 +279,6 @@ says_between_what_it_wavers(void **state)
 	assert_true(says(j.evidence, j.n_evidence, "imbalance"));
 	sl__arena_release(&arena);
 }
-
-/* ----------------------------------------------------------------- model */
 
 static enum sl_bottleneck
 verdict_of(const double *shares, const enum sl_bound *bounds, size_t n,

@@ -60,8 +60,6 @@ judge(struct answers a)
 	return s.bound;
 }
 
-/* ------------------------------------------------------------ it decides */
-
 /* One row by 40 MB of weights at 29 % of DRAM's rate, on threads that help
  * as they would help either: nothing says what that is but the batch. */
 static void
@@ -119,8 +117,6 @@ starting_takes_no_longer(void **state)
 		    5 * twice.probability[SL_BOUND_OVERHEAD]);
 	assert_int_equal(once.bound, SL_BOUND_OVERHEAD);
 }
-
-/* ------------------------------------------------------------- it is silent */
 
 static double
 batch_costs(struct answers a, enum sl_bound bound)
@@ -182,8 +178,6 @@ says_nothing_of_what_does_not_grow(void **state)
 	assert_true(batch_costs(a, SL_BOUND_OVERHEAD) < -1);
 }
 
-/* ---------------------------------------------------------------- words */
-
 static void
 gives_its_figures(void **state)
 {
@@ -210,8 +204,6 @@ gives_its_figures(void **state)
 	assert_true(is_said);
 	sl__arena_release(&arena);
 }
-
-/* -------------------------------------------------------------- remarks */
 
 /* Sixty operations of which 48 are tried. */
 static void

@@ -76,8 +76,6 @@ a_domain_lacks_an_input(struct sl_builder *b)
 	sl_builder_op(b, "SkipLayerNormalization", 1, (int[]){image(b)});
 }
 
-/* ---------------------------------------------------------------- mistakes */
-
 static void
 unknown_operator(struct sl_builder *b)
 {

@@ -48,8 +48,6 @@ compare_floats(const struct sl__comparing *how, const float *got,
 	return compare(how, &a, &b);
 }
 
-/* ------------------------------------------------------------ at the limit */
-
 static void
 largest_difference(void **state)
 {
@@ -169,8 +167,6 @@ booleans_and_strings_exactly(void **state)
 	assert_false(compare(&how, &a, &b).is_ok);
 }
 
-/* ------------------------------------------------------- numbers that are none */
-
 static void
 nan_and_infinity_must_be_there_too(void **state)
 {
@@ -221,8 +217,6 @@ zeros_are_zeros(void **state)
 	got[0] = 0.0282F;
 	assert_true(compare_floats(&rms, got, want, 2).is_ok);
 }
-
-/* -------------------------------------------------------- repeated references */
 
 static void
 references_are_repeated(void **state)
@@ -283,8 +277,6 @@ what_does_not_fit_is_told(void **state)
 	assert_false(out.is_ok);
 	assert_string_equal(out.why, "its type cannot be compared");
 }
-
-/* ------------------------------------------------------------------- top-1 */
 
 static void
 top_of_each_row_must_be_the_same(void **state)

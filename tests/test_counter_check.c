@@ -265,8 +265,6 @@ busy_memory_speaks_against_the_rest(void **state)
 	sl__arena_release(&f.arena);
 }
 
-/* ----------------------------------------------------------------- traffic */
-
 static void
 traffic_is_lines(void **state)
 {

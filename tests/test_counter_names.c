@@ -31,8 +31,6 @@ look_as(const char *cpu, look_function *look, const void *expected)
 		fail_msg("as %s: status %d", cpu, status);
 }
 
-/* ------------------------------------------------------------------- codes */
-
 /* Names of three CPUs. */
 static const char *const names[] = {
 	"L2_LINES_IN:ALL",
@@ -80,8 +78,6 @@ names_of_a_cpu_are_encoded(void **state)
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		look_as(all[i].cpu, look_at_codes, &all[i]);
 }
-
-/* ------------------------------------------------------------------ events */
 
 struct chosen {
 	const char *cpu;

@@ -7,8 +7,6 @@
 #include "analysis/generation.h"
 #include "base/reading.h"
 
-/* -------------------------------------------------------------------- work */
-
 static void
 test_law(void **state)
 {
@@ -42,8 +40,6 @@ test_no_law(void **state)
 	(void)state;
 	assert_false(sl__work_law_of(&law, flops, 1));
 }
-
-/* ------------------------------------------------------------------- lines */
 
 enum { PROMPT = 10, TOKENS = 101 };
 
@@ -169,8 +165,6 @@ test_single(void **state)
 	sl__arena_release(&arena);
 	sl_graph_free(graph);
 }
-
-/* ------------------------------------------------------------------- cache */
 
 static struct sl_estimate
 exactly(double x)

@@ -4,8 +4,6 @@
 
 #include "experiment/decoder.h"
 
-/* ------------------------------------------------------------------ logits */
-
 /* The last row of logits of a pass. */
 static void
 run_pass(struct sl__decoder *d, int64_t n_past, int64_t n_new, float *logits)
@@ -111,8 +109,6 @@ test_same_states(void **state)
 	sl__arena_release(&arena);
 	sl_graph_free(cached);
 }
-
-/* ------------------------------------------------------------------ inputs */
 
 static const struct sl_input_shape *
 shape_of(const struct sl_sizes *sizes, const char *input)

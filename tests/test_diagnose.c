@@ -84,8 +84,6 @@ copy_output(struct fixture *f, float *out, size_t n)
 	memcpy(out, a.data, n * sizeof(*out));
 }
 
-/* ------------------------------------------------------- in-place steps */
-
 static sl__run_function *original;
 static const unsigned char *result_at;
 static int n_spoils;
@@ -135,8 +133,6 @@ in_place_steps_survive(void **state)
 	assert_true(f.diagnosis.responses[0].at[SL_CONDITION_WARM].n > 0);
 	finish(&f);
 }
-
-/* ------------------------------------------------------------ responses */
 
 static void
 assert_timed(const struct sl_timed *t, size_t n)
@@ -320,8 +316,6 @@ fails_as_a_pass_does(void **state)
 	assert_non_null(strstr(err.text, "broken"));
 	finish(&f);
 }
-
-/* -------------------------------------------------------------- hot set */
 
 static void
 counts_hot_operations(void **state)

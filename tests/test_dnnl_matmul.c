@@ -167,8 +167,6 @@ not_for_it(void **state)
 						 .is_reference = 1});
 }
 
-/* ---------------------------------------------------------------- residuals */
-
 static uint32_t
 add_value(struct sl_graph *graph, const char *name, int64_t rows,
 	  int64_t columns)

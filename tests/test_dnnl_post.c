@@ -121,8 +121,6 @@ long_chains(void **state)
 	}
 }
 
-/* ------------------------------------------------------------------- rules */
-
 static void
 functions_of_every_kind(void **state)
 {

@@ -99,8 +99,6 @@ is_different(const struct run *r)
 	       r->e.verdict == SL_VERDICT_FASTER;
 }
 
-/* ------------------------------------------------------------------- rules */
-
 /* The same log-ratios again and again, until a verdict, at most 100 times. */
 static size_t
 rounds_to_verdict(struct run *r, double margin, unsigned is_silent,
@@ -225,8 +223,6 @@ the_evidence_is_the_average(void **state)
 	r.e.how.is_silent = 1u << LAYERS;
 	assert_near(exp(sl__ensemble_log_e(&r.e)), (e[0] + e[1]) / 2, 1e-12);
 }
-
-/* -------------------------------------------------------------- simulation */
 
 static void
 identical_models_are_seldom_called_different(void **state)

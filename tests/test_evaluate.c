@@ -84,8 +84,6 @@ the_last_use_is_by_order(void **state)
 	course_finish(&c);
 }
 
-/* ------------------------------------------------------------ lent and bound */
-
 static struct sl__tensor
 floats(const float *x, const int64_t *dims, size_t rank)
 {
@@ -222,8 +220,6 @@ bound_sequences_are_not_released(void **state)
 	assert_int_equal(list.items[0].tensor.n_elements, 2);
 	sl__datum_clear(&list, NULL);
 }
-
-/* --------------------------------------------------------------- failures */
 
 static void
 check_failure(const char *text, enum sl_status expected, const char *said)

@@ -184,8 +184,6 @@ other_failures_are_told_apart(void **state)
 	sl_graph_free(graph);
 }
 
-/* ------------------------------------------------------------------ deaths */
-
 struct fate {
 	pid_t parent;
 	int by;        /* signal that ends the process; 0: it just leaves */

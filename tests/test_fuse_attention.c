@@ -3,8 +3,6 @@
 #include "engine/plan.h"
 #include "rewritten.h"
 
-/* --------------------------------------------------------------- small ones */
-
 /* One head or several of 4, over 6 tokens of 2 texts. */
 #define HEADS(name, from)                                             \
 	name "r = Reshape " from " heads\n" name " = Transpose " name \
@@ -213,8 +211,6 @@ finds_what_caps_and_guards(void **state)
 	rewritten_free(&f.r);
 }
 
-/* ----------------------------------------------------------------- the past */
-
 static void
 finds_the_past(void **state)
 {
@@ -251,8 +247,6 @@ finds_the_past(void **state)
 	assert_true(f.node->n_outputs == 3 && f.node->outputs[2] == SL__NONE);
 	rewritten_free(&f.r);
 }
-
-/* ------------------------------------------------------------- whole models */
 
 static size_t
 count_of(const struct sl_graph *graph, const struct sl__shapes *shapes,

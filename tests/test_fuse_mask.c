@@ -113,8 +113,6 @@ leaves_what_is_not_the_same(void **state)
 	}
 }
 
-/* ------------------------------------------------------------- large scores */
-
 /* Scores are whole numbers from 0 to 2^18, so that nothing is rounded. */
 static void
 check_large(const char *mask, int is_causal, uint32_t n_inputs)
@@ -157,8 +155,6 @@ hides_no_more_and_no_less(void **state)
 		    "const l f32 - = -10000\ns = Where n m l\n",
 		    0, 4);
 }
-
-/* ------------------------------------------------------- queries without keys */
 
 /* The third query sees nothing: NaN, unless the model says 0. */
 #define BLIND                                                       \

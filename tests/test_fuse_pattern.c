@@ -34,8 +34,6 @@ check_gelu(const char *text, const char *covered, const char *approximate)
 	rewritten_free(&r);
 }
 
-/* --------------------------------------------------------------------- Gelu */
-
 #define GELU                                                            \
 	"in x f32 2,3,5\nconst half f32 - = 0.5\nconst one f32 1 = 1\n" \
 	"const root f32 - = 1.41421356\n"                               \
@@ -135,8 +133,6 @@ leaves_other_functions(void **state)
 			"out y\nout g\n",
 			"Sigmoid Mul");
 }
-
-/* -------------------------------------------------------------------- norms */
 
 #define NORM                                                           \
 	"in x f32 2,3,8\nconst two f32 - = 2\nconst e f32 - = 0.001\n" \

@@ -54,8 +54,6 @@ assert_estimate(const struct sl_estimate *e)
 	assert_true(e->lo <= e->value && e->value <= e->hi);
 }
 
-/* ------------------------------------------------------------------- loops */
-
 static void
 assert_without(const struct sl_decoding *d)
 {
@@ -252,8 +250,6 @@ test_sampled(void **state)
 	sl_graph_free(plain);
 }
 
-/* ---------------------------------------------------------------- refusals */
-
 static void
 test_no_decoder(void **state)
 {
@@ -295,8 +291,6 @@ test_wrong_options(void **state)
 	assert_fails(plain, &how, SL_E_USAGE, "struct_size");
 	sl_graph_free(plain);
 }
-
-/* ------------------------------------------------------------------- pages */
 
 static void
 test_pages(void **state)

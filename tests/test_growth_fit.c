@@ -32,8 +32,6 @@ about(double value, double half_width)
 				    .method = SL_METHOD_STUDENT};
 }
 
-/* --------------------------------------------------------------------- laws */
-
 static void
 test_power_is_recovered(void **state)
 {
@@ -148,8 +146,6 @@ test_two_places(void **state)
 	assert_near(e.offset, 0, 0);
 }
 
-/* --------------------------------------------------------------------- pool */
-
 static void
 test_pool_spans_visits(void **state)
 {
@@ -236,8 +232,6 @@ test_pool_of_many(void **state)
 	assert_close(e.lo * e.hi, 1e4, 1e-3);
 }
 
-/* --------------------------------------------------------------------- knee */
-
 static const double sizes[] = {1, 2, 4, 8, 16};
 
 static void
@@ -312,8 +306,6 @@ test_gain_is_per_doubling(void **state)
 	(void)state;
 	assert_near(sl__growth_gain(&a, &b, 4).value, 0.1, 1e-12);
 }
-
-/* --------------------------------------------------------------------- best */
 
 static void
 test_best_within_limits(void **state)

@@ -216,8 +216,6 @@ sums_do_not_wrap(void **state)
 	}
 }
 
-/* ------------------------------------------------------- the built-in models */
-
 static void
 check_model(const char *name)
 {

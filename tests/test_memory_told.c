@@ -214,8 +214,6 @@ what_lies_outside_the_plan_is_said(void **state)
 	graph_text_free(g);
 }
 
-/* ------------------------------------------------------------------- order */
-
 static struct sl_memory_use *
 measured(const char *name)
 {

@@ -191,8 +191,6 @@ what_is_not_planned_has_no_peak(void **state)
 	graph_text_free(g);
 }
 
-/* ----------------------------------------------------------------- verdict */
-
 static struct sl_memory_use
 sound(void)
 {

@@ -74,8 +74,6 @@ assert_point(const struct sl_micro_point *p)
 		assert_true(p->roof_share > 0 && p->roof_share <= 1);
 }
 
-/* -------------------------------------------------------------------- work */
-
 static void
 test_add(void **state)
 {
@@ -153,8 +151,6 @@ test_every_operation(void **state)
 	assert_true(i >= 8);
 }
 
-/* --------------------------------------------------------------------- sizes */
-
 static void
 test_sizes(void **state)
 {
@@ -223,8 +219,6 @@ test_peak_unknown(void **state)
 	assert_true(is_said);
 	sl__arena_release(&arena);
 }
-
-/* ----------------------------------------------------------------- failures */
 
 static void
 test_wrong_usage(void **state)

@@ -22,8 +22,6 @@ static const char three[] = "opset 13\n"
 			    "y = MatMul r v\n"
 			    "out y\n";
 
-/* ------------------------------------------------------------------ rounds */
-
 static struct sl_versus *
 compare_for(double time_s, const struct sl_graph *a, unsigned a_flags,
 	    const struct sl_graph *b, unsigned b_flags, int64_t b_batch)
@@ -179,8 +177,6 @@ batches_that_differ_are_compared_per_sample(void **state)
 	sl_versus_free(v);
 	sl_graph_free(graph);
 }
-
-/* --------------------------------------------------------------- placements */
 
 static struct sl_plan *
 plan_of(const struct sl_graph *graph, unsigned flags)

@@ -29,8 +29,6 @@ main(void)
 }
 #else
 
-/* ---------------------------------------------------------------- engines */
-
 /*
  * Something that runs a model: fills got[k] for every output of block 0 from
  * c->in, or returns 0 with c->why.  What it fills is cleared by the caller.
@@ -164,8 +162,6 @@ check_engine(struct backend_case *c, const struct engine *engine)
 		sl__datum_clear(&got[k], NULL);
 	return ok;
 }
-
-/* ------------------------------------------------------------------- sets */
 
 /* One line of the exceptions: the path, cut off its reason. */
 struct listed {

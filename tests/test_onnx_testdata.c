@@ -172,8 +172,6 @@ check_model(const char *path, int *n_with_contents, char *why, size_t n_bytes)
 	return ok;
 }
 
-/* ------------------------------------------------------------- exceptions */
-
 /* The lines of the exceptions file: the path ends at the first blank. */
 struct exceptions {
 	char text[64 * 1024];
@@ -203,8 +201,6 @@ is_excepted(const struct exceptions *e, const char *path)
 	}
 	return 0;
 }
-
-/* ------------------------------------------------------------------ models */
 
 struct tally {
 	struct exceptions exceptions;

@@ -43,8 +43,6 @@ part_free(struct parted *p)
 	free(p);
 }
 
-/* ----------------------------------------------------------- whole models */
-
 /* How many of each part; reorders, which depend on the machine, are looked at
  * but not counted. */
 static void
@@ -130,8 +128,6 @@ small_models(void **state)
 	check_model("attention:16,64,4", 0, 0, "5 attention");
 	check_model("lenet5", 0, 0, "2 feed-forward, 4 convolution, 1 head");
 }
-
-/* ---------------------------------------------------------- small graphs */
 
 /* One step for each node: "Type part" of each, views left out. */
 static void

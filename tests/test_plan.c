@@ -240,8 +240,6 @@ runs_beside_others(void **state)
 	graph_text_free(g);
 }
 
-/* -------------------------------------------------------------- wrong use */
-
 static void
 check_refused(struct sl_plan *plan, const char *name,
 	      const struct sl_array *value, enum sl_status expected,

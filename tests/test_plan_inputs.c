@@ -186,8 +186,6 @@ sizes_that_disagree_are_refused(void **state)
 	graph_text_free(g);
 }
 
-/* ------------------------------------------------------------------- files */
-
 static void
 files_are_read_or_refused(void **state)
 {

@@ -16,8 +16,6 @@ run(struct sl_plan *plan)
 		fail_msg("%s", err.text);
 }
 
-/* ----------------------------------------------------------------- outputs */
-
 /* An input, a view of it, a part of it: all outputs. */
 static void
 outputs_outlast_their_inputs(void **state)
@@ -160,8 +158,6 @@ outputs_are_there_after_a_run(void **state)
 	check_no_output(p.plan, "y");
 	planned_finish(&p);
 }
-
-/* ------------------------------------------------------------------ inputs */
 
 static void
 inputs_are_described(void **state)

@@ -279,8 +279,6 @@ random_graphs_are_computed(void **state)
 	}
 }
 
-/* ------------------------------------------------------------ one by one */
-
 enum { N_VALUES = 8 };
 
 /* A planner in the middle of a graph, all of whose values are two floats. */

@@ -94,8 +94,6 @@ words_are_all_different(void **state)
 	}
 }
 
-/* ------------------------------------------------------------------- lists */
-
 enum { WORDS_MOST = 12 };
 
 struct list {

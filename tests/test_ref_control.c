@@ -291,8 +291,6 @@ conditions_are_one_truth_value(void **state)
 		      "not one truth value");
 }
 
-/* ----------------------------------------------------------------- memory */
-
 /* Counts the most that was out at once. */
 struct peak {
 	struct counting counting;

@@ -175,8 +175,6 @@ loops_may_not_run_at_all(void **state)
 	planned_finish(&p);
 }
 
-/* -------------------------------------------------------------------- text */
-
 static void
 set_words(struct sl_plan *plan, const char *const *words, int64_t n)
 {
@@ -281,8 +279,6 @@ sequences_go_in(void **state)
 	assert_int_equal(n.n_out, 0);
 	graph_text_free(g);
 }
-
-/* ---------------------------------------------------------------- wrong sizes */
 
 /* The model says that there are two; what is found decides. */
 static void

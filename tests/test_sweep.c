@@ -65,8 +65,6 @@ assert_json_valid(const struct sl_sweep *sweep)
 	}
 }
 
-/* ------------------------------------------------------------------ batches */
-
 static void
 assert_point(const struct sl_sweep_point *p, int64_t value)
 {
@@ -186,8 +184,6 @@ test_width(void **state)
 	assert_int_equal(last->flops, 2 * (8 * 8 + 8 * 8 + 8 * 4));
 	sl_sweep_free(sweep);
 }
-
-/* -------------------------------------------------------- several, failures */
 
 static void
 test_several_models(void **state)

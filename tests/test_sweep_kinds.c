@@ -89,8 +89,6 @@ test_many(void **state)
 	sl__arena_release(&arena);
 }
 
-/* ----------------------------------------------------------------- laws */
-
 enum { SIZES = 5, VISITS = 2 };
 
 /* Sizes 1, 2, 4, 8, 16 that take as long as they are large. */

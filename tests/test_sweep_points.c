@@ -91,8 +91,6 @@ settle(struct made *m)
 	sl__sweep_settle(&m->series, &m->work, SL_AXIS_BATCH);
 }
 
-/* ---------------------------------------------------------------- figures */
-
 /* 5000 operations in 2000 ns at an f32 peak of 1 a ns, in a type whose peak
  * is higher: 80 %, not 250. */
 static void
@@ -164,8 +162,6 @@ test_facts_are_replaced(void **state)
 	assert_string_equal(m.point.verdict_absent, "no ceiling was measured");
 }
 
-/* ----------------------------------------------------------------- energy */
-
 static void
 enter_joules(struct made *m, const double *joules, size_t n)
 {
@@ -210,8 +206,6 @@ test_energy(void **state)
 	assert_int_equal(m.point.energy_j.n, 0);
 	assert_string_equal(m.point.energy_absent, "too few passes");
 }
-
-/* ------------------------------------------------------------------- side */
 
 static const struct sl_sweep_point *
 side_of(struct made *m, const struct sl_profile *p)

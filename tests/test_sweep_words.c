@@ -96,8 +96,6 @@ tells_all(struct made *m, const char *text)
 	return says(m->sweep.sentences, m->sweep.n_sentences, text);
 }
 
-/* ------------------------------------------------------- measured ends only */
-
 /* 2 to 64 of 1 to 128. */
 static void
 make_shorter(struct made *m, enum sl_axis axis)
@@ -177,8 +175,6 @@ test_nothing_measured(void **state)
 	sl__arena_release(&m.arena);
 }
 
-/* -------------------------------------------------------------- no interval */
-
 static void
 test_ratios(void **state)
 {
@@ -206,8 +202,6 @@ test_ratios(void **state)
 	assert_false(tells_all(&m, "nan"));
 	sl__arena_release(&m.arena);
 }
-
-/* --------------------------------------------------------------- disturbed */
 
 /* 'n' of the 24 visits, those to the first points first. */
 static void
@@ -271,8 +265,6 @@ test_a_loss_is_no_gain(void **state)
 			      "more than 10 %."));
 	sl__arena_release(&m.arena);
 }
-
-/* ------------------------------------------------------------------- absent */
 
 static void
 test_rest_is_counted_apart(void **state)

@@ -3,8 +3,6 @@
 #include "harness.h"
 #include "experiment/timed_passes.h"
 
-/* ------------------------------------------------------------------- passes */
-
 /* An allocator that adds up what is asked of it. */
 struct adding {
 	uint64_t n_bytes;
@@ -219,8 +217,6 @@ rows_are_thinned(void **state)
 	close_model(&t);
 }
 
-/* -------------------------------------------------------------------- ends */
-
 static void
 interrupt_at_three(const struct sl_progress *now, void *ctx)
 {
@@ -279,8 +275,6 @@ time_ends(void **state)
 	assert_int_equal(t.passes.n_rounds, 2);
 	close_model(&t);
 }
-
-/* ------------------------------------------------------------------- memory */
 
 /* As many bytes are asked for, however many passes there are. */
 static void

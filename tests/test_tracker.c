@@ -250,8 +250,6 @@ without_time_it_is_absent(void **state)
 	look_away(&s);
 }
 
-/* ------------------------------------------------------------ whole models */
-
 /* What the plan says is needed at a step. */
 static uint64_t
 planned_at(const struct sl__program *p, size_t step)

@@ -6,8 +6,6 @@
 #include "base/rng.h"
 #include "simulated_cache.h"
 
-/* ------------------------------------------------------------------- chains */
-
 enum { TENSOR = 40, CHAIN = 8, IN_FLIGHT = 4 }; /* lines; steps; lines */
 
 /* Every result has a place of its own, or two places are used in turn. */
@@ -95,8 +93,6 @@ test_change_in_place_moves_both_ways(void **state)
 	check_each(&p, TENSOR - 1, TENSOR, TENSOR);
 	check_each(&p, TENSOR, 0, 0);
 }
-
-/* -------------------------------------------------------------- other forms */
 
 /* x -> a -> b, then x + b in x's place: x is gone if the cache holds less than
  * what was touched in between. */
@@ -226,8 +222,6 @@ test_several_caches_at_once(void **state)
 	}
 	sl__arena_release(&arena);
 }
-
-/* ----------------------------------------------------------------- products */
 
 enum { SIDE = 48, ELEMENTS = 256 }; /* an element is a line here */
 

@@ -65,8 +65,6 @@ make(struct made *m, const double *shares, const char *const *roofs, size_t n)
 	sl__micro_turns(&m->series, m->turns);
 }
 
-/* ------------------------------------------------------------------ classes */
-
 static void
 test_roofs(void **state)
 {
@@ -189,8 +187,6 @@ test_served_in_part(void **state)
 	assert_string_equal(p.verdict, "at the compute roof");
 }
 
-/* -------------------------------------------------------------------- turns */
-
 static size_t
 count(const struct made *m, enum sl_micro_turning what)
 {
@@ -270,8 +266,6 @@ test_gaps(void **state)
 	make(&m, none, roofs, 0);
 	assert_int_equal(m.series.n_turns, 0);
 }
-
-/* ---------------------------------------------------------------- far, most */
 
 static void
 test_far_ratio(void **state)

@@ -101,8 +101,6 @@ check_same(struct sl_plan *a, struct sl_plan *b)
 	assert_memory_equal(x.data, y.data, x.n_bytes);
 }
 
-/* ------------------------------------------------------------------- plans */
-
 /* Alone is a plan that nobody shares with: its allocator is its own. */
 static void
 second_finds_all(void **state)
@@ -272,8 +270,6 @@ survives_failing_memory(void **state)
 	assert_int_equal(c.n_out, 0);
 	graph_text_free(g);
 }
-
-/* ----------------------------------------------------------------- threads */
 
 struct at_once {
 	const struct sl_graph *graph;

@@ -55,8 +55,6 @@ remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* ---------------------------------------------------------------- building */
-
 static inline uint32_t
 add_value(struct sl_graph *graph, const char *name, uint32_t block)
 {

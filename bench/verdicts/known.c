@@ -35,8 +35,6 @@ struct planted {
 	int64_t size;
 };
 
-/* ------------------------------------------------------------------ models */
-
 /* Its rows are the batch: so many unless it is doubled. */
 static int
 matrix(struct sl_builder *b, const char *name, int64_t rows, int64_t columns)
@@ -285,8 +283,6 @@ static const struct planted cases[] = {
 };
 enum { N_CASES = sizeof(cases) / sizeof(cases[0]) };
 
-/* ----------------------------------------------------------------- answers */
-
 /* The bound that most of the time has; UNKNOWN where that is it. */
 static enum sl_bound
 most_of(const struct sl_finding *f)
@@ -334,8 +330,6 @@ print_answer(const struct planted *c, const struct sl_profile *p)
 	for (size_t i = 0; i < p->verdict.n_evidence; i++)
 		printf("  = %s\n", p->verdict.evidence[i]);
 }
-
-/* -------------------------------------------------------------- recordings */
 
 static void
 write_levels(FILE *f, const struct sl_ceilings *ceilings)
@@ -401,8 +395,6 @@ write_record(const char *path, const struct planted *c,
 	record(f, c, p, op);
 	return fclose(f) ? 1 : 0;
 }
-
-/* -------------------------------------------------------------------- runs */
 
 static enum sl_status
 profile(const struct planted *c, uint64_t seed, struct sl_profile **out,

@@ -18,8 +18,6 @@ extern "C" {
 #define SL_CHECKED
 #endif
 
-/* ------------------------------------------------------------- errors -- */
-
 enum sl_status {
 	SL_OK = 0,
 	SL_E_NOMEM = -1,       /* out of memory */
@@ -40,8 +38,6 @@ struct sl_error {
 	enum sl_status status;
 	char text[512];
 };
-
-/* ------------------------------------------------------------ storage -- */
 
 /*
  * Where the library gets its memory.  'alloc' returns 16-byte aligned
@@ -93,8 +89,6 @@ struct sl_log {
  */
 SL_API int sl_quantity_read(double *out, const char *text);
 
-/* ------------------------------------------------------- types of number */
-
 /* The values are those of ONNX's TensorProto.DataType. */
 enum sl_dtype {
 	SL_DTYPE_NONE = 0,
@@ -133,8 +127,6 @@ SL_API const char *sl_dtype_text(enum sl_dtype dtype);
 
 /* Bits of one element: 32 for f32, 4 for int4; 0 for strings and NONE. */
 SL_API unsigned sl_dtype_bits(enum sl_dtype dtype);
-
-/* ------------------------------------------------ figures and their error */
 
 /* How an interval was found. */
 enum sl_method {

@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- results */
-
 /*
  * A pass of the decoding loop that was measured.  Without a cache it computes
  * the whole context again; with one, the newest token.  Times are of the pass
@@ -115,8 +113,6 @@ struct sl_generation {
 	const char *const *sentences; /* what that means */
 	size_t n_sentences;
 };
-
-/* -------------------------------------------------------------- measuring */
 
 struct sl_generate_options {
 	size_t struct_size;

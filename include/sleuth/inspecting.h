@@ -10,8 +10,6 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------ parameters */
-
 /* What a number of the model is for. */
 enum sl_role {
 	SL_ROLE_WEIGHT = 0, /* trained */
@@ -56,8 +54,6 @@ struct sl_parameters {
 	const char *folding;         /* that in words; NULL: nothing to say */
 };
 
-/* ----------------------------------------------------------------- layers */
-
 /* One node of the model, under the sizes it was inspected with. */
 struct sl_layer {
 	const char *name, *type, *domain;
@@ -95,8 +91,6 @@ struct sl_coverage {
 				     what is estimated and unknown */
 	size_t n_names;
 };
-
-/* ----------------------------------------------------------------- memory */
 
 struct sl_live_value {
 	const char *name;
@@ -182,8 +176,6 @@ struct sl_training {
 	uint64_t total_bytes[SL_N_OPTIMIZERS];
 };
 
-/* ---------------------------------------------------------------- scaling */
-
 /*
  * How figures grow with one size: f(n) = constant + linear n + quadratic n^2,
  * found exactly from the formulas at several n, and the local exponent
@@ -204,8 +196,6 @@ struct sl_growth {
 	const char *absent; /* why there is no telling, or NULL */
 };
 
-/* ------------------------------------------------------------ conventions */
-
 /* A line of the difference between two conventions. */
 struct sl_difference {
 	const char *text; /* "BatchNorm, 53 layers: 2 x 11,113,984 elements" */
@@ -219,8 +209,6 @@ struct sl_explanation {
 	size_t n_rows;
 };
 
-/* ---------------------------------------------------------------- weights */
-
 struct sl_weight_row {
 	const char *name;
 	uint64_t n_elements;
@@ -233,8 +221,6 @@ struct sl_weight_row {
 	const char *absent;     /* why its numbers were not read, or NULL */
 	uint64_t histogram[32]; /* from min to max */
 };
-
-/* -------------------------------------------------------------- inspection */
 
 struct sl_inspect_options {
 	size_t struct_size;
@@ -321,8 +307,6 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		     const struct sl_inspect_view *view,
 		     const struct sl_render_options *how, struct sl_buf *out,
 		     struct sl_error *err) SL_CHECKED;
-
-/* --------------------------------------------------------------- hardware */
 
 /* A machine on paper: what its maker says it can do. */
 struct sl_hardware {
@@ -448,8 +432,6 @@ sl_hardware_report(struct sl_hardware_report **out,
 		   struct sl_error *err) SL_CHECKED;
 SL_API void sl_hardware_report_free(struct sl_hardware_report *report);
 
-/* -------------------------------------------------------------------- fit */
-
 struct sl_fit_options {
 	size_t struct_size;
 	double memory_bytes;          /* to fit into */
@@ -519,8 +501,6 @@ SL_API enum sl_status sl_fit_render(const struct sl_fit *f,
 				    const struct sl_render_options *how,
 				    struct sl_buf *out,
 				    struct sl_error *err) SL_CHECKED;
-
-/* -------------------------------------------------------------------- zoo */
 
 struct sl_zoo_entry {
 	const char *name;    /* "resnet50", or "mlp:A-B-..." with 'example' */

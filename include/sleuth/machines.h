@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-/* --------------------------------------------------------------- machine */
-
 /* A word about the machine: NULL with the reason, or a value. */
 struct sl_fact {
 	const char *value;
@@ -181,8 +179,6 @@ SL_API double sl_machine_peak_flops_per_s(const struct sl_machine *m,
 					  size_t n_threads);
 SL_API double sl_machine_bandwidth_bytes_per_s(const struct sl_machine *m,
 					       size_t n_threads);
-
-/* ------------------------------------------------------------- selfcheck */
 
 struct sl_selfcheck_options {
 	size_t struct_size;

@@ -11,8 +11,6 @@
 extern "C" {
 #endif
 
-/* --------------------------------------------------- measuring a function */
-
 /*
  * What is measured.  Returns 0, or anything else to say that it failed: the
  * measurement then ends with SL_E_MEASURE.
@@ -72,8 +70,6 @@ SL_API enum sl_status sl_measure(struct sl_measurement **out, sl_function *fn,
 				 const struct sl_measure_options *options,
 				 struct sl_error *err) SL_CHECKED;
 SL_API void sl_measurement_free(struct sl_measurement *m);
-
-/* ------------------------------------------------------------- comparing */
 
 /* B against A.  The margin is the change that does not matter. */
 enum sl_verdict {
@@ -152,8 +148,6 @@ SL_API enum sl_status sl_compare(struct sl_comparisons **out,
 				 const struct sl_compare_options *options,
 				 struct sl_error *err) SL_CHECKED;
 SL_API void sl_comparisons_free(struct sl_comparisons *c);
-
-/* -------------------------------------------------------------- commands */
 
 struct sl_parameter {
 	const char *name, *value;

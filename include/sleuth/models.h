@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- graphs */
-
 /*
  * A model: nodes and values, from an ONNX file, the zoo or a builder.
  * Nothing changes once it is made; any number of threads may read it.  The
@@ -107,8 +105,6 @@ SL_API size_t sl_graph_node_n_outputs(const struct sl_graph *graph,
 SL_API size_t sl_graph_node_output(const struct sl_graph *graph, size_t node_id,
 				   size_t k);
 
-/* ----------------------------------------------------------------- sizes */
-
 /* A dimension that the model knows by name only, and its size. */
 struct sl_dim_size {
 	const char *name;
@@ -168,8 +164,6 @@ SL_API enum sl_status sl_graph_extract(struct sl_graph **out,
 				       const char *layer,
 				       const struct sl_sizes *sizes,
 				       struct sl_error *err) SL_CHECKED;
-
-/* ----------------------------------------------------------------- costs */
 
 /* How a cost was found. */
 enum sl_basis {
@@ -248,8 +242,6 @@ SL_API const char *sl_convention_text(enum sl_convention convention);
 /* "MACs" or "FLOPs". */
 SL_API const char *sl_convention_unit(enum sl_convention convention);
 
-/* ---------------------------------------------------- values under sizes */
-
 /*
  * A model under one set of sizes: the shape of every value and the cost of
  * every node.  The graph must outlive it.  Nothing changes once it is made;
@@ -289,8 +281,6 @@ SL_API int sl_sized_value(const struct sl_sized *sized, size_t value_id,
  */
 SL_API int sl_sized_node_cost(const struct sl_sized *sized, size_t node_id,
 			      struct sl_cost *out, uint64_t *n_calls);
-
-/* -------------------------------------------------------------- counting */
 
 /*
  * What a model or a layer holds and computes.  FLOPs are 2 x MACs; the bias
@@ -347,8 +337,6 @@ SL_API enum sl_status sl_count_conv2d(struct sl_counts *out, int64_t batch,
 SL_API enum sl_status sl_count_attention(struct sl_counts *out, int64_t batch,
 					 int64_t seq, int64_t width,
 					 struct sl_error *err) SL_CHECKED;
-
-/* -------------------------------------------------------------- building */
 
 /*
  * Assembles a model from layers (names, lists and numbers are copied):

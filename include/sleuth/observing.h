@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-/* ---------------------------------------------------------------- scopes */
-
 /*
  * A scope is a named stretch of the caller's own program:
  *
@@ -151,8 +149,6 @@ SL_API enum sl_status sl_scopes_render(const struct sl_scopes *s,
 				       const struct sl_render_options *how,
 				       struct sl_buf *out,
 				       struct sl_error *err) SL_CHECKED;
-
-/* ---------------------------------------------------------------- memory */
 
 /*
  * How live memory behaves.  A tooth is a rise by a quarter of the whole range

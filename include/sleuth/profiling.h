@@ -10,8 +10,6 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------ operations */
-
 /* What keeps an operation from being faster. */
 enum sl_bound {
 	SL_BOUND_UNKNOWN = 0, /* not looked at, or the evidence does not say */
@@ -197,8 +195,6 @@ struct sl_operation_group {
 	uint64_t core_flops, nominal_flops, executed_flops, n_bytes, parameters;
 };
 
-/* ---------------------------------------------------------------- books */
-
 /*
  * wall = operations + gaps + overhead + residual, means per iteration over
  * the recorded iterations.  Operations and gaps come from marks between steps
@@ -214,8 +210,6 @@ struct sl_ledger {
 	int is_closed;      /* |residual| at most 2 % of wall */
 	const char *absent; /* why nothing was recorded; NULL */
 };
-
-/* ---------------------------------------------------------------- memory */
 
 /* What is alive while a step runs. */
 struct sl_memory_moment {
@@ -280,8 +274,6 @@ struct sl_memory_use {
 	const char *impossible; /* touched below the live set, ...; NULL */
 };
 
-/* -------------------------------------------------------------- ceilings */
-
 /* A bandwidth measured beside the workload. */
 struct sl_ceiling_level {
 	const char *level;   /* "L1", "L2", "L3", "DRAM" */
@@ -325,8 +317,6 @@ struct sl_rates {
 	double compute_efficiency, bandwidth_efficiency;
 	double bound_ns; /* least time by the roofline, all operations; NaN */
 };
-
-/* --------------------------------------------------------------- findings */
 
 enum sl_bottleneck {
 	SL_BOTTLENECK_INCONCLUSIVE = 0,
@@ -383,8 +373,6 @@ struct sl_trace_iteration {
 	const struct sl_trace_mark *marks;
 	size_t n_marks;
 };
-
-/* --------------------------------------------------------------- profile */
 
 enum sl_profile_flags {
 	SL_PROFILE_NO_CEILINGS = 1u << 0,  /* nor anything that needs them */

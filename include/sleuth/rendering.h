@@ -9,8 +9,6 @@
 extern "C" {
 #endif
 
-/* ------------------------------------------------------------- reporting */
-
 enum sl_format {
 	SL_FORMAT_TEXT = 0, /* for a terminal */
 	SL_FORMAT_JSON,     /* docs/schema.md */

@@ -68,8 +68,6 @@ SL_API enum sl_status sl_plan_new(struct sl_plan **out,
 				  struct sl_error *err) SL_CHECKED;
 SL_API void sl_plan_free(struct sl_plan *plan); /* NULL is fine */
 
-/* ------------------------------------------------------ inputs and outputs */
-
 /*
  * Numbers in memory: packed, row-major.  Of an array that is handed in, dtype,
  * rank, dims and, by the type, data or strings are read; n_elements and
@@ -154,8 +152,6 @@ SL_API enum sl_status sl_plan_output_item(struct sl_plan *plan,
 					  struct sl_array *out,
 					  struct sl_error *err) SL_CHECKED;
 
-/* ------------------------------------------------------- what the plan does */
-
 /* Which kernels a step runs on. */
 enum sl_path {
 	SL_PATH_DNNL = 0,  /* oneDNN */
@@ -216,8 +212,6 @@ struct sl_plan_memory {
 SL_API void sl_plan_memory(const struct sl_plan *plan,
 			   struct sl_plan_memory *out);
 SL_API int sl_plan_n_threads(const struct sl_plan *plan);
-
-/* ------------------------------------------------------- one run, reported */
 
 /* A file for an input, by the input's name. */
 struct sl_input_file {

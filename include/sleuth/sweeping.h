@@ -40,8 +40,6 @@ SL_API enum sl_status sl_sweep_read(struct sl_sweep_values *out,
 				    enum sl_axis axis, const char *text,
 				    struct sl_error *err) SL_CHECKED;
 
-/* ---------------------------------------------------------------- results */
-
 /*
  * One size of one model.  Every point is visited several times, all points in
  * a new random order each time, so that a machine that slows down meanwhile
@@ -164,8 +162,6 @@ struct sl_sweep {
 	const char *const *sentences; /* about several models together */
 	size_t n_sentences;
 };
-
-/* -------------------------------------------------------------- measuring */
 
 struct sl_sweep_model {
 	const char *name; /* as the user knows it; along width: a name of the

@@ -33,8 +33,6 @@
 /* A bound above this is no figure to hope for. */
 #define FAR 20.0
 
-/* -------------------------------------------------------------- proposals */
-
 const char *
 sl__advice_words(struct sl__adviser *a, const char *format, ...)
 {
@@ -113,8 +111,6 @@ sl__is_among(const char *text, const char *const *list)
 	}
 	return 0;
 }
-
-/* ---------------------------------------------------------------- commands */
 
 /* A word as a shell takes it; it ends a quotation to say a quote. */
 static const char *
@@ -257,8 +253,6 @@ sl__has_fixed_shapes(const struct sl__adviser *a)
 	return plan && plan->sizes &&
 	       (plan->sizes->n_shapes || plan->sizes->inputs_folder);
 }
-
-/* -------------------------------------------------------------- operations */
 
 /* Some operations, and what there is if they took no time. */
 struct chosen {
@@ -451,8 +445,6 @@ propose_chosen(struct sl__adviser *a, const struct chosen *c, const char *text,
 	sl__propose(a, &proposal);
 }
 
-/* ------------------------------------------------------------------- rules */
-
 static int
 is_slow_path(const struct sl_operation *op)
 {
@@ -635,8 +627,6 @@ advise_pruning(struct sl__adviser *a)
 					parameter_words(&n, op->parameters)),
 		       layer_command(a, &c));
 }
-
-/* -------------------------------------------------------------------- entry */
 
 /* What can be tried comes first. */
 static int

@@ -30,8 +30,6 @@ call_ns(const struct sl_operation *op, enum sl_condition condition)
 			    : (double)NAN;
 }
 
-/* ------------------------------------------------------------------ threads */
-
 /* Operations timed on one thread and on all, and both sums. */
 struct timed {
 	size_t n, n_gained; /* of these, faster on all */
@@ -147,8 +145,6 @@ sl__advise_threads(struct sl__adviser *a)
 	if (t.n_gained && a->how->n_cpus > (size_t)a->profile->n_threads)
 		advise_more(a, &t);
 }
-
-/* -------------------------------------------------------------------- batch */
 
 static int
 is_product(const struct sl_operation *op)
@@ -272,8 +268,6 @@ sl__advise_batch(struct sl__adviser *a)
 	proposal.command = batch_command(a, batch, batch * BATCH_TIMES);
 	sl__propose(a, &proposal);
 }
-
-/* -------------------------------------------------------------------- types */
 
 static int
 is_quantized(const struct sl_profile *p)
@@ -425,8 +419,6 @@ sl__advise_types(struct sl__adviser *a)
 	advise_type(a, &bf16);
 	advise_type(a, &i8);
 }
-
-/* -------------------------------------------------------------------- cache */
 
 /* The size that "seq" has in "batch 1, seq 128"; 0: none. */
 static long

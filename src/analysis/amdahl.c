@@ -26,8 +26,6 @@ sl__amdahl_share(const struct sl_profile *p, double ns)
 	return pass_ns > 0 ? fmin(fmax(ns / pass_ns, 0), 1) : 0;
 }
 
-/* --------------------------------------------------------------- candidates */
-
 struct candidate {
 	const char *name, *type; /* type NULL: a single operation */
 	size_t operation;        /* the first */
@@ -88,8 +86,6 @@ list_operations(const struct sl_profile *p, struct candidate *out)
 	}
 	return n;
 }
-
-/* -------------------------------------------------------------------- rows */
 
 static void
 predict(struct sl_amdahl *row)

@@ -11,8 +11,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- cases */
-
 static void
 take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
 {
@@ -67,8 +65,6 @@ sl__case_of(struct sl__case *out, const struct sl_operation *op,
 					  : (double)NAN;
 	}
 }
-
-/* ---------------------------------------------------------------- judgement */
 
 enum sl_status
 sl__case_judge(struct sl_judgement *out, const struct sl__case *c,
@@ -237,8 +233,6 @@ sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	return rc ? rc
 		  : sl__judge_model(&profile->verdict, profile, arena, err);
 }
-
-/* ------------------------------------------------------------------- model */
 
 /* Threads that wait and plain loops are computing that could be faster. */
 static enum sl_bottleneck

@@ -41,8 +41,6 @@ struct view {
 	enum sl__memory_kind home;        /* the nearest that holds it all */
 };
 
-/* ------------------------------------------------------------------- costs */
-
 /* The logarithm of how far x lies outside, in deviations. */
 static double
 cost(double x, struct range r, double deviation)
@@ -84,8 +82,6 @@ is_tried(const struct sl__case *c)
 	       !isnan(c->at_ns[SL_CONDITION_COLD]) ||
 	       !isnan(c->at_ns[SL_CONDITION_HOGGED]);
 }
-
-/* --------------------------------------------------------- roofs and sizes */
 
 static double
 score_arithmetic(const struct view *v, enum sl_bound b)
@@ -161,8 +157,6 @@ score_size(const struct view *v, enum sl_bound b)
 	    cost(work / v->t_ns, (struct range){0, 0.4}, 0.5);
 	return fmax(x, -MOST);
 }
-
-/* ------------------------------------------------------------- experiments */
 
 static struct range
 warm_range(const struct view *v, enum sl_bound b)
@@ -319,8 +313,6 @@ score_batch(const struct view *v, enum sl_bound b)
 	return cost(c->at_ns[SL_CONDITION_DOUBLED] / v->t_ns, r,
 		    hypot(d, v->disturbed));
 }
-
-/* ------------------------------------------------------------------ scores */
 
 /*
  * Work of others on the same CPUs looks like threads that wait.  It shows in

@@ -43,8 +43,6 @@ open_writer(struct writer *w, struct sl__arena *arena, size_t cap)
 	return !w->lines;
 }
 
-/* -------------------------------------------------------------- operations */
-
 static double
 in_place_ns(const struct sl__case *c)
 {
@@ -286,8 +284,6 @@ sl__bottleneck_words(struct sl_judgement *out, const struct sl__case *c,
 	return for_it.is_broken || against.is_broken ? sl__fail_nomem(err)
 						     : SL_OK;
 }
-
-/* ------------------------------------------------------------------- model */
 
 static void
 say_share(struct writer *w, const struct sl_finding *f, enum sl_bound bound)

@@ -17,8 +17,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- FLOPs */
-
 /* Passes of first to last tokens with a cache, one new token each. */
 static double
 newest_flops(const struct sl__cache_sources *s, int64_t first, int64_t last)
@@ -46,8 +44,6 @@ count(struct sl_cache_effect *out, const struct sl__cache_sources *s)
 	if (s->n_tokens > 1)
 		out->most_arithmetic = further / newest;
 }
-
-/* ---------------------------------------------------------------- roofline */
 
 /* The pass in the middle of the loop stands for all further ones: bytes and
  * FLOPs of a pass with cache are linear in the context. */
@@ -85,8 +81,6 @@ no_roofline(const struct sl__cache_sources *s)
 					   : "no ceilings were measured";
 	return NULL;
 }
-
-/* ---------------------------------------------------------------- measured */
 
 /* Without / with; bounds of both at their worst. */
 static struct sl_estimate

@@ -22,8 +22,6 @@ static const char *const memories[SL__N_MEMORIES] = {"L2", "L3", "DRAM"};
 static const enum sl_event missing[SL__N_MEMORIES] = {
 	SL_EVENT_L1_MISSES, SL_EVENT_L2_MISSES, SL_EVENT_L3_MISSES};
 
-/* ------------------------------------------------------------------ counts */
-
 void
 sl__counts_take(struct sl_profile *profile, const struct sl__counted *counted)
 {
@@ -91,8 +89,6 @@ sl__counter_traffic(struct sl_profile *profile)
 	}
 }
 
-/* ------------------------------------------------------------------- rates */
-
 static double
 count_of(const struct sl_operation *op, const struct sl_profile *profile,
 	 enum sl_event event)
@@ -147,8 +143,6 @@ sl__counter_rates_of(struct sl__counter_rates *out,
 			out->share[k] = (double)NAN;
 	}
 }
-
-/* --------------------------------------------------------------- witnesses */
 
 /* What was said for a verdict or against it. */
 struct side {
@@ -281,8 +275,6 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 		break;
 	}
 }
-
-/* ------------------------------------------------------------------ verdict */
 
 static char *
 sentence(struct hearing *h, const char *beginning, const struct side *side)

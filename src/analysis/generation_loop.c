@@ -33,8 +33,6 @@ struct visits {
 static const struct sl_estimate not_known = {
 	.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
 
-/* ------------------------------------------------------------------- lines */
-
 /* With a cache, the pass over a whole prompt is of another kind. */
 static int
 is_of_loop(const struct sl__decode_figures *loop,
@@ -127,8 +125,6 @@ line_at(const struct visits *v, double context, struct sl_estimate *value,
 	return at > 0;
 }
 
-/* -------------------------------------------------------------------- sums */
-
 static struct sl_estimate
 times(struct sl_estimate e, double factor)
 {
@@ -181,8 +177,6 @@ rate_of(const struct sl_estimate *ns, double n_tokens)
 	e.hi = ns->lo <= 0 ? (double)INFINITY : n_tokens / ns->lo * 1e9;
 	return e;
 }
-
-/* ------------------------------------------------------------------- times */
 
 static void
 set_first(struct sl_decoding *d, const struct visits *v, int64_t prompt)
@@ -251,8 +245,6 @@ set_rates(struct sl_decoding *d, double batch, int64_t n_tokens)
 	d->steady_per_s = rate_of(&d->further_ns, batch);
 }
 
-/* ------------------------------------------------------------------- steps */
-
 static void
 set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 {
@@ -301,8 +293,6 @@ sl__loop_settle(struct sl_decoding *out, const struct sl__decode_figures *loop,
 	set_rates(out, (double)loop->batch, n_tokens);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- FLOPs */
 
 void
 sl__loop_count(struct sl_decoding *d, const struct sl__loop_work *work,

@@ -44,8 +44,6 @@ way_of(const struct sl_decoding *d)
 	return d->has_cache ? "With a cache" : "Without a cache";
 }
 
-/* ------------------------------------------------------------------ growth */
-
 /* What a pass takes longer at the end of the loop than at its start. */
 static void
 tell_growth(struct teller *t, const struct sl_decoding *d)
@@ -123,8 +121,6 @@ tell_states(struct teller *t)
 			"before it; elsewhere they are made up, seeded normal "
 			"numbers.");
 }
-
-/* ------------------------------------------------------------------- cache */
 
 static void
 tell_repeated(struct teller *t)

@@ -11,8 +11,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ groups */
-
 /* What operations are told apart by. */
 struct key {
 	enum { KEY_TYPE, KEY_MODULE, KEY_PART } kind;
@@ -142,8 +140,6 @@ sl__groups_of(struct sl_profile *out, struct sl__arena *arena,
 		return sl__fail_nomem(err);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------------- timelines */
 
 static enum sl_status
 draw(struct sl_trace_iteration *out, const struct sl__kept_pass *kept,

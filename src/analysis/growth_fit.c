@@ -28,8 +28,6 @@ no_estimate(void)
 	return e;
 }
 
-/* ----------------------------------------------------------------- pooling */
-
 static double
 middle_of(const struct sl_estimate *visits, size_t n)
 {
@@ -113,8 +111,6 @@ sl__growth_pool(const struct sl_estimate *visits, size_t n)
 	e.method = SL_METHOD_STUDENT;
 	return e;
 }
-
-/* -------------------------------------------------------------------- laws */
 
 static size_t
 places_of(const double *x, size_t n)
@@ -219,8 +215,6 @@ sl__growth_law(struct sl_sweep_exponent *out, const double *x, const double *y,
 	find_tail(out, x, y, n);
 }
 
-/* -------------------------------------------------------------------- knee */
-
 struct sl_estimate
 sl__growth_gain(const struct sl_estimate *a, const struct sl_estimate *b,
 		double times)
@@ -267,8 +261,6 @@ sl__growth_knee(struct sl_sweep_knee *out, const double *x,
 	if (knee < n - 1)
 		out->at = (int64_t)x[knee];
 }
-
-/* -------------------------------------------------------------------- best */
 
 static int
 is_within(struct sl_sweep_best *out, const struct sl_sweep_point *p,

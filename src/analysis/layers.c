@@ -28,8 +28,6 @@ struct lister {
 	struct sl_error *err;
 };
 
-/* ------------------------------------------------------------------ layers */
-
 /* The type of number that a node computes in: of its first operand, or of its
  * result. */
 static enum sl_dtype
@@ -178,8 +176,6 @@ sum_up(struct lister *l)
 	}
 }
 
-/* ---------------------------------------------------------------- coverage */
-
 static enum sl_status
 note_why(struct lister *l, struct sl__map *seen, const char **names,
 	 const struct sl_layer *layer)
@@ -227,8 +223,6 @@ take_coverage(struct lister *l)
 	}
 	return rc;
 }
-
-/* ------------------------------------------------------------------ groups */
 
 static int
 by_work(const void *a, const void *b)

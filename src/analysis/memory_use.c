@@ -19,8 +19,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ names */
-
 static const char *
 step_name(const struct sl__program *p, size_t step)
 {
@@ -62,8 +60,6 @@ tensor_name(const struct sl__program *p, const struct sl__tracked *tensor,
 		return sl__arena_string(arena, name);
 	return sl__arena_format(arena, "workspace of %s", step_name(p, step));
 }
-
-/* --------------------------------------------------------------- the peak */
 
 static int
 by_size(const void *a, const void *b)
@@ -232,8 +228,6 @@ take_tracking(struct sl_memory_use *out, const struct sl__program *p,
 	out->peak_operation = seen->steps[seen->peak];
 	return list_alive(out, p, seen, arena, err);
 }
-
-/* ------------------------------------------------------------------- plan */
 
 /* The plan's own records; 'unused' is what of them was never touched. */
 struct records {
@@ -464,8 +458,6 @@ sl__memory_use_tell(struct sl_profile *profile, struct sl__arena *arena,
 	}
 	return list_impossible(profile, arena, err);
 }
-
-/* ------------------------------------------------------------------ verdict */
 
 /*
  * Parameters count as far as they are in memory: those of a table of which a

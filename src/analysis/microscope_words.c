@@ -20,8 +20,6 @@ struct teller {
 	struct sl__sentences said;
 };
 
-/* -------------------------------------------------------------------- words */
-
 const char *
 sl__micro_size_text(struct sl__micro_size *text, int64_t value)
 {
@@ -102,8 +100,6 @@ add(char line[LINE], const char *format, ...)
 	va_end(args);
 }
 
-/* ----------------------------------------------------------------- verdicts */
-
 /* The last measured point from i on with the same verdict. */
 static size_t
 end_of_run(const struct sl_micro_series *s, size_t i)
@@ -163,8 +159,6 @@ tell_verdicts(struct teller *t)
 		    sl__words_time(&w, step->value));
 	sl__say(&t->said, "%s: %s.", s->name, line);
 }
-
-/* -------------------------------------------------------------------- roofs */
 
 static const struct sl_micro_turn *
 find_turn(const struct sl_micro_series *s, enum sl_micro_turning what)
@@ -240,8 +234,6 @@ tell_levels(struct teller *t)
 	}
 }
 
-/* -------------------------------------------------------------------- rates */
-
 static size_t
 best_of(const struct sl_micro_series *s)
 {
@@ -314,8 +306,6 @@ tell_fastest(struct teller *t)
 			place(&b, s, s->largest));
 }
 
-/* ----------------------------------------------------------------- remarks */
-
 /* A narrower type that was asked for is not what every kernel computes in. */
 static void
 tell_type(struct teller *t)
@@ -366,8 +356,6 @@ tell_remarks(struct teller *t)
 		sl__say(&t->said, "Other programs disturbed %zu of %zu sizes.",
 			n_disturbed, s->n_measured);
 }
-
-/* -------------------------------------------------------------------- focus */
 
 /* Neither roof explains the time: does it matter where data lie? */
 static void
@@ -442,8 +430,6 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 	}
 	t->said.has_failed |= !s->reason;
 }
-
-/* ------------------------------------------------------------------ entries */
 
 enum sl_status
 sl__micro_tell(struct sl_micro_series *s, const struct sl_microscope *of,

@@ -20,8 +20,6 @@ struct lister {
 	double *column;                 /* times of one step */
 };
 
-/* ------------------------------------------------------------- what it is */
-
 /* The names of the nodes it covers, what they hold, and the last one's
  * output. */
 static enum sl_status
@@ -156,8 +154,6 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 	return rc;
 }
 
-/* ------------------------------------------------------------- how long */
-
 static struct sl_estimate
 median_of(const struct lister *l, size_t step)
 {
@@ -213,8 +209,6 @@ time_step(const struct lister *l, struct sl_operation *op, double all_ns)
 	rate(op);
 	op->bound_ns = op->ceiling_share = (double)NAN;
 }
-
-/* ------------------------------------------------------------------- order */
 
 struct ranked {
 	double self_ns;

@@ -56,8 +56,6 @@ struct reader {
 	unsigned char *mixed;    /* by value: attention's result, moved */
 };
 
-/* ---------------------------------------------------------------- questions */
-
 static enum sl_work
 work_of(const struct reader *r, uint32_t node)
 {
@@ -139,8 +137,6 @@ is_linear(const struct reader *r, uint32_t node)
 {
 	return work_of(r, node) == SL_WORK_LINEAR || is_pointwise(r, node);
 }
-
-/* ------------------------------------------------------------- kinds of work */
 
 /* For nodes whose sizes depend on data the cost rule is not asked; which one
  * it is still says what they do. */
@@ -226,8 +222,6 @@ read_works(struct reader *r)
 	for (uint32_t i = 0; i < r->graph->n_nodes; i++)
 		r->part[i] = part_of_work(r, i);
 }
-
-/* ----------------------------------------------------------------- attention */
 
 /* An operator that projects too takes the tokens themselves. */
 static void
@@ -335,8 +329,6 @@ judge_operand(struct reader *r, uint32_t node)
 		ask_inputs(r, node);
 }
 
-/* ----------------------------------------------------------------- embedding */
-
 /* Whether nothing but movement and single element-wise nodes lie between a
  * value and an input of the model. */
 static int
@@ -377,8 +369,6 @@ is_patches(const struct reader *r, uint32_t node)
 	}
 	return is_model_input(r, n->inputs[0]);
 }
-
-/* ---------------------------------------------------------------------- head */
 
 /* What makes a new value from weights or from several tokens; all else only
  * works on what such a node made. */
@@ -452,8 +442,6 @@ find_heads(struct reader *r)
 	}
 }
 
-/* ---------------------------------------------------------------- the others */
-
 /* What the operands of a node bring along: one part, or OTHER. */
 static enum sl_part
 brought(const struct reader *r, uint32_t node)
@@ -495,8 +483,6 @@ inherit(struct reader *r, uint32_t node)
 				   ? SL_PART_OTHER
 				   : r->part[node];
 }
-
-/* --------------------------------------------------------------------- order */
 
 static void
 forwards(struct reader *r, void (*judge)(struct reader *r, uint32_t node))

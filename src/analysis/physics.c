@@ -40,8 +40,6 @@ add(struct list *list, const char *text, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------- upper bounds */
-
 /* The most that arithmetic of a type reaches, the highest of all types where
  * it is not known; NaN: no telling. */
 static double
@@ -81,8 +79,6 @@ median_most_ns(const struct sl_operation *op)
 {
 	return isnan(op->median_ns.hi) ? op->max_ns : op->median_ns.hi;
 }
-
-/* -------------------------------------------------------------- operations */
 
 static const char *
 say_flops(const struct sl_operation *op, double least, double most,
@@ -136,8 +132,6 @@ check_operation(struct sl_operation *op, const struct sl_ceilings *ceilings,
 	return add(found, op->impossible, err);
 }
 
-/* ------------------------------------------------------------------- sums */
-
 static enum sl_status
 check_sum(const struct sl_ledger *ledger, struct list *found,
 	  struct sl__arena *arena, struct sl_error *err)
@@ -154,8 +148,6 @@ check_sum(const struct sl_ledger *ledger, struct list *found,
 				    ledger->wall_ns * 1e-6),
 		   err);
 }
-
-/* ---------------------------------------------------------------- nominal */
 
 static int
 is_winograd(const struct sl_operation *op)

@@ -48,8 +48,6 @@ struct placement {
 	const char *limit; /* why there are no more */
 };
 
-/* ---------------------------------------------------------------- looking */
-
 static int
 take_layer(struct placement *p, struct look *look, const struct sl_layer *layer,
 	   double *by_dtype)
@@ -148,8 +146,6 @@ look_at_batches(struct placement *p, struct sl_error *err)
 	return rc;
 }
 
-/* --------------------------------------------------------------- bounding */
-
 /* Seconds of arithmetic of one layer; nothing where the machine has no figure
  * for its type, so that a bound stays one. */
 static double
@@ -247,8 +243,6 @@ may_run(const struct sl_hardware *h, const struct look *look)
 	return has_room(h, look, look->needs_bytes, &why) != 0;
 }
 
-/* ------------------------------------------------------- rate and latency */
-
 /* How one batch would hold the rate; n_machines 0 when it does not. */
 struct service {
 	double bound_s, wait_s, n_machines, cost;
@@ -301,8 +295,6 @@ find_service(const struct placement *p, struct sl_hardware_row *row)
 				      HOURS_PER_MONTH;
 }
 
-/* --------------------------------------------------------------- training */
-
 static void
 find_training(const struct placement *p, struct sl_hardware_row *row)
 {
@@ -353,8 +345,6 @@ fill_row(const struct placement *p, struct sl_hardware_row *row,
 		find_training(p, row);
 	return list_operations(p, row, err);
 }
-
-/* --------------------------------------------------------------- crossing */
 
 /* The machine of a kind on which a sample costs least (takes least, where a
  * price is missing); NULL: none of that kind has room. */

@@ -8,8 +8,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- types */
-
 const struct sl_estimate *
 sl__roofline_peak(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
 {
@@ -70,8 +68,6 @@ peak_of(const struct sl_ceilings *ceilings, enum sl_dtype dtype)
 		most = fmax(most, ceilings->peaks[i].flops_per_s.value);
 	return most;
 }
-
-/* ------------------------------------------------------------------ placing */
 
 /* The number of the fastest level that holds what each thread touches. */
 static size_t
@@ -209,8 +205,6 @@ sl__roofline_place(struct sl_profile *profile)
 		place(ceilings, &ops[i]);
 }
 
-/* -------------------------------------------------------------------- rates */
-
 /* Work of a pass, and the least time that it takes, each by itself. */
 struct work {
 	double core, executed, n_bytes;
@@ -268,8 +262,6 @@ once_ns(const struct sl_profile *profile)
 	return fmax(0, bytes - kept) /
 	       ceilings->levels[last].bytes_per_s.value * 1e9;
 }
-
-/* ------------------------------------------------------------------- tokens */
 
 /* Whether text[0..n-1] is the name of a type. */
 static int

@@ -82,8 +82,6 @@ degree_of(const struct axis *axis, size_t n_values)
 	return degree;
 }
 
-/* ----------------------------------------------------------------- fitting */
-
 /* d log f / d log n of the polynomial. */
 static double
 exponent_of(const struct sl_growth *g, double n)
@@ -129,8 +127,6 @@ sl__growth_fit(struct sl_growth *row, const double v[4], int64_t first,
 	row->exponent = exponent_of(row, (double)row->at);
 	row->final_exponent = final_of(row);
 }
-
-/* ---------------------------------------------------------------- sampling */
 
 static int
 has_dim(const struct sl__type *type, int64_t symbol)

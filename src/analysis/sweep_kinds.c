@@ -20,8 +20,6 @@ enum { KINDS_SHOWN = 6 };
 /* A kind counts when it takes so much of the time at some point. */
 static const double SHARE_LEAST = 0.02;
 
-/* ------------------------------------------------------------------- kinds */
-
 static int
 is_product(const struct sl_inspection *model, const char *node)
 {
@@ -119,8 +117,6 @@ share_at(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind,
 	}
 	return all > 0 ? ns / all : (double)NAN;
 }
-
-/* -------------------------------------------------------------------- laws */
 
 /* Observations of one law at a time. */
 struct fitter {
@@ -248,8 +244,6 @@ fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
 	fit_counted(f, out);
 	out->formula = (double)NAN;
 }
-
-/* -------------------------------------------------------------------- rows */
 
 static double
 most_share(const struct sl__sweep_work *work, const struct sl__sweep_kind *kind)

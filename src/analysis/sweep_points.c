@@ -122,8 +122,6 @@ sl__sweep_facts(struct sl__sweep_work *work, size_t i,
 	take_side(point, p);
 }
 
-/* ---------------------------------------------------------------- settling */
-
 static double
 amount_of(enum sl_axis axis, const struct sl__sweep_work *work, size_t i)
 {

@@ -103,8 +103,6 @@ measured_ends(const struct sl_sweep_series *series)
 	return e;
 }
 
-/* -------------------------------------------------------------------- time */
-
 static int
 holds(const struct sl_estimate *e, double value)
 {
@@ -209,8 +207,6 @@ tell_threads(struct teller *t)
 		(long long)a->value, 100 * ratio / times);
 }
 
-/* ------------------------------------------------------------------- kinds */
-
 static int
 is_law_of_kind(const struct sl_sweep_exponent *e)
 {
@@ -260,8 +256,6 @@ tell_kinds(struct teller *t)
 	if (large != steep)
 		tell_kind(t, large);
 }
-
-/* ----------------------------------------------------------- knee and best */
 
 static void
 tell_knee(struct teller *t)
@@ -348,8 +342,6 @@ tell_best(struct teller *t)
 		sl__words_time(&latency, p->latency_ns.value), memory.s,
 		close.s);
 }
-
-/* -------------------------------------------------------------------- rest */
 
 static void
 tell_memory(struct teller *t)
@@ -496,8 +488,6 @@ sl__sweep_tell(struct sl_sweep_series *out, const struct sl_sweep *sweep,
 	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
 				 err);
 }
-
-/* ---------------------------------------------------------- several models */
 
 /* The models with the highest and second highest rate at a point. */
 static void

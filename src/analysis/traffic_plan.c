@@ -59,8 +59,6 @@ list_made(struct reader *r, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- operands */
-
 static int
 is_made_by(const struct reader *r, uint32_t base, uint32_t node)
 {
@@ -120,8 +118,6 @@ moved_bytes(const struct sl__step *step, const char *type,
 		return step->n_bytes;
 	return 2 * operands[1].n_bytes;
 }
-
-/* ----------------------------------------------------------------- products */
 
 static int
 is_one_of(const char *type, const char *const *types)
@@ -200,8 +196,6 @@ products_of(const struct sl__program *p, const struct sl__step *step,
 	return made;
 }
 
-/* -------------------------------------------------------------------- steps */
-
 static enum sl_status
 read_step(const struct reader *r, const struct sl_operation *op,
 	  struct sl__moving_step *out, struct sl_error *err)
@@ -221,8 +215,6 @@ read_step(const struct reader *r, const struct sl_operation *op,
 	out->products = products_of(r->program, step, op->dtype);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- result */
 
 /* The last cache of three or more is shared by all threads; a nearer one is a
  * core's own. */

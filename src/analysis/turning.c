@@ -28,8 +28,6 @@ sl_micro_turning_text(enum sl_micro_turning turning)
 	return (unsigned)turning < 3 ? words[turning] : "verdict";
 }
 
-/* ------------------------------------------------------------------ classes */
-
 static enum sl_micro_class
 class_of(const struct sl_micro_point *p, double ns, double step_ns)
 {
@@ -120,8 +118,6 @@ sl__micro_classify(struct sl_micro_point *p, double step_ns)
 		     class_of(p, e->lo, step_ns) == p->micro_class &&
 		     class_of(p, e->hi, step_ns) == p->micro_class;
 }
-
-/* -------------------------------------------------------------------- turns */
 
 size_t
 sl__micro_next(const struct sl_micro_series *series, size_t i)
@@ -273,8 +269,6 @@ sl__micro_far_ratio(const struct sl_micro_series *series)
 	}
 	return (double)NAN;
 }
-
-/* ----------------------------------------------------------------- extremes */
 
 static double
 share_of(const struct sl_microscope *m, size_t i)

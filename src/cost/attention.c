@@ -39,8 +39,6 @@ struct finder {
 	struct sl__attentions *out;
 };
 
-/* ------------------------------------------------------------------ traits */
-
 static int
 is_any(const struct sl__node *node, const enum sl__op_id *ids, size_t n)
 {
@@ -187,8 +185,6 @@ find_traits(struct finder *f)
 	}
 }
 
-/* ---------------------------------------------------------------- walking */
-
 /* Operators that are attention by themselves. */
 static int
 is_whole(const struct sl__node *node)
@@ -310,8 +306,6 @@ find_mixing(struct finder *f, uint32_t softmax)
 	}
 	return SL__NONE;
 }
-
-/* ---------------------------------------------------------- keys and values */
 
 static uint64_t
 elements_of(const struct finder *f, uint32_t value)
@@ -454,8 +448,6 @@ try_softmax(struct finder *f, uint32_t softmax)
 	measure_pieces(f, &a, softmax);
 	add_row(f, &a);
 }
-
-/* ------------------------------------------------------------ whole operators */
 
 static int
 has_projections(const struct sl__node *node)
@@ -622,8 +614,6 @@ sl__attentions_of(struct sl__attentions *out, const struct sl__forward *forward,
 	sl__arena_release(&scratch);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- KV cache */
 
 /* Adds a state whose new value is longer along one dimension. */
 static int

@@ -32,8 +32,6 @@ struct trainer {
 	uint64_t extra_bytes; /* kept, but no value of the graph */
 };
 
-/* ------------------------------------------------------------ reachability */
-
 static int
 needs(const struct trainer *t, uint32_t value)
 {
@@ -143,8 +141,6 @@ reach(struct trainer *t)
 		}
 	}
 }
-
-/* -------------------------------------------------------------- operations */
 
 static uint64_t
 half(uint64_t macs, int n)
@@ -281,8 +277,6 @@ count_flops(const struct trainer *t, struct sl_training *out)
 					   : (double)NAN;
 }
 
-/* -------------------------------------------------------------- activations */
-
 static void
 keep(struct trainer *t, uint32_t value, uint32_t step)
 {
@@ -408,8 +402,6 @@ keep_for(struct trainer *t, uint32_t id, uint32_t step)
 	if (sl__is_op(node, SL__OP_ONNX_Div) && node->n_inputs > 1)
 		keep(t, node->inputs[1], step);
 }
-
-/* ------------------------------------------------------------------ memory */
 
 /* Bytes of a storage, from forward to backward where they are kept. */
 static uint64_t

@@ -113,8 +113,6 @@ sl__tally_attention(struct sl__tally *tally,
 	}
 }
 
-/* ------------------------------------------------------------------- parts */
-
 enum part {
 	PART_CORE,     /* MACs but attention's products */
 	PART_PRODUCTS, /* of attention */
@@ -185,8 +183,6 @@ sl__convention_count(const struct sl__tally *tally, enum sl_convention c)
 
 	return c == SL_CONVENTION_TORCH ? sl__times(sum, 2) : sum;
 }
-
-/* -------------------------------------------------------------- explaining */
 
 enum { DIGITS_BYTES = 32 };
 

@@ -146,8 +146,6 @@ sl__looks_like_waves(const struct sl__tensor *t)
 	       (fabs(second - sin(1)) < 2e-3 || fabs(second - cos(1)) < 2e-3);
 }
 
-/* -------------------------------------------------------------- signature */
-
 uint64_t
 sl__signature_mix(uint64_t hash, uint64_t word)
 {
@@ -193,8 +191,6 @@ sl__tensor_signature(const struct sl__tensor *t)
 	let_all_go(t);
 	return hash;
 }
-
-/* ------------------------------------------------------------- comparison */
 
 /* Whether a stretch repeats its first element and that is 'first'. */
 static int

@@ -318,8 +318,6 @@ out:
 	return rc;
 }
 
-/* ---------------------------------------------------------------- moved once */
-
 struct mover {
 	const struct sl__forward *forward;
 	const struct sl__liveness *live;

@@ -175,8 +175,6 @@ struct judge {
 	int has_stored_factors;   /* some weight is an initializer */
 };
 
-/* ------------------------------------------------------ backwards: the uses */
-
 /* Products whose result may become the argument of a wave. */
 static int
 is_wave_maker(const struct sl__node *node)
@@ -282,8 +280,6 @@ collect_uses(struct judge *j)
 				use_of_input(node, i, out_uses));
 	}
 }
-
-/* --------------------------------------------- forwards: who uses it first */
 
 /* Behind these a tensor is still itself. */
 static int
@@ -461,8 +457,6 @@ follow(struct judge *j)
 		}
 	}
 }
-
-/* ----------------------------------------------------------------- verdict */
 
 /* Dimensions larger than 1. */
 static int

@@ -59,8 +59,6 @@ struct mover {
 	size_t n_steps;
 };
 
-/* -------------------------------------------------------------------- bytes */
-
 static void
 add_bytes(struct mover *m, size_t moment, uint64_t n_bytes)
 {
@@ -79,8 +77,6 @@ bytes_since(const struct mover *m, size_t moment)
 		earlier += m->sums[i];
 	return m->total - earlier;
 }
-
-/* --------------------------------------------------------------------- runs */
 
 static int
 begins(const struct mover *m, size_t cut)
@@ -173,8 +169,6 @@ split(struct mover *m, uint64_t address)
 	m->runs[left].to = at;
 	set_begin(m, cut);
 }
-
-/* --------------------------------------------------------------------- step */
 
 /* What the step finds: every run that it touches, once.  A second operand
  * over the same run finds it touched, and adds what it does. */
@@ -332,8 +326,6 @@ take_step(struct mover *m, const struct sl__moving_step *steps, size_t i,
 	}
 }
 
-/* ----------------------------------------------------------------- products */
-
 /* The least that products move, however they are done; negative where their
  * operands fit. */
 static double
@@ -364,8 +356,6 @@ add_products(struct mover *m, const struct sl__moving_step *steps)
 	}
 }
 
-/* -------------------------------------------------------------------- least */
-
 /*
  * A cache that keeps by chance or by cunning what the rule drops moves less,
  * but never less than all that a pass touches beyond what it holds.  That is
@@ -391,8 +381,6 @@ set_least(struct mover *m)
 		}
 	}
 }
-
-/* ---------------------------------------------------------------------- all */
 
 static void
 cut_up(struct mover *m, const struct sl__moving_step *steps)

@@ -115,8 +115,6 @@ is_interrupted(struct bench *b)
 	return b->interrupted;
 }
 
-/* ------------------------------------------------------------ storage -- */
-
 static int
 grow_doubles(struct bench *b, double **column, size_t cap)
 {
@@ -182,8 +180,6 @@ init_columns(struct bench *b, struct sl_error *err)
 	b->median_ns = (double)NAN;
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------- running -- */
 
 static enum sl_status
 fail_run(const struct bench *b, size_t command, const char *part,
@@ -342,8 +338,6 @@ report_progress(struct bench *b, const char *what)
 				    : (double)NAN;
 	b->how->progress(&p, b->how->progress_ctx);
 }
-
-/* ------------------------------------------------------------- rounds -- */
 
 /* Writes the latest run of a command into its columns and this round. */
 static int
@@ -534,8 +528,6 @@ play(struct bench *b, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------ results -- */
-
 /*
  * What lies below the launcher's own memory cannot be seen through it.  The
  * kernel keeps these counts per CPU and adds them up in batches of 32 pages,
@@ -654,8 +646,6 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 		sl__absent("not visible for a process that has ended");
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------- set-up -- */
 
 /* Whether the commands will be able to open it: told before they run. */
 static enum sl_status

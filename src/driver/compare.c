@@ -59,8 +59,6 @@ sl_versus_basis_text(enum sl_versus_basis basis)
 	return (unsigned)basis < SL_N_VERSUS_BASES ? words[basis] : "unknown";
 }
 
-/* ----------------------------------------------------------------- options */
-
 static enum sl_status
 take_options(struct sl_versus_options *out,
 	     const struct sl_versus_options *options, struct sl_error *err)
@@ -100,8 +98,6 @@ check_contenders(const struct sl_contender *contenders, size_t n,
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- plans */
 
 static void
 close_subjects(struct arbiter *a)
@@ -302,8 +298,6 @@ expected_renewal_ns(const struct arbiter *a)
 	return sum;
 }
 
-/* ------------------------------------------------------------------- sides */
-
 static enum sl_status
 find_batch(struct arbiter *a, size_t i, struct sl_error *err)
 {
@@ -362,8 +356,6 @@ median_of(const struct arbiter *a, const double *x)
 	sl__sort(a->duel.scratch, n);
 	return sl__quantile_estimate(a->duel.scratch, n, 0.5, 0.05);
 }
-
-/* ------------------------------------------------------------------ layers */
 
 /* Times of a pair in the rounds that were kept, of one side. */
 static void
@@ -575,8 +567,6 @@ list_layers(struct arbiter *a, size_t which, struct sl_error *err)
 		rc = name_layers(a, c, pair, layers, err);
 	return rc ? rc : rank_layers(a, which, err);
 }
-
-/* ------------------------------------------------------------------ result */
 
 /* What one series of rounds says by itself. */
 static void

@@ -41,8 +41,6 @@ sl_count_parameters(uint64_t *out, const struct sl_graph *graph,
 	return rc;
 }
 
-/* ------------------------------------------------------------------- biases */
-
 static int
 takes_bias(const struct sl_cost *cost)
 {
@@ -105,8 +103,6 @@ bias_of(const struct sl__survey *s, const struct sl__users *users,
 	}
 	return 0;
 }
-
-/* -------------------------------------------------------------------- FLOPs */
 
 static enum sl_status
 sum_costs(struct sl_counts *out, const struct sl__survey *s,

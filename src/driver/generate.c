@@ -40,8 +40,6 @@ struct generator {
 	uint64_t start_ns;
 };
 
-/* ----------------------------------------------------------------- options */
-
 static enum sl_status
 check_numbers(const struct sl_generate_options *how, struct sl_error *err)
 {
@@ -81,8 +79,6 @@ take_options(struct generator *g, const struct sl_generate_options *options,
 	return check_numbers(&g->how, err);
 }
 
-/* ------------------------------------------------------------------- loops */
-
 static enum sl_status
 open_loop(struct generator *g, const struct sl_graph *graph,
 	  struct sl_error *err)
@@ -118,8 +114,6 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ counts */
 
 /* The pass of a loop at a context, as sizes. */
 static enum sl_status
@@ -176,8 +170,6 @@ count_loop(struct generator *g, size_t i, struct sl_error *err)
 		rc = sl__fail_nomem(err);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- decoders */
 
 static enum sl_status
 inspect_at(struct generator *g, struct sl__loop *loop, int64_t context,
@@ -258,8 +250,6 @@ look_at(struct generator *g, const struct sl_graph *graph, struct sl_error *err)
 	return rc ? rc : find_once_bytes(g, err);
 }
 
-/* ---------------------------------------------------------------- ceilings */
-
 /* A machine that cannot be probed has no ceilings, and says why. */
 static enum sl_status
 open_beside(struct generator *g, struct sl_error *err)
@@ -292,8 +282,6 @@ probe_beside(struct generator *g)
 			sl__beside_probe(g->beside);
 	}
 }
-
-/* ------------------------------------------------------------------ result */
 
 static enum sl_status
 measure(struct generator *g, struct sl_error *err)

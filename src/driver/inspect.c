@@ -51,8 +51,6 @@ take_text(struct inspector *i, const char **out, struct sl_buf *text)
 	return rc;
 }
 
-/* ------------------------------------------------------------- description */
-
 /* "x 1x3x224x224 f32, ..." */
 static enum sl_status
 list_values(struct inspector *i, const char **out, const uint32_t *values,
@@ -148,8 +146,6 @@ describe_model(struct inspector *i)
 	return rc;
 }
 
-/* -------------------------------------------------------------- parameters */
-
 static enum sl_status
 add_parameter(struct inspector *i, struct sl_parameter_row *row, uint32_t value)
 {
@@ -239,8 +235,6 @@ list_parameters(struct inspector *i)
 		rc = copy_text(i, &p->folding, i->study.roles.folding);
 	return rc;
 }
-
-/* ------------------------------------------------------------------ memory */
 
 /* Puts a value among the largest, kept in order. */
 static void
@@ -349,8 +343,6 @@ describe_memory(struct inspector *i)
 	return rc ? rc : list_alive(i);
 }
 
-/* -------------------------------------------------------------- conventions */
-
 static enum sl_status
 explain(struct inspector *i)
 {
@@ -377,8 +369,6 @@ explain(struct inspector *i)
 			o->explain[k + (size_t)is_pair], i->arena, i->err);
 	return rc;
 }
-
-/* -------------------------------------------------------------- unresolved */
 
 /* What could settle a shape: contents of the model's inputs, in general. */
 static enum sl_status
@@ -410,8 +400,6 @@ list_unresolved(struct inspector *i)
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- whole */
 
 static enum sl_status
 describe_cost(struct inspector *i)

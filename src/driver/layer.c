@@ -33,8 +33,6 @@ struct isolating {
 	size_t n_nodes;
 };
 
-/* --------------------------------------------------------------- the layer */
-
 /* Steps that do work of the layer, and all nodes that these cover. */
 static enum sl_status
 find_steps(struct isolating *x, struct sl_error *err)
@@ -87,8 +85,6 @@ take_out(struct isolating *x, struct sl_error *err)
 	sl__shapes_free(what.shapes);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- times */
 
 static struct sl_estimate
 median_of(double *x, size_t n)

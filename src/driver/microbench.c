@@ -54,8 +54,6 @@ struct looker {
 	char what[48]; /* for progress */
 };
 
-/* ------------------------------------------------------------------ options */
-
 static enum sl_status
 check_values(const struct sl_microscope_options *how, int is_all,
 	     struct sl_error *err)
@@ -118,8 +116,6 @@ refuse_op(const char *op, struct sl_error *err)
 			list);
 }
 
-/* ----------------------------------------------------------------- ceilings */
-
 static enum sl_status
 open_ceilings(struct looker *k, struct sl_error *err)
 {
@@ -178,8 +174,6 @@ cache_bytes(struct looker *k)
 	return (double)c.levels[c.n_levels - 2].size_bytes *
 	       (double)c.n_threads;
 }
-
-/* ------------------------------------------------------------------- sizes */
 
 static size_t
 sizes_of(struct looker *k, const struct sl__specimen *specimen,
@@ -260,8 +254,6 @@ choose(struct looker *k, const char *op, struct sl_error *err)
 		sl__arena_array(&k->scratch, k->n_all, sizeof(*k->profiles));
 	return k->profiles ? SL_OK : sl__fail_nomem(err);
 }
-
-/* ---------------------------------------------------------------- measuring */
 
 static double
 spent_s(const struct looker *k)
@@ -419,8 +411,6 @@ look_at_all(struct looker *k, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- settling */
 
 /* Two moments closer than this are one to the clock. */
 static double
@@ -581,8 +571,6 @@ settle(struct looker *k, struct sl_error *err)
 	sl__micro_extremes(out);
 	return sl__micro_tell_all(out, k->arena, err);
 }
-
-/* ------------------------------------------------------------------ entries */
 
 static enum sl_status
 look(struct looker *k, const char *op, struct sl_error *err)

@@ -34,8 +34,6 @@ struct student {
 	struct sl_scope open; /* of a step, under SL_WATCHING_SCOPES */
 };
 
-/* ------------------------------------------------------------------- words */
-
 const char *
 sl_watching_text(enum sl_watching watching)
 {
@@ -57,8 +55,6 @@ sl_fitness_text(enum sl_fitness fitness)
 		       ? words[fitness]
 		       : "unknown";
 }
-
-/* ------------------------------------------------------------------ passes */
 
 static void
 on_step(const struct sl_plan *plan, size_t step, void *ctx)
@@ -182,8 +178,6 @@ take_rounds(struct student *s, struct sl_error *err)
 				"interrupted before the cost was known");
 	return rc;
 }
-
-/* ------------------------------------------------------------------ result */
 
 static enum sl_fitness
 fitness_of(const struct sl_estimate *extra, double bare_ns)

@@ -56,8 +56,6 @@ struct profiler {
  * 36 probes, of which three are made at a time. */
 enum { PROBES_BESIDE = 6 };
 
-/* ------------------------------------------------------------------- words */
-
 const char *
 sl_bound_text(enum sl_bound bound)
 {
@@ -89,8 +87,6 @@ sl_bottleneck_text(enum sl_bottleneck bottleneck)
 		       ? words[bottleneck]
 		       : "inconclusive";
 }
-
-/* ----------------------------------------------------------------- options */
 
 static enum sl_status
 take_options(struct sl_profile_options *out,
@@ -136,8 +132,6 @@ is_brief(const struct profiler *p)
 {
 	return (p->how.flags & SL_PROFILE_BRIEF) == SL_PROFILE_BRIEF;
 }
-
-/* ------------------------------------------------------------------ passes */
 
 static enum sl_status
 inspect(struct profiler *p, struct sl_error *err)
@@ -215,8 +209,6 @@ take_passes(struct profiler *p, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------------ memory */
-
 /* The tracker has as much time as the passes had, a second at least, and none
  * where that cannot do: it runs each step twice or more. */
 static uint64_t
@@ -252,8 +244,6 @@ take_memory(struct profiler *p, struct sl_error *err)
 		rc = sl__memory_use_tell(p->out, p->arena, err);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- ceilings */
 
 /* A machine that cannot be probed has no ceilings, and says why. */
 static enum sl_status
@@ -300,8 +290,6 @@ take_ceilings(struct profiler *p)
 	out->step_ns = sl__empty_step_ns(p->out->n_threads);
 }
 
-/* ----------------------------------------------------------------- latency */
-
 static enum sl_status
 judge_latency(struct profiler *p, struct sl_error *err)
 {
@@ -327,8 +315,6 @@ judge_latency(struct profiler *p, struct sl_error *err)
 	return sl__distribution_of(&out->latency, passes->bare.x,
 				   passes->bare.n, &how, &p->scratch, err);
 }
-
-/* ------------------------------------------------------------------ result */
 
 static enum sl_status
 explain(struct profiler *p, struct sl_error *err)
@@ -364,8 +350,6 @@ explain(struct profiler *p, struct sl_error *err)
 		sl__roofline_rate(p->out);
 	return rc;
 }
-
-/* -------------------------------------------------------------- diagnosis */
 
 /* All of the last cache; 0: not known. */
 static uint64_t
@@ -440,8 +424,6 @@ diagnose(struct profiler *p, struct sl_error *err)
 		rc = count(p, steps, NULL, err);
 	return rc ? rc : sl__judge(out, &diagnosis, p->arena, err);
 }
-
-/* --------------------------------------------------------- what would help */
 
 /* Predicted limits, and those measured with operations left out. */
 static enum sl_status
@@ -575,8 +557,6 @@ sl_top_operations(const struct sl_profile *profile, size_t n,
 		list[i] = &profile->operations[profile->by_time[i]];
 	return n;
 }
-
-/* ----------------------------------------------------------------- latency */
 
 struct timed {
 	struct sl_plan *plan;

@@ -34,8 +34,6 @@ struct runner {
 	struct sl__map written; /* files, with the values they are of */
 };
 
-/* ----------------------------------------------------------------- outputs */
-
 static void
 summarize(struct sl_run_output *out, const struct sl__tensor *t)
 {
@@ -168,8 +166,6 @@ take_output(struct runner *r, size_t k, struct sl_error *err)
 		rc = check_output(r, k, &got, err);
 	return rc;
 }
-
-/* ------------------------------------------------------------------ result */
 
 static enum sl_status
 take_steps(struct runner *r, struct sl_error *err)

@@ -21,8 +21,6 @@ enum {
 	FURTHER = 4 /* doublings beyond 'last' */
 };
 
-/* ------------------------------------------------------------------- shapes */
-
 static const char *
 shape_vector(int64_t n, struct sl__arena *arena)
 {
@@ -82,8 +80,6 @@ shape_image(int64_t n, struct sl__arena *arena)
 	return sl__arena_format(arena, "1x%lldx%dx%d", (long long)n, IMAGE,
 				IMAGE);
 }
-
-/* ------------------------------------------------------------------- models */
 
 static int
 input(struct sl_builder *b, const char *name, size_t rank, const int64_t *dims)
@@ -232,8 +228,6 @@ build_attention(struct sl_builder *b, int64_t n)
 	return sl_builder_op(b, "MatMul", 2, in);
 }
 
-/* -------------------------------------------------------------------- table */
-
 #define KI 1024
 #define MI (1024 * 1024)
 
@@ -297,8 +291,6 @@ sl_microscope_op(size_t i)
 {
 	return i < N_SPECIMENS ? specimens[i].name : NULL;
 }
-
-/* -------------------------------------------------------------------- sizes */
 
 size_t
 sl__specimen_sizes(const struct sl__specimen *specimen, double cache_bytes,

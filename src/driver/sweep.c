@@ -61,8 +61,6 @@ struct sweeper {
 	char what[64]; /* for progress */
 };
 
-/* ----------------------------------------------------------------- options */
-
 static enum sl_status
 check_values(const struct sl_sweep_options *how, struct sl_error *err)
 {
@@ -121,8 +119,6 @@ take_options(struct sweeper *s, const struct sl_sweep_options *options,
 		rc = sl__axis_check(s->how.axis, &s->models[i], err);
 	return rc;
 }
-
-/* ----------------------------------------------------------------- storage */
 
 static enum sl_status
 reserve_visits(struct sweeper *s, struct sl__sweep_work *work,
@@ -197,8 +193,6 @@ reserve(struct sweeper *s, struct sl_error *err)
 	return rc;
 }
 
-/* ---------------------------------------------------------------- progress */
-
 /* The meter is read between rounds, where nothing is on the clock. */
 static void
 read_meter(struct sweeper *s, const struct sl_progress *now, uint64_t ns)
@@ -247,8 +241,6 @@ is_interrupted(const struct sweeper *s)
 {
 	return s->how.interrupt && *s->how.interrupt;
 }
-
-/* ------------------------------------------------------------------ visits */
 
 /* One visit: what is measured there. */
 struct visit {
@@ -388,8 +380,6 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 	memset(&s->metered, 0, sizeof(s->metered));
 	return sl_profile_forward(out, v->graph, &how, err);
 }
-
-/* --------------------------------------------------------- what it yielded */
 
 /* Tokens of a pass; NaN where the model has no sequence. */
 static double
@@ -576,8 +566,6 @@ repeat_disturbed(struct sweeper *s, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ------------------------------------------------------------------ result */
 
 static enum sl_status
 settle_series(struct sweeper *s, size_t nth, struct sl_error *err)

@@ -30,8 +30,6 @@ sl__axis_rate_unit(enum sl_axis axis)
 	return (unsigned)axis < SL_N_AXES ? words[axis] : "samples/s";
 }
 
-/* ------------------------------------------------------------------ ranges */
-
 struct reader {
 	enum sl_axis axis;
 	const char *next;
@@ -160,8 +158,6 @@ sl_sweep_read(struct sl_sweep_values *out, enum sl_axis axis, const char *text,
 	return rc;
 }
 
-/* ------------------------------------------------------------------ widths */
-
 /* Which of the sizes in a name are widths: from 'first', all but the last
  * n_kept, or n_most of them. */
 static const struct family {
@@ -233,8 +229,6 @@ sl__axis_widened(const char **out, const char *name, int64_t width,
 	*out = text;
 	return text ? SL_OK : sl__fail_nomem(err);
 }
-
-/* ------------------------------------------------------------------- check */
 
 enum sl_status
 sl__axis_check(enum sl_axis axis, const struct sl_sweep_model *model,

@@ -63,8 +63,6 @@ least_end(const struct sl__attend *a)
 	return end;
 }
 
-/* ------------------------------------------------------- many: side by side */
-
 /* Sixteen queries at a time, so that a line that is written to is full. */
 SL__INLINE void
 turn_body(const float *const *q, int n, int lanes, int64_t width, float *to)
@@ -164,8 +162,6 @@ fade_mixed(const struct sl__attend *a, struct work *w)
 	}
 }
 
-/* ------------------------------------------------------------------- masks */
-
 /* Where score (key t, query l) lies. */
 struct places {
 	int64_t key, query;
@@ -257,8 +253,6 @@ SL__VECTOR_TARGETS(mask, mask_body,
 		    struct places p),
 		   (a, w, p))
 
-/* ----------------------------------------------------------- blocks of keys */
-
 /* mixed += weights' V. */
 static void
 mix(const struct sl__attend *a, const struct work *w, const float *v,
@@ -310,8 +304,6 @@ weigh_many(const struct sl__attend *a, struct work *w)
 		fade_mixed(a, w);
 	weigh_for()(w->scores, w->n, w->lanes, w->base, w->sum);
 }
-
-/* --------------------------------------------------------- few: row by row */
 
 SL__ROW(largest, -__builtin_inff(), x, b > a ? b : a)
 
@@ -405,8 +397,6 @@ weigh_few(const struct sl__attend *a, struct work *w)
 		weigh_row_for()(w->scores + l * KEYS, w->n, w->base[l],
 				&w->sum[l]);
 }
-
-/* ---------------------------------------------------------------- the whole */
 
 static void
 take_keys(const struct sl__attend *a, struct work *w, const float *k,

@@ -24,8 +24,6 @@ sl__is_movable(enum sl_dtype dtype)
 	       (bits == 8 || bits == 16 || bits == 32 || bits == 64);
 }
 
-/* ------------------------------------------------------------------- tiles */
-
 enum { TILE = 32 };
 
 /* rows x columns elements: the target advances by one along columns, the
@@ -145,8 +143,6 @@ turn_plane(const struct tile *plane, size_t n_bytes, const unsigned char *from,
 	}
 }
 
-/* -------------------------------------------------------------------- runs */
-
 static void
 fill(unsigned char *to, const unsigned char *from, int64_t n, size_t n_bytes)
 {
@@ -184,8 +180,6 @@ move_run(const struct sl__box *box, size_t n_bytes, const unsigned char *from,
 	else
 		turn(&t, n_bytes, from, to);
 }
-
-/* ----------------------------------------------------------------- running */
 
 struct move {
 	struct sl__moving moving;
@@ -304,8 +298,6 @@ run(struct sl__step *step, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ making */
 
 static void
 move_loop(struct sl__loops *l, int from, int to)

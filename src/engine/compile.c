@@ -87,8 +87,6 @@ lower(struct sl__program *p, struct sl__planner *pl, struct sl_error *err)
 	return sl__lower(pl, err);
 }
 
-/* ---------------------------------------------------------------- addresses */
-
 static void
 address_buffers(struct sl__program *p)
 {

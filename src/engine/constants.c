@@ -16,8 +16,6 @@
 
 enum { SHARED_BYTES_LEAST = 4096 };
 
-/* ----------------------------------------------------------------- sharing */
-
 /* How a constant was made: its bytes described, and how they lie now. */
 struct made_form {
 	int is_copy; /* as the tensor has them: the two do not count */
@@ -81,8 +79,6 @@ offer(const struct making *m, struct sl__planner *pl, uint32_t buffer)
 		sl__weights_offer(pl->program->weights, &m->key,
 				  sl__plan_data(pl, buffer), m->n_bytes);
 }
-
-/* ----------------------------------------------------------------- copying */
 
 static enum sl_status
 make_copy(const struct making *m, struct sl__planner *pl, uint32_t *buffer,
@@ -187,8 +183,6 @@ sl__plan_own(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
 		sl__plan_alias(pl, value, NULL, *buffer);
 	return rc;
 }
-
-/* ----------------------------------------------------------------- packing */
 
 /* A constant as it was packed. */
 struct sl__packed {

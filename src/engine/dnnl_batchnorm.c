@@ -77,8 +77,6 @@ finish(struct sl__planner *pl, const struct norm *n, dnnl_status_t status,
 	return add_step(pl, n, pd, err);
 }
 
-/* ----------------------------------------------------------------- batches */
-
 static const int batch_args[4] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN,
 				  DNNL_ARG_VARIANCE};
 
@@ -129,8 +127,6 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node,
 	dnnl_primitive_attr_destroy(attr);
 	return finish(pl, &n, status, pd, is_made, err);
 }
-
-/* --------------------------------------------------------------------- LRN */
 
 enum sl_status
 sl__make_lrn(struct sl__planner *pl, const struct sl__node *node, int *is_made,

@@ -28,8 +28,6 @@
 
 enum { VERSION = 1, MOST_BYTES = 1 << 24, MOST_ROWS = 1 << 16 };
 
-/* -------------------------------------------------------------------- table */
-
 const struct sl__choice *
 sl__choices_find(struct sl__choices *c, const char *key)
 {
@@ -84,8 +82,6 @@ sl__choices_put(struct sl__choices *c, const char *key,
 		c->n++;
 	return rc;
 }
-
-/* --------------------------------------------------------------------- text */
 
 static uint64_t
 checksum(const char *bytes, size_t n)
@@ -185,8 +181,6 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 	return SL_OK;
 }
 
-/* --------------------------------------------------------------------- file */
-
 /* The user's folder, as the XDG standard has it; a relative XDG_CACHE_HOME is
  * to be ignored. */
 static int
@@ -282,8 +276,6 @@ sl__choices_save(struct sl__choices *c)
 	else
 		c->is_changed = 0;
 }
-
-/* --------------------------------------------------------------------- life */
 
 enum sl_status
 sl__choices_new(struct sl__choices **out, const struct sl_plan_options *options,

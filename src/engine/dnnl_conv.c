@@ -24,8 +24,6 @@ struct making {
 	uint32_t over; /* the operand of the sum */
 };
 
-/* ---------------------------------------------------------------- the sum */
-
 /* How often the node reads the value, and how often what lies in 'base'. */
 static uint32_t
 count_reads(const struct sl__planner *pl, const struct sl__node *node,
@@ -82,8 +80,6 @@ find_sum(const struct sl__planner *pl, struct sl__conv *c)
 			c->sum = i;
 	}
 }
-
-/* ---------------------------------------------------------------- operands */
 
 static const dnnl_memory_desc_t *
 md_of(const struct making *m, dnnl_query_t what, int index)
@@ -224,8 +220,6 @@ write_result(struct making *m, struct sl_error *err)
 	return rc;
 }
 
-/* -------------------------------------------------------------- operations */
-
 /* Pairs of a place of the result and a tap of the kernel that meet a number of
  * the input, along dimension d: kernels leave out what lies in the padding. */
 static uint64_t
@@ -298,8 +292,6 @@ executed_work(const struct making *m)
 	return direct_work(m) + ending;
 }
 
-/* -------------------------------------------------------- an ending apart */
-
 static enum sl_status
 add_change(struct making *m, const struct sl__dnnl_arg *result,
 	   const struct sl__dnnl_change *change, struct sl_error *err)
@@ -364,8 +356,6 @@ add_ending(struct making *m, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ------------------------------------------------------------------- steps */
 
 static enum sl_status
 add_steps(struct making *m, struct sl_error *err)

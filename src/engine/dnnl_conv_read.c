@@ -11,8 +11,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- nodes */
-
 /* MS FusedConv: a fourth input is added, then an activation follows. */
 static int
 read_fused_end(struct sl__conv *c)
@@ -183,8 +181,6 @@ sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
 	       read_end(c) && are_operands_fit(c, pl) && read_window(c, pl);
 }
 
-/* ----------------------------------------------------------------- weights */
-
 /*
  * oneDNN's [groups][out][in][taps] with the strides that the model's array
  * has: [out of all groups][in][taps], transposed [in of all][out][taps].
@@ -238,8 +234,6 @@ sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 		       strides) == dnnl_success;
 }
 
-/* ---------------------------------------------------------------- operands */
-
 int
 sl__conv_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
 		      int post)
@@ -277,8 +271,6 @@ sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 	}
 	return sl__dnnl_plain(out, z->dtype, conv->rank, dims);
 }
-
-/* ---------------------------------------------------------- post-operations */
 
 static dnnl_status_t
 append(dnnl_post_ops_t ops, const struct sl__planner *pl,
@@ -318,8 +310,6 @@ sl__conv_attr(dnnl_primitive_attr_t *out, const struct sl__planner *pl,
 	*out = NULL;
 	return sl__dnnl_check(status, "post-operations", err);
 }
-
-/* ------------------------------------------------------------------- forms */
 
 /* Whether the elements lie one after the other in the order of their
  * indices: dimensions of one element may have any stride. */

@@ -44,8 +44,6 @@ is_ours(const struct sl__node *node)
 	       sl__is_op(node, SL__OP_ONNX_ConvTranspose);
 }
 
-/* ------------------------------------------------------------ descriptions */
-
 static int
 image_md(dnnl_memory_desc_t *out, const struct question *q, uint32_t value,
 	 enum sl__order order)
@@ -167,8 +165,6 @@ follow(dnnl_primitive_desc_t *pd, struct question *q,
 	q->desc.is_winograd = 0;
 	return rc;
 }
-
-/* ---------------------------------------------------------------- measuring */
 
 static size_t
 more_operands(const struct question *q, struct sl__dnnl_more *more)
@@ -397,8 +393,6 @@ measure(struct question *q, struct sl__choice *out, struct sl_error *err)
 	return rc;
 }
 
-/* -------------------------------------------------------------------- keys */
-
 /* Sizes of an image; of half the batch where that is what counts. */
 static void
 add_image(struct sl_buf *key, const char *name, const struct question *q,
@@ -466,8 +460,6 @@ make_key(struct sl_buf *key, const struct question *q)
 	add_list(key, "after ", w->after, c->rank - 2);
 	add_posts(key, q);
 }
-
-/* ----------------------------------------------------------------- choosing */
 
 /* The first direct implementation that is not one of plain loops. */
 static enum sl_status
@@ -557,8 +549,6 @@ take_best(dnnl_primitive_desc_t *pd, struct question *q, uint64_t *ns,
 	sl_buf_release(&key);
 	return rc;
 }
-
-/* -------------------------------------------------------------- the program */
 
 /* With its ending, or without where no kernel does that. */
 static enum sl_status

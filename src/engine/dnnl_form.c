@@ -8,8 +8,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ engine */
-
 enum sl_status
 sl__dnnl_check(dnnl_status_t status, const char *what, struct sl_error *err)
 {
@@ -64,8 +62,6 @@ sl__dnnl_free(struct sl__dnnl *dnnl)
 	if (dnnl->engine)
 		dnnl_engine_destroy(dnnl->engine);
 }
-
-/* ------------------------------------------------------------------- forms */
 
 dnnl_data_type_t
 sl__dnnl_type(enum sl_dtype dtype)

@@ -6,8 +6,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- layouts */
-
 const char *
 sl__order_text(enum sl__order order)
 {
@@ -55,8 +53,6 @@ sl__order_md(dnnl_memory_desc_t *out, enum sl__order order,
 	return dnnl_memory_desc_init_by_tag(out, rank, sizes, type, tag) ==
 	       dnnl_success;
 }
-
-/* ------------------------------------------------------------ convolutions */
 
 dnnl_status_t
 sl__dnnl_each_begin(struct sl__dnnl_each *each,
@@ -109,8 +105,6 @@ sl__dnnl_each_end(struct sl__dnnl_each *each)
 		dnnl_primitive_desc_iterator_destroy(each->at);
 }
 
-/* --------------------------------------------------------- pools and norms */
-
 dnnl_status_t
 sl__dnnl_pool_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_pool *pool,
 		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
@@ -159,8 +153,6 @@ sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_lrn *lrn,
 						   NULL);
 }
 
-/* ------------------------------------------------------------ element-wise */
-
 dnnl_status_t
 sl__dnnl_change_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
 		   const struct sl__dnnl_change *change,
@@ -201,8 +193,6 @@ sl__dnnl_reorder_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *from,
 	return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine,
 						  attr);
 }
-
-/* ------------------------------------------------------------------- names */
 
 const char *
 sl__dnnl_name(const_dnnl_primitive_desc_t pd)

@@ -39,8 +39,6 @@ struct matmul {
 	dnnl_primitive_desc_t pd, sum_pd;
 };
 
-/* ------------------------------------------------------------ descriptions */
-
 /* Sizes and strides; those of 1 get the strides that they have row-major. */
 static int
 describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
@@ -122,8 +120,6 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 	return describe_operand(&m->ends[i], dtype, p, end->strides, last);
 }
 
-/* ------------------------------------------------------------- primitives */
-
 /* The ends as post-operations; number 'sum' adds what dst held before. */
 static dnnl_status_t
 append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
@@ -188,8 +184,6 @@ create_fast(dnnl_primitive_desc_t *pd, struct sl__planner *pl, struct matmul *m,
 	}
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- choosing */
 
 /* A residual that lies as the result will may be written over. */
 static int
@@ -278,8 +272,6 @@ choose(struct sl__planner *pl, struct matmul *m, struct sl_error *err)
 	return create_fast(&m->pd, pl, m, -1, err);
 }
 
-/* ----------------------------------------------------------------- reading */
-
 /* A value in the type that is multiplied, row-major. */
 static enum sl_status
 read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
@@ -350,8 +342,6 @@ read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- writing */
 
 static uint32_t
 base_of(const struct sl__planner *pl, uint32_t buffer)
@@ -468,8 +458,6 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node,
 	*is_made = 1;
 	return add_step(pl, m, err);
 }
-
-/* ------------------------------------------------------------ for own ones */
 
 enum sl_status
 sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,

@@ -21,8 +21,6 @@ struct pool {
 	struct sl__dnnl_window window;
 };
 
-/* ----------------------------------------------------------------- reading */
-
 /* The window over the whole image. */
 static void
 read_global(struct pool *p, const int64_t *in)
@@ -103,8 +101,6 @@ read_pool(struct pool *p, const struct sl__planner *pl,
 	read_global(p, x->dims + 2);
 	return 1;
 }
-
-/* ------------------------------------------------------------------ making */
 
 static enum sl_status
 make_pd(dnnl_primitive_desc_t *pd, struct sl__planner *pl, const struct pool *p,

@@ -46,8 +46,6 @@ sl__dnnl_is_exact(void)
 	return has_wide() || sl__dnnl_has(dnnl_cpu_isa_avx2_vnni);
 }
 
-/* ------------------------------------------------------------------- forms */
-
 enum sl_status
 sl__form_retyped(struct sl__planner *pl, const struct sl__form *form,
 		 enum sl_dtype dtype, const struct sl__form **out,
@@ -74,8 +72,6 @@ sl__plan_full_form(const struct sl__planner *pl, uint32_t value)
 		       ? form
 		       : NULL;
 }
-
-/* ----------------------------------------------------------------- reading */
 
 static int
 read_window(struct making *m)
@@ -280,8 +276,6 @@ read_node(struct making *m, int *fits, struct sl_error *err)
 	return SL_OK;
 }
 
-/* --------------------------------------------------------------- describing */
-
 /* The zero point of the result, added to what is rounded. */
 static dnnl_status_t
 set_y_zero(const struct making *m, dnnl_primitive_attr_t attr)
@@ -408,8 +402,6 @@ find_primitive(struct making *m, struct sl_error *err)
 	dnnl_primitive_attr_destroy(attr);
 	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
 }
-
-/* ------------------------------------------------------------------ making */
 
 static const dnnl_memory_desc_t *
 md_of(const struct making *m, dnnl_query_t what, int index)

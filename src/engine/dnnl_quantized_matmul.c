@@ -56,8 +56,6 @@ value_of(const struct product *p, size_t i)
 	return i == NONE ? SL__NONE : sl__plan_in(p->node, i);
 }
 
-/* ----------------------------------------------------------------- reading */
-
 static int64_t
 count(const int64_t *dims, int n)
 {
@@ -177,8 +175,6 @@ read_product(struct product *p, const struct sl__node *node)
 	       measure(p) && read_lists(p);
 }
 
-/* ---------------------------------------------------------------- primitive */
-
 static int
 describe(struct product *p)
 {
@@ -232,8 +228,6 @@ find_primitive(struct product *p, struct sl_error *err)
 	}
 	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
 }
-
-/* ---------------------------------------------------------------- operands */
 
 /* What the last step reads or writes there. */
 static void
@@ -397,8 +391,6 @@ read_right(struct product *p, struct sl_error *err)
 		      (int64_t)sl__plan_elements(p->pl, p->b), dtype);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- steps */
 
 static enum sl_status
 multiply(struct product *p, struct sl_error *err)

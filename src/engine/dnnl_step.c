@@ -135,8 +135,6 @@ sl__dnnl_attr(dnnl_primitive_attr_t *out, struct sl_error *err)
 	return rc;
 }
 
-/* ---------------------------------------------------------------- reorders */
-
 static enum sl_status
 reorder_pd(dnnl_primitive_desc_t *pd, struct sl__dnnl *dnnl,
 	   const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,

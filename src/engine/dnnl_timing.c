@@ -87,8 +87,6 @@ add_args(struct runner *t, const struct sl__dnnl_trial *trial,
 	return rc;
 }
 
-/* ------------------------------------------------------------- cold caches */
-
 /* Without memory for it, caches stay warm. */
 static void
 find_sweep(struct sl__dnnl_timer *timer)
@@ -119,8 +117,6 @@ sl__dnnl_timer_release(struct sl__dnnl_timer *timer)
 	if (timer)
 		sl__pages_free(timer->pages);
 }
-
-/* ----------------------------------------------------------------- runners */
 
 static enum sl_status
 start(struct runner *t, struct sl__dnnl_timer *timer,
@@ -208,8 +204,6 @@ run_once(struct runner *t, struct sl_error *err)
 	t->all_ns += end - before;
 	return rc;
 }
-
-/* ------------------------------------------------------------------- times */
 
 static int
 is_enough(const struct runner *t, uint64_t best_ns)

@@ -32,8 +32,6 @@ struct tile {
 
 typedef void tile_function(const struct tile *t, int rows, int columns);
 
-/* ----------------------------------------------------------------- plain C */
-
 enum { ROWS = 6 };
 
 static void
@@ -75,8 +73,6 @@ tile_generic(const struct tile *t, int rows, int columns)
 		}
 	}
 }
-
-/* ----------------------------------------------------------------- AVX-512 */
 
 #if defined(__x86_64__)
 
@@ -202,8 +198,6 @@ choose(void)
 
 #endif
 
-/* --------------------------------------------------------------- the whole */
-
 static void
 clear(const struct sl__gemm_small *g)
 {
@@ -251,8 +245,6 @@ sl__gemm_small(const struct sl__gemm_small *g)
 		}
 	}
 }
-
-/* ----------------------------------------------------------------- packing */
 
 /* Blocks of rows, so that a line that is read is used up while it is near. */
 static void

@@ -22,8 +22,6 @@ static const struct kernel kernels[] = {
 #undef KERNEL
 };
 
-/* ------------------------------------------------------------------ values */
-
 static void
 count_uses(struct sl__planner *pl)
 {
@@ -131,8 +129,6 @@ consume(struct sl__planner *pl, const struct sl__node *node)
 		}
 	}
 }
-
-/* ------------------------------------------------------------------- nodes */
 
 int
 sl__plan_is_known(const struct sl__planner *pl, const struct sl__node *node)

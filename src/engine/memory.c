@@ -68,8 +68,6 @@ find_lives(struct sl__program *p)
 	}
 }
 
-/* ------------------------------------------------------------------- order */
-
 enum { TRIES = 48 }; /* orders looked at */
 
 struct piece {
@@ -170,8 +168,6 @@ find_bound(struct sl__program *p, const struct piece *pieces, size_t n,
 	}
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- placing */
 
 /* Places all in the order there is; returns the one that reaches highest,
  * NULL where there is none. */

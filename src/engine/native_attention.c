@@ -58,8 +58,6 @@ struct attention {
 	int64_t scratch_bytes; /* of each thread */
 };
 
-/* ---------------------------------------------------------------- addresses */
-
 static unsigned char *
 at_of(const struct attention *a, const struct sl__step *step, int operand)
 {
@@ -86,8 +84,6 @@ rows_of(int is_flat, int64_t heads, int64_t n, int64_t width)
 		return rows_apart(heads, n, width);
 	return (struct rows){n * heads * width, width, heads * width};
 }
-
-/* ---------------------------------------------------------------- one block */
 
 /* A block of queries that look at the same keys. */
 struct task {
@@ -211,8 +207,6 @@ run_block(const struct task *t)
 					    (t->first + i) % a->queries));
 }
 
-/* ---------------------------------------------------------- all of the rows */
-
 /* n rows that lie 'row' elements apart, one after the other. */
 static void
 copy_rows(float *to, const float *from, int64_t row, int64_t n, int64_t width)
@@ -254,8 +248,6 @@ copy_present(const struct task *t)
 		v = v ? v + p->n * a->value_width : v;
 	}
 }
-
-/* ------------------------------------------------------------------ running */
 
 /* Where the first query of a batch stands and how many keys count. */
 static void
@@ -325,8 +317,6 @@ run(struct sl__step *step, struct sl_error *err)
 	sl__parallel(step->n_threads, run_part, step);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ reading */
 
 static int64_t
 dim(const struct sl__planner *pl, uint32_t value, int d)
@@ -444,8 +434,6 @@ read_node(struct attention *a, const struct sl__planner *pl,
 	return sl__int(node, "left_window_size", -1) < 0 &&
 	       sl__int(node, "right_window_size", -1) < 0;
 }
-
-/* ------------------------------------------------------------------- making */
 
 /* Keys that queries look at in whole blocks. */
 static uint64_t

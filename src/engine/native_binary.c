@@ -33,8 +33,6 @@ struct rows {
 
 typedef void rows_function(const struct rows *r);
 
-/* ------------------------------------------------------------------ reals */
-
 /*
  * name(r): y = expression of a, b and knob, over all rows.  'hint' stands
  * before loops that may become vectors.
@@ -137,8 +135,6 @@ PLAIN(real_fmod, float, fmodf(a, b))
 PLAIN(real_mod, float, modulo(a, b))
 PLAIN(real_pow, float, powf(a, b))
 
-/* ---------------------------------------------------------- whole numbers */
-
 /* Towards zero; a divisor of 0 gives 0. */
 static int64_t
 divided(int64_t a, int64_t b)
@@ -201,8 +197,6 @@ PLAIN(whole_or, int64_t, a | b)
 PLAIN(whole_right, int64_t, shifted_right(a, b))
 PLAIN(whole_sub, int64_t, WRAP(a, -, b))
 PLAIN(whole_xor, int64_t, a ^ b)
-
-/* -------------------------------------------------------------- the table */
 
 struct function {
 	const char *kernel;
@@ -291,8 +285,6 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 		return power_of(pl, node, &f);
 	return f;
 }
-
-/* ---------------------------------------------------------------- running */
 
 /* result = f(left, right); operand numbers are the step's. */
 struct pass {
@@ -464,8 +456,6 @@ run(struct sl__step *step, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------------- making */
 
 enum { INPUTS_MOST = 32 };
 

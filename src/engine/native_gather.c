@@ -129,8 +129,6 @@ run_elements(struct sl__step *step, struct sl_error *err)
 	return rc;
 }
 
-/* ----------------------------------------------------------------- making */
-
 static int
 read_data(const struct sl__planner *pl, const struct sl__node *node,
 	  struct gather *g)
@@ -266,8 +264,6 @@ sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node,
 	g->along = data.strides[g->axis];
 	return add_step(pl, node, g, run_elements, err);
 }
-
-/* ------------------------------------------------------------------ Trilu */
 
 struct trilu {
 	int64_t n_rows, rows, columns; /* of all matrices, of one */

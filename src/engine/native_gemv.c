@@ -45,8 +45,6 @@ struct dots {
 
 typedef void dots_function(const struct dots *d);
 
-/* ----------------------------------------------------------------- plain C */
-
 /* Sixteen sums side by side, for vectors of whatever width. */
 SL__INLINE float
 dot(const float *a, const void *b, int64_t k, int is_bf16)
@@ -87,8 +85,6 @@ dots_body(const struct dots *d, int m, int is_bf16)
 
 SL__VECTOR_TARGETS(plain_dots, dots_body,
 		   (const struct dots *d, int m, int is_bf16), (d, m, is_bf16))
-
-/* ----------------------------------------------------------------- AVX-512 */
 
 #if defined(__x86_64__)
 
@@ -233,8 +229,6 @@ choose(int m, int is_bf16)
 
 #endif
 
-/* -------------------------------------------------------------------- step */
-
 struct gemv {
 	struct sl__product p;
 	struct sl__ends ends;
@@ -355,8 +349,6 @@ run(struct sl__step *step, struct sl_error *err)
 	sl__parallel(step->n_threads, run_part, step);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ making */
 
 /* Weights as [n][k]: where they are, or transposed once. */
 static enum sl_status

@@ -60,8 +60,6 @@ new_box(struct move *m, uint32_t i, uint32_t k, int rank, const int64_t *dims)
 	return box;
 }
 
-/* ------------------------------------------------------ order of elements */
-
 /* Strides of a box that is cut into blocks along 'axis': both sides go on by
  * blocks there, and through one in a last loop. */
 static void
@@ -148,8 +146,6 @@ choose_order(struct move *m)
 	}
 	return take_order(m, NULL);
 }
-
-/* --------------------------------------------------------------- operators */
 
 static int
 concat(struct move *m)
@@ -444,8 +440,6 @@ space_to_depth(struct move *m)
 {
 	return depth(m, 0);
 }
-
-/* ------------------------------------------------------------------ making */
 
 struct mover {
 	const char *kernel;

@@ -92,8 +92,6 @@ add_body(const struct row *r)
 }
 SL__VECTOR_TARGETS(add, add_body, (const struct row *r), (r))
 
-/* ------------------------------------------ LayerNormalization and its kin */
-
 enum { NOWHERE = -1 };
 
 /* Operands by number of the step's; NOWHERE: left out. */
@@ -368,8 +366,6 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node,
 	step->run = run_layers;
 	return SL_OK;
 }
-
-/* ------------------------------------------------------- those of images */
 
 /*
  * Rows of 'length' elements in spans of 'span', each of which has a scale and

@@ -36,8 +36,6 @@ code_of(double real, const struct sl__scale *to, int32_t least)
 	return (int32_t)(q < least ? least : q > least + 255 ? least + 255 : q);
 }
 
-/* ------------------------------------------------------------------ tables */
-
 struct lookup {
 	uint8_t table[256];
 	int64_t n;
@@ -152,8 +150,6 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node,
 	step->state = l;
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------- two operands */
 
 enum { PIECE = 256 };
 
@@ -395,8 +391,6 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node,
 	*is_made = 1;
 	return add_pair_step(p, pl, node, err);
 }
-
-/* ----------------------------------------------------------------- softmax */
 
 /* A line is n elements that lie 'step' apart; there are n_lines of them. */
 struct softmax {

@@ -190,8 +190,6 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ making */
-
 static int
 read_window(struct pool *p, const struct sl__node *node)
 {

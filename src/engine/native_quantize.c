@@ -13,8 +13,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- loops */
-
 /* Adding and taking off 1.5 * 2^23 leaves a number below 2^22 rounded to the
  * nearest integer, to even where two are as near.  Codes are written in bytes
  * of either type: the least is 0 or -128. */
@@ -83,8 +81,6 @@ SL__VECTOR_TARGETS(dequantize, dequantize_line,
 SL__VECTOR_TARGETS(range, find_range,
 		   (const float *x, int64_t n, float *least, float *most),
 		   (x, n, least, most))
-
-/* ------------------------------------------------------------------- steps */
 
 struct change {
 	int64_t n_lines, length; /* elements of a line */
@@ -163,8 +159,6 @@ run(struct sl__step *step, struct sl_error *err)
 	sl__parallel(c->n_threads, run_part, c);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ making */
 
 /* Which elements share a scale; 0 for blocks of them. */
 static int
@@ -261,8 +255,6 @@ sl__make_quantize(struct sl__planner *pl, const struct sl__node *node,
 	*is_made = 1;
 	return add_step(pl, node, c, err);
 }
-
-/* ----------------------------------------------- scales found when running */
 
 enum sl_status
 sl__run_spread(struct sl__step *step, struct sl_error *err)

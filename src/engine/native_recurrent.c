@@ -49,8 +49,6 @@ struct recurrent {
 	int at[N_OPTIONAL]; /* operand; 0: left out */
 };
 
-/* ------------------------------------------------------------------- cells */
-
 SL__INLINE void
 lstm_body(float *restrict gates, float *restrict h, float *restrict c,
 	  int64_t n)
@@ -146,8 +144,6 @@ cell_of(const struct recurrent *l)
 	return l->is_relu ? rnn_relu_for() : rnn_for();
 }
 
-/* ------------------------------------------------------------------ places */
-
 static int64_t
 states(const struct recurrent *l)
 {
@@ -188,8 +184,6 @@ optional(const struct sl__step *step, const struct recurrent *l, int which)
 	return l->at[which] ? (float *)(void *)step->at[l->at[which]] : NULL;
 }
 
-/* ------------------------------------------------------------------ inputs */
-
 /* Gates of all steps from the inputs alone, one panel of columns at a time. */
 static void
 run_inputs(int rank, int n, void *ctx)
@@ -224,8 +218,6 @@ run_inputs(int rank, int n, void *ctx)
 		sl__gemm_small(&g);
 	}
 }
-
-/* ------------------------------------------------------------------- steps */
 
 /* Samples first .. first + m - 1 of one direction: their states, and the
  * gates of the step under way. */
@@ -385,8 +377,6 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- reading */
-
 static int
 is_word(const char *a, const char *b)
 {
@@ -507,8 +497,6 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	return has_sizes(l, pl, node);
 }
 
-/* ----------------------------------------------------------------- packing */
-
 /* Columns of R whose product with the state goes straight to the gates. */
 static int64_t
 direct_columns(const struct recurrent *l)
@@ -593,8 +581,6 @@ read_weights(struct recurrent *l, struct sl__planner *pl,
 	}
 	return rc;
 }
-
-/* ------------------------------------------------------------------ making */
 
 static enum sl_status
 read_values(struct recurrent *l, struct sl__planner *pl,

@@ -83,8 +83,6 @@ static const struct reduction reductions[SL__N_OPS] = {
 					 sum_square_band_for, SUM, NOTHING},
 };
 
-/* ---------------------------------------------------------------- running */
-
 struct reduce {
 	row_function *row;
 	band_function *band;
@@ -221,8 +219,6 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- making */
-
 static int
 mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 	  unsigned char *marks)
@@ -326,8 +322,6 @@ sl__make_reduce(struct sl__planner *pl, const struct sl__node *node,
 	step->run = run;
 	return SL_OK;
 }
-
-/* --------------------------------------------------------- ArgMax, ArgMin */
 
 /* [outer][length][inner]: a place along 'length' for each of the others. */
 struct places {

@@ -36,8 +36,6 @@ struct resize {
 	float *y, *scratch; /* a row of the image for each thread */
 };
 
-/* ----------------------------------------------------------------- running */
-
 /* One row of the result from a row of the image. */
 SL__INLINE void
 row_body(const struct resize *r, const float *x, float *y)
@@ -117,8 +115,6 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ tables */
-
 /* Where element i of the result lies in the image; NAN where that is not for
  * this kernel. */
 static double
@@ -193,8 +189,6 @@ fill_table(struct sl__planner *pl, const struct sl__node *node, struct table *t,
 	return 1;
 }
 
-/* ----------------------------------------------------------------- scales */
-
 /* Scale of dimension d: of the sizes where they are given, else as said.  0
  * where it is not known. */
 static int
@@ -266,8 +260,6 @@ read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
 	return fill_table(pl, node, &r->rows, r->is_linear) &&
 	       fill_table(pl, node, &r->columns, r->is_linear);
 }
-
-/* ------------------------------------------------------------------ making */
 
 /* Whether images in that form are [outer][height][width][inner]. */
 static int

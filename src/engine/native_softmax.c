@@ -97,8 +97,6 @@ SL__VECTOR_TARGETS(band, band_body,
 		    float *y),
 		   (s, x, width, y))
 
-/* ---------------------------------------------------------------- running */
-
 static void
 run_part(int rank, int n_ranks, void *ctx)
 {
@@ -132,8 +130,6 @@ run(struct sl__step *step, struct sl_error *err)
 		     run_part, s);
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------------- making */
 
 static int
 read_lines(const struct sl__planner *pl, const struct sl__node *node,

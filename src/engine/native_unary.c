@@ -31,8 +31,6 @@ typedef void real_function(const float *x, int64_t n, const struct knobs *k,
 typedef void whole_function(const int64_t *x, int64_t n, const struct knobs *k,
 			    int64_t *y);
 
-/* ---------------------------------------------------------------- reals */
-
 SL__INLINE int
 is_infinite(float x)
 {
@@ -131,8 +129,6 @@ LIBM(sin)
 LIBM(sinh)
 LIBM(tan)
 
-/* -------------------------------------------------------- whole numbers */
-
 static int64_t
 whole_clip_one(int64_t x, const struct knobs *k)
 {
@@ -161,8 +157,6 @@ WHOLE(not, !x)
 WHOLE(relu, x < 0 ? 0 : x)
 WHOLE(same, x)
 WHOLE(sign, (x > 0) - (x < 0))
-
-/* ------------------------------------------------------------- the table */
 
 struct function {
 	const char *kernel;
@@ -297,8 +291,6 @@ read_knobs(struct sl__planner *pl, const struct sl__node *node,
 	       read_bound(pl, sl__plan_in(node, 2), &k->b, &k->high);
 }
 
-/* --------------------------------------------------------------- running */
-
 struct unary {
 	real_function *real; /* NULL: 'whole' */
 	whole_function *whole;
@@ -375,8 +367,6 @@ run(struct sl__step *step, struct sl_error *err)
 		     run_part, u);
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- making */
 
 static int
 keeps_zero(const struct unary *u)

@@ -21,8 +21,6 @@ model_of(const struct sl_plan *plan)
 	return &plan->graph->blocks[0];
 }
 
-/* ------------------------------------------------------------------- sizes */
-
 /* The shapes of the files in a folder, in place of the folder: what they
  * hold must not find its way into the plan. */
 static enum sl_status
@@ -157,8 +155,6 @@ shapes_as_given(const struct sl_plan *plan, struct sl__arena *arena,
 	sizes->n_shapes = n;
 	return rc;
 }
-
-/* ---------------------------------------------------------------- programs */
 
 /* Lists what each step covers, for callers. */
 static enum sl_status
@@ -313,8 +309,6 @@ sl__plan_settle(struct sl_plan *plan, struct sl_error *err)
 	return rc;
 }
 
-/* -------------------------------------------------------------- life cycle */
-
 static enum sl_status
 take_options(struct sl_plan *plan, const struct sl_plan_options *options,
 	     struct sl_error *err)
@@ -404,8 +398,6 @@ sl_plan_free(struct sl_plan *plan)
 	sl__arena_release(&plan->arena);
 	sl__release(&allocator, plan);
 }
-
-/* -------------------------------------------------------------------- runs */
 
 static enum sl_status
 check_inputs(const struct sl_plan *plan, struct sl_error *err)

@@ -18,8 +18,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- files */
-
 static int
 ends_in(const char *text, const char *ending)
 {
@@ -94,8 +92,6 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 	sl__inputs_close(inputs);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- made up */
 
 enum { DEPTH_MOST = 8 }; /* nodes followed from an input to a table */
 

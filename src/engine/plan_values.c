@@ -9,8 +9,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- names */
-
 /* Values that have names for the caller, and what a wrong one is. */
 struct names {
 	const uint32_t *values;
@@ -60,8 +58,6 @@ sl__plan_find_output(const struct sl_plan *plan, const char *name,
 
 	return find(plan, &all, name, err);
 }
-
-/* ------------------------------------------------------------------ inputs */
 
 int
 sl__plan_has_sizes(const struct sl__type *type, size_t rank,
@@ -181,8 +177,6 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 				name);
 	return sl__plan_give(plan, input, &datum, err);
 }
-
-/* ----------------------------------------------------------------- outputs */
 
 static void
 describe(struct sl__datum *out, const struct sl__type *type,
@@ -314,8 +308,6 @@ sl_plan_output_item(struct sl_plan *plan, const char *name, size_t item,
 	show(&datum.items[item], out);
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------- what it consists of */
 
 const char *
 sl_path_text(enum sl_path path)

@@ -16,8 +16,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- asking */
-
 const struct sl__type *
 sl__plan_type(const struct sl__planner *pl, uint32_t value)
 {
@@ -97,8 +95,6 @@ sl__plan_constant(struct sl__planner *pl, uint32_t value)
 	return &datum->tensor;
 }
 
-/* ---------------------------------------------------------------- buffers */
-
 static enum sl_status
 add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes,
 	   uint32_t *out, struct sl_error *err)
@@ -175,8 +171,6 @@ sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
 	b->is_stored = is_stored;
 	return SL_OK;
 }
-
-/* --------------------------------------------------------------- versions */
 
 /* A label without memory is left out: it is but a name. */
 static void
@@ -322,8 +316,6 @@ sl__plan_alias(struct sl__planner *pl, uint32_t value,
 	add_version(pl, value, form, of);
 }
 
-/* ----------------------------------------------------------------- reading */
-
 static enum sl_status
 reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
 	uint32_t *buffer, struct sl_error *err)
@@ -364,8 +356,6 @@ sl__plan_read(struct sl__planner *pl, uint32_t value,
 		add_version(pl, value, form, *buffer);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- steps */
 
 void *
 sl__plan_state(struct sl__planner *pl, size_t n_bytes)

@@ -52,8 +52,6 @@ typedef enum sl_status sl__make_function(struct sl__planner *pl,
 #include "engine/kernels.def"
 #undef KERNEL
 
-/* ----------------------------------------------------------------- asking */
-
 const struct sl__type *sl__plan_type(const struct sl__planner *pl,
 				     uint32_t value);
 
@@ -78,8 +76,6 @@ const struct sl__form *sl__plan_form(const struct sl__planner *pl,
  * what is none.  Valid as long as the program. */
 const struct sl__tensor *sl__plan_constant(struct sl__planner *pl,
 					   uint32_t value);
-
-/* ------------------------------------------------------ reading and writing */
 
 /*
  * A buffer with the value in that form: the one there is, or a new one and a
@@ -132,8 +128,6 @@ enum sl_status sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes,
 enum sl_status sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes,
 			     uint32_t *buffer, struct sl_error *err) SL_CHECKED;
 unsigned char *sl__plan_data(const struct sl__planner *pl, uint32_t buffer);
-
-/* ------------------------------------------------------------------ steps */
 
 /*
  * Adds a step of the node under way with these operands; the caller sets

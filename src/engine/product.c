@@ -60,8 +60,6 @@ read_side(struct side *s, const struct sl__type *type, const int *trans,
 	return 1;
 }
 
-/* ---------------------------------------------------------- the dimensions */
-
 /* While it is read: all dimensions, and a walk through each operand, first a
  * and b, then the ends. */
 struct shape {
@@ -183,8 +181,6 @@ simplify(struct shape *s, int64_t n)
 	}
 }
 
-/* ----------------------------------------------------------------- the ends */
-
 static void
 add_end(struct sl__product *p, enum sl__post_kind kind, double alpha,
 	uint32_t value)
@@ -294,8 +290,6 @@ add_ends(struct sl__product *p, const struct sl__node *node)
 		return add_chain(p, node);
 	return add_activation(p, node);
 }
-
-/* ---------------------------------------------------------------- the whole */
 
 static int
 has_types(struct sl__product *p, const struct sl__planner *pl)

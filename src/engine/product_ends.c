@@ -10,8 +10,6 @@
 /* Elements of one row that are worked on together. */
 enum { CHUNK = 256 };
 
-/* ---------------------------------------------------------- one operation */
-
 #define EACH(value)                       \
 	for (int64_t i = 0; i < n; i++) { \
 		float v = x[i];           \
@@ -64,8 +62,6 @@ SL__VECTOR_TARGETS(change, change_body,
 		   (const struct sl__post *post, const float *operand,
 		    int64_t n, float *x),
 		   (post, operand, n, x))
-
-/* ---------------------------------------------------------------- operands */
 
 enum sl_status
 sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
@@ -164,8 +160,6 @@ sl__ends_apply(const struct sl__ends *e, unsigned char *const *at, int64_t row,
 		apply_chunk(e, at, row, first + i,
 			    n - i < CHUNK ? n - i : CHUNK, x + i);
 }
-
-/* ------------------------------------------------------------------ a step */
 
 static void
 run_part(int rank, int n, void *ctx)

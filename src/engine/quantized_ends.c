@@ -50,8 +50,6 @@ sl__quantized_sum_columns(struct sl__quantized_ends *e, const int8_t *b)
 	}
 }
 
-/* ----------------------------------------------------------------- numbers */
-
 static const void *
 address(const struct sl__quantized_ends *e, enum sl__quantized_place place)
 {
@@ -131,8 +129,6 @@ find_offsets(struct sl__quantized_ends *e)
 		e->offsets[i] = (int32_t)offset;
 	}
 }
-
-/* -------------------------------------------------------------------- rows */
 
 /* One row: its sums, the columns' numbers, and the sum of a's row. */
 struct row {

@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------- what qualifies */
-
 /* A node that cannot be run is no failure in a branch that is not taken. */
 static int
 is_node_planned(const struct sl__planner *pl, const struct sl__node *node)
@@ -92,8 +90,6 @@ sl__plan_is_branch(const struct sl__planner *pl, const struct sl__node *node)
 	       is_block_planned(pl, then_block) && fits(pl, node, then_block) &&
 	       is_block_planned(pl, else_block) && fits(pl, node, else_block);
 }
-
-/* ------------------------------------------------------------------- steps */
 
 static enum sl_status
 run_branch(struct sl__step *step, struct sl_error *err)

@@ -26,8 +26,6 @@ sl__from_bits(uint32_t bits)
 	return x;
 }
 
-/* ------------------------------------------------------------- conversions */
-
 SL__INLINE float
 sl__from_bf16(uint16_t x)
 {
@@ -70,8 +68,6 @@ sl__to_f16(float x)
 	y = size >= 0x47800000 ? large : y;
 	return (uint16_t)(y | ((sl__bits(x) >> 16) & 0x8000));
 }
-
-/* -------------------------------------------------------------- selections */
 
 SL__INLINE float
 sl__max(float a, float b)

@@ -58,8 +58,6 @@ struct ablater {
 	size_t n_copies;
 };
 
-/* ------------------------------------------------------------------- a pass */
-
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
@@ -105,8 +103,6 @@ set_out(struct ablater *a, const struct sl__ablation *t, int is_out)
 			a->is_out[t->steps[i]] = (unsigned char)is_out;
 	}
 }
-
-/* ------------------------------------------------------------------- rounds */
 
 static int
 is_interrupted(const struct ablater *a)
@@ -186,8 +182,6 @@ take_rounds(struct ablater *a, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------------ results */
-
 static double
 median_of(struct ablater *a, const double *x)
 {
@@ -222,8 +216,6 @@ conclude(struct ablater *a, size_t k)
 	t->limit.lo = exp(t->limit.lo);
 	t->limit.hi = exp(t->limit.hi);
 }
-
-/* -------------------------------------------------------------- preparation */
 
 /* A target any of whose steps cannot be left out has its reason from the first
  * of them; one none of whose steps runs has that as its reason. */

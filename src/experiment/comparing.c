@@ -27,8 +27,6 @@ sl_check_rule_text(enum sl_check_rule rule)
 	}
 }
 
-/* ---------------------------------------------------------------- the rule */
-
 /* Operators that compute with rounded numbers.  One that only restores them,
  * such as DequantizeLinear of weights, rounds nothing that a run computes. */
 static int
@@ -153,8 +151,6 @@ sl__comparing_of(const struct sl__compared_model *model, uint32_t output,
 		how.limit = tolerance;
 	return how;
 }
-
-/* ------------------------------------------------------------ the elements */
 
 /* Walks 'got' and, in step with it, 'want' repeated as often as it takes. */
 struct pair_walk {
@@ -330,8 +326,6 @@ has_same_top(const struct sl__tensor *got, const struct sl__tensor *want)
 	} while (step_on(&w));
 	return 1;
 }
-
-/* --------------------------------------------------------------- judgement */
 
 /*
  * The largest difference in steps.  Both numbers are whole numbers of steps,

@@ -35,8 +35,6 @@
  * result, in any case. */
 static const char LIMITED = 'L', NOT_LIMITED = 'N';
 
-/* ------------------------------------------------------------------- child */
-
 /* Private memory that can be written, as the limit counts it; 0: unknown. */
 static double
 private_bytes(void)
@@ -212,8 +210,6 @@ be_child(const struct sl__confined_options *options, int fd, pid_t parent,
 	serve(options, fd);
 	_exit(0);
 }
-
-/* ------------------------------------------------------------------ parent */
 
 static const int INTERRUPTS[] = {SIGINT, SIGTERM};
 enum { N_INTERRUPTS = 2, LOOK_MS = 50 };

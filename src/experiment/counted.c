@@ -44,8 +44,6 @@ tallies_of(const struct counter *c, size_t slot, int rank)
 	return c->tallies + i * SL_N_EVENTS;
 }
 
-/* ----------------------------------------------------------------- threads */
-
 static void
 join(int rank, int n, void *ctx)
 {
@@ -77,8 +75,6 @@ read_all(struct counter *c, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ passes */
 
 static enum sl_status
 add_up(struct counter *c, size_t slot, struct sl_error *err)
@@ -142,8 +138,6 @@ run_passes(struct counter *c, struct sl_plan *plan, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- results */
 
 /* The mean of a call, all threads together; NaN where one of them never
  * counted. */
@@ -222,8 +216,6 @@ sl__counted_none(struct sl__counted *out, const char *why)
 		out->uses[e] = (struct sl_counter_use){
 			.running_share = (double)NAN, .absent = why};
 }
-
-/* ------------------------------------------------------------- preparation */
 
 static enum sl_status
 prepare(struct counter *c, const struct sl__program *p,

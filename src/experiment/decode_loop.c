@@ -45,8 +45,6 @@ struct measurer {
 	size_t *order; /* [all points] */
 };
 
-/* ------------------------------------------------------------------ layout */
-
 static int64_t
 context_of(const struct sl__loop_point *p)
 {
@@ -121,8 +119,6 @@ sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
 		add_tokens(loop, prompt, 2, n_tokens,
 			   n_positions > 2 ? n_positions - 1 : 1);
 }
-
-/* ------------------------------------------------------------------ visits */
 
 static double
 seconds_since(uint64_t start_ns)
@@ -290,8 +286,6 @@ visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	return SL_OK;
 }
 
-/* ---------------------------------------------------------------- progress */
-
 static void
 tell_progress(const struct measurer *m)
 {
@@ -323,8 +317,6 @@ is_interrupted(struct measurer *m)
 	}
 	return m->is_stopped;
 }
-
-/* ------------------------------------------------------------------ rounds */
 
 /* What a visit takes whose plan finds the weights that the first, of visit_s,
  * has made. */

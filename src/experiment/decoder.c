@@ -17,8 +17,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- roles */
-
 static const struct sl__value *
 value_of(const struct sl__decoder *d, size_t i)
 {
@@ -126,8 +124,6 @@ find_tokens(struct sl__decoder *d, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ states */
-
 /* The one dimension in which a value differs from what renews it; -1. */
 static int
 growing_dimension(const struct sl__type *old, const struct sl__type *new)
@@ -170,8 +166,6 @@ find_growth(struct sl__decoder *d, struct sl_error *err)
 	sl__shapes_free(shapes);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------------- life cycle */
 
 static enum sl_status
 check_lengths(const struct sl__decoder *d, struct sl_error *err)
@@ -265,8 +259,6 @@ sl__decoder_takes_many(const struct sl__decoder *d)
 	return d->seq_symbol != 0;
 }
 
-/* ------------------------------------------------------------------- sizes */
-
 /* The size of a dimension; -1: it is not understood. */
 static int64_t
 size_of(const struct sl__decoder *d, size_t i, int k, const int64_t n[2])
@@ -338,8 +330,6 @@ sl__decoder_state_bytes(const struct sl__decoder *d, int64_t n_past)
 	}
 	return sum;
 }
-
-/* ------------------------------------------------------------------ filling */
 
 static int64_t
 token_at(const struct sl__decoder *d, int64_t row, int64_t place)

@@ -78,8 +78,6 @@ sl_condition_text(enum sl_condition condition)
 	return (unsigned)condition < SL_N_CONDITIONS ? words[condition] : "";
 }
 
-/* ----------------------------------------------------------------- one step */
-
 static void
 nothing(int rank, int n, void *ctx)
 {
@@ -210,8 +208,6 @@ run_twin(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
 	return rc;
 }
 
-/* ------------------------------------------------------------------- passes */
-
 /* Whose pass that is; NULL: the plan's own. */
 static const struct sl__twin *
 twin_of(const struct diagnoser *d, int kind)
@@ -303,8 +299,6 @@ run_round(struct diagnoser *d, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------------- rounds */
-
 static void
 tell_progress(const struct diagnoser *d, uint64_t now_ns)
 {
@@ -361,8 +355,6 @@ run_rounds(struct diagnoser *d, struct sl_error *err)
 	sl__watch_close(&watch, &d->out->noise);
 	return rc;
 }
-
-/* ------------------------------------------------------------------ results */
 
 /* The lower quartile: whatever disturbs a step makes it longer, and so moves
  * a median. */
@@ -447,8 +439,6 @@ take_responses(struct diagnoser *d, struct sl_response *responses)
 	d->out->responses = responses;
 	d->out->n = d->n_hot;
 }
-
-/* -------------------------------------------------------------- preparation */
 
 /* The plans beside the subject's.  A step that was planned twice took the
  * second time what it will take the third. */

@@ -59,8 +59,6 @@ struct director {
 	double renewing_ns; /* spent on making plans anew */
 };
 
-/* ------------------------------------------------------------------- clocks */
-
 static uint64_t
 ticks_now(void *ctx)
 {
@@ -115,8 +113,6 @@ let_threads_sleep(const struct director *d)
 			break;
 	}
 }
-
-/* -------------------------------------------------------------------- slots */
 
 static size_t
 passes_per_slot(const struct sl__model_duel *out)
@@ -224,8 +220,6 @@ take_slot(struct director *d, struct sl__duelist *who, int *disturbed,
 			       who->wall_ns * (double)passes_per_slot(d->out));
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- rounds */
 
 static void
 keep_row(struct sl__duelist *who, size_t row)
@@ -358,8 +352,6 @@ count_round(struct director *d, int disturbed)
 	keep_rows(out);
 	out->n_counted++;
 }
-
-/* --------------------------------------------------------------- placements */
 
 int
 sl__contest_is_steady(const struct sl__contest *c, size_t pair,
@@ -495,8 +487,6 @@ renew_plans(struct director *d, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------- the next round */
-
 /* A verdict, and a ratio worth printing: an early verdict overshoots. */
 static int
 is_settled(const struct director *d)
@@ -597,8 +587,6 @@ play(struct director *d, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------------------ warm-up */
-
 static int
 reserve_tapes(struct sl__duelist *who, size_t n, struct sl__arena *arena)
 {
@@ -675,8 +663,6 @@ shape_slots(struct director *d)
 				(fastest *
 				 (double)(passes_per_slot(out) * out->n)));
 }
-
-/* ------------------------------------------------------------------ contest */
 
 /* Which layers are long enough to be timed, and what those that both sides
  * have make of a pass, at least. */

@@ -34,8 +34,6 @@ sl__operands_bytes(const struct sl__program *p, const struct sl__step *s)
 	return sum;
 }
 
-/* ------------------------------------------------------------------ copying */
-
 struct copying {
 	const struct sl__operands *operands;
 	int puts_back;
@@ -93,8 +91,6 @@ sl__operands_differ(const struct sl__operands *o)
 	}
 	return 0;
 }
-
-/* ----------------------------------------------------------------- flushing */
 
 static void
 flush_part(int rank, int n, void *ctx)

@@ -24,8 +24,6 @@ enum {
 
 static const char NO_MEMORY[] = "no memory for a copy of its outputs";
 
-/* -------------------------------------------------------------- operands */
-
 static const char *
 why_not(const struct sl__step *step)
 {
@@ -105,8 +103,6 @@ sl__stored_open(struct sl__stored *out, struct sl_plan *plan,
 	out->steps = sl__arena_array(arena, out->n_steps, sizeof(*out->steps));
 	return out->steps ? SL_OK : sl__fail_nomem(err);
 }
-
-/* ---------------------------------------------------------------- finding */
 
 /* Whether nobody has written there before this step. */
 static int
@@ -237,8 +233,6 @@ sl__stored_find(struct sl__stored *stored, struct sl_error *err)
 		return sl__fail_nomem(err);
 	return sl__plan_guide(stored->plan, &guide, err);
 }
-
-/* ---------------------------------------------------------------- keeping */
 
 static int
 is_kept(const struct sl__stored_step *s)

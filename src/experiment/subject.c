@@ -17,8 +17,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- sizes */
-
 /* How often a dimension of a file is repeated to be the batch. */
 static enum sl_status
 count_copies(struct sl__subject *s, const char *input, int64_t size,
@@ -221,8 +219,6 @@ find_sizes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 	return rc ? rc : take_file_shapes(s, sizes, err);
 }
 
-/* ------------------------------------------------------------------ inputs */
-
 /* The file's numbers repeated to the plan's sizes. */
 static enum sl_status
 repeat(const struct sl__subject *s, const struct sl__tensor *t,
@@ -292,8 +288,6 @@ set_inputs(struct sl__subject *s, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* -------------------------------------------------------------- life cycle */
 
 /* Makes the plan and sets its inputs; what the clock sees is planning. */
 static enum sl_status

@@ -35,8 +35,6 @@ enum {
 /* Of the time given: what may be spent until that is known. */
 #define TIME_MOST 2.0
 
-/* ------------------------------------------------------------------- passes */
-
 /* Recorded passes of a round, added up as in struct sl__passes. */
 struct stretch {
 	size_t n;
@@ -89,8 +87,6 @@ run_bare(struct taker *t, double *pass_ns, struct sl_error *err)
 		   (double)n;
 	return rc;
 }
-
-/* ---------------------------------------------------------------- recording */
 
 static float *
 next_row(struct sl__passes *out)
@@ -208,8 +204,6 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 	*pass_ns = fmax(sum, 0) / (double)n;
 	return SL_OK;
 }
-
-/* -------------------------------------------------------------- calibration */
 
 /* What passes take that nobody adds up. */
 static enum sl_status
@@ -341,8 +335,6 @@ settle(struct taker *t)
 	shift(&out->extra.more,
 	      (before_ns - c) * (1 - 1 / (double)out->calls_per_sample));
 }
-
-/* ------------------------------------------------------------------- rounds */
 
 static enum sl_status
 take_bare(struct taker *t, double *pass_ns, struct sl_error *err)
@@ -502,8 +494,6 @@ take_rounds(struct taker *t, struct sl_error *err)
 				"interrupted before the first pass");
 	return rc;
 }
-
-/* ------------------------------------------------------------------ storage */
 
 static enum sl_status
 reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)

@@ -56,8 +56,6 @@ sl__touching_init(struct sl__touching *t, struct sl__program *program,
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- copies */
-
 static void
 save(const struct sl__touching *t, unsigned char *to)
 {
@@ -109,8 +107,6 @@ overlap(const struct sl__touch *a, const struct sl__touch *b)
 
 	return x < y + b->n_bytes && y < x + a->n_bytes;
 }
-
-/* -------------------------------------------------------------------- run */
 
 static int
 by_size(const void *a, const void *b)
@@ -178,8 +174,6 @@ sl__touching_settle(struct sl__touching *t)
 	put(t, t->after);
 	t->program->steps[t->step].jumps = t->jumps;
 }
-
-/* -------------------------------------------------------------------- ask */
 
 /* Whether it may have been written without a change. */
 static int

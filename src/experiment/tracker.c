@@ -30,8 +30,6 @@ struct tracker {
 	int is_torn; /* a tensor was read of which a part had been lost */
 };
 
-/* ---------------------------------------------------------------- tensors */
-
 static enum sl_status
 add_tensor(struct tracker *t, const struct sl__tracked *born,
 	   struct sl_error *err)
@@ -160,8 +158,6 @@ note_read(struct tracker *t, const struct sl__touch *touch, size_t moment)
 		in->last = moment;
 }
 
-/* ------------------------------------------------------------------- steps */
-
 /* Whether some tensor has a part of it. */
 static int
 is_across(const struct sl__tracking *out, const struct sl__touch *touch)
@@ -237,8 +233,6 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	t->out->steps[t->out->n] = i;
 	return note_touches(t, t->out->n++, err);
 }
-
-/* --------------------------------------------------------------------- ends */
 
 static enum sl_status
 add_inputs(struct tracker *t, struct sl_error *err)

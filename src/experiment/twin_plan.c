@@ -17,8 +17,6 @@
 /* Bytes of weights, and of activations, that a plan beside another may have. */
 static const uint64_t BYTES_MOST = 2000000000;
 
-/* ------------------------------------------------------------------ pairing */
-
 /* The step of the twin that does what step i of the other does: the same node,
  * and as many of that name before it. */
 static size_t
@@ -92,8 +90,6 @@ weight_bytes(const struct sl_plan *plan)
 	return memory.weight_bytes + memory.mapped_bytes;
 }
 
-/* --------------------------------------------------------------- one thread */
-
 enum sl_status
 sl__twin_single(struct sl__twin *out, const struct sl__twin_options *how,
 		struct sl__arena *arena, struct sl_error *err)
@@ -122,8 +118,6 @@ sl__twin_single(struct sl__twin *out, const struct sl__twin_options *how,
 		pair(out, how, 0);
 	return rc;
 }
-
-/* ---------------------------------------------------------- twice the batch */
 
 /* As the first plan has it; 0: the model's sizes leave none open. */
 static int64_t
@@ -221,8 +215,6 @@ sl__twin_doubled(struct sl__twin *out, const struct sl__twin_options *how,
 		pair(out, how, 1);
 	return rc;
 }
-
-/* -------------------------------------------------------------- life cycle */
 
 enum sl_status
 sl__twin_warm_up(struct sl__twin *twin, int runs, struct sl_error *err)

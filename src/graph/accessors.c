@@ -66,8 +66,6 @@ sl_graph_value_dtype(const struct sl_graph *graph, size_t value_id)
 	return value->tensor ? value->tensor->dtype : value->declared.dtype;
 }
 
-/* ---------------------------------------------------- inputs and outputs */
-
 size_t
 sl_graph_n_inputs(const struct sl_graph *graph)
 {
@@ -122,8 +120,6 @@ sl_graph_find_output(const struct sl_graph *graph, const char *name)
 
 	return find(graph, main->outputs, main->n_outputs, name);
 }
-
-/* ------------------------------------------------------- values of nodes */
 
 static size_t
 public_id(uint32_t value)

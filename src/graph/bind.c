@@ -253,8 +253,6 @@ bind_dims(struct binder *b, const struct sl_sizes *sizes)
 	return SL_OK;
 }
 
-/* ----------------------------------------------- batch, sequence and past */
-
 static int64_t
 symbol_named(const struct binder *b, const char *const *names)
 {
@@ -395,8 +393,6 @@ bind_roles(struct binder *b, const struct sl_sizes *sizes)
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- inputs */
 
 static enum sl_status
 refuse_free(struct binder *b, const struct sl__value *input)

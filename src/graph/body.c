@@ -117,8 +117,6 @@ sl__body_output(const struct sl__shapes *shapes, uint32_t block, size_t k)
 	return shapes->graph->blocks[block].outputs[k];
 }
 
-/* ---------------------------------------------------------------- merging */
-
 static enum sl_status
 merge_dims(struct sl__shapes *shapes, struct sl__type *out,
 	   const struct sl__type *a, const struct sl__type *b,
@@ -198,8 +196,6 @@ sl__type_merge(struct sl__shapes *shapes, struct sl__type *out,
 	*out = merged;
 	return rc;
 }
-
-/* ---------------------------------------------------------------- carried */
 
 /* Whether 'type' says everything about 'next' too. */
 static int

@@ -10,8 +10,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- inputs */
-
 int
 sl__has_in(const struct sl__call *call, size_t i)
 {
@@ -65,8 +63,6 @@ sl__in_integers(const struct sl__call *call, size_t i, const int64_t **values,
 	*n = known->n;
 	return 1;
 }
-
-/* ------------------------------------------------------------- attributes */
 
 const struct sl__attribute *
 sl__attribute(const struct sl__node *node, const char *name)
@@ -122,8 +118,6 @@ sl__axis(int64_t axis, int rank)
 		return -1;
 	return (int)(axis < 0 ? axis + rank : axis);
 }
-
-/* ---------------------------------------------------------------- outputs */
 
 /* NULL where the node leaves output k out. */
 static struct sl__type *
@@ -251,8 +245,6 @@ sl__out_known(const struct sl__call *call, size_t k, const int64_t *ints,
 	call->shapes->known[call->node->outputs[k]] = known;
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------- broadcasting */
 
 int64_t
 sl__broadcast_size(struct sl__shapes *shapes, int64_t a, int64_t b)

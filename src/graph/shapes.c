@@ -202,8 +202,6 @@ sl__shapes_import(struct sl__shapes *s, struct sl__type *out,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ known */
-
 const struct sl__known *
 sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 {
@@ -250,8 +248,6 @@ sl__shapes_known(struct sl__shapes *s, uint32_t value)
 		s->known[value] = sl__shapes_read(s, tensor);
 	return s->known[value];
 }
-
-/* ------------------------------------------------------------------ types */
 
 int
 sl__type_elements(const struct sl__type *type, uint64_t *out)
@@ -323,8 +319,6 @@ sl__type_text(struct sl__shapes *s, const struct sl__type *type)
 	sl_buf_release(&text);
 	return copy;
 }
-
-/* ------------------------------------------------------------------ sizes */
 
 static int64_t
 find_symbol(const struct sl__shapes *s, const char *name)

@@ -69,8 +69,6 @@ sl__steps_of(struct sl__steps *out, const struct sl_graph *graph,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ bodies */
-
 static uint32_t
 at(const uint32_t *values, size_t n, size_t i)
 {
@@ -123,8 +121,6 @@ sl__body_again(const struct sl_graph *graph, uint32_t block, size_t k)
 		return body->inputs[k];
 	return SL__NONE;
 }
-
-/* ------------------------------------------------------------------- users */
 
 enum sl_status
 sl__users_of(struct sl__users *out, const struct sl_graph *graph,

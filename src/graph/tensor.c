@@ -37,8 +37,6 @@ sl__tensor_stored_bytes(const struct sl__tensor *tensor)
 	       (tensor->indices ? tensor->indices->n_bytes : 0);
 }
 
-/* ------------------------------------------------------------- generating */
-
 static uint64_t
 mix(uint64_t x)
 {
@@ -85,8 +83,6 @@ generate(const struct sl__generator *g, uint64_t index)
 		return g->mean + g->scale * normal_of(bits);
 	return g->mean + g->scale * ((double)(bits >> 11) * 0x1p-52 - 1);
 }
-
-/* ---------------------------------------------------------------- reading */
 
 static void
 put(enum sl_dtype dtype, double value, unsigned char *to)

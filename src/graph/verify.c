@@ -225,8 +225,6 @@ check_nodes(const struct sl_graph *graph, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------- completeness */
-
 /* Required outputs without a name are made all the same: rules and kernels
  * count on them. */
 static enum sl_status
@@ -279,8 +277,6 @@ complete_nodes(struct sl_graph *graph, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ---------------------------------------------------------------- sorting */
 
 /* Edges "user waits for producer" between nodes of one block, as lists of
  * users per producer. */
@@ -451,8 +447,6 @@ sort_nodes(struct sl_graph *graph, struct sl__arena *scratch,
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- states */
 
 /* "past_3", "past_key_values.3.key" -> "present_3", "present.3.key", and
  * "h" -> "hn", "h0" -> "hn", "state" -> "stateN", "new_state": how exporters

@@ -100,8 +100,6 @@ unlock(struct sl__weight_store *store)
 	(void)pthread_mutex_unlock(&store->lock);
 }
 
-/* ----------------------------------------------------------------- shelves */
-
 static int
 is_same_allocator(const struct sl_allocator *a, const struct sl_allocator *b)
 {
@@ -168,8 +166,6 @@ leave_and_free(struct sl__weight_store *store, struct sl__shelf *shelf)
 	if (shelf)
 		free_shelf(shelf);
 }
-
-/* ---------------------------------------------------------- those of a plan */
 
 enum sl_status
 sl__weights_new(struct sl__weights **out, const struct sl_graph *graph,
@@ -251,8 +247,6 @@ sl__weights_books(const struct sl__weights *w)
 {
 	return &w->own->arena;
 }
-
-/* -------------------------------------------------------- taking and giving */
 
 static const struct entry *
 find_on(const struct sl__shelf *shelf, const struct sl__weight_key *key)
@@ -358,8 +352,6 @@ sl__weights_offer(struct sl__weights *w, const struct sl__weight_key *key,
 	w->own->entries = e;
 	unlock(store);
 }
-
-/* ------------------------------------------------- between one and the next */
 
 enum sl_status
 sl__weight_hold_new(struct sl__weight_hold **out, const struct sl_graph *graph,

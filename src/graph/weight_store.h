@@ -30,8 +30,6 @@ enum sl_status sl__weight_store_new(struct sl__weight_store **out,
  * fine. */
 void sl__weight_store_free(struct sl__weight_store *store);
 
-/* ---------------------------------------------------------- those of a plan */
-
 /*
  * Invariants: one thread.  'pages' are its own; found_bytes lie in those of
  * others, each block in whole lines of 64 bytes, as sl__pages_used() counts.
@@ -82,8 +80,6 @@ const unsigned char *sl__weights_look(struct sl__weights *weights,
 void sl__weights_offer(struct sl__weights *weights,
 		       const struct sl__weight_key *key,
 		       const unsigned char *data, uint64_t n_bytes);
-
-/* ------------------------------------------------- between one and the next */
 
 /*
  * While somebody holds a graph's weights, those of the plan that was freed last

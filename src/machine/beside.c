@@ -35,8 +35,6 @@ enum {
  * less to settle. */
 static const double SETTLE_S = 6e-3;
 
-/* ------------------------------------------------------------------ keeper */
-
 static void *
 keeper_main(void *arg)
 {
@@ -74,8 +72,6 @@ keep(struct sl__probed *probed, double x)
 {
 	probed->x[probed->n_seen++ % SL__BESIDE_KEPT] = x;
 }
-
-/* ----------------------------------------------------------------- opening */
 
 /* All of the last cache, wherever it is, in bytes. */
 static size_t
@@ -221,8 +217,6 @@ sl__beside_close(struct sl__beside *beside)
 	sl__boxed_free(beside);
 }
 
-/* ------------------------------------------------------------------ probing */
-
 static void
 wait_until_settled(struct sl__beside *beside)
 {
@@ -335,8 +329,6 @@ sl__beside_ceilings(const struct sl__beside *beside, struct sl_ceilings *out)
 			.bytes_per_s = decile_of(&level->probed)};
 	}
 }
-
-/* ----------------------------------------------------------------- evicting */
 
 static void
 evict(struct sl__beside *beside)

@@ -27,8 +27,6 @@ static const double CACHE_PROBE_S = 0.25e-3;
 /* A cache is at least so much faster than what lies behind it. */
 static const double FASTER = 1.25;
 
-/* ------------------------------------------------------------------- peaks */
-
 struct sl__beside_peak *
 sl__beside_peak(struct sl__beside *beside, enum sl_dtype dtype)
 {
@@ -104,8 +102,6 @@ choose_peaks(struct sl__beside *beside)
 	for (size_t i = 0; i < SL__BESIDE_PEAKS; i++)
 		choose_peak(beside, &beside->peaks[i], n_kernels, dtypes[i]);
 }
-
-/* ------------------------------------------------------------------ levels */
 
 const struct sl__beside_level *
 sl__beside_level(const struct sl__beside *beside, const char *name)

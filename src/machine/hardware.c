@@ -74,8 +74,6 @@ sl__hardware_dtype(const struct sl_hardware *h, enum sl_dtype dtype)
 	return *others;
 }
 
-/* ---------------------------------------------------------------- reading */
-
 struct reader {
 	struct sl_hardware *h;
 	struct sl__arena *arena;
@@ -295,8 +293,6 @@ read_words(struct sl_hardware **out, const char *words, struct sl_error *err)
 		sl__buf_text(&r.sources, "given by the user");
 	return end(&r, out, rc);
 }
-
-/* ---------------------------------------------------------------- folders */
 
 static enum sl_status
 read_file(struct sl_hardware **out, const char *id, const char *path,

@@ -44,8 +44,6 @@ struct sl__hog {
 	_Atomic int is_ending, has_begun;
 };
 
-/* -------------------------------------------------------------------- hog */
-
 static void *
 hog_main(void *arg)
 {
@@ -190,8 +188,6 @@ sl__hog_close(struct sl__beside *beside)
 		sl__pages_free(beside->hog->pages);
 	beside->hog = NULL;
 }
-
-/* ----------------------------------------------------------------- effect */
 
 /* One thread's pure work: seconds it takes, a rate turned round. */
 struct pure {

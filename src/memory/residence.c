@@ -164,8 +164,6 @@ reset_peak(void)
 	return is_done;
 }
 
-/* ---------------------------------------------------------------- stretch */
-
 static void
 take(struct sl__residence *r, struct sl__residents *out)
 {
@@ -253,8 +251,6 @@ sl__residence_leave_out(struct sl__residence *r, uint64_t n_bytes)
 		r->peak_bytes =
 			r->now.resident_bytes - r->others.resident_bytes;
 }
-
-/* ---------------------------------------------------------------- figures */
 
 static struct sl_reading
 figure(const struct sl__residence *r, double value)

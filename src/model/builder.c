@@ -19,8 +19,6 @@
 
 enum { RANK_MOST = 64, IR_VERSION = 9, NAME_BYTES = 512 };
 
-/* ------------------------------------------------------------- life cycle */
-
 /* Infers everything that is there, from the start. */
 static enum sl_status
 renew_shapes(struct sl_builder *b, struct sl_error *err)
@@ -152,8 +150,6 @@ sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
 	*cap = more;
 	return 0;
 }
-
-/* ------------------------------------------------------------------ names */
 
 /* "scope.name" in the builder's arena, NULL after a failure. */
 const char *
@@ -288,8 +284,6 @@ sl_builder_leave(struct sl_builder *b)
 	else
 		b->scope = b->scope->around;
 }
-
-/* ----------------------------------------------------------------- values */
 
 /* A new value; -1 after a failure. */
 int
@@ -460,8 +454,6 @@ sl__builder_size(struct sl_builder *b, int value, int d)
 				b->graph->values[value].name,
 				sl__size_name(b->shapes, size));
 }
-
-/* --------------------------------------------------------------- finishing */
 
 static int
 is_output(const struct sl_builder *b, int value)

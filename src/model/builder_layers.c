@@ -20,8 +20,6 @@
 static const double bias_deviation = 0.02;
 static const double norm_deviation = 0.1;
 
-/* ------------------------------------------------------------ short forms */
-
 int
 sl__builder_op1(struct sl_builder *b, const char *type, int x)
 {
@@ -112,8 +110,6 @@ sl__builder_silu(struct sl_builder *b, int x)
 	return sl__builder_op2(b, "Mul", x, sl__builder_op1(b, "Sigmoid", x));
 }
 
-/* ------------------------------------------------------------------ scale */
-
 void
 sl__builder_gain(struct sl_builder *b, double gain)
 {
@@ -184,8 +180,6 @@ deviation_for(struct sl_builder *b, int x, double n)
 {
 	return take_gain(b) * sqrt(inverse_mean_square(b, x) / (n > 0 ? n : 1));
 }
-
-/* ----------------------------------------------------------------- layers */
 
 static int
 check_size(struct sl_builder *b, const char *what, int64_t size)
@@ -349,8 +343,6 @@ sl_builder_layer_norm(struct sl_builder *b, int x)
 	sl_builder_leave(b);
 	return y;
 }
-
-/* -------------------------------------------------------------- attention */
 
 int
 sl__builder_split_heads(struct sl_builder *b, int x, int64_t heads,

@@ -16,8 +16,6 @@
 
 enum { NAME_BYTES = 512 };
 
-/* ------------------------------------------------------------- attributes */
-
 void
 sl_builder_name(struct sl_builder *b, const char *name)
 {
@@ -156,8 +154,6 @@ sl__builder_fill(struct sl_builder *b, const char *key, float value)
 	a->n = 0;
 	a->tensor = t;
 }
-
-/* ------------------------------------------------------------------ nodes */
 
 /* Whether the model's operator set has the operator, with that many inputs
  * and outputs. */

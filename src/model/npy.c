@@ -30,8 +30,6 @@ struct header {
 	int n_descr, n_order, n_shape; /* times met */
 };
 
-/* ------------------------------------------------------------------ header */
-
 static void
 skip_blanks(struct header *h)
 {
@@ -185,8 +183,6 @@ find_header(struct header *h, const unsigned char *bytes, size_t n_bytes,
 	h->end = h->at + n_header;
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- contents */
 
 static enum sl_dtype
 dtype_named(const char *code)

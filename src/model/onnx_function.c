@@ -94,8 +94,6 @@ sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------ making them known */
-
 struct outline {
 	struct sl__field domain, name, overload;
 	size_t n_defaults;
@@ -197,8 +195,6 @@ sl__onnx_functions(struct sl__onnx_reader *r, struct sl__wire model, size_t n)
 			return rc;
 	}
 }
-
-/* ------------------------------------------------------ putting in place */
 
 /* What a call gives and makes, in its caller's scope. */
 struct actual {

@@ -28,8 +28,6 @@ fail_writer(struct sl__wire_writer *w, const char *owner, const char *what)
 				     what);
 }
 
-/* ---------------------------------------------------------------- tensors */
-
 void
 sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 {
@@ -163,8 +161,6 @@ put_sparse(struct sl__wire_writer *w, const void *part)
 	sl__wire_put_message(w, SL__SPARSE_INDICES, put_tensor, &indices);
 	put_dims(w, SL__SPARSE_DIMS, named->tensor);
 }
-
-/* ------------------------------------------------------------------ types */
 
 static sl__wire_body put_type;
 
@@ -311,8 +307,6 @@ put_info(struct sl__wire_writer *w, const void *part)
 		sl__wire_put_message(w, SL__INFO_TYPE, put_type, type);
 }
 
-/* -------------------------------------------------------------- attributes */
-
 static sl__wire_body put_graph;
 
 /* An attribute and, for messages, the node it belongs to. */
@@ -420,8 +414,6 @@ put_attribute(struct sl__wire_writer *w, const void *part)
 		    "types, which cannot be written");
 }
 
-/* ------------------------------------------------------------------ graphs */
-
 static void
 put_names(struct sl__wire_writer *w, uint32_t number, const uint32_t *values,
 	  size_t n)
@@ -523,8 +515,6 @@ put_graph(struct sl__wire_writer *w, const void *part)
 				     &block->outputs[i]);
 	put_values(w, id);
 }
-
-/* ------------------------------------------------------------------- model */
 
 static void
 put_opset(struct sl__wire_writer *w, const void *part)

@@ -346,8 +346,6 @@ sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
 	return rc ? rc : take_contents(r, wire, &parts, out);
 }
 
-/* -------------------------------------------------------- sparse tensors */
-
 struct sparse {
 	struct parts parts; /* dims only */
 	struct sl__tensor values, indices;

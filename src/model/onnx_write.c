@@ -25,8 +25,6 @@ enum {
 	NESTING_MOST = 64            /* as the graph's own limit */
 };
 
-/* ------------------------------------------------------------------- names */
-
 /* Whether names of block 'around' are seen in 'block'. */
 static int
 is_seen(const struct sl_graph *graph, uint32_t around, uint32_t block)
@@ -112,8 +110,6 @@ name_values(struct sl__onnx_plan *plan, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ---------------------------------------------------------------- versions */
 
 /* Adds what is not there; returns the version that is. */
 static int
@@ -221,8 +217,6 @@ plan_ir_version(struct sl__onnx_plan *plan)
 	plan->ir_version = version;
 }
 
-/* ------------------------------------------------------------------- lists */
-
 static void
 mark_listed(struct sl__onnx_plan *plan, const struct sl__block *block)
 {
@@ -305,8 +299,6 @@ infer_outputs(struct sl__onnx_plan *plan, struct sl__shapes **shapes,
 	return SL_OK;
 }
 
-/* --------------------------------------------------------------- placement */
-
 /* "FILE.data" with its folder, for the draft; location is without. */
 static char *
 data_path(struct sl__onnx_plan *plan, const char *path)
@@ -368,8 +360,6 @@ place(struct sl__onnx_plan *plan, struct sl__wire_writer *w, char **path)
 	*path = beside;
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------------- writing */
 
 static enum sl_status
 write_data(const struct sl__onnx_plan *plan, struct sl__draft *draft,

@@ -133,8 +133,6 @@ sl_zoo(void)
 	return entries;
 }
 
-/* ------------------------------------------------------------------ names */
-
 /* Whether two names are the same, each as far as the first of 'ends'. */
 static int
 same_until(const char *a, const char *b, const char *ends)
@@ -243,8 +241,6 @@ fail_unknown(const char *name, struct sl_error *err)
 			n ? "?" : "; see 'sleuth zoo'");
 }
 
-/* ------------------------------------------------------------------ sizes */
-
 static enum sl_status
 fail_sizes(const char *name, size_t row, const char *what, struct sl_error *err)
 {
@@ -343,8 +339,6 @@ find_row(const char *name, size_t *row, struct sl_error *err)
 				name, at);
 	return fail_unknown(name, err);
 }
-
-/* ---------------------------------------------------------------- opening */
 
 enum sl_status
 sl__zoo_open(struct sl_graph **out, const char *name,

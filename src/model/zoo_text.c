@@ -64,8 +64,6 @@ first_token(struct sl_builder *b, int x)
 	return sl__builder_op2(b, "Gather", x, sl__builder_integer(b, 0));
 }
 
-/* ----------------------------------------------------------------- caches */
-
 /* Keys and values of the tokens before, and with the new ones. */
 struct cache {
 	int64_t heads, width; /* of a head */
@@ -146,8 +144,6 @@ text_input(struct sl_builder *b, struct text *t, int n_layers)
 		t->mask = sl__builder_causal_mask(b, t->tokens, 1);
 	}
 }
-
-/* ------------------------------------------------------------------- BERT */
 
 enum { BERT_WIDTH = 768, BERT_HEADS = 12, BERT_LAYERS = 12 };
 
@@ -247,8 +243,6 @@ sl__zoo_bert(struct sl_builder *b, const struct sl__zoo_request *r)
 	sl_builder_leave(b);
 	sl_builder_output(b, x, "pooler_output");
 }
-
-/* ------------------------------------------------------------------ GPT-2 */
 
 struct gpt2 {
 	int n_layers;
@@ -351,8 +345,6 @@ sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
 	if (r->is_step)
 		cache_outputs(b, &t.cache, m->n_layers);
 }
-
-/* ------------------------------------------------------------------ Llama */
 
 struct llama {
 	int n_layers;
@@ -544,8 +536,6 @@ sl__zoo_llama(struct sl_builder *b, const struct sl__zoo_request *r)
 	if (r->is_step)
 		cache_outputs(b, &t.cache, m->n_layers);
 }
-
-/* ------------------------------------------------------------------- LSTM */
 
 enum { LSTM_WIDTH = 650, LSTM_VOCABULARY = 10000 };
 

@@ -27,8 +27,6 @@ image_input(struct sl_builder *b, int64_t channels, int64_t size)
 					    channels, size, size});
 }
 
-/* ------------------------------------------------------------ short forms */
-
 /* A convolution of k x k that keeps the size, but for the stride. */
 static struct sl_conv2d
 conv_of(int64_t out_channels, int64_t k, int64_t stride)
@@ -96,8 +94,6 @@ classify(struct sl_builder *b, const char *name, int x)
 	sl_builder_output(b, named_linear(b, name, x, N_CLASSES), "logits");
 }
 
-/* --------------------------------------------------------- LeNet-5 and VGG */
-
 void
 sl__zoo_lenet5(struct sl_builder *b, const struct sl__zoo_request *r)
 {
@@ -155,8 +151,6 @@ sl__zoo_vgg16(struct sl_builder *b, const struct sl__zoo_request *r)
 	sl_builder_leave(b);
 	sl_builder_output(b, x, "logits");
 }
-
-/* ----------------------------------------------------------------- ResNet */
 
 struct residual {
 	int is_bottleneck;
@@ -228,8 +222,6 @@ sl__zoo_resnet(struct sl_builder *b, const struct sl__zoo_request *r)
 	}
 	classify(b, "fc", x);
 }
-
-/* ------------------------------------------- MobileNetV2 and EfficientNet */
 
 /* Convolution, norm and activation in a scope. */
 static int
@@ -394,8 +386,6 @@ sl__zoo_efficientnet(struct sl_builder *b, const struct sl__zoo_request *r)
 	classify(b, "classifier.1", x);
 }
 
-/* -------------------------------------------------------------------- ViT */
-
 enum { VIT_WIDTH = 768, VIT_HEADS = 12, VIT_LAYERS = 12, VIT_PATCH = 16 };
 
 static int
@@ -483,8 +473,6 @@ sl__zoo_vit(struct sl_builder *b, const struct sl__zoo_request *r)
 	sl_builder_output(b, named_linear(b, "heads.head", x, N_CLASSES),
 			  "logits");
 }
-
-/* ------------------------------------------------------------------ U-Net */
 
 /* Two convolutions of 3 x 3, each with a rectifier. */
 static int

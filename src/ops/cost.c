@@ -77,8 +77,6 @@ sl__cost_add(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
 				      sl__times(c->out_elements, n_calls));
 }
 
-/* ---------------------------------------------------------- for the rules */
-
 static uint64_t
 elements_of(const struct sl__type *type)
 {
@@ -167,8 +165,6 @@ sl__in_is_parameter(const struct sl__call *call, size_t i)
 	}
 	return 0;
 }
-
-/* ---------------------------------------------------------------- traffic */
 
 static int
 is_repeated(const struct sl__node *node, uint32_t i)

@@ -44,8 +44,6 @@ sl__element_some(struct sl__shapes *shapes, struct sl__element *out)
 	return out->whole == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
 }
 
-/* ---------------------------------------------------------------- bounds */
-
 /* Differences and sizes without a name may be below 0. */
 static int
 is_at_least_zero(const struct sl__shapes *shapes, int64_t symbol)
@@ -96,8 +94,6 @@ sl__element_is_equal(const struct sl__shapes *shapes,
 		return 0;
 	return -1;
 }
-
-/* ------------------------------------------------------------ arithmetic */
 
 static int
 any_symbol(const struct sl__element *a, const struct sl__element *b)
@@ -225,8 +221,6 @@ sl__element_min(struct sl__shapes *shapes, const struct sl__element *a,
 {
 	return choose(shapes, a, b, 0, out);
 }
-
-/* ------------------------------------------------------------ conversion */
 
 /* To 'n_digits' binary digits, the last worth 2^last at the least; what
  * rounds to 2^beyond or more is infinite. */

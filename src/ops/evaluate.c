@@ -17,8 +17,6 @@
 
 enum { ARITY_MOST = 1024 }; /* inputs and outputs of one node */
 
-/* ------------------------------------------------------------- life cycle */
-
 /* Where each value is used last, seen from the block that defines it: a use
  * inside a body counts as one by the body's owner. */
 static void
@@ -200,8 +198,6 @@ sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
 	return sl__within(err, rc, where);
 }
 
-/* -------------------------------------------------------------- inference */
-
 /* The type of what a value holds; its sizes stay where they are. */
 static enum sl_status
 type_of(struct sl__shapes *s, struct sl__type *out,
@@ -340,8 +336,6 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	sl__arena_rewind(&s->arena, mark);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- running */
 
 enum sl_status
 sl__within_node(struct sl_error *err, enum sl_status status,

@@ -15,8 +15,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ lists */
-
 /* Attributes may hold numbers that stand for symbols elsewhere. */
 static const int64_t *
 without_symbols(const struct sl__call *call, const int64_t *values, size_t n)
@@ -105,8 +103,6 @@ sl__list_axes(const struct sl__list *list, int rank, unsigned char *is_axis,
 	return SL_OK;
 }
 
-/* ---------------------------------------------------------------- outputs */
-
 const struct sl__type *
 sl__out_type_of(const struct sl__call *call, size_t k)
 {
@@ -133,8 +129,6 @@ sl__out_rank(const struct sl__call *call, size_t k, enum sl_dtype dtype,
 		dims[i] = sl__size_new(call->shapes, "?");
 	return sl__out(call, k, dtype, (int)rank, dims, err);
 }
-
-/* ------------------------------------------------------------------ sizes */
 
 int64_t
 sl__size_unify(int64_t a, int64_t b)
@@ -349,8 +343,6 @@ sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
 			     sl__size_product(shapes, below.symbols, below.n)));
 }
 
-/* ------------------------------------------------------------------ walks */
-
 int
 sl__walk_of(struct sl__walk *walk, const struct sl__type *type)
 {
@@ -447,8 +439,6 @@ sl__out_walked(const struct sl__call *call, size_t k,
 	}
 	return sl__out_taken(call, k, from, source, n, err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 void
 sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost, size_t i)

@@ -54,8 +54,6 @@ int64_t sl__size_difference(struct sl__shapes *shapes, int64_t a, int64_t b);
 int64_t sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
 			  const int64_t *b, int n_b);
 
-/* ------------------------------------------------------------------ folds */
-
 enum { SL__WALK_RANK_MOST = 16 };
 
 /* A way through elements: element (i0, i1, ...) is number
@@ -87,8 +85,6 @@ enum sl_status sl__out_taken(const struct sl__call *call, size_t k,
 
 /* The type of output k; NULL where the node leaves it out. */
 const struct sl__type *sl__out_type_of(const struct sl__call *call, size_t k);
-
-/* ------------------------------------------------------------------ costs */
 
 /* Of input i, only as many bytes are read as the first output has. */
 void sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost,

@@ -70,8 +70,6 @@ share(int64_t *out, const struct sl__call *call, int64_t size, int64_t n,
 	return SL_OK;
 }
 
-/* -------------------------------------------------- ai.onnx, 23 and later */
-
 enum { PAST_KEY = 4 };
 
 static enum sl_status
@@ -216,8 +214,6 @@ sl__cost_attention(const struct sl__call *call, struct sl_cost *cost)
 	count_heads(call, &h, sl__has_in(call, 3), cost);
 }
 
-/* --------------------------------------- com.microsoft: with the weights */
-
 /* Where the two operators with projections keep their operands. */
 struct projected {
 	size_t bias, mask, past, extra_bias;
@@ -346,8 +342,6 @@ sl__cost_projected_attention(const struct sl__call *call, struct sl_cost *cost)
 				     sl__times(rows, sl__in_dim(call, 1, 1)));
 }
 
-/* ------------------------------------ com.microsoft: MultiHeadAttention */
-
 /*
  * Q [batch][queries][heads * width]; or packed with K and V [batch][queries]
  * [heads][3][width]; K as Q, as a cache [batch][heads][keys][width], or
@@ -424,8 +418,6 @@ sl__cost_multi_head(const struct sl__call *call, struct sl_cost *cost)
 					       sl__times((uint64_t)h.batch,
 							 (uint64_t)h.queries)));
 }
-
-/* ---------------------------------- com.microsoft: GroupQueryAttention */
 
 enum { GROUP_PAST = 3, GROUP_TOTAL = 6, GROUP_COS = 7 };
 
@@ -527,8 +519,6 @@ sl__cost_group_query(const struct sl__call *call, struct sl_cost *cost)
 	}
 }
 
-/* -------------------------------------------------------- LinearAttention */
-
 /* Q, K, V packed [batch][tokens][heads * width]; the state is a matrix a
  * head, [batch][n_kv_heads][width][value_width]. */
 static enum sl_status
@@ -600,8 +590,6 @@ sl__cost_linear_attention(const struct sl__call *call, struct sl_cost *cost)
 	cost->mul = sl__plus(cost->mul, cost->out_elements); /* the scale */
 	cost->exp = sl__in_elements(call, 4);
 }
-
-/* -------------------------------------------------------- RotaryEmbedding */
 
 /* Each turned element is x cos + y sin: a product and a fused one.  The
  * caches hold one half of the turned width. */

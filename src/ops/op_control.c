@@ -38,8 +38,6 @@ set_known(const struct sl__call *call, size_t k, const struct sl__known *known)
 		sl__out_same(call, k, known);
 }
 
-/* --------------------------------------------------------------------- If */
-
 /* 1, 0, or -1 where the condition depends on data. */
 static int
 truth_of(const struct sl__known *known)
@@ -174,8 +172,6 @@ sl__infer_if(const struct sl__call *call, struct sl_error *err)
 	return rc ? rc : take_branch(call, taken, err);
 }
 
-/* --------------------------------------------------------- Loop and Scan */
-
 /* How often a body runs: -1 where that depends on data, and its size in a
  * shape, which may be a symbol. */
 struct trips {
@@ -297,8 +293,6 @@ check_body(const struct sl__call *call, uint32_t body, size_t n_in,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------- Loop */
-
 static void
 set_scalar(struct sl__shapes *shapes, uint32_t value, enum sl_dtype dtype)
 {
@@ -410,8 +404,6 @@ sl__infer_loop(const struct sl__call *call, struct sl_error *err)
 				  err);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- Scan */
 
 /*
  * The first version (8) takes the lengths of its sequences as first input and

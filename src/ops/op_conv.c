@@ -183,8 +183,6 @@ sl__infer_conv(const struct sl__call *call, struct sl_error *err)
 	return sl__out(call, 0, dtype, c.rank, dims, err);
 }
 
-/* ------------------------------------------------------------- transposed */
-
 /* output_padding, and output_shape where given: either of them or both may
  * name the image's sizes only, or all dimensions. */
 struct spread {
@@ -278,8 +276,6 @@ sl__infer_conv_transpose(const struct sl__call *call, struct sl_error *err)
 	return sl__out(call, 0, dtype, c.rank, dims, err);
 }
 
-/* ----------------------------------------------------------- with a state */
-
 /* [n][c][t] with a kernel [c][1][k] over what came before; the state is the
  * last k - 1 elements of each channel. */
 enum sl_status
@@ -303,8 +299,6 @@ sl__infer_causal_conv(const struct sl__call *call, struct sl_error *err)
 	state[2] = sl__size_sub(call->shapes, w->dims[2], 1);
 	return sl__out(call, 1, sl__in_dtype(call, 0), 3, state, err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 /* What follows the sums: bias, a second operand, an activation, a scale. */
 static void

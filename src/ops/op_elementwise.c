@@ -15,8 +15,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- shapes */
-
 /* Numbers, that is: not strings. */
 static enum sl_status
 check_numbers(const struct sl__call *call, struct sl_error *err)
@@ -199,8 +197,6 @@ sl__infer_dropout(const struct sl__call *call, struct sl_error *err)
 
 	return rc ? rc : sl__out_like(call, 1, 0, mask, err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 /* Operations on one element of the output. */
 struct per_element {

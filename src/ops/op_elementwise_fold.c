@@ -28,8 +28,6 @@ typedef enum sl__follows element_rule(const struct sl__call *call,
 				      const struct sl__element *in, size_t n,
 				      struct sl__element *out);
 
-/* ---------------------------------------------------------- rules: numbers */
-
 static enum sl__follows
 chain(const struct sl__call *call, const struct sl__element *in, size_t n,
       sl__element_function *step, struct sl__element *out)
@@ -278,8 +276,6 @@ clip(const struct sl__call *call, const struct sl__element *in, size_t n,
 	return follows;
 }
 
-/* ------------------------------------------------- rules: truth and choice */
-
 static enum sl__follows
 take_truth(int truth, struct sl__element *out)
 {
@@ -452,8 +448,6 @@ static element_rule *const rules[SL__N_OPS] = {
 	[SL__OP_ONNX_Where] = choose,
 	[SL__OP_ONNX_Xor] = one_of,
 };
-
-/* ------------------------------------------------------------------ walk */
 
 struct operand {
 	const struct sl__known *known; /* NULL: left out */

@@ -26,8 +26,6 @@ dtype_of(const struct sl__call *call, enum sl_dtype otherwise)
 						: SL_DTYPE_NONE;
 }
 
-/* -------------------------------------------------------- ConstantOfShape */
-
 static const struct sl__tensor *
 fill_of(const struct sl__call *call)
 {
@@ -70,8 +68,6 @@ sl__fold_constant_of_shape(const struct sl__call *call, struct sl_error *err)
 		return SL_OK;
 	return sl__out_taken(call, 0, known, source, (size_t)n, err);
 }
-
-/* ------------------------------------------------------------------ Range */
 
 /* The three inputs as numbers of one family. */
 struct range {
@@ -162,8 +158,6 @@ sl__fold_range(const struct sl__call *call, struct sl_error *err)
 			     err);
 }
 
-/* ---------------------------------------------------------- like an input */
-
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
 enum sl_status
 sl__infer_like(const struct sl__call *call, struct sl_error *err)
@@ -180,8 +174,6 @@ sl__cost_like(const struct sl__call *call, struct sl_cost *cost)
 	cost->work = SL_WORK_MOVEMENT;
 	cost->weight_bytes = cost->read_bytes = 0;
 }
-
-/* ---------------------------------------------------------- random numbers */
 
 enum sl_status
 sl__infer_random(const struct sl__call *call, struct sl_error *err)

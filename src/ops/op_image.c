@@ -17,8 +17,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- resize */
-
 /* What a resizing node is told, and about which axes. */
 struct resize {
 	const struct sl__known *scales, *sizes, *roi; /* NULL: none, or not
@@ -254,8 +252,6 @@ sl__cost_resize(const struct sl__call *call, struct sl_cost *cost)
 	cost->fma = sl__times(cost->out_elements, taps);
 }
 
-/* --------------------------------------------------------------- sampling */
-
 enum sl_status
 sl__infer_grid_sample(const struct sl__call *call, struct sl_error *err)
 {
@@ -326,8 +322,6 @@ sl__cost_affine_grid(const struct sl__call *call, struct sl_cost *cost)
 {
 	cost->fma = sl__times(cost->out_elements, sl__in_dim(call, 0, 2));
 }
-
-/* ----------------------------------------------------------- rearranging */
 
 /* Blocks of b by b elements become b * b channels, or the other way round. */
 static enum sl_status

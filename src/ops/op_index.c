@@ -36,8 +36,6 @@ sl__infer_like_first(const struct sl__call *call, struct sl_error *err)
 	return sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
 }
 
-/* ----------------------------------------------------------------- Gather */
-
 /* The Range that a value is, seen through what keeps its numbers; NULL: it is
  * none. */
 static const struct sl__node *
@@ -311,8 +309,6 @@ holds_symbols(const struct sl__known *known)
 	return 0;
 }
 
-/* --------------------------------------------------------------- Compress */
-
 /* Elements that are not zero among the first 'most'. */
 static int64_t
 count_set(const struct sl__known *known, size_t most)
@@ -379,8 +375,6 @@ sl__fold_compress(const struct sl__call *call, struct sl_error *err)
 	return sl__out_taken(call, 0, known, source, n, err);
 }
 
-/* ---------------------------------------------------------------- NonZero */
-
 enum sl_status
 sl__infer_non_zero(const struct sl__call *call, struct sl_error *err)
 {
@@ -427,8 +421,6 @@ sl__fold_non_zero(const struct sl__call *call, struct sl_error *err)
 	}
 	return sl__out_known(call, 0, places, NULL, (size_t)(n * rank), err);
 }
-
-/* ----------------------------------------------------------------- Unique */
 
 /* Elements from here on take long to compare in pairs. */
 enum { DISTINCT_MOST = 256 };
@@ -578,8 +570,6 @@ sl__cost_unique(const struct sl__call *call, struct sl_cost *cost)
 	cost->why = "as if sorted: n log n comparisons";
 }
 
-/* ----------------------------------------------------------------- OneHot */
-
 enum sl_status
 sl__infer_one_hot(const struct sl__call *call, struct sl_error *err)
 {
@@ -608,8 +598,6 @@ sl__infer_one_hot(const struct sl__call *call, struct sl_error *err)
 		dims[axis] = sl__size_new(call->shapes, "?");
 	return sl__out(call, 0, sl__in_dtype(call, 2), rank + 1, dims, err);
 }
-
-/* ----------------------------------------------------------------- Scatter */
 
 /*
  * A copy of the data, and the updates written into it: the updates are read

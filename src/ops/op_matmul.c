@@ -292,8 +292,6 @@ sl__infer_matmul_nbits(const struct sl__call *call, struct sl_error *err)
 	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims, err);
 }
 
-/* ------------------------------------------------------------------ costs */
-
 static void
 count_products(const struct sl__call *call, const struct form *form,
 	       uint64_t inner, struct sl_cost *cost)

@@ -34,8 +34,6 @@ rows_of(const struct sl__call *call)
 	return rank < 2 ? 1 : sl__in(call, 0)->dims[0];
 }
 
-/* ------------------------------------------------------------- one to one */
-
 enum sl_status
 sl__infer_ml_like(const struct sl__call *call, struct sl_error *err)
 {
@@ -79,8 +77,6 @@ sl__cost_normalizer(const struct sl__call *call, struct sl_cost *cost)
 		cost->cmp = cost->in_elements;
 	}
 }
-
-/* -------------------------------------------------------------- categories */
 
 static enum sl_dtype
 dtype_of_labels(const struct sl__call *call)
@@ -164,8 +160,6 @@ sl__infer_cast_map(const struct sl__call *call, struct sl_error *err)
 		       2, dims, err);
 }
 
-/* ---------------------------------------------------------------- features */
-
 enum sl_status
 sl__infer_feature_extractor(const struct sl__call *call, struct sl_error *err)
 {
@@ -205,8 +199,6 @@ sl__infer_feature_vectorizer(const struct sl__call *call, struct sl_error *err)
 		dims[1] = sl__size_new(call->shapes, "?");
 	return sl__out(call, 0, SL_DTYPE_F32, 2, dims, err);
 }
-
-/* ------------------------------------------------------------ classifiers */
 
 /* Labels that a classifier knows. */
 static size_t
@@ -330,8 +322,6 @@ sl__cost_vector_machine(const struct sl__call *call, struct sl_cost *cost)
 				     sl__times(count_rows(call),
 					       n_of(call, "coefficients")));
 }
-
-/* ------------------------------------------------------------------- trees */
 
 static uint64_t
 count_trees(const struct sl__call *call)

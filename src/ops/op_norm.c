@@ -15,8 +15,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- shapes */
-
 /* Inputs 'first' to 'last' are vectors with one number per channel. */
 static enum sl_status
 check_per_channel(const struct sl__call *call, size_t first, size_t last,
@@ -174,8 +172,6 @@ sl__infer_embed_layer_norm(const struct sl__call *call, struct sl_error *err)
 		rc = sl__out(call, 1, SL_DTYPE_I32, 1, dims, err);
 	return rc ? rc : sl__out(call, 2, dtype, 3, dims, err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 /*
  * y = (x - mean) / sqrt(variance + epsilon) * scale + bias.  Per element: the

@@ -129,8 +129,6 @@ sl__infer_max_unpool(const struct sl__call *call, struct sl_error *err)
 	return sl__out(call, 0, dtype, rank, dims, err);
 }
 
-/* ---------------------------------------------------------------- regions */
-
 /* One image of a given size per region. */
 static enum sl_status
 infer_regions(const struct sl__call *call, int64_t height, int64_t width,
@@ -176,8 +174,6 @@ sl__infer_max_roi_pool(const struct sl__call *call, struct sl_error *err)
 				  n);
 	return infer_regions(call, size[0], size[1], err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 /* Elements of the window that a node slides. */
 static uint64_t

@@ -16,8 +16,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- axes */
-
 /* What a reduction reduces, as far as it is known. */
 struct axes {
 	int is_known;
@@ -69,8 +67,6 @@ mark_axes(const struct sl__call *call, const struct axes *axes, int rank,
 	}
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------------- shapes */
 
 /* Input 0 without the marked axes, or with 1 in their place. */
 static enum sl_status
@@ -222,8 +218,6 @@ sl__infer_topk(const struct sl__call *call, struct sl_error *err)
 	return rc ? rc : sl__out(call, 1, SL_DTYPE_I64, rank, dims, err);
 }
 
-/* ------------------------------------------------------------------ folds */
-
 struct joining {
 	sl__element_function *join;
 	int is_possible; /* of no elements at all: 'none' */
@@ -342,8 +336,6 @@ sl__fold_reduce(const struct sl__call *call, struct sl_error *err)
 		return SL_OK;
 	return fold_sums(call, known, &j, (size_t)n_out, err);
 }
-
-/* ------------------------------------------------------------------ costs */
 
 /* Per element that goes in, per joining of two, per element that comes out. */
 static const struct per_reduction {

@@ -78,8 +78,6 @@ give_length(const struct sl__call *call, size_t k, int64_t length,
 		       : sl__out_known(call, k, &length, NULL, 1, err);
 }
 
-/* ------------------------------------------------------------- construction */
-
 enum sl_status
 sl__infer_sequence_construct(const struct sl__call *call, struct sl_error *err)
 {
@@ -141,8 +139,6 @@ sl__infer_sequence_erase(const struct sl__call *call, struct sl_error *err)
 	return rc || length < 1 ? rc : give_length(call, 0, length - 1, err);
 }
 
-/* ------------------------------------------------------------------ access */
-
 enum sl_status
 sl__infer_sequence_at(const struct sl__call *call, struct sl_error *err)
 {
@@ -167,8 +163,6 @@ sl__fold_sequence_length(const struct sl__call *call, struct sl_error *err)
 {
 	return give_length(call, 0, length_of(call, 0), err);
 }
-
-/* ------------------------------------------------------ splitting, joining */
 
 /* How a SplitToSequence cuts its axis: size of every part, their number. */
 static void
@@ -308,8 +302,6 @@ sl__cost_concat_from_sequence(const struct sl__call *call, struct sl_cost *cost)
 		set_shapeless(cost);
 }
 
-/* ------------------------------------------------------------ SequenceMap */
-
 enum sl_status
 sl__infer_sequence_map(const struct sl__call *call, struct sl_error *err)
 {
@@ -354,8 +346,6 @@ sl__infer_sequence_map(const struct sl__call *call, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* --------------------------------------------------------------- optionals */
 
 enum sl_status
 sl__infer_optional(const struct sl__call *call, struct sl_error *err)

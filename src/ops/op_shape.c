@@ -16,8 +16,6 @@
 
 #include "base/banned.h"
 
-/* --------------------------------------------------------- Shape and Size */
-
 static int
 clamp(int64_t at, int rank)
 {
@@ -91,8 +89,6 @@ sl__cost_shape(const struct sl__call *call, struct sl_cost *cost)
 	cost->work = SL_WORK_MOVEMENT;
 	cost->weight_bytes = cost->read_bytes = 0;
 }
-
-/* ------------------------------------------------------------------ views */
 
 enum sl_status
 sl__infer_identity(const struct sl__call *call, struct sl_error *err)
@@ -401,8 +397,6 @@ sl__infer_unsqueeze(const struct sl__call *call, struct sl_error *err)
 		dims[i] = is_axis[i] ? 1 : in->dims[at++];
 	return sl__out(call, 0, in->dtype, n, dims, err);
 }
-
-/* -------------------------------------------------- Expand, Tile, Transpose */
 
 void
 sl__cost_movement(const struct sl__call *call, struct sl_cost *cost)

@@ -30,8 +30,6 @@ in_size(const struct sl__call *call, size_t i, int64_t *out)
 	return 1;
 }
 
-/* ------------------------------------------------------------- transforms */
-
 /* The axis of a DFT: an attribute, 1 unless given, before version 20 and an
  * input, -2 unless given, since. */
 static int
@@ -204,8 +202,6 @@ sl__cost_stft(const struct sl__call *call, struct sl_cost *cost)
 		cost->mul = sl__plus(cost->mul,
 				     sl__times(frames, (uint64_t)length));
 }
-
-/* ---------------------------------------------------------------- windows */
 
 static enum sl_dtype
 named_dtype(const struct sl__call *call)

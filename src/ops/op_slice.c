@@ -16,8 +16,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ Slice */
-
 /* What is taken of one dimension. */
 struct cut {
 	int64_t start, end, step; /* step 0: all of it */
@@ -256,8 +254,6 @@ sl__cost_slice(const struct sl__call *call, struct sl_cost *cost)
 	sl__cost_part_of(call, cost, 0);
 }
 
-/* ------------------------------------------------------------------ Split */
-
 /* Size of part k of n where no sizes are given. */
 static int64_t
 even_part(const struct sl__call *call, int64_t size, int64_t n, int64_t k)
@@ -380,8 +376,6 @@ sl__fold_split(const struct sl__call *call, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* ----------------------------------------------------------------- Concat */
 
 /* The rank that the inputs share, -1 where none is known, -2 where they
  * differ. */
@@ -583,8 +577,6 @@ sl__fold_concat(const struct sl__call *call, struct sl_error *err)
 			     to.is_integer ? NULL : to.floats,
 			     n_rows * to.n_row, err);
 }
-
-/* -------------------------------------------------------------------- Pad */
 
 /* Elements added before and after each dimension; "?" where that depends on
  * data.  Both arrays are zeroed by the caller. */

@@ -84,8 +84,6 @@ sl__ref_call(struct sl__eval *ev, struct sl_error *err)
 			"numbers");
 }
 
-/* ----------------------------------------------------------------- inputs */
-
 const struct sl__datum *
 sl__ref_in(const struct sl__eval *ev, size_t i)
 {
@@ -124,8 +122,6 @@ sl__ref_dtype(const struct sl__eval *ev, size_t i)
 
 	return t ? t->dtype : SL_DTYPE_NONE;
 }
-
-/* ---------------------------------------------------------------- outputs */
 
 struct sl__datum *
 sl__ref_result(const struct sl__eval *ev, size_t k)
@@ -179,8 +175,6 @@ sl__ref_out_copy(struct sl__eval *ev, size_t k, const struct sl__datum *from,
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------------- elements */
 
 int
 sl__ref_is_whole(enum sl_dtype dtype)
@@ -284,8 +278,6 @@ sl__ref_new(struct sl__eval *ev, size_t n, size_t n_bytes)
 {
 	return sl__arena_array(ev->scratch, n, n_bytes);
 }
-
-/* ---------------------------------------------------------------- walking */
 
 int64_t
 sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)

@@ -17,8 +17,6 @@
 
 enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 
-/* ---------------------------------------------------------------- operands */
-
 /* Sizes of queries, keys (with the past) and values; what inference has not
  * compared is compared here. */
 static enum sl_status
@@ -140,8 +138,6 @@ read_operands(struct sl__heads *h, struct sl__eval *ev, int64_t past,
 	return rc;
 }
 
-/* ------------------------------------------------------------------- masks */
-
 /* The mask as something to add: of booleans 0 or no end below it.  It is
  * broadcast to [batch][heads][queries][total], and may have fewer keys. */
 static enum sl_status
@@ -213,8 +209,6 @@ read_offsets(struct sl__heads *h, struct sl__eval *ev, int64_t past,
 	return SL_OK;
 }
 
-/* --------------------------------------------------------------- Attention */
-
 static enum sl_status
 read_stage(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 {
@@ -264,8 +258,6 @@ sl__ref_attention(struct sl__eval *ev, struct sl_error *err)
 	rc = sl__heads_run(ev, &h, err);
 	return rc ? rc : sl__heads_store(ev, &h, err);
 }
-
-/* --------------------------------------------------------- RotaryEmbedding */
 
 /* x [batch][n_heads][n_rows][width] or flat; angles [positions][n_pairs]. */
 struct rotary {

@@ -82,8 +82,6 @@ read_bias(struct sl__heads *h, struct sl__eval *ev, size_t i,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------- masks */
-
 /*
  * A mask in one of many forms, and where in it a batch's key for a query is:
  * one number for each; or the ends of the texts, and perhaps their starts.
@@ -185,8 +183,6 @@ stand_after(struct sl__heads *h, struct sl__eval *ev, int64_t past,
 	h->is_causal = sl__int(ev->node, "unidirectional", 0) != 0;
 	return SL_OK;
 }
-
-/* ------------------------------------------- Attention, with its weights */
 
 /* Q, K and V of one weight: [batch][length][widths[0] + [1] + [2]]. */
 struct projection {
@@ -384,8 +380,6 @@ sl__ref_projected_attention(struct sl__eval *ev, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------------ MultiHeadAttention */
-
 /* The input in which operand i of a MultiHeadAttention lies: keys (1) and
  * values (2) may be packed with the queries, or with each other. */
 static size_t
@@ -558,8 +552,6 @@ sl__ref_multi_head(struct sl__eval *ev, struct sl_error *err)
 		rc = sl__heads_run(ev, &h, err);
 	return rc ? rc : sl__heads_store(ev, &h, err);
 }
-
-/* ----------------------------------------------------- GroupQueryAttention */
 
 enum { PAST = 3, LENGTHS = 5, TOTAL, COSINES, SINES, PLACES, BIAS, SINK };
 

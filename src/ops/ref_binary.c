@@ -16,8 +16,6 @@
 
 #include "base/banned.h"
 
-/* ---------------------------------------------------------------- walking */
-
 enum { OPERANDS_MOST = 3 };
 
 /* The operands' offsets follow each position of the result. */
@@ -119,8 +117,6 @@ walk_on(struct walk *w)
 	(void)sl__ref_next(w->at, w->rank, w->dims, w->offsets,
 			   (const int64_t *const *)w->strides, w->n);
 }
-
-/* --------------------------------------------------------------- integers */
 
 typedef double real_function(double a, double b);
 typedef int64_t whole_function(int64_t a, int64_t b, int is_unsigned);
@@ -277,8 +273,6 @@ whole_shift_right(int64_t a, int64_t b, int is_unsigned)
 	return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
 }
 
-/* ------------------------------------------------------------------ reals */
-
 static double
 real_add(double a, double b)
 {
@@ -357,8 +351,6 @@ real_min(double a, double b)
 	return a <= b || isnan(a) ? a : b;
 }
 
-/* -------------------------------------------------------------- the table */
-
 struct form {
 	real_function *real; /* NULL: has none */
 	whole_function *whole;
@@ -404,8 +396,6 @@ form_of(const struct sl__node *node)
 		form.whole = whole_shift_right;
 	return form;
 }
-
-/* ---------------------------------------------------------------- kernels */
 
 static enum sl_status
 on_integers(struct sl__eval *ev, struct sl_error *err)
@@ -500,8 +490,6 @@ sl__ref_binary(struct sl__eval *ev, struct sl_error *err)
 	return on_reals(ev, err);
 }
 
-/* ---------------------------------------------------- any number of inputs */
-
 static enum sl_status
 join_integers(struct sl__eval *ev, size_t i, int64_t *y, struct sl_error *err)
 {
@@ -590,8 +578,6 @@ sl__ref_variadic(struct sl__eval *ev, struct sl_error *err)
 	return all_reals(ev, (size_t)w.n_elements, err);
 }
 
-/* ------------------------------------------------------------------ Where */
-
 /* Each element is moved from one of two tensors, whatever its type. */
 static enum sl_status
 choose(struct sl__eval *ev, struct walk *w, struct sl_error *err)
@@ -634,8 +620,6 @@ sl__ref_where(struct sl__eval *ev, struct sl_error *err)
 				sl_dtype_text(sl__ref_dtype(ev, 2)));
 	return choose(ev, &w, err);
 }
-
-/* ------------------------------------------------------------------ PRelu */
 
 /* Before version 7 a vector of slopes goes along the channels. */
 static void

@@ -19,8 +19,6 @@
 
 #include "base/banned.h"
 
-/* --------------------------------------------------------- floats of 8 bits */
-
 double
 sl__ref_rounded(enum sl_dtype dtype, double value)
 {
@@ -117,8 +115,6 @@ sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
 					: beyond.code;
 	}
 }
-
-/* ------------------------------------------------------------------- text */
 
 enum { TEXT_MOST = 64 }; /* bytes of a number as text */
 
@@ -256,8 +252,6 @@ from_text(struct sl__eval *ev, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- numbers */
 
 static enum sl_status
 from_integers(struct sl__eval *ev, struct sl_error *err)

@@ -17,8 +17,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ bodies */
-
 struct body {
 	struct sl__evaluator *evaluator;
 	const struct sl__block *block;
@@ -191,8 +189,6 @@ set_scalar(const struct body *b, size_t i, enum sl_dtype dtype, int64_t number,
 	return rc;
 }
 
-/* --------------------------------------------------------------------- If */
-
 enum sl_status
 sl__ref_if(struct sl__eval *ev, struct sl_error *err)
 {
@@ -222,8 +218,6 @@ sl__ref_if(struct sl__eval *ev, struct sl_error *err)
 	body_close(&b);
 	return rc;
 }
-
-/* ----------------------------------------------------------- carried values */
 
 /* What a body hands from run to run, and what it gives in each. */
 struct course {
@@ -297,8 +291,6 @@ course_declare(struct course *c, size_t i, struct sl_error *err)
 		allocator_of(&c->b), err);
 }
 
-/* ------------------------------------------------------------------- Loop */
-
 /* How often at most, and whether at all; both may be left out. */
 static enum sl_status
 loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on,
@@ -370,8 +362,6 @@ sl__ref_loop(struct sl__eval *ev, struct sl_error *err)
 	course_close(&c);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- Scan */
 
 /*
  * The first version (8) takes the lengths of its sequences as first input and
@@ -662,8 +652,6 @@ sl__ref_scan(struct sl__eval *ev, struct sl_error *err)
 		scan_close(&s);
 	return rc;
 }
-
-/* ------------------------------------------------------------ SequenceMap */
 
 /* Item n of the inputs that are sequences, and the others whole. */
 static enum sl_status

@@ -34,8 +34,6 @@ struct conv {
 	int is_channels_last;
 };
 
-/* ---------------------------------------------------------------- pairing */
-
 /* Elements that one tap joins: small + i with big + i * stride, n of them. */
 struct row {
 	int64_t big, small, stride, n;
@@ -143,8 +141,6 @@ scatter(const struct conv *c, const double *kernel, double *big,
 	} while (sl__ref_next(tap, n, c->w.kernel, NULL, NULL, 0));
 }
 
-/* ------------------------------------------------------------ the operands */
-
 /* A copy of [batch][a][b] as [batch][b][a]; NULL: out of memory. */
 static double *
 swapped(struct sl__eval *ev, const double *x, int64_t batch, int64_t a,
@@ -222,8 +218,6 @@ start_with_bias(const struct conv *c)
 			c->y[i * c->out_size + k] = c->bias[i % channels];
 	}
 }
-
-/* ---------------------------------------------------------------- forward */
 
 /* A window of one element that moves by one sees an image as one row. */
 static void
@@ -329,8 +323,6 @@ sl__ref_fused_conv(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------- transposed */
-
 /*
  * Where the output's size is given, or SAME makes it in * stride, the pads
  * are what is left over; never less than none, so that the end of an output
@@ -400,8 +392,6 @@ sl__ref_conv_transpose(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 0, c.y);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------- deformable */
 
 /* Offsets [batch][n_parts][taps][n][out], mask [batch][n_parts][taps][out]:
  * each of n_parts equal parts of the channels is bent in its own way. */

@@ -78,8 +78,6 @@ read_term(struct term *t, const char *text, size_t n_dots)
 	return text;
 }
 
-/* ------------------------------------------------------------- the labels */
-
 /* Gives a label a place, of the size that the operands say. */
 static void
 place_label(struct space *s, int label, const int64_t *sizes)
@@ -208,8 +206,6 @@ read_space(struct space *s, struct sl__eval *ev, struct sl_error *err)
 			     i < n ? sl__ref_tensor(ev, i)->dims : out->dims);
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- the sum */
 
 /* Where each operand and the result stand; along the last dimension they are
  * stepped through by the loops below. */

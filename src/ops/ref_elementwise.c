@@ -25,8 +25,6 @@ struct knobs {
 
 typedef int64_t whole_function(int64_t x, const struct knobs *k);
 
-/* -------------------------------------------------- one-to-one with libm */
-
 #define LIBM(name, function)                             \
 	static double name(double x, double a, double b) \
 	{                                                \
@@ -87,8 +85,6 @@ real_shrink(double x, double bias, double limit)
 	return x > limit ? x - bias : isnan(x) ? x : 0;
 }
 
-/* --------------------------------------------------------------- integers */
-
 static int64_t
 whole_abs(int64_t x, const struct knobs *k)
 {
@@ -134,8 +130,6 @@ whole_not(int64_t x, const struct knobs *k)
 	(void)k;
 	return !x;
 }
-
-/* -------------------------------------------------------------- the table */
 
 struct form {
 	sl__activation_function *real;
@@ -232,8 +226,6 @@ n_elements(const struct sl__eval *ev)
 
 	return t ? (size_t)t->n_elements : 0;
 }
-
-/* ---------------------------------------------------------------- kernels */
 
 static enum sl_status
 on_integers(struct sl__eval *ev, const struct form *form, struct sl_error *err)
@@ -346,8 +338,6 @@ sl__ref_unary_test(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_integers(ev, 0, y);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------- Clip */
 
 /* One bound as an integer: 0 where there is none. */
 static int

@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* --------------------------------------------------------------- computing */
-
 /* A second operand: its numbers and its strides through the result. */
 struct operand {
 	const double *x;
@@ -132,8 +130,6 @@ sl__ref_post_matmul(struct sl__eval *ev, struct sl_error *err)
 		return rc;
 	return finish(ev, has_bias ? posts : posts + 1, n + has_bias, err);
 }
-
-/* ------------------------------------------------------------------- costs */
 
 /* What one element takes: multiplications, additions, divisions, functions
  * and comparisons, like the operators that were there. */

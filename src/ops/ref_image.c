@@ -30,8 +30,6 @@ has_work(const struct sl__eval *ev)
 	return out && out->tensor.n_elements > 0;
 }
 
-/* ------------------------------------------------------------- GridSample */
-
 enum { SPATIAL_MOST = 6, TAPS_MOST = 4 }; /* 4^6 elements for one */
 enum padding { ZEROS, BORDER, REFLECTION };
 
@@ -263,8 +261,6 @@ sl__ref_grid_sample(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------- AffineGrid */
-
 /* Place i of n from -1 to 1: the first and last are the ends, or half a
  * step away from them; a single one is the middle. */
 static double
@@ -309,8 +305,6 @@ sl__ref_affine_grid(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------------- RoiAlign */
 
 /* Samples of a bin: along a side, and all of them. */
 enum { SIDE_MOST = 1 << 20, SAMPLES_MOST = 1 << 24 };
@@ -499,8 +493,6 @@ sl__ref_roi_align(struct sl__eval *ev, struct sl_error *err)
 		sl__ref_store_doubles(ev, 0, y);
 	return rc;
 }
-
-/* ----------------------------------------------------------------- Col2Im */
 
 /* Blocks that slide over an image, n_dims of everything. */
 struct blocks {

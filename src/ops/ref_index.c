@@ -12,8 +12,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- Gather */
-
 enum sl_status
 sl__ref_gather(struct sl__eval *ev, struct sl_error *err)
 {
@@ -239,8 +237,6 @@ sl__ref_feature_extractor(struct sl__eval *ev, struct sl_error *err)
 	}
 	return rc ? rc : sl__move_end(ev, 0, err);
 }
-
-/* ---------------------------------------------------------------- Scatter */
 
 enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 
@@ -480,8 +476,6 @@ sl__ref_tensor_scatter(struct sl__eval *ev, struct sl_error *err)
 	}
 	return sl__move_end(ev, 0, err);
 }
-
-/* ---------------------------------------------------------------- NonZero */
 
 static enum sl_status
 find_non_zero(struct sl__eval *ev, const struct sl__tensor *in, int64_t *places,

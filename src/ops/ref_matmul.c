@@ -108,8 +108,6 @@ pair_up(struct product *p, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------- one product */
-
 /* b by rows, in 'packed' unless it lies so already. */
 static const double *
 pack(const struct operand *o, const double *b, double *packed)
@@ -161,8 +159,6 @@ multiply_whole(const struct product *p, const int64_t *a, const int64_t *b,
 		}
 	}
 }
-
-/* ------------------------------------------------------------- all of them */
 
 static int64_t
 count(const struct product *p)
@@ -293,8 +289,6 @@ sl__ref_matmul(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------- Gemm */
-
 /* y = alpha y + beta c, where c is broadcast. */
 static enum sl_status
 add_third(struct sl__eval *ev, const int64_t *dims, double *y,
@@ -387,8 +381,6 @@ sl__ref_gemm(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------ MatMulNBits */
 
 /*
  * The weight is [n][n_blocks][block_size] numbers of a few bits, the first in

@@ -34,8 +34,6 @@ sl__ref_place(int64_t *index, int64_t size, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- moving */
-
 enum sl_status
 sl__move_begin(struct sl__mover *m, const struct sl__datum *to,
 	       const struct sl__tensor *from, struct sl_error *err)
@@ -151,8 +149,6 @@ sl__move_all(struct sl__eval *ev, size_t i, size_t k, struct sl_error *err)
 	return sl__move_end(ev, k, err);
 }
 
-/* ------------------------------------------------------------------ paths */
-
 void
 sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims)
 {
@@ -187,8 +183,6 @@ sl__move_path(const struct sl__mover *m, const struct sl__path *path)
 		sl__move(m, offsets[0], offsets[1], run);
 	} while (sl__ref_next(at, rank, path->dims, offsets, strides, 2));
 }
-
-/* ------------------------------------------------------------------- axes */
 
 enum sl_status
 sl__around_axis(struct sl__around *out, const struct sl__tensor *t,

@@ -79,8 +79,6 @@ read_vector(struct sl__eval *ev, size_t i, int64_t n, const double **out,
 	return sl__ref_read(ev, i, out, err);
 }
 
-/* --------------------------------------- LayerNormalization and its kin */
-
 /* x [n_rows][length] and the parameters' strides through its dimensions. */
 struct layers {
 	const struct sl__tensor *t;
@@ -286,8 +284,6 @@ sl__ref_skip_rms_norm(struct sl__eval *ev, struct sl_error *err)
 	return run_skip(ev, &l, 3, err);
 }
 
-/* ----------------------------------------------------- rows of an image */
-
 /* The rows of InstanceNormalization and GroupNormalization are runs of
  * elements of one image; scale and bias are one for each 'span' elements,
  * and start again after n_parts of them. */
@@ -366,8 +362,6 @@ sl__ref_group_norm(struct sl__eval *ev, struct sl_error *err)
 	s.span = ev->node->version < 21 ? s.length : image;
 	return run_spans(ev, &s, err);
 }
-
-/* ---------------------------------------------------- BatchNormalization */
 
 /* x [batch][n_parts][span]: parts are channels, or in old versions without
  * 'spatial' elements. */
@@ -487,8 +481,6 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------- along an axis */
-
 /* x over the sum of |x| or the root of the sum of squares; 0 over 0 is 0. */
 static void
 normalize_line(const double *x, double *y, int64_t n, int64_t step, int p)
@@ -573,8 +565,6 @@ sl__ref_lrn(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------- MeanVarianceNormalization */
-
 /* Strides through the statistics: 0 along the axes, which by default are all
  * but the channels.  Returns how many statistics there are; -1: no such
  * axis. */
@@ -658,8 +648,6 @@ sl__ref_mean_variance_norm(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 0, y);
 	return SL_OK;
 }
-
-/* ------------------------------------------------ EmbedLayerNormalization */
 
 /* Tables of rows, and which rows to take. */
 struct embedding {

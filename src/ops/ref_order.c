@@ -15,8 +15,6 @@
 
 #include "base/banned.h"
 
-/* --------------------------------------------------------------- comparing */
-
 /* Elements of one tensor; one of the three is set. */
 struct elements {
 	const int64_t *whole;
@@ -118,8 +116,6 @@ sort(const struct runs *r, int64_t *places, int64_t *room, int64_t n)
 	}
 }
 
-/* ------------------------------------------------------------------- TopK */
-
 static enum sl_status
 count_top(struct sl__eval *ev, int64_t *k, struct sl_error *err)
 {
@@ -200,8 +196,6 @@ sl__ref_topk(struct sl__eval *ev, struct sl_error *err)
 		return rc;
 	return give_top(ev, &a, &r, k, err);
 }
-
-/* ----------------------------------------------------------------- Unique */
 
 /* Distinct slices in the order in which they are given. */
 struct distinct {
@@ -340,8 +334,6 @@ sl__ref_unique(struct sl__eval *ev, struct sl_error *err)
 	return rc ? rc : give_list(ev, 3, d.n, d.counts, err);
 }
 
-/* ---------------------------------------------------------- ArgMax, ArgMin */
-
 /* Above 0 where a is more of an extreme than b; NaN counts as both the
  * greatest and the least. */
 static int
@@ -393,8 +385,6 @@ sl__ref_arg_reduce(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_integers(ev, 0, chosen);
 	return SL_OK;
 }
-
-/* -------------------------------------------------------- CumSum, CumProd */
 
 /* How running values are taken: along which places, in which order. */
 struct running {

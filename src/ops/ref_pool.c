@@ -44,8 +44,6 @@ struct joined {
 	int64_t at, n; /* where the largest is, in the image; how many */
 };
 
-/* ---------------------------------------------------------------- windows */
-
 /* The taps of dimension d that lie in the image where the window starts at
  * 'start': *first and how many. */
 static int64_t
@@ -188,8 +186,6 @@ pool_images(const struct pool *p)
 				      0));
 	}
 }
-
-/* --------------------------------------------------------------- operands */
 
 /* LpPool's p was a real number once. */
 static double
@@ -397,8 +393,6 @@ sl__ref_nhwc_max_pool(struct sl__eval *ev, struct sl_error *err)
 	return run_node(ev, MAXIMUM, SL__POOL_CHANNELS_LAST, err);
 }
 
-/* ---------------------------------------------------------------- undoing */
-
 /* The sizes that the window, undone, gives, which are what the indices count
  * in.  A larger output_shape has them in its corner. */
 static enum sl_status
@@ -484,8 +478,6 @@ sl__ref_max_unpool(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 0, to);
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- regions */
 
 /* One region of an image, in whole elements: 'start' and 'size' of rows and
  * columns. */

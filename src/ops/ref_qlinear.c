@@ -67,8 +67,6 @@ new_reals(struct sl__eval *ev, double **y, struct sl_error *err)
 	return *y ? SL_OK : sl__fail_nomem(err);
 }
 
-/* ---------------------------------------------------- element by element */
-
 static enum sl_status
 join(struct sl__eval *ev, const double *a, const double *b, double *y,
      struct sl_error *err)
@@ -130,8 +128,6 @@ sl__ref_qlinear_unary(struct sl__eval *ev, struct sl_error *err)
 	return write_reals(ev, x, 3, err);
 }
 
-/* ---------------------------------------------------------------- softmax */
-
 /* The attribute "opset" says whether a line runs along the axis or, before
  * 13, spans all axes from it on. */
 enum sl_status
@@ -164,8 +160,6 @@ sl__ref_qlinear_softmax(struct sl__eval *ev, struct sl_error *err)
 	return write_reals(ev, x, 3, err);
 }
 
-/* ---------------------------------------------------------------- pooling */
-
 /* QLinearAveragePool, QLinearGlobalAveragePool. */
 enum sl_status
 sl__ref_qlinear_pool(struct sl__eval *ev, struct sl_error *err)
@@ -184,8 +178,6 @@ sl__ref_qlinear_pool(struct sl__eval *ev, struct sl_error *err)
 		rc = sl__ref_averages(ev, form, x, y, err);
 	return rc ? rc : write_reals(ev, y, 3, err);
 }
-
-/* ----------------------------------------------------------------- concat */
 
 /* Sizes of the result: those of the first input, summed along the axis. */
 static enum sl_status

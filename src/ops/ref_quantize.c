@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------- scales and limits */
-
 int64_t
 sl__ref_saturated(enum sl_dtype dtype, double rounded, int64_t zero)
 {
@@ -131,8 +129,6 @@ sl__ref_per_channel(struct sl__eval *ev, const int64_t **values, size_t i,
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------- grids */
-
 /*
  * Which scale belongs to an element: the tensor is seen as [outer][axis]
  * [inner], the scales as 1, as [axis], or as [outer][n_blocks][inner].
@@ -225,8 +221,6 @@ read_grid(struct sl__eval *ev, struct grid *g, struct sl_error *err)
 		rc = sl__ref_per_channel(ev, &g->zeros, 2, g->n_scales, err);
 	return rc;
 }
-
-/* ---------------------------------------------------------------- kernels */
 
 /* The type in which quotients are rounded. */
 static enum sl_dtype

@@ -45,8 +45,6 @@ form_of(const struct sl__node *node)
 	return &forms[0];
 }
 
-/* --------------------------------------------------------------- operands */
-
 /* A stack of matrices, of integers less their zero points. */
 struct operand {
 	int64_t rows, columns;
@@ -189,8 +187,6 @@ read_operand(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
 	return SL_OK;
 }
 
-/* ---------------------------------------------------------------- product */
-
 /* The whole of a call: operands, the sums, and what result they are for. */
 struct product {
 	const struct form *form;
@@ -319,8 +315,6 @@ product_of(struct product *p, struct sl__eval *ev, struct sl_error *err)
 		rc = centre(&p->b, ev, p->form->b_zero, 1, err);
 	return rc ? rc : sum_up(p, ev, err);
 }
-
-/* ----------------------------------------------------------------- scales */
 
 static enum sl_status
 read_scales(struct product *p, struct sl__eval *ev, struct sl_error *err)
@@ -456,8 +450,6 @@ finish_all(struct product *p, struct sl__eval *ev, struct sl_error *err)
 		sl__ref_store_integers(ev, 0, f.whole);
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- kernels */
 
 /* MatMulInteger, MatMulInteger16: the sums themselves. */
 enum sl_status

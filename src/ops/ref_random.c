@@ -144,8 +144,6 @@ sl__ref_multinomial(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ---------------------------------------------------------------- Dropout */
-
 /* Before version 7 "is_test" says so, from 12 on an input; between them
  * nothing is ever dropped. */
 static int

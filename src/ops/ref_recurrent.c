@@ -79,8 +79,6 @@ struct layer {
 	struct activation functions[2][FUNCTIONS_MOST];
 };
 
-/* ------------------------------------------------------------ activations */
-
 static double
 apply(const struct activation *f, double x)
 {
@@ -150,8 +148,6 @@ read_functions(struct layer *l, const struct sl__node *node,
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------------------ cells */
 
 static double
 gate(const struct layer *l, const struct activation *f, double x)
@@ -257,8 +253,6 @@ step_lstm(const struct layer *l, int64_t d, const double *x, double *h,
 	}
 }
 
-/* -------------------------------------------------------------- sequences */
-
 /* Sample b of direction d: its states, and the rows of step t. */
 static int64_t
 state_at(const struct layer *l, int64_t d, int64_t b)
@@ -303,8 +297,6 @@ run_sample(const struct layer *l, int64_t d, int64_t b)
 		memcpy(l->y + y_at(l, t, d, b), h, n_bytes);
 	}
 }
-
-/* ---------------------------------------------------------------- reading */
 
 /* Input i as doubles; NULL in *out where it is left out, SL_E_DATA where it
  * is not of these sizes. */

@@ -62,8 +62,6 @@ find(const struct sl__node *node)
 	return &reductions[0];
 }
 
-/* ------------------------------------------------------------------- axes */
-
 /* No axes means all, or none with noop_with_empty_axes. */
 static enum sl_status
 mark_axes(unsigned char *marks, struct sl__eval *ev, size_t rank,
@@ -137,8 +135,6 @@ read_job(struct job *job, struct sl__eval *ev, struct sl_error *err)
 	job->per_out = (size_t)per_out;
 	return make_output(job, marks, ev, err);
 }
-
-/* --------------------------------------------------------------- real ones */
 
 static double
 nothing(enum joining joining)
@@ -237,8 +233,6 @@ reduce_real(struct sl__eval *ev, const struct job *job, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ whole */
-
 /* The extremes of a type, as the words that its numbers are. */
 static int64_t
 extreme(const struct sl__tensor *t, int is_least)
@@ -335,8 +329,6 @@ sl__ref_reduce(struct sl__eval *ev, struct sl_error *err)
 		return reduce_whole(ev, &job, err);
 	return reduce_real(ev, &job, err);
 }
-
-/* ----------------------------------------------------- sums of exponentials */
 
 /* m + log(sum(exp(x - m))), where m is the largest; an m without end is not
  * subtracted. */

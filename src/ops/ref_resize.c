@@ -65,8 +65,6 @@ struct axis {
 	double *weights; /* [out][n_taps] */
 };
 
-/* ---------------------------------------------------------------- reading */
-
 struct word {
 	const char *text;
 	int value;
@@ -265,8 +263,6 @@ read_resize(struct resize *r, struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- tables */
-
 /* Where element i of the result lies among those of the image. */
 static double
 source_of(const struct resize *r, const struct axis *a, int64_t i)
@@ -446,8 +442,6 @@ fill_axes(const struct resize *r, struct axis **out, struct sl__eval *ev,
 	*out = axes;
 	return rc;
 }
-
-/* --------------------------------------------------------------- resizing */
 
 /* Elements before and after dimension d of an image whose dimensions up to d
  * are resized already.  0 where the result has too many to count. */

@@ -30,8 +30,6 @@ dtype_of(const struct sl__datum *datum)
 					      : datum->dtype;
 }
 
-/* ------------------------------------------------------- made and changed */
-
 enum sl_status
 sl__ref_sequence_empty(struct sl__eval *ev, struct sl_error *err)
 {
@@ -148,8 +146,6 @@ sl__ref_sequence_erase(struct sl__eval *ev, struct sl_error *err)
 	return rc;
 }
 
-/* ----------------------------------------------------------------- access */
-
 enum sl_status
 sl__ref_sequence_at(struct sl__eval *ev, struct sl_error *err)
 {
@@ -184,8 +180,6 @@ sl__ref_sequence_length(struct sl__eval *ev, struct sl_error *err)
 
 	return rc ? rc : give_one(ev, SL_DTYPE_I64, (int64_t)in->n_items, err);
 }
-
-/* ------------------------------------------------------ joining, splitting */
 
 /* The sizes of all items side by side along the axis, or one behind the other
  * in a new one. */
@@ -374,8 +368,6 @@ sl__ref_split_to_sequence(struct sl__eval *ev, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* --------------------------------------------------------------- optionals */
 
 enum sl_status
 sl__ref_optional(struct sl__eval *ev, struct sl_error *err)

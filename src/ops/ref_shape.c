@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------- the same elements */
-
 /* Reshape, Flatten, Squeeze, Unsqueeze: the sizes are inference's. */
 enum sl_status
 sl__ref_view(struct sl__eval *ev, struct sl_error *err)
@@ -50,8 +48,6 @@ sl__ref_constant(struct sl__eval *ev, struct sl_error *err)
 	sl__datum_clear(&held, ev->allocator);
 	return rc;
 }
-
-/* --------------------------------------------------------- Shape and Size */
 
 static int64_t
 clamp(int64_t at, int64_t rank)
@@ -95,8 +91,6 @@ sl__ref_size(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_integers(ev, 0, &n);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------- expanded, turned */
 
 /* Input 0 to output 0; the caller sets path.from. */
 static enum sl_status
@@ -198,8 +192,6 @@ sl__ref_transpose(struct sl__eval *ev, struct sl_error *err)
 	return finish(ev, &m, &path, err);
 }
 
-/* ------------------------------------------------------ depth and space */
-
 /* Both take an image [n][c][h][w] apart into six dimensions. */
 static enum sl_status
 blocks_of(struct sl__eval *ev, int64_t *size, struct sl_error *err)
@@ -280,8 +272,6 @@ sl__ref_space_to_depth(struct sl__eval *ev, struct sl_error *err)
 	}
 	return finish(ev, &m, &path, err);
 }
-
-/* ------------------------------------------------------ made from nothing */
 
 /* Every element of output 0 becomes element 'which' of the tensor. */
 static enum sl_status
@@ -443,8 +433,6 @@ sl__ref_one_hot(struct sl__eval *ev, struct sl_error *err)
 	}
 	return sl__move_end(ev, 0, err);
 }
-
-/* ------------------------------------------------------------------ Trilu */
 
 enum sl_status
 sl__ref_trilu(struct sl__eval *ev, struct sl_error *err)

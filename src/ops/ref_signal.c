@@ -125,8 +125,6 @@ point_at(const double *from, int64_t i, int64_t parts)
 			      parts == 2 ? from[i * parts + 1] : 0};
 }
 
-/* --------------------------------------------------------------------- DFT */
-
 struct dft {
 	int64_t outer, in, inner, parts; /* of the input */
 	int64_t n, out, out_parts;       /* points, and of the output */
@@ -256,8 +254,6 @@ sl__ref_dft(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* -------------------------------------------------------------------- STFT */
-
 struct stft {
 	int64_t batch, length, parts; /* of the signal */
 	int64_t frames, bins, step, n;
@@ -359,8 +355,6 @@ sl__ref_stft(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- windows */
-
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n).  A symmetric window of one
  * number, whose n is 0, is 1. */
 static enum sl_status
@@ -400,8 +394,6 @@ sl__ref_blackman_window(struct sl__eval *ev, struct sl_error *err)
 {
 	return run_window(ev, 0.42, 0.5, 0.08, err);
 }
-
-/* --------------------------------------------------------------------- mel */
 
 static double
 mel_of(double hertz)

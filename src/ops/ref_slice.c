@@ -17,8 +17,6 @@ between(int64_t at, int64_t low, int64_t high)
 	return at < low ? low : at > high ? high : at;
 }
 
-/* ------------------------------------------------------------------ Slice */
-
 /* What is taken of a dimension: first and n are in range, whatever the node
  * asks for. */
 struct cut {
@@ -135,8 +133,6 @@ sl__ref_slice(struct sl__eval *ev, struct sl_error *err)
 	sl__move_path(&m, &path);
 	return sl__move_end(ev, 0, err);
 }
-
-/* --------------------------------------------------------- Split, Concat */
 
 /* Rows of 'n' elements, one in every 'stride'. */
 struct rows {
@@ -259,8 +255,6 @@ sl__ref_concat(struct sl__eval *ev, struct sl_error *err)
 	}
 	return rc ? rc : sl__move_end(ev, 0, err);
 }
-
-/* -------------------------------------------------------------------- Pad */
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
 
@@ -516,8 +510,6 @@ sl__ref_center_crop_pad(struct sl__eval *ev, struct sl_error *err)
 	return sl__move_end(ev, 0, err);
 }
 
-/* -------------------------------------------------------- ReverseSequence */
-
 enum sl_status
 sl__ref_reverse_sequence(struct sl__eval *ev, struct sl_error *err)
 {
@@ -563,8 +555,6 @@ sl__ref_reverse_sequence(struct sl__eval *ev, struct sl_error *err)
 	}
 	return sl__move_end(ev, 0, err);
 }
-
-/* --------------------------------------------------------------- Compress */
 
 /* The tensor around the axis; as one dimension where the node names none. */
 static enum sl_status

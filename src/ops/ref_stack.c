@@ -168,8 +168,6 @@ sl__stack_release(struct sl__stack *s, const struct sl_allocator *allocator)
 	memset(s, 0, sizeof(*s));
 }
 
-/* ----------------------------------------------------------------- giving */
-
 /* All pieces as a tensor; strings get their pointers in the scratch arena. */
 static enum sl_status
 as_tensor(const struct sl__stack *s, struct sl__eval *ev,

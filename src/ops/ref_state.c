@@ -13,8 +13,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------- CausalConvWithState */
-
 /* x [batch][channels][length], past [batch][channels][taps - 1]. */
 struct causal {
 	int64_t rows, channels, length, taps; /* rows: batch * channels */
@@ -103,8 +101,6 @@ sl__ref_causal_conv(struct sl__eval *ev, struct sl_error *err)
 	sl__ref_store_doubles(ev, 1, c.state);
 	return SL_OK;
 }
-
-/* --------------------------------------------------------- LinearAttention */
 
 /*
  * q [batch][length][n_heads * width], k and v as q with n_kv_heads; the state

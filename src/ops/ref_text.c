@@ -48,8 +48,6 @@ piece_of(struct sl__eval *ev, const char *text, size_t n)
 	return piece;
 }
 
-/* ------------------------------------------------------- StringNormalizer */
-
 enum letter_case { CASE_KEPT, CASE_LOWER, CASE_UPPER };
 
 static char
@@ -145,8 +143,6 @@ sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
 	dims[in->rank - 1] = n;
 	return give_strings(ev, in->rank, dims, words, err);
 }
-
-/* -------------------------------------------------------- TfIdfVectorizer */
 
 /*
  * An n-gram is known by its items written one after the other, each with its
@@ -368,8 +364,6 @@ sl__ref_tf_idf(struct sl__eval *ev, struct sl_error *err)
 	return rc;
 }
 
-/* ------------------------------------------------- StringConcat, Split */
-
 enum sl_status
 sl__ref_string_concat(struct sl__eval *ev, struct sl_error *err)
 {
@@ -512,8 +506,6 @@ sl__ref_string_split(struct sl__eval *ev, struct sl_error *err)
 		sl__ref_store_integers(ev, 1, counts);
 	return rc;
 }
-
-/* ---------------------------------------------------------- RegexFullMatch */
 
 enum sl_status
 sl__ref_regex(struct sl__eval *ev, struct sl_error *err)

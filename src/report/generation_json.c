@@ -183,8 +183,6 @@ sl__generation_json(struct sl__json *json, const void *result)
 	sl__json_ending(json, g->elapsed_s, g->stopped_by, g->seed);
 }
 
-/* --------------------------------------------------------------------- CSV */
-
 static void
 add_line(struct sl_buf *out, const struct sl_decoding *d,
 	 const struct sl_decode_step *s)

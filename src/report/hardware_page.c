@@ -132,8 +132,6 @@ add_longest(struct sl__doc *doc, const struct sl_hardware_row *row)
 	}
 }
 
-/* --------------------------------------------------- serving and training */
-
 enum { MAX_ROWS = 8, BEST_ROWS = 4 };
 
 static int
@@ -353,8 +351,6 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 	if (verbose)
 		add_sources(doc, r);
 }
-
-/* ------------------------------------------------------------------- JSON */
 
 static void
 write_money(struct sl__json *json, const char *key, double dollars,

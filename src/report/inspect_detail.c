@@ -111,8 +111,6 @@ sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
 	}
 }
 
-/* -------------------------------------------------------------- weights */
-
 /* How weights are shown, by the room there is. */
 struct width {
 	size_t n_bins, n_name_columns;

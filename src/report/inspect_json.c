@@ -83,8 +83,6 @@ sl__json_model(struct sl__json *json, const struct sl_inspection *i)
 	sl__json_end_object(json);
 }
 
-/* ----------------------------------------------------------------- cost */
-
 static void
 add_side(struct sl__json *json, const char *key,
 	 const struct sl_ledger_side *side, const struct sl_coverage *c)
@@ -190,8 +188,6 @@ add_explanations(struct sl__json *json, const struct sl_inspection *i)
 	}
 	sl__json_end_array(json);
 }
-
-/* --------------------------------------------------------------- memory */
 
 /* What only a run, or a training step, has. */
 static void
@@ -364,8 +360,6 @@ add_growth(struct sl__json *json, const struct sl_inspection *i)
 	sl__json_end_array(json);
 }
 
-/* --------------------------------------------------------------- layers */
-
 static void
 add_layer_cost(struct sl__json *json, const struct sl_layer *l)
 {
@@ -452,8 +446,6 @@ add_groups(struct sl__json *json, const char *key,
 	}
 	sl__json_end_array(json);
 }
-
-/* -------------------------------------------------------------- tensors */
 
 static void
 add_tensors(struct sl__json *json, const struct sl_parameters *p)

@@ -330,8 +330,6 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	}
 }
 
-/* --------------------------------------------------------------- groups */
-
 static const struct sl__column group_columns[] = {
 	{"", 0, 0},      {"layers", 1, 4}, {"parameters", 1, 1},
 	{"FLOPs", 1, 0}, {"bytes", 1, 2},  {"op/B", 1, 3},

@@ -199,8 +199,6 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 			     t->backward_to_forward);
 }
 
-/* --------------------------------------------------------------- growth */
-
 static int
 is_memory(const struct sl_growth *g)
 {

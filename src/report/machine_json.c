@@ -254,8 +254,6 @@ sl__machine_json(struct sl__json *json, const void *result)
 	add_roofline(json, result);
 }
 
-/* ------------------------------------------------------------------ CSV */
-
 static void
 csv_count(struct sl_buf *out, size_t n)
 {

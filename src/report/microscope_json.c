@@ -23,8 +23,6 @@ add_text(struct sl__json *json, const char *key, const char *text,
 		sl__json_absent(json, key, absent);
 }
 
-/* ----------------------------------------------------------------- ceilings */
-
 static void
 add_rate(struct sl__json *json, const char *key, const char *interval,
 	 const struct sl_estimate *e)
@@ -73,8 +71,6 @@ add_roofline(struct sl__json *json, const struct sl_ceilings *c)
 	add_levels(json, c);
 	sl__json_end_object(json);
 }
-
-/* ------------------------------------------------------------------- points */
 
 static void
 add_place(struct sl__json *json, const struct sl_micro_point *p)
@@ -133,8 +129,6 @@ add_point(struct sl__json *json, const struct sl_micro_point *p)
 	add_place(json, p);
 	sl__json_end_object(json);
 }
-
-/* ------------------------------------------------------------------- series */
 
 static void
 add_turns(struct sl__json *json, const struct sl_micro_series *s)
@@ -249,8 +243,6 @@ sl__microscope_json(struct sl__json *json, const void *result)
 	}
 	sl__json_end_array(json);
 }
-
-/* ---------------------------------------------------------------------- CSV */
 
 static void
 csv_point(struct sl_buf *out, const struct sl_micro_series *s,

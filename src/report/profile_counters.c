@@ -29,8 +29,6 @@ why_none(const struct sl_profile *p)
 	return p->no_counter ? p->no_counter : "no operation was counted";
 }
 
-/* -------------------------------------------------------------------- page */
-
 static void
 add_count(struct sl__doc *doc, const struct sl_profile *p,
 	  const struct sl_operation *o, enum sl_event event)
@@ -125,8 +123,6 @@ sl__profile_counters(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	add_uses(doc, p);
 	sl__profile_explain(doc, SL__TOPIC_COUNTERS, sheet);
 }
-
-/* -------------------------------------------------------------------- JSON */
 
 void
 sl__profile_json_counters(struct sl__json *json, const struct sl_profile *p)

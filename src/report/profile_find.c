@@ -20,8 +20,6 @@ enum {
 	WIDE = 90       /* columns from which on all speed-ups fit */
 };
 
-/* ---------------------------------------------------------------- verdict */
-
 static void
 add_reasons(struct sl__doc *doc, const char *key, const char *const *reasons,
 	    size_t n, int is_whole)
@@ -128,8 +126,6 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 }
 
-/* --------------------------------------------------------------- roofline */
-
 /* "58.6 GFLOP/s executed of 234 GFLOP/s, 2.86 GB/s of operands". */
 static void
 add_speeds(struct sl__doc *doc, const struct sl_profile *p)
@@ -228,8 +224,6 @@ sl__profile_roofline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		add_ceilings(doc, c);
 }
 
-/* ----------------------------------------------------------------- Amdahl */
-
 /* "all" where there is no limit: it is all of the time. */
 static void
 add_speedup(struct sl__doc *doc, enum sl__style style, double x)
@@ -322,8 +316,6 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	add_unmeasured(doc, p->amdahl, n);
 	sl__profile_explain(doc, SL__TOPIC_AMDAHL, sheet);
 }
-
-/* ----------------------------------------------------------------- advice */
 
 /* Advice with the name that it quotes as the table of operations has it,
  * where the name is a long one; its command has it whole. */

@@ -65,8 +65,6 @@ add_plan(struct sl__json *json, const struct sl_profile *p)
 	sl__json_end_object(json);
 }
 
-/* ----------------------------------------------------------------- memory */
-
 /* What is alive at the peak, by category; absent where no run was tracked. */
 static void
 add_categories(struct sl__json *json, const struct sl_memory_use *m)
@@ -205,8 +203,6 @@ add_memory(struct sl__json *json, const struct sl_profile *p)
 	sl__json_end_object(json);
 }
 
-/* ------------------------------------------------------------------ books */
-
 static void
 add_ledger(struct sl__json *json, const struct sl_profile *p)
 {
@@ -278,8 +274,6 @@ add_rates(struct sl__json *json, const struct sl_profile *p)
 	sl__json_finite(json, "bound_ms", r->bound_ns / SL__NS_PER_MS, absent);
 	sl__json_end_object(json);
 }
-
-/* ------------------------------------------------------------- operations */
 
 static void
 add_times(struct sl__json *json, const struct sl_operation *o)
@@ -454,8 +448,6 @@ add_groups(struct sl__json *json, const char *key,
 	sl__json_end_array(json);
 }
 
-/* --------------------------------------------------------------- ceilings */
-
 static void
 add_rate(struct sl__json *json, const char *key, const char *interval,
 	 const struct sl_estimate *e, const char *absent)
@@ -529,8 +521,6 @@ add_roofline(struct sl__json *json, const struct sl_profile *p)
 	add_levels(json, c);
 	sl__json_end_object(json);
 }
-
-/* --------------------------------------------------------------- findings */
 
 static void
 add_verdict(struct sl__json *json, const struct sl_finding *f)
@@ -606,8 +596,6 @@ add_advice(struct sl__json *json, const struct sl_profile *p)
 	}
 	sl__json_end_array(json);
 }
-
-/* -------------------------------------------------------------------- all */
 
 static void
 add_profile(struct sl__json *json, const struct sl_profile *p)

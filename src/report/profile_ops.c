@@ -40,8 +40,6 @@ struct look {
 	int has_roof, has_bound, has_level;
 };
 
-/* ------------------------------------------------------------------ cells */
-
 static void
 add_bar(struct sl__doc *doc, double share, const struct look *look)
 {
@@ -138,8 +136,6 @@ add_bound(struct sl__doc *doc, enum sl_bound bound)
 			     "%s", sl_bound_text(bound));
 }
 
-/* ---------------------------------------------------------------- columns */
-
 /* Columns of a table while they are chosen. */
 struct columns {
 	struct sl__column *list;
@@ -160,8 +156,6 @@ open_table(struct sl__doc *doc, struct columns *c)
 	if (!doc->failed)
 		sl__doc_table(doc, c->list, c->n);
 }
-
-/* ------------------------------------------------------------- operations */
 
 static void
 choose_columns(struct sl__doc *doc, struct columns *c, const struct look *look)
@@ -279,8 +273,6 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 	add_others(doc, n_top, sum, &c, look);
 }
 
-/* ----------------------------------------------------------------- groups */
-
 static void
 add_group(struct sl__doc *doc, const struct sl_operation_group *g,
 	  const struct look *look)
@@ -386,8 +378,6 @@ sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p)
 	else
 		add_line_of(doc, "types", p->by_type, p->n_types);
 }
-
-/* ------------------------------------------------------------------- page */
 
 /* Columns that are left for names when the others take what they need. */
 static size_t

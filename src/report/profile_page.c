@@ -60,8 +60,6 @@ sl__profile_live(const struct sl_profile *p, size_t operation)
 	return live;
 }
 
-/* --------------------------------------------------------------- headline */
-
 static void
 add_title(struct sl__doc *doc, const struct sl_profile *p)
 {
@@ -273,8 +271,6 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__profile_explain(doc, SL__TOPIC_LATENCY, sheet);
 }
 
-/* ------------------------------------------------------------------ books */
-
 /* Decimals with which 'value' has four digits. */
 static int
 decimals_for(double value)
@@ -330,8 +326,6 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (why[0])
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", why);
 }
-
-/* ------------------------------------------------------------------- ends */
 
 static void
 add_impossible(struct sl__doc *doc, const struct sl_profile *p)

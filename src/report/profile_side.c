@@ -102,8 +102,6 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		     "%s", sl_bottleneck_text(p->verdict.bottleneck));
 }
 
-/* --------------------------------------------------------------- sentences */
-
 static void
 add_where(struct sl__doc *doc, const struct sl_profile *p)
 {

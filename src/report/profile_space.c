@@ -68,8 +68,6 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 		sl__doc_more(doc, SL__STYLE_DIM, "; the plan's figures stand");
 }
 
-/* -------------------------------------------------------------- every byte */
-
 static void
 add_row(struct sl__doc *doc, const char *name, double n_bytes, const char *what)
 {

@@ -13,8 +13,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- page */
-
 static void
 add_failures(struct sl__doc *doc, const struct sl_bench_result *r)
 {
@@ -191,8 +189,6 @@ add_page(struct sl__doc *doc, const void *result,
 		add_comparison(doc, b, how);
 	add_certificate(doc, b, how);
 }
-
-/* ----------------------------------------------------------------- JSON */
 
 static void
 add_identity(struct sl__json *json, const struct sl_command *command)

@@ -123,8 +123,6 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 							    : "backward pass");
 }
 
-/* ----------------------------------------------------------- what was tried */
-
 static int64_t
 answer_of(const struct sl_fit *f)
 {
@@ -264,8 +262,6 @@ page(struct sl__doc *doc, const void *result,
 		     "itself comes on top.",
 		     f->optimizer ? ", activations estimated" : "");
 }
-
-/* ------------------------------------------------------------------- JSON */
 
 static void
 write_answer(struct sl__json *json, const struct sl_fit *f)

@@ -13,8 +13,6 @@
 
 enum { BAR_COLUMNS = 32, BARS_MOST = 16 };
 
-/* ------------------------------------------------------------------- table */
-
 static void
 add_time(struct sl__doc *doc, const struct sl_estimate *e, int is_fitted)
 {
@@ -104,8 +102,6 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 	}
 }
 
-/* ------------------------------------------------------------------- chart */
-
 /* Both loops have one scale, so that they can be compared. */
 static double
 longest_of(const struct sl_generation *g)
@@ -163,8 +159,6 @@ add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 			add_bar(doc, &d->steps[k], most);
 	}
 }
-
-/* -------------------------------------------------------------------- page */
 
 static void
 add_plans(struct sl__doc *doc, const struct sl_generation *g)

@@ -14,8 +14,6 @@
 
 enum { BAR_COLUMNS = 7 };
 
-/* -------------------------------------------------------------------- cells */
-
 static void
 add_number(struct sl__doc *doc, double x)
 {
@@ -85,8 +83,6 @@ add_absent(struct sl__doc *doc, const char *why)
 		sl__doc_cell(doc, SL__STYLE_DIM, i ? "" : "-");
 	sl__doc_cell(doc, SL__STYLE_WARN, "%s", why);
 }
-
-/* ---------------------------------------------------------------- one table */
 
 /* Where there is no room, the rate that its roof is not about goes first; a
  * title that is empty is that of bars. */
@@ -193,8 +189,6 @@ add_one(struct sl__doc *doc, const struct sl_microscope *m,
 			     s->focus, s->reason);
 }
 
-/* ------------------------------------------------------------ all together */
-
 static void
 add_together(struct sl__doc *doc, const struct sl_microscope *m)
 {
@@ -257,8 +251,6 @@ add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
 	for (size_t i = 0; is_verbose && i < m->n_series; i++)
 		add_one(doc, m, &m->series[i]);
 }
-
-/* --------------------------------------------------------------------- page */
 
 static void
 page(struct sl__doc *doc, const void *result,

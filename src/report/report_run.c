@@ -26,8 +26,6 @@ shape_text(char *text, size_t n_bytes, const struct sl_run_output *o)
 	return text;
 }
 
-/* -------------------------------------------------------------------- page */
-
 static void
 add_paths(struct sl__doc *doc, const struct sl_run *r)
 {
@@ -215,8 +213,6 @@ page(struct sl__doc *doc, const void *result,
 	else
 		add_slow_steps(doc, r);
 }
-
-/* -------------------------------------------------------------------- JSON */
 
 /* JSON has no infinities. */
 static void

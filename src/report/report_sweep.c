@@ -16,8 +16,6 @@
 
 enum { BAR_COLUMNS = 24 };
 
-/* ------------------------------------------------------------------- table */
-
 static void
 add_number(struct sl__doc *doc, double x, const char *format_text)
 {
@@ -165,8 +163,6 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 		sl__doc_text(doc, SL__STYLE_DIM, "energy: %s", absent);
 }
 
-/* ------------------------------------------------------------------- chart */
-
 static void
 add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
@@ -203,8 +199,6 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 			sl__time_text(&time, p->latency_ns.value));
 	}
 }
-
-/* -------------------------------------------------------------------- laws */
 
 static void
 add_exponent(struct sl__doc *doc, const struct sl_estimate *e)
@@ -270,8 +264,6 @@ add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 			add_law(doc, &s->exponents[i]);
 	}
 }
-
-/* -------------------------------------------------------------------- page */
 
 static void
 add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
@@ -375,8 +367,6 @@ page(struct sl__doc *doc, const void *result,
 			     "Interrupted: what was measured so far.");
 	}
 }
-
-/* --------------------------------------------------------------------- CSV */
 
 static void
 csv(struct sl_buf *out, const void *result)

@@ -17,8 +17,6 @@ enum {
 	ONLY_ROWS = 4
 };
 
-/* ----------------------------------------------------------------- verdict */
-
 static const char *
 what_of(const struct sl_versus *v)
 {
@@ -83,8 +81,6 @@ add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 			     ", %zu more left out as disturbed", c->n_left_out);
 	sl__doc_more(doc, SL__STYLE_DIM, ")");
 }
-
-/* --------------------------------------------------------------- two sides */
 
 static void
 add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
@@ -176,8 +172,6 @@ add_sides(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 	add_amounts(doc, a, b);
 }
 
-/* ------------------------------------------------------------------ layers */
-
 static void
 add_layer(struct sl__doc *doc, const struct sl_versus_layer *l)
 {
@@ -258,8 +252,6 @@ add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
 		sl__doc_more(doc, SL__STYLE_DIM, ", and %zu more", n_all - n);
 }
 
-/* -------------------------------------------------------------------- page */
-
 static void
 add_title(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 {
@@ -325,8 +317,6 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__page_noise(doc, &v->noise, "slot", how->verbose);
 	sl__page_ending(doc, v->stopped_by, v->seed);
 }
-
-/* -------------------------------------------------------------------- JSON */
 
 static void
 write_side(struct sl__json *json, const struct sl_versus_side *s)
@@ -485,8 +475,6 @@ add_json(struct sl__json *json, const void *result)
 	sl__json_noise(json, &v->noise);
 	sl__json_ending(json, v->elapsed_s, v->stopped_by, v->seed);
 }
-
-/* --------------------------------------------------------------------- CSV */
 
 static void
 add_csv(struct sl_buf *out, const void *result)

@@ -71,8 +71,6 @@ is_family(const struct row *row)
 	return strcmp(row->entry->name, row->entry->example) != 0;
 }
 
-/* -------------------------------------------------------------------- page */
-
 /* What a model is called and where it comes from: "U-Net, Ronneberger et al.
  * 2015, with padding 1; 3 channels in" up to the year. */
 static int
@@ -153,8 +151,6 @@ write_page(struct sl__doc *doc, const void *result,
 		     "token after 128) and the image sizes that the models "
 		     "were published with.");
 }
-
-/* -------------------------------------------------------------- JSON, CSV */
 
 static void
 write_json(struct sl__json *json, const void *result)

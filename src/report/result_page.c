@@ -112,8 +112,6 @@ sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
 		sl__doc_more(doc, SL__STYLE_DIM, " +%zu", h.n_beyond);
 }
 
-/* ---------------------------------------------------------------- noise */
-
 /* One reading of the certificate and when it is worth a warning. */
 struct remark {
 	const char *name;
@@ -192,8 +190,6 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 	sl_buf_release(&seen);
 	sl_buf_release(&missing);
 }
-
-/* ------------------------------------------------------------- verdicts */
 
 enum sl__style
 sl__page_verdict_style(enum sl_verdict verdict)

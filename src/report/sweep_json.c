@@ -43,8 +43,6 @@ write_estimate(struct sl__json *json, const char *key, const char *bounds,
 	}
 }
 
-/* ------------------------------------------------------------------ points */
-
 static void
 write_side(struct sl__json *json, const struct sl_sweep_point *p)
 {
@@ -119,8 +117,6 @@ write_point(struct sl__json *json, const struct sl_sweep_point *p)
 		sl__json_text(json, "note", p->note);
 	sl__json_end_object(json);
 }
-
-/* -------------------------------------------------------------------- laws */
 
 /* The unit of a law's fixed part. */
 static void
@@ -201,8 +197,6 @@ write_best(struct sl__json *json, const struct sl_sweep *sweep,
 	sl__json_end_object(json);
 }
 
-/* ------------------------------------------------------------------ models */
-
 static void
 write_sentences(struct sl__json *json, const char *const *sentences, size_t n)
 {
@@ -268,8 +262,6 @@ sl__sweep_json(struct sl__json *json, const void *result)
 	sl__json_end_array(json);
 	write_sentences(json, sweep->sentences, sweep->n_sentences);
 }
-
-/* --------------------------------------------------------------------- CSV */
 
 void
 sl__sweep_csv_point(struct sl_buf *out, const struct sl_sweep *sweep,

@@ -29,8 +29,6 @@ struct tracer {
 	uint64_t thread; /* of the pass under way */
 };
 
-/* ------------------------------------------------------------------ passes */
-
 /* Whether pass i is the median one, whatever else it was kept for. */
 static int
 is_median(const struct sl_profile *p, size_t i)
@@ -84,8 +82,6 @@ whole_ns(double ns)
 {
 	return ns > 0 ? (uint64_t)(ns + 0.5) : 0;
 }
-
-/* ------------------------------------------------------------------ events */
 
 /* Whether there is room for one event more. */
 static int
@@ -249,8 +245,6 @@ add_pass(struct tracer *t, size_t i)
 		add_memory(t, it);
 }
 
-/* ------------------------------------------------------------------- names */
-
 static void
 add_meta(struct tracer *t, const char *what, const char *name)
 {
@@ -295,8 +289,6 @@ name_thread(struct tracer *t, size_t i)
 	sl__json_integer(&t->json, "sort_index", t->thread);
 	close_slice(t);
 }
-
-/* --------------------------------------------------------------- the whole */
 
 static void
 add_named_pass(struct tracer *t, size_t i)

@@ -218,8 +218,6 @@ sl__ensemble_place(struct sl__ensemble *e, const double *log_ratios)
 	judge(e);
 }
 
-/* ----------------------------------------------------------------- members */
-
 enum sl_verdict
 sl__ensemble_member_verdict(const struct sl__ensemble *e, size_t i)
 {
@@ -282,8 +280,6 @@ sl__ensemble_log_e(const struct sl__ensemble *e)
 	}
 	return sl__e_average(log_e, n);
 }
-
-/* ------------------------------------------------------------------ counts */
 
 static size_t
 is_above(double value, double bound, struct sl__rng *coin)

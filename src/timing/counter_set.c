@@ -89,8 +89,6 @@ sl__counter_set_name(const struct sl__counter_set *set, enum sl_event event,
 	return choice->absent ? NULL : choice->code.name;
 }
 
-/* ----------------------------------------------------------------- joining */
-
 void
 sl__counter_set_join(struct sl__counter_set *set, size_t rank)
 {
@@ -147,8 +145,6 @@ sl__counter_set_settle(struct sl__counter_set *set, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ----------------------------------------------------------------- reading */
 
 enum sl_status
 sl__counter_set_read(const struct sl__counter_set *set, size_t rank,

@@ -34,8 +34,6 @@ sl_event_text(enum sl_event event)
 	return (unsigned)event < SL_N_EVENTS ? words[event] : "";
 }
 
-/* -------------------------------------------------------------- candidates */
-
 /* Reads that miss a cache, as the kernel numbers them. */
 #define READ_MISSES(cache)                              \
 	((cache) | (PERF_COUNT_HW_CACHE_OP_READ << 8) | \
@@ -144,8 +142,6 @@ add_general(struct ways ways[SL_N_EVENTS])
 	}
 }
 
-/* ------------------------------------------------------------------ kernel */
-
 static int
 open_in_kernel(const struct sl__counter_code *code, void *ctx)
 {
@@ -219,8 +215,6 @@ sl__counter_source_kernel(struct sl__counter_source *out)
 					   .paranoid = paranoid_level()};
 }
 
-/* ----------------------------------------------------------------- reasons */
-
 static const char *
 why_forbidden(int paranoid, struct sl__arena *arena)
 {
@@ -268,8 +262,6 @@ sl__counter_reason(int error, int paranoid, struct sl__arena *arena)
 		return sl__arena_format(arena, "error %d", error);
 	}
 }
-
-/* ------------------------------------------------------------------ choice */
 
 static enum sl_status
 choose(struct sl__counter_choice *out, const struct ways *ways,

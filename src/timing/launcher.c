@@ -94,8 +94,6 @@ sl__launcher_find(const char *name, struct sl__arena *arena,
 	return path;
 }
 
-/* -------------------------------------------------- in the launcher ---- */
-
 struct office {
 	const struct sl__executable *programs;
 	posix_spawn_file_actions_t streams;
@@ -240,8 +238,6 @@ serve(const struct office *office)
 	}
 	_exit(0);
 }
-
-/* ------------------------------------------------- in the caller ------- */
 
 static void
 close_office(struct office *office)

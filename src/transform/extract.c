@@ -50,8 +50,6 @@ copy_opsets(struct extractor *x, struct sl_error *err)
 	return SL_OK;
 }
 
-/* ------------------------------------------------------------------ values */
-
 /* A type with sizes of its own. */
 static enum sl_status
 copy_type(struct extractor *x, struct sl__type *out,
@@ -168,8 +166,6 @@ add_value(struct extractor *x, uint32_t value, struct sl_error *err)
 	return is_sized(type) ? copy_type(x, &new->declared, type, err) : SL_OK;
 }
 
-/* ------------------------------------------------------------------- nodes */
-
 static enum sl_status
 renumber(struct extractor *x, const uint32_t *from, uint32_t n,
 	 const uint32_t **out, struct sl_error *err)
@@ -221,8 +217,6 @@ add_nodes(struct extractor *x, struct sl_error *err)
 	return rc;
 }
 
-/* ----------------------------------------------------------------- outputs */
-
 /* Whether somebody outside takes a value. */
 static int
 is_given(const struct extractor *x, const struct sl__users *users,
@@ -267,8 +261,6 @@ find_outputs(struct extractor *x, struct sl_error *err)
 		  : sl__graph_set_outputs(x->to, 0, x->outputs, x->n_outputs,
 					  err);
 }
-
-/* --------------------------------------------------------------- the whole */
 
 static enum sl_status
 extract(struct extractor *x, struct sl_error *err)
@@ -319,8 +311,6 @@ sl__extract(struct sl_graph **out, const struct sl__extract *what,
 	*out = x.to;
 	return SL_OK;
 }
-
-/* ---------------------------------------------------------------- by name */
 
 enum sl_status
 sl__extract_find(const struct sl_graph *graph, const char *layer,

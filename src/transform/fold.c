@@ -94,8 +94,6 @@ keep(struct folding *f, uint32_t value, const struct sl__tensor *from,
 	return sl__rewrite_make_constant(f->rw, value, &copy, err);
 }
 
-/* ---------------------------------------------- what inference has followed */
-
 static int
 is_followed(const struct sl__rewrite *rw, uint32_t value)
 {
@@ -162,8 +160,6 @@ fold_followed(struct folding *f, uint32_t id, int *is_folded,
 	*is_folded = 1;
 	return rc;
 }
-
-/* ------------------------------------------------------- what can be computed */
 
 static enum sl_status
 compute(struct folding *f, uint32_t id, int *is_folded, struct sl_error *err)

@@ -21,8 +21,6 @@
 
 enum { WALK_MOST = 12 };
 
-/* ---------------------------------------------------------------- new nodes */
-
 static enum sl_status
 add_like(struct sl__rewrite *rw, uint32_t from, int rank, const int64_t *dims,
 	 uint32_t *out, struct sl_error *err)
@@ -78,8 +76,6 @@ sl__add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm,
 	sl__make_output(&m, *out);
 	return sl__make_end(&m, NULL);
 }
-
-/* --------------------------------------------------------------- the scores */
 
 /* Whether a value and what is made of it are stacks of the same matrices. */
 static int
@@ -225,8 +221,6 @@ walk_scores(struct sl__attending *a, uint32_t value, int depth)
 	       walk_scores(a, sl__rewrite_input(rw, node, 0), depth - 1);
 }
 
-/* --------------------------------------------------------- after the scores */
-
 /* Where(IsNaN(p), 0, p) after the Softmax: rows of nothing but hidden keys
  * give 0, as the node does by itself. */
 static uint32_t
@@ -291,8 +285,6 @@ find_mixing(struct sl__attending *a)
 	}
 	return 0;
 }
-
-/* ---------------------------------------------------------------- the heads */
 
 static int64_t
 last_dim(const struct sl__rewrite *rw, uint32_t value, int back)
@@ -423,8 +415,6 @@ find_heads(struct sl__attending *a)
 		return divide_stack(a);
 	return try_heads(a, q->dims[0], stack_of(rw, a->q.value, 1));
 }
-
-/* --------------------------------------------------------------- the result */
 
 /*
  * The value in which the heads lie side by side: as a view of [batch][rows]
@@ -653,8 +643,6 @@ make(struct sl__attending *a, const struct result *r, struct sl_error *err)
 	return sl__add_reshape(rw, r->made, rw->types[end].rank,
 			       rw->types[end].dims, &end, err);
 }
-
-/* ----------------------------------------------------------------- the pass */
 
 /* Whether 'value' or what it is made of is 'of'; seen[] are nodes that have
  * been visited. */

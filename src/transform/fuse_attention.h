@@ -61,8 +61,6 @@ struct sl__attending {
 	struct sl__operand q, k, v;
 };
 
-/* ------------------------------------------------ fuse_operand.c */
-
 enum sl__operand_parts {
 	SL__PARTS_REPEATED = 1, /* heads that are copies of fewer */
 	SL__PARTS_PAST = 2      /* earlier rows before the new ones */
@@ -77,16 +75,12 @@ int sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw,
 int sl__operand_split(const struct sl__rewrite *rw, uint32_t value,
 		      int64_t *batch, int64_t *heads);
 
-/* ------------------------------------------------ fuse_mask.c */
-
 /* Whether all masks can be said to one Attention node. */
 int sl__masks_fit(const struct sl__attending *a);
 
 /* The mask of the node, SL__NONE: none, and whether it is causal. */
 enum sl_status sl__masks_make(struct sl__attending *a, uint32_t *mask,
 			      int *is_causal, struct sl_error *err) SL_CHECKED;
-
-/* ------------------------------------------------ fuse_attention.c */
 
 /* A node of version 13 and its result, which is new where *out is SL__NONE.
  * It covers nothing. */

@@ -32,8 +32,6 @@ struct search {
 	uint32_t x, g; /* values; g may be SL__NONE */
 };
 
-/* -------------------------------------------------------------- polynomials */
-
 static int
 multiply_one(double *out, const double *a, const double *b)
 {
@@ -115,8 +113,6 @@ to_power(struct terms *out, const struct terms *a, const struct terms *b)
 	return multiply(out, a, a) && (power < 2.5 || multiply(out, out, a));
 }
 
-/* ------------------------------------------------------------------ reading */
-
 static int read_terms(struct search *s, uint32_t value, int depth,
 		      struct terms *out);
 
@@ -190,8 +186,6 @@ is_same(const double *a, const double *b)
 	}
 	return 1;
 }
-
-/* ----------------------------------------------------------------- patterns */
 
 /* f of 'inner', and then 0.5 x + 0.5 x f or x f. */
 struct shape {
@@ -275,8 +269,6 @@ make(struct search *s, const struct shape *shape, uint32_t function,
 	sl__trail_give(&s->trail, &m);
 	return sl__make_end(&m, NULL);
 }
-
-/* ----------------------------------------------------------------- the pass */
 
 /* Values that x may be: what the function takes and what that is made of. */
 struct candidates {

@@ -24,8 +24,6 @@ struct norm {
 	double epsilon;
 };
 
-/* ------------------------------------------------------------------ moments */
-
 /* Whether the axes of a reduction are the last ones, and the first of them. */
 static int
 read_axes(const struct sl__rewrite *rw, uint32_t node, int rank, int *first)
@@ -115,8 +113,6 @@ uncentred(struct norm *n, uint32_t value)
 	return mean_of(n, mean) == x ? x : SL__NONE;
 }
 
-/* --------------------------------------------------------------- deviations */
-
 /* mean of squares + epsilon: finds x. */
 static int
 match_variance(struct norm *n, uint32_t value)
@@ -173,8 +169,6 @@ match_inverse(struct norm *n, uint32_t value)
 		       match_deviation(n, sl__trail_input(t, node, 1));
 	return match_variance(n, base_of(n, value, -0.5));
 }
-
-/* ------------------------------------------------------------------ results */
 
 /* Whether a constant has one number for each place that is normalized. */
 static int
@@ -351,8 +345,6 @@ match(struct norm *n, uint32_t node)
 	}
 	return 0;
 }
-
-/* ----------------------------------------------------------------- the pass */
 
 /* The weight with the sizes of what is normalized; ones where there is none. */
 static enum sl_status

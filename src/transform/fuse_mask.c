@@ -34,8 +34,6 @@ enum kind {
 	KIND_ANY     /* not known */
 };
 
-/* ----------------------------------------------------------------- contents */
-
 /* What a mask of one number for each score adds; a choice hides. */
 static int
 read_row(const struct sl__mask *mask, const struct sl__tensor *t,
@@ -104,8 +102,6 @@ kind_of(const struct sl__attending *a, const struct sl__mask *mask)
 	return has_key ? KIND_SOME : KIND_BLIND;
 }
 
-/* ---------------------------------------------------------------- the sizes */
-
 /* A mask's sizes as those of [batch][heads][queries][keys], 1 where it is
  * repeated; 0 where they cannot be. */
 static int
@@ -164,8 +160,6 @@ sl__masks_fit(const struct sl__attending *a)
 	}
 	return 1;
 }
-
-/* ---------------------------------------------------------------- new nodes */
 
 static enum sl_status
 add_scalar(struct sl__rewrite *rw, uint32_t *out, double x,

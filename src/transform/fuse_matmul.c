@@ -24,8 +24,6 @@ struct product {
 	struct sl__chain chain;
 };
 
-/* -------------------------------------------------------------- before it */
-
 /* Sees through what the product can do itself.  A transposition may have
  * other users, for whom it stays; a factor may not. */
 static void
@@ -59,8 +57,6 @@ see_through(struct product *p, const struct sl__rewrite *rw, int i)
 		return;
 	}
 }
-
-/* --------------------------------------------------------------- the bias */
 
 /* Whether a constant has one number per column. */
 static int
@@ -121,8 +117,6 @@ take_third(struct product *p, struct sl__rewrite *rw, int *is_taken,
 	return SL_OK;
 }
 
-/* --------------------------------------------------------------- after it */
-
 /* Whether the only user of the result multiplies it by a number. */
 static int
 follow_factor(struct product *p, const struct sl__rewrite *rw)
@@ -168,8 +162,6 @@ follow_bias(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
 	return make_bias(rw, &p->bias, row, 1, err);
 }
 
-/* ----------------------------------------------------------- flat products */
-
 /*
  * Exporters lay out a stack of rows as one matrix, multiply, and restore the
  * stack.  The product takes the stack as it is: what comes after the second
@@ -210,8 +202,6 @@ restore(struct product *p, const struct sl__rewrite *rw)
 	c->value = z;
 	return 1;
 }
-
-/* ------------------------------------------------------------------ the pass */
 
 static int
 is_fusable(const struct sl__rewrite *rw, uint32_t id)

@@ -28,8 +28,6 @@ struct layout {
 	uint64_t taps, results, inputs;
 };
 
-/* ---------------------------------------------------- scales and shifts */
-
 static enum sl_status
 begin_affine(struct affine *a, struct sl__rewrite *rw, size_t n,
 	     struct sl_error *err)
@@ -164,8 +162,6 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 	return 1;
 }
 
-/* ------------------------------------------------------------ new constants */
-
 static int
 is_product(const struct sl__rewrite *rw, uint32_t id)
 {
@@ -275,8 +271,6 @@ add_bias(struct sl__rewrite *rw, uint32_t *out, const struct affine *a,
 		sl__store_doubles(bytes, SL_DTYPE_F32, 0, a->n, a->shift);
 	return rc;
 }
-
-/* ------------------------------------------------------------------ the pass */
 
 /* 'id', its weight [weights[0]] and bias [weights[1]] changed, does what 'user'
  * did too; *out is the new node. */

@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------- chains */
-
 /* The factor of a product or quotient with one number; *x is the other
  * operand. */
 static int
@@ -101,8 +99,6 @@ see_heads(const struct sl__operand_chain *c, const struct sl__rewrite *rw,
 	}
 	return 0;
 }
-
-/* ------------------------------------------------------ copies and the past */
 
 static void
 strides_flat(int64_t *s, const int64_t d[4])
@@ -237,8 +233,6 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 	o->has_factors = 0;
 	return 1;
 }
-
-/* --------------------------------------------------------------- the result */
 
 /* The first value, from the end of the chain on, in which the operand has
  * these strides; -1. */

@@ -42,8 +42,6 @@ take(struct sl__chain *c, enum sl__post_kind kind, double alpha, double beta,
 	c->value = c->rw->nodes[node].node.outputs[0];
 }
 
-/* --------------------------------------------------------------- one input */
-
 static const struct {
 	enum sl__op_id op;
 	enum sl__post_kind kind;
@@ -99,8 +97,6 @@ follow_clip(struct sl__chain *c, uint32_t user)
 		take(c, SL__POST_CLIP, low, high, user);
 	return 1;
 }
-
-/* -------------------------------------------------------------- two inputs */
 
 static int
 is_sum(const struct sl__rewrite *rw, uint32_t node)
@@ -162,8 +158,6 @@ follow_binary(struct sl__chain *c, uint32_t user)
 	take(c, is_add ? SL__POST_ADD : SL__POST_MUL, 0, 0, user);
 	return 1;
 }
-
-/* --------------------------------------------- x times something that is of x */
 
 /* Whether a node makes a sixth of 'value'. */
 static int
@@ -271,8 +265,6 @@ follow_two(struct sl__chain *c)
 	return follow_gate(c, a, b) || follow_gate(c, b, a) ||
 	       follow_steps(c, a) || follow_steps(c, b);
 }
-
-/* ------------------------------------------------------------------- chains */
 
 static int
 follow_one(struct sl__chain *c)

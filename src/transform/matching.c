@@ -159,8 +159,6 @@ sl__clip_read(const struct sl__rewrite *rw, uint32_t node, double *low,
 	       read_bound(rw, node, 2, "max", high) && *low <= *high;
 }
 
-/* ----------------------------------------------------------------- numbers */
-
 int
 sl__is_close(double a, double b)
 {
@@ -173,8 +171,6 @@ sl__fits_single(double x)
 	return fabs(x) <= (double)FLT_MAX &&
 	       (fabs(x) >= (double)FLT_MIN || !(fabs(x) > 0));
 }
-
-/* ----------------------------------------------------------------- in order */
 
 static int
 is_among(const struct sl__rewrite *rw, uint32_t node, const enum sl__op_id *ops,

@@ -30,8 +30,6 @@ struct island {
 	int is_made;
 };
 
-/* ------------------------------------------------------------------- parts */
-
 /* The codes that are left of a result that 'node' clips. */
 static int
 read_clip(struct island *s, uint32_t node)
@@ -188,8 +186,6 @@ finish(struct sl__making *m, struct island *s)
 	return rc ? rc : add_clip(s, codes, m->err);
 }
 
-/* ------------------------------------------------------------ convolutions */
-
 static enum sl_status
 convert_conv(struct island *s, struct sl_error *err)
 {
@@ -222,8 +218,6 @@ convert_conv(struct island *s, struct sl_error *err)
 	}
 	return finish(&m, s);
 }
-
-/* ---------------------------------------------------------------- products */
 
 /* An operand of a product: constant, with a scale for each of its columns at
  * most, or on its way. */
@@ -352,8 +346,6 @@ convert_biased(struct island *s, struct sl_error *err)
 	return SL_OK;
 }
 
-/* -------------------------------------------------------- other operators */
-
 static enum sl_status
 convert_binary(struct island *s, struct sl_error *err)
 {
@@ -446,8 +438,6 @@ convert(struct island *s, struct sl_error *err)
 	}
 	return SL_OK;
 }
-
-/* ------------------------------------------------------- changing places */
 
 /* Whether integers lie behind a value: through what only moves or clips, and
  * one operator. */
@@ -582,8 +572,6 @@ move(struct island *s, struct sl_error *err)
 	rc = give_moved(&m, s, err);
 	return rc ? rc : finish(&m, s);
 }
-
-/* -------------------------------------------------------------------- pass */
 
 /* The node nearest to a value, for what is left of one that goes. */
 static uint32_t

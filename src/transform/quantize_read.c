@@ -8,8 +8,6 @@
 
 #include "base/banned.h"
 
-/* ----------------------------------------------------------------- scales */
-
 static int
 is_small_integer(enum sl_dtype dtype)
 {
@@ -125,8 +123,6 @@ sl__quantizer_zero(struct sl__rewrite *rw, const struct sl__quantizer *q,
 	return sl__quantize_constant(rw, q->dtype, 0, out, err);
 }
 
-/* ---------------------------------------------------------------- weights */
-
 static size_t
 count(const struct sl__rewrite *rw, uint32_t value)
 {
@@ -176,8 +172,6 @@ sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
 		return is_signed;
 	return sl__is_filled(rw, w->zero, is_signed ? 0 : 128);
 }
-
-/* ------------------------------------------------------------------- bias */
 
 /* Constants that are reals, or integers with a scale. */
 struct reals {
@@ -288,8 +282,6 @@ sl__quantized_bias_make(struct sl__rewrite *rw,
 		*fits = round_all(rw, bias, &r, bytes);
 	return rc;
 }
-
-/* ------------------------------------------------------------------ nodes */
 
 int
 sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,

@@ -14,8 +14,6 @@
 
 #include "base/banned.h"
 
-/* ------------------------------------------------------------------ tables */
-
 static enum sl_status
 grow_values(struct sl__rewrite *rw, size_t n, struct sl_error *err)
 {
@@ -102,8 +100,6 @@ drop_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 		return;
 	}
 }
-
-/* ------------------------------------------------------------- life cycle */
 
 static enum sl_status
 copy_values(struct sl__rewrite *rw, struct sl_error *err)
@@ -289,8 +285,6 @@ is_left_out(const struct sl__rewrite *rw, const struct sl__redraft *row)
 				rw->to->values[node->outputs[0]].tensor);
 }
 
-/* ------------------------------------------------------------- in order */
-
 struct placed {
 	uint32_t row, place;
 };
@@ -401,8 +395,6 @@ sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 	return SL_OK;
 }
 
-/* ----------------------------------------------------------------- looking */
-
 const struct sl__node *
 sl__rewrite_node(const struct sl__rewrite *rw, uint32_t node)
 {
@@ -465,8 +457,6 @@ sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value, double *out)
 
 	return t && t->n_elements == 1 && sl__tensor_doubles(t, 0, 1, out);
 }
-
-/* ---------------------------------------------------------------- changing */
 
 enum sl_status
 sl__rewrite_add_value(struct sl__rewrite *rw, uint32_t *out, const char *name,

@@ -66,8 +66,6 @@ enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 				  const struct sl__covers **covers,
 				  struct sl_error *err) SL_CHECKED;
 
-/* ----------------------------------------------------------------- looking */
-
 /* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
  * does not have are SL__NONE. */
 const struct sl__node *sl__rewrite_node(const struct sl__rewrite *rw,
@@ -98,8 +96,6 @@ const struct sl__tensor *sl__rewrite_tensor(const struct sl__rewrite *rw,
 /* Whether a value is a constant of one element (any rank), and that. */
 int sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value,
 		       double *out);
-
-/* ---------------------------------------------------------------- changing */
 
 /* A new activation of that type. */
 enum sl_status sl__rewrite_add_value(struct sl__rewrite *rw, uint32_t *out,

@@ -7,8 +7,6 @@
 
 #include "base/banned.h"
 
-/* -------------------------------------------------------------- attributes */
-
 /* An attribute of n values of a kind, copied where there are any. */
 static enum sl_status
 begin(struct sl__rewrite *rw, struct sl__attribute *out, const char *name,
@@ -125,8 +123,6 @@ sl__rewrite_list(struct sl__rewrite *rw, uint32_t *out, const int64_t *values,
 		sl__store_integers(bytes, SL_DTYPE_I64, 0, n, values);
 	return rc;
 }
-
-/* ------------------------------------------------------------------- nodes */
 
 static void
 refuse(struct sl__making *m, const char *what)

@@ -17,8 +17,6 @@
 
 enum { LIST_MOST = 2 * SL__RANK_MOST };
 
-/* ----------------------------------------------------- nodes out of the way */
-
 /* Whether the node that makes x may make y instead. */
 static int
 can_rename(const struct sl__rewrite *rw, uint32_t x)
@@ -72,8 +70,6 @@ bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x, int *has_changed,
 	sl__rewrite_remove(rw, id);
 	return sl__rewrite_replace(rw, y, x, err);
 }
-
-/* ------------------------------------------------- what a node does not do */
 
 /* Whether outputs beyond the first are not needed. */
 static int
@@ -208,8 +204,6 @@ same_as(const struct sl__rewrite *rw, uint32_t id)
 	return sl__are_alike(rw, x, y) && is_neutral(rw, id, 1) ? x : SL__NONE;
 }
 
-/* -------------------------------------------------------------------- pairs */
-
 static size_t
 read_perm(const struct sl__rewrite *rw, uint32_t id, int64_t *perm)
 {
@@ -298,8 +292,6 @@ merge_views(struct sl__rewrite *rw, uint32_t id, int *has_changed,
 	*has_changed = 1;
 	return sl__make_end(&m, NULL);
 }
-
-/* ------------------------------------------------------------------ the pass */
 
 static enum sl_status
 simplify(struct sl__rewrite *rw, uint32_t id, int *has_changed,

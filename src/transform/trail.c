@@ -16,8 +16,6 @@ sl__trail_add(struct sl__trail *trail, uint32_t node)
 		trail->nodes[trail->n++] = node;
 }
 
-/* ---------------------------------------------------------------- covering */
-
 static int
 is_made_by(const struct sl__making *m, uint32_t value)
 {
@@ -92,8 +90,6 @@ sl__trail_give(const struct sl__trail *trail, struct sl__making *m)
 			sl__make_cover(m, trail->nodes[i]);
 	}
 }
-
-/* ----------------------------------------------------------------- looking */
 
 /* Whether a node hands its first input on as it is. */
 static int

@@ -38,8 +38,6 @@ sl__is_view(const struct sl__rewrite *rw, uint32_t node)
 	       sl__rewrite_is(rw, node, SL__OP_ONNX_Identity);
 }
 
-/* ---------------------------------------------------------------- reshaping */
-
 /* Without dimensions of one element. */
 static void
 squeeze(struct sl__view *to, const struct sl__view *view)
@@ -100,8 +98,6 @@ sl__view_reshape(struct sl__view *view, int rank, const int64_t *dims)
 	}
 	return o == old.rank;
 }
-
-/* ------------------------------------------------------------------- moving */
 
 static int
 transpose(struct sl__view *view, const struct sl__node *node)

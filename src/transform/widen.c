@@ -48,8 +48,6 @@ is_half_value(const struct sl__rewrite *rw, uint32_t value)
 	return value != SL__NONE && has_half(&rw->types[value]);
 }
 
-/* ----------------------------------------------------------- whether to do it */
-
 static int
 is_plain_value(const struct sl__rewrite *rw, uint32_t value)
 {
@@ -106,8 +104,6 @@ can_widen(const struct sl__rewrite *rw)
 	}
 	return is_any;
 }
-
-/* ------------------------------------------------------------------ numbers */
 
 /* The tensor in f32. */
 static enum sl_status
@@ -169,8 +165,6 @@ add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to,
 	return sl__make_end(&m, NULL);
 }
 
-/* ------------------------------------------------------------------- values */
-
 static enum sl_status
 widen_constant(struct sl__rewrite *rw, uint32_t value, struct sl_error *err)
 {
@@ -221,8 +215,6 @@ widen_given(struct sl__rewrite *rw, struct sl_error *err)
 	}
 	return rc;
 }
-
-/* -------------------------------------------------------------------- nodes */
 
 static int
 names_half(const struct sl__node *node, const char *name)
