@@ -14,6 +14,7 @@ int cmd_inspect(char **argv);
 int cmd_fit(char **argv);
 int cmd_machine(char **argv);
 int cmd_profile(char **argv);
+int cmd_report(char **argv);
 int cmd_run(char **argv);
 int cmd_selfcheck(char **argv);
 int cmd_sweep(char **argv);

@@ -24,6 +24,7 @@ all_commands(void)
 		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},
 		{"bench", cmd_bench, "time commands, and say which is faster"},
 		{"compare", cmd_compare, "is B slower than A, or is it noise?"},
+		{"report", cmd_report, "render a saved result again"},
 		{"machine", cmd_machine, "what this computer can do, measured"},
 		{"selfcheck", cmd_selfcheck,
 		 "Sleuth's own error rates on this machine"},

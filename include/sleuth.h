@@ -44,6 +44,7 @@
 #include "sleuth/microscope.h"
 #include "sleuth/generating.h"
 #include "sleuth/versus.h"
+#include "sleuth/results.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,6 +5,7 @@
  * byte of a command line can break.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "planted.h"
 
@@ -77,6 +78,8 @@ render(struct sl_buf *out, size_t n, struct sl_render_options how)
 	how.struct_size = sizeof(how);
 	memset(out, 0, sizeof(*out));
 	assert_int_equal(sl_bench_render(&p.bench, &how, out, NULL), SL_OK);
+	if (how.format == SL_FORMAT_JSON)
+		assert_reads_back(out);
 	assert_non_null(out->data);
 }
 

@@ -4,6 +4,7 @@
  * keep their figures in every format.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "planted.h"
 
@@ -39,6 +40,8 @@ render(struct sl_buf *out, enum sl_format format)
 
 	memset(out, 0, sizeof(*out));
 	assert_int_equal(sl_measurement_render(&m, &how, out, NULL), SL_OK);
+	if (how.format == SL_FORMAT_JSON)
+		assert_reads_back(out);
 }
 
 static void
@@ -129,6 +132,7 @@ comparisons_keep_their_verdicts(void **state)
 	assert_non_null(strstr(text.data, "the same as 'old' within 1 %"));
 	how.format = SL_FORMAT_JSON;
 	assert_int_equal(sl_comparisons_render(&c, &how, &json, NULL), SL_OK);
+	assert_reads_back(&json);
 	assert_true(json_is(json.data, "comparison.ratio", "1.25"));
 	assert_true(json_is(json.data, "comparison.speedup", "0.8"));
 	assert_true(json_is(json.data, "comparisons[1].verdict", "\"same\""));

@@ -5,6 +5,7 @@
  * absent, CSV has a row for each step; and names that no byte can break.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "sleuth.h"
 #include "page_width.h"
@@ -96,6 +97,8 @@ render(const struct planted *p, enum sl_format format, size_t n_columns,
 	if (sl_run_render(&p->run, &how, &out, &err))
 		fail_msg("%s", err.text);
 	assert_non_null(out.data);
+	if (format == SL_FORMAT_JSON)
+		assert_reads_back(&out);
 	return out;
 }
 

@@ -4,6 +4,7 @@
  * intervals, and a broken promise is called broken.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "planted.h"
 
@@ -46,6 +47,8 @@ render(struct sl_buf *out, size_t n_false, struct sl_render_options how)
 	how.struct_size = sizeof(how);
 	memset(out, 0, sizeof(*out));
 	assert_int_equal(sl_selfcheck_render(&s, &how, out, NULL), SL_OK);
+	if (how.format == SL_FORMAT_JSON)
+		assert_reads_back(out);
 }
 
 static void

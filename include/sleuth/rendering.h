@@ -26,6 +26,8 @@ struct sl_render_options {
 	int ascii;           /* no characters beyond ASCII in text */
 	int verbose;         /* everything, not one screen */
 	const char *command; /* "bench", "compare": for JSON and headings */
+	const char *version; /* of the program that measured, for JSON; default
+				this library's */
 	const char *unit;    /* "ns", "us", "ms", "s"; default: what fits */
 	const char *sort;    /* "command" (as given) or "mean-time" */
 };

@@ -45,7 +45,8 @@ character_bytes(const unsigned char *p)
 
 /*
  * Whether a character of two or three bytes is escaped: C1, which terminals
- * obey, and marks that turn text around or have no width.
+ * obey, marks that turn text around or have no width, and the one that stands
+ * for what was no UTF-8.
  */
 static int
 is_hidden(unsigned code)
@@ -53,7 +54,8 @@ is_hidden(unsigned code)
 	return (code >= 0x80 && code < 0xa0) || code == 0xad || code == 0x61c ||
 	       (code >= 0x200b && code <= 0x200f) ||
 	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
+	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff ||
+	       code == 0xfffd;
 }
 
 /* The code of a character of n bytes; 0 for four, of which none is hidden. */

@@ -8,6 +8,7 @@
  */
 #include "base/number.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,4 +40,18 @@ sl__number_text(char text[SL__NUMBER_BYTES], double value)
 		snprintf(text, SL__NUMBER_BYTES, "%.17g", value);
 	sl__number_set_point(text);
 	return text;
+}
+
+double
+sl__number_read(const char *text)
+{
+	char local[2 * SL__DIGITS_MOST];
+	char *end;
+	double value = strtod(text, &end);
+
+	if (*end != '.')
+		return value;
+	snprintf(local, sizeof(local), "%.*s%s%s", (int)(end - text), text,
+		 localeconv()->decimal_point, end + 1);
+	return strtod(local, NULL);
 }

@@ -12,6 +12,13 @@ enum { SL__NUMBER_BYTES = 32 }; /* sign, 17 digits, point, exponent */
  */
 const char *sl__number_text(char text[SL__NUMBER_BYTES], double value);
 
+/* The longest text that is read. */
+enum { SL__DIGITS_MOST = 512 };
+
+/* The double nearest to a number such as "-1.5e-3", whatever the program's
+ * locale says; at most SL__DIGITS_MOST bytes. */
+double sl__number_read(const char *text);
+
 /* Turns whatever a locale put between the digits into one point. */
 void sl__number_set_point(char *text);
 

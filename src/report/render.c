@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "report/section.h"
+#include "result/saved.h"
 
 #include "base/banned.h"
 
@@ -53,9 +54,13 @@ write_json(const struct sl__renderer *renderer, const void *result,
 {
 	struct sl__json json;
 
-	sl__section_open(&json, out,
-			 how->command ? how->command : renderer->command);
-	renderer->json(&json, result);
+	sl__saved_begin(&json, out,
+			how->command ? how->command : renderer->command,
+			how->version, renderer->table);
+	if (renderer->table)
+		sl__record_write(&json, renderer->table, result, NULL);
+	else
+		renderer->json(&json, result);
 	sl__json_end_object(&json);
 }
 

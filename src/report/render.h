@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "report/doc.h"
+#include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
 typedef enum sl_status sl__write_other(struct sl_buf *out, const void *result,
@@ -12,17 +13,19 @@ typedef enum sl_status sl__write_other(struct sl_buf *out, const void *result,
 
 /*
  * How one kind of result is written.  Every function gets the result that
- * sl__render() was given.  The last two may be NULL: refused.
+ * sl__render() was given.  'svg' and 'hyperfine' may be NULL: refused.
  */
 struct sl__renderer {
 	const char *kind;    /* for the refusal, such as "a measurement" */
 	const char *command; /* in JSON, unless the options name another */
 	void (*page)(struct sl__doc *doc, const void *result,
 		     const struct sl_render_options *how);
-	void (*json)(struct sl__json *json, const void *result); /* members */
+	void (*json)(struct sl__json *json, const void *result); /* members,
+				where there is no table */
 	void (*csv)(struct sl_buf *out, const void *result);
 	sl__write_other *svg;
 	sl__write_other *hyperfine;
+	const struct sl__record *table; /* of its fields, for JSON */
 };
 
 /*

@@ -3,10 +3,10 @@
 #include "report/bench_export.h"
 #include "report/doc.h"
 #include "report/render.h"
-#include "report/result_json.h"
 #include "report/result_page.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,75 +190,6 @@ add_page(struct sl__doc *doc, const void *result,
 	add_certificate(doc, b, how);
 }
 
-static void
-add_identity(struct sl__json *json, const struct sl_command *command)
-{
-	sl__json_text(json, "command", command->name);
-	if (command->shell_line)
-		sl__json_text(json, "shell_line", command->shell_line);
-	if (command->argv) {
-		sl__json_array(json, "argv");
-		for (size_t i = 0; command->argv[i]; i++)
-			sl__json_text(json, NULL, command->argv[i]);
-		sl__json_end_array(json);
-	}
-	sl__json_object(json, "parameters");
-	for (size_t i = 0; i < command->n_parameters; i++)
-		sl__json_text(json, command->parameters[i].name,
-			      command->parameters[i].value);
-	sl__json_end_object(json);
-}
-
-static void
-add_result(struct sl__json *json, const struct sl_bench_result *r)
-{
-	sl__json_object(json, NULL);
-	add_identity(json, r->command);
-	sl__json_latency(json, &r->wall);
-	sl__json_time(json, "user", &r->user);
-	sl__json_time(json, "system", &r->system);
-	sl__json_object(json, "memory");
-	sl__json_reading(json, "resident_peak_bytes", r->peak_bytes);
-	sl__json_end_object(json);
-	if (r->shell.n)
-		sl__json_time(json, "shell", &r->shell);
-	else
-		sl__json_absent(json, "shell_ms", "no shell");
-	sl__json_integer(json, "runs", r->n_runs);
-	sl__json_integer(json, "failed", r->n_failed);
-	sl__json_array(json, "times_ms");
-	for (size_t i = 0; i < r->n_runs; i++)
-		sl__json_number(json, NULL, r->wall_ns[i] / SL__NS_PER_MS);
-	sl__json_end_array(json);
-	sl__json_array(json, "exit_codes");
-	for (size_t i = 0; i < r->n_runs; i++)
-		sl__json_integer(json, NULL, (uint64_t)r->exit_codes[i]);
-	sl__json_end_array(json);
-	sl__json_end_object(json);
-}
-
-static void
-add_json(struct sl__json *json, const void *result)
-{
-	const struct sl_bench *b = result;
-
-	if (b->n_results == 1)
-		sl__json_latency(json, &b->results[0].wall);
-	sl__json_array(json, "results");
-	for (size_t i = 0; i < b->n_results; i++)
-		add_result(json, &b->results[i]);
-	sl__json_end_array(json);
-	if (b->n_comparisons) {
-		sl__json_comparison(json, "comparison", &b->comparisons[0]);
-		sl__json_array(json, "comparisons");
-		for (size_t i = 0; i < b->n_comparisons; i++)
-			sl__json_comparison(json, NULL, &b->comparisons[i]);
-		sl__json_end_array(json);
-	}
-	sl__json_noise(json, &b->noise);
-	sl__json_ending(json, b->elapsed_s, b->stopped_by, b->seed);
-}
-
 enum sl_status
 sl_bench_render(const struct sl_bench *b, const struct sl_render_options *how,
 		struct sl_buf *out, struct sl_error *err)
@@ -267,7 +198,7 @@ sl_bench_render(const struct sl_bench *b, const struct sl_render_options *how,
 		.kind = "a benchmark",
 		.command = "bench",
 		.page = add_page,
-		.json = add_json,
+		.table = &sl__table_bench,
 		.csv = sl__bench_csv,
 		.hyperfine = sl__bench_hyperfine,
 	};

@@ -4,10 +4,10 @@
 #include "report/doc.h"
 #include "report/render.h"
 #include "report/result_csv.h"
-#include "report/result_json.h"
 #include "report/result_page.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include "base/banned.h"
 
@@ -28,20 +28,6 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__page_power_against(doc, &c->rows[0], c->elapsed_s);
 	sl__page_noise(doc, &c->noise, "slot", how->verbose);
 	sl__page_ending(doc, c->stopped_by, c->seed);
-}
-
-static void
-add_json(struct sl__json *json, const void *result)
-{
-	const struct sl_comparisons *c = result;
-
-	sl__json_comparison(json, "comparison", &c->rows[0]);
-	sl__json_array(json, "comparisons");
-	for (size_t i = 0; i < c->n; i++)
-		sl__json_comparison(json, NULL, &c->rows[i]);
-	sl__json_end_array(json);
-	sl__json_noise(json, &c->noise);
-	sl__json_ending(json, c->elapsed_s, c->stopped_by, c->seed);
 }
 
 static void
@@ -73,7 +59,7 @@ sl_comparisons_render(const struct sl_comparisons *c,
 		.kind = "a comparison",
 		.command = "compare",
 		.page = add_page,
-		.json = add_json,
+		.table = &sl__table_comparisons,
 		.csv = add_csv,
 	};
 

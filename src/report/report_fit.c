@@ -394,8 +394,11 @@ enum sl_status
 sl_fit_render(const struct sl_fit *f, const struct sl_render_options *how,
 	      struct sl_buf *out, struct sl_error *err)
 {
-	static const struct sl__renderer renderer = {"a fit", "fit", page, json,
-						     csv,     NULL,  NULL};
+	static const struct sl__renderer renderer = {.kind = "a fit",
+						     .command = "fit",
+						     .page = page,
+						     .json = json,
+						     .csv = csv};
 
 	return sl__render(&renderer, f, how, out, err);
 }

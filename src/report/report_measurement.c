@@ -4,10 +4,10 @@
 #include "report/doc.h"
 #include "report/render.h"
 #include "report/result_csv.h"
-#include "report/result_json.h"
 #include "report/result_page.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include "base/banned.h"
 
@@ -36,24 +36,6 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__page_ending(doc, m->stopped_by, m->seed);
 }
 
-static void
-add_json(struct sl__json *json, const void *result)
-{
-	const struct sl_measurement *m = result;
-
-	sl__json_text(json, "name", m->name);
-	sl__json_latency(json, &m->wall);
-	sl__json_time(json, "cpu", &m->cpu);
-	sl__json_integer(json, "calls_per_sample", m->calls_per_sample);
-	sl__json_object(json, "clock");
-	sl__json_number(json, "reading_ms", m->clock_cost_ns / SL__NS_PER_MS);
-	sl__json_number(json, "resolution_ms",
-			m->clock_resolution_ns / SL__NS_PER_MS);
-	sl__json_end_object(json);
-	sl__json_noise(json, &m->noise);
-	sl__json_ending(json, m->elapsed_s, m->stopped_by, m->seed);
-}
-
 /* Every sample, so that others can do their own statistics. */
 static void
 add_csv(struct sl_buf *out, const void *result)
@@ -79,7 +61,7 @@ sl_measurement_render(const struct sl_measurement *m,
 		.kind = "a measurement",
 		.command = "measure",
 		.page = add_page,
-		.json = add_json,
+		.table = &sl__table_measurement,
 		.csv = add_csv,
 	};
 

@@ -3,9 +3,9 @@
 #include "base/buf.h"
 #include "report/render.h"
 #include "report/result_csv.h"
-#include "report/result_json.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include "base/banned.h"
 
@@ -75,37 +75,6 @@ page(struct sl__doc *doc, const void *result,
 }
 
 static void
-json(struct sl__json *j, const void *result)
-{
-	const struct sl_overhead_study *s = result;
-
-	sl__json_object(j, "model");
-	sl__json_text(j, "name", s->name);
-	sl__json_end_object(j);
-	sl__json_object(j, "watching");
-	sl__json_integer(j, "steps", s->n_steps);
-	sl__json_integer(j, "threads", (uint64_t)s->n_threads);
-	sl__json_integer(j, "rounds", s->n_rounds);
-	sl__json_time(j, "bare", &s->bare_ns);
-	sl__json_array(j, "levels");
-	for (int i = 0; i < SL_N_WATCHINGS; i++) {
-		const struct sl_overhead_row *r = &s->rows[i];
-
-		sl__json_object(j, NULL);
-		sl__json_text(j, "name", sl_watching_text(r->watching));
-		sl__json_integer(j, "events", r->n_events);
-		sl__json_number(j, "event_ms", r->event_ns / SL__NS_PER_MS);
-		sl__json_time(j, "extra", &r->extra_ns);
-		sl__json_number(j, "share", r->share);
-		sl__json_text(j, "fit_for", sl_fitness_text(r->fitness));
-		sl__json_end_object(j);
-	}
-	sl__json_end_array(j);
-	sl__json_end_object(j);
-	sl__json_ending(j, s->elapsed_s, s->stopped_by, s->seed);
-}
-
-static void
 csv(struct sl_buf *out, const void *result)
 {
 	const struct sl_overhead_study *s = result;
@@ -137,7 +106,7 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 		.kind = "a study of overhead",
 		.command = "profile",
 		.page = page,
-		.json = json,
+		.table = &sl__table_overhead,
 		.csv = csv,
 	};
 

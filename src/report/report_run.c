@@ -6,6 +6,7 @@
 #include "report/result_csv.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -214,135 +215,6 @@ page(struct sl__doc *doc, const void *result,
 		add_slow_steps(doc, r);
 }
 
-/* JSON has no infinities. */
-static void
-write_number(struct sl__json *json, const char *key, double x)
-{
-	if (isnan(x))
-		sl__json_absent(json, key, "no numbers");
-	else if (isinf(x))
-		sl__json_absent(json, key, x > 0 ? "infinite" : "-infinite");
-	else
-		sl__json_number(json, key, x);
-}
-
-static void
-write_output(struct sl__json *json, const struct sl_run_output *o)
-{
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", o->name);
-	sl__json_text(json, "dtype", sl_dtype_text(o->dtype));
-	sl__json_array(json, "shape");
-	for (size_t i = 0; i < o->rank; i++)
-		sl__json_integer(json, NULL, (uint64_t)o->dims[i]);
-	sl__json_end_array(json);
-	sl__json_integer(json, "elements", o->n_elements);
-	write_number(json, "min", o->min);
-	write_number(json, "max", o->max);
-	if (isnan(o->mean) && !isnan(o->min))
-		sl__json_absent(json, "mean", "infinite and -infinite");
-	else
-		write_number(json, "mean", o->mean);
-	sl__json_integer(json, "nan", o->n_nan);
-	sl__json_end_object(json);
-}
-
-static void
-write_comparison(struct sl__json *json, const struct sl_run_output *o)
-{
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", o->name);
-	sl__json_text(json, "rule", sl_check_rule_text(o->rule));
-	if (o->rule == SL_CHECK_NONE) {
-		static const char *const keys[] = {
-			"error", "limit", "largest_error", "worst_element"};
-
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-			sl__json_absent(json, keys[i], o->why);
-	} else {
-		write_number(json, "error", o->error);
-		sl__json_number(json, "limit", o->limit);
-		write_number(json, "largest_error", o->largest_error);
-		sl__json_integer(json, "worst_element", o->worst);
-	}
-	sl__json_boolean(json, "ok", o->is_ok);
-	if (o->why)
-		sl__json_text(json, "why", o->why);
-	sl__json_end_object(json);
-}
-
-static void
-write_check(struct sl__json *json, const struct sl_run *r)
-{
-	sl__json_object(json, "check");
-	sl__json_boolean(json, "ok", r->is_ok);
-	if (r->tolerance > 0)
-		sl__json_number(json, "tolerance", r->tolerance);
-	else
-		sl__json_absent(json, "tolerance", "by the model");
-	sl__json_array(json, "outputs");
-	for (size_t i = 0; i < r->n_outputs; i++)
-		write_comparison(json, &r->outputs[i]);
-	sl__json_end_array(json);
-	sl__json_end_object(json);
-}
-
-static void
-write_step(struct sl__json *json, const struct sl_step *s)
-{
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", s->name);
-	sl__json_text(json, "type", s->type);
-	sl__json_text(json, "path", sl_path_text(s->path));
-	sl__json_text(json, "kernel", s->kernel);
-	sl__json_array(json, "covers");
-	for (size_t i = 0; i < s->n_covers; i++)
-		sl__json_integer(json, NULL, s->covers[i]);
-	sl__json_end_array(json);
-	sl__json_integer(json, "nominal_flops", s->nominal_flops);
-	sl__json_integer(json, "executed_flops", s->executed_flops);
-	sl__json_integer(json, "bytes", s->n_bytes);
-	sl__json_end_object(json);
-}
-
-static void
-json(struct sl__json *json, const void *result)
-{
-	const struct sl_run *r = result;
-
-	sl__json_object(json, "model");
-	sl__json_text(json, "name", r->name);
-	sl__json_text(json, "source", r->source);
-	sl__json_end_object(json);
-	if (r->seed)
-		sl__json_integer(json, "seed", r->seed);
-	else
-		sl__json_absent(json, "seed", "all inputs were given");
-	sl__json_object(json, "plan");
-	sl__json_text(json, "dtype", sl_dtype_text(r->dtype));
-	sl__json_integer(json, "threads", (uint64_t)r->n_threads);
-	sl__json_number(json, "plan_ms", r->plan_ns / SL__NS_PER_MS);
-	sl__json_number(json, "run_ms", r->run_ns / SL__NS_PER_MS);
-	sl__json_integer(json, "reference_steps", r->n_reference);
-	sl__json_array(json, "steps");
-	for (size_t i = 0; i < r->n_steps; i++)
-		write_step(json, &r->steps[i]);
-	sl__json_end_array(json);
-	sl__json_end_object(json);
-	sl__json_object(json, "memory");
-	sl__json_integer(json, "live_bytes", r->memory.live_bytes);
-	sl__json_integer(json, "planned_bytes", r->memory.planned_bytes);
-	sl__json_integer(json, "packed_bytes", r->memory.weight_bytes);
-	sl__json_integer(json, "mapped_bytes", r->memory.mapped_bytes);
-	sl__json_end_object(json);
-	sl__json_array(json, "outputs");
-	for (size_t i = 0; i < r->n_outputs; i++)
-		write_output(json, &r->outputs[i]);
-	sl__json_end_array(json);
-	if (r->is_checked)
-		write_check(json, r);
-}
-
 static void
 csv(struct sl_buf *out, const void *result)
 {
@@ -370,8 +242,13 @@ enum sl_status
 sl_run_render(const struct sl_run *run, const struct sl_render_options *how,
 	      struct sl_buf *out, struct sl_error *err)
 {
-	static const struct sl__renderer renderer = {"a run", "run", page, json,
-						     csv,     NULL,  NULL};
+	static const struct sl__renderer renderer = {
+		.kind = "a run",
+		.command = "run",
+		.page = page,
+		.table = &sl__table_run,
+		.csv = csv,
+	};
 
 	return sl__render(&renderer, run, how, out, err);
 }

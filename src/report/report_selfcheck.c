@@ -4,10 +4,10 @@
 #include "report/doc.h"
 #include "report/render.h"
 #include "report/result_csv.h"
-#include "report/result_json.h"
 #include "report/result_page.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 
@@ -15,8 +15,6 @@
 
 /* Slack of a bad rate: found less often than this is worth a colour. */
 static const double GOOD_POWER = 0.95;
-
-static const char NO_VERDICT[] = "no verdict was reached";
 
 static enum sl__style
 rate_style(const struct sl_selfcheck_row *r)
@@ -94,49 +92,6 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__page_ending(doc, s->stopped_by, s->seed);
 }
 
-/* median_ms and its interval, which the result holds in seconds. */
-static void
-add_seconds(struct sl__json *json, const struct sl_estimate *seconds)
-{
-	const double s_per_ms = 1e-3;
-
-	if (isnan(seconds->value)) {
-		sl__json_absent(json, "median_ms", NO_VERDICT);
-		sl__json_absent(json, "median_ci95_ms", NO_VERDICT);
-		return;
-	}
-	sl__json_number(json, "median_ms", 1e3 * seconds->value);
-	sl__section_bounds(json, "median_ci95_ms", seconds, s_per_ms);
-}
-
-static void
-add_json(struct sl__json *json, const void *result)
-{
-	const struct sl_selfcheck *s = result;
-
-	sl__json_object(json, "selfcheck");
-	sl__json_number(json, "budget_ms", 1e3 * s->budget_s);
-	sl__json_number(json, "work_ms", s->function_ns / SL__NS_PER_MS);
-	sl__json_array(json, "rows");
-	for (size_t i = 0; i < s->n_rows; i++) {
-		const struct sl_selfcheck_row *r = &s->rows[i];
-
-		sl__json_object(json, NULL);
-		sl__json_number(json, "planted", r->planted);
-		sl__json_number(json, "planted_real", r->planted_real);
-		sl__json_integer(json, "verdicts", r->n_verdicts);
-		sl__json_integer(json, "different", r->n_different);
-		sl__json_integer(json, "right", r->n_right);
-		sl__json_estimate(json, "rate", &r->rate);
-		add_seconds(json, &r->seconds);
-		sl__json_end_object(json);
-	}
-	sl__json_end_array(json);
-	sl__json_end_object(json);
-	sl__json_noise(json, &s->noise);
-	sl__json_ending(json, s->elapsed_s, s->stopped_by, s->seed);
-}
-
 static void
 add_csv(struct sl_buf *out, const void *result)
 {
@@ -174,7 +129,7 @@ sl_selfcheck_render(const struct sl_selfcheck *s,
 		.kind = "a selfcheck",
 		.command = "selfcheck",
 		.page = add_page,
-		.json = add_json,
+		.table = &sl__table_selfcheck,
 		.csv = add_csv,
 	};
 

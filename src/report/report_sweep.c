@@ -392,8 +392,11 @@ sl_sweep_render(const struct sl_sweep *sweep,
 		const struct sl_render_options *how, struct sl_buf *out,
 		struct sl_error *err)
 {
-	static const struct sl__renderer renderer = {
-		"a sweep", "sweep", page, sl__sweep_json, csv, NULL, NULL};
+	static const struct sl__renderer renderer = {.kind = "a sweep",
+						     .command = "sweep",
+						     .page = page,
+						     .json = sl__sweep_json,
+						     .csv = csv};
 
 	return sl__render(&renderer, sweep, how, out, err);
 }

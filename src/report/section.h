@@ -6,10 +6,7 @@
 #include "base/json.h"
 #include "report/doc.h"
 #include "report/insight.h"
-
-/* What a time is divided by for a name in _ms; multiplied by 1e-6, 100 us
- * would read 0.09999999999999999. */
-enum { SL__NS_PER_MS = 1000000 };
+#include "result/field.h"
 
 /* Opens the document: schema, tool and command.  The caller ends it. */
 void sl__section_open(struct sl__json *json, struct sl_buf *out,

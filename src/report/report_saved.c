@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report_saved.c - a saved result, rendered by what renders its kind. */
+#include "report/render.h"
+#include "result/saved.h"
+#include "result/tables.h"
+
+#include "base/banned.h"
+
+/* A function of one struct as one of any record. */
+#define RENDER(id, type, function)                                         \
+	static enum sl_status id(const void *record,                       \
+				 const struct sl_render_options *how,      \
+				 struct sl_buf *out, struct sl_error *err) \
+	{                                                                  \
+		const struct type *result = record;                        \
+                                                                           \
+		return function(result, how, out, err);                    \
+	}
+
+RENDER(bench, sl_bench, sl_bench_render)
+RENDER(comparisons, sl_comparisons, sl_comparisons_render)
+RENDER(measurement, sl_measurement, sl_measurement_render)
+RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
+RENDER(run, sl_run, sl_run_render)
+RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
+
+static const struct {
+	const struct sl__record *table;
+	enum sl_status (*render)(const void *record,
+				 const struct sl_render_options *how,
+				 struct sl_buf *out, struct sl_error *err);
+} kinds[] = {
+	{&sl__table_bench, bench},
+	{&sl__table_comparisons, comparisons},
+	{&sl__table_measurement, measurement},
+	{&sl__table_overhead, overhead},
+	{&sl__table_run, run},
+	{&sl__table_selfcheck, selfcheck},
+};
+
+enum sl_status
+sl_result_render(const struct sl_result *result,
+		 const struct sl_render_options *how, struct sl_buf *out,
+		 struct sl_error *err)
+{
+	struct sl_render_options mine;
+	enum sl_status rc = sl__render_check(&how, err);
+
+	if (rc)
+		return rc;
+	mine = *how;
+	mine.command = result->command;
+	mine.version = result->version;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].table == result->table)
+			return kinds[i].render(result->record, &mine, out, err);
+	}
+	return sl__render_refuse(err, result->table->name);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* field.h - what a result consists of: a table with a row for each field. */
+#ifndef SL_FIELD_H
+#define SL_FIELD_H
+
+#include "sleuth.h"
+
+/*
+ * A row says how a field of a struct is called in JSON, of what kind it is,
+ * when it is absent and what it means.  Writing, reading back (record.h) and
+ * docs/schema.md follow from the rows; no writer is kept in step by hand.
+ */
+enum sl__field_kind {
+	SL__FIELD_TEXT = 0, /* const char *; NULL: absent */
+	SL__FIELD_WHOLE,    /* an unsigned integer of n_bytes */
+	SL__FIELD_SIGNED,   /* a signed one */
+	SL__FIELD_NUMBER,   /* double, divided by 'unit'; not finite: absent */
+	SL__FIELD_EXTENDED, /* double that may be infinite, which is a reason
+			       of absence that is read back */
+	SL__FIELD_BOOLEAN,  /* int */
+	SL__FIELD_WORD,     /* an enum, by its words */
+	SL__FIELD_READING,  /* struct sl_reading, which has its reason */
+	SL__FIELD_TRAIT,    /* struct sl_fact, likewise */
+	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
+			       small, the n it needs stands beside the null */
+	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
+			       with its interval */
+	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields */
+	SL__FIELD_POINTER,  /* to a struct; NULL: left out; without a key its
+			       members stand here */
+	SL__FIELD_LIST,     /* pointer to structs, and their number; where an
+			       earlier row has it, this one has more of each */
+	SL__FIELD_FIRST,    /* the first of a list that a later row may have
+			       whole; without a key its members stand here */
+	SL__FIELD_TEXTS,    /* pointer to const char *, and their number */
+	SL__FIELD_ARGV,     /* pointer to const char *, of which the last is
+			       NULL */
+	SL__FIELD_WHOLES,   /* pointer to integers of n_bytes; these are in */
+	SL__FIELD_SIGNEDS,  /*   place where 'count' is 0 and 'most' is not */
+	SL__FIELD_NUMBERS,
+	SL__FIELD_BY_WORD, /* an array of uint64_t with a place for each word,
+			      as an object */
+	SL__FIELD_PAIRS,   /* pointer to struct sl_parameter, and their number:
+			      an object of texts */
+	SL__FIELD_SAYS,    /* always the text 'absent' */
+	SL__FIELD_NEVER,   /* always absent, for the reason 'absent' */
+	SL__FIELD_MADE     /* computed when it is written; not read */
+};
+enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
+
+/* Why a field is absent in this record, which is part of 'parent' (NULL at the
+ * top); NULL: it is there. */
+typedef const char *sl__field_why(const void *record, const void *parent);
+
+/* A figure that follows from others. */
+struct sl__made {
+	enum sl__field_kind kind; /* TEXT, WHOLE, NUMBER, BOOLEAN */
+	const char *text;
+	uint64_t whole;
+	double number;
+};
+typedef void sl__field_make(struct sl__made *out, const void *record,
+			    const void *parent);
+
+/* The words of an enum, whose values are 0 to n - 1. */
+struct sl__vocabulary {
+	const char *(*word)(unsigned value);
+	unsigned first, n;
+};
+
+struct sl__field {
+	const char *key;
+	enum sl__field_kind kind;
+	size_t offset;
+	size_t n_bytes; /* of an integer or an enum, or of each in a list */
+	size_t count;   /* 1 + offset of the number of elements, a size_t; 0:
+			   'most' of them, in the struct itself */
+	size_t most;
+	double unit;   /* a number is divided by it; 0: as it is */
+	double factor; /* or multiplied by it; 0: as it is */
+	const struct sl__record *of;
+	const struct sl__vocabulary *words;
+	const char *absent;   /* reason, where the value itself says so */
+	sl__field_why *why;   /* reason, where other fields do */
+	sl__field_make *make; /* of MADE */
+	int is_left_out;      /* no null where it is absent, no name either */
+	const char *meaning;  /* for docs/schema.md; NULL: of the row above */
+};
+
+struct sl__record {
+	const char *name; /* of the section in docs/schema.md */
+	const struct sl__field *fields;
+	size_t n_fields, n_bytes;
+	/* Fills, after reading, what no row has because others imply it. */
+	void (*settle)(void *record);
+};
+
+/* What a time is divided by for a name in _ms; multiplied by 1e-6, 100 us
+ * would read 0.09999999999999999. */
+#define SL__NS_PER_MS 1000000.0
+
+#endif

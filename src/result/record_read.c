@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record_read.c - results read back from JSON by their tables.
+ *
+ * The file may come from anybody: each value must be of the kind that its row
+ * says, a name that is missing leaves its field zero, and one that no row has
+ * is passed over, so that files of later versions can be read.
+ */
+#include "base/status.h"
+#include "result/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+struct reader {
+	const struct sl__json_value *object; /* whose members are read */
+	struct sl__arena *arena;
+	struct sl_error *err;
+};
+
+static enum sl_status
+refuse(struct reader *r, const struct sl__field *f, const char *expected)
+{
+	(void)f;
+	return sl__fail(r->err, SL_E_DATA, "no %s", expected);
+}
+
+static enum sl_status
+expect(struct reader *r, const struct sl__field *f,
+       const struct sl__json_value *v, enum sl__json_kind kind)
+{
+	static const char *const words[] = {"null", "boolean", "number",
+					    "text", "list",    "object"};
+
+	return v->kind == kind ? SL_OK : refuse(r, f, words[kind]);
+}
+
+/* "KEYSUFFIX" of the same object; NULL: none. */
+static const struct sl__json_value *
+sibling(const struct reader *r, const struct sl__field *f, const char *suffix)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s%s", f->key, suffix);
+	return sl__json_member(r->object, key);
+}
+
+/* Why it is null, beside it. */
+static const char *
+reason(const struct reader *r, const struct sl__field *f)
+{
+	const struct sl__json_value *v = sibling(r, f, "_absent");
+
+	return v && v->kind == SL__JSON_TEXT ? v->text : NULL;
+}
+
+static double
+rescaled(const struct sl__field *f, double value)
+{
+	return f->unit > 0     ? value / f->unit
+	       : f->factor > 0 ? value * f->factor
+			       : value;
+}
+
+/* The double that gives what was written; a unit in the last place or two may
+ * be lost on the way back. */
+static double
+unscaled(const struct sl__field *f, double written)
+{
+	double value = f->unit > 0     ? written * f->unit
+		       : f->factor > 0 ? written / f->factor
+				       : written;
+	double above = value, below = value;
+
+	for (int k = 0; k < 4; k++) {
+		double up = rescaled(f, above), down = rescaled(f, below);
+
+		if (!(up < written) && !(up > written))
+			return above;
+		if (!(down < written) && !(down > written))
+			return below;
+		above = nextafter(above, (double)INFINITY);
+		below = nextafter(below, (double)-INFINITY);
+	}
+	return value;
+}
+
+static double
+number_of(const struct sl__field *f, const struct sl__json_value *v)
+{
+	return v->kind == SL__JSON_NUMBER ? unscaled(f, v->number)
+					  : (double)NAN;
+}
+
+/* An integer in full, which a double cannot hold. */
+static enum sl_status
+take_integer(struct reader *r, void *to, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	uint64_t wide;
+	uint32_t narrow;
+	char *end;
+
+	if (v->kind != SL__JSON_NUMBER)
+		return refuse(r, f, "integer");
+	errno = 0;
+	wide = v->text[0] == '-' ? (uint64_t)strtoll(v->text, &end, 10)
+				 : strtoull(v->text, &end, 10);
+	if (*end || errno)
+		return refuse(r, f, "integer of 64 bits");
+	narrow = (uint32_t)wide;
+	if (f->n_bytes == sizeof(wide))
+		memcpy(to, &wide, sizeof(wide));
+	else
+		memcpy(to, &narrow, sizeof(narrow));
+	return SL_OK;
+}
+
+static void
+set_pointer(void *to, const void *pointer)
+{
+	memcpy(to, &pointer, sizeof(pointer));
+}
+
+static void
+set_count(void *record, const struct sl__field *f, size_t n)
+{
+	memcpy((char *)record + f->count - 1, &n, sizeof(n));
+}
+
+/* Each of the following reads the field of one kind from a value that is not
+ * null, or is where the kind says what that means. */
+typedef enum sl_status read_function(struct reader *r, void *record,
+				     const struct sl__field *f,
+				     const struct sl__json_value *v);
+
+static enum sl_status
+read_text(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	set_pointer((char *)record + f->offset, v->text);
+	return expect(r, f, v, SL__JSON_TEXT);
+}
+
+static enum sl_status
+read_integer(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	return take_integer(r, (char *)record + f->offset, f, v);
+}
+
+static enum sl_status
+read_number(struct reader *r, void *record, const struct sl__field *f,
+	    const struct sl__json_value *v)
+{
+	const char *why = reason(r, f);
+	double value = number_of(f, v);
+
+	if (v->kind != SL__JSON_NUMBER && v->kind != SL__JSON_NULL)
+		return refuse(r, f, "number");
+	if (f->kind == SL__FIELD_EXTENDED && why) {
+		if (strcmp(why, SL__INFINITE) == 0)
+			value = (double)INFINITY;
+		else if (strcmp(why, SL__MINUS_INFINITE) == 0)
+			value = (double)-INFINITY;
+	}
+	memcpy((char *)record + f->offset, &value, sizeof(value));
+	return SL_OK;
+}
+
+static enum sl_status
+read_boolean(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	int is_true = v->number > 0;
+
+	memcpy((char *)record + f->offset, &is_true, sizeof(is_true));
+	return expect(r, f, v, SL__JSON_BOOLEAN);
+}
+
+static enum sl_status
+read_word(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_TEXT);
+
+	for (unsigned i = 0; !rc && i < f->words->n; i++) {
+		if (strcmp(f->words->word(i), v->text) == 0) {
+			memcpy((char *)record + f->offset, &i, sizeof(i));
+			return SL_OK;
+		}
+	}
+	return rc ? rc : refuse(r, f, "word that is known");
+}
+
+static enum sl_status
+read_reading(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	struct sl_reading *to = (void *)((char *)record + f->offset);
+
+	if (v->kind != SL__JSON_NULL && v->kind != SL__JSON_NUMBER)
+		return refuse(r, f, "number");
+	to->value = number_of(f, v);
+	if (v->kind == SL__JSON_NULL)
+		to->absent = reason(r, f);
+	return v->kind == SL__JSON_NULL && !to->absent
+		       ? refuse(r, f, "absence with a reason")
+		       : SL_OK;
+}
+
+static enum sl_status
+read_trait(struct reader *r, void *record, const struct sl__field *f,
+	   const struct sl__json_value *v)
+{
+	struct sl_fact *to = (void *)((char *)record + f->offset);
+
+	if (v->kind == SL__JSON_NULL) {
+		to->absent = reason(r, f);
+		return SL_OK;
+	}
+	to->value = v->text;
+	return expect(r, f, v, SL__JSON_TEXT);
+}
+
+static double
+end_of(const struct sl__field *f, const struct sl__json_value *interval,
+       const char *key)
+{
+	const struct sl__json_value *v = sl__json_member(interval, key);
+
+	return v ? number_of(f, v) : (double)NAN;
+}
+
+static enum sl_status
+read_interval(struct reader *r, void *record, const struct sl__field *f,
+	      const struct sl__json_value *v)
+{
+	const struct sl__json_value *needs = sibling(r, f, "_needs_n");
+	struct sl_estimate *to = (void *)((char *)record + f->offset);
+
+	to->lo = end_of(f, v, "lo");
+	to->hi = end_of(f, v, "hi");
+	if (v->kind != SL__JSON_NULL)
+		return expect(r, f, v, SL__JSON_OBJECT);
+	if (needs && needs->kind == SL__JSON_NUMBER)
+		to->needs_n = (size_t)strtoull(needs->text, NULL, 10);
+	return SL_OK;
+}
+
+static enum sl_status
+read_quantile(struct reader *r, void *record, const struct sl__field *f,
+	      const struct sl__json_value *v)
+{
+	struct sl_estimate *to = (void *)((char *)record + f->offset);
+
+	to->value = number_of(f, v);
+	return v->kind == SL__JSON_NULL ? SL_OK
+					: expect(r, f, v, SL__JSON_NUMBER);
+}
+
+static enum sl_status
+read_object(struct reader *r, void *record, const struct sl__field *f,
+	    const struct sl__json_value *v)
+{
+	return sl__record_read((char *)record + f->offset, f->of, v, r->arena,
+			       r->err);
+}
+
+static enum sl_status
+read_pointer(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
+
+	if (!to)
+		return sl__fail_nomem(r->err);
+	set_pointer((char *)record + f->offset, to);
+	return sl__record_read(to, f->of, v, r->arena, r->err);
+}
+
+/* Where elements go: into the record, to where an earlier row has put as many,
+ * or to new storage. */
+static char *
+make_room(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v, size_t n_bytes)
+{
+	size_t n;
+	char *to;
+
+	if (!f->count)
+		return (char *)record + f->offset;
+	memcpy(&n, (char *)record + f->count - 1, sizeof(n));
+	memcpy(&to, (char *)record + f->offset, sizeof(to));
+	if (to && n == v->n)
+		return to;
+	to = sl__arena_array(r->arena, v->n, n_bytes);
+	set_pointer((char *)record + f->offset, to);
+	set_count(record, f, v->n);
+	return to;
+}
+
+static enum sl_status
+read_list(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+	char *to;
+
+	if (!rc && !f->count && v->n != f->most)
+		rc = refuse(r, f, "list of that length");
+	if (rc)
+		return rc;
+	to = make_room(r, record, f, v, f->of->n_bytes);
+	if (!to)
+		return sl__fail_nomem(r->err);
+	for (const struct sl__json_value *e = v->first; !rc && e; e = e->next) {
+		rc = sl__record_read(to, f->of, e, r->arena, r->err);
+		to += f->of->n_bytes;
+	}
+	return rc;
+}
+
+static enum sl_status
+read_first(struct reader *r, void *record, const struct sl__field *f,
+	   const struct sl__json_value *v)
+{
+	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
+
+	if (!to)
+		return sl__fail_nomem(r->err);
+	set_pointer((char *)record + f->offset, to);
+	set_count(record, f, 1);
+	return sl__record_read(to, f->of, v, r->arena, r->err);
+}
+
+static enum sl_status
+take_element(struct reader *r, void *to, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	double value;
+
+	if (f->kind == SL__FIELD_TEXTS) {
+		set_pointer(to, v->text);
+		return expect(r, f, v, SL__JSON_TEXT);
+	}
+	if (f->kind != SL__FIELD_NUMBERS)
+		return take_integer(r, to, f, v);
+	value = number_of(f, v);
+	memcpy(to, &value, sizeof(value));
+	return SL_OK;
+}
+
+static enum sl_status
+read_scalars(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+	char *to;
+
+	if (!rc && !f->count && v->n != f->most)
+		rc = refuse(r, f, "list of that length");
+	if (rc)
+		return rc;
+	to = make_room(r, record, f, v, f->n_bytes);
+	if (!to)
+		return sl__fail_nomem(r->err);
+	for (const struct sl__json_value *e = v->first; !rc && e; e = e->next) {
+		rc = take_element(r, to, f, e);
+		to += f->n_bytes;
+	}
+	return rc;
+}
+
+static enum sl_status
+read_argv(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	const char **word = sl__arena_array(r->arena, v->n + 1, sizeof(*word));
+	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+
+	if (!rc && !word)
+		rc = sl__fail_nomem(r->err);
+	if (rc)
+		return rc;
+	set_pointer((char *)record + f->offset, word);
+	for (const struct sl__json_value *e = v->first; !rc && e; e = e->next) {
+		*word++ = e->text;
+		rc = expect(r, f, e, SL__JSON_TEXT);
+	}
+	return rc;
+}
+
+static enum sl_status
+read_by_word(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	struct sl__field each = *f;
+	enum sl_status rc = expect(r, f, v, SL__JSON_OBJECT);
+
+	each.n_bytes = sizeof(uint64_t);
+	for (unsigned i = f->words->first; !rc && i < f->words->n; i++) {
+		const struct sl__json_value *m =
+			sl__json_member(v, f->words->word(i));
+
+		if (m)
+			rc = take_integer(r,
+					  (char *)record + f->offset +
+						  i * sizeof(uint64_t),
+					  &each, m);
+	}
+	return rc;
+}
+
+static enum sl_status
+read_pairs(struct reader *r, void *record, const struct sl__field *f,
+	   const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_OBJECT);
+	struct sl_parameter *pair;
+
+	if (rc)
+		return rc;
+	pair = (void *)make_room(r, record, f, v, sizeof(*pair));
+	if (!pair)
+		return sl__fail_nomem(r->err);
+	for (const struct sl__json_value *m = v->first; !rc && m; m = m->next) {
+		pair->name = m->key;
+		pair++->value = m->text;
+		rc = expect(r, f, m, SL__JSON_TEXT);
+	}
+	return rc;
+}
+
+/* Kinds without a reader say the same in every result, or follow from the
+ * rest. */
+static read_function *const readers[SL__N_FIELD_KINDS] = {
+	[SL__FIELD_TEXT] = read_text,
+	[SL__FIELD_WHOLE] = read_integer,
+	[SL__FIELD_SIGNED] = read_integer,
+	[SL__FIELD_NUMBER] = read_number,
+	[SL__FIELD_EXTENDED] = read_number,
+	[SL__FIELD_BOOLEAN] = read_boolean,
+	[SL__FIELD_WORD] = read_word,
+	[SL__FIELD_READING] = read_reading,
+	[SL__FIELD_TRAIT] = read_trait,
+	[SL__FIELD_INTERVAL] = read_interval,
+	[SL__FIELD_QUANTILE] = read_quantile,
+	[SL__FIELD_OBJECT] = read_object,
+	[SL__FIELD_POINTER] = read_pointer,
+	[SL__FIELD_LIST] = read_list,
+	[SL__FIELD_FIRST] = read_first,
+	[SL__FIELD_TEXTS] = read_scalars,
+	[SL__FIELD_ARGV] = read_argv,
+	[SL__FIELD_WHOLES] = read_scalars,
+	[SL__FIELD_SIGNEDS] = read_scalars,
+	[SL__FIELD_NUMBERS] = read_scalars,
+	[SL__FIELD_BY_WORD] = read_by_word,
+	[SL__FIELD_PAIRS] = read_pairs,
+};
+
+/* Kinds to which a null says something. */
+static int
+reads_null(enum sl__field_kind kind)
+{
+	return kind == SL__FIELD_NUMBER || kind == SL__FIELD_EXTENDED ||
+	       kind == SL__FIELD_READING || kind == SL__FIELD_TRAIT ||
+	       kind == SL__FIELD_INTERVAL || kind == SL__FIELD_QUANTILE;
+}
+
+enum sl_status
+sl__record_read(void *record, const struct sl__record *table,
+		const struct sl__json_value *object, struct sl__arena *arena,
+		struct sl_error *err)
+{
+	struct reader r = {object, arena, err};
+	enum sl_status rc = SL_OK;
+
+	if (object->kind != SL__JSON_OBJECT)
+		return sl__fail(err, SL_E_DATA, "no object");
+	for (size_t i = 0; !rc && i < table->n_fields; i++) {
+		const struct sl__field *f = &table->fields[i];
+		const struct sl__json_value *v =
+			f->key ? sl__json_member(object, f->key) : object;
+
+		if (!v || !readers[f->kind])
+			continue;
+		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
+			continue;
+		rc = readers[f->kind](&r, record, f, v);
+		if (f->key)
+			rc = sl__within(err, rc, f->key);
+	}
+	if (!rc && table->settle)
+		table->settle(record);
+	return rc;
+}

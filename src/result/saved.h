@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* saved.h - a result of any kind, read back from JSON. */
+#ifndef SL_SAVED_H
+#define SL_SAVED_H
+
+#include "base/json.h"
+#include "result/field.h"
+
+/* Invariants: 'record' is a struct of 'table', n_bytes long.  Everything is
+ * from the arena that the result is boxed with. */
+struct sl_result {
+	const struct sl__record *table;
+	void *record;
+	const char *command; /* that made it */
+	const char *version; /* of the program that did */
+};
+
+/*
+ * Opens the document of a result: schema, tool, command and kind.  The caller
+ * writes its members and ends the object.  'version' NULL: this library's.
+ */
+void sl__saved_begin(struct sl__json *json, struct sl_buf *out,
+		     const char *command, const char *version,
+		     const struct sl__record *table);
+
+/* All kinds of result that can be read back; ends with NULL. */
+extern const struct sl__record *const sl__saved_kinds[];
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.h - the tables of all results. */
+#ifndef SL_TABLES_H
+#define SL_TABLES_H
+
+#include "result/rows.h"
+
+/* Parts that several results have. */
+extern const struct sl__record sl__table_latency, sl__table_noise,
+	sl__table_comparison, sl__table_plan_memory;
+
+/* Results as documents. */
+extern const struct sl__record sl__table_bench, sl__table_comparisons,
+	sl__table_measurement, sl__table_overhead, sl__table_run,
+	sl__table_selfcheck, sl__table_versus;
+
+/* elapsed_ms, stopped_by, seed: how a measurement ended. */
+#define SL__F_ENDING(s)                                                    \
+	SL__F(NUMBER, s, elapsed_s, "elapsed_ms",                          \
+	      "time that measuring took, set-up included", .factor = 1e3), \
+		SL__F(WORD, s, stopped_by, "stopped_by", "why it ended",   \
+		      .words = &sl__words_stop),                           \
+		SL__F(WHOLE, s, seed, "seed",                              \
+		      "of everything random: the order of runs, the "      \
+		      "bootstrap")
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* words.c - the words by which enums are written and read back. */
+#include "result/words.h"
+
+#include "base/banned.h"
+
+/* A function of an enum as one of a number, and how many values it has. */
+#define WORDS(id, type, text, begins, ends)          \
+	static const char *id##_word(unsigned value) \
+	{                                            \
+		return text((enum type)value);       \
+	}                                            \
+	const struct sl__vocabulary sl__words_##id = {id##_word, begins, ends};
+
+static const char *
+gate_text(enum sl_gate gate)
+{
+	static const char *const words[] = {"undecided", "ok", "regressed"};
+
+	return (unsigned)gate <= SL_GATE_REGRESSED ? words[gate] : words[0];
+}
+
+static const char *
+stop_text(enum sl_stop stop)
+{
+	static const char *const words[] = {"runs", "precision", "time",
+					    "verdict", "interrupt"};
+
+	return (unsigned)stop <= SL_STOP_INTERRUPT ? words[stop] : "unknown";
+}
+
+WORDS(access, sl_access, sl_access_text, 0, SL_ACCESS_CHASE + 1)
+WORDS(basis, sl_basis, sl_basis_text, 0, SL_BASIS_UNKNOWN + 1)
+WORDS(check_rule, sl_check_rule, sl_check_rule_text, 0, SL_CHECK_RMS + 1)
+WORDS(convention, sl_convention, sl_convention_text, 0, SL_N_CONVENTIONS)
+WORDS(dtype, sl_dtype, sl_dtype_text, 0, SL_N_DTYPES)
+WORDS(fitness, sl_fitness, sl_fitness_text, 0, SL_FITNESS_UNKNOWN + 1)
+WORDS(gate, sl_gate, gate_text, 0, SL_GATE_REGRESSED + 1)
+WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_ISA_TILES_HIDDEN + 1)
+WORDS(method, sl_method, sl_method_text, 0, SL_METHOD_BATCH + 1)
+WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
+WORDS(path, sl_path, sl_path_text, 0, SL_N_PATHS)
+WORDS(phase, sl_phase, sl_phase_text, 0, SL_N_PHASES)
+WORDS(role, sl_role, sl_role_text, 0, SL_ROLE_TIED + 1)
+WORDS(stop, sl_stop, stop_text, 0, SL_STOP_INTERRUPT + 1)
+WORDS(trained, sl_optimizer, sl_optimizer_text, SL_OPTIMIZER_SGD,
+      SL_N_OPTIMIZERS)
+WORDS(verdict, sl_verdict, sl_verdict_text, 0, SL_VERDICT_SAME + 1)
+WORDS(versus_basis, sl_versus_basis, sl_versus_basis_text, 0, SL_N_VERSUS_BASES)
+WORDS(warmup, sl_warmup_class, sl_warmup_text, 0, SL_WARMUP_NONE + 1)
+WORDS(watching, sl_watching, sl_watching_text, 0, SL_N_WATCHINGS)
+WORDS(work, sl_work, sl_work_text, 0, SL_N_WORKS)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_record.c - a struct is written by its table and read back: every kind of
+ * field, scaled numbers to the last bit, absence with its reason; and a file
+ * that says something else than its table is refused by name.
+ */
+#include "result/record.h"
+#include "result/rows.h"
+#include "harness.h"
+
+struct part {
+	const char *name;
+	int64_t least;
+};
+
+struct whole {
+	size_t n_parts; /* a count may stand first */
+	const struct part *parts;
+	const char *title;
+	uint64_t large;
+	int32_t below;
+	double time_ns, elapsed_s, high;
+	int is_set;
+	struct sl_reading reading;
+	struct sl_estimate estimate;
+	const double *series;
+	size_t n_series;
+	uint64_t bins[3];
+	enum sl_verdict verdict;
+	const char *const *argv;
+};
+
+static const char *
+word(unsigned value)
+{
+	return sl_verdict_text((enum sl_verdict)value);
+}
+
+static const struct sl__words words = {word, 0, SL_VERDICT_SAME + 1};
+
+static const struct sl__field part_fields[] = {
+	SL__F(TEXT, part, name, "name", "its name"),
+	SL__F(SIGNED, part, least, "least", "below zero too"),
+};
+static SL__RECORD(part_table, "parts", part, part_fields, 0);
+
+static const struct sl__field whole_fields[] = {
+	SL__F_LIST(LIST, whole, parts, n_parts, "parts", "x",
+		   .of = &part_table),
+	SL__F(TEXT, whole, title, "title", "x", .absent = "not named"),
+	SL__F(WHOLE, whole, large, "large", "x"),
+	SL__F(SIGNED, whole, below, "below", "x"),
+	SL__F(NUMBER, whole, time_ns, "time_ms", "x", .unit = SL__NS_PER_MS),
+	SL__F(NUMBER, whole, elapsed_s, "elapsed_ms", "x", .factor = 1e3),
+	SL__F(EXTENDED, whole, high, "high", "x"),
+	SL__F(BOOLEAN, whole, is_set, "set", "x"),
+	SL__F(READING, whole, reading, "reading", "x"),
+	SL__F_TIME(whole, estimate, "mean", "x", NULL),
+	SL__F_LIST(NUMBERS, whole, series, n_series, "series_ms", "x",
+		   .unit = SL__NS_PER_MS),
+	{.key = "bins",
+	 .kind = SL__FIELD_WHOLES,
+	 SL__AT(whole, bins),
+	 .n_bytes = sizeof(uint64_t),
+	 .most = 3,
+	 .meaning = "x"},
+	SL__F(WORD, whole, verdict, "verdict", "x", .words = &words),
+	SL__F(ARGV, whole, argv, "argv", "x"),
+};
+static SL__RECORD(whole_table, "whole", whole, whole_fields, 0);
+
+static void
+write_whole(struct sl_buf *out, const struct whole *w)
+{
+	struct sl__json json;
+
+	memset(out, 0, sizeof(*out));
+	sl__json_init(&json, out);
+	sl__record_object(&json, NULL, &whole_table, w, NULL);
+}
+
+static enum sl_status
+read_whole(struct whole *w, const char *text, struct sl__arena *arena,
+	   struct sl_error *err)
+{
+	const struct sl__json_value *root;
+
+	memset(w, 0, sizeof(*w));
+	assert_int_equal(sl__json_read(&root, text, strlen(text), arena, err),
+			 SL_OK);
+	return sl__record_read(w, &whole_table, root, arena, err);
+}
+
+/* Times that lose a bit when multiplied back are among so many. */
+static void
+every_field_comes_back(void **state)
+{
+	static const struct part parts[] = {{"a", -7}, {"\"b\"\n", INT64_MAX}};
+	static const char *const argv[] = {"sleep", "0.1", NULL};
+	struct sl_buf first, second;
+	struct sl__arena arena;
+	struct sl_error err;
+	struct whole w, back;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (int i = 0; i < 2000; i++) {
+		const double series[] = {i * 0.1 + 0.7, i / 3.0, (double)NAN};
+
+		w = (struct whole){.n_parts = 2,
+				   .parts = parts,
+				   .title = i % 2 ? "t" : NULL,
+				   .large = UINT64_MAX - (uint64_t)i,
+				   .below = -i,
+				   .time_ns = 1234.5678 * i + 0.1,
+				   .elapsed_s = i / 7.0,
+				   .high = i % 3   ? (double)i
+					   : i % 2 ? (double)INFINITY
+						   : (double)-INFINITY,
+				   .is_set = i % 2,
+				   .reading = {(double)NAN, "not here"},
+				   .estimate = {i * 1.1, i * 1.01, i * 1.2, 6,
+						0, SL_METHOD_ORDER},
+				   .series = series,
+				   .n_series = 3,
+				   .bins = {1, 2, (uint64_t)i},
+				   .verdict = (enum sl_verdict)(i % 4),
+				   .argv = argv};
+		if (i % 5 == 0)
+			w.estimate = (struct sl_estimate){
+				1, (double)NAN, (double)NAN, 3, 6, 0};
+		write_whole(&first, &w);
+		if (read_whole(&back, first.data, &arena, &err))
+			fail_msg("%s", err.text);
+		write_whole(&second, &back);
+		assert_string_equal(second.data, first.data);
+		assert_int_equal(back.large, w.large);
+		assert_int_equal(back.below, w.below);
+		assert_int_equal(back.estimate.needs_n, w.estimate.needs_n);
+		assert_int_equal(back.n_parts, 2);
+		assert_string_equal(back.parts[1].name, parts[1].name);
+		assert_null(back.argv[2]);
+		sl_buf_release(&first);
+		sl_buf_release(&second);
+		sl__arena_clear(&arena);
+	}
+	sl__arena_release(&arena);
+}
+
+static void
+another_kind_is_refused_by_name(void **state)
+{
+	static const struct {
+		const char *text, *what;
+	} cases[] = {
+		{"{\"large\": -1.5}", "large: no integer of 64 bits"},
+		{"{\"large\": 18446744073709551616}",
+		 "large: no integer of 64 bits"},
+		{"{\"large\": \"1\"}", "large: no integer"},
+		{"{\"time_ms\": \"1\"}", "time_ms: no number"},
+		{"{\"title\": 1}", "title: no text"},
+		{"{\"set\": 1}", "set: no boolean"},
+		{"{\"reading\": null}", "reading: no absence with a reason"},
+		{"{\"parts\": {}}", "parts: no list"},
+		{"{\"parts\": [1]}", "parts: no object"},
+		{"{\"parts\": [{\"name\": []}]}", "parts: name: no text"},
+		{"{\"bins\": [1, 2]}", "bins: no list of that length"},
+		{"{\"verdict\": \"better\"}", "verdict: no word that is known"},
+		{"{\"mean_ci95_ms\": 3}", "mean_ci95_ms: no object"},
+		{"{\"argv\": [1]}", "argv: no text"},
+		{"[]", "no object"},
+	};
+	struct sl__arena arena;
+	struct sl_error err;
+	struct whole w;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(read_whole(&w, cases[i].text, &arena, &err),
+				 SL_E_DATA);
+		assert_string_equal(err.text, cases[i].what);
+	}
+	/* What is missing is zero, what nobody knows is passed over. */
+	assert_int_equal(
+		read_whole(&w, "{\"later\": [{}], \"large\": 5}", &arena, &err),
+		SL_OK);
+	assert_int_equal(w.large, 5);
+	assert_int_equal(w.n_parts, 0);
+	sl__arena_release(&arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_comes_back),
+		cmocka_unit_test(another_kind_is_refused_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
