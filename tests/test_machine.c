@@ -171,7 +171,7 @@ whatever_changes_a_ceiling_changes_the_fingerprint(void **state)
 	for (size_t i = 0; i < 7; i++)
 		others[i] = same;
 	others[0].model.value = "Another CPU";
-	others[1].governor = (struct sl_fact){"performance", NULL};
+	others[1].governor = (struct sl_text_reading){"performance", NULL};
 	others[2].turbo.value = "off";
 	others[3].n_isa = 2;
 	others[4].caches = other_caches;

@@ -36,7 +36,7 @@ has_isa(const struct sl_machine *m, const char *name)
 }
 
 static void
-assert_absent(const struct sl_fact *fact, const char *part_of_reason)
+assert_absent(const struct sl_text_reading *fact, const char *part_of_reason)
 {
 	assert_null(fact->value);
 	assert_non_null(fact->absent);

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* A word about the machine: NULL with the reason, or a value. */
-struct sl_fact {
+struct sl_text_reading {
 	const char *value;
 	const char *absent; /* NULL when value stands */
 };
@@ -101,7 +101,7 @@ struct sl_memory_level {
 
 struct sl_machine {
 	/* What it is. */
-	struct sl_fact model, architecture, kernel, microcode;
+	struct sl_text_reading model, architecture, kernel, microcode;
 	struct sl_reading n_sockets, n_cores, n_hardware_threads, n_numa_nodes;
 	struct sl_reading memory_bytes;
 	size_t n_cpus_allowed;         /* this process may run on so many */
@@ -111,7 +111,7 @@ struct sl_machine {
 	size_t n_isa;
 	const struct sl_isa_cap *caps; /* of these, not used */
 	size_t n_caps;
-	struct sl_fact governor, turbo, huge_pages, smt, hypervisor, energy;
+	struct sl_text_reading governor, turbo, huge_pages, smt, hypervisor, energy;
 	const struct sl_counter *counters;
 	size_t n_counters;
 	const char *fingerprint; /* 16 hexadecimal digits */
@@ -123,7 +123,7 @@ struct sl_machine {
 	size_t n_levels;
 	const struct sl_memory_point *points;
 	size_t n_points;
-	struct sl_fact buffer_pages; /* pages under the buffers measured in */
+	struct sl_text_reading buffer_pages; /* pages under the buffers measured in */
 	size_t max_threads;          /* the most that were used at once */
 	size_t n_passes;             /* over everything that is measured */
 	double elapsed_s;            /* of measuring */

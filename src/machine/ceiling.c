@@ -91,8 +91,8 @@ measure_passes(struct sl__ceiling_work *work)
 
 /* What lay under the buffers, from the share that is in huge pages. */
 static enum sl_status
-say_pages(struct sl_fact *out, double huge_share, struct sl__arena *arena,
-	  struct sl_error *err)
+say_pages(struct sl_text_reading *out, double huge_share,
+	  struct sl__arena *arena, struct sl_error *err)
 {
 	if (isnan(huge_share)) {
 		out->absent = "not visible: /proc/self/smaps_rollup";

@@ -19,15 +19,15 @@
 enum { PATH_BYTES = 4096, MAX_FILE_BYTES = 256 };
 
 enum sl_status
-sl__energy_read(struct sl_fact *out, const char *root, struct sl__arena *arena,
-		struct sl_error *err)
+sl__energy_read(struct sl_text_reading *out, const char *root,
+		struct sl__arena *arena, struct sl_error *err)
 {
 	static const char folder[] = "/sys/class/powercap/intel-rapl:0";
 	struct sl_error why = {0};
 	struct sl_buf joules = {0};
 	char path[PATH_BYTES];
 
-	*out = (struct sl_fact){NULL, NULL};
+	*out = (struct sl_text_reading){NULL, NULL};
 	snprintf(path, sizeof(path), "%s%s", root, folder);
 	if (access(path, F_OK)) {
 		out->absent = "not visible: the kernel shows no RAPL meter "

@@ -49,7 +49,7 @@ enum sl_status
 sl__energy_open(struct sl__energy_meter *meter, const char *root,
 		struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl_fact fact;
+	struct sl_text_reading fact;
 	enum sl_status rc = sl__energy_read(&fact, root, arena, err);
 	int range;
 

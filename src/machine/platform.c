@@ -60,19 +60,19 @@ read_text(struct reader *r, const char *path, struct sl_error *why)
 	return text;
 }
 
-static struct sl_fact
+static struct sl_text_reading
 value_of(struct reader *r, const char *text)
 {
-	struct sl_fact fact = {sl__arena_string(r->arena, text), NULL};
+	struct sl_text_reading fact = {sl__arena_string(r->arena, text), NULL};
 
 	r->failed |= !fact.value;
 	return fact;
 }
 
-static struct sl_fact
+static struct sl_text_reading
 absent_because(struct reader *r, const char *reason)
 {
-	struct sl_fact fact = {
+	struct sl_text_reading fact = {
 		NULL, sl__arena_format(r->arena, "not visible: %s", reason)};
 
 	r->failed |= !fact.absent;
@@ -80,7 +80,7 @@ absent_because(struct reader *r, const char *reason)
 }
 
 /* The whole of a small file as a fact. */
-static struct sl_fact
+static struct sl_text_reading
 fact_in(struct reader *r, const char *path)
 {
 	struct sl_error why = {0};
@@ -90,7 +90,7 @@ fact_in(struct reader *r, const char *path)
 		return absent_because(r, why.text);
 	if (!text[0])
 		return absent_because(r, "the file is empty");
-	return (struct sl_fact){text, NULL};
+	return (struct sl_text_reading){text, NULL};
 }
 
 /* The value of the first "key : value" line of cpuinfo, up to the end of the
@@ -121,10 +121,11 @@ cpuinfo_value(struct reader *r, const char *cpuinfo, const char *key)
 }
 
 /* x86 names the model; ARM gives numbers for who made which part. */
-static struct sl_fact
+static struct sl_text_reading
 read_model(struct reader *r, const char *cpuinfo)
 {
-	struct sl_fact fact = {cpuinfo_value(r, cpuinfo, "model name"), NULL};
+	struct sl_text_reading fact = {cpuinfo_value(r, cpuinfo, "model name"),
+				       NULL};
 	const char *maker, *part;
 
 	if (!fact.value)
@@ -231,7 +232,7 @@ ask_cpu_for_vendor(char vendor[13])
 #endif
 }
 
-static struct sl_fact
+static struct sl_text_reading
 read_hypervisor(struct reader *r, const char *flags)
 {
 	struct sl_error why = {0};
@@ -256,7 +257,7 @@ read_hypervisor(struct reader *r, const char *flags)
 }
 
 /* Intel says whether turbo is forbidden, others whether it is allowed. */
-static struct sl_fact
+static struct sl_text_reading
 read_turbo(struct reader *r)
 {
 	struct sl_error why = {0};
@@ -272,10 +273,11 @@ read_turbo(struct reader *r)
 	return absent_because(r, why.text);
 }
 
-static struct sl_fact
+static struct sl_text_reading
 read_smt(struct reader *r)
 {
-	struct sl_fact fact = fact_in(r, "/sys/devices/system/cpu/smt/active");
+	struct sl_text_reading fact =
+		fact_in(r, "/sys/devices/system/cpu/smt/active");
 
 	if (fact.value)
 		fact.value = fact.value[0] == '1' ? "on" : "off";
@@ -283,10 +285,10 @@ read_smt(struct reader *r)
 }
 
 /* The kernel marks its choice: "always [madvise] never". */
-static struct sl_fact
+static struct sl_text_reading
 read_huge_pages(struct reader *r)
 {
-	struct sl_fact fact =
+	struct sl_text_reading fact =
 		fact_in(r, "/sys/kernel/mm/transparent_hugepage/enabled");
 	const char *open = fact.value ? strchr(fact.value, '[') : NULL;
 	const char *close = open ? strchr(open, ']') : NULL;
@@ -300,10 +302,10 @@ read_huge_pages(struct reader *r)
 }
 
 /* A file since Linux 6.1; before it, what this process was told. */
-static struct sl_fact
+static struct sl_text_reading
 read_architecture(struct reader *r)
 {
-	struct sl_fact fact = fact_in(r, "/proc/sys/kernel/arch");
+	struct sl_text_reading fact = fact_in(r, "/proc/sys/kernel/arch");
 	struct utsname name;
 
 	if (!fact.value && !r->root[0] && uname(&name) == 0)

@@ -15,7 +15,8 @@
 #include "base/banned.h"
 
 static void
-add_fact(struct sl__json *json, const char *key, const struct sl_fact *fact)
+add_fact(struct sl__json *json, const char *key,
+	 const struct sl_text_reading *fact)
 {
 	if (fact->value)
 		sl__json_text(json, key, fact->value);

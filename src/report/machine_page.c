@@ -64,7 +64,8 @@ cache_size_text(struct sl__text *text, size_t bytes)
 }
 
 static void
-add_fact(struct sl__doc *doc, const char *key, const struct sl_fact *fact)
+add_fact(struct sl__doc *doc, const char *key,
+	 const struct sl_text_reading *fact)
 {
 	if (fact->value)
 		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", fact->value);

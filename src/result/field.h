@@ -20,7 +20,7 @@ enum sl__field_kind {
 	SL__FIELD_BOOLEAN,  /* int */
 	SL__FIELD_WORD,     /* an enum, by its words */
 	SL__FIELD_READING,  /* struct sl_reading, which has its reason */
-	SL__FIELD_TRAIT,    /* struct sl_fact, likewise */
+	SL__FIELD_TRAIT,    /* struct sl_text_reading, likewise */
 	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
 			       small, the n it needs stands beside the null */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together

@@ -218,7 +218,7 @@ static enum sl_status
 read_trait(struct reader *r, void *record, const struct sl__field *f,
 	   const struct sl__json_value *v)
 {
-	struct sl_fact *to = (void *)((char *)record + f->offset);
+	struct sl_text_reading *to = (void *)((char *)record + f->offset);
 
 	if (v->kind == SL__JSON_NULL) {
 		to->absent = reason(r, f);

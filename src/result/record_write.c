@@ -198,7 +198,7 @@ static void
 write_trait(struct sl__json *json, const struct sl__field *f,
 	    const void *record, const void *parent)
 {
-	const struct sl_fact *trait = at(f, record);
+	const struct sl_text_reading *trait = at(f, record);
 
 	(void)parent;
 	if (trait->value)
