@@ -357,7 +357,8 @@ print_hottest(void)
 		say("in %s, %s takes longest: %.1f %% of a pass. Twice as "
 		    "fast, the model would be %.3f x faster; with no time at "
 		    "all, %.3f x",
-		    name, row->what, 100 * row->share, row->at_2, row->limit);
+		    name, p->operations[row->operation].name, 100 * row->share,
+		    row->at_2, row->limit);
 	else
 		printf("  in %s no operation takes 1 %% of a pass\n", name);
 	sl_profile_free(p);

@@ -60,12 +60,14 @@ advised_add(struct advised *m, const char *name, const char *type, double ns)
 	return &m->ops[i];
 }
 
+/* The ablation of an operation; with n above 1, of the n of its type. */
 static inline void
-advised_measured(struct advised *m, const char *what, size_t n, double lo,
+advised_measured(struct advised *m, size_t operation, size_t n, double lo,
 		 double hi)
 {
 	m->rows[m->p.n_amdahl++] = (struct sl_amdahl){
-		.what = what,
+		.operation = operation,
+		.is_type = n > 1,
 		.n_operations = n,
 		.measured_limit = {
 			.value = (lo + hi) / 2, .lo = lo, .hi = hi, .n = 9}};

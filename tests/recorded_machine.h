@@ -42,15 +42,16 @@ static const struct sl_peak recorded_peaks[] = {
 };
 
 static const struct sl_memory_level recorded_levels[] = {
-	{"L1", SL_ACCESS_LOAD, 1, 4096, 32768, RECORDED_ESTIMATE(200e9), 1},
-	{"DRAM", SL_ACCESS_LOAD, 1, 1 << 25, 1 << 25, RECORDED_ESTIMATE(10e9),
+	{SL_LEVEL_L1, SL_ACCESS_LOAD, 1, 4096, 32768, RECORDED_ESTIMATE(200e9),
 	 1},
-	{"DRAM", SL_ACCESS_TRIAD, 1, 1 << 25, 1 << 25, RECORDED_ESTIMATE(8e9),
-	 4.0 / 3},
-	{"DRAM", SL_ACCESS_TRIAD_NT, 2, 1 << 24, 1 << 24,
+	{SL_LEVEL_DRAM, SL_ACCESS_LOAD, 1, 1 << 25, 1 << 25,
+	 RECORDED_ESTIMATE(10e9), 1},
+	{SL_LEVEL_DRAM, SL_ACCESS_TRIAD, 1, 1 << 25, 1 << 25,
+	 RECORDED_ESTIMATE(8e9), 4.0 / 3},
+	{SL_LEVEL_DRAM, SL_ACCESS_TRIAD_NT, 2, 1 << 24, 1 << 24,
 	 RECORDED_REFUSED(16e9), 1},
-	{"DRAM", SL_ACCESS_CHASE, 1, 1 << 23, 1 << 25, RECORDED_ESTIMATE(100),
-	 (double)NAN},
+	{SL_LEVEL_DRAM, SL_ACCESS_CHASE, 1, 1 << 23, 1 << 25,
+	 RECORDED_ESTIMATE(100), (double)NAN},
 };
 
 static const struct sl_memory_point recorded_points[] = {

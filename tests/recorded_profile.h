@@ -25,7 +25,8 @@ static const struct sl_operation_group recorded_parts[] = {
 	 2000}};
 
 static const struct sl_amdahl recorded_amdahl[] = {
-	{.what = "all Conv",
+	{.operation = 0,
+	 .is_type = 1,
 	 .n_operations = 22,
 	 .share = 0.9,
 	 .at_2 = 1.82,
@@ -33,7 +34,7 @@ static const struct sl_amdahl recorded_amdahl[] = {
 	 .at_10 = 5.26,
 	 .limit = 10,
 	 .measured_limit = {9.5, 9.25, 9.75, 40, 0, SL_METHOD_ORDER}},
-	{.what = "stage.0.conv",
+	{.operation = 0,
 	 .n_operations = 1,
 	 .share = 1.0 / 24,
 	 .at_2 = 1.02,
@@ -100,10 +101,10 @@ record_operations(struct recorded_profile *r)
 			.bytes_per_s = 1e9,
 			.intensity = 20,
 			.working_set_bytes = 1000000,
-			.level = "L2",
+			.level = SL_LEVEL_L2,
 			.bound_ns = 0.5e6,
 			.ceiling_share = 0.5,
-			.roof = "compute",
+			.roof = SL_LEVEL_COMPUTE,
 			.judgement = {.bound = SL_BOUND_COMPUTE,
 				      .confidence = 0.75,
 				      .evidence = recorded_evidence,
@@ -151,8 +152,8 @@ record_machine(struct sl_profile *p)
 		.dtype = SL_DTYPE_F32,
 		.n_threads = 2,
 		.flops_per_s = recorded_time(40e9),
-		.levels = {{"L2", 1048576, recorded_time(200e9)},
-			   {"DRAM", UINT64_MAX, recorded_time(10e9)}},
+		.levels = {{SL_LEVEL_L2, 1048576, recorded_time(200e9)},
+			   {SL_LEVEL_DRAM, UINT64_MAX, recorded_time(10e9)}},
 		.n_levels = 2,
 		.ridge = 4,
 		.step_ns = recorded_time(100)};

@@ -40,7 +40,7 @@ slow_paths(void **state)
 			    "sleuth profile resnet50 --layer 'top'");
 	assert_near(a->least, 1, 0);
 	/* An ablation of it says more than its share. */
-	advised_measured(&m, "top", 1, 1.10, 1.20);
+	advised_measured(&m, 0, 1, 1.10, 1.20);
 	advised_advise(&m);
 	a = advised_must_find(&m, "'top'", 1.20);
 	assert_string_equal(a->basis, "it takes 20 % of the pass; ablated: "
@@ -80,7 +80,7 @@ reorders_and_movement(void **state)
 	assert_string_equal(a->command,
 			    "sleuth profile resnet50 --algorithms fixed");
 	advised_must_find(&m, "only moves data, 't' (Transpose)", 1 / 0.7);
-	advised_measured(&m, "all Reorder", 2, 1.05, 1.08);
+	advised_measured(&m, 0, 2, 1.05, 1.08);
 	advised_advise(&m);
 	advised_must_find(&m, "changes of layout", 1.08);
 	/* A group of another size is not these operations. */

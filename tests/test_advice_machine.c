@@ -95,7 +95,7 @@ batch(void **state)
 	op->parameters = 1000;
 	op->n_bytes = 2100;
 	op->executed_flops = 2000;
-	op->roof = "DRAM";
+	op->roof = SL_LEVEL_DRAM;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "at once"));
 	/* 2000 FLOPs at 2e10 / s take 100 ns; of the rest nothing is known but
@@ -120,10 +120,10 @@ batch(void **state)
 	assert_null(a->command);
 	m.how.plan = NULL;
 	/* Bound by arithmetic, or mostly by what is not weights. */
-	op->roof = "compute";
+	op->roof = SL_LEVEL_COMPUTE;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "at once"));
-	op->roof = "DRAM";
+	op->roof = SL_LEVEL_DRAM;
 	op->n_bytes = 9000;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "at once"));
@@ -195,14 +195,14 @@ narrower_types(void **state)
 	assert_true(m.p.advice[0].most < a->most);
 	/* Leaving them out gained less than 1 / (1 - 0.6) and 1 / (1 - 0.2):
 	 * 1 - 1 / 1.25 and 1 - 1 / 1.5 of a pass go, no more. */
-	advised_measured(&m, "g", 1, 1.2, 1.25);
-	advised_measured(&m, "c", 1, 1.45, 1.5);
+	advised_measured(&m, 1, 1, 1.2, 1.25);
+	advised_measured(&m, 0, 1, 1.45, 1.5);
 	advised_advise(&m);
 	advised_must_find(&m, "in bf16", 1 / (1 / 1.25 + 1 / 1.5 - 1));
 	advised_must_find(&m, "int8", 1 / (1 / 1.25 + 1 / 1.5 - 1));
 	/* Of one that was not left out the share counts. */
 	m.p.n_amdahl = 0;
-	advised_measured(&m, "g", 1, 1.05, 1.1);
+	advised_measured(&m, 1, 1, 1.05, 1.1);
 	advised_advise(&m);
 	advised_must_find(&m, "int8", 1 / (1 / 1.1 - 0.6));
 	m.p.n_amdahl = 0;
@@ -264,11 +264,11 @@ a_cache_of_keys_and_values(void **state)
 	m.p.ceilings.n_threads = 1;
 	m.p.ceilings.n_levels = 2;
 	m.p.ceilings.levels[0] = (struct sl_ceiling_level){
-		.level = "L2",
+		.level = SL_LEVEL_L2,
 		.size_bytes = 4096,
 		.bytes_per_s = {.value = 1e12, .hi = 1e12, .n = 36}};
 	m.p.ceilings.levels[1] = (struct sl_ceiling_level){
-		.level = "DRAM",
+		.level = SL_LEVEL_DRAM,
 		.size_bytes = UINT64_MAX,
 		.bytes_per_s = {.value = 9e10, .hi = 1e11, .n = 36}};
 	advised_advise(&m);

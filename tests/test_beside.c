@@ -112,9 +112,9 @@ ceilings_have_levels_in_order(void **state)
 	assert_int_equal(c.dtype, SL_DTYPE_F32);
 	assert_true(c.step_ns.value == 7);
 	assert_true(c.n_levels >= 3 && c.n_levels <= SL_CEILING_LEVELS_MOST);
-	assert_string_equal(c.levels[0].level, "L1");
-	assert_string_equal(c.levels[1].level, "L2");
-	assert_string_equal(c.levels[c.n_levels - 1].level, "DRAM");
+	assert_int_equal(c.levels[0].level, SL_LEVEL_L1);
+	assert_int_equal(c.levels[1].level, SL_LEVEL_L2);
+	assert_int_equal(c.levels[c.n_levels - 1].level, SL_LEVEL_DRAM);
 	assert_true(c.levels[c.n_levels - 1].size_bytes == UINT64_MAX);
 	for (size_t i = 0; i < c.n_levels; i++) {
 		check_estimate(&c.levels[i].bytes_per_s, 36);

@@ -78,11 +78,12 @@ static void
 assert_four_levels(const struct sl__plateaus *p, const struct step *steps,
 		   double tolerance)
 {
-	static const char *const names[] = {"L1", "L2", "L3", "DRAM"};
+	static const enum sl_level levels[] = {SL_LEVEL_L1, SL_LEVEL_L2,
+					       SL_LEVEL_L3, SL_LEVEL_DRAM};
 
 	assert_int_equal(p->n, 4);
 	for (size_t i = 0; i < 4; i++) {
-		assert_string_equal(p->at[i].name, names[i]);
+		assert_int_equal(p->at[i].level, levels[i]);
 		assert_close(p->at[i].value, steps[i].value, tolerance);
 	}
 }
@@ -137,7 +138,7 @@ a_flat_curve_is_one_plateau_without_a_name(void **state)
 		struct sl__plateaus p = find_and_name(&c, 4, 1);
 
 		assert_int_equal(p.n, 1);
-		assert_string_equal(p.at[0].name, "unnamed");
+		assert_int_equal(p.at[0].level, SL_LEVEL_NONE);
 	}
 }
 
@@ -167,9 +168,9 @@ a_missing_level_is_not_invented(void **state)
 
 	(void)state;
 	assert_int_equal(p.n, 3);
-	assert_string_equal(p.at[0].name, "L1");
-	assert_string_equal(p.at[1].name, "L3");
-	assert_string_equal(p.at[2].name, "DRAM");
+	assert_int_equal(p.at[0].level, SL_LEVEL_L1);
+	assert_int_equal(p.at[1].level, SL_LEVEL_L3);
+	assert_int_equal(p.at[2].level, SL_LEVEL_DRAM);
 }
 
 static void
@@ -180,8 +181,8 @@ without_known_caches_only_memory_has_a_name(void **state)
 
 	(void)state;
 	assert_int_equal(p.n, 4);
-	assert_string_equal(p.at[0].name, "unnamed");
-	assert_string_equal(p.at[3].name, "DRAM");
+	assert_int_equal(p.at[0].level, SL_LEVEL_NONE);
+	assert_int_equal(p.at[3].level, SL_LEVEL_DRAM);
 }
 
 static void

@@ -38,10 +38,12 @@ start(struct fixture *f, enum sl_bound bound)
 	memset(f, 0, sizeof(*f));
 	sl__arena_init(&f->arena, NULL);
 	c->n_levels = 3;
-	c->levels[0] = (struct sl_ceiling_level){"L2", 1000, estimate(100e9)};
-	c->levels[1] = (struct sl_ceiling_level){"L3", 9000, estimate(50e9)};
-	c->levels[2] =
-		(struct sl_ceiling_level){"DRAM", UINT64_MAX, estimate(10e9)};
+	c->levels[0] =
+		(struct sl_ceiling_level){SL_LEVEL_L2, 1000, estimate(100e9)};
+	c->levels[1] =
+		(struct sl_ceiling_level){SL_LEVEL_L3, 9000, estimate(50e9)};
+	c->levels[2] = (struct sl_ceiling_level){SL_LEVEL_DRAM, UINT64_MAX,
+						 estimate(10e9)};
 	for (int e = 0; e < SL_N_EVENTS; e++) {
 		f->profile.counters[e] = (struct sl_counter_use){
 			sl_event_text((enum sl_event)e), 1, NULL};
@@ -207,7 +209,7 @@ near_the_roof_pace_does_not_matter(void **state)
 
 	(void)state;
 	start(&f, SL_BOUND_COMPUTE);
-	f.op.roof = "compute";
+	f.op.roof = SL_LEVEL_COMPUTE;
 	f.op.ceiling_share = 0.8;
 	set(&f, 0.2, 0.9, 0.1);
 	j = check(&f);
@@ -273,9 +275,9 @@ traffic_is_lines(void **state)
 	(void)state;
 	start(&f, SL_BOUND_DRAM);
 	f.op.n_traffic = 3;
-	f.op.traffic[0].level = "L2";
-	f.op.traffic[1].level = "L3";
-	f.op.traffic[2].level = "DRAM";
+	f.op.traffic[0].level = SL_LEVEL_L2;
+	f.op.traffic[1].level = SL_LEVEL_L3;
+	f.op.traffic[2].level = SL_LEVEL_DRAM;
 	f.counts.of[SL_EVENT_L1_MISSES] = 1000.25;
 	f.counts.of[SL_EVENT_L3_MISSES] = 10;
 	f.profile.counters[SL_EVENT_L2_MISSES].absent = "no name";
@@ -286,7 +288,7 @@ traffic_is_lines(void **state)
 	assert_near(f.op.traffic[2].measured_bytes.value, 640, 0);
 	/* Without a third cache what misses the second comes from DRAM. */
 	f.op.n_traffic = 2;
-	f.op.traffic[1].level = "DRAM";
+	f.op.traffic[1].level = SL_LEVEL_DRAM;
 	f.counts.of[SL_EVENT_L2_MISSES] = 20;
 	sl__counter_traffic(&f.profile);
 	assert_near(f.op.traffic[1].measured_bytes.value, 1280, 0);

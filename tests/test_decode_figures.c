@@ -195,7 +195,7 @@ make_known(struct known *k)
 	k->ceilings.peaks[0].dtype = SL_DTYPE_F32;
 	k->ceilings.peaks[0].flops_per_s = exactly(1e9);
 	k->ceilings.n_peaks = 1;
-	k->ceilings.levels[0].level = "DRAM";
+	k->ceilings.levels[0].level = SL_LEVEL_DRAM;
 	k->ceilings.levels[0].size_bytes = UINT64_MAX;
 	k->ceilings.levels[0].bytes_per_s = exactly(1e9);
 	k->ceilings.n_levels = 1;

@@ -94,7 +94,7 @@ everything_measured_comes_back(void **state)
 	assert_string_equal(back.peaks[4].absent, "not exercised");
 	assert_int_equal(back.n_levels, m.n_levels);
 	for (size_t i = 0; i < m.n_levels; i++) {
-		assert_string_equal(back.levels[i].level, m.levels[i].level);
+		assert_int_equal(back.levels[i].level, m.levels[i].level);
 		assert_int_equal(back.levels[i].access, m.levels[i].access);
 		assert_int_equal(back.levels[i].to_bytes, m.levels[i].to_bytes);
 		assert_same_estimate(&back.levels[i].value, &m.levels[i].value);

@@ -69,7 +69,7 @@ assert_point(const struct sl_micro_point *p)
 		     (double)p->n_bytes / p->median_ns.value * 1e9, 1e-9);
 	assert_close(p->flops_per_s,
 		     (double)p->flops / p->median_ns.value * 1e9, 1e-9);
-	assert_non_null(p->level);
+	assert_int_not_equal(p->level, SL_LEVEL_NONE);
 	if (p->micro_class != SL_MICRO_UNKNOWN)
 		assert_true(p->roof_share > 0 && p->roof_share <= 1);
 }
@@ -196,7 +196,7 @@ test_peak_unknown(void **state)
 	struct sl_micro_point point = {.value = 64,
 				       .flops = 64,
 				       .intensity = 0.25,
-				       .roof = "L1",
+				       .roof = SL_LEVEL_L1,
 				       .verdict = "memory",
 				       .roof_share = 0.5};
 	struct sl_micro_series series = {.name = "add",

@@ -48,9 +48,10 @@ make(struct made *m)
 	c->peaks[1] = (struct sl_ceiling_peak){SL_DTYPE_BF16, "B", about(2e11)};
 	c->peaks[2] = (struct sl_ceiling_peak){SL_DTYPE_I8, "I", about(400e9)};
 	c->n_peaks = 3;
-	c->levels[0] = (struct sl_ceiling_level){"L1", 1 << 15, about(1e12)};
-	c->levels[1] =
-		(struct sl_ceiling_level){"DRAM", UINT64_MAX, about(50e9)};
+	c->levels[0] =
+		(struct sl_ceiling_level){SL_LEVEL_L1, 1 << 15, about(1e12)};
+	c->levels[1] = (struct sl_ceiling_level){SL_LEVEL_DRAM, UINT64_MAX,
+						 about(50e9)};
 	c->n_levels = 2;
 	for (size_t i = 0; i < N_OPS; i++)
 		m->ops[i] = (struct sl_operation){.name = "layer1.conv",

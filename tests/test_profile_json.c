@@ -88,6 +88,25 @@ json_has_every_figure(void **state)
 	sl_buf_release(&out);
 }
 
+/* What a row of Amdahl's law is about is there as text and as an index. */
+static void
+parts_are_named_and_numbered(void **state)
+{
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "amdahl[0].operation", "\"all Conv\""));
+	assert_true(json_is(out.data, "amdahl[0].operation_index", "0"));
+	assert_true(json_is(out.data, "amdahl[0].is_type", "true"));
+	assert_true(
+		json_is(out.data, "amdahl[1].operation", "\"stage.0.conv\""));
+	assert_true(json_is(out.data, "amdahl[1].is_type", "false"));
+	sl_buf_release(&out);
+}
+
 /* What makes no products has no rate of them; what is not counted has none at
  * all, and says why. */
 static void
@@ -233,6 +252,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_has_every_figure),
+		cmocka_unit_test(parts_are_named_and_numbered),
 		cmocka_unit_test(absent_work_has_a_reason),
 		cmocka_unit_test(nothing_impossible_is_a_fact),
 		cmocka_unit_test(untracked_memory_is_absent),

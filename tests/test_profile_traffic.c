@@ -16,11 +16,11 @@ record_traffic(struct recorded_profile *r, int is_counted)
 		ops[i].n_traffic = 2;
 		ops[i].n_calls = 1;
 		ops[i].traffic[0] = (struct sl_traffic){
-			.level = "L2",
+			.level = SL_LEVEL_L2,
 			.predicted_bytes = 1e6,
 			.measured_bytes = {(double)NAN, "not read"}};
 		ops[i].traffic[1] = (struct sl_traffic){
-			.level = "DRAM",
+			.level = SL_LEVEL_DRAM,
 			.measured_bytes = {(double)NAN, "not read"}};
 	}
 	if (is_counted)

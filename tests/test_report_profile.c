@@ -172,7 +172,7 @@ absence_is_said(void **state)
 	for (size_t i = 0; i < RECORDED_OPERATIONS; i++) {
 		r.operations[i].ceiling_share = (double)NAN;
 		r.operations[i].bound_ns = (double)NAN;
-		r.operations[i].level = r.operations[i].roof = NULL;
+		r.operations[i].level = r.operations[i].roof = SL_LEVEL_NONE;
 		r.operations[i].judgement = (struct sl_judgement){0};
 	}
 	out = render(&r, SL_FORMAT_TEXT, 80, 0);

@@ -29,15 +29,17 @@ static const struct sl_peak PEAKS[] = {
 };
 
 static const struct sl_memory_level LEVELS[] = {
-	{"L1", SL_ACCESS_LOAD, 1, 4096, 32768, WITHIN_1_PERCENT(250e9), 1},
-	{"L1", SL_ACCESS_LOAD, 4, 4096, 32768, WITHIN_1_PERCENT(1000e9), 1},
-	{"DRAM", SL_ACCESS_LOAD, 1, 1 << 25, 1 << 25, WITHIN_1_PERCENT(20e9),
+	{SL_LEVEL_L1, SL_ACCESS_LOAD, 1, 4096, 32768, WITHIN_1_PERCENT(250e9),
 	 1},
-	{"DRAM", SL_ACCESS_LOAD, 4, 1 << 25, 1 << 25, WITHIN_1_PERCENT(50e9),
+	{SL_LEVEL_L1, SL_ACCESS_LOAD, 4, 4096, 32768, WITHIN_1_PERCENT(1000e9),
 	 1},
+	{SL_LEVEL_DRAM, SL_ACCESS_LOAD, 1, 1 << 25, 1 << 25,
+	 WITHIN_1_PERCENT(20e9), 1},
+	{SL_LEVEL_DRAM, SL_ACCESS_LOAD, 4, 1 << 25, 1 << 25,
+	 WITHIN_1_PERCENT(50e9), 1},
 	/* Nanoseconds: no bandwidth, however large the number. */
-	{"DRAM", SL_ACCESS_CHASE, 4, 1 << 25, 1 << 25, WITHIN_1_PERCENT(1e15),
-	 (double)NAN},
+	{SL_LEVEL_DRAM, SL_ACCESS_CHASE, 4, 1 << 25, 1 << 25,
+	 WITHIN_1_PERCENT(1e15), (double)NAN},
 };
 
 static const struct sl_machine MACHINE = {.peaks = PEAKS,

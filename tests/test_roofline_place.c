@@ -28,10 +28,10 @@ about(double value)
 }
 
 static void
-add_level(struct sl_ceilings *c, const char *name, uint64_t size, double gb)
+add_level(struct sl_ceilings *c, enum sl_level level, uint64_t size, double gb)
 {
 	c->levels[c->n_levels++] =
-		(struct sl_ceiling_level){.level = name,
+		(struct sl_ceiling_level){.level = level,
 					  .size_bytes = size,
 					  .bytes_per_s = about(gb * 1e9)};
 }
@@ -56,10 +56,10 @@ make(struct made *m, size_t n)
 	c->peaks[0] = (struct sl_ceiling_peak){SL_DTYPE_F32, "F", about(100e9)};
 	c->peaks[1] = (struct sl_ceiling_peak){SL_DTYPE_I8, "I", about(400e9)};
 	c->n_peaks = 2;
-	add_level(c, "L1", 1000, 1000);
-	add_level(c, "L2", 10000, 500);
-	add_level(c, "L3", 100000, 200);
-	add_level(c, "DRAM", UINT64_MAX, 50);
+	add_level(c, SL_LEVEL_L1, 1000, 1000);
+	add_level(c, SL_LEVEL_L2, 10000, 500);
+	add_level(c, SL_LEVEL_L3, 100000, 200);
+	add_level(c, SL_LEVEL_DRAM, UINT64_MAX, 50);
 	for (size_t i = 0; i < n; i++)
 		m->ops[i] = (struct sl_operation){.name = "op",
 						  .type = "Conv",
@@ -80,7 +80,8 @@ static void
 levels_hold_working_sets(void **state)
 {
 	static const uint64_t sizes[N_OPS] = {1000, 1001, 100000, 100001};
-	static const char *const levels[N_OPS] = {"L1", "L2", "L3", "DRAM"};
+	static const enum sl_level levels[N_OPS] = {SL_LEVEL_L1, SL_LEVEL_L2,
+						    SL_LEVEL_L3, SL_LEVEL_DRAM};
 	static const double ns[N_OPS] = {1, 2.002, 500, 2000.02};
 	struct made m;
 
@@ -90,8 +91,8 @@ levels_hold_working_sets(void **state)
 		set_work(&m.ops[i], 0, sizes[i], 1e5);
 	sl__roofline_place(&m.profile);
 	for (size_t i = 0; i < N_OPS; i++) {
-		assert_string_equal(m.ops[i].level, levels[i]);
-		assert_string_equal(m.ops[i].roof, levels[i]);
+		assert_int_equal(m.ops[i].level, levels[i]);
+		assert_int_equal(m.ops[i].roof, levels[i]);
 		assert_close(m.ops[i].bound_ns, ns[i], 1e-12);
 		assert_close(m.ops[i].ceiling_share, ns[i] / 1e5, 1e-12);
 	}
@@ -108,7 +109,7 @@ threads_share_a_working_set(void **state)
 	set_work(&m.ops[0], 0, 40000, 1e5);
 	m.profile.ceilings.n_threads = 4;
 	sl__roofline_place(&m.profile);
-	assert_string_equal(m.ops[0].level, "L2");
+	assert_int_equal(m.ops[0].level, SL_LEVEL_L2);
 	assert_close(m.ops[0].bound_ns, 80.0, 1e-12);
 }
 
@@ -123,10 +124,10 @@ the_longer_roof_bounds(void **state)
 	set_work(&m.ops[0], 90000000, 50000000, 2e6);
 	set_work(&m.ops[1], 110000000, 50000000, 2e6);
 	sl__roofline_place(&m.profile);
-	assert_string_equal(m.ops[0].roof, "DRAM");
+	assert_int_equal(m.ops[0].roof, SL_LEVEL_DRAM);
 	assert_close(m.ops[0].bound_ns, 1e6, 1e-12);
 	assert_close(m.ops[0].ceiling_share, 0.5, 1e-12);
-	assert_string_equal(m.ops[1].roof, "compute");
+	assert_int_equal(m.ops[1].roof, SL_LEVEL_COMPUTE);
 	assert_close(m.ops[1].bound_ns, 1.1e6, 1e-12);
 	assert_close(m.ops[1].ceiling_share, 0.55, 1e-12);
 }
@@ -141,8 +142,8 @@ what_beats_memory_is_under_the_next_roof(void **state)
 	make(&m, 1);
 	set_work(&m.ops[0], 0, 150000, 1000);
 	sl__roofline_place(&m.profile);
-	assert_string_equal(m.ops[0].level, "DRAM");
-	assert_string_equal(m.ops[0].roof, "L3");
+	assert_int_equal(m.ops[0].level, SL_LEVEL_DRAM);
+	assert_int_equal(m.ops[0].roof, SL_LEVEL_L3);
 	assert_close(m.ops[0].bound_ns, 750.0, 1e-12);
 	assert_close(m.ops[0].ceiling_share, 0.75, 1e-12);
 }
@@ -172,12 +173,12 @@ what_others_drop_comes_from_memory(void **state)
 	m.ops[2].median_ns = about(700); /* faster than that: it was nearer */
 	add_traffic(&m.ops[3], (double)NAN, (double)NAN, (double)NAN);
 	sl__roofline_place(&m.profile);
-	assert_string_equal(m.ops[0].level, "L3");
-	assert_string_equal(m.ops[0].roof, "DRAM");
+	assert_int_equal(m.ops[0].level, SL_LEVEL_L3);
+	assert_int_equal(m.ops[0].roof, SL_LEVEL_DRAM);
 	assert_close(m.ops[0].bound_ns, 800.0, 1e-12);
 	assert_close(m.ops[0].ceiling_share, 0.4, 1e-12);
 	for (size_t i = 1; i < 4; i++) {
-		assert_string_equal(m.ops[i].roof, "L3");
+		assert_int_equal(m.ops[i].roof, SL_LEVEL_L3);
 		assert_close(m.ops[i].bound_ns, 250.0, 1e-12);
 	}
 	sl__roofline_rate(&m.profile);
@@ -228,8 +229,8 @@ without_ceilings_nothing_is_placed(void **state)
 	memset(&m.profile.ceilings, 0, sizeof(m.profile.ceilings));
 	sl__roofline_place(&m.profile);
 	sl__roofline_rate(&m.profile);
-	assert_null(m.ops[0].level);
-	assert_null(m.ops[0].roof);
+	assert_int_equal(m.ops[0].level, SL_LEVEL_NONE);
+	assert_int_equal(m.ops[0].roof, SL_LEVEL_NONE);
 	assert_true(isnan(m.ops[0].ceiling_share));
 	assert_true(isnan(m.ops[0].bound_ns));
 	assert_true(isnan(m.profile.ceilings.ridge));
@@ -311,10 +312,10 @@ bounds_take_upper_ends(void **state)
 	const struct sl_estimate few = {10, (double)NAN, (double)NAN,
 					2,  6,           SL_METHOD_ORDER};
 	const struct sl_estimate none = {.value = (double)NAN};
-	struct sl_ceilings c = {
-		.n_threads = 2,
-		.levels = {{"L2", 1000, proved}, {"DRAM", UINT64_MAX, few}},
-		.n_levels = 2};
+	struct sl_ceilings c = {.n_threads = 2,
+				.levels = {{SL_LEVEL_L2, 1000, proved},
+					   {SL_LEVEL_DRAM, UINT64_MAX, few}},
+				.n_levels = 2};
 
 	(void)state;
 	assert_close(sl__roofline_upper(&proved), 11.0, 1e-12);

@@ -44,12 +44,12 @@ static const struct sl_inspection model = {.name = "made"};
 /* Two operations that take 70 and 30 % on either side of the ridge. */
 static const struct sl_operation operations[] = {
 	{.type = "Conv",
-	 .roof = "compute",
+	 .roof = SL_LEVEL_COMPUTE,
 	 .share = 0.7,
 	 .executed_flops = 4000,
 	 .n_calls = 1},
 	{.type = "Add",
-	 .roof = "DRAM",
+	 .roof = SL_LEVEL_DRAM,
 	 .share = 0.3,
 	 .executed_flops = 1000,
 	 .n_calls = 1},

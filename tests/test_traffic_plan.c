@@ -44,8 +44,8 @@ predict(struct listed *l, uint64_t cache_bytes)
 	l->profile.ceilings = (struct sl_ceilings){
 		.n_threads = 1,
 		.n_levels = 2,
-		.levels = {{.level = "L1", .size_bytes = cache_bytes},
-			   {.level = "DRAM", .size_bytes = UINT64_MAX}},
+		.levels = {{.level = SL_LEVEL_L1, .size_bytes = cache_bytes},
+			   {.level = SL_LEVEL_DRAM, .size_bytes = UINT64_MAX}},
 	};
 	if (sl__traffic_of(&l->profile, l->planned.plan, &l->arena, &err))
 		fail_msg("%s", err.text);
@@ -74,7 +74,7 @@ test_small_cache_moves_all_operands(void **state)
 		const struct sl_traffic *t = l.ops[i].traffic;
 
 		assert_int_equal(l.ops[i].n_traffic, 1);
-		assert_string_equal(t->level, "DRAM");
+		assert_int_equal(t->level, SL_LEVEL_DRAM);
 		assert_near(t->predicted_bytes, (double)l.ops[i].n_bytes, 0);
 		assert_true(isnan(t->measured_bytes.value));
 		assert_string_equal(t->measured_bytes.absent,

@@ -16,7 +16,7 @@ struct made {
 
 /* A point that takes 'ns' where its roof allows bound_ns. */
 static struct sl_micro_point
-point_of(double ns, double bound_ns, const char *roof)
+point_of(double ns, double bound_ns, enum sl_level roof)
 {
 	return (struct sl_micro_point){
 		.value = 1,
@@ -30,7 +30,7 @@ point_of(double ns, double bound_ns, const char *roof)
 		.flops = 1000,
 		.bytes_per_s = 1000 / ns * 1e9,
 		.flops_per_s = 1000 / ns * 1e9,
-		.level = strcmp(roof, "compute") ? roof : "L2",
+		.level = roof == SL_LEVEL_COMPUTE ? SL_LEVEL_L2 : roof,
 		.roof = roof,
 		.bound_ns = bound_ns,
 		.level_ns = (double)NAN,
@@ -39,7 +39,7 @@ point_of(double ns, double bound_ns, const char *roof)
 }
 
 static struct sl_micro_point
-classified(double ns, double bound_ns, const char *roof)
+classified(double ns, double bound_ns, enum sl_level roof)
 {
 	struct sl_micro_point p = point_of(ns, bound_ns, roof);
 
@@ -49,7 +49,7 @@ classified(double ns, double bound_ns, const char *roof)
 
 /* A series of these shares of a roof, all of 10 us; 0: not measured. */
 static void
-make(struct made *m, const double *shares, const char *const *roofs, size_t n)
+make(struct made *m, const double *shares, const enum sl_level *roofs, size_t n)
 {
 	memset(m, 0, sizeof(*m));
 	for (size_t i = 0; i < n; i++) {
@@ -68,7 +68,7 @@ make(struct made *m, const double *shares, const char *const *roofs, size_t n)
 static void
 test_roofs(void **state)
 {
-	struct sl_micro_point p = classified(1e4, 8e3, "compute");
+	struct sl_micro_point p = classified(1e4, 8e3, SL_LEVEL_COMPUTE);
 
 	(void)state;
 	assert_int_equal(p.micro_class, SL_MICRO_COMPUTE);
@@ -77,10 +77,10 @@ test_roofs(void **state)
 	assert_near(p.roof_share_lo, 0.8 / 1.01, 1e-12);
 	assert_near(p.roof_share_hi, 0.8 / 0.99, 1e-12);
 	assert_true(p.is_sure);
-	p = classified(1e4, 8e3, "DRAM");
+	p = classified(1e4, 8e3, SL_LEVEL_DRAM);
 	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
 	assert_string_equal(p.verdict, "at the DRAM roof");
-	p = classified(1e4, 6e3, "L3");
+	p = classified(1e4, 6e3, SL_LEVEL_L3);
 	assert_int_equal(p.micro_class, SL_MICRO_BELOW);
 	assert_string_equal(p.verdict, "below both roofs");
 	assert_true(p.is_sure);
@@ -90,16 +90,17 @@ test_roofs(void **state)
 static void
 test_overhead(void **state)
 {
-	struct sl_micro_point p = point_of(290, 60, "L1");
+	struct sl_micro_point p = point_of(290, 60, SL_LEVEL_L1);
 
 	(void)state;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_OVERHEAD);
 	assert_string_equal(p.verdict, "overhead");
-	assert_int_equal(classified(310, 60, "L1").micro_class, SL_MICRO_BELOW);
-	assert_int_equal(classified(290, 280, "L1").micro_class,
+	assert_int_equal(classified(310, 60, SL_LEVEL_L1).micro_class,
+			 SL_MICRO_BELOW);
+	assert_int_equal(classified(290, 280, SL_LEVEL_L1).micro_class,
 			 SL_MICRO_MEMORY);
-	p = point_of(290, 60, "L1");
+	p = point_of(290, 60, SL_LEVEL_L1);
 	sl__micro_classify(&p, (double)NAN);
 	assert_int_equal(p.micro_class, SL_MICRO_BELOW);
 }
@@ -108,12 +109,12 @@ test_overhead(void **state)
 static void
 test_unsure(void **state)
 {
-	struct sl_micro_point p = classified(1e4, 7.02e3, "L2");
+	struct sl_micro_point p = classified(1e4, 7.02e3, SL_LEVEL_L2);
 
 	(void)state;
 	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
 	assert_false(p.is_sure);
-	p = point_of(1e4, 9e3, "L2");
+	p = point_of(1e4, 9e3, SL_LEVEL_L2);
 	p.median_ns.lo = p.median_ns.hi = (double)NAN;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
@@ -124,15 +125,15 @@ test_unsure(void **state)
 static void
 test_unknown(void **state)
 {
-	struct sl_micro_point p = point_of(1e4, (double)NAN, "L2");
+	struct sl_micro_point p = point_of(1e4, (double)NAN, SL_LEVEL_L2);
 
 	(void)state;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_UNKNOWN);
 	assert_string_equal(p.verdict, "-");
 	assert_true(isnan(p.roof_share));
-	p = point_of(1e4, 5e3, "L2");
-	p.roof = NULL;
+	p = point_of(1e4, 5e3, SL_LEVEL_L2);
+	p.roof = SL_LEVEL_NONE;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_UNKNOWN);
 }
@@ -141,7 +142,7 @@ test_unknown(void **state)
 static void
 test_disturbed(void **state)
 {
-	struct sl_micro_point p = point_of(1e4, 2e3, "L2");
+	struct sl_micro_point p = point_of(1e4, 2e3, SL_LEVEL_L2);
 
 	(void)state;
 	p.fastest_ns = 2.5e3;
@@ -171,17 +172,17 @@ test_disturbed(void **state)
 static void
 test_served_in_part(void **state)
 {
-	struct sl_micro_point p = point_of(1e4, 3e3, "L3");
+	struct sl_micro_point p = point_of(1e4, 3e3, SL_LEVEL_L3);
 
 	(void)state;
-	p.level = "DRAM";
+	p.level = SL_LEVEL_DRAM;
 	p.level_ns = 1.1e4;
 	sl__micro_classify(&p, 100);
-	assert_string_equal(p.roof, "DRAM");
+	assert_int_equal(p.roof, SL_LEVEL_DRAM);
 	assert_string_equal(p.verdict, "at the DRAM roof");
 	assert_near(p.roof_share, 1, 1e-12);
-	p = point_of(1e4, 9e3, "compute");
-	p.level = "DRAM";
+	p = point_of(1e4, 9e3, SL_LEVEL_COMPUTE);
+	p.level = SL_LEVEL_DRAM;
 	p.level_ns = 1.1e4;
 	sl__micro_classify(&p, 100);
 	assert_string_equal(p.verdict, "at the compute roof");
@@ -201,8 +202,9 @@ static void
 test_turns(void **state)
 {
 	static const double shares[] = {0.3, 0.4, 0.9, 0.95, 0.9};
-	static const char *const roofs[] = {"L2", "L2", "L2", "DRAM",
-					    "compute"};
+	static const enum sl_level roofs[] = {SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_L2, SL_LEVEL_DRAM,
+					      SL_LEVEL_COMPUTE};
 	struct made m;
 
 	(void)state;
@@ -231,7 +233,9 @@ static void
 test_exception(void **state)
 {
 	static const double shares[] = {0.9, 0.9, 0.3, 0.9, 0.9};
-	static const char *const roofs[] = {"L2", "L2", "L2", "L2", "L2"};
+	static const enum sl_level roofs[] = {SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_L2};
 	struct made m;
 
 	(void)state;
@@ -247,7 +251,9 @@ static void
 test_gaps(void **state)
 {
 	static const double shares[] = {0, 0.9, 0, 0.3, 0.3, 0};
-	static const char *const roofs[] = {"L2", "L2", "L2", "L2", "L2", "L2"};
+	static const enum sl_level roofs[] = {SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_L2, SL_LEVEL_L2};
 	static const double none[] = {0, 0};
 	struct made m;
 
@@ -271,7 +277,8 @@ static void
 test_far_ratio(void **state)
 {
 	static const double shares[] = {0.3, 0.3, 0.2};
-	static const char *const roofs[] = {"L2", "L2", "DRAM"};
+	static const enum sl_level roofs[] = {SL_LEVEL_L2, SL_LEVEL_L2,
+					      SL_LEVEL_DRAM};
 	struct made m;
 
 	(void)state;
@@ -288,7 +295,7 @@ static void
 test_extremes(void **state)
 {
 	static const double shares[] = {0.9, 0.2, 0.5, 0.99};
-	static const char *const roofs[] = {"L2"};
+	static const enum sl_level roofs[] = {SL_LEVEL_L2};
 	struct made m[4];
 	struct sl_micro_series series[4];
 	struct sl_microscope all = {.series = series, .n_series = 4};

@@ -334,13 +334,14 @@ print_answer(const struct planted *c, const struct sl_profile *p)
 static void
 write_levels(FILE *f, const struct sl_ceilings *ceilings)
 {
-	static const char *const names[] = {"L2", "L3", "DRAM"};
+	static const enum sl_level memories[] = {SL_LEVEL_L2, SL_LEVEL_L3,
+						 SL_LEVEL_DRAM};
 
 	for (int k = 0; k < 3; k++) {
 		double rate = (double)NAN, size = (double)NAN;
 
 		for (size_t i = 0; i < ceilings->n_levels; i++) {
-			if (strcmp(ceilings->levels[i].level, names[k]))
+			if (ceilings->levels[i].level != memories[k])
 				continue;
 			rate = ceilings->levels[i].bytes_per_s.value;
 			size = (double)ceilings->levels[i].size_bytes;

@@ -25,6 +25,22 @@ struct sl_cache {
 	size_t n_sharing; /* hardware threads that share one */
 };
 
+/* A level of the memory hierarchy, or what computes: both are roofs. */
+enum sl_level {
+	SL_LEVEL_NONE = 0, /* not known, or a stretch that fits no cache */
+	SL_LEVEL_L1,
+	SL_LEVEL_L2,
+	SL_LEVEL_L3,
+	SL_LEVEL_L4,
+	SL_LEVEL_L5,
+	SL_LEVEL_DRAM,
+	SL_LEVEL_COMPUTE /* arithmetic: a roof, no memory */
+};
+enum { SL_N_LEVELS = SL_LEVEL_COMPUTE + 1 };
+
+/* "unnamed", "L1", ..., "L5", "DRAM", "compute"; never NULL. */
+SL_API const char *sl_level_text(enum sl_level level);
+
 /* A hardware counter and, when it cannot be read, why. */
 struct sl_counter {
 	const char *name;
@@ -91,7 +107,7 @@ struct sl_memory_point {
  * traffic_per_byte is what moves then, supposing the core does read it.
  */
 struct sl_memory_level {
-	const char *level; /* "L1", "L2", "L3", "DRAM", or "unnamed" */
+	enum sl_level level;
 	enum sl_access access;
 	size_t n_threads;
 	size_t from_bytes, to_bytes; /* touched by each thread */

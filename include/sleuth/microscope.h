@@ -48,11 +48,11 @@ struct sl_micro_point {
 	double intensity; /* flops per byte */
 	double flops_per_s, bytes_per_s;
 
-	const char *level; /* smallest memory that holds the working set */
-	double level_ns;   /* its bytes at the bandwidth of that; more than the
-			      median where nearer memory serves a part */
-	const char *roof;  /* the lower one: "compute", "L2", "L3", "DRAM" */
-	double bound_ns;   /* least time under it; NaN: no ceilings */
+	enum sl_level level; /* smallest memory that holds the working set */
+	double level_ns;     /* its bytes at the bandwidth of that; more than
+				the median where nearer memory serves a part */
+	enum sl_level roof;  /* the lower one: COMPUTE or a memory */
+	double bound_ns;     /* least time under it; NaN: no ceilings */
 	double roof_share, roof_share_lo, roof_share_hi; /* bound / median */
 	enum sl_micro_class micro_class;
 	const char *verdict;    /* "at the L2 roof"; "-", "disturbed": unknown

@@ -113,7 +113,7 @@ struct sl_operation_counts {
 /* Bytes that come into a memory's nearer neighbour from there, or go back, in
  * one call. */
 struct sl_traffic {
-	const char *level;      /* "L2", "L3", "DRAM": where they come from */
+	enum sl_level level;    /* where they come from: L2, L3, DRAM */
 	double predicted_bytes; /* from sizes, and from what ran before */
 	double least_bytes;     /* of these, one way, what no cache can have
 				   kept; NaN where the others are */
@@ -173,11 +173,10 @@ struct sl_operation {
 	double intensity; /* executed operations per byte; NaN: no bytes */
 
 	uint64_t working_set_bytes; /* that one call touches */
-	const char *level;          /* smallest memory that holds it: "L2",
-				       "DRAM"; NULL: not known */
+	enum sl_level level;        /* smallest memory that holds it */
 	double bound_ns;            /* the roofline's least time for a call */
 	double ceiling_share; /* bound_ns of median_ns, 0 to 1; NaN: no ceiling */
-	const char *roof;     /* "compute", "L2", "L3", "DRAM" */
+	enum sl_level roof;   /* that bounds it: COMPUTE or a memory */
 	const char *impossible; /* a rate above what the machine does, and the
 				   likely cause; NULL: none */
 	const struct sl_response *response; /* NULL: not experimented on */
@@ -276,7 +275,7 @@ struct sl_memory_use {
 
 /* A bandwidth measured beside the workload. */
 struct sl_ceiling_level {
-	const char *level;   /* "L1", "L2", "L3", "DRAM" */
+	enum sl_level level; /* L1 to L3, DRAM */
 	uint64_t size_bytes; /* one thread's working set up to this; of DRAM
 				UINT64_MAX */
 	struct sl_estimate bytes_per_s; /* all threads together */
@@ -342,7 +341,8 @@ struct sl_finding {
 
 /* If only this were faster. */
 struct sl_amdahl {
-	const char *what; /* an operation, or "all Conv" */
+	size_t operation; /* the only one, or the first of its type */
+	int is_type;      /* all operations of that type */
 	size_t n_operations;
 	double share;                    /* of the pass */
 	double at_2, at_4, at_10, limit; /* predicted speed-ups of the model */

@@ -265,6 +265,15 @@ struct chosen {
 	double most;
 };
 
+/* Whether a row is of all operations of a type. */
+static int
+is_of_type(const struct sl_profile *p, const struct sl_amdahl *row,
+	   const char *type)
+{
+	return row->is_type &&
+	       !strcmp(p->operations[row->operation].type, type);
+}
+
 /* The row of an ablation of just these operations. */
 static const struct sl_amdahl *
 find_row(const struct sl_profile *p, const struct chosen *c)
@@ -274,10 +283,9 @@ find_row(const struct sl_profile *p, const struct chosen *c)
 
 		if (row->n_operations != c->n)
 			continue;
-		if (c->n == 1 && !strcmp(row->what, c->largest->name))
+		if (c->n == 1 && &p->operations[row->operation] == c->largest)
 			return row;
-		if (c->n > 1 && c->type && !strncmp(row->what, "all ", 4) &&
-		    !strcmp(row->what + 4, c->type))
+		if (c->n > 1 && c->type && is_of_type(p, row, c->type))
 			return row;
 	}
 	return NULL;
@@ -340,15 +348,14 @@ row_over(const struct sl_profile *p, const struct sl_operation *op)
 	for (size_t i = 0; i < p->n_amdahl; i++) {
 		const struct sl_amdahl *row = &p->amdahl[i];
 
-		if (is_measured(row) && !strncmp(row->what, "all ", 4) &&
-		    !strcmp(row->what + 4, op->type))
+		if (is_measured(row) && is_of_type(p, row, op->type))
 			return row;
 	}
 	for (size_t i = 0; i < p->n_amdahl; i++) {
 		const struct sl_amdahl *row = &p->amdahl[i];
 
 		if (is_measured(row) && row->n_operations == 1 &&
-		    !strcmp(row->what, op->name))
+		    &p->operations[row->operation] == op)
 			return row;
 	}
 	return NULL;

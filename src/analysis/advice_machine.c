@@ -175,7 +175,7 @@ is_weights(const struct sl_profile *p, const struct sl_operation *op)
 		return 0;
 	return op->judgement.bound == SL_BOUND_DRAM ||
 	       op->judgement.bound == SL_BOUND_L3 ||
-	       (op->roof && strcmp(op->roof, "compute") != 0);
+	       (op->roof && op->roof != SL_LEVEL_COMPUTE);
 }
 
 /* The least time, for as many samples as now, of a pass over BATCH_TIMES as

@@ -27,8 +27,8 @@ sl__amdahl_share(const struct sl_profile *p, double ns)
 }
 
 struct candidate {
-	const char *name, *type; /* type NULL: a single operation */
-	size_t operation;        /* the first */
+	const char *type; /* that all have; NULL: a single operation */
+	size_t operation; /* the first */
 	size_t n;
 	double self_ns;
 };
@@ -57,8 +57,7 @@ list_types(const struct sl_profile *p, struct candidate *out)
 		while (k < n && strcmp(out[k].type, op->type) != 0)
 			k++;
 		if (k == n)
-			out[n++] =
-				(struct candidate){op->type, op->type, i, 0, 0};
+			out[n++] = (struct candidate){op->type, i, 0, 0};
 		out[k].n++;
 		out[k].self_ns += op->self_ns;
 	}
@@ -81,8 +80,8 @@ list_operations(const struct sl_profile *p, struct candidate *out)
 	for (size_t k = 0; k < n; k++) {
 		const struct sl_operation *op = &p->operations[p->by_time[k]];
 
-		out[k] = (struct candidate){op->name, NULL, p->by_time[k], 1,
-					    op->self_ns};
+		out[k] =
+			(struct candidate){NULL, p->by_time[k], 1, op->self_ns};
 	}
 	return n;
 }
@@ -108,10 +107,10 @@ add_row(struct sl__amdahl *out, const struct candidate *c,
 	size_t *steps = sl__arena_array(arena, c->n, sizeof(*steps));
 	size_t n = 0;
 
-	row->what = c->type ? sl__arena_format(arena, "all %s", c->type)
-			    : sl__arena_string(arena, c->name);
-	if (!steps || !row->what)
+	if (!steps)
 		return sl__fail_nomem(err);
+	row->operation = c->operation;
+	row->is_type = c->type != NULL;
 	for (size_t i = 0; i < p->n_operations; i++) {
 		if (c->type ? !strcmp(p->operations[i].type, c->type)
 			    : i == c->operation)

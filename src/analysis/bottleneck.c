@@ -11,11 +11,12 @@
 
 #include "base/banned.h"
 
+const enum sl_level sl__memory_levels[SL__N_MEMORIES] = {
+	SL_LEVEL_L2, SL_LEVEL_L3, SL_LEVEL_DRAM};
+
 static void
 take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
 {
-	static const char *const names[SL__N_MEMORIES] = {"L2", "L3", "DRAM"};
-
 	const struct sl_estimate *peak = sl__roofline_peak(ceilings, c->dtype);
 
 	c->flops_per_s = peak && peak->n ? peak->value : (double)NAN;
@@ -27,7 +28,7 @@ take_ceilings(struct sl__case *c, const struct sl_ceilings *ceilings)
 		const struct sl_ceiling_level *level = &ceilings->levels[i];
 
 		for (int k = 0; k < SL__N_MEMORIES; k++) {
-			if (strcmp(level->level, names[k]))
+			if (level->level != sl__memory_levels[k])
 				continue;
 			c->bytes_per_s[k] = level->bytes_per_s.value;
 			c->size_bytes[k] = (double)level->size_bytes;

@@ -18,6 +18,7 @@
 
 enum sl__memory_kind { SL__MEMORY_L2 = 0, SL__MEMORY_L3, SL__MEMORY_DRAM };
 enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };
+extern const enum sl_level sl__memory_levels[SL__N_MEMORIES];
 
 /*
  * All that is known of an operation, in numbers; NaN for what is not.  A

@@ -81,7 +81,6 @@ decimals(double percent)
 static char *
 say_bytes(struct writer *w, const struct sl__case *c, enum sl_bound bound)
 {
-	static const char *const names[SL__N_MEMORIES] = {"L2", "L3", "DRAM"};
 	int k = memory_named(c, bound);
 	double rate = c->n_bytes / in_place_ns(c); /* GB/s */
 
@@ -89,7 +88,8 @@ say_bytes(struct writer *w, const struct sl__case *c, enum sl_bound bound)
 
 	return sl__arena_format(w->arena,
 				"moves %.3g GB/s, %.*f %% of what %s gives",
-				rate, decimals(percent), percent, names[k]);
+				rate, decimals(percent), percent,
+				sl_level_text(sl__memory_levels[k]));
 }
 
 static char *

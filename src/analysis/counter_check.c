@@ -16,8 +16,6 @@ enum {
 
 static const double TURNS_LEAST = 0.2, SHARE_MOST = 1.25, LEFT = 0.85;
 
-static const char *const memories[SL__N_MEMORIES] = {"L2", "L3", "DRAM"};
-
 /* Lines that come from a memory have missed the cache before it. */
 static const enum sl_event missing[SL__N_MEMORIES] = {
 	SL_EVENT_L1_MISSES, SL_EVENT_L2_MISSES, SL_EVENT_L3_MISSES};
@@ -41,15 +39,15 @@ sl__counts_take(struct sl_profile *profile, const struct sl__counted *counted)
 
 /* The last cache is the second one where there is no third. */
 static enum sl_event
-missing_before(const struct sl_operation *op, const char *level)
+missing_before(const struct sl_operation *op, enum sl_level level)
 {
 	int has_l3 = 0;
 
 	for (size_t i = 0; i < op->n_traffic; i++)
-		has_l3 |= !strcmp(op->traffic[i].level, "L3");
-	if (!strcmp(level, "L2"))
+		has_l3 |= op->traffic[i].level == SL_LEVEL_L3;
+	if (level == SL_LEVEL_L2)
 		return SL_EVENT_L1_MISSES;
-	return !strcmp(level, "L3") || !has_l3 ? SL_EVENT_L2_MISSES
+	return level == SL_LEVEL_L3 || !has_l3 ? SL_EVENT_L2_MISSES
 					       : SL_EVENT_L3_MISSES;
 }
 
@@ -99,10 +97,10 @@ count_of(const struct sl_operation *op, const struct sl_profile *profile,
 }
 
 static double
-bandwidth_of(const struct sl_ceilings *ceilings, const char *name)
+bandwidth_of(const struct sl_ceilings *ceilings, enum sl_level level)
 {
 	for (size_t i = 0; i < ceilings->n_levels; i++) {
-		if (!strcmp(ceilings->levels[i].level, name))
+		if (ceilings->levels[i].level == level)
 			return ceilings->levels[i].bytes_per_s.value;
 	}
 	return (double)NAN;
@@ -117,7 +115,7 @@ sl__counter_rates_of(struct sl__counter_rates *out,
 	double s = (op->median_ns.n ? op->median_ns.value
 				    : op->self_ns / op->n_calls) /
 		   1e9;
-	int has_l3 = bandwidth_of(&profile->ceilings, "L3") > 0;
+	int has_l3 = bandwidth_of(&profile->ceilings, SL_LEVEL_L3) > 0;
 
 	out->per_cycle = out->stalled = (double)NAN;
 	for (int k = 0; k < SL__N_MEMORIES; k++)
@@ -137,8 +135,9 @@ sl__counter_rates_of(struct sl__counter_rates *out,
 
 		out->bytes_per_s[k] =
 			LINE_BYTES * count_of(op, profile, event) / s;
-		out->share[k] = out->bytes_per_s[k] /
-				bandwidth_of(&profile->ceilings, memories[k]);
+		out->share[k] =
+			out->bytes_per_s[k] /
+			bandwidth_of(&profile->ceilings, sl__memory_levels[k]);
 		if (!(out->share[k] <= SHARE_MOST))
 			out->share[k] = (double)NAN;
 	}
@@ -171,7 +170,8 @@ say_lines(struct hearing *h, const struct sl__counter_rates *r, int k)
 	return sl__arena_format(
 		h->arena,
 		"lines from %s come at %.3g GB/s, %.0f %% of what it gives",
-		memories[k], r->bytes_per_s[k] / 1e9, 100 * r->share[k]);
+		sl_level_text(sl__memory_levels[k]), r->bytes_per_s[k] / 1e9,
+		100 * r->share[k]);
 }
 
 static char *
@@ -254,7 +254,7 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 	switch (bound) {
 	case SL_BOUND_COMPUTE:
 		hear_on_compute(h, r,
-				op->roof && !strcmp(op->roof, "compute") &&
+				op->roof == SL_LEVEL_COMPUTE &&
 					op->ceiling_share >= 0.5);
 		break;
 	case SL_BOUND_L2:

@@ -71,7 +71,7 @@ span(struct sl__words *w, const struct sl_micro_series *s, size_t a, size_t b,
 static int
 is_compute(const struct sl_micro_point *p)
 {
-	return p->roof && !strcmp(p->roof, "compute");
+	return p->roof == SL_LEVEL_COMPUTE;
 }
 
 /* In the unit of its roof. */
@@ -370,7 +370,7 @@ choose_below(struct sl_micro_series *s, struct teller *t)
 			t->said.arena,
 			"%.0f %% of the %s roof: neither bytes nor arithmetic "
 			"explain the time",
-			share, p->roof);
+			share, sl_level_text(p->roof));
 	} else if (far >= SL__MICRO_SAME) {
 		s->focus = "fewer instructions: cheaper functions, wider "
 			   "vectors";
@@ -378,14 +378,14 @@ choose_below(struct sl_micro_series *s, struct teller *t)
 			t->said.arena,
 			"%.0f %% of the %s roof, and %.2f x the rate that it "
 			"has from nearer memory: it does not wait for data",
-			share, p->roof, far);
+			share, sl_level_text(p->roof), far);
 	} else {
 		s->focus = "fewer bytes and a better kernel";
 		s->reason = sl__arena_format(
 			t->said.arena,
 			"%.0f %% of the %s roof, but %.2f x the rate that it "
 			"has from nearer memory: it waits for data in part",
-			share, p->roof, far);
+			share, sl_level_text(p->roof), far);
 	}
 }
 
@@ -410,7 +410,7 @@ choose_focus(struct sl_micro_series *s, struct teller *t)
 			t->said.arena,
 			"%.0f %% of the %s roof: faster arithmetic gains "
 			"nothing",
-			share, p->roof);
+			share, sl_level_text(p->roof));
 		break;
 	case SL_MICRO_OVERHEAD:
 		s->focus = "fewer, larger calls";
@@ -489,8 +489,8 @@ tell_extremes(struct teller *t)
 	sl__say(&t->said,
 		"Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f "
 		"%% of its %s roof.",
-		a->name, 100 * p->roof_share, p->roof, b->name,
-		100 * q->roof_share, q->roof);
+		a->name, 100 * p->roof_share, sl_level_text(p->roof), b->name,
+		100 * q->roof_share, sl_level_text(q->roof));
 }
 
 enum sl_status

@@ -160,8 +160,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 	double bound_ns = fmax(roofs.compute_ns, roofs.bytes_ns);
 	size_t level = level_of(ceilings, (double)op->working_set_bytes);
 
-	op->level = NULL;
-	op->roof = NULL;
+	op->level = op->roof = SL_LEVEL_NONE;
 	op->bound_ns = bound_ns;
 	op->ceiling_share = (double)NAN;
 	if (ceilings->n_levels && op->working_set_bytes)
@@ -172,7 +171,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 		return;
 	op->roof = roofs.bytes_ns > roofs.compute_ns || isnan(roofs.compute_ns)
 			   ? ceilings->levels[roofs.level].level
-			   : "compute";
+			   : SL_LEVEL_COMPUTE;
 	/* Above 1 by the error of both figures, or impossible: see physics.c. */
 	if (!isnan(roofs.compute_ns) && op->median_ns.value > 0)
 		op->ceiling_share = fmin(1, bound_ns / op->median_ns.value);

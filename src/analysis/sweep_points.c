@@ -22,7 +22,7 @@ take_side(struct sl_sweep_point *point, const struct sl_profile *p)
 
 		if (!op->roof)
 			continue;
-		if (!strcmp(op->roof, "compute"))
+		if (op->roof == SL_LEVEL_COMPUTE)
 			compute += op->share;
 		else
 			memory += op->share;

@@ -36,8 +36,8 @@ class_of(const struct sl_micro_point *p, double ns, double step_ns)
 	if (!p->roof || isnan(share))
 		return SL_MICRO_UNKNOWN;
 	if (share >= SL__MICRO_AT_ROOF)
-		return strcmp(p->roof, "compute") ? SL_MICRO_MEMORY
-						  : SL_MICRO_COMPUTE;
+		return p->roof == SL_LEVEL_COMPUTE ? SL_MICRO_COMPUTE
+						   : SL_MICRO_MEMORY;
 	if (ns <= SL__MICRO_STEPS * step_ns)
 		return SL_MICRO_OVERHEAD;
 	return SL_MICRO_BELOW;
@@ -47,13 +47,14 @@ class_of(const struct sl_micro_point *p, double ns, double step_ns)
 static const char *
 verdict_of(const struct sl_micro_point *p)
 {
-	static const char *const roofs[][2] = {
-		{"compute", "at the compute roof"},
-		{"L1", "at the L1 roof"},
-		{"L2", "at the L2 roof"},
-		{"L3", "at the L3 roof"},
-		{"L4", "at the L4 roof"},
-		{"DRAM", "at the DRAM roof"},
+	static const char *const roofs[SL_N_LEVELS] = {
+		[SL_LEVEL_L1] = "at the L1 roof",
+		[SL_LEVEL_L2] = "at the L2 roof",
+		[SL_LEVEL_L3] = "at the L3 roof",
+		[SL_LEVEL_L4] = "at the L4 roof",
+		[SL_LEVEL_L5] = "at the L5 roof",
+		[SL_LEVEL_DRAM] = "at the DRAM roof",
+		[SL_LEVEL_COMPUTE] = "at the compute roof",
 	};
 
 	if (p->micro_class == SL_MICRO_UNKNOWN)
@@ -61,19 +62,15 @@ verdict_of(const struct sl_micro_point *p)
 	if (p->micro_class == SL_MICRO_OVERHEAD ||
 	    p->micro_class == SL_MICRO_BELOW)
 		return sl_micro_class_text(p->micro_class);
-	for (size_t i = 0; i < sizeof(roofs) / sizeof(roofs[0]); i++) {
-		if (!strcmp(p->roof, roofs[i][0]))
-			return roofs[i][1];
-	}
-	return "at a memory's roof";
+	return roofs[p->roof];
 }
 
 /* A nearer memory that serves a part is not what bounds it. */
 static void
 choose_roof(struct sl_micro_point *p)
 {
-	if (!p->roof || !p->level || !strcmp(p->roof, "compute") ||
-	    !strcmp(p->roof, p->level) ||
+	if (!p->roof || !p->level || p->roof == SL_LEVEL_COMPUTE ||
+	    p->roof == p->level ||
 	    !(p->level_ns >= SL__MICRO_AT_ROOF * p->median_ns.value))
 		return;
 	p->roof = p->level;
@@ -166,7 +163,7 @@ rate_of(const struct sl_micro_point *p, int is_compute)
 static int
 is_compute_roof(const struct sl_micro_point *p)
 {
-	return p->roof && !strcmp(p->roof, "compute");
+	return p->roof == SL_LEVEL_COMPUTE;
 }
 
 static struct sl_micro_turn
@@ -207,8 +204,10 @@ changes(struct sl_micro_turn *turn, const struct sl_micro_series *series,
 			return 0;
 		break;
 	case SL_MICRO_TURN_LEVEL:
-		turn->from = a->level;
-		turn->to = b->level;
+		turn->from = sl_level_text(a->level);
+		turn->to = sl_level_text(b->level);
+		if (!a->level || !b->level)
+			return 0;
 		break;
 	}
 	return turn->from && turn->to && strcmp(turn->from, turn->to) != 0;
@@ -262,7 +261,7 @@ sl__micro_far_ratio(const struct sl_micro_series *series)
 	for (; i != SIZE_MAX; i = previous(series, i)) {
 		const struct sl_micro_point *p = &series->points[i];
 
-		if (p->level && last->level && strcmp(p->level, last->level) &&
+		if (p->level && last->level && p->level != last->level &&
 		    (p->micro_class == SL_MICRO_BELOW ||
 		     p->micro_class == SL_MICRO_MEMORY))
 			return last->bytes_per_s / p->bytes_per_s;

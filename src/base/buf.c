@@ -20,6 +20,13 @@ sl_buf_release(struct sl_buf *buf)
 	buf->cap_bytes = 0;
 }
 
+void
+sl__buf_break(struct sl_buf *buf)
+{
+	sl_buf_release(buf);
+	buf->cap_bytes = BROKEN;
+}
+
 static int
 reserve(struct sl_buf *buf, size_t n_more)
 {
@@ -44,8 +51,7 @@ reserve(struct sl_buf *buf, size_t n_more)
 	buf->cap_bytes = cap;
 	return 1;
 broken:
-	sl_buf_release(buf);
-	buf->cap_bytes = BROKEN;
+	sl__buf_break(buf);
 	return 0;
 }
 

@@ -17,6 +17,10 @@ void sl__buf_repeat(struct sl_buf *buf, const char *text, size_t n_times);
 void sl__buf_format(struct sl_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Marks the buffer as broken: what was to be written ran out of memory before
+ * it came here. */
+void sl__buf_break(struct sl_buf *buf);
+
 /* SL_OK, or SL_E_NOMEM when any write so far failed. */
 enum sl_status sl__buf_status(const struct sl_buf *buf, struct sl_error *err);
 

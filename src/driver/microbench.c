@@ -471,7 +471,7 @@ add_operation(struct sl_micro_point *out, const struct sl_operation *op,
 	if (op->median_ns.value <= *most_ns)
 		return SL_OK;
 	*most_ns = op->median_ns.value;
-	out->roof = op->roof; /* static words, as level */
+	out->roof = op->roof;
 	out->kernel = sl__arena_string(arena, op->kernel);
 	return out->kernel ? SL_OK : sl__fail_nomem(err);
 }
@@ -480,7 +480,7 @@ static double
 level_ns(const struct sl_ceilings *c, const struct sl_micro_point *p)
 {
 	for (size_t i = 0; p->level && i < c->n_levels; i++) {
-		if (!strcmp(c->levels[i].level, p->level))
+		if (c->levels[i].level == p->level)
 			return (double)p->n_bytes /
 			       c->levels[i].bytes_per_s.value * 1e9;
 	}

@@ -324,7 +324,7 @@ sl__beside_ceilings(const struct sl__beside *beside, struct sl_ceilings *out)
 		const struct sl__beside_level *level = &beside->levels[i];
 
 		out->levels[i] = (struct sl_ceiling_level){
-			.level = level->name,
+			.level = level->level,
 			.size_bytes = level->size_bytes,
 			.bytes_per_s = decile_of(&level->probed)};
 	}

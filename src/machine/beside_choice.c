@@ -103,16 +103,6 @@ choose_peaks(struct sl__beside *beside)
 		choose_peak(beside, &beside->peaks[i], n_kernels, dtypes[i]);
 }
 
-const struct sl__beside_level *
-sl__beside_level(const struct sl__beside *beside, const char *name)
-{
-	for (size_t i = 0; i < beside->n_levels; i++) {
-		if (!strcmp(beside->levels[i].name, name))
-			return &beside->levels[i];
-	}
-	return NULL;
-}
-
 double
 sl__beside_stream(struct sl__beside *beside, struct sl__stretch *stretch)
 {
@@ -173,26 +163,26 @@ choose_access(struct sl__beside *beside, struct sl__stretch *stretch)
 }
 
 static void
-add_level(struct sl__beside *beside, const char *name, uint64_t size_bytes,
+add_level(struct sl__beside *beside, enum sl_level level, uint64_t size_bytes,
 	  const struct sl__stretch *stretch)
 {
-	struct sl__beside_level *level = &beside->levels[beside->n_levels++];
+	struct sl__beside_level *row = &beside->levels[beside->n_levels++];
 
-	level->name = name;
-	level->size_bytes = size_bytes;
-	level->stretch = *stretch;
-	choose_access(beside, &level->stretch);
+	row->level = level;
+	row->size_bytes = size_bytes;
+	row->stretch = *stretch;
+	choose_access(beside, &row->stretch);
 }
 
 static void
-add_cache(struct sl__beside *beside, const char *name, size_t size_bytes,
+add_cache(struct sl__beside *beside, enum sl_level level, size_t size_bytes,
 	  size_t set_bytes)
 {
 	struct sl__stretch stretch = {.size_bytes = set_bytes,
 				      .chunk_bytes = set_bytes,
 				      .n_repeats = 1};
 
-	add_level(beside, name, size_bytes, &stretch);
+	add_level(beside, level, size_bytes, &stretch);
 }
 
 size_t
@@ -244,13 +234,13 @@ list_levels(struct sl__beside *beside, const struct sl_machine *m,
 	rate = fmin(rate, sl__beside_stream(beside, &memory));
 	rate = fmax(rate, sl__beside_stream(beside, &memory));
 	l1 = l1 ? l1 : DEFAULT_L1_BYTES;
-	add_cache(beside, "L1", l1, l1 / 2);
-	add_cache(beside, "L2", beside->l2_bytes, beside->l2_bytes / 2);
+	add_cache(beside, SL_LEVEL_L1, l1, l1 / 2);
+	add_cache(beside, SL_LEVEL_L2, beside->l2_bytes, beside->l2_bytes / 2);
 	l3 = 2 * largest_cached(beside, l3 ? l3 / 2 : memory_bytes / 4, rate);
 	if (l3) /* others use it too: a quarter is surely there */
-		add_cache(beside, "L3", l3, l3 / 4);
+		add_cache(beside, SL_LEVEL_L3, l3, l3 / 4);
 	beside->last_bytes = l3 ? l3 : beside->l2_bytes;
-	add_level(beside, "DRAM", UINT64_MAX, &memory);
+	add_level(beside, SL_LEVEL_DRAM, UINT64_MAX, &memory);
 }
 
 enum sl_status

@@ -29,7 +29,7 @@ struct sl__beside_peak {
 };
 
 struct sl__beside_level {
-	const char *name;
+	enum sl_level level;
 	uint64_t size_bytes; /* one thread's share */
 	struct sl__stretch stretch;
 	struct sl__probed probed;
@@ -78,10 +78,6 @@ void sl__beside_do(struct sl__beside *beside, sl__beside_job *job);
 /* The peak of a type, or NULL. */
 struct sl__beside_peak *sl__beside_peak(struct sl__beside *beside,
 					enum sl_dtype dtype);
-
-/* The level of that name, or NULL. */
-const struct sl__beside_level *sl__beside_level(const struct sl__beside *beside,
-						const char *name);
 
 /* Chooses the loops for peaks and levels; by the keeper.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */

@@ -175,10 +175,10 @@ add_levels(struct sl_memory_level *rows, size_t *n_rows,
 		const struct sl__plateau *p = &plateaus->at[i];
 		struct sl_memory_level *row = &rows[*n_rows];
 
-		if (!is_chase && !strcmp(p->name, "DRAM"))
+		if (!is_chase && p->level == SL_LEVEL_DRAM)
 			continue;
 		(*n_rows)++;
-		row->level = p->name;
+		row->level = p->level;
 		row->access = job->access;
 		row->n_threads = job->n_threads;
 		row->from_bytes = work->sizes[p->first];
@@ -206,7 +206,7 @@ add_memory(struct sl_memory_level *rows, size_t *n_rows,
 				   plan->n_caches, job->n_threads))
 		return;
 	(*n_rows)++;
-	row->level = "DRAM";
+	row->level = SL_LEVEL_DRAM;
 	row->access = job->access;
 	row->n_threads = job->n_threads;
 	row->from_bytes = job->memory_bytes;

@@ -34,6 +34,15 @@ enum {
 };
 
 const char *
+sl_level_text(enum sl_level level)
+{
+	static const char *const words[SL_N_LEVELS] = {
+		"unnamed", "L1", "L2", "L3", "L4", "L5", "DRAM", "compute"};
+
+	return words[(unsigned)level < SL_N_LEVELS ? level : SL_LEVEL_NONE];
+}
+
+const char *
 sl_access_text(enum sl_access access)
 {
 	switch (access) {
@@ -365,7 +374,7 @@ sl__machine_peak(const struct sl_machine *m, enum sl_dtype dtype,
 }
 
 const struct sl_memory_level *
-sl__machine_level(const struct sl_machine *m, const char *level,
+sl__machine_level(const struct sl_machine *m, enum sl_level level,
 		  enum sl_access access, size_t n_threads)
 {
 	const struct sl_memory_level *best = NULL;
@@ -374,7 +383,7 @@ sl__machine_level(const struct sl_machine *m, const char *level,
 		const struct sl_memory_level *l = &m->levels[i];
 
 		if (l->access == access && l->n_threads <= n_threads &&
-		    !strcmp(l->level, level) &&
+		    l->level == level &&
 		    (!best || l->n_threads > best->n_threads))
 			best = l;
 	}
@@ -382,7 +391,7 @@ sl__machine_level(const struct sl_machine *m, const char *level,
 }
 
 const struct sl_memory_level *
-sl__machine_bandwidth(const struct sl_machine *m, const char *level,
+sl__machine_bandwidth(const struct sl_machine *m, enum sl_level level,
 		      size_t n_threads)
 {
 	const struct sl_memory_level *best = NULL;
@@ -412,7 +421,7 @@ double
 sl_machine_bandwidth_bytes_per_s(const struct sl_machine *m, size_t n_threads)
 {
 	const struct sl_memory_level *best =
-		sl__machine_bandwidth(m, "DRAM", n_threads);
+		sl__machine_bandwidth(m, SL_LEVEL_DRAM, n_threads);
 
 	return best ? best->value.value : (double)NAN;
 }

@@ -13,15 +13,15 @@
 const struct sl_peak *sl__machine_peak(const struct sl_machine *m,
 				       enum sl_dtype dtype, size_t n_threads);
 
-/* Likewise the row of an access to a level ("L1" ... "DRAM"). */
+/* Likewise the row of an access to a level. */
 const struct sl_memory_level *sl__machine_level(const struct sl_machine *m,
-						const char *level,
+						enum sl_level level,
 						enum sl_access access,
 						size_t n_threads);
 
 /* Likewise the fastest stream of a level, by bytes that the program names. */
 const struct sl_memory_level *sl__machine_bandwidth(const struct sl_machine *m,
-						    const char *level,
+						    enum sl_level level,
 						    size_t n_threads);
 
 /* Whether the CPU has, or may have, arithmetic that was not measured: it could

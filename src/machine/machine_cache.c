@@ -77,7 +77,7 @@ write_rows(struct sl_buf *out, const struct sl_machine *m)
 			       l->n_threads, l->from_bytes, l->to_bytes,
 			       l->traffic_per_byte);
 		write_estimate(out, &l->value);
-		sl__buf_format(out, " %s\n", l->level);
+		sl__buf_format(out, " %s\n", sl_level_text(l->level));
 	}
 	sl__buf_format(out, "points %zu\n", m->n_points);
 	for (size_t i = 0; i < m->n_points; i++) {
@@ -248,6 +248,20 @@ parse_peaks(struct parser *p, struct sl_machine *m)
 	}
 }
 
+/* Up to the end of the line. */
+static enum sl_level
+level(struct parser *p)
+{
+	const char *name = words(p, '\n');
+
+	for (int i = SL_LEVEL_NONE; name && i < SL_N_LEVELS; i++) {
+		if (!strcmp(sl_level_text((enum sl_level)i), name))
+			return (enum sl_level)i;
+	}
+	p->failed = 1;
+	return SL_LEVEL_NONE;
+}
+
 static void
 parse_levels(struct parser *p, struct sl_machine *m)
 {
@@ -261,8 +275,8 @@ parse_levels(struct parser *p, struct sl_machine *m)
 		r[i].to_bytes = whole(p, MOST_BYTES);
 		r[i].traffic_per_byte = number(p);
 		r[i].value = estimate(p);
-		r[i].level = words(p, '\n');
-		if (!r[i].level || !(r[i].value.value > 0))
+		r[i].level = level(p);
+		if (!(r[i].value.value > 0))
 			p->failed = 1;
 	}
 }

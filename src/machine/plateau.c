@@ -114,7 +114,7 @@ refine(struct sl__plateaus *out, struct sl__plateau *s, size_t n,
 	for (size_t i = 0; i < n && i < SL__MAX_PLATEAUS; i++) {
 		out->at[i] = s[i];
 		out->at[i].value = exp(s[i].value);
-		out->at[i].name = "unnamed";
+		out->at[i].level = SL_LEVEL_NONE;
 		out->n++;
 	}
 }
@@ -150,14 +150,11 @@ sl__plateaus_find(struct sl__plateaus *out, const double *values, size_t n,
 	return SL_OK;
 }
 
-static const char *
-cache_name(unsigned level)
+static enum sl_level
+level_of(const struct sl_cache *cache)
 {
-	static const char *const names[] = {"L1", "L2", "L3", "L4", "L5"};
-
-	if (level < 1 || level > sizeof(names) / sizeof(names[0]))
-		return "unnamed";
-	return names[level - 1];
+	return cache->level <= SL_LEVEL_L5 ? (enum sl_level)cache->level
+					   : SL_LEVEL_NONE;
 }
 
 /* What one of n_threads has of a cache that others may share. */
@@ -226,7 +223,7 @@ name_in_order(struct sl__plateaus *plateaus, const struct sl_cache *caches)
 	for (size_t i = 0; i + 1 < plateaus->n; i++, caches++) {
 		while (!strcmp(caches->kind, "instruction"))
 			caches++;
-		plateaus->at[i].name = cache_name(caches->level);
+		plateaus->at[i].level = level_of(caches);
 	}
 }
 
@@ -242,16 +239,16 @@ name_by_size(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 			nearest_cache((double)sizes_bytes[p->last], caches,
 				      n_caches, n_threads);
 
-		p->name = cache ? cache_name(cache->level) : "unnamed";
+		p->level = cache ? level_of(cache) : SL_LEVEL_NONE;
 		for (size_t k = 0; k < i; k++) {
 			struct sl__plateau *other = &plateaus->at[k];
 
-			if (strcmp(other->name, p->name) != 0)
+			if (other->level != p->level)
 				continue;
 			if (n_points(other) < n_points(p))
-				other->name = "unnamed";
+				other->level = SL_LEVEL_NONE;
 			else
-				p->name = "unnamed";
+				p->level = SL_LEVEL_NONE;
 		}
 	}
 }
@@ -273,5 +270,5 @@ sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 		name_by_size(plateaus, sizes_bytes, caches, n_caches,
 			     n_threads);
 	if (to_memory)
-		last->name = "DRAM";
+		last->level = SL_LEVEL_DRAM;
 }

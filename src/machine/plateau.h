@@ -10,8 +10,8 @@ enum { SL__MAX_PLATEAUS = 8 };
 /* Points first to last of a curve, both included. */
 struct sl__plateau {
 	size_t first, last;
-	double value;     /* median over the points */
-	const char *name; /* static; set by sl__plateaus_name() */
+	double value;        /* median over the points */
+	enum sl_level level; /* set by sl__plateaus_name() */
 };
 
 struct sl__plateaus {
@@ -31,11 +31,11 @@ enum sl_status sl__plateaus_find(struct sl__plateaus *out, const double *values,
 
 /*
  * Names plateaus, if there is more than one.  A last one that goes on to twice
- * the last cache is "DRAM".  The others take the names of the caches in order
+ * the last cache is DRAM.  The others take the names of the caches in order
  * when there are as many, else of the cache whose capacity for one of
  * n_threads is nearest to where they end, from a sixth to twice of it; what
- * fits nothing, or what a longer one fits, is "unnamed".  The caches only lend their names: the
- * plateaus themselves are measured.
+ * fits nothing, or what a longer one fits, has none.  The caches only lend
+ * their names: the plateaus themselves are measured.
  */
 void sl__plateaus_name(struct sl__plateaus *plateaus, const size_t *sizes_bytes,
 		       const struct sl_cache *caches, size_t n_caches,

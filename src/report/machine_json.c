@@ -151,7 +151,7 @@ add_levels(struct sl__json *json, const struct sl_machine *m)
 		const struct sl_memory_level *l = &m->levels[i];
 
 		sl__json_object(json, NULL);
-		sl__json_text(json, "level", l->level);
+		sl__json_text(json, "level", sl_level_text(l->level));
 		sl__json_text(json, "access", sl_access_text(l->access));
 		sl__json_integer(json, "threads", l->n_threads);
 		sl__json_integer(json, "from_bytes", l->from_bytes);
@@ -298,7 +298,7 @@ csv_level(struct sl_buf *out, const struct sl_memory_level *l)
 {
 	sl__csv_text(out, "level");
 	sl__csv_text(out, sl_access_text(l->access));
-	sl__csv_text(out, l->level);
+	sl__csv_text(out, sl_level_text(l->level));
 	sl__buf_text(out, ",");
 	csv_count(out, l->n_threads);
 	csv_count(out, l->from_bytes);

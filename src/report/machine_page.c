@@ -338,7 +338,8 @@ static void
 add_level_row(struct sl__doc *doc, const struct sl_machine *m,
 	      const struct sl_memory_level *row, int nt)
 {
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", row->level, nt ? " NT" : "");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s", sl_level_text(row->level),
+		     nt ? " NT" : "");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", row->n_threads);
 	if (nt) {
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
@@ -398,13 +399,12 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	for (size_t i = 0; i < m->n_levels; i++) {
 		const struct sl_memory_level *l = &m->levels[i];
 
-		if (l->access != SL_ACCESS_LOAD ||
-		    !strcmp(l->level, "unnamed") ||
+		if (l->access != SL_ACCESS_LOAD || l->level == SL_LEVEL_NONE ||
 		    !is_shown(m, l->n_threads, verbose))
 			continue;
 		add_level_row(doc, m, l, 0);
-		if (!strcmp(l->level, "DRAM") &&
-		    sl__machine_level(m, "DRAM", SL_ACCESS_TRIAD_NT,
+		if (l->level == SL_LEVEL_DRAM &&
+		    sl__machine_level(m, SL_LEVEL_DRAM, SL_ACCESS_TRIAD_NT,
 				      l->n_threads))
 			add_level_row(doc, m, l, 1);
 	}
@@ -437,7 +437,8 @@ add_level_intervals(struct sl__doc *doc, const struct sl_machine *m)
 		int is_chase = l->access == SL_ACCESS_CHASE;
 		double scale = is_chase ? 1 : 1e-9;
 
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", l->level);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			     sl_level_text(l->level));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 			     sl_access_text(l->access));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", l->n_threads);

@@ -42,7 +42,7 @@ add_levels(struct sl__json *json, const struct sl_ceilings *c)
 	sl__json_array(json, "levels");
 	for (size_t i = 0; i < c->n_levels; i++) {
 		sl__json_object(json, NULL);
-		sl__json_text(json, "level", c->levels[i].level);
+		sl__json_text(json, "level", sl_level_text(c->levels[i].level));
 		if (c->levels[i].size_bytes == UINT64_MAX)
 			sl__json_absent(json, "size_bytes", "no limit");
 		else
@@ -73,14 +73,20 @@ add_roofline(struct sl__json *json, const struct sl_ceilings *c)
 }
 
 static void
+add_level(struct sl__json *json, const char *key, enum sl_level level)
+{
+	add_text(json, key, level ? sl_level_text(level) : NULL, no_ceiling);
+}
+
+static void
 add_place(struct sl__json *json, const struct sl_micro_point *p)
 {
 	const char *why = p->impossible ? "the rate is impossible" : no_ceiling;
 
-	add_text(json, "level", p->level, no_ceiling);
+	add_level(json, "level", p->level);
 	sl__json_finite(json, "level_ms", p->level_ns / SL__NS_PER_MS,
 			no_ceiling);
-	add_text(json, "roof", p->roof, no_ceiling);
+	add_level(json, "roof", p->roof);
 	sl__json_finite(json, "bound_ms", p->bound_ns / SL__NS_PER_MS, why);
 	sl__json_finite(json, "roof_share", p->roof_share, why);
 	if (isfinite(p->roof_share_lo) && isfinite(p->roof_share_hi)) {
@@ -267,8 +273,8 @@ csv_point(struct sl_buf *out, const struct sl_micro_series *s,
 	sl__csv_number(out, is_there * p->intensity);
 	sl__csv_number(out, is_there * p->flops_per_s / 1e9);
 	sl__csv_number(out, is_there * p->bytes_per_s / 1e9);
-	sl__csv_text(out, p->level ? p->level : "");
-	sl__csv_text(out, p->roof ? p->roof : "");
+	sl__csv_text(out, p->level ? sl_level_text(p->level) : "");
+	sl__csv_text(out, p->roof ? sl_level_text(p->roof) : "");
 	sl__csv_number(out, is_there * p->bound_ns / SL__NS_PER_MS);
 	sl__csv_number(out, is_there * p->roof_share);
 	sl__csv_text(out, sl_micro_class_text(p->micro_class));

@@ -195,7 +195,8 @@ add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
 		     sl__scaled_text(&a, c->flops_per_s.value));
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_more(
-			doc, SL__STYLE_PLAIN, ", %s %sB/s", c->levels[i].level,
+			doc, SL__STYLE_PLAIN, ", %s %sB/s",
+			sl_level_text(c->levels[i].level),
 			sl__scaled_text(&a, c->levels[i].bytes_per_s.value));
 	sl__doc_more(doc, SL__STYLE_DIM, "; %zu thread%s, beside the model",
 		     c->n_threads, c->n_threads == 1 ? "" : "s");
@@ -266,17 +267,29 @@ add_unmeasured(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n)
 	}
 }
 
+const char *
+sl__amdahl_text(struct sl__arena *arena, const struct sl_profile *p,
+		const struct sl_amdahl *row)
+{
+	const struct sl_operation *o = &p->operations[row->operation];
+
+	return row->is_type ? sl__arena_format(arena, "all %s", o->type)
+			    : o->name;
+}
+
 static const char **
-amdahl_labels(struct sl__doc *doc, const struct sl_amdahl *rows, size_t n,
+amdahl_labels(struct sl__doc *doc, const struct sl_profile *p, size_t n,
 	      size_t n_columns)
 {
 	const char **names =
 		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
 	const char **labels = NULL;
 
-	for (size_t i = 0; names && i < n; i++)
-		names[i] = rows[i].what;
-	if (names)
+	for (size_t i = 0; names && i < n; i++) {
+		names[i] = sl__amdahl_text(&doc->arena, p, &p->amdahl[i]);
+		doc->failed |= !names[i];
+	}
+	if (!doc->failed)
 		labels = sl__row_names(&doc->arena, names, n, n_columns);
 	doc->failed |= !labels;
 	return labels;
@@ -309,7 +322,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_more(doc, SL__STYLE_DIM,
 		     "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
-	labels = amdahl_labels(doc, p->amdahl, n,
+	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
 	for (size_t i = 0; labels && i < n; i++)
 		add_amdahl_row(doc, &p->amdahl[i], labels[i], is_wide);

@@ -6,6 +6,7 @@
  * shows; their times add up to the ledger's.
  */
 #include "analysis/ledger_words.h"
+#include "base/buf.h"
 #include "report/inspect_page.h"
 #include "report/machine_page.h"
 #include "report/profile_page.h"
@@ -297,6 +298,15 @@ add_count(struct sl__json *json, const char *key, uint64_t n, const char *why)
 }
 
 static void
+add_level(struct sl__json *json, const char *key, enum sl_level level)
+{
+	if (level)
+		sl__json_text(json, key, sl_level_text(level));
+	else
+		sl__json_absent(json, key, NO_CEILING);
+}
+
+static void
 add_work(struct sl__json *json, const struct sl_operation *o)
 {
 	const char *why = o->uncounted;
@@ -314,10 +324,7 @@ add_work(struct sl__json *json, const struct sl_operation *o)
 	sl__json_finite(json, "intensity", o->intensity,
 			why ? why : "moves no bytes");
 	sl__json_integer(json, "working_set_bytes", o->working_set_bytes);
-	if (o->level)
-		sl__json_text(json, "level", o->level);
-	else
-		sl__json_absent(json, "level", NO_CEILING);
+	add_level(json, "level", o->level);
 }
 
 static void
@@ -328,7 +335,7 @@ add_traffic(struct sl__json *json, const struct sl_operation *o)
 		const struct sl_traffic *t = &o->traffic[i];
 
 		sl__json_object(json, NULL);
-		sl__json_text(json, "level", t->level);
+		sl__json_text(json, "level", sl_level_text(t->level));
 		sl__json_finite(json, "predicted_bytes", t->predicted_bytes,
 				"sizes are found while it runs");
 		sl__json_finite(json, "least_bytes", t->least_bytes,
@@ -374,10 +381,7 @@ add_judgement(struct sl__json *json, const struct sl_operation *o)
 			o->impossible  ? o->impossible
 			: o->uncounted ? o->uncounted
 				       : NO_CEILING);
-	if (o->roof)
-		sl__json_text(json, "roof", o->roof);
-	else
-		sl__json_absent(json, "roof", NO_CEILING);
+	add_level(json, "roof", o->roof);
 	sl__json_finite(json, "bound_ms", o->bound_ns / SL__NS_PER_MS,
 			o->uncounted ? o->uncounted : NO_CEILING);
 	if (o->impossible)
@@ -469,7 +473,7 @@ add_levels(struct sl__json *json, const struct sl_ceilings *c)
 		const struct sl_ceiling_level *level = &c->levels[i];
 
 		sl__json_object(json, NULL);
-		sl__json_text(json, "level", level->level);
+		sl__json_text(json, "level", sl_level_text(level->level));
 		if (level->size_bytes == UINT64_MAX)
 			sl__json_absent(json, "size_bytes", "no limit");
 		else
@@ -553,6 +557,24 @@ add_measured(struct sl__json *json, const struct sl_amdahl *a)
 }
 
 static void
+add_part(struct sl__json *json, const struct sl_profile *p,
+	 const struct sl_amdahl *a)
+{
+	struct sl__arena arena;
+	const char *text;
+
+	sl__arena_init(&arena, NULL);
+	text = sl__amdahl_text(&arena, p, a);
+	if (text)
+		sl__json_text(json, "operation", text);
+	else
+		sl__buf_break(json->out);
+	sl__arena_release(&arena);
+	sl__json_integer(json, "operation_index", a->operation);
+	sl__json_boolean(json, "is_type", a->is_type);
+}
+
+static void
 add_amdahl(struct sl__json *json, const struct sl_profile *p)
 {
 	sl__json_array(json, "amdahl");
@@ -560,7 +582,7 @@ add_amdahl(struct sl__json *json, const struct sl_profile *p)
 		const struct sl_amdahl *a = &p->amdahl[i];
 
 		sl__json_object(json, NULL);
-		sl__json_text(json, "operation", a->what);
+		add_part(json, p, a);
 		sl__json_integer(json, "operations", a->n_operations);
 		sl__json_number(json, "share", a->share);
 		sl__json_number(json, "predicted_speedup_2", a->at_2);

@@ -217,7 +217,7 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", o->output_shape);
 	if (look->has_level)
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
-			     o->level ? o->level : "-");
+			     o->level ? sl_level_text(o->level) : "-");
 	sl__doc_cell(doc,
 		     o->path >= SL_PATH_REFERENCE ? SL__STYLE_WARN
 						  : SL__STYLE_DIM,
@@ -427,7 +427,7 @@ set_look(struct look *look, const struct sl__profile_sheet *sheet, size_t n_top)
 
 		look->has_roof |= isfinite(o->ceiling_share) != 0;
 		look->has_bound |= o->judgement.bound != SL_BOUND_UNKNOWN;
-		look->has_level |= o->level != NULL;
+		look->has_level |= o->level != SL_LEVEL_NONE;
 		look->most = fmax(look->most, o->share);
 		look->longest = fmax(look->longest, o->self_ns);
 	}

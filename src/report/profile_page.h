@@ -65,6 +65,10 @@ const char *sl__profile_row_name(struct sl__doc *doc,
 				 const struct sl__profile_sheet *sheet,
 				 const char *name);
 
+/* "all Conv", or the name of the operation; NULL when out of memory. */
+const char *sl__amdahl_text(struct sl__arena *arena, const struct sl_profile *p,
+			    const struct sl_amdahl *row);
+
 /* The sections of a page that plain words go with. */
 enum sl__profile_topic {
 	SL__TOPIC_LATENCY = 0,

@@ -51,9 +51,10 @@ open_table(struct sl__doc *doc, const struct moved *m)
 	c[n++] = (struct sl__column){"touches", 1, 0};
 	c[n++] = (struct sl__column){"fits", 0, 5};
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
-		const char *level = m->model->traffic[k].level;
+		enum sl_level level = m->model->traffic[k].level;
 
-		c[n].title = sl__arena_format(&doc->arena, "from %s", level);
+		c[n].title = sl__arena_format(&doc->arena, "from %s",
+					      sl_level_text(level));
 		doc->failed |= !c[n].title;
 		c[n++].right = 1;
 		if (!m->is_counted[k])
@@ -85,7 +86,8 @@ add_row(struct sl__doc *doc, const struct moved *m,
 	doc->failed |= !name;
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
 	add_bytes(doc, (double)o->working_set_bytes);
-	sl__doc_cell(doc, SL__STYLE_DIM, "%s", o->level ? o->level : "-");
+	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
+		     o->level ? sl_level_text(o->level) : "-");
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
 		add_bytes(doc, k < o->n_traffic ? o->traffic[k].predicted_bytes
 						: (double)NAN);

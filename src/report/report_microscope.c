@@ -63,7 +63,8 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 	add_half(doc, &p->median_ns);
 	add_number(doc, p->flops_per_s / 1e9);
 	add_number(doc, p->bytes_per_s / 1e9);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->level ? p->level : "-");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     p->level ? sl_level_text(p->level) : "-");
 	if (isfinite(p->roof_share))
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.0f %%",
 			     100 * p->roof_share);
@@ -107,13 +108,13 @@ columns_of(const struct sl_micro_series *s)
 		{COLUMNS("channels", 5, 1), COLUMNS("channels", 1, 5)},
 		{COLUMNS("size", 5, 1), COLUMNS("size", 1, 5)},
 	};
-	const char *roof = s->largest == SIZE_MAX ? NULL
-						  : s->points[s->largest].roof;
+	int is_compute = s->largest != SIZE_MAX &&
+			 s->points[s->largest].roof == SL_LEVEL_COMPUTE;
 	size_t i = 0;
 
 	while (i < 4 && strcmp(columns[i][0][0].title, s->axis))
 		i++;
-	return columns[i][roof && !strcmp(roof, "compute")];
+	return columns[i][is_compute];
 }
 #undef COLUMNS
 
@@ -162,7 +163,7 @@ add_facts(struct sl__doc *doc, const struct sl_microscope *m)
 			     "; roofs: arithmetic not known");
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_more(doc, SL__STYLE_DIM, ", %s %.*f",
-			     c->levels[i].level,
+			     sl_level_text(c->levels[i].level),
 			     c->levels[i].bytes_per_s.value < 1e11 ? 1 : 0,
 			     c->levels[i].bytes_per_s.value / 1e9);
 	if (c->n_levels)

@@ -175,12 +175,13 @@ sl__roof_bytes_share(const struct sl_machine *machine,
 		return share_absent(rates->bytes_per_s.absent);
 	if (!machine)
 		return share_absent(sl__no_roof);
-	level = sl__machine_bandwidth(machine, "DRAM", rates->n_threads);
+	level = sl__machine_bandwidth(machine, SL_LEVEL_DRAM, rates->n_threads);
 	if (level) {
 		c.n_threads = level->n_threads;
 		c.one = part_of(level->value, level->n_threads);
 	}
-	level = sl__machine_bandwidth(machine, "DRAM", machine->max_threads);
+	level = sl__machine_bandwidth(machine, SL_LEVEL_DRAM,
+				      machine->max_threads);
 	if (level)
 		c.all = level->value;
 	c.fastest = fastest_level(machine);

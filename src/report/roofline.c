@@ -54,7 +54,6 @@ sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
 {
 	static const enum sl_dtype dtypes[] = {SL_DTYPE_F32, SL_DTYPE_F64,
 					       SL_DTYPE_BF16, SL_DTYPE_I8};
-	static const char *const levels[] = {"L1", "L2", "L3", "L4", "DRAM"};
 
 	memset(out, 0, sizeof(*out));
 	out->n_threads = n_threads;
@@ -66,13 +65,13 @@ sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
 			add_line(out->peaks, &out->n_peaks,
 				 sl_dtype_text(dtypes[i]), value);
 	}
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+	for (int i = SL_LEVEL_L1; i <= SL_LEVEL_DRAM; i++) {
 		const struct sl_memory_level *l =
-			sl__machine_bandwidth(m, levels[i], n_threads);
+			sl__machine_bandwidth(m, (enum sl_level)i, n_threads);
 
 		if (l)
-			add_line(out->slopes, &out->n_slopes, l->level,
-				 l->value.value);
+			add_line(out->slopes, &out->n_slopes,
+				 sl_level_text(l->level), l->value.value);
 	}
 	if (!out->n_peaks || !out->n_slopes)
 		return 0;
