@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scripted.h - a clock and work for it: time as data. */
+/* scripted.h - a clock, work for it and what disturbs it: time as data. */
 #ifndef SL_TEST_SCRIPTED_H
 #define SL_TEST_SCRIPTED_H
 
 #include "base/rng.h"
 #include "sleuth.h"
+#include "timing/covariates.h"
+
+#include <string.h>
 
 /* Time that passes only when it is read or when scripted work is done. */
 struct scripted_time {
@@ -22,6 +25,67 @@ scripted_now(void *ctx)
 
 	time->now_ns += time->reading_ns;
 	return time->now_ns;
+}
+
+/*
+ * Instruments that read scripted time.  Slots and visits are counted by what
+ * is read after them: those whose bit is set in 'disturbed' (the first is bit
+ * 0, and what is beyond the last bit is calm) find the thread preempted once,
+ * and a tenth of the machine's time stolen.
+ */
+struct scripted_instruments {
+	struct scripted_time time;
+	struct sl_clock clock;
+	struct sl__watch_source source;
+	struct sl__instruments with;
+	uint64_t disturbed;
+	size_t n_reads, n_system_reads;
+	struct sl__covariates now;
+	struct sl__system_times system;
+};
+
+static inline void
+scripted_covariates(struct sl__covariates *now, void *ctx)
+{
+	struct scripted_instruments *s = ctx;
+	size_t slot = s->n_reads / 2;
+
+	s->now.cpu_ns = s->time.now_ns;
+	if (s->n_reads++ % 2)
+		s->now.n_involuntary += slot < 64 && (s->disturbed >> slot) & 1;
+	*now = s->now;
+}
+
+static inline int
+scripted_system(struct sl__system_times *now, void *ctx)
+{
+	struct scripted_instruments *s = ctx;
+	size_t visit = s->n_system_reads / 2;
+
+	if (s->n_system_reads++ % 2) {
+		s->system.total += 1000;
+		s->system.idle += 900;
+		if (visit < 64 && (s->disturbed >> visit) & 1)
+			s->system.steal += 100;
+		else
+			s->system.idle += 100;
+	}
+	*now = s->system;
+	return 1;
+}
+
+static inline void
+script_instruments(struct scripted_instruments *s, uint64_t reading_ns)
+{
+	memset(s, 0, sizeof(*s));
+	s->time.reading_ns = reading_ns;
+	sl__rng_init(&s->time.rng, 1);
+	s->clock = (struct sl_clock){scripted_now, &s->time};
+	s->source.read = scripted_covariates;
+	s->source.read_system = scripted_system;
+	s->source.ctx = s;
+	s->with.clock = &s->clock;
+	s->with.watch = &s->source;
 }
 
 /*

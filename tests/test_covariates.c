@@ -110,7 +110,7 @@ readings_only_grow(void **state)
 	struct sl_noise noise;
 
 	(void)state;
-	sl__watch_open(&watch);
+	sl__watch_open(&watch, NULL);
 	sl__watch_before(&watch, &before);
 	for (int i = 0; i < 300; i++)
 		sl__watch_probe(&watch);

@@ -710,7 +710,7 @@ run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	rc = open_launcher(b, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&b->watch);
+	sl__watch_open(&b->watch, NULL);
 	rc = play(b, err);
 	/* The launcher's children count as ours only when it is gone. */
 	sl__launcher_close(&b->launcher);

@@ -274,7 +274,7 @@ sl_selfcheck(struct sl_selfcheck **out,
 		return sl__fail_nomem(err);
 	rc = reserve(&s, arena, err);
 	plant(&s);
-	sl__watch_open(&s.watch);
+	sl__watch_open(&s.watch, NULL);
 	s.start_ns = sl__clock_now_ns(NULL);
 	s.deadline_ns = s.start_ns + (uint64_t)(how.time_s * 1e9);
 	if (!rc)

@@ -270,7 +270,7 @@ visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	char where[64];
 	enum sl_status rc;
 
-	sl__watch_open(&watch);
+	sl__watch_open(&watch, NULL);
 	rc = run_point(m, loop, p, &median, err);
 	disturbance = disturbance_of(&watch);
 	m->n_done++;
@@ -544,7 +544,7 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 
 	memset(out, 0, sizeof(*out));
 	sl__rng_init(&m.rng, how->seed);
-	sl__watch_open(&m.watch);
+	sl__watch_open(&m.watch, NULL);
 	m.start_ns = sl__clock_now_ns(NULL);
 	for (size_t i = 0; i < n_loops; i++)
 		loops[i].hold = NULL;

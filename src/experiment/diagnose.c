@@ -349,7 +349,7 @@ run_rounds(struct diagnoser *d, struct sl_error *err)
 	if (!rc)
 		rc = sl__twin_warm_up(&d->doubled, d->settles, err);
 	d->rounds_ns = sl__clock_now_ns(NULL);
-	sl__watch_open(&watch);
+	sl__watch_open(&watch, NULL);
 	while (!rc && !is_finished(d))
 		rc = run_round(d, err);
 	sl__watch_close(&watch, &d->out->noise);

@@ -800,7 +800,7 @@ sl__model_duel(struct sl__model_duel *out, struct sl__duelist *duelists,
 	rc = prepare(&d, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&d.watch);
+	sl__watch_open(&d.watch, NULL);
 	rc = play(&d, err);
 	sl__watch_close(&d.watch, &out->noise);
 	return rc;

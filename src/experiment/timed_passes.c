@@ -543,7 +543,7 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	if (rc)
 		return rc;
 	sl__rng_init(&t.rng, how->seed);
-	sl__watch_open(&t.watch);
+	sl__watch_open(&t.watch, NULL);
 	t.start_ns = sl__clock_now_ns(NULL);
 	t.deadline_ns = t.start_ns + (uint64_t)(how->time_s * 1e9);
 	t.next_look = 1;

@@ -63,20 +63,24 @@ read_path(const char *path, char *text, size_t cap)
 }
 
 static int
-read_system(struct sl__system_times *out)
+read_system(const struct sl__watch *watch, struct sl__system_times *out)
 {
+	const struct sl__watch_source *script = watch->with.watch;
 	char text[512];
 
+	if (script)
+		return script->read_system(out, script->ctx);
 	return read_path("/proc/stat", text, sizeof(text)) &&
 	       sl__proc_stat(out, text);
 }
 
 static int
-read_throttle(uint64_t *out)
+read_throttle(const struct sl__watch *watch, uint64_t *out)
 {
 	char text[64];
 
-	return read_path("/sys/devices/system/cpu/cpu0/thermal_throttle/"
+	return !watch->with.watch &&
+	       read_path("/sys/devices/system/cpu/cpu0/thermal_throttle/"
 			 "core_throttle_count",
 			 text, sizeof(text)) &&
 	       sl__proc_number(out, text);
@@ -89,10 +93,12 @@ timeval_ns(struct timeval t)
 }
 
 static uint64_t
-own_cpu_ns(void)
+own_cpu_ns(const struct sl__watch *watch)
 {
 	struct rusage self, children;
 
+	if (watch->with.watch)
+		return 0;
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
 	return timeval_ns(self.ru_utime) + timeval_ns(self.ru_stime) +
@@ -114,18 +120,36 @@ empty_slot_cpu_ns(const struct sl__watch *watch)
 }
 
 void
-sl__watch_open(struct sl__watch *watch)
+sl__watch_open(struct sl__watch *watch,
+	       const struct sl__instruments *instruments)
 {
 	memset(watch, 0, sizeof(*watch));
-	watch->schedstat_fd =
-		open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	watch->start_ns = sl__clock_now_ns(NULL);
-	watch->own_cpu_ns = own_cpu_ns();
-	watch->has_system = read_system(&watch->system);
-	watch->has_throttle = read_throttle(&watch->n_throttled);
+	if (instruments)
+		watch->with = *instruments;
+	watch->schedstat_fd = -1;
+	if (!watch->with.watch)
+		watch->schedstat_fd = open("/proc/thread-self/schedstat",
+					   O_RDONLY | O_CLOEXEC);
+	watch->start_ns = sl__clock_now_ns(watch->with.clock);
+	watch->own_cpu_ns = own_cpu_ns(watch);
+	watch->has_system = read_system(watch, &watch->system);
+	watch->has_throttle = read_throttle(watch, &watch->n_throttled);
 	watch->probe_stride = 1;
 	watch->n_until_probe = 1;
-	watch->empty_cpu_ns = empty_slot_cpu_ns(watch);
+	if (!watch->with.watch)
+		watch->empty_cpu_ns = empty_slot_cpu_ns(watch);
+}
+
+/* Whether the script has told what there is to read. */
+static int
+is_scripted(const struct sl__watch *watch, struct sl__covariates *now)
+{
+	const struct sl__watch_source *script = watch->with.watch;
+
+	if (!script)
+		return 0;
+	script->read(now, script->ctx);
+	return 1;
 }
 
 static void
@@ -147,6 +171,8 @@ read_others(const struct sl__watch *watch, struct sl__covariates *now)
 void
 sl__watch_before(const struct sl__watch *watch, struct sl__covariates *now)
 {
+	if (is_scripted(watch, now))
+		return;
 	read_others(watch, now);
 	now->cpu_ns = sl__clock_thread_cpu_ns();
 }
@@ -154,6 +180,8 @@ sl__watch_before(const struct sl__watch *watch, struct sl__covariates *now)
 void
 sl__watch_after(const struct sl__watch *watch, struct sl__covariates *now)
 {
+	if (is_scripted(watch, now))
+		return;
 	now->cpu_ns = sl__clock_thread_cpu_ns();
 	read_others(watch, now);
 }
@@ -241,7 +269,7 @@ probe_ns(void)
 void
 sl__watch_probe(struct sl__watch *watch)
 {
-	if (--watch->n_until_probe)
+	if (watch->with.watch || --watch->n_until_probe)
 		return;
 	watch->n_until_probe = watch->probe_stride;
 	if (watch->n_probes == CAP_PROBES) { /* keep every other one */
@@ -289,12 +317,12 @@ static void
 close_system(struct sl__watch *watch, struct sl_noise *out, double wall_ns)
 {
 	static const char *const no_stat = "/proc/stat cannot be read";
-	double own_ns = (double)(own_cpu_ns() - watch->own_cpu_ns);
+	double own_ns = (double)(own_cpu_ns(watch) - watch->own_cpu_ns);
 	struct sl__system_times now;
 
 	out->steal_share = sl__absent(no_stat);
 	out->neighbour_share = sl__absent(no_stat);
-	if (watch->has_system && read_system(&now))
+	if (watch->has_system && read_system(watch, &now))
 		sl__system_shares(
 			out, &watch->system, &now,
 			own_ns / wall_ns /
@@ -304,7 +332,8 @@ close_system(struct sl__watch *watch, struct sl_noise *out, double wall_ns)
 void
 sl__watch_close(struct sl__watch *watch, struct sl_noise *out)
 {
-	double wall_ns = (double)(sl__clock_now_ns(NULL) - watch->start_ns);
+	double wall_ns =
+		(double)(sl__clock_now_ns(watch->with.clock) - watch->start_ns);
 	uint64_t throttled;
 
 	memset(out, 0, sizeof(*out));
@@ -313,13 +342,13 @@ sl__watch_close(struct sl__watch *watch, struct sl_noise *out)
 	out->involuntary_switches = sl__present((double)watch->n_involuntary);
 	out->migrations = sl__present((double)watch->n_migrations);
 	out->run_delay_share =
-		watch->schedstat_fd >= 0
+		watch->schedstat_fd >= 0 || watch->with.watch
 			? sl__present((double)watch->run_delay_ns / wall_ns)
 			: sl__absent("the kernel has no schedstat");
 	close_system(watch, out, wall_ns);
 	out->frequency_drift = frequency_drift(watch);
 	out->throttle_events =
-		watch->has_throttle && read_throttle(&throttled)
+		watch->has_throttle && read_throttle(watch, &throttled)
 			? sl__present((double)(throttled - watch->n_throttled))
 			: sl__absent("no throttle counter is visible");
 	if (watch->schedstat_fd >= 0)

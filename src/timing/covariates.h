@@ -17,11 +17,28 @@ struct sl__covariates {
 	int cpu; /* where the thread runs */
 };
 
+/* Scripted readings in place of the kernel's, for tests: then nothing of this
+ * machine is read, and its frequency is not probed. */
+struct sl__watch_source {
+	void (*read)(struct sl__covariates *now, void *ctx);
+	int (*read_system)(struct sl__system_times *now, void *ctx); /* 0: they
+						   cannot be read */
+	void *ctx;
+};
+
+/* What a measurement reads; NULL, and a NULL in it, is what this machine
+ * has. */
+struct sl__instruments {
+	const struct sl_clock *clock;
+	const struct sl__watch_source *watch;
+};
+
 /*
  * Follows one measurement from sl__watch_open() to sl__watch_close(), on one
  * thread.  Nothing in between allocates.
  */
 struct sl__watch {
+	struct sl__instruments with;
 	int schedstat_fd; /* -1: absent */
 	uint64_t start_ns;
 	double empty_cpu_ns; /* CPU time that two readings in a row show */
@@ -39,7 +56,8 @@ struct sl__watch {
 	size_t n_probes, probe_stride, n_until_probe;
 };
 
-void sl__watch_open(struct sl__watch *watch);
+void sl__watch_open(struct sl__watch *watch,
+		    const struct sl__instruments *instruments);
 void sl__watch_close(struct sl__watch *watch, struct sl_noise *out);
 
 /*

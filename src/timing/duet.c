@@ -331,7 +331,7 @@ run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 	sl__rng_init(&d->order_rng, d->how->seed);
 	sl__rng_init(&d->coin, ~d->how->seed);
 	sl__timer_init(&d->timer, d->how->clock);
-	sl__watch_open(&d->watch);
+	sl__watch_open(&d->watch, NULL);
 	d->start_ns = sl__clock_now_ns(d->timer.clock);
 	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
 	rc = calibrate(d, err);

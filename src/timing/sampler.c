@@ -306,7 +306,7 @@ sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	m->name = sl__arena_string(arena, how.name);
 	sl__rng_init(&s.rng, how.seed);
 	sl__timer_init(&s.timer, how.clock);
-	sl__watch_open(&s.watch);
+	sl__watch_open(&s.watch, NULL);
 	s.start_ns = s.timer.clock->now_ns(s.timer.clock->ctx);
 	s.deadline_ns = s.start_ns + (uint64_t)(how.time_s * 1e9);
 
