@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "counting.h"
 #include "scripted.h"
+#include "timing/sampler.h"
 
 struct scene {
 	struct scripted_time time;
@@ -232,6 +233,55 @@ long_function_keeps_the_budget(void **state)
 	sl_measurement_free(m);
 }
 
+/* Calls of 3 ms are slots of their own.  The cold call and one that calibrates
+ * take 3 ms each: 98 more begin within 300 ms. */
+static void
+time_ends_it(void **state)
+{
+	struct sl_measurement *m;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.work.base_ns = 3e6;
+	s.how.time_s = 0.3;
+	s.how.n_warmup = 90;
+	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, NULL),
+			 SL_OK);
+	assert_int_equal(m->stopped_by, SL_STOP_TIME);
+	assert_int_equal(s.work.n_calls, 100);
+	assert_int_equal(m->n_samples, 98);
+	sl_measurement_free(m);
+}
+
+/* Samples of disturbed slots are kept, and the slots are counted. */
+static void
+disturbed_slots_are_told(void **state)
+{
+	struct scripted_instruments script;
+	struct sl_measurement *m;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	script_instruments(&script, 20);
+	script.disturbed = 1u << 3 | 1u << 7;
+	s.work.time = &script.time;
+	s.work.base_ns = 1e6;
+	s.how.clock = &script.clock;
+	s.how.n_runs = 50;
+	assert_int_equal(sl__measure(&m, scripted_call, &s.work, &s.how,
+				     &script.source, NULL),
+			 SL_OK);
+	assert_int_equal(m->n_samples, 50);
+	assert_int_equal(m->noise.n_slots, 50);
+	assert_int_equal(m->noise.n_disturbed, 2);
+	assert_near(m->noise.involuntary_switches.value, 2, 0);
+	/* CPU time is scripted time here, two readings off for each slot. */
+	assert_near(m->cpu.value, 1e6, 20);
+	sl_measurement_free(m);
+}
+
 static void
 absurd_options_are_refused(void **state)
 {
@@ -306,6 +356,8 @@ main(void)
 		cmocka_unit_test(interrupt_keeps_what_was_measured),
 		cmocka_unit_test(warm_up_beyond_the_budget_is_told),
 		cmocka_unit_test(long_function_keeps_the_budget),
+		cmocka_unit_test(time_ends_it),
+		cmocka_unit_test(disturbed_slots_are_told),
 		cmocka_unit_test(absurd_options_are_refused),
 		cmocka_unit_test(
 			every_failed_allocation_is_told_and_leaks_nothing),

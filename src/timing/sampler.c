@@ -2,19 +2,19 @@
 /*
  * sampler.c - sl_measure(): one function, timed until it is known well.
  *
- * A sample is the mean time of a stretch of calls (one call, where it is long
+ * One arm, whose rounds are slots (timing/runner.h).  A sample is the mean time of a stretch of calls (one call, where it is long
  * enough for the clock); a slot is about a millisecond of samples between two
  * readings of the covariates.  All storage is reserved and touched before
  * the first sample; the loop only calls, reads clocks and stores.  What the
  * samples mean is worked out afterwards by stats/distribution.c.
  */
-#include "sleuth.h"
+#include "timing/sampler.h"
 #include "base/arena.h"
 #include "base/status.h"
 #include "stats/distribution.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 #include "timing/timer.h"
 
 #include <math.h>
@@ -34,8 +34,8 @@ struct sampler {
 	struct sl_candidate what;
 	struct sl__timer timer;
 	struct sl__watch watch;
+	struct sl__runner runner;
 	struct sl__rng rng;
-	uint64_t start_ns, deadline_ns;
 
 	size_t calls_per_sample, samples_per_slot;
 	size_t cap_samples; /* stop there at the latest */
@@ -45,7 +45,6 @@ struct sampler {
 	double *slot_cpu_ns; /* [cap_slots] CPU time per call */
 	size_t n_slots, cap_slots;
 	size_t next_check; /* look at the precision at so many samples */
-	enum sl_stop stopped_by;
 };
 
 static enum sl_status
@@ -126,19 +125,19 @@ reserve(struct sampler *s, struct sl__arena *arena, struct sl_error *err)
 
 /*
  * Whether the median of the later half (the earlier one may be warm-up, which
- * a fixed one is in any case) is known to the precision asked for.  Looks whenever the number of samples
- * has grown by an eighth, so that all looks together cost no more than a few
- * sorts.
+ * a fixed one is in any case) is known to the precision asked for; not before
+ * a tenth of the budget: less would not see any drift.
  */
 static int
-precise_enough(struct sampler *s)
+is_precise(void *ctx)
 {
+	struct sampler *s = ctx;
 	struct sl_estimate median;
 	size_t n = (s->n_samples - s->how->n_warmup) / 2;
 
-	if (s->n_samples < s->next_check)
+	if (sl__runner_spent_share(&s->runner) < 0.1 ||
+	    !sl__is_look_due(&s->next_check, s->n_samples))
 		return 0;
-	s->next_check = s->n_samples + s->n_samples / 8 + 1;
 	for (size_t i = 0; i < n; i++)
 		s->sorted[i] = s->samples_ns[s->n_samples - n + i];
 	sl__sort(s->sorted, n);
@@ -147,84 +146,77 @@ precise_enough(struct sampler *s)
 	       (median.hi - median.lo) / 2 <= s->how->precision * median.value;
 }
 
-/* Whether the loop ends here; says why in stopped_by. */
-static int
-finished(struct sampler *s)
+/* The samples of the slot, for which there is room in any case. */
+static size_t
+samples_of(const struct sampler *s, const struct sl__slot *slot)
 {
-	uint64_t now_ns;
+	size_t first = slot->round * s->samples_per_slot;
 
-	if (s->how->interrupt && *s->how->interrupt) {
-		s->stopped_by = SL_STOP_INTERRUPT;
-		return 1;
-	}
-	if (s->n_samples == s->cap_samples) {
-		s->stopped_by = s->how->n_runs ? SL_STOP_RUNS : SL_STOP_TIME;
-		return 1;
-	}
-	if (s->how->n_runs || !s->n_samples)
-		return 0;
-	now_ns = s->timer.clock->now_ns(s->timer.clock->ctx);
-	if (now_ns >= s->deadline_ns) {
-		s->stopped_by = SL_STOP_TIME;
-		return 1;
-	}
-	/* A tenth of the budget at least: less would not see any drift. */
-	if ((now_ns - s->start_ns) * 10 < s->deadline_ns - s->start_ns)
-		return 0;
-	if (!precise_enough(s))
-		return 0;
-	s->stopped_by = SL_STOP_PRECISION;
-	return 1;
+	return first + s->samples_per_slot < s->cap_samples
+		       ? s->samples_per_slot
+		       : s->cap_samples - first;
 }
 
-/* One slot: samples between two readings of the covariates. */
-static int
-take_slot(struct sampler *s)
+static enum sl_status
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	struct sl__covariates before, after;
-	double calls = (double)s->calls_per_sample;
-	double slot_ns = 0;
-	size_t first = s->n_samples;
-	size_t n = s->samples_per_slot;
+	struct sampler *s = ctx;
 
-	if (n > s->cap_samples - first)
-		n = s->cap_samples - first;
-	sl__watch_before(&s->watch, &before);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = samples_of(s, slot); i > 0; i--) {
 		double took_ns;
 		int failed = sl__timer_stretch(&s->timer, s->what.fn,
 					       s->what.ctx, s->calls_per_sample,
 					       &took_ns);
 
 		if (failed)
-			return failed;
-		s->samples_ns[s->n_samples++] = took_ns / calls;
-		slot_ns += took_ns;
+			return fail_call(s, failed, err);
+		s->samples_ns[s->n_samples++] =
+			took_ns / (double)s->calls_per_sample;
+		slot->wall_ns += took_ns;
 	}
-	sl__watch_after(&s->watch, &after);
-	sl__watch_slot(&s->watch, &before, &after, slot_ns);
+	return SL_OK;
+}
+
+static enum sl_status
+finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct sampler *s = ctx;
+	size_t n = samples_of(s, slot);
+
+	(void)err;
 	s->slot_cpu_ns[s->n_slots++] =
-		sl__watch_cpu_ns(&s->watch, &before, &after, n,
+		sl__watch_cpu_ns(&s->watch, &slot->before, &slot->after, n,
 				 s->timer.cost.reading_ns) /
-		(calls * (double)n);
-	return 0;
+		(double)(s->calls_per_sample * n);
+	return SL_OK;
 }
 
 static enum sl_status
 take_samples(struct sampler *s, struct sl_error *err)
 {
-	s->next_check = s->how->n_warmup + MIN_SAMPLES;
-	while (!finished(s)) {
-		int failed = take_slot(s);
+	size_t n_slots = (s->cap_samples + s->samples_per_slot - 1) /
+			 s->samples_per_slot;
+	const struct sl__phase sampling = {
+		.n_arms = 1,
+		.is_in_order = 1,
+		.n_rounds = s->how->n_runs ? n_slots : 0,
+		.min_rounds = 1,
+		.max_rounds = n_slots,
+		.time_s = s->how->time_s,
+		.rounds_per_probe = SLOTS_PER_PROBE,
+		.enough = SL_STOP_PRECISION,
+		.run = run_slot,
+		.finish = finish_slot,
+		.is_enough = is_precise,
+		.ctx = s,
+	};
+	enum sl_status rc;
 
-		if (failed)
-			return fail_call(s, failed, err);
-		if (s->n_slots % SLOTS_PER_PROBE == 1)
-			sl__watch_probe(&s->watch);
-	}
-	if (s->n_samples > s->how->n_warmup)
-		return SL_OK;
-	if (s->stopped_by == SL_STOP_INTERRUPT)
+	s->next_check = s->how->n_warmup + MIN_SAMPLES;
+	rc = sl__runner_run(&s->runner, &sampling, err);
+	if (rc || s->n_samples > s->how->n_warmup)
+		return rc;
+	if (s->runner.stopped_by == SL_STOP_INTERRUPT)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first sample");
 	return sl__fail(err, SL_E_MEASURE,
@@ -248,13 +240,11 @@ conclude(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	m->calls_per_sample = s->calls_per_sample;
 	m->clock_cost_ns = s->timer.cost.reading_ns;
 	m->clock_resolution_ns = s->timer.cost.resolution_ns;
-	m->stopped_by = s->stopped_by;
+	m->stopped_by = s->runner.stopped_by;
 	m->seed = s->how->seed;
 	m->samples_ns = s->samples_ns;
 	m->n_samples = s->n_samples;
-	m->elapsed_s = (double)(s->timer.clock->now_ns(s->timer.clock->ctx) -
-				s->start_ns) /
-		       1e9;
+	m->elapsed_s = sl__runner_elapsed_s(&s->runner);
 	sl__sort(s->slot_cpu_ns, s->n_slots);
 	m->cpu = sl__quantile_estimate(s->slot_cpu_ns, s->n_slots, 0.5, 0.05);
 	return sl__distribution_of(&m->wall, s->samples_ns, s->n_samples, &how,
@@ -279,9 +269,37 @@ with_defaults(const struct sl_measure_options *options)
 	return how;
 }
 
+/* Calibrates, reserves, samples, concludes. */
+static enum sl_status
+measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
+	const struct sl__watch_source *watch, struct sl_error *err)
+{
+	struct sl__instruments with = {s->how->clock, watch};
+	enum sl_status rc;
+
+	m->name = sl__arena_string(arena, s->how->name);
+	sl__rng_init(&s->rng, s->how->seed);
+	sl__timer_init(&s->timer, s->how->clock);
+	sl__watch_open(&s->watch, &with);
+	s->runner.clock = s->timer.clock;
+	s->runner.watch = &s->watch;
+	s->runner.interrupt = s->how->interrupt;
+	sl__runner_start(&s->runner, s->how->seed);
+	rc = calibrate(s, &m->wall.first_ns, err);
+	if (!rc)
+		rc = reserve(s, arena, err);
+	if (!rc)
+		rc = take_samples(s, err);
+	sl__watch_close(&s->watch, &m->noise);
+	if (!rc)
+		rc = conclude(s, m, arena, err);
+	return rc || m->name ? rc : sl__fail_nomem(err);
+}
+
 enum sl_status
-sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
-	   const struct sl_measure_options *options, struct sl_error *err)
+sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
+	    const struct sl_measure_options *options,
+	    const struct sl__watch_source *watch, struct sl_error *err)
 {
 	struct sl_measure_options how;
 	struct sampler s = {.how = &how};
@@ -303,29 +321,20 @@ sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	m = sl__boxed_new(&arena, how.allocator, sizeof(*m));
 	if (!m)
 		return sl__fail_nomem(err);
-	m->name = sl__arena_string(arena, how.name);
-	sl__rng_init(&s.rng, how.seed);
-	sl__timer_init(&s.timer, how.clock);
-	sl__watch_open(&s.watch, NULL);
-	s.start_ns = s.timer.clock->now_ns(s.timer.clock->ctx);
-	s.deadline_ns = s.start_ns + (uint64_t)(how.time_s * 1e9);
-
-	rc = calibrate(&s, &m->wall.first_ns, err);
-	if (!rc)
-		rc = reserve(&s, arena, err);
-	if (!rc)
-		rc = take_samples(&s, err);
-	sl__watch_close(&s.watch, &m->noise);
-	if (!rc)
-		rc = conclude(&s, m, arena, err);
-	if (!rc && !m->name)
-		rc = sl__fail_nomem(err);
+	rc = measure(&s, m, arena, watch, err);
 	if (rc) {
 		sl_measurement_free(m);
 		return rc;
 	}
 	*out = m;
 	return SL_OK;
+}
+
+enum sl_status
+sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
+	   const struct sl_measure_options *options, struct sl_error *err)
+{
+	return sl__measure(out, fn, ctx, options, NULL, err);
 }
 
 void

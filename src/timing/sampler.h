@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sampler.h - one function, timed until it is known well. */
+#ifndef SL_SAMPLER_H
+#define SL_SAMPLER_H
+
+#include "timing/covariates.h"
+
+/* Like sl_measure(), with a script of what disturbs it; NULL: the kernel. */
+enum sl_status sl__measure(struct sl_measurement **out, sl_function *fn,
+			   void *ctx, const struct sl_measure_options *options,
+			   const struct sl__watch_source *watch,
+			   struct sl_error *err) SL_CHECKED;
+
+#endif
