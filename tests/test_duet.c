@@ -8,12 +8,12 @@
 #include "harness.h"
 #include "counting.h"
 #include "scripted.h"
+#include "timing/duet.h"
 
 struct scene {
-	struct scripted_time time;
+	struct scripted_instruments script;
 	struct scripted_work work[3];
 	struct sl_candidate who[3];
-	struct sl_clock clock;
 	struct sl_compare_options how;
 };
 
@@ -24,10 +24,9 @@ set_scene(struct scene *s)
 	static const char *const names[] = {"a", "b", "c"};
 
 	memset(s, 0, sizeof(*s));
-	s->time.reading_ns = 20;
-	sl__rng_init(&s->time.rng, 1);
+	script_instruments(&s->script, 20);
 	for (size_t i = 0; i < 3; i++) {
-		s->work[i].time = &s->time;
+		s->work[i].time = &s->script.time;
 		s->work[i].name = i + 1;
 		s->work[i].base_ns = 20000;
 		s->work[i].noise = 0.1;
@@ -35,10 +34,8 @@ set_scene(struct scene *s)
 		s->who[i].fn = scripted_call;
 		s->who[i].ctx = &s->work[i];
 	}
-	s->clock.now_ns = scripted_now;
-	s->clock.ctx = &s->time;
 	s->how.struct_size = sizeof(s->how);
-	s->how.clock = &s->clock;
+	s->how.clock = &s->script.clock;
 	s->how.time_s = 1;
 }
 
@@ -48,7 +45,7 @@ compare(struct scene *s, size_t n)
 	struct sl_comparisons *c;
 	struct sl_error err = {0};
 
-	if (sl_compare(&c, s->who, n, &s->how, &err))
+	if (sl__compare(&c, s->who, n, &s->how, &s->script.source, &err))
 		fail_msg("%s", err.text);
 	return c;
 }
@@ -176,10 +173,67 @@ failing_candidate_is_named(void **state)
 	}
 }
 
+/* Calls of 3 ms are slots of their own; the cold call and one that calibrates
+ * took 3 ms of each.  Rounds of 6 ms fit into 300 ms 48 times; the one that
+ * follows is cut short or does not begin. */
+static void
+time_cuts_a_round_short(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	for (int half = 0; half < 2; half++) {
+		set_scene(&s);
+		for (size_t i = 0; i < 2; i++) {
+			s.work[i].base_ns = 3e6;
+			s.work[i].noise = 0;
+		}
+		s.script.time.reading_ns = 1;
+		s.how.time_s = half ? 0.302 : 0.3;
+		s.how.margin = -1; /* ties are decided by a coin */
+		c = compare(&s, 2);
+		assert_int_equal(c->stopped_by, SL_STOP_TIME);
+		assert_int_equal(c->rows[0].n_rounds, 48);
+		assert_int_equal(s.work[0].n_calls + s.work[1].n_calls,
+				 2 * (2 + 48) + (size_t)half);
+		sl_comparisons_free(c);
+	}
+	/* The first is played to its end. */
+	set_scene(&s);
+	s.how.time_s = 1e-9;
+	c = compare(&s, 2);
+	assert_int_equal(c->rows[0].n_rounds, 1);
+	sl_comparisons_free(c);
+}
+
+/* Rounds 3 and 8 are hit, by one slot and by the other. */
+static void
+disturbed_rounds_do_not_count(void **state)
+{
+	struct sl_comparisons *c;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.script.disturbed = 1u << 6 | 1u << 17;
+	s.how.time_s = 0.1;
+	s.how.min_rounds = 1000;
+	c = compare(&s, 2);
+	assert_int_equal(c->rows[0].n_disturbed, 2);
+	assert_int_equal(c->rows[0].n_left_out, 2);
+	assert_true(c->rows[0].n_rounds > 20);
+	assert_in_range(c->noise.n_slots, 2 * (c->rows[0].n_rounds + 2),
+			2 * (c->rows[0].n_rounds + 2) + 1);
+	assert_int_equal(c->noise.n_disturbed, 2);
+	sl_comparisons_free(c);
+}
+
 static void
 interrupt_keeps_the_rounds_so_far(void **state)
 {
 	struct sl_comparisons *c;
+	struct sl_error err;
 	struct scene s;
 
 	(void)state;
@@ -190,9 +244,16 @@ interrupt_keeps_the_rounds_so_far(void **state)
 	assert_int_equal(c->stopped_by, SL_STOP_INTERRUPT);
 	assert_true(c->rows[0].n_rounds > 0);
 	sl_comparisons_free(c);
+	/* In the cold call: nothing was compared. */
+	set_scene(&s);
+	s.work[1].interrupt_at = 1;
+	s.how.interrupt = &s.work[1].interrupted;
+	assert_int_equal(sl_compare(&c, s.who, 2, &s.how, &err),
+			 SL_E_INTERRUPTED);
+	assert_null(c);
+	assert_string_equal(err.text, "interrupted before the first round");
 }
 
-/* Which rounds count depends on the machine; their order does not. */
 static void
 same_seed_gives_the_same_order(void **state)
 {
@@ -210,7 +271,7 @@ same_seed_gives_the_same_order(void **state)
 		s.how.time_s = 0.05;
 		c = compare(&s, 2);
 		assert_int_equal(c->seed, seeds[i]);
-		diaries[i] = s.time.diary;
+		diaries[i] = s.script.time.diary;
 		sl_comparisons_free(c);
 	}
 	assert_true(diaries[0] == diaries[1]);
@@ -282,6 +343,8 @@ main(void)
 		cmocka_unit_test(missing_names_and_functions),
 		cmocka_unit_test(short_time_leaves_it_undecided),
 		cmocka_unit_test(failing_candidate_is_named),
+		cmocka_unit_test(time_cuts_a_round_short),
+		cmocka_unit_test(disturbed_rounds_do_not_count),
 		cmocka_unit_test(interrupt_keeps_the_rounds_so_far),
 		cmocka_unit_test(same_seed_gives_the_same_order),
 		cmocka_unit_test(absurd_options_are_refused),

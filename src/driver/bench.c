@@ -19,7 +19,7 @@
 #include "stats/match.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -367,8 +367,11 @@ judge_round(struct bench *b)
 				  .now_s = elapsed_s(b)};
 
 	for (size_t i = 0; i < b->table.n; i++)
-		round.disturbed |= store_run(b, i);
+		round.is_disturbed |= store_run(b, i);
 	b->n_rounds++;
+	round.is_left_out = sl__is_left_out(
+		round.is_disturbed,
+		b->match.n_disturbed + (size_t)round.is_disturbed, b->n_rounds);
 	sl__match_add(&b->match, &round);
 }
 

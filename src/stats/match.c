@@ -88,11 +88,10 @@ void
 sl__match_add(struct sl__match *match, const struct sl__round *round)
 {
 	match->n_taken++;
-	match->n_disturbed += round->disturbed != 0;
-	if (round->disturbed && 2 * match->n_disturbed < match->n_taken) {
-		match->n_left_out++;
+	match->n_disturbed += round->is_disturbed != 0;
+	match->n_left_out += round->is_left_out != 0;
+	if (round->is_left_out)
 		return;
-	}
 	for (size_t i = 1; i < match->n; i++) {
 		struct sl__opponent *o = &match->opponents[i];
 

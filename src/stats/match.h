@@ -42,17 +42,13 @@ enum sl_status sl__match_reserve(struct sl__match *match, size_t cap,
 
 /* The times of one round, in the order of the candidates; above zero. */
 struct sl__round {
-	const double *wall, *cpu; /* [n] each */
-	int disturbed;
-	double now_s; /* for decided_s */
+	const double *wall, *cpu;      /* [n] each */
+	int is_disturbed, is_left_out; /* timing/runner.h has the rule */
+	double now_s;                  /* for decided_s */
 };
 
-/*
- * Adds a round, for which there must be room.  A disturbed round does not
- * count, a rule that cannot see who was hit, so that the coin stays fair;
- * but where half the rounds or more are disturbed it does, or nothing would
- * be left.  Allocates nothing.
- */
+/* Adds a round, for which there must be room; one that is left out is only
+ * counted.  Allocates nothing. */
 void sl__match_add(struct sl__match *match, const struct sl__round *round);
 
 /* Whether every duel has a verdict. */

@@ -10,13 +10,13 @@
  * both sides alike; stats/match.c turns the rounds into verdicts that may be
  * looked at after each of them.
  */
-#include "sleuth.h"
+#include "timing/duet.h"
 #include "base/arena.h"
 #include "base/reading.h"
 #include "base/status.h"
 #include "stats/match.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 #include "timing/timer.h"
 
 #include <math.h>
@@ -38,18 +38,17 @@ struct duet {
 	size_t n; /* candidates */
 	struct sl__timer timer;
 	struct sl__watch watch;
-	struct sl__rng order_rng; /* apart, so that ties do not change orders */
-	struct sl__rng coin;
-	uint64_t start_ns, deadline_ns;
+	struct sl__runner runner;
+	struct sl__rng coin; /* apart, so that ties do not change orders */
 
-	size_t n_calls;     /* per sub-slot */
-	size_t n_sub_slots; /* per slot */
+	size_t n_calls;                     /* per sub-slot */
+	size_t n_sub_slots;                 /* per slot */
+	double sub_slots_ns[MAX_SUB_SLOTS]; /* of this slot */
 	size_t order[MAX_CANDIDATES];
 	double wall_ns[MAX_CANDIDATES]; /* of this round: sub-slots' median */
 	double cpu_ns[MAX_CANDIDATES];  /* and the CPU time of the slot */
 	struct sl__match match;
 	size_t cap_rounds;
-	enum sl_stop stopped_by;
 };
 
 static enum sl_status
@@ -141,113 +140,85 @@ reserve(struct duet *d, struct sl__arena *arena, struct sl_error *err)
 	return SL_OK;
 }
 
-/* One candidate's slot; *disturbed is set when something got in its way. */
-static int
-take_slot(struct duet *d, size_t which, int *disturbed)
+static enum sl_status
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	const struct sl_candidate *who = &d->candidates[which];
-	struct sl__covariates before, after;
-	double sub_slots_ns[MAX_SUB_SLOTS];
-	double slot_ns = 0;
+	struct duet *d = ctx;
+	const struct sl_candidate *who = &d->candidates[slot->arm];
 
-	sl__watch_before(&d->watch, &before);
 	for (size_t i = 0; i < d->n_sub_slots; i++) {
 		int failed = sl__timer_stretch(&d->timer, who->fn, who->ctx,
-					       d->n_calls, &sub_slots_ns[i]);
+					       d->n_calls, &d->sub_slots_ns[i]);
 
 		if (failed)
-			return failed;
-		slot_ns += sub_slots_ns[i];
+			return fail_call(who, failed, err);
+		slot->wall_ns += d->sub_slots_ns[i];
 	}
-	sl__watch_after(&d->watch, &after);
-	*disturbed |= sl__watch_slot(&d->watch, &before, &after, slot_ns);
-	d->wall_ns[which] =
-		fmax(sl__median_in_place(sub_slots_ns, d->n_sub_slots), 1e-3);
-	d->cpu_ns[which] =
-		fmax(sl__watch_cpu_ns(&d->watch, &before, &after,
-				      d->n_sub_slots, d->timer.cost.reading_ns),
-		     1e-3);
-	return 0;
+	return SL_OK;
 }
 
-static double
-elapsed_s(const struct duet *d)
+static enum sl_status
+finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	return (double)(sl__clock_now_ns(d->timer.clock) - d->start_ns) / 1e9;
+	struct duet *d = ctx;
+
+	(void)err;
+	d->wall_ns[slot->arm] = fmax(
+		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
+	d->cpu_ns[slot->arm] =
+		fmax(sl__watch_cpu_ns(&d->watch, &slot->before, &slot->after,
+				      d->n_sub_slots, d->timer.cost.reading_ns),
+		     1e-3);
+	return SL_OK;
+}
+
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+{
+	struct duet *d = ctx;
+	struct sl__round round = {.wall = d->wall_ns,
+				  .cpu = d->cpu_ns,
+				  .is_disturbed = taken->is_disturbed,
+				  .is_left_out = taken->is_left_out,
+				  .now_s = sl__runner_elapsed_s(&d->runner)};
+
+	(void)err;
+	sl__match_add(&d->match, &round);
+	return SL_OK;
 }
 
 static int
-is_interrupted(struct duet *d)
+is_settled(void *ctx)
 {
-	if (!d->how->interrupt || !*d->how->interrupt)
-		return 0;
-	d->stopped_by = SL_STOP_INTERRUPT;
-	return 1;
+	const struct duet *d = ctx;
+
+	return sl__match_is_settled(&d->match, d->how->min_rounds);
 }
 
 /* The first round is always played to its end. */
-static int
-is_late(struct duet *d)
-{
-	if (!d->match.n_taken ||
-	    (sl__clock_now_ns(d->timer.clock) < d->deadline_ns &&
-	     d->match.n_taken < d->cap_rounds))
-		return 0;
-	d->stopped_by = SL_STOP_TIME;
-	return 1;
-}
-
-static int
-is_settled(struct duet *d)
-{
-	if (!sl__match_is_settled(&d->match, d->how->min_rounds))
-		return 0;
-	d->stopped_by = SL_STOP_VERDICT;
-	return 1;
-}
-
-/* One round; *ended when there is no more to come, and a round that was cut
- * short does not count. */
-static enum sl_status
-play_round(struct duet *d, int *ended, struct sl_error *err)
-{
-	struct sl__round round = {.wall = d->wall_ns, .cpu = d->cpu_ns};
-
-	sl__rng_permutation(&d->order_rng, d->order, d->n);
-	for (size_t i = 0; i < d->n; i++) {
-		const struct sl_candidate *who = &d->candidates[d->order[i]];
-		int failed;
-
-		*ended = is_interrupted(d) || is_late(d);
-		if (*ended)
-			return SL_OK;
-		failed = take_slot(d, d->order[i], &round.disturbed);
-		if (failed)
-			return fail_call(who, failed, err);
-	}
-	round.now_s = elapsed_s(d);
-	sl__match_add(&d->match, &round);
-	if (d->match.n_taken % ROUNDS_PER_PROBE == 1)
-		sl__watch_probe(&d->watch);
-	*ended = is_settled(d);
-	return SL_OK;
-}
-
 static enum sl_status
 play(struct duet *d, struct sl_error *err)
 {
-	int ended = 0;
+	const struct sl__phase comparing = {
+		.n_arms = d->n,
+		.cuts_rounds = 1,
+		.min_rounds = 1,
+		.max_rounds = d->cap_rounds,
+		.time_s = d->how->time_s,
+		.rounds_per_probe = ROUNDS_PER_PROBE,
+		.enough = SL_STOP_VERDICT,
+		.run = run_slot,
+		.finish = finish_slot,
+		.close = close_round,
+		.is_enough = is_settled,
+		.ctx = d,
+	};
+	enum sl_status rc = sl__runner_run(&d->runner, &comparing, err);
 
-	while (!ended) {
-		enum sl_status rc = play_round(d, &ended, err);
-
-		if (rc)
-			return rc;
-	}
-	if (!d->match.n_taken)
+	if (!rc && !d->match.n_taken)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first round");
-	return SL_OK;
+	return rc;
 }
 
 static enum sl_status
@@ -269,8 +240,8 @@ conclude(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 	}
 	c->n = d->n - 1;
 	c->rows = rows;
-	c->elapsed_s = elapsed_s(d);
-	c->stopped_by = d->stopped_by;
+	c->elapsed_s = sl__runner_elapsed_s(&d->runner);
+	c->stopped_by = d->runner.stopped_by;
 	c->seed = d->how->seed;
 	return SL_OK;
 }
@@ -324,16 +295,19 @@ copy_candidates(struct duet *d, const struct sl_candidate *candidates,
 
 static enum sl_status
 run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
-	 struct sl_error *err)
+	 const struct sl__watch_source *watch, struct sl_error *err)
 {
+	struct sl__instruments with = {d->how->clock, watch};
 	enum sl_status rc;
 
-	sl__rng_init(&d->order_rng, d->how->seed);
 	sl__rng_init(&d->coin, ~d->how->seed);
 	sl__timer_init(&d->timer, d->how->clock);
-	sl__watch_open(&d->watch, NULL);
-	d->start_ns = sl__clock_now_ns(d->timer.clock);
-	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
+	sl__watch_open(&d->watch, &with);
+	d->runner.clock = d->timer.clock;
+	d->runner.watch = &d->watch;
+	d->runner.interrupt = d->how->interrupt;
+	d->runner.order = d->order;
+	sl__runner_start(&d->runner, d->how->seed);
 	rc = calibrate(d, err);
 	if (!rc)
 		rc = reserve(d, arena, err);
@@ -344,9 +318,9 @@ run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 }
 
 enum sl_status
-sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
-	   size_t n, const struct sl_compare_options *options,
-	   struct sl_error *err)
+sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
+	    size_t n, const struct sl_compare_options *options,
+	    const struct sl__watch_source *watch, struct sl_error *err)
 {
 	struct sl_compare_options how;
 	struct sl_comparisons *c;
@@ -373,7 +347,7 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 		d->n = n;
 		rc = copy_candidates(d, candidates, arena, err);
 		if (!rc)
-			rc = run_duet(d, c, arena, err);
+			rc = run_duet(d, c, arena, watch, err);
 	} else {
 		rc = sl__fail_nomem(err);
 	}
@@ -383,6 +357,14 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	}
 	*out = c;
 	return SL_OK;
+}
+
+enum sl_status
+sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
+	   size_t n, const struct sl_compare_options *options,
+	   struct sl_error *err)
+{
+	return sl__compare(out, candidates, n, options, NULL, err);
 }
 
 void
