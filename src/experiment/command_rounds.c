@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command_rounds.c - whole commands, run in random-order rounds.
+ *
+ * Every round runs each command once, in an order drawn afresh, so that
+ * whatever happens to the machine happens to all of them alike.  The columns
+ * of runs grow between rounds, never while a command runs (that is another
+ * process anyway).  A round in which an interrupt fell does not count: it may
+ * have ended a command.
+ */
+#include "experiment/command_rounds.h"
+#include "base/status.h"
+#include "stats/quantile.h"
+#include "stats/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+enum {
+	MAX_ROUNDS = 1 << 20,
+	FIRST_ROUNDS = 64,       /* room reserved at first */
+	N_SHELL_RUNS = 51,       /* odd: the median is one of them */
+	PROBE_GAP_NS = 20000000, /* 20 ms between frequency probes */
+	TELL_GAP_NS = 100000000, /* 0.1 s between two medians */
+	MIN_ROUNDS_SETTLED = 50  /* after a verdict, for the ratio */
+};
+
+static const double DEFAULT_TIME_S = 3; /* for each command, as hyperfine */
+
+struct bench {
+	struct sl__command_rounds *out;
+	const struct sl__command_rounds_options *with;
+	const struct sl_bench_options *how;
+	size_t n; /* commands */
+	struct sl__arena *arena;
+	struct sl__runner runner;
+	double *round_wall_ns, *round_cpu_ns; /* [n] of this round */
+	double shell_ns[N_SHELL_RUNS];
+	size_t next_check;
+	double median_ns; /* of command 0, when progress was last told */
+	uint64_t probed_ns, told_ns;
+};
+
+static int
+is_interrupted(const struct bench *b)
+{
+	return sl__runner_is_interrupted(&b->runner);
+}
+
+static int
+grow_doubles(struct bench *b, double **column, size_t cap)
+{
+	double *larger = sl__arena_array(b->arena, cap, sizeof(*larger));
+
+	if (!larger)
+		return 0;
+	if (*column)
+		memcpy(larger, *column, b->out->n_rounds * sizeof(*larger));
+	*column = larger;
+	return 1;
+}
+
+static int
+grow_column(struct bench *b, struct sl__command_column *c, size_t cap)
+{
+	int *codes = sl__arena_array(b->arena, cap, sizeof(*codes));
+
+	if (!codes || !grow_doubles(b, &c->wall_ns, cap) ||
+	    !grow_doubles(b, &c->user_ns, cap) ||
+	    !grow_doubles(b, &c->system_ns, cap) ||
+	    !grow_doubles(b, &c->resident_bytes, cap))
+		return 0;
+	if (c->exit_codes)
+		memcpy(codes, c->exit_codes, b->out->n_rounds * sizeof(*codes));
+	c->exit_codes = codes;
+	return 1;
+}
+
+/* Makes room for another round. */
+static enum sl_status
+reserve_round(struct bench *b, struct sl_error *err)
+{
+	struct sl__match *match = &b->out->match;
+	size_t cap = match->cap_rounds ? 2 * match->cap_rounds : FIRST_ROUNDS;
+
+	if (b->out->n_rounds < match->cap_rounds)
+		return SL_OK;
+	for (size_t i = 0; i < b->n; i++) {
+		if (!grow_column(b, &b->out->columns[i], cap))
+			return sl__fail_nomem(err);
+	}
+	if (sl__match_reserve(match, cap, b->arena))
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
+static enum sl_status
+reserve(struct bench *b, struct sl_error *err)
+{
+	struct sl__command_rounds *out = b->out;
+	size_t n = b->n;
+
+	out->columns = sl__arena_array(b->arena, n, sizeof(*out->columns));
+	b->runner.order = sl__arena_array(b->arena, n, sizeof(size_t));
+	b->round_wall_ns = sl__arena_array(b->arena, n, sizeof(double));
+	b->round_cpu_ns = sl__arena_array(b->arena, n, sizeof(double));
+	if (!out->columns || !b->runner.order || !b->round_wall_ns ||
+	    !b->round_cpu_ns ||
+	    sl__match_init(&out->match, n, b->how->margin, b->how->alpha,
+			   &out->coin, b->arena))
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		out->columns[i].first_ns = (double)NAN;
+	b->median_ns = (double)NAN;
+	return reserve_round(b, err);
+}
+
+static enum sl_status
+fail_run(const struct bench *b, size_t command, const char *part,
+	 const struct sl__run *run, struct sl_error *err)
+{
+	const char *name = b->with->table->commands[command].name;
+
+	if (run->start_error)
+		return sl__fail_errno(err, SL_E_MEASURE, run->start_error,
+				      "cannot run '%s'", name);
+	if (run->signal_number)
+		return sl__fail(err, SL_E_MEASURE,
+				"%s'%s' was ended by signal %d (%s)", part,
+				name, run->signal_number,
+				strsignal(run->signal_number));
+	return sl__fail(err, SL_E_MEASURE, "%s'%s' failed with exit code %d",
+			part, name, run->exit_code);
+}
+
+static enum sl_status
+launch(struct bench *b, size_t index, struct sl__run *run, struct sl_error *err)
+{
+	return b->with->launch(index, run, b->with->launch_ctx, err);
+}
+
+/* Runs a part that is not timed, where the command has it. */
+static enum sl_status
+run_part(struct bench *b, size_t command, enum sl__part part,
+	 struct sl_error *err)
+{
+	static const char *const prefixes[SL__N_PARTS] = {
+		"", "the setup of ", "the preparation of ",
+		"the conclusion of ", "the cleanup of "};
+	size_t index = sl__command_table_index(command, part);
+	struct sl__run run;
+	enum sl_status rc;
+
+	if (!b->with->table->programs[index].file)
+		return SL_OK;
+	rc = launch(b, index, &run, err);
+	if (rc || is_interrupted(b))
+		return rc;
+	if (run.start_error || run.exit_code)
+		return fail_run(b, command, prefixes[part], &run, err);
+	return SL_OK;
+}
+
+static enum sl_status
+set_up(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	return run_part(ctx, slot->arm, SL__PART_SETUP, err);
+}
+
+/* Every command's cleanup, whatever happened; the first failure is told. */
+static enum sl_status
+clean_up(struct bench *b, struct sl_error *err)
+{
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; i < b->n; i++) {
+		enum sl_status cleaned =
+			run_part(b, i, SL__PART_CLEANUP, rc ? NULL : err);
+
+		if (!rc)
+			rc = cleaned;
+	}
+	return rc;
+}
+
+static enum sl_status
+start_shell(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct bench *b = ctx;
+	struct sl__run run;
+	enum sl_status rc = launch(
+		b, sl__command_table_idle_shell(b->with->table), &run, err);
+
+	if (rc || is_interrupted(b))
+		return rc;
+	if (run.start_error || run.exit_code)
+		return sl__fail(err, SL_E_MEASURE,
+				"the shell '%s' does not work", b->how->shell);
+	b->shell_ns[slot->round] = run.wall_ns;
+	return SL_OK;
+}
+
+/* One run with its preparation and conclusion; the result is 'latest'. */
+static enum sl_status
+run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct bench *b = ctx;
+	size_t command = slot->arm;
+	struct sl__command_column *c = &b->out->columns[command];
+	struct sl__run *run = &c->latest;
+	enum sl_status rc;
+
+	rc = run_part(b, command, SL__PART_PREPARE, err);
+	if (rc || is_interrupted(b))
+		return rc;
+	rc = launch(b, sl__command_table_index(command, SL__PART_MAIN), run,
+		    err);
+	if (rc || is_interrupted(b))
+		return rc;
+	if (run->start_error || (run->exit_code && !b->how->ignore_failure))
+		return fail_run(b, command, "", run, err);
+	if (isnan(c->first_ns))
+		c->first_ns = run->wall_ns;
+	return run_part(b, command, SL__PART_CONCLUDE, err);
+}
+
+static enum sl_status
+note_disturbance(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct bench *b = ctx;
+	const struct sl__run *run = &b->out->columns[slot->arm].latest;
+
+	(void)err;
+	if (!is_interrupted(b))
+		slot->is_disturbed =
+			sl__watch_child(b->with->watch, run->n_involuntary,
+					run->run_delay_ns, run->wall_ns);
+	return SL_OK;
+}
+
+/* Writes the latest run of a command into its columns and this round. */
+static void
+store_run(struct bench *b, size_t command)
+{
+	struct sl__command_column *c = &b->out->columns[command];
+	const struct sl__run *run = &c->latest;
+	size_t at = b->out->n_rounds;
+
+	c->wall_ns[at] = run->wall_ns;
+	c->user_ns[at] = run->user_ns;
+	c->system_ns[at] = run->system_ns;
+	c->resident_bytes[at] = (double)run->peak_bytes;
+	c->exit_codes[at] = run->exit_code;
+	c->n_failed += run->exit_code != 0;
+	b->round_wall_ns[command] = fmax(run->wall_ns, 1);
+	b->round_cpu_ns[command] = fmax(run->user_ns + run->system_ns, 1);
+}
+
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+{
+	struct bench *b = ctx;
+	struct sl__round round = {.wall = b->round_wall_ns,
+				  .cpu = b->round_cpu_ns,
+				  .is_disturbed = taken->is_disturbed,
+				  .is_left_out = taken->is_left_out,
+				  .now_s = sl__runner_elapsed_s(&b->runner)};
+
+	if (is_interrupted(b))
+		return SL_OK;
+	for (size_t i = 0; i < b->n; i++)
+		store_run(b, i);
+	b->out->n_rounds++;
+	sl__match_add(&b->out->match, &round);
+	b->runner.ahead_ns = taken->took_ns / 2;
+	if (b->runner.now_ns - b->probed_ns > PROBE_GAP_NS) {
+		sl__watch_probe(b->with->watch);
+		b->probed_ns = b->runner.now_ns;
+	}
+	return reserve_round(b, err);
+}
+
+/* The median so far, worked out ten times a second at most. */
+static void
+describe(struct sl_progress *now, void *ctx)
+{
+	struct bench *b = ctx;
+	size_t n = b->out->n_rounds;
+
+	if (n &&
+	    (!b->told_ns || b->runner.now_ns - b->told_ns >= TELL_GAP_NS)) {
+		b->told_ns = b->runner.now_ns;
+		memcpy(b->out->match.scratch, b->out->columns[0].wall_ns,
+		       n * sizeof(double));
+		b->median_ns = sl__median_in_place(b->out->match.scratch, n);
+	}
+	now->median_ns = b->median_ns;
+}
+
+static int
+is_median_known(struct bench *b, size_t command)
+{
+	size_t n = b->out->n_rounds;
+	double *sorted = b->out->match.scratch;
+	struct sl_estimate median;
+
+	memcpy(sorted, b->out->columns[command].wall_ns, n * sizeof(double));
+	sl__sort(sorted, n);
+	median = sl__quantile_estimate(sorted, n, 0.5, 0.05);
+	return !median.needs_n &&
+	       (median.hi - median.lo) / 2 <= b->how->precision * median.value;
+}
+
+/*
+ * Whether verdicts have fallen and medians are precise; not before a tenth of
+ * the budget: less would not see any drift.
+ */
+static int
+is_precise(struct bench *b)
+{
+	int is_known = 1;
+
+	if (!sl__match_is_decided(&b->out->match) ||
+	    !sl__is_look_due(&b->next_check, b->out->n_rounds) ||
+	    sl__runner_spent_share(&b->runner) < 0.1)
+		return 0;
+	for (size_t i = 0; i < b->n; i++)
+		is_known = is_known && is_median_known(b, i);
+	return is_known;
+}
+
+static int
+is_enough(void *ctx)
+{
+	struct bench *b = ctx;
+	size_t min_runs = b->how->min_runs;
+
+	if (b->out->n_rounds < min_runs)
+		return 0;
+	if (b->how->until != SL_UNTIL_VERDICT)
+		return is_precise(b);
+	return sl__match_is_settled(
+		&b->out->match,
+		min_runs > MIN_ROUNDS_SETTLED ? min_runs : MIN_ROUNDS_SETTLED);
+}
+
+/* What goes before the rounds; each is skipped where there is none of it. */
+static enum sl_status
+prepare(struct bench *b, struct sl_error *err)
+{
+	const struct sl__phase phases[] = {
+		{.n_arms = b->n, .n_rounds = 1, .run = set_up},
+		{.n_arms = 1,
+		 .n_rounds = b->with->table->uses_shell ? N_SHELL_RUNS : 0,
+		 .run = start_shell},
+		{.name = "warming up",
+		 .n_arms = b->n,
+		 .n_rounds = b->how->n_warmup,
+		 .run = run_once},
+	};
+
+	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		struct sl__phase phase = phases[i];
+		enum sl_status rc;
+
+		phase.is_in_order = 1;
+		phase.ctx = b;
+		if (!phase.n_rounds)
+			continue;
+		rc = sl__runner_run(&b->runner, &phase, err);
+		if (rc || is_interrupted(b))
+			return rc;
+		if (phase.run != start_shell)
+			continue;
+		sl__sort(b->shell_ns, N_SHELL_RUNS);
+		b->out->shell_ns = sl__quantile_estimate(
+			b->shell_ns, N_SHELL_RUNS, 0.5, 0.05);
+	}
+	return SL_OK;
+}
+
+/* The budget is for measuring: it starts after set-up and warm-up. */
+static enum sl_status
+measure(struct bench *b, struct sl_error *err)
+{
+	const struct sl_bench_options *how = b->how;
+	double default_s = DEFAULT_TIME_S * (double)b->n;
+	struct sl__phase measuring = {
+		.name = "measuring",
+		.n_arms = b->n,
+		.n_rounds = how->n_runs,
+		.min_rounds = how->time_s > 0 || !how->min_runs ? 1
+								: how->min_runs,
+		.max_rounds = how->max_runs ? how->max_runs : MAX_ROUNDS,
+		.time_s = how->time_s > 0 ? how->time_s : default_s,
+		.enough = how->until == SL_UNTIL_VERDICT ? SL_STOP_VERDICT
+							 : SL_STOP_PRECISION,
+		.run = run_once,
+		.finish = note_disturbance,
+		.close = close_round,
+		.is_enough = is_enough,
+		.describe = describe,
+		.ctx = b,
+	};
+	enum sl_status rc;
+
+	if (how->n_runs)
+		measuring.max_rounds = 0;
+	sl__runner_restart(&b->runner);
+	rc = sl__runner_run(&b->runner, &measuring, err);
+	b->out->elapsed_s = sl__runner_elapsed_s(&b->runner);
+	b->out->stopped_by = b->runner.stopped_by;
+	if (b->out->stopped_by == SL_STOP_TIME && measuring.max_rounds &&
+	    b->out->n_rounds >= measuring.max_rounds)
+		b->out->stopped_by = SL_STOP_RUNS;
+	return rc;
+}
+
+enum sl_status
+sl__command_rounds_take(struct sl__command_rounds *out,
+			const struct sl__command_rounds_options *with,
+			struct sl__arena *arena, struct sl_error *err)
+{
+	struct bench b = {.out = out,
+			  .with = with,
+			  .how = with->how,
+			  .n = with->table->n,
+			  .arena = arena};
+	enum sl_status rc, cleaned;
+
+	memset(out, 0, sizeof(*out));
+	sl__rng_init(&out->coin, ~with->how->seed);
+	b.runner.clock = with->clock;
+	b.runner.interrupt = with->how->interrupt;
+	b.runner.progress = with->how->progress;
+	b.runner.progress_ctx = with->how->progress_ctx;
+	sl__runner_start(&b.runner, with->how->seed);
+	rc = reserve(&b, err);
+	if (!rc)
+		rc = prepare(&b, err);
+	if (!rc)
+		rc = measure(&b, err);
+	cleaned = clean_up(&b, rc ? NULL : err);
+	if (!rc && !is_interrupted(&b))
+		rc = cleaned;
+	if (!rc && !out->n_rounds)
+		rc = sl__fail(err, SL_E_INTERRUPTED,
+			      "interrupted before the first round was over");
+	return rc;
+}

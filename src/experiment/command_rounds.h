@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command_rounds.h - whole commands, run in random-order rounds. */
+#ifndef SL_COMMAND_ROUNDS_H
+#define SL_COMMAND_ROUNDS_H
+
+#include "experiment/command_table.h"
+#include "stats/match.h"
+#include "timing/runner.h"
+
+/* The runs of one command. */
+struct sl__command_column {
+	double *wall_ns, *user_ns, *system_ns, *resident_bytes;
+	int *exit_codes;
+	size_t n_failed;
+	double first_ns;
+	struct sl__run latest;
+};
+
+/* Invariants: a column and the match are over the same rounds, whole ones. */
+struct sl__command_rounds {
+	struct sl__command_column *columns; /* [commands] */
+	struct sl__match match;             /* ties by 'coin' */
+	struct sl__rng coin;
+	size_t n_rounds;
+	struct sl_estimate shell_ns; /* n is 0 where no command needs one */
+	double elapsed_s;            /* of measuring */
+	enum sl_stop stopped_by;
+};
+
+/* Runs a program of the table to its end, like sl__launcher_run(). */
+typedef enum sl_status sl__launch_function(size_t program, struct sl__run *out,
+					   void *ctx, struct sl_error *err);
+
+struct sl__command_rounds_options {
+	const struct sl_bench_options *how; /* defaults filled in, but for the
+					       time */
+	const struct sl__command_table *table;
+	sl__launch_function *launch;
+	void *launch_ctx;
+	struct sl__watch *watch; /* open; what disturbs runs is added to it */
+	const struct sl_clock *clock; /* NULL: monotonic */
+};
+
+/*
+ * Sets the commands up, warms up and runs them in rounds until medians are
+ * precise or verdicts fallen, the time is spent, or after the number of runs
+ * asked for; then cleans up, whatever happened.  A budget that the user gave
+ * is kept to half a round; the default one gives way to the smallest number of
+ * runs.  SL_E_MEASURE when a command cannot be run or fails, SL_E_INTERRUPTED
+ * when no round is whole.  Everything lives in 'arena' and 'out', which must
+ * not move; columns grow between rounds.
+ */
+enum sl_status
+sl__command_rounds_take(struct sl__command_rounds *out,
+			const struct sl__command_rounds_options *options,
+			struct sl__arena *arena,
+			struct sl_error *err) SL_CHECKED;
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_command_rounds.c - rounds of commands that are a script: what ends
+ * them, what an interrupt leaves, what disturbed rounds are.
+ *
+ * Nothing is run.  A command takes scripted time, and the letters that it and
+ * its parts would have written are kept in the order of their runs.
+ */
+#include "harness.h"
+#include "scripted.h"
+#include "experiment/command_rounds.h"
+
+enum { COMMANDS = 2, N_PROGRAMS = COMMANDS * SL__N_PARTS + 1, SHELL_RUNS = 51 };
+
+/* By program: parts of the first, parts of the second, the idle shell. */
+static const char letters[N_PROGRAMS + 1] = "aSpcZbTqdYs";
+
+struct scene {
+	struct scripted_instruments script;
+	struct sl__watch watch;
+	struct sl_command commands[COMMANDS];
+	struct sl__executable programs[N_PROGRAMS];
+	struct sl__command_table table;
+	struct sl_bench_options how;
+	struct sl__command_rounds rounds;
+	struct sl__arena arena;
+	double wall_ns[COMMANDS], noise;
+	char diary[4096];
+	size_t n_run, interrupt_at; /* the n-th program, from 1; 0: none */
+	unsigned delayed;           /* main runs, from bit 0 on: kept waiting */
+	size_t n_main;
+	volatile sig_atomic_t interrupted;
+	struct sl_progress told[512];
+	size_t n_told;
+};
+
+static enum sl_status
+launch(size_t program, struct sl__run *run, void *ctx, struct sl_error *err)
+{
+	struct scene *s = ctx;
+	size_t command = program / SL__N_PARTS;
+
+	(void)err;
+	memset(run, 0, sizeof(*run));
+	s->diary[s->n_run++] = letters[program];
+	if (s->n_run == s->interrupt_at) {
+		s->interrupted = 1;
+		run->exit_code = 130;
+	}
+	run->wall_ns = 1e6;
+	if (command < COMMANDS && program % SL__N_PARTS == SL__PART_MAIN) {
+		run->wall_ns = s->wall_ns[command];
+		run->wall_ns *=
+			1 + s->noise * sl__rng_uniform(&s->script.time.rng);
+		run->run_delay_ns = s->n_main < 32 &&
+						    s->delayed >> s->n_main & 1
+					    ? (uint64_t)(0.11 * run->wall_ns)
+					    : 0;
+		s->n_main++;
+	}
+	s->script.time.now_ns += (uint64_t)run->wall_ns;
+	return SL_OK;
+}
+
+static void
+tell(const struct sl_progress *now, void *ctx)
+{
+	struct scene *s = ctx;
+
+	if (s->n_told < 512)
+		s->told[s->n_told++] = *now;
+}
+
+/* Two commands of 10 ms that need no shell and have no other parts. */
+static void
+set_scene(struct scene *s)
+{
+	memset(s, 0, sizeof(*s));
+	script_instruments(&s->script, 0);
+	s->script.time.now_ns = 1000;
+	sl__arena_init(&s->arena, NULL);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		s->commands[i].name = i ? "second" : "first";
+		s->wall_ns[i] = 10e6;
+		s->programs[i * SL__N_PARTS].file = "/bin/true";
+	}
+	s->table = (struct sl__command_table){.commands = s->commands,
+					      .n = COMMANDS,
+					      .programs = s->programs};
+	s->how = (struct sl_bench_options){.precision = 0.01,
+					   .margin = 0.01,
+					   .alpha = 0.05,
+					   .min_runs = 10,
+					   .seed = 1,
+					   .progress = tell,
+					   .progress_ctx = s,
+					   .interrupt = &s->interrupted};
+}
+
+/* All parts, a shell and two warm-ups. */
+static void
+set_whole_scene(struct scene *s)
+{
+	set_scene(s);
+	for (size_t i = 0; i < N_PROGRAMS; i++)
+		s->programs[i].file = "/bin/true";
+	s->table.uses_shell = 1;
+	s->how.n_warmup = 2;
+	s->how.n_runs = 3;
+}
+
+static enum sl_status
+try_rounds(struct scene *s, struct sl_error *err)
+{
+	struct sl__command_rounds_options with = {.how = &s->how,
+						  .table = &s->table,
+						  .launch = launch,
+						  .launch_ctx = s,
+						  .watch = &s->watch,
+						  .clock = &s->script.clock};
+
+	sl__watch_open(&s->watch, &s->script.with);
+	return sl__command_rounds_take(&s->rounds, &with, &s->arena, err);
+}
+
+static void
+take(struct scene *s, enum sl_stop stopped_by, size_t n_rounds)
+{
+	struct sl_error err = {0};
+
+	if (try_rounds(s, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(s->rounds.stopped_by, stopped_by);
+	assert_int_equal(s->rounds.n_rounds, n_rounds);
+	assert_int_equal(s->rounds.match.n_taken, n_rounds);
+	sl__arena_release(&s->arena);
+}
+
+/* A round takes 20 ms.  A budget that is given is kept to half a round and
+ * beats the least number of runs; the default one, 6 s, gives way to it. */
+static void
+time_ends_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.how.precision = 1e-9;
+	s.noise = 0.001;
+	s.how.time_s = 0.0891; /* 4 rounds, and less than half of a fifth */
+	take(&s, SL_STOP_TIME, 4);
+	assert_near(s.rounds.elapsed_s, 0.08, 0.0001);
+
+	set_scene(&s);
+	s.how.precision = 1e-9;
+	s.noise = 0.001;
+	s.how.time_s = 0.0911;
+	take(&s, SL_STOP_TIME, 5);
+
+	set_scene(&s);
+	s.how.time_s = 1e-9;
+	take(&s, SL_STOP_TIME, 1);
+
+	set_scene(&s);
+	s.how.precision = 1e-9;
+	s.wall_ns[0] = s.wall_ns[1] = 1e9;
+	s.noise = 0.001;
+	take(&s, SL_STOP_TIME, 10);
+}
+
+static void
+runs_end_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.how.n_runs = 17;
+	s.how.time_s = 1e-9;
+	take(&s, SL_STOP_RUNS, 17);
+
+	set_scene(&s);
+	s.how.max_runs = 12;
+	s.how.precision = 1e-9;
+	s.noise = 0.01;
+	take(&s, SL_STOP_RUNS, 12);
+}
+
+/* Medians are precise from the sixth round on, the least number of runs is ten
+ * and a tenth of 6 s thirty; looked at with 10, 12, 14, 16, 19, 22, 25, 29 and
+ * 33 rounds. */
+static void
+precision_ends_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.wall_ns[1] = 12e6;
+	take(&s, SL_STOP_PRECISION, 29);
+
+	set_scene(&s);
+	take(&s, SL_STOP_PRECISION, 33);
+
+	/* Before it is decided who is faster, medians alone are not enough. */
+	set_scene(&s);
+	s.how.margin = 0;
+	s.how.time_s = 3;
+	take(&s, SL_STOP_TIME, 150);
+}
+
+static void
+a_verdict_ends_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	/* Decided after 7 rounds, and known at once: ten runs at least. */
+	set_scene(&s);
+	s.how.until = SL_UNTIL_VERDICT;
+	s.wall_ns[1] = 12e6;
+	take(&s, SL_STOP_VERDICT, 10);
+	assert_int_equal(s.rounds.match.opponents[1].wall.verdict,
+			 SL_VERDICT_SLOWER);
+	/* A ratio that is not known well takes fifty rounds. */
+	set_scene(&s);
+	s.how.until = SL_UNTIL_VERDICT;
+	s.wall_ns[1] = 20e6;
+	s.noise = 0.5;
+	take(&s, SL_STOP_VERDICT, 50);
+}
+
+/* Rounds 2 and 5 have a run that waited for a tenth of its time. */
+static void
+disturbed_rounds_do_not_count(void **state)
+{
+	struct sl_noise noise;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.how.n_runs = 20;
+	s.delayed = 1u << 5 | 1u << 10;
+	take(&s, SL_STOP_RUNS, 20);
+	assert_int_equal(s.rounds.match.n_disturbed, 2);
+	assert_int_equal(s.rounds.match.n_left_out, 2);
+	sl__watch_close(&s.watch, &noise);
+	assert_int_equal(noise.n_slots, 40);
+	assert_int_equal(noise.n_disturbed, 2);
+}
+
+/* Set-up, the shell, two warm-ups in order and three rounds; then cleaning
+ * up. */
+static void
+phases_follow_each_other(void **state)
+{
+	struct scene s;
+	size_t i;
+
+	(void)state;
+	set_whole_scene(&s);
+	take(&s, SL_STOP_RUNS, 3);
+	assert_memory_equal(s.diary, "ST", 2);
+	for (i = 2; i < 2 + SHELL_RUNS; i++)
+		assert_int_equal(s.diary[i], 's');
+	assert_memory_equal(s.diary + i, "pacqbdpacqbd", 12);
+	i += 12;
+	for (int k = 0; k < 3; k++, i += 6)
+		assert_true(!memcmp(s.diary + i, "pacqbd", 6) ||
+			    !memcmp(s.diary + i, "qbdpac", 6));
+	assert_string_equal(s.diary + i, "ZY");
+	assert_int_equal(s.rounds.shell_ns.n, SHELL_RUNS);
+	assert_near(s.rounds.shell_ns.value, 1e6, 0);
+	assert_int_equal(s.n_told, 3 + 4);
+	for (i = 0; i < s.n_told; i++) {
+		const struct sl_progress *now = &s.told[i];
+
+		assert_string_equal(now->what,
+				    i < 3 ? "warming up" : "measuring");
+		assert_int_equal(now->n_done, i < 3 ? i : i - 3);
+		assert_near(now->share,
+			    i < 3 ? (double)i / 2 : (double)(i - 3) / 3, 1e-12);
+		if (i < 4)
+			assert_true(isnan(now->median_ns));
+		else
+			assert_near(now->median_ns, 10e6, 0);
+	}
+}
+
+/* Wherever it falls, nothing but the cleaning up follows, and what it fell
+ * into does not count; nor is its exit code a failure. */
+static void
+an_interrupt_in_each_phase(void **state)
+{
+	static const struct {
+		size_t at, n_rounds;
+	} rows[] = {
+		{1, 0},       /* the first set-up */
+		{2, 0},       /* the last one */
+		{10, 0},      /* the shell */
+		{53, 0},      /* the last shell */
+		{54, 0},      /* a preparation before warm-up */
+		{58, 0},      /* a warm-up */
+		{65, 0},      /* the last part of the warm-up */
+		{66, 0},      /* the first round */
+		{71, 0},      /* its last part */
+		{72 + 4, 1},  /* a run of the second */
+		{72 + 11, 2}, /* its last part */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct sl_error err = {0};
+		struct scene s;
+		enum sl_status rc;
+
+		set_whole_scene(&s);
+		s.interrupt_at = rows[i].at;
+		rc = try_rounds(&s, &err);
+		assert_int_equal(rc,
+				 rows[i].n_rounds ? SL_OK : SL_E_INTERRUPTED);
+		assert_int_equal(s.rounds.n_rounds, rows[i].n_rounds);
+		assert_int_equal(s.rounds.stopped_by, SL_STOP_INTERRUPT);
+		assert_int_equal(s.n_run, rows[i].at + 2);
+		assert_string_equal(s.diary + rows[i].at, "ZY");
+		sl__arena_release(&s.arena);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(time_ends_it),
+		cmocka_unit_test(runs_end_it),
+		cmocka_unit_test(precision_ends_it),
+		cmocka_unit_test(a_verdict_ends_it),
+		cmocka_unit_test(disturbed_rounds_do_not_count),
+		cmocka_unit_test(phases_follow_each_other),
+		cmocka_unit_test(an_interrupt_in_each_phase),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
