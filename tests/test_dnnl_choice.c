@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measured algorithms: what is remembered is taken again, what is damaged is
- * not, and whatever is taken computes the same as the reference kernels.
+ * not, what is no file of the user's own is left alone, and whatever is taken
+ * computes the same as the reference kernels.
  * Winograd's transforms of F(4, 3) lose some three bits: 1e-4 of the largest
  * element.
  */
+#include "cache_obstacle.h"
 #include "conv_graph.h"
 #include "engine/dnnl_choice.h"
 #include "base/file.h"
@@ -185,6 +187,90 @@ test_table(void **state)
 	folder_free(&f);
 }
 
+/* Keeps the last line of the log. */
+static void
+remember(const char *text, void *ctx)
+{
+	snprintf(ctx, 512, "%s", text);
+}
+
+/* Opens, adds a row and saves; both remarks are left in 'lines'. */
+static void
+add_a_row(const char *folder, unsigned flags, char lines[2][512])
+{
+	struct sl__choice choice = {.elapsed_ns = 5, .kernel = "jit:x"};
+	struct sl_log log = {remember, lines[0]};
+	struct sl_plan_options options = {.n_threads = 1,
+					  .flags = flags,
+					  .log = &log,
+					  .cache_folder = folder};
+	struct sl__choices *table;
+	struct sl_error err = {0};
+
+	lines[0][0] = lines[1][0] = '\0';
+	assert_int_equal(sl__choices_new(&table, &options, &err), SL_OK);
+	assert_null(sl__choices_find(table, "conv a"));
+	assert_int_equal(sl__choices_put(table, "conv a", &choice, &err),
+			 SL_OK);
+	log.ctx = lines[1];
+	sl__choices_save(table);
+	sl__choices_free(table);
+}
+
+static void
+test_refused(void **state)
+{
+	char lines[2][512], path[384];
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	add_a_row(f.path, 0, lines); /* for the name of the file */
+	assert_string_equal(lines[0], "");
+	assert_string_equal(lines[1], "");
+	folder_look(&f);
+	snprintf(path, sizeof(path), "%s", f.file);
+	assert_int_equal(unlink(path), 0);
+	for (int kind = 0; kind < N_OBSTACLES; kind++) {
+		struct obstacle o;
+
+		if (!obstacle_new(&o, (enum obstacle_kind)kind, path))
+			continue;
+		add_a_row(f.path, 0, lines);
+		assert_non_null(strstr(lines[0], obstacle_reasons[kind]));
+		assert_non_null(strstr(lines[0], "ignored"));
+		assert_non_null(strstr(lines[1], obstacle_reasons[kind]));
+		assert_non_null(strstr(lines[1], "not kept"));
+		assert_untouched(&o);
+		obstacle_free(&o);
+	}
+	folder_free(&f);
+}
+
+/* Without a home nothing is kept, which is told; without a wish to keep
+ * anything there is nothing to tell. */
+static void
+test_no_home(void **state)
+{
+	char lines[2][512], home[96];
+	struct folder f;
+
+	(void)state;
+	folder_new(&f);
+	snprintf(home, sizeof(home), "%s/nobody", f.path);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, 1);
+	add_a_row(NULL, 0, lines);
+	assert_string_equal(lines[0], "");
+	assert_non_null(strstr(lines[1], "not kept"));
+	assert_non_null(strstr(lines[1], home));
+	add_a_row(NULL, SL_PLAN_NO_CACHE, lines);
+	assert_string_equal(lines[1], "");
+	add_a_row("", 0, lines);
+	assert_string_equal(lines[1], "");
+	folder_free(&f); /* and nothing is in it */
+}
+
 /* Every byte changed, and every length cut: the file counts for nothing. */
 static void
 test_damaged(void **state)
@@ -227,6 +313,8 @@ main(void)
 		cmocka_unit_test(test_without_winograd),
 		cmocka_unit_test(test_not_kept),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_no_home),
 		cmocka_unit_test(test_damaged),
 	};
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that get their name when they are whole: before, the name shows what
- * it showed; after a failure nothing new is there; links and modes stay.
+ * it showed; after a failure nothing new is there; links and modes stay, but
+ * for a private file, which takes the place of a link.
  */
 #include "harness.h"
 
@@ -134,6 +135,33 @@ links_and_modes_stay(void **state)
 }
 
 static void
+a_private_file_follows_no_link(void **state)
+{
+	struct sl__draft *draft;
+	struct stat known;
+	char name[160];
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/link", folder);
+	draft = begin(path, 'c', 5);
+	assert_int_equal(sl__draft_commit(draft, NULL), SL_OK);
+	sl__draft_free(draft);
+	assert_int_equal(symlink("file", name), 0);
+	assert_int_equal(sl__draft_open_private(&draft, name, NULL, NULL),
+			 SL_OK);
+	sl__draft_add(draft, "dd", 2);
+	assert_int_equal(sl__draft_commit(draft, NULL), SL_OK);
+	sl__draft_free(draft);
+	assert_true(holds(path, 'c', 5));
+	assert_true(holds(name, 'd', 2));
+	assert_int_equal(lstat(name, &known), 0);
+	assert_true(S_ISREG(known.st_mode));
+	assert_int_equal(known.st_mode & 0777, 0600);
+	assert_int_equal(n_files(), 2);
+	assert_int_equal(unlink(name), 0);
+}
+
+static void
 failures_are_told(void **state)
 {
 	static const char *const places[] = {"/nowhere/at/all", "/tmp", ""};
@@ -178,6 +206,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(appears_at_once),
 		cmocka_unit_test(links_and_modes_stay),
+		cmocka_unit_test(a_private_file_follows_no_link),
 		cmocka_unit_test(failures_are_told),
 	};
 

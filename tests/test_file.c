@@ -223,7 +223,6 @@ names_too_long_are_refused(void **state)
 	(void)state;
 	memset(path, 'a', sizeof(path) - 1);
 	assert_int_equal(sl__file_write(path, "x", 1, NULL), SL_E_IO);
-	assert_int_equal(sl__file_make_folder(path, NULL), SL_E_IO);
 }
 
 static void
@@ -303,29 +302,6 @@ stale_files_beside_are_no_obstacle(void **state)
 	assert_int_equal(entries(0), 4);
 }
 
-static void
-folders_are_made_with_those_above(void **state)
-{
-	char path[N_PATH], file[N_PATH];
-	struct sl_error err = {SL_OK, ""};
-	struct stat known;
-
-	(void)state;
-	in_folder(path, "a/b/c");
-	assert_int_equal(sl__file_make_folder(path, NULL), SL_OK);
-	assert_int_equal(sl__file_make_folder(path, NULL), SL_OK);
-	assert_int_equal(stat(path, &known), 0);
-	assert_true(S_ISDIR(known.st_mode));
-	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(rmdir(in_folder(path, "a/b")), 0);
-
-	in_folder(file, "plain");
-	assert_int_equal(sl__file_write(file, "x", 1, NULL), SL_OK);
-	in_folder(path, "plain/below");
-	assert_int_equal(sl__file_make_folder(path, &err), SL_E_IO);
-	assert_non_null(strstr(err.text, "Not a directory"));
-}
-
 #define in_a_folder(test) \
 	cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
@@ -345,7 +321,6 @@ main(void)
 		in_a_folder(the_umask_does_not_narrow_a_file),
 		in_a_folder(links_are_followed),
 		in_a_folder(stale_files_beside_are_no_obstacle),
-		in_a_folder(folders_are_made_with_those_above),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "recorded_machine.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 static char folder[] = "/tmp/sleuth-machine-XXXXXX";
 
@@ -111,6 +112,32 @@ a_damaged_cache_is_remarked_and_ignored(void **state)
 	o.log = &log;
 	assert_int_equal(sl_machine_open_cached(&m, &o, NULL), SL_E_ABSENT);
 	assert_non_null(strstr(line, "cached result ignored"));
+}
+
+static void
+without_a_home_nothing_is_kept_and_that_is_told(void **state)
+{
+	struct sl_machine_options o = quick(NULL);
+	char line[512] = "", home[128];
+	struct sl_log log = {remember, line};
+	struct sl_machine *m;
+
+	(void)state;
+	snprintf(home, sizeof(home), "%s/nobody", folder);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, 1);
+	o.log = &log;
+	assert_int_equal(sl_machine_probe(&m, &o, NULL), SL_OK);
+	sl_machine_free(m);
+	assert_non_null(strstr(line, "not cached"));
+	assert_non_null(strstr(line, home));
+	assert_int_equal(access(home, F_OK), -1);
+	/* A wish for no cache needs no reason. */
+	line[0] = '\0';
+	o.cache_folder = "";
+	assert_int_equal(sl_machine_probe(&m, &o, NULL), SL_OK);
+	sl_machine_free(m);
+	assert_null(strstr(line, "cache"));
 }
 
 static void
@@ -244,6 +271,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(measured_once_and_recalled_after),
 		cmocka_unit_test(a_damaged_cache_is_remarked_and_ignored),
+		cmocka_unit_test(
+			without_a_home_nothing_is_kept_and_that_is_told),
 		cmocka_unit_test(an_interrupt_in_the_first_pass_ends_it),
 		cmocka_unit_test(options_out_of_range_are_usage_errors),
 		cmocka_unit_test(

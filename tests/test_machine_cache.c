@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_machine_cache.c - a cached result comes back bit for bit or not at
- * all: every damaged byte, another version, another machine and a folder that
- * cannot be written are noticed, and none of them is a failure of the probe.
+ * all: every damaged byte, another version, another machine, what is no file of
+ * the user's own, and a folder that cannot be written are noticed, and none of
+ * them is a failure of the probe.
  */
 #include "harness.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "cache_obstacle.h"
 #include "counting.h"
 #include "machine/machine_cache.h"
 #include "base/file.h"
@@ -186,6 +188,36 @@ an_unwritable_folder_is_an_error_of_saving(void **state)
 }
 
 static void
+what_is_no_file_of_the_users_own_is_neither_loaded_nor_replaced(void **state)
+{
+	struct sl_machine m = recorded_machine();
+
+	(void)state;
+	unlink(path);
+	for (int kind = 0; kind < N_OBSTACLES; kind++) {
+		struct sl_machine back = unmeasured();
+		struct sl__arena arena;
+		struct sl_error err;
+		struct obstacle o;
+
+		if (!obstacle_new(&o, (enum obstacle_kind)kind, path))
+			continue;
+		sl__arena_init(&arena, NULL);
+		assert_int_equal(
+			sl__machine_cache_load(&back, folder, &arena, &err),
+			SL_E_IO);
+		assert_non_null(strstr(err.text, obstacle_reasons[kind]));
+		assert_int_equal(back.from_cache, 0);
+		assert_int_equal(sl__machine_cache_save(&m, folder, &err),
+				 SL_E_IO);
+		assert_non_null(strstr(err.text, obstacle_reasons[kind]));
+		assert_untouched(&o);
+		obstacle_free(&o);
+		sl__arena_release(&arena);
+	}
+}
+
+static void
 running_out_of_memory_while_loading_fails_cleanly(void **state)
 {
 	struct sl_machine m = recorded_machine();
@@ -220,6 +252,8 @@ main(void)
 		cmocka_unit_test(another_version_is_named_as_such),
 		cmocka_unit_test(no_file_is_absence),
 		cmocka_unit_test(an_unwritable_folder_is_an_error_of_saving),
+		cmocka_unit_test(
+			what_is_no_file_of_the_users_own_is_neither_loaded_nor_replaced),
 		cmocka_unit_test(
 			running_out_of_memory_while_loading_fails_cleanly),
 	};

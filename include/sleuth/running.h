@@ -53,7 +53,8 @@ struct sl_plan_options {
 	enum sl_algorithms algorithms;
 	enum sl_nan_policy nan_policy;
 	unsigned flags;           /* enum sl_plan_flags */
-	const char *cache_folder; /* for measured choices; NULL: the user's */
+	const char *cache_folder; /* for measured choices; NULL: the user's,
+				     "": as SL_PLAN_NO_CACHE */
 	const struct sl_log *log; /* choices and remarks; NULL: none */
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };

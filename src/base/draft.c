@@ -104,7 +104,8 @@ open_beside(struct sl__draft *draft, mode_t mode)
 		if (!name_beside(draft, i))
 			return -1;
 		fd = open(draft->beside,
-			  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+			  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			  mode);
 	}
 	if (fd < 0)
 		draft->beside[0] = '\0';
@@ -129,38 +130,48 @@ open_nameless(struct sl__draft *draft, mode_t mode)
 	return open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
 }
 
-/* Opens what will be renamed or linked to the regular or missing target;
- * 'known' is the file as it is, or NULL. */
+/* Opens what will be renamed or linked to the target. */
 static int
-open_new(struct sl__draft *draft, const struct stat *known)
+open_new(struct sl__draft *draft, mode_t mode)
 {
-	mode_t mode = known ? known->st_mode & 0777 : 0666;
 	int fd = open_nameless(draft, mode);
 
 	draft->is_nameless = fd >= 0;
 	if (fd < 0)
 		fd = open_beside(draft, mode);
-	/* open() took the umask off the mode. */
-	if (fd >= 0 && known && fchmod(fd, mode))
-		draft->error = errno;
 	return fd;
 }
 
-/* As sl__file_write() tells the cases apart.  Returns an errno value. */
+/* Takes the names over; returns an errno value. */
 static int
-open_path(struct sl__draft *draft, const char *path)
+set_names(struct sl__draft *draft, const char *path)
 {
-	struct stat known, itself;
-	int exists = stat(path, &known) == 0;
-	int is_odd = exists ? !S_ISREG(known.st_mode)
-			    : lstat(path, &itself) == 0;
-
 	if (!*path)
 		return ENOENT;
 	if (strlen(path) >= sizeof(draft->asked))
 		return ENAMETOOLONG;
 	memcpy(draft->asked, path, strlen(path) + 1);
 	memcpy(draft->target, path, strlen(path) + 1);
+	return 0;
+}
+
+static int
+open_private(struct sl__draft *draft)
+{
+	draft->fd = open_new(draft, 0600);
+	return draft->fd < 0 ? errno : 0;
+}
+
+/* As sl__file_write() tells the cases apart.  Returns an errno value. */
+static int
+open_path(struct sl__draft *draft)
+{
+	const char *path = draft->asked;
+	struct stat known, itself;
+	int exists = stat(path, &known) == 0;
+	int is_odd = exists ? !S_ISREG(known.st_mode)
+			    : lstat(path, &itself) == 0;
+
 	if (is_odd) {
 		draft->in_place = 1;
 		draft->fd = open(path,
@@ -170,14 +181,20 @@ open_path(struct sl__draft *draft, const char *path)
 		   (access(path, W_OK) || !realpath(path, draft->target))) {
 		return errno;
 	} else {
-		draft->fd = open_new(draft, exists ? &known : NULL);
+		draft->fd =
+			open_new(draft, exists ? known.st_mode & 0777 : 0666);
+		/* open() took the umask off the mode. */
+		if (draft->fd >= 0 && exists &&
+		    fchmod(draft->fd, known.st_mode & 0777))
+			return errno;
 	}
 	return draft->fd < 0 ? errno : 0;
 }
 
-enum sl_status
-sl__draft_open(struct sl__draft **out, const char *path,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+static enum sl_status
+open_draft(struct sl__draft **out, const char *path,
+	   int (*open_file)(struct sl__draft *),
+	   const struct sl_allocator *allocator, struct sl_error *err)
 {
 	struct sl__draft *draft = sl__alloc(allocator, sizeof(*draft));
 	int error;
@@ -189,13 +206,30 @@ sl__draft_open(struct sl__draft **out, const char *path,
 	if (allocator)
 		draft->allocator = *allocator;
 	draft->fd = -1;
-	error = open_path(draft, path);
+	error = set_names(draft, path);
+	if (!error)
+		error = open_file(draft);
 	if (error) {
 		sl__draft_free(draft);
 		return sl__fail_errno(err, SL_E_IO, error, "%s", path);
 	}
 	*out = draft;
 	return SL_OK;
+}
+
+enum sl_status
+sl__draft_open(struct sl__draft **out, const char *path,
+	       const struct sl_allocator *allocator, struct sl_error *err)
+{
+	return open_draft(out, path, open_path, allocator, err);
+}
+
+enum sl_status
+sl__draft_open_private(struct sl__draft **out, const char *path,
+		       const struct sl_allocator *allocator,
+		       struct sl_error *err)
+{
+	return open_draft(out, path, open_private, allocator, err);
 }
 
 enum sl_status

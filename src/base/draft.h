@@ -21,6 +21,13 @@ struct sl__draft;
 enum sl_status sl__draft_open(struct sl__draft **out, const char *path,
 			      const struct sl_allocator *allocator,
 			      struct sl_error *err) SL_CHECKED;
+
+/* Like sl__draft_open(), but for a regular or missing file that only the user
+ * may read: a link is not followed but replaced, whatever it leads to. */
+enum sl_status sl__draft_open_private(struct sl__draft **out, const char *path,
+				      const struct sl_allocator *allocator,
+				      struct sl_error *err) SL_CHECKED;
+
 void sl__draft_add(struct sl__draft *draft, const void *bytes, size_t n_bytes);
 
 /* Whether a write has failed: a long loop may end. */

@@ -27,17 +27,13 @@ enum {
 };
 
 enum sl_status
-sl__file_read(struct sl_buf *out, const char *path, size_t max_bytes,
-	      struct sl_error *err)
+sl__file_read_open(struct sl_buf *out, int fd, const char *path,
+		   size_t max_bytes, struct sl_error *err)
 {
-	enum sl_status rc;
 	char piece[4096];
 	size_t total = 0;
 	ssize_t n;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
 	for (;;) {
 		n = read(fd, piece, sizeof(piece));
 		if (n < 0 && errno == EINTR)
@@ -52,9 +48,20 @@ sl__file_read(struct sl_buf *out, const char *path, size_t max_bytes,
 			break;
 	}
 	if (n < 0)
-		rc = sl__fail_errno(err, SL_E_IO, errno, "%s", path);
-	else
-		rc = sl__buf_status(out, err);
+		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+	return sl__buf_status(out, err);
+}
+
+enum sl_status
+sl__file_read(struct sl_buf *out, const char *path, size_t max_bytes,
+	      struct sl_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	enum sl_status rc;
+
+	if (fd < 0)
+		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+	rc = sl__file_read_open(out, fd, path, max_bytes, err);
 	close(fd);
 	return rc;
 }
@@ -169,25 +176,4 @@ sl_buf_write(const struct sl_buf *buf, const char *path, struct sl_error *err)
 	enum sl_status rc = sl__buf_status(buf, err);
 
 	return rc ? rc : sl__file_write(path, buf->data, buf->n_bytes, err);
-}
-
-enum sl_status
-sl__file_make_folder(const char *path, struct sl_error *err)
-{
-	char prefix[PATH_BYTES];
-	size_t n = strlen(path);
-
-	if (n >= sizeof(prefix))
-		return sl__fail(err, SL_E_IO, "%s: name too long", path);
-	memcpy(prefix, path, n + 1);
-	for (size_t i = 1; i <= n; i++) {
-		if (path[i] != '/' && path[i] != '\0')
-			continue;
-		prefix[i] = '\0';
-		if (mkdir(prefix, 0777) && errno != EEXIST)
-			return sl__fail_errno(err, SL_E_IO, errno, "%s",
-					      prefix);
-		prefix[i] = path[i];
-	}
-	return SL_OK;
 }

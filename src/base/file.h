@@ -13,6 +13,12 @@
 enum sl_status sl__file_read(struct sl_buf *out, const char *path,
 			     size_t max_bytes, struct sl_error *err) SL_CHECKED;
 
+/* Like sl__file_read(), but reads what is open as 'fd' and leaves it open;
+ * 'path' is for messages. */
+enum sl_status sl__file_read_open(struct sl_buf *out, int fd, const char *path,
+				  size_t max_bytes,
+				  struct sl_error *err) SL_CHECKED;
+
 /*
  * Makes 'path' hold exactly these bytes, or leaves it as it was: they are
  * written to a file beside it that then takes its name and its mode.  Links
@@ -21,9 +27,5 @@ enum sl_status sl__file_read(struct sl_buf *out, const char *path,
  */
 enum sl_status sl__file_write(const char *path, const char *bytes,
 			      size_t n_bytes, struct sl_error *err) SL_CHECKED;
-
-/* Makes a folder and those above it; one that exists is fine. */
-enum sl_status sl__file_make_folder(const char *path,
-				    struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -9,7 +9,7 @@
  */
 #include "engine/dnnl_choice.h"
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/cache_file.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -22,11 +22,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/banned.h"
 
-enum { VERSION = 1, MOST_BYTES = 1 << 24, MOST_ROWS = 1 << 16 };
+enum { VERSION = 1, MOST_ROWS = 1 << 16 };
 
 const struct sl__choice *
 sl__choices_find(struct sl__choices *c, const char *key)
@@ -155,12 +154,13 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 	if (!text->data || text->n_bytes < strlen(first) + n_last ||
 	    strncmp(text->data, first, strlen(first)) ||
 	    strlen(text->data) != text->n_bytes)
-		return sl__fail(err, SL_E_DATA, "of another version");
+		return sl__fail(err, SL_E_DATA, "%s: of another version",
+				c->path);
 	n = text->n_bytes - n_last;
 	snprintf(last, sizeof(last), "end %016" PRIx64 "\n",
 		 checksum(text->data, n));
 	if (strcmp(text->data + n, last))
-		return sl__fail(err, SL_E_DATA, "damaged");
+		return sl__fail(err, SL_E_DATA, "%s: damaged", c->path);
 	text->data[n] = '\0';
 	for (at = text->data + strlen(first); *at; at = end + 1) {
 		struct sl__choice row;
@@ -168,10 +168,12 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 
 		end = strchr(at, '\n');
 		if (!end)
-			return sl__fail(err, SL_E_DATA, "malformed");
+			return sl__fail(err, SL_E_DATA, "%s: malformed",
+					c->path);
 		*end = '\0';
 		if (!parse_row(at, &row))
-			return sl__fail(err, SL_E_DATA, "malformed");
+			return sl__fail(err, SL_E_DATA, "%s: malformed",
+					c->path);
 		if (sl__choices_find(c, at))
 			continue;
 		rc = sl__choices_put(c, at, &row, err);
@@ -181,35 +183,19 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 	return SL_OK;
 }
 
-/* The user's folder, as the XDG standard has it; a relative XDG_CACHE_HOME is
- * to be ignored. */
-static int
-find_folder(char folder[SL__CHOICE_PATH], const char *given)
-{
-	const char *base = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-	int n = 0;
-
-	if (given)
-		n = snprintf(folder, SL__CHOICE_PATH, "%s", given);
-	else if (base && base[0] == '/')
-		n = snprintf(folder, SL__CHOICE_PATH, "%s/sleuth", base);
-	else if (home && home[0] == '/')
-		n = snprintf(folder, SL__CHOICE_PATH, "%s/.cache/sleuth", home);
-	return n > 0 && n < SL__CHOICE_PATH;
-}
-
-/* "" where choices are not kept. */
+/* "" where choices are not kept; c->no_path then says why, unless the user
+ * wanted that. */
 static enum sl_status
 find_path(struct sl__choices *c, const struct sl_plan_options *options,
 	  struct sl_error *err)
 {
 	struct sl_machine machine = {0};
-	char folder[SL__CHOICE_PATH];
+	const char *given = options->cache_folder;
+	char folder[SL__CACHE_PATH];
 	enum sl_status rc;
 
-	if ((options->flags & SL_PLAN_NO_CACHE) ||
-	    !find_folder(folder, options->cache_folder))
+	if ((options->flags & SL_PLAN_NO_CACHE) || (given && !*given) ||
+	    sl__cache_folder(folder, given, &c->no_path))
 		return SL_OK;
 	rc = sl__platform_read(&machine, "", &c->arena, err);
 	if (rc)
@@ -220,8 +206,10 @@ find_path(struct sl__choices *c, const struct sl_plan_options *options,
 	if (rc)
 		return rc;
 	if (snprintf(c->path, sizeof(c->path), "%s/algorithms-%s.txt", folder,
-		     machine.fingerprint) >= (int)sizeof(c->path))
+		     machine.fingerprint) >= (int)sizeof(c->path)) {
 		c->path[0] = '\0';
+		sl__fail(&c->no_path, SL_E_ABSENT, "%s: name too long", folder);
+	}
 	return SL_OK;
 }
 
@@ -233,43 +221,49 @@ read_file(struct sl__choices *c, struct sl_error *err)
 	int was_changed = c->is_changed;
 	enum sl_status rc;
 
-	if (!c->path[0] || access(c->path, F_OK))
+	if (!c->path[0])
 		return SL_OK;
-	rc = sl__file_read(&text, c->path, MOST_BYTES, &why);
+	rc = sl__cache_read(&text, c->path, &why);
 	if (!rc)
 		rc = parse(c, &text, &why);
 	sl_buf_release(&text);
 	c->is_changed = was_changed;
 	if (rc == SL_E_NOMEM)
 		return sl__fail_nomem(err);
-	if (rc)
-		sl__log(c->log, "%s ignored: %s", c->path, why.text);
+	if (rc && rc != SL_E_ABSENT)
+		sl__log(c->log, "remembered algorithms ignored: %s", why.text);
 	return SL_OK;
+}
+
+/* Another process may have added rows since the file was read. */
+static enum sl_status
+write_file(struct sl__choices *c, struct sl_error *err)
+{
+	struct sl_buf text = {0};
+	enum sl_status rc = read_file(c, err);
+
+	if (rc)
+		return rc;
+	write_rows(&text, c);
+	rc = sl__buf_status(&text, err);
+	if (!rc)
+		rc = sl__cache_write(c->path, text.data, text.n_bytes, err);
+	sl_buf_release(&text);
+	return rc;
 }
 
 void
 sl__choices_save(struct sl__choices *c)
 {
-	struct sl_buf text = {0};
 	struct sl_error why = {0};
-	char folder[SL__CHOICE_PATH];
 	enum sl_status rc;
 
-	if (!c || !c->path[0] || !c->is_changed)
+	if (!c || !c->is_changed)
 		return;
-	snprintf(folder, sizeof(folder), "%s", c->path);
-	*strrchr(folder, '/') = '\0';
-	/* Another process may have added rows meanwhile. */
-	rc = read_file(c, &why);
-	if (!rc) {
-		write_rows(&text, c);
-		rc = sl__buf_status(&text, &why);
-	}
-	if (!rc)
-		rc = sl__file_make_folder(folder, &why);
-	if (!rc)
-		rc = sl__file_write(c->path, text.data, text.n_bytes, &why);
-	sl_buf_release(&text);
+	why = c->no_path;
+	rc = why.status;
+	if (c->path[0])
+		rc = write_file(c, &why);
 	if (rc)
 		sl__log(c->log, "measured algorithms are not kept: %s",
 			why.text);

@@ -4,9 +4,10 @@
 #define SL_DNNL_CHOICE_H
 
 #include "base/arena.h"
+#include "base/cache_file.h"
 #include "base/map.h"
 
-enum { SL__CHOICE_NAME = 64, SL__CHOICE_PATH = 4096 };
+enum { SL__CHOICE_NAME = 64 };
 
 /* A flag of a plan, beside those of the user (enum sl_plan_flags): algorithms
  * are those remembered for half the batch, and nothing is measured. */
@@ -24,8 +25,8 @@ struct sl__choice {
 /*
  * Invariants: rows[] are what 'ids' finds; keys hold no newline.  The file is
  * read at the start, and written by sl__choices_save() where something was
- * added.  An empty path: nothing is kept in files.  One program is made with
- * it.
+ * added.  An empty path: nothing is kept in files, and 'no_path' says why
+ * unless that was asked for.  One program is made with it.
  */
 struct sl__choices {
 	struct sl__arena arena;
@@ -38,7 +39,8 @@ struct sl__choices {
 	int order;                    /* enum sl__order; ANY: not decided yet */
 	struct sl__dnnl_timer *timer; /* of those who measure; or NULL */
 	uint64_t budget_ns, elapsed_ns; /* for measuring; spent on it */
-	char path[SL__CHOICE_PATH];
+	struct sl_error no_path;
+	char path[SL__CACHE_PATH];
 };
 
 /* 'options' has its defaults filled in.  What cannot be read is measured

@@ -6,6 +6,7 @@
  * the next one finds that there.
  */
 #include "experiment/same_choices.h"
+#include "base/cache_file.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -56,12 +57,10 @@ sl__same_choices_close(struct sl__same_choices *choices)
 static int
 is_kept(const struct sl_plan_options *how)
 {
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char folder[SL__CACHE_PATH];
 
-	if (how->flags & SL_PLAN_NO_CACHE)
-		return 0;
-	return how->cache_folder || (cache && cache[0] == '/') ||
-	       (home && home[0] == '/');
+	return !(how->flags & SL_PLAN_NO_CACHE) &&
+	       !sl__cache_folder(folder, how->cache_folder, NULL);
 }
 
 void

@@ -7,6 +7,7 @@
  * Whatever changes a ceiling must therefore be part of that hash.
  */
 #include "machine/machine.h"
+#include "base/cache_file.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -29,8 +30,7 @@ static const double DEFAULT_TIME_S = 12;
 
 enum {
 	/* Where the free memory is not known: a small machine's. */
-	DEFAULT_FREE_BYTES = 1 << 30,
-	PATH_BYTES = 4096
+	DEFAULT_FREE_BYTES = 1 << 30
 };
 
 const char *
@@ -129,23 +129,9 @@ sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
 /* What the caller asked for, defaults filled in and ranges checked. */
 struct request {
 	struct sl_machine_options options;
-	char cache_folder[PATH_BYTES]; /* "" for none */
+	char cache_folder[SL__CACHE_PATH]; /* "" for none, and why */
+	struct sl_error no_folder;
 };
-
-static void
-default_folder(char folder[PATH_BYTES])
-{
-	const char *base = getenv("XDG_CACHE_HOME");
-	const char *home = getenv("HOME");
-
-	/* A relative XDG_CACHE_HOME is to be ignored, as its standard says. */
-	if (base && base[0] == '/')
-		snprintf(folder, PATH_BYTES, "%s/sleuth", base);
-	else if (home && home[0] == '/')
-		snprintf(folder, PATH_BYTES, "%s/.cache/sleuth", home);
-	else
-		folder[0] = '\0';
-}
 
 static enum sl_status
 check_request(struct request *out, const struct sl_machine_options *options,
@@ -174,12 +160,9 @@ check_request(struct request *out, const struct sl_machine_options *options,
 		o->n_threads = n_cpus;
 	if (!o->root)
 		o->root = "";
-	if (!o->cache_folder)
-		default_folder(out->cache_folder);
-	else if (snprintf(out->cache_folder, PATH_BYTES, "%s",
-			  o->cache_folder) >= PATH_BYTES)
-		return sl__fail(err, SL_E_USAGE,
-				"the name of the cache folder is too long");
+	if (sl__cache_folder(out->cache_folder, o->cache_folder,
+			     &out->no_folder))
+		out->cache_folder[0] = '\0';
 	return SL_OK;
 }
 
@@ -228,11 +211,15 @@ measure(struct sl_machine *m, const struct request *request,
 static void
 save(const struct sl_machine *m, const struct request *request)
 {
-	struct sl_error why = {0};
+	const char *asked = request->options.cache_folder;
+	struct sl_error why = request->no_folder;
+	enum sl_status rc = why.status;
 
-	if (!request->cache_folder[0] || m->stopped_by == SL_STOP_INTERRUPT)
+	if ((asked && !*asked) || m->stopped_by == SL_STOP_INTERRUPT)
 		return;
-	if (sl__machine_cache_save(m, request->cache_folder, &why))
+	if (!rc)
+		rc = sl__machine_cache_save(m, request->cache_folder, &why);
+	if (rc)
 		sl__log(request->options.log, "not cached: %s", why.text);
 }
 
@@ -246,7 +233,9 @@ recall(struct sl_machine *m, const struct request *request,
 	enum sl_status rc;
 
 	if (!request->cache_folder[0])
-		return sl__fail(err, SL_E_ABSENT, "there is no cache folder");
+		return sl__fail(err, SL_E_ABSENT,
+				"there is no cache folder: %s",
+				request->no_folder.text);
 	rc = sl__machine_cache_load(m, request->cache_folder, arena, &why);
 	if (rc == SL_OK || rc == SL_E_NOMEM)
 		return rc;

@@ -9,7 +9,7 @@
  */
 #include "machine/machine_cache.h"
 #include "base/buf.h"
-#include "base/file.h"
+#include "base/cache_file.h"
 #include "base/status.h"
 
 #include <inttypes.h>
@@ -17,14 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/banned.h"
 
 enum {
 	VERSION = 2,
-	PATH_BYTES = 4096,
-	MAX_FILE_BYTES = 1 << 24,
 	MAX_ROWS = 1 << 16 /* far above 64 thread counts of 128 sizes */
 };
 
@@ -40,10 +37,11 @@ checksum(const char *bytes, size_t n)
 }
 
 static int
-path_of(char path[PATH_BYTES], const struct sl_machine *m, const char *folder)
+path_of(char path[SL__CACHE_PATH], const struct sl_machine *m,
+	const char *folder)
 {
-	return snprintf(path, PATH_BYTES, "%s/machine-%s.txt", folder,
-			m->fingerprint) < PATH_BYTES;
+	return snprintf(path, SL__CACHE_PATH, "%s/machine-%s.txt", folder,
+			m->fingerprint) < SL__CACHE_PATH;
 }
 
 /* Writing. */
@@ -93,7 +91,7 @@ sl__machine_cache_save(const struct sl_machine *m, const char *folder,
 		       struct sl_error *err)
 {
 	struct sl_buf text = {0};
-	char path[PATH_BYTES];
+	char path[SL__CACHE_PATH];
 	enum sl_status rc;
 
 	if (!path_of(path, m, folder))
@@ -114,10 +112,7 @@ sl__machine_cache_save(const struct sl_machine *m, const char *folder,
 	rc = sl__buf_status(&text, err);
 	if (rc)
 		goto out;
-	rc = sl__file_make_folder(folder, err);
-	if (rc)
-		goto out;
-	rc = sl__file_write(path, text.data, text.n_bytes, err);
+	rc = sl__cache_write(path, text.data, text.n_bytes, err);
 out:
 	sl_buf_release(&text);
 	return rc;
@@ -368,14 +363,12 @@ sl__machine_cache_load(struct sl_machine *m, const char *folder,
 		       struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_buf text = {0};
-	char path[PATH_BYTES];
+	char path[SL__CACHE_PATH];
 	enum sl_status rc;
 
 	if (!path_of(path, m, folder))
 		return sl__fail(err, SL_E_ABSENT, "%s: name too long", folder);
-	if (access(path, F_OK))
-		return sl__fail(err, SL_E_ABSENT, "%s: no such file", path);
-	rc = sl__file_read(&text, path, MAX_FILE_BYTES, err);
+	rc = sl__cache_read(&text, path, err);
 	if (rc)
 		goto out;
 	rc = parse_file(m, &text, path, arena, err);
