@@ -200,6 +200,11 @@ an_unwritable_place_leaves_nothing(void **state)
 			 SL_E_IO);
 	assert_int_equal(chmod(folder, 0755), 0);
 	assert_int_equal(entries(0), 0);
+	/* What the user made read-only is not replaced either. */
+	assert_int_equal(sl__file_write(path, "old", 3, NULL), SL_OK);
+	assert_int_equal(chmod(path, 0444), 0);
+	assert_int_equal(sl__file_write(path, "x", 1, NULL), SL_E_IO);
+	check_content(path, "old", 3);
 }
 
 static void

@@ -162,7 +162,7 @@ open_private(struct sl__draft *draft)
 	return draft->fd < 0 ? errno : 0;
 }
 
-/* As sl__file_write() tells the cases apart.  Returns an errno value. */
+/* Tells the cases of sl__draft_open() apart; returns an errno value. */
 static int
 open_path(struct sl__draft *draft)
 {

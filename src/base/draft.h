@@ -6,18 +6,21 @@
 #include "sleuth.h"
 
 /*
- * For files too large to be held in memory: bytes are added one after the
- * other, and only sl__draft_commit() makes them the contents of the path
- * asked for.  Until then the file has no name at all, so that nothing stays
- * of it even when the program is killed; on file systems that do not have
- * files without names it has one beside the path, which
- * sl__draft_free() removes.  Links, pipes and devices are treated as
- * sl__file_write() does.
+ * All files are written this way: bytes are added one after the other, and
+ * only sl__draft_commit() makes them the contents of the path asked for.
+ * Until then the file has no name at all, so that nothing stays of it even
+ * when the program is killed; on file systems that do not have files without
+ * names it has one beside the path, which sl__draft_free() removes.
  *
  * The first failed write sticks and is reported by sl__draft_commit().
  */
 struct sl__draft;
 
+/*
+ * A file that exists keeps its mode, and must be writable.  Links are followed.
+ * A path that is not a regular file (/dev/stdout, a pipe) and a link to nothing
+ * are written directly.
+ */
 enum sl_status sl__draft_open(struct sl__draft **out, const char *path,
 			      const struct sl_allocator *allocator,
 			      struct sl_error *err) SL_CHECKED;

@@ -19,12 +19,8 @@ enum sl_status sl__file_read_open(struct sl_buf *out, int fd, const char *path,
 				  size_t max_bytes,
 				  struct sl_error *err) SL_CHECKED;
 
-/*
- * Makes 'path' hold exactly these bytes, or leaves it as it was: they are
- * written to a file beside it that then takes its name and its mode.  Links
- * are followed.  A path that is not a regular file (/dev/stdout, a pipe) and
- * a link to nothing are written directly.
- */
+/* Makes 'path' hold exactly these bytes, or leaves it as it was; links, pipes
+ * and devices are treated as sl__draft_open() does. */
 enum sl_status sl__file_write(const char *path, const char *bytes,
 			      size_t n_bytes, struct sl_error *err) SL_CHECKED;
 
