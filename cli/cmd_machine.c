@@ -48,7 +48,7 @@ print_remark(const char *text, void *ctx)
 {
 	(void)ctx;
 	tty_clear_progress();
-	fprintf(stderr, "sleuth machine: %s\n", text);
+	complain(help.name, 0, "%s", text);
 }
 
 static int

@@ -23,63 +23,6 @@
 /* Bytes of a message; longer ones are cut. */
 enum { MAX_MESSAGE = 2048 };
 
-/* Bytes of the UTF-8 character at p, or 0 where it is malformed. */
-static size_t
-character_bytes(const unsigned char *p)
-{
-	size_t n = p[0] < 0x80   ? 1
-		   : p[0] < 0xc2 ? 0
-		   : p[0] < 0xe0 ? 2
-		   : p[0] < 0xf0 ? 3
-		   : p[0] < 0xf5 ? 4
-				 : 0;
-
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	return n;
-}
-
-/* Control characters, and those that turn text around or have no width. */
-static int
-is_hidden(const unsigned char *p, size_t n)
-{
-	unsigned code = p[0];
-
-	if (n == 2)
-		code = (p[0] & 31u) << 6 | (p[1] & 63u);
-	else if (n == 3)
-		code = (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
-	else if (n == 4)
-		return 0;
-	return n == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-	       code == 0xad || code == 0x61c ||
-	       (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
-}
-
-/* Makes one printable line of it: what is hidden becomes a '?'. */
-static void
-make_printable(char *text)
-{
-	unsigned char *to = (unsigned char *)text, *from = to;
-
-	while (*from) {
-		size_t n = character_bytes(from);
-
-		if (is_hidden(from, n)) {
-			*to++ = '?';
-		} else {
-			memmove(to, from, n);
-			to += n;
-		}
-		from += n ? n : 1;
-	}
-	*to = '\0';
-}
-
 int
 complain(const char *command, int code, const char *format, ...)
 {
@@ -89,7 +32,7 @@ complain(const char *command, int code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	make_printable(line);
+	sl_text_sanitize(line);
 	fflush(stdout);
 	fprintf(stderr, "sleuth%s%s: %s\n", command ? " " : "",
 		command ? command : "", line);

@@ -2,7 +2,7 @@
 /* test_bar.c - bars: whole columns, eighths, and what lies outside. */
 #include "report/bar.h"
 #include "harness.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 static void
 eighths(void **state)

@@ -6,7 +6,7 @@
 #include "harness.h"
 
 #include "report/row_names.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 enum { LAYERS = 12 };
 

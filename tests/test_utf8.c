@@ -1,121 +1,149 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_utf8.c - names of unknown origin cannot break a page.  Malformed
- * sequences are those of Unicode 15, table 3-7: overlong, surrogate, above
- * U+10FFFF, cut short, stray.
+ * test_utf8.c - every code point goes out and back; after every two bytes, with
+ * the bounds of what may follow, a sequence is taken exactly where Unicode 15,
+ * table 3-7, has it; and what is not fit for a terminal does not reach it.
  */
 #include "harness.h"
-#include "report/utf8.h"
+#include "base/utf8.h"
 
-#define BAD "\xef\xbf\xbd" /* U+FFFD */
-
-static struct sl__arena arena;
+enum { LAST_CODE = 0x10ffff };
 
 static int
-begin(void **state)
+is_surrogate(uint32_t code)
 {
-	(void)state;
-	sl__arena_init(&arena, NULL);
-	return 0;
+	return code >= 0xd800 && code <= 0xdfff;
 }
 
-static int
-end(void **state)
+static void
+every_code_point_goes_out_and_back(void **state)
 {
+	char text[SL__UTF8_MOST + 1];
+	uint32_t back;
+
 	(void)state;
-	sl__arena_release(&arena);
+	for (uint32_t code = 1; code <= LAST_CODE; code++) {
+		size_t n = sl__utf8_encode(text, code);
+
+		text[n] = '\0';
+		back = 0;
+		assert_int_equal(strlen(text), n);
+		assert_int_equal(sl__utf8_decode(text, &back), n);
+		assert_int_equal(sl__utf8_step(text), n);
+		assert_int_equal(back, is_surrogate(code) ? 0xfffd : code);
+		/* Cut short, nothing of it is left. */
+		if (n > 1) {
+			text[n - 1] = '\0';
+			assert_int_equal(sl__utf8_decode(text, &back), 0);
+			assert_int_equal(sl__utf8_step(text), 1);
+		}
+	}
+	assert_int_equal(sl__utf8_encode(text, LAST_CODE + 1), 3);
+	assert_memory_equal(text, "\xef\xbf\xbd", 3);
+	assert_int_equal(sl__utf8_encode(text, UINT32_MAX), 3);
+	assert_int_equal(sl__utf8_encode(text, 0), 1);
+}
+
+struct row {
+	unsigned char from[4], to[4]; /* of each byte; 0 ends */
+};
+
+/* Unicode 15, table 3-7, well-formed UTF-8 byte sequences. */
+static const struct row table[] = {
+	{{0x00}, {0x7f}},
+	{{0xc2, 0x80}, {0xdf, 0xbf}},
+	{{0xe0, 0xa0, 0x80}, {0xe0, 0xbf, 0xbf}},
+	{{0xe1, 0x80, 0x80}, {0xec, 0xbf, 0xbf}},
+	{{0xed, 0x80, 0x80}, {0xed, 0x9f, 0xbf}},
+	{{0xee, 0x80, 0x80}, {0xef, 0xbf, 0xbf}},
+	{{0xf0, 0x90, 0x80, 0x80}, {0xf0, 0xbf, 0xbf, 0xbf}},
+	{{0xf1, 0x80, 0x80, 0x80}, {0xf3, 0xbf, 0xbf, 0xbf}},
+	{{0xf4, 0x80, 0x80, 0x80}, {0xf4, 0x8f, 0xbf, 0xbf}},
+};
+
+/* Bytes of the first sequence in 'p' by the table; 0: none. */
+static size_t
+by_table(const unsigned char p[4])
+{
+	for (size_t r = 0; r < sizeof(table) / sizeof(table[0]); r++) {
+		size_t n = 0;
+
+		while (n < 4 && (n == 0 || table[r].to[n]) &&
+		       p[n] >= table[r].from[n] && p[n] <= table[r].to[n])
+			n++;
+		if (n && (n == 4 || !table[r].to[n]))
+			return n;
+	}
 	return 0;
 }
 
 static void
-malformed_bytes_are_replaced(void **state)
+sequences_are_taken_by_the_table(void **state)
+{
+	/* The bounds of a byte that continues, and their neighbours. */
+	static const unsigned char thirds[] = {0x00, 0x41, 0x7f, 0x80,
+					       0xbf, 0xc0, 0xff};
+	enum { N = sizeof(thirds) };
+	char text[5] = "";
+	uint32_t code;
+
+	(void)state;
+	for (unsigned i = 0; i < 256 * 256 * N * N; i++) {
+		unsigned char p[5] = {(unsigned char)(i / N / N / 256),
+				      (unsigned char)(i / N / N % 256),
+				      thirds[i / N % N], thirds[i % N], 0};
+
+		memcpy(text, p, sizeof(p));
+		assert_int_equal(sl__utf8_decode(text, &code), by_table(p));
+	}
+}
+
+static void
+what_is_malformed_leaves_the_code_alone(void **state)
+{
+	uint32_t code = 7;
+
+	(void)state;
+	assert_int_equal(sl__utf8_decode("\xed\xa0\x80", &code), 0);
+	assert_int_equal(code, 7);
+}
+
+static void
+a_sanitized_text_is_one_printable_line(void **state)
 {
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-		{"plain µ × … 𝄞", "plain µ × … 𝄞"},
-		{"a\xff"
-		 "b",
-		 "a" BAD "b"},
-		{"\xc0\xaf", BAD BAD},
-		{"\xe0\x80\xaf", BAD BAD BAD},
-		{"\xed\xa0\x80", BAD BAD BAD},
-		{"\xf4\x90\x80\x80", BAD BAD BAD BAD},
-		{"\xe2\x80", BAD BAD},
-		{"\x80", BAD},
 		{"", ""},
+		{"plain µ × … 𝄞", "plain µ × … 𝄞"},
+		{"a\nb\tc\r\033[31m\x7f", "a?b?c??[31m?"},
+		{"\xc2\x9b"
+		 "31m \xc2\xa0",
+		 "?31m \xc2\xa0"},
+		{"x\xe2\x80\xaey\xe2\x80\xa8z", "x?y?z"},
+		{"a\xe2\x80\x8b\xef\xbb\xbf\xc2\xad", "a???"},
+		{"a\xff\xc0\xaf \xe2\x80", "a??? ??"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_string_equal(sl__utf8_valid(&arena, cases[i].in),
-				    cases[i].out);
-		assert_string_equal(sl__utf8_printable(&arena, cases[i].in),
-				    cases[i].out);
+		char text[64];
+
+		snprintf(text, sizeof(text), "%s", cases[i].in);
+		sl_text_sanitize(text);
+		assert_string_equal(text, cases[i].out);
 	}
-	assert_string_equal(sl__utf8_valid(&arena, NULL), "");
-}
-
-static void
-control_characters_become_visible(void **state)
-{
-	(void)state;
-	assert_string_equal(sl__utf8_printable(&arena, "a\033[2J\n\t\x7f"),
-			    "a\\x1b[2J\\n\\t\\x7f");
-	assert_string_equal(sl__utf8_printable(&arena, "\xc2\x9b"), "\\x9b");
-	assert_string_equal(sl__utf8_printable(&arena, "x\xe2\x80\xaey"),
-			    "x\\u202ey");
-	assert_string_equal(sl__utf8_printable(&arena, "a\xe2\x80\x8b"
-						       "b"),
-			    "a\\u200bb");
-	assert_string_equal(sl__utf8_printable(&arena, "\xef\xbb\xbfz"),
-			    "\\ufeffz");
-	assert_string_equal(sl__utf8_valid(&arena, "a\n"), "a\n");
-}
-
-static void
-signs_are_spelled_in_ascii(void **state)
-{
-	(void)state;
-	assert_string_equal(sl__utf8_ascii(&arena, "1 ± 2 µs × 3 ≥ 4 … é"),
-			    "1 +/- 2 us x 3 >= 4 ... ?");
-	assert_string_equal(sl__utf8_ascii(&arena, " ▁▄█"), " .:#");
-}
-
-static void
-width_counts_code_points(void **state)
-{
-	(void)state;
-	assert_int_equal(sl__utf8_width(""), 0);
-	assert_int_equal(sl__utf8_width("µs…"), 3);
-	assert_int_equal(sl__utf8_width("\001a\002b"), 2);
-	assert_int_equal(sl__utf8_step("µ"), 2);
-}
-
-static void
-long_names_lose_their_middle(void **state)
-{
-	(void)state;
-	assert_string_equal(sl__utf8_shortened(&arena, "abcdef", 6, "…"),
-			    "abcdef");
-	assert_string_equal(sl__utf8_shortened(&arena, "abcdefgh", 6, "…"),
-			    "abc…gh");
-	assert_string_equal(sl__utf8_shortened(&arena, "µµµµµµµµ", 5, "..."),
-			    "µ...µ");
-	assert_string_equal(sl__utf8_shortened(&arena, "abcdef", 2, "..."),
-			    "..");
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(malformed_bytes_are_replaced),
-		cmocka_unit_test(control_characters_become_visible),
-		cmocka_unit_test(signs_are_spelled_in_ascii),
-		cmocka_unit_test(width_counts_code_points),
-		cmocka_unit_test(long_names_lose_their_middle),
+		cmocka_unit_test(every_code_point_goes_out_and_back),
+		cmocka_unit_test(sequences_are_taken_by_the_table),
+		cmocka_unit_test(what_is_malformed_leaves_the_code_alone),
+		cmocka_unit_test(a_sanitized_text_is_one_printable_line),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,13 @@ struct sl_log {
  */
 SL_API int sl_quantity_read(double *out, const char *text);
 
+/*
+ * Makes one line of 'text', UTF-8 of unknown origin, that is safe to print: in
+ * place, control characters, line separators, marks that turn the direction of
+ * text or have no width, and malformed bytes become one '?' each.
+ */
+SL_API void sl_text_sanitize(char *text);
+
 /* The values are those of ONNX's TensorProto.DataType. */
 enum sl_dtype {
 	SL_DTYPE_NONE = 0,

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/buf.h"
 #include "base/number.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,78 +20,29 @@ sl__json_init(struct sl__json *json, struct sl_buf *out)
 	json->is_flat = 0;
 }
 
-/*
- * Bytes of the UTF-8 character at p (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF), or 0 when there is none.
- */
-static size_t
-character_bytes(const unsigned char *p)
-{
-	size_t n = p[0] < 0x80   ? 1
-		   : p[0] < 0xc2 ? 0
-		   : p[0] < 0xe0 ? 2
-		   : p[0] < 0xf0 ? 3
-		   : p[0] < 0xf5 ? 4
-				 : 0;
-
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-/*
- * Whether a character of two or three bytes is escaped: C1, which terminals
- * obey, marks that turn text around or have no width, and the one that stands
- * for what was no UTF-8.
- */
-static int
-is_hidden(unsigned code)
-{
-	return (code >= 0x80 && code < 0xa0) || code == 0xad || code == 0x61c ||
-	       (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x2069) || code == 0xfeff ||
-	       code == 0xfffd;
-}
-
-/* The code of a character of n bytes; 0 for four, of which none is hidden. */
-static unsigned
-code_of(const unsigned char *p, size_t n)
-{
-	if (n == 3)
-		return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
-	if (n == 2)
-		return (p[0] & 31u) << 6 | (p[1] & 63u);
-	return n == 1 ? p[0] : 0;
-}
-
+/* What a terminal would obey is escaped, beside what JSON wants escaped. */
 static void
 add_quoted(struct sl_buf *out, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-
 	sl__buf_text(out, "\"");
-	while (*p) {
-		size_t n = character_bytes(p);
+	while (*text) {
+		uint32_t code = 0;
+		size_t n = sl__utf8_decode(text, &code);
 
 		if (!n)
 			sl__buf_text(out, "\\ufffd");
-		else if (*p == '"' || *p == '\\')
-			sl__buf_format(out, "\\%c", *p);
-		else if (*p == '\n')
+		else if (code == '"' || code == '\\')
+			sl__buf_format(out, "\\%c", *text);
+		else if (code == '\n')
 			sl__buf_text(out, "\\n");
-		else if (*p == '\t')
+		else if (code == '\t')
 			sl__buf_text(out, "\\t");
-		else if (*p < 0x20 || *p == 0x7f || is_hidden(code_of(p, n)))
-			sl__buf_format(out, "\\u%04x", code_of(p, n));
+		/* What was no UTF-8 reads the same when it is written again. */
+		else if (sl__utf8_is_hidden(code) || code == 0xfffd)
+			sl__buf_format(out, "\\u%04x", (unsigned)code);
 		else
-			sl__buf_add(out, (const char *)p, n);
-		p += n ? n : 1;
+			sl__buf_add(out, text, n);
+		text += n ? n : 1;
 	}
 	sl__buf_text(out, "\"");
 }

@@ -10,6 +10,7 @@
 #include "base/json_read.h"
 #include "base/number.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,28 +74,6 @@ hex_of(const struct reader *r, const char *at)
 	return end == digits + 4 ? code : -1;
 }
 
-static char *
-put_utf8(char *to, unsigned long code)
-{
-	if (code < 0x80) {
-		*to++ = (char)code;
-		return to;
-	}
-	if (code < 0x800) {
-		*to++ = (char)(0xc0 | code >> 6);
-	} else {
-		if (code < 0x10000) {
-			*to++ = (char)(0xe0 | code >> 12);
-		} else {
-			*to++ = (char)(0xf0 | code >> 18);
-			*to++ = (char)(0x80 | (code >> 12 & 63));
-		}
-		*to++ = (char)(0x80 | (code >> 6 & 63));
-	}
-	*to++ = (char)(0x80 | (code & 63));
-	return to;
-}
-
 /* What follows "\u", which may be two halves of one character. */
 static enum sl_status
 take_code(struct reader *r, char **to)
@@ -113,7 +92,7 @@ take_code(struct reader *r, char **to)
 		r->at += 6;
 		code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 	}
-	*to = put_utf8(*to, (unsigned long)code);
+	*to += sl__utf8_encode(*to, (uint32_t)code);
 	return SL_OK;
 }
 

@@ -49,31 +49,14 @@ sl_status_text(enum sl_status status)
 	return "unknown status";
 }
 
-/*
- * A name from outside may hold a newline or an escape sequence.  Control
- * characters become '?', those of two bytes (U+0080 to U+009F) two of them;
- * everything else of UTF-8 stays.
- */
-static void
-make_one_line(char *text)
-{
-	for (unsigned char *p = (unsigned char *)text; *p; p++) {
-		int is_wide = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-
-		if (is_wide)
-			*p++ = '?';
-		if (is_wide || *p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
-}
-
 __attribute__((format(__printf__, 3, 0))) static void
 set_text(struct sl_error *err, enum sl_status status, const char *format,
 	 va_list args)
 {
 	err->status = status;
 	vsnprintf(err->text, sizeof(err->text), format, args);
-	make_one_line(err->text);
+	/* A name from outside may hold a newline or an escape sequence. */
+	sl_text_sanitize(err->text);
 }
 
 enum sl_status

@@ -8,7 +8,7 @@
 /*
  * Fills 'err' (NULL is fine) and returns 'status', so that a leaf can write
  * "return sl__fail(err, SL_E_DATA, ...)".  Text that does not fit is cut,
- * and control characters in it become '?'.
+ * and made one printable line (sl_text_sanitize()).
  */
 enum sl_status sl__fail(struct sl_error *err, enum sl_status status,
 			const char *format, ...)

@@ -9,6 +9,7 @@
  */
 #include "model/npy.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -248,35 +249,6 @@ read_descr(struct sl__tensor *out, const struct header *h, struct sl_error *err)
 	return SL_OK;
 }
 
-/* A code point as UTF-8; returns how many bytes.  What is none becomes U+FFFD,
- * the sign for that. */
-static size_t
-put_utf8(char *to, uint32_t c)
-{
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 63));
-		to[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 63));
-	to[2] = (char)(0x80 | (c >> 6 & 63));
-	to[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 /* One element of 'width' characters, bytes or UCS-4, ended by zeros. */
 static void
 put_text(char *to, const unsigned char *from, size_t width, int is_wide)
@@ -289,7 +261,7 @@ put_text(char *to, const unsigned char *from, size_t width, int is_wide)
 		if (!c)
 			break;
 		if (is_wide)
-			to += put_utf8(to, c);
+			to += sl__utf8_encode(to, c);
 		else
 			*to++ = (char)c;
 	}

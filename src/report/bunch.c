@@ -9,7 +9,7 @@
  */
 #include "report/bunch.h"
 #include "base/buf.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -8,7 +8,7 @@
  */
 #include "report/doc.h"
 #include "base/status.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <stdarg.h>
 #include <stdio.h>

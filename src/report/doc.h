@@ -11,7 +11,7 @@
  * the code that describes a page reads like the page.
  *
  * Text may come from anywhere: malformed UTF-8 and control characters are
- * made visible (utf8.h) on the way in, and characters beyond ASCII are
+ * made visible (printable.h) on the way in, and characters beyond ASCII are
  * spelled in ASCII on the way out where options.ascii asks for it.
  */
 struct sl__doc {

@@ -10,7 +10,7 @@
 #include "report/bunch.h"
 #include "report/inspect_page.h"
 #include "report/unit.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "report/profile_page.h"
 #include "report/row_names.h"
 #include "report/unit.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "report/result_csv.h"
 #include "base/buf.h"
 #include "base/number.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <math.h>
 #include <string.h>

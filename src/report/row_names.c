@@ -8,7 +8,7 @@
  */
 #include "report/row_names.h"
 #include "report/bunch.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <string.h>
 
@@ -89,14 +89,11 @@ measure(struct alike *a, size_t i)
 static const char *
 end_of(const char *text, size_t n_columns)
 {
-	const char *at = text + strlen(text);
+	size_t n = sl__utf8_width(text);
 
-	for (; at > text && n_columns; n_columns--) {
-		at--;
-		while (at > text && ((unsigned char)*at & 0xc0) == 0x80)
-			at--;
-	}
-	return at;
+	for (; n > n_columns; n--)
+		text += sl__utf8_step(text);
+	return text;
 }
 
 /* "…", the words that differ, and as much of what follows as there is room

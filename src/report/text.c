@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/status.h"
 #include "report/doc.h"
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* utf8.h - names of unknown origin, made fit to print. */
-#ifndef SL_UTF8_H
-#define SL_UTF8_H
+/* printable.h - names of unknown origin, made fit to print. */
+#ifndef SL_PRINTABLE_H
+#define SL_PRINTABLE_H
 
 #include "base/arena.h"
+#include "base/utf8.h"
 
 /* Room for what stands for one code point in a page, and its NUL. */
 enum { SL__UTF8_SHOWN = 12 };
@@ -13,9 +14,6 @@ enum { SL__UTF8_SHOWN = 12 };
  * as no wide or combining characters occur.  Control bytes count nothing.
  */
 size_t sl__utf8_width(const char *text);
-
-/* Bytes of the code point that begins at 'text'; 1 where it is malformed. */
-size_t sl__utf8_step(const char *text);
 
 /*
  * Writes the code point that begins at 'text' as sl__utf8_printable() does,
@@ -27,16 +25,14 @@ size_t sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text);
  * Each returns a copy in the arena, or NULL when out of memory; NULL text
  * reads as "".
  *
- * valid: every malformed byte becomes U+FFFD; fit for JSON.
- * printable: as valid, and control characters, line separators, those that
- * turn the direction of text and those without width become escapes such as
- * \n or \u202e, so that a name cannot rewrite the terminal nor pass for
- * another.
+ * printable: every malformed byte becomes U+FFFD; control characters, line
+ * separators, those that turn the direction of text and those without width
+ * become escapes such as \n or \u202e, so that a name cannot rewrite the
+ * terminal nor pass for another.
  * ascii: the signs that reports use are spelled out (+/-, x, us, ...); any
  * other character beyond ASCII becomes "?".
  * shortened: at most 'width' code points, the middle replaced by 'mark'.
  */
-char *sl__utf8_valid(struct sl__arena *arena, const char *text);
 char *sl__utf8_printable(struct sl__arena *arena, const char *text);
 char *sl__utf8_ascii(struct sl__arena *arena, const char *text);
 char *sl__utf8_shortened(struct sl__arena *arena, const char *text,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utf8.c - names of unknown origin, made fit to print.
+ * printable.c - names of unknown origin, made fit to print.
  *
- * A command line may hold any bytes.  One decoder (Unicode 15, table 3-7: no
- * overlong forms, no surrogates, nothing above U+10FFFF) serves all copies;
- * each copy is one pass that replaces a code point by a few bytes.
+ * A command line may hold any bytes.  Each copy is one pass that replaces a
+ * code point by a few bytes.
  */
-#include "report/utf8.h"
+#include "report/printable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,47 +33,6 @@ static const struct sign signs[] = {
 	{0x2713, "ok"},  {0x2717, "no"},
 };
 
-static int
-continues(unsigned char byte)
-{
-	return (byte & 0xc0) == 0x80;
-}
-
-/* The length of the code point at p, or 0 where it is malformed. */
-static size_t
-decode(const unsigned char *p, uint32_t *code)
-{
-	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n;
-
-	if (p[0] < 0x80) {
-		*code = p[0];
-		return 1;
-	}
-	n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	*code = p[0] & (0xffu >> (n + 1));
-	for (size_t i = 1; i < n; i++) {
-		if (!continues(p[i]))
-			return 0;
-		*code = *code << 6 | (p[i] & 0x3f);
-	}
-	if (*code < smallest[n] || *code > 0x10ffff ||
-	    (*code >= 0xd800 && *code <= 0xdfff))
-		return 0;
-	return n;
-}
-
-size_t
-sl__utf8_step(const char *text)
-{
-	uint32_t code;
-	size_t n = decode((const unsigned char *)text, &code);
-
-	return n ? n : 1;
-}
-
 size_t
 sl__utf8_width(const char *text)
 {
@@ -91,10 +49,10 @@ typedef int replacement(char *to, uint32_t code, size_t n_bytes);
 static char *
 copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 {
-	const unsigned char *p = (const unsigned char *)(text ? text : "");
+	const char *p = text ? text : "";
 	char word[SL__UTF8_SHOWN], *copy;
-	size_t cap = strlen((const char *)p), n = 0, at = 0;
-	uint32_t code;
+	size_t cap = strlen(p), n = 0, at = 0;
+	uint32_t code = 0;
 
 	if (cap > (SIZE_MAX - 1) / SL__UTF8_SHOWN)
 		return NULL;
@@ -104,7 +62,7 @@ copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 	for (; *p; p += n ? n : 1) {
 		size_t n_word;
 
-		n = decode(p, &code);
+		n = sl__utf8_decode(p, &code);
 		if (replace(word, code, n)) {
 			n_word = strlen(word);
 			memcpy(copy + at, word, n_word);
@@ -119,35 +77,13 @@ copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 }
 
 static int
-replace_malformed(char *to, uint32_t code, size_t n_bytes)
-{
-	(void)code;
-	if (n_bytes)
-		return 0;
-	snprintf(to, SL__UTF8_SHOWN, "\xef\xbf\xbd"); /* U+FFFD */
-	return 1;
-}
-
-/* C0, DEL, C1, line separators, marks that turn text around or have no
- * width. */
-static int
-is_control(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-	       (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x2069) || code == 0x00ad ||
-	       code == 0x061c || code == 0xfeff;
-}
-
-static int
 replace_unprintable(char *to, uint32_t code, size_t n_bytes)
 {
-	if (!n_bytes)
-		return replace_malformed(to, code, n_bytes);
-	if (!is_control(code))
+	if (n_bytes && !sl__utf8_is_hidden(code))
 		return 0;
-	if (code == '\n')
+	if (!n_bytes)
+		snprintf(to, SL__UTF8_SHOWN, "\xef\xbf\xbd"); /* U+FFFD */
+	else if (code == '\n')
 		snprintf(to, SL__UTF8_SHOWN, "\\n");
 	else if (code == '\t')
 		snprintf(to, SL__UTF8_SHOWN, "\\t");
@@ -177,18 +113,12 @@ replace_foreign(char *to, uint32_t code, size_t n_bytes)
 size_t
 sl__utf8_show(char to[SL__UTF8_SHOWN], const char *text)
 {
-	uint32_t code;
-	size_t n = decode((const unsigned char *)text, &code);
+	uint32_t code = 0;
+	size_t n = sl__utf8_decode(text, &code);
 
 	if (!replace_unprintable(to, code, n))
 		snprintf(to, SL__UTF8_SHOWN, "%.*s", (int)n, text);
 	return n ? n : 1;
-}
-
-char *
-sl__utf8_valid(struct sl__arena *arena, const char *text)
-{
-	return copy_with(arena, text, replace_malformed);
 }
 
 char *
