@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_convention.c - the figures of other tools come out as those tools print
- * them (tests/oracles/conventions.py runs them), and the line items between
- * any two sum to the difference.
+ * them (tests/oracles/conventions.py and counting_tools.py run them), and the
+ * line items between any two sum to the difference.
  */
 #include "inspected.h"
 #include "cost/convention.h"
 #include "graph/op_rules.h"
+#include "node_text.h"
 
 struct published {
 	const char *model;
@@ -189,6 +190,141 @@ test_norms(void **state)
 }
 
 static void
+check_layer(const char *text, uint64_t torch, uint64_t fvcore, uint64_t thop)
+{
+	static const struct sl_inspect_options brief = {
+		.struct_size = sizeof(brief), .brief = 1};
+	struct node_text r = {.at = text};
+	struct sl_inspection *seen;
+	struct sl_error err;
+
+	node_text_graph(&r);
+	if (sl_inspect(&seen, r.graph, &brief, &err))
+		fail_msg("%s: %s", text, err.text);
+	assert_int_equal(seen->conventions[SL_CONVENTION_TORCH], torch);
+	assert_int_equal(seen->conventions[SL_CONVENTION_FVCORE], fvcore);
+	assert_int_equal(seen->conventions[SL_CONVENTION_THOP], thop);
+	assert_int_equal(seen->conventions[SL_CONVENTION_CORE],
+			 seen->cost.macs);
+	sl_inspection_free(seen);
+	sl_graph_free(r.graph);
+}
+
+/* Layers that are one operator, as the tools count them on a CPU in f32:
+ * tests/oracles/counting_tools.py. */
+static void
+test_recurrent(void **state)
+{
+	(void)state;
+	check_layer("RNN 14 (f32[10,3,16], f32[1,32,16], f32[1,32,32], "
+		    "f32[1,64]) hidden_size=32",
+		    92160, 0, 48960);
+	check_layer("RNN 14 (f32[10,3,16], f32[1,32,16], f32[1,32,32]) "
+		    "hidden_size=32",
+		    92160, 0, 47040);
+	check_layer("RNN 14 (f32[10,3,16], f32[2,32,16], f32[2,32,32], "
+		    "f32[2,64]) hidden_size=32 direction=bidirectional",
+		    184320, 0, 97920);
+	check_layer("GRU 14 (f32[10,3,16], f32[1,96,16], f32[1,96,32], "
+		    "f32[1,192]) hidden_size=32",
+		    276480, 0, 150720);
+	check_layer("GRU 14 (f32[10,3,16], f32[1,96,16], f32[1,96,32]) "
+		    "hidden_size=32",
+		    276480, 0, 144960);
+	check_layer("GRU 14 (f32[10,3,16], f32[2,96,16], f32[2,96,32], "
+		    "f32[2,192]) hidden_size=32 direction=bidirectional",
+		    552960, 0, 301440);
+	check_layer("LSTM 14 (f32[10,3,16], f32[1,128,16], f32[1,128,32], "
+		    "f32[1,256]) hidden_size=32",
+		    0, 0, 199680);
+	check_layer("LSTM 14 (f32[10,3,16], f32[1,128,16], f32[1,128,32]) "
+		    "hidden_size=32",
+		    0, 0, 192000);
+	check_layer("LSTM 14 (f32[10,3,16], f32[2,128,16], f32[2,128,32], "
+		    "f32[2,256]) hidden_size=32 direction=bidirectional",
+		    0, 0, 399360);
+}
+
+static void
+test_fused_attention(void **state)
+{
+	(void)state;
+	check_layer("Attention 23 (f32[1,4,32,8], f32[1,4,32,8], "
+		    "f32[1,4,32,8])",
+		    131072, 0, 0);
+	check_layer("Attention 23 (f32[1,4,32,8], f32[1,4,32,8], "
+		    "f32[1,4,32,8]) is_causal=1",
+		    131072, 0, 0);
+	check_layer("Attention 23 (f32[2,8,10,16], f32[2,2,24,16], "
+		    "f32[2,2,24,16])",
+		    245760, 0, 0);
+	check_layer("com.microsoft.MultiHeadAttention 1 (f32[2,10,32], "
+		    "f32[2,2,24,16], f32[2,2,24,12]) num_heads=2",
+		    53760, 0, 0);
+	/* The same 8 on 2 heads and 24 tokens, 14 of them in the cache. */
+	check_layer("com.microsoft.GroupQueryAttention 1 (f32[2,10,128], "
+		    "f32[2,10,32], f32[2,10,32], f32[2,2,14,16], "
+		    "f32[2,2,14,16], i32[2], i32[]={24}) num_heads=8 "
+		    "kv_num_heads=2 -> 3",
+		    245760, 0, 0);
+	check_layer("com.microsoft.Attention 1 (f32[1,10,16], f32[16,48], "
+		    "f32[48]) num_heads=2",
+		    21760, 7680, 7680);
+}
+
+/* What a tool leaves out is told, and how much it is. */
+static void
+test_uncounted(void **state)
+{
+	const enum sl_convention pair[] = {
+		SL_CONVENTION_CORE, SL_CONVENTION_TORCH, SL_CONVENTION_FVCORE,
+		SL_CONVENTION_THOP};
+	struct sl_inspect_options how = {
+		.brief = 1, .explain = pair, .n_explain = 4};
+	struct sl_inspection *seen = inspect_with("lstm", 0, 128, &how);
+	const struct sl_explanation *e = seen->explanations;
+	/* 128 steps of two layers of 4 gates, 650 wide. */
+	const int64_t products = INT64_C(128) * 2 * 4 * 650 * (650 + 650);
+
+	(void)state;
+	assert_int_equal(seen->n_explanations, 3);
+	assert_int_equal(e[0].n_rows, 1);
+	assert_string_equal(e[0].rows[0].text,
+			    "LSTM, 2 layers: not counted by torch");
+	assert_int_equal(e[0].rows[0].amount, -products);
+	assert_int_equal(e[1].n_rows, 1);
+	assert_string_equal(e[1].rows[0].text,
+			    "LSTM, 2 layers: not counted by fvcore");
+	assert_int_equal(e[1].rows[0].amount, -products);
+	/* 4 x 3 for the gates, 3 for the cell, 1 for the output. */
+	assert_int_equal(e[2].n_rows, 1);
+	assert_string_equal(e[2].rows[0].text,
+			    "recurrent, 2 layers: gates beside the products, "
+			    "counted by thop");
+	assert_int_equal(e[2].rows[0].amount, 128 * 2 * 650 * 16);
+	sl_inspection_free(seen);
+}
+
+/* The network that showed it: FlopCounterMode sees one product of three. */
+static void
+test_dtln(void **state)
+{
+	(void)state;
+#ifdef SL_TEST_MODELS
+	struct sl_inspection *seen =
+		inspect(SL_TEST_MODELS "/dtln_1/model.onnx", 0);
+
+	assert_int_equal(seen->conventions[SL_CONVENTION_CORE], 361088);
+	assert_int_equal(seen->conventions[SL_CONVENTION_TORCH], 65792);
+	assert_int_equal(seen->conventions[SL_CONVENTION_FVCORE], 32896);
+	assert_int_equal(seen->conventions[SL_CONVENTION_THOP], 365184);
+	sl_inspection_free(seen);
+#else
+	skip();
+#endif
+}
+
+static void
 test_texts(void **state)
 {
 	(void)state;
@@ -206,9 +342,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_published), cmocka_unit_test(test_causal),
-		cmocka_unit_test(test_sums),      cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_norms),     cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_published),
+		cmocka_unit_test(test_causal),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_norms),
+		cmocka_unit_test(test_recurrent),
+		cmocka_unit_test(test_fused_attention),
+		cmocka_unit_test(test_uncounted),
+		cmocka_unit_test(test_dtln),
+		cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,8 +228,9 @@ SL_API uint64_t sl_cost_bytes(const struct sl_cost *cost);
 /* What counting tools would print for a model, and in which unit. */
 enum sl_convention {
 	SL_CONVENTION_CORE = 0,   /* MACs of convolutions and products */
-	SL_CONVENTION_TORCH,      /* FlopCounterMode: 2 x core */
-	SL_CONVENTION_FVCORE,     /* fvcore 0.1.5: MACs and norms, pools */
+	SL_CONVENTION_TORCH,      /* FlopCounterMode: 2 x core, no LSTM */
+	SL_CONVENTION_FVCORE,     /* fvcore 0.1.5: MACs and norms, pools; no
+				     recurrence, no fused attention */
 	SL_CONVENTION_THOP,       /* thop 0.1.1: MACs without attention, ... */
 	SL_CONVENTION_ALL,        /* every operation of the typed vector */
 	SL_CONVENTION_CORE_CAUSAL /* core with causal attention halved */

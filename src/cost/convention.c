@@ -6,13 +6,21 @@
  * explained part by part.  The formulas:
  *
  *   core         MACs of convolutions, products, recurrent products
- *   torch        2 x core                                 (FlopCounterMode)
- *   fvcore 0.1.5 core + 2 BatchNorm + 5 LayerNorm elements
- *                + inputs of adaptive average pools
+ *   torch        2 x (core - LSTM)                        (FlopCounterMode)
+ *   fvcore 0.1.5 core - recurrent layers - fused attention + 2 BatchNorm
+ *                + 5 LayerNorm elements + inputs of adaptive average pools
  *   thop 0.1.1   core - attention's products + 4 (BatchNorm + LayerNorm)
  *                elements + inputs and outputs of adaptive average pools
+ *                + gates of recurrent layers
  *   all          every operation, a multiply-add as two
  *   core_causal  core with what a causal mask hides left out
+ *
+ * FlopCounterMode has no rule for a recurrent layer, but sees the products
+ * that PyTorch runs a GRU or an RNN with on a CPU; an LSTM in f32 is one
+ * operator there (mkldnn_rnn_layer).  It has a rule for
+ * scaled_dot_product_attention; fvcore, which knows operators by name, has
+ * none for it and none for recurrent layers.
+ * tests/oracles/counting_tools.py runs all three.
  *
  * thop sees modules only: a pool called as a function, as in torchvision's
  * MobileNetV2, is missing from what it prints and present here.
@@ -20,6 +28,7 @@
 #include "cost/convention.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
+#include "ops/cost.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +78,39 @@ is_rms(const struct sl__node *node)
 	       sl__is_op(node, SL__OP_MS_SkipSimplifiedLayerNormalization);
 }
 
+/*
+ * What thop's rnn_hooks.py adds to the products, per hidden element and step:
+ * an addition and two biases for each gate, then for a GRU one product with r
+ * and h' = (1 - z) n + z h, for an LSTM c' = f c + i g and one product with o.
+ */
+static uint64_t
+thop_gates(const struct sl__node *node, const struct sl_cost *cost)
+{
+	int has_bias = node->n_inputs > 3 && node->inputs[3] != SL__NONE;
+	int is_plain = sl__is_op(node, SL__OP_ONNX_RNN);
+	uint64_t n_gates = sl__is_op(node, SL__OP_ONNX_LSTM) ? 4 : 3;
+
+	if (is_plain)
+		n_gates = 1;
+	return sl__times(sl__recurrent_units(node, cost),
+			 n_gates * (has_bias ? 3 : 1) + (is_plain ? 0 : 4));
+}
+
+static void
+add_recurrent(struct sl__tally *tally, const struct sl__node *node,
+	      const struct sl_cost *cost, uint64_t n_calls)
+{
+	struct sl__tally_layers *layers = sl__is_op(node, SL__OP_ONNX_LSTM)
+						  ? &tally->lstm
+						  : &tally->recurrent;
+
+	layers->n++;
+	layers->macs = sl__plus(layers->macs, sl__times(cost->macs, n_calls));
+	tally->gate_operations =
+		sl__plus(tally->gate_operations,
+			 sl__times(thop_gates(node, cost), n_calls));
+}
+
 void
 sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
 	      const struct sl_cost *cost, uint64_t n_calls)
@@ -89,6 +131,8 @@ sl__tally_add(struct sl__tally *tally, const struct sl__node *node,
 		tally->n_norms++;
 		tally->norm_elements = sl__plus(tally->norm_elements, n_in);
 	}
+	if (cost->work == SL_WORK_RECURRENT)
+		add_recurrent(tally, node, cost, n_calls);
 }
 
 void
@@ -111,16 +155,63 @@ sl__tally_attention(struct sl__tally *tally,
 			sl__plus(tally->masked_macs,
 				 sl__times(attentions->masked_macs[i], n));
 	}
+	for (size_t r = 0; r < attentions->n; r++) {
+		uint32_t id = attentions->rows[r].scores;
+
+		if (id != attentions->rows[r].mixing || !n_calls[id] ||
+		    !attentions->product_macs[id])
+			continue; /* in pieces, or nothing */
+		tally->fused.n++;
+		tally->fused.macs = sl__plus(
+			tally->fused.macs,
+			sl__times(attentions->product_macs[id], n_calls[id]));
+	}
 }
 
 enum part {
-	PART_CORE,     /* MACs but attention's products */
-	PART_PRODUCTS, /* of attention */
-	PART_MASKED,   /* of those, taken away */
-	PART_TWICE,    /* a multiply-add is two operations */
-	PART_WORKS,    /* what each kind of work adds to its MACs */
+	PART_CORE,      /* MACs of what every tool sees */
+	PART_LSTM,      /* MACs */
+	PART_RECURRENT, /* of GRU and RNN */
+	PART_PRODUCTS,  /* of attention in pieces */
+	PART_FUSED,     /* products of attention that is one operator */
+	PART_MASKED,    /* of all attention's, taken away */
+	PART_TWICE,     /* a multiply-add is two operations */
+	PART_GATES,     /* of recurrent layers, beside their products */
+	PART_WORKS,     /* what each kind of work adds to its MACs */
 	N_PARTS = PART_WORKS + SL_N_WORKS
 };
+
+/* Whether a tool counts what has a rule of its own in some. */
+static int
+sees(enum sl_convention c, int p)
+{
+	if (c == SL_CONVENTION_TORCH)
+		return p != PART_LSTM;
+	if (c == SL_CONVENTION_FVCORE)
+		return p == PART_CORE || p == PART_PRODUCTS;
+	if (c == SL_CONVENTION_THOP)
+		return p != PART_PRODUCTS && p != PART_FUSED;
+	return 1;
+}
+
+static uint64_t
+macs_of(const struct sl__tally *t, int p)
+{
+	uint64_t recurrent = t->lstm.macs + t->recurrent.macs;
+
+	switch (p) {
+	case PART_CORE:
+		return t->macs - t->product_macs - recurrent;
+	case PART_LSTM:
+		return t->lstm.macs;
+	case PART_RECURRENT:
+		return t->recurrent.macs;
+	case PART_PRODUCTS:
+		return t->product_macs - t->fused.macs;
+	default:
+		return t->fused.macs;
+	}
+}
 
 static uint64_t
 norm_part(const struct sl__tally *t, enum sl_convention c, enum sl_work work)
@@ -145,10 +236,10 @@ part_of(const struct sl__tally *t, enum sl_convention c, int p)
 {
 	uint64_t amount = 0;
 
-	if (p == PART_CORE)
-		amount = t->macs - t->product_macs;
-	else if (p == PART_PRODUCTS && c != SL_CONVENTION_THOP)
-		amount = t->product_macs;
+	if (p <= PART_FUSED)
+		amount = sees(c, p) ? macs_of(t, p) : 0;
+	else if (p == PART_GATES && c == SL_CONVENTION_THOP)
+		amount = t->gate_operations;
 	else if (p == PART_MASKED && c == SL_CONVENTION_CORE_CAUSAL)
 		return -(int64_t)t->masked_macs;
 	else if (p == PART_TWICE && c == SL_CONVENTION_ALL)
@@ -251,18 +342,47 @@ explain_work(const struct sl__tally *t, enum sl_convention a,
 		n ? (long long)(amount / (int64_t)n) : 0LL, digits(text, n));
 }
 
+/* 'silent' counts nothing of the part. */
+static const char *
+explain_layers(const struct sl__tally *t, int p, const char *silent,
+	       struct sl__arena *arena)
+{
+	size_t n_products = t->n_products - t->fused.n;
+
+	if (p == PART_LSTM)
+		return sl__arena_format(arena,
+					"LSTM, %zu layer%s: not counted by %s",
+					t->lstm.n, plural(t->lstm.n), silent);
+	if (p == PART_RECURRENT)
+		return sl__arena_format(
+			arena, "GRU or RNN, %zu layer%s: not counted by %s",
+			t->recurrent.n, plural(t->recurrent.n), silent);
+	if (p == PART_FUSED)
+		return sl__arena_format(
+			arena,
+			"fused attention, %zu layer%s: products not counted by "
+			"%s",
+			t->fused.n, plural(t->fused.n), silent);
+	return sl__arena_format(
+		arena, "attention, %zu product%s: %s does not see them",
+		n_products, plural(n_products), silent);
+}
+
 static const char *
 explain_part(const struct sl__tally *t, enum sl_convention a,
 	     enum sl_convention b, int p, struct sl__arena *arena)
 {
-	const char *silent =
-		sl_convention_text(part_of(t, b, p) < part_of(t, a, p) ? b : a);
-	const char *s = plural(t->n_products);
+	size_t n_recurrent = t->lstm.n + t->recurrent.n;
 
-	if (p == PART_PRODUCTS)
+	if (p > PART_CORE && p <= PART_FUSED)
+		return explain_layers(
+			t, p, sl_convention_text(sees(b, p) ? a : b), arena);
+	if (p == PART_GATES)
 		return sl__arena_format(
-			arena, "attention, %zu product%s: %s does not see them",
-			t->n_products, s, silent);
+			arena,
+			"recurrent, %zu layer%s: gates beside the products, "
+			"counted by thop",
+			n_recurrent, plural(n_recurrent));
 	if (p == PART_MASKED)
 		return sl__arena_format(
 			arena,

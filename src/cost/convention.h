@@ -12,10 +12,18 @@ struct sl__tally {
 		uint64_t macs, operations; /* operations beside the MACs */
 		uint64_t in_elements, out_elements;
 	} by_work[SL_N_WORKS];
+	/* Layers that are one operator, for which tools have a rule of their
+	 * own or none, and their MACs. */
+	struct sl__tally_layers {
+		size_t n;
+		uint64_t macs;
+	} lstm, recurrent, fused; /* LSTM; GRU and RNN; attention, whole */
 	uint64_t macs;
 	uint64_t product_macs;  /* of attention, whole or in pieces */
 	uint64_t masked_macs;   /* of those, what causal masks make needless */
 	uint64_t norm_elements; /* of norms that the tools know: not RMS */
+	uint64_t gate_operations; /* of recurrent layers beside the products, as
+				     thop counts them */
 	size_t n_products, n_causal, n_norms;
 };
 

@@ -57,4 +57,9 @@ uint64_t sl__out_dim(const struct sl__call *call, size_t k, int d);
  * transposes and dequantization. */
 int sl__in_is_parameter(const struct sl__call *call, size_t i);
 
+/* Hidden elements of all steps, samples and directions of a recurrent node,
+ * from what its cost rule counted. */
+uint64_t sl__recurrent_units(const struct sl__node *node,
+			     const struct sl_cost *cost);
+
 #endif

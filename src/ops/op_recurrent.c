@@ -33,10 +33,10 @@ static const struct form forms[] = {
 enum { BIAS = 3, LENGTHS = 4 }; /* inputs of all three */
 
 static const struct form *
-form_of(const struct sl__call *call)
+form_of(const struct sl__node *node)
 {
 	for (size_t i = 1; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (sl__is_op(call->node, forms[i].id))
+		if (sl__is_op(node, forms[i].id))
 			return &forms[i];
 	}
 	return &forms[0];
@@ -122,7 +122,7 @@ check_layer(const struct sl__call *call, const struct layer *l,
 				  "of rows is taken",
 				  sl__type_text(call->shapes, sl__in(call, 0)));
 	dims[1] = sl__size_mul(call->shapes, l->hidden,
-			       (int64_t)form_of(call)->n_gates);
+			       (int64_t)form_of(call->node)->n_gates);
 	rc = check_weight(call, 1, dims, err);
 	if (rc)
 		return rc;
@@ -198,7 +198,7 @@ count_steps(const struct sl__call *call, const struct layer *l,
 void
 sl__cost_recurrent(const struct sl__call *call, struct sl_cost *cost)
 {
-	const struct form *form = form_of(call);
+	const struct form *form = form_of(call->node);
 	struct layer l;
 	uint64_t units, gates; /* hidden elements, gate elements of all steps */
 
@@ -221,4 +221,10 @@ sl__cost_recurrent(const struct sl__call *call, struct sl_cost *cost)
 	if (sl__has_in(call, BIAS))
 		cost->add = sl__plus(cost->add, gates);
 	cost->exp = sl__times(units, form->exp);
+}
+
+uint64_t
+sl__recurrent_units(const struct sl__node *node, const struct sl_cost *cost)
+{
+	return cost->exp / form_of(node)->exp;
 }

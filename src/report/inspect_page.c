@@ -111,8 +111,9 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 		     "%s", is_open ? "at least " : "");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%sFLOPs",
 		     sl__scaled_text(&a, (double)i->flops));
-	sl__doc_more(doc, SL__STYLE_DIM, " (torch %s)",
-		     sl__count_text(&a, i->conventions[SL_CONVENTION_TORCH]));
+	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
+		sl__doc_more(doc, SL__STYLE_DIM, " (torch %s)",
+			     sl__count_text(&a, i->flops));
 	sl__doc_more(doc, SL__STYLE_PLAIN, " = 2 × %s MACs",
 		     sl__count_text(&b, i->cost.macs));
 	if (i->batch > 1)
@@ -139,6 +140,11 @@ add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 			i->conventions[SL_CONVENTION_CORE];
 
 	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "%s", "");
+	if (i->conventions[SL_CONVENTION_TORCH] != i->flops) {
+		add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
+		sl__doc_more(doc, SL__STYLE_DIM, " FLOPs");
+		sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	}
 	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
 	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
 	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
