@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - from a string to a number: FNV-1a and linear probing. */
+/* map.c - from a string to a number: a hash and linear probing. */
 #include "base/map.h"
+#include "base/hash.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -12,12 +13,7 @@ enum { FIRST_SLOTS = 16 };
 static uint64_t
 hash_text(const struct sl__map *map, const char *text)
 {
-	/* FNV-1a with its published 64-bit prime. */
-	uint64_t hash = map->basis;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-	return hash;
+	return sl__hash(text, strlen(text), map->seed);
 }
 
 void
@@ -27,10 +23,9 @@ sl__map_init(struct sl__map *map, struct sl__arena *arena)
 	map->slots = NULL;
 	map->n_slots = 0;
 	map->n = 0;
-	/* The published offset basis, moved by where the arena happens to be,
-	 * so that a file cannot be written whose names all collide. */
-	map->basis = 0xcbf29ce484222325u ^
-		     ((uintptr_t)arena * 0x9e3779b97f4a7c15u);
+	/* Where the arena happens to be, so that a file cannot be written
+	 * whose names all collide. */
+	map->seed = (uintptr_t)arena;
 }
 
 /* The slot that holds 'key', or the free one where it belongs. */

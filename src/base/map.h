@@ -13,8 +13,8 @@ struct sl__map {
 	struct sl__arena *arena;
 	struct sl__map_slot *slots;
 	size_t n_slots;
-	size_t n;       /* keys held */
-	uint64_t basis; /* of the hash; differs from run to run */
+	size_t n;      /* keys held */
+	uint64_t seed; /* of the hash; differs from run to run */
 };
 
 struct sl__map_slot {

@@ -7,6 +7,7 @@
  * tensors in pieces and lets the pages go behind it.
  */
 #include "cost/likeness.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <string.h>
@@ -147,10 +148,38 @@ sl__looks_like_waves(const struct sl__tensor *t)
 }
 
 uint64_t
-sl__signature_mix(uint64_t hash, uint64_t word)
+sl__tensor_signature(const struct sl__tensor *t)
 {
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-	return hash ^ (hash >> 29);
+	double samples[N_SAMPLES] = {0};
+	uint64_t n = t->n_elements, step = 1;
+	size_t n_read = 0;
+
+	if (t->generator) {
+		const struct {
+			uint64_t seed, kind;
+			double mean, scale;
+		} recipe = {t->generator->seed, t->generator->kind,
+			    t->generator->mean, t->generator->scale};
+
+		return sl__hash(&recipe, sizeof(recipe), 0);
+	}
+	/* A matrix and its transpose have the same diagonal. */
+	if (t->rank == 2) {
+		n = (uint64_t)(t->dims[0] < t->dims[1] ? t->dims[0]
+						       : t->dims[1]);
+		step = (uint64_t)t->dims[1] + 1;
+	}
+	while (n_read < N_SAMPLES && n_read < n) {
+		uint64_t at = n <= N_SAMPLES
+				      ? n_read
+				      : n_read * (n - 1) / (N_SAMPLES - 1);
+
+		if (!sl__tensor_doubles(t, at * step, 1, &samples[n_read]))
+			break;
+		n_read++;
+	}
+	let_all_go(t);
+	return sl__hash(samples, n_read * sizeof(samples[0]), 0);
 }
 
 static uint64_t
@@ -160,36 +189,6 @@ bits_of(double value)
 
 	memcpy(&bits, &value, sizeof(bits));
 	return bits;
-}
-
-uint64_t
-sl__tensor_signature(const struct sl__tensor *t)
-{
-	uint64_t hash = 0, n = t->n_elements, step = 1;
-	double value = 0;
-
-	if (t->generator) {
-		hash = sl__signature_mix(t->generator->seed,
-					 t->generator->kind);
-		hash = sl__signature_mix(hash, bits_of(t->generator->mean));
-		return sl__signature_mix(hash, bits_of(t->generator->scale));
-	}
-	/* A matrix and its transpose have the same diagonal. */
-	if (t->rank == 2) {
-		n = (uint64_t)(t->dims[0] < t->dims[1] ? t->dims[0]
-						       : t->dims[1]);
-		step = (uint64_t)t->dims[1] + 1;
-	}
-	for (uint64_t i = 0; i < N_SAMPLES && i < n; i++) {
-		uint64_t at = n <= N_SAMPLES ? i
-					     : i * (n - 1) / (N_SAMPLES - 1);
-
-		if (!sl__tensor_doubles(t, at * step, 1, &value))
-			return hash;
-		hash = sl__signature_mix(hash, bits_of(value));
-	}
-	let_all_go(t);
-	return hash;
 }
 
 /* Whether a stretch repeats its first element and that is 'first'. */

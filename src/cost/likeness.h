@@ -27,9 +27,6 @@ int sl__looks_like_waves(const struct sl__tensor *tensor);
  * shares with it. */
 uint64_t sl__tensor_signature(const struct sl__tensor *tensor);
 
-/* A signature with a word more. */
-uint64_t sl__signature_mix(uint64_t hash, uint64_t word);
-
 enum sl__equality {
 	SL__DIFFERENT = 0,
 	SL__EQUAL,

@@ -8,6 +8,7 @@
  * all numbers compared.  Tensors of one value everywhere are not ties: fresh
  * norms are all ones.
  */
+#include "base/hash.h"
 #include "base/status.h"
 #include "cost/likeness.h"
 #include "cost/parameters.h"
@@ -29,16 +30,13 @@ struct candidate {
 static uint64_t
 shape_hash(const struct sl__tensor *t)
 {
-	uint64_t hash = sl__signature_mix(t->dtype + 1, t->rank);
-
 	/* A matrix and its transpose fall into the same bucket. */
-	if (t->rank == 2 && t->dims[0] > t->dims[1])
-		return sl__signature_mix(
-			sl__signature_mix(hash, (uint64_t)t->dims[1]),
-			(uint64_t)t->dims[0]);
-	for (size_t i = 0; i < t->rank; i++)
-		hash = sl__signature_mix(hash, (uint64_t)t->dims[i]);
-	return hash;
+	if (t->rank == 2 && t->dims[0] > t->dims[1]) {
+		const int64_t dims[] = {t->dims[1], t->dims[0]};
+
+		return sl__hash(dims, sizeof(dims), t->dtype);
+	}
+	return sl__hash(t->dims, t->rank * sizeof(t->dims[0]), t->dtype);
 }
 
 static int

@@ -10,6 +10,7 @@
 #include "engine/dnnl_choice.h"
 #include "base/buf.h"
 #include "base/cache_file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -25,7 +26,7 @@
 
 #include "base/banned.h"
 
-enum { VERSION = 1, MOST_ROWS = 1 << 16 };
+enum { VERSION = 2, MOST_ROWS = 1 << 16 };
 
 const struct sl__choice *
 sl__choices_find(struct sl__choices *c, const char *key)
@@ -82,17 +83,6 @@ sl__choices_put(struct sl__choices *c, const char *key,
 	return rc;
 }
 
-static uint64_t
-checksum(const char *bytes, size_t n)
-{
-	/* FNV-1a with its published 64-bit offset basis and prime. */
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return hash;
-}
-
 static void
 first_line(char line[64])
 {
@@ -119,7 +109,7 @@ write_rows(struct sl_buf *out, const struct sl__choices *c)
 	}
 	if (out->data)
 		sl__buf_format(out, "end %016" PRIx64 "\n",
-			       checksum(out->data, out->n_bytes));
+			       sl__hash(out->data, out->n_bytes, 0));
 }
 
 /* One line "key|winograd order 1234 name"; 0 where it is not one. */
@@ -158,7 +148,7 @@ parse(struct sl__choices *c, struct sl_buf *text, struct sl_error *err)
 				c->path);
 	n = text->n_bytes - n_last;
 	snprintf(last, sizeof(last), "end %016" PRIx64 "\n",
-		 checksum(text->data, n));
+		 sl__hash(text->data, n, 0));
 	if (strcmp(text->data + n, last))
 		return sl__fail(err, SL_E_DATA, "%s: damaged", c->path);
 	text->data[n] = '\0';

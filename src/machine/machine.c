@@ -7,7 +7,9 @@
  * Whatever changes a ceiling must therefore be part of that hash.
  */
 #include "machine/machine.h"
+#include "base/buf.h"
 #include "base/cache_file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
@@ -18,6 +20,7 @@
 #include "machine/topology.h"
 #include "timing/counters.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,24 +79,20 @@ sl_isa_cause_text(enum sl_isa_cause cause)
 	return "unknown";
 }
 
-/* FNV-1a with its published 64-bit prime, over a string and its end. */
-static uint64_t
-mix_text(uint64_t hash, const char *text)
+/* A word of what the fingerprint is made from; its end counts too. */
+static void
+add_word(struct sl_buf *out, const char *word)
 {
-	size_t n = text ? strlen(text) + 1 : 0;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return hash;
+	sl__buf_add(out, word, strlen(word) + 1);
 }
 
-static uint64_t
-mix_number(uint64_t hash, size_t number)
+static void
+add_number(struct sl_buf *out, size_t number)
 {
-	char text[32];
+	char word[32];
 
-	snprintf(text, sizeof(text), "%zu", number);
-	return mix_text(hash, text);
+	snprintf(word, sizeof(word), "%zu", number);
+	add_word(out, word);
 }
 
 enum sl_status
@@ -104,26 +103,33 @@ sl__machine_set_fingerprint(struct sl_machine *m, struct sl__arena *arena,
 				     m->microcode.value, m->hypervisor.value,
 				     m->governor.value,  m->turbo.value,
 				     m->smt.value,       m->huge_pages.value};
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV's offset basis */
+	struct sl_buf text = {0};
+	enum sl_status rc;
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		hash = mix_text(hash, words[i] ? words[i] : "?");
+		add_word(&text, words[i] ? words[i] : "?");
 	for (size_t i = 0; i < m->n_isa; i++)
-		hash = mix_text(hash, m->isa[i]);
+		add_word(&text, m->isa[i]);
 	for (size_t i = 0; i < m->n_caps; i++)
-		hash = mix_text(hash, m->caps[i].isa);
+		add_word(&text, m->caps[i].isa);
 	for (size_t i = 0; i < m->n_caches; i++) {
-		hash = mix_number(hash, m->caches[i].size_bytes);
-		hash = mix_number(hash, m->caches[i].n);
+		add_number(&text, m->caches[i].size_bytes);
+		add_number(&text, m->caches[i].n);
 	}
-	hash = mix_number(hash, m->n_cpus_allowed);
-	hash = mix_number(hash, m->max_threads);
+	add_number(&text, m->n_cpus_allowed);
+	add_number(&text, m->max_threads);
 #ifndef __OPTIMIZE__
-	hash = mix_text(hash, "not optimised"); /* slower than the machine */
+	add_word(&text, "not optimised"); /* slower than the machine */
 #endif
-	m->fingerprint =
-		sl__arena_format(arena, "%016llx", (unsigned long long)hash);
-	return m->fingerprint ? SL_OK : sl__fail_nomem(err);
+	rc = sl__buf_status(&text, err);
+	if (rc)
+		goto out;
+	m->fingerprint = sl__arena_format(arena, "%016" PRIx64,
+					  sl__hash(text.data, text.n_bytes, 0));
+	rc = m->fingerprint ? SL_OK : sl__fail_nomem(err);
+out:
+	sl_buf_release(&text);
+	return rc;
 }
 
 /* What the caller asked for, defaults filled in and ranges checked. */

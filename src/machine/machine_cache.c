@@ -10,6 +10,7 @@
 #include "machine/machine_cache.h"
 #include "base/buf.h"
 #include "base/cache_file.h"
+#include "base/hash.h"
 #include "base/status.h"
 
 #include <inttypes.h>
@@ -21,20 +22,9 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 2,
+	VERSION = 3,
 	MAX_ROWS = 1 << 16 /* far above 64 thread counts of 128 sizes */
 };
-
-static uint64_t
-checksum(const char *bytes, size_t n)
-{
-	/* FNV-1a with its published 64-bit offset basis and prime. */
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return hash;
-}
 
 static int
 path_of(char path[SL__CACHE_PATH], const struct sl_machine *m,
@@ -108,7 +98,7 @@ sl__machine_cache_save(const struct sl_machine *m, const char *folder,
 	write_rows(&text, m);
 	if (text.data)
 		sl__buf_format(&text, "end %016" PRIx64 "\n",
-			       checksum(text.data, text.n_bytes));
+			       sl__hash(text.data, text.n_bytes, 0));
 	rc = sl__buf_status(&text, err);
 	if (rc)
 		goto out;
@@ -331,7 +321,7 @@ check_frame(const struct sl_buf *text, const char *path, struct sl_error *err)
 		return sl__fail(err, SL_E_DATA, "%s: damaged", path);
 	n = text->n_bytes - n_last;
 	snprintf(last, sizeof(last), "end %016" PRIx64 "\n",
-		 checksum(text->data, n));
+		 sl__hash(text->data, n, 0));
 	if (strcmp(text->data + n, last) != 0)
 		return sl__fail(err, SL_E_DATA, "%s: damaged", path);
 	return SL_OK;
