@@ -6,8 +6,8 @@
  * to; no home is made.  Works as root, whom permissions do not stop.
  */
 #include "harness.h"
-#include "base/buf.h"
 #include "base/cache_file.h"
+#include "base/buf.h"
 #include "cache_obstacle.h"
 
 #include <dirent.h>

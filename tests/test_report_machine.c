@@ -5,6 +5,7 @@
  * and a machine without ceilings is no crash.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "comma_locale.h"
 #include "json_check.h"
 #include "recorded_machine.h"
@@ -21,6 +22,8 @@ render(const struct sl_machine *m, enum sl_format format, int ascii)
 	struct sl_error err;
 
 	assert_int_equal(sl_machine_render(m, &how, &out, &err), SL_OK);
+	if (how.format == SL_FORMAT_JSON)
+		assert_reads_back(&out);
 	assert_non_null(out.data);
 	return out;
 }

@@ -9,8 +9,8 @@
  */
 #include "report/bunch.h"
 #include "report/inspect_page.h"
-#include "report/unit.h"
 #include "report/printable.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,6 +13,8 @@
 #include "report/result_json.h"
 #include "report/roof.h"
 #include "report/section.h"
+#include "result/record.h"
+#include "result/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -671,7 +673,8 @@ sl__profile_json(struct sl__json *json, const void *result)
 	struct sl_machine *machine = sl__roof_open();
 
 	if (machine)
-		sl__json_machine(json, machine);
+		sl__record_object(json, "machine", &sl__table_machine, machine,
+				  NULL);
 	else
 		sl__json_absent(json, "machine", sl__no_roof);
 	sl_machine_free(machine);

@@ -8,10 +8,10 @@
 #include "analysis/groups.h"
 #include "report/bar.h"
 #include "report/bunch.h"
+#include "report/printable.h"
 #include "report/profile_page.h"
 #include "report/row_names.h"
 #include "report/unit.h"
-#include "report/printable.h"
 
 #include <math.h>
 #include <stdio.h>

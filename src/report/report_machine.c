@@ -7,6 +7,7 @@
 #include "report/machine_page.h"
 #include "report/render.h"
 #include "report/roofline.h"
+#include "result/tables.h"
 
 #include <stdio.h>
 
@@ -39,7 +40,7 @@ sl_machine_render(const struct sl_machine *m,
 		.kind = "a machine",
 		.command = "machine",
 		.page = sl__machine_page,
-		.json = sl__machine_json,
+		.table = &sl__table_machine_document,
 		.csv = sl__machine_csv,
 		.svg = render_svg,
 	};

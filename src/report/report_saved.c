@@ -19,6 +19,7 @@
 
 RENDER(bench, sl_bench, sl_bench_render)
 RENDER(comparisons, sl_comparisons, sl_comparisons_render)
+RENDER(machine, sl_machine, sl_machine_render)
 RENDER(measurement, sl_measurement, sl_measurement_render)
 RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
 RENDER(run, sl_run, sl_run_render)
@@ -32,6 +33,7 @@ static const struct {
 } kinds[] = {
 	{&sl__table_bench, bench},
 	{&sl__table_comparisons, comparisons},
+	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_overhead, overhead},
 	{&sl__table_run, run},

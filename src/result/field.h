@@ -21,6 +21,9 @@ enum sl__field_kind {
 	SL__FIELD_WORD,     /* an enum, by its words */
 	SL__FIELD_READING,  /* struct sl_reading, which has its reason */
 	SL__FIELD_TRAIT,    /* struct sl_text_reading, likewise */
+	SL__FIELD_DATE,     /* double, seconds since 1970: text in UTC */
+	SL__FIELD_REASON,   /* const char *, which another row has written as
+			       the reason of its absence; read alone */
 	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
 			       small, the n it needs stands beside the null */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
@@ -83,7 +86,10 @@ struct sl__field {
 	const char *absent;   /* reason, where the value itself says so */
 	sl__field_why *why;   /* reason, where other fields do */
 	sl__field_make *make; /* of MADE */
-	int is_left_out;      /* no null where it is absent, no name either */
+	int is_either;        /* of two rows with one key, read where 'why',
+				 asked of the rows before, has nothing to say */
+	int is_left_out;      /* no null where 'why' says so, or, without one,
+				 where the value does; no name either */
 	const char *meaning;  /* for docs/schema.md; NULL: of the row above */
 };
 

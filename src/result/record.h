@@ -11,6 +11,9 @@
 #define SL__INFINITE       "infinite"
 #define SL__MINUS_INFINITE "-infinite"
 
+/* A date as ISO 8601 has it, in UTC. */
+#define SL__DATE_FORMAT "%Y-%m-%dT%H:%M:%SZ"
+
 /*
  * Writes the members of 'record', which is part of 'parent' (NULL at the top),
  * into the object that is open.

@@ -228,6 +228,38 @@ read_trait(struct reader *r, void *record, const struct sl__field *f,
 	return expect(r, f, v, SL__JSON_TEXT);
 }
 
+/* Days from 1970-01-01, by years that begin in March, so that the leap day is
+ * the last of its year. */
+static int64_t
+days_of(int64_t year, int month, int day)
+{
+	int64_t y = month < 3 ? year - 1 : year;
+	int64_t day_of_year =
+		(153 * (month + (month < 3 ? 9 : -3)) + 2) / 5 + day - 1;
+
+	return 365 * y + y / 4 - y / 100 + y / 400 + day_of_year - 719468;
+}
+
+static enum sl_status
+read_date(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	int year, month, day, hour, minute, second, n = 0;
+	enum sl_status rc = expect(r, f, v, SL__JSON_TEXT);
+	double since_1970_s;
+
+	if (rc)
+		return rc;
+	if (sscanf(v->text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &year, &month, &day,
+		   &hour, &minute, &second, &n) != 6 ||
+	    v->text[n] || month < 1 || month > 12 || year < 1970)
+		return refuse(r, f, "date");
+	since_1970_s = (double)(days_of(year, month, day) * 86400 +
+				hour * 3600 + minute * 60 + second);
+	memcpy((char *)record + f->offset, &since_1970_s, sizeof(since_1970_s));
+	return SL_OK;
+}
+
 static double
 end_of(const struct sl__field *f, const struct sl__json_value *interval,
        const char *key)
@@ -449,6 +481,8 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_WORD] = read_word,
 	[SL__FIELD_READING] = read_reading,
 	[SL__FIELD_TRAIT] = read_trait,
+	[SL__FIELD_DATE] = read_date,
+	[SL__FIELD_REASON] = read_text,
 	[SL__FIELD_INTERVAL] = read_interval,
 	[SL__FIELD_QUANTILE] = read_quantile,
 	[SL__FIELD_OBJECT] = read_object,
@@ -488,7 +522,8 @@ sl__record_read(void *record, const struct sl__record *table,
 		const struct sl__json_value *v =
 			f->key ? sl__json_member(object, f->key) : object;
 
-		if (!v || !readers[f->kind])
+		if (!v || !readers[f->kind] ||
+		    (f->is_either && f->why(record, NULL)))
 			continue;
 		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
 			continue;

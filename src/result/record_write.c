@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/banned.h"
 
@@ -76,11 +77,13 @@ count_of(const struct sl__field *f, const void *record)
 	return n;
 }
 
+/* A value that is absent in itself; one that other fields rule out never comes
+ * here, and is left out by them. */
 static void
 write_absent(struct sl__json *json, const struct sl__field *f,
 	     const char *reason)
 {
-	if (f->key && !f->is_left_out)
+	if (f->why || !f->is_left_out)
 		sl__json_absent(json, f->key, reason ? reason : NOT_MEASURED);
 }
 
@@ -208,6 +211,36 @@ write_trait(struct sl__json *json, const struct sl__field *f,
 			     trait->absent ? trait->absent : f->absent);
 }
 
+/* ISO 8601 in UTC. */
+static void
+write_date(struct sl__json *json, const struct sl__field *f, const void *record,
+	   const void *parent)
+{
+	double since_1970_s = number_at(f, at(f, record));
+	/* To the year 5138; NaN has no conversion. */
+	int is_date = since_1970_s > 0 && since_1970_s < 1e11;
+	time_t when = is_date ? (time_t)since_1970_s : 0;
+	char text[32];
+	struct tm tm;
+
+	(void)parent;
+	if (is_date && gmtime_r(&when, &tm) &&
+	    strftime(text, sizeof(text), SL__DATE_FORMAT, &tm))
+		sl__json_text(json, f->key, text);
+	else
+		write_absent(json, f, f->absent);
+}
+
+static void
+write_nothing(struct sl__json *json, const struct sl__field *f,
+	      const void *record, const void *parent)
+{
+	(void)json;
+	(void)f;
+	(void)record;
+	(void)parent;
+}
+
 /* Whether n is too small for an interval; then it says so. */
 static int
 write_refused(struct sl__json *json, const struct sl__field *f,
@@ -246,8 +279,7 @@ write_interval(struct sl__json *json, const struct sl__field *f,
 	(void)parent;
 	if (write_refused(json, f, e)) {
 		snprintf(text, sizeof(text), "%s_needs_n", f->key);
-		if (!f->is_left_out)
-			sl__json_integer(json, text, e->needs_n);
+		sl__json_integer(json, text, e->needs_n);
 		return;
 	}
 	sl__json_object(json, f->key);
@@ -425,6 +457,8 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_WORD] = write_word,
 	[SL__FIELD_READING] = write_reading,
 	[SL__FIELD_TRAIT] = write_trait,
+	[SL__FIELD_DATE] = write_date,
+	[SL__FIELD_REASON] = write_nothing,
 	[SL__FIELD_INTERVAL] = write_interval,
 	[SL__FIELD_QUANTILE] = write_quantile,
 	[SL__FIELD_OBJECT] = write_object,
@@ -451,9 +485,9 @@ sl__record_write(struct sl__json *json, const struct sl__record *table,
 		const struct sl__field *f = &table->fields[i];
 		const char *why = f->why ? f->why(record, parent) : NULL;
 
-		if (why)
-			write_absent(json, f, why);
-		else
+		if (why && f->key && !f->is_left_out)
+			sl__json_absent(json, f->key, why);
+		else if (!why)
 			writers[f->kind](json, f, record, parent);
 	}
 }

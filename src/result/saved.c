@@ -16,13 +16,16 @@
 
 enum { SCHEMA = 1 };
 
-const struct sl__record *const sl__saved_kinds[] = {&sl__table_bench,
-						    &sl__table_comparisons,
-						    &sl__table_measurement,
-						    &sl__table_overhead,
-						    &sl__table_run,
-						    &sl__table_selfcheck,
-						    NULL};
+const struct sl__record *const sl__saved_kinds[] = {
+	&sl__table_bench,
+	&sl__table_comparisons,
+	&sl__table_machine_document,
+	&sl__table_measurement,
+	&sl__table_overhead,
+	&sl__table_run,
+	&sl__table_selfcheck,
+	NULL,
+};
 
 void
 sl__saved_begin(struct sl__json *json, struct sl_buf *out, const char *command,

@@ -7,12 +7,12 @@
 
 /* Parts that several results have. */
 extern const struct sl__record sl__table_latency, sl__table_noise,
-	sl__table_comparison, sl__table_plan_memory;
+	sl__table_comparison, sl__table_machine, sl__table_plan_memory;
 
 /* Results as documents. */
 extern const struct sl__record sl__table_bench, sl__table_comparisons,
-	sl__table_measurement, sl__table_overhead, sl__table_run,
-	sl__table_selfcheck, sl__table_versus;
+	sl__table_machine_document, sl__table_measurement, sl__table_overhead,
+	sl__table_run, sl__table_selfcheck, sl__table_versus;
 
 /* elapsed_ms, stopped_by, seed: how a measurement ended. */
 #define SL__F_ENDING(s)                                                    \

@@ -7,7 +7,7 @@
 
 extern const struct sl__vocabulary sl__words_access, sl__words_check_rule,
 	sl__words_convention, sl__words_dtype, sl__words_fitness,
-	sl__words_gate, sl__words_isa_cause, sl__words_method,
+	sl__words_gate, sl__words_isa_cause, sl__words_level, sl__words_method,
 	sl__words_optimizer, sl__words_path, sl__words_phase, sl__words_role,
 	sl__words_stop, sl__words_trained, sl__words_verdict,
 	sl__words_versus_basis, sl__words_warmup, sl__words_watching,
