@@ -27,11 +27,9 @@ plant_points(void)
 			.memory_bytes = 1000000,
 			.touched_bytes = {2e6, NULL},
 			.samples_per_s_per_mb = 500,
-			.verdict = "memory",
-			.verdict_basis = "roofline",
+			.verdict = SL_BOTTLENECK_MEMORY,
 			.energy_j = planted_estimate(0.25, 0.2, 0.3)};
-	points[1].verdict = "-";
-	points[1].verdict_basis = "";
+	points[1].verdict = SL_BOTTLENECK_INCONCLUSIVE;
 	points[1].verdict_absent = "planted reason";
 	points[1].energy_j = planted_refusal(0.5, 3);
 }
@@ -39,12 +37,13 @@ plant_points(void)
 static void
 plant_laws(void)
 {
-	static const char *const what[] = {"time", "memory", "flops"};
+	static const enum sl_sweep_figure figures[] = {
+		SL_SWEEP_TIME, SL_SWEEP_MEMORY, SL_SWEEP_FLOPS};
 	static const double offset[] = {4e6, 5e6, 6e6};
 
 	for (size_t i = 0; i < 3; i++)
 		laws[i] = (struct sl_sweep_exponent){
-			.what = what[i],
+			.figure = figures[i],
 			.share_first = (double)NAN,
 			.share_last = (double)NAN,
 			.exponent = planted_estimate(1, 0.9, 1.1),
@@ -57,7 +56,6 @@ static void
 render(struct sl_buf *out, enum sl_format format)
 {
 	struct sl_sweep sweep = {.axis = SL_AXIS_BATCH,
-				 .rate_unit = "samples/s",
 				 .dtype = SL_DTYPE_F32,
 				 .n_threads = 2,
 				 .n_visits = 3,

@@ -15,16 +15,22 @@ operation_of(const char *type, double ns)
 				     .executed_flops = 10};
 }
 
-/* The kind of that name, or one that has nothing at any point. */
+/* The kind of that type, NULL: of all others; or one that has nothing at any
+ * point. */
 static const struct sl__sweep_kind *
-kind_named(const struct sl__sweep_work *work, const char *name)
+kind_named(const struct sl__sweep_work *work, const char *type)
 {
 	static double nothing[POINTS];
-	static const struct sl__sweep_kind none = {"", nothing, nothing};
+	static const struct sl__sweep_kind none = {.ns = nothing,
+						   .flops = nothing};
 
 	for (size_t i = 0; i < work->n_kinds; i++) {
-		if (!strcmp(work->kinds[i].name, name))
-			return &work->kinds[i];
+		const struct sl__sweep_kind *k = &work->kinds[i];
+
+		if (type ? k->kind == SL_SWEEP_KIND_TYPE &&
+				    !strcmp(k->type, type)
+			 : k->kind == SL_SWEEP_KIND_OTHERS)
+			return k;
 	}
 	return &none;
 }
@@ -83,7 +89,7 @@ test_many(void **state)
 		for (size_t i = 0; i < SL__SWEEP_KINDS_MOST - 1; i++)
 			assert_near(kind_named(&work, names[i])->ns[point], 1,
 				    0);
-		assert_near(kind_named(&work, "others")->ns[point],
+		assert_near(kind_named(&work, NULL)->ns[point],
 			    MANY - (SL__SWEEP_KINDS_MOST - 1), 0);
 	}
 	sl__arena_release(&arena);
@@ -128,16 +134,16 @@ make_growth(struct growth *g)
 }
 
 static struct sl_sweep_exponent
-law_of(struct growth *g, const char *what)
+law_of(struct growth *g, enum sl_sweep_figure figure)
 {
 	assert_int_equal(sl__sweep_exponents(&g->series, &g->work,
 					     SL_AXIS_BATCH, &g->arena, NULL),
 			 SL_OK);
 	for (size_t i = 0; i < g->series.n_exponents; i++) {
-		if (!strcmp(g->series.exponents[i].what, what))
+		if (g->series.exponents[i].figure == figure)
 			return g->series.exponents[i];
 	}
-	fail_msg("no law of %s", what);
+	fail_msg("no law of %d", (int)figure);
 	return (struct sl_sweep_exponent){0};
 }
 
@@ -151,16 +157,16 @@ test_spoilt_points_show_no_law(void **state)
 	make_growth(&g);
 	for (size_t v = 0; v < VISITS; v++)
 		g.medians[4 * VISITS + v].value *= 1.5;
-	assert_true(fabs(law_of(&g, "time").exponent.value - 1) > 0.05);
+	assert_true(fabs(law_of(&g, SL_SWEEP_TIME).exponent.value - 1) > 0.05);
 	g.points[4].n_disturbed = VISITS;
-	assert_near(law_of(&g, "time").exponent.value, 1, 1e-9);
-	assert_near(law_of(&g, "time").formula, 1, 1e-9);
+	assert_near(law_of(&g, SL_SWEEP_TIME).exponent.value, 1, 1e-9);
+	assert_near(law_of(&g, SL_SWEEP_TIME).formula, 1, 1e-9);
 	for (size_t i = 1; i < 4; i++)
 		g.points[i].n_disturbed = VISITS;
-	assert_string_equal(law_of(&g, "time").absent,
+	assert_string_equal(law_of(&g, SL_SWEEP_TIME).absent,
 			    "undisturbed at fewer than two sizes");
 	/* What is counted stays. */
-	assert_null(law_of(&g, "flops").absent);
+	assert_null(law_of(&g, SL_SWEEP_FLOPS).absent);
 	sl__arena_release(&g.arena);
 }
 
@@ -171,12 +177,12 @@ test_memory_without_a_law(void **state)
 
 	(void)state;
 	make_growth(&g);
-	assert_near(law_of(&g, "memory").exponent.value, 1, 1e-9);
+	assert_near(law_of(&g, SL_SWEEP_MEMORY).exponent.value, 1, 1e-9);
 	g.points[2].memory_bytes *= 2;
-	assert_string_equal(law_of(&g, "memory").absent,
+	assert_string_equal(law_of(&g, SL_SWEEP_MEMORY).absent,
 			    "no power law: a size is more than 10 % off it");
-	assert_int_equal(law_of(&g, "memory").exponent.n, 0);
-	assert_true(isnan(law_of(&g, "memory").exponent.value));
+	assert_int_equal(law_of(&g, SL_SWEEP_MEMORY).exponent.n, 0);
+	assert_true(isnan(law_of(&g, SL_SWEEP_MEMORY).exponent.value));
 	sl__arena_release(&g.arena);
 }
 

@@ -154,11 +154,11 @@ test_facts_are_replaced(void **state)
 	(void)state;
 	make(&m);
 	sl__sweep_facts(&m.work, 0, &p);
-	assert_string_equal(m.point.verdict, "compute");
+	assert_int_equal(m.point.verdict, SL_BOTTLENECK_COMPUTE);
 	p = visit_of(1000, 0, 10);
 	sl__sweep_facts(&m.work, 0, &p);
 	assert_true(isnan(m.compute) && isnan(m.bounds));
-	assert_string_equal(m.point.verdict, "-");
+	assert_int_equal(m.point.verdict, SL_BOTTLENECK_INCONCLUSIVE);
 	assert_string_equal(m.point.verdict_absent, "no ceiling was measured");
 }
 
@@ -225,25 +225,23 @@ test_side(void **state)
 
 	(void)state;
 	point = side_of(&m, &p);
-	assert_string_equal(point->verdict, "compute");
-	assert_string_equal(point->verdict_basis, "roofline");
+	assert_int_equal(point->verdict, SL_BOTTLENECK_COMPUTE);
 	assert_null(point->verdict_absent);
 	p.operations = ops;
 	ops[0].share = 0.3;
 	ops[1].share = 0.7;
-	assert_string_equal(side_of(&m, &p)->verdict, "memory");
+	assert_int_equal(side_of(&m, &p)->verdict, SL_BOTTLENECK_MEMORY);
 	ops[0].share = ops[1].share = 0.5;
-	assert_string_equal(side_of(&m, &p)->verdict, "mixed");
+	assert_int_equal(side_of(&m, &p)->verdict, SL_BOTTLENECK_MIXED);
 	ops[0].share = ops[1].share = 0.2;
 	point = side_of(&m, &p);
-	assert_string_equal(point->verdict, "-");
-	assert_string_equal(point->verdict_basis, "");
+	assert_int_equal(point->verdict, SL_BOTTLENECK_INCONCLUSIVE);
 	assert_non_null(strstr(point->verdict_absent, "less than 60 %"));
 	/* Where the time went is open when the books do not close. */
 	p.operations = operations;
 	p.ledger.is_closed = 0;
 	point = side_of(&m, &p);
-	assert_string_equal(point->verdict, "-");
+	assert_int_equal(point->verdict, SL_BOTTLENECK_INCONCLUSIVE);
 	assert_non_null(strstr(point->verdict_absent, "books"));
 }
 

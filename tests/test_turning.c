@@ -34,7 +34,6 @@ point_of(double ns, double bound_ns, enum sl_level roof)
 		.roof = roof,
 		.bound_ns = bound_ns,
 		.level_ns = (double)NAN,
-		.verdict = "-",
 	};
 }
 
@@ -59,7 +58,7 @@ make(struct made *m, const double *shares, const enum sl_level *roofs, size_t n)
 			m->points[i].absent = "not measured";
 	}
 	m->series = (struct sl_micro_series){.name = "made",
-					     .axis = "N",
+					     .axis = SL_MICRO_AXIS_N,
 					     .points = m->points,
 					     .n_points = n};
 	sl__micro_turns(&m->series, m->turns);
@@ -72,17 +71,16 @@ test_roofs(void **state)
 
 	(void)state;
 	assert_int_equal(p.micro_class, SL_MICRO_COMPUTE);
-	assert_string_equal(p.verdict, "at the compute roof");
+	assert_int_equal(p.roof, SL_LEVEL_COMPUTE);
 	assert_near(p.roof_share, 0.8, 1e-12);
 	assert_near(p.roof_share_lo, 0.8 / 1.01, 1e-12);
 	assert_near(p.roof_share_hi, 0.8 / 0.99, 1e-12);
 	assert_true(p.is_sure);
 	p = classified(1e4, 8e3, SL_LEVEL_DRAM);
 	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
-	assert_string_equal(p.verdict, "at the DRAM roof");
+	assert_int_equal(p.roof, SL_LEVEL_DRAM);
 	p = classified(1e4, 6e3, SL_LEVEL_L3);
 	assert_int_equal(p.micro_class, SL_MICRO_BELOW);
-	assert_string_equal(p.verdict, "below both roofs");
 	assert_true(p.is_sure);
 }
 
@@ -95,7 +93,6 @@ test_overhead(void **state)
 	(void)state;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_OVERHEAD);
-	assert_string_equal(p.verdict, "overhead");
 	assert_int_equal(classified(310, 60, SL_LEVEL_L1).micro_class,
 			 SL_MICRO_BELOW);
 	assert_int_equal(classified(290, 280, SL_LEVEL_L1).micro_class,
@@ -130,7 +127,6 @@ test_unknown(void **state)
 	(void)state;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_UNKNOWN);
-	assert_string_equal(p.verdict, "-");
 	assert_true(isnan(p.roof_share));
 	p = point_of(1e4, 5e3, SL_LEVEL_L2);
 	p.roof = SL_LEVEL_NONE;
@@ -149,7 +145,7 @@ test_disturbed(void **state)
 	p.disturbance = 0.5;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_UNKNOWN);
-	assert_string_equal(p.verdict, "disturbed");
+	assert_near(p.roof_share, 0.2, 1e-12);
 	p.fastest_ns = 9e3;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_BELOW);
@@ -178,14 +174,15 @@ test_served_in_part(void **state)
 	p.level = SL_LEVEL_DRAM;
 	p.level_ns = 1.1e4;
 	sl__micro_classify(&p, 100);
+	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
 	assert_int_equal(p.roof, SL_LEVEL_DRAM);
-	assert_string_equal(p.verdict, "at the DRAM roof");
 	assert_near(p.roof_share, 1, 1e-12);
 	p = point_of(1e4, 9e3, SL_LEVEL_COMPUTE);
 	p.level = SL_LEVEL_DRAM;
 	p.level_ns = 1.1e4;
 	sl__micro_classify(&p, 100);
-	assert_string_equal(p.verdict, "at the compute roof");
+	assert_int_equal(p.micro_class, SL_MICRO_COMPUTE);
+	assert_int_equal(p.roof, SL_LEVEL_COMPUTE);
 }
 
 static size_t
@@ -213,14 +210,12 @@ test_turns(void **state)
 	assert_int_equal(m.series.reached, 2);
 	assert_int_equal(m.series.largest, 4);
 	assert_int_equal(count(&m, SL_MICRO_TURN_CLASS), 3);
-	assert_string_equal(m.turns[0].from, "below both roofs");
-	assert_string_equal(m.turns[0].to, "at the L2 roof");
 	assert_int_equal(m.turns[0].before, 1);
 	assert_int_equal(m.turns[0].at, 2);
 	assert_true(m.turns[0].is_sure);
 	assert_int_equal(count(&m, SL_MICRO_TURN_ROOF), 1);
 	assert_int_equal(m.turns[3].what, SL_MICRO_TURN_ROOF);
-	assert_string_equal(m.turns[3].to, "compute");
+	assert_int_equal(m.points[m.turns[3].at].roof, SL_LEVEL_COMPUTE);
 	assert_int_equal(m.turns[3].at, 4);
 	/* L2, L2, L2, DRAM, L2. */
 	assert_int_equal(count(&m, SL_MICRO_TURN_LEVEL), 2);
@@ -241,8 +236,10 @@ test_exception(void **state)
 	(void)state;
 	make(&m, shares, roofs, 5);
 	assert_int_equal(m.series.n_turns, 0);
-	assert_string_equal(m.points[2].verdict, "below both roofs");
-	assert_string_equal(sl__micro_settled(&m.series, 2), "at the L2 roof");
+	assert_int_equal(m.points[2].micro_class, SL_MICRO_BELOW);
+	assert_int_equal(sl__micro_settled(&m.series, 2), 1);
+	assert_int_equal(sl__micro_settled(&m.series, 3), 3);
+	assert_true(sl__micro_is_alike(&m.series, 2, 3));
 	/* It is not above 80 % for good before the exception. */
 	assert_int_equal(m.series.reached, 3);
 }
@@ -289,6 +286,38 @@ test_far_ratio(void **state)
 	/* Overhead is no rate to compare with. */
 	m.points[0].micro_class = m.points[1].micro_class = SL_MICRO_OVERHEAD;
 	assert_true(isnan(sl__micro_far_ratio(&m.series)));
+}
+
+/* What to optimise follows from the class at the largest size and, below both
+ * roofs, from what nearer memory changes. */
+static void
+test_focus(void **state)
+{
+	static const double high[] = {0.9}, low[] = {0.3}, far[] = {0.3, 0.2};
+	static const enum sl_level memory[] = {SL_LEVEL_L2, SL_LEVEL_DRAM};
+	static const enum sl_level compute[] = {SL_LEVEL_COMPUTE};
+	struct made m;
+
+	(void)state;
+	make(&m, high, compute, 1);
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_PRECISION);
+	make(&m, high, memory, 1);
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_BYTES);
+	make(&m, low, memory, 1);
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	make(&m, low, compute, 1);
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_KERNEL);
+	m.points[0].micro_class = SL_MICRO_OVERHEAD;
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_CALLS);
+	m.points[0].micro_class = SL_MICRO_UNKNOWN;
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_NONE);
+	make(&m, far, memory, 2);
+	assert_int_equal(sl__micro_focus(&m.series),
+			 SL_MICRO_FOCUS_INSTRUCTIONS);
+	m.points[1].bytes_per_s *= 0.8;
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_BOTH);
+	make(&m, far, memory, 0);
+	assert_int_equal(sl__micro_focus(&m.series), SL_MICRO_FOCUS_NONE);
 }
 
 static void
@@ -340,6 +369,7 @@ main(void)
 		cmocka_unit_test(test_exception),
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_far_ratio),
+		cmocka_unit_test(test_focus),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_words),
 	};

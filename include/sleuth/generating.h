@@ -110,8 +110,6 @@ struct sl_generation {
 	size_t n_loops;
 	struct sl_cache_effect cache;
 	struct sl_ceilings ceilings;
-	const char *const *sentences; /* what that means */
-	size_t n_sentences;
 };
 
 struct sl_generate_options {

@@ -55,8 +55,6 @@ struct sl_micro_point {
 	double bound_ns;     /* least time under it; NaN: no ceilings */
 	double roof_share, roof_share_lo, roof_share_hi; /* bound / median */
 	enum sl_micro_class micro_class;
-	const char *verdict;    /* "at the L2 roof"; "-", "disturbed": unknown
-				 */
 	int is_sure;            /* the same at both ends of the interval */
 	const char *impossible; /* a rate above what the machine does; NULL */
 };
@@ -74,19 +72,44 @@ SL_API const char *sl_micro_turning_text(enum sl_micro_turning turning);
 struct sl_micro_turn {
 	enum sl_micro_turning what;
 	size_t before, at; /* points */
-	const char *from, *to;
 	double rate_ratio; /* of bytes a second, or of FLOP/s where the roof
 			      after it is arithmetic: after / before */
 	int is_sure;       /* the two verdicts are; of others: the intervals
 			      of the two rates do not meet */
 };
 
+/* What grows from size to size. */
+enum sl_micro_axis {
+	SL_MICRO_AXIS_ELEMENTS = 0,
+	SL_MICRO_AXIS_N, /* sides of a matrix */
+	SL_MICRO_AXIS_SEQ,
+	SL_MICRO_AXIS_CHANNELS
+};
+enum { SL_N_MICRO_AXES = SL_MICRO_AXIS_CHANNELS + 1 };
+
+/* "elements", "N", "seq", "channels". */
+SL_API const char *sl_micro_axis_text(enum sl_micro_axis axis);
+
+/* What to optimise at the largest size, from its class and from whether it
+ * matters where data lie. */
+enum sl_micro_focus {
+	SL_MICRO_FOCUS_NONE = 0,      /* unknown, or not measured */
+	SL_MICRO_FOCUS_PRECISION,     /* at the arithmetic's roof */
+	SL_MICRO_FOCUS_BYTES,         /* at a memory's */
+	SL_MICRO_FOCUS_CALLS,         /* overhead: fewer, larger ones */
+	SL_MICRO_FOCUS_KERNEL,        /* neither roof explains the time */
+	SL_MICRO_FOCUS_INSTRUCTIONS,  /* likewise; as fast from nearer memory */
+	SL_MICRO_FOCUS_BOTH           /* likewise; faster from nearer memory:
+					 bytes and kernel */
+};
+enum { SL_N_MICRO_FOCUSES = SL_MICRO_FOCUS_BOTH + 1 };
+
 /* One operation. */
 struct sl_micro_series {
 	const char *name;  /* "add" */
 	const char *kind;  /* "element-wise", "matrix product", ... */
 	const char *about; /* "y = a + b" */
-	const char *axis;  /* "elements", "N", "seq", "channels" */
+	enum sl_micro_axis axis;
 	const struct sl_micro_point *points; /* ascending */
 	size_t n_points, n_measured;
 	const struct sl_micro_turn *turns; /* by kind, then ascending */
@@ -94,10 +117,7 @@ struct sl_micro_series {
 	size_t reached;     /* the first of the measured points from which on
 			       all have 80 % of their roof; SIZE_MAX: none */
 	size_t largest;     /* the last measured one; SIZE_MAX: none */
-	const char *focus;  /* what to optimise there; "-": unknown */
-	const char *reason; /* why that, with figures */
-	const char *const *sentences; /* the first is about verdicts */
-	size_t n_sentences;
+	enum sl_micro_focus focus; /* there */
 };
 
 /* Owns all it points to. */
@@ -114,8 +134,6 @@ struct sl_microscope {
 	/* By the share of the roof at the largest size; SIZE_MAX: fewer than
 	 * two series have one. */
 	size_t most_efficient, least_efficient;
-	const char *const *sentences; /* about all of them */
-	size_t n_sentences;
 };
 
 struct sl_microscope_options {

@@ -77,10 +77,10 @@ struct sl_sweep_point {
 					   0: not known */
 	struct sl_reading touched_bytes; /* resident growth while it ran */
 	double samples_per_s_per_mb;     /* of memory_bytes */
-	const char *verdict; /* "compute", "memory", "mixed": the side of the
-				ridge on which operations lie that take 60 %
-				of the time; "-": none */
-	const char *verdict_basis;   /* "roofline", which proves nothing; "" */
+	enum sl_bottleneck verdict;  /* COMPUTE, MEMORY, MIXED: the side of the
+					ridge on which operations lie that take
+					60 % of the time; by the roofline, which
+					proves nothing.  INCONCLUSIVE: none */
 	const char *verdict_absent;  /* why there is none; NULL */
 	struct sl_estimate energy_j; /* of a pass, the whole package, over the
 					n visits that have a reading; n 0:
@@ -88,14 +88,32 @@ struct sl_sweep_point {
 	const char *energy_absent;   /* why there is none; NULL */
 };
 
+/* What a law is of. */
+enum sl_sweep_figure {
+	SL_SWEEP_TIME = 0, /* of a pass */
+	SL_SWEEP_KIND,     /* of the operations of a kind in it */
+	SL_SWEEP_MEMORY,
+	SL_SWEEP_FLOPS
+};
+
+/* Operations that are looked at together. */
+enum sl_sweep_kind {
+	SL_SWEEP_KIND_TYPE = 0,  /* those of a type */
+	SL_SWEEP_KIND_ATTENTION, /* products of activations, whatever type */
+	SL_SWEEP_KIND_OTHERS     /* of the types beyond those that are kept */
+};
+
+/* "type", "attention", "others". */
+SL_API const char *sl_sweep_kind_text(enum sl_sweep_kind kind);
+
 /*
  * A figure's law over the points: offset + scale n^exponent.  The fixed part
  * is there only where leaving it out is proved worse; else it is 0.
  */
 struct sl_sweep_exponent {
-	const char *what; /* "time", "memory", "flops", or a kind of operation:
-			     "attention products", "MatMul" */
-	int is_kind;      /* the time of a kind of operation */
+	enum sl_sweep_figure figure;
+	enum sl_sweep_kind kind; /* where the figure is KIND */
+	const char *type;        /* of a kind that is a type, "MatMul"; NULL */
 	double share_first, share_last; /* of a kind, of the operations' time */
 	struct sl_estimate exponent;    /* n 0: absent.  flops and memory are
 					   counted: no interval */
@@ -141,15 +159,22 @@ struct sl_sweep_series {
 	size_t n_exponents;
 	struct sl_sweep_knee knee;
 	struct sl_sweep_best best;
-	const char *const *sentences;
-	size_t n_sentences;
 };
+
+/* What rates count. */
+enum sl_rate_unit {
+	SL_RATE_SAMPLES = 0,
+	SL_RATE_TOKENS, /* along seq */
+	SL_RATE_FLOPS   /* along width */
+};
+
+/* "samples/s", "tokens/s", "FLOP/s". */
+SL_API const char *sl_rate_unit_text(enum sl_rate_unit unit);
 
 /* Owns all it points to; graphs and options may go before it. */
 struct sl_sweep {
 	enum sl_axis axis;
-	const char *rate_unit; /* "samples/s"; "tokens/s" along seq; "FLOP/s"
-				  along width */
+	enum sl_rate_unit rate_unit;
 	enum sl_dtype dtype;
 	int n_threads; /* of the points, unless that is the axis */
 	size_t n_visits;
@@ -159,8 +184,6 @@ struct sl_sweep {
 	enum sl_stop stopped_by; /* RUNS or INTERRUPT */
 	const struct sl_sweep_series *series;
 	size_t n_series;
-	const char *const *sentences; /* about several models together */
-	size_t n_sentences;
 };
 
 struct sl_sweep_model {

@@ -43,9 +43,4 @@ struct sl__cache_sources {
 void sl__cache_effect_of(struct sl_cache_effect *out,
 			 const struct sl__cache_sources *sources);
 
-/* Fills sentences of a generation that has everything else. */
-enum sl_status sl__generation_tell(struct sl_generation *out,
-				   struct sl__arena *arena,
-				   struct sl_error *err) SL_CHECKED;
-
 #endif

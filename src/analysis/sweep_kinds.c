@@ -33,45 +33,62 @@ is_product(const struct sl_inspection *model, const char *node)
 	return 0;
 }
 
-static const char *
+const char *
+sl_sweep_kind_text(enum sl_sweep_kind kind)
+{
+	static const char *const words[] = {"type", "attention", "others"};
+
+	return words[(unsigned)kind <= SL_SWEEP_KIND_OTHERS
+			     ? kind
+			     : SL_SWEEP_KIND_OTHERS];
+}
+
+/* A kind without storage yet. */
+static struct sl__sweep_kind
 kind_of(const struct sl_profile *p, const struct sl_operation *op)
 {
 	for (size_t i = 0; i < op->n_covers; i++) {
 		if (*op->covers[i] && is_product(p->model, op->covers[i]))
-			return "attention products";
+			return (struct sl__sweep_kind){
+				.kind = SL_SWEEP_KIND_ATTENTION};
 	}
-	return op->type;
+	return (struct sl__sweep_kind){.kind = SL_SWEEP_KIND_TYPE,
+				       .type = op->type};
 }
 
 static struct sl__sweep_kind *
-known_kind(struct sl__sweep_work *work, const char *name)
+known_kind(struct sl__sweep_work *work, const struct sl__sweep_kind *like)
 {
 	for (size_t i = 0; i < work->n_kinds; i++) {
-		if (!strcmp(work->kinds[i].name, name))
-			return &work->kinds[i];
+		struct sl__sweep_kind *known = &work->kinds[i];
+
+		if (known->kind == like->kind &&
+		    (!like->type || !strcmp(known->type, like->type)))
+			return known;
 	}
 	return NULL;
 }
 
 /* The last place is for all kinds that have none of their own. */
 static struct sl__sweep_kind *
-find_kind(struct sl__sweep_work *work, const char *name,
+find_kind(struct sl__sweep_work *work, struct sl__sweep_kind like,
 	  struct sl__arena *arena)
 {
 	size_t n = work->n_points * work->n_visits;
-	struct sl__sweep_kind *kind = known_kind(work, name);
+	struct sl__sweep_kind *kind = known_kind(work, &like);
 
 	if (!kind && work->n_kinds >= SL__SWEEP_KINDS_MOST - 1) {
-		name = "others";
-		kind = known_kind(work, name);
+		like = (struct sl__sweep_kind){.kind = SL_SWEEP_KIND_OTHERS};
+		kind = known_kind(work, &like);
 	}
 	if (kind)
 		return kind;
 	kind = &work->kinds[work->n_kinds];
-	kind->name = sl__arena_string(arena, name);
+	kind->kind = like.kind;
+	kind->type = sl__arena_string(arena, like.type);
 	kind->ns = sl__arena_array(arena, n, sizeof(double));
 	kind->flops = sl__arena_array(arena, work->n_points, sizeof(double));
-	if (!kind->name || !kind->ns || !kind->flops)
+	if ((like.type && !kind->type) || !kind->ns || !kind->flops)
 		return NULL;
 	work->n_kinds++;
 	return kind;
@@ -214,7 +231,7 @@ fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
 	const struct sl__sweep_work *work = f->work;
 	struct sl_sweep_exponent needs;
 
-	out->what = "memory";
+	out->figure = SL_SWEEP_MEMORY;
 	f->n = 0;
 	for (size_t i = 0; i < work->n_points; i++) {
 		if (!work->points[i].absent)
@@ -235,7 +252,7 @@ fit_flops(struct fitter *f, struct sl_sweep_exponent *out)
 {
 	const struct sl__sweep_work *work = f->work;
 
-	out->what = "flops";
+	out->figure = SL_SWEEP_FLOPS;
 	f->n = 0;
 	for (size_t i = 0; i < work->n_points; i++) {
 		if (!work->points[i].absent)
@@ -294,8 +311,9 @@ fit_kinds(struct fitter *f, struct sl_sweep_exponent *rows)
 		if (best == work->n_kinds)
 			break;
 		is_taken[best] = 1;
-		rows[n].what = work->kinds[best].name;
-		rows[n].is_kind = 1;
+		rows[n].figure = SL_SWEEP_KIND;
+		rows[n].kind = work->kinds[best].kind;
+		rows[n].type = work->kinds[best].type;
 		take_shares(&rows[n], work, &work->kinds[best]);
 		fit_times(f, &rows[n++], &work->kinds[best]);
 	}
@@ -318,12 +336,14 @@ sl__sweep_exponents(struct sl_sweep_series *out,
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < KINDS_SHOWN + 3; i++)
 		rows[i].share_first = rows[i].share_last = (double)NAN;
-	rows[0].what = "time";
+	rows[0].figure = SL_SWEEP_TIME;
 	fit_times(&f, &rows[0], NULL);
 	n = 1 + fit_kinds(&f, rows + 1);
 	for (size_t i = 1; i < n; i++) {
-		rows[i].what = sl__arena_string(arena, rows[i].what);
-		if (!rows[i].what)
+		const char *type = rows[i].type;
+
+		rows[i].type = sl__arena_string(arena, type);
+		if (type && !rows[i].type)
 			return sl__fail_nomem(err);
 	}
 	fit_memory(&f, &rows[n++]);

@@ -27,8 +27,7 @@ take_side(struct sl_sweep_point *point, const struct sl_profile *p)
 		else
 			memory += op->share;
 	}
-	point->verdict = "-";
-	point->verdict_basis = "";
+	point->verdict = SL_BOTTLENECK_INCONCLUSIVE;
 	point->verdict_absent = NULL;
 	if (!p->ceilings.flops_per_s.n) {
 		point->verdict_absent = "no ceiling was measured";
@@ -38,10 +37,9 @@ take_side(struct sl_sweep_point *point, const struct sl_profile *p)
 		point->verdict_absent = "less than 60 % of the time is of "
 					"operations with a roof";
 	} else {
-		point->verdict_basis = "roofline";
-		point->verdict = compute >= 0.6  ? "compute"
-				 : memory >= 0.6 ? "memory"
-						 : "mixed";
+		point->verdict = compute >= 0.6  ? SL_BOTTLENECK_COMPUTE
+				 : memory >= 0.6 ? SL_BOTTLENECK_MEMORY
+						 : SL_BOTTLENECK_MIXED;
 	}
 }
 

@@ -9,9 +9,10 @@ enum { SL__SWEEP_KINDS_MOST = 48, SL__SWEEP_VISITS_MOST = 20 };
 
 /* Operations of one kind, over points and visits. */
 struct sl__sweep_kind {
-	const char *name;
-	double *ns;    /* [n_points * n_visits] of a pass; 0: not met */
-	double *flops; /* [n_points] executed, of a pass */
+	enum sl_sweep_kind kind;
+	const char *type; /* where that is a type; NULL */
+	double *ns;       /* [n_points * n_visits] of a pass; 0: not met */
+	double *flops;    /* [n_points] executed, of a pass */
 };
 
 /*
@@ -74,15 +75,5 @@ enum sl_status sl__sweep_exponents(struct sl_sweep_series *out,
 				   const struct sl__sweep_work *work,
 				   enum sl_axis axis, struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
-
-/* Fills sentences of a model from all else that is known of it. */
-enum sl_status sl__sweep_tell(struct sl_sweep_series *out,
-			      const struct sl_sweep *sweep,
-			      struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
-
-/* Fills those about several models. */
-enum sl_status sl__sweep_tell_all(struct sl_sweep *out, struct sl__arena *arena,
-				  struct sl_error *err) SL_CHECKED;
 
 #endif

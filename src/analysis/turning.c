@@ -4,7 +4,6 @@
 #include "analysis/sweep_work.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
@@ -18,6 +17,16 @@ sl_micro_class_text(enum sl_micro_class micro_class)
 
 	return (unsigned)micro_class < SL_N_MICRO_CLASSES ? words[micro_class]
 							  : "unknown";
+}
+
+const char *
+sl_micro_axis_text(enum sl_micro_axis axis)
+{
+	static const char *const words[SL_N_MICRO_AXES] = {"elements", "N",
+							   "seq", "channels"};
+
+	return words[(unsigned)axis < SL_N_MICRO_AXES ? axis
+						      : SL_MICRO_AXIS_ELEMENTS];
 }
 
 const char *
@@ -41,28 +50,6 @@ class_of(const struct sl_micro_point *p, double ns, double step_ns)
 	if (ns <= SL__MICRO_STEPS * step_ns)
 		return SL_MICRO_OVERHEAD;
 	return SL_MICRO_BELOW;
-}
-
-/* Words that can be compared by their address. */
-static const char *
-verdict_of(const struct sl_micro_point *p)
-{
-	static const char *const roofs[SL_N_LEVELS] = {
-		[SL_LEVEL_L1] = "at the L1 roof",
-		[SL_LEVEL_L2] = "at the L2 roof",
-		[SL_LEVEL_L3] = "at the L3 roof",
-		[SL_LEVEL_L4] = "at the L4 roof",
-		[SL_LEVEL_L5] = "at the L5 roof",
-		[SL_LEVEL_DRAM] = "at the DRAM roof",
-		[SL_LEVEL_COMPUTE] = "at the compute roof",
-	};
-
-	if (p->micro_class == SL_MICRO_UNKNOWN)
-		return isnan(p->roof_share) ? "-" : "disturbed";
-	if (p->micro_class == SL_MICRO_OVERHEAD ||
-	    p->micro_class == SL_MICRO_BELOW)
-		return sl_micro_class_text(p->micro_class);
-	return roofs[p->roof];
 }
 
 /* A nearer memory that serves a part is not what bounds it. */
@@ -109,7 +96,6 @@ sl__micro_classify(struct sl_micro_point *p, double step_ns)
 	p->micro_class = class_of(p, e->value, step_ns);
 	if (is_hidden(p, step_ns))
 		p->micro_class = SL_MICRO_UNKNOWN;
-	p->verdict = verdict_of(p);
 	p->is_sure = p->micro_class != SL_MICRO_UNKNOWN &&
 		     !isnan(p->roof_share_lo) &&
 		     class_of(p, e->lo, step_ns) == p->micro_class &&
@@ -135,7 +121,26 @@ previous(const struct sl_micro_series *series, size_t i)
 	return SIZE_MAX;
 }
 
-const char *
+/* Whether two points have the same verdict: a class, and which roof. */
+static int
+is_same(const struct sl_micro_point *a, const struct sl_micro_point *b)
+{
+	if (a->micro_class != b->micro_class)
+		return 0;
+	switch (a->micro_class) {
+	case SL_MICRO_UNKNOWN: /* without ceilings, or disturbed */
+		return isnan(a->roof_share) == isnan(b->roof_share);
+	case SL_MICRO_COMPUTE:
+	case SL_MICRO_MEMORY:
+		return a->roof == b->roof;
+	case SL_MICRO_OVERHEAD:
+	case SL_MICRO_BELOW:
+		break;
+	}
+	return 1;
+}
+
+size_t
 sl__micro_settled(const struct sl_micro_series *series, size_t i)
 {
 	const struct sl_micro_point *p = series->points;
@@ -143,9 +148,16 @@ sl__micro_settled(const struct sl_micro_series *series, size_t i)
 	       right = sl__micro_next(series, i + 1);
 
 	if (left == SIZE_MAX || right == series->n_points ||
-	    strcmp(p[left].verdict, p[right].verdict))
-		return p[i].verdict;
-	return p[left].verdict;
+	    !is_same(&p[left], &p[right]))
+		return i;
+	return left;
+}
+
+int
+sl__micro_is_alike(const struct sl_micro_series *series, size_t a, size_t b)
+{
+	return is_same(&series->points[sl__micro_settled(series, a)],
+		       &series->points[sl__micro_settled(series, b)]);
 }
 
 static struct sl_estimate
@@ -182,7 +194,7 @@ turn_at(const struct sl_micro_series *series, size_t before, size_t at)
 	};
 }
 
-/* What changes from one size to the next: 1, and the words; or 0. */
+/* Whether that changes from one size to the next. */
 static int
 changes(struct sl_micro_turn *turn, const struct sl_micro_series *series,
 	enum sl_micro_turning what)
@@ -193,24 +205,15 @@ changes(struct sl_micro_turn *turn, const struct sl_micro_series *series,
 	turn->what = what;
 	switch (what) {
 	case SL_MICRO_TURN_CLASS:
-		turn->from = sl__micro_settled(series, turn->before);
-		turn->to = sl__micro_settled(series, turn->at);
 		turn->is_sure = a->is_sure && b->is_sure;
-		break;
+		return !sl__micro_is_alike(series, turn->before, turn->at);
 	case SL_MICRO_TURN_ROOF:
-		turn->from = is_compute_roof(a) ? "compute" : "memory";
-		turn->to = is_compute_roof(b) ? "compute" : "memory";
-		if (!a->roof || !b->roof)
-			return 0;
-		break;
+		return a->roof && b->roof &&
+		       is_compute_roof(a) != is_compute_roof(b);
 	case SL_MICRO_TURN_LEVEL:
-		turn->from = sl_level_text(a->level);
-		turn->to = sl_level_text(b->level);
-		if (!a->level || !b->level)
-			return 0;
 		break;
 	}
-	return turn->from && turn->to && strcmp(turn->from, turn->to) != 0;
+	return a->level && b->level && a->level != b->level;
 }
 
 static void
@@ -267,6 +270,38 @@ sl__micro_far_ratio(const struct sl_micro_series *series)
 			return last->bytes_per_s / p->bytes_per_s;
 	}
 	return (double)NAN;
+}
+
+/* Neither roof explains the time: does it matter where data lie? */
+static enum sl_micro_focus
+focus_below(const struct sl_micro_series *series)
+{
+	double far = sl__micro_far_ratio(series);
+
+	if (is_compute_roof(&series->points[series->largest]) || isnan(far))
+		return SL_MICRO_FOCUS_KERNEL;
+	return far >= SL__MICRO_SAME ? SL_MICRO_FOCUS_INSTRUCTIONS
+				     : SL_MICRO_FOCUS_BOTH;
+}
+
+enum sl_micro_focus
+sl__micro_focus(const struct sl_micro_series *series)
+{
+	if (series->largest == SIZE_MAX)
+		return SL_MICRO_FOCUS_NONE;
+	switch (series->points[series->largest].micro_class) {
+	case SL_MICRO_COMPUTE:
+		return SL_MICRO_FOCUS_PRECISION;
+	case SL_MICRO_MEMORY:
+		return SL_MICRO_FOCUS_BYTES;
+	case SL_MICRO_OVERHEAD:
+		return SL_MICRO_FOCUS_CALLS;
+	case SL_MICRO_BELOW:
+		return focus_below(series);
+	case SL_MICRO_UNKNOWN:
+		break;
+	}
+	return SL_MICRO_FOCUS_NONE;
 }
 
 static double

@@ -15,7 +15,7 @@
 #define SL__MICRO_STEPS 3.0
 
 /*
- * Fills the shares of the roof, class, verdict and is_sure from median_ns,
+ * Fills the shares of the roof, class and is_sure from median_ns,
  * fastest_ns, n_passes, disturbance, level, level_ns, bound_ns and roof.
  * step_ns may be NaN: then nothing is overhead.  Where nearer memory serves a
  * part of the bytes, so that the roof is that memory's, and the time is within
@@ -32,10 +32,13 @@ enum { SL__MICRO_TURNS_MOST = 3 * 64 };
 void sl__micro_turns(struct sl_micro_series *series,
 		     struct sl_micro_turn *list);
 
-/* The verdict at a point as turns see it; points that were not measured have
- * none of their own and are passed over. */
-const char *sl__micro_settled(const struct sl_micro_series *series,
-			      size_t point);
+/* The point whose verdict stands for that of a measured one as turns see it:
+ * itself, or the one before where it is an exception. */
+size_t sl__micro_settled(const struct sl_micro_series *series, size_t point);
+
+/* Whether two measured points have the same verdict, as turns see it. */
+int sl__micro_is_alike(const struct sl_micro_series *series, size_t a,
+		       size_t b);
 
 /* The next measured point from i on; n_points where there is none. */
 size_t sl__micro_next(const struct sl_micro_series *series, size_t i);
@@ -46,6 +49,10 @@ size_t sl__micro_next(const struct sl_micro_series *series, size_t i);
  * it is about 1, where data lie does not matter.  A size must be measured.
  */
 double sl__micro_far_ratio(const struct sl_micro_series *series);
+
+/* What to optimise at the largest size of a series whose points are
+ * classified. */
+enum sl_micro_focus sl__micro_focus(const struct sl_micro_series *series);
 
 /* Finds most and least efficient, at the largest sizes. */
 void sl__micro_extremes(struct sl_microscope *out);

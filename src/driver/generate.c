@@ -395,7 +395,7 @@ generate(struct generator *g, const struct sl_graph *graph,
 		return rc;
 	settle_cache(g);
 	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - g->start_ns) / 1e9;
-	return sl__generation_tell(out, g->arena, err);
+	return SL_OK;
 }
 
 enum sl_status

@@ -6,7 +6,6 @@
  * ceilings are one set for all sizes, probed before, between and after them,
  * so that a machine that slows down lowers both.
  */
-#include "analysis/microscope_words.h"
 #include "analysis/physics.h"
 #include "analysis/roofline_place.h"
 #include "analysis/sweep_work.h"
@@ -218,7 +217,7 @@ add_series(struct looker *k, const struct sl__specimen *specimen,
 	for (size_t i = 0; i < n; i++) {
 		points[i].value = values[i];
 		points[i].absent = "interrupted before it was measured";
-		points[i].verdict = "-";
+		points[i].roof_share = (double)NAN;
 		points[i].shape = specimen->shape(values[i], k->arena);
 		if (!points[i].shape)
 			return sl__fail_nomem(err);
@@ -375,13 +374,12 @@ look_at(struct looker *k, size_t nth, size_t i, struct sl_error *err)
 	struct sl_micro_series *s = &k->series[nth];
 	struct sl_micro_point *point =
 		(struct sl_micro_point *)(uintptr_t)&s->points[i];
-	struct sl__micro_size size;
 	struct sl_graph *graph = NULL;
 	struct sl_error why = {0};
 	enum sl_status rc;
 
-	snprintf(k->what, sizeof(k->what), "%s %s", s->name,
-		 sl__micro_size_text(&size, point->value));
+	snprintf(k->what, sizeof(k->what), "%s %lld", s->name,
+		 (long long)point->value);
 	rc = sl__specimen_model(&graph, k->specimens[nth], point->value,
 				k->how.seed, k->how.allocator, &why);
 	if (!rc)
@@ -545,7 +543,8 @@ settle_series(struct looker *k, struct sl_micro_series *s,
 	if (rc)
 		return rc;
 	sl__micro_turns(s, turns);
-	return sl__micro_tell(s, k->out, k->arena, err);
+	s->focus = sl__micro_focus(s);
+	return SL_OK;
 }
 
 static enum sl_status
@@ -569,7 +568,7 @@ settle(struct looker *k, struct sl_error *err)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first size");
 	sl__micro_extremes(out);
-	return sl__micro_tell_all(out, k->arena, err);
+	return SL_OK;
 }
 
 static enum sl_status

@@ -8,7 +8,8 @@
 enum { SL__SPECIMEN_SIZES_MOST = 64 };
 
 struct sl__specimen {
-	const char *name, *kind, *about, *axis;
+	const char *name, *kind, *about;
+	enum sl_micro_axis axis;
 	int64_t first, last;   /* doubling */
 	double value_bytes;    /* touched for each step along the axis, where
 				   'last' is to lie beyond the caches; 0: it

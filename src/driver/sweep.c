@@ -165,8 +165,6 @@ reserve_work(struct sweeper *s, struct sl__sweep_work *work,
 		work->points[i].energy_absent =
 			s->meter.absent ? s->meter.absent
 					: "too few passes for the meter";
-		work->points[i].verdict = "-";
-		work->points[i].verdict_basis = "";
 		work->points[i].verdict_absent = "not measured";
 	}
 	return SL_OK;
@@ -572,13 +570,11 @@ settle_series(struct sweeper *s, size_t nth, struct sl_error *err)
 {
 	struct sl_sweep_series *series = &s->series[nth];
 	struct sl__sweep_work *work = &s->works[nth];
-	enum sl_status rc;
 
 	sl__sweep_settle(series, work, s->how.axis);
 	sl__growth_best(&series->best, work->points, work->n_points,
 			s->how.memory_bytes, s->how.latency_s);
-	rc = sl__sweep_exponents(series, work, s->how.axis, s->arena, err);
-	return rc ? rc : sl__sweep_tell(series, s->out, s->arena, err);
+	return sl__sweep_exponents(series, work, s->how.axis, s->arena, err);
 }
 
 static enum sl_status
@@ -598,8 +594,6 @@ settle(struct sweeper *s, struct sl_error *err)
 	if (!rc && s->is_stopped && !n_measured)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first point");
-	if (!rc)
-		rc = sl__sweep_tell_all(out, s->arena, err);
 	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - s->start_ns) / 1e9;
 	return rc;
 }

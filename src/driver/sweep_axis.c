@@ -22,12 +22,26 @@ sl_axis_text(enum sl_axis axis)
 }
 
 const char *
+sl_rate_unit_text(enum sl_rate_unit unit)
+{
+	static const char *const words[] = {"samples/s", "tokens/s", "FLOP/s"};
+
+	return words[(unsigned)unit <= SL_RATE_FLOPS ? unit : SL_RATE_SAMPLES];
+}
+
+enum sl_rate_unit
 sl__axis_rate_unit(enum sl_axis axis)
 {
-	static const char *const words[SL_N_AXES] = {"samples/s", "tokens/s",
-						     "samples/s", "FLOP/s"};
-
-	return (unsigned)axis < SL_N_AXES ? words[axis] : "samples/s";
+	switch (axis) {
+	case SL_AXIS_SEQ:
+		return SL_RATE_TOKENS;
+	case SL_AXIS_WIDTH:
+		return SL_RATE_FLOPS;
+	case SL_AXIS_BATCH:
+	case SL_AXIS_THREADS:
+		break;
+	}
+	return SL_RATE_SAMPLES;
 }
 
 struct reader {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 
 /* The unit of the rate whose knee is looked for: what a pass gets done. */
-const char *sl__axis_rate_unit(enum sl_axis axis);
+enum sl_rate_unit sl__axis_rate_unit(enum sl_axis axis);
 
 /* SL_E_DATA where the model has no such size, SL_E_USAGE where its name has no
  * width to change. */

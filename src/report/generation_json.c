@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_json.c - a decoding loop for programs: JSON and CSV. */
 #include "base/buf.h"
+#include "report/generation_narrative.h"
 #include "report/generation_page.h"
 #include "report/result_csv.h"
 #include "report/result_json.h"
@@ -151,6 +152,17 @@ write_cache(struct sl__json *json, const struct sl_cache_effect *c)
 	sl__json_end_object(json);
 }
 
+static void
+write_sentences(struct sl__json *json, const struct sl_generation *g)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	sl__generation_narrate(&narrative, g);
+	sl__narrative_json(json, &narrative);
+	sl__narrative_release(&narrative);
+}
+
 void
 sl__generation_json(struct sl__json *json, const void *result)
 {
@@ -174,10 +186,7 @@ sl__generation_json(struct sl__json *json, const void *result)
 		write_loop(json, g, &g->loops[i]);
 	sl__json_end_array(json);
 	write_cache(json, &g->cache);
-	sl__json_array(json, "sentences");
-	for (size_t i = 0; i < g->n_sentences; i++)
-		sl__json_text(json, NULL, g->sentences[i]);
-	sl__json_end_array(json);
+	write_sentences(json, g);
 	sl__json_end_object(json);
 	sl__json_noise(json, &g->noise);
 	sl__json_ending(json, g->elapsed_s, g->stopped_by, g->seed);

@@ -2,12 +2,12 @@
 /* microscope_json.c - operations over sizes for programs: JSON and CSV. */
 #include "report/microscope_json.h"
 #include "base/buf.h"
+#include "report/microbench_narrative.h"
 #include "report/result_csv.h"
 #include "report/result_json.h"
 #include "report/section.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
@@ -103,7 +103,7 @@ add_place(struct sl__json *json, const struct sl_micro_point *p)
 	if (p->micro_class == SL_MICRO_UNKNOWN)
 		sl__json_absent(json, "verdict", why);
 	else
-		sl__json_text(json, "verdict", p->verdict);
+		sl__json_text(json, "verdict", sl__micro_verdict_text(p));
 	sl__json_boolean(json, "sure", p->is_sure);
 	if (p->impossible)
 		sl__json_text(json, "impossible", p->impossible);
@@ -145,8 +145,10 @@ add_turns(struct sl__json *json, const struct sl_micro_series *s)
 
 		sl__json_object(json, NULL);
 		sl__json_text(json, "what", sl_micro_turning_text(turn->what));
-		sl__json_text(json, "from", turn->from);
-		sl__json_text(json, "to", turn->to);
+		sl__json_text(json, "from",
+			      sl__micro_turn_text(s, turn, turn->before));
+		sl__json_text(json, "to",
+			      sl__micro_turn_text(s, turn, turn->at));
 		sl__json_integer(json, "after",
 				 (uint64_t)s->points[turn->before].value);
 		sl__json_integer(json, "at",
@@ -160,15 +162,6 @@ add_turns(struct sl__json *json, const struct sl_micro_series *s)
 }
 
 static void
-add_sentences(struct sl__json *json, const char *const *list, size_t n)
-{
-	sl__json_array(json, "sentences");
-	for (size_t i = 0; i < n; i++)
-		sl__json_text(json, NULL, list[i]);
-	sl__json_end_array(json);
-}
-
-static void
 add_value(struct sl__json *json, const char *key,
 	  const struct sl_micro_series *s, size_t point)
 {
@@ -178,13 +171,32 @@ add_value(struct sl__json *json, const char *key,
 		sl__json_integer(json, key, (uint64_t)s->points[point].value);
 }
 
+/* What to optimise, why, and all that is said of the operator. */
 static void
-add_series(struct sl__json *json, const struct sl_micro_series *s)
+add_words(struct sl__json *json, const struct sl_microscope *m,
+	  const struct sl_micro_series *s)
+{
+	struct sl__narrative narrative;
+	struct sl__words w;
+	const char *reason = sl__micro_reason_text(&w, m, s);
+
+	add_text(json, "focus",
+		 s->focus ? sl__micro_focus_text(s->focus) : NULL, reason);
+	sl__json_text(json, "reason", reason);
+	sl__narrative_init(&narrative, NULL);
+	sl__micro_narrate(&narrative, m, s);
+	sl__narrative_json(json, &narrative);
+	sl__narrative_release(&narrative);
+}
+
+static void
+add_series(struct sl__json *json, const struct sl_microscope *m,
+	   const struct sl_micro_series *s)
 {
 	sl__json_object(json, NULL);
 	sl__json_text(json, "operation", s->name);
 	sl__json_text(json, "kind", s->kind);
-	sl__json_text(json, "axis", s->axis);
+	sl__json_text(json, "axis", sl_micro_axis_text(s->axis));
 	sl__json_array(json, "points");
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(json, &s->points[i]);
@@ -192,10 +204,7 @@ add_series(struct sl__json *json, const struct sl_micro_series *s)
 	add_turns(json, s);
 	add_value(json, "reached", s, s->reached);
 	add_value(json, "largest", s, s->largest);
-	add_text(json, "focus", strcmp(s->focus, "-") ? s->focus : NULL,
-		 s->reason);
-	sl__json_text(json, "reason", s->reason);
-	add_sentences(json, s->sentences, s->n_sentences);
+	add_words(json, m, s);
 	sl__json_end_object(json);
 }
 
@@ -212,6 +221,8 @@ add_name(struct sl__json *json, const char *key, const struct sl_microscope *m,
 static void
 add_microscope(struct sl__json *json, const struct sl_microscope *m)
 {
+	struct sl__narrative narrative;
+
 	sl__json_object(json, "plan");
 	if (m->dtype == SL_DTYPE_NONE)
 		sl__json_absent(json, "dtype", "nothing was measured");
@@ -224,11 +235,14 @@ add_microscope(struct sl__json *json, const struct sl_microscope *m)
 	sl__json_object(json, "microscope");
 	sl__json_array(json, "operations");
 	for (size_t i = 0; i < m->n_series; i++)
-		add_series(json, &m->series[i]);
+		add_series(json, m, &m->series[i]);
 	sl__json_end_array(json);
 	add_name(json, "most_efficient", m, m->most_efficient);
 	add_name(json, "least_efficient", m, m->least_efficient);
-	add_sentences(json, m->sentences, m->n_sentences);
+	sl__narrative_init(&narrative, NULL);
+	sl__micro_narrate_all(&narrative, m);
+	sl__narrative_json(json, &narrative);
+	sl__narrative_release(&narrative);
 	sl__json_end_object(json);
 }
 
@@ -258,7 +272,7 @@ csv_point(struct sl_buf *out, const struct sl_micro_series *s,
 
 	sl__csv_text(out, s->name);
 	sl__csv_text(out, s->kind);
-	sl__csv_text(out, s->axis);
+	sl__csv_text(out, sl_micro_axis_text(s->axis));
 	sl__csv_number(out, (double)p->value);
 	sl__csv_text(out, p->shape);
 	sl__csv_text(out, p->absent ? p->absent : "");
@@ -278,7 +292,7 @@ csv_point(struct sl_buf *out, const struct sl_micro_series *s,
 	sl__csv_number(out, is_there * p->bound_ns / SL__NS_PER_MS);
 	sl__csv_number(out, is_there * p->roof_share);
 	sl__csv_text(out, sl_micro_class_text(p->micro_class));
-	sl__csv_text(out, p->verdict);
+	sl__csv_text(out, sl__micro_verdict_text(p));
 	sl__csv_text(out, p->is_sure ? "true" : "false");
 	sl__csv_end(out);
 }

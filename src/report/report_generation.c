@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_generation.c - a decoding loop: a table, charts and sentences. */
 #include "report/bar.h"
+#include "report/generation_narrative.h"
 #include "report/generation_page.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
@@ -196,6 +197,17 @@ add_disturbed(struct sl__doc *doc, const struct sl_generation *g)
 }
 
 static void
+add_sentences(struct sl__doc *doc, const struct sl_generation *g)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	sl__generation_narrate(&narrative, g);
+	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
+	sl__narrative_release(&narrative);
+}
+
+static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
@@ -217,8 +229,7 @@ page(struct sl__doc *doc, const void *result,
 	for (size_t i = 0; i < g->n_loops; i++)
 		add_chart(doc, &g->loops[i], most, how->verbose);
 	sl__doc_gap(doc);
-	for (size_t i = 0; i < g->n_sentences; i++)
-		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", g->sentences[i]);
+	add_sentences(doc, g);
 	sl__doc_gap(doc);
 	add_plans(doc, g);
 	add_disturbed(doc, g);

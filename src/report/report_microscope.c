@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_microscope.c - operations over sizes: a table, bars, sentences. */
-#include "analysis/microscope_words.h"
 #include "base/status.h"
 #include "report/bar.h"
+#include "report/microbench_narrative.h"
 #include "report/microscope_json.h"
 #include "report/render.h"
 #include "report/unit.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
@@ -72,7 +71,8 @@ add_figures(struct sl__doc *doc, const struct sl_micro_point *p)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__bar_text(&bar, p->roof_share, BAR_COLUMNS));
-	sl__doc_cell(doc, style_of(p->micro_class), "%s", p->verdict);
+	sl__doc_cell(doc, style_of(p->micro_class), "%s",
+		     sl__micro_verdict_text(p));
 	if (p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure)
 		sl__doc_more(doc, SL__STYLE_DIM, " ?");
 }
@@ -102,19 +102,18 @@ static const struct sl__column *
 columns_of(const struct sl_micro_series *s)
 {
 	static const struct sl__column columns[][2][N_COLUMNS] = {
-		{COLUMNS("elements", 5, 1), COLUMNS("elements", 1, 5)},
-		{COLUMNS("N", 5, 1), COLUMNS("N", 1, 5)},
-		{COLUMNS("seq", 5, 1), COLUMNS("seq", 1, 5)},
-		{COLUMNS("channels", 5, 1), COLUMNS("channels", 1, 5)},
-		{COLUMNS("size", 5, 1), COLUMNS("size", 1, 5)},
+		[SL_MICRO_AXIS_ELEMENTS] = {COLUMNS("elements", 5, 1),
+					    COLUMNS("elements", 1, 5)},
+		[SL_MICRO_AXIS_N] = {COLUMNS("N", 5, 1), COLUMNS("N", 1, 5)},
+		[SL_MICRO_AXIS_SEQ] = {COLUMNS("seq", 5, 1),
+				       COLUMNS("seq", 1, 5)},
+		[SL_MICRO_AXIS_CHANNELS] = {COLUMNS("channels", 5, 1),
+					    COLUMNS("channels", 1, 5)},
 	};
 	int is_compute = s->largest != SIZE_MAX &&
 			 s->points[s->largest].roof == SL_LEVEL_COMPUTE;
-	size_t i = 0;
 
-	while (i < 4 && strcmp(columns[i][0][0].title, s->axis))
-		i++;
-	return columns[i][is_compute];
+	return columns[s->axis][is_compute];
 }
 #undef COLUMNS
 
@@ -134,11 +133,28 @@ add_series(struct sl__doc *doc, const struct sl_micro_series *s)
 	}
 }
 
+/* What is said of an operator; the first n_most sentences. */
 static void
-add_sentences(struct sl__doc *doc, const char *const *list, size_t n)
+add_sentences(struct sl__doc *doc, const struct sl_microscope *m,
+	      const struct sl_micro_series *s, size_t n_most)
 {
-	for (size_t i = 0; i < n; i++)
-		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", list[i]);
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	sl__micro_narrate(&narrative, m, s);
+	sl__narrative_page(doc, &narrative, n_most);
+	sl__narrative_release(&narrative);
+}
+
+static void
+add_summary(struct sl__doc *doc, const struct sl_microscope *m)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	sl__micro_narrate_all(&narrative, m);
+	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
+	sl__narrative_release(&narrative);
 }
 
 /* What it was measured against. */
@@ -177,17 +193,20 @@ static void
 add_one(struct sl__doc *doc, const struct sl_microscope *m,
 	const struct sl_micro_series *s)
 {
+	struct sl__words w;
+
 	sl__doc_heading(doc, "%s", s->name);
 	sl__doc_more(doc, SL__STYLE_DIM, "  %s: %s", s->kind, s->about);
 	if (!m->is_all)
 		add_facts(doc, m);
 	add_series(doc, s);
 	sl__doc_gap(doc);
-	add_sentences(doc, s->sentences, s->n_sentences);
-	if (strcmp(s->focus, "-"))
+	add_sentences(doc, m, s, SL__SENTENCES_MOST);
+	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "- At the largest size, to optimise: %s (%s).",
-			     s->focus, s->reason);
+			     sl__micro_focus_text(s->focus),
+			     sl__micro_reason_text(&w, m, s));
 }
 
 static void
@@ -221,17 +240,20 @@ static void
 add_focuses(struct sl__doc *doc, const struct sl_microscope *m)
 {
 	int is_open = 0;
+	struct sl__words w;
 
 	for (size_t i = 0; i < m->n_series; i++) {
 		const struct sl_micro_series *s = &m->series[i];
 
-		if (!strcmp(s->focus, "-"))
+		if (!s->focus)
 			continue;
 		if (!is_open)
 			sl__doc_heading(doc, "What to optimise");
 		is_open = 1;
-		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s", s->focus);
-		sl__doc_more(doc, SL__STYLE_DIM, "; %s", s->reason);
+		sl__doc_pair(doc, s->name, SL__STYLE_PLAIN, "%s",
+			     sl__micro_focus_text(s->focus));
+		sl__doc_more(doc, SL__STYLE_DIM, "; %s",
+			     sl__micro_reason_text(&w, m, s));
 	}
 }
 
@@ -243,12 +265,11 @@ add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
 	add_facts(doc, m);
 	add_together(doc, m);
 	sl__doc_gap(doc);
-	add_sentences(doc, m->sentences, m->n_sentences);
+	add_summary(doc, m);
 	add_focuses(doc, m);
 	sl__doc_heading(doc, "Where they turn");
 	for (size_t i = 0; i < m->n_series; i++)
-		add_sentences(doc, m->series[i].sentences,
-			      m->series[i].n_sentences > 0);
+		add_sentences(doc, m, &m->series[i], 1);
 	for (size_t i = 0; is_verbose && i < m->n_series; i++)
 		add_one(doc, m, &m->series[i]);
 }

@@ -6,36 +6,28 @@
 #include "report/render.h"
 #include "report/result_csv.h"
 #include "report/section.h"
+#include "report/sweep_narrative.h"
 #include "report/sweep_page.h"
 #include "report/unit.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
 enum { BAR_COLUMNS = 24 };
 
+/* How a figure is written. */
+typedef const char *writes(struct sl__text *text, double x);
+
 static void
-add_number(struct sl__doc *doc, double x, const char *format_text)
+add_number(struct sl__doc *doc, double x, writes *text_of)
 {
 	struct sl__text t;
 
 	if (!isfinite(x))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	else if (!strcmp(format_text, "percent"))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__percent_text(&t, x));
-	else if (!strcmp(format_text, "bytes"))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, x));
-	else if (!strcmp(format_text, "scaled"))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__scaled_text(&t, x));
-	else if (!strcmp(format_text, "time"))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&t, x));
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__figure_text(&t, x));
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text_of(&t, x));
 }
 
 /* One unit does not serve bounds that are far apart. */
@@ -67,11 +59,13 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_number(doc,
 		   sweep->axis == SL_AXIS_WIDTH ? p->samples_per_s
 						: p->rate_per_s.value,
-		   "");
-	add_number(doc, p->absent ? (double)NAN : p->flops_per_s / 1e9, "");
-	add_number(doc, p->compute_efficiency, "percent");
-	add_number(doc, p->roof_share, "percent");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->verdict);
+		   sl__figure_text);
+	add_number(doc, p->absent ? (double)NAN : p->flops_per_s / 1e9,
+		   sl__figure_text);
+	add_number(doc, p->compute_efficiency, sl__percent_text);
+	add_number(doc, p->roof_share, sl__percent_text);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     p->verdict ? sl_bottleneck_text(p->verdict) : "-");
 }
 
 static void
@@ -120,13 +114,13 @@ add_need(struct sl__doc *doc, const struct sl_sweep_point *p)
 	double is_there = p->absent ? (double)NAN : 1;
 
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%lld", (long long)p->value);
-	add_number(doc, p->sample_ns, "time");
-	add_number(doc, is_there * (double)p->parameters, "scaled");
-	add_number(doc, is_there * (double)p->flops, "scaled");
+	add_number(doc, p->sample_ns, sl__time_text);
+	add_number(doc, is_there * (double)p->parameters, sl__scaled_text);
+	add_number(doc, is_there * (double)p->flops, sl__scaled_text);
 	add_number(doc, p->memory_bytes ? (double)p->memory_bytes : (double)NAN,
-		   "bytes");
-	add_number(doc, p->samples_per_s_per_mb, "");
-	add_number(doc, p->touched_bytes.value, "bytes");
+		   sl__bytes_text);
+	add_number(doc, p->samples_per_s_per_mb, sl__figure_text);
+	add_number(doc, p->touched_bytes.value, sl__bytes_text);
 	add_energy(doc, &p->energy_j);
 }
 
@@ -182,7 +176,7 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_gap(doc);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%8s  %-*s %-8s  %s",
 			sl_axis_text(sweep->axis), BAR_COLUMNS,
-			sweep->rate_unit, "", "a pass");
+			sl_rate_unit_text(sweep->rate_unit), "", "a pass");
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_sweep_point *p = &s->points[i];
 
@@ -215,21 +209,27 @@ add_exponent(struct sl__doc *doc, const struct sl_estimate *e)
 }
 
 /* How the fixed part of a law is written. */
-static const char *
+static writes *
 format_of(const struct sl_sweep_exponent *e)
 {
-	if (e->is_kind)
-		return "time";
-	if (!strcmp(e->what, "memory"))
-		return "bytes";
-	return strcmp(e->what, "flops") ? "time" : "scaled";
+	switch (e->figure) {
+	case SL_SWEEP_MEMORY:
+		return sl__bytes_text;
+	case SL_SWEEP_FLOPS:
+		return sl__scaled_text;
+	case SL_SWEEP_TIME:
+	case SL_SWEEP_KIND:
+		break;
+	}
+	return sl__time_text;
 }
 
 static void
 add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 {
-	sl__doc_cell(doc, SL__STYLE_STRONG, "%s%s", e->is_kind ? "  " : "",
-		     e->what);
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s%s",
+		     e->figure == SL_SWEEP_KIND ? "  " : "",
+		     sl__sweep_law_text(e));
 	add_exponent(doc, &e->exponent);
 	if (isnan(e->formula))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
@@ -241,9 +241,9 @@ add_law(struct sl__doc *doc, const struct sl_sweep_exponent *e)
 			     e->tail.value, (long long)e->tail_from);
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
-	add_number(doc, e->share_first, "percent");
-	add_number(doc, e->share_last, "percent");
-	add_number(doc, e->deviation, "percent");
+	add_number(doc, e->share_first, sl__percent_text);
+	add_number(doc, e->share_last, sl__percent_text);
+	add_number(doc, e->deviation, sl__percent_text);
 }
 
 static void
@@ -294,6 +294,22 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		     (unsigned long long)sweep->seed);
 }
 
+/* 'series' NULL: about several models. */
+static void
+add_sentences(struct sl__doc *doc, const struct sl_sweep *sweep,
+	      const struct sl_sweep_series *series)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	if (series)
+		sl__sweep_narrate(&narrative, sweep, series);
+	else
+		sl__sweep_narrate_all(&narrative, sweep);
+	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
+	sl__narrative_release(&narrative);
+}
+
 static void
 add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	   const struct sl_sweep_series *s)
@@ -313,8 +329,7 @@ add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_chart(doc, sweep, s);
 	add_laws(doc, s);
 	sl__doc_gap(doc);
-	for (size_t i = 0; i < s->n_sentences; i++)
-		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", s->sentences[i]);
+	add_sentences(doc, sweep, s);
 }
 
 /* One row a value, one column a model. */
@@ -329,7 +344,8 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 		doc->failed = 1;
 		return;
 	}
-	sl__doc_heading(doc, "Together, in %s", sweep->rate_unit);
+	sl__doc_heading(doc, "Together, in %s",
+			sl_rate_unit_text(sweep->rate_unit));
 	columns[0] = (struct sl__column){sl_axis_text(sweep->axis), 1, 0};
 	for (size_t i = 0; i < sweep->n_series; i++)
 		columns[i + 1] =
@@ -346,8 +362,7 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 							    .rate_per_s.value));
 	}
 	sl__doc_gap(doc);
-	for (size_t i = 0; i < sweep->n_sentences; i++)
-		sl__doc_text(doc, SL__STYLE_PLAIN, "- %s", sweep->sentences[i]);
+	add_sentences(doc, sweep, NULL);
 }
 
 static void

@@ -2,10 +2,10 @@
 /* sweep_json.c - a sweep for programs: JSON and lines of CSV. */
 #include "report/result_csv.h"
 #include "report/section.h"
+#include "report/sweep_narrative.h"
 #include "report/sweep_page.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
@@ -50,8 +50,8 @@ write_side(struct sl__json *json, const struct sl_sweep_point *p)
 		sl__json_absent(json, "verdict", p->verdict_absent);
 		sl__json_absent(json, "verdict_basis", p->verdict_absent);
 	} else {
-		sl__json_text(json, "verdict", p->verdict);
-		sl__json_text(json, "verdict_basis", p->verdict_basis);
+		sl__json_text(json, "verdict", sl_bottleneck_text(p->verdict));
+		sl__json_text(json, "verdict_basis", "roofline");
 	}
 }
 
@@ -122,20 +122,30 @@ write_point(struct sl__json *json, const struct sl_sweep_point *p)
 static void
 write_offset(struct sl__json *json, const struct sl_sweep_exponent *e)
 {
-	if (!e->is_kind && !strcmp(e->what, "memory"))
+	switch (e->figure) {
+	case SL_SWEEP_MEMORY:
 		sl__json_number(json, "fixed_bytes", e->offset);
-	else if (!e->is_kind && !strcmp(e->what, "flops"))
+		break;
+	case SL_SWEEP_FLOPS:
 		sl__json_number(json, "fixed_flops", e->offset);
-	else
+		break;
+	case SL_SWEEP_TIME:
+	case SL_SWEEP_KIND:
 		sl__json_number(json, "fixed_ms", e->offset / SL__NS_PER_MS);
+		break;
+	}
 }
 
 static void
 write_law(struct sl__json *json, const struct sl_sweep_exponent *e)
 {
 	sl__json_object(json, NULL);
-	sl__json_text(json, "what", e->what);
-	sl__json_boolean(json, "operations", e->is_kind);
+	sl__json_text(json, "what", sl__sweep_law_text(e));
+	sl__json_boolean(json, "operations", e->figure == SL_SWEEP_KIND);
+	if (e->figure == SL_SWEEP_KIND)
+		sl__json_text(json, "kind", sl_sweep_kind_text(e->kind));
+	else
+		sl__json_absent(json, "kind", "not a kind of operation");
 	write_number(json, "share_first", e->share_first,
 		     "not a kind of operation");
 	write_number(json, "share_last", e->share_last,
@@ -197,13 +207,20 @@ write_best(struct sl__json *json, const struct sl_sweep *sweep,
 	sl__json_end_object(json);
 }
 
+/* 'series' NULL: about several models. */
 static void
-write_sentences(struct sl__json *json, const char *const *sentences, size_t n)
+write_sentences(struct sl__json *json, const struct sl_sweep *sweep,
+		const struct sl_sweep_series *series)
 {
-	sl__json_array(json, "sentences");
-	for (size_t i = 0; i < n; i++)
-		sl__json_text(json, NULL, sentences[i]);
-	sl__json_end_array(json);
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	if (series)
+		sl__sweep_narrate(&narrative, sweep, series);
+	else
+		sl__sweep_narrate_all(&narrative, sweep);
+	sl__narrative_json(json, &narrative);
+	sl__narrative_release(&narrative);
 }
 
 static void
@@ -216,7 +233,7 @@ write_series(struct sl__json *json, const struct sl_sweep *sweep,
 	sl__json_end_object(json);
 	sl__json_object(json, "sweep");
 	sl__json_text(json, "axis", sl_axis_text(sweep->axis));
-	sl__json_text(json, "rate_unit", sweep->rate_unit);
+	sl__json_text(json, "rate_unit", sl_rate_unit_text(sweep->rate_unit));
 	sl__json_integer(json, "visits", sweep->n_visits);
 	sl__json_array(json, "points");
 	for (size_t i = 0; i < s->n_points; i++)
@@ -228,7 +245,7 @@ write_series(struct sl__json *json, const struct sl_sweep *sweep,
 	sl__json_end_array(json);
 	write_knee(json, &s->knee);
 	write_best(json, sweep, &s->best);
-	write_sentences(json, s->sentences, s->n_sentences);
+	write_sentences(json, sweep, s);
 	sl__json_end_object(json);
 }
 
@@ -260,7 +277,7 @@ sl__sweep_json(struct sl__json *json, const void *result)
 		sl__json_end_object(json);
 	}
 	sl__json_end_array(json);
-	write_sentences(json, sweep->sentences, sweep->n_sentences);
+	write_sentences(json, sweep, NULL);
 }
 
 void
@@ -280,7 +297,7 @@ sl__sweep_csv_point(struct sl_buf *out, const struct sl_sweep *sweep,
 	sl__csv_number(out, p->latency_ns.lo / SL__NS_PER_MS);
 	sl__csv_number(out, p->latency_ns.hi / SL__NS_PER_MS);
 	sl__csv_number(out, p->rate_per_s.value);
-	sl__csv_text(out, sweep->rate_unit);
+	sl__csv_text(out, sl_rate_unit_text(sweep->rate_unit));
 	sl__csv_number(out, p->samples_per_s);
 	sl__csv_number(out, p->sample_ns / SL__NS_PER_MS);
 	sl__csv_number(out, is_there * (double)p->parameters);
@@ -292,8 +309,8 @@ sl__sweep_csv_point(struct sl_buf *out, const struct sl_sweep *sweep,
 		       p->memory_bytes ? (double)p->memory_bytes : (double)NAN);
 	sl__csv_number(out, p->touched_bytes.value);
 	sl__csv_number(out, p->samples_per_s_per_mb);
-	sl__csv_text(out, p->verdict);
-	sl__csv_text(out, p->verdict_basis);
+	sl__csv_text(out, p->verdict ? sl_bottleneck_text(p->verdict) : "-");
+	sl__csv_text(out, p->verdict ? "roofline" : "");
 	sl__csv_number(out, p->energy_j.value);
 	sl__csv_number(out, p->energy_j.lo);
 	sl__csv_number(out, p->energy_j.hi);

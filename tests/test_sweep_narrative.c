@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_sweep_words.c - sentences about sweeps that are made up. */
+/* test_sweep_narrative.c - sentences about sweeps that are made up. */
 #include "harness.h"
 
-#include "analysis/sweep_work.h"
+#include "report/sweep_narrative.h"
 
 enum { POINTS = 8 };
 
@@ -11,7 +11,6 @@ struct made {
 	struct sl_sweep_series series[2];
 	struct sl_sweep_point points[2][POINTS];
 	struct sl_sweep_exponent laws[2];
-	struct sl__arena arena;
 };
 
 static struct sl_estimate
@@ -46,13 +45,9 @@ static void
 make(struct made *m, enum sl_axis axis)
 {
 	memset(m, 0, sizeof(*m));
-	sl__arena_init(&m->arena, NULL);
-	m->sweep = (struct sl_sweep){.axis = axis,
-				     .rate_unit = "samples/s",
-				     .series = m->series,
-				     .n_series = 2};
-	m->laws[0] = (struct sl_sweep_exponent){.what = "time",
-						.absent = "not looked at"};
+	m->sweep = (struct sl_sweep){
+		.axis = axis, .series = m->series, .n_series = 2};
+	m->laws[0] = (struct sl_sweep_exponent){.absent = "not looked at"};
 	m->laws[1] = m->laws[0];
 	for (size_t s = 0; s < 2; s++) {
 		for (size_t i = 0; i < POINTS; i++)
@@ -71,29 +66,35 @@ make(struct made *m, enum sl_axis axis)
 }
 
 static int
-says(const char *const *sentences, size_t n, const char *text)
+says(struct sl__narrative *told, const char *text)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (strstr(sentences[i], text))
-			return 1;
-	}
-	return 0;
+	int is_said = 0;
+
+	assert_false(told->has_failed);
+	for (size_t i = 0; i < told->n; i++)
+		is_said |= strstr(told->list[i], text) != NULL;
+	sl__narrative_release(told);
+	return is_said;
 }
 
 static int
 tells(struct made *m, const char *text)
 {
-	struct sl_sweep_series *s = &m->series[0];
+	struct sl__narrative told;
 
-	assert_int_equal(sl__sweep_tell(s, &m->sweep, &m->arena, NULL), SL_OK);
-	return says(s->sentences, s->n_sentences, text);
+	sl__narrative_init(&told, NULL);
+	sl__sweep_narrate(&told, &m->sweep, &m->series[0]);
+	return says(&told, text);
 }
 
 static int
 tells_all(struct made *m, const char *text)
 {
-	assert_int_equal(sl__sweep_tell_all(&m->sweep, &m->arena, NULL), SL_OK);
-	return says(m->sweep.sentences, m->sweep.n_sentences, text);
+	struct sl__narrative told;
+
+	sl__narrative_init(&told, NULL);
+	sl__sweep_narrate_all(&told, &m->sweep);
+	return says(&told, text);
 }
 
 /* 2 to 64 of 1 to 128. */
@@ -113,8 +114,8 @@ test_shares_are_of_measured_points(void **state)
 
 	(void)state;
 	make_shorter(&m, SL_AXIS_SEQ);
-	m.laws[1] = (struct sl_sweep_exponent){.what = "Conv",
-					       .is_kind = 1,
+	m.laws[1] = (struct sl_sweep_exponent){.figure = SL_SWEEP_KIND,
+					       .type = "Conv",
 					       .share_first = 0.25,
 					       .share_last = 0.75,
 					       .exponent = about(2),
@@ -122,7 +123,6 @@ test_shares_are_of_measured_points(void **state)
 	assert_true(tells(&m, "25.0 % of the operations' time at seq 2, 75.0 % "
 			      "at 64."));
 	assert_false(tells(&m, "at 128."));
-	sl__arena_release(&m.arena);
 }
 
 /* A fixed 8 ms of 8 + n. */
@@ -133,8 +133,7 @@ test_fixed_cost_is_of_measured_points(void **state)
 
 	(void)state;
 	make_shorter(&m, SL_AXIS_BATCH);
-	m.laws[0] = (struct sl_sweep_exponent){.what = "time",
-					       .exponent = about(1),
+	m.laws[0] = (struct sl_sweep_exponent){.exponent = about(1),
 					       .offset = 8e6,
 					       .scale = 1e6,
 					       .formula = (double)NAN};
@@ -143,7 +142,6 @@ test_fixed_cost_is_of_measured_points(void **state)
 	m.laws[0].tail = about(1);
 	m.laws[0].tail_from = 32;
 	assert_true(tells(&m, "80 % of the time at batch 2."));
-	sl__arena_release(&m.arena);
 }
 
 static void
@@ -156,7 +154,6 @@ test_no_knee_up_to_what_was_measured(void **state)
 	m.series[0].knee =
 		(struct sl_sweep_knee){.is_proved = 1, .gain = about(0.5)};
 	assert_true(tells(&m, "No knee up to batch 64:"));
-	sl__arena_release(&m.arena);
 }
 
 static void
@@ -172,7 +169,6 @@ test_nothing_measured(void **state)
 	m.series[0].knee.absent = NULL;
 	assert_false(tells(&m, "knee"));
 	assert_false(tells(&m, "times as fast"));
-	sl__arena_release(&m.arena);
 }
 
 static void
@@ -200,7 +196,6 @@ test_ratios(void **state)
 				  "times as many samples/s as a: no "
 				  "difference is proved."));
 	assert_false(tells_all(&m, "nan"));
-	sl__arena_release(&m.arena);
 }
 
 /* 'n' of the 24 visits, those to the first points first. */
@@ -220,8 +215,8 @@ test_no_causes_where_most_is_disturbed(void **state)
 
 	(void)state;
 	make(&m, SL_AXIS_BATCH);
-	m.laws[0] = (struct sl_sweep_exponent){
-		.what = "time", .exponent = about(3.41), .formula = 1};
+	m.laws[0] = (struct sl_sweep_exponent){.exponent = about(3.41),
+					       .formula = 1};
 	m.series[0].knee = (struct sl_sweep_knee){.at = 4, .gain = about(0.05)};
 	disturb(&m, 12);
 	assert_true(tells(&m, "each operation costs more at larger sizes"));
@@ -241,7 +236,6 @@ test_no_causes_where_most_is_disturbed(void **state)
 	for (size_t i = 0; i < POINTS; i++)
 		m.points[1][i].n_disturbed = 2;
 	assert_true(tells_all(&m, "samples/s as a: no difference is proved."));
-	sl__arena_release(&m.arena);
 }
 
 static void
@@ -263,7 +257,6 @@ test_a_loss_is_no_gain(void **state)
 	m.series[0].knee.gain = about(0.05);
 	assert_true(tells(&m, "a doubling raises samples/s by 5 % [5, 5], no "
 			      "more than 10 %."));
-	sl__arena_release(&m.arena);
 }
 
 static void
@@ -285,7 +278,48 @@ test_rest_is_counted_apart(void **state)
 	assert_true(tells(&m, "And 1 more point was not measured."));
 	m.points[0][5].absent = NULL;
 	assert_false(tells(&m, "not measured"));
-	sl__arena_release(&m.arena);
+}
+
+/* What a law is of, as tables and documents name it. */
+static void
+test_laws_have_names(void **state)
+{
+	struct sl_sweep_exponent law = {.figure = SL_SWEEP_TIME};
+
+	(void)state;
+	assert_string_equal(sl__sweep_law_text(&law), "time");
+	law.figure = SL_SWEEP_MEMORY;
+	assert_string_equal(sl__sweep_law_text(&law), "memory");
+	law.figure = SL_SWEEP_FLOPS;
+	assert_string_equal(sl__sweep_law_text(&law), "flops");
+	law.figure = SL_SWEEP_KIND;
+	law.kind = SL_SWEEP_KIND_ATTENTION;
+	assert_string_equal(sl__sweep_law_text(&law), "attention products");
+	law.kind = SL_SWEEP_KIND_OTHERS;
+	assert_string_equal(sl__sweep_law_text(&law), "others");
+	law.kind = SL_SWEEP_KIND_TYPE;
+	law.type = "MatMul";
+	assert_string_equal(sl__sweep_law_text(&law), "MatMul");
+}
+
+/* Two points are spoken of where there are several models, none for one. */
+static void
+test_models_together(void **state)
+{
+	struct sl__narrative told;
+	struct made m;
+
+	(void)state;
+	make(&m, SL_AXIS_BATCH);
+	sl__narrative_init(&told, NULL);
+	sl__sweep_narrate_all(&told, &m.sweep);
+	assert_int_equal(told.n, 2);
+	sl__narrative_release(&told);
+	m.sweep.n_series = 1;
+	sl__narrative_init(&told, NULL);
+	sl__sweep_narrate_all(&told, &m.sweep);
+	assert_int_equal(told.n, 0);
+	sl__narrative_release(&told);
 }
 
 int
@@ -300,6 +334,8 @@ main(void)
 		cmocka_unit_test(test_no_causes_where_most_is_disturbed),
 		cmocka_unit_test(test_a_loss_is_no_gain),
 		cmocka_unit_test(test_rest_is_counted_apart),
+		cmocka_unit_test(test_laws_have_names),
+		cmocka_unit_test(test_models_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

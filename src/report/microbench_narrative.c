@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* microscope_words.c - operations over sizes in sentences. */
-#include "analysis/microscope_words.h"
+/* microbench_narrative.c - operators over sizes in sentences. */
+#include "report/microbench_narrative.h"
 #include "analysis/sentences.h"
 #include "analysis/sweep_work.h"
 #include "analysis/turning.h"
@@ -14,11 +14,56 @@
 
 enum { LINE = 640 };
 
-struct teller {
+struct narrator {
+	struct sl__narrative *to;
 	const struct sl_microscope *of;
 	const struct sl_micro_series *series;
-	struct sl__sentences said;
 };
+
+const char *
+sl__micro_verdict_text(const struct sl_micro_point *p)
+{
+	static const char *const roofs[SL_N_LEVELS] = {
+		[SL_LEVEL_NONE] = "-",
+		[SL_LEVEL_L1] = "at the L1 roof",
+		[SL_LEVEL_L2] = "at the L2 roof",
+		[SL_LEVEL_L3] = "at the L3 roof",
+		[SL_LEVEL_L4] = "at the L4 roof",
+		[SL_LEVEL_L5] = "at the L5 roof",
+		[SL_LEVEL_DRAM] = "at the DRAM roof",
+		[SL_LEVEL_COMPUTE] = "at the compute roof",
+	};
+
+	switch (p->micro_class) {
+	case SL_MICRO_UNKNOWN:
+		return isnan(p->roof_share) ? "-" : "disturbed";
+	case SL_MICRO_COMPUTE:
+	case SL_MICRO_MEMORY:
+		return roofs[p->roof];
+	case SL_MICRO_OVERHEAD:
+	case SL_MICRO_BELOW:
+		break;
+	}
+	return sl_micro_class_text(p->micro_class);
+}
+
+const char *
+sl__micro_turn_text(const struct sl_micro_series *s,
+		    const struct sl_micro_turn *turn, size_t point)
+{
+	const struct sl_micro_point *p = &s->points[point];
+
+	switch (turn->what) {
+	case SL_MICRO_TURN_CLASS:
+		return sl__micro_verdict_text(
+			&s->points[sl__micro_settled(s, point)]);
+	case SL_MICRO_TURN_ROOF:
+		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
+	case SL_MICRO_TURN_LEVEL:
+		break;
+	}
+	return sl_level_text(p->level);
+}
 
 const char *
 sl__micro_size_text(struct sl__micro_size *text, int64_t value)
@@ -36,6 +81,13 @@ sl__micro_size_text(struct sl__micro_size *text, int64_t value)
 	return text->s;
 }
 
+/* Of a symbol a size is said as an equation, of things as a number. */
+static int
+is_symbol(enum sl_micro_axis axis)
+{
+	return axis == SL_MICRO_AXIS_N || axis == SL_MICRO_AXIS_SEQ;
+}
+
 /* "N = 256", "256 Ki elements". */
 static const char *
 place(struct sl__words *w, const struct sl_micro_series *s, size_t i)
@@ -43,10 +95,12 @@ place(struct sl__words *w, const struct sl_micro_series *s, size_t i)
 	struct sl__micro_size size;
 	const char *text = sl__micro_size_text(&size, s->points[i].value);
 
-	if (!strcmp(s->axis, "N") || !strcmp(s->axis, "seq"))
-		snprintf(w->s, sizeof(w->s), "%s = %s", s->axis, text);
+	if (is_symbol(s->axis))
+		snprintf(w->s, sizeof(w->s), "%s = %s",
+			 sl_micro_axis_text(s->axis), text);
 	else
-		snprintf(w->s, sizeof(w->s), "%s %s", text, s->axis);
+		snprintf(w->s, sizeof(w->s), "%s %s", text,
+			 sl_micro_axis_text(s->axis));
 	return w->s;
 }
 
@@ -59,12 +113,12 @@ span(struct sl__words *w, const struct sl_micro_series *s, size_t a, size_t b,
 	const char *from = sl__micro_size_text(&first, s->points[a].value);
 	const char *to = sl__micro_size_text(&last, s->points[b].value);
 
-	if (!strcmp(s->axis, "N") || !strcmp(s->axis, "seq"))
-		snprintf(w->s, sizeof(w->s), "%s = %s %s %s", s->axis, from,
-			 between, to);
+	if (is_symbol(s->axis))
+		snprintf(w->s, sizeof(w->s), "%s = %s %s %s",
+			 sl_micro_axis_text(s->axis), from, between, to);
 	else
 		snprintf(w->s, sizeof(w->s), "%s %s %s %s", from, between, to,
-			 s->axis);
+			 sl_micro_axis_text(s->axis));
 	return w->s;
 }
 
@@ -106,8 +160,7 @@ end_of_run(const struct sl_micro_series *s, size_t i)
 {
 	size_t next = sl__micro_next(s, i + 1);
 
-	while (next < s->n_points &&
-	       !strcmp(sl__micro_settled(s, i), sl__micro_settled(s, next))) {
+	while (next < s->n_points && sl__micro_is_alike(s, i, next)) {
 		i = next;
 		next = sl__micro_next(s, i + 1);
 	}
@@ -118,12 +171,15 @@ static void
 add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	size_t last)
 {
-	const char *verdict = sl__micro_settled(s, first);
+	const struct sl_micro_point *p =
+		&s->points[sl__micro_settled(s, first)];
+	int is_silent = p->micro_class == SL_MICRO_UNKNOWN &&
+			isnan(p->roof_share);
 	int is_first = first == sl__micro_next(s, 0);
 	struct sl__words a;
 
 	add(line, "%s%s ", *line ? ", " : "",
-	    strcmp(verdict, "-") ? verdict : "no verdict");
+	    is_silent ? "no verdict" : sl__micro_verdict_text(p));
 	if (is_first && last == s->largest)
 		add(line, s->n_measured > 1 ? "at every size" : "at %s",
 		    place(&a, s, first));
@@ -138,7 +194,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 }
 
 static void
-tell_verdicts(struct teller *t)
+tell_verdicts(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	const struct sl_estimate *step = &t->of->ceilings.step_ns;
@@ -150,14 +206,16 @@ tell_verdicts(struct teller *t)
 	while (i < s->n_points) {
 		size_t last = end_of_run(s, i);
 
-		has_overhead |= !strcmp(sl__micro_settled(s, i), "overhead");
+		has_overhead |=
+			s->points[sl__micro_settled(s, i)].micro_class ==
+			SL_MICRO_OVERHEAD;
 		add_run(line, s, i, last);
 		i = sl__micro_next(s, last + 1);
 	}
 	if (has_overhead && step->n)
 		add(line, "; a step that does nothing takes %s",
 		    sl__words_time(&w, step->value));
-	sl__say(&t->said, "%s: %s.", s->name, line);
+	sl__narrate(t->to, "%s: %s.", s->name, line);
 }
 
 static const struct sl_micro_turn *
@@ -172,34 +230,38 @@ find_turn(const struct sl_micro_series *s, enum sl_micro_turning what)
 
 /* Which roof is the lower one, and from where on. */
 static void
-tell_roofs(struct teller *t)
+tell_roofs(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	const struct sl_micro_turn *turn = find_turn(s, SL_MICRO_TURN_ROOF);
 	const struct sl_micro_point *last = &s->points[s->largest];
 	double ridge = t->of->ceilings.ridge;
+	int is_up = turn && is_compute(&s->points[turn->at]);
 	struct sl__words w;
 
 	if (!last->roof)
 		return;
 	if (turn)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Its lower roof is %s's from %s on (%.3g operations a "
 			"byte), %s's before.",
-			strcmp(turn->to, "compute") ? "memory" : "arithmetic",
-			place(&w, s, turn->at), s->points[turn->at].intensity,
-			strcmp(turn->to, "compute") ? "arithmetic" : "memory");
+			is_up ? "arithmetic" : "memory", place(&w, s, turn->at),
+			s->points[turn->at].intensity,
+			is_up ? "memory" : "arithmetic");
 	else if (!last->flops)
-		sl__say(&t->said,
-			"It does no arithmetic: memory is its only roof.");
+		sl__narrate(t->to,
+			    "It does no arithmetic: memory is its only roof.");
 	else if (!isfinite(ridge))
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"The peak of its arithmetic is not known here: only "
 			"memory's roof is, and it does %.3g operations a byte "
 			"at %s.",
 			last->intensity, place(&w, s, s->largest));
 	else
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Its lower roof is %s's at every size: %.3g operations "
 			"a byte at %s; from DRAM, arithmetic is the lower one "
 			"from %.3g on.",
@@ -209,7 +271,7 @@ tell_roofs(struct teller *t)
 
 /* Where data leave a cache, as far as that is what bounds. */
 static void
-tell_levels(struct teller *t)
+tell_levels(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	struct sl__words a, x, y;
@@ -223,10 +285,12 @@ tell_levels(struct teller *t)
 		    before->micro_class == SL_MICRO_UNKNOWN ||
 		    at->micro_class == SL_MICRO_UNKNOWN)
 			continue;
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"What it touches leaves %s between %s: %s before, %s "
 			"after%s.",
-			turn->from, span(&a, s, turn->before, turn->at, "and"),
+			sl_level_text(before->level),
+			span(&a, s, turn->before, turn->at, "and"),
 			rate_words(&x, before, 0), rate_words(&y, at, 0),
 			!turn->is_sure         ? ", not told apart"
 			: turn->rate_ratio > 1 ? ", and that costs nothing yet"
@@ -248,7 +312,7 @@ best_of(const struct sl_micro_series *s)
 }
 
 static void
-tell_reached(struct teller *t)
+tell_reached(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	size_t best = best_of(s);
@@ -258,17 +322,20 @@ tell_reached(struct teller *t)
 	if (isnan(most) || s->n_measured < 2)
 		return;
 	if (s->reached == sl__micro_next(s, 0))
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Has 80 %% of its roof at every size, the most, %.0f "
 			"%%, at %s.",
 			most, place(&b, s, best));
 	else if (s->reached != SIZE_MAX)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Has 80 %% of its roof from %s on; the most is %.0f %% "
 			"at %s.",
 			place(&a, s, s->reached), most, place(&b, s, best));
 	else
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"The most that it has of its roof is %.0f %%, at %s, "
 			"and %.0f %% at the largest size.",
 			most, place(&b, s, best),
@@ -276,7 +343,7 @@ tell_reached(struct teller *t)
 }
 
 static void
-tell_fastest(struct teller *t)
+tell_fastest(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	int in_flops = is_compute(&s->points[s->largest]);
@@ -294,21 +361,21 @@ tell_fastest(struct teller *t)
 	if (s->n_measured < 2)
 		return;
 	if (best == s->largest)
-		sl__say(&t->said,
-			"It is fastest at the largest size: %s at %s.",
-			rate_words(&x, &s->points[best], in_flops),
-			place(&a, s, best));
+		sl__narrate(t->to,
+			    "It is fastest at the largest size: %s at %s.",
+			    rate_words(&x, &s->points[best], in_flops),
+			    place(&a, s, best));
 	else
-		sl__say(&t->said, "It is fastest at %s: %s, against %s at %s.",
-			place(&a, s, best),
-			rate_words(&x, &s->points[best], in_flops),
-			rate_words(&y, &s->points[s->largest], in_flops),
-			place(&b, s, s->largest));
+		sl__narrate(t->to, "It is fastest at %s: %s, against %s at %s.",
+			    place(&a, s, best),
+			    rate_words(&x, &s->points[best], in_flops),
+			    rate_words(&y, &s->points[s->largest], in_flops),
+			    place(&b, s, s->largest));
 }
 
 /* A narrower type that was asked for is not what every kernel computes in. */
 static void
-tell_type(struct teller *t)
+tell_type(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	const char *type = sl_dtype_text(t->of->dtype), *kernel = NULL;
@@ -323,14 +390,15 @@ tell_type(struct teller *t)
 			return;
 	}
 	if (kernel)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Its kernel, %s, does not compute in %s as far as its "
 			"name tells: this may be what f32 gives.",
 			kernel, type);
 }
 
 static void
-tell_remarks(struct teller *t)
+tell_remarks(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	size_t n_disturbed = 0, n_unsure = 0;
@@ -344,120 +412,124 @@ tell_remarks(struct teller *t)
 		n_disturbed += p->disturbance > SL__SWEEP_DISTURBED;
 		n_unsure += p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure;
 		if (p->impossible)
-			sl__say(&t->said, "At %s: %s.", place(&w, s, i),
-				p->impossible);
+			sl__narrate(t->to, "At %s: %s.", place(&w, s, i),
+				    p->impossible);
 	}
 	if (n_unsure)
-		sl__say(&t->said,
-			"Of %zu of %zu sizes the interval allows another "
-			"verdict (marked ?).",
-			n_unsure, s->n_measured);
+		sl__narrate(t->to,
+			    "Of %zu of %zu sizes the interval allows another "
+			    "verdict (marked ?).",
+			    n_unsure, s->n_measured);
 	if (n_disturbed)
-		sl__say(&t->said, "Other programs disturbed %zu of %zu sizes.",
-			n_disturbed, s->n_measured);
+		sl__narrate(t->to, "Other programs disturbed %zu of %zu sizes.",
+			    n_disturbed, s->n_measured);
 }
 
-/* Neither roof explains the time: does it matter where data lie? */
-static void
-choose_below(struct sl_micro_series *s, struct teller *t)
+const char *
+sl__micro_focus_text(enum sl_micro_focus focus)
+{
+	static const char *const words[SL_N_MICRO_FOCUSES] = {
+		[SL_MICRO_FOCUS_NONE] = "-",
+		[SL_MICRO_FOCUS_PRECISION] = "less arithmetic: lower precision",
+		[SL_MICRO_FOCUS_BYTES] =
+			"fewer bytes: fuse with neighbours, reuse in caches",
+		[SL_MICRO_FOCUS_CALLS] = "fewer, larger calls",
+		[SL_MICRO_FOCUS_KERNEL] = "a better kernel",
+		[SL_MICRO_FOCUS_INSTRUCTIONS] =
+			"fewer instructions: cheaper functions, wider vectors",
+		[SL_MICRO_FOCUS_BOTH] = "fewer bytes and a better kernel",
+	};
+
+	return words[(unsigned)focus < SL_N_MICRO_FOCUSES
+			     ? focus
+			     : SL_MICRO_FOCUS_NONE];
+}
+
+static const char *
+no_focus(const struct sl_micro_series *s)
 {
 	const struct sl_micro_point *p = &s->points[s->largest];
-	double far = sl__micro_far_ratio(s), share = 100 * p->roof_share;
 
-	if (is_compute(p) || isnan(far)) {
-		s->focus = "a better kernel";
-		s->reason = sl__arena_format(
-			t->said.arena,
-			"%.0f %% of the %s roof: neither bytes nor arithmetic "
-			"explain the time",
-			share, sl_level_text(p->roof));
-	} else if (far >= SL__MICRO_SAME) {
-		s->focus = "fewer instructions: cheaper functions, wider "
-			   "vectors";
-		s->reason = sl__arena_format(
-			t->said.arena,
-			"%.0f %% of the %s roof, and %.2f x the rate that it "
-			"has from nearer memory: it does not wait for data",
-			share, sl_level_text(p->roof), far);
-	} else {
-		s->focus = "fewer bytes and a better kernel";
-		s->reason = sl__arena_format(
-			t->said.arena,
-			"%.0f %% of the %s roof, but %.2f x the rate that it "
-			"has from nearer memory: it waits for data in part",
-			share, sl_level_text(p->roof), far);
-	}
+	return p->impossible        ? "its rate is impossible"
+	       : isnan(p->bound_ns) ? "no ceiling was measured"
+				    : "others disturbed it";
 }
 
-static void
-choose_focus(struct sl_micro_series *s, struct teller *t)
+const char *
+sl__micro_reason_text(struct sl__words *w, const struct sl_microscope *of,
+		      const struct sl_micro_series *s)
 {
-	const struct sl_micro_point *p = &s->points[s->largest];
-	double share = 100 * p->roof_share;
+	const struct sl_micro_point *p;
+	const char *roof;
+	double share;
 
-	switch (p->micro_class) {
-	case SL_MICRO_COMPUTE:
-		s->focus = "less arithmetic: lower precision";
-		s->reason = sl__arena_format(
-			t->said.arena,
-			"%.0f %% of the compute roof: a better kernel gains "
-			"%.2f x at most",
-			share, 1 / p->roof_share);
+	if (s->largest == SIZE_MAX)
+		return "not measured";
+	p = &s->points[s->largest];
+	roof = sl_level_text(p->roof);
+	share = 100 * p->roof_share;
+	switch (s->focus) {
+	case SL_MICRO_FOCUS_NONE:
+		return no_focus(s);
+	case SL_MICRO_FOCUS_PRECISION:
+		snprintf(w->s, sizeof(w->s),
+			 "%.0f %% of the compute roof: a better kernel gains "
+			 "%.2f x at most",
+			 share, 1 / p->roof_share);
 		break;
-	case SL_MICRO_MEMORY:
-		s->focus = "fewer bytes: fuse with neighbours, reuse in caches";
-		s->reason = sl__arena_format(
-			t->said.arena,
-			"%.0f %% of the %s roof: faster arithmetic gains "
-			"nothing",
-			share, sl_level_text(p->roof));
+	case SL_MICRO_FOCUS_BYTES:
+		snprintf(w->s, sizeof(w->s),
+			 "%.0f %% of the %s roof: faster arithmetic gains "
+			 "nothing",
+			 share, roof);
 		break;
-	case SL_MICRO_OVERHEAD:
-		s->focus = "fewer, larger calls";
-		s->reason = sl__arena_format(
-			t->said.arena, "it takes as long as %.2g empty steps",
-			p->median_ns.value / t->of->ceilings.step_ns.value);
+	case SL_MICRO_FOCUS_CALLS:
+		snprintf(w->s, sizeof(w->s),
+			 "it takes as long as %.2g empty steps",
+			 p->median_ns.value / of->ceilings.step_ns.value);
 		break;
-	case SL_MICRO_BELOW:
-		choose_below(s, t);
+	case SL_MICRO_FOCUS_KERNEL:
+		snprintf(w->s, sizeof(w->s),
+			 "%.0f %% of the %s roof: neither bytes nor arithmetic "
+			 "explain the time",
+			 share, roof);
 		break;
-	case SL_MICRO_UNKNOWN:
-		s->focus = "-";
-		s->reason = p->impossible        ? "its rate is impossible"
-			    : isnan(p->bound_ns) ? "no ceiling was measured"
-						 : "others disturbed it";
+	case SL_MICRO_FOCUS_INSTRUCTIONS:
+		snprintf(w->s, sizeof(w->s),
+			 "%.0f %% of the %s roof, and %.2f x the rate that it "
+			 "has from nearer memory: it does not wait for data",
+			 share, roof, sl__micro_far_ratio(s));
+		break;
+	case SL_MICRO_FOCUS_BOTH:
+		snprintf(w->s, sizeof(w->s),
+			 "%.0f %% of the %s roof, but %.2f x the rate that it "
+			 "has from nearer memory: it waits for data in part",
+			 share, roof, sl__micro_far_ratio(s));
 		break;
 	}
-	t->said.has_failed |= !s->reason;
+	return w->s;
 }
 
-enum sl_status
-sl__micro_tell(struct sl_micro_series *s, const struct sl_microscope *of,
-	       struct sl__arena *arena, struct sl_error *err)
+void
+sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
+		  const struct sl_micro_series *series)
 {
-	struct teller t = {.of = of, .series = s};
-	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
+	struct narrator t = {to, of, series};
 
-	if (rc)
-		return rc;
-	s->focus = "-";
-	s->reason = "not measured";
-	if (s->n_measured) {
-		tell_verdicts(&t);
-		tell_roofs(&t);
-		tell_levels(&t);
-		tell_reached(&t);
-		tell_fastest(&t);
-		tell_type(&t);
-		tell_remarks(&t);
-		choose_focus(s, &t);
-	}
-	return sl__sentences_end(&t.said, &s->sentences, &s->n_sentences, err);
+	if (!series->n_measured)
+		return;
+	tell_verdicts(&t);
+	tell_roofs(&t);
+	tell_levels(&t);
+	tell_reached(&t);
+	tell_fastest(&t);
+	tell_type(&t);
+	tell_remarks(&t);
 }
 
 /* Names of the series whose largest size is of a class. */
 static void
-tell_class(struct teller *t, enum sl_micro_class wanted, const char *words)
+tell_class(struct narrator *t, enum sl_micro_class wanted, const char *words)
 {
 	const struct sl_microscope *m = t->of;
 	char line[LINE] = "";
@@ -470,11 +542,11 @@ tell_class(struct teller *t, enum sl_micro_class wanted, const char *words)
 			add(line, "%s%s", *line ? ", " : "", s->name);
 	}
 	if (*line)
-		sl__say(&t->said, "%s: %s.", words, line);
+		sl__narrate(t->to, "%s: %s.", words, line);
 }
 
 static void
-tell_extremes(struct teller *t)
+tell_extremes(struct narrator *t)
 {
 	const struct sl_microscope *m = t->of;
 	const struct sl_micro_series *a, *b;
@@ -486,33 +558,27 @@ tell_extremes(struct teller *t)
 	b = &m->series[m->least_efficient];
 	p = &a->points[a->largest];
 	q = &b->points[b->largest];
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"Most efficient: %s, %.0f %% of its %s roof; least: %s, %.0f "
 		"%% of its %s roof.",
 		a->name, 100 * p->roof_share, sl_level_text(p->roof), b->name,
 		100 * q->roof_share, sl_level_text(q->roof));
 }
 
-enum sl_status
-sl__micro_tell_all(struct sl_microscope *out, struct sl__arena *arena,
-		   struct sl_error *err)
+void
+sl__micro_narrate_all(struct sl__narrative *to, const struct sl_microscope *of)
 {
-	struct teller t = {.of = out};
-	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
+	struct narrator t = {.to = to, .of = of};
 
-	if (rc)
-		return rc;
-	if (out->n_series > 1) {
-		tell_class(&t, SL_MICRO_COMPUTE, "Bound by arithmetic");
-		tell_class(&t, SL_MICRO_MEMORY, "Bound by memory");
-		tell_class(&t, SL_MICRO_OVERHEAD, "Bound by overhead");
-		tell_class(&t, SL_MICRO_BELOW,
-			   "Below both roofs, so bound by neither");
-		tell_class(&t, SL_MICRO_UNKNOWN,
-			   "No verdict (disturbed by others, an impossible "
-			   "rate, or no ceilings)");
-		tell_extremes(&t);
-	}
-	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
-				 err);
+	if (of->n_series < 2)
+		return;
+	tell_class(&t, SL_MICRO_COMPUTE, "Bound by arithmetic");
+	tell_class(&t, SL_MICRO_MEMORY, "Bound by memory");
+	tell_class(&t, SL_MICRO_OVERHEAD, "Bound by overhead");
+	tell_class(&t, SL_MICRO_BELOW, "Below both roofs, so bound by neither");
+	tell_class(&t, SL_MICRO_UNKNOWN,
+		   "No verdict (disturbed by others, an impossible rate, or no "
+		   "ceilings)");
+	tell_extremes(&t);
 }

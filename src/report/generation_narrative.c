@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generation_words.c - a decoding loop in sentences: what a cache does. */
-#include "analysis/generation.h"
+/* generation_narrative.c - a decoding loop in sentences: what a cache does. */
+#include "report/generation_narrative.h"
 #include "analysis/sentences.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 
 #include "base/banned.h"
 
-struct teller {
-	struct sl_generation *out;
-	struct sl__sentences said;
+struct narrator {
+	struct sl__narrative *to;
+	const struct sl_generation *of;
 };
 
 static const char *
@@ -46,23 +46,25 @@ way_of(const struct sl_decoding *d)
 
 /* What a pass takes longer at the end of the loop than at its start. */
 static void
-tell_growth(struct teller *t, const struct sl_decoding *d)
+tell_growth(struct narrator *t, const struct sl_decoding *d)
 {
 	const struct sl_estimate *e = &d->growth_ns;
-	double n = (double)(t->out->n_tokens - 1);
+	double n = (double)(t->of->n_tokens - 1);
 	struct sl__words at, slope, lo, hi;
 
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
 	if (e->lo <= 0 && e->hi >= 0) {
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"%s, no growth of a token's time with its position is "
 			"proved: %s a token of context, between %s and %s.",
 			way_of(d), sl__words_time(&slope, e->value),
 			sl__words_time(&lo, e->lo), sl__words_time(&hi, e->hi));
 		return;
 	}
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"%s, a token takes %s %s for each token before it [%s, %s]: "
 		"over the loop %.2g %% of the %s in its middle.",
 		way_of(d), sl__words_time(&slope, fabs(e->value)),
@@ -83,9 +85,9 @@ n_measured(const struct sl_decoding *d)
 }
 
 static void
-tell_fitted(struct teller *t)
+tell_fitted(struct narrator *t)
 {
-	const struct sl_generation *g = t->out;
+	const struct sl_generation *g = t->of;
 	int is_fitted = 0;
 	char text[128];
 	int n = 0;
@@ -99,7 +101,8 @@ tell_fitted(struct teller *t)
 			      d->has_cache ? "with" : "without");
 	}
 	if (is_fitted)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Of %lld tokens were measured: %s. Fitted figures come "
 			"from a line in the context through these.",
 			(long long)g->n_tokens, text);
@@ -107,15 +110,16 @@ tell_fitted(struct teller *t)
 
 /* Whose keys and values a pass with a cache computes with. */
 static void
-tell_states(struct teller *t)
+tell_states(struct narrator *t)
 {
-	const struct sl_generation *g = t->out;
+	const struct sl_generation *g = t->of;
 	int has_cache = 0;
 
 	for (size_t i = 0; i < g->n_loops; i++)
 		has_cache |= g->loops[i].has_cache;
 	if (has_cache)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"With a cache, a pass has the keys and values that the "
 			"one before handed back where that was measured just "
 			"before it; elsewhere they are made up, seeded normal "
@@ -123,14 +127,15 @@ tell_states(struct teller *t)
 }
 
 static void
-tell_repeated(struct teller *t)
+tell_repeated(struct narrator *t)
 {
-	const struct sl_cache_effect *c = &t->out->cache;
+	const struct sl_cache_effect *c = &t->of->cache;
 	struct sl__words a, b;
 
-	if (c->absent || t->out->n_tokens < 2)
+	if (c->absent || t->of->n_tokens < 2)
 		return;
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"Without a cache, %.1f %% of the arithmetic repeats what the "
 		"pass before had done: %s of %s (%s).",
 		100 * c->repeated_share,
@@ -141,22 +146,24 @@ tell_repeated(struct teller *t)
 }
 
 static void
-tell_most(struct teller *t)
+tell_most(struct narrator *t)
 {
-	const struct sl_cache_effect *c = &t->out->cache;
+	const struct sl_cache_effect *c = &t->of->cache;
 	struct sl__words bytes, time;
 
 	if (isnan(c->most))
 		return;
 	if (c->roofline_absent) {
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Predicted: with a cache a further token is at most "
 			"%.1f x as fast, by its arithmetic; how fast memory "
 			"lets it be is not known: %s.",
 			c->most, c->roofline_absent);
 		return;
 	}
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"Predicted: with a cache a further token is at most %.1f x as "
 		"fast. It still reads %s, which take at least %s at the %.3g "
 		"GB/s measured here; arithmetic alone, at the same rate, would "
@@ -167,9 +174,9 @@ tell_most(struct teller *t)
 }
 
 static void
-tell_measured(struct teller *t)
+tell_measured(struct narrator *t)
 {
-	const struct sl_cache_effect *c = &t->out->cache;
+	const struct sl_cache_effect *c = &t->of->cache;
 	struct sl__words a, of;
 
 	if (!c->measured.n)
@@ -181,75 +188,73 @@ tell_measured(struct teller *t)
 	else
 		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted most",
 			 100 * c->measured.value / c->most);
-	sl__say(&t->said, "Measured: %.2f%s x for a further token, %s.",
-		c->measured.value, bounds_words(&a, &c->measured), of.s);
+	sl__narrate(t->to, "Measured: %.2f%s x for a further token, %s.",
+		    c->measured.value, bounds_words(&a, &c->measured), of.s);
 	if (c->measured_total.n)
-		sl__say(&t->said, "Of the whole loop it is %.2f%s x.",
-			c->measured_total.value,
-			bounds_words(&a, &c->measured_total));
+		sl__narrate(t->to, "Of the whole loop it is %.2f%s x.",
+			    c->measured_total.value,
+			    bounds_words(&a, &c->measured_total));
 }
 
 /* A model that takes one token at a time pays for the prompt. */
 static void
-tell_prompt(struct teller *t, const struct sl_decoding *with)
+tell_prompt(struct narrator *t, const struct sl_decoding *with)
 {
-	const struct sl_decoding *without = &t->out->loops[0];
+	const struct sl_decoding *without = &t->of->loops[0];
 	struct sl__words a, b;
 
-	if (!with->is_by_token || !with->first_ns.n || t->out->prompt < 2)
+	if (!with->is_by_token || !with->first_ns.n || t->of->prompt < 2)
 		return;
 	if (!without->has_cache && without->first_ns.n)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"%s takes one token at a time, so that the first one "
 			"waits for %lld passes: %s, where %s computes the "
 			"prompt in one pass of %s.",
-			with->name, (long long)t->out->prompt,
+			with->name, (long long)t->of->prompt,
 			sl__words_time(&a, with->first_ns.value), without->name,
 			sl__words_time(&b, without->first_ns.value));
 	else
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"%s takes one token at a time, so that the first one "
 			"waits for %lld passes: %s.",
-			with->name, (long long)t->out->prompt,
+			with->name, (long long)t->of->prompt,
 			sl__words_time(&a, with->first_ns.value));
 }
 
 static void
-tell_price(struct teller *t)
+tell_price(struct narrator *t)
 {
-	const struct sl_reading *r = &t->out->cache.bytes_per_token;
-	double n = (double)(t->out->prompt + t->out->n_tokens - 1) *
-		   (double)t->out->batch;
+	const struct sl_reading *r = &t->of->cache.bytes_per_token;
+	double n = (double)(t->of->prompt + t->of->n_tokens - 1) *
+		   (double)t->of->batch;
 	struct sl__words a, b;
 
 	if (r->absent)
 		return;
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"The cache takes %s for each token of each sample: %s at the "
 		"end of this loop.",
 		sl__words_bytes(&a, r->value),
 		sl__words_bytes(&b, r->value * n));
 }
 
-enum sl_status
-sl__generation_tell(struct sl_generation *out, struct sl__arena *arena,
-		    struct sl_error *err)
+void
+sl__generation_narrate(struct sl__narrative *to,
+		       const struct sl_generation *generation)
 {
-	struct teller t = {.out = out};
-	enum sl_status rc = sl__sentences_begin(&t.said, arena, err);
+	struct narrator t = {to, generation};
 
-	if (rc)
-		return rc;
 	tell_repeated(&t);
 	tell_most(&t);
 	tell_measured(&t);
 	tell_price(&t);
-	for (size_t i = 0; i < out->n_loops; i++) {
-		tell_growth(&t, &out->loops[i]);
-		tell_prompt(&t, &out->loops[i]);
+	for (size_t i = 0; i < generation->n_loops; i++) {
+		tell_growth(&t, &generation->loops[i]);
+		tell_prompt(&t, &generation->loops[i]);
 	}
 	tell_fitted(&t);
 	tell_states(&t);
-	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
-				 err);
 }

@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep_words.c - a sweep in sentences: what grows how, and where it turns. */
-#include "analysis/growth_fit.h"
+/* sweep_narrative.c - a sweep in sentences: what grows how, and where it
+ * turns. */
+#include "report/sweep_narrative.h"
 #include "analysis/sentences.h"
 #include "analysis/sweep_work.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/banned.h"
 
 enum { ABSENT_SHOWN = 3 };
 
-struct teller {
+struct narrator {
+	struct sl__narrative *to;
 	const struct sl_sweep *sweep;
 	const struct sl_sweep_series *series;
 	const char *axis;
-	struct sl__sentences said;
 };
 
-static const char *
-rate_words(struct sl__words *w, double rate, const char *unit)
+const char *
+sl__sweep_law_text(const struct sl_sweep_exponent *law)
 {
-	if (!strcmp(unit, "FLOP/s"))
+	switch (law->figure) {
+	case SL_SWEEP_TIME:
+		return "time";
+	case SL_SWEEP_MEMORY:
+		return "memory";
+	case SL_SWEEP_FLOPS:
+		return "flops";
+	case SL_SWEEP_KIND:
+		break;
+	}
+	switch (law->kind) {
+	case SL_SWEEP_KIND_ATTENTION:
+		return "attention products";
+	case SL_SWEEP_KIND_OTHERS:
+		return "others";
+	case SL_SWEEP_KIND_TYPE:
+		break;
+	}
+	return law->type;
+}
+
+static const char *
+rate_words(struct sl__words *w, double rate, enum sl_rate_unit unit)
+{
+	if (unit == SL_RATE_FLOPS)
 		snprintf(w->s, sizeof(w->s), "%.3g GFLOP/s", rate / 1e9);
 	else
 		snprintf(w->s, sizeof(w->s),
-			 rate < 1000 ? "%.3g %s" : "%.0f %s", rate, unit);
+			 rate < 1000 ? "%.3g %s" : "%.0f %s", rate,
+			 sl_rate_unit_text(unit));
 	return w->s;
 }
 
@@ -131,7 +156,7 @@ fixed_share(const struct sl_sweep_exponent *law, double n)
 }
 
 static void
-tell_fixed(struct teller *t, const struct sl_sweep_exponent *law)
+tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 {
 	struct ends ends = measured_ends(t->series);
 	double first, last;
@@ -143,14 +168,16 @@ tell_fixed(struct teller *t, const struct sl_sweep_exponent *law)
 	last = (double)ends.last->value;
 	sl__words_time(&cost, law->offset);
 	if (law->tail.n)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"From %s %lld on, time grows %s%s; below, a fixed cost "
 			"of %s shows: %.0f %% of the time at %s %.0f.",
 			t->axis, (long long)law->tail_from,
 			manner_of(&law->tail), exponent_words(&w, &law->tail),
 			cost.s, 100 * fixed_share(law, first), t->axis, first);
 	else
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Above a fixed cost of %s, time grows %s%s; that cost "
 			"is %.0f %% of the time at %s %.0f and %.0f %% at "
 			"%.0f.",
@@ -161,7 +188,7 @@ tell_fixed(struct teller *t, const struct sl_sweep_exponent *law)
 }
 
 static void
-tell_time(struct teller *t, const struct sl_sweep_exponent *law)
+tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 {
 	struct sl__words w;
 
@@ -170,17 +197,19 @@ tell_time(struct teller *t, const struct sl_sweep_exponent *law)
 	if (law->offset > 0)
 		tell_fixed(t, law);
 	else
-		sl__say(&t->said, "Time grows %s%s over all points.",
-			manner_of(&law->exponent),
-			exponent_words(&w, &law->exponent));
+		sl__narrate(t->to, "Time grows %s%s over all points.",
+			    manner_of(&law->exponent),
+			    exponent_words(&w, &law->exponent));
 	/* A fixed part is no growth: what remains is compared. */
 	if (!isnan(law->formula) && law->exponent.lo > law->formula)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"That is faster than the work, which grows as n^%.2f: "
 			"each operation costs more at larger sizes.",
 			law->formula);
 	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"That is slower than the work, which grows as n^%.2f: "
 			"larger sizes are done at a higher rate.",
 			law->formula);
@@ -188,7 +217,7 @@ tell_time(struct teller *t, const struct sl_sweep_exponent *law)
 
 /* The largest number of threads against the smallest. */
 static void
-tell_threads(struct teller *t)
+tell_threads(struct narrator *t)
 {
 	struct ends ends = measured_ends(t->series);
 	const struct sl_sweep_point *a = ends.first, *b = ends.last;
@@ -199,7 +228,8 @@ tell_threads(struct teller *t)
 		return;
 	times = (double)b->value / (double)a->value;
 	ratio = a->latency_ns.value / b->latency_ns.value;
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"%lld threads are %s times as fast as %lld: %.0f %% of what "
 		"that many could gain.",
 		(long long)b->value,
@@ -210,13 +240,13 @@ tell_threads(struct teller *t)
 static int
 is_law_of_kind(const struct sl_sweep_exponent *e)
 {
-	return e->is_kind && !e->absent && isfinite(e->exponent.lo) &&
-	       isfinite(e->exponent.hi) &&
+	return e->figure == SL_SWEEP_KIND && !e->absent &&
+	       isfinite(e->exponent.lo) && isfinite(e->exponent.hi) &&
 	       fmax(e->share_first, e->share_last) >= 0.03;
 }
 
 static void
-tell_kind(struct teller *t, const struct sl_sweep_exponent *e)
+tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 {
 	struct ends ends = measured_ends(t->series);
 	struct sl__words w, formula = {""};
@@ -226,17 +256,18 @@ tell_kind(struct teller *t, const struct sl_sweep_exponent *e)
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (formula %.2f)",
 			 e->formula);
-	sl__say(&t->said,
-		"%s: exponent %s%s, %.1f %% of the operations' time at %s "
-		"%lld, %.1f %% at %lld.",
-		e->what, exponent_words(&w, &e->exponent), formula.s,
-		100 * e->share_first, t->axis, (long long)ends.first->value,
-		100 * e->share_last, (long long)ends.last->value);
+	sl__narrate(t->to,
+		    "%s: exponent %s%s, %.1f %% of the operations' time at %s "
+		    "%lld, %.1f %% at %lld.",
+		    sl__sweep_law_text(e), exponent_words(&w, &e->exponent),
+		    formula.s, 100 * e->share_first, t->axis,
+		    (long long)ends.first->value, 100 * e->share_last,
+		    (long long)ends.last->value);
 }
 
 /* The kind that grows fastest, and the one that takes most time. */
 static void
-tell_kinds(struct teller *t)
+tell_kinds(struct narrator *t)
 {
 	const struct sl_sweep_exponent *steep = NULL, *large = NULL;
 
@@ -258,7 +289,7 @@ tell_kinds(struct teller *t)
 }
 
 static void
-tell_knee(struct teller *t)
+tell_knee(struct narrator *t)
 {
 	const struct sl_sweep_knee *k = &t->series->knee;
 	const struct sl_sweep_point *last = measured_ends(t->series).last;
@@ -266,19 +297,20 @@ tell_knee(struct teller *t)
 
 	if (k->absent || !last)
 		return;
-	gain_words(&w, &k->gain, t->sweep->rate_unit);
+	gain_words(&w, &k->gain, sl_rate_unit_text(t->sweep->rate_unit));
 	if (!k->at)
-		sl__say(&t->said,
-			"No knee up to %s %lld: the last doubling %s%s.",
-			t->axis, (long long)last->value, w.s,
-			k->is_proved ? "" : " (not proved)");
+		sl__narrate(t->to,
+			    "No knee up to %s %lld: the last doubling %s%s.",
+			    t->axis, (long long)last->value, w.s,
+			    k->is_proved ? "" : " (not proved)");
 	else if (k->is_proved)
-		sl__say(&t->said,
-			"Knee at %s %lld: from there a doubling %s%s.", t->axis,
-			(long long)k->at, w.s,
-			k->gain.value > 0 ? ", no more than 10 %" : "");
+		sl__narrate(t->to,
+			    "Knee at %s %lld: from there a doubling %s%s.",
+			    t->axis, (long long)k->at, w.s,
+			    k->gain.value > 0 ? ", no more than 10 %" : "");
 	else
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"Knee near %s %lld, not proved: from there a doubling "
 			"%s.",
 			t->axis, (long long)k->at, w.s);
@@ -299,22 +331,22 @@ limit_words(struct sl__words *w, const struct sl_sweep *sweep)
 }
 
 static void
-tell_none(struct teller *t)
+tell_none(struct narrator *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
 	struct sl__words limits;
 
 	if (!t->series->n_measured)
 		return;
-	sl__say(&t->said,
-		"No point is within %s: %zu over the memory, %zu whose "
-		"latency's upper bound is over the limit or not known.",
-		limit_words(&limits, t->sweep), b->n_over_memory,
-		b->n_over_latency);
+	sl__narrate(t->to,
+		    "No point is within %s: %zu over the memory, %zu whose "
+		    "latency's upper bound is over the limit or not known.",
+		    limit_words(&limits, t->sweep), b->n_over_memory,
+		    b->n_over_latency);
 }
 
 static void
-tell_best(struct teller *t)
+tell_best(struct narrator *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
 	const struct sl_sweep_point *p;
@@ -336,15 +368,15 @@ tell_best(struct teller *t)
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__words_bytes(&size, (double)p->memory_bytes));
-	sl__say(&t->said, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s,
-		t->axis, (long long)b->at,
-		rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
-		sl__words_time(&latency, p->latency_ns.value), memory.s,
-		close.s);
+	sl__narrate(t->to, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s,
+		    t->axis, (long long)b->at,
+		    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
+		    sl__words_time(&latency, p->latency_ns.value), memory.s,
+		    close.s);
 }
 
 static void
-tell_memory(struct teller *t)
+tell_memory(struct narrator *t)
 {
 	const struct sl_sweep_point *a = NULL, *b = NULL;
 	struct sl__words first, last;
@@ -359,15 +391,15 @@ tell_memory(struct teller *t)
 	}
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
-	sl__say(&t->said, "Memory goes from %s at %s %lld to %s at %lld.",
-		sl__words_bytes(&first, (double)a->memory_bytes), t->axis,
-		(long long)a->value,
-		sl__words_bytes(&last, (double)b->memory_bytes),
-		(long long)b->value);
+	sl__narrate(t->to, "Memory goes from %s at %s %lld to %s at %lld.",
+		    sl__words_bytes(&first, (double)a->memory_bytes), t->axis,
+		    (long long)a->value,
+		    sl__words_bytes(&last, (double)b->memory_bytes),
+		    (long long)b->value);
 }
 
 static void
-tell_absent(struct teller *t)
+tell_absent(struct narrator *t)
 {
 	size_t n = 0, n_absent = 0, n_noted = 0; /* said, and left over */
 
@@ -377,11 +409,11 @@ tell_absent(struct teller *t)
 		if (!p->absent && !p->note)
 			continue;
 		if (n < ABSENT_SHOWN) {
-			sl__say(&t->said, "%s %lld was %s: %s.", t->axis,
-				(long long)p->value,
-				p->absent ? "not measured"
-					  : "visited less often",
-				p->absent ? p->absent : p->note);
+			sl__narrate(t->to, "%s %lld was %s: %s.", t->axis,
+				    (long long)p->value,
+				    p->absent ? "not measured"
+					      : "visited less often",
+				    p->absent ? p->absent : p->note);
 			n++;
 		} else if (p->absent) {
 			n_absent++;
@@ -390,11 +422,12 @@ tell_absent(struct teller *t)
 		}
 	}
 	if (n_absent)
-		sl__say(&t->said, "And %zu more %s not measured.", n_absent,
-			n_absent == 1 ? "point was" : "points were");
+		sl__narrate(t->to, "And %zu more %s not measured.", n_absent,
+			    n_absent == 1 ? "point was" : "points were");
 	if (n_noted)
-		sl__say(&t->said, "And %zu more %s visited less often.",
-			n_noted, n_noted == 1 ? "point was" : "points were");
+		sl__narrate(t->to, "And %zu more %s visited less often.",
+			    n_noted,
+			    n_noted == 1 ? "point was" : "points were");
 }
 
 /* Visits to the points of a series, and those that others disturbed. */
@@ -419,43 +452,39 @@ is_doubtful(const struct visits *v)
 }
 
 static void
-tell_doubt(struct teller *t, const struct visits *v)
+tell_doubt(struct narrator *t, const struct visits *v)
 {
-	sl__say(&t->said,
+	sl__narrate(
+		t->to,
 		"Others used the CPUs during %zu of %zu visits: what grows how "
 		"is not said. Repeat on a still machine.",
 		v->n_disturbed, v->n);
 }
 
 static void
-tell_disturbed(struct teller *t, const struct visits *v)
+tell_disturbed(struct narrator *t, const struct visits *v)
 {
 	size_t n_spoilt = 0;
 
 	for (size_t i = 0; i < t->series->n_points; i++)
 		n_spoilt += (size_t)sl__sweep_is_spoilt(&t->series->points[i]);
 	if (v->n_disturbed)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"%zu of %zu visits were disturbed by other work on the "
 			"machine: intervals are wider for that.",
 			v->n_disturbed, v->n);
 	if (n_spoilt)
-		sl__say(&t->said,
+		sl__narrate(
+			t->to,
 			"All visits to %zu %s were: what grows how leaves %s "
 			"out.",
 			n_spoilt, n_spoilt == 1 ? "size" : "sizes",
 			n_spoilt == 1 ? "it" : "them");
 }
 
-static enum sl_status
-begin(struct teller *t, struct sl__arena *arena, struct sl_error *err)
-{
-	t->axis = sl_axis_text(t->sweep->axis);
-	return sl__sentences_begin(&t->said, arena, err);
-}
-
 static void
-tell_growth(struct teller *t)
+tell_growth(struct narrator *t)
 {
 	if (t->sweep->axis == SL_AXIS_THREADS)
 		tell_threads(t);
@@ -465,17 +494,14 @@ tell_growth(struct teller *t)
 	tell_knee(t);
 }
 
-enum sl_status
-sl__sweep_tell(struct sl_sweep_series *out, const struct sl_sweep *sweep,
-	       struct sl__arena *arena, struct sl_error *err)
+void
+sl__sweep_narrate(struct sl__narrative *to, const struct sl_sweep *sweep,
+		  const struct sl_sweep_series *series)
 {
-	struct teller t = {.sweep = sweep, .series = out};
-	enum sl_status rc = begin(&t, arena, err);
+	struct narrator t = {to, sweep, series, sl_axis_text(sweep->axis)};
 	struct visits visits = {0, 0};
 
-	if (rc)
-		return rc;
-	count_visits(&visits, out);
+	count_visits(&visits, series);
 	if (is_doubtful(&visits))
 		tell_doubt(&t, &visits);
 	else
@@ -485,13 +511,11 @@ sl__sweep_tell(struct sl_sweep_series *out, const struct sl_sweep *sweep,
 	tell_absent(&t);
 	if (!is_doubtful(&visits))
 		tell_disturbed(&t, &visits);
-	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
-				 err);
 }
 
 /* The models with the highest and second highest rate at a point. */
 static void
-tell_fastest(struct teller *t, size_t point, int is_in_doubt)
+tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 {
 	const struct sl_sweep *sweep = t->sweep;
 	size_t first = SIZE_MAX, second = SIZE_MAX;
@@ -521,30 +545,27 @@ tell_fastest(struct teller *t, size_t point, int is_in_doubt)
 		return;
 	a = &sweep->series[first].points[point].rate_per_s;
 	b = &sweep->series[second].points[point].rate_per_s;
-	sl__say(&t->said, "At %s %lld, %s does %s times as many %s as %s%s.",
+	sl__narrate(
+		t->to, "At %s %lld, %s does %s times as many %s as %s%s.",
 		t->axis, (long long)sweep->series[first].points[point].value,
 		sweep->series[first].name, ratio_words(&w, a, b),
-		sweep->rate_unit, sweep->series[second].name,
+		sl_rate_unit_text(sweep->rate_unit), sweep->series[second].name,
 		a->lo > b->hi && !is_in_doubt ? ""
 					      : ": no difference is proved");
 }
 
-enum sl_status
-sl__sweep_tell_all(struct sl_sweep *out, struct sl__arena *arena,
-		   struct sl_error *err)
+void
+sl__sweep_narrate_all(struct sl__narrative *to, const struct sl_sweep *sweep)
 {
-	struct teller t = {.sweep = out};
-	enum sl_status rc = begin(&t, arena, err);
-	size_t n = out->series[0].n_points;
+	struct narrator t = {to, sweep, NULL, sl_axis_text(sweep->axis)};
 	struct visits visits = {0, 0};
+	size_t n = sweep->series[0].n_points;
 
-	if (rc || out->n_series < 2)
-		return rc;
-	for (size_t i = 0; i < out->n_series; i++)
-		count_visits(&visits, &out->series[i]);
+	if (sweep->n_series < 2)
+		return;
+	for (size_t i = 0; i < sweep->n_series; i++)
+		count_visits(&visits, &sweep->series[i]);
 	tell_fastest(&t, 0, is_doubtful(&visits));
 	if (n > 1)
 		tell_fastest(&t, n - 1, is_doubtful(&visits));
-	return sl__sentences_end(&t.said, &out->sentences, &out->n_sentences,
-				 err);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* microbench_narrative.h - operators over sizes in sentences. */
+#ifndef SL_MICROBENCH_NARRATIVE_H
+#define SL_MICROBENCH_NARRATIVE_H
+
+#include "analysis/sentences.h"
+#include "report/narrative.h"
+
+/* What bounds the operator at its sizes; the first sentence is about
+ * verdicts. */
+void sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
+		       const struct sl_micro_series *series);
+
+/* Several operators together; nothing where there is one. */
+void sl__micro_narrate_all(struct sl__narrative *to,
+			   const struct sl_microscope *of);
+
+/* "at the L2 roof", "overhead"; "-" and "disturbed" for unknown. */
+const char *sl__micro_verdict_text(const struct sl_micro_point *point);
+
+/* What the turn is from or to, at one of its two points: a verdict, "compute"
+ * or "memory", a level. */
+const char *sl__micro_turn_text(const struct sl_micro_series *series,
+				const struct sl_micro_turn *turn, size_t point);
+
+/* "fewer, larger calls"; "-" for NONE. */
+const char *sl__micro_focus_text(enum sl_micro_focus focus);
+
+/* Why that is what to optimise, or why nothing is, with figures. */
+const char *sl__micro_reason_text(struct sl__words *words,
+				  const struct sl_microscope *of,
+				  const struct sl_micro_series *series);
+
+/* "512 Ki", "8 Mi", "96"; numbers that are not of that kind as they are. */
+struct sl__micro_size {
+	char s[32];
+};
+const char *sl__micro_size_text(struct sl__micro_size *text, int64_t value);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_generation_narrative.c - sentences about decoding loops that are made
+ * up: what is predicted, measured, fitted, and what is not known. */
+#include "harness.h"
+
+#include "report/generation_narrative.h"
+
+#include <string.h>
+
+enum { STEPS = 3 };
+
+struct made {
+	struct sl_decode_step steps[2][STEPS];
+	struct sl_decoding loops[2];
+	struct sl_generation of;
+};
+
+static struct sl_estimate
+about(double value)
+{
+	return (struct sl_estimate){.value = value,
+				    .lo = 0.9 * value,
+				    .hi = 1.1 * value,
+				    .n = 5,
+				    .method = SL_METHOD_STUDENT};
+}
+
+/* A model without and with a cache; of three tokens two were measured. */
+static void
+make(struct made *m)
+{
+	memset(m, 0, sizeof(*m));
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < STEPS; i++)
+			m->steps[k][i] =
+				(struct sl_decode_step){.nth = 1 + 10 * i,
+							.context = 32 + 10 * i,
+							.n_new = 1,
+							.n_visits = i < 2,
+							.time_ns = about(1e6)};
+		m->loops[k] =
+			(struct sl_decoding){.name = k ? "gpt2@kv" : "gpt2",
+					     .has_cache = k,
+					     .is_by_token = k,
+					     .steps = m->steps[k],
+					     .n_steps = STEPS,
+					     .first_ns = about(k ? 64e6 : 5e6),
+					     .growth_ns = about(k ? 2e3 : 3e4),
+					     .growth_at_ns = k ? 2e6 : 6e6};
+	}
+	m->of = (struct sl_generation){
+		.name = "gpt2",
+		.batch = 2,
+		.prompt = 32,
+		.n_tokens = 21,
+		.loops = m->loops,
+		.n_loops = 2,
+		.cache = {
+			.repeated_share = 0.9,
+			.flops_without = 2e12,
+			.flops_with = 1e11,
+			.is_counted = 1,
+			.most_arithmetic = 40,
+			.most_roofline = 12,
+			.most = 12,
+			.step_bytes = 5e8,
+			.bytes_per_s = 2e10,
+			.measured = {.value = 6, .lo = 5.5, .hi = 6.5, .n = 5},
+			.measured_total =
+				{.value = 4, .lo = 3, .hi = 5, .n = 5},
+			.bytes_per_token = {73728, NULL}}};
+}
+
+static void
+assert_told(const struct made *m, const char *const *expected, size_t n)
+{
+	struct sl__narrative told;
+
+	sl__narrative_init(&told, NULL);
+	sl__generation_narrate(&told, &m->of);
+	assert_false(told.has_failed);
+	assert_int_equal(told.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(told.list[i], expected[i]);
+	sl__narrative_release(&told);
+}
+
+static void
+both_loops(void **state)
+{
+	static const char *const expected[] = {
+		"Without a cache, 90.0 % of the arithmetic repeats what "
+		"the pass before had done: 1.8 TFLOPs of 2 TFLOPs (counted "
+		"in both models).",
+		"Predicted: with a cache a further token is at most 12.0 x "
+		"as fast. It still reads 500 MB, which take at least 25 ms "
+		"at the 20 GB/s measured here; arithmetic alone, at the "
+		"same rate, would allow 40.0 x.",
+		"Measured: 6.00 [5.5, 6.5] x for a further token, 50 % of "
+		"the predicted most.",
+		"Of the whole loop it is 4.00 [3, 5] x.",
+		"The cache takes 73.7 kB for each token of each sample: "
+		"7.67 MB at the end of this loop.",
+		"Without a cache, a token takes 30 us more for each token "
+		"before it [27 us, 33 us]: over the loop 10 % of the 6 ms "
+		"in its middle.",
+		"With a cache, a token takes 2 us more for each token "
+		"before it [1.8 us, 2.2 us]: over the loop 2 % of the 2 ms "
+		"in its middle.",
+		"gpt2@kv takes one token at a time, so that the first one "
+		"waits for 32 passes: 64 ms, where gpt2 computes the "
+		"prompt in one pass of 5 ms.",
+		"Of 21 tokens were measured: 2 without a cache, 2 with a "
+		"cache. Fitted figures come from a line in the context "
+		"through these.",
+		"With a cache, a pass has the keys and values that the one "
+		"before handed back where that was measured just before "
+		"it; elsewhere they are made up, seeded normal numbers."};
+	struct made m;
+
+	(void)state;
+	make(&m);
+	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
+/* No ceilings, no growth that is proved, more than was predicted. */
+static void
+less_is_known(void **state)
+{
+	static const char *const expected[] = {
+		"Without a cache, 90.0 % of the arithmetic repeats what "
+		"the pass before had done: 1.8 TFLOPs of 2 TFLOPs (from "
+		"how the model's FLOPs grow).",
+		"Predicted: with a cache a further token is at most 12.0 x "
+		"as fast, by its arithmetic; how fast memory lets it be is "
+		"not known: no ceilings.",
+		"Measured: 13.00 [5.5, 6.5] x for a further token, more "
+		"than was predicted.",
+		"Without a cache, a token takes 30 us less for each token "
+		"before it [-40 us, -20 us]: over the loop 10 % of the 6 "
+		"ms in its middle.",
+		"With a cache, no growth of a token's time with its "
+		"position is proved: 10 ns a token of context, between "
+		"-100 ns and 120 ns.",
+		"gpt2@kv takes one token at a time, so that the first one "
+		"waits for 32 passes: 64 ms.",
+		"With a cache, a pass has the keys and values that the one "
+		"before handed back where that was measured just before "
+		"it; elsewhere they are made up, seeded normal numbers."};
+	struct made m;
+
+	(void)state;
+	make(&m);
+	m.loops[0].growth_ns = (struct sl_estimate){
+		.value = -3e4, .lo = -4e4, .hi = -2e4, .n = 5};
+	m.loops[1].growth_ns = (struct sl_estimate){
+		.value = 10, .lo = -100, .hi = 120, .n = 5};
+	m.loops[0].is_complete = m.loops[1].is_complete = 1;
+	m.loops[0].first_ns.n = 0;
+	m.of.cache.is_counted = 0;
+	m.of.cache.roofline_absent = "no ceilings";
+	m.of.cache.measured.value = 13;
+	m.of.cache.measured_total.n = 0;
+	m.of.cache.bytes_per_token.absent = "not known";
+	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
+static void
+one_loop_alone(void **state)
+{
+	static const char *const expected[] = {
+		"Measured: 2.00 x for a further token, nothing was "
+		"predicted."};
+	struct made m;
+
+	(void)state;
+	make(&m);
+	m.loops[0].growth_absent = "fewer than three contexts were measured";
+	m.loops[0].is_complete = 1;
+	m.of.n_loops = 1;
+	m.of.cache = (struct sl_cache_effect){
+		.absent = "nothing was run without a cache",
+		.most = (double)NAN,
+		.measured = {.value = 2, .n = 1, .needs_n = 6},
+		.bytes_per_token = {(double)NAN, "no cache"}};
+	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_loops),
+		cmocka_unit_test(less_is_known),
+		cmocka_unit_test(one_loop_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
