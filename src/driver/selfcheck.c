@@ -8,15 +8,15 @@
  * the machine falls on all of them.  Each verdict is one sl_compare() with
  * margin 0 that ends when decided.
  */
-#include "sleuth.h"
+#include "driver/selfcheck.h"
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/status.h"
 #include "stats/proportion.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 #include "timing/chain.h"
-#include "timing/covariates.h"
+#include "timing/duet.h"
+#include "timing/runner.h"
 #include "timing/timer.h"
 
 #include <math.h>
@@ -27,28 +27,24 @@ static const double PLANTED[] = {0, 0.01, 0.02, 0.05};
 
 enum { N_ROWS = sizeof(PLANTED) / sizeof(PLANTED[0]) };
 
-/* A chain of exactly n_steps (timing/chain.h). */
-struct work {
-	uint64_t n_steps;
-	volatile uint64_t sink;
-};
-
 struct selfcheck {
 	const struct sl_selfcheck_options *how;
-	struct work base, changed[N_ROWS];
+	struct sl__selfcheck_script script; /* 'work' is set in any case */
+	struct sl__steps_work base, changed[N_ROWS];
 	struct sl_selfcheck_row rows[N_ROWS];
 	double *seconds[N_ROWS]; /* [cap] of the verdicts reached */
 	size_t n_seconds[N_ROWS];
 	size_t cap;
 	struct sl__watch watch;
-	uint64_t start_ns, deadline_ns, n_verdicts;
-	enum sl_stop stopped_by;
+	struct sl__runner runner;
+	uint64_t n_verdicts;
 };
 
+/* A chain of exactly n_steps (timing/chain.h). */
 static int
 do_work(void *ctx)
 {
-	struct work *work = ctx;
+	struct sl__steps_work *work = ctx;
 
 	work->sink = sl__chain(work->sink, work->n_steps);
 	return 0;
@@ -80,14 +76,14 @@ check_options(const struct sl_selfcheck_options *how, struct sl_error *err)
 static void
 plant(struct selfcheck *s)
 {
-	struct work pilot = {.n_steps = 1000};
-	struct sl_candidate what = {"pilot", do_work, &pilot};
+	struct sl__steps_work pilot = {.n_steps = 1000};
+	struct sl_candidate what = {"pilot", s->script.work, &pilot};
 	struct sl__timer timer;
 	size_t n_calls;
 	double call_ns = 0;
 
-	sl__timer_init(&timer, NULL);
-	/* do_work() never fails, and neither does its calibration. */
+	sl__timer_init(&timer, s->script.with.clock);
+	/* The work never fails, and neither does its calibration. */
 	(void)sl__timer_calibrate(&timer, &what, 1e6, &n_calls, &call_ns);
 	s->base.n_steps =
 		(uint64_t)fmax(200, s->how->function_ns * 1000 / call_ns);
@@ -116,12 +112,14 @@ count_verdict(struct selfcheck *s, size_t row, const struct sl_comparison *c)
 		s->seconds[row][s->n_seconds[row]++] = c->decided_after_s;
 }
 
+/* A verdict cut short by the user says nothing about the rates. */
 static enum sl_status
-take_verdict(struct selfcheck *s, size_t row, struct sl_error *err)
+take_verdict(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
+	struct selfcheck *s = ctx;
 	struct sl_candidate pair[2] = {
-		{"A", do_work, &s->base},
-		{"B", do_work, &s->changed[row]},
+		{"A", s->script.work, &s->base},
+		{"B", s->script.work, &s->changed[slot->arm]},
 	};
 	struct sl_compare_options how = {
 		.struct_size = sizeof(how),
@@ -129,67 +127,62 @@ take_verdict(struct selfcheck *s, size_t row, struct sl_error *err)
 		.margin = -1,
 		.min_rounds = 1,
 		.seed = s->how->seed + ++s->n_verdicts,
+		.clock = s->script.with.clock,
 		.interrupt = s->how->interrupt,
 		.allocator = s->how->allocator,
 	};
 	struct sl_comparisons *c;
-	enum sl_status rc = sl_compare(&c, pair, 2, &how, err);
+	enum sl_status rc =
+		sl__compare(&c, pair, 2, &how, s->script.with.watch, err);
 
 	if (rc)
-		return rc;
-	/* A verdict cut short by the user says nothing about the rates. */
+		return rc == SL_E_INTERRUPTED ? SL_OK : rc;
 	if (c->stopped_by != SL_STOP_INTERRUPT)
-		count_verdict(s, row, &c->rows[0]);
+		count_verdict(s, slot->arm, &c->rows[0]);
 	sl__watch_add(&s->watch, &c->noise, c->elapsed_s);
 	sl_comparisons_free(c);
 	return SL_OK;
 }
 
-static void
-report_progress(const struct selfcheck *s)
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	struct sl_progress p = {.what = "checking",
-				.n_done = s->n_verdicts,
-				.median_ns = (double)NAN};
-	uint64_t now_ns = sl__clock_now_ns(NULL);
+	struct selfcheck *s = ctx;
 
-	if (!s->how->progress)
-		return;
-	p.share = fmin(1, (double)(now_ns - s->start_ns) /
-				  (double)(s->deadline_ns - s->start_ns));
-	p.remaining_s = (1 - p.share) * s->how->time_s;
-	s->how->progress(&p, s->how->progress_ctx);
+	(void)taken;
+	(void)err;
+	sl__watch_probe(&s->watch);
+	return SL_OK;
 }
 
-static int
-finished(struct selfcheck *s)
+static void
+describe(struct sl_progress *now, void *ctx)
 {
-	if (s->how->interrupt && *s->how->interrupt) {
-		s->stopped_by = SL_STOP_INTERRUPT;
-		return 1;
-	}
-	s->stopped_by = SL_STOP_TIME;
-	return s->rows[0].n_verdicts > 0 &&
-	       sl__clock_now_ns(NULL) >= s->deadline_ns;
+	const struct selfcheck *s = ctx;
+
+	now->n_done = s->n_verdicts;
 }
 
 static enum sl_status
 play(struct selfcheck *s, struct sl_error *err)
 {
-	while (!finished(s)) {
-		for (size_t row = 0; row < N_ROWS; row++) {
-			enum sl_status rc = take_verdict(s, row, err);
+	const struct sl__phase checking = {
+		.name = "checking",
+		.n_arms = N_ROWS,
+		.is_in_order = 1,
+		.min_rounds = 1,
+		.time_s = s->how->time_s,
+		.run = take_verdict,
+		.close = close_round,
+		.describe = describe,
+		.ctx = s,
+	};
+	enum sl_status rc = sl__runner_run(&s->runner, &checking, err);
 
-			if (rc)
-				return rc;
-		}
-		sl__watch_probe(&s->watch);
-		report_progress(s);
-	}
-	if (!s->rows[0].n_verdicts)
+	if (!rc && !s->rows[N_ROWS - 1].n_verdicts)
 		return sl__fail(err, SL_E_INTERRUPTED,
-				"interrupted before the first verdict");
-	return SL_OK;
+				"interrupted before the first verdict on each");
+	return rc;
 }
 
 static enum sl_status
@@ -215,8 +208,8 @@ conclude(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 	out->n_rows = N_ROWS;
 	out->budget_s = s->how->budget_s;
 	out->function_ns = s->how->function_ns;
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - s->start_ns) / 1e9;
-	out->stopped_by = s->stopped_by;
+	out->elapsed_s = sl__runner_elapsed_s(&s->runner);
+	out->stopped_by = s->runner.stopped_by;
 	out->seed = s->how->seed;
 	return SL_OK;
 }
@@ -251,12 +244,33 @@ with_defaults(const struct sl_selfcheck_options *options)
 	return how;
 }
 
+static enum sl_status
+check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
+      struct sl_error *err)
+{
+	enum sl_status rc = reserve(s, arena, err);
+
+	if (rc)
+		return rc;
+	plant(s);
+	sl__watch_open(&s->watch, &s->script.with);
+	s->runner.clock = s->script.with.clock;
+	s->runner.interrupt = s->how->interrupt;
+	s->runner.progress = s->how->progress;
+	s->runner.progress_ctx = s->how->progress_ctx;
+	sl__runner_start(&s->runner, s->how->seed);
+	rc = play(s, err);
+	sl__watch_close(&s->watch, &out->noise);
+	return rc ? rc : conclude(s, out, arena, err);
+}
+
 enum sl_status
-sl_selfcheck(struct sl_selfcheck **out,
-	     const struct sl_selfcheck_options *options, struct sl_error *err)
+sl__selfcheck(struct sl_selfcheck **out,
+	      const struct sl_selfcheck_options *options,
+	      const struct sl__selfcheck_script *script, struct sl_error *err)
 {
 	struct sl_selfcheck_options how;
-	struct selfcheck s = {.how = &how};
+	struct selfcheck s = {.how = &how, .script.work = do_work};
 	struct sl_selfcheck *result;
 	struct sl__arena *arena;
 	enum sl_status rc;
@@ -266,28 +280,28 @@ sl_selfcheck(struct sl_selfcheck **out,
 		return sl__fail(err, SL_E_USAGE,
 				"sl_selfcheck_options: struct_size is wrong");
 	how = with_defaults(options);
+	if (script)
+		s.script = *script;
 	rc = check_options(&how, err);
 	if (rc)
 		return rc;
 	result = sl__boxed_new(&arena, how.allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
-	rc = reserve(&s, arena, err);
-	plant(&s);
-	sl__watch_open(&s.watch, NULL);
-	s.start_ns = sl__clock_now_ns(NULL);
-	s.deadline_ns = s.start_ns + (uint64_t)(how.time_s * 1e9);
-	if (!rc)
-		rc = play(&s, err);
-	sl__watch_close(&s.watch, &result->noise);
-	if (!rc)
-		rc = conclude(&s, result, arena, err);
+	rc = check(&s, result, arena, err);
 	if (rc) {
 		sl_selfcheck_free(result);
 		return rc;
 	}
 	*out = result;
 	return SL_OK;
+}
+
+enum sl_status
+sl_selfcheck(struct sl_selfcheck **out,
+	     const struct sl_selfcheck_options *options, struct sl_error *err)
+{
+	return sl__selfcheck(out, options, NULL, err);
 }
 
 void
