@@ -13,6 +13,10 @@
 struct scripted_time {
 	uint64_t now_ns;
 	uint64_t reading_ns; /* what one reading takes */
+	size_t n_readings;
+	size_t interrupt_at; /* this reading, from 1, sets 'interrupted'; 0:
+				none does */
+	volatile sig_atomic_t interrupted;
 	struct sl__rng rng;
 	uint64_t diary; /* a hash of who worked, in order, at first */
 	size_t n_worked;
@@ -24,6 +28,8 @@ scripted_now(void *ctx)
 	struct scripted_time *time = ctx;
 
 	time->now_ns += time->reading_ns;
+	if (++time->n_readings == time->interrupt_at)
+		time->interrupted = 1;
 	return time->now_ns;
 }
 

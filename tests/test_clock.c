@@ -217,7 +217,39 @@ the_real_clock_calibrates(void **state)
 	sl__clock_calibrate(&cost, NULL);
 	assert_true(cost.reading_ns > 0);
 	assert_true(cost.resolution_ns > 0);
-	assert_true(sl__ticks_cost_ns() > 0);
+}
+
+static void
+ticks_have_a_cost_and_a_rate(void **state)
+{
+	struct sl__ticker ticker;
+
+	(void)state;
+	sl__ticker_init(&ticker, NULL);
+	assert_null(ticker.clock);
+	assert_true(ticker.reading_ns > 0);
+	assert_near(ticker.per_ns, sl__ticks_per_ns(), 0);
+	assert_near(sl__ticker_span_ns(&ticker, 100, 1100),
+		    1000 / ticker.per_ns, 1e-9);
+}
+
+/* A clock in their place counts nanoseconds, and what interrupts some runs of
+ * readings is not in their cost. */
+static void
+a_clock_may_take_the_place_of_ticks(void **state)
+{
+	struct script script = {
+		.cost_ns = 25, .step_ns = 1, .every = 200, .pause_ns = 10000};
+	struct sl_clock clock = {scripted_now_ns, &script};
+	struct sl__ticker ticker;
+
+	(void)state;
+	sl__ticker_init(&ticker, &clock);
+	assert_near(ticker.per_ns, 1, 0);
+	assert_near(ticker.reading_ns, 25, 0);
+	script = (struct script){.now_ns = 40, .cost_ns = 2, .step_ns = 1};
+	assert_int_equal(sl__ticks_of(ticker.clock), 42);
+	assert_near(sl__ticker_span_ns(&ticker, 42, 62), 20, 0);
 }
 
 int
@@ -234,6 +266,8 @@ main(void)
 		cmocka_unit_test(system_clocks_never_run_backwards),
 		cmocka_unit_test(work_takes_time),
 		cmocka_unit_test(the_real_clock_calibrates),
+		cmocka_unit_test(ticks_have_a_cost_and_a_rate),
+		cmocka_unit_test(a_clock_may_take_the_place_of_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,20 +212,33 @@ sl__ticks_per_ns(void)
 	return ticks_per_ns;
 }
 
+uint64_t
+sl__ticks_of(const struct sl_clock *clock)
+{
+	return clock ? clock->now_ns(clock->ctx) : sl__ticks();
+}
+
 double
-sl__ticks_cost_ns(void)
+sl__ticker_span_ns(const struct sl__ticker *ticker, uint64_t from, uint64_t to)
+{
+	return (double)(to - from) / ticker->per_ns;
+}
+
+void
+sl__ticker_init(struct sl__ticker *ticker, const struct sl_clock *clock)
 {
 	enum { READINGS = 64, TRIES = 64 };
-	double per_ns = sl__ticks_per_ns();
 	uint64_t least = UINT64_MAX;
 
+	ticker->clock = clock;
+	ticker->per_ns = clock ? 1 : sl__ticks_per_ns();
 	for (int k = 0; k < TRIES; k++) {
-		uint64_t begin = sl__ticks(), end = begin;
+		uint64_t begin = sl__ticks_of(clock), end = begin;
 
 		for (int i = 0; i < READINGS; i++)
-			end = sl__ticks();
+			end = sl__ticks_of(clock);
 		if (end - begin < least)
 			least = end - begin;
 	}
-	return (double)least / READINGS / per_ns;
+	ticker->reading_ns = (double)least / READINGS / ticker->per_ns;
 }

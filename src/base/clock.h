@@ -41,8 +41,22 @@ double sl__clock_rate(const struct sl_clock *counter,
 uint64_t sl__ticks(void);
 double sl__ticks_per_ns(void);
 
-/* What a reading of ticks costs, in nanoseconds: the shortest of many runs of
- * readings, some 50 us in all. */
-double sl__ticks_cost_ns(void);
+/* Ticks, or the nanoseconds of a clock that takes their place; NULL: none
+ * does. */
+uint64_t sl__ticks_of(const struct sl_clock *clock);
+
+/* What makes nanoseconds of ticks. */
+struct sl__ticker {
+	const struct sl_clock *clock; /* that takes their place, or NULL */
+	double per_ns;
+	double reading_ns; /* what a reading costs: the shortest of many runs of
+			      readings, some 50 us in all */
+};
+
+void sl__ticker_init(struct sl__ticker *ticker, const struct sl_clock *clock);
+
+/* Nanoseconds between two readings, one of which is included. */
+double sl__ticker_span_ns(const struct sl__ticker *ticker, uint64_t from,
+			  uint64_t to);
 
 #endif

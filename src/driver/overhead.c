@@ -5,32 +5,40 @@
  * Every round runs all ways and a bare pass in an order drawn afresh; what a
  * way costs is the median over rounds of its pass minus the bare one.
  */
+#include "driver/overhead.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
 #include "engine/tape.h"
 #include "experiment/subject.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { ROUNDS_MOST = 8192, ROUNDS_LEAST = 8, BARE = SL_N_WATCHINGS };
+enum {
+	ROUNDS_WARMUP = 2,
+	ROUNDS_LEAST = 8,
+	ROUNDS_MOST = 8192,
+	BARE = SL_N_WATCHINGS,
+	N_ARMS
+};
 
 struct student {
 	struct sl__subject subject;
 	struct sl__arena scratch;
 	struct sl_profile_options how;
-	struct sl__rng rng;
+	struct sl__runner runner;
+	struct sl__ticker ticker;
+	size_t order[N_ARMS];
 	struct sl__tape tape;
+	double ns[N_ARMS]; /* of this round */
 	double *bare_ns, *sorted;
 	double *extra_ns[SL_N_WATCHINGS];
 	size_t n;
-	double ticks_per_ns;
-	enum sl_stop stopped_by;
 	struct sl_scope open; /* of a step, under SL_WATCHING_SCOPES */
 };
 
@@ -110,7 +118,7 @@ run_hooked(struct student *s, int has_scopes, struct sl_error *err)
 }
 
 static enum sl_status
-run_watched(struct student *s, int way, struct sl_error *err)
+run_watched(struct student *s, size_t way, struct sl_error *err)
 {
 	switch (way) {
 	case SL_WATCHING_SCOPE:
@@ -128,51 +136,49 @@ run_watched(struct student *s, int way, struct sl_error *err)
 }
 
 static enum sl_status
-take_round(struct student *s, double ns[SL_N_WATCHINGS + 1],
-	   struct sl_error *err)
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	size_t order[SL_N_WATCHINGS + 1];
+	struct student *s = ctx;
+	uint64_t begin = sl__ticks_of(s->ticker.clock);
+	enum sl_status rc = run_watched(s, slot->arm, err);
 
-	sl__rng_permutation(&s->rng, order, SL_N_WATCHINGS + 1);
-	for (size_t i = 0; i <= SL_N_WATCHINGS; i++) {
-		uint64_t begin = sl__ticks();
-		enum sl_status rc = run_watched(s, (int)order[i], err);
-
-		ns[order[i]] = (double)(sl__ticks() - begin) / s->ticks_per_ns;
-		if (rc)
-			return rc;
-	}
-	return SL_OK;
+	s->ns[slot->arm] = sl__ticker_span_ns(&s->ticker, begin,
+					      sl__ticks_of(s->ticker.clock));
+	return rc;
 }
 
-static int
-is_over(const struct student *s, uint64_t deadline_ns)
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	if (s->how.n_runs)
-		return s->n >= s->how.n_runs;
-	return s->n >= ROUNDS_LEAST && sl__clock_now_ns(NULL) >= deadline_ns;
+	struct student *s = ctx;
+
+	(void)err;
+	s->n = taken->round + 1;
+	s->bare_ns[taken->round] = s->ns[BARE];
+	for (int w = 0; w < SL_N_WATCHINGS; w++)
+		s->extra_ns[w][taken->round] = s->ns[w] - s->ns[BARE];
+	return SL_OK;
 }
 
 static enum sl_status
 take_rounds(struct student *s, struct sl_error *err)
 {
-	double ns[SL_N_WATCHINGS + 1];
-	uint64_t deadline_ns =
-		sl__clock_now_ns(NULL) + (uint64_t)(s->how.time_s * 1e9);
-	enum sl_status rc = SL_OK;
+	const struct sl__phase warming_up = {.n_arms = N_ARMS,
+					     .n_rounds = ROUNDS_WARMUP,
+					     .run = run_slot,
+					     .ctx = s};
+	struct sl__phase measuring = warming_up;
+	enum sl_status rc;
 
-	for (int i = 0; !rc && i < 2; i++)
-		rc = take_round(s, ns, err);
-	while (!rc && s->n < ROUNDS_MOST && !is_over(s, deadline_ns)) {
-		if (s->how.interrupt && *s->how.interrupt) {
-			s->stopped_by = SL_STOP_INTERRUPT;
-			break;
-		}
-		rc = take_round(s, ns, err);
-		for (int w = 0; !rc && w < SL_N_WATCHINGS; w++)
-			s->extra_ns[w][s->n] = ns[w] - ns[BARE];
-		s->bare_ns[s->n++] = ns[BARE];
-	}
+	measuring.n_rounds = s->how.n_runs;
+	measuring.min_rounds = ROUNDS_LEAST;
+	measuring.max_rounds = ROUNDS_MOST;
+	measuring.time_s = s->how.time_s;
+	measuring.close = close_round;
+	sl__runner_start(&s->runner, s->how.seed);
+	rc = sl__runner_run(&s->runner, &warming_up, err);
+	if (!rc)
+		rc = sl__runner_run(&s->runner, &measuring, err);
 	if (!rc && !s->n)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the cost was known");
@@ -222,7 +228,7 @@ conclude(const struct student *s, struct sl_overhead_study *out)
 	out->n_steps = sl_plan_n_steps(s->subject.plan);
 	out->n_threads = sl_plan_n_threads(s->subject.plan);
 	out->n_rounds = s->n;
-	out->stopped_by = s->stopped_by;
+	out->stopped_by = s->runner.stopped_by;
 	out->bare_ns = median_of(s, s->bare_ns);
 	for (int w = 0; w < SL_N_WATCHINGS; w++) {
 		struct sl_overhead_row *row = &out->rows[w];
@@ -243,6 +249,7 @@ reserve(struct student *s, struct sl_error *err)
 {
 	int failed = 0;
 
+	s->tape.clock = s->ticker.clock;
 	s->tape.cap = sl_plan_n_steps(s->subject.plan) + 1;
 	s->tape.marks = sl__arena_array(&s->scratch, s->tape.cap,
 					sizeof(*s->tape.marks));
@@ -269,7 +276,7 @@ study(struct student *s, const struct sl_graph *graph,
 		.folder = s->how.inputs_folder,
 		.seed = s->how.seed,
 	};
-	uint64_t start_ns = sl__clock_now_ns(NULL);
+	uint64_t start_ns = sl__clock_now_ns(s->runner.clock);
 	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);
 
 	if (!rc)
@@ -278,17 +285,18 @@ study(struct student *s, const struct sl_graph *graph,
 		rc = take_rounds(s, err);
 	if (!rc)
 		conclude(s, out);
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - start_ns) / 1e9;
+	out->elapsed_s =
+		(double)(sl__clock_now_ns(s->runner.clock) - start_ns) / 1e9;
 	sl__subject_close(&s->subject);
 	return rc;
 }
 
 enum sl_status
-sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
-		  const struct sl_profile_options *options,
-		  struct sl_error *err)
+sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
+		   const struct sl_profile_options *options,
+		   const struct sl_clock *clock, struct sl_error *err)
 {
-	struct student s = {.ticks_per_ns = sl__ticks_per_ns()};
+	struct student s = {.runner.clock = clock};
 	struct sl_overhead_study *made;
 	struct sl__arena *arena;
 	enum sl_status rc;
@@ -301,13 +309,14 @@ sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 		s.how = *options;
 	s.how.time_s = s.how.time_s > 0 ? s.how.time_s : 3;
 	s.how.seed = s.how.seed ? s.how.seed : 1;
-	s.stopped_by = s.how.n_runs ? SL_STOP_RUNS : SL_STOP_TIME;
+	s.runner.interrupt = s.how.interrupt;
+	s.runner.order = s.order;
+	sl__ticker_init(&s.ticker, clock);
 	made = sl__boxed_new(&arena, s.how.allocator, sizeof(*made));
 	if (!made)
 		return sl__fail_nomem(err);
 	made->name = sl__arena_string(arena, graph->name);
 	made->seed = s.how.seed;
-	sl__rng_init(&s.rng, s.how.seed);
 	sl__arena_init(&s.scratch, s.how.allocator);
 	rc = made->name ? study(&s, graph, made, err) : sl__fail_nomem(err);
 	sl__arena_release(&s.scratch);
@@ -317,6 +326,14 @@ sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 	}
 	*out = made;
 	return SL_OK;
+}
+
+enum sl_status
+sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
+		  const struct sl_profile_options *options,
+		  struct sl_error *err)
+{
+	return sl__study_overhead(out, graph, options, NULL, err);
 }
 
 void

@@ -51,7 +51,7 @@ run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 
 		if (mark && !(i & left_out)) {
 			mark->step = (uint32_t)i;
-			mark++->ticks = sl__ticks();
+			mark++->ticks = sl__ticks_of(tape->clock);
 		}
 		rc = step->run(step, err);
 		if (rc)
@@ -60,7 +60,7 @@ run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 	}
 	if (mark) {
 		mark->step = SL__NONE;
-		mark++->ticks = sl__ticks();
+		mark++->ticks = sl__ticks_of(tape->clock);
 		tape->n_marks = (size_t)(mark - tape->marks);
 	}
 	return SL_OK;

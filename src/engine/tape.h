@@ -24,6 +24,7 @@ struct sl__tape {
 	int is_sparse; /* every SL__TAPE_SPARSE-th step is marked: what a run
 			  takes longer with all marks is what they cost where
 			  they are made */
+	const struct sl_clock *clock; /* in place of ticks; NULL: none */
 };
 
 /* Like sl_plan_run(), but leaves its marks on the tape. */

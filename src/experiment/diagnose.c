@@ -560,6 +560,7 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 			      .n_hot = how->n_steps,
 			      .last = -1};
 	struct sl_response *responses;
+	struct sl__ticker ticker;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
@@ -569,8 +570,9 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	if (how->n_steps > SL__HOT_MOST)
 		d.n_hot = SL__HOT_MOST;
 	d.n_threads = sl_plan_n_threads(subject->plan);
-	d.ticks_per_ns = sl__ticks_per_ns();
-	d.reading_ns = sl__ticks_cost_ns();
+	sl__ticker_init(&ticker, NULL);
+	d.ticks_per_ns = ticker.per_ns;
+	d.reading_ns = ticker.reading_ns;
 	d.start_ns = sl__clock_now_ns(NULL);
 	sl__rng_init(&d.rng, how->seed);
 	sl__arena_init(&d.scratch, subject->how.allocator);

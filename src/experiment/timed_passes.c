@@ -533,11 +533,13 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 		struct sl_error *err)
 {
 	struct taker t = {.out = out, .plan = plan, .how = how};
+	struct sl__ticker ticker;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	out->ticks_per_ns = sl__ticks_per_ns();
-	out->reading_ns = sl__ticks_cost_ns();
+	sl__ticker_init(&ticker, NULL);
+	out->ticks_per_ns = ticker.per_ns;
+	out->reading_ns = ticker.reading_ns;
 	out->n_steps = sl_plan_n_steps(plan);
 	rc = reserve(&t, arena, err);
 	if (rc)
