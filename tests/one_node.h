@@ -6,6 +6,7 @@
 #include "ops/cost.h"
 #include "counting.h"
 #include "node_text.h"
+#include "size_text.h"
 #include "graph/shapes.h"
 
 /*
@@ -103,11 +104,7 @@ one_node_add(struct one_node *n, const char *format, ...)
 static inline void
 one_node_add_size(struct one_node *n, size_t i, int64_t size)
 {
-	one_node_add(n, "%s", i ? "," : "");
-	if (sl__is_symbol(size))
-		one_node_add(n, "%s", sl__size_name(n->shapes, size));
-	else
-		one_node_add(n, "%lld", (long long)size);
+	one_node_add(n, "%s%s", i ? "," : "", size_text(n->shapes, size));
 }
 
 /* "f32[2,n] i64[2]": what the outputs are; the message where that failed. */

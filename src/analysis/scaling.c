@@ -165,28 +165,23 @@ keep_shapes(struct sl_sizes *sizes, const struct sl_sizes *given,
 	return SL_OK;
 }
 
-/* Sizes that bind all symbols as they are, and one as told. */
+/* Options that bind all symbols as they are; *bound is their list. */
 static enum sl_status
 keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
-	   const struct sl__survey *survey, int64_t symbol,
+	   const struct sl__survey *survey, int64_t symbol, int64_t **bound,
 	   struct sl__arena *arena)
 {
 	const struct sl_graph *graph = survey->graph;
 	const struct sl__block *main = &graph->blocks[0];
-	struct sl_dim_size *dims =
-		sl__arena_array(arena, graph->n_symbols, sizeof(*dims));
 	const struct sl__tensor **contents =
 		sl__arena_array(arena, main->n_inputs, sizeof(*contents));
 
-	if (!dims || !contents)
+	*bound = sl__arena_array(arena, graph->n_symbols, sizeof(**bound));
+	if (!*bound || !contents)
 		return SL_E_NOMEM;
-	for (size_t i = 0; i < graph->n_symbols; i++) {
-		if (survey->shapes->bound[i] < 0)
-			continue;
-		dims[sizes->n_dims].name = graph->symbols[i].name;
-		dims[sizes->n_dims++].size = survey->shapes->bound[i];
-	}
-	sizes->dims = dims;
+	for (size_t i = 0; i < graph->n_symbols; i++)
+		(*bound)[i] = survey->shapes->bound[i];
+	options->bound = *bound;
 	if (keep_shapes(sizes, options->sizes, graph, arena))
 		return SL_E_NOMEM;
 	/* Contents stay where their shape does. */
@@ -200,20 +195,6 @@ keep_sizes(struct sl_sizes *sizes, struct sl__shapes_options *options,
 	return SL_OK;
 }
 
-static void
-set_size(struct sl_sizes *sizes, const struct sl_graph *graph, int64_t symbol,
-	 int64_t size)
-{
-	struct sl_dim_size *dims;
-	const char *name = graph->symbols[symbol - SL__SYMBOL_BASE].name;
-
-	memcpy(&dims, &sizes->dims, sizeof(dims)); /* its own, see above */
-	for (size_t i = 0; i < sizes->n_dims; i++) {
-		if (!strcmp(dims[i].name, name))
-			dims[i].size = size;
-	}
-}
-
 static enum sl_status
 sample(struct axis *axis, const struct sl__survey *survey,
        const struct sl__shapes_options *options, struct sl__arena *arena,
@@ -222,8 +203,9 @@ sample(struct axis *axis, const struct sl__survey *survey,
 	struct sl__shapes_options how = *options;
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
 	struct sl_error why;
+	int64_t *bound;
 
-	if (keep_sizes(&sizes, &how, survey, axis->symbol, scratch))
+	if (keep_sizes(&sizes, &how, survey, axis->symbol, &bound, scratch))
 		return SL_E_NOMEM;
 	for (size_t k = 0; k < N_POINTS; k++) {
 		int64_t size = axis->first + (int64_t)k * axis->step;
@@ -235,7 +217,7 @@ sample(struct axis *axis, const struct sl__survey *survey,
 				return SL_E_NOMEM;
 			continue;
 		}
-		set_size(&sizes, survey->graph, axis->symbol, size);
+		bound[axis->symbol - SL__SYMBOL_BASE] = size;
 		rc = sl__survey_new(&point, survey->forward.steps,
 				    survey->forward.roles, &how, &why);
 		if (rc == SL_E_NOMEM)

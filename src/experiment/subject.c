@@ -33,18 +33,15 @@ count_copies(struct sl__subject *s, const char *input, int64_t size,
 	return SL_OK;
 }
 
-/* A dimension that the file does not name is known as INPUT.K. */
 static int
 has_no_name(const struct sl__subject *s, size_t i, size_t k)
 {
 	uint32_t id = s->graph->blocks[0].inputs[i];
 	const struct sl__value *v = &s->graph->values[id];
 	int64_t size = v->declared.dims[k];
-	char name[512];
 
-	snprintf(name, sizeof(name), "%.480s.%zu", v->name, k);
 	return sl__is_symbol(size) &&
-	       !strcmp(name, s->graph->symbols[size - SL__SYMBOL_BASE].name);
+	       s->graph->symbols[size - SL__SYMBOL_BASE].is_unnamed;
 }
 
 /*

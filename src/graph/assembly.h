@@ -42,10 +42,27 @@ enum sl_status sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
 				     const uint32_t *values, size_t n,
 				     struct sl_error *err) SL_CHECKED;
 
-/* The symbol of that name, made where there is none; *size stands for it. */
+/*
+ * The symbol of that name, made where there is none; *size stands for it.  A
+ * dimension without a name is known by its place, "x.0" for the first of x,
+ * and is not the one that the model calls so.
+ */
 enum sl_status sl__graph_symbol(struct sl_graph *graph, int64_t *size,
 				const char *name,
 				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__graph_unnamed_symbol(struct sl_graph *graph, int64_t *size,
+					const char *place,
+					struct sl_error *err) SL_CHECKED;
+
+/* All symbols of another graph, into one that has none. */
+enum sl_status sl__graph_copy_symbols(struct sl_graph *graph,
+				      const struct sl_graph *from,
+				      struct sl_error *err) SL_CHECKED;
+
+/* Which symbol a name tells, graph->n_symbols for none: names go before
+ * places.  And whether symbol i is the one that its name tells. */
+size_t sl__graph_find_symbol(const struct sl_graph *graph, const char *name);
+int sl__graph_owns_name(const struct sl_graph *graph, size_t i);
 
 /*
  * The usual sizes of symbols travel as metadata, "sleuth.usual.NAME", so that

@@ -2,12 +2,13 @@
 /*
  * bind.c - sizes for the dimensions that a model knows by name.
  *
- * What is said most precisely wins, and contradictions are refused: contents
- * of inputs, then --shape, --dim, --batch, --seq and --past, then what the
+ * What is said most precisely wins, and contradictions are refused: sizes of
+ * symbols that the caller knows from elsewhere, contents of inputs, then --shape, --dim, --batch, --seq and --past, then what the
  * model itself takes as usual, then batch 1.
  */
 #include "base/dtype.h"
 #include "base/status.h"
+#include "graph/assembly.h"
 #include "graph/shapes.h"
 
 #include <stdio.h>
@@ -175,17 +176,6 @@ bind_contents(struct binder *b, const struct sl__tensor *const *contents)
 	return SL_OK;
 }
 
-/* The symbol of that name, or n_symbols. */
-static size_t
-find_symbol(const struct sl_graph *graph, const char *name)
-{
-	size_t i = 0;
-
-	while (i < graph->n_symbols && strcmp(graph->symbols[i].name, name))
-		i++;
-	return i;
-}
-
 /* Symbols of inputs only: others are results. */
 static int
 occurs_in_inputs(const struct binder *b, size_t symbol)
@@ -237,7 +227,7 @@ bind_dims(struct binder *b, const struct sl_sizes *sizes)
 	for (size_t k = 0; k < sizes->n_dims; k++) {
 		const struct sl_dim_size *dim = &sizes->dims[k];
 		enum sl_status rc;
-		size_t i = find_symbol(b->graph, dim->name);
+		size_t i = sl__graph_find_symbol(b->graph, dim->name);
 
 		if (i == b->graph->n_symbols)
 			return sl__fail(b->err, SL_E_DATA,
@@ -371,7 +361,7 @@ sl_graph_has_past(const struct sl_graph *graph)
 int
 sl_graph_has_dim(const struct sl_graph *graph, const char *name)
 {
-	return find_symbol(graph, name) < graph->n_symbols;
+	return sl__graph_find_symbol(graph, name) < graph->n_symbols;
 }
 
 static enum sl_status
@@ -406,11 +396,17 @@ refuse_free(struct binder *b, const struct sl__value *input)
 				input->name, input->name);
 	for (int d = 0; d < type->rank; d++) {
 		const char *name;
+		size_t i = symbol_index(type->dims[d]);
 
-		if (!sl__is_symbol(type->dims[d]) ||
-		    b->shapes->bound[symbol_index(type->dims[d])] >= 0)
+		if (!sl__is_symbol(type->dims[d]) || b->shapes->bound[i] >= 0)
 			continue;
-		name = sl__size_name(b->shapes, type->dims[d]);
+		name = b->graph->symbols[i].name;
+		if (!sl__graph_owns_name(b->graph, i))
+			return sl__fail(b->err, SL_E_DATA,
+					"dimension %d of input '%.100s' is "
+					"free and has no name: add --shape "
+					"'%.60s=...'",
+					d, input->name, input->name);
 		return sl__fail(b->err, SL_E_DATA,
 				"dimension %d of input '%.100s' is free "
 				"('%.60s'): add --dim '%.60s=N' or --shape "
@@ -456,8 +452,11 @@ sl__shapes_bind(struct sl__shapes *shapes,
 	const struct sl_sizes *sizes = options->sizes ? options->sizes : &usual;
 	struct binder b = {shapes, shapes->graph, &shapes->graph->blocks[0],
 			   err};
-	enum sl_status rc = bind_contents(&b, options->contents);
+	enum sl_status rc;
 
+	for (size_t i = 0; options->bound && i < b.graph->n_symbols; i++)
+		shapes->bound[i] = options->bound[i];
+	rc = bind_contents(&b, options->contents);
 	if (!rc)
 		rc = bind_shapes(&b, sizes);
 	if (!rc)

@@ -129,7 +129,7 @@ merge_dims(struct sl__shapes *shapes, struct sl__type *out,
 		return sl__fail_nomem(err);
 	for (int i = 0; i < a->rank; i++)
 		dims[i] = a->dims[i] == b->dims[i] ? a->dims[i]
-						   : sl__size_new(shapes, "?");
+						   : sl__size_unknown(shapes);
 	out->rank = a->rank;
 	out->dims = dims;
 	return SL_OK;
@@ -219,8 +219,7 @@ covers(const struct sl__shapes *shapes, const struct sl__type *type,
 		return 0;
 	for (int i = 0; i < type->rank; i++) {
 		if (type->dims[i] != next->dims[i] &&
-		    (!sl__is_symbol(type->dims[i]) ||
-		     strcmp(sl__size_name(shapes, type->dims[i]), "?") != 0))
+		    !sl__size_is_unknown(shapes, type->dims[i]))
 			return 0;
 	}
 	return 1;
@@ -245,7 +244,7 @@ forget(struct sl__shapes *shapes, struct sl__type *type, int pass,
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < type->rank; i++)
-		dims[i] = sl__size_new(shapes, "?");
+		dims[i] = sl__size_unknown(shapes);
 	type->dims = dims;
 	return SL_OK;
 }

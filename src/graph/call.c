@@ -256,7 +256,7 @@ sl__broadcast_size(struct sl__shapes *shapes, int64_t a, int64_t b)
 		return b;
 	/* A symbol beside a number can only be that number, or 1. */
 	if (sl__is_symbol(a))
-		return sl__is_symbol(b) ? sl__size_new(shapes, "?") : b;
+		return sl__is_symbol(b) ? sl__size_unknown(shapes) : b;
 	return sl__is_symbol(b) ? a : -1;
 }
 

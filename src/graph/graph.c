@@ -24,6 +24,7 @@ sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
 	memset(graph, 0, sizeof(*graph));
 	sl__arena_init(&graph->arena, allocator);
 	sl__map_init(&graph->symbol_ids, &graph->arena);
+	sl__map_init(&graph->place_ids, &graph->arena);
 	graph->name = graph->source = graph->producer = "";
 	rc = sl__weight_store_new(&graph->weights, allocator, err);
 	if (!rc)
@@ -143,11 +144,12 @@ sl__graph_set_outputs(struct sl_graph *graph, uint32_t block,
 	return copy_ids(graph, &graph->blocks[block].outputs, values, n, err);
 }
 
-enum sl_status
-sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
-		 struct sl_error *err)
+/* The symbol that 'ids' has for a name, made where there is none. */
+static enum sl_status
+take_symbol(struct sl_graph *graph, struct sl__map *ids, int64_t *size,
+	    const char *name, struct sl_error *err)
 {
-	const size_t *known = sl__map_find(&graph->symbol_ids, name);
+	const size_t *known = sl__map_find(ids, name);
 	size_t i = known ? *known : graph->n_symbols;
 	enum sl_status rc;
 
@@ -157,14 +159,68 @@ sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
 	rc = grow(graph, &graph->symbols, i, &graph->cap_symbols,
 		  sizeof(*graph->symbols), err);
 	if (!rc)
-		rc = sl__map_put(&graph->symbol_ids, name, i, err);
+		rc = sl__map_put(ids, name, i, err);
 	if (rc)
 		return rc;
 	graph->symbols[i].usual = 0;
+	graph->symbols[i].is_unnamed = ids == &graph->place_ids;
 	graph->symbols[i].name = sl__arena_string(&graph->arena, name);
 	if (!graph->symbols[i].name)
 		return sl__fail_nomem(err);
 	graph->n_symbols++;
+	return SL_OK;
+}
+
+enum sl_status
+sl__graph_symbol(struct sl_graph *graph, int64_t *size, const char *name,
+		 struct sl_error *err)
+{
+	return take_symbol(graph, &graph->symbol_ids, size, name, err);
+}
+
+enum sl_status
+sl__graph_unnamed_symbol(struct sl_graph *graph, int64_t *size,
+			 const char *place, struct sl_error *err)
+{
+	return take_symbol(graph, &graph->place_ids, size, place, err);
+}
+
+size_t
+sl__graph_find_symbol(const struct sl_graph *graph, const char *name)
+{
+	const size_t *found = sl__map_find(&graph->symbol_ids, name);
+
+	if (!found)
+		found = sl__map_find(&graph->place_ids, name);
+	return found ? *found : graph->n_symbols;
+}
+
+int
+sl__graph_owns_name(const struct sl_graph *graph, size_t i)
+{
+	return sl__graph_find_symbol(graph, graph->symbols[i].name) == i;
+}
+
+enum sl_status
+sl__graph_copy_symbols(struct sl_graph *graph, const struct sl_graph *from,
+		       struct sl_error *err)
+{
+	for (size_t i = 0; i < from->n_symbols; i++) {
+		const struct sl__symbol *symbol = &from->symbols[i];
+		const size_t *named =
+			sl__map_find(&from->symbol_ids, symbol->name);
+		int is_named = named && *named == i;
+		int64_t size;
+		enum sl_status rc = take_symbol(graph,
+						is_named ? &graph->symbol_ids
+							 : &graph->place_ids,
+						&size, symbol->name, err);
+
+		if (rc)
+			return rc;
+		graph->symbols[i].usual = symbol->usual;
+		graph->symbols[i].is_unnamed = symbol->is_unnamed;
+	}
 	return SL_OK;
 }
 

@@ -25,7 +25,8 @@ sl__is_symbol(int64_t size)
 
 struct sl__symbol {
 	const char *name;
-	int64_t usual; /* bound to this unless told otherwise; 0: nothing */
+	int64_t usual;  /* bound to this unless told otherwise; 0: nothing */
+	int is_unnamed; /* the name is made of its place: "x.0" */
 };
 
 enum sl__type_kind {
@@ -99,9 +100,9 @@ struct sl__node {
 	const struct sl__attribute *attributes;
 };
 
-/* A list of nodes in an order in which they can run, with its own inputs
- * and outputs.  Block 0 is the model; others are the bodies of If, Loop and
- * Scan, and may use values of the blocks around them. */
+/* Nodes in an order in which they can run, with inputs and outputs.  Block 0
+ * is the model; others are the bodies of If, Loop and Scan, and may use values
+ * of the blocks around them. */
 struct sl__block {
 	const char *name;
 	uint32_t owner; /* node, SL__NONE for block 0 */
@@ -135,7 +136,7 @@ struct sl_graph {
 	struct sl__node *nodes;
 	struct sl__block *blocks;
 	struct sl__symbol *symbols;
-	struct sl__map symbol_ids; /* by name */
+	struct sl__map symbol_ids, place_ids; /* by name; by place */
 	struct sl__opset *opsets;
 	struct sl__metadata *metadata;
 	struct sl__mapping *mappings; /* the file, and external ones */
@@ -143,8 +144,7 @@ struct sl_graph {
 		n_mappings;
 	size_t cap_values, cap_nodes, cap_blocks, cap_symbols, cap_mappings;
 	int is_frozen;
-	struct sl__weight_store *weights; /* of its plans: this changes, under
-					     a lock of its own */
+	struct sl__weight_store *weights; /* changes, under its own lock */
 };
 
 #endif

@@ -57,6 +57,14 @@ enum sl_status sl__out_type(const struct sl__call *call, size_t k,
 			    const struct sl__type *type,
 			    struct sl_error *err) SL_CHECKED;
 
+/* Output k's rank is not known either: only its type of number. */
+static inline enum sl_status
+sl__out_rankless(const struct sl__call *call, size_t k, enum sl_dtype dtype,
+		 struct sl_error *err)
+{
+	return sl__out(call, k, dtype, -1, NULL, err);
+}
+
 /* Output k is like input i, with another type of number unless NONE. */
 enum sl_status sl__out_like(const struct sl__call *call, size_t k, size_t i,
 			    enum sl_dtype dtype,

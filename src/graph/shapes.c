@@ -5,15 +5,9 @@
 #include "base/dtype.h"
 #include "base/status.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
-
-enum {
-	NAME_MOST = 200
-}; /* letters of an expression; longer ones are cut,
-			     which may only tell fewer sizes to be equal */
 
 void
 sl__shapes_free(struct sl__shapes *shapes)
@@ -34,27 +28,22 @@ make_tables(struct sl__shapes *s, struct sl_error *err)
 	const struct sl_graph *graph = s->graph;
 	struct sl__arena *arena = &s->arena;
 
-	s->cap_symbols = graph->n_symbols + 16;
 	s->types = sl__arena_array(arena, graph->n_values, sizeof(*s->types));
 	s->known = sl__arena_array(arena, graph->n_values, sizeof(*s->known));
 	s->is_told = sl__arena_array(arena, graph->n_values, 1);
 	s->bound = sl__arena_array(arena, graph->n_symbols, sizeof(*s->bound));
 	s->block_calls = sl__arena_array(arena, graph->n_blocks,
 					 sizeof(*s->block_calls));
-	s->symbols =
-		sl__arena_array(arena, s->cap_symbols, sizeof(*s->symbols));
 	if (!s->types || !s->known || !s->is_told || !s->bound ||
-	    !s->block_calls || !s->symbols)
+	    !s->block_calls)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; i < graph->n_symbols; i++) {
-		s->symbols[s->n_symbols++] = graph->symbols[i];
+	for (size_t i = 0; i < graph->n_symbols; i++)
 		s->bound[i] = -1;
-	}
 	for (size_t i = 0; i < graph->n_values; i++)
 		s->types[i].rank = -1;
 	s->n_values = s->cap_values = graph->n_values;
 	s->block_calls[0] = 1;
-	return SL_OK;
+	return sl__size_table_init(s, err);
 }
 
 /* What the graph itself says about its parameters, from value 'first' on. */
@@ -306,161 +295,11 @@ sl__type_text(struct sl__shapes *s, const struct sl__type *type)
 	if (type->rank == 0)
 		return "scalar";
 	for (int i = 0; i < type->rank; i++) {
-		int64_t size = type->dims[i];
-
 		sl__buf_text(&text, i ? "x" : "");
-		if (sl__is_symbol(size))
-			sl__buf_text(&text, sl__size_name(s, size));
-		else
-			sl__buf_format(&text, "%lld", (long long)size);
+		sl__size_print(&text, s, type->dims[i]);
 	}
 	if (!sl__buf_status(&text, NULL))
 		copy = sl__arena_string(&s->arena, text.data);
 	sl_buf_release(&text);
 	return copy;
-}
-
-static int64_t
-find_symbol(const struct sl__shapes *s, const char *name)
-{
-	/* Newest first: an expression comes up again soon or never.  Looking
-	 * back over a window keeps hostile graphs linear. */
-	size_t first = s->n_symbols > 256 ? s->n_symbols - 256 : 0;
-
-	for (size_t i = s->n_symbols; i > first; i--) {
-		if (!strcmp(s->symbols[i - 1].name, name))
-			return SL__SYMBOL_BASE + (int64_t)(i - 1);
-	}
-	return 0;
-}
-
-/* A size is an answer, not a status: sl__infer_node() tells. */
-static int64_t
-run_short(struct sl__shapes *s)
-{
-	s->is_short = 1;
-	return -1;
-}
-
-int64_t
-sl__size_new(struct sl__shapes *s, const char *name)
-{
-	if (s->n_symbols == s->cap_symbols) {
-		struct sl__symbol *more = sl__arena_array(
-			&s->arena, 2 * s->cap_symbols, sizeof(*more));
-
-		if (!more)
-			return run_short(s);
-		memcpy(more, s->symbols, s->n_symbols * sizeof(*more));
-		s->symbols = more;
-		s->cap_symbols *= 2;
-	}
-	s->symbols[s->n_symbols].usual = 0;
-	s->symbols[s->n_symbols].name = sl__arena_string(&s->arena, name);
-	if (!s->symbols[s->n_symbols].name)
-		return run_short(s);
-	return SL__SYMBOL_BASE + (int64_t)s->n_symbols++;
-}
-
-const char *
-sl__size_name(const struct sl__shapes *s, int64_t symbol)
-{
-	size_t i;
-
-	if (!sl__is_symbol(symbol))
-		return "?";
-	i = (size_t)(symbol - SL__SYMBOL_BASE);
-	return i < s->n_symbols ? s->symbols[i].name : "?";
-}
-
-/* "(a+b)" as a symbol. */
-static int64_t
-combine(struct sl__shapes *s, int64_t a, char sign, int64_t b)
-{
-	char name[2 * NAME_MOST + 4], left[NAME_MOST], right[NAME_MOST];
-	int64_t found;
-
-	if (sl__is_symbol(a))
-		snprintf(left, sizeof(left), "%s", sl__size_name(s, a));
-	else
-		snprintf(left, sizeof(left), "%lld", (long long)a);
-	if (sl__is_symbol(b))
-		snprintf(right, sizeof(right), "%s", sl__size_name(s, b));
-	else
-		snprintf(right, sizeof(right), "%lld", (long long)b);
-	snprintf(name, sizeof(name), "(%s%c%s)", left, sign, right);
-	/* A name that was cut may stand for two expressions. */
-	if (strlen(left) + 1 == sizeof(left) ||
-	    strlen(right) + 1 == sizeof(right))
-		return sl__size_new(s, "?");
-	/* Sizes of which nothing is known share the name "?". */
-	if (strchr(name, '?'))
-		return sl__size_new(s, name);
-	found = find_symbol(s, name);
-	return found ? found : sl__size_new(s, name);
-}
-
-static int
-any_symbol(int64_t a, int64_t b)
-{
-	return sl__is_symbol(a) || sl__is_symbol(b);
-}
-
-int64_t
-sl__size_add(struct sl__shapes *s, int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (any_symbol(a, b)) {
-		if (a == 0 || b == 0)
-			return a == 0 ? b : a;
-		return combine(s, a, '+', b);
-	}
-	return __builtin_add_overflow(a, b, &sum) || sl__is_symbol(sum) ? -1
-									: sum;
-}
-
-int64_t
-sl__size_sub(struct sl__shapes *s, int64_t a, int64_t b)
-{
-	int64_t rest;
-
-	if (any_symbol(a, b)) {
-		if (a == b || b == 0)
-			return a == b ? 0 : a;
-		return combine(s, a, '-', b);
-	}
-	return __builtin_sub_overflow(a, b, &rest) || sl__is_symbol(rest)
-		       ? -1
-		       : rest;
-}
-
-int64_t
-sl__size_mul(struct sl__shapes *s, int64_t a, int64_t b)
-{
-	int64_t product;
-
-	if (any_symbol(a, b)) {
-		if (a == 1 || b == 1)
-			return a == 1 ? b : a;
-		if (a == 0 || b == 0)
-			return 0;
-		return combine(s, a, '*', b);
-	}
-	return __builtin_mul_overflow(a, b, &product) || sl__is_symbol(product)
-		       ? -1
-		       : product;
-}
-
-int64_t
-sl__size_div(struct sl__shapes *s, int64_t a, int64_t b)
-{
-	if (any_symbol(a, b)) {
-		if (a == b || b == 1)
-			return a == b ? 1 : a;
-		return combine(s, a, '/', b);
-	}
-	if (b == 0)
-		return -1;
-	return a / b - (a % b != 0 && (a < 0) != (b < 0)); /* floor */
 }

@@ -3,7 +3,7 @@
 #ifndef SL_SHAPES_H
 #define SL_SHAPES_H
 
-#include "graph/graph.h"
+#include "graph/size.h"
 
 enum {
 	SL__KNOWN_MOST = 4096,     /* elements of a tensor that is followed */
@@ -28,8 +28,8 @@ struct sl__unresolved {
 /*
  * Invariants: types[] and known[] are indexed by value.  Symbols of the graph
  * that were bound do not occur in types; those left free keep their number,
- * and ones that came up on the way (products, sizes that depend on data)
- * have numbers from graph->n_symbols on.  block_calls[] says how often each
+ * and sizes that came up on the way (products, ones that depend on data) have
+ * numbers from graph->n_symbols on (size.h).  block_calls[] says how often each
  * block runs per run of the model: 1 for block 0, a loop's count for its
  * body, 0 for a branch known not to be taken, UINT64_MAX where that depends
  * on data.
@@ -42,8 +42,7 @@ struct sl__shapes {
 	unsigned char *is_told;      /* by value: its sizes are the file's word,
 				   which no rule could check */
 	size_t n_values, cap_values; /* of the three */
-	struct sl__symbol *symbols;
-	size_t n_symbols, cap_symbols;
+	struct sl__size_table sizes;
 	int64_t *bound; /* size of each symbol of the graph; -1: free */
 	uint64_t *block_calls;
 	struct sl__unresolved *unresolved;
@@ -61,6 +60,8 @@ enum sl__free_sizes {
 
 struct sl__shapes_options {
 	const struct sl_sizes *sizes; /* NULL: all usual */
+	const int64_t *bound; /* size of each symbol of the graph, -1: as
+				 'sizes' say; or NULL */
 	enum sl__free_sizes free_sizes;
 	const struct sl__tensor *const *contents; /* per input of block 0, as
 						     far as known; or NULL */
@@ -129,21 +130,5 @@ int sl__type_fits(const struct sl__type *type);
 /* "1x64x112x112", "batchx128", "scalar", "?" in the arena; NULL: no memory. */
 const char *sl__type_text(struct sl__shapes *shapes,
 			  const struct sl__type *type);
-
-/*
- * Arithmetic on sizes that may be symbols: a symbol with the expression as
- * its name where the result is not a number.  The same expression gives the
- * same symbol, where that is one of the last 256.  Numbers that overflow or
- * divide by zero give -1, which no output shape accepts.
- */
-int64_t sl__size_add(struct sl__shapes *shapes, int64_t a, int64_t b);
-int64_t sl__size_sub(struct sl__shapes *shapes, int64_t a, int64_t b);
-int64_t sl__size_mul(struct sl__shapes *shapes, int64_t a, int64_t b);
-int64_t sl__size_div(struct sl__shapes *shapes, int64_t a, int64_t b);
-
-/* A size that nothing is known about, such as how many boxes are kept; and
- * the name of a symbol, "?" for what is none. */
-int64_t sl__size_new(struct sl__shapes *shapes, const char *name);
-const char *sl__size_name(const struct sl__shapes *shapes, int64_t symbol);
 
 #endif

@@ -8,6 +8,7 @@
  * page: code that builds a model reads like the model.
  */
 #include "model/builder.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "graph/assembly.h"
 
@@ -446,13 +447,20 @@ sl__builder_size(struct sl_builder *b, int value, int d)
 {
 	int64_t size = sl__builder_dim(b, value, d);
 
+	struct sl_buf text = {0};
+
 	if (size == -1 || !sl__is_symbol(size))
 		return size;
-	return sl__builder_fail(b, SL_E_USAGE,
-				"'%.200s': this layer needs a number where the "
-				"size is '%.100s'",
-				b->graph->values[value].name,
-				sl__size_name(b->shapes, size));
+	sl__size_print(&text, b->shapes, size);
+	if (sl__buf_status(&text, NULL))
+		sl__builder_nomem(b);
+	else
+		sl__builder_fail(b, SL_E_USAGE,
+				 "'%.200s': this layer needs a number where "
+				 "the size is '%.100s'",
+				 b->graph->values[value].name, text.data);
+	sl_buf_release(&text);
+	return -1;
 }
 
 static int
@@ -493,10 +501,33 @@ sl_builder_output(struct sl_builder *b, int value, const char *name)
 	b->outputs[b->n_outputs++] = (uint32_t)value;
 }
 
-/* What was inferred of an output becomes its declaration; sizes that came up
- * on the way become symbols of the graph.  Those of which something is not
- * known share names such as "?", and get their own; the first n_own symbols
- * are the model's. */
+/* A size that came up on the way becomes a symbol of the graph: dimension i of
+ * a value, which has no name where none tells the size. */
+static enum sl_status
+declare_size(struct sl_builder *b, uint32_t value, size_t i, int64_t *size,
+	     struct sl_error *err)
+{
+	struct sl_buf label = {0};
+	enum sl_status rc;
+	const char *place;
+
+	if (sl__size_label(&label, b->shapes, *size)) {
+		rc = sl__buf_status(&label, err);
+		if (!rc)
+			rc = sl__graph_symbol(b->graph, size, label.data, err);
+		sl_buf_release(&label);
+		return rc;
+	}
+	sl_buf_release(&label);
+	place = sl__arena_format(&b->arena, "%s.%zu",
+				 b->graph->values[value].name, i);
+	if (!place)
+		return sl__fail_nomem(err);
+	return sl__graph_unnamed_symbol(b->graph, size, place, err);
+}
+
+/* What was inferred of an output becomes its declaration; the first n_own
+ * symbols are the model's. */
 static enum sl_status
 declare_output(struct sl_builder *b, uint32_t value, size_t n_own,
 	       struct sl_error *err)
@@ -509,21 +540,13 @@ declare_output(struct sl_builder *b, uint32_t value, size_t n_own,
 	if (!dims)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n_dims; i++) {
-		const char *name;
 		enum sl_status rc;
 
 		dims[i] = type.dims[i];
 		if (!sl__is_symbol(dims[i]) ||
 		    (size_t)(dims[i] - SL__SYMBOL_BASE) < n_own)
 			continue;
-		name = sl__size_name(b->shapes, dims[i]);
-		if (strchr(name, '?'))
-			name = sl__arena_format(&b->arena, "%s.%zu",
-						b->graph->values[value].name,
-						i);
-		if (!name)
-			return sl__fail_nomem(err);
-		rc = sl__graph_symbol(b->graph, &dims[i], name, err);
+		rc = declare_size(b, value, i, &dims[i], err);
 		if (rc)
 			return rc;
 	}

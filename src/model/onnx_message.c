@@ -6,7 +6,9 @@
  * numbers where nothing speaks against it; initializers come last in a graph
  * so that the nodes of a large file can be read without seeking.
  */
+#include "base/buf.h"
 #include "base/status.h"
+#include "graph/assembly.h"
 #include "model/onnx_writer.h"
 
 #include <stdio.h>
@@ -164,18 +166,28 @@ put_sparse(struct sl__wire_writer *w, const void *part)
 
 static sl__wire_body put_type;
 
-/* The name of a size that is not a number; "" for none worth telling. */
-static const char *
-symbol_name(const struct sl__onnx_plan *plan, int64_t symbol)
+/* A size that is not a number by a name, where one stands for it alone. */
+static void
+put_symbol(struct sl__wire_writer *w, int64_t size)
 {
-	uint64_t i = (uint64_t)symbol - (uint64_t)SL__SYMBOL_BASE;
-	const char *name = "";
+	const struct sl__onnx_plan *plan = plan_of(w);
+	uint64_t i = (uint64_t)size - (uint64_t)SL__SYMBOL_BASE;
+	struct sl_buf label = {0};
 
-	if (i < plan->graph->n_symbols)
-		name = plan->graph->symbols[i].name;
-	else if (plan->shapes && i < plan->shapes->n_symbols)
-		name = plan->shapes->symbols[i].name;
-	return strcmp(name, "?") ? name : "";
+	if (i < plan->graph->n_symbols) {
+		const char *name = plan->graph->symbols[i].name;
+
+		if (*name && sl__graph_owns_name(plan->graph, (size_t)i))
+			sl__wire_put_text(w, SL__DIM_PARAM, name);
+		return;
+	}
+	if (!plan->shapes || !sl__size_label(&label, plan->shapes, size))
+		return;
+	if (!w->status)
+		w->status = sl__buf_status(&label, w->err);
+	if (!w->status)
+		sl__wire_put_text(w, SL__DIM_PARAM, label.data);
+	sl_buf_release(&label);
 }
 
 static void
@@ -186,9 +198,8 @@ put_dim(struct sl__wire_writer *w, const void *part)
 	memcpy(&size, part, sizeof(size));
 	if (size >= 0)
 		sl__wire_put_integer(w, SL__DIM_VALUE, size);
-	else if (sl__is_symbol(size) && *symbol_name(plan_of(w), size))
-		sl__wire_put_text(w, SL__DIM_PARAM,
-				  symbol_name(plan_of(w), size));
+	else if (sl__is_symbol(size))
+		put_symbol(w, size);
 }
 
 static void

@@ -3,8 +3,10 @@
  * onnx_type.c - declared types of an ONNX file.
  *
  * A dimension is a number, a name, or neither.  Exporters also write -1 for
- * "not known"; that and neither become a name of their own, "x.0" for the
- * first dimension of x, since nothing says that two of them are the same.
+ * "not known"; that and neither become symbols of their own, known by their
+ * place, "x.0" for the first dimension of x, since nothing says that two of
+ * them are the same.  A file that Sleuth wrote has the place as the name, so
+ * that other values can refer to it.
  */
 #include "base/status.h"
 #include "model/onnx_parts.h"
@@ -13,20 +15,38 @@
 
 #include "base/banned.h"
 
+/* A new symbol costs memory that the file must be worth. */
 static enum sl_status
-find_symbol(struct sl__onnx_reader *r, const char *name, int64_t *out)
+charge_symbol(struct sl__onnx_reader *r, const struct sl__map *ids,
+	      const char *name)
 {
-	enum sl_status rc;
+	if (sl__map_find(ids, name))
+		return SL_OK;
+	return sl__onnx_charge(r, 2 * sizeof(struct sl__symbol) +
+					  4 * sizeof(struct sl__map_slot) +
+					  3 * strlen(name) + 48);
+}
 
-	if (!sl__map_find(&r->graph->symbol_ids, name)) {
-		rc = sl__onnx_charge(r,
-				     2 * sizeof(struct sl__symbol) +
-					     4 * sizeof(struct sl__map_slot) +
-					     3 * strlen(name) + 48);
-		if (rc)
-			return rc;
-	}
-	return sl__graph_symbol(r->graph, out, name, r->err);
+static enum sl_status
+find_named(struct sl__onnx_reader *r, const char *name, const char *place,
+	   int64_t *out)
+{
+	struct sl_graph *graph = r->graph;
+	enum sl_status rc = charge_symbol(r, &graph->symbol_ids, name);
+
+	if (!rc)
+		rc = sl__graph_symbol(graph, out, name, r->err);
+	if (!rc && !strcmp(name, place))
+		graph->symbols[*out - SL__SYMBOL_BASE].is_unnamed = 1;
+	return rc;
+}
+
+static enum sl_status
+find_unnamed(struct sl__onnx_reader *r, const char *place, int64_t *out)
+{
+	enum sl_status rc = charge_symbol(r, &r->graph->place_ids, place);
+
+	return rc ? rc : sl__graph_unnamed_symbol(r->graph, out, place, r->err);
 }
 
 static enum sl_status
@@ -34,7 +54,7 @@ read_dim(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
 	 int index, int64_t *out)
 {
 	struct sl__field f, param = {0};
-	const char *name;
+	const char *name, *place;
 	enum sl_status rc;
 
 	*out = -1;
@@ -53,16 +73,13 @@ read_dim(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
 	}
 	if (*out >= 0)
 		return SL_OK;
-	if (param.n_bytes) {
-		name = sl__onnx_key(r, &wire, &param);
-		if (!name)
-			return r->err->status;
-	} else {
-		name = sl__arena_format(&r->scratch, "%s.%d", owner, index);
-		if (!name)
-			return sl__fail_nomem(r->err);
-	}
-	return find_symbol(r, name, out);
+	place = sl__arena_format(&r->scratch, "%s.%d", owner, index);
+	if (!place)
+		return sl__fail_nomem(r->err);
+	if (!param.n_bytes)
+		return find_unnamed(r, place, out);
+	name = sl__onnx_key(r, &wire, &param);
+	return name ? find_named(r, name, place, out) : r->err->status;
 }
 
 static enum sl_status

@@ -40,18 +40,8 @@ sl__element_at(const struct sl__known *known, size_t i)
 enum sl__follows
 sl__element_some(struct sl__shapes *shapes, struct sl__element *out)
 {
-	*out = sl__element_whole(sl__size_new(shapes, "?"));
+	*out = sl__element_whole(sl__size_unknown(shapes));
 	return out->whole == -1 ? SL__FOLLOWS_NO_MEMORY : SL__FOLLOWS;
-}
-
-/* Differences and sizes without a name may be below 0. */
-static int
-is_at_least_zero(const struct sl__shapes *shapes, int64_t symbol)
-{
-	size_t i = (size_t)(symbol - SL__SYMBOL_BASE);
-
-	return i < shapes->graph->n_symbols ||
-	       !strpbrk(sl__size_name(shapes, symbol), "-?");
 }
 
 static int64_t
@@ -59,7 +49,7 @@ least(const struct sl__shapes *shapes, int64_t size)
 {
 	if (!sl__is_symbol(size))
 		return size;
-	return is_at_least_zero(shapes, size) ? 0 : INT64_MIN;
+	return sl__size_is_natural(shapes, size) ? 0 : INT64_MIN;
 }
 
 static int64_t

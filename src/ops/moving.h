@@ -36,24 +36,6 @@ enum sl_status sl__out_rank(const struct sl__call *call, size_t k,
 			    enum sl_dtype dtype, int64_t rank, const char *why,
 			    struct sl_error *err) SL_CHECKED;
 
-/* Two sizes that must be the same: the one that is a number, the first where
- * neither is.  -1 when they are different numbers. */
-int64_t sl__size_unify(int64_t a, int64_t b);
-
-/* Product of n sizes. */
-int64_t sl__size_product(struct sl__shapes *shapes, const int64_t *sizes,
-			 int n);
-
-/* a - b, also where a is b and something. */
-int64_t sl__size_difference(struct sl__shapes *shapes, int64_t a, int64_t b);
-
-/*
- * a / b where both are products (of factors that may be symbols): what occurs
- * in both is cancelled first.  -1 when numbers do not divide.
- */
-int64_t sl__size_quotient(struct sl__shapes *shapes, const int64_t *a, int n_a,
-			  const int64_t *b, int n_b);
-
 enum { SL__WALK_RANK_MOST = 16 };
 
 /* A way through elements: element (i0, i1, ...) is number

@@ -9,7 +9,6 @@
  * halve it do so on their own.
  */
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <string.h>

@@ -218,6 +218,34 @@ new_carried(const struct sl__call *call, struct sl__carried *c,
 	return SL_OK;
 }
 
+/*
+ * A size that changes from run to run is not, after the last, what the body
+ * knows by that number: it gets one of its own.
+ */
+static enum sl_status
+leave_sizes(const struct sl__call *call, struct sl__type *type,
+	    const struct sl__type *last, struct sl_error *err)
+{
+	int64_t *dims;
+
+	if (type->kind != SL__TYPE_TENSOR || type->rank <= 0)
+		return SL_OK;
+	dims = sl__new_sizes(call, (size_t)type->rank);
+	if (!dims)
+		return sl__fail_nomem(err);
+	for (int d = 0; d < type->rank; d++) {
+		int is_kept = last->rank == type->rank &&
+			      last->dims[d] == type->dims[d];
+
+		dims[d] = !is_kept && sl__size_is_unknown(call->shapes,
+							  type->dims[d])
+				  ? sl__size_unknown(call->shapes)
+				  : type->dims[d];
+	}
+	type->dims = dims;
+	return SL_OK;
+}
+
 /* What the node gives for its carried values. */
 static enum sl_status
 give_carried(const struct sl__call *call, const struct sl__carried *c,
@@ -237,7 +265,11 @@ give_carried(const struct sl__call *call, const struct sl__carried *c,
 		else if (c->runs_once ||
 			 (trips->n > 0 && type->kind == SL__TYPE_OPTIONAL))
 			type = &shapes->types[last]; /* no more optional */
-		rc = sl__out_type(call, i, type, err);
+		else
+			rc = leave_sizes(call, &c->types[i],
+					 &shapes->types[last], err);
+		if (!rc)
+			rc = sl__out_type(call, i, type, err);
 		if (trips->n == 0 || sl__body_keeps(shapes, c, i))
 			set_known(call, i, c->known[i]);
 		else if (c->runs_once)
@@ -320,7 +352,7 @@ name_iteration(const struct sl__call *call, uint32_t value,
 		return sl__fail_nomem(err);
 	snprintf(name, sizeof(name), "run_%u",
 		 (unsigned)(call->node - shapes->graph->nodes));
-	ints[0] = sl__size_new(shapes, name);
+	ints[0] = sl__size_named(shapes, name);
 	known->dtype = SL_DTYPE_I64;
 	known->n = 1;
 	known->ints = ints;
@@ -340,7 +372,7 @@ loop_limit(const struct sl__call *call)
 	if (truth == 0)
 		return 0;
 	if (truth < 0 || !most || !most->ints || most->n != 1)
-		return sl__size_new(call->shapes, "?");
+		return sl__size_unknown(call->shapes);
 	if (!sl__is_symbol(most->ints[0]) && most->ints[0] < 0)
 		return 0;
 	return most->ints[0];
@@ -357,7 +389,7 @@ loop_trips(const struct sl__call *call, uint32_t body, int64_t limit)
 		return trips_of_size(limit);
 	if (truth == 0 && !sl__is_symbol(limit))
 		return trips_of_size(1); /* it runs, then stops */
-	return trips_of_size(sl__size_new(call->shapes, "?"));
+	return trips_of_size(sl__size_unknown(call->shapes));
 }
 
 enum sl_status
@@ -441,7 +473,7 @@ scan_of(const struct sl__call *call, struct scan *s, struct sl_error *err)
 		return sl__refuse(err, "it gives fewer values than it keeps");
 	s->in_axes = sl__list_of(call, SIZE_MAX, "scan_input_axes");
 	s->out_axes = sl__list_of(call, SIZE_MAX, "scan_output_axes");
-	s->batch = s->length = sl__size_new(call->shapes, "?");
+	s->batch = s->length = sl__size_unknown(call->shapes);
 	return SL_OK;
 }
 

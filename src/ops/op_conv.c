@@ -9,7 +9,6 @@
  */
 #include "base/status.h"
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 #include "ops/window.h"
 
@@ -237,7 +236,7 @@ spread_size(struct sl__shapes *shapes, const struct conv *c,
 	if (s->shape)
 		return s->shape[d];
 	if (sl__is_symbol(w->kernel[d]))
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	extent = (w->kernel[d] - 1) * w->dilations[d] + 1;
 	more = extent + s->more[d] - w->strides[d] - w->pads_before[d] -
 	       w->pads_after[d];

@@ -7,7 +7,7 @@
 enum sl_status
 sl__infer_non_max_suppression(const struct sl__call *call, struct sl_error *err)
 {
-	int64_t dims[2] = {sl__size_new(call->shapes, "?"), 3};
+	int64_t dims[2] = {sl__size_unknown(call->shapes), 3};
 
 	return sl__out(call, 0, SL_DTYPE_I64, 2, dims, err);
 }

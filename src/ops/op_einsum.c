@@ -9,7 +9,6 @@
  * elements.
  */
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <string.h>

@@ -107,18 +107,18 @@ range_elements(struct sl__shapes *shapes, const struct range *r)
 		n = ceil((r->f[1] - r->f[0]) / r->f[2]);
 		/* Not a number, or beyond what a tensor can hold. */
 		if (!(n < 9e15))
-			return sl__size_new(shapes, "?");
+			return sl__size_unknown(shapes);
 		return n > 0 ? (int64_t)n : 0;
 	}
 	if (sl__is_symbol(r->i[2]) || r->i[2] == 0)
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	if (sl__is_symbol(r->i[0]) || sl__is_symbol(r->i[1])) {
 		if (r->i[2] != 1)
-			return sl__size_new(shapes, "?");
+			return sl__size_unknown(shapes);
 		return sl__size_difference(shapes, r->i[1], r->i[0]);
 	}
 	if (__builtin_sub_overflow(r->i[1], r->i[0], &whole))
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	whole = whole / r->i[2] +
 		(whole % r->i[2] != 0 && (whole < 0) == (r->i[2] < 0));
 	return whole > 0 ? whole : 0;
@@ -130,7 +130,7 @@ sl__infer_range(const struct sl__call *call, struct sl_error *err)
 	struct range range = {0};
 	int64_t n = range_of(call, &range)
 			    ? range_elements(call->shapes, &range)
-			    : sl__size_new(call->shapes, "?");
+			    : sl__size_unknown(call->shapes);
 
 	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n, err);
 }
@@ -218,7 +218,7 @@ sl__infer_multinomial(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[2];
 
 	dims[0] = sl__in_rank(call, 0) == 2 ? in->dims[0]
-					    : sl__size_new(call->shapes, "?");
+					    : sl__size_unknown(call->shapes);
 	dims[1] = n_samples < 0 ? -1 : n_samples;
 	return sl__out(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims, err);
 }

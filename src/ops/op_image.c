@@ -9,7 +9,6 @@
  */
 #include "base/status.h"
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <math.h>
@@ -85,7 +84,7 @@ scaled_size(struct sl__shapes *shapes, int64_t in, float crop, float scale)
 	if (sl__is_symbol(in)) {
 		if (both >= 1 && both < 1e6F && both == floorf(both))
 			return sl__size_mul(shapes, in, (int64_t)both);
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	}
 	size = floorf((float)in * crop * scale);
 	return size >= 0 && size < 9e18F ? (int64_t)size : -1;
@@ -129,7 +128,7 @@ resized_size(const struct sl__call *call, const struct resize *r, size_t k,
 	double size;
 
 	if (r->sizes && common < 0)
-		return sl__size_new(call->shapes, "?");
+		return sl__size_unknown(call->shapes);
 	if (r->sizes && common > 0) {
 		size = floor(common * (double)in + 0.5);
 		return size < 9e18 ? (int64_t)size : -1;
@@ -208,7 +207,7 @@ sl__infer_resize(const struct sl__call *call, struct sl_error *err)
 					  (long long)axis, rank);
 		dims[at] = r.is_told ? resized_size(call, &r, k, x->dims[at],
 						    common)
-				     : sl__size_new(call->shapes, "?");
+				     : sl__size_unknown(call->shapes);
 	}
 	return rc ? rc
 		  : sl__out(call, 0, sl__in_dtype(call, 0), rank, dims, err);
@@ -380,8 +379,8 @@ sl__infer_image_decoder(const struct sl__call *call, struct sl_error *err)
 	const char *format = sl__word(call->node, "pixel_format", "RGB");
 	int64_t dims[3];
 
-	dims[0] = sl__size_new(call->shapes, "height");
-	dims[1] = sl__size_new(call->shapes, "width");
+	dims[0] = sl__size_named(call->shapes, "height");
+	dims[1] = sl__size_named(call->shapes, "width");
 	dims[2] = strcmp(format, "Grayscale") ? 3 : 1;
 	return sl__out(call, 0, SL_DTYPE_U8, 3, dims, err);
 }
@@ -470,7 +469,7 @@ sl__infer_center_crop_pad(const struct sl__call *call, struct sl_error *err)
 					  (long long)axis, rank);
 		dims[at] = shape && shape->ints
 				   ? shape->ints[k]
-				   : sl__size_new(call->shapes, "?");
+				   : sl__size_unknown(call->shapes);
 	}
 	return sl__out(call, 0, dtype, rank, dims, err);
 }

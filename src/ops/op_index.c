@@ -337,7 +337,7 @@ sl__infer_compress(const struct sl__call *call, struct sl_error *err)
 	int rank = sl__in_rank(call, 0), axis;
 	int64_t taken = mask && !holds_symbols(mask)
 				? count_set(mask, mask->n)
-				: sl__size_new(call->shapes, "?");
+				: sl__size_unknown(call->shapes);
 	int64_t *dims;
 
 	if (!sl__attribute(call->node, "axis"))
@@ -383,10 +383,10 @@ sl__infer_non_zero(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[2];
 
 	/* A scalar counts as one element of one dimension. */
-	dims[0] = rank < 0 ? sl__size_new(call->shapes, "?") : rank ? rank : 1;
+	dims[0] = rank < 0 ? sl__size_unknown(call->shapes) : rank ? rank : 1;
 	dims[1] = known && !holds_symbols(known)
 			  ? count_set(known, known->n)
-			  : sl__size_new(call->shapes, "?");
+			  : sl__size_unknown(call->shapes);
 	return sl__out(call, 0, SL_DTYPE_I64, 2, dims, err);
 }
 
@@ -514,8 +514,8 @@ sl__infer_unique(const struct sl__call *call, struct sl_error *err)
 	if (!dims)
 		return sl__fail_nomem(err);
 	n = slices_of(call, &slices) ? (int64_t)find_distinct(&slices, first)
-				     : sl__size_new(call->shapes, "?");
-	n_all = rank < 0   ? sl__size_new(call->shapes, "?")
+				     : sl__size_unknown(call->shapes);
+	n_all = rank < 0   ? sl__size_unknown(call->shapes)
 		: has_axis ? in->dims[axis]
 			   : sl__size_product(call->shapes, in->dims, rank);
 	if (has_axis && rank > 0)
@@ -595,7 +595,7 @@ sl__infer_one_hot(const struct sl__call *call, struct sl_error *err)
 		 known->floats[0] < 9e15)
 		dims[axis] = (int64_t)known->floats[0];
 	else
-		dims[axis] = sl__size_new(call->shapes, "?");
+		dims[axis] = sl__size_unknown(call->shapes);
 	return sl__out(call, 0, sl__in_dtype(call, 2), rank + 1, dims, err);
 }
 

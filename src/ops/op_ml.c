@@ -30,7 +30,7 @@ rows_of(const struct sl__call *call)
 	int rank = sl__in_rank(call, 0);
 
 	if (rank < 0)
-		return sl__size_new(call->shapes, "?");
+		return sl__size_unknown(call->shapes);
 	return rank < 2 ? 1 : sl__in(call, 0)->dims[0];
 }
 
@@ -152,7 +152,7 @@ sl__infer_cast_map(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[2] = {1, n > 0 ? n : 1};
 
 	if (strcmp(sl__word(call->node, "map_form", "DENSE"), "SPARSE") != 0)
-		dims[1] = sl__size_new(call->shapes, "?");
+		dims[1] = sl__size_unknown(call->shapes);
 	return sl__out(call, 0,
 		       !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING
 		       : !strcmp(to, "TO_INT64") ? SL_DTYPE_I64
@@ -196,7 +196,7 @@ sl__infer_feature_vectorizer(const struct sl__call *call, struct sl_error *err)
 					       "elements");
 	}
 	if (!widths.values)
-		dims[1] = sl__size_new(call->shapes, "?");
+		dims[1] = sl__size_unknown(call->shapes);
 	return sl__out(call, 0, SL_DTYPE_F32, 2, dims, err);
 }
 
@@ -226,7 +226,7 @@ sl__infer_classifier(const struct sl__call *call, struct sl_error *err)
 			1, dims, err);
 
 	if (!n)
-		dims[1] = sl__size_new(call->shapes, "?");
+		dims[1] = sl__size_unknown(call->shapes);
 	return rc ? rc : sl__out(call, 1, SL_DTYPE_F32, 2, dims, err);
 }
 

@@ -8,7 +8,6 @@
  */
 #include "base/status.h"
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 #include "ops/window.h"
 

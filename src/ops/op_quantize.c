@@ -8,7 +8,6 @@
  * multiplication.
  */
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include "base/banned.h"

@@ -7,7 +7,6 @@
  * hidden * (input + hidden).  What follows is counted per hidden element.
  */
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <string.h>
@@ -146,7 +145,7 @@ sl__infer_recurrent(const struct sl__call *call, struct sl_error *err)
 	}
 	read_layer(&l, call);
 	if (l.hidden == 0)
-		l.hidden = sl__size_new(call->shapes, "hidden");
+		l.hidden = sl__size_named(call->shapes, "hidden");
 	rc = check_layer(call, &l, err);
 	if (rc)
 		return rc;

@@ -111,7 +111,7 @@ out_some_axes(const struct sl__call *call, enum sl_dtype dtype,
 	for (int64_t d = 0; d < rank; d++) {
 		dims[d] = 1;
 		if (!keeps || in->dims[d] != 1)
-			dims[d] = sl__size_new(call->shapes, "?");
+			dims[d] = sl__size_unknown(call->shapes);
 		if (dims[d] == -1)
 			return sl__fail_nomem(err);
 	}
@@ -185,7 +185,7 @@ find_k(const struct sl__call *call, int64_t *k, struct sl_error *err)
 		*k = known->ints[0];
 		return SL_OK;
 	}
-	*k = sl__size_new(call->shapes, "?");
+	*k = sl__size_unknown(call->shapes);
 	return *k == -1 ? sl__fail_nomem(err) : SL_OK;
 }
 

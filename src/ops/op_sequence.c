@@ -171,7 +171,7 @@ sequence_parts(const struct sl__call *call, int64_t whole, int64_t *size,
 {
 	struct sl__list split = sl__list_of(call, 1, NULL);
 
-	*size = sl__size_new(call->shapes, "?");
+	*size = sl__size_unknown(call->shapes);
 	*n = -1;
 	if (!split.is_given) {
 		*size = 1;
@@ -253,7 +253,7 @@ sl__infer_concat_from_sequence(const struct sl__call *call,
 		dims[i] = is_new && i == axis ? 1 : element->dims[at++];
 	/* Elements of different sizes share none: a symbol. */
 	if (length < 0 || sl__is_symbol(dims[axis]))
-		dims[axis] = sl__size_new(call->shapes, "?");
+		dims[axis] = sl__size_unknown(call->shapes);
 	else
 		dims[axis] = sl__size_mul(call->shapes, dims[axis], length);
 	return sl__out(call, 0, element->dtype, rank, dims, err);

@@ -263,7 +263,7 @@ sl__infer_reshape(const struct sl__call *call, struct sl_error *err)
 			dims[i] = want.values[i] > 0 ||
 						  sl__is_symbol(want.values[i])
 					  ? want.values[i]
-					  : sl__size_new(call->shapes, "?");
+					  : sl__size_unknown(call->shapes);
 		return sl__out(call, 0, dtype, (int)want.n, dims, err);
 	}
 	rc = reshape_wanted(call, &want, dims, &free_dim, err);
@@ -430,7 +430,7 @@ sl__infer_expand(const struct sl__call *call, struct sl_error *err)
 		if (b >= 0 && want.values)
 			to = want.values[b];
 		else if (b >= 0 && (size == 1 || sl__is_symbol(size)))
-			to = size = sl__size_new(call->shapes, "?");
+			to = size = sl__size_unknown(call->shapes);
 		dims[i] = sl__broadcast_size(call->shapes, size, to);
 		if (dims[i] == -1 && want.values)
 			return sl__refuse(
@@ -470,7 +470,7 @@ tile_repeats(const struct sl__call *call, int rank, int64_t *repeats,
 	int is_old = sl__has_in(call, 2);
 
 	for (int i = 0; i < rank; i++)
-		repeats[i] = is_old ? 1 : sl__size_new(call->shapes, "?");
+		repeats[i] = is_old ? 1 : sl__size_unknown(call->shapes);
 	if (is_old) {
 		int at = axis.values && axis.n == 1
 				 ? sl__axis(axis.values[0], rank)

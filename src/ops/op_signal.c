@@ -9,7 +9,6 @@
  */
 #include "base/status.h"
 #include "graph/op_rules.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <math.h>
@@ -53,7 +52,7 @@ transform_length(const struct sl__call *call, int64_t in)
 	int64_t n = in;
 
 	if (sl__has_in(call, 1))
-		return in_size(call, 1, &n) ? n : sl__size_new(s, "?");
+		return in_size(call, 1, &n) ? n : sl__size_unknown(s);
 	if (sl__int(call->node, "onesided", 0) &&
 	    sl__int(call->node, "inverse", 0))
 		return sl__size_mul(s, 2, sl__size_sub(s, in, 1));
@@ -218,7 +217,7 @@ sl__infer_signal_window(const struct sl__call *call, struct sl_error *err)
 	int64_t size;
 
 	if (!in_size(call, 0, &size))
-		size = sl__size_new(call->shapes, "size");
+		size = sl__size_named(call->shapes, "size");
 	return sl__out(call, 0, named_dtype(call), 1, &size, err);
 }
 
@@ -238,8 +237,9 @@ sl__infer_mel_weights(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[2], n;
 
 	dims[0] = in_size(call, 1, &n) ? half_and_one(call->shapes, n)
-				       : sl__size_new(call->shapes, "bins");
-	dims[1] = in_size(call, 0, &n) ? n : sl__size_new(call->shapes, "mel");
+				       : sl__size_named(call->shapes, "bins");
+	dims[1] = in_size(call, 0, &n) ? n
+				       : sl__size_named(call->shapes, "mel");
 	return sl__out(call, 0, named_dtype(call), 2, dims, err);
 }
 

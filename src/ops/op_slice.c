@@ -113,13 +113,13 @@ symbolic_cut(struct sl__shapes *shapes, const struct cut *cut, int64_t size)
 				    sl__size_add(shapes, size, cut->step - 1),
 				    cut->step);
 	if (cut->step != 1)
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	if (from.base == to.base)
 		return to.offset - from.offset == 1 ? 1
-						    : sl__size_new(shapes, "?");
+						    : sl__size_unknown(shapes);
 	/* A number beside a size that has none: the less of the two. */
 	if (to.base == 0 || (from.base != 0 && from.offset != 0))
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	return sl__size_difference(
 		shapes, sl__size_add(shapes, to.base, to.offset),
 		sl__size_add(shapes, from.base, from.offset));
@@ -203,7 +203,7 @@ sl__infer_slice(const struct sl__call *call, struct sl_error *err)
 		int64_t first;
 
 		if (cuts[i].is_open)
-			dims[i] = sl__size_new(call->shapes, "?");
+			dims[i] = sl__size_unknown(call->shapes);
 		else if (cuts[i].step == 0)
 			dims[i] = in->dims[i];
 		else if (is_plain_cut(&cuts[i], in->dims[i]))
@@ -265,7 +265,7 @@ even_part(const struct sl__call *call, int64_t size, int64_t n, int64_t k)
 			return size;
 		return call->node->version < 18
 			       ? sl__size_div(call->shapes, size, n)
-			       : sl__size_new(call->shapes, "?");
+			       : sl__size_unknown(call->shapes);
 	}
 	/* From version 18 on the last part may be smaller. */
 	part = size / n + (size % n != 0);
@@ -306,7 +306,7 @@ part_size(const struct sl__call *call, const struct sl__list *split,
 	if (split->values)
 		return split->values[k];
 	if (split->is_given)
-		return sl__size_new(call->shapes, "?");
+		return sl__size_unknown(call->shapes);
 	return even_part(call, size, call->node->n_outputs, k);
 }
 
@@ -410,7 +410,7 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 				  sl_dtype_text(sl__in_dtype(call, i)),
 				  sl_dtype_text(sl__in_dtype(call, 0)));
 	if (rank < 0) {
-		dims[axis] = sl__size_new(call->shapes, "?");
+		dims[axis] = sl__size_unknown(call->shapes);
 		return SL_OK;
 	}
 	for (int d = 0; d < rank; d++) {
@@ -489,7 +489,7 @@ concat_part(const struct sl__call *call, size_t i)
 	made->dtype = type->dtype;
 	made->n = (size_t)type->dims[0];
 	for (size_t k = 0; k < made->n; k++)
-		ints[k] = sl__size_new(call->shapes, "?");
+		ints[k] = sl__size_unknown(call->shapes);
 	made->ints = ints;
 	return made;
 }
@@ -596,7 +596,7 @@ pad_amounts(const struct sl__call *call, int rank, int64_t *before,
 				  "are needed",
 				  (long long)pads.n, (long long)n);
 	for (int i = 0; is_open && i < rank; i++)
-		after[i] = sl__size_new(call->shapes, "?");
+		after[i] = sl__size_unknown(call->shapes);
 	for (int64_t i = 0; !is_open && i < n; i++) {
 		int axis = axes.is_given ? sl__axis(axes.values[i], rank)
 					 : (int)i;
@@ -608,7 +608,7 @@ pad_amounts(const struct sl__call *call, int rank, int64_t *before,
 					  (long long)axes.values[i], rank);
 		before[axis] = pads.values ? pads.values[i] : 0;
 		after[axis] = pads.values ? pads.values[n + i]
-					  : sl__size_new(call->shapes, "?");
+					  : sl__size_unknown(call->shapes);
 	}
 	return SL_OK;
 }

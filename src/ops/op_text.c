@@ -37,7 +37,7 @@ sl__infer_string_normalizer(const struct sl__call *call, struct sl_error *err)
 	if (!stop || !stop->n)
 		return sl__out_like(call, 0, 0, SL_DTYPE_STRING, err);
 	memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
-	dims[rank - 1] = sl__size_new(call->shapes, "?");
+	dims[rank - 1] = sl__size_unknown(call->shapes);
 	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims, err);
 }
 
@@ -94,7 +94,7 @@ sl__infer_string_split(const struct sl__call *call, struct sl_error *err)
 		return sl__fail_nomem(err);
 	for (int i = 0; i < rank; i++)
 		dims[i] = in->dims[i];
-	dims[rank] = sl__size_new(call->shapes, "?");
+	dims[rank] = sl__size_unknown(call->shapes);
 	rc = sl__out(call, 0, SL_DTYPE_STRING, rank + 1, dims, err);
 	return rc ? rc : sl__out_like(call, 1, 0, SL_DTYPE_I64, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window.c - windows that slide over an image: reading and counting them. */
 #include "ops/window.h"
-#include "graph/sizes.h"
 #include "ops/cost.h"
 
 #include <string.h>
@@ -165,7 +164,7 @@ positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 		return more + 1 < 0 ? sl__size_sub(shapes, in, -(more + 1))
 				    : sl__size_add(shapes, in, more + 1);
 	if (w->is_ceil)
-		return sl__size_new(shapes, "?");
+		return sl__size_unknown(shapes);
 	in = more < 0 ? sl__size_sub(shapes, in, -more)
 		      : sl__size_add(shapes, in, more);
 	return sl__size_add(shapes, sl__size_div(shapes, in, stride), 1);
@@ -179,7 +178,7 @@ sl__window_positions(int64_t *out, struct sl__shapes *shapes,
 	int64_t stride = w->strides[d], extent, room;
 
 	if (sl__is_symbol(w->kernel[d])) {
-		*out = sl__size_new(shapes, "?");
+		*out = sl__size_unknown(shapes);
 		return SL_OK;
 	}
 	extent = sl__window_extent(w, d);

@@ -106,15 +106,10 @@ copy_values(struct sl__rewrite *rw, struct sl_error *err)
 {
 	const struct sl_graph *from = rw->from;
 	enum sl_status rc = grow_values(rw, from->n_values, err);
-	int64_t size;
 	uint32_t id;
 
-	for (size_t i = 0; !rc && i < from->n_symbols; i++) {
-		rc = sl__graph_symbol(rw->to, &size, from->symbols[i].name,
-				      err);
-		if (!rc)
-			rw->to->symbols[i].usual = from->symbols[i].usual;
-	}
+	if (!rc)
+		rc = sl__graph_copy_symbols(rw->to, from, err);
 	for (size_t i = 1; !rc && i < from->n_blocks; i++)
 		rc = sl__graph_add_block(rw->to, &id, from->blocks[i].name,
 					 err);
