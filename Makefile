@@ -3,9 +3,11 @@
 #
 ## make            build the library, the program and the tests
 ## make demo       build, profile ResNet-50 and GPT-2, leave the reports
-## make test       build and run the tests
+## make test       build and run the tests but the long ones; 2 minutes
+## make check-long build and run the long tests: each takes more than 5 s
 ## make check      style: include edges, headers, symbols, limits, format, text
-## make check-all  tests and checks, under sanitizers and clang too, installed
+## make check-all  test, check-long and check; all tests under sanitizers and
+##                 clang too; clang-tidy; an installed copy; a short make fuzz
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
 ## make bench      compare with other tools
 ## make cases      the case studies of docs/cases, measured anew
@@ -29,11 +31,12 @@ build = log=$$(cmake -S . -B $(1) $$(test -f $(1)/CMakeCache.txt || \
 	! command -v ninja >/dev/null || echo -G Ninja) $(2) 2>&1) || \
 	{ echo "$$log"; exit 1; }; \
 	cmake --build $(1) --parallel $(JOBS)
-run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error
+# run_tests(folder, options): fails where a test does, and where there is none.
+run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
 checks := includes headers symbols limits format text scripts manual
 
-.PHONY: all demo test check check-all bench cases install clean help deps deps-dev \
+.PHONY: all demo test check check-all check-long bench cases install clean help deps deps-dev \
 	$(checks:%=check-%) check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
@@ -53,7 +56,10 @@ cases: all
 	@BUILD=$(BUILD) tools/cases
 
 test: all
-	@$(call run_tests,$(BUILD))
+	@$(call run_tests,$(BUILD),-LE long)
+
+check-long: all
+	@$(call run_tests,$(BUILD),-L long)
 
 check: $(checks:%=check-%)
 
@@ -61,7 +67,7 @@ check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
 	@BUILD=$(BUILD) tools/$@
 
-check-all: test check check-asan check-tsan check-clang check-tidy check-install \
+check-all: test check-long check check-asan check-tsan check-clang check-tidy check-install \
 	check-fuzz
 
 asan  := -DCMAKE_BUILD_TYPE=Debug -DSL_SANITIZE=address,undefined

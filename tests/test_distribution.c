@@ -5,6 +5,7 @@
  * interval comes from the method that its samples allow, and the ones for
  * dependent samples cover in simulation.
  */
+#include "autocorrelated.h"
 #include "harness.h"
 #include "stats/bootstrap.h"
 #include "counting.h"
@@ -24,18 +25,6 @@ fill_exponential(double *x, size_t n)
 		for (int k = 0; k < 3; k++)
 			state = (state * 1103515245 + 12345) % (1u << 31);
 		x[i] = 100 - 20 * log1p(-(double)state / 2147483648.0);
-	}
-}
-
-/* AR(1) around 100 with standard deviation 1. */
-static void
-fill_correlated(double *x, size_t n, double rho, struct sl__rng *rng)
-{
-	double z = sl__rng_normal(rng);
-
-	for (size_t i = 0; i < n; i++) {
-		x[i] = 100 + z;
-		z = rho * z + sqrt(1 - rho * rho) * sl__rng_normal(rng);
 	}
 }
 
@@ -195,7 +184,7 @@ ranks_resample_as_values_do(void **state)
 
 	(void)state;
 	sl__rng_init(&rng, 1);
-	fill_correlated(x, N, .6, &rng);
+	fill_autocorrelated(x, N, 100, .6, &rng);
 	d = distribution_of(x, N, 0);
 	assert_int_equal(d.n_outliers_low + d.n_outliers_high, 0);
 	memcpy(sorted, x, sizeof(x));
@@ -240,7 +229,7 @@ check_coverage(size_t n, double rho, enum sl_method method)
 	for (int run = 0; run < 200; run++) {
 		struct sl_latency d;
 
-		fill_correlated(x, n, rho, &rng);
+		fill_autocorrelated(x, n, 100, rho, &rng);
 		d = distribution_of(x, n, 0);
 		assert_int_equal(d.median.method, method);
 		assert_int_equal(d.mean.method, method);
@@ -272,7 +261,7 @@ spikes_do_not_hide_dependence(void **state)
 
 	(void)state;
 	sl__rng_init(&rng, 4);
-	fill_correlated(x, N, .5, &rng);
+	fill_autocorrelated(x, N, 100, .5, &rng);
 	for (size_t i = 50; i < N; i += 100)
 		x[i] += 1000;
 	d = distribution_of(x, N, 0);

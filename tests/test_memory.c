@@ -3,11 +3,13 @@
  * test_memory.c - proves of random programs that buffers which are needed at
  * the same time do not overlap, that they are aligned and inside the block,
  * that the bound is the one found by looking at every step; and of the
- * built-in models that the block is not much larger than the bound.
+ * small built-in models that the block is not much larger than the bound;
+ * test_memory_zoo.c does so of the large ones.
  */
 #include "harness.h"
 #include "base/rng.h"
 #include "engine/program.h"
+#include "planned_waste.h"
 
 enum { BUFFERS_MOST = 60, STEPS_MOST = 40, OPERANDS_MOST = 6, ROUNDS = 400 };
 
@@ -217,33 +219,6 @@ sums_do_not_wrap(void **state)
 }
 
 static void
-check_model(const char *name)
-{
-	struct sl_plan_options how = {.struct_size = sizeof(how),
-				      .n_threads = 2,
-				      .algorithms = SL_ALGORITHMS_FIXED,
-				      .flags = SL_PLAN_NO_CACHE};
-	struct sl_plan_memory memory;
-	struct sl_graph *graph;
-	struct sl_plan *plan;
-	struct sl_error err;
-
-	if (sl_graph_open(&graph, name, NULL, &err))
-		fail_msg("%s: %s", name, err.text);
-	if (sl_plan_new(&plan, graph, &how, &err))
-		fail_msg("%s: %s", name, err.text);
-	sl_plan_memory(plan, &memory);
-	assert_true(memory.live_bytes > 0);
-	assert_true(memory.planned_bytes >= memory.live_bytes);
-	if ((double)memory.planned_bytes > 1.15 * (double)memory.live_bytes)
-		fail_msg("%s: planned %llu bytes, %llu are needed", name,
-			 (unsigned long long)memory.planned_bytes,
-			 (unsigned long long)memory.live_bytes);
-	sl_plan_free(plan);
-	sl_graph_free(graph);
-}
-
-static void
 wastes_little_on_small_models(void **state)
 {
 	static const char *const names[] = {
@@ -253,59 +228,7 @@ wastes_little_on_small_models(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		check_model(names[i]);
-}
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SANITIZER 1
-#endif
-#endif
-#ifndef HAS_SANITIZER
-#define HAS_SANITIZER 0
-#endif
-#ifdef __OPTIMIZE__
-#define IS_OPTIMIZED 1
-#else
-#define IS_OPTIMIZED 0
-#endif
-
-/* The weights of these are made and packed for it, which takes minutes with a
- * sanitizer. */
-static void
-wastes_little_on_large_models(void **state)
-{
-	static const char *const names[] = {"resnet34",  "resnet50",
-					    "resnet101", "resnet152",
-					    "unet",      "vit-b-16"};
-
-	(void)state;
-	if (HAS_SANITIZER) {
-		print_message("not tested with a sanitizer: large models\n");
-		skip();
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		check_model(names[i]);
-}
-
-/* And of these, minutes without optimization. */
-static void
-wastes_little_on_larger_models(void **state)
-{
-	static const char *const names[] = {"vgg16",       "bert-base",
-					    "gpt2",        "gpt2@kv",
-					    "gpt2-medium", "gpt2-medium@kv"};
-
-	(void)state;
-	if (HAS_SANITIZER || !IS_OPTIMIZED) {
-		print_message("tested in optimized builds only: the larger "
-			      "models\n");
-		skip();
-	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		check_model(names[i]);
+		check_planned_waste(names[i]);
 }
 
 int
@@ -315,8 +238,6 @@ main(void)
 		cmocka_unit_test(sums_do_not_wrap),
 		cmocka_unit_test(places_random_programs),
 		cmocka_unit_test(wastes_little_on_small_models),
-		cmocka_unit_test(wastes_little_on_large_models),
-		cmocka_unit_test(wastes_little_on_larger_models),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,34 +2,11 @@
 /* test_microscope.c - operations at small sizes: structure, work, failures. */
 #include "harness.h"
 #include "json_check.h"
+#include "short_look.h"
 
 #include "driver/specimens.h"
 
 #include <string.h>
-
-static const int64_t sizes[] = {16, 64};
-
-static struct sl_microscope_options
-short_look(void)
-{
-	return (struct sl_microscope_options){
-		.struct_size = sizeof(struct sl_microscope_options),
-		.values = sizes,
-		.n_values = 2,
-		.n_runs = 6,
-	};
-}
-
-static struct sl_microscope *
-look_at(const char *op, const struct sl_microscope_options *how)
-{
-	struct sl_microscope *m;
-	struct sl_error err = {0};
-
-	if (sl_microscope(&m, op, how, &err))
-		fail_msg("%s: %s", op, err.text);
-	return m;
-}
 
 static void
 assert_renders(const struct sl_microscope *m)
@@ -126,27 +103,6 @@ test_matmul(void **state)
 	}
 	assert_string_equal(m->series[0].points[0].shape, "16x16 * 16x16");
 	sl_microscope_free(m);
-}
-
-/* Every operation can be built and run, and has a place in the list. */
-static void
-test_every_operation(void **state)
-{
-	struct sl_microscope_options how = short_look();
-	const char *op;
-	size_t i;
-
-	(void)state;
-	how.n_runs = 2;
-	for (i = 0; (op = sl_microscope_op(i)); i++) {
-		struct sl_microscope *m = look_at(op, &how);
-
-		assert_int_equal(m->series[0].n_measured, 2);
-		assert_true(m->series[0].points[1].n_bytes > 0);
-		assert_true(m->series[0].points[1].n_operations > 0);
-		sl_microscope_free(m);
-	}
-	assert_true(i >= 8);
 }
 
 static void
@@ -257,7 +213,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_matmul),
-		cmocka_unit_test(test_every_operation),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_wrong_usage),
 		cmocka_unit_test(test_too_large),
