@@ -4,6 +4,7 @@
  * in every format, and says what is absent.
  */
 #include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "planted.h"
 
@@ -103,6 +104,7 @@ planted_versus(enum sl_verdict verdict)
 	return (struct sl_versus){.sides = sides,
 				  .n = 2,
 				  .pairs = &pair,
+				  .n_pairs = 1,
 				  .passes_per_slot = 1,
 				  .n_placements = 6,
 				  .placements_enough = 6,
@@ -122,6 +124,8 @@ render(struct sl_buf *out, enum sl_format format, enum sl_verdict verdict)
 
 	memset(out, 0, sizeof(*out));
 	assert_int_equal(sl_versus_render(&v, &how, out, NULL), SL_OK);
+	if (format == SL_FORMAT_JSON)
+		assert_reads_back(out);
 }
 
 static int

@@ -121,7 +121,8 @@ struct sl_versus_pair {
 struct sl_versus {
 	const struct sl_versus_side *sides; /* in the caller's order */
 	size_t n;
-	const struct sl_versus_pair *pairs; /* [n - 1], each against side 0 */
+	const struct sl_versus_pair *pairs; /* each against side 0 */
+	size_t n_pairs;                     /* n - 1 */
 	int is_per_sample;      /* batches differ: ratios are of time per
 				   sample */
 	size_t passes_per_slot; /* above 1 for short passes */

@@ -695,6 +695,7 @@ arbitrate(struct arbiter *a, struct sl_error *err)
 		return sl__fail_nomem(err);
 	a->out->sides = a->sides;
 	a->out->pairs = a->pairs;
+	a->out->n_pairs = a->n - 1;
 	a->out->n = a->n;
 	rc = open_subjects(a, err);
 	for (size_t i = 0; !rc && i < a->n; i++)

@@ -24,6 +24,7 @@ RENDER(measurement, sl_measurement, sl_measurement_render)
 RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
 RENDER(run, sl_run, sl_run_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
+RENDER(versus, sl_versus, sl_versus_render)
 
 static const struct {
 	const struct sl__record *table;
@@ -38,6 +39,7 @@ static const struct {
 	{&sl__table_overhead, overhead},
 	{&sl__table_run, run},
 	{&sl__table_selfcheck, selfcheck},
+	{&sl__table_versus, versus},
 };
 
 enum sl_status

@@ -7,6 +7,7 @@
 #include "report/result_page.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 
@@ -319,164 +320,6 @@ add_page(struct sl__doc *doc, const void *result,
 }
 
 static void
-write_side(struct sl__json *json, const struct sl_versus_side *s)
-{
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", s->name);
-	sl__json_object(json, "model");
-	sl__json_text(json, "name", s->model);
-	sl__json_text(json, "source", s->source);
-	sl__json_end_object(json);
-	sl__json_text(json, "dtype", sl_dtype_text(s->dtype));
-	sl__json_integer(json, "threads", (uint64_t)s->n_threads);
-	sl__json_integer(json, "batch", (uint64_t)s->batch);
-	sl__json_integer(json, "steps", s->n_steps);
-	sl__json_number(json, "plan_ms", s->plan_ns / SL__NS_PER_MS);
-	sl__json_time(json, "median", &s->wall_ns);
-	sl__json_time(json, "cpu", &s->cpu_ns);
-	sl__json_integer(json, "flops", s->nominal_flops);
-	sl__json_integer(json, "executed_flops", s->executed_flops);
-	sl__json_object(json, "memory");
-	sl__json_integer(json, "live_bytes", s->memory.live_bytes);
-	sl__json_integer(json, "planned_bytes", s->memory.planned_bytes);
-	sl__json_integer(json, "packed_bytes", s->memory.weight_bytes);
-	sl__json_integer(json, "mapped_bytes", s->memory.mapped_bytes);
-	sl__json_integer(json, "total_bytes", s->memory_bytes);
-	sl__json_end_object(json);
-	sl__json_end_object(json);
-}
-
-static void
-write_ms(struct sl__json *json, const char *key, double ns, const char *absent)
-{
-	if (isnan(ns))
-		sl__json_absent(json, key, absent);
-	else
-		sl__json_number(json, key, ns / SL__NS_PER_MS);
-}
-
-static void
-write_kernel(struct sl__json *json, const char *key, const char *kernel)
-{
-	if (kernel)
-		sl__json_text(json, key, kernel);
-	else
-		sl__json_absent(json, key, "only on the other side");
-}
-
-static void
-write_layer(struct sl__json *json, const struct sl_versus_layer *l)
-{
-	static const char *const alone = "only on the other side";
-
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", l->name);
-	sl__json_text(json, "type", l->type);
-	sl__json_integer(json, "steps_a", l->n_a);
-	sl__json_integer(json, "steps_b", l->n_b);
-	write_kernel(json, "kernel_a", l->a_kernel);
-	write_kernel(json, "kernel_b", l->b_kernel);
-	write_ms(json, "a_ms", l->a_ns, alone);
-	write_ms(json, "b_ms", l->b_ns, alone);
-	if (l->n_a && l->n_b && l->ratio.n) {
-		sl__json_estimate(json, "ratio", &l->ratio);
-	} else {
-		const char *why = l->n_a && l->n_b ? "too short for the clock"
-						   : "only on one side";
-
-		sl__json_absent(json, "ratio", why);
-		sl__json_absent(json, "ratio_ci95", why);
-	}
-	if (isnan(l->log_e))
-		sl__json_absent(json, "log_e", "not tested");
-	else
-		sl__json_number(json, "log_e", l->log_e);
-	sl__json_boolean(json, "named", l->is_named);
-	sl__json_end_object(json);
-}
-
-static void
-write_evidence(struct sl__json *json, const struct sl_versus_pair *p)
-{
-	static const char *const keys[] = {"wall_log_e", "cpu_log_e",
-					   "layers_log_e"};
-
-	sl__json_object(json, "evidence");
-	sl__json_number(json, "log_e", p->log_e);
-	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
-		if (p->absent[i])
-			sl__json_absent(json, keys[i], p->absent[i]);
-		else
-			sl__json_number(json, keys[i], p->log_e_of[i]);
-	}
-	if (p->comparison.verdict)
-		sl__json_text(json, "decided_by",
-			      sl_versus_basis_text(p->decided_by));
-	else
-		sl__json_absent(json, "decided_by", "undecided");
-	sl__json_text(json, "wall_verdict", sl_verdict_text(p->wall_verdict));
-	if (p->absent[SL_VERSUS_CPU])
-		sl__json_absent(json, "cpu_verdict", p->absent[SL_VERSUS_CPU]);
-	else
-		sl__json_text(json, "cpu_verdict",
-			      sl_verdict_text(p->cpu.verdict));
-	if (p->layers_ratio.n && !p->absent[SL_VERSUS_LAYERS]) {
-		sl__json_estimate(json, "layers_ratio", &p->layers_ratio);
-	} else {
-		const char *why = p->absent[SL_VERSUS_LAYERS];
-
-		why = why ? why : "no layer is long enough to be timed";
-		sl__json_absent(json, "layers_ratio", why);
-		sl__json_absent(json, "layers_ratio_ci95", why);
-	}
-	sl__json_integer(json, "other_algorithms", p->n_other_kernels);
-	sl__json_end_object(json);
-}
-
-static void
-write_pair(struct sl__json *json, const struct sl_versus_pair *p)
-{
-	sl__json_comparison(json, "comparison", &p->comparison);
-	write_evidence(json, p);
-	sl__json_array(json, "layers");
-	for (size_t i = 0; i < p->n_layers; i++)
-		write_layer(json, &p->layers[i]);
-	sl__json_end_array(json);
-}
-
-/* The first pair's sections stand in the document itself; where there are
- * several, all of them in results. */
-static void
-add_json(struct sl__json *json, const void *result)
-{
-	const struct sl_versus *v = result;
-
-	sl__json_array(json, "models");
-	for (size_t i = 0; i < v->n; i++)
-		write_side(json, &v->sides[i]);
-	sl__json_end_array(json);
-	sl__json_boolean(json, "per_sample", v->is_per_sample);
-	write_pair(json, &v->pairs[0]);
-	if (v->n > 2) {
-		sl__json_array(json, "results");
-		for (size_t i = 0; i + 1 < v->n; i++) {
-			sl__json_object(json, NULL);
-			write_pair(json, &v->pairs[i]);
-			sl__json_end_object(json);
-		}
-		sl__json_end_array(json);
-	}
-	sl__json_integer(json, "passes_per_slot", v->passes_per_slot);
-	sl__json_integer(json, "placements", v->n_placements);
-	if (v->renewal_absent)
-		sl__json_text(json, "placements_ended_by", v->renewal_absent);
-	else
-		sl__json_absent(json, "placements_ended_by", "nothing failed");
-	sl__json_noise(json, &v->noise);
-	sl__json_ending(json, v->elapsed_s, v->stopped_by, v->seed);
-}
-
-static void
 add_csv(struct sl_buf *out, const void *result)
 {
 	const struct sl_versus *v = result;
@@ -513,7 +356,7 @@ sl_versus_render(const struct sl_versus *versus,
 		.kind = "a comparison of models",
 		.command = "compare",
 		.page = add_page,
-		.json = add_json,
+		.table = &sl__table_versus,
 		.csv = add_csv,
 	};
 

@@ -24,6 +24,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_overhead,
 	&sl__table_run,
 	&sl__table_selfcheck,
+	&sl__table_versus,
 	NULL,
 };
 
