@@ -120,6 +120,8 @@ struct sl_live_set {
 				     at least so much where n_unknown */
 	size_t n_unknown;         /* values whose size is not known: they count
 				     nothing */
+	uint64_t unfused_bytes;   /* live_bytes of an engine that fuses nothing;
+				     more where the model is quantized */
 	uint64_t once_bytes; /* parameters, inputs and outputs that every way to
 				compute the model reads or writes: of a table
 				the rows that are taken */
@@ -234,6 +236,17 @@ struct sl_inspect_options {
 };
 
 /* Owns all it points to; graph and options may go before it. */
+/*
+ * Memory and traffic of a quantized model are those of an engine that makes one
+ * operator of DequantizeLinear, an operator and QuantizeLinear: what lies
+ * between them is integers.  How many nodes these are, and how many of both
+ * kinds run by themselves.  All 0: the model has none, and each node counts as
+ * it stands in the file.
+ */
+struct sl_fused_nodes {
+	size_t n_quantize, n_dequantize, n_apart;
+};
+
 struct sl_inspection {
 	const char *name, *source, *producer;
 	int ir_version, opset; /* of ai.onnx; 0: none */
@@ -249,6 +262,7 @@ struct sl_inspection {
 	double intensity;                       /* all operations per byte */
 	uint64_t conventions[SL_N_CONVENTIONS]; /* whole batch */
 	struct sl_coverage coverage;
+	struct sl_fused_nodes fused;
 	const struct sl_layer *layers; /* in the order they run */
 	size_t n_layers;
 	const struct sl_layer_group *by_type, *by_path; /* most work first */

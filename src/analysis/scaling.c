@@ -49,16 +49,18 @@ take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
 	axis->values[FIGURE_ATTENTION][point] =
 		2 * (double)s->tally.product_macs;
 	axis->values[FIGURE_ACTIVATIONS][point] =
-		(double)s->liveness.activation_bytes;
-	axis->values[FIGURE_LIVE][point] = (double)s->liveness.peak_bytes;
+		(double)sl__survey_live(s)->activation_bytes;
+	axis->values[FIGURE_LIVE][point] =
+		(double)sl__survey_live(s)->peak_bytes;
 	axis->values[FIGURE_KV][point] = s->kv.bytes;
 	if (point >= N_POINTS - 1)
 		return SL_OK;
 	axis->n_bytes[point] = sl__arena_array(arena, n, sizeof(uint64_t));
 	if (!axis->n_bytes[point])
 		return SL_E_NOMEM;
+	/* Values of a fused graph have the model's numbers. */
 	if (n)
-		memcpy(axis->n_bytes[point], s->liveness.n_bytes,
+		memcpy(axis->n_bytes[point], sl__survey_live(s)->n_bytes,
 		       n * sizeof(uint64_t));
 	return SL_OK;
 }

@@ -81,6 +81,15 @@ fill(struct sl__survey *s, const struct sl__steps *steps,
 	rc = sl__attentions_of(&s->attentions, &s->forward, &s->arena, err);
 	if (!rc)
 		rc = sl__liveness_of(&s->liveness, &s->forward, &s->arena, err);
+	/* By each node's own bytes: stored numbers are read, whoever reads. */
+	if (!rc)
+		rc = sl__once_bytes(&s->once_bytes, &s->forward, &s->liveness,
+				    &s->arena, err);
+	if (!rc)
+		rc = sl__fused_new(&s->fused, &s->forward, options, &s->arena,
+				   err);
+	if (!rc && s->fused)
+		rc = sl__fused_move_traffic(s->fused, s->graph, &s->costs, err);
 	if (rc)
 		return rc;
 	take_tally(s);
@@ -111,6 +120,12 @@ sl__survey_new(struct sl__survey **out, const struct sl__steps *steps,
 	return SL_OK;
 }
 
+const struct sl__liveness *
+sl__survey_live(const struct sl__survey *s)
+{
+	return s->fused ? &s->fused->liveness : &s->liveness;
+}
+
 void
 sl__survey_free(struct sl__survey *s)
 {
@@ -119,6 +134,7 @@ sl__survey_free(struct sl__survey *s)
 	if (!s)
 		return;
 	allocator = s->arena.allocator;
+	sl__fused_free(s->fused);
 	sl__shapes_free(s->shapes);
 	sl__arena_release(&s->arena);
 	sl__release(&allocator, s);

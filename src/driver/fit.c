@@ -41,7 +41,7 @@ take(const struct search *s, struct sl_fit *out,
 	out->parameters_bytes = (double)t->parameter_bytes;
 	out->others_bytes = (double)t->other_bytes;
 	out->gradients_bytes = out->optimizer_bytes = 0;
-	out->activations_bytes = (double)seen->memory.live_bytes;
+	out->activations_bytes = (double)seen->memory.unfused_bytes;
 	if (s->how->optimizer) {
 		out->gradients_bytes = (double)need->gradient_bytes;
 		out->optimizer_bytes =

@@ -255,10 +255,22 @@ add_alive(struct sl_live_value *alive, size_t *n, const char *name,
 	alive[at].n_bytes = n_bytes;
 }
 
+/* Values that fusion adds have no name but that of their maker. */
+static const char *
+name_of(const struct sl_graph *graph, size_t value)
+{
+	const struct sl__value *v = &graph->values[value];
+
+	return *v->name || v->producer == SL__NONE
+		       ? v->name
+		       : graph->nodes[v->producer].name;
+}
+
 static enum sl_status
 list_alive(struct inspector *i)
 {
-	const struct sl__liveness *live = &i->survey->liveness;
+	const struct sl__liveness *live = sl__survey_live(i->survey);
+	const struct sl_graph *graph = live->steps->graph;
 	struct sl_live_set *memory = &i->out->memory;
 	struct sl_live_value *alive =
 		sl__arena_array(i->arena, ALIVE_MOST, sizeof(*alive));
@@ -267,12 +279,12 @@ list_alive(struct inspector *i)
 	if (!alive)
 		return sl__fail_nomem(i->err);
 	memory->alive = alive;
-	for (size_t v = 0; v < i->graph->n_values; v++) {
+	for (size_t v = 0; v < graph->n_values; v++) {
 		if (live->storage[v] != v || live->birth[v] == SL__NONE ||
 		    live->birth[v] > live->peak_step ||
 		    live->death[v] < live->peak_step || !live->n_bytes[v])
 			continue;
-		add_alive(alive, &memory->n_alive, i->graph->values[v].name,
+		add_alive(alive, &memory->n_alive, name_of(graph, v),
 			  live->n_bytes[v]);
 		memory->n_alive_all++;
 		all = sl__plus(all, live->n_bytes[v]);
@@ -308,7 +320,8 @@ sum_interface(const struct inspector *i, const uint32_t *values, size_t n)
 static enum sl_status
 describe_memory(struct inspector *i)
 {
-	const struct sl__liveness *live = &i->survey->liveness;
+	const struct sl__liveness *live = sl__survey_live(i->survey);
+	const struct sl__steps *steps = live->steps;
 	const struct sl__block *main = &i->graph->blocks[0];
 	const struct sl__kv *kv = &i->survey->kv;
 	struct sl_live_set *memory = &i->out->memory;
@@ -316,6 +329,8 @@ describe_memory(struct inspector *i)
 
 	memory->parameter_bytes = i->out->parameters.n_bytes;
 	memory->live_bytes = live->peak_bytes;
+	memory->once_bytes = i->survey->once_bytes;
+	memory->unfused_bytes = i->survey->liveness.peak_bytes;
 	memory->n_unknown = live->n_unknown;
 	memory->activation_bytes = live->activation_bytes;
 	memory->interface_bytes =
@@ -332,14 +347,10 @@ describe_memory(struct inspector *i)
 			   : sl__present(kv->elements_per_token);
 	rc = copy_text(
 		i, &memory->peak_layer,
-		i->study.steps.n
-			? i->graph->nodes[i->study.steps.rows[live->peak_step]
-						  .node]
+		steps->n
+			? steps->graph->nodes[steps->rows[live->peak_step].node]
 				  .name
 			: "");
-	if (!rc)
-		rc = sl__once_bytes(&memory->once_bytes, &i->survey->forward,
-				    live, i->arena, i->err);
 	return rc ? rc : list_alive(i);
 }
 
@@ -404,11 +415,17 @@ list_unresolved(struct inspector *i)
 static enum sl_status
 describe_cost(struct inspector *i)
 {
+	const struct sl__fused *fused = i->survey->fused;
 	struct sl_inspection *out = i->out;
 	enum sl_status rc = sl__layers_of(out, i->survey, i->arena, i->err);
 
 	if (rc)
 		return rc;
+	if (fused) {
+		out->fused.n_quantize = fused->n_quantize;
+		out->fused.n_dequantize = fused->n_dequantize;
+		out->fused.n_apart = fused->n_apart;
+	}
 	out->flops = sl__times(out->cost.macs, 2);
 	out->flops_per_sample = out->flops / (uint64_t)out->batch;
 	out->n_bytes = sl_cost_bytes(&out->cost);

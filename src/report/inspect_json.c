@@ -137,6 +137,24 @@ add_vector(struct sl__json *json, const struct sl_cost *c)
 	sl__json_end_object(json);
 }
 
+static int
+is_fused(const struct sl_inspection *i)
+{
+	return i->fused.n_quantize || i->fused.n_dequantize;
+}
+
+static void
+add_fused(struct sl__json *json, const struct sl_inspection *i)
+{
+	if (!is_fused(i))
+		return;
+	sl__json_object(json, "fused");
+	sl__json_integer(json, "quantize", i->fused.n_quantize);
+	sl__json_integer(json, "dequantize", i->fused.n_dequantize);
+	sl__json_integer(json, "apart", i->fused.n_apart);
+	sl__json_end_object(json);
+}
+
 void
 sl__json_cost(struct sl__json *json, const struct sl_inspection *i)
 {
@@ -150,6 +168,7 @@ sl__json_cost(struct sl__json *json, const struct sl_inspection *i)
 	sl__json_integer(json, "weight_bytes", i->cost.weight_bytes);
 	sl__json_integer(json, "read_bytes", i->cost.read_bytes);
 	sl__json_integer(json, "written_bytes", i->cost.written_bytes);
+	add_fused(json, i);
 	sl__json_finite(json, "intensity", i->intensity, "moves no bytes");
 	add_vector(json, &i->cost);
 	sl__json_object(json, "conventions");
@@ -208,8 +227,9 @@ add_not_run(struct sl__json *json)
 }
 
 static void
-add_memory(struct sl__json *json, const struct sl_live_set *m)
+add_memory(struct sl__json *json, const struct sl_inspection *i)
 {
+	const struct sl_live_set *m = &i->memory;
 	struct sl_reading f16 = m->kv_elements_per_token;
 
 	sl__json_object(json, "memory");
@@ -218,6 +238,8 @@ add_memory(struct sl__json *json, const struct sl_live_set *m)
 	sl__json_integer(json, "live_bytes", m->live_bytes);
 	sl__json_text(json, "live_bytes_basis",
 		      m->n_unknown ? "at least" : "counted");
+	if (is_fused(i))
+		sl__json_integer(json, "unfused_live_bytes", m->unfused_bytes);
 	sl__json_integer(json, "unknown_values", m->n_unknown);
 	sl__json_integer(json, "once_bytes", m->once_bytes);
 	sl__json_integer(json, "total_bytes",
@@ -533,7 +555,7 @@ add_inspection(struct sl__json *json, const struct sl_inspection *i)
 		sl__json_integer(json, "seed", i->seed);
 	sl__json_cost(json, i);
 	add_explanations(json, i);
-	add_memory(json, &i->memory);
+	add_memory(json, i);
 	add_training(json, &i->training);
 	add_growth(json, i);
 	add_layers(json, i);

@@ -179,6 +179,30 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 			     fabs(i->intensity - 1) < 0.0005 ? "" : "s");
 }
 
+/* Of a quantized model: what traffic and memory are the figures of. */
+static void
+add_fused(struct sl__doc *doc, const struct sl_inspection *i)
+{
+	const struct sl_fused_nodes *f = &i->fused;
+	struct sl__text a, b;
+
+	if (!f->n_quantize && !f->n_dequantize)
+		return;
+	sl__doc_pair(doc, "quantized", SL__STYLE_PLAIN,
+		     "%s QuantizeLinear and %s DequantizeLinear count as part "
+		     "of their operators",
+		     sl__count_text(&a, f->n_quantize),
+		     sl__count_text(&b, f->n_dequantize));
+	if (f->n_apart)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ", %s by %s",
+			     sl__count_text(&a, f->n_apart),
+			     f->n_apart == 1 ? "itself" : "themselves");
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     ": traffic and memory are of integers, as engines keep "
+		     "them (unfused, %s live at peak)",
+		     sl__bytes_text(&b, (double)i->memory.unfused_bytes));
+}
+
 static void
 add_side(struct sl__doc *doc, const struct sl_ledger_side *side,
 	 const struct sl_inspection *i, const char *what)
@@ -307,6 +331,7 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 	add_compute(doc, i);
 	add_conventions(doc, i);
 	add_traffic(doc, i, verbose);
+	add_fused(doc, i);
 	add_types(doc, i);
 	add_coverage(doc, i);
 }

@@ -22,10 +22,14 @@
 /* A folded constant may have this many bytes, or as many as its inputs. */
 enum { GROWN_BYTES_MOST = 1 << 20 };
 
+/* Scales of a tensor by channel are some thousand numbers. */
+enum { SMALL_BYTES_MOST = 1 << 16 };
+
 struct folding {
 	struct sl__rewrite *rw;
 	struct sl__evaluator *evaluator; /* made when it is needed */
 	int keeps_quantized;
+	int is_small; /* what has more bytes is left */
 };
 
 static int
@@ -70,6 +74,9 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 			return 0;
 	}
 	made = bytes_of(rw, node->outputs, node->n_outputs);
+	if (f->is_small && made + bytes_of(rw, node->inputs, node->n_inputs) >
+				   SMALL_BYTES_MOST)
+		return 0;
 	return made <= GROWN_BYTES_MOST ||
 	       made <= bytes_of(rw, node->inputs, node->n_inputs);
 }
@@ -227,27 +234,35 @@ fold_node(struct folding *f, uint32_t id, struct sl_error *err)
 }
 
 static enum sl_status
-fold_all(struct sl__rewrite *rw, int keeps_quantized, struct sl_error *err)
+fold_all(struct folding *f, struct sl_error *err)
 {
-	struct folding f = {.rw = rw, .keeps_quantized = keeps_quantized};
-	const struct sl__block *block = &rw->from->blocks[0];
+	const struct sl__block *block = &f->rw->from->blocks[0];
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < block->n_nodes; i++)
-		rc = fold_node(&f, block->nodes[i], err);
-	sl__evaluator_free(f.evaluator);
+		rc = fold_node(f, block->nodes[i], err);
+	sl__evaluator_free(f->evaluator);
 	return rc;
 }
 
 enum sl_status
 sl__pass_fold(struct sl__rewrite *rw, struct sl_error *err)
 {
-	return fold_all(rw, 1, err);
+	return fold_all(&(struct folding){.rw = rw, .keeps_quantized = 1}, err);
+}
+
+enum sl_status
+sl__fold_small(struct sl__rewrite *rw, struct sl_error *err)
+{
+	return fold_all(&(struct folding){.rw = rw,
+					  .keeps_quantized = 1,
+					  .is_small = 1},
+			err);
 }
 
 /* After quantized weights have found their kernels: the rest too. */
 enum sl_status
 sl__pass_fold_weights(struct sl__rewrite *rw, struct sl_error *err)
 {
-	return fold_all(rw, 0, err);
+	return fold_all(&(struct folding){.rw = rw}, err);
 }

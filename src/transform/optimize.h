@@ -21,6 +21,21 @@ enum sl_status sl__optimize(struct sl_graph **out,
 			    const struct sl__shapes *shapes, unsigned flags,
 			    struct sl_error *err) SL_CHECKED;
 
+/*
+ * Likewise by the pass about quantized models alone, and nothing large is
+ * computed: a weight that the model quantizes from reals is a constant that
+ * has no numbers.  For counting, not for running.
+ */
+enum sl_status sl__quantize_only(struct sl_graph **out,
+				 const struct sl__covers **covers,
+				 const struct sl_graph *graph,
+				 const struct sl__shapes *shapes,
+				 struct sl_error *err) SL_CHECKED;
+
+/* As the pass that folds, but only what takes few bytes. */
+enum sl_status sl__fold_small(struct sl__rewrite *rw,
+			      struct sl_error *err) SL_CHECKED;
+
 /* Each pass changes the rewrite and leaves it sound. */
 typedef enum sl_status sl__pass_function(struct sl__rewrite *rw,
 					 struct sl_error *err);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * quantize_only.c - the pass about quantized models, alone.
+ *
+ * What is asked is where integers lie, not what they are: weights that the
+ * model quantizes from reals become constants without numbers, which the pass
+ * takes as well as those that are stored.
+ */
+#include "base/status.h"
+#include "transform/optimize.h"
+#include "transform/quantize.h"
+
+#include "base/banned.h"
+
+static int
+is_of_constants(const struct sl__rewrite *rw, uint32_t id)
+{
+	for (size_t i = 0; i < rw->nodes[id].node.n_inputs; i++) {
+		uint32_t value = sl__rewrite_input(rw, id, i);
+
+		if (value != SL__NONE && !rw->to->values[value].tensor)
+			return 0;
+	}
+	return 1;
+}
+
+/* The result of an Identity or a QuantizeLinear of constants is one. */
+static enum sl_status
+suppose_constant(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+{
+	uint32_t x = sl__rewrite_input(rw, id, 0);
+	uint32_t y = rw->nodes[id].node.outputs[0];
+	const struct sl__type *type = &rw->types[y];
+	int is_same = sl__rewrite_is(rw, id, SL__OP_ONNX_Identity);
+	struct sl__tensor made = {.dtype = type->dtype,
+				  .rank = (size_t)type->rank,
+				  .dims = type->dims,
+				  .absent = "weights are not quantized to "
+					    "count them"};
+
+	if (x == SL__NONE || rw->is_pinned[y] || type->rank < 0 ||
+	    !sl__tensor_measure(&made))
+		return SL_OK;
+	sl__rewrite_remove(rw, id);
+	return sl__rewrite_make_constant(
+		rw, y, is_same ? rw->to->values[x].tensor : &made, err);
+}
+
+static enum sl_status
+suppose_constants(struct sl__rewrite *rw, struct sl_error *err)
+{
+	const struct sl__block *block = &rw->from->blocks[0];
+	enum sl_status rc = SL_OK;
+
+	for (size_t i = 0; !rc && i < block->n_nodes; i++) {
+		uint32_t id = block->nodes[i];
+
+		if ((sl__rewrite_is(rw, id, SL__OP_ONNX_QuantizeLinear) ||
+		     sl__rewrite_is(rw, id, SL__OP_ONNX_Identity)) &&
+		    is_of_constants(rw, id))
+			rc = suppose_constant(rw, id, err);
+	}
+	return rc;
+}
+
+enum sl_status
+sl__quantize_only(struct sl_graph **out, const struct sl__covers **covers,
+		  const struct sl_graph *graph, const struct sl__shapes *shapes,
+		  struct sl_error *err)
+{
+	struct sl__rewrite *rw;
+	enum sl_status rc;
+
+	rc = sl__rewrite_new(&rw, graph, shapes, &shapes->arena.allocator, err);
+	if (rc)
+		return rc;
+	rc = sl__fold_small(rw, err);
+	if (!rc)
+		rc = suppose_constants(rw, err);
+	if (!rc)
+		rc = sl__pass_simplify(rw, err);
+	if (!rc)
+		rc = sl__pass_quantized(rw, err);
+	if (!rc)
+		rc = sl__pass_dead(rw, err);
+	if (!rc)
+		rc = sl__rewrite_finish(rw, out, covers, err);
+	sl__rewrite_free(rw);
+	return rc;
+}
