@@ -8,17 +8,19 @@
  */
 #include "experiment/timed_passes.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
 
+enum { BARE = 0, RECORDED, N_ARMS };
+
 enum {
 	MIN_ROUNDS = 2,
+	PRECISE_ROUNDS = 8, /* before precision may end it */
 	STRETCH_NS = 62500, /* of passes that are short: what is noted beside
 			       them takes some 4 us */
 	CALLS_MOST = 1 << 16,
@@ -47,15 +49,17 @@ struct taker {
 	struct sl__passes *out;
 	struct sl_plan *plan;
 	const struct sl__passes_options *how;
-	struct sl__rng rng;
+	struct sl__runner runner;
+	size_t order[N_ARMS];
+	struct sl__rng coin; /* apart, so that sparse tapes change no orders */
 	struct sl__watch watch;
-	struct sl__tape tape;   /* of the pass under way */
-	struct sl__tape sparse; /* of one with few marks */
-	uint64_t begin, end;    /* of the pass on 'tape'; 0: it was added up */
+	struct sl__ticker ticker;
+	double pass_ns[N_ARMS], cpu_ns; /* of this round */
+	struct sl__tape tape;           /* of the pass under way */
+	struct sl__tape sparse;         /* of one with few marks */
+	uint64_t begin, end; /* of the pass on 'tape'; 0: it was added up */
 	struct stretch stretch;
-	size_t n_disturbed; /* rounds whose recorded passes were */
-	double *sorted;     /* [SL__PASSES_KEPT] scratch */
-	uint64_t start_ns, deadline_ns;
+	double *sorted; /* [SL__PASSES_KEPT] scratch */
 	size_t next_look;
 	int is_warm;      /* recorded passes count */
 	double again_ns;  /* the second pass */
@@ -66,23 +70,29 @@ struct taker {
 				       known as well as they need to be */
 };
 
+static uint64_t
+now(const struct taker *t)
+{
+	return sl__ticks_of(t->ticker.clock);
+}
+
 /* A reading of the clock included. */
 static double
 span_ns(const struct taker *t, uint64_t from, uint64_t to)
 {
-	return (double)(to - from) / t->out->ticks_per_ns;
+	return sl__ticker_span_ns(&t->ticker, from, to);
 }
 
 static enum sl_status
 run_bare(struct taker *t, double *pass_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
-	uint64_t begin = sl__ticks(), end;
+	uint64_t begin = now(t), end;
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = sl_plan_run(t->plan, err);
-	end = sl__ticks();
+	end = now(t);
 	*pass_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
 		   (double)n;
 	return rc;
@@ -152,14 +162,12 @@ add_pass(struct taker *t)
 /* The passes of a round go into the books, or not: a rule that cannot see how
  * long they took. */
 static void
-book_stretch(struct taker *t, int is_disturbed)
+book_stretch(struct taker *t, int is_left_out)
 {
 	struct sl__passes *out = t->out;
 	struct stretch *s = &t->stretch;
 
-	t->n_disturbed += (size_t)is_disturbed;
-	if (is_disturbed && out->n_recorded &&
-	    2 * t->n_disturbed < out->n_rounds + 1) {
+	if (is_left_out) {
 		out->n_left_out += s->n;
 	} else {
 		out->n_recorded += s->n;
@@ -192,9 +200,9 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 		enum sl_status rc;
 
 		add_pass(t);
-		begin = sl__ticks();
+		begin = now(t);
 		rc = sl__plan_record(t->plan, &t->tape, err);
-		end = sl__ticks();
+		end = now(t);
 		if (rc)
 			return rc;
 		sum += span_ns(t, begin, end) - t->out->reading_ns;
@@ -211,12 +219,12 @@ run_marked(struct taker *t, struct sl__tape *tape, double *pass_ns,
 	   struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
-	uint64_t begin = sl__ticks(), end;
+	uint64_t begin = now(t), end;
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++)
 		rc = sl__plan_record(t->plan, tape, err);
-	end = sl__ticks();
+	end = now(t);
 	*pass_ns = span_ns(t, begin, end) / (double)n;
 	return rc;
 }
@@ -230,7 +238,7 @@ run_marked(struct taker *t, struct sl__tape *tape, double *pass_ns,
 static enum sl_status
 take_sparse(struct taker *t, struct sl_error *err)
 {
-	int full_first = sl__rng_coin(&t->rng);
+	int full_first = sl__rng_coin(&t->coin);
 	double ns[2] = {0, 0}, n;
 	enum sl_status rc = SL_OK;
 
@@ -274,9 +282,8 @@ look(struct taker *t)
 	const struct sl__thinned *bare = &t->out->bare;
 	struct sl_estimate median, extra, mark;
 
-	if (t->out->n_rounds < t->next_look)
+	if (!sl__is_look_due(&t->next_look, t->out->n_rounds))
 		return;
-	t->next_look = t->out->n_rounds + t->out->n_rounds / 8 + 1;
 	median = sl__thinned_median(bare, bare->n - bare->n / 2, t->sorted);
 	t->median_ns = median.value;
 	t->is_precise = is_known(&median, t->how->precision * median.value);
@@ -337,130 +344,85 @@ settle(struct taker *t)
 }
 
 static enum sl_status
-take_bare(struct taker *t, double *pass_ns, struct sl_error *err)
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	struct sl__covariates before, after;
-	enum sl_status rc;
-	double n = (double)t->out->calls_per_sample;
+	struct taker *t = ctx;
+	double *pass_ns = &t->pass_ns[slot->arm];
+	enum sl_status rc = slot->arm == BARE ? run_bare(t, pass_ns, err)
+					      : run_recorded(t, pass_ns, err);
 
-	sl__watch_before(&t->watch, &before);
-	rc = run_bare(t, pass_ns, err);
-	sl__watch_after(&t->watch, &after);
-	if (rc)
-		return rc;
-	sl__watch_slot(&t->watch, &before, &after, *pass_ns * n);
-	sl__thinned_add(&t->out->cpu,
-			sl__watch_cpu_ns(&t->watch, &before, &after, 1,
-					 t->out->reading_ns) /
-				n);
+	slot->wall_ns = *pass_ns * (double)t->out->calls_per_sample;
+	return rc;
+}
+
+/* Books are over recorded passes: what hits a bare one does not count. */
+static enum sl_status
+finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct taker *t = ctx;
+
+	(void)err;
+	if (slot->arm != BARE)
+		return SL_OK;
+	slot->is_disturbed = 0;
+	t->cpu_ns = sl__watch_cpu_ns(&t->watch, &slot->before, &slot->after, 1,
+				     t->out->reading_ns) /
+		    (double)t->out->calls_per_sample;
 	return SL_OK;
 }
 
 static enum sl_status
-take_recorded(struct taker *t, double *pass_ns, int *is_disturbed,
-	      struct sl_error *err)
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	struct sl__covariates before, after;
-	enum sl_status rc;
-	double n = (double)t->out->calls_per_sample;
-
-	sl__watch_before(&t->watch, &before);
-	rc = run_recorded(t, pass_ns, err);
-	sl__watch_after(&t->watch, &after);
-	if (rc)
-		return rc;
-	*is_disturbed =
-		sl__watch_slot(&t->watch, &before, &after, *pass_ns * n);
-	return SL_OK;
-}
-
-static enum sl_status
-take_round(struct taker *t, struct sl_error *err)
-{
-	int bare_first = sl__rng_coin(&t->rng), is_disturbed = 0;
-	double bare = 0, recorded = 0;
+	struct taker *t = ctx;
+	struct sl__passes *out = t->out;
 	enum sl_status rc = SL_OK;
 
-	for (int k = 0; !rc && k < 2; k++) {
-		if ((k == 0) == bare_first)
-			rc = take_bare(t, &bare, err);
-		else
-			rc = take_recorded(t, &recorded, &is_disturbed, err);
-	}
-	if (rc)
-		return rc;
-	sl__thinned_add(&t->out->bare, bare);
+	sl__thinned_add(&out->bare, t->pass_ns[BARE]);
+	sl__thinned_add(&out->cpu, t->cpu_ns);
 	if (t->is_warm)
-		sl__calm_pairs_add(&t->out->extra, bare, recorded);
+		sl__calm_pairs_add(&out->extra, t->pass_ns[BARE],
+				   t->pass_ns[RECORDED]);
 	add_pass(t);
-	book_stretch(t, is_disturbed);
+	book_stretch(t, taken->is_left_out && out->n_recorded);
 	if (is_calibrating(t))
 		rc = take_sparse(t, err);
-	if (t->out->n_rounds++ % ROUNDS_PER_PROBE == 0)
-		sl__watch_probe(&t->watch);
+	out->n_rounds++;
+	t->is_warm = out->n_rounds >= t->how->n_warmup;
+	look(t);
+	t->runner.ahead_ns = (uint64_t)(2 * t->median_ns);
 	return rc;
 }
 
 static void
-tell_progress(const struct taker *t, uint64_t now_ns)
+describe(struct sl_progress *progress, void *ctx)
 {
-	struct sl_progress now = {.what = "timing passes"};
-	double spent = (double)(now_ns - t->start_ns) / 1e9;
+	const struct taker *t = ctx;
 
-	if (!t->how->progress)
-		return;
-	now.n_done = t->out->n_rounds;
-	now.share = t->how->n_runs ? (double)t->out->n_rounds /
-					     (double)(t->how->n_runs +
-						      t->how->n_warmup)
-				   : fmin(spent / t->how->time_s, 1);
-	now.remaining_s = now.share > 0 ? spent / now.share - spent
-					: t->how->time_s;
-	now.median_ns = t->median_ns > 0 ? t->median_ns : (double)NAN;
-	t->how->progress(&now, t->how->progress_ctx);
-}
-
-static int
-stop(struct taker *t, enum sl_stop why)
-{
-	t->out->stopped_by = why;
-	return 1;
+	if (t->median_ns > 0)
+		progress->median_ns = t->median_ns;
 }
 
 /* Few rounds leave it open what recording costs: a long pass is worth more
  * time than was given, to a limit. */
 static int
-needs_more(const struct taker *t, uint64_t now_ns)
+wants_more(void *ctx)
 {
-	double given = (double)(t->deadline_ns - t->start_ns);
+	const struct taker *t = ctx;
 
-	return !t->is_sharp && t->out->n_rounds < ROUNDS_ENOUGH &&
-	       (double)(now_ns - t->start_ns) + 2 * t->median_ns <
-		       TIME_MOST * given;
+	return !t->is_sharp && t->out->n_rounds < ROUNDS_ENOUGH;
 }
 
+/* A third of the budget at least: less would not see any drift, and the books
+ * need rounds more than the median does. */
 static int
-finished(struct taker *t)
+is_enough(void *ctx)
 {
-	uint64_t now_ns = sl__clock_now_ns(NULL);
+	const struct taker *t = ctx;
 
-	look(t);
-	tell_progress(t, now_ns);
-	if (t->how->interrupt && *t->how->interrupt)
-		return stop(t, SL_STOP_INTERRUPT);
-	if (t->how->n_runs)
-		return t->out->n_rounds >= t->how->n_runs + t->how->n_warmup &&
-		       stop(t, SL_STOP_RUNS);
-	if (t->out->n_rounds < t->how->n_warmup + MIN_ROUNDS)
-		return 0;
-	if (now_ns >= t->deadline_ns && !needs_more(t, now_ns))
-		return stop(t, SL_STOP_TIME);
-	/* A third of the budget at least: less would not see any drift, and
-	 * the books need rounds more than the median does. */
 	return t->is_precise && t->is_sharp &&
-	       t->out->n_rounds >= t->how->n_warmup + 8 &&
-	       (now_ns - t->start_ns) * 3 >= t->deadline_ns - t->start_ns &&
-	       stop(t, SL_STOP_PRECISION);
+	       t->out->n_rounds >= t->how->n_warmup + PRECISE_ROUNDS &&
+	       sl__runner_spent_share(&t->runner) >= 1.0 / 3;
 }
 
 /* How many passes make a stretch that is long enough: for the clock, and for
@@ -476,6 +438,24 @@ calibrate(struct taker *t, double pass_ns)
 static enum sl_status
 take_rounds(struct taker *t, struct sl_error *err)
 {
+	const struct sl__passes_options *how = t->how;
+	const struct sl__phase timing = {
+		.name = "timing passes",
+		.n_arms = N_ARMS,
+		.n_rounds = how->n_runs ? how->n_runs + how->n_warmup : 0,
+		.min_rounds = how->n_warmup + MIN_ROUNDS,
+		.time_s = how->time_s,
+		.more_s = TIME_MOST * how->time_s,
+		.rounds_per_probe = ROUNDS_PER_PROBE,
+		.enough = SL_STOP_PRECISION,
+		.run = run_slot,
+		.finish = finish_slot,
+		.close = close_round,
+		.is_enough = is_enough,
+		.wants_more = wants_more,
+		.describe = describe,
+		.ctx = t,
+	};
 	enum sl_status rc;
 
 	t->out->calls_per_sample = 1;
@@ -485,14 +465,18 @@ take_rounds(struct taker *t, struct sl_error *err)
 	if (rc)
 		return rc;
 	calibrate(t, t->again_ns);
-	while (!rc && !finished(t)) {
-		t->is_warm = t->out->n_rounds >= t->how->n_warmup;
-		rc = take_round(t, err);
-	}
-	if (!rc && !t->out->n_recorded)
+	t->is_warm = !how->n_warmup;
+	rc = sl__runner_run(&t->runner, &timing, err);
+	if (rc)
+		return rc;
+	/* Passes of a round that was cut short are not in the books. */
+	add_pass(t);
+	book_stretch(t, 1);
+	t->out->stopped_by = t->runner.stopped_by;
+	if (!t->out->n_recorded)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first pass");
-	return rc;
+	return SL_OK;
 }
 
 static enum sl_status
@@ -508,6 +492,7 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 		     sl__calm_pairs_init(&out->extra, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->cpu, SL__PASSES_KEPT, arena);
 
+	t->tape.clock = t->sparse.clock = t->ticker.clock;
 	t->sparse.is_sparse = 1;
 	out->step_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_min_ns = sl__arena_array(arena, n, sizeof(double));
@@ -533,26 +518,31 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 		struct sl_error *err)
 {
 	struct taker t = {.out = out, .plan = plan, .how = how};
-	struct sl__ticker ticker;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	sl__ticker_init(&ticker, NULL);
-	out->ticks_per_ns = ticker.per_ns;
-	out->reading_ns = ticker.reading_ns;
+	if (how->instruments)
+		t.runner.clock = how->instruments->clock;
+	sl__ticker_init(&t.ticker, t.runner.clock);
+	out->ticks_per_ns = t.ticker.per_ns;
+	out->reading_ns = t.ticker.reading_ns;
 	out->n_steps = sl_plan_n_steps(plan);
 	rc = reserve(&t, arena, err);
 	if (rc)
 		return rc;
-	sl__rng_init(&t.rng, how->seed);
-	sl__watch_open(&t.watch, NULL);
-	t.start_ns = sl__clock_now_ns(NULL);
-	t.deadline_ns = t.start_ns + (uint64_t)(how->time_s * 1e9);
+	sl__rng_init(&t.coin, ~how->seed);
+	sl__watch_open(&t.watch, how->instruments);
+	t.runner.watch = &t.watch;
+	t.runner.interrupt = how->interrupt;
+	t.runner.progress = how->progress;
+	t.runner.progress_ctx = how->progress_ctx;
+	t.runner.order = t.order;
 	t.next_look = 1;
+	sl__runner_start(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
 	sl__keeper_settle(&out->kept);
 	sl__watch_close(&t.watch, &out->noise);
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - t.start_ns) / 1e9;
+	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #define SL_TIMED_PASSES_H
 
 #include "result/pass_times.h"
+#include "timing/covariates.h"
 
 struct sl__passes_options {
 	double time_s;           /* budget; above 0 */
@@ -14,6 +15,7 @@ struct sl__passes_options {
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
+	const struct sl__instruments *instruments; /* NULL: this machine's */
 };
 
 /*
