@@ -3,8 +3,8 @@
  * up: every sentence and every focus, with its figures. */
 #include "harness.h"
 
-#include "analysis/turning.h"
 #include "report/microbench_narrative.h"
+#include "analysis/turning.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * what is unknown as unknown, adds up where it leaves rows out, and a model
  * with nothing in it is no crash.
  */
-#include "harness.h"
+#include "reads_back.h"
 #include "json_check.h"
 #include "recorded_inspection.h"
 
@@ -19,6 +19,8 @@ render_many(const struct sl_inspection *const *models, size_t n,
 
 	assert_int_equal(sl_inspection_render(models, n, view, how, &out, &err),
 			 SL_OK);
+	if (how && how->format == SL_FORMAT_JSON && !(view && view->hardware))
+		assert_reads_back(&out);
 	assert_non_null(out.data);
 	return out;
 }

@@ -18,10 +18,6 @@ void sl__inspect_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
 void sl__inspect_json(struct sl__json *json, const void *result);
 
-/* Its sections "model" and "cost", which other reports share. */
-void sl__json_model(struct sl__json *json, const struct sl_inspection *i);
-void sl__json_cost(struct sl__json *json, const struct sl_inspection *i);
-
 /* One line for each layer. */
 void sl__inspect_csv(struct sl_buf *out, const void *result);
 

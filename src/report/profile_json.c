@@ -624,8 +624,8 @@ add_advice(struct sl__json *json, const struct sl_profile *p)
 static void
 add_profile(struct sl__json *json, const struct sl_profile *p)
 {
-	sl__json_model(json, p->model);
-	sl__json_cost(json, p->model);
+	sl__record_object(json, "model", &sl__table_model, p->model, NULL);
+	sl__record_object(json, "cost", &sl__table_cost, p->model, NULL);
 	add_plan(json, p);
 	sl__json_latency(json, &p->latency);
 	sl__json_integer(json, "calls_per_sample", p->calls_per_sample);

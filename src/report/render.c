@@ -57,10 +57,10 @@ write_json(const struct sl__renderer *renderer, const void *result,
 	sl__saved_begin(&json, out,
 			how->command ? how->command : renderer->command,
 			how->version, renderer->table);
-	if (renderer->table)
-		sl__record_write(&json, renderer->table, result, NULL);
-	else
+	if (renderer->json)
 		renderer->json(&json, result);
+	else
+		sl__record_write(&json, renderer->table, result, NULL);
 	sl__json_end_object(&json);
 }
 

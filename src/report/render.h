@@ -20,12 +20,13 @@ struct sl__renderer {
 	const char *command; /* in JSON, unless the options name another */
 	void (*page)(struct sl__doc *doc, const void *result,
 		     const struct sl_render_options *how);
-	void (*json)(struct sl__json *json, const void *result); /* members,
-				where there is no table */
+	void (*json)(struct sl__json *json, const void *result); /* members;
+				NULL: the table writes them */
 	void (*csv)(struct sl_buf *out, const void *result);
 	sl__write_other *svg;
 	sl__write_other *hyperfine;
-	const struct sl__record *table; /* of its fields, for JSON */
+	const struct sl__record *table; /* of its fields, for JSON; where 'json'
+				writes them, of how they are read back */
 };
 
 /*

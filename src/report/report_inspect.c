@@ -3,6 +3,7 @@
 #include "base/status.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
+#include "result/tables.h"
 
 #include "base/banned.h"
 
@@ -17,6 +18,7 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		.command = "inspect",
 		.page = sl__inspect_page,
 		.json = sl__inspect_json,
+		.table = &sl__table_inspections,
 		.csv = sl__inspect_csv,
 	};
 	struct sl__inspect_result result = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_saved.c - a saved result, rendered by what renders its kind. */
+#include "base/arena.h"
+#include "base/status.h"
 #include "report/render.h"
 #include "result/saved.h"
 #include "result/tables.h"
@@ -26,6 +28,29 @@ RENDER(run, sl_run, sl_run_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(versus, sl_versus, sl_versus_render)
 
+/* Models side by side are looked at through pointers. */
+static enum sl_status
+inspections(const void *record, const struct sl_render_options *how,
+	    struct sl_buf *out, struct sl_error *err)
+{
+	const struct sl__inspections *i = record;
+	const struct sl_inspection **models;
+	struct sl__arena arena;
+	enum sl_status rc;
+
+	sl__arena_init(&arena, NULL);
+	models = sl__arena_array(&arena, i->n, sizeof(*models));
+	if (models) {
+		for (size_t m = 0; m < i->n; m++)
+			models[m] = i->rows[m].model;
+		rc = sl_inspection_render(models, i->n, NULL, how, out, err);
+	} else {
+		rc = sl__fail_nomem(err);
+	}
+	sl__arena_release(&arena);
+	return rc;
+}
+
 static const struct {
 	const struct sl__record *table;
 	enum sl_status (*render)(const void *record,
@@ -34,6 +59,7 @@ static const struct {
 } kinds[] = {
 	{&sl__table_bench, bench},
 	{&sl__table_comparisons, comparisons},
+	{&sl__table_inspections, inspections},
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_overhead, overhead},

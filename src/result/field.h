@@ -47,6 +47,7 @@ enum sl__field_kind {
 			      an object of texts */
 	SL__FIELD_SAYS,    /* always the text 'absent' */
 	SL__FIELD_NEVER,   /* always absent, for the reason 'absent' */
+	SL__FIELD_OWN,     /* written and read by functions of its own */
 	SL__FIELD_MADE     /* computed when it is written; not read */
 };
 enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
@@ -62,6 +63,7 @@ struct sl__made {
 	uint64_t whole;
 	double number;
 };
+struct sl__field;
 typedef void sl__field_make(struct sl__made *out, const void *record,
 			    const void *parent);
 
@@ -70,6 +72,17 @@ struct sl__vocabulary {
 	const char *(*word)(unsigned value);
 	unsigned first, n;
 };
+
+/* The field of a shape that no kind has. */
+struct sl__json;
+struct sl__json_value;
+struct sl__arena;
+typedef void sl__field_write(struct sl__json *json, const struct sl__field *f,
+			     const void *record);
+typedef enum sl_status sl__field_read(void *record,
+				      const struct sl__json_value *value,
+				      struct sl__arena *arena,
+				      struct sl_error *err);
 
 struct sl__field {
 	const char *key;
@@ -83,14 +96,16 @@ struct sl__field {
 	double factor; /* or multiplied by it; 0: as it is */
 	const struct sl__record *of;
 	const struct sl__vocabulary *words;
-	const char *absent;   /* reason, where the value itself says so */
-	sl__field_why *why;   /* reason, where other fields do */
-	sl__field_make *make; /* of MADE */
-	int is_either;        /* of two rows with one key, read where 'why',
+	const char *absent;     /* reason, where the value itself says so */
+	sl__field_why *why;     /* reason, where other fields do */
+	sl__field_make *make;   /* of MADE */
+	sl__field_write *write; /* of OWN */
+	sl__field_read *read;
+	int is_either;       /* of two rows with one key, read where 'why',
 				 asked of the rows before, has nothing to say */
-	int is_left_out;      /* no null where 'why' says so, or, without one,
+	int is_left_out;     /* no null where 'why' says so, or, without one,
 				 where the value does; no name either */
-	const char *meaning;  /* for docs/schema.md; NULL: of the row above */
+	const char *meaning; /* for docs/schema.md; NULL: of the row above */
 };
 
 struct sl__record {

@@ -469,6 +469,13 @@ read_pairs(struct reader *r, void *record, const struct sl__field *f,
 	return rc;
 }
 
+static enum sl_status
+read_own(struct reader *r, void *record, const struct sl__field *f,
+	 const struct sl__json_value *v)
+{
+	return f->read(record, v, r->arena, r->err);
+}
+
 /* Kinds without a reader say the same in every result, or follow from the
  * rest. */
 static read_function *const readers[SL__N_FIELD_KINDS] = {
@@ -496,6 +503,7 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_NUMBERS] = read_scalars,
 	[SL__FIELD_BY_WORD] = read_by_word,
 	[SL__FIELD_PAIRS] = read_pairs,
+	[SL__FIELD_OWN] = read_own,
 };
 
 /* Kinds to which a null says something. */

@@ -447,6 +447,14 @@ write_made(struct sl__json *json, const struct sl__field *f, const void *record,
 		put_number(json, f, made.number);
 }
 
+static void
+write_own(struct sl__json *json, const struct sl__field *f, const void *record,
+	  const void *parent)
+{
+	(void)parent;
+	f->write(json, f, record);
+}
+
 static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_TEXT] = write_text,
 	[SL__FIELD_WHOLE] = write_whole,
@@ -474,6 +482,7 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_PAIRS] = write_pairs,
 	[SL__FIELD_SAYS] = write_says,
 	[SL__FIELD_NEVER] = write_never,
+	[SL__FIELD_OWN] = write_own,
 	[SL__FIELD_MADE] = write_made,
 };
 

@@ -30,6 +30,11 @@
 		.key = name, .kind = SL__FIELD_MADE, .make = function, \
 		.meaning = __VA_ARGS__                                 \
 	}
+/* A list that is always empty. */
+#define SL__F_NOTHING(name, what)                                    \
+	{                                                            \
+		.key = name, .kind = SL__FIELD_LIST, .meaning = what \
+	}
 /* What this result never has. */
 #define SL__F_NEVER(name, what, reason)                                 \
 	{                                                               \

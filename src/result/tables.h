@@ -7,12 +7,25 @@
 
 /* Parts that several results have. */
 extern const struct sl__record sl__table_latency, sl__table_noise,
-	sl__table_comparison, sl__table_machine, sl__table_plan_memory;
+	sl__table_alive, sl__table_comparison, sl__table_cost,
+	sl__table_inspection, sl__table_machine, sl__table_model,
+	sl__table_plan_memory;
 
 /* Results as documents. */
 extern const struct sl__record sl__table_bench, sl__table_comparisons,
 	sl__table_machine_document, sl__table_measurement, sl__table_overhead,
 	sl__table_run, sl__table_selfcheck, sl__table_versus;
+
+/* Models that were inspected, as a document has them: the first inline where it
+ * is the only one, else a list. */
+struct sl__inspect_row {
+	const struct sl_inspection *model;
+};
+struct sl__inspections {
+	struct sl__inspect_row *rows;
+	size_t n;
+};
+extern const struct sl__record sl__table_inspections;
 
 /* elapsed_ms, stopped_by, seed: how a measurement ended. */
 #define SL__F_ENDING(s)                                                    \
