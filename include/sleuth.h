@@ -31,6 +31,7 @@
 
 /* The parts, in the order of the way from a function to a page. */
 #include "sleuth/basics.h"
+#include "sleuth/facts.h"
 #include "sleuth/rendering.h"
 #include "sleuth/measuring.h"
 #include "sleuth/observing.h"

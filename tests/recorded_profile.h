@@ -10,13 +10,15 @@
 enum { RECORDED_OPERATIONS = 24 };
 
 static const char *const recorded_covers[] = {"stage.conv", "stage.relu"};
-static const char *const recorded_evidence[] = {
-	"91 % of the time is bound by arithmetic or instructions",
-	"7 % waits for DRAM"};
-static const char *const recorded_against[] = {"4 % of it is not decided"};
-static const char *const recorded_impossible[] = {
-	"'stage.0.conv' reaches 1.3 x the f32 ceiling: its cost is wrong"};
-static const char *const recorded_remarks[] = {"no counters: not permitted"};
+static const struct sl_fact recorded_evidence[] = {
+	{SL_FACT_TIME_SHARE, {0.91, SL_BOUND_COMPUTE}, {NULL}},
+	{SL_FACT_TIME_SHARE, {0.07, SL_BOUND_DRAM}, {NULL}}};
+static const struct sl_fact recorded_against[] = {
+	{SL_FACT_TIME_SHARE, {0.04, SL_BOUND_UNKNOWN}, {NULL}}};
+static const struct sl_fact recorded_impossible[] = {
+	{SL_FACT_MEMORY_PARTS, {2e6, 1e6}, {NULL}}};
+static const struct sl_fact recorded_remarks[] = {
+	{SL_FACT_NOT_HOGGED, {0}, {"not permitted"}}};
 
 static const struct sl_operation_group recorded_parts[] = {
 	{"convolution", 22, 22e6, 22.0 / 24, 660000000, 680000000, 440000000,

@@ -4,6 +4,7 @@
  * borders at which nothing is said, the words, the model's verdict, and
  * responses recorded from models whose bottleneck is known.
  */
+#include "fact_says.h"
 #include "harness.h"
 #include "analysis/bottleneck.h"
 
@@ -224,16 +225,6 @@ one_thread_is_balanced(void **state)
 	assert_int_equal(s.bound, SL_BOUND_COMPUTE);
 }
 
-static int
-says(const char *const *lines, size_t n, const char *words)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strstr(lines[i], words))
-			return 1;
-	}
-	return 0;
-}
-
 static void
 gives_its_reasons(void **state)
 {
@@ -247,18 +238,18 @@ gives_its_reasons(void **state)
 	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(j.confidence >= SL__PROBABILITY_LEAST);
-	assert_true(says(j.evidence, j.n_evidence,
-			 "18.2 GB/s, 91 % of what "
-			 "DRAM gives"));
-	assert_true(says(j.evidence, j.n_evidence,
-			 "1.97 x as long beside a memory hog"));
-	assert_false(says(j.evidence, j.n_evidence, "least a step"));
+	assert_true(facts_say(j.evidence, j.n_evidence,
+			      "18.2 GB/s, 91 % of what "
+			      "DRAM gives"));
+	assert_true(facts_say(j.evidence, j.n_evidence,
+			      "1.97 x as long beside a memory hog"));
+	assert_false(facts_say(j.evidence, j.n_evidence, "least a step"));
 	/* Weights that are much faster when near, yet hardly hurt by a hog. */
 	c = case_of(
 		(struct answers){0.45, 0.004, 8, 3.5, 1.05, 1.2, 1.3, 0.02});
 	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
-	assert_true(says(j.against, j.n_against, "1.20 x as long"));
+	assert_true(facts_say(j.against, j.n_against, "1.20 x as long"));
 	sl__arena_release(&arena);
 }
 
@@ -275,8 +266,8 @@ says_between_what_it_wavers(void **state)
 	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_UNKNOWN);
 	assert_near(j.confidence, 0, 0);
-	assert_true(says(j.evidence, j.n_evidence, "undecided between"));
-	assert_true(says(j.evidence, j.n_evidence, "imbalance"));
+	assert_true(facts_say(j.evidence, j.n_evidence, "undecided between"));
+	assert_true(facts_say(j.evidence, j.n_evidence, "imbalance"));
 	sl__arena_release(&arena);
 }
 
@@ -307,7 +298,7 @@ verdict_of(const double *shares, const enum sl_bound *bounds, size_t n,
 	else
 		assert_true(f.confidence > 0 && f.confidence <= 0.9 + 1e-12);
 	if (!is_closed)
-		assert_true(says(f.evidence, f.n_evidence, "8.0 %"));
+		assert_true(facts_say(f.evidence, f.n_evidence, "8.0 %"));
 	sl__arena_release(&arena);
 	return f.bottleneck;
 }

@@ -5,6 +5,7 @@
  * verdict, and a counter that cannot know is not heard.
  */
 #include "experiment/counted.h"
+#include "fact_says.h"
 #include "harness.h"
 #include "analysis/counter_check.h"
 #include "analysis/bottleneck.h"
@@ -20,7 +21,7 @@ struct fixture {
 };
 
 static const double DRAM_LINES = 156250;
-static const char *const before[] = {"experiments showed it"};
+static const struct sl_fact before[] = {{SL_FACT_WARM, {1.5}, {NULL}}};
 
 static struct sl_estimate
 estimate(double value)
@@ -115,18 +116,18 @@ agreement_is_evidence(void **state)
 	assert_near(j->confidence, 0.9, 0);
 	assert_int_equal(j->n_against, 0);
 	assert_int_equal(j->n_evidence, 2);
-	assert_string_equal(j->evidence[0], before[0]);
-	assert_string_equal(j->evidence[1],
-			    "counters agree: lines from DRAM come at 9 GB/s, "
-			    "90 % of what it gives, 80 % of cycles are "
-			    "stalled, 0.40 instructions a cycle");
+	assert_int_equal(j->evidence[0].kind, SL_FACT_WARM);
+	assert_fact_says(&j->evidence[1],
+			 "counters agree: lines from DRAM come at 9 GB/s, "
+			 "90 % of what it gives, 80 % of cycles are "
+			 "stalled, 0.40 instructions a cycle");
 	sl__arena_release(&f.arena);
 	start(&f, SL_BOUND_COMPUTE);
 	set(&f, 2.5, 0.1, 0.05);
 	j = check(&f);
 	assert_int_equal(j->bound, SL_BOUND_COMPUTE);
 	assert_int_equal(j->n_against, 0);
-	assert_non_null(strstr(j->evidence[1], "2.50 instructions a cycle"));
+	assert_true(fact_says(&j->evidence[1], "2.50 instructions a cycle"));
 	sl__arena_release(&f.arena);
 }
 
@@ -145,7 +146,7 @@ a_contradiction_lowers_confidence(void **state)
 	assert_near(j->confidence, 0.9 * 0.85, 1e-12);
 	assert_int_equal(j->n_evidence, 2);
 	assert_int_equal(j->n_against, 1);
-	assert_non_null(strstr(j->against[0], "5 % of what it gives"));
+	assert_true(fact_says(&j->against[0], "5 % of what it gives"));
 	sl__arena_release(&f.arena);
 }
 
@@ -174,10 +175,10 @@ clear_contradictions_withdraw(void **state)
 		assert_near(j->confidence, 0, 0);
 		assert_int_equal(j->n_evidence, 2);
 		assert_int_equal(j->n_against, 0);
-		assert_non_null(
-			strstr(j->evidence[0], sl_bound_text(rows[i].bound)));
-		assert_non_null(strstr(j->evidence[0], "counters contradict"));
-		assert_string_equal(j->evidence[1], before[0]);
+		assert_true(fact_says(&j->evidence[0],
+				      sl_bound_text(rows[i].bound)));
+		assert_true(fact_says(&j->evidence[0], "counters contradict"));
+		assert_int_equal(j->evidence[1].kind, SL_FACT_WARM);
 		sl__arena_release(&f.arena);
 	}
 }

@@ -98,7 +98,7 @@ assert_told(const struct made *m, const char *const *expected, size_t n)
 static void
 assert_focus(const struct made *m, const char *focus, const char *reason)
 {
-	struct sl__words w;
+	struct sl__phrase w;
 
 	assert_string_equal(sl__micro_focus_text(m->series.focus), focus);
 	assert_string_equal(sl__micro_reason_text(&w, &m->of, &m->series),

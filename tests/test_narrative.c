@@ -9,16 +9,16 @@
 static void
 units(void **state)
 {
-	struct sl__words w;
+	struct sl__phrase w;
 
 	(void)state;
-	assert_string_equal(sl__words_time(&w, 12), "12 ns");
-	assert_string_equal(sl__words_time(&w, 1234), "1.23 us");
-	assert_string_equal(sl__words_time(&w, -2.5e6), "-2.5 ms");
-	assert_string_equal(sl__words_time(&w, 3e10), "30 s");
-	assert_string_equal(sl__words_bytes(&w, 999), "999 B");
-	assert_string_equal(sl__words_bytes(&w, 2.1e6), "2.1 MB");
-	assert_string_equal(sl__words_bytes(&w, 4e15), "4e+03 TB");
+	assert_string_equal(sl__phrase_time(&w, 12), "12 ns");
+	assert_string_equal(sl__phrase_time(&w, 1234), "1.23 us");
+	assert_string_equal(sl__phrase_time(&w, -2.5e6), "-2.5 ms");
+	assert_string_equal(sl__phrase_time(&w, 3e10), "30 s");
+	assert_string_equal(sl__phrase_bytes(&w, 999), "999 B");
+	assert_string_equal(sl__phrase_bytes(&w, 2.1e6), "2.1 MB");
+	assert_string_equal(sl__phrase_bytes(&w, 4e15), "4e+03 TB");
 }
 
 static void

@@ -73,7 +73,7 @@ json_has_every_figure(void **state)
 		{"advice[1].command", "null"},
 		{"advice[1].command_absent",
 		 "\"no command of this version tests it\""},
-		{"remarks[0]", "\"no counters: not permitted\""},
+		{"remarks_facts[0].names[0]", "\"not permitted\""},
 		{"seed", "7"},
 	};
 	struct recorded_profile r;
@@ -104,6 +104,9 @@ parts_are_named_and_numbered(void **state)
 	assert_true(
 		json_is(out.data, "amdahl[1].operation", "\"stage.0.conv\""));
 	assert_true(json_is(out.data, "amdahl[1].is_type", "false"));
+	assert_true(json_is(out.data, "remarks[0]",
+			    "\"nothing was timed beside a memory hog: not "
+			    "permitted\""));
 	sl_buf_release(&out);
 }
 
@@ -149,6 +152,8 @@ absent_work_has_a_reason(void **state)
 static void
 nothing_impossible_is_a_fact(void **state)
 {
+	static const struct sl_fact found = {
+		SL_FACT_MEMORY_EFFICIENCY, {1.25}, {NULL}};
 	struct sl_amdahl all = recorded_amdahl[0];
 	struct recorded_profile r;
 	struct sl_buf out;
@@ -160,22 +165,23 @@ nothing_impossible_is_a_fact(void **state)
 	r.profile.amdahl = &all;
 	r.profile.n_amdahl = 1;
 	r.profile.memory.efficiency = (double)NAN;
-	r.profile.memory.impossible = "an efficiency of 1.250";
-	r.profile.impossible = &r.profile.memory.impossible;
+	r.profile.memory.impossible = &found;
+	r.profile.impossible = &found;
 	r.profile.n_impossible = 1;
 	r.profile.memory.is_peak_reset = 0;
 	out = render(&r, SL_FORMAT_TEXT, 80, 1);
 	assert_has_not(&out, "inf");
 	assert_has_not(&out, "; efficiency");
 	/* Once on the page. */
-	assert_has(&out, "an efficiency of 1.250");
-	assert_null(strstr(strstr(out.data, "an efficiency of 1.250") + 1,
-			   "an efficiency of 1.250"));
+	assert_has(&out, "a memory efficiency of 1.250");
+	assert_null(strstr(strstr(out.data, "a memory efficiency of 1.250") + 1,
+			   "a memory efficiency of 1.250"));
 	sl_buf_release(&out);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);
 	assert_true(json_is(out.data, "memory.efficiency", "null"));
 	assert_true(json_is(out.data, "memory.efficiency_absent",
-			    "\"an efficiency of 1.250\""));
+			    "\"a memory efficiency of 1.250: memory that was "
+			    "there before is used by the plan\""));
 	assert_true(json_is(out.data, "memory.resident_peak_is_least", "true"));
 	assert_true(
 		json_is(out.data, "amdahl[0].predicted_speedup_limit", "null"));

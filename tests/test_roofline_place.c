@@ -277,7 +277,7 @@ rates_leave_out_what_cannot_be(void **state)
 	set_work(&m.ops[0], 20000000, 0, 4e5);
 	set_work(&m.ops[1], 900000000, 0, 1e3);
 	sl__roofline_place(&m.profile);
-	m.ops[1].impossible = "for a test";
+	m.ops[1].impossible = &(struct sl_fact){.kind = SL_FACT_NONE};
 	sl__roofline_rate(&m.profile);
 	assert_close(m.profile.rates.executed_flops_per_s, 20e9, 1e-12);
 	assert_close(m.profile.rates.bound_ns, 2e5, 1e-12);

@@ -314,6 +314,18 @@ answer(const struct planted *c, const struct sl_profile *p)
 }
 
 static void
+print_facts(char sign, const struct sl_fact *facts, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sl_buf text = {0};
+
+		if (!sl_fact_text(&facts[i], &text, NULL))
+			printf("  %c %s\n", sign, text.data);
+		sl_buf_release(&text);
+	}
+}
+
+static void
 print_answer(const struct planted *c, const struct sl_profile *p)
 {
 	const struct sl_operation *top = &p->operations[p->by_time[0]];
@@ -323,12 +335,9 @@ print_answer(const struct planted *c, const struct sl_profile *p)
 	       answer(c, p), c->verdict ? sl_bottleneck_text(c->verdict) : "-",
 	       sl_bottleneck_text(p->verdict.bottleneck), p->verdict.confidence,
 	       p->elapsed_s, p->ledger.is_closed ? "closed" : "open");
-	for (size_t i = 0; i < top->judgement.n_evidence; i++)
-		printf("  + %s\n", top->judgement.evidence[i]);
-	for (size_t i = 0; i < top->judgement.n_against; i++)
-		printf("  - %s\n", top->judgement.against[i]);
-	for (size_t i = 0; i < p->verdict.n_evidence; i++)
-		printf("  = %s\n", p->verdict.evidence[i]);
+	print_facts('+', top->judgement.evidence, top->judgement.n_evidence);
+	print_facts('-', top->judgement.against, top->judgement.n_against);
+	print_facts('=', p->verdict.evidence, p->verdict.n_evidence);
 }
 
 static void

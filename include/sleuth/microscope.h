@@ -56,7 +56,8 @@ struct sl_micro_point {
 	double roof_share, roof_share_lo, roof_share_hi; /* bound / median */
 	enum sl_micro_class micro_class;
 	int is_sure;            /* the same at both ends of the interval */
-	const char *impossible; /* a rate above what the machine does; NULL */
+	const struct sl_fact *impossible; /* a rate above what the machine does;
+					     NULL */
 };
 
 enum sl_micro_turning {

@@ -3,6 +3,7 @@
 #ifndef SLEUTH_PROFILING_H
 #define SLEUTH_PROFILING_H
 
+#include "sleuth/facts.h"
 #include "sleuth/inspecting.h"
 #include "sleuth/running.h"
 
@@ -131,9 +132,9 @@ struct sl_hog_effect {
 struct sl_judgement {
 	enum sl_bound bound;
 	double confidence; /* 0 to 1; 0 where unknown */
-	const char *const *evidence;
+	const struct sl_fact *evidence;
 	size_t n_evidence;
-	const char *const *against;
+	const struct sl_fact *against;
 	size_t n_against;
 };
 
@@ -177,8 +178,9 @@ struct sl_operation {
 	double bound_ns;            /* the roofline's least time for a call */
 	double ceiling_share; /* bound_ns of median_ns, 0 to 1; NaN: no ceiling */
 	enum sl_level roof;   /* that bounds it: COMPUTE or a memory */
-	const char *impossible; /* a rate above what the machine does, and the
-				   likely cause; NULL: none */
+	const struct sl_fact *impossible; /* a rate above what the machine
+					     does, and the likely cause; NULL:
+					     none */
 	const struct sl_response *response; /* NULL: not experimented on */
 	const struct sl_operation_counts *counts;   /* NULL: not counted */
 	struct sl_traffic traffic[SL_TRAFFIC_MOST]; /* nearest first */
@@ -270,7 +272,8 @@ struct sl_memory_use {
 	const struct sl_live_value *alive; /* at the peak, largest first */
 	size_t n_alive;
 	size_t peak_operation;
-	const char *impossible; /* touched below the live set, ...; NULL */
+	const struct sl_fact *impossible; /* touched below the live set, ...;
+					     NULL */
 };
 
 /* A bandwidth measured beside the workload. */
@@ -333,9 +336,9 @@ struct sl_finding {
 	enum sl_bottleneck bottleneck;
 	double confidence;
 	double shares[SL_N_BOUNDS]; /* of time, by the operations' bounds */
-	const char *const *evidence;
+	const struct sl_fact *evidence;
 	size_t n_evidence;
-	const char *const *against;
+	const struct sl_fact *against;
 	size_t n_against;
 };
 
@@ -445,9 +448,9 @@ struct sl_profile {
 	size_t n_amdahl;
 	const struct sl_advice *advice; /* at most five, best first */
 	size_t n_advice;
-	const char *const *impossible; /* what the physics check found */
+	const struct sl_fact *impossible; /* what the physics check found */
 	size_t n_impossible;
-	const char *const *remarks; /* what was left out, and why */
+	const struct sl_fact *remarks; /* what was left out, and why */
 	size_t n_remarks;
 
 	const struct sl_trace_iteration *iterations; /* whole timelines */

@@ -55,7 +55,7 @@ sl__advice_words(struct sl__adviser *a, const char *format, ...)
 
 /* "208 parameters", "38.6 M parameters". */
 static const char *
-parameter_words(struct sl__words *w, uint64_t n)
+parameter_words(struct sl__phrase *w, uint64_t n)
 {
 	if (n < 1000)
 		snprintf(w->s, sizeof(w->s), "%u parameter%s", (unsigned)n,
@@ -75,14 +75,14 @@ parameter_words(struct sl__words *w, uint64_t n)
 static const char *
 expected_words(struct sl__adviser *a, const struct sl__proposal *p)
 {
-	struct sl__words least, now;
+	struct sl__phrase least, now;
 
 	if (p->most <= FAR)
 		return sl__advice_words(a, "at most %.2f x%s", p->most,
 					p->unit);
 	return sl__advice_words(a, "no faster than %s%s; %s now",
-				sl__words_time(&least, a->pass_ns / p->most),
-				p->unit, sl__words_time(&now, a->pass_ns));
+				sl__phrase_time(&least, a->pass_ns / p->most),
+				p->unit, sl__phrase_time(&now, a->pass_ns));
 }
 
 void
@@ -596,7 +596,7 @@ static void
 advise_head(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_head);
-	struct sl__words n;
+	struct sl__phrase n;
 	const char *text;
 
 	if (!c.n || c.share > WHOLE_SHARE)
@@ -622,7 +622,7 @@ advise_pruning(struct sl__adviser *a)
 			   .largest = op,
 			   .type = op->type,
 			   .now_ns = sl__advice_now_ns(a, op)};
-	struct sl__words n;
+	struct sl__phrase n;
 
 	bound_chosen(a, &c);
 	if (c.share < LARGE_SHARE || c.share > WHOLE_SHARE || !op->parameters ||

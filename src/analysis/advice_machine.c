@@ -76,7 +76,7 @@ advise_fewer(struct sl__adviser *a, const struct timed *t)
 	double bound_ns = a->profile->rates.bound_ns;
 	struct sl__proposal proposal = {.most = a->pass_ns / t->one_ns,
 					.unit = ""};
-	struct sl__words one, all;
+	struct sl__phrase one, all;
 
 	if (t->one_ns * CLEARLY > t->all_ns)
 		return;
@@ -87,8 +87,8 @@ advise_fewer(struct sl__adviser *a, const struct timed *t)
 		a, "Run on one thread: %d make %zu operations slower", n, t->n);
 	proposal.basis =
 		sl__advice_words(a, "they take %s on one thread, %s on %d",
-				 sl__words_time(&one, t->one_ns),
-				 sl__words_time(&all, t->all_ns), n);
+				 sl__phrase_time(&one, t->one_ns),
+				 sl__phrase_time(&all, t->all_ns), n);
 	proposal.command = threads_command(a, 1, n);
 	sl__propose(a, &proposal);
 }
@@ -371,7 +371,7 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 	struct narrowed products;
 	struct sl__proposal proposal = {
 		.text = t->text, .command = t->command, .unit = ""};
-	struct sl__words now, least;
+	struct sl__phrase now, least;
 
 	/* Without its peak there is nothing that says it would be faster, nor
 	 * that the machine has it. */
@@ -390,8 +390,8 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 		"and %s at least at the %.4g GFLOP/s of %s and the bandwidths "
 		"that were measured%s",
 		products.n, 100 * products.now_ns / a->pass_ns,
-		sl__words_time(&now, products.now_ns),
-		sl__words_time(&least, products.least_ns),
+		sl__phrase_time(&now, products.now_ns),
+		sl__phrase_time(&least, products.least_ns),
 		sl__roofline_upper(sl__roofline_peak(c, t->dtype)) / 1e9,
 		sl_dtype_text(t->dtype), t->more);
 	sl__propose(a, &proposal);
@@ -447,7 +447,7 @@ sl__advise_cache(struct sl__adviser *a)
 	const struct sl_profile *p = a->profile;
 	struct sl__proposal proposal = {.unit = " for each further token"};
 	double n_bytes, rate, read_ns;
-	struct sl__words size, time;
+	struct sl__phrase size, time;
 	long seq;
 
 	if (!p->model || !is_causal(p->model) ||
@@ -468,8 +468,8 @@ sl__advise_cache(struct sl__adviser *a)
 	proposal.basis = sl__advice_words(
 		a,
 		"a step still reads %s, %s at the %.3g GB/s that were measured",
-		sl__words_bytes(&size, n_bytes), sl__words_time(&time, read_ns),
-		rate / 1e9);
+		sl__phrase_bytes(&size, n_bytes),
+		sl__phrase_time(&time, read_ns), rate / 1e9);
 	if (!sl__has_fixed_shapes(a) && !a->how->layer)
 		proposal.command = sl__advice_command(
 			a, "profile", SL__LEAVE_SEQ, " --generate 32");

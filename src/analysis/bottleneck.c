@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bottleneck.c - operations judged, and the model by them. */
 #include "analysis/bottleneck.h"
-#include "analysis/bottleneck_words.h"
+#include "analysis/bottleneck_evidence.h"
 #include "analysis/counter_check.h"
 #include "analysis/roofline_place.h"
 #include "base/status.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +79,7 @@ sl__case_judge(struct sl_judgement *out, const struct sl__case *c,
 	out->bound = scores.bound;
 	if (scores.bound != SL_BOUND_UNKNOWN)
 		out->confidence = scores.probability[scores.bound];
-	return sl__bottleneck_words(out, c, &scores, arena, err);
+	return sl__bottleneck_evidence(out, c, &scores, arena, err);
 }
 
 /*
@@ -129,49 +130,20 @@ others_share(const struct sl_noise *noise)
 		       : noise->neighbour_share.value + stolen;
 }
 
-/* Remarks have room for so many more. */
-static enum sl_status
-make_room(struct sl_profile *profile, size_t n_more, struct sl__arena *arena,
-	  struct sl_error *err)
-{
-	size_t n = profile->n_remarks;
-	const char **all = sl__arena_array(arena, n + n_more, sizeof(*all));
-
-	if (!all)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		all[i] = profile->remarks[i];
-	profile->remarks = all;
-	return SL_OK;
-}
-
-static int
-add_remark(struct sl_profile *profile, const char *remark)
-{
-	const char **all = (const char **)(uintptr_t)profile->remarks;
-
-	if (remark)
-		all[profile->n_remarks++] = remark;
-	return !remark;
-}
-
 /* How much of the time was experimented on, where that is less than wanted. */
-static int
-remark_coverage(struct sl_profile *profile, double wanted,
-		struct sl__arena *arena)
+static void
+remark_coverage(struct sl__facts *remarks, const struct sl_profile *profile,
+		double wanted)
 {
 	double covered = 0;
 
 	for (size_t i = 0; i < profile->n_hot; i++)
 		covered += profile->operations[profile->by_time[i]].share;
 	if (profile->n_hot < SL__HOT_MOST || covered >= wanted - 1e-9)
-		return 0;
-	return add_remark(profile,
-			  sl__arena_format(arena,
-					   "experiments cover %.0f %% of the "
-					   "time: only the %d longest "
-					   "operations are tried",
-					   100 * covered, SL__HOT_MOST));
+		return;
+	sl__facts_add(remarks, (struct sl_fact){SL_FACT_COVERAGE,
+						{covered, SL__HOT_MOST},
+						{NULL}});
 }
 
 /* What the experiments could not do is said once. */
@@ -180,29 +152,23 @@ remark_absences(struct sl_profile *profile,
 		const struct sl__diagnosis *diagnosis, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	enum { ABSENCES = 4 };
-	const struct {
-		const char *what, *why;
-	} absences[ABSENCES] = {
-		{"nothing was timed on one thread", diagnosis->no_alone},
-		{"nothing was timed from empty caches", diagnosis->no_cold},
-		{"nothing was timed beside a memory hog", diagnosis->no_hog},
-		{"nothing was timed at twice the batch", diagnosis->no_doubled},
+	const struct sl_fact absences[] = {
+		{SL_FACT_NOT_ALONE, {0}, {diagnosis->no_alone}},
+		{SL_FACT_NOT_COLD, {0}, {diagnosis->no_cold}},
+		{SL_FACT_NOT_HOGGED, {0}, {diagnosis->no_hog}},
+		{SL_FACT_NOT_DOUBLED, {0}, {diagnosis->no_doubled}},
 	};
-	enum sl_status rc = make_room(profile, ABSENCES + 1, arena, err);
-	int is_broken = 0;
+	struct sl__facts remarks;
 
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < ABSENCES; i++) {
-		if (absences[i].why)
-			is_broken |= add_remark(
-				profile, sl__arena_format(arena, "%s: %s",
-							  absences[i].what,
-							  absences[i].why));
+	sl__facts_init(&remarks, arena, profile->remarks, profile->n_remarks);
+	for (size_t i = 0; i < sizeof(absences) / sizeof(absences[0]); i++) {
+		if (absences[i].names[0])
+			sl__facts_add(&remarks, absences[i]);
 	}
-	is_broken |= remark_coverage(profile, diagnosis->hot_share, arena);
-	return is_broken ? sl__fail_nomem(err) : SL_OK;
+	remark_coverage(&remarks, profile, diagnosis->hot_share);
+	profile->remarks = remarks.list;
+	profile->n_remarks = remarks.n;
+	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
 }
 
 enum sl_status
@@ -314,5 +280,5 @@ sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
 	memset(out, 0, sizeof(*out));
 	tally_up(out, &t, profile);
 	decide(out, &t, profile->ledger.is_closed);
-	return sl__finding_words(out, profile, arena, err);
+	return sl__finding_evidence(out, profile, arena, err);
 }

@@ -72,7 +72,7 @@ void sl__case_of(struct sl__case *out, const struct sl_operation *op,
 
 void sl__case_score(struct sl__scores *out, const struct sl__case *c);
 
-/* A judgement with its evidence in words, from 'arena'. */
+/* A judgement with its evidence, from 'arena'. */
 enum sl_status sl__case_judge(struct sl_judgement *out,
 			      const struct sl__case *c, struct sl__arena *arena,
 			      struct sl_error *err) SL_CHECKED;

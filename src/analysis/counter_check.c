@@ -3,16 +3,14 @@
 #include "analysis/counter_check.h"
 #include "analysis/bottleneck.h"
 #include "base/status.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum {
-	LINE_BYTES = 64, /* on all CPUs whose counters libpfm4 names */
-	N_WITNESSES = 3
-};
+enum { LINE_BYTES = 64 }; /* on all CPUs whose counters libpfm4 names */
 
 static const double TURNS_LEAST = 0.2, SHARE_MOST = 1.25, LEFT = 0.85;
 
@@ -143,66 +141,56 @@ sl__counter_rates_of(struct sl__counter_rates *out,
 	}
 }
 
-/* What was said for a verdict or against it. */
+/* What up to three witnesses say on one side: values of a fact. */
 struct side {
-	const char *said[N_WITNESSES];
+	double values[SL_FACT_VALUES];
 	size_t n;
 };
 
+enum { LEVEL = 0, BYTES, SHARE, STALLED, PACE };
+
 struct hearing {
-	struct sl__arena *arena;
 	struct side for_it, against;
-	int is_broken; /* out of memory */
 };
 
 static void
-hear(struct hearing *h, struct side *side, char *words)
+hear_lines(struct side *side, const struct sl__counter_rates *r, int k)
 {
-	if (words)
-		side->said[side->n++] = words;
-	else
-		h->is_broken = 1;
+	side->values[LEVEL] = sl__memory_levels[k];
+	side->values[BYTES] = r->bytes_per_s[k];
+	side->values[SHARE] = r->share[k];
+	side->n++;
 }
 
-static char *
-say_lines(struct hearing *h, const struct sl__counter_rates *r, int k)
+static void
+hear_stalls(struct side *side, const struct sl__counter_rates *r)
 {
-	return sl__arena_format(
-		h->arena,
-		"lines from %s come at %.3g GB/s, %.0f %% of what it gives",
-		sl_level_text(sl__memory_levels[k]), r->bytes_per_s[k] / 1e9,
-		100 * r->share[k]);
+	side->values[STALLED] = r->stalled;
+	side->n++;
 }
 
-static char *
-say_stalls(struct hearing *h, const struct sl__counter_rates *r)
+static void
+hear_pace(struct side *side, const struct sl__counter_rates *r)
 {
-	return sl__arena_format(h->arena, "%.0f %% of cycles are stalled",
-				100 * r->stalled);
-}
-
-static char *
-say_pace(struct hearing *h, const struct sl__counter_rates *r)
-{
-	return sl__arena_format(h->arena, "%.2f instructions a cycle",
-				r->per_cycle);
+	side->values[PACE] = r->per_cycle;
+	side->n++;
 }
 
 static void
 hear_on_memory(struct hearing *h, const struct sl__counter_rates *r, int k)
 {
 	if (r->share[k] >= 0.5)
-		hear(h, &h->for_it, say_lines(h, r, k));
+		hear_lines(&h->for_it, r, k);
 	else if (r->share[k] < 0.1)
-		hear(h, &h->against, say_lines(h, r, k));
+		hear_lines(&h->against, r, k);
 	if (r->stalled >= 0.5)
-		hear(h, &h->for_it, say_stalls(h, r));
+		hear_stalls(&h->for_it, r);
 	else if (r->stalled < 0.15)
-		hear(h, &h->against, say_stalls(h, r));
+		hear_stalls(&h->against, r);
 	if (r->per_cycle < 1)
-		hear(h, &h->for_it, say_pace(h, r));
+		hear_pace(&h->for_it, r);
 	else if (r->per_cycle >= 2)
-		hear(h, &h->against, say_pace(h, r));
+		hear_pace(&h->against, r);
 }
 
 /* The memory that is used most of what it gives; -1: none was counted. */
@@ -225,7 +213,7 @@ hear_against_memory(struct hearing *h, const struct sl__counter_rates *r)
 	int k = busiest(r);
 
 	if (k >= 0 && r->share[k] >= 0.8)
-		hear(h, &h->against, say_lines(h, r, k));
+		hear_lines(&h->against, r, k);
 }
 
 static void
@@ -236,15 +224,15 @@ hear_on_compute(struct hearing *h, const struct sl__counter_rates *r,
 
 	hear_against_memory(h, r);
 	if (k >= 0 && r->share[k] < 0.5 && !isnan(r->share[SL__MEMORY_DRAM]))
-		hear(h, &h->for_it, say_lines(h, r, k));
+		hear_lines(&h->for_it, r, k);
 	if (r->stalled < 0.4)
-		hear(h, &h->for_it, say_stalls(h, r));
+		hear_stalls(&h->for_it, r);
 	else if (r->stalled >= 0.7 && !is_near_roof)
-		hear(h, &h->against, say_stalls(h, r));
+		hear_stalls(&h->against, r);
 	if (r->per_cycle >= 1.5)
-		hear(h, &h->for_it, say_pace(h, r));
+		hear_pace(&h->for_it, r);
 	else if (r->per_cycle < 0.5 && !is_near_roof)
-		hear(h, &h->against, say_pace(h, r));
+		hear_pace(&h->against, r);
 }
 
 static void
@@ -276,66 +264,48 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 	}
 }
 
-static char *
-sentence(struct hearing *h, const char *beginning, const struct side *side)
+static struct sl_fact
+fact_of(enum sl_fact_kind kind, const struct side *side, enum sl_bound bound)
 {
-	const char *const *s = side->said;
+	struct sl_fact fact = {.kind = kind};
 
-	return sl__arena_format(
-		h->arena, "%s: %s%s%s%s%s", beginning, s[0],
-		side->n > 1 ? ", " : "", side->n > 1 ? s[1] : "",
-		side->n > 2 ? ", " : "", side->n > 2 ? s[2] : "");
-}
-
-/* What is in both, in one list; NULL when out of memory. */
-static const char **
-merge(struct sl__arena *arena, const char *const *a, size_t n_a,
-      const char *const *b, size_t n_b)
-{
-	const char **all = sl__arena_array(arena, n_a + n_b, sizeof(*all));
-
-	for (size_t i = 0; all && i < n_a; i++)
-		all[i] = a[i];
-	for (size_t i = 0; all && i < n_b; i++)
-		all[n_a + i] = b[i];
-	return all;
-}
-
-/* A line more at the end; the list is NULL when out of memory. */
-static void
-append(struct hearing *h, const char *const **lines, size_t *n,
-       const char *line)
-{
-	const char **all = line ? merge(h->arena, *lines, *n, &line, 1) : NULL;
-
-	h->is_broken |= !all;
-	if (!all)
-		return;
-	*lines = all;
-	++*n;
+	memcpy(fact.values, side->values, sizeof(fact.values));
+	fact.values[PACE + 1] = bound;
+	return fact;
 }
 
 /* Nothing is decided any more: all that was seen is listed. */
-static void
-withdraw(struct hearing *h, struct sl_judgement *j)
+static int
+withdraw(struct sl_judgement *j, const struct side *against,
+	 struct sl__arena *arena)
 {
-	const char *first = sl__arena_format(
-		h->arena, "experiments say %s, but counters contradict",
-		sl_bound_text(j->bound));
-	const char **all;
-	const char *line = first ? sentence(h, first, &h->against) : NULL;
+	struct sl__facts all;
 
-	h->is_broken |= !line;
-	all = merge(h->arena, j->evidence, j->n_evidence, j->against,
-		    j->n_against);
-	if (line && all)
-		all = merge(h->arena, &line, 1, all,
-			    j->n_evidence + j->n_against);
-	h->is_broken |= !all;
+	sl__facts_init(&all, arena, NULL, 0);
+	sl__facts_add(&all,
+		      fact_of(SL_FACT_COUNTERS_CONTRADICT, against, j->bound));
+	for (size_t i = 0; i < j->n_evidence; i++)
+		sl__facts_add(&all, j->evidence[i]);
+	for (size_t i = 0; i < j->n_against; i++)
+		sl__facts_add(&all, j->against[i]);
 	*j = (struct sl_judgement){.bound = SL_BOUND_UNKNOWN,
-				   .evidence = all,
-				   .n_evidence =
-					   1 + j->n_evidence + j->n_against};
+				   .evidence = all.list,
+				   .n_evidence = all.n};
+	return all.has_failed;
+}
+
+/* A fact more at the end; returns whether memory ran out. */
+static int
+append(const struct sl_fact **facts, size_t *n, struct sl_fact fact,
+       struct sl__arena *arena)
+{
+	struct sl__facts all;
+
+	sl__facts_init(&all, arena, *facts, *n);
+	sl__facts_add(&all, fact);
+	*facts = all.list;
+	*n = all.n;
+	return all.has_failed;
 }
 
 enum sl_status
@@ -343,22 +313,31 @@ sl__counter_check(struct sl_judgement *judgement, const struct sl_operation *op,
 		  const struct sl_profile *profile, struct sl__arena *arena,
 		  struct sl_error *err)
 {
-	struct hearing h = {.arena = arena};
+	struct hearing h;
 	struct sl__counter_rates rates;
+	int has_failed = 0;
 
 	if (!op->counts)
 		return SL_OK;
+	for (size_t i = 0; i < SL_FACT_VALUES; i++)
+		h.for_it.values[i] = h.against.values[i] = (double)NAN;
+	h.for_it.n = h.against.n = 0;
 	sl__counter_rates_of(&rates, op, profile);
 	hear_on(&h, judgement->bound, op, &rates);
 	if (h.for_it.n)
-		append(&h, &judgement->evidence, &judgement->n_evidence,
-		       sentence(&h, "counters agree", &h.for_it));
+		has_failed |= append(&judgement->evidence,
+				     &judgement->n_evidence,
+				     fact_of(SL_FACT_COUNTERS_AGREE, &h.for_it,
+					     judgement->bound),
+				     arena);
 	judgement->confidence *= pow(LEFT, (double)h.against.n);
 	if (h.against.n && ((h.against.n > 1 && !h.for_it.n) ||
 			    judgement->confidence < SL__PROBABILITY_LEAST))
-		withdraw(&h, judgement);
+		has_failed |= withdraw(judgement, &h.against, arena);
 	else if (h.against.n)
-		append(&h, &judgement->against, &judgement->n_against,
-		       sentence(&h, "counters speak against it", &h.against));
-	return h.is_broken ? sl__fail_nomem(err) : SL_OK;
+		has_failed |= append(&judgement->against, &judgement->n_against,
+				     fact_of(SL_FACT_COUNTERS_OBJECT,
+					     &h.against, judgement->bound),
+				     arena);
+	return has_failed ? sl__fail_nomem(err) : SL_OK;
 }

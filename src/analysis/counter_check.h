@@ -49,7 +49,7 @@ void sl__counter_rates_of(struct sl__counter_rates *out,
 			  const struct sl_profile *profile);
 
 /* Checks the operation's judgement, which may be 'judgement'; nothing where it
- * has no counts.  Words are from 'arena'. */
+ * has no counts.  Facts are from 'arena'. */
 enum sl_status sl__counter_check(struct sl_judgement *judgement,
 				 const struct sl_operation *op,
 				 const struct sl_profile *profile,

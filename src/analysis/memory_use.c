@@ -7,11 +7,11 @@
  * process has in memory.  Each must fit into the next.
  */
 #include "analysis/memory_use.h"
-#include "analysis/sentences.h"
 #include "base/pages.h"
 #include "base/reading.h"
 #include "base/status.h"
 #include "engine/plan.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -427,20 +427,16 @@ static enum sl_status
 list_impossible(struct sl_profile *profile, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	size_t n = profile->n_impossible;
-	const char **list;
+	struct sl__facts list;
 
 	if (!profile->memory.impossible)
 		return SL_OK;
-	list = sl__arena_array(arena, n + 1, sizeof(*list));
-	if (!list)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		list[i] = profile->impossible[i];
-	list[n] = profile->memory.impossible;
-	profile->impossible = list;
-	profile->n_impossible = n + 1;
-	return SL_OK;
+	sl__facts_init(&list, arena, profile->impossible,
+		       profile->n_impossible);
+	sl__facts_add(&list, *profile->memory.impossible);
+	profile->impossible = list.list;
+	profile->n_impossible = list.n;
+	return list.has_failed ? sl__fail_nomem(err) : SL_OK;
 }
 
 enum sl_status
@@ -512,80 +508,66 @@ efficiency_of(const struct sl_memory_use *use)
 		       : efficiency;
 }
 
-/* Why the plan's figures do not agree with each other; "": they do; NULL: out
- * of memory, as below. */
-static const char *
-find_mistake(const struct sl_memory_use *use, struct sl__arena *arena)
+/* Why the plan's figures do not agree with each other; NONE: they do. */
+static struct sl_fact
+find_mistake(const struct sl_memory_use *use)
 {
 	uint64_t sum = use->planned_bytes + use->packed_bytes +
 		       use->records_bytes + use->rounding_bytes;
-	struct sl__words a, b, c;
 
 	if (use->live_bytes > use->planned_bytes ||
 	    use->planned_bytes > use->reserved_bytes)
-		return sl__arena_format(
-			arena,
-			"%s live, %s planned and %s reserved do not fit into "
-			"each other: a mistake in the plan",
-			sl__words_bytes(&a, (double)use->live_bytes),
-			sl__words_bytes(&b, (double)use->planned_bytes),
-			sl__words_bytes(&c, (double)use->reserved_bytes));
+		return (struct sl_fact){SL_FACT_MEMORY_NESTING,
+					{(double)use->live_bytes,
+					 (double)use->planned_bytes,
+					 (double)use->reserved_bytes},
+					{NULL}};
 	if (sum != use->reserved_bytes)
-		return sl__arena_format(
-			arena,
-			"%s reserved, but its parts are %s: a mistake in the "
-			"plan",
-			sl__words_bytes(&a, (double)use->reserved_bytes),
-			sl__words_bytes(&b, (double)sum));
+		return (struct sl_fact){
+			SL_FACT_MEMORY_PARTS,
+			{(double)use->reserved_bytes, (double)sum},
+			{NULL}};
 	if (!use->tracked_bytes.absent &&
 	    use->tracked_bytes.value > (double)use->path_bytes)
-		return sl__arena_format(
-			arena,
-			"a run held %s, more than the plan's bound of %s: a "
-			"mistake in the plan or the tracker",
-			sl__words_bytes(&a, use->tracked_bytes.value),
-			sl__words_bytes(&b, (double)use->path_bytes));
-	return "";
+		return (struct sl_fact){
+			SL_FACT_MEMORY_HELD,
+			{use->tracked_bytes.value, (double)use->path_bytes},
+			{NULL}};
+	return (struct sl_fact){.kind = SL_FACT_NONE};
 }
 
-static const char *
-find_impossible(const struct sl_memory_use *use, struct sl__arena *arena)
+static struct sl_fact
+find_impossible(const struct sl_memory_use *use)
 {
 	double needed = (double)use->values_bytes + (double)use->packed_bytes;
-	const char *mistake = find_mistake(use, arena);
-	struct sl__words a, b;
+	struct sl_fact mistake = find_mistake(use);
 
-	if (!mistake || *mistake)
+	if (mistake.kind)
 		return mistake;
 	if (!use->touched_bytes.absent && use->touched_bytes.value < needed)
-		return sl__arena_format(
-			arena,
-			"memory grew by %s, less than the %s of values and "
-			"packed weights: the model used pages that the process "
-			"had before",
-			sl__words_bytes(&a, use->touched_bytes.value),
-			sl__words_bytes(&b, needed));
+		return (struct sl_fact){SL_FACT_MEMORY_GROWTH,
+					{use->touched_bytes.value, needed},
+					{NULL}};
 	if (use->efficiency > 1)
-		return sl__arena_format(
-			arena,
-			"a memory efficiency of %.3f: memory that was there "
-			"before is used by the plan",
-			use->efficiency);
-	return "";
+		return (struct sl_fact){
+			SL_FACT_MEMORY_EFFICIENCY, {use->efficiency}, {NULL}};
+	return (struct sl_fact){.kind = SL_FACT_NONE};
 }
 
 enum sl_status
 sl__memory_use_judge(struct sl_memory_use *use, struct sl__arena *arena,
 		     struct sl_error *err)
 {
-	const char *found;
+	struct sl_fact found;
 
 	use->efficiency = efficiency_of(use);
-	found = find_impossible(use, arena);
-	if (!found)
+	use->impossible = NULL;
+	found = find_impossible(use);
+	if (!found.kind)
+		return SL_OK;
+	use->impossible = sl__fact_copy(&found, arena);
+	if (!use->impossible)
 		return sl__fail_nomem(err);
-	use->impossible = *found ? found : NULL;
-	if (use->impossible)
-		use->efficiency = (double)NAN;
+	use->efficiency = (double)NAN;
 	return SL_OK;
 }

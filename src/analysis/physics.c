@@ -3,6 +3,7 @@
 #include "analysis/physics.h"
 #include "analysis/roofline_place.h"
 #include "base/status.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,34 +12,6 @@
 
 /* Times are differences of rounded figures; a sum may be off by that much. */
 static const double ROUNDING = 1.001;
-
-/* Texts that are added one after the other, in front of which others stand. */
-struct list {
-	const char **texts;
-	size_t n;
-};
-
-static enum sl_status
-start_list(struct list *list, const char *const *before, size_t n, size_t room,
-	   struct sl__arena *arena, struct sl_error *err)
-{
-	list->n = n;
-	list->texts = sl__arena_array(arena, n + room, sizeof(*list->texts));
-	if (!list->texts)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		list->texts[i] = before[i];
-	return SL_OK;
-}
-
-static enum sl_status
-add(struct list *list, const char *text, struct sl_error *err)
-{
-	if (!text)
-		return sl__fail_nomem(err);
-	list->texts[list->n++] = text;
-	return SL_OK;
-}
 
 /* The most that arithmetic of a type reaches, the highest of all types where
  * it is not known; NaN: no telling. */
@@ -80,39 +53,28 @@ median_most_ns(const struct sl_operation *op)
 	return isnan(op->median_ns.hi) ? op->max_ns : op->median_ns.hi;
 }
 
-static const char *
-say_flops(const struct sl_operation *op, double least, double most,
-	  struct sl__arena *arena)
+static struct sl_fact
+flops_fact(const struct sl_operation *op, double least, double most)
 {
-	return sl__arena_format(
-		arena,
-		"%s (%s): %.4g GFLOP executed in %.4g us are %.4g GFLOP/s, "
-		"above the %.4g GFLOP/s that this machine reaches in %s: its "
-		"cost is counted too high, or %s does less than is counted",
-		op->name, op->type, (double)op->executed_flops * 1e-9,
-		median_most_ns(op) * 1e-3, least * 1e-9, most * 1e-9,
-		op->dtype == SL_DTYPE_NONE ? "any type"
-					   : sl_dtype_text(op->dtype),
-		op->kernel);
+	return (struct sl_fact){SL_FACT_ARITHMETIC_IMPOSSIBLE,
+				{(double)op->executed_flops, median_most_ns(op),
+				 least, most, op->dtype},
+				{op->name, op->type, op->kernel}};
 }
 
-static const char *
-say_bytes(const struct sl_operation *op, double least, double most,
-	  struct sl__arena *arena)
+static struct sl_fact
+bytes_fact(const struct sl_operation *op, double least, double most)
 {
-	return sl__arena_format(
-		arena,
-		"%s (%s): %.4g MB in %.4g us are %.4g GB/s, above the %.4g "
-		"GB/s of the fastest cache: it does not touch all that its "
-		"operands hold, or its bytes are counted too high",
-		op->name, op->type, (double)op->n_bytes * 1e-6,
-		median_most_ns(op) * 1e-3, least * 1e-9, most * 1e-9);
+	return (struct sl_fact){
+		SL_FACT_BYTES_IMPOSSIBLE,
+		{(double)op->n_bytes, median_most_ns(op), least, most},
+		{op->name, op->type}};
 }
 
-static enum sl_status
-check_operation(struct sl_operation *op, const struct sl_ceilings *ceilings,
-		struct list *found, struct sl__arena *arena,
-		struct sl_error *err)
+/* Returns whether something cannot be, and what. */
+static int
+check_operation(struct sl_fact *out, const struct sl_operation *op,
+		const struct sl_ceilings *ceilings)
 {
 	double per_s = 1e9 / median_most_ns(op);
 	double flops = (double)op->executed_flops * per_s;
@@ -121,32 +83,26 @@ check_operation(struct sl_operation *op, const struct sl_ceilings *ceilings,
 	double bytes_most = bandwidth_most(ceilings);
 
 	if (op->uncounted || !(median_most_ns(op) > 0))
-		return SL_OK;
+		return 0;
 	if (flops > flops_most)
-		op->impossible = say_flops(op, flops, flops_most, arena);
+		*out = flops_fact(op, flops, flops_most);
 	else if (bytes > bytes_most)
-		op->impossible = say_bytes(op, bytes, bytes_most, arena);
+		*out = bytes_fact(op, bytes, bytes_most);
 	else
-		return SL_OK;
-	op->ceiling_share = op->bound_ns = (double)NAN;
-	return add(found, op->impossible, err);
+		return 0;
+	return 1;
 }
 
-static enum sl_status
-check_sum(const struct sl_ledger *ledger, struct list *found,
-	  struct sl__arena *arena, struct sl_error *err)
+static void
+check_sum(const struct sl_ledger *ledger, struct sl__facts *found)
 {
 	if (ledger->absent ||
 	    !(ledger->operations_ns > ledger->wall_ns * ROUNDING))
-		return SL_OK;
-	return add(found,
-		   sl__arena_format(arena,
-				    "operations take %.4g ms of a pass that "
-				    "takes %.4g ms: steps are counted twice, "
-				    "or the clock's own cost is wrong",
-				    ledger->operations_ns * 1e-6,
-				    ledger->wall_ns * 1e-6),
-		   err);
+		return;
+	sl__facts_add(found,
+		      (struct sl_fact){SL_FACT_SUM_IMPOSSIBLE,
+				       {ledger->operations_ns, ledger->wall_ns},
+				       {NULL}});
 }
 
 static int
@@ -178,47 +134,24 @@ n_beyond(const struct sl_profile *profile, int by_winograd)
 }
 
 static enum sl_status
-remark_beyond(struct list *remarks, size_t n, const char *why,
-	      struct sl__arena *arena, struct sl_error *err)
-{
-	if (!n)
-		return SL_OK;
-	return add(remarks,
-		   sl__arena_format(arena,
-				    "%zu operation%s seem%s faster than the "
-				    "machine by what the model asks for: %s",
-				    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
-				    why),
-		   err);
-}
-
-static enum sl_status
 remark_nominal(struct sl_profile *profile, struct sl__arena *arena,
 	       struct sl_error *err)
 {
-	size_t n_winograd = n_beyond(profile, 1), n = n_beyond(profile, 0);
-	struct list remarks;
-	enum sl_status rc;
-
-	if (!n_winograd && !n)
-		return SL_OK;
-	rc = start_list(&remarks, profile->remarks, profile->n_remarks, 2,
-			arena, err);
-	if (!rc)
-		rc = remark_beyond(&remarks, n_winograd,
-				   "Winograd's kernels do less than that",
-				   arena, err);
 	/* Norms that were folded are no part of what is asked for here. */
-	if (!rc)
-		rc = remark_beyond(&remarks, n,
-				   "windows that reach into padding are not "
-				   "computed there",
-				   arena, err);
-	if (rc)
-		return rc;
-	profile->remarks = remarks.texts;
+	const struct sl_fact beyond[] = {
+		{SL_FACT_WINOGRAD, {(double)n_beyond(profile, 1)}, {NULL}},
+		{SL_FACT_PADDING, {(double)n_beyond(profile, 0)}, {NULL}},
+	};
+	struct sl__facts remarks;
+
+	sl__facts_init(&remarks, arena, profile->remarks, profile->n_remarks);
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+		if (beyond[i].values[0] > 0)
+			sl__facts_add(&remarks, beyond[i]);
+	}
+	profile->remarks = remarks.list;
 	profile->n_remarks = remarks.n;
-	return SL_OK;
+	return remarks.has_failed ? sl__fail_nomem(err) : SL_OK;
 }
 
 enum sl_status
@@ -227,19 +160,27 @@ sl__physics_check(struct sl_profile *profile, struct sl__arena *arena,
 {
 	struct sl_operation *ops =
 		(struct sl_operation *)(uintptr_t)profile->operations;
-	struct list found;
-	enum sl_status rc = start_list(&found, profile->impossible,
-				       profile->n_impossible,
-				       profile->n_operations + 1, arena, err);
+	struct sl__facts found;
 
-	for (size_t i = 0; !rc && i < profile->n_operations; i++)
-		rc = check_operation(&ops[i], &profile->ceilings, &found, arena,
-				     err);
-	if (!rc)
-		rc = check_sum(&profile->ledger, &found, arena, err);
-	if (rc)
-		return rc;
-	profile->impossible = found.texts;
+	sl__facts_init(&found, arena, profile->impossible,
+		       profile->n_impossible);
+	for (size_t i = 0; i < profile->n_operations; i++) {
+		struct sl_fact *fact;
+		struct sl_fact what;
+
+		if (!check_operation(&what, &ops[i], &profile->ceilings))
+			continue;
+		fact = sl__arena_alloc(arena, sizeof(*fact));
+		if (!fact)
+			return sl__fail_nomem(err);
+		*fact = what;
+		ops[i].impossible = fact;
+		ops[i].ceiling_share = ops[i].bound_ns = (double)NAN;
+		sl__facts_add(&found, what);
+	}
+	check_sum(&profile->ledger, &found);
+	profile->impossible = found.list;
 	profile->n_impossible = found.n;
-	return remark_nominal(profile, arena, err);
+	return found.has_failed ? sl__fail_nomem(err)
+				: remark_nominal(profile, arena, err);
 }

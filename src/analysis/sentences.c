@@ -8,7 +8,7 @@
 #include "base/banned.h"
 
 const char *
-sl__words_time(struct sl__words *words, double ns)
+sl__phrase_time(struct sl__phrase *words, double ns)
 {
 	static const struct {
 		double ns;
@@ -24,7 +24,7 @@ sl__words_time(struct sl__words *words, double ns)
 }
 
 const char *
-sl__words_bytes(struct sl__words *words, double n_bytes)
+sl__phrase_bytes(struct sl__phrase *words, double n_bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
 	size_t i = 0;

@@ -4,12 +4,12 @@
 #define SL_SENTENCES_H
 
 /* Room for part of a sentence. */
-struct sl__words {
+struct sl__phrase {
 	char s[256];
 };
 
 /* "12.3 ms" and "2.1 MB": three digits, in the unit that fits. */
-const char *sl__words_time(struct sl__words *words, double ns);
-const char *sl__words_bytes(struct sl__words *words, double n_bytes);
+const char *sl__phrase_time(struct sl__phrase *words, double ns);
+const char *sl__phrase_bytes(struct sl__phrase *words, double n_bytes);
 
 #endif

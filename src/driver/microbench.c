@@ -17,6 +17,7 @@
 #include "experiment/empty_step.h"
 #include "machine/beside.h"
 #include "machine/platform.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -462,7 +463,7 @@ add_operation(struct sl_micro_point *out, const struct sl_operation *op,
 		out->level = op->level;
 	}
 	if (op->impossible) {
-		out->impossible = sl__arena_string(arena, op->impossible);
+		out->impossible = sl__fact_copy(op->impossible, arena);
 		if (!out->impossible)
 			return sl__fail_nomem(err);
 	}

@@ -14,7 +14,7 @@ struct narrator {
 };
 
 static const char *
-flops_words(struct sl__words *w, double flops)
+flops_words(struct sl__phrase *w, double flops)
 {
 	static const char *const units[] = {"FLOPs", "kFLOPs", "MFLOPs",
 					    "GFLOPs", "TFLOPs"};
@@ -30,7 +30,7 @@ flops_words(struct sl__words *w, double flops)
 
 /* " [2.1, 2.4]"; nothing where there is no interval. */
 static const char *
-bounds_words(struct sl__words *w, const struct sl_estimate *e)
+bounds_words(struct sl__phrase *w, const struct sl_estimate *e)
 {
 	w->s[0] = '\0';
 	if (!e->needs_n && isfinite(e->lo) && isfinite(e->hi))
@@ -50,7 +50,7 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 {
 	const struct sl_estimate *e = &d->growth_ns;
 	double n = (double)(t->of->n_tokens - 1);
-	struct sl__words at, slope, lo, hi;
+	struct sl__phrase at, slope, lo, hi;
 
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
@@ -59,19 +59,20 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 			t->to,
 			"%s, no growth of a token's time with its position is "
 			"proved: %s a token of context, between %s and %s.",
-			way_of(d), sl__words_time(&slope, e->value),
-			sl__words_time(&lo, e->lo), sl__words_time(&hi, e->hi));
+			way_of(d), sl__phrase_time(&slope, e->value),
+			sl__phrase_time(&lo, e->lo),
+			sl__phrase_time(&hi, e->hi));
 		return;
 	}
 	sl__narrate(
 		t->to,
 		"%s, a token takes %s %s for each token before it [%s, %s]: "
 		"over the loop %.2g %% of the %s in its middle.",
-		way_of(d), sl__words_time(&slope, fabs(e->value)),
-		e->value > 0 ? "more" : "less", sl__words_time(&lo, e->lo),
-		sl__words_time(&hi, e->hi),
+		way_of(d), sl__phrase_time(&slope, fabs(e->value)),
+		e->value > 0 ? "more" : "less", sl__phrase_time(&lo, e->lo),
+		sl__phrase_time(&hi, e->hi),
 		100 * fabs(e->value) * n / d->growth_at_ns,
-		sl__words_time(&at, d->growth_at_ns));
+		sl__phrase_time(&at, d->growth_at_ns));
 }
 
 static size_t
@@ -130,7 +131,7 @@ static void
 tell_repeated(struct narrator *t)
 {
 	const struct sl_cache_effect *c = &t->of->cache;
-	struct sl__words a, b;
+	struct sl__phrase a, b;
 
 	if (c->absent || t->of->n_tokens < 2)
 		return;
@@ -149,7 +150,7 @@ static void
 tell_most(struct narrator *t)
 {
 	const struct sl_cache_effect *c = &t->of->cache;
-	struct sl__words bytes, time;
+	struct sl__phrase bytes, time;
 
 	if (isnan(c->most))
 		return;
@@ -168,8 +169,8 @@ tell_most(struct narrator *t)
 		"fast. It still reads %s, which take at least %s at the %.3g "
 		"GB/s measured here; arithmetic alone, at the same rate, would "
 		"allow %.1f x.",
-		c->most, sl__words_bytes(&bytes, c->step_bytes),
-		sl__words_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
+		c->most, sl__phrase_bytes(&bytes, c->step_bytes),
+		sl__phrase_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
 		c->bytes_per_s / 1e9, c->most_arithmetic);
 }
 
@@ -177,7 +178,7 @@ static void
 tell_measured(struct narrator *t)
 {
 	const struct sl_cache_effect *c = &t->of->cache;
-	struct sl__words a, of;
+	struct sl__phrase a, of;
 
 	if (!c->measured.n)
 		return;
@@ -201,7 +202,7 @@ static void
 tell_prompt(struct narrator *t, const struct sl_decoding *with)
 {
 	const struct sl_decoding *without = &t->of->loops[0];
-	struct sl__words a, b;
+	struct sl__phrase a, b;
 
 	if (!with->is_by_token || !with->first_ns.n || t->of->prompt < 2)
 		return;
@@ -212,15 +213,16 @@ tell_prompt(struct narrator *t, const struct sl_decoding *with)
 			"waits for %lld passes: %s, where %s computes the "
 			"prompt in one pass of %s.",
 			with->name, (long long)t->of->prompt,
-			sl__words_time(&a, with->first_ns.value), without->name,
-			sl__words_time(&b, without->first_ns.value));
+			sl__phrase_time(&a, with->first_ns.value),
+			without->name,
+			sl__phrase_time(&b, without->first_ns.value));
 	else
 		sl__narrate(
 			t->to,
 			"%s takes one token at a time, so that the first one "
 			"waits for %lld passes: %s.",
 			with->name, (long long)t->of->prompt,
-			sl__words_time(&a, with->first_ns.value));
+			sl__phrase_time(&a, with->first_ns.value));
 }
 
 static void
@@ -229,7 +231,7 @@ tell_price(struct narrator *t)
 	const struct sl_reading *r = &t->of->cache.bytes_per_token;
 	double n = (double)(t->of->prompt + t->of->n_tokens - 1) *
 		   (double)t->of->batch;
-	struct sl__words a, b;
+	struct sl__phrase a, b;
 
 	if (r->absent)
 		return;
@@ -237,8 +239,8 @@ tell_price(struct narrator *t)
 		t->to,
 		"The cache takes %s for each token of each sample: %s at the "
 		"end of this loop.",
-		sl__words_bytes(&a, r->value),
-		sl__words_bytes(&b, r->value * n));
+		sl__phrase_bytes(&a, r->value),
+		sl__phrase_bytes(&b, r->value * n));
 }
 
 void

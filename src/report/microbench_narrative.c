@@ -4,6 +4,7 @@
 #include "analysis/sentences.h"
 #include "analysis/sweep_work.h"
 #include "analysis/turning.h"
+#include "report/fact_text.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -90,7 +91,7 @@ is_symbol(enum sl_micro_axis axis)
 
 /* "N = 256", "256 Ki elements". */
 static const char *
-place(struct sl__words *w, const struct sl_micro_series *s, size_t i)
+place(struct sl__phrase *w, const struct sl_micro_series *s, size_t i)
 {
 	struct sl__micro_size size;
 	const char *text = sl__micro_size_text(&size, s->points[i].value);
@@ -106,7 +107,7 @@ place(struct sl__words *w, const struct sl_micro_series *s, size_t i)
 
 /* Two places: the unit stands once. */
 static const char *
-span(struct sl__words *w, const struct sl_micro_series *s, size_t a, size_t b,
+span(struct sl__phrase *w, const struct sl_micro_series *s, size_t a, size_t b,
      const char *between)
 {
 	struct sl__micro_size first, last;
@@ -130,7 +131,7 @@ is_compute(const struct sl_micro_point *p)
 
 /* In the unit of its roof. */
 static const char *
-rate_words(struct sl__words *w, const struct sl_micro_point *p, int in_flops)
+rate_words(struct sl__phrase *w, const struct sl_micro_point *p, int in_flops)
 {
 	double rate = (in_flops ? p->flops_per_s : p->bytes_per_s) / 1e9;
 
@@ -176,7 +177,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	int is_silent = p->micro_class == SL_MICRO_UNKNOWN &&
 			isnan(p->roof_share);
 	int is_first = first == sl__micro_next(s, 0);
-	struct sl__words a;
+	struct sl__phrase a;
 
 	add(line, "%s%s ", *line ? ", " : "",
 	    is_silent ? "no verdict" : sl__micro_verdict_text(p));
@@ -201,7 +202,7 @@ tell_verdicts(struct narrator *t)
 	size_t i = sl__micro_next(s, 0);
 	int has_overhead = 0;
 	char line[LINE] = "";
-	struct sl__words w;
+	struct sl__phrase w;
 
 	while (i < s->n_points) {
 		size_t last = end_of_run(s, i);
@@ -214,7 +215,7 @@ tell_verdicts(struct narrator *t)
 	}
 	if (has_overhead && step->n)
 		add(line, "; a step that does nothing takes %s",
-		    sl__words_time(&w, step->value));
+		    sl__phrase_time(&w, step->value));
 	sl__narrate(t->to, "%s: %s.", s->name, line);
 }
 
@@ -237,7 +238,7 @@ tell_roofs(struct narrator *t)
 	const struct sl_micro_point *last = &s->points[s->largest];
 	double ridge = t->of->ceilings.ridge;
 	int is_up = turn && is_compute(&s->points[turn->at]);
-	struct sl__words w;
+	struct sl__phrase w;
 
 	if (!last->roof)
 		return;
@@ -274,7 +275,7 @@ static void
 tell_levels(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
-	struct sl__words a, x, y;
+	struct sl__phrase a, x, y;
 
 	for (size_t i = 0; i < s->n_turns; i++) {
 		const struct sl_micro_turn *turn = &s->turns[i];
@@ -317,7 +318,7 @@ tell_reached(struct narrator *t)
 	const struct sl_micro_series *s = t->series;
 	size_t best = best_of(s);
 	double most = 100 * s->points[best].roof_share;
-	struct sl__words a, b;
+	struct sl__phrase a, b;
 
 	if (isnan(most) || s->n_measured < 2)
 		return;
@@ -348,7 +349,7 @@ tell_fastest(struct narrator *t)
 	const struct sl_micro_series *s = t->series;
 	int in_flops = is_compute(&s->points[s->largest]);
 	size_t best = s->largest;
-	struct sl__words a, b, x, y;
+	struct sl__phrase a, b, x, y;
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_micro_point *p = &s->points[i];
@@ -398,11 +399,22 @@ tell_type(struct narrator *t)
 }
 
 static void
+tell_impossible(struct narrator *t, const char *where,
+		const struct sl_fact *fact)
+{
+	const char *words = sl__fact_words(&t->to->arena, fact);
+
+	t->to->has_failed |= !words;
+	if (words)
+		sl__narrate(t->to, "At %s: %s.", where, words);
+}
+
+static void
 tell_remarks(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	size_t n_disturbed = 0, n_unsure = 0;
-	struct sl__words w;
+	struct sl__phrase w;
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_micro_point *p = &s->points[i];
@@ -412,8 +424,7 @@ tell_remarks(struct narrator *t)
 		n_disturbed += p->disturbance > SL__SWEEP_DISTURBED;
 		n_unsure += p->micro_class != SL_MICRO_UNKNOWN && !p->is_sure;
 		if (p->impossible)
-			sl__narrate(t->to, "At %s: %s.", place(&w, s, i),
-				    p->impossible);
+			tell_impossible(t, place(&w, s, i), p->impossible);
 	}
 	if (n_unsure)
 		sl__narrate(t->to,
@@ -456,7 +467,7 @@ no_focus(const struct sl_micro_series *s)
 }
 
 const char *
-sl__micro_reason_text(struct sl__words *w, const struct sl_microscope *of,
+sl__micro_reason_text(struct sl__phrase *w, const struct sl_microscope *of,
 		      const struct sl_micro_series *s)
 {
 	const struct sl_micro_point *p;

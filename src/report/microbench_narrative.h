@@ -27,7 +27,7 @@ const char *sl__micro_turn_text(const struct sl_micro_series *series,
 const char *sl__micro_focus_text(enum sl_micro_focus focus);
 
 /* Why that is what to optimise, or why nothing is, with figures. */
-const char *sl__micro_reason_text(struct sl__words *words,
+const char *sl__micro_reason_text(struct sl__phrase *words,
 				  const struct sl_microscope *of,
 				  const struct sl_micro_series *series);
 

@@ -2,6 +2,7 @@
 /* microscope_json.c - operations over sizes for programs: JSON and CSV. */
 #include "report/microscope_json.h"
 #include "base/buf.h"
+#include "report/fact_text.h"
 #include "report/microbench_narrative.h"
 #include "report/result_csv.h"
 #include "report/result_json.h"
@@ -106,7 +107,7 @@ add_place(struct sl__json *json, const struct sl_micro_point *p)
 		sl__json_text(json, "verdict", sl__micro_verdict_text(p));
 	sl__json_boolean(json, "sure", p->is_sure);
 	if (p->impossible)
-		sl__json_text(json, "impossible", p->impossible);
+		sl__json_fact(json, "impossible", p->impossible);
 }
 
 static void
@@ -177,7 +178,7 @@ add_words(struct sl__json *json, const struct sl_microscope *m,
 	  const struct sl_micro_series *s)
 {
 	struct sl__narrative narrative;
-	struct sl__words w;
+	struct sl__phrase w;
 	const char *reason = sl__micro_reason_text(&w, m, s);
 
 	add_text(json, "focus",

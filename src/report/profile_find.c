@@ -3,6 +3,7 @@
  * profile_find.c - what follows from a profile: what bounds the model, how far
  * it is from the machine, and what would help.
  */
+#include "report/fact_text.h"
 #include "report/profile_page.h"
 #include "report/row_names.h"
 #include "report/unit.h"
@@ -21,12 +22,12 @@ enum {
 };
 
 static void
-add_reasons(struct sl__doc *doc, const char *key, const char *const *reasons,
+add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 	    size_t n, int is_whole)
 {
 	for (size_t i = 0; i < n && (is_whole || !i); i++)
 		sl__doc_pair(doc, i ? "" : key, SL__STYLE_PLAIN, "%s",
-			     reasons[i]);
+			     sl__doc_fact(doc, &reasons[i]));
 	if (!is_whole && n > 1)
 		sl__doc_more(doc, SL__STYLE_DIM, " (%zu more)", n - 1);
 }

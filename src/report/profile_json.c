@@ -5,8 +5,9 @@
  * Operations are always complete, in the order they run, whatever the screen
  * shows; their times add up to the ledger's.
  */
-#include "analysis/ledger_words.h"
+#include "analysis/ledger_open.h"
 #include "base/buf.h"
+#include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/machine_page.h"
 #include "report/profile_page.h"
@@ -157,10 +158,14 @@ add_efficiency(struct sl__json *json, const struct sl_memory_use *m)
 		m->resident_peak_bytes.absent   ? m->resident_peak_bytes.absent
 		: m->resident_base_bytes.absent ? m->resident_base_bytes.absent
 		: m->unplanned                  ? m->unplanned
-		: m->impossible                 ? m->impossible
-				: "resident memory did not grow";
+						: NULL;
 
-	sl__json_finite(json, "efficiency", m->efficiency, absent);
+	if (!isfinite(m->efficiency) && !absent && m->impossible)
+		sl__json_absent_fact(json, "efficiency", m->impossible);
+	else
+		sl__json_finite(json, "efficiency", m->efficiency,
+				absent ? absent
+				       : "resident memory did not grow");
 }
 
 static void
@@ -202,7 +207,7 @@ add_memory(struct sl__json *json, const struct sl_profile *p)
 	add_efficiency(json, m);
 	add_moments(json, p);
 	if (m->impossible)
-		sl__json_text(json, "impossible", m->impossible);
+		sl__json_fact(json, "impossible", m->impossible);
 	sl__json_end_object(json);
 }
 
@@ -214,7 +219,7 @@ add_ledger(struct sl__json *json, const struct sl_profile *p)
 		"wall_ms",        "operations_ms",    "gaps_ms",
 		"overhead_ms",    "overhead_ci95_ms", "residual_ms",
 		"overhead_share", "residual_share"};
-	char why[SL__LEDGER_WHY];
+	struct sl_fact open = sl__ledger_open(p);
 
 	sl__json_object(json, "ledger");
 	sl__json_integer(json, "iterations", l->n_iterations);
@@ -236,9 +241,8 @@ add_ledger(struct sl__json *json, const struct sl_profile *p)
 		sl__json_number(json, "residual_share", l->residual_share);
 	}
 	sl__json_boolean(json, "closed", l->is_closed);
-	sl__ledger_why(why, sizeof(why), p);
-	if (why[0])
-		sl__json_text(json, "open_because", why);
+	if (open.kind)
+		sl__json_fact(json, "open_because", &open);
 	sl__json_end_object(json);
 }
 
@@ -375,19 +379,20 @@ add_judgement(struct sl__json *json, const struct sl_operation *o)
 
 	sl__json_text(json, "bound", sl_bound_text(j->bound));
 	sl__json_number(json, "confidence", j->confidence);
-	add_list(json, "evidence", j->evidence, j->n_evidence);
-	add_list(json, "against", j->against, j->n_against);
+	sl__json_facts(json, "evidence", j->evidence, j->n_evidence);
+	sl__json_facts(json, "against", j->against, j->n_against);
 	if (o->response)
 		add_responses(json, o->response);
-	sl__json_finite(json, "ceiling_share", o->ceiling_share,
-			o->impossible  ? o->impossible
-			: o->uncounted ? o->uncounted
-				       : NO_CEILING);
+	if (o->impossible && !isfinite(o->ceiling_share))
+		sl__json_absent_fact(json, "ceiling_share", o->impossible);
+	else
+		sl__json_finite(json, "ceiling_share", o->ceiling_share,
+				o->uncounted ? o->uncounted : NO_CEILING);
 	add_level(json, "roof", o->roof);
 	sl__json_finite(json, "bound_ms", o->bound_ns / SL__NS_PER_MS,
 			o->uncounted ? o->uncounted : NO_CEILING);
 	if (o->impossible)
-		sl__json_text(json, "impossible", o->impossible);
+		sl__json_fact(json, "impossible", o->impossible);
 }
 
 static void
@@ -534,8 +539,8 @@ add_verdict(struct sl__json *json, const struct sl_finding *f)
 	sl__json_object(json, "verdict");
 	sl__json_text(json, "bottleneck", sl_bottleneck_text(f->bottleneck));
 	sl__json_number(json, "confidence", f->confidence);
-	add_list(json, "evidence", f->evidence, f->n_evidence);
-	add_list(json, "against", f->against, f->n_against);
+	sl__json_facts(json, "evidence", f->evidence, f->n_evidence);
+	sl__json_facts(json, "against", f->against, f->n_against);
 	sl__json_object(json, "shares");
 	for (int b = 0; b < SL_N_BOUNDS; b++)
 		sl__json_finite(json, sl_bound_text((enum sl_bound)b),
@@ -646,8 +651,8 @@ add_profile(struct sl__json *json, const struct sl_profile *p)
 	add_verdict(json, &p->verdict);
 	add_amdahl(json, p);
 	add_advice(json, p);
-	add_list(json, "impossible", p->impossible, p->n_impossible);
-	add_list(json, "remarks", p->remarks, p->n_remarks);
+	sl__json_facts(json, "impossible", p->impossible, p->n_impossible);
+	sl__json_facts(json, "remarks", p->remarks, p->n_remarks);
 	sl__json_noise(json, &p->noise);
 	sl__json_ending(json, p->elapsed_s, p->stopped_by, p->seed);
 }

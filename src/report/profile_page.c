@@ -7,7 +7,8 @@
  * 'verbose' shows every operation and all evidence.
  */
 #include "report/profile_page.h"
-#include "analysis/ledger_words.h"
+#include "analysis/ledger_open.h"
+#include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/result_page.h"
 #include "report/unit.h"
@@ -295,7 +296,7 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	const char *unit = sheet->how->unit;
 	double wall = sl__time_scaled(l->wall_ns, &unit);
 	int decimals = decimals_for(wall);
-	char why[SL__LEDGER_WHY];
+	struct sl_fact open = sl__ledger_open(sheet->profile);
 	struct sl__text t;
 
 	if (l->absent || !l->n_iterations) {
@@ -322,9 +323,9 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_more(doc, SL__STYLE_DIM,
 			     "; %zu disturbed pass%s left out", l->n_left_out,
 			     l->n_left_out == 1 ? "" : "es");
-	sl__ledger_why(why, sizeof(why), sheet->profile);
-	if (why[0])
-		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", why);
+	if (open.kind)
+		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
+			     sl__doc_fact(doc, &open));
 }
 
 static void
@@ -332,7 +333,7 @@ add_impossible(struct sl__doc *doc, const struct sl_profile *p)
 {
 	for (size_t i = 0; i < p->n_impossible; i++)
 		sl__doc_pair(doc, i ? "" : "impossible", SL__STYLE_BAD, "%s",
-			     p->impossible[i]);
+			     sl__doc_fact(doc, &p->impossible[i]));
 }
 
 static void
@@ -346,7 +347,8 @@ add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (n || p->stopped_by == SL_STOP_INTERRUPT)
 		sl__doc_gap(doc);
 	for (size_t i = 0; i < n; i++)
-		sl__doc_text(doc, SL__STYLE_DIM, "%s", p->remarks[i]);
+		sl__doc_text(doc, SL__STYLE_DIM, "%s",
+			     sl__doc_fact(doc, &p->remarks[i]));
 	if (n < p->n_remarks)
 		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v has all",
 			     p->n_remarks - n);

@@ -6,6 +6,7 @@
  * add up to.
  */
 #include "report/bunch.h"
+#include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
@@ -167,7 +168,8 @@ add_warnings(struct sl__doc *doc, const struct sl_profile *p)
 {
 	for (size_t i = 0; i < p->n_impossible; i++)
 		sl__doc_text(doc, SL__STYLE_BAD, "%s: impossible: %s",
-			     sl__profile_title(p), p->impossible[i]);
+			     sl__profile_title(p),
+			     sl__doc_fact(doc, &p->impossible[i]));
 	if (p->stopped_by == SL_STOP_INTERRUPT)
 		sl__doc_text(doc, SL__STYLE_WARN,
 			     "interrupted: this is what was measured until "

@@ -193,7 +193,7 @@ static void
 add_one(struct sl__doc *doc, const struct sl_microscope *m,
 	const struct sl_micro_series *s)
 {
-	struct sl__words w;
+	struct sl__phrase w;
 
 	sl__doc_heading(doc, "%s", s->name);
 	sl__doc_more(doc, SL__STYLE_DIM, "  %s: %s", s->kind, s->about);
@@ -240,7 +240,7 @@ static void
 add_focuses(struct sl__doc *doc, const struct sl_microscope *m)
 {
 	int is_open = 0;
-	struct sl__words w;
+	struct sl__phrase w;
 
 	for (size_t i = 0; i < m->n_series; i++) {
 		const struct sl_micro_series *s = &m->series[i];

@@ -44,7 +44,7 @@ sl__sweep_law_text(const struct sl_sweep_exponent *law)
 }
 
 static const char *
-rate_words(struct sl__words *w, double rate, enum sl_rate_unit unit)
+rate_words(struct sl__phrase *w, double rate, enum sl_rate_unit unit)
 {
 	if (unit == SL_RATE_FLOPS)
 		snprintf(w->s, sizeof(w->s), "%.3g GFLOP/s", rate / 1e9);
@@ -57,7 +57,7 @@ rate_words(struct sl__words *w, double rate, enum sl_rate_unit unit)
 
 /* "0.99 [0.97, 1.01]"; bounds that are not there are left out. */
 static const char *
-exponent_words(struct sl__words *w, const struct sl_estimate *e)
+exponent_words(struct sl__phrase *w, const struct sl_estimate *e)
 {
 	if (isfinite(e->lo) && isfinite(e->hi))
 		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]", e->value,
@@ -72,7 +72,7 @@ exponent_words(struct sl__words *w, const struct sl_estimate *e)
 
 /* "raises samples/s by 12 % [10, 14]", or "lowers" it. */
 static const char *
-gain_words(struct sl__words *w, const struct sl_estimate *e, const char *unit)
+gain_words(struct sl__phrase *w, const struct sl_estimate *e, const char *unit)
 {
 	int is_loss = e->value < 0 && !(e->hi > 0);
 	const char *verb = is_loss        ? "lowers"
@@ -93,7 +93,7 @@ gain_words(struct sl__words *w, const struct sl_estimate *e, const char *unit)
 
 /* "1.81 [1.70, 1.92]", of b against a; which one is faster is not asked. */
 static const char *
-ratio_words(struct sl__words *w, const struct sl_estimate *b,
+ratio_words(struct sl__phrase *w, const struct sl_estimate *b,
 	    const struct sl_estimate *a)
 {
 	double lo = b->lo / a->hi, hi = b->hi / a->lo;
@@ -160,13 +160,13 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 {
 	struct ends ends = measured_ends(t->series);
 	double first, last;
-	struct sl__words w, cost;
+	struct sl__phrase w, cost;
 
 	if (!ends.first)
 		return;
 	first = (double)ends.first->value;
 	last = (double)ends.last->value;
-	sl__words_time(&cost, law->offset);
+	sl__phrase_time(&cost, law->offset);
 	if (law->tail.n)
 		sl__narrate(
 			t->to,
@@ -190,7 +190,7 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 static void
 tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 {
-	struct sl__words w;
+	struct sl__phrase w;
 
 	if (law->absent)
 		return;
@@ -222,7 +222,7 @@ tell_threads(struct narrator *t)
 	struct ends ends = measured_ends(t->series);
 	const struct sl_sweep_point *a = ends.first, *b = ends.last;
 	double ratio, times;
-	struct sl__words w;
+	struct sl__phrase w;
 
 	if (!a || a == b)
 		return;
@@ -249,7 +249,7 @@ static void
 tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 {
 	struct ends ends = measured_ends(t->series);
-	struct sl__words w, formula = {""};
+	struct sl__phrase w, formula = {""};
 
 	if (!ends.first)
 		return;
@@ -293,7 +293,7 @@ tell_knee(struct narrator *t)
 {
 	const struct sl_sweep_knee *k = &t->series->knee;
 	const struct sl_sweep_point *last = measured_ends(t->series).last;
-	struct sl__words w;
+	struct sl__phrase w;
 
 	if (k->absent || !last)
 		return;
@@ -317,14 +317,14 @@ tell_knee(struct narrator *t)
 }
 
 static const char *
-limit_words(struct sl__words *w, const struct sl_sweep *sweep)
+limit_words(struct sl__phrase *w, const struct sl_sweep *sweep)
 {
-	struct sl__words memory = {""}, latency = {""};
+	struct sl__phrase memory = {""}, latency = {""};
 
 	if (sweep->memory_bytes > 0)
-		sl__words_bytes(&memory, sweep->memory_bytes);
+		sl__phrase_bytes(&memory, sweep->memory_bytes);
 	if (sweep->latency_s > 0)
-		sl__words_time(&latency, sweep->latency_s * 1e9);
+		sl__phrase_time(&latency, sweep->latency_s * 1e9);
 	snprintf(w->s, sizeof(w->s), "%.30s%s%.30s", memory.s,
 		 *memory.s && *latency.s ? " and " : "", latency.s);
 	return w->s;
@@ -334,7 +334,7 @@ static void
 tell_none(struct narrator *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
-	struct sl__words limits;
+	struct sl__phrase limits;
 
 	if (!t->series->n_measured)
 		return;
@@ -350,8 +350,8 @@ tell_best(struct narrator *t)
 {
 	const struct sl_sweep_best *b = &t->series->best;
 	const struct sl_sweep_point *p;
-	struct sl__words limits, rate, latency, size;
-	struct sl__words memory = {""}, close = {""}, within = {""};
+	struct sl__phrase limits, rate, latency, size;
+	struct sl__phrase memory = {""}, close = {""}, within = {""};
 
 	if (b->absent) {
 		tell_none(t);
@@ -367,11 +367,11 @@ tell_best(struct narrator *t)
 			 t->axis, (long long)b->as_good);
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
-			 sl__words_bytes(&size, (double)p->memory_bytes));
+			 sl__phrase_bytes(&size, (double)p->memory_bytes));
 	sl__narrate(t->to, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s,
 		    t->axis, (long long)b->at,
 		    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
-		    sl__words_time(&latency, p->latency_ns.value), memory.s,
+		    sl__phrase_time(&latency, p->latency_ns.value), memory.s,
 		    close.s);
 }
 
@@ -379,7 +379,7 @@ static void
 tell_memory(struct narrator *t)
 {
 	const struct sl_sweep_point *a = NULL, *b = NULL;
-	struct sl__words first, last;
+	struct sl__phrase first, last;
 
 	for (size_t i = 0; i < t->series->n_points; i++) {
 		const struct sl_sweep_point *p = &t->series->points[i];
@@ -392,9 +392,9 @@ tell_memory(struct narrator *t)
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
 	sl__narrate(t->to, "Memory goes from %s at %s %lld to %s at %lld.",
-		    sl__words_bytes(&first, (double)a->memory_bytes), t->axis,
+		    sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
 		    (long long)a->value,
-		    sl__words_bytes(&last, (double)b->memory_bytes),
+		    sl__phrase_bytes(&last, (double)b->memory_bytes),
 		    (long long)b->value);
 }
 
@@ -520,7 +520,7 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 	const struct sl_sweep *sweep = t->sweep;
 	size_t first = SIZE_MAX, second = SIZE_MAX;
 	const struct sl_estimate *a, *b;
-	struct sl__words w;
+	struct sl__phrase w;
 
 	for (size_t i = 0; i < sweep->n_series; i++) {
 		const struct sl_sweep_point *p =

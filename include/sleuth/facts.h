@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts.h - what was found, in numbers and names. */
+#ifndef SLEUTH_FACTS_H
+#define SLEUTH_FACTS_H
+
+#include "sleuth/basics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a fact says.  Behind each kind stand its values, in order, then its
+ * names after a bar.  Times are nanoseconds, rates a second, shares 0 to 1,
+ * ratios new / old; dtype, bound and level are values of those enums.  "?"
+ * marks a value that may be NaN: that part is not said.
+ */
+enum sl_fact_kind {
+	SL_FACT_NONE = 0,
+
+	/* What an operation answered to experiments. */
+	SL_FACT_ARITHMETIC_RATE, /* share of the ceiling, dtype */
+	SL_FACT_BYTES_RATE,      /* bytes, share of what it gives, level */
+	SL_FACT_STEP_SIZE,       /* time, least time of any step */
+	SL_FACT_WARM,            /* how many times as fast */
+	SL_FACT_COLD,            /* time ratio; as below */
+	SL_FACT_HOGGED,          /* ratio, of a pure stream, of arithmetic */
+	SL_FACT_THREADS,         /* threads, how many times as fast as one */
+	SL_FACT_DOUBLED,         /* ratio of time, of arithmetic?, of bytes */
+	SL_FACT_UNEXPLAINED,     /* the nearest bound */
+	SL_FACT_UNDECIDED,       /* bound, probability, bound, probability */
+	SL_FACT_PLAIN_LOOPS,     /* it runs on them */
+	SL_FACT_NO_CEILINGS,     /* nothing can be said without */
+
+	/* What hardware counters say of a verdict: level, bytes? from there,
+	 * share of what it gives, stalled share? of cycles, instructions? a
+	 * cycle. */
+	SL_FACT_COUNTERS_AGREE,
+	SL_FACT_COUNTERS_OBJECT,     /* they speak against it */
+	SL_FACT_COUNTERS_CONTRADICT, /* so that it is withdrawn; and the bound
+					that experiments gave */
+
+	/* What bounds the model. */
+	SL_FACT_TIME_SHARE,   /* of the operations of a bound: share, bound */
+	SL_FACT_NOT_MEASURED, /* the ceilings | why */
+
+	/* Why time accounting does not close: share? that is not accounted for,
+	 * and then */
+	SL_FACT_OPEN,       /* (nothing is known) */
+	SL_FACT_OPEN_FEW,   /* pairs, pairs needed, disturbed share? */
+	SL_FACT_OPEN_WIDE,  /* overhead from, to (shares of a pass), pairs,
+			       disturbed share? */
+	SL_FACT_OPEN_SHORT, /* overhead by experiment, by calibration (shares),
+			       mean time of an operation, disturbed share? */
+
+	/* What cannot be. */
+	SL_FACT_ARITHMETIC_IMPOSSIBLE, /* operations, time, rate, peak, dtype |
+					  operation, type, kernel */
+	SL_FACT_BYTES_IMPOSSIBLE,      /* bytes, time, rate, bandwidth |
+					  operation, type */
+	SL_FACT_SUM_IMPOSSIBLE,        /* time of operations, of a pass */
+	SL_FACT_MEMORY_NESTING,        /* live, planned, reserved bytes */
+	SL_FACT_MEMORY_PARTS,          /* reserved bytes, sum of their parts */
+	SL_FACT_MEMORY_HELD,           /* bytes that a run held, bound */
+	SL_FACT_MEMORY_GROWTH,         /* bytes of growth, bytes needed */
+	SL_FACT_MEMORY_EFFICIENCY,     /* a ratio above 1 */
+
+	/* What was left out, or looks odd. */
+	SL_FACT_NOT_ALONE,   /* | why nothing was timed on one thread */
+	SL_FACT_NOT_COLD,    /* | why not from empty caches */
+	SL_FACT_NOT_HOGGED,  /* | why not beside a memory hog */
+	SL_FACT_NOT_DOUBLED, /* | why not at twice the batch */
+	SL_FACT_COVERAGE,    /* share of time in experiments, operations */
+	SL_FACT_WINOGRAD,    /* operations that do less than the model asks */
+	SL_FACT_PADDING      /* likewise, because windows reach beyond */
+};
+enum { SL_N_FACT_KINDS = SL_FACT_PADDING + 1 };
+
+/* The name of a kind in documents, "bytes-rate"; never NULL. */
+SL_API const char *sl_fact_kind_text(enum sl_fact_kind kind);
+
+enum { SL_FACT_VALUES = 6, SL_FACT_NAMES = 3 };
+
+/* Names live as long as the result that the fact is in. */
+struct sl_fact {
+	enum sl_fact_kind kind;
+	double values[SL_FACT_VALUES];
+	const char *names[SL_FACT_NAMES];
+};
+
+/* Appends what the fact says, in English, without a full stop. */
+SL_API enum sl_status sl_fact_text(const struct sl_fact *fact,
+				   struct sl_buf *out,
+				   struct sl_error *err) SL_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

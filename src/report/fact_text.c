@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fact_text.c - facts in words, and in documents.
+ *
+ * Every kind of fact has a template in fact_sentences.def.  They are checked as
+ * a whole by tests/test_fact_text.c; what is wrong with one here is a defect.
+ */
+#include "report/fact_text.h"
+#include "analysis/sentences.h"
+#include "base/buf.h"
+#include "result/fact_list.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/banned.h"
+
+static const char *const templates[SL_N_FACT_KINDS] = {
+	[SL_FACT_NONE] = "",
+#define FACT(kind, words) [SL_FACT_##kind] = words,
+#include "report/fact_sentences.def"
+#undef FACT
+};
+
+const char *
+sl__fact_template(enum sl_fact_kind kind)
+{
+	return templates[kind];
+}
+
+struct writer {
+	struct sl_buf *out;
+	const struct sl_fact *fact;
+	size_t start;  /* where the text of this fact begins */
+	int is_silent; /* within a part that is not said */
+};
+
+static const char *
+spent_text(enum sl_bound bound)
+{
+	static const char *const words[SL_N_BOUNDS] = {
+		[SL_BOUND_UNKNOWN] = "is not decided",
+		[SL_BOUND_COMPUTE] = "is bound by arithmetic or instructions",
+		[SL_BOUND_L2] = "waits for the L2 cache",
+		[SL_BOUND_L3] = "waits for the L3 cache",
+		[SL_BOUND_DRAM] = "waits for memory (DRAM)",
+		[SL_BOUND_OVERHEAD] =
+			"is spent in operations too small for the machine",
+		[SL_BOUND_IMBALANCE] =
+			"is spent while threads wait for one of them",
+		[SL_BOUND_REFERENCE] = "is spent on plain loops",
+	};
+
+	return words[(unsigned)bound < SL_N_BOUNDS ? bound : SL_BOUND_UNKNOWN];
+}
+
+static int
+id_of(double x)
+{
+	return x >= 0 && x < 1000 ? (int)x : 0;
+}
+
+static const char *
+dtype_words(struct sl__phrase *w, double x)
+{
+	(void)w;
+	return sl_dtype_text((enum sl_dtype)id_of(x));
+}
+
+static const char *
+anytype_words(struct sl__phrase *w, double x)
+{
+	return id_of(x) ? dtype_words(w, x) : "any type";
+}
+
+static const char *
+bound_words(struct sl__phrase *w, double x)
+{
+	(void)w;
+	return sl_bound_text((enum sl_bound)id_of(x));
+}
+
+static const char *
+spent_words(struct sl__phrase *w, double x)
+{
+	(void)w;
+	return spent_text((enum sl_bound)id_of(x));
+}
+
+static const char *
+level_words(struct sl__phrase *w, double x)
+{
+	(void)w;
+	return sl_level_text((enum sl_level)id_of(x));
+}
+
+/* A share as a number: a digit more where it is below 1 %. */
+static const char *
+percent_words(struct sl__phrase *w, double x)
+{
+	snprintf(w->s, sizeof(w->s), "%.*f", 100 * x < 1, 100 * x);
+	return w->s;
+}
+
+/* Values that stand for a word or have a unit that fits. */
+static const struct {
+	const char *spec;
+	const char *(*words)(struct sl__phrase *w, double x);
+} specs[] = {
+	{"time", sl__phrase_time},  {"bytes", sl__phrase_bytes},
+	{"percent", percent_words}, {"dtype", dtype_words},
+	{"anytype", anytype_words}, {"bound", bound_words},
+	{"spent", spent_words},     {"level", level_words},
+};
+
+static const char *
+special_text(struct sl__phrase *w, const char *spec, size_t n, double x)
+{
+	size_t i = 0;
+
+	while (strlen(specs[i].spec) != n || memcmp(specs[i].spec, spec, n)) {
+		i++;
+		assert(i < sizeof(specs) / sizeof(specs[0]));
+	}
+	return specs[i].words(w, x);
+}
+
+/* ".3g/1e9": digits, form, and a factor. */
+static const char *
+number_text(struct sl__phrase *w, const char *spec, double x)
+{
+	int n_digits = spec[1] - '0';
+	double factor =
+		spec[3] == '*' || spec[3] == '/' ? strtod(spec + 4, NULL) : 1;
+
+	x = spec[3] == '/' ? x / factor : x * factor;
+	if (spec[2] == 'f')
+		snprintf(w->s, sizeof(w->s), "%.*f", n_digits, x);
+	else
+		snprintf(w->s, sizeof(w->s), "%.*g", n_digits, x);
+	return w->s;
+}
+
+static double
+value_of(const struct writer *w, char digit)
+{
+	assert(digit >= '0' && digit < '0' + SL_FACT_VALUES);
+	return w->fact->values[digit - '0'];
+}
+
+static void
+say(struct writer *w, const char *text, size_t n)
+{
+	if (!w->is_silent)
+		sl__buf_add(w->out, text, n);
+}
+
+static const char *
+write_value(struct writer *w, const char *t)
+{
+	size_t n = strcspn(t + 2, "}");
+	struct sl__phrase words;
+	const char *text =
+		t[2] == '.' ? number_text(&words, t + 2, value_of(w, *t))
+			    : special_text(&words, t + 2, n, value_of(w, *t));
+
+	assert(t[1] == ':' && text);
+	say(w, text, strlen(text));
+	return t + 2 + n;
+}
+
+static const char *
+write_name(struct writer *w, const char *t)
+{
+	const char *name = w->fact->names[*t - 'a'];
+
+	say(w, name ? name : "", name ? strlen(name) : 0);
+	return t + 1;
+}
+
+static void
+write_comma(struct writer *w)
+{
+	size_t n = w->out->n_bytes;
+
+	if (n > w->start && w->out->data[n - 1] != ' ')
+		say(w, ", ", 2);
+}
+
+static const char *write_until(struct writer *w, const char *t,
+			       const char *ends);
+
+/* {?0:text}: returns where it ends. */
+static const char *
+write_known(struct writer *w, const char *t)
+{
+	int is_silent = w->is_silent;
+
+	w->is_silent |= isnan(value_of(w, t[1]));
+	t = write_until(w, t + 3, "}");
+	w->is_silent = is_silent;
+	return t;
+}
+
+/* {=0:one|many}: likewise. */
+static const char *
+write_choice(struct writer *w, const char *t)
+{
+	int is_silent = w->is_silent;
+	int is_one = fabs(value_of(w, t[1]) - 1) < 0.5;
+
+	w->is_silent = is_silent || !is_one;
+	t = write_until(w, t + 3, "|");
+	w->is_silent = is_silent || is_one;
+	t = write_until(w, t + 1, "}");
+	w->is_silent = is_silent;
+	return t;
+}
+
+/* What stands between braces; returns what follows them. */
+static const char *
+write_group(struct writer *w, const char *t)
+{
+	switch (*t) {
+	case ',':
+		write_comma(w);
+		t++;
+		break;
+	case '?':
+		t = write_known(w, t);
+		break;
+	case '=':
+		t = write_choice(w, t);
+		break;
+	case 'a':
+	case 'b':
+	case 'c':
+		t = write_name(w, t);
+		break;
+	default:
+		t = write_value(w, t);
+		break;
+	}
+	assert(*t == '}');
+	return t + 1;
+}
+
+static const char *
+write_until(struct writer *w, const char *t, const char *ends)
+{
+	for (;;) {
+		size_t n = strcspn(t, "{|}");
+
+		say(w, t, n);
+		t += n;
+		if (!*t || strchr(ends, *t))
+			return t;
+		assert(*t == '{');
+		t = write_group(w, t + 1);
+	}
+}
+
+void
+sl__fact_write(struct sl_buf *out, const struct sl_fact *fact)
+{
+	struct writer w = {.out = out, .fact = fact, .start = out->n_bytes};
+
+	assert((unsigned)fact->kind < SL_N_FACT_KINDS);
+	(void)write_until(&w, templates[fact->kind], "");
+}
+
+enum sl_status
+sl_fact_text(const struct sl_fact *fact, struct sl_buf *out,
+	     struct sl_error *err)
+{
+	sl__fact_write(out, fact);
+	return sl__buf_status(out, err);
+}
+
+const char *
+sl__fact_words(struct sl__arena *arena, const struct sl_fact *fact)
+{
+	struct sl_buf text = {0};
+	const char *words = NULL;
+
+	sl__fact_write(&text, fact);
+	if (!sl__buf_status(&text, NULL))
+		words = sl__arena_string(arena, text.data ? text.data : "");
+	sl_buf_release(&text);
+	return words;
+}
+
+const char *
+sl__doc_fact(struct sl__doc *doc, const struct sl_fact *fact)
+{
+	const char *words = sl__fact_words(&doc->arena, fact);
+
+	doc->failed |= !words;
+	return words ? words : "";
+}
+
+/* What it says, or its absence, under 'key'. */
+static void
+write_words(struct sl__json *json, const char *key, const struct sl_fact *fact,
+	    int is_absence)
+{
+	struct sl_buf text = {0};
+
+	sl__fact_write(&text, fact);
+	if (sl__buf_status(&text, NULL))
+		sl__buf_break(json->out);
+	else if (is_absence)
+		sl__json_absent(json, key, text.data ? text.data : "");
+	else
+		sl__json_text(json, key, text.data ? text.data : "");
+	sl_buf_release(&text);
+}
+
+static void
+write_members(struct sl__json *json, const char *key,
+	      const struct sl_fact *fact)
+{
+	sl__json_object(json, key);
+	sl__json_text(json, "kind", sl_fact_kind_text(fact->kind));
+	sl__json_array(json, "values");
+	for (size_t i = 0; i < sl__fact_n_values(fact->kind); i++)
+		sl__json_number(json, NULL, fact->values[i]);
+	sl__json_end_array(json);
+	sl__json_array(json, "names");
+	for (size_t i = 0; i < sl__fact_n_names(fact->kind); i++)
+		sl__json_text(json, NULL, fact->names[i] ? fact->names[i] : "");
+	sl__json_end_array(json);
+	sl__json_end_object(json);
+}
+
+void
+sl__json_fact(struct sl__json *json, const char *key,
+	      const struct sl_fact *fact)
+{
+	char sibling[64];
+
+	write_words(json, key, fact, 0);
+	snprintf(sibling, sizeof(sibling), "%s_fact", key);
+	write_members(json, sibling, fact);
+}
+
+void
+sl__json_facts(struct sl__json *json, const char *key,
+	       const struct sl_fact *facts, size_t n)
+{
+	char sibling[64];
+
+	sl__json_array(json, key);
+	for (size_t i = 0; i < n; i++)
+		write_words(json, NULL, &facts[i], 0);
+	sl__json_end_array(json);
+	snprintf(sibling, sizeof(sibling), "%s_facts", key);
+	sl__json_array(json, sibling);
+	for (size_t i = 0; i < n; i++)
+		write_members(json, NULL, &facts[i]);
+	sl__json_end_array(json);
+}
+
+void
+sl__json_absent_fact(struct sl__json *json, const char *key,
+		     const struct sl_fact *fact)
+{
+	write_words(json, key, fact, 1);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fact_list.c - facts gathered one after the other, and what kinds there
+ * are. */
+#include "result/fact_list.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+static const struct {
+	const char *word;
+	unsigned char n_values, n_names;
+} kinds[SL_N_FACT_KINDS] = {
+	[SL_FACT_NONE] = {"none", 0, 0},
+	[SL_FACT_ARITHMETIC_RATE] = {"arithmetic-rate", 2, 0},
+	[SL_FACT_BYTES_RATE] = {"bytes-rate", 3, 0},
+	[SL_FACT_STEP_SIZE] = {"step-size", 2, 0},
+	[SL_FACT_WARM] = {"warm", 1, 0},
+	[SL_FACT_COLD] = {"cold", 1, 0},
+	[SL_FACT_HOGGED] = {"hogged", 3, 0},
+	[SL_FACT_THREADS] = {"threads", 2, 0},
+	[SL_FACT_DOUBLED] = {"doubled", 3, 0},
+	[SL_FACT_UNEXPLAINED] = {"unexplained", 1, 0},
+	[SL_FACT_UNDECIDED] = {"undecided", 4, 0},
+	[SL_FACT_PLAIN_LOOPS] = {"plain-loops", 0, 0},
+	[SL_FACT_NO_CEILINGS] = {"no-ceilings", 0, 0},
+	[SL_FACT_COUNTERS_AGREE] = {"counters-agree", 5, 0},
+	[SL_FACT_COUNTERS_OBJECT] = {"counters-object", 5, 0},
+	[SL_FACT_COUNTERS_CONTRADICT] = {"counters-contradict", 6, 0},
+	[SL_FACT_TIME_SHARE] = {"time-share", 2, 0},
+	[SL_FACT_NOT_MEASURED] = {"not-measured", 0, 1},
+	[SL_FACT_OPEN] = {"open", 1, 0},
+	[SL_FACT_OPEN_FEW] = {"open-few", 4, 0},
+	[SL_FACT_OPEN_WIDE] = {"open-wide", 5, 0},
+	[SL_FACT_OPEN_SHORT] = {"open-short", 5, 0},
+	[SL_FACT_ARITHMETIC_IMPOSSIBLE] = {"arithmetic-impossible", 5, 3},
+	[SL_FACT_BYTES_IMPOSSIBLE] = {"bytes-impossible", 4, 2},
+	[SL_FACT_SUM_IMPOSSIBLE] = {"sum-impossible", 2, 0},
+	[SL_FACT_MEMORY_NESTING] = {"memory-nesting", 3, 0},
+	[SL_FACT_MEMORY_PARTS] = {"memory-parts", 2, 0},
+	[SL_FACT_MEMORY_HELD] = {"memory-held", 2, 0},
+	[SL_FACT_MEMORY_GROWTH] = {"memory-growth", 2, 0},
+	[SL_FACT_MEMORY_EFFICIENCY] = {"memory-efficiency", 1, 0},
+	[SL_FACT_NOT_ALONE] = {"not-alone", 0, 1},
+	[SL_FACT_NOT_COLD] = {"not-cold", 0, 1},
+	[SL_FACT_NOT_HOGGED] = {"not-hogged", 0, 1},
+	[SL_FACT_NOT_DOUBLED] = {"not-doubled", 0, 1},
+	[SL_FACT_COVERAGE] = {"coverage", 2, 0},
+	[SL_FACT_WINOGRAD] = {"winograd", 1, 0},
+	[SL_FACT_PADDING] = {"padding", 1, 0},
+};
+
+static enum sl_fact_kind
+known(enum sl_fact_kind kind)
+{
+	return (unsigned)kind < SL_N_FACT_KINDS ? kind : SL_FACT_NONE;
+}
+
+const char *
+sl_fact_kind_text(enum sl_fact_kind kind)
+{
+	return kinds[known(kind)].word;
+}
+
+size_t
+sl__fact_n_values(enum sl_fact_kind kind)
+{
+	return kinds[known(kind)].n_values;
+}
+
+size_t
+sl__fact_n_names(enum sl_fact_kind kind)
+{
+	return kinds[known(kind)].n_names;
+}
+
+static int
+make_room(struct sl__facts *facts, size_t cap)
+{
+	struct sl_fact *list =
+		sl__arena_array(facts->arena, cap, sizeof(*list));
+
+	if (!list) {
+		facts->has_failed = 1;
+		return 0;
+	}
+	if (facts->n)
+		memcpy(list, facts->list, facts->n * sizeof(*list));
+	facts->list = list;
+	facts->cap = cap;
+	return 1;
+}
+
+void
+sl__facts_init(struct sl__facts *facts, struct sl__arena *arena,
+	       const struct sl_fact *before, size_t n)
+{
+	*facts = (struct sl__facts){.arena = arena};
+	for (size_t i = 0; i < n; i++)
+		sl__facts_add(facts, before[i]);
+}
+
+void
+sl__facts_add(struct sl__facts *facts, struct sl_fact fact)
+{
+	if (facts->n == facts->cap && !make_room(facts, 2 * facts->cap + 4))
+		return;
+	facts->list[facts->n++] = fact;
+}
+
+struct sl_fact *
+sl__fact_copy(const struct sl_fact *fact, struct sl__arena *arena)
+{
+	struct sl_fact *copy = sl__arena_alloc(arena, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *fact;
+	for (size_t i = 0; i < SL_FACT_NAMES; i++) {
+		copy->names[i] = sl__arena_string(arena, fact->names[i]);
+		if (fact->names[i] && !copy->names[i])
+			return NULL;
+	}
+	return copy;
+}
