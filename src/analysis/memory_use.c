@@ -251,7 +251,7 @@ count_records(const struct sl__program *p)
 
 	count(&r, &p->arena);
 	count(&r, &p->weights->arena);
-	count(&r, sl__weights_books(p->weights));
+	count(&r, sl__plan_weights_entries(p->weights));
 	count(&r, &p->graph->arena);
 	count(&r, &p->shapes->arena);
 	count(&r, ev->arena);

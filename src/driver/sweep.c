@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "driver/sweep_axis.h"
-#include "graph/weight_store.h"
+#include "engine/weight_cache.h"
 #include "machine/energy_meter.h"
 #include "machine/platform.h"
 
@@ -56,8 +56,8 @@ struct sweeper {
 	uint64_t start_ns;
 	size_t n_done, n_all; /* visits */
 	int is_stopped;
-	const struct sl_graph *held; /* whose weights 'hold' keeps */
-	struct sl__weight_hold *hold;
+	const struct sl_graph *pinned; /* whose weights 'pin' keeps */
+	struct sl__weight_pin *pin;
 	char what[64]; /* for progress */
 };
 
@@ -297,14 +297,14 @@ prepare(struct sweeper *s, struct visit *v, struct sl_error *err)
 /* The weights of the model that is visited stay for its next point; those of
  * another go. */
 static enum sl_status
-hold_weights(struct sweeper *s, const struct visit *v, struct sl_error *err)
+pin_weights(struct sweeper *s, const struct visit *v, struct sl_error *err)
 {
-	if (v->own || v->graph == s->held)
+	if (v->own || v->graph == s->pinned)
 		return SL_OK;
-	sl__weight_hold_free(s->hold);
-	s->hold = NULL;
-	s->held = v->graph;
-	return sl__weight_hold_new(&s->hold, v->graph, s->plan.allocator, err);
+	sl__weight_pin_free(s->pin);
+	s->pin = NULL;
+	s->pinned = v->graph;
+	return sl__weight_pin_new(&s->pin, v->graph, s->plan.allocator, err);
 }
 
 static double
@@ -312,9 +312,9 @@ room_for(struct sweeper *s, double bytes)
 {
 	double room = (double)sl__platform_free_bytes("");
 
-	if (room >= bytes || !s->hold)
+	if (room >= bytes || !s->pin)
 		return room;
-	sl__weight_hold_empty(s->hold);
+	sl__weight_pin_clear(s->pin);
 	return (double)sl__platform_free_bytes("");
 }
 
@@ -366,7 +366,7 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 		.interrupt = s->how.interrupt,
 		.allocator = s->how.allocator,
 	};
-	enum sl_status rc = hold_weights(s, v, err);
+	enum sl_status rc = pin_weights(s, v, err);
 
 	if (!rc && is_new)
 		rc = check_memory(s, v, err);
@@ -501,8 +501,8 @@ visit_all(struct sweeper *s, struct sl_error *err)
 	s->n_all = n * s->how.n_visits;
 	for (size_t k = 0; k < s->how.n_visits; k++) {
 		sl__rng_permutation(&s->rng, order, n);
-		if (s->hold)
-			sl__weight_hold_empty(s->hold);
+		if (s->pin)
+			sl__weight_pin_clear(s->pin);
 		for (size_t i = 0; i < n && !s->is_stopped; i++) {
 			rc = visit(s, order[i], SIZE_MAX, err);
 			if (rc)
@@ -618,7 +618,7 @@ run(struct sweeper *s, struct sl_error *err)
 		rc = visit_all(s, err);
 	if (!rc)
 		rc = repeat_disturbed(s, err);
-	sl__weight_hold_free(s->hold);
+	sl__weight_pin_free(s->pin);
 	sl__energy_close(&s->meter);
 	return rc ? rc : settle(s, err);
 }

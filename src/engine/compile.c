@@ -62,10 +62,10 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 		rc = sl__evaluator_new(&p->evaluator, p->graph,
 				       &p->arena.allocator, err);
 	if (!rc)
-		rc = sl__weights_new(&p->weights, graph, &p->arena.allocator,
-				     err);
+		rc = sl__plan_weights_new(&p->weights, graph,
+					  &p->arena.allocator, err);
 	if (!rc && pl->options->flags & SL__PLAN_APART)
-		sl__weights_keep_apart(p->weights);
+		sl__plan_weights_isolate(p->weights);
 	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
 }
 

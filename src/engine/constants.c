@@ -2,9 +2,9 @@
 /*
  * constants.c - constants in the forms that kernels want, made once.
  *
- * What a plan makes of a constant it offers to other plans of the same graph,
- * and takes from them what they have made (weight_store.h).  Small ones are
- * made faster than they are found.
+ * What a plan makes of a constant it inserts into the weight cache, for other
+ * plans of the same graph, and finds there what they have made
+ * (weight_cache.h).  Small ones are made faster than they are found.
  */
 #include "engine/constants.h"
 #include "base/status.h"
@@ -51,7 +51,7 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 
 	m->tensor = pl->graph->values[value].tensor;
 	m->n_bytes = n_bytes;
-	m->key.form = &m->form;
+	m->key.layout = &m->form;
 	m->key.n_bytes = sizeof(m->form);
 	m->key.is_same = is_same_form;
 	m->is_shared = n_bytes >= SHARED_BYTES_LEAST &&
@@ -64,8 +64,9 @@ find_made(const struct making *m, struct sl__planner *pl, int *is_made,
 	  uint32_t *buffer, struct sl_error *err)
 {
 	const unsigned char *data =
-		m->is_shared ? sl__weights_find(pl->program->weights, &m->key)
-			     : NULL;
+		m->is_shared
+			? sl__weight_cache_find(pl->program->weights, &m->key)
+			: NULL;
 
 	*is_made = data != NULL;
 	return data ? sl__plan_lay(pl, m->n_bytes, data, 0, buffer, err)
@@ -73,11 +74,11 @@ find_made(const struct making *m, struct sl__planner *pl, int *is_made,
 }
 
 static void
-offer(const struct making *m, struct sl__planner *pl, uint32_t buffer)
+insert(const struct making *m, struct sl__planner *pl, uint32_t buffer)
 {
 	if (m->is_shared)
-		sl__weights_offer(pl->program->weights, &m->key,
-				  sl__plan_data(pl, buffer), m->n_bytes);
+		sl__weight_cache_insert(pl->program->weights, &m->key,
+					sl__plan_data(pl, buffer), m->n_bytes);
 }
 
 static enum sl_status
@@ -96,7 +97,7 @@ make_copy(const struct making *m, struct sl__planner *pl, uint32_t *buffer,
 	if (from != to)
 		memcpy(to, from, (size_t)t->n_bytes);
 	sl__tensor_let_go(t, 0, t->n_bytes);
-	offer(m, pl, *buffer);
+	insert(m, pl, *buffer);
 	return SL_OK;
 }
 
@@ -206,9 +207,9 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 	*out = held->tensor.bytes;
 	if (held->kind != SL__TYPE_UNKNOWN)
 		return SL_OK;
-	key.form = &copy;
+	key.layout = &copy;
 	if (m->is_shared && m->tensor->generator)
-		*out = sl__weights_look(pl->program->weights, &key);
+		*out = sl__weight_cache_peek(pl->program->weights, &key);
 	if (*out)
 		return SL_OK;
 	rc = sl__datum_load(loaded, m->tensor, &pl->program->arena.allocator,
@@ -234,7 +235,7 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value,
 					  sl__plan_data(pl, *buffer), err);
 	if (!rc) {
 		sl__tensor_let_go(m->tensor, 0, m->tensor->n_bytes);
-		offer(m, pl, *buffer);
+		insert(m, pl, *buffer);
 	}
 	sl__datum_clear(&loaded, &pl->program->arena.allocator);
 	return rc;

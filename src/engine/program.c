@@ -130,7 +130,7 @@ sl__program_free(struct sl__program *p)
 	sl_graph_free((struct sl_graph *)(uintptr_t)p->graph);
 	if (p->block)
 		sl__pages_take_back(p->weights->pages, p->block);
-	sl__weights_free(p->weights);
+	sl__plan_weights_free(p->weights);
 	allocator = p->arena.allocator;
 	sl__arena_release(&p->arena);
 	sl__release(&allocator, p);

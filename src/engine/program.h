@@ -3,7 +3,7 @@
 #ifndef SL_PROGRAM_H
 #define SL_PROGRAM_H
 
-#include "graph/weight_store.h"
+#include "engine/weight_cache.h"
 #include "ops/evaluate.h"
 #include "transform/rewrite.h"
 
@@ -79,11 +79,11 @@ struct sl__program {
 	size_t *covered; /* by all steps, one after the other; those of step
 			    i from number first_covered[i] on */
 	size_t *first_covered;
-	struct sl__shapes *shapes;       /* of 'graph'; owned */
-	struct sl__evaluator *evaluator; /* of 'graph': constants, and steps
+	struct sl__shapes *shapes;        /* of 'graph'; owned */
+	struct sl__evaluator *evaluator;  /* of 'graph': constants, and steps
 					    whose sizes depend on data */
-	struct sl__dnnl *dnnl;           /* oneDNN's engine and stream */
-	struct sl__weights *weights;     /* constants that were made */
+	struct sl__dnnl *dnnl;            /* oneDNN's engine and stream */
+	struct sl__plan_weights *weights; /* constants that were packed */
 	struct sl__buffer *buffers;
 	size_t n_buffers, cap_buffers;
 	struct sl__label *labels; /* newest first */

@@ -346,8 +346,8 @@ check_room(struct sl__loop *loop)
 
 	if (!room || room > 2 * loop->raw.memory.weight_bytes)
 		return;
-	sl__weight_hold_free(loop->hold);
-	loop->hold = NULL;
+	sl__weight_pin_free(loop->pin);
+	loop->pin = NULL;
 }
 
 static size_t
@@ -525,8 +525,8 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 					"interrupted before the first pass of "
 					"each loop");
 		tell_progress(m);
-		rc = sl__weight_hold_new(&loop->hold, loop->decoder.graph,
-					 m->how->plan.allocator, err);
+		rc = sl__weight_pin_new(&loop->pin, loop->decoder.graph,
+					m->how->plan.allocator, err);
 		if (!rc)
 			rc = begin_loop(m, loop, err);
 	}
@@ -547,12 +547,12 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 	sl__watch_open(&m.watch, NULL);
 	m.start_ns = sl__clock_now_ns(NULL);
 	for (size_t i = 0; i < n_loops; i++)
-		loops[i].hold = NULL;
+		loops[i].pin = NULL;
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);
 	for (size_t i = 0; i < n_loops; i++)
-		sl__weight_hold_free(loops[i].hold);
+		sl__weight_pin_free(loops[i].pin);
 	sl__watch_close(&m.watch, &out->noise);
 	return rc;
 }

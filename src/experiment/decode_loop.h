@@ -9,7 +9,7 @@
 struct sl__loop {
 	struct sl__decoder decoder;
 	struct sl__decode_figures raw;
-	struct sl__weight_hold *hold; /* while it is measured; may be NULL */
+	struct sl__weight_pin *pin; /* while it is measured; may be NULL */
 };
 
 struct sl__loop_options {

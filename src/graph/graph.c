@@ -3,7 +3,6 @@
 #include "base/status.h"
 #include "graph/assembly.h"
 #include "graph/op_rules.h"
-#include "graph/weight_store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +25,7 @@ sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
 	sl__map_init(&graph->symbol_ids, &graph->arena);
 	sl__map_init(&graph->place_ids, &graph->arena);
 	graph->name = graph->source = graph->producer = "";
-	rc = sl__weight_store_new(&graph->weights, allocator, err);
-	if (!rc)
-		rc = sl__graph_add_block(graph, &block, "", err);
+	rc = sl__graph_add_block(graph, &block, "", err);
 	if (rc) {
 		sl_graph_free(graph);
 		return rc;
@@ -46,7 +43,6 @@ sl_graph_free(struct sl_graph *graph)
 		return;
 	for (size_t i = 0; i < graph->n_mappings; i++)
 		sl__mapping_close(&graph->mappings[i]);
-	sl__weight_store_free(graph->weights);
 	allocator = graph->arena.allocator;
 	sl__arena_release(&graph->arena);
 	sl__release(&allocator, graph);

@@ -144,7 +144,6 @@ struct sl_graph {
 		n_mappings;
 	size_t cap_values, cap_nodes, cap_blocks, cap_symbols, cap_mappings;
 	int is_frozen;
-	struct sl__weight_store *weights; /* changes, under its own lock */
 };
 
 #endif

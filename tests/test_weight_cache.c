@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_weight_store.c - proves that plans of one graph share what they make of
+ * test_weight_cache.c - proves that plans of one graph share what they make of
  * its constants: the same bits as alone, whoever goes first, whatever fails,
  * however many at once.
  */
@@ -181,6 +181,64 @@ goes_with_the_last(void **state)
 	graph_text_free(g);
 }
 
+/* What is alike in two graphs is each one's own, and a graph that lies where
+ * another was finds nothing of that. */
+static void
+graphs_share_nothing(void **state)
+{
+	struct graph_text *a = graph_text_with(products, NULL);
+	struct graph_text *b = graph_text_with(products, NULL);
+	struct sl_plan *of_a = plan_of(a->graph, NULL);
+	struct sl_plan *of_b = plan_of(b->graph, NULL), *again;
+
+	(void)state;
+	assert_int_equal(found_bytes(of_b), 0);
+	again = plan_of(a->graph, NULL);
+	sl_plan_free(of_a);
+	check_same(again, of_b);
+	sl_plan_free(again);
+	graph_text_free(a);
+	for (int i = 0; i < 4; i++) {
+		a = graph_text_with(products, NULL);
+		of_a = plan_of(a->graph, NULL);
+		assert_int_equal(found_bytes(of_a), 0);
+		check_same(of_a, of_b);
+		sl_plan_free(of_a);
+		graph_text_free(a);
+	}
+	sl_plan_free(of_b);
+	graph_text_free(b);
+}
+
+/* A pin of one graph keeps nothing of another. */
+static void
+pins_are_of_one_graph(void **state)
+{
+	struct graph_text *a = graph_text_with(products, NULL);
+	struct graph_text *b = graph_text_with(folded, NULL);
+	struct counting c = {0};
+	struct sl_allocator allocator = counting_allocator(&c);
+	struct sl__weight_pin *pin;
+	struct sl_plan *plan;
+	int n_out;
+
+	(void)state;
+	assert_int_equal(sl__weight_pin_new(&pin, a->graph, &allocator, NULL),
+			 SL_OK);
+	n_out = c.n_out;
+	sl_plan_free(plan_of(b->graph, &allocator));
+	assert_int_equal(c.n_out, n_out);
+	sl_plan_free(plan_of(a->graph, &allocator));
+	assert_true(c.n_out > n_out);
+	plan = plan_of(b->graph, &allocator);
+	assert_int_equal(found_bytes(plan), 0);
+	sl_plan_free(plan);
+	sl__weight_pin_free(pin);
+	assert_int_equal(c.n_out, 0);
+	graph_text_free(a);
+	graph_text_free(b);
+}
+
 /* Weights that are made when read: one plan makes them for all. */
 static void
 built_in_models_share(void **state)
@@ -202,17 +260,17 @@ built_in_models_share(void **state)
 }
 
 static void
-stays_while_held(void **state)
+stays_while_pinned(void **state)
 {
 	struct graph_text *g = graph_text_with(products, NULL);
 	struct counting c = {0};
 	struct sl_allocator allocator = counting_allocator(&c);
-	struct sl__weight_hold *hold;
+	struct sl__weight_pin *pin;
 	struct sl_plan *plan;
 	uint64_t n_bytes;
 
 	(void)state;
-	assert_int_equal(sl__weight_hold_new(&hold, g->graph, &allocator, NULL),
+	assert_int_equal(sl__weight_pin_new(&pin, g->graph, &allocator, NULL),
 			 SL_OK);
 	sl_plan_free(plan_of(g->graph, &allocator));
 	plan = plan_of(g->graph, &allocator);
@@ -223,7 +281,7 @@ stays_while_held(void **state)
 	plan = plan_of(g->graph, &allocator);
 	assert_int_equal(found_bytes(plan), n_bytes);
 	sl_plan_free(plan);
-	sl__weight_hold_empty(hold);
+	sl__weight_pin_clear(pin);
 	plan = plan_of(g->graph, &allocator);
 	assert_int_equal(found_bytes(plan), 0);
 	sl_plan_free(plan);
@@ -232,7 +290,7 @@ stays_while_held(void **state)
 	plan = plan_of(g->graph, NULL);
 	assert_int_equal(found_bytes(plan), 0);
 	sl_plan_free(plan);
-	sl__weight_hold_free(hold);
+	sl__weight_pin_free(pin);
 	assert_int_equal(c.n_out, 0);
 	graph_text_free(g);
 }
@@ -297,6 +355,7 @@ static void
 many_at_once(void **state)
 {
 	struct graph_text *g = graph_text_with(products, NULL);
+	struct graph_text *other = graph_text_with(products, NULL);
 	struct counting c = {0};
 	struct sl_allocator allocator = counting_allocator(&c);
 	struct sl_plan *alone = plan_of(g->graph, &allocator);
@@ -306,7 +365,9 @@ many_at_once(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		each[i] = (struct at_once){g->graph, &expected, 0};
+		const struct sl_graph *graph = i % 2 ? other->graph : g->graph;
+
+		each[i] = (struct at_once){graph, &expected, 0};
 		assert_int_equal(
 			pthread_create(&threads[i], NULL, plan_often, &each[i]),
 			0);
@@ -317,6 +378,7 @@ many_at_once(void **state)
 	}
 	sl_plan_free(alone);
 	graph_text_free(g);
+	graph_text_free(other);
 }
 
 int
@@ -326,8 +388,10 @@ main(void)
 		cmocka_unit_test(second_finds_all),
 		cmocka_unit_test(apart_are_alone),
 		cmocka_unit_test(goes_with_the_last),
+		cmocka_unit_test(graphs_share_nothing),
+		cmocka_unit_test(pins_are_of_one_graph),
 		cmocka_unit_test(built_in_models_share),
-		cmocka_unit_test(stays_while_held),
+		cmocka_unit_test(stays_while_pinned),
 		cmocka_unit_test(survives_failing_memory),
 		cmocka_unit_test(many_at_once),
 	};
