@@ -25,8 +25,7 @@ typedef void sl__cost_function(const struct sl__call *call,
  * every faster kernel and runs where there is none (ref.h).
  */
 struct sl__eval;
-typedef enum sl_status sl__ref_function(struct sl__eval *ev,
-					struct sl_error *err);
+typedef enum sl_status sl__ref_function(struct sl__eval *ev);
 
 struct sl__op {
 	const char *domain; /* "" is ai.onnx */

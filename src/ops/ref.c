@@ -3,17 +3,73 @@
 #include "ops/ref.h"
 #include "base/dtype.h"
 #include "base/status.h"
+#include "ops/window.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-enum sl_status
-sl__ref_none(struct sl__eval *ev, struct sl_error *err)
+/* Says why unless an earlier failure did. */
+__attribute__((format(__printf__, 3, 0))) static enum sl_status
+fail(struct sl__eval *ev, enum sl_status status, const char *format,
+     va_list args)
 {
-	return sl__fail(err, SL_E_ABSENT, "%s%s%s cannot be run by this build",
-			ev->node->domain, ev->node->domain[0] ? "." : "",
-			ev->node->type);
+	char text[sizeof(ev->err->text)];
+
+	if (ev->failure)
+		return ev->failure;
+	vsnprintf(text, sizeof(text), format, args);
+	return ev->failure = sl__fail(ev->err, status, "%s", text);
+}
+
+enum sl_status
+sl__ref_fail(struct sl__eval *ev, enum sl_status status, const char *format,
+	     ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	status = fail(ev, status, format, args);
+	va_end(args);
+	return status;
+}
+
+enum sl_status
+sl__ref_refuse(struct sl__eval *ev, const char *format, ...)
+{
+	enum sl_status status;
+	va_list args;
+
+	va_start(args, format);
+	status = fail(ev, SL_E_DATA, format, args);
+	va_end(args);
+	return status;
+}
+
+enum sl_status
+sl__ref_keep(struct sl__eval *ev, enum sl_status status)
+{
+	if (!ev->failure)
+		ev->failure = status;
+	return ev->failure;
+}
+
+enum sl_status
+sl__ref_nomem(struct sl__eval *ev)
+{
+	return sl__ref_keep(ev, ev->failure ? ev->failure
+					    : sl__fail_nomem(ev->err));
+}
+
+enum sl_status
+sl__ref_none(struct sl__eval *ev)
+{
+	return sl__ref_fail(ev, SL_E_ABSENT,
+			    "%s%s%s cannot be run by this build",
+			    ev->node->domain, ev->node->domain[0] ? "." : "",
+			    ev->node->type);
 }
 
 /* Whether a kernel takes sequences and optionals, and looks what it gets. */
@@ -43,45 +99,35 @@ takes_lists(const struct sl__op *op)
 	return 0;
 }
 
-/* Whether all outputs are tensors that are known to have no elements.  Loops
- * over their sizes need not end soon: another dimension may be of any size. */
+/* Whether nothing is to be computed: what outputs there are, are tensors that
+ * are known to have no elements.  Loops over their sizes need not end soon:
+ * another dimension may be of any size. */
 static int
 is_finished(const struct sl__eval *ev)
 {
-	uint32_t n = 0;
-
 	for (uint32_t k = 0; k < ev->node->n_outputs; k++) {
 		const struct sl__datum *out = ev->outputs[k];
 
-		if (!out)
-			continue;
-		if (out->kind != SL__TYPE_TENSOR || out->tensor.n_elements)
+		if (out &&
+		    (out->kind != SL__TYPE_TENSOR || out->tensor.n_elements))
 			return 0;
-		n++;
 	}
-	return n > 0;
+	return 1;
 }
 
 enum sl_status
 sl__ref_call(struct sl__eval *ev, struct sl_error *err)
 {
-	enum sl_status rc;
-
+	ev->err = err;
+	ev->failure = SL_OK;
 	for (uint32_t i = 0; i < ev->node->n_inputs; i++) {
 		if (ev->inputs[i] && ev->inputs[i]->kind != SL__TYPE_TENSOR &&
 		    !takes_lists(ev->node->op))
-			return sl__fail(err, SL_E_DATA, "input %u is no tensor",
-					i);
+			return sl__ref_refuse(ev, "input %u is no tensor", i);
 	}
-	ev->is_lost = 0;
 	if (ev->node->op->ref != sl__ref_none && is_finished(ev))
 		return SL_OK;
-	rc = ev->node->op->ref(ev, err);
-	if (rc || !ev->is_lost)
-		return rc;
-	return sl__fail(err, SL_E_DATA,
-			"the type of its output is not known, or holds no "
-			"numbers");
+	return sl__ref_keep(ev, ev->node->op->ref(ev));
 }
 
 const struct sl__datum *
@@ -149,19 +195,51 @@ is_of(const struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
 }
 
 enum sl_status
-sl__ref_out(struct sl__eval *ev, size_t k, enum sl_dtype dtype, size_t rank,
-	    const int64_t *dims, struct sl_error *err)
+sl__ref_hold(struct sl__eval *ev, struct sl__datum *to, enum sl_dtype dtype,
+	     size_t rank, const int64_t *dims)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
-
-	if (!out || is_of(out, dtype, rank, dims))
-		return SL_OK;
-	return sl__datum_tensor(out, dtype, rank, dims, ev->allocator, err);
+	return is_of(to, dtype, rank, dims)
+		       ? ev->failure
+		       : sl__ref_keep(ev,
+				      sl__datum_tensor(to, dtype, rank, dims,
+						       ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_out_copy(struct sl__eval *ev, size_t k, const struct sl__datum *from,
-		 struct sl_error *err)
+sl__ref_out(struct sl__eval *ev, size_t k, enum sl_dtype dtype, size_t rank,
+	    const int64_t *dims)
+{
+	struct sl__datum *out = sl__ref_result(ev, k);
+
+	return out ? sl__ref_hold(ev, out, dtype, rank, dims) : ev->failure;
+}
+
+enum sl_status
+sl__ref_copy(struct sl__eval *ev, struct sl__datum *to,
+	     const struct sl__datum *from)
+{
+	return sl__ref_keep(ev,
+			    sl__datum_copy(to, from, ev->allocator, ev->err));
+}
+
+enum sl_status
+sl__ref_strings(struct sl__eval *ev, struct sl__datum *to, size_t rank,
+		const int64_t *dims, const char *const *strings)
+{
+	return sl__ref_keep(ev, sl__datum_strings(to, rank, dims, strings,
+						  ev->allocator, ev->err));
+}
+
+enum sl_status
+sl__ref_sequence(struct sl__eval *ev, struct sl__datum *to, enum sl_dtype dtype,
+		 size_t n)
+{
+	return sl__ref_keep(ev, sl__datum_list(to, SL__TYPE_SEQUENCE, dtype, n,
+					       ev->allocator, ev->err));
+}
+
+enum sl_status
+sl__ref_out_copy(struct sl__eval *ev, size_t k, const struct sl__datum *from)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
 	const struct sl__tensor *t = &from->tensor;
@@ -170,7 +248,8 @@ sl__ref_out_copy(struct sl__eval *ev, size_t k, const struct sl__datum *from,
 		return SL_OK;
 	if (from->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    !is_of(out, t->dtype, t->rank, t->dims))
-		return sl__datum_copy(out, from, ev->allocator, err);
+		return sl__ref_keep(
+			ev, sl__datum_copy(out, from, ev->allocator, ev->err));
 	if (t->n_bytes)
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);
 	return SL_OK;
@@ -194,166 +273,150 @@ lies_as(const struct sl__tensor *t, enum sl_dtype dtype)
 	return t->dtype == dtype && t->bytes && (uintptr_t)t->bytes % 8 == 0;
 }
 
-static void
-no_numbers(struct sl__eval *ev, const struct sl__tensor *t, size_t i,
-	   struct sl_error *err)
+static const void *
+no_numbers(struct sl__eval *ev, const struct sl__tensor *t, size_t i)
 {
-	ev->failure = sl__fail(err, SL_E_DATA, "input %zu is %s, not numbers",
-			       i, t ? sl_dtype_text(t->dtype) : "no tensor");
+	sl__ref_refuse(ev, "input %zu is %s, not numbers", i,
+		       t ? sl_dtype_text(t->dtype) : "no tensor");
+	return NULL;
 }
 
 const double *
-sl__ref_doubles(struct sl__eval *ev, size_t i, struct sl_error *err)
+sl__ref_doubles(struct sl__eval *ev, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	size_t n = t ? (size_t)t->n_elements : 0;
 	double *made;
 
 	if (t && lies_as(t, SL_DTYPE_F64))
 		return (const double *)(const void *)t->bytes;
-	made = t ? sl__ref_new(ev, (size_t)t->n_elements, sizeof(*made)) : NULL;
-	if (t && !made) {
-		ev->failure = sl__fail_nomem(err);
-		return NULL;
-	}
-	if (t && is_number(t->dtype) &&
-	    sl__tensor_doubles(t, 0, (size_t)t->n_elements, made))
-		return made;
-	no_numbers(ev, t, i, err);
-	return NULL;
+	made = sl__ref_new(ev, n, sizeof(*made));
+	if (made &&
+	    (!t || !is_number(t->dtype) || !sl__tensor_doubles(t, 0, n, made)))
+		return no_numbers(ev, t, i);
+	return made;
+}
+
+const double *
+sl__ref_given_doubles(struct sl__eval *ev, size_t i)
+{
+	return sl__ref_in(ev, i) ? sl__ref_doubles(ev, i) : NULL;
 }
 
 const int64_t *
-sl__ref_integers(struct sl__eval *ev, size_t i, struct sl_error *err)
+sl__ref_integers(struct sl__eval *ev, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	size_t n = t ? (size_t)t->n_elements : 0;
 	int64_t *made;
 
 	if (t && (lies_as(t, SL_DTYPE_I64) || lies_as(t, SL_DTYPE_U64)))
 		return (const int64_t *)(const void *)t->bytes;
-	made = t ? sl__ref_new(ev, (size_t)t->n_elements, sizeof(*made)) : NULL;
-	if (t && !made) {
-		ev->failure = sl__fail_nomem(err);
-		return NULL;
-	}
-	if (t && is_number(t->dtype) &&
-	    sl__tensor_words(t, 0, (size_t)t->n_elements, made))
-		return made;
-	no_numbers(ev, t, i, err);
-	return NULL;
+	made = sl__ref_new(ev, n, sizeof(*made));
+	if (made &&
+	    (!t || !is_number(t->dtype) || !sl__tensor_words(t, 0, n, made)))
+		return no_numbers(ev, t, i);
+	return made;
 }
 
-/* Whether there is an output to be written, and it takes numbers. */
-static int
-is_ready(struct sl__eval *ev, const struct sl__datum *out)
+const int64_t *
+sl__ref_given_integers(struct sl__eval *ev, size_t i)
 {
-	if (!out)
-		return 0;
-	ev->is_lost |= out->kind != SL__TYPE_TENSOR ||
-		       !is_number(out->tensor.dtype);
-	return !ev->is_lost;
+	return sl__ref_in(ev, i) ? sl__ref_integers(ev, i) : NULL;
 }
 
-void
+/* Output k where there is one to be written; it must take numbers. */
+static struct sl__datum *
+ready(struct sl__eval *ev, size_t k)
+{
+	struct sl__datum *out = sl__ref_result(ev, k);
+
+	if (out &&
+	    (out->kind != SL__TYPE_TENSOR || !is_number(out->tensor.dtype)))
+		sl__ref_refuse(ev, "the type of its output is not known, or "
+				   "holds no numbers");
+	return ev->failure ? NULL : out;
+}
+
+enum sl_status
 sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__datum *out = ready(ev, k);
 
-	if (is_ready(ev, out))
+	if (out)
 		sl__store_doubles(out->bytes, out->tensor.dtype, 0,
 				  (size_t)out->tensor.n_elements, from);
+	return ev->failure;
 }
 
-void
+enum sl_status
 sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__datum *out = ready(ev, k);
 
-	if (is_ready(ev, out))
+	if (out)
 		sl__store_integers(out->bytes, out->tensor.dtype, 0,
 				   (size_t)out->tensor.n_elements, from);
+	return ev->failure;
+}
+
+enum sl_status
+sl__ref_give(struct sl__eval *ev, size_t k, enum sl_dtype dtype, size_t rank,
+	     const int64_t *dims, const double *from)
+{
+	if (sl__ref_out(ev, k, dtype, rank, dims))
+		return ev->failure;
+	return sl__ref_store_doubles(ev, k, from);
 }
 
 void *
 sl__ref_new(struct sl__eval *ev, size_t n, size_t n_bytes)
 {
-	return sl__arena_array(ev->scratch, n, n_bytes);
+	void *made = sl__arena_array(ev->scratch, n, n_bytes);
+
+	if (!made)
+		sl__ref_nomem(ev);
+	return made;
 }
 
-int64_t
-sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)
+double *
+sl__ref_new_doubles(struct sl__eval *ev, int64_t n)
 {
-	uint64_t step = 1;
-
-	for (size_t d = rank; d-- > 0;) {
-		strides[d] = (int64_t)step;
-		step *= (uint64_t)dims[d];
-	}
-	return (int64_t)step;
+	return sl__ref_new(ev, (size_t)n, sizeof(double));
 }
 
-int
-sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims)
+int64_t *
+sl__ref_new_integers(struct sl__eval *ev, int64_t n)
 {
-	if (t->rank > rank)
-		return 0;
-	for (size_t d = 0; d < t->rank; d++) {
-		if (t->dims[d] != 1 && t->dims[d] != dims[rank - t->rank + d])
-			return 0;
-	}
-	return 1;
+	return sl__ref_new(ev, (size_t)n, sizeof(int64_t));
 }
 
-void
-sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
-		  const int64_t *dims)
+double *
+sl__ref_new_output(struct sl__eval *ev, size_t k)
 {
-	uint64_t step = 1;
+	const struct sl__datum *out = sl__ref_result(ev, k);
 
-	for (size_t d = out_rank; d-- > 0;) {
-		size_t ahead = out_rank - rank;
-		int64_t size = d < ahead ? 1 : dims[d - ahead];
-
-		strides[d] = size == 1 ? 0 : (int64_t)step;
-		step *= (uint64_t)size;
-	}
+	if (out && out->kind == SL__TYPE_TENSOR)
+		return sl__ref_new(ev, (size_t)out->tensor.n_elements,
+				   sizeof(double));
+	sl__ref_refuse(ev, "its result has no sizes");
+	return NULL;
 }
 
-int
-sl__ref_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
-	     const int64_t *const *strides, size_t n)
-{
-	for (size_t d = rank; d-- > 0;) {
-		at[d]++;
-		for (size_t i = 0; i < n; i++)
-			offsets[i] += strides[i][d];
-		if (at[d] < dims[d])
-			return 1;
-		for (size_t i = 0; i < n; i++)
-			offsets[i] -= strides[i][d] * dims[d];
-		at[d] = 0;
-	}
-	return 0;
-}
-
-enum sl_status
-sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
-	     const int64_t **values, size_t *n, struct sl_error *err)
+const int64_t *
+sl__ref_list(struct sl__eval *ev, size_t i, const char *name, size_t *n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const int64_t *values = NULL;
 
 	*n = 0;
-	*values = NULL;
 	if (name && sl__attribute(ev->node, name)) {
-		*n = sl__ints(ev->node, name, values);
-		return SL_OK;
+		*n = sl__ints(ev->node, name, &values);
+	} else if (t) {
+		values = sl__ref_integers(ev, i);
+		*n = values ? (size_t)t->n_elements : 0;
 	}
-	if (!t)
-		return SL_OK;
-	*values = sl__ref_integers(ev, i, err);
-	if (!*values)
-		return sl__ref_failure(ev);
-	*n = (size_t)t->n_elements;
-	return SL_OK;
+	return values;
 }
 
 double
@@ -365,4 +428,12 @@ sl__ref_number(const struct sl__eval *ev, size_t i, double otherwise)
 	if (!t || t->n_elements == 0 || !sl__tensor_doubles(t, 0, 1, &value))
 		return otherwise;
 	return value;
+}
+
+enum sl_status
+sl__ref_window(struct sl__window *out, struct sl__eval *ev, int n,
+	       const int64_t *weight)
+{
+	return sl__ref_keep(ev,
+			    sl__window_of(out, ev->node, n, weight, ev->err));
 }

@@ -6,6 +6,7 @@
 #include "graph/infer.h"
 #include "graph/op_rules.h"
 #include "ops/datum.h"
+#include "ops/strides.h"
 
 struct sl__evaluator; /* evaluate.h */
 
@@ -19,6 +20,10 @@ struct sl__evaluator; /* evaluate.h */
  * bytes unless they lie in a file.
  *
  * 'scratch' is the call's own and goes when it returns.
+ *
+ * A function below that fails leaves that in 'failure', where the first one
+ * stays: several may be called before one looks.  One that gives a pointer
+ * gives NULL where it fails.
  */
 struct sl__eval {
 	const struct sl__node *node;
@@ -27,8 +32,8 @@ struct sl__eval {
 	struct sl__arena *scratch;
 	const struct sl_allocator *allocator; /* of what outputs own */
 	struct sl__evaluator *evaluator;      /* for bodies; NULL: has none */
-	enum sl_status failure; /* of the last reading that failed */
-	int is_lost; /* numbers were stored into what cannot hold them */
+	struct sl_error *err;                 /* NULL: nobody reads it */
+	enum sl_status failure;               /* the first one; it stays */
 };
 
 /* Calls the node's kernel; SL_E_DATA also where the model has an output for
@@ -37,12 +42,15 @@ struct sl__eval {
 enum sl_status sl__ref_call(struct sl__eval *ev,
 			    struct sl_error *err) SL_CHECKED;
 
-/* Why a function below returned NULL: never SL_OK. */
-static inline enum sl_status
-sl__ref_failure(const struct sl__eval *ev)
-{
-	return ev->failure ? ev->failure : SL_E_NOMEM;
-}
+/* The call fails, unless it has failed already; and what it failed with.
+ * The second is SL_E_DATA, the last for what wrote ev->err itself. */
+enum sl_status sl__ref_fail(struct sl__eval *ev, enum sl_status status,
+			    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+enum sl_status sl__ref_refuse(struct sl__eval *ev, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+enum sl_status sl__ref_nomem(struct sl__eval *ev);
+enum sl_status sl__ref_keep(struct sl__eval *ev, enum sl_status status);
 
 /* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is no
  * tensor; dims count from the end where d is negative. */
@@ -60,34 +68,50 @@ struct sl__datum *sl__ref_result(const struct sl__eval *ev, size_t k);
 int sl__ref_is_idle(const struct sl__eval *ev);
 
 /*
- * Makes output k a tensor of this type, for kernels whose sizes depend on
- * data; where it has that type and those sizes already, nothing happens.
- * Left-out outputs are fine.
+ * Makes output k, or a part of one, a tensor of this type, for kernels whose
+ * sizes depend on data; where it has that type and those sizes already,
+ * nothing happens.  Left-out outputs are fine.
  */
 enum sl_status sl__ref_out(struct sl__eval *ev, size_t k, enum sl_dtype dtype,
-			   size_t rank, const int64_t *dims,
-			   struct sl_error *err) SL_CHECKED;
+			   size_t rank, const int64_t *dims);
+enum sl_status sl__ref_hold(struct sl__eval *ev, struct sl__datum *to,
+			    enum sl_dtype dtype, size_t rank,
+			    const int64_t *dims);
 
-/* Makes output k a copy of the datum. */
+/* Makes output k a copy of the datum; and what datum.h has, for data that are
+ * parts of outputs. */
 enum sl_status sl__ref_out_copy(struct sl__eval *ev, size_t k,
-				const struct sl__datum *from,
-				struct sl_error *err) SL_CHECKED;
+				const struct sl__datum *from);
+enum sl_status sl__ref_copy(struct sl__eval *ev, struct sl__datum *to,
+			    const struct sl__datum *from);
+enum sl_status sl__ref_strings(struct sl__eval *ev, struct sl__datum *to,
+			       size_t rank, const int64_t *dims,
+			       const char *const *strings);
+enum sl_status sl__ref_sequence(struct sl__eval *ev, struct sl__datum *to,
+				enum sl_dtype dtype, size_t n);
 
 /*
  * All elements of input i as doubles or as 64-bit integers, in the scratch
  * arena or, where they have that type and are aligned, where they are.  Of
- * uint64 the integers are the bits.  NULL: out of memory, or strings and
- * complex numbers; sl__ref_failure() and *err say which.
+ * uint64 the integers are the bits.  It fails where they are no numbers; the
+ * second of each pair gives NULL without failing where the input is left out.
  */
-const double *sl__ref_doubles(struct sl__eval *ev, size_t i,
-			      struct sl_error *err);
-const int64_t *sl__ref_integers(struct sl__eval *ev, size_t i,
-				struct sl_error *err);
+const double *sl__ref_doubles(struct sl__eval *ev, size_t i);
+const double *sl__ref_given_doubles(struct sl__eval *ev, size_t i);
+const int64_t *sl__ref_integers(struct sl__eval *ev, size_t i);
+const int64_t *sl__ref_given_integers(struct sl__eval *ev, size_t i);
 
 /* The elements of output k from n numbers, rounded to nearest (floats), cut
  * and wrapped to its width (integers), made 0 or 1 (bool). */
-void sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from);
-void sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from);
+enum sl_status sl__ref_store_doubles(struct sl__eval *ev, size_t k,
+				     const double *from);
+enum sl_status sl__ref_store_integers(struct sl__eval *ev, size_t k,
+				      const int64_t *from);
+
+/* Makes output k of these sizes (sl__ref_out()) and fills it. */
+enum sl_status sl__ref_give(struct sl__eval *ev, size_t k, enum sl_dtype dtype,
+			    size_t rank, const int64_t *dims,
+			    const double *from);
 
 /* Whether a type of number is computed with in integers. */
 int sl__ref_is_whole(enum sl_dtype dtype);
@@ -99,37 +123,22 @@ sl__ref_is_less(int64_t a, int64_t b, int is_unsigned)
 	return is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
 }
 
-/* Storage in the scratch arena, zeroed; NULL: out of memory. */
+/* Storage in the scratch arena, zeroed; the last is a number for each element
+ * of output k, whose sizes must be known. */
 void *sl__ref_new(struct sl__eval *ev, size_t n, size_t n_bytes);
-
-/* Strides, in elements, of row-major dims; returns their product.  Both wrap
- * around where sizes are beyond all bounds, which they can be beside a 0. */
-int64_t sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims);
-
-/* Whether a tensor is repeated to fill dims, by numpy's rule. */
-int sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims);
-
-/*
- * Strides with which an operand of 'dims' is walked in step with a result of
- * out_rank dimensions, by numpy's rule of broadcasting: 0 where it is
- * repeated.  strides has room for out_rank.
- */
-void sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
-		       const int64_t *dims);
-
-/*
- * Steps through all positions of dims in row-major order: at[] (room for
- * rank, zeroed to start with) is the position, and each of n offsets follows
- * it by its strides.  Returns 0 after the last.
- */
-int sl__ref_next(int64_t *at, size_t rank, const int64_t *dims,
-		 int64_t *offsets, const int64_t *const *strides, size_t n);
+double *sl__ref_new_doubles(struct sl__eval *ev, int64_t n);
+int64_t *sl__ref_new_integers(struct sl__eval *ev, int64_t n);
+double *sl__ref_new_output(struct sl__eval *ev, size_t k);
 
 /* The attribute where the node has it, else input i (1-D or scalar): NULL and
- * *n 0 where neither is given; SL_E_DATA where the input holds no numbers. */
-enum sl_status sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
-			    const int64_t **values, size_t *n,
-			    struct sl_error *err) SL_CHECKED;
+ * *n 0 where neither is given. */
+const int64_t *sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
+			    size_t *n);
+
+/* The window of the node (window.h). */
+struct sl__window;
+enum sl_status sl__ref_window(struct sl__window *out, struct sl__eval *ev,
+			      int n, const int64_t *weight);
 
 /* One number of an input, or 'otherwise' where it is left out or empty. */
 double sl__ref_number(const struct sl__eval *ev, size_t i, double otherwise);

@@ -5,10 +5,7 @@
  * Queries, keys and values are brought to one layout, the past before the
  * present, and ref_heads.c does the rest.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref_heads.h"
-#include "ops/ref_read.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +17,7 @@ enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 /* Sizes of queries, keys (with the past) and values; what inference has not
  * compared is compared here. */
 static enum sl_status
-read_sizes(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
+read_sizes(struct sl__heads *h, struct sl__eval *ev)
 {
 	const struct sl__tensor *q = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *k = sl__ref_tensor(ev, 1);
@@ -29,8 +26,7 @@ read_sizes(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 
 	if (!q || !k || !v || (q->rank != 3 && q->rank != 4) ||
 	    k->rank != q->rank || v->rank != q->rank)
-		return sl__fail(err, SL_E_DATA,
-				"it lacks queries, keys or values");
+		return sl__ref_refuse(ev, "it lacks queries, keys or values");
 	h->is_flat = q->rank == 3;
 	h->batch = q->dims[0];
 	h->n_heads = h->is_flat ? sl__int(ev->node, "q_num_heads", 0)
@@ -39,8 +35,8 @@ read_sizes(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 				? sl__int(ev->node, "kv_num_heads", h->n_heads)
 				: k->dims[1];
 	if (h->n_heads < 1 || h->n_kv_heads < 1 || h->n_heads % h->n_kv_heads)
-		return sl__fail(
-			err, SL_E_DATA, "%lld heads of queries on %lld of keys",
+		return sl__ref_refuse(
+			ev, "%lld heads of queries on %lld of keys",
 			(long long)h->n_heads, (long long)h->n_kv_heads);
 	h->queries = sl__ref_dim(ev, 0, h->is_flat ? 1 : 2);
 	h->total = sl__ref_dim(ev, 1, h->is_flat ? 1 : 2);
@@ -55,54 +51,30 @@ read_sizes(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 	    (h->is_flat &&
 	     (q->dims[2] % h->n_heads || k->dims[2] % h->n_kv_heads ||
 	      v->dims[2] % h->n_kv_heads)))
-		return sl__fail(err, SL_E_DATA,
-				"keys and values do not fit the queries");
+		return sl__ref_refuse(ev,
+				      "keys and values do not fit the queries");
 	return SL_OK;
 }
 
 /* Input i as [batch][n_heads][n->n_rows][width], rows of input 'past' before
  * it. */
-static enum sl_status
-join_past(const double **out, struct sl__eval *ev, size_t i, size_t past,
-	  struct sl__row_counts n, struct sl_error *err)
+static const double *
+join_past(struct sl__eval *ev, size_t i, size_t past, struct sl__row_counts n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, past);
-	int is_flat = sl__ref_rank(ev, i) == 3;
-	struct sl__row_counts before = n;
-	struct sl__rows rows;
-	const double *x, *old;
-	double *made;
-	enum sl_status rc = sl__ref_read(ev, i, &x, err);
+	struct sl__row_place to = {.start = t ? t->dims[2] : 0};
+	struct sl__rows rows = sl__rows_of(sl__ref_doubles(ev, i), &n,
+					   sl__ref_rank(ev, i) == 3);
 
-	if (!rc)
-		rc = sl__ref_read(ev, past, &old, err);
-	if (rc)
-		return rc;
-	before.n_rows = t ? t->dims[2] : 0;
-	made = sl__ref_new(ev,
-			   (size_t)(n.batch * n.n_heads * n.width *
-				    (before.n_rows + n.n_rows)),
-			   sizeof(*made));
-	if (!made)
-		return sl__fail_nomem(err);
-	rows = sl__rows_of(old, &before, 0);
-	if (t)
-		sl__rows_place(&(struct sl__row_place){made,
-						       before.n_rows + n.n_rows,
-						       NULL, 0},
-			       &rows, &before, NULL);
-	rows = sl__rows_of(x, &n, is_flat);
-	sl__rows_place(&(struct sl__row_place){made, before.n_rows + n.n_rows,
-					       NULL, before.n_rows},
-		       &rows, &n, NULL);
-	*out = made;
-	return SL_OK;
+	to.room = to.start + n.n_rows;
+	return sl__rows_join(ev, &to, sl__ref_given_doubles(ev, past), &rows,
+			     &n, NULL);
 }
 
 /* Checks that a past is [batch][n_kv_heads][*past][width]. */
 static enum sl_status
 check_past(const struct sl__heads *h, struct sl__eval *ev, size_t i,
-	   int64_t width, int64_t past, struct sl_error *err)
+	   int64_t width, int64_t past)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
@@ -112,46 +84,41 @@ check_past(const struct sl__heads *h, struct sl__eval *ev, size_t i,
 	    t->dims[1] == h->n_kv_heads && t->dims[2] == past &&
 	    t->dims[3] == width)
 		return SL_OK;
-	return sl__fail(err, SL_E_DATA, "input %zu does not fit the keys", i);
+	return sl__ref_refuse(ev, "input %zu does not fit the keys", i);
 }
 
 static enum sl_status
-read_operands(struct sl__heads *h, struct sl__eval *ev, int64_t past,
-	      struct sl_error *err)
+read_operands(struct sl__heads *h, struct sl__eval *ev, int64_t past)
 {
 	struct sl__row_counts q = {h->batch, h->n_heads, h->queries, h->width};
 	struct sl__row_counts k = {h->batch, h->n_kv_heads, h->total, h->width};
 	struct sl__row_counts v = {h->batch, h->n_kv_heads, h->total,
 				   h->value_width};
-	enum sl_status rc = check_past(h, ev, PAST_KEY, h->width, past, err);
 
-	if (!rc)
-		rc = check_past(h, ev, PAST_VALUE, h->value_width, past, err);
-	if (!rc)
-		rc = join_past(&h->q, ev, 0, SIZE_MAX, q, err);
-	if (!rc)
-		rc = join_past(&h->k, ev, 1, PAST_KEY, k, err);
-	if (!rc)
-		rc = join_past(&h->v, ev, 2, PAST_VALUE, v, err);
+	if (check_past(h, ev, PAST_KEY, h->width, past) ||
+	    check_past(h, ev, PAST_VALUE, h->value_width, past))
+		return ev->failure;
+	h->q = join_past(ev, 0, SIZE_MAX, q);
+	h->k = join_past(ev, 1, PAST_KEY, k);
+	h->v = join_past(ev, 2, PAST_VALUE, v);
 	h->total += past;
 	h->room = h->total;
-	return rc;
+	return ev->failure;
 }
 
 /* The mask as something to add: of booleans 0 or no end below it.  It is
  * broadcast to [batch][heads][queries][total], and may have fewer keys. */
 static enum sl_status
-read_mask(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
+read_mask(struct sl__heads *h, struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, MASK);
 	int64_t whole[4] = {h->batch, h->n_heads, h->queries, h->total};
+	const double *x = sl__ref_given_doubles(ev, MASK);
 	int64_t steps[4];
 	double *made;
-	const double *x;
-	enum sl_status rc = sl__ref_read(ev, MASK, &x, err);
 
-	if (rc || !t)
-		return rc;
+	if (!x)
+		return ev->failure;
 	h->bias_keys = h->total;
 	for (size_t d = 0; d < t->rank && t->rank <= 4; d++) {
 		int64_t size = whole[4 - t->rank + d];
@@ -159,104 +126,69 @@ read_mask(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
 
 		if (t->dims[d] != 1 && t->dims[d] != size &&
 		    !(is_last && t->dims[d] < size))
-			return sl__fail(err, SL_E_DATA,
-					"the mask does not fit the scores");
+			return sl__ref_refuse(
+				ev, "the mask does not fit the scores");
 		if (is_last && t->dims[d] < size && t->dims[d] != 1)
 			h->bias_keys = t->dims[d];
 	}
 	if (t->rank > 4)
-		return sl__fail(err, SL_E_DATA, "a mask of rank %zu", t->rank);
+		return sl__ref_refuse(ev, "a mask of rank %zu", t->rank);
 	sl__ref_broadcast(steps, 4, t->rank, t->dims);
 	h->bias[0] = (struct sl__score_bias){x, steps[0], steps[1], steps[2],
 					     steps[3]};
 	if (t->dtype != SL_DTYPE_BOOL)
 		return SL_OK;
-	made = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*made));
-	if (!made)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < t->n_elements; i++)
+	made = sl__ref_new_doubles(ev, (int64_t)t->n_elements);
+	for (uint64_t i = 0; made && i < t->n_elements; i++)
 		made[i] = x[i] > 0 ? 0 : -HUGE_VAL;
 	h->bias[0].at = made;
-	return SL_OK;
+	return ev->failure;
 }
 
 /* Where the first query stands: after the past, or, where the keys are a
  * cache of given lengths, at the end of what it holds. */
 static enum sl_status
-read_offsets(struct sl__heads *h, struct sl__eval *ev, int64_t past,
-	     struct sl_error *err)
+read_offsets(struct sl__heads *h, struct sl__eval *ev, int64_t past)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
-	const int64_t *lengths;
-	int64_t *offsets;
-	enum sl_status rc = sl__ref_read_whole(ev, LENGTHS, &lengths, err);
+	const int64_t *lengths = sl__ref_given_integers(ev, LENGTHS);
+	int64_t *offsets = sl__ref_new_integers(ev, h->batch);
 
-	if (rc)
-		return rc;
 	if (t && t->n_elements != (uint64_t)h->batch)
-		return sl__fail(err, SL_E_DATA,
-				"nonpad_kv_seqlen has %llu numbers for %lld "
-				"texts",
-				(unsigned long long)t->n_elements,
-				(long long)h->batch);
-	offsets = sl__ref_new(ev, (size_t)h->batch, sizeof(*offsets));
-	if (!offsets)
-		return sl__fail_nomem(err);
-	for (int64_t b = 0; b < h->batch; b++)
+		return sl__ref_refuse(ev,
+				      "nonpad_kv_seqlen has %llu numbers for "
+				      "%lld texts",
+				      (unsigned long long)t->n_elements,
+				      (long long)h->batch);
+	for (int64_t b = 0; !ev->failure && b < h->batch; b++)
 		offsets[b] = lengths ? lengths[b] - h->queries : past;
 	h->offsets = offsets;
 	h->ends = lengths;
-	return SL_OK;
-}
-
-static enum sl_status
-read_stage(struct sl__heads *h, struct sl__eval *ev, struct sl_error *err)
-{
-	int64_t mode = sl__int(ev->node, "qk_matmul_output_mode", 0);
-
-	if (!sl__ref_result(ev, 3))
-		return SL_OK;
-	if (mode < 0 || mode > 3)
-		return sl__fail(err, SL_E_DATA, "qk_matmul_output_mode is %lld",
-				(long long)mode);
-	h->stage = (enum sl__score_stage)mode;
-	h->scores = sl__ref_new(
-		ev, (size_t)(h->batch * h->n_heads * h->queries * h->total),
-		sizeof(*h->scores));
-	return h->scores ? SL_OK : sl__fail_nomem(err);
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_attention(struct sl__eval *ev, struct sl_error *err)
+sl__ref_attention(struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
 	const struct sl__tensor *old = sl__ref_tensor(ev, PAST_KEY);
 	int64_t past = old && old->rank == 4 ? old->dims[2] : 0;
-	struct sl__heads h = {0};
-	enum sl_status rc = read_sizes(&h, ev, err);
+	int64_t mode = sl__int(node, "qk_matmul_output_mode", 0);
+	struct sl__heads h = {.has_scores = sl__ref_result(ev, 3) != NULL};
 
-	if (!rc)
-		rc = read_operands(&h, ev, past, err);
-	if (!rc)
-		rc = read_mask(&h, ev, err);
-	if (!rc)
-		rc = read_offsets(&h, ev, past, err);
-	if (!rc)
-		rc = read_stage(&h, ev, err);
-	if (rc)
-		return rc;
+	if (read_sizes(&h, ev) || read_operands(&h, ev, past) ||
+	    read_mask(&h, ev) || read_offsets(&h, ev, past))
+		return ev->failure;
+	if (h.has_scores && (mode < 0 || mode > 3))
+		return sl__ref_refuse(ev, "qk_matmul_output_mode is %lld",
+				      (long long)mode);
+	h.stage = (enum sl__score_stage)(h.has_scores ? mode : 0);
 	h.scale = sl__float(node, "scale", 1 / sqrt((double)h.width));
 	h.softcap = sl__float(node, "softcap", 0);
 	h.is_causal = sl__int(node, "is_causal", 0) != 0;
 	h.left = sl__int(node, "left_window_size", -1);
 	h.right = sl__int(node, "right_window_size", -1);
-	h.y = sl__ref_new(
-		ev, (size_t)(h.batch * h.n_heads * h.queries * h.value_width),
-		sizeof(*h.y));
-	if (!h.y)
-		return sl__fail_nomem(err);
-	rc = sl__heads_run(ev, &h, err);
-	return rc ? rc : sl__heads_store(ev, &h, err);
+	return sl__heads_run(ev, &h) ? ev->failure : sl__heads_store(ev, &h);
 }
 
 /* x [batch][n_heads][n_rows][width] or flat; angles [positions][n_pairs]. */
@@ -270,7 +202,7 @@ struct rotary {
 };
 
 static enum sl_status
-read_rotary(struct rotary *r, struct sl__eval *ev, struct sl_error *err)
+read_rotary(struct rotary *r, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	int64_t n_heads = sl__int(ev->node, "num_heads", 0);
@@ -279,7 +211,7 @@ read_rotary(struct rotary *r, struct sl__eval *ev, struct sl_error *err)
 		ev, sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1, -1);
 
 	if (!x || (x->rank != 3 && x->rank != 4))
-		return sl__fail(err, SL_E_DATA, "it lacks tokens");
+		return sl__ref_refuse(ev, "it lacks tokens");
 	r->is_flat = x->rank == 3;
 	if (r->is_flat && n_heads < 1 && columns > 0)
 		/* The tables are as wide as half a head. */
@@ -288,45 +220,43 @@ read_rotary(struct rotary *r, struct sl__eval *ev, struct sl_error *err)
 	r->n.n_heads = r->is_flat ? n_heads : x->dims[1];
 	r->n.n_rows = x->dims[r->is_flat ? 1 : 2];
 	if (r->is_flat && (n_heads < 1 || x->dims[2] % n_heads))
-		return sl__fail(err, SL_E_DATA, "%lld heads of a width of %lld",
-				(long long)n_heads, (long long)x->dims[2]);
+		return sl__ref_refuse(ev, "%lld heads of a width of %lld",
+				      (long long)n_heads,
+				      (long long)x->dims[2]);
 	r->n.width = r->is_flat ? x->dims[2] / n_heads : x->dims[3];
 	turned = turned > 0 ? turned : r->n.width;
 	r->n_pairs = turned / 2;
 	if (turned > r->n.width || turned % 2 || columns != r->n_pairs)
-		return sl__fail(err, SL_E_DATA,
-				"angles for %lld of %lld pairs of elements",
-				(long long)columns, (long long)r->n_pairs);
+		return sl__ref_refuse(
+			ev, "angles for %lld of %lld pairs of elements",
+			(long long)columns, (long long)r->n_pairs);
 	return SL_OK;
 }
 
 static enum sl_status
 read_angles(struct rotary *r, struct sl__eval *ev, size_t cosines,
-	    size_t places, struct sl_error *err)
+	    size_t places)
 {
 	const struct sl__tensor *c = sl__ref_tensor(ev, cosines);
 	const struct sl__tensor *s = sl__ref_tensor(ev, cosines + 1);
 	const struct sl__tensor *p = sl__ref_tensor(ev, places);
 	int64_t tokens = r->n.batch * r->n.n_rows;
-	enum sl_status rc = sl__ref_read(ev, cosines, &r->cosines, err);
 
-	if (!rc)
-		rc = sl__ref_read(ev, cosines + 1, &r->sines, err);
-	if (!rc)
-		rc = sl__ref_read_whole(ev, places, &r->places, err);
-	if (rc)
-		return rc;
+	r->cosines = sl__ref_doubles(ev, cosines);
+	r->sines = sl__ref_doubles(ev, cosines + 1);
+	r->places = sl__ref_given_integers(ev, places);
+	if (ev->failure)
+		return ev->failure;
 	if (!c || !s || c->n_elements != s->n_elements)
-		return sl__fail(err, SL_E_DATA,
-				"sines and cosines are not as "
-				"many");
+		return sl__ref_refuse(ev, "sines and cosines are not as "
+					  "many");
 	r->n_angles = r->n_pairs ? (int64_t)c->n_elements / r->n_pairs : tokens;
 	r->n_places = p ? (int64_t)p->n_elements : 0;
 	if ((p && r->n_places != 1 && r->n_places != tokens) ||
 	    (!p && r->n_angles != tokens))
-		return sl__fail(err, SL_E_DATA,
-				"places or angles for other than %lld tokens",
-				(long long)tokens);
+		return sl__ref_refuse(
+			ev, "places or angles for other than %lld tokens",
+			(long long)tokens);
 	return SL_OK;
 }
 
@@ -344,8 +274,8 @@ angle_of(const struct rotary *r, int64_t i)
 }
 
 static enum sl_status
-turn_all(const struct rotary *r, double *y, int is_interleaved,
-	 struct sl_error *err)
+turn_all(struct sl__eval *ev, const struct rotary *r, double *y,
+	 int is_interleaved)
 {
 	struct sl__rows rows = sl__rows_of(NULL, &r->n, r->is_flat);
 
@@ -355,9 +285,8 @@ turn_all(const struct rotary *r, double *y, int is_interleaved,
 				i % r->n.n_rows * rows.row;
 
 		if (at < 0)
-			return sl__fail(err, SL_E_DATA,
-					"no angles for token %lld",
-					(long long)i);
+			return sl__ref_refuse(ev, "no angles for token %lld",
+					      (long long)i);
 		for (int64_t head = 0; head < r->n.n_heads; head++)
 			sl__rotary_turn(y + first + head * rows.head,
 					r->cosines + at * r->n_pairs,
@@ -369,28 +298,19 @@ turn_all(const struct rotary *r, double *y, int is_interleaved,
 
 /* ONNX has the places last, the other one second. */
 enum sl_status
-sl__ref_rotary(struct sl__eval *ev, struct sl_error *err)
+sl__ref_rotary(struct sl__eval *ev)
 {
 	int is_other = sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding);
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	struct rotary r = {0};
-	const double *x;
-	double *y;
-	enum sl_status rc = read_rotary(&r, ev, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!rc)
-		rc = read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3,
-				 err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &x, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
+	if (ev->failure || read_rotary(&r, ev) ||
+	    read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3))
+		return ev->failure;
 	memcpy(y, x, (size_t)t->n_elements * sizeof(*y));
-	rc = turn_all(&r, y, sl__int(ev->node, "interleaved", 0) != 0, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, y);
-	return rc;
+	if (turn_all(ev, &r, y, sl__int(ev->node, "interleaved", 0) != 0))
+		return ev->failure;
+	return sl__ref_store_doubles(ev, 0, y);
 }

@@ -8,7 +8,6 @@
  * on the sign is told whether there is one.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "ops/ref_move.h"
 
 #include <math.h>
@@ -25,57 +24,53 @@ struct walk {
 	int64_t *at;
 	int64_t *strides[OPERANDS_MOST];
 	int64_t offsets[OPERANDS_MOST];
-	uint64_t n_elements; /* of the result */
+	int64_t n_elements; /* of the result */
 };
 
 /* Where the sizes of an operand begin among those of the result: at the end
  * of it, or, before version 7, where the attribute says. */
 static enum sl_status
-first_dim(size_t *out, const struct sl__eval *ev, const struct walk *w,
-	  const struct sl__tensor *t, struct sl_error *err)
+first_dim(size_t *out, struct sl__eval *ev, const struct walk *w,
+	  const struct sl__tensor *t)
 {
 	int64_t axis = sl__int(ev->node, "axis", 0);
 
 	if (t->rank > w->rank)
-		return sl__fail(err, SL_E_DATA,
-				"an input has %zu dimensions, the result %zu",
-				t->rank, w->rank);
+		return sl__ref_refuse(
+			ev, "an input has %zu dimensions, the result %zu",
+			t->rank, w->rank);
 	*out = w->rank - t->rank;
 	if (ev->node->domain[0] || ev->node->version >= 7 ||
 	    !sl__attribute(ev->node, "axis") || t->rank == w->rank)
 		return SL_OK;
 	axis = axis < 0 ? axis + (int64_t)w->rank : axis;
 	if (axis < 0 || axis > (int64_t)*out)
-		return sl__fail(err, SL_E_DATA,
-				"an input of %zu dimensions at axis %lld of "
-				"%zu",
-				t->rank, (long long)axis, w->rank);
+		return sl__ref_refuse(
+			ev,
+			"an input of %zu dimensions at axis %lld of "
+			"%zu",
+			t->rank, (long long)axis, w->rank);
 	*out = (size_t)axis;
 	return SL_OK;
 }
 
 static enum sl_status
-add_operand(struct sl__eval *ev, struct walk *w, size_t i, struct sl_error *err)
+add_operand(struct sl__eval *ev, struct walk *w, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	int64_t *strides = sl__ref_new(ev, w->rank, sizeof(*strides));
 	size_t first = 0;
-	enum sl_status rc;
 
 	if (!t)
-		return sl__fail(err, SL_E_DATA, "input %zu is no tensor", i);
-	if (!strides)
-		return sl__fail_nomem(err);
-	rc = first_dim(&first, ev, w, t, err);
-	if (rc)
-		return rc;
+		return sl__ref_refuse(ev, "input %zu is no tensor", i);
+	if (!strides || first_dim(&first, ev, w, t))
+		return ev->failure;
 	for (size_t d = 0; d < t->rank; d++) {
 		if (t->dims[d] != 1 && t->dims[d] != w->dims[first + d])
-			return sl__fail(err, SL_E_DATA,
-					"a dimension of %lld in a result of "
-					"%lld",
-					(long long)t->dims[d],
-					(long long)w->dims[first + d]);
+			return sl__ref_refuse(
+				ev, "a dimension of %lld in a result of %lld",
+				(long long)t->dims[d],
+				(long long)w->dims[first + d]);
 	}
 	sl__ref_broadcast(strides, first + t->rank, t->rank, t->dims);
 	w->strides[w->n] = strides;
@@ -83,32 +78,22 @@ add_operand(struct sl__eval *ev, struct walk *w, size_t i, struct sl_error *err)
 	return SL_OK;
 }
 
-/* A walk over output 0, still without operands. */
+/* A walk over output 0 with the operands first .. first + n - 1. */
 static enum sl_status
-walk_start(struct sl__eval *ev, struct walk *w, struct sl_error *err)
+walk_with(struct sl__eval *ev, struct walk *w, size_t first, size_t n)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 
 	memset(w, 0, sizeof(*w));
-	if (!out || out->kind != SL__TYPE_TENSOR)
-		return sl__fail(err, SL_E_DATA, "its result has no sizes");
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_refuse(ev, "its result has no sizes");
 	w->rank = out->tensor.rank;
 	w->dims = out->tensor.dims;
-	w->n_elements = out->tensor.n_elements;
+	w->n_elements = (int64_t)out->tensor.n_elements;
 	w->at = sl__ref_new(ev, w->rank, sizeof(*w->at));
-	return w->at ? SL_OK : sl__fail_nomem(err);
-}
-
-/* A walk over output 0 with the operands first .. first + n - 1. */
-static enum sl_status
-walk_with(struct sl__eval *ev, struct walk *w, size_t first, size_t n,
-	  struct sl_error *err)
-{
-	enum sl_status rc = walk_start(ev, w, err);
-
-	for (size_t i = first; !rc && i < first + n; i++)
-		rc = add_operand(ev, w, i, err);
-	return rc;
+	for (size_t i = first; !ev->failure && i < first + n; i++)
+		add_operand(ev, w, i);
+	return ev->failure;
 }
 
 static void
@@ -121,25 +106,42 @@ walk_on(struct walk *w)
 typedef double real_function(double a, double b);
 typedef int64_t whole_function(int64_t a, int64_t b, int is_unsigned);
 
-static int64_t
-whole_add(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
+#define WHOLE(name, formula)                                               \
+	static int64_t whole_##name(int64_t a, int64_t b, int is_unsigned) \
+	{                                                                  \
+		(void)is_unsigned;                                         \
+		return formula;                                            \
+	}
 
-static int64_t
-whole_sub(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
+WHOLE(add, (int64_t)((uint64_t)a + (uint64_t)b))
+WHOLE(sub, (int64_t)((uint64_t)a - (uint64_t)b))
+WHOLE(less, sl__ref_is_less(a, b, is_unsigned))
+WHOLE(less_equal, !sl__ref_is_less(b, a, is_unsigned))
+WHOLE(greater, sl__ref_is_less(b, a, is_unsigned))
+WHOLE(greater_equal, !sl__ref_is_less(a, b, is_unsigned))
+WHOLE(equal, a == b)
+WHOLE(max, sl__ref_is_less(a, b, is_unsigned) ? b : a)
+WHOLE(min, sl__ref_is_less(b, a, is_unsigned) ? b : a)
+/* Logic too: booleans are 0 or 1. */
+WHOLE(and, (a & b))
+WHOLE(or, a | b)
+WHOLE(xor, a ^ b)
+/* By more than there are bits: nothing is left but copies of the sign. */
+WHOLE(shift_left, (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a << b))
 
 static int64_t
 whole_mul(int64_t a, int64_t b, int is_unsigned)
 {
 	(void)is_unsigned;
 	return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t
+whole_shift_right(int64_t a, int64_t b, int is_unsigned)
+{
+	if (a < 0 && !is_unsigned)
+		return ~whole_shift_right(~a, b, 0);
+	return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
 }
 
 /* Towards zero; a divisor of 0 gives 0. */
@@ -192,110 +194,24 @@ whole_pow(int64_t a, int64_t b, int is_unsigned)
 	return power;
 }
 
-static int64_t
-whole_less(int64_t a, int64_t b, int is_unsigned)
-{
-	return sl__ref_is_less(a, b, is_unsigned);
-}
+#define REAL(name, formula)                           \
+	static double real_##name(double a, double b) \
+	{                                             \
+		return formula;                       \
+	}
 
-static int64_t
-whole_less_equal(int64_t a, int64_t b, int is_unsigned)
-{
-	return !whole_less(b, a, is_unsigned);
-}
-
-static int64_t
-whole_greater(int64_t a, int64_t b, int is_unsigned)
-{
-	return whole_less(b, a, is_unsigned);
-}
-
-static int64_t
-whole_greater_equal(int64_t a, int64_t b, int is_unsigned)
-{
-	return !whole_less(a, b, is_unsigned);
-}
-
-static int64_t
-whole_equal(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return a == b;
-}
-
-static int64_t
-whole_max(int64_t a, int64_t b, int is_unsigned)
-{
-	return whole_less(a, b, is_unsigned) ? b : a;
-}
-
-static int64_t
-whole_min(int64_t a, int64_t b, int is_unsigned)
-{
-	return whole_less(b, a, is_unsigned) ? b : a;
-}
-
-/* Logic too: booleans are 0 or 1. */
-static int64_t
-whole_and(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return a & b;
-}
-
-static int64_t
-whole_or(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return a | b;
-}
-
-static int64_t
-whole_xor(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return a ^ b;
-}
-
-/* By more than there are bits: nothing is left but copies of the sign. */
-static int64_t
-whole_shift_left(int64_t a, int64_t b, int is_unsigned)
-{
-	(void)is_unsigned;
-	return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a << b);
-}
-
-static int64_t
-whole_shift_right(int64_t a, int64_t b, int is_unsigned)
-{
-	if (a < 0 && !is_unsigned)
-		return ~whole_shift_right(~a, b, 0);
-	return (uint64_t)b > 63 ? 0 : (int64_t)((uint64_t)a >> b);
-}
-
-static double
-real_add(double a, double b)
-{
-	return a + b;
-}
-
-static double
-real_sub(double a, double b)
-{
-	return a - b;
-}
-
-static double
-real_mul(double a, double b)
-{
-	return a * b;
-}
-
-static double
-real_div(double a, double b)
-{
-	return a / b;
-}
+REAL(add, a + b)
+REAL(sub, a - b)
+REAL(mul, (a * b))
+REAL(div, a / b)
+REAL(less, a < b)
+REAL(less_equal, a <= b)
+REAL(greater, a > b)
+REAL(greater_equal, a >= b)
+REAL(equal, a == b)
+/* A NaN among them wins. */
+REAL(max, a >= b || isnan(a) ? a : b)
+REAL(min, a <= b || isnan(a) ? a : b)
 
 /* With the sign of b, also where it is 0. */
 static double
@@ -306,49 +222,6 @@ real_mod(double a, double b)
 	if (rest == 0)
 		return copysign(0, b);
 	return (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-static double
-real_less(double a, double b)
-{
-	return a < b;
-}
-
-static double
-real_less_equal(double a, double b)
-{
-	return a <= b;
-}
-
-static double
-real_greater(double a, double b)
-{
-	return a > b;
-}
-
-static double
-real_greater_equal(double a, double b)
-{
-	return a >= b;
-}
-
-static double
-real_equal(double a, double b)
-{
-	return a == b;
-}
-
-/* A NaN among them wins. */
-static double
-real_max(double a, double b)
-{
-	return a >= b || isnan(a) ? a : b;
-}
-
-static double
-real_min(double a, double b)
-{
-	return a <= b || isnan(a) ? a : b;
 }
 
 struct form {
@@ -397,74 +270,39 @@ form_of(const struct sl__node *node)
 	return form;
 }
 
-static enum sl_status
-on_integers(struct sl__eval *ev, struct sl_error *err)
-{
-	struct form form = form_of(ev->node);
-	/* Of a power it is the exponent whose sign counts. */
-	size_t signs = sl__is_op(ev->node, SL__OP_ONNX_Pow) ? 1 : 0;
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, signs));
-	const int64_t *a = sl__ref_integers(ev, 0, err);
-	const int64_t *b = a ? sl__ref_integers(ev, 1, err) : NULL;
-	int64_t *y;
-	struct walk w;
-	enum sl_status rc;
+/* Numbers as integers, or as reals where 'whole' is NULL. */
+struct numbers {
+	int64_t *whole;
+	double *real;
+};
 
-	if (!b)
-		return sl__ref_failure(ev);
-	rc = walk_with(ev, &w, 0, 2, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)w.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < w.n_elements; i++) {
-		y[i] = form.whole(a[w.offsets[0]], b[w.offsets[1]],
-				  is_unsigned);
-		walk_on(&w);
-	}
-	sl__ref_store_integers(ev, 0, y);
-	return SL_OK;
+static struct numbers
+new_numbers(struct sl__eval *ev, int is_whole, int64_t n)
+{
+	struct numbers y = {is_whole ? sl__ref_new_integers(ev, n) : NULL,
+			    is_whole ? NULL : sl__ref_new_doubles(ev, n)};
+
+	return y;
 }
 
 static enum sl_status
-on_reals(struct sl__eval *ev, struct sl_error *err)
+store(struct sl__eval *ev, const struct numbers *y)
 {
-	struct form form = form_of(ev->node);
-	const double *a = sl__ref_doubles(ev, 0, err);
-	const double *b = a ? sl__ref_doubles(ev, 1, err) : NULL;
-	double *y;
-	struct walk w;
-	enum sl_status rc;
-
-	if (!b)
-		return sl__ref_failure(ev);
-	rc = walk_with(ev, &w, 0, 2, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)w.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < w.n_elements; i++) {
-		y[i] = form.real(a[w.offsets[0]], b[w.offsets[1]]);
-		walk_on(&w);
-	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return y->whole ? sl__ref_store_integers(ev, 0, y->whole)
+			: sl__ref_store_doubles(ev, 0, y->real);
 }
 
 /* Equal of strings. */
 static enum sl_status
-on_strings(struct sl__eval *ev, struct sl_error *err)
+on_strings(struct sl__eval *ev)
 {
 	const struct sl__tensor *a = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *b = sl__ref_tensor(ev, 1);
 	struct walk w;
-	enum sl_status rc = walk_with(ev, &w, 0, 2, err);
 
-	if (rc)
-		return rc;
-	for (uint64_t i = 0; i < w.n_elements; i++) {
+	if (walk_with(ev, &w, 0, 2))
+		return ev->failure;
+	for (int64_t i = 0; i < w.n_elements; i++) {
 		sl__ref_result(ev, 0)->bytes[i] = !strcmp(
 			a->strings[w.offsets[0]], b->strings[w.offsets[1]]);
 		walk_on(&w);
@@ -472,232 +310,134 @@ on_strings(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* All of two inputs. */
-enum sl_status
-sl__ref_binary(struct sl__eval *ev, struct sl_error *err)
+/* Joins input i into y, which the first one fills. */
+static void
+join(struct sl__eval *ev, size_t i, const struct numbers *y)
 {
-	int n_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0)) +
-		      sl__ref_is_whole(sl__ref_dtype(ev, 1));
-	int n_strings = (sl__ref_dtype(ev, 0) == SL_DTYPE_STRING) +
-			(sl__ref_dtype(ev, 1) == SL_DTYPE_STRING);
+	struct form form = form_of(ev->node);
+	/* Of a power it is the exponent whose sign counts. */
+	size_t signs = sl__is_op(ev->node, SL__OP_ONNX_Pow) ? 1 : 0;
+	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, signs));
+	const int64_t *whole = y->whole ? sl__ref_integers(ev, i) : NULL;
+	const double *real = y->whole ? NULL : sl__ref_doubles(ev, i);
+	struct walk w;
 
+	if (ev->failure || walk_with(ev, &w, i, 1))
+		return;
+	for (int64_t k = 0; k < w.n_elements; k++) {
+		int64_t at = w.offsets[0];
+
+		if (whole)
+			y->whole[k] = i ? form.whole(y->whole[k], whole[at],
+						     is_unsigned)
+					: whole[at];
+		else
+			y->real[k] = i ? form.real(y->real[k], real[at])
+				       : real[at];
+		walk_on(&w);
+	}
+}
+
+/* All of two inputs, and Max, Min, Sum and Mean of any number. */
+enum sl_status
+sl__ref_joined(struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	int is_mean = sl__is_op(ev->node, SL__OP_ONNX_Mean);
+	int is_whole = !is_mean, n_strings = 0;
+	int64_t n = (int64_t)out->tensor.n_elements;
+	struct numbers y;
+
+	for (size_t i = 0; i < ev->node->n_inputs; i++) {
+		is_whole &= sl__ref_is_whole(sl__ref_dtype(ev, i));
+		n_strings += sl__ref_dtype(ev, i) == SL_DTYPE_STRING;
+	}
 	if (n_strings == 2 && sl__is_op(ev->node, SL__OP_ONNX_Equal))
-		return on_strings(ev, err);
-	if (n_whole == 2)
-		return on_integers(ev, err);
-	if (!form_of(ev->node).real)
-		return sl__fail(err, SL_E_DATA, "it takes integers only");
-	return on_reals(ev, err);
-}
-
-static enum sl_status
-join_integers(struct sl__eval *ev, size_t i, int64_t *y, struct sl_error *err)
-{
-	struct form form = form_of(ev->node);
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, 0));
-	const int64_t *x = sl__ref_integers(ev, i, err);
-	struct walk w;
-	enum sl_status rc;
-
-	if (!x)
-		return sl__ref_failure(ev);
-	rc = walk_with(ev, &w, i, 1, err);
-	for (uint64_t k = 0; !rc && k < w.n_elements; k++) {
-		int64_t one = x[w.offsets[0]];
-
-		y[k] = i ? form.whole(y[k], one, is_unsigned) : one;
-		walk_on(&w);
-	}
-	return rc;
-}
-
-static enum sl_status
-join_reals(struct sl__eval *ev, size_t i, double *y, struct sl_error *err)
-{
-	struct form form = form_of(ev->node);
-	const double *x = sl__ref_doubles(ev, i, err);
-	struct walk w;
-	enum sl_status rc;
-
-	if (!x)
-		return sl__ref_failure(ev);
-	rc = walk_with(ev, &w, i, 1, err);
-	for (uint64_t k = 0; !rc && k < w.n_elements; k++) {
-		double one = x[w.offsets[0]];
-
-		y[k] = i ? form.real(y[k], one) : one;
-		walk_on(&w);
-	}
-	return rc;
-}
-
-static enum sl_status
-all_integers(struct sl__eval *ev, size_t n_elements, struct sl_error *err)
-{
-	int64_t *y = sl__ref_new(ev, n_elements, sizeof(*y));
-	enum sl_status rc = y ? SL_OK : sl__fail_nomem(err);
-
-	for (size_t i = 0; !rc && i < ev->node->n_inputs; i++)
-		rc = join_integers(ev, i, y, err);
-	if (!rc)
-		sl__ref_store_integers(ev, 0, y);
-	return rc;
-}
-
-static enum sl_status
-all_reals(struct sl__eval *ev, size_t n_elements, struct sl_error *err)
-{
-	double *y = sl__ref_new(ev, n_elements, sizeof(*y));
-	double n_inputs = (double)ev->node->n_inputs;
-	enum sl_status rc = y ? SL_OK : sl__fail_nomem(err);
-
-	for (size_t i = 0; !rc && i < ev->node->n_inputs; i++)
-		rc = join_reals(ev, i, y, err);
-	if (rc)
-		return rc;
-	for (size_t k = 0; k < n_elements; k++) {
-		if (sl__is_op(ev->node, SL__OP_ONNX_Mean))
-			y[k] /= n_inputs;
-	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
-}
-
-/* Max, Min, Sum, Mean. */
-enum sl_status
-sl__ref_variadic(struct sl__eval *ev, struct sl_error *err)
-{
-	struct walk w;
-	enum sl_status rc = walk_start(ev, &w, err);
-
-	if (rc)
-		return rc;
-	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
-	    !sl__is_op(ev->node, SL__OP_ONNX_Mean))
-		return all_integers(ev, (size_t)w.n_elements, err);
-	return all_reals(ev, (size_t)w.n_elements, err);
+		return on_strings(ev);
+	if (!is_whole && !form_of(ev->node).real)
+		return sl__ref_refuse(ev, "it takes integers only");
+	y = new_numbers(ev, is_whole, n);
+	for (size_t i = 0; !ev->failure && i < ev->node->n_inputs; i++)
+		join(ev, i, &y);
+	for (int64_t k = 0; !ev->failure && is_mean && k < n; k++)
+		y.real[k] /= (double)ev->node->n_inputs;
+	return store(ev, &y);
 }
 
 /* Each element is moved from one of two tensors, whatever its type. */
-static enum sl_status
-choose(struct sl__eval *ev, struct walk *w, struct sl_error *err)
-{
-	const unsigned char *condition = sl__ref_tensor(ev, 0)->bytes;
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	struct sl__mover both[2];
-	enum sl_status rc =
-		sl__move_begin(&both[0], out, sl__ref_tensor(ev, 1), err);
-
-	if (!rc)
-		rc = sl__move_begin(&both[1], out, sl__ref_tensor(ev, 2), err);
-	for (uint64_t i = 0; !rc && i < w->n_elements; i++) {
-		int which = condition[w->offsets[0]] ? 0 : 1;
-
-		sl__move(&both[which], (int64_t)i, w->offsets[1 + which], 1);
-		walk_on(w);
-	}
-	return rc ? rc : sl__move_end(ev, 0, err);
-}
-
 enum sl_status
-sl__ref_where(struct sl__eval *ev, struct sl_error *err)
+sl__ref_where(struct sl__eval *ev)
 {
 	const struct sl__tensor *condition = sl__ref_tensor(ev, 0);
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__mover both[2];
 	struct walk w;
-	enum sl_status rc;
 
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = walk_with(ev, &w, 0, 3, err);
-	if (rc)
-		return rc;
+	if (walk_with(ev, &w, 0, 3))
+		return ev->failure;
 	if (condition->dtype != SL_DTYPE_BOOL ||
 	    sl__ref_dtype(ev, 1) != sl__ref_dtype(ev, 2))
-		return sl__fail(err, SL_E_DATA,
-				"a condition of %s chooses from %s and %s",
-				sl_dtype_text(condition->dtype),
-				sl_dtype_text(sl__ref_dtype(ev, 1)),
-				sl_dtype_text(sl__ref_dtype(ev, 2)));
-	return choose(ev, &w, err);
-}
+		return sl__ref_refuse(
+			ev, "a condition of %s chooses from %s and %s",
+			sl_dtype_text(condition->dtype),
+			sl_dtype_text(sl__ref_dtype(ev, 1)),
+			sl_dtype_text(sl__ref_dtype(ev, 2)));
+	if (sl__move_begin(ev, &both[0], out, sl__ref_tensor(ev, 1)) ||
+	    sl__move_begin(ev, &both[1], out, sl__ref_tensor(ev, 2)))
+		return ev->failure;
+	for (int64_t i = 0; i < w.n_elements; i++) {
+		int which = condition->bytes[w.offsets[0]] ? 0 : 1;
 
-/* Before version 7 a vector of slopes goes along the channels. */
-static void
-slope_by_channel(struct sl__eval *ev, struct walk *w)
-{
-	const struct sl__tensor *slope = sl__ref_tensor(ev, 1);
-
-	for (size_t d = 0; d < w->rank; d++)
-		w->strides[1][d] = d == 1 && slope->n_elements > 1;
+		sl__move(&both[which], i, w.offsets[1 + which], 1);
+		walk_on(&w);
+	}
+	return sl__move_end(ev, 0);
 }
 
 static enum sl_status
-prelu_walk(struct sl__eval *ev, struct walk *w, struct sl_error *err)
+prelu_walk(struct sl__eval *ev, struct walk *w)
 {
 	const struct sl__tensor *slope = sl__ref_tensor(ev, 1);
-	enum sl_status rc = walk_with(ev, w, 0, 1, err);
 
-	if (rc)
-		return rc;
+	if (walk_with(ev, w, 0, 1))
+		return ev->failure;
 	if (ev->node->version >= 7 || !slope || slope->rank != 1 ||
 	    w->rank < 2 || w->dims[1] != slope->dims[0])
-		return add_operand(ev, w, 1, err);
+		return add_operand(ev, w, 1);
+	/* Before version 7 a vector of slopes goes along the channels. */
 	w->strides[1] = sl__ref_new(ev, w->rank, sizeof(int64_t));
 	w->n = 2;
-	if (!w->strides[1])
-		return sl__fail_nomem(err);
-	slope_by_channel(ev, w);
-	return SL_OK;
-}
-
-static enum sl_status
-prelu_integers(struct sl__eval *ev, struct walk *w, struct sl_error *err)
-{
-	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, 0));
-	const int64_t *x = sl__ref_integers(ev, 0, err);
-	const int64_t *slope = x ? sl__ref_integers(ev, 1, err) : NULL;
-	int64_t *y = sl__ref_new(ev, (size_t)w->n_elements, sizeof(*y));
-
-	if (!slope || !y)
-		return slope ? sl__fail_nomem(err) : sl__ref_failure(ev);
-	for (uint64_t i = 0; i < w->n_elements; i++) {
-		int64_t one = x[w->offsets[0]];
-
-		y[i] = one < 0 && !is_unsigned
-			       ? whole_mul(one, slope[w->offsets[1]], 0)
-			       : one;
-		walk_on(w);
-	}
-	sl__ref_store_integers(ev, 0, y);
-	return SL_OK;
+	if (!ev->failure)
+		w->strides[1][1] = slope->n_elements > 1;
+	return ev->failure;
 }
 
 /* The slopes are repeated up to the input's sizes. */
 enum sl_status
-sl__ref_prelu(struct sl__eval *ev, struct sl_error *err)
+sl__ref_prelu(struct sl__eval *ev)
 {
-	const double *x, *slope;
-	double *y;
+	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0));
+	int is_signed = sl__dtype_is_signed(sl__ref_dtype(ev, 0));
+	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0) : NULL;
+	const int64_t *wholes = is_whole ? sl__ref_integers(ev, 1) : NULL;
+	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
+	const double *reals = is_whole ? NULL : sl__ref_doubles(ev, 1);
+	struct numbers y;
 	struct walk w;
-	enum sl_status rc = prelu_walk(ev, &w, err);
 
-	if (rc)
-		return rc;
-	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)))
-		return prelu_integers(ev, &w, err);
-	x = sl__ref_doubles(ev, 0, err);
-	slope = x ? sl__ref_doubles(ev, 1, err) : NULL;
-	if (!slope)
-		return sl__ref_failure(ev);
-	y = sl__ref_new(ev, (size_t)w.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < w.n_elements; i++) {
-		double one = x[w.offsets[0]];
+	if (ev->failure || prelu_walk(ev, &w))
+		return ev->failure;
+	y = new_numbers(ev, is_whole, w.n_elements);
+	for (int64_t i = 0; !ev->failure && i < w.n_elements; i++) {
+		int64_t a = w.offsets[0], b = w.offsets[1];
 
-		y[i] = one < 0 ? one * slope[w.offsets[1]] : one;
+		if (is_whole)
+			y.whole[i] = whole[a] < 0 && is_signed
+					     ? whole_mul(whole[a], wholes[b], 0)
+					     : whole[a];
+		else
+			y.real[i] = real[a] < 0 ? real[a] * reals[b] : real[a];
 		walk_on(&w);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return store(ev, &y);
 }

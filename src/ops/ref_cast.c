@@ -8,7 +8,6 @@
  */
 #include "base/dtype.h"
 #include "base/number.h"
-#include "base/status.h"
 #include "ops/ref_quantize.h"
 
 #include <errno.h>
@@ -90,30 +89,29 @@ store_powers(struct sl__eval *ev, struct sl__datum *out, const double *from,
 	}
 }
 
-void
+enum sl_status
 sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
 	int saturates = sl__int(ev->node, "saturate", 1) != 0;
 	struct overflow beyond;
 
-	if (!out)
-		return;
-	if (out->tensor.dtype == SL_DTYPE_F8E8M0) {
+	if (out && !ev->failure && out->tensor.dtype == SL_DTYPE_F8E8M0) {
 		store_powers(ev, out, from, saturates);
-		return;
+		return SL_OK;
 	}
-	sl__ref_store_doubles(ev, k, from);
+	if (sl__ref_store_doubles(ev, k, from) || !out || saturates)
+		return ev->failure;
 	beyond = overflow_of(out->tensor.dtype);
-	if (saturates || beyond.from == 0)
-		return;
-	for (uint64_t i = 0; i < out->tensor.n_elements; i++) {
+	for (uint64_t i = 0; beyond.from > 0 && i < out->tensor.n_elements;
+	     i++) {
 		if (fabs(from[i]) >= beyond.from)
 			out->bytes[i] =
 				beyond.has_sign && from[i] < 0
 					? (unsigned char)(beyond.code | 0x80)
 					: beyond.code;
 	}
+	return SL_OK;
 }
 
 enum { TEXT_MOST = 64 }; /* bytes of a number as text */
@@ -170,7 +168,7 @@ element_text(char *text, const struct sl__tensor *t, uint64_t i)
 }
 
 static enum sl_status
-to_text(struct sl__eval *ev, struct sl_error *err)
+to_text(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
@@ -178,20 +176,19 @@ to_text(struct sl__eval *ev, struct sl_error *err)
 	char text[TEXT_MOST];
 
 	if (!t || t->dtype == SL_DTYPE_STRING)
-		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0), err);
+		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
 	texts = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*texts));
 	if (!texts)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		if (!element_text(text, t, i))
-			return sl__fail(err, SL_E_DATA, "%s has no text",
-					sl_dtype_text(t->dtype));
+			return sl__ref_refuse(ev, "%s has no text",
+					      sl_dtype_text(t->dtype));
 		texts[i] = sl__arena_string(ev->scratch, text);
 		if (!texts[i])
-			return sl__fail_nomem(err);
+			return sl__ref_nomem(ev);
 	}
-	return sl__datum_strings(out, t->rank, t->dims, texts, ev->allocator,
-				 err);
+	return sl__ref_strings(ev, out, t->rank, t->dims, texts);
 }
 
 /* Like strtod(), but the point is a point whatever the locale says. */
@@ -230,7 +227,7 @@ read_whole(const char *text, enum sl_dtype dtype, int64_t *out)
 }
 
 static enum sl_status
-from_text(struct sl__eval *ev, struct sl_error *err)
+from_text(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
@@ -246,34 +243,22 @@ from_text(struct sl__eval *ev, struct sl_error *err)
 		else if (read_real(t->strings[i], &real))
 			sl__store_doubles(out->bytes, dtype, i, 1, &real);
 		else
-			return sl__fail(err, SL_E_DATA,
-					"'%.60s' is not a number",
-					t->strings[i]);
+			return sl__ref_refuse(ev, "'%.60s' is not a number",
+					      t->strings[i]);
 	}
-	return SL_OK;
-}
-
-static enum sl_status
-from_integers(struct sl__eval *ev, struct sl_error *err)
-{
-	const int64_t *x = sl__ref_integers(ev, 0, err);
-
-	if (!x)
-		return sl__ref_failure(ev);
-	sl__ref_store_integers(ev, 0, x);
 	return SL_OK;
 }
 
 /* Of 64 bits to 24 at once: by way of a double it would be rounded twice. */
 static enum sl_status
-long_to_single(struct sl__eval *ev, struct sl_error *err)
+long_to_single(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const int64_t *x = sl__ref_integers(ev, 0, err);
+	const int64_t *x = sl__ref_integers(ev, 0);
 	unsigned char *y = sl__ref_result(ev, 0)->bytes;
 
 	if (!x)
-		return sl__ref_failure(ev);
+		return ev->failure;
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		float one = t->dtype == SL_DTYPE_U64 ? (float)(uint64_t)x[i]
 						     : (float)x[i];
@@ -283,57 +268,43 @@ long_to_single(struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-from_reals(struct sl__eval *ev, struct sl_error *err)
-{
-	const double *x = sl__ref_doubles(ev, 0, err);
-
-	if (!x)
-		return sl__ref_failure(ev);
-	sl__ref_store_cast(ev, 0, x);
-	return SL_OK;
-}
-
 /* Cast, CastLike: what to is the result's type by now. */
 enum sl_status
-sl__ref_cast(struct sl__eval *ev, struct sl_error *err)
+sl__ref_cast(struct sl__eval *ev)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	enum sl_dtype from = sl__ref_dtype(ev, 0), to;
 
-	if (!out)
-		return SL_OK;
 	if (out->kind != SL__TYPE_TENSOR || from == SL_DTYPE_NONE)
-		return sl__fail(err, SL_E_ABSENT,
-				"the type of number to cast to is not known");
+		return sl__ref_fail(
+			ev, SL_E_ABSENT,
+			"the type of number to cast to is not known");
 	to = out->tensor.dtype;
 	if (from == to)
-		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0), err);
+		return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
 	if (to == SL_DTYPE_STRING)
-		return to_text(ev, err);
+		return to_text(ev);
 	if (from == SL_DTYPE_STRING)
-		return from_text(ev, err);
+		return from_text(ev);
 	if ((from == SL_DTYPE_I64 || from == SL_DTYPE_U64) &&
 	    to == SL_DTYPE_F32)
-		return long_to_single(ev, err);
+		return long_to_single(ev);
 	if (sl__ref_is_whole(from) && sl__ref_is_whole(to))
-		return from_integers(ev, err);
-	return from_reals(ev, err);
+		return sl__ref_store_integers(ev, 0, sl__ref_integers(ev, 0));
+	return sl__ref_store_cast(ev, 0, sl__ref_doubles(ev, 0));
 }
 
 /* The bits as another type of number of the same width. */
 enum sl_status
-sl__ref_bit_cast(struct sl__eval *ev, struct sl_error *err)
+sl__ref_bit_cast(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
 
-	if (!out)
-		return SL_OK;
 	if (!t || out->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    sl_dtype_bits(t->dtype) != sl_dtype_bits(out->tensor.dtype))
-		return sl__fail(err, SL_E_DATA,
-				"bits of one type are not those of the other");
+		return sl__ref_refuse(
+			ev, "bits of one type are not those of the other");
 	if (t->n_bytes)
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);
 	return SL_OK;

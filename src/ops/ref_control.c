@@ -18,40 +18,37 @@
 #include "base/banned.h"
 
 struct body {
+	struct sl__eval *ev; /* of the node that runs it */
 	struct sl__evaluator *evaluator;
 	const struct sl__block *block;
 	uint32_t id;
 };
 
+/* The block that the attribute names, which takes and gives so many values. */
 static enum sl_status
-body_open(struct body *b, const struct sl__eval *ev, const char *name,
-	  struct sl_error *err)
+body_open(struct body *b, struct sl__eval *ev, const char *name,
+	  size_t n_inputs, size_t n_outputs)
 {
+	b->ev = ev;
 	b->id = sl__body_of(ev->node, name);
 	b->evaluator = ev->evaluator;
 	if (b->id == SL__NONE || !b->evaluator)
-		return sl__fail(err, SL_E_DATA, "it has no %s", name);
+		return sl__ref_refuse(ev, "it has no %s", name);
 	b->block = &b->evaluator->graph->blocks[b->id];
+	if (b->block->n_inputs != n_inputs || b->block->n_outputs != n_outputs)
+		return sl__ref_refuse(ev,
+				      "its body takes %zu values and gives "
+				      "%zu, not %zu and %zu",
+				      b->block->n_inputs, b->block->n_outputs,
+				      n_inputs, n_outputs);
 	return SL_OK;
 }
 
 static enum sl_status
-body_check(const struct body *b, size_t n_inputs, size_t n_outputs,
-	   struct sl_error *err)
+body_run(const struct body *b)
 {
-	if (b->block->n_inputs != n_inputs || b->block->n_outputs != n_outputs)
-		return sl__fail(err, SL_E_DATA,
-				"its body takes %zu values and gives %zu, not "
-				"%zu and %zu",
-				b->block->n_inputs, b->block->n_outputs,
-				n_inputs, n_outputs);
-	return SL_OK;
-}
-
-static const struct sl_allocator *
-allocator_of(const struct body *b)
-{
-	return &b->evaluator->allocator;
+	return sl__ref_keep(
+		b->ev, sl__evaluate_block(b->evaluator, b->id, b->ev->err));
 }
 
 /* Input i, emptied. */
@@ -60,17 +57,16 @@ body_input(const struct body *b, size_t i)
 {
 	struct sl__datum *datum = &b->evaluator->values[b->block->inputs[i]];
 
-	sl__datum_clear(datum, allocator_of(b));
+	sl__datum_clear(datum, b->ev->allocator);
 	return datum;
 }
 
 /* 'to' holds what 'from' holds, for as long as that does; 'to' is empty. */
 static enum sl_status
-share(const struct body *b, struct sl__datum *to, const struct sl__datum *from,
-      struct sl_error *err)
+share(const struct body *b, struct sl__datum *to, const struct sl__datum *from)
 {
 	if (from->kind != SL__TYPE_TENSOR)
-		return sl__datum_copy(to, from, allocator_of(b), err);
+		return sl__ref_copy(b->ev, to, from);
 	sl__datum_borrow(to, &from->tensor);
 	return SL_OK;
 }
@@ -91,30 +87,30 @@ is_own(const struct body *b, size_t k)
 	       b->evaluator->values[value].block;
 }
 
-/* Output k, which the caller may look at. */
-static enum sl_status
-body_output(const struct body *b, size_t k, const struct sl__datum **out,
-	    struct sl_error *err)
+/* Output k, which the caller may look at; NULL where it fails. */
+static const struct sl__datum *
+body_output(const struct body *b, size_t k)
 {
-	return sl__evaluator_value(b->evaluator, b->block->outputs[k], out,
-				   err);
+	const struct sl__datum *out;
+	enum sl_status rc = sl__evaluator_value(
+		b->evaluator, b->block->outputs[k], &out, b->ev->err);
+
+	return sl__ref_keep(b->ev, rc) ? NULL : out;
 }
 
 /* Output k into a datum of the caller's, emptied first.  Outputs are taken in
  * order. */
 static enum sl_status
-body_take(const struct body *b, size_t k, struct sl__datum *to,
-	  struct sl_error *err)
+body_take(const struct body *b, size_t k, struct sl__datum *to)
 {
 	struct sl__datum *from = &b->evaluator->values[b->block->outputs[k]];
-	const struct sl__datum *held;
-	enum sl_status rc = body_output(b, k, &held, err);
+	const struct sl__datum *held = body_output(b, k);
 
-	if (rc)
-		return rc;
+	if (!held)
+		return b->ev->failure;
 	if (!is_own(b, k))
-		return sl__datum_copy(to, held, allocator_of(b), err);
-	sl__datum_clear(to, allocator_of(b));
+		return sl__ref_copy(b->ev, to, held);
+	sl__datum_clear(to, b->ev->allocator);
 	*to = *from;
 	memset(from, 0, sizeof(*from));
 	return SL_OK;
@@ -137,17 +133,15 @@ body_close(const struct body *b)
 		    !graph->values[value].tensor &&
 		    !b->evaluator->is_bound[value])
 			sl__datum_clear(&b->evaluator->values[value],
-					allocator_of(b));
+					b->ev->allocator);
 	}
 }
 
 /* Output k of the node becomes what 'made' holds, which is emptied. */
 static enum sl_status
-give(struct sl__eval *ev, size_t k, struct sl__datum *made,
-     struct sl_error *err)
+give(struct sl__eval *ev, size_t k, struct sl__datum *made)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
-	enum sl_status rc = SL_OK;
 
 	if (out && made->block &&
 	    !ev->evaluator->is_bound[ev->node->outputs[k]]) {
@@ -155,68 +149,57 @@ give(struct sl__eval *ev, size_t k, struct sl__datum *made,
 		*out = *made;
 		memset(made, 0, sizeof(*made));
 	} else if (out) {
-		rc = sl__ref_out_copy(ev, k, made, err);
+		sl__ref_out_copy(ev, k, made);
 	}
 	sl__datum_clear(made, ev->allocator);
-	return rc;
+	return ev->failure;
 }
 
-/* One truth value; SL_E_DATA for anything else. */
-static enum sl_status
-truth_of(const struct sl__datum *datum, int *truth, struct sl_error *err)
+/* One truth value; anything else is refused. */
+static int
+truth_of(struct sl__eval *ev, const struct sl__datum *datum)
 {
 	int64_t word = 0;
 
 	if (datum->kind != SL__TYPE_TENSOR || datum->tensor.n_elements != 1 ||
 	    !sl__tensor_integers(&datum->tensor, 0, 1, &word))
-		return sl__fail(err, SL_E_DATA,
-				"its condition is not one truth value");
-	*truth = word != 0;
-	return SL_OK;
+		sl__ref_refuse(ev, "its condition is not one truth value");
+	return word != 0;
 }
 
 /* A scalar into a body's input. */
-static enum sl_status
-set_scalar(const struct body *b, size_t i, enum sl_dtype dtype, int64_t number,
-	   struct sl_error *err)
+static void
+set_scalar(const struct body *b, size_t i, enum sl_dtype dtype, int64_t number)
 {
 	struct sl__datum *datum = body_input(b, i);
-	enum sl_status rc =
-		sl__datum_tensor(datum, dtype, 0, NULL, allocator_of(b), err);
 
-	if (!rc)
+	if (!sl__ref_hold(b->ev, datum, dtype, 0, NULL))
 		sl__store_integers(datum->bytes, dtype, 0, 1, &number);
-	return rc;
 }
 
 enum sl_status
-sl__ref_if(struct sl__eval *ev, struct sl_error *err)
+sl__ref_if(struct sl__eval *ev)
 {
 	const struct sl__datum *condition = sl__ref_in(ev, 0);
 	struct sl__datum taken = {0};
 	struct body b;
-	int truth = 0;
-	enum sl_status rc;
+	int truth;
 
 	if (!condition)
-		return sl__fail(err, SL_E_DATA, "it has no condition");
-	rc = truth_of(condition, &truth, err);
-	if (!rc)
-		rc = body_open(&b, ev, truth ? "then_branch" : "else_branch",
-			       err);
-	if (!rc)
-		rc = body_check(&b, 0, ev->node->n_outputs, err);
-	if (rc)
-		return rc;
-	rc = sl__evaluate_block(b.evaluator, b.id, err);
-	for (size_t k = 0; !rc && k < ev->node->n_outputs; k++) {
-		rc = body_take(&b, k, &taken, err);
-		if (!rc)
-			rc = give(ev, k, &taken, err);
+		return sl__ref_refuse(ev, "it has no condition");
+	truth = truth_of(ev, condition);
+	if (ev->failure ||
+	    body_open(&b, ev, truth ? "then_branch" : "else_branch", 0,
+		      ev->node->n_outputs))
+		return ev->failure;
+	body_run(&b);
+	for (size_t k = 0; !ev->failure && k < ev->node->n_outputs; k++) {
+		if (!body_take(&b, k, &taken))
+			give(ev, k, &taken);
 	}
 	sl__datum_clear(&taken, ev->allocator);
 	body_close(&b);
-	return rc;
+	return ev->failure;
 }
 
 /* What a body hands from run to run, and what it gives in each. */
@@ -231,70 +214,65 @@ struct course {
 };
 
 static enum sl_status
-course_open(struct course *c, struct sl__eval *ev, struct sl_error *err)
+course_open(struct course *c, struct sl__eval *ev)
 {
 	c->carried = sl__ref_new(ev, c->n_carried, sizeof(*c->carried));
 	c->stacks = sl__ref_new(ev, c->n_stacks, sizeof(*c->stacks));
-	return c->carried && c->stacks ? SL_OK : sl__fail_nomem(err);
+	return ev->failure;
 }
 
 static void
 course_close(struct course *c)
 {
 	for (size_t i = 0; c->carried && i < c->n_carried; i++)
-		sl__datum_clear(&c->carried[i], allocator_of(&c->b));
+		sl__datum_clear(&c->carried[i], c->b.ev->allocator);
 	for (size_t i = 0; c->stacks && i < c->n_stacks; i++)
-		sl__stack_release(&c->stacks[i], allocator_of(&c->b));
+		sl__stack_release(&c->stacks[i], c->b.ev);
 	body_close(&c->b);
 }
 
 /* Runs the body once, its other inputs being set. */
 static enum sl_status
-course_run(struct course *c, struct sl_error *err)
+course_run(struct course *c)
 {
 	const struct body *b = &c->b;
+	struct sl__eval *ev = b->ev;
 	const struct sl__datum *held;
-	enum sl_status rc;
 
 	for (size_t i = 0; i < c->n_carried; i++) {
 		*body_input(b, c->first_in + i) = c->carried[i];
 		memset(&c->carried[i], 0, sizeof(c->carried[i]));
 	}
-	rc = sl__evaluate_block(b->evaluator, b->id, err);
 	/* First what is only looked at. */
-	if (!rc && c->first_out) {
-		rc = body_output(b, 0, &held, err);
-		if (!rc)
-			rc = truth_of(held, &c->goes_on, err);
+	if (!body_run(b) && c->first_out) {
+		held = body_output(b, 0);
+		c->goes_on = held && truth_of(ev, held);
 	}
-	for (size_t i = 0; !rc && i < c->n_stacks; i++) {
-		rc = body_output(b, c->first_out + c->n_carried + i, &held,
-				 err);
-		if (!rc)
-			rc = sl__stack_push(&c->stacks[i], held,
-					    allocator_of(b), err);
+	for (size_t i = 0; !ev->failure && i < c->n_stacks; i++) {
+		held = body_output(b, c->first_out + c->n_carried + i);
+		if (held)
+			sl__stack_push(&c->stacks[i], ev, held);
 	}
-	for (size_t i = 0; !rc && i < c->n_carried; i++)
-		rc = body_take(b, c->first_out + i, &c->carried[i], err);
-	return rc;
+	for (size_t i = 0; !ev->failure && i < c->n_carried; i++)
+		body_take(b, c->first_out + i, &c->carried[i]);
+	return ev->failure;
 }
 
 /* The shape of stack i where the body has not run. */
 static enum sl_status
-course_declare(struct course *c, size_t i, struct sl_error *err)
+course_declare(struct course *c, size_t i)
 {
 	size_t k = c->first_out + c->n_carried + i;
 	const struct sl_graph *graph = c->b.evaluator->graph;
 
 	return sl__stack_declare(
-		&c->stacks[i], &graph->values[c->b.block->outputs[k]].declared,
-		allocator_of(&c->b), err);
+		&c->stacks[i], c->b.ev,
+		&graph->values[c->b.block->outputs[k]].declared);
 }
 
 /* How often at most, and whether at all; both may be left out. */
 static enum sl_status
-loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on,
-	    struct sl_error *err)
+loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on)
 {
 	const struct sl__tensor *count = sl__ref_tensor(ev, 0);
 	const struct sl__datum *condition = sl__ref_in(ev, 1);
@@ -303,64 +281,56 @@ loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on,
 	*goes_on = 1;
 	if (count &&
 	    (count->n_elements != 1 || !sl__tensor_integers(count, 0, 1, most)))
-		return sl__fail(err, SL_E_DATA,
-				"its count is not one whole number");
-	return condition ? truth_of(condition, goes_on, err) : SL_OK;
+		return sl__ref_refuse(ev, "its count is not one whole number");
+	if (condition)
+		*goes_on = truth_of(ev, condition);
+	return ev->failure;
 }
 
-static enum sl_status
-run_loop(struct sl__eval *ev, struct course *c, struct sl_error *err)
+static void
+run_loop(struct sl__eval *ev, struct course *c)
 {
 	int64_t most;
-	enum sl_status rc = loop_limits(ev, &most, &c->goes_on, err);
 
-	for (int64_t i = 0; !rc && c->goes_on && i < most; i++) {
-		rc = set_scalar(&c->b, 0, SL_DTYPE_I64, i, err);
-		if (!rc)
-			rc = set_scalar(&c->b, 1, SL_DTYPE_BOOL, 1, err);
-		if (!rc)
-			rc = course_run(c, err);
+	loop_limits(ev, &most, &c->goes_on);
+	for (int64_t i = 0; !ev->failure && c->goes_on && i < most; i++) {
+		set_scalar(&c->b, 0, SL_DTYPE_I64, i);
+		set_scalar(&c->b, 1, SL_DTYPE_BOOL, 1);
+		if (!ev->failure)
+			course_run(c);
 	}
-	return rc;
 }
 
 enum sl_status
-sl__ref_loop(struct sl__eval *ev, struct sl_error *err)
+sl__ref_loop(struct sl__eval *ev)
 {
 	static const struct sl__stacking in_front = {0, 0, 0};
 	size_t n = ev->node->n_inputs > 2 ? ev->node->n_inputs - 2 : 0;
 	struct course c = {.n_carried = n, .first_in = 2, .first_out = 1};
-	enum sl_status rc = body_open(&c.b, ev, "body", err);
 
-	if (!rc && ev->node->n_outputs < n)
-		rc = sl__fail(err, SL_E_DATA,
-			      "it gives fewer values than it takes");
-	if (!rc)
-		rc = body_check(&c.b, 2 + n, 1 + (size_t)ev->node->n_outputs,
-				err);
-	if (rc)
-		return rc;
+	if (ev->node->n_outputs < n)
+		return sl__ref_refuse(ev,
+				      "it gives fewer values than it takes");
+	if (body_open(&c.b, ev, "body", 2 + n, 1 + (size_t)ev->node->n_outputs))
+		return ev->failure;
 	c.n_stacks = ev->node->n_outputs - n;
-	rc = course_open(&c, ev, err);
-	for (size_t i = 0; !rc && i < n; i++) {
+	course_open(&c, ev);
+	for (size_t i = 0; !ev->failure && i < n; i++) {
 		if (!ev->inputs[2 + i])
-			rc = sl__fail(err, SL_E_DATA, "input %zu is left out",
-				      2 + i);
+			sl__ref_refuse(ev, "input %zu is left out", 2 + i);
 		else
-			rc = share(&c.b, &c.carried[i], ev->inputs[2 + i], err);
+			share(&c.b, &c.carried[i], ev->inputs[2 + i]);
 	}
-	if (!rc)
-		rc = run_loop(ev, &c, err);
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = give(ev, i, &c.carried[i], err);
-	for (size_t i = 0; !rc && i < c.n_stacks; i++) {
-		rc = course_declare(&c, i, err);
-		if (!rc)
-			rc = sl__stack_give(&c.stacks[i], ev, n + i, &in_front,
-					    err);
+	if (!ev->failure)
+		run_loop(ev, &c);
+	for (size_t i = 0; !ev->failure && i < n; i++)
+		give(ev, i, &c.carried[i]);
+	for (size_t i = 0; !ev->failure && i < c.n_stacks; i++) {
+		if (!course_declare(&c, i))
+			sl__stack_give(&c.stacks[i], ev, n + i, &in_front);
 	}
 	course_close(&c);
-	return rc;
+	return ev->failure;
 }
 
 /*
@@ -389,230 +359,180 @@ list_at(const struct sl__node *node, const char *name, size_t i)
 
 /* Place 'at' of a tensor along an axis, without that axis. */
 static enum sl_status
-cut_out(const struct body *b, struct sl__datum *to,
-	const struct sl__tensor *from, int64_t axis, int64_t at,
-	struct sl_error *err)
+cut_out(struct sl__eval *ev, struct sl__datum *to,
+	const struct sl__tensor *from, int64_t axis, int64_t at)
 {
-	int64_t dims[SL__RANK_MOST];
-	struct sl__around a;
-	struct sl__mover m;
-	size_t rank = 0;
-	enum sl_status rc = sl__around_axis(&a, from, &axis, err);
-
-	for (size_t d = 0; d < from->rank && d < SL__RANK_MOST; d++) {
-		if ((int64_t)d != axis)
-			dims[rank++] = from->dims[d];
-	}
-	if (!rc)
-		rc = sl__datum_tensor(to, from->dtype, rank, dims,
-				      allocator_of(b), err);
-	if (!rc)
-		rc = sl__move_begin(&m, to, from, err);
-	if (rc || to->tensor.n_elements == 0)
-		return rc;
-	for (int64_t o = 0; o < a.outer; o++)
-		sl__move(&m, o * a.inner, (o * a.size + at) * a.inner, a.inner);
-	if (from->dtype != SL_DTYPE_STRING)
-		return SL_OK;
-	return sl__datum_strings(to, rank, dims, to->tensor.strings,
-				 allocator_of(b), err);
+	return sl__move_cut(ev, to, from, &(struct sl__cut){axis, at, 1, 1});
 }
 
 /* Takes dimension 'axis' of input i into *size, which is -1 before. */
 static enum sl_status
-agree(struct sl__eval *ev, size_t i, int64_t axis, int64_t *size,
-      struct sl_error *err)
+agree(struct sl__eval *ev, size_t i, int64_t axis, int64_t *size)
 {
-	const struct sl__tensor *in;
-	enum sl_status rc = sl__ref_need(ev, i, &in, err);
-	int at = rc ? -1 : sl__axis(axis, (int)in->rank);
+	const struct sl__tensor *in = sl__ref_need(ev, i);
+	int at = in ? sl__axis(axis, (int)in->rank) : -1;
 
-	if (rc)
-		return rc;
+	if (!in)
+		return ev->failure;
 	if (at < 0 || (*size >= 0 && in->dims[at] != *size))
-		return sl__fail(err, SL_E_DATA,
-				"input %zu has no dimension %lld, or one "
-				"unlike the others",
-				i, (long long)axis);
+		return sl__ref_refuse(ev,
+				      "input %zu has no dimension %lld, or one "
+				      "unlike the others",
+				      i, (long long)axis);
 	*size = in->dims[at];
 	return SL_OK;
 }
 
 static enum sl_status
-scan_lengths(struct sl__eval *ev, struct scan *s, struct sl_error *err)
+scan_lengths(struct sl__eval *ev, struct scan *s)
 {
 	size_t n;
-	enum sl_status rc = sl__ref_list(ev, 0, NULL, &s->lengths, &n, err);
 
-	if (rc || !s->lengths)
-		return rc;
+	s->lengths = sl__ref_list(ev, 0, NULL, &n);
+	if (!s->lengths)
+		return ev->failure;
 	for (size_t i = 0; i < n; i++) {
 		if (s->lengths[i] < 0 || s->lengths[i] > s->length)
-			return sl__fail(err, SL_E_DATA,
-					"a sequence of %lld elements, in %lld",
-					(long long)s->lengths[i],
-					(long long)s->length);
+			return sl__ref_refuse(
+				ev, "a sequence of %lld elements, in %lld",
+				(long long)s->lengths[i], (long long)s->length);
 	}
 	if ((int64_t)n != s->n_batch)
-		return sl__fail(err, SL_E_DATA,
-				"%zu lengths for a batch of "
-				"%lld",
-				n, (long long)s->n_batch);
+		return sl__ref_refuse(ev,
+				      "%zu lengths for a batch of "
+				      "%lld",
+				      n, (long long)s->n_batch);
 	return SL_OK;
 }
 
 /* The sizes that all inputs share. */
 static enum sl_status
-scan_sizes(struct sl__eval *ev, struct scan *s, struct sl_error *err)
+scan_sizes(struct sl__eval *ev, struct scan *s)
 {
 	size_t n_states = s->c.n_carried;
-	enum sl_status rc = SL_OK;
 
 	s->n_batch = s->length = -1;
-	for (size_t i = 0; !rc && i < n_states + s->n_scans; i++) {
-		size_t at = s->first_state + i;
-		size_t k = i - n_states;
+	for (size_t i = 0; !ev->failure && i < n_states + s->n_scans; i++) {
+		size_t at = s->first_state + i, k = i - n_states;
 
-		if (s->has_batch)
-			rc = agree(ev, at, 0, &s->n_batch, err);
-		if (!rc && i >= n_states)
-			rc = agree(ev, at,
-				   s->has_batch ? 1
-						: list_at(ev->node,
-							  "scan_input_axes", k),
-				   &s->length, err);
-		else if (!rc && !sl__ref_in(ev, at))
-			rc = sl__fail(err, SL_E_DATA, "input %zu is left out",
-				      at);
+		if (s->has_batch && agree(ev, at, 0, &s->n_batch))
+			return ev->failure;
+		if (i >= n_states)
+			agree(ev, at,
+			      s->has_batch
+				      ? 1
+				      : list_at(ev->node, "scan_input_axes", k),
+			      &s->length);
+		else if (!sl__ref_in(ev, at))
+			sl__ref_refuse(ev, "input %zu is left out", at);
 	}
-	if (!s->has_batch)
-		s->n_batch = 1;
-	if (!rc && s->has_batch)
-		rc = scan_lengths(ev, s, err);
-	return rc;
+	if (ev->failure || s->has_batch)
+		return ev->failure ? ev->failure : scan_lengths(ev, s);
+	s->n_batch = 1;
+	return SL_OK;
 }
 
 static enum sl_status
-scan_open(struct sl__eval *ev, struct scan *s, struct sl_error *err)
+scan_open(struct sl__eval *ev, struct scan *s)
 {
 	int64_t n_scans = sl__int(ev->node, "num_scan_inputs", 0);
 	const struct sl__node *node = ev->node;
-	enum sl_status rc = body_open(&s->c.b, ev, "body", err);
 
-	if (rc)
-		return rc;
 	s->has_batch = node->version < 9;
 	s->first_state = s->has_batch ? 1 : 0;
 	if (n_scans < 1 || node->n_inputs < s->first_state ||
 	    (uint64_t)n_scans > node->n_inputs - s->first_state)
-		return sl__fail(err, SL_E_DATA, "%lld inputs to scan, of %u",
-				(long long)n_scans, node->n_inputs);
+		return sl__ref_refuse(ev, "%lld inputs to scan, of %u",
+				      (long long)n_scans, node->n_inputs);
 	s->n_scans = (size_t)n_scans;
 	s->c.n_carried = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->c.n_carried)
-		return sl__fail(err, SL_E_DATA,
-				"it gives fewer values than it keeps");
-	rc = body_check(&s->c.b, s->c.n_carried + s->n_scans, node->n_outputs,
-			err);
-	if (rc)
-		return rc;
+		return sl__ref_refuse(ev,
+				      "it gives fewer values than it keeps");
+	if (body_open(&s->c.b, ev, "body", s->c.n_carried + s->n_scans,
+		      node->n_outputs))
+		return ev->failure;
 	s->c.n_stacks = node->n_outputs - s->c.n_carried;
 	s->scanned = sl__ref_new(ev, s->n_scans, sizeof(*s->scanned));
 	s->states = sl__ref_new(ev, s->c.n_carried, sizeof(*s->states));
-	if (!s->scanned || !s->states)
-		return sl__fail_nomem(err);
-	rc = course_open(&s->c, ev, err);
-	return rc ? rc : scan_sizes(ev, s, err);
+	if (course_open(&s->c, ev))
+		return ev->failure;
+	return scan_sizes(ev, s);
 }
 
 static void
 scan_close(struct scan *s)
 {
 	for (size_t i = 0; s->scanned && i < s->n_scans; i++)
-		sl__datum_clear(&s->scanned[i], allocator_of(&s->c.b));
+		sl__datum_clear(&s->scanned[i], s->c.b.ev->allocator);
 	for (size_t i = 0; s->states && i < s->c.n_carried; i++)
-		sl__stack_release(&s->states[i], allocator_of(&s->c.b));
+		sl__stack_release(&s->states[i], s->c.b.ev);
 	course_close(&s->c);
 }
 
 /* What member m of the batch starts with. */
-static enum sl_status
-enter_member(struct sl__eval *ev, struct scan *s, int64_t m,
-	     struct sl_error *err)
+static void
+enter_member(struct sl__eval *ev, struct scan *s, int64_t m)
 {
 	size_t n = s->c.n_carried + s->n_scans;
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; !ev->failure && i < n; i++) {
 		const struct sl__datum *in = ev->inputs[s->first_state + i];
 		struct sl__datum *to =
 			i < s->c.n_carried ? &s->c.carried[i]
 					   : &s->scanned[i - s->c.n_carried];
 
-		sl__datum_clear(to, allocator_of(&s->c.b));
+		sl__datum_clear(to, ev->allocator);
 		if (s->has_batch)
-			rc = cut_out(&s->c.b, to, &in->tensor, 0, m, err);
+			cut_out(ev, to, &in->tensor, 0, m);
 		else
-			rc = share(&s->c.b, to, in, err);
+			share(&s->c.b, to, in);
 	}
-	return rc;
 }
 
-static enum sl_status
-run_member(struct sl__eval *ev, struct scan *s, int64_t length,
-	   struct sl_error *err)
+static void
+run_member(struct sl__eval *ev, struct scan *s, int64_t length)
 {
 	const char *ways = s->has_batch ? "directions"
 					: "scan_input_directions";
-	enum sl_status rc = SL_OK;
 
-	for (int64_t t = 0; !rc && t < length; t++) {
-		for (size_t i = 0; !rc && i < s->n_scans; i++) {
+	for (int64_t t = 0; !ev->failure && t < length; t++) {
+		for (size_t i = 0; !ev->failure && i < s->n_scans; i++) {
 			int is_back = list_at(ev->node, ways, i) != 0;
 			int64_t axis = list_at(ev->node, "scan_input_axes", i);
 
-			rc = cut_out(&s->c.b,
-				     body_input(&s->c.b, s->c.n_carried + i),
-				     &s->scanned[i].tensor,
-				     s->has_batch ? 0 : axis,
-				     is_back ? length - 1 - t : t, err);
+			cut_out(ev, body_input(&s->c.b, s->c.n_carried + i),
+				&s->scanned[i].tensor, s->has_batch ? 0 : axis,
+				is_back ? length - 1 - t : t);
 		}
-		if (!rc)
-			rc = course_run(&s->c, err);
+		if (!ev->failure)
+			course_run(&s->c);
 	}
-	return rc;
 }
 
 /* Keeps the states, and fills up what is shorter than the longest. */
-static enum sl_status
-leave_member(struct scan *s, int64_t length, struct sl_error *err)
+static void
+leave_member(struct sl__eval *ev, struct scan *s, int64_t length)
 {
-	const struct sl_allocator *allocator = allocator_of(&s->c.b);
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < s->c.n_carried; i++)
-		rc = sl__stack_push(&s->states[i], &s->c.carried[i], allocator,
-				    err);
-	for (size_t i = 0; !rc && i < s->c.n_stacks; i++)
-		rc = sl__stack_skip(&s->c.stacks[i], s->length - length,
-				    allocator, err);
-	return rc;
+	for (size_t i = 0; !ev->failure && i < s->c.n_carried; i++)
+		sl__stack_push(&s->states[i], ev, &s->c.carried[i]);
+	for (size_t i = 0; !ev->failure && i < s->c.n_stacks; i++)
+		sl__stack_skip(&s->c.stacks[i], ev, s->length - length);
 }
 
-static enum sl_status
-give_scan(struct sl__eval *ev, struct scan *s, struct sl_error *err)
+static void
+give_scan(struct sl__eval *ev, struct scan *s)
 {
 	size_t n_states = s->c.n_carried;
 	struct sl__stacking how = {0, 0, 0};
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < n_states; i++) {
+	for (size_t i = 0; !ev->failure && i < n_states; i++) {
 		if (s->has_batch)
-			rc = sl__stack_give(&s->states[i], ev, i, &how, err);
+			sl__stack_give(&s->states[i], ev, i, &how);
 		else
-			rc = give(ev, i, &s->c.carried[i], err);
+			give(ev, i, &s->c.carried[i]);
 	}
-	for (size_t i = 0; !rc && i < s->c.n_stacks; i++) {
+	for (size_t i = 0; !ev->failure && i < s->c.n_stacks; i++) {
 		if (s->has_batch) {
 			how.n_rows = s->n_batch;
 		} else {
@@ -621,56 +541,49 @@ give_scan(struct sl__eval *ev, struct scan *s, struct sl_error *err)
 						 "scan_output_directions",
 						 i) != 0;
 		}
-		rc = course_declare(&s->c, i, err);
-		if (!rc)
-			rc = sl__stack_give(&s->c.stacks[i], ev, n_states + i,
-					    &how, err);
+		if (!course_declare(&s->c, i))
+			sl__stack_give(&s->c.stacks[i], ev, n_states + i, &how);
 	}
-	return rc;
 }
 
 enum sl_status
-sl__ref_scan(struct sl__eval *ev, struct sl_error *err)
+sl__ref_scan(struct sl__eval *ev)
 {
 	struct scan s = {.n_scans = 0};
-	enum sl_status rc = scan_open(ev, &s, err);
 
-	if (!rc && s.n_batch == 0)
-		rc = sl__fail(err, SL_E_DATA, "its batch is empty");
-	for (int64_t m = 0; !rc && m < s.n_batch; m++) {
+	if (!scan_open(ev, &s) && s.n_batch == 0)
+		sl__ref_refuse(ev, "its batch is empty");
+	for (int64_t m = 0; !ev->failure && m < s.n_batch; m++) {
 		int64_t length = s.lengths ? s.lengths[m] : s.length;
 
-		rc = enter_member(ev, &s, m, err);
-		if (!rc)
-			rc = run_member(ev, &s, length, err);
-		if (!rc && s.has_batch)
-			rc = leave_member(&s, length, err);
+		enter_member(ev, &s, m);
+		if (!ev->failure)
+			run_member(ev, &s, length);
+		if (!ev->failure && s.has_batch)
+			leave_member(ev, &s, length);
 	}
-	if (!rc)
-		rc = give_scan(ev, &s, err);
+	if (!ev->failure)
+		give_scan(ev, &s);
 	if (s.c.b.block)
 		scan_close(&s);
-	return rc;
+	return ev->failure;
 }
 
 /* Item n of the inputs that are sequences, and the others whole. */
 static enum sl_status
-enter_item(struct sl__eval *ev, const struct body *b, size_t n,
-	   struct sl_error *err)
+enter_item(struct sl__eval *ev, const struct body *b, size_t n)
 {
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < ev->node->n_inputs; i++) {
+	for (size_t i = 0; !ev->failure && i < ev->node->n_inputs; i++) {
 		const struct sl__datum *in = ev->inputs[i];
 
 		if (!in || (in->kind == SL__TYPE_SEQUENCE && n >= in->n_items))
-			return sl__fail(err, SL_E_DATA,
-					"input %zu has no item %zu", i, n);
+			return sl__ref_refuse(ev, "input %zu has no item %zu",
+					      i, n);
 		if (in->kind == SL__TYPE_SEQUENCE)
 			in = &in->items[n];
-		rc = share(b, body_input(b, i), in, err);
+		share(b, body_input(b, i), in);
 	}
-	return rc;
+	return ev->failure;
 }
 
 static enum sl_dtype
@@ -683,50 +596,40 @@ item_dtype(const struct body *b, size_t k, const struct sl__datum *made)
 	return graph->values[b->block->outputs[k]].declared.dtype;
 }
 
-static enum sl_status
-map_items(struct sl__eval *ev, const struct body *b, struct sl__datum *made,
-	  struct sl_error *err)
+static void
+map_items(struct sl__eval *ev, const struct body *b, struct sl__datum *made)
 {
 	size_t n = ev->inputs[0]->n_items, n_out = ev->node->n_outputs;
-	enum sl_status rc = SL_OK;
 
-	for (size_t k = 0; !rc && k < n_out; k++)
-		rc = sl__datum_list(&made[k], SL__TYPE_SEQUENCE, SL_DTYPE_NONE,
-				    n, allocator_of(b), err);
-	for (size_t i = 0; !rc && i < n; i++) {
-		rc = enter_item(ev, b, i, err);
-		if (!rc)
-			rc = sl__evaluate_block(b->evaluator, b->id, err);
-		for (size_t k = 0; !rc && k < n_out; k++)
-			rc = body_take(b, k, &made[k].items[i], err);
+	for (size_t k = 0; !ev->failure && k < n_out; k++)
+		sl__ref_sequence(ev, &made[k], SL_DTYPE_NONE, n);
+	for (size_t i = 0; !ev->failure && i < n; i++) {
+		if (!enter_item(ev, b, i))
+			body_run(b);
+		for (size_t k = 0; !ev->failure && k < n_out; k++)
+			body_take(b, k, &made[k].items[i]);
 	}
-	for (size_t k = 0; !rc && k < n_out; k++) {
+	for (size_t k = 0; !ev->failure && k < n_out; k++) {
 		made[k].dtype = item_dtype(b, k, &made[k]);
-		rc = give(ev, k, &made[k], err);
+		give(ev, k, &made[k]);
 	}
-	return rc;
 }
 
 enum sl_status
-sl__ref_sequence_map(struct sl__eval *ev, struct sl_error *err)
+sl__ref_sequence_map(struct sl__eval *ev)
 {
 	const struct sl__datum *first = sl__ref_in(ev, 0);
 	size_t n_out = ev->node->n_outputs;
 	struct sl__datum *made = sl__ref_new(ev, n_out, sizeof(*made));
 	struct body b;
-	enum sl_status rc = body_open(&b, ev, "body", err);
 
-	if (!rc)
-		rc = body_check(&b, ev->node->n_inputs, n_out, err);
-	if (!rc && !made)
-		rc = sl__fail_nomem(err);
-	if (!rc && (!first || first->kind != SL__TYPE_SEQUENCE))
-		rc = sl__fail(err, SL_E_DATA, "input 0 is no sequence");
-	if (rc)
-		return rc;
-	rc = map_items(ev, &b, made, err);
+	if (!made || body_open(&b, ev, "body", ev->node->n_inputs, n_out))
+		return ev->failure;
+	if (!first || first->kind != SL__TYPE_SEQUENCE)
+		return sl__ref_refuse(ev, "input 0 is no sequence");
+	map_items(ev, &b, made);
 	for (size_t k = 0; k < n_out; k++)
 		sl__datum_clear(&made[k], ev->allocator);
 	body_close(&b);
-	return rc;
+	return ev->failure;
 }

@@ -9,10 +9,7 @@
  * dimension the elements of both lie at fixed distances, so the innermost
  * loop runs over rows of them.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref_ending.h"
-#include "ops/ref_read.h"
 #include "ops/window.h"
 
 #include <math.h>
@@ -31,7 +28,7 @@ struct conv {
 	int64_t in_size, out_size, taps; /* elements of an image, a kernel */
 	const double *x, *weight, *bias;
 	double *y;
-	int is_channels_last;
+	int is_channels_last, is_transposed;
 };
 
 /* Elements that one tap joins: small + i with big + i * stride, n of them. */
@@ -101,11 +98,13 @@ scatter_row(const struct row *r, double *big, const double *small,
 		to[i * r->stride] += weight * from[i];
 }
 
-/* small += kernel applied to big. */
+/* Each tap of the kernel from x to y: into the small image, or where that is
+ * the input, into the big one. */
 static void
-gather(const struct conv *c, const double *kernel, const double *big,
-       double *small)
+run_taps(const struct conv *c, const double *kernel, const double *x, double *y)
 {
+	const int64_t *n_big = c->is_transposed ? c->out : c->in;
+	const int64_t *n_small = c->is_transposed ? c->in : c->out;
 	int64_t tap[MOST] = {0};
 	size_t n = (size_t)c->w.n;
 
@@ -114,29 +113,13 @@ gather(const struct conv *c, const double *kernel, const double *big,
 		struct row row;
 
 		do {
-			if (find_row(&row, &c->w, c->in, c->out, tap, at))
-				gather_row(&row, big, small, *kernel);
-		} while (sl__ref_next(at, n - 1, c->out, NULL, NULL, 0));
-		kernel++;
-	} while (sl__ref_next(tap, n, c->w.kernel, NULL, NULL, 0));
-}
-
-/* big += each element of small times the kernel. */
-static void
-scatter(const struct conv *c, const double *kernel, double *big,
-	const double *small)
-{
-	int64_t tap[MOST] = {0};
-	size_t n = (size_t)c->w.n;
-
-	do {
-		int64_t at[MOST] = {0};
-		struct row row;
-
-		do {
-			if (find_row(&row, &c->w, c->out, c->in, tap, at))
-				scatter_row(&row, big, small, *kernel);
-		} while (sl__ref_next(at, n - 1, c->in, NULL, NULL, 0));
+			if (!find_row(&row, &c->w, n_big, n_small, tap, at))
+				continue;
+			if (c->is_transposed)
+				scatter_row(&row, y, x, *kernel);
+			else
+				gather_row(&row, x, y, *kernel);
+		} while (sl__ref_next(at, n - 1, n_small, NULL, NULL, 0));
 		kernel++;
 	} while (sl__ref_next(tap, n, c->w.kernel, NULL, NULL, 0));
 }
@@ -146,35 +129,26 @@ static double *
 swapped(struct sl__eval *ev, const double *x, int64_t batch, int64_t a,
 	int64_t b)
 {
-	double *made = sl__ref_new(ev, (size_t)(batch * a * b), sizeof(*made));
+	double *made = sl__ref_new_doubles(ev, batch * a * b);
 
-	if (!made)
-		return NULL;
-	for (int64_t n = 0; n < batch; n++) {
-		for (int64_t i = 0; i < a; i++) {
-			for (int64_t j = 0; j < b; j++)
-				made[(n * b + j) * a + i] =
-					x[(n * a + i) * b + j];
-		}
-	}
+	for (int64_t i = 0; !ev->failure && i < batch * a * b; i++)
+		made[(i / (a * b) * b + i % b) * a + i / b % a] = x[i];
 	return made;
 }
 
 /* Inference has compared channels, groups and bias with each other. */
 static enum sl_status
-read_sizes(struct conv *c, struct sl__eval *ev, struct sl_error *err)
+read_sizes(struct conv *c, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *w = sl__ref_tensor(ev, 1);
 	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
 	size_t first = c->is_channels_last ? 1 : 2;
-	enum sl_status rc;
 
 	if (!x || !w || x->rank < 3 || x->rank != w->rank || x->rank != y->rank)
-		return sl__fail(err, SL_E_DATA, "it lacks an image or weight");
-	rc = sl__window_of(&c->w, ev->node, (int)x->rank - 2, w->dims + 2, err);
-	if (rc)
-		return rc;
+		return sl__ref_refuse(ev, "it lacks an image or weight");
+	if (sl__ref_window(&c->w, ev, (int)x->rank - 2, w->dims + 2))
+		return ev->failure;
 	c->batch = x->dims[0];
 	c->n_groups = sl__int(ev->node, "group", 1);
 	for (size_t d = 0; d < x->rank - 2; d++) {
@@ -187,36 +161,24 @@ read_sizes(struct conv *c, struct sl__eval *ev, struct sl_error *err)
 	return SL_OK;
 }
 
-/* 'bias' is where it stands among the inputs. */
+/* The result is the bias so far, which is that input. */
 static enum sl_status
-read_operands(struct conv *c, struct sl__eval *ev, size_t bias,
-	      struct sl_error *err)
+read_operands(struct conv *c, struct sl__eval *ev, size_t bias)
 {
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
-	enum sl_status rc = sl__ref_read(ev, 0, &c->x, err);
+	int64_t results = c->n_groups * c->results;
 
-	if (!rc)
-		rc = sl__ref_read(ev, 1, &c->weight, err);
-	if (!rc)
-		rc = sl__ref_read(ev, bias, &c->bias, err);
-	if (rc)
-		return rc;
+	c->x = sl__ref_doubles(ev, 0);
+	c->weight = sl__ref_doubles(ev, 1);
+	c->bias = sl__ref_given_doubles(ev, bias);
+	c->y = sl__ref_new_output(ev, 0);
 	if (c->is_channels_last)
 		c->x = swapped(ev, c->x, c->batch, c->in_size,
 			       c->n_groups * c->channels);
-	c->y = sl__ref_new(ev, (size_t)y->n_elements, sizeof(*c->y));
-	return c->x && c->y ? SL_OK : sl__fail_nomem(err);
-}
-
-static void
-start_with_bias(const struct conv *c)
-{
-	int64_t channels = c->n_groups * c->results;
-
-	for (int64_t i = 0; c->bias && i < c->batch * channels; i++) {
-		for (int64_t k = 0; k < c->out_size; k++)
-			c->y[i * c->out_size + k] = c->bias[i % channels];
-	}
+	for (int64_t i = 0;
+	     !ev->failure && c->bias && i < c->batch * results * c->out_size;
+	     i++)
+		c->y[i] = c->bias[i / c->out_size % results];
+	return ev->failure;
 }
 
 /* A window of one element that moves by one sees an image as one row. */
@@ -233,94 +195,65 @@ flatten_points(struct conv *c)
 	c->out[0] = c->out_size;
 }
 
+/* Each pair of a channel and a result of its group. */
 static void
 convolve(const struct conv *c)
 {
-	int64_t all = c->n_groups * c->results;
+	int64_t pairs = c->channels * c->results;
 
 	if (c->in_size == 0 || c->out_size == 0)
 		return;
-	for (int64_t i = 0; i < c->batch * all; i++) {
-		int64_t n = i / all, m = i % all, group = m / c->results;
+	for (int64_t i = 0; i < c->batch * c->n_groups * pairs; i++) {
+		int64_t group = i / pairs; /* of all images */
+		int64_t k = c->is_transposed ? i % pairs / c->results
+					     : i % c->channels;
+		int64_t m = c->is_transposed ? i % c->results
+					     : i % pairs / c->channels;
 
-		for (int64_t k = 0; k < c->channels; k++)
-			gather(c, c->weight + (m * c->channels + k) * c->taps,
-			       c->x + ((n * c->n_groups + group) * c->channels +
-				       k) * c->in_size,
-			       c->y + i * c->out_size);
+		run_taps(c, c->weight + i % (c->n_groups * pairs) * c->taps,
+			 c->x + (group * c->channels + k) * c->in_size,
+			 c->y + (group * c->results + m) * c->out_size);
 	}
 }
 
-/* Conv and its kin up to the sums. */
-static enum sl_status
-run_forward(struct conv *c, struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__tensor *w;
-	enum sl_status rc = read_sizes(c, ev, err);
-
-	if (rc)
-		return rc;
-	w = sl__ref_tensor(ev, 1);
-	c->channels = w->dims[1];
-	c->results = w->dims[0] / c->n_groups;
-	sl__window_settle(&c->w, c->in, c->out);
-	flatten_points(c);
-	rc = read_operands(c, ev, 2, err);
-	if (rc)
-		return rc;
-	start_with_bias(c);
-	convolve(c);
-	if (c->is_channels_last)
-		c->y = swapped(ev, c->y, c->batch, c->n_groups * c->results,
-			       c->out_size);
-	return c->y ? SL_OK : sl__fail_nomem(err);
-}
-
+/* Conv, and FusedConv, which adds a second operand and ends in an activation,
+ * also with the channels last. */
 enum sl_status
-sl__ref_conv(struct sl__eval *ev, struct sl_error *err)
+sl__ref_conv(struct sl__eval *ev)
 {
-	struct conv c = {0};
-	enum sl_status rc;
+	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	int is_nhwc = sl__is_op(ev->node, SL__OP_MS_NhwcFusedConv);
+	int is_fused = sl__is_op(ev->node, SL__OP_MS_FusedConv) || is_nhwc;
+	const struct sl__tensor *z = is_fused ? sl__ref_tensor(ev, 3) : NULL;
+	const double *more = z ? sl__ref_doubles(ev, 3) : NULL;
+	struct sl__ending ending = {0};
+	struct conv c = {.is_channels_last =
+				 sl__is_op(ev->node, SL__OP_MS_NhwcConv) ||
+				 is_nhwc};
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	c.is_channels_last = sl__is_op(ev->node, SL__OP_MS_NhwcConv);
-	rc = run_forward(&c, ev, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, c.y);
-	return rc;
-}
-
-/* A second operand is added, then comes the activation. */
-enum sl_status
-sl__ref_fused_conv(struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__datum *y = sl__ref_result(ev, 0);
-	const struct sl__tensor *z = sl__ref_tensor(ev, 3);
-	const double *more;
-	struct sl__ending ending;
-	struct conv c = {0};
-	enum sl_status rc = sl__ending_read(&ending, ev->node, err);
-
-	if (rc || sl__ref_is_idle(ev))
-		return rc;
-	if (z &&
-	    (z->rank != y->tensor.rank ||
-	     memcmp(z->dims, y->tensor.dims, z->rank * sizeof(*z->dims)) != 0))
-		return sl__fail(err, SL_E_DATA,
-				"what is added has other sizes than the "
-				"result");
-	c.is_channels_last = sl__is_op(ev->node, SL__OP_MS_NhwcFusedConv);
-	rc = run_forward(&c, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 3, &more, err);
-	if (rc)
-		return rc;
-	for (uint64_t i = 0; more && i < y->tensor.n_elements; i++)
+	if (ev->failure || (is_fused && sl__ending_read(&ending, ev)))
+		return ev->failure;
+	if (z && (z->rank != y->rank ||
+		  memcmp(z->dims, y->dims, z->rank * sizeof(*z->dims)) != 0))
+		return sl__ref_refuse(
+			ev, "what is added has other sizes than the result");
+	if (read_sizes(&c, ev))
+		return ev->failure;
+	c.channels = sl__ref_dim(ev, 1, 1);
+	c.results = sl__ref_dim(ev, 1, 0) / c.n_groups;
+	sl__window_settle(&c.w, c.in, c.out);
+	flatten_points(&c);
+	if (read_operands(&c, ev, 2))
+		return ev->failure;
+	convolve(&c);
+	if (c.is_channels_last)
+		c.y = swapped(ev, c.y, c.batch, c.n_groups * c.results,
+			      c.out_size);
+	for (uint64_t i = 0; !ev->failure && more && i < y->n_elements; i++)
 		c.y[i] += more[i];
-	sl__ending_apply(&ending, (size_t)y->tensor.n_elements, c.y);
-	sl__ref_store_doubles(ev, 0, c.y);
-	return SL_OK;
+	if (!ev->failure)
+		sl__ending_apply(&ending, (size_t)y->n_elements, c.y);
+	return sl__ref_store_doubles(ev, 0, c.y);
 }
 
 /*
@@ -345,52 +278,25 @@ settle_transposed(struct conv *c, const struct sl__node *node)
 				sl__window_extent(&c->w, d) - c->out[d]);
 }
 
-static void
-convolve_transposed(const struct conv *c)
-{
-	int64_t all = c->n_groups * c->channels;
-
-	if (c->in_size == 0 || c->out_size == 0)
-		return;
-	for (int64_t i = 0; i < c->batch * all; i++) {
-		int64_t n = i / all, k = i % all, group = k / c->channels;
-
-		for (int64_t m = 0; m < c->results; m++)
-			scatter(c, c->weight + (k * c->results + m) * c->taps,
-				c->y + ((n * c->n_groups + group) * c->results +
-					m) * c->out_size,
-				c->x + i * c->in_size);
-	}
-}
-
 enum sl_status
-sl__ref_conv_transpose(struct sl__eval *ev, struct sl_error *err)
+sl__ref_conv_transpose(struct sl__eval *ev)
 {
-	const struct sl__tensor *w;
-	struct conv c = {0};
-	enum sl_status rc;
+	struct conv c = {.is_transposed = 1};
+	int64_t channels = sl__ref_dim(ev, 1, 0);
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	rc = read_sizes(&c, ev, err);
-	if (rc)
-		return rc;
-	w = sl__ref_tensor(ev, 1);
-	if (w->dims[0] % c.n_groups)
-		return sl__fail(err, SL_E_DATA,
-				"%lld channels in %lld groups do not come out "
-				"even",
-				(long long)w->dims[0], (long long)c.n_groups);
-	c.channels = w->dims[0] / c.n_groups;
-	c.results = w->dims[1];
+	if (read_sizes(&c, ev))
+		return ev->failure;
+	if (channels % c.n_groups)
+		return sl__ref_refuse(
+			ev, "%lld channels in %lld groups do not come out even",
+			(long long)channels, (long long)c.n_groups);
+	c.channels = channels / c.n_groups;
+	c.results = sl__ref_dim(ev, 1, 1);
 	settle_transposed(&c, ev->node);
-	rc = read_operands(&c, ev, 2, err);
-	if (rc)
-		return rc;
-	start_with_bias(&c);
-	convolve_transposed(&c);
-	sl__ref_store_doubles(ev, 0, c.y);
-	return SL_OK;
+	if (read_operands(&c, ev, 2))
+		return ev->failure;
+	convolve(&c);
+	return sl__ref_store_doubles(ev, 0, c.y);
 }
 
 /* Offsets [batch][n_parts][taps][n][out], mask [batch][n_parts][taps][out]:
@@ -403,7 +309,7 @@ struct bend {
 /* Checks that input i is [batch][channels][out]. */
 static enum sl_status
 check_field(const struct conv *c, struct sl__eval *ev, size_t i,
-	    int64_t channels, struct sl_error *err)
+	    int64_t channels)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
@@ -411,30 +317,29 @@ check_field(const struct conv *c, struct sl__eval *ev, size_t i,
 	    t->dims[1] == channels &&
 	    !memcmp(t->dims + 2, c->out, (size_t)c->w.n * sizeof(c->out[0])))
 		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"input %zu does not have %lld numbers for each place "
-			"of the output",
-			i, (long long)channels);
+	return sl__ref_refuse(
+		ev,
+		"input %zu does not have %lld numbers for each place "
+		"of the output",
+		i, (long long)channels);
 }
 
 static enum sl_status
-read_bend(struct bend *b, const struct conv *c, struct sl__eval *ev,
-	  struct sl_error *err)
+read_bend(struct bend *b, const struct conv *c, struct sl__eval *ev)
 {
 	int64_t per_part;
-	enum sl_status rc;
 
 	b->n_parts = sl__int(ev->node, "offset_group", 1);
 	if (b->n_parts < 1 || c->n_groups * c->channels % b->n_parts)
-		return sl__fail(err, SL_E_DATA, "offset_group is %lld",
-				(long long)b->n_parts);
+		return sl__ref_refuse(ev, "offset_group is %lld",
+				      (long long)b->n_parts);
 	per_part = b->n_parts * c->taps;
-	rc = check_field(c, ev, 2, per_part * c->w.n, err);
-	if (!rc && sl__ref_in(ev, 4))
-		rc = check_field(c, ev, 4, per_part, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 2, &b->offsets, err);
-	return rc ? rc : sl__ref_read(ev, 4, &b->mask, err);
+	if (check_field(c, ev, 2, per_part * c->w.n) ||
+	    (sl__ref_in(ev, 4) && check_field(c, ev, 4, per_part)))
+		return ev->failure;
+	b->offsets = sl__ref_doubles(ev, 2);
+	b->mask = sl__ref_given_doubles(ev, 4);
+	return ev->failure;
 }
 
 /* The image between its elements: the 2^n around the place, weighted by how
@@ -517,34 +422,21 @@ bend_channel(const struct conv *c, const struct bend *b, int64_t n, int64_t k,
 }
 
 enum sl_status
-sl__ref_deform_conv(struct sl__eval *ev, struct sl_error *err)
+sl__ref_deform_conv(struct sl__eval *ev)
 {
-	const struct sl__tensor *w;
 	struct conv c = {0};
 	struct bend b = {0};
 	double *seen;
-	enum sl_status rc;
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	rc = read_sizes(&c, ev, err);
-	if (rc)
-		return rc;
-	w = sl__ref_tensor(ev, 1);
-	c.channels = w->dims[1];
-	c.results = w->dims[0] / c.n_groups;
-	rc = read_operands(&c, ev, 3, err);
-	if (!rc)
-		rc = read_bend(&b, &c, ev, err);
-	if (rc)
-		return rc;
-	seen = sl__ref_new(ev, (size_t)c.out_size, sizeof(*seen));
-	if (!seen)
-		return sl__fail_nomem(err);
-	start_with_bias(&c);
-	for (int64_t i = 0; i < c.batch * c.n_groups * c.channels; i++)
+	if (read_sizes(&c, ev))
+		return ev->failure;
+	c.channels = sl__ref_dim(ev, 1, 1);
+	c.results = sl__ref_dim(ev, 1, 0) / c.n_groups;
+	if (read_operands(&c, ev, 3) || read_bend(&b, &c, ev))
+		return ev->failure;
+	seen = sl__ref_new_doubles(ev, c.out_size);
+	for (int64_t i = 0; seen && i < c.batch * c.n_groups * c.channels; i++)
 		bend_channel(&c, &b, i / (c.n_groups * c.channels),
 			     i % (c.n_groups * c.channels), seen);
-	sl__ref_store_doubles(ev, 0, c.y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, c.y);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_det.c - Det: determinants by elimination with the largest pivot. */
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/ref.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,31 +49,21 @@ determinant(double *a, size_t n)
 }
 
 enum sl_status
-sl__ref_det(struct sl__eval *ev, struct sl_error *err)
+sl__ref_det(struct sl__eval *ev)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
-	size_t n = (size_t)sl__ref_dim(ev, 0, -1);
-	double *a, *results;
-	const double *x;
-	enum sl_status rc;
+	int64_t n = sl__ref_dim(ev, 0, -1);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *a = sl__ref_new_doubles(ev, n * n);
+	double *results = sl__ref_new_output(ev, 0);
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	if (sl__ref_dim(ev, 0, -2) != (int64_t)n)
-		return sl__fail(err, SL_E_DATA, "a matrix of %lldx%zu",
-				(long long)sl__ref_dim(ev, 0, -2), n);
-	rc = sl__ref_read(ev, 0, &x, err);
-	if (rc)
-		return rc;
-	a = sl__ref_new(ev, n * n, sizeof(*a));
-	results = sl__ref_new(ev, (size_t)out->tensor.n_elements,
-			      sizeof(*results));
-	if (!a || !results)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < out->tensor.n_elements; i++) {
-		memcpy(a, x + i * n * n, n * n * sizeof(*a));
-		results[i] = determinant(a, n);
+	if (sl__ref_dim(ev, 0, -2) != n)
+		return sl__ref_refuse(ev, "a matrix of %lldx%lld",
+				      (long long)sl__ref_dim(ev, 0, -2),
+				      (long long)n);
+	for (uint64_t i = 0; !ev->failure && i < out->tensor.n_elements; i++) {
+		memcpy(a, x + (int64_t)i * n * n, (size_t)(n * n) * sizeof(*a));
+		results[i] = determinant(a, (size_t)n);
 	}
-	sl__ref_store_doubles(ev, 0, results);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, results);
 }

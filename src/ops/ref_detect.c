@@ -6,8 +6,6 @@
  * the best score down, of equal ones the first, and one that overlaps a box
  * already chosen by more than the limit is dropped.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref.h"
 
 #include <math.h>
@@ -109,13 +107,13 @@ gather(struct choice *c, const double *scores)
 
 /* Room for as many rows again. */
 static enum sl_status
-grow(struct choice *c, struct sl__eval *ev, struct sl_error *err)
+grow(struct choice *c, struct sl__eval *ev)
 {
 	size_t cap = c->cap_rows ? 2 * c->cap_rows : 64;
 	int64_t *rows = sl__ref_new(ev, 3 * cap, sizeof(*rows));
 
 	if (!rows)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (size_t i = 0; i < 3 * c->n_rows; i++)
 		rows[i] = c->rows[i];
 	c->rows = rows;
@@ -124,16 +122,14 @@ grow(struct choice *c, struct sl__eval *ev, struct sl_error *err)
 }
 
 static enum sl_status
-choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class,
-       struct sl_error *err)
+choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class)
 {
 	const double *corners = c->corners + image * c->boxes * 4;
 	size_t first = c->n_rows;
 	size_t n =
 		gather(c, c->scores + (image * c->classes + class) * c->boxes);
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		int64_t box = c->candidates[i].box;
 		int64_t *row;
 
@@ -141,20 +137,18 @@ choose(struct choice *c, struct sl__eval *ev, int64_t image, int64_t class,
 			break;
 		if (is_dropped(c, first, corners, box))
 			continue;
-		if (c->n_rows == c->cap_rows)
-			rc = grow(c, ev, err);
-		if (rc)
-			break;
+		if (c->n_rows == c->cap_rows && grow(c, ev))
+			return ev->failure;
 		row = c->rows + 3 * c->n_rows++;
 		row[0] = image;
 		row[1] = class;
 		row[2] = box;
 	}
-	return rc;
+	return SL_OK;
 }
 
 static enum sl_status
-read_choice(struct choice *c, struct sl__eval *ev, struct sl_error *err)
+read_choice(struct choice *c, struct sl__eval *ev)
 {
 	double most = sl__ref_number(ev, MOST, 0);
 
@@ -162,7 +156,7 @@ read_choice(struct choice *c, struct sl__eval *ev, struct sl_error *err)
 	    sl__ref_dim(ev, BOXES, 2) != 4 ||
 	    sl__ref_dim(ev, BOXES, 0) != sl__ref_dim(ev, SCORES, 0) ||
 	    sl__ref_dim(ev, BOXES, 1) != sl__ref_dim(ev, SCORES, 2))
-		return sl__refuse(err, "the scores do not fit the boxes");
+		return sl__ref_refuse(ev, "the scores do not fit the boxes");
 	c->images = sl__ref_dim(ev, SCORES, 0);
 	c->classes = sl__ref_dim(ev, SCORES, 1);
 	c->boxes = sl__ref_dim(ev, SCORES, 2);
@@ -173,31 +167,26 @@ read_choice(struct choice *c, struct sl__eval *ev, struct sl_error *err)
 	c->has_score = sl__ref_tensor(ev, SCORE) != NULL;
 	c->score = sl__ref_number(ev, SCORE, 0);
 	c->is_centered = sl__int(ev->node, "center_point_box", 0) != 0;
-	c->corners = sl__ref_doubles(ev, BOXES, err);
-	c->scores = c->corners ? sl__ref_doubles(ev, SCORES, err) : NULL;
-	if (!c->scores)
-		return sl__ref_failure(ev);
+	c->corners = sl__ref_doubles(ev, BOXES);
+	c->scores = sl__ref_doubles(ev, SCORES);
 	c->candidates =
 		sl__ref_new(ev, (size_t)c->boxes, sizeof(*c->candidates));
-	return c->candidates ? SL_OK : sl__fail_nomem(err);
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_non_max_suppression(struct sl__eval *ev, struct sl_error *err)
+sl__ref_non_max_suppression(struct sl__eval *ev)
 {
 	struct choice c = {0};
 	int64_t dims[2] = {0, 3};
-	enum sl_status rc;
 
-	rc = read_choice(&c, ev, err);
-	for (int64_t i = 0; !rc && c.boxes && i < c.images; i++) {
-		for (int64_t k = 0; !rc && k < c.classes; k++)
-			rc = choose(&c, ev, i, k, err);
+	read_choice(&c, ev);
+	for (int64_t i = 0; !ev->failure && c.boxes && i < c.images; i++) {
+		for (int64_t k = 0; !ev->failure && k < c.classes; k++)
+			choose(&c, ev, i, k);
 	}
 	dims[0] = (int64_t)c.n_rows;
-	if (!rc)
-		rc = sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims, err);
-	if (!rc)
-		sl__ref_store_integers(ev, 0, c.rows);
-	return rc;
+	if (ev->failure || sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims))
+		return ev->failure;
+	return sl__ref_store_integers(ev, 0, c.rows);
 }

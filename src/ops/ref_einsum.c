@@ -8,9 +8,7 @@
  * and the sum of two where a label stands twice, which is the diagonal.  One
  * walk through the space adds up all products.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/ref.h"
 
 #include <string.h>
 
@@ -90,14 +88,15 @@ place_label(struct space *s, int label, const int64_t *sizes)
 
 /* A label's size is that of the operands in which it is not 1. */
 static enum sl_status
-meet_sizes(int64_t *sizes, unsigned *counts, const struct term *t,
-	   const struct sl__tensor *x, struct sl_error *err)
+meet_sizes(struct sl__eval *ev, int64_t *sizes, unsigned *counts,
+	   const struct term *t, const struct sl__tensor *x)
 {
 	if (t->n != x->rank)
-		return sl__fail(err, SL_E_DATA,
-				"a term of %zu labels for an operand of %zu "
-				"dimensions",
-				t->n, x->rank);
+		return sl__ref_refuse(
+			ev,
+			"a term of %zu labels for an operand of %zu "
+			"dimensions",
+			t->n, x->rank);
 	for (size_t d = 0; d < t->n; d++) {
 		int64_t *size = &sizes[t->labels[d]];
 
@@ -106,9 +105,9 @@ meet_sizes(int64_t *sizes, unsigned *counts, const struct term *t,
 		if (*size == 1)
 			*size = x->dims[d];
 		if (x->dims[d] != 1 && x->dims[d] != *size)
-			return sl__fail(
-				err, SL_E_DATA, "a label is %lld and %lld",
-				(long long)*size, (long long)x->dims[d]);
+			return sl__ref_refuse(ev, "a label is %lld and %lld",
+					      (long long)*size,
+					      (long long)x->dims[d]);
 	}
 	return SL_OK;
 }
@@ -144,27 +143,25 @@ take_strides(const struct space *s, int64_t *strides, const struct term *t,
 
 static enum sl_status
 read_operands(struct space *s, struct term *terms, const char *text,
-	      struct sl__eval *ev, struct sl_error *err)
+	      struct sl__eval *ev)
 {
 	int64_t sizes[LABEL_MOST] = {0};
 	unsigned counts[LABEL_MOST] = {0};
 	size_t n_dots = 0;
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < s->n_operands; i++) {
+	for (size_t i = 0; i < s->n_operands; i++) {
 		const struct sl__tensor *x = sl__ref_tensor(ev, i);
 		size_t dots = x ? x->rank - count_letters(text) : 0;
 
 		if (!x || dots > DOTS_MOST)
-			return sl__fail(err, SL_E_DATA,
-					"operand %zu does not fit its term", i);
+			return sl__ref_refuse(
+				ev, "operand %zu does not fit its term", i);
 		n_dots = dots > n_dots ? dots : n_dots;
 		text = read_term(&terms[i], text, dots);
 		text += *text == ',';
-		rc = meet_sizes(sizes, counts, &terms[i], x, err);
+		if (meet_sizes(ev, sizes, counts, &terms[i], x))
+			return ev->failure;
 	}
-	if (rc)
-		return rc;
 	if (text[0] == '-' && text[1] == '>')
 		read_term(&terms[s->n_operands], text + 2, n_dots);
 	else
@@ -179,155 +176,100 @@ read_operands(struct space *s, struct term *terms, const char *text,
 /* Dimensions that the result names and no operand has stay of size 0; those
  * inference has refused. */
 static enum sl_status
-read_space(struct space *s, struct sl__eval *ev, struct sl_error *err)
+read_space(struct space *s, struct sl__eval *ev)
 {
 	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
 	struct term terms[OPERAND_MOST + 1];
 	size_t n = ev->node->n_inputs;
-	enum sl_status rc;
 
 	memset(s, 0, sizeof(*s));
 	memset(terms, 0, sizeof(terms));
 	memset(s->place, -1, sizeof(s->place));
 	s->n_operands = n;
 	if (n > OPERAND_MOST)
-		return sl__fail(err, SL_E_ABSENT, "more than %d operands",
-				OPERAND_MOST);
-	rc = read_operands(s, terms, sl__word(ev->node, "equation", ""), ev,
-			   err);
-	if (rc)
-		return rc;
+		return sl__ref_fail(ev, SL_E_ABSENT, "more than %d operands",
+				    OPERAND_MOST);
+	if (read_operands(s, terms, sl__word(ev->node, "equation", ""), ev))
+		return ev->failure;
 	if (terms[n].n != out->rank)
-		return sl__fail(err, SL_E_DATA,
-				"the result has %zu labels for %zu dimensions",
-				terms[n].n, out->rank);
+		return sl__ref_refuse(
+			ev, "the result has %zu labels for %zu dimensions",
+			terms[n].n, out->rank);
 	for (size_t i = 0; i <= n; i++)
 		take_strides(s, s->strides[i], &terms[i],
 			     i < n ? sl__ref_tensor(ev, i)->dims : out->dims);
 	return SL_OK;
 }
 
-/* Where each operand and the result stand; along the last dimension they are
- * stepped through by the loops below. */
-struct walk {
-	const struct space *s;
-	int64_t at[LABEL_MOST], offsets[OPERAND_MOST + 1], n_last;
-	size_t n_outer;
+/* The operands' elements and the result's: reals, or integers, which wrap. */
+struct sums {
+	const double *real[OPERAND_MOST];
+	const int64_t *whole[OPERAND_MOST];
+	double *real_y;
+	int64_t *whole_y; /* NULL: reals */
 };
 
+/* Products along the last dimension into their sums; at[] is where each operand
+ * and the result stand. */
 static void
-walk_start(struct walk *w, const struct space *s)
-{
-	memset(w, 0, sizeof(*w));
-	w->s = s;
-	w->n_outer = s->n ? s->n - 1 : 0;
-	w->n_last = s->n ? s->dims[s->n - 1] : 1;
-}
-
-static int
-walk_next(struct walk *w)
-{
-	const int64_t *strides[OPERAND_MOST + 1];
-
-	for (size_t i = 0; i <= w->s->n_operands; i++)
-		strides[i] = w->s->strides[i];
-	return sl__ref_next(w->at, w->n_outer, w->s->dims, w->offsets, strides,
-			    w->s->n_operands + 1);
-}
-
-static void
-sum_real(const struct space *s, const double *const *x, double *y)
+add_row(const struct space *s, const struct sums *x, const int64_t *at)
 {
 	size_t n = s->n_operands, last = s->n ? s->n - 1 : 0;
-	struct walk w;
+	int64_t n_last = s->n ? s->dims[last] : 1;
 
-	walk_start(&w, s);
-	do {
-		for (int64_t j = 0; j < w.n_last; j++) {
-			double product = 1;
+	for (int64_t j = 0; j < n_last; j++) {
+		int64_t to = at[n] + j * s->strides[n][last];
+		double real = 1;
+		uint64_t whole = 1;
 
-			for (size_t i = 0; i < n; i++)
-				product *= x[i][w.offsets[i] +
-						j * s->strides[i][last]];
-			y[w.offsets[n] + j * s->strides[n][last]] += product;
+		for (size_t i = 0; i < n; i++) {
+			int64_t from = at[i] + j * s->strides[i][last];
+
+			if (x->whole_y)
+				whole *= (uint64_t)x->whole[i][from];
+			else
+				real *= x->real[i][from];
 		}
-	} while (walk_next(&w));
-}
-
-static void
-sum_whole(const struct space *s, const int64_t *const *x, uint64_t *y)
-{
-	size_t n = s->n_operands, last = s->n ? s->n - 1 : 0;
-	struct walk w;
-
-	walk_start(&w, s);
-	do {
-		for (int64_t j = 0; j < w.n_last; j++) {
-			uint64_t product = 1;
-
-			for (size_t i = 0; i < n; i++)
-				product *=
-					(uint64_t)x[i][w.offsets[i] +
-						       j * s->strides[i][last]];
-			y[w.offsets[n] + j * s->strides[n][last]] += product;
-		}
-	} while (walk_next(&w));
-}
-
-static enum sl_status
-run_real(struct sl__eval *ev, const struct space *s, int is_empty,
-	 struct sl_error *err)
-{
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const double *x[OPERAND_MOST];
-	double *y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	enum sl_status rc = y ? SL_OK : sl__fail_nomem(err);
-
-	for (size_t i = 0; !rc && i < s->n_operands; i++)
-		rc = sl__ref_read(ev, i, &x[i], err);
-	if (rc)
-		return rc;
-	if (!is_empty)
-		sum_real(s, x, y);
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
-}
-
-static enum sl_status
-run_whole(struct sl__eval *ev, const struct space *s, int is_empty,
-	  struct sl_error *err)
-{
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const int64_t *x[OPERAND_MOST];
-	uint64_t *y =
-		sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	enum sl_status rc = y ? SL_OK : sl__fail_nomem(err);
-
-	for (size_t i = 0; !rc && i < s->n_operands; i++)
-		rc = sl__ref_read_whole(ev, i, &x[i], err);
-	if (rc)
-		return rc;
-	if (!is_empty)
-		sum_whole(s, x, y);
-	sl__ref_store_integers(ev, 0, (const int64_t *)y);
-	return SL_OK;
+		if (x->whole_y)
+			x->whole_y[to] =
+				(int64_t)((uint64_t)x->whole_y[to] + whole);
+		else
+			x->real_y[to] += real;
+	}
 }
 
 enum sl_status
-sl__ref_einsum(struct sl__eval *ev, struct sl_error *err)
+sl__ref_einsum(struct sl__eval *ev)
 {
+	int64_t n_out = (int64_t)sl__ref_result(ev, 0)->tensor.n_elements;
+	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0)), is_empty = 0;
+	int64_t at[LABEL_MOST] = {0}, offsets[OPERAND_MOST + 1] = {0};
+	const int64_t *strides[OPERAND_MOST + 1];
 	struct space s;
-	int is_empty = 0;
-	enum sl_status rc;
+	struct sums x = {0};
 
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_space(&s, ev, err);
-	if (rc)
-		return rc;
+	if (read_space(&s, ev))
+		return ev->failure;
+	for (size_t i = 0; i < s.n_operands; i++) {
+		if (is_whole)
+			x.whole[i] = sl__ref_integers(ev, i);
+		else
+			x.real[i] = sl__ref_doubles(ev, i);
+	}
+	if (is_whole)
+		x.whole_y = sl__ref_new_integers(ev, n_out);
+	else
+		x.real_y = sl__ref_new_doubles(ev, n_out);
+	for (size_t i = 0; i <= s.n_operands; i++)
+		strides[i] = s.strides[i];
 	for (size_t d = 0; d < s.n; d++)
 		is_empty |= s.dims[d] == 0;
-	return sl__ref_is_whole(sl__ref_dtype(ev, 0))
-		       ? run_whole(ev, &s, is_empty, err)
-		       : run_real(ev, &s, is_empty, err);
+	if (!ev->failure && !is_empty) {
+		do {
+			add_row(&s, &x, offsets);
+		} while (sl__ref_next(at, s.n ? s.n - 1 : 0, s.dims, offsets,
+				      strides, s.n_operands + 1));
+	}
+	return is_whole ? sl__ref_store_integers(ev, 0, x.whole_y)
+			: sl__ref_store_doubles(ev, 0, x.real_y);
 }

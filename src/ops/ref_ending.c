@@ -46,10 +46,9 @@ read_numbers(struct sl__ending *e, const struct sl__node *node)
 }
 
 enum sl_status
-sl__ending_read(struct sl__ending *out, const struct sl__node *node,
-		struct sl_error *err)
+sl__ending_read(struct sl__ending *out, struct sl__eval *ev)
 {
-	const char *word = sl__word(node, "activation", "");
+	const char *word = sl__word(ev->node, "activation", "");
 
 	memset(out, 0, sizeof(*out));
 	if (!*word || !strcmp(word, "none"))
@@ -58,11 +57,11 @@ sl__ending_read(struct sl__ending *out, const struct sl__node *node,
 		if (strcmp(word, all[i].name))
 			continue;
 		*out = all[i].ending;
-		read_numbers(out, node);
+		read_numbers(out, ev->node);
 		return SL_OK;
 	}
-	return sl__fail(err, SL_E_ABSENT, "the activation '%.40s' is not known",
-			word);
+	return sl__ref_fail(ev, SL_E_ABSENT,
+			    "the activation '%.40s' is not known", word);
 }
 
 void

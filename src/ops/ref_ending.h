@@ -3,8 +3,8 @@
 #ifndef SL_REF_ENDING_H
 #define SL_REF_ENDING_H
 
-#include "graph/infer.h"
 #include "ops/activation.h"
+#include "ops/ref.h"
 
 struct sl__ending {
 	sl__activation_function *apply; /* NULL: none */
@@ -12,13 +12,11 @@ struct sl__ending {
 };
 
 /*
- * Reads 'activation' of a node and its numbers, which are the list
+ * Reads 'activation' of the node and its numbers, which are the list
  * activation_params or activation_alpha and activation_beta.  SL_E_ABSENT for
  * an activation that is not known.
  */
-enum sl_status sl__ending_read(struct sl__ending *out,
-			       const struct sl__node *node,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__ending_read(struct sl__ending *out, struct sl__eval *ev);
 
 void sl__ending_apply(const struct sl__ending *e, size_t n, double *x);
 

@@ -6,7 +6,6 @@
  * chain.  The cost is that of all nodes that were fused, less the traffic
  * between them.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/post.h"
@@ -14,121 +13,80 @@
 
 #include "base/banned.h"
 
-/* A second operand: its numbers and its strides through the result. */
-struct operand {
-	const double *x;
-	int64_t *strides;
-};
-
+/* All elements of y through one operation; the second operand is broadcast. */
 static enum sl_status
-read_operand(struct operand *o, struct sl__eval *ev, size_t i,
-	     struct sl_error *err)
-{
-	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-
-	if (!t)
-		return sl__fail(err, SL_E_DATA, "it lacks its input %zu", i);
-	if (!sl__ref_fits(t, y->rank, y->dims))
-		return sl__fail(err, SL_E_DATA,
-				"input %zu does not fit the result", i);
-	o->strides = sl__ref_new(ev, y->rank, sizeof(*o->strides));
-	if (!o->strides)
-		return sl__fail_nomem(err);
-	sl__ref_broadcast(o->strides, y->rank, t->rank, t->dims);
-	o->x = sl__ref_doubles(ev, i, err);
-	return o->x ? SL_OK : sl__ref_failure(ev);
-}
-
-/* All elements of y through one operation. */
-static enum sl_status
-apply(struct sl__eval *ev, const struct sl__post *post, double *y,
-      struct sl_error *err)
+apply(struct sl__eval *ev, const struct sl__post *post, double *y)
 {
 	const struct sl__tensor *t = &sl__ref_result(ev, 0)->tensor;
-	int64_t *at = sl__ref_new(ev, t->rank, sizeof(*at));
-	struct operand o = {0};
+	size_t n = post->kind == SL__POST_ADD || post->kind == SL__POST_MUL;
+	const struct sl__tensor *in = n ? sl__ref_tensor(ev, post->input)
+					: NULL;
+	const double *x = n ? sl__ref_doubles(ev, post->input) : NULL;
+	int64_t *at = sl__ref_new(ev, 2 * t->rank, sizeof(*at));
+	const int64_t *strides = at + t->rank;
 	int64_t offset = 0;
-	size_t n_operands = 0;
-	enum sl_status rc = SL_OK;
 
-	if (!at)
-		return sl__fail_nomem(err);
-	if (post->kind == SL__POST_ADD || post->kind == SL__POST_MUL) {
-		rc = read_operand(&o, ev, post->input, err);
-		n_operands = 1;
-	}
-	if (rc || t->n_elements == 0)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
+	if (in && !sl__ref_fits(in, t->rank, t->dims))
+		return sl__ref_refuse(ev, "input %u does not fit the result",
+				      post->input);
+	if (in)
+		sl__ref_broadcast(at + t->rank, t->rank, in->rank, in->dims);
 	do {
-		*y = sl__post_apply(post, *y, o.x ? o.x[offset] : 0);
+		*y = sl__post_apply(post, *y, x ? x[offset] : 0);
 		y++;
-	} while (sl__ref_next(at, t->rank, t->dims, &offset,
-			      (const int64_t *const *)&o.strides, n_operands));
+	} while (sl__ref_next(at, t->rank, t->dims, &offset, &strides, n));
 	return SL_OK;
 }
 
 /* What stands in output 0, with n operations done to it. */
 static enum sl_status
-finish(struct sl__eval *ev, const struct sl__post *posts, int n,
-       struct sl_error *err)
+finish(struct sl__eval *ev, const struct sl__post *posts, int n)
 {
 	const struct sl__tensor *t = &sl__ref_result(ev, 0)->tensor;
-	double *y;
-	enum sl_status rc = SL_OK;
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (n == 0)
-		return SL_OK;
-	y = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
+	if (!y || n == 0)
+		return ev->failure;
 	if (!sl__tensor_doubles(t, 0, (size_t)t->n_elements, y))
-		return sl__fail(err, SL_E_DATA, "its result is no number");
-	for (int i = 0; !rc && i < n; i++)
-		rc = apply(ev, &posts[i], y, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, y);
-	return rc;
+		return sl__ref_refuse(ev, "its result is no number");
+	for (int i = 0; !ev->failure && i < n; i++)
+		apply(ev, &posts[i], y);
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
-static enum sl_status
-read_posts(const struct sl__eval *ev, struct sl__post *posts, int *n,
-	   struct sl_error *err)
+static int
+read_posts(struct sl__eval *ev, struct sl__post *posts)
 {
-	*n = sl__posts_read(ev->node, posts);
-	return *n < 0 ? sl__fail(err, SL_E_DATA,
-				 "the operations at its end make no sense")
-		      : SL_OK;
+	int n = sl__posts_read(ev->node, posts);
+
+	if (n < 0)
+		sl__ref_refuse(ev, "the operations at its end make no sense");
+	return n;
 }
 
 enum sl_status
-sl__ref_post_conv(struct sl__eval *ev, struct sl_error *err)
+sl__ref_post_conv(struct sl__eval *ev)
 {
 	struct sl__post posts[SL__POSTS_MOST];
-	int n;
-	enum sl_status rc = read_posts(ev, posts, &n, err);
+	int n = read_posts(ev, posts);
 
-	if (!rc)
-		rc = sl__ref_conv(ev, err);
-	if (rc || !sl__ref_result(ev, 0))
-		return rc;
-	return finish(ev, posts, n, err);
+	return n < 0 || sl__ref_conv(ev) ? ev->failure : finish(ev, posts, n);
 }
 
 /* The bias is the first operand that is added. */
 enum sl_status
-sl__ref_post_matmul(struct sl__eval *ev, struct sl_error *err)
+sl__ref_post_matmul(struct sl__eval *ev)
 {
 	struct sl__post posts[SL__POSTS_MOST + 1] = {
 		{.kind = SL__POST_ADD, .input = SL__POST_FIRST_INPUT - 1}};
-	int n, has_bias = sl__ref_in(ev, SL__POST_FIRST_INPUT - 1) != NULL;
-	enum sl_status rc = read_posts(ev, posts + 1, &n, err);
+	int n = read_posts(ev, posts + 1);
+	int has_bias = sl__ref_in(ev, SL__POST_FIRST_INPUT - 1) != NULL;
 
-	if (!rc)
-		rc = sl__ref_matmul(ev, err);
-	if (rc || !sl__ref_result(ev, 0))
-		return rc;
-	return finish(ev, has_bias ? posts : posts + 1, n + has_bias, err);
+	if (n < 0 || sl__ref_matmul(ev))
+		return ev->failure;
+	return finish(ev, has_bias ? posts : posts + 1, n + has_bias);
 }
 
 /* What one element takes: multiplications, additions, divisions, functions

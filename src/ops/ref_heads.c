@@ -3,8 +3,6 @@
  * ref_heads.c - softmax(Q K') V over heads, one query at a time.
  */
 #include "ops/ref_heads.h"
-#include "base/status.h"
-#include "ops/ref_read.h"
 
 #include <math.h>
 #include <string.h>
@@ -151,42 +149,29 @@ attend(const struct sl__heads *h, const struct query *q, double *row)
 }
 
 enum sl_status
-sl__heads_run(struct sl__eval *ev, const struct sl__heads *h,
-	      struct sl_error *err)
+sl__heads_run(struct sl__eval *ev, struct sl__heads *h)
 {
-	double *row = sl__ref_new(ev, (size_t)h->total, sizeof(*row));
-	struct query q;
+	int64_t n = h->batch * h->n_heads * h->queries;
+	double *row = sl__ref_new_doubles(ev, h->total);
 
-	if (!row)
-		return sl__fail_nomem(err);
+	h->y = sl__ref_new_doubles(ev, n * h->value_width);
+	if (h->has_scores)
+		h->scores = sl__ref_new_doubles(ev, n * h->total);
 	/* However many rows of nothing there are. */
-	if (h->value_width == 0 && (!h->scores || h->total == 0))
-		return SL_OK;
-	for (q.b = 0; q.b < h->batch; q.b++) {
-		for (q.head = 0; q.head < h->n_heads; q.head++) {
-			for (q.i = 0; q.i < h->queries; q.i++)
-				attend(h, &q, row);
-		}
+	if (ev->failure ||
+	    (h->value_width == 0 && (!h->scores || h->total == 0)))
+		return ev->failure;
+	for (int64_t i = 0; i < n; i++) {
+		struct query q = {i / h->queries / h->n_heads,
+				  i / h->queries % h->n_heads, i % h->queries};
+
+		attend(h, &q, row);
 	}
 	return SL_OK;
 }
 
-/* Makes output k of these sizes and fills it. */
-static enum sl_status
-store(struct sl__eval *ev, size_t k, size_t rank, const int64_t *dims,
-      const double *from, struct sl_error *err)
-{
-	enum sl_status rc =
-		sl__ref_out(ev, k, sl__ref_dtype(ev, 0), rank, dims, err);
-
-	if (!rc)
-		sl__ref_store_doubles(ev, k, from);
-	return rc;
-}
-
 enum sl_status
-sl__heads_store(struct sl__eval *ev, const struct sl__heads *h,
-		struct sl_error *err)
+sl__heads_store(struct sl__eval *ev, const struct sl__heads *h)
 {
 	int64_t flat[3] = {h->batch, h->queries,
 			   h->is_flat ? h->n_heads * h->value_width : 0};
@@ -194,16 +179,14 @@ sl__heads_store(struct sl__eval *ev, const struct sl__heads *h,
 	int64_t k[4] = {h->batch, h->n_kv_heads, h->room, h->width};
 	int64_t v[4] = {h->batch, h->n_kv_heads, h->room, h->value_width};
 	int64_t scores[4] = {h->batch, h->n_heads, h->queries, h->total};
-	enum sl_status rc = h->is_flat ? store(ev, 0, 3, flat, h->y, err)
-				       : store(ev, 0, 4, y, h->y, err);
+	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
 
-	if (!rc)
-		rc = store(ev, 1, 4, k, h->k, err);
-	if (!rc)
-		rc = store(ev, 2, 4, v, h->v, err);
-	if (!rc && h->scores)
-		rc = store(ev, 3, 4, scores, h->scores, err);
-	return rc;
+	if (sl__ref_give(ev, 0, dtype, h->is_flat ? 3 : 4,
+			 h->is_flat ? flat : y, h->y) ||
+	    sl__ref_give(ev, 1, dtype, 4, k, h->k) ||
+	    sl__ref_give(ev, 2, dtype, 4, v, h->v) || !h->scores)
+		return ev->failure;
+	return sl__ref_give(ev, 3, dtype, 4, scores, h->scores);
 }
 
 struct sl__rows
@@ -216,9 +199,11 @@ sl__rows_of(const double *at, const struct sl__row_counts *n, int is_flat)
 	return (struct sl__rows){at, sl__ref_product(all, 0, 3), head, row};
 }
 
-void
-sl__rows_place(const struct sl__row_place *to, const struct sl__rows *from,
-	       const struct sl__row_counts *n, const double *bias)
+/* Copies rows there, adding the bias. */
+static void
+place_rows(double *at, const struct sl__row_place *to,
+	   const struct sl__rows *from, const struct sl__row_counts *n,
+	   const double *bias)
 {
 	if (n->width == 0)
 		return;
@@ -228,13 +213,33 @@ sl__rows_place(const struct sl__row_place *to, const struct sl__rows *from,
 		int64_t begin = to->first ? to->first[b] : to->start;
 		const double *x = from->at + b * from->batch +
 				  head * from->head + row * from->row;
-		double *y = to->at +
-			    ((b * n->n_heads + head) * to->room + begin + row) *
-				    n->width;
+		double *y = at + ((b * n->n_heads + head) * to->room + begin +
+				  row) * n->width;
 
 		for (int64_t k = 0; k < n->width; k++)
 			y[k] = x[k] + (bias ? bias[head * n->width + k] : 0);
 	}
+}
+
+double *
+sl__rows_join(struct sl__eval *ev, const struct sl__row_place *to,
+	      const double *old, const struct sl__rows *fresh,
+	      const struct sl__row_counts *n, const double *bias)
+{
+	double *made = sl__ref_new_doubles(ev, n->batch * n->n_heads *
+						       to->room * n->width);
+	struct sl__row_counts before = *n;
+	struct sl__rows rows;
+
+	before.n_rows = to->start;
+	rows = sl__rows_of(old, &before, 0);
+	if (ev->failure)
+		return NULL;
+	if (old)
+		place_rows(made, &(struct sl__row_place){to->room, NULL, 0},
+			   &rows, &before, NULL);
+	place_rows(made, to, fresh, n, bias);
+	return made;
 }
 
 void

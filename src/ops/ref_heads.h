@@ -38,17 +38,17 @@ struct sl__heads {
 	int64_t left, right; /* positions seen around; -1: all */
 	const double *sinks; /* [n_heads], a score more; NULL: none */
 	int is_flat;         /* y is [batch][queries][n_heads][..] */
-	double *y;           /* else [batch][n_heads][queries][..] */
-	double *scores;      /* [..][queries][total], or NULL */
+	int has_scores;      /* they are handed out, as they are in 'stage' */
 	enum sl__score_stage stage;
+	double *y;      /* else [batch][n_heads][queries][..] */
+	double *scores; /* [..][queries][total], or NULL */
 };
 
-enum sl_status sl__heads_run(struct sl__eval *ev, const struct sl__heads *h,
-			     struct sl_error *err) SL_CHECKED;
+/* Makes y and, where they are asked for, the scores. */
+enum sl_status sl__heads_run(struct sl__eval *ev, struct sl__heads *h);
 
 /* Output 0 from y, 1 and 2 from all rows of k and v, 3 from the scores. */
-enum sl_status sl__heads_store(struct sl__eval *ev, const struct sl__heads *h,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__heads_store(struct sl__eval *ev, const struct sl__heads *h);
 
 /* Rows of heads wherever they lie: steps from batch to batch, head to head
  * and row to row; the elements of a row are adjacent. */
@@ -62,18 +62,21 @@ struct sl__row_counts {
 	int64_t batch, n_heads, n_rows, width;
 };
 
-/* Where rows go: [batch][n_heads][room][width], from row first[batch] on
- * (NULL: 'start'). */
+/* Where rows go: from row first[batch] on (NULL: 'start'), of 'room' in all. */
 struct sl__row_place {
-	double *at;
 	int64_t room;
 	const int64_t *first;
 	int64_t start;
 };
 
-/* Copies rows there, adding bias [n_heads][width] unless it is NULL. */
-void sl__rows_place(const struct sl__row_place *to, const struct sl__rows *from,
-		    const struct sl__row_counts *n, const double *bias);
+/*
+ * New rows [batch][n_heads][room][width]: those of 'old' (NULL: none), which is
+ * [batch][n_heads][start][width], and then 'fresh' in their place, with bias
+ * [n_heads][width] added unless that is NULL.
+ */
+double *sl__rows_join(struct sl__eval *ev, const struct sl__row_place *to,
+		      const double *old, const struct sl__rows *fresh,
+		      const struct sl__row_counts *n, const double *bias);
 
 /* Rows of a tensor [batch][n_heads][n_rows][width], or where it is flat
  * [batch][n_rows][n_heads * width]. */

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ref_image.c - GridSample, AffineGrid, RoiAlign and Col2Im. */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
-
-/* Zeros for all elements of output 0, which is there. */
-static double *
-new_result(struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	double *y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-
-	if (!y)
-		(void)sl__fail_nomem(err);
-	return y;
-}
-
-/* Whether output 0 has elements to be computed. */
-static int
-has_work(const struct sl__eval *ev)
-{
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-
-	return out && out->tensor.n_elements > 0;
-}
 
 enum { SPATIAL_MOST = 6, TAPS_MOST = 4 }; /* 4^6 elements for one */
 enum padding { ZEROS, BORDER, REFLECTION };
@@ -179,9 +156,9 @@ sample_point(const struct sampling *s, const double *picture, size_t n_taps,
 }
 
 static enum sl_status
-read_modes(struct sampling *s, const struct sl__node *node,
-	   struct sl_error *err)
+read_modes(struct sl__eval *ev, struct sampling *s)
 {
+	const struct sl__node *node = ev->node;
 	const char *mode = sl__word(node, "mode", "linear");
 	const char *padding = sl__word(node, "padding_mode", "zeros");
 
@@ -192,64 +169,54 @@ read_modes(struct sampling *s, const struct sl__node *node,
 	else if (!strcmp(mode, "cubic") || !strcmp(mode, "bicubic"))
 		s->n_taps = 4;
 	else
-		return sl__refuse(err, "mode is '%.60s'", mode);
+		return sl__ref_refuse(ev, "mode is '%.60s'", mode);
 	if (!strcmp(padding, "border"))
 		s->padding = BORDER;
 	else if (!strcmp(padding, "reflection"))
 		s->padding = REFLECTION;
 	else if (strcmp(padding, "zeros") != 0)
-		return sl__refuse(err, "padding_mode is '%.60s'", padding);
+		return sl__ref_refuse(ev, "padding_mode is '%.60s'", padding);
 	s->is_aligned = sl__int(node, "align_corners", 0) != 0;
 	return SL_OK;
 }
 
 static enum sl_status
-read_sampling(struct sampling *s, struct sl__eval *ev, struct sl_error *err)
+read_sampling(struct sampling *s, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	size_t n = 1;
 
 	if (x->dims[0] != sl__ref_dim(ev, 1, 0))
-		return sl__refuse(err, "not one grid for each sample");
+		return sl__ref_refuse(ev, "not one grid for each sample");
 	if (x->rank > SPATIAL_MOST + 2)
-		return sl__fail(err, SL_E_ABSENT,
-				"pictures of more than %d dimensions",
-				SPATIAL_MOST);
+		return sl__ref_fail(ev, SL_E_ABSENT,
+				    "pictures of more than %d dimensions",
+				    SPATIAL_MOST);
 	s->n_dims = x->rank - 2;
 	s->channels = x->dims[1];
 	s->picture = s->points = 1;
 	for (size_t d = 0; d < s->n_dims; d++) {
 		s->dims[d] = x->dims[2 + d];
 		if (s->dims[d] == 0)
-			return sl__refuse(err, "a picture without elements");
+			return sl__ref_refuse(ev, "a picture without elements");
 		s->picture *= s->dims[d];
 		s->points *= sl__ref_dim(ev, 1, (int)d + 1);
 		n *= s->n_taps;
 	}
 	s->taps = sl__ref_new(ev, n, sizeof(*s->taps));
-	return s->taps ? SL_OK : sl__fail_nomem(err);
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_grid_sample(struct sl__eval *ev, struct sl_error *err)
+sl__ref_grid_sample(struct sl__eval *ev)
 {
 	struct sampling s = {0};
-	const double *x, *grid;
-	double *y;
-	enum sl_status rc;
+	const double *x = sl__ref_doubles(ev, 0),
+		     *grid = sl__ref_doubles(ev, 1);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!has_work(ev))
-		return SL_OK;
-	rc = read_modes(&s, ev->node, err);
-	if (!rc)
-		rc = read_sampling(&s, ev, err);
-	if (rc)
-		return rc;
-	x = sl__ref_doubles(ev, 0, err);
-	grid = x ? sl__ref_doubles(ev, 1, err) : NULL;
-	y = grid ? new_result(ev, err) : NULL;
-	if (!y)
-		return sl__ref_failure(ev);
+	if (ev->failure || read_modes(ev, &s) || read_sampling(&s, ev))
+		return ev->failure;
 	for (int64_t i = 0; i < sl__ref_dim(ev, 0, 0) * s.points; i++) {
 		int64_t sample = i / s.points * s.channels;
 		size_t n = tap_point(&s, grid + i * (int64_t)s.n_dims);
@@ -257,8 +224,7 @@ sl__ref_grid_sample(struct sl__eval *ev, struct sl_error *err)
 		sample_point(&s, x + sample * s.picture, n,
 			     y + sample * s.points + i % s.points);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* Place i of n from -1 to 1: the first and last are the ends, or half a
@@ -274,25 +240,19 @@ place_of(int64_t i, int64_t n, int is_aligned)
 
 /* out [n][d][h][w][3] or [n][h][w][2] = theta [n][3][4] times the place. */
 enum sl_status
-sl__ref_affine_grid(struct sl__eval *ev, struct sl_error *err)
+sl__ref_affine_grid(struct sl__eval *ev)
 {
 	int is_aligned = sl__int(ev->node, "align_corners", 0) != 0;
-	const struct sl__tensor *out;
-	const double *theta;
-	double *y;
-	int64_t n, at[5] = {0};
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	const double *theta = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
+	int64_t n = (int64_t)out->rank - 2, at[5] = {0};
 
-	if (!has_work(ev))
-		return SL_OK;
-	out = &sl__ref_result(ev, 0)->tensor;
-	n = (int64_t)out->rank - 2;
+	if (ev->failure)
+		return ev->failure;
 	if (sl__ref_rank(ev, 0) != 3 || sl__ref_dim(ev, 0, 0) != out->dims[0] ||
 	    sl__ref_dim(ev, 0, 1) != n || sl__ref_dim(ev, 0, 2) != n + 1)
-		return sl__refuse(err, "theta does not fit the size");
-	theta = sl__ref_doubles(ev, 0, err);
-	y = theta ? new_result(ev, err) : NULL;
-	if (!y)
-		return sl__ref_failure(ev);
+		return sl__ref_refuse(ev, "theta does not fit the size");
 	for (uint64_t i = 0; i < out->n_elements; i++) {
 		const double *row = theta + (at[0] * n + at[n + 1]) * (n + 1);
 
@@ -302,8 +262,7 @@ sl__ref_affine_grid(struct sl__eval *ev, struct sl_error *err)
 						  is_aligned);
 		(void)sl__ref_next(at, out->rank, out->dims, NULL, NULL, 0);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* Samples of a bin: along a side, and all of them. */
@@ -323,8 +282,8 @@ struct region {
 };
 
 static enum sl_status
-read_region(struct region *g, const struct regions *r, const double *corners,
-	    struct sl_error *err)
+read_region(struct sl__eval *ev, struct region *g, const struct regions *r,
+	    const double *corners)
 {
 	double offset = r->is_half_pixel ? 0.5 : 0;
 
@@ -338,13 +297,14 @@ read_region(struct region *g, const struct regions *r, const double *corners,
 		g->bin[d] = size / (double)(d ? r->out_width : r->out_height);
 		n = r->ratio > 0 ? (double)r->ratio : ceil(g->bin[d]);
 		if (!(n <= SIDE_MOST))
-			return sl__refuse(err, "a region of %g pixels", size);
+			return sl__ref_refuse(ev, "a region of %g pixels",
+					      size);
 		g->n_samples[d] = n > 0 ? (int64_t)n : 0;
 	}
 	if (g->n_samples[0] * g->n_samples[1] > SAMPLES_MOST)
-		return sl__refuse(err, "%lldx%lld samples of a bin",
-				  (long long)g->n_samples[0],
-				  (long long)g->n_samples[1]);
+		return sl__ref_refuse(ev, "%lldx%lld samples of a bin",
+				      (long long)g->n_samples[0],
+				      (long long)g->n_samples[1]);
 	return SL_OK;
 }
 
@@ -415,7 +375,7 @@ pool_bin(const struct regions *r, const struct region *g, const double *picture,
 }
 
 static enum sl_status
-read_regions(struct regions *r, struct sl__eval *ev, struct sl_error *err)
+read_regions(struct regions *r, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
 	const char *mode = sl__word(node, "mode", "avg");
@@ -425,7 +385,8 @@ read_regions(struct regions *r, struct sl__eval *ev, struct sl_error *err)
 	if (sl__ref_rank(ev, 0) != 4 || sl__ref_rank(ev, 1) != 2 ||
 	    sl__ref_dim(ev, 1, 1) != 4 || sl__ref_rank(ev, 2) != 1 ||
 	    sl__ref_dim(ev, 2, 0) != sl__ref_dim(ev, 1, 0))
-		return sl__refuse(err, "regions that do not fit their images");
+		return sl__ref_refuse(ev,
+				      "regions that do not fit their images");
 	r->images = sl__ref_dim(ev, 0, 0);
 	r->channels = sl__ref_dim(ev, 0, 1);
 	r->height = sl__ref_dim(ev, 0, 2);
@@ -439,17 +400,17 @@ read_regions(struct regions *r, struct sl__eval *ev, struct sl_error *err)
 	r->is_half_pixel = node->version >= 16 &&
 			   !strcmp(coordinates, "half_pixel");
 	if (r->height == 0 || r->width == 0)
-		return sl__refuse(err, "images without elements");
+		return sl__ref_refuse(ev, "images without elements");
 	return SL_OK;
 }
 
 static enum sl_status
-pool_region(const struct regions *r, const struct region *g, int64_t image,
-	    const double *x, double **y, struct sl_error *err)
+pool_region(struct sl__eval *ev, const struct regions *r,
+	    const struct region *g, int64_t image, const double *x, double **y)
 {
 	if (image < 0 || image >= r->images)
-		return sl__refuse(err, "image %lld of %lld", (long long)image,
-				  (long long)r->images);
+		return sl__ref_refuse(ev, "image %lld of %lld",
+				      (long long)image, (long long)r->images);
 	for (int64_t c = 0; c < r->channels; c++) {
 		const double *picture =
 			x + (image * r->channels + c) * r->height * r->width;
@@ -462,36 +423,24 @@ pool_region(const struct regions *r, const struct region *g, int64_t image,
 }
 
 enum sl_status
-sl__ref_roi_align(struct sl__eval *ev, struct sl_error *err)
+sl__ref_roi_align(struct sl__eval *ev)
 {
 	struct regions r = {0};
-	const double *x, *corners;
-	const int64_t *images;
-	double *y, *to;
-	enum sl_status rc;
+	const double *x = sl__ref_doubles(ev, 0);
+	const double *corners = sl__ref_doubles(ev, 1);
+	const int64_t *images = sl__ref_integers(ev, 2);
+	double *y = sl__ref_new_output(ev, 0), *to = y;
 
-	if (!has_work(ev))
-		return SL_OK;
-	rc = read_regions(&r, ev, err);
-	if (rc)
-		return rc;
-	x = sl__ref_doubles(ev, 0, err);
-	corners = x ? sl__ref_doubles(ev, 1, err) : NULL;
-	images = corners ? sl__ref_integers(ev, 2, err) : NULL;
-	y = images ? new_result(ev, err) : NULL;
-	if (!y)
-		return sl__ref_failure(ev);
-	to = y;
-	for (int64_t i = 0; !rc && i < r.n; i++) {
+	if (ev->failure || read_regions(&r, ev))
+		return ev->failure;
+	for (int64_t i = 0; i < r.n; i++) {
 		struct region g = {0};
 
-		rc = read_region(&g, &r, corners + 4 * i, err);
-		if (!rc)
-			rc = pool_region(&r, &g, images[i], x, &to, err);
+		if (read_region(ev, &g, &r, corners + 4 * i) ||
+		    pool_region(ev, &r, &g, images[i], x, &to))
+			return ev->failure;
 	}
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, y);
-	return rc;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* Blocks that slide over an image, n_dims of everything. */
@@ -510,23 +459,23 @@ number(const int64_t *list, size_t d, int64_t otherwise)
 
 /* One list of the node, n numbers from 'least' up, or none. */
 static enum sl_status
-read_list(const int64_t **out, const struct sl__node *node, const char *name,
-	  size_t n, int64_t least, struct sl_error *err)
+read_list(struct sl__eval *ev, const int64_t **out, const char *name, size_t n,
+	  int64_t least)
 {
-	size_t n_given = sl__ints(node, name, out);
+	size_t n_given = sl__ints(ev->node, name, out);
 
 	if (n_given == 0)
 		*out = NULL;
 	for (size_t d = 0; d < n_given; d++) {
 		if (n_given != n || (*out)[d] < least || (*out)[d] > INT32_MAX)
-			return sl__refuse(err, "%s do not fit", name);
+			return sl__ref_refuse(ev, "%s do not fit", name);
 	}
 	return SL_OK;
 }
 
 /* How many places a block has, along each dimension. */
 static enum sl_status
-count_places(struct blocks *b, int64_t columns, struct sl_error *err)
+count_places(struct sl__eval *ev, struct blocks *b, int64_t columns)
 {
 	int64_t n_all = 1;
 
@@ -536,8 +485,8 @@ count_places(struct blocks *b, int64_t columns, struct sl_error *err)
 		int64_t reach, room;
 
 		if (b->image[d] > INT32_MAX || b->block[d] > INT32_MAX)
-			return sl__refuse(err, "an image of %lld a side",
-					  (long long)b->image[d]);
+			return sl__ref_refuse(ev, "an image of %lld a side",
+					      (long long)b->image[d]);
 		reach = number(b->dilations, d, 1) * (b->block[d] - 1) + 1;
 		room = size - reach;
 		b->n[d] = b->block[d];
@@ -547,35 +496,28 @@ count_places(struct blocks *b, int64_t columns, struct sl_error *err)
 			break;
 	}
 	if (n_all != columns)
-		return sl__refuse(err, "%lld columns do not fit the image",
-				  (long long)columns);
+		return sl__ref_refuse(ev, "%lld columns do not fit the image",
+				      (long long)columns);
 	return SL_OK;
 }
 
 static enum sl_status
-read_blocks(struct blocks *b, struct sl__eval *ev, struct sl_error *err)
+read_blocks(struct blocks *b, struct sl__eval *ev)
 {
-	const struct sl__node *node = ev->node;
 	size_t n_block;
-	enum sl_status rc;
 
-	rc = sl__ref_list(ev, 1, NULL, &b->image, &b->n_dims, err);
-	if (!rc)
-		rc = sl__ref_list(ev, 2, NULL, &b->block, &n_block, err);
-	if (rc)
-		return rc;
-	if (sl__ref_rank(ev, 0) != 3 || n_block != b->n_dims)
-		return sl__refuse(err, "columns that do not fit the image");
+	b->image = sl__ref_list(ev, 1, NULL, &b->n_dims);
+	b->block = sl__ref_list(ev, 2, NULL, &n_block);
 	b->n = sl__ref_new(ev, 2 * b->n_dims, sizeof(*b->n));
-	if (!b->n)
-		return sl__fail_nomem(err);
-	rc = read_list(&b->strides, node, "strides", b->n_dims, 1, err);
-	if (!rc)
-		rc = read_list(&b->dilations, node, "dilations", b->n_dims, 1,
-			       err);
-	if (!rc)
-		rc = read_list(&b->pads, node, "pads", 2 * b->n_dims, 0, err);
-	return rc ? rc : count_places(b, sl__ref_dim(ev, 0, 2), err);
+	if (ev->failure)
+		return ev->failure;
+	if (sl__ref_rank(ev, 0) != 3 || n_block != b->n_dims)
+		return sl__ref_refuse(ev, "columns that do not fit the image");
+	if (read_list(ev, &b->strides, "strides", b->n_dims, 1) ||
+	    read_list(ev, &b->dilations, "dilations", b->n_dims, 1) ||
+	    read_list(ev, &b->pads, "pads", 2 * b->n_dims, 0))
+		return ev->failure;
+	return count_places(ev, b, sl__ref_dim(ev, 0, 2));
 }
 
 /* Where element at[0 ..] of the block at place at[n_dims ..] lies in the
@@ -599,28 +541,19 @@ pixel_of(const struct blocks *b, const int64_t *at)
 
 /* [n][channels * block][places] is added up into [n][channels][image]. */
 enum sl_status
-sl__ref_col2im(struct sl__eval *ev, struct sl_error *err)
+sl__ref_col2im(struct sl__eval *ev)
 {
-	const struct sl__tensor *out;
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
 	struct blocks b = {0};
-	const double *x;
-	double *y;
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 	int64_t *at, n_pictures, n_pixels;
-	enum sl_status rc;
 
-	if (!has_work(ev))
-		return SL_OK;
-	out = &sl__ref_result(ev, 0)->tensor;
-	rc = read_blocks(&b, ev, err);
-	if (rc)
-		return rc;
-	x = sl__ref_doubles(ev, 0, err);
-	y = x ? new_result(ev, err) : NULL;
-	if (!y)
-		return sl__ref_failure(ev);
+	if (ev->failure || read_blocks(&b, ev))
+		return ev->failure;
 	at = sl__ref_new(ev, 2 * b.n_dims, sizeof(*at));
 	if (!at)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	n_pictures = out->dims[0] * out->dims[1];
 	n_pixels = (int64_t)out->n_elements / n_pictures;
 	for (int64_t p = 0; sl__ref_tensor(ev, 0)->n_elements && p < n_pictures;
@@ -633,6 +566,5 @@ sl__ref_col2im(struct sl__eval *ev, struct sl_error *err)
 			x++;
 		} while (sl__ref_next(at, 2 * b.n_dims, b.n, NULL, NULL, 0));
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }

@@ -4,44 +4,37 @@
  * Gather, Scatter and their kin.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "ops/ref_move.h"
-#include "ops/ref_read.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
+/* Also ArrayFeatureExtractor, along the last axis. */
 enum sl_status
-sl__ref_gather(struct sl__eval *ev, struct sl_error *err)
+sl__ref_gather(struct sl__eval *ev)
 {
-	int64_t axis = sl__int(ev->node, "axis", 0);
-	const struct sl__tensor *in;
-	const int64_t *indices;
+	int64_t axis = sl__int(ev->node, "axis", 0), n;
+	const int64_t *indices = sl__ref_integers(ev, 1);
 	struct sl__around a;
 	struct sl__mover m;
-	int64_t n;
-	int is_done;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
 
-	if (!rc)
-		rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
-	if (rc || is_done)
-		return rc;
-	indices = sl__ref_integers(ev, 1, err);
-	if (!indices)
-		return sl__ref_failure(ev);
-	rc = sl__around_axis(&a, in, &axis, err);
+	if (sl__is_op(ev->node, SL__OP_ML_ArrayFeatureExtractor))
+		axis = -1;
+	if (!indices || sl__move_between(&m, ev, 0, 0) ||
+	    sl__around_axis(ev, &a, sl__ref_tensor(ev, 0), &axis))
+		return ev->failure;
 	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
-	for (int64_t i = 0; !rc && i < n; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		int64_t at = indices[i];
 
-		rc = sl__ref_place(&at, a.size, err);
-		for (int64_t o = 0; !rc && o < a.outer; o++)
+		if (sl__ref_place(ev, &at, a.size))
+			return ev->failure;
+		for (int64_t o = 0; o < a.outer; o++)
 			sl__move(&m, (o * n + i) * a.inner,
 				 (o * a.size + at) * a.inner, a.inner);
 	}
-	return rc ? rc : sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 /*
@@ -57,29 +50,29 @@ struct element_walk {
 };
 
 static enum sl_status
-element_walk_of(struct sl__eval *ev, struct element_walk *w,
-		struct sl_error *err)
+element_walk_of(struct sl__eval *ev, struct element_walk *w)
 {
 	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
 	int axis;
 
-	w->indices = sl__ref_integers(ev, 1, err);
+	w->indices = sl__ref_integers(ev, 1);
 	if (!w->indices)
-		return sl__ref_failure(ev);
+		return ev->failure;
 	axis = sl__axis(sl__int(ev->node, "axis", 0), (int)data->rank);
 	if (axis < 0 || at->rank != data->rank)
-		return sl__fail(err, SL_E_DATA,
-				"%zu dimensions of indices into %zu, or an "
-				"axis outside",
-				at->rank, data->rank);
+		return sl__ref_refuse(
+			ev,
+			"%zu dimensions of indices into %zu, or an "
+			"axis outside",
+			at->rank, data->rank);
 	for (size_t d = 0; d < data->rank; d++) {
 		if ((int)d != axis && at->dims[d] > data->dims[d])
-			return sl__fail(err, SL_E_DATA,
-					"%lld indices for %lld places of "
-					"dimension %zu",
-					(long long)at->dims[d],
-					(long long)data->dims[d], d);
+			return sl__ref_refuse(ev,
+					      "%lld indices for %lld places of "
+					      "dimension %zu",
+					      (long long)at->dims[d],
+					      (long long)data->dims[d], d);
 	}
 	(void)sl__ref_strides(w->strides, data->rank, data->dims);
 	w->shape = at;
@@ -90,29 +83,24 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w,
 }
 
 enum sl_status
-sl__ref_gather_elements(struct sl__eval *ev, struct sl_error *err)
+sl__ref_gather_elements(struct sl__eval *ev)
 {
 	int64_t at[SL__RANK_MOST] = {0}, offset = 0, k = 0;
 	struct element_walk w;
 	const int64_t *const strides[1] = {w.strides};
 	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
 
-	if (rc || is_done)
-		return rc;
-	rc = element_walk_of(ev, &w, err);
-	if (rc)
-		return rc;
+	if (sl__move_between(&m, ev, 0, 0) || element_walk_of(ev, &w))
+		return ev->failure;
 	do {
 		int64_t index = w.indices[k];
 
-		rc = sl__ref_place(&index, w.size, err);
-		if (!rc)
-			sl__move(&m, k++, offset + index * w.along, 1);
-	} while (!rc && sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
-				     strides, 1));
-	return rc ? rc : sl__move_end(ev, 0, err);
+		if (sl__ref_place(ev, &index, w.size))
+			return ev->failure;
+		sl__move(&m, k++, offset + index * w.along, 1);
+	} while (sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
+			      strides, 1));
+	return sl__move_end(ev, 0);
 }
 
 /*
@@ -129,35 +117,34 @@ struct tuples {
 };
 
 static enum sl_status
-tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t,
-	  struct sl_error *err)
+tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t)
 {
 	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
 	int64_t rank = (int64_t)data->rank, n_tuples;
 	size_t shared = (size_t)batch_dims;
 
-	t->indices = sl__ref_integers(ev, 1, err);
+	t->indices = sl__ref_integers(ev, 1);
 	if (!t->indices)
-		return sl__ref_failure(ev);
+		return ev->failure;
 	if (at->rank < 1 || batch_dims < 0 || batch_dims > rank ||
 	    batch_dims >= (int64_t)at->rank)
-		return sl__fail(err, SL_E_DATA,
-				"%lld shared dimensions of %zu and %zu",
-				(long long)batch_dims, data->rank, at->rank);
+		return sl__ref_refuse(
+			ev, "%lld shared dimensions of %zu and %zu",
+			(long long)batch_dims, data->rank, at->rank);
 	t->n_index = at->dims[at->rank - 1];
 	if (t->n_index > rank - batch_dims)
-		return sl__fail(err, SL_E_DATA,
-				"an index of %lld numbers into %zu dimensions",
-				(long long)t->n_index, data->rank);
+		return sl__ref_refuse(
+			ev, "an index of %lld numbers into %zu dimensions",
+			(long long)t->n_index, data->rank);
 	(void)sl__ref_strides(t->strides, data->rank, data->dims);
 	memmove(t->strides, t->strides + batch_dims,
 		(data->rank - (size_t)batch_dims) * sizeof(*t->strides));
 	t->dims = data->dims + batch_dims;
 	for (size_t d = 0; d < shared; d++) {
 		if (at->dims[d] != data->dims[d])
-			return sl__fail(err, SL_E_DATA,
-					"shared dimension %zu differs", d);
+			return sl__ref_refuse(
+				ev, "shared dimension %zu differs", d);
 	}
 	t->n_batch = sl__ref_product(data->dims, 0, shared);
 	t->n_slice = sl__ref_product(data->dims, shared + (size_t)t->n_index,
@@ -170,78 +157,48 @@ tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t,
 
 /* Where the slice of tuple i of a batch begins. */
 static enum sl_status
-tuple_place(const struct tuples *t, int64_t b, int64_t i, int64_t *place,
-	    struct sl_error *err)
+tuple_place(struct sl__eval *ev, const struct tuples *t, int64_t b, int64_t i,
+	    int64_t *place)
 {
 	const int64_t *numbers =
 		t->indices + (b * t->per_batch + i) * t->n_index;
-	enum sl_status rc = SL_OK;
 
 	*place = b * t->batch;
-	for (int64_t k = 0; !rc && k < t->n_index; k++) {
+	for (int64_t k = 0; k < t->n_index; k++) {
 		int64_t at = numbers[k];
 
-		rc = sl__ref_place(&at, t->dims[k], err);
-		if (!rc)
-			*place += at * t->strides[k];
+		if (sl__ref_place(ev, &at, t->dims[k]))
+			return ev->failure;
+		*place += at * t->strides[k];
 	}
-	return rc;
+	return SL_OK;
 }
 
 enum sl_status
-sl__ref_gather_nd(struct sl__eval *ev, struct sl_error *err)
+sl__ref_gather_nd(struct sl__eval *ev)
 {
 	struct sl__mover m;
 	struct tuples t;
 	int64_t place;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
 
-	if (rc || is_done)
-		return rc;
-	rc = tuples_of(ev, sl__int(ev->node, "batch_dims", 0), &t, err);
-	for (int64_t b = 0; !rc && b < t.n_batch; b++) {
-		for (int64_t i = 0; !rc && i < t.per_batch; i++) {
-			rc = tuple_place(&t, b, i, &place, err);
-			if (!rc)
-				sl__move(&m, (b * t.per_batch + i) * t.n_slice,
-					 place, t.n_slice);
+	if (sl__move_between(&m, ev, 0, 0) ||
+	    tuples_of(ev, sl__int(ev->node, "batch_dims", 0), &t))
+		return ev->failure;
+	for (int64_t b = 0; b < t.n_batch; b++) {
+		for (int64_t i = 0; i < t.per_batch; i++) {
+			if (tuple_place(ev, &t, b, i, &place))
+				return ev->failure;
+			sl__move(&m, (b * t.per_batch + i) * t.n_slice, place,
+				 t.n_slice);
 		}
 	}
-	return rc ? rc : sl__move_end(ev, 0, err);
-}
-
-enum sl_status
-sl__ref_feature_extractor(struct sl__eval *ev, struct sl_error *err)
-{
-	int64_t n, axis = -1;
-	const int64_t *indices;
-	struct sl__around a;
-	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
-
-	if (rc || is_done)
-		return rc;
-	indices = sl__ref_integers(ev, 1, err);
-	if (!indices)
-		return sl__ref_failure(ev);
-	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
-	rc = sl__around_axis(&a, sl__ref_tensor(ev, 0), &axis, err);
-	for (int64_t i = 0; !rc && i < n; i++) {
-		int64_t at = indices[i];
-
-		rc = sl__ref_place(&at, a.size, err);
-		for (int64_t o = 0; !rc && o < a.outer; o++)
-			sl__move(&m, o * n + i, o * a.size + at, 1);
-	}
-	return rc ? rc : sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 
 static enum sl_status
-reduction_of(struct sl__eval *ev, enum reduction *out, struct sl_error *err)
+reduction_of(struct sl__eval *ev, enum reduction *out)
 {
 	static const char *const names[] = {"none", "add", "mul", "max", "min"};
 	const char *word = sl__word(ev->node, "reduction", "none");
@@ -255,8 +212,8 @@ reduction_of(struct sl__eval *ev, enum reduction *out, struct sl_error *err)
 			break;
 		return SL_OK;
 	}
-	return sl__fail(err, SL_E_DATA, "%s cannot be reduced by '%.40s'",
-			sl_dtype_text(dtype), word);
+	return sl__ref_refuse(ev, "%s cannot be reduced by '%.40s'",
+			      sl_dtype_text(dtype), word);
 }
 
 static double
@@ -333,85 +290,68 @@ update_one(const struct scatter *s, int64_t to, int64_t from)
 
 /* Output 0 is a copy of input 0 with input 'i' about to go into it. */
 static enum sl_status
-begin_scatter(struct sl__eval *ev, size_t i, struct scatter *s, int *is_done,
-	      struct sl_error *err)
+begin_scatter(struct sl__eval *ev, size_t i, struct scatter *s)
 {
-	const struct sl__tensor *in;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 
-	*is_done = 1;
 	s->out = sl__ref_result(ev, 0);
-	if (rc || !s->out)
-		return rc;
-	rc = sl__ref_need(ev, i, &s->updates, err);
-	if (!rc)
-		rc = reduction_of(ev, &s->how, err);
-	if (!rc)
-		rc = sl__ref_out(ev, 0, in->dtype, in->rank, in->dims, err);
-	if (!rc)
-		rc = sl__move_begin(&s->m, s->out, in, err);
-	if (rc)
-		return rc;
+	s->updates = sl__ref_need(ev, i);
+	if (ev->failure || reduction_of(ev, &s->how) ||
+	    sl__ref_out(ev, 0, in->dtype, in->rank, in->dims) ||
+	    sl__move_begin(ev, &s->m, s->out, in))
+		return ev->failure;
 	sl__move(&s->m, 0, 0, (int64_t)in->n_elements);
-	*is_done = in->n_elements == 0;
-	return sl__move_begin(&s->m, s->out, s->updates, err);
+	return sl__move_begin(ev, &s->m, s->out, s->updates);
 }
 
 enum sl_status
-sl__ref_scatter_elements(struct sl__eval *ev, struct sl_error *err)
+sl__ref_scatter_elements(struct sl__eval *ev)
 {
 	int64_t at[SL__RANK_MOST] = {0}, offset = 0, k = 0;
 	struct element_walk w;
 	const int64_t *const strides[1] = {w.strides};
 	struct scatter s;
-	int is_done;
-	enum sl_status rc = begin_scatter(ev, 2, &s, &is_done, err);
 
-	if (!rc && !is_done)
-		rc = element_walk_of(ev, &w, err);
-	if (rc || is_done)
-		return rc ? rc : sl__move_end(ev, 0, err);
+	if (begin_scatter(ev, 2, &s) || element_walk_of(ev, &w))
+		return ev->failure;
 	if (s.updates->n_elements != w.shape->n_elements)
-		return sl__fail(err, SL_E_DATA, "%llu updates for %llu indices",
-				(unsigned long long)s.updates->n_elements,
-				(unsigned long long)w.shape->n_elements);
+		return sl__ref_refuse(ev, "%llu updates for %llu indices",
+				      (unsigned long long)s.updates->n_elements,
+				      (unsigned long long)w.shape->n_elements);
 	if (w.shape->n_elements == 0)
-		return sl__move_end(ev, 0, err);
+		return sl__move_end(ev, 0);
 	do {
 		int64_t index = w.indices[k];
 
-		rc = sl__ref_place(&index, w.size, err);
-		if (!rc)
-			update_one(&s, offset + index * w.along, k++);
-	} while (!rc && sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
-				     strides, 1));
-	return rc ? rc : sl__move_end(ev, 0, err);
+		if (sl__ref_place(ev, &index, w.size))
+			return ev->failure;
+		update_one(&s, offset + index * w.along, k++);
+	} while (sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
+			      strides, 1));
+	return sl__move_end(ev, 0);
 }
 
 enum sl_status
-sl__ref_scatter_nd(struct sl__eval *ev, struct sl_error *err)
+sl__ref_scatter_nd(struct sl__eval *ev)
 {
 	struct scatter s;
 	struct tuples t;
 	int64_t place;
-	int is_done;
-	enum sl_status rc = begin_scatter(ev, 2, &s, &is_done, err);
 
-	if (!rc && !is_done)
-		rc = tuples_of(ev, 0, &t, err);
-	if (rc || is_done)
-		return rc ? rc : sl__move_end(ev, 0, err);
+	if (begin_scatter(ev, 2, &s) || tuples_of(ev, 0, &t))
+		return ev->failure;
 	if ((int64_t)s.updates->n_elements != t.per_batch * t.n_slice)
-		return sl__fail(err, SL_E_DATA,
-				"%llu updates for %lld slices of %lld",
-				(unsigned long long)s.updates->n_elements,
-				(long long)t.per_batch, (long long)t.n_slice);
-	for (int64_t i = 0; !rc && i < t.per_batch; i++) {
-		rc = tuple_place(&t, 0, i, &place, err);
-		for (int64_t e = 0; !rc && e < t.n_slice; e++)
+		return sl__ref_refuse(
+			ev, "%llu updates for %lld slices of %lld",
+			(unsigned long long)s.updates->n_elements,
+			(long long)t.per_batch, (long long)t.n_slice);
+	for (int64_t i = 0; i < t.per_batch; i++) {
+		if (tuple_place(ev, &t, 0, i, &place))
+			return ev->failure;
+		for (int64_t e = 0; e < t.n_slice; e++)
 			update_one(&s, place + e, i * t.n_slice + e);
 	}
-	return rc ? rc : sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 /* Where update s of a batch goes along the axis; -1: outside. */
@@ -428,34 +368,24 @@ cache_place(int64_t first, int64_t s, int64_t size, int is_circular)
 }
 
 enum sl_status
-sl__ref_tensor_scatter(struct sl__eval *ev, struct sl_error *err)
+sl__ref_tensor_scatter(struct sl__eval *ev)
 {
 	int is_circular =
 		!strcmp(sl__word(ev->node, "mode", "linear"), "circular");
 	int64_t axis = sl__int(ev->node, "axis", -2), per_batch;
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	struct sl__around to, from;
-	const int64_t *firsts;
 	struct scatter s;
 	size_t n;
-	int is_done;
-	enum sl_status rc = begin_scatter(ev, 1, &s, &is_done, err);
+	const int64_t *firsts = sl__ref_list(ev, 2, NULL, &n);
 
-	if (!rc)
-		rc = sl__ref_list(ev, 2, NULL, &firsts, &n, err);
-	if (rc || is_done)
-		return rc ? rc : sl__move_end(ev, 0, err);
-	rc = sl__around_axis(&to, in, &axis, err);
-	if (!rc)
-		rc = sl__around_axis(&from, s.updates, &axis, err);
-	if (!rc &&
-	    (axis == 0 || from.outer != to.outer || from.inner != to.inner ||
-	     from.size > to.size || (firsts && (int64_t)n != in->dims[0])))
-		rc = sl__fail(err, SL_E_DATA,
-			      "the update does not go into "
-			      "what there is");
-	if (rc)
-		return rc;
+	if (begin_scatter(ev, 1, &s) || sl__around_axis(ev, &to, in, &axis) ||
+	    sl__around_axis(ev, &from, s.updates, &axis))
+		return ev->failure;
+	if (axis == 0 || from.outer != to.outer || from.inner != to.inner ||
+	    from.size > to.size || (firsts && (int64_t)n != in->dims[0]))
+		return sl__ref_refuse(
+			ev, "the update does not go into what there is");
 	per_batch = to.outer / in->dims[0];
 	for (int64_t o = 0; o < to.outer; o++) {
 		int64_t first = firsts ? firsts[o / per_batch] : 0;
@@ -465,59 +395,40 @@ sl__ref_tensor_scatter(struct sl__eval *ev, struct sl_error *err)
 				cache_place(first, k, to.size, is_circular);
 
 			if (at < 0)
-				return sl__fail(err, SL_E_DATA,
-						"an update at %lld goes beyond "
-						"%lld places",
-						(long long)first,
-						(long long)to.size);
+				return sl__ref_refuse(
+					ev,
+					"an update at %lld goes beyond "
+					"%lld places",
+					(long long)first, (long long)to.size);
 			sl__move(&s.m, (o * to.size + at) * to.inner,
 				 (o * from.size + k) * to.inner, to.inner);
 		}
 	}
-	return sl__move_end(ev, 0, err);
-}
-
-static enum sl_status
-find_non_zero(struct sl__eval *ev, const struct sl__tensor *in, int64_t *places,
-	      int64_t *n, struct sl_error *err)
-{
-	int is_whole = sl__ref_is_whole(in->dtype);
-	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0, err) : NULL;
-	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0, err);
-
-	*n = 0;
-	if (!whole && !real)
-		return sl__ref_failure(ev);
-	for (int64_t i = 0; i < (int64_t)in->n_elements; i++) {
-		if (whole ? whole[i] != 0 : real[i] != 0)
-			places[(*n)++] = i;
-	}
-	return SL_OK;
+	return sl__move_end(ev, 0);
 }
 
 enum sl_status
-sl__ref_non_zero(struct sl__eval *ev, struct sl_error *err)
+sl__ref_non_zero(struct sl__eval *ev)
 {
 	int64_t strides[SL__RANK_MOST] = {1}, dims[2], n = 0, *places, *made;
-	const struct sl__tensor *in;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0));
+	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0) : NULL;
+	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
 
-	if (rc)
-		return rc;
-	places = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*places));
-	if (!places)
-		return sl__fail_nomem(err);
-	rc = find_non_zero(ev, in, places, &n, err);
+	if (ev->failure)
+		return ev->failure;
+	places = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	for (uint64_t i = 0; places && i < in->n_elements; i++) {
+		if (whole ? whole[i] != 0 : real[i] != 0)
+			places[n++] = (int64_t)i;
+	}
 	/* A scalar counts as a vector of one, as ONNX Runtime has it. */
 	dims[0] = in->rank ? (int64_t)in->rank : 1;
 	dims[1] = n;
-	if (!rc)
-		rc = sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims, err);
-	if (rc)
-		return rc;
-	made = sl__ref_new(ev, (size_t)(dims[0] * n), sizeof(*made));
-	if (!made)
-		return sl__fail_nomem(err);
+	made = sl__ref_new_integers(ev, dims[0] * n);
+	if (sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims) || ev->failure)
+		return ev->failure;
 	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (int64_t i = 0; i < n; i++) {
 		int64_t rest = places[i];
@@ -527,6 +438,5 @@ sl__ref_non_zero(struct sl__eval *ev, struct sl_error *err)
 			rest %= strides[d];
 		}
 	}
-	sl__ref_store_integers(ev, 0, made);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 0, made);
 }

@@ -6,8 +6,6 @@
  * A target of ignore_index counts as nothing, whether or not it is a class.
  * The mean is over the weights of those that count, so of none it is NaN.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref.h"
 #include "ops/ref_softmax.h"
 
@@ -27,7 +25,7 @@ struct loss {
 };
 
 static enum sl_status
-read_sizes(struct loss *l, const struct sl__eval *ev, struct sl_error *err)
+read_loss(struct loss *l, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *t = sl__ref_tensor(ev, 1);
@@ -38,40 +36,23 @@ read_sizes(struct loss *l, const struct sl__eval *ev, struct sl_error *err)
 	for (size_t d = 2; is_fit && d < x->rank; d++)
 		is_fit = t->dims[d - 1] == x->dims[d];
 	if (!is_fit)
-		return sl__refuse(err, "the targets do not fit the scores");
+		return sl__ref_refuse(ev, "the targets do not fit the scores");
 	l->n = x->dims[0];
 	l->classes = x->dims[1];
 	l->inner = l->n ? (int64_t)t->n_elements / l->n : 0;
 	if (w && (w->rank != 1 || w->dims[0] != l->classes))
-		return sl__refuse(err, "not one weight for each class");
-	return SL_OK;
-}
-
-static enum sl_status
-read_loss(struct loss *l, struct sl__eval *ev, struct sl_error *err)
-{
-	enum sl_status rc;
-
-	rc = read_sizes(l, ev, err);
-	if (rc)
-		return rc;
-	l->scores = sl__ref_doubles(ev, 0, err);
-	l->targets = l->scores ? sl__ref_integers(ev, 1, err) : NULL;
-	if (!l->targets)
-		return sl__ref_failure(ev);
-	if (sl__ref_tensor(ev, 2)) {
-		l->weights = sl__ref_doubles(ev, 2, err);
-		if (!l->weights)
-			return sl__ref_failure(ev);
-	}
-	l->each = sl__ref_new(ev, (size_t)(l->n * l->inner), sizeof(*l->each));
+		return sl__ref_refuse(ev, "not one weight for each class");
+	l->scores = sl__ref_doubles(ev, 0);
+	l->targets = sl__ref_integers(ev, 1);
+	l->weights = sl__ref_given_doubles(ev, 2);
+	l->each = sl__ref_new_doubles(ev, l->n * l->inner);
 	l->has_ignored = sl__attribute(ev->node, "ignore_index") != NULL;
 	l->ignored = sl__int(ev->node, "ignore_index", 0);
-	return l->each ? SL_OK : sl__fail_nomem(err);
+	return ev->failure;
 }
 
 static enum sl_status
-add_up(struct loss *l, struct sl_error *err)
+add_up(struct sl__eval *ev, struct loss *l)
 {
 	for (int64_t i = 0; i < l->n * l->inner; i++) {
 		int64_t class = l->targets[i], row = i / l->inner;
@@ -80,9 +61,9 @@ add_up(struct loss *l, struct sl_error *err)
 		if (l->has_ignored && class == l->ignored)
 			continue;
 		if (class < 0 || class >= l->classes)
-			return sl__refuse(err, "class %lld of %lld",
-					  (long long)class,
-					  (long long)l->classes);
+			return sl__ref_refuse(ev, "class %lld of %lld",
+					      (long long)class,
+					      (long long)l->classes);
 		weight = l->weights ? l->weights[class] : 1;
 		l->each[i] = -weight *
 			     l->scores[(row * l->classes + class) * l->inner +
@@ -94,57 +75,47 @@ add_up(struct loss *l, struct sl_error *err)
 }
 
 static enum sl_status
-store_loss(struct loss *l, struct sl__eval *ev, struct sl_error *err)
+store_loss(struct loss *l, struct sl__eval *ev)
 {
 	const char *reduction = sl__word(ev->node, "reduction", "mean");
-	enum sl_status rc;
 
-	rc = add_up(l, err);
-	if (rc)
-		return rc;
-	if (!strcmp(reduction, "none")) {
-		sl__ref_store_doubles(ev, 0, l->each);
-		return SL_OK;
-	}
+	if (add_up(ev, l))
+		return ev->failure;
+	if (!strcmp(reduction, "none"))
+		return sl__ref_store_doubles(ev, 0, l->each);
 	if (!strcmp(reduction, "mean"))
 		l->total /= l->weight;
 	else if (strcmp(reduction, "sum") != 0)
-		return sl__refuse(err, "reduction is '%.60s'", reduction);
-	sl__ref_store_doubles(ev, 0, &l->total);
-	return SL_OK;
+		return sl__ref_refuse(ev, "reduction is '%.60s'", reduction);
+	return sl__ref_store_doubles(ev, 0, &l->total);
 }
 
 enum sl_status
-sl__ref_nll_loss(struct sl__eval *ev, struct sl_error *err)
+sl__ref_nll_loss(struct sl__eval *ev)
 {
 	struct loss l = {0};
-	enum sl_status rc;
 
-	rc = read_loss(&l, ev, err);
-	return rc ? rc : store_loss(&l, ev, err);
+	return read_loss(&l, ev) ? ev->failure : store_loss(&l, ev);
 }
 
 enum sl_status
-sl__ref_softmax_loss(struct sl__eval *ev, struct sl_error *err)
+sl__ref_softmax_loss(struct sl__eval *ev)
 {
 	struct loss l = {0};
 	double *logs;
-	enum sl_status rc;
 
-	rc = read_loss(&l, ev, err);
-	if (rc)
-		return rc;
-	logs = sl__ref_new(ev, (size_t)sl__ref_tensor(ev, 0)->n_elements,
-			   sizeof(*logs));
-	if (!logs)
-		return sl__fail_nomem(err);
-	for (int64_t i = 0; i < l.n * l.inner; i++) {
+	if (read_loss(&l, ev))
+		return ev->failure;
+	logs = sl__ref_new_doubles(ev,
+				   (int64_t)sl__ref_tensor(ev, 0)->n_elements);
+	for (int64_t i = 0; logs && i < l.n * l.inner; i++) {
 		int64_t at = i / l.inner * l.classes * l.inner + i % l.inner;
 
 		sl__log_softmax_line(l.scores + at, logs + at, l.classes,
 				     l.inner);
 	}
 	l.scores = logs;
-	sl__ref_store_doubles(ev, 1, logs);
-	return store_loss(&l, ev, err);
+	if (sl__ref_store_doubles(ev, 1, logs))
+		return ev->failure;
+	return store_loss(&l, ev);
 }

@@ -7,23 +7,14 @@
  * one is packed by rows where it is not, and the innermost loop adds a
  * multiple of one of its rows to a row of the result.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref_ending.h"
-#include "ops/ref_read.h"
+#include "ops/ref_matmul.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
 enum { RANK_MOST = SL__RANK_MOST };
-
-/* [batch][rows][columns]; strides in elements. */
-struct operand {
-	int64_t rows, columns, row_stride, column_stride;
-	size_t n_batch;
-	int64_t batch[RANK_MOST], strides[RANK_MOST];
-};
 
 /* How an input is to be seen. */
 struct view {
@@ -33,17 +24,17 @@ struct view {
 };
 
 static enum sl_status
-read_operand(struct operand *o, const struct sl__tensor *t, struct view v,
-	     struct sl_error *err)
+read_operand(struct sl__eval *ev, struct sl__matmul_operand *o, size_t i,
+	     struct view v)
 {
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	int64_t all[RANK_MOST];
 	size_t rank, row, first = v.is_batch_transposed ? 1 : 0;
 
 	if (!t || t->rank < 1)
-		return sl__fail(err, SL_E_DATA, "an operand is no matrix");
+		return sl__ref_refuse(ev, "an operand is no matrix");
 	if (t->rank > RANK_MOST)
-		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
-				RANK_MOST);
+		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
 	memset(o, 0, sizeof(*o));
 	rank = t->rank;
 	sl__ref_strides(all, rank, t->dims);
@@ -67,24 +58,22 @@ read_operand(struct operand *o, const struct sl__tensor *t, struct view v,
 	return SL_OK;
 }
 
-/* The product of two stacks: the batch dimensions of the result, and each
- * operand's strides along them, 0 where it is repeated. */
-struct product {
-	struct operand a, b;
-	size_t n_batch;
-	int64_t batch[RANK_MOST];
-	int64_t steps[2][RANK_MOST];
-};
+/* Whether a node has transA, transB and alpha: MatMul has none of them. */
+static int
+has_options(const struct sl__node *node)
+{
+	return !sl__is_op(node, SL__OP_ONNX_MatMul);
+}
 
 static enum sl_status
-pair_up(struct product *p, struct sl_error *err)
+pair_up(struct sl__eval *ev, struct sl__matmul *p)
 {
-	const struct operand *both[2] = {&p->a, &p->b};
+	const struct sl__matmul_operand *both[2] = {&p->a, &p->b};
 
 	if (p->a.columns != p->b.rows)
-		return sl__fail(err, SL_E_DATA,
-				"rows of %lld meet columns of %lld",
-				(long long)p->a.columns, (long long)p->b.rows);
+		return sl__ref_refuse(ev, "rows of %lld meet columns of %lld",
+				      (long long)p->a.columns,
+				      (long long)p->b.rows);
 	p->n_batch = p->a.n_batch > p->b.n_batch ? p->a.n_batch : p->b.n_batch;
 	for (size_t d = 0; d < p->n_batch; d++) {
 		p->batch[d] = 1;
@@ -97,20 +86,43 @@ pair_up(struct product *p, struct sl_error *err)
 				size == 1 ? 0 : both[i]->strides[d - ahead];
 			if (size != 1 && p->batch[d] != 1 &&
 			    p->batch[d] != size)
-				return sl__fail(err, SL_E_DATA,
-						"stacks of %lld and %lld "
-						"matrices do not go together",
-						(long long)p->batch[d],
-						(long long)size);
+				return sl__ref_refuse(
+					ev,
+					"stacks of %lld and %lld "
+					"matrices do not go together",
+					(long long)p->batch[d],
+					(long long)size);
 			p->batch[d] = size == 1 ? p->batch[d] : size;
 		}
 	}
+	p->n = sl__ref_product(
+		(int64_t[]){sl__ref_product(p->batch, 0, p->n_batch), p->a.rows,
+			    p->b.columns},
+		0, 3);
 	return SL_OK;
+}
+
+enum sl_status
+sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev, size_t a, size_t b)
+{
+	const struct sl__node *node = ev->node;
+	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
+	int has = has_options(node);
+	struct view left = {has && sl__int(node, "transA", 0),
+			    is_fused && sl__int(node, "transBatchA", 0), 0};
+	struct view right = {has && sl__int(node, "transB", 0),
+			     is_fused && sl__int(node, "transBatchB", 0), 1};
+
+	memset(p, 0, sizeof(*p));
+	if (read_operand(ev, &p->a, a, left) ||
+	    read_operand(ev, &p->b, b, right))
+		return ev->failure;
+	return pair_up(ev, p);
 }
 
 /* b by rows, in 'packed' unless it lies so already. */
 static const double *
-pack(const struct operand *o, const double *b, double *packed)
+pack(const struct sl__matmul_operand *o, const double *b, double *packed)
 {
 	if (o->column_stride == 1 && o->row_stride == o->columns)
 		return b;
@@ -124,7 +136,8 @@ pack(const struct operand *o, const double *b, double *packed)
 
 /* y [rows][columns] += a b; b is packed. */
 static void
-multiply(const struct product *p, const double *a, const double *b, double *y)
+multiply(const struct sl__matmul *p, const double *a, const double *b,
+	 double *y)
 {
 	int64_t n = p->b.columns;
 
@@ -142,10 +155,10 @@ multiply(const struct product *p, const double *a, const double *b, double *y)
 
 /* The same of integers, which wrap. */
 static void
-multiply_whole(const struct product *p, const int64_t *a, const int64_t *b,
-	       uint64_t *y)
+multiply_whole(const struct sl__matmul *p, const int64_t *a, const int64_t *b,
+	       int64_t *y)
 {
-	int64_t n = p->b.columns;
+	int64_t n = p->b.columns, step = p->b.column_stride;
 
 	for (int64_t i = 0; i < p->a.rows; i++, y += n) {
 		for (int64_t k = 0; k < p->a.columns; k++) {
@@ -154,189 +167,47 @@ multiply_whole(const struct product *p, const int64_t *a, const int64_t *b,
 			const int64_t *row = b + k * p->b.row_stride;
 
 			for (int64_t j = 0; j < n; j++)
-				y[j] += x *
-					(uint64_t)row[j * p->b.column_stride];
+				y[j] = (int64_t)((uint64_t)y[j] +
+						 x * (uint64_t)row[j * step]);
 		}
 	}
 }
 
-static int64_t
-count(const struct product *p)
-{
-	const int64_t parts[3] = {sl__ref_product(p->batch, 0, p->n_batch),
-				  p->a.rows, p->b.columns};
-
-	return sl__ref_product(parts, 0, 3);
-}
-
-/* *y is new, one number for each element of the result. */
-static enum sl_status
-run_real(double **y, struct sl__eval *ev, const struct product *p, size_t b,
-	 struct sl_error *err)
+double *
+sl__matmul_reals(struct sl__eval *ev, const struct sl__matmul *p,
+		 const double *left, const double *right)
 {
 	const int64_t *const steps[2] = {p->steps[0], p->steps[1]};
 	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
-	size_t n = (size_t)count(p);
-	size_t size = (size_t)p->a.rows * (size_t)p->b.columns;
-	const double *left, *right;
-	double *packed, *to;
-	enum sl_status rc = sl__ref_read(ev, 0, &left, err);
+	double *y = sl__ref_new_doubles(ev, p->n), *to = y;
+	double *packed =
+		sl__ref_new_doubles(ev, p->n ? p->b.rows * p->b.columns : 0);
 
-	if (!rc)
-		rc = sl__ref_read(ev, b, &right, err);
-	if (rc)
-		return rc;
-	*y = to = sl__ref_new(ev, n, sizeof(**y));
-	if (!to)
-		return sl__fail_nomem(err);
-	if (n == 0)
-		return SL_OK;
-	packed = sl__ref_new(ev, (size_t)(p->b.rows * p->b.columns),
-			     sizeof(*packed));
-	if (!packed)
-		return sl__fail_nomem(err);
+	if (ev->failure || p->n == 0)
+		return y;
 	do {
 		multiply(p, left + offsets[0],
 			 pack(&p->b, right + offsets[1], packed), to);
-		to += size;
+		to += p->a.rows * p->b.columns;
 	} while (sl__ref_next(at, p->n_batch, p->batch, offsets, steps, 2));
-	return SL_OK;
+	return y;
 }
 
-static enum sl_status
-run_whole(uint64_t **y, struct sl__eval *ev, const struct product *p,
-	  struct sl_error *err)
+int64_t *
+sl__matmul_integers(struct sl__eval *ev, const struct sl__matmul *p,
+		    const int64_t *left, const int64_t *right)
 {
 	const int64_t *const steps[2] = {p->steps[0], p->steps[1]};
 	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
-	size_t n = (size_t)count(p);
-	size_t size = (size_t)p->a.rows * (size_t)p->b.columns;
-	const int64_t *left, *right;
-	uint64_t *to;
-	enum sl_status rc = sl__ref_read_whole(ev, 0, &left, err);
+	int64_t *y = sl__ref_new_integers(ev, p->n), *to = y;
 
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 1, &right, err);
-	if (rc)
-		return rc;
-	*y = to = sl__ref_new(ev, n, sizeof(**y));
-	if (!to)
-		return sl__fail_nomem(err);
-	if (n == 0)
-		return SL_OK;
+	if (ev->failure || p->n == 0)
+		return y;
 	do {
 		multiply_whole(p, left + offsets[0], right + offsets[1], to);
-		to += size;
+		to += p->a.rows * p->b.columns;
 	} while (sl__ref_next(at, p->n_batch, p->batch, offsets, steps, 2));
-	return SL_OK;
-}
-
-/* Whether a node has transA, transB and alpha: MatMul has none of them. */
-static int
-has_options(const struct sl__node *node)
-{
-	return !sl__is_op(node, SL__OP_ONNX_MatMul);
-}
-
-/* Reads both operands of a node with transA, transB and their kin. */
-static enum sl_status
-read_product(struct product *p, struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__node *node = ev->node;
-	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
-	int has = has_options(node);
-	struct view left = {has && sl__int(node, "transA", 0),
-			    is_fused && sl__int(node, "transBatchA", 0), 0};
-	struct view right = {has && sl__int(node, "transB", 0),
-			     is_fused && sl__int(node, "transBatchB", 0), 1};
-	enum sl_status rc;
-
-	memset(p, 0, sizeof(*p));
-	rc = read_operand(&p->a, sl__ref_tensor(ev, 0), left, err);
-	if (!rc)
-		rc = read_operand(&p->b, sl__ref_tensor(ev, 1), right, err);
-	return rc ? rc : pair_up(p, err);
-}
-
-/* MatMul, and FusedMatMul with its factor. */
-enum sl_status
-sl__ref_matmul(struct sl__eval *ev, struct sl_error *err)
-{
-	double alpha = has_options(ev->node) ? sl__float(ev->node, "alpha", 1)
-					     : 1;
-	struct product p;
-	uint64_t *whole;
-	double *y;
-	enum sl_status rc;
-
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_product(&p, ev, err);
-	if (rc)
-		return rc;
-	if (sl__ref_is_whole(sl__ref_dtype(ev, 0))) {
-		rc = run_whole(&whole, ev, &p, err);
-		if (!rc)
-			sl__ref_store_integers(ev, 0, (const int64_t *)whole);
-		return rc;
-	}
-	rc = run_real(&y, ev, &p, 1, err);
-	if (rc)
-		return rc;
-	for (int64_t i = 0, n = count(&p); i < n; i++)
-		y[i] *= alpha;
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
-}
-
-/* y = alpha y + beta c, where c is broadcast. */
-static enum sl_status
-add_third(struct sl__eval *ev, const int64_t *dims, double *y,
-	  struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, 2);
-	double alpha = sl__float(ev->node, "alpha", 1);
-	double beta = sl__float(ev->node, "beta", 1);
-	int64_t steps[2] = {0};
-	const double *c;
-	enum sl_status rc = sl__ref_read(ev, 2, &c, err);
-
-	if (rc)
-		return rc;
-	if (t && t->rank > 2)
-		return sl__fail(err, SL_E_DATA, "a bias of rank %zu", t->rank);
-	if (t)
-		sl__ref_broadcast(steps, 2, t->rank, t->dims);
-	for (int64_t i = 0; i < dims[0] * dims[1]; i++) {
-		int64_t row = i / dims[1], column = i % dims[1];
-
-		y[i] *= alpha;
-		if (c)
-			y[i] += beta * c[row * steps[0] + column * steps[1]];
-	}
-	return SL_OK;
-}
-
-/* The same of integers, where both factors are 1. */
-static enum sl_status
-add_third_whole(struct sl__eval *ev, const int64_t *dims, uint64_t *y,
-		struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, 2);
-	int64_t steps[2] = {0};
-	const int64_t *c;
-	enum sl_status rc = sl__ref_read_whole(ev, 2, &c, err);
-
-	if (rc)
-		return rc;
-	if (t && t->rank > 2)
-		return sl__fail(err, SL_E_DATA, "a bias of rank %zu", t->rank);
-	if (t)
-		sl__ref_broadcast(steps, 2, t->rank, t->dims);
-	for (int64_t i = 0; c && i < dims[0] * dims[1]; i++)
-		y[i] += (uint64_t)
-			c[i / dims[1] * steps[0] + i % dims[1] * steps[1]];
-	return SL_OK;
+	return y;
 }
 
 static int
@@ -345,41 +216,66 @@ is_one(double x)
 	return !(x < 1) && !(x > 1);
 }
 
-enum sl_status
-sl__ref_gemm(struct sl__eval *ev, struct sl_error *err)
+/* alpha A B + beta C, where C, input 2, is broadcast, and an activation; the
+ * stacks of MatMul and FusedMatMul have neither. */
+static enum sl_status
+run(struct sl__eval *ev, int is_gemm)
 {
-	int64_t dims[2];
-	struct sl__ending ending;
-	struct product p;
-	uint64_t *whole;
+	const struct sl__tensor *t = is_gemm ? sl__ref_tensor(ev, 2) : NULL;
+	double alpha = has_options(ev->node) ? sl__float(ev->node, "alpha", 1)
+					     : 1;
+	double beta = is_gemm ? sl__float(ev->node, "beta", 1) : 1;
+	int64_t steps[2] = {0}, n, *whole;
+	struct sl__ending ending = {0};
+	struct sl__matmul p;
 	double *y;
-	enum sl_status rc = sl__ending_read(&ending, ev->node, err);
 
-	if (rc || !sl__ref_result(ev, 0))
-		return rc;
-	rc = read_product(&p, ev, err);
-	if (rc)
-		return rc;
-	dims[0] = p.a.rows;
-	dims[1] = p.b.columns;
+	if ((is_gemm && sl__ending_read(&ending, ev)) ||
+	    sl__matmul_read(&p, ev, 0, 1))
+		return ev->failure;
+	if (t && t->rank > 2)
+		return sl__ref_refuse(ev, "a bias of rank %zu", t->rank);
+	if (t)
+		sl__ref_broadcast(steps, 2, t->rank, t->dims);
+	n = p.b.columns;
 	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
-	    is_one(sl__float(ev->node, "alpha", 1)) &&
-	    is_one(sl__float(ev->node, "beta", 1))) {
-		rc = run_whole(&whole, ev, &p, err);
-		if (!rc)
-			rc = add_third_whole(ev, dims, whole, err);
-		if (!rc)
-			sl__ref_store_integers(ev, 0, (const int64_t *)whole);
-		return rc;
+	    (!is_gemm || (is_one(alpha) && is_one(beta)))) {
+		const int64_t *c = t ? sl__ref_integers(ev, 2) : NULL;
+
+		whole = sl__matmul_integers(ev, &p, sl__ref_integers(ev, 0),
+					    sl__ref_integers(ev, 1));
+		for (int64_t i = 0; !ev->failure && c && i < p.n; i++)
+			whole[i] = (int64_t)((uint64_t)whole[i] +
+					     (uint64_t)c[i / n * steps[0] +
+							 i % n * steps[1]]);
+		return sl__ref_store_integers(ev, 0, whole);
+	} else {
+		const double *c = t ? sl__ref_doubles(ev, 2) : NULL;
+
+		y = sl__matmul_reals(ev, &p, sl__ref_doubles(ev, 0),
+				     sl__ref_doubles(ev, 1));
+		for (int64_t i = 0; !ev->failure && i < p.n; i++) {
+			y[i] *= alpha;
+			if (c)
+				y[i] += beta *
+					c[i / n * steps[0] + i % n * steps[1]];
+		}
+		if (!ev->failure)
+			sl__ending_apply(&ending, (size_t)p.n, y);
+		return sl__ref_store_doubles(ev, 0, y);
 	}
-	rc = run_real(&y, ev, &p, 1, err);
-	if (!rc)
-		rc = add_third(ev, dims, y, err);
-	if (rc)
-		return rc;
-	sl__ending_apply(&ending, (size_t)(dims[0] * dims[1]), y);
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+}
+
+enum sl_status
+sl__ref_matmul(struct sl__eval *ev)
+{
+	return run(ev, 0);
+}
+
+enum sl_status
+sl__ref_gemm(struct sl__eval *ev)
+{
+	return run(ev, 1);
 }
 
 /*
@@ -421,7 +317,7 @@ has_elements(struct sl__eval *ev, size_t i, int64_t n, enum sl_dtype dtype)
 }
 
 static enum sl_status
-read_packed(struct packed *q, struct sl__eval *ev, struct sl_error *err)
+read_packed(struct packed *q, struct sl__eval *ev)
 {
 	const int64_t most = 1 << 30; /* products stay within 64 bits */
 	const struct sl__node *node = ev->node;
@@ -436,10 +332,10 @@ read_packed(struct packed *q, struct sl__eval *ev, struct sl_error *err)
 	if (q->n < 1 || q->n > most || q->k < 1 || q->k > most ||
 	    q->block_size < 1 || q->block_size > most ||
 	    (q->bits != 1 && q->bits != 2 && q->bits != 4 && q->bits != 8))
-		return sl__fail(err, SL_E_DATA,
-				"N %lld, K %lld, %lld bits, blocks of %lld",
-				(long long)q->n, (long long)q->k,
-				(long long)q->bits, (long long)q->block_size);
+		return sl__ref_refuse(
+			ev, "N %lld, K %lld, %lld bits, blocks of %lld",
+			(long long)q->n, (long long)q->k, (long long)q->bits,
+			(long long)q->block_size);
 	q->n_blocks = (q->k + q->block_size - 1) / q->block_size;
 	q->weight = sl__ref_tensor(ev, 1);
 	q->zeros = sl__ref_tensor(ev, 3);
@@ -457,26 +353,25 @@ read_packed(struct packed *q, struct sl__eval *ev, struct sl_error *err)
 		   (!sl__ref_in(ev, 5) ||
 		    has_elements(ev, 5, q->n, SL_DTYPE_NONE));
 	return is_sound ? SL_OK
-			: sl__fail(err, SL_E_DATA,
-				   "the packed weight or what belongs to it is "
-				   "too small");
+			: sl__ref_refuse(
+				  ev,
+				  "the packed weight or what belongs to it is "
+				  "too small");
 }
 
 static enum sl_status
-read_scales(struct packed *q, struct sl__eval *ev, struct sl_error *err)
+read_scales(struct packed *q, struct sl__eval *ev)
 {
-	enum sl_status rc = sl__ref_read(ev, 2, &q->scales, err);
-
-	if (!rc && q->zeros && q->zeros->dtype != SL_DTYPE_U8)
-		rc = sl__ref_read(ev, 3, &q->real_zeros, err);
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 4, &q->group, err);
-	for (int64_t k = 0; !rc && q->group && k < q->k; k++) {
+	q->scales = sl__ref_doubles(ev, 2);
+	if (q->zeros && q->zeros->dtype != SL_DTYPE_U8)
+		q->real_zeros = sl__ref_doubles(ev, 3);
+	q->group = sl__ref_given_integers(ev, 4);
+	for (int64_t k = 0; q->group && k < q->k; k++) {
 		if (q->group[k] < 0 || q->group[k] >= q->n_blocks)
-			return sl__fail(err, SL_E_DATA, "no group %lld",
-					(long long)q->group[k]);
+			return sl__ref_refuse(ev, "no group %lld",
+					      (long long)q->group[k]);
 	}
-	return rc;
+	return ev->failure;
 }
 
 static double
@@ -496,7 +391,7 @@ static double *
 unpack(const struct packed *q, struct sl__eval *ev)
 {
 	int64_t block_bytes = bytes_for(q->block_size, q->bits);
-	double *made = sl__ref_new(ev, (size_t)(q->n * q->k), sizeof(*made));
+	double *made = sl__ref_new_doubles(ev, q->n * q->k);
 
 	for (int64_t i = 0; made && i < q->n * q->k; i++) {
 		int64_t row = i / q->k, k = i % q->k, in = k / q->block_size;
@@ -514,38 +409,28 @@ unpack(const struct packed *q, struct sl__eval *ev)
 }
 
 enum sl_status
-sl__ref_matmul_nbits(struct sl__eval *ev, struct sl_error *err)
+sl__ref_matmul_nbits(struct sl__eval *ev)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const double *a, *bias, *b;
-	struct product p = {0};
+	const double *a = sl__ref_doubles(ev, 0), *b;
+	const double *bias = sl__ref_given_doubles(ev, 5);
+	double *y = sl__ref_new_output(ev, 0);
+	struct sl__matmul p = {0};
 	struct packed q;
-	double *y;
-	enum sl_status rc;
 
-	if (!out)
-		return SL_OK;
-	rc = read_packed(&q, ev, err);
-	if (!rc)
-		rc = read_scales(&q, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &a, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 5, &bias, err);
-	if (rc)
-		return rc;
+	if (ev->failure || read_packed(&q, ev) || read_scales(&q, ev))
+		return ev->failure;
 	b = unpack(&q, ev);
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!b || !y)
-		return sl__fail_nomem(err);
-	p.a = (struct operand){.rows = (int64_t)out->tensor.n_elements / q.n,
-			       .columns = q.k,
-			       .row_stride = q.k,
-			       .column_stride = 1};
-	p.b = (struct operand){.rows = q.k, .columns = q.n};
+	if (!b)
+		return ev->failure;
+	p.a = (struct sl__matmul_operand){
+		.rows = (int64_t)out->tensor.n_elements / q.n,
+		.columns = q.k,
+		.row_stride = q.k,
+		.column_stride = 1};
+	p.b = (struct sl__matmul_operand){.rows = q.k, .columns = q.n};
 	multiply(&p, a, b, y);
 	for (uint64_t i = 0; bias && i < out->tensor.n_elements; i++)
 		y[i] += bias[i % (uint64_t)q.n];
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }

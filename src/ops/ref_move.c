@@ -8,47 +8,47 @@
 
 #include "base/banned.h"
 
-enum sl_status
-sl__ref_need(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,
-	     struct sl_error *err)
+const struct sl__tensor *
+sl__ref_need(struct sl__eval *ev, size_t i)
 {
-	*out = sl__ref_tensor(ev, i);
-	if (!*out)
-		return sl__fail(err, SL_E_DATA, "input %zu is no tensor", i);
-	if ((*out)->rank > SL__RANK_MOST)
-		return sl__fail(err, SL_E_DATA,
-				"input %zu has %zu dimensions, %d are the most",
-				i, (*out)->rank, SL__RANK_MOST);
-	return SL_OK;
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+
+	if (!t)
+		sl__ref_refuse(ev, "input %zu is no tensor", i);
+	else if (t->rank > SL__RANK_MOST)
+		sl__ref_refuse(ev,
+			       "input %zu has %zu dimensions, %d are the most",
+			       i, t->rank, SL__RANK_MOST);
+	return ev->failure ? NULL : t;
 }
 
 enum sl_status
-sl__ref_place(int64_t *index, int64_t size, struct sl_error *err)
+sl__ref_place(struct sl__eval *ev, int64_t *index, int64_t size)
 {
 	if (*index < -size || *index >= size)
-		return sl__fail(err, SL_E_DATA,
-				"index %lld lies outside of %lld places",
-				(long long)*index, (long long)size);
+		return sl__ref_refuse(ev,
+				      "index %lld lies outside of %lld places",
+				      (long long)*index, (long long)size);
 	if (*index < 0)
 		*index += size;
 	return SL_OK;
 }
 
 enum sl_status
-sl__move_begin(struct sl__mover *m, const struct sl__datum *to,
-	       const struct sl__tensor *from, struct sl_error *err)
+sl__move_begin(struct sl__eval *ev, struct sl__mover *m,
+	       const struct sl__datum *to, const struct sl__tensor *from)
 {
 	if (to->kind != SL__TYPE_TENSOR ||
 	    (to->tensor.n_elements && !to->bytes))
-		return sl__fail(err, SL_E_DATA,
-				"the sizes of its output cannot be found");
+		return sl__ref_refuse(
+			ev, "the sizes of its output cannot be found");
 	if (to->tensor.dtype != from->dtype)
-		return sl__fail(err, SL_E_DATA, "%s is to be moved into %s",
-				sl_dtype_text(from->dtype),
-				sl_dtype_text(to->tensor.dtype));
+		return sl__ref_refuse(ev, "%s is to be moved into %s",
+				      sl_dtype_text(from->dtype),
+				      sl_dtype_text(to->tensor.dtype));
 	if (to->tensor.rank > SL__RANK_MOST || from->rank > SL__RANK_MOST)
-		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
-				SL__RANK_MOST);
+		return sl__ref_refuse(ev, "more than %d dimensions",
+				      SL__RANK_MOST);
 	m->is_text = from->dtype == SL_DTYPE_STRING;
 	m->from = m->is_text
 			  ? (const unsigned char *)(const void *)from->strings
@@ -60,30 +60,25 @@ sl__move_begin(struct sl__mover *m, const struct sl__datum *to,
 }
 
 enum sl_status
-sl__move_between(struct sl__mover *m, struct sl__eval *ev, size_t i, size_t k,
-		 int *is_done, struct sl_error *err)
+sl__move_between(struct sl__mover *m, struct sl__eval *ev, size_t i, size_t k)
 {
-	const struct sl__datum *out = sl__ref_result(ev, k);
-	const struct sl__tensor *in;
-	enum sl_status rc = sl__ref_need(ev, i, &in, err);
+	const struct sl__tensor *in = sl__ref_need(ev, i);
 
-	*is_done = 1;
-	if (rc || !out)
-		return rc;
-	rc = sl__move_begin(m, out, in, err);
-	*is_done = rc || out->tensor.n_elements == 0;
-	return rc;
+	return in ? sl__move_begin(ev, m, sl__ref_result(ev, k), in)
+		  : ev->failure;
 }
 
 enum sl_status
-sl__move_end(struct sl__eval *ev, size_t k, struct sl_error *err)
+sl__move_end(struct sl__eval *ev, size_t k)
 {
 	struct sl__datum *out = sl__ref_result(ev, k);
 
-	if (!out || out->tensor.dtype != SL_DTYPE_STRING)
-		return SL_OK;
-	return sl__datum_strings(out, out->tensor.rank, out->tensor.dims,
-				 out->tensor.strings, ev->allocator, err);
+	if (ev->failure || !out || out->tensor.dtype != SL_DTYPE_STRING)
+		return ev->failure;
+	return sl__ref_keep(ev, sl__datum_strings(out, out->tensor.rank,
+						  out->tensor.dims,
+						  out->tensor.strings,
+						  ev->allocator, ev->err));
 }
 
 /* One element of less than a byte. */
@@ -127,28 +122,6 @@ sl__move_blank(const struct sl__mover *m, int64_t n)
 		memset(m->to, 0, ((size_t)n * m->n_bits + 7) / 8);
 }
 
-enum sl_status
-sl__move_all(struct sl__eval *ev, size_t i, size_t k, struct sl_error *err)
-{
-	struct sl__mover m;
-	uint64_t n, n_out;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, i, k, &is_done, err);
-
-	if (rc || !sl__ref_result(ev, k))
-		return rc;
-	n = sl__ref_tensor(ev, i)->n_elements;
-	n_out = sl__ref_result(ev, k)->tensor.n_elements;
-	if (n != n_out)
-		return sl__fail(
-			err, SL_E_DATA, "%llu elements do not make %llu",
-			(unsigned long long)n, (unsigned long long)n_out);
-	if (is_done)
-		return SL_OK;
-	sl__move(&m, 0, 0, (int64_t)n);
-	return sl__move_end(ev, k, err);
-}
-
 void
 sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims)
 {
@@ -185,24 +158,45 @@ sl__move_path(const struct sl__mover *m, const struct sl__path *path)
 }
 
 enum sl_status
-sl__around_axis(struct sl__around *out, const struct sl__tensor *t,
-		int64_t *axis, struct sl_error *err)
+sl__around_axis(struct sl__eval *ev, struct sl__around *out,
+		const struct sl__tensor *t, int64_t *axis)
 {
 	int at = sl__axis(axis ? *axis : 0, (int)t->rank);
-	uint64_t outer = 1, inner = 1;
 
 	if (at < 0)
-		return sl__fail(err, SL_E_DATA,
-				"axis %lld lies outside of %zu dimensions",
-				axis ? (long long)*axis : 0LL, t->rank);
-	for (int d = 0; d < at; d++)
-		outer *= (uint64_t)t->dims[d];
-	for (size_t d = (size_t)at + 1; d < t->rank; d++)
-		inner *= (uint64_t)t->dims[d];
-	out->outer = (int64_t)outer;
+		return sl__ref_refuse(
+			ev, "axis %lld lies outside of %zu dimensions",
+			axis ? (long long)*axis : 0LL, t->rank);
+	out->outer = sl__ref_product(t->dims, 0, (size_t)at);
 	out->size = t->dims[at];
-	out->inner = (int64_t)inner;
+	out->inner = sl__ref_product(t->dims, (size_t)at + 1, t->rank);
 	if (axis)
 		*axis = at;
 	return SL_OK;
+}
+
+enum sl_status
+sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
+	     const struct sl__tensor *from, const struct sl__cut *cut)
+{
+	int64_t dims[SL__RANK_MOST], axis = cut->axis, n = cut->n;
+	struct sl__around a = {0};
+	struct sl__mover m;
+	size_t rank = 0;
+
+	if (sl__around_axis(ev, &a, from, &axis))
+		return ev->failure;
+	for (size_t d = 0; d < from->rank && d < SL__RANK_MOST; d++) {
+		if ((int64_t)d != axis || !cut->is_dropped)
+			dims[rank++] = (int64_t)d == axis ? n : from->dims[d];
+	}
+	if (sl__ref_hold(ev, to, from->dtype, rank, dims) ||
+	    sl__move_begin(ev, &m, to, from) || to->tensor.n_elements == 0)
+		return ev->failure;
+	for (int64_t o = 0; o < a.outer; o++)
+		sl__move(&m, o * n * a.inner,
+			 (o * a.size + cut->first) * a.inner, n * a.inner);
+	return m.is_text
+		       ? sl__ref_strings(ev, to, rank, dims, to->tensor.strings)
+		       : SL_OK;
 }

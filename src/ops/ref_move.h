@@ -21,29 +21,22 @@ struct sl__mover {
  * SL_E_DATA where the types differ, or where 'to' is no tensor with storage
  * (inference could not tell its sizes), or has too many dimensions.
  */
-enum sl_status sl__move_begin(struct sl__mover *m, const struct sl__datum *to,
-			      const struct sl__tensor *from,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__move_begin(struct sl__eval *ev, struct sl__mover *m,
+			      const struct sl__datum *to,
+			      const struct sl__tensor *from);
 
-/* Input i to output k; *is_done where there is nothing to move: the output is
- * left out, or has no elements. */
+/* Input i to output k, which is not left out. */
 enum sl_status sl__move_between(struct sl__mover *m, struct sl__eval *ev,
-				size_t i, size_t k, int *is_done,
-				struct sl_error *err) SL_CHECKED;
+				size_t i, size_t k);
 
 /* Output k owns its strings from here on. */
-enum sl_status sl__move_end(struct sl__eval *ev, size_t k,
-			    struct sl_error *err) SL_CHECKED;
+enum sl_status sl__move_end(struct sl__eval *ev, size_t k);
 
 /* n elements in a row. */
 void sl__move(const struct sl__mover *m, int64_t to, int64_t from, int64_t n);
 
 /* The first n elements of the target become zero, or empty strings. */
 void sl__move_blank(const struct sl__mover *m, int64_t n);
-
-/* All elements of input i, in order, to output k, which has as many. */
-enum sl_status sl__move_all(struct sl__eval *ev, size_t i, size_t k,
-			    struct sl_error *err) SL_CHECKED;
 
 enum { SL__PATH_RANK_MOST = 2 * SL__RANK_MOST };
 
@@ -68,17 +61,23 @@ struct sl__around {
 
 /* SL_E_DATA where the axis lies outside.  *axis becomes 0 or more; NULL for
  * none.  Where the tensor has no elements the parts may wrap around. */
-enum sl_status sl__around_axis(struct sl__around *out,
-			       const struct sl__tensor *t, int64_t *axis,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__around_axis(struct sl__eval *ev, struct sl__around *out,
+			       const struct sl__tensor *t, int64_t *axis);
 
-/* SL_E_DATA unless it is a tensor. */
-enum sl_status sl__ref_need(const struct sl__eval *ev, size_t i,
-			    const struct sl__tensor **out,
-			    struct sl_error *err) SL_CHECKED;
+/* 'to' becomes n places of a tensor along an axis, from 'first' on, or one
+ * place without that axis. */
+struct sl__cut {
+	int64_t axis, first, n;
+	int is_dropped; /* the axis; n is 1 */
+};
+enum sl_status sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
+			    const struct sl__tensor *from,
+			    const struct sl__cut *cut);
+
+/* Input i, which must be a tensor that paths can go through. */
+const struct sl__tensor *sl__ref_need(struct sl__eval *ev, size_t i);
 
 /* An index counted from either end; SL_E_DATA where it lies outside. */
-enum sl_status sl__ref_place(int64_t *index, int64_t size,
-			     struct sl_error *err) SL_CHECKED;
+enum sl_status sl__ref_place(struct sl__eval *ev, int64_t *index, int64_t size);
 
 #endif

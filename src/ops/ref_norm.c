@@ -6,9 +6,8 @@
  * left.  The variance is the mean of the squared distances from the mean, in
  * two passes, so that nothing cancels.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/op_row.h"
+#include "ops/ref.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,267 +20,190 @@ struct moments {
 	double mean, variance;
 };
 
-/* Of n elements; NAN of none. */
+/* Of n elements, NAN of none; or without a mean to subtract, how far the
+ * squares are from 0. */
 static struct moments
-measure(const double *x, int64_t n)
+measure(const double *x, int64_t n, int is_centred)
 {
 	struct moments m = {0, 0};
 
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; is_centred && i < n; i++)
 		m.mean += x[i];
-	m.mean /= (double)n;
+	if (is_centred)
+		m.mean /= (double)n;
 	for (int64_t i = 0; i < n; i++)
 		m.variance += (x[i] - m.mean) * (x[i] - m.mean);
 	m.variance /= (double)n;
 	return m;
 }
 
-/* How far the squares are from 0, without a mean to subtract. */
-static struct moments
-measure_from_zero(const double *x, int64_t n)
-{
-	struct moments m = {0, 0};
-
-	for (int64_t i = 0; i < n; i++)
-		m.variance += x[i] * x[i];
-	m.variance /= (double)n;
-	return m;
-}
-
-/* Input 0 as doubles and room for output 0. */
-static enum sl_status
-open_both(struct sl__eval *ev, const double **x, double **y,
-	  struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	enum sl_status rc;
-
-	if (!t)
-		return sl__fail(err, SL_E_DATA, "it lacks its input");
-	rc = sl__ref_read(ev, 0, x, err);
-	if (rc)
-		return rc;
-	*y = sl__ref_new(ev, (size_t)t->n_elements, sizeof(**y));
-	return *y ? SL_OK : sl__fail_nomem(err);
-}
-
 /* Input i with n numbers; NULL where it is left out. */
-static enum sl_status
-read_vector(struct sl__eval *ev, size_t i, int64_t n, const double **out,
-	    struct sl_error *err)
+static const double *
+read_vector(struct sl__eval *ev, size_t i, int64_t n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
 	if (t && t->n_elements != (uint64_t)n)
-		return sl__fail(
-			err, SL_E_DATA, "input %zu has %llu numbers, not %lld",
-			i, (unsigned long long)t->n_elements, (long long)n);
-	return sl__ref_read(ev, i, out, err);
+		sl__ref_refuse(ev, "input %zu has %llu numbers, not %lld", i,
+			       (unsigned long long)t->n_elements, (long long)n);
+	return sl__ref_given_doubles(ev, i);
 }
 
-/* x [n_rows][length] and the parameters' strides through its dimensions. */
+enum { NO_INPUT = 99 };
+
+/* Where the inputs of those stand that take rows from an axis on.  With a skip,
+ * what is normalized is the sum of inputs 0, 1 and 'more'. */
+static const struct layer_form {
+	enum sl__op_id id;
+	int is_centred, has_skip;
+	size_t scale, bias, more;
+	double epsilon;
+} layer_forms[] = {
+	{SL__OP_ONNX_LayerNormalization, 1, 0, 1, 2, NO_INPUT, 1e-5},
+	{SL__OP_ONNX_RMSNormalization, 0, 0, 1, NO_INPUT, NO_INPUT, 1e-5},
+	{SL__OP_ONNX_SimplifiedLayerNormalization, 0, 0, 1, NO_INPUT, NO_INPUT,
+	 1e-5},
+	{SL__OP_MS_SimplifiedLayerNormalization, 0, 0, 1, NO_INPUT, NO_INPUT,
+	 1e-5},
+	{SL__OP_MS_SkipLayerNormalization, 1, 1, 2, 3, 4, 1e-12},
+	{SL__OP_MS_SkipSimplifiedLayerNormalization, 0, 1, 2, NO_INPUT, 3,
+	 1e-12},
+};
+
+/* Numbers that are broadcast to x. */
+struct repeated {
+	const double *at; /* NULL: left out */
+	int64_t steps[RANK_MOST];
+};
+
+static struct repeated
+read_repeated(struct sl__eval *ev, size_t i)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	struct repeated r = {.at = sl__ref_given_doubles(ev, i)};
+
+	if (t && !sl__ref_fits(t, x->rank, x->dims))
+		sl__ref_refuse(ev,
+			       "input %zu does not fit the dimensions of the "
+			       "first",
+			       i);
+	else if (t)
+		sl__ref_broadcast(r.steps, x->rank, t->rank, t->dims);
+	return r;
+}
+
+/* sum = x + a + b, the last two broadcast. */
+static double *
+add_repeated(struct sl__eval *ev, const double *x, const struct repeated *a,
+	     const struct repeated *b)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const int64_t *const steps[2] = {a->steps, b->steps};
+	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
+	double *sum = sl__ref_new_doubles(ev, (int64_t)t->n_elements);
+
+	for (uint64_t i = 0; sum && i < t->n_elements; i++) {
+		sum[i] = x[i] + (a->at ? a->at[offsets[0]] : 0) +
+			 (b->at ? b->at[offsets[1]] : 0);
+		sl__ref_next(at, t->rank, t->dims, offsets, steps, 2);
+	}
+	return sum;
+}
+
+/* x [n_rows][length]. */
 struct layers {
 	const struct sl__tensor *t;
 	int64_t n_rows, length;
-	const double *x, *scale, *bias;
-	int64_t scale_steps[RANK_MOST], bias_steps[RANK_MOST];
+	const double *x;
+	struct repeated scale, bias;
 	double epsilon;
 	int is_centred;
 	double *y, *mean, *deviation; /* the last two: 1 for each row */
 };
 
-/* An input that is broadcast to input 0; NULL where it is left out. */
 static enum sl_status
-read_broadcast(struct sl__eval *ev, size_t i, const double **out,
-	       int64_t *steps, struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-
-	if (t && !sl__ref_fits(t, x->rank, x->dims))
-		return sl__fail(err, SL_E_DATA,
-				"input %zu does not fit the dimensions of the "
-				"first",
-				i);
-	if (t)
-		sl__ref_broadcast(steps, x->rank, t->rank, t->dims);
-	return sl__ref_read(ev, i, out, err);
-}
-
-/* Whether more is asked for than what has the sizes of input 0. */
-static int
-has_statistics(const struct sl__eval *ev)
-{
-	return sl__ref_result(ev, 1) || sl__ref_result(ev, 2);
-}
-
-static enum sl_status
-open_layers(struct layers *l, struct sl__eval *ev, int64_t axis,
-	    struct sl_error *err)
+open_layers(struct layers *l, struct sl__eval *ev, int64_t axis)
 {
 	int first;
 
 	l->t = sl__ref_tensor(ev, 0);
 	if (!l->t)
-		return sl__fail(err, SL_E_DATA, "it lacks its input");
+		return sl__ref_refuse(ev, "it lacks its input");
 	if (l->t->rank > RANK_MOST)
-		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
-				RANK_MOST);
+		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
 	first = sl__axis(axis, (int)l->t->rank);
 	if (first < 0)
-		return sl__fail(err, SL_E_DATA, "no axis %lld",
-				(long long)axis);
+		return sl__ref_refuse(ev, "no axis %lld", (long long)axis);
 	l->n_rows = sl__ref_product(l->t->dims, 0, (size_t)first);
-	if (l->t->n_elements == 0 && !has_statistics(ev))
+	/* Unless more is asked for than what has the sizes of input 0. */
+	if (l->t->n_elements == 0 && !sl__ref_result(ev, 1) &&
+	    !sl__ref_result(ev, 2))
 		l->n_rows = 0;
 	l->length = sl__ref_product(l->t->dims, (size_t)first, l->t->rank);
-	l->y = sl__ref_new(ev, (size_t)l->t->n_elements, sizeof(*l->y));
-	l->mean = sl__ref_new(ev, (size_t)l->n_rows, sizeof(*l->mean));
-	l->deviation =
-		sl__ref_new(ev, (size_t)l->n_rows, sizeof(*l->deviation));
-	return l->y && l->mean && l->deviation ? SL_OK : sl__fail_nomem(err);
+	l->x = sl__ref_doubles(ev, 0);
+	l->y = sl__ref_new_doubles(ev, (int64_t)l->t->n_elements);
+	l->mean = sl__ref_new_doubles(ev, l->n_rows);
+	l->deviation = sl__ref_new_doubles(ev, l->n_rows);
+	return ev->failure;
 }
 
 static void
 normalize_layers(struct layers *l)
 {
-	const int64_t *const steps[2] = {l->scale_steps, l->bias_steps};
+	const int64_t *const steps[2] = {l->scale.steps, l->bias.steps};
 	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
 
 	for (int64_t row = 0; row < l->n_rows; row++) {
 		const double *x = l->x + row * l->length;
 		double *y = l->y + row * l->length;
-		struct moments m = l->is_centred
-					   ? measure(x, l->length)
-					   : measure_from_zero(x, l->length);
+		struct moments m = measure(x, l->length, l->is_centred);
 
 		l->mean[row] = m.mean;
 		l->deviation[row] = 1 / sqrt(m.variance + l->epsilon);
 		for (int64_t i = 0; i < l->length; i++) {
 			y[i] = (x[i] - m.mean) * l->deviation[row];
-			if (l->scale)
-				y[i] *= l->scale[offsets[0]];
-			if (l->bias)
-				y[i] += l->bias[offsets[1]];
+			if (l->scale.at)
+				y[i] *= l->scale.at[offsets[0]];
+			if (l->bias.at)
+				y[i] += l->bias.at[offsets[1]];
 			sl__ref_next(at, l->t->rank, l->t->dims, offsets, steps,
 				     2);
 		}
 	}
 }
 
-/* LayerNormalization: scale and perhaps bias; mean and deviation may be asked
- * for. */
+/* Mean and deviation may be asked for; where nothing is subtracted, output 1
+ * is 1 / root mean square.  Those with a skip give what they normalized. */
 enum sl_status
-sl__ref_layer_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_layer_norm(struct sl__eval *ev)
 {
-	struct layers l = {.is_centred = 1};
-	enum sl_status rc =
-		open_layers(&l, ev, sl__int(ev->node, "axis", -1), err);
+	const struct layer_form *form = SL__ROW_OF(ev->node, layer_forms);
+	struct layers l = {.is_centred = form->is_centred};
+	double *sum = NULL;
 
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &l.x, err);
-	if (!rc)
-		rc = read_broadcast(ev, 1, &l.scale, l.scale_steps, err);
-	if (!rc)
-		rc = read_broadcast(ev, 2, &l.bias, l.bias_steps, err);
-	if (rc)
-		return rc;
-	l.epsilon = sl__float(ev->node, "epsilon", 1e-5);
+	if (open_layers(&l, ev,
+			form->has_skip ? -1 : sl__int(ev->node, "axis", -1)))
+		return ev->failure;
+	l.scale = read_repeated(ev, form->scale);
+	l.bias = read_repeated(ev, form->bias);
+	l.epsilon = sl__float(ev->node, "epsilon", form->epsilon);
+	if (form->has_skip) {
+		struct repeated skip = read_repeated(ev, 1);
+		struct repeated more = read_repeated(ev, form->more);
+
+		if (!ev->failure)
+			l.x = sum = add_repeated(ev, l.x, &skip, &more);
+	}
+	if (ev->failure)
+		return ev->failure;
 	normalize_layers(&l);
 	sl__ref_store_doubles(ev, 0, l.y);
+	if (!form->is_centred && !form->has_skip)
+		return sl__ref_store_doubles(ev, 1, l.deviation);
 	sl__ref_store_doubles(ev, 1, l.mean);
 	sl__ref_store_doubles(ev, 2, l.deviation);
-	return SL_OK;
-}
-
-/* RMSNormalization and SimplifiedLayerNormalization, which is its old name;
- * the latter's second output is 1 / root mean square. */
-enum sl_status
-sl__ref_rms_norm(struct sl__eval *ev, struct sl_error *err)
-{
-	struct layers l = {0};
-	enum sl_status rc =
-		open_layers(&l, ev, sl__int(ev->node, "axis", -1), err);
-
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &l.x, err);
-	if (!rc)
-		rc = read_broadcast(ev, 1, &l.scale, l.scale_steps, err);
-	if (rc)
-		return rc;
-	l.epsilon = sl__float(ev->node, "epsilon", 1e-5);
-	normalize_layers(&l);
-	sl__ref_store_doubles(ev, 0, l.y);
-	sl__ref_store_doubles(ev, 1, l.deviation);
-	return SL_OK;
-}
-
-/* sum = input 0 + input 1 + input 'bias', the last two broadcast. */
-static enum sl_status
-add_skip(struct sl__eval *ev, size_t bias, double **sum, struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	int64_t steps[2][RANK_MOST] = {{0}}, at[RANK_MOST] = {0};
-	const int64_t *const both[2] = {steps[0], steps[1]};
-	int64_t offsets[2] = {0};
-	const double *x, *skip, *more;
-	enum sl_status rc = open_both(ev, &x, sum, err);
-
-	if (!rc)
-		rc = read_broadcast(ev, 1, &skip, steps[0], err);
-	if (!rc)
-		rc = read_broadcast(ev, bias, &more, steps[1], err);
-	if (rc)
-		return rc;
-	for (uint64_t i = 0; i < t->n_elements; i++) {
-		(*sum)[i] = x[i] + (skip ? skip[offsets[0]] : 0) +
-			    (more ? more[offsets[1]] : 0);
-		sl__ref_next(at, t->rank, t->dims, offsets, both, 2);
-	}
-	return SL_OK;
-}
-
-static enum sl_status
-run_skip(struct sl__eval *ev, struct layers *l, size_t bias,
-	 struct sl_error *err)
-{
-	double *sum;
-	enum sl_status rc = open_layers(l, ev, -1, err);
-
-	if (!rc)
-		rc = add_skip(ev, bias, &sum, err);
-	if (!rc)
-		rc = read_broadcast(ev, 2, &l->scale, l->scale_steps, err);
-	if (rc)
-		return rc;
-	l->epsilon = sl__float(ev->node, "epsilon", 1e-12);
-	l->x = sum;
-	normalize_layers(l);
-	sl__ref_store_doubles(ev, 0, l->y);
-	sl__ref_store_doubles(ev, 1, l->mean);
-	sl__ref_store_doubles(ev, 2, l->deviation);
-	sl__ref_store_doubles(ev, 3, sum);
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_skip_layer_norm(struct sl__eval *ev, struct sl_error *err)
-{
-	struct layers l = {.is_centred = 1};
-	enum sl_status rc =
-		sl__ref_tensor(ev, 0)
-			? read_broadcast(ev, 3, &l.bias, l.bias_steps, err)
-			: sl__fail(err, SL_E_DATA, "it lacks its input");
-
-	return rc ? rc : run_skip(ev, &l, 4, err);
-}
-
-enum sl_status
-sl__ref_skip_rms_norm(struct sl__eval *ev, struct sl_error *err)
-{
-	struct layers l = {0};
-
-	return run_skip(ev, &l, 3, err);
+	return sum ? sl__ref_store_doubles(ev, 3, sum) : ev->failure;
 }
 
 /* The rows of InstanceNormalization and GroupNormalization are runs of
@@ -289,25 +211,19 @@ sl__ref_skip_rms_norm(struct sl__eval *ev, struct sl_error *err)
  * and start again after n_parts of them. */
 struct spans {
 	int64_t n_rows, length, span, n_parts;
-	const double *scale, *bias;
 };
 
 static enum sl_status
-run_spans(struct sl__eval *ev, struct spans *s, struct sl_error *err)
+run_spans(struct sl__eval *ev, struct spans *s)
 {
 	double epsilon = sl__float(ev->node, "epsilon", 1e-5);
-	const double *x;
-	double *y;
-	enum sl_status rc = open_both(ev, &x, &y, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	const double *scale = read_vector(ev, 1, s->n_parts);
+	const double *bias = read_vector(ev, 2, s->n_parts);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!rc)
-		rc = read_vector(ev, 1, s->n_parts, &s->scale, err);
-	if (!rc)
-		rc = read_vector(ev, 2, s->n_parts, &s->bias, err);
-	if (rc)
-		return rc;
-	for (int64_t row = 0; row < s->n_rows; row++) {
-		struct moments m = measure(x + row * s->length, s->length);
+	for (int64_t row = 0; !ev->failure && row < s->n_rows; row++) {
+		struct moments m = measure(x + row * s->length, s->length, 1);
 		double factor = 1 / sqrt(m.variance + epsilon);
 
 		for (int64_t k = 0; k < s->length; k++) {
@@ -315,52 +231,47 @@ run_spans(struct sl__eval *ev, struct spans *s, struct sl_error *err)
 			int64_t part = i / s->span % s->n_parts;
 
 			y[i] = (x[i] - m.mean) * factor;
-			if (s->scale)
-				y[i] *= s->scale[part];
-			if (s->bias)
-				y[i] += s->bias[part];
+			if (scale)
+				y[i] *= scale[part];
+			if (bias)
+				y[i] += bias[part];
 		}
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 enum sl_status
-sl__ref_instance_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_instance_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	struct spans s = {0};
 
 	if (!t || t->rank < 2)
-		return sl__fail(err, SL_E_DATA, "it lacks channels");
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
+		return sl__ref_refuse(ev, "it lacks channels");
 	s.n_parts = t->dims[1];
 	s.n_rows = t->dims[0] * t->dims[1];
 	s.length = s.span = sl__ref_product(t->dims, 2, t->rank);
-	return run_spans(ev, &s, err);
+	return run_spans(ev, &s);
 }
 
 /* Version 18 scales groups, later ones channels. */
 enum sl_status
-sl__ref_group_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_group_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	int64_t n_groups = sl__int(ev->node, "num_groups", 1), image;
 	struct spans s = {0};
 
 	if (!t || t->rank < 2 || n_groups < 1 || t->dims[1] % n_groups)
-		return sl__fail(err, SL_E_DATA,
-				"its channels do not make %lld groups",
-				(long long)n_groups);
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
+		return sl__ref_refuse(ev,
+				      "its channels do not make %lld groups",
+				      (long long)n_groups);
 	image = sl__ref_product(t->dims, 2, t->rank);
 	s.n_rows = t->dims[0] * n_groups;
 	s.length = t->dims[1] / n_groups * image;
 	s.n_parts = ev->node->version < 21 ? n_groups : t->dims[1];
 	s.span = ev->node->version < 21 ? s.length : image;
-	return run_spans(ev, &s, err);
+	return run_spans(ev, &s);
 }
 
 /* x [batch][n_parts][span]: parts are channels, or in old versions without
@@ -372,14 +283,13 @@ struct batches {
 };
 
 static enum sl_status
-open_batches(struct batches *b, struct sl__eval *ev, struct sl_error *err)
+open_batches(struct batches *b, struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const double **parts[4] = {&b->scale, &b->bias, &b->mean, &b->variance};
-	enum sl_status rc = open_both(ev, &b->x, &b->y, err);
 
-	if (rc)
-		return rc;
+	b->x = sl__ref_doubles(ev, 0);
+	if (!b->x)
+		return ev->failure;
 	b->n_all = (int64_t)t->n_elements;
 	b->batch = t->rank > 0 ? t->dims[0] : 1;
 	b->n_parts = t->rank > 1 ? t->dims[1] : 1;
@@ -388,18 +298,17 @@ open_batches(struct batches *b, struct sl__eval *ev, struct sl_error *err)
 		b->n_parts = sl__ref_product(t->dims, 1, t->rank);
 		b->span = 1;
 	}
-	for (size_t i = 0; !rc && i < 4; i++) {
-		rc = read_vector(ev, i + 1, b->n_parts, parts[i], err);
-		if (!rc && !*parts[i])
-			rc = sl__fail(err, SL_E_DATA, "it lacks input %zu",
-				      i + 1);
-	}
-	if (rc)
-		return rc;
-	b->means = sl__ref_new(ev, (size_t)b->n_parts, sizeof(*b->means));
-	b->variances =
-		sl__ref_new(ev, (size_t)b->n_parts, sizeof(*b->variances));
-	return b->means && b->variances ? SL_OK : sl__fail_nomem(err);
+	b->scale = read_vector(ev, 1, b->n_parts);
+	b->bias = read_vector(ev, 2, b->n_parts);
+	b->mean = read_vector(ev, 3, b->n_parts);
+	b->variance = read_vector(ev, 4, b->n_parts);
+	if (!b->scale || !b->bias || !b->mean || !b->variance)
+		return sl__ref_refuse(ev, "it lacks a scale, bias, mean or "
+					  "variance");
+	b->y = sl__ref_new_doubles(ev, b->n_all);
+	b->means = sl__ref_new_doubles(ev, b->n_parts);
+	b->variances = sl__ref_new_doubles(ev, b->n_parts);
+	return ev->failure;
 }
 
 /* Mean and variance of each part. */
@@ -426,13 +335,13 @@ measure_batches(struct batches *b)
 /* Outputs 1 and 2 are the running statistics, 3 and 4 of old versions the
  * batch's own. */
 static enum sl_status
-store_statistics(struct batches *b, struct sl__eval *ev, struct sl_error *err)
+store_statistics(struct batches *b, struct sl__eval *ev)
 {
 	double momentum = sl__float(ev->node, "momentum", 0.9);
-	double *running = sl__ref_new(ev, (size_t)b->n_parts, sizeof(*running));
+	double *running = sl__ref_new_doubles(ev, b->n_parts);
 
 	if (!running)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (int64_t k = 0; k < b->n_parts; k++)
 		running[k] =
 			b->mean[k] * momentum + b->means[k] * (1 - momentum);
@@ -442,12 +351,11 @@ store_statistics(struct batches *b, struct sl__eval *ev, struct sl_error *err)
 			     b->variances[k] * (1 - momentum);
 	sl__ref_store_doubles(ev, 2, running);
 	sl__ref_store_doubles(ev, 3, b->means);
-	sl__ref_store_doubles(ev, 4, b->variances);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 4, b->variances);
 }
 
 enum sl_status
-sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_batch_norm(struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
 	double epsilon = sl__float(node, "epsilon", 1e-5);
@@ -456,10 +364,9 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 				  : sl__int(node, "training_mode", 0) != 0;
 	struct batches b = {0};
 	size_t size;
-	enum sl_status rc = open_batches(&b, ev, err);
 
-	if (rc)
-		return rc;
+	if (open_batches(&b, ev))
+		return ev->failure;
 	size = (size_t)b.n_parts * sizeof(*b.means);
 	if (is_training) {
 		measure_batches(&b);
@@ -467,9 +374,8 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 		memcpy(b.means, b.mean, size);
 		memcpy(b.variances, b.variance, size);
 	}
-	rc = store_statistics(&b, ev, err);
-	if (rc)
-		return rc;
+	if (store_statistics(&b, ev))
+		return ev->failure;
 	for (int64_t i = 0; i < b.n_all; i++) {
 		int64_t k = i / b.span % b.n_parts;
 
@@ -477,8 +383,7 @@ sl__ref_batch_norm(struct sl__eval *ev, struct sl_error *err)
 				 sqrt(b.variances[k] + epsilon) * b.scale[k] +
 			 b.bias[k];
 	}
-	sl__ref_store_doubles(ev, 0, b.y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, b.y);
 }
 
 /* x over the sum of |x| or the root of the sum of squares; 0 over 0 is 0. */
@@ -499,37 +404,34 @@ normalize_line(const double *x, double *y, int64_t n, int64_t step, int p)
 }
 
 enum sl_status
-sl__ref_lp_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_lp_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	int64_t p = sl__int(ev->node, "p", 2), n, inner, outer;
 	int axis = sl__axis(sl__int(ev->node, "axis", -1), sl__ref_rank(ev, 0));
-	const double *x;
-	double *y;
-	enum sl_status rc = open_both(ev, &x, &y, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
 	if (axis < 0 || (p != 1 && p != 2))
-		return sl__fail(err, SL_E_DATA,
-				"no such axis, or a norm of "
-				"other than 1 or 2");
+		return sl__ref_refuse(ev, "no such axis, or a norm of "
+					  "other than 1 or 2");
 	n = t->dims[axis];
 	outer = sl__ref_product(t->dims, 0, (size_t)axis);
 	inner = sl__ref_product(t->dims, (size_t)axis + 1, t->rank);
-	for (int64_t i = 0; t->n_elements && i < outer * inner; i++) {
+	for (int64_t i = 0; i < outer * inner; i++) {
 		int64_t at = i / inner * n * inner + i % inner;
 
 		normalize_line(x + at, y + at, n, inner, (int)p);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* x / (bias + alpha / size * sum of squares)^beta over 'size' channels around
  * each. */
 enum sl_status
-sl__ref_lrn(struct sl__eval *ev, struct sl_error *err)
+sl__ref_lrn(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	const struct sl__node *node = ev->node;
@@ -537,15 +439,14 @@ sl__ref_lrn(struct sl__eval *ev, struct sl_error *err)
 	double beta = sl__float(node, "beta", 0.75);
 	double bias = sl__float(node, "bias", 1);
 	int64_t size = sl__int(node, "size", 0), image;
-	const double *x;
-	double *y;
-	enum sl_status rc = open_both(ev, &x, &y, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
 	if (t->rank < 2 || size < 1)
-		return sl__fail(err, SL_E_DATA, "%lld channels at a time",
-				(long long)size);
+		return sl__ref_refuse(ev, "%lld channels at a time",
+				      (long long)size);
 	image = sl__ref_product(t->dims, 2, t->rank);
 	for (int64_t i = 0; i < (int64_t)t->n_elements; i++) {
 		int64_t c = i / image % t->dims[1];
@@ -561,8 +462,7 @@ sl__ref_lrn(struct sl__eval *ev, struct sl_error *err)
 		}
 		y[i] = x[i] / pow(bias + alpha / (double)size * sum, beta);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* Strides through the statistics: 0 along the axes, which by default are all
@@ -621,32 +521,30 @@ gather_statistics(const struct sl__tensor *t, const int64_t *steps,
 
 /* (x - mean) / (deviation + 1e-9), as ONNX's function has it. */
 enum sl_status
-sl__ref_mean_variance_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_mean_variance_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	int64_t steps[RANK_MOST], at[RANK_MOST] = {0}, to = 0, n;
 	const int64_t *const all[1] = {steps};
-	const double *x;
-	double *y, *mean, *variance;
-	enum sl_status rc = open_both(ev, &x, &y, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0), *mean, *variance;
 
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
 	n = t->rank > RANK_MOST ? -1 : statistics_steps(ev->node, t, steps);
 	if (n < 0)
-		return sl__fail(err, SL_E_DATA, "no such axis");
-	mean = sl__ref_new(ev, (size_t)n, sizeof(*mean));
-	variance = sl__ref_new(ev, (size_t)n, sizeof(*variance));
-	if (!mean || !variance)
-		return sl__fail_nomem(err);
+		return sl__ref_refuse(ev, "no such axis");
+	mean = sl__ref_new_doubles(ev, n);
+	variance = sl__ref_new_doubles(ev, n);
+	if (ev->failure)
+		return ev->failure;
 	gather_statistics(t, steps, x, NULL, mean);
 	gather_statistics(t, steps, x, mean, variance);
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		y[i] = (x[i] - mean[to]) / (sqrt(variance[to]) + 1e-9);
 		sl__ref_next(at, t->rank, t->dims, &to, all, 1);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* Tables of rows, and which rows to take. */
@@ -660,149 +558,120 @@ struct embedding {
 };
 
 static enum sl_status
-read_tables(struct embedding *e, struct sl__eval *ev, struct sl_error *err)
+read_tables(struct embedding *e, struct sl__eval *ev)
 {
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		const struct sl__tensor *t = sl__ref_tensor(ev, i + 2);
 
 		if (t && (t->rank != 2 || t->dims[1] != e->width))
-			return sl__fail(err, SL_E_DATA,
-					"table %zu has rows of another width",
-					i);
+			return sl__ref_refuse(
+				ev, "table %zu has rows of another width", i);
 		e->sizes[i] = t ? t->dims[0] : 0;
-		rc = sl__ref_read(ev, i + 2, &e->tables[i], err);
+		e->tables[i] = sl__ref_given_doubles(ev, i + 2);
 	}
-	if (!rc)
-		rc = read_vector(ev, 5, e->width, &e->scale, err);
-	return rc ? rc : read_vector(ev, 6, e->width, &e->bias, err);
+	e->scale = read_vector(ev, 5, e->width);
+	e->bias = read_vector(ev, 6, e->width);
+	return ev->failure;
 }
 
 static enum sl_status
-read_ids(struct embedding *e, struct sl__eval *ev, struct sl_error *err)
+read_ids(struct embedding *e, struct sl__eval *ev)
 {
 	const struct sl__tensor *places = sl__ref_tensor(ev, 8);
 	const struct sl__tensor *segments = sl__ref_tensor(ev, 1);
 	const struct sl__tensor *mask = sl__ref_tensor(ev, 7);
 	uint64_t n = (uint64_t)(e->batch * e->length);
-	enum sl_status rc = sl__ref_read_whole(ev, 0, &e->words, err);
 
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 1, &e->segments, err);
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 7, &e->mask, err);
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 8, &e->places, err);
-	if (rc)
-		return rc;
+	e->words = sl__ref_integers(ev, 0);
+	e->segments = sl__ref_given_integers(ev, 1);
+	e->mask = sl__ref_given_integers(ev, 7);
+	e->places = sl__ref_given_integers(ev, 8);
 	e->n_places_rows = places && places->n_elements == n ? e->batch : 1;
 	if ((segments && segments->n_elements != n) ||
 	    (mask && mask->n_elements != n) ||
 	    (places &&
 	     places->n_elements != (uint64_t)(e->n_places_rows * e->length)))
-		return sl__fail(err, SL_E_DATA,
-				"segments, places or mask are not as many as "
-				"the ids");
-	return SL_OK;
+		return sl__ref_refuse(
+			ev, "segments, places or mask are not as many as "
+			    "the ids");
+	return ev->failure;
 }
 
 /* Adds row 'id' of a table to a row of sums. */
 static enum sl_status
-add_row(const struct embedding *e, size_t table, int64_t id, double *sum,
-	struct sl_error *err)
+add_row(struct sl__eval *ev, const struct embedding *e, size_t table,
+	int64_t id, double *sum)
 {
 	if (!e->tables[table])
 		return SL_OK;
 	if (id < 0 || id >= e->sizes[table])
-		return sl__fail(err, SL_E_DATA,
-				"a table of %lld has no row %lld",
-				(long long)e->sizes[table], (long long)id);
+		return sl__ref_refuse(ev, "a table of %lld has no row %lld",
+				      (long long)e->sizes[table],
+				      (long long)id);
 	for (int64_t k = 0; k < e->width; k++)
 		sum[k] += e->tables[table][id * e->width + k];
 	return SL_OK;
 }
 
 static enum sl_status
-embed(const struct embedding *e, double epsilon, struct sl_error *err)
+embed(struct sl__eval *ev, const struct embedding *e, double epsilon)
 {
-	enum sl_status rc = SL_OK;
-
-	for (int64_t i = 0; !rc && i < e->batch * e->length; i++) {
+	for (int64_t i = 0; i < e->batch * e->length; i++) {
 		int64_t row = i / e->length % e->n_places_rows;
 		int64_t at = row * e->length + i % e->length;
 		double *sum = e->sum + i * e->width, *y = e->y + i * e->width;
 		struct moments m;
 		double factor;
 
-		rc = add_row(e, 0, e->words[i], sum, err);
-		if (!rc)
-			rc = add_row(e, 1,
-				     e->places ? e->places[at] : i % e->length,
-				     sum, err);
-		if (!rc && e->segments)
-			rc = add_row(e, 2, e->segments[i], sum, err);
-		if (rc)
-			return rc;
-		m = measure(sum, e->width);
+		if (add_row(ev, e, 0, e->words[i], sum) ||
+		    add_row(ev, e, 1, e->places ? e->places[at] : i % e->length,
+			    sum) ||
+		    (e->segments && add_row(ev, e, 2, e->segments[i], sum)))
+			return ev->failure;
+		m = measure(sum, e->width, 1);
 		factor = 1 / sqrt(m.variance + epsilon);
 		for (int64_t k = 0; k < e->width; k++)
 			y[k] = (sum[k] - m.mean) * factor *
 				       (e->scale ? e->scale[k] : 1) +
 			       (e->bias ? e->bias[k] : 0);
 	}
-	return rc;
+	return SL_OK;
 }
 
 /* How many tokens of each text the mask leaves. */
 static enum sl_status
-count_tokens(const struct embedding *e, struct sl__eval *ev,
-	     struct sl_error *err)
+count_tokens(const struct embedding *e, struct sl__eval *ev)
 {
-	int64_t *n;
+	int64_t *n = sl__ref_new_integers(ev, e->batch);
 
-	if (!sl__ref_result(ev, 1))
-		return SL_OK;
-	n = sl__ref_new(ev, (size_t)e->batch, sizeof(*n));
-	if (!n)
-		return sl__fail_nomem(err);
-	for (int64_t i = 0; e->mask && i < e->batch * e->length; i++)
+	for (int64_t i = 0; n && e->mask && i < e->batch * e->length; i++)
 		n[i / e->length] += e->mask[i] == 1;
-	sl__ref_store_integers(ev, 1, n);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 1, n);
 }
 
 enum sl_status
-sl__ref_embed_layer_norm(struct sl__eval *ev, struct sl_error *err)
+sl__ref_embed_layer_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *ids = sl__ref_tensor(ev, 0);
 	struct embedding e = {0};
 	size_t n;
-	enum sl_status rc;
 
 	if (!ids || ids->rank != 2 || sl__ref_rank(ev, 2) != 2)
-		return sl__fail(err, SL_E_DATA, "it lacks ids or a table");
+		return sl__ref_refuse(ev, "it lacks ids or a table");
 	e.batch = ids->dims[0];
 	e.length = ids->dims[1];
 	e.width = sl__ref_dim(ev, 2, 1);
-	rc = read_tables(&e, ev, err);
-	if (!rc)
-		rc = read_ids(&e, ev, err);
-	if (rc)
-		return rc;
+	if (read_tables(&e, ev) || read_ids(&e, ev))
+		return ev->failure;
 	if (__builtin_mul_overflow((size_t)ids->n_elements, (size_t)e.width,
 				   &n))
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
 	e.sum = sl__ref_new(ev, n, sizeof(*e.sum));
 	e.y = sl__ref_new(ev, n, sizeof(*e.y));
-	if (!e.sum || !e.y)
-		return sl__fail_nomem(err);
-	rc = embed(&e, sl__float(ev->node, "epsilon", 1e-12), err);
-	if (!rc)
-		rc = count_tokens(&e, ev, err);
-	if (rc)
-		return rc;
+	if (ev->failure ||
+	    embed(ev, &e, sl__float(ev->node, "epsilon", 1e-12)) ||
+	    count_tokens(&e, ev))
+		return ev->failure;
 	sl__ref_store_doubles(ev, 0, e.y);
-	sl__ref_store_doubles(ev, 2, e.sum);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 2, e.sum);
 }

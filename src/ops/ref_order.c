@@ -7,8 +7,6 @@
  * all others; strings by their bytes.  What is sorted is places, and among
  * equals the earlier stays first.
  */
-#include "base/dtype.h"
-#include "base/status.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
@@ -24,25 +22,21 @@ struct elements {
 };
 
 static enum sl_status
-elements_of(struct sl__eval *ev, size_t i, struct elements *out,
-	    struct sl_error *err)
+elements_of(struct sl__eval *ev, size_t i, struct elements *out)
 {
-	const struct sl__tensor *t;
-	enum sl_status rc = sl__ref_need(ev, i, &t, err);
+	const struct sl__tensor *t = sl__ref_need(ev, i);
 
 	memset(out, 0, sizeof(*out));
-	if (rc)
-		return rc;
+	if (!t)
+		return ev->failure;
 	out->is_u64 = t->dtype == SL_DTYPE_U64;
-	if (t->dtype == SL_DTYPE_STRING) {
+	if (t->dtype == SL_DTYPE_STRING)
 		out->texts = t->strings;
-		return SL_OK;
-	}
-	if (sl__ref_is_whole(t->dtype))
-		out->whole = sl__ref_integers(ev, i, err);
+	else if (sl__ref_is_whole(t->dtype))
+		out->whole = sl__ref_integers(ev, i);
 	else
-		out->real = sl__ref_doubles(ev, i, err);
-	return out->whole || out->real ? SL_OK : sl__ref_failure(ev);
+		out->real = sl__ref_doubles(ev, i);
+	return ev->failure;
 }
 
 /* Below 0, 0 or above. */
@@ -116,34 +110,20 @@ sort(const struct runs *r, int64_t *places, int64_t *room, int64_t n)
 	}
 }
 
-static enum sl_status
-count_top(struct sl__eval *ev, int64_t *k, struct sl_error *err)
-{
-	const int64_t *given;
-	size_t n;
-	enum sl_status rc = sl__ref_list(ev, 1, NULL, &given, &n, err);
-
-	*k = n ? given[0] : sl__int(ev->node, "k", -1);
-	return rc;
-}
-
 /* Both outputs, [outer][k][inner]. */
 static enum sl_status
 give_top(struct sl__eval *ev, const struct sl__around *a, struct runs *r,
-	 int64_t k, struct sl_error *err)
+	 int64_t k)
 {
-	int64_t *places = sl__ref_new(ev, (size_t)a->size, sizeof(*places));
-	int64_t *room = sl__ref_new(ev, (size_t)a->size, sizeof(*room));
-	int64_t n = a->outer * k * a->inner;
-	int64_t *chosen = sl__ref_new(ev, (size_t)n, sizeof(*chosen));
+	int64_t *places = sl__ref_new_integers(ev, a->size);
+	int64_t *room = sl__ref_new_integers(ev, a->size);
+	int64_t *chosen = sl__ref_new_integers(ev, a->outer * k * a->inner);
+	int has_values = sl__ref_result(ev, 0) != NULL;
 	struct sl__mover m;
-	int is_done;
-	enum sl_status rc;
 
-	if (!places || !room || !chosen)
-		return sl__fail_nomem(err);
-	rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
-	for (int64_t o = 0; !rc && o < a->outer * a->inner; o++) {
+	if (ev->failure || (has_values && sl__move_between(&m, ev, 0, 0)))
+		return ev->failure;
+	for (int64_t o = 0; o < a->outer * a->inner; o++) {
 		int64_t row = o / a->inner, column = o % a->inner;
 
 		r->start = row * a->size * a->inner + column;
@@ -154,47 +134,42 @@ give_top(struct sl__eval *ev, const struct sl__around *a, struct runs *r,
 			int64_t to = (row * k + i) * a->inner + column;
 
 			chosen[to] = places[i];
-			if (!is_done)
+			if (has_values)
 				sl__move(&m, to,
 					 r->start + places[i] * a->inner, 1);
 		}
 	}
-	if (!rc)
-		sl__ref_store_integers(ev, 1, chosen);
-	return rc ? rc : sl__move_end(ev, 0, err);
+	sl__ref_store_integers(ev, 1, chosen);
+	return sl__move_end(ev, 0);
 }
 
 enum sl_status
-sl__ref_topk(struct sl__eval *ev, struct sl_error *err)
+sl__ref_topk(struct sl__eval *ev)
 {
-	int64_t axis = sl__int(ev->node, "axis", -1), k = 0;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int64_t axis = sl__int(ev->node, "axis", -1), k;
 	struct runs r = {.n = 1, .inner = 1};
 	int64_t dims[SL__RANK_MOST];
-	const struct sl__tensor *in;
 	struct sl__around a;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+	size_t n;
+	const int64_t *given = sl__ref_list(ev, 1, NULL, &n);
 
-	if (!rc)
-		rc = sl__around_axis(&a, in, &axis, err);
-	if (!rc)
-		rc = count_top(ev, &k, err);
-	if (!rc && (k < 0 || k > a.size))
-		rc = sl__fail(err, SL_E_DATA, "the first %lld of %lld",
-			      (long long)k, (long long)a.size);
-	if (!rc)
-		rc = elements_of(ev, 0, &r.e, err);
-	if (rc)
-		return rc;
+	if (ev->failure || sl__around_axis(ev, &a, in, &axis) ||
+	    elements_of(ev, 0, &r.e))
+		return ev->failure;
+	k = n ? given[0] : sl__int(ev->node, "k", -1);
+	if (k < 0 || k > a.size)
+		return sl__ref_refuse(ev, "the first %lld of %lld",
+				      (long long)k, (long long)a.size);
 	r.step = a.inner;
 	r.is_falling = sl__int(ev->node, "largest", 1) != 0;
 	memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis] = k;
-	rc = sl__ref_out(ev, 0, in->dtype, in->rank, dims, err);
-	if (!rc)
-		rc = sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, dims, err);
-	if (rc || k == 0 || in->n_elements == 0)
-		return rc;
-	return give_top(ev, &a, &r, k, err);
+	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
+	    sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, dims) || k == 0 ||
+	    in->n_elements == 0)
+		return ev->failure;
+	return give_top(ev, &a, &r, k);
 }
 
 /* Distinct slices in the order in which they are given. */
@@ -243,20 +218,18 @@ number_by_place(struct distinct *d, int64_t *room)
 }
 
 static enum sl_status
-find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d,
-	      struct sl_error *err)
+find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d)
 {
-	size_t n = (size_t)d->n_all;
-	int64_t *places = sl__ref_new(ev, n, sizeof(*places));
-	int64_t *room = sl__ref_new(ev, n, 3 * sizeof(*room));
+	int64_t *places = sl__ref_new_integers(ev, d->n_all);
+	int64_t *room = sl__ref_new(ev, (size_t)d->n_all, 3 * sizeof(*room));
 
-	d->first = sl__ref_new(ev, n, sizeof(*d->first));
-	d->counts = sl__ref_new(ev, n, sizeof(*d->counts));
-	d->inverse = sl__ref_new(ev, n, sizeof(*d->inverse));
-	if (!places || !room || !d->first || !d->counts || !d->inverse)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
-		places[i] = (int64_t)i;
+	d->first = sl__ref_new_integers(ev, d->n_all);
+	d->counts = sl__ref_new_integers(ev, d->n_all);
+	d->inverse = sl__ref_new_integers(ev, d->n_all);
+	if (ev->failure)
+		return ev->failure;
+	for (int64_t i = 0; i < d->n_all; i++)
+		places[i] = i;
 	sort(r, places, room, d->n_all);
 	number_groups(r, places, d);
 	if (!sl__int(ev->node, "sorted", 1))
@@ -267,71 +240,58 @@ find_distinct(struct sl__eval *ev, const struct runs *r, struct distinct *d,
 /* Output 0: the slices themselves. */
 static enum sl_status
 give_distinct(struct sl__eval *ev, const struct sl__around *a,
-	      const struct distinct *d, struct sl_error *err)
+	      const struct distinct *d)
 {
 	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
 
-	if (rc || is_done)
-		return rc;
+	if (sl__ref_is_idle(ev) || sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
 	for (int64_t o = 0; o < a->outer; o++) {
 		for (int64_t i = 0; i < d->n; i++)
 			sl__move(&m, (o * d->n + i) * a->inner,
 				 (o * a->size + d->first[i]) * a->inner,
 				 a->inner);
 	}
-	return sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 static enum sl_status
-give_list(struct sl__eval *ev, size_t k, int64_t n, const int64_t *list,
-	  struct sl_error *err)
+give_list(struct sl__eval *ev, size_t k, int64_t n, const int64_t *list)
 {
-	enum sl_status rc = sl__ref_out(ev, k, SL_DTYPE_I64, 1, &n, err);
-
-	if (!rc)
-		sl__ref_store_integers(ev, k, list);
-	return rc;
+	if (sl__ref_out(ev, k, SL_DTYPE_I64, 1, &n))
+		return ev->failure;
+	return sl__ref_store_integers(ev, k, list);
 }
 
 enum sl_status
-sl__ref_unique(struct sl__eval *ev, struct sl_error *err)
+sl__ref_unique(struct sl__eval *ev)
 {
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	int has_axis = sl__attribute(ev->node, "axis") != NULL;
 	int64_t axis = sl__int(ev->node, "axis", 0), dims[SL__RANK_MOST];
 	struct sl__around a = {1, 0, 1};
 	struct runs r = {0};
 	struct distinct d = {0};
-	const struct sl__tensor *in;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
 
-	if (rc)
-		return rc;
+	if (!in || elements_of(ev, 0, &r.e))
+		return ev->failure;
 	a.size = (int64_t)in->n_elements;
-	if (has_axis)
-		rc = sl__around_axis(&a, in, &axis, err);
-	if (!rc)
-		rc = elements_of(ev, 0, &r.e, err);
+	if (has_axis && sl__around_axis(ev, &a, in, &axis))
+		return ev->failure;
 	r.step = r.inner = a.inner;
 	r.n = (int64_t)((uint64_t)a.outer * (uint64_t)a.inner);
 	r.outer = (int64_t)((uint64_t)a.size * (uint64_t)a.inner);
 	d.n_all = a.size;
-	if (!rc)
-		rc = find_distinct(ev, &r, &d, err);
-	if (rc)
-		return rc;
+	if (find_distinct(ev, &r, &d))
+		return ev->failure;
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[has_axis ? axis : 0] = d.n;
-	rc = sl__ref_out(ev, 0, in->dtype, has_axis ? in->rank : 1, dims, err);
-	if (!rc)
-		rc = give_distinct(ev, &a, &d, err);
-	if (!rc)
-		rc = give_list(ev, 1, d.n, d.first, err);
-	if (!rc)
-		rc = give_list(ev, 2, d.n_all, d.inverse, err);
-	return rc ? rc : give_list(ev, 3, d.n, d.counts, err);
+	if (sl__ref_out(ev, 0, in->dtype, has_axis ? in->rank : 1, dims) ||
+	    give_distinct(ev, &a, &d) || give_list(ev, 1, d.n, d.first) ||
+	    give_list(ev, 2, d.n_all, d.inverse))
+		return ev->failure;
+	return give_list(ev, 3, d.n, d.counts);
 }
 
 /* Above 0 where a is more of an extreme than b; NaN counts as both the
@@ -348,28 +308,22 @@ order_of_extremes(const struct elements *e, int64_t a, int64_t b, int is_min)
 }
 
 enum sl_status
-sl__ref_arg_reduce(struct sl__eval *ev, struct sl_error *err)
+sl__ref_arg_reduce(struct sl__eval *ev)
 {
 	int is_min = sl__is_op(ev->node, SL__OP_ONNX_ArgMin);
 	int takes_last = sl__int(ev->node, "select_last_index", 0) != 0;
 	int64_t axis = sl__int(ev->node, "axis", 0), *chosen;
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__around a;
 	struct elements e;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
 
-	if (!rc)
-		rc = sl__around_axis(&a, in, &axis, err);
-	if (!rc)
-		rc = elements_of(ev, 0, &e, err);
-	if (rc || !sl__ref_result(ev, 0) ||
-	    sl__ref_result(ev, 0)->tensor.n_elements == 0)
-		return rc;
+	if (!in || sl__around_axis(ev, &a, in, &axis) || elements_of(ev, 0, &e))
+		return ev->failure;
 	if (a.size == 0)
-		return sl__fail(err, SL_E_DATA, "none of 0 is the greatest");
-	chosen = sl__ref_new(ev, (size_t)(a.outer * a.inner), sizeof(*chosen));
+		return sl__ref_refuse(ev, "none of 0 is the greatest");
+	chosen = sl__ref_new_integers(ev, a.outer * a.inner);
 	if (!chosen)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (int64_t o = 0; o < a.outer * a.inner; o++) {
 		int64_t start = o / a.inner * a.size * a.inner + o % a.inner;
 
@@ -382,112 +336,75 @@ sl__ref_arg_reduce(struct sl__eval *ev, struct sl_error *err)
 				chosen[o] = i;
 		}
 	}
-	sl__ref_store_integers(ev, 0, chosen);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 0, chosen);
 }
 
-/* How running values are taken: along which places, in which order. */
+/* How running values are taken: of which elements, where to, in which order. */
 struct running {
+	struct elements from;
+	double *real; /* one of the two is set */
+	int64_t *whole;
 	int is_product, is_exclusive, is_reverse;
 };
 
-/* One row; 'from' and 'to' are walked by 'step'. */
+/* One line of n elements, 'step' apart. */
 static void
-run_real(const struct running *r, const double *from, double *to, int64_t n,
-	 int64_t step)
+run_line(const struct running *r, int64_t start, int64_t n, int64_t step)
 {
-	double so_far = r->is_product ? 1 : 0;
+	double real = r->is_product ? 1 : 0;
+	uint64_t whole = r->is_product ? 1 : 0;
 
 	for (int64_t i = 0; i < n; i++) {
-		int64_t at = (r->is_reverse ? n - 1 - i : i) * step;
-		double next = r->is_product ? so_far * from[at]
-					    : so_far + from[at];
+		int64_t at = start + (r->is_reverse ? n - 1 - i : i) * step;
 
-		to[at] = r->is_exclusive ? so_far : next;
-		so_far = next;
+		if (r->whole) {
+			uint64_t x = (uint64_t)r->from.whole[at],
+				 before = whole;
+
+			whole = r->is_product ? whole * x : whole + x;
+			r->whole[at] =
+				(int64_t)(r->is_exclusive ? before : whole);
+		} else {
+			double x = r->from.real[at], before = real;
+
+			real = r->is_product ? real * x : real + x;
+			r->real[at] = r->is_exclusive ? before : real;
+		}
 	}
-}
-
-static void
-run_whole(const struct running *r, const int64_t *from, int64_t *to, int64_t n,
-	  int64_t step)
-{
-	uint64_t so_far = r->is_product ? 1 : 0;
-
-	for (int64_t i = 0; i < n; i++) {
-		int64_t at = (r->is_reverse ? n - 1 - i : i) * step;
-		uint64_t next = r->is_product ? so_far * (uint64_t)from[at]
-					      : so_far + (uint64_t)from[at];
-
-		to[at] = (int64_t)(r->is_exclusive ? so_far : next);
-		so_far = next;
-	}
-}
-
-static enum sl_status
-run_along(struct sl__eval *ev, const struct running *r,
-	  const struct sl__around *a, struct sl_error *err)
-{
-	size_t n = (size_t)sl__ref_tensor(ev, 0)->n_elements;
-	double *real = NULL;
-	int64_t *whole = NULL;
-	struct elements e;
-	enum sl_status rc = elements_of(ev, 0, &e, err);
-
-	if (rc)
-		return rc;
-	if (e.texts)
-		return sl__fail(err, SL_E_DATA, "strings cannot be added up");
-	if (e.whole)
-		whole = sl__ref_new(ev, n, sizeof(*whole));
-	else
-		real = sl__ref_new(ev, n, sizeof(*real));
-	if (!real && !whole)
-		return sl__fail_nomem(err);
-	for (int64_t o = 0; o < a->outer * a->inner; o++) {
-		int64_t start =
-			o / a->inner * a->size * a->inner + o % a->inner;
-
-		if (e.whole)
-			run_whole(r, e.whole + start, whole + start, a->size,
-				  a->inner);
-		else
-			run_real(r, e.real + start, real + start, a->size,
-				 a->inner);
-	}
-	if (e.whole)
-		sl__ref_store_integers(ev, 0, whole);
-	else
-		sl__ref_store_doubles(ev, 0, real);
-	return SL_OK;
 }
 
 enum sl_status
-sl__ref_running(struct sl__eval *ev, struct sl_error *err)
+sl__ref_running(struct sl__eval *ev)
 {
 	struct running r = {
 		.is_product = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
 		.is_exclusive = sl__int(ev->node, "exclusive", 0) != 0,
 		.is_reverse = sl__int(ev->node, "reverse", 0) != 0,
 	};
-	const struct sl__tensor *in;
-	const int64_t *given;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__around a;
 	int64_t axis;
 	size_t n;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+	const int64_t *given = sl__ref_list(ev, 1, NULL, &n);
 
-	if (!rc)
-		rc = sl__ref_list(ev, 1, NULL, &given, &n, err);
-	if (!rc && n != 1)
-		rc = sl__fail(err, SL_E_DATA, "its axis is not one number");
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
+	if (n != 1)
+		return sl__ref_refuse(ev, "its axis is not one number");
 	axis = given[0];
-	rc = sl__around_axis(&a, in, &axis, err);
-	if (!rc)
-		rc = sl__ref_out(ev, 0, in->dtype, in->rank, in->dims, err);
-	if (rc || in->n_elements == 0)
-		return rc;
-	return run_along(ev, &r, &a, err);
+	if (sl__around_axis(ev, &a, in, &axis) ||
+	    sl__ref_out(ev, 0, in->dtype, in->rank, in->dims) ||
+	    in->n_elements == 0 || elements_of(ev, 0, &r.from))
+		return ev->failure;
+	if (r.from.texts)
+		return sl__ref_refuse(ev, "strings cannot be added up");
+	if (r.from.whole)
+		r.whole = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	else
+		r.real = sl__ref_new_doubles(ev, (int64_t)in->n_elements);
+	for (int64_t o = 0; !ev->failure && o < a.outer * a.inner; o++)
+		run_line(&r, o / a.inner * a.size * a.inner + o % a.inner,
+			 a.size, a.inner);
+	return r.whole ? sl__ref_store_integers(ev, 0, r.whole)
+		       : sl__ref_store_doubles(ev, 0, r.real);
 }

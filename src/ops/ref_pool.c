@@ -8,9 +8,7 @@
  */
 #include "ops/ref_pool.h"
 #include "base/dtype.h"
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/op_row.h"
 #include "ops/window.h"
 
 #include <math.h>
@@ -208,14 +206,36 @@ least_of(enum sl_dtype dtype)
 		       : 0;
 }
 
+/* One window, or one as large as the image. */
 static enum sl_status
-read_sizes(struct pool *p, struct sl__eval *ev, int first, struct sl_error *err)
+read_window(struct pool *p, struct sl__eval *ev)
+{
+	if (!(p->form & SL__POOL_WHOLE)) {
+		if (sl__ref_window(&p->w, ev, p->w.n, NULL))
+			return ev->failure;
+		sl__window_settle(&p->w, p->in, p->out);
+		p->counts_pads = sl__int(ev->node, "count_include_pad", 0) != 0;
+		p->is_column_major = sl__int(ev->node, "storage_order", 0) != 0;
+		return SL_OK;
+	}
+	if (p->in_size == 0)
+		return sl__ref_refuse(ev, "an image without elements");
+	for (int d = 0; d < p->w.n; d++) {
+		p->w.kernel[d] = p->in[d];
+		p->w.strides[d] = p->w.dilations[d] = 1;
+	}
+	return SL_OK;
+}
+
+static enum sl_status
+read_pool(struct pool *p, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
+	int first = p->form & SL__POOL_CHANNELS_LAST ? 1 : 2;
 
 	if (!x || x->rank < 3 || x->rank != y->rank || x->rank - 2 > MOST)
-		return sl__fail(err, SL_E_DATA, "it pools images only");
+		return sl__ref_refuse(ev, "it pools images only");
 	p->w.n = (int)x->rank - 2;
 	for (int d = 0; d < p->w.n; d++) {
 		p->in[d] = x->dims[first + d];
@@ -226,46 +246,8 @@ read_sizes(struct pool *p, struct sl__eval *ev, int first, struct sl_error *err)
 	p->images = (int64_t)((uint64_t)x->dims[0] *
 			      (uint64_t)x->dims[first == 2 ? 1 : x->rank - 1]);
 	p->least = least_of(x->dtype);
-	return SL_OK;
-}
-
-/* One window as large as the image. */
-static enum sl_status
-take_whole(struct pool *p, struct sl_error *err)
-{
-	if (p->in_size == 0)
-		return sl__fail(err, SL_E_DATA, "an image without elements");
-	for (int d = 0; d < p->w.n; d++) {
-		p->w.kernel[d] = p->in[d];
-		p->w.strides[d] = p->w.dilations[d] = 1;
-	}
-	return SL_OK;
-}
-
-static enum sl_status
-read_window(struct pool *p, const struct sl__node *node, struct sl_error *err)
-{
-	enum sl_status rc = sl__window_of(&p->w, node, p->w.n, NULL, err);
-
-	if (rc)
-		return rc;
-	sl__window_settle(&p->w, p->in, p->out);
-	p->counts_pads = sl__int(node, "count_include_pad", 0) != 0;
-	p->is_column_major = sl__int(node, "storage_order", 0) != 0;
-	return SL_OK;
-}
-
-static enum sl_status
-read_pool(struct pool *p, struct sl__eval *ev, struct sl_error *err)
-{
-	enum sl_status rc = read_sizes(
-		p, ev, p->form & SL__POOL_CHANNELS_LAST ? 1 : 2, err);
-
-	if (rc)
-		return rc;
 	p->p = read_power(ev->node);
-	return p->form & SL__POOL_WHOLE ? take_whole(p, err)
-					: read_window(p, ev->node, err);
+	return read_window(p, ev);
 }
 
 /* [batch][a][b] to [batch][b][a]. */
@@ -278,8 +260,7 @@ swap_inner(double *to, const double *from, int64_t batch, int64_t a, int64_t b)
 
 /* y from x, both as the model has them. */
 static enum sl_status
-run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y,
-	 struct sl_error *err)
+run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y)
 {
 	int64_t batch = sl__ref_dim(ev, 0, 0), channels;
 	double *inner_x, *inner_y;
@@ -290,12 +271,10 @@ run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y,
 		pool_images(p);
 		return SL_OK;
 	}
-	inner_x = sl__ref_new(ev, (size_t)(p->images * p->in_size),
-			      sizeof(*inner_x));
-	inner_y = sl__ref_new(ev, (size_t)(p->images * p->out_size),
-			      sizeof(*inner_y));
-	if (!inner_x || !inner_y)
-		return sl__fail_nomem(err);
+	inner_x = sl__ref_new_doubles(ev, p->images * p->in_size);
+	inner_y = sl__ref_new_doubles(ev, p->images * p->out_size);
+	if (ev->failure)
+		return ev->failure;
 	channels = sl__ref_dim(ev, 0, -1);
 	swap_inner(inner_x, x, batch, p->in_size, channels);
 	p->x = inner_x;
@@ -305,106 +284,60 @@ run_pool(struct pool *p, struct sl__eval *ev, const double *x, double *y,
 	return SL_OK;
 }
 
-/* Input 0 to output 0, and to output 1 where the largest lie. */
-static enum sl_status
-run_node(struct sl__eval *ev, enum joining joining, unsigned form,
-	 struct sl_error *err)
-{
-	struct pool p = {.joining = joining, .form = form};
-	const double *x;
-	double *y;
-	size_t n;
-	enum sl_status rc;
+/* What each operator does with its windows. */
+static const struct pool_row {
+	enum sl__op_id id;
+	enum joining joining;
+	unsigned form;
+} pools[] = {
+	{SL__OP_ONNX_AveragePool, AVERAGE, 0},
+	{SL__OP_ONNX_MaxPool, MAXIMUM, 0},
+	{SL__OP_ONNX_LpPool, NORM, 0},
+	{SL__OP_ONNX_GlobalAveragePool, AVERAGE, SL__POOL_WHOLE},
+	{SL__OP_ONNX_GlobalMaxPool, MAXIMUM, SL__POOL_WHOLE},
+	{SL__OP_ONNX_GlobalLpPool, NORM, SL__POOL_WHOLE},
+	{SL__OP_MS_NhwcMaxPool, MAXIMUM, SL__POOL_CHANNELS_LAST},
+};
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	rc = read_pool(&p, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &x, err);
-	if (rc)
-		return rc;
-	n = (size_t)(p.images * p.out_size);
-	y = sl__ref_new(ev, n, sizeof(*y));
+/* Input 0 to output 0, and to output 1 where the largest lie. */
+enum sl_status
+sl__ref_pool(struct sl__eval *ev)
+{
+	const struct pool_row *row = SL__ROW_OF(ev->node, pools);
+	struct pool p = {.joining = row->joining, .form = row->form};
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y;
+
+	if (!x || sl__ref_is_idle(ev) || read_pool(&p, ev))
+		return ev->failure;
+	y = sl__ref_new_doubles(ev, p.images * p.out_size);
 	if (sl__ref_result(ev, 1))
-		p.indices = sl__ref_new(ev, n, sizeof(*p.indices));
-	if (!y || (sl__ref_result(ev, 1) && !p.indices))
-		return sl__fail_nomem(err);
-	rc = run_pool(&p, ev, x, y, err);
-	if (rc)
-		return rc;
+		p.indices = sl__ref_new_integers(ev, p.images * p.out_size);
+	if (ev->failure || run_pool(&p, ev, x, y))
+		return ev->failure;
 	sl__ref_store_doubles(ev, 0, y);
-	if (p.indices)
-		sl__ref_store_integers(ev, 1, p.indices);
-	return SL_OK;
+	return p.indices ? sl__ref_store_integers(ev, 1, p.indices)
+			 : ev->failure;
 }
 
 enum sl_status
-sl__ref_averages(struct sl__eval *ev, unsigned form, const double *x, double *y,
-		 struct sl_error *err)
+sl__ref_averages(struct sl__eval *ev, unsigned form, const double *x, double *y)
 {
 	struct pool p = {.joining = AVERAGE, .form = form};
-	enum sl_status rc;
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	rc = read_pool(&p, ev, err);
-	return rc ? rc : run_pool(&p, ev, x, y, err);
-}
-
-enum sl_status
-sl__ref_max_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, MAXIMUM, 0, err);
-}
-
-enum sl_status
-sl__ref_average_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, AVERAGE, 0, err);
-}
-
-enum sl_status
-sl__ref_lp_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, NORM, 0, err);
-}
-
-enum sl_status
-sl__ref_global_max_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, MAXIMUM, SL__POOL_WHOLE, err);
-}
-
-enum sl_status
-sl__ref_global_average_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, AVERAGE, SL__POOL_WHOLE, err);
-}
-
-enum sl_status
-sl__ref_global_lp_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, NORM, SL__POOL_WHOLE, err);
-}
-
-enum sl_status
-sl__ref_nhwc_max_pool(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_node(ev, MAXIMUM, SL__POOL_CHANNELS_LAST, err);
+	return read_pool(&p, ev) ? ev->failure : run_pool(&p, ev, x, y);
 }
 
 /* The sizes that the window, undone, gives, which are what the indices count
  * in.  A larger output_shape has them in its corner. */
 static enum sl_status
-unpooled_sizes(int64_t *dims, struct sl__eval *ev, struct sl_error *err)
+unpooled_sizes(int64_t *dims, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	struct sl__window w;
-	enum sl_status rc =
-		sl__window_of(&w, ev->node, (int)x->rank - 2, NULL, err);
 
-	if (rc)
-		return rc;
+	if (sl__ref_window(&w, ev, (int)x->rank - 2, NULL))
+		return ev->failure;
 	dims[0] = x->dims[0];
 	dims[1] = x->dims[1];
 	for (int d = 0; d < w.n; d++) {
@@ -414,8 +347,8 @@ unpooled_sizes(int64_t *dims, struct sl__eval *ev, struct sl_error *err)
 					   &dims[d + 2]) ||
 		    __builtin_add_overflow(dims[d + 2], more, &dims[d + 2]) ||
 		    dims[d + 2] < 0)
-			return sl__fail(err, SL_E_DATA, "an output of %lld",
-					(long long)dims[d + 2]);
+			return sl__ref_refuse(ev, "an output of %lld",
+					      (long long)dims[d + 2]);
 	}
 	return SL_OK;
 }
@@ -439,44 +372,34 @@ place_in(const struct sl__tensor *out, const int64_t *dims, int64_t index)
 }
 
 enum sl_status
-sl__ref_max_unpool(struct sl__eval *ev, struct sl_error *err)
+sl__ref_max_unpool(struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *which = sl__ref_tensor(ev, 1);
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	int64_t dims[MOST + 2];
-	const int64_t *indices;
-	const double *from;
-	double *to;
-	enum sl_status rc;
+	const int64_t *indices = sl__ref_integers(ev, 1);
+	const double *from = sl__ref_doubles(ev, 0);
+	double *to = sl__ref_new_output(ev, 0);
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	if (!x || !which || x->n_elements != which->n_elements || x->rank < 3 ||
+	if (ev->failure)
+		return ev->failure;
+	if (x->n_elements != which->n_elements || x->rank < 3 ||
 	    x->rank > MOST + 2 || out->tensor.rank != x->rank)
-		return sl__fail(err, SL_E_DATA,
-				"elements and indices are not as many");
-	rc = unpooled_sizes(dims, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &from, err);
-	if (!rc)
-		rc = sl__ref_read_whole(ev, 1, &indices, err);
-	if (rc)
-		return rc;
-	to = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*to));
-	if (!to)
-		return sl__fail_nomem(err);
+		return sl__ref_refuse(ev,
+				      "elements and indices are not as many");
+	if (unpooled_sizes(dims, ev))
+		return ev->failure;
 	for (uint64_t i = 0; i < x->n_elements; i++) {
 		int64_t at = place_in(&out->tensor, dims, indices[i]);
 
 		if (at < 0)
-			return sl__fail(err, SL_E_DATA,
-					"index %lld lies outside the output",
-					(long long)indices[i]);
+			return sl__ref_refuse(
+				ev, "index %lld lies outside the output",
+				(long long)indices[i]);
 		to[at] = from[i];
 	}
-	sl__ref_store_doubles(ev, 0, to);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, to);
 }
 
 /* One region of an image, in whole elements: 'start' and 'size' of rows and
@@ -552,43 +475,33 @@ pool_region(const struct region *r, const double *x, const int64_t *x_dims,
 }
 
 enum sl_status
-sl__ref_max_roi_pool(struct sl__eval *ev, struct sl_error *err)
+sl__ref_max_roi_pool(struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *rois = sl__ref_tensor(ev, 1);
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	double scale = sl__float(ev->node, "spatial_scale", 1);
-	const double *images, *regions;
-	double *y;
-	enum sl_status rc;
+	const double *images = sl__ref_doubles(ev, 0);
+	const double *regions = sl__ref_doubles(ev, 1);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!out)
-		return SL_OK;
-	if (!x || !rois || x->rank != 4 || rois->rank != 2 ||
-	    rois->dims[1] != 5 || out->tensor.rank != 4)
-		return sl__fail(err, SL_E_DATA,
-				"a region is 5 numbers, and images are of 2 "
-				"dimensions");
-	rc = sl__ref_read(ev, 0, &images, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 1, &regions, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
+	if (ev->failure)
+		return ev->failure;
+	if (x->rank != 4 || rois->rank != 2 || rois->dims[1] != 5 ||
+	    out->tensor.rank != 4)
+		return sl__ref_refuse(ev, "a region is 5 numbers, and images "
+					  "are of 2 dimensions");
 	for (int64_t i = 0; i < rois->dims[0]; i++) {
 		const int64_t *dims = out->tensor.dims;
 		struct region r = read_region(regions + 5 * i, scale);
 		double n = regions[5 * i];
 
 		if (!(n >= 0 && n < (double)x->dims[0]))
-			return sl__fail(err, SL_E_DATA, "no image %g", n);
+			return sl__ref_refuse(ev, "no image %g", n);
 		pool_region(&r,
 			    images + (int64_t)n * x->dims[1] * x->dims[2] *
 					     x->dims[3],
 			    x->dims, y + i * dims[1] * dims[2] * dims[3], dims);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }

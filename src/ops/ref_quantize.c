@@ -8,7 +8,6 @@
  */
 #include "ops/ref_quantize.h"
 #include "base/dtype.h"
-#include "base/status.h"
 
 #include <math.h>
 
@@ -35,98 +34,70 @@ sl__ref_quantized(enum sl_dtype dtype, double x, double scale, int64_t zero)
 }
 
 enum sl_status
-sl__ref_check_small(const struct sl__eval *ev, size_t i, struct sl_error *err)
+sl__ref_check_small(struct sl__eval *ev, size_t i)
 {
 	enum sl_dtype dtype = sl__ref_dtype(ev, i);
 
 	if (!sl__ref_in(ev, i) ||
 	    (sl__ref_is_whole(dtype) && sl_dtype_bits(dtype) <= 16))
 		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"input %zu is %s, not integers of 8 or 16 bits", i,
-			sl_dtype_text(dtype));
+	return sl__ref_refuse(ev,
+			      "input %zu is %s, not integers of 8 or 16 bits",
+			      i, sl_dtype_text(dtype));
 }
 
-enum sl_status
-sl__ref_scale(struct sl__eval *ev, struct sl__ref_scale *out, size_t i,
-	      struct sl_error *err)
+struct sl__ref_scale
+sl__ref_scale(struct sl__eval *ev, size_t i)
 {
-	const double *scales;
-	const int64_t *zeros;
-	enum sl_status rc = sl__ref_scales(ev, &scales, i, 1, err);
+	const double *scales = sl__ref_scales(ev, i, 1);
+	const int64_t *zeros = sl__ref_per_channel(ev, i + 1, 1);
+	struct sl__ref_scale s = {1, 0};
 
-	if (!rc)
-		rc = sl__ref_per_channel(ev, &zeros, i + 1, 1, err);
-	if (rc)
-		return rc;
-	out->scale = scales[0];
-	out->zero = zeros[0];
-	return SL_OK;
+	if (!ev->failure)
+		s = (struct sl__ref_scale){scales[0], zeros[0]};
+	return s;
 }
 
-/* Whether input i has one element for each of n, or one for all. */
-static enum sl_status
-check_number(const struct sl__eval *ev, size_t i, size_t n,
-	     struct sl_error *err)
+/* Whether input i has one element for each of n, and not one for all. */
+static int
+is_each(struct sl__eval *ev, size_t i, int64_t n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
-	if (t && (t->n_elements == 1 || t->n_elements == n))
-		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"input %zu has %llu elements, where 1 or %zu are "
-			"meant",
-			i, t ? (unsigned long long)t->n_elements : 0, n);
+	if (!t || (t->n_elements != 1 && t->n_elements != (uint64_t)n))
+		sl__ref_refuse(ev,
+			       "input %zu has %llu elements, where 1 or %lld "
+			       "are meant",
+			       i, t ? (unsigned long long)t->n_elements : 0,
+			       (long long)n);
+	return t && t->n_elements == (uint64_t)n;
 }
 
-enum sl_status
-sl__ref_scales(struct sl__eval *ev, const double **values, size_t i, size_t n,
-	       struct sl_error *err)
+const double *
+sl__ref_scales(struct sl__eval *ev, size_t i, int64_t n)
 {
-	const double *given;
+	int each = is_each(ev, i, n);
+	const double *given = sl__ref_doubles(ev, i);
 	double *all;
-	enum sl_status rc = check_number(ev, i, n, err);
 
-	if (rc)
-		return rc;
-	given = sl__ref_doubles(ev, i, err);
-	if (!given)
-		return sl__ref_failure(ev);
-	*values = given;
-	if (sl__ref_tensor(ev, i)->n_elements == n)
-		return SL_OK;
-	all = sl__ref_new(ev, n, sizeof(*all));
-	if (!all)
-		return sl__fail_nomem(err);
-	for (size_t k = 0; k < n; k++)
+	if (each || ev->failure)
+		return given;
+	all = sl__ref_new_doubles(ev, n);
+	for (int64_t k = 0; all && k < n; k++)
 		all[k] = given[0];
-	*values = all;
-	return SL_OK;
+	return all;
 }
 
-enum sl_status
-sl__ref_per_channel(struct sl__eval *ev, const int64_t **values, size_t i,
-		    size_t n, struct sl_error *err)
+const int64_t *
+sl__ref_per_channel(struct sl__eval *ev, size_t i, int64_t n)
 {
-	const int64_t *given = NULL;
-	int64_t *all;
-	enum sl_status rc;
+	int each = sl__ref_in(ev, i) && is_each(ev, i, n);
+	const int64_t *given = sl__ref_given_integers(ev, i);
+	int64_t *all = sl__ref_new_integers(ev, n);
 
-	if (sl__ref_in(ev, i)) {
-		rc = check_number(ev, i, n, err);
-		if (rc)
-			return rc;
-		given = sl__ref_integers(ev, i, err);
-		if (!given)
-			return sl__ref_failure(ev);
-	}
-	all = sl__ref_new(ev, n, sizeof(*all));
-	if (!all)
-		return sl__fail_nomem(err);
-	for (size_t k = 0; given && k < n; k++)
-		all[k] = given[sl__ref_tensor(ev, i)->n_elements == n ? k : 0];
-	*values = all;
-	return SL_OK;
+	for (int64_t k = 0; !ev->failure && given && k < n; k++)
+		all[k] = given[each ? k : 0];
+	return all;
 }
 
 /*
@@ -134,18 +105,18 @@ sl__ref_per_channel(struct sl__eval *ev, const int64_t **values, size_t i,
  * [inner], the scales as 1, as [axis], or as [outer][n_blocks][inner].
  */
 struct grid {
-	size_t n_axis, n_inner;
-	size_t block, n_blocks; /* 0: not in blocks */
-	size_t n_scales;
+	int64_t n_axis, n_inner;
+	int64_t block, n_blocks; /* 0: not in blocks */
+	int64_t n_scales;
 	const double *scales;
 	const int64_t *zeros;
 };
 
-static size_t
-scale_at(const struct grid *g, size_t i)
+static int64_t
+scale_at(const struct grid *g, int64_t i)
 {
-	size_t place = i / g->n_inner % g->n_axis;
-	size_t outer = i / g->n_inner / g->n_axis;
+	int64_t place = i / g->n_inner % g->n_axis;
+	int64_t outer = i / g->n_inner / g->n_axis;
 
 	if (g->block)
 		return (outer * g->n_blocks + place / g->block) * g->n_inner +
@@ -154,31 +125,26 @@ scale_at(const struct grid *g, size_t i)
 }
 
 static enum sl_status
-check_blocks(const struct grid *g, const struct sl__tensor *x,
-	     const struct sl__tensor *scale, int axis, struct sl_error *err)
+check_blocks(struct sl__eval *ev, const struct grid *g, int axis)
 {
-	size_t rank = x->rank;
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *scale = sl__ref_tensor(ev, 1);
+	int fits = 1;
 
-	for (size_t d = 0; scale->rank == rank && d < rank; d++) {
-		int64_t want = d == (size_t)axis
-				       ? (int64_t)((g->n_axis + g->block - 1) /
-						   g->block)
-				       : x->dims[d];
-
-		if (scale->dims[d] != want)
-			rank = 0;
-	}
-	if (rank && scale->rank == rank)
-		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"its scales are not those of blocks of %zu along axis "
-			"%d",
-			g->block, axis);
+	for (int d = 0; d < (int)x->rank; d++)
+		fits &= scale->dims[d] ==
+			(d == axis ? (g->n_axis + g->block - 1) / g->block
+				   : x->dims[d]);
+	return fits ? SL_OK
+		    : sl__ref_refuse(ev,
+				     "its scales are not those of blocks of "
+				     "%lld along axis %d",
+				     (long long)g->block, axis);
 }
 
 /* The sizes of the grid, from input 0, its scales and the attributes. */
 static enum sl_status
-measure(struct sl__eval *ev, struct grid *g, struct sl_error *err)
+measure(struct sl__eval *ev, struct grid *g)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *scale = sl__ref_tensor(ev, 1);
@@ -186,40 +152,38 @@ measure(struct sl__eval *ev, struct grid *g, struct sl_error *err)
 	int axis;
 
 	if (!x || !scale)
-		return sl__fail(err, SL_E_DATA, "it takes tensors");
-	*g = (struct grid){1, 1, 0, 0, (size_t)scale->n_elements, NULL, NULL};
+		return sl__ref_refuse(ev, "it takes tensors");
+	*g = (struct grid){.n_axis = 1,
+			   .n_inner = 1,
+			   .n_scales = (int64_t)scale->n_elements};
 	if (scale->n_elements == 1 && block <= 0)
 		return SL_OK;
 	axis = sl__axis(sl__int(ev->node, "axis", 1), (int)x->rank);
 	if (axis < 0)
-		return sl__fail(err, SL_E_DATA,
-				"its axis is not one of %zu dimensions",
-				x->rank);
-	g->n_axis = (size_t)x->dims[axis];
-	for (size_t d = (size_t)axis + 1; d < x->rank; d++)
-		g->n_inner *= (size_t)x->dims[d];
+		return sl__ref_refuse(
+			ev, "its axis is not one of %zu dimensions", x->rank);
+	g->n_axis = x->dims[axis];
+	g->n_inner = sl__ref_product(x->dims, (size_t)axis + 1, x->rank);
 	if (block > 0 && scale->rank == x->rank && scale->rank > 0) {
-		g->block = (size_t)block;
-		g->n_blocks = (size_t)scale->dims[axis];
-		return check_blocks(g, x, scale, axis, err);
+		g->block = block;
+		g->n_blocks = scale->dims[axis];
+		return check_blocks(ev, g, axis);
 	}
 	if (scale->rank != 1 || g->n_scales != g->n_axis)
-		return sl__fail(err, SL_E_DATA,
-				"%zu scales for %zu places along axis %d",
-				g->n_scales, g->n_axis, axis);
+		return sl__ref_refuse(
+			ev, "%lld scales for %lld places along axis %d",
+			(long long)g->n_scales, (long long)g->n_axis, axis);
 	return SL_OK;
 }
 
 static enum sl_status
-read_grid(struct sl__eval *ev, struct grid *g, struct sl_error *err)
+read_grid(struct sl__eval *ev, struct grid *g)
 {
-	enum sl_status rc = measure(ev, g, err);
-
-	if (!rc)
-		rc = sl__ref_scales(ev, &g->scales, 1, g->n_scales, err);
-	if (!rc)
-		rc = sl__ref_per_channel(ev, &g->zeros, 2, g->n_scales, err);
-	return rc;
+	if (measure(ev, g))
+		return ev->failure;
+	g->scales = sl__ref_scales(ev, 1, g->n_scales);
+	g->zeros = sl__ref_per_channel(ev, 2, g->n_scales);
+	return ev->failure;
 }
 
 /* The type in which quotients are rounded. */
@@ -235,94 +199,57 @@ precision_of(const struct sl__eval *ev)
 		       : sl__ref_dtype(ev, 1);
 }
 
-static enum sl_status
-quantize_whole(struct sl__eval *ev, const struct grid *g, const double *x,
-	       struct sl_error *err)
-{
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	enum sl_dtype precision = precision_of(ev);
-	int64_t *y = sl__ref_new(ev, (size_t)out->n_elements, sizeof(*y));
-
-	if (!y)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < out->n_elements; i++) {
-		size_t at = scale_at(g, i);
-		double q = sl__ref_rounded(precision, x[i] / g->scales[at]);
-
-		y[i] = sl__ref_saturated(out->dtype, nearbyint(q),
-					 g->zeros[at]);
-	}
-	sl__ref_store_integers(ev, 0, y);
-	return SL_OK;
-}
-
-static enum sl_status
-quantize_small(struct sl__eval *ev, const struct grid *g, const double *x,
-	       struct sl_error *err)
-{
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	enum sl_dtype precision = precision_of(ev);
-	double *y = sl__ref_new(ev, (size_t)out->n_elements, sizeof(*y));
-
-	if (!y)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < out->n_elements; i++)
-		y[i] = sl__ref_rounded(precision,
-				       x[i] / g->scales[scale_at(g, i)]);
-	sl__ref_store_cast(ev, 0, y);
-	return SL_OK;
-}
-
 /* To integers of at most 16 bits, or to small floats, whose zero point is
  * always 0. */
 enum sl_status
-sl__ref_quantize(struct sl__eval *ev, struct sl_error *err)
+sl__ref_quantize(struct sl__eval *ev)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const double *x;
+	enum sl_dtype precision = precision_of(ev), dtype = out->tensor.dtype;
+	int64_t n = (int64_t)out->tensor.n_elements, *whole;
+	double *y;
+	const double *x = sl__ref_doubles(ev, 0);
 	struct grid g;
-	enum sl_status rc;
 
-	if (!out || out->kind != SL__TYPE_TENSOR)
-		return sl__fail(err, SL_E_ABSENT,
-				"the type to quantize to is not known");
-	rc = read_grid(ev, &g, err);
-	if (rc)
-		return rc;
-	x = sl__ref_doubles(ev, 0, err);
-	if (!x)
-		return sl__ref_failure(ev);
-	if (sl__ref_is_whole(out->tensor.dtype))
-		return quantize_whole(ev, &g, x, err);
-	return quantize_small(ev, &g, x, err);
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_fail(ev, SL_E_ABSENT,
+				    "the type to quantize to is not known");
+	y = sl__ref_new_doubles(ev, n);
+	whole = sl__ref_new_integers(ev, n);
+	if (ev->failure || read_grid(ev, &g))
+		return ev->failure;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = scale_at(&g, i);
+
+		y[i] = sl__ref_rounded(precision, x[i] / g.scales[at]);
+		if (sl__ref_is_whole(dtype))
+			whole[i] = sl__ref_saturated(dtype, nearbyint(y[i]),
+						     g.zeros[at]);
+	}
+	return sl__ref_is_whole(dtype) ? sl__ref_store_integers(ev, 0, whole)
+				       : sl__ref_store_cast(ev, 0, y);
 }
 
 enum sl_status
-sl__ref_dequantize(struct sl__eval *ev, struct sl_error *err)
+sl__ref_dequantize(struct sl__eval *ev)
 {
 	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const double *x;
+	const double *x = sl__ref_doubles(ev, 0);
 	double *y;
 	struct grid g;
-	enum sl_status rc;
 
-	if (!out || out->kind != SL__TYPE_TENSOR)
-		return sl__fail(err, SL_E_ABSENT,
-				"the type of its result is not known");
-	rc = read_grid(ev, &g, err);
-	if (rc)
-		return rc;
-	x = sl__ref_doubles(ev, 0, err);
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!x || !y)
-		return x ? sl__fail_nomem(err) : sl__ref_failure(ev);
-	for (size_t i = 0; i < out->tensor.n_elements; i++) {
-		size_t at = scale_at(&g, i);
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_fail(ev, SL_E_ABSENT,
+				    "the type of its result is not known");
+	y = sl__ref_new_output(ev, 0);
+	if (ev->failure || read_grid(ev, &g))
+		return ev->failure;
+	for (int64_t i = 0; i < (int64_t)out->tensor.n_elements; i++) {
+		int64_t at = scale_at(&g, i);
 
 		y[i] = (x[i] - (double)g.zeros[at]) * g.scales[at];
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* The scale spreads what lies between the least and the largest element, and
@@ -344,23 +271,20 @@ sl__ref_spread(const double *x, size_t n)
 }
 
 enum sl_status
-sl__ref_dynamic_quantize(struct sl__eval *ev, struct sl_error *err)
+sl__ref_dynamic_quantize(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	const double *x = sl__ref_doubles(ev, 0, err);
+	const double *x = sl__ref_doubles(ev, 0);
+	size_t n = x ? (size_t)in->n_elements : 0;
+	int64_t *y = sl__ref_new_integers(ev, (int64_t)n);
 	struct sl__ref_scale s;
-	int64_t *y;
 
-	if (!x)
-		return sl__ref_failure(ev);
-	y = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	s = sl__ref_spread(x, (size_t)in->n_elements);
-	for (size_t i = 0; i < in->n_elements; i++)
+	if (ev->failure)
+		return ev->failure;
+	s = sl__ref_spread(x, n);
+	for (size_t i = 0; i < n; i++)
 		y[i] = sl__ref_quantized(SL_DTYPE_U8, x[i], s.scale, s.zero);
 	sl__ref_store_integers(ev, 0, y);
 	sl__ref_store_doubles(ev, 1, &s.scale);
-	sl__ref_store_integers(ev, 2, &s.zero);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 2, &s.zero);
 }

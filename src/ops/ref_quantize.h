@@ -12,7 +12,8 @@ double sl__ref_rounded(enum sl_dtype dtype, double value);
  * Like sl__ref_store_doubles(), but where the node's attribute "saturate" is
  * 0, what is beyond a float of 8 bits becomes infinity or NaN.
  */
-void sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from);
+enum sl_status sl__ref_store_cast(struct sl__eval *ev, size_t k,
+				  const double *from);
 
 /*
  * Quantizes x / scale: rounded to nearest even in f32, as runtimes do it, the
@@ -25,35 +26,29 @@ int64_t sl__ref_quantized(enum sl_dtype dtype, double x, double scale,
 /* The same of what is rounded already: its zero point and limits. */
 int64_t sl__ref_saturated(enum sl_dtype dtype, double rounded, int64_t zero);
 
-/* SL_E_DATA unless input i is left out or of integers of at most 16 bits:
- * sums of their products then fit 64 bits. */
-enum sl_status sl__ref_check_small(const struct sl__eval *ev, size_t i,
-				   struct sl_error *err) SL_CHECKED;
+/* Fails unless input i is left out or of integers of at most 16 bits: sums of
+ * their products then fit 64 bits. */
+enum sl_status sl__ref_check_small(struct sl__eval *ev, size_t i);
 
 /*
  * Scale and zero point of a whole tensor, from inputs i and i + 1; the second
- * may be left out.  SL_E_DATA where there is not one of each.
+ * may be left out.  It fails where there is not one of each.
  */
 struct sl__ref_scale {
 	double scale;
 	int64_t zero;
 };
-enum sl_status sl__ref_scale(struct sl__eval *ev, struct sl__ref_scale *out,
-			     size_t i, struct sl_error *err) SL_CHECKED;
+struct sl__ref_scale sl__ref_scale(struct sl__eval *ev, size_t i);
 
 /* What DynamicQuantizeLinear finds for n numbers, as uint8. */
 struct sl__ref_scale sl__ref_spread(const double *x, size_t n);
 
 /*
- * One for each of n channels, or one for all: *values has n elements either
- * way.  SL_E_DATA for another number of them.  Where input i is left out
- * sl__ref_per_channel() gives zeros, sl__ref_scales() fails.
+ * One for each of n channels, or one for all: n elements either way.  Another
+ * number of them fails.  Where input i is left out sl__ref_per_channel() gives
+ * zeros, sl__ref_scales() fails.
  */
-enum sl_status sl__ref_scales(struct sl__eval *ev, const double **values,
-			      size_t i, size_t n,
-			      struct sl_error *err) SL_CHECKED;
-enum sl_status sl__ref_per_channel(struct sl__eval *ev, const int64_t **values,
-				   size_t i, size_t n,
-				   struct sl_error *err) SL_CHECKED;
+const double *sl__ref_scales(struct sl__eval *ev, size_t i, int64_t n);
+const int64_t *sl__ref_per_channel(struct sl__eval *ev, size_t i, int64_t n);
 
 #endif

@@ -8,7 +8,8 @@
  * of the left operand or column of the right one, or one for each of all
  * matrices.
  */
-#include "base/status.h"
+#include "ops/op_row.h"
+#include "ops/ref_matmul.h"
 #include "ops/ref_quantize.h"
 
 #include <math.h>
@@ -35,356 +36,155 @@ static const struct form forms[] = {
 	{SL__OP_MS_QGemm, 0, 1, 2, 3, 4, 5, 6, 7},
 };
 
-static const struct form *
-form_of(const struct sl__node *node)
-{
-	for (size_t i = 1; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (sl__is_op(node, forms[i].id))
-			return &forms[i];
-	}
-	return &forms[0];
-}
-
-/* A stack of matrices, of integers less their zero points. */
-struct operand {
-	int64_t rows, columns;
-	size_t n_matrices, n_batch; /* batch dimensions, dims[0 ..] */
-	const int64_t *dims;
-	int64_t *values;
-};
-
-/* [lines][length] as [length][lines]. */
-static int64_t *
-transposed(struct sl__eval *ev, const struct operand *o)
-{
-	int64_t *to =
-		sl__ref_new(ev, (size_t)(o->rows * o->columns), sizeof(*to));
-
-	for (int64_t r = 0; to && r < o->rows; r++) {
-		for (int64_t c = 0; c < o->columns; c++)
-			to[c * o->rows + r] = o->values[r * o->columns + c];
-	}
-	return to;
-}
-
-/* The sizes of operand i; a vector is a row on the left and a column on the
- * right. */
-static enum sl_status
-measure(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
-	struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-
-	memset(o, 0, sizeof(*o));
-	if (!t || t->rank == 0)
-		return sl__fail(err, SL_E_DATA,
-				"input %zu is no operand of a product", i);
-	o->rows = o->columns = 1;
-	o->dims = t->dims;
-	o->n_matrices = 1;
-	if (t->rank == 1) {
-		*(is_right ? &o->rows : &o->columns) = t->dims[0];
-		return SL_OK;
-	}
-	o->n_batch = t->rank - 2;
-	o->rows = t->dims[t->rank - 2];
-	o->columns = t->dims[t->rank - 1];
-	for (size_t d = 0; d < o->n_batch; d++)
-		o->n_matrices *= (size_t)t->dims[d];
-	return SL_OK;
-}
-
-/* Where the number of line 'line' of matrix 'matrix' is among n of them. */
-static size_t
-line_at(size_t n, size_t n_lines, size_t matrix, size_t line)
+/* Where the number for a line of a matrix is among n: one for all, one for each
+ * line, or one for each line of each matrix. */
+static int64_t
+line_at(int64_t n, int64_t n_lines, int64_t matrix, int64_t line)
 {
 	return n == 1 ? 0 : n == n_lines ? line : matrix * n_lines + line;
 }
 
-/* Whether input i has a number for all, for each line, or for each line of
- * each matrix. */
-static enum sl_status
-check_lines(struct sl__eval *ev, size_t i, size_t n_lines, size_t n_matrices,
-	    struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-
-	if (t && (t->n_elements == 1 || t->n_elements == n_lines ||
-		  t->n_elements == n_lines * n_matrices))
-		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"input %zu has not one number for each of %zu lines", i,
-			n_lines);
-}
-
-/* Takes the zero points, input i, off an operand. */
-static enum sl_status
-centre(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
-       struct sl_error *err)
-{
-	size_t n_lines = (size_t)(is_right ? o->columns : o->rows);
-	const int64_t *zeros;
-	size_t at = 0, n;
-	enum sl_status rc;
-
-	if (!sl__ref_in(ev, i))
-		return SL_OK;
-	rc = check_lines(ev, i, n_lines, o->n_matrices, err);
-	if (!rc)
-		rc = sl__ref_check_small(ev, i, err);
-	if (rc)
-		return rc;
-	n = (size_t)sl__ref_tensor(ev, i)->n_elements;
-	zeros = sl__ref_integers(ev, i, err);
-	if (!zeros)
-		return sl__ref_failure(ev);
-	for (size_t m = 0; m < o->n_matrices; m++) {
-		for (int64_t r = 0; r < o->rows; r++) {
-			for (int64_t c = 0; c < o->columns; c++)
-				o->values[at++] -= zeros[line_at(
-					n, n_lines, m,
-					(size_t)(is_right ? c : r))];
-		}
-	}
-	return SL_OK;
-}
-
-static enum sl_status
-flip(struct operand *o, struct sl__eval *ev, struct sl_error *err)
-{
-	int64_t rows = o->columns;
-
-	o->values = transposed(ev, o);
-	o->columns = o->rows;
-	o->rows = rows;
-	return o->values ? SL_OK : sl__fail_nomem(err);
-}
-
-static enum sl_status
-read_operand(struct operand *o, struct sl__eval *ev, size_t i, int is_right,
-	     struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const int64_t *given;
-	enum sl_status rc = measure(o, ev, i, is_right, err);
-
-	if (!rc)
-		rc = sl__ref_check_small(ev, i, err);
-	if (rc)
-		return rc;
-	given = sl__ref_integers(ev, i, err);
-	if (!given)
-		return sl__ref_failure(ev);
-	o->values = sl__ref_new(ev, (size_t)t->n_elements, sizeof(*given));
-	if (!o->values)
-		return sl__fail_nomem(err);
-	if (t->n_elements)
-		memcpy(o->values, given,
-		       (size_t)t->n_elements * sizeof(*given));
-	if (t->rank == 2 &&
-	    sl__int(ev->node, is_right ? "transB" : "transA", 0))
-		return flip(o, ev, err);
-	return SL_OK;
-}
-
-/* The whole of a call: operands, the sums, and what result they are for. */
-struct product {
-	const struct form *form;
-	struct operand a, b;
-	size_t n_batch; /* of the result */
-	int64_t *batch; /* its dimensions */
-	int64_t *a_strides, *b_strides;
-	size_t n_matrices;
-	int64_t *sums; /* [n_matrices][a.rows][b.columns] */
-	const double *a_scales, *b_scales;
-	size_t n_a_scales, n_b_scales;
+/* One side of a product: lines are the rows of the left operand and the
+ * columns of the right one. */
+struct side {
+	const struct sl__matmul_operand *o;
+	int64_t n_lines, n_matrices;
+	int64_t *values; /* less their zero points, as the input has them */
+	const double *scales;
+	int64_t n_scales;
 };
 
-static void
-multiply(int64_t *sums, const struct operand *a, const int64_t *left,
-	 const struct operand *b, const int64_t *right)
-{
-	for (int64_t m = 0; m < a->rows; m++) {
-		for (int64_t k = 0; k < a->columns; k++) {
-			int64_t x = left[m * a->columns + k];
+struct product {
+	const struct form *form;
+	struct sl__matmul p;
+	struct side a, b;
+	int64_t *sums;
+};
 
-			for (int64_t n = 0; n < b->columns; n++)
-				sums[m * b->columns + n] +=
-					x * right[k * b->columns + n];
-		}
-	}
-}
-
+/* How many numbers for the lines input i has; refuses another number. */
 static int64_t
-batch_dim(const struct operand *o, size_t n_batch, size_t d)
+count_lines(struct sl__eval *ev, size_t i, const struct side *s)
 {
-	size_t ahead = n_batch - o->n_batch;
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	int64_t n = t ? (int64_t)t->n_elements : 0;
 
-	return d < ahead ? 1 : o->dims[d - ahead];
+	if (!t ||
+	    (n != 1 && n != s->n_lines && n != s->n_lines * s->n_matrices))
+		sl__ref_refuse(ev,
+			       "input %zu has not one number for each of %lld "
+			       "lines",
+			       i, (long long)s->n_lines);
+	return n;
 }
 
-/* The result's batch dimensions, and how the operands follow them. */
-static enum sl_status
-plan_batch(struct product *p, struct sl__eval *ev, struct sl_error *err)
-{
-	size_t n = p->a.n_batch > p->b.n_batch ? p->a.n_batch : p->b.n_batch;
-
-	p->n_batch = n;
-	p->batch = sl__ref_new(ev, n, sizeof(*p->batch));
-	p->a_strides = sl__ref_new(ev, n, sizeof(*p->a_strides));
-	p->b_strides = sl__ref_new(ev, n, sizeof(*p->b_strides));
-	if (!p->batch || !p->a_strides || !p->b_strides)
-		return sl__fail_nomem(err);
-	p->n_matrices = 1;
-	for (size_t d = 0; d < n; d++) {
-		int64_t a = batch_dim(&p->a, n, d), b = batch_dim(&p->b, n, d);
-
-		if (a != b && a != 1 && b != 1)
-			return sl__fail(err, SL_E_DATA,
-					"stacks of %lld and %lld matrices",
-					(long long)a, (long long)b);
-		p->batch[d] = a == 1 ? b : a;
-		p->n_matrices *= (size_t)p->batch[d];
-	}
-	sl__ref_broadcast(p->a_strides, n, p->a.n_batch, p->a.dims);
-	sl__ref_broadcast(p->b_strides, n, p->b.n_batch, p->b.dims);
-	return SL_OK;
-}
-
-/* Which matrices of the operands make matrix 'i' of the result. */
 static void
-sources(const struct product *p, size_t i, size_t *a, size_t *b)
+measure(struct side *s, const struct sl__matmul_operand *o, int is_right)
 {
-	*a = *b = 0;
-	for (size_t d = p->n_batch; d-- > 0;) {
-		size_t at = i % (size_t)p->batch[d];
+	s->o = o;
+	s->n_lines = is_right ? o->columns : o->rows;
+	s->n_matrices = sl__ref_product(o->batch, 0, o->n_batch);
+}
 
-		i /= (size_t)p->batch[d];
-		*a += at * (size_t)p->a_strides[d];
-		*b += at * (size_t)p->b_strides[d];
+/* The line on which element i of a matrix lies. */
+static int64_t
+line_of(const struct side *s, int64_t i, int is_right)
+{
+	int64_t stride = is_right ? s->o->column_stride : s->o->row_stride;
+
+	return i / stride % s->n_lines;
+}
+
+/* Input i less its zero points, which are input 'zero'. */
+static void
+read_side(struct side *s, struct sl__eval *ev, size_t i, size_t zero,
+	  int is_right)
+{
+	const int64_t *given = sl__ref_integers(ev, i);
+	const int64_t *zeros = sl__ref_given_integers(ev, zero);
+	int64_t n_zeros = zeros ? count_lines(ev, zero, s) : 0;
+	int64_t size = s->o->rows * s->o->columns;
+
+	sl__ref_check_small(ev, i);
+	sl__ref_check_small(ev, zero);
+	s->values = sl__ref_new_integers(ev, size * s->n_matrices);
+	for (int64_t k = 0; !ev->failure && k < size * s->n_matrices; k++) {
+		int64_t line = line_of(s, k % size, is_right);
+
+		s->values[k] = given[k];
+		if (zeros)
+			s->values[k] -= zeros[line_at(n_zeros, s->n_lines,
+						      k / size, line)];
 	}
 }
 
-static enum sl_status
-sum_up(struct product *p, struct sl__eval *ev, struct sl_error *err)
+/* The left operand, of reals, as uint8 less the zero point. */
+static void
+quantize_side(struct side *s, struct sl__eval *ev, struct sl__ref_scale *scale)
 {
-	size_t n_a = (size_t)(p->a.rows * p->a.columns);
-	size_t n_b = (size_t)(p->b.rows * p->b.columns);
-	size_t n = (size_t)(p->a.rows * p->b.columns);
+	const double *x = sl__ref_doubles(ev, 0);
+	int64_t n = s->o->rows * s->o->columns * s->n_matrices;
+
+	s->values = sl__ref_new_integers(ev, n);
+	if (ev->failure)
+		return;
+	*scale = sl__ref_spread(x, (size_t)n);
+	s->scales = &scale->scale;
+	s->n_scales = 1;
+	for (int64_t i = 0; i < n; i++)
+		s->values[i] = sl__ref_quantized(SL_DTYPE_U8, x[i],
+						 scale->scale, scale->zero) -
+			       scale->zero;
+}
+
+/* Both operands, centred, and their sums; where 'scale' is given, the left
+ * operand is quantized first. */
+static enum sl_status
+sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
+{
 	const struct sl__datum *out = sl__ref_result(ev, 0);
-	enum sl_status rc;
 
-	if (p->a.columns != p->b.rows)
-		return sl__fail(err, SL_E_DATA,
-				"rows of %lld meet columns "
-				"of %lld",
-				(long long)p->a.columns, (long long)p->b.rows);
-	rc = plan_batch(p, ev, err);
-	if (rc)
-		return rc;
-	if (!out || out->kind != SL__TYPE_TENSOR ||
-	    out->tensor.n_elements != n * p->n_matrices)
-		return sl__fail(err, SL_E_DATA, "its result has other sizes");
-	p->sums = sl__ref_new(ev, n * p->n_matrices, sizeof(*p->sums));
-	if (!p->sums)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < p->n_matrices; i++) {
-		size_t a, b;
-
-		sources(p, i, &a, &b);
-		multiply(p->sums + i * n, &p->a, p->a.values + a * n_a, &p->b,
-			 p->b.values + b * n_b);
-	}
-	return SL_OK;
-}
-
-/* Both operands, centred, and their sums. */
-static enum sl_status
-product_of(struct product *p, struct sl__eval *ev, struct sl_error *err)
-{
-	enum sl_status rc;
-
-	memset(p, 0, sizeof(*p));
-	p->form = form_of(ev->node);
-	rc = read_operand(&p->a, ev, p->form->a, 0, err);
-	if (!rc)
-		rc = read_operand(&p->b, ev, p->form->b, 1, err);
-	if (!rc)
-		rc = centre(&p->a, ev, p->form->a_zero, 0, err);
-	if (!rc)
-		rc = centre(&p->b, ev, p->form->b_zero, 1, err);
-	return rc ? rc : sum_up(p, ev, err);
-}
-
-static enum sl_status
-read_scales(struct product *p, struct sl__eval *ev, struct sl_error *err)
-{
-	size_t rows = (size_t)p->a.rows, columns = (size_t)p->b.columns;
-	enum sl_status rc = SL_OK;
-
-	if (p->form->a_scale != NONE) {
-		rc = check_lines(ev, p->form->a_scale, rows, p->a.n_matrices,
-				 err);
-		if (rc)
-			return rc;
-		p->a_scales = sl__ref_doubles(ev, p->form->a_scale, err);
-		p->n_a_scales = (size_t)sl__ref_tensor(ev, p->form->a_scale)
-					->n_elements;
-	}
-	rc = check_lines(ev, p->form->b_scale, columns, p->b.n_matrices, err);
-	if (rc)
-		return rc;
-	p->b_scales = sl__ref_doubles(ev, p->form->b_scale, err);
-	p->n_b_scales =
-		(size_t)sl__ref_tensor(ev, p->form->b_scale)->n_elements;
-	return p->a_scales && p->b_scales ? SL_OK : sl__ref_failure(ev);
-}
-
-/* The scale of one sum, in f32 as runtimes have it. */
-static double
-scale_of(const struct product *p, size_t i, size_t row, size_t column)
-{
-	size_t a, b;
-
-	sources(p, i, &a, &b);
-	a = line_at(p->n_a_scales, (size_t)p->a.rows, a, row);
-	b = line_at(p->n_b_scales, (size_t)p->b.columns, b, column);
-	return (double)(float)(p->a_scales[a] * p->b_scales[b]);
+	memset(q, 0, sizeof(*q));
+	q->form = SL__ROW_OF(ev->node, forms);
+	if (sl__matmul_read(&q->p, ev, q->form->a, q->form->b))
+		return ev->failure;
+	measure(&q->a, &q->p.a, 0);
+	measure(&q->b, &q->p.b, 1);
+	if (scale)
+		quantize_side(&q->a, ev, scale);
+	else
+		read_side(&q->a, ev, q->form->a, q->form->a_zero, 0);
+	read_side(&q->b, ev, q->form->b, q->form->b_zero, 1);
+	if (out->kind != SL__TYPE_TENSOR ||
+	    out->tensor.n_elements != (uint64_t)q->p.n)
+		return sl__ref_refuse(ev, "its result has other sizes");
+	q->sums = sl__matmul_integers(ev, &q->p, q->a.values, q->b.values);
+	return ev->failure;
 }
 
 /* A bias is repeated over the rows, or is a matrix; NULL: none.  It is added
  * to what is scaled, or, where it is of integers, to the sums. */
-static enum sl_status
-read_bias(struct product *p, struct sl__eval *ev, const double **bias,
-	  size_t *strides, struct sl_error *err)
+static const double *
+read_bias(const struct product *q, struct sl__eval *ev, int64_t *strides)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, p->form->bias);
-	int64_t rows, columns;
+	const struct sl__tensor *t = sl__ref_tensor(ev, q->form->bias);
+	int64_t rows = t && t->rank > 1 ? t->dims[t->rank - 2] : 1;
+	int64_t columns = t && t->rank > 0 ? t->dims[t->rank - 1] : 1;
 
-	*bias = NULL;
-	strides[0] = strides[1] = 0;
-	if (!t)
-		return SL_OK;
-	rows = t->rank > 1 ? t->dims[t->rank - 2] : 1;
-	columns = t->rank > 0 ? t->dims[t->rank - 1] : 1;
-	if ((rows != 1 && rows != p->a.rows) ||
-	    (columns != 1 && columns != p->b.columns) ||
-	    t->n_elements != (uint64_t)(rows * columns))
-		return sl__fail(err, SL_E_DATA,
-				"a bias of %llu for %lld columns",
-				(unsigned long long)t->n_elements,
-				(long long)p->b.columns);
-	strides[0] = rows == 1 ? 0 : (size_t)columns;
+	if (t && ((rows != 1 && rows != q->p.a.rows) ||
+		  (columns != 1 && columns != q->p.b.columns) ||
+		  t->n_elements != (uint64_t)(rows * columns)))
+		sl__ref_refuse(ev, "a bias of %llu for %lld columns",
+			       (unsigned long long)t->n_elements,
+			       (long long)q->p.b.columns);
+	strides[0] = rows == 1 ? 0 : columns;
 	strides[1] = columns == 1 ? 0 : 1;
-	*bias = sl__ref_doubles(ev, p->form->bias, err);
-	return *bias ? SL_OK : sl__ref_failure(ev);
+	return sl__ref_given_doubles(ev, q->form->bias);
 }
 
-/* Calls 'finish' for each sum, in order. */
+/* What becomes of each sum. */
 struct finishing {
-	const struct product *p;
 	const double *bias;
-	size_t bias_strides[2];
+	int64_t bias_strides[2];
 	double alpha;
 	double *y;               /* reals, or */
 	int64_t *whole;          /* integers, */
@@ -392,128 +192,96 @@ struct finishing {
 	enum sl_dtype dtype;     /* and type */
 };
 
+/* Element i of the result, whose operands' scales multiply to 'scale' in f32,
+ * as runtimes have it. */
 static void
-finish(struct finishing *f, size_t i, size_t row, size_t column)
+finish(const struct finishing *f, const struct product *q, int64_t i,
+       double scale)
 {
-	const struct product *p = f->p;
-	size_t columns = (size_t)p->b.columns;
-	size_t at = (i * (size_t)p->a.rows + row) * columns + column;
-	double sum = (double)p->sums[at];
-	double scale = f->alpha * scale_of(p, i, row, column);
+	int64_t row = i / q->p.b.columns % q->p.a.rows;
+	int64_t column = i % q->p.b.columns;
+	int is_gemm = q->form->id == SL__OP_MS_QGemm;
+	double sum = (double)q->sums[i];
 	double bias = f->bias ? f->bias[row * f->bias_strides[0] +
 					column * f->bias_strides[1]]
 			      : 0;
-	int is_gemm = p->form->id == SL__OP_MS_QGemm;
 
+	scale = f->alpha * (double)(float)scale;
 	if (is_gemm)
 		sum += bias; /* of the scale of the sums */
 	sum = (double)(float)sum;
 	if (f->y) {
-		f->y[at] = sum * scale + (is_gemm ? 0 : bias);
+		f->y[i] = sum * scale + (is_gemm ? 0 : bias);
 		return;
 	}
 	/* One factor, as runtimes have it. */
 	scale = (double)(float)(scale / f->to.scale);
-	f->whole[at] = sl__ref_quantized(f->dtype, sum * scale, 1, f->to.zero);
+	f->whole[i] = sl__ref_quantized(f->dtype, sum * scale, 1, f->to.zero);
 }
 
-static enum sl_status
-finish_all(struct product *p, struct sl__eval *ev, struct sl_error *err)
+static void
+finish_all(const struct finishing *f, const struct product *q)
 {
-	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
-	struct finishing f = {.p = p, .dtype = out->dtype};
-	size_t n = (size_t)out->n_elements;
-	enum sl_status rc = read_bias(p, ev, &f.bias, f.bias_strides, err);
+	const int64_t *const steps[2] = {q->p.steps[0], q->p.steps[1]};
+	int64_t at[SL__RANK_MOST] = {0}, offsets[2] = {0}, i = 0;
+	int64_t n_a = q->p.a.rows * q->p.a.columns;
+	int64_t n_b = q->p.b.rows * q->p.b.columns;
+	int64_t size = q->p.a.rows * q->p.b.columns;
 
-	if (rc)
-		return rc;
-	f.alpha = sl__float(ev->node, "alpha", 1);
-	if (!sl__ref_is_whole(out->dtype)) {
-		f.y = sl__ref_new(ev, n, sizeof(*f.y));
-	} else {
-		f.whole = sl__ref_new(ev, n, sizeof(*f.whole));
-		rc = sl__ref_scale(ev, &f.to, p->form->y_scale, err);
-	}
-	if (!rc && !f.y && !f.whole)
-		rc = sl__fail_nomem(err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < p->n_matrices; i++) {
-		for (size_t r = 0; r < (size_t)p->a.rows; r++) {
-			for (size_t c = 0; c < (size_t)p->b.columns; c++)
-				finish(&f, i, r, c);
+	do {
+		for (int64_t k = 0; k < size; k++) {
+			int64_t a = line_at(q->a.n_scales, q->a.n_lines,
+					    n_a ? offsets[0] / n_a : 0,
+					    k / q->p.b.columns);
+			int64_t b = line_at(q->b.n_scales, q->b.n_lines,
+					    n_b ? offsets[1] / n_b : 0,
+					    k % q->p.b.columns);
+
+			finish(f, q, i++, q->a.scales[a] * q->b.scales[b]);
 		}
-	}
-	if (f.y)
-		sl__ref_store_doubles(ev, 0, f.y);
-	else
-		sl__ref_store_integers(ev, 0, f.whole);
-	return SL_OK;
+	} while (sl__ref_next(at, q->p.n_batch, q->p.batch, offsets, steps, 2));
 }
 
 /* MatMulInteger, MatMulInteger16: the sums themselves. */
 enum sl_status
-sl__ref_matmul_integer(struct sl__eval *ev, struct sl_error *err)
+sl__ref_matmul_integer(struct sl__eval *ev)
 {
-	struct product p;
-	enum sl_status rc = product_of(&p, ev, err);
+	struct product q;
 
-	if (!rc)
-		sl__ref_store_integers(ev, 0, p.sums);
-	return rc;
+	if (sum_up(&q, ev, NULL))
+		return ev->failure;
+	return sl__ref_store_integers(ev, 0, q.sums);
 }
 
-/* QLinearMatMul, MatMulIntegerToFloat, QGemm. */
+/* QLinearMatMul, MatMulIntegerToFloat, QGemm, DynamicQuantizeMatMul. */
 enum sl_status
-sl__ref_matmul_scaled(struct sl__eval *ev, struct sl_error *err)
+sl__ref_matmul_scaled(struct sl__eval *ev)
 {
-	struct product p;
-	enum sl_status rc = product_of(&p, ev, err);
+	int is_dynamic = sl__is_op(ev->node, SL__OP_MS_DynamicQuantizeMatMul);
+	struct sl__ref_scale scale;
+	struct finishing f = {0};
+	struct product q;
 
-	if (!rc)
-		rc = read_scales(&p, ev, err);
-	return rc ? rc : finish_all(&p, ev, err);
-}
-
-/* The left operand, of reals, as uint8 less the zero point. */
-static enum sl_status
-quantize_left(struct product *p, struct sl__eval *ev,
-	      struct sl__ref_scale *scale, struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const double *x = sl__ref_doubles(ev, 0, err);
-	enum sl_status rc = measure(&p->a, ev, 0, 0, err);
-
-	if (rc || !x)
-		return rc ? rc : sl__ref_failure(ev);
-	p->a.values =
-		sl__ref_new(ev, (size_t)t->n_elements, sizeof(*p->a.values));
-	if (!p->a.values)
-		return sl__fail_nomem(err);
-	*scale = sl__ref_spread(x, (size_t)t->n_elements);
-	for (size_t i = 0; i < t->n_elements; i++)
-		p->a.values[i] = sl__ref_quantized(SL_DTYPE_U8, x[i],
-						   scale->scale, scale->zero) -
-				 scale->zero;
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_dynamic_quantize_matmul(struct sl__eval *ev, struct sl_error *err)
-{
-	struct product p = {.form = form_of(ev->node)};
-	struct sl__ref_scale scale = {1, 0};
-	enum sl_status rc = quantize_left(&p, ev, &scale, err);
-
-	p.a_scales = &scale.scale;
-	p.n_a_scales = 1;
-	if (!rc)
-		rc = read_operand(&p.b, ev, p.form->b, 1, err);
-	if (!rc)
-		rc = centre(&p.b, ev, p.form->b_zero, 1, err);
-	if (!rc)
-		rc = sum_up(&p, ev, err);
-	if (!rc)
-		rc = read_scales(&p, ev, err);
-	return rc ? rc : finish_all(&p, ev, err);
+	if (sum_up(&q, ev, is_dynamic ? &scale : NULL))
+		return ev->failure;
+	if (!is_dynamic) {
+		q.a.n_scales = count_lines(ev, q.form->a_scale, &q.a);
+		q.a.scales = sl__ref_doubles(ev, q.form->a_scale);
+	}
+	q.b.n_scales = count_lines(ev, q.form->b_scale, &q.b);
+	q.b.scales = sl__ref_doubles(ev, q.form->b_scale);
+	f.bias = read_bias(&q, ev, f.bias_strides);
+	f.alpha = sl__float(ev->node, "alpha", 1);
+	f.dtype = sl__ref_result(ev, 0)->tensor.dtype;
+	if (!sl__ref_is_whole(f.dtype)) {
+		f.y = sl__ref_new_doubles(ev, q.p.n);
+	} else {
+		f.whole = sl__ref_new_integers(ev, q.p.n);
+		f.to = sl__ref_scale(ev, q.form->y_scale);
+	}
+	if (ev->failure)
+		return ev->failure;
+	finish_all(&f, &q);
+	return f.y ? sl__ref_store_doubles(ev, 0, f.y)
+		   : sl__ref_store_integers(ev, 0, f.whole);
 }

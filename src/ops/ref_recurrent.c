@@ -9,9 +9,8 @@
  * 'clip' bounds what goes into the gates, not the cell that goes into h().
  * The last two are as ONNX Runtime has them; ONNX does not say.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/activation.h"
+#include "ops/op_row.h"
 #include "ops/ref.h"
 
 #include <math.h>
@@ -53,6 +52,7 @@ typedef void cell_function(const struct layer *l, int64_t d, const double *x,
 
 /* One of the three operators. */
 struct form {
+	enum sl__op_id id;
 	int64_t n_gates;
 	size_t n_functions;
 	const char *usual[FUNCTIONS_MOST];
@@ -112,9 +112,9 @@ next_constant(const struct sl__attribute *list, size_t *used, double usual)
 
 /* Constants are handed out in order to the curves that take one. */
 static enum sl_status
-read_functions(struct layer *l, const struct sl__node *node,
-	       struct sl_error *err)
+read_functions(struct sl__eval *ev, struct layer *l)
 {
+	const struct sl__node *node = ev->node;
 	const struct sl__attribute *names = sl__attribute(node, "activations");
 	const struct sl__attribute *alphas =
 		sl__attribute(node, "activation_alpha");
@@ -127,7 +127,7 @@ read_functions(struct layer *l, const struct sl__node *node,
 	if (names && names->n == 0)
 		names = NULL;
 	if (names && (names->kind != SL__ATTRIBUTE_STRINGS || names->n < n_all))
-		return sl__refuse(err, "fewer than %zu activations", n_all);
+		return sl__ref_refuse(ev, "fewer than %zu activations", n_all);
 	for (size_t i = 0; i < n_all; i++) {
 		const char *name = names ? names->strings[i]
 					 : l->form->usual[i % n];
@@ -137,7 +137,7 @@ read_functions(struct layer *l, const struct sl__node *node,
 		while (k < n_curves && !is_same_word(curves[k].name, name))
 			k++;
 		if (k == n_curves)
-			return sl__refuse(err, "activation '%.60s'", name);
+			return sl__ref_refuse(ev, "activation '%.60s'", name);
 		f->apply = curves[k].apply;
 		if (curves[k].has_alpha)
 			f->alpha = next_constant(alphas, &used_alphas,
@@ -298,21 +298,16 @@ run_sample(const struct layer *l, int64_t d, int64_t b)
 	}
 }
 
-/* Input i as doubles; NULL in *out where it is left out, SL_E_DATA where it
- * is not of these sizes. */
-static enum sl_status
-read_input(const double **out, struct sl__eval *ev, size_t i, size_t rank,
-	   const int64_t *dims, struct sl_error *err)
+/* Input i as doubles, of these sizes; NULL where it is left out. */
+static const double *
+read_input(struct sl__eval *ev, size_t i, size_t rank, const int64_t *dims)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
-	*out = NULL;
-	if (!t)
-		return SL_OK;
-	if (t->rank != rank || memcmp(t->dims, dims, rank * sizeof(*dims)) != 0)
-		return sl__refuse(err, "input %zu has other sizes than fit", i);
-	*out = sl__ref_doubles(ev, i, err);
-	return *out ? SL_OK : sl__ref_failure(ev);
+	if (t && (t->rank != rank ||
+		  memcmp(t->dims, dims, rank * sizeof(*dims)) != 0))
+		sl__ref_refuse(ev, "input %zu has other sizes than fit", i);
+	return sl__ref_given_doubles(ev, i);
 }
 
 /* Zeros; NULL where there are more than can be. */
@@ -322,96 +317,76 @@ new_numbers(struct sl__eval *ev, size_t rank, const int64_t *dims)
 	struct sl__tensor t = {
 		.dtype = SL_DTYPE_F64, .rank = rank, .dims = dims};
 
-	if (!sl__tensor_measure(&t) || t.n_elements > SIZE_MAX / 8)
-		return NULL;
-	return sl__ref_new(ev, (size_t)t.n_elements, sizeof(double));
+	if (sl__tensor_measure(&t) && t.n_elements <= SIZE_MAX / 8)
+		return sl__ref_new_doubles(ev, (int64_t)t.n_elements);
+	sl__ref_nomem(ev);
+	return NULL;
 }
 
 /* A state, which is renewed in place: a copy of input i, or zeros. */
-static enum sl_status
-read_state(double **out, struct layer *l, struct sl__eval *ev, size_t i,
-	   struct sl_error *err)
+static double *
+read_state(struct layer *l, struct sl__eval *ev, size_t i)
 {
-	int64_t dims[3] = {l->directions, l->batch, l->hidden};
-	const double *from;
-	enum sl_status rc;
-
-	if (l->is_batch_first) {
-		dims[0] = l->batch;
-		dims[1] = l->directions;
-	}
-	*out = new_numbers(ev, 3, dims);
-	if (!*out)
-		return sl__fail_nomem(err);
+	const int64_t dims[3] = {l->is_batch_first ? l->batch : l->directions,
+				 l->is_batch_first ? l->directions : l->batch,
+				 l->hidden};
+	double *made = new_numbers(ev, 3, dims);
 	/* Beyond the state of RNN and GRU there is no input. */
-	if (i == FIRST_C && !l->form->has_cell)
-		return SL_OK;
-	rc = read_input(&from, ev, i, 3, dims, err);
-	if (!rc && from)
-		memcpy(*out, from,
-		       (size_t)(dims[0] * dims[1] * dims[2]) * sizeof(**out));
-	return rc;
+	const double *from = i == FIRST_C && !l->form->has_cell
+				     ? NULL
+				     : read_input(ev, i, 3, dims);
+
+	if (!ev->failure && from)
+		memcpy(made, from,
+		       (size_t)(dims[0] * dims[1] * dims[2]) * sizeof(*made));
+	return made;
 }
 
 static enum sl_status
-read_lengths(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+read_lengths(struct layer *l, struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
 
-	if (!t)
-		return SL_OK;
-	if (t->rank != 1 || t->dims[0] != l->batch)
-		return sl__refuse(err, "not one length for each of %lld",
-				  (long long)l->batch);
-	l->lengths = sl__ref_integers(ev, LENGTHS, err);
-	if (!l->lengths)
-		return sl__ref_failure(ev);
-	for (int64_t b = 0; b < l->batch; b++) {
+	if (t && (t->rank != 1 || t->dims[0] != l->batch))
+		return sl__ref_refuse(ev, "not one length for each of %lld",
+				      (long long)l->batch);
+	l->lengths = sl__ref_given_integers(ev, LENGTHS);
+	for (int64_t b = 0; l->lengths && b < l->batch; b++) {
 		if (l->lengths[b] < 0 || l->lengths[b] > l->seq)
-			return sl__refuse(err, "a length of %lld in %lld steps",
-					  (long long)l->lengths[b],
-					  (long long)l->seq);
+			return sl__ref_refuse(
+				ev, "a length of %lld in %lld steps",
+				(long long)l->lengths[b], (long long)l->seq);
 	}
-	return SL_OK;
+	return ev->failure;
 }
 
 static enum sl_status
-read_weights(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+read_weights(struct layer *l, struct sl__eval *ev)
 {
-	int64_t rows = l->form->n_gates * l->hidden;
-	int64_t dims[3] = {l->directions, rows, l->input};
-	enum sl_status rc;
+	int64_t n = l->directions, rows = l->form->n_gates * l->hidden;
 
-	l->x = sl__ref_doubles(ev, X, err);
-	if (!l->x)
-		return sl__ref_failure(ev);
-	rc = read_input(&l->w, ev, W, 3, dims, err);
-	if (rc)
-		return rc;
-	dims[2] = l->hidden;
-	rc = read_input(&l->r, ev, R, 3, dims, err);
-	if (rc)
-		return rc;
+	l->x = sl__ref_doubles(ev, X);
+	l->w = read_input(ev, W, 3, (int64_t[]){n, rows, l->input});
+	l->r = read_input(ev, R, 3, (int64_t[]){n, rows, l->hidden});
+	l->bias = read_input(ev, BIAS, 2, (int64_t[]){n, 2 * rows});
+	if (l->form->has_cell)
+		l->peepholes = read_input(ev, PEEPHOLES, 2,
+					  (int64_t[]){n, 3 * l->hidden});
 	if (!l->w || !l->r)
-		return sl__refuse(err, "weights are left out");
-	dims[1] = 2 * rows;
-	rc = read_input(&l->bias, ev, BIAS, 2, dims, err);
-	dims[1] = 3 * l->hidden;
-	if (!rc && l->form->has_cell)
-		rc = read_input(&l->peepholes, ev, PEEPHOLES, 2, dims, err);
-	return rc;
+		return sl__ref_refuse(ev, "weights are left out");
+	return ev->failure;
 }
 
 /* Inference has checked the direction and that x and the weights fit. */
 static enum sl_status
-read_node(struct layer *l, struct sl__eval *ev, struct sl_error *err)
+read_node(struct layer *l, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
 	const char *direction = sl__word(node, "direction", "forward");
 	double clip = sl__float(node, "clip", 0);
 
 	if (sl__ref_rank(ev, X) != 3 || sl__ref_rank(ev, R) != 3)
-		return sl__refuse(err, "an input that is no sequence");
+		return sl__ref_refuse(ev, "an input that is no sequence");
 	l->is_batch_first = sl__int(node, "layout", 0) != 0;
 	l->is_reverse = !strcmp(direction, "reverse");
 	l->directions = strcmp(direction, "bidirectional") ? 1 : 2;
@@ -422,71 +397,34 @@ read_node(struct layer *l, struct sl__eval *ev, struct sl_error *err)
 	l->clip = clip > 0 ? clip : (double)INFINITY;
 	l->is_reset_late = sl__int(node, "linear_before_reset", 0) != 0;
 	l->is_coupled = sl__int(node, "input_forget", 0) != 0;
-	return read_functions(l, node, err);
+	return read_functions(ev, l);
 }
 
-static enum sl_status
-make_room(struct layer *l, struct sl__eval *ev, struct sl_error *err)
-{
-	l->y = new_numbers(
-		ev, 4, (int64_t[]){l->seq, l->batch, l->directions, l->hidden});
-	l->gates = new_numbers(ev, 2, (int64_t[]){GATES_MOST, l->hidden});
-	l->old = new_numbers(ev, 1, &l->hidden);
-	return l->y && l->gates && l->old ? SL_OK : sl__fail_nomem(err);
-}
+static const struct form forms[] = {
+	{SL__OP_ONNX_RNN, 1, 1, {"tanh"}, step_rnn, 0},
+	{SL__OP_ONNX_GRU, 3, 2, {"sigmoid", "tanh"}, step_gru, 0},
+	{SL__OP_ONNX_LSTM, 4, 3, {"sigmoid", "tanh", "tanh"}, step_lstm, 1},
+};
 
-static enum sl_status
-run_layer(const struct form *form, struct sl__eval *ev, struct sl_error *err)
+enum sl_status
+sl__ref_recurrent(struct sl__eval *ev)
 {
-	struct layer l = {.form = form};
-	enum sl_status rc;
+	struct layer l = {.form = SL__ROW_OF(ev->node, forms)};
 
-	rc = read_node(&l, ev, err);
-	if (!rc)
-		rc = read_weights(&l, ev, err);
-	if (!rc)
-		rc = read_lengths(&l, ev, err);
-	if (!rc)
-		rc = read_state(&l.h, &l, ev, FIRST_H, err);
-	if (!rc)
-		rc = read_state(&l.c, &l, ev, FIRST_C, err);
-	if (!rc)
-		rc = make_room(&l, ev, err);
-	if (rc)
-		return rc;
+	if (read_node(&l, ev) || read_weights(&l, ev) || read_lengths(&l, ev))
+		return ev->failure;
+	l.h = read_state(&l, ev, FIRST_H);
+	l.c = read_state(&l, ev, FIRST_C);
+	l.y = new_numbers(ev, 4,
+			  (int64_t[]){l.seq, l.batch, l.directions, l.hidden});
+	l.gates = new_numbers(ev, 2, (int64_t[]){GATES_MOST, l.hidden});
+	l.old = new_numbers(ev, 1, &l.hidden);
 	/* Without units there is nothing, however long it lasts. */
-	for (int64_t d = 0; l.hidden && d < l.directions; d++) {
+	for (int64_t d = 0; !ev->failure && l.hidden && d < l.directions; d++) {
 		for (int64_t b = 0; b < l.batch; b++)
 			run_sample(&l, d, b);
 	}
 	sl__ref_store_doubles(ev, 0, l.y);
 	sl__ref_store_doubles(ev, 1, l.h);
-	sl__ref_store_doubles(ev, 2, l.c);
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_rnn(struct sl__eval *ev, struct sl_error *err)
-{
-	static const struct form form = {1, 1, {"tanh"}, step_rnn, 0};
-
-	return run_layer(&form, ev, err);
-}
-
-enum sl_status
-sl__ref_gru(struct sl__eval *ev, struct sl_error *err)
-{
-	static const struct form form = {
-		3, 2, {"sigmoid", "tanh"}, step_gru, 0};
-
-	return run_layer(&form, ev, err);
-}
-
-enum sl_status
-sl__ref_lstm(struct sl__eval *ev, struct sl_error *err)
-{
-	static const struct form form = {
-		4, 3, {"sigmoid", "tanh", "tanh"}, step_lstm, 1};
-
-	return run_layer(&form, ev, err);
+	return sl__ref_store_doubles(ev, 2, l.c);
 }

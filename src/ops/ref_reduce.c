@@ -9,9 +9,8 @@
  * stay integers.
  */
 #include "base/dtype.h"
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/op_row.h"
+#include "ops/ref.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,95 +44,66 @@ static const struct reduction {
 /* One reduction: n_in elements into n_out, per_out into each. */
 struct job {
 	const struct reduction *r;
-	size_t rank, n_in, n_out, per_out;
+	size_t rank;
+	int64_t n_in, n_out, per_out;
 	const int64_t *dims;
 	int64_t steps[RANK_MOST]; /* through the output; 0 where reduced */
 };
 
-static const struct reduction *
-find(const struct sl__node *node)
-{
-	size_t n = sizeof(reductions) / sizeof(reductions[0]);
-
-	for (size_t i = 0; i < n; i++) {
-		if (sl__is_op(node, reductions[i].id))
-			return &reductions[i];
-	}
-	return &reductions[0];
-}
-
 /* No axes means all, or none with noop_with_empty_axes. */
 static enum sl_status
-mark_axes(unsigned char *marks, struct sl__eval *ev, size_t rank,
-	  struct sl_error *err)
+mark_axes(unsigned char *marks, struct sl__eval *ev, size_t rank)
 {
-	const int64_t *axes;
 	size_t n;
-	enum sl_status rc = sl__ref_list(ev, 1, "axes", &axes, &n, err);
-	int is_all = n == 0 && !sl__int(ev->node, "noop_with_empty_axes", 0);
+	const int64_t *axes = sl__ref_list(ev, 1, "axes", &n);
 
-	if (rc)
-		return rc;
-	memset(marks, is_all, rank);
+	memset(marks, !n && !sl__int(ev->node, "noop_with_empty_axes", 0),
+	       rank);
 	for (size_t i = 0; i < n; i++) {
 		int axis = sl__axis(axes[i], (int)rank);
 
 		if (axis < 0)
-			return sl__fail(err, SL_E_DATA,
-					"axis %lld is not one of %zu "
-					"dimensions",
-					(long long)axes[i], rank);
+			return sl__ref_refuse(
+				ev, "axis %lld is not one of %zu dimensions",
+				(long long)axes[i], rank);
 		marks[axis] = 1;
 	}
-	return SL_OK;
+	return ev->failure;
 }
 
+/* And makes the output. */
 static enum sl_status
-make_output(const struct job *job, const unsigned char *marks,
-	    struct sl__eval *ev, struct sl_error *err)
+read_job(struct job *job, struct sl__eval *ev)
 {
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	int keeps = sl__int(ev->node, "keepdims", 1) != 0;
+	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
+	unsigned char marks[RANK_MOST];
 	int64_t dims[RANK_MOST];
 	size_t rank = 0;
 
-	for (size_t d = 0; d < job->rank; d++) {
-		if (!marks[d] || keeps)
-			dims[rank++] = marks[d] ? 1 : job->dims[d];
-	}
-	return sl__ref_out(ev, 0, sl__ref_dtype(ev, 0), rank, dims, err);
-}
-
-static enum sl_status
-read_job(struct job *job, struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	unsigned char marks[RANK_MOST];
-	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
-	enum sl_status rc;
-
 	memset(job, 0, sizeof(*job));
 	if (!x)
-		return sl__fail(err, SL_E_DATA, "it lacks its input");
+		return sl__ref_refuse(ev, "it lacks its input");
 	if (x->rank > RANK_MOST)
-		return sl__fail(err, SL_E_DATA, "more than %d dimensions",
-				RANK_MOST);
-	job->r = find(ev->node);
+		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
+	job->r = SL__ROW_OF(ev->node, reductions);
 	job->rank = x->rank;
 	job->dims = x->dims;
-	job->n_in = (size_t)x->n_elements;
-	rc = mark_axes(marks, ev, x->rank, err);
-	if (rc)
-		return rc;
+	job->n_in = (int64_t)x->n_elements;
+	if (mark_axes(marks, ev, x->rank))
+		return ev->failure;
 	for (size_t d = x->rank; d-- > 0;) {
 		job->steps[d] = marks[d] ? 0 : (int64_t)n_out;
-		if (marks[d])
-			per_out *= (uint64_t)x->dims[d];
-		else
-			n_out *= (uint64_t)x->dims[d];
+		*(marks[d] ? &per_out : &n_out) *= (uint64_t)x->dims[d];
 	}
-	job->n_out = (size_t)n_out;
-	job->per_out = (size_t)per_out;
-	return make_output(job, marks, ev, err);
+	job->n_out = (int64_t)n_out;
+	job->per_out = (int64_t)per_out;
+	for (size_t d = 0; d < x->rank; d++) {
+		if (!marks[d] || keeps)
+			dims[rank++] = marks[d] ? 1 : x->dims[d];
+	}
+	return sl__ref_out(ev, 0, x->dtype, rank, dims);
 }
 
 static double
@@ -184,7 +154,7 @@ join(enum joining joining, double a, double b)
 }
 
 static double
-finish(enum after after, double x, size_t n)
+finish(enum after after, double x, int64_t n)
 {
 	switch (after) {
 	case ROOT:
@@ -205,32 +175,15 @@ join_all(const struct job *job, const double *x, double *y)
 	const int64_t *const steps[1] = {job->steps};
 	int64_t at[RANK_MOST] = {0}, to = 0;
 
-	for (size_t i = 0; i < job->n_out; i++)
+	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = nothing(job->r->joining);
-	for (size_t i = 0; i < job->n_in; i++) {
+	for (int64_t i = 0; i < job->n_in; i++) {
 		y[to] = join(job->r->joining, y[to],
 			     prepare(job->r->before, x[i]));
 		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
 	}
-	for (size_t i = 0; i < job->n_out; i++)
+	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = finish(job->r->after, y[i], job->per_out);
-}
-
-static enum sl_status
-reduce_real(struct sl__eval *ev, const struct job *job, struct sl_error *err)
-{
-	const double *x;
-	double *y;
-	enum sl_status rc = sl__ref_read(ev, 0, &x, err);
-
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, job->n_out, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	join_all(job, x, y);
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
 }
 
 /* The extremes of a type, as the words that its numbers are. */
@@ -276,94 +229,84 @@ join_whole(const struct reduction *r, int64_t a, int64_t b, int is_signed)
 
 /* A mean is cut towards 0. */
 static int64_t
-divide(int64_t sum, size_t n, int is_signed)
+divide(int64_t sum, int64_t n, int is_signed)
 {
 	if (n == 0)
 		return 0;
-	return is_signed ? sum / (int64_t)n
-			 : (int64_t)((uint64_t)sum / (uint64_t)n);
+	return is_signed ? sum / n : (int64_t)((uint64_t)sum / (uint64_t)n);
 }
 
 static enum sl_status
-reduce_whole(struct sl__eval *ev, const struct job *job, struct sl_error *err)
+reduce_whole(struct sl__eval *ev, const struct job *job)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
 	const int64_t *const steps[1] = {job->steps};
-	int64_t at[RANK_MOST] = {0}, to = 0, *y;
+	int64_t at[RANK_MOST] = {0}, to = 0;
 	int is_signed = sl__dtype_is_signed(t->dtype);
-	const int64_t *x;
-	enum sl_status rc = sl__ref_read_whole(ev, 0, &x, err);
+	const int64_t *x = sl__ref_integers(ev, 0);
+	int64_t *y = sl__ref_new_integers(ev, job->n_out);
 
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, job->n_out, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < job->n_out; i++)
+	if (ev->failure)
+		return ev->failure;
+	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = job->r->joining == MOST || job->r->joining == LEAST
 			       ? extreme(t, job->r->joining == MOST)
 			       : job->r->joining == PRODUCT;
-	for (size_t i = 0; i < job->n_in; i++) {
+	for (int64_t i = 0; i < job->n_in; i++) {
 		y[to] = join_whole(job->r, y[to], x[i], is_signed);
 		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
 	}
-	for (size_t i = 0; job->r->after == MEAN && i < job->n_out; i++)
+	for (int64_t i = 0; job->r->after == MEAN && i < job->n_out; i++)
 		y[i] = divide(y[i], job->per_out, is_signed);
-	sl__ref_store_integers(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 0, y);
 }
 
 enum sl_status
-sl__ref_reduce(struct sl__eval *ev, struct sl_error *err)
+sl__ref_reduce(struct sl__eval *ev)
 {
 	struct job job;
-	enum sl_status rc;
+	const double *x;
+	double *y;
 
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_job(&job, ev, err);
-	if (rc)
-		return rc;
+	if (read_job(&job, ev))
+		return ev->failure;
 	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
 	    (job.r->after == NOTHING || job.r->after == MEAN))
-		return reduce_whole(ev, &job, err);
-	return reduce_real(ev, &job, err);
+		return reduce_whole(ev, &job);
+	x = sl__ref_doubles(ev, 0);
+	y = sl__ref_new_doubles(ev, job.n_out);
+	if (!ev->failure)
+		join_all(&job, x, y);
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* m + log(sum(exp(x - m))), where m is the largest; an m without end is not
  * subtracted. */
 enum sl_status
-sl__ref_reduce_log_sum_exp(struct sl__eval *ev, struct sl_error *err)
+sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
 {
 	static const struct reduction largest = {0, AS_IS, MOST, NOTHING};
 	int64_t at[RANK_MOST] = {0}, to = 0;
 	struct job job;
 	const int64_t *const steps[1] = {job.steps};
-	const double *x;
+	const double *x = sl__ref_doubles(ev, 0);
 	double *most, *y;
-	enum sl_status rc;
 
-	if (!sl__ref_result(ev, 0))
-		return SL_OK;
-	rc = read_job(&job, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &x, err);
-	if (rc)
-		return rc;
-	most = sl__ref_new(ev, job.n_out, sizeof(*most));
-	y = sl__ref_new(ev, job.n_out, sizeof(*y));
-	if (!most || !y)
-		return sl__fail_nomem(err);
+	if (!x || read_job(&job, ev))
+		return ev->failure;
+	most = sl__ref_new_doubles(ev, job.n_out);
+	y = sl__ref_new_doubles(ev, job.n_out);
+	if (ev->failure)
+		return ev->failure;
 	job.r = &largest;
 	join_all(&job, x, most);
-	for (size_t i = 0; i < job.n_out; i++)
+	for (int64_t i = 0; i < job.n_out; i++)
 		most[i] = isfinite(most[i]) ? most[i] : 0;
-	for (size_t i = 0; i < job.n_in; i++) {
+	for (int64_t i = 0; i < job.n_in; i++) {
 		y[to] += exp(x[i] - most[to]);
 		sl__ref_next(at, job.rank, job.dims, &to, steps, 1);
 	}
-	for (size_t i = 0; i < job.n_out; i++)
+	for (int64_t i = 0; i < job.n_out; i++)
 		y[i] = most[i] + log(y[i]);
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }

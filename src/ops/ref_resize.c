@@ -11,8 +11,6 @@
  * positions that are whole numbers come out whole.
  */
 #include "base/dtype.h"
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref.h"
 
 #include <math.h>
@@ -71,10 +69,10 @@ struct word {
 };
 
 static enum sl_status
-read_word(int *out, const struct sl__node *node, const char *name,
-	  const struct word *words, struct sl_error *err)
+read_word(struct sl__eval *ev, int *out, const char *name,
+	  const struct word *words)
 {
-	const char *text = sl__word(node, name, words[0].text);
+	const char *text = sl__word(ev->node, name, words[0].text);
 
 	for (size_t i = 0; words[i].text; i++) {
 		if (!strcmp(words[i].text, text)) {
@@ -82,12 +80,13 @@ read_word(int *out, const struct sl__node *node, const char *name,
 			return SL_OK;
 		}
 	}
-	return sl__refuse(err, "%s is '%.60s'", name, text);
+	return sl__ref_refuse(ev, "%s is '%.60s'", name, text);
 }
 
 static enum sl_status
-read_words(struct resize *r, const struct sl__node *node, struct sl_error *err)
+read_words(struct sl__eval *ev, struct resize *r)
 {
+	const struct sl__node *node = ev->node;
 	static const struct word modes[] = {{"nearest", NEAREST},
 					    {"linear", LINEAR},
 					    {"bilinear", LINEAR},
@@ -109,17 +108,12 @@ read_words(struct resize *r, const struct sl__node *node, struct sl_error *err)
 		{"ceil", CEIL},
 		{NULL, 0}};
 	int mode = 0, coordinate = 0, rounding = 0;
-	enum sl_status rc;
 
-	rc = read_word(&mode, node, "mode", modes, err);
-	if (!rc)
-		rc = read_word(&coordinate, node,
-			       "coordinate_transformation_mode", coordinates,
-			       err);
-	if (!rc)
-		rc = read_word(&rounding, node, "nearest_mode", roundings, err);
-	if (rc)
-		return rc;
+	if (read_word(ev, &mode, "mode", modes) ||
+	    read_word(ev, &coordinate, "coordinate_transformation_mode",
+		      coordinates) ||
+	    read_word(ev, &rounding, "nearest_mode", roundings))
+		return ev->failure;
 	r->mode = (enum mode)mode;
 	r->coordinates = (enum coordinates)coordinate;
 	r->rounding = (enum rounding)rounding;
@@ -134,61 +128,44 @@ read_words(struct resize *r, const struct sl__node *node, struct sl_error *err)
 	return SL_OK;
 }
 
-/* Input i where it is given and not empty: as many numbers as 'n'. */
-static enum sl_status
-check_count(const struct sl__eval *ev, size_t i, size_t n, int *is_given,
-	    struct sl_error *err)
+/* Whether input i is given and not empty; it has as many numbers as 'n'. */
+static int
+is_given(struct sl__eval *ev, size_t i, size_t n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
-	*is_given = t && t->n_elements > 0;
-	if (*is_given && t->n_elements != n)
-		return sl__refuse(err, "input %zu has %llu numbers, not %zu", i,
-				  (unsigned long long)t->n_elements, n);
-	return SL_OK;
+	if (!t || t->n_elements == 0)
+		return 0;
+	if (t->n_elements != n)
+		sl__ref_refuse(ev, "input %zu has %llu numbers, not %zu", i,
+			       (unsigned long long)t->n_elements, n);
+	return t->n_elements == n;
 }
 
 static enum sl_status
-read_doubles(const double **out, struct sl__eval *ev, size_t i, size_t n,
-	     struct sl_error *err)
+read_doubles(const double **out, struct sl__eval *ev, size_t i, size_t n)
 {
-	int is_given;
-	enum sl_status rc = check_count(ev, i, n, &is_given, err);
-
-	if (rc || !is_given)
-		return rc;
-	*out = sl__ref_doubles(ev, i, err);
-	return *out ? SL_OK : sl__ref_failure(ev);
-}
-
-static enum sl_status
-read_sizes(struct resize *r, struct sl__eval *ev, struct sl_error *err)
-{
-	int is_given;
-	enum sl_status rc = check_count(ev, 3, r->n_axes, &is_given, err);
-
-	if (rc || !is_given)
-		return rc;
-	r->sizes = sl__ref_integers(ev, 3, err);
-	return r->sizes ? SL_OK : sl__ref_failure(ev);
+	if (is_given(ev, i, n))
+		*out = sl__ref_doubles(ev, i);
+	return ev->failure;
 }
 
 /* The scales of Upsample, which were attributes before they were an input. */
 static enum sl_status
-read_upsample(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+read_upsample(struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__attribute *a = sl__attribute(ev->node, "scales");
 	int is_list = a && a->kind == SL__ATTRIBUTE_FLOATS;
 	double *scales;
 
 	if (!is_list && !sl__attribute(ev->node, "height_scale"))
-		return read_doubles(&r->scales, ev, 1, r->n_axes, err);
+		return read_doubles(&r->scales, ev, 1, r->n_axes);
 	if (r->n_axes != (is_list ? a->n : 4))
-		return sl__refuse(err, "scales do not fit %zu dimensions",
-				  r->n_axes);
+		return sl__ref_refuse(ev, "scales do not fit %zu dimensions",
+				      r->n_axes);
 	scales = sl__ref_new(ev, r->n_axes, sizeof(*scales));
 	if (!scales)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (size_t k = 0; k < r->n_axes; k++)
 		scales[k] = is_list ? (double)a->floats[k] : 1;
 	if (!is_list) {
@@ -224,37 +201,31 @@ find_common(struct resize *r, const struct sl__eval *ev)
 }
 
 static enum sl_status
-read_numbers(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+read_numbers(struct resize *r, struct sl__eval *ev)
 {
-	enum sl_status rc;
-
 	r->n_axes = (size_t)sl__ref_rank(ev, 0);
 	if (sl__is_op(ev->node, SL__OP_ONNX_Upsample))
-		return read_upsample(r, ev, err);
+		return read_upsample(r, ev);
 	if (ev->node->n_inputs <= 2)
-		return read_doubles(&r->scales, ev, 1, r->n_axes, err);
+		return read_doubles(&r->scales, ev, 1, r->n_axes);
 	if (sl__attribute(ev->node, "axes"))
 		r->n_axes = sl__ints(ev->node, "axes", &r->axes);
-	rc = read_doubles(&r->scales, ev, 2, r->n_axes, err);
-	if (!rc)
-		rc = read_sizes(r, ev, err);
-	if (!rc && r->coordinates == TF_CROP)
-		rc = read_doubles(&r->roi, ev, 1, 2 * r->n_axes, err);
-	return rc;
+	if (is_given(ev, 3, r->n_axes))
+		r->sizes = sl__ref_integers(ev, 3);
+	if (r->coordinates == TF_CROP)
+		read_doubles(&r->roi, ev, 1, 2 * r->n_axes);
+	return read_doubles(&r->scales, ev, 2, r->n_axes);
 }
 
 static enum sl_status
-read_resize(struct resize *r, struct sl__eval *ev, struct sl_error *err)
+read_resize(struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
-	enum sl_status rc = read_words(r, node, err);
 
-	if (!rc)
-		rc = read_numbers(r, ev, err);
-	if (rc)
-		return rc;
+	if (read_words(ev, r) || read_numbers(r, ev))
+		return ev->failure;
 	if (r->n_axes && !r->scales && !r->sizes)
-		return sl__refuse(err, "neither scales nor sizes are given");
+		return sl__ref_refuse(ev, "neither scales nor sizes are given");
 	find_common(r, ev);
 	r->cubic_a = sl__float(node, "cubic_coeff_a", -0.75);
 	r->extrapolation = sl__float(node, "extrapolation_value", 0);
@@ -363,8 +334,7 @@ weigh(const struct resize *r, const struct axis *a, double x, double stretch,
 }
 
 static enum sl_status
-fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev,
-	   struct sl_error *err)
+fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev)
 {
 	double scale = a->num / a->den;
 	double stretch = r->has_antialias && scale < 1 ? scale : 1;
@@ -372,17 +342,17 @@ fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev,
 	uint64_t n;
 
 	if (a->in == 0)
-		return sl__refuse(err, "an empty image cannot be resized");
+		return sl__ref_refuse(ev, "an empty image cannot be resized");
 	if (!(reach / stretch < 1e12))
-		return sl__refuse(err, "a scale of %g", scale);
+		return sl__ref_refuse(ev, "a scale of %g", scale);
 	a->n_taps = r->mode == NEAREST ? 1 : 2 * (size_t)ceil(reach / stretch);
 	if (__builtin_mul_overflow((uint64_t)a->out, a->n_taps, &n) ||
 	    n > SIZE_MAX)
-		return sl__fail_nomem(err);
-	a->at = sl__ref_new(ev, (size_t)n, sizeof(*a->at));
-	a->weights = sl__ref_new(ev, (size_t)n, sizeof(*a->weights));
-	if (!a->at || !a->weights)
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
+	a->at = sl__ref_new_integers(ev, (int64_t)n);
+	a->weights = sl__ref_new_doubles(ev, (int64_t)n);
+	if (ev->failure)
+		return ev->failure;
 	for (int64_t i = 0; i < a->out; i++) {
 		double x = source_of(r, a, i);
 		int64_t *at = a->at + (size_t)i * a->n_taps;
@@ -401,8 +371,7 @@ fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev,
 
 /* Axis k of those that the node names. */
 static enum sl_status
-fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev,
-	  struct sl_error *err)
+fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev)
 {
 	size_t n = r->n_common < r->n_axes ? r->n_common : k;
 	int64_t common = r->axes ? r->axes[n] : (int64_t)n;
@@ -413,34 +382,31 @@ fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev,
 	a->den = r->sizes ? (double)sl__ref_dim(ev, 0, (int)common) : 1;
 	a->is_changed = a->in != a->out || a->num != a->den || a->start != 0 ||
 			a->end != 1;
-	return a->is_changed ? fill_table(r, a, ev, err) : SL_OK;
+	return a->is_changed ? fill_table(r, a, ev) : SL_OK;
 }
 
 /* The axes of the image, those without change included. */
-static enum sl_status
-fill_axes(const struct resize *r, struct axis **out, struct sl__eval *ev,
-	  struct sl_error *err)
+static struct axis *
+fill_axes(const struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
 	struct axis *axes = sl__ref_new(ev, x->rank, sizeof(*axes));
-	enum sl_status rc = SL_OK;
 
-	if (!axes)
-		return sl__fail_nomem(err);
-	for (size_t d = 0; d < x->rank; d++) {
+	for (size_t d = 0; axes && d < x->rank; d++) {
 		axes[d].in = x->dims[d];
 		axes[d].out = y->dims[d];
 	}
-	for (size_t k = 0; !rc && k < r->n_axes; k++) {
+	for (size_t k = 0; !ev->failure && k < r->n_axes; k++) {
 		int at = sl__axis(r->axes ? r->axes[k] : (int64_t)k,
 				  (int)x->rank);
 
-		rc = at < 0 ? sl__refuse(err, "an axis that is not there")
-			    : fill_axis(r, k, &axes[at], ev, err);
+		if (at < 0)
+			sl__ref_refuse(ev, "an axis that is not there");
+		else
+			fill_axis(r, k, &axes[at], ev);
 	}
-	*out = axes;
-	return rc;
+	return ev->failure ? NULL : axes;
 }
 
 /* Elements before and after dimension d of an image whose dimensions up to d
@@ -512,8 +478,8 @@ weigh_axis(const struct resize *r, const struct axis *a, size_t n[2],
 
 /* Bytes of one element, and what stands for those beyond the image. */
 static enum sl_status
-make_cell(struct cell *cell, const struct resize *r, enum sl_dtype dtype,
-	  struct sl_error *err)
+make_cell(struct sl__eval *ev, struct cell *cell, const struct resize *r,
+	  enum sl_dtype dtype)
 {
 	uint64_t n_bytes;
 
@@ -523,8 +489,8 @@ make_cell(struct cell *cell, const struct resize *r, enum sl_dtype dtype,
 		return SL_OK;
 	if (!sl__dtype_bytes(&n_bytes, dtype, 8) || n_bytes == 0 ||
 	    n_bytes % 8 || n_bytes > 8 * sizeof(cell->bytes))
-		return sl__fail(err, SL_E_ABSENT, "%s cannot be resized",
-				sl_dtype_text(dtype));
+		return sl__ref_fail(ev, SL_E_ABSENT, "%s cannot be resized",
+				    sl_dtype_text(dtype));
 	cell->size = (size_t)n_bytes / 8;
 	if (sl__dtype_family(dtype) != SL__DTYPE_OTHER)
 		sl__store_doubles(cell->bytes, dtype, 0, 1, &r->extrapolation);
@@ -534,80 +500,64 @@ make_cell(struct cell *cell, const struct resize *r, enum sl_dtype dtype,
 /* One dimension after the other, in bytes or, without a cell, in doubles. */
 static enum sl_status
 run_axes(const struct resize *r, const struct cell *cell, const void **data,
-	 struct sl__eval *ev, struct sl_error *err)
+	 struct sl__eval *ev)
 {
 	size_t rank = (size_t)sl__ref_rank(ev, 0);
-	struct axis *axes = NULL;
-	enum sl_status rc = fill_axes(r, &axes, ev, err);
+	struct axis *axes = fill_axes(r, ev);
 
-	for (size_t d = 0; !rc && d < rank; d++) {
+	for (size_t d = 0; axes && d < rank; d++) {
 		size_t n[2];
 		void *to;
 
 		if (!axes[d].is_changed)
 			continue;
 		if (!around(axes, rank, d, n))
-			return sl__fail_nomem(err);
+			return sl__ref_nomem(ev);
 		to = sl__ref_new(ev, n[0] * (size_t)axes[d].out * n[1],
 				 cell ? cell->size : sizeof(double));
 		if (!to)
-			return sl__fail_nomem(err);
+			return ev->failure;
 		if (cell)
 			move_axis(&axes[d], n, cell, *data, to);
 		else
 			weigh_axis(r, &axes[d], n, *data, to);
 		*data = to;
 	}
-	return rc;
+	return ev->failure;
 }
 
 static enum sl_status
-run_nearest(const struct resize *r, struct sl__eval *ev, struct sl_error *err)
+run_nearest(const struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
 	int is_text = x->dtype == SL_DTYPE_STRING;
 	const void *data = is_text ? (const void *)x->strings : x->bytes;
 	struct cell cell;
-	enum sl_status rc;
 
-	rc = make_cell(&cell, r, x->dtype, err);
-	if (!rc)
-		rc = run_axes(r, &cell, &data, ev, err);
-	if (rc)
-		return rc;
+	if (make_cell(ev, &cell, r, x->dtype) || run_axes(r, &cell, &data, ev))
+		return ev->failure;
 	if (is_text)
-		return sl__datum_strings(out, out->tensor.rank,
-					 out->tensor.dims, data, ev->allocator,
-					 err);
+		return sl__ref_strings(ev, out, out->tensor.rank,
+				       out->tensor.dims, data);
 	memcpy(out->bytes, data, (size_t)out->tensor.n_bytes);
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_resize(struct sl__eval *ev, struct sl_error *err)
+sl__ref_resize(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
 	struct resize r = {0};
 	const void *data;
-	enum sl_status rc;
 
-	if (!out)
-		return SL_OK;
-	rc = read_resize(&r, ev, err);
-	if (rc)
-		return rc;
-	if (out->kind != SL__TYPE_TENSOR)
-		return sl__refuse(err, "the sizes are not known");
-	if (out->tensor.n_elements == 0)
-		return SL_OK;
+	if (read_resize(&r, ev))
+		return ev->failure;
+	if (sl__ref_result(ev, 0)->kind != SL__TYPE_TENSOR)
+		return sl__ref_refuse(ev, "the sizes are not known");
 	if (r.mode == NEAREST)
-		return run_nearest(&r, ev, err);
-	data = sl__ref_doubles(ev, 0, err);
-	if (!data)
-		return sl__ref_failure(ev);
-	rc = run_axes(&r, NULL, &data, ev, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, data);
-	return rc;
+		return run_nearest(&r, ev);
+	data = sl__ref_doubles(ev, 0);
+	if (!data || run_axes(&r, NULL, &data, ev))
+		return ev->failure;
+	return sl__ref_store_doubles(ev, 0, data);
 }

@@ -6,8 +6,7 @@
  * points that are put together: n times the sum of n's primes in all.  The
  * roots of unity are computed one by one, so that no error builds up.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
+#include "ops/op_row.h"
 #include "ops/ref.h"
 
 #include <math.h>
@@ -44,19 +43,19 @@ root_of(size_t k, size_t n, double sign)
 
 static enum sl_status
 transform_init(struct transform *t, struct sl__eval *ev, int64_t n,
-	       int is_inverse, struct sl_error *err)
+	       int is_inverse)
 {
 	struct point *points;
 
 	if (n < 0)
-		return sl__refuse(err, "a transform of %lld points",
-				  (long long)n);
+		return sl__ref_refuse(ev, "a transform of %lld points",
+				      (long long)n);
 	if ((uint64_t)n > SIZE_MAX / 4 / sizeof(*points))
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
 	t->n = (size_t)n;
 	points = sl__ref_new(ev, 4 * t->n, sizeof(*points));
 	if (!points)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	t->roots = points;
 	t->terms = points + t->n;
 	t->in = points + 2 * t->n;
@@ -133,58 +132,49 @@ struct dft {
 };
 
 /* The one integer of input i, or 'otherwise'. */
-static enum sl_status
-one_integer(int64_t *out, struct sl__eval *ev, size_t i, int64_t otherwise,
-	    struct sl_error *err)
+static int64_t
+one_integer(struct sl__eval *ev, size_t i, int64_t otherwise)
 {
-	const int64_t *values;
 	size_t n;
-	enum sl_status rc;
+	const int64_t *values = sl__ref_list(ev, i, NULL, &n);
 
-	*out = otherwise;
-	rc = sl__ref_list(ev, i, NULL, &values, &n, err);
-	if (rc || !values)
-		return rc;
+	if (!values)
+		return otherwise;
 	if (n != 1)
-		return sl__refuse(err, "input %zu holds %zu numbers", i, n);
-	*out = values[0];
-	return SL_OK;
+		sl__ref_refuse(ev, "input %zu holds %zu numbers", i, n);
+	return n == 1 ? values[0] : otherwise;
 }
 
 static enum sl_status
-read_dft(struct dft *d, struct sl__eval *ev, struct sl_error *err)
+read_dft(struct dft *d, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *y = &sl__ref_result(ev, 0)->tensor;
-	int64_t axis = sl__int(ev->node, "axis", 1);
-	enum sl_status rc = SL_OK;
+	int64_t axis = ev->node->version >= 20 ? one_integer(ev, 2, -2)
+					       : sl__int(ev->node, "axis", 1);
 
-	if (ev->node->version >= 20)
-		rc = one_integer(&axis, ev, 2, -2, err);
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
 	axis = sl__axis(axis, sl__ref_rank(ev, 0));
 	if (axis < 0 || (size_t)axis + 1 >= x->rank || y->rank != x->rank)
-		return sl__refuse(err, "no axis to transform along");
-	d->outer = d->inner = 1;
-	for (int64_t i = 0; i < axis; i++)
-		d->outer *= x->dims[i];
-	for (size_t i = (size_t)axis + 1; i + 1 < x->rank; i++)
-		d->inner *= x->dims[i];
+		return sl__ref_refuse(ev, "no axis to transform along");
+	d->outer = sl__ref_product(x->dims, 0, (size_t)axis);
+	d->inner = sl__ref_product(x->dims, (size_t)axis + 1, x->rank - 1);
 	d->in = x->dims[axis];
 	d->out = y->dims[axis];
 	d->parts = x->dims[x->rank - 1];
 	d->out_parts = y->dims[y->rank - 1];
 	if (d->parts != 1 && d->parts != 2)
-		return sl__refuse(err, "numbers of %lld parts",
-				  (long long)d->parts);
+		return sl__ref_refuse(ev, "numbers of %lld parts",
+				      (long long)d->parts);
 	d->is_inverse = sl__int(ev->node, "inverse", 0) != 0;
 	d->is_onesided = sl__int(ev->node, "onesided", 0) != 0;
-	rc = one_integer(
-		&d->n, ev, 1,
-		d->is_inverse && d->is_onesided ? 2 * (d->in - 1) : d->in, err);
-	return rc ? rc
-		  : transform_init(&d->transform, ev, d->n, d->is_inverse, err);
+	d->n = one_integer(ev, 1,
+			   d->is_inverse && d->is_onesided ? 2 * (d->in - 1)
+							   : d->in);
+	return ev->failure
+		       ? ev->failure
+		       : transform_init(&d->transform, ev, d->n, d->is_inverse);
 }
 
 /*
@@ -224,25 +214,14 @@ store_signal(const struct dft *d, double *to)
 }
 
 enum sl_status
-sl__ref_dft(struct sl__eval *ev, struct sl_error *err)
+sl__ref_dft(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
 	struct dft d = {0};
-	const double *x;
-	double *y;
-	enum sl_status rc;
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!out || out->tensor.n_elements == 0)
-		return SL_OK;
-	x = sl__ref_doubles(ev, 0, err);
-	if (!x)
-		return sl__ref_failure(ev);
-	rc = read_dft(&d, ev, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
+	if (ev->failure || read_dft(&d, ev))
+		return ev->failure;
 	for (int64_t i = 0; i < d.outer * d.inner; i++) {
 		int64_t o = i / d.inner, at = i % d.inner;
 
@@ -250,8 +229,7 @@ sl__ref_dft(struct sl__eval *ev, struct sl_error *err)
 		transform_run(&d.transform);
 		store_signal(&d, y + (o * d.out * d.inner + at) * d.out_parts);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 struct stft {
@@ -262,49 +240,32 @@ struct stft {
 };
 
 static enum sl_status
-read_window(struct stft *s, struct sl__eval *ev, struct sl_error *err)
+read_stft(struct stft *s, struct sl__eval *ev)
 {
 	const struct sl__tensor *window = sl__ref_tensor(ev, 2);
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	int is_list = window && window->rank == 1;
 
-	if (!window)
-		return SL_OK;
-	if (window->rank != 1 || window->dims[0] != s->n)
-		return sl__refuse(err, "the window is not of %lld numbers",
-				  (long long)s->n);
-	s->window = sl__ref_doubles(ev, 2, err);
-	return s->window ? SL_OK : sl__ref_failure(ev);
-}
-
-static enum sl_status
-read_stft(struct stft *s, struct sl__eval *ev, struct sl_error *err)
-{
-	const struct sl__tensor *window = sl__ref_tensor(ev, 2);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	int rank = sl__ref_rank(ev, 0);
-	enum sl_status rc;
-
-	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank != 4)
-		return sl__refuse(err, "the frames are not known");
+	if (out->rank != 4)
+		return sl__ref_refuse(ev, "the frames are not known");
 	s->batch = sl__ref_dim(ev, 0, 0);
 	s->length = sl__ref_dim(ev, 0, 1);
-	s->parts = rank == 3 ? sl__ref_dim(ev, 0, 2) : 1;
-	s->frames = out->tensor.dims[1];
-	s->bins = out->tensor.dims[2];
-	rc = one_integer(&s->step, ev, 1, 0, err);
-	if (!rc)
-		rc = one_integer(&s->n, ev, 3,
-				 window && window->rank == 1 ? window->dims[0]
-							     : s->length,
-				 err);
-	if (rc)
-		return rc;
+	s->parts = sl__ref_rank(ev, 0) == 3 ? sl__ref_dim(ev, 0, 2) : 1;
+	s->frames = out->dims[1];
+	s->bins = out->dims[2];
+	s->step = one_integer(ev, 1, 0);
+	s->n = one_integer(ev, 3, is_list ? window->dims[0] : s->length);
 	if (s->step < 1 || s->n < 1 || s->n > s->length ||
 	    (s->parts != 1 && s->parts != 2))
-		return sl__refuse(err, "frames of %lld every %lld in %lld",
-				  (long long)s->n, (long long)s->step,
-				  (long long)s->length);
-	rc = read_window(s, ev, err);
-	return rc ? rc : transform_init(&s->transform, ev, s->n, 0, err);
+		return sl__ref_refuse(ev, "frames of %lld every %lld in %lld",
+				      (long long)s->n, (long long)s->step,
+				      (long long)s->length);
+	if (window && (!is_list || window->dims[0] != s->n))
+		return sl__ref_refuse(ev, "the window is not of %lld numbers",
+				      (long long)s->n);
+	s->window = sl__ref_given_doubles(ev, 2);
+	return ev->failure ? ev->failure
+			   : transform_init(&s->transform, ev, s->n, 0);
 }
 
 static void
@@ -327,72 +288,46 @@ run_frame(const struct stft *s, const double *from, double *to)
 }
 
 enum sl_status
-sl__ref_stft(struct sl__eval *ev, struct sl_error *err)
+sl__ref_stft(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
 	struct stft s = {0};
-	const double *x;
-	double *y;
-	enum sl_status rc;
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!out || out->tensor.n_elements == 0)
-		return SL_OK;
-	x = sl__ref_doubles(ev, 0, err);
-	if (!x)
-		return sl__ref_failure(ev);
-	rc = read_stft(&s, ev, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
+	if (ev->failure || read_stft(&s, ev))
+		return ev->failure;
 	for (int64_t i = 0; i < s.batch * s.frames; i++) {
 		int64_t first = i / s.frames * s.length + i % s.frames * s.step;
 
 		run_frame(&s, x + first * s.parts, y + i * s.bins * 2);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n).  A symmetric window of one
  * number, whose n is 0, is 1. */
-static enum sl_status
-run_window(struct sl__eval *ev, double a, double b, double c,
-	   struct sl_error *err)
+enum sl_status
+sl__ref_signal_window(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	size_t size = out ? (size_t)out->tensor.n_elements : 0;
-	size_t n = size && !sl__int(ev->node, "periodic", 1) ? size - 1 : size;
-	double *y = sl__ref_new(ev, size, sizeof(*y));
+	static const struct shape {
+		enum sl__op_id id;
+		double a, b, c;
+	} shapes[] = {
+		{SL__OP_ONNX_HannWindow, 0.5, 0.5, 0},
+		{SL__OP_ONNX_HammingWindow, 25.0 / 46, 21.0 / 46, 0},
+		{SL__OP_ONNX_BlackmanWindow, 0.42, 0.5, 0.08},
+	};
+	const struct shape *s = SL__ROW_OF(ev->node, shapes);
+	size_t size = (size_t)sl__ref_result(ev, 0)->tensor.n_elements;
+	size_t n = sl__int(ev->node, "periodic", 1) ? size : size - 1;
+	double *y = sl__ref_new_output(ev, 0);
 
-	if (!y)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; y && i < size; i++) {
 		double turn = tau * (double)i / (double)n;
 
-		y[i] = n ? a - b * cos(turn) + c * cos(2 * turn) : 1;
+		y[i] = n ? s->a - s->b * cos(turn) + s->c * cos(2 * turn) : 1;
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_hann_window(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_window(ev, 0.5, 0.5, 0, err);
-}
-
-enum sl_status
-sl__ref_hamming_window(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_window(ev, 25.0 / 46, 21.0 / 46, 0, err);
-}
-
-enum sl_status
-sl__ref_blackman_window(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_window(ev, 0.42, 0.5, 0.08, err);
+	return sl__ref_store_doubles(ev, 0, y);
 }
 
 static double
@@ -420,8 +355,7 @@ draw_triangle(double *y, int64_t bins, int64_t n, int64_t mel,
 /* The corners are evenly spaced in mel, n + 2 of them in n + 2 steps below
  * the upper edge, and lie on bins of the spectrum. */
 static enum sl_status
-place_corners(int64_t *corners, struct sl__eval *ev, int64_t n,
-	      struct sl_error *err)
+place_corners(int64_t *corners, struct sl__eval *ev, int64_t n)
 {
 	double length = sl__ref_number(ev, 1, 0);
 	double rate = sl__ref_number(ev, 2, 0);
@@ -435,34 +369,25 @@ place_corners(int64_t *corners, struct sl__eval *ev, int64_t n,
 
 		if (!(bin >= 0 && bin < 1e15) ||
 		    (i > 0 && bin < (double)corners[i - 1]))
-			return sl__refuse(err, "edges that are no frequencies");
+			return sl__ref_refuse(ev,
+					      "edges that are no frequencies");
 		corners[i] = (int64_t)bin;
 	}
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_mel_weights(struct sl__eval *ev, struct sl_error *err)
+sl__ref_mel_weights(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	int64_t bins, n, *corners;
-	double *y;
-	enum sl_status rc;
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	double *y = sl__ref_new_output(ev, 0);
+	int64_t *corners = y ? sl__ref_new_integers(ev, out->dims[1] + 2)
+			     : NULL;
 
-	if (sl__ref_is_idle(ev))
-		return SL_OK;
-	if (out->kind != SL__TYPE_TENSOR)
-		return sl__refuse(err, "the numbers of bins are not known");
-	bins = out->tensor.dims[0];
-	n = out->tensor.dims[1];
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	corners = sl__ref_new(ev, (size_t)n + 2, sizeof(*corners));
-	if (!y || !corners)
-		return sl__fail_nomem(err);
-	rc = place_corners(corners, ev, n, err);
-	for (int64_t mel = 0; !rc && mel < n; mel++)
-		draw_triangle(y, bins, n, mel, corners + mel);
-	if (!rc)
-		sl__ref_store_doubles(ev, 0, y);
-	return rc;
+	if (!corners || place_corners(corners, ev, out->dims[1]))
+		return ev->failure;
+	for (int64_t mel = 0; mel < out->dims[1]; mel++)
+		draw_triangle(y, out->dims[0], out->dims[1], mel,
+			      corners + mel);
+	return sl__ref_store_doubles(ev, 0, y);
 }

@@ -4,7 +4,6 @@
  * Pad and their kin.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
@@ -53,31 +52,24 @@ struct slice {
 };
 
 static enum sl_status
-slice_of(struct sl__eval *ev, struct slice *s, struct sl_error *err)
+slice_of(struct sl__eval *ev, struct slice *s)
 {
 	size_t n_ends, n_axes, n_steps;
-	enum sl_status rc;
 
-	rc = sl__ref_list(ev, 1, "starts", &s->starts, &s->n, err);
-	if (!rc)
-		rc = sl__ref_list(ev, 2, "ends", &s->ends, &n_ends, err);
-	if (!rc)
-		rc = sl__ref_list(ev, 3, "axes", &s->axes, &n_axes, err);
-	if (!rc)
-		rc = sl__ref_list(ev, 4, "steps", &s->steps, &n_steps, err);
-	if (rc)
-		return rc;
+	s->starts = sl__ref_list(ev, 1, "starts", &s->n);
+	s->ends = sl__ref_list(ev, 2, "ends", &n_ends);
+	s->axes = sl__ref_list(ev, 3, "axes", &n_axes);
+	s->steps = sl__ref_list(ev, 4, "steps", &n_steps);
 	if (n_ends != s->n || (s->axes && n_axes != s->n) ||
 	    (s->steps && n_steps != s->n))
-		return sl__fail(err, SL_E_DATA,
-				"its starts, ends, axes and steps are not as "
-				"many");
-	return SL_OK;
+		return sl__ref_refuse(ev, "its starts, ends, axes and steps "
+					  "are not as many");
+	return ev->failure;
 }
 
 static enum sl_status
-cut_all(const struct slice *s, const struct sl__tensor *in, struct cut *cuts,
-	struct sl_error *err)
+cut_all(struct sl__eval *ev, const struct slice *s, const struct sl__tensor *in,
+	struct cut *cuts)
 {
 	for (size_t d = 0; d < in->rank; d++) {
 		cuts[d].first = 0;
@@ -90,10 +82,11 @@ cut_all(const struct slice *s, const struct sl__tensor *in, struct cut *cuts,
 				    (int)in->rank);
 
 		if (axis < 0 || step == 0)
-			return sl__fail(err, SL_E_DATA,
-					"a step of 0, or an axis outside of "
-					"%zu dimensions",
-					in->rank);
+			return sl__ref_refuse(
+				ev,
+				"a step of 0, or an axis outside of "
+				"%zu dimensions",
+				in->rank);
 		cuts[axis] =
 			cut_of(s->starts[i], s->ends[i], step, in->dims[axis]);
 	}
@@ -101,29 +94,22 @@ cut_all(const struct slice *s, const struct sl__tensor *in, struct cut *cuts,
 }
 
 enum sl_status
-sl__ref_slice(struct sl__eval *ev, struct sl_error *err)
+sl__ref_slice(struct sl__eval *ev)
 {
 	struct cut cuts[SL__RANK_MOST];
 	int64_t dims[SL__RANK_MOST], strides[SL__RANK_MOST];
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__mover m;
 	struct sl__path path;
 	struct slice s;
-	int is_done;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
 
-	if (!rc)
-		rc = slice_of(ev, &s, err);
-	if (!rc)
-		rc = cut_all(&s, in, cuts, err);
-	for (size_t d = 0; !rc && d < in->rank; d++)
+	if (!in || slice_of(ev, &s) || cut_all(ev, &s, in, cuts))
+		return ev->failure;
+	for (size_t d = 0; d < in->rank; d++)
 		dims[d] = cuts[d].n;
-	if (!rc)
-		rc = sl__ref_out(ev, 0, in->dtype, in->rank, dims, err);
-	if (!rc)
-		rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
-	if (rc || is_done)
-		return rc;
+	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
+	    sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
 	sl__path_init(&path, in->rank, dims);
 	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (size_t d = 0; d < in->rank; d++) {
@@ -131,21 +117,7 @@ sl__ref_slice(struct sl__eval *ev, struct sl_error *err)
 		path.from_at += strides[d] * cuts[d].first;
 	}
 	sl__move_path(&m, &path);
-	return sl__move_end(ev, 0, err);
-}
-
-/* Rows of 'n' elements, one in every 'stride'. */
-struct rows {
-	int64_t at, stride;
-};
-
-static void
-move_rows(const struct sl__mover *m, struct rows to, struct rows from,
-	  int64_t n_rows, int64_t n)
-{
-	for (int64_t i = 0; i < n_rows; i++)
-		sl__move(m, to.at + i * to.stride, from.at + i * from.stride,
-			 n);
+	return sl__move_end(ev, 0);
 }
 
 /* Size of part k: as the list says, or the same for all but the last. */
@@ -159,107 +131,68 @@ part_size(const int64_t *split, int64_t size, int64_t n, int64_t k)
 	return between(size - k * part, 0, part);
 }
 
-/* Output k: 'size' places of the axis from 'first' on. */
-static enum sl_status
-give_part(struct sl__eval *ev, size_t k, int64_t axis, int64_t first,
-	  int64_t size, struct sl_error *err)
-{
-	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	int64_t dims[SL__RANK_MOST];
-	struct sl__around a;
-	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = sl__around_axis(&a, in, &axis, err);
-
-	if (rc || !sl__ref_result(ev, k))
-		return rc;
-	memcpy(dims, in->dims, in->rank * sizeof(*dims));
-	dims[axis] = size;
-	rc = sl__ref_out(ev, k, in->dtype, in->rank, dims, err);
-	if (!rc)
-		rc = sl__move_between(&m, ev, 0, k, &is_done, err);
-	if (rc || is_done)
-		return rc;
-	move_rows(&m, (struct rows){0, size * a.inner},
-		  (struct rows){first * a.inner, a.size * a.inner}, a.outer,
-		  size * a.inner);
-	return sl__move_end(ev, k, err);
-}
-
 enum sl_status
-sl__ref_split(struct sl__eval *ev, struct sl_error *err)
+sl__ref_split(struct sl__eval *ev)
 {
-	int64_t axis = sl__int(ev->node, "axis", 0), first = 0;
+	struct sl__cut cut = {.axis = sl__int(ev->node, "axis", 0)};
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	uint32_t n_parts = ev->node->n_outputs;
-	const struct sl__tensor *in;
-	const int64_t *split;
 	struct sl__around a;
 	size_t n;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
+	const int64_t *split = sl__ref_list(ev, 1, "split", &n);
 
-	if (!rc)
-		rc = sl__ref_list(ev, 1, "split", &split, &n, err);
-	if (!rc)
-		rc = sl__around_axis(&a, in, &axis, err);
-	if (!rc && split && n != n_parts)
-		rc = sl__fail(err, SL_E_DATA, "%zu sizes for %u parts", n,
-			      n_parts);
-	for (uint32_t k = 0; !rc && k < n_parts; k++) {
-		int64_t size = part_size(split, a.size, n_parts, k);
-
-		if (size < 0 || size > a.size - first)
-			return sl__fail(err, SL_E_DATA,
-					"part %u, of %lld, goes beyond the "
-					"dimension of %lld",
-					k, (long long)size, (long long)a.size);
-		rc = give_part(ev, k, axis, first, size, err);
-		first += size;
+	if (ev->failure || sl__around_axis(ev, &a, in, &cut.axis))
+		return ev->failure;
+	if (split && n != n_parts)
+		return sl__ref_refuse(ev, "%zu sizes for %u parts", n, n_parts);
+	for (uint32_t k = 0; !ev->failure && k < n_parts; k++) {
+		cut.n = part_size(split, a.size, n_parts, k);
+		if (cut.n < 0 || cut.n > a.size - cut.first)
+			return sl__ref_refuse(ev,
+					      "part %u, of %lld, goes beyond "
+					      "the dimension of %lld",
+					      k, (long long)cut.n,
+					      (long long)a.size);
+		if (sl__ref_result(ev, k))
+			sl__move_cut(ev, sl__ref_result(ev, k), in, &cut);
+		cut.first += cut.n;
 	}
-	return rc;
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_concat(struct sl__eval *ev, struct sl_error *err)
+sl__ref_concat(struct sl__eval *ev)
 {
 	int64_t axis = sl__int(ev->node, "axis", 1), at = 0;
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	struct sl__around whole, part;
 	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; out && !rc && i < ev->node->n_inputs; i++) {
-		rc = sl__move_between(&m, ev, i, 0, &is_done, err);
-		if (rc || is_done)
-			return rc;
-		rc = sl__around_axis(&whole, &out->tensor, &axis, err);
-		if (!rc)
-			rc = sl__around_axis(&part, sl__ref_tensor(ev, i),
-					     &axis, err);
-		if (rc)
-			return rc;
+	for (size_t i = 0; i < ev->node->n_inputs; i++) {
+		if (sl__move_between(&m, ev, i, 0) ||
+		    sl__around_axis(ev, &whole, &out->tensor, &axis) ||
+		    sl__around_axis(ev, &part, sl__ref_tensor(ev, i), &axis))
+			return ev->failure;
 		if (sl__ref_tensor(ev, i)->n_elements == 0)
 			continue;
 		if (part.outer != whole.outer || part.inner != whole.inner ||
 		    part.size > whole.size - at)
-			return sl__fail(err, SL_E_DATA,
-					"input %zu does not go beside the "
-					"others",
-					i);
-		move_rows(&m,
-			  (struct rows){at * whole.inner,
-					whole.size * whole.inner},
-			  (struct rows){0, part.size * part.inner}, part.outer,
-			  part.size * part.inner);
+			return sl__ref_refuse(
+				ev, "input %zu does not go beside the others",
+				i);
+		for (int64_t o = 0; o < part.outer; o++)
+			sl__move(&m, (o * whole.size + at) * whole.inner,
+				 o * part.size * part.inner,
+				 part.size * part.inner);
 		at += part.size;
 	}
-	return rc ? rc : sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
 
 static enum sl_status
-pad_mode_of(struct sl__eval *ev, enum pad_mode *mode, struct sl_error *err)
+pad_mode_of(struct sl__eval *ev, enum pad_mode *mode)
 {
 	static const char *const names[] = {"constant", "reflect", "edge",
 					    "wrap"};
@@ -270,7 +203,7 @@ pad_mode_of(struct sl__eval *ev, enum pad_mode *mode, struct sl_error *err)
 		if (!strcmp(word, names[i]))
 			return SL_OK;
 	}
-	return sl__fail(err, SL_E_DATA, "there is no mode '%.40s'", word);
+	return sl__ref_refuse(ev, "there is no mode '%.40s'", word);
 }
 
 /* Small enough to be added up. */
@@ -282,34 +215,33 @@ is_amount(int64_t pad)
 
 /* before[d] and after[d]: elements that come in, or go where negative. */
 static enum sl_status
-pad_amounts(struct sl__eval *ev, size_t rank, int64_t *before, int64_t *after,
-	    struct sl_error *err)
+pad_amounts(struct sl__eval *ev, size_t rank, int64_t *before, int64_t *after)
 {
 	const char *name = ev->node->version < 2 ? "paddings" : "pads";
-	const int64_t *pads, *axes;
 	size_t n_pads, n;
-	enum sl_status rc = sl__ref_list(ev, 1, name, &pads, &n_pads, err);
+	const int64_t *pads = sl__ref_list(ev, 1, name, &n_pads);
+	const int64_t *axes = sl__ref_list(ev, 3, NULL, &n);
 
-	if (!rc)
-		rc = sl__ref_list(ev, 3, NULL, &axes, &n, err);
-	if (rc)
-		return rc;
+	if (ev->failure)
+		return ev->failure;
 	n = axes ? n : rank;
 	memset(before, 0, rank * sizeof(*before));
 	memset(after, 0, rank * sizeof(*after));
 	if (n_pads != 2 * n)
-		return sl__fail(err, SL_E_DATA,
-				"%zu pads for %zu dimensions: two each are "
-				"needed",
-				n_pads, n);
+		return sl__ref_refuse(
+			ev,
+			"%zu pads for %zu dimensions: two each are "
+			"needed",
+			n_pads, n);
 	for (size_t i = 0; i < n; i++) {
 		int axis = axes ? sl__axis(axes[i], (int)rank) : (int)i;
 
 		if (axis < 0 || !is_amount(pads[i]) || !is_amount(pads[n + i]))
-			return sl__fail(err, SL_E_DATA,
-					"an axis outside of %zu dimensions, or "
-					"a pad beyond all sizes",
-					rank);
+			return sl__ref_refuse(
+				ev,
+				"an axis outside of %zu dimensions, or "
+				"a pad beyond all sizes",
+				rank);
 		before[axis] = pads[i];
 		after[axis] = pads[n + i];
 	}
@@ -367,19 +299,15 @@ pad_sources(int64_t *sources, int64_t n_out, int64_t n_in,
 
 /* One element for what comes in, in storage of up to 16 bytes. */
 static enum sl_status
-pad_value(struct sl__eval *ev, struct sl__mover *m, unsigned char *storage,
-	  struct sl_error *err)
+pad_value(struct sl__eval *ev, struct sl__mover *m, unsigned char *storage)
 {
 	static const char *const nothing = "";
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *value = sl__ref_tensor(ev, 2);
 	double number = sl__float(ev->node, "value", 0);
-	enum sl_status rc;
 
-	if (value && value->n_elements) {
-		rc = sl__move_begin(m, sl__ref_result(ev, 0), value, err);
-		return rc;
-	}
+	if (value && value->n_elements)
+		return sl__move_begin(ev, m, sl__ref_result(ev, 0), value);
 	memset(storage, 0, 16);
 	if (sl__dtype_family(in->dtype) != SL__DTYPE_OTHER)
 		sl__store_doubles(storage, in->dtype, 0, 1, &number);
@@ -396,37 +324,32 @@ struct padding {
 };
 
 static enum sl_status
-find_sources(struct sl__eval *ev, struct padding *p, struct sl_error *err)
+find_sources(struct sl__eval *ev, struct padding *p)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
 	int64_t before[SL__RANK_MOST], after[SL__RANK_MOST];
 	enum pad_mode mode;
-	enum sl_status rc = pad_mode_of(ev, &mode, err);
 
-	if (!rc)
-		rc = pad_amounts(ev, in->rank, before, after, err);
-	if (!rc && in->rank != out->rank)
-		rc = sl__fail(err, SL_E_DATA,
-			      "its output has another number "
-			      "of dimensions");
-	for (size_t d = 0; !rc && d < in->rank; d++) {
+	if (pad_mode_of(ev, &mode) || pad_amounts(ev, in->rank, before, after))
+		return ev->failure;
+	if (in->rank != out->rank)
+		return sl__ref_refuse(ev, "its output has another number of "
+					  "dimensions");
+	for (size_t d = 0; d < in->rank; d++) {
 		const int64_t amounts[2] = {before[d], after[d]};
-		int64_t *made =
-			sl__ref_new(ev, (size_t)out->dims[d], sizeof(*made));
+		int64_t *made = sl__ref_new_integers(ev, out->dims[d]);
 
 		p->sources[d] = made;
-		if (!made)
-			rc = sl__fail_nomem(err);
-		else if (pad_sources(made, out->dims[d], in->dims[d], amounts,
-				     mode))
-			rc = sl__fail(err, SL_E_DATA,
-				      "nothing is left of dimension %zu that "
-				      "could be repeated",
-				      d);
+		if (made &&
+		    pad_sources(made, out->dims[d], in->dims[d], amounts, mode))
+			return sl__ref_refuse(ev,
+					      "nothing is left of dimension "
+					      "%zu that could be repeated",
+					      d);
 	}
 	(void)sl__ref_strides(p->strides, in->rank, in->dims);
-	return rc;
+	return ev->failure;
 }
 
 /* Row-major over the output; *from is -1 where a new element goes. */
@@ -454,44 +377,36 @@ pad_elements(const struct sl__mover *m, const struct sl__mover *value,
 }
 
 enum sl_status
-sl__ref_pad(struct sl__eval *ev, struct sl_error *err)
+sl__ref_pad(struct sl__eval *ev)
 {
 	struct sl__mover m, value;
 	unsigned char storage[16];
 	struct padding padding;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
 
-	if (rc || is_done)
-		return rc;
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
 	value = m;
-	rc = pad_value(ev, &value, storage, err);
-	if (!rc)
-		rc = find_sources(ev, &padding, err);
-	if (rc)
-		return rc;
+	if (pad_value(ev, &value, storage) || find_sources(ev, &padding))
+		return ev->failure;
 	pad_elements(&m, &value, &padding, &sl__ref_result(ev, 0)->tensor);
-	return sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 /* Each dimension loses or gains half of the difference at either end. */
 enum sl_status
-sl__ref_center_crop_pad(struct sl__eval *ev, struct sl_error *err)
+sl__ref_center_crop_pad(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0), *out;
 	int64_t strides[SL__RANK_MOST];
 	struct sl__mover m;
 	struct sl__path path;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
 
-	if (rc || is_done)
-		return rc;
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
 	out = &sl__ref_result(ev, 0)->tensor;
 	if (in->rank != out->rank)
-		return sl__fail(err, SL_E_DATA,
-				"its output has another number "
-				"of dimensions");
+		return sl__ref_refuse(ev, "its output has another number "
+					  "of dimensions");
 	sl__move_blank(&m, (int64_t)out->n_elements);
 	sl__path_init(&path, out->rank, out->dims);
 	(void)sl__ref_strides(strides, in->rank, in->dims);
@@ -507,44 +422,38 @@ sl__ref_center_crop_pad(struct sl__eval *ev, struct sl_error *err)
 		}
 	}
 	sl__move_path(&m, &path);
-	return sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 enum sl_status
-sl__ref_reverse_sequence(struct sl__eval *ev, struct sl_error *err)
+sl__ref_reverse_sequence(struct sl__eval *ev)
 {
 	int64_t batch_axis = sl__int(ev->node, "batch_axis", 1);
 	int64_t time_axis = sl__int(ev->node, "time_axis", 0);
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	int64_t strides[SL__RANK_MOST], n_batch, n_time;
-	const int64_t *lengths;
 	struct sl__mover m;
 	size_t n;
-	int is_done;
-	enum sl_status rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
+	const int64_t *lengths = sl__ref_list(ev, 1, NULL, &n);
 
-	if (!rc)
-		rc = sl__ref_list(ev, 1, NULL, &lengths, &n, err);
-	if (rc || is_done)
-		return rc;
+	if (ev->failure || sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
 	if (in->rank < 2 || (batch_axis != 0 && batch_axis != 1) ||
 	    time_axis != 1 - batch_axis)
-		return sl__fail(err, SL_E_DATA,
-				"batch and time are not its first two "
-				"dimensions");
+		return sl__ref_refuse(ev,
+				      "batch and time are not its first two "
+				      "dimensions");
 	n_batch = in->dims[batch_axis];
 	n_time = in->dims[time_axis];
 	if ((int64_t)n != n_batch)
-		return sl__fail(err, SL_E_DATA,
-				"%zu lengths for %lld sequences", n,
-				(long long)n_batch);
+		return sl__ref_refuse(ev, "%zu lengths for %lld sequences", n,
+				      (long long)n_batch);
 	(void)sl__ref_strides(strides, in->rank, in->dims);
 	for (int64_t b = 0; b < n_batch; b++) {
 		if (lengths[b] < 0 || lengths[b] > n_time)
-			return sl__fail(err, SL_E_DATA,
-					"a sequence of %lld elements, in %lld",
-					(long long)lengths[b],
-					(long long)n_time);
+			return sl__ref_refuse(
+				ev, "a sequence of %lld elements, in %lld",
+				(long long)lengths[b], (long long)n_time);
 		for (int64_t t = 0; t < n_time; t++) {
 			int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
 			int64_t start = b * strides[batch_axis];
@@ -553,13 +462,13 @@ sl__ref_reverse_sequence(struct sl__eval *ev, struct sl_error *err)
 				 start + from * strides[time_axis], strides[1]);
 		}
 	}
-	return sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }
 
 /* The tensor around the axis; as one dimension where the node names none. */
 static enum sl_status
 compress_around(struct sl__eval *ev, const struct sl__tensor *in,
-		struct sl__around *a, int64_t *axis, struct sl_error *err)
+		struct sl__around *a, int64_t *axis)
 {
 	*axis = -1;
 	a->outer = a->inner = 1;
@@ -567,64 +476,50 @@ compress_around(struct sl__eval *ev, const struct sl__tensor *in,
 	if (!sl__attribute(ev->node, "axis"))
 		return SL_OK;
 	*axis = sl__int(ev->node, "axis", 0);
-	return sl__around_axis(a, in, axis, err);
+	return sl__around_axis(ev, a, in, axis);
 }
 
 /* places[] that the mask sets, of which there are 'size'. */
-static enum sl_status
-find_set(struct sl__eval *ev, int64_t size, int64_t **places, int64_t *n,
-	 struct sl_error *err)
+static int64_t *
+find_set(struct sl__eval *ev, int64_t size, int64_t *n)
 {
-	const int64_t *mask = sl__ref_integers(ev, 1, err);
-	int64_t n_mask;
+	const int64_t *mask = sl__ref_integers(ev, 1);
+	int64_t n_mask = mask ? (int64_t)sl__ref_tensor(ev, 1)->n_elements : 0;
+	int64_t *places = sl__ref_new_integers(ev, n_mask);
 
 	*n = 0;
-	if (!mask)
-		return sl__ref_failure(ev);
-	n_mask = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
-	*places = sl__ref_new(ev, (size_t)n_mask, sizeof(**places));
-	if (!*places)
-		return sl__fail_nomem(err);
-	for (int64_t i = 0; i < n_mask; i++) {
-		if (!mask[i])
-			continue;
-		if (i >= size)
-			return sl__fail(err, SL_E_DATA,
-					"place %lld is asked for, of %lld",
-					(long long)i, (long long)size);
-		(*places)[(*n)++] = i;
+	for (int64_t i = 0; !ev->failure && i < n_mask; i++) {
+		if (mask[i] && i >= size)
+			sl__ref_refuse(ev, "place %lld is asked for, of %lld",
+				       (long long)i, (long long)size);
+		else if (mask[i])
+			places[(*n)++] = i;
 	}
-	return SL_OK;
+	return ev->failure ? NULL : places;
 }
 
 enum sl_status
-sl__ref_compress(struct sl__eval *ev, struct sl_error *err)
+sl__ref_compress(struct sl__eval *ev)
 {
 	int64_t dims[SL__RANK_MOST], axis, n, *places;
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
 	struct sl__around a;
 	struct sl__mover m;
-	int is_done;
-	enum sl_status rc = sl__ref_need(ev, 0, &in, err);
 
-	if (!rc)
-		rc = compress_around(ev, in, &a, &axis, err);
-	if (!rc)
-		rc = find_set(ev, a.size, &places, &n, err);
-	if (rc)
-		return rc;
+	if (!in || compress_around(ev, in, &a, &axis))
+		return ev->failure;
+	places = find_set(ev, a.size, &n);
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[axis < 0 ? 0 : axis] = n;
-	rc = sl__ref_out(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims, err);
-	if (!rc)
-		rc = sl__move_between(&m, ev, 0, 0, &is_done, err);
-	if (rc || is_done)
-		return rc;
+	if (!places ||
+	    sl__ref_out(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims) ||
+	    sl__move_between(&m, ev, 0, 0) || sl__ref_is_idle(ev))
+		return ev->failure;
 	for (int64_t o = 0; o < a.outer; o++) {
 		for (int64_t i = 0; i < n; i++)
 			sl__move(&m, (o * n + i) * a.inner,
 				 (o * a.size + places[i]) * a.inner, a.inner);
 	}
-	return sl__move_end(ev, 0, err);
+	return sl__move_end(ev, 0);
 }

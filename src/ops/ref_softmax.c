@@ -6,9 +6,7 @@
  * Before version 13 a line spans all axes from the given one on.
  */
 #include "ops/ref_softmax.h"
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/ref.h"
 
 #include <math.h>
 
@@ -19,7 +17,7 @@ struct lines {
 };
 
 static enum sl_status
-read_lines(struct lines *l, struct sl__eval *ev, struct sl_error *err)
+read_lines(struct lines *l, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	int is_old = ev->node->version < 13;
@@ -27,16 +25,13 @@ read_lines(struct lines *l, struct sl__eval *ev, struct sl_error *err)
 	size_t axis, end;
 
 	*l = (struct lines){1, 1, 1};
-	if (!x)
-		return sl__fail(err, SL_E_DATA, "it lacks its input");
 	if (x->rank == 0)
 		return SL_OK;
 	axis = is_old && given == (int64_t)x->rank
 		       ? x->rank
 		       : (size_t)sl__axis(given, (int)x->rank);
 	if (axis > x->rank)
-		return sl__fail(err, SL_E_DATA, "no axis %lld",
-				(long long)given);
+		return sl__ref_refuse(ev, "no axis %lld", (long long)given);
 	end = is_old || axis == x->rank ? x->rank : axis + 1;
 	l->outer = sl__ref_product(x->dims, 0, axis);
 	l->length = sl__ref_product(x->dims, axis, end);
@@ -95,48 +90,25 @@ hardmax_line(const double *x, double *y, int64_t n, int64_t step)
 	y[at * step] = 1;
 }
 
-static enum sl_status
-run(struct sl__eval *ev, sl__line_function *line, struct sl_error *err)
+/* Softmax, LogSoftmax, Hardmax. */
+enum sl_status
+sl__ref_softmax(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	sl__line_function *line = sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
+					  ? sl__log_softmax_line
+				  : sl__is_op(ev->node, SL__OP_ONNX_Hardmax)
+					  ? hardmax_line
+					  : sl__softmax_line;
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
 	struct lines l;
-	const double *x;
-	double *y;
-	enum sl_status rc;
 
-	if (!out)
-		return SL_OK;
-	rc = read_lines(&l, ev, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 0, &x, err);
-	if (rc)
-		return rc;
-	y = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*y));
-	if (!y)
-		return sl__fail_nomem(err);
-	for (int64_t i = 0; l.length && i < l.outer * l.inner; i++) {
+	if (ev->failure || read_lines(&l, ev))
+		return ev->failure;
+	for (int64_t i = 0; i < l.outer * l.inner; i++) {
 		int64_t at = i / l.inner * l.length * l.inner + i % l.inner;
 
 		line(x + at, y + at, l.length, l.inner);
 	}
-	sl__ref_store_doubles(ev, 0, y);
-	return SL_OK;
-}
-
-enum sl_status
-sl__ref_softmax(struct sl__eval *ev, struct sl_error *err)
-{
-	return run(ev, sl__softmax_line, err);
-}
-
-enum sl_status
-sl__ref_log_softmax(struct sl__eval *ev, struct sl_error *err)
-{
-	return run(ev, sl__log_softmax_line, err);
-}
-
-enum sl_status
-sl__ref_hardmax(struct sl__eval *ev, struct sl_error *err)
-{
-	return run(ev, hardmax_line, err);
+	return sl__ref_store_doubles(ev, 0, y);
 }

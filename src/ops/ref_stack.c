@@ -9,8 +9,7 @@
 
 /* Room for n_bytes in all; what is new is zero. */
 static enum sl_status
-reserve(struct sl__stack *s, uint64_t n_bytes,
-	const struct sl_allocator *allocator, struct sl_error *err)
+reserve(struct sl__stack *s, struct sl__eval *ev, uint64_t n_bytes)
 {
 	unsigned char *bytes;
 	size_t cap;
@@ -18,15 +17,15 @@ reserve(struct sl__stack *s, uint64_t n_bytes,
 	if (n_bytes <= s->cap_bytes)
 		return SL_OK;
 	if (n_bytes > SIZE_MAX / 4)
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
 	cap = n_bytes > 2 * s->cap_bytes ? (size_t)n_bytes : 2 * s->cap_bytes;
-	bytes = sl__alloc(allocator, cap);
+	bytes = sl__alloc(ev->allocator, cap);
 	if (!bytes)
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
 	memset(bytes, 0, cap);
 	if (s->n_bytes)
 		memcpy(bytes, s->bytes, s->n_bytes);
-	sl__release(allocator, s->bytes);
+	sl__release(ev->allocator, s->bytes);
 	s->bytes = bytes;
 	s->cap_bytes = cap;
 	return SL_OK;
@@ -34,11 +33,9 @@ reserve(struct sl__stack *s, uint64_t n_bytes,
 
 /* Makes room for n more pieces of numbers, or n_text bytes of text. */
 static enum sl_status
-grow(struct sl__stack *s, int64_t n, size_t n_text,
-     const struct sl_allocator *allocator, struct sl_error *err)
+grow(struct sl__stack *s, struct sl__eval *ev, int64_t n, size_t n_text)
 {
 	uint64_t n_elements, n_bits, n_bytes = s->n_bytes + (uint64_t)n_text;
-	enum sl_status rc;
 
 	if (s->dtype != SL_DTYPE_STRING) {
 		if (__builtin_mul_overflow((uint64_t)s->n + (uint64_t)n,
@@ -46,42 +43,37 @@ grow(struct sl__stack *s, int64_t n, size_t n_text,
 		    __builtin_mul_overflow(n_elements,
 					   (uint64_t)sl_dtype_bits(s->dtype),
 					   &n_bits))
-			return sl__fail_nomem(err);
+			return sl__ref_nomem(ev);
 		n_bytes = n_bits / 8 + (n_bits % 8 != 0);
 	}
-	rc = reserve(s, n_bytes, allocator, err);
-	if (!rc)
-		s->n_bytes = (size_t)n_bytes;
-	return rc;
+	if (reserve(s, ev, n_bytes))
+		return ev->failure;
+	s->n_bytes = (size_t)n_bytes;
+	return SL_OK;
 }
 
 enum sl_status
-sl__stack_skip(struct sl__stack *s, int64_t n,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__stack_skip(struct sl__stack *s, struct sl__eval *ev, int64_t n)
 {
-	enum sl_status rc = SL_OK;
-
 	/* An empty text is its NUL. */
-	if (s->has_shape)
-		rc = grow(s, n, (size_t)n * (size_t)s->n_piece, allocator, err);
-	if (!rc)
-		s->n += n;
-	return rc;
+	if (s->has_shape && grow(s, ev, n, (size_t)n * (size_t)s->n_piece))
+		return ev->failure;
+	s->n += n;
+	return SL_OK;
 }
 
 /* The shape is known from here on; what was skipped before is made up for. */
 static enum sl_status
-set_shape(struct sl__stack *s, enum sl_dtype dtype, size_t rank,
-	  const int64_t *dims, const struct sl_allocator *allocator,
-	  struct sl_error *err)
+set_shape(struct sl__stack *s, struct sl__eval *ev, enum sl_dtype dtype,
+	  size_t rank, const int64_t *dims)
 {
 	struct sl__tensor piece = {.dtype = dtype, .rank = rank, .dims = dims};
 	int64_t n = s->n;
 
 	if (rank >= SL__RANK_MOST || dtype == SL_DTYPE_NONE ||
 	    !sl__tensor_measure(&piece))
-		return sl__fail(err, SL_E_DATA,
-				"what a body gives cannot be put side by side");
+		return sl__ref_refuse(
+			ev, "what a body gives cannot be put side by side");
 	s->has_shape = 1;
 	s->dtype = dtype;
 	s->rank = rank;
@@ -89,12 +81,12 @@ set_shape(struct sl__stack *s, enum sl_dtype dtype, size_t rank,
 	if (rank)
 		memcpy(s->dims, dims, rank * sizeof(*dims));
 	s->n = 0;
-	return sl__stack_skip(s, n, allocator, err);
+	return sl__stack_skip(s, ev, n);
 }
 
 enum sl_status
-sl__stack_declare(struct sl__stack *s, const struct sl__type *type,
-		  const struct sl_allocator *allocator, struct sl_error *err)
+sl__stack_declare(struct sl__stack *s, struct sl__eval *ev,
+		  const struct sl__type *type)
 {
 	int64_t dims[SL__RANK_MOST];
 	size_t rank = 0;
@@ -102,76 +94,68 @@ sl__stack_declare(struct sl__stack *s, const struct sl__type *type,
 	if (s->has_shape)
 		return SL_OK;
 	if (type->kind != SL__TYPE_TENSOR)
-		return sl__fail(err, SL_E_DATA,
-				"nothing says what a body that does not run "
-				"would give");
+		return sl__ref_refuse(
+			ev, "nothing says what a body that does not run "
+			    "would give");
 	for (int d = 0; d < type->rank && d < SL__RANK_MOST; d++)
 		dims[rank++] = type->dims[d] < 0 ? 0 : type->dims[d];
-	return set_shape(s, type->dtype, rank, dims, allocator, err);
+	return set_shape(s, ev, type->dtype, rank, dims);
 }
 
 static enum sl_status
-push_texts(struct sl__stack *s, const struct sl__tensor *t,
-	   const struct sl_allocator *allocator, struct sl_error *err)
+push_texts(struct sl__stack *s, struct sl__eval *ev, const struct sl__tensor *t)
 {
 	for (uint64_t i = 0; i < t->n_elements; i++) {
 		size_t n = strlen(t->strings[i]) + 1, at = s->n_bytes;
-		enum sl_status rc = grow(s, 0, n, allocator, err);
 
-		if (rc)
-			return rc;
+		if (grow(s, ev, 0, n))
+			return ev->failure;
 		memcpy(s->bytes + at, t->strings[i], n);
 	}
 	return SL_OK;
 }
 
 enum sl_status
-sl__stack_push(struct sl__stack *s, const struct sl__datum *piece,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__stack_push(struct sl__stack *s, struct sl__eval *ev,
+	       const struct sl__datum *piece)
 {
 	const struct sl__tensor *t = &piece->tensor;
 	struct sl__mover m = {0};
-	enum sl_status rc = SL_OK;
 
 	if (piece->kind != SL__TYPE_TENSOR)
-		return sl__fail(err, SL_E_DATA,
-				"what is no tensor cannot be stacked");
-	if (!s->has_shape)
-		rc = set_shape(s, t->dtype, t->rank, t->dims, allocator, err);
-	if (rc)
-		return rc;
+		return sl__ref_refuse(ev,
+				      "what is no tensor cannot be stacked");
+	if (!s->has_shape && set_shape(s, ev, t->dtype, t->rank, t->dims))
+		return ev->failure;
 	if (t->dtype != s->dtype || t->rank != s->rank ||
 	    (t->rank && memcmp(t->dims, s->dims, t->rank * sizeof(*t->dims))))
-		return sl__fail(err, SL_E_DATA,
-				"run %lld of a body gives another shape or "
-				"type than the first",
-				(long long)s->n);
+		return sl__ref_refuse(ev,
+				      "run %lld of a body gives another shape "
+				      "or type than the first",
+				      (long long)s->n);
 	if (t->dtype == SL_DTYPE_STRING) {
-		rc = push_texts(s, t, allocator, err);
-	} else {
-		rc = grow(s, 1, 0, allocator, err);
+		push_texts(s, ev, t);
+	} else if (!grow(s, ev, 1, 0)) {
 		m.from = t->bytes;
 		m.to = s->bytes;
 		m.n_bits = sl_dtype_bits(s->dtype);
-		if (!rc)
-			sl__move(&m, s->n * s->n_piece, 0, s->n_piece);
+		sl__move(&m, s->n * s->n_piece, 0, s->n_piece);
 	}
-	if (!rc)
-		s->n++;
-	return rc;
+	s->n += !ev->failure;
+	return ev->failure;
 }
 
 void
-sl__stack_release(struct sl__stack *s, const struct sl_allocator *allocator)
+sl__stack_release(struct sl__stack *s, struct sl__eval *ev)
 {
-	sl__release(allocator, s->bytes);
+	sl__release(ev->allocator, s->bytes);
 	memset(s, 0, sizeof(*s));
 }
 
 /* All pieces as a tensor; strings get their pointers in the scratch arena. */
 static enum sl_status
 as_tensor(const struct sl__stack *s, struct sl__eval *ev,
-	  struct sl__tensor *out, struct sl_error *err)
+	  struct sl__tensor *out)
 {
 	size_t n = (size_t)s->n * (size_t)s->n_piece;
 	const char *at = (const char *)s->bytes;
@@ -185,7 +169,7 @@ as_tensor(const struct sl__stack *s, struct sl__eval *ev,
 	out->bytes = NULL;
 	texts = sl__ref_new(ev, n, sizeof(*texts));
 	if (!texts)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (size_t i = 0; i < n; i++) {
 		texts[i] = at;
 		at += strlen(at) + 1;
@@ -196,18 +180,18 @@ as_tensor(const struct sl__stack *s, struct sl__eval *ev,
 
 /* The sizes of the output, and the way from the pieces to it. */
 static enum sl_status
-lay_out(const struct sl__stack *s, const struct sl__stacking *how,
-	int64_t *dims, struct sl__path *path, struct sl_error *err)
+lay_out(const struct sl__stack *s, struct sl__eval *ev,
+	const struct sl__stacking *how, int64_t *dims, struct sl__path *path)
 {
 	int axis = sl__axis(how->axis, (int)s->rank + 1);
 	int64_t strides[SL__RANK_MOST], pieces[SL__RANK_MOST];
 	size_t at = 1;
 
 	if (axis < 0)
-		return sl__fail(err, SL_E_DATA,
-				"output axis %lld lies outside of %zu "
-				"dimensions",
-				(long long)how->axis, s->rank + 1);
+		return sl__ref_refuse(ev,
+				      "output axis %lld lies outside of %zu "
+				      "dimensions",
+				      (long long)how->axis, s->rank + 1);
 	for (int d = 0; d <= (int)s->rank; d++)
 		dims[d] = d == axis ? s->n : s->dims[d < axis ? d : d - 1];
 	(void)sl__ref_strides(strides, s->rank + 1, dims);
@@ -230,33 +214,27 @@ lay_out(const struct sl__stack *s, const struct sl__stacking *how,
 
 enum sl_status
 sl__stack_give(struct sl__stack *s, struct sl__eval *ev, size_t k,
-	       const struct sl__stacking *how, struct sl_error *err)
+	       const struct sl__stacking *how)
 {
 	int64_t dims[SL__RANK_MOST + 1];
 	struct sl__tensor pieces;
 	struct sl__path path;
 	struct sl__mover m;
 	size_t rank = s->rank + 1;
-	enum sl_status rc;
 
 	if (!sl__ref_result(ev, k))
 		return SL_OK;
-	rc = lay_out(s, how, dims, &path, err);
-	if (!rc)
-		rc = as_tensor(s, ev, &pieces, err);
-	if (rc)
-		return rc;
+	if (lay_out(s, ev, how, dims, &path) || as_tensor(s, ev, &pieces))
+		return ev->failure;
 	if (how->n_rows) {
 		memmove(dims + 1, dims, rank * sizeof(*dims));
 		dims[0] = how->n_rows;
 		dims[1] = s->n / how->n_rows;
 		rank++;
 	}
-	rc = sl__ref_out(ev, k, s->dtype, rank, dims, err);
-	if (!rc)
-		rc = sl__move_begin(&m, sl__ref_result(ev, k), &pieces, err);
-	if (rc)
-		return rc;
+	if (sl__ref_out(ev, k, s->dtype, rank, dims) ||
+	    sl__move_begin(ev, &m, sl__ref_result(ev, k), &pieces))
+		return ev->failure;
 	sl__move_path(&m, &path);
-	return sl__move_end(ev, k, err);
+	return sl__move_end(ev, k);
 }

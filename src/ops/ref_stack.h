@@ -22,22 +22,17 @@ struct sl__stack {
 };
 
 /* SL_E_DATA where the piece is unlike those before it. */
-enum sl_status sl__stack_push(struct sl__stack *s,
-			      const struct sl__datum *piece,
-			      const struct sl_allocator *allocator,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stack_push(struct sl__stack *s, struct sl__eval *ev,
+			      const struct sl__datum *piece);
 
 /* n pieces of zeros. */
-enum sl_status sl__stack_skip(struct sl__stack *s, int64_t n,
-			      const struct sl_allocator *allocator,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stack_skip(struct sl__stack *s, struct sl__eval *ev,
+			      int64_t n);
 
 /* Pieces have this declared type, where none has come yet; sizes that it
  * does not know are 0. */
-enum sl_status sl__stack_declare(struct sl__stack *s,
-				 const struct sl__type *type,
-				 const struct sl_allocator *allocator,
-				 struct sl_error *err) SL_CHECKED;
+enum sl_status sl__stack_declare(struct sl__stack *s, struct sl__eval *ev,
+				 const struct sl__type *type);
 
 /* How the pieces lie in a tensor. */
 struct sl__stacking {
@@ -48,10 +43,8 @@ struct sl__stacking {
 
 /* Output k becomes all pieces; the stack has a shape. */
 enum sl_status sl__stack_give(struct sl__stack *s, struct sl__eval *ev,
-			      size_t k, const struct sl__stacking *how,
-			      struct sl_error *err) SL_CHECKED;
+			      size_t k, const struct sl__stacking *how);
 
-void sl__stack_release(struct sl__stack *s,
-		       const struct sl_allocator *allocator);
+void sl__stack_release(struct sl__stack *s, struct sl__eval *ev);
 
 #endif

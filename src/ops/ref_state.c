@@ -4,9 +4,7 @@
  * CausalConvWithState keeps the last elements that it saw, LinearAttention a
  * matrix for each head in which keys find values.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
-#include "ops/ref_read.h"
+#include "ops/ref.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,40 +20,31 @@ struct causal {
 };
 
 static enum sl_status
-open_causal(struct causal *c, struct sl__eval *ev, struct sl_error *err)
+open_causal(struct causal *c, struct sl__eval *ev)
 {
 	const struct sl__tensor *past = sl__ref_tensor(ev, 3);
 	const struct sl__tensor *bias = sl__ref_tensor(ev, 2);
-	enum sl_status rc;
 
 	if (sl__ref_rank(ev, 0) != 3 || sl__ref_rank(ev, 1) != 3 ||
 	    sl__ref_dim(ev, 1, 0) != sl__ref_dim(ev, 0, 1) ||
 	    sl__ref_dim(ev, 1, 1) != 1 || sl__ref_dim(ev, 1, 2) < 1)
-		return sl__fail(err, SL_E_DATA,
-				"the kernel does not fit the channels");
+		return sl__ref_refuse(ev,
+				      "the kernel does not fit the channels");
 	c->channels = sl__ref_dim(ev, 0, 1);
 	c->rows = sl__ref_dim(ev, 0, 0) * c->channels;
 	c->length = sl__ref_dim(ev, 0, 2);
 	c->taps = sl__ref_dim(ev, 1, 2);
 	if ((past && past->n_elements != (uint64_t)(c->rows * (c->taps - 1))) ||
 	    (bias && bias->n_elements != (uint64_t)c->channels))
-		return sl__fail(err, SL_E_DATA,
-				"the bias or the state does not fit");
-	rc = sl__ref_read(ev, 0, &c->x, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 1, &c->weight, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 2, &c->bias, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 3, &c->past, err);
-	if (rc)
-		return rc;
-	c->y = sl__ref_new(ev, (size_t)(c->rows * c->length), sizeof(*c->y));
-	c->line = sl__ref_new(ev, (size_t)(c->length + c->taps - 1),
-			      sizeof(*c->line));
-	c->state = sl__ref_new(ev, (size_t)(c->rows * (c->taps - 1)),
-			       sizeof(*c->state));
-	return c->y && c->line && c->state ? SL_OK : sl__fail_nomem(err);
+		return sl__ref_refuse(ev, "the bias or the state does not fit");
+	c->x = sl__ref_doubles(ev, 0);
+	c->weight = sl__ref_doubles(ev, 1);
+	c->bias = sl__ref_given_doubles(ev, 2);
+	c->past = sl__ref_given_doubles(ev, 3);
+	c->y = sl__ref_new_doubles(ev, c->rows * c->length);
+	c->line = sl__ref_new_doubles(ev, c->length + c->taps - 1);
+	c->state = sl__ref_new_doubles(ev, c->rows * (c->taps - 1));
+	return ev->failure;
 }
 
 static void
@@ -81,25 +70,22 @@ run_row(const struct causal *c, int64_t row)
 }
 
 enum sl_status
-sl__ref_causal_conv(struct sl__eval *ev, struct sl_error *err)
+sl__ref_causal_conv(struct sl__eval *ev)
 {
 	const char *word = sl__word(ev->node, "activation", "none");
 	int is_swish = !strcmp(word, "silu") || !strcmp(word, "swish");
 	struct causal c = {0};
-	enum sl_status rc;
 
 	if (!is_swish && strcmp(word, "none") != 0)
-		return sl__fail(err, SL_E_DATA, "activation is '%.40s'", word);
-	rc = open_causal(&c, ev, err);
-	if (rc)
-		return rc;
+		return sl__ref_refuse(ev, "activation is '%.40s'", word);
+	if (open_causal(&c, ev))
+		return ev->failure;
 	for (int64_t row = 0; row < c.rows; row++)
 		run_row(&c, row);
 	for (int64_t i = 0; is_swish && i < c.rows * c.length; i++)
 		c.y[i] /= 1 + exp(-c.y[i]);
 	sl__ref_store_doubles(ev, 0, c.y);
-	sl__ref_store_doubles(ev, 1, c.state);
-	return SL_OK;
+	return sl__ref_store_doubles(ev, 1, c.state);
 }
 
 /*
@@ -116,7 +102,7 @@ struct linear {
 };
 
 static enum sl_status
-read_linear_sizes(struct linear *l, struct sl__eval *ev, struct sl_error *err)
+read_linear_sizes(struct linear *l, struct sl__eval *ev)
 {
 	int64_t heads = sl__int(ev->node, "q_num_heads", 0);
 	int64_t kv_heads = sl__int(ev->node, "kv_num_heads", 0);
@@ -127,8 +113,8 @@ read_linear_sizes(struct linear *l, struct sl__eval *ev, struct sl_error *err)
 	l->n_kv_heads = kv_heads;
 	if (heads < 1 || kv_heads < 1 || heads % kv_heads ||
 	    sl__ref_dim(ev, 0, 2) % heads || sl__ref_dim(ev, 2, 2) % kv_heads)
-		return sl__fail(err, SL_E_DATA, "%lld heads on %lld",
-				(long long)heads, (long long)kv_heads);
+		return sl__ref_refuse(ev, "%lld heads on %lld",
+				      (long long)heads, (long long)kv_heads);
 	l->width = sl__ref_dim(ev, 0, 2) / heads;
 	l->value_width = sl__ref_dim(ev, 2, 2) / kv_heads;
 	for (size_t i = 1; i < 3; i++) {
@@ -136,18 +122,16 @@ read_linear_sizes(struct linear *l, struct sl__eval *ev, struct sl_error *err)
 		    sl__ref_dim(ev, i, 0) != l->batch ||
 		    sl__ref_dim(ev, i, 1) != l->length ||
 		    (i == 1 && sl__ref_dim(ev, i, 2) != kv_heads * l->width))
-			return sl__fail(err, SL_E_DATA,
-					"input %zu does not fit the queries",
-					i);
+			return sl__ref_refuse(
+				ev, "input %zu does not fit the queries", i);
 	}
 	return SL_OK;
 }
 
 /* Input i has numbers for each token, one of two counts; its last dimension
  * goes to *n. */
-static enum sl_status
-read_factors(const struct linear *l, struct sl__eval *ev, size_t i,
-	     const double **out, int64_t *n, struct sl_error *err)
+static const double *
+read_factors(const struct linear *l, struct sl__eval *ev, size_t i, int64_t *n)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	int64_t other = i == 4 ? l->n_kv_heads * l->width : 1;
@@ -155,47 +139,32 @@ read_factors(const struct linear *l, struct sl__eval *ev, size_t i,
 	if (t && (t->rank != 3 || t->dims[0] != l->batch ||
 		  t->dims[1] != l->length ||
 		  (t->dims[2] != l->n_kv_heads && t->dims[2] != other)))
-		return sl__fail(err, SL_E_DATA,
-				"input %zu does not fit the tokens", i);
+		sl__ref_refuse(ev, "input %zu does not fit the tokens", i);
 	*n = t ? t->dims[2] : 0;
-	return sl__ref_read(ev, i, out, err);
+	return sl__ref_given_doubles(ev, i);
 }
 
 static enum sl_status
-open_linear(struct linear *l, struct sl__eval *ev, struct sl_error *err)
+open_linear(struct linear *l, struct sl__eval *ev)
 {
 	const struct sl__tensor *past = sl__ref_tensor(ev, 3);
-	size_t n_state;
-	const double *old;
-	enum sl_status rc = sl__ref_read(ev, 0, &l->q, err);
+	const double *old = sl__ref_given_doubles(ev, 3);
+	int64_t n = l->batch * l->n_kv_heads * l->width * l->value_width;
 
-	if (!rc)
-		rc = sl__ref_read(ev, 1, &l->k, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 2, &l->v, err);
-	if (!rc)
-		rc = sl__ref_read(ev, 3, &old, err);
-	if (!rc)
-		rc = read_factors(l, ev, 4, &l->decay, &l->n_decay, err);
-	if (!rc)
-		rc = read_factors(l, ev, 5, &l->beta, &l->n_beta, err);
-	if (rc)
-		return rc;
-	n_state =
-		(size_t)(l->batch * l->n_kv_heads * l->width * l->value_width);
-	if (past && past->n_elements != n_state)
-		return sl__fail(err, SL_E_DATA, "the state does not fit");
-	l->state = sl__ref_new(ev, n_state, sizeof(*l->state));
-	l->value = sl__ref_new(ev, (size_t)l->value_width, sizeof(*l->value));
-	l->y = sl__ref_new(
-		ev,
-		(size_t)(l->batch * l->length * l->n_heads * l->value_width),
-		sizeof(*l->y));
-	if (!l->state || !l->value || !l->y)
-		return sl__fail_nomem(err);
-	if (old)
-		memcpy(l->state, old, n_state * sizeof(*old));
-	return SL_OK;
+	l->q = sl__ref_doubles(ev, 0);
+	l->k = sl__ref_doubles(ev, 1);
+	l->v = sl__ref_doubles(ev, 2);
+	l->decay = read_factors(l, ev, 4, &l->n_decay);
+	l->beta = read_factors(l, ev, 5, &l->n_beta);
+	if (past && past->n_elements != (uint64_t)n)
+		return sl__ref_refuse(ev, "the state does not fit");
+	l->state = sl__ref_new_doubles(ev, n);
+	l->value = sl__ref_new_doubles(ev, l->value_width);
+	l->y = sl__ref_new_doubles(ev, l->batch * l->length * l->n_heads *
+					       l->value_width);
+	if (!ev->failure && old)
+		memcpy(l->state, old, (size_t)n * sizeof(*old));
+	return ev->failure;
 }
 
 /* The state fades, is corrected by what it holds for the key, and takes the
@@ -246,7 +215,7 @@ read_token(const struct linear *l, int64_t token, int64_t head,
 
 /* Which inputs the rule wants is told by its name. */
 static enum sl_status
-check_rule(struct sl__eval *ev, struct sl_error *err)
+check_rule(struct sl__eval *ev)
 {
 	const char *rule = sl__word(ev->node, "update_rule", "gated_delta");
 	int fades = !strncmp(rule, "gated", 5);
@@ -254,29 +223,23 @@ check_rule(struct sl__eval *ev, struct sl_error *err)
 
 	if (strcmp(rule, "linear") != 0 && strcmp(rule, "gated") != 0 &&
 	    strcmp(rule, "delta") != 0 && strcmp(rule, "gated_delta") != 0)
-		return sl__fail(err, SL_E_DATA, "update_rule is '%.40s'", rule);
+		return sl__ref_refuse(ev, "update_rule is '%.40s'", rule);
 	if ((sl__ref_in(ev, 4) != NULL) != fades ||
 	    (sl__ref_in(ev, 5) != NULL) != corrects)
-		return sl__fail(err, SL_E_DATA,
-				"decay or beta do not go with the rule '%s'",
-				rule);
+		return sl__ref_refuse(
+			ev, "decay or beta do not go with the rule '%s'", rule);
 	return SL_OK;
 }
 
 enum sl_status
-sl__ref_linear_attention(struct sl__eval *ev, struct sl_error *err)
+sl__ref_linear_attention(struct sl__eval *ev)
 {
 	double given = sl__float(ev->node, "scale", 0);
 	struct linear l = {0};
 	int64_t dims[4], group, size;
-	enum sl_status rc = check_rule(ev, err);
 
-	if (!rc)
-		rc = read_linear_sizes(&l, ev, err);
-	if (!rc)
-		rc = open_linear(&l, ev, err);
-	if (rc)
-		return rc;
+	if (check_rule(ev) || read_linear_sizes(&l, ev) || open_linear(&l, ev))
+		return ev->failure;
 	l.scale = given > 0 || given < 0 ? given : 1 / sqrt((double)l.width);
 	group = l.n_heads / l.n_kv_heads;
 	size = l.width * l.value_width;
@@ -294,9 +257,6 @@ sl__ref_linear_attention(struct sl__eval *ev, struct sl_error *err)
 	dims[1] = l.n_kv_heads;
 	dims[2] = l.width;
 	dims[3] = l.value_width;
-	rc = sl__ref_out(ev, 1, sl__ref_dtype(ev, sl__ref_in(ev, 3) ? 3 : 0), 4,
-			 dims, err);
-	if (!rc)
-		sl__ref_store_doubles(ev, 1, l.state);
-	return rc;
+	return sl__ref_give(ev, 1, sl__ref_dtype(ev, sl__ref_in(ev, 3) ? 3 : 0),
+			    4, dims, l.state);
 }

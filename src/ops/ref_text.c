@@ -6,7 +6,6 @@
  */
 #include "ops/ref_text.h"
 #include "base/map.h"
-#include "base/status.h"
 #include "ops/ref.h"
 
 #include <regex.h>
@@ -15,26 +14,15 @@
 
 #include "base/banned.h"
 
-static enum sl_status
-need_strings(const struct sl__eval *ev, size_t i, const struct sl__tensor **out,
-	     struct sl_error *err)
+static const struct sl__tensor *
+need_strings(struct sl__eval *ev, size_t i)
 {
-	*out = sl__ref_tensor(ev, i);
-	if (!*out || (*out)->dtype != SL_DTYPE_STRING)
-		return sl__fail(err, SL_E_DATA,
-				"input %zu is no tensor of strings", i);
-	return SL_OK;
-}
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 
-static enum sl_status
-give_strings(struct sl__eval *ev, size_t rank, const int64_t *dims,
-	     const char *const *strings, struct sl_error *err)
-{
-	struct sl__datum *out = sl__ref_result(ev, 0);
-
-	if (!out)
-		return SL_OK;
-	return sl__datum_strings(out, rank, dims, strings, ev->allocator, err);
+	if (t && t->dtype == SL_DTYPE_STRING)
+		return t;
+	sl__ref_refuse(ev, "input %zu is no tensor of strings", i);
+	return NULL;
 }
 
 /* n bytes of a text, in the scratch arena. */
@@ -74,24 +62,24 @@ struct stop_words {
 };
 
 static enum sl_status
-read_stop_words(struct stop_words *s, struct sl__eval *ev, struct sl_error *err)
+read_stop_words(struct stop_words *s, struct sl__eval *ev)
 {
 	const struct sl__attribute *stop = sl__attribute(ev->node, "stopwords");
-	enum sl_status rc = SL_OK;
 
 	sl__map_init(&s->words, ev->scratch);
 	s->by = sl__int(ev->node, "is_case_sensitive", 0) ? CASE_KEPT
 							  : CASE_LOWER;
-	for (size_t i = 0; !rc && stop && stop->strings && i < stop->n; i++) {
+	for (size_t i = 0; !ev->failure && stop && stop->strings && i < stop->n;
+	     i++) {
 		char *word = piece_of(ev, stop->strings[i],
 				      strlen(stop->strings[i]));
 
 		if (!word)
-			return sl__fail_nomem(err);
+			return ev->failure;
 		change_case(word, s->by);
-		rc = sl__map_put(&s->words, word, 1, err);
+		sl__ref_keep(ev, sl__map_put(&s->words, word, 1, ev->err));
 	}
-	return rc;
+	return ev->failure;
 }
 
 static enum letter_case
@@ -106,31 +94,27 @@ case_of(const struct sl__node *node)
 
 /* Where every word goes out, one empty one is left. */
 enum sl_status
-sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
+sl__ref_string_normalizer(struct sl__eval *ev)
 {
 	enum letter_case to = case_of(ev->node);
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = need_strings(ev, 0);
 	const char **words;
 	struct stop_words stop;
 	int64_t dims[2] = {1, 1}, n = 0;
-	enum sl_status rc = need_strings(ev, 0, &in, err);
 
-	if (!rc)
-		rc = read_stop_words(&stop, ev, err);
-	if (rc)
-		return rc;
+	if (!in || read_stop_words(&stop, ev))
+		return ev->failure;
 	if (in->rank < 1 || in->rank > 2 || (in->rank == 2 && in->dims[0] != 1))
-		return sl__fail(err, SL_E_DATA,
-				"its input is no list of strings");
+		return sl__ref_refuse(ev, "its input is no list of strings");
 	words = sl__ref_new(ev, (size_t)in->n_elements + 1, sizeof(*words));
 	if (!words)
-		return sl__fail_nomem(err);
+		return ev->failure;
 	for (uint64_t i = 0; i < in->n_elements; i++) {
 		size_t length = strlen(in->strings[i]);
 		char *word = piece_of(ev, in->strings[i], length);
 
 		if (!word)
-			return sl__fail_nomem(err);
+			return ev->failure;
 		change_case(word, stop.by);
 		if (sl__map_find(&stop.words, word))
 			continue;
@@ -141,7 +125,8 @@ sl__ref_string_normalizer(struct sl__eval *ev, struct sl_error *err)
 	if (n == 0)
 		words[n++] = "";
 	dims[in->rank - 1] = n;
-	return give_strings(ev, in->rank, dims, words, err);
+	return sl__ref_strings(ev, sl__ref_result(ev, 0), in->rank, dims,
+			       words);
 }
 
 /*
@@ -164,8 +149,7 @@ struct grams {
 
 /* Adds an item to the key. */
 static enum sl_status
-add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word,
-	 struct sl_error *err)
+add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word)
 {
 	char number[32];
 	size_t n, cap;
@@ -179,7 +163,7 @@ add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word,
 		cap = 2 * (g->cap_key + n + 32);
 		key = sl__ref_new(ev, cap, 1);
 		if (!key)
-			return sl__fail_nomem(err);
+			return ev->failure;
 		if (g->n_key)
 			memcpy(key, g->key, g->n_key);
 		g->key = key;
@@ -193,97 +177,92 @@ add_item(struct sl__eval *ev, struct grams *g, const char *text, int64_t word,
 /* The n-grams of one size: the items from 'first' to 'end' of the pool. */
 static enum sl_status
 add_grams(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
-	  int64_t size, struct sl_error *err)
+	  int64_t size)
 {
-	enum sl_status rc = SL_OK;
-
-	for (int64_t at = first; !rc && end - at >= size; at += size) {
+	for (int64_t at = first; !ev->failure && end - at >= size; at += size) {
 		g->n_key = 0;
-		for (int64_t i = at; !rc && i < at + size; i++)
-			rc = add_item(
-				ev, g,
-				g->pool->strings ? g->pool->strings[i] : NULL,
-				g->pool->ints ? g->pool->ints[i] : 0, err);
-		if (!rc && size >= g->least && size <= g->most &&
+		for (int64_t i = at; !ev->failure && i < at + size; i++)
+			add_item(ev, g,
+				 g->pool->strings ? g->pool->strings[i] : NULL,
+				 g->pool->ints ? g->pool->ints[i] : 0);
+		if (!ev->failure && size >= g->least && size <= g->most &&
 		    !sl__map_find(&g->ids, g->key))
-			rc = sl__map_put(&g->ids, g->key, g->n_grams, err);
+			sl__ref_keep(ev, sl__map_put(&g->ids, g->key,
+						     g->n_grams, ev->err));
 		g->n_grams++;
 	}
-	return rc;
+	return ev->failure;
 }
 
 static enum sl_status
-read_pool(struct sl__eval *ev, struct grams *g, struct sl_error *err)
+read_pool(struct sl__eval *ev, struct grams *g)
 {
 	const int64_t *starts;
 	size_t n = sl__ints(ev->node, "ngram_counts", &starts);
-	enum sl_status rc = SL_OK;
 
 	g->pool = sl__attribute(ev->node, "pool_strings");
 	if (!g->pool)
 		g->pool = sl__attribute(ev->node, "pool_int64s");
 	if (!g->pool || (!g->pool->strings && !g->pool->ints))
-		return sl__fail(err, SL_E_DATA, "it has no pool of n-grams");
+		return sl__ref_refuse(ev, "it has no pool of n-grams");
 	sl__map_init(&g->ids, ev->scratch);
-	for (size_t i = 0; !rc && i < n; i++) {
+	for (size_t i = 0; !ev->failure && i < n; i++) {
 		int64_t end = i + 1 < n ? starts[i + 1] : (int64_t)g->pool->n;
 
 		if (starts[i] < 0 || end < starts[i] ||
 		    end > (int64_t)g->pool->n)
-			return sl__fail(err, SL_E_DATA,
-					"n-grams of size %zu lie outside of "
-					"the pool",
-					i + 1);
-		rc = add_grams(ev, g, starts[i], end, (int64_t)i + 1, err);
+			return sl__ref_refuse(
+				ev,
+				"n-grams of size %zu lie outside of "
+				"the pool",
+				i + 1);
+		add_grams(ev, g, starts[i], end, (int64_t)i + 1);
 	}
-	if (!rc && g->n_columns < g->n_grams)
-		rc = sl__fail(err, SL_E_DATA, "%zu places for %zu n-grams",
-			      g->n_columns, g->n_grams);
-	return rc;
+	if (!ev->failure && g->n_columns < g->n_grams)
+		sl__ref_refuse(ev, "%zu places for %zu n-grams", g->n_columns,
+			       g->n_grams);
+	return ev->failure;
 }
 
 /* Counts the n-grams that begin at 'start', their items 'distance' apart. */
 static enum sl_status
 count_from(struct sl__eval *ev, struct grams *g, int64_t start, int64_t end,
-	   int64_t distance, struct sl_error *err)
+	   int64_t distance)
 {
-	enum sl_status rc = SL_OK;
-
 	g->n_key = 0;
-	for (int64_t size = 1, at = start; !rc && size <= g->most && at < end;
-	     size++) {
+	for (int64_t size = 1, at = start;
+	     !ev->failure && size <= g->most && at < end; size++) {
 		const size_t *id;
 
-		rc = add_item(ev, g, g->texts ? g->texts[at] : NULL,
-			      g->words ? g->words[at] : 0, err);
-		id = rc || size < g->least ? NULL
-					   : sl__map_find(&g->ids, g->key);
+		add_item(ev, g, g->texts ? g->texts[at] : NULL,
+			 g->words ? g->words[at] : 0);
+		id = ev->failure || size < g->least
+			     ? NULL
+			     : sl__map_find(&g->ids, g->key);
 		if (id)
 			g->counts[g->columns[*id]]++;
 		if (end - at <= distance)
 			break;
 		at += distance;
 	}
-	return rc;
+	return ev->failure;
 }
 
 /* Single items are counted once: skipping does not change them. */
 static enum sl_status
-count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end,
-	  struct sl_error *err)
+count_row(struct sl__eval *ev, struct grams *g, int64_t first, int64_t end)
 {
 	int64_t least = g->least;
-	enum sl_status rc = SL_OK;
 
-	for (int64_t d = 1; !rc && d - 1 <= g->n_skips && d <= end - first;
-	     d++) {
-		for (int64_t i = first; !rc && i < end; i++)
-			rc = count_from(ev, g, i, end, d, err);
+	for (int64_t d = 1;
+	     !ev->failure && d - 1 <= g->n_skips && d <= end - first; d++) {
+		for (int64_t i = first; !ev->failure && i < end; i++)
+			count_from(ev, g, i, end, d);
 		if (g->least == 1)
 			g->least = 2;
 	}
 	g->least = least;
-	return rc;
+	return ev->failure;
 }
 
 /* The weights belong to the places of the output, as runtimes have it. */
@@ -306,83 +285,76 @@ weigh(const struct sl__node *node, float *counts, size_t n)
 }
 
 static enum sl_status
-grams_of(struct sl__eval *ev, struct grams *g, struct sl_error *err)
+grams_of(struct sl__eval *ev, struct grams *g)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	const struct sl__node *node = ev->node;
-	enum sl_status rc;
 
 	g->least = sl__int(node, "min_gram_length", 1);
 	g->most = sl__int(node, "max_gram_length", 1);
 	g->n_skips = sl__int(node, "max_skip_count", 0);
 	g->n_columns = sl__ints(node, "ngram_indexes", &g->columns);
 	if (!in || in->rank < 1 || in->rank > 2)
-		return sl__fail(err, SL_E_DATA,
-				"its input has neither one nor two dimensions");
+		return sl__ref_refuse(
+			ev, "its input has neither one nor two dimensions");
 	if (g->least < 1 || g->most < g->least || g->n_skips < 0)
-		return sl__fail(err, SL_E_DATA,
-				"n-grams of %lld to %lld items, %lld apart",
-				(long long)g->least, (long long)g->most,
-				(long long)g->n_skips);
+		return sl__ref_refuse(
+			ev, "n-grams of %lld to %lld items, %lld apart",
+			(long long)g->least, (long long)g->most,
+			(long long)g->n_skips);
 	for (size_t i = 0; i < g->n_columns; i++) {
 		if (g->columns[i] < 0)
-			return sl__fail(err, SL_E_DATA, "an index below 0");
+			return sl__ref_refuse(ev, "an index below 0");
 	}
-	rc = read_pool(ev, g, err);
-	if (rc)
-		return rc;
+	if (read_pool(ev, g))
+		return ev->failure;
 	g->texts = in->strings;
 	if (in->dtype == SL_DTYPE_STRING)
 		return SL_OK;
-	g->words = sl__ref_integers(ev, 0, err);
-	return g->words ? SL_OK : sl__ref_failure(ev);
+	g->words = sl__ref_integers(ev, 0);
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_tf_idf(struct sl__eval *ev, struct sl_error *err)
+sl__ref_tf_idf(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
 	struct sl__datum *out = sl__ref_result(ev, 0);
 	int64_t n_rows, width, n_columns;
 	struct grams g = {0};
-	enum sl_status rc = grams_of(ev, &g, err);
 
-	if (rc || !out || out->tensor.n_elements == 0)
-		return rc;
+	if (grams_of(ev, &g))
+		return ev->failure;
 	if (out->tensor.dtype != SL_DTYPE_F32 || !out->bytes)
-		return sl__fail(err, SL_E_DATA, "its output is not f32");
+		return sl__ref_refuse(ev, "its output is not f32");
 	memset(out->bytes, 0, (size_t)out->tensor.n_bytes);
 	n_rows = in->rank == 2 ? in->dims[0] : 1;
 	width = in->dims[in->rank - 1];
 	n_columns = out->tensor.dims[out->tensor.rank - 1];
-	for (int64_t row = 0; !rc && row < n_rows; row++) {
+	for (int64_t row = 0; !ev->failure && row < n_rows; row++) {
 		g.counts = (float *)(void *)out->bytes + row * n_columns;
-		rc = count_row(ev, &g, row * width, (row + 1) * width, err);
-		if (!rc)
+		count_row(ev, &g, row * width, (row + 1) * width);
+		if (!ev->failure)
 			weigh(ev->node, g.counts, (size_t)n_columns);
 	}
-	return rc;
+	return ev->failure;
 }
 
 enum sl_status
-sl__ref_string_concat(struct sl__eval *ev, struct sl_error *err)
+sl__ref_string_concat(struct sl__eval *ev)
 {
 	int64_t at[SL__RANK_MOST] = {0}, offsets[2] = {0, 0};
 	int64_t a_strides[SL__RANK_MOST], b_strides[SL__RANK_MOST];
 	const int64_t *const strides[2] = {a_strides, b_strides};
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-	const struct sl__tensor *a, *b;
-	const char **made;
+	const struct sl__tensor *a = need_strings(ev, 0);
+	const struct sl__tensor *b = need_strings(ev, 1);
+	struct sl__datum *out = sl__ref_result(ev, 0);
+	const char **made =
+		sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
 	size_t k = 0;
-	enum sl_status rc = need_strings(ev, 0, &a, err);
 
-	if (!rc)
-		rc = need_strings(ev, 1, &b, err);
-	if (rc || !out || out->tensor.n_elements == 0)
-		return rc;
-	made = sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
-	if (!made)
-		return sl__fail_nomem(err);
+	if (ev->failure)
+		return ev->failure;
 	sl__ref_broadcast(a_strides, out->tensor.rank, a->rank, a->dims);
 	sl__ref_broadcast(b_strides, out->tensor.rank, b->rank, b->dims);
 	do {
@@ -392,13 +364,14 @@ sl__ref_string_concat(struct sl__eval *ev, struct sl_error *err)
 		char *both = sl__ref_new(ev, n + strlen(y) + 1, 1);
 
 		if (!both)
-			return sl__fail_nomem(err);
+			return ev->failure;
 		memcpy(both, x, n);
 		memcpy(both + n, y, strlen(y));
 		made[k++] = both;
 	} while (sl__ref_next(at, out->tensor.rank, out->tensor.dims, offsets,
 			      strides, 2));
-	return give_strings(ev, out->tensor.rank, out->tensor.dims, made, err);
+	return sl__ref_strings(ev, out, out->tensor.rank, out->tensor.dims,
+			       made);
 }
 
 /* What is between the separators: without one, between stretches of blanks,
@@ -449,95 +422,78 @@ count_pieces(const struct splitter *s, const char *text)
 	return n;
 }
 
-static enum sl_status
+static void
 split_one(struct sl__eval *ev, const struct splitter *s, const char *text,
-	  const char **made, int64_t n_most, struct sl_error *err)
+	  const char **made, int64_t n_most)
 {
 	const char *piece;
 	int64_t n = 0;
 	size_t n_bytes;
 
-	while (next_piece(s, &text, n, &piece, &n_bytes)) {
-		made[n] = piece_of(ev, piece, n_bytes);
-		if (!made[n++])
-			return sl__fail_nomem(err);
-	}
+	while (next_piece(s, &text, n, &piece, &n_bytes))
+		made[n++] = piece_of(ev, piece, n_bytes);
 	while (n < n_most)
 		made[n++] = "";
-	return SL_OK;
 }
 
 enum sl_status
-sl__ref_string_split(struct sl__eval *ev, struct sl_error *err)
+sl__ref_string_split(struct sl__eval *ev)
 {
 	struct splitter s = {sl__word(ev->node, "delimiter", ""),
 			     sl__int(ev->node, "maxsplit", -1)};
 	int64_t dims[SL__RANK_MOST + 1], *counts, most = 0;
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = need_strings(ev, 0);
 	const char **made;
-	enum sl_status rc = need_strings(ev, 0, &in, err);
 
-	if (rc)
-		return rc;
+	if (!in)
+		return ev->failure;
 	if (in->rank >= SL__RANK_MOST)
-		return sl__fail(err, SL_E_DATA, "too many dimensions");
-	counts = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*counts));
-	if (!counts)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; i < in->n_elements; i++) {
+		return sl__ref_refuse(ev, "too many dimensions");
+	counts = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	for (uint64_t i = 0; counts && i < in->n_elements; i++) {
 		counts[i] = count_pieces(&s, in->strings[i]);
 		most = counts[i] > most ? counts[i] : most;
 	}
 	made = sl__ref_new(ev, (size_t)in->n_elements * (size_t)most,
 			   sizeof(*made));
-	if (!made)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0; !rc && i < in->n_elements; i++)
-		rc = split_one(ev, &s, in->strings[i],
-			       made + i * (uint64_t)most, most, err);
+	for (uint64_t i = 0; !ev->failure && i < in->n_elements; i++)
+		split_one(ev, &s, in->strings[i], made + i * (uint64_t)most,
+			  most);
 	if (in->rank)
 		memcpy(dims, in->dims, in->rank * sizeof(*dims));
 	dims[in->rank] = most;
-	if (!rc)
-		rc = give_strings(ev, in->rank + 1, dims, made, err);
-	if (!rc)
-		rc = sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, in->dims, err);
-	if (!rc)
-		sl__ref_store_integers(ev, 1, counts);
-	return rc;
+	if (!ev->failure && sl__ref_result(ev, 0))
+		sl__ref_strings(ev, sl__ref_result(ev, 0), in->rank + 1, dims,
+				made);
+	if (ev->failure || sl__ref_out(ev, 1, SL_DTYPE_I64, in->rank, in->dims))
+		return ev->failure;
+	return sl__ref_store_integers(ev, 1, counts);
 }
 
 enum sl_status
-sl__ref_regex(struct sl__eval *ev, struct sl_error *err)
+sl__ref_regex(struct sl__eval *ev)
 {
 	const char *pattern = sl__word(ev->node, "pattern", "");
-	const struct sl__tensor *in;
+	const struct sl__tensor *in = need_strings(ev, 0);
 	const char *posix;
 	int64_t *matches;
 	regex_t regex;
 	int failed;
-	enum sl_status rc = need_strings(ev, 0, &in, err);
 
-	if (rc)
-		return rc;
-	rc = sl__regex_posix(&posix, pattern, ev->scratch, err);
-	if (rc)
-		return rc;
-	matches = sl__ref_new(ev, (size_t)in->n_elements, sizeof(*matches));
-	if (!matches)
-		return sl__fail_nomem(err);
-	rc = sl__ref_out(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims, err);
-	if (rc)
-		return rc;
+	if (!in || sl__ref_keep(ev, sl__regex_posix(&posix, pattern,
+						    ev->scratch, ev->err)))
+		return ev->failure;
+	matches = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	if (!matches || sl__ref_out(ev, 0, SL_DTYPE_BOOL, in->rank, in->dims))
+		return ev->failure;
 	failed = regcomp(&regex, posix, REG_EXTENDED | REG_NOSUB);
 	if (failed == REG_ESPACE)
-		return sl__fail_nomem(err);
+		return sl__ref_nomem(ev);
 	if (failed)
-		return sl__fail(err, SL_E_DATA,
-				"'%.200s' is no regular expression", pattern);
+		return sl__ref_refuse(ev, "'%.200s' is no regular expression",
+				      pattern);
 	for (uint64_t i = 0; i < in->n_elements; i++)
 		matches[i] = !regexec(&regex, in->strings[i], 0, NULL, 0);
 	regfree(&regex);
-	sl__ref_store_integers(ev, 0, matches);
-	return SL_OK;
+	return sl__ref_store_integers(ev, 0, matches);
 }

@@ -6,8 +6,6 @@
  * tensors each: the values, their gradients, and one or two groups of state.
  * Outputs are the groups but for the gradients, renewed.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/ref.h"
 
 #include <math.h>
@@ -21,7 +19,7 @@ enum { FIRST = 2 }; /* after the rate and the count */
 struct step {
 	const struct sl__node *node;
 	double rate, count, norm;
-	size_t n;
+	int64_t n;
 	double *x, *state[2];
 	const double *gradient;
 };
@@ -30,7 +28,7 @@ typedef void step_function(const struct step *s);
 
 /* The regularized gradient of element i. */
 static double
-slope(const struct step *s, size_t i)
+slope(const struct step *s, int64_t i)
 {
 	return s->norm * s->x[i] + s->gradient[i];
 }
@@ -42,7 +40,7 @@ step_adagrad(const struct step *s)
 	double epsilon = sl__float(s->node, "epsilon", (double)1e-6F);
 	double rate = s->rate / (1 + s->count * decay);
 
-	for (size_t i = 0; i < s->n; i++) {
+	for (int64_t i = 0; i < s->n; i++) {
 		double g = slope(s, i);
 
 		s->state[0][i] += g * g;
@@ -62,7 +60,7 @@ step_adam(const struct step *s)
 	if (s->count > 0)
 		rate *= sqrt(1 - pow(beta, s->count)) /
 			(1 - pow(alpha, s->count));
-	for (size_t i = 0; i < s->n; i++) {
+	for (int64_t i = 0; i < s->n; i++) {
 		double g = slope(s, i);
 		double *v = &s->state[0][i], *h = &s->state[1][i];
 
@@ -80,7 +78,7 @@ step_momentum(const struct step *s)
 	double beta = s->count > 0 ? sl__float(s->node, "beta", 1) : 1;
 	int is_nesterov = sl__word(s->node, "mode", "")[0] == 'n';
 
-	for (size_t i = 0; i < s->n; i++) {
+	for (int64_t i = 0; i < s->n; i++) {
 		double g = slope(s, i);
 		double *v = &s->state[0][i];
 
@@ -90,85 +88,59 @@ step_momentum(const struct step *s)
 }
 
 /* A copy of input i that may be written, as many numbers as s->n. */
-static enum sl_status
-read_copy(double **out, const struct step *s, struct sl__eval *ev, size_t i,
-	  struct sl_error *err)
+static double *
+read_copy(const struct step *s, struct sl__eval *ev, size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const double *from;
+	const double *from = sl__ref_doubles(ev, i);
+	double *made = sl__ref_new_doubles(ev, s->n);
 
-	if (!t || t->n_elements != s->n)
-		return sl__refuse(err, "input %zu does not fit its values", i);
-	from = sl__ref_doubles(ev, i, err);
-	if (!from)
-		return sl__ref_failure(ev);
-	*out = sl__ref_new(ev, s->n, sizeof(**out));
-	if (!*out)
-		return sl__fail_nomem(err);
-	memcpy(*out, from, s->n * sizeof(**out));
-	return SL_OK;
+	if (t && t->n_elements != (uint64_t)s->n)
+		sl__ref_refuse(ev, "input %zu does not fit its values", i);
+	if (!ev->failure)
+		memcpy(made, from, (size_t)s->n * sizeof(*made));
+	return made;
 }
 
 /* Tensor k of each of the n in a group. */
-static enum sl_status
+static void
 run_step(struct step *s, struct sl__eval *ev, size_t k, size_t n,
-	 step_function *function, struct sl_error *err)
+	 step_function *function)
 {
-	size_t n_states = n ? (ev->node->n_inputs - FIRST) / n - 2 : 0;
+	size_t n_states = (ev->node->n_inputs - FIRST) / n - 2;
 	const struct sl__tensor *x = sl__ref_tensor(ev, FIRST + k);
-	double *gradient;
-	enum sl_status rc;
 
-	s->n = x ? (size_t)x->n_elements : 0;
-	rc = read_copy(&s->x, s, ev, FIRST + k, err);
-	if (!rc)
-		rc = read_copy(&gradient, s, ev, FIRST + n + k, err);
-	for (size_t i = 0; !rc && i < n_states; i++)
-		rc = read_copy(&s->state[i], s, ev, FIRST + (2 + i) * n + k,
-			       err);
-	if (rc)
-		return rc;
-	s->gradient = gradient;
+	s->n = x ? (int64_t)x->n_elements : 0;
+	s->x = read_copy(s, ev, FIRST + k);
+	s->gradient = read_copy(s, ev, FIRST + n + k);
+	for (size_t i = 0; i < n_states; i++)
+		s->state[i] = read_copy(s, ev, FIRST + (2 + i) * n + k);
+	if (ev->failure)
+		return;
 	function(s);
 	sl__ref_store_doubles(ev, k, s->x);
 	for (size_t i = 0; i < n_states; i++)
 		sl__ref_store_doubles(ev, (1 + i) * n + k, s->state[i]);
-	return SL_OK;
 }
 
 /* Inference has checked that the inputs are whole groups. */
-static enum sl_status
-run_steps(struct sl__eval *ev, size_t n_groups, step_function *function,
-	  struct sl_error *err)
+enum sl_status
+sl__ref_optimizer(struct sl__eval *ev)
 {
-	size_t n = (ev->node->n_inputs - FIRST) / n_groups;
+	int is_adam = sl__is_op(ev->node, SL__OP_PREVIEW_Adam);
+	step_function *function = is_adam ? step_adam
+				  : sl__is_op(ev->node, SL__OP_PREVIEW_Adagrad)
+					  ? step_adagrad
+					  : step_momentum;
+	size_t n = (ev->node->n_inputs - FIRST) / (is_adam ? 4 : 3);
 	struct step s = {
 		.node = ev->node,
 		.rate = sl__ref_number(ev, 0, 0),
 		.count = sl__ref_number(ev, 1, 0),
 		.norm = sl__float(ev->node, "norm_coefficient", 0),
 	};
-	enum sl_status rc = SL_OK;
 
-	for (size_t k = 0; !rc && k < n; k++)
-		rc = run_step(&s, ev, k, n, function, err);
-	return rc;
-}
-
-enum sl_status
-sl__ref_adagrad(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_steps(ev, 3, step_adagrad, err);
-}
-
-enum sl_status
-sl__ref_adam(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_steps(ev, 4, step_adam, err);
-}
-
-enum sl_status
-sl__ref_momentum(struct sl__eval *ev, struct sl_error *err)
-{
-	return run_steps(ev, 3, step_momentum, err);
+	for (size_t k = 0; !ev->failure && k < n; k++)
+		run_step(&s, ev, k, n, function);
+	return ev->failure;
 }
