@@ -27,7 +27,7 @@ main(int argc, char **argv)
 			       .n_bits = 256,
 			       .n_threads = 1,
 			       .ops_per_s = none};
-	struct sl_memory_level level = {.level = "DRAM",
+	struct sl_memory_level level = {.level = SL_LEVEL_DRAM,
 					.access = SL_ACCESS_LOAD,
 					.n_threads = 1,
 					.from_bytes = 1024,

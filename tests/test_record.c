@@ -36,7 +36,7 @@ word(unsigned value)
 	return sl_verdict_text((enum sl_verdict)value);
 }
 
-static const struct sl__words words = {word, 0, SL_VERDICT_SAME + 1};
+static const struct sl__vocabulary words = {word, 0, SL_VERDICT_SAME + 1};
 
 static const struct sl__field part_fields[] = {
 	SL__F(TEXT, part, name, "name", "its name"),
