@@ -110,6 +110,26 @@ parts_are_named_and_numbered(void **state)
 	sl_buf_release(&out);
 }
 
+/* The machine is the result's, whatever is known of the one that renders. */
+static void
+the_machine_is_the_results(void **state)
+{
+	const struct sl_machine machine = {.fingerprint = "0123456789abcdef"};
+	struct recorded_profile r;
+	struct sl_buf out;
+
+	(void)state;
+	record_profile(&r);
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "machine", "null"));
+	sl_buf_release(&out);
+	r.profile.machine = &machine;
+	out = render(&r, SL_FORMAT_JSON, 0, 0);
+	assert_true(json_is(out.data, "machine.fingerprint",
+			    "\"0123456789abcdef\""));
+	sl_buf_release(&out);
+}
+
 /* What makes no products has no rate of them; what is not counted has none at
  * all, and says why. */
 static void
@@ -259,6 +279,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_has_every_figure),
 		cmocka_unit_test(parts_are_named_and_numbered),
+		cmocka_unit_test(the_machine_is_the_results),
 		cmocka_unit_test(absent_work_has_a_reason),
 		cmocka_unit_test(nothing_impossible_is_a_fact),
 		cmocka_unit_test(untracked_memory_is_absent),

@@ -410,6 +410,8 @@ struct sl_profile_options {
 struct sl_profile {
 	const char *name, *source;
 	const struct sl_inspection *model; /* parameters, cost, coverage */
+	const struct sl_machine *machine;  /* as it was known before; NULL: it
+					      was never measured */
 	int64_t batch;
 	enum sl_dtype dtype;
 	int n_threads;

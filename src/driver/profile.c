@@ -152,6 +152,21 @@ inspect(struct profiler *p, struct sl_error *err)
 	return SL_OK;
 }
 
+/* What is known of the machine goes into the result, so that a page of it does
+ * not depend on where it is rendered.  Nothing kept is no failure. */
+static enum sl_status
+describe_machine(struct profiler *p, struct sl_error *err)
+{
+	struct sl_machine *machine;
+	struct sl_error why;
+
+	if (!sl_machine_open_cached(&machine, NULL, &why))
+		p->out->machine = machine;
+	else if (why.status == SL_E_NOMEM)
+		return sl__fail_nomem(err);
+	return SL_OK;
+}
+
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
@@ -178,7 +193,8 @@ prepare(struct profiler *p, struct sl_error *err)
 	out->n_threads = sl_plan_n_threads(p->subject.plan);
 	out->plan_ns = p->subject.plan_ns;
 	out->seed = p->how.seed;
-	return inspect(p, err);
+	rc = describe_machine(p, err);
+	return rc ? rc : inspect(p, err);
 }
 
 static enum sl_status
@@ -544,6 +560,7 @@ sl_profile_free(struct sl_profile *profile)
 	if (!profile)
 		return;
 	sl_inspection_free((struct sl_inspection *)(uintptr_t)profile->model);
+	sl_machine_free((struct sl_machine *)(uintptr_t)profile->machine);
 	sl__boxed_free(profile);
 }
 

@@ -675,14 +675,13 @@ void
 sl__profile_json(struct sl__json *json, const void *result)
 {
 	const struct sl__profile_result *r = result;
-	struct sl_machine *machine = sl__roof_open();
+	const struct sl_machine *machine = r->profiles[0]->machine;
 
 	if (machine)
 		sl__record_object(json, "machine", &sl__table_machine, machine,
 				  NULL);
 	else
 		sl__json_absent(json, "machine", sl__no_roof);
-	sl_machine_free(machine);
 	if (r->view.layer)
 		add_layer(json, r->view.layer);
 	if (r->n == 1) {
