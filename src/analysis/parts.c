@@ -207,8 +207,8 @@ part_of_work(const struct reader *r, uint32_t node)
 	return SL_PART_OTHER;
 }
 
-static void
-read_works(struct reader *r)
+static enum sl_status
+read_works(struct reader *r, struct sl_error *err)
 {
 	for (uint32_t i = 0; i < r->graph->n_nodes; i++) {
 		struct sl_cost *cost = &r->costs.per_call[i];
@@ -219,8 +219,12 @@ read_works(struct reader *r)
 		r->costs.n_calls[i] = 1;
 		r->origin[i] = SL__NONE;
 	}
+	/* Costs do not fail: what could not be looked up would be left out. */
+	if (r->shapes->is_short)
+		return sl__fail_nomem(err);
 	for (uint32_t i = 0; i < r->graph->n_nodes; i++)
 		r->part[i] = part_of_work(r, i);
+	return SL_OK;
 }
 
 /* An operator that projects too takes the tokens themselves. */
@@ -582,19 +586,23 @@ sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
 	     struct sl__arena *scratch, struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
-	struct reader r = {.graph = p->graph, .shapes = p->shapes};
-	enum sl_status rc = prepare(&r, scratch, err);
+	struct reader r = {.graph = p->graph};
+	enum sl_status rc = sl__shapes_view(&r.shapes, p->shapes, err);
 
+	if (!rc)
+		rc = prepare(&r, scratch, err);
+	if (!rc)
+		rc = read_works(&r, err);
+	if (!rc)
+		rc = find_attentions(&r, scratch, err);
 	if (rc)
-		return rc;
-	read_works(&r);
-	rc = find_attentions(&r, scratch, err);
-	if (rc)
-		return rc;
+		goto out;
 	judge(&r);
 	for (size_t i = 0; i < p->n_steps; i++)
 		parts[i] = part_of_step(&r, &p->steps[i]);
-	return SL_OK;
+out:
+	sl__shapes_free(r.shapes);
+	return rc;
 }
 
 enum sl_status

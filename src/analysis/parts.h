@@ -8,7 +8,7 @@
 /*
  * The part of each step of the plan, parts[sl_plan_n_steps(plan)], from what
  * nodes do and how they are connected; names are not looked at.  parts.c says
- * by which rules.  The plan is read only, but for its shapes' own storage.
+ * by which rules.
  */
 enum sl_status sl__parts_of(enum sl_part *parts, const struct sl_plan *plan,
 			    struct sl__arena *scratch,

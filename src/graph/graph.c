@@ -4,6 +4,7 @@
 #include "graph/assembly.h"
 #include "graph/op_rules.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ grow(struct sl_graph *graph, void *array, size_t n, size_t *cap, size_t n_bytes,
 	size_t more = *cap ? *cap * 2 : 16;
 	void *old, *new;
 
+	assert(!graph->is_frozen);
 	if (n < *cap)
 		return SL_OK;
 	memcpy(&old, array, sizeof(old));
@@ -73,6 +75,7 @@ static enum sl_status
 copy_ids(struct sl_graph *graph, uint32_t **out, const uint32_t *ids, size_t n,
 	 struct sl_error *err)
 {
+	assert(!graph->is_frozen);
 	*out = sl__arena_array(&graph->arena, n, sizeof(**out));
 	if (!*out)
 		return sl__fail_nomem(err);
@@ -154,8 +157,6 @@ take_symbol(struct sl_graph *graph, struct sl__map *ids, int64_t *size,
 		return SL_OK;
 	rc = grow(graph, &graph->symbols, i, &graph->cap_symbols,
 		  sizeof(*graph->symbols), err);
-	if (!rc)
-		rc = sl__map_put(ids, name, i, err);
 	if (rc)
 		return rc;
 	graph->symbols[i].usual = 0;
@@ -163,6 +164,9 @@ take_symbol(struct sl_graph *graph, struct sl__map *ids, int64_t *size,
 	graph->symbols[i].name = sl__arena_string(&graph->arena, name);
 	if (!graph->symbols[i].name)
 		return sl__fail_nomem(err);
+	rc = sl__map_put(ids, name, i, err);
+	if (rc)
+		return rc;
 	graph->n_symbols++;
 	return SL_OK;
 }
@@ -243,6 +247,7 @@ sl__graph_note_usual(struct sl_graph *graph, struct sl_error *err)
 	struct sl__metadata *all = sl__arena_array(
 		&graph->arena, n + graph->n_symbols, sizeof(*all));
 
+	assert(!graph->is_frozen);
 	if (!all)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
@@ -268,6 +273,7 @@ sl__graph_note_usual(struct sl_graph *graph, struct sl_error *err)
 void
 sl__graph_take_usual(struct sl_graph *graph)
 {
+	assert(!graph->is_frozen);
 	for (size_t i = 0; i < graph->n_metadata; i++) {
 		const struct sl__metadata *m = &graph->metadata[i];
 		const size_t *symbol;

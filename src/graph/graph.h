@@ -122,8 +122,8 @@ struct sl__metadata {
 /*
  * Invariants after sl__graph_freeze(): ids are indices; a value has one
  * producer or is an input or has a tensor; each block's nodes stand after
- * the producers of what they use; nothing changes any more and any number
- * of threads may read.
+ * the producers of what they use; nothing changes any more, not even storage
+ * that is kept on the side, and any number of threads may read.
  */
 struct sl_graph {
 	struct sl__arena arena;

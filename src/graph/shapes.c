@@ -108,6 +108,46 @@ sl__shapes_new(struct sl__shapes **out, const struct sl_graph *graph,
 	return SL_OK;
 }
 
+/* Its own copies of what is written after inference: contents that are looked
+ * up, sizes that come up, rows without room for more. */
+static enum sl_status
+copy_written(struct sl__shapes *s, struct sl_error *err)
+{
+	const struct sl__known **known =
+		sl__arena_array(&s->arena, s->n_values, sizeof(*known));
+	enum sl_status rc = sl__size_table_copy(s, err);
+
+	if (rc || !known)
+		return rc ? rc : sl__fail_nomem(err);
+	for (size_t i = 0; i < s->n_values; i++)
+		known[i] = s->known[i];
+	s->known = known;
+	s->cap_values = s->n_values;
+	s->cap_unresolved = s->n_unresolved;
+	return SL_OK;
+}
+
+enum sl_status
+sl__shapes_view(struct sl__shapes **out, const struct sl__shapes *of,
+		struct sl_error *err)
+{
+	struct sl__shapes *s = sl__alloc(&of->arena.allocator, sizeof(*s));
+	enum sl_status rc;
+
+	*out = NULL;
+	if (!s)
+		return sl__fail_nomem(err);
+	*s = *of;
+	sl__arena_init(&s->arena, &of->arena.allocator);
+	rc = copy_written(s, err);
+	if (rc) {
+		sl__shapes_free(s);
+		return rc;
+	}
+	*out = s;
+	return SL_OK;
+}
+
 /* Room in the tables for all values of the graph. */
 static enum sl_status
 grow_tables(struct sl__shapes *s, struct sl_error *err)

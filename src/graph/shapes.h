@@ -82,6 +82,12 @@ enum sl_status sl__shapes_blank(struct sl__shapes **out,
 				struct sl_error *err) SL_CHECKED;
 void sl__shapes_free(struct sl__shapes *shapes); /* NULL is fine */
 
+/* The same, for rules that look up more, which is kept in storage of its own:
+ * 'of' stays as it is, and must outlive it. */
+enum sl_status sl__shapes_view(struct sl__shapes **out,
+			       const struct sl__shapes *of,
+			       struct sl_error *err) SL_CHECKED;
+
 /* Takes in the values that a graph under construction gained since: what
  * inputs and parameters are, nothing yet of the others; no symbols. */
 enum sl_status sl__shapes_extend(struct sl__shapes *shapes,

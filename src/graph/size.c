@@ -48,6 +48,25 @@ sl__size_table_init(struct sl__shapes *s, struct sl_error *err)
 	return SL_OK;
 }
 
+enum sl_status
+sl__size_table_copy(struct sl__shapes *s, struct sl_error *err)
+{
+	struct sl__size_table *table = &s->sizes;
+	struct sl__size *sizes =
+		sl__arena_array(&s->arena, table->cap, sizeof(*sizes));
+	size_t *slots =
+		sl__arena_array(&s->arena, table->n_slots, sizeof(*slots));
+
+	if (!sizes || !slots)
+		return sl__fail_nomem(err);
+	memcpy(sizes, table->sizes, table->n * sizeof(*sizes));
+	if (table->n_slots)
+		memcpy(slots, table->slots, table->n_slots * sizeof(*slots));
+	table->sizes = sizes;
+	table->slots = slots;
+	return SL_OK;
+}
+
 const struct sl__size *
 sl__size_parts(const struct sl__shapes *s, int64_t size)
 {

@@ -48,6 +48,10 @@ enum { SL__SIZE_LEAVES_MOST = 64 };
 enum sl_status sl__size_table_init(struct sl__shapes *shapes,
 				   struct sl_error *err) SL_CHECKED;
 
+/* Copies the table that the shapes share with others into their arena. */
+enum sl_status sl__size_table_copy(struct sl__shapes *shapes,
+				   struct sl_error *err) SL_CHECKED;
+
 /* What a size is made of; NULL for numbers. */
 const struct sl__size *sl__size_parts(const struct sl__shapes *shapes,
 				      int64_t size);

@@ -326,7 +326,27 @@ remark(const struct sl__onnx_reader *r, const struct sl_log *log)
 			r->n_missing, r->n_missing == 1 ? "" : "s", r->missing);
 }
 
-/* On success a mapped file belongs to the graph. */
+/* A graph that a mapped file belongs to; the file is closed where there is
+ * none. */
+static enum sl_status
+new_graph(struct sl_graph **out, const struct origin *origin,
+	  const struct sl_allocator *allocator, struct sl_error *err)
+{
+	struct sl__mapping file = origin->file;
+	enum sl_status rc = sl__graph_new(out, allocator, err);
+
+	if (!origin->is_mapped)
+		return rc;
+	if (!rc)
+		rc = sl__graph_add_mapping(*out, &file, err);
+	if (!rc)
+		return SL_OK;
+	sl_graph_free(*out);
+	sl__mapping_close(&file);
+	return rc;
+}
+
+/* A mapped file is taken over, whatever comes of it. */
 static enum sl_status
 read_origin(struct sl_graph **out, const struct origin *origin,
 	    const struct sl_graph_options *options, struct sl_error *err)
@@ -334,8 +354,8 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 	struct sl__onnx_reader r;
 	struct sl_graph *graph;
 	const char *kind;
-	enum sl_status rc =
-		sl__graph_new(&graph, options ? options->allocator : NULL, err);
+	enum sl_status rc = new_graph(&graph, origin,
+				      options ? options->allocator : NULL, err);
 
 	if (rc)
 		return rc;
@@ -354,8 +374,6 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 		sl__graph_take_usual(graph);
 	if (!rc)
 		rc = sl__graph_freeze(graph, err);
-	if (!rc && origin->is_mapped)
-		rc = sl__graph_add_mapping(graph, &origin->file, err);
 	if (!rc && options)
 		remark(&r, options->log);
 	sl__arena_release(&r.scratch);
@@ -363,8 +381,8 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 		*out = graph;
 		return SL_OK;
 	}
-	sl_graph_free(graph);
 	kind = sl__file_kind(origin->file.bytes, origin->file.n_bytes);
+	sl_graph_free(graph);
 	if (rc == SL_E_DATA && kind)
 		return sl__fail(err, rc, "is %s, not an ONNX model", kind);
 	return rc;
@@ -418,8 +436,6 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	if (rc)
 		goto out;
 	rc = read_origin(out, &origin, options, err);
-	if (rc)
-		sl__mapping_close(&origin.file);
 	rc = sl__within(err, rc, path);
 out:
 	sl__arena_release(&scratch);

@@ -7,7 +7,7 @@
  */
 #include "model/zoo.h"
 #include "base/status.h"
-#include "graph/graph.h"
+#include "model/builder.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -362,9 +362,8 @@ sl__zoo_open(struct sl_graph **out, const char *name,
 	request.variant = recipes[row].variant;
 	request.is_step = recipes[row].is_step;
 	recipes[row].build(b, &request);
+	b->graph->source = "zoo";
 	rc = sl_builder_finish(out, b, err);
-	if (!rc)
-		(*out)->source = "zoo";
 	sl_builder_free(b);
 	if (rc == SL_E_NOMEM)
 		return rc;
