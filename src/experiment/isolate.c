@@ -2,24 +2,29 @@
 /* isolate.c - a layer timed within its model and alone, in turn. */
 #include "experiment/isolate.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
+#include "timing/runner.h"
 
 #include "base/banned.h"
 
 enum { ROUNDS_MOST = 4096, ROUNDS_LEAST = 5, ROUNDS_WARMUP = 2 };
+enum { WHOLE = 0, ALONE, N_ARMS };
 
 struct isolator {
 	const struct sl__isolation *what;
+	struct sl__isolated *out;
 	struct sl__tape whole, alone;
-	double ticks_per_ns;
-	struct sl__rng rng;
+	struct sl__ticker ticker;
+	struct sl__runner runner;
+	size_t order[N_ARMS];
 };
 
 static enum sl_status
-reserve(struct isolator *x, struct sl__isolated *out, struct sl__arena *arena,
-	struct sl_error *err)
+reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 {
+	struct sl__isolated *out = x->out;
+
+	x->whole.clock = x->alone.clock = x->what->clock;
 	x->whole.cap = sl_plan_n_steps(x->what->whole) + 1;
 	x->alone.cap = sl_plan_n_steps(x->what->alone) + 1;
 	x->whole.marks =
@@ -47,73 +52,59 @@ sum_ns(const struct isolator *x, const struct sl__tape *tape,
 		if (!counts || counts[m->step])
 			ticks += m[1].ticks - m[0].ticks;
 	}
-	return (double)ticks / x->ticks_per_ns;
+	return sl__ticker_span_ns(&x->ticker, 0, ticks);
 }
 
-/* Twice, of which the second counts: the whole model has pushed the layer's
- * data out of the caches, and that is not what alone means. */
+/* Alone twice, of which the second counts: the whole model has pushed the
+ * layer's data out of the caches, and that is not what alone means. */
 static enum sl_status
-run_alone(struct isolator *x, double *ns, struct sl_error *err)
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	struct isolator *x = ctx;
+	enum sl_status rc;
 
-	for (int i = 0; !rc && i < 2; i++)
+	if (slot->arm == WHOLE) {
+		rc = sl__plan_record(x->what->whole, &x->whole, err);
+		if (!rc)
+			x->out->context_ns[slot->round] =
+				sum_ns(x, &x->whole, x->what->is_layer);
+		return rc;
+	}
+	rc = sl__plan_record(x->what->alone, &x->alone, err);
+	if (!rc)
 		rc = sl__plan_record(x->what->alone, &x->alone, err);
-	*ns = rc ? 0 : sum_ns(x, &x->alone, NULL);
+	if (!rc)
+		x->out->alone_ns[slot->round] = sum_ns(x, &x->alone, NULL);
 	return rc;
-}
-
-static enum sl_status
-run_whole(struct isolator *x, double *ns, struct sl_error *err)
-{
-	enum sl_status rc = sl__plan_record(x->what->whole, &x->whole, err);
-
-	*ns = rc ? 0 : sum_ns(x, &x->whole, x->what->is_layer);
-	return rc;
-}
-
-static enum sl_status
-take_round(struct isolator *x, double *context_ns, double *alone_ns,
-	   struct sl_error *err)
-{
-	int whole_first = sl__rng_coin(&x->rng);
-	enum sl_status rc = SL_OK;
-
-	for (int k = 0; !rc && k < 2; k++)
-		rc = (k == 0) == whole_first ? run_whole(x, context_ns, err)
-					     : run_alone(x, alone_ns, err);
-	return rc;
-}
-
-static int
-is_over(const struct isolator *x, size_t n, uint64_t deadline_ns)
-{
-	if (x->what->n_rounds)
-		return n >= x->what->n_rounds;
-	return n >= ROUNDS_LEAST && sl__clock_now_ns(NULL) >= deadline_ns;
 }
 
 enum sl_status
 sl__isolate(struct sl__isolated *out, const struct sl__isolation *what,
 	    struct sl__arena *arena, struct sl_error *err)
 {
-	struct isolator x = {.what = what, .ticks_per_ns = sl__ticks_per_ns()};
-	uint64_t deadline_ns =
-		sl__clock_now_ns(NULL) + (uint64_t)(what->time_s * 1e9);
-	enum sl_status rc = reserve(&x, out, arena, err);
+	struct isolator x = {.what = what, .out = out};
+	const struct sl__phase warming_up = {.n_arms = N_ARMS,
+					     .n_rounds = ROUNDS_WARMUP,
+					     .run = run_slot,
+					     .ctx = &x};
+	struct sl__phase isolating = warming_up;
+	enum sl_status rc;
 
-	sl__rng_init(&x.rng, what->seed);
-	out->n = 0;
-	for (int i = 0; !rc && i < ROUNDS_WARMUP; i++)
-		rc = take_round(&x, out->context_ns, out->alone_ns, err);
-	while (!rc && out->n < ROUNDS_MOST &&
-	       !is_over(&x, out->n, deadline_ns)) {
-		if (what->interrupt && *what->interrupt)
-			break;
-		rc = take_round(&x, &out->context_ns[out->n],
-				&out->alone_ns[out->n], err);
-		out->n++;
-	}
+	isolating.n_rounds = what->n_rounds;
+	isolating.min_rounds = ROUNDS_LEAST;
+	isolating.max_rounds = ROUNDS_MOST;
+	isolating.time_s = what->time_s;
+	sl__ticker_init(&x.ticker, what->clock);
+	x.runner.clock = what->clock;
+	x.runner.interrupt = what->interrupt;
+	x.runner.order = x.order;
+	sl__runner_start(&x.runner, what->seed);
+	rc = reserve(&x, arena, err);
+	if (!rc)
+		rc = sl__runner_run(&x.runner, &warming_up, err);
+	if (!rc)
+		rc = sl__runner_run(&x.runner, &isolating, err);
+	out->n = x.runner.n_rounds;
 	if (!rc && !out->n)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the layer was timed");

@@ -13,6 +13,7 @@ struct sl__isolation {
 	size_t n_rounds; /* at most 4096; 0: by the time, at least 5 */
 	uint64_t seed;   /* of the order in a round */
 	const volatile sig_atomic_t *interrupt;
+	const struct sl_clock *clock; /* in place of ticks; NULL: none */
 };
 
 /* Times of one round each, nanoseconds; 'n' of them, in the arena. */
