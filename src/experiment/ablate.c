@@ -11,11 +11,11 @@
  */
 #include "experiment/ablate.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
 #include "experiment/stored_steps.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,24 +39,27 @@ struct ablater {
 	const struct sl__ablate_options *how;
 	struct sl__arena *arena; /* of reasons */
 	struct sl__stored stored;
-	struct sl__rng rng;
-	double ticks_per_ns, reading_ns;
-	uint64_t start_ns, deadline_ns;
+	struct sl__runner runner;
+	struct sl__ticker ticker;
 	size_t calls; /* passes in a sample */
 	int settles;  /* as many before it, off the clock */
-	size_t n_rounds;
 
 	/* Columns of SL__ABLATE_ROUNDS_MOST: full passes, then those of each
 	 * target. */
 	double *samples;
 	double *column;
-	size_t *order;
 
 	/* The pass under way. */
 	unsigned char *is_out; /* by step: left out; of the target below */
 	uint64_t off_ticks;
 	size_t n_copies;
 };
+
+static uint64_t
+now(const struct ablater *a)
+{
+	return sl__ticks_of(a->ticker.clock);
+}
 
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
@@ -66,9 +69,9 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 	if (!a->is_out[i])
 		return sl__guide_step(p, i, err);
-	begin = sl__ticks();
+	begin = now(a);
 	sl__stored_put(&a->stored, i);
-	a->off_ticks += sl__ticks() - begin;
+	a->off_ticks += now(a) - begin;
 	a->n_copies++;
 	return SL_OK;
 }
@@ -85,13 +88,13 @@ run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
 
 	a->off_ticks = 0;
 	a->n_copies = 0;
-	begin = sl__ticks();
+	begin = now(a);
 	for (size_t i = 0; !rc && i < a->calls; i++)
 		rc = sl__plan_guide(a->plan, &guide, err);
-	end = sl__ticks();
-	ns = (double)(end - begin - a->off_ticks) / a->ticks_per_ns -
-	     (double)(a->n_copies + 1) * a->reading_ns;
-	*pass_ns = fmax(ns, a->reading_ns) / (double)a->calls;
+	end = now(a);
+	ns = sl__ticker_span_ns(&a->ticker, begin, end - a->off_ticks) -
+	     (double)(a->n_copies + 1) * a->ticker.reading_ns;
+	*pass_ns = fmax(ns, a->ticker.reading_ns) / (double)a->calls;
 	return rc;
 }
 
@@ -104,18 +107,14 @@ set_out(struct ablater *a, const struct sl__ablation *t, int is_out)
 	}
 }
 
-static int
-is_interrupted(const struct ablater *a)
-{
-	return a->how->interrupt && *a->how->interrupt;
-}
-
-/* arm 0: the full pass; k + 1: without target k. */
+/* Arm 0: the full pass; k + 1: without target k. */
 static enum sl_status
-run_arm(struct ablater *a, size_t arm, struct sl_error *err)
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	double *to = a->samples + arm * SL__ABLATE_ROUNDS_MOST + a->n_rounds;
-	struct sl__ablation *t = arm ? &a->targets[arm - 1] : NULL;
+	struct ablater *a = ctx;
+	double *to =
+		a->samples + slot->arm * SL__ABLATE_ROUNDS_MOST + slot->round;
+	struct sl__ablation *t = slot->arm ? &a->targets[slot->arm - 1] : NULL;
 	enum sl_status rc;
 
 	if (t && t->absent)
@@ -130,64 +129,39 @@ run_arm(struct ablater *a, size_t arm, struct sl_error *err)
 	return rc;
 }
 
-static void
-tell_progress(const struct ablater *a, uint64_t now_ns)
-{
-	double spent = (double)(now_ns - a->start_ns) / 1e9;
-	double share = fmin(spent / a->how->time_s, 1);
-	struct sl_progress now = {.what = "leaving operations out",
-				  .n_done = a->n_rounds,
-				  .share = share,
-				  .median_ns = (double)NAN};
-
-	if (!a->how->progress)
-		return;
-	now.remaining_s = a->how->time_s * (1 - share);
-	a->how->progress(&now, a->how->progress_ctx);
-}
-
+/* Copies take time too: it may run out before the rounds are done. */
 static int
-finished(const struct ablater *a)
+wants_more(void *ctx)
 {
-	uint64_t now_ns = sl__clock_now_ns(NULL);
+	const struct ablater *a = ctx;
 
-	tell_progress(a, now_ns);
-	if (is_interrupted(a))
-		return 1;
-	if (a->how->n_rounds)
-		return a->n_rounds >= a->how->n_rounds;
-	if (a->n_rounds == SL__ABLATE_ROUNDS_MOST)
-		return 1;
-	/* Copies take time too: it may run out before the rounds are done. */
-	if (a->n_rounds < SL__ABLATE_ROUNDS_FEW)
-		return now_ns - a->start_ns >
-		       2 * (a->deadline_ns - a->start_ns);
-	return now_ns >= a->deadline_ns;
+	return a->runner.n_rounds < SL__ABLATE_ROUNDS_FEW;
 }
 
 static enum sl_status
 take_rounds(struct ablater *a, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	const struct sl__phase ablating = {
+		.name = "leaving operations out",
+		.n_arms = a->n_targets + 1,
+		.n_rounds = a->how->n_rounds,
+		.max_rounds = SL__ABLATE_ROUNDS_MOST,
+		.time_s = a->how->time_s,
+		.more_s = 2 * a->how->time_s,
+		.run = run_slot,
+		.wants_more = wants_more,
+		.ctx = a,
+	};
 
-	while (!rc && !finished(a)) {
-		size_t k = 0;
-
-		sl__rng_permutation(&a->rng, a->order, a->n_targets + 1);
-		for (; !rc && k <= a->n_targets && !is_interrupted(a); k++)
-			rc = run_arm(a, a->order[k], err);
-		/* A round that was cut short does not count. */
-		a->n_rounds += k > a->n_targets;
-	}
-	return rc;
+	return sl__runner_run(&a->runner, &ablating, err);
 }
 
 static double
 median_of(struct ablater *a, const double *x)
 {
-	memcpy(a->column, x, a->n_rounds * sizeof(double));
-	sl__sort(a->column, a->n_rounds);
-	return sl__quantile_sorted(a->column, a->n_rounds, 0.5);
+	memcpy(a->column, x, a->runner.n_rounds * sizeof(double));
+	sl__sort(a->column, a->runner.n_rounds);
+	return sl__quantile_sorted(a->column, a->runner.n_rounds, 0.5);
 }
 
 static void
@@ -196,12 +170,12 @@ conclude(struct ablater *a, size_t k)
 	const double *full = a->samples;
 	const double *without = full + (k + 1) * SL__ABLATE_ROUNDS_MOST;
 	struct sl__ablation *t = &a->targets[k];
-	size_t n = a->n_rounds;
+	size_t n = a->runner.n_rounds;
 
 	if (t->absent)
 		return;
 	if (!n) {
-		t->absent = is_interrupted(a)
+		t->absent = sl__runner_is_interrupted(&a->runner)
 				    ? "interrupted before a pass without it"
 				    : "no time was left for a pass without it";
 		return;
@@ -283,7 +257,7 @@ store(struct ablater *a, struct sl_error *err)
 		if (!a->targets[k].absent)
 			rc = take_room(a, &a->targets[k], &left, err);
 	}
-	if (rc || is_interrupted(a))
+	if (rc || sl__runner_is_interrupted(&a->runner))
 		return rc;
 	rc = sl__stored_fill(&a->stored, err);
 	for (size_t k = 0; !rc && k < a->n_targets; k++)
@@ -331,9 +305,9 @@ reserve(struct ablater *a, struct sl__arena *arena, struct sl_error *err)
 		arena, n, SL__ABLATE_ROUNDS_MOST * sizeof(*a->samples));
 	a->column = sl__arena_array(arena, SL__ABLATE_ROUNDS_MOST,
 				    sizeof(*a->column));
-	a->order = sl__arena_array(arena, n, sizeof(*a->order));
+	a->runner.order = sl__arena_array(arena, n, sizeof(size_t));
 	a->is_out = sl__arena_alloc(arena, a->stored.n_steps);
-	return a->samples && a->column && a->order && a->is_out
+	return a->samples && a->column && a->runner.order && a->is_out
 		       ? SL_OK
 		       : sl__fail_nomem(err);
 }
@@ -377,7 +351,7 @@ ablate(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 
 	if (rc || !n_left)
 		return rc;
-	if (!is_interrupted(a)) {
+	if (!sl__runner_is_interrupted(&a->runner)) {
 		rc = prepare(a, scratch, err);
 		if (!rc && has_target(a))
 			rc = take_rounds(a, err);
@@ -410,11 +384,13 @@ sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
 		t->absent = NULL;
 		t->n_bytes = 0;
 	}
-	sl__rng_init(&a.rng, how->seed);
-	a.ticks_per_ns = sl__ticks_per_ns();
-	a.reading_ns = how->reading_ns;
-	a.start_ns = sl__clock_now_ns(NULL);
-	a.deadline_ns = a.start_ns + (uint64_t)(how->time_s * 1e9);
+	sl__ticker_init(&a.ticker, how->clock);
+	a.ticker.reading_ns = how->reading_ns;
+	a.runner.clock = how->clock;
+	a.runner.interrupt = how->interrupt;
+	a.runner.progress = how->progress;
+	a.runner.progress_ctx = how->progress_ctx;
+	sl__runner_start(&a.runner, how->seed);
 	a.calls = (size_t)fmax(1, fmin(CALLS_MOST, SAMPLE_NS / how->pass_ns));
 	a.settles = how->pass_ns < SETTLING_NS;
 	sl__arena_init(&scratch, &arena->allocator);

@@ -24,6 +24,7 @@ struct sl__ablate_options {
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
+	const struct sl_clock *clock; /* in place of ticks; NULL: none */
 };
 
 /*

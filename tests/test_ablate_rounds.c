@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_ablate_rounds.c - rounds of passes with and without steps, by a script:
+ * what a step takes is what leaving it out is worth, to the nanosecond, and
+ * what ends the rounds.
+ */
+#include "planned_graph.h"
+#include "scripted_plan.h"
+#include "experiment/ablate.h"
+
+enum { STEPS = 4, READING_NS = 100, PASS_NS = 10000000 };
+
+static const char chain[] = "in x f32 8,16\n"
+			    "const w f32 16,16 = random\n"
+			    "a = MatMul x w\n"
+			    "b = Softmax a axis=1\n"
+			    "c = MatMul b w\n"
+			    "d = Softmax c axis=0\n"
+			    "out d\n";
+static const size_t steps[STEPS] = {0, 1, 2, 3};
+
+/* A tenth, two, three and four tenths of a pass of 10 ms. */
+struct scene {
+	struct planned p;
+	struct scripted_instruments script;
+	struct scripted_plan plan;
+	struct sl__arena arena;
+	struct sl__ablate_options how;
+	struct sl__ablation targets[STEPS];
+	size_t n_targets, n_told;
+};
+
+static void
+tell(const struct sl_progress *now, void *ctx)
+{
+	struct scene *s = ctx;
+
+	assert_string_equal(now->what, "leaving operations out");
+	assert_int_equal(now->n_done, s->n_told);
+	s->n_told++;
+}
+
+static void
+start(struct scene *s, size_t n_rounds)
+{
+	static const int64_t matrix[] = {8, 16};
+
+	memset(s, 0, sizeof(*s));
+	planned_start(&s->p, chain, 1, SL_PLAN_NO_FUSION);
+	planned_fill(&s->p, "x", 2, matrix, 1);
+	assert_int_equal(sl_plan_run(s->p.plan, NULL), SL_OK);
+	script_instruments(&s->script, READING_NS);
+	script_plan(&s->plan, s->p.plan, &s->script.time, 0);
+	assert_int_equal(s->plan.n, STEPS);
+	sl__arena_init(&s->arena, NULL);
+	for (size_t i = 0; i < STEPS; i++) {
+		s->plan.ns[i] = PASS_NS * (double)(i + 1) / 10;
+		s->targets[i].steps = &steps[i];
+		s->targets[i].n_steps = 1;
+		s->targets[i].share = (double)(i + 1) / 10;
+	}
+	s->n_targets = STEPS;
+	s->how = (struct sl__ablate_options){
+		.time_s = 60,
+		.pass_ns = PASS_NS,
+		.reading_ns = READING_NS,
+		.seed = 1,
+		.n_rounds = n_rounds,
+		.progress = tell,
+		.progress_ctx = s,
+		.interrupt = &s->script.time.interrupted,
+		.clock = &s->script.clock};
+}
+
+static void
+finish(struct scene *s)
+{
+	drop_script(&s->plan);
+	sl__arena_release(&s->arena);
+	planned_finish(&s->p);
+}
+
+static void
+ablate(struct scene *s)
+{
+	struct sl_error err;
+
+	if (sl__ablate(s->targets, s->n_targets, s->p.plan, &s->how, &s->arena,
+		       &err))
+		fail_msg("%s", err.text);
+}
+
+static void
+a_step_is_worth_what_it_takes(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 9);
+	ablate(&s);
+	for (size_t i = 0; i < STEPS; i++) {
+		const struct sl__ablation *t = &s.targets[i];
+		double limit = 1 / (1 - t->share);
+
+		assert_null(t->absent);
+		assert_near(t->full_ns, PASS_NS, 1e-6);
+		assert_near(t->ablated_ns, PASS_NS - s.plan.ns[i], 1e-6);
+		assert_near(t->limit.value, limit, 1e-9);
+		assert_near(t->limit.lo, limit, 1e-9);
+		assert_near(t->limit.hi, limit, 1e-9);
+		assert_int_equal(t->limit.n, 9);
+	}
+	assert_int_equal(s.n_told, 10);
+	finish(&s);
+}
+
+/* Finding and storing what steps write takes 20 ms.  A round is a full pass and
+ * one without each target, each of them twice: 80 ms for all of them, 38 ms
+ * for the first alone. */
+static void
+time_ends_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 0);
+	s.how.time_s = 1;
+	ablate(&s);
+	assert_int_equal(s.targets[STEPS - 1].limit.n, 13);
+	finish(&s);
+	start(&s, 0);
+	s.n_targets = 1;
+	s.how.time_s = 0.3;
+	s.how.pass_ns = 1e6;
+	ablate(&s);
+	assert_null(s.targets[0].absent);
+	assert_int_equal(s.targets[0].limit.n, 8);
+	finish(&s);
+	/* A pass takes longer than was thought.  Six rounds do not fit into the
+	 * time, but into twice the time. */
+	start(&s, 0);
+	s.n_targets = 1;
+	s.how.time_s = 0.15;
+	s.how.pass_ns = 1e6;
+	ablate(&s);
+	assert_int_equal(s.targets[0].limit.n, 6);
+	finish(&s);
+	/* Nor into that. */
+	start(&s, 0);
+	s.n_targets = 1;
+	s.how.time_s = 0.05;
+	s.how.pass_ns = 1e6;
+	ablate(&s);
+	assert_int_equal(s.targets[0].limit.n, 3);
+	finish(&s);
+	/* Not one. */
+	start(&s, 0);
+	s.n_targets = 1;
+	s.how.time_s = 0.005;
+	s.how.pass_ns = 1e5;
+	ablate(&s);
+	assert_string_equal(s.targets[0].absent,
+			    "no time was left for a pass without it");
+	finish(&s);
+}
+
+/* No more than there is room for. */
+static void
+room_ends_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 2 * SL__ABLATE_ROUNDS_MOST);
+	s.n_targets = 1;
+	s.how.pass_ns = 1e9;
+	s.how.progress = NULL;
+	ablate(&s);
+	assert_int_equal(s.targets[0].limit.n, SL__ABLATE_ROUNDS_MOST);
+	finish(&s);
+}
+
+/* After four rounds of 2 * 5 passes, in the first pass of the fifth: it does
+ * not count. */
+static void
+an_interrupt_cuts_a_round_short(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 1000);
+	/* Two passes find and store; of a round's 40 steps 8 are left out. */
+	s.plan.interrupt_at = 2 * STEPS + 4 * 32 + 1;
+	ablate(&s);
+	for (size_t i = 0; i < STEPS; i++) {
+		assert_null(s.targets[i].absent);
+		assert_int_equal(s.targets[i].limit.n, 4);
+	}
+	assert_in_range(s.plan.n_all, 2 * STEPS + 4 * 32 + 3,
+			2 * STEPS + 4 * 32 + 2 * STEPS);
+	assert_int_equal(s.n_told, 5);
+	finish(&s);
+	/* In the first round nothing is known. */
+	start(&s, 1000);
+	s.plan.interrupt_at = 2 * STEPS + 10;
+	ablate(&s);
+	for (size_t i = 0; i < STEPS; i++)
+		assert_string_equal(s.targets[i].absent,
+				    "interrupted before a pass without it");
+	finish(&s);
+}
+
+static void
+a_failing_step_ends_it(void **state)
+{
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	start(&s, 9);
+	s.plan.fail_at = 2 * STEPS + 50;
+	assert_int_equal(sl__ablate(s.targets, s.n_targets, s.p.plan, &s.how,
+				    &s.arena, &err),
+			 SL_E_DATA);
+	assert_non_null(strstr(err.text, "broken"));
+	finish(&s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_step_is_worth_what_it_takes),
+		cmocka_unit_test(time_ends_it),
+		cmocka_unit_test(room_ends_it),
+		cmocka_unit_test(an_interrupt_cuts_a_round_short),
+		cmocka_unit_test(a_failing_step_ends_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
