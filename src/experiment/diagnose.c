@@ -12,7 +12,6 @@
  */
 #include "experiment/diagnose.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
 #include "engine/parallel.h"
 #include "engine/tape.h"
@@ -20,7 +19,7 @@
 #include "experiment/twin_plan.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,7 +27,8 @@
 #include "base/banned.h"
 
 enum {
-	MIN_ROUNDS = 3,
+	ROUNDS_LEAST = 2,
+	ROUNDS_WANTED = 3,
 	MAX_ROUNDS = 31,
 	TWICE_MOST = 1 << 29,   /* bytes of a step's operands */
 	NO_SLOT = SL__TWIN_NONE /* of steps that are not hot */
@@ -60,13 +60,13 @@ struct diagnoser {
 	size_t n_hot;
 	unsigned char *slot_of; /* by step of the plan */
 	unsigned char *saved;   /* operands of a step */
-	struct sl__rng rng;
+	struct sl__runner runner;
+	struct sl__ticker ticker;
+	size_t order[N_KINDS];
 	enum kind kind; /* of the pass under way */
 	int last;       /* kind of the pass before; -1: none */
 	int settles;    /* caches remember one pass in the next */
 	int n_threads;
-	double ticks_per_ns, reading_ns;
-	uint64_t start_ns, rounds_ns; /* when it and the rounds began */
 };
 
 const char *
@@ -94,10 +94,12 @@ time_step(struct diagnoser *d, struct sl__program *p, size_t i, double *ns,
 	uint64_t begin, end;
 	enum sl_status rc;
 
-	begin = sl__ticks();
+	begin = sl__ticks_of(d->ticker.clock);
 	rc = sl__guide_step(p, i, err);
-	end = sl__ticks();
-	*ns = fmax((double)(end - begin) / d->ticks_per_ns - d->reading_ns, 0);
+	end = sl__ticks_of(d->ticker.clock);
+	*ns = fmax(sl__ticker_span_ns(&d->ticker, begin, end) -
+			   d->ticker.reading_ns,
+		   0);
 	return rc;
 }
 
@@ -277,82 +279,63 @@ is_absent(const struct diagnoser *d, enum kind kind)
 	       (kind == DOUBLED && d->out->no_doubled);
 }
 
-static int
-is_interrupted(const struct diagnoser *d)
-{
-	return d->how->interrupt && *d->how->interrupt;
-}
-
 static enum sl_status
-run_round(struct diagnoser *d, struct sl_error *err)
+run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	size_t order[N_KINDS];
-	enum sl_status rc = SL_OK;
+	struct diagnoser *d = ctx;
 
-	sl__rng_permutation(&d->rng, order, N_KINDS);
-	for (size_t k = 0; !rc && k < N_KINDS && !is_interrupted(d); k++) {
-		d->kind = (enum kind)order[k];
-		if (!is_absent(d, d->kind))
-			rc = run_pass(d, err);
-	}
-	d->out->n_rounds++;
-	return rc;
+	d->kind = (enum kind)slot->arm;
+	return is_absent(d, d->kind) ? SL_OK : run_pass(d, err);
 }
 
-static void
-tell_progress(const struct diagnoser *d, uint64_t now_ns)
+/* What the next round will take is the mean of those before. */
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	struct sl_progress now = {.what = "experiments",
-				  .median_ns = (double)NAN};
-	double spent = (double)(now_ns - d->start_ns) / 1e9;
+	struct sl__runner *r = &((struct diagnoser *)ctx)->runner;
 
-	if (!d->how->progress)
-		return;
-	now.n_done = d->out->n_rounds;
-	now.share = fmin(spent / d->how->time_s, 1);
-	now.remaining_s = fmax(d->how->time_s - spent, 0);
-	d->how->progress(&now, d->how->progress_ctx);
+	(void)err;
+	r->ahead_ns = (r->now_ns - r->phase_ns) / (taken->round + 1);
+	return SL_OK;
+}
+
+static int
+wants_more(void *ctx)
+{
+	const struct diagnoser *d = ctx;
+
+	return d->runner.n_rounds < ROUNDS_WANTED;
 }
 
 /* Three rounds at least, two where a third would take all to more than twice
  * the budget: what takes so long is hardly disturbed by what is short. */
-static int
-is_enough(const struct diagnoser *d, uint64_t now_ns)
-{
-	size_t n = d->out->n_rounds;
-	double spent_s = (double)(now_ns - d->start_ns) / 1e9;
-	double next_s = n ? (double)(now_ns - d->rounds_ns) / 1e9 / (double)n
-			  : 0;
-
-	if (n >= MIN_ROUNDS)
-		return spent_s >= d->how->time_s;
-	return n == MIN_ROUNDS - 1 && spent_s + next_s > 2 * d->how->time_s;
-}
-
-static int
-is_finished(struct diagnoser *d)
-{
-	uint64_t now_ns = sl__clock_now_ns(NULL);
-
-	tell_progress(d, now_ns);
-	d->out->is_interrupted = is_interrupted(d);
-	return d->out->is_interrupted || d->out->n_rounds >= MAX_ROUNDS ||
-	       is_enough(d, now_ns);
-}
-
 static enum sl_status
 run_rounds(struct diagnoser *d, struct sl_error *err)
 {
+	const struct sl__phase experiments = {
+		.name = "experiments",
+		.n_arms = N_KINDS,
+		.min_rounds = ROUNDS_LEAST,
+		.max_rounds = MAX_ROUNDS,
+		.time_s = d->how->time_s,
+		.more_s = 2 * d->how->time_s,
+		.run = run_slot,
+		.close = close_round,
+		.wants_more = wants_more,
+		.ctx = d,
+	};
 	struct sl__watch watch;
 	enum sl_status rc = sl__twin_warm_up(&d->single, d->settles, err);
 
 	if (!rc)
 		rc = sl__twin_warm_up(&d->doubled, d->settles, err);
-	d->rounds_ns = sl__clock_now_ns(NULL);
-	sl__watch_open(&watch, NULL);
-	while (!rc && !is_finished(d))
-		rc = run_round(d, err);
+	if (rc)
+		return rc;
+	sl__watch_open(&watch, d->how->instruments);
+	rc = sl__runner_run(&d->runner, &experiments, err);
 	sl__watch_close(&watch, &d->out->noise);
+	d->out->n_rounds = d->runner.n_begun;
+	d->out->is_interrupted = d->runner.stopped_by == SL_STOP_INTERRUPT;
 	return rc;
 }
 
@@ -560,7 +543,6 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 			      .n_hot = how->n_steps,
 			      .last = -1};
 	struct sl_response *responses;
-	struct sl__ticker ticker;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
@@ -570,11 +552,14 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	if (how->n_steps > SL__HOT_MOST)
 		d.n_hot = SL__HOT_MOST;
 	d.n_threads = sl_plan_n_threads(subject->plan);
-	sl__ticker_init(&ticker, NULL);
-	d.ticks_per_ns = ticker.per_ns;
-	d.reading_ns = ticker.reading_ns;
-	d.start_ns = sl__clock_now_ns(NULL);
-	sl__rng_init(&d.rng, how->seed);
+	if (how->instruments)
+		d.runner.clock = how->instruments->clock;
+	sl__ticker_init(&d.ticker, d.runner.clock);
+	d.runner.interrupt = how->interrupt;
+	d.runner.progress = how->progress;
+	d.runner.progress_ctx = how->progress_ctx;
+	d.runner.order = d.order;
+	sl__runner_start(&d.runner, how->seed);
 	sl__arena_init(&d.scratch, subject->how.allocator);
 	responses = sl__arena_array(arena, d.n_hot, sizeof(*responses));
 	rc = responses ? prepare(&d, err) : sl__fail_nomem(err);
@@ -585,6 +570,6 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	sl__twin_close(&d.single);
 	sl__twin_close(&d.doubled);
 	sl__arena_release(&d.scratch);
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - d.start_ns) / 1e9;
+	out->elapsed_s = sl__runner_elapsed_s(&d.runner);
 	return rc;
 }

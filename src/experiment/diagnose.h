@@ -6,6 +6,7 @@
 #include "experiment/subject.h"
 #include "machine/beside.h"
 #include "result/diagnosis.h"
+#include "timing/covariates.h"
 
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
@@ -19,6 +20,7 @@ struct sl__diagnose_options {
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
+	const struct sl__instruments *instruments; /* NULL: this machine's */
 };
 
 /*
