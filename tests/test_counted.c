@@ -5,6 +5,7 @@
  * is counted nothing runs.
  */
 #include "scripted_counters.h"
+#include "scripted_plan.h"
 #include "experiment/counted.h"
 #include "graph_text.h"
 #include "plan_input.h"
@@ -27,6 +28,8 @@ struct fixture {
 	struct sl__subject subject;
 	struct sl__arena arena;
 	struct scripted_counters script;
+	struct scripted_instruments with;
+	struct scripted_plan passes;
 	struct sl__counter_source source;
 	struct sl__counted_options how;
 	struct sl__counted counted;
@@ -49,11 +52,17 @@ start(struct fixture *f)
 	if (sl__subject_open(&f->subject, f->g->graph, &how, &err))
 		fail_msg("%s", err.text);
 	f->source = script_counters(&f->script);
+	/* Passes of 3 ms. */
+	script_instruments(&f->with, 1);
+	script_plan(&f->passes, f->subject.plan, &f->with.time, 1e6);
 	f->how = (struct sl__counted_options){.steps = hot,
 					      .n_steps = 2,
 					      .n_passes = 2,
 					      .time_s = 60,
-					      .source = &f->source};
+					      .source = &f->source,
+					      .interrupt =
+						      &f->with.time.interrupted,
+					      .clock = &f->with.clock};
 }
 
 static void
@@ -69,6 +78,7 @@ count(struct fixture *f)
 static void
 finish(struct fixture *f)
 {
+	drop_script(&f->passes);
 	sl__subject_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
@@ -179,35 +189,68 @@ a_read_that_fails_ends_it(void **state)
 	}
 }
 
+/* Passes of 3 ms, the first of which warms up where two fit into the time;
+ * none begins that would not end in it, but the first. */
 static void
-time_that_is_up_leaves_one_pass(void **state)
+time_ends_it(void **state)
 {
-	struct fixture f;
+	static const struct {
+		double time_s, pass_ns;
+		size_t n_passes, n_runs;
+	} rows[] = {
+		{60, 3e6, 10, 11},   /* as many as are wanted */
+		{0.0152, 3e6, 4, 5}, /* as many as fit */
+		{0.0148, 3e6, 3, 4}, /* and no more */
+		{0.0055, 3e6, 1, 1}, /* no time to warm up */
+		{60, 1e12, 1, 1},    /* one in any case */
+		{0, 3e6, 10, 11},    /* 0.3 s where nothing is said */
+	};
 
 	(void)state;
-	start(&f);
-	f.how.n_passes = 3;
-	f.how.pass_ns = 1e12;
-	count(&f);
-	assert_int_equal(f.counted.n_passes, 1);
-	assert_int_equal(f.counted.counts[0].n_calls, 1);
-	finish(&f);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct fixture f;
+
+		start(&f);
+		f.how.n_passes = 10;
+		f.how.time_s = rows[i].time_s;
+		f.how.pass_ns = rows[i].pass_ns;
+		count(&f);
+		assert_int_equal(f.counted.n_passes, rows[i].n_passes);
+		assert_int_equal(f.counted.counts[0].n_calls, rows[i].n_passes);
+		assert_int_equal(f.passes.n_runs[0], rows[i].n_runs);
+		finish(&f);
+	}
 }
 
+/* Before everything and in the warm-up it is the reason for nothing; after a
+ * pass what was counted stands. */
 static void
 an_interrupt_is_a_reason(void **state)
 {
-	static volatile sig_atomic_t is_set = 1;
 	struct fixture f;
 
 	(void)state;
+	for (size_t at = 0; at < 2; at++) {
+		start(&f);
+		f.with.time.interrupted = !at;
+		f.passes.interrupt_at = at;
+		count(&f);
+		assert_int_equal(f.counted.n, 0);
+		assert_int_equal(f.passes.n_runs[0], at);
+		assert_string_equal(f.counted.absent, "interrupted");
+		assert_string_equal(f.counted.uses[SL_EVENT_CYCLES].absent,
+				    "interrupted");
+		finish(&f);
+	}
 	start(&f);
-	f.how.interrupt = &is_set;
+	f.how.n_passes = 10;
+	f.passes.interrupt_at = 3 * 3; /* the second that counts */
 	count(&f);
-	assert_int_equal(f.counted.n, 0);
-	assert_string_equal(f.counted.absent, "interrupted");
-	assert_string_equal(f.counted.uses[SL_EVENT_CYCLES].absent,
-			    "interrupted");
+	assert_null(f.counted.absent);
+	assert_int_equal(f.counted.n_passes, 2);
+	assert_int_equal(f.counted.counts[0].n_calls, 2);
+	assert_near(f.counted.counts[0].of[SL_EVENT_CYCLES], THREADS * 1000,
+		    1e-6);
 	finish(&f);
 }
 
@@ -253,7 +296,7 @@ main(void)
 		cmocka_unit_test(a_refused_event_leaves_the_others),
 		cmocka_unit_test(without_counters_nothing_runs),
 		cmocka_unit_test(a_read_that_fails_ends_it),
-		cmocka_unit_test(time_that_is_up_leaves_one_pass),
+		cmocka_unit_test(time_ends_it),
 		cmocka_unit_test(an_interrupt_is_a_reason),
 		cmocka_unit_test(the_threads_of_the_plan_are_counted),
 	};

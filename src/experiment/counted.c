@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "engine/parallel.h"
 #include "engine/tape.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct reader {
 struct counter {
 	const struct sl__counted_options *how;
 	struct sl__counted *out;
+	struct sl_plan *plan;
+	struct sl__runner runner;
 	struct sl__counter_set *set;
 	struct reader *readers; /* [n_threads] */
 	int n_threads;
@@ -115,27 +118,50 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-run_passes(struct counter *c, struct sl_plan *plan, struct sl_error *err)
+warm_up(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
+	struct counter *c = ctx;
+
+	(void)slot;
+	return sl_plan_run(c->plan, err);
+}
+
+static enum sl_status
+run_pass(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct counter *c = ctx;
 	const struct sl__guide guide = {around, c};
+
+	(void)slot;
+	return sl__plan_guide(c->plan, &guide, err);
+}
+
+static enum sl_status
+run_passes(struct counter *c, struct sl_error *err)
+{
 	const struct sl__counted_options *how = c->how;
-	double budget_ns = (how->time_s > 0 ? how->time_s : 0.3) * 1e9;
-	size_t most = how->n_passes ? how->n_passes : 3;
-	uint64_t start_ns = sl__clock_now_ns(NULL);
+	const struct sl__phase counting = {
+		.n_arms = 1,
+		.is_in_order = 1,
+		.min_rounds = 1,
+		.max_rounds = how->n_passes ? how->n_passes : 3,
+		.time_s = how->time_s > 0 ? how->time_s : 0.3,
+		.run = run_pass,
+		.ctx = c,
+	};
+	struct sl__phase warming_up = counting;
 	enum sl_status rc = SL_OK;
 
+	warming_up.n_rounds = 1;
+	warming_up.run = warm_up;
+	c->runner.ahead_ns = (uint64_t)how->pass_ns;
+	sl__runner_restart(&c->runner);
 	/* Experiments leave caches as no pass does. */
-	if (2 * how->pass_ns < budget_ns)
-		rc = sl_plan_run(plan, err);
-	while (!rc && c->out->n_passes < most &&
-	       !(how->interrupt && *how->interrupt)) {
-		double spent = (double)(sl__clock_now_ns(NULL) - start_ns);
-
-		if (c->out->n_passes && spent + how->pass_ns > budget_ns)
-			break;
-		rc = sl__plan_guide(plan, &guide, err);
-		c->out->n_passes++;
-	}
+	if (2 * how->pass_ns < counting.time_s * 1e9)
+		rc = sl__runner_run(&c->runner, &warming_up, err);
+	if (!rc)
+		rc = sl__runner_run(&c->runner, &counting, err);
+	c->out->n_passes = c->runner.n_rounds;
 	return rc;
 }
 
@@ -240,8 +266,8 @@ prepare(struct counter *c, const struct sl__program *p,
 
 /* With a set that may count something. */
 static enum sl_status
-count(struct counter *c, struct sl_plan *plan, struct sl__arena *arena,
-      struct sl__arena *scratch, struct sl_error *err)
+count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
+      struct sl_error *err)
 {
 	struct sl_operation_counts *counts =
 		sl__arena_array(arena, c->how->n_steps, sizeof(*counts));
@@ -249,9 +275,9 @@ count(struct counter *c, struct sl_plan *plan, struct sl__arena *arena,
 
 	if (!counts)
 		return sl__fail_nomem(err);
-	rc = prepare(c, plan->current, scratch, err);
+	rc = prepare(c, c->plan->current, scratch, err);
 	if (!rc && sl__counter_set_n(c->set))
-		rc = run_passes(c, plan, err);
+		rc = run_passes(c, err);
 	if (rc)
 		return rc;
 	if (sl__counter_set_n(c->set) && !c->out->n_passes) {
@@ -269,8 +295,12 @@ sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
 		const struct sl__counted_options *how, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	struct counter c = {.how = how, .out = out};
-	uint64_t start_ns = sl__clock_now_ns(NULL);
+	struct counter c = {
+		.how = how,
+		.out = out,
+		.plan = subject->plan,
+		.runner = {.clock = how->clock, .interrupt = how->interrupt}};
+	uint64_t start_ns = sl__clock_now_ns(how->clock);
 	struct sl__arena scratch;
 	enum sl_status rc;
 
@@ -283,9 +313,10 @@ sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
 	if (!rc && !sl__counter_set_n(c.set))
 		take_uses(&c);
 	else if (!rc)
-		rc = count(&c, subject->plan, arena, &scratch, err);
+		rc = count(&c, arena, &scratch, err);
 	sl__counter_set_close(c.set);
 	sl__arena_release(&scratch);
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - start_ns) / 1e9;
+	out->elapsed_s =
+		(double)(sl__clock_now_ns(how->clock) - start_ns) / 1e9;
 	return rc;
 }

@@ -15,6 +15,7 @@ struct sl__counted_options {
 	double pass_ns;  /* what a pass takes, about */
 	const struct sl__counter_source *source; /* NULL: the kernel */
 	const volatile sig_atomic_t *interrupt;
+	const struct sl_clock *clock; /* of the time; NULL: monotonic */
 };
 
 /*
