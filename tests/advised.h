@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "analysis/advice.h"
+#include "result/request.h"
 
 enum { ADVISED_MOST = 12 };
 
@@ -19,7 +20,11 @@ struct advised {
 	struct sl_layer layer;
 	struct sl_plan_options plan;
 	struct sl_sizes sizes;
-	struct sl__advice_options how;
+	struct {
+		const struct sl_plan_options *plan; /* NULL: defaults */
+		size_t n_cpus;
+		const char *model, *layer; /* NULL: the profile's; all of it */
+	} how;
 	struct sl__arena arena;
 };
 
@@ -86,22 +91,66 @@ advised_advise(struct advised *m)
 {
 	struct sl_error err;
 
-	assert_int_equal(sl__advise(&m->p, &m->how, &m->arena, &err), SL_OK);
+	assert_int_equal(sl__request_of(&m->p.request,
+					m->how.model ? m->how.model : m->p.name,
+					m->how.layer, m->how.plan, &m->arena,
+					&err),
+			 SL_OK);
+	assert_int_equal(sl__advise(&m->p, m->how.n_cpus, &m->arena, &err),
+			 SL_OK);
+}
+
+/* What was written to a buffer, from the arena. */
+static inline const char *
+advised_taken(struct advised *m, struct sl_buf *text)
+{
+	const char *copy = sl__arena_string(&m->arena, text->data);
+
+	sl_buf_release(text);
+	return copy;
+}
+
+static inline const char *
+advised_fact(struct advised *m, const struct sl_fact *fact)
+{
+	struct sl_buf text = {0};
+
+	assert_int_equal(sl_fact_text(fact, &text, NULL), SL_OK);
+	return advised_taken(m, &text);
+}
+
+static inline const char *
+advised_expected(struct advised *m, const struct sl_advice *a)
+{
+	struct sl_buf text = {0};
+
+	assert_int_equal(sl_advice_expected(a, &text, NULL), SL_OK);
+	return advised_taken(m, &text);
+}
+
+/* NULL: there is none. */
+static inline const char *
+advised_command(struct advised *m, const struct sl_advice *a)
+{
+	struct sl_buf text = {0};
+
+	assert_int_equal(sl_advice_command(&m->p, a, &text, NULL), SL_OK);
+	return advised_taken(m, &text);
 }
 
 /* The advice with these words in its text; NULL: none. */
 static inline const struct sl_advice *
-advised_find(const struct advised *m, const char *words)
+advised_find(struct advised *m, const char *words)
 {
 	for (size_t i = 0; i < m->p.n_advice; i++) {
-		if (strstr(m->p.advice[i].text, words))
+		if (strstr(advised_fact(m, &m->p.advice[i].what), words))
 			return &m->p.advice[i];
 	}
 	return NULL;
 }
 
 static inline const struct sl_advice *
-advised_must_find(const struct advised *m, const char *words, double most)
+advised_must_find(struct advised *m, const char *words, double most)
 {
 	static const struct sl_advice none;
 	const struct sl_advice *a = advised_find(m, words);

@@ -47,9 +47,21 @@ static const struct sl_amdahl recorded_amdahl[] = {
 	 .absent = "no time for it"}};
 
 static const struct sl_advice recorded_advice[] = {
-	{"Compute in bf16", 1, 1.9, "at most 1.90 x", "bf16 reaches 2.00 x",
-	 "sleuth profile tiny.onnx --dtype bf16"},
-	{"Think again", (double)NAN, (double)NAN, "not bounded", "none", NULL}};
+	{.what = {.kind = SL_FACT_COMPUTE_BF16},
+	 .least = 1,
+	 .most = 1.9,
+	 .now_ns = 25e6,
+	 .basis = {SL_FACT_NARROWED,
+		   {22, 0.9, 22e6, 11e6, 80e9, SL_DTYPE_BF16},
+		   {NULL}},
+	 .trial = {.action = SL_TRIAL_DTYPE, .dtype = SL_DTYPE_BF16}},
+	{.what = {.kind = SL_FACT_QUANTISE_INT8},
+	 .least = (double)NAN,
+	 .most = (double)NAN,
+	 .now_ns = 25e6,
+	 .basis = {SL_FACT_NARROWED_ONLY,
+		   {22, 0.9, 22e6, 11e6, 160e9, SL_DTYPE_I8},
+		   {NULL}}}};
 
 static const struct sl_memory_moment recorded_timeline[] = {
 	{0, 1000}, {1, 4000}, {2, 2000}};
@@ -185,6 +197,7 @@ record_findings(struct sl_profile *p)
 	p->n_amdahl = 2;
 	p->advice = recorded_advice;
 	p->n_advice = 2;
+	p->request.model = "tiny.onnx";
 	p->impossible = recorded_impossible;
 	p->n_impossible = 1;
 	p->remarks = recorded_remarks;

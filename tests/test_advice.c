@@ -34,17 +34,19 @@ slow_paths(void **state)
 	advised_add(&m, "s", "Softmax", 700);
 	advised_advise(&m);
 	a = advised_must_find(&m, "'top' (TopK)", 1 / 0.8);
-	assert_string_equal(a->expected, "at most 1.25 x");
-	assert_string_equal(a->basis, "it takes 20 % of the pass");
-	assert_string_equal(a->command,
+	assert_string_equal(advised_expected(&m, a), "at most 1.25 x");
+	assert_string_equal(advised_fact(&m, &a->basis),
+			    "it takes 20 % of the pass");
+	assert_string_equal(advised_command(&m, a),
 			    "sleuth profile resnet50 --layer 'top'");
 	assert_near(a->least, 1, 0);
 	/* An ablation of it says more than its share. */
 	advised_measured(&m, 0, 1, 1.10, 1.20);
 	advised_advise(&m);
 	a = advised_must_find(&m, "'top'", 1.20);
-	assert_string_equal(a->basis, "it takes 20 % of the pass; ablated: "
-				      "1.15 [1.10, 1.20]");
+	assert_string_equal(advised_fact(&m, &a->basis),
+			    "it takes 20 % of the pass; ablated: "
+			    "1.15 [1.10, 1.20]");
 	/* One that is hardly known does not, nor one without an interval. */
 	m.rows[0].measured_limit.hi = 1.5;
 	advised_advise(&m);
@@ -60,7 +62,7 @@ slow_paths(void **state)
 	m.how.plan = &m.plan;
 	advised_advise(&m);
 	a = advised_must_find(&m, "Leave out --reference", 1 / 0.7);
-	assert_string_equal(a->command, "sleuth profile resnet50");
+	assert_string_equal(advised_command(&m, a), "sleuth profile resnet50");
 	advised_finish(&m);
 }
 
@@ -77,7 +79,7 @@ reorders_and_movement(void **state)
 	advised_add(&m, "t", "Transpose", 300)->part = SL_PART_MOVEMENT;
 	advised_advise(&m);
 	a = advised_must_find(&m, "2 changes of layout, 'reorder x'", 1 / 0.9);
-	assert_string_equal(a->command,
+	assert_string_equal(advised_command(&m, a),
 			    "sleuth profile resnet50 --algorithms fixed");
 	advised_must_find(&m, "only moves data, 't' (Transpose)", 1 / 0.7);
 	advised_measured(&m, 0, 2, 1.05, 1.08);
@@ -110,7 +112,7 @@ fusion(void **state)
 	m.sizes.batch = 8;
 	advised_advise(&m);
 	a = advised_must_find(&m, "Leave out --no-fusion", 1 / 0.8);
-	assert_string_equal(a->command,
+	assert_string_equal(advised_command(&m, a),
 			    "sleuth profile resnet50 --batch 8 --threads 2");
 	advised_finish(&m);
 }
@@ -152,7 +154,7 @@ commands_repeat_the_options(void **state)
 
 	(void)state;
 	advised_start(&m);
-	m.p.source = "it's.onnx";
+	m.how.model = "it's.onnx";
 	advised_add(&m, "c'1", "Conv", 500)->parameters = 1000000;
 	advised_add(&m, "reorder", "Reorder", 200);
 	m.how.plan = &m.plan;
@@ -169,17 +171,19 @@ commands_repeat_the_options(void **state)
 	m.sizes.n_shapes = 1;
 	m.sizes.inputs_folder = "data/0";
 	advised_advise(&m);
-	assert_string_equal(advised_must_find(&m, "Prune", 2)->command,
-			    "sleuth profile 'it'\\''s.onnx' --seq 4 --past 0 "
-			    "--dim n=5 --dim 'a b=6' --shape x=1,3,8 --inputs "
-			    "data/0 --dtype bf16 --algorithms fixed "
-			    "--no-fusion --nan refuse --layer 'c'\\''1'");
+	assert_string_equal(
+		advised_command(&m, advised_must_find(&m, "Prune", 2)),
+		"sleuth profile 'it'\\''s.onnx' --seq 4 --past 0 "
+		"--dim n=5 --dim 'a b=6' --shape x=1,3,8 --inputs "
+		"data/0 --dtype bf16 --algorithms fixed "
+		"--no-fusion --nan refuse --layer 'c'\\''1'");
 	memset(&m.sizes, 0, sizeof(m.sizes));
 	/* Fixed ones make these changes of layout, so others are tried. */
 	advised_advise(&m);
-	assert_string_equal(advised_must_find(&m, "layout", 1 / 0.8)->command,
-			    "sleuth profile 'it'\\''s.onnx' --dtype bf16 "
-			    "--no-fusion --nan refuse");
+	assert_string_equal(
+		advised_command(&m, advised_must_find(&m, "layout", 1 / 0.8)),
+		"sleuth profile 'it'\\''s.onnx' --dtype bf16 "
+		"--no-fusion --nan refuse");
 	advised_finish(&m);
 }
 
@@ -200,12 +204,14 @@ commands_of_layers(void **state)
 	advised_add(&m, "layer2.0.conv1", "Conv", 500)->parameters = 1000000;
 	advised_add(&m, "reorder", "Reorder", 200);
 	advised_advise(&m);
-	assert_string_equal(advised_must_find(&m, "Prune", 2)->command,
-			    "sleuth profile resnet18 --batch 2 --layer "
-			    "'layer2.0.conv1'");
-	assert_string_equal(advised_must_find(&m, "layout", 1 / 0.8)->command,
-			    "sleuth profile resnet18 --batch 2 --layer "
-			    "layer2.0 --algorithms fixed");
+	assert_string_equal(
+		advised_command(&m, advised_must_find(&m, "Prune", 2)),
+		"sleuth profile resnet18 --batch 2 --layer "
+		"'layer2.0.conv1'");
+	assert_string_equal(
+		advised_command(&m, advised_must_find(&m, "layout", 1 / 0.8)),
+		"sleuth profile resnet18 --batch 2 --layer "
+		"layer2.0 --algorithms fixed");
 	advised_finish(&m);
 }
 
@@ -250,8 +256,9 @@ far_bounds_are_times(void **state)
 	m.p.ledger.operations_ns = 990;
 	advised_add(&m, "top", "TopK", 980)->path = SL_PATH_REFERENCE;
 	advised_advise(&m);
-	assert_string_equal(advised_must_find(&m, "'top'", 50)->expected,
-			    "no faster than 20 ns; 1 us now");
+	assert_string_equal(
+		advised_expected(&m, advised_must_find(&m, "'top'", 50)),
+		"no faster than 20 ns; 1 us now");
 	advised_finish(&m);
 }
 
@@ -264,7 +271,7 @@ the_five_largest(void **state)
 
 	(void)state;
 	advised_start(&m);
-	m.p.source = "/tmp/my models/a.onnx";
+	m.how.model = "/tmp/my models/a.onnx";
 	m.p.dtype = SL_DTYPE_F32;
 	advised_add(&m, "reorder x", "Reorder", 50)->part = SL_PART_MOVEMENT;
 	advised_add(&m, "t", "Transpose", 60)->part = SL_PART_MOVEMENT;
@@ -279,11 +286,11 @@ the_five_largest(void **state)
 	for (size_t i = 1; i < 5; i++)
 		assert_true(m.p.advice[i - 1].most >= m.p.advice[i].most);
 	assert_null(advised_find(&m, "layout"));
-	assert_string_equal(m.p.advice[0].command,
+	assert_string_equal(advised_command(&m, &m.p.advice[0]),
 			    "sleuth profile '/tmp/my models/a.onnx' --layer "
 			    "'c'");
 	for (size_t i = 0; i < 5; i++) {
-		assert_non_null(m.p.advice[i].basis);
+		assert_int_equal(m.p.advice[i].basis.kind, SL_FACT_PASS_SHARE);
 		assert_true(m.p.advice[i].most >= SL__ADVICE_LEAST);
 	}
 	advised_finish(&m);

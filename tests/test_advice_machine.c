@@ -31,13 +31,15 @@ threads(void **state)
 	advised_advise(&m);
 	/* 1000 ns, of which at least 600 remain. */
 	a = advised_must_find(&m, "one thread", 1000.0 / 600);
-	assert_string_equal(a->command, "sleuth sweep resnet50 --threads 1..2");
+	assert_string_equal(advised_command(&m, a),
+			    "sleuth sweep resnet50 --threads 1..2");
 	/* No layer can be swept. */
 	m.how.layer = "layer1";
 	advised_advise(&m);
 	a = advised_must_find(&m, "one thread", 1000.0 / 600);
-	assert_string_equal(a->command, "sleuth profile resnet50 --layer "
-					"layer1 --threads 1");
+	assert_string_equal(advised_command(&m, a),
+			    "sleuth profile resnet50 --layer "
+			    "layer1 --threads 1");
 	m.how.layer = NULL;
 	/* The roofline lets no pass be shorter than 800 ns. */
 	m.p.rates.bound_ns = 800;
@@ -67,8 +69,9 @@ threads(void **state)
 	m.how.n_cpus = 4;
 	advised_advise(&m);
 	a = advised_must_find(&m, "Run on 4 threads, not 2", 1000.0 / 750);
-	assert_string_equal(a->basis, "1 of 2 operations are faster on 2 "
-				      "threads than on one");
+	assert_string_equal(advised_fact(&m, &a->basis),
+			    "1 of 2 operations are faster on 2 "
+			    "threads than on one");
 	/* What one thread does says nothing of four, nor does an operation
 	 * that two threads do not help. */
 	m.p.n_threads = 1;
@@ -104,8 +107,10 @@ batch(void **state)
 		.value = 1.9e10, .lo = 1.8e10, .hi = 2e10, .n = 36};
 	advised_advise(&m);
 	a = advised_must_find(&m, "16 samples at once, not 1", most);
-	assert_string_equal(a->expected, "at most 7.62 x samples per second");
-	assert_string_equal(a->command, "sleuth sweep resnet50 --batch 1..16");
+	assert_string_equal(advised_expected(&m, a),
+			    "at most 7.62 x samples per second");
+	assert_string_equal(advised_command(&m, a),
+			    "sleuth sweep resnet50 --batch 1..16");
 	/* No arithmetic to speak of: sixteen samples take one's time. */
 	op->executed_flops = 2;
 	advised_advise(&m);
@@ -117,7 +122,7 @@ batch(void **state)
 	m.sizes.inputs_folder = "data";
 	advised_advise(&m);
 	a = advised_must_find(&m, "at once", most);
-	assert_null(a->command);
+	assert_null(advised_command(&m, a));
 	m.how.plan = NULL;
 	/* Bound by arithmetic, or mostly by what is not weights. */
 	op->roof = SL_LEVEL_COMPUTE;
@@ -186,10 +191,11 @@ narrower_types(void **state)
 	advised_advise(&m);
 	/* 30,000 at 3e11 / s, 2000 bytes at 4e10 / s, and 200 stay. */
 	a = advised_must_find(&m, "in bf16", 1000.0 / (100 + 50 + 200));
-	assert_string_equal(a->command, "sleuth profile resnet50 --dtype bf16");
+	assert_string_equal(advised_command(&m, a),
+			    "sleuth profile resnet50 --dtype bf16");
 	a = advised_must_find(&m, "int8", 1000.0 / (50 + 25 + 200));
-	assert_null(a->command);
-	assert_non_null(strstr(a->basis, "cannot try"));
+	assert_null(advised_command(&m, a));
+	assert_non_null(strstr(advised_fact(&m, &a->basis), "cannot try"));
 	/* What cannot be tried comes last, whatever its gain. */
 	assert_ptr_equal(&m.p.advice[m.p.n_advice - 1], a);
 	assert_true(m.p.advice[0].most < a->most);
@@ -256,7 +262,8 @@ a_cache_of_keys_and_values(void **state)
 	m.model.layers = &m.layer;
 	m.model.n_layers = 1;
 	m.layer.is_causal = 1;
-	m.model.sizes = "batch 1, seq 128";
+	m.model.seq = 128;
+	m.model.past = -1;
 	m.model.memory.once_bytes = 10000;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "cache"));
@@ -273,18 +280,20 @@ a_cache_of_keys_and_values(void **state)
 		.bytes_per_s = {.value = 9e10, .hi = 1e11, .n = 36}};
 	advised_advise(&m);
 	advised_must_find(&m, "128 tokens", 10);
-	m.model.sizes = "batch 1, seq 4";
+	m.model.seq = 4;
 	advised_advise(&m);
 	advised_must_find(&m, "4 tokens", 4);
 	/* 5000 bytes at 1e12 / s take 5 ns, and the sequence is shorter: a factor of 128 says less than the time. */
-	m.model.sizes = "batch 1, seq 128";
+	m.model.seq = 128;
 	m.model.memory.once_bytes = 5000;
 	m.p.ceilings.levels[0].size_bytes = 5000;
 	advised_advise(&m);
-	assert_string_equal(advised_must_find(&m, "128 tokens", 128)->expected,
-			    "no faster than 7.81 ns for each further token; 1 "
-			    "us now");
-	m.model.sizes = "batch 1, past 128, seq 1";
+	assert_string_equal(
+		advised_expected(&m, advised_must_find(&m, "128 tokens", 128)),
+		"no faster than 7.81 ns for each further token; 1 "
+		"us now");
+	m.model.seq = 1;
+	m.model.past = 128;
 	advised_advise(&m);
 	assert_null(advised_find(&m, "cache"));
 	advised_finish(&m);

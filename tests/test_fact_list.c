@@ -23,7 +23,7 @@ lists_grow(void **state)
 	assert_int_equal(list.n, 102);
 	assert_int_equal(list.list[1].kind, SL_FACT_COLD);
 	for (int i = 0; i < 100; i++)
-		assert_near(list.list[2 + i].values[0], i, 0);
+		assert_near(list.list[2 + i].values[0], (double)i, 0);
 	sl__facts_init(&list, &arena, NULL, 0);
 	assert_int_equal(list.n, 0);
 	sl__arena_release(&arena);
@@ -47,7 +47,7 @@ copies_own_their_names(void **state)
 	assert_string_equal(copy->names[0], "conv");
 	assert_string_equal(copy->names[1], "Conv");
 	assert_null(copy->names[2]);
-	assert_near(copy->values[3], 4, 0);
+	assert_near(copy->values[3], 4.0, 0);
 	sl__arena_release(&arena);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_narrative.c - results in words: units, order, and what has no room. */
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 #include "base/buf.h"
 #include "counting.h"
 #include "harness.h"

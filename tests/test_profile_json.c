@@ -104,6 +104,16 @@ parts_are_named_and_numbered(void **state)
 	assert_true(
 		json_is(out.data, "amdahl[1].operation", "\"stage.0.conv\""));
 	assert_true(json_is(out.data, "amdahl[1].is_type", "false"));
+	assert_true(json_is(out.data, "advice[0].text_fact.kind",
+			    "\"compute-bf16\""));
+	assert_true(json_is(out.data, "advice[0].basis_fact.values[1]", "0.9"));
+	assert_true(json_is(out.data, "advice[0].command",
+			    "\"sleuth profile tiny.onnx --dtype bf16\""));
+	assert_true(json_is(out.data, "advice[0].trial.action", "\"dtype\""));
+	assert_true(json_is(out.data, "advice[0].trial.dtype", "\"bf16\""));
+	assert_true(json_is(out.data, "advice[1].trial.action", "\"none\""));
+	assert_true(json_is(out.data, "request.model", "\"tiny.onnx\""));
+	assert_true(json_is(out.data, "request.batch", "null"));
 	assert_true(json_is(out.data, "remarks[0]",
 			    "\"nothing was timed beside a memory hog: not "
 			    "permitted\""));

@@ -65,7 +65,7 @@ one_screen_holds_every_section(void **state)
 		"20 op/B, above the ridge at 4; at best 12.50 ms, 2 × away",
 		"9.50 [9.25, 9.75]",
 		"-: no time for it",
-		"Compute in bf16: at most 1.90 x",
+		"Compute convolutions and products in bf16: at most 1.90 x",
 		"sleuth profile tiny.onnx --dtype bf16",
 		"beside a memory hog: not permitted",
 	};
@@ -299,11 +299,10 @@ long_names_are_told_apart(void **state)
 		"a/b/c/d/e/f/g/encoder/layer_._11/attention/self/query/Mul_add",
 	};
 	struct sl_advice advice = {
-		.text = "Prune 'a/b/c/d/e/f/g/encoder/layer_._3/attention/self/"
-			"query/Mul_add' (MatMul)",
-		.expected = "at most 2.00 x",
-		.basis = "it",
-		.command = "sleuth profile a_b.onnx --layer 'x_y'"};
+		.what = {SL_FACT_PRUNE, {1000}, {names[0], "MatMul"}},
+		.most = 2,
+		.basis = {SL_FACT_PASS_SHARE, {1, 0.5, (double)NAN}, {NULL}},
+		.trial = {.action = SL_TRIAL_LAYER, .layer = "x_y"}};
 	struct recorded_profile r;
 	struct sl_buf out;
 
@@ -311,6 +310,7 @@ long_names_are_told_apart(void **state)
 	record_profile(&r);
 	for (size_t i = 0; i < 2; i++)
 		r.operations[r.profile.by_time[i]].name = names[i];
+	r.profile.request.model = "a_b.onnx";
 	r.profile.advice = &advice;
 	r.profile.n_advice = 1;
 	out = render(&r, SL_FORMAT_TEXT, 80, 0);
@@ -319,7 +319,8 @@ long_names_are_told_apart(void **state)
 	assert_has_not(&out, "attention/self/query/Mul_add'");
 	sl_buf_release(&out);
 	out = render(&r, SL_FORMAT_TEXT, 200, 1);
-	assert_has(&out, "layer_._3/attention/self/query/Mul_add' (MatMul)");
+	assert_has(&out, "layer_._3/attention/self/query/Mul_add' (MatMul, 1 k "
+			 "parameters)");
 	sl_buf_release(&out);
 	/* Copied from the file it works: nothing in it is escaped. */
 	out = render(&r, SL_FORMAT_MARKDOWN, 80, 0);

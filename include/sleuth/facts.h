@@ -72,9 +72,38 @@ enum sl_fact_kind {
 	SL_FACT_NOT_DOUBLED, /* | why not at twice the batch */
 	SL_FACT_COVERAGE,    /* share of time in experiments, operations */
 	SL_FACT_WINOGRAD,    /* operations that do less than the model asks */
-	SL_FACT_PADDING      /* likewise, because windows reach beyond */
+	SL_FACT_PADDING,     /* likewise, because windows reach beyond */
+
+	/* What would help; of advice that is worth the same, in this order.
+	 * Operations are how many, and the one that takes longest. */
+	SL_FACT_AVOID_LAYOUTS,   /* changes | operation */
+	SL_FACT_AVOID_MOVES,     /* operations | operation, type */
+	SL_FACT_COMPUTE_BF16,    /* convolutions and products */
+	SL_FACT_FUSE,            /* operations | operation, type */
+	SL_FACT_KEEP_KEYS,       /* tokens that are computed to make one */
+	SL_FACT_ALLOW_FUSION,    /* operations */
+	SL_FACT_ALLOW_KERNELS,   /* operations, all on plain loops */
+	SL_FACT_SHRINK_HEAD,     /* parameters? | operation */
+	SL_FACT_PRUNE,           /* parameters | operation, type */
+	SL_FACT_QUANTISE_INT8,   /* convolutions and products */
+	SL_FACT_REPLACE_LOOPS,   /* operations | operation, type */
+	SL_FACT_USE_ONE_THREAD,  /* threads, operations they slow down */
+	SL_FACT_USE_THREADS,     /* threads, threads now */
+	SL_FACT_USE_LARGER_BATCH, /* batch, batch now, operations | operation */
+
+	/* What bounds the gain. */
+	SL_FACT_PASS_SHARE,     /* operations, share; limit? by ablation, from,
+				   to */
+	SL_FACT_THREAD_TIMES,   /* time on one thread, on all, threads */
+	SL_FACT_THREAD_GAINS,   /* operations that gain, of, threads */
+	SL_FACT_WEIGHTS_SHARED, /* operations, share, times the samples,
+				   operations a second */
+	SL_FACT_NARROWED,       /* operations, share, time now, at least,
+				   operations a second, dtype */
+	SL_FACT_NARROWED_ONLY,  /* likewise, of a type that cannot be tried */
+	SL_FACT_WEIGHTS_READ    /* bytes, time, bytes a second */
 };
-enum { SL_N_FACT_KINDS = SL_FACT_PADDING + 1 };
+enum { SL_N_FACT_KINDS = SL_FACT_WEIGHTS_READ + 1 };
 
 /* The name of a kind in documents, "bytes-rate"; never NULL. */
 SL_API const char *sl_fact_kind_text(enum sl_fact_kind kind);

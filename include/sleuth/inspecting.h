@@ -254,6 +254,10 @@ struct sl_inspection {
 	const char *inputs, *outputs; /* "x 1x3x224x224 f32, ..." */
 	int64_t batch;
 	const char *sizes; /* "batch 1, seq 128": how symbols were bound */
+	int64_t seq;       /* of these, the sequence; 0: the model has none */
+	int64_t past;      /* the cache; -1: it has none */
+	int64_t n_tokens;  /* of a pass, in a batch of sequences of whole
+			      numbers; 0: no input is one */
 	struct sl_parameters parameters;
 
 	struct sl_cost cost;                    /* the whole model */

@@ -354,12 +354,52 @@ struct sl_amdahl {
 	const char *absent;                /* why it was not measured; NULL */
 };
 
+/* What a speed-up is of. */
+enum sl_gain {
+	SL_GAIN_TIME = 0, /* a pass */
+	SL_GAIN_SAMPLES,  /* samples per second */
+	SL_GAIN_TOKENS    /* each further token */
+};
+enum { SL_N_GAINS = SL_GAIN_TOKENS + 1 };
+
+/* "time", "samples", "tokens". */
+SL_API const char *sl_gain_text(enum sl_gain gain);
+
+/* What to run to see whether an advice is right. */
+enum sl_trial_action {
+	SL_TRIAL_NONE = 0,   /* nothing in this version tests it */
+	SL_TRIAL_LAYER,      /* a profile of one layer alone */
+	SL_TRIAL_KERNELS,    /* one without reference kernels only */
+	SL_TRIAL_FUSION,     /* one with fusion */
+	SL_TRIAL_ALGORITHMS, /* one with algorithms chosen the other way */
+	SL_TRIAL_BY_PART,    /* one that lists parts */
+	SL_TRIAL_BY_TYPE,    /* one that lists types */
+	SL_TRIAL_THREADS,    /* a sweep over threads, of a layer a profile */
+	SL_TRIAL_BATCH,      /* likewise over the batch */
+	SL_TRIAL_DTYPE,      /* a profile in that type */
+	SL_TRIAL_GENERATE    /* a decoding loop */
+};
+enum { SL_N_TRIAL_ACTIONS = SL_TRIAL_GENERATE + 1 };
+
+/* "none", "layer", "kernels", "fusion", "algorithms", "by-part", "by-type",
+ * "threads", "batch", "dtype", "generate". */
+SL_API const char *sl_trial_action_text(enum sl_trial_action action);
+
+struct sl_trial {
+	enum sl_trial_action action;
+	int64_t value;       /* threads or batch that are advised; tokens */
+	int64_t from, to;    /* the range of a sweep */
+	enum sl_dtype dtype; /* of DTYPE */
+	const char *layer;   /* of LAYER */
+};
+
 struct sl_advice {
-	const char *text;
-	double least, most;   /* speed-up of the model, bounded; NaN: none */
-	const char *expected; /* "at most 1.9 x" */
-	const char *basis;    /* the measurement behind it */
-	const char *command;  /* that would test it; NULL */
+	struct sl_fact what; /* to do */
+	double least, most;  /* speed-up, bounded; NaN: none */
+	enum sl_gain gain;
+	double now_ns;        /* a pass takes now */
+	struct sl_fact basis; /* the measurement behind it */
+	struct sl_trial trial;
 };
 
 /* A moment of one iteration, for traces. */
@@ -406,9 +446,23 @@ struct sl_profile_options {
 	const struct sl_allocator *allocator;
 };
 
+/* What was asked for, so that it can be asked for again with a change. */
+struct sl_request {
+	const char *model; /* as a user names it */
+	const char *layer; /* of that model; NULL: all of it */
+	/* Of the model, as struct sl_plan_options had them. */
+	struct sl_sizes sizes;
+	int n_threads;
+	enum sl_dtype dtype;
+	enum sl_algorithms algorithms;
+	enum sl_nan_policy nan_policy;
+	unsigned flags;
+};
+
 /* Owns all it points to; graph and options may go before it. */
 struct sl_profile {
 	const char *name, *source;
+	struct sl_request request;
 	const struct sl_inspection *model; /* parameters, cost, coverage */
 	const struct sl_machine *machine;  /* as it was known before; NULL: it
 					      was never measured */
@@ -471,6 +525,19 @@ sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
 		   const struct sl_profile_options *options,
 		   struct sl_error *err) SL_CHECKED;
 SL_API void sl_profile_free(struct sl_profile *profile); /* NULL is fine */
+
+/* Appends what an advice promises, "at most 1.9 x", or the time that remains
+ * where the bound is far away. */
+SL_API enum sl_status sl_advice_expected(const struct sl_advice *advice,
+					 struct sl_buf *out,
+					 struct sl_error *err) SL_CHECKED;
+
+/* Appends the command of the program that makes the trial of an advice, as a
+ * shell takes it; nothing for SL_TRIAL_NONE. */
+SL_API enum sl_status sl_advice_command(const struct sl_profile *profile,
+					const struct sl_advice *advice,
+					struct sl_buf *out,
+					struct sl_error *err) SL_CHECKED;
 
 /* The n operations that take longest, n at most n_operations; fills list[]
  * and returns how many. */

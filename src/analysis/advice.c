@@ -9,12 +9,9 @@
 #include "analysis/advice.h"
 #include "analysis/advice_rules.h"
 #include "analysis/amdahl.h"
-#include "analysis/sentences.h"
 #include "base/status.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,75 +27,15 @@
 /* Less than this in one operation is not worth changing the model for. */
 #define LARGE_SHARE 0.1
 
-/* A bound above this is no figure to hope for. */
-#define FAR 20.0
-
-const char *
-sl__advice_words(struct sl__adviser *a, const char *format, ...)
-{
-	char *text = NULL;
-	va_list list, again;
-	int n;
-
-	va_start(list, format);
-	va_copy(again, list);
-	n = a->is_short ? -1 : vsnprintf(NULL, 0, format, list);
-	va_end(list);
-	if (n >= 0)
-		text = sl__arena_alloc(a->arena, (size_t)n + 1);
-	if (text)
-		(void)vsnprintf(text, (size_t)n + 1, format, again);
-	va_end(again);
-	a->is_short |= !text;
-	return text;
-}
-
-/* "208 parameters", "38.6 M parameters". */
-static const char *
-parameter_words(struct sl__phrase *w, uint64_t n)
-{
-	if (n < 1000)
-		snprintf(w->s, sizeof(w->s), "%u parameter%s", (unsigned)n,
-			 n == 1 ? "" : "s");
-	else if (n < 999500)
-		snprintf(w->s, sizeof(w->s), "%.3g k parameters",
-			 (double)n / 1e3);
-	else if (n < 999500000)
-		snprintf(w->s, sizeof(w->s), "%.3g M parameters",
-			 (double)n / 1e6);
-	else
-		snprintf(w->s, sizeof(w->s), "%.4g G parameters",
-			 (double)n / 1e9);
-	return w->s;
-}
-
-static const char *
-expected_words(struct sl__adviser *a, const struct sl__proposal *p)
-{
-	struct sl__phrase least, now;
-
-	if (p->most <= FAR)
-		return sl__advice_words(a, "at most %.2f x%s", p->most,
-					p->unit);
-	return sl__advice_words(a, "no faster than %s%s; %s now",
-				sl__phrase_time(&least, a->pass_ns / p->most),
-				p->unit, sl__phrase_time(&now, a->pass_ns));
-}
-
 void
-sl__propose(struct sl__adviser *a, const struct sl__proposal *p)
+sl__propose(struct sl__adviser *a, const struct sl_advice *advice)
 {
-	struct sl_advice *advice = &a->proposals[a->n];
-
-	if (!(p->most >= SL__ADVICE_LEAST) || isinf(p->most) ||
+	if (!(advice->most >= SL__ADVICE_LEAST) || isinf(advice->most) ||
 	    a->n == SL__PROPOSALS_MOST)
 		return;
-	advice->text = p->text;
-	advice->least = 1;
-	advice->most = p->most;
-	advice->expected = expected_words(a, p);
-	advice->basis = p->basis;
-	advice->command = p->command;
+	a->proposals[a->n] = *advice;
+	a->proposals[a->n].least = 1;
+	a->proposals[a->n].now_ns = a->pass_ns;
 	a->n++;
 }
 
@@ -112,146 +49,10 @@ sl__is_among(const char *text, const char *const *list)
 	return 0;
 }
 
-/* A word as a shell takes it; it ends a quotation to say a quote. */
-static const char *
-quoted(struct sl__adviser *a, const char *word)
-{
-	const char *text = "'";
-
-	for (;;) {
-		size_t n = strcspn(word, "'");
-
-		text = sl__advice_words(a, "%s%.*s%s", text, (int)n, word,
-					word[n] ? "'\\''" : "'");
-		if (!text || !word[n])
-			return text;
-		word += n + 1;
-	}
-}
-
-static const char *
-shell_word(struct sl__adviser *a, const char *word)
-{
-	size_t n_plain = strspn(word, "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_-+=./@:,");
-
-	return *word && !word[n_plain] ? word : quoted(a, word);
-}
-
-static const char *
-add_number(struct sl__adviser *a, const char *text, const char *option,
-	   int64_t n)
-{
-	return sl__advice_words(a, "%s --%s %lld", text, option, (long long)n);
-}
-
-static const char *
-add_dims(struct sl__adviser *a, const char *text, const struct sl_sizes *sizes)
-{
-	for (size_t i = 0; i < sizes->n_dims && !a->is_short; i++) {
-		const char *word =
-			sl__advice_words(a, "%s=%lld", sizes->dims[i].name,
-					 (long long)sizes->dims[i].size);
-
-		if (word)
-			text = sl__advice_words(a, "%s --dim %s", text,
-						shell_word(a, word));
-	}
-	return text;
-}
-
-static const char *
-add_shapes(struct sl__adviser *a, const char *text,
-	   const struct sl_sizes *sizes)
-{
-	for (size_t i = 0; i < sizes->n_shapes && !a->is_short; i++) {
-		const struct sl_input_shape *shape = &sizes->shapes[i];
-		const char *word = sl__advice_words(a, "%s=", shape->input);
-
-		for (size_t k = 0; k < shape->rank; k++)
-			word = sl__advice_words(a, "%s%s%lld", word,
-						k ? "," : "",
-						(long long)shape->dims[k]);
-		if (word)
-			text = sl__advice_words(a, "%s --shape %s", text,
-						shell_word(a, word));
-	}
-	return text;
-}
-
-static const char *
-add_sizes(struct sl__adviser *a, const char *text, const struct sl_sizes *sizes,
-	  unsigned left)
-{
-	int has_past = sizes->past || sizes->has_past;
-
-	if (sizes->batch && !(left & SL__LEAVE_BATCH))
-		text = add_number(a, text, "batch", sizes->batch);
-	if (sizes->seq && !(left & SL__LEAVE_SEQ))
-		text = add_number(a, text, "seq", sizes->seq);
-	if (has_past && !(left & SL__LEAVE_SEQ))
-		text = add_number(a, text, "past", sizes->past);
-	text = add_dims(a, text, sizes);
-	text = add_shapes(a, text, sizes);
-	if (sizes->inputs_folder && !a->is_short)
-		text = sl__advice_words(a, "%s --inputs %s", text,
-					shell_word(a, sizes->inputs_folder));
-	return text;
-}
-
-/* How the model is run; plain loops are one step per node by themselves. */
-static const char *
-add_plan(struct sl__adviser *a, const char *text,
-	 const struct sl_plan_options *plan, unsigned left)
-{
-	int is_reference = (plan->flags & SL_PLAN_REFERENCE) != 0;
-
-	if (plan->n_threads && !(left & SL__LEAVE_THREADS))
-		text = add_number(a, text, "threads", plan->n_threads);
-	if (plan->dtype == SL_DTYPE_BF16 && !(left & SL__LEAVE_DTYPE))
-		text = sl__advice_words(a, "%s --dtype bf16", text);
-	if (plan->algorithms == SL_ALGORITHMS_FIXED &&
-	    !(left & SL__LEAVE_ALGORITHMS))
-		text = sl__advice_words(a, "%s --algorithms fixed", text);
-	if (is_reference && !(left & SL__LEAVE_REFERENCE))
-		text = sl__advice_words(a, "%s --reference", text);
-	if (!is_reference && plan->flags & SL_PLAN_NO_FUSION &&
-	    !(left & SL__LEAVE_NO_FUSION))
-		text = sl__advice_words(a, "%s --no-fusion", text);
-	if (plan->nan_policy == SL_NAN_REFUSED)
-		text = sl__advice_words(a, "%s --nan refuse", text);
-	return text;
-}
-
-const char *
-sl__advice_command(struct sl__adviser *a, const char *verb, unsigned left,
-		   const char *added)
-{
-	const struct sl_plan_options *plan = a->how->plan;
-	const struct sl_profile *p = a->profile;
-	const char *own = strcmp(p->source, "zoo") ? p->source : p->name;
-	const char *model = a->how->model ? a->how->model : own;
-	const char *text =
-		sl__advice_words(a, "sleuth %s %s", verb, shell_word(a, model));
-
-	if (plan && plan->sizes)
-		text = add_sizes(a, text, plan->sizes, left);
-	if (plan)
-		text = add_plan(a, text, plan, left);
-	if (a->how->layer && added && !strstr(added, " --layer "))
-		text = sl__advice_words(a, "%s --layer %s", text,
-					shell_word(a, a->how->layer));
-	return sl__advice_words(a, "%s%s", text, added);
-}
-
 int
-sl__has_fixed_shapes(const struct sl__adviser *a)
+sl__has_fixed_shapes(const struct sl_request *request)
 {
-	const struct sl_plan_options *plan = a->how->plan;
-
-	return plan && plan->sizes &&
-	       (plan->sizes->n_shapes || plan->sizes->inputs_folder);
+	return request->sizes.n_shapes || request->sizes.inputs_folder;
 }
 
 /* Some operations, and what there is if they took no time. */
@@ -414,42 +215,46 @@ choose(const struct sl__adviser *a, sl__chooses *is_chosen)
 	return c;
 }
 
-static const char *
-basis_of(struct sl__adviser *a, const struct chosen *c)
+static struct sl_fact
+basis_of(const struct chosen *c)
 {
-	const char *are = c->n == 1 ? "it takes" : "they take";
+	double limit = c->measured.n ? c->measured.value : (double)NAN;
 
-	if (!c->measured.n)
-		return sl__advice_words(a, "%s %.2g %% of the pass", are,
-					100 * c->share);
-	return sl__advice_words(
-		a, "%s %.2g %% of the pass; ablated: %.2f [%.2f, %.2f]", are,
-		100 * c->share, c->measured.value, c->measured.lo,
-		c->measured.hi);
+	return (struct sl_fact){
+		SL_FACT_PASS_SHARE,
+		{(double)c->n, c->share, limit, c->measured.lo, c->measured.hi},
+		{NULL}};
 }
 
-static const char *
-layer_command(struct sl__adviser *a, const struct chosen *c)
-{
-	const char *layer =
-		sl__advice_words(a, " --layer %s", quoted(a, c->largest->name));
-
-	return sl__advice_command(a, "profile", 0, layer);
-}
-
-/* Proposes to be rid of operations; those of one are named, of several the
- * one that takes longest. */
+/* Proposes to be rid of operations; of several, the one that takes longest is
+ * named. */
 static void
-propose_chosen(struct sl__adviser *a, const struct chosen *c, const char *text,
-	       const char *command)
+propose_chosen(struct sl__adviser *a, const struct chosen *c,
+	       struct sl_fact what, struct sl_trial trial)
 {
-	struct sl__proposal proposal = {
-		.text = text, .command = command, .most = c->most, .unit = ""};
+	struct sl_advice advice = {.what = what,
+				   .most = c->most,
+				   .basis = basis_of(c),
+				   .trial = trial};
 
-	if (c->most < SL__ADVICE_LEAST)
-		return;
-	proposal.basis = basis_of(a, c);
-	sl__propose(a, &proposal);
+	if (c->most >= SL__ADVICE_LEAST)
+		sl__propose(a, &advice);
+}
+
+/* The longest of them alone. */
+static struct sl_trial
+layer_trial(const struct chosen *c)
+{
+	return (struct sl_trial){.action = SL_TRIAL_LAYER,
+				 .layer = c->largest->name};
+}
+
+/* How many there are, and which takes longest. */
+static struct sl_fact
+fact_of(enum sl_fact_kind kind, const struct chosen *c)
+{
+	return (struct sl_fact){
+		kind, {(double)c->n}, {c->largest->name, c->largest->type}};
 }
 
 static int
@@ -462,34 +267,18 @@ static void
 advise_reference(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_slow_path);
-	const char *text;
 
 	if (!c.n)
 		return;
 	/* Their work remains. */
 	c.most = fmin(c.most, a->pass_ns / (a->pass_ns - c.now_ns +
 					    fmin(c.bound_ns, c.now_ns)));
-	if (a->how->plan && a->how->plan->flags & SL_PLAN_REFERENCE) {
-		text = sl__advice_words(a,
-					"Leave out --reference: %zu "
-					"operations run on plain loops",
-					c.n);
-		propose_chosen(a, &c, text,
-			       sl__advice_command(a, "profile",
-						  SL__LEAVE_REFERENCE, ""));
-		return;
-	}
-	text = c.n == 1 ? sl__advice_words(a,
-					   "Replace '%s' (%s), which runs on "
-					   "plain loops, by operators that "
-					   "have a fast kernel",
-					   c.largest->name, c.largest->type)
-			: sl__advice_words(a,
-					   "Replace %zu operations that run on "
-					   "plain loops, '%s' (%s) first",
-					   c.n, c.largest->name,
-					   c.largest->type);
-	propose_chosen(a, &c, text, layer_command(a, &c));
+	if (a->profile->request.flags & SL_PLAN_REFERENCE)
+		propose_chosen(a, &c, fact_of(SL_FACT_ALLOW_KERNELS, &c),
+			       (struct sl_trial){.action = SL_TRIAL_KERNELS});
+	else
+		propose_chosen(a, &c, fact_of(SL_FACT_REPLACE_LOOPS, &c),
+			       layer_trial(&c));
 }
 
 static int
@@ -501,20 +290,12 @@ is_reorder(const struct sl_operation *op)
 static void
 advise_reorders(struct sl__adviser *a)
 {
-	const struct sl_plan_options *plan = a->how->plan;
-	int is_fixed = plan && plan->algorithms == SL_ALGORITHMS_FIXED;
 	struct chosen c = choose(a, is_reorder);
 
-	if (!c.n)
-		return;
-	propose_chosen(
-		a, &c,
-		sl__advice_words(a,
-				 "Avoid %zu change%s of layout, '%s' "
-				 "first: other algorithms keep one",
-				 c.n, c.n == 1 ? "" : "s", c.largest->name),
-		sl__advice_command(a, "profile", SL__LEAVE_ALGORITHMS,
-				   is_fixed ? "" : " --algorithms fixed"));
+	if (c.n)
+		propose_chosen(
+			a, &c, fact_of(SL_FACT_AVOID_LAYOUTS, &c),
+			(struct sl_trial){.action = SL_TRIAL_ALGORITHMS});
 }
 
 static int
@@ -529,16 +310,9 @@ advise_movement(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_movement);
 
-	if (!c.n)
-		return;
-	propose_chosen(a, &c,
-		       sl__advice_words(a,
-					"Avoid %zu operation%s that only "
-					"move%s data, '%s' (%s) first",
-					c.n, c.n == 1 ? "" : "s",
-					c.n == 1 ? "s" : "", c.largest->name,
-					c.largest->type),
-		       sl__advice_command(a, "profile", 0, " --by part"));
+	if (c.n)
+		propose_chosen(a, &c, fact_of(SL_FACT_AVOID_MOVES, &c),
+			       (struct sl_trial){.action = SL_TRIAL_BY_PART});
 }
 
 /* What a product or a convolution before it could do on the way. */
@@ -561,29 +335,15 @@ static void
 advise_fusion(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_fusable);
-	int is_off = a->how->plan && a->how->plan->flags & SL_PLAN_NO_FUSION;
 
 	if (!c.n)
 		return;
-	if (is_off)
-		propose_chosen(a, &c,
-			       sl__advice_words(a,
-						"Leave out --no-fusion: %zu "
-						"element-wise operations run "
-						"on their own",
-						c.n),
-			       sl__advice_command(a, "profile",
-						  SL__LEAVE_NO_FUSION, ""));
+	if (a->profile->request.flags & SL_PLAN_NO_FUSION)
+		propose_chosen(a, &c, fact_of(SL_FACT_ALLOW_FUSION, &c),
+			       (struct sl_trial){.action = SL_TRIAL_FUSION});
 	else
-		propose_chosen(
-			a, &c,
-			sl__advice_words(a,
-					 "Fuse %zu element-wise operation%s "
-					 "that run%s alone, '%s' (%s) first",
-					 c.n, c.n == 1 ? "" : "s",
-					 c.n == 1 ? "s" : "", c.largest->name,
-					 c.largest->type),
-			sl__advice_command(a, "profile", 0, " --by type"));
+		propose_chosen(a, &c, fact_of(SL_FACT_FUSE, &c),
+			       (struct sl_trial){.action = SL_TRIAL_BY_TYPE});
 }
 
 static int
@@ -596,20 +356,17 @@ static void
 advise_head(struct sl__adviser *a)
 {
 	struct chosen c = choose(a, is_head);
-	struct sl__phrase n;
-	const char *text;
+	struct sl_fact what;
 
 	if (!c.n || c.share > WHOLE_SHARE)
 		return;
 	/* Tied weights are counted where they are used first. */
-	text = c.largest->parameters
-		       ? sl__advice_words(
-				 a, "Make the head smaller: '%s' has %s",
-				 c.largest->name,
-				 parameter_words(&n, c.largest->parameters))
-		       : sl__advice_words(a, "Make the head smaller: '%s'",
-					  c.largest->name);
-	propose_chosen(a, &c, text, layer_command(a, &c));
+	what = (struct sl_fact){SL_FACT_SHRINK_HEAD,
+				{c.largest->parameters
+					 ? (double)c.largest->parameters
+					 : (double)NAN},
+				{c.largest->name}};
+	propose_chosen(a, &c, what, layer_trial(&c));
 }
 
 /* The largest operation, where it has weights that can become fewer. */
@@ -622,17 +379,16 @@ advise_pruning(struct sl__adviser *a)
 			   .largest = op,
 			   .type = op->type,
 			   .now_ns = sl__advice_now_ns(a, op)};
-	struct sl__phrase n;
 
 	bound_chosen(a, &c);
 	if (c.share < LARGE_SHARE || c.share > WHOLE_SHARE || !op->parameters ||
 	    is_head(op) || is_slow_path(op))
 		return;
 	propose_chosen(a, &c,
-		       sl__advice_words(a, "Prune '%s' (%s, %s)", op->name,
-					op->type,
-					parameter_words(&n, op->parameters)),
-		       layer_command(a, &c));
+		       (struct sl_fact){SL_FACT_PRUNE,
+					{(double)op->parameters},
+					{op->name, op->type}},
+		       layer_trial(&c));
 }
 
 /* What can be tried comes first. */
@@ -641,11 +397,11 @@ by_gain(const void *a, const void *b)
 {
 	const struct sl_advice *x = a, *y = b;
 
-	if (!x->command != !y->command)
-		return x->command ? -1 : 1;
+	if (!x->trial.action != !y->trial.action)
+		return x->trial.action ? -1 : 1;
 	if (x->most != y->most)
 		return x->most < y->most ? 1 : -1;
-	return strcmp(x->text, y->text);
+	return (int)x->what.kind - (int)y->what.kind;
 }
 
 static void
@@ -686,10 +442,10 @@ set_pass(struct sl__adviser *a)
 }
 
 enum sl_status
-sl__advise(struct sl_profile *profile, const struct sl__advice_options *how,
-	   struct sl__arena *arena, struct sl_error *err)
+sl__advise(struct sl_profile *profile, size_t n_cpus, struct sl__arena *arena,
+	   struct sl_error *err)
 {
-	struct sl__adviser a = {.profile = profile, .how = how, .arena = arena};
+	struct sl__adviser a = {.profile = profile, .n_cpus = n_cpus};
 	struct sl_advice *list;
 
 	profile->n_advice = 0;
@@ -698,7 +454,7 @@ sl__advise(struct sl_profile *profile, const struct sl__advice_options *how,
 	set_pass(&a);
 	advise(&a);
 	list = sl__arena_array(arena, a.n, sizeof(*list));
-	if (a.is_short || !list)
+	if (!list)
 		return sl__fail_nomem(err);
 	if (a.n)
 		memcpy(list, a.proposals, a.n * sizeof(*list));

@@ -8,11 +8,9 @@
  */
 #include "analysis/advice_rules.h"
 #include "analysis/roofline_place.h"
-#include "analysis/sentences.h"
 #include "analysis/sweep_work.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -22,6 +20,10 @@
 
 /* How many times as many samples a larger batch has that is worth a try. */
 enum { BATCH_TIMES = 16 };
+
+/* Tokens that a trial of the cache decodes: enough for a line through their
+ * times. */
+enum { TOKENS_TRIED = 32 };
 
 static double
 call_ns(const struct sl_operation *op, enum sl_condition condition)
@@ -55,17 +57,14 @@ timed_on_one(const struct sl_profile *p)
 	return t;
 }
 
-/* All numbers of threads, or, of a layer, which no sweep takes, the one. */
-static const char *
-threads_command(struct sl__adviser *a, int one, int most)
+/* All numbers of threads up to 'most', of which 'value' is advised. */
+static struct sl_trial
+threads_trial(int64_t value, int64_t most)
 {
-	if (a->how->layer)
-		return sl__advice_command(
-			a, "profile", SL__LEAVE_THREADS,
-			sl__advice_words(a, " --threads %d", one));
-	return sl__advice_command(
-		a, "sweep", SL__LEAVE_THREADS,
-		sl__advice_words(a, " --threads 1..%d", most));
+	return (struct sl_trial){.action = SL_TRIAL_THREADS,
+				 .value = value,
+				 .from = 1,
+				 .to = most};
 }
 
 /* On one thread a pass takes as long as what was timed there, at least. */
@@ -74,23 +73,20 @@ advise_fewer(struct sl__adviser *a, const struct timed *t)
 {
 	int n = a->profile->n_threads;
 	double bound_ns = a->profile->rates.bound_ns;
-	struct sl__proposal proposal = {.most = a->pass_ns / t->one_ns,
-					.unit = ""};
-	struct sl__phrase one, all;
+	struct sl_advice advice = {
+		.what = {SL_FACT_USE_ONE_THREAD, {n, (double)t->n}, {NULL}},
+		.most = a->pass_ns / t->one_ns,
+		.basis = {SL_FACT_THREAD_TIMES,
+			  {t->one_ns, t->all_ns, n},
+			  {NULL}},
+		.trial = threads_trial(1, n)};
 
 	if (t->one_ns * CLEARLY > t->all_ns)
 		return;
 	/* One thread does no more than all of them could. */
 	if (bound_ns > 0)
-		proposal.most = fmin(proposal.most, a->pass_ns / bound_ns);
-	proposal.text = sl__advice_words(
-		a, "Run on one thread: %d make %zu operations slower", n, t->n);
-	proposal.basis =
-		sl__advice_words(a, "they take %s on one thread, %s on %d",
-				 sl__phrase_time(&one, t->one_ns),
-				 sl__phrase_time(&all, t->all_ns), n);
-	proposal.command = threads_command(a, 1, n);
-	sl__propose(a, &proposal);
+		advice.most = fmin(advice.most, a->pass_ns / bound_ns);
+	sl__propose(a, &advice);
 }
 
 /*
@@ -103,9 +99,14 @@ static void
 advise_more(struct sl__adviser *a, const struct timed *t)
 {
 	const struct sl_profile *p = a->profile;
-	double n = p->n_threads, more = (double)a->how->n_cpus;
+	double n = p->n_threads, more = (double)a->n_cpus;
 	double after_ns = a->pass_ns;
-	struct sl__proposal proposal = {.unit = ""};
+	struct sl_advice advice = {
+		.what = {SL_FACT_USE_THREADS, {more, n}, {NULL}},
+		.basis = {SL_FACT_THREAD_GAINS,
+			  {(double)t->n_gained, (double)t->n, n},
+			  {NULL}},
+		.trial = threads_trial((int64_t)a->n_cpus, (int64_t)a->n_cpus)};
 
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
@@ -115,15 +116,8 @@ advise_more(struct sl__adviser *a, const struct timed *t)
 		if (isnan(one) || isnan(all) || one > CLEARLY * all)
 			after_ns -= sl__advice_now_ns(a, op) * (1 - n / more);
 	}
-	proposal.most = a->pass_ns / after_ns;
-	proposal.text = sl__advice_words(a, "Run on %zu threads, not %d",
-					 a->how->n_cpus, p->n_threads);
-	proposal.basis = sl__advice_words(
-		a, "%zu of %zu operations are faster on %d threads than on one",
-		t->n_gained, t->n, p->n_threads);
-	proposal.command =
-		threads_command(a, (int)a->how->n_cpus, (int)a->how->n_cpus);
-	sl__propose(a, &proposal);
+	advice.most = a->pass_ns / after_ns;
+	sl__propose(a, &advice);
 }
 
 /* Threads that wait for CPUs which others have say nothing about the model. */
@@ -142,7 +136,7 @@ sl__advise_threads(struct sl__adviser *a)
 	if (a->profile->n_threads < 2 || !t.n || is_disturbed(a->profile))
 		return;
 	advise_fewer(a, &t);
-	if (t.n_gained && a->how->n_cpus > (size_t)a->profile->n_threads)
+	if (t.n_gained && a->n_cpus > (size_t)a->profile->n_threads)
 		advise_more(a, &t);
 }
 
@@ -224,26 +218,12 @@ weights_shared(const struct sl__adviser *a)
 	return out;
 }
 
-static const char *
-batch_command(struct sl__adviser *a, long long from, long long to)
-{
-	if (sl__has_fixed_shapes(a))
-		return NULL;
-	if (a->how->layer)
-		return sl__advice_command(
-			a, "profile", SL__LEAVE_BATCH,
-			sl__advice_words(a, " --batch %lld", to));
-	return sl__advice_command(
-		a, "sweep", SL__LEAVE_BATCH,
-		sl__advice_words(a, " --batch %lld..%lld", from, to));
-}
-
 void
 sl__advise_batch(struct sl__adviser *a)
 {
 	const struct sl_profile *p = a->profile;
-	struct sl__proposal proposal = {.unit = " samples per second"};
-	long long batch = p->batch > 0 ? p->batch : 1;
+	int64_t batch = p->batch > 0 ? p->batch : 1;
+	struct sl_advice advice = {.gain = SL_GAIN_SAMPLES};
 	struct sharing s;
 
 	if (!p->ceilings.flops_per_s.n)
@@ -251,22 +231,22 @@ sl__advise_batch(struct sl__adviser *a)
 	s = weights_shared(a);
 	if (!s.n)
 		return;
-	proposal.most = a->pass_ns / s.least_ns;
-	proposal.text = sl__advice_words(
-		a,
-		"Run up to %lld samples at once, not %lld: %zu operation%s, "
-		"'%s' first, mostly read%s weights",
-		batch * BATCH_TIMES, batch, s.n, s.n == 1 ? "" : "s",
-		s.largest->name, s.n == 1 ? "s" : "");
-	proposal.basis = sl__advice_words(
-		a,
-		"%s %.2g %% of the pass; %d times the samples take no less, "
-		"nor less than their arithmetic at %.4g GFLOP/s, as measured",
-		s.n == 1 ? "it takes" : "they take",
-		100 * s.now_ns / a->pass_ns, BATCH_TIMES,
-		sl__roofline_upper(&p->ceilings.flops_per_s) / 1e9);
-	proposal.command = batch_command(a, batch, batch * BATCH_TIMES);
-	sl__propose(a, &proposal);
+	advice.most = a->pass_ns / s.least_ns;
+	advice.what = (struct sl_fact){
+		SL_FACT_USE_LARGER_BATCH,
+		{(double)(batch * BATCH_TIMES), (double)batch, (double)s.n},
+		{s.largest->name}};
+	advice.basis = (struct sl_fact){
+		SL_FACT_WEIGHTS_SHARED,
+		{(double)s.n, s.now_ns / a->pass_ns, BATCH_TIMES,
+		 sl__roofline_upper(&p->ceilings.flops_per_s)},
+		{NULL}};
+	if (!sl__has_fixed_shapes(&p->request))
+		advice.trial = (struct sl_trial){.action = SL_TRIAL_BATCH,
+						 .value = batch * BATCH_TIMES,
+						 .from = batch,
+						 .to = batch * BATCH_TIMES};
+	sl__propose(a, &advice);
 }
 
 static int
@@ -285,9 +265,8 @@ is_quantized(const struct sl_profile *p)
 struct narrower {
 	enum sl_dtype dtype;
 	double by_bytes; /* how many times fewer */
-	const char *text;
-	const char *command;
-	const char *more; /* of its basis */
+	enum sl_fact_kind what, basis;
+	struct sl_trial trial;
 };
 
 /* What products take now, and the least that they would in another type. */
@@ -368,10 +347,9 @@ static void
 advise_type(struct sl__adviser *a, const struct narrower *t)
 {
 	const struct sl_ceilings *c = &a->profile->ceilings;
+	struct sl_advice advice = {.what = {.kind = t->what},
+				   .trial = t->trial};
 	struct narrowed products;
-	struct sl__proposal proposal = {
-		.text = t->text, .command = t->command, .unit = ""};
-	struct sl__phrase now, least;
 
 	/* Without its peak there is nothing that says it would be faster, nor
 	 * that the machine has it. */
@@ -381,52 +359,37 @@ advise_type(struct sl__adviser *a, const struct narrower *t)
 	if (!products.n)
 		return;
 	/* Nor more than without them. */
-	proposal.most = fmin(
+	advice.most = fmin(
 		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns),
 		sl__advice_limit(a, is_product));
-	proposal.basis = sl__advice_words(
-		a,
-		"%zu products and convolutions take %.3g %% of the pass, %s, "
-		"and %s at least at the %.4g GFLOP/s of %s and the bandwidths "
-		"that were measured%s",
-		products.n, 100 * products.now_ns / a->pass_ns,
-		sl__phrase_time(&now, products.now_ns),
-		sl__phrase_time(&least, products.least_ns),
-		sl__roofline_upper(sl__roofline_peak(c, t->dtype)) / 1e9,
-		sl_dtype_text(t->dtype), t->more);
-	sl__propose(a, &proposal);
+	advice.basis = (struct sl_fact){
+		t->basis,
+		{(double)products.n, products.now_ns / a->pass_ns,
+		 products.now_ns, products.least_ns,
+		 sl__roofline_upper(sl__roofline_peak(c, t->dtype)), t->dtype},
+		{NULL}};
+	sl__propose(a, &advice);
 }
 
-/* Nothing here makes an int8 model, so no command tests that. */
+/* Nothing here makes an int8 model, so nothing tests that. */
 void
 sl__advise_types(struct sl__adviser *a)
 {
-	struct narrower bf16 = {
+	static const struct narrower bf16 = {
 		.dtype = SL_DTYPE_BF16,
 		.by_bytes = 2,
-		.more = "",
-		.text = "Compute convolutions and products in bf16"};
-	static const struct narrower i8 = {
-		.dtype = SL_DTYPE_I8,
-		.by_bytes = 4,
-		.more = "; this version makes no int8 models, so it cannot try",
-		.text = "Quantise convolutions and products to int8"};
+		.what = SL_FACT_COMPUTE_BF16,
+		.basis = SL_FACT_NARROWED,
+		.trial = {.action = SL_TRIAL_DTYPE, .dtype = SL_DTYPE_BF16}};
+	static const struct narrower i8 = {.dtype = SL_DTYPE_I8,
+					   .by_bytes = 4,
+					   .what = SL_FACT_QUANTISE_INT8,
+					   .basis = SL_FACT_NARROWED_ONLY};
 
 	if (a->profile->dtype != SL_DTYPE_F32 || is_quantized(a->profile))
 		return;
-	bf16.command = sl__advice_command(a, "profile", SL__LEAVE_DTYPE,
-					  " --dtype bf16");
 	advise_type(a, &bf16);
 	advise_type(a, &i8);
-}
-
-/* The size that "seq" has in "batch 1, seq 128"; 0: none. */
-static long
-sequence_of(const struct sl_inspection *model)
-{
-	const char *at = model->sizes ? strstr(model->sizes, "seq ") : NULL;
-
-	return at ? strtol(at + 4, NULL, 10) : 0;
 }
 
 static int
@@ -445,33 +408,23 @@ void
 sl__advise_cache(struct sl__adviser *a)
 {
 	const struct sl_profile *p = a->profile;
-	struct sl__proposal proposal = {.unit = " for each further token"};
+	struct sl_advice advice = {.gain = SL_GAIN_TOKENS};
 	double n_bytes, rate, read_ns;
-	struct sl__phrase size, time;
-	long seq;
 
-	if (!p->model || !is_causal(p->model) ||
-	    (p->model->sizes && strstr(p->model->sizes, "past ")))
+	if (!p->model || !is_causal(p->model) || p->model->past >= 0)
 		return;
-	seq = sequence_of(p->model);
 	n_bytes = (double)p->model->memory.once_bytes;
 	rate = sl__roofline_bandwidth(&p->ceilings, n_bytes);
 	read_ns = n_bytes / rate * 1e9;
 	if (isnan(rate))
 		return;
-	proposal.most = fmin((double)seq, a->pass_ns / read_ns);
-	proposal.text = sl__advice_words(
-		a,
-		"Keep keys and values in a cache: %ld tokens are computed to "
-		"make one",
-		seq);
-	proposal.basis = sl__advice_words(
-		a,
-		"a step still reads %s, %s at the %.3g GB/s that were measured",
-		sl__phrase_bytes(&size, n_bytes),
-		sl__phrase_time(&time, read_ns), rate / 1e9);
-	if (!sl__has_fixed_shapes(a) && !a->how->layer)
-		proposal.command = sl__advice_command(
-			a, "profile", SL__LEAVE_SEQ, " --generate 32");
-	sl__propose(a, &proposal);
+	advice.most = fmin((double)p->model->seq, a->pass_ns / read_ns);
+	advice.what = (struct sl_fact){
+		SL_FACT_KEEP_KEYS, {(double)p->model->seq}, {NULL}};
+	advice.basis = (struct sl_fact){
+		SL_FACT_WEIGHTS_READ, {n_bytes, read_ns, rate}, {NULL}};
+	if (!sl__has_fixed_shapes(&p->request) && !p->request.layer)
+		advice.trial = (struct sl_trial){.action = SL_TRIAL_GENERATE,
+						 .value = TOKENS_TRIED};
+	sl__propose(a, &advice);
 }

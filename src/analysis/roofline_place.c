@@ -262,70 +262,6 @@ once_ns(const struct sl_profile *profile)
 	       ceilings->levels[last].bytes_per_s.value * 1e9;
 }
 
-/* Whether text[0..n-1] is the name of a type. */
-static int
-is_type(const char *text, size_t n, enum sl_dtype dtype)
-{
-	const char *name = sl_dtype_text(dtype);
-
-	return strlen(name) == n && !memcmp(text, name, n);
-}
-
-/* Where the last word of text[0..n-1] begins. */
-static size_t
-last_word(const char *text, size_t n)
-{
-	while (n > 0 && text[n - 1] != ' ')
-		n--;
-	return n;
-}
-
-/* Reads "NAME AxB TYPE" in a list of inputs; returns whether it is a matrix of
- * whole numbers, as tokens come, and A times B. */
-static int
-is_tokens(const char *input, size_t n, double *n_tokens)
-{
-	size_t type = last_word(input, n);
-	size_t shape = type ? last_word(input, type - 1) : 0;
-	long long rows, columns;
-	char *after;
-
-	if (!shape || (!is_type(input + type, n - type, SL_DTYPE_I64) &&
-		       !is_type(input + type, n - type, SL_DTYPE_I32)))
-		return 0;
-	rows = strtoll(input + shape, &after, 10);
-	if (*after != 'x')
-		return 0;
-	columns = strtoll(after + 1, &after, 10);
-	if (*after != ' ' || rows < 1 || columns < 1)
-		return 0;
-	*n_tokens = (double)rows * (double)columns;
-	return 1;
-}
-
-/* Tokens that a pass takes in; NaN where the model is not one of text. */
-static double
-tokens_of(const struct sl_profile *profile)
-{
-	const char *at = profile->model ? profile->model->inputs : NULL;
-	double first = (double)NAN, n_tokens;
-
-	while (at && *at) {
-		const char *comma = strstr(at, ", ");
-		size_t n = comma ? (size_t)(comma - at) : strlen(at);
-		const char *ids = strstr(at, "ids");
-
-		if (is_tokens(at, n, &n_tokens)) {
-			if (ids && ids < at + n)
-				return n_tokens;
-			if (isnan(first))
-				first = n_tokens;
-		}
-		at = comma ? comma + 2 : NULL;
-	}
-	return first;
-}
-
 static int
 has_embedding(const struct sl_profile *profile)
 {
@@ -339,16 +275,16 @@ has_embedding(const struct sl_profile *profile)
 static struct sl_reading
 tokens_per_s(const struct sl_profile *profile, double seconds)
 {
-	double n = tokens_of(profile);
+	int64_t n = profile->model ? profile->model->n_tokens : 0;
 
-	if (isnan(n))
+	if (!n)
 		return (struct sl_reading){
 			(double)NAN,
 			"no input is a batch of sequences of whole numbers"};
 	if (!has_embedding(profile))
 		return (struct sl_reading){(double)NAN,
 					   "the model has no embedding"};
-	return (struct sl_reading){n / seconds, NULL};
+	return (struct sl_reading){(double)n / seconds, NULL};
 }
 
 /* Of work that is not all known there are no rates; the bound holds, but says

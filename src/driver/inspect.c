@@ -113,6 +113,41 @@ list_sizes(struct inspector *i)
 	return take_text(i, &i->out->sizes, &text);
 }
 
+/* What a symbol was bound to; 'absent' where there is none. */
+static int64_t
+bound_to(const struct inspector *i, int64_t symbol, int64_t absent)
+{
+	return symbol ? i->survey->shapes->bound[symbol - SL__SYMBOL_BASE]
+		      : absent;
+}
+
+/* Tokens of a pass: a matrix of whole numbers, as they come; one whose name
+ * says that it holds ids before others. */
+static int64_t
+count_tokens(const struct inspector *i)
+{
+	const struct sl__block *main = &i->graph->blocks[0];
+	int64_t n_tokens = 0;
+
+	for (size_t k = 0; k < main->n_inputs; k++) {
+		const struct sl__value *value =
+			&i->graph->values[main->inputs[k]];
+		const struct sl__type *type =
+			&i->survey->shapes->types[main->inputs[k]];
+
+		if (value->tensor || type->rank != 2 || type->dims[0] < 1 ||
+		    type->dims[1] < 1 ||
+		    (type->dtype != SL_DTYPE_I64 &&
+		     type->dtype != SL_DTYPE_I32))
+			continue;
+		if (strstr(value->name, "ids"))
+			return type->dims[0] * type->dims[1];
+		if (!n_tokens)
+			n_tokens = type->dims[0] * type->dims[1];
+	}
+	return n_tokens;
+}
+
 static enum sl_status
 describe_model(struct inspector *i)
 {
@@ -137,6 +172,9 @@ describe_model(struct inspector *i)
 	out->ir_version = graph->ir_version;
 	out->n_nodes = graph->n_nodes;
 	out->batch = i->survey->batch;
+	out->seq = bound_to(i, sl__shapes_seq_symbol(graph), 0);
+	out->past = bound_to(i, sl__shapes_past_symbol(graph), -1);
+	out->n_tokens = count_tokens(i);
 	for (size_t k = 0; k < graph->n_opsets; k++) {
 		const char *domain = graph->opsets[k].domain;
 

@@ -169,8 +169,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 {
 	const struct sl_graph *whole = x->graph;
 	const struct sl__origin origin = {
-		.model = strcmp(whole->source, "zoo") ? whole->source
-						      : whole->name,
+		.model = whole->is_builtin ? whole->name : whole->source,
 		.layer = x->layer,
 		.plan = x->how->plan,
 	};

@@ -31,6 +31,7 @@
 #include "experiment/timed_passes.h"
 #include "experiment/tracker.h"
 #include "machine/beside.h"
+#include "result/request.h"
 #include "stats/distribution.h"
 
 #include <math.h>
@@ -168,6 +169,20 @@ describe_machine(struct profiler *p, struct sl_error *err)
 }
 
 static enum sl_status
+keep_request(struct profiler *p, struct sl_error *err)
+{
+	const struct sl_graph *graph = p->graph;
+	const struct sl__origin own = {
+		.model = graph->is_builtin ? graph->name : graph->source,
+		.plan = p->how.plan,
+	};
+	const struct sl__origin *from = p->origin ? p->origin : &own;
+
+	return sl__request_of(&p->out->request, from->model, from->layer,
+			      from->plan, p->arena, err);
+}
+
+static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
 	struct sl__subject_options how = {
@@ -184,6 +199,9 @@ prepare(struct profiler *p, struct sl_error *err)
 	out->source = sl__arena_string(p->arena, p->graph->source);
 	if (!out->name || !out->source)
 		return sl__fail_nomem(err);
+	rc = keep_request(p, err);
+	if (rc)
+		return rc;
 	sl__residence_begin(&p->residence);
 	rc = sl__subject_open(&p->subject, p->graph, &how, err);
 	if (rc)
@@ -474,20 +492,6 @@ ablate(struct profiler *p, struct sl_error *err)
 }
 
 static enum sl_status
-advise(struct profiler *p, struct sl_error *err)
-{
-	struct sl__advice_options how = {.plan = p->how.plan,
-					 .n_cpus = sl__thread_n_cpus()};
-
-	if (p->origin) {
-		how.plan = p->origin->plan;
-		how.model = p->origin->model;
-		how.layer = p->origin->layer;
-	}
-	return sl__advise(p->out, &how, p->arena, err);
-}
-
-static enum sl_status
 profile(struct profiler *p, struct sl_error *err)
 {
 	enum sl_status rc = prepare(p, err);
@@ -509,7 +513,7 @@ profile(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = ablate(p, err);
 	if (!rc && !is_brief(p))
-		rc = advise(p, err);
+		rc = sl__advise(p->out, sl__thread_n_cpus(), p->arena, err);
 	if (is_interrupted(p))
 		p->out->stopped_by = SL_STOP_INTERRUPT;
 	p->out->elapsed_s =

@@ -127,10 +127,10 @@ struct sl__metadata {
  */
 struct sl_graph {
 	struct sl__arena arena;
-	const char *name;     /* "resnet50" */
-	const char *source;   /* the path, or "zoo" */
-	const char *producer; /* who wrote the file; may be "" */
-	int ir_version;
+	const char *name;           /* "resnet50" */
+	const char *source;         /* the path, or "zoo" */
+	const char *producer;       /* who wrote the file; may be "" */
+	int ir_version, is_builtin; /* of the zoo: known by its name */
 	uint64_t seed; /* of weights that are made when read; 0: of a file */
 	struct sl__value *values;
 	struct sl__node *nodes;

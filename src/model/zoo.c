@@ -363,6 +363,7 @@ sl__zoo_open(struct sl_graph **out, const char *name,
 	request.is_step = recipes[row].is_step;
 	recipes[row].build(b, &request);
 	b->graph->source = "zoo";
+	b->graph->is_builtin = 1;
 	rc = sl_builder_finish(out, b, err);
 	sl_builder_free(b);
 	if (rc == SL_E_NOMEM)

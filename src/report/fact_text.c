@@ -6,7 +6,7 @@
  * a whole by tests/test_fact_text.c; what is wrong with one here is a defect.
  */
 #include "report/fact_text.h"
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 #include "base/buf.h"
 #include "result/fact_list.h"
 
@@ -90,6 +90,30 @@ spent_words(struct sl__phrase *w, double x)
 	return spent_text((enum sl_bound)id_of(x));
 }
 
+/* "208 parameters", "38.6 M parameters". */
+static const char *
+parameter_words(struct sl__phrase *w, double n)
+{
+	static const struct {
+		double unit, from;
+		const char *name;
+		int n_digits;
+	} units[] = {{1e9, 999500000, "G ", 4},
+		     {1e6, 999500, "M ", 3},
+		     {1e3, 1000, "k ", 3}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (n < units[i].from)
+			continue;
+		snprintf(w->s, sizeof(w->s), "%.*g %sparameters",
+			 units[i].n_digits, n / units[i].unit, units[i].name);
+		return w->s;
+	}
+	snprintf(w->s, sizeof(w->s), "%.0f parameter%s", n,
+		 n > 0.5 && n < 1.5 ? "" : "s");
+	return w->s;
+}
+
 static const char *
 level_words(struct sl__phrase *w, double x)
 {
@@ -110,10 +134,11 @@ static const struct {
 	const char *spec;
 	const char *(*words)(struct sl__phrase *w, double x);
 } specs[] = {
-	{"time", sl__phrase_time},  {"bytes", sl__phrase_bytes},
-	{"percent", percent_words}, {"dtype", dtype_words},
-	{"anytype", anytype_words}, {"bound", bound_words},
-	{"spent", spent_words},     {"level", level_words},
+	{"time", sl__phrase_time},       {"bytes", sl__phrase_bytes},
+	{"percent", percent_words},      {"dtype", dtype_words},
+	{"anytype", anytype_words},      {"bound", bound_words},
+	{"parameters", parameter_words}, {"spent", spent_words},
+	{"level", level_words},
 };
 
 static const char *

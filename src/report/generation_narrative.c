@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_narrative.c - a decoding loop in sentences: what a cache does. */
 #include "report/generation_narrative.h"
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 
 #include <math.h>
 #include <stdio.h>

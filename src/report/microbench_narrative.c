@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microbench_narrative.c - operators over sizes in sentences. */
 #include "report/microbench_narrative.h"
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 #include "analysis/sweep_work.h"
 #include "analysis/turning.h"
 #include "report/fact_text.h"

@@ -3,7 +3,7 @@
 #ifndef SL_MICROBENCH_NARRATIVE_H
 #define SL_MICROBENCH_NARRATIVE_H
 
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 #include "report/narrative.h"
 
 /* What bounds the operator at its sizes; the first sentence is about

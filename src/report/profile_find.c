@@ -331,30 +331,45 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__profile_explain(doc, SL__TOPIC_AMDAHL, sheet);
 }
 
-/* Advice with the name that it quotes as the table of operations has it,
- * where the name is a long one; its command has it whole. */
+/* What to do, with the operation's name as the table of operations has it
+ * where it is a long one; the command has it whole. */
 static const char *
 advice_text(struct sl__doc *doc, const struct sl__profile_sheet *sheet,
-	    const char *text)
+	    const struct sl_advice *a)
 {
-	const struct sl_profile *p = sheet->profile;
-	const char *at = strchr(text, '\'');
+	struct sl_fact what = a->what;
 
-	for (size_t i = 0; at && !sheet->how->verbose && i < p->n_operations;
-	     i++) {
-		const char *name = p->operations[i].name;
-		size_t n = strlen(name);
+	if (!sheet->how->verbose && what.names[0] &&
+	    strlen(what.names[0]) > LONG_NAME)
+		what.names[0] = sl__profile_row_name(doc, sheet, what.names[0]);
+	return sl__doc_fact(doc, &what);
+}
 
-		if (n <= LONG_NAME || strncmp(at + 1, name, n) != 0 ||
-		    at[n + 1] != '\'')
-			continue;
-		text = sl__arena_format(
-			&doc->arena, "%.*s'%s'%s", (int)(at - text), text,
-			sl__profile_row_name(doc, sheet, name), at + n + 2);
-		doc->failed |= !text;
-		return text ? text : "";
-	}
-	return text;
+static void
+add_command(struct sl__doc *doc, const struct sl_profile *p,
+	    const struct sl_advice *a)
+{
+	struct sl_buf text = {0};
+
+	if (!a->trial.action)
+		sl__doc_more(doc, SL__STYLE_DIM, "; no command yet");
+	else if (sl_advice_command(p, a, &text, NULL))
+		doc->failed = 1;
+	else
+		sl__doc_pair(doc, "", SL__STYLE_CODE, "%s", text.data);
+	sl_buf_release(&text);
+}
+
+static void
+add_expected(struct sl__doc *doc, const struct sl_advice *a)
+{
+	struct sl_buf text = {0};
+
+	if (sl_advice_expected(a, &text, NULL))
+		doc->failed = 1;
+	else
+		sl__doc_more(doc, SL__STYLE_STRONG, "%s", text.data);
+	sl_buf_release(&text);
 }
 
 void
@@ -376,14 +391,12 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		const struct sl_advice *a = &p->advice[i];
 
 		sl__doc_pair(doc, numbers[i], SL__STYLE_PLAIN,
-			     "%s: ", advice_text(doc, sheet, a->text));
-		sl__doc_more(doc, SL__STYLE_STRONG, "%s", a->expected);
+			     "%s: ", advice_text(doc, sheet, a));
+		add_expected(doc, a);
 		if (sheet->how->verbose || sheet->view->explain)
-			sl__doc_more(doc, SL__STYLE_DIM, " (%s)", a->basis);
-		if (a->command)
-			sl__doc_pair(doc, "", SL__STYLE_CODE, "%s", a->command);
-		else
-			sl__doc_more(doc, SL__STYLE_DIM, "; no command yet");
+			sl__doc_more(doc, SL__STYLE_DIM, " (%s)",
+				     sl__doc_fact(doc, &a->basis));
+		add_command(doc, p, a);
 	}
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);
 }

@@ -11,6 +11,7 @@
 #include "report/inspect_page.h"
 #include "report/machine_page.h"
 #include "report/profile_page.h"
+#include "report/request_json.h"
 #include "report/result_json.h"
 #include "report/roof.h"
 #include "report/section.h"
@@ -603,32 +604,72 @@ add_amdahl(struct sl__json *json, const struct sl_profile *p)
 	sl__json_end_array(json);
 }
 
+/* A text that was made for 'key', or the failure to make it. */
+static void
+add_made(struct sl__json *json, const char *key, enum sl_status rc,
+	 struct sl_buf *text)
+{
+	if (rc)
+		sl__buf_break(json->out);
+	else
+		sl__json_text(json, key, text->data);
+	sl_buf_release(text);
+}
+
+static void
+add_trial(struct sl__json *json, const struct sl_trial *trial)
+{
+	sl__json_object(json, "trial");
+	sl__json_text(json, "action", sl_trial_action_text(trial->action));
+	sl__json_integer(json, "value", (uint64_t)trial->value);
+	sl__json_integer(json, "from", (uint64_t)trial->from);
+	sl__json_integer(json, "to", (uint64_t)trial->to);
+	sl__json_text(json, "dtype", sl_dtype_text(trial->dtype));
+	if (trial->layer)
+		sl__json_text(json, "layer", trial->layer);
+	else
+		sl__json_absent(json, "layer", "it is of the whole model");
+	sl__json_end_object(json);
+}
+
+static void
+add_proposal(struct sl__json *json, const struct sl_profile *p,
+	     const struct sl_advice *a)
+{
+	struct sl_buf expected = {0}, command = {0};
+
+	sl__json_object(json, NULL);
+	sl__json_fact(json, "text", &a->what);
+	add_made(json, "expected", sl_advice_expected(a, &expected, NULL),
+		 &expected);
+	sl__json_fact(json, "basis", &a->basis);
+	sl__json_finite(json, "least_speedup", a->least, "not bounded");
+	sl__json_finite(json, "most_speedup", a->most, "not bounded");
+	sl__json_text(json, "gain", sl_gain_text(a->gain));
+	sl__json_finite(json, "now_ms", a->now_ns / SL__NS_PER_MS, NO_TIME);
+	if (a->trial.action)
+		add_made(json, "command",
+			 sl_advice_command(p, a, &command, NULL), &command);
+	else
+		sl__json_absent(json, "command",
+				"no command of this version tests it");
+	add_trial(json, &a->trial);
+	sl__json_end_object(json);
+}
+
 static void
 add_advice(struct sl__json *json, const struct sl_profile *p)
 {
 	sl__json_array(json, "advice");
-	for (size_t i = 0; i < p->n_advice; i++) {
-		const struct sl_advice *a = &p->advice[i];
-
-		sl__json_object(json, NULL);
-		sl__json_text(json, "text", a->text);
-		sl__json_text(json, "expected", a->expected);
-		sl__json_text(json, "basis", a->basis);
-		sl__json_finite(json, "least_speedup", a->least, "not bounded");
-		sl__json_finite(json, "most_speedup", a->most, "not bounded");
-		if (a->command)
-			sl__json_text(json, "command", a->command);
-		else
-			sl__json_absent(json, "command",
-					"no command of this version tests it");
-		sl__json_end_object(json);
-	}
+	for (size_t i = 0; i < p->n_advice; i++)
+		add_proposal(json, p, &p->advice[i]);
 	sl__json_end_array(json);
 }
 
 static void
 add_profile(struct sl__json *json, const struct sl_profile *p)
 {
+	sl__json_request(json, &p->request);
 	sl__record_object(json, "model", &sl__table_model, p->model, NULL);
 	sl__record_object(json, "cost", &sl__table_cost, p->model, NULL);
 	add_plan(json, p);

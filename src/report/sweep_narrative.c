@@ -2,7 +2,7 @@
 /* sweep_narrative.c - a sweep in sentences: what grows how, and where it
  * turns. */
 #include "report/sweep_narrative.h"
-#include "analysis/sentences.h"
+#include "report/phrase.h"
 #include "analysis/sweep_work.h"
 
 #include <math.h>

@@ -38,6 +38,7 @@ copy_opsets(struct extractor *x, struct sl_error *err)
 	to->name = sl__arena_format(&to->arena, "%s:%s", from->name,
 				    x->what->name);
 	to->source = sl__arena_string(&to->arena, from->source);
+	to->is_builtin = from->is_builtin;
 	to->producer = "";
 	if (!to->opsets || !to->name || !to->source)
 		return sl__fail_nomem(err);

@@ -218,6 +218,7 @@ copy_graph(struct sl__rewrite *rw, struct sl_error *err)
 
 	rw->to->name = from->name;
 	rw->to->source = from->source;
+	rw->to->is_builtin = from->is_builtin;
 	rw->to->producer = from->producer;
 	rw->to->ir_version = from->ir_version;
 	rw->to->seed = from->seed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sentences.h - figures as parts of sentences. */
-#ifndef SL_SENTENCES_H
-#define SL_SENTENCES_H
+/* phrase.h - figures as parts of sentences. */
+#ifndef SL_PHRASE_H
+#define SL_PHRASE_H
 
 /* Room for part of a sentence. */
 struct sl__phrase {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sentences.c - figures as parts of sentences. */
-#include "analysis/sentences.h"
+/* phrase.c - figures as parts of sentences. */
+#include "report/phrase.h"
 
 #include <math.h>
 #include <stdio.h>
