@@ -3,11 +3,9 @@
  * test_planner.c - proves that plans of random graphs give what the evaluator
  * gives: steps that write over what they read, views of parts of others,
  * values in several forms, inputs and constants that are outputs, all mixed,
- * with and without fusing, in every run; and of buffers that one has many
- * forms and is written over once.
+ * with and without fusing, in every run.
  */
 #include "planned_graph.h"
-#include "engine/planner.h"
 #include "base/rng.h"
 
 enum {
@@ -279,109 +277,11 @@ random_graphs_are_computed(void **state)
 	}
 }
 
-enum { N_VALUES = 8 };
-
-/* A planner in the middle of a graph, all of whose values are two floats. */
-struct by_hand {
-	struct graph_text *g;
-	struct sl__program program;
-	struct sl__shapes shapes;
-	struct sl__type types[N_VALUES];
-	struct sl__held held[N_VALUES];
-	struct sl__planner pl;
-};
-
-static void
-by_hand_start(struct by_hand *h, const char *text)
-{
-	static const int64_t two[] = {2};
-
-	memset(h, 0, sizeof(*h));
-	h->g = graph_text_with(text, NULL);
-	assert_true(h->g->graph->n_values <= N_VALUES);
-	for (int i = 0; i < N_VALUES; i++)
-		h->types[i] = (struct sl__type){.kind = SL__TYPE_TENSOR,
-						.dtype = SL_DTYPE_F32,
-						.rank = 1,
-						.dims = two};
-	sl__arena_init(&h->program.arena, NULL);
-	h->shapes.types = h->types;
-	h->pl.program = &h->program;
-	h->pl.graph = h->g->graph;
-	h->pl.shapes = &h->shapes;
-	h->pl.held = h->held;
-}
-
-static void
-by_hand_finish(struct by_hand *h)
-{
-	sl__arena_release(&h->program.arena);
-	graph_text_free(h->g);
-}
-
-/* However many readers want forms of their own, each gets one, and the output
- * lasts to the end. */
-static void
-a_value_may_have_many_forms(void **state)
-{
-	struct by_hand h;
-	struct sl_error err;
-	uint32_t y, buffer, last = SL__NONE;
-
-	(void)state;
-	by_hand_start(&h, "in x f32 2\n"
-			  "y = Neg x\n"
-			  "out y\n");
-	y = graph_text_value(h.g, "y");
-	for (int i = 0; i < 3 * SL__VERSIONS_MOST; i++) {
-		assert_int_equal(sl__plan_write(&h.pl, y, NULL, &buffer, &err),
-				 SL_OK);
-		assert_true(buffer != last);
-		assert_int_equal(h.program.buffers[buffer].room,
-				 SL__ROOM_OUTPUT);
-		last = buffer;
-	}
-	assert_int_equal(h.held[y].n_versions, SL__VERSIONS_MOST);
-	by_hand_finish(&h);
-}
-
-/* The first output that nobody uses leaves no trace in the counts. */
-static void
-one_output_takes_the_place_of_an_input(void **state)
-{
-	struct by_hand h;
-	struct sl_error err;
-	uint32_t x, in, a, b;
-
-	(void)state;
-	by_hand_start(&h, "in w f32 2\n"
-			  "x = Neg w\n"
-			  "a,b = Split x axis=0\n"
-			  "y = Neg b\n"
-			  "out y\n");
-	x = graph_text_value(h.g, "x");
-	h.held[x].uses_left = 1;
-	h.held[graph_text_value(h.g, "b")].uses_left = 1;
-	assert_int_equal(sl__plan_write(&h.pl, x, NULL, &in, &err), SL_OK);
-	h.pl.node = h.g->graph->values[graph_text_value(h.g, "a")].producer;
-	assert_int_equal(sl__plan_write_over(&h.pl, graph_text_value(h.g, "a"),
-					     NULL, in, &a, &err),
-			 SL_OK);
-	assert_int_equal(sl__plan_write_over(&h.pl, graph_text_value(h.g, "b"),
-					     NULL, in, &b, &err),
-			 SL_OK);
-	assert_int_equal(a, in);
-	assert_true(b != in);
-	by_hand_finish(&h);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs_are_computed),
-		cmocka_unit_test(a_value_may_have_many_forms),
-		cmocka_unit_test(one_output_takes_the_place_of_an_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

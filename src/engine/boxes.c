@@ -9,7 +9,6 @@
  * touches more cache lines than it uses.
  */
 #include "engine/boxes.h"
-#include "base/status.h"
 
 #include <string.h>
 
@@ -330,17 +329,15 @@ find_plane(struct sl__loops *l)
 	}
 }
 
-enum sl_status
+void
 sl__moving_step(struct sl__planner *pl, const struct sl__moving *moving,
 		const uint32_t *operands, uint32_t n_operands,
-		const char *kernel, struct sl_error *err)
+		const char *kernel)
 {
 	struct move *m = sl__plan_state(pl, sizeof(*m));
-	struct sl__step *step;
-	enum sl_status rc;
 
 	if (!m)
-		return sl__fail_nomem(err);
+		return;
 	for (uint32_t i = 0; i < moving->n; i++) {
 		struct sl__loops *l = &moving->boxes[i].loops;
 
@@ -350,11 +347,5 @@ sl__moving_step(struct sl__planner *pl, const struct sl__moving *moving,
 		find_plane(l);
 	}
 	m->moving = *moving;
-	rc = sl__plan_step(pl, operands, n_operands, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = kernel;
-	step->state = m;
-	step->run = run;
-	return SL_OK;
+	sl__plan_step(pl, operands, n_operands, kernel, run, m);
 }

@@ -25,11 +25,9 @@ struct sl__moving {
 	uint32_t n;
 	size_t n_bytes;
 };
-enum sl_status sl__moving_step(struct sl__planner *pl,
-			       const struct sl__moving *moving,
-			       const uint32_t *operands, uint32_t n_operands,
-			       const char *kernel,
-			       struct sl_error *err) SL_CHECKED;
+void sl__moving_step(struct sl__planner *pl, const struct sl__moving *moving,
+		     const uint32_t *operands, uint32_t n_operands,
+		     const char *kernel);
 
 /* Whether a type's elements are whole bytes that can be moved. */
 int sl__is_movable(enum sl_dtype dtype);

@@ -84,7 +84,9 @@ lower(struct sl__program *p, struct sl__planner *pl, struct sl_error *err)
 				     sizeof(*p->outputs));
 	if (!pl->held || !p->inputs || !p->outputs)
 		return sl__fail_nomem(err);
-	return sl__lower(pl, err);
+	pl->err = err;
+	sl__lower(pl);
+	return pl->rc;
 }
 
 static void

@@ -58,71 +58,69 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 		       sl__identity_of(&m->key.tensor, m->tensor, model);
 }
 
-/* Whether it was made before: then *buffer is where. */
-static enum sl_status
-find_made(const struct making *m, struct sl__planner *pl, int *is_made,
-	  uint32_t *buffer, struct sl_error *err)
+/* Where it was made before; SL__NONE where it was not. */
+static uint32_t
+find_made(const struct making *m, struct sl__planner *pl)
 {
 	const unsigned char *data =
-		m->is_shared
+		m->is_shared && !pl->rc
 			? sl__weight_cache_find(pl->program->weights, &m->key)
 			: NULL;
 
-	*is_made = data != NULL;
-	return data ? sl__plan_lay(pl, m->n_bytes, data, 0, buffer, err)
-		    : SL_OK;
+	return data ? sl__plan_lay(pl, m->n_bytes, data, 0) : SL__NONE;
 }
 
 static void
-insert(const struct making *m, struct sl__planner *pl, uint32_t buffer)
+insert(const struct making *m, struct sl__planner *pl, const void *data)
 {
 	if (m->is_shared)
-		sl__weight_cache_insert(pl->program->weights, &m->key,
-					sl__plan_data(pl, buffer), m->n_bytes);
+		sl__weight_cache_insert(pl->program->weights, &m->key, data,
+					m->n_bytes);
 }
 
-static enum sl_status
-make_copy(const struct making *m, struct sl__planner *pl, uint32_t *buffer,
-	  struct sl_error *err)
+static uint32_t
+make_copy(const struct making *m, struct sl__planner *pl)
 {
 	const struct sl__tensor *t = m->tensor;
-	enum sl_status rc = sl__plan_keep(pl, t->n_bytes, buffer, err);
 	const void *from;
-	unsigned char *to;
+	void *to;
+	uint32_t buffer = sl__plan_keep(pl, t->n_bytes, &to);
 
-	if (rc || !t->n_bytes)
-		return rc;
-	to = sl__plan_data(pl, *buffer);
+	if (pl->rc || !t->n_bytes)
+		return buffer;
 	from = sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
 	if (from != to)
 		memcpy(to, from, (size_t)t->n_bytes);
 	sl__tensor_let_go(t, 0, t->n_bytes);
-	insert(m, pl, *buffer);
-	return SL_OK;
+	insert(m, pl, to);
+	return buffer;
+}
+
+/* Says what is wrong with numbers that cannot be had. */
+static int
+check_numbers(struct sl__planner *pl, uint32_t value)
+{
+	const struct sl__datum *datum;
+
+	return !pl->rc &&
+	       sl__plan_check(pl, sl__evaluator_value(pl->program->evaluator,
+						      value, &datum, pl->err));
 }
 
 /* A copy in the program's own pages; what is made when read is made there,
  * and pages of a file are let go. */
-static enum sl_status
-copy_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-	      struct sl_error *err)
+static uint32_t
+copy_constant(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	const struct sl__datum *datum;
 	struct making m = {.form.is_copy = 1};
-	int is_made;
-	enum sl_status rc;
+	uint32_t buffer;
 
-	/* Says what is wrong with numbers that cannot be had. */
-	if (!t->generator) {
-		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
-					 err);
-		if (rc)
-			return rc;
-	}
+	if (!t->generator && !check_numbers(pl, value))
+		return SL__NONE;
 	begin(&m, pl, value, t->n_bytes);
-	rc = find_made(&m, pl, &is_made, buffer, err);
-	return rc || is_made ? rc : make_copy(&m, pl, buffer, err);
+	buffer = find_made(&m, pl);
+	return buffer == SL__NONE ? make_copy(&m, pl) : buffer;
 }
 
 /* Kernels may count on elements being aligned to their size; in a file they
@@ -136,53 +134,40 @@ lies_ready(const struct sl__tensor *t)
 	       (align <= 1 || (uintptr_t)t->bytes % align == 0);
 }
 
-enum sl_status
-sl__plan_read_constant(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-		       struct sl_error *err)
+uint32_t
+sl__plan_read_constant(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	const struct sl__datum *datum;
-	enum sl_status rc;
+	uint32_t buffer = SL__NONE;
 
-	if (!lies_ready(t)) {
-		rc = copy_constant(pl, value, buffer, err);
-	} else {
-		rc = sl__evaluator_value(pl->program->evaluator, value, &datum,
-					 err);
-		if (!rc)
-			rc = sl__plan_lay(pl, t->n_bytes, t->bytes, 1, buffer,
-					  err);
-	}
-	if (!rc)
-		sl__plan_alias(pl, value, NULL, *buffer);
-	return rc;
+	if (!lies_ready(t))
+		buffer = copy_constant(pl, value);
+	else if (check_numbers(pl, value))
+		buffer = sl__plan_lay(pl, t->n_bytes, t->bytes, 1);
+	sl__plan_alias(pl, value, NULL, buffer);
+	return buffer;
 }
 
-enum sl_status
-sl__plan_own(struct sl__planner *pl, uint32_t value, uint32_t *buffer,
-	     struct sl_error *err)
+uint32_t
+sl__plan_own(struct sl__planner *pl, uint32_t value)
 {
 	struct sl__held *held = &pl->held[value];
-	enum sl_status rc;
+	uint32_t buffer;
 
 	for (uint32_t i = 0; i < held->n_versions; i++) {
 		struct sl__version *v = &held->versions[i];
 
 		if (v->form)
 			continue;
-		if (!pl->program->buffers[v->buffer].is_stored) {
-			*buffer = v->buffer;
-			return SL_OK;
+		if (pl->program->buffers[v->buffer].is_stored) {
+			buffer = copy_constant(pl, value);
+			v->buffer = pl->rc ? v->buffer : buffer;
 		}
-		rc = copy_constant(pl, value, buffer, err);
-		if (!rc)
-			v->buffer = *buffer;
-		return rc;
+		return v->buffer;
 	}
-	rc = copy_constant(pl, value, buffer, err);
-	if (!rc)
-		sl__plan_alias(pl, value, NULL, *buffer);
-	return rc;
+	buffer = copy_constant(pl, value);
+	sl__plan_alias(pl, value, NULL, buffer);
+	return buffer;
 }
 
 /* A constant as it was packed. */
@@ -194,89 +179,79 @@ struct sl__packed {
 
 /* The tensor's own bytes: held, made before, or made for this and let go
  * again, in *loaded. */
-static enum sl_status
+static const unsigned char *
 bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
-	 struct sl__datum *loaded, const unsigned char **out,
-	 struct sl_error *err)
+	 struct sl__datum *loaded)
 {
 	const struct sl__datum *held = &pl->program->evaluator->values[value];
 	struct made_form copy = {.is_copy = 1};
 	struct sl__weight_key key = m->key;
-	enum sl_status rc;
+	const unsigned char *made = NULL;
 
-	*out = held->tensor.bytes;
 	if (held->kind != SL__TYPE_UNKNOWN)
-		return SL_OK;
+		return held->tensor.bytes;
 	key.layout = &copy;
 	if (m->is_shared && m->tensor->generator)
-		*out = sl__weight_cache_peek(pl->program->weights, &key);
-	if (*out)
-		return SL_OK;
-	rc = sl__datum_load(loaded, m->tensor, &pl->program->arena.allocator,
-			    err);
-	*out = loaded->tensor.bytes;
-	return rc;
+		made = sl__weight_cache_peek(pl->program->weights, &key);
+	if (made)
+		return made;
+	sl__plan_check(pl,
+		       sl__datum_load(loaded, m->tensor,
+				      &pl->program->arena.allocator, pl->err));
+	return loaded->tensor.bytes;
 }
 
-static enum sl_status
-make_packed(const struct making *m, struct sl__planner *pl, uint32_t value,
-	    uint32_t *buffer, struct sl_error *err)
+static uint32_t
+make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 {
 	struct sl__datum loaded = {0};
 	const unsigned char *bytes;
-	enum sl_status rc = sl__plan_keep(pl, m->n_bytes, buffer, err);
+	void *to;
+	uint32_t buffer = sl__plan_keep(pl, m->n_bytes, &to);
 
-	if (rc)
-		return rc;
-	rc = bytes_of(m, pl, value, &loaded, &bytes, err);
-	if (!rc)
-		rc = sl__dnnl_reorder_now(pl->program->dnnl, &m->form.from,
-					  bytes, &m->form.to,
-					  sl__plan_data(pl, *buffer), err);
-	if (!rc) {
+	if (pl->rc)
+		return buffer;
+	bytes = bytes_of(m, pl, value, &loaded);
+	if (sl__dnnl_reorder_now(pl, &m->form.from, bytes, &m->form.to, to)) {
 		sl__tensor_let_go(m->tensor, 0, m->tensor->n_bytes);
-		insert(m, pl, *buffer);
+		insert(m, pl, to);
 	}
 	sl__datum_clear(&loaded, &pl->program->arena.allocator);
-	return rc;
+	return buffer;
 }
 
-static enum sl_status
+static uint32_t
 pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-     const struct sl__form *form, uint32_t *buffer, struct sl_error *err)
+     const struct sl__form *form)
 {
 	struct making m = {.form.to = form->md};
-	int is_made;
-	enum sl_status rc;
+	uint32_t buffer;
 
-	if (!sl__form_md(pl, value, as, &m.form.from))
-		return sl__fail(err, SL_E_BUG, "a constant cannot be packed");
+	if (!sl__form_md(pl, value, as, &m.form.from)) {
+		sl__plan_bug(pl, "a constant cannot be packed");
+		return SL__NONE;
+	}
 	begin(&m, pl, value, sl__form_bytes(form));
-	rc = find_made(&m, pl, &is_made, buffer, err);
-	return rc || is_made ? rc : make_packed(&m, pl, value, buffer, err);
+	buffer = find_made(&m, pl);
+	return buffer == SL__NONE ? make_packed(&m, pl, value) : buffer;
 }
 
-enum sl_status
+uint32_t
 sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-	      const struct sl__form *form, uint32_t *buffer,
-	      struct sl_error *err)
+	      const struct sl__form *form)
 {
 	struct sl__held *held = &pl->held[value];
-	struct sl__packed *p = held->packed;
-	enum sl_status rc;
+	struct sl__packed *p;
 
-	while (p &&
-	       !(sl__form_equal(p->as, as) && sl__form_equal(p->form, form)))
-		p = p->next;
-	if (p) {
-		*buffer = p->buffer;
-		return SL_OK;
+	for (p = held->packed; p; p = p->next) {
+		if (sl__form_equal(p->as, as) && sl__form_equal(p->form, form))
+			return p->buffer;
 	}
-	rc = pack(pl, value, as, form, buffer, err);
-	p = rc ? NULL : sl__plan_state(pl, sizeof(*p));
+	p = sl__plan_state(pl, sizeof(*p));
 	if (!p)
-		return rc ? rc : sl__fail_nomem(err);
-	*p = (struct sl__packed){as, form, *buffer, held->packed};
+		return SL__NONE;
+	*p = (struct sl__packed){as, form, pack(pl, value, as, form),
+				 held->packed};
 	held->packed = p;
-	return SL_OK;
+	return p->buffer;
 }

@@ -7,13 +7,10 @@
 
 /* A buffer for a constant that lies there already, and stays as it is.
  * 'is_stored': where the model has it. */
-enum sl_status sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
-			    const unsigned char *data, int is_stored,
-			    uint32_t *buffer, struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
+		      const unsigned char *data, int is_stored);
 
 /* A constant in its own form: where the model has it, or made. */
-enum sl_status sl__plan_read_constant(struct sl__planner *pl, uint32_t value,
-				      uint32_t *buffer,
-				      struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_read_constant(struct sl__planner *pl, uint32_t value);
 
 #endif

@@ -30,51 +30,33 @@ is_type_fit(const struct sl__planner *pl, const struct norm *n)
 	       sl__plan_elements(pl, n->x);
 }
 
-/* Takes the descriptor over.  Data may be written over in place. */
-static enum sl_status
-add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd,
-	 struct sl_error *err)
+/* Takes the descriptor over; 0 where there is none.  Data may be written over
+ * in place. */
+static int
+add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd)
 {
 	const struct sl__form *form = sl__plan_form(pl, n->x);
 	struct sl__dnnl_arg args[6] = {{.arg = DNNL_ARG_SRC},
 				       {.arg = DNNL_ARG_DST}};
-	struct sl__step *step;
-	enum sl_status rc = sl__plan_read(pl, n->x, form, &args[0].buffer, err);
 
+	if (!pd)
+		return 0;
 	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
 	args[1].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	for (uint32_t i = 0; !rc && i < n->n_vectors; i++) {
+	args[0].buffer = sl__plan_read(pl, n->x, form);
+	for (uint32_t i = 0; i < n->n_vectors; i++) {
 		struct sl__dnnl_arg *arg = &args[2 + i];
-		uint32_t value = sl__plan_in(n->node, 1 + i);
 
 		arg->arg = n->vector_args[i];
-		if (!sl__form_md(pl, value, NULL, &arg->md))
-			rc = sl__fail(err, SL_E_BUG, "not a vector");
-		else
-			rc = sl__plan_read(pl, value, NULL, &arg->buffer, err);
+		if (!sl__form_md(pl, n->node->inputs[1 + i], NULL, &arg->md))
+			sl__plan_bug(pl, "not a vector");
+		arg->buffer = sl__plan_read(pl, n->node->inputs[1 + i], NULL);
 	}
-	if (!rc && n->n_vectors)
-		rc = sl__plan_write_over(pl, n->y, form, args[0].buffer,
-					 &args[1].buffer, err);
-	else if (!rc)
-		rc = sl__plan_write(pl, n->y, form, &args[1].buffer, err);
-	if (rc) {
-		dnnl_primitive_desc_destroy(pd);
-		return rc;
-	}
-	return sl__dnnl_step(pl, pd, args, 2 + n->n_vectors, &step, err);
-}
-
-static enum sl_status
-finish(struct sl__planner *pl, const struct norm *n, dnnl_status_t status,
-       dnnl_primitive_desc_t pd, int *is_made, struct sl_error *err)
-{
-	if (status == dnnl_out_of_memory)
-		return sl__fail_nomem(err);
-	if (status)
-		return SL_OK;
-	*is_made = 1;
-	return add_step(pl, n, pd, err);
+	args[1].buffer = n->n_vectors ? sl__plan_write_over(pl, n->y, form,
+							    args[0].buffer)
+				      : sl__plan_write(pl, n->y, form);
+	sl__dnnl_step(pl, pd, args, 2 + n->n_vectors);
+	return 1;
 }
 
 static const int batch_args[4] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN,
@@ -102,57 +84,32 @@ is_inference(const struct sl__planner *pl, const struct norm *n)
 	return 1;
 }
 
-enum sl_status
-sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node,
-		      int *is_made, struct sl_error *err)
+int
+sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct norm n = {node, sl__plan_in(node, 0), sl__plan_out(node, 0), 4,
 			 batch_args};
+	float epsilon = (float)sl__float(node, "epsilon", 1e-5);
 	dnnl_memory_desc_t md;
-	dnnl_primitive_attr_t attr;
-	dnnl_primitive_desc_t pd = NULL;
-	dnnl_status_t status;
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!is_type_fit(pl, &n) || !is_inference(pl, &n) ||
-	    !sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &md))
-		return SL_OK;
-	rc = sl__dnnl_attr(&attr, err);
-	if (rc)
-		return rc;
-	status = sl__dnnl_batch_norm_pd(&pd, &md,
-					(float)sl__float(node, "epsilon", 1e-5),
-					attr, pl->program->dnnl->engine);
-	dnnl_primitive_attr_destroy(attr);
-	return finish(pl, &n, status, pd, is_made, err);
+	return is_type_fit(pl, &n) && is_inference(pl, &n) &&
+	       sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &md) &&
+	       add_step(pl, &n, sl__dnnl_batch_norm_pd(pl, &md, epsilon));
 }
 
-enum sl_status
-sl__make_lrn(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	     struct sl_error *err)
+int
+sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct norm n = {node, sl__plan_in(node, 0), sl__plan_out(node, 0), 0,
 			 NULL};
-	struct sl__dnnl_lrn lrn;
-	dnnl_primitive_attr_t attr;
-	dnnl_primitive_desc_t pd = NULL;
-	dnnl_status_t status;
-	enum sl_status rc;
+	struct sl__dnnl_lrn lrn = {
+		.size = sl__int(node, "size", 1),
+		.alpha = (float)sl__float(node, "alpha", 1e-4),
+		.beta = (float)sl__float(node, "beta", .75),
+		.bias = (float)sl__float(node, "bias", 1)};
 
-	*is_made = 0;
 	/* Windows of an even size are not in the middle; oneDNN's are. */
-	lrn.size = sl__int(node, "size", 1);
-	if (!is_type_fit(pl, &n) || lrn.size < 1 || lrn.size % 2 == 0 ||
-	    !sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &lrn.data))
-		return SL_OK;
-	lrn.alpha = (float)sl__float(node, "alpha", 1e-4);
-	lrn.beta = (float)sl__float(node, "beta", .75);
-	lrn.bias = (float)sl__float(node, "bias", 1);
-	rc = sl__dnnl_attr(&attr, err);
-	if (rc)
-		return rc;
-	status = sl__dnnl_lrn_pd(&pd, &lrn, attr, pl->program->dnnl->engine);
-	dnnl_primitive_attr_destroy(attr);
-	return finish(pl, &n, status, pd, is_made, err);
+	return is_type_fit(pl, &n) && lrn.size >= 1 && lrn.size % 2 &&
+	       sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &lrn.data) &&
+	       add_step(pl, &n, sl__dnnl_lrn_pd(pl, &lrn));
 }

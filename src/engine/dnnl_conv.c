@@ -96,128 +96,83 @@ add_arg(struct making *m, int arg, uint32_t buffer,
 	m->args[m->n_args++].md = *md;
 }
 
-/* The value as md describes it. */
-static enum sl_status
-read_as(struct making *m, int arg, uint32_t value, const dnnl_memory_desc_t *md,
-	struct sl_error *err)
+static void
+read_as(struct making *m, int arg, uint32_t value, const dnnl_memory_desc_t *md)
 {
-	const struct sl__form *form;
-	uint32_t buffer;
-	enum sl_status rc = sl__form_written(m->pl, value, md, &form, err);
-
-	if (!rc)
-		rc = sl__plan_read(m->pl, value, form, &buffer, err);
-	if (!rc)
-		add_arg(m, arg, buffer, md);
-	return rc;
+	m->args[m->n_args++] = sl__dnnl_read(m->pl, arg, value, md);
 }
 
-static enum sl_status
-read_weights(struct making *m, struct sl_error *err)
+static void
+read_weights(struct making *m)
 {
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_weights_md, 0);
-	const struct sl__form *own, *form;
-	dnnl_memory_desc_t own_md;
-	uint32_t buffer;
-	enum sl_status rc;
+	dnnl_memory_desc_t own;
 
 	if (!m->pl->graph->values[m->conv.w].tensor)
-		return read_as(m, DNNL_ARG_WEIGHTS, m->conv.w, md, err);
-	if (!sl__conv_weights_own(&own_md, m->pl, &m->conv))
-		return sl__fail(err, SL_E_BUG, "weights of many dimensions");
-	rc = sl__form_new(m->pl, &own_md, &own, err);
-	if (!rc)
-		rc = sl__form_new(m->pl, md, &form, err);
-	if (!rc && dnnl_memory_desc_equal(&own_md, md))
-		rc = sl__plan_read(m->pl, m->conv.w, NULL, &buffer, err);
-	else if (!rc)
-		rc = sl__plan_pack(m->pl, m->conv.w, own, form, &buffer, err);
-	if (!rc)
-		add_arg(m, DNNL_ARG_WEIGHTS, buffer, md);
-	return rc;
-}
-
-static enum sl_status
-read_bias(struct making *m, struct sl_error *err)
-{
-	uint32_t buffer;
-	enum sl_status rc;
-
-	if (m->conv.b == SL__NONE)
-		return SL_OK;
-	rc = sl__plan_read(m->pl, m->conv.b, NULL, &buffer, err);
-	if (!rc)
-		add_arg(m, DNNL_ARG_BIAS, buffer,
-			md_of(m, dnnl_query_weights_md, 1));
-	return rc;
+		read_as(m, DNNL_ARG_WEIGHTS, m->conv.w, md);
+	else if (!sl__conv_weights_own(&own, m->pl, &m->conv))
+		sl__plan_bug(m->pl, "weights of many dimensions");
+	else
+		add_arg(m, DNNL_ARG_WEIGHTS,
+			dnnl_memory_desc_equal(&own, md)
+				? sl__plan_read(m->pl, m->conv.w, NULL)
+				: sl__plan_pack(m->pl, m->conv.w,
+						sl__form_new(m->pl, &own),
+						sl__form_new(m->pl, md)),
+			md);
 }
 
 /* The second operand of post-operation i, in whichever form it is met. */
-static enum sl_status
-read_operand(struct making *m, int i, int arg, struct sl_error *err)
+static void
+read_operand(struct making *m, int i, int arg)
 {
 	uint32_t value = sl__plan_in(m->conv.node, m->conv.posts[i].input);
 	dnnl_memory_desc_t md;
-	uint32_t buffer;
-	enum sl_status rc;
 
 	if (!sl__conv_operand_md(&md, m->pl, &m->conv, i,
 				 md_of(m, dnnl_query_dst_md, 0)))
-		return sl__fail(err, SL_E_BUG, "an operand of other sizes");
-	if (sl__conv_is_same_size(m->pl, &m->conv, i))
-		return read_as(m, arg, value, &md, err);
-	rc = sl__plan_read(m->pl, value, NULL, &buffer, err);
-	if (!rc)
-		add_arg(m, arg, buffer, &md);
-	return rc;
+		sl__plan_bug(m->pl, "an operand of other sizes");
+	else if (sl__conv_is_same_size(m->pl, &m->conv, i))
+		read_as(m, arg, value, &md);
+	else
+		add_arg(m, arg, sl__plan_read(m->pl, value, NULL), &md);
 }
 
 /* Operands of the primitive's ending; 'at' counts oneDNN's operations. */
-static enum sl_status
-read_operands(struct making *m, struct sl_error *err)
+static void
+read_operands(struct making *m)
 {
-	enum sl_status rc = SL_OK;
 	int at = 0;
 
-	for (int i = 0; !rc && i < m->way.n_within; i++) {
+	for (int i = 0; !m->pl->rc && i < m->way.n_within; i++) {
 		const struct sl__post *post = &m->conv.posts[i];
 
 		if (i == m->way.sum) {
-			rc = read_operand(m, i, DNNL_ARG_DST, err);
-			if (!rc)
-				m->over = m->args[--m->n_args].buffer;
+			read_operand(m, i, DNNL_ARG_DST);
+			m->over = m->args[--m->n_args].buffer;
 		} else if (post->kind == SL__POST_ADD ||
 			   post->kind == SL__POST_MUL) {
-			rc = read_operand(m, i,
-					  DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
-						  DNNL_ARG_SRC_1,
-					  err);
+			read_operand(m, i,
+				     DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
+					     DNNL_ARG_SRC_1);
 		}
 		at += sl__dnnl_post_length(post);
 	}
-	return rc;
 }
 
-static enum sl_status
-write_result(struct making *m, struct sl_error *err)
+static void
+write_result(struct making *m)
 {
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
-	const struct sl__form *form;
-	uint32_t buffer;
-	enum sl_status rc = sl__form_written(m->pl, m->conv.y, md, &form, err);
+	const struct sl__form *form = sl__form_written(m->pl, m->conv.y, md);
+	uint32_t buffer =
+		m->way.sum < 0
+			? sl__plan_write(m->pl, m->conv.y, form)
+			: sl__plan_write_over(m->pl, m->conv.y, form, m->over);
 
-	if (rc)
-		return rc;
-	if (m->way.sum < 0)
-		rc = sl__plan_write(m->pl, m->conv.y, form, &buffer, err);
-	else
-		rc = sl__plan_write_over(m->pl, m->conv.y, form, m->over,
-					 &buffer, err);
-	if (!rc && m->way.sum >= 0 && buffer != m->over)
-		rc = sl__fail(err, SL_E_BUG, "an operand is needed later");
-	if (!rc)
-		add_arg(m, DNNL_ARG_DST, buffer, md);
-	return rc;
+	if (m->way.sum >= 0 && buffer != m->over)
+		sl__plan_bug(m->pl, "an operand is needed later");
+	add_arg(m, DNNL_ARG_DST, buffer, md);
 }
 
 /* Pairs of a place of the result and a tap of the kernel that meet a number of
@@ -292,112 +247,70 @@ executed_work(const struct making *m)
 	return direct_work(m) + ending;
 }
 
-static enum sl_status
+static void
 add_change(struct making *m, const struct sl__dnnl_arg *result,
-	   const struct sl__dnnl_change *change, struct sl_error *err)
+	   const struct sl__dnnl_change *change)
 {
 	struct sl__dnnl_arg args[2] = {*result, *result};
-	dnnl_primitive_attr_t attr;
-	dnnl_primitive_desc_t pd;
-	struct sl__step *step;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
 
-	if (rc)
-		return rc;
 	args[0].arg = DNNL_ARG_SRC;
-	rc = sl__dnnl_check(sl__dnnl_change_pd(&pd, &result->md, change, attr,
-					       m->pl->program->dnnl->engine),
-			    "an activation", err);
-	dnnl_primitive_attr_destroy(attr);
-	return rc ? rc : sl__dnnl_step(m->pl, pd, args, 2, &step, err);
+	sl__dnnl_step(m->pl, sl__dnnl_change_pd(m->pl, &result->md, change),
+		      args, 2);
 }
 
-static enum sl_status
-add_join(struct making *m, const struct sl__dnnl_arg *result, int i,
-	 struct sl_error *err)
+/* Its operand is the last argument. */
+static void
+add_join(struct making *m, const struct sl__dnnl_arg *result, int i)
 {
-	struct sl__dnnl_arg args[3] = {*result, *result, *result};
-	dnnl_primitive_attr_t attr;
-	dnnl_primitive_desc_t pd;
-	struct sl__step *step;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
+	struct sl__dnnl_arg args[3] = {*result, m->args[--m->n_args], *result};
 
-	if (rc)
-		return rc;
 	args[0].arg = DNNL_ARG_SRC_0;
-	args[1] = m->args[--m->n_args];
-	rc = sl__dnnl_check(sl__dnnl_join_pd(&pd, &result->md, &args[1].md,
-					     sl__dnnl_join(&m->conv.posts[i]),
-					     attr,
-					     m->pl->program->dnnl->engine),
-			    "two operands", err);
-	dnnl_primitive_attr_destroy(attr);
-	return rc ? rc : sl__dnnl_step(m->pl, pd, args, 3, &step, err);
+	sl__dnnl_step(m->pl,
+		      sl__dnnl_join_pd(m->pl, &result->md, &args[1].md,
+				       sl__dnnl_join(&m->conv.posts[i])),
+		      args, 3);
 }
 
 /* Operands must have been read before the result is written. */
-static enum sl_status
-add_ending(struct making *m, struct sl_error *err)
+static void
+add_ending(struct making *m)
 {
 	struct sl__dnnl_arg result = m->args[m->n_args - 1];
-	enum sl_status rc = SL_OK;
 
-	for (int i = m->way.n_within; !rc && i < m->conv.n_posts; i++) {
+	for (int i = m->way.n_within; !m->pl->rc && i < m->conv.n_posts; i++) {
 		struct sl__dnnl_change changes[SL__CHANGES_MOST];
 		int n = sl__dnnl_changes(changes, &m->conv.posts[i]);
 
-		for (int k = 0; !rc && k < n; k++)
-			rc = add_change(m, &result, &changes[k], err);
-		if (n || rc)
+		for (int k = 0; k < n; k++)
+			add_change(m, &result, &changes[k]);
+		if (n)
 			continue;
-		rc = read_operand(m, i, DNNL_ARG_SRC_1, err);
-		if (!rc)
-			rc = add_join(m, &result, i, err);
+		read_operand(m, i, DNNL_ARG_SRC_1);
+		add_join(m, &result, i);
 	}
-	return rc;
 }
 
-static enum sl_status
-add_steps(struct making *m, struct sl_error *err)
-{
-	struct sl__step *step;
-	uint64_t work = executed_work(m);
-	enum sl_status rc = read_as(m, DNNL_ARG_SRC, m->conv.x,
-				    md_of(m, dnnl_query_src_md, 0), err);
-
-	if (!rc)
-		rc = read_weights(m, err);
-	if (!rc)
-		rc = read_bias(m, err);
-	if (!rc)
-		rc = read_operands(m, err);
-	if (!rc)
-		rc = write_result(m, err);
-	if (rc) {
-		dnnl_primitive_desc_destroy(m->way.pd);
-		return rc;
-	}
-	rc = sl__dnnl_step(m->pl, m->way.pd, m->args, m->n_args, &step, err);
-	if (rc)
-		return rc;
-	step->executed_flops = work;
-	return add_ending(m, err);
-}
-
-enum sl_status
-sl__make_conv(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	      struct sl_error *err)
+int
+sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct making m = {.pl = pl};
-	enum sl_status rc;
+	uint64_t work;
 
-	*is_made = 0;
 	if (!sl__conv_read(&m.conv, pl, node))
-		return SL_OK;
+		return 0;
 	find_sum(pl, &m.conv);
-	rc = sl__conv_find_way(&m.way, pl, &m.conv, err);
-	if (rc || !m.way.pd)
-		return rc;
-	*is_made = 1;
-	return add_steps(&m, err);
+	sl__conv_find_way(&m.way, pl, &m.conv);
+	if (!m.way.pd)
+		return 0;
+	work = executed_work(&m);
+	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
+	read_weights(&m);
+	if (m.conv.b != SL__NONE)
+		add_arg(&m, DNNL_ARG_BIAS, sl__plan_read(pl, m.conv.b, NULL),
+			md_of(&m, dnnl_query_weights_md, 1));
+	read_operands(&m);
+	write_result(&m);
+	sl__dnnl_step(pl, m.way.pd, m.args, m.n_args)->executed_flops = work;
+	add_ending(&m);
+	return 1;
 }

@@ -50,23 +50,30 @@ int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 int sl__conv_is_same_size(const struct sl__planner *pl,
 			  const struct sl__conv *conv, int post);
 
-/* The attribute of the convolution with its first post-operations. */
-enum sl_status sl__conv_attr(dnnl_primitive_attr_t *out,
-			     const struct sl__planner *pl,
-			     const struct sl__conv *conv,
-			     const dnnl_memory_desc_t *dst, int n_within,
-			     struct sl_error *err) SL_CHECKED;
+/* The attribute of the convolution with its first post-operations; NULL where
+ * oneDNN does not take them. */
+dnnl_primitive_attr_t sl__conv_attr(struct sl__planner *pl,
+				    const struct sl__conv *conv,
+				    const dnnl_memory_desc_t *dst,
+				    int n_within);
 
 /* Chooses: by rule, as remembered, or by measuring. */
-enum sl_status sl__conv_find_way(struct sl__conv_way *out,
-				 struct sl__planner *pl,
-				 const struct sl__conv *conv,
-				 struct sl_error *err) SL_CHECKED;
+void sl__conv_find_way(struct sl__conv_way *out, struct sl__planner *pl,
+		       const struct sl__conv *conv);
+
+/* The window of a convolution as oneDNN has it; 0: not for oneDNN. */
+int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
-enum sl_status sl__form_written(struct sl__planner *pl, uint32_t value,
-				const dnnl_memory_desc_t *md,
-				const struct sl__form **out,
-				struct sl_error *err) SL_CHECKED;
+const struct sl__form *sl__form_written(struct sl__planner *pl, uint32_t value,
+					const dnnl_memory_desc_t *md);
+
+/* A value as an argument that md describes; and as the result of a primitive,
+ * in a new buffer. */
+struct sl__dnnl_arg sl__dnnl_read(struct sl__planner *pl, int arg,
+				  uint32_t value, const dnnl_memory_desc_t *md);
+struct sl__dnnl_arg sl__dnnl_written(struct sl__planner *pl,
+				     const_dnnl_primitive_desc_t pd,
+				     uint32_t value);
 
 #endif

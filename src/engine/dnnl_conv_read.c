@@ -129,8 +129,8 @@ pad_transposed(struct sl__conv *c, struct sl__window *w, const int64_t *in,
 	}
 }
 
-static int
-read_window(struct sl__conv *c, const struct sl__planner *pl)
+int
+sl__conv_read_window(struct sl__conv *c, const struct sl__planner *pl)
 {
 	const int64_t *in = sl__plan_type(pl, c->x)->dims + 2;
 	const int64_t *out = sl__plan_type(pl, c->y)->dims + 2;
@@ -178,7 +178,8 @@ sl__conv_read(struct sl__conv *c, struct sl__planner *pl,
 	    (c->n_groups > 1 || c->is_transposed))
 		return 0;
 	return sl__plan_type(pl, c->w)->dims[0] % c->n_groups == 0 &&
-	       read_end(c) && are_operands_fit(c, pl) && read_window(c, pl);
+	       read_end(c) && are_operands_fit(c, pl) &&
+	       sl__conv_read_window(c, pl);
 }
 
 /*
@@ -286,29 +287,28 @@ append(dnnl_post_ops_t ops, const struct sl__planner *pl,
 	return sl__dnnl_post_append(ops, post, has_operand ? &md : NULL);
 }
 
-enum sl_status
-sl__conv_attr(dnnl_primitive_attr_t *out, const struct sl__planner *pl,
-	      const struct sl__conv *conv, const dnnl_memory_desc_t *dst,
-	      int n_within, struct sl_error *err)
+dnnl_primitive_attr_t
+sl__conv_attr(struct sl__planner *pl, const struct sl__conv *conv,
+	      const dnnl_memory_desc_t *dst, int n_within)
 {
 	dnnl_post_ops_t ops = NULL;
-	dnnl_status_t status = dnnl_success;
-	enum sl_status rc = sl__dnnl_attr(out, err);
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_status_t status =
+		dnnl_primitive_attr_clone(&attr, pl->program->dnnl->attr);
 
-	if (rc || !n_within)
-		return rc;
-	status = dnnl_post_ops_create(&ops);
+	if (!status)
+		status = dnnl_post_ops_create(&ops);
 	for (int i = 0; !status && i < n_within; i++)
 		status = append(ops, pl, conv, i, dst);
 	if (!status)
-		status = dnnl_primitive_attr_set_post_ops(*out, ops);
-	if (ops)
-		dnnl_post_ops_destroy(ops);
+		status = dnnl_primitive_attr_set_post_ops(attr, ops);
+	dnnl_post_ops_destroy(ops);
 	if (!status)
-		return SL_OK;
-	dnnl_primitive_attr_destroy(*out);
-	*out = NULL;
-	return sl__dnnl_check(status, "post-operations", err);
+		return attr;
+	if (status == dnnl_out_of_memory)
+		sl__dnnl_ok(pl, status, "post-operations");
+	dnnl_primitive_attr_destroy(attr);
+	return NULL;
 }
 
 /* Whether the elements lie one after the other in the order of their
@@ -338,21 +338,40 @@ is_row_major(const dnnl_memory_desc_t *md)
 	return 1;
 }
 
-enum sl_status
+const struct sl__form *
 sl__form_written(struct sl__planner *pl, uint32_t value,
-		 const dnnl_memory_desc_t *md, const struct sl__form **out,
-		 struct sl_error *err)
+		 const dnnl_memory_desc_t *md)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	dnnl_memory_desc_t plain;
 
-	*out = NULL;
 	if (!is_row_major(md))
-		return sl__form_of(pl, value, md, out, err);
+		return sl__form_of(pl, value, md);
 	if (md->data_type == sl__dnnl_type(type->dtype))
-		return SL_OK;
+		return NULL;
 	if (md->data_type != dnnl_bf16 ||
 	    !sl__dnnl_plain(&plain, SL_DTYPE_BF16, type->rank, type->dims))
 		plain = *md;
-	return sl__form_of(pl, value, &plain, out, err);
+	return sl__form_of(pl, value, &plain);
+}
+
+struct sl__dnnl_arg
+sl__dnnl_read(struct sl__planner *pl, int arg, uint32_t value,
+	      const dnnl_memory_desc_t *md)
+{
+	const struct sl__form *form = sl__form_written(pl, value, md);
+
+	return (struct sl__dnnl_arg){arg, sl__plan_read(pl, value, form), *md};
+}
+
+struct sl__dnnl_arg
+sl__dnnl_written(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
+		 uint32_t value)
+{
+	const dnnl_memory_desc_t *md =
+		dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
+	const struct sl__form *form = sl__form_written(pl, value, md);
+
+	return (struct sl__dnnl_arg){DNNL_ARG_DST,
+				     sl__plan_write(pl, value, form), *md};
 }

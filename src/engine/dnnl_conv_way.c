@@ -77,93 +77,91 @@ describe(struct question *q)
 static void
 forget(struct question *q)
 {
-	if (q->attr)
-		dnnl_primitive_attr_destroy(q->attr);
+	dnnl_primitive_attr_destroy(q->attr);
 	q->attr = NULL;
+}
+
+/* The current implementation, the caller's; NULL: out of memory. */
+static dnnl_primitive_desc_t
+take_current(const struct question *q, const struct sl__dnnl_each *each)
+{
+	dnnl_primitive_desc_t pd = sl__dnnl_each_take(each);
+
+	if (!pd)
+		sl__dnnl_ok(q->pl, dnnl_out_of_memory, "a descriptor");
+	return pd;
 }
 
 /* The first implementation of a name, or with NULL the first that is not one
  * of plain loops; NULL where there is none. */
-static enum sl_status
-find(dnnl_primitive_desc_t *pd, const struct question *q, const char *name,
-     struct sl_error *err)
+static dnnl_primitive_desc_t
+find(const struct question *q, const char *name)
 {
 	struct sl__dnnl_each each;
 	dnnl_status_t status = sl__dnnl_each_begin(
 		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
-	enum sl_status rc = SL_OK;
+	dnnl_primitive_desc_t pd = NULL;
 
-	*pd = NULL;
-	for (; !rc && !status; status = sl__dnnl_each_next(&each)) {
-		*pd = sl__dnnl_each_take(&each);
-		if (!*pd)
-			rc = sl__fail_nomem(err);
-		else if (name ? !strcmp(sl__dnnl_name(*pd), name)
-			      : !sl__dnnl_is_plain_loop(*pd))
+	for (; !q->pl->rc && !status; status = sl__dnnl_each_next(&each)) {
+		pd = take_current(q, &each);
+		if (pd && (name ? !strcmp(sl__dnnl_name(pd), name)
+				: !sl__dnnl_is_plain_loop(pd)))
 			break;
-		dnnl_primitive_desc_destroy(*pd);
-		*pd = NULL;
+		dnnl_primitive_desc_destroy(pd);
+		pd = NULL;
 	}
 	sl__dnnl_each_end(&each);
-	return rc;
+	return pd;
 }
 
 /* With an order of oneDNN's own: what it takes without an ending, which may
  * have operands that lie like the result. */
-static enum sl_status
-settle_any(struct question *q, struct sl_error *err)
+static void
+settle_any(struct question *q)
 {
-	dnnl_primitive_desc_t pd = NULL;
-	enum sl_status rc = sl__dnnl_attr(&q->attr, err);
+	dnnl_primitive_desc_t pd;
 
-	if (!rc)
-		rc = find(&pd, q, NULL, err);
+	q->attr = q->pl->program->dnnl->attr;
+	pd = find(q, NULL);
+	q->attr = NULL;
 	if (pd) {
 		q->desc.src =
 			*dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
 		q->desc.dst =
 			*dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-		dnnl_primitive_desc_destroy(pd);
 	}
-	forget(q);
-	return rc;
+	dnnl_primitive_desc_destroy(pd);
 }
 
-/* SL_E_ABSENT where the question makes no sense. */
-static enum sl_status
-ask(struct question *q, struct sl_error *err)
+/* 0 where the question makes no sense. */
+static int
+ask(struct question *q)
 {
-	enum sl_status rc = SL_OK;
-
-	q->attr = NULL;
+	forget(q);
 	if (!describe(q) || !image_md(&q->desc.src, q, q->conv.x, q->order))
-		return SL_E_ABSENT;
+		return 0;
 	if (q->order == SL__ORDER_ANY)
-		rc = settle_any(q, err);
-	if (rc)
-		return rc;
-	rc = sl__conv_attr(&q->attr, q->pl, &q->conv, &q->desc.dst, q->n_within,
-			   err);
-	return rc && rc != SL_E_NOMEM ? SL_E_ABSENT : rc;
+		settle_any(q);
+	if (!q->pl->rc)
+		q->attr = sl__conv_attr(q->pl, &q->conv, &q->desc.dst,
+					q->n_within);
+	return q->attr != NULL;
 }
 
 /* Makes the descriptor that a choice names; NULL where there is none by now. */
-static enum sl_status
-follow(dnnl_primitive_desc_t *pd, struct question *q,
-       const struct sl__choice *choice, struct sl_error *err)
+static dnnl_primitive_desc_t
+follow(struct question *q, const struct sl__choice *choice)
 {
-	enum sl_status rc;
+	dnnl_primitive_desc_t pd;
 
-	*pd = NULL;
-	if (choice->elapsed_ns == UINT64_MAX)
-		return SL_OK;
-	if (choice->is_plain &&
-	    !image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN))
-		return SL_OK;
+	if (choice->elapsed_ns == UINT64_MAX ||
+	    (choice->is_plain &&
+	     !image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN)))
+		return NULL;
 	q->desc.is_winograd = choice->is_winograd;
-	rc = find(pd, q, choice->kernel, err);
+	pd = find(q, choice->kernel);
 	q->desc.is_winograd = 0;
-	return rc;
+	return pd;
 }
 
 static size_t
@@ -187,33 +185,26 @@ more_operands(const struct question *q, struct sl__dnnl_more *more)
 }
 
 /* What bringing a row-major source into the order costs. */
-static enum sl_status
-time_source(const struct question *q, uint64_t *ns, struct sl_error *err)
+static uint64_t
+time_source(const struct question *q)
 {
-	struct sl__dnnl *dnnl = q->pl->program->dnnl;
-	dnnl_primitive_attr_t attr;
 	dnnl_memory_desc_t plain;
 	dnnl_primitive_desc_t pd;
 	const struct sl__type *x = sl__plan_type(q->pl, q->conv.x);
-	enum sl_status rc;
+	uint64_t ns = 0;
 
-	*ns = 0;
 	if (!q->from_plain ||
 	    !sl__dnnl_plain(&plain, x->dtype, x->rank, x->dims) ||
 	    dnnl_memory_desc_equal(&plain, &q->desc.src))
-		return SL_OK;
-	rc = sl__dnnl_attr(&attr, err);
-	if (rc)
-		return rc;
-	if (!sl__dnnl_reorder_pd(&pd, &plain, &q->desc.src, attr,
-				 dnnl->engine)) {
-		rc = sl__dnnl_time(ns, q->pl->choices->timer,
-				   &(struct sl__dnnl_trial){.pd = pd},
-				   UINT64_MAX, err);
-		dnnl_primitive_desc_destroy(pd);
-	}
-	dnnl_primitive_attr_destroy(attr);
-	return rc;
+		return 0;
+	pd = sl__dnnl_reorder_pd(q->pl, &plain, &q->desc.src);
+	if (pd)
+		sl__plan_check(q->pl,
+			       sl__dnnl_time(&ns, q->pl->choices->timer,
+					     &(struct sl__dnnl_trial){.pd = pd},
+					     UINT64_MAX, q->pl->err));
+	dnnl_primitive_desc_destroy(pd);
+	return ns;
 }
 
 /* Names that were tried, each once. */
@@ -268,84 +259,75 @@ compare(struct tried_one best[2], const struct tried_one *one)
 	}
 }
 
-static enum sl_status
+static void
 try_one(struct question *q, const struct sl__dnnl_trial *trial,
-	struct tried_one *one, struct tried_one best[2], struct sl_error *err)
+	struct tried_one *one, struct tried_one best[2])
 {
 	const char *name = sl__dnnl_name(trial->pd);
 	uint64_t ns;
-	enum sl_status rc = sl__dnnl_time(&ns, q->pl->choices->timer, trial,
-					  best[0].choice.elapsed_ns, err);
 
-	if (rc)
-		return rc;
+	if (!sl__plan_check(q->pl,
+			    sl__dnnl_time(&ns, q->pl->choices->timer, trial,
+					  best[0].choice.elapsed_ns,
+					  q->pl->err)))
+		return;
 	one->choice.elapsed_ns = ns + one->source_ns;
 	memcpy(one->choice.kernel, name, strlen(name) + 1);
 	compare(best, one);
-	return SL_OK;
 }
 
 /* Tries all implementations of one algorithm from one kind of source. */
-static enum sl_status
-try_all(struct question *q, struct tried_one best[2], int is_plain,
-	struct sl_error *err)
+static void
+try_all(struct question *q, struct tried_one best[2], int is_plain)
 {
 	struct sl__dnnl_more more[SL__POSTS_MOST];
 	struct sl__dnnl_trial trial = {NULL, more, more_operands(q, more)};
-	struct tried_one one = {.choice.is_plain = is_plain};
+	struct tried_one one = {.choice.is_plain = is_plain,
+				.choice.is_winograd = q->desc.is_winograd,
+				.source_ns = time_source(q)};
 	struct tried tried = {.n = 0};
 	struct sl__dnnl_each each;
-	dnnl_status_t status;
-	enum sl_status rc = time_source(q, &one.source_ns, err);
+	dnnl_status_t status = sl__dnnl_each_begin(
+		&each, &q->desc, q->attr, q->pl->program->dnnl->engine);
 
-	if (rc)
-		return rc;
-	one.choice.is_winograd = q->desc.is_winograd;
-	status = sl__dnnl_each_begin(&each, &q->desc, q->attr,
-				     q->pl->program->dnnl->engine);
-	for (; !rc && !status; status = sl__dnnl_each_next(&each)) {
-		dnnl_primitive_desc_t pd = sl__dnnl_each_take(&each);
+	for (; !q->pl->rc && !status; status = sl__dnnl_each_next(&each)) {
+		dnnl_primitive_desc_t pd = take_current(q, &each);
 
 		trial.pd = pd;
-		if (!pd)
-			rc = sl__fail_nomem(err);
-		else if (is_new(&tried, pd))
-			rc = try_one(q, &trial, &one, best, err);
+		if (pd && is_new(&tried, pd))
+			try_one(q, &trial, &one, best);
 		dnnl_primitive_desc_destroy(pd);
 	}
 	sl__dnnl_each_end(&each);
-	return rc;
 }
 
 /* The two best once more, by turns, where one may be as good as the other:
  * what happened on the machine while one of them ran is not to decide. */
-static enum sl_status
-try_again(struct question *q, struct tried_one best[2], struct sl_error *err)
+static void
+try_again(struct question *q, struct tried_one best[2])
 {
 	struct sl__dnnl_more more[SL__POSTS_MOST];
 	size_t n = more_operands(q, more);
 	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
 	dnnl_memory_desc_t src = q->desc.src;
-	dnnl_primitive_desc_t pds[2] = {NULL, NULL};
+	dnnl_primitive_desc_t pds[2];
 	uint64_t ns[2];
-	enum sl_status rc = SL_OK;
 
-	for (int k = 0; !rc && k < 2; k++) {
-		rc = follow(&pds[k], q, &best[k].choice, err);
+	for (int k = 0; k < 2; k++) {
+		trials[k].pd = pds[k] = follow(q, &best[k].choice);
 		q->desc.src = src;
-		trials[k].pd = pds[k];
 		ns[k] = best[k].choice.elapsed_ns - best[k].source_ns;
 	}
-	if (!rc && pds[0] && pds[1])
-		rc = sl__dnnl_time_both(ns, q->pl->choices->timer, trials, err);
+	if (!q->pl->rc && pds[0] && pds[1])
+		sl__plan_check(q->pl,
+			       sl__dnnl_time_both(ns, q->pl->choices->timer,
+						  trials, q->pl->err));
 	for (int k = 0; k < 2; k++) {
 		best[k].choice.elapsed_ns = ns[k] + best[k].source_ns;
-		if (pds[k])
-			dnnl_primitive_desc_destroy(pds[k]);
+		dnnl_primitive_desc_destroy(pds[k]);
 	}
 	if (price(&best[1].choice) < price(&best[0].choice))
 		best[0] = best[1];
-	return rc;
 }
 
 static int
@@ -364,48 +346,32 @@ may_winograd(const struct question *q)
 	return 1;
 }
 
-static enum sl_status
-measure(struct question *q, struct sl__choice *out, struct sl_error *err)
+static struct sl__choice
+measure(struct question *q)
 {
 	static const struct tried_one none = {
 		{.elapsed_ns = UINT64_MAX, .kernel = "none"}, 0};
 	struct tried_one best[2] = {none, none};
 	uint64_t start = sl__clock_now_ns(NULL);
-	enum sl_status rc = try_all(q, best, 0, err);
 
-	if (!rc && q->from_plain && q->order != SL__ORDER_ANY) {
+	try_all(q, best, 0);
+	if (!q->pl->rc && q->from_plain && q->order != SL__ORDER_ANY) {
 		dnnl_memory_desc_t src = q->desc.src;
 
 		if (image_md(&q->desc.src, q, q->conv.x, SL__ORDER_PLAIN))
-			rc = try_all(q, best, 1, err);
+			try_all(q, best, 1);
 		q->desc.src = src;
 	}
-	if (!rc && may_winograd(q)) {
+	if (!q->pl->rc && may_winograd(q)) {
 		q->desc.is_winograd = 1;
-		rc = try_all(q, best, 0, err);
+		try_all(q, best, 0);
 		q->desc.is_winograd = 0;
 	}
-	if (!rc &&
+	if (!q->pl->rc &&
 	    best[1].choice.elapsed_ns / 3 < best[0].choice.elapsed_ns / 2)
-		rc = try_again(q, best, err);
-	*out = best[0].choice;
+		try_again(q, best);
 	q->pl->choices->elapsed_ns += sl__clock_now_ns(NULL) - start;
-	return rc;
-}
-
-/* Sizes of an image; of half the batch where that is what counts. */
-static void
-add_image(struct sl_buf *key, const char *name, const struct question *q,
-	  const struct sl__type *type)
-{
-	int halves = (q->pl->options->flags & SL__PLAN_AS_HALF) &&
-		     type->rank > 0 && type->dims[0] % 2 == 0;
-
-	sl__buf_format(key, " %s", name);
-	for (int i = 0; i < type->rank; i++)
-		sl__buf_format(key, "%s%lld", i ? "x" : "",
-			       (long long)type->dims[i] /
-				       (halves && !i ? 2 : 1));
+	return best[0].choice;
 }
 
 static void
@@ -415,6 +381,22 @@ add_list(struct sl_buf *key, const char *name, const int64_t *values, int n)
 	for (int i = 0; i < n; i++)
 		sl__buf_format(key, "%s%lld", i ? "x" : "",
 			       (long long)values[i]);
+}
+
+/* Sizes of an image; of half the batch where that is what counts. */
+static void
+add_image(struct sl_buf *key, const char *name, const struct question *q,
+	  uint32_t value)
+{
+	const struct sl__type *type = sl__plan_type(q->pl, value);
+	int64_t dims[SL__RANK_MOST];
+
+	for (int i = 0; i < type->rank; i++)
+		dims[i] = type->dims[i];
+	if ((q->pl->options->flags & SL__PLAN_AS_HALF) && type->rank > 0 &&
+	    dims[0] % 2 == 0)
+		dims[0] /= 2;
+	add_list(key, name, dims, type->rank);
 }
 
 static void
@@ -430,8 +412,7 @@ add_posts(struct sl_buf *key, const struct question *q)
 		if (i != q->conv.sum &&
 		    (p->kind == SL__POST_ADD || p->kind == SL__POST_MUL))
 			add_image(key, "by", q,
-				  sl__plan_type(q->pl, sl__plan_in(q->conv.node,
-								   p->input)));
+				  sl__plan_in(q->conv.node, p->input));
 	}
 }
 
@@ -440,8 +421,6 @@ make_key(struct sl_buf *key, const struct question *q)
 {
 	const struct sl__conv *c = &q->conv;
 	const struct sl__dnnl_window *w = &c->window;
-	const struct sl__type *x = sl__plan_type(q->pl, c->x);
-	const struct sl__type *y = sl__plan_type(q->pl, c->y);
 
 	sl__buf_format(key, "%s %s %s%s threads %d",
 		       c->is_transposed ? "deconvolution" : "convolution",
@@ -451,8 +430,8 @@ make_key(struct sl_buf *key, const struct question *q)
 	sl__buf_format(key, " groups %lld%s%s", (long long)c->n_groups,
 		       c->b != SL__NONE ? " bias" : "",
 		       may_winograd(q) ? "" : " no-winograd");
-	add_image(key, "in ", q, x);
-	add_image(key, "out ", q, y);
+	add_image(key, "in ", q, c->x);
+	add_image(key, "out ", q, c->y);
 	add_list(key, "kernel ", w->kernel, c->rank - 2);
 	add_list(key, "strides ", w->strides, c->rank - 2);
 	add_list(key, "dilates ", w->dilates, c->rank - 2);
@@ -462,33 +441,27 @@ make_key(struct sl_buf *key, const struct question *q)
 }
 
 /* The first direct implementation that is not one of plain loops. */
-static enum sl_status
-take_first(dnnl_primitive_desc_t *pd, struct question *q, struct sl_error *err)
+static dnnl_primitive_desc_t
+take_first(struct question *q)
 {
-	enum sl_status rc = ask(q, err);
+	dnnl_primitive_desc_t pd = ask(q) ? find(q, NULL) : NULL;
 
-	*pd = NULL;
-	if (rc == SL_E_ABSENT)
-		return SL_OK;
-	if (!rc)
-		rc = find(pd, q, NULL, err);
 	forget(q);
-	return rc;
+	return pd;
 }
 
 /* Measures and remembers. */
-static enum sl_status
-learn(struct sl__choice *best, struct question *q, const char *key,
-      struct sl_error *err)
+static struct sl__choice
+learn(struct question *q, const char *key)
 {
 	struct sl__choices *choices = q->pl->choices;
-	enum sl_status rc = measure(q, best, err);
+	struct sl__choice best = measure(q);
 
-	if (!rc)
-		rc = sl__choices_put(choices, key, best, err);
-	if (!rc)
-		sl__log(choices->log, "%s: %s", key, best->kernel);
-	return rc;
+	if (!q->pl->rc &&
+	    sl__plan_check(q->pl,
+			   sl__choices_put(choices, key, &best, q->pl->err)))
+		sl__log(choices->log, "%s: %s", key, best.kernel);
+	return best;
 }
 
 static int
@@ -499,69 +472,64 @@ is_spent(const struct sl__planner *pl)
 }
 
 /* The best that is known of the question; where nothing is, the best found
- * now, or the first one once the budget is spent.  pd may be NULL. */
-static enum sl_status
+ * now, or the first one once the budget is spent.  pd may be NULL, which asks
+ * for the time only; *pd may become NULL. */
+static void
 take_known(dnnl_primitive_desc_t *pd, struct question *q, const char *key,
-	   uint64_t *ns, struct sl_error *err)
+	   uint64_t *ns)
 {
 	const struct sl__choice *known = sl__choices_find(q->pl->choices, key);
 	struct sl__choice best;
-	enum sl_status rc = known && pd ? follow(pd, q, known, err) : SL_OK;
-	int is_known = known && (!pd || *pd || known->elapsed_ns == UINT64_MAX);
 
-	if (rc)
-		return rc;
-	if (is_known) {
+	if (known && pd)
+		*pd = follow(q, known);
+	if (known && (!pd || *pd || known->elapsed_ns == UINT64_MAX)) {
 		*ns = known->elapsed_ns;
-		return SL_OK;
+		return;
 	}
 	/* The question as it was, whatever was followed. */
-	forget(q);
-	rc = ask(q, err);
-	if (rc)
-		return rc;
-	if (is_spent(q->pl))
-		return pd ? find(pd, q, NULL, err) : SL_OK;
-	rc = learn(&best, q, key, err);
-	if (!rc)
-		*ns = best.elapsed_ns;
-	return rc || !pd ? rc : follow(pd, q, &best, err);
+	if (q->pl->rc || !ask(q))
+		return;
+	if (is_spent(q->pl)) {
+		if (pd)
+			*pd = find(q, NULL);
+		return;
+	}
+	best = learn(q, key);
+	*ns = best.elapsed_ns;
+	if (pd && !q->pl->rc)
+		*pd = follow(q, &best);
 }
 
 /* The same, from the question alone. */
-static enum sl_status
-take_best(dnnl_primitive_desc_t *pd, struct question *q, uint64_t *ns,
-	  struct sl_error *err)
+static uint64_t
+take_best(dnnl_primitive_desc_t *pd, struct question *q)
 {
 	struct sl_buf key = {0};
-	enum sl_status rc = ask(q, err);
+	uint64_t ns = UINT64_MAX;
 
-	*ns = UINT64_MAX;
-	if (pd)
-		*pd = NULL;
-	if (rc)
-		return rc == SL_E_ABSENT ? SL_OK : rc;
-	make_key(&key, q);
-	rc = sl__buf_status(&key, err);
-	if (!rc)
-		rc = take_known(pd, q, key.data, ns, err);
+	if (!q->pl->rc && ask(q)) {
+		make_key(&key, q);
+		if (sl__plan_check(q->pl, sl__buf_status(&key, q->pl->err)))
+			take_known(pd, q, key.data, &ns);
+	}
 	forget(q);
 	sl_buf_release(&key);
-	return rc;
+	return ns;
 }
 
 /* With its ending, or without where no kernel does that. */
-static enum sl_status
-time_node(struct question *q, uint64_t *ns, struct sl_error *err)
+static uint64_t
+time_node(struct question *q)
 {
-	enum sl_status rc;
+	uint64_t ns;
 
 	q->n_within = sl__dnnl_posts_fit(q->conv.posts, q->conv.n_posts);
-	rc = take_best(NULL, q, ns, err);
-	if (rc || *ns != UINT64_MAX || !q->n_within)
-		return rc;
+	ns = take_best(NULL, q);
+	if (ns != UINT64_MAX || !q->n_within)
+		return ns;
 	q->n_within = 0;
-	return take_best(NULL, q, ns, err);
+	return take_best(NULL, q);
 }
 
 /* Whether nobody after the node at place 'at' needs a value, which it reads
@@ -619,33 +587,31 @@ read_node(struct question *q, struct sl__planner *pl, size_t at)
 
 /* Stops early where the sum is beyond 'most_ns'; UINT64_MAX where the budget
  * does not last. */
-static enum sl_status
-time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns,
-	     uint64_t *sum_ns, struct sl_error *err)
+static uint64_t
+time_program(struct sl__planner *pl, enum sl__order order, uint64_t most_ns)
 {
-	enum sl_status rc = SL_OK;
+	uint64_t sum_ns = 0;
 
-	*sum_ns = 0;
-	for (size_t i = 0; !rc && i < pl->graph->blocks[0].n_nodes; i++) {
+	for (size_t i = 0; !pl->rc && i < pl->graph->blocks[0].n_nodes; i++) {
 		struct question q;
 		uint64_t ns;
 
 		if (!read_node(&q, pl, i))
 			continue;
 		q.order = order;
-		rc = time_node(&q, &ns, err);
-		if (!rc && ns == UINT64_MAX) {
+		ns = time_node(&q);
+		if (ns == UINT64_MAX) {
 			q.order = SL__ORDER_ANY;
-			rc = time_node(&q, &ns, err);
+			ns = time_node(&q);
 		}
 		if (ns != UINT64_MAX)
-			*sum_ns += ns;
+			sum_ns += ns;
 		else if (is_spent(pl))
-			*sum_ns = UINT64_MAX;
-		if (*sum_ns > most_ns || *sum_ns == UINT64_MAX)
+			return UINT64_MAX;
+		if (sum_ns > most_ns)
 			break;
 	}
-	return rc;
+	return sum_ns;
 }
 
 /* Multiplications and additions of a convolution. */
@@ -660,8 +626,8 @@ work_of(const struct sl__planner *pl, const struct sl__conv *c)
 }
 
 /* Three seconds, and more for a lot of work: ten for the largest. */
-static enum sl_status
-start_timer(struct sl__planner *pl, struct sl_error *err)
+static void
+start_timer(struct sl__planner *pl)
 {
 	const double least_ns = 3e9, most_ns = 7e9, ns_of_work = 0.25;
 	struct sl__choices *choices = pl->choices;
@@ -675,86 +641,81 @@ start_timer(struct sl__planner *pl, struct sl_error *err)
 	choices->budget_ns = (uint64_t)(least_ns + fmin(more_ns, most_ns));
 	choices->timer =
 		sl__arena_alloc(&choices->arena, sizeof(*choices->timer));
-	if (!choices->timer)
-		return sl__fail_nomem(err);
-	choices->timer->dnnl = pl->program->dnnl;
-	return SL_OK;
+	if (choices->timer)
+		choices->timer->dnnl = pl->program->dnnl;
+	else
+		pl->rc = sl__fail_nomem(pl->err);
 }
 
-static enum sl_status
-decide_order(struct sl__planner *pl, struct sl_error *err)
+static void
+decide_order(struct sl__planner *pl)
 {
 	static const enum sl__order all[] = {SL__ORDER_BLOCK_16, SL__ORDER_LAST,
 					     SL__ORDER_BLOCK_8};
-	uint64_t best_ns = UINT64_MAX, ns;
-	enum sl_status rc;
+	uint64_t best_ns = UINT64_MAX;
 
 	if (pl->choices->order != SL__ORDER_ANY)
-		return SL_OK;
-	rc = start_timer(pl, err);
-	for (size_t i = 0; !rc && i < sizeof(all) / sizeof(all[0]); i++) {
-		rc = time_program(pl, all[i], best_ns, &ns, err);
-		if (rc || ns >= best_ns)
+		return;
+	start_timer(pl);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		uint64_t ns = time_program(pl, all[i], best_ns);
+
+		if (ns >= best_ns)
 			continue;
 		best_ns = ns;
 		pl->choices->order = (int)all[i];
 	}
-	if (!rc && pl->choices->order == SL__ORDER_ANY)
+	if (pl->choices->order == SL__ORDER_ANY)
 		pl->choices->order = (int)all[0];
-	if (!rc)
-		pl->program->is_unfinished = is_spent(pl);
-	if (!rc)
-		sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
-			sl__order_text((enum sl__order)pl->choices->order),
-			(double)pl->choices->elapsed_ns * 1e-9,
-			is_spent(pl) ? ", not all there is" : "");
-	return rc;
+	if (pl->rc)
+		return;
+	pl->program->is_unfinished = is_spent(pl);
+	sl__log(pl->choices->log, "images lie as %s; %.1f s measured%s",
+		sl__order_text((enum sl__order)pl->choices->order),
+		(double)pl->choices->elapsed_ns * 1e-9,
+		is_spent(pl) ? ", not all there is" : "");
 }
 
-static enum sl_status
-take(struct sl__conv_way *out, struct question *q, struct sl_error *err)
+static dnnl_primitive_desc_t
+take(struct question *q)
 {
-	uint64_t ns;
-	enum sl_status rc;
+	dnnl_primitive_desc_t pd = NULL;
 
-	if (!q->pl->choices) {
-		q->order = SL__ORDER_ANY;
-		return take_first(&out->pd, q, err);
-	}
-	q->order = (enum sl__order)q->pl->choices->order;
-	rc = take_best(&out->pd, q, &ns, err);
-	if (rc || out->pd)
-		return rc;
 	q->order = SL__ORDER_ANY;
-	return take_best(&out->pd, q, &ns, err);
+	if (!q->pl->choices)
+		return take_first(q);
+	q->order = (enum sl__order)q->pl->choices->order;
+	(void)take_best(&pd, q);
+	if (pd)
+		return pd;
+	q->order = SL__ORDER_ANY;
+	(void)take_best(&pd, q);
+	return pd;
 }
 
-enum sl_status
+void
 sl__conv_find_way(struct sl__conv_way *out, struct sl__planner *pl,
-		  const struct sl__conv *conv, struct sl_error *err)
+		  const struct sl__conv *conv)
 {
 	struct question q = {.pl = pl, .conv = *conv};
 	int fit = sl__dnnl_posts_fit(conv->posts, conv->n_posts);
-	enum sl_status rc = SL_OK;
 
 	memset(out, 0, sizeof(*out));
 	if (pl->choices)
-		rc = decide_order(pl, err);
+		decide_order(pl);
 	q.from_plain = sl__form_is_dense(sl__plan_form(pl, conv->x));
 	/* As asked for; then with the ending apart; then both in f32. */
-	for (int i = 0; !rc && !out->pd && i < 4; i++) {
+	for (int i = 0; !pl->rc && !out->pd && i < 4; i++) {
 		q.n_within = i & 1 ? 0 : fit;
 		q.dtype = i < 2 ? conv->dtype : SL_DTYPE_F32;
 		if ((i == 2 && conv->dtype == SL_DTYPE_F32) ||
 		    (i >= 2 &&
 		     sl__plan_type(pl, conv->x)->dtype != SL_DTYPE_F32))
 			break;
-		if ((i & 1) && !fit)
-			continue;
-		rc = take(out, &q, err);
+		if (!(i & 1) || fit)
+			out->pd = take(&q);
 	}
 	out->dtype = q.dtype;
 	out->n_within = q.n_within;
 	out->sum = conv->sum < q.n_within ? conv->sum : -1;
-	return rc;
 }

@@ -29,27 +29,37 @@ sl__dnnl_check(dnnl_status_t status, const char *what, struct sl_error *err)
 	}
 }
 
+int
+sl__dnnl_ok(struct sl__planner *pl, dnnl_status_t status, const char *what)
+{
+	return !pl->rc &&
+	       sl__plan_check(pl, sl__dnnl_check(status, what, pl->err));
+}
+
 enum sl_status
 sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
 	     struct sl_error *err)
 {
 	struct sl__dnnl *dnnl = sl__arena_alloc(arena, sizeof(*dnnl));
+	dnnl_status_t status;
 	enum sl_status rc;
 
 	*out = dnnl;
 	if (!dnnl)
 		return sl__fail_nomem(err);
 	rc = sl__dnnl_cap(err);
-	if (!rc)
-		rc = sl__dnnl_check(
-			dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0),
-			"an engine", err);
-	if (!rc)
-		rc = sl__dnnl_check(
-			dnnl_stream_create(&dnnl->stream, dnnl->engine,
-					   dnnl_stream_default_flags),
-			"a stream", err);
-	return rc;
+	if (rc)
+		return rc;
+	status = dnnl_engine_create(&dnnl->engine, dnnl_cpu, 0);
+	if (!status)
+		status = dnnl_stream_create(&dnnl->stream, dnnl->engine,
+					    dnnl_stream_default_flags);
+	if (!status)
+		status = dnnl_primitive_attr_create(&dnnl->attr);
+	if (!status)
+		status = dnnl_primitive_attr_set_scratchpad_mode(
+			dnnl->attr, dnnl_scratchpad_mode_user);
+	return sl__dnnl_check(status, "an engine", err);
 }
 
 void
@@ -57,46 +67,40 @@ sl__dnnl_free(struct sl__dnnl *dnnl)
 {
 	if (!dnnl)
 		return;
-	if (dnnl->stream)
-		dnnl_stream_destroy(dnnl->stream);
-	if (dnnl->engine)
-		dnnl_engine_destroy(dnnl->engine);
+	dnnl_primitive_attr_destroy(dnnl->attr);
+	dnnl_stream_destroy(dnnl->stream);
+	dnnl_engine_destroy(dnnl->engine);
 }
+
+static const struct {
+	enum sl_dtype dtype;
+	dnnl_data_type_t type;
+} types[] = {
+	{SL_DTYPE_F32, dnnl_f32}, {SL_DTYPE_BF16, dnnl_bf16},
+	{SL_DTYPE_I8, dnnl_s8},   {SL_DTYPE_U8, dnnl_u8},
+	{SL_DTYPE_I32, dnnl_s32},
+};
+
+enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
 
 dnnl_data_type_t
 sl__dnnl_type(enum sl_dtype dtype)
 {
-	if (dtype == SL_DTYPE_F32)
-		return dnnl_f32;
-	if (dtype == SL_DTYPE_BF16)
-		return dnnl_bf16;
-	if (dtype == SL_DTYPE_I8)
-		return dnnl_s8;
-	if (dtype == SL_DTYPE_U8)
-		return dnnl_u8;
-	return dtype == SL_DTYPE_I32 ? dnnl_s32 : dnnl_data_type_undef;
+	for (size_t i = 0; i < N_TYPES; i++) {
+		if (types[i].dtype == dtype)
+			return types[i].type;
+	}
+	return dnnl_data_type_undef;
 }
 
-static enum sl_dtype
-dtype_of(dnnl_data_type_t type)
+enum sl_dtype
+sl__form_dtype(const struct sl__form *form)
 {
-	switch (type) {
-	case dnnl_f32:
-		return SL_DTYPE_F32;
-	case dnnl_bf16:
-		return SL_DTYPE_BF16;
-	case dnnl_s8:
-		return SL_DTYPE_I8;
-	case dnnl_u8:
-		return SL_DTYPE_U8;
-	case dnnl_s32:
-		return SL_DTYPE_I32;
-	case dnnl_f16:
-		return SL_DTYPE_F16;
-	case dnnl_data_type_undef:
-	default:
-		return SL_DTYPE_NONE;
+	for (size_t i = 0; i < N_TYPES; i++) {
+		if (types[i].type == form->md.data_type)
+			return types[i].dtype;
 	}
+	return SL_DTYPE_NONE;
 }
 
 static int
@@ -140,32 +144,26 @@ sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		       dnnl_format_tag_any) == dnnl_success;
 }
 
-enum sl_status
-sl__form_new(struct sl__planner *pl, const dnnl_memory_desc_t *md,
-	     const struct sl__form **out, struct sl_error *err)
+const struct sl__form *
+sl__form_new(struct sl__planner *pl, const dnnl_memory_desc_t *md)
 {
-	struct sl__form *form =
-		sl__arena_alloc(&pl->program->arena, sizeof(*form));
+	struct sl__form *form = sl__plan_state(pl, sizeof(*form));
 
-	if (!form)
-		return sl__fail_nomem(err);
-	form->md = *md;
-	*out = form;
-	return SL_OK;
+	if (form)
+		form->md = *md;
+	return form;
 }
 
-enum sl_status
+const struct sl__form *
 sl__form_of(struct sl__planner *pl, uint32_t value,
-	    const dnnl_memory_desc_t *md, const struct sl__form **out,
-	    struct sl_error *err)
+	    const dnnl_memory_desc_t *md)
 {
 	dnnl_memory_desc_t own;
 
-	*out = NULL;
-	if (sl__form_md(pl, value, NULL, &own) &&
-	    dnnl_memory_desc_equal(&own, md))
-		return SL_OK;
-	return sl__form_new(pl, md, out, err);
+	return sl__form_md(pl, value, NULL, &own) &&
+			       dnnl_memory_desc_equal(&own, md)
+		       ? NULL
+		       : sl__form_new(pl, md);
 }
 
 int
@@ -184,12 +182,6 @@ uint64_t
 sl__form_bytes(const struct sl__form *form)
 {
 	return dnnl_memory_desc_get_size(&form->md);
-}
-
-enum sl_dtype
-sl__form_dtype(const struct sl__form *form)
-{
-	return dtype_of(form->md.data_type);
 }
 
 int

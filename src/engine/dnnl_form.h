@@ -11,9 +11,12 @@ struct sl__form {
 	dnnl_memory_desc_t md;
 };
 
+/* Its parts may be destroyed when they are NULL, as all of oneDNN's objects
+ * may.  The attribute puts a scratchpad into the user's hands. */
 struct sl__dnnl {
 	dnnl_engine_t engine;
 	dnnl_stream_t stream;
+	dnnl_primitive_attr_t attr;
 };
 
 enum sl_status sl__dnnl_new(struct sl__dnnl **out, struct sl__arena *arena,
@@ -23,6 +26,9 @@ void sl__dnnl_free(struct sl__dnnl *dnnl); /* NULL is fine */
 /* oneDNN's status as ours; 'what' says what was tried. */
 enum sl_status sl__dnnl_check(dnnl_status_t status, const char *what,
 			      struct sl_error *err);
+
+/* Likewise noted by the planner; whether all is well. */
+int sl__dnnl_ok(struct sl__planner *pl, dnnl_status_t status, const char *what);
 
 /* dnnl_data_type_undef for types that it does not compute with. */
 dnnl_data_type_t sl__dnnl_type(enum sl_dtype dtype);
@@ -37,16 +43,12 @@ int sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		 const int64_t *dims);
 
 /* The form that md describes of a value: NULL where it is the value's own. */
-enum sl_status sl__form_of(struct sl__planner *pl, uint32_t value,
-			   const dnnl_memory_desc_t *md,
-			   const struct sl__form **out,
-			   struct sl_error *err) SL_CHECKED;
+const struct sl__form *sl__form_of(struct sl__planner *pl, uint32_t value,
+				   const dnnl_memory_desc_t *md);
 
-/* A form as it stands, never NULL. */
-enum sl_status sl__form_new(struct sl__planner *pl,
-			    const dnnl_memory_desc_t *md,
-			    const struct sl__form **out,
-			    struct sl_error *err) SL_CHECKED;
+/* A form as it stands, NULL after a failure only. */
+const struct sl__form *sl__form_new(struct sl__planner *pl,
+				    const dnnl_memory_desc_t *md);
 
 /* The description of a value in a form; 0 where its own has none. */
 int sl__form_md(const struct sl__planner *pl, uint32_t value,
@@ -61,30 +63,22 @@ struct sl__dnnl_arg {
 
 /*
  * A step that executes a primitive of the node under way.  Takes the
- * descriptor over (it is destroyed with the step, on failure too).  Its
- * scratchpad, which the attribute must have put into the user's hands, is a
- * workspace; the kernel is named as oneDNN names the implementation.
+ * descriptor over (it is destroyed with the step, on failure too); NULL is a
+ * failure.  Its scratchpad, which the attribute must have put into the user's
+ * hands, is a workspace; the kernel is named as oneDNN names the
+ * implementation.
  */
-enum sl_status sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
-			     const struct sl__dnnl_arg *args, uint32_t n,
-			     struct sl__step **out,
-			     struct sl_error *err) SL_CHECKED;
+struct sl__step *sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
+			       const struct sl__dnnl_arg *args, uint32_t n);
 
-/* An attribute whose scratchpad is the user's; there is none on failure. */
-enum sl_status sl__dnnl_attr(dnnl_primitive_attr_t *out,
-			     struct sl_error *err) SL_CHECKED;
-
-/* Executes a reorder at once. */
-enum sl_status sl__dnnl_reorder_now(struct sl__dnnl *dnnl,
-				    const dnnl_memory_desc_t *from_md,
-				    const void *from,
-				    const dnnl_memory_desc_t *to_md, void *to,
-				    struct sl_error *err) SL_CHECKED;
+/* Executes a reorder at once; 0: a failure. */
+int sl__dnnl_reorder_now(struct sl__planner *pl,
+			 const dnnl_memory_desc_t *from_md, const void *from,
+			 const dnnl_memory_desc_t *to_md, void *to);
 
 /* A step that brings a value from one form, in a buffer, into another. */
-enum sl_status sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
-				     const struct sl__version *from,
-				     const struct sl__version *to,
-				     struct sl_error *err) SL_CHECKED;
+void sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
+			   const struct sl__version *from,
+			   const struct sl__version *to);
 
 #endif

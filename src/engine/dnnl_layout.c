@@ -88,21 +88,19 @@ order_like(const struct sl__layout *like, int rank, const int64_t *dims,
 	}
 }
 
-enum sl_status
+const struct sl__form *
 sl__layout_form(struct sl__planner *pl, uint32_t value,
-		const struct sl__form *like, const struct sl__form **out,
-		struct sl_error *err)
+		const struct sl__form *like)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	struct sl__layout layout;
 	dnnl_memory_desc_t md;
 	dnnl_blocking_desc_t *b = &md.format_desc.blocking;
 
-	*out = NULL;
 	if (!like || type->rank != like->md.ndims ||
 	    !sl__layout_of(pl, value, like, &layout) ||
 	    !sl__dnnl_plain(&md, layout.dtype, type->rank, type->dims))
-		return SL_OK;
+		return NULL;
 	order_like(&layout, type->rank, type->dims, b->strides);
 	if (layout.axis >= 0) {
 		int64_t *size = &md.padded_dims[layout.axis];
@@ -113,5 +111,5 @@ sl__layout_form(struct sl__planner *pl, uint32_t value,
 		*size = (*size + layout.block - 1) / layout.block *
 			layout.block;
 	}
-	return sl__form_of(pl, value, &md, out, err);
+	return sl__form_of(pl, value, &md);
 }

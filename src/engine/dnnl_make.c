@@ -105,9 +105,31 @@ sl__dnnl_each_end(struct sl__dnnl_each *each)
 		dnnl_primitive_desc_iterator_destroy(each->at);
 }
 
-dnnl_status_t
-sl__dnnl_pool_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_pool *pool,
-		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+/* NULL, and a failure where memory ran out. */
+static dnnl_primitive_desc_t
+made(struct sl__planner *pl, dnnl_status_t status, dnnl_primitive_desc_t pd)
+{
+	if (status == dnnl_out_of_memory)
+		sl__dnnl_ok(pl, status, "a descriptor");
+	return status ? NULL : pd;
+}
+
+dnnl_primitive_desc_t
+sl__dnnl_pd(struct sl__planner *pl, dnnl_status_t status,
+	    const_dnnl_op_desc_t desc, const_dnnl_primitive_attr_t attr)
+{
+	const struct sl__dnnl *dnnl = pl->program->dnnl;
+	dnnl_primitive_desc_t pd = NULL;
+
+	if (!status)
+		status = dnnl_primitive_desc_create(&pd, desc,
+						    attr ? attr : dnnl->attr,
+						    dnnl->engine, NULL);
+	return made(pl, status, pd);
+}
+
+dnnl_primitive_desc_t
+sl__dnnl_pool_pd(struct sl__planner *pl, const struct sl__dnnl_pool *pool)
 {
 	const struct sl__dnnl_window *w = &pool->window;
 	dnnl_pooling_v2_desc_t desc;
@@ -116,82 +138,65 @@ sl__dnnl_pool_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_pool *pool,
 		&pool->dst, w->strides, w->kernel, w->dilates, w->before,
 		w->after);
 
-	*out = NULL;
-	return status ? status
-		      : dnnl_primitive_desc_create(out, &desc, attr, engine,
-						   NULL);
+	return sl__dnnl_pd(pl, status, &desc, NULL);
 }
 
-dnnl_status_t
-sl__dnnl_batch_norm_pd(dnnl_primitive_desc_t *out,
-		       const dnnl_memory_desc_t *data, float epsilon,
-		       const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+dnnl_primitive_desc_t
+sl__dnnl_batch_norm_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+		       float epsilon)
 {
 	dnnl_batch_normalization_desc_t desc;
 	dnnl_status_t status = dnnl_batch_normalization_forward_desc_init(
 		&desc, dnnl_forward_inference, data, epsilon,
 		dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift);
 
-	*out = NULL;
-	return status ? status
-		      : dnnl_primitive_desc_create(out, &desc, attr, engine,
-						   NULL);
+	return sl__dnnl_pd(pl, status, &desc, NULL);
 }
 
-dnnl_status_t
-sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out, const struct sl__dnnl_lrn *lrn,
-		const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+dnnl_primitive_desc_t
+sl__dnnl_lrn_pd(struct sl__planner *pl, const struct sl__dnnl_lrn *lrn)
 {
 	dnnl_lrn_desc_t desc;
 	dnnl_status_t status = dnnl_lrn_forward_desc_init(
 		&desc, dnnl_forward_inference, dnnl_lrn_across_channels,
 		&lrn->data, lrn->size, lrn->alpha, lrn->beta, lrn->bias);
 
-	*out = NULL;
-	return status ? status
-		      : dnnl_primitive_desc_create(out, &desc, attr, engine,
-						   NULL);
+	return sl__dnnl_pd(pl, status, &desc, NULL);
 }
 
-dnnl_status_t
-sl__dnnl_change_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
-		   const struct sl__dnnl_change *change,
-		   const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+dnnl_primitive_desc_t
+sl__dnnl_change_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+		   const struct sl__dnnl_change *change)
 {
 	dnnl_eltwise_desc_t desc;
 	dnnl_status_t status = dnnl_eltwise_forward_desc_init(
 		&desc, dnnl_forward_inference, change->kind, data,
 		change->alpha, change->beta);
 
-	*out = NULL;
-	return status ? status
-		      : dnnl_primitive_desc_create(out, &desc, attr, engine,
-						   NULL);
+	return sl__dnnl_pd(pl, status, &desc, NULL);
 }
 
-dnnl_status_t
-sl__dnnl_join_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
-		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind,
-		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+dnnl_primitive_desc_t
+sl__dnnl_join_pd(struct sl__planner *pl, const dnnl_memory_desc_t *data,
+		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind)
 {
 	dnnl_binary_desc_t desc;
 	dnnl_status_t status =
 		dnnl_binary_desc_init(&desc, kind, data, operand, data);
 
-	*out = NULL;
-	return status ? status
-		      : dnnl_primitive_desc_create(out, &desc, attr, engine,
-						   NULL);
+	return sl__dnnl_pd(pl, status, &desc, NULL);
 }
 
-dnnl_status_t
-sl__dnnl_reorder_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *from,
-		    const dnnl_memory_desc_t *to,
-		    const_dnnl_primitive_attr_t attr, dnnl_engine_t engine)
+dnnl_primitive_desc_t
+sl__dnnl_reorder_pd(struct sl__planner *pl, const dnnl_memory_desc_t *from,
+		    const dnnl_memory_desc_t *to)
 {
-	*out = NULL;
-	return dnnl_reorder_primitive_desc_create(out, from, engine, to, engine,
-						  attr);
+	const struct sl__dnnl *dnnl = pl->program->dnnl;
+	dnnl_primitive_desc_t pd = NULL;
+	dnnl_status_t status = dnnl_reorder_primitive_desc_create(
+		&pd, from, dnnl->engine, to, dnnl->engine, dnnl->attr);
+
+	return made(pl, status, pd);
 }
 
 const char *

@@ -3,16 +3,14 @@
  * dnnl_make.h - primitive descriptors from sizes.
  *
  * How a descriptor comes about differs between oneDNN's major versions; this
- * is where convolutions, pools and norms are described to it.  All functions
- * return oneDNN's status: dnnl_unimplemented where it has no kernel.
+ * is where convolutions, pools and norms are described to it.  A descriptor is
+ * the caller's; NULL where oneDNN has no kernel, or after a failure.
  */
 #ifndef SL_DNNL_MAKE_H
 #define SL_DNNL_MAKE_H
 
+#include "engine/dnnl_form.h"
 #include "engine/dnnl_post.h"
-#include "engine/planner.h"
-
-#include <dnnl.h>
 
 /* Orders in which the images of a program may lie. */
 enum sl__order {
@@ -59,22 +57,25 @@ void sl__dnnl_each_end(struct sl__dnnl_each *each);
 /* A descriptor of the current one, the caller's; NULL: out of memory. */
 dnnl_primitive_desc_t sl__dnnl_each_take(const struct sl__dnnl_each *each);
 
+/* Of the operation that was described, unless that gave a status; the attribute
+ * may be NULL. */
+dnnl_primitive_desc_t sl__dnnl_pd(struct sl__planner *pl, dnnl_status_t status,
+				  const_dnnl_op_desc_t desc,
+				  const_dnnl_primitive_attr_t attr);
+
 struct sl__dnnl_pool {
 	dnnl_alg_kind_t kind; /* dnnl_pooling_... */
 	dnnl_memory_desc_t src, dst;
 	struct sl__dnnl_window window;
 };
-dnnl_status_t sl__dnnl_pool_pd(dnnl_primitive_desc_t *out,
-			       const struct sl__dnnl_pool *pool,
-			       const_dnnl_primitive_attr_t attr,
-			       dnnl_engine_t engine);
+
+dnnl_primitive_desc_t sl__dnnl_pool_pd(struct sl__planner *pl,
+				       const struct sl__dnnl_pool *pool);
 
 /* Inference with given mean, variance, scale and shift, f32 [channels]. */
-dnnl_status_t sl__dnnl_batch_norm_pd(dnnl_primitive_desc_t *out,
-				     const dnnl_memory_desc_t *data,
-				     float epsilon,
-				     const_dnnl_primitive_attr_t attr,
-				     dnnl_engine_t engine);
+dnnl_primitive_desc_t sl__dnnl_batch_norm_pd(struct sl__planner *pl,
+					     const dnnl_memory_desc_t *data,
+					     float epsilon);
 
 /* Across channels: x / (bias + alpha / size * sum of squares) ^ beta. */
 struct sl__dnnl_lrn {
@@ -82,27 +83,22 @@ struct sl__dnnl_lrn {
 	int64_t size;
 	float alpha, beta, bias;
 };
-dnnl_status_t sl__dnnl_lrn_pd(dnnl_primitive_desc_t *out,
-			      const struct sl__dnnl_lrn *lrn,
-			      const_dnnl_primitive_attr_t attr,
-			      dnnl_engine_t engine);
+
+dnnl_primitive_desc_t sl__dnnl_lrn_pd(struct sl__planner *pl,
+				      const struct sl__dnnl_lrn *lrn);
 
 /* One element-wise operation, or one on two operands, in place. */
-dnnl_status_t sl__dnnl_change_pd(dnnl_primitive_desc_t *out,
-				 const dnnl_memory_desc_t *data,
-				 const struct sl__dnnl_change *change,
-				 const_dnnl_primitive_attr_t attr,
-				 dnnl_engine_t engine);
-dnnl_status_t
-sl__dnnl_join_pd(dnnl_primitive_desc_t *out, const dnnl_memory_desc_t *data,
-		 const dnnl_memory_desc_t *operand, dnnl_alg_kind_t kind,
-		 const_dnnl_primitive_attr_t attr, dnnl_engine_t engine);
+dnnl_primitive_desc_t sl__dnnl_change_pd(struct sl__planner *pl,
+					 const dnnl_memory_desc_t *data,
+					 const struct sl__dnnl_change *change);
+dnnl_primitive_desc_t sl__dnnl_join_pd(struct sl__planner *pl,
+				       const dnnl_memory_desc_t *data,
+				       const dnnl_memory_desc_t *operand,
+				       dnnl_alg_kind_t kind);
 
-dnnl_status_t sl__dnnl_reorder_pd(dnnl_primitive_desc_t *out,
-				  const dnnl_memory_desc_t *from,
-				  const dnnl_memory_desc_t *to,
-				  const_dnnl_primitive_attr_t attr,
-				  dnnl_engine_t engine);
+dnnl_primitive_desc_t sl__dnnl_reorder_pd(struct sl__planner *pl,
+					  const dnnl_memory_desc_t *from,
+					  const dnnl_memory_desc_t *to);
 
 /* oneDNN's name of the implementation; never NULL. */
 const char *sl__dnnl_name(const_dnnl_primitive_desc_t pd);

@@ -103,21 +103,17 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 {
 	const struct sl__product *p = &m->p;
 	const struct sl__end *end = &p->ends[i];
-	const struct sl__form *form;
-	enum sl_dtype dtype;
 	int64_t last[4] = {p->dims[p->rank - 1], end->strides[p->rank - 1],
 			   p->n, end->column};
 
 	if (end->value == SL__NONE)
 		return 1;
-	form = sl__plan_form(pl, end->value);
-	dtype = sl__plan_type(pl, end->value)->dtype;
-	if (form && sl__form_is_dense(form) &&
-	    sl__form_dtype(form) == SL_DTYPE_BF16) {
-		m->forms[i] = form;
-		dtype = SL_DTYPE_BF16;
-	}
-	return describe_operand(&m->ends[i], dtype, p, end->strides, last);
+	m->forms[i] = sl__plan_short_form(pl, end->value);
+	return describe_operand(&m->ends[i],
+				m->forms[i]
+					? SL_DTYPE_BF16
+					: sl__plan_type(pl, end->value)->dtype,
+				p, end->strides, last);
 }
 
 /* The ends as post-operations; number 'sum' adds what dst held before. */
@@ -136,53 +132,34 @@ append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
 	return status;
 }
 
-static dnnl_status_t
-create(dnnl_primitive_desc_t *pd, struct matmul *m, dnnl_primitive_attr_t attr,
-       int sum, const struct sl__dnnl *dnnl)
+/* NULL where oneDNN has nothing better than plain loops. */
+static dnnl_primitive_desc_t
+create_fast(struct sl__planner *pl, struct matmul *m, int sum)
 {
 	dnnl_matmul_desc_t desc;
-	dnnl_post_ops_t ops;
-	dnnl_status_t status = dnnl_post_ops_create(&ops);
+	dnnl_post_ops_t ops = NULL;
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_primitive_desc_t pd;
+	dnnl_status_t status =
+		dnnl_primitive_attr_clone(&attr, pl->program->dnnl->attr);
 
-	if (status)
-		return status;
-	status = append_ends(ops, m, sum);
+	if (!status)
+		status = dnnl_post_ops_create(&ops);
+	if (!status)
+		status = append_ends(ops, m, sum);
 	if (!status)
 		status = dnnl_primitive_attr_set_post_ops(attr, ops);
 	if (!status)
 		status = dnnl_matmul_desc_init(&desc, &m->src, &m->weights,
 					       m->has_bias ? &m->bias : NULL,
 					       &m->dst);
-	if (!status)
-		status = dnnl_primitive_desc_create(pd, &desc, attr,
-						    dnnl->engine, NULL);
+	pd = sl__dnnl_pd(pl, status, &desc, attr);
 	dnnl_post_ops_destroy(ops);
-	return status;
-}
-
-/* *pd is NULL where oneDNN has nothing better than plain loops. */
-static enum sl_status
-create_fast(dnnl_primitive_desc_t *pd, struct sl__planner *pl, struct matmul *m,
-	    int sum, struct sl_error *err)
-{
-	dnnl_primitive_attr_t attr;
-	dnnl_status_t status;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
-
-	*pd = NULL;
-	if (rc)
-		return rc;
-	status = create(pd, m, attr, sum, pl->program->dnnl);
 	dnnl_primitive_attr_destroy(attr);
-	if (status == dnnl_out_of_memory)
-		return sl__fail_nomem(err);
-	if (status) {
-		*pd = NULL;
-	} else if (sl__dnnl_is_plain_loop(*pd)) {
-		dnnl_primitive_desc_destroy(*pd);
-		*pd = NULL;
-	}
-	return SL_OK;
+	if (!pd || !sl__dnnl_is_plain_loop(pd))
+		return pd;
+	dnnl_primitive_desc_destroy(pd);
+	return NULL;
 }
 
 /* A residual that lies as the result will may be written over. */
@@ -245,102 +222,93 @@ do_ends_fit(const struct sl__product *p)
 }
 
 /* pd is NULL where the node is not for oneDNN. */
-static enum sl_status
-choose(struct sl__planner *pl, struct matmul *m, struct sl_error *err)
+static void
+choose(struct sl__planner *pl, struct matmul *m)
 {
 	enum sl_dtype own = sl__plan_type(pl, m->p.y)->dtype;
 	enum sl_dtype dst_dtype = sl__plan_is_output(pl, m->p.y) ? own
 								 : m->p.dtype;
-	enum sl_status rc;
 
 	if (!describe_product(m, pl, dst_dtype) ||
 	    (m->is_packed && !leave_open(m)))
-		return SL_OK;
-	rc = do_ends_fit(&m->p) ? create_fast(&m->pd, pl, m, -1, err) : SL_OK;
-	if (rc || m->pd) {
-		if (!rc)
-			m->residual = find_residual(m, pl);
-		return rc || m->residual < 0 ? rc
-					     : create_fast(&m->sum_pd, pl, m,
-							   m->residual, err);
+		return;
+	if (do_ends_fit(&m->p))
+		m->pd = create_fast(pl, m, -1);
+	if (m->pd) {
+		m->residual = find_residual(m, pl);
+		if (m->residual >= 0)
+			m->sum_pd = create_fast(pl, m, m->residual);
+		return;
 	}
 	/* The ends come after it, on f32. */
-	if (m->p.n_ends == 0 || own != SL_DTYPE_F32 ||
+	if (pl->rc || m->p.n_ends == 0 || own != SL_DTYPE_F32 ||
 	    !describe_product(m, pl, own) || (m->is_packed && !leave_open(m)))
-		return SL_OK;
+		return;
 	m->n_ends = m->has_bias = 0;
-	return create_fast(&m->pd, pl, m, -1, err);
+	m->pd = create_fast(pl, m, -1);
 }
 
-/* A value in the type that is multiplied, row-major. */
-static enum sl_status
-read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
-	const struct sl__form **form, struct sl_error *err)
+const struct sl__form *
+sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	dnnl_memory_desc_t md;
 
-	if (!sl__dnnl_plain(&md, dtype, type->rank, type->dims))
-		return sl__fail(err, SL_E_BUG, "a value has no description");
-	return sl__form_of(pl, value, &md, form, err);
+	if (sl__dnnl_plain(&md, dtype, type->rank, type->dims))
+		return sl__form_of(pl, value, &md);
+	sl__plan_bug(pl, "a value has no description");
+	return NULL;
 }
 
-static enum sl_status
+/* The value as [..] in the type that is multiplied. */
+static uint32_t
+read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
+{
+	return sl__plan_read(pl, value, sl__product_form(pl, value, dtype));
+}
+
+static void
 read_matrices(struct sl__planner *pl, struct matmul *m,
-	      struct sl__dnnl_arg *args, struct sl_error *err)
+	      struct sl__dnnl_arg *args)
 {
 	const struct sl__product *p = &m->p;
-	const struct sl__form *form, *as;
 	dnnl_memory_desc_t md;
 	int64_t last[4] = {p->k, p->b_k, p->n, p->b_n};
-	enum sl_status rc = read_as(pl, p->a, p->dtype, &form, err);
 
 	args[0].arg = DNNL_ARG_SRC;
 	args[0].md = m->src;
+	args[0].buffer = read_as(pl, p->a, p->dtype);
 	args[1].arg = DNNL_ARG_WEIGHTS;
 	args[1].md =
 		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 0);
-	if (!rc)
-		rc = sl__plan_read(pl, p->a, form, &args[0].buffer, err);
-	if (rc)
-		return rc;
-	if (!m->is_packed) {
-		rc = read_as(pl, p->b, p->dtype, &form, err);
-		return rc ? rc
-			  : sl__plan_read(pl, p->b, form, &args[1].buffer, err);
-	}
-	if (!describe_operand(&md, sl__plan_type(pl, p->b)->dtype, p,
-			      p->b_strides, last))
-		return sl__fail(err, SL_E_BUG, "a matrix has no description");
-	rc = sl__form_new(pl, &md, &as, err);
-	if (!rc)
-		rc = sl__form_new(pl, &args[1].md, &form, err);
-	return rc ? rc
-		  : sl__plan_pack(pl, p->b, as, form, &args[1].buffer, err);
+	if (!m->is_packed)
+		args[1].buffer = read_as(pl, p->b, p->dtype);
+	else if (describe_operand(&md, sl__plan_type(pl, p->b)->dtype, p,
+				  p->b_strides, last))
+		args[1].buffer = sl__plan_pack(pl, p->b, sl__form_new(pl, &md),
+					       sl__form_new(pl, &args[1].md));
+	else
+		sl__plan_bug(pl, "a matrix has no description");
 }
 
-static enum sl_status
+static uint32_t
 read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
-	  uint32_t *n, struct sl_error *err)
+	  uint32_t n)
 {
-	enum sl_status rc = SL_OK;
+	for (int i = 0; i < m->n_ends; i++) {
+		uint32_t value = m->p.ends[i].value;
 
-	for (int i = 0; !rc && i < m->n_ends; i++) {
-		struct sl__dnnl_arg *arg = &args[*n];
-
-		if (m->p.ends[i].value == SL__NONE)
-			continue;
-		arg->arg =
-			i < m->has_bias
-				? DNNL_ARG_BIAS
-				: DNNL_ARG_ATTR_MULTIPLE_POST_OP(m->places[i]) |
-					  DNNL_ARG_SRC_1;
-		arg->md = m->ends[i];
-		rc = sl__plan_read(pl, m->p.ends[i].value, m->forms[i],
-				   &arg->buffer, err);
-		(*n)++;
+		if (value != SL__NONE)
+			args[n++] = (struct sl__dnnl_arg){
+				i < m->has_bias
+					? DNNL_ARG_BIAS
+					: DNNL_ARG_ATTR_MULTIPLE_POST_OP(
+						  m->places[i]) |
+						  DNNL_ARG_SRC_1,
+				sl__plan_read(pl, value, m->forms[i]),
+				m->ends[i]};
 	}
-	return rc;
+	return n;
 }
 
 static uint32_t
@@ -358,7 +326,7 @@ find_over(const struct sl__planner *pl, const struct matmul *m,
 	uint32_t found = SL__NONE;
 	int arg;
 
-	if (!m->sum_pd)
+	if (!m->sum_pd || pl->rc)
 		return SL__NONE;
 	arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(m->places[m->residual]) |
 	      DNNL_ARG_SRC_1;
@@ -375,113 +343,67 @@ find_over(const struct sl__planner *pl, const struct matmul *m,
 }
 
 /* Writes over the residual where that is free: it is dst then, and no
- * argument of its own. */
-static enum sl_status
+ * argument of its own.  Returns how many arguments there are. */
+static uint32_t
 write_result(struct sl__planner *pl, struct matmul *m,
-	     struct sl__dnnl_arg *args, uint32_t *n, struct sl_error *err)
+	     struct sl__dnnl_arg *args, uint32_t n)
 {
-	uint32_t over = find_over(pl, m, args, *n);
+	uint32_t over = find_over(pl, m, args, n);
 	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
-	const struct sl__form *form;
-	dnnl_primitive_desc_t spare = m->sum_pd;
-	enum sl_status rc = read_as(
+	const struct sl__form *form = sl__product_form(
 		pl, m->p.y,
-		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32,
-		&form, err);
+		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
+	dnnl_primitive_desc_t spare = m->sum_pd;
 
-	if (!rc && over == SL__NONE)
-		rc = sl__plan_write(pl, m->p.y, form, &dst.buffer, err);
-	else if (!rc)
-		rc = sl__plan_write_over(pl, m->p.y, form, args[over].buffer,
-					 &dst.buffer, err);
-	if (!rc && over != SL__NONE && dst.buffer == args[over].buffer) {
+	dst.buffer = over == SL__NONE ? sl__plan_write(pl, m->p.y, form)
+				      : sl__plan_write_over(pl, m->p.y, form,
+							    args[over].buffer);
+	if (over != SL__NONE && dst.buffer == args[over].buffer) {
 		spare = m->pd;
 		m->pd = m->sum_pd;
-		args[over] = args[--*n];
+		args[over] = args[--n];
 	}
-	if (spare)
-		dnnl_primitive_desc_destroy(spare);
-	m->sum_pd = NULL;
-	args[(*n)++] = dst;
-	return rc;
+	dnnl_primitive_desc_destroy(spare);
+	args[n] = dst;
+	return n + 1;
 }
 
-static enum sl_status
-add_step(struct sl__planner *pl, struct matmul *m, struct sl_error *err)
+int
+sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct sl__dnnl_arg args[SL__ENDS_MOST + 4];
-	struct sl__step *step;
-	uint32_t n = 2;
-	enum sl_status rc = read_matrices(pl, m, args, err);
+	struct matmul *m = sl__plan_state(pl, sizeof(*m));
+	uint32_t n;
 
-	if (!rc)
-		rc = read_ends(pl, m, args, &n, err);
-	if (!rc)
-		rc = write_result(pl, m, args, &n, err);
-	if (rc) {
-		dnnl_primitive_desc_destroy(m->pd);
-		if (m->sum_pd)
-			dnnl_primitive_desc_destroy(m->sum_pd);
-		return rc;
-	}
-	rc = sl__dnnl_step(pl, m->pd, args, n, &step, err);
-	if (rc || m->n_ends == m->p.n_ends)
-		return rc;
-	return sl__product_ends_step(pl, &m->p, args[n - 1].buffer, err);
-}
-
-enum sl_status
-sl__make_matmul(struct sl__planner *pl, const struct sl__node *node,
-		int *is_made, struct sl_error *err)
-{
-	struct matmul *m;
-	enum sl_status rc;
-
-	*is_made = 0;
-	m = sl__plan_state(pl, sizeof(*m));
-	if (!m)
-		return sl__fail_nomem(err);
-	if (!sl__product_read(&m->p, pl, node))
-		return SL_OK;
-	rc = choose(pl, m, err);
+	if (!m || !sl__product_read(&m->p, pl, node))
+		return 0;
+	choose(pl, m);
 	/* Below AVX-512 oneDNN has no kernel for bf16. */
-	if (!rc && !m->pd && sl__plan_type(pl, m->p.y)->dtype != m->p.dtype) {
+	if (!m->pd && sl__plan_type(pl, m->p.y)->dtype != m->p.dtype) {
 		m->p.dtype = sl__plan_type(pl, m->p.y)->dtype;
-		memset(m->forms, 0, sizeof(m->forms));
-		rc = choose(pl, m, err);
+		choose(pl, m);
 	}
-	if (rc || !m->pd) {
-		if (m->pd)
-			dnnl_primitive_desc_destroy(m->pd);
-		return rc;
-	}
-	*is_made = 1;
-	return add_step(pl, m, err);
+	if (!m->pd)
+		return 0;
+	read_matrices(pl, m, args);
+	n = read_ends(pl, m, args, 2);
+	n = write_result(pl, m, args, n);
+	sl__dnnl_step(pl, m->pd, args, n);
+	if (m->n_ends != m->p.n_ends)
+		sl__product_ends_step(pl, &m->p, args[n - 1].buffer);
+	return 1;
 }
 
-enum sl_status
-sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype,
-		 const struct sl__form **form, struct sl_error *err)
+uint32_t
+sl__product_pack(struct sl__planner *pl, const struct sl__product *p)
 {
-	return read_as(pl, value, dtype, form, err);
-}
-
-enum sl_status
-sl__product_pack(struct sl__planner *pl, const struct sl__product *p,
-		 uint32_t *buffer, struct sl_error *err)
-{
-	const struct sl__form *as, *form;
-	dnnl_memory_desc_t md;
+	dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};
-	enum sl_status rc = SL_OK;
 
-	if (!describe(&md, sl__plan_type(pl, p->b)->dtype, 2, dims, strides))
-		return sl__fail(err, SL_E_BUG, "a matrix has no description");
-	rc = sl__form_new(pl, &md, &as, err);
-	if (rc)
-		return rc;
-	if (!sl__dnnl_plain(&md, p->dtype, 2, dims))
-		return sl__fail(err, SL_E_BUG, "a matrix has no description");
-	rc = sl__form_new(pl, &md, &form, err);
-	return rc ? rc : sl__plan_pack(pl, p->b, as, form, buffer, err);
+	if (describe(&as, sl__plan_type(pl, p->b)->dtype, 2, dims, strides) &&
+	    sl__dnnl_plain(&md, p->dtype, 2, dims))
+		return sl__plan_pack(pl, p->b, sl__form_new(pl, &as),
+				     sl__form_new(pl, &md));
+	sl__plan_bug(pl, "a matrix has no description");
+	return SL__NONE;
 }

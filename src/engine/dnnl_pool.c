@@ -102,74 +102,38 @@ read_pool(struct pool *p, const struct sl__planner *pl,
 	return 1;
 }
 
-static enum sl_status
-make_pd(dnnl_primitive_desc_t *pd, struct sl__planner *pl, const struct pool *p,
-	struct sl_error *err)
+static dnnl_primitive_desc_t
+make_pd(struct sl__planner *pl, const struct pool *p)
 {
 	struct sl__dnnl_pool desc = {.window = p->window};
-	dnnl_primitive_attr_t attr;
 	const struct sl__type *y = sl__plan_type(pl, p->y);
-	dnnl_status_t status = dnnl_unimplemented;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
 
-	*pd = NULL;
-	if (rc)
-		return rc;
 	desc.kind = p->is_max        ? dnnl_pooling_max
 		    : p->counts_pads ? dnnl_pooling_avg_include_padding
 				     : dnnl_pooling_avg_exclude_padding;
-	if (sl__form_md(pl, p->x, sl__plan_form(pl, p->x), &desc.src) &&
-	    sl__order_md(&desc.dst, SL__ORDER_ANY, desc.src.data_type, y->rank,
-			 y->dims))
-		status = sl__dnnl_pool_pd(pd, &desc, attr,
-					  pl->program->dnnl->engine);
-	dnnl_primitive_attr_destroy(attr);
-	if (status == dnnl_out_of_memory)
-		return sl__fail_nomem(err);
-	if (status)
-		*pd = NULL;
-	return SL_OK;
+	return sl__form_md(pl, p->x, sl__plan_form(pl, p->x), &desc.src) &&
+			       sl__order_md(&desc.dst, SL__ORDER_ANY,
+					    desc.src.data_type, y->rank,
+					    y->dims)
+		       ? sl__dnnl_pool_pd(pl, &desc)
+		       : NULL;
 }
 
-static enum sl_status
-add_step(struct sl__planner *pl, const struct pool *p, dnnl_primitive_desc_t pd,
-	 struct sl_error *err)
+int
+sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct sl__dnnl_arg args[2] = {{.arg = DNNL_ARG_SRC},
-				       {.arg = DNNL_ARG_DST}};
-	const struct sl__form *form;
-	struct sl__step *step;
-	enum sl_status rc;
-
-	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-	args[1].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	rc = sl__plan_read(pl, p->x, sl__plan_form(pl, p->x), &args[0].buffer,
-			   err);
-	if (!rc)
-		rc = sl__form_written(pl, p->y, &args[1].md, &form, err);
-	if (!rc)
-		rc = sl__plan_write(pl, p->y, form, &args[1].buffer, err);
-	if (rc) {
-		dnnl_primitive_desc_destroy(pd);
-		return rc;
-	}
-	return sl__dnnl_step(pl, pd, args, 2, &step, err);
-}
-
-enum sl_status
-sl__make_pool(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	      struct sl_error *err)
-{
+	struct sl__dnnl_arg args[2] = {{.arg = DNNL_ARG_SRC}};
 	dnnl_primitive_desc_t pd;
 	struct pool p;
-	enum sl_status rc;
 
-	*is_made = 0;
 	if (!read_pool(&p, pl, node))
-		return SL_OK;
-	rc = make_pd(&pd, pl, &p, err);
-	if (rc || !pd)
-		return rc;
-	*is_made = 1;
-	return add_step(pl, &p, pd, err);
+		return 0;
+	pd = make_pd(pl, &p);
+	if (!pd)
+		return 0;
+	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
+	args[0].buffer = sl__plan_read(pl, p.x, sl__plan_form(pl, p.x));
+	args[1] = sl__dnnl_written(pl, pd, p.y);
+	sl__dnnl_step(pl, pd, args, 2);
+	return 1;
 }

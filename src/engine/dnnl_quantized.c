@@ -8,7 +8,6 @@
  * after, so a post-operation rounds first.
  */
 #include "engine/dnnl_quantized.h"
-#include "base/status.h"
 #include "engine/dnnl_conv.h"
 #include "engine/dnnl_isa.h"
 #include "engine/quantized.h"
@@ -46,19 +45,17 @@ sl__dnnl_is_exact(void)
 	return has_wide() || sl__dnnl_has(dnnl_cpu_isa_avx2_vnni);
 }
 
-enum sl_status
+const struct sl__form *
 sl__form_retyped(struct sl__planner *pl, const struct sl__form *form,
-		 enum sl_dtype dtype, const struct sl__form **out,
-		 struct sl_error *err)
+		 enum sl_dtype dtype)
 {
 	dnnl_memory_desc_t md;
 
-	*out = NULL;
 	if (!form)
-		return SL_OK;
+		return NULL;
 	md = form->md;
 	md.data_type = sl__dnnl_type(dtype);
-	return sl__form_new(pl, &md, out, err);
+	return sl__form_new(pl, &md);
 }
 
 const struct sl__form *
@@ -73,31 +70,22 @@ sl__plan_full_form(const struct sl__planner *pl, uint32_t value)
 		       : NULL;
 }
 
+/* The pads that follow from all sizes: those of the node may reach further. */
 static int
 read_window(struct making *m)
 {
 	struct sl__conv *c = &m->conv;
+	struct sl__dnnl_window *w = &c->window;
 	const int64_t *in = sl__plan_type(m->pl, c->x)->dims + 2;
 	const int64_t *out = sl__plan_type(m->pl, c->y)->dims + 2;
-	struct sl__window w;
 
-	if (sl__window_of(&w, c->node, c->rank - 2,
-			  sl__plan_type(m->pl, c->w)->dims + 2, NULL))
+	if (!sl__conv_read_window(c, m->pl))
 		return 0;
-	sl__window_settle(&w, in, out);
-	for (int d = 0; d < w.n; d++) {
-		if (w.kernel[d] > INT16_MAX || w.strides[d] > INT16_MAX ||
-		    w.dilations[d] > INT16_MAX)
-			return 0;
-		c->window.kernel[d] = w.kernel[d];
-		c->window.strides[d] = w.strides[d];
-		c->window.dilates[d] = w.dilations[d] - 1;
-		c->window.before[d] = w.pads_before[d];
-		c->window.after[d] = (out[d] - 1) * w.strides[d] +
-				     sl__window_extent(&w, d) - in[d] -
-				     w.pads_before[d];
-		if (c->window.before[d] > 0 || c->window.after[d] > 0)
-			m->is_padded = 1;
+	for (int d = 0; d < c->rank - 2; d++) {
+		w->after[d] = (out[d] - 1) * w->strides[d] +
+			      (w->kernel[d] - 1) * (w->dilates[d] + 1) + 1 -
+			      in[d] - w->before[d];
+		m->is_padded |= w->before[d] > 0 || w->after[d] > 0;
 	}
 	return 1;
 }
@@ -135,14 +123,14 @@ read_values(struct making *m, const struct sl__node *node)
 	return read_window(m);
 }
 
-/* Storage for one number per channel of each kind. */
-static enum sl_status
-add_lists(struct making *m, struct sl_error *err)
+/* Storage for one number per channel of each kind; 0: a failure. */
+static int
+add_lists(struct making *m)
 {
 	m->factors = sl__plan_state(m->pl, m->n_out * sizeof(*m->factors));
 	m->bias = sl__plan_state(m->pl, m->n_out * sizeof(*m->bias));
 	m->sums = sl__plan_state(m->pl, m->n_out * sizeof(*m->sums));
-	return m->factors && m->bias && m->sums ? SL_OK : sl__fail_nomem(err);
+	return !m->pl->rc;
 }
 
 /* As the definition has it: a product in f32, then a quotient. */
@@ -255,44 +243,43 @@ is_within_f32(const struct making *m, const int8_t *w)
 	return 1;
 }
 
-static enum sl_status
-read_node(struct making *m, int *fits, struct sl_error *err)
+static int
+read_node(struct making *m)
 {
 	const int8_t *w;
 	int8_t *copy;
-	enum sl_status rc = add_lists(m, err);
+	int fits;
 
-	*fits = 0;
-	if (rc || !(m->is_integer ? read_x_zero(m) : read_factors(m)) ||
+	if (!add_lists(m) ||
+	    !(m->is_integer ? read_x_zero(m) : read_factors(m)) ||
 	    !is_centred(m) || !read_bias(m))
-		return rc;
+		return 0;
 	w = sl__small_weights(m->pl, m->conv.w, &copy);
 	if (!w)
-		return sl__fail_nomem(err);
+		return 0;
 	sl__small_sums(w, m->n_out, m->length, m->sums);
-	*fits = !m->is_integer || is_within_f32(m, w);
+	fits = !m->is_integer || is_within_f32(m, w);
 	place_zero(m);
 	sl__release(&m->pl->program->arena.allocator, copy);
-	return SL_OK;
+	return fits;
 }
 
 /* The zero point of the result, added to what is rounded. */
 static dnnl_status_t
 set_y_zero(const struct making *m, dnnl_primitive_attr_t attr)
 {
-	dnnl_post_ops_t ops;
+	dnnl_post_ops_t ops = NULL;
 	dnnl_status_t status = dnnl_post_ops_create(&ops);
 
-	if (status)
-		return status;
-	status = dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_round, 0, 0);
+	if (!status)
+		status = dnnl_post_ops_append_eltwise(ops, 1,
+						      dnnl_eltwise_round, 0, 0);
 	if (!status)
 		status = dnnl_primitive_attr_set_post_ops(attr, ops);
 	dnnl_post_ops_destroy(ops);
-	if (!status)
-		status = dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST,
-							     1, 0, &m->y_zero);
-	return status;
+	return status ? status
+		      : dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST,
+							    1, 0, &m->y_zero);
 }
 
 static dnnl_status_t
@@ -369,8 +356,7 @@ choose(struct making *m, struct sl__dnnl_each *each)
 		if (!pd)
 			return dnnl_out_of_memory;
 		if (is_better(pd, m->pd)) {
-			if (m->pd)
-				dnnl_primitive_desc_destroy(m->pd);
+			dnnl_primitive_desc_destroy(m->pd);
 			m->pd = pd;
 		} else {
 			dnnl_primitive_desc_destroy(pd);
@@ -380,147 +366,88 @@ choose(struct making *m, struct sl__dnnl_each *each)
 }
 
 /* m->pd stays NULL where oneDNN has none that will do. */
-static enum sl_status
-find_primitive(struct making *m, struct sl_error *err)
+static void
+find_primitive(struct making *m)
 {
+	const struct sl__dnnl *dnnl = m->pl->program->dnnl;
 	struct sl__dnnl_conv conv;
 	struct sl__dnnl_each each;
-	dnnl_primitive_attr_t attr;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
-	dnnl_status_t status;
+	dnnl_primitive_attr_t attr = NULL;
+	dnnl_status_t status = dnnl_primitive_attr_clone(&attr, dnnl->attr);
 
-	if (rc)
-		return rc;
-	status = describe(m, &conv) ? set_attr(m, attr) : dnnl_unimplemented;
 	if (!status)
-		status = sl__dnnl_each_begin(&each, &conv, attr,
-					     m->pl->program->dnnl->engine);
+		status = describe(m, &conv) ? set_attr(m, attr)
+					    : dnnl_unimplemented;
+	if (!status)
+		status = sl__dnnl_each_begin(&each, &conv, attr, dnnl->engine);
 	if (!status) {
 		status = choose(m, &each);
 		sl__dnnl_each_end(&each);
 	}
 	dnnl_primitive_attr_destroy(attr);
-	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
+	if (status == dnnl_out_of_memory)
+		sl__dnnl_ok(m->pl, status, "a descriptor");
 }
 
-static const dnnl_memory_desc_t *
-md_of(const struct making *m, dnnl_query_t what, int index)
+struct sl__dnnl_arg
+sl__dnnl_small_weights(struct sl__planner *pl, uint32_t value,
+		       const dnnl_memory_desc_t *own,
+		       const_dnnl_primitive_desc_t pd)
 {
-	return dnnl_primitive_desc_query_md(m->pd, what, index);
-}
-
-static enum sl_status
-pack_weights(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
-{
-	const struct sl__tensor *t = sl__plan_constant(m->pl, m->conv.w);
-	dnnl_memory_desc_t own;
+	const struct sl__tensor *t = sl__plan_constant(pl, value);
+	struct sl__dnnl_arg arg = {
+		DNNL_ARG_WEIGHTS, SL__NONE,
+		*dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0)};
 	const int8_t *w;
 	int8_t *copy;
-	enum sl_status rc;
+	void *to;
 
-	if (!sl__conv_weights_own(&own, m->pl, &m->conv))
-		return sl__fail(err, SL_E_BUG, "weights of many dimensions");
-	own.data_type = dnnl_s8;
-	arg->arg = DNNL_ARG_WEIGHTS;
-	arg->md = *md_of(m, dnnl_query_weights_md, 0);
-	rc = sl__plan_keep(m->pl, dnnl_memory_desc_get_size(&arg->md),
-			   &arg->buffer, err);
-	if (rc)
-		return rc;
-	w = sl__small_weights(m->pl, m->conv.w, &copy);
-	if (!w)
-		return sl__fail_nomem(err);
-	rc = sl__dnnl_reorder_now(m->pl->program->dnnl, &own, w, &arg->md,
-				  sl__plan_data(m->pl, arg->buffer), err);
-	sl__release(&m->pl->program->arena.allocator, copy);
+	arg.buffer = sl__plan_keep(pl, dnnl_memory_desc_get_size(&arg.md), &to);
+	w = sl__small_weights(pl, value, &copy);
+	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
+	sl__release(&pl->program->arena.allocator, copy);
 	sl__tensor_let_go(t, 0, t->n_bytes);
-	return rc;
+	return arg;
 }
 
-static enum sl_status
-keep_bias(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
+static struct sl__dnnl_arg
+keep_bias(struct making *m)
 {
-	enum sl_status rc = sl__plan_keep(m->pl, m->n_out * sizeof(*m->bias),
-					  &arg->buffer, err);
+	size_t n_bytes = m->n_out * sizeof(*m->bias);
+	void *data;
+	uint32_t buffer = sl__plan_keep(m->pl, n_bytes, &data);
 
-	if (rc)
-		return rc;
-	arg->arg = DNNL_ARG_BIAS;
-	arg->md = *md_of(m, dnnl_query_weights_md, 1);
-	memcpy(sl__plan_data(m->pl, arg->buffer), m->bias,
-	       m->n_out * sizeof(*m->bias));
-	return SL_OK;
-}
-
-static enum sl_status
-read_image(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
-{
-	const struct sl__form *form;
-	enum sl_status rc;
-
-	arg->arg = DNNL_ARG_SRC;
-	arg->md = *md_of(m, dnnl_query_src_md, 0);
-	rc = sl__form_written(m->pl, m->conv.x, &arg->md, &form, err);
-	return rc ? rc
-		  : sl__plan_read(m->pl, m->conv.x, form, &arg->buffer, err);
-}
-
-static enum sl_status
-write_image(struct making *m, struct sl__dnnl_arg *arg, struct sl_error *err)
-{
-	const struct sl__form *form;
-	enum sl_status rc;
-
-	arg->arg = DNNL_ARG_DST;
-	arg->md = *md_of(m, dnnl_query_dst_md, 0);
-	rc = sl__form_written(m->pl, m->conv.y, &arg->md, &form, err);
-	return rc ? rc
-		  : sl__plan_write(m->pl, m->conv.y, form, &arg->buffer, err);
-}
-
-static enum sl_status
-add_step(struct making *m, struct sl_error *err)
-{
-	struct sl__dnnl_arg args[4];
-	uint32_t n = 3;
-	struct sl__step *step;
-	enum sl_status rc = pack_weights(m, &args[0], err);
-
-	if (!rc)
-		rc = read_image(m, &args[1], err);
-	if (!rc)
-		rc = write_image(m, &args[2], err);
-	if (!rc && m->has_bias)
-		rc = keep_bias(m, &args[n++], err);
-	if (rc) {
-		dnnl_primitive_desc_destroy(m->pd);
-		return rc;
-	}
-	rc = sl__dnnl_step(m->pl, m->pd, args, n, &step, err);
-	if (!rc)
-		step->executed_flops =
-			2 * m->length * sl__plan_elements(m->pl, m->conv.y);
-	return rc;
+	if (data)
+		memcpy(data, m->bias, n_bytes);
+	return (struct sl__dnnl_arg){
+		DNNL_ARG_BIAS, buffer,
+		*dnnl_primitive_desc_query_md(m->pd, dnnl_query_weights_md, 1)};
 }
 
 /* QLinearConv, ConvInteger. */
-enum sl_status
-sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node,
-			int *is_made, struct sl_error *err)
+int
+sl__make_quantized_conv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct making m = {.pl = pl};
-	int fits;
-	enum sl_status rc;
+	struct sl__dnnl_arg args[4];
+	dnnl_memory_desc_t own;
 
-	*is_made = 0;
-	if (!sl__dnnl_is_exact() || !read_values(&m, node))
-		return SL_OK;
-	rc = read_node(&m, &fits, err);
-	if (rc || !fits)
-		return rc;
-	rc = find_primitive(&m, err);
-	if (rc || !m.pd)
-		return rc;
-	*is_made = 1;
-	return add_step(&m, err);
+	if (!sl__dnnl_is_exact() || !read_values(&m, node) || !read_node(&m))
+		return 0;
+	find_primitive(&m);
+	if (!m.pd)
+		return 0;
+	if (!sl__conv_weights_own(&own, pl, &m.conv))
+		sl__plan_bug(pl, "weights of many dimensions");
+	own.data_type = dnnl_s8;
+	args[0] = sl__dnnl_small_weights(pl, m.conv.w, &own, m.pd);
+	args[1] = sl__dnnl_read(
+		pl, DNNL_ARG_SRC, m.conv.x,
+		dnnl_primitive_desc_query_md(m.pd, dnnl_query_src_md, 0));
+	args[2] = sl__dnnl_written(pl, m.pd, m.conv.y);
+	if (m.has_bias)
+		args[3] = keep_bias(&m);
+	sl__dnnl_step(pl, m.pd, args, m.has_bias ? 4 : 3)->executed_flops =
+		2 * m.length * sl__plan_elements(pl, m.conv.y);
+	return 1;
 }

@@ -7,11 +7,9 @@
  * and also where the model makes them on the way.  Constant right operands
  * are packed beforehand.
  */
-#include "base/status.h"
 #include "engine/dnnl_form.h"
 #include "engine/dnnl_make.h"
 #include "engine/dnnl_quantized.h"
-#include "engine/loops.h"
 #include "engine/node_steps.h"
 #include "engine/quantized_ends.h"
 
@@ -45,7 +43,6 @@ struct product {
 	struct sl__quantized_ends *ends;
 	uint32_t operands[SL__N_QUANTIZED_PARTS]; /* of the last step */
 	uint32_t n_operands;
-	uint32_t a_bytes, b_bytes, sums; /* buffers */
 	dnnl_memory_desc_t src, weights, dst;
 	dnnl_primitive_desc_t pd;
 };
@@ -202,31 +199,21 @@ describe(struct product *p)
 						 dnnl_s8, b_by + skip);
 }
 
-/* p->pd stays NULL where oneDNN has none that is exact. */
-static enum sl_status
-find_primitive(struct product *p, struct sl_error *err)
+/* NULL where oneDNN has none that is exact. */
+static dnnl_primitive_desc_t
+find_primitive(struct product *p)
 {
-	dnnl_primitive_attr_t attr;
 	dnnl_matmul_desc_t desc;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
-	dnnl_status_t status;
+	dnnl_status_t status =
+		describe(p) ? dnnl_matmul_desc_init(&desc, &p->src, &p->weights,
+						    NULL, &p->dst)
+			    : dnnl_unimplemented;
+	dnnl_primitive_desc_t pd = sl__dnnl_pd(p->pl, status, &desc, NULL);
 
-	if (rc)
-		return rc;
-	status = describe(p) ? dnnl_matmul_desc_init(&desc, &p->src,
-						     &p->weights, NULL, &p->dst)
-			     : dnnl_unimplemented;
-	if (!status)
-		status = dnnl_primitive_desc_create(
-			&p->pd, &desc, attr, p->pl->program->dnnl->engine,
-			NULL);
-	dnnl_primitive_attr_destroy(attr);
-	if (status || !sl__dnnl_multiplies_exactly(p->pd)) {
-		if (!status)
-			dnnl_primitive_desc_destroy(p->pd);
-		p->pd = NULL;
-	}
-	return status == dnnl_out_of_memory ? sl__fail_nomem(err) : SL_OK;
+	if (!pd || sl__dnnl_multiplies_exactly(pd))
+		return pd;
+	dnnl_primitive_desc_destroy(pd);
+	return NULL;
 }
 
 /* What the last step reads or writes there. */
@@ -240,104 +227,70 @@ place(struct product *p, enum sl__quantized_place at, uint32_t buffer,
 	p->operands[p->n_operands++] = buffer;
 }
 
-static enum sl_status
-place_input(struct product *p, enum sl__quantized_place at, size_t i,
-	    struct sl_error *err)
+static void
+place_input(struct product *p, enum sl__quantized_place at, size_t i)
 {
-	uint32_t value = value_of(p, i), buffer;
-	enum sl_status rc;
+	uint32_t value = value_of(p, i);
 
-	if (value == SL__NONE)
-		return SL_OK;
-	rc = sl__plan_read(p->pl, value, NULL, &buffer, err);
-	if (!rc)
-		place(p, at, buffer, (int64_t)sl__plan_elements(p->pl, value),
+	if (value != SL__NONE)
+		place(p, at, sl__plan_read(p->pl, value, NULL),
+		      (int64_t)sl__plan_elements(p->pl, value),
 		      sl__plan_type(p->pl, value)->dtype);
-	return rc;
 }
 
-static enum sl_status
-spread_left(struct product *p, struct sl_error *err)
+static void
+spread_left(struct product *p)
 {
 	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
-	uint32_t operands[4];
-	struct sl__step *step;
-	enum sl_status rc;
+	int64_t n = (int64_t)sl__plan_elements(p->pl, p->a);
+	uint32_t at[4];
 
 	if (!s)
-		return sl__fail_nomem(err);
-	s->n = (int64_t)sl__plan_elements(p->pl, p->a);
-	rc = sl__plan_read(p->pl, p->a, NULL, &operands[0], err);
-	if (!rc)
-		rc = sl__plan_workspace(p->pl, (uint64_t)s->n, &operands[1],
-					err);
-	for (int i = 2; !rc && i < 4; i++)
-		rc = sl__plan_workspace(p->pl, sizeof(float), &operands[i],
-					err);
-	if (!rc)
-		rc = sl__plan_side_step(p->pl, operands, 4, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "quantize to what it spans";
-	step->run = sl__run_spread;
-	step->state = s;
-	p->a_bytes = operands[1];
-	place(p, SL__QUANTIZED_OF_A, operands[1], s->n, SL_DTYPE_U8);
-	place(p, SL__QUANTIZED_OF_A_SCALE, operands[2], 1, SL_DTYPE_F32);
-	place(p, SL__QUANTIZED_OF_A_ZERO, operands[3], 1, SL_DTYPE_U8);
-	return SL_OK;
+		return;
+	s->n = n;
+	at[0] = sl__plan_read(p->pl, p->a, NULL);
+	at[1] = sl__plan_workspace(p->pl, (uint64_t)n);
+	at[2] = sl__plan_workspace(p->pl, sizeof(float));
+	at[3] = sl__plan_workspace(p->pl, sizeof(float));
+	sl__plan_side_step(p->pl, at, 4, "quantize to what it spans",
+			   sl__run_spread, s);
+	place(p, SL__QUANTIZED_OF_A, at[1], n, SL_DTYPE_U8);
+	place(p, SL__QUANTIZED_OF_A_SCALE, at[2], 1, SL_DTYPE_F32);
+	place(p, SL__QUANTIZED_OF_A_ZERO, at[3], 1, SL_DTYPE_U8);
 }
 
-static enum sl_status
-read_left(struct product *p, struct sl_error *err)
+static void
+read_left(struct product *p)
 {
-	enum sl_status rc;
-
-	if (p->is_spread)
-		return spread_left(p, err);
-	rc = place_input(p, SL__QUANTIZED_OF_A, 0, err);
-	p->a_bytes = p->operands[0];
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_A_SCALE, p->in->a_scale,
-				 err);
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_A_ZERO, p->in->a_zero,
-				 err);
-	return rc;
+	if (p->is_spread) {
+		spread_left(p);
+		return;
+	}
+	place_input(p, SL__QUANTIZED_OF_A, 0);
+	place_input(p, SL__QUANTIZED_OF_A_SCALE, p->in->a_scale);
+	place_input(p, SL__QUANTIZED_OF_A_ZERO, p->in->a_zero);
 }
 
-static enum sl_status
-pack_right(struct product *p, struct sl_error *err)
+static struct sl__dnnl_arg
+pack_right(struct product *p)
 {
-	const struct sl__tensor *t = sl__plan_constant(p->pl, p->b);
-	const dnnl_memory_desc_t *md =
-		dnnl_primitive_desc_query_md(p->pd, dnnl_query_weights_md, 0);
 	const struct sl__quantized_ends *e = p->ends;
 	dnnl_dims_t by = {e->k * e->n_columns, e->b_k, e->b_n};
 	dnnl_memory_desc_t own;
-	const int8_t *b;
 	int8_t *copy;
-	enum sl_status rc;
+	const int8_t *b = sl__small_weights(p->pl, p->b, &copy);
 
-	p->weights = *md;
-	if (dnnl_memory_desc_init_by_strides(&own, md->ndims, md->dims, dnnl_s8,
-					     by + (3 - md->ndims)))
-		return sl__fail(err, SL_E_BUG, "weights without strides");
-	rc = sl__plan_keep(p->pl, dnnl_memory_desc_get_size(md), &p->b_bytes,
-			   err);
-	if (rc)
-		return rc;
-	b = sl__small_weights(p->pl, p->b, &copy);
-	if (!b)
-		return sl__fail_nomem(err);
-	sl__quantized_sum_columns(p->ends, b);
-	p->ends->has_b_sums = 1;
-	p->ends->parts[SL__QUANTIZED_OF_B].dtype = t->dtype;
-	rc = sl__dnnl_reorder_now(p->pl->program->dnnl, &own, b, md,
-				  sl__plan_data(p->pl, p->b_bytes), err);
+	if (dnnl_memory_desc_init_by_strides(&own, p->weights.ndims,
+					     p->weights.dims, dnnl_s8,
+					     by + (3 - p->weights.ndims)))
+		sl__plan_bug(p->pl, "weights without strides");
+	if (b)
+		sl__quantized_sum_columns(p->ends, b);
 	sl__release(&p->pl->program->arena.allocator, copy);
-	sl__tensor_let_go(t, 0, t->n_bytes);
-	return rc;
+	p->ends->has_b_sums = 1;
+	p->ends->parts[SL__QUANTIZED_OF_B].dtype =
+		sl__plan_type(p->pl, p->b)->dtype;
+	return sl__dnnl_small_weights(p->pl, p->b, &own, p->pd);
 }
 
 /* b, and b less 128. */
@@ -352,107 +305,64 @@ run_shift(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-shift_right(struct product *p, uint32_t from, struct sl_error *err)
+static uint32_t
+shift_right(struct product *p, uint32_t from)
 {
 	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
-	uint32_t operands[2] = {from, SL__NONE};
-	struct sl__step *step;
-	enum sl_status rc;
+	uint64_t n = sl__plan_elements(p->pl, p->b);
+	uint32_t at[2] = {from, sl__plan_workspace(p->pl, n)};
 
-	if (!s)
-		return sl__fail_nomem(err);
-	s->n = (int64_t)sl__plan_elements(p->pl, p->b);
-	rc = sl__plan_workspace(p->pl, (uint64_t)s->n, &operands[1], err);
-	if (!rc)
-		rc = sl__plan_side_step(p->pl, operands, 2, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "uint8 as int8";
-	step->run = run_shift;
-	step->state = s;
-	p->b_bytes = operands[1];
-	return SL_OK;
+	if (s)
+		s->n = (int64_t)n;
+	sl__plan_side_step(p->pl, at, 2, "uint8 as int8", run_shift, s);
+	return at[1];
 }
 
-static enum sl_status
-read_right(struct product *p, struct sl_error *err)
+static struct sl__dnnl_arg
+read_right(struct product *p)
 {
 	enum sl_dtype dtype = sl__plan_type(p->pl, p->b)->dtype;
-	enum sl_status rc;
+	struct sl__dnnl_arg arg = {DNNL_ARG_WEIGHTS, SL__NONE, p->weights};
 
 	if (p->is_constant)
-		return pack_right(p, err);
-	rc = sl__plan_read(p->pl, p->b, NULL, &p->b_bytes, err);
-	if (!rc && dtype == SL_DTYPE_U8)
-		rc = shift_right(p, p->b_bytes, err);
-	if (!rc)
-		place(p, SL__QUANTIZED_OF_B, p->b_bytes,
-		      (int64_t)sl__plan_elements(p->pl, p->b), dtype);
-	return rc;
+		return pack_right(p);
+	arg.buffer = sl__plan_read(p->pl, p->b, NULL);
+	if (dtype == SL_DTYPE_U8)
+		arg.buffer = shift_right(p, arg.buffer);
+	place(p, SL__QUANTIZED_OF_B, arg.buffer,
+	      (int64_t)sl__plan_elements(p->pl, p->b), dtype);
+	return arg;
 }
 
-static enum sl_status
-multiply(struct product *p, struct sl_error *err)
-{
-	const struct sl__quantized_ends *e = p->ends;
-	uint64_t n = (uint64_t)(e->n_batches * e->n_rows * e->n_columns);
-	struct sl__dnnl_arg args[3] = {
-		{DNNL_ARG_SRC, p->a_bytes, p->src},
-		{DNNL_ARG_WEIGHTS, p->b_bytes, p->weights},
-		{DNNL_ARG_DST, SL__NONE, p->dst}};
-	dnnl_primitive_desc_t pd = p->pd;
-	struct sl__step *step;
-	enum sl_status rc = sl__plan_workspace(p->pl, 4 * n, &p->sums, err);
-
-	if (rc)
-		return rc;
-	args[2].buffer = p->sums;
-	p->pd = NULL;
-	rc = sl__dnnl_step(p->pl, pd, args, 3, &step, err);
-	if (!rc)
-		step->executed_flops = 2 * n * (uint64_t)e->k;
-	return rc;
-}
-
-static enum sl_status
-finish(struct product *p, struct sl_error *err)
+/* The sums, then what becomes of them. */
+static void
+add_steps(struct product *p)
 {
 	struct sl__quantized_ends *e = p->ends;
-	const struct sl__type *y = sl__plan_type(p->pl, p->y);
 	int64_t n = e->n_batches * e->n_rows * e->n_columns;
-	uint32_t buffer;
+	struct sl__dnnl_arg args[3];
 	struct sl__step *step;
-	enum sl_status rc =
-		place_input(p, SL__QUANTIZED_OF_B_SCALE, p->in->b_scale, err);
 
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_B_ZERO, p->in->b_zero,
-				 err);
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_Y_SCALE, p->in->y_scale,
-				 err);
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_Y_ZERO, p->in->y_zero,
-				 err);
-	if (!rc)
-		rc = place_input(p, SL__QUANTIZED_OF_BIAS, p->in->bias, err);
-	if (!rc)
-		rc = sl__plan_write(p->pl, p->y, NULL, &buffer, err);
-	if (rc)
-		return rc;
-	place(p, SL__QUANTIZED_OF_SUMS, p->sums, n, SL_DTYPE_I32);
-	place(p, SL__QUANTIZED_OF_Y, buffer, n, y->dtype);
-	e->n_threads =
-		sl__threads_for(p->pl->program->n_threads, 8 * (uint64_t)n);
-	rc = sl__plan_step(p->pl, p->operands, p->n_operands, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "scales";
+	read_left(p);
+	args[0] = (struct sl__dnnl_arg){DNNL_ARG_SRC, p->operands[0], p->src};
+	args[1] = read_right(p);
+	args[2] = (struct sl__dnnl_arg){
+		DNNL_ARG_DST, sl__plan_workspace(p->pl, 4 * (uint64_t)n),
+		p->dst};
+	sl__dnnl_step(p->pl, p->pd, args, 3)->executed_flops =
+		2 * (uint64_t)n * (uint64_t)e->k;
+	place_input(p, SL__QUANTIZED_OF_B_SCALE, p->in->b_scale);
+	place_input(p, SL__QUANTIZED_OF_B_ZERO, p->in->b_zero);
+	place_input(p, SL__QUANTIZED_OF_Y_SCALE, p->in->y_scale);
+	place_input(p, SL__QUANTIZED_OF_Y_ZERO, p->in->y_zero);
+	place_input(p, SL__QUANTIZED_OF_BIAS, p->in->bias);
+	place(p, SL__QUANTIZED_OF_SUMS, args[2].buffer, n, SL_DTYPE_I32);
+	place(p, SL__QUANTIZED_OF_Y, sl__plan_write(p->pl, p->y, NULL), n,
+	      sl__plan_type(p->pl, p->y)->dtype);
+	step = sl__plan_step(p->pl, p->operands, p->n_operands, "scales",
+			     sl__quantized_run, e);
+	step->n_threads = sl__threads_for(step->n_threads, 8 * (uint64_t)n);
 	step->executed_flops = 2 * (uint64_t)n;
-	step->run = sl__quantized_run;
-	step->state = e;
-	return SL_OK;
 }
 
 /* Whether b, as int8, is known to have no zero points. */
@@ -476,34 +386,23 @@ is_centred(struct product *p)
 
 /* QLinearMatMul, MatMulInteger, QGemm, MatMulIntegerToFloat,
  * DynamicQuantizeMatMul. */
-enum sl_status
-sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node,
-			  int *is_made, struct sl_error *err)
+int
+sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct product p = {.pl = pl};
-	enum sl_status rc;
 
-	*is_made = 0;
 	p.ends = sl__plan_state(pl, sizeof(*p.ends));
 	if (!p.ends)
-		return sl__fail_nomem(err);
+		return 0;
 	for (int i = 0; i < SL__N_QUANTIZED_PARTS; i++)
 		p.ends->parts[i].at = -1;
-	if (!sl__dnnl_is_exact() || !read_product(&p, node))
-		return SL_OK;
-	rc = sl__quantized_add_lists(p.ends, pl, err);
-	if (!rc)
-		rc = find_primitive(&p, err);
-	if (rc || !p.pd)
-		return rc;
-	*is_made = 1;
+	if (!sl__dnnl_is_exact() || !read_product(&p, node) ||
+	    !sl__quantized_add_lists(p.ends, pl))
+		return 0;
+	p.pd = find_primitive(&p);
+	if (!p.pd)
+		return 0;
 	p.ends->is_centred = is_centred(&p);
-	rc = read_left(&p, err);
-	if (!rc)
-		rc = read_right(&p, err);
-	if (!rc)
-		rc = multiply(&p, err);
-	if (p.pd)
-		dnnl_primitive_desc_destroy(p.pd);
-	return rc ? rc : finish(&p, err);
+	add_steps(&p);
+	return 1;
 }

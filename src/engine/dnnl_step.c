@@ -23,12 +23,9 @@ release(struct sl__step *step)
 {
 	struct primitive *p = step->state;
 
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (p->args[i].memory)
-			dnnl_memory_destroy(p->args[i].memory);
-	}
-	if (p->primitive)
-		dnnl_primitive_destroy(p->primitive);
+	for (uint32_t i = 0; i < p->n; i++)
+		dnnl_memory_destroy(p->args[i].memory);
+	dnnl_primitive_destroy(p->primitive);
 	dnnl_primitive_desc_destroy(p->pd);
 }
 
@@ -36,14 +33,12 @@ static enum sl_status
 bind(struct sl__step *step, struct sl_error *err)
 {
 	struct primitive *p = step->state;
-	enum sl_status rc = SL_OK;
+	dnnl_status_t status = dnnl_success;
 
-	for (uint32_t i = 0; !rc && i < p->n; i++)
-		rc = sl__dnnl_check(dnnl_memory_create(&p->args[i].memory,
-						       &p->mds[i], p->engine,
-						       step->at[i]),
-				    "a memory object", err);
-	return rc;
+	for (uint32_t i = 0; !status && i < p->n; i++)
+		status = dnnl_memory_create(&p->args[i].memory, &p->mds[i],
+					    p->engine, step->at[i]);
+	return sl__dnnl_check(status, "a memory object", err);
 }
 
 static enum sl_status
@@ -56,10 +51,9 @@ run(struct sl__step *step, struct sl_error *err)
 			      "running a primitive", err);
 }
 
-static enum sl_status
+static void
 add_args(struct sl__planner *pl, struct primitive *p,
-	 const struct sl__dnnl_arg *args, uint32_t n, uint32_t *operands,
-	 struct sl_error *err)
+	 const struct sl__dnnl_arg *args, uint32_t n, uint32_t *operands)
 {
 	const dnnl_memory_desc_t *scratch = dnnl_primitive_desc_query_md(
 		p->pd, dnnl_query_scratchpad_md, 0);
@@ -67,8 +61,8 @@ add_args(struct sl__planner *pl, struct primitive *p,
 
 	p->args = sl__plan_state(pl, (n + 1) * sizeof(*p->args));
 	p->mds = sl__plan_state(pl, (n + 1) * sizeof(*p->mds));
-	if (!p->args || !p->mds)
-		return sl__fail_nomem(err);
+	if (pl->rc)
+		return;
 	for (uint32_t i = 0; i < n; i++) {
 		p->args[i].arg = args[i].arg;
 		p->mds[i] = args[i].md;
@@ -76,170 +70,121 @@ add_args(struct sl__planner *pl, struct primitive *p,
 	}
 	p->n = n;
 	if (!n_bytes)
-		return SL_OK;
+		return;
 	p->args[n].arg = DNNL_ARG_SCRATCHPAD;
 	p->mds[n] = *scratch;
 	p->n++;
-	return sl__plan_workspace(pl, n_bytes, &operands[n], err);
+	operands[n] = sl__plan_workspace(pl, n_bytes);
 }
 
 enum { ARGS_MOST = 40 }; /* with post-ops: no primitive here has more */
 
-enum sl_status
+struct sl__step *
 sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
-	      const struct sl__dnnl_arg *args, uint32_t n,
-	      struct sl__step **out, struct sl_error *err)
+	      const struct sl__dnnl_arg *args, uint32_t n)
 {
 	struct primitive *p = sl__plan_state(pl, sizeof(*p));
 	uint32_t operands[ARGS_MOST];
-	enum sl_status rc;
+	struct sl__step *step;
 
-	*out = NULL;
-	if (!p || n >= ARGS_MOST) {
-		dnnl_primitive_desc_destroy(pd);
-		return sl__fail_nomem(err);
+	if (!pd)
+		sl__dnnl_ok(pl, dnnl_unimplemented, "primitive");
+	if (n >= ARGS_MOST)
+		sl__plan_bug(pl, "too many operands");
+	if (!pl->rc) {
+		p->pd = pd;
+		p->engine = pl->program->dnnl->engine;
+		p->stream = pl->program->dnnl->stream;
+		add_args(pl, p, args, n, operands);
 	}
-	p->pd = pd;
-	p->engine = pl->program->dnnl->engine;
-	p->stream = pl->program->dnnl->stream;
-	rc = add_args(pl, p, args, n, operands, err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, p->n, out, err);
-	if (rc) {
+	if (pl->rc) {
 		dnnl_primitive_desc_destroy(pd);
-		return rc;
+		return &pl->spare;
 	}
-	(*out)->kernel = sl__dnnl_name(pd);
-	(*out)->path = SL_PATH_DNNL;
-	(*out)->state = p;
-	(*out)->run = run;
-	(*out)->bind = bind;
-	(*out)->release = release;
-	return sl__dnnl_check(dnnl_primitive_create(&p->primitive, pd),
-			      "a primitive", err);
+	step = sl__plan_step(pl, operands, p->n, sl__dnnl_name(pd), run, p);
+	step->path = SL_PATH_DNNL;
+	step->bind = bind;
+	step->release = release;
+	if (pl->rc)
+		dnnl_primitive_desc_destroy(pd);
+	else
+		sl__dnnl_ok(pl, dnnl_primitive_create(&p->primitive, pd),
+			    "a primitive");
+	return step;
 }
 
-enum sl_status
-sl__dnnl_attr(dnnl_primitive_attr_t *out, struct sl_error *err)
-{
-	enum sl_status rc = sl__dnnl_check(dnnl_primitive_attr_create(out),
-					   "an attribute", err);
-
-	if (rc)
-		return rc;
-	rc = sl__dnnl_check(dnnl_primitive_attr_set_scratchpad_mode(
-				    *out, dnnl_scratchpad_mode_user),
-			    "a scratchpad mode", err);
-	if (rc)
-		dnnl_primitive_attr_destroy(*out);
-	return rc;
-}
-
-static enum sl_status
-reorder_pd(dnnl_primitive_desc_t *pd, struct sl__dnnl *dnnl,
-	   const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,
-	   struct sl_error *err)
-{
-	dnnl_primitive_attr_t attr;
-	enum sl_status rc = sl__dnnl_attr(&attr, err);
-
-	if (rc)
-		return rc;
-	rc = sl__dnnl_check(
-		sl__dnnl_reorder_pd(pd, from, to, attr, dnnl->engine),
-		"a reorder", err);
-	dnnl_primitive_attr_destroy(attr);
-	return rc;
-}
-
-enum sl_status
+void
 sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 		      const struct sl__version *from,
-		      const struct sl__version *to, struct sl_error *err)
+		      const struct sl__version *to)
 {
 	struct sl__dnnl_arg args[2] = {{DNNL_ARG_FROM, from->buffer, {0}},
 				       {DNNL_ARG_TO, to->buffer, {0}}};
-	dnnl_primitive_desc_t pd;
 	struct sl__step *step;
 	int is_counted = pl->is_counted;
-	enum sl_status rc;
 
 	if (!sl__form_md(pl, value, from->form, &args[0].md) ||
-	    !sl__form_md(pl, value, to->form, &args[1].md))
-		return sl__fail(err, SL_E_BUG,
-				"a value cannot change its form");
-	rc = reorder_pd(&pd, pl->program->dnnl, &args[0].md, &args[1].md, err);
-	if (!rc)
-		rc = sl__dnnl_step(pl, pd, args, 2, &step, err);
-	if (rc)
-		return rc;
+	    !sl__form_md(pl, value, to->form, &args[1].md)) {
+		sl__plan_bug(pl, "a value cannot change its form");
+		return;
+	}
+	step = sl__dnnl_step(
+		pl, sl__dnnl_reorder_pd(pl, &args[0].md, &args[1].md), args, 2);
 	/* The work is the node's, for whose sake this is done. */
 	pl->is_counted = is_counted;
 	step->node = SL__NONE;
 	step->core_flops = step->nominal_flops = step->executed_flops = 0;
 	step->name = sl__arena_format(&pl->program->arena, "reorder %s",
 				      pl->graph->values[value].name);
-	return step->name ? SL_OK : sl__fail_nomem(err);
+	if (!step->name && !pl->rc)
+		pl->rc = sl__fail_nomem(pl->err);
 }
 
-struct at_once {
-	dnnl_primitive_t primitive;
-	dnnl_memory_t memories[3];
-};
-
-static enum sl_status
-execute_now(struct sl__dnnl *dnnl, struct at_once *now,
-	    const dnnl_memory_desc_t *const *mds, void *const *data,
-	    struct sl_error *err)
+/* Runs a reorder on addresses; the third is its scratchpad. */
+static dnnl_status_t
+execute_now(const struct sl__dnnl *dnnl, dnnl_primitive_t primitive,
+	    const dnnl_memory_desc_t *const *mds, void *const *data)
 {
 	dnnl_exec_arg_t args[3] = {
 		{.arg = DNNL_ARG_FROM},
 		{.arg = DNNL_ARG_TO},
 		{.arg = DNNL_ARG_SCRATCHPAD},
 	};
-	enum sl_status rc = SL_OK;
+	dnnl_status_t status = dnnl_success;
 
-	for (int i = 0; !rc && i < 3; i++) {
-		rc = sl__dnnl_check(dnnl_memory_create(&now->memories[i],
-						       mds[i], dnnl->engine,
-						       data[i]),
-				    "a memory object", err);
-		args[i].memory = now->memories[i];
-	}
-	if (!rc)
-		rc = sl__dnnl_check(dnnl_primitive_execute(now->primitive,
-							   dnnl->stream, 3,
-							   args),
-				    "a reorder", err);
-	return rc ? rc
-		  : sl__dnnl_check(dnnl_stream_wait(dnnl->stream), "a reorder",
-				   err);
+	for (int i = 0; !status && i < 3; i++)
+		status = dnnl_memory_create(&args[i].memory, mds[i],
+					    dnnl->engine, data[i]);
+	if (!status)
+		status = dnnl_primitive_execute(primitive, dnnl->stream, 3,
+						args);
+	if (!status)
+		status = dnnl_stream_wait(dnnl->stream);
+	for (int i = 0; i < 3; i++)
+		dnnl_memory_destroy(args[i].memory);
+	return status;
 }
 
-enum sl_status
-sl__dnnl_reorder_now(struct sl__dnnl *dnnl, const dnnl_memory_desc_t *from_md,
+int
+sl__dnnl_reorder_now(struct sl__planner *pl, const dnnl_memory_desc_t *from_md,
 		     const void *from, const dnnl_memory_desc_t *to_md,
-		     void *to, struct sl_error *err)
+		     void *to)
 {
-	struct at_once now = {0};
+	dnnl_primitive_desc_t pd =
+		pl->rc ? NULL : sl__dnnl_reorder_pd(pl, from_md, to_md);
 	const dnnl_memory_desc_t *mds[3] = {from_md, to_md, NULL};
 	void *data[3] = {(void *)(uintptr_t)from, to, DNNL_MEMORY_ALLOCATE};
-	dnnl_primitive_desc_t pd;
-	enum sl_status rc = reorder_pd(&pd, dnnl, from_md, to_md, err);
+	dnnl_primitive_t primitive = NULL;
+	dnnl_status_t status = dnnl_unimplemented;
 
-	if (rc)
-		return rc;
-	mds[2] = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-	rc = sl__dnnl_check(dnnl_primitive_create(&now.primitive, pd),
-			    "a reorder", err);
-	if (!rc)
-		rc = execute_now(dnnl, &now, mds, data, err);
-	for (int i = 0; i < 3; i++) {
-		if (now.memories[i])
-			dnnl_memory_destroy(now.memories[i]);
+	if (pd) {
+		mds[2] = dnnl_primitive_desc_query_md(
+			pd, dnnl_query_scratchpad_md, 0);
+		status = dnnl_primitive_create(&primitive, pd);
 	}
-	if (now.primitive)
-		dnnl_primitive_destroy(now.primitive);
+	if (!status)
+		status = execute_now(pl->program->dnnl, primitive, mds, data);
+	dnnl_primitive_destroy(primitive);
 	dnnl_primitive_desc_destroy(pd);
-	return rc;
+	return sl__dnnl_ok(pl, status, "a reorder");
 }

@@ -25,13 +25,9 @@ struct sl__layout {
 int sl__layout_of(const struct sl__planner *pl, uint32_t value,
 		  const struct sl__form *form, struct sl__layout *out);
 
-/*
- * A form of 'value' in the order and type of 'like', a form of another value
- * of as many dimensions.  *out is NULL where there is none.
- */
-enum sl_status sl__layout_form(struct sl__planner *pl, uint32_t value,
-			       const struct sl__form *like,
-			       const struct sl__form **out,
-			       struct sl_error *err) SL_CHECKED;
+/* A form of 'value' in the order and type of 'like', a form of another value
+ * of as many dimensions; NULL where there is none. */
+const struct sl__form *sl__layout_form(struct sl__planner *pl, uint32_t value,
+				       const struct sl__form *like);
 
 #endif

@@ -151,11 +151,3 @@ sl__loops_next(const struct sl__loops *l, int n, struct sl__position *p)
 		p->at[d] = 0;
 	}
 }
-
-int
-sl__threads_for(int n_threads, uint64_t n_bytes)
-{
-	/* Below some 20 microseconds waking others costs more than it saves:
-	 * that is 256 KiB at 12 GB/s. */
-	return n_bytes < 262144 ? 1 : n_threads;
-}

@@ -61,8 +61,4 @@ void sl__loops_seek(const struct sl__loops *loops, int n, int64_t index,
 void sl__loops_next(const struct sl__loops *loops, int n,
 		    struct sl__position *position);
 
-/* How many threads are worth it for work that takes one of them as long as
- * reading or writing n_bytes from memory. */
-int sl__threads_for(int n_threads, uint64_t n_bytes);
-
 #endif

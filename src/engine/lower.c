@@ -39,76 +39,65 @@ count_uses(struct sl__planner *pl)
 	}
 }
 
-static enum sl_status
-take_inputs(struct sl__planner *pl, struct sl_error *err)
+static void
+take_inputs(struct sl__planner *pl)
 {
 	const struct sl__block *block = &pl->graph->blocks[0];
-	enum sl_status rc = SL_OK;
-	uint32_t buffer;
 
-	for (size_t i = 0; !rc && i < block->n_inputs; i++) {
+	for (size_t i = 0; !pl->rc && i < block->n_inputs; i++) {
 		uint32_t value = block->inputs[i];
+		uint32_t *buffer = &pl->program->inputs[i];
 
-		pl->program->inputs[i] = SL__NONE;
-		if (!sl__plan_is_static(pl, value)) {
+		*buffer = SL__NONE;
+		if (sl__plan_is_static(pl, value)) {
+			*buffer = sl__plan_write(pl, value, NULL);
+			if (*buffer != SL__NONE)
+				pl->program->buffers[*buffer].room =
+					SL__ROOM_INPUT;
+		} else {
 			pl->held[value].is_dynamic = 1;
 			pl->program->is_stepwise = 1;
-			continue;
 		}
-		rc = sl__plan_write(pl, value, NULL, &buffer, err);
-		if (rc)
-			break;
-		pl->program->buffers[buffer].room = SL__ROOM_INPUT;
-		pl->program->inputs[i] = buffer;
 	}
-	return rc;
 }
 
 /*
  * Where an output lies.  One that is an input, or a view of one, is copied:
  * an input may be set again while the output of the last run is in use.
  */
-static enum sl_status
-give_output(struct sl__planner *pl, uint32_t value, uint32_t *out,
-	    struct sl_error *err)
+static uint32_t
+give_output(struct sl__planner *pl, uint32_t value)
 {
 	struct sl__program *p = pl->program;
 	uint64_t n_bytes = sl__plan_bytes(pl, value);
 	const char *name;
-	uint32_t from;
-	enum sl_status rc = sl__plan_read(pl, value, NULL, &from, err);
+	uint32_t from = sl__plan_read(pl, value, NULL), to;
 
-	*out = from;
-	if (rc || !n_bytes ||
+	if (pl->rc || !n_bytes ||
 	    p->buffers[p->buffers[from].base].room != SL__ROOM_INPUT)
-		return rc;
-	rc = sl__plan_write(pl, value, NULL, out, err);
-	if (!rc)
-		rc = sl__plan_copy(pl, from, *out, n_bytes, err);
-	if (rc)
-		return rc;
+		return from;
+	to = sl__plan_write(pl, value, NULL);
+	sl__plan_copy(pl, from, to, n_bytes);
 	name = sl__arena_format(&p->arena, "copy %s",
 				pl->graph->values[value].name);
-	p->steps[p->n_steps - 1].name = name;
-	return name ? SL_OK : sl__fail_nomem(err);
+	if (!name)
+		sl__plan_check(pl, sl__fail_nomem(pl->err));
+	if (!pl->rc)
+		p->steps[p->n_steps - 1].name = name;
+	return to;
 }
 
-static enum sl_status
-give_outputs(struct sl__planner *pl, struct sl_error *err)
+static void
+give_outputs(struct sl__planner *pl)
 {
 	const struct sl__block *block = &pl->graph->blocks[0];
-	enum sl_status rc = SL_OK;
 
 	pl->node = SL__NONE; /* what is done now is no node's work */
-	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
-		uint32_t value = block->outputs[k];
-		uint32_t *out = &pl->program->outputs[k];
-
-		*out = SL__NONE;
-		if (sl__plan_is_static(pl, value))
-			rc = give_output(pl, value, out, err);
-	}
-	return rc;
+	for (size_t k = 0; !pl->rc && k < block->n_outputs; k++)
+		pl->program->outputs[k] =
+			sl__plan_is_static(pl, block->outputs[k])
+				? give_output(pl, block->outputs[k])
+				: SL__NONE;
 }
 
 /* The node's inputs have been used once more. */
@@ -148,70 +137,60 @@ sl__plan_is_known(const struct sl__planner *pl, const struct sl__node *node)
 	return node->op && !sl__is_control(node->op);
 }
 
-static enum sl_status
-make_static(struct sl__planner *pl, const struct sl__node *node,
-	    struct sl_error *err)
+static void
+make_static(struct sl__planner *pl, const struct sl__node *node)
 {
 	int only_reference = (pl->options->flags & SL_PLAN_REFERENCE) != 0;
-	int is_made = 0;
-	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
 		if (node->op != &sl__ops[kernels[i].op] ||
 		    (only_reference && node->op->cost != sl__cost_view))
 			continue;
-		rc = kernels[i].make(pl, node, &is_made, err);
-		if (rc || is_made)
-			return rc;
+		if (kernels[i].make(pl, node) || pl->rc)
+			return;
 	}
-	return sl__plan_reference(pl, node, err);
+	sl__plan_reference(pl, node);
 }
 
-static enum sl_status
-make_node(struct sl__planner *pl, uint32_t id, struct sl_error *err)
+static void
+make_node(struct sl__planner *pl, uint32_t id)
 {
 	const struct sl__node *node = &pl->graph->nodes[id];
-	enum sl_status rc;
 
 	pl->node = id;
 	pl->is_counted = 0;
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    pl->graph->values[node->outputs[0]].tensor)
-		return SL_OK;
+		return;
 	if (!node->op)
-		rc = sl__fail(err, SL_E_ABSENT,
-			      "the operator %.60s%s%.60s is not known",
-			      node->domain, node->domain[0] ? "." : "",
-			      node->type);
+		pl->rc = sl__fail(pl->err, SL_E_ABSENT,
+				  "the operator %.60s%s%.60s is not known",
+				  node->domain, node->domain[0] ? "." : "",
+				  node->type);
 	else if (sl__plan_is_known(pl, node))
-		rc = make_static(pl, node, err);
+		make_static(pl, node);
 	else if (sl__plan_is_branch(pl, node))
-		rc = sl__plan_branch(pl, node, err);
+		sl__plan_branch(pl, node);
 	else
-		rc = sl__plan_dynamic(pl, id, err);
+		sl__plan_dynamic(pl, id);
 	consume(pl, node);
-	return sl__within_node(err, rc, node);
+	(void)sl__within_node(pl->err, pl->rc, node);
 }
 
-enum sl_status
-sl__lower_block(struct sl__planner *pl, uint32_t block, struct sl_error *err)
+void
+sl__lower_block(struct sl__planner *pl, uint32_t block)
 {
 	const struct sl__block *b = &pl->graph->blocks[block];
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < b->n_nodes; i++)
-		rc = make_node(pl, b->nodes[i], err);
-	return rc;
+	for (size_t i = 0; !pl->rc && i < b->n_nodes; i++)
+		make_node(pl, b->nodes[i]);
 }
 
-enum sl_status
-sl__lower(struct sl__planner *pl, struct sl_error *err)
+void
+sl__lower(struct sl__planner *pl)
 {
-	enum sl_status rc;
-
 	count_uses(pl);
-	rc = take_inputs(pl, err);
-	if (!rc)
-		rc = sl__lower_block(pl, 0, err);
-	return rc ? rc : give_outputs(pl, err);
+	take_inputs(pl);
+	sl__lower_block(pl, 0);
+	give_outputs(pl);
 }

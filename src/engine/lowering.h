@@ -11,33 +11,26 @@ int sl__plan_is_known(const struct sl__planner *pl,
 		      const struct sl__node *node);
 
 /* A copy of so many bytes, or no step where there are none (step_copy.c). */
-enum sl_status sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
-			     uint64_t n_bytes, struct sl_error *err) SL_CHECKED;
+void sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
+		   uint64_t n_bytes);
 
 /* The reference kernel as a step (step_reference.c). */
-enum sl_status sl__plan_reference(struct sl__planner *pl,
-				  const struct sl__node *node,
-				  struct sl_error *err) SL_CHECKED;
+void sl__plan_reference(struct sl__planner *pl, const struct sl__node *node);
 
 /* The evaluator as a step, for what is not known beforehand
  * (step_dynamic.c). */
-enum sl_status sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id,
-				struct sl_error *err) SL_CHECKED;
+void sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id);
 
 /* If as jumps around its branches (step_branch.c): whether a node can be
  * planned so, and the steps. */
 int sl__plan_is_branch(const struct sl__planner *pl,
 		       const struct sl__node *node);
-enum sl_status sl__plan_branch(struct sl__planner *pl,
-			       const struct sl__node *node,
-			       struct sl_error *err) SL_CHECKED;
+void sl__plan_branch(struct sl__planner *pl, const struct sl__node *node);
 
 /* The nodes of a block, in order. */
-enum sl_status sl__lower_block(struct sl__planner *pl, uint32_t block,
-			       struct sl_error *err) SL_CHECKED;
+void sl__lower_block(struct sl__planner *pl, uint32_t block);
 
 /* The whole program (lower.c). */
-enum sl_status sl__lower(struct sl__planner *pl,
-			 struct sl_error *err) SL_CHECKED;
+void sl__lower(struct sl__planner *pl);
 
 #endif

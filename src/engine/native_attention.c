@@ -9,12 +9,9 @@
  * bf16 is brought into f32 when it is looked at, keys and values once for all
  * queries of a head.
  */
-#include "base/status.h"
 #include "engine/attend.h"
 #include "engine/node_steps.h"
 #include "engine/numbers.h"
-#include "engine/parallel.h"
-#include "engine/planner.h"
 #include "engine/product.h"
 
 #include <math.h>
@@ -56,18 +53,19 @@ struct attention {
 	int at[N_OPERANDS];    /* place among the step's operands; -1: none */
 	int is_bf16[Y + 1];    /* of Q, K, V and Y: how they are stored */
 	int64_t scratch_bytes; /* of each thread */
+	unsigned char **addresses;
 };
 
 static unsigned char *
-at_of(const struct attention *a, const struct sl__step *step, int operand)
+at_of(const struct attention *a, int operand)
 {
-	return a->at[operand] < 0 ? NULL : step->at[a->at[operand]];
+	return a->at[operand] < 0 ? NULL : a->addresses[a->at[operand]];
 }
 
 static const float *
-floats_of(const struct attention *a, const struct sl__step *step, int operand)
+floats_of(const struct attention *a, int operand)
 {
-	return (const float *)(const void *)at_of(a, step, operand);
+	return (const float *)(const void *)at_of(a, operand);
 }
 
 /* Rows of heads that lie one after the other. */
@@ -88,7 +86,6 @@ rows_of(int is_flat, int64_t heads, int64_t n, int64_t width)
 /* A block of queries that look at the same keys. */
 struct task {
 	const struct attention *a;
-	const struct sl__step *step;
 	int64_t b, kv;        /* batch and head of keys */
 	int64_t first, n;     /* queries of all heads that share it */
 	int64_t offset, seen; /* position of the first query; keys that count */
@@ -103,8 +100,7 @@ row_of(const struct task *t, int operand, const struct rows *rows, int64_t head,
 {
 	int64_t at = t->b * rows->batch + head * rows->head + row * rows->row;
 
-	return at_of(t->a, t->step, operand) +
-	       at * (t->a->is_bf16[operand] ? 2 : 4);
+	return at_of(t->a, operand) + at * (t->a->is_bf16[operand] ? 2 : 4);
 }
 
 /* New keys or values of a head as f32, one row after the other. */
@@ -124,8 +120,8 @@ say_keys(const struct task *t, struct sl__attend *w)
 	const struct attention *a = t->a;
 	struct rows old_k = rows_apart(a->kv_heads, a->past, a->width);
 	struct rows old_v = rows_apart(a->kv_heads, a->past, a->value_width);
-	const float *k = floats_of(a, t->step, PAST_KEY);
-	const float *v = floats_of(a, t->step, PAST_VALUE);
+	const float *k = floats_of(a, PAST_KEY);
+	const float *v = floats_of(a, PAST_VALUE);
 
 	if (k && v) {
 		w->parts[0].k = k + t->b * old_k.batch + t->kv * old_k.head;
@@ -194,7 +190,7 @@ run_block(const struct task *t)
 			       .scale = a->scale,
 			       .softcap = a->softcap,
 			       .mask_kind = a->mask_kind,
-			       .mask = at_of(a, t->step, MASK),
+			       .mask = at_of(a, MASK),
 			       .mask_key = a->mask_steps[3]};
 
 	say_keys(t, &w);
@@ -228,8 +224,8 @@ copy_present(const struct task *t)
 	const struct attention *a = t->a;
 	int64_t head = t->b * a->kv_heads + t->kv;
 	int64_t total = a->past + a->fresh;
-	float *k = (float *)(void *)at_of(a, t->step, PRESENT_KEY);
-	float *v = (float *)(void *)at_of(a, t->step, PRESENT_VALUE);
+	float *k = (float *)(void *)at_of(a, PRESENT_KEY);
+	float *v = (float *)(void *)at_of(a, PRESENT_VALUE);
 	struct sl__attend w = {.n = 0};
 
 	say_keys(t, &w);
@@ -255,7 +251,7 @@ say_lengths(struct task *t)
 {
 	const struct attention *a = t->a;
 	const int64_t *lengths =
-		(const int64_t *)(const void *)at_of(a, t->step, LENGTHS);
+		(const int64_t *)(const void *)at_of(a, LENGTHS);
 
 	t->offset = lengths ? lengths[t->b] - a->queries : a->past;
 	t->seen = a->past + a->fresh;
@@ -271,8 +267,8 @@ divide_scratch(struct task *t, int rank)
 {
 	const struct attention *a = t->a;
 
-	t->scratch = (float *)(void *)(at_of(a, t->step, SCRATCH) +
-				       rank * a->scratch_bytes);
+	t->scratch =
+		(float *)(void *)(at_of(a, SCRATCH) + rank * a->scratch_bytes);
 	t->q = t->scratch + sl__attend_floats(a->width, a->value_width);
 	t->y = t->q + SL__ATTEND_QUERIES * a->width;
 	t->k = t->y + SL__ATTEND_QUERIES * a->value_width;
@@ -282,10 +278,9 @@ divide_scratch(struct task *t, int rank)
 static void
 run_part(int rank, int n, void *ctx)
 {
-	const struct sl__step *step = ctx;
-	const struct attention *a = step->state;
+	const struct attention *a = ctx;
 	int64_t rows = a->heads / a->kv_heads * a->queries;
-	struct task t = {.a = a, .step = step, .b = -1};
+	struct task t = {.a = a, .b = -1};
 	int64_t i, end;
 
 	divide_scratch(&t, rank);
@@ -308,14 +303,6 @@ run_part(int rank, int n, void *ctx)
 			copy_present(&t);
 		run_block(&t);
 	}
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	(void)err;
-	sl__parallel(step->n_threads, run_part, step);
-	return SL_OK;
 }
 
 static int64_t
@@ -460,14 +447,13 @@ count_flops(const struct attention *a, int has_lengths)
 	       (uint64_t)(a->width + a->value_width);
 }
 
-static enum sl_status
+static uint32_t
 read_inputs(struct attention *a, struct sl__planner *pl,
-	    const struct sl__node *node, uint32_t *operands, uint32_t *n,
-	    struct sl_error *err)
+	    const struct sl__node *node, uint32_t *operands)
 {
-	enum sl_status rc = SL_OK;
+	uint32_t n = 0;
 
-	for (int i = 0; !rc && i < N_INPUTS; i++) {
+	for (int i = 0; i < N_INPUTS; i++) {
 		uint32_t value = sl__plan_in(node, (size_t)i);
 		const struct sl__form *form = NULL;
 
@@ -477,20 +463,17 @@ read_inputs(struct attention *a, struct sl__planner *pl,
 		if (i <= V)
 			form = sl__plan_short_form(pl, value);
 		a->is_bf16[i] = form != NULL;
-		a->at[i] = (int)*n;
-		rc = sl__plan_read(pl, value, form, &operands[(*n)++], err);
+		a->at[i] = (int)n;
+		operands[n++] = sl__plan_read(pl, value, form);
 	}
-	return rc;
+	return n;
 }
 
-static enum sl_status
+static uint32_t
 write_outputs(struct attention *a, struct sl__planner *pl,
-	      const struct sl__node *node, uint32_t *operands, uint32_t *n,
-	      struct sl_error *err)
+	      const struct sl__node *node, uint32_t *operands, uint32_t n)
 {
-	enum sl_status rc = SL_OK;
-
-	for (int k = 0; !rc && k < 3; k++) {
+	for (int k = 0; k < 3; k++) {
 		uint32_t value = sl__plan_out(node, (size_t)k);
 		const struct sl__form *form = NULL;
 
@@ -501,14 +484,11 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 		a->is_bf16[Y] |= k == 0 && pl->dtype == SL_DTYPE_BF16 &&
 				 !sl__plan_is_output(pl, value);
 		if (k == 0 && a->is_bf16[Y])
-			rc = sl__product_form(pl, value, SL_DTYPE_BF16, &form,
-					      err);
-		a->at[Y + k] = (int)*n;
-		if (!rc)
-			rc = sl__plan_write(pl, value, form, &operands[(*n)++],
-					    err);
+			form = sl__product_form(pl, value, SL_DTYPE_BF16);
+		a->at[Y + k] = (int)n;
+		operands[n++] = sl__plan_write(pl, value, form);
 	}
-	return rc;
+	return n;
 }
 
 static int64_t
@@ -522,56 +502,34 @@ scratch_bytes(const struct attention *a)
 	return (4 * floats + 63) / 64 * 64;
 }
 
-static enum sl_status
-add_step(struct attention *a, struct sl__planner *pl,
-	 const struct sl__node *node, struct sl_error *err)
+int
+sl__make_attention(struct sl__planner *pl, const struct sl__node *node)
 {
 	enum { FLOPS_PER_THREAD = 1 << 20 }; /* some 20 microseconds */
-	int has_lengths = sl__plan_in(node, LENGTHS) != SL__NONE;
-	uint64_t flops = count_flops(a, has_lengths);
-	int n_threads = pl->program->n_threads;
-	uint32_t operands[N_OPERANDS], n = 0;
-	struct sl__step *step;
-	enum sl_status rc = read_inputs(a, pl, node, operands, &n, err);
-
-	if ((uint64_t)n_threads > flops / FLOPS_PER_THREAD)
-		n_threads = (int)(flops / FLOPS_PER_THREAD);
-	n_threads = n_threads < 1 ? 1 : n_threads;
-	if (!rc)
-		rc = write_outputs(a, pl, node, operands, &n, err);
-	a->at[SCRATCH] = (int)n;
-	a->scratch_bytes = scratch_bytes(a);
-	if (!rc)
-		rc = sl__plan_workspace(
-			pl, (uint64_t)(n_threads * a->scratch_bytes),
-			&operands[n++], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
-	step->n_threads = n_threads;
-	step->executed_flops = flops;
-	step->kernel = "attention";
-	step->state = a;
-	step->run = run;
-	return SL_OK;
-}
-
-enum sl_status
-sl__make_attention(struct sl__planner *pl, const struct sl__node *node,
-		   int *is_made, struct sl_error *err)
-{
 	struct attention *a = sl__plan_state(pl, sizeof(*a));
+	uint32_t operands[N_OPERANDS], n;
+	struct sl__step *step;
+	uint64_t flops;
 	int64_t rows;
+	int n_threads;
 
-	*is_made = 0;
-	if (!a)
-		return sl__fail_nomem(err);
-	if (!read_node(a, pl, node))
-		return SL_OK;
+	if (!a || !read_node(a, pl, node))
+		return 0;
 	rows = a->heads / a->kv_heads * a->queries;
 	a->n_blocks =
 		(int)((rows + SL__ATTEND_QUERIES - 1) / SL__ATTEND_QUERIES);
-	*is_made = 1;
-	return add_step(a, pl, node, err);
+	flops = count_flops(a, sl__plan_in(node, LENGTHS) != SL__NONE);
+	n_threads = sl__threads_upto(pl->program->n_threads,
+				     (int64_t)(flops / FLOPS_PER_THREAD));
+	n = read_inputs(a, pl, node, operands);
+	n = write_outputs(a, pl, node, operands, n);
+	a->at[SCRATCH] = (int)n;
+	a->scratch_bytes = scratch_bytes(a);
+	operands[n++] = sl__plan_workspace(
+		pl, (uint64_t)(n_threads * a->scratch_bytes));
+	step = sl__plan_parts(pl, operands, n, "attention", run_part, a);
+	step->n_threads = n_threads;
+	step->executed_flops = flops;
+	a->addresses = step->at;
+	return 1;
 }

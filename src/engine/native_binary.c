@@ -11,7 +11,6 @@
  * each after the first.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "engine/loops.h"
 #include "engine/numbers.h"
 #include "engine/vector_gates.h"
@@ -297,7 +296,6 @@ struct pass {
 
 struct binary {
 	int is_real;
-	int cost;
 	uint32_t n_passes;
 	struct pass *passes;
 	struct pass *pass; /* that is running */
@@ -445,14 +443,11 @@ static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
 	struct binary *b = step->state;
-	int n_threads = sl__threads_for(step->n_threads,
-					step->n_bytes * (uint64_t)b->cost);
 
 	(void)err;
-	b->at = step->at;
 	for (uint32_t i = 0; i < b->n_passes; i++) {
 		b->pass = &b->passes[i];
-		sl__parallel(n_threads, run_part, b);
+		sl__parallel(step->n_threads, run_part, b);
 	}
 	return SL_OK;
 }
@@ -754,7 +749,6 @@ open_plan(struct plan *p, const struct function *f, struct binary *b)
 	}
 	b->is_real = numbers == SL__NUMBERS_REAL;
 	b->n_passes = p->n > 1 ? p->n - 1 : 1;
-	b->cost = f->cost;
 	return sl__plan_elements(p->pl, p->node->outputs[0]) &&
 	       (b->is_real ? f->real != NULL
 			   : numbers == SL__NUMBERS_WHOLE && f->whole != NULL);
@@ -782,54 +776,39 @@ find_over(const struct plan *p, const uint32_t *at)
 	return SL__NONE;
 }
 
-static enum sl_status
-add_step(struct plan *p, struct binary *b, const char *kernel,
-	 struct sl_error *err)
+static void
+add_step(struct plan *p, struct binary *b, const struct function *f)
 {
 	uint32_t at[INPUTS_MOST + 1], over;
 	struct sl__step *step;
-	enum sl_status rc = SL_OK;
 
-	for (uint32_t i = 0; !rc && i < p->n; i++)
-		rc = sl__plan_read(p->pl, p->node->inputs[i], p->forms[i],
-				   &at[i], err);
-	if (rc)
-		return rc;
-	over = find_over(p, at);
-	rc = over == SL__NONE
-		     ? sl__plan_write(p->pl, p->node->outputs[0], p->form,
-				      &at[p->n], err)
-		     : sl__plan_write_over(p->pl, p->node->outputs[0], p->form,
-					   over, &at[p->n], err);
-	if (!rc)
-		rc = sl__plan_step(p->pl, at, p->n + 1, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = kernel;
-	step->state = b;
-	step->run = run;
-	return SL_OK;
+	for (uint32_t i = 0; i < p->n; i++)
+		at[i] = sl__plan_read(p->pl, p->node->inputs[i], p->forms[i]);
+	over = p->pl->rc ? SL__NONE : find_over(p, at);
+	at[p->n] = over == SL__NONE
+			   ? sl__plan_write(p->pl, p->node->outputs[0], p->form)
+			   : sl__plan_write_over(p->pl, p->node->outputs[0],
+						 p->form, over);
+	step = sl__plan_step(p->pl, at, p->n + 1, f->kernel, run, b);
+	step->n_threads = sl__threads_for(step->n_threads,
+					  step->n_bytes * (uint64_t)f->cost);
+	b->at = step->at;
 }
 
-enum sl_status
-sl__make_binary(struct sl__planner *pl, const struct sl__node *node,
-		int *is_made, struct sl_error *err)
+int
+sl__make_binary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct plan p = {.pl = pl, .node = node};
 	struct function f = function_of(pl, node);
 	struct binary *b = sl__plan_state(pl, sizeof(*b));
 
-	*is_made = 0;
-	if (!b)
-		return sl__fail_nomem(err);
-	if (!open_plan(&p, &f, b))
-		return SL_OK;
+	if (!b || !open_plan(&p, &f, b))
+		return 0;
 	b->passes = sl__plan_state(pl, b->n_passes * sizeof(*b->passes));
-	if (!b->passes)
-		return sl__fail_nomem(err);
-	if (!(choose_forms(&p, guide(&p)) && make_passes(&p, &f, b)) &&
-	    !(choose_forms(&p, NULL) && make_passes(&p, &f, b)))
-		return SL_OK;
-	*is_made = 1;
-	return add_step(&p, b, f.kernel, err);
+	if (!b->passes ||
+	    (!(choose_forms(&p, guide(&p)) && make_passes(&p, &f, b)) &&
+	     !(choose_forms(&p, NULL) && make_passes(&p, &f, b))))
+		return 0;
+	add_step(&p, b, &f);
+	return 1;
 }

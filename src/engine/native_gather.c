@@ -42,18 +42,6 @@ index_at(const struct gather *g, int64_t i)
 	return index < 0 || index >= g->size ? -1 : index;
 }
 
-static enum sl_status
-check_indices(const struct gather *g, int64_t n, struct sl_error *err)
-{
-	for (int64_t i = 0; i < n; i++) {
-		if (index_at(g, i) < 0)
-			return sl__fail(err, SL_E_DATA,
-					"an index lies outside of %lld places",
-					(long long)g->size);
-	}
-	return SL_OK;
-}
-
 static void
 copy_element(unsigned char *to, const unsigned char *from, int64_t n_bytes)
 {
@@ -79,22 +67,6 @@ gather_part(int rank, int n_ranks, void *ctx)
 	}
 }
 
-static enum sl_status
-run_gather(struct sl__step *step, struct sl_error *err)
-{
-	struct gather *g = step->state;
-	uint64_t moved;
-	enum sl_status rc;
-
-	g->at = step->at;
-	rc = check_indices(g, g->n, err);
-	if (rc)
-		return rc;
-	moved = 2 * (uint64_t)(g->outer * g->n * g->inner * g->n_bytes);
-	sl__parallel(sl__threads_for(step->n_threads, moved), gather_part, g);
-	return SL_OK;
-}
-
 static void
 elements_part(int rank, int n_ranks, void *ctx)
 {
@@ -115,27 +87,26 @@ elements_part(int rank, int n_ranks, void *ctx)
 }
 
 static enum sl_status
-run_elements(struct sl__step *step, struct sl_error *err)
+run(struct sl__step *step, struct sl_error *err)
 {
-	struct gather *g = step->state;
-	enum sl_status rc;
+	const struct gather *g = step->state;
 
-	g->at = step->at;
-	rc = check_indices(g, g->n, err);
-	if (!rc)
-		sl__parallel(sl__threads_for(step->n_threads,
-					     4 * (uint64_t)(g->n * g->n_bytes)),
-			     elements_part, g);
-	return rc;
+	for (int64_t i = 0; i < g->n; i++) {
+		if (index_at(g, i) < 0)
+			return sl__fail(err, SL_E_DATA,
+					"an index lies outside of %lld places",
+					(long long)g->size);
+	}
+	sl__parallel(step->n_threads, step->part, step->state);
+	return SL_OK;
 }
 
 static int
 read_data(const struct sl__planner *pl, const struct sl__node *node,
 	  struct gather *g)
 {
-	const struct sl__type *data = sl__plan_type(pl, sl__plan_in(node, 0));
-	const struct sl__type *indices =
-		sl__plan_type(pl, sl__plan_in(node, 1));
+	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
 	int axis = sl__axis(sl__int(node, "axis", 0), data->rank);
 
 	if (axis < 0 || data->rank >= SL__LOOPS_MOST ||
@@ -148,41 +119,28 @@ read_data(const struct sl__planner *pl, const struct sl__node *node,
 	g->is_short = indices->dtype == SL_DTYPE_I32;
 	g->n = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 1));
 	g->n_bytes = sl_dtype_bits(data->dtype) / 8;
-	g->outer = g->inner = 1;
-	for (int d = 0; d < axis; d++)
-		g->outer *= data->dims[d];
-	for (int d = axis + 1; d < data->rank; d++)
-		g->inner *= data->dims[d];
+	g->outer = sl__sizes_product(data, 0, axis);
+	g->inner = sl__sizes_product(data, axis + 1, data->rank);
 	g->size = data->dims[axis];
 	return 1;
 }
 
-/* The operands, then a step. */
-static enum sl_status
+/* A step whose threads move so many bytes. */
+static void
 add_step(struct sl__planner *pl, const struct sl__node *node, struct gather *g,
-	 sl__run_function *run, struct sl_error *err)
+	 sl__parallel_function *part, int64_t moved)
 {
 	struct sl__step *step;
 	uint32_t at[3];
-	enum sl_status rc =
-		sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
 
-	if (!rc)
-		rc = sl__plan_read(pl, sl__plan_in(node, 1), NULL, &at[1], err);
-	if (!rc)
-		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[2],
-				    err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 3, &step, err);
-	if (rc)
-		return rc;
+	sl__plan_operands(pl, node, 2, at);
+	step = sl__plan_step(pl, at, 3, "gather", run, g);
 	/* Of a table only the rows that are chosen are touched. */
-	step->n_bytes = 2 * sl__plan_bytes(pl, sl__plan_out(node, 0)) +
-			sl__plan_bytes(pl, sl__plan_in(node, 1));
-	step->kernel = "gather";
-	step->state = g;
-	step->run = run;
-	return SL_OK;
+	step->n_bytes = 2 * sl__plan_bytes(pl, node->outputs[0]) +
+			sl__plan_bytes(pl, node->inputs[1]);
+	step->part = part;
+	step->n_threads = sl__threads_for(step->n_threads, (uint64_t)moved);
+	g->at = step->at;
 }
 
 /* A single index that is known, before which there is nothing. */
@@ -201,36 +159,33 @@ is_view(struct sl__planner *pl, const struct sl__node *node,
 	return *index >= 0 && *index < g->size;
 }
 
-enum sl_status
-sl__make_gather(struct sl__planner *pl, const struct sl__node *node,
-		int *is_made, struct sl_error *err)
+int
+sl__make_gather(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct gather *g = sl__plan_state(pl, sizeof(*g));
+	int64_t index, run_bytes;
 	uint32_t data;
-	int64_t index;
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!g)
-		return sl__fail_nomem(err);
-	if (!read_data(pl, node, g))
-		return SL_OK;
-	*is_made = 1;
-	if (!is_view(pl, node, g, &index))
-		return add_step(pl, node, g, run_gather, err);
-	rc = sl__plan_read(pl, sl__plan_in(node, 0), NULL, &data, err);
-	return rc ? rc
-		  : sl__plan_view(pl, sl__plan_out(node, 0), data,
-				  (uint64_t)(index * g->inner * g->n_bytes),
-				  err);
+	if (!g || !read_data(pl, node, g))
+		return 0;
+	run_bytes = g->inner * g->n_bytes;
+	if (is_view(pl, node, g, &index)) {
+		data = sl__plan_read(pl, node->inputs[0], NULL);
+		sl__plan_view(pl, node->outputs[0], data,
+			      (uint64_t)(index * run_bytes));
+	} else {
+		add_step(pl, node, g, gather_part,
+			 2 * g->outer * g->n * run_bytes);
+	}
+	return 1;
 }
 
 /* Whether the indices lie within the data along all other dimensions. */
 static int
 is_within(const struct sl__planner *pl, const struct sl__node *node, int axis)
 {
-	const struct sl__type *data = sl__plan_type(pl, sl__plan_in(node, 0));
-	const struct sl__type *at = sl__plan_type(pl, sl__plan_in(node, 1));
+	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *at = sl__plan_in_type(pl, node, 1);
 
 	for (int d = 0; d < data->rank; d++) {
 		if (d != axis && at->dims[d] > data->dims[d])
@@ -239,30 +194,26 @@ is_within(const struct sl__planner *pl, const struct sl__node *node, int axis)
 	return 1;
 }
 
-enum sl_status
-sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node,
-			 int *is_made, struct sl_error *err)
+int
+sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 	struct gather *g = sl__plan_state(pl, sizeof(*g));
 	struct sl__layout data;
 
-	*is_made = 0;
-	if (!g)
-		return sl__fail_nomem(err);
-	if (!read_data(pl, node, g) ||
-	    out->rank != sl__plan_type(pl, sl__plan_in(node, 0))->rank ||
-	    out->rank != sl__plan_type(pl, sl__plan_in(node, 1))->rank ||
+	if (!g || !read_data(pl, node, g) ||
+	    out->rank != sl__plan_in_type(pl, node, 0)->rank ||
+	    out->rank != sl__plan_in_type(pl, node, 1)->rank ||
 	    !is_within(pl, node, g->axis) ||
-	    !sl__layout_of(pl, sl__plan_in(node, 0), NULL, &data))
-		return SL_OK;
-	*is_made = 1;
+	    !sl__layout_of(pl, node->inputs[0], NULL, &data))
+		return 0;
 	sl__loops_start(&g->loops, out->rank, out->dims);
 	g->loops.n = 2;
 	for (int d = 0; d < out->rank; d++)
 		g->loops.strides[1][d] = d == g->axis ? 0 : data.strides[d];
 	g->along = data.strides[g->axis];
-	return add_step(pl, node, g, run_elements, err);
+	add_step(pl, node, g, elements_part, 4 * g->n * g->n_bytes);
+	return 1;
 }
 
 struct trilu {
@@ -300,22 +251,10 @@ trilu_part(int rank, int n_ranks, void *ctx)
 	}
 }
 
-static enum sl_status
-run_trilu(struct sl__step *step, struct sl_error *err)
-{
-	struct trilu *t = step->state;
-
-	(void)err;
-	t->at = step->at;
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
-		     trilu_part, t);
-	return SL_OK;
-}
-
 static int
 read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 {
-	const struct sl__type *type = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
 	struct sl__call call = {pl->shapes, node};
 	const int64_t *k;
 	size_t n;
@@ -342,25 +281,15 @@ read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 	return 1;
 }
 
-enum sl_status
-sl__make_trilu(struct sl__planner *pl, const struct sl__node *node,
-	       int *is_made, struct sl_error *err)
+int
+sl__make_trilu(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct trilu *t = sl__plan_state(pl, sizeof(*t));
-	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!t)
-		return sl__fail_nomem(err);
-	if (!read_trilu(pl, node, t))
-		return SL_OK;
-	*is_made = 1;
-	rc = sl__plan_plain_step(pl, node, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "trilu";
-	step->state = t;
-	step->run = run_trilu;
-	return SL_OK;
+	if (!t || !read_trilu(pl, node, t))
+		return 0;
+	sl__plan_operands(pl, node, 1, at);
+	t->at = sl__plan_parts(pl, at, 2, "trilu", trilu_part, t)->at;
+	return 1;
 }

@@ -13,8 +13,7 @@
  * [k][n] by rows, take half as long again to twice as long.  Threads share
  * columns.  Rows and results are few: they stay f32 where weights are bf16.
  */
-#include "base/status.h"
-#include "engine/parallel.h"
+#include "engine/node_steps.h"
 #include "engine/product_ends.h"
 #include "engine/vector.h"
 #include "graph/op_rules.h"
@@ -238,6 +237,7 @@ struct gemv {
 	int is_gathered; /* rows of a are brought into the workspace */
 	int is_bf16;     /* b */
 	int is_a_bf16, is_y_bf16;
+	unsigned char **at;
 	const float *a; /* while it runs */
 	int64_t a_row;
 };
@@ -279,56 +279,52 @@ store(const struct gemv *g, unsigned char *y, int64_t at, int64_t n,
 
 /* Columns first .. first + n - 1 of the result from y. */
 static void
-finish(const struct sl__step *step, int64_t first, int64_t n, float *y)
+finish(const struct gemv *g, int64_t first, int64_t n, float *y)
 {
-	const struct gemv *g = step->state;
-
 	for (int64_t i = 0; i < g->p.dims[0]; i++) {
-		sl__ends_apply(&g->ends, step->at, i, first, n, y + i * CHUNK);
-		store(g, step->at[AT_Y], i * g->p.n + first, n, y + i * CHUNK);
+		sl__ends_apply(&g->ends, g->at, i, first, n, y + i * CHUNK);
+		store(g, g->at[AT_Y], i * g->p.n + first, n, y + i * CHUNK);
 	}
 }
 
 /* n columns from 'first' on and as many from 'second' on; the latter may be
  * the same. */
 static void
-run_chunk(const struct sl__step *step, int64_t first, int64_t second, int64_t n)
+run_chunk(const struct gemv *g, int64_t first, int64_t second, int64_t n)
 {
-	const struct gemv *g = step->state;
 	int64_t stride = g->b_row * (g->is_bf16 ? 2 : 4);
 	float y[ROWS_MOST * CHUNK];
-	struct dots d = {g->a,
-			 g->a_row,
-			 {step->at[AT_B] + first * stride,
-			  step->at[AT_B] + second * stride},
-			 g->b_row,
-			 g->p.k,
-			 n,
-			 y};
+	struct dots d = {
+		g->a,
+		g->a_row,
+		{g->at[AT_B] + first * stride, g->at[AT_B] + second * stride},
+		g->b_row,
+		g->p.k,
+		n,
+		y};
 
 	if (g->dots)
 		g->dots(&d);
 	else
 		g->plain(&d, (int)g->p.dims[0], g->is_bf16);
-	finish(step, first, n, y);
+	finish(g, first, n, y);
 	if (second != first)
-		finish(step, second, n, y + HALF);
+		finish(g, second, n, y + HALF);
 }
 
 static void
 run_part(int rank, int n, void *ctx)
 {
-	const struct sl__step *step = ctx;
-	const struct gemv *g = step->state;
+	const struct gemv *g = ctx;
 	int64_t first, end, half;
 
 	sl__parallel_part(g->p.n, rank, n, &first, &end);
 	half = (end - first) / 2;
 	for (int64_t j = 0; j < half; j += HALF)
-		run_chunk(step, first + j, first + half + j,
+		run_chunk(g, first + j, first + half + j,
 			  half - j < HALF ? half - j : HALF);
 	if (first + 2 * half < end)
-		run_chunk(step, end - 1, end - 1, 1);
+		run_chunk(g, end - 1, end - 1, 1);
 }
 
 static enum sl_status
@@ -346,99 +342,66 @@ run(struct sl__step *step, struct sl_error *err)
 		g->a = rows;
 		g->a_row = g->p.k;
 	}
-	sl__parallel(step->n_threads, run_part, step);
+	sl__parallel(step->n_threads, run_part, g);
 	return SL_OK;
 }
 
 /* Weights as [n][k]: where they are, or transposed once. */
-static enum sl_status
-read_weights(struct sl__planner *pl, struct gemv *g, uint32_t *buffer,
-	     struct sl_error *err)
+static uint32_t
+read_weights(struct sl__planner *pl, struct gemv *g)
 {
 	const struct sl__product *p = &g->p;
 	const struct sl__form *form;
-	enum sl_status rc;
 
 	g->b_row = p->k;
 	if (p->b_k != 1)
-		return sl__product_pack(pl, p, buffer, err);
+		return sl__product_pack(pl, p);
 	g->b_row = p->b_n;
-	rc = sl__product_form(pl, p->b, p->dtype, &form, err);
-	if (rc)
-		return rc;
-	return form ? sl__plan_read(pl, p->b, form, buffer, err)
-		    : sl__plan_own(pl, p->b, buffer, err);
+	form = sl__product_form(pl, p->b, p->dtype);
+	return form ? sl__plan_read(pl, p->b, form) : sl__plan_own(pl, p->b);
 }
 
 /* As they lie, where that is row-major: they are few, and become f32 here. */
-static enum sl_status
-read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands,
-	  uint32_t *n, struct sl_error *err)
+static uint32_t
+read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 {
 	const struct sl__product *p = &g->p;
-	const struct sl__form *form = sl__plan_form(pl, p->a);
-	enum sl_dtype dtype = sl__plan_type(pl, p->a)->dtype;
-	enum sl_status rc;
+	const struct sl__form *form = sl__plan_short_form(pl, p->a);
 
-	if (form && sl__form_is_dense(form) &&
-	    sl__form_dtype(form) == SL_DTYPE_BF16)
-		dtype = SL_DTYPE_BF16;
-	else
-		form = NULL;
-	rc = sl__plan_read(pl, p->a, form, &operands[AT_A], err);
-	g->is_a_bf16 = dtype == SL_DTYPE_BF16;
+	operands[AT_A] = sl__plan_read(pl, p->a, form);
+	g->is_a_bf16 = form || sl__plan_type(pl, p->a)->dtype == SL_DTYPE_BF16;
 	g->is_gathered = g->is_a_bf16 || p->a_k != 1;
-	if (rc || !g->is_gathered)
-		return rc;
-	*n = AT_ROWS + 1;
-	return sl__plan_workspace(pl, (uint64_t)(p->dims[0] * p->k) * 4,
-				  &operands[AT_ROWS], err);
+	if (!g->is_gathered)
+		return AT_Y + 1;
+	operands[AT_ROWS] =
+		sl__plan_workspace(pl, (uint64_t)(p->dims[0] * p->k) * 4);
+	return AT_ROWS + 1;
 }
 
-static enum sl_status
-add_step(struct sl__planner *pl, struct gemv *g, struct sl_error *err)
-{
-	uint32_t operands[AT_ROWS + 1 + SL__ENDS_MOST], n = AT_Y + 1;
-	int64_t bytes = g->p.n * g->p.k * (g->is_bf16 ? 2 : 4);
-	int64_t most = bytes / BYTES_PER_THREAD;
-	struct sl__step *step;
-	enum sl_status rc = read_rows(pl, g, operands, &n, err);
-
-	if (!rc)
-		rc = read_weights(pl, g, &operands[AT_B], err);
-	if (!rc)
-		rc = sl__ends_read(&g->ends, pl, &g->p, operands, &n, err);
-	if (!rc)
-		rc = sl__plan_write(pl, g->p.y, NULL, &operands[AT_Y], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
-	if (step->n_threads > most)
-		step->n_threads = most < 1 ? 1 : (int)most;
-	g->is_y_bf16 = sl__plan_type(pl, g->p.y)->dtype == SL_DTYPE_BF16;
-	step->kernel = g->dots ? "gemv:avx512" : "gemv";
-	step->state = g;
-	step->run = run;
-	return SL_OK;
-}
-
-enum sl_status
-sl__make_gemv(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	      struct sl_error *err)
+int
+sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct gemv *g = sl__plan_state(pl, sizeof(*g));
+	uint32_t operands[AT_ROWS + 1 + SL__ENDS_MOST], n;
+	struct sl__step *step;
 
-	*is_made = 0;
-	if (!g)
-		return sl__fail_nomem(err);
-	if (!sl__product_read(&g->p, pl, node) || g->p.rank != 1 ||
+	if (!g || !sl__product_read(&g->p, pl, node) || g->p.rank != 1 ||
 	    g->p.dims[0] > ROWS_MOST || !pl->graph->values[g->p.b].tensor ||
 	    pl->graph->values[g->p.a].tensor)
-		return SL_OK;
-	*is_made = 1;
+		return 0;
 	g->is_bf16 = g->p.dtype == SL_DTYPE_BF16;
+	g->is_y_bf16 = sl__plan_type(pl, g->p.y)->dtype == SL_DTYPE_BF16;
 	g->dots = choose((int)g->p.dims[0], g->is_bf16);
 	g->plain = plain_dots_for();
-	return add_step(pl, g, err);
+	n = read_rows(pl, g, operands);
+	operands[AT_B] = read_weights(pl, g);
+	n = sl__ends_read(&g->ends, pl, &g->p, operands, n);
+	operands[AT_Y] = sl__plan_write(pl, g->p.y, NULL);
+	step = sl__plan_step(pl, operands, n, g->dots ? "gemv:avx512" : "gemv",
+			     run, g);
+	step->n_threads = sl__threads_upto(
+		step->n_threads,
+		g->p.n * g->p.k * (g->is_bf16 ? 2 : 4) / BYTES_PER_THREAD);
+	g->at = step->at;
+	return 1;
 }

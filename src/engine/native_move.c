@@ -7,10 +7,10 @@
  * row-major input and makes a whole output is not moved: the output is a view
  * of it.
  */
-#include "base/status.h"
 #include "engine/boxes.h"
 #include "engine/node_steps.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -25,38 +25,32 @@ struct move {
 	struct sl__layout *layouts;
 	struct sl__box *boxes;
 	uint32_t n_boxes, cap_boxes;
-	enum sl_status rc; /* what went wrong, SL_OK for nothing */
 };
 
 static const struct sl__type *
 in_type(const struct move *m, uint32_t i)
 {
-	return sl__plan_type(m->pl, m->node->inputs[i]);
+	return sl__plan_in_type(m->pl, m->node, i);
 }
 
 static const struct sl__type *
 out_type(const struct move *m, uint32_t k)
 {
-	return sl__plan_type(m->pl, m->node->outputs[k]);
+	return sl__plan_out_type(m->pl, m->node, k);
 }
 
-/* A box from input i to output k, over these sizes, strides still 0; NULL
- * where memory ran out. */
+/* A box from input i to output k, over these sizes, strides still 0. */
 static struct sl__box *
 new_box(struct move *m, uint32_t i, uint32_t k, int rank, const int64_t *dims)
 {
-	struct sl__box *box;
+	struct sl__box *box = &m->boxes[m->n_boxes++];
 
-	if (m->n_boxes == m->cap_boxes) {
-		m->rc = SL_E_NOMEM;
-		return NULL;
-	}
-	box = &m->boxes[m->n_boxes++];
-	memset(box, 0, sizeof(*box));
+	assert(m->n_boxes <= m->cap_boxes);
 	sl__loops_start(&box->loops, rank, dims);
 	box->loops.n = 2;
 	box->from = i;
 	box->to = m->n_inputs + k;
+	box->to_offset = box->from_offset = 0;
 	return box;
 }
 
@@ -85,8 +79,6 @@ same_order_box(struct move *m, uint32_t i, uint32_t k, int axis, int64_t at)
 	struct sl__box *box =
 		new_box(m, i, k, in->rank, is_in ? in->dims : out->dims);
 
-	if (!box)
-		return 0;
 	for (int d = 0; d < in->rank; d++) {
 		box->loops.strides[0][d] = to->strides[d];
 		box->loops.strides[1][d] = from->strides[d];
@@ -116,11 +108,8 @@ take_order(struct move *m, const struct sl__form *form)
 			continue;
 		if (value == SL__NONE)
 			return 0;
-		m->forms[i] = NULL;
-		if (form)
-			m->rc = sl__layout_form(m->pl, value, form,
-						&m->forms[i], NULL);
-		if (m->rc ||
+		m->forms[i] = sl__layout_form(m->pl, value, form);
+		if (m->pl->rc ||
 		    !sl__layout_of(m->pl, value, m->forms[i], &m->layouts[i]))
 			return 0;
 		if (form && (m->layouts[i].is_padded ||
@@ -141,8 +130,6 @@ choose_order(struct move *m)
 
 		if (form && take_order(m, form))
 			return 1;
-		if (m->rc)
-			return 0;
 	}
 	return take_order(m, NULL);
 }
@@ -218,8 +205,6 @@ slice(struct move *m)
 	    !take_order(m, NULL) || (axes && n_axes != n) || (by && n_by != n))
 		return 0;
 	box = new_box(m, 0, 0, out->rank, out->dims);
-	if (!box)
-		return 0;
 	sl__ref_strides(box->loops.strides[0], (size_t)out->rank, out->dims);
 	sl__ref_strides(box->loops.strides[1], (size_t)in->rank, in->dims);
 	for (size_t i = 0; i < n; i++) {
@@ -261,8 +246,6 @@ transpose_blocks(struct move *m, const int64_t *to)
 		dims[axis] = part ? 1 : n;
 		dims[in->rank] = part ? rest : from->block;
 		box = new_box(m, 0, 0, in->rank + 1, dims);
-		if (!box)
-			return 0;
 		l = &box->loops;
 		for (int d = 0; d < in->rank; d++) {
 			l->strides[0][d] = to[d];
@@ -323,8 +306,6 @@ transpose(struct move *m)
 	if (m->layouts[0].axis >= 0)
 		return transpose_blocks(m, to);
 	box = new_box(m, 0, 0, in->rank, in->dims);
-	if (!box)
-		return 0;
 	for (int d = 0; d < in->rank; d++) {
 		box->loops.strides[0][d] = to[d];
 		box->loops.strides[1][d] = m->layouts[0].strides[d];
@@ -343,8 +324,6 @@ expand(struct move *m)
 	if (first < 0 || !take_order(m, NULL))
 		return 0;
 	box = new_box(m, 0, 0, out->rank, out->dims);
-	if (!box)
-		return 0;
 	sl__ref_strides(box->loops.strides[0], (size_t)out->rank, out->dims);
 	sl__ref_strides(strides, (size_t)in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
@@ -375,8 +354,6 @@ tile(struct move *m)
 		dims[2 * d + 1] = in->dims[d];
 	}
 	box = new_box(m, 0, 0, 2 * in->rank, dims);
-	if (!box)
-		return 0;
 	sl__ref_strides(from, (size_t)in->rank, in->dims);
 	sl__ref_strides(to, (size_t)out->rank, out->dims);
 	for (int d = 0; d < in->rank; d++) {
@@ -412,8 +389,6 @@ depth(struct move *m, int is_to_space)
 	box = new_box(m, 0, 0, 6,
 		      (const int64_t[]){deep->dims[0], block, block, channels,
 					height, width});
-	if (!box)
-		return 0;
 	memcpy(box->loops.strides[is_to_space],
 	       (const int64_t[]){
 		       deep->dims[1] * height * width,
@@ -469,9 +444,7 @@ open_move(struct move *m)
 	m->forms = sl__plan_state(m->pl, n * sizeof(*m->forms));
 	m->layouts = sl__plan_state(m->pl, n * sizeof(*m->layouts));
 	m->boxes = sl__plan_state(m->pl, m->cap_boxes * sizeof(*m->boxes));
-	if (!m->forms || !m->layouts || !m->boxes)
-		m->rc = SL_E_NOMEM;
-	return !m->rc && rank < SL__LOOPS_MOST &&
+	return !m->pl->rc && rank < SL__LOOPS_MOST &&
 	       sl__plan_type(m->pl, node->outputs[0])->rank < SL__LOOPS_MOST &&
 	       sl__is_movable(in_type(m, 0)->dtype) &&
 	       sl__plan_elements(m->pl, node->outputs[0]) > 0;
@@ -494,85 +467,72 @@ is_view(const struct move *m, const struct sl__box *box)
 
 /* Reads inputs, makes views of outputs that are some, and storage for the
  * others; boxes of views go. */
-static enum sl_status
-place_all(struct move *m, uint32_t *at, struct sl_error *err)
+static void
+place_all(struct move *m, uint32_t *at)
 {
 	const struct sl__node *node = m->node;
 	size_t n_bytes = sl_dtype_bits(in_type(m, 0)->dtype) / 8;
 	uint32_t n = 0;
-	enum sl_status rc = SL_OK;
 
-	for (uint32_t i = 0; !rc && i < m->n_inputs; i++)
-		rc = sl__plan_read(m->pl, node->inputs[i], m->forms[i], &at[i],
-				   err);
-	for (uint32_t b = 0; !rc && b < m->n_boxes; b++) {
+	for (uint32_t i = 0; i < m->n_inputs; i++)
+		at[i] = sl__plan_read(m->pl, node->inputs[i], m->forms[i]);
+	for (uint32_t b = 0; b < m->n_boxes; b++) {
 		const struct sl__box *box = &m->boxes[b];
 
 		if (is_view(m, box))
-			rc = sl__plan_view(
-				m->pl, node->outputs[box->to - m->n_inputs],
-				at[box->from],
-				(uint64_t)box->from_offset * n_bytes, err);
+			sl__plan_view(m->pl,
+				      node->outputs[box->to - m->n_inputs],
+				      at[box->from],
+				      (uint64_t)box->from_offset * n_bytes);
 		else
 			m->boxes[n++] = *box;
 	}
 	m->n_boxes = n;
-	return rc;
 }
 
-/* Outputs that are not there yet. */
-static enum sl_status
-write_outputs(struct move *m, uint32_t *at, uint32_t *n_at,
-	      struct sl_error *err)
+/* Outputs that are not there yet; returns how many operands there are. */
+static uint32_t
+write_outputs(struct move *m, uint32_t *at)
 {
 	const struct sl__node *node = m->node;
-	enum sl_status rc = SL_OK;
+	uint32_t n = m->n_inputs;
 
-	*n_at = m->n_inputs;
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
-		uint32_t number = m->n_inputs + k;
-
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (m->pl->held[node->outputs[k]].n_versions)
 			continue;
-		rc = sl__plan_write(m->pl, node->outputs[k],
-				    m->forms[node->n_inputs + k], &at[*n_at],
-				    err);
+		at[n] = sl__plan_write(m->pl, node->outputs[k],
+				       m->forms[node->n_inputs + k]);
 		for (uint32_t b = 0; b < m->n_boxes; b++) {
-			if (m->boxes[b].to == number)
-				m->boxes[b].to = *n_at;
+			if (m->boxes[b].to == m->n_inputs + k)
+				m->boxes[b].to = n;
 		}
-		(*n_at)++;
+		n++;
 	}
-	return rc;
+	return n;
 }
 
-enum sl_status
-sl__make_move(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	      struct sl_error *err)
+int
+sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 {
 	const struct mover *mover = &movers[node->op - sl__ops];
 	struct move m = {.pl = pl, .node = node};
 	struct sl__moving moving;
 	uint32_t *at, n_at;
-	enum sl_status rc;
 
-	*is_made = 0;
 	if (!open_move(&m) || !mover->describe(&m))
-		return m.rc ? sl__fail_nomem(err) : SL_OK;
-	*is_made = 1;
+		return 0;
 	at = sl__plan_state(pl, ((size_t)node->n_inputs + node->n_outputs) *
 					sizeof(*at));
 	if (!at)
-		return sl__fail_nomem(err);
-	rc = place_all(&m, at, err);
-	if (!rc)
-		rc = write_outputs(&m, at, &n_at, err);
-	if (rc || !m.n_boxes)
-		return rc;
+		return 0;
+	place_all(&m, at);
+	n_at = write_outputs(&m, at);
 	moving.boxes = m.boxes;
 	moving.n = m.n_boxes;
 	moving.n_bytes = sl_dtype_bits(m.forms[0] ? sl__form_dtype(m.forms[0])
 						  : in_type(&m, 0)->dtype) /
 			 8;
-	return sl__moving_step(pl, &moving, at, n_at, mover->kernel, err);
+	if (m.n_boxes)
+		sl__moving_step(pl, &moving, at, n_at, mover->kernel);
+	return 1;
 }

@@ -9,8 +9,6 @@
  * (InstanceNormalization, GroupNormalization) for spans
  * of elements.  Rows of bf16 are converted on their way in and out.
  */
-#include "base/status.h"
-#include "engine/loops.h"
 #include "engine/node_steps.h"
 #include "engine/numbers.h"
 #include "engine/vector_rows.h"
@@ -176,18 +174,6 @@ layers_part(int rank, int n_ranks, void *ctx)
 		layers_row(l, row, scratch);
 }
 
-static enum sl_status
-run_layers(struct sl__step *step, struct sl_error *err)
-{
-	struct layers *l = step->state;
-
-	(void)err;
-	l->at = step->at;
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
-		     layers_part, l);
-	return SL_OK;
-}
-
 /* Which inputs and outputs an operator has, by number; NOWHERE: none. */
 struct signature {
 	const char *kernel;
@@ -222,7 +208,7 @@ fits_rows(const struct sl__planner *pl, const struct sl__node *node, int i,
 	  const struct layers *l, int64_t *n_rows)
 {
 	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(node, (size_t)i);
-	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
 	const struct sl__type *type;
 	int64_t n = 1;
 	int is_repeated = 0;
@@ -254,18 +240,15 @@ read_layers(const struct sl__planner *pl, const struct sl__node *node,
 	    struct layers *l)
 {
 	const struct signature *s = &signatures[node->op - sl__ops];
-	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
 	int64_t given = s->skip < 0 ? sl__int(node, "axis", -1) : -1;
 	int axis = sl__axis(given, x->rank);
 
 	if (x->dtype != SL_DTYPE_F32 || axis < 0 ||
 	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
 		return 0;
-	l->n_rows = l->length = 1;
-	for (int d = 0; d < axis; d++)
-		l->n_rows *= x->dims[d];
-	for (int d = axis; d < x->rank; d++)
-		l->length *= x->dims[d];
+	l->n_rows = sl__sizes_product(x, 0, axis);
+	l->length = sl__sizes_product(x, axis, x->rank);
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE &&
 		    sl__plan_type(pl, node->outputs[k])->dtype != SL_DTYPE_F32)
@@ -288,8 +271,6 @@ struct operands {
 	const struct sl__node *node;
 	uint32_t at[12];
 	uint32_t n;
-	enum sl_status rc;
-	struct sl_error *err;
 };
 
 static int
@@ -297,9 +278,9 @@ take_in(struct operands *o, int i, const struct sl__form *form)
 {
 	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(o->node, (size_t)i);
 
-	if (value == SL__NONE || o->rc)
+	if (value == SL__NONE)
 		return NOWHERE;
-	o->rc = sl__plan_read(o->pl, value, form, &o->at[o->n], o->err);
+	o->at[o->n] = sl__plan_read(o->pl, value, form);
 	return (int)o->n++;
 }
 
@@ -308,63 +289,41 @@ take_out(struct operands *o, int k, const struct sl__form *form)
 {
 	uint32_t value = k < 0 ? SL__NONE : sl__plan_out(o->node, (size_t)k);
 
-	if (value == SL__NONE || o->rc)
+	if (value == SL__NONE)
 		return NOWHERE;
-	o->rc = sl__plan_write(o->pl, value, form, &o->at[o->n], o->err);
+	o->at[o->n] = sl__plan_write(o->pl, value, form);
 	return (int)o->n++;
 }
 
-static void
-take_layers(struct operands *o, struct layers *l)
+int
+sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct signature *s = &signatures[o->node->op - sl__ops];
+	const struct signature *s = &signatures[node->op - sl__ops];
+	struct layers *l = sl__plan_state(pl, sizeof(*l));
+	struct operands o = {.pl = pl, .node = node};
 	const struct sl__form *form = NULL;
 
+	if (!l || !read_layers(pl, node, l))
+		return 0;
 	/* x and y are bf16 where x is and products want it. */
-	if (o->pl->dtype == SL_DTYPE_BF16)
-		form = sl__plan_short_form(o->pl, sl__plan_in(o->node, 0));
+	if (pl->dtype == SL_DTYPE_BF16)
+		form = sl__plan_short_form(pl, node->inputs[0]);
 	l->from = l->to = form ? SL_DTYPE_BF16 : SL_DTYPE_F32;
-	l->x = take_in(o, 0, form);
-	l->skip = take_in(o, s->skip, NULL);
-	l->scale = take_in(o, s->scale, NULL);
-	l->bias = take_in(o, s->bias, NULL);
-	l->skip_bias = take_in(o, s->skip_bias, NULL);
-	l->y = take_out(o, 0, form);
-	l->mean = take_out(o, s->mean, NULL);
-	l->deviation = take_out(o, s->deviation, NULL);
-	l->sum = take_out(o, s->sum, NULL);
-	l->scratch = (int)o->n;
-	if (!o->rc)
-		o->rc = sl__plan_workspace(
-			o->pl,
-			(uint64_t)(o->pl->program->n_threads * l->length) *
-				sizeof(float),
-			&o->at[o->n++], o->err);
-}
-
-enum sl_status
-sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node,
-		    int *is_made, struct sl_error *err)
-{
-	struct layers *l = sl__plan_state(pl, sizeof(*l));
-	struct operands o = {.pl = pl, .node = node, .err = err};
-	struct sl__step *step;
-
-	*is_made = 0;
-	if (!l)
-		return sl__fail_nomem(err);
-	if (!read_layers(pl, node, l))
-		return SL_OK;
-	*is_made = 1;
-	take_layers(&o, l);
-	if (!o.rc)
-		o.rc = sl__plan_step(pl, o.at, o.n, &step, err);
-	if (o.rc)
-		return o.rc;
-	step->kernel = signatures[node->op - sl__ops].kernel;
-	step->state = l;
-	step->run = run_layers;
-	return SL_OK;
+	l->x = take_in(&o, 0, form);
+	l->skip = take_in(&o, s->skip, NULL);
+	l->scale = take_in(&o, s->scale, NULL);
+	l->bias = take_in(&o, s->bias, NULL);
+	l->skip_bias = take_in(&o, s->skip_bias, NULL);
+	l->y = take_out(&o, 0, form);
+	l->mean = take_out(&o, s->mean, NULL);
+	l->deviation = take_out(&o, s->deviation, NULL);
+	l->sum = take_out(&o, s->sum, NULL);
+	l->scratch = (int)o.n;
+	o.at[o.n++] = sl__plan_workspace(
+		pl,
+		(uint64_t)(pl->program->n_threads * l->length) * sizeof(float));
+	l->at = sl__plan_parts(pl, o.at, o.n, s->kernel, layers_part, l)->at;
+	return 1;
 }
 
 /*
@@ -412,18 +371,6 @@ spans_part(int rank, int n_ranks, void *ctx)
 		spans_row(s, row);
 }
 
-static enum sl_status
-run_spans(struct sl__step *step, struct sl_error *err)
-{
-	struct spans *s = step->state;
-
-	(void)err;
-	s->at = step->at;
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes),
-		     spans_part, s);
-	return SL_OK;
-}
-
 /* All inputs are f32, and those after the first have n_parts numbers. */
 static int
 fits_parts(const struct sl__planner *pl, const struct sl__node *node,
@@ -440,86 +387,41 @@ fits_parts(const struct sl__planner *pl, const struct sl__node *node,
 	return 1;
 }
 
-static int64_t
-image_of(const struct sl__type *x)
-{
-	int64_t n = 1;
-
-	for (int d = 2; d < x->rank; d++)
-		n *= x->dims[d];
-	return n;
-}
-
-/* Whether the first operand shares its storage with no other. */
-static int
-is_apart(const struct operands *o)
-{
-	const struct sl__buffer *buffers = o->pl->program->buffers;
-
-	for (uint32_t i = 1; i < o->n; i++) {
-		if (buffers[o->at[i]].base == buffers[o->at[0]].base)
-			return 0;
-	}
-	return 1;
-}
-
-static enum sl_status
-add_spans(struct sl__planner *pl, const struct sl__node *node, struct spans *s,
-	  const char *kernel, struct sl_error *err)
-{
-	struct operands o = {.pl = pl, .node = node, .err = err};
-	struct sl__step *step;
-
-	s->epsilon = (float)sl__float(node, "epsilon", 1e-5);
-	s->measure = measure_for();
-	s->shift = shift_for();
-	for (int i = 0; i < 3; i++)
-		(void)take_in(&o, i, NULL);
-	if (!o.rc && is_apart(&o))
-		o.rc = sl__plan_write_over(pl, sl__plan_out(node, 0), NULL,
-					   o.at[0], &o.at[o.n++], err);
-	else
-		(void)take_out(&o, 0, NULL);
-	if (!o.rc)
-		o.rc = sl__plan_step(pl, o.at, o.n, &step, err);
-	if (o.rc)
-		return o.rc;
-	step->kernel = kernel;
-	step->state = s;
-	step->run = run_spans;
-	return SL_OK;
-}
-
 /* Version 18 of GroupNormalization scales groups, later ones channels;
  * InstanceNormalization has as many groups as channels. */
-enum sl_status
-sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node,
-		    int *is_made, struct sl_error *err)
+int
+sl__make_group_norm(struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
 	int is_instance = sl__is_op(node, SL__OP_ONNX_InstanceNormalization);
 	struct spans *s = sl__plan_state(pl, sizeof(*s));
+	uint32_t at[4];
 	int64_t groups;
 
-	*is_made = 0;
-	if (!s)
-		return sl__fail_nomem(err);
-	if (x->rank < 2 || !sl__plan_elements(pl, sl__plan_in(node, 0)))
-		return SL_OK;
+	if (!s || x->rank < 2 || !sl__plan_elements(pl, node->inputs[0]))
+		return 0;
 	groups = is_instance ? x->dims[1] : sl__int(node, "num_groups", 1);
 	if (groups < 1 || x->dims[1] % groups)
-		return SL_OK;
-	s->n_rows = x->dims[0] * groups;
-	s->length = x->dims[1] / groups * image_of(x);
+		return 0;
 	s->n_parts = x->dims[1];
-	s->span = image_of(x);
+	s->span = sl__sizes_product(x, 2, x->rank);
+	s->n_rows = x->dims[0] * groups;
+	s->length = x->dims[1] / groups * s->span;
 	if (!is_instance && node->version < 21) {
 		s->n_parts = groups;
 		s->span = s->length;
 	}
 	if (!fits_parts(pl, node, s))
-		return SL_OK;
-	*is_made = 1;
-	return add_spans(pl, node, s,
-			 is_instance ? "instance_norm" : "group_norm", err);
+		return 0;
+	s->epsilon = (float)sl__float(node, "epsilon", 1e-5);
+	s->measure = measure_for();
+	s->shift = shift_for();
+	for (size_t i = 0; i < 3; i++)
+		at[i] = sl__plan_read(pl, node->inputs[i], NULL);
+	at[3] = sl__plan_write_first(pl, node->outputs[0], at, 3);
+	s->at = sl__plan_parts(pl, at, 4,
+			       is_instance ? "instance_norm" : "group_norm",
+			       spans_part, s)
+			->at;
+	return 1;
 }

@@ -7,7 +7,6 @@
  * forwards, backwards or stays at one element, so every combination of them
  * is a box (boxes.h).  A constant is a source of one element.
  */
-#include "base/status.h"
 #include "engine/boxes.h"
 #include "engine/node_steps.h"
 
@@ -166,8 +165,8 @@ make_boxes(struct sl__planner *pl, struct pad *p)
 static int
 read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 {
-	const struct sl__type *in = sl__plan_type(pl, sl__plan_in(node, 0));
-	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	const struct sl__type *in = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 	int64_t before[SL__LOOPS_MOST], after[SL__LOOPS_MOST];
 	uint32_t value = sl__plan_in(node, 2);
 	enum mode mode = mode_of(node);
@@ -190,51 +189,38 @@ read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 }
 
 /* The element that comes in: an input, or a constant made here. */
-static enum sl_status
-read_constant(struct sl__planner *pl, const struct sl__node *node,
-	      uint32_t *buffer, struct sl_error *err)
+static uint32_t
+read_constant(struct sl__planner *pl, const struct sl__node *node)
 {
-	enum sl_dtype dtype = sl__plan_type(pl, sl__plan_in(node, 0))->dtype;
 	double number = sl__float(node, "value", 0);
-	uint32_t value = sl__plan_in(node, 2);
-	enum sl_status rc;
+	uint32_t value = sl__plan_in(node, 2), buffer;
+	void *data;
 
 	if (value != SL__NONE && sl__plan_elements(pl, value))
-		return sl__plan_read(pl, value, NULL, buffer, err);
-	rc = sl__plan_keep(pl, sizeof(double), buffer, err);
-	if (!rc)
-		sl__store_doubles(sl__plan_data(pl, *buffer), dtype, 0, 1,
-				  &number);
-	return rc;
+		return sl__plan_read(pl, value, NULL);
+	buffer = sl__plan_keep(pl, sizeof(double), &data);
+	if (data)
+		sl__store_doubles(data, sl__plan_in_type(pl, node, 0)->dtype, 0,
+				  1, &number);
+	return buffer;
 }
 
-enum sl_status
-sl__make_pad(struct sl__planner *pl, const struct sl__node *node, int *is_made,
-	     struct sl_error *err)
+int
+sl__make_pad(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pad *p = sl__plan_state(pl, sizeof(*p));
 	struct sl__moving moving;
 	uint32_t at[3];
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!p)
-		return sl__fail_nomem(err);
-	if (!read_pad(pl, node, p))
-		return SL_OK;
-	*is_made = 1;
-	rc = sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
-	if (!rc)
-		rc = read_constant(pl, node, &at[2], err);
-	if (!rc)
-		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[1],
-				    err);
-	if (rc)
-		return rc;
+	if (!p || !read_pad(pl, node, p))
+		return 0;
+	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	at[2] = read_constant(pl, node);
+	at[1] = sl__plan_write(pl, node->outputs[0], NULL);
 	moving.boxes = p->boxes;
 	moving.n = p->n_boxes;
 	moving.n_bytes =
-		sl_dtype_bits(sl__plan_type(pl, sl__plan_in(node, 0))->dtype) /
-		8;
-	return sl__moving_step(pl, &moving, at, 3, "pad", err);
+		sl_dtype_bits(sl__plan_in_type(pl, node, 0)->dtype) / 8;
+	sl__moving_step(pl, &moving, at, 3, "pad");
+	return 1;
 }

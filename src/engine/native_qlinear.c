@@ -8,8 +8,7 @@
  * so near to half-way between two codes that an error of rounding may decide,
  * the piece is computed again as the definition has it.
  */
-#include "base/status.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/quantized.h"
 #include "engine/vector.h"
 
@@ -39,9 +38,7 @@ code_of(double real, const struct sl__scale *to, int32_t least)
 struct lookup {
 	uint8_t table[256];
 	int64_t n;
-	int n_threads;
-	const uint8_t *x;
-	uint8_t *y;
+	unsigned char **at; /* x, y */
 };
 
 static void
@@ -52,19 +49,7 @@ run_lookup_part(int rank, int n_ranks, void *ctx)
 
 	sl__parallel_part(l->n, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++)
-		l->y[i] = l->table[l->x[i]];
-}
-
-static enum sl_status
-run_lookup(struct sl__step *step, struct sl_error *err)
-{
-	struct lookup *l = step->state;
-
-	(void)err;
-	l->x = step->at[0];
-	l->y = step->at[1];
-	sl__parallel(l->n_threads, run_lookup_part, l);
-	return SL_OK;
+		l->at[1][i] = l->table[l->at[0][i]];
 }
 
 static double
@@ -88,19 +73,12 @@ fill_table(struct lookup *l, const struct sl__node *node, int32_t least,
 }
 
 /* Input 0 and output 0, in the order in which the input lies. */
-static enum sl_status
-add_step(struct sl__planner *pl, const struct sl__node *node,
-	 const struct sl__form *form, struct sl__step **step,
-	 struct sl_error *err)
+static void
+read_operands(struct sl__planner *pl, const struct sl__node *node,
+	      const struct sl__form *form, uint32_t *at)
 {
-	uint32_t operands[2];
-	enum sl_status rc =
-		sl__plan_read(pl, node->inputs[0], form, &operands[0], err);
-
-	if (!rc)
-		rc = sl__plan_write_over(pl, node->outputs[0], form,
-					 operands[0], &operands[1], err);
-	return rc ? rc : sl__plan_step(pl, operands, 2, step, err);
+	at[0] = sl__plan_read(pl, node->inputs[0], form);
+	at[1] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
 }
 
 /* Whether input 0 and output 0 are bytes of one type with scales that are
@@ -109,10 +87,10 @@ static int
 read_unary(struct sl__planner *pl, const struct sl__node *node,
 	   struct sl__scale *from, struct sl__scale *to)
 {
-	enum sl_dtype dtype = sl__plan_type(pl, node->inputs[0])->dtype;
+	enum sl_dtype dtype = sl__plan_in_type(pl, node, 0)->dtype;
 
 	return sl__is_small(dtype) &&
-	       sl__plan_type(pl, node->outputs[0])->dtype == dtype &&
+	       sl__plan_out_type(pl, node, 0)->dtype == dtype &&
 	       sl__plan_elements(pl, node->inputs[0]) &&
 	       sl__scale_read(from, pl, sl__plan_in(node, 1),
 			      sl__plan_in(node, 2)) &&
@@ -121,34 +99,25 @@ read_unary(struct sl__planner *pl, const struct sl__node *node,
 }
 
 /* QLinearSigmoid, QLinearLeakyRelu. */
-enum sl_status
-sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node,
-			 int *is_made, struct sl_error *err)
+int
+sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct lookup *l = sl__plan_state(pl, sizeof(*l));
 	struct sl__scale from, to;
 	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!l)
-		return sl__fail_nomem(err);
-	if (!read_unary(pl, node, &from, &to))
-		return SL_OK;
+	if (!l || !read_unary(pl, node, &from, &to))
+		return 0;
 	l->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
-	l->n_threads =
-		sl__threads_for(pl->program->n_threads, 4 * (uint64_t)l->n);
-	fill_table(l, node, least_of(sl__plan_type(pl, node->inputs[0])->dtype),
+	fill_table(l, node, least_of(sl__plan_in_type(pl, node, 0)->dtype),
 		   &from, &to);
-	*is_made = 1;
-	rc = add_step(pl, node, sl__plan_full_form(pl, node->inputs[0]), &step,
-		      err);
-	if (rc)
-		return rc;
-	step->kernel = "table of codes";
-	step->run = run_lookup;
-	step->state = l;
-	return SL_OK;
+	read_operands(pl, node, sl__plan_full_form(pl, node->inputs[0]), at);
+	step = sl__plan_parts(pl, at, 2, "table of codes", run_lookup_part, l);
+	step->n_threads =
+		sl__threads_for(pl->program->n_threads, 4 * (uint64_t)l->n);
+	l->at = step->at;
+	return 1;
 }
 
 enum { PIECE = 256 };
@@ -159,7 +128,7 @@ struct pair {
 	float doubt; /* nearer to half-way than this may be wrong */
 	int32_t least;
 	int64_t n, n_right; /* elements; the right operand is repeated */
-	int is_product, n_threads;
+	int is_product;
 	/* Fast, saying whether there is doubt, and as it is defined. */
 	void (*run)(const struct pair *p, const uint8_t *a, const uint8_t *b,
 		    uint8_t *y, int64_t n, int *in_doubt);
@@ -278,17 +247,6 @@ run_pair_part(int rank, int n_ranks, void *ctx)
 	}
 }
 
-static enum sl_status
-run_pair(struct sl__step *step, struct sl_error *err)
-{
-	struct pair *p = step->state;
-
-	(void)err;
-	p->at = step->at;
-	sl__parallel(p->n_threads, run_pair_part, p);
-	return SL_OK;
-}
-
 /* Whether b's dimensions are the last of a's, but for ones before them. */
 static int
 is_suffix(const struct sl__type *a, const struct sl__type *b)
@@ -309,9 +267,9 @@ is_suffix(const struct sl__type *a, const struct sl__type *b)
 static int
 read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *a = sl__plan_type(pl, node->inputs[0]);
-	const struct sl__type *b = sl__plan_type(pl, node->inputs[3]);
-	const struct sl__type *y = sl__plan_type(pl, node->outputs[0]);
+	const struct sl__type *a = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *b = sl__plan_in_type(pl, node, 3);
+	const struct sl__type *y = sl__plan_out_type(pl, node, 0);
 	struct sl__scale *s = p->scales;
 	double reach;
 
@@ -343,53 +301,29 @@ read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 	return p->n && (uint64_t)p->n == sl__plan_elements(pl, node->inputs[0]);
 }
 
-static enum sl_status
-add_pair_step(struct pair *p, struct sl__planner *pl,
-	      const struct sl__node *node, struct sl_error *err)
-{
-	const struct sl__form *form = NULL;
-	uint32_t operands[3];
-	struct sl__step *step;
-	enum sl_status rc;
-
-	/* Both in the order of the first, where nothing is repeated. */
-	if (p->n == p->n_right &&
-	    sl__plan_type(pl, node->inputs[0])->rank ==
-		    sl__plan_type(pl, node->inputs[3])->rank)
-		form = sl__plan_full_form(pl, node->inputs[0]);
-	rc = sl__plan_read(pl, node->inputs[0], form, &operands[0], err);
-	if (!rc)
-		rc = sl__plan_read(pl, node->inputs[3], form, &operands[1],
-				   err);
-	if (!rc)
-		rc = sl__plan_write_over(pl, node->outputs[0], form,
-					 operands[0], &operands[2], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, 3, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "codes";
-	step->run = run_pair;
-	step->state = p;
-	return SL_OK;
-}
-
 /* QLinearAdd, QLinearMul. */
-enum sl_status
-sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node,
-			  int *is_made, struct sl_error *err)
+int
+sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pair *p = sl__plan_state(pl, sizeof(*p));
+	const struct sl__form *form = NULL;
+	struct sl__step *step;
+	uint32_t at[3];
 
-	*is_made = 0;
-	if (!p)
-		return sl__fail_nomem(err);
-	if (!read_pair(p, pl, node))
-		return SL_OK;
-	p->n_threads =
+	if (!p || !read_pair(p, pl, node))
+		return 0;
+	/* Both in the order of the first, where nothing is repeated. */
+	if (p->n == p->n_right && sl__plan_in_type(pl, node, 0)->rank ==
+					  sl__plan_in_type(pl, node, 3)->rank)
+		form = sl__plan_full_form(pl, node->inputs[0]);
+	at[0] = sl__plan_read(pl, node->inputs[0], form);
+	at[1] = sl__plan_read(pl, node->inputs[3], form);
+	at[2] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
+	step = sl__plan_parts(pl, at, 3, "codes", run_pair_part, p);
+	step->n_threads =
 		sl__threads_for(pl->program->n_threads, 3 * (uint64_t)p->n);
-	*is_made = 1;
-	return add_pair_step(p, pl, node, err);
+	p->at = step->at;
+	return 1;
 }
 
 /* A line is n elements that lie 'step' apart; there are n_lines of them. */
@@ -441,7 +375,7 @@ static int
 measure_softmax(struct softmax *s, struct sl__planner *pl,
 		const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
 	int is_old = sl__int(node, "opset", 13) < 13;
 	int axis = sl__axis(sl__int(node, "axis", is_old ? 1 : -1), x->rank);
 
@@ -460,29 +394,19 @@ measure_softmax(struct softmax *s, struct sl__planner *pl,
 }
 
 /* QLinearSoftmax. */
-enum sl_status
-sl__make_quantized_softmax(struct sl__planner *pl, const struct sl__node *node,
-			   int *is_made, struct sl_error *err)
+int
+sl__make_quantized_softmax(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct softmax *s = sl__plan_state(pl, sizeof(*s));
 	struct sl__scale from;
-	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!s)
-		return sl__fail_nomem(err);
-	if (!read_unary(pl, node, &from, &s->to) ||
+	if (!s || !read_unary(pl, node, &from, &s->to) ||
 	    !measure_softmax(s, pl, node))
-		return SL_OK;
+		return 0;
 	for (int i = 0; i < 256; i++)
 		s->powers[i] = exp(-i * (double)from.by);
-	*is_made = 1;
-	rc = add_step(pl, node, NULL, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "softmax of codes";
-	step->run = run_softmax;
-	step->state = s;
-	return SL_OK;
+	read_operands(pl, node, NULL, at);
+	sl__plan_step(pl, at, 2, "softmax of codes", run_softmax, s);
+	return 1;
 }

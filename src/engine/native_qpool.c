@@ -7,9 +7,8 @@
  * integers, are decided alike.  Channels are taken some at a time; where they
  * run fastest, the loops over them are loops over neighbours.
  */
-#include "base/status.h"
 #include "engine/layout.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/quantized.h"
 #include "engine/vector.h"
 #include "ops/window.h"
@@ -29,9 +28,7 @@ struct pool {
 	int rank;
 	const int64_t *in, *out; /* sizes */
 	struct sl__layout x, y;
-	int n_threads;
-	const uint8_t *source;
-	uint8_t *target;
+	unsigned char **at; /* source, target */
 };
 
 /* Lines of taps over n channels that lie 'stride' apart. */
@@ -157,9 +154,9 @@ pool_position(const struct pool *p, int64_t index)
 	for (int64_t c = 0; c < p->in[1]; c += AT_ONCE) {
 		n = p->in[1] - c < AT_ONCE ? p->in[1] - c : AT_ONCE;
 		pool_channels(p, at,
-			      p->source + image * p->x.strides[0] +
+			      p->at[0] + image * p->x.strides[0] +
 				      c * p->x.strides[1],
-			      p->target + image * p->y.strides[0] + y +
+			      p->at[1] + image * p->y.strides[0] + y +
 				      c * p->y.strides[1],
 			      n);
 	}
@@ -176,18 +173,6 @@ run_part(int rank, int n_ranks, void *ctx)
 	sl__parallel_part(total, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++)
 		pool_position(p, i);
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct pool *p = step->state;
-
-	(void)err;
-	p->source = step->at[0];
-	p->target = step->at[1];
-	sl__parallel(p->n_threads, run_part, p);
-	return SL_OK;
 }
 
 static int
@@ -210,8 +195,8 @@ read_window(struct pool *p, const struct sl__node *node)
 static int
 read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
-	const struct sl__type *y = sl__plan_type(pl, node->outputs[0]);
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *y = sl__plan_out_type(pl, node, 0);
 
 	p->is_maximum = sl__is_op(node, SL__OP_ONNX_MaxPool);
 	p->counts_padding = sl__int(node, "count_include_pad", 0) != 0;
@@ -235,60 +220,43 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 }
 
 /* The input as it lies where strides can say how, and the result likewise. */
-static enum sl_status
+static void
 find_forms(struct pool *p, struct sl__planner *pl, const struct sl__node *node,
-	   const struct sl__form **x, const struct sl__form **y,
-	   struct sl_error *err)
+	   const struct sl__form *forms[2])
 {
-	enum sl_status rc = SL_OK;
+	uint32_t x = node->inputs[0], y = node->outputs[0];
 
-	*y = NULL;
-	*x = sl__plan_full_form(pl, node->inputs[0]);
-	if (*x &&
-	    (!sl__layout_of(pl, node->inputs[0], *x, &p->x) || p->x.axis >= 0))
-		*x = NULL;
-	if (*x)
-		rc = sl__layout_form(pl, node->outputs[0], *x, y, err);
-	if (rc)
-		return rc;
-	if (!sl__layout_of(pl, node->inputs[0], *x, &p->x) ||
-	    !sl__layout_of(pl, node->outputs[0], *y, &p->y) || p->y.axis >= 0)
-		return sl__fail(err, SL_E_BUG, "an image has no strides");
-	return SL_OK;
+	forms[0] = sl__plan_full_form(pl, x);
+	if (forms[0] &&
+	    (!sl__layout_of(pl, x, forms[0], &p->x) || p->x.axis >= 0))
+		forms[0] = NULL;
+	forms[1] = sl__layout_form(pl, y, forms[0]);
+	if (!sl__layout_of(pl, x, forms[0], &p->x) ||
+	    !sl__layout_of(pl, y, forms[1], &p->y) || p->y.axis >= 0)
+		sl__plan_bug(pl, "an image has no strides");
 }
 
 /* QLinearAveragePool, QLinearGlobalAveragePool, MaxPool of bytes. */
-enum sl_status
-sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node,
-			int *is_made, struct sl_error *err)
+int
+sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pool *p = sl__plan_state(pl, sizeof(*p));
-	const struct sl__form *x, *y;
-	uint32_t operands[2];
+	const struct sl__form *forms[2];
 	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!p)
-		return sl__fail_nomem(err);
-	if (!read_pool(p, pl, node))
-		return SL_OK;
-	rc = find_forms(p, pl, node, &x, &y, err);
-	if (rc)
-		return rc;
-	*is_made = 1;
-	p->n_threads = sl__threads_for(pl->program->n_threads,
-				       sl__plan_elements(pl, node->outputs[0]) *
-					       sl__window_taps(&p->window));
-	rc = sl__plan_read(pl, node->inputs[0], x, &operands[0], err);
-	if (!rc)
-		rc = sl__plan_write(pl, node->outputs[0], y, &operands[1], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, 2, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = p->is_maximum ? "largest code" : "mean of codes";
-	step->run = run;
-	step->state = p;
-	return SL_OK;
+	if (!p || !read_pool(p, pl, node))
+		return 0;
+	find_forms(p, pl, node, forms);
+	at[0] = sl__plan_read(pl, node->inputs[0], forms[0]);
+	at[1] = sl__plan_write(pl, node->outputs[0], forms[1]);
+	step = sl__plan_parts(pl, at, 2,
+			      p->is_maximum ? "largest code" : "mean of codes",
+			      run_part, p);
+	step->n_threads =
+		sl__threads_for(pl->program->n_threads,
+				sl__plan_elements(pl, node->outputs[0]) *
+					sl__window_taps(&p->window));
+	p->at = step->at;
+	return 1;
 }

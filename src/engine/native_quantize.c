@@ -6,8 +6,7 @@
  * tensor is lines of elements that share one; a whole one is a single line,
  * in whatever order its elements lie.
  */
-#include "base/status.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/quantized.h"
 #include "engine/vector.h"
 
@@ -89,8 +88,7 @@ struct change {
 	enum sl_dtype whole; /* of the integers */
 	quantize_function *quantize;
 	dequantize_function *dequantize; /* one of both is set */
-	int n_threads;
-	unsigned char *const *at; /* x, y, scales, zeros */
+	unsigned char *const *at;        /* x, y, scales, zeros */
 };
 
 static int32_t
@@ -149,23 +147,12 @@ run_part(int rank, int n_ranks, void *ctx)
 	}
 }
 
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct change *c = step->state;
-
-	(void)err;
-	c->at = step->at;
-	sl__parallel(c->n_threads, run_part, c);
-	return SL_OK;
-}
-
 /* Which elements share a scale; 0 for blocks of them. */
 static int
 measure(struct change *c, const struct sl__planner *pl,
 	const struct sl__node *node)
 {
-	const struct sl__type *x = sl__plan_type(pl, node->inputs[0]);
+	const struct sl__type *x = sl__plan_in_type(pl, node, 0);
 	uint32_t scale = sl__plan_in(node, 1), zero = sl__plan_in(node, 2);
 	int axis;
 
@@ -184,51 +171,37 @@ measure(struct change *c, const struct sl__planner *pl,
 	axis = sl__axis(sl__int(node, "axis", 1), x->rank);
 	if (axis < 0 || x->dims[axis] != c->n_scales)
 		return 0;
-	c->length = 1;
-	for (int d = 0; d <= axis; d++)
-		c->n_lines *= x->dims[d];
-	for (int d = axis + 1; d < x->rank; d++)
-		c->length *= x->dims[d];
+	c->n_lines = sl__sizes_product(x, 0, axis + 1);
+	c->length = sl__sizes_product(x, axis + 1, x->rank);
 	return 1;
 }
 
-static enum sl_status
-add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c,
-	 struct sl_error *err)
+static void
+add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 {
-	uint32_t x = node->inputs[0], y = node->outputs[0], operands[4];
-	uint32_t n = 3;
-	const struct sl__form *form = NULL, *to;
+	uint32_t x = node->inputs[0], y = node->outputs[0], at[4];
+	const struct sl__form *form =
+		c->n_scales == 1 ? sl__plan_full_form(pl, x) : NULL;
+	const struct sl__form *to =
+		sl__form_retyped(pl, form, sl__plan_type(pl, y)->dtype);
 	struct sl__step *step;
-	enum sl_status rc;
 
-	if (c->n_scales == 1)
-		form = sl__plan_full_form(pl, x);
-	rc = sl__form_retyped(pl, form, sl__plan_type(pl, y)->dtype, &to, err);
-	if (!rc)
-		rc = sl__plan_read(pl, x, form, &operands[0], err);
-	if (!rc)
-		rc = sl__plan_read(pl, node->inputs[1], NULL, &operands[2],
-				   err);
-	if (!rc && c->has_zeros)
-		rc = sl__plan_read(pl, node->inputs[2], NULL, &operands[n++],
-				   err);
-	if (!rc)
-		rc = sl__plan_write(pl, y, to, &operands[1], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = c->quantize ? "quantize" : "dequantize";
-	step->run = run;
-	step->state = c;
-	return SL_OK;
+	at[0] = sl__plan_read(pl, x, form);
+	at[2] = sl__plan_read(pl, node->inputs[1], NULL);
+	if (c->has_zeros)
+		at[3] = sl__plan_read(pl, node->inputs[2], NULL);
+	at[1] = sl__plan_write(pl, y, to);
+	step = sl__plan_parts(pl, at, c->has_zeros ? 4 : 3,
+			      c->quantize ? "quantize" : "dequantize", run_part,
+			      c);
+	step->n_threads = sl__threads_for(
+		pl->program->n_threads, 5 * (uint64_t)(c->n_lines * c->length));
+	c->at = step->at;
 }
 
 /* QuantizeLinear to bytes, DequantizeLinear from bytes or int32. */
-enum sl_status
-sl__make_quantize(struct sl__planner *pl, const struct sl__node *node,
-		  int *is_made, struct sl_error *err)
+int
+sl__make_quantize(struct sl__planner *pl, const struct sl__node *node)
 {
 	int is_back = sl__is_op(node, SL__OP_ONNX_DequantizeLinear) ||
 		      sl__is_op(node, SL__OP_MS_DequantizeLinear);
@@ -236,24 +209,21 @@ sl__make_quantize(struct sl__planner *pl, const struct sl__node *node,
 	uint32_t real = is_back ? node->outputs[0] : node->inputs[0];
 	struct change *c = sl__plan_state(pl, sizeof(*c));
 
-	*is_made = 0;
 	if (!c)
-		return sl__fail_nomem(err);
+		return 0;
 	c->whole = sl__plan_type(pl, whole)->dtype;
 	if (sl__plan_type(pl, real)->dtype != SL_DTYPE_F32 ||
-	    sl__plan_type(pl, node->inputs[1])->dtype != SL_DTYPE_F32 ||
+	    sl__plan_in_type(pl, node, 1)->dtype != SL_DTYPE_F32 ||
 	    !(sl__is_small(c->whole) ||
 	      (is_back && c->whole == SL_DTYPE_I32)) ||
 	    !measure(c, pl, node))
-		return SL_OK;
+		return 0;
 	if (is_back)
 		c->dequantize = dequantize_for();
 	else
 		c->quantize = quantize_for();
-	c->n_threads = sl__threads_for(pl->program->n_threads,
-				       5 * (uint64_t)(c->n_lines * c->length));
-	*is_made = 1;
-	return add_step(pl, node, c, err);
+	add_step(pl, node, c);
+	return 1;
 }
 
 enum sl_status
@@ -275,37 +245,26 @@ sl__run_spread(struct sl__step *step, struct sl_error *err)
 }
 
 /* DynamicQuantizeLinear. */
-enum sl_status
-sl__make_dynamic_quantize(struct sl__planner *pl, const struct sl__node *node,
-			  int *is_made, struct sl_error *err)
+int
+sl__make_dynamic_quantize(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct sl__spread *s = sl__plan_state(pl, sizeof(*s));
-	uint32_t operands[4];
-	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[4];
 
-	*is_made = 0;
 	if (!s)
-		return sl__fail_nomem(err);
+		return 0;
 	s->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
 	if (!s->n || node->n_outputs != 3 ||
-	    sl__plan_type(pl, node->inputs[0])->dtype != SL_DTYPE_F32)
-		return SL_OK;
+	    sl__plan_in_type(pl, node, 0)->dtype != SL_DTYPE_F32)
+		return 0;
 	for (uint32_t k = 0; k < 3; k++) {
 		if (node->outputs[k] == SL__NONE)
-			return SL_OK;
+			return 0;
 	}
-	*is_made = 1;
-	rc = sl__plan_read(pl, node->inputs[0], NULL, &operands[0], err);
-	for (uint32_t k = 0; !rc && k < 3; k++)
-		rc = sl__plan_write(pl, node->outputs[k], NULL,
-				    &operands[k + 1], err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, 4, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "quantize to what it spans";
-	step->run = sl__run_spread;
-	step->state = s;
-	return SL_OK;
+	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	for (uint32_t k = 0; k < 3; k++)
+		at[k + 1] = sl__plan_write(pl, node->outputs[k], NULL);
+	sl__plan_step(pl, at, 4, "quantize to what it spans", sl__run_spread,
+		      s);
+	return 1;
 }

@@ -13,10 +13,8 @@
  * lengths of sequences, clipping and other activations than the usual ones
  * are left to the reference kernels.
  */
-#include "base/status.h"
 #include "engine/gemm_small.h"
-#include "engine/parallel.h"
-#include "engine/planner.h"
+#include "engine/node_steps.h"
 #include "engine/vector_math.h"
 #include "graph/op_rules.h"
 
@@ -438,28 +436,30 @@ is_f32(const struct sl__planner *pl, uint32_t value, int rank)
 static int
 is_constant(const struct sl__planner *pl, uint32_t value)
 {
-	return value != SL__NONE && pl->graph->values[value].tensor;
+	return pl->graph->values[value].tensor != NULL;
+}
+
+/* Whether it has so many elements, or is left out. */
+static int
+has_size(const struct sl__planner *pl, const struct sl__node *node, size_t i,
+	 int64_t n)
+{
+	uint32_t value = sl__plan_in(node, i);
+
+	return value == SL__NONE || sl__plan_elements(pl, value) == (uint64_t)n;
 }
 
 static int
 has_sizes(const struct recurrent *l, const struct sl__planner *pl,
 	  const struct sl__node *node)
 {
-	uint64_t d = (uint64_t)l->directions, n = (uint64_t)l->hidden;
-	uint64_t rows = (uint64_t)l->columns;
+	int64_t rows = l->directions * l->columns;
 
-	return sl__plan_elements(pl, sl__plan_in(node, W)) ==
-		       d * rows * (uint64_t)l->input &&
-	       sl__plan_elements(pl, sl__plan_in(node, R)) == d * rows * n &&
-	       (sl__plan_in(node, BIAS) == SL__NONE ||
-		sl__plan_elements(pl, sl__plan_in(node, BIAS)) ==
-			2 * d * rows) &&
-	       (sl__plan_in(node, FIRST_H) == SL__NONE ||
-		sl__plan_elements(pl, sl__plan_in(node, FIRST_H)) ==
-			(uint64_t)states(l)) &&
-	       (l->kind != LSTM || sl__plan_in(node, FIRST_C) == SL__NONE ||
-		sl__plan_elements(pl, sl__plan_in(node, FIRST_C)) ==
-			(uint64_t)states(l));
+	return has_size(pl, node, W, rows * l->input) &&
+	       has_size(pl, node, R, rows * l->hidden) &&
+	       has_size(pl, node, BIAS, 2 * rows) &&
+	       has_size(pl, node, FIRST_H, states(l)) &&
+	       (l->kind != LSTM || has_size(pl, node, FIRST_C, states(l)));
 }
 
 /* 0: not for this kernel. */
@@ -468,8 +468,8 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	   const struct sl__node *node)
 {
 	static const int n_gates[] = {4, 3, 1};
-	const struct sl__type *x = sl__plan_type(pl, sl__plan_in(node, X));
-	const struct sl__type *r = sl__plan_type(pl, sl__plan_in(node, R));
+	const struct sl__type *x = sl__plan_in_type(pl, node, X);
+	const struct sl__type *r = sl__plan_in_type(pl, node, R);
 
 	l->kind = sl__is_op(node, SL__OP_ONNX_LSTM)  ? LSTM
 		  : sl__is_op(node, SL__OP_ONNX_GRU) ? GRU
@@ -478,8 +478,8 @@ read_layer(struct recurrent *l, const struct sl__planner *pl,
 	    sl__attribute(node, "clip") || sl__int(node, "input_forget", 0) ||
 	    sl__plan_in(node, LENGTHS) != SL__NONE ||
 	    sl__plan_in(node, PEEPHOLES) != SL__NONE ||
-	    !is_constant(pl, sl__plan_in(node, W)) ||
-	    !is_constant(pl, sl__plan_in(node, R)) ||
+	    !is_constant(pl, node->inputs[W]) ||
+	    !is_constant(pl, node->inputs[R]) ||
 	    (sl__plan_in(node, BIAS) != SL__NONE &&
 	     !is_constant(pl, sl__plan_in(node, BIAS))))
 		return 0;
@@ -552,115 +552,77 @@ pack_weights(const struct recurrent *l, int64_t d, const float *w,
 	}
 }
 
-static enum sl_status
+static uint32_t
 read_weights(struct recurrent *l, struct sl__planner *pl,
-	     const struct sl__node *node, uint32_t *buffer,
-	     struct sl_error *err)
+	     const struct sl__node *node)
 {
 	const float *all[3] = {NULL, NULL, NULL};
-	uint32_t from;
-	enum sl_status rc = SL_OK;
+	uint32_t from, kept;
+	void *to;
 
-	for (size_t i = W; !rc && i <= BIAS; i++) {
+	for (size_t i = W; i <= BIAS; i++) {
 		if (sl__plan_in(node, i) == SL__NONE)
 			continue;
-		rc = sl__plan_read(pl, sl__plan_in(node, i), NULL, &from, err);
-		if (!rc)
+		from = sl__plan_read(pl, node->inputs[i], NULL);
+		if (!pl->rc)
 			all[i - W] = (const float *)(const void *)sl__plan_data(
 				pl, from);
 	}
-	if (!rc)
-		rc = sl__plan_keep(pl,
-				   (uint64_t)(l->directions * floats_of(l)) * 4,
-				   buffer, err);
-	for (int64_t d = 0; !rc && d < l->directions; d++) {
-		place_weights(l, d,
-			      (float *)(void *)sl__plan_data(pl, *buffer) +
-				      d * floats_of(l));
+	kept = sl__plan_keep(pl, (uint64_t)(l->directions * floats_of(l)) * 4,
+			     &to);
+	for (int64_t d = 0; !pl->rc && d < l->directions; d++) {
+		place_weights(l, d, (float *)to + d * floats_of(l));
 		pack_weights(l, d, all[0], all[1], all[2]);
 	}
-	return rc;
+	return kept;
 }
 
-static enum sl_status
+/* Adds what may be left out to the operands; returns how many they are. */
+static uint32_t
 read_values(struct recurrent *l, struct sl__planner *pl,
-	    const struct sl__node *node, uint32_t *operands, uint32_t *n,
-	    struct sl_error *err)
+	    const struct sl__node *node, uint32_t *operands, uint32_t n)
 {
-	enum sl_status rc = SL_OK;
-
-	for (int i = 0; !rc && i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		uint32_t value = sl__plan_in(node, (size_t)(FIRST_H + i));
 
 		if (value == SL__NONE || (i == 1 && l->kind != LSTM))
 			continue;
-		l->at[3 + i] = (int)*n;
-		rc = sl__plan_read(pl, value, NULL, &operands[(*n)++], err);
+		l->at[3 + i] = (int)n;
+		operands[n++] = sl__plan_read(pl, value, NULL);
 	}
-	for (size_t k = 0; !rc && k < 3; k++) {
+	for (size_t k = 0; k < 3; k++) {
 		uint32_t value = sl__plan_out(node, k);
 
 		if (value == SL__NONE)
 			continue;
-		l->at[k] = (int)*n;
-		rc = sl__plan_write(pl, value, NULL, &operands[(*n)++], err);
+		l->at[k] = (int)n;
+		operands[n++] = sl__plan_write(pl, value, NULL);
 	}
-	return rc;
+	return n;
 }
 
-/* Threads that the work is worth. */
-static int
-threads_for(const struct recurrent *l, int n_threads)
+int
+sl__make_recurrent(struct sl__planner *pl, const struct sl__node *node)
 {
-	enum { PRODUCTS_PER_THREAD = 1000000 };
-	int64_t most = l->directions * l->seq * l->batch * l->columns *
-		       (l->input + l->hidden) / PRODUCTS_PER_THREAD;
-
-	return n_threads < most ? n_threads : most < 1 ? 1 : (int)most;
-}
-
-static enum sl_status
-add_step(struct recurrent *l, struct sl__planner *pl,
-	 const struct sl__node *node, struct sl_error *err)
-{
-	uint32_t operands[AT_OPTIONAL + N_OPTIONAL], n = AT_OPTIONAL;
-	int64_t floats =
-		l->directions * l->seq * l->batch * l->columns + 2 * states(l);
+	enum { PRODUCTS_PER_THREAD = 1000000 }; /* that one is worth */
+	struct recurrent *l = sl__plan_state(pl, sizeof(*l));
+	uint32_t operands[AT_OPTIONAL + N_OPTIONAL], n;
 	struct sl__step *step;
-	enum sl_status rc = sl__plan_read(pl, sl__plan_in(node, X), NULL,
-					  &operands[AT_X], err);
+	int64_t gates;
 
-	if (!rc)
-		rc = read_weights(l, pl, node, &operands[AT_WEIGHTS], err);
-	if (!rc)
-		rc = sl__plan_workspace(pl, (uint64_t)floats * 4,
-					&operands[AT_WORK], err);
-	if (!rc)
-		rc = read_values(l, pl, node, operands, &n, err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
+	if (!l || !read_layer(l, pl, node))
+		return 0;
+	gates = l->directions * l->seq * l->batch * l->columns;
+	operands[AT_X] = sl__plan_read(pl, node->inputs[X], NULL);
+	operands[AT_WEIGHTS] = read_weights(l, pl, node);
+	operands[AT_WORK] =
+		sl__plan_workspace(pl, (uint64_t)(gates + 2 * states(l)) * 4);
+	n = read_values(l, pl, node, operands, AT_OPTIONAL);
 	l->cell = cell_of(l);
 	l->reset = reset_for();
-	step->kernel = "recurrent";
-	step->n_threads = threads_for(l, step->n_threads);
-	step->state = l;
-	step->run = run;
-	return SL_OK;
-}
-
-enum sl_status
-sl__make_recurrent(struct sl__planner *pl, const struct sl__node *node,
-		   int *is_made, struct sl_error *err)
-{
-	struct recurrent *l = sl__plan_state(pl, sizeof(*l));
-
-	*is_made = 0;
-	if (!l)
-		return sl__fail_nomem(err);
-	if (!read_layer(l, pl, node))
-		return SL_OK;
-	*is_made = 1;
-	return add_step(l, pl, node, err);
+	step = sl__plan_step(pl, operands, n, "recurrent", run, l);
+	step->n_threads = sl__threads_upto(step->n_threads,
+					   gates * (l->input + l->hidden) /
+						   PRODUCTS_PER_THREAD);
+	return 1;
 }

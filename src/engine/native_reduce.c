@@ -8,7 +8,6 @@
  * time.  Sums of many numbers go through double every PIECE of them, so that
  * f32 does not run out of digits.
  */
-#include "base/status.h"
 #include "engine/loops.h"
 #include "engine/node_steps.h"
 #include "engine/vector_rows.h"
@@ -92,8 +91,7 @@ struct reduce {
 	struct sl__loops kept;   /* result, input */
 	struct sl__loops inside; /* input, over what is reduced */
 	int64_t inner;           /* innermost loop where that is kept, else 0 */
-	const float *x;
-	float *y;
+	unsigned char **at;      /* x, y */
 };
 
 static double
@@ -185,6 +183,8 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct reduce *r = ctx;
+	const float *x = (const float *)(void *)r->at[0];
+	float *y = (float *)(void *)r->at[1];
 	const struct sl__loops *l = &r->kept;
 	int64_t bands = r->inner ? (r->inner + BAND - 1) / BAND : 1;
 	int64_t first, end;
@@ -197,40 +197,22 @@ run_part(int rank, int n_ranks, void *ctx)
 
 		sl__loops_seek(l, l->rank, i / bands, &p);
 		if (r->inner)
-			reduce_band(r, r->x + p.offsets[1] + column,
+			reduce_band(r, x + p.offsets[1] + column,
 				    width < BAND ? width : BAND,
-				    r->y + p.offsets[0] + column);
+				    y + p.offsets[0] + column);
 		else
-			r->y[p.offsets[0]] =
-				reduce_rows(r, r->x + p.offsets[1]);
+			y[p.offsets[0]] = reduce_rows(r, x + p.offsets[1]);
 	}
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct reduce *r = step->state;
-
-	(void)err;
-	r->x = (const float *)(void *)step->at[0];
-	r->y = (float *)(void *)step->at[1];
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes), run_part,
-		     r);
-	return SL_OK;
 }
 
 static int
 mark_axes(struct sl__planner *pl, const struct sl__node *node, int rank,
 	  unsigned char *marks)
 {
-	struct sl__call call = {pl->shapes, node};
-	const int64_t *axes = NULL;
-	size_t n = 0;
+	const int64_t *axes;
+	size_t n;
 
-	if (sl__attribute(node, "axes"))
-		n = sl__ints(node, "axes", &axes);
-	else if (sl__plan_in(node, 1) != SL__NONE &&
-		 !sl__in_integers(&call, 1, &axes, &n))
+	if (!sl__plan_integers(pl, node, 1, "axes", &axes, &n))
 		return 0;
 	memset(marks, n == 0 && !sl__int(node, "noop_with_empty_axes", 0),
 	       (size_t)rank);
@@ -278,12 +260,12 @@ read_reduce(struct sl__planner *pl, const struct sl__node *node,
 	    struct reduce *r)
 {
 	const struct reduction *reduction = &reductions[node->op - sl__ops];
-	const struct sl__type *type = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
 	unsigned char marks[SL__LOOPS_MOST];
 	int last;
 
 	if (type->dtype != SL_DTYPE_F32 || type->rank >= SL__LOOPS_MOST ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)) ||
+	    !sl__plan_elements(pl, node->inputs[0]) ||
 	    !mark_axes(pl, node, type->rank, marks))
 		return 0;
 	sort_axes(type, marks, r);
@@ -300,27 +282,19 @@ read_reduce(struct sl__planner *pl, const struct sl__node *node,
 	return 1;
 }
 
-enum sl_status
-sl__make_reduce(struct sl__planner *pl, const struct sl__node *node,
-		int *is_made, struct sl_error *err)
+int
+sl__make_reduce(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct reduce *r = sl__plan_state(pl, sizeof(*r));
-	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!r)
-		return sl__fail_nomem(err);
-	if (!read_reduce(pl, node, r))
-		return SL_OK;
-	*is_made = 1;
-	rc = sl__plan_plain_step(pl, node, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = reductions[node->op - sl__ops].kernel;
-	step->state = r;
-	step->run = run;
-	return SL_OK;
+	if (!r || !read_reduce(pl, node, r))
+		return 0;
+	sl__plan_operands(pl, node, 1, at);
+	r->at = sl__plan_parts(pl, at, 2, reductions[node->op - sl__ops].kernel,
+			       run_part, r)
+			->at;
+	return 1;
 }
 
 /* [outer][length][inner]: a place along 'length' for each of the others. */
@@ -328,8 +302,7 @@ struct places {
 	int64_t outer, length, inner;
 	int is_least, is_last; /* of equals */
 	row_function *row;
-	const float *x;
-	int64_t *y;
+	unsigned char **at; /* x, y */
 };
 
 /* What is not a number is both the largest and the least. */
@@ -378,45 +351,31 @@ static void
 places_part(int rank, int n_ranks, void *ctx)
 {
 	const struct places *p = ctx;
+	int64_t *y = (int64_t *)(void *)p->at[1];
 	int64_t first, end;
 
 	sl__parallel_part(p->outer * p->inner, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
-		const float *x = p->x + i / p->inner * p->length * p->inner +
+		const float *x = (const float *)(void *)p->at[0] +
+				 i / p->inner * p->length * p->inner +
 				 i % p->inner;
 
-		p->y[i] = p->inner == 1 ? find_in_row(p, x) : find_place(p, x);
+		y[i] = p->inner == 1 ? find_in_row(p, x) : find_place(p, x);
 	}
-}
-
-static enum sl_status
-run_places(struct sl__step *step, struct sl_error *err)
-{
-	struct places *p = step->state;
-
-	(void)err;
-	p->x = (const float *)(void *)step->at[0];
-	p->y = (int64_t *)(void *)step->at[1];
-	sl__parallel(sl__threads_for(step->n_threads, 4 * step->n_bytes),
-		     places_part, p);
-	return SL_OK;
 }
 
 static int
 read_places(struct sl__planner *pl, const struct sl__node *node,
 	    struct places *p)
 {
-	const struct sl__type *type = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
 	int axis = sl__axis(sl__int(node, "axis", 0), type->rank);
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+	    !sl__plan_elements(pl, node->inputs[0]))
 		return 0;
-	p->outer = p->inner = 1;
-	for (int d = 0; d < axis; d++)
-		p->outer *= type->dims[d];
-	for (int d = axis + 1; d < type->rank; d++)
-		p->inner *= type->dims[d];
+	p->outer = sl__sizes_product(type, 0, axis);
+	p->inner = sl__sizes_product(type, axis + 1, type->rank);
 	p->length = type->dims[axis];
 	p->is_least = sl__is_op(node, SL__OP_ONNX_ArgMin);
 	p->is_last = sl__int(node, "select_last_index", 0) != 0;
@@ -424,25 +383,20 @@ read_places(struct sl__planner *pl, const struct sl__node *node,
 	return 1;
 }
 
-enum sl_status
-sl__make_arg_reduce(struct sl__planner *pl, const struct sl__node *node,
-		    int *is_made, struct sl_error *err)
+int
+sl__make_arg_reduce(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct places *p = sl__plan_state(pl, sizeof(*p));
 	struct sl__step *step;
-	enum sl_status rc;
+	uint32_t at[2];
 
-	*is_made = 0;
-	if (!p)
-		return sl__fail_nomem(err);
-	if (!read_places(pl, node, p))
-		return SL_OK;
-	*is_made = 1;
-	rc = sl__plan_plain_step(pl, node, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = p->is_least ? "arg_min" : "arg_max";
-	step->state = p;
-	step->run = run_places;
-	return SL_OK;
+	if (!p || !read_places(pl, node, p))
+		return 0;
+	sl__plan_operands(pl, node, 1, at);
+	step = sl__plan_parts(pl, at, 2, p->is_least ? "arg_min" : "arg_max",
+			      places_part, p);
+	step->n_threads =
+		sl__threads_for(pl->program->n_threads, 4 * step->n_bytes);
+	p->at = step->at;
+	return 1;
 }

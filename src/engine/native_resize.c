@@ -8,9 +8,8 @@
  * every row and column of the result a table names two of the image and the
  * share of the second; the nearest neighbour has one of them.
  */
-#include "base/status.h"
 #include "engine/layout.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/vector.h"
 
 #include <math.h>
@@ -32,8 +31,7 @@ struct resize {
 	void (*row)(const struct resize *r, const float *x, float *y);
 	void (*mix)(const float *a, const float *b, float share, int64_t n,
 		    float *y);
-	const float *x;
-	float *y, *scratch; /* a row of the image for each thread */
+	unsigned char **at; /* x, y, a row of the image for each thread */
 };
 
 /* One row of the result from a row of the image. */
@@ -84,11 +82,13 @@ run_part(int rank, int n_ranks, void *ctx)
 	const struct resize *r = ctx;
 	const struct table *rows = &r->rows;
 	int64_t width = r->columns.in * r->inner, first, end;
-	float *scratch = r->scratch + rank * width;
+	const float *images = (const float *)(void *)r->at[0];
+	float *y = (float *)(void *)r->at[1];
+	float *scratch = (float *)(void *)r->at[2] + rank * width;
 
 	sl__parallel_part(r->outer * rows->out, rank, n_ranks, &first, &end);
 	for (int64_t i = first; i < end; i++) {
-		const float *image = r->x + i / rows->out * rows->in * width;
+		const float *image = images + i / rows->out * rows->in * width;
 		int64_t k = i % rows->out;
 		const float *x = image + rows->first[k] * width;
 
@@ -97,22 +97,8 @@ run_part(int rank, int n_ranks, void *ctx)
 			       rows->share[k], width, scratch);
 			x = scratch;
 		}
-		r->row(r, x, r->y + i * r->columns.out * r->inner);
+		r->row(r, x, y + i * r->columns.out * r->inner);
 	}
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct resize *r = step->state;
-
-	(void)err;
-	r->x = (const float *)(void *)step->at[0];
-	r->y = (float *)(void *)step->at[1];
-	r->scratch = (float *)(void *)step->at[2];
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes), run_part,
-		     r);
-	return SL_OK;
 }
 
 /* Where element i of the result lies in the image; NAN where that is not for
@@ -235,8 +221,8 @@ read_mode(const struct sl__node *node, struct resize *r)
 static int
 read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
 {
-	const struct sl__type *in = sl__plan_type(pl, sl__plan_in(node, 0));
-	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	const struct sl__type *in = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 	struct table *tables[2] = {&r->rows, &r->columns};
 	int first = in->rank - 2;
 
@@ -282,65 +268,42 @@ is_image(const struct sl__planner *pl, uint32_t value,
 }
 
 /* The forms of image and result; row-major where others do not fit. */
-static enum sl_status
+static void
 choose_forms(struct sl__planner *pl, const struct sl__node *node,
-	     struct resize *r, const struct sl__form **forms,
-	     struct sl_error *err)
+	     struct resize *r, const struct sl__form **forms)
 {
-	uint32_t x = sl__plan_in(node, 0), y = sl__plan_out(node, 0);
-	enum sl_status rc = SL_OK;
+	uint32_t x = node->inputs[0], y = node->outputs[0];
 
 	forms[0] = sl__plan_form(pl, x);
-	forms[1] = NULL;
-	if (forms[0])
-		rc = sl__layout_form(pl, y, forms[0], &forms[1], err);
-	if (rc)
-		return rc;
+	forms[1] = sl__layout_form(pl, y, forms[0]);
 	if (!forms[1] || !is_image(pl, y, forms[1], r) ||
 	    !is_image(pl, x, forms[0], r)) {
 		forms[0] = forms[1] = NULL;
 		(void)is_image(pl, x, NULL, r);
 	}
-	return SL_OK;
 }
 
-enum sl_status
-sl__make_resize(struct sl__planner *pl, const struct sl__node *node,
-		int *is_made, struct sl_error *err)
+int
+sl__make_resize(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct resize *r = sl__plan_state(pl, sizeof(*r));
 	const struct sl__form *forms[2];
-	struct sl__step *step;
 	uint32_t at[3];
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!r)
-		return sl__fail_nomem(err);
-	if (!read_mode(node, r) || !read_axes(pl, node, r))
-		return SL_OK;
-	*is_made = 1;
+	if (!r || !read_mode(node, r) || !read_axes(pl, node, r))
+		return 0;
 	r->row = row_for();
 	r->mix = mix_for();
-	rc = choose_forms(pl, node, r, forms, err);
-	if (!rc)
-		rc = sl__plan_read(pl, sl__plan_in(node, 0), forms[0], &at[0],
-				   err);
-	if (!rc)
-		rc = sl__plan_write(pl, sl__plan_out(node, 0), forms[1], &at[1],
-				    err);
-	if (!rc)
-		rc = sl__plan_workspace(pl,
-					(uint64_t)(pl->program->n_threads *
-						   r->columns.in * r->inner) *
-						sizeof(float),
-					&at[2], err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 3, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = r->is_linear ? "resize_linear" : "resize_nearest";
-	step->state = r;
-	step->run = run;
-	return SL_OK;
+	choose_forms(pl, node, r, forms);
+	at[0] = sl__plan_read(pl, node->inputs[0], forms[0]);
+	at[1] = sl__plan_write(pl, node->outputs[0], forms[1]);
+	at[2] = sl__plan_workspace(pl, (uint64_t)(pl->program->n_threads *
+						  r->columns.in * r->inner) *
+					       sizeof(float));
+	r->at = sl__plan_parts(pl, at, 3,
+			       r->is_linear ? "resize_linear"
+					    : "resize_nearest",
+			       run_part, r)
+			->at;
+	return 1;
 }

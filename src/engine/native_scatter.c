@@ -5,6 +5,7 @@
  */
 #include "base/status.h"
 #include "engine/boxes.h"
+#include "engine/node_steps.h"
 
 #include <string.h>
 
@@ -61,9 +62,8 @@ static int
 read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	     struct scatter *s)
 {
-	const struct sl__type *data = sl__plan_type(pl, sl__plan_in(node, 0));
-	const struct sl__type *indices =
-		sl__plan_type(pl, sl__plan_in(node, 1));
+	const struct sl__type *data = sl__plan_in_type(pl, node, 0);
+	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
 	int64_t n;
 
 	if (data->rank >= SL__LOOPS_MOST || !sl__is_movable(data->dtype) ||
@@ -75,9 +75,8 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 		return 0;
 	s->depth = indices->dims[indices->rank - 1];
 	s->n = (int64_t)sl__plan_elements(pl, sl__plan_in(node, 1)) / s->depth;
-	s->run = (int64_t)(sl_dtype_bits(data->dtype) / 8);
-	for (int64_t d = s->depth; d < data->rank; d++)
-		s->run *= data->dims[d];
+	s->run = (int64_t)(sl_dtype_bits(data->dtype) / 8) *
+		 sl__sizes_product(data, (int)s->depth, data->rank);
 	memcpy(s->dims, data->dims, (size_t)s->depth * sizeof(*s->dims));
 	n = sl__ref_strides(s->strides, (size_t)s->depth, s->dims);
 	s->n_bytes = (size_t)(n * s->run);
@@ -85,43 +84,17 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	       (uint64_t)(s->n * s->run);
 }
 
-/* The data may be written over where neither of the others lies there. */
-static enum sl_status
-write_result(struct sl__planner *pl, uint32_t value, uint32_t *at,
-	     struct sl_error *err)
-{
-	const struct sl__buffer *b = pl->program->buffers;
-
-	if (b[at[0]].base == b[at[1]].base || b[at[0]].base == b[at[2]].base)
-		return sl__plan_write(pl, value, NULL, &at[3], err);
-	return sl__plan_write_over(pl, value, NULL, at[0], &at[3], err);
-}
-
-enum sl_status
-sl__make_scatter_nd(struct sl__planner *pl, const struct sl__node *node,
-		    int *is_made, struct sl_error *err)
+int
+sl__make_scatter_nd(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct scatter *s = sl__plan_state(pl, sizeof(*s));
-	struct sl__step *step;
 	uint32_t at[4];
-	enum sl_status rc = SL_OK;
 
-	*is_made = 0;
-	if (!s)
-		return sl__fail_nomem(err);
-	if (!read_scatter(pl, node, s))
-		return SL_OK;
-	*is_made = 1;
-	for (size_t i = 0; !rc && i < 3; i++)
-		rc = sl__plan_read(pl, sl__plan_in(node, i), NULL, &at[i], err);
-	if (!rc)
-		rc = write_result(pl, sl__plan_out(node, 0), at, err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 4, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "scatter";
-	step->state = s;
-	step->run = run;
-	return SL_OK;
+	if (!s || !read_scatter(pl, node, s))
+		return 0;
+	for (size_t i = 0; i < 3; i++)
+		at[i] = sl__plan_read(pl, node->inputs[i], NULL);
+	at[3] = sl__plan_write_first(pl, node->outputs[0], at, 3);
+	sl__plan_step(pl, at, 4, "scatter", run, s);
+	return 1;
 }

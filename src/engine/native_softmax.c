@@ -6,8 +6,7 @@
  * version 13 it spans all axes from the given one on.  Lines that lie in one
  * piece are done one by one; others side by side, a band of them at a time.
  */
-#include "base/status.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/numbers.h"
 #include "engine/vector_math.h"
 #include "engine/vector_rows.h"
@@ -24,8 +23,7 @@ struct softmax {
 	void (*line)(const float *x, int64_t n, int is_log, float *y);
 	void (*band)(const struct softmax *s, const float *x, int64_t width,
 		     float *y);
-	const float *x;
-	float *y;
+	unsigned char **at; /* x, y */
 };
 
 SL__ROW(largest, -INFINITY, x, sl__max(a, b))
@@ -101,6 +99,8 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct softmax *s = ctx;
+	const float *x = (const float *)(void *)s->at[0];
+	float *y = (float *)(void *)s->at[1];
 	int64_t bands = (s->inner + BAND - 1) / BAND, first, end;
 
 	sl__parallel_part(s->outer * bands, rank, n_ranks, &first, &end);
@@ -110,32 +110,17 @@ run_part(int rank, int n_ranks, void *ctx)
 		int64_t width = s->inner - column;
 
 		if (s->inner == 1)
-			s->line(s->x + at, s->length, s->is_log, s->y + at);
+			s->line(x + at, s->length, s->is_log, y + at);
 		else
-			s->band(s, s->x + at, width < BAND ? width : BAND,
-				s->y + at);
+			s->band(s, x + at, width < BAND ? width : BAND, y + at);
 	}
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct softmax *s = step->state;
-
-	(void)err;
-	s->x = (const float *)(void *)step->at[0];
-	s->y = (float *)(void *)step->at[1];
-	/* An exponential takes some twice as long as its element's way. */
-	sl__parallel(sl__threads_for(step->n_threads, 2 * step->n_bytes),
-		     run_part, s);
-	return SL_OK;
 }
 
 static int
 read_lines(const struct sl__planner *pl, const struct sl__node *node,
 	   struct softmax *s)
 {
-	const struct sl__type *type = sl__plan_type(pl, sl__plan_in(node, 0));
+	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
 	int is_old = node->version < 13;
 	int64_t given = sl__int(node, "axis", is_old ? 1 : -1);
 	int axis = is_old && given == type->rank ? type->rank
@@ -143,46 +128,33 @@ read_lines(const struct sl__planner *pl, const struct sl__node *node,
 	int end = is_old || axis == type->rank ? type->rank : axis + 1;
 
 	if (type->dtype != SL_DTYPE_F32 || axis < 0 ||
-	    !sl__plan_elements(pl, sl__plan_in(node, 0)))
+	    !sl__plan_elements(pl, node->inputs[0]))
 		return 0;
-	s->outer = s->length = s->inner = 1;
-	for (int d = 0; d < axis; d++)
-		s->outer *= type->dims[d];
-	for (int d = axis; d < end; d++)
-		s->length *= type->dims[d];
-	for (int d = end; d < type->rank; d++)
-		s->inner *= type->dims[d];
+	s->outer = sl__sizes_product(type, 0, axis);
+	s->length = sl__sizes_product(type, axis, end);
+	s->inner = sl__sizes_product(type, end, type->rank);
 	s->is_log = sl__is_op(node, SL__OP_ONNX_LogSoftmax);
 	s->line = line_for();
 	s->band = band_for();
 	return 1;
 }
 
-enum sl_status
-sl__make_softmax(struct sl__planner *pl, const struct sl__node *node,
-		 int *is_made, struct sl_error *err)
+int
+sl__make_softmax(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct softmax *s = sl__plan_state(pl, sizeof(*s));
 	struct sl__step *step;
 	uint32_t at[2];
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!s)
-		return sl__fail_nomem(err);
-	if (!read_lines(pl, node, s))
-		return SL_OK;
-	*is_made = 1;
-	rc = sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
-	if (!rc)
-		rc = sl__plan_write_over(pl, sl__plan_out(node, 0), NULL, at[0],
-					 &at[1], err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 2, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = s->is_log ? "log_softmax" : "softmax";
-	step->state = s;
-	step->run = run;
-	return SL_OK;
+	if (!s || !read_lines(pl, node, s))
+		return 0;
+	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
+	at[1] = sl__plan_write_over(pl, node->outputs[0], NULL, at[0]);
+	step = sl__plan_parts(pl, at, 2, s->is_log ? "log_softmax" : "softmax",
+			      run_part, s);
+	/* An exponential takes some twice as long as its element's way. */
+	step->n_threads =
+		sl__threads_for(pl->program->n_threads, 2 * step->n_bytes);
+	s->at = step->at;
+	return 1;
 }

@@ -9,9 +9,8 @@
  * stay zero, so a function that makes something of 0 wants none.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "engine/layout.h"
-#include "engine/loops.h"
+#include "engine/node_steps.h"
 #include "engine/numbers.h"
 #include "engine/vector_gates.h"
 
@@ -297,9 +296,7 @@ struct unary {
 	struct knobs knobs;
 	enum sl_dtype from, to;
 	int64_t n;
-	int cost;
-	const unsigned char *x;
-	unsigned char *y;
+	unsigned char **at; /* x, y */
 };
 
 enum { PIECE = 512 }; /* elements that are converted at a time */
@@ -311,17 +308,18 @@ run_real(const struct unary *u, int64_t first, int64_t n)
 	float piece[PIECE];
 
 	if (u->from == SL_DTYPE_F32 && u->to == SL_DTYPE_F32) {
-		u->real((const float *)(const void *)u->x + first, n, &u->knobs,
-			(float *)(void *)u->y + first);
+		u->real((const float *)(void *)u->at[0] + first, n, &u->knobs,
+			(float *)(void *)u->at[1] + first);
 		return;
 	}
 	for (int64_t i = first; i < first + n; i += PIECE) {
 		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
 
-		sl__numbers_to_f32(u->from, u->x + (size_t)i * from, now,
+		sl__numbers_to_f32(u->from, u->at[0] + (size_t)i * from, now,
 				   piece);
 		u->real(piece, now, &u->knobs, piece);
-		sl__numbers_from_f32(u->to, piece, now, u->y + (size_t)i * to);
+		sl__numbers_from_f32(u->to, piece, now,
+				     u->at[1] + (size_t)i * to);
 	}
 }
 
@@ -334,10 +332,11 @@ run_whole(const struct unary *u, int64_t first, int64_t n)
 	for (int64_t i = first; i < first + n; i += PIECE) {
 		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
 
-		sl__numbers_to_i64(u->from, u->x + (size_t)i * from, now,
+		sl__numbers_to_i64(u->from, u->at[0] + (size_t)i * from, now,
 				   piece);
 		u->whole(piece, now, &u->knobs, piece);
-		sl__numbers_from_i64(u->to, piece, now, u->y + (size_t)i * to);
+		sl__numbers_from_i64(u->to, piece, now,
+				     u->at[1] + (size_t)i * to);
 	}
 }
 
@@ -352,20 +351,6 @@ run_part(int rank, int n_ranks, void *ctx)
 		run_real(u, first, end - first);
 	else
 		run_whole(u, first, end - first);
-}
-
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct unary *u = step->state;
-
-	(void)err;
-	u->x = step->at[0];
-	u->y = step->at[1];
-	sl__parallel(sl__threads_for(step->n_threads,
-				     step->n_bytes * (uint64_t)u->cost),
-		     run_part, u);
-	return SL_OK;
 }
 
 static int
@@ -402,55 +387,44 @@ choose_form(const struct sl__planner *pl, const struct sl__node *node,
 }
 
 static int
-read_unary(struct sl__planner *pl, const struct sl__node *node, struct unary *u)
+read_unary(struct sl__planner *pl, const struct sl__node *node,
+	   struct function *f, struct unary *u)
 {
-	struct function f = function_of(node);
 	enum sl__numbers numbers;
 
-	u->from = sl__plan_type(pl, sl__plan_in(node, 0))->dtype;
-	u->to = sl__plan_type(pl, sl__plan_out(node, 0))->dtype;
-	u->cost = f.cost;
+	u->from = sl__plan_in_type(pl, node, 0)->dtype;
+	u->to = sl__plan_out_type(pl, node, 0)->dtype;
 	if (sl__is_op(node, SL__OP_ONNX_Clip))
-		set_usual_bounds(&f, node, u->from);
+		set_usual_bounds(f, node, u->from);
 	numbers = sl__numbers_of(u->from);
-	if (numbers == SL__NUMBERS_REAL && f.real)
-		u->real = f.real();
-	else if (numbers == SL__NUMBERS_WHOLE && f.whole)
-		u->whole = f.whole;
+	if (numbers == SL__NUMBERS_REAL && f->real)
+		u->real = f->real();
+	else if (numbers == SL__NUMBERS_WHOLE && f->whole)
+		u->whole = f->whole;
 	else
 		return 0;
 	return sl__numbers_of(u->to) != SL__NUMBERS_NONE &&
-	       sl__plan_elements(pl, sl__plan_in(node, 0)) &&
-	       read_knobs(pl, node, &f, &u->knobs);
+	       sl__plan_elements(pl, node->inputs[0]) &&
+	       read_knobs(pl, node, f, &u->knobs);
 }
 
-enum sl_status
-sl__make_unary(struct sl__planner *pl, const struct sl__node *node,
-	       int *is_made, struct sl_error *err)
+int
+sl__make_unary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct unary *u = sl__plan_state(pl, sizeof(*u));
+	struct function f = function_of(node);
 	const struct sl__form *form;
 	struct sl__step *step;
 	uint32_t at[2];
-	enum sl_status rc;
 
-	*is_made = 0;
-	if (!u)
-		return sl__fail_nomem(err);
-	if (!read_unary(pl, node, u))
-		return SL_OK;
-	*is_made = 1;
+	if (!u || !read_unary(pl, node, &f, u))
+		return 0;
 	form = choose_form(pl, node, u);
-	rc = sl__plan_read(pl, sl__plan_in(node, 0), form, &at[0], err);
-	if (!rc)
-		rc = sl__plan_write_over(pl, sl__plan_out(node, 0), form, at[0],
-					 &at[1], err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 2, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = function_of(node).kernel;
-	step->state = u;
-	step->run = run;
-	return SL_OK;
+	at[0] = sl__plan_read(pl, node->inputs[0], form);
+	at[1] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
+	step = sl__plan_parts(pl, at, 2, f.kernel, run_part, u);
+	step->n_threads = sl__threads_for(pl->program->n_threads,
+					  step->n_bytes * (uint64_t)f.cost);
+	u->at = step->at;
+	return 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_where.c - elements chosen from two tensors, broadcast together. */
-#include "base/status.h"
 #include "engine/boxes.h"
+#include "engine/node_steps.h"
 #include "engine/vector.h"
 
 #include "base/banned.h"
@@ -95,18 +95,6 @@ run_part(int rank, int n_ranks, void *ctx)
 	}
 }
 
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	struct where *w = step->state;
-
-	(void)err;
-	w->at = step->at;
-	sl__parallel(sl__threads_for(step->n_threads, step->n_bytes), run_part,
-		     w);
-	return SL_OK;
-}
-
 static int
 add_operand(const struct sl__planner *pl, uint32_t value,
 	    const struct sl__type *out, struct sl__loops *l)
@@ -130,13 +118,13 @@ static int
 read_where(const struct sl__planner *pl, const struct sl__node *node,
 	   struct where *w)
 {
-	const struct sl__type *out = sl__plan_type(pl, sl__plan_out(node, 0));
+	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 
 	if (!sl__plan_elements(pl, sl__plan_out(node, 0)) ||
 	    out->rank >= SL__LOOPS_MOST || !sl__is_movable(out->dtype) ||
-	    sl__plan_type(pl, sl__plan_in(node, 0))->dtype != SL_DTYPE_BOOL ||
-	    sl__plan_type(pl, sl__plan_in(node, 1))->dtype != out->dtype ||
-	    sl__plan_type(pl, sl__plan_in(node, 2))->dtype != out->dtype)
+	    sl__plan_in_type(pl, node, 0)->dtype != SL_DTYPE_BOOL ||
+	    sl__plan_in_type(pl, node, 1)->dtype != out->dtype ||
+	    sl__plan_in_type(pl, node, 2)->dtype != out->dtype)
 		return 0;
 	w->n_bytes = sl_dtype_bits(out->dtype) / 8;
 	sl__loops_start(&w->loops, out->rank, out->dims);
@@ -154,32 +142,15 @@ read_where(const struct sl__planner *pl, const struct sl__node *node,
 	return 1;
 }
 
-enum sl_status
-sl__make_where(struct sl__planner *pl, const struct sl__node *node,
-	       int *is_made, struct sl_error *err)
+int
+sl__make_where(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct where *w = sl__plan_state(pl, sizeof(*w));
-	struct sl__step *step;
 	uint32_t at[4];
-	enum sl_status rc = SL_OK;
 
-	*is_made = 0;
-	if (!w)
-		return sl__fail_nomem(err);
-	if (!read_where(pl, node, w))
-		return SL_OK;
-	*is_made = 1;
-	for (size_t i = 0; !rc && i < 3; i++)
-		rc = sl__plan_read(pl, sl__plan_in(node, i), NULL, &at[i], err);
-	if (!rc)
-		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[3],
-				    err);
-	if (!rc)
-		rc = sl__plan_step(pl, at, 4, &step, err);
-	if (rc)
-		return rc;
-	step->kernel = "where";
-	step->state = w;
-	step->run = run;
-	return SL_OK;
+	if (!w || !read_where(pl, node, w))
+		return 0;
+	sl__plan_operands(pl, node, 3, at);
+	w->at = sl__plan_parts(pl, at, 4, "where", run_part, w)->at;
+	return 1;
 }

@@ -4,6 +4,20 @@
 
 #include "base/banned.h"
 
+const struct sl__type *
+sl__plan_in_type(const struct sl__planner *pl, const struct sl__node *node,
+		 size_t i)
+{
+	return sl__plan_type(pl, node->inputs[i]);
+}
+
+const struct sl__type *
+sl__plan_out_type(const struct sl__planner *pl, const struct sl__node *node,
+		  size_t k)
+{
+	return sl__plan_type(pl, node->outputs[k]);
+}
+
 int
 sl__plan_is_output(const struct sl__planner *pl, uint32_t value)
 {
@@ -33,6 +47,16 @@ sl__plan_integers(const struct sl__planner *pl, const struct sl__node *node,
 	       sl__in_integers(&call, i, values, n);
 }
 
+int64_t
+sl__sizes_product(const struct sl__type *type, int first, int end)
+{
+	int64_t n = 1;
+
+	for (int d = first; d < end; d++)
+		n *= type->dims[d];
+	return n;
+}
+
 const struct sl__form *
 sl__plan_short_form(const struct sl__planner *pl, uint32_t value)
 {
@@ -44,31 +68,57 @@ sl__plan_short_form(const struct sl__planner *pl, uint32_t value)
 		       : NULL;
 }
 
-enum sl_status
-sl__plan_plain_step(struct sl__planner *pl, const struct sl__node *node,
-		    struct sl__step **out, struct sl_error *err)
+void
+sl__plan_operands(struct sl__planner *pl, const struct sl__node *node,
+		  uint32_t n, uint32_t *operands)
 {
-	uint32_t at[2];
-	enum sl_status rc =
-		sl__plan_read(pl, sl__plan_in(node, 0), NULL, &at[0], err);
-
-	if (!rc)
-		rc = sl__plan_write(pl, sl__plan_out(node, 0), NULL, &at[1],
-				    err);
-	return rc ? rc : sl__plan_step(pl, at, 2, out, err);
+	for (uint32_t i = 0; i < n; i++)
+		operands[i] = sl__plan_read(pl, node->inputs[i], NULL);
+	operands[n] = sl__plan_write(pl, node->outputs[0], NULL);
 }
 
-enum sl_status
+uint32_t
+sl__plan_write_first(struct sl__planner *pl, uint32_t value,
+		     const uint32_t *operands, uint32_t n)
+{
+	const struct sl__buffer *b = pl->program->buffers;
+
+	for (uint32_t i = 1; !pl->rc && i < n; i++) {
+		if (b[operands[i]].base == b[operands[0]].base)
+			return sl__plan_write(pl, value, NULL);
+	}
+	return sl__plan_write_over(pl, value, NULL, operands[0]);
+}
+
+static enum sl_status
+run_parts(struct sl__step *step, struct sl_error *err)
+{
+	(void)err;
+	sl__parallel(step->n_threads, step->part, step->state);
+	return SL_OK;
+}
+
+struct sl__step *
+sl__plan_parts(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
+	       const char *kernel, sl__parallel_function *part, void *state)
+{
+	struct sl__step *step =
+		sl__plan_step(pl, operands, n, kernel, run_parts, state);
+
+	step->part = part;
+	step->n_threads = sl__threads_for(step->n_threads, step->n_bytes);
+	return step;
+}
+
+struct sl__step *
 sl__plan_side_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
-		   struct sl__step **out, struct sl_error *err)
+		   const char *kernel, sl__run_function *run, void *state)
 {
 	int is_counted = pl->is_counted;
-	enum sl_status rc = sl__plan_step(pl, operands, n, out, err);
+	struct sl__step *step =
+		sl__plan_step(pl, operands, n, kernel, run, state);
 
-	if (rc)
-		return rc;
 	pl->is_counted = is_counted;
-	(*out)->core_flops = 0;
-	(*out)->nominal_flops = (*out)->executed_flops = 0;
-	return SL_OK;
+	step->core_flops = step->nominal_flops = step->executed_flops = 0;
+	return step;
 }

@@ -5,6 +5,12 @@
 
 #include "engine/planner.h"
 
+/* The type of input i or output k, which the node has. */
+const struct sl__type *sl__plan_in_type(const struct sl__planner *pl,
+					const struct sl__node *node, size_t i);
+const struct sl__type *sl__plan_out_type(const struct sl__planner *pl,
+					 const struct sl__node *node, size_t k);
+
 /* Whether the model hands a value out. */
 int sl__plan_is_output(const struct sl__planner *pl, uint32_t value);
 
@@ -17,22 +23,37 @@ int sl__plan_integers(const struct sl__planner *pl, const struct sl__node *node,
 		      size_t i, const char *attribute, const int64_t **values,
 		      size_t *n);
 
+/* Product of sizes first .. end - 1. */
+int64_t sl__sizes_product(const struct sl__type *type, int first, int end);
+
 /* The form of a value that lies there as bf16, row-major; NULL: it does
  * not. */
 const struct sl__form *sl__plan_short_form(const struct sl__planner *pl,
 					   uint32_t value);
 
-/* A step from input 0 to output 0, both in their own forms. */
-enum sl_status sl__plan_plain_step(struct sl__planner *pl,
-				   const struct sl__node *node,
-				   struct sl__step **out,
-				   struct sl_error *err) SL_CHECKED;
+/* Operands of the usual step: the first n inputs, then output 0, all in their
+ * own forms. */
+void sl__plan_operands(struct sl__planner *pl, const struct sl__node *node,
+		       uint32_t n, uint32_t *operands);
+
+/* Like sl__plan_write_over() the first of n operands in its own form, unless
+ * another of them lies there too. */
+uint32_t sl__plan_write_first(struct sl__planner *pl, uint32_t value,
+			      const uint32_t *operands, uint32_t n);
+
+/* Like sl__plan_step(), of a kernel whose work threads share: 'part' gets the
+ * state, which may hold step->at.  It has as many threads as moving its
+ * operands is worth; the caller may set another number. */
+struct sl__step *sl__plan_parts(struct sl__planner *pl,
+				const uint32_t *operands, uint32_t n,
+				const char *kernel, sl__parallel_function *part,
+				void *state);
 
 /* A step that gets something ready for another of the same node, to which the
  * node's nominal work belongs. */
-enum sl_status sl__plan_side_step(struct sl__planner *pl,
-				  const uint32_t *operands, uint32_t n,
-				  struct sl__step **out,
-				  struct sl_error *err) SL_CHECKED;
+struct sl__step *sl__plan_side_step(struct sl__planner *pl,
+				    const uint32_t *operands, uint32_t n,
+				    const char *kernel, sl__run_function *run,
+				    void *state);
 
 #endif

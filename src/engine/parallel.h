@@ -17,6 +17,12 @@ void sl__parallel(int n, sl__parallel_function *fn, void *ctx);
 void sl__parallel_part(int64_t total, int rank, int n, int64_t *first,
 		       int64_t *end);
 
+/* How many of n threads are worth it for work that takes one of them as long
+ * as reading or writing n_bytes from memory; and no more than 'most', but
+ * one. */
+int sl__threads_for(int n_threads, uint64_t n_bytes);
+int sl__threads_upto(int n_threads, int64_t most);
+
 /* Sets how many threads oneDNN uses when called by this thread; returns what
  * it was. */
 int sl__parallel_set(int n_threads);

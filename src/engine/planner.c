@@ -16,6 +16,22 @@
 
 #include "base/banned.h"
 
+int
+sl__plan_check(struct sl__planner *pl, enum sl_status rc)
+{
+	if (!pl->rc)
+		pl->rc = rc;
+	return !pl->rc;
+}
+
+int
+sl__plan_bug(struct sl__planner *pl, const char *text)
+{
+	return pl->rc ? 0
+		      : sl__plan_check(pl,
+				       sl__fail(pl->err, SL_E_BUG, "%s", text));
+}
+
 const struct sl__type *
 sl__plan_type(const struct sl__planner *pl, uint32_t value)
 {
@@ -95,34 +111,44 @@ sl__plan_constant(struct sl__planner *pl, uint32_t value)
 	return &datum->tensor;
 }
 
-static enum sl_status
-add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes,
-	   uint32_t *out, struct sl_error *err)
+/* Room for another buffer; 0: a failure. */
+static int
+grow_buffers(struct sl__planner *pl)
 {
 	struct sl__program *p = pl->program;
+	size_t cap = p->cap_buffers ? 2 * p->cap_buffers : 64;
+	struct sl__buffer *more;
+	uint32_t *uses;
 
-	if (p->n_buffers == p->cap_buffers) {
-		size_t cap = p->cap_buffers ? 2 * p->cap_buffers : 64;
-		struct sl__buffer *more =
-			sl__arena_array(&p->arena, cap, sizeof(*more));
-		uint32_t *uses = sl__arena_array(&p->arena, cap, sizeof(*uses));
-
-		if (!more || !uses)
-			return sl__fail_nomem(err);
-		if (p->n_buffers) {
-			memcpy(more, p->buffers, p->n_buffers * sizeof(*more));
-			memcpy(uses, pl->buffer_uses,
-			       p->n_buffers * sizeof(*uses));
-		}
-		p->buffers = more;
-		pl->buffer_uses = uses;
-		p->cap_buffers = cap;
+	if (pl->rc || p->n_buffers < p->cap_buffers)
+		return !pl->rc;
+	more = sl__plan_state(pl, cap * sizeof(*more));
+	uses = sl__plan_state(pl, cap * sizeof(*uses));
+	if (pl->rc)
+		return 0;
+	if (p->n_buffers) {
+		memcpy(more, p->buffers, p->n_buffers * sizeof(*more));
+		memcpy(uses, pl->buffer_uses, p->n_buffers * sizeof(*uses));
 	}
-	*out = (uint32_t)p->n_buffers++;
-	p->buffers[*out].room = room;
-	p->buffers[*out].n_bytes = n_bytes;
-	p->buffers[*out].base = *out;
-	return SL_OK;
+	p->buffers = more;
+	pl->buffer_uses = uses;
+	p->cap_buffers = cap;
+	return 1;
+}
+
+static uint32_t
+add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes)
+{
+	struct sl__program *p = pl->program;
+	uint32_t id = (uint32_t)p->n_buffers;
+
+	if (!grow_buffers(pl))
+		return SL__NONE;
+	p->buffers[id].room = room;
+	p->buffers[id].n_bytes = n_bytes;
+	p->buffers[id].base = id;
+	p->n_buffers++;
+	return id;
 }
 
 unsigned char *
@@ -131,45 +157,34 @@ sl__plan_data(const struct sl__planner *pl, uint32_t buffer)
 	return pl->program->buffers[buffer].data;
 }
 
-enum sl_status
-sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
-		   struct sl_error *err)
+uint32_t
+sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes)
 {
-	return add_buffer(pl, SL__ROOM_WORKSPACE, n_bytes, buffer, err);
+	return add_buffer(pl, SL__ROOM_WORKSPACE, n_bytes);
 }
 
-enum sl_status
-sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, uint32_t *buffer,
-	      struct sl_error *err)
-{
-	enum sl_status rc =
-		add_buffer(pl, SL__ROOM_CONSTANT, n_bytes, buffer, err);
-	void *data;
-
-	if (rc)
-		return rc;
-	data = sl__pages_alloc(pl->program->weights->pages, n_bytes);
-	if (!data)
-		return sl__fail_nomem(err);
-	pl->program->buffers[*buffer].data = data;
-	return SL_OK;
-}
-
-enum sl_status
+uint32_t
 sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
-	     const unsigned char *data, int is_stored, uint32_t *buffer,
-	     struct sl_error *err)
+	     const unsigned char *data, int is_stored)
 {
-	enum sl_status rc =
-		add_buffer(pl, SL__ROOM_CONSTANT, n_bytes, buffer, err);
-	struct sl__buffer *b;
+	uint32_t id = add_buffer(pl, SL__ROOM_CONSTANT, n_bytes);
 
-	if (rc)
-		return rc;
-	b = &pl->program->buffers[*buffer];
-	b->data = (unsigned char *)(uintptr_t)data;
-	b->is_stored = is_stored;
-	return SL_OK;
+	if (id != SL__NONE) {
+		pl->program->buffers[id].data =
+			(unsigned char *)(uintptr_t)data;
+		pl->program->buffers[id].is_stored = is_stored;
+	}
+	return id;
+}
+
+uint32_t
+sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, void **data)
+{
+	*data = pl->rc ? NULL
+		       : sl__pages_alloc(pl->program->weights->pages, n_bytes);
+	if (!*data && !pl->rc)
+		pl->rc = sl__fail_nomem(pl->err);
+	return sl__plan_lay(pl, n_bytes, *data, 0);
 }
 
 /* A label without memory is left out: it is but a name. */
@@ -177,7 +192,7 @@ static void
 add_label(struct sl__planner *pl, uint32_t value, uint32_t base)
 {
 	struct sl__program *p = pl->program;
-	struct sl__label *label = sl__plan_state(pl, sizeof(*label));
+	struct sl__label *label = sl__arena_alloc(&p->arena, sizeof(*label));
 
 	if (!label)
 		return;
@@ -215,17 +230,16 @@ bytes_in(const struct sl__planner *pl, uint32_t value,
 	return form ? sl__form_bytes(form) : sl__plan_bytes(pl, value);
 }
 
-enum sl_status
+uint32_t
 sl__plan_write(struct sl__planner *pl, uint32_t value,
-	       const struct sl__form *form, uint32_t *buffer,
-	       struct sl_error *err)
+	       const struct sl__form *form)
 {
-	enum sl_status rc = add_buffer(pl, SL__ROOM_ACTIVATION,
-				       bytes_in(pl, value, form), buffer, err);
+	uint32_t id =
+		add_buffer(pl, SL__ROOM_ACTIVATION, bytes_in(pl, value, form));
 
-	if (!rc)
-		add_version(pl, value, form, *buffer);
-	return rc;
+	if (id != SL__NONE)
+		add_version(pl, value, form, id);
+	return id;
 }
 
 /* How many versions of these values lie in the buffer, whole or in part. */
@@ -261,124 +275,133 @@ is_last_reader(const struct sl__planner *pl, uint32_t over)
 	       !n_versions_in(pl, node->outputs, node->n_outputs, over);
 }
 
-enum sl_status
+uint32_t
 sl__plan_write_over(struct sl__planner *pl, uint32_t value,
-		    const struct sl__form *form, uint32_t over,
-		    uint32_t *buffer, struct sl_error *err)
+		    const struct sl__form *form, uint32_t over)
 {
-	const struct sl__buffer *b = &pl->program->buffers[over];
+	const struct sl__buffer *b = pl->rc ? NULL
+					    : &pl->program->buffers[over];
 
-	if (b->base != over || b->room != SL__ROOM_ACTIVATION ||
+	if (!b || b->base != over || b->room != SL__ROOM_ACTIVATION ||
 	    b->n_bytes != bytes_in(pl, value, form) ||
 	    !is_last_reader(pl, over))
-		return sl__plan_write(pl, value, form, buffer, err);
-	*buffer = over;
+		return sl__plan_write(pl, value, form);
 	add_version(pl, value, form, over);
-	return SL_OK;
+	return over;
 }
 
-enum sl_status
-sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
-	      uint64_t offset_bytes, struct sl_error *err)
+/* A part of a buffer, which lies where that one does. */
+static uint32_t
+add_part(struct sl__planner *pl, uint32_t of, uint64_t offset_bytes,
+	 uint64_t n_bytes)
 {
-	uint64_t n_bytes = sl__plan_bytes(pl, value);
-	uint64_t whole = pl->program->buffers[of].n_bytes;
-	struct sl__buffer *b;
-	uint32_t view = of;
-	enum sl_status rc = SL_OK;
+	uint32_t view = add_buffer(pl, SL__ROOM_ACTIVATION, n_bytes);
+	struct sl__buffer *b, *whole;
 
+	if (view == SL__NONE)
+		return view;
+	b = &pl->program->buffers[view];
+	whole = &pl->program->buffers[of];
+	b->base = whole->base;
+	b->room = whole->room;
+	b->offset = offset_bytes + (whole->base == of ? 0 : whole->offset);
+	b->is_stored = whole->is_stored;
+	b->data = whole->data;
+	if (b->room == SL__ROOM_CONSTANT && offset_bytes)
+		b->data += offset_bytes;
+	return view;
+}
+
+void
+sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
+	      uint64_t offset_bytes)
+{
+	uint64_t n_bytes = sl__plan_bytes(pl, value), whole;
+
+	if (pl->rc)
+		return;
+	whole = pl->program->buffers[of].n_bytes;
 	if (offset_bytes > whole || n_bytes > whole - offset_bytes)
-		return sl__fail(err, SL_E_DATA,
-				"its output is larger than its input");
-	if (offset_bytes || whole != n_bytes) {
-		rc = add_buffer(pl, SL__ROOM_ACTIVATION, n_bytes, &view, err);
-		if (rc)
-			return rc;
-		b = &pl->program->buffers[view];
-		b->base = pl->program->buffers[of].base;
-		b->room = pl->program->buffers[of].room;
-		b->offset = pl->program->buffers[of].offset + offset_bytes;
-		if (b->base == of)
-			b->offset = offset_bytes;
-		b->is_stored = pl->program->buffers[of].is_stored;
-		b->data = pl->program->buffers[of].data;
-		if (b->room == SL__ROOM_CONSTANT && offset_bytes)
-			b->data += offset_bytes;
-	}
-	add_version(pl, value, NULL, view);
-	return SL_OK;
+		pl->rc = sl__fail(pl->err, SL_E_DATA,
+				  "its output is larger than its input");
+	else if (offset_bytes || whole != n_bytes)
+		of = add_part(pl, of, offset_bytes, n_bytes);
+	sl__plan_alias(pl, value, NULL, of);
 }
 
 void
 sl__plan_alias(struct sl__planner *pl, uint32_t value,
 	       const struct sl__form *form, uint32_t of)
 {
-	add_version(pl, value, form, of);
+	if (!pl->rc)
+		add_version(pl, value, form, of);
 }
 
-static enum sl_status
-reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
-	uint32_t *buffer, struct sl_error *err)
+static uint32_t
+reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form)
 {
 	struct sl__version from = pl->held[value].versions[0];
-	struct sl__version to = {form, SL__NONE};
-	enum sl_status rc = sl__plan_write(pl, value, form, buffer, err);
+	struct sl__version to = {form, sl__plan_write(pl, value, form)};
 
-	to.buffer = *buffer;
-	return rc ? rc : sl__dnnl_reorder_step(pl, value, &from, &to, err);
+	sl__dnnl_reorder_step(pl, value, &from, &to);
+	return to.buffer;
 }
 
-enum sl_status
+uint32_t
 sl__plan_read(struct sl__planner *pl, uint32_t value,
-	      const struct sl__form *form, uint32_t *buffer,
-	      struct sl_error *err)
+	      const struct sl__form *form)
 {
 	const struct sl__held *held = &pl->held[value];
-	enum sl_status rc;
+	uint32_t id;
 
 	for (uint32_t i = 0; i < held->n_versions; i++) {
-		if (!sl__form_equal(held->versions[i].form, form))
-			continue;
-		*buffer = held->versions[i].buffer;
-		return SL_OK;
+		if (sl__form_equal(held->versions[i].form, form))
+			return held->versions[i].buffer;
 	}
+	if (pl->rc)
+		return SL__NONE;
+	if (!pl->graph->values[value].tensor && held->n_versions)
+		return reorder(pl, value, form);
 	if (!pl->graph->values[value].tensor) {
-		if (!held->n_versions)
-			return sl__fail(err, SL_E_BUG,
-					"value '%.200s' is nowhere",
-					pl->graph->values[value].name);
-		return reorder(pl, value, form, buffer, err);
+		pl->rc = sl__fail(pl->err, SL_E_BUG,
+				  "value '%.200s' is nowhere",
+				  pl->graph->values[value].name);
+		return SL__NONE;
 	}
 	if (!form)
-		return sl__plan_read_constant(pl, value, buffer, err);
-	rc = sl__plan_pack(pl, value, NULL, form, buffer, err);
-	if (!rc)
-		add_version(pl, value, form, *buffer);
-	return rc;
+		return sl__plan_read_constant(pl, value);
+	id = sl__plan_pack(pl, value, NULL, form);
+	sl__plan_alias(pl, value, form, id);
+	return id;
 }
 
 void *
 sl__plan_state(struct sl__planner *pl, size_t n_bytes)
 {
-	return sl__arena_alloc(&pl->program->arena, n_bytes);
+	void *state = pl->rc ? NULL
+			     : sl__arena_alloc(&pl->program->arena, n_bytes);
+
+	if (!state && !pl->rc)
+		pl->rc = sl__fail_nomem(pl->err);
+	return state;
 }
 
-static enum sl_status
-grow_steps(struct sl__program *p, struct sl_error *err)
+static void
+grow_steps(struct sl__planner *pl)
 {
+	struct sl__program *p = pl->program;
 	size_t cap = p->cap_steps ? 2 * p->cap_steps : 64;
 	struct sl__step *more;
 
 	if (p->n_steps < p->cap_steps)
-		return SL_OK;
-	more = sl__arena_array(&p->arena, cap, sizeof(*more));
+		return;
+	more = sl__plan_state(pl, cap * sizeof(*more));
 	if (!more)
-		return sl__fail_nomem(err);
+		return;
 	if (p->n_steps)
 		memcpy(more, p->steps, p->n_steps * sizeof(*more));
 	p->steps = more;
 	p->cap_steps = cap;
-	return SL_OK;
 }
 
 static void
@@ -394,25 +417,27 @@ count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 	}
 }
 
-enum sl_status
+struct sl__step *
 sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
-	      struct sl__step **out, struct sl_error *err)
+	      const char *kernel, sl__run_function *run, void *state)
 {
 	struct sl__program *p = pl->program;
 	struct sl__step *step;
-	enum sl_status rc = grow_steps(p, err);
+	uint32_t *ids = sl__plan_state(pl, n * sizeof(*ids));
+	unsigned char **at = sl__plan_state(pl, n * sizeof(*at));
 
-	if (rc)
-		return rc;
-	step = &p->steps[p->n_steps];
-	memset(step, 0, sizeof(*step));
-	step->operands = sl__arena_array(&p->arena, n, sizeof(*step->operands));
-	step->at = sl__arena_array(&p->arena, n, sizeof(*step->at));
-	if (!step->operands || !step->at)
-		return sl__fail_nomem(err);
-	step->n_operands = n;
+	grow_steps(pl);
+	if (pl->rc)
+		return &pl->spare;
+	step = &p->steps[p->n_steps++];
+	*step = (struct sl__step){.kernel = kernel,
+				  .run = run,
+				  .state = state,
+				  .operands = ids,
+				  .at = at,
+				  .n_operands = n};
 	for (uint32_t i = 0; i < n; i++) {
-		step->operands[i] = operands[i];
+		ids[i] = operands[i];
 		step->n_bytes += p->buffers[operands[i]].n_bytes;
 	}
 	step->name = pl->node == SL__NONE ? ""
@@ -425,7 +450,5 @@ sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 		count_work(pl, pl->node, step);
 	pl->is_counted = 1;
 	step->executed_flops = step->nominal_flops;
-	p->n_steps++;
-	*out = step;
-	return SL_OK;
+	return step;
 }

@@ -37,17 +37,32 @@ struct sl__planner {
 	const struct sl_cost *costs; /* of the original graph's nodes */
 	uint32_t node;               /* that is being made */
 	int is_counted;              /* a step has its nominal work */
+	enum sl_status rc;           /* of the first failure */
+	struct sl_error *err;        /* what it was */
+	struct sl__step spare;       /* handed out after it */
 };
 
 /*
- * A kernel's way into the program.  Returns SL_OK with *is_made 1 when it has
- * added the step or steps of the node, 0 when the node is not for it (and
- * nothing was added).  All inputs and outputs of the node are tensors of
- * known type and sizes.  kernels.def says who is asked, in which order.
+ * The first failure sticks: functions that take a planner do nothing after
+ * it, and what they return (SL__NONE, NULL, the spare step) may be handed to
+ * others like them.  So a kernel asks for all that it needs without looking
+ * at each answer; whoever uses one otherwise looks at 'rc' first.
  */
-typedef enum sl_status sl__make_function(struct sl__planner *pl,
-					 const struct sl__node *node,
-					 int *is_made, struct sl_error *err);
+
+/* Notes the outcome of something else; whether all is well so far. */
+int sl__plan_check(struct sl__planner *pl, enum sl_status rc);
+
+/* Notes that something is impossible that the code relies on; returns 0. */
+int sl__plan_bug(struct sl__planner *pl, const char *text);
+
+/*
+ * A kernel's way into the program.  Returns 1 when it has added the step or
+ * steps of the node, 0 when the node is not for it (and nothing was added).
+ * All inputs and outputs of the node are tensors of known type and sizes.
+ * kernels.def says who is asked, in which order.
+ */
+typedef int sl__make_function(struct sl__planner *pl,
+			      const struct sl__node *node);
 #define KERNEL(domain, type, name) sl__make_function sl__make_##name;
 #include "engine/kernels.def"
 #undef KERNEL
@@ -81,64 +96,53 @@ const struct sl__tensor *sl__plan_constant(struct sl__planner *pl,
  * A buffer with the value in that form: the one there is, or a new one and a
  * step that reorders into it; a constant is reordered now.
  */
-enum sl_status sl__plan_read(struct sl__planner *pl, uint32_t value,
-			     const struct sl__form *form, uint32_t *buffer,
-			     struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_read(struct sl__planner *pl, uint32_t value,
+		       const struct sl__form *form);
 
 /* Like sl__plan_read() of a constant in its own form, but in pages of the
  * program's own, large ones where the system grants them: for weights that
  * are read end to end in every run. */
-enum sl_status sl__plan_own(struct sl__planner *pl, uint32_t value,
-			    uint32_t *buffer, struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_own(struct sl__planner *pl, uint32_t value);
 
 /* A constant seen through 'as' (other sizes or strides, the same bytes), in
  * another form: for packed weights.  Those who want the same share it. */
-enum sl_status sl__plan_pack(struct sl__planner *pl, uint32_t value,
-			     const struct sl__form *as,
-			     const struct sl__form *form, uint32_t *buffer,
-			     struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_pack(struct sl__planner *pl, uint32_t value,
+		       const struct sl__form *as, const struct sl__form *form);
 
 /* A new buffer that the step under way fills with the value. */
-enum sl_status sl__plan_write(struct sl__planner *pl, uint32_t value,
-			      const struct sl__form *form, uint32_t *buffer,
-			      struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_write(struct sl__planner *pl, uint32_t value,
+			const struct sl__form *form);
 
 /* Like sl__plan_write(), but over 'buffer' where nobody needs what is there
  * after this node (it was read by this node in a form of as many bytes). */
-enum sl_status sl__plan_write_over(struct sl__planner *pl, uint32_t value,
-				   const struct sl__form *form, uint32_t over,
-				   uint32_t *buffer,
-				   struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_write_over(struct sl__planner *pl, uint32_t value,
+			     const struct sl__form *form, uint32_t over);
 
 /* The value, in its own form, is a stretch of a buffer: no step. */
-enum sl_status sl__plan_view(struct sl__planner *pl, uint32_t value,
-			     uint32_t of, uint64_t offset_bytes,
-			     struct sl_error *err) SL_CHECKED;
+void sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
+		   uint64_t offset_bytes);
 
 /* Like sl__plan_view(), but the whole buffer, and in that form. */
 void sl__plan_alias(struct sl__planner *pl, uint32_t value,
 		    const struct sl__form *form, uint32_t of);
 
 /* Storage for those steps of the node under way that name it. */
-enum sl_status sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes,
-				  uint32_t *buffer,
-				  struct sl_error *err) SL_CHECKED;
+uint32_t sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes);
 
-/* Storage that the kernel fills now and that stays; its data is set. */
-enum sl_status sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes,
-			     uint32_t *buffer, struct sl_error *err) SL_CHECKED;
+/* Storage that the kernel fills now, at *data, and that stays. */
+uint32_t sl__plan_keep(struct sl__planner *pl, uint64_t n_bytes, void **data);
 unsigned char *sl__plan_data(const struct sl__planner *pl, uint32_t buffer);
 
 /*
  * Adds a step of the node under way with these operands; the caller sets
- * kernel, run, state and, where they differ from the node's nominal ones,
- * executed_flops.  The pointer is valid until the next step is added.
+ * executed_flops where they differ from the node's nominal ones.  The pointer
+ * is valid until the next step is added; step->at stays.
  */
-enum sl_status sl__plan_step(struct sl__planner *pl, const uint32_t *operands,
-			     uint32_t n, struct sl__step **out,
-			     struct sl_error *err) SL_CHECKED;
+struct sl__step *sl__plan_step(struct sl__planner *pl, const uint32_t *operands,
+			       uint32_t n, const char *kernel,
+			       sl__run_function *run, void *state);
 
-/* Zeroed storage that lives as long as the program; NULL: no memory. */
+/* Zeroed storage that lives as long as the program; NULL: a failure. */
 void *sl__plan_state(struct sl__planner *pl, size_t n_bytes);
 
 #endif

@@ -64,12 +64,8 @@ int sl__end_is_residual(const struct sl__product *p, int i);
 /* The form of a value's elements in that type, row-major; NULL for its own.
  * And the right matrix, a constant, as [n][k] in the product's type
  * (dnnl_matmul.c). */
-enum sl_status sl__product_form(struct sl__planner *pl, uint32_t value,
-				enum sl_dtype dtype,
-				const struct sl__form **form,
-				struct sl_error *err) SL_CHECKED;
-enum sl_status sl__product_pack(struct sl__planner *pl,
-				const struct sl__product *p, uint32_t *buffer,
-				struct sl_error *err) SL_CHECKED;
+const struct sl__form *sl__product_form(struct sl__planner *pl, uint32_t value,
+					enum sl_dtype dtype);
+uint32_t sl__product_pack(struct sl__planner *pl, const struct sl__product *p);
 
 #endif

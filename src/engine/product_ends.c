@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* product_ends.c - what follows a product, on its elements while near. */
 #include "engine/product_ends.h"
-#include "base/status.h"
-#include "engine/parallel.h"
+#include "engine/node_steps.h"
 #include "engine/vector_gates.h"
 
 #include "base/banned.h"
@@ -63,32 +62,25 @@ SL__VECTOR_TARGETS(change, change_body,
 		    int64_t n, float *x),
 		   (post, operand, n, x))
 
-enum sl_status
+uint32_t
 sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
-	      const struct sl__product *p, uint32_t *operands, uint32_t *n,
-	      struct sl_error *err)
+	      const struct sl__product *p, uint32_t *operands, uint32_t n)
 {
-	enum sl_status rc = SL_OK;
-
 	out->p = p;
 	out->change = change_for();
-	for (int i = 0; !rc && i < p->n_ends; i++) {
+	for (int i = 0; i < p->n_ends; i++) {
 		uint32_t value = p->ends[i].value;
 		const struct sl__form *form;
 
 		if (value == SL__NONE)
 			continue;
-		form = sl__plan_form(pl, value);
-		if (form && (!sl__form_is_dense(form) ||
-			     sl__form_dtype(form) != SL_DTYPE_BF16))
-			form = NULL;
-		out->is_bf16[i] = (form ? sl__form_dtype(form)
-					: sl__plan_type(pl, value)->dtype) ==
-				  SL_DTYPE_BF16;
-		out->at[i] = *n;
-		rc = sl__plan_read(pl, value, form, &operands[(*n)++], err);
+		form = sl__plan_short_form(pl, value);
+		out->is_bf16[i] = form || sl__plan_type(pl, value)->dtype ==
+						  SL_DTYPE_BF16;
+		out->at[i] = n;
+		operands[n++] = sl__plan_read(pl, value, form);
 	}
-	return rc;
+	return n;
 }
 
 /* Where a row of the result begins in an operand. */
@@ -161,50 +153,39 @@ sl__ends_apply(const struct sl__ends *e, unsigned char *const *at, int64_t row,
 			    n - i < CHUNK ? n - i : CHUNK, x + i);
 }
 
+struct ends_step {
+	struct sl__ends ends;
+	unsigned char **at;
+};
+
 static void
 run_part(int rank, int n, void *ctx)
 {
-	const struct sl__step *step = ctx;
-	const struct sl__ends *e = step->state;
-	const struct sl__product *p = e->p;
-	float *y = (float *)(void *)step->at[0];
+	const struct ends_step *e = ctx;
+	const struct sl__product *p = e->ends.p;
+	float *y = (float *)(void *)e->at[0];
 	int64_t row, end;
 
 	sl__parallel_part(sl__product_rows(p), rank, n, &row, &end);
 	for (; row < end; row++)
-		sl__ends_apply(e, step->at, row, 0, p->n, y + row * p->n);
+		sl__ends_apply(&e->ends, e->at, row, 0, p->n, y + row * p->n);
 }
 
-static enum sl_status
-run(struct sl__step *step, struct sl_error *err)
-{
-	(void)err;
-	sl__parallel(step->n_threads, run_part, step);
-	return SL_OK;
-}
-
-enum sl_status
+void
 sl__product_ends_step(struct sl__planner *pl, const struct sl__product *p,
-		      uint32_t buffer, struct sl_error *err)
+		      uint32_t buffer)
 {
 	enum { ELEMENTS_PER_THREAD = 16384 };
-	uint32_t operands[SL__ENDS_MOST + 1] = {buffer}, n = 1;
-	struct sl__ends *e = sl__plan_state(pl, sizeof(*e));
-	int64_t most = sl__product_rows(p) * p->n / ELEMENTS_PER_THREAD;
+	uint32_t operands[SL__ENDS_MOST + 1] = {buffer}, n;
+	struct ends_step *e = sl__plan_state(pl, sizeof(*e));
 	struct sl__step *step;
-	enum sl_status rc;
 
 	if (!e)
-		return sl__fail_nomem(err);
-	rc = sl__ends_read(e, pl, p, operands, &n, err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
-	if (step->n_threads > most)
-		step->n_threads = most < 1 ? 1 : (int)most;
-	step->kernel = "loops";
-	step->state = e;
-	step->run = run;
-	return SL_OK;
+		return;
+	n = sl__ends_read(&e->ends, pl, p, operands, 1);
+	step = sl__plan_parts(pl, operands, n, "loops", run_part, e);
+	step->n_threads = sl__threads_upto(pl->program->n_threads,
+					   sl__product_rows(p) * p->n /
+						   ELEMENTS_PER_THREAD);
+	e->at = step->at;
 }

@@ -16,12 +16,12 @@ struct sl__ends {
 };
 
 /*
- * Reads the operands: adds them to operands[], which holds *n already and
- * has room for SL__ENDS_MOST more.  'p' lives as long as the program.
+ * Reads the operands: adds them to operands[], which holds n already and has
+ * room for SL__ENDS_MOST more; returns how many it holds then.  'p' lives as long as the program.
  */
-enum sl_status sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
-			     const struct sl__product *p, uint32_t *operands,
-			     uint32_t *n, struct sl_error *err) SL_CHECKED;
+uint32_t sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
+		       const struct sl__product *p, uint32_t *operands,
+		       uint32_t n);
 
 /* Changes elements first .. first + n - 1 of a row of the result, rows of all
  * stacks counted through, which are in x.  'at' are the step's addresses. */
@@ -29,9 +29,7 @@ void sl__ends_apply(const struct sl__ends *e, unsigned char *const *at,
 		    int64_t row, int64_t first, int64_t n, float *x);
 
 /* All ends of a product as a step, on its result, f32, in 'buffer'. */
-enum sl_status sl__product_ends_step(struct sl__planner *pl,
-				     const struct sl__product *p,
-				     uint32_t buffer,
-				     struct sl_error *err) SL_CHECKED;
+void sl__product_ends_step(struct sl__planner *pl, const struct sl__product *p,
+			   uint32_t buffer);
 
 #endif

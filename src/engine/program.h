@@ -3,6 +3,7 @@
 #ifndef SL_PROGRAM_H
 #define SL_PROGRAM_H
 
+#include "engine/parallel.h"
 #include "engine/weight_cache.h"
 #include "ops/evaluate.h"
 #include "transform/rewrite.h"
@@ -60,6 +61,7 @@ struct sl__step {
 	sl__bind_function *bind;       /* may be NULL */
 	sl__release_function *release; /* may be NULL */
 	void *state;                   /* the kernel's own */
+	sl__parallel_function *part;   /* what threads run, or NULL */
 	uint32_t n_operands;
 	uint32_t *operands; /* buffers it reads or writes */
 	unsigned char **at; /* their addresses */

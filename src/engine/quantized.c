@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantized.c - what kernels of quantized operators ask of their nodes. */
 #include "engine/quantized.h"
+#include "base/status.h"
 
 #include <math.h>
 
@@ -79,6 +80,8 @@ sl__small_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
 	if (t->dtype == SL_DTYPE_I8)
 		return (const int8_t *)t->bytes;
 	*copy = sl__alloc(allocator, (size_t)t->n_elements);
+	if (!*copy && !pl->rc)
+		pl->rc = sl__fail_nomem(pl->err);
 	for (uint64_t i = 0; *copy && i < t->n_elements; i++)
 		(*copy)[i] = (int8_t)(t->bytes[i] - 128);
 	return *copy;

@@ -29,7 +29,7 @@ int sl__is_small(enum sl_dtype dtype);
 /*
  * The elements of a constant of uint8 or int8 as int8: where they are, or a
  * copy from which 128 is taken off, in *copy, to be released with the
- * program's allocator.  NULL: out of memory.
+ * program's allocator.  NULL: a failure.
  */
 const int8_t *sl__small_weights(struct sl__planner *pl, uint32_t value,
 				int8_t **copy);
@@ -38,11 +38,9 @@ const int8_t *sl__small_weights(struct sl__planner *pl, uint32_t value,
 void sl__small_sums(const int8_t *w, size_t n, size_t length, int32_t *sums);
 
 /* A form of the same order with another type of number; NULL for NULL. */
-enum sl_status sl__form_retyped(struct sl__planner *pl,
-				const struct sl__form *form,
-				enum sl_dtype dtype,
-				const struct sl__form **out,
-				struct sl_error *err) SL_CHECKED;
+const struct sl__form *sl__form_retyped(struct sl__planner *pl,
+					const struct sl__form *form,
+					enum sl_dtype dtype);
 
 /* The form of a value whose elements fill it, in their own type: as it was
  * made, or row-major where that is another kind. */

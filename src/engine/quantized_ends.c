@@ -7,17 +7,14 @@
  * column, found once.
  */
 #include "engine/quantized_ends.h"
-#include "base/status.h"
-#include "engine/loops.h"
 #include "engine/vector.h"
 
 #include <math.h>
 
 #include "base/banned.h"
 
-enum sl_status
-sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl,
-			struct sl_error *err)
+int
+sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl)
 {
 	size_t n = (size_t)e->n_columns, all = n * (size_t)e->n_b_batches;
 
@@ -26,9 +23,7 @@ sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl,
 	e->zeros = sl__plan_state(pl, n * sizeof(*e->zeros));
 	e->factors = sl__plan_state(pl, n * sizeof(*e->factors));
 	e->biases = sl__plan_state(pl, n * sizeof(*e->biases));
-	return e->b_sums && e->offsets && e->zeros && e->factors && e->biases
-		       ? SL_OK
-		       : sl__fail_nomem(err);
+	return !pl->rc;
 }
 
 void
@@ -247,6 +242,6 @@ sl__quantized_run(struct sl__step *step, struct sl_error *err)
 	e->addresses = step->at;
 	find_columns(e);
 	find_offsets(e);
-	sl__parallel(e->n_threads, run_part, e);
+	sl__parallel(step->n_threads, run_part, e);
 	return SL_OK;
 }

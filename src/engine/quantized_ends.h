@@ -49,20 +49,18 @@ struct sl__quantized_ends {
 	int64_t n_b_batches;                     /* 1 or n_batches */
 	int64_t a_row, a_k, b_k, b_n;            /* strides */
 	float alpha;
-	int is_centred; /* all zero points of b are known to be 0 */
-	int has_b_sums; /* they are known */
-	int n_threads;
-	int32_t *b_sums, *offsets;       /* per column of all of b */
-	int32_t *zeros;                  /* per column */
-	float *factors, *biases;         /* per column */
-	struct sl__scale to;             /* the result's */
+	int is_centred;            /* all zero points of b are known to be 0 */
+	int has_b_sums;            /* they are known */
+	int32_t *b_sums, *offsets; /* per column of all of b */
+	int32_t *zeros;            /* per column */
+	float *factors, *biases;   /* per column */
+	struct sl__scale to;       /* the result's */
 	unsigned char *const *addresses; /* of the run under way */
 };
 
-/* Storage for what is found per column. */
-enum sl_status sl__quantized_add_lists(struct sl__quantized_ends *ends,
-				       struct sl__planner *pl,
-				       struct sl_error *err) SL_CHECKED;
+/* Storage for what is found per column; 0: a failure. */
+int sl__quantized_add_lists(struct sl__quantized_ends *ends,
+			    struct sl__planner *pl);
 
 /* Sums of the columns of b. */
 void sl__quantized_sum_columns(struct sl__quantized_ends *ends,

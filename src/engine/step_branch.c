@@ -107,31 +107,13 @@ run_jump(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand,
-	 size_t *at, struct sl_error *err)
+/* The number of the step that was added. */
+static size_t
+add_jump(struct sl__planner *pl, sl__run_function *run, const uint32_t *operand)
 {
-	struct sl__step *step;
-	enum sl_status rc =
-		sl__plan_step(pl, operand, operand ? 1 : 0, &step, err);
-
-	if (rc)
-		return rc;
-	step->kernel = operand ? "branch" : "jump";
-	step->run = run;
-	*at = pl->program->n_steps - 1;
-	return SL_OK;
-}
-
-static enum sl_status
-add_copy(struct sl__planner *pl, uint32_t value, uint32_t to,
-	 struct sl_error *err)
-{
-	uint32_t from;
-	enum sl_status rc = sl__plan_read(pl, value, NULL, &from, err);
-
-	return rc ? rc
-		  : sl__plan_copy(pl, from, to, sl__plan_bytes(pl, value), err);
+	sl__plan_step(pl, operand, operand ? 1 : 0, operand ? "branch" : "jump",
+		      run, NULL);
+	return pl->program->n_steps - 1;
 }
 
 /* The versions that every value has at this point, and back to them. */
@@ -155,69 +137,51 @@ forget_versions(struct sl__planner *pl, const uint32_t *noted)
 	}
 }
 
-static enum sl_status
-add_body(struct sl__planner *pl, const struct sl__node *node, uint32_t block,
-	 const uint32_t *outputs, struct sl_error *err)
+static void
+add_body(struct sl__planner *pl, const struct sl__node *node, const char *name,
+	 const uint32_t *outputs)
 {
+	uint32_t block = branch_of(node, name);
 	const struct sl__block *b = &pl->graph->blocks[block];
 	uint32_t *noted = note_versions(pl);
 	uint32_t owner = pl->node;
 	int is_counted = pl->is_counted;
-	enum sl_status rc;
 
 	if (!noted)
-		return sl__fail_nomem(err);
-	rc = sl__lower_block(pl, block, err);
+		return;
+	sl__lower_block(pl, block);
 	pl->node = owner;
 	pl->is_counted = is_counted;
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
-		if (node->outputs[k] != SL__NONE)
-			rc = add_copy(pl, b->outputs[k], outputs[k], err);
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
+		uint32_t from;
+
+		if (node->outputs[k] == SL__NONE)
+			continue;
+		from = sl__plan_read(pl, b->outputs[k], NULL);
+		sl__plan_copy(pl, from, outputs[k],
+			      sl__plan_bytes(pl, b->outputs[k]));
 	}
 	forget_versions(pl, noted);
-	return rc;
 }
 
-static enum sl_status
-make_outputs(struct sl__planner *pl, const struct sl__node *node,
-	     uint32_t **outputs, struct sl_error *err)
-{
-	enum sl_status rc = SL_OK;
-
-	*outputs = sl__plan_state(pl, node->n_outputs * sizeof(**outputs));
-	if (!*outputs)
-		return sl__fail_nomem(err);
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
-		if (node->outputs[k] != SL__NONE)
-			rc = sl__plan_write(pl, node->outputs[k], NULL,
-					    &(*outputs)[k], err);
-	}
-	return rc;
-}
-
-enum sl_status
-sl__plan_branch(struct sl__planner *pl, const struct sl__node *node,
-		struct sl_error *err)
+void
+sl__plan_branch(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct sl__program *p = pl->program;
-	uint32_t condition, *outputs;
-	size_t branch, jump;
-	enum sl_status rc;
+	uint32_t condition = sl__plan_read(pl, node->inputs[0], NULL);
+	uint32_t *outputs =
+		sl__plan_state(pl, node->n_outputs * sizeof(*outputs));
+	size_t branch = add_jump(pl, run_branch, &condition), jump;
 
-	rc = sl__plan_read(pl, node->inputs[0], NULL, &condition, err);
-	if (!rc)
-		rc = add_jump(pl, run_branch, &condition, &branch, err);
-	if (!rc)
-		rc = make_outputs(pl, node, &outputs, err);
-	if (!rc)
-		rc = add_body(pl, node, branch_of(node, "then_branch"), outputs,
-			      err);
-	if (!rc)
-		rc = add_jump(pl, run_jump, NULL, &jump, err);
-	if (rc)
-		return rc;
+	for (uint32_t k = 0; !pl->rc && k < node->n_outputs; k++) {
+		if (node->outputs[k] != SL__NONE)
+			outputs[k] = sl__plan_write(pl, node->outputs[k], NULL);
+	}
+	add_body(pl, node, "then_branch", outputs);
+	jump = add_jump(pl, run_jump, NULL);
+	if (pl->rc)
+		return;
 	p->steps[branch].target = p->n_steps;
-	rc = add_body(pl, node, branch_of(node, "else_branch"), outputs, err);
+	add_body(pl, node, "else_branch", outputs);
 	p->steps[jump].target = p->n_steps;
-	return rc;
 }

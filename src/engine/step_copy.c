@@ -17,26 +17,15 @@ run(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-enum sl_status
+void
 sl__plan_copy(struct sl__planner *pl, uint32_t from, uint32_t to,
-	      uint64_t n_bytes, struct sl_error *err)
+	      uint64_t n_bytes)
 {
 	const uint32_t operands[2] = {from, to};
-	uint64_t *state;
-	struct sl__step *step;
-	enum sl_status rc;
+	uint64_t *state = sl__plan_state(pl, sizeof(*state));
 
-	if (!n_bytes)
-		return SL_OK;
-	state = sl__plan_state(pl, sizeof(*state));
-	if (!state)
-		return sl__fail_nomem(err);
-	rc = sl__plan_step(pl, operands, 2, &step, err);
-	if (rc)
-		return rc;
+	if (!state || !n_bytes)
+		return;
 	*state = n_bytes;
-	step->kernel = "copy";
-	step->run = run;
-	step->state = state;
-	return SL_OK;
+	sl__plan_step(pl, operands, 2, "copy", run, state);
 }

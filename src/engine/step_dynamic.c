@@ -159,20 +159,18 @@ most_values(const struct sl__planner *pl, uint32_t id)
 	return n;
 }
 
-static enum sl_status
-find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands,
-	      struct sl_error *err)
+static void
+find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands)
 {
 	const struct sl__node *node = &pl->graph->nodes[d->node];
-	enum sl_status rc = SL_OK;
 	uint32_t n;
 
 	lend_inputs(pl, d, d->node);
-	for (n = 0; !rc && n < d->n_lent; n++) {
+	for (n = 0; n < d->n_lent; n++) {
 		sl__plan_describe(pl, d->values[n], &d->data[n]);
-		rc = sl__plan_read(pl, d->values[n], NULL, &operands[n], err);
+		operands[n] = sl__plan_read(pl, d->values[n], NULL);
 	}
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
 
 		if (value == SL__NONE)
@@ -183,10 +181,9 @@ find_operands(struct sl__planner *pl, struct dynamic *d, uint32_t *operands,
 		}
 		d->values[n] = value;
 		sl__plan_describe(pl, value, &d->data[n]);
-		rc = sl__plan_write(pl, value, NULL, &operands[n++], err);
+		operands[n++] = sl__plan_write(pl, value, NULL);
 		d->n_bound++;
 	}
-	return rc;
 }
 
 static int
@@ -200,36 +197,28 @@ has_dynamic_input(const struct sl__planner *pl, const struct sl__node *node)
 	return 0;
 }
 
-enum sl_status
-sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id, struct sl_error *err)
+void
+sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 {
 	size_t most = most_values(pl, node_id);
 	struct dynamic *d = sl__plan_state(pl, sizeof(*d));
 	uint32_t *operands = sl__plan_state(pl, most * sizeof(*operands));
+	uint32_t *values = sl__plan_state(pl, most * sizeof(*values));
+	struct sl__datum *data = sl__plan_state(pl, most * sizeof(*data));
 	struct sl__step *step;
-	enum sl_status rc;
 
-	if (!d || !operands)
-		return sl__fail_nomem(err);
+	if (pl->rc)
+		return;
 	d->evaluator = pl->program->evaluator;
 	d->node = node_id;
 	d->is_told = pl->shapes->is_told;
 	d->copies_all = has_dynamic_input(pl, &pl->graph->nodes[node_id]);
-	d->values = sl__plan_state(pl, most * sizeof(*d->values));
-	d->data = sl__plan_state(pl, most * sizeof(*d->data));
-	if (!d->values || !d->data)
-		return sl__fail_nomem(err);
-	rc = find_operands(pl, d, operands, err);
-	if (!rc)
-		rc = sl__plan_step(pl, operands, d->n_lent + d->n_bound, &step,
-				   err);
-	if (rc)
-		return rc;
+	d->values = values;
+	d->data = data;
+	find_operands(pl, d, operands);
 	pl->program->is_stepwise = 1;
+	step = sl__plan_step(pl, operands, d->n_lent + d->n_bound, "stepwise",
+			     run, d);
 	step->path = SL_PATH_STEPWISE;
-	step->kernel = "stepwise";
-	step->state = d;
-	step->run = run;
 	step->bind = bind;
-	return SL_OK;
 }

@@ -80,77 +80,63 @@ bind(struct sl__step *step, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-make_state(struct sl__planner *pl, const struct sl__node *node,
-	   struct reference **out, struct sl_error *err)
+static struct reference *
+make_state(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct reference *r = sl__plan_state(pl, sizeof(*r));
 	size_t n = (size_t)node->n_inputs + node->n_outputs;
 
-	*out = r;
 	if (!r)
-		return sl__fail_nomem(err);
+		return NULL;
 	r->data = sl__plan_state(pl, n * sizeof(*r->data));
 	r->inputs = sl__plan_state(pl, n * sizeof(*r->inputs));
 	r->outputs = sl__plan_state(pl, n * sizeof(*r->outputs));
 	r->places = sl__plan_state(pl, n * sizeof(*r->places));
-	if (!r->data || !r->inputs || !r->outputs || !r->places)
-		return sl__fail_nomem(err);
 	sl__arena_init(&r->scratch, &pl->program->arena.allocator);
 	r->call.node = node;
 	r->call.inputs = r->inputs;
 	r->call.outputs = r->outputs;
 	r->call.scratch = &r->scratch;
 	r->call.allocator = &pl->program->arena.allocator;
-	return SL_OK;
+	return pl->rc ? NULL : r;
 }
 
-enum sl_status
-sl__plan_reference(struct sl__planner *pl, const struct sl__node *node,
-		   struct sl_error *err)
+void
+sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 {
+	struct reference *r = make_state(pl, node);
 	uint32_t *operands =
 		sl__plan_state(pl, ((size_t)node->n_inputs + node->n_outputs +
 				    1) * sizeof(*operands));
 	uint32_t n = 0;
-	struct reference *r;
 	struct sl__step *step;
-	enum sl_status rc;
 
-	if (!operands)
-		return sl__fail_nomem(err);
-	if (node->op->ref == sl__ref_none)
-		return sl__fail(err, SL_E_ABSENT, "%s%s%s cannot be run",
-				node->domain, node->domain[0] ? "." : "",
-				node->type);
-	rc = make_state(pl, node, &r, err);
-	for (uint32_t i = 0; !rc && i < node->n_inputs; i++) {
+	if (pl->rc)
+		return;
+	if (node->op->ref == sl__ref_none) {
+		pl->rc = sl__fail(pl->err, SL_E_ABSENT, "%s%s%s cannot be run",
+				  node->domain, node->domain[0] ? "." : "",
+				  node->type);
+		return;
+	}
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] == SL__NONE)
 			continue;
-		rc = sl__plan_read(pl, node->inputs[i], NULL, &operands[n++],
-				   err);
+		operands[n++] = sl__plan_read(pl, node->inputs[i], NULL);
 		sl__plan_describe(pl, node->inputs[i], &r->data[i]);
 		r->inputs[i] = &r->data[i];
 	}
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		struct sl__datum *datum = &r->data[node->n_inputs + k];
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
-		rc = sl__plan_write(pl, node->outputs[k], NULL, &operands[n++],
-				    err);
+		operands[n++] = sl__plan_write(pl, node->outputs[k], NULL);
 		sl__plan_describe(pl, node->outputs[k], datum);
 		r->outputs[k] = datum;
 	}
-	if (!rc)
-		rc = sl__plan_step(pl, operands, n, &step, err);
-	if (rc)
-		return rc;
+	step = sl__plan_step(pl, operands, n, "reference", run, r);
 	step->path = SL_PATH_REFERENCE;
-	step->kernel = "reference";
-	step->state = r;
-	step->run = run;
 	step->bind = bind;
 	step->release = release;
-	return SL_OK;
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_planner_by_hand.c - what a planner remembers of values in the middle of
+ * a graph, and what it does after a failure.
+ */
+#include "planned_graph.h"
+#include "engine/planner.h"
+
+enum { N_VALUES = 8 };
+
+/* A planner in the middle of a graph, all of whose values are two floats. */
+struct by_hand {
+	struct graph_text *g;
+	struct sl__program program;
+	struct sl__shapes shapes;
+	struct sl__type types[N_VALUES];
+	struct sl__held held[N_VALUES];
+	struct sl__planner pl;
+};
+
+static void
+by_hand_start(struct by_hand *h, const char *text)
+{
+	static const int64_t two[] = {2};
+
+	memset(h, 0, sizeof(*h));
+	h->g = graph_text_with(text, NULL);
+	assert_true(h->g->graph->n_values <= N_VALUES);
+	for (int i = 0; i < N_VALUES; i++)
+		h->types[i] = (struct sl__type){.kind = SL__TYPE_TENSOR,
+						.dtype = SL_DTYPE_F32,
+						.rank = 1,
+						.dims = two};
+	sl__arena_init(&h->program.arena, NULL);
+	h->shapes.types = h->types;
+	h->pl.program = &h->program;
+	h->pl.graph = h->g->graph;
+	h->pl.shapes = &h->shapes;
+	h->pl.held = h->held;
+}
+
+static void
+by_hand_finish(struct by_hand *h)
+{
+	sl__arena_release(&h->program.arena);
+	graph_text_free(h->g);
+}
+
+/* However many readers want forms of their own, each gets one, and the output
+ * lasts to the end. */
+static void
+a_value_may_have_many_forms(void **state)
+{
+	struct by_hand h;
+	uint32_t y, buffer, last = SL__NONE;
+
+	(void)state;
+	by_hand_start(&h, "in x f32 2\n"
+			  "y = Neg x\n"
+			  "out y\n");
+	y = graph_text_value(h.g, "y");
+	for (int i = 0; i < 3 * SL__VERSIONS_MOST; i++) {
+		buffer = sl__plan_write(&h.pl, y, NULL);
+		assert_int_equal(h.pl.rc, SL_OK);
+		assert_true(buffer != last);
+		assert_int_equal(h.program.buffers[buffer].room,
+				 SL__ROOM_OUTPUT);
+		last = buffer;
+	}
+	assert_int_equal(h.held[y].n_versions, SL__VERSIONS_MOST);
+	by_hand_finish(&h);
+}
+
+/* The first output that nobody uses leaves no trace in the counts. */
+static void
+one_output_takes_the_place_of_an_input(void **state)
+{
+	struct by_hand h;
+	uint32_t x, in, a, b;
+
+	(void)state;
+	by_hand_start(&h, "in w f32 2\n"
+			  "x = Neg w\n"
+			  "a,b = Split x axis=0\n"
+			  "y = Neg b\n"
+			  "out y\n");
+	x = graph_text_value(h.g, "x");
+	h.held[x].uses_left = 1;
+	h.held[graph_text_value(h.g, "b")].uses_left = 1;
+	in = sl__plan_write(&h.pl, x, NULL);
+	h.pl.node = h.g->graph->values[graph_text_value(h.g, "a")].producer;
+	a = sl__plan_write_over(&h.pl, graph_text_value(h.g, "a"), NULL, in);
+	b = sl__plan_write_over(&h.pl, graph_text_value(h.g, "b"), NULL, in);
+	assert_int_equal(h.pl.rc, SL_OK);
+	assert_int_equal(a, in);
+	assert_true(b != in);
+	by_hand_finish(&h);
+}
+
+/* After a failure nothing is added, answers can be handed on, and the first
+ * text stays. */
+static void
+the_first_failure_sticks(void **state)
+{
+	struct by_hand h;
+	struct sl_error err;
+	uint32_t x, at[2];
+	struct sl__step *step;
+	void *data;
+
+	(void)state;
+	by_hand_start(&h, "in x f32 2\n"
+			  "y = Neg x\n"
+			  "out y\n");
+	h.pl.err = &err;
+	x = graph_text_value(h.g, "x");
+	assert_int_equal(sl__plan_bug(&h.pl, "first"), 0);
+	assert_int_equal(sl__plan_bug(&h.pl, "second"), 0);
+	assert_int_equal(sl__plan_check(&h.pl, SL_E_NOMEM), 0);
+	at[0] = sl__plan_read(&h.pl, x, NULL);
+	at[1] = sl__plan_write_over(&h.pl, x, NULL, at[0]);
+	assert_int_equal(at[0], SL__NONE);
+	assert_int_equal(at[1], SL__NONE);
+	assert_int_equal(sl__plan_workspace(&h.pl, 8), SL__NONE);
+	assert_int_equal(sl__plan_keep(&h.pl, 8, &data), SL__NONE);
+	assert_null(data);
+	assert_null(sl__plan_state(&h.pl, 8));
+	sl__plan_view(&h.pl, x, at[0], 0);
+	step = sl__plan_step(&h.pl, at, 2, "none", NULL, NULL);
+	assert_ptr_equal(step, &h.pl.spare);
+	assert_int_equal(h.program.n_steps, 0);
+	assert_int_equal(h.program.n_buffers, 0);
+	assert_int_equal(h.held[x].n_versions, 0);
+	assert_int_equal(h.pl.rc, SL_E_BUG);
+	assert_string_equal(err.text, "first");
+	by_hand_finish(&h);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_value_may_have_many_forms),
+		cmocka_unit_test(one_output_takes_the_place_of_an_input),
+		cmocka_unit_test(the_first_failure_sticks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
