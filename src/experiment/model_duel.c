@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,11 +48,12 @@ struct director {
 	const struct sl__model_duel_options *how;
 	struct sl__arena *arena;
 	struct sl__watch watch;
-	struct sl__rng order_rng; /* apart, so that ties do not change orders */
-	double ticks_per_ns, reading_ns;
-	uint64_t start_ns, deadline_ns;
-	size_t *order;
+	struct sl__runner runner;
+	struct sl__ticker ticker;
+	struct sl__duelist *warming_up; /* who is */
+	uint64_t cpu_ns; /* of the process when the slot began, then in it */
 	int threads_differ;
+	int is_settled;
 	size_t next_renewal, n_renewals;
 	size_t placed_at;   /* rounds that counted when plans came to lie where
 			       they do */
@@ -66,15 +67,17 @@ ticks_now(void *ctx)
 	return sl__ticks();
 }
 
+/* A reading costs what it does as a rule, not at the least: slots are short. */
 static void
 calibrate_clock(struct director *d)
 {
 	const struct sl_clock ticks = {ticks_now, NULL};
+	const struct sl_clock *clock = d->runner.clock;
 	struct sl__clock_cost cost;
 
-	d->ticks_per_ns = sl__ticks_per_ns();
-	sl__clock_calibrate(&cost, &ticks);
-	d->reading_ns = cost.reading_ns / d->ticks_per_ns;
+	sl__ticker_init(&d->ticker, clock);
+	sl__clock_calibrate(&cost, clock ? clock : &ticks);
+	d->ticker.reading_ns = cost.reading_ns / d->ticker.per_ns;
 }
 
 static uint64_t
@@ -84,15 +87,6 @@ process_cpu_ns(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* CPU time of a model: of its one thread, or of all there are, which work for
- * nobody else. */
-static uint64_t
-cpu_now(const struct sl__duelist *who)
-{
-	return who->n_threads == 1 ? sl__clock_thread_cpu_ns()
-				   : process_cpu_ns();
 }
 
 /*
@@ -130,7 +124,7 @@ run_slot(const struct director *d, struct sl__duelist *who,
 	for (size_t i = 0; i < d->out->n_sub_slots; i++) {
 		struct sl__tape *tapes = who->tapes + i * n_calls;
 
-		who->bounds[2 * i] = sl__ticks();
+		who->bounds[2 * i] = sl__ticks_of(d->ticker.clock);
 		for (size_t k = 0; k < n_calls; k++) {
 			enum sl_status rc =
 				sl__plan_record(who->plan, &tapes[k], err);
@@ -138,7 +132,7 @@ run_slot(const struct director *d, struct sl__duelist *who,
 			if (rc)
 				return rc;
 		}
-		who->bounds[2 * i + 1] = sl__ticks();
+		who->bounds[2 * i + 1] = sl__ticks_of(d->ticker.clock);
 	}
 	return SL_OK;
 }
@@ -146,9 +140,9 @@ run_slot(const struct director *d, struct sl__duelist *who,
 static double
 span_ns(const struct director *d, uint64_t from, uint64_t to, size_t n_readings)
 {
-	double ns = (double)(to - from) / d->ticks_per_ns;
+	double ns = sl__ticker_span_ns(&d->ticker, from, to);
 
-	return fmax(0, ns - d->reading_ns * (double)n_readings);
+	return fmax(0, ns - d->ticker.reading_ns * (double)n_readings);
 }
 
 /* Times of steps in a sub-slot, and how many readings were made in it. */
@@ -197,27 +191,45 @@ read_tapes(const struct director *d, struct sl__duelist *who)
 }
 
 static enum sl_status
-take_slot(struct director *d, struct sl__duelist *who, int *disturbed,
-	  struct sl_error *err)
+prepare_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	struct sl__covariates before, after;
-	uint64_t cpu_before, cpu_after;
+	(void)slot;
+	(void)err;
+	let_threads_sleep(ctx);
+	return SL_OK;
+}
+
+static enum sl_status
+take_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct director *d = ctx;
+	struct sl__duelist *who = &d->out->duelists[slot->arm];
 	enum sl_status rc;
 
-	let_threads_sleep(d);
-	sl__watch_before(&d->watch, &before);
-	cpu_before = cpu_now(who);
+	d->cpu_ns = process_cpu_ns();
 	rc = run_slot(d, who, err);
-	cpu_after = cpu_now(who);
-	sl__watch_after(&d->watch, &after);
-	if (rc)
-		return rc;
+	d->cpu_ns = process_cpu_ns() - d->cpu_ns;
+	for (size_t i = 0; !rc && i < d->out->n_sub_slots; i++)
+		slot->wall_ns += span_ns(d, who->bounds[2 * i],
+					 who->bounds[2 * i + 1], 1);
+	return rc;
+}
+
+/* CPU time of a model: of its one thread, or of all there are, which work for
+ * nobody else. */
+static enum sl_status
+finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct director *d = ctx;
+	struct sl__duelist *who = &d->out->duelists[slot->arm];
+	uint64_t cpu_ns = who->n_threads == 1
+				  ? slot->after.cpu_ns - slot->before.cpu_ns
+				  : d->cpu_ns;
+
+	(void)err;
 	read_tapes(d, who);
-	who->cpu_ns = fmax(1e-3, (double)(cpu_after - cpu_before) /
-					 (double)passes_per_slot(d->out));
-	*disturbed |=
-		sl__watch_slot(&d->watch, &before, &after,
-			       who->wall_ns * (double)passes_per_slot(d->out));
+	who->cpu_ns =
+		fmax(1e-3, (double)cpu_ns / (double)passes_per_slot(d->out));
 	return SL_OK;
 }
 
@@ -321,23 +333,15 @@ judge_round(struct director *d, size_t which, double now_s)
 	note_verdict(c, now_s);
 }
 
-static double
-elapsed_s(const struct director *d)
-{
-	return (double)(sl__clock_now_ns(NULL) - d->start_ns) / 1e9;
-}
-
-/* A disturbed round does not count, a rule that cannot see who was hit; but
- * where half the rounds or more are disturbed it does. */
 static void
-count_round(struct director *d, int disturbed)
+count_round(struct director *d, const struct sl__taken *taken)
 {
 	struct sl__model_duel *out = d->out;
-	double now_s = elapsed_s(d);
+	double now_s = sl__runner_elapsed_s(&d->runner);
 
-	out->n_taken++;
-	out->n_disturbed += disturbed != 0;
-	if (disturbed && 2 * out->n_disturbed < out->n_taken) {
+	out->n_taken = d->runner.n_rounds;
+	out->n_disturbed = d->runner.n_disturbed;
+	if (taken->is_left_out) {
 		out->n_left_out++;
 		return;
 	}
@@ -380,7 +384,7 @@ place_contest(struct director *d, struct sl__contest *c)
 		c->placed_at[i] = duel->n;
 	}
 	sl__ensemble_place(&c->ensemble, medians);
-	note_verdict(c, elapsed_s(d));
+	note_verdict(c, sl__runner_elapsed_s(&d->runner));
 }
 
 /* What models and layers did where the memory lay until now, if a round
@@ -463,7 +467,7 @@ give_up_placements(struct sl__model_duel *out)
 static enum sl_status
 renew_plans(struct director *d, struct sl_error *err)
 {
-	uint64_t start = sl__clock_now_ns(NULL);
+	uint64_t start = sl__clock_now_ns(d->runner.clock);
 	struct sl__model_duel *out = d->out;
 	size_t n_renewed = 0;
 	enum sl_status rc = SL_OK;
@@ -481,7 +485,7 @@ renew_plans(struct director *d, struct sl_error *err)
 			rc = run_slot(d, &out->duelists[i], err);
 	}
 	d->n_renewals++;
-	d->renewing_ns += (double)(sl__clock_now_ns(NULL) - start);
+	d->renewing_ns += (double)(sl__clock_now_ns(d->runner.clock) - start);
 	d->next_renewal =
 		out->n_counted + out->n_counted / 16 + rounds_per_placement(d);
 	return rc;
@@ -507,124 +511,134 @@ is_settled(const struct director *d)
 	return 1;
 }
 
-static void
-tell_progress(const struct director *d)
+static enum sl_status
+close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	struct sl_progress now = {.what = "comparing",
-				  .n_done = d->out->n_counted};
-	double spent_s = elapsed_s(d);
+	struct director *d = ctx;
 
-	if (!d->how->progress)
-		return;
-	now.share = fmin(spent_s / d->how->time_s, 1);
-	now.remaining_s = fmax(d->how->time_s - spent_s, 0);
-	now.median_ns = d->out->duelists[0].wall_ns;
-	d->how->progress(&now, d->how->progress_ctx);
+	count_round(d, taken);
+	d->is_settled = is_settled(d);
+	if (d->is_settled || sl__runner_is_interrupted(&d->runner))
+		return SL_OK;
+	return renew_plans(d, err);
 }
 
 static int
-stop(struct director *d, enum sl_stop why)
+is_enough(void *ctx)
 {
-	d->out->stopped_by = why;
-	return 1;
+	const struct director *d = ctx;
+
+	return d->is_settled;
+}
+
+static void
+describe(struct sl_progress *now, void *ctx)
+{
+	const struct director *d = ctx;
+
+	now->n_done = d->out->n_counted;
+	now->median_ns = d->out->duelists[0].wall_ns;
+}
+
+static enum sl_status
+fail_interrupted(struct sl_error *err)
+{
+	return sl__fail(err, SL_E_INTERRUPTED,
+			"interrupted before the first round");
 }
 
 /* The first round is played to its end unless it is interrupted. */
-static int
-has_to_stop(struct director *d)
-{
-	if (d->how->interrupt && *d->how->interrupt)
-		return stop(d, SL_STOP_INTERRUPT);
-	return d->out->n_taken &&
-	       (sl__clock_now_ns(NULL) >= d->deadline_ns ||
-		d->out->n_taken >= d->out->cap_rounds) &&
-	       stop(d, SL_STOP_TIME);
-}
-
-/* One round; one that was cut short does not count. */
-static enum sl_status
-play_round(struct director *d, int *ended, struct sl_error *err)
-{
-	int disturbed = 0;
-
-	sl__rng_permutation(&d->order_rng, d->order, d->out->n);
-	for (size_t i = 0; i < d->out->n; i++) {
-		enum sl_status rc;
-
-		*ended = has_to_stop(d);
-		if (*ended)
-			return SL_OK;
-		rc = take_slot(d, &d->out->duelists[d->order[i]], &disturbed,
-			       err);
-		if (rc)
-			return rc;
-	}
-	count_round(d, disturbed);
-	if (d->out->n_taken % ROUNDS_PER_PROBE == 1)
-		sl__watch_probe(&d->watch);
-	tell_progress(d);
-	*ended = is_settled(d) && stop(d, SL_STOP_VERDICT);
-	return *ended ? SL_OK : renew_plans(d, err);
-}
-
 static enum sl_status
 play(struct director *d, struct sl_error *err)
 {
-	int ended = 0;
-	enum sl_status rc = SL_OK;
+	const struct sl__phase comparing = {
+		.name = "comparing",
+		.n_arms = d->out->n,
+		.cuts_rounds = 1,
+		.min_rounds = 1,
+		.max_rounds = d->out->cap_rounds,
+		.time_s = d->how->time_s,
+		.rounds_per_probe = ROUNDS_PER_PROBE,
+		.enough = SL_STOP_VERDICT,
+		.prepare = prepare_slot,
+		.run = take_slot,
+		.finish = finish_slot,
+		.close = close_round,
+		.is_enough = is_enough,
+		.describe = describe,
+		.ctx = d,
+	};
+	enum sl_status rc;
 
-	d->start_ns = sl__clock_now_ns(NULL);
-	d->deadline_ns = d->start_ns + (uint64_t)(d->how->time_s * 1e9);
 	d->next_renewal = rounds_per_placement(d);
-	while (!rc && !ended)
-		rc = play_round(d, &ended, err);
-	d->out->elapsed_s = elapsed_s(d);
-	if (!rc)
-		close_placement(d);
-	if (!rc && !d->out->n_counted)
-		return sl__fail(err, SL_E_INTERRUPTED,
-				"interrupted before the first round");
-	return rc;
+	d->runner.watch = &d->watch;
+	sl__runner_restart(&d->runner);
+	rc = sl__runner_run(&d->runner, &comparing, err);
+	d->out->elapsed_s = sl__runner_elapsed_s(&d->runner);
+	d->out->stopped_by = d->runner.stopped_by;
+	if (rc)
+		return rc;
+	close_placement(d);
+	return d->out->n_counted ? SL_OK : fail_interrupted(err);
 }
 
 static int
-reserve_tapes(struct sl__duelist *who, size_t n, struct sl__arena *arena)
+reserve_tapes(const struct director *d, struct sl__duelist *who, size_t n)
 {
-	who->tapes = sl__arena_array(arena, n, sizeof(*who->tapes));
+	who->tapes = sl__arena_array(d->arena, n, sizeof(*who->tapes));
 	for (size_t i = 0; who->tapes && i < n; i++) {
+		who->tapes[i].clock = d->ticker.clock;
 		who->tapes[i].cap = who->n_steps + 1;
-		who->tapes[i].marks = sl__arena_array(
-			arena, who->n_steps + 1, sizeof(struct sl__tape_mark));
+		who->tapes[i].marks =
+			sl__arena_array(d->arena, who->n_steps + 1,
+					sizeof(struct sl__tape_mark));
 		if (!who->tapes[i].marks)
 			return 1;
 	}
 	return !who->tapes;
 }
 
+static enum sl_status
+warm_up_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct director *d = ctx;
+
+	(void)slot;
+	return run_slot(d, d->warming_up, err);
+}
+
 /* The first passes, as slots of one pass each; the last one's times stay. */
 static enum sl_status
 warm_up(struct director *d, struct sl__duelist *who, struct sl_error *err)
 {
+	const struct sl__phase warming_up = {
+		.n_arms = 1,
+		.is_in_order = 1,
+		.min_rounds = MIN_WARMUP,
+		.max_rounds = MAX_WARMUP,
+		.time_s = WARMUP_NS / 1e9,
+		.run = warm_up_slot,
+		.ctx = d,
+	};
 	size_t n = who->n_steps;
-	uint64_t start = sl__clock_now_ns(NULL);
-	enum sl_status rc = SL_OK;
+	enum sl_status rc;
 
 	who->bounds = sl__arena_array(d->arena, 2 * MAX_SUB_SLOTS,
 				      sizeof(*who->bounds));
 	who->sums = sl__arena_array(d->arena, n, sizeof(*who->sums));
 	who->step_ns = sl__arena_array(d->arena, n, sizeof(*who->step_ns));
-	if (reserve_tapes(who, 1, d->arena) || !who->bounds || !who->sums ||
+	if (reserve_tapes(d, who, 1) || !who->bounds || !who->sums ||
 	    !who->step_ns)
 		return sl__fail_nomem(err);
-	for (size_t i = 0; !rc && i < MAX_WARMUP; i++) {
-		if (i >= MIN_WARMUP &&
-		    sl__clock_now_ns(NULL) - start >= WARMUP_NS)
-			break;
-		rc = run_slot(d, who, err);
-	}
-	if (!rc)
-		read_tapes(d, who);
-	return rc;
+	d->warming_up = who;
+	sl__runner_restart(&d->runner);
+	rc = sl__runner_run(&d->runner, &warming_up, err);
+	if (rc)
+		return rc;
+	if (d->runner.stopped_by == SL_STOP_INTERRUPT)
+		return fail_interrupted(err);
+	read_tapes(d, who);
+	return SL_OK;
 }
 
 struct sl__slot_shape
@@ -654,7 +668,7 @@ shape_slots(struct director *d)
 		fastest = fmin(fastest, out->duelists[i].wall_ns);
 		slowest = fmax(slowest, out->duelists[i].wall_ns);
 	}
-	shape = sl__slot_shape_for(fastest, slowest, d->reading_ns);
+	shape = sl__slot_shape_for(fastest, slowest, d->ticker.reading_ns);
 	out->n_calls = shape.n_calls;
 	out->n_sub_slots = shape.n_sub_slots;
 	out->cap_rounds = (size_t)fmin(
@@ -671,7 +685,8 @@ choose_layers(const struct director *d, struct sl__contest *c, size_t which)
 {
 	const struct sl__duelist *a = &d->out->duelists[0];
 	const struct sl__duelist *b = &d->out->duelists[which];
-	double shortest = READINGS * d->reading_ns / (double)d->out->n_calls;
+	double shortest =
+		READINGS * d->ticker.reading_ns / (double)d->out->n_calls;
 	double common_a = 0, common_b = 0;
 
 	time_pairs(c, a, b);
@@ -744,7 +759,7 @@ reserve(struct director *d, struct sl__duelist *who, struct sl_error *err)
 	who->rows = sl__arena_array(d->arena, SL__MODEL_DUEL_ROWS * n,
 				    sizeof(*who->rows));
 	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
-	    reserve_tapes(who, passes_per_slot(d->out), d->arena))
+	    reserve_tapes(d, who, passes_per_slot(d->out)))
 		return sl__fail_nomem(err);
 	return SL_OK;
 }
@@ -769,12 +784,12 @@ prepare(struct director *d, struct sl_error *err)
 		return rc;
 	shape_slots(d);
 	out->is_placed = can_be_placed(d);
-	d->order = sl__arena_array(d->arena, out->n, sizeof(*d->order));
+	d->runner.order = sl__arena_array(d->arena, out->n, sizeof(size_t));
 	out->contests =
 		sl__arena_array(d->arena, out->n, sizeof(*out->contests));
 	out->scratch =
 		sl__arena_array(d->arena, out->cap_rounds, sizeof(double));
-	if (!d->order || !out->contests || !out->scratch)
+	if (!d->runner.order || !out->contests || !out->scratch)
 		return sl__fail_nomem(err);
 	for (size_t i = 1; !rc && i < out->n; i++)
 		rc = open_contest(d, i, err);
@@ -794,13 +809,18 @@ sl__model_duel(struct sl__model_duel *out, struct sl__duelist *duelists,
 	memset(out, 0, sizeof(*out));
 	out->duelists = duelists;
 	out->n = n;
+	if (options->instruments)
+		d.runner.clock = options->instruments->clock;
+	d.runner.interrupt = options->interrupt;
+	d.runner.progress = options->progress;
+	d.runner.progress_ctx = options->progress_ctx;
 	calibrate_clock(&d);
-	sl__rng_init(&d.order_rng, options->seed);
+	sl__runner_start(&d.runner, options->seed);
 	sl__rng_init(&out->coin, ~options->seed);
 	rc = prepare(&d, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&d.watch, NULL);
+	sl__watch_open(&d.watch, options->instruments);
 	rc = play(&d, err);
 	sl__watch_close(&d.watch, &out->noise);
 	return rc;

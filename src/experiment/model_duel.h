@@ -6,6 +6,7 @@
 #include "engine/tape.h"
 #include "experiment/pairing.h"
 #include "stats/ensemble.h"
+#include "timing/covariates.h"
 
 enum {
 	SL__MODEL_DUEL_ROWS = 512, /* rounds of which the steps are kept */
@@ -31,7 +32,8 @@ struct sl__model_duel_options {
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
-	sl__renew_function *renew; /* NULL: plans stay */
+	const struct sl__instruments *instruments; /* NULL: this machine's */
+	sl__renew_function *renew;                 /* NULL: plans stay */
 	void *renew_ctx;
 	double renew_ns; /* what renewing takes, before it was done once */
 };
