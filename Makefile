@@ -8,6 +8,8 @@
 ## make check      style: include edges, headers, symbols, limits, format, text
 ## make check-all  test, check-long and check; all tests under sanitizers and
 ##                 clang too; clang-tidy; an installed copy; a short make fuzz
+## make check-mutants  plant small faults: do the tests notice?  An hour at
+##                 most, not part of check-all; MUTANTS='--sample 20 --seed 2'
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
 ## make bench      compare with other tools
 ## make cases      the case studies of docs/cases, measured anew
@@ -37,7 +39,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 checks := includes headers symbols limits format text scripts manual
 
 .PHONY: all demo test check check-all check-long bench cases install clean help deps deps-dev \
-	$(checks:%=check-%) check-asan check-tsan check-clang check-tidy \
+	$(checks:%=check-%) check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
 all: deps
@@ -62,6 +64,9 @@ check-long: all
 	@$(call run_tests,$(BUILD),-L long)
 
 check: $(checks:%=check-%)
+
+check-mutants: all deps-dev
+	@BUILD=$(BUILD) tools/$@ $(MUTANTS)
 
 check-symbols check-manual check-tidy: all
 $(checks:%=check-%) check-install check-tidy: deps-dev
