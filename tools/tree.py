@@ -14,6 +14,8 @@ def files(*suffixes, under=""):
                       if f not in (".git", "dist", "__pycache__")
                       and not (folder == ROOT + "/" and f.startswith("build"))]
         for name in names:
+            if name == ".git":  # of a second working tree
+                continue
             if not suffixes or name.endswith(suffixes):
                 path = os.path.join(folder, name)
                 found.append(os.path.relpath(path, ROOT))
