@@ -314,6 +314,41 @@ failing_memory_leaks_nothing(void **state)
 	}
 }
 
+/* So many values that each of its lists is a request of its own: the evaluator
+ * that could make some of them only is freed. */
+static void
+failing_memory_while_it_is_made(void **state)
+{
+	struct graph_text *g;
+	char text[8192];
+	size_t n = 0;
+
+	(void)state;
+	n += (size_t)snprintf(text, sizeof(text), "in v0 f32 2\n");
+	for (int i = 0; i < 300; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "v%d = Relu v%d\n", i + 1, i);
+	snprintf(text + n, sizeof(text) - n, "out v300\n");
+	g = graph_text(text);
+	for (int fail_at = 1;; fail_at++) {
+		struct counting c = {.fail_at = fail_at};
+		struct sl_allocator allocator = counting_allocator(&c);
+		struct sl__evaluator *ev;
+		enum sl_status rc =
+			sl__evaluator_new(&ev, g->graph, &allocator, NULL);
+
+		assert_int_equal(rc,
+				 c.n_requests < fail_at ? SL_OK : SL_E_NOMEM);
+		sl__evaluator_free(ev);
+		assert_int_equal(c.n_out, 0);
+		if (!rc) {
+			assert_true(fail_at > 5);
+			break;
+		}
+	}
+	graph_text_free(g);
+}
+
 int
 main(void)
 {
@@ -327,6 +362,7 @@ main(void)
 		cmocka_unit_test(bound_sequences_are_not_released),
 		cmocka_unit_test(failures_name_the_node),
 		cmocka_unit_test(failing_memory_leaks_nothing),
+		cmocka_unit_test(failing_memory_while_it_is_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,9 +143,12 @@ forget_value(struct sl__evaluator *ev, uint32_t value)
 void
 sl__evaluator_free(struct sl__evaluator *ev)
 {
+	int is_set_up;
+
 	if (!ev)
 		return;
-	for (size_t i = 0; ev->is_bound && i < ev->graph->n_values; i++)
+	is_set_up = ev->values && ev->is_bound;
+	for (size_t i = 0; is_set_up && i < ev->graph->n_values; i++)
 		empty_value(ev, (uint32_t)i);
 	sl__shapes_free(ev->shapes);
 	sl__arena_release(&ev->scratch);
