@@ -257,12 +257,11 @@ without(const struct sl_graph *graph, const size_t *gone, size_t n)
 	must(sl__shapes_new(&shapes, graph, &options, &err), &err);
 	must(sl__rewrite_new(&rw, graph, shapes, NULL, &err), &err);
 	if (find_ends(rw, gone, n, ends) &&
-	    is_same_shape(sl__rewrite_type(rw, ends[0]),
-			  sl__rewrite_type(rw, ends[1]))) {
-		must(sl__rewrite_replace(rw, ends[1], ends[0], &err), &err);
+	    is_same_shape(&rw->types[ends[0]], &rw->types[ends[1]])) {
+		sl__rewrite_replace(rw, ends[1], ends[0]);
 		for (size_t i = 0; i < n; i++)
 			sl__rewrite_remove(rw, (uint32_t)gone[i]);
-		must(sl__rewrite_finish(rw, &out, &covers, &err), &err);
+		must(sl__rewrite_finish(rw, &out, &covers), &err);
 	}
 	sl__rewrite_free(rw);
 	sl__shapes_free(shapes);

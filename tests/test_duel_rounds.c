@@ -4,8 +4,8 @@
  * them, what an interrupt leaves, which rounds do not count.
  */
 #include "scripted_plan.h"
-#include "experiment/model_duel.h"
 #include "base/status.h"
+#include "experiment/model_duel.h"
 #include "graph_text.h"
 
 enum { READING_NS = 100, STEPS = 3, WARMUP = 7 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_narrative.c - results in words: units, order, and what has no room. */
-#include "report/phrase.h"
 #include "base/buf.h"
+#include "report/phrase.h"
 #include "counting.h"
 #include "harness.h"
 #include "report/narrative.h"

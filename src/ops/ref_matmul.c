@@ -7,8 +7,8 @@
  * one is packed by rows where it is not, and the innermost loop adds a
  * multiple of one of its rows to a row of the result.
  */
-#include "ops/ref_ending.h"
 #include "ops/ref_matmul.h"
+#include "ops/ref_ending.h"
 
 #include <string.h>
 

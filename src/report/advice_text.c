@@ -6,8 +6,8 @@
  * A command repeats all that the user said of sizes and of how the model is
  * run, but for what the trial changes.
  */
-#include "report/phrase.h"
 #include "base/buf.h"
+#include "report/phrase.h"
 
 #include <math.h>
 #include <string.h>

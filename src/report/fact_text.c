@@ -6,8 +6,8 @@
  * a whole by tests/test_fact_text.c; what is wrong with one here is a defect.
  */
 #include "report/fact_text.h"
-#include "report/phrase.h"
 #include "base/buf.h"
+#include "report/phrase.h"
 #include "result/fact_list.h"
 
 #include <assert.h>

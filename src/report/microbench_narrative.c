@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microbench_narrative.c - operators over sizes in sentences. */
 #include "report/microbench_narrative.h"
-#include "report/phrase.h"
 #include "analysis/sweep_work.h"
 #include "analysis/turning.h"
 #include "report/fact_text.h"
+#include "report/phrase.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #ifndef SL_MICROBENCH_NARRATIVE_H
 #define SL_MICROBENCH_NARRATIVE_H
 
-#include "report/phrase.h"
 #include "report/narrative.h"
+#include "report/phrase.h"
 
 /* What bounds the operator at its sizes; the first sentence is about
  * verdicts. */

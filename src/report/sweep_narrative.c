@@ -2,8 +2,8 @@
 /* sweep_narrative.c - a sweep in sentences: what grows how, and where it
  * turns. */
 #include "report/sweep_narrative.h"
-#include "report/phrase.h"
 #include "analysis/sweep_work.h"
+#include "report/phrase.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -19,12 +19,11 @@ is_needed(const struct sl__rewrite *rw, const struct sl__node *node)
 
 /* From the last node to the first, as often as something goes: nodes that
  * were added stand after those that use them. */
-enum sl_status
-sl__pass_dead(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_dead(struct sl__rewrite *rw)
 {
 	int has_changed = 1;
 
-	(void)err;
 	while (has_changed) {
 		has_changed = 0;
 		for (size_t i = rw->n_nodes; i-- > 0;) {
@@ -37,5 +36,4 @@ sl__pass_dead(struct sl__rewrite *rw, struct sl_error *err)
 			has_changed = 1;
 		}
 	}
-	return SL_OK;
 }

@@ -25,88 +25,95 @@ struct extractor {
 	uint32_t *values;         /* of 'to', by value of 'from' */
 	uint32_t *inputs, *outputs;
 	size_t n_inputs, n_outputs;
+	enum sl_status
+		rc; /* of the first failure, after which nothing is done */
+	struct sl_error *err;
 };
 
-static enum sl_status
-copy_opsets(struct extractor *x, struct sl_error *err)
+/* Zeroed storage; NULL: a failure. */
+static void *
+allocate(struct extractor *x, struct sl__arena *arena, size_t n, size_t n_bytes)
+{
+	void *block = x->rc ? NULL : sl__arena_array(arena, n, n_bytes);
+
+	if (!block && !x->rc)
+		x->rc = sl__fail_nomem(x->err);
+	return block;
+}
+
+static void
+copy_opsets(struct extractor *x)
 {
 	const struct sl_graph *from = x->from;
 	struct sl_graph *to = x->to;
 
-	to->opsets = sl__arena_array(&to->arena, from->n_opsets,
-				     sizeof(*to->opsets));
+	to->opsets =
+		allocate(x, &x->to->arena, from->n_opsets, sizeof(*to->opsets));
 	to->name = sl__arena_format(&to->arena, "%s:%s", from->name,
 				    x->what->name);
 	to->source = sl__arena_string(&to->arena, from->source);
 	to->is_builtin = from->is_builtin;
 	to->producer = "";
-	if (!to->opsets || !to->name || !to->source)
-		return sl__fail_nomem(err);
+	if (!to->opsets || !to->name || !to->source) {
+		x->rc = sl__fail_nomem(x->err);
+		return;
+	}
 	if (from->n_opsets)
 		memcpy(to->opsets, from->opsets,
 		       from->n_opsets * sizeof(*to->opsets));
 	to->n_opsets = from->n_opsets;
 	to->ir_version = from->ir_version;
 	to->seed = from->seed;
-	return SL_OK;
 }
 
 /* A type with sizes of its own. */
-static enum sl_status
-copy_type(struct extractor *x, struct sl__type *out,
-	  const struct sl__type *type, struct sl_error *err)
+static struct sl__type
+copy_type(struct extractor *x, const struct sl__type *type)
 {
+	struct sl__type out = *type;
 	size_t n = type->rank > 0 ? (size_t)type->rank : 0;
-	int64_t *dims = sl__arena_array(&x->to->arena, n, sizeof(*dims));
+	int64_t *dims = allocate(x, &x->to->arena, n, sizeof(*dims));
 
-	if (!dims)
-		return sl__fail_nomem(err);
-	if (n)
+	if (dims && n)
 		memcpy(dims, type->dims, n * sizeof(*dims));
-	*out = *type;
-	out->dims = dims;
-	return SL_OK;
+	out.dims = dims;
+	return out;
 }
 
-/* Contents that follow from the model, as numbers of it; *out is NULL where
- * they are not known, or known by name only. */
-static enum sl_status
-known_tensor(struct extractor *x, uint32_t value, const struct sl__tensor **out,
-	     struct sl_error *err)
+/* Contents that follow from the model, as numbers of it; NULL where they are
+ * not known, or known by name only. */
+static const struct sl__tensor *
+known_tensor(struct extractor *x, uint32_t value)
 {
 	const struct sl__known *known =
 		sl__shapes_known(x->what->shapes, value);
 	const struct sl__type *type = &x->what->shapes->types[value];
-	struct sl__arena *arena = &x->to->arena;
-	struct sl__type own = {0};
 	struct sl__tensor *t;
 	unsigned char *bytes;
 
-	*out = NULL;
 	if (!known || type->kind != SL__TYPE_TENSOR || type->rank < 0 ||
 	    sl_dtype_bits(known->dtype) < 8)
-		return SL_OK;
+		return NULL;
 	for (size_t i = 0; known->ints && i < known->n; i++) {
 		if (sl__is_symbol(known->ints[i]))
-			return SL_OK;
+			return NULL;
 	}
-	t = sl__arena_alloc(arena, sizeof(*t));
-	bytes = sl__arena_array(arena, known->n,
-				sl_dtype_bits(known->dtype) / 8);
-	if (!t || !bytes || copy_type(x, &own, type, NULL))
-		return sl__fail_nomem(err);
+	t = allocate(x, &x->to->arena, 1, sizeof(*t));
+	bytes = allocate(x, &x->to->arena, known->n,
+			 sl_dtype_bits(known->dtype) / 8);
+	if (!bytes)
+		return NULL;
 	t->dtype = known->dtype;
-	t->rank = (size_t)own.rank;
-	t->dims = own.dims;
-	if (!sl__tensor_measure(t) || t->n_elements != known->n)
-		return SL_OK;
+	t->rank = (size_t)type->rank;
+	t->dims = copy_type(x, type).dims;
+	if (x->rc || !sl__tensor_measure(t) || t->n_elements != known->n)
+		return NULL;
 	if (known->ints)
 		sl__store_integers(bytes, t->dtype, 0, known->n, known->ints);
 	else
 		sl__store_doubles(bytes, t->dtype, 0, known->n, known->floats);
 	t->bytes = bytes;
-	*out = t;
-	return SL_OK;
+	return t;
 }
 
 static int
@@ -119,103 +126,76 @@ is_sized(const struct sl__type *type)
 }
 
 /* A value that somebody outside makes. */
-static enum sl_status
-take_in(struct extractor *x, uint32_t value, struct sl__value *new,
-	struct sl_error *err)
+static void
+take_in(struct extractor *x, uint32_t value, struct sl__value *new)
 {
 	const struct sl__value *old = &x->from->values[value];
 	const struct sl__type *type = &x->what->shapes->types[value];
-	enum sl_status rc = SL_OK;
 
-	new->tensor = old->tensor;
-	if (!new->tensor)
-		rc = known_tensor(x, value, &new->tensor, err);
-	if (rc)
-		return rc;
+	new->tensor = old->tensor ? old->tensor : known_tensor(x, value);
 	new->kind = new->tensor ? SL_VALUE_PARAMETER : SL_VALUE_INPUT;
-	if (new->tensor)
-		return SL_OK;
-	if (!is_sized(type))
-		return sl__fail(err, SL_E_DATA,
-				"the sizes of '%.200s', which the layer takes, "
-				"are not known",
-				old->name);
+	if (x->rc || new->tensor)
+		return;
+	if (!is_sized(type)) {
+		x->rc = sl__fail(x->err, SL_E_DATA,
+				 "the sizes of '%.200s', which the layer "
+				 "takes, are not known",
+				 old->name);
+		return;
+	}
 	x->inputs[x->n_inputs++] = x->values[value];
-	return copy_type(x, &new->declared, type, err);
+	new->declared = copy_type(x, type);
 }
 
-static enum sl_status
-add_value(struct extractor *x, uint32_t value, struct sl_error *err)
+static void
+add_value(struct extractor *x, uint32_t value)
 {
-	const struct sl__value *old;
-	const struct sl__type *type;
-	struct sl__value *new;
+	const struct sl__value *old = &x->from->values[value];
+	const struct sl__type *type = &x->what->shapes->types[value];
 	uint32_t id;
-	enum sl_status rc;
 
-	if (value == SL__NONE || x->values[value] != SL__NONE)
-		return SL_OK;
-	old = &x->from->values[value];
-	type = &x->what->shapes->types[value];
-	rc = sl__graph_add_value(x->to, &id, old->name, 0, err);
-	if (rc)
-		return rc;
+	x->rc = sl__graph_add_value(x->to, &id, old->name, 0, x->err);
+	if (x->rc)
+		return;
 	x->values[value] = id;
-	new = &x->to->values[id];
 	if (old->producer == SL__NONE || !x->is_inside[old->producer])
-		return take_in(x, value, new, err);
-	return is_sized(type) ? copy_type(x, &new->declared, type, err) : SL_OK;
+		take_in(x, value, &x->to->values[id]);
+	else if (is_sized(type))
+		x->to->values[id].declared = copy_type(x, type);
 }
 
-static enum sl_status
-renumber(struct extractor *x, const uint32_t *from, uint32_t n,
-	 const uint32_t **out, struct sl_error *err)
+static const uint32_t *
+renumber(struct extractor *x, const uint32_t *from, uint32_t n)
 {
-	uint32_t *to = sl__arena_array(&x->scratch, n, sizeof(*to));
-	enum sl_status rc = SL_OK;
+	uint32_t *to = allocate(x, &x->scratch, n, sizeof(*to));
 
-	if (!to)
-		return sl__fail_nomem(err);
-	for (uint32_t i = 0; !rc && i < n; i++) {
-		rc = add_value(x, from[i], err);
+	for (uint32_t i = 0; !x->rc && i < n; i++) {
+		if (from[i] != SL__NONE && x->values[from[i]] == SL__NONE)
+			add_value(x, from[i]);
 		to[i] = from[i] == SL__NONE ? SL__NONE : x->values[from[i]];
 	}
-	*out = to;
-	return rc;
+	return to;
 }
 
-static enum sl_status
-add_node(struct extractor *x, uint32_t id, struct sl_error *err)
+static void
+add_node(struct extractor *x, uint32_t id)
 {
 	struct sl__node node = x->from->nodes[id];
 	uint32_t made;
-	enum sl_status rc;
 
 	for (size_t i = 0; i < node.n_attributes; i++) {
-		if (node.attributes[i].kind == SL__ATTRIBUTE_BLOCK)
-			return sl__fail(err, SL_E_ABSENT,
-					"node '%.200s' (%.60s) has a body: it "
-					"cannot be taken out of its model",
-					node.name, node.type);
+		if (node.attributes[i].kind == SL__ATTRIBUTE_BLOCK) {
+			x->rc = sl__fail(x->err, SL_E_ABSENT,
+					 "node '%.200s' (%.60s) has a body: "
+					 "it cannot be taken out of its model",
+					 node.name, node.type);
+			return;
+		}
 	}
-	rc = renumber(x, node.inputs, node.n_inputs, &node.inputs, err);
-	if (!rc)
-		rc = renumber(x, node.outputs, node.n_outputs, &node.outputs,
-			      err);
-	return rc ? rc : sl__graph_add_node(x->to, &made, &node, err);
-}
-
-static enum sl_status
-add_nodes(struct extractor *x, struct sl_error *err)
-{
-	const struct sl__block *model = &x->from->blocks[0];
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < model->n_nodes; i++) {
-		if (x->is_inside[model->nodes[i]])
-			rc = add_node(x, model->nodes[i], err);
-	}
-	return rc;
+	node.inputs = renumber(x, node.inputs, node.n_inputs);
+	node.outputs = renumber(x, node.outputs, node.n_outputs);
+	if (!x->rc)
+		x->rc = sl__graph_add_node(x->to, &made, &node, x->err);
 }
 
 /* Whether somebody outside takes a value. */
@@ -238,15 +218,13 @@ is_given(const struct extractor *x, const struct sl__users *users,
 }
 
 /* What others take; all that is made where nobody takes anything. */
-static enum sl_status
-find_outputs(struct extractor *x, struct sl_error *err)
+static void
+find_outputs(struct extractor *x)
 {
 	struct sl__users users;
-	enum sl_status rc = sl__users_of(&users, x->from, &x->scratch, err);
 
-	if (rc)
-		return rc;
-	for (int all = 0; all < 2 && !x->n_outputs; all++) {
+	x->rc = sl__users_of(&users, x->from, &x->scratch, x->err);
+	for (int all = 0; !x->rc && all < 2 && !x->n_outputs; all++) {
 		for (uint32_t v = 0; v < x->from->n_values; v++) {
 			uint32_t producer = x->from->values[v].producer;
 
@@ -257,57 +235,60 @@ find_outputs(struct extractor *x, struct sl_error *err)
 			x->outputs[x->n_outputs++] = x->values[v];
 		}
 	}
-	rc = sl__graph_set_inputs(x->to, 0, x->inputs, x->n_inputs, err);
-	return rc ? rc
-		  : sl__graph_set_outputs(x->to, 0, x->outputs, x->n_outputs,
-					  err);
+	if (!x->rc)
+		x->rc = sl__graph_set_inputs(x->to, 0, x->inputs, x->n_inputs,
+					     x->err);
+	if (!x->rc)
+		x->rc = sl__graph_set_outputs(x->to, 0, x->outputs,
+					      x->n_outputs, x->err);
 }
 
-static enum sl_status
-extract(struct extractor *x, struct sl_error *err)
+static void
+extract(struct extractor *x)
 {
 	const struct sl_graph *from = x->from;
-	enum sl_status rc;
+	const struct sl__block *model = &from->blocks[0];
+	struct sl__arena *scratch = &x->scratch;
+	size_t n = from->n_values;
 
-	x->is_inside = sl__arena_alloc(&x->scratch, from->n_nodes + 1);
-	x->values = sl__arena_array(&x->scratch, from->n_values,
-				    sizeof(*x->values));
-	x->inputs = sl__arena_array(&x->scratch, from->n_values,
-				    sizeof(*x->inputs));
-	x->outputs = sl__arena_array(&x->scratch, from->n_values,
-				     sizeof(*x->outputs));
-	if (!x->is_inside || !x->values || !x->inputs || !x->outputs)
-		return sl__fail_nomem(err);
-	for (size_t v = 0; v < from->n_values; v++)
+	x->is_inside = allocate(x, scratch, from->n_nodes + 1, 1);
+	x->values = allocate(x, scratch, n, sizeof(*x->values));
+	x->inputs = allocate(x, scratch, n, sizeof(*x->inputs));
+	x->outputs = allocate(x, scratch, n, sizeof(*x->outputs));
+	if (x->rc)
+		return;
+	for (size_t v = 0; v < n; v++)
 		x->values[v] = SL__NONE;
 	for (size_t i = 0; i < x->what->n_nodes; i++)
 		x->is_inside[x->what->nodes[i]] = 1;
-	rc = copy_opsets(x, err);
-	if (!rc)
-		rc = add_nodes(x, err);
-	if (!rc)
-		rc = find_outputs(x, err);
-	return rc ? rc : sl__graph_freeze(x->to, err);
+	copy_opsets(x);
+	for (size_t i = 0; !x->rc && i < model->n_nodes; i++) {
+		if (x->is_inside[model->nodes[i]])
+			add_node(x, model->nodes[i]);
+	}
+	if (!x->rc)
+		find_outputs(x);
+	if (!x->rc)
+		x->rc = sl__graph_freeze(x->to, x->err);
 }
 
 enum sl_status
 sl__extract(struct sl_graph **out, const struct sl__extract *what,
 	    struct sl_error *err)
 {
-	struct extractor x = {.what = what, .from = what->graph};
+	struct extractor x = {.what = what, .from = what->graph, .err = err};
 	const struct sl_allocator *allocator = &what->graph->arena.allocator;
-	enum sl_status rc;
 
 	*out = NULL;
-	rc = sl__graph_new(&x.to, allocator, err);
-	if (rc)
-		return rc;
+	x.rc = sl__graph_new(&x.to, allocator, err);
+	if (x.rc)
+		return x.rc;
 	sl__arena_init(&x.scratch, allocator);
-	rc = extract(&x, err);
+	extract(&x);
 	sl__arena_release(&x.scratch);
-	if (rc) {
+	if (x.rc) {
 		sl_graph_free(x.to);
-		return rc;
+		return x.rc;
 	}
 	*out = x.to;
 	return SL_OK;

@@ -11,9 +11,10 @@
  * that other passes have added: only nodes of the model are evaluated.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "ops/evaluate.h"
+#include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include <string.h>
 
@@ -33,15 +34,15 @@ struct folding {
 };
 
 static int
-is_random(const struct sl__node *node)
+is_random(const struct sl__rewrite *rw, uint32_t id)
 {
-	return sl__is_op(node, SL__OP_ONNX_RandomNormal) ||
-	       sl__is_op(node, SL__OP_ONNX_RandomUniform) ||
-	       sl__is_op(node, SL__OP_ONNX_RandomNormalLike) ||
-	       sl__is_op(node, SL__OP_ONNX_RandomUniformLike) ||
-	       sl__is_op(node, SL__OP_ONNX_Bernoulli) ||
-	       sl__is_op(node, SL__OP_ONNX_Multinomial) ||
-	       sl__is_op(node, SL__OP_ONNX_Dropout);
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_RandomNormal,     SL__OP_ONNX_RandomUniform,
+		SL__OP_ONNX_RandomNormalLike, SL__OP_ONNX_RandomUniformLike,
+		SL__OP_ONNX_Bernoulli,        SL__OP_ONNX_Multinomial,
+		SL__OP_ONNX_Dropout};
+
+	return sl__rewrite_is_any(rw, id, ops, sizeof(ops) / sizeof(*ops));
 }
 
 static uint64_t
@@ -63,7 +64,7 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 	const struct sl__rewrite *rw = f->rw;
 	uint64_t made;
 
-	if (!node->op || node->op->ref == sl__ref_none || is_random(node) ||
+	if (!node->op || node->op->ref == sl__ref_none ||
 	    sl__is_control(node->op) || sl__is_op(node, SL__OP_ONNX_Constant))
 		return 0;
 	if (f->keeps_quantized && sl__is_op(node, SL__OP_ONNX_DequantizeLinear))
@@ -82,23 +83,21 @@ is_foldable(const struct folding *f, const struct sl__node *node)
 }
 
 /* A tensor of the new graph's own; strings are not folded. */
-static enum sl_status
-keep(struct folding *f, uint32_t value, const struct sl__tensor *from,
-     struct sl_error *err)
+static void
+keep(struct folding *f, uint32_t value, const struct sl__tensor *from)
 {
-	struct sl__arena *arena = &f->rw->to->arena;
 	struct sl__tensor copy = *from;
-	unsigned char *bytes;
+	unsigned char *bytes =
+		sl__rewrite_alloc(f->rw, (size_t)from->n_bytes + 64, 1);
 
-	bytes = sl__arena_alloc(arena, (size_t)from->n_bytes + 64);
 	if (!bytes)
-		return sl__fail_nomem(err);
+		return;
 	bytes += 64 - (uintptr_t)bytes % 64;
 	if (from->n_bytes)
 		memcpy(bytes, from->bytes, (size_t)from->n_bytes);
 	copy.bytes = bytes;
 	copy.is_mapped = 0;
-	return sl__rewrite_make_constant(f->rw, value, &copy, err);
+	sl__rewrite_make_constant(f->rw, value, &copy);
 }
 
 static int
@@ -121,8 +120,8 @@ is_followed(const struct sl__rewrite *rw, uint32_t value)
 	return known->ints || known->floats;
 }
 
-static enum sl_status
-take_followed(struct folding *f, uint32_t value, struct sl_error *err)
+static void
+take_followed(struct folding *f, uint32_t value)
 {
 	const struct sl__known *known = f->rw->shapes->known[value];
 	const struct sl__type *type = &f->rw->types[value];
@@ -132,10 +131,10 @@ take_followed(struct folding *f, uint32_t value, struct sl_error *err)
 	unsigned char *bytes;
 
 	if (!sl__tensor_measure(&made))
-		return SL_OK;
-	bytes = sl__arena_alloc(&f->rw->to->arena, (size_t)made.n_bytes);
+		return;
+	bytes = sl__rewrite_alloc(f->rw, (size_t)made.n_bytes, 1);
 	if (!bytes)
-		return sl__fail_nomem(err);
+		return;
 	if (known->ints)
 		sl__store_integers(bytes, type->dtype, 0, known->n,
 				   known->ints);
@@ -143,126 +142,119 @@ take_followed(struct folding *f, uint32_t value, struct sl_error *err)
 		sl__store_doubles(bytes, type->dtype, 0, known->n,
 				  known->floats);
 	made.bytes = bytes;
-	return sl__rewrite_make_constant(f->rw, value, &made, err);
+	sl__rewrite_make_constant(f->rw, value, &made);
 }
 
 /* Whether every output of the node follows; takes them if so. */
-static enum sl_status
-fold_followed(struct folding *f, uint32_t id, int *is_folded,
-	      struct sl_error *err)
+static int
+fold_followed(struct folding *f, uint32_t id)
 {
 	const struct sl__node *node = &f->rw->nodes[id].node;
-	enum sl_status rc = SL_OK;
 
-	*is_folded = 0;
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE &&
 		    !is_followed(f->rw, node->outputs[k]))
-			return SL_OK;
+			return 0;
 	}
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
-			rc = take_followed(f, node->outputs[k], err);
+			take_followed(f, node->outputs[k]);
 	}
-	*is_folded = 1;
-	return rc;
+	return 1;
 }
 
-static enum sl_status
-compute(struct folding *f, uint32_t id, int *is_folded, struct sl_error *err)
+/* Runs the original node on what its inputs are by now; 0 where it does not
+ * run. */
+static int
+run_node(struct folding *f, uint32_t id)
 {
-	const struct sl__node *node = &f->rw->nodes[id].node;
-	const struct sl__datum *made;
-	enum sl_status rc = SL_OK;
+	struct sl__rewrite *rw = f->rw;
+	const struct sl__node *node = &rw->nodes[id].node;
+	enum sl_status rc;
 
-	*is_folded = 0;
 	if (!f->evaluator)
-		rc = sl__evaluator_new(&f->evaluator, f->rw->from,
-				       &f->rw->allocator, err);
-	if (rc)
-		return rc;
+		rw->rc = sl__evaluator_new(&f->evaluator, rw->from,
+					   &rw->allocator, rw->err);
+	if (rw->rc)
+		return 0;
 	f->evaluator->keeps_all = 1;
-	/* The original node runs, on what its inputs are by now. */
 	for (uint32_t i = 0; i < node->n_inputs; i++) {
-		uint32_t input = f->rw->from->nodes[id].inputs[i];
+		uint32_t input = rw->from->nodes[id].inputs[i];
 		const struct sl__tensor *t =
-			sl__rewrite_tensor(f->rw, node->inputs[i]);
+			sl__rewrite_tensor(rw, node->inputs[i]);
 
 		if (t && t->generator && input != node->inputs[i])
-			return SL_OK;
+			return 0;
 		if (t && !t->generator)
 			sl__evaluator_lend(f->evaluator, input, t);
 	}
-	rc = sl__evaluate_node(f->evaluator, id, err);
-	if (rc == SL_E_DATA || rc == SL_E_ABSENT)
-		return SL_OK;
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	rc = sl__evaluate_node(f->evaluator, id, rw->err);
+	if (rc && rc != SL_E_DATA && rc != SL_E_ABSENT)
+		rw->rc = rc;
+	return !rc;
+}
+
+static int
+compute(struct folding *f, uint32_t id)
+{
+	const struct sl__node *node = &f->rw->nodes[id].node;
+	struct sl__datum *made;
+
+	if (!run_node(f, id))
+		return 0;
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE)
 			continue;
 		made = &f->evaluator->values[node->outputs[k]];
 		if (made->kind != SL__TYPE_TENSOR || !made->tensor.bytes)
-			return SL_OK; /* sequences and strings stay nodes */
+			return 0; /* sequences and strings stay nodes */
 	}
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] == SL__NONE)
 			continue;
 		made = &f->evaluator->values[node->outputs[k]];
-		rc = keep(f, node->outputs[k], &made->tensor, err);
-		sl__datum_clear(&f->evaluator->values[node->outputs[k]],
-				&f->evaluator->allocator);
+		keep(f, node->outputs[k], &made->tensor);
+		sl__datum_clear(made, &f->evaluator->allocator);
 	}
-	*is_folded = 1;
-	return rc;
+	return 1;
 }
 
-static enum sl_status
-fold_node(struct folding *f, uint32_t id, struct sl_error *err)
+static void
+fold_all(struct folding *f)
 {
-	const struct sl__redraft *row = &f->rw->nodes[id];
-	int is_folded = 0;
-	enum sl_status rc = SL_OK;
+	struct sl__rewrite *rw = f->rw;
+	const struct sl__block *block = &rw->from->blocks[0];
 
-	if (row->is_gone || row->node.block || is_random(&row->node) ||
-	    sl__is_op(&row->node, SL__OP_ONNX_Constant))
-		return SL_OK;
-	rc = fold_followed(f, id, &is_folded, err);
-	if (!rc && !is_folded && is_foldable(f, &row->node))
-		rc = compute(f, id, &is_folded, err);
-	if (!rc && is_folded)
-		sl__rewrite_remove(f->rw, id);
-	return rc;
-}
+	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
+		uint32_t id = block->nodes[i];
+		const struct sl__redraft *row = &rw->nodes[id];
 
-static enum sl_status
-fold_all(struct folding *f, struct sl_error *err)
-{
-	const struct sl__block *block = &f->rw->from->blocks[0];
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < block->n_nodes; i++)
-		rc = fold_node(f, block->nodes[i], err);
+		if (row->is_gone || row->node.block || is_random(rw, id) ||
+		    sl__is_op(&row->node, SL__OP_ONNX_Constant))
+			continue;
+		if (fold_followed(f, id) ||
+		    (is_foldable(f, &row->node) && compute(f, id)))
+			sl__rewrite_remove(rw, id);
+	}
 	sl__evaluator_free(f->evaluator);
-	return rc;
 }
 
-enum sl_status
-sl__pass_fold(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fold(struct sl__rewrite *rw)
 {
-	return fold_all(&(struct folding){.rw = rw, .keeps_quantized = 1}, err);
+	fold_all(&(struct folding){.rw = rw, .keeps_quantized = 1});
 }
 
-enum sl_status
-sl__fold_small(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__fold_small(struct sl__rewrite *rw)
 {
-	return fold_all(&(struct folding){.rw = rw,
-					  .keeps_quantized = 1,
-					  .is_small = 1},
-			err);
+	fold_all(&(struct folding){
+		.rw = rw, .keeps_quantized = 1, .is_small = 1});
 }
 
 /* After quantized weights have found their kernels: the rest too. */
-enum sl_status
-sl__pass_fold_weights(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fold_weights(struct sl__rewrite *rw)
 {
-	return fold_all(&(struct folding){.rw = rw}, err);
+	fold_all(&(struct folding){.rw = rw});
 }

@@ -10,9 +10,9 @@
  * otherwise it is made of four.
  */
 #include "transform/fuse_attention.h"
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,60 +21,45 @@
 
 enum { WALK_MOST = 12 };
 
-static enum sl_status
-add_like(struct sl__rewrite *rw, uint32_t from, int rank, const int64_t *dims,
-	 uint32_t *out, struct sl_error *err)
-{
-	struct sl__type type = rw->types[from];
-	int64_t *copy =
-		sl__arena_array(&rw->to->arena, (size_t)rank, sizeof(*copy));
-
-	if (!copy)
-		return sl__fail_nomem(err);
-	memcpy(copy, dims, (size_t)rank * sizeof(*copy));
-	type.rank = rank;
-	type.dims = copy;
-	return sl__rewrite_add_value(rw, out, "heads", &type, err);
-}
-
-enum sl_status
+uint32_t
 sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
-		const int64_t *dims, uint32_t *out, struct sl_error *err)
+		const int64_t *dims, uint32_t out)
 {
-	uint32_t sizes;
+	int64_t n = rank;
+	uint32_t sizes =
+		sl__rewrite_add_integers(rw, SL_DTYPE_I64, 1, &n, dims);
 	struct sl__making m;
-	enum sl_status rc =
-		sl__rewrite_list(rw, &sizes, dims, (size_t)rank, err);
 
-	if (!rc && *out == SL__NONE)
-		rc = add_like(rw, from, rank, dims, out, err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Reshape", 13, err);
+	if (out == SL__NONE)
+		out = sl__rewrite_add_sized(rw, "heads", rw->types[from].dtype,
+					    rank, dims);
+	sl__make_begin(&m, rw, "", "Reshape", 13);
 	sl__make_input(&m, from);
 	sl__make_input(&m, sizes);
-	sl__make_output(&m, *out);
-	return sl__make_end(&m, NULL);
+	sl__make_output(&m, out);
+	sl__make_end(&m);
+	return out;
 }
 
-enum sl_status
-sl__add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm,
-		  uint32_t *out, struct sl_error *err)
+uint32_t
+sl__add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm)
 {
 	int64_t dims[4];
 	struct sl__making m;
-	enum sl_status rc;
+	uint32_t out;
 
+	if (rw->rc)
+		return from;
 	for (int d = 0; d < 4; d++)
 		dims[d] = rw->types[from].dims[perm[d]];
-	rc = add_like(rw, from, 4, dims, out, err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Transpose", 13, err);
+	out = sl__rewrite_add_sized(rw, "heads", rw->types[from].dtype, 4,
+				    dims);
+	sl__make_begin(&m, rw, "", "Transpose", 13);
 	sl__make_ints(&m, "perm", perm, 4);
 	sl__make_input(&m, from);
-	sl__make_output(&m, *out);
-	return sl__make_end(&m, NULL);
+	sl__make_output(&m, out);
+	sl__make_end(&m);
+	return out;
 }
 
 /* Whether a value and what is made of it are stacks of the same matrices. */
@@ -466,85 +451,73 @@ find_flat_end(struct sl__attending *a)
 }
 
 /* The operand from a value that has its dimensions in another order. */
-static enum sl_status
+static uint32_t
 order_operand(struct sl__attending *a, const struct sl__operand *o,
-	      const int64_t dims[4], uint32_t *out, struct sl_error *err)
+	      const int64_t dims[4])
 {
 	int64_t apart[4], perm[4];
-	uint32_t from = SL__NONE;
-	enum sl_status rc;
+	uint32_t from;
 
 	for (int d = 0; d < 4; d++) {
 		apart[d] = dims[o->order[d]];
 		perm[o->order[d]] = d;
 	}
-	rc = sl__add_reshape(a->trail.rw, o->any, 4, apart, &from, err);
-	return rc ? rc : sl__add_transpose(a->trail.rw, from, perm, out, err);
+	from = sl__add_reshape(a->trail.rw, o->any, 4, apart, SL__NONE);
+	return sl__add_transpose(a->trail.rw, from, perm);
 }
 
 /* A value that holds the operand with exactly the sizes the node wants. */
-static enum sl_status
-give_operand(struct sl__attending *a, const struct sl__operand *o, int is_flat,
-	     uint32_t *out, struct sl_error *err)
+static uint32_t
+give_operand(struct sl__attending *a, const struct sl__operand *o, int is_flat)
 {
 	struct sl__rewrite *rw = a->trail.rw;
 	const int64_t flat[] = {a->batch, o->rows, o->heads * o->width};
 	const int64_t plain[] = {a->batch, o->heads, o->rows, o->width};
 	const int64_t *dims = is_flat ? flat : plain;
 	uint32_t from = is_flat ? o->flat : o->plain;
-	int rank = is_flat ? 3 : 4, is_same;
+	int rank = is_flat ? 3 : 4;
 
-	*out = SL__NONE;
 	if (from == SL__NONE)
-		return order_operand(a, o, plain, out, err);
-	is_same = rw->types[from].rank == rank;
-	for (int d = 0; is_same && d < rank; d++)
-		is_same = rw->types[from].dims[d] == dims[d];
-	if (!is_same)
-		return sl__add_reshape(rw, from, rank, dims, out, err);
-	*out = from;
-	return SL_OK;
+		return order_operand(a, o, plain);
+	return sl__has_sizes(rw, from, rank, dims)
+		       ? from
+		       : sl__add_reshape(rw, from, rank, dims, SL__NONE);
 }
 
 /* The earlier rows with those sizes. */
-static enum sl_status
-give_past(struct sl__attending *a, const struct sl__operand *o, uint32_t *out,
-	  struct sl_error *err)
+static uint32_t
+give_past(struct sl__attending *a, const struct sl__operand *o)
 {
 	static const int64_t exchange[] = {0, 1, 3, 2};
 	struct sl__rewrite *rw = a->trail.rw;
 	uint32_t maker = sl__rewrite_producer(rw, o->past);
 	const int64_t *perm;
 
-	*out = o->past;
 	if (o->past == SL__NONE || !o->is_past_turned)
-		return SL_OK;
+		return o->past;
 	if (sl__rewrite_is(rw, maker, SL__OP_ONNX_Transpose) &&
 	    sl__ints(&rw->nodes[maker].node, "perm", &perm) == 4 &&
 	    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
 		sl__trail_add(&a->trail, maker);
-		*out = sl__rewrite_input(rw, maker, 0);
-		return SL_OK;
+		return sl__rewrite_input(rw, maker, 0);
 	}
-	return sl__add_transpose(rw, o->past, exchange, out, err);
+	return sl__add_transpose(rw, o->past, exchange);
 }
 
-/* The node's first result, and where that is not the value it stands for, the
- * Reshape into that. */
-static enum sl_status
-give_result(struct sl__attending *a, int is_flat, uint32_t end, uint32_t *out,
-	    struct sl_error *err)
+/* The node's first result: 'end', or what a Reshape makes that of. */
+static uint32_t
+give_result(struct sl__attending *a, int is_flat, uint32_t end)
 {
 	struct sl__rewrite *rw = a->trail.rw;
 	const int64_t flat[] = {a->batch, a->queries, a->heads * a->v.width};
 	const int64_t plain[] = {a->batch, a->heads, a->queries, a->v.width};
 	const int64_t *dims = is_flat ? flat : plain;
-	int rank = is_flat ? 3 : 4, is_same = rw->types[end].rank == rank;
+	int rank = is_flat ? 3 : 4;
 
-	for (int d = 0; is_same && d < rank; d++)
-		is_same = rw->types[end].dims[d] == dims[d];
-	*out = end;
-	return is_same ? SL_OK : add_like(rw, end, rank, dims, out, err);
+	return sl__has_sizes(rw, end, rank, dims)
+		       ? end
+		       : sl__rewrite_add_sized(
+				 rw, "heads", rw->types[end].dtype, rank, dims);
 }
 
 static double
@@ -579,12 +552,6 @@ say_attributes(const struct sl__attending *a, int is_flat, int is_causal,
 		sl__make_int(m, "is_causal", 1);
 }
 
-struct result {
-	int is_flat;
-	uint32_t end;  /* value that is replaced */
-	uint32_t made; /* what the node makes: that or what becomes it */
-};
-
 static void
 join_trails(struct sl__attending *a)
 {
@@ -596,52 +563,42 @@ join_trails(struct sl__attending *a)
 	}
 }
 
-static enum sl_status
-make(struct sl__attending *a, const struct result *r, struct sl_error *err)
+/* 'end' is the value that is replaced. */
+static void
+make(struct sl__attending *a, int is_flat, uint32_t end)
 {
 	struct sl__rewrite *rw = a->trail.rw;
-	uint32_t in[6], end = r->end;
-	int is_causal, has_present;
+	uint32_t in[6], made = give_result(a, is_flat, end);
+	int is_causal;
 	struct sl__making m;
-	enum sl_status rc;
 
-	rc = give_operand(a, &a->q, r->is_flat, &in[0], err);
-	if (!rc)
-		rc = give_operand(a, &a->k, r->is_flat, &in[1], err);
-	if (!rc)
-		rc = give_operand(a, &a->v, r->is_flat, &in[2], err);
-	if (!rc)
-		rc = sl__masks_make(a, &in[3], &is_causal, err);
-	if (!rc)
-		rc = give_past(a, &a->k, &in[4], err);
-	if (!rc)
-		rc = give_past(a, &a->v, &in[5], err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Attention", 23, err);
-	say_attributes(a, r->is_flat, is_causal, &m);
-	for (size_t i = 0; i < (in[4] != SL__NONE   ? 6u
-				: in[3] != SL__NONE ? 4u
-						    : 3u);
-	     i++)
-		sl__make_input(&m, in[i]);
-	sl__make_output(&m, r->made);
-	has_present = a->k.present != SL__NONE || a->v.present != SL__NONE;
-	if (has_present) {
+	in[0] = give_operand(a, &a->q, is_flat);
+	in[1] = give_operand(a, &a->k, is_flat);
+	in[2] = give_operand(a, &a->v, is_flat);
+	in[3] = sl__masks_make(a, &is_causal);
+	in[4] = give_past(a, &a->k);
+	in[5] = give_past(a, &a->v);
+	sl__make_begin(&m, rw, "", "Attention", 23);
+	say_attributes(a, is_flat, is_causal, &m);
+	sl__make_inputs(&m, in,
+			in[4] != SL__NONE   ? 6
+			: in[3] != SL__NONE ? 4
+					    : 3);
+	sl__make_output(&m, made);
+	if (a->k.present != SL__NONE || a->v.present != SL__NONE) {
 		sl__make_output(&m, a->k.present);
 		sl__make_output(&m, a->v.present);
 	}
 	/* The Reshape that is to come makes the last value of the trail. */
-	if (r->made != end)
+	if (made != end)
 		sl__make_output(&m, end);
 	sl__trail_give(&a->trail, &m);
-	if (r->made != end)
+	if (made != end)
 		m.node.n_outputs--;
-	rc = sl__make_end(&m, NULL);
-	if (rc || r->made == end)
-		return rc;
-	return sl__add_reshape(rw, r->made, rw->types[end].rank,
-			       rw->types[end].dims, &end, err);
+	sl__make_end(&m);
+	if (made != end)
+		sl__add_reshape(rw, made, rw->types[end].rank,
+				rw->types[end].dims, end);
 }
 
 /* Whether 'value' or what it is made of is 'of'; seen[] are nodes that have
@@ -678,33 +635,32 @@ depends(const struct sl__rewrite *rw, uint32_t value, uint32_t of,
 
 /* All rows are made by the node too; so nothing that it needs may be made of
  * them. */
-static enum sl_status
-check_order(const struct sl__attending *a, int *is_sound, struct sl_error *err)
+static int
+is_sound(const struct sl__attending *a)
 {
-	const struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->trail.rw;
 	const uint32_t presents[] = {a->k.present, a->v.present};
 	uint32_t needed[3 + SL__MASKS_MOST] = {a->q.value, a->k.value,
 					       a->v.value};
 	size_t n = 3;
-	unsigned char *seen;
-	uint32_t *stack;
 
-	*is_sound = 1;
 	for (int i = 0; i < a->n_masks; i++)
 		needed[n++] = a->masks[i].value;
 	for (size_t p = 0; p < 2; p++) {
+		unsigned char *seen;
+		uint32_t *stack;
+
 		if (presents[p] == SL__NONE)
 			continue;
-		seen = sl__arena_array(&rw->to->arena, rw->n_nodes, 1);
-		stack = sl__arena_array(&rw->to->arena, rw->n_nodes,
-					sizeof(*stack));
-		if (!seen || !stack)
-			return sl__fail_nomem(err);
-		for (size_t i = 0; i < n; i++)
-			*is_sound &= !depends(rw, needed[i], presents[p], seen,
-					      stack);
+		seen = sl__rewrite_alloc(rw, rw->n_nodes, 1);
+		stack = sl__rewrite_alloc(rw, rw->n_nodes, sizeof(*stack));
+		for (size_t i = 0; i < n; i++) {
+			if (!stack ||
+			    depends(rw, needed[i], presents[p], seen, stack))
+				return 0;
+		}
 	}
-	return SL_OK;
+	return 1;
 }
 
 static int
@@ -718,45 +674,33 @@ is_over_keys(const struct sl__rewrite *rw, uint32_t id)
 	       sl__axis(axis, rank) == rank - 1;
 }
 
-static enum sl_status
-fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+fuse(struct sl__rewrite *rw, uint32_t id)
 {
 	struct sl__attending a = {
 		.trail = {.rw = rw}, .softmax = id, .scale = 1};
-	struct result r;
-	int is_sound;
-	enum sl_status rc;
+	uint32_t end;
+	int is_flat;
 
 	if (!is_over_keys(rw, id))
-		return SL_OK;
+		return;
 	sl__trail_add(&a.trail, id);
 	if (!walk_scores(&a, rw->nodes[id].node.inputs[0], WALK_MOST) ||
-	    !find_mixing(&a) || !find_heads(&a))
-		return SL_OK;
-	rc = check_order(&a, &is_sound, err);
-	if (rc || !is_sound)
-		return rc;
+	    !find_mixing(&a) || !find_heads(&a) || !is_sound(&a))
+		return;
 	join_trails(&a);
-	r.end = has_flat(&a) ? find_flat_end(&a) : SL__NONE;
-	r.is_flat = r.end != SL__NONE;
-	if (!sl__fits_single(scale_of(&a, r.is_flat)) ||
+	end = has_flat(&a) ? find_flat_end(&a) : SL__NONE;
+	is_flat = end != SL__NONE;
+	if (!sl__fits_single(scale_of(&a, is_flat)) ||
 	    !sl__fits_single(a.softcap))
-		return SL_OK;
-	if (!r.is_flat)
-		r.end = rw->nodes[a.mixing].node.outputs[0];
-	rc = give_result(&a, r.is_flat, r.end, &r.made, err);
-	return rc ? rc : make(&a, &r, err);
+		return;
+	make(&a, is_flat, is_flat ? end : rw->nodes[a.mixing].node.outputs[0]);
 }
 
-enum sl_status
-sl__pass_fuse_attention(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_attention(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Softmax};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 1, &nodes, &n, err);
 
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = fuse(rw, nodes[i], err);
-	return rc;
+	sl__each_node(rw, ops, 1, 0, fuse);
 }

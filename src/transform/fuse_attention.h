@@ -79,16 +79,14 @@ int sl__operand_split(const struct sl__rewrite *rw, uint32_t value,
 int sl__masks_fit(const struct sl__attending *a);
 
 /* The mask of the node, SL__NONE: none, and whether it is causal. */
-enum sl_status sl__masks_make(struct sl__attending *a, uint32_t *mask,
-			      int *is_causal, struct sl_error *err) SL_CHECKED;
+uint32_t sl__masks_make(struct sl__attending *a, int *is_causal);
 
-/* A node of version 13 and its result, which is new where *out is SL__NONE.
- * It covers nothing. */
-enum sl_status sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
-			       const int64_t *dims, uint32_t *out,
-			       struct sl_error *err) SL_CHECKED;
-enum sl_status sl__add_transpose(struct sl__rewrite *rw, uint32_t from,
-				 const int64_t *perm, uint32_t *out,
-				 struct sl_error *err) SL_CHECKED;
+/* A Reshape to 'out', or to a new value where that is SL__NONE; and a
+ * Transpose of four dimensions to a new one.  They cover nothing.  Return the
+ * result. */
+uint32_t sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
+			 const int64_t *dims, uint32_t out);
+uint32_t sl__add_transpose(struct sl__rewrite *rw, uint32_t from,
+			   const int64_t *perm);
 
 #endif

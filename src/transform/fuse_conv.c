@@ -22,34 +22,29 @@ is_fusable(const struct sl__rewrite *rw, uint32_t id)
 	       sl__is_single(rw, node->outputs[0]);
 }
 
-static enum sl_status
-fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+fuse(struct sl__rewrite *rw, uint32_t id)
 {
 	struct sl__chain chain;
 	struct sl__making m;
 
 	if (!is_fusable(rw, id))
-		return SL_OK;
+		return;
 	sl__chain_begin(&chain, rw, rw->nodes[id].node.outputs[0]);
 	sl__chain_follow(&chain);
-	sl__make_begin(&m, rw, "sleuth", "Conv", 1, err);
+	sl__make_begin(&m, rw, "sleuth", "Conv", 1);
 	sl__make_attributes_of(&m, id);
 	for (size_t i = 0; i < SL__POST_FIRST_INPUT; i++)
 		sl__make_input(&m, sl__rewrite_input(rw, id, i));
 	sl__make_cover(&m, id);
 	sl__chain_give(&chain, &m);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
-enum sl_status
-sl__pass_fuse_conv(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_conv(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Conv};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 1, &nodes, &n, err);
 
-	for (size_t i = n; !rc && i-- > 0;)
-		rc = fuse(rw, nodes[i], err);
-	return rc;
+	sl__each_node(rw, ops, 1, 1, fuse);
 }

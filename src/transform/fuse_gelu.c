@@ -7,7 +7,6 @@
  * result of Erf, Tanh or Sigmoid, what goes into it is a polynomial of x, and
  * what is made of it is p(x) + q(x) g.
  */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
 #include "transform/trail.h"
@@ -140,11 +139,11 @@ read_binary(struct search *s, uint32_t node, int depth, struct terms *out)
 static int
 is_arithmetic(const struct sl__rewrite *rw, uint32_t node)
 {
-	return (sl__rewrite_is(rw, node, SL__OP_ONNX_Mul) ||
-		sl__rewrite_is(rw, node, SL__OP_ONNX_Div) ||
-		sl__rewrite_is(rw, node, SL__OP_ONNX_Pow) ||
-		sl__rewrite_is(rw, node, SL__OP_ONNX_Add) ||
-		sl__rewrite_is(rw, node, SL__OP_ONNX_Sub)) &&
+	static const enum sl__op_id ops[] = {SL__OP_ONNX_Mul, SL__OP_ONNX_Div,
+					     SL__OP_ONNX_Pow, SL__OP_ONNX_Add,
+					     SL__OP_ONNX_Sub};
+
+	return sl__rewrite_is_any(rw, node, ops, 5) &&
 	       sl__broadcasts(&rw->nodes[node].node);
 }
 
@@ -246,18 +245,18 @@ find_end(struct search *s, const struct shape *shape)
 	return SL__NONE;
 }
 
-static enum sl_status
+static void
 make(struct search *s, const struct shape *shape, uint32_t function,
-     uint32_t end, double slope, struct sl_error *err)
+     uint32_t end, double slope)
 {
 	struct sl__rewrite *rw = s->trail.rw;
 	struct sl__making m;
 
 	if (shape->op == SL__OP_ONNX_Sigmoid) {
-		sl__make_begin(&m, rw, "", "Swish", 24, err);
+		sl__make_begin(&m, rw, "", "Swish", 24);
 		sl__make_float(&m, "alpha", (float)slope);
 	} else {
-		sl__make_begin(&m, rw, "", "Gelu", 20, err);
+		sl__make_begin(&m, rw, "", "Gelu", 20);
 		sl__make_string(&m, "approximate",
 				shape->op == SL__OP_ONNX_Tanh ? "tanh"
 							      : "none");
@@ -267,7 +266,7 @@ make(struct search *s, const struct shape *shape, uint32_t function,
 	sl__make_output(&m, end);
 	sl__trail_add(&s->trail, function);
 	sl__trail_give(&s->trail, &m);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
 /* Values that x may be: what the function takes and what that is made of. */
@@ -296,8 +295,8 @@ collect(struct candidates *c, const struct sl__rewrite *rw, uint32_t value,
 	collect(c, rw, sl__rewrite_input(rw, node, 1), depth - 1);
 }
 
-static enum sl_status
-fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+fuse(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	const struct shape *shape = shapes;
@@ -316,24 +315,18 @@ fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
 			continue;
 		s.g = node->outputs[0];
 		end = find_end(&s, shape);
-		if (end != SL__NONE)
-			return make(&s, shape, id, end, slope, err);
+		if (end == SL__NONE)
+			continue;
+		make(&s, shape, id, end, slope);
+		return;
 	}
-	return SL_OK;
 }
 
-enum sl_status
-sl__pass_fuse_gelu(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_gelu(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Erf, SL__OP_ONNX_Tanh,
 					     SL__OP_ONNX_Sigmoid};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 3, &nodes, &n, err);
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (sl__rewrite_node(rw, nodes[i]))
-			rc = fuse(rw, nodes[i], err);
-	}
-	return rc;
+	sl__each_node(rw, ops, 3, 0, fuse);
 }

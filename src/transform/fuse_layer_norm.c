@@ -7,9 +7,9 @@
  * and factors may stand in any order; without the means it is RMSNorm.  The
  * spelling of TensorFlow is x s + (beta - mean s) with s = gamma / deviation.
  */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 #include "transform/trail.h"
 
 #include <math.h>
@@ -347,9 +347,8 @@ match(struct norm *n, uint32_t node)
 }
 
 /* The weight with the sizes of what is normalized; ones where there is none. */
-static enum sl_status
-make_weight(struct norm *n, uint32_t *out, uint32_t weight,
-	    struct sl_error *err)
+static uint32_t
+make_weight(struct norm *n, uint32_t weight)
 {
 	struct sl__rewrite *rw = n->trail.rw;
 	const struct sl__type *x = &rw->types[n->x];
@@ -359,39 +358,35 @@ make_weight(struct norm *n, uint32_t *out, uint32_t weight,
 				  .dims = x->dims + n->first_axis};
 	unsigned char *bytes;
 	double one = 1;
-	enum sl_status rc;
+	uint32_t out;
 
-	*out = weight;
 	if (w && w->rank == like.rank)
-		return SL_OK;
-	rc = sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-	if (rc || !sl__tensor_measure(&like))
-		return rc;
-	for (uint64_t i = 0; i < like.n_elements; i++) {
+		return weight;
+	out = sl__rewrite_add_constant(rw, &like, &bytes);
+	if (!sl__tensor_measure(&like))
+		return out;
+	for (uint64_t i = 0; !rw->rc && i < like.n_elements; i++) {
 		if (w && !sl__tensor_doubles(w, i, 1, &one))
-			return sl__fail(err, SL_E_DATA,
-					"a weight cannot be read");
+			sl__rewrite_fail(rw, SL_E_DATA,
+					 "a weight cannot be read");
 		sl__store_doubles(bytes, SL_DTYPE_F32, i, 1, &one);
 	}
-	return SL_OK;
+	return out;
 }
 
-static enum sl_status
-make(struct norm *n, uint32_t node, struct sl_error *err)
+static void
+make(struct norm *n, uint32_t node)
 {
 	struct sl__rewrite *rw = n->trail.rw;
-	uint32_t y = rw->nodes[node].node.outputs[0], gamma, beta = SL__NONE;
+	uint32_t gamma = make_weight(n, n->gamma), beta = n->beta;
 	struct sl__making m;
-	enum sl_status rc = make_weight(n, &gamma, n->gamma, err);
 
-	if (!rc && n->beta != SL__NONE)
-		rc = make_weight(n, &beta, n->beta, err);
-	if (rc)
-		return rc;
+	if (beta != SL__NONE)
+		beta = make_weight(n, beta);
 	if (n->is_centred)
-		sl__make_begin(&m, rw, "", "LayerNormalization", 17, err);
+		sl__make_begin(&m, rw, "", "LayerNormalization", 17);
 	else
-		sl__make_begin(&m, rw, "", "RMSNormalization", 23, err);
+		sl__make_begin(&m, rw, "", "RMSNormalization", 23);
 	m.node.name = rw->nodes[node].node.name;
 	sl__make_int(&m, "axis", n->first_axis - rw->types[n->x].rank);
 	sl__make_float(&m, "epsilon", (float)n->epsilon);
@@ -399,14 +394,14 @@ make(struct norm *n, uint32_t node, struct sl_error *err)
 	sl__make_input(&m, gamma);
 	if (beta != SL__NONE)
 		sl__make_input(&m, beta);
-	sl__make_output(&m, y);
+	sl__make_output(&m, rw->nodes[node].node.outputs[0]);
 	sl__trail_add(&n->trail, node);
 	sl__trail_give(&n->trail, &m);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
-static enum sl_status
-fuse(struct sl__rewrite *rw, uint32_t node, struct sl_error *err)
+static void
+fuse(struct sl__rewrite *rw, uint32_t node)
 {
 	struct norm n = {.trail = {.rw = rw},
 			 .x = SL__NONE,
@@ -414,26 +409,19 @@ fuse(struct sl__rewrite *rw, uint32_t node, struct sl_error *err)
 			 .beta = SL__NONE,
 			 .first_axis = -1};
 
-	if (!sl__rewrite_node(rw, node) ||
-	    !sl__broadcasts(&rw->nodes[node].node) || !match(&n, node) ||
-	    !sl__are_alike(rw, n.x, rw->nodes[node].node.outputs[0]) ||
-	    !(n.epsilon >= 0))
-		return SL_OK;
-	return make(&n, node, err);
+	if (sl__broadcasts(&rw->nodes[node].node) && match(&n, node) &&
+	    sl__are_alike(rw, n.x, rw->nodes[node].node.outputs[0]) &&
+	    n.epsilon >= 0)
+		make(&n, node);
 }
 
 /* From the last node to the first, so that what belongs to a norm is not
  * taken for a smaller one. */
-enum sl_status
-sl__pass_fuse_layer_norm(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_layer_norm(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_Add, SL__OP_ONNX_Mul,
 					     SL__OP_ONNX_Div};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 3, &nodes, &n, err);
 
-	for (size_t i = n; !rc && i-- > 0;)
-		rc = fuse(rw, nodes[i], err);
-	return rc;
+	sl__each_node(rw, ops, 3, 1, fuse);
 }

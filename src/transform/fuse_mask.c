@@ -12,9 +12,9 @@
  * 0 and the nodes give NaN: that is taken only where the model itself puts 0
  * in its place.
  */
-#include "base/status.h"
 #include "transform/fuse_attention.h"
 #include "transform/matching.h"
+#include "transform/rewrite_values.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,152 +161,95 @@ sl__masks_fit(const struct sl__attending *a)
 	return 1;
 }
 
-static enum sl_status
-add_scalar(struct sl__rewrite *rw, uint32_t *out, double x,
-	   struct sl_error *err)
-{
-	struct sl__tensor like = {.dtype = SL_DTYPE_F32};
-	unsigned char *bytes;
-	enum sl_status rc =
-		sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-
-	if (!rc)
-		sl__store_doubles(bytes, SL_DTYPE_F32, 0, 1, &x);
-	return rc;
-}
-
-/* A new value of f32. */
-static enum sl_status
-add_value(struct sl__rewrite *rw, uint32_t *out, int rank, const int64_t *dims,
-	  struct sl_error *err)
-{
-	struct sl__type type = {
-		.kind = SL__TYPE_TENSOR, .dtype = SL_DTYPE_F32, .rank = rank};
-	int64_t *copy =
-		sl__arena_array(&rw->to->arena, (size_t)rank, sizeof(*copy));
-
-	if (!copy)
-		return sl__fail_nomem(err);
-	if (rank)
-		memcpy(copy, dims, (size_t)rank * sizeof(*copy));
-	type.dims = copy;
-	return sl__rewrite_add_value(rw, out, "mask", &type, err);
-}
-
 /* The choice between 0 and what hides any score, of the sizes of what
  * decides. */
-static enum sl_status
-make_sum(struct sl__attending *a, const struct sl__mask *mask, uint32_t *out,
-	 struct sl_error *err)
+static uint32_t
+make_sum(struct sl__attending *a, const struct sl__mask *mask)
 {
 	struct sl__rewrite *rw = a->trail.rw;
 	const struct sl__type *type = &rw->types[mask->value];
-	uint32_t zero, fill;
+	double fill = fmin(mask->fill, endless), none = 0;
+	uint32_t zero, hide, out;
 	struct sl__making m;
-	enum sl_status rc;
 
-	*out = mask->value;
 	if (!mask->is_choice)
-		return SL_OK;
-	rc = add_scalar(rw, &zero, 0, err);
-	if (!rc)
-		rc = add_scalar(rw, &fill, fmin(mask->fill, endless), err);
-	if (!rc)
-		rc = add_value(rw, out, type->rank, type->dims, err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Where", 16, err);
+		return mask->value;
+	zero = sl__rewrite_add_reals(rw, 0, NULL, &none);
+	hide = sl__rewrite_add_reals(rw, 0, NULL, &fill);
+	out = sl__rewrite_add_sized(rw, "mask", SL_DTYPE_F32, type->rank,
+				    type->dims);
+	sl__make_begin(&m, rw, "", "Where", 16);
 	sl__make_input(&m, mask->value);
-	sl__make_input(&m, mask->is_kept_where_1 ? zero : fill);
-	sl__make_input(&m, mask->is_kept_where_1 ? fill : zero);
-	sl__make_output(&m, *out);
-	return sl__make_end(&m, NULL);
+	sl__make_input(&m, mask->is_kept_where_1 ? zero : hide);
+	sl__make_input(&m, mask->is_kept_where_1 ? hide : zero);
+	sl__make_output(&m, out);
+	sl__make_end(&m);
+	return out;
 }
 
-static enum sl_status
-make_one(struct sl__attending *a, const struct sl__mask *mask, uint32_t *out,
-	 struct sl_error *err)
+static uint32_t
+make_one(struct sl__attending *a, const struct sl__mask *mask)
 {
 	struct sl__rewrite *rw = a->trail.rw;
 	int64_t sizes[4];
-	uint32_t made;
-	enum sl_status rc;
+	uint32_t made = make_sum(a, mask);
+	int n = rw->types[made].rank, is_same = n <= 4;
 
 	if (!read_sizes(a, mask->value, sizes))
-		return sl__fail(err, SL_E_BUG, "a mask lost its sizes");
-	rc = make_sum(a, mask, &made, err);
-	if (rc)
-		return rc;
-	*out = made;
-	if (rw->types[made].rank <= 4) {
-		int n = rw->types[made].rank;
-		int is_same = 1;
-
-		for (int d = 0; d < n; d++)
-			is_same &= rw->types[made].dims[d] == sizes[4 - n + d];
-		for (int d = 0; d < 4 - n; d++)
-			is_same &= sizes[d] == 1;
-		if (is_same)
-			return SL_OK;
-	}
-	*out = SL__NONE;
-	return sl__add_reshape(rw, made, 4, sizes, out, err);
+		sl__rewrite_fail(rw, SL_E_BUG, "a mask lost its sizes");
+	if (rw->rc)
+		return made;
+	for (int d = 0; is_same && d < 4; d++)
+		is_same = sizes[d] ==
+			  (d < 4 - n ? 1 : rw->types[made].dims[d - 4 + n]);
+	return is_same ? made : sl__add_reshape(rw, made, 4, sizes, SL__NONE);
 }
 
-/* The sum of two masks. */
-static enum sl_status
-join(struct sl__attending *a, uint32_t *mask, uint32_t other,
-     struct sl_error *err)
+/* The sum of two masks; the first may be SL__NONE. */
+static uint32_t
+join(struct sl__attending *a, uint32_t mask, uint32_t other)
 {
 	struct sl__rewrite *rw = a->trail.rw;
 	int64_t x[4], y[4];
 	int rank = rw->types[other].rank;
 	struct sl__making m;
 	uint32_t sum;
-	enum sl_status rc;
 
-	if (*mask == SL__NONE) {
-		*mask = other;
-		return SL_OK;
+	if (mask == SL__NONE || rw->rc)
+		return other;
+	if (!read_sizes(a, mask, x) || !read_sizes(a, other, y)) {
+		sl__rewrite_fail(rw, SL_E_BUG, "a mask lost its sizes");
+		return other;
 	}
-	if (!read_sizes(a, *mask, x) || !read_sizes(a, other, y))
-		return sl__fail(err, SL_E_BUG, "a mask lost its sizes");
 	for (int d = 0; d < 4; d++)
 		x[d] = x[d] > y[d] ? x[d] : y[d];
-	if (rw->types[*mask].rank > rank)
-		rank = rw->types[*mask].rank;
-	rc = add_value(rw, &sum, rank, x + 4 - rank, err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Add", 14, err);
-	sl__make_input(&m, *mask);
+	if (rw->types[mask].rank > rank)
+		rank = rw->types[mask].rank;
+	sum = sl__rewrite_add_sized(rw, "mask", SL_DTYPE_F32, rank,
+				    x + 4 - rank);
+	sl__make_begin(&m, rw, "", "Add", 14);
+	sl__make_input(&m, mask);
 	sl__make_input(&m, other);
 	sl__make_output(&m, sum);
-	*mask = sum;
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
+	return sum;
 }
 
-enum sl_status
-sl__masks_make(struct sl__attending *a, uint32_t *mask, int *is_causal,
-	       struct sl_error *err)
+uint32_t
+sl__masks_make(struct sl__attending *a, int *is_causal)
 {
-	enum sl_status rc = SL_OK;
-	uint32_t made;
+	uint32_t mask = SL__NONE;
 
-	*mask = SL__NONE;
 	*is_causal = 0;
-	for (int i = 0; !rc && i < a->n_masks; i++) {
+	for (int i = 0; i < a->n_masks; i++) {
 		enum kind kind = kind_of(a, &a->masks[i]);
 
 		/* The node counts queries from the end of the past. */
 		if (kind == KIND_CAUSAL &&
 		    a->keys - a->queries == a->k.past_rows)
 			*is_causal = 1;
-		else if (kind != KIND_NONE) {
-			rc = make_one(a, &a->masks[i], &made, err);
-			if (!rc)
-				rc = join(a, mask, made, err);
-		}
+		else if (kind != KIND_NONE)
+			mask = join(a, mask, make_one(a, &a->masks[i]));
 	}
-	return rc;
+	return mask;
 }

@@ -8,10 +8,10 @@
  * factors go into the attributes.  The last products go first: of two whose
  * sum is taken, the later one takes it, when the other is there.
  */
-#include "base/status.h"
 #include "transform/fuse_post.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include "base/banned.h"
 
@@ -70,51 +70,48 @@ is_row(const struct sl__rewrite *rw, uint32_t value, int64_t n_columns)
 }
 
 /* The row as a constant of one dimension, times beta. */
-static enum sl_status
-make_bias(struct sl__rewrite *rw, uint32_t *out, uint32_t row, double beta,
-	  struct sl_error *err)
+static uint32_t
+make_bias(struct sl__rewrite *rw, uint32_t row, double beta)
 {
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, row);
 	int64_t dim = (int64_t)t->n_elements;
 	struct sl__tensor like = {.dtype = t->dtype, .rank = 1, .dims = &dim};
 	unsigned char *bytes;
 	double x;
-	enum sl_status rc;
+	uint32_t out;
 
-	*out = row;
 	if (t->rank == 1 && beta >= 1 && beta <= 1)
-		return SL_OK;
-	rc = sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-	for (uint64_t i = 0; !rc && i < t->n_elements; i++) {
+		return row;
+	out = sl__rewrite_add_constant(rw, &like, &bytes);
+	for (uint64_t i = 0; !rw->rc && i < t->n_elements; i++) {
 		if (!sl__tensor_doubles(t, i, 1, &x))
-			return sl__fail(err, SL_E_DATA,
-					"a bias cannot be read");
+			sl__rewrite_fail(rw, SL_E_DATA,
+					 "a bias cannot be read");
 		x *= beta;
 		sl__store_doubles(bytes, t->dtype, i, 1, &x);
 	}
-	return rc;
+	return out;
 }
 
-/* Gemm's third input; *is_taken is 0 where it is none of what can be done. */
-static enum sl_status
-take_third(struct product *p, struct sl__rewrite *rw, int *is_taken,
-	   struct sl_error *err)
+/* Gemm's third input; 0 where it is none of what can be done. */
+static int
+take_third(struct product *p, struct sl__rewrite *rw)
 {
 	const struct sl__node *node = &rw->nodes[p->id].node;
 	uint32_t y = node->outputs[0], c = sl__rewrite_input(rw, p->id, 2);
 	double beta = sl__float(node, "beta", 1);
 
-	*is_taken = 1;
 	if (c == SL__NONE || !sl__rewrite_is(rw, p->id, SL__OP_ONNX_Gemm))
-		return SL_OK;
-	if (is_row(rw, c, rw->types[y].dims[1]))
-		return make_bias(rw, &p->bias, c, beta, err);
-	*is_taken = sl__are_alike(rw, c, y) && beta >= 1 && beta <= 1;
-	if (*is_taken) {
-		p->chain.posts[p->chain.n++].kind = SL__POST_ADD;
-		p->chain.operands[p->chain.n_operands++] = c;
+		return 1;
+	if (is_row(rw, c, rw->types[y].dims[1])) {
+		p->bias = make_bias(rw, c, beta);
+		return 1;
 	}
-	return SL_OK;
+	if (!sl__are_alike(rw, c, y) || beta < 1 || beta > 1)
+		return 0;
+	p->chain.posts[p->chain.n++].kind = SL__POST_ADD;
+	p->chain.operands[p->chain.n_operands++] = c;
+	return 1;
 }
 
 /* Whether the only user of the result multiplies it by a number. */
@@ -142,8 +139,8 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 	return 1;
 }
 
-static enum sl_status
-follow_bias(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
+static void
+follow_bias(struct product *p, struct sl__rewrite *rw)
 {
 	struct sl__chain *c = &p->chain;
 	const struct sl__type *type = &rw->types[c->value];
@@ -152,14 +149,14 @@ follow_bias(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
 	if (p->bias != SL__NONE || c->n || !sl__chain_has_room(c) ||
 	    !sl__rewrite_is(rw, user, SL__OP_ONNX_Add) ||
 	    !sl__broadcasts(&rw->nodes[user].node))
-		return SL_OK;
+		return;
 	row = sl__other_operand(rw, user, c->value);
 	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
 	    !sl__are_alike(rw, c->value, rw->nodes[user].node.outputs[0]))
-		return SL_OK;
+		return;
 	c->covers[c->n_covers++] = user;
 	c->value = rw->nodes[user].node.outputs[0];
-	return make_bias(rw, &p->bias, row, 1, err);
+	p->bias = make_bias(rw, row, 1);
 }
 
 /*
@@ -216,66 +213,55 @@ is_fusable(const struct sl__rewrite *rw, uint32_t id)
 	return sl__is_single(rw, node->outputs[0]);
 }
 
-static enum sl_status
-make(struct product *p, struct sl__rewrite *rw, struct sl_error *err)
+static void
+make(struct product *p, struct sl__rewrite *rw)
 {
 	struct sl__making m;
 
-	sl__make_begin(&m, rw, "sleuth", "MatMul", 1, err);
+	sl__make_begin(&m, rw, "sleuth", "MatMul", 1);
 	m.node.name = rw->nodes[p->id].node.name;
 	sl__make_int(&m, "transA", p->is_transposed[0]);
 	sl__make_int(&m, "transB", p->is_transposed[1]);
 	sl__make_float(&m, "alpha", (float)p->alpha);
-	sl__make_input(&m, p->operands[0]);
-	sl__make_input(&m, p->operands[1]);
+	sl__make_inputs(&m, p->operands, 2);
 	sl__make_input(&m, p->bias);
 	sl__make_cover(&m, p->id);
 	sl__chain_give(&p->chain, &m);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
-static enum sl_status
-fuse(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+fuse(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	struct product p = {.id = id,
 			    .operands = {node->inputs[0], node->inputs[1]},
 			    .alpha = sl__float(node, "alpha", 1),
 			    .bias = SL__NONE};
-	int is_taken;
-	enum sl_status rc;
 
 	if (!is_fusable(rw, id))
-		return SL_OK;
+		return;
 	p.is_transposed[0] = sl__int(node, "transA", 0) != 0;
 	p.is_transposed[1] = sl__int(node, "transB", 0) != 0;
 	sl__chain_begin(&p.chain, rw, node->outputs[0]);
-	rc = take_third(&p, rw, &is_taken, err);
-	if (rc || !is_taken)
-		return rc;
+	if (!take_third(&p, rw))
+		return;
 	see_through(&p, rw, 0);
 	see_through(&p, rw, 1);
 	do {
 		while (follow_factor(&p, rw))
 			;
-		rc = follow_bias(&p, rw, err);
-		if (rc)
-			return rc;
+		follow_bias(&p, rw);
 		sl__chain_follow(&p.chain);
 	} while (restore(&p, rw));
-	return make(&p, rw, err);
+	make(&p, rw);
 }
 
-enum sl_status
-sl__pass_fuse_matmul(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_matmul(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {SL__OP_ONNX_MatMul,
 					     SL__OP_ONNX_Gemm};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 2, &nodes, &n, err);
 
-	for (size_t i = n; !rc && i-- > 0;)
-		rc = fuse(rw, nodes[i], err);
-	return rc;
+	sl__each_node(rw, ops, 2, 1, fuse);
 }

@@ -6,9 +6,9 @@
  * with constant statistics or by arithmetic with one number per channel, is
  * the same with other weights.  They are computed in double.
  */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,18 +28,15 @@ struct layout {
 	uint64_t taps, results, inputs;
 };
 
-static enum sl_status
-begin_affine(struct affine *a, struct sl__rewrite *rw, size_t n,
-	     struct sl_error *err)
+static int
+begin_affine(struct affine *a, struct sl__rewrite *rw, size_t n)
 {
 	a->n = n;
-	a->scale = sl__arena_array(&rw->to->arena, n, sizeof(double));
-	a->shift = sl__arena_array(&rw->to->arena, n, sizeof(double));
-	if (!a->scale || !a->shift)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++)
+	a->scale = sl__rewrite_alloc(rw, n, sizeof(double));
+	a->shift = sl__rewrite_alloc(rw, n, sizeof(double));
+	for (size_t i = 0; !rw->rc && i < n; i++)
 		a->scale[i] = 1;
-	return SL_OK;
+	return !rw->rc;
 }
 
 static int
@@ -205,32 +202,28 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 }
 
 /* The weight is not made here: it is when it is packed, and then goes. */
-static enum sl_status
-scale_weight(struct sl__rewrite *rw, uint32_t *out, uint32_t weight,
-	     const struct layout *l, const struct affine *a,
-	     struct sl_error *err)
+static uint32_t
+scale_weight(struct sl__rewrite *rw, uint32_t weight, const struct layout *l,
+	     const struct affine *a)
 {
-	struct sl__arena *arena = &rw->to->arena;
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, weight);
-	struct sl__generator *g = sl__arena_alloc(arena, sizeof(*g));
-	double *factors = sl__arena_array(arena, a->n, sizeof(*factors));
+	struct sl__generator *g = sl__rewrite_alloc(rw, 1, sizeof(*g));
 	struct sl__tensor made = *t;
-	enum sl_status rc;
+	uint32_t out = sl__rewrite_add_value(rw, "", &rw->types[weight]);
 
-	if (!g || !factors)
-		return sl__fail_nomem(err);
-	memcpy(factors, a->scale, a->n * sizeof(*factors));
+	if (rw->rc)
+		return out;
 	g->kind = SL__GENERATE_SCALED;
 	g->of = t;
-	g->factors = factors;
+	g->factors = a->scale;
 	g->taps = l->taps;
 	g->results = l->results;
 	g->inputs = l->inputs;
 	made.bytes = NULL;
 	made.is_mapped = 0;
 	made.generator = g;
-	rc = sl__rewrite_add_value(rw, out, "", &rw->types[weight], err);
-	return rc ? rc : sl__rewrite_make_constant(rw, *out, &made, err);
+	sl__rewrite_make_constant(rw, out, &made);
+	return out;
 }
 
 /* Adds the old bias to the shift; 0 where there is one that is no constant
@@ -256,87 +249,59 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 	return 1;
 }
 
-static enum sl_status
-add_bias(struct sl__rewrite *rw, uint32_t *out, const struct affine *a,
-	 struct sl_error *err)
+/* 'id', its weight and bias changed, does what 'user' did too; returns the new
+ * node. */
+static uint32_t
+merge(struct sl__rewrite *rw, uint32_t id, uint32_t user,
+      const struct layout *l, const struct affine *a)
 {
-	int64_t dim = (int64_t)a->n;
-	struct sl__tensor like = {
-		.dtype = SL_DTYPE_F32, .rank = 1, .dims = &dim};
-	unsigned char *bytes;
-	enum sl_status rc =
-		sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-
-	if (!rc)
-		sl__store_doubles(bytes, SL_DTYPE_F32, 0, a->n, a->shift);
-	return rc;
-}
-
-/* 'id', its weight [weights[0]] and bias [weights[1]] changed, does what 'user'
- * did too; *out is the new node. */
-static enum sl_status
-merge(struct sl__rewrite *rw, uint32_t *out, uint32_t id, uint32_t user,
-      const uint32_t *weights, struct sl_error *err)
-{
+	int64_t n = (int64_t)a->n;
+	uint32_t weight = scale_weight(rw, rw->nodes[id].node.inputs[1], l, a);
+	uint32_t bias = sl__rewrite_add_reals(rw, 1, &n, a->shift);
 	struct sl__making m;
 
 	if (sl__rewrite_is(rw, id, SL__OP_ONNX_MatMul)) {
-		sl__make_begin(&m, rw, "", "Gemm", 13, err);
+		sl__make_begin(&m, rw, "", "Gemm", 13);
 		sl__make_attributes_of(&m, id);
 	} else {
-		sl__make_like(&m, rw, id, err);
+		sl__make_like(&m, rw, id);
 	}
 	if (is_product(rw, id))
 		sl__make_float(&m, "beta", 1);
 	sl__make_input(&m, rw->nodes[id].node.inputs[0]);
-	sl__make_input(&m, weights[0]);
-	sl__make_input(&m, weights[1]);
+	sl__make_input(&m, weight);
+	sl__make_input(&m, bias);
 	sl__make_output(&m, rw->nodes[user].node.outputs[0]);
 	sl__make_cover(&m, id);
 	sl__make_cover(&m, user);
-	return sl__make_end(&m, out);
+	return sl__make_end(&m);
 }
 
 /* Takes the nodes after 'id' in as long as they only scale and shift. */
-static enum sl_status
-absorb(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+absorb(struct sl__rewrite *rw, uint32_t id)
 {
 	struct layout l;
 	struct affine a;
-	uint32_t weights[2];
-	enum sl_status rc = SL_OK;
 
-	while (!rc && read_layout(&l, rw, id)) {
+	while (!rw->rc && read_layout(&l, rw, id)) {
 		uint32_t x = rw->nodes[id].node.outputs[0];
 		uint32_t user = sl__rewrite_only_user(rw, x);
 
-		if (user == SL__NONE)
-			break;
-		rc = begin_affine(&a, rw, (size_t)rw->types[x].dims[1], err);
-		if (rc || !read_affine(&a, rw, user, x) ||
-		    !shift_bias(&a, rw, id))
-			break;
-		rc = scale_weight(rw, &weights[0], rw->nodes[id].node.inputs[1],
-				  &l, &a, err);
-		if (!rc)
-			rc = add_bias(rw, &weights[1], &a, err);
-		if (!rc)
-			rc = merge(rw, &id, id, user, weights, err);
+		if (user == SL__NONE ||
+		    !begin_affine(&a, rw, (size_t)rw->types[x].dims[1]) ||
+		    !read_affine(&a, rw, user, x) || !shift_bias(&a, rw, id))
+			return;
+		id = merge(rw, id, user, &l, &a);
 	}
-	return rc;
 }
 
-enum sl_status
-sl__pass_fuse_norm(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_fuse_norm(struct sl__rewrite *rw)
 {
 	static const enum sl__op_id ops[] = {
 		SL__OP_ONNX_Conv, SL__OP_ONNX_ConvTranspose, SL__OP_ONNX_Gemm,
 		SL__OP_ONNX_MatMul};
-	uint32_t *nodes;
-	size_t n;
-	enum sl_status rc = sl__list_nodes(rw, ops, 4, &nodes, &n, err);
 
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = absorb(rw, nodes[i], err);
-	return rc;
+	sl__each_node(rw, ops, 4, 0, absorb);
 }

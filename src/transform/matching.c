@@ -19,21 +19,22 @@ sl__is_sized(const struct sl__rewrite *rw, uint32_t value)
 }
 
 int
+sl__has_sizes(const struct sl__rewrite *rw, uint32_t value, int rank,
+	      const int64_t *dims)
+{
+	int is_same = rw->types[value].rank == rank;
+
+	for (int d = 0; is_same && d < rank; d++)
+		is_same = rw->types[value].dims[d] == dims[d];
+	return is_same;
+}
+
+int
 sl__are_alike(const struct sl__rewrite *rw, uint32_t a, uint32_t b)
 {
-	const struct sl__type *s, *t;
-
-	if (!sl__is_sized(rw, a) || !sl__is_sized(rw, b))
-		return 0;
-	s = &rw->types[a];
-	t = &rw->types[b];
-	if (s->dtype != t->dtype || s->rank != t->rank)
-		return 0;
-	for (int d = 0; d < s->rank; d++) {
-		if (s->dims[d] != t->dims[d])
-			return 0;
-	}
-	return 1;
+	return sl__is_sized(rw, a) && sl__is_sized(rw, b) &&
+	       rw->types[a].dtype == rw->types[b].dtype &&
+	       sl__has_sizes(rw, a, rw->types[b].rank, rw->types[b].dims);
 }
 
 int
@@ -89,10 +90,11 @@ sl__constant_integers(const struct sl__rewrite *rw, uint32_t value,
 int
 sl__is_reshape(const struct sl__rewrite *rw, uint32_t node)
 {
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Flatten) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Squeeze) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Unsqueeze);
+	static const enum sl__op_id ops[] = {
+		SL__OP_ONNX_Reshape, SL__OP_ONNX_Flatten, SL__OP_ONNX_Squeeze,
+		SL__OP_ONNX_Unsqueeze};
+
+	return sl__rewrite_is_any(rw, node, ops, 4);
 }
 
 int
@@ -172,27 +174,28 @@ sl__fits_single(double x)
 	       (fabs(x) >= (double)FLT_MIN || !(fabs(x) > 0));
 }
 
-static int
-is_among(const struct sl__rewrite *rw, uint32_t node, const enum sl__op_id *ops,
-	 size_t n_ops)
+int
+sl__rewrite_is_any(const struct sl__rewrite *rw, uint32_t node,
+		   const enum sl__op_id *ops, size_t n)
 {
-	for (size_t i = 0; i < n_ops; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (sl__rewrite_is(rw, node, ops[i]))
 			return 1;
 	}
 	return 0;
 }
 
-enum sl_status
-sl__list_nodes(struct sl__rewrite *rw, const enum sl__op_id *ops, size_t n_ops,
-	       uint32_t **out, size_t *n, struct sl_error *err)
+void
+sl__each_node(struct sl__rewrite *rw, const enum sl__op_id *ops, size_t n,
+	      int is_backwards, sl__node_function *fn)
 {
-	enum sl_status rc = sl__rewrite_order(rw, out, err);
+	size_t n_nodes = rw->n_nodes;
+	const uint32_t *order = sl__rewrite_order(rw);
 
-	*n = 0;
-	for (size_t i = 0; !rc && i < rw->n_nodes; i++) {
-		if (is_among(rw, (*out)[i], ops, n_ops))
-			(*out)[(*n)++] = (*out)[i];
+	for (size_t i = 0; !rw->rc && i < n_nodes; i++) {
+		uint32_t id = order[is_backwards ? n_nodes - 1 - i : i];
+
+		if (sl__rewrite_is_any(rw, id, ops, n))
+			fn(rw, id);
 	}
-	return rc;
 }

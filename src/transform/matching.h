@@ -54,10 +54,19 @@ int sl__is_close(double a, double b);
  * small that digits are lost. */
 int sl__fits_single(double x);
 
-/* The nodes of the model that are one of n_ops operators, in the order of
- * sl__rewrite_order(); in to's arena. */
-enum sl_status sl__list_nodes(struct sl__rewrite *rw, const enum sl__op_id *ops,
-			      size_t n_ops, uint32_t **out, size_t *n,
-			      struct sl_error *err) SL_CHECKED;
+/* Whether a node is one of n operators. */
+int sl__rewrite_is_any(const struct sl__rewrite *rw, uint32_t node,
+		       const enum sl__op_id *ops, size_t n);
+
+/* Whether a value has these sizes. */
+int sl__has_sizes(const struct sl__rewrite *rw, uint32_t value, int rank,
+		  const int64_t *dims);
+
+/* Hands the nodes of the model that are one of n operators to a function, in
+ * the order of sl__rewrite_order() or backwards; not those that have gone when
+ * it is their turn. */
+typedef void sl__node_function(struct sl__rewrite *rw, uint32_t node);
+void sl__each_node(struct sl__rewrite *rw, const enum sl__op_id *ops, size_t n,
+		   int is_backwards, sl__node_function *fn);
 
 #endif

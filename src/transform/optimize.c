@@ -26,12 +26,12 @@ sl__optimize(struct sl_graph **out, const struct sl__covers **covers,
 	rc = sl__rewrite_new(&rw, graph, shapes, &shapes->arena.allocator, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; !rc && i < sizeof(passes) / sizeof(*passes); i++) {
+	for (size_t i = 0; !rw->rc && i < sizeof(passes) / sizeof(*passes);
+	     i++) {
 		if (!(flags & passes[i].unless))
-			rc = passes[i].run(rw, err);
+			passes[i].run(rw);
 	}
-	if (!rc)
-		rc = sl__rewrite_finish(rw, out, covers, err);
+	rc = sl__rewrite_finish(rw, out, covers);
 	sl__rewrite_free(rw);
 	return rc;
 }

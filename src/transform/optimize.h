@@ -33,12 +33,10 @@ enum sl_status sl__quantize_only(struct sl_graph **out,
 				 struct sl_error *err) SL_CHECKED;
 
 /* As the pass that folds, but only what takes few bytes. */
-enum sl_status sl__fold_small(struct sl__rewrite *rw,
-			      struct sl_error *err) SL_CHECKED;
+void sl__fold_small(struct sl__rewrite *rw);
 
-/* Each pass changes the rewrite and leaves it sound. */
-typedef enum sl_status sl__pass_function(struct sl__rewrite *rw,
-					 struct sl_error *err);
+/* Each pass changes the rewrite and leaves it sound, unless it fails. */
+typedef void sl__pass_function(struct sl__rewrite *rw);
 #define PASS(name, unless) sl__pass_function sl__pass_##name;
 #include "transform/passes.def"
 #undef PASS

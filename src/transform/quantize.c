@@ -15,6 +15,7 @@
 #include "transform/quantize.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include <math.h>
 
@@ -27,7 +28,6 @@ struct island {
 	struct sl__quantizer y;
 	int64_t low, high; /* the codes that clipping leaves */
 	int is_clipped;    /* they are fewer than the type has */
-	int is_made;
 };
 
 /* The codes that are left of a result that 'node' clips. */
@@ -93,12 +93,8 @@ cover_maker(struct sl__making *m, const struct island *s, uint32_t value)
 static void
 give_scale(struct sl__making *m, const struct sl__quantizer *q)
 {
-	uint32_t zero = SL__NONE;
-
-	if (!m->rc)
-		m->rc = sl__quantizer_zero(m->rw, q, &zero, m->err);
 	sl__make_input(m, q->scale);
-	sl__make_input(m, zero);
+	sl__make_input(m, sl__quantizer_zero(m->rw, q));
 }
 
 /* An operand with its scale and zero point. */
@@ -115,79 +111,64 @@ static void
 give_weights(struct sl__making *m, const struct island *s,
 	     const struct sl__quantized_weights *w)
 {
-	uint32_t zero = w->zero;
-
-	if (zero == SL__NONE && !m->rc)
-		m->rc = sl__quantize_constant(m->rw, s->rw->types[w->w].dtype,
-					      0, &zero, m->err);
 	sl__make_input(m, w->w);
 	sl__make_input(m, w->scale);
-	sl__make_input(m, zero);
+	sl__make_input(m, w->zero == SL__NONE
+				  ? sl__quantize_constant(
+					    m->rw, s->rw->types[w->w].dtype, 0)
+				  : w->zero);
 	cover_source(m, s, w->node);
 }
 
 static void
 begin(struct sl__making *m, const struct island *s, const char *domain,
-      const char *type, struct sl_error *err)
+      const char *type)
 {
-	sl__make_begin(m, s->rw, domain, type, *domain ? 1 : 10, err);
+	sl__make_begin(m, s->rw, domain, type, *domain ? 1 : 10);
 	sl__make_attributes_of(m, s->op);
 	sl__make_cover(m, s->op);
 }
 
 /* Clips codes where the type does not end at the bounds. */
-static enum sl_status
-add_clip(struct island *s, uint32_t codes, struct sl_error *err)
+static void
+add_clip(const struct island *s, uint32_t codes)
 {
-	uint32_t y = s->rw->nodes[s->quantize].node.outputs[0];
-	uint32_t low, high;
 	struct sl__making m;
-	enum sl_status rc =
-		sl__quantize_constant(s->rw, s->y.dtype, s->low, &low, err);
 
-	if (!rc)
-		rc = sl__quantize_constant(s->rw, s->y.dtype, s->high, &high,
-					   err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, s->rw, "", "Clip", 13, err);
+	sl__make_begin(&m, s->rw, "", "Clip", 13);
 	m.node.name = s->rw->nodes[s->clip].node.name;
 	sl__make_input(&m, codes);
-	sl__make_input(&m, low);
-	sl__make_input(&m, high);
-	sl__make_output(&m, y);
+	sl__make_input(&m, sl__quantize_constant(s->rw, s->y.dtype, s->low));
+	sl__make_input(&m, sl__quantize_constant(s->rw, s->y.dtype, s->high));
+	sl__make_output(&m, s->rw->nodes[s->quantize].node.outputs[0]);
 	sl__make_cover(&m, s->clip);
 	sl__make_cover(&m, s->quantize);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
 /* The integer operator gives the codes that were quantized to. */
-static enum sl_status
-finish(struct sl__making *m, struct island *s)
+static int
+finish(struct sl__making *m, const struct island *s)
 {
 	uint32_t y = s->rw->nodes[s->quantize].node.outputs[0], codes;
-	enum sl_status rc;
 
-	if (m->rc)
-		return m->rc;
-	s->is_made = 1;
-	if (!s->is_clipped) {
-		if (s->clip != SL__NONE)
-			sl__make_cover(m, s->clip);
-		sl__make_cover(m, s->quantize);
-		sl__make_output(m, y);
-		return sl__make_end(m, NULL);
+	if (s->is_clipped) {
+		codes = sl__rewrite_add_value(s->rw, "", &s->rw->types[y]);
+		sl__make_output(m, codes);
+		sl__make_end(m);
+		add_clip(s, codes);
+		return 1;
 	}
-	rc = sl__rewrite_add_value(s->rw, &codes, "", &s->rw->types[y], m->err);
-	if (rc)
-		return rc;
-	sl__make_output(m, codes);
-	rc = sl__make_end(m, NULL);
-	return rc ? rc : add_clip(s, codes, m->err);
+	if (s->clip != SL__NONE)
+		sl__make_cover(m, s->clip);
+	sl__make_cover(m, s->quantize);
+	sl__make_output(m, y);
+	sl__make_end(m);
+	return 1;
 }
 
-static enum sl_status
-convert_conv(struct island *s, struct sl_error *err)
+static int
+convert_conv(struct island *s)
 {
 	uint32_t w = sl__rewrite_input(s->rw, s->op, 1), bias;
 	struct sl__quantized_weights weights;
@@ -195,20 +176,17 @@ convert_conv(struct island *s, struct sl_error *err)
 	struct sl__quantized_bias b = {
 		.x = &x.q, .w = &weights, .y = &s->y, .alpha = 1, .beta = 1};
 	struct sl__making m;
-	int fits;
-	enum sl_status rc;
 
 	b.value = sl__rewrite_input(s->rw, s->op, 2);
 	if (!sl__quantized_read(&x, s->rw,
 				sl__rewrite_input(s->rw, s->op, 0)) ||
 	    !sl__quantized_weights_read(&weights, s->rw, w, 0) ||
 	    !sl__quantized_weights_are_centred(&weights, s->rw))
-		return SL_OK;
+		return 0;
 	b.n = (size_t)s->rw->types[w].dims[0];
-	rc = sl__quantized_bias_make(s->rw, &b, &bias, &fits, err);
-	if (rc || !fits)
-		return rc;
-	begin(&m, s, "", "QLinearConv", err);
+	if (!sl__quantized_bias_make(s->rw, &b, &bias))
+		return 0;
+	begin(&m, s, "", "QLinearConv");
 	give_source(&m, s, &x);
 	give_weights(&m, s, &weights);
 	give_scale(&m, &s->y);
@@ -240,8 +218,8 @@ read_right(struct sl__quantized_weights *out, const struct sl__rewrite *rw,
 	return 1;
 }
 
-static enum sl_status
-convert_matmul(struct island *s, struct sl_error *err)
+static int
+convert_matmul(struct island *s)
 {
 	struct sl__quantized_weights b;
 	struct sl__quantized a;
@@ -250,8 +228,8 @@ convert_matmul(struct island *s, struct sl_error *err)
 	if (!sl__quantized_read(&a, s->rw,
 				sl__rewrite_input(s->rw, s->op, 0)) ||
 	    !read_right(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
-		return SL_OK;
-	begin(&m, s, "", "QLinearMatMul", err);
+		return 0;
+	begin(&m, s, "", "QLinearMatMul");
 	give_source(&m, s, &a);
 	give_weights(&m, s, &b);
 	give_scale(&m, &s->y);
@@ -265,9 +243,8 @@ struct gemm {
 	int is_transposed; /* b */
 };
 
-static enum sl_status
-convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product,
-		struct sl_error *err)
+static int
+convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product)
 {
 	struct sl__rewrite *rw = s->rw;
 	struct sl__quantized_weights b;
@@ -280,19 +257,16 @@ convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product,
 					  .beta = g->beta};
 	struct sl__making m;
 	uint32_t c, op = s->op;
-	int fits;
-	enum sl_status rc;
 
 	if (rw->types[g->a].rank != 2 || rw->types[g->b].rank != 2 ||
 	    !sl__quantized_read(&a, rw, g->a) ||
 	    !sl__quantized_weights_read(&b, rw, g->b, g->is_transposed ? 0 : 1))
-		return SL_OK;
+		return 0;
 	bias.n = (size_t)rw->types[g->b].dims[g->is_transposed ? 0 : 1];
-	rc = sl__quantized_bias_make(rw, &bias, &c, &fits, err);
-	if (rc || !fits)
-		return rc;
+	if (!sl__quantized_bias_make(rw, &bias, &c))
+		return 0;
 	s->op = product;
-	begin(&m, s, "com.microsoft", "QGemm", err);
+	begin(&m, s, "com.microsoft", "QGemm");
 	sl__make_drop(&m, "beta");
 	sl__make_float(&m, "alpha", (float)g->alpha);
 	give_source(&m, s, &a);
@@ -307,8 +281,8 @@ convert_gemm_of(struct island *s, const struct gemm *g, uint32_t product,
 	return finish(&m, s);
 }
 
-static enum sl_status
-convert_gemm(struct island *s, struct sl_error *err)
+static int
+convert_gemm(struct island *s)
 {
 	const struct sl__node *node = &s->rw->nodes[s->op].node;
 	struct gemm g = {sl__rewrite_input(s->rw, s->op, 0),
@@ -319,14 +293,13 @@ convert_gemm(struct island *s, struct sl_error *err)
 			 sl__int(node, "transB", 0) != 0};
 
 	/* Before version 7 a bias is repeated only where that is said. */
-	if (node->version < 7 || !(fabs(g.beta) > 0) || !(fabs(g.alpha) > 0))
-		return SL_OK;
-	return convert_gemm_of(s, &g, s->op, err);
+	return node->version >= 7 && fabs(g.beta) > 0 && fabs(g.alpha) > 0 &&
+	       convert_gemm_of(s, &g, s->op);
 }
 
 /* The bias of a product, added by a node of its own. */
-static enum sl_status
-convert_biased(struct island *s, struct sl_error *err)
+static int
+convert_biased(struct island *s)
 {
 	for (size_t i = 0; i < 2; i++) {
 		uint32_t value = sl__rewrite_input(s->rw, s->op, i);
@@ -341,28 +314,27 @@ convert_biased(struct island *s, struct sl_error *err)
 		g.a = sl__rewrite_input(s->rw, product, 0);
 		g.b = sl__rewrite_input(s->rw, product, 1);
 		g.bias = sl__rewrite_input(s->rw, s->op, 1 - i);
-		return convert_gemm_of(s, &g, product, err);
+		return convert_gemm_of(s, &g, product);
 	}
-	return SL_OK;
+	return 0;
 }
 
-static enum sl_status
-convert_binary(struct island *s, struct sl_error *err)
+static int
+convert_binary(struct island *s)
 {
 	int is_sum = sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Add);
 	struct sl__quantized a, b;
 	struct sl__making m;
 
 	if (!sl__broadcasts(&s->rw->nodes[s->op].node))
-		return SL_OK;
+		return 0;
 	if (!sl__quantized_read(&a, s->rw,
 				sl__rewrite_input(s->rw, s->op, 0)) ||
 	    !sl__quantized_read(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
-		return is_sum ? convert_biased(s, err) : SL_OK;
+		return is_sum && convert_biased(s);
 	if (a.q.dtype != b.q.dtype || a.q.dtype != s->y.dtype)
-		return SL_OK;
-	begin(&m, s, "com.microsoft", is_sum ? "QLinearAdd" : "QLinearMul",
-	      err);
+		return 0;
+	begin(&m, s, "com.microsoft", is_sum ? "QLinearAdd" : "QLinearMul");
 	give_source(&m, s, &a);
 	give_source(&m, s, &b);
 	give_scale(&m, &s->y);
@@ -380,22 +352,21 @@ static const struct {
 	{SL__OP_ONNX_Softmax, "QLinearSoftmax"},
 };
 
-static enum sl_status
-convert_unary(struct island *s, const char *type, struct sl_error *err)
+static int
+convert_unary(struct island *s, const char *type)
 {
 	const struct sl__node *node = &s->rw->nodes[s->op].node;
 	struct sl__quantized x;
 	struct sl__making m;
 
+	/* The integer form has no dilations. */
 	if (!sl__quantized_read(&x, s->rw,
 				sl__rewrite_input(s->rw, s->op, 0)) ||
-	    x.q.dtype != s->y.dtype)
-		return SL_OK;
-	/* The integer form has no dilations. */
-	if (sl__is_op(node, SL__OP_ONNX_AveragePool) &&
-	    sl__attribute(node, "dilations"))
-		return SL_OK;
-	begin(&m, s, "com.microsoft", type, err);
+	    x.q.dtype != s->y.dtype ||
+	    (sl__is_op(node, SL__OP_ONNX_AveragePool) &&
+	     sl__attribute(node, "dilations")))
+		return 0;
+	begin(&m, s, "com.microsoft", type);
 	if (sl__is_op(node, SL__OP_ONNX_Softmax))
 		sl__make_int(&m, "opset", node->version);
 	give_source(&m, s, &x);
@@ -404,8 +375,8 @@ convert_unary(struct island *s, const char *type, struct sl_error *err)
 }
 
 /* Nothing but clipping happens to the codes. */
-static enum sl_status
-convert_clip(struct island *s, struct sl_error *err)
+static int
+convert_clip(const struct island *s)
 {
 	struct sl__quantized x;
 
@@ -413,30 +384,31 @@ convert_clip(struct island *s, struct sl_error *err)
 	    !sl__quantized_read(&x, s->rw,
 				s->rw->nodes[s->op].node.outputs[0]) ||
 	    !sl__quantizer_equal(&x.q, &s->y))
-		return SL_OK;
-	s->is_made = 1;
-	return add_clip(s, x.x, err);
+		return 0;
+	add_clip(s, x.x);
+	return 1;
 }
 
-static enum sl_status
-convert(struct island *s, struct sl_error *err)
+/* Whether the operator became its integer form. */
+static int
+convert(struct island *s)
 {
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_DequantizeLinear))
-		return convert_clip(s, err);
+		return convert_clip(s);
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Conv))
-		return convert_conv(s, err);
+		return convert_conv(s);
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_MatMul))
-		return convert_matmul(s, err);
+		return convert_matmul(s);
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Gemm))
-		return convert_gemm(s, err);
+		return convert_gemm(s);
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Add) ||
 	    sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Mul))
-		return convert_binary(s, err);
+		return convert_binary(s);
 	for (size_t i = 0; i < sizeof(unaries) / sizeof(unaries[0]); i++) {
 		if (sl__rewrite_is(s->rw, s->op, unaries[i].op))
-			return convert_unary(s, unaries[i].type, err);
+			return convert_unary(s, unaries[i].type);
 	}
-	return SL_OK;
+	return 0;
 }
 
 /* Whether integers lie behind a value: through what only moves or clips, and
@@ -463,73 +435,65 @@ is_of_integers(const struct sl__rewrite *rw, uint32_t value)
 	}
 }
 
-/* Quantizes a value as y is, by a node of its own. */
-static enum sl_status
-quantize_value(struct island *s, uint32_t value, uint32_t *out,
-	       struct sl_error *err)
+/* A value quantized as y is, by a node of its own. */
+static uint32_t
+quantize_value(const struct island *s, uint32_t value)
 {
 	struct sl__type type = s->rw->types[value];
 	struct sl__quantized x;
 	struct sl__making m;
-	enum sl_status rc;
+	uint32_t codes;
 
 	if (sl__quantized_read(&x, s->rw, value) &&
-	    sl__quantizer_equal(&x.q, &s->y)) {
-		*out = x.x;
-		return SL_OK;
-	}
+	    sl__quantizer_equal(&x.q, &s->y))
+		return x.x;
 	type.dtype = s->y.dtype;
-	rc = sl__rewrite_add_value(s->rw, out, "", &type, err);
-	if (rc)
-		return rc;
-	sl__make_like(&m, s->rw, s->quantize, err);
+	codes = sl__rewrite_add_value(s->rw, "", &type);
+	sl__make_like(&m, s->rw, s->quantize);
 	sl__make_drop(&m, "axis");
 	sl__make_input(&m, value);
 	give_scale(&m, &s->y);
-	sl__make_output(&m, *out);
-	return sl__make_end(&m, NULL);
+	sl__make_output(&m, codes);
+	sl__make_end(&m);
+	return codes;
 }
 
 /* What a Pad fills in, as a code. */
 static void
 give_pad(struct sl__making *m, const struct island *s)
 {
-	uint32_t fill = sl__rewrite_input(s->rw, s->op, 2), code = SL__NONE;
 	double real = 0;
 
-	(void)sl__rewrite_scalar(s->rw, fill, &real);
-	if (!m->rc)
-		m->rc = sl__quantize_constant(s->rw, s->y.dtype,
-					      sl__quantizer_code(&s->y, real),
-					      &code, m->err);
+	(void)sl__rewrite_scalar(s->rw, sl__rewrite_input(s->rw, s->op, 2),
+				 &real);
 	sl__make_input(m, sl__rewrite_input(s->rw, s->op, 1));
-	sl__make_input(m, code);
+	sl__make_input(m,
+		       sl__quantize_constant(s->rw, s->y.dtype,
+					     sl__quantizer_code(&s->y, real)));
 	if (s->rw->nodes[s->op].node.n_inputs > 3)
 		sl__make_input(m, sl__rewrite_input(s->rw, s->op, 3));
 }
 
 /* The first operand, or all of a Concat, as codes of the same scale. */
-static enum sl_status
-give_moved(struct sl__making *m, struct island *s, struct sl_error *err)
+static void
+give_moved(struct sl__making *m, const struct island *s)
 {
 	int is_concat = sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Concat);
 	uint32_t n = s->rw->nodes[s->op].node.n_inputs;
-	enum sl_status rc = SL_OK;
 
-	for (uint32_t i = 0; !rc && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t x = sl__rewrite_input(s->rw, s->op, i), codes = x;
 
 		if (i == 0 || is_concat) {
-			rc = quantize_value(s, x, &codes, err);
+			codes = quantize_value(s, x);
 			cover_maker(m, s, x);
 		}
 		sl__make_input(m, codes);
 		if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_Pad)) {
 			give_pad(m, s);
-			return rc;
+			return;
 		}
 	}
-	return rc;
 }
 
 /* A movement that quantizing can change places with. */
@@ -555,22 +519,21 @@ is_movable(const struct island *s)
 	       sl__rewrite_scalar(s->rw, node->inputs[2], &fill);
 }
 
-static enum sl_status
-move(struct island *s, struct sl_error *err)
+static void
+move(const struct island *s)
 {
 	struct sl__making m;
-	enum sl_status rc;
 
 	if (!is_movable(s))
-		return SL_OK;
-	sl__make_like(&m, s->rw, s->op, err);
+		return;
+	sl__make_like(&m, s->rw, s->op);
 	sl__make_cover(&m, s->op);
 	/* Integers are among the types of a MaxPool since version 12. */
 	if (sl__rewrite_is(s->rw, s->op, SL__OP_ONNX_MaxPool) &&
 	    m.node.version < 12)
 		m.node.version = 12;
-	rc = give_moved(&m, s, err);
-	return rc ? rc : finish(&m, s);
+	give_moved(&m, s);
+	finish(&m, s);
 }
 
 /* The node nearest to a value, for what is left of one that goes. */
@@ -587,54 +550,35 @@ neighbour(const struct sl__rewrite *rw, uint32_t value)
 }
 
 /* Taken off its scale and quantized by the same: nothing has happened. */
-static enum sl_status
-cancel(struct sl__rewrite *rw, uint32_t quantize, int *is_gone,
-       struct sl_error *err)
+static int
+cancel(struct sl__rewrite *rw, uint32_t quantize)
 {
 	uint32_t y = rw->nodes[quantize].node.outputs[0], near;
 	struct sl__quantizer q;
 	struct sl__quantized x;
-	enum sl_status rc;
 
-	*is_gone = 0;
 	if (rw->is_pinned[y] || !sl__quantizer_read(&q, rw, quantize) ||
 	    !sl__quantized_read(&x, rw, sl__rewrite_input(rw, quantize, 0)) ||
 	    !sl__quantizer_equal(&x.q, &q))
-		return SL_OK;
-	*is_gone = 1;
+		return 0;
 	sl__rewrite_remove(rw, quantize);
-	rc = sl__rewrite_replace(rw, y, x.x, err);
+	sl__rewrite_replace(rw, y, x.x);
 	near = neighbour(rw, x.x);
-	if (!rc && near != SL__NONE)
-		rc = sl__rewrite_cover(rw, near, quantize, err);
-	return rc;
-}
-
-static enum sl_status
-take(struct sl__rewrite *rw, uint32_t quantize, struct sl_error *err)
-{
-	struct island s;
-	int is_gone;
-	enum sl_status rc = cancel(rw, quantize, &is_gone, err);
-
-	if (rc || is_gone || !find_island(&s, rw, quantize))
-		return rc;
-	rc = convert(&s, err);
-	if (!rc && !s.is_made)
-		rc = move(&s, err);
-	return rc;
+	if (near != SL__NONE)
+		sl__rewrite_cover(rw, near, quantize);
+	return 1;
 }
 
 /* Nodes that are added, QuantizeLinear among them, come after all others, and
  * their turn too. */
-enum sl_status
-sl__pass_quantized(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_quantized(struct sl__rewrite *rw)
 {
-	enum sl_status rc = SL_OK;
+	struct island s;
 
-	for (uint32_t id = 0; !rc && id < rw->n_nodes; id++) {
-		if (sl__rewrite_is(rw, id, SL__OP_ONNX_QuantizeLinear))
-			rc = take(rw, id, err);
+	for (uint32_t id = 0; !rw->rc && id < rw->n_nodes; id++) {
+		if (sl__rewrite_is(rw, id, SL__OP_ONNX_QuantizeLinear) &&
+		    !cancel(rw, id) && find_island(&s, rw, id) && !convert(&s))
+			move(&s);
 	}
-	return rc;
 }

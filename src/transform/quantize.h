@@ -32,15 +32,12 @@ int sl__quantizer_equal(const struct sl__quantizer *a,
 int64_t sl__quantizer_code(const struct sl__quantizer *q, double real);
 
 /* The zero point as a value: the one there is, or a new constant. */
-enum sl_status sl__quantizer_zero(struct sl__rewrite *rw,
-				  const struct sl__quantizer *q, uint32_t *out,
-				  struct sl_error *err) SL_CHECKED;
+uint32_t sl__quantizer_zero(struct sl__rewrite *rw,
+			    const struct sl__quantizer *q);
 
 /* A constant of one integer of that type. */
-enum sl_status sl__quantize_constant(struct sl__rewrite *rw,
-				     enum sl_dtype dtype, int64_t number,
-				     uint32_t *out,
-				     struct sl_error *err) SL_CHECKED;
+uint32_t sl__quantize_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
+			       int64_t number);
 
 /* Constant integers with one scale or one for each of n places along an
  * axis; the zero points are left out, one, or as many. */
@@ -59,9 +56,9 @@ int sl__quantized_weights_are_centred(const struct sl__quantized_weights *w,
 
 /*
  * A bias of n numbers, times beta, as int32 of the scale x_scale * w_scale *
- * alpha, for which there is SL__NONE where the model has none.  *fits is 0
- * where it is no constant, has another size, is beyond 32 bits, or changes by
- * a good part of y's scale when it is rounded.
+ * alpha; *out is SL__NONE where the model has none.  0 where it is no constant,
+ * has another size, is beyond 32 bits, or changes by a good part of y's scale
+ * when it is rounded.
  */
 struct sl__quantized_bias {
 	uint32_t value;
@@ -71,10 +68,9 @@ struct sl__quantized_bias {
 	const struct sl__quantizer *y;
 	double alpha, beta;
 };
-enum sl_status sl__quantized_bias_make(struct sl__rewrite *rw,
-				       const struct sl__quantized_bias *bias,
-				       uint32_t *out, int *fits,
-				       struct sl_error *err) SL_CHECKED;
+int sl__quantized_bias_make(struct sl__rewrite *rw,
+			    const struct sl__quantized_bias *bias,
+			    uint32_t *out);
 
 /* Whether nodes other than this one need a value. */
 int sl__is_wanted_beyond(const struct sl__rewrite *rw, uint32_t value,

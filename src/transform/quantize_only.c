@@ -6,9 +6,9 @@
  * model quantizes from reals become constants without numbers, which the pass
  * takes as well as those that are stored.
  */
-#include "base/status.h"
 #include "transform/optimize.h"
 #include "transform/quantize.h"
+#include "transform/rewrite_values.h"
 
 #include "base/banned.h"
 
@@ -25,8 +25,8 @@ is_of_constants(const struct sl__rewrite *rw, uint32_t id)
 }
 
 /* The result of an Identity or a QuantizeLinear of constants is one. */
-static enum sl_status
-suppose_constant(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+suppose_constant(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t x = sl__rewrite_input(rw, id, 0);
 	uint32_t y = rw->nodes[id].node.outputs[0];
@@ -40,27 +40,25 @@ suppose_constant(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
 
 	if (x == SL__NONE || rw->is_pinned[y] || type->rank < 0 ||
 	    !sl__tensor_measure(&made))
-		return SL_OK;
+		return;
 	sl__rewrite_remove(rw, id);
-	return sl__rewrite_make_constant(
-		rw, y, is_same ? rw->to->values[x].tensor : &made, err);
+	sl__rewrite_make_constant(rw, y,
+				  is_same ? rw->to->values[x].tensor : &made);
 }
 
-static enum sl_status
-suppose_constants(struct sl__rewrite *rw, struct sl_error *err)
+static void
+suppose_constants(struct sl__rewrite *rw)
 {
 	const struct sl__block *block = &rw->from->blocks[0];
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < block->n_nodes; i++) {
+	for (size_t i = 0; !rw->rc && i < block->n_nodes; i++) {
 		uint32_t id = block->nodes[i];
 
 		if ((sl__rewrite_is(rw, id, SL__OP_ONNX_QuantizeLinear) ||
 		     sl__rewrite_is(rw, id, SL__OP_ONNX_Identity)) &&
 		    is_of_constants(rw, id))
-			rc = suppose_constant(rw, id, err);
+			suppose_constant(rw, id);
 	}
-	return rc;
 }
 
 enum sl_status
@@ -74,17 +72,12 @@ sl__quantize_only(struct sl_graph **out, const struct sl__covers **covers,
 	rc = sl__rewrite_new(&rw, graph, shapes, &shapes->arena.allocator, err);
 	if (rc)
 		return rc;
-	rc = sl__fold_small(rw, err);
-	if (!rc)
-		rc = suppose_constants(rw, err);
-	if (!rc)
-		rc = sl__pass_simplify(rw, err);
-	if (!rc)
-		rc = sl__pass_quantized(rw, err);
-	if (!rc)
-		rc = sl__pass_dead(rw, err);
-	if (!rc)
-		rc = sl__rewrite_finish(rw, out, covers, err);
+	sl__fold_small(rw);
+	suppose_constants(rw);
+	sl__pass_simplify(rw);
+	sl__pass_quantized(rw);
+	sl__pass_dead(rw);
+	rc = sl__rewrite_finish(rw, out, covers);
 	sl__rewrite_free(rw);
 	return rc;
 }

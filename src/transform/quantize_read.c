@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quantize_read.c - what the passes about quantized models ask of nodes. */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/quantize.h"
+#include "transform/rewrite_values.h"
 
 #include <math.h>
 
@@ -99,28 +99,18 @@ sl__quantizer_code(const struct sl__quantizer *q, double real)
 	return (int64_t)(code < low ? low : code > high ? high : code);
 }
 
-enum sl_status
+uint32_t
 sl__quantize_constant(struct sl__rewrite *rw, enum sl_dtype dtype,
-		      int64_t number, uint32_t *out, struct sl_error *err)
+		      int64_t number)
 {
-	struct sl__tensor like = {.dtype = dtype};
-	unsigned char *bytes;
-	enum sl_status rc =
-		sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-
-	if (!rc)
-		sl__store_integers(bytes, dtype, 0, 1, &number);
-	return rc;
+	return sl__rewrite_add_integers(rw, dtype, 0, NULL, &number);
 }
 
-enum sl_status
-sl__quantizer_zero(struct sl__rewrite *rw, const struct sl__quantizer *q,
-		   uint32_t *out, struct sl_error *err)
+uint32_t
+sl__quantizer_zero(struct sl__rewrite *rw, const struct sl__quantizer *q)
 {
-	*out = q->zero;
-	if (q->zero != SL__NONE)
-		return SL_OK;
-	return sl__quantize_constant(rw, q->dtype, 0, out, err);
+	return q->zero == SL__NONE ? sl__quantize_constant(rw, q->dtype, 0)
+				   : q->zero;
 }
 
 static size_t
@@ -260,27 +250,22 @@ round_all(const struct sl__rewrite *rw, const struct sl__quantized_bias *b,
 	return 1;
 }
 
-enum sl_status
+int
 sl__quantized_bias_make(struct sl__rewrite *rw,
-			const struct sl__quantized_bias *bias, uint32_t *out,
-			int *fits, struct sl_error *err)
+			const struct sl__quantized_bias *bias, uint32_t *out)
 {
 	int64_t n = (int64_t)bias->n;
 	struct sl__tensor like = {.dtype = SL_DTYPE_I32, .rank = 1, .dims = &n};
 	unsigned char *bytes;
 	struct reals r;
-	enum sl_status rc;
 
 	*out = SL__NONE;
-	*fits = bias->value == SL__NONE;
-	if (*fits)
-		return SL_OK;
+	if (bias->value == SL__NONE)
+		return 1;
 	if (!read_reals(&r, rw, bias->value) || !has_size(&r, bias->n))
-		return SL_OK;
-	rc = sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-	if (!rc)
-		*fits = round_all(rw, bias, &r, bytes);
-	return rc;
+		return 0;
+	*out = sl__rewrite_add_constant(rw, &like, &bytes);
+	return bytes && round_all(rw, bias, &r, bytes);
 }
 
 int
@@ -315,9 +300,5 @@ sl__is_movement(const struct sl__rewrite *rw, uint32_t node)
 	/* What is padded with may be an input only since version 11. */
 	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Pad) && n->version < 11)
 		return 0;
-	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
-		if (sl__rewrite_is(rw, node, ops[i]))
-			return 1;
-	}
-	return 0;
+	return sl__rewrite_is_any(rw, node, ops, sizeof(ops) / sizeof(ops[0]));
 }

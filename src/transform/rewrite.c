@@ -8,36 +8,62 @@
  */
 #include "transform/rewrite.h"
 #include "base/status.h"
+#include "transform/rewrite_values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-static enum sl_status
-grow_values(struct sl__rewrite *rw, size_t n, struct sl_error *err)
+void *
+sl__rewrite_alloc(struct sl__rewrite *rw, size_t n, size_t n_bytes)
 {
-	struct sl__arena *arena = &rw->to->arena;
+	void *block = rw->rc ? NULL
+			     : sl__arena_array(&rw->to->arena, n, n_bytes);
+
+	if (!block && !rw->rc)
+		rw->rc = sl__fail_nomem(rw->err);
+	return block;
+}
+
+void
+sl__rewrite_fail(struct sl__rewrite *rw, enum sl_status status,
+		 const char *text)
+{
+	if (!rw->rc)
+		rw->rc = sl__fail(rw->err, status, "%s", text);
+}
+
+void *
+sl__rewrite_copy(struct sl__rewrite *rw, const void *list, size_t n, size_t cap,
+		 size_t n_bytes)
+{
+	void *more = sl__rewrite_alloc(rw, cap, n_bytes);
+
+	if (more && n)
+		memcpy(more, list, n * n_bytes);
+	return more;
+}
+
+/* Room for n values; 0: a failure. */
+static int
+grow_values(struct sl__rewrite *rw, size_t n)
+{
 	size_t cap = 2 * n + 64, old = rw->cap_values;
 	struct sl__type *types;
 	uint32_t *producers;
 	struct sl__uses *uses;
 	unsigned char *is_pinned;
 
-	if (n <= old)
-		return SL_OK;
-	types = sl__arena_array(arena, cap, sizeof(*types));
-	producers = sl__arena_array(arena, cap, sizeof(*producers));
-	uses = sl__arena_array(arena, cap, sizeof(*uses));
-	is_pinned = sl__arena_array(arena, cap, 1);
-	if (!types || !producers || !uses || !is_pinned)
-		return sl__fail_nomem(err);
-	if (old) {
-		memcpy(types, rw->types, old * sizeof(*types));
-		memcpy(producers, rw->producers, old * sizeof(*producers));
-		memcpy(uses, rw->uses, old * sizeof(*uses));
-		memcpy(is_pinned, rw->is_pinned, old);
-	}
+	if (rw->rc || n <= old)
+		return !rw->rc;
+	types = sl__rewrite_copy(rw, rw->types, old, cap, sizeof(*types));
+	producers = sl__rewrite_copy(rw, rw->producers, old, cap,
+				     sizeof(*producers));
+	uses = sl__rewrite_copy(rw, rw->uses, old, cap, sizeof(*uses));
+	is_pinned = sl__rewrite_copy(rw, rw->is_pinned, old, cap, 1);
+	if (rw->rc)
+		return 0;
 	for (size_t i = old; i < cap; i++)
 		producers[i] = SL__NONE;
 	rw->types = types;
@@ -45,47 +71,45 @@ grow_values(struct sl__rewrite *rw, size_t n, struct sl_error *err)
 	rw->uses = uses;
 	rw->is_pinned = is_pinned;
 	rw->cap_values = cap;
-	return SL_OK;
+	return 1;
 }
 
-static enum sl_status
-grow_nodes(struct sl__rewrite *rw, struct sl_error *err)
+/* A new row of the table; NULL: a failure. */
+static struct sl__redraft *
+add_row(struct sl__rewrite *rw, const struct sl__node *node)
 {
-	size_t cap = 2 * rw->n_nodes + 64;
-	struct sl__redraft *nodes;
+	size_t n = rw->n_nodes, cap = 2 * n + 64;
 
-	if (rw->n_nodes < rw->cap_nodes)
-		return SL_OK;
-	nodes = sl__arena_array(&rw->to->arena, cap, sizeof(*nodes));
-	if (!nodes)
-		return sl__fail_nomem(err);
-	if (rw->n_nodes)
-		memcpy(nodes, rw->nodes, rw->n_nodes * sizeof(*nodes));
-	rw->nodes = nodes;
-	rw->cap_nodes = cap;
-	return SL_OK;
+	if (n == rw->cap_nodes) {
+		struct sl__redraft *more =
+			sl__rewrite_copy(rw, rw->nodes, n, cap, sizeof(*more));
+
+		rw->nodes = more ? more : rw->nodes;
+		rw->cap_nodes = more ? cap : rw->cap_nodes;
+	}
+	if (rw->rc)
+		return NULL;
+	rw->nodes[n] = (struct sl__redraft){.node = *node};
+	rw->n_nodes++;
+	return &rw->nodes[n];
 }
 
-static enum sl_status
-add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node,
-	struct sl_error *err)
+static void
+add_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 {
 	struct sl__uses *u = &rw->uses[value];
-	uint32_t *more;
 
 	if (u->n == u->cap) {
 		uint32_t cap = u->cap ? 2 * u->cap : 2;
+		uint32_t *more = sl__rewrite_copy(rw, u->nodes, u->n, cap,
+						  sizeof(*more));
 
-		more = sl__arena_array(&rw->to->arena, cap, sizeof(*more));
 		if (!more)
-			return sl__fail_nomem(err);
-		if (u->n)
-			memcpy(more, u->nodes, u->n * sizeof(*more));
+			return;
 		u->nodes = more;
 		u->cap = cap;
 	}
 	u->nodes[u->n++] = node;
-	return SL_OK;
 }
 
 static void
@@ -101,57 +125,62 @@ drop_use(struct sl__rewrite *rw, uint32_t value, uint32_t node)
 	}
 }
 
-static enum sl_status
-copy_values(struct sl__rewrite *rw, struct sl_error *err)
+/* Notes the outcome of what the new graph was asked for. */
+static int
+is_done(struct sl__rewrite *rw, enum sl_status rc)
+{
+	if (!rw->rc)
+		rw->rc = rc;
+	return !rw->rc;
+}
+
+static void
+copy_values(struct sl__rewrite *rw)
 {
 	const struct sl_graph *from = rw->from;
-	enum sl_status rc = grow_values(rw, from->n_values, err);
 	uint32_t id;
 
-	if (!rc)
-		rc = sl__graph_copy_symbols(rw->to, from, err);
-	for (size_t i = 1; !rc && i < from->n_blocks; i++)
-		rc = sl__graph_add_block(rw->to, &id, from->blocks[i].name,
-					 err);
-	for (size_t i = 0; !rc && i < from->n_values; i++) {
+	if (!grow_values(rw, from->n_values) ||
+	    !is_done(rw, sl__graph_copy_symbols(rw->to, from, rw->err)))
+		return;
+	for (size_t i = 1; !rw->rc && i < from->n_blocks; i++)
+		is_done(rw, sl__graph_add_block(rw->to, &id,
+						from->blocks[i].name, rw->err));
+	for (size_t i = 0; !rw->rc && i < from->n_values; i++) {
 		const struct sl__value *v = &from->values[i];
 
-		rc = sl__graph_add_value(rw->to, &id, v->name, v->block, err);
-		if (rc)
-			break;
+		if (!is_done(rw, sl__graph_add_value(rw->to, &id, v->name,
+						     v->block, rw->err)))
+			return;
 		rw->to->values[id].kind = v->kind;
 		rw->to->values[id].declared = v->declared;
 		rw->to->values[id].tensor = v->tensor;
 		rw->types[id] = rw->shapes->types[id];
 	}
-	return rc;
 }
 
-static enum sl_status
-copy_block(struct sl__rewrite *rw, uint32_t block, struct sl_error *err)
+static void
+copy_block(struct sl__rewrite *rw, uint32_t block)
 {
 	const struct sl__block *b = &rw->from->blocks[block];
-	enum sl_status rc;
 
-	rc = sl__graph_set_inputs(rw->to, block, b->inputs, b->n_inputs, err);
-	if (!rc)
-		rc = sl__graph_set_outputs(rw->to, block, b->outputs,
-					   b->n_outputs, err);
-	for (size_t i = 0; !rc && i < b->n_outputs; i++)
+	if (is_done(rw, sl__graph_set_inputs(rw->to, block, b->inputs,
+					     b->n_inputs, rw->err)))
+		is_done(rw, sl__graph_set_outputs(rw->to, block, b->outputs,
+						  b->n_outputs, rw->err));
+	for (size_t i = 0; i < b->n_outputs; i++)
 		rw->is_pinned[b->outputs[i]] = 1;
-	return rc;
 }
 
-/* A copy of a node's lists, so that they can be written. */
-static enum sl_status
-own_lists(struct sl__rewrite *rw, struct sl__node *node, struct sl_error *err)
+/* A copy of a node's lists, so that they can be written; 0: a failure. */
+static int
+own_lists(struct sl__rewrite *rw, struct sl__node *node)
 {
-	uint32_t *lists = sl__arena_array(
-		&rw->to->arena, (size_t)node->n_inputs + node->n_outputs,
-		sizeof(*lists));
+	uint32_t *lists = sl__rewrite_alloc(
+		rw, (size_t)node->n_inputs + node->n_outputs, sizeof(*lists));
 
 	if (!lists)
-		return sl__fail_nomem(err);
+		return 0;
 	if (node->n_inputs)
 		memcpy(lists, node->inputs, node->n_inputs * sizeof(*lists));
 	if (node->n_outputs)
@@ -159,43 +188,34 @@ own_lists(struct sl__rewrite *rw, struct sl__node *node, struct sl_error *err)
 		       node->n_outputs * sizeof(*lists));
 	node->inputs = lists;
 	node->outputs = lists + node->n_inputs;
-	return SL_OK;
+	return 1;
 }
 
 /* Enters row 'id' into uses and producers. */
-static enum sl_status
-link_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+link_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	enum sl_status rc = SL_OK;
 
-	for (uint32_t i = 0; !rc && i < node->n_inputs; i++) {
+	for (uint32_t i = 0; i < node->n_inputs; i++) {
 		if (node->inputs[i] != SL__NONE)
-			rc = add_use(rw, node->inputs[i], id, err);
+			add_use(rw, node->inputs[i], id);
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (node->outputs[k] != SL__NONE)
 			rw->producers[node->outputs[k]] = id;
 	}
-	return rc;
 }
 
-static enum sl_status
-copy_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+copy_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->from->nodes[id];
-	struct sl__redraft *row;
-	uint32_t *covers;
-	enum sl_status rc = grow_nodes(rw, err);
+	uint32_t *covers = sl__rewrite_alloc(rw, 1, sizeof(*covers));
+	struct sl__redraft *row = add_row(rw, node);
 
-	if (rc)
-		return rc;
-	row = &rw->nodes[rw->n_nodes++];
-	memset(row, 0, sizeof(*row));
-	row->node = *node;
-	covers = sl__arena_alloc(&rw->to->arena, sizeof(*covers));
-	if (!covers)
-		return sl__fail_nomem(err);
+	if (!row)
+		return;
 	*covers = id;
 	row->covers = covers;
 	row->n_covers = 1;
@@ -204,18 +224,16 @@ copy_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
 		if (node->inputs[i] != SL__NONE)
 			rw->is_pinned[node->inputs[i]] = 1;
 	}
-	if (node->block)
-		return SL_OK;
-	rc = own_lists(rw, &row->node, err);
-	return rc ? rc : link_node(rw, id, err);
+	if (!node->block && own_lists(rw, &row->node))
+		link_node(rw, id);
 }
 
-static enum sl_status
-copy_graph(struct sl__rewrite *rw, struct sl_error *err)
+static void
+copy_graph(struct sl__rewrite *rw)
 {
 	const struct sl_graph *from = rw->from;
-	enum sl_status rc = copy_values(rw, err);
 
+	copy_values(rw);
 	rw->to->name = from->name;
 	rw->to->source = from->source;
 	rw->to->is_builtin = from->is_builtin;
@@ -224,11 +242,10 @@ copy_graph(struct sl__rewrite *rw, struct sl_error *err)
 	rw->to->seed = from->seed;
 	rw->to->opsets = from->opsets;
 	rw->to->n_opsets = from->n_opsets;
-	for (uint32_t b = 0; !rc && b < from->n_blocks; b++)
-		rc = copy_block(rw, b, err);
-	for (uint32_t i = 0; !rc && i < from->n_nodes; i++)
-		rc = copy_node(rw, i, err);
-	return rc;
+	for (uint32_t b = 0; !rw->rc && b < from->n_blocks; b++)
+		copy_block(rw, b);
+	for (uint32_t i = 0; !rw->rc && i < from->n_nodes; i++)
+		copy_node(rw, i);
 }
 
 enum sl_status
@@ -247,10 +264,12 @@ sl__rewrite_new(struct sl__rewrite **out, const struct sl_graph *graph,
 		rw->allocator = *allocator;
 	rw->from = graph;
 	rw->shapes = shapes;
-	rc = sl__graph_new(&rw->to, allocator, err);
-	if (!rc)
-		rc = copy_graph(rw, err);
-	if (rc) {
+	rw->err = err;
+	rw->rc = sl__graph_new(&rw->to, allocator, err);
+	if (!rw->rc)
+		copy_graph(rw);
+	if (rw->rc) {
+		rc = rw->rc;
 		sl__rewrite_free(rw);
 		return rc;
 	}
@@ -329,18 +348,16 @@ place_of(const struct sl__rewrite *rw, const struct sl__redraft *row,
 
 /* This runs one branch after the other where freezing alone would run them
  * side by side. */
-enum sl_status
-sl__rewrite_order(struct sl__rewrite *rw, uint32_t **out, struct sl_error *err)
+uint32_t *
+sl__rewrite_order(struct sl__rewrite *rw)
 {
-	struct sl__arena *arena = &rw->to->arena;
 	uint32_t *places =
-		sl__arena_array(arena, rw->from->n_nodes, sizeof(*places));
-	struct placed *rows =
-		sl__arena_array(arena, rw->n_nodes, sizeof(*rows));
+		sl__rewrite_alloc(rw, rw->from->n_nodes, sizeof(*places));
+	struct placed *rows = sl__rewrite_alloc(rw, rw->n_nodes, sizeof(*rows));
+	uint32_t *order = sl__rewrite_alloc(rw, rw->n_nodes, sizeof(*order));
 
-	*out = sl__arena_array(arena, rw->n_nodes, sizeof(**out));
-	if (!places || !rows || !*out)
-		return sl__fail_nomem(err);
+	if (!order)
+		return NULL;
 	for (size_t b = 0; b < rw->from->n_blocks; b++) {
 		const struct sl__block *block = &rw->from->blocks[b];
 
@@ -354,37 +371,29 @@ sl__rewrite_order(struct sl__rewrite *rw, uint32_t **out, struct sl_error *err)
 	if (rw->n_nodes)
 		qsort(rows, rw->n_nodes, sizeof(*rows), compare_places);
 	for (size_t i = 0; i < rw->n_nodes; i++)
-		(*out)[i] = rows[i].row;
-	return SL_OK;
+		order[i] = rows[i].row;
+	return order;
 }
 
 enum sl_status
 sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
-		   const struct sl__covers **covers, struct sl_error *err)
+		   const struct sl__covers **covers)
 {
 	struct sl__covers *list =
-		sl__arena_array(&rw->to->arena, rw->n_nodes + 1, sizeof(*list));
-	uint32_t *order, id;
-	enum sl_status rc;
+		sl__rewrite_alloc(rw, rw->n_nodes + 1, sizeof(*list));
+	uint32_t *order = sl__rewrite_order(rw), id;
 
-	if (!list)
-		return sl__fail_nomem(err);
-	rc = sl__rewrite_order(rw, &order, err);
-	for (size_t i = 0; !rc && i < rw->n_nodes; i++) {
+	for (size_t i = 0; !rw->rc && i < rw->n_nodes; i++) {
 		const struct sl__redraft *row = &rw->nodes[order[i]];
 
-		if (is_left_out(rw, row))
-			continue;
-		rc = sl__graph_add_node(rw->to, &id, &row->node, err);
-		if (!rc) {
-			list[id].nodes = row->covers;
-			list[id].n = row->n_covers;
-		}
+		if (!is_left_out(rw, row) &&
+		    is_done(rw, sl__graph_add_node(rw->to, &id, &row->node,
+						   rw->err)))
+			list[id] =
+				(struct sl__covers){row->covers, row->n_covers};
 	}
-	if (!rc)
-		rc = sl__graph_freeze(rw->to, err);
-	if (rc)
-		return rc;
+	if (rw->rc || !is_done(rw, sl__graph_freeze(rw->to, rw->err)))
+		return rw->rc;
 	*out = rw->to;
 	*covers = list;
 	rw->to = NULL;
@@ -429,12 +438,6 @@ sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value)
 	return rw->uses[value].nodes[0];
 }
 
-const struct sl__type *
-sl__rewrite_type(const struct sl__rewrite *rw, uint32_t value)
-{
-	return &rw->types[value];
-}
-
 const struct sl__tensor *
 sl__rewrite_tensor(const struct sl__rewrite *rw, uint32_t value)
 {
@@ -454,135 +457,138 @@ sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value, double *out)
 	return t && t->n_elements == 1 && sl__tensor_doubles(t, 0, 1, out);
 }
 
-enum sl_status
-sl__rewrite_add_value(struct sl__rewrite *rw, uint32_t *out, const char *name,
-		      const struct sl__type *type, struct sl_error *err)
+uint32_t
+sl__rewrite_add_value(struct sl__rewrite *rw, const char *name,
+		      const struct sl__type *type)
 {
-	enum sl_status rc = grow_values(rw, rw->to->n_values + 1, err);
+	uint32_t id = 0;
 
-	if (!rc)
-		rc = sl__graph_add_value(rw->to, out, name, 0, err);
-	if (!rc)
-		rw->types[*out] = *type;
-	return rc;
+	if (grow_values(rw, rw->to->n_values + 1) &&
+	    is_done(rw, sl__graph_add_value(rw->to, &id, name, 0, rw->err)))
+		rw->types[id] = *type;
+	return id;
 }
 
-static struct sl__tensor *
-copy_tensor(struct sl__rewrite *rw, const struct sl__tensor *like)
+uint32_t
+sl__rewrite_add_sized(struct sl__rewrite *rw, const char *name,
+		      enum sl_dtype dtype, int rank, const int64_t *dims)
 {
-	struct sl__arena *arena = &rw->to->arena;
-	struct sl__tensor *t = sl__arena_alloc(arena, sizeof(*t));
-	int64_t *dims = sl__arena_array(arena, like->rank, sizeof(*dims));
+	struct sl__type type = {
+		.kind = SL__TYPE_TENSOR, .dtype = dtype, .rank = rank};
 
-	if (!t || !dims)
-		return NULL;
-	*t = *like;
-	if (like->rank)
-		memcpy(dims, like->dims, like->rank * sizeof(*dims));
-	t->dims = dims;
-	return t;
+	type.dims = sl__rewrite_copy(rw, dims, (size_t)rank, (size_t)rank,
+				     sizeof(*dims));
+	return sl__rewrite_add_value(rw, name, &type);
 }
 
-static struct sl__type
-type_of_tensor(const struct sl__tensor *t)
-{
-	struct sl__type type = {.kind = SL__TYPE_TENSOR, .dtype = t->dtype};
-
-	type.rank = (int)t->rank;
-	type.dims = t->dims;
-	return type;
-}
-
-enum sl_status
+void
 sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
-			  const struct sl__tensor *tensor, struct sl_error *err)
+			  const struct sl__tensor *tensor)
 {
-	struct sl__tensor *t = copy_tensor(rw, tensor);
+	struct sl__tensor *t = sl__rewrite_alloc(rw, 1, sizeof(*t));
+	int64_t *dims = sl__rewrite_copy(rw, tensor->dims, tensor->rank,
+					 tensor->rank, sizeof(*dims));
 
-	if (!t)
-		return sl__fail_nomem(err);
+	if (!dims)
+		return;
+	*t = *tensor;
+	t->dims = dims;
 	rw->to->values[value].tensor = t;
 	rw->to->values[value].kind = SL_VALUE_PARAMETER;
-	rw->types[value] = type_of_tensor(t);
-	return SL_OK;
+	rw->types[value] = (struct sl__type){.kind = SL__TYPE_TENSOR,
+					     .dtype = t->dtype,
+					     .rank = (int)t->rank,
+					     .dims = dims};
 }
 
-enum sl_status
-sl__rewrite_add_constant(struct sl__rewrite *rw, uint32_t *out,
-			 const struct sl__tensor *like, unsigned char **bytes,
-			 struct sl_error *err)
+uint32_t
+sl__rewrite_add_constant(struct sl__rewrite *rw, const struct sl__tensor *like,
+			 unsigned char **bytes)
 {
 	struct sl__tensor made = {
 		.dtype = like->dtype, .rank = like->rank, .dims = like->dims};
 	struct sl__type type = {.kind = SL__TYPE_TENSOR};
-	enum sl_status rc;
+	uint32_t id;
 
 	if (!sl__tensor_measure(&made))
-		return sl__fail(err, SL_E_DATA,
-				"a constant is beyond all "
-				"sizes");
-	*bytes = sl__arena_alloc(&rw->to->arena, (size_t)made.n_bytes);
-	if (!*bytes)
-		return sl__fail_nomem(err);
+		sl__rewrite_fail(rw, SL_E_DATA,
+				 "a constant is beyond all sizes");
+	*bytes = sl__rewrite_alloc(rw, (size_t)made.n_bytes, 1);
 	made.bytes = *bytes;
-	rc = sl__rewrite_add_value(rw, out, "", &type, err);
-	return rc ? rc : sl__rewrite_make_constant(rw, *out, &made, err);
+	id = sl__rewrite_add_value(rw, "", &type);
+	sl__rewrite_make_constant(rw, id, &made);
+	return id;
 }
 
-enum sl_status
-sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node, uint32_t other,
-		  struct sl_error *err)
+uint32_t
+sl__rewrite_add_reals(struct sl__rewrite *rw, size_t rank, const int64_t *dims,
+		      const double *elements)
+{
+	struct sl__tensor like = {
+		.dtype = SL_DTYPE_F32, .rank = rank, .dims = dims};
+	unsigned char *bytes;
+	uint32_t id = sl__rewrite_add_constant(rw, &like, &bytes);
+
+	if (bytes && sl__tensor_measure(&like))
+		sl__store_doubles(bytes, like.dtype, 0, (size_t)like.n_elements,
+				  elements);
+	return id;
+}
+
+uint32_t
+sl__rewrite_add_integers(struct sl__rewrite *rw, enum sl_dtype dtype,
+			 size_t rank, const int64_t *dims,
+			 const int64_t *elements)
+{
+	struct sl__tensor like = {.dtype = dtype, .rank = rank, .dims = dims};
+	unsigned char *bytes;
+	uint32_t id = sl__rewrite_add_constant(rw, &like, &bytes);
+
+	if (bytes && sl__tensor_measure(&like))
+		sl__store_integers(bytes, dtype, 0, (size_t)like.n_elements,
+				   elements);
+	return id;
+}
+
+void
+sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node, uint32_t other)
 {
 	struct sl__redraft *a = &rw->nodes[node];
 	const struct sl__redraft *b = &rw->nodes[other];
-	uint32_t *both = sl__arena_array(
-		&rw->to->arena, a->n_covers + b->n_covers, sizeof(*both));
+	uint32_t *both = sl__rewrite_copy(rw, a->covers, a->n_covers,
+					  a->n_covers + b->n_covers,
+					  sizeof(*both));
 
 	if (!both)
-		return sl__fail_nomem(err);
-	if (a->n_covers)
-		memcpy(both, a->covers, a->n_covers * sizeof(*both));
+		return;
 	if (b->n_covers)
 		memcpy(both + a->n_covers, b->covers,
 		       b->n_covers * sizeof(*both));
 	a->covers = both;
 	a->n_covers += b->n_covers;
-	return SL_OK;
 }
 
-enum sl_status
-sl__rewrite_add_node(struct sl__rewrite *rw, uint32_t *out,
-		     const struct sl__node *node, const uint32_t *covers,
-		     size_t n_covers, struct sl_error *err)
+uint32_t
+sl__rewrite_add_node(struct sl__rewrite *rw, const struct sl__node *node,
+		     const uint32_t *covers, size_t n_covers)
 {
 	uint32_t id = (uint32_t)rw->n_nodes;
-	struct sl__redraft *row;
-	struct sl__attribute *attributes;
-	enum sl_status rc = grow_nodes(rw, err);
+	struct sl__attribute *attributes =
+		sl__rewrite_copy(rw, node->attributes, node->n_attributes,
+				 node->n_attributes, sizeof(*attributes));
+	struct sl__redraft *row = add_row(rw, node);
 
-	if (rc)
-		return rc;
-	row = &rw->nodes[rw->n_nodes];
-	memset(row, 0, sizeof(*row));
-	row->node = *node;
+	if (!row)
+		return 0;
 	row->node.op = sl__op_find(node->domain, node->type);
 	row->node.block = 0;
-	attributes = sl__arena_array(&rw->to->arena, node->n_attributes,
-				     sizeof(*attributes));
-	if (!attributes)
-		return sl__fail_nomem(err);
-	if (node->n_attributes)
-		memcpy(attributes, node->attributes,
-		       node->n_attributes * sizeof(*attributes));
 	row->node.attributes = attributes;
-	rc = own_lists(rw, &row->node, err);
-	if (rc)
-		return rc;
-	rw->n_nodes++;
-	for (size_t i = 0; !rc && i < n_covers; i++)
-		rc = sl__rewrite_cover(rw, id, covers[i], err);
-	*out = id;
-	return rc ? rc : link_node(rw, id, err);
+	if (!own_lists(rw, &row->node))
+		return 0;
+	for (size_t i = 0; i < n_covers; i++)
+		sl__rewrite_cover(rw, id, covers[i]);
+	link_node(rw, id);
+	return id;
 }
 
 void
@@ -601,37 +607,31 @@ sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node)
 	row->is_gone = 1;
 }
 
-enum sl_status
+void
 sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node, size_t i,
-		      uint32_t value, struct sl_error *err)
+		      uint32_t value)
 {
 	struct sl__node *n = &rw->nodes[node].node;
-	enum sl_status rc;
 
+	if (!own_lists(rw, n))
+		return;
 	if (n->inputs[i] != SL__NONE)
 		drop_use(rw, n->inputs[i], node);
-	rc = own_lists(rw, n, err);
-	if (rc)
-		return rc;
 	((uint32_t *)(uintptr_t)n->inputs)[i] = value;
-	return value == SL__NONE ? SL_OK : add_use(rw, value, node, err);
+	if (value != SL__NONE)
+		add_use(rw, value, node);
 }
 
-enum sl_status
-sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new,
-		    struct sl_error *err)
+void
+sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new)
 {
-	enum sl_status rc = SL_OK;
-
-	while (!rc && rw->uses[old].n) {
+	while (!rw->rc && rw->uses[old].n) {
 		uint32_t node = rw->uses[old].nodes[0];
 		const struct sl__node *n = &rw->nodes[node].node;
 
-		for (uint32_t i = 0; !rc && i < n->n_inputs; i++) {
+		for (uint32_t i = 0; i < n->n_inputs; i++) {
 			if (n->inputs[i] == old)
-				rc = sl__rewrite_set_input(rw, node, i, new,
-							   err);
+				sl__rewrite_set_input(rw, node, i, new);
 		}
 	}
-	return rc;
 }

@@ -46,9 +46,19 @@ struct sl__rewrite {
 	const struct sl__shapes
 		*shapes; /* of 'from': contents that are known */
 	struct sl_allocator allocator;
+	enum sl_status rc;    /* of the first failure */
+	struct sl_error *err; /* what it was */
 };
 
-/* 'graph' and 'shapes' outlive the rewrite, 'graph' the new graph too. */
+/*
+ * The first failure sticks: functions that change a rewrite do nothing after
+ * it.  Numbers that they return then are those of a value or node that exists
+ * and mean nothing; pointers are NULL.  A pass that fails ends early or goes
+ * on in vain, and whoever ran it looks at 'rc'.
+ */
+
+/* 'graph' and 'shapes' outlive the rewrite, 'graph' the new graph too; so does
+ * 'err' the rewrite. */
 enum sl_status sl__rewrite_new(struct sl__rewrite **out,
 			       const struct sl_graph *graph,
 			       const struct sl__shapes *shapes,
@@ -63,8 +73,7 @@ struct sl__covers {
 	size_t n;
 };
 enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
-				  const struct sl__covers **covers,
-				  struct sl_error *err) SL_CHECKED;
+				  const struct sl__covers **covers) SL_CHECKED;
 
 /* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
  * does not have are SL__NONE. */
@@ -83,11 +92,7 @@ uint32_t sl__rewrite_only_user(const struct sl__rewrite *rw, uint32_t value);
 /* All nodes, gone ones included, in the order that the original ones had:
  * new ones stand where the last of what they cover stood, or behind what they
  * use.  In to's arena. */
-enum sl_status sl__rewrite_order(struct sl__rewrite *rw, uint32_t **out,
-				 struct sl_error *err) SL_CHECKED;
-
-const struct sl__type *sl__rewrite_type(const struct sl__rewrite *rw,
-					uint32_t value);
+uint32_t *sl__rewrite_order(struct sl__rewrite *rw);
 
 /* The numbers of a constant; NULL for what is none and for absent ones. */
 const struct sl__tensor *sl__rewrite_tensor(const struct sl__rewrite *rw,
@@ -97,21 +102,16 @@ const struct sl__tensor *sl__rewrite_tensor(const struct sl__rewrite *rw,
 int sl__rewrite_scalar(const struct sl__rewrite *rw, uint32_t value,
 		       double *out);
 
-/* A new activation of that type. */
-enum sl_status sl__rewrite_add_value(struct sl__rewrite *rw, uint32_t *out,
-				     const char *name,
-				     const struct sl__type *type,
-				     struct sl_error *err) SL_CHECKED;
+/* Zeroed storage in to's arena; NULL: a failure. */
+void *sl__rewrite_alloc(struct sl__rewrite *rw, size_t n, size_t n_bytes);
 
-/* A new constant of packed elements, which the caller writes to *bytes; or
- * one whose tensor there is. */
-enum sl_status sl__rewrite_add_constant(struct sl__rewrite *rw, uint32_t *out,
-					const struct sl__tensor *like,
-					unsigned char **bytes,
-					struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
-					 const struct sl__tensor *tensor,
-					 struct sl_error *err) SL_CHECKED;
+/* Likewise for 'cap' elements, the first n of which are those of the list. */
+void *sl__rewrite_copy(struct sl__rewrite *rw, const void *list, size_t n,
+		       size_t cap, size_t n_bytes);
+
+/* Notes that the model cannot be rewritten, unless something failed before. */
+void sl__rewrite_fail(struct sl__rewrite *rw, enum sl_status status,
+		      const char *text);
 
 /*
  * Adds a node: domain "" or "sleuth", type, version, inputs, outputs and
@@ -119,26 +119,20 @@ enum sl_status sl__rewrite_make_constant(struct sl__rewrite *rw, uint32_t value,
  * or one that is gone.  It covers what covers[] say: nodes of the rewrite,
  * gone ones included.
  */
-enum sl_status sl__rewrite_add_node(struct sl__rewrite *rw, uint32_t *out,
-				    const struct sl__node *node,
-				    const uint32_t *covers, size_t n_covers,
-				    struct sl_error *err) SL_CHECKED;
+uint32_t sl__rewrite_add_node(struct sl__rewrite *rw,
+			      const struct sl__node *node,
+			      const uint32_t *covers, size_t n_covers);
 
 /* Takes a node out; its outputs have no producer then. */
 void sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node);
 
-enum sl_status sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node,
-				     size_t i, uint32_t value,
-				     struct sl_error *err) SL_CHECKED;
+void sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node, size_t i,
+			   uint32_t value);
 
 /* Whoever uses 'old' uses 'new' from now on.  'old' is not pinned. */
-enum sl_status sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old,
-				   uint32_t new,
-				   struct sl_error *err) SL_CHECKED;
+void sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new);
 
 /* 'node' covers also what 'other' covers. */
-enum sl_status sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node,
-				 uint32_t other,
-				 struct sl_error *err) SL_CHECKED;
+void sl__rewrite_cover(struct sl__rewrite *rw, uint32_t node, uint32_t other);
 
 #endif

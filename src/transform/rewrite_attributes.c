@@ -7,140 +7,22 @@
 
 #include "base/banned.h"
 
-/* An attribute of n values of a kind, copied where there are any. */
-static enum sl_status
-begin(struct sl__rewrite *rw, struct sl__attribute *out, const char *name,
-      enum sl__attribute_kind kind, size_t n, struct sl_error *err)
-{
-	memset(out, 0, sizeof(*out));
-	out->name = sl__arena_string(&rw->to->arena, name);
-	out->kind = kind;
-	out->n = n;
-	return out->name ? SL_OK : sl__fail_nomem(err);
-}
-
-static void *
-copied(struct sl__rewrite *rw, const void *values, size_t n, size_t n_bytes)
-{
-	void *copy = sl__arena_array(&rw->to->arena, n, n_bytes);
-
-	if (copy && n)
-		memcpy(copy, values, n * n_bytes);
-	return copy;
-}
-
-enum sl_status
-sl__rewrite_ints(struct sl__rewrite *rw, struct sl__attribute *out,
-		 const char *name, const int64_t *values, size_t n,
-		 struct sl_error *err)
-{
-	enum sl_status rc = begin(rw, out, name, SL__ATTRIBUTE_INTS, n, err);
-
-	if (rc)
-		return rc;
-	out->ints = copied(rw, values, n, sizeof(*values));
-	return out->ints ? SL_OK : sl__fail_nomem(err);
-}
-
-enum sl_status
-sl__rewrite_int(struct sl__rewrite *rw, struct sl__attribute *out,
-		const char *name, int64_t value, struct sl_error *err)
-{
-	enum sl_status rc = sl__rewrite_ints(rw, out, name, &value, 1, err);
-
-	out->kind = SL__ATTRIBUTE_INT;
-	return rc;
-}
-
-enum sl_status
-sl__rewrite_floats(struct sl__rewrite *rw, struct sl__attribute *out,
-		   const char *name, const float *values, size_t n,
-		   struct sl_error *err)
-{
-	enum sl_status rc = begin(rw, out, name, SL__ATTRIBUTE_FLOATS, n, err);
-
-	if (rc)
-		return rc;
-	out->floats = copied(rw, values, n, sizeof(*values));
-	return out->floats ? SL_OK : sl__fail_nomem(err);
-}
-
-enum sl_status
-sl__rewrite_float(struct sl__rewrite *rw, struct sl__attribute *out,
-		  const char *name, float value, struct sl_error *err)
-{
-	enum sl_status rc = sl__rewrite_floats(rw, out, name, &value, 1, err);
-
-	out->kind = SL__ATTRIBUTE_FLOAT;
-	return rc;
-}
-
-enum sl_status
-sl__rewrite_strings(struct sl__rewrite *rw, struct sl__attribute *out,
-		    const char *name, const char *const *values, size_t n,
-		    struct sl_error *err)
-{
-	struct sl__arena *arena = &rw->to->arena;
-	const char **copy;
-	enum sl_status rc = begin(rw, out, name, SL__ATTRIBUTE_STRINGS, n, err);
-
-	if (rc)
-		return rc;
-	copy = sl__arena_array(arena, n, sizeof(*copy));
-	if (!copy)
-		return sl__fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		copy[i] = sl__arena_string(arena, values[i]);
-		if (!copy[i])
-			return sl__fail_nomem(err);
-	}
-	out->strings = copy;
-	return SL_OK;
-}
-
-enum sl_status
-sl__rewrite_string(struct sl__rewrite *rw, struct sl__attribute *out,
-		   const char *name, const char *value, struct sl_error *err)
-{
-	enum sl_status rc = sl__rewrite_strings(rw, out, name, &value, 1, err);
-
-	out->kind = SL__ATTRIBUTE_STRING;
-	return rc;
-}
-
-enum sl_status
-sl__rewrite_list(struct sl__rewrite *rw, uint32_t *out, const int64_t *values,
-		 size_t n, struct sl_error *err)
-{
-	int64_t dim = (int64_t)n;
-	struct sl__tensor like = {
-		.dtype = SL_DTYPE_I64, .rank = 1, .dims = &dim};
-	unsigned char *bytes;
-	enum sl_status rc =
-		sl__rewrite_add_constant(rw, out, &like, &bytes, err);
-
-	if (!rc)
-		sl__store_integers(bytes, SL_DTYPE_I64, 0, n, values);
-	return rc;
-}
-
 static void
 refuse(struct sl__making *m, const char *what)
 {
-	if (!m->rc)
-		m->rc = sl__fail(m->err, SL_E_ABSENT,
-				 "a node that is rewritten has more %s than "
-				 "there is room for",
-				 what);
+	if (!m->rw->rc)
+		m->rw->rc = sl__fail(m->rw->err, SL_E_ABSENT,
+				     "a node that is rewritten has more %s "
+				     "than there is room for",
+				     what);
 }
 
 void
 sl__make_begin(struct sl__making *m, struct sl__rewrite *rw, const char *domain,
-	       const char *type, int version, struct sl_error *err)
+	       const char *type, int version)
 {
 	memset(m, 0, sizeof(*m));
 	m->rw = rw;
-	m->err = err;
 	m->node.name = "";
 	m->node.domain = domain;
 	m->node.type = type;
@@ -168,12 +50,11 @@ sl__make_attributes_of(struct sl__making *m, uint32_t like)
 }
 
 void
-sl__make_like(struct sl__making *m, struct sl__rewrite *rw, uint32_t like,
-	      struct sl_error *err)
+sl__make_like(struct sl__making *m, struct sl__rewrite *rw, uint32_t like)
 {
 	const struct sl__node *node = &rw->nodes[like].node;
 
-	sl__make_begin(m, rw, node->domain, node->type, node->version, err);
+	sl__make_begin(m, rw, node->domain, node->type, node->version);
 	sl__make_attributes_of(m, like);
 }
 
@@ -184,6 +65,13 @@ sl__make_input(struct sl__making *m, uint32_t value)
 		refuse(m, "inputs");
 	else
 		m->inputs[m->node.n_inputs++] = value;
+}
+
+void
+sl__make_inputs(struct sl__making *m, const uint32_t *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sl__make_input(m, values[i]);
 }
 
 void
@@ -206,75 +94,66 @@ sl__make_drop(struct sl__making *m, const char *name)
 	}
 }
 
-/* Where an attribute of that name goes; NULL after a failure. */
-static struct sl__attribute *
-place(struct sl__making *m, const char *name)
+/* Sets an attribute to n values of n_bytes each, which are copied. */
+static void
+set(struct sl__making *m, const char *name, enum sl__attribute_kind kind,
+    const void *values, size_t n, size_t n_bytes)
 {
-	if (m->rc)
-		return NULL;
+	void *copy = sl__rewrite_copy(m->rw, values, n, n, n_bytes);
+	struct sl__attribute *a;
+
 	sl__make_drop(m, name);
-	if (m->node.n_attributes == SL__MAKING_ATTRIBUTES) {
+	if (m->node.n_attributes == SL__MAKING_ATTRIBUTES)
 		refuse(m, "attributes");
-		return NULL;
-	}
-	return &m->attributes[m->node.n_attributes++];
+	if (m->rw->rc)
+		return;
+	a = &m->attributes[m->node.n_attributes++];
+	*a = (struct sl__attribute){.name = name, .kind = kind, .n = n};
+	if (kind == SL__ATTRIBUTE_INT || kind == SL__ATTRIBUTE_INTS)
+		a->ints = copy;
+	else if (kind == SL__ATTRIBUTE_FLOAT || kind == SL__ATTRIBUTE_FLOATS)
+		a->floats = copy;
+	else
+		a->strings = copy;
 }
 
 void
 sl__make_int(struct sl__making *m, const char *name, int64_t value)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_int(m->rw, a, name, value, m->err);
+	set(m, name, SL__ATTRIBUTE_INT, &value, 1, sizeof(value));
 }
 
 void
 sl__make_ints(struct sl__making *m, const char *name, const int64_t *values,
 	      size_t n)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_ints(m->rw, a, name, values, n, m->err);
+	set(m, name, SL__ATTRIBUTE_INTS, values, n, sizeof(*values));
 }
 
 void
 sl__make_float(struct sl__making *m, const char *name, float value)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_float(m->rw, a, name, value, m->err);
+	set(m, name, SL__ATTRIBUTE_FLOAT, &value, 1, sizeof(value));
 }
 
 void
 sl__make_floats(struct sl__making *m, const char *name, const float *values,
 		size_t n)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_floats(m->rw, a, name, values, n, m->err);
+	set(m, name, SL__ATTRIBUTE_FLOATS, values, n, sizeof(*values));
 }
 
 void
 sl__make_string(struct sl__making *m, const char *name, const char *value)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_string(m->rw, a, name, value, m->err);
+	set(m, name, SL__ATTRIBUTE_STRING, &value, 1, sizeof(value));
 }
 
 void
 sl__make_strings(struct sl__making *m, const char *name,
 		 const char *const *values, size_t n)
 {
-	struct sl__attribute *a = place(m, name);
-
-	if (a)
-		m->rc = sl__rewrite_strings(m->rw, a, name, values, n, m->err);
+	set(m, name, SL__ATTRIBUTE_STRINGS, values, n, sizeof(*values));
 }
 
 void
@@ -286,17 +165,14 @@ sl__make_cover(struct sl__making *m, uint32_t node)
 		m->covers[m->n_covers++] = node;
 }
 
-enum sl_status
-sl__make_end(struct sl__making *m, uint32_t *out)
+uint32_t
+sl__make_end(struct sl__making *m)
 {
-	uint32_t id;
-
-	if (m->rc)
-		return m->rc;
+	if (m->rw->rc)
+		return 0;
 	for (size_t i = 0; i < m->n_covers; i++) {
 		if (!m->rw->nodes[m->covers[i]].is_gone)
 			sl__rewrite_remove(m->rw, m->covers[i]);
 	}
-	return sl__rewrite_add_node(m->rw, out ? out : &id, &m->node, m->covers,
-				    m->n_covers, m->err);
+	return sl__rewrite_add_node(m->rw, &m->node, m->covers, m->n_covers);
 }

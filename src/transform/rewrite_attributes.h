@@ -7,36 +7,6 @@
 
 struct sl__rewrite; /* rewrite.h, which includes this */
 
-/* One attribute in to's arena; copies name and values. */
-enum sl_status sl__rewrite_int(struct sl__rewrite *rw,
-			       struct sl__attribute *out, const char *name,
-			       int64_t value, struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_ints(struct sl__rewrite *rw,
-				struct sl__attribute *out, const char *name,
-				const int64_t *values, size_t n,
-				struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_float(struct sl__rewrite *rw,
-				 struct sl__attribute *out, const char *name,
-				 float value, struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_floats(struct sl__rewrite *rw,
-				  struct sl__attribute *out, const char *name,
-				  const float *values, size_t n,
-				  struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_string(struct sl__rewrite *rw,
-				  struct sl__attribute *out, const char *name,
-				  const char *value,
-				  struct sl_error *err) SL_CHECKED;
-enum sl_status sl__rewrite_strings(struct sl__rewrite *rw,
-				   struct sl__attribute *out, const char *name,
-				   const char *const *values, size_t n,
-				   struct sl_error *err) SL_CHECKED;
-
-/* A new constant, where a node has a list of integers as an input: the sizes
- * of a Reshape. */
-enum sl_status sl__rewrite_list(struct sl__rewrite *rw, uint32_t *out,
-				const int64_t *values, size_t n,
-				struct sl_error *err) SL_CHECKED;
-
 enum {
 	SL__MAKING_INPUTS = 64,
 	SL__MAKING_OUTPUTS = 64,
@@ -45,9 +15,8 @@ enum {
 };
 
 /*
- * A node that is being made.  The first failure sticks, the calls after it do
- * nothing, and sl__make_end() returns it; more inputs, outputs, attributes or
- * covered nodes than there is room for are SL_E_ABSENT.
+ * A node that is being made.  More inputs, outputs, attributes or covered nodes
+ * than there is room for are a failure of the rewrite, SL_E_ABSENT.
  */
 struct sl__making {
 	struct sl__rewrite *rw;
@@ -57,28 +26,26 @@ struct sl__making {
 	struct sl__attribute attributes[SL__MAKING_ATTRIBUTES];
 	uint32_t covers[SL__MAKING_COVERS];
 	size_t n_covers;
-	enum sl_status rc;
-	struct sl_error *err;
 };
 
 /* A node of that operator with nothing yet; domain and type are literals. */
 void sl__make_begin(struct sl__making *m, struct sl__rewrite *rw,
-		    const char *domain, const char *type, int version,
-		    struct sl_error *err);
+		    const char *domain, const char *type, int version);
 
 /* A node like that one: operator, version, name and attributes, neither
  * inputs nor outputs. */
-void sl__make_like(struct sl__making *m, struct sl__rewrite *rw, uint32_t like,
-		   struct sl_error *err);
+void sl__make_like(struct sl__making *m, struct sl__rewrite *rw, uint32_t like);
 
 /* The name and the attributes of another node, after sl__make_begin(). */
 void sl__make_attributes_of(struct sl__making *m, uint32_t like);
 
 /* Appends; SL__NONE is an input or output left out. */
 void sl__make_input(struct sl__making *m, uint32_t value);
+void sl__make_inputs(struct sl__making *m, const uint32_t *values, size_t n);
 void sl__make_output(struct sl__making *m, uint32_t value);
 
-/* Sets an attribute, in place of one of that name. */
+/* Sets an attribute, in place of one of that name.  Numbers are copied; names
+ * and strings are literals. */
 void sl__make_int(struct sl__making *m, const char *name, int64_t value);
 void sl__make_ints(struct sl__making *m, const char *name,
 		   const int64_t *values, size_t n);
@@ -94,7 +61,7 @@ void sl__make_drop(struct sl__making *m, const char *name);
  * for nodes whose results are still used by others: those stay. */
 void sl__make_cover(struct sl__making *m, uint32_t node);
 
-/* Takes out what is covered and adds the node; 'out' may be NULL. */
-enum sl_status sl__make_end(struct sl__making *m, uint32_t *out) SL_CHECKED;
+/* Takes out what is covered and adds the node; returns its number. */
+uint32_t sl__make_end(struct sl__making *m);
 
 #endif

@@ -7,11 +7,9 @@
  * operand; where the result is an output of the model, the node before makes
  * it under its number instead.
  */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
-
-#include <string.h>
+#include "transform/rewrite_values.h"
 
 #include "base/banned.h"
 
@@ -32,43 +30,39 @@ can_rename(const struct sl__rewrite *rw, uint32_t x)
 }
 
 /* The maker of x makes y, which node 'id' made of it. */
-static enum sl_status
-rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y,
-	      struct sl_error *err)
+static void
+rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y)
 {
 	uint32_t maker = sl__rewrite_producer(rw, x);
 	const struct sl__node *node = &rw->nodes[maker].node;
 	struct sl__making m;
-	enum sl_status rc;
 
-	sl__make_like(&m, rw, maker, err);
-	for (uint32_t i = 0; i < node->n_inputs; i++)
-		sl__make_input(&m, node->inputs[i]);
+	sl__make_like(&m, rw, maker);
+	sl__make_inputs(&m, node->inputs, node->n_inputs);
 	for (uint32_t k = 0; k < node->n_outputs; k++)
 		sl__make_output(&m,
 				node->outputs[k] == x ? y : node->outputs[k]);
 	sl__make_cover(&m, maker);
 	sl__rewrite_remove(rw, id);
-	rc = sl__make_end(&m, NULL);
-	return rc ? rc : sl__rewrite_replace(rw, x, y, err);
+	sl__make_end(&m);
+	sl__rewrite_replace(rw, x, y);
 }
 
-/* Takes out a node whose first output is x; *has_changed says whether. */
-static enum sl_status
-bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x, int *has_changed,
-       struct sl_error *err)
+/* Takes out a node whose first output is x; whether it could. */
+static int
+bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x)
 {
 	uint32_t y = rw->nodes[id].node.outputs[0];
 
-	if (rw->is_pinned[y]) {
-		if (!can_rename(rw, x))
-			return SL_OK;
-		*has_changed = 1;
-		return rename_result(rw, id, x, y, err);
+	if (!rw->is_pinned[y]) {
+		sl__rewrite_remove(rw, id);
+		sl__rewrite_replace(rw, y, x);
+		return 1;
 	}
-	*has_changed = 1;
-	sl__rewrite_remove(rw, id);
-	return sl__rewrite_replace(rw, y, x, err);
+	if (!can_rename(rw, x))
+		return 0;
+	rename_result(rw, id, x, y);
+	return 1;
 }
 
 /* Whether outputs beyond the first are not needed. */
@@ -131,16 +125,11 @@ static int
 only_resizes(const struct sl__rewrite *rw, uint32_t id)
 {
 	static const enum sl__op_id ops[] = {
-		SL__OP_ONNX_Reshape, SL__OP_ONNX_Flatten,
-		SL__OP_ONNX_Squeeze, SL__OP_ONNX_Unsqueeze,
-		SL__OP_ONNX_Expand,  SL__OP_ONNX_Tile,
-		SL__OP_ONNX_Cast,    SL__OP_ONNX_CastLike,
-		SL__OP_ONNX_Split};
+		SL__OP_ONNX_Expand, SL__OP_ONNX_Tile, SL__OP_ONNX_Cast,
+		SL__OP_ONNX_CastLike, SL__OP_ONNX_Split};
 
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (sl__rewrite_is(rw, id, ops[i]))
-			return 1;
-	}
+	if (sl__is_reshape(rw, id) || sl__rewrite_is_any(rw, id, ops, 5))
+		return 1;
 	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Slice))
 		return are_within(rw, id, "steps", 4, 1, INT64_MAX);
 	if (sl__rewrite_is(rw, id, SL__OP_ONNX_Pad))
@@ -175,11 +164,8 @@ joins_one(const struct sl__rewrite *rw, uint32_t id)
 					     SL__OP_ONNX_Sum, SL__OP_ONNX_Max,
 					     SL__OP_ONNX_Min, SL__OP_ONNX_Mean};
 
-	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (sl__rewrite_is(rw, id, ops[i]))
-			return rw->nodes[id].node.n_inputs == 1;
-	}
-	return 0;
+	return sl__rewrite_is_any(rw, id, ops, 5) &&
+	       rw->nodes[id].node.n_inputs == 1;
 }
 
 /* The input that a node's first output is the same as; SL__NONE. */
@@ -233,9 +219,8 @@ cover_first(struct sl__making *m, uint32_t first, uint32_t second)
 }
 
 /* A Transpose of a Transpose is one Transpose. */
-static enum sl_status
-merge_transposes(struct sl__rewrite *rw, uint32_t id, int *has_changed,
-		 struct sl_error *err)
+static int
+merge_transposes(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t before =
 		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
@@ -245,84 +230,76 @@ merge_transposes(struct sl__rewrite *rw, uint32_t id, int *has_changed,
 
 	if (!sl__rewrite_is(rw, id, SL__OP_ONNX_Transpose) ||
 	    !sl__rewrite_is(rw, before, SL__OP_ONNX_Transpose))
-		return SL_OK;
+		return 0;
 	n = read_perm(rw, id, second);
 	if (n == 0 || read_perm(rw, before, first) != n)
-		return SL_OK;
+		return 0;
 	for (size_t d = 0; d < n; d++)
 		second[d] = first[second[d]];
-	sl__make_like(&m, rw, id, err);
+	sl__make_like(&m, rw, id);
 	sl__make_ints(&m, "perm", second, n);
 	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
 	sl__make_output(&m, rw->nodes[id].node.outputs[0]);
 	cover_first(&m, before, id);
-	*has_changed = 1;
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
+	return 1;
 }
 
 /* A view of a view is a Reshape to the sizes of the last.  Not of nothing,
  * where a size of 0 would be taken from the operand. */
-static enum sl_status
-merge_views(struct sl__rewrite *rw, uint32_t id, int *has_changed,
-	    struct sl_error *err)
+static int
+merge_views(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t before =
 		sl__rewrite_producer(rw, sl__rewrite_input(rw, id, 0));
 	uint32_t y, shape;
 	struct sl__making m;
+	int64_t rank;
 	uint64_t n;
-	enum sl_status rc;
 
 	if (!sl__is_reshape(rw, id) || !sl__is_reshape(rw, before))
-		return SL_OK;
+		return 0;
 	y = rw->nodes[id].node.outputs[0];
 	if (!sl__is_sized(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
 	    n == 0)
-		return SL_OK;
-	rc = sl__rewrite_list(rw, &shape, rw->types[y].dims,
-			      (size_t)rw->types[y].rank, err);
-	if (rc)
-		return rc;
-	sl__make_begin(&m, rw, "", "Reshape", 13, err);
+		return 0;
+	rank = rw->types[y].rank;
+	shape = sl__rewrite_add_integers(rw, SL_DTYPE_I64, 1, &rank,
+					 rw->types[y].dims);
+	sl__make_begin(&m, rw, "", "Reshape", 13);
 	m.node.name = rw->nodes[id].node.name;
 	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
 	sl__make_input(&m, shape);
 	sl__make_output(&m, y);
 	cover_first(&m, before, id);
-	*has_changed = 1;
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
+	return 1;
 }
 
-static enum sl_status
-simplify(struct sl__rewrite *rw, uint32_t id, int *has_changed,
-	 struct sl_error *err)
+/* Whether something has changed. */
+static int
+simplify(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t x;
-	enum sl_status rc;
 
 	if (rw->nodes[id].is_gone || rw->nodes[id].node.block)
-		return SL_OK;
+		return 0;
 	x = same_as(rw, id);
 	if (x != SL__NONE)
-		return bypass(rw, id, x, has_changed, err);
-	rc = merge_transposes(rw, id, has_changed, err);
-	if (!rc && !rw->nodes[id].is_gone)
-		rc = merge_views(rw, id, has_changed, err);
-	return rc;
+		return bypass(rw, id, x);
+	return merge_transposes(rw, id) || merge_views(rw, id);
 }
 
 /* As often as something changes: each change takes a node out or makes the
  * way back to an operand shorter. */
-enum sl_status
-sl__pass_simplify(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_simplify(struct sl__rewrite *rw)
 {
 	int has_changed = 1;
-	enum sl_status rc = SL_OK;
 
-	while (!rc && has_changed) {
+	while (!rw->rc && has_changed) {
 		has_changed = 0;
-		for (uint32_t i = 0; !rc && i < rw->n_nodes; i++)
-			rc = simplify(rw, i, &has_changed, err);
+		for (uint32_t i = 0; !rw->rc && i < rw->n_nodes; i++)
+			has_changed |= simplify(rw, i);
 	}
-	return rc;
 }

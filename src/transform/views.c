@@ -30,11 +30,8 @@ sl__view_whole(struct sl__view *view, const struct sl__rewrite *rw,
 int
 sl__is_view(const struct sl__rewrite *rw, uint32_t node)
 {
-	return sl__rewrite_is(rw, node, SL__OP_ONNX_Transpose) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Squeeze) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Unsqueeze) ||
-	       sl__rewrite_is(rw, node, SL__OP_ONNX_Flatten) ||
+	return sl__is_reshape(rw, node) ||
+	       sl__rewrite_is(rw, node, SL__OP_ONNX_Transpose) ||
 	       sl__rewrite_is(rw, node, SL__OP_ONNX_Identity);
 }
 

@@ -12,9 +12,9 @@
  * not be true, and all of them on the reference path, which rounds where the
  * model says so.
  */
-#include "base/status.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
+#include "transform/rewrite_values.h"
 
 #include <string.h>
 
@@ -106,31 +106,29 @@ can_widen(const struct sl__rewrite *rw)
 }
 
 /* The tensor in f32. */
-static enum sl_status
-convert(struct sl__rewrite *rw, struct sl__tensor *out,
-	const struct sl__tensor *t, struct sl_error *err)
+static struct sl__tensor
+convert(struct sl__rewrite *rw, const struct sl__tensor *t)
 {
+	struct sl__tensor out = {
+		.dtype = SL_DTYPE_F32, .rank = t->rank, .dims = t->dims};
 	double piece[PIECE];
 	unsigned char *bytes;
 
-	*out = (struct sl__tensor){
-		.dtype = SL_DTYPE_F32, .rank = t->rank, .dims = t->dims};
-	if (!sl__tensor_measure(out))
-		return sl__fail(err, SL_E_DATA,
-				"a constant is beyond all "
-				"sizes");
-	bytes = sl__arena_alloc(&rw->to->arena, (size_t)out->n_bytes);
-	if (!bytes)
-		return sl__fail_nomem(err);
-	for (uint64_t i = 0, n; i < t->n_elements; i += n) {
+	if (!sl__tensor_measure(&out))
+		sl__rewrite_fail(rw, SL_E_DATA,
+				 "a constant is beyond all sizes");
+	bytes = sl__rewrite_alloc(rw, (size_t)out.n_bytes, 1);
+	for (uint64_t i = 0, n; !rw->rc && i < t->n_elements; i += n) {
 		n = t->n_elements - i < PIECE ? t->n_elements - i : PIECE;
 		if (!sl__tensor_doubles(t, i, (size_t)n, piece))
-			return sl__fail(err, SL_E_DATA,
-					"a constant cannot be read");
-		sl__store_doubles(bytes, SL_DTYPE_F32, i, (size_t)n, piece);
+			sl__rewrite_fail(rw, SL_E_DATA,
+					 "a constant cannot be read");
+		else
+			sl__store_doubles(bytes, SL_DTYPE_F32, i, (size_t)n,
+					  piece);
 	}
-	out->bytes = bytes;
-	return SL_OK;
+	out.bytes = bytes;
+	return out;
 }
 
 static void
@@ -142,78 +140,65 @@ set_wide(struct sl__rewrite *rw, uint32_t value)
 }
 
 /* A new value like this one, but wide. */
-static enum sl_status
-add_wide(struct sl__rewrite *rw, uint32_t *out, uint32_t value,
-	 struct sl_error *err)
+static uint32_t
+add_wide(struct sl__rewrite *rw, uint32_t value)
 {
 	struct sl__type type = rw->types[value];
 
 	type.dtype = SL_DTYPE_F32;
-	return sl__rewrite_add_value(rw, out, "", &type, err);
+	return sl__rewrite_add_value(rw, "", &type);
 }
 
-static enum sl_status
-add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to,
-	 struct sl_error *err)
+static void
+add_cast(struct sl__rewrite *rw, uint32_t from, uint32_t to)
 {
 	struct sl__making m;
 
-	sl__make_begin(&m, rw, "", "Cast", 13, err);
+	sl__make_begin(&m, rw, "", "Cast", 13);
 	sl__make_int(&m, "to", (int64_t)rw->types[to].dtype);
 	sl__make_input(&m, from);
 	sl__make_output(&m, to);
-	return sl__make_end(&m, NULL);
+	sl__make_end(&m);
 }
 
-static enum sl_status
-widen_constant(struct sl__rewrite *rw, uint32_t value, struct sl_error *err)
+static void
+widen_constant(struct sl__rewrite *rw, uint32_t value)
 {
-	const struct sl__tensor *t = sl__rewrite_tensor(rw, value);
-	struct sl__tensor wide;
-	uint32_t other = value;
-	enum sl_status rc = convert(rw, &wide, t, err);
-
+	struct sl__tensor wide = convert(rw, sl__rewrite_tensor(rw, value));
 	/* As an output of the model it stays what it is. */
-	if (!rc && rw->is_pinned[value])
-		rc = add_wide(rw, &other, value, err);
-	if (!rc)
-		rc = sl__rewrite_make_constant(rw, other, &wide, err);
-	if (rc)
-		return rc;
+	uint32_t other = rw->is_pinned[value] ? add_wide(rw, value) : value;
+
+	sl__rewrite_make_constant(rw, other, &wide);
 	if (other != value)
-		return sl__rewrite_replace(rw, value, other, err);
-	set_wide(rw, value);
-	return SL_OK;
+		sl__rewrite_replace(rw, value, other);
+	else
+		set_wide(rw, value);
 }
 
-static enum sl_status
-widen_input(struct sl__rewrite *rw, uint32_t value, struct sl_error *err)
+static void
+widen_input(struct sl__rewrite *rw, uint32_t value)
 {
-	uint32_t wide;
-	enum sl_status rc = add_wide(rw, &wide, value, err);
+	uint32_t wide = add_wide(rw, value);
 
-	if (!rc)
-		rc = sl__rewrite_replace(rw, value, wide, err);
-	return rc ? rc : add_cast(rw, value, wide, err);
+	sl__rewrite_replace(rw, value, wide);
+	add_cast(rw, value, wide);
 }
 
-static enum sl_status
-widen_given(struct sl__rewrite *rw, struct sl_error *err)
+static void
+widen_given(struct sl__rewrite *rw)
 {
 	const struct sl__block *block = &rw->from->blocks[0];
-	enum sl_status rc = SL_OK;
 
-	for (uint32_t v = 0; !rc && v < rw->from->n_values; v++) {
+	for (uint32_t v = 0; !rw->rc && v < rw->from->n_values; v++) {
 		if (is_half_value(rw, v) && rw->to->values[v].tensor)
-			rc = widen_constant(rw, v, err);
+			widen_constant(rw, v);
 	}
-	for (size_t i = 0; !rc && i < block->n_inputs; i++) {
+	for (size_t i = 0; !rw->rc && i < block->n_inputs; i++) {
 		uint32_t v = block->inputs[i];
 
 		if (is_half_value(rw, v) && !rw->to->values[v].tensor)
-			rc = widen_input(rw, v, err);
+			widen_input(rw, v);
 	}
-	return rc;
 }
 
 static int
@@ -241,12 +226,10 @@ must_change(const struct sl__rewrite *rw, const struct sl__node *node)
 	return fill && fill->tensor && is_half(fill->tensor->dtype);
 }
 
-static enum sl_status
-widen_attributes(struct sl__making *m, const struct sl__node *node,
-		 struct sl_error *err)
+static void
+widen_attributes(struct sl__making *m, const struct sl__node *node)
 {
 	struct sl__tensor *tensor;
-	enum sl_status rc;
 
 	for (size_t i = 0; i < N_TYPE_NAMES; i++) {
 		if (names_half(node, type_names[i]))
@@ -257,81 +240,68 @@ widen_attributes(struct sl__making *m, const struct sl__node *node,
 
 		if (!a->tensor || !is_half(a->tensor->dtype))
 			continue;
-		tensor = sl__arena_alloc(&m->rw->to->arena, sizeof(*tensor));
+		tensor = sl__rewrite_alloc(m->rw, 1, sizeof(*tensor));
 		if (!tensor)
-			return sl__fail_nomem(err);
-		rc = convert(m->rw, tensor, a->tensor, err);
-		if (rc)
-			return rc;
+			return;
+		*tensor = convert(m->rw, a->tensor);
 		a->tensor = tensor;
 	}
-	return SL_OK;
 }
 
 /* Outputs of the model come from wide values, which everyone else uses. */
-static enum sl_status
-change_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+change_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t narrow[SL__MAKING_OUTPUTS], wide[SL__MAKING_OUTPUTS], n = 0;
 	struct sl__making m;
-	enum sl_status rc;
 
-	sl__make_like(&m, rw, id, err);
-	rc = widen_attributes(&m, node, err);
-	for (uint32_t i = 0; i < node->n_inputs; i++)
-		sl__make_input(&m, node->inputs[i]);
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	sl__make_like(&m, rw, id);
+	widen_attributes(&m, node);
+	sl__make_inputs(&m, node->inputs, node->n_inputs);
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint32_t value = node->outputs[k];
 
 		if (is_half_value(rw, value) && rw->is_pinned[value]) {
 			narrow[n] = value;
-			rc = add_wide(rw, &wide[n], value, err);
-			value = rc ? value : wide[n++];
+			value = wide[n++] = add_wide(rw, value);
 		}
 		sl__make_output(&m, value);
 	}
 	sl__make_cover(&m, id);
-	if (!rc)
-		rc = sl__make_end(&m, NULL);
-	for (uint32_t i = 0; !rc && i < n; i++) {
-		rc = sl__rewrite_replace(rw, narrow[i], wide[i], err);
-		if (!rc)
-			rc = add_cast(rw, wide[i], narrow[i], err);
+	sl__make_end(&m);
+	for (uint32_t i = 0; i < n; i++) {
+		sl__rewrite_replace(rw, narrow[i], wide[i]);
+		add_cast(rw, wide[i], narrow[i]);
 	}
-	return rc;
 }
 
-static enum sl_status
-widen_node(struct sl__rewrite *rw, uint32_t id, struct sl_error *err)
+static void
+widen_node(struct sl__rewrite *rw, uint32_t id)
 {
 	const struct sl__node *node = &rw->nodes[id].node;
-	enum sl_status rc = SL_OK;
 
 	if (must_change(rw, node))
-		rc = change_node(rw, id, err);
+		change_node(rw, id);
 	node = &rw->nodes[id].node;
-	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {
+	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (is_half_value(rw, node->outputs[k]) &&
 		    !rw->is_pinned[node->outputs[k]])
 			set_wide(rw, node->outputs[k]);
 	}
-	return rc;
 }
 
-enum sl_status
-sl__pass_widen(struct sl__rewrite *rw, struct sl_error *err)
+void
+sl__pass_widen(struct sl__rewrite *rw)
 {
 	size_t n = rw->n_nodes;
-	enum sl_status rc;
 
 	if (!can_widen(rw))
-		return SL_OK;
-	rc = widen_given(rw, err);
-	for (uint32_t i = 0; !rc && i < n; i++) {
+		return;
+	widen_given(rw);
+	for (uint32_t i = 0; !rw->rc && i < n; i++) {
 		if (!rw->nodes[i].is_gone &&
 		    !sl__is_op(&rw->nodes[i].node, SL__OP_ONNX_Constant))
-			rc = widen_node(rw, i, err);
+			widen_node(rw, i);
 	}
-	return rc;
 }
