@@ -29,10 +29,11 @@ input_of(const struct binder *b, size_t i)
 	return &b->graph->values[b->main->inputs[i]];
 }
 
+/* Of a size that is no symbol, an index beyond all of them. */
 static size_t
 symbol_index(int64_t size)
 {
-	return (size_t)(size - SL__SYMBOL_BASE);
+	return (size_t)((uint64_t)size - (uint64_t)SL__SYMBOL_BASE);
 }
 
 static enum sl_status
