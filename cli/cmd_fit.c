@@ -15,10 +15,13 @@ static const struct command_help help = {
 	"fit", "MODEL --mem SIZE [options]",
 	"Finds the largest batch (or sequence) whose memory stays within "
 	"SIZE, for\ninference or for training, and says what fills the memory "
-	"there. Predicted from\nthe graph; nothing is run, unless --verify "
-	"looks for the largest that runs in a\nprocess with so much memory. "
-	"8G is 8000000000 bytes, 8Gi is 8 x 2^30. Exits with\n1 when not even "
-	"the smallest fits.",
+	"there. Inference is\npredicted from plans of the engine, training "
+	"from "
+	"the graph; nothing is run,\nunless --verify looks for the largest "
+	"that "
+	"runs in a process with so much\nmemory. 8G is 8000000000 bytes, 8Gi "
+	"is "
+	"8 x 2^30. Exits with 1 when not even the\nsmallest fits.",
 	"  sleuth fit resnet50 --mem 8G\n"
 	"  sleuth fit gpt2 --mem 24Gi --train adamw --seq 1024\n"
 	"  sleuth fit bert-base --mem 4G --axis seq\n"
@@ -90,18 +93,18 @@ check(struct arguments *a)
  * predicted is shown whatever becomes of the trial. */
 static int
 report(struct arguments *a, const char *name, const struct sl_graph *graph,
-       struct sl_fit *fit)
+       struct sl_fit *fit, int is_interrupted)
 {
 	enum sl_status rc = SL_OK;
 	struct sl_error err;
 	int code;
 
-	if (a->verify) {
-		/* The trial notices by itself; this keeps us alive to tell. */
-		(void)tty_catch_interrupt();
+	if (a->verify && !is_interrupted)
 		rc = sl_fit_verify(fit, graph, &a->fit, &err);
-	}
 	code = output_write(&a->output, help.name, render, fit);
+	if (is_interrupted)
+		return complain(help.name, EXIT_INTERRUPTED, "%s: interrupted",
+				name);
 	if (rc)
 		return exit_for_model(help.name, name, &err);
 	if (!code && !(a->verify ? fit->verified.runs_at : fit->largest))
@@ -112,6 +115,7 @@ report(struct arguments *a, const char *name, const struct sl_graph *graph,
 static int
 run(struct arguments *a, const char *name)
 {
+	const volatile sig_atomic_t *interrupt;
 	struct sl_graph *graph;
 	struct sl_error err;
 	struct sl_fit *fit;
@@ -122,12 +126,14 @@ run(struct arguments *a, const char *name)
 	a->fit.struct_size = sizeof(a->fit);
 	a->fit.axis = a->axis;
 	a->fit.sizes = &a->model.sizes;
+	/* Processes notice by themselves; this keeps us alive to tell. */
+	interrupt = tty_catch_interrupt();
 	if (sl_fit(&fit, graph, &a->fit, &err)) {
 		code = exit_for_model(help.name, name, &err);
 	} else {
 		if (!a->output.quiet)
 			model_remarks(help.name);
-		code = report(a, name, graph, fit);
+		code = report(a, name, graph, fit, *interrupt);
 		sl_fit_free(fit);
 	}
 	sl_graph_free(graph);

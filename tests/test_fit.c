@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The largest batch that fits, against closed forms: a square product needs
- * its weights and, for each sample, its input and output.
+ * The largest batch that fits by the graph, against closed forms: a square
+ * product needs its weights and, for each sample, its input and output.  What
+ * the engine's plan says is in test_fit_plan.c.
  */
 #include "counting.h"
 #include "json_check.h"
@@ -13,7 +14,8 @@ fit(const struct sl_graph *graph, double memory_bytes,
 {
 	struct sl_fit_options how = {.struct_size = sizeof(how),
 				     .memory_bytes = memory_bytes,
-				     .optimizer = optimizer};
+				     .optimizer = optimizer,
+				     .graph_only = 1};
 	struct sl_error err;
 	struct sl_fit *f;
 
@@ -34,7 +36,11 @@ test_inference(void **state)
 		struct sl_fit *f = fit(graph, memory, SL_OPTIMIZER_NONE);
 
 		assert_int_equal(f->largest, n);
+		assert_int_equal(f->graph_largest, n);
+		assert_false(f->is_planned);
+		assert_string_equal(f->unplanned, "only the graph was asked");
 		assert_near(f->total_bytes, memory, 0);
+		assert_near(f->graph_bytes, memory, 0);
 		assert_near(f->next_bytes, memory + SQUARE_SAMPLE_BYTES, 0);
 		sl_fit_free(f);
 		f = fit(graph, memory + SQUARE_SAMPLE_BYTES - 1,
@@ -156,7 +162,8 @@ test_the_model_takes_no_more(void **state)
 {
 	struct sl_fit_options how = {.struct_size = sizeof(how),
 				     .memory_bytes = 1e12,
-				     .axis = "seq"};
+				     .axis = "seq",
+				     .graph_only = 1};
 	struct sl_graph *graph;
 	struct sl_error err = {0};
 	struct sl_fit *f = NULL;
@@ -184,7 +191,8 @@ test_survives_every_failed_allocation(void **state)
 		struct sl_allocator allocator = counting_allocator(&c);
 		struct sl_fit_options how = {.struct_size = sizeof(how),
 					     .memory_bytes = 1e9,
-					     .allocator = &allocator};
+					     .allocator = &allocator,
+					     .graph_only = 1};
 		struct sl_fit *f;
 
 		rc = sl_fit(&f, graph, &how, NULL);
@@ -213,6 +221,8 @@ test_report_says_what_json_says(void **state)
 	assert_true(json_is(out.data, "fit.fixed", "false"));
 	assert_true(json_is(out.data, "fit.fits", "true"));
 	assert_true(json_is(out.data, "fit.activations_basis", "\"counted\""));
+	assert_true(json_is(out.data, "fit.predicted_from", "\"graph\""));
+	assert_true(json_is(out.data, "fit.plans", "0"));
 	assert_true(json_is(out.data, "fit.phase", "null"));
 	assert_near(json_number_at(out.data, "fit.largest"), (double)f->largest,
 		    0);

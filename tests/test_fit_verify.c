@@ -70,8 +70,15 @@ check_one_answer(const struct sl_fit *fit)
 		 (long long)fit->verified.runs_at);
 	assert_non_null(strstr(out.data, line));
 	snprintf(line, sizeof(line), "\"graph_largest\": %lld,",
+		 (long long)fit->graph_largest);
+	assert_non_null(strstr(out.data, line));
+	snprintf(line, sizeof(line), "\"predicted_largest\": %lld,",
 		 (long long)fit->largest);
 	assert_non_null(strstr(out.data, line));
+	assert_int_equal(strstr(out.data, "\"as_predicted\": true") != NULL,
+			 fit->verified.runs_at == fit->largest);
+	assert_int_equal(strstr(out.data, "\"difference\": \"") != NULL,
+			 fit->verified.runs_at != fit->largest);
 	assert_non_null(strstr(out.data, "\"largest_basis\": \"verified\""));
 	sl_buf_release(&out);
 }
@@ -90,6 +97,7 @@ verify(const char *name, double memory_bytes)
 
 	if (sl_fit_verify(fit, graph, &how, &err))
 		fail_msg("%s: %s", name, err.text);
+	assert_true(fit->is_planned);
 	assert_true(fit->verified.n_trials >= 2);
 	assert_true(fit->verified.runs_at >= 1);
 	assert_int_equal(fit->verified.fails_at, fit->verified.runs_at + 1);

@@ -457,6 +457,7 @@ struct sl_fit_options {
 	enum sl_optimizer optimizer;  /* NONE: inference */
 	const struct sl_sizes *sizes; /* the others */
 	const struct sl_allocator *allocator;
+	int graph_only; /* plan nothing: the graph's answer, without forks */
 };
 
 /* What processes of their own showed that had so much memory and no more. */
@@ -471,6 +472,8 @@ struct sl_fit_verified {
 	double weights_bytes, block_bytes; /* of these, the plan's: weights made
 			       or mapped; all activations; NaN: none */
 	char why[512];                     /* it failed there */
+	const char *difference; /* why runs_at is not what was predicted; NULL:
+				   it is */
 };
 
 struct sl_fit {
@@ -478,9 +481,13 @@ struct sl_fit {
 	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
 	double memory_bytes;
 	enum sl_optimizer optimizer;
-	int64_t largest;   /* from the graph; 0: not even the smallest fits; at
+	int64_t largest;   /* as predicted; 0: not even the smallest fits; at
 			    most so much where n_unknown.  Where the engine was
 			    tried, verified.runs_at is the answer. */
+	int is_planned;    /* predicted from plans of the engine; else from the
+			    graph */
+	const char *unplanned; /* why it is from the graph; NULL: planned */
+	size_t n_plans;        /* made to find it; nothing was run */
 	int64_t size;      /* that the figures below are for: 'largest', or the
 			    smallest when nothing fits */
 	int64_t fixed_at;  /* the one size that the model takes; 0: not fixed */
@@ -489,14 +496,28 @@ struct sl_fit {
 	int is_unbounded;  /* memory does not grow along the axis */
 	int is_cut;        /* larger sizes were not looked at */
 	size_t n_unknown;  /* values whose size is not known */
-	/* At 'size', predicted; they sum to the total. */
+	/* At 'size', predicted; they sum to the total.  Of a plan: weights as
+	 * the engine keeps them, what it needs for itself, the block that all
+	 * activations lie in. */
 	double parameters_bytes, others_bytes, activations_bytes,
 		gradients_bytes, optimizer_bytes, total_bytes;
 	enum sl_phase phase; /* of training that needs most */
-	double next_bytes;   /* total at the next larger size; NaN: none */
+	double next_bytes;   /* total at the next larger size; NaN: none, or
+				more than can be told */
+	/* From the graph, whatever was planned: an engine that fuses nothing
+	 * and needs nothing for itself.  The bytes are those at graph_size. */
+	int64_t graph_largest, graph_size;
+	double graph_bytes;
 	struct sl_fit_verified verified;
 };
 
+/*
+ * Finds the largest size within options->memory_bytes.  For inference the
+ * engine plans a few sizes, without making weights or running anything, in
+ * processes of their own; where that cannot be done (fit->unplanned) and for
+ * training the answer is the graph's.  Forks unless graph_only: a process that
+ * has more than one thread, as once a plan was made, gets the graph's.
+ */
 SL_API enum sl_status sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 			     const struct sl_fit_options *options,
 			     struct sl_error *err) SL_CHECKED;
@@ -505,9 +526,9 @@ SL_API void sl_fit_free(struct sl_fit *f);
 /*
  * Tries what was found for inference: plans and runs the model in processes
  * whose private memory is limited to options->memory_bytes beyond what Sleuth
- * itself has, and fills fit->verified.  What is predicted from the graph leaves
- * out what the engine packs and fuses, so that the largest size that runs may
- * be another: it is looked for.  Forks: no plan may have been made before in
+ * itself has, and fills fit->verified.  Where another size than the one that
+ * was predicted is the largest that runs, it is looked for, and
+ * verified.difference says why.  Forks: no plan may have been made before in
  * the calling process, which should have one thread.  SL_E_USAGE for training,
  * SL_E_ABSENT where the machine has less memory than is to be tried.
  */

@@ -27,6 +27,7 @@ struct stretch {
 struct sl__pages {
 	struct sl_allocator allocator;
 	int is_given; /* the caller's allocator is used */
+	int is_empty; /* nothing will be written */
 	struct stretch *stretches;
 	uint64_t used_bytes;
 };
@@ -48,15 +49,23 @@ sl__pages_new(struct sl__pages **out, const struct sl_allocator *allocator,
 	return SL_OK;
 }
 
+void
+sl__pages_promise_nothing(struct sl__pages *pages)
+{
+	pages->is_empty = 1;
+}
+
 static unsigned char *
 take(const struct sl__pages *pages, size_t n_bytes)
 {
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
 	void *start;
 
 	if (pages->is_given)
 		return sl__alloc(&pages->allocator, n_bytes);
-	start = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages->is_empty)
+		flags |= MAP_NORESERVE;
+	start = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (start == MAP_FAILED)
 		return NULL;
 	/* A wish: where it is not granted, small pages do. */

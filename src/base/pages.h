@@ -18,6 +18,10 @@ enum sl_status sl__pages_new(struct sl__pages **out,
 			     struct sl_error *err) SL_CHECKED;
 void sl__pages_free(struct sl__pages *pages); /* NULL is fine */
 
+/* What is handed out from here on is not to be written: the system need not
+ * have memory for it, only addresses. */
+void sl__pages_promise_nothing(struct sl__pages *pages);
+
 /* NULL when out of memory. */
 void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
 

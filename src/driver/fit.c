@@ -2,6 +2,8 @@
 /*
  * fit.c - the largest batch or sequence that fits in given memory.
  *
+ * From the graph, as for an engine that fuses nothing and needs nothing for
+ * itself; for inference, what the engine plans replaces it (fit_plan.c).
  * Memory never shrinks as a size grows, so the size is doubled until it does
  * not fit and then halved in between.  A size that the model refuses, after it
  * took a smaller one, ends the search as well: a table of positions has so
@@ -9,6 +11,7 @@
  */
 #include "base/arena.h"
 #include "base/status.h"
+#include "driver/fit_plan.h"
 #include "graph/graph.h"
 
 #include <math.h>
@@ -28,6 +31,7 @@ struct search {
 	int is_seq;
 	struct sl__arena *arena;
 	struct sl_error refusal; /* the latest */
+	int64_t first;           /* the smallest size that the model takes */
 };
 
 /* Takes what one look found; the categories are those at the peak. */
@@ -182,6 +186,7 @@ search(struct search *s, struct sl_fit *out, struct sl_error *err)
 		rc = find_fixed(s, out, err);
 	if (rc)
 		return rc;
+	s->first = out->size;
 	out->next_bytes = (double)NAN;
 	if (out->total_bytes > s->how->memory_bytes)
 		return SL_OK;
@@ -208,6 +213,27 @@ search(struct search *s, struct sl_fit *out, struct sl_error *err)
 	out->is_cut = out->total_bytes > first_bytes;
 	out->is_unbounded = !out->is_cut;
 	return SL_OK;
+}
+
+/* The graph's answer, then the engine's. */
+static enum sl_status
+predict(struct search *s, struct sl_fit *fit, struct sl_error *err)
+{
+	enum sl_status rc = search(s, fit, err);
+
+	if (rc)
+		return rc;
+	fit->graph_largest = fit->largest;
+	fit->graph_bytes = fit->total_bytes;
+	fit->graph_size = fit->size;
+	if (s->how->optimizer)
+		fit->unplanned = "the engine does not train";
+	else if (s->how->graph_only)
+		fit->unplanned = "only the graph was asked";
+	else
+		rc = sl__fit_plan(fit, s->graph, s->how, s->first, s->arena,
+				  err);
+	return rc;
 }
 
 static enum sl_status
@@ -250,7 +276,7 @@ sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 	fit->optimizer = options->optimizer;
 	fit->name = sl__arena_string(s.arena, sl_graph_name(graph));
 	fit->source = sl__arena_string(s.arena, graph->source);
-	rc = fit->name && fit->source ? search(&s, fit, err)
+	rc = fit->name && fit->source ? predict(&s, fit, err)
 				      : sl__fail_nomem(err);
 	if (rc) {
 		sl__boxed_free(fit);

@@ -2,12 +2,11 @@
 /*
  * fit_verify.c - the largest size that really runs in given memory.
  *
- * From the size that the graph allows on, one more and then twice as many more
- * are planned until one is out of memory, or fewer and fewer until one is not,
- * and the edge is found in between: that is what the engine predicts, as
- * planning asks for nearly all memory there is to ask for and runs nothing.  The
- * size at the edge is then run, and, where the run needs more than the plan did,
- * smaller ones.
+ * From the size that was predicted on, one more and then twice as many more are
+ * planned, weights and all, until one is out of memory, or fewer and fewer until
+ * one is not, and the edge is found in between: planning asks for nearly all
+ * memory there is to ask for.  The size at the edge is then run, and, where the
+ * run needs more than the plan did, smaller ones.
  */
 #include "base/status.h"
 #include "experiment/confined.h"
@@ -119,6 +118,21 @@ run_at_edge(struct verifier *v, struct sl_error *err)
 	return rc ? rc : bisect(v, err);
 }
 
+/* What was predicted took no weights in hand, or no plan at all. */
+static const char *
+find_difference(const struct verifier *v)
+{
+	if (v->good == v->fit->largest)
+		return NULL;
+	if (v->good != v->planned)
+		return "a run needs memory that its plan does not know of";
+	if (!v->fit->is_planned)
+		return "the engine fuses, packs and keeps records, of which "
+		       "the graph knows nothing";
+	return "making the weights leaves other gaps in the heap than leaving "
+	       "room for them";
+}
+
 /* A model that is refused down to the smallest size is not short of memory. */
 static enum sl_status
 conclude(struct verifier *v, struct sl_error *err)
@@ -135,6 +149,7 @@ conclude(struct verifier *v, struct sl_error *err)
 	out->weights_bytes = v->good ? v->found.weights_bytes : (double)NAN;
 	out->block_bytes = v->good ? v->found.block_bytes : (double)NAN;
 	out->fails_at = v->is_refused ? 0 : v->bad;
+	out->difference = find_difference(v);
 	if (!v->bad)
 		why = v->fit->fixed_at ? "the model takes no other size"
 				       : "no larger size was tried";

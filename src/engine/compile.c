@@ -64,8 +64,11 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 	if (!rc)
 		rc = sl__plan_weights_new(&p->weights, graph,
 					  &p->arena.allocator, err);
-	if (!rc && pl->options->flags & SL__PLAN_APART)
+	/* Nobody is to take weights that were not made. */
+	if (!rc && pl->options->flags & (SL__PLAN_APART | SL__PLAN_DRY))
 		sl__plan_weights_isolate(p->weights);
+	if (!rc && pl->options->flags & SL__PLAN_DRY)
+		sl__pages_promise_nothing(p->weights->pages);
 	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
 }
 
@@ -176,8 +179,11 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 		sl__program_free(p);
 		return rc;
 	}
-	/* Weights were made and candidates tried in memory of malloc's. */
-	sl__pages_trim_heap();
+	/* Weights were made and candidates tried in memory of malloc's.  A dry
+	 * plan shows the fullest moment, when the block is there and that was
+	 * not given back. */
+	if (!(options->flags & SL__PLAN_DRY))
+		sl__pages_trim_heap();
 	*out = p;
 	return SL_OK;
 }

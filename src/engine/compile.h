@@ -5,9 +5,12 @@
 
 #include "engine/program.h"
 
-/* A flag of a plan, beside those of the user (enum sl_plan_flags): its weights
- * are its own, wherever others of the same graph have theirs. */
-enum { SL__PLAN_APART = 1 << 29 };
+/* Flags of a plan, beside those of the user (enum sl_plan_flags).  APART: its
+ * weights are its own, wherever others of the same graph have theirs.  DRY: it
+ * takes the addresses that it would take at the fullest moment, its weights
+ * are not made, and it cannot be run: what it needs is known in a moment, on
+ * any machine. */
+enum { SL__PLAN_DRY = 1 << 28, SL__PLAN_APART = 1 << 29 };
 
 /* Optimizes the graph, lowers it, places its buffers and binds its steps.
  * 'options' has its defaults filled in; 'sizes' may be NULL. */

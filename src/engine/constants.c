@@ -8,6 +8,7 @@
  */
 #include "engine/constants.h"
 #include "base/status.h"
+#include "engine/compile.h"
 #include "engine/dnnl_form.h"
 
 #include <string.h>
@@ -78,6 +79,12 @@ insert(const struct making *m, struct sl__planner *pl, const void *data)
 					m->n_bytes);
 }
 
+static int
+is_dry(const struct sl__planner *pl)
+{
+	return (pl->options->flags & SL__PLAN_DRY) != 0;
+}
+
 static uint32_t
 make_copy(const struct making *m, struct sl__planner *pl)
 {
@@ -88,7 +95,7 @@ make_copy(const struct making *m, struct sl__planner *pl)
 
 	if (pl->rc || !t->n_bytes)
 		return buffer;
-	from = sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
+	from = is_dry(pl) ? to : sl__tensor_piece(t, 0, (size_t)t->n_bytes, to);
 	if (from != to)
 		memcpy(to, from, (size_t)t->n_bytes);
 	sl__tensor_let_go(t, 0, t->n_bytes);
@@ -177,6 +184,19 @@ struct sl__packed {
 	struct sl__packed *next;
 };
 
+/* Makes the tensor's bytes; a dry plan only takes the room for them. */
+static enum sl_status
+load(const struct making *m, struct sl__planner *pl, struct sl__datum *loaded)
+{
+	const struct sl_allocator *allocator = &pl->program->arena.allocator;
+	const struct sl__tensor *t = m->tensor;
+
+	if (!is_dry(pl) || !t->generator)
+		return sl__datum_load(loaded, t, allocator, pl->err);
+	return sl__datum_tensor(loaded, t->dtype, t->rank, t->dims, allocator,
+				pl->err);
+}
+
 /* The tensor's own bytes: held, made before, or made for this and let go
  * again, in *loaded. */
 static const unsigned char *
@@ -195,9 +215,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 		made = sl__weight_cache_peek(pl->program->weights, &key);
 	if (made)
 		return made;
-	sl__plan_check(pl,
-		       sl__datum_load(loaded, m->tensor,
-				      &pl->program->arena.allocator, pl->err));
+	sl__plan_check(pl, load(m, pl, loaded));
 	return loaded->tensor.bytes;
 }
 

@@ -71,7 +71,8 @@ struct sl__dnnl_arg {
 struct sl__step *sl__dnnl_step(struct sl__planner *pl, dnnl_primitive_desc_t pd,
 			       const struct sl__dnnl_arg *args, uint32_t n);
 
-/* Executes a reorder at once; 0: a failure. */
+/* Executes a reorder at once; 0: a failure.  That of a dry plan is made and not
+ * executed. */
 int sl__dnnl_reorder_now(struct sl__planner *pl,
 			 const dnnl_memory_desc_t *from_md, const void *from,
 			 const dnnl_memory_desc_t *to_md, void *to);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
 #include "base/status.h"
+#include "engine/compile.h"
 #include "engine/dnnl_form.h"
 #include "engine/dnnl_make.h"
 
@@ -140,7 +141,8 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 		pl->rc = sl__fail_nomem(pl->err);
 }
 
-/* Runs a reorder on addresses; the third is its scratchpad. */
+/* Runs a reorder on addresses, unless there is nothing to take from; the third
+ * is its scratchpad. */
 static dnnl_status_t
 execute_now(const struct sl__dnnl *dnnl, dnnl_primitive_t primitive,
 	    const dnnl_memory_desc_t *const *mds, void *const *data)
@@ -155,10 +157,10 @@ execute_now(const struct sl__dnnl *dnnl, dnnl_primitive_t primitive,
 	for (int i = 0; !status && i < 3; i++)
 		status = dnnl_memory_create(&args[i].memory, mds[i],
 					    dnnl->engine, data[i]);
-	if (!status)
+	if (!status && data[0])
 		status = dnnl_primitive_execute(primitive, dnnl->stream, 3,
 						args);
-	if (!status)
+	if (!status && data[0])
 		status = dnnl_stream_wait(dnnl->stream);
 	for (int i = 0; i < 3; i++)
 		dnnl_memory_destroy(args[i].memory);
@@ -173,7 +175,9 @@ sl__dnnl_reorder_now(struct sl__planner *pl, const dnnl_memory_desc_t *from_md,
 	dnnl_primitive_desc_t pd =
 		pl->rc ? NULL : sl__dnnl_reorder_pd(pl, from_md, to_md);
 	const dnnl_memory_desc_t *mds[3] = {from_md, to_md, NULL};
-	void *data[3] = {(void *)(uintptr_t)from, to, DNNL_MEMORY_ALLOCATE};
+	int is_dry = (pl->options->flags & SL__PLAN_DRY) != 0;
+	void *data[3] = {is_dry ? NULL : (void *)(uintptr_t)from, to,
+			 DNNL_MEMORY_ALLOCATE};
 	dnnl_primitive_t primitive = NULL;
 	dnnl_status_t status = dnnl_unimplemented;
 

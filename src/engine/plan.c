@@ -459,6 +459,11 @@ run(struct sl_plan *plan, const struct sl__watcher *watcher,
 	enum sl_status rc = check_inputs(plan, err);
 
 	plan->has_run = 0;
+	if (!rc && plan->options.flags & SL__PLAN_DRY)
+		rc = sl__fail(
+			err, SL_E_USAGE,
+			"the plan has no weights: it was made to see what "
+			"it needs");
 	if (!rc)
 		rc = sl__plan_settle(plan, err);
 	if (!rc)

@@ -9,12 +9,14 @@
  */
 #define _GNU_SOURCE
 #include "experiment/confined.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/parallel.h"
 #include "experiment/subject.h"
+#include "machine/platform.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,21 +37,68 @@
  * result, in any case. */
 static const char LIMITED = 'L', NOT_LIMITED = 'N';
 
+/* A number that the kernel has of this process; 0: unknown. */
+static double
+status_of(const char *name)
+{
+	struct sl_buf status = {0};
+	const char *at = NULL;
+	double number = 0;
+
+	if (!sl__file_read(&status, "/proc/self/status", 1 << 14, NULL) &&
+	    status.data)
+		at = strstr(status.data, name);
+	if (at)
+		number = strtod(at + strlen(name), NULL);
+	sl_buf_release(&status);
+	return number;
+}
+
 /* Private memory that can be written, as the limit counts it; 0: unknown. */
 static double
 private_bytes(void)
 {
-	struct sl_buf status = {0};
-	const char *at = NULL;
-	double kilobytes = 0;
+	return status_of("\nVmData:") * 1024;
+}
 
-	if (!sl__file_read(&status, "/proc/self/status", 1 << 14, NULL) &&
-	    status.data)
-		at = strstr(status.data, "\nVmData:");
-	if (at)
-		kilobytes = strtod(at + strlen("\nVmData:"), NULL);
-	sl_buf_release(&status);
-	return kilobytes * 1024;
+static int
+is_below(int resource, double n_bytes)
+{
+	struct rlimit limit;
+
+	return !getrlimit((__rlimit_resource_t)resource, &limit) &&
+	       limit.rlim_cur != RLIM_INFINITY &&
+	       (double)limit.rlim_cur < n_bytes;
+}
+
+/* Whether the system takes no addresses beyond its memory. */
+static int
+is_strict(void)
+{
+	struct sl_buf word = {0};
+	int answer = !sl__file_read(&word, "/proc/sys/vm/overcommit_memory", 16,
+				    NULL) &&
+		     word.data && *word.data == '2';
+
+	sl_buf_release(&word);
+	return answer;
+}
+
+const char *
+sl__confined_obstacle(double memory_bytes)
+{
+	double there = (double)sl__platform_free_bytes("");
+
+	if (status_of("\nThreads:") > 1)
+		return "this process has threads, which one of its own would "
+		       "not have";
+	if (is_below(RLIMIT_DATA, private_bytes() + memory_bytes) ||
+	    is_below(RLIMIT_AS, private_bytes() + memory_bytes))
+		return "this process may not take as much memory (ulimit)";
+	if (is_strict() && memory_bytes > there)
+		return "the system gives no addresses beyond the memory that "
+		       "it has (vm.overcommit_memory is 2)";
+	return NULL;
 }
 
 static enum sl_status
@@ -67,12 +116,14 @@ limit(double n_bytes, struct sl_error *err)
 	return SL_OK;
 }
 
+/* What malloc sets aside for a thread is there before the limit too. */
 static void
-do_nothing(int rank, int n, void *ctx)
+take_and_give(int rank, int n, void *ctx)
 {
 	(void)rank;
 	(void)n;
 	(void)ctx;
+	sl__release(NULL, sl__alloc(NULL, 64));
 }
 
 /* Threads, oneDNN's tables and its first code are there before the limit. */
@@ -91,7 +142,7 @@ warm_up(const struct sl_plan_options *how, struct sl_error *err)
 		plain.n_threads = how->n_threads;
 	if (!plain.n_threads)
 		plain.n_threads = (int)sl__thread_n_cpus();
-	sl__parallel(plain.n_threads, do_nothing, NULL);
+	sl__parallel(plain.n_threads, take_and_give, NULL);
 	rc = sl_graph_open(&graph, "mlp:64-64", NULL, err);
 	if (rc)
 		return rc;
@@ -128,19 +179,26 @@ static enum sl_status
 plan_and_run(const struct sl__confined_options *options, double start,
 	     struct sl__confined *out, struct sl_error *err)
 {
-	struct sl__subject_options how = {.plan = options->plan};
+	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
+	struct sl__subject_options how = {.plan = &plan,
+					  .is_only_planned = options->is_dry};
 	struct sl_plan_memory memory;
 	struct sl__subject subject;
 	enum sl_status rc;
 
-	if (options->plan && options->plan->sizes)
-		how.folder = options->plan->sizes->inputs_folder;
+	if (options->plan)
+		plan = *options->plan;
+	if (options->is_dry)
+		plan.flags |= SL__PLAN_DRY;
+	if (plan.sizes)
+		how.folder = plan.sizes->inputs_folder;
 	rc = sl__subject_open(&subject, options->graph, &how, err);
 	if (rc)
 		return rc;
 	rc = count_mapped(subject.plan, start + options->memory_bytes, err);
 	if (!rc && options->is_run)
 		rc = sl_plan_run(subject.plan, err);
+	out->is_stepwise = subject.plan->current->is_stepwise;
 	sl_plan_memory(subject.plan, &memory);
 	out->used_bytes = private_bytes() - start + (double)memory.mapped_bytes;
 	out->weights_bytes =

@@ -8,8 +8,10 @@
 struct sl__confined_options {
 	const struct sl_graph *graph;
 	const struct sl_plan_options *plan; /* NULL: defaults */
-	double memory_bytes; /* for all that the plan makes and uses */
+	double memory_bytes; /* for all that the plan makes and uses; infinite:
+				no limit */
 	int is_run;          /* else it is only planned */
+	int is_dry;          /* planned without making weights: not run */
 };
 
 /* How it ended. */
@@ -24,13 +26,16 @@ struct sl__confined {
 	double used_bytes; /* of the memory, at the end; NaN: it did not run */
 	double weights_bytes, block_bytes; /* of these, the plan's: weights made
 					      or used in place; activations */
+	int is_stepwise; /* values have sizes that a run finds: they are in
+			    none of these */
 };
 
 /*
  * Forks a process that starts threads and oneDNN, then limits its private
  * memory (RLIMIT_DATA) to what it has by then and 'memory_bytes', then plans
- * the model and, where asked, runs it on numbers that are made up.  Weights
- * that are used where a file has them count as well.  The process dies with
+ * the model and, where asked, runs it on numbers that are made up.  A dry plan
+ * takes the same memory and writes to none of it, so that the machine need not
+ * have as much.  Weights that are used where a file has them count as well.  The process dies with
  * its parent, and with whatever interrupts it or its parent: SIGINT and
  * SIGTERM are held back until it has ended, and reach the caller's handlers
  * then; SL_E_INTERRUPTED.  No plan must have been made in
@@ -40,5 +45,9 @@ struct sl__confined {
 enum sl_status sl__confined_try(struct sl__confined *out,
 				const struct sl__confined_options *options,
 				struct sl_error *err) SL_CHECKED;
+
+/* Why no dry plan of so much memory can be made in a process of its own from
+ * here; NULL: it can. */
+const char *sl__confined_obstacle(double memory_bytes);
 
 #endif

@@ -296,8 +296,9 @@ prepare(struct sl__subject *s, struct sl_error *err)
 	s->how.sizes = &s->sizes;
 	rc = sl_plan_new(&s->plan, s->graph, &s->how, err);
 	s->plan_ns = (double)(sl__clock_now_ns(NULL) - start);
-	if (!rc)
-		rc = set_inputs(s, err);
+	if (rc || s->options.is_only_planned)
+		return rc;
+	rc = set_inputs(s, err);
 	/* An input may still have brought other sizes. */
 	start = sl__clock_now_ns(NULL);
 	if (!rc)

@@ -15,8 +15,10 @@ struct sl__subject_options {
 	const struct sl_plan_options *plan; /* NULL: defaults */
 	const struct sl_input_file *inputs;
 	size_t n_inputs;
-	const char *folder; /* NULL: none */
-	uint64_t seed;      /* of inputs that are made up; 0: 1 */
+	const char *folder;  /* NULL: none */
+	uint64_t seed;       /* of inputs that are made up; 0: 1 */
+	int is_only_planned; /* inputs give their sizes and are not set: the
+				plan cannot be run */
 };
 
 /*

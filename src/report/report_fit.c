@@ -52,6 +52,11 @@ add_answer(struct sl__doc *doc, const struct sl_fit *f)
 	sl__bytes_text(&total, f->total_bytes);
 	if (f->fixed_at)
 		add_fixed(doc, f);
+	else if (!f->largest && f->total_bytes <= f->memory_bytes)
+		sl__doc_text(doc, SL__STYLE_BAD,
+			     "Does not fit: %s %lld takes more than %s while "
+			     "it is planned.",
+			     f->axis, (long long)f->size, memory.s);
 	else if (!f->largest)
 		sl__doc_text(doc, SL__STYLE_BAD,
 			     "Does not fit: %s %lld needs %s%s, there are %s.",
@@ -101,6 +106,44 @@ add_margin(struct sl__doc *doc, const struct sl_fit *f)
 			doc, "one more", SL__STYLE_DIM,
 			"needs %s beyond the memory",
 			sl__bytes_text(&t, f->next_bytes - f->memory_bytes));
+	else if (f->is_planned && f->largest && !f->limit)
+		sl__doc_pair(doc, "one more", SL__STYLE_DIM,
+			     "is out of memory while it is planned");
+}
+
+/* What the graph alone says: fusion and what the engine itself needs make the
+ * difference, which may be either way. */
+static void
+add_graph(struct sl__doc *doc, const struct sl_fit *f, const char *key)
+{
+	struct sl__text t;
+
+	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%lld",
+		     (long long)f->graph_largest);
+	sl__doc_more(doc, SL__STYLE_DIM,
+		     "  in an engine that fuses nothing and needs nothing for "
+		     "itself (%s at %s %lld)",
+		     sl__bytes_text(&t, f->graph_bytes), f->axis,
+		     (long long)f->graph_size);
+}
+
+static void
+add_engine(struct sl__doc *doc, const struct sl_fit *f, double n_bytes)
+{
+	if (!(n_bytes > 0))
+		return;
+	add_share(doc, "engine", f, n_bytes);
+	sl__doc_more(doc, SL__STYLE_DIM, ": its records, code and whole pages");
+}
+
+/* As the plan has it, at the size that was found. */
+static void
+add_planned_parts(struct sl__doc *doc, const struct sl_fit *f)
+{
+	add_share(doc, "weights", f, f->parameters_bytes);
+	add_share(doc, "activations", f, f->activations_bytes);
+	add_engine(doc, f, f->others_bytes);
+	add_share(doc, "total", f, f->total_bytes);
 }
 
 static void
@@ -164,35 +207,30 @@ add_tried_parts(struct sl__doc *doc, const struct sl_fit *f)
 		return;
 	add_share(doc, "weights", f, v->weights_bytes);
 	add_share(doc, "activations", f, v->block_bytes);
-	if (rest > 0) {
-		add_share(doc, "engine", f, rest);
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     ": its records, code and whole pages");
-	}
+	add_engine(doc, f, rest);
 	add_share(doc, "total", f, v->used_bytes);
 	sl__doc_pair(doc, "left", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&left, f->memory_bytes - v->used_bytes));
 }
 
-/* What the engine's plan and what the graph alone said. */
+/* What was predicted, by the plan or the graph, and why that was not it. */
 static void
 add_predicted(struct sl__doc *doc, const struct sl_fit *f)
 {
 	const struct sl_fit_verified *v = &f->verified;
-	struct sl__text t;
 
 	sl__doc_pair(doc, "predicted",
-		     v->planned_at == v->runs_at ? SL__STYLE_PLAIN
-						 : SL__STYLE_WARN,
-		     "%lld from the plan, before anything ran",
-		     (long long)v->planned_at);
-	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%s%lld",
-		     f->n_unknown ? "at most " : "", (long long)f->largest);
-	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  (%s at %s %lld: nothing fused, nothing of the "
-		     "engine's)",
-		     sl__bytes_text(&t, f->total_bytes), f->axis,
-		     (long long)f->size);
+		     v->difference ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+		     "%s%lld from the %s, before anything ran",
+		     f->n_unknown ? "at most " : "", (long long)f->largest,
+		     f->is_planned ? "plan" : "graph");
+	if (v->difference)
+		sl__doc_more(doc, SL__STYLE_PLAIN, ": %s", v->difference);
+	if (f->is_planned)
+		add_graph(doc, f, "graph alone");
+	else
+		sl__doc_pair(doc, "not planned", SL__STYLE_WARN, "%s",
+			     f->unplanned);
 }
 
 static void
@@ -226,6 +264,22 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 }
 
 static void
+add_source(struct sl__doc *doc, const struct sl_fit *f)
+{
+	if (f->is_planned)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "Predicted from the engine's plan for this "
+			     "machine; nothing was run.");
+	else
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "Predicted from the graph%s: %s. An engine that "
+			     "fuses needs less for activations, and memory of "
+			     "its own on top.",
+			     f->optimizer ? ", activations estimated" : "",
+			     f->unplanned);
+}
+
+static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
@@ -251,16 +305,15 @@ page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	if (f->sizes && *f->sizes)
 		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", f->sizes);
-	add_parts(doc, f);
+	(f->is_planned ? add_planned_parts : add_parts)(doc, f);
 	add_margin(doc, f);
+	if (f->is_planned && !f->fixed_at)
+		add_graph(doc, f, "graph alone");
 	if (*f->verified.why)
 		sl__doc_pair(doc, "not verified", SL__STYLE_WARN, "%s",
 			     f->verified.why);
 	sl__doc_gap(doc);
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Predicted from the graph%s; what an engine needs for "
-		     "itself comes on top.",
-		     f->optimizer ? ", activations estimated" : "");
+	add_source(doc, f);
 }
 
 static void
@@ -274,7 +327,14 @@ write_answer(struct sl__json *json, const struct sl_fit *f)
 		      is_tried       ? "verified"
 		      : f->n_unknown ? "at most"
 				     : "predicted");
-	sl__json_integer(json, "graph_largest", (uint64_t)f->largest);
+	sl__json_text(json, "predicted_from", f->is_planned ? "plan" : "graph");
+	if (f->unplanned)
+		sl__json_text(json, "not_planned", f->unplanned);
+	sl__json_integer(json, "plans", f->n_plans);
+	sl__json_integer(json, "predicted_largest", (uint64_t)f->largest);
+	sl__json_integer(json, "graph_largest", (uint64_t)f->graph_largest);
+	sl__json_integer(json, "graph_size", (uint64_t)f->graph_size);
+	sl__json_number(json, "graph_bytes", f->graph_bytes);
 	if (!is_tried && f->largest && f->n_unknown)
 		sl__json_absent(json, "fits",
 				"the size of some values is not known");
@@ -306,7 +366,8 @@ write_parts(struct sl__json *json, const struct sl_fit *f)
 	sl__json_number(json, "others_bytes", f->others_bytes);
 	sl__json_number(json, "activations_bytes", f->activations_bytes);
 	sl__json_text(json, "activations_basis",
-		      f->n_unknown   ? "at least"
+		      f->is_planned  ? "planned"
+		      : f->n_unknown ? "at least"
 		      : f->optimizer ? "estimated"
 				     : "counted");
 	sl__json_number(json, "gradients_bytes", f->gradients_bytes);
@@ -316,9 +377,11 @@ write_parts(struct sl__json *json, const struct sl_fit *f)
 		sl__json_number(json, "next_bytes", f->next_bytes);
 	else
 		sl__json_absent(json, "next_bytes",
-				f->limit      ? "the model takes no more"
-				: !f->largest ? "nothing fits"
-					      : "every size looked at fits");
+				f->limit        ? "the model takes no more"
+				: !f->largest   ? "nothing fits"
+				: f->is_planned ? "out of memory while it is "
+						  "planned"
+						: "every size looked at fits");
 }
 
 static void
@@ -345,7 +408,9 @@ write_verified(struct sl__json *json, const struct sl_fit *f)
 	sl__json_finite(json, "weights_bytes", v->weights_bytes, "no size ran");
 	sl__json_finite(json, "block_bytes", v->block_bytes, "no size ran");
 	sl__json_integer(json, "planned_at", (uint64_t)v->planned_at);
-	sl__json_boolean(json, "as_predicted", v->runs_at == v->planned_at);
+	sl__json_boolean(json, "as_predicted", !v->difference);
+	if (v->difference)
+		sl__json_text(json, "difference", v->difference);
 	sl__json_integer(json, "trials", v->n_trials);
 	sl__json_end_object(json);
 }
