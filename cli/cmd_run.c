@@ -6,6 +6,7 @@
 #include "options.h"
 #include "output.h"
 #include "plan_options.h"
+#include "tty.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ run(struct arguments *a, const char *name)
 		return code;
 	a->run.struct_size = sizeof(a->run);
 	a->plan.plan.sizes = &a->model.sizes;
+	a->plan.plan.interrupt = tty_catch_interrupt();
 	a->run.plan = &a->plan.plan;
 	a->run.seed = a->plan.seed;
 	a->run.inputs_folder = a->model.inputs;

@@ -2,6 +2,7 @@
 /* tty.c - the terminal: its width, colours, progress and Ctrl-C. */
 #define _GNU_SOURCE
 #include "tty.h"
+#include "exit_code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,13 @@
 static volatile sig_atomic_t interrupted;
 static int is_drawn; /* a progress bar stands on the terminal */
 
+/* The second one, of either kind, does not wait for the first. */
 static void
 note_interrupt(int number)
 {
 	(void)number;
+	if (interrupted)
+		_exit(EXIT_INTERRUPTED);
 	interrupted = 1;
 }
 
@@ -29,7 +33,6 @@ catch_signal(int number)
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = note_interrupt;
-	action.sa_flags = (int)SA_RESETHAND;
 	if (sigaction(number, NULL, &before) == 0 &&
 	    before.sa_handler == SIG_IGN)
 		return;

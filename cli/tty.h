@@ -16,7 +16,7 @@ int tty_is_utf8(void);
 
 /*
  * Catches Ctrl-C (and SIGTERM) from here on: the flag becomes non-zero.  A
- * second one ends the program at once.
+ * second one ends the program at once, with the same exit code.
  */
 const volatile sig_atomic_t *tty_catch_interrupt(void);
 

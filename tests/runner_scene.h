@@ -25,6 +25,7 @@ struct scene {
 	volatile sig_atomic_t interrupted;
 
 	size_t interrupt_at, fail_at; /* the n-th slot, from 1; 0: none */
+	enum sl_status fails_with;    /* SL_OK: SL_E_MEASURE */
 	size_t enough_at, more_until; /* rounds */
 	struct sl__slot slots[SLOTS_MOST];
 	size_t n_slots, n_prepared, n_finished;
@@ -58,7 +59,9 @@ run(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	if (s->n_slots == s->interrupt_at)
 		s->interrupted = 1;
 	if (s->n_slots == s->fail_at)
-		return sl__fail(err, SL_E_MEASURE, "slot %zu", s->n_slots);
+		return sl__fail(err,
+				s->fails_with ? s->fails_with : SL_E_MEASURE,
+				"slot %zu", s->n_slots);
 	return SL_OK;
 }
 

@@ -254,6 +254,46 @@ an_interrupt_is_a_reason(void **state)
 	finish(&f);
 }
 
+static sl__run_function *original;
+static volatile sig_atomic_t is_told;
+static int calls_left;
+
+static enum sl_status
+run_and_tell(struct sl__step *step, struct sl_error *err)
+{
+	is_told |= --calls_left == 0;
+	return original(step, err);
+}
+
+/* Calls count as far as they came, passes when they are whole. */
+static void
+an_interrupt_cuts_a_pass_short(void **state)
+{
+	struct sl__program *p;
+	struct fixture f;
+
+	(void)state;
+	for (int n = 1; n <= 3; n++) {
+		start(&f);
+		p = f.subject.plan->current;
+		p->interrupt = f.how.interrupt = &is_told;
+		original = p->steps[0].run;
+		p->steps[0].run = run_and_tell;
+		is_told = 0;
+		calls_left = n; /* the first one warms up */
+		count(&f);
+		assert_int_equal(calls_left, 0);
+		assert_int_equal(f.counted.n_passes, n < 3 ? 0 : 1);
+		if (n < 3) {
+			assert_string_equal(f.counted.absent, "interrupted");
+		} else {
+			assert_int_equal(f.counted.counts[0].n_calls, 1);
+			assert_int_equal(f.counted.counts[1].n_calls, 2);
+		}
+		finish(&f);
+	}
+}
+
 /* The kernel's own readings, of an event that every kernel counts. */
 static struct sl__counter_source kernel;
 
@@ -298,6 +338,7 @@ main(void)
 		cmocka_unit_test(a_read_that_fails_ends_it),
 		cmocka_unit_test(time_ends_it),
 		cmocka_unit_test(an_interrupt_is_a_reason),
+		cmocka_unit_test(an_interrupt_cuts_a_pass_short),
 		cmocka_unit_test(the_threads_of_the_plan_are_counted),
 	};
 

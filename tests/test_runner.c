@@ -214,6 +214,30 @@ an_interrupt_ends_every_phase_between_slots(void **state)
 	assert_int_equal(s.n_taken, 2);
 }
 
+/* What an arm runs looks at the flag as well. */
+static void
+a_slot_may_see_the_interrupt_first(void **state)
+{
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	set_scene(&s);
+	s.phase.finish = finish;
+	s.interrupt_at = s.fail_at = 5;
+	s.fails_with = SL_E_INTERRUPTED;
+	assert_int_equal(take(&s), SL_STOP_INTERRUPT);
+	assert_int_equal(s.n_slots, 5);
+	assert_int_equal(s.n_finished, 4);
+	assert_int_equal(s.n_taken, 1);
+	/* Without the flag it is a failure like any other. */
+	set_scene(&s);
+	s.fail_at = 5;
+	s.fails_with = SL_E_INTERRUPTED;
+	assert_int_equal(sl__runner_run(&s.runner, &s.phase, &err),
+			 SL_E_INTERRUPTED);
+}
+
 static void
 a_failure_ends_it(void **state)
 {
@@ -245,6 +269,7 @@ main(void)
 		cmocka_unit_test(a_rule_ends_it),
 		cmocka_unit_test(an_extension_has_a_limit),
 		cmocka_unit_test(an_interrupt_ends_every_phase_between_slots),
+		cmocka_unit_test(a_slot_may_see_the_interrupt_first),
 		cmocka_unit_test(a_failure_ends_it),
 	};
 

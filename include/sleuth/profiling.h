@@ -546,6 +546,7 @@ SL_API size_t sl_top_operations(const struct sl_profile *profile, size_t n,
 
 /*
  * Times sl_plan_run() as sl_measure() does; every input must be set.
+ * SL_E_INTERRUPTED where the plan's own flag ends a run.
  */
 SL_API enum sl_status
 sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,

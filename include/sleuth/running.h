@@ -56,6 +56,9 @@ struct sl_plan_options {
 	const char *cache_folder; /* for measured choices; NULL: the user's,
 				     "": as SL_PLAN_NO_CACHE */
 	const struct sl_log *log; /* choices and remarks; NULL: none */
+	/* Once it is set, planning ends before the next node and a run before
+	 * the next step, or node of a body: SL_E_INTERRUPTED.  NULL: never. */
+	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
 

@@ -22,6 +22,14 @@ enum sl_status sl__fail_errno(struct sl_error *err, enum sl_status status,
 /* The failure that every failed allocation reports. */
 enum sl_status sl__fail_nomem(struct sl_error *err);
 
+/* SL_E_INTERRUPTED once the caller's flag is set; NULL is fine. */
+static inline enum sl_status
+sl__check_interrupt(const volatile sig_atomic_t *flag, struct sl_error *err)
+{
+	return flag && *flag ? sl__fail(err, SL_E_INTERRUPTED, "interrupted")
+			     : SL_OK;
+}
+
 /*
  * Puts "where: " before the text of a failure on its way up; does nothing
  * when 'status' is SL_OK.  Returns 'status'.

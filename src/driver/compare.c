@@ -121,6 +121,7 @@ open_subject(struct arbiter *a, size_t i, struct sl__subject *out,
 		.n_inputs = c->n_inputs,
 		.folder = c->inputs_folder,
 		.seed = a->how.seed,
+		.interrupt = a->how.interrupt,
 	};
 	enum sl_status rc;
 

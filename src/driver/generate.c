@@ -76,6 +76,8 @@ take_options(struct generator *g, const struct sl_generate_options *options,
 	g->plan.struct_size = sizeof(g->plan);
 	if (g->how.plan)
 		g->plan = *g->how.plan;
+	if (g->how.interrupt)
+		g->plan.interrupt = g->how.interrupt;
 	return check_numbers(&g->how, err);
 }
 

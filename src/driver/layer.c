@@ -174,6 +174,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 		.plan = x->how->plan,
 	};
 	struct sl_profile_options how = *x->how;
+	struct sl_plan_options to_the_end = *plan;
 	struct sl_profile *profile = NULL;
 	enum sl_status rc;
 
@@ -183,6 +184,8 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 	how.inputs_folder = NULL;
 	rc = sl__profile_part(&profile, x->part, &how, &origin, err);
 	if (rc == SL_E_INTERRUPTED) {
+		to_the_end.interrupt = NULL;
+		how.plan = &to_the_end;
 		how.interrupt = NULL;
 		how.progress = NULL;
 		how.n_warmup = 0;
@@ -205,8 +208,10 @@ profile_layer(struct isolating *x, struct sl_error *err)
 		.n_inputs = x->how->n_inputs,
 		.folder = x->how->inputs_folder,
 		.seed = x->how->seed,
+		.interrupt = x->how->interrupt,
 	};
-	struct sl__subject_options bare = {.seed = x->how->seed};
+	struct sl__subject_options bare = {.seed = x->how->seed,
+					   .interrupt = x->how->interrupt};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};
 	enum sl_status rc;
 

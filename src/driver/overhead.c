@@ -275,6 +275,7 @@ study(struct student *s, const struct sl_graph *graph,
 		.n_inputs = s->how.n_inputs,
 		.folder = s->how.inputs_folder,
 		.seed = s->how.seed,
+		.interrupt = s->how.interrupt,
 	};
 	uint64_t start_ns = sl__clock_now_ns(s->runner.clock);
 	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);

@@ -191,6 +191,7 @@ prepare(struct profiler *p, struct sl_error *err)
 		.n_inputs = p->how.n_inputs,
 		.folder = p->how.inputs_folder,
 		.seed = p->how.seed,
+		.interrupt = p->how.interrupt,
 	};
 	struct sl_profile *out = p->out;
 	enum sl_status rc;
@@ -423,6 +424,15 @@ count(struct profiler *p, const size_t *steps, const char *why,
 	return SL_OK;
 }
 
+static enum sl_status
+judge_without(struct profiler *p, struct sl_error *err)
+{
+	enum sl_status rc =
+		count(p, NULL, "no experiments on operations were made", err);
+
+	return rc ? rc : sl__judge(p->out, NULL, p->arena, err);
+}
+
 /* Experiments on what takes long, and what they mean. */
 static enum sl_status
 diagnose(struct profiler *p, struct sl_error *err)
@@ -444,16 +454,17 @@ diagnose(struct profiler *p, struct sl_error *err)
 	enum sl_status rc;
 
 	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->beside ||
-	    is_interrupted(p)) {
-		rc = count(p, NULL, "no experiments on operations were made",
-			   err);
-		return rc ? rc : sl__judge(out, NULL, p->arena, err);
-	}
+	    is_interrupted(p))
+		return judge_without(p, err);
 	out->n_hot = sl__hot_count(out, p->how.hot_share);
 	for (size_t i = 0; i < out->n_hot; i++)
 		steps[i] = out->operations[out->by_time[i]].step;
 	how.n_steps = out->n_hot;
 	rc = sl__diagnose(&diagnosis, &p->subject, &how, p->arena, err);
+	if (rc == SL_E_INTERRUPTED) {
+		out->n_hot = 0;
+		return judge_without(p, err);
+	}
 	if (!rc)
 		rc = count(p, steps, NULL, err);
 	return rc ? rc : sl__judge(out, &diagnosis, p->arena, err);
@@ -601,7 +612,10 @@ sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
 	enum sl_status rc = sl_measure(out, run_plan, &timed, options, err);
 
 	/* Why the pass failed says more than that it did. */
-	return rc == SL_E_MEASURE && timed.err.status
-		       ? sl__fail(err, SL_E_MEASURE, "%s", timed.err.text)
-		       : rc;
+	if (rc != SL_E_MEASURE || !timed.err.status)
+		return rc;
+	return sl__fail(err,
+			timed.err.status == SL_E_INTERRUPTED ? SL_E_INTERRUPTED
+							     : SL_E_MEASURE,
+			"%s", timed.err.text);
 }

@@ -62,6 +62,8 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 		rc = sl__evaluator_new(&p->evaluator, p->graph,
 				       &p->arena.allocator, err);
 	if (!rc)
+		p->evaluator->interrupt = p->interrupt;
+	if (!rc)
 		rc = sl__plan_weights_new(&p->weights, graph,
 					  &p->arena.allocator, err);
 	/* Nobody is to take weights that were not made. */
@@ -161,6 +163,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	memset(p, 0, sizeof(*p));
 	sl__arena_init(&p->arena, options->allocator);
 	p->n_threads = options->n_threads;
+	p->interrupt = options->interrupt;
 	pl.program = p;
 	pl.dtype = options->dtype;
 	/* oneDNN divides work for the threads there are when it plans. */

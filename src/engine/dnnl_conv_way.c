@@ -450,13 +450,16 @@ take_first(struct question *q)
 	return pd;
 }
 
-/* Measures and remembers. */
+/* Measures and remembers, unless it is interrupted. */
 static struct sl__choice
 learn(struct question *q, const char *key)
 {
 	struct sl__choices *choices = q->pl->choices;
-	struct sl__choice best = measure(q);
+	struct sl__choice best = {.elapsed_ns = UINT64_MAX};
 
+	if (sl__plan_check(q->pl, sl__check_interrupt(q->pl->options->interrupt,
+						      q->pl->err)))
+		best = measure(q);
 	if (!q->pl->rc &&
 	    sl__plan_check(q->pl,
 			   sl__choices_put(choices, key, &best, q->pl->err)))

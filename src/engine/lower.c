@@ -182,8 +182,12 @@ sl__lower_block(struct sl__planner *pl, uint32_t block)
 {
 	const struct sl__block *b = &pl->graph->blocks[block];
 
-	for (size_t i = 0; !pl->rc && i < b->n_nodes; i++)
-		make_node(pl, b->nodes[i]);
+	for (size_t i = 0; !pl->rc && i < b->n_nodes; i++) {
+		if (sl__plan_check(pl,
+				   sl__check_interrupt(pl->options->interrupt,
+						       pl->err)))
+			make_node(pl, b->nodes[i]);
+	}
 }
 
 void

@@ -47,8 +47,10 @@ run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 
 	while (i < p->n_steps) {
 		struct sl__step *step = &p->steps[i];
-		enum sl_status rc;
+		enum sl_status rc = sl__check_interrupt(p->interrupt, err);
 
+		if (rc)
+			return rc;
 		if (mark && !(i & left_out)) {
 			mark->step = (uint32_t)i;
 			mark++->ticks = sl__ticks_of(tape->clock);
@@ -83,8 +85,10 @@ guide_steps(struct sl__program *p, const struct sl__guide *guide,
 
 	while (i < p->n_steps) {
 		const struct sl__step *step = &p->steps[i];
-		enum sl_status rc = guide->around(p, i, guide->ctx, err);
+		enum sl_status rc = sl__check_interrupt(p->interrupt, err);
 
+		if (!rc)
+			rc = guide->around(p, i, guide->ctx, err);
 		if (rc)
 			return rc;
 		i = next_step(p, step, i);

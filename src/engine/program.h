@@ -101,6 +101,7 @@ struct sl__program {
 	double all_flops, all_bytes;   /* of all steps */
 	double work_flops, work_bytes; /* of the steps that ran last */
 	int n_threads;
+	const volatile sig_atomic_t *interrupt; /* ends a run; or NULL */
 	int is_unfinished; /* the time for measuring algorithms did not
 			      suffice: planned again it may choose others */
 	int is_stepwise;   /* the evaluator holds an input, or runs a step */
@@ -117,7 +118,8 @@ struct sl__watcher {
 	const struct sl__guide *guide;
 };
 
-/* Runs all steps once.  A failure names the node. */
+/* Runs all steps once.  A failure names the node; an interrupt ends it before
+ * the next step. */
 enum sl_status sl__program_run(struct sl__program *program,
 			       const struct sl__watcher *watcher,
 			       struct sl_error *err) SL_CHECKED;

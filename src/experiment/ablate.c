@@ -356,6 +356,8 @@ ablate(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 		if (!rc && has_target(a))
 			rc = take_rounds(a, err);
 	}
+	if (rc == SL_E_INTERRUPTED)
+		rc = SL_OK;
 	for (size_t k = 0; !rc && k < a->n_targets; k++)
 		conclude(a, k);
 	return rc;

@@ -551,6 +551,11 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);
+	/* The visit that was cut short does not count. */
+	if (rc == SL_E_INTERRUPTED && m.order) {
+		out->stopped_by = SL_STOP_INTERRUPT;
+		rc = SL_OK;
+	}
 	for (size_t i = 0; i < n_loops; i++)
 		sl__weight_pin_free(loops[i].pin);
 	sl__watch_close(&m.watch, &out->noise);

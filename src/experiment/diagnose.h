@@ -26,10 +26,10 @@ struct sl__diagnose_options {
 /*
  * Runs the subject's plan, another one of a single thread and one for twice the
  * batch, in rounds of passes of which each puts one condition to all the
- * steps.  Steps on
- * reference paths are run but not timed.  Everything the plan holds is as
- * after any run when it returns.  An interrupt ends it early; what was
- * measured stands.  Fails as a pass does.  The result is from 'arena'.
+ * steps.  Steps on reference paths are run but not timed.  Everything the plan
+ * holds is as after any run when it returns, unless an interrupt ended it
+ * early; what was measured then stands.  Fails as a pass does, and with
+ * SL_E_INTERRUPTED before there are plans.  The result is from 'arena'.
  */
 enum sl_status sl__diagnose(struct sl__diagnosis *out,
 			    struct sl__subject *subject,

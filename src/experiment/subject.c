@@ -317,6 +317,8 @@ take_options(struct sl__subject *s, struct sl_error *err)
 				"sl_plan_options: struct_size is wrong");
 	if (s->options.plan)
 		s->how = *s->options.plan;
+	if (s->options.interrupt)
+		s->how.interrupt = s->options.interrupt;
 	if (s->how.sizes && s->how.sizes->struct_size != sizeof(s->sizes))
 		return sl__fail(err, SL_E_USAGE,
 				"sl_sizes: struct_size is wrong");

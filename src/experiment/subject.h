@@ -19,6 +19,7 @@ struct sl__subject_options {
 	uint64_t seed;       /* of inputs that are made up; 0: 1 */
 	int is_only_planned; /* inputs give their sizes and are not set: the
 				plan cannot be run */
+	const volatile sig_atomic_t *interrupt; /* NULL: the plan's */
 };
 
 /*

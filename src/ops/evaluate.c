@@ -445,8 +445,10 @@ sl__evaluate_node(struct sl__evaluator *ev, uint32_t node_id,
 		  struct sl_error *err)
 {
 	const struct sl__node *node = &ev->graph->nodes[node_id];
-	enum sl_status rc;
+	enum sl_status rc = sl__check_interrupt(ev->interrupt, err);
 
+	if (rc)
+		return rc;
 	/* What a Constant holds is its value's tensor. */
 	if (sl__is_op(node, SL__OP_ONNX_Constant) &&
 	    ev->graph->values[node->outputs[0]].tensor)
@@ -462,7 +464,8 @@ sl__evaluate_block(struct sl__evaluator *ev, uint32_t block,
 		   struct sl_error *err)
 {
 	const struct sl__block *b = &ev->graph->blocks[block];
-	enum sl_status rc = SL_OK;
+	/* A body without nodes can be run for ever too. */
+	enum sl_status rc = sl__check_interrupt(ev->interrupt, err);
 
 	for (size_t i = 0; !rc && i < b->n_nodes; i++)
 		rc = sl__evaluate_node(ev, b->nodes[i], err);

@@ -26,6 +26,8 @@ struct sl__evaluator {
 	struct sl__arena scratch;
 	struct sl_allocator allocator;
 	int keeps_all; /* nothing is let go before sl__evaluator_forget() */
+	const volatile sig_atomic_t *interrupt; /* looked at before each node
+						   and block; or NULL */
 };
 
 /* The graph outlives the evaluator. */

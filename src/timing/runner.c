@@ -246,5 +246,10 @@ sl__runner_run(struct sl__runner *r, const struct sl__phase *p,
 		if (!ended)
 			rc = take_round(r, p, &ended, err);
 	}
+	/* What a slot runs may have seen the interrupt before this loop did. */
+	if (rc == SL_E_INTERRUPTED && sl__runner_is_interrupted(r)) {
+		stop(r, SL_STOP_INTERRUPT);
+		rc = SL_OK;
+	}
 	return rc;
 }

@@ -116,7 +116,8 @@ void sl__runner_restart(struct sl__runner *runner);
  * Runs a phase to its end, which is in stopped_by: INTERRUPT, RUNS where
  * n_rounds ended it, what is_enough() means, or TIME, as which max_rounds
  * counts.  An interrupt is looked at between slots.  A round that is cut short
- * is not closed.  A function that fails ends it, with its failure.
+ * is not closed.  A function that fails ends it, with its failure; but one that
+ * fails with SL_E_INTERRUPTED because the flag is set cuts its round short.
  */
 enum sl_status sl__runner_run(struct sl__runner *runner,
 			      const struct sl__phase *phase,
