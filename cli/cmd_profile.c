@@ -333,23 +333,10 @@ profile_one(struct job *job, size_t k)
 	return *how.interrupt ? EXIT_INTERRUPTED : 0;
 }
 
-/* Events that a limit left out, as the trace itself states. */
-static size_t
-n_dropped(const struct sl_buf *trace)
-{
-	static const char key[] = "\"dropped_events\": ";
-	const char *at = trace->data ? strstr(trace->data, key) : NULL;
-
-	return at ? (size_t)strtoull(at + sizeof(key) - 1, NULL, 10) : 0;
-}
-
 /* What a trace lacks is said where it is asked for. */
 static void
-remark_on_trace(const struct sl_profile *p, const struct sl_buf *trace,
-		const char *file)
+remark_on_trace(const struct sl_profile *p, size_t n, const char *file)
 {
-	size_t n = n_dropped(trace);
-
 	if (n)
 		complain(help.name, 0,
 			 "%s: %zu event%s dropped; --trace-limit sets how many "
@@ -367,8 +354,10 @@ static int
 write_own(const struct job *job)
 {
 	const struct arguments *a = job->arguments;
+	size_t n_dropped = 0;
 	const struct sl_trace_options how = {.struct_size = sizeof(how),
-					     .limit = a->trace_limit};
+					     .limit = a->trace_limit,
+					     .n_dropped = &n_dropped};
 	int code = 0;
 
 	for (size_t i = 0; i < 2 && !code; i++) {
@@ -386,7 +375,8 @@ write_own(const struct job *job)
 			code = output_write_own(&page, help.name,
 						a->output.own[i]);
 		if (!code && !i && !a->output.quiet)
-			remark_on_trace(job->found[0], &page, a->output.own[0]);
+			remark_on_trace(job->found[0], n_dropped,
+					a->output.own[0]);
 		sl_buf_release(&page);
 	}
 	return code;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { HINT_MOST = 224 }; /* bytes: two names of 63 and the options */
+
 const struct command *
 all_commands(void)
 {
@@ -65,6 +67,37 @@ exit_for(const char *command, const struct sl_error *err)
 	return exit_for_model(command, NULL, err);
 }
 
+/* The options that a failure could be settled with, after its text. */
+static const char *
+hint_text(char text[HINT_MOST], const struct sl_error *err)
+{
+	text[0] = '\0';
+	switch (err->hint) {
+	case SL_HINT_SIZE_OR_DIM:
+		return " for --dim";
+	case SL_HINT_SHAPE:
+		snprintf(text, HINT_MOST, ": add --shape %s=N,...", err->input);
+		break;
+	case SL_HINT_SIDES:
+		snprintf(text, HINT_MOST, ": add --shape '%.60s=...'",
+			 err->input);
+		break;
+	case SL_HINT_DIM:
+		snprintf(text, HINT_MOST,
+			 ": add --dim '%.60s=N' or --shape '%.60s=...'",
+			 err->dim, err->input);
+		break;
+	case SL_HINT_BATCH:
+		return ": --batch cannot change it";
+	case SL_HINT_MODELS:
+		return "; see 'sleuth zoo'";
+	case SL_HINT_NONE:
+	case SL_HINT_SIZE:
+		break;
+	}
+	return text;
+}
+
 int
 exit_for_model(const char *command, const char *model,
 	       const struct sl_error *err)
@@ -82,6 +115,11 @@ exit_for_model(const char *command, const char *model,
 		{SL_E_INTERRUPTED, EXIT_INTERRUPTED},
 	};
 
+	/* What was said of sizes was said as an option. */
+	int is_option = err->hint == SL_HINT_SIZE ||
+			err->hint == SL_HINT_SIZE_OR_DIM;
+	const char *dashes = is_option ? "--" : "";
+	char hint[HINT_MOST];
 	int code = EXIT_BUG;
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -89,8 +127,10 @@ exit_for_model(const char *command, const char *model,
 			code = codes[i].code;
 	}
 	if (!model || err->status == SL_E_NOMEM)
-		return complain(command, code, "%s", err->text);
-	return complain(command, code, "%s: %s", model, err->text);
+		return complain(command, code, "%s%s%s", dashes, err->text,
+				hint_text(hint, err));
+	return complain(command, code, "%s: %s%s%s", model, dashes, err->text,
+			hint_text(hint, err));
 }
 
 int

@@ -76,7 +76,7 @@ static void
 count_costs(const struct sl_graph *graph)
 {
 	struct sl__shapes_options options = {.free_sizes = SL__FREE_KEPT};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK};
 	struct sl__shapes *shapes;
 	struct sl__costs costs;
 
@@ -92,7 +92,7 @@ count_costs(const struct sl_graph *graph)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK};
 	struct sl__tensor tensor;
 	struct sl__arena arena;
 	struct sl_graph *graph;

@@ -108,7 +108,7 @@ run(const struct sl_graph *graph, size_t seed)
 				      .algorithms = SL_ALGORITHMS_FIXED,
 				      .flags = SL_PLAN_NO_CACHE,
 				      .allocator = &allocator};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK};
 	struct sl_plan *plan;
 	enum sl_status rc;
 

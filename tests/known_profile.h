@@ -20,7 +20,7 @@ struct known_profile {
 };
 
 static inline void
-known_pass(struct known_profile *k, size_t i, const char *why, double scale)
+known_pass(struct known_profile *k, size_t i, enum sl_kept why, double scale)
 {
 	const double at[] = {1000, 5000, 8000, 9500};
 
@@ -89,12 +89,12 @@ known_profile(struct known_profile *k)
 
 	memset(k, 0, sizeof(*k));
 	memcpy(k->operations, ops, sizeof(ops));
-	known_pass(k, 0, "first", 2);
-	known_pass(k, 1, "median", 1);
-	known_pass(k, 2, "slowest", 2);
+	known_pass(k, 0, SL_KEPT_FIRST, 2);
+	known_pass(k, 1, SL_KEPT_MEDIAN, 1);
+	known_pass(k, 2, SL_KEPT_SLOWEST, 2);
 	k->iterations[2] = k->iterations[0];
-	k->iterations[2].why = "slowest";
-	known_pass(k, 3, "slowest", 1.5);
+	k->iterations[2].why = SL_KEPT_SLOWEST;
+	known_pass(k, 3, SL_KEPT_SLOWEST, 1.5);
 	k->moments[0] = (struct sl_memory_moment){0, 4096};
 	k->moments[1] = (struct sl_memory_moment){2, 1024};
 	k->profile = (struct sl_profile){

@@ -116,10 +116,12 @@ static const struct sl_live_value recorded_alive[] = {
 	{"features.0_out", 65536}, {"features.1_out", 65536}};
 
 static const struct sl_growth recorded_growth[] = {
-	{"batch", "flops", 1, 0, 885056, 0, 1, 1, 1, NULL},
-	{"seq", "flops", 128, 0, 1e6, 4e3, 1.339, 2, 1, NULL},
-	{"batch", "memory", 1, 4396, 131072, 0, 0.968, 1, 1, NULL},
-	{"seq", "memory", 128, 0, 0, 0, 0, 0, 0, "no such dimension"},
+	{SL_GROWTH_BATCH, SL_GROWTH_FLOPS, 1, 0, 885056, 0, 1, 1, 1, NULL},
+	{SL_GROWTH_SEQ, SL_GROWTH_FLOPS, 128, 0, 1e6, 4e3, 1.339, 2, 1, NULL},
+	{SL_GROWTH_BATCH, SL_GROWTH_LIVE, 1, 4396, 131072, 0, 0.968, 1, 1,
+	 NULL},
+	{SL_GROWTH_SEQ, SL_GROWTH_LIVE, 128, 0, 0, 0, 0, 0, 0,
+	 "no such dimension"},
 };
 
 static const struct sl_difference recorded_items[] = {

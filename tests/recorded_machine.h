@@ -8,8 +8,8 @@
 #include <math.h>
 
 static const struct sl_cache recorded_caches[] = {
-	{1, "data", 32768, 64, 2, 1},
-	{2, "unified", 1 << 20, 0, 1, 2},
+	{1, SL_CACHE_DATA, 32768, 64, 2, 1},
+	{2, SL_CACHE_UNIFIED, 1 << 20, 0, 1, 2},
 };
 
 static const char *const recorded_isa[] = {"sse2", "avx2", "fma"};
@@ -33,12 +33,12 @@ static const struct sl_counter recorded_counters[] = {
 	}
 
 static const struct sl_peak recorded_peaks[] = {
-	{SL_DTYPE_F32, "scalar", 32, 1, RECORDED_ESTIMATE(8e9), NULL},
-	{SL_DTYPE_F32, "AVX2", 256, 1, RECORDED_ESTIMATE(64e9), NULL},
-	{SL_DTYPE_F32, "AVX2", 256, 2, RECORDED_ESTIMATE(128e9), NULL},
-	{SL_DTYPE_I8, "AVX2", 256, 1, RECORDED_REFUSED(123.456e9), NULL},
+	{SL_DTYPE_F32, "scalar", 32, 1, RECORDED_ESTIMATE(8e9), NULL, 0},
+	{SL_DTYPE_F32, "AVX2", 256, 1, RECORDED_ESTIMATE(64e9), NULL, 0},
+	{SL_DTYPE_F32, "AVX2", 256, 2, RECORDED_ESTIMATE(128e9), NULL, 0},
+	{SL_DTYPE_I8, "AVX2", 256, 1, RECORDED_REFUSED(123.456e9), NULL, 0},
 	{SL_DTYPE_BF16, "AMX-BF16", 8192, 0, RECORDED_REFUSED((double)NAN),
-	 "not exercised"},
+	 "not exercised", 1},
 };
 
 static const struct sl_memory_level recorded_levels[] = {

@@ -75,14 +75,44 @@ test_what_each_option_binds(void **state)
 	check(g, &(struct sl_sizes){.batch = 4, .seq = 9}, "4x9x8");
 	check(g, &(struct sl_sizes){.dims = &len, .n_dims = 1}, "1x5x8");
 	check(g, &(struct sl_sizes){.shapes = &x, .n_shapes = 1}, "2x7x8");
-	check(g, NULL, "dimension 1 of input 'ids' is free ('len'): add --dim");
+	check(g, NULL, "dimension 1 of input 'ids' is free ('len')");
 	check(g, &(struct sl_sizes){.dims = &wrong, .n_dims = 1},
 	      "no such dimension; it has 'N', 'len'");
 	check(g, &(struct sl_sizes){.shapes = &ghost, .n_shapes = 1},
 	      "no such input; it has 'ids' (Nxlen), 'x' (Nxlenx8)");
 	check(g, &(struct sl_sizes){.shapes = &flat, .n_shapes = 1},
 	      "has 3 dimensions (Nxlenx8), not 2");
-	check(g, &(struct sl_sizes){.past = 3}, "--past: no dimension");
+	check(g, &(struct sl_sizes){.past = 3}, "past: no dimension");
+	sl_graph_free(g);
+}
+
+/* What a caller could say comes with the failure, for it to put into words. */
+static void
+check_hint(const struct sl_graph *g, const struct sl_sizes *sizes,
+	   enum sl_hint hint, const char *input, const char *dim)
+{
+	struct sl__shapes_options how = {.sizes = sizes};
+	struct sl_error err = {0};
+	struct sl__shapes *s;
+
+	assert_int_equal(sl__shapes_new(&s, g, &how, &err), SL_E_DATA);
+	assert_int_equal(err.hint, hint);
+	assert_string_equal(err.input, input);
+	assert_string_equal(err.dim, dim);
+}
+
+static void
+test_hints(void **state)
+{
+	struct sl_graph *g = text_model("N", "len");
+	const struct sl_dim_size wrong = {"width", 5};
+
+	(void)state;
+	check_hint(g, NULL, SL_HINT_DIM, "ids", "len");
+	check_hint(g, &(struct sl_sizes){.dims = &wrong, .n_dims = 1},
+		   SL_HINT_SIZE, "", "");
+	check_hint(g, &(struct sl_sizes){.past = 3}, SL_HINT_SIZE_OR_DIM, "",
+		   "");
 	sl_graph_free(g);
 }
 
@@ -97,7 +127,7 @@ test_contradictions(void **state)
 	check(g, &(struct sl_sizes){.shapes = &x, .n_shapes = 1},
 	      "fixes dimension 2 of 'x' at 8, not 9");
 	check(g, &(struct sl_sizes){.shapes = &y, .n_shapes = 1, .batch = 3},
-	      "--batch: 'batch' is 2 already");
+	      "batch: 'batch' is 2 already");
 	sl_graph_free(g);
 }
 
@@ -122,7 +152,7 @@ test_inputs_without_dimensions(void **state)
 	      "at most 64 dimensions, not 65");
 	check(g, &(struct sl_sizes){.shapes = &bad, .n_shapes = 1},
 	      "cannot be negative (-3)");
-	check(g, &(struct sl_sizes){.batch = 8}, "--batch: the model's first");
+	check(g, &(struct sl_sizes){.batch = 8}, "batch: the model's first");
 	sl_graph_free(g);
 }
 
@@ -179,6 +209,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_each_option_binds),
+		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_inputs_without_dimensions),
 		cmocka_unit_test(test_usual_sizes),

@@ -81,7 +81,7 @@ formatting_fits_at_every_boundary(void **state)
 static void
 a_failure_sticks_until_release(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_buf buf = {0};
 	volatile size_t too_much = SIZE_MAX / 2;
 

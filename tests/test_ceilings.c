@@ -10,10 +10,10 @@
 #include "machine/plateau.h"
 
 static const struct sl_cache three_caches[] = {
-	{1, "data", 32768, 64, 2, 1},
-	{1, "instruction", 32768, 64, 2, 1},
-	{2, "unified", 1 << 20, 64, 2, 1},
-	{3, "unified", 32 << 20, 64, 1, 2},
+	{1, SL_CACHE_DATA, 32768, 64, 2, 1},
+	{1, SL_CACHE_INSTRUCTION, 32768, 64, 2, 1},
+	{2, SL_CACHE_UNIFIED, 1 << 20, 64, 2, 1},
+	{3, SL_CACHE_UNIFIED, 32 << 20, 64, 1, 2},
 };
 
 /* Sizes from 4 KiB to 128 MiB, and a value for each. */

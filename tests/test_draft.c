@@ -68,7 +68,7 @@ static struct sl__draft *
 begin(const char *name, int byte, size_t n)
 {
 	struct sl__draft *draft;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	char *bytes = malloc(n + 1);
 
 	assert_non_null(bytes);

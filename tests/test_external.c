@@ -117,7 +117,7 @@ weights_are_mapped(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes model = model_at(cases[i].location,
 					      cases[i].offset, cases[i].length);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		const struct sl__tensor *tensor;
 		struct sl_graph *graph;
 
@@ -177,7 +177,7 @@ nothing_outside_the_folder_is_read(void **state)
 
 	for (size_t i = 0; i < sizeof(locations) / sizeof(locations[0]); i++) {
 		struct bytes model = model_at(locations[i], NULL, NULL);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		struct sl_graph *graph;
 		enum sl_status rc = sl__onnx_read(&graph, model.data, model.n,
 						  place->folder, NULL, &err);
@@ -263,7 +263,7 @@ lengths_that_do_not_fit_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes model =
 			model_at("w.bin", cases[i].offset, cases[i].length);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		struct sl_graph *graph;
 
 		assert_int_equal(sl__onnx_read(&graph, model.data, model.n,
@@ -305,7 +305,7 @@ linked_models_have_linked_weights(void **state)
 	static const char *const targets[] = {"../blobs/m", "../blobs/w",
 					      "../secret"};
 	struct place *place = *state;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *graph;
 	char path[256], blobs[128];
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_fact_text.c - what facts say: every kind has a template that names only
- * values and names that the kind has; numbers, words, parts that are left out;
- * documents carry the words and what they are made of.
+ * values and names that the kind has; numbers, words, parts that are left
+ * out.
  */
 #include "fact_says.h"
-#include "json_check.h"
 #include "report/fact_text.h"
 #include "result/fact_list.h"
 
@@ -57,8 +56,9 @@ every_kind_can_be_said(void **state)
 {
 	(void)state;
 	for (int k = 1; k < SL_N_FACT_KINDS; k++) {
-		struct sl_fact fact = {.kind = (enum sl_fact_kind)k,
-				       .names = {"one", "two", "three"}};
+		struct sl_fact fact = {
+			.kind = (enum sl_fact_kind)k,
+			.names = {"one", "two", "three", "four"}};
 		const char *words = sl__fact_template(fact.kind);
 
 		for (int with_all = 1; with_all >= 0; with_all--) {
@@ -175,40 +175,6 @@ appends(void **state)
 	sl_buf_release(&out);
 }
 
-static void
-documents_have_both(void **state)
-{
-	const struct sl_fact facts[] = {
-		{SL_FACT_DOUBLED, {1.5, (double)NAN, 1.25}, {NULL}},
-		{SL_FACT_NOT_COLD, {0}, {"not permitted"}}};
-	struct sl_buf out = {0};
-	struct sl__json json;
-
-	(void)state;
-	sl__json_init(&json, &out);
-	sl__json_object(&json, NULL);
-	sl__json_facts(&json, "remarks", facts, 2);
-	sl__json_fact(&json, "why", &facts[1]);
-	sl__json_absent_fact(&json, "figure", &facts[1]);
-	sl__json_end_object(&json);
-	assert_true(json_valid(out.data));
-	assert_true(json_is(out.data, "remarks[1]",
-			    "\"nothing was timed from empty caches: not "
-			    "permitted\""));
-	assert_true(json_is(out.data, "remarks_facts[0].kind", "\"doubled\""));
-	assert_true(json_is(out.data, "remarks_facts[0].values[0]", "1.5"));
-	assert_true(json_is(out.data, "remarks_facts[0].values[1]", "null"));
-	assert_true(json_is(out.data, "remarks_facts[0].values[2]", "1.25"));
-	assert_true(json_is(out.data, "remarks_facts[1].names[0]",
-			    "\"not permitted\""));
-	assert_true(json_is(out.data, "why_fact.kind", "\"not-cold\""));
-	assert_true(json_is(out.data, "figure", "null"));
-	assert_true(json_is(out.data, "figure_absent",
-			    "\"nothing was timed from empty caches: not "
-			    "permitted\""));
-	sl_buf_release(&out);
-}
-
 int
 main(void)
 {
@@ -218,7 +184,6 @@ main(void)
 		cmocka_unit_test(numbers_and_words),
 		cmocka_unit_test(parts_and_numbers),
 		cmocka_unit_test(appends),
-		cmocka_unit_test(documents_have_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

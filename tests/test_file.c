@@ -132,7 +132,7 @@ reading_stops_at_the_limit_and_appends(void **state)
 static void
 what_cannot_be_read_says_why(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_buf buf = {0};
 
 	(void)state;
@@ -149,7 +149,7 @@ a_full_disk_keeps_the_old_content(void **state)
 {
 	static char large[8192];
 	struct rlimit old, small;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	char path[N_PATH], fresh[N_PATH];
 	enum sl_status rc_old, rc_fresh;
 

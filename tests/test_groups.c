@@ -118,9 +118,9 @@ timelines(void **state)
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__timelines_of(&out, &passes, &arena, &err), SL_OK);
 	assert_int_equal(out.n_iterations, 4);
-	assert_string_equal(out.iterations[0].why, "first");
-	assert_string_equal(out.iterations[1].why, "median");
-	assert_string_equal(out.iterations[3].why, "slowest");
+	assert_int_equal(out.iterations[0].why, SL_KEPT_FIRST);
+	assert_int_equal(out.iterations[1].why, SL_KEPT_MEDIAN);
+	assert_int_equal(out.iterations[3].why, SL_KEPT_SLOWEST);
 	assert_int_equal(out.iterations[3].nth, 7);
 	for (size_t i = 0; i < 4; i++) {
 		const struct sl_trace_iteration *it = &out.iterations[i];

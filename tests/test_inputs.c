@@ -108,7 +108,7 @@ static void
 expect(enum sl_status status, const char *says)
 {
 	struct sl__inputs *inputs;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	assert_int_equal(open_folder(&inputs, &err), status);
 	assert_null(inputs);
@@ -120,7 +120,7 @@ static void
 either_form_is_found(void **state)
 {
 	struct sl__inputs *inputs;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	int64_t ids[3];
 
 	(void)state;

@@ -48,7 +48,7 @@ test_one_layer(void **state)
 	assert_int_equal(p->ratio.n, 6);
 	assert_int_equal(p->context_ns.n, 6);
 	assert_true(p->alone_ns.value > 0);
-	assert_non_null(p->finding);
+	assert_int_not_equal(p->finding.kind, SL_FACT_NONE);
 	sl_layer_profile_free(p);
 	sl_graph_free(graph);
 }
@@ -103,7 +103,7 @@ test_interrupted(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(n_told, 1);
 	assert_int_equal(p->ratio.n, 6);
-	assert_non_null(p->finding);
+	assert_int_not_equal(p->finding.kind, SL_FACT_NONE);
 	assert_int_equal(p->alone->stopped_by, SL_STOP_INTERRUPT);
 	assert_int_equal(p->alone->n_operations, 1);
 	assert_true(p->alone->ledger.n_iterations > 0);

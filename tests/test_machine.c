@@ -187,8 +187,8 @@ static void
 whatever_changes_a_ceiling_changes_the_fingerprint(void **state)
 {
 	static const struct sl_cache other_caches[] = {
-		{1, "data", 49152, 64, 2, 1},
-		{2, "unified", 1 << 20, 0, 1, 2},
+		{1, SL_CACHE_DATA, 49152, 64, 2, 1},
+		{2, SL_CACHE_UNIFIED, 1 << 20, 0, 1, 2},
 	};
 	struct sl_machine same = recorded_machine();
 	struct sl_machine others[7];

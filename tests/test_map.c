@@ -90,7 +90,7 @@ any_allocation_may_fail(void **state)
 	for (int fail_at = 1;; fail_at++) {
 		struct counting c = {0, 0, fail_at};
 		struct sl_allocator allocator = counting_allocator(&c);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		enum sl_status rc = SL_OK;
 		struct sl__arena arena;
 		struct sl__map map;

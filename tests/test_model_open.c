@@ -38,7 +38,7 @@ static void
 expect(const char *name, enum sl_status status, const char *says)
 {
 	struct sl_graph *graph;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
 
 	if (rc != status || !strstr(err.text, says))
@@ -68,7 +68,7 @@ static void
 paths(void **state)
 {
 	struct sl_graph *graph;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	FILE *file;
 
 	(void)state;

@@ -83,7 +83,7 @@ model_with(struct bytes *call, struct bytes *functions, size_t n)
 static struct sl_graph *
 read_ok(struct bytes *model)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *graph;
 
 	if (sl__onnx_read(&graph, model->data, model->n, NULL, NULL, &err))
@@ -148,7 +148,7 @@ static void
 two_versions_are_not_written(void **state)
 {
 	struct bytes function = leak(), call, model;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *graph;
 
 	(void)state;

@@ -49,7 +49,7 @@ read_weighed(const unsigned char *bytes, size_t n_bytes, size_t *n_allocated,
 static void
 expect_refusal(struct bytes *model, const char *says)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	size_t n_allocated;
 
 	assert_int_equal(
@@ -99,7 +99,7 @@ static void
 truncation_at_every_byte_is_survived(void **state)
 {
 	struct bytes model = rich_model();
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	size_t n_allocated;
 
 	(void)state;
@@ -124,7 +124,7 @@ static void
 every_flipped_bit_is_survived(void **state)
 {
 	struct bytes model = rich_model();
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	size_t n_allocated;
 
 	(void)state;
@@ -244,7 +244,7 @@ repeated_fields_take_bounded_memory(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes graph = {0}, model;
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		size_t n_allocated;
 		enum sl_status rc;
 
@@ -265,7 +265,7 @@ large_graphs_take_linear_time(void **state)
 {
 	enum { N = 100000 };
 	struct bytes graph = {0}, model;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	size_t n_allocated;
 
 	(void)state;

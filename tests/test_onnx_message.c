@@ -12,7 +12,7 @@ static void
 everything_comes_back(void **state)
 {
 	struct sl_graph *graph = build(NULL, "inner"), *again;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);
@@ -39,7 +39,7 @@ names_are_made_unique(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		struct sl_graph *graph = build(NULL, odd[i]), *again;
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 
 		assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);
 		again = read_back();
@@ -57,7 +57,7 @@ every_dtype(void **state)
 {
 	struct sl__tensor tensors[SL_N_DTYPES];
 	struct sl_graph *graph = build_dtypes(tensors), *again;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);

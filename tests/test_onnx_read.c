@@ -14,7 +14,7 @@
 static struct sl_graph *
 read_ok(const struct bytes *model)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *graph;
 
 	if (sl__onnx_read(&graph, model->data, model->n, NULL, NULL, &err))
@@ -321,7 +321,7 @@ static void
 files_are_opened_and_stay_mapped(void **state)
 {
 	struct bytes model = small_model();
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	char path[] = "/tmp/sleuth-test-XXXXXX";
 	int fd = mkstemp(path);
 	struct sl_graph *graph;
@@ -356,7 +356,7 @@ any_allocation_may_fail(void **state)
 		struct sl_graph_options options = {.struct_size =
 							   sizeof(options),
 						   .allocator = &allocator};
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		struct sl_graph *graph;
 		enum sl_status rc = sl__onnx_read(&graph, model.data, model.n,
 						  NULL, &options, &err);

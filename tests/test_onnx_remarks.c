@@ -78,7 +78,7 @@ static void
 test_names_with_a_nul_are_refused(void **state)
 {
 	struct bytes graph = {0}, info = {0}, model;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *read;
 
 	(void)state;

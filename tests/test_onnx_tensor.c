@@ -139,7 +139,7 @@ every_type_is_read_from_every_form(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		for (int form = RAW; form < N_FORMS; form++) {
 			struct bytes b = tensor_in(&rows[i], (enum form)form);
-			struct sl_error err = {SL_OK, ""};
+			struct sl_error err = {.status = SL_OK, .text = ""};
 			struct sl__tensor tensor;
 			struct sl__arena arena;
 			int in_place;
@@ -333,7 +333,7 @@ sparse_values_lie_inside(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bytes b =
 			sparse_model(cases[i].places, cases[i].n_columns);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		const struct sl__tensor *t;
 		struct sl_graph *graph;
 		enum sl_status rc =

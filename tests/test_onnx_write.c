@@ -14,7 +14,7 @@ large_weights_lie_beside(void **state)
 {
 	struct sl__tensor tensors[SL_N_DTYPES];
 	struct sl_graph *graph = build_dtypes(tensors), *again;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	char data[160];
 	struct stat known;
 	size_t n_outside = 0;
@@ -63,7 +63,7 @@ made_weights_are_written(void **state)
 				     .dims = dims,
 				     .generator = &normal};
 	struct sl_graph *graph, *again;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	uint32_t x, y;
 
 	(void)state;
@@ -101,7 +101,7 @@ outputs_are_declared(void **state)
 	int64_t dims[] = {0, 2};
 	struct sl_graph *graph, *again;
 	const struct sl__type *type;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	uint32_t x, y;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void
 outputs_that_cannot_be_declared(void **state)
 {
 	static int64_t dims[] = {5, 2};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl_graph *graph;
 	uint32_t x, y;
 
@@ -200,7 +200,7 @@ static void
 old_files_survive_failure(void **state)
 {
 	struct sl_graph *graph = build(NULL, "inner"), *again;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	assert_int_equal(sl_graph_write(graph, path, &err), SL_OK);
@@ -230,7 +230,7 @@ real_models_come_back(void **state)
 	assert_non_null(dir);
 	while ((entry = readdir(dir))) {
 		struct sl_graph *graph, *again;
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		char from[512];
 
 		snprintf(from, sizeof(from), "%s/%s/model.onnx", SL_TEST_MODELS,

@@ -66,12 +66,12 @@ static void
 unexercised_kernels_hide_the_peak_of_their_type(void **state)
 {
 	static const struct sl__peak_kernel list[] = {
-		{SL_DTYPE_F32, "scalar", 32, 2, NULL, NULL, 0},
-		{SL_DTYPE_F32, "wide", 512, 0, NULL, "not exercised", 0},
+		{SL_DTYPE_F32, "scalar", 32, 2, NULL, NULL, 0, 0},
+		{SL_DTYPE_F32, "wide", 512, 0, NULL, "not exercised", 0, 0},
 		{SL_DTYPE_BF16, "tiles", 8192, 0, NULL,
-		 "not exercised on this architecture", 1},
-		{SL_DTYPE_I8, "narrow", 128, 2, NULL, NULL, 0},
-		{SL_DTYPE_I8, "tiles", 8192, 0, NULL, "any other words", 1},
+		 "not exercised on this architecture", 1, 0},
+		{SL_DTYPE_I8, "narrow", 128, 2, NULL, NULL, 0, 0},
+		{SL_DTYPE_I8, "tiles", 8192, 0, NULL, "any other words", 1, 0},
 	};
 	struct sl__peak_kernel k[SL__MAX_PEAK_KERNELS];
 	size_t n = sl__peak_kernels(k);

@@ -4,6 +4,7 @@
  * that are nothing but arithmetic or nothing but memory, a rate that takes two
  * of them, a limit that none holds, and the batch from which a GPU is better.
  */
+#include "fact_says.h"
 #include "counting.h"
 #include "machine/hardware.h"
 #include "square_layer.h"
@@ -175,9 +176,10 @@ test_crossing(void **state)
 			break;
 	}
 	assert_true(b > 1 && b <= 1024);
-	assert_non_null(r->crossing);
-	assert_int_equal(atoi(strstr(r->crossing, "batch ") + 6), (int)b);
-	assert_non_null(strstr(r->crossing, " on, as far as 1024"));
+	assert_int_equal(r->crossing.kind, SL_FACT_GPU_FROM);
+	assert_near(r->crossing.values[1], (double)b, 0);
+	assert_near(r->crossing.values[2], 1024.0, 0);
+	assert_true(fact_says(&r->crossing, " on, as far as 1024"));
 	sl_hardware_report_free(r);
 	sl_hardware_free(both[0]);
 	sl_hardware_free(both[1]);
@@ -196,9 +198,9 @@ test_crossing_back(void **state)
 	struct sl_hardware_report *r = report(graph, both, 2, NULL);
 
 	(void)state;
-	assert_non_null(r->crossing);
-	assert_non_null(
-		strstr(r->crossing, "at batch 1, but not at every larger one"));
+	assert_int_equal(r->crossing.kind, SL_FACT_GPU_AT);
+	assert_true(fact_says(&r->crossing,
+			      "at batch 1, but not at every larger one"));
 	sl_hardware_report_free(r);
 	sl_hardware_free(both[0]);
 	sl_hardware_free(both[1]);
@@ -228,7 +230,7 @@ test_what_cannot_be_said(void **state)
 	assert_true(isnan(r->rows[1].cost_per_million));
 	assert_ptr_equal(r->rows[2].hardware, three[1]);
 	assert_true(isnan(r->rows[2].bound_s) && isnan(r->rows[2].floor_s));
-	assert_string_equal(r->rows[2].absent, "it does not compute in f32");
+	assert_int_equal(r->rows[2].dtype, SL_DTYPE_NONE);
 	assert_int_equal(r->rows[2].n_operations, 0);
 	sl_hardware_report_free(r);
 	for (size_t i = 0; i < 3; i++)

@@ -11,7 +11,7 @@
 static void
 render(struct sl_buf *out, struct sl_render_options how)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	how.struct_size = sizeof(how);
 	memset(out, 0, sizeof(*out));

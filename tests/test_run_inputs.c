@@ -28,9 +28,9 @@ files_are_repeated_along_the_batch(void **state)
 	/* Two rows cannot become three, nor one. */
 	put_case(6.75F);
 	sizes.batch = 3;
-	check_refused(&how, SL_E_DATA, "--batch 3");
+	check_refused(&how, SL_E_DATA, "batch 3: ");
 	sizes.batch = 1;
-	check_refused(&how, SL_E_DATA, "--batch 1");
+	check_refused(&how, SL_E_DATA, "batch 1: ");
 }
 
 static void

@@ -58,11 +58,12 @@ test_not_polynomial(void **state)
 }
 
 static const struct sl_growth *
-find(const struct sl_inspection *seen, const char *axis, const char *figure)
+find(const struct sl_inspection *seen, enum sl_growth_axis axis,
+     enum sl_growth_figure figure)
 {
 	for (size_t i = 0; i < seen->n_growth; i++) {
-		if (!strcmp(seen->growth[i].axis, axis) &&
-		    !strcmp(seen->growth[i].figure, figure))
+		if (seen->growth[i].axis == axis &&
+		    seen->growth[i].figure == figure)
 			return &seen->growth[i];
 	}
 	return NULL;
@@ -70,7 +71,8 @@ find(const struct sl_inspection *seen, const char *axis, const char *figure)
 
 /* Like find(), for a figure that must be there. */
 static const struct sl_growth *
-grown(const struct sl_inspection *seen, const char *axis, const char *figure)
+grown(const struct sl_inspection *seen, enum sl_growth_axis axis,
+      enum sl_growth_figure figure)
 {
 	static const struct sl_growth none;
 	const struct sl_growth *g = find(seen, axis, figure);
@@ -91,7 +93,7 @@ test_gpt2(void **state)
 	const double per_token = 2.0 * (144.0 * 768 * 768 + 768.0 * 50257);
 	const double per_pair = 48.0 * 768;
 	struct sl_inspection *seen = inspect_with("gpt2", 0, 64, &how);
-	const struct sl_growth *g = grown(seen, "seq", "flops");
+	const struct sl_growth *g = grown(seen, SL_GROWTH_SEQ, SL_GROWTH_FLOPS);
 
 	(void)state;
 	assert_null(g->absent);
@@ -106,18 +108,18 @@ test_gpt2(void **state)
 			    (per_token + 64 * per_pair),
 		    1e-12);
 
-	g = grown(seen, "seq", "attention flops");
+	g = grown(seen, SL_GROWTH_SEQ, SL_GROWTH_ATTENTION);
 	assert_near(g->linear, 0, 0);
 	assert_near(g->quadratic, per_pair, 0);
 	assert_near(g->exponent, 2, 0);
-	g = grown(seen, "seq", "kv cache");
+	g = grown(seen, SL_GROWTH_SEQ, SL_GROWTH_KV);
 	assert_near(g->linear, 73728, 0);
 	assert_near(g->final_exponent, 1, 0);
 	/* Scores are batch x heads x seq x seq, and outgrow everything. */
-	g = grown(seen, "seq", "live memory");
+	g = grown(seen, SL_GROWTH_SEQ, SL_GROWTH_LIVE);
 	assert_near(g->final_exponent, 2, 0);
 
-	g = grown(seen, "batch", "flops");
+	g = grown(seen, SL_GROWTH_BATCH, SL_GROWTH_FLOPS);
 	assert_near(g->constant, 0, 0);
 	assert_near(g->linear, 64 * per_token + 64 * 64 * per_pair, 0);
 	assert_near(g->exponent, 1, 0);
@@ -130,15 +132,16 @@ test_resnet(void **state)
 {
 	static const struct sl_inspect_options how = {0};
 	struct sl_inspection *seen = inspect_with("resnet18", 7, 0, &how);
-	const struct sl_growth *g = grown(seen, "batch", "flops");
+	const struct sl_growth *g =
+		grown(seen, SL_GROWTH_BATCH, SL_GROWTH_FLOPS);
 
 	(void)state;
 	assert_int_equal(g->at, 7);
 	assert_near(g->linear, 2 * 1814073344.0, 0);
 	assert_near(g->constant, 0, 0);
-	assert_null(find(seen, "seq", "flops"));
-	assert_null(find(seen, "batch", "attention flops"));
-	assert_null(find(seen, "batch", "kv cache"));
+	assert_null(find(seen, SL_GROWTH_SEQ, SL_GROWTH_FLOPS));
+	assert_null(find(seen, SL_GROWTH_BATCH, SL_GROWTH_ATTENTION));
+	assert_null(find(seen, SL_GROWTH_BATCH, SL_GROWTH_KV));
 	assert_int_equal(seen->flops_per_sample, 2 * UINT64_C(1814073344));
 	sl_inspection_free(seen);
 }
@@ -178,21 +181,21 @@ test_past(void **state)
 {
 	static const struct sl_inspect_options how = {0};
 	struct sl_inspection *seen = inspect_with("gpt2@kv", 0, 0, &how);
-	const struct sl_growth *g = grown(seen, "past", "kv cache");
+	const struct sl_growth *g = grown(seen, SL_GROWTH_PAST, SL_GROWTH_KV);
 
 	(void)state;
 	assert_null(g->absent);
 	assert_near(g->linear, 12.0 * 2 * 768 * 4, 0);
 	assert_near(g->constant, 12.0 * 2 * 768 * 4, 0);
 	assert_near(g->exponent, (double)g->at / (double)(g->at + 1), 1e-12);
-	g = grown(seen, "past", "flops");
+	g = grown(seen, SL_GROWTH_PAST, SL_GROWTH_FLOPS);
 	assert_near(g->linear, 2.0 * 2 * 12 * 768, 0);
 	assert_near(g->quadratic, 0, 0);
 	assert_near(g->final_exponent, 1, 0);
 	assert_near(seen->memory.kv_elements_per_token.value, 12 * 2 * 768, 0);
 	sl_inspection_free(seen);
 	seen = inspect_with("gpt2", 0, 0, &how);
-	assert_null(find(seen, "past", "flops"));
+	assert_null(find(seen, SL_GROWTH_PAST, SL_GROWTH_FLOPS));
 	sl_inspection_free(seen);
 }
 
@@ -217,15 +220,15 @@ test_no_telling(void **state)
 
 		assert_int_equal(sl_inspect(&seen, text->graph, NULL, NULL),
 				 SL_OK);
-		g = grown(seen, "batch", "flops");
+		g = grown(seen, SL_GROWTH_BATCH, SL_GROWTH_FLOPS);
 		assert_string_equal(g->absent, cases[i].says);
 		assert_true(isnan(g->exponent));
 		assert_true(isnan(g->final_exponent));
 		assert_true(isnan(g->linear));
 		assert_true(isnan(seen->training.backward_to_forward));
-		g = find(seen, "batch", "live memory");
+		g = find(seen, SL_GROWTH_BATCH, SL_GROWTH_LIVE);
 		if (i == 0) {
-			g = grown(seen, "batch", "live memory");
+			g = grown(seen, SL_GROWTH_BATCH, SL_GROWTH_LIVE);
 			assert_null(g->absent);
 			assert_near(g->linear, 2 * 3 * 4, 0);
 			assert_near(seen->layers[0].share, 1, 0);

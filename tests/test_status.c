@@ -44,7 +44,7 @@ the_version_is_the_header_s(void **state)
 static void
 a_failure_carries_its_text_and_status(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	assert_int_equal(sl__fail(&err, SL_E_DATA, "byte %d of %s", 3, "x"),
@@ -60,7 +60,7 @@ a_failure_carries_its_text_and_status(void **state)
 static void
 errno_is_told_in_words(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	assert_int_equal(sl__fail_errno(&err, SL_E_IO, ENOENT, "%s", "a.csv"),
@@ -72,7 +72,7 @@ errno_is_told_in_words(void **state)
 static void
 where_it_was_goes_in_front(void **state)
 {
-	struct sl_error err = {SL_OK, "untouched"};
+	struct sl_error err = {.status = SL_OK, .text = "untouched"};
 
 	(void)state;
 	assert_int_equal(sl__within(&err, SL_OK, "outer"), SL_OK);
@@ -86,11 +86,38 @@ where_it_was_goes_in_front(void **state)
 	assert_string_equal(err.text, "m.onnx: field 7: byte 3");
 }
 
+/* What could be said about it is typed, and stays on the way up, but for a text
+ * that no longer begins with it. */
+static void
+hints_go_along(void **state)
+{
+	struct sl_error err;
+
+	(void)state;
+	assert_int_equal(sl__hint(&err, SL_OK, SL_HINT_DIM, "x", "n"), SL_OK);
+	assert_int_equal(sl__hint(NULL, SL_E_DATA, SL_HINT_DIM, "x", "n"),
+			 SL_E_DATA);
+	(void)sl__hint(&err, sl__fail(&err, SL_E_DATA, "free"), SL_HINT_DIM,
+		       "x\n", "n");
+	assert_int_equal(err.hint, SL_HINT_DIM);
+	assert_string_equal(err.input, "x?");
+	assert_string_equal(err.dim, "n");
+	(void)sl__within(&err, SL_E_DATA, "m.onnx");
+	assert_int_equal(err.hint, SL_HINT_DIM);
+	assert_string_equal(err.dim, "n");
+	(void)sl__fail(&err, SL_E_DATA, "another");
+	assert_int_equal(err.hint, SL_HINT_NONE);
+	assert_string_equal(err.input, "");
+	(void)sl__hint(&err, SL_E_DATA, SL_HINT_SIZE, "", "");
+	(void)sl__within(&err, SL_E_DATA, "m.onnx");
+	assert_int_equal(err.hint, SL_HINT_NONE);
+}
+
 /* A message of any length is cut to the line and stays a string. */
 static void
 long_messages_are_cut(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	char text[2 * sizeof(err.text)];
 
 	(void)state;
@@ -109,7 +136,7 @@ long_messages_are_cut(void **state)
 static void
 control_characters_do_not_get_through(void **state)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	(void)state;
 	(void)sl__fail(&err, SL_E_IO, "%s", "a\nb\tc\r\033[31m\x7f");
@@ -135,6 +162,7 @@ main(void)
 		cmocka_unit_test(a_failure_carries_its_text_and_status),
 		cmocka_unit_test(errno_is_told_in_words),
 		cmocka_unit_test(where_it_was_goes_in_front),
+		cmocka_unit_test(hints_go_along),
 		cmocka_unit_test(long_messages_are_cut),
 		cmocka_unit_test(control_characters_do_not_get_through),
 	};

@@ -125,7 +125,7 @@ any_allocation_may_fail(void **state)
 	for (int fail_at = 1;; fail_at++) {
 		struct counting c = {0, 0, fail_at};
 		struct sl_allocator allocator = counting_allocator(&c);
-		struct sl_error err = {SL_OK, ""};
+		struct sl_error err = {.status = SL_OK, .text = ""};
 		struct sl__team *team;
 		enum sl_status rc = sl__team_new(&team, 2, &allocator, &err);
 

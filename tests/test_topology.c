@@ -44,11 +44,11 @@ assert_absent(const struct sl_text_reading *fact, const char *part_of_reason)
 }
 
 static void
-assert_cache(const struct sl_cache *cache, unsigned level, const char *kind,
-	     size_t size_bytes, size_t n)
+assert_cache(const struct sl_cache *cache, unsigned level,
+	     enum sl_cache_kind kind, size_t size_bytes, size_t n)
 {
 	assert_int_equal(cache->level, level);
-	assert_string_equal(cache->kind, kind);
+	assert_int_equal(cache->kind, kind);
 	assert_int_equal(cache->size_bytes, size_bytes);
 	assert_int_equal(cache->n, n);
 }
@@ -75,10 +75,10 @@ a_virtual_machine_hides_governor_turbo_and_energy(void **state)
 	assert_near(m->n_hardware_threads.value, 2, 0);
 	assert_near(m->memory_bytes.value, 24684100.0 * 1024, 0);
 	assert_int_equal(m->n_caches, 4);
-	assert_cache(&m->caches[0], 1, "data", 32768, 2);
-	assert_cache(&m->caches[1], 1, "instruction", 32768, 2);
-	assert_cache(&m->caches[2], 2, "unified", 1 << 20, 2);
-	assert_cache(&m->caches[3], 3, "unified", 32 << 20, 1);
+	assert_cache(&m->caches[0], 1, SL_CACHE_DATA, 32768, 2);
+	assert_cache(&m->caches[1], 1, SL_CACHE_INSTRUCTION, 32768, 2);
+	assert_cache(&m->caches[2], 2, SL_CACHE_UNIFIED, 1 << 20, 2);
+	assert_cache(&m->caches[3], 3, SL_CACHE_UNIFIED, 32 << 20, 1);
 	assert_int_equal(m->caches[3].n_sharing, 2);
 	assert_true(has_isa(m, "avx512_bf16"));
 	assert_false(has_isa(m, "smep")); /* not about arithmetic */
@@ -125,7 +125,7 @@ an_arm_server_has_parts_instead_of_names(void **state)
 	assert_string_equal(m->huge_pages.value, "never");
 	assert_true(has_isa(m, "asimddp"));
 	assert_int_equal(m->n_caches, 3);
-	assert_cache(&m->caches[2], 2, "unified", 1 << 20, 4);
+	assert_cache(&m->caches[2], 2, SL_CACHE_UNIFIED, 1 << 20, 4);
 	sl__arena_release(&r.arena);
 }
 

@@ -3,10 +3,12 @@
 #include "json_check.h"
 #include "known_profile.h"
 
+static size_t n_dropped; /* by the last trace */
+
 static char *
 trace(const struct sl_profile *profile, size_t limit)
 {
-	struct sl_trace_options options = {sizeof(options), limit};
+	struct sl_trace_options options = {sizeof(options), limit, &n_dropped};
 	struct sl_buf out = {0};
 	struct sl_error err;
 
@@ -81,6 +83,7 @@ names_threads(void **state)
 	assert_true(json_is(json, "otherData.passes_recorded", "77"));
 	assert_true(json_is(json, "otherData.events", "21"));
 	assert_true(json_is(json, "otherData.dropped_events", "0"));
+	assert_int_equal(n_dropped, 0);
 	free(json);
 }
 
@@ -190,6 +193,7 @@ stays_within_its_limit(void **state)
 		snprintf(text, sizeof(text), "%zu", n);
 		assert_true(json_is(json, "otherData.events", text));
 		snprintf(text, sizeof(text), "%zu", N_ALL - n);
+		assert_int_equal(strtoull(text, NULL, 10), n_dropped);
 		assert_true(json_is(json, "otherData.dropped_events", text));
 		assert_true(strlen(json) >= n_bytes);
 		n_bytes = strlen(json);
@@ -200,7 +204,7 @@ stays_within_its_limit(void **state)
 static void
 empty_and_wrong(void **state)
 {
-	struct sl_trace_options wrong = {1, 0};
+	struct sl_trace_options wrong = {1, 0, NULL};
 	struct sl_profile none = {.name = "a\"b\\", .source = ""};
 	struct sl_buf out = {0};
 	struct sl_error err;

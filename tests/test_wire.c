@@ -115,7 +115,7 @@ expect_refusal(const char *bytes, size_t n, const char *says)
 {
 	struct sl__wire_file file = {(const unsigned char *)bytes, n, 0,
 				     UINT64_MAX};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl__wire wire;
 	struct sl__field f;
 	enum sl_status rc;
@@ -161,7 +161,7 @@ a_field_ends_inside_its_parent(void **state)
 				    "xxxxxxx";
 	struct sl__wire_file file = {(const unsigned char *)bytes,
 				     sizeof(bytes) - 1, 0, UINT64_MAX};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl__wire wire, inner;
 	struct sl__field f;
 
@@ -180,7 +180,7 @@ wrong_types_are_named(void **state)
 {
 	struct sl__wire_file file = {(const unsigned char *)"\x08\x01", 2, 0,
 				     UINT64_MAX};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl__wire wire, inner;
 	struct sl__field f;
 
@@ -233,7 +233,7 @@ broken_lists_are_refused(void **state)
 	static const char bytes[] = "\x0a\x03\x01\x02\x80";
 	struct sl__wire_file file = {(const unsigned char *)bytes,
 				     sizeof(bytes) - 1, 0, UINT64_MAX};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl__wire wire;
 	struct sl__field f;
 	uint64_t values[2];
@@ -261,7 +261,7 @@ a_stretch_is_stepped_over_and_fields_are_limited(void **state)
 {
 	struct sl__wire_file file = {
 		(const unsigned char *)"\x08\x01\x10\x02\x18\x03", 6, 0, 3};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 	struct sl__wire wire, again;
 	struct sl__field f;
 

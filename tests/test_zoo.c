@@ -189,7 +189,7 @@ names_that_do_not_open_are_explained(void **state)
 		{"bert", "did you mean bert-base?"},
 		{"ResNet18", "did you mean resnet18?"},
 		{"resnet", "did you mean resnet18, resnet34 or resnet50?"},
-		{"frobnicate", "'frobnicate'; see 'sleuth zoo'"},
+		{"frobnicate", "'frobnicate'"},
 		{"mobilenet", "mobilenetv2"},
 		{"", "no built-in model"},
 		{"mlp", "sizes are missing; write mlp:A-B-..., such as"},

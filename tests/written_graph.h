@@ -262,7 +262,7 @@ static inline struct sl_graph *
 read_back(void)
 {
 	struct sl_graph *graph;
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK, .text = ""};
 
 	if (sl__onnx_open(&graph, path, NULL, &err))
 		fail_msg("%s", err.text);

@@ -33,10 +33,26 @@ enum sl_status {
 /* A short English phrase for 'status', valid for ever; never NULL. */
 SL_API const char *sl_status_text(enum sl_status status);
 
+/* What a caller could say about it, in its own words. */
+enum sl_hint {
+	SL_HINT_NONE = 0,
+	SL_HINT_SIZE,        /* the text begins with what was said of sizes:
+				batch, seq, past, dim NAME, shape INPUT, inputs */
+	SL_HINT_SIZE_OR_DIM, /* likewise; dimensions that the text names can be
+				said by name */
+	SL_HINT_SHAPE,       /* the shape of an input is wanted */
+	SL_HINT_SIDES,       /* likewise, though a part of it is known */
+	SL_HINT_DIM,         /* or the size of a dimension */
+	SL_HINT_BATCH,       /* the batch cannot be said */
+	SL_HINT_MODELS       /* there is a list of built-in models */
+};
+
 /* What went wrong, in one line without a newline, fit for a user. */
 struct sl_error {
 	enum sl_status status;
 	char text[512];
+	enum sl_hint hint;
+	char input[64], dim[64]; /* that the hint is about, cut; "": none */
 };
 
 /*

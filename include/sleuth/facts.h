@@ -101,14 +101,31 @@ enum sl_fact_kind {
 	SL_FACT_NARROWED,       /* operations, share, time now, at least,
 				   operations a second, dtype */
 	SL_FACT_NARROWED_ONLY,  /* likewise, of a type that cannot be tried */
-	SL_FACT_WEIGHTS_READ    /* bytes, time, bytes a second */
+	SL_FACT_WEIGHTS_READ,   /* bytes, time, bytes a second */
+
+	/* How a layer differs within its model. */
+	SL_FACT_LAYER_UNKNOWN, /* rounds that it takes to tell */
+	SL_FACT_LAYER_SAME,    /* as far as can be told */
+	SL_FACT_LAYER_SLOWER,  /* time ratio, within / alone */
+	SL_FACT_LAYER_FASTER,  /* likewise */
+
+	/* A shape that is not known | value, node that makes it, type, why. */
+	SL_FACT_SHAPE_UNDECLARED, /* nobody knows the operator */
+	SL_FACT_SHAPE_OF_INPUTS,  /* contents of inputs may settle it */
+	SL_FACT_SHAPE_OPEN,       /* nothing does */
+
+	/* CPU or GPU on paper; by price (1) or by time (0), and then */
+	SL_FACT_CPU_WINS,    /* up to this batch | the CPU, the GPU there */
+	SL_FACT_GPU_FROM,    /* from this batch on, to that one | GPU, CPU */
+	SL_FACT_GPU_AT       /* at this batch, and (1) at every larger one | GPU,
+				CPU */
 };
-enum { SL_N_FACT_KINDS = SL_FACT_WEIGHTS_READ + 1 };
+enum { SL_N_FACT_KINDS = SL_FACT_GPU_AT + 1 };
 
 /* The name of a kind in documents, "bytes-rate"; never NULL. */
 SL_API const char *sl_fact_kind_text(enum sl_fact_kind kind);
 
-enum { SL_FACT_VALUES = 6, SL_FACT_NAMES = 3 };
+enum { SL_FACT_VALUES = 6, SL_FACT_NAMES = 4 };
 
 /* Names live as long as the result that the fact is in. */
 struct sl_fact {

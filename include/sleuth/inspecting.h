@@ -3,6 +3,7 @@
 #ifndef SLEUTH_INSPECTING_H
 #define SLEUTH_INSPECTING_H
 
+#include "sleuth/facts.h"
 #include "sleuth/machines.h"
 #include "sleuth/models.h"
 
@@ -178,15 +179,39 @@ struct sl_training {
 	uint64_t total_bytes[SL_N_OPTIMIZERS];
 };
 
+/* A size that grows. */
+enum sl_growth_axis {
+	SL_GROWTH_BATCH = 0,
+	SL_GROWTH_SEQ,
+	SL_GROWTH_PAST
+};
+enum { SL_N_GROWTH_AXES = SL_GROWTH_PAST + 1 };
+
+/* "batch", "seq", "past"; never NULL. */
+SL_API const char *sl_growth_axis_text(enum sl_growth_axis axis);
+
+/* What grows with it. */
+enum sl_growth_figure {
+	SL_GROWTH_FLOPS = 0,
+	SL_GROWTH_ATTENTION, /* of the FLOPs, those of attention's products */
+	SL_GROWTH_ACTIVATIONS,
+	SL_GROWTH_LIVE, /* memory */
+	SL_GROWTH_KV    /* cache of keys and values */
+};
+enum { SL_N_GROWTH_FIGURES = SL_GROWTH_KV + 1 };
+
+/* "flops", "attention flops", "activations", "live memory", "kv cache"; never
+ * NULL. */
+SL_API const char *sl_growth_figure_text(enum sl_growth_figure figure);
+
 /*
  * How figures grow with one size: f(n) = constant + linear n + quadratic n^2,
  * found exactly from the formulas at several n, and the local exponent
  * d log f / d log n at the sizes inspected and for large n.
  */
 struct sl_growth {
-	const char *axis;   /* "batch", "seq", "past" */
-	const char *figure; /* "flops", "attention flops", "activations",
-			       "live memory", "kv cache" */
+	enum sl_growth_axis axis;
+	enum sl_growth_figure figure;
 	int64_t at;
 	/* NaN where absent or no polynomial. */
 	double constant, linear, quadratic;
@@ -281,8 +306,8 @@ struct sl_inspection {
 	const struct sl_weight_row *weights; /* where asked for */
 	size_t n_weights;
 	uint64_t seed; /* that generated weights come from; 0: none are */
-	const char *const *unresolved; /* shapes that depend on data, one line
-					  each, with the option to settle it */
+	const struct sl_fact *unresolved; /* shapes that depend on data, and
+					     what could settle them */
 	size_t n_unresolved;
 };
 
@@ -391,10 +416,11 @@ struct sl_hardware_operation {
  */
 struct sl_hardware_row {
 	const struct sl_hardware *hardware; /* the caller's */
-	enum sl_dtype dtype;       /* that most of the arithmetic is done in */
+	enum sl_dtype dtype;       /* that most of the arithmetic is done in;
+				      NONE: it has none for the model, there is
+				      no bound, and all that follows from it is
+				      NaN */
 	enum sl_dtype dtype_model; /* that the model has it in */
-	const char *absent;        /* why there is no bound, or NULL; all that
-				 follows from the bound is NaN then */
 	double bound_s;            /* of one batch */
 	double floor_s;
 	double compute_share; /* of bound_s, in layers bound by arithmetic */
@@ -437,8 +463,8 @@ struct sl_hardware_report {
 	const char *cheapest;   /* id that holds rate and latency at least cost
 			         a month, or a sample where no rate was asked;
 				 NULL: none, or not asked */
-	const char *crossing;   /* CPU or GPU, and at which batches, in words;
-				 NULL where there are not both */
+	struct sl_fact crossing; /* CPU or GPU, and at which batches; NONE:
+				   there are not both, with room */
 	double hours_per_month; /* 730 */
 };
 
@@ -477,7 +503,8 @@ struct sl_fit_verified {
 };
 
 struct sl_fit {
-	const char *name, *source, *axis;
+	const char *name, *source;
+	enum sl_growth_axis axis; /* BATCH or SEQ */
 	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
 	double memory_bytes;
 	enum sl_optimizer optimizer;

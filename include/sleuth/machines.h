@@ -15,10 +15,21 @@ struct sl_text_reading {
 	const char *absent; /* NULL when value stands */
 };
 
+/* What a cache holds. */
+enum sl_cache_kind {
+	SL_CACHE_DATA = 0,
+	SL_CACHE_INSTRUCTION,
+	SL_CACHE_UNIFIED
+};
+enum { SL_N_CACHE_KINDS = SL_CACHE_UNIFIED + 1 };
+
+/* "data", "instruction", "unified"; never NULL. */
+SL_API const char *sl_cache_kind_text(enum sl_cache_kind kind);
+
 /* Caches of one level and kind. */
 struct sl_cache {
 	unsigned level;
-	const char *kind; /* "data", "instruction" or "unified" */
+	enum sl_cache_kind kind;
 	size_t size_bytes;
 	size_t line_bytes;
 	size_t n;         /* how many there are */
@@ -71,6 +82,8 @@ struct sl_peak {
 	size_t n_threads;             /* 0 when absent */
 	struct sl_estimate ops_per_s; /* a multiply-add is 2 */
 	const char *absent;           /* NULL when ops_per_s stands */
+	int is_hidden; /* absent, though the CPU has it or may: it could be
+			  faster than all that was measured */
 };
 
 /*

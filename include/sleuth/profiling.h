@@ -408,8 +408,15 @@ struct sl_trace_mark {
 	double start_ns;  /* since the iteration began */
 };
 
+/* Why an iteration is kept whole. */
+enum sl_kept {
+	SL_KEPT_FIRST = 0,
+	SL_KEPT_MEDIAN,
+	SL_KEPT_SLOWEST
+};
+
 struct sl_trace_iteration {
-	const char *why; /* "first", "median", "slowest" */
+	enum sl_kept why;
 	size_t nth;      /* iteration, recorded ones counted from 0 */
 	double start_ns; /* since the first recorded one */
 	double wall_ns;
@@ -567,7 +574,7 @@ struct sl_layer_profile {
 	size_t n_operations; /* of the model's plan that do its work */
 	struct sl_estimate context_ns, alone_ns; /* medians of a pass */
 	struct sl_estimate ratio; /* within / alone, median of rounds */
-	const char *finding;      /* what the difference means */
+	struct sl_fact finding;   /* what the difference means */
 	const struct sl_profile *alone;
 };
 
@@ -622,7 +629,8 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 /* How much of a profile goes into a trace. */
 struct sl_trace_options {
 	size_t struct_size;
-	size_t limit; /* events at most; 0: 100,000 */
+	size_t limit;      /* events at most; 0: 100,000 */
+	size_t *n_dropped; /* set to how many it left out; NULL: not wanted */
 };
 
 /*

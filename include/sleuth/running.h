@@ -3,6 +3,7 @@
 #ifndef SLEUTH_RUNNING_H
 #define SLEUTH_RUNNING_H
 
+#include <signal.h>
 #include "sleuth/models.h"
 #include "sleuth/rendering.h"
 

@@ -181,13 +181,13 @@ sl__timelines_of(struct sl_profile *out, const struct sl__passes *passes,
 	out->iterations = rows;
 	if (!passes->n_recorded)
 		return SL_OK;
-	rows[0].why = "first";
+	rows[0].why = SL_KEPT_FIRST;
 	rc = draw(&rows[0], &passes->kept.first, passes, arena, err);
-	rows[1].why = "median";
+	rows[1].why = SL_KEPT_MEDIAN;
 	if (!rc)
 		rc = draw(&rows[1], &passes->kept.median, passes, arena, err);
 	for (size_t i = 0; !rc && i < passes->kept.n_slow; i++) {
-		rows[2 + i].why = "slowest";
+		rows[2 + i].why = SL_KEPT_SLOWEST;
 		rc = draw(&rows[2 + i], &passes->kept.slow[i], passes, arena,
 			  err);
 	}

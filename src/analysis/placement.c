@@ -205,7 +205,7 @@ list_operations(const struct placement *p, struct sl_hardware_row *row,
 	if (!rows)
 		return sl__fail_nomem(err);
 	row->operations = rows;
-	for (size_t i = 0; !row->absent && i < look->n_layers; i++) {
+	for (size_t i = 0; row->dtype && i < look->n_layers; i++) {
 		double arithmetic = arithmetic_of(h, &look->layers[i]);
 		double traffic =
 			look->layers[i].n_bytes / h->bandwidth_bytes_per_s;
@@ -322,13 +322,6 @@ fill_row(const struct placement *p, struct sl_hardware_row *row,
 	row->hardware = h;
 	row->dtype_model = look->main_dtype;
 	row->dtype = sl__hardware_dtype(h, look->main_dtype);
-	if (!row->dtype) {
-		row->absent = sl__arena_format(p->arena,
-					       "it does not compute in %s",
-					       sl_dtype_text(look->main_dtype));
-		if (!row->absent)
-			return sl__fail_nomem(err);
-	}
 	row->bound_s = bound_of(h, look, &row->compute_share);
 	row->floor_s = floor_of(h, look);
 	row->needs_bytes = look->needs_bytes;
@@ -389,20 +382,18 @@ compare_kinds(const struct look *look,
 
 /* At which batches the best GPU beats the best CPU: from one on, or not at all
  * larger ones that were looked at. */
-static enum sl_status
-find_crossing(const struct placement *p, struct sl_hardware_report *report,
-	      const struct sl_hardware *const *hardware, int by_price,
-	      struct sl_error *err)
+static struct sl_fact
+find_crossing(const struct placement *p,
+	      const struct sl_hardware *const *hardware, size_t n, int by_price)
 {
 	const struct sl_hardware *last[2] = {NULL, NULL}, *first[2] = {0};
-	const char *less = by_price ? "costs less a sample" : "can be faster";
 	int64_t from = 0, to = 0;
 	int is_steady = 1;
 
 	for (size_t i = 0; i < p->n_looks; i++) {
 		const struct sl_hardware *best[2];
-		int wins = compare_kinds(&p->looks[i], hardware, report->n_rows,
-					 by_price, best);
+		int wins = compare_kinds(&p->looks[i], hardware, n, by_price,
+					 best);
 
 		if (wins < 0)
 			break;
@@ -415,29 +406,18 @@ find_crossing(const struct placement *p, struct sl_hardware_report *report,
 		is_steady = is_steady && (wins || !from);
 	}
 	if (!to)
-		return SL_OK;
+		return (struct sl_fact){.kind = SL_FACT_NONE};
 	if (!from)
-		report->crossing = sl__arena_format(
-			p->arena,
-			"the best CPU %s than the best GPU up to batch %lld "
-			"(there %s against %s).",
-			less, (long long)to, last[0]->id, last[1]->id);
-	else if (is_steady && to > from)
-		report->crossing = sl__arena_format(
-			p->arena,
-			"the best GPU %s than the best CPU from batch %lld on, "
-			"as far as %lld (at %lld: %s against %s).",
-			less, (long long)from, (long long)to, (long long)from,
-			first[1]->id, first[0]->id);
-	else
-		report->crossing = sl__arena_format(
-			p->arena,
-			"the best GPU %s than the best CPU at batch %lld%s "
-			"(%s against %s).",
-			less, (long long)from,
-			is_steady ? "" : ", but not at every larger one",
-			first[1]->id, first[0]->id);
-	return report->crossing ? SL_OK : sl__fail_nomem(err);
+		return (struct sl_fact){SL_FACT_CPU_WINS,
+					{by_price, (double)to},
+					{last[0]->id, last[1]->id}};
+	if (is_steady && to > from)
+		return (struct sl_fact){SL_FACT_GPU_FROM,
+					{by_price, (double)from, (double)to},
+					{first[1]->id, first[0]->id}};
+	return (struct sl_fact){SL_FACT_GPU_AT,
+				{by_price, (double)from, is_steady},
+				{first[1]->id, first[0]->id}};
 }
 
 static void
@@ -513,10 +493,10 @@ place(struct placement *p, struct sl_hardware_report *report,
 	report->n_unknown_nodes = p->looks[0].n_unknown_nodes;
 	report->n_unknown_values = p->looks[0].n_unknown_values;
 	find_cheapest(report);
-	rc = find_crossing(p, report, hardware, 1, err);
-	if (!rc && !report->crossing)
-		rc = find_crossing(p, report, hardware, 0, err);
-	return rc;
+	report->crossing = find_crossing(p, hardware, n, 1);
+	if (!report->crossing.kind)
+		report->crossing = find_crossing(p, hardware, n, 0);
+	return SL_OK;
 }
 
 enum sl_status

@@ -17,20 +17,31 @@
 
 enum { N_POINTS = 4 };
 
-enum figure {
-	FIGURE_FLOPS,
-	FIGURE_ATTENTION,
-	FIGURE_ACTIVATIONS,
-	FIGURE_LIVE,
-	FIGURE_KV,
-	N_FIGURES
-};
+enum { N_FIGURES = SL_N_GROWTH_FIGURES };
 
-static const char *const figure_names[N_FIGURES] = {
-	"flops", "attention flops", "activations", "live memory", "kv cache"};
+const char *
+sl_growth_axis_text(enum sl_growth_axis axis)
+{
+	static const char *const words[SL_N_GROWTH_AXES] = {"batch", "seq",
+							    "past"};
+
+	return words[(unsigned)axis < SL_N_GROWTH_AXES ? axis
+						       : SL_GROWTH_BATCH];
+}
+
+const char *
+sl_growth_figure_text(enum sl_growth_figure figure)
+{
+	static const char *const words[SL_N_GROWTH_FIGURES] = {
+		"flops", "attention flops", "activations", "live memory",
+		"kv cache"};
+
+	return words[(unsigned)figure < SL_N_GROWTH_FIGURES ? figure
+							    : SL_GROWTH_FLOPS];
+}
 
 struct axis {
-	const char *name;
+	enum sl_growth_axis axis;
 	int64_t symbol, at;
 	int64_t first, step;
 	const char *absent;
@@ -45,14 +56,14 @@ take_figures(struct axis *axis, size_t point, const struct sl__survey *s,
 {
 	size_t n = s->graph->n_values;
 
-	axis->values[FIGURE_FLOPS][point] = 2 * (double)s->tally.macs;
-	axis->values[FIGURE_ATTENTION][point] =
+	axis->values[SL_GROWTH_FLOPS][point] = 2 * (double)s->tally.macs;
+	axis->values[SL_GROWTH_ATTENTION][point] =
 		2 * (double)s->tally.product_macs;
-	axis->values[FIGURE_ACTIVATIONS][point] =
+	axis->values[SL_GROWTH_ACTIVATIONS][point] =
 		(double)sl__survey_live(s)->activation_bytes;
-	axis->values[FIGURE_LIVE][point] =
+	axis->values[SL_GROWTH_LIVE][point] =
 		(double)sl__survey_live(s)->peak_bytes;
-	axis->values[FIGURE_KV][point] = s->kv.bytes;
+	axis->values[SL_GROWTH_KV][point] = s->kv.bytes;
 	if (point >= N_POINTS - 1)
 		return SL_OK;
 	axis->n_bytes[point] = sl__arena_array(arena, n, sizeof(uint64_t));
@@ -226,7 +237,8 @@ sample(struct axis *axis, const struct sl__survey *survey,
 			return SL_E_NOMEM;
 		if (rc) {
 			axis->absent = sl__arena_format(
-				arena, "at %s %lld: %.300s", axis->name,
+				arena, "at %s %lld: %.300s",
+				sl_growth_axis_text(axis->axis),
 				(long long)size, why.text);
 			return axis->absent ? SL_OK : SL_E_NOMEM;
 		}
@@ -252,10 +264,10 @@ place_points(struct axis *axis)
 
 /* Why a figure of a model cannot be told; NULL: it can. */
 static const char *
-absence_of(const struct axis *axis, enum figure f,
+absence_of(const struct axis *axis, enum sl_growth_figure f,
 	   const struct sl__survey *survey)
 {
-	int is_memory = f == FIGURE_ACTIVATIONS || f == FIGURE_LIVE;
+	int is_memory = f == SL_GROWTH_ACTIVATIONS || f == SL_GROWTH_LIVE;
 
 	if (axis->absent)
 		return axis->absent;
@@ -265,7 +277,7 @@ absence_of(const struct axis *axis, enum figure f,
 	}
 	if (is_memory && survey->shapes->n_unresolved)
 		return "the shape of a value depends on data";
-	if (f == FIGURE_FLOPS && !(axis->values[f][N_POINTS - 1] > 0))
+	if (f == SL_GROWTH_FLOPS && !(axis->values[f][N_POINTS - 1] > 0))
 		return "nothing here is a convolution or a product";
 	return NULL;
 }
@@ -282,19 +294,20 @@ fill_rows(struct sl_growth *rows, const struct axis *axis,
 		struct sl_growth *row = &rows[n];
 		int has_figure = axis->values[f][N_POINTS - 1] > 0;
 
-		if (f != FIGURE_FLOPS && (axis->absent || !has_figure))
+		if (f != SL_GROWTH_FLOPS && (axis->absent || !has_figure))
 			continue;
-		row->axis = axis->name;
-		row->figure = figure_names[f];
+		row->axis = axis->axis;
+		row->figure = (enum sl_growth_figure)f;
 		row->at = axis->at;
-		row->absent = absence_of(axis, (enum figure)f, survey);
+		row->absent =
+			absence_of(axis, (enum sl_growth_figure)f, survey);
 		row->constant = row->linear = row->quadratic = (double)NAN;
 		row->exponent = row->final_exponent = (double)NAN;
 		n++;
 		if (row->absent)
 			continue;
 		sl__growth_fit(row, axis->values[f], axis->first, axis->step);
-		if (f == FIGURE_LIVE)
+		if (f == SL_GROWTH_LIVE)
 			row->final_exponent =
 				degree_of(axis, survey->graph->n_values);
 	}
@@ -330,12 +343,12 @@ sl__growth_of(const struct sl_growth **out, size_t *n,
 {
 	struct sl_growth *rows =
 		sl__arena_array(arena, 3 * N_FIGURES, sizeof(*rows));
-	struct axis batch = {.name = "batch",
+	struct axis batch = {.axis = SL_GROWTH_BATCH,
 			     .symbol = sl__shapes_batch_symbol(survey->graph),
 			     .at = survey->batch};
-	struct axis seq = {.name = "seq",
+	struct axis seq = {.axis = SL_GROWTH_SEQ,
 			   .symbol = sl__shapes_seq_symbol(survey->graph)};
-	struct axis past = {.name = "past",
+	struct axis past = {.axis = SL_GROWTH_PAST,
 			    .symbol = sl__shapes_past_symbol(survey->graph)};
 	enum sl_status rc;
 

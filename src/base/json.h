@@ -17,6 +17,8 @@ struct sl__json {
 	int depth;
 	int n_in_level; /* members written at this depth so far */
 	int is_flat;    /* set by callers: no line breaks while it is */
+	/* What facts say, set by src/report/ where there are any. */
+	void (*say)(struct sl_buf *out, const struct sl_fact *fact);
 };
 
 void sl__json_init(struct sl__json *json, struct sl_buf *out);

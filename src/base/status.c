@@ -54,6 +54,8 @@ set_text(struct sl_error *err, enum sl_status status, const char *format,
 	 va_list args)
 {
 	err->status = status;
+	err->hint = SL_HINT_NONE;
+	err->input[0] = err->dim[0] = '\0';
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	/* A name from outside may hold a newline or an escape sequence. */
 	sl_text_sanitize(err->text);
@@ -101,11 +103,29 @@ sl__fail_nomem(struct sl_error *err)
 enum sl_status
 sl__within(struct sl_error *err, enum sl_status status, const char *where)
 {
-	char inner[sizeof(err->text)];
+	struct sl_error inner;
 
 	if (!status || !err)
 		return status;
-	memcpy(inner, err->text, sizeof(inner));
-	inner[sizeof(inner) - 1] = '\0';
-	return sl__fail(err, status, "%s: %s", where, inner);
+	inner = *err;
+	inner.text[sizeof(inner.text) - 1] = '\0';
+	sl__fail(err, status, "%s: %s", where, inner.text);
+	/* What was said of sizes does not stand first any more. */
+	if (inner.hint != SL_HINT_SIZE && inner.hint != SL_HINT_SIZE_OR_DIM)
+		(void)sl__hint(err, status, inner.hint, inner.input, inner.dim);
+	return status;
+}
+
+enum sl_status
+sl__hint(struct sl_error *err, enum sl_status status, enum sl_hint hint,
+	 const char *input, const char *dim)
+{
+	if (!status || !err)
+		return status;
+	err->hint = hint;
+	snprintf(err->input, sizeof(err->input), "%s", input);
+	snprintf(err->dim, sizeof(err->dim), "%s", dim);
+	sl_text_sanitize(err->input);
+	sl_text_sanitize(err->dim);
+	return status;
 }

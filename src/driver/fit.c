@@ -271,7 +271,7 @@ sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 	fit = sl__boxed_new(&s.arena, options->allocator, sizeof(*fit));
 	if (!fit)
 		return sl__fail_nomem(err);
-	fit->axis = s.is_seq ? "seq" : "batch";
+	fit->axis = s.is_seq ? SL_GROWTH_SEQ : SL_GROWTH_BATCH;
 	fit->memory_bytes = options->memory_bytes;
 	fit->optimizer = options->optimizer;
 	fit->name = sl__arena_string(s.arena, sl_graph_name(graph));

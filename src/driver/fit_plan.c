@@ -70,7 +70,7 @@ plan(struct predictor *p, int64_t size, double memory_bytes,
 	if (p->how->sizes)
 		sizes = *p->how->sizes;
 	if (!p->fit->fixed_at)
-		*(strcmp(p->fit->axis, "seq") ? &sizes.batch : &sizes.seq) =
+		*(p->fit->axis == SL_GROWTH_SEQ ? &sizes.seq : &sizes.batch) =
 			size;
 	p->n_plans++;
 	return sl__confined_try(out, &how, err);
@@ -239,7 +239,7 @@ name_sizes(struct predictor *p, int64_t size, struct sl_error *err)
 	enum sl_status rc;
 
 	if (!p->fit->fixed_at)
-		*(strcmp(p->fit->axis, "seq") ? &sizes.batch : &sizes.seq) =
+		*(p->fit->axis == SL_GROWTH_SEQ ? &sizes.seq : &sizes.batch) =
 			size;
 	rc = sl_inspect(&seen, p->graph, &how, err);
 	if (rc)

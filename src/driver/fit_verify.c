@@ -52,7 +52,7 @@ try_size(struct verifier *v, int64_t size, struct sl_error *err)
 		sizes = *v->how->sizes;
 	plan.sizes = &sizes;
 	if (!v->fit->fixed_at)
-		*(strcmp(v->fit->axis, "seq") ? &sizes.batch : &sizes.seq) =
+		*(v->fit->axis == SL_GROWTH_SEQ ? &sizes.seq : &sizes.batch) =
 			size;
 	rc = sl__confined_try(&result, &how, err);
 	if (rc)
@@ -65,7 +65,8 @@ try_size(struct verifier *v, int64_t size, struct sl_error *err)
 	}
 	if (result.status != SL_E_NOMEM && result.status != SL_E_DATA)
 		return sl__fail(err, result.status, "%s %lld: %.400s",
-				v->fit->axis, (long long)size, result.text);
+				sl_growth_axis_text(v->fit->axis),
+				(long long)size, result.text);
 	v->bad = size;
 	v->is_refused = result.status == SL_E_DATA;
 	memcpy(v->why, result.text, sizeof(v->why));
@@ -141,7 +142,8 @@ conclude(struct verifier *v, struct sl_error *err)
 	const char *why = v->why;
 
 	if (!v->good && v->is_refused)
-		return sl__fail(err, SL_E_DATA, "%s %lld: %.400s", v->fit->axis,
+		return sl__fail(err, SL_E_DATA, "%s %lld: %.400s",
+				sl_growth_axis_text(v->fit->axis),
 				(long long)v->bad, v->why);
 	out->runs_at = v->good;
 	out->planned_at = v->planned;

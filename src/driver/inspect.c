@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "cost/backward.h"
 #include "driver/study.h"
+#include "result/fact_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -420,34 +421,39 @@ explain(struct inspector *i)
 }
 
 /* What could settle a shape: contents of the model's inputs, in general. */
+static enum sl_fact_kind
+remedy_of(const struct inspector *i, const struct sl__node *node)
+{
+	if (!node->op)
+		return SL_FACT_SHAPE_UNDECLARED;
+	return i->study.how.contents ? SL_FACT_SHAPE_OPEN
+				     : SL_FACT_SHAPE_OF_INPUTS;
+}
+
 static enum sl_status
 list_unresolved(struct inspector *i)
 {
 	const struct sl__shapes *shapes = i->survey->shapes;
-	const char **lines =
-		sl__arena_array(i->arena, shapes->n_unresolved, sizeof(*lines));
+	struct sl__facts list;
 
-	if (!lines)
-		return sl__fail_nomem(i->err);
-	i->out->unresolved = lines;
+	sl__facts_init(&list, i->arena, NULL, 0);
 	for (size_t k = 0; k < shapes->n_unresolved; k++) {
 		const struct sl__unresolved *u = &shapes->unresolved[k];
 		const struct sl__node *node = &i->graph->nodes[u->node];
-		const char *option = !node->op ? "declare the shape in the file"
-				     : i->study.how.contents
-					     ? "no option settles it"
-					     : "--inputs DIR may settle it";
+		const struct sl_fact here = {remedy_of(i, node),
+					     {0},
+					     {i->graph->values[u->value].name,
+					      node->name, node->type,
+					      u->why ? u->why : "not known"}};
+		const struct sl_fact *fact = sl__fact_copy(&here, i->arena);
 
-		lines[k] = sl__arena_format(
-			i->arena,
-			"shape of '%.200s', made by '%.200s' (%.60s): %s; %s",
-			i->graph->values[u->value].name, node->name, node->type,
-			u->why ? u->why : "not known", option);
-		if (!lines[k])
+		if (!fact)
 			return sl__fail_nomem(i->err);
-		i->out->n_unresolved++;
+		sl__facts_add(&list, *fact);
 	}
-	return SL_OK;
+	i->out->unresolved = list.list;
+	i->out->n_unresolved = list.n;
+	return list.has_failed ? sl__fail_nomem(i->err) : SL_OK;
 }
 
 static enum sl_status

@@ -123,39 +123,19 @@ compare(struct isolating *x, struct sl_error *err)
 }
 
 /* What the difference means; only where it is one. */
-static enum sl_status
-explain(struct isolating *x, struct sl_error *err)
+static struct sl_fact
+explain(const struct sl_estimate *ratio)
 {
-	const struct sl_estimate *r = &x->out->ratio;
-	char *text;
-
-	if (r->needs_n)
-		text = sl__arena_format(
-			x->arena,
-			"Too few rounds to tell how the layer differs within "
-			"its model: it takes %zu.",
-			r->needs_n);
-	else if (r->lo <= 1.02 && r->hi >= 0.98)
-		text = sl__arena_string(
-			x->arena, "Within its model the layer takes as long as "
-				  "alone, as far as this can tell.");
-	else if (r->value > 1)
-		text = sl__arena_format(
-			x->arena,
-			"Within its model the layer takes %.2f times as long "
-			"as alone, run after run: there, other layers may push "
-			"its data out of the caches, or leave its input in "
-			"another layout.",
-			r->value);
-	else
-		text = sl__arena_format(
-			x->arena,
-			"Within its model the layer takes %.2f times as long "
-			"as alone, run after run: there, its input may already "
-			"be in the layout it wants.",
-			r->value);
-	x->out->finding = text;
-	return text ? SL_OK : sl__fail_nomem(err);
+	if (ratio->needs_n)
+		return (struct sl_fact){SL_FACT_LAYER_UNKNOWN,
+					{(double)ratio->needs_n},
+					{NULL}};
+	if (ratio->lo <= 1.02 && ratio->hi >= 0.98)
+		return (struct sl_fact){.kind = SL_FACT_LAYER_SAME};
+	return (struct sl_fact){ratio->value > 1 ? SL_FACT_LAYER_SLOWER
+						 : SL_FACT_LAYER_FASTER,
+				{ratio->value},
+				{NULL}};
 }
 
 /*
@@ -242,7 +222,7 @@ profile_layer(struct isolating *x, struct sl_error *err)
 	if (!rc)
 		rc = compare(x, err);
 	if (!rc)
-		rc = explain(x, err);
+		x->out->finding = explain(&x->out->ratio);
 	if (rc)
 		return rc;
 	sl__subject_close(&x->alone);

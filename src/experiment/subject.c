@@ -25,10 +25,14 @@ count_copies(struct sl__subject *s, const char *input, int64_t size,
 	int64_t n = size > 0 ? s->batch / size : 0;
 
 	if (n < 1 || s->batch % size || (s->n_copies && s->n_copies != n))
-		return sl__fail(err, SL_E_DATA,
-				"--batch %lld: what the files hold can only be "
-				"repeated, and input '%.200s' has %lld",
-				(long long)s->batch, input, (long long)size);
+		return sl__hint(err,
+				sl__fail(err, SL_E_DATA,
+					 "batch %lld: what the files hold can "
+					 "only be repeated, and input '%.200s' "
+					 "has %lld",
+					 (long long)s->batch, input,
+					 (long long)size),
+				SL_HINT_SIZE, "", "");
 	s->n_copies = n;
 	return SL_OK;
 }
@@ -111,9 +115,10 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 	if (!shapes)
 		return sl__fail_nomem(err);
 	if (sizes->batch && !sl__shapes_batch_symbol(s->graph))
-		return sl__fail(err, SL_E_DATA,
-				"the model's batch is fixed: --batch cannot "
-				"change it");
+		return sl__hint(
+			err,
+			sl__fail(err, SL_E_DATA, "the model's batch is fixed"),
+			SL_HINT_BATCH, "", "");
 	if (n)
 		memcpy(shapes, sizes->shapes, n * sizeof(*shapes));
 	s->batch = sizes->batch;

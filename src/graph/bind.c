@@ -3,7 +3,7 @@
  * bind.c - sizes for the dimensions that a model knows by name.
  *
  * What is said most precisely wins, and contradictions are refused: sizes of
- * symbols that the caller knows from elsewhere, contents of inputs, then --shape, --dim, --batch, --seq and --past, then what the
+ * symbols that the caller knows from elsewhere, contents of inputs, then shapes, dims, batch, seq and past, then what the
  * model itself takes as usual, then batch 1.
  */
 #include "base/dtype.h"
@@ -148,12 +148,11 @@ bind_shapes(struct binder *b, const struct sl_sizes *sizes)
 		if (i == b->main->n_inputs) {
 			list_inputs(b, inputs, sizeof(inputs));
 			return sl__fail(b->err, SL_E_DATA,
-					"--shape %.100s: the model has no such "
+					"shape %.100s: the model has no such "
 					"input; it has %s",
 					shape->input, inputs);
 		}
-		snprintf(option, sizeof(option), "--shape %.100s",
-			 shape->input);
+		snprintf(option, sizeof(option), "shape %.100s", shape->input);
 		rc = bind_shape(b, i, shape->dims, shape->rank, option);
 		if (rc)
 			return rc;
@@ -170,7 +169,7 @@ bind_contents(struct binder *b, const struct sl__tensor *const *contents)
 		if (!contents[i])
 			continue;
 		rc = bind_shape(b, i, contents[i]->dims, contents[i]->rank,
-				"--inputs");
+				"inputs");
 		if (rc)
 			return rc;
 	}
@@ -232,11 +231,11 @@ bind_dims(struct binder *b, const struct sl_sizes *sizes)
 
 		if (i == b->graph->n_symbols)
 			return sl__fail(b->err, SL_E_DATA,
-					"--dim %.100s: the model has no such "
+					"dim %.100s: the model has no such "
 					"dimension%s",
 					dim->name,
 					list_symbols(b, names, sizeof(names)));
-		snprintf(option, sizeof(option), "--dim %.100s", dim->name);
+		snprintf(option, sizeof(option), "dim %.100s", dim->name);
 		rc = bind(b, i, dim->size, option);
 		if (rc)
 			return rc;
@@ -296,11 +295,11 @@ bind_batch(struct binder *b, int64_t batch)
 		if (!batch)
 			return SL_OK;
 		return sl__fail(b->err, SL_E_DATA,
-				"--batch: the model's first input has no "
+				"batch: the model's first input has no "
 				"dimension that could be the batch");
 	}
 	if (batch)
-		return bind_dim(b, first, 0, batch, "--batch");
+		return bind_dim(b, first, 0, batch, "batch");
 	if (symbol && b->shapes->bound[symbol_index(symbol)] < 0 &&
 	    !b->graph->symbols[symbol_index(symbol)].usual)
 		b->shapes->bound[symbol_index(symbol)] = 1;
@@ -313,14 +312,18 @@ bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
 	char names[256];
 
 	if (!symbol)
-		return sl__fail(b->err, SL_E_DATA,
-				"%s: no dimension of the model's inputs is "
-				"known as that%s%s",
-				option,
-				b->graph->n_symbols
-					? list_symbols(b, names, sizeof(names))
-					: "; all of them are fixed",
-				b->graph->n_symbols ? " for --dim" : "");
+		return sl__hint(
+			b->err,
+			sl__fail(b->err, SL_E_DATA,
+				 "%s: no dimension of the model's inputs is "
+				 "known as that%s",
+				 option,
+				 b->graph->n_symbols
+					 ? list_symbols(b, names, sizeof(names))
+					 : "; all of them are fixed"),
+			b->graph->n_symbols ? SL_HINT_SIZE_OR_DIM
+					    : SL_HINT_SIZE,
+			"", "");
 	return bind(b, symbol_index(symbol), size, option);
 }
 
@@ -372,10 +375,10 @@ bind_roles(struct binder *b, const struct sl_sizes *sizes)
 
 	if (sizes->seq)
 		rc = bind_role(b, sizes->seq, sl__shapes_seq_symbol(b->graph),
-			       "--seq");
+			       "seq");
 	if (!rc && (sizes->past || sizes->has_past))
 		rc = bind_role(b, sizes->past, sl__shapes_past_symbol(b->graph),
-			       "--past");
+			       "past");
 	if (!rc)
 		rc = bind_batch(b, sizes->batch);
 	for (size_t i = 0; i < b->graph->n_symbols; i++) {
@@ -391,10 +394,12 @@ refuse_free(struct binder *b, const struct sl__value *input)
 	const struct sl__type *type = &input->declared;
 
 	if (type->rank < 0)
-		return sl__fail(b->err, SL_E_DATA,
-				"the model gives no shape for its input "
-				"'%.100s': add --shape %.100s=N,...",
-				input->name, input->name);
+		return sl__hint(b->err,
+				sl__fail(b->err, SL_E_DATA,
+					 "the model gives no shape for its "
+					 "input '%.100s'",
+					 input->name),
+				SL_HINT_SHAPE, input->name, "");
 	for (int d = 0; d < type->rank; d++) {
 		const char *name;
 		size_t i = symbol_index(type->dims[d]);
@@ -403,16 +408,19 @@ refuse_free(struct binder *b, const struct sl__value *input)
 			continue;
 		name = b->graph->symbols[i].name;
 		if (!sl__graph_owns_name(b->graph, i))
-			return sl__fail(b->err, SL_E_DATA,
-					"dimension %d of input '%.100s' is "
-					"free and has no name: add --shape "
-					"'%.60s=...'",
-					d, input->name, input->name);
-		return sl__fail(b->err, SL_E_DATA,
-				"dimension %d of input '%.100s' is free "
-				"('%.60s'): add --dim '%.60s=N' or --shape "
-				"'%.60s=...'",
-				d, input->name, name, name, input->name);
+			return sl__hint(b->err,
+					sl__fail(b->err, SL_E_DATA,
+						 "dimension %d of input "
+						 "'%.100s' is free and has no "
+						 "name",
+						 d, input->name),
+					SL_HINT_SIDES, input->name, "");
+		return sl__hint(b->err,
+				sl__fail(b->err, SL_E_DATA,
+					 "dimension %d of input '%.100s' is "
+					 "free ('%.60s')",
+					 d, input->name, name),
+				SL_HINT_DIM, input->name, name);
 	}
 	return SL_OK;
 }
@@ -464,6 +472,9 @@ sl__shapes_bind(struct sl__shapes *shapes,
 		rc = bind_dims(&b, sizes);
 	if (!rc && (options->free_sizes == SL__FREE_REFUSED || options->sizes))
 		rc = bind_roles(&b, sizes);
+	/* All of these begin with what was said. */
+	if (rc == SL_E_DATA && err && err->hint == SL_HINT_NONE)
+		return sl__hint(err, rc, SL_HINT_SIZE, "", "");
 	for (size_t i = 0; !rc && i < b.main->n_inputs; i++)
 		rc = settle_input(
 			&b, i, options->contents ? options->contents[i] : NULL,

@@ -98,7 +98,7 @@ enum sl_status sl__shapes_bind(struct sl__shapes *shapes,
 			       const struct sl__shapes_options *options,
 			       struct sl_error *err) SL_CHECKED;
 
-/* The symbols that --batch, --seq and --past bind; 0: the model has none. */
+/* The symbols that batch, seq and past bind; 0: the model has none. */
 int64_t sl__shapes_batch_symbol(const struct sl_graph *graph);
 int64_t sl__shapes_seq_symbol(const struct sl_graph *graph);
 int64_t sl__shapes_past_symbol(const struct sl_graph *graph);

@@ -193,7 +193,7 @@ sl__beside_share(const struct sl_machine *m, unsigned level, size_t n_threads)
 		size_t n_users = cache->n_sharing;
 
 		if (cache->level != level ||
-		    !strcmp(cache->kind, "instruction"))
+		    cache->kind == SL_CACHE_INSTRUCTION)
 			continue;
 		if (n_users > n_threads)
 			n_users = n_threads;

@@ -40,7 +40,8 @@ add_peaks(struct sl_peak *rows, size_t *n_rows,
 	struct sl_peak row = {.dtype = k->dtype,
 			      .isa = k->isa,
 			      .n_bits = k->n_bits,
-			      .absent = k->absent};
+			      .absent = k->absent,
+			      .is_hidden = k->absent && !k->is_lacking};
 
 	if (k->absent) {
 		row.ops_per_s = (struct sl_estimate){.value = (double)NAN,

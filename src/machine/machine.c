@@ -37,6 +37,16 @@ enum {
 };
 
 const char *
+sl_cache_kind_text(enum sl_cache_kind kind)
+{
+	static const char *const words[SL_N_CACHE_KINDS] = {
+		"data", "instruction", "unified"};
+
+	return words[(unsigned)kind < SL_N_CACHE_KINDS ? kind
+						       : SL_CACHE_UNIFIED];
+}
+
+const char *
 sl_level_text(enum sl_level level)
 {
 	static const char *const words[SL_N_LEVELS] = {
@@ -341,9 +351,7 @@ int
 sl__machine_hides_peaks(const struct sl_machine *m)
 {
 	for (size_t i = 0; i < m->n_peaks; i++) {
-		const char *absent = m->peaks[i].absent;
-
-		if (absent && strcmp(absent, SL__PEAK_LACKING) != 0)
+		if (m->peaks[i].is_hidden)
 			return 1;
 	}
 	return 0;

@@ -22,7 +22,7 @@
 #include "base/banned.h"
 
 enum {
-	VERSION = 3,
+	VERSION = 4,
 	MAX_ROWS = 1 << 16 /* far above 64 thread counts of 128 sizes */
 };
 
@@ -51,8 +51,8 @@ write_rows(struct sl_buf *out, const struct sl_machine *m)
 	for (size_t i = 0; i < m->n_peaks; i++) {
 		const struct sl_peak *p = &m->peaks[i];
 
-		sl__buf_format(out, "%d %zu %zu", (int)p->dtype, p->n_bits,
-			       p->n_threads);
+		sl__buf_format(out, "%d %zu %zu %d", (int)p->dtype, p->n_bits,
+			       p->n_threads, p->is_hidden);
 		write_estimate(out, &p->ops_per_s);
 		sl__buf_format(out, " %s|%s\n", p->isa,
 			       p->absent ? p->absent : "");
@@ -225,6 +225,7 @@ parse_peaks(struct parser *p, struct sl_machine *m)
 		r[i].dtype = (enum sl_dtype)whole(p, SL_N_DTYPES - 1);
 		r[i].n_bits = whole(p, MOST_BYTES);
 		r[i].n_threads = whole(p, MOST_BYTES);
+		r[i].is_hidden = whole(p, 1) > 0;
 		r[i].ops_per_s = estimate(p);
 		r[i].isa = words(p, '|');
 		r[i].absent = words(p, '\n');

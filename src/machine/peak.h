@@ -24,6 +24,7 @@ struct sl__peak_kernel {
 	const char *absent; /* why it cannot be run here; NULL when it can */
 	int is_unexercised; /* absent, yet the engine may use it: it could be
 			       faster than all that run */
+	int is_lacking;     /* absent because the CPU does not have it */
 };
 
 /* The reasons of kernels for instructions that the CPU lacks, and for those

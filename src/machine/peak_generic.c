@@ -92,23 +92,22 @@ sum_f64(f64x2 v)
 
 DEFINE_VECTOR(vector_f32, f32x4, sum_f32)
 DEFINE_VECTOR(vector_f64, f64x2, sum_f64)
-#define VECTOR_KERNELS                                                          \
-	{SL_DTYPE_F32, "vector", 128, 14 * 4 * 2, vector_f32, NULL, 0},         \
-		{SL_DTYPE_F64, "vector", 128, 14 * 2 * 2, vector_f64, NULL, 0}, \
-		{SL_DTYPE_BF16,                                                 \
-		 "dot product",                                                 \
-		 128,                                                           \
-		 0,                                                             \
-		 NULL,                                                          \
-		 "not exercised on this architecture",                          \
-		 1},                                                            \
-		{SL_DTYPE_I8,                                                   \
-		 "dot product",                                                 \
-		 128,                                                           \
-		 0,                                                             \
-		 NULL,                                                          \
-		 "not exercised on this architecture",                          \
-		 1},
+#define VECTOR_KERNELS                                                     \
+	{SL_DTYPE_F32, "vector", 128, 14 * 4 * 2, vector_f32, NULL, 0, 0}, \
+		{SL_DTYPE_F64, "vector", 128, 14 * 2 * 2,                  \
+		 vector_f64,   NULL,     0,   0},                          \
+		{SL_DTYPE_BF16,                                            \
+		 "dot product",                                            \
+		 128,                                                      \
+		 0,                                                        \
+		 NULL,                                                     \
+		 "not exercised on this architecture",                     \
+		 1,                                                        \
+		 0},                                                       \
+		{SL_DTYPE_I8, "dot product",                               \
+		 128,         0,                                           \
+		 NULL,        "not exercised on this architecture",        \
+		 1,           0},
 #else
 #define VECTOR_KERNELS
 #endif
@@ -117,8 +116,8 @@ size_t
 sl__peak_generic(struct sl__peak_kernel *kernels)
 {
 	static const struct sl__peak_kernel all[] = {
-		{SL_DTYPE_F32, "scalar", 32, 14 * 2, scalar_f32, NULL, 0},
-		{SL_DTYPE_F64, "scalar", 64, 14 * 2, scalar_f64, NULL, 0},
+		{SL_DTYPE_F32, "scalar", 32, 14 * 2, scalar_f32, NULL, 0, 0},
+		{SL_DTYPE_F64, "scalar", 64, 14 * 2, scalar_f64, NULL, 0, 0},
 		VECTOR_KERNELS};
 
 	memcpy(kernels, all, sizeof(all));

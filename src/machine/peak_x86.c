@@ -181,21 +181,21 @@ has(const char *feature)
 
 /* ops_per_round: chains x multiply-adds in a register x 2. */
 static const struct sl__peak_kernel known[] = {
-	{SL_DTYPE_F32, "SSE2", 128, 14 * 4 * 2, sse2_f32, NULL, 0},
-	{SL_DTYPE_F32, "AVX2", 256, 12 * 8 * 2, avx2_f32, NULL, 0},
-	{SL_DTYPE_F32, "AVX-512", 512, 12 * 16 * 2, avx512_f32, NULL, 0},
-	{SL_DTYPE_F64, "SSE2", 128, 14 * 2 * 2, sse2_f64, NULL, 0},
-	{SL_DTYPE_F64, "AVX2", 256, 12 * 4 * 2, avx2_f64, NULL, 0},
-	{SL_DTYPE_F64, "AVX-512", 512, 12 * 8 * 2, avx512_f64, NULL, 0},
-	{SL_DTYPE_BF16, "AVX512-BF16", 256, 12 * 16 * 2, bf16_256, NULL, 0},
-	{SL_DTYPE_BF16, "AVX512-BF16", 512, 12 * 32 * 2, bf16_512, NULL, 0},
-	{SL_DTYPE_BF16, "AMX-BF16", 8192, 0, NULL, NULL, 0},
-	{SL_DTYPE_I8, "SSSE3", 128, 12 * 16 * 2, ssse3_i8, NULL, 0},
-	{SL_DTYPE_I8, "AVX2", 256, 12 * 32 * 2, avx2_i8, NULL, 0},
-	{SL_DTYPE_I8, "AVX-VNNI", 256, 12 * 32 * 2, avxvnni_i8, NULL, 0},
-	{SL_DTYPE_I8, "AVX512-VNNI", 256, 12 * 32 * 2, vnni_i8_256, NULL, 0},
-	{SL_DTYPE_I8, "AVX512-VNNI", 512, 12 * 64 * 2, vnni_i8_512, NULL, 0},
-	{SL_DTYPE_I8, "AMX-INT8", 8192, 0, NULL, NULL, 0},
+	{SL_DTYPE_F32, "SSE2", 128, 14 * 4 * 2, sse2_f32, NULL, 0, 0},
+	{SL_DTYPE_F32, "AVX2", 256, 12 * 8 * 2, avx2_f32, NULL, 0, 0},
+	{SL_DTYPE_F32, "AVX-512", 512, 12 * 16 * 2, avx512_f32, NULL, 0, 0},
+	{SL_DTYPE_F64, "SSE2", 128, 14 * 2 * 2, sse2_f64, NULL, 0, 0},
+	{SL_DTYPE_F64, "AVX2", 256, 12 * 4 * 2, avx2_f64, NULL, 0, 0},
+	{SL_DTYPE_F64, "AVX-512", 512, 12 * 8 * 2, avx512_f64, NULL, 0, 0},
+	{SL_DTYPE_BF16, "AVX512-BF16", 256, 12 * 16 * 2, bf16_256, NULL, 0, 0},
+	{SL_DTYPE_BF16, "AVX512-BF16", 512, 12 * 32 * 2, bf16_512, NULL, 0, 0},
+	{SL_DTYPE_BF16, "AMX-BF16", 8192, 0, NULL, NULL, 0, 0},
+	{SL_DTYPE_I8, "SSSE3", 128, 12 * 16 * 2, ssse3_i8, NULL, 0, 0},
+	{SL_DTYPE_I8, "AVX2", 256, 12 * 32 * 2, avx2_i8, NULL, 0, 0},
+	{SL_DTYPE_I8, "AVX-VNNI", 256, 12 * 32 * 2, avxvnni_i8, NULL, 0, 0},
+	{SL_DTYPE_I8, "AVX512-VNNI", 256, 12 * 32 * 2, vnni_i8_256, NULL, 0, 0},
+	{SL_DTYPE_I8, "AVX512-VNNI", 512, 12 * 64 * 2, vnni_i8_512, NULL, 0, 0},
+	{SL_DTYPE_I8, "AMX-INT8", 8192, 0, NULL, NULL, 0, 0},
 };
 
 size_t
@@ -207,7 +207,8 @@ sl__peak_x86(struct sl__peak_kernel *kernels)
 
 	for (size_t i = 0; i < n; i++) {
 		kernels[i] = known[i];
-		if (!has(known[i].isa))
+		kernels[i].is_lacking = !has(known[i].isa);
+		if (kernels[i].is_lacking)
 			kernels[i].absent = SL__PEAK_LACKING;
 		else if (known[i].run)
 			continue;

@@ -183,7 +183,7 @@ nearest_cache(double size_bytes, const struct sl_cache *caches, size_t n_caches,
 		double left =
 			capacity_bytes(&caches[i], n_threads) / size_bytes;
 
-		if (!strcmp(caches[i].kind, "instruction") || left > 6 ||
+		if (caches[i].kind == SL_CACHE_INSTRUCTION || left > 6 ||
 		    left < 0.5)
 			continue;
 		if (fabs(log2(left)) < octaves) {
@@ -213,7 +213,7 @@ n_data_caches(const struct sl_cache *caches, size_t n_caches)
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_caches; i++)
-		n += strcmp(caches[i].kind, "instruction") != 0;
+		n += caches[i].kind != SL_CACHE_INSTRUCTION;
 	return n;
 }
 
@@ -221,7 +221,7 @@ static void
 name_in_order(struct sl__plateaus *plateaus, const struct sl_cache *caches)
 {
 	for (size_t i = 0; i + 1 < plateaus->n; i++, caches++) {
-		while (!strcmp(caches->kind, "instruction"))
+		while (caches->kind == SL_CACHE_INSTRUCTION)
 			caches++;
 		plateaus->at[i].level = level_of(caches);
 	}

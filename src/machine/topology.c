@@ -28,14 +28,13 @@ count_of(hwloc_topology_t topology, hwloc_obj_type_t type)
 	return (struct sl_reading){n, NULL};
 }
 
-static const char *
+static enum sl_cache_kind
 kind_of(hwloc_obj_cache_type_t type)
 {
 	if (type == HWLOC_OBJ_CACHE_DATA)
-		return "data";
-	if (type == HWLOC_OBJ_CACHE_INSTRUCTION)
-		return "instruction";
-	return "unified";
+		return SL_CACHE_DATA;
+	return type == HWLOC_OBJ_CACHE_INSTRUCTION ? SL_CACHE_INSTRUCTION
+						   : SL_CACHE_UNIFIED;
 }
 
 /* Adds the caches of one type, if the machine has any with a size. */

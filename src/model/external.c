@@ -161,7 +161,7 @@ static enum sl_status
 open_file(struct sl__onnx_reader *r, const char *location,
 	  struct sl__mapping *out, const char **absent)
 {
-	struct sl_error why = {SL_OK, ""};
+	struct sl_error why = {.status = SL_OK, .text = ""};
 	char path[PATH_MAX];
 	const size_t *known = sl__map_find(&r->externals, location);
 	enum sl_status rc;

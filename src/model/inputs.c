@@ -146,7 +146,7 @@ sl__inputs_open_but(struct sl__inputs **out, const struct sl_graph *graph,
 		    const struct sl_allocator *allocator, struct sl_error *err)
 {
 	const struct sl__block *main = &graph->blocks[0];
-	struct sl_error ignored = {SL_OK, ""};
+	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	struct sl__arena *arena;
 	struct folder *f = sl__boxed_new(&arena, allocator, sizeof(*f));
 	enum sl_status rc = SL_OK;

@@ -394,7 +394,7 @@ sl__onnx_read(struct sl_graph **out, const unsigned char *bytes, size_t n_bytes,
 	      struct sl_error *err)
 {
 	struct origin origin = {{bytes, n_bytes}, "memory", folder, NULL, 0};
-	struct sl_error ignored = {SL_OK, ""};
+	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	enum sl_status rc;
 
 	*out = NULL;
@@ -411,7 +411,7 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	      const struct sl_graph_options *options, struct sl_error *err)
 {
 	struct origin origin = {{NULL, 0}, path, NULL, NULL, 1};
-	struct sl_error ignored = {SL_OK, ""};
+	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	const char *slash = strrchr(path, '/');
 	struct sl__arena scratch;
 	char *folder;
@@ -467,7 +467,7 @@ sl__onnx_read_tensor(struct sl__tensor *out, struct sl__arena *arena,
 		     const unsigned char *bytes, size_t n_bytes,
 		     struct sl_error *err)
 {
-	struct sl_error ignored = {SL_OK, ""};
+	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	struct sl__onnx_reader r;
 	struct sl__wire wire;
 	struct sl__field name;

@@ -236,9 +236,11 @@ fail_unknown(const char *name, struct sl_error *err)
 				      : ", ",
 			 entries[near[k]].name);
 	}
-	return sl__fail(err, SL_E_USAGE,
-			"there is no built-in model '%.100s'%s%s", name, text,
-			n ? "?" : "; see 'sleuth zoo'");
+	return sl__hint(err,
+			sl__fail(err, SL_E_USAGE,
+				 "there is no built-in model '%.100s'%s%s",
+				 name, text, n ? "?" : ""),
+			n ? SL_HINT_NONE : SL_HINT_MODELS, "", "");
 }
 
 static enum sl_status

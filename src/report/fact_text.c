@@ -8,7 +8,6 @@
 #include "report/fact_text.h"
 #include "base/buf.h"
 #include "report/phrase.h"
-#include "result/fact_list.h"
 
 #include <assert.h>
 #include <math.h>
@@ -263,6 +262,7 @@ write_group(struct writer *w, const char *t)
 	case 'a':
 	case 'b':
 	case 'c':
+	case 'd':
 		t = write_name(w, t);
 		break;
 	default:
@@ -325,73 +325,4 @@ sl__doc_fact(struct sl__doc *doc, const struct sl_fact *fact)
 
 	doc->failed |= !words;
 	return words ? words : "";
-}
-
-/* What it says, or its absence, under 'key'. */
-static void
-write_words(struct sl__json *json, const char *key, const struct sl_fact *fact,
-	    int is_absence)
-{
-	struct sl_buf text = {0};
-
-	sl__fact_write(&text, fact);
-	if (sl__buf_status(&text, NULL))
-		sl__buf_break(json->out);
-	else if (is_absence)
-		sl__json_absent(json, key, text.data ? text.data : "");
-	else
-		sl__json_text(json, key, text.data ? text.data : "");
-	sl_buf_release(&text);
-}
-
-static void
-write_members(struct sl__json *json, const char *key,
-	      const struct sl_fact *fact)
-{
-	sl__json_object(json, key);
-	sl__json_text(json, "kind", sl_fact_kind_text(fact->kind));
-	sl__json_array(json, "values");
-	for (size_t i = 0; i < sl__fact_n_values(fact->kind); i++)
-		sl__json_number(json, NULL, fact->values[i]);
-	sl__json_end_array(json);
-	sl__json_array(json, "names");
-	for (size_t i = 0; i < sl__fact_n_names(fact->kind); i++)
-		sl__json_text(json, NULL, fact->names[i] ? fact->names[i] : "");
-	sl__json_end_array(json);
-	sl__json_end_object(json);
-}
-
-void
-sl__json_fact(struct sl__json *json, const char *key,
-	      const struct sl_fact *fact)
-{
-	char sibling[64];
-
-	write_words(json, key, fact, 0);
-	snprintf(sibling, sizeof(sibling), "%s_fact", key);
-	write_members(json, sibling, fact);
-}
-
-void
-sl__json_facts(struct sl__json *json, const char *key,
-	       const struct sl_fact *facts, size_t n)
-{
-	char sibling[64];
-
-	sl__json_array(json, key);
-	for (size_t i = 0; i < n; i++)
-		write_words(json, NULL, &facts[i], 0);
-	sl__json_end_array(json);
-	snprintf(sibling, sizeof(sibling), "%s_facts", key);
-	sl__json_array(json, sibling);
-	for (size_t i = 0; i < n; i++)
-		write_members(json, NULL, &facts[i]);
-	sl__json_end_array(json);
-}
-
-void
-sl__json_absent_fact(struct sl__json *json, const char *key,
-		     const struct sl_fact *fact)
-{
-	write_words(json, key, fact, 1);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hardware_page.c - where a model could run: bounds, room, machines, money. */
 #include "report/hardware_page.h"
+#include "report/fact_text.h"
+#include "report/phrase.h"
 #include "report/unit.h"
+#include "result/fact_json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/banned.h"
@@ -40,7 +44,7 @@ add_room(struct sl__doc *doc, const struct sl_hardware *h, double needs,
 static void
 add_dtype(struct sl__doc *doc, const struct sl_hardware_row *row)
 {
-	if (row->absent)
+	if (!row->dtype)
 		sl__doc_cell(doc, SL__STYLE_BAD, "no %s",
 			     sl_dtype_text(row->dtype_model));
 	else if (row->dtype != row->dtype_model)
@@ -341,9 +345,9 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 	add_bounds(doc, r);
 	for (size_t i = 0; i < r->n_rows && (verbose || r->n_rows == 1); i++)
 		add_longest(doc, &r->rows[i]);
-	if (r->crossing)
+	if (r->crossing.kind)
 		sl__doc_text(doc, SL__STYLE_PLAIN, "By these bounds %s",
-			     r->crossing);
+			     sl__doc_fact(doc, &r->crossing));
 	if (r->rate_per_s > 0 || r->latency_s > 0)
 		add_service(doc, r, verbose);
 	if (r->n_samples > 0)
@@ -352,18 +356,32 @@ sl__hardware_page(struct sl__doc *doc, const char *name,
 		add_sources(doc, r);
 }
 
+/* Why there is no bound; NULL: there is one. */
+static const char *
+no_bound(struct sl__phrase *w, const struct sl_hardware_row *row)
+{
+	if (row->dtype)
+		return NULL;
+	snprintf(w->s, sizeof(w->s), "it does not compute in %s",
+		 sl_dtype_text(row->dtype_model));
+	return w->s;
+}
+
 static void
 write_money(struct sl__json *json, const char *key, double dollars,
 	    const struct sl_hardware_row *row)
 {
+	struct sl__phrase w;
+	const char *why = no_bound(&w, row);
+
 	if (!isnan(dollars))
 		sl__json_number(json, key, dollars);
 	else
 		sl__json_absent(json, key,
 				isnan(row->hardware->price_per_hour)
 					? "no price is given"
-				: row->absent ? row->absent
-					      : "it does not fit");
+				: why ? why
+				      : "it does not fit");
 }
 
 static void
@@ -379,8 +397,11 @@ static void
 write_bound(struct sl__json *json, const char *key, double seconds,
 	    const struct sl_hardware_row *row)
 {
-	if (row->absent)
-		sl__json_absent(json, key, row->absent);
+	struct sl__phrase w;
+	const char *why = no_bound(&w, row);
+
+	if (why)
+		sl__json_absent(json, key, why);
 	else
 		sl__json_number(json, key, seconds * 1e3);
 }
@@ -409,9 +430,12 @@ write_service(struct sl__json *json, const struct sl_hardware_report *r,
 static void
 write_training(struct sl__json *json, const struct sl_hardware_row *row)
 {
+	struct sl__phrase w;
+	const char *why = no_bound(&w, row);
+
 	sl__json_object(json, "training");
-	if (row->absent)
-		sl__json_absent(json, "hours", row->absent);
+	if (why)
+		sl__json_absent(json, "hours", why);
 	else
 		sl__json_number(json, "hours", row->train_hours);
 	write_money(json, "cost", row->train_cost, row);
@@ -441,14 +465,16 @@ static void
 write_machine(struct sl__json *json, const struct sl_hardware_row *row)
 {
 	const struct sl_hardware *h = row->hardware;
+	struct sl__phrase w;
+	const char *why = no_bound(&w, row);
 
 	sl__json_text(json, "id", h->id);
 	sl__json_text(json, "name", h->name);
 	sl__json_text(json, "kind", h->kind);
 	sl__json_text(json, "dtype_model", sl_dtype_text(row->dtype_model));
-	if (row->absent) {
-		sl__json_absent(json, "dtype", row->absent);
-		sl__json_absent(json, "peak_gflops_per_s", row->absent);
+	if (why) {
+		sl__json_absent(json, "dtype", why);
+		sl__json_absent(json, "peak_gflops_per_s", why);
 	} else {
 		sl__json_text(json, "dtype", sl_dtype_text(row->dtype));
 		sl__json_number(json, "peak_gflops_per_s",
@@ -467,14 +493,16 @@ static void
 write_row(struct sl__json *json, const struct sl_hardware_report *r,
 	  const struct sl_hardware_row *row)
 {
+	struct sl__phrase w;
+	const char *why = no_bound(&w, row);
+
 	sl__json_object(json, NULL);
 	write_machine(json, row);
 	write_bound(json, "bound_ms", row->bound_s, row);
 	write_bound(json, "floor_ms", row->floor_s, row);
 	if (isnan(row->compute_share))
 		sl__json_absent(json, "compute_share",
-				row->absent ? row->absent
-					    : "nothing is computed");
+				why ? why : "nothing is computed");
 	else
 		sl__json_number(json, "compute_share", row->compute_share);
 	sl__json_number(json, "needs_bytes", row->needs_bytes);
@@ -508,8 +536,8 @@ sl__hardware_json(struct sl__json *json, const struct sl_hardware_report *r)
 			sl__json_absent(json, "cheapest",
 					"none with a price holds the limit");
 	}
-	if (r->crossing)
-		sl__json_text(json, "crossing", r->crossing);
+	if (r->crossing.kind)
+		sl__json_fact(json, "crossing", &r->crossing);
 	else
 		sl__json_absent(json, "crossing",
 				"there are not both a CPU and a GPU with room");

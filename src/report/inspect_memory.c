@@ -202,7 +202,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 static int
 is_memory(const struct sl_growth *g)
 {
-	return strstr(g->figure, "flops") == NULL;
+	return g->figure != SL_GROWTH_FLOPS && g->figure != SL_GROWTH_ATTENTION;
 }
 
 /*
@@ -255,27 +255,22 @@ add_formula(struct sl__doc *doc, const struct sl_growth *g)
 }
 
 static const char *
-figure_text(const char *figure)
+figure_text(enum sl_growth_figure figure)
 {
-	static const char *const names[][2] = {
-		{"flops", "FLOPs"},
-		{"attention flops", "attention FLOPs"},
-		{"kv cache", "KV cache"}};
+	static const char *const names[SL_N_GROWTH_FIGURES] = {
+		"FLOPs", "attention FLOPs", "activations", "live memory",
+		"KV cache"};
 
-	for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-		if (!strcmp(figure, names[k][0]))
-			return names[k][1];
-	}
-	return figure;
+	return names[figure];
 }
 
 /* On one screen: what grows with the batch as everything does is left out. */
 static int
 is_shown(const struct sl_growth *g, int verbose)
 {
-	return verbose || strcmp(g->axis, "batch") != 0 ||
-	       !strcmp(g->figure, "flops") || g->final_exponent > 1.5 ||
-	       strstr(g->figure, "memory");
+	return verbose || g->axis != SL_GROWTH_BATCH ||
+	       g->figure == SL_GROWTH_FLOPS || g->final_exponent > 1.5 ||
+	       g->figure == SL_GROWTH_LIVE;
 }
 
 static void
@@ -283,8 +278,8 @@ add_growth_row(struct sl__doc *doc, const struct sl_growth *g)
 {
 	static const char *const limits[] = {"constant", "n", "n²"};
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld", g->axis,
-		     (long long)g->at);
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld",
+		     sl_growth_axis_text(g->axis), (long long)g->at);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", figure_text(g->figure));
 	add_formula(doc, g);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
@@ -329,20 +324,19 @@ sl__inspect_growth(struct sl__doc *doc, const struct sl_inspection *i,
 
 		if (g->absent)
 			sl__doc_text(doc, SL__STYLE_DIM, "%s with %s: %s",
-				     figure_text(g->figure), g->axis,
-				     g->absent);
+				     figure_text(g->figure),
+				     sl_growth_axis_text(g->axis), g->absent);
 	}
 }
 
 const struct sl_growth *
-sl__growth_find(const struct sl_inspection *i, const char *axis,
-		const char *figure)
+sl__growth_find(const struct sl_inspection *i, enum sl_growth_axis axis,
+		enum sl_growth_figure figure)
 {
 	for (size_t k = 0; k < i->n_growth; k++) {
 		const struct sl_growth *g = &i->growth[k];
 
-		if (!strcmp(g->axis, axis) && !strcmp(g->figure, figure) &&
-		    !g->absent)
+		if (g->axis == axis && g->figure == figure && !g->absent)
 			return g;
 	}
 	return NULL;

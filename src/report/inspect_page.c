@@ -7,6 +7,7 @@
  * everything else is scaled.  'verbose' shows every layer and every tensor.
  */
 #include "report/inspect_page.h"
+#include "report/fact_text.h"
 #include "report/hardware_page.h"
 #include "report/unit.h"
 
@@ -246,7 +247,7 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s", c->names[k]);
 	for (size_t k = 0; k < i->n_unresolved; k++)
 		sl__doc_pair(doc, k ? "" : "not inferred", SL__STYLE_WARN, "%s",
-			     i->unresolved[k]);
+			     sl__doc_fact(doc, &i->unresolved[k]));
 }
 
 /* The types that compute, in one line; --by type has the table. */

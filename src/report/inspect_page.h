@@ -52,6 +52,7 @@ const char *sl__model_title(const struct sl_inspection *i);
 
 /* The growth of that figure along that axis, or NULL. */
 const struct sl_growth *sl__growth_find(const struct sl_inspection *i,
-					const char *axis, const char *figure);
+					enum sl_growth_axis axis,
+					enum sl_growth_figure figure);
 
 #endif

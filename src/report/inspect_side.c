@@ -18,9 +18,9 @@ enum { MAX_TYPE = 13 };
 
 static void
 add_exponent(struct sl__doc *doc, const struct sl_inspection *i,
-	     const char *axis)
+	     enum sl_growth_axis axis)
 {
-	const struct sl_growth *g = sl__growth_find(i, axis, "flops");
+	const struct sl_growth *g = sl__growth_find(i, axis, SL_GROWTH_FLOPS);
 
 	if (!g || g->absent || !isfinite(g->exponent))
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
@@ -75,8 +75,8 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 	else
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, needs));
-	add_exponent(doc, i, "batch");
-	add_exponent(doc, i, "seq");
+	add_exponent(doc, i, SL_GROWTH_BATCH);
+	add_exponent(doc, i, SL_GROWTH_SEQ);
 	add_mostly(doc, i);
 }
 
@@ -85,7 +85,8 @@ static void
 add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 {
 	double uses = uses_of(i), needs, weights;
-	const struct sl_growth *seq = sl__growth_find(i, "seq", "flops");
+	const struct sl_growth *seq =
+		sl__growth_find(i, SL_GROWTH_SEQ, SL_GROWTH_FLOPS);
 	struct sl__text t, u;
 
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__model_title(i));

@@ -93,7 +93,8 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 		struct sl__text size;
 		char key[32];
 
-		snprintf(key, sizeof(key), "L%u %s", c->level, c->kind);
+		snprintf(key, sizeof(key), "L%u %s", c->level,
+			 sl_cache_kind_text(c->kind));
 		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%zu × %s", c->n,
 			     cache_size_text(&size, c->size_bytes));
 		if (c->line_bytes)

@@ -2,11 +2,11 @@
 /* microscope_json.c - operations over sizes for programs: JSON and CSV. */
 #include "report/microscope_json.h"
 #include "base/buf.h"
-#include "report/fact_text.h"
 #include "report/microbench_narrative.h"
 #include "report/result_csv.h"
 #include "report/result_json.h"
 #include "report/section.h"
+#include "result/fact_json.h"
 
 #include <math.h>
 

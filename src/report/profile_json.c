@@ -7,7 +7,6 @@
  */
 #include "analysis/ledger_open.h"
 #include "base/buf.h"
-#include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/machine_page.h"
 #include "report/profile_page.h"
@@ -15,6 +14,7 @@
 #include "report/result_json.h"
 #include "report/roof.h"
 #include "report/section.h"
+#include "result/fact_json.h"
 #include "result/record.h"
 #include "result/tables.h"
 
@@ -708,7 +708,7 @@ add_layer(struct sl__json *json, const struct sl_layer_profile *l)
 	sl__json_time(json, "context", &l->context_ns);
 	sl__json_time(json, "alone", &l->alone_ns);
 	sl__json_estimate(json, "ratio", &l->ratio);
-	sl__json_text(json, "finding", l->finding ? l->finding : "");
+	sl__json_fact(json, "finding", &l->finding);
 	sl__json_end_object(json);
 }
 

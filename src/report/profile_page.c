@@ -239,8 +239,9 @@ add_layer(struct sl__doc *doc, const struct sl_layer_profile *l,
 		     sl__time_estimate(&b, &l->alone_ns, unit));
 	sl__doc_pair(doc, "ratio", SL__STYLE_STRONG, "%s",
 		     sl__ratio_estimate(&a, &l->ratio));
-	if (l->finding)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s", l->finding);
+	if (l->finding.kind)
+		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
+			     sl__doc_fact(doc, &l->finding));
 }
 
 static void

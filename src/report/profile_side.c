@@ -38,19 +38,22 @@ decimals_of(double exponent)
 static void
 add_growth(struct sl__doc *doc, const struct sl_profile *p)
 {
-	static const char *const axes[] = {"batch", "seq"};
+	static const struct {
+		enum sl_growth_axis axis;
+		char letter;
+	} axes[] = {{SL_GROWTH_BATCH, 'b'}, {SL_GROWTH_SEQ, 's'}};
 	const char *separator = "";
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
 	for (size_t i = 0; p->model && i < 2; i++) {
-		const struct sl_growth *g =
-			sl__growth_find(p->model, axes[i], "flops");
+		const struct sl_growth *g = sl__growth_find(
+			p->model, axes[i].axis, SL_GROWTH_FLOPS);
 		double x = g && !g->absent ? g->exponent : (double)NAN;
 
 		if (!isfinite(x))
 			continue;
 		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%c^%.*f", separator,
-			     axes[i][0], decimals_of(x), x);
+			     axes[i].letter, decimals_of(x), x);
 		separator = " ";
 	}
 	if (!*separator)
@@ -144,7 +147,9 @@ static void
 add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 {
 	const struct sl_growth *seq =
-		p->model ? sl__growth_find(p->model, "seq", "flops") : NULL;
+		p->model ? sl__growth_find(p->model, SL_GROWTH_SEQ,
+					   SL_GROWTH_FLOPS)
+			 : NULL;
 
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__profile_title(p));
 	sl__doc_more(doc, SL__STYLE_PLAIN, ": ");

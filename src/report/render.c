@@ -8,6 +8,7 @@
 #include "report/render.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "report/fact_text.h"
 #include "report/section.h"
 #include "result/saved.h"
 
@@ -57,6 +58,7 @@ write_json(const struct sl__renderer *renderer, const void *result,
 	sl__saved_begin(&json, out,
 			how->command ? how->command : renderer->command,
 			how->version, renderer->table);
+	json.say = sl__fact_write;
 	if (renderer->json)
 		renderer->json(&json, result);
 	else

@@ -35,9 +35,9 @@ add_fixed(struct sl__doc *doc, const struct sl_fit *f)
 		     !f->largest    ? SL__STYLE_BAD
 		     : f->n_unknown ? SL__STYLE_WARN
 				    : SL__STYLE_GOOD,
-		     "The %s is fixed at %lld: %s, needs %s%s of %s.", f->axis,
-		     (long long)f->fixed_at, verdict,
-		     f->n_unknown ? "at least " : "",
+		     "The %s is fixed at %lld: %s, needs %s%s of %s.",
+		     sl_growth_axis_text(f->axis), (long long)f->fixed_at,
+		     verdict, f->n_unknown ? "at least " : "",
 		     sl__bytes_text(&total, f->total_bytes),
 		     sl__bytes_text(&memory, f->memory_bytes));
 }
@@ -56,27 +56,31 @@ add_answer(struct sl__doc *doc, const struct sl_fit *f)
 		sl__doc_text(doc, SL__STYLE_BAD,
 			     "Does not fit: %s %lld takes more than %s while "
 			     "it is planned.",
-			     f->axis, (long long)f->size, memory.s);
+			     sl_growth_axis_text(f->axis), (long long)f->size,
+			     memory.s);
 	else if (!f->largest)
 		sl__doc_text(doc, SL__STYLE_BAD,
 			     "Does not fit: %s %lld needs %s%s, there are %s.",
-			     f->axis, (long long)f->size,
+			     sl_growth_axis_text(f->axis), (long long)f->size,
 			     f->n_unknown ? "at least " : "", total.s,
 			     memory.s);
 	else if (f->is_unbounded)
 		sl__doc_text(doc, SL__STYLE_GOOD,
 			     "Fits at every %s: memory does not grow with it "
 			     "(looked at up to %lld).",
-			     f->axis, (long long)f->largest);
+			     sl_growth_axis_text(f->axis),
+			     (long long)f->largest);
 	else if (f->is_cut)
 		sl__doc_text(doc, SL__STYLE_GOOD,
-			     "Fits at every %s looked at, up to %lld.", f->axis,
+			     "Fits at every %s looked at, up to %lld.",
+			     sl_growth_axis_text(f->axis),
 			     (long long)f->largest);
 	else
 		sl__doc_text(doc,
 			     f->n_unknown ? SL__STYLE_WARN : SL__STYLE_STRONG,
 			     "The largest %s that fits in %s is %s%lld%s",
-			     f->axis, memory.s, most, (long long)f->largest,
+			     sl_growth_axis_text(f->axis), memory.s, most,
+			     (long long)f->largest,
 			     f->limit ? ": the model takes no more." : ".");
 	if (f->limit && !f->fixed_at)
 		sl__doc_text(doc, SL__STYLE_DIM, "%s", f->limit);
@@ -123,8 +127,8 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f, const char *key)
 	sl__doc_more(doc, SL__STYLE_DIM,
 		     "  in an engine that fuses nothing and needs nothing for "
 		     "itself (%s at %s %lld)",
-		     sl__bytes_text(&t, f->graph_bytes), f->axis,
-		     (long long)f->graph_size);
+		     sl__bytes_text(&t, f->graph_bytes),
+		     sl_growth_axis_text(f->axis), (long long)f->graph_size);
 }
 
 static void
@@ -182,17 +186,20 @@ add_tried_answer(struct sl__doc *doc, const struct sl_fit *f)
 	sl__bytes_text(&memory, f->memory_bytes);
 	if (f->fixed_at)
 		sl__doc_text(doc, v->runs_at ? SL__STYLE_GOOD : SL__STYLE_BAD,
-			     "The %s is fixed at %lld: %s in %s.", f->axis,
+			     "The %s is fixed at %lld: %s in %s.",
+			     sl_growth_axis_text(f->axis),
 			     (long long)f->fixed_at,
 			     v->runs_at ? "fits" : "does not fit", memory.s);
 	else if (!v->runs_at)
 		sl__doc_text(doc, SL__STYLE_BAD,
 			     "Does not fit: %s %lld is out of memory in %s.",
-			     f->axis, (long long)(v->fails_at), memory.s);
+			     sl_growth_axis_text(f->axis),
+			     (long long)(v->fails_at), memory.s);
 	else
 		sl__doc_text(doc, SL__STYLE_STRONG,
 			     "The largest %s that fits in %s is %lld%s",
-			     f->axis, memory.s, (long long)v->runs_at,
+			     sl_growth_axis_text(f->axis), memory.s,
+			     (long long)v->runs_at,
 			     v->fails_at ? "." : ": the model takes no more.");
 }
 
@@ -242,15 +249,18 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 	sl__doc_gap(doc);
 	if (v->runs_at)
 		sl__doc_pair(doc, "verified", SL__STYLE_GOOD,
-			     "ran at %s %lld, with %s of the memory", f->axis,
+			     "ran at %s %lld, with %s of the memory",
+			     sl_growth_axis_text(f->axis),
 			     (long long)v->runs_at,
 			     sl__bytes_text(&used, v->used_bytes));
 	else
 		sl__doc_pair(doc, "verified", SL__STYLE_BAD,
-			     "does not run at any %s", f->axis);
+			     "does not run at any %s",
+			     sl_growth_axis_text(f->axis));
 	if (v->fails_at)
 		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN,
-			     "out of memory at %s %lld", f->axis,
+			     "out of memory at %s %lld",
+			     sl_growth_axis_text(f->axis),
 			     (long long)v->fails_at);
 	else
 		sl__doc_pair(doc, "beyond", SL__STYLE_PLAIN, "not tried");
@@ -321,7 +331,7 @@ write_answer(struct sl__json *json, const struct sl_fit *f)
 {
 	int is_tried = f->verified.n_trials > 0;
 
-	sl__json_text(json, "axis", f->axis);
+	sl__json_text(json, "axis", sl_growth_axis_text(f->axis));
 	sl__json_integer(json, "largest", (uint64_t)answer_of(f));
 	sl__json_text(json, "largest_basis",
 		      is_tried       ? "verified"
@@ -442,7 +452,7 @@ csv(struct sl_buf *out, const void *result)
 			  "parameters_bytes,others_bytes,activations_bytes,"
 			  "gradients_bytes,optimizer_bytes,total_bytes\n");
 	sl__csv_text(out, f->name);
-	sl__csv_text(out, f->axis);
+	sl__csv_text(out, sl_growth_axis_text(f->axis));
 	sl__csv_number(out, (double)answer_of(f));
 	sl__csv_text(out, sl_optimizer_text(f->optimizer));
 	sl__csv_number(out, f->memory_bytes);

@@ -25,7 +25,7 @@ enum { LIMIT = 100000, PROCESS = 1, NAMES_OF_PASS = 2 };
 struct tracer {
 	struct sl__json json;
 	const struct sl_profile *profile;
-	size_t limit, n_written;
+	size_t limit, n_written, n_dropped;
 	uint64_t thread; /* of the pass under way */
 };
 
@@ -35,7 +35,7 @@ is_median(const struct sl_profile *p, size_t i)
 {
 	for (size_t k = 0; k < p->n_iterations; k++) {
 		if (p->iterations[k].nth == p->iterations[i].nth &&
-		    strcmp(p->iterations[k].why, "median") == 0)
+		    p->iterations[k].why == SL_KEPT_MEDIAN)
 			return 1;
 	}
 	return 0;
@@ -269,16 +269,17 @@ name_thread(struct tracer *t, size_t i)
 		const struct sl_trace_iteration *it = &p->iterations[k];
 		size_t used = strlen(name);
 
-		n_slow += strcmp(it->why, "slowest") == 0;
+		n_slow += it->why == SL_KEPT_SLOWEST;
 		if (it->nth != p->iterations[i].nth)
 			continue;
-		if (strcmp(it->why, "slowest") == 0)
+		if (it->why == SL_KEPT_SLOWEST)
 			snprintf(name + used, sizeof(name) - used,
 				 "%sslowest pass %zu", used ? ", " : "",
 				 n_slow);
 		else
 			snprintf(name + used, sizeof(name) - used, "%s%s pass",
-				 used ? ", " : "", it->why);
+				 used ? ", " : "",
+				 it->why == SL_KEPT_FIRST ? "first" : "median");
 	}
 	add_meta(t, "thread_name", name);
 	if (!takes(t))
@@ -319,6 +320,7 @@ add_other(struct tracer *t)
 	each_pass(t, count_pass);
 	n = t->n_written;
 	t->n_written = 0;
+	t->n_dropped = n > t->limit ? n - t->limit : 0;
 
 	sl__json_object(&t->json, "otherData");
 	sl__json_text(&t->json, "tool", "sleuth");
@@ -327,8 +329,7 @@ add_other(struct tracer *t)
 	sl__json_text(&t->json, "source", p->source);
 	sl__json_integer(&t->json, "passes_recorded", p->ledger.n_iterations);
 	sl__json_integer(&t->json, "events", n < t->limit ? n : t->limit);
-	sl__json_integer(&t->json, "dropped_events",
-			 n > t->limit ? n - t->limit : 0);
+	sl__json_integer(&t->json, "dropped_events", t->n_dropped);
 	sl__json_text(&t->json, "live_memory", live_memory_of(&p->memory));
 	sl__json_end_object(&t->json);
 }
@@ -349,6 +350,8 @@ sl_profile_trace(const struct sl_profile *profile,
 	sl__json_object(&t.json, NULL);
 	sl__json_text(&t.json, "displayTimeUnit", "ms");
 	add_other(&t);
+	if (options && options->n_dropped)
+		*options->n_dropped = t.n_dropped;
 	sl__json_array(&t.json, "traceEvents");
 	t.thread = 0;
 	add_meta(&t, "process_name", profile->name);

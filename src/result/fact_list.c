@@ -69,6 +69,16 @@ static const struct {
 	[SL_FACT_NARROWED] = {"narrowed", 6, 0},
 	[SL_FACT_NARROWED_ONLY] = {"narrowed-only", 6, 0},
 	[SL_FACT_WEIGHTS_READ] = {"weights-read", 3, 0},
+	[SL_FACT_LAYER_UNKNOWN] = {"layer-unknown", 1, 0},
+	[SL_FACT_LAYER_SAME] = {"layer-same", 0, 0},
+	[SL_FACT_LAYER_SLOWER] = {"layer-slower", 1, 0},
+	[SL_FACT_LAYER_FASTER] = {"layer-faster", 1, 0},
+	[SL_FACT_SHAPE_UNDECLARED] = {"shape-undeclared", 0, 4},
+	[SL_FACT_SHAPE_OF_INPUTS] = {"shape-of-inputs", 0, 4},
+	[SL_FACT_SHAPE_OPEN] = {"shape-open", 0, 4},
+	[SL_FACT_CPU_WINS] = {"cpu-wins", 2, 2},
+	[SL_FACT_GPU_FROM] = {"gpu-from", 3, 2},
+	[SL_FACT_GPU_AT] = {"gpu-at", 3, 2},
 };
 
 static enum sl_fact_kind

@@ -45,6 +45,11 @@ enum sl__field_kind {
 			      as an object */
 	SL__FIELD_PAIRS,   /* pointer to struct sl_parameter, and their number:
 			      an object of texts */
+	SL__FIELD_FACT,    /* struct sl_fact: what it says, and beside it, as
+			      KEY_fact, what it is; NONE: left out */
+	SL__FIELD_FACT_AT, /* pointer to one; NULL: left out */
+	SL__FIELD_FACTS,   /* pointer to several, and their number: what they
+			      say, and beside that KEY_facts */
 	SL__FIELD_SAYS,    /* always the text 'absent' */
 	SL__FIELD_NEVER,   /* always absent, for the reason 'absent' */
 	SL__FIELD_OWN,     /* written and read by functions of its own */

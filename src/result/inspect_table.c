@@ -146,7 +146,7 @@ static const struct sl__field coverage_fields[] = {
 	      "operators without a formula", .of = &side),
 	SL__F_LIST(TEXTS, sl_inspection, coverage.names, coverage.n_names,
 		   "reasons", "of what is estimated and unknown"),
-	SL__F_LIST(TEXTS, sl_inspection, unresolved, n_unresolved, "unresolved",
+	SL__F_LIST(FACTS, sl_inspection, unresolved, n_unresolved, "unresolved",
 		   "shapes that depend on data"),
 };
 static SL__RECORD(coverage, "cost.coverage", sl_inspection, coverage_fields, 0);

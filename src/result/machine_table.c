@@ -19,7 +19,8 @@ no_line(const void *record, const void *parent)
 
 static const struct sl__field cache_fields[] = {
 	SL__F(WHOLE, sl_cache, level, "level", "from 1"),
-	SL__F(TEXT, sl_cache, kind, "kind", "data, instruction or unified"),
+	SL__F(WORD, sl_cache, kind, "kind", "data, instruction or unified",
+	      .words = &sl__words_cache_kind),
 	SL__F(WHOLE, sl_cache, size_bytes, "size_bytes", "of one"),
 	SL__F(WHOLE, sl_cache, line_bytes, "line_bytes", "of a line",
 	      .why = no_line),
@@ -64,6 +65,15 @@ no_peak(const void *record, const void *parent)
 	return p->absent;
 }
 
+static const char *
+no_hidden(const void *record, const void *parent)
+{
+	const struct sl_peak *p = record;
+
+	(void)parent;
+	return p->is_hidden ? NULL : "not hidden";
+}
+
 static const struct sl__field peak_fields[] = {
 	SL__F(WORD, sl_peak, dtype, "dtype", "of the arithmetic",
 	      .words = &sl__words_dtype),
@@ -76,6 +86,9 @@ static const struct sl__field peak_fields[] = {
 	SL__F(INTERVAL, sl_peak, ops_per_s, "ci95", "its 95 % interval", GIGA,
 	      .why = no_peak, .is_left_out = 1),
 	SL__F(WHOLE, sl_peak, ops_per_s.n, "n", "probes", .why = no_peak,
+	      .is_left_out = 1),
+	SL__F(BOOLEAN, sl_peak, is_hidden, "hidden",
+	      "absent, though the CPU has it or may", .why = no_hidden,
 	      .is_left_out = 1),
 	SL__F(REASON, sl_peak, absent, "gflops_per_s_absent",
 	      "why it was not measured"),

@@ -282,8 +282,10 @@ no_polynomial(const void *record, const void *parent)
 }
 
 static const struct sl__field growth_fields[] = {
-	SL__F(TEXT, sl_growth, axis, "axis", "size that grows"),
-	SL__F(TEXT, sl_growth, figure, "figure", "what grows with it"),
+	SL__F(WORD, sl_growth, axis, "axis", "size that grows",
+	      .words = &sl__words_growth_axis),
+	SL__F(WORD, sl_growth, figure, "figure", "what grows with it",
+	      .words = &sl__words_growth_figure),
 	SL__F(SIGNED, sl_growth, at, "at", "size inspected"),
 	SL__F(TEXT, sl_growth, absent, "growth_absent",
 	      "why there is no telling", .is_left_out = 1),

@@ -7,6 +7,7 @@
  * is passed over, so that files of later versions can be read.
  */
 #include "base/status.h"
+#include "result/fact_json.h"
 #include "result/record.h"
 
 #include <errno.h>
@@ -469,6 +470,46 @@ read_pairs(struct reader *r, void *record, const struct sl__field *f,
 	return rc;
 }
 
+/* What it says follows from what it is, which stands beside it. */
+static enum sl_status
+read_fact(struct reader *r, void *record, const struct sl__field *f,
+	  const struct sl__json_value *v)
+{
+	const struct sl__json_value *fact = sibling(r, f, "_fact");
+	struct sl_fact *to = (void *)((char *)record + f->offset);
+
+	(void)v;
+	if (!fact)
+		return refuse(r, f, "fact beside it");
+	if (f->kind == SL__FIELD_FACT_AT) {
+		to = sl__arena_alloc(r->arena, sizeof(*to));
+		if (!to)
+			return sl__fail_nomem(r->err);
+		set_pointer((char *)record + f->offset, to);
+	}
+	return sl__fact_read(to, fact, r->err);
+}
+
+static enum sl_status
+read_facts(struct reader *r, void *record, const struct sl__field *f,
+	   const struct sl__json_value *v)
+{
+	const struct sl__json_value *facts = sibling(r, f, "_facts");
+	enum sl_status rc = SL_OK;
+	struct sl_fact *to;
+
+	(void)v;
+	if (!facts || facts->kind != SL__JSON_ARRAY)
+		return refuse(r, f, "list of facts beside it");
+	to = (void *)make_room(r, record, f, facts, sizeof(*to));
+	if (!to)
+		return sl__fail_nomem(r->err);
+	for (const struct sl__json_value *e = facts->first; !rc && e;
+	     e = e->next)
+		rc = sl__fact_read(to++, e, r->err);
+	return rc;
+}
+
 static enum sl_status
 read_own(struct reader *r, void *record, const struct sl__field *f,
 	 const struct sl__json_value *v)
@@ -503,6 +544,9 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_NUMBERS] = read_scalars,
 	[SL__FIELD_BY_WORD] = read_by_word,
 	[SL__FIELD_PAIRS] = read_pairs,
+	[SL__FIELD_FACT] = read_fact,
+	[SL__FIELD_FACT_AT] = read_fact,
+	[SL__FIELD_FACTS] = read_facts,
 	[SL__FIELD_OWN] = read_own,
 };
 

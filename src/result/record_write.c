@@ -5,6 +5,7 @@
  * One function for each kind of field; what is absent is a null with its
  * reason beside it, or, where the row says so, left out.
  */
+#include "result/fact_json.h"
 #include "result/record.h"
 
 #include <math.h>
@@ -413,6 +414,28 @@ write_pairs(struct sl__json *json, const struct sl__field *f,
 }
 
 static void
+write_fact(struct sl__json *json, const struct sl__field *f, const void *record,
+	   const void *parent)
+{
+	const struct sl_fact *fact = f->kind == SL__FIELD_FACT_AT
+					     ? pointer_at(at(f, record))
+					     : at(f, record);
+
+	(void)parent;
+	if (fact && fact->kind)
+		sl__json_fact(json, f->key, fact);
+}
+
+static void
+write_facts(struct sl__json *json, const struct sl__field *f,
+	    const void *record, const void *parent)
+{
+	(void)parent;
+	sl__json_facts(json, f->key, pointer_at(at(f, record)),
+		       count_of(f, record));
+}
+
+static void
 write_says(struct sl__json *json, const struct sl__field *f, const void *record,
 	   const void *parent)
 {
@@ -480,6 +503,9 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_NUMBERS] = write_scalars,
 	[SL__FIELD_BY_WORD] = write_by_word,
 	[SL__FIELD_PAIRS] = write_pairs,
+	[SL__FIELD_FACT] = write_fact,
+	[SL__FIELD_FACT_AT] = write_fact,
+	[SL__FIELD_FACTS] = write_facts,
 	[SL__FIELD_SAYS] = write_says,
 	[SL__FIELD_NEVER] = write_never,
 	[SL__FIELD_OWN] = write_own,

@@ -5,7 +5,8 @@
 
 #include "result/field.h"
 
-extern const struct sl__vocabulary sl__words_access, sl__words_check_rule,
+extern const struct sl__vocabulary sl__words_access, sl__words_cache_kind,
+	sl__words_check_rule, sl__words_growth_axis, sl__words_growth_figure,
 	sl__words_convention, sl__words_dtype, sl__words_fitness,
 	sl__words_gate, sl__words_isa_cause, sl__words_level, sl__words_method,
 	sl__words_optimizer, sl__words_path, sl__words_phase, sl__words_role,
