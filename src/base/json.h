@@ -12,6 +12,12 @@
  * an infinity is a null with the reason "not measured": say better with
  * sl__json_absent().
  */
+enum sl__speech {
+	SL__SPEECH_EXPECTED = 0, /* what advice promises */
+	SL__SPEECH_COMMAND,      /* that tests it */
+	SL__SPEECH_PART          /* of the model, that could be faster */
+};
+
 struct sl__json {
 	struct sl_buf *out;
 	int depth;
@@ -19,6 +25,9 @@ struct sl__json {
 	int is_flat;    /* set by callers: no line breaks while it is */
 	/* What facts say, set by src/report/ where there are any. */
 	void (*say)(struct sl_buf *out, const struct sl_fact *fact);
+	/* Likewise, sentences about a record that is part of another. */
+	void (*speak)(struct sl_buf *out, enum sl__speech speech,
+		      const void *record, const void *parent);
 };
 
 void sl__json_init(struct sl__json *json, struct sl_buf *out);

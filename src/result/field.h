@@ -3,7 +3,7 @@
 #ifndef SL_FIELD_H
 #define SL_FIELD_H
 
-#include "sleuth.h"
+#include "base/json.h"
 
 /*
  * A row says how a field of a struct is called in JSON, of what kind it is,
@@ -12,13 +12,14 @@
  */
 enum sl__field_kind {
 	SL__FIELD_TEXT = 0, /* const char *; NULL: absent */
-	SL__FIELD_WHOLE,    /* an unsigned integer of n_bytes */
-	SL__FIELD_SIGNED,   /* a signed one */
+	SL__FIELD_WHOLE,    /* an unsigned integer of n_bytes; 0 is an absence
+			       where the row has 'absent' */
+	SL__FIELD_SIGNED,   /* a signed one, likewise */
 	SL__FIELD_NUMBER,   /* double, divided by 'unit'; not finite: absent */
 	SL__FIELD_EXTENDED, /* double that may be infinite, which is a reason
 			       of absence that is read back */
 	SL__FIELD_BOOLEAN,  /* int */
-	SL__FIELD_WORD,     /* an enum, by its words */
+	SL__FIELD_WORD,     /* an enum, by its words; 0 as of integers */
 	SL__FIELD_READING,  /* struct sl_reading, which has its reason */
 	SL__FIELD_TRAIT,    /* struct sl_text_reading, likewise */
 	SL__FIELD_DATE,     /* double, seconds since 1970: text in UTC */
@@ -29,8 +30,10 @@ enum sl__field_kind {
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
 			       with its interval */
 	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields */
-	SL__FIELD_POINTER,  /* to a struct; NULL: left out; without a key its
-			       members stand here */
+	SL__FIELD_POINTER,  /* to a struct; NULL: left out, unless the row has
+			       'absent' or 'because'; without a key its members
+			       stand here; where an earlier row has it, this one
+			       has more of it */
 	SL__FIELD_LIST,     /* pointer to structs, and their number; where an
 			       earlier row has it, this one has more of each */
 	SL__FIELD_FIRST,    /* the first of a list that a later row may have
@@ -38,11 +41,12 @@ enum sl__field_kind {
 	SL__FIELD_TEXTS,    /* pointer to const char *, and their number */
 	SL__FIELD_ARGV,     /* pointer to const char *, of which the last is
 			       NULL */
-	SL__FIELD_WHOLES,   /* pointer to integers of n_bytes; these are in */
-	SL__FIELD_SIGNEDS,  /*   place where 'count' is 0 and 'most' is not */
+	SL__FIELD_WHOLES,   /* pointer to integers of n_bytes */
+	SL__FIELD_SIGNEDS,
 	SL__FIELD_NUMBERS,
 	SL__FIELD_BY_WORD, /* an array of uint64_t with a place for each word,
 			      as an object */
+	SL__FIELD_NUMBER_BY_WORD, /* likewise, of double */
 	SL__FIELD_PAIRS,   /* pointer to struct sl_parameter, and their number:
 			      an object of texts */
 	SL__FIELD_FACT,    /* struct sl_fact: what it says, and beside it, as
@@ -50,6 +54,8 @@ enum sl__field_kind {
 	SL__FIELD_FACT_AT, /* pointer to one; NULL: left out */
 	SL__FIELD_FACTS,   /* pointer to several, and their number: what they
 			      say, and beside that KEY_facts */
+	SL__FIELD_SPOKEN,  /* a sentence that follows from the record: made by
+			      src/report/ when it is written; not read */
 	SL__FIELD_SAYS,    /* always the text 'absent' */
 	SL__FIELD_NEVER,   /* always absent, for the reason 'absent' */
 	SL__FIELD_OWN,     /* written and read by functions of its own */
@@ -60,6 +66,9 @@ enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
 /* Why a field is absent in this record, which is part of 'parent' (NULL at the
  * top); NULL: it is there. */
 typedef const char *sl__field_why(const void *record, const void *parent);
+
+/* The fact that is why a value is absent; NULL: another reason. */
+typedef const struct sl_fact *sl__field_fact(const void *record);
 
 /* A figure that follows from others. */
 struct sl__made {
@@ -79,7 +88,6 @@ struct sl__vocabulary {
 };
 
 /* The field of a shape that no kind has. */
-struct sl__json;
 struct sl__json_value;
 struct sl__arena;
 typedef void sl__field_write(struct sl__json *json, const struct sl__field *f,
@@ -95,20 +103,28 @@ struct sl__field {
 	size_t offset;
 	size_t n_bytes; /* of an integer or an enum, or of each in a list */
 	size_t count;   /* 1 + offset of the number of elements, a size_t; 0:
-			   'most' of them, in the struct itself */
-	size_t most;
-	double unit;   /* a number is divided by it; 0: as it is */
-	double factor; /* or multiplied by it; 0: as it is */
+			   'most' of them */
+	size_t most;    /* elements are in the struct itself, so many at most;
+			   0: it points to them */
+	double unit;    /* a number is divided by it; 0: as it is */
+	double factor;  /* or multiplied by it; 0: as it is */
 	const struct sl__record *of;
 	const struct sl__vocabulary *words;
-	const char *absent;     /* reason, where the value itself says so */
-	sl__field_why *why;     /* reason, where other fields do */
+	/* Reasons, where the value itself is absent. */
+	const char *absent;
+	sl__field_why *because;
+	sl__field_fact *fact;
+	/* Reasons, where other fields rule it out. */
+	sl__field_why *why;
+	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
+	enum sl__speech speech; /* of SPOKEN */
 	sl__field_make *make;   /* of MADE */
 	sl__field_write *write; /* of OWN */
-	sl__field_read *read;
-	int is_either;       /* of two rows with one key, read where 'why',
+	sl__field_read *read;   /* likewise; NULL: it follows from the rest */
+	int is_of_pointers; /* the elements of a list are pointers to structs */
+	int is_either;      /* of two rows with one key, read where 'why',
 				 asked of the rows before, has nothing to say */
-	int is_left_out;     /* no null where 'why' says so, or, without one,
+	int is_left_out;    /* no null where 'why' says so, or, without one,
 				 where the value does; no name either */
 	const char *meaning; /* for docs/schema.md; NULL: of the row above */
 };

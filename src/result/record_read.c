@@ -309,8 +309,11 @@ static enum sl_status
 read_pointer(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
-	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
+	void *to;
 
+	memcpy(&to, (char *)record + f->offset, sizeof(to));
+	if (!to)
+		to = sl__arena_alloc(r->arena, f->of->n_bytes);
 	if (!to)
 		return sl__fail_nomem(r->err);
 	set_pointer((char *)record + f->offset, to);
@@ -326,7 +329,9 @@ make_room(struct reader *r, void *record, const struct sl__field *f,
 	size_t n;
 	char *to;
 
-	if (!f->count)
+	if (f->most && f->count)
+		set_count(record, f, v->n);
+	if (f->most)
 		return (char *)record + f->offset;
 	memcpy(&n, (char *)record + f->count - 1, sizeof(n));
 	memcpy(&to, (char *)record + f->offset, sizeof(to));
@@ -338,23 +343,50 @@ make_room(struct reader *r, void *record, const struct sl__field *f,
 	return to;
 }
 
+/* As many as there is room for. */
+static enum sl_status
+expect_list(struct reader *r, const struct sl__field *f,
+	    const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+
+	if (!rc && f->most && (f->count ? v->n > f->most : v->n != f->most))
+		rc = refuse(r, f, "list of that length");
+	return rc;
+}
+
+/* A new record, to which a pointer at 'place' then points. */
+static enum sl_status
+read_at(struct reader *r, void *place, const struct sl__field *f,
+	const struct sl__json_value *v)
+{
+	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
+
+	if (!to)
+		return sl__fail_nomem(r->err);
+	set_pointer(place, to);
+	return sl__record_read(to, f->of, v, r->arena, r->err);
+}
+
 static enum sl_status
 read_list(struct reader *r, void *record, const struct sl__field *f,
 	  const struct sl__json_value *v)
 {
-	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+	enum sl_status rc = expect_list(r, f, v);
+	size_t n_bytes;
 	char *to;
 
-	if (!rc && !f->count && v->n != f->most)
-		rc = refuse(r, f, "list of that length");
-	if (rc)
+	if (rc || !f->of)
 		return rc;
-	to = make_room(r, record, f, v, f->of->n_bytes);
+	n_bytes = f->is_of_pointers ? sizeof(void *) : f->of->n_bytes;
+	to = make_room(r, record, f, v, n_bytes);
 	if (!to)
 		return sl__fail_nomem(r->err);
 	for (const struct sl__json_value *e = v->first; !rc && e; e = e->next) {
-		rc = sl__record_read(to, f->of, e, r->arena, r->err);
-		to += f->of->n_bytes;
+		rc = f->is_of_pointers
+			     ? read_at(r, to, f, e)
+			     : sl__record_read(to, f->of, e, r->arena, r->err);
+		to += n_bytes;
 	}
 	return rc;
 }
@@ -363,13 +395,16 @@ static enum sl_status
 read_first(struct reader *r, void *record, const struct sl__field *f,
 	   const struct sl__json_value *v)
 {
-	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
+	void **list;
 
-	if (!to)
-		return sl__fail_nomem(r->err);
-	set_pointer((char *)record + f->offset, to);
 	set_count(record, f, 1);
-	return sl__record_read(to, f->of, v, r->arena, r->err);
+	if (!f->is_of_pointers)
+		return read_at(r, (char *)record + f->offset, f, v);
+	list = sl__arena_alloc(r->arena, sizeof(*list));
+	if (!list)
+		return sl__fail_nomem(r->err);
+	set_pointer((char *)record + f->offset, list);
+	return read_at(r, list, f, v);
 }
 
 static enum sl_status
@@ -393,11 +428,9 @@ static enum sl_status
 read_scalars(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
-	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+	enum sl_status rc = expect_list(r, f, v);
 	char *to;
 
-	if (!rc && !f->count && v->n != f->most)
-		rc = refuse(r, f, "list of that length");
 	if (rc)
 		return rc;
 	to = make_room(r, record, f, v, f->n_bytes);
@@ -433,19 +466,21 @@ static enum sl_status
 read_by_word(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
+	int is_whole = f->kind == SL__FIELD_BY_WORD;
+	struct reader inner = {v, r->arena, r->err};
 	struct sl__field each = *f;
 	enum sl_status rc = expect(r, f, v, SL__JSON_OBJECT);
 
 	each.n_bytes = sizeof(uint64_t);
 	for (unsigned i = f->words->first; !rc && i < f->words->n; i++) {
-		const struct sl__json_value *m =
-			sl__json_member(v, f->words->word(i));
+		const struct sl__json_value *m;
 
+		each.key = f->words->word(i);
+		each.offset = f->offset + i * sizeof(uint64_t);
+		m = sl__json_member(v, each.key);
 		if (m)
-			rc = take_integer(r,
-					  (char *)record + f->offset +
-						  i * sizeof(uint64_t),
-					  &each, m);
+			rc = is_whole ? read_integer(&inner, record, &each, m)
+				      : read_number(&inner, record, &each, m);
 	}
 	return rc;
 }
@@ -514,7 +549,7 @@ static enum sl_status
 read_own(struct reader *r, void *record, const struct sl__field *f,
 	 const struct sl__json_value *v)
 {
-	return f->read(record, v, r->arena, r->err);
+	return f->read ? f->read(record, v, r->arena, r->err) : SL_OK;
 }
 
 /* Kinds without a reader say the same in every result, or follow from the
@@ -543,6 +578,7 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_SIGNEDS] = read_scalars,
 	[SL__FIELD_NUMBERS] = read_scalars,
 	[SL__FIELD_BY_WORD] = read_by_word,
+	[SL__FIELD_NUMBER_BY_WORD] = read_by_word,
 	[SL__FIELD_PAIRS] = read_pairs,
 	[SL__FIELD_FACT] = read_fact,
 	[SL__FIELD_FACT_AT] = read_fact,
@@ -577,6 +613,9 @@ sl__record_read(void *record, const struct sl__record *table,
 		if (!v || !readers[f->kind] ||
 		    (f->is_either && f->why(record, NULL)))
 			continue;
+		if (v->kind == SL__JSON_NULL && f->reason)
+			set_pointer((char *)record + f->reason - 1,
+				    reason(&r, f));
 		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
 			continue;
 		rc = readers[f->kind](&r, record, f, v);

@@ -5,6 +5,7 @@
  * One function for each kind of field; what is absent is a null with its
  * reason beside it, or, where the row says so, left out.
  */
+#include "base/buf.h"
 #include "result/fact_json.h"
 #include "result/record.h"
 
@@ -15,12 +16,17 @@
 
 #include "base/banned.h"
 
-static const char NOT_MEASURED[] = "not measured";
+/* A field that is being written, of a record that is part of 'parent'. */
+struct writer {
+	struct sl__json *json;
+	const struct sl__field *f;
+	const void *record, *parent;
+};
 
 static const void *
-at(const struct sl__field *f, const void *record)
+at(const struct writer *w)
 {
-	return (const char *)record + f->offset;
+	return (const char *)w->record + w->f->offset;
 }
 
 /* An integer of the width of its field. */
@@ -68,24 +74,41 @@ pointer_at(const void *place)
 }
 
 static size_t
-count_of(const struct sl__field *f, const void *record)
+count_of(const struct writer *w)
 {
 	size_t n;
 
-	if (!f->count)
-		return f->most;
-	memcpy(&n, (const char *)record + f->count - 1, sizeof(n));
+	if (!w->f->count)
+		return w->f->most;
+	memcpy(&n, (const char *)w->record + w->f->count - 1, sizeof(n));
 	return n;
 }
 
-/* A value that is absent in itself; one that other fields rule out never comes
- * here, and is left out by them. */
-static void
-write_absent(struct sl__json *json, const struct sl__field *f,
-	     const char *reason)
+/* The first element of a list, which is in the record or elsewhere. */
+static const char *
+elements(const struct writer *w)
 {
-	if (f->why || !f->is_left_out)
-		sl__json_absent(json, f->key, reason ? reason : NOT_MEASURED);
+	return w->f->most ? at(w) : pointer_at(at(w));
+}
+
+/* A null that has this reason, or that of its row. */
+static void
+put_absent(const struct writer *w, const char *reason)
+{
+	const struct sl__field *f = w->f;
+	const struct sl_fact *fact = f->fact ? f->fact(w->record) : NULL;
+
+	if (f->is_left_out && !f->why && !f->reason)
+		return;
+	if (!reason && fact) {
+		sl__json_absent_fact(w->json, f->key, fact);
+		return;
+	}
+	if (!reason && f->because)
+		reason = f->because(w->record, w->parent);
+	if (!reason)
+		reason = f->absent ? f->absent : "not measured";
+	sl__json_absent(w->json, f->key, reason);
 }
 
 static void
@@ -98,384 +121,375 @@ put_signed(struct sl__json *json, const char *key, int64_t value)
 }
 
 static void
-put_text(struct sl__json *json, const struct sl__field *f, const char *text)
+put_text(const struct writer *w, const char *text)
 {
 	if (text)
-		sl__json_text(json, f->key, text);
+		sl__json_text(w->json, w->f->key, text);
 	else
-		write_absent(json, f, f->absent);
+		put_absent(w, NULL);
 }
 
 static void
-put_number(struct sl__json *json, const struct sl__field *f, double value)
+put_number(const struct writer *w, double value)
 {
 	if (isfinite(value))
-		sl__json_number(json, f->key, value);
+		sl__json_number(w->json, w->f->key, value);
 	else
-		write_absent(json, f, f->absent);
+		put_absent(w, NULL);
+}
+
+/* Whether 0 stands for an absence, which it then writes. */
+static int
+is_zero_absent(const struct writer *w)
+{
+	int is_absent = w->f->absent && !whole_at(at(w), w->f->n_bytes);
+
+	if (is_absent)
+		put_absent(w, NULL);
+	return is_absent;
 }
 
 /* Each of the following writes the field of one kind. */
-typedef void write_function(struct sl__json *json, const struct sl__field *f,
-			    const void *record, const void *parent);
+typedef void write_function(const struct writer *w);
 
 static void
-write_text(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_text(const struct writer *w)
 {
-	(void)parent;
-	put_text(json, f, pointer_at(at(f, record)));
+	put_text(w, pointer_at(at(w)));
 }
 
 static void
-write_whole(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
+write_whole(const struct writer *w)
 {
-	(void)parent;
-	sl__json_integer(json, f->key, whole_at(at(f, record), f->n_bytes));
+	if (!is_zero_absent(w))
+		sl__json_integer(w->json, w->f->key,
+				 whole_at(at(w), w->f->n_bytes));
 }
 
 static void
-write_signed(struct sl__json *json, const struct sl__field *f,
-	     const void *record, const void *parent)
+write_signed(const struct writer *w)
 {
-	(void)parent;
-	put_signed(json, f->key, signed_at(at(f, record), f->n_bytes));
+	if (!is_zero_absent(w))
+		put_signed(w->json, w->f->key, signed_at(at(w), w->f->n_bytes));
 }
 
 static void
-write_number(struct sl__json *json, const struct sl__field *f,
-	     const void *record, const void *parent)
+write_number(const struct writer *w)
 {
-	(void)parent;
-	put_number(json, f, number_at(f, at(f, record)));
+	put_number(w, number_at(w->f, at(w)));
 }
 
 /* JSON has no infinities. */
 static void
-write_extended(struct sl__json *json, const struct sl__field *f,
-	       const void *record, const void *parent)
+write_extended(const struct writer *w)
 {
-	double value = number_at(f, at(f, record));
+	double value = number_at(w->f, at(w));
 
-	(void)parent;
 	if (isinf(value))
-		write_absent(json, f,
-			     value > 0 ? SL__INFINITE : SL__MINUS_INFINITE);
+		put_absent(w, value > 0 ? SL__INFINITE : SL__MINUS_INFINITE);
 	else
-		put_number(json, f, value);
+		put_number(w, value);
 }
 
 static void
-write_boolean(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+write_boolean(const struct writer *w)
 {
-	(void)parent;
-	sl__json_boolean(json, f->key,
-			 whole_at(at(f, record), f->n_bytes) != 0);
+	sl__json_boolean(w->json, w->f->key,
+			 whole_at(at(w), w->f->n_bytes) != 0);
 }
 
 static void
-write_word(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_word(const struct writer *w)
 {
-	uint64_t value = whole_at(at(f, record), f->n_bytes);
+	uint64_t value = whole_at(at(w), w->f->n_bytes);
 
-	(void)parent;
-	sl__json_text(json, f->key, f->words->word((unsigned)value));
+	if (!is_zero_absent(w))
+		sl__json_text(w->json, w->f->key,
+			      w->f->words->word((unsigned)value));
 }
 
 static void
-write_reading(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+write_reading(const struct writer *w)
 {
-	const struct sl_reading *reading = at(f, record);
+	const struct sl_reading *reading = at(w);
 
-	(void)parent;
 	if (reading->absent)
-		write_absent(json, f, reading->absent);
+		put_absent(w, reading->absent);
 	else
-		put_number(json, f, number_at(f, &reading->value));
+		put_number(w, number_at(w->f, &reading->value));
 }
 
 static void
-write_trait(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
+write_trait(const struct writer *w)
 {
-	const struct sl_text_reading *trait = at(f, record);
+	const struct sl_text_reading *trait = at(w);
 
-	(void)parent;
 	if (trait->value)
-		sl__json_text(json, f->key, trait->value);
+		sl__json_text(w->json, w->f->key, trait->value);
 	else
-		write_absent(json, f,
-			     trait->absent ? trait->absent : f->absent);
+		put_absent(w, trait->absent);
 }
 
 /* ISO 8601 in UTC. */
 static void
-write_date(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_date(const struct writer *w)
 {
-	double since_1970_s = number_at(f, at(f, record));
+	double since_1970_s = number_at(w->f, at(w));
 	/* To the year 5138; NaN has no conversion. */
 	int is_date = since_1970_s > 0 && since_1970_s < 1e11;
 	time_t when = is_date ? (time_t)since_1970_s : 0;
 	char text[32];
 	struct tm tm;
 
-	(void)parent;
 	if (is_date && gmtime_r(&when, &tm) &&
 	    strftime(text, sizeof(text), SL__DATE_FORMAT, &tm))
-		sl__json_text(json, f->key, text);
+		sl__json_text(w->json, w->f->key, text);
 	else
-		write_absent(json, f, f->absent);
+		put_absent(w, NULL);
 }
 
 static void
-write_nothing(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+write_nothing(const struct writer *w)
 {
-	(void)json;
-	(void)f;
-	(void)record;
-	(void)parent;
+	(void)w;
 }
 
 /* Whether n is too small for an interval; then it says so. */
 static int
-write_refused(struct sl__json *json, const struct sl__field *f,
-	      const struct sl_estimate *e)
+is_refused(const struct writer *w, const struct sl_estimate *e)
 {
 	char text[64];
 
 	if (!e->needs_n)
 		return 0;
 	snprintf(text, sizeof(text), "needs n >= %zu", e->needs_n);
-	write_absent(json, f, text);
+	put_absent(w, text);
 	return 1;
 }
 
 static void
-write_quantile(struct sl__json *json, const struct sl__field *f,
-	       const void *record, const void *parent)
+write_quantile(const struct writer *w)
 {
-	const struct sl_estimate *e = at(f, record);
+	const struct sl_estimate *e = at(w);
 
-	(void)parent;
-	if (!write_refused(json, f, e))
-		put_number(json, f, number_at(f, &e->value));
+	if (!is_refused(w, e))
+		put_number(w, number_at(w->f, &e->value));
 }
 
 /* How many samples an interval needs stands beside its absence, for those who
  * read it back. */
 static void
-write_interval(struct sl__json *json, const struct sl__field *f,
-	       const void *record, const void *parent)
+write_interval(const struct writer *w)
 {
-	const struct sl_estimate *e = at(f, record);
-	double unit = f->unit > 0 ? f->unit : 1;
+	const struct sl_estimate *e = at(w);
+	double unit = w->f->unit > 0 ? w->f->unit : 1;
 	char text[64];
 
-	(void)parent;
-	if (write_refused(json, f, e)) {
-		snprintf(text, sizeof(text), "%s_needs_n", f->key);
-		sl__json_integer(json, text, e->needs_n);
+	if (is_refused(w, e)) {
+		snprintf(text, sizeof(text), "%s_needs_n", w->f->key);
+		sl__json_integer(w->json, text, e->needs_n);
 		return;
 	}
-	sl__json_object(json, f->key);
-	sl__json_number(json, "lo", e->lo / unit);
-	sl__json_number(json, "hi", e->hi / unit);
-	sl__json_end_object(json);
+	sl__json_object(w->json, w->f->key);
+	sl__json_number(w->json, "lo", e->lo / unit);
+	sl__json_number(w->json, "hi", e->hi / unit);
+	sl__json_end_object(w->json);
 }
 
 /* A group of a struct's own fields has that struct's parent. */
 static void
-write_object(struct sl__json *json, const struct sl__field *f,
-	     const void *record, const void *parent)
+write_object(const struct writer *w)
 {
-	sl__record_object(json, f->key, f->of, at(f, record),
-			  f->n_bytes ? record : parent);
+	sl__record_object(w->json, w->f->key, w->f->of, at(w),
+			  w->f->n_bytes ? w->record : w->parent);
 }
 
+/* Without a key, the members stand here. */
 static void
-write_pointer(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+put_record(const struct writer *w, const void *record)
 {
-	const void *pointer = pointer_at(at(f, record));
-
-	(void)parent;
-	if (pointer && f->key)
-		sl__record_object(json, f->key, f->of, pointer, record);
-	else if (pointer)
-		sl__record_write(json, f->of, pointer, record);
-}
-
-static void
-write_list(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
-{
-	const char *element = f->count ? pointer_at(at(f, record))
-				       : at(f, record);
-	size_t n = count_of(f, record);
-
-	(void)parent;
-	if (!n && f->is_left_out)
-		return;
-	sl__json_array(json, f->key);
-	for (size_t i = 0; i < n; i++)
-		sl__record_object(json, NULL, f->of,
-				  element + i * f->of->n_bytes, record);
-	sl__json_end_array(json);
-}
-
-static void
-write_first(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
-{
-	const void *first = pointer_at(at(f, record));
-
-	(void)parent;
-	if (!count_of(f, record))
-		return;
-	if (f->key)
-		sl__record_object(json, f->key, f->of, first, record);
+	if (w->f->key)
+		sl__record_object(w->json, w->f->key, w->f->of, record,
+				  w->record);
 	else
-		sl__record_write(json, f->of, first, record);
+		sl__record_write(w->json, w->f->of, record, w->record);
 }
 
 static void
-put_element(struct sl__json *json, const struct sl__field *f, const void *place)
+write_pointer(const struct writer *w)
 {
+	const void *pointer = pointer_at(at(w));
+
+	if (pointer)
+		put_record(w, pointer);
+	else if (w->f->absent || w->f->because)
+		put_absent(w, NULL);
+}
+
+static const void *
+element(const struct writer *w, size_t i)
+{
+	if (w->f->is_of_pointers)
+		return pointer_at(elements(w) + i * sizeof(void *));
+	return elements(w) + i * w->f->of->n_bytes;
+}
+
+static void
+write_list(const struct writer *w)
+{
+	size_t n = count_of(w);
+
+	if (!n && w->f->is_left_out)
+		return;
+	sl__json_array(w->json, w->f->key);
+	for (size_t i = 0; i < n; i++)
+		sl__record_object(w->json, NULL, w->f->of, element(w, i),
+				  w->record);
+	sl__json_end_array(w->json);
+}
+
+static void
+write_first(const struct writer *w)
+{
+	if (count_of(w))
+		put_record(w, element(w, 0));
+}
+
+static void
+put_element(const struct writer *w, const void *place)
+{
+	const struct sl__field *f = w->f;
+
 	if (f->kind == SL__FIELD_TEXTS)
-		sl__json_text(json, NULL, pointer_at(place));
+		sl__json_text(w->json, NULL, pointer_at(place));
 	else if (f->kind == SL__FIELD_SIGNEDS)
-		put_signed(json, NULL, signed_at(place, f->n_bytes));
+		put_signed(w->json, NULL, signed_at(place, f->n_bytes));
 	else if (f->kind == SL__FIELD_NUMBERS)
-		sl__json_number(json, NULL, number_at(f, place));
+		sl__json_number(w->json, NULL, number_at(f, place));
 	else
-		sl__json_integer(json, NULL, whole_at(place, f->n_bytes));
+		sl__json_integer(w->json, NULL, whole_at(place, f->n_bytes));
 }
 
 static void
-write_scalars(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+write_scalars(const struct writer *w)
 {
-	const char *element = f->count ? pointer_at(at(f, record))
-				       : at(f, record);
-	size_t n = count_of(f, record);
+	size_t n = count_of(w);
 
-	(void)parent;
-	if (!n && f->is_left_out)
+	if (!n && w->f->is_left_out)
 		return;
-	sl__json_array(json, f->key);
+	sl__json_array(w->json, w->f->key);
 	for (size_t i = 0; i < n; i++)
-		put_element(json, f, element + i * f->n_bytes);
-	sl__json_end_array(json);
+		put_element(w, elements(w) + i * w->f->n_bytes);
+	sl__json_end_array(w->json);
 }
 
 static void
-write_argv(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_argv(const struct writer *w)
 {
-	const char *const *word = pointer_at(at(f, record));
+	const char *const *word = pointer_at(at(w));
 
-	(void)parent;
-	sl__json_array(json, f->key);
+	sl__json_array(w->json, w->f->key);
 	while (*word)
-		sl__json_text(json, NULL, *word++);
-	sl__json_end_array(json);
+		sl__json_text(w->json, NULL, *word++);
+	sl__json_end_array(w->json);
+}
+
+/* The places of an array, each under the word of its index. */
+static void
+write_by_word(const struct writer *w)
+{
+	const struct sl__vocabulary *words = w->f->words;
+	struct sl__field each = *w->f;
+	struct writer place = *w;
+
+	place.f = &each;
+	sl__json_object(w->json, w->f->key);
+	for (unsigned i = words->first; i < words->n; i++) {
+		each.key = words->word(i);
+		each.offset = w->f->offset + i * sizeof(uint64_t);
+		if (w->f->kind == SL__FIELD_BY_WORD)
+			sl__json_integer(
+				w->json, each.key,
+				whole_at(at(&place), sizeof(uint64_t)));
+		else
+			write_number(&place);
+	}
+	sl__json_end_object(w->json);
 }
 
 static void
-write_by_word(struct sl__json *json, const struct sl__field *f,
-	      const void *record, const void *parent)
+write_pairs(const struct writer *w)
 {
-	const uint64_t *values = at(f, record);
+	const struct sl_parameter *pairs = pointer_at(at(w));
 
-	(void)parent;
-	sl__json_object(json, f->key);
-	for (unsigned i = f->words->first; i < f->words->n; i++)
-		sl__json_integer(json, f->words->word(i), values[i]);
-	sl__json_end_object(json);
+	sl__json_object(w->json, w->f->key);
+	for (size_t i = 0; i < count_of(w); i++)
+		sl__json_text(w->json, pairs[i].name, pairs[i].value);
+	sl__json_end_object(w->json);
 }
 
 static void
-write_pairs(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
+write_fact(const struct writer *w)
 {
-	const struct sl_parameter *pairs = pointer_at(at(f, record));
+	const struct sl_fact *fact =
+		w->f->kind == SL__FIELD_FACT_AT ? pointer_at(at(w)) : at(w);
 
-	(void)parent;
-	sl__json_object(json, f->key);
-	for (size_t i = 0; i < count_of(f, record); i++)
-		sl__json_text(json, pairs[i].name, pairs[i].value);
-	sl__json_end_object(json);
-}
-
-static void
-write_fact(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
-{
-	const struct sl_fact *fact = f->kind == SL__FIELD_FACT_AT
-					     ? pointer_at(at(f, record))
-					     : at(f, record);
-
-	(void)parent;
 	if (fact && fact->kind)
-		sl__json_fact(json, f->key, fact);
+		sl__json_fact(w->json, w->f->key, fact);
 }
 
 static void
-write_facts(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
+write_facts(const struct writer *w)
 {
-	(void)parent;
-	sl__json_facts(json, f->key, pointer_at(at(f, record)),
-		       count_of(f, record));
+	sl__json_facts(w->json, w->f->key, pointer_at(at(w)), count_of(w));
 }
 
+/* src/report/ knows how it is said. */
 static void
-write_says(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_spoken(const struct writer *w)
 {
-	(void)record;
-	(void)parent;
-	sl__json_text(json, f->key, f->absent);
+	struct sl_buf text = {0};
+
+	w->json->speak(&text, w->f->speech, w->record, w->parent);
+	if (sl__buf_status(&text, NULL))
+		sl__buf_break(w->json->out);
+	else
+		put_text(w, text.data);
+	sl_buf_release(&text);
 }
 
 static void
-write_never(struct sl__json *json, const struct sl__field *f,
-	    const void *record, const void *parent)
+write_says(const struct writer *w)
 {
-	(void)record;
-	(void)parent;
-	write_absent(json, f, f->absent);
+	sl__json_text(w->json, w->f->key, w->f->absent);
 }
 
 static void
-write_made(struct sl__json *json, const struct sl__field *f, const void *record,
-	   const void *parent)
+write_never(const struct writer *w)
+{
+	put_absent(w, NULL);
+}
+
+static void
+write_made(const struct writer *w)
 {
 	struct sl__made made = {.kind = SL__FIELD_NUMBER};
 
-	f->make(&made, record, parent);
+	w->f->make(&made, w->record, w->parent);
 	if (made.kind == SL__FIELD_TEXT)
-		put_text(json, f, made.text);
+		put_text(w, made.text);
 	else if (made.kind == SL__FIELD_WHOLE)
-		sl__json_integer(json, f->key, made.whole);
+		sl__json_integer(w->json, w->f->key, made.whole);
 	else if (made.kind == SL__FIELD_BOOLEAN)
-		sl__json_boolean(json, f->key, made.whole != 0);
+		sl__json_boolean(w->json, w->f->key, made.whole != 0);
 	else
-		put_number(json, f, made.number);
+		put_number(w, made.number);
 }
 
 static void
-write_own(struct sl__json *json, const struct sl__field *f, const void *record,
-	  const void *parent)
+write_own(const struct writer *w)
 {
-	(void)parent;
-	f->write(json, f, record);
+	w->f->write(w->json, w->f, w->record);
 }
 
 static write_function *const writers[SL__N_FIELD_KINDS] = {
@@ -502,28 +516,41 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_SIGNEDS] = write_scalars,
 	[SL__FIELD_NUMBERS] = write_scalars,
 	[SL__FIELD_BY_WORD] = write_by_word,
+	[SL__FIELD_NUMBER_BY_WORD] = write_by_word,
 	[SL__FIELD_PAIRS] = write_pairs,
 	[SL__FIELD_FACT] = write_fact,
 	[SL__FIELD_FACT_AT] = write_fact,
 	[SL__FIELD_FACTS] = write_facts,
+	[SL__FIELD_SPOKEN] = write_spoken,
 	[SL__FIELD_SAYS] = write_says,
 	[SL__FIELD_NEVER] = write_never,
 	[SL__FIELD_OWN] = write_own,
 	[SL__FIELD_MADE] = write_made,
 };
 
+/* Why other fields rule this one out; NULL: they do not. */
+static const char *
+why_not(const struct writer *w)
+{
+	const char *why = w->f->why ? w->f->why(w->record, w->parent) : NULL;
+
+	if (!why && w->f->reason)
+		why = pointer_at((const char *)w->record + w->f->reason - 1);
+	return why;
+}
+
 void
 sl__record_write(struct sl__json *json, const struct sl__record *table,
 		 const void *record, const void *parent)
 {
 	for (size_t i = 0; i < table->n_fields; i++) {
-		const struct sl__field *f = &table->fields[i];
-		const char *why = f->why ? f->why(record, parent) : NULL;
+		struct writer w = {json, &table->fields[i], record, parent};
+		const char *why = why_not(&w);
 
-		if (why && f->key && !f->is_left_out)
-			sl__json_absent(json, f->key, why);
+		if (why && w.f->key && !w.f->is_left_out)
+			sl__json_absent(json, w.f->key, why);
 		else if (!why)
-			writers[f->kind](json, f, record, parent);
+			writers[w.f->kind](&w);
 	}
 }
 

@@ -19,6 +19,18 @@
 		.n_bytes = sizeof(*((struct s *)0)->m),                    \
 		.count = offsetof(struct s, n) + 1, .meaning = __VA_ARGS__ \
 	}
+/* Elements in the struct itself, as many as 'n' says. */
+#define SL__F_PLACED(k, s, m, n, name, ...)                       \
+	{                                                         \
+		.key = name, .kind = SL__FIELD_##k, SL__AT(s, m), \
+		.n_bytes = sizeof(*((struct s *)0)->m),           \
+		.count = offsetof(struct s, n) + 1,               \
+		.most = sizeof(((struct s *)0)->m) /              \
+			sizeof(*((struct s *)0)->m),              \
+		.meaning = __VA_ARGS__                            \
+	}
+/* Absent for the reason that a member holds. */
+#define SL__REASON(s, m) .reason = offsetof(struct s, m) + 1
 /* A group of fields of the same struct, as an object. */
 #define SL__F_GROUP(record, name, ...)                               \
 	{                                                            \
