@@ -11,6 +11,7 @@
 ## make check-mutants  plant small faults: do the tests notice?  An hour at
 ##                 most, not part of check-all; MUTANTS='--sample 20 --seed 2'
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
+## make schema     write the tables of docs/schema.md anew
 ## make bench      compare with other tools
 ## make cases      the case studies of docs/cases, measured anew
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
@@ -38,7 +39,7 @@ run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
 checks := includes headers symbols limits format text scripts manual
 
-.PHONY: all demo test check check-all check-long bench cases install clean help deps deps-dev \
+.PHONY: all demo test check check-all check-long bench schema cases install clean help deps deps-dev \
 	$(checks:%=check-%) check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
@@ -53,6 +54,9 @@ demo: deps
 	$(BUILD)/sleuth profile gpt2 --md $(BUILD)/gpt2.md
 	@echo "reports: $(BUILD)/resnet50.md, $(BUILD)/gpt2.md;" \
 		"timeline for ui.perfetto.dev: $(BUILD)/resnet50.trace.json"
+
+schema: all
+	@tools/write-schema $(BUILD)/tests/print_schema docs/schema.md
 
 cases: all
 	@BUILD=$(BUILD) tools/cases

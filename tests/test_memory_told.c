@@ -134,16 +134,16 @@ the_peak_has_its_moment(void **state)
 	(void)state;
 	begin(&t, "mlp:64-32");
 	take(&t);
-	assert_null(t.use.peak_moment);
+	assert_int_equal(t.use.peak_moment, SL_PEAK_UNKNOWN);
 	t.residence.n_pauses = 1;
 	take(&t);
-	assert_string_equal(t.use.peak_moment, "while it was planned");
+	assert_int_equal(t.use.peak_moment, SL_PEAK_PLANNING);
 	t.residence.peak_stretch = 1;
 	take(&t);
-	assert_string_equal(t.use.peak_moment, "while it ran");
+	assert_int_equal(t.use.peak_moment, SL_PEAK_RUNNING);
 	t.residence.peak_stretch = -1;
 	take(&t);
-	assert_null(t.use.peak_moment);
+	assert_int_equal(t.use.peak_moment, SL_PEAK_UNKNOWN);
 	end(&t);
 }
 

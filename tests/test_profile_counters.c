@@ -4,11 +4,16 @@
  * counts that are scaled up are marked, and absence has a reason.
  */
 #include "json_check.h"
+#include "reads_back.h"
 #include "rendered_profile.h"
 
 static const struct sl_operation_counts recorded_counts[] = {
-	{{3e6, 7.5e6, 0.6e6, 52000, (double)NAN, 125}, 3},
-	{{3e6, 1.5e6, 2.4e6, 99000, (double)NAN, 40000}, 3}};
+	{.of = {3e6, 7.5e6, 0.6e6, 52000, (double)NAN, 125},
+	 .absent = {[SL_EVENT_L2_MISSES] = "libpfm4 knows none"},
+	 .n_calls = 3},
+	{.of = {3e6, 1.5e6, 2.4e6, 99000, (double)NAN, 40000},
+	 .absent = {[SL_EVENT_L2_MISSES] = "libpfm4 knows none"},
+	 .n_calls = 3}};
 
 /* Two operations counted; stalls in turns, L2 misses not at all. */
 static void
@@ -112,6 +117,7 @@ data_has_every_count(void **state)
 	record_counters(&r);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);
 	assert_true(json_valid(out.data));
+	assert_reads_back(&out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (!json_is(out.data, rows[i].path, rows[i].text))
 			fail_msg("%s is not %s", rows[i].path, rows[i].text);

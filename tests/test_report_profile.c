@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "json_check.h"
 #include "page_width.h"
+#include "reads_back.h"
 #include "rendered_profile.h"
 
 static void
@@ -226,6 +227,7 @@ several_stand_side_by_side(void **state)
 	how.format = SL_FORMAT_JSON;
 	assert_int_equal(sl_profile_render(both, 2, NULL, &how, &out, &err), 0);
 	assert_true(json_valid(out.data));
+	assert_reads_back(&out);
 	assert_true(json_is(out.data, "results[1].verdict.bottleneck",
 			    "\"memory\""));
 	sl_buf_release(&out);

@@ -108,6 +108,7 @@ struct sl_counter_use {
 /* What an operation made the counters count, all threads. */
 struct sl_operation_counts {
 	double of[SL_N_EVENTS]; /* a call, mean; NaN: not counted */
+	const char *absent[SL_N_EVENTS]; /* and why; NULL */
 	size_t n_calls;
 };
 
@@ -155,7 +156,7 @@ struct sl_operation {
 	double n_calls; /* per iteration; below 1 in a branch */
 	uint64_t parameters;
 	const char *output_shape; /* "1x64x112x112"; "" for none */
-	uint64_t memory_bytes;    /* live while it runs */
+	struct sl_reading memory_bytes; /* live while it runs */
 
 	double self_ns;               /* mean per iteration */
 	double share;                 /* of the self time of all */
@@ -209,7 +210,9 @@ struct sl_ledger {
 	size_t n_iterations;                   /* that the means are over */
 	size_t n_left_out;  /* further ones, of disturbed rounds */
 	int is_closed;      /* |residual| at most 2 % of wall */
-	const char *absent; /* why nothing was recorded; NULL */
+	struct sl_fact open; /* which entry is uncertain where it is not closed:
+				SL_FACT_OPEN_FEW, OPEN_WIDE, OPEN_SHORT; NONE */
+	const char *absent;  /* why nothing was recorded; NULL */
 };
 
 /* What is alive while a step runs. */
@@ -217,6 +220,17 @@ struct sl_memory_moment {
 	size_t operation;
 	uint64_t live_bytes;
 };
+
+/* When a process was largest. */
+enum sl_peak_moment {
+	SL_PEAK_UNKNOWN = 0,
+	SL_PEAK_PLANNING,
+	SL_PEAK_RUNNING
+};
+enum { SL_N_PEAK_MOMENTS = SL_PEAK_RUNNING + 1 };
+
+/* "unknown", "while it was planned", "while it ran"; never NULL. */
+SL_API const char *sl_peak_moment_text(enum sl_peak_moment moment);
 
 /*
  * live <= planned <= reserved; resident = base + touched + mapped file pages.
@@ -247,8 +261,7 @@ struct sl_memory_use {
 				    plan's own, beside oneDNN's */
 	uint64_t rounding_bytes; /* to whole large pages */
 	struct sl_reading resident_base_bytes, resident_peak_bytes;
-	const char *peak_moment; /* "while it was planned", "while it ran";
-				    NULL: not known */
+	enum sl_peak_moment peak_moment;
 	struct sl_reading resident_bytes; /* after the runs */
 	struct sl_reading touched_bytes;  /* resident growth after the runs,
 					     files left out */

@@ -353,12 +353,12 @@ shift(struct sl_reading *reading, double bytes)
 		reading->value += bytes;
 }
 
-static const char *
+static enum sl_peak_moment
 moment_of(int is_late)
 {
-	return is_late < 0 ? NULL
-	       : is_late   ? "while it ran"
-			   : "while it was planned";
+	return is_late < 0 ? SL_PEAK_UNKNOWN
+	       : is_late   ? SL_PEAK_RUNNING
+			   : SL_PEAK_PLANNING;
 }
 
 /* What is left of a growth below 0 is nothing that could be told. */
@@ -447,10 +447,19 @@ sl__memory_use_tell(struct sl_profile *profile, struct sl__arena *arena,
 	struct sl_operation *operations =
 		(struct sl_operation *)(uintptr_t)profile->operations;
 
+	const char *absent = use->n_timeline ? "it did not run while memory "
+					       "was tracked"
+			     : use->tracked_bytes.absent
+				     ? use->tracked_bytes.absent
+				     : "no run was tracked";
+
+	for (size_t i = 0; i < profile->n_operations; i++)
+		operations[i].memory_bytes = sl__absent(absent);
 	for (size_t i = 0; i < use->n_timeline; i++) {
 		if (use->timeline[i].operation < profile->n_operations)
 			operations[use->timeline[i].operation].memory_bytes =
-				use->timeline[i].live_bytes;
+				sl__present(
+					(double)use->timeline[i].live_bytes);
 	}
 	return list_impossible(profile, arena, err);
 }

@@ -13,6 +13,7 @@
 #include "analysis/counter_check.h"
 #include "analysis/groups.h"
 #include "analysis/ledger.h"
+#include "analysis/ledger_open.h"
 #include "analysis/memory_use.h"
 #include "analysis/operations.h"
 #include "analysis/parts.h"
@@ -56,6 +57,16 @@ struct profiler {
 /* Before the passes, and as often after them: the interval of a ceiling needs
  * 36 probes, of which three are made at a time. */
 enum { PROBES_BESIDE = 6 };
+
+const char *
+sl_peak_moment_text(enum sl_peak_moment moment)
+{
+	static const char *const words[SL_N_PEAK_MOMENTS] = {
+		"unknown", "while it was planned", "while it ran"};
+
+	return words[(unsigned)moment < SL_N_PEAK_MOMENTS ? moment
+							  : SL_PEAK_UNKNOWN];
+}
 
 const char *
 sl_bound_text(enum sl_bound bound)
@@ -367,6 +378,8 @@ explain(struct profiler *p, struct sl_error *err)
 				   err);
 	if (!rc)
 		rc = sl__operations_of(p->out, &sources, p->arena, err);
+	if (!rc)
+		p->out->ledger.open = sl__ledger_open(p->out);
 	if (!rc)
 		rc = sl__parts_mark(p->out, p->subject.plan, &p->scratch, err);
 	if (!rc)

@@ -223,11 +223,15 @@ take_counts(struct counter *c, struct sl_operation_counts *counts)
 {
 	for (size_t i = 0; i < c->how->n_steps; i++) {
 		counts[i].n_calls = c->n_calls[i];
-		for (int e = 0; e < SL_N_EVENTS; e++)
-			counts[i].of[e] = c->out->uses[e].absent ||
-							  !c->n_calls[i]
-						  ? (double)NAN
-						  : count_of(c, i, e);
+		for (int e = 0; e < SL_N_EVENTS; e++) {
+			const char *absent = c->out->uses[e].absent;
+
+			if (!absent && !c->n_calls[i])
+				absent = "its counter had no turn";
+			counts[i].absent[e] = absent;
+			counts[i].of[e] = absent ? (double)NAN
+						 : count_of(c, i, e);
+		}
 	}
 	c->out->counts = counts;
 	c->out->n = c->how->n_steps;

@@ -7,15 +7,12 @@
  */
 #include "report/bunch.h"
 #include "report/profile_page.h"
-#include "report/result_json.h"
 #include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "base/banned.h"
-
-static const char NOT_COUNTED[] = "only what takes long is counted";
 
 /* Below it a counter took turns; above, it only began a little late. */
 static const double ALL_TURNS = 0.995;
@@ -122,49 +119,4 @@ sl__profile_counters(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 	add_uses(doc, p);
 	sl__profile_explain(doc, SL__TOPIC_COUNTERS, sheet);
-}
-
-void
-sl__profile_json_counters(struct sl__json *json, const struct sl_profile *p)
-{
-	sl__json_array(json, "counters");
-	for (int e = 0; e < SL_N_EVENTS; e++) {
-		const struct sl_counter_use *use = &p->counters[e];
-		const char *absent = use->absent ? use->absent : "not counted";
-
-		sl__json_object(json, NULL);
-		sl__json_text(json, "event", sl_event_text((enum sl_event)e));
-		if (use->counter)
-			sl__json_text(json, "counter", use->counter);
-		else
-			sl__json_absent(json, "counter", absent);
-		sl__json_finite(json, "running_share",
-				use->counter ? use->running_share : (double)NAN,
-				absent);
-		sl__json_end_object(json);
-	}
-	sl__json_end_array(json);
-}
-
-void
-sl__profile_json_counts(struct sl__json *json, const struct sl_profile *p,
-			const struct sl_operation *o)
-{
-	static const char *const keys[SL_N_EVENTS] = {
-		"cycles",    "instructions", "stalls",
-		"l1_misses", "l2_misses",    "l3_misses"};
-	const char *none = why_none(p);
-
-	if (!o->counts) {
-		sl__json_absent(json, "counters", none ? none : NOT_COUNTED);
-		return;
-	}
-	sl__json_object(json, "counters");
-	sl__json_integer(json, "calls", o->counts->n_calls);
-	for (int e = 0; e < SL_N_EVENTS; e++)
-		sl__json_finite(json, keys[e], o->counts->of[e],
-				p->counters[e].absent
-					? p->counters[e].absent
-					: "its counter had no turn");
-	sl__json_end_object(json);
 }

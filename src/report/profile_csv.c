@@ -45,7 +45,7 @@ add_operation(struct sl_buf *out, const struct sl_profile *p, size_t i)
 	sl__csv_number(out, o->n_calls);
 	sl__csv_number(out, (double)o->parameters);
 	sl__csv_text(out, o->output_shape);
-	sl__csv_number(out, sl__profile_live(p, i).value);
+	sl__csv_number(out, o->memory_bytes.value);
 	sl__csv_number(out, o->self_ns / SL__NS_PER_MS);
 	sl__csv_number(out, o->share);
 	sl__csv_number(out, o->median_ns.value / SL__NS_PER_MS);
@@ -66,8 +66,8 @@ sl__profile_csv(struct sl_buf *out, const void *result)
 			  "executed_flops,bytes,gflops_per_s,"
 			  "executed_gflops_per_s,gbytes_per_s,intensity,bound,"
 			  "confidence,ceiling_share\n");
-	for (size_t k = 0; k < r->n; k++) {
-		const struct sl_profile *p = r->profiles[k];
+	for (size_t k = 0; k < r->profiles.n; k++) {
+		const struct sl_profile *p = r->profiles.list[k];
 
 		for (size_t i = 0; i < p->n_operations; i++)
 			add_operation(out, p, i);

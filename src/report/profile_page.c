@@ -7,7 +7,6 @@
  * 'verbose' shows every operation and all evidence.
  */
 #include "report/profile_page.h"
-#include "analysis/ledger_open.h"
 #include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/result_page.h"
@@ -33,32 +32,6 @@ int
 sl__profile_is_brief(const struct sl_profile *p)
 {
 	return p->ceilings.absent && !p->n_hot && !p->n_advice;
-}
-
-struct sl_reading
-sl__profile_live(const struct sl_profile *p, size_t operation)
-{
-	const struct sl_memory_use *m = &p->memory;
-	struct sl_reading live = {(double)NAN, m->tracked_bytes.absent};
-	/* Where all of them ran it stands at its own place. */
-	size_t at = operation < m->n_timeline &&
-				    m->timeline[operation].operation ==
-					    operation
-			    ? operation
-			    : 0;
-
-	if (live.absent && !m->n_timeline)
-		return live;
-	live.absent = NULL; /* the plan's, where none was tracked */
-	while (at < m->n_timeline && m->timeline[at].operation != operation)
-		at++;
-	if (at < m->n_timeline)
-		live.value = (double)p->operations[operation].memory_bytes;
-	else
-		live.absent = m->n_timeline ? "it did not run while memory was "
-					      "tracked"
-					    : "no run was tracked";
-	return live;
 }
 
 static void
@@ -297,7 +270,6 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	const char *unit = sheet->how->unit;
 	double wall = sl__time_scaled(l->wall_ns, &unit);
 	int decimals = decimals_for(wall);
-	struct sl_fact open = sl__ledger_open(sheet->profile);
 	struct sl__text t;
 
 	if (l->absent || !l->n_iterations) {
@@ -324,9 +296,9 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__doc_more(doc, SL__STYLE_DIM,
 			     "; %zu disturbed pass%s left out", l->n_left_out,
 			     l->n_left_out == 1 ? "" : "es");
-	if (open.kind)
+	if (l->open.kind)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
-			     sl__doc_fact(doc, &open));
+			     sl__doc_fact(doc, &l->open));
 }
 
 static void
@@ -404,13 +376,13 @@ sl__profile_page(struct sl__doc *doc, const void *result,
 {
 	const struct sl__profile_result *r = result;
 
-	if (r->n > 1)
+	if (r->profiles.n > 1)
 		sl__profile_side(doc, r, how);
-	if (r->n > 1 && !how->verbose && !r->view.n_top &&
+	if (r->profiles.n > 1 && !how->verbose && !r->view.n_top &&
 	    r->view.by == SL_PROFILE_BY_OPERATION && !r->view.explain)
 		return;
-	for (size_t k = 0; k < r->n; k++) {
-		const struct sl__profile_sheet sheet = {r->profiles[k],
+	for (size_t k = 0; k < r->profiles.n; k++) {
+		const struct sl__profile_sheet sheet = {r->profiles.list[k],
 							&r->view, how};
 
 		add_model(doc, &sheet);

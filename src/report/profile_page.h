@@ -3,28 +3,20 @@
 #ifndef SL_PROFILE_PAGE_H
 #define SL_PROFILE_PAGE_H
 
-#include "base/json.h"
 #include "report/doc.h"
+#include "result/tables.h"
 
 enum { SL__PROFILE_COLUMNS = 80 }; /* of a page whose width nobody says */
 
 /* What sl_profile_render() was given. */
 struct sl__profile_result {
-	const struct sl_profile *const *profiles;
-	size_t n; /* at least 1 */
+	struct sl__profiles profiles; /* first: what the table is of */
 	struct sl_profile_view view;
 };
 
 /* The functions of a struct sl__renderer; 'result' is the struct above. */
 void sl__profile_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
-void sl__profile_json(struct sl__json *json, const void *result);
-
-/* "counters" of the profile, and of an operation. */
-void sl__profile_json_counters(struct sl__json *json,
-			       const struct sl_profile *p);
-void sl__profile_json_counts(struct sl__json *json, const struct sl_profile *p,
-			     const struct sl_operation *o);
 
 /* One line for each operation. */
 void sl__profile_csv(struct sl_buf *out, const void *result);
@@ -93,11 +85,6 @@ void sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 
 /* Whether times, books and memory are all that was asked for. */
 int sl__profile_is_brief(const struct sl_profile *p);
-
-/* What is live while an operation runs: absent where no run was tracked, and
- * where it did not run in the one that was. */
-struct sl_reading sl__profile_live(const struct sl_profile *p,
-				   size_t operation);
 
 /* What a user calls the model, see sl__model_title(). */
 const char *sl__profile_title(const struct sl_profile *p);

@@ -190,9 +190,9 @@ sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 		{"FLOP/s", 1, 1}, {"memory", 1, 2},   {"op/B", 1, 3},
 		{"grows", 0, 5},  {"bound by", 0, 0},
 	};
-	const struct sl_profile *p = r->profiles[0];
+	const struct sl_profile *p = r->profiles.list[0];
 
-	sl__doc_heading(doc, "%zu models", r->n);
+	sl__doc_heading(doc, "%zu models", r->profiles.n);
 	sl__doc_more(
 		doc, SL__STYLE_DIM,
 		"  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
@@ -200,14 +200,14 @@ sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 		(long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,
 		p->n_threads == 1 ? "" : "s");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t k = 0; k < r->n; k++)
-		add_model(doc, r->profiles[k], how->unit);
+	for (size_t k = 0; k < r->profiles.n; k++)
+		add_model(doc, r->profiles.list[k], how->unit);
 	sl__doc_gap(doc);
-	for (size_t k = 0; k < r->n; k++)
-		add_sentence(doc, r->profiles[k]);
+	for (size_t k = 0; k < r->profiles.n; k++)
+		add_sentence(doc, r->profiles.list[k]);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "memory: activations as planned, and weights; the rest is "
 		     "in the profile of one model with -v");
-	for (size_t k = 0; k < r->n; k++)
-		add_warnings(doc, r->profiles[k]);
+	for (size_t k = 0; k < r->profiles.n; k++)
+		add_warnings(doc, r->profiles.list[k]);
 }

@@ -38,7 +38,7 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 		sl__doc_more(doc, SL__STYLE_PLAIN, " resident at the peak");
 		if (m->peak_moment)
 			sl__doc_more(doc, SL__STYLE_PLAIN, " %s",
-				     m->peak_moment);
+				     sl_peak_moment_text(m->peak_moment));
 		if (has_value(&m->resident_bytes) && is_peak_passing(m))
 			sl__doc_more(
 				doc, SL__STYLE_PLAIN, " (%s after runs)",
@@ -133,7 +133,7 @@ add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
 		    "base, touched and file pages");
 	add_reading(doc, "resident peak", m->resident_peak_bytes,
 		    !m->is_peak_reset ? "the most of the process: at least"
-		    : m->peak_moment  ? m->peak_moment
+		    : m->peak_moment  ? sl_peak_moment_text(m->peak_moment)
 				      : "the most");
 }
 

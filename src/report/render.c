@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "report/fact_text.h"
 #include "report/section.h"
+#include "report/speech.h"
 #include "result/saved.h"
 
 #include "base/banned.h"
@@ -59,6 +60,7 @@ write_json(const struct sl__renderer *renderer, const void *result,
 			how->command ? how->command : renderer->command,
 			how->version, renderer->table);
 	json.say = sl__fact_write;
+	json.speak = sl__speak;
 	if (renderer->json)
 		renderer->json(&json, result);
 	else

@@ -16,12 +16,11 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 		.kind = "a profile",
 		.command = "profile",
 		.page = sl__profile_page,
-		.json = sl__profile_json,
+		.table = &sl__table_profiles,
 		.csv = sl__profile_csv,
 	};
 	struct sl__profile_result result = {
-		.profiles = profiles,
-		.n = n,
+		.profiles = {.list = profiles, .n = n},
 		.view = {.struct_size = sizeof(*view)}};
 
 	if (view && view->struct_size != sizeof(*view))
@@ -31,5 +30,7 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 		return sl__fail(err, SL_E_USAGE, "no profile to report on");
 	if (view)
 		result.view = *view;
+	result.profiles.machine = profiles[0]->machine;
+	result.profiles.layer = result.view.layer;
 	return sl__render(&renderer, &result, how, out, err);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_saved.c - a saved result, rendered by what renders its kind. */
-#include "base/arena.h"
-#include "base/status.h"
 #include "report/render.h"
 #include "result/saved.h"
 #include "result/tables.h"
@@ -28,27 +26,24 @@ RENDER(run, sl_run, sl_run_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(versus, sl_versus, sl_versus_render)
 
-/* Models side by side are looked at through pointers. */
 static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
 	    struct sl_buf *out, struct sl_error *err)
 {
 	const struct sl__inspections *i = record;
-	const struct sl_inspection **models;
-	struct sl__arena arena;
-	enum sl_status rc;
 
-	sl__arena_init(&arena, NULL);
-	models = sl__arena_array(&arena, i->n, sizeof(*models));
-	if (models) {
-		for (size_t m = 0; m < i->n; m++)
-			models[m] = i->rows[m].model;
-		rc = sl_inspection_render(models, i->n, NULL, how, out, err);
-	} else {
-		rc = sl__fail_nomem(err);
-	}
-	sl__arena_release(&arena);
-	return rc;
+	return sl_inspection_render(i->list, i->n, NULL, how, out, err);
+}
+
+static enum sl_status
+profiles(const void *record, const struct sl_render_options *how,
+	 struct sl_buf *out, struct sl_error *err)
+{
+	const struct sl__profiles *p = record;
+	const struct sl_profile_view view = {.struct_size = sizeof(view),
+					     .layer = p->layer};
+
+	return sl_profile_render(p->list, p->n, &view, how, out, err);
 }
 
 static const struct {
@@ -63,6 +58,7 @@ static const struct {
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_overhead, overhead},
+	{&sl__table_profiles, profiles},
 	{&sl__table_run, run},
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_versus, versus},

@@ -72,7 +72,6 @@ typedef const struct sl_fact *sl__field_fact(const void *record);
 
 /* A figure that follows from others. */
 struct sl__made {
-	enum sl__field_kind kind; /* TEXT, WHOLE, NUMBER, BOOLEAN */
 	const char *text;
 	uint64_t whole;
 	double number;
@@ -117,10 +116,13 @@ struct sl__field {
 	/* Reasons, where other fields rule it out. */
 	sl__field_why *why;
 	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
-	enum sl__speech speech; /* of SPOKEN */
-	sl__field_make *make;   /* of MADE */
-	sl__field_write *write; /* of OWN */
-	sl__field_read *read;   /* likewise; NULL: it follows from the rest */
+	enum sl__speech speech;   /* of SPOKEN */
+	sl__field_make *make;     /* of MADE */
+	enum sl__field_kind made; /* and what that is: TEXT, WHOLE, NUMBER,
+				     BOOLEAN; of OWN, OBJECT or one of these */
+	sl__field_write *write;   /* of OWN */
+	sl__field_read *read;     /* likewise; NULL: it follows from the rest */
+	int is_flat;              /* each element of a list is one line */
 	int is_of_pointers; /* the elements of a list are pointers to structs */
 	int is_either;      /* of two rows with one key, read where 'why',
 				 asked of the rows before, has nothing to say */

@@ -129,13 +129,12 @@ static const struct sl__field side_fields[] = {
 	SL__F(WHOLE, sl_ledger_side, n_nodes, "nodes", "of the model"),
 	SL__F(WHOLE, sl_ledger_side, n_bytes, "bytes",
 	      "that they read and write"),
-	SL__F_MADE(make_node_share, "share_nodes", "of all nodes",
+	SL__F_MADE(NUMBER, make_node_share, "share_nodes", "of all nodes",
 		   .absent = "no nodes"),
-	SL__F_MADE(make_byte_share, "share_bytes", "of all bytes",
+	SL__F_MADE(NUMBER, make_byte_share, "share_bytes", "of all bytes",
 		   .absent = "no bytes"),
 };
-static SL__RECORD(side, "cost.coverage.counted", sl_ledger_side, side_fields,
-		  0);
+static SL__RECORD(side, "counted", sl_ledger_side, side_fields, 0);
 
 static const struct sl__field coverage_fields[] = {
 	SL__F(OBJECT, sl_inspection, coverage.counted, "counted",
@@ -159,7 +158,7 @@ static const struct sl__field vector_fields[] = {
 	SL__F(WHOLE, sl_cost, exp, "exp", "transcendental functions"),
 	SL__F(WHOLE, sl_cost, cmp, "cmp", "comparisons"),
 };
-static SL__RECORD(vector, "cost.vector", sl_cost, vector_fields, 0);
+static SL__RECORD(vector, "vector", sl_cost, vector_fields, 0);
 
 static const char *
 not_fused(const void *record, const void *parent)
@@ -186,7 +185,6 @@ make_operations(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_inspection *i = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = sl_cost_operations(&i->cost);
 }
 
@@ -198,7 +196,7 @@ static const struct sl__field cost_fields[] = {
 	SL__F(WHOLE, sl_inspection, flops, "flops", "2 x macs"),
 	SL__F(WHOLE, sl_inspection, flops_per_sample, "flops_per_sample",
 	      "the same for one sample"),
-	SL__F_MADE(make_operations, "operations", "all of the vector"),
+	SL__F_MADE(WHOLE, make_operations, "operations", "all of the vector"),
 	SL__F(WHOLE, sl_inspection, n_bytes, "bytes",
 	      "weights, read and written"),
 	SL__F(WHOLE, sl_inspection, cost.weight_bytes, "weight_bytes",
@@ -257,7 +255,6 @@ make_role(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_layer *l = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_TEXT;
 	out->text = l->is_causal ? "causal attention" : "attention";
 }
 
@@ -287,7 +284,6 @@ make_layer_flops(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_layer *l = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = 2 * l->cost.macs;
 }
 
@@ -298,7 +294,6 @@ make_layer_operations(struct sl__made *out, const void *record,
 	const struct sl_layer *l = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = sl_cost_operations(&l->cost);
 }
 
@@ -308,7 +303,6 @@ make_layer_bytes(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_layer *l = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = sl_cost_bytes(&l->cost);
 }
 
@@ -317,7 +311,7 @@ static const struct sl__field layer_fields[] = {
 	SL__F(TEXT, sl_layer, type, "type", "of operator"),
 	SL__F(TEXT, sl_layer, domain, "domain", "of the operator"),
 	SL__F(WHOLE, sl_layer, node_id, "node", "its number in the model"),
-	SL__F_MADE(make_role, "role", "in its network", .why = no_role),
+	SL__F_MADE(TEXT, make_role, "role", "in its network", .why = no_role),
 	SL__F(BOOLEAN, sl_layer, is_causal, "causal",
 	      "a product of causal attention"),
 	{.key = "phase",
@@ -343,14 +337,16 @@ static const struct sl__field layer_fields[] = {
 	      .is_left_out = 1),
 	SL__F(WHOLE, sl_layer, cost.macs, "macs", "multiply-adds of the core",
 	      .why = no_cost),
-	SL__F_MADE(make_layer_flops, "flops", "2 x macs", .why = no_cost),
-	SL__F_MADE(make_layer_operations, "operations", "all of the vector",
+	SL__F_MADE(WHOLE, make_layer_flops, "flops", "2 x macs",
 		   .why = no_cost),
+	SL__F_MADE(WHOLE, make_layer_operations, "operations",
+		   "all of the vector", .why = no_cost),
 	SL__F(NUMBER, sl_layer, share, "share",
 	      "of the model's core FLOPs; of all operations where it has no "
 	      "core",
 	      .why = no_cost, .absent = "nothing is computed"),
-	SL__F_MADE(make_layer_bytes, "bytes", "weights, read and written"),
+	SL__F_MADE(WHOLE, make_layer_bytes, "bytes",
+		   "weights, read and written"),
 	SL__F(WHOLE, sl_layer, cost.weight_bytes, "weight_bytes",
 	      "weights that are read"),
 	SL__F(WHOLE, sl_layer, cost.read_bytes, "read_bytes", "other operands"),
@@ -382,7 +378,6 @@ make_group_flops(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_layer_group *g = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = 2 * g->macs;
 }
 
@@ -391,7 +386,7 @@ static const struct sl__field group_fields[] = {
 	SL__F(WHOLE, sl_layer_group, n_layers, "nodes", "of that kind"),
 	SL__F(WHOLE, sl_layer_group, parameters, "parameters", "trainable"),
 	SL__F(WHOLE, sl_layer_group, macs, "macs", "of the core"),
-	SL__F_MADE(make_group_flops, "flops", "2 x macs"),
+	SL__F_MADE(WHOLE, make_group_flops, "flops", "2 x macs"),
 	SL__F(WHOLE, sl_layer_group, operations, "operations",
 	      "all of the vector"),
 	SL__F(WHOLE, sl_layer_group, n_bytes, "bytes",
@@ -399,7 +394,7 @@ static const struct sl__field group_fields[] = {
 	SL__F(NUMBER, sl_layer_group, share, "share", "as of operations",
 	      .absent = "nothing is computed"),
 };
-static SL__RECORD(group, "by_type", sl_layer_group, group_fields, 0);
+static SL__RECORD(group, "node_group", sl_layer_group, group_fields, 0);
 
 static const struct sl__field tensor_fields[] = {
 	SL__F(TEXT, sl_parameter_row, name, "name", "of the tensor"),
@@ -453,14 +448,8 @@ static const struct sl__field inspection_fields[] = {
 		   "what the numbers are like", .of = &sl__table_weight,
 		   .is_left_out = 1),
 };
-SL__RECORD(sl__table_inspection, "inspection", sl_inspection, inspection_fields,
+SL__RECORD(sl__table_inspection, "inspect", sl_inspection, inspection_fields,
 	   0);
-
-static const struct sl__field row_fields[] = {
-	SL__F(POINTER, sl__inspect_row, model, NULL, "one model",
-	      .of = &sl__table_inspection),
-};
-static SL__RECORD(row, "inspect", sl__inspect_row, row_fields, 0);
 
 static const char *
 are_several(const void *record, const void *parent)
@@ -478,10 +467,12 @@ is_one(const void *record, const void *parent)
 }
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__inspections, rows, n, NULL, "the only model",
-		   .of = &row, .why = are_several),
-	SL__F_LIST(LIST, sl__inspections, rows, n, "results", "several models",
-		   .of = &row, .why = is_one, .is_left_out = 1),
+	SL__F_LIST(FIRST, sl__inspections, list, n, NULL, "the only model",
+		   .of = &sl__table_inspection, .is_of_pointers = 1,
+		   .why = are_several),
+	SL__F_LIST(LIST, sl__inspections, list, n, "results", "several models",
+		   .of = &sl__table_inspection, .is_of_pointers = 1,
+		   .why = is_one, .is_left_out = 1),
 };
 SL__RECORD(sl__table_inspections, "inspect", sl__inspections, document_fields,
 	   0);

@@ -44,13 +44,13 @@ make_available(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_counter *c = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_BOOLEAN;
 	out->whole = !c->absent;
 }
 
 static const struct sl__field counter_fields[] = {
 	SL__F(TEXT, sl_counter, name, "name", "of a hardware counter"),
-	SL__F_MADE(make_available, "available", "whether it can be read"),
+	SL__F_MADE(BOOLEAN, make_available, "available",
+		   "whether it can be read"),
 	SL__F(TEXT, sl_counter, absent, "reason", "why it cannot be read",
 	      .is_left_out = 1),
 };
@@ -173,7 +173,6 @@ make_interrupted(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_machine *m = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_BOOLEAN;
 	out->whole = m->stopped_by == SL_STOP_INTERRUPT;
 }
 
@@ -201,7 +200,8 @@ static const struct sl__field ceiling_fields[] = {
 	      "measured before, and kept"),
 	SL__F(WORD, sl_machine, stopped_by, "stopped_by", "why measuring ended",
 	      .words = &sl__words_stop),
-	SL__F_MADE(make_interrupted, "interrupted", "before it was done"),
+	SL__F_MADE(BOOLEAN, make_interrupted, "interrupted",
+		   "before it was done"),
 };
 static SL__RECORD(ceilings, "machine.ceilings", sl_machine, ceiling_fields, 0);
 
@@ -251,7 +251,6 @@ make_threads(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_machine *m = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = m->max_threads;
 }
 
@@ -293,10 +292,11 @@ static const struct sl__field roofline_fields[] = {
 	 .kind = SL__FIELD_SAYS,
 	 .absent = "f32",
 	 .meaning = "of the arithmetic"},
-	SL__F_MADE(make_threads, "threads", "all that were used"),
-	SL__F_MADE(make_peak, "peak_gflops_per_s", "the highest"),
-	SL__F_MADE(make_bandwidth, "bandwidth_gbytes_per_s", "of memory"),
-	SL__F_MADE(make_ridge, "ridge",
+	SL__F_MADE(WHOLE, make_threads, "threads", "all that were used"),
+	SL__F_MADE(NUMBER, make_peak, "peak_gflops_per_s", "the highest"),
+	SL__F_MADE(NUMBER, make_bandwidth, "bandwidth_gbytes_per_s",
+		   "of memory"),
+	SL__F_MADE(NUMBER, make_ridge, "ridge",
 		   "operations per byte at which memory stops to bound"),
 };
 static SL__RECORD(roofline, "roofline", sl_machine, roofline_fields, 0);

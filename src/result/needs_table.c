@@ -15,8 +15,7 @@ static const struct sl__field alive_fields[] = {
 	SL__F(TEXT, sl_live_value, name, "name", "of the value"),
 	SL__F(WHOLE, sl_live_value, n_bytes, "bytes", "its size"),
 };
-SL__RECORD(sl__table_alive, "memory.alive_at_peak", sl_live_value, alive_fields,
-	   0);
+SL__RECORD(sl__table_alive, "alive_at_peak", sl_live_value, alive_fields, 0);
 
 static const char *
 is_unfused(const void *record, const void *parent)
@@ -34,7 +33,6 @@ make_live_basis(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_inspection *i = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_TEXT;
 	out->text = i->memory.n_unknown ? "at least" : "counted";
 }
 
@@ -44,7 +42,6 @@ make_total(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_inspection *i = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = i->memory.parameter_bytes + i->memory.live_bytes;
 }
 
@@ -84,7 +81,7 @@ static const struct sl__field live_set_fields[] = {
 	      "activations_bytes", "of all nodes, if none were freed"),
 	SL__F(WHOLE, sl_inspection, memory.live_bytes, "live_bytes",
 	      "inputs, activations and outputs at the peak"),
-	SL__F_MADE(make_live_basis, "live_bytes_basis",
+	SL__F_MADE(TEXT, make_live_basis, "live_bytes_basis",
 		   "at least: the size of some values is not known"),
 	SL__F(WHOLE, sl_inspection, memory.unfused_bytes, "unfused_live_bytes",
 	      "live_bytes of an engine that fuses nothing", .why = is_unfused,
@@ -95,7 +92,7 @@ static const struct sl__field live_set_fields[] = {
 	      "that every way to compute the model reads or writes"),
 	SL__F(WHOLE, sl_inspection, memory.interface_bytes, "interface_bytes",
 	      "inputs and outputs of the model"),
-	SL__F_MADE(make_total, "total_bytes", "parameters and live set"),
+	SL__F_MADE(WHOLE, make_total, "total_bytes", "parameters and live set"),
 	SL__F(TEXT, sl_inspection, memory.peak_layer, "peak_operation",
 	      "that runs then", .why = no_peak),
 	SL__F_LIST(LIST, sl_inspection, memory.alive, memory.n_alive,
@@ -110,7 +107,7 @@ static const struct sl__field live_set_fields[] = {
 	      "kv_bytes_per_token", "keys and values of all layers"),
 	SL__F(READING, sl_inspection, memory.kv_elements_per_token,
 	      "kv_elements_per_token", "likewise, in numbers"),
-	SL__F_MADE(make_f16_cache, "kv_bytes_per_token_f16",
+	SL__F_MADE(NUMBER, make_f16_cache, "kv_bytes_per_token_f16",
 		   "their bytes in f16", .why = no_cache),
 	SL__F(READING, sl_inspection, memory.kv_bytes, "kv_bytes",
 	      "whole batch, at these sizes"),
@@ -147,7 +144,6 @@ make_phase_memory(struct sl__made *out, const void *record, const void *parent)
 	const struct phase *p = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = p->peak_bytes[SL_OPTIMIZER_ADAM];
 }
 
@@ -158,7 +154,8 @@ static const struct sl__field phase_fields[] = {
 	SL__F_NEVER("ci95_ms", "of a step", NOT_RUN),
 	SL__F(WHOLE, phase, flops, "flops", "of the core", .why = no_flops),
 	SL__F_NEVER("bytes", "that move", "not counted"),
-	SL__F_MADE(make_phase_memory, "memory_bytes", "with Adam's state"),
+	SL__F_MADE(WHOLE, make_phase_memory, "memory_bytes",
+		   "with Adam's state"),
 	SL__F(WHOLE, phase, need.gradient_bytes, "gradients_bytes",
 	      "of weights, as far as they are there"),
 	SL__F(WHOLE, phase, need.activation_bytes, "activations_bytes",
@@ -213,15 +210,8 @@ make_total_memory(struct sl__made *out, const void *record, const void *parent)
 	const struct sl_training *t = record;
 
 	(void)parent;
-	out->kind = SL__FIELD_WHOLE;
 	out->whole = t->total_bytes[SL_OPTIMIZER_ADAM];
 }
-
-#define SAYS(name, text, what)                                       \
-	{                                                            \
-		.key = name, .kind = SL__FIELD_SAYS, .absent = text, \
-		.meaning = what                                      \
-	}
 
 static const struct sl__field training_fields[] = {
 	SL__F(WHOLE, sl_training, forward_flops, "forward_flops",
@@ -242,19 +232,21 @@ static const struct sl__field training_fields[] = {
 	      "of the weights"),
 	SL__F(WHOLE, sl_training, activation_bytes, "activations_bytes",
 	      "kept from forward to backward"),
-	SAYS("activations_basis", "estimated", "from what gradients need"),
+	SL__F_SAYS("activations_basis", "estimated",
+		   "from what gradients need"),
 	SL__F(BY_WORD, sl_training, optimizer_bytes, "optimizer_bytes",
 	      "state, by optimizer", .words = &sl__words_trained),
 	SL__F(BY_WORD, sl_training, total_bytes, "total_bytes",
 	      "everything together, by optimizer", .words = &sl__words_trained),
 	SL__F(BY_WORD, sl_training, peak_bytes, "peak_bytes",
 	      "the largest of the phases", .words = &sl__words_trained),
-	SL__F_MADE(make_total_memory, "total_memory_bytes", "with Adam"),
+	SL__F_MADE(WHOLE, make_total_memory, "total_memory_bytes", "with Adam"),
 	SL__F(WORD, sl_training, peak_phase, "peak_phase", "that needs most",
 	      .words = &sl__words_phase),
-	SAYS("phases_optimizer", "adam", "whose state memory_bytes has"),
+	SL__F_SAYS("phases_optimizer", "adam", "whose state memory_bytes has"),
 	{.key = "phases",
 	 .kind = SL__FIELD_OWN,
+	 .made = SL__FIELD_LIST,
 	 .write = write_phases,
 	 .read = read_phases,
 	 .meaning = "forward, backward, update"},

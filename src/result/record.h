@@ -37,7 +37,4 @@ enum sl_status sl__record_read(void *record, const struct sl__record *table,
 			       struct sl__arena *arena,
 			       struct sl_error *err) SL_CHECKED;
 
-/* The rows as a table of docs/schema.md: name, kind, meaning, absent. */
-void sl__record_document(struct sl_buf *out, const struct sl__record *table);
-
 #endif

@@ -342,9 +342,13 @@ write_list(const struct writer *w)
 	if (!n && w->f->is_left_out)
 		return;
 	sl__json_array(w->json, w->f->key);
-	for (size_t i = 0; i < n; i++)
-		sl__record_object(w->json, NULL, w->f->of, element(w, i),
-				  w->record);
+	for (size_t i = 0; i < n; i++) {
+		sl__json_object(w->json, NULL);
+		w->json->is_flat = w->f->is_flat;
+		sl__record_write(w->json, w->f->of, element(w, i), w->record);
+		sl__json_end_object(w->json);
+		w->json->is_flat = 0;
+	}
 	sl__json_end_array(w->json);
 }
 
@@ -473,14 +477,14 @@ write_never(const struct writer *w)
 static void
 write_made(const struct writer *w)
 {
-	struct sl__made made = {.kind = SL__FIELD_NUMBER};
+	struct sl__made made = {.text = NULL};
 
 	w->f->make(&made, w->record, w->parent);
-	if (made.kind == SL__FIELD_TEXT)
+	if (w->f->made == SL__FIELD_TEXT)
 		put_text(w, made.text);
-	else if (made.kind == SL__FIELD_WHOLE)
+	else if (w->f->made == SL__FIELD_WHOLE)
 		sl__json_integer(w->json, w->f->key, made.whole);
-	else if (made.kind == SL__FIELD_BOOLEAN)
+	else if (w->f->made == SL__FIELD_BOOLEAN)
 		sl__json_boolean(w->json, w->f->key, made.whole != 0);
 	else
 		put_number(w, made.number);

@@ -37,15 +37,26 @@
 		.key = name, .kind = SL__FIELD_OBJECT, .of = record, \
 		.meaning = __VA_ARGS__                               \
 	}
-#define SL__F_MADE(function, name, ...)                                \
-	{                                                              \
-		.key = name, .kind = SL__FIELD_MADE, .make = function, \
-		.meaning = __VA_ARGS__                                 \
+#define SL__F_MADE(k, function, name, ...)                                  \
+	{                                                                   \
+		.key = name, .kind = SL__FIELD_MADE, .made = SL__FIELD_##k, \
+		.make = function, .meaning = __VA_ARGS__                    \
 	}
 /* A list that is always empty. */
 #define SL__F_NOTHING(name, what)                                    \
 	{                                                            \
 		.key = name, .kind = SL__FIELD_LIST, .meaning = what \
+	}
+/* What is the same in every result. */
+#define SL__F_SAYS(name, text, what)                                 \
+	{                                                            \
+		.key = name, .kind = SL__FIELD_SAYS, .absent = text, \
+		.meaning = what                                      \
+	}
+#define SL__F_SPOKEN(which, name, ...)                                  \
+	{                                                               \
+		.key = name, .kind = SL__FIELD_SPOKEN, .speech = which, \
+		.meaning = __VA_ARGS__                                  \
 	}
 /* What this result never has. */
 #define SL__F_NEVER(name, what, reason)                                 \

@@ -23,6 +23,9 @@ void sl__saved_begin(struct sl__json *json, struct sl_buf *out,
 		     const char *command, const char *version,
 		     const struct sl__record *table);
 
+/* The tables of docs/schema.md, which follow from the rows of all kinds. */
+void sl__saved_document(struct sl_buf *out);
+
 /* All kinds of result that can be read back; ends with NULL. */
 extern const struct sl__record *const sl__saved_kinds[];
 

@@ -9,7 +9,7 @@
 extern const struct sl__record sl__table_latency, sl__table_noise,
 	sl__table_alive, sl__table_comparison, sl__table_cost,
 	sl__table_inspection, sl__table_machine, sl__table_model,
-	sl__table_plan_memory;
+	sl__table_plan_memory, sl__table_profile;
 
 /* Results as documents. */
 extern const struct sl__record sl__table_bench, sl__table_comparisons,
@@ -18,14 +18,20 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */
-struct sl__inspect_row {
-	const struct sl_inspection *model;
-};
 struct sl__inspections {
-	struct sl__inspect_row *rows;
+	const struct sl_inspection *const *list;
 	size_t n;
 };
 extern const struct sl__record sl__table_inspections;
+
+/* Models that were profiled, likewise. */
+struct sl__profiles {
+	const struct sl_profile *const *list;
+	size_t n;                             /* at least 1 */
+	const struct sl_machine *machine;     /* of the first; NULL: none */
+	const struct sl_layer_profile *layer; /* NULL: a model is profiled */
+};
+extern const struct sl__record sl__table_profiles;
 
 /* elapsed_ms, stopped_by, seed: how a measurement ended. */
 #define SL__F_ENDING(s)                                                    \

@@ -21,6 +21,26 @@ gate_text(enum sl_gate gate)
 }
 
 static const char *
+algorithms_text(enum sl_algorithms algorithms)
+{
+	return algorithms == SL_ALGORITHMS_FIXED ? "fixed" : "measured";
+}
+
+static const char *
+nan_text(enum sl_nan_policy policy)
+{
+	return policy == SL_NAN_REFUSED ? "refuse" : "keep";
+}
+
+static const char *
+kept_text(enum sl_kept why)
+{
+	static const char *const words[] = {"first", "median", "slowest"};
+
+	return (unsigned)why <= SL_KEPT_SLOWEST ? words[why] : words[0];
+}
+
+static const char *
 stop_text(enum sl_stop stop)
 {
 	static const char *const words[] = {"runs", "precision", "time",
@@ -30,6 +50,15 @@ stop_text(enum sl_stop stop)
 }
 
 WORDS(access, sl_access, sl_access_text, 0, SL_ACCESS_CHASE + 1)
+WORDS(algorithms, sl_algorithms, algorithms_text, 0, SL_ALGORITHMS_FIXED + 1)
+WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
+WORDS(bound, sl_bound, sl_bound_text, 0, SL_N_BOUNDS)
+WORDS(gain, sl_gain, sl_gain_text, 0, SL_N_GAINS)
+WORDS(kept, sl_kept, kept_text, 0, SL_KEPT_SLOWEST + 1)
+WORDS(nan, sl_nan_policy, nan_text, 0, SL_NAN_REFUSED + 1)
+WORDS(part, sl_part, sl_part_text, 0, SL_N_PARTS)
+WORDS(peak_moment, sl_peak_moment, sl_peak_moment_text, 0, SL_N_PEAK_MOMENTS)
+WORDS(trial, sl_trial_action, sl_trial_action_text, 0, SL_N_TRIAL_ACTIONS)
 WORDS(basis, sl_basis, sl_basis_text, 0, SL_BASIS_UNKNOWN + 1)
 WORDS(cache_kind, sl_cache_kind, sl_cache_kind_text, 0, SL_N_CACHE_KINDS)
 WORDS(check_rule, sl_check_rule, sl_check_rule_text, 0, SL_CHECK_RMS + 1)

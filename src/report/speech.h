@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* speech.h - sentences that documents have beside the figures they are of. */
+#ifndef SL_SPEECH_H
+#define SL_SPEECH_H
+
+#include "base/json.h"
+
+/* For struct sl__json: the sentence about a record, a part of 'parent'.  A
+ * failure is the buffer's. */
+void sl__speak(struct sl_buf *out, enum sl__speech speech, const void *record,
+	       const void *parent);
+
+#endif
