@@ -190,11 +190,118 @@ another_kind_is_refused_by_name(void **state)
 	sl__arena_release(&arena);
 }
 
+struct leaf {
+	double ns; /* below 0: bytes, under another name */
+	struct sl_estimate slope;
+};
+
+struct tree {
+	const struct leaf *leaves;
+	size_t n_leaves;
+	int64_t height;
+};
+
+SL__WHY(is_bytes, leaf, l, l->ns < 0 ? "bytes" : NULL)
+SL__WHY(is_time, leaf, l, l->ns < 0 ? NULL : "a time")
+SL__MAKE(make_floor, leaf, l, WHOLE, whole, (uint64_t)fabs(l->ns))
+
+static const struct sl__field leaf_fields[] = {
+	SL__F(NUMBER, leaf, ns, "ms", "x", .unit = SL__NS_PER_MS,
+	      .why = is_bytes, .is_left_out = 1),
+	SL__F(NUMBER, leaf, ns, "bytes", "x", .why = is_time, .is_left_out = 1),
+	SL__F_MADE(make_floor, "floor", "x"),
+	SL__F(BOUNDS, leaf, slope, "slope_ci95", "x", .absent = "no end"),
+	SL__F(WORD, leaf, slope.method, "method", "x", .words = &words),
+	SL__F(SIGNED, tree, height, "height", "x", .is_outer = 1),
+	SL__F(TOLD, leaf, ns, "told", "x"),
+};
+static SL__RECORD(leaf_table, "leaves", leaf, leaf_fields, 0);
+
+static const struct sl__field tree_fields[] = {
+	SL__F_LIST(LIST, tree, leaves, n_leaves, "leaves", "x",
+		   .of = &leaf_table),
+};
+static SL__RECORD(tree_table, "tree", tree, tree_fields, 0);
+
+static void
+tell(struct sl__json *json, const char *key, const void *record,
+     const void *parent)
+{
+	const struct leaf *leaf = record;
+	const struct tree *tree = parent;
+
+	assert_ptr_equal(tree->leaves, leaf);
+	sl__json_text(json, key, "a leaf");
+}
+
+/* One of two names for a number, an interval that is not there for one reason
+ * or another, a member of the struct around it, and what others say. */
+static void
+parts_come_back(void **state)
+{
+	static const struct {
+		struct leaf leaf;
+		const char *expected;
+	} cases[] = {
+		{{1.5, {1, 0.5, 2, 3, 0, 1}},
+		 "{\"leaves\": [{\"ms\": 1.5e-06,\"floor\": 1,"
+		 "\"slope_ci95\": {\"lo\": 0.5,\"hi\": 2},"},
+		{{-7, {1, (double)NAN, (double)NAN, 3, 0, 0}},
+		 "{\"leaves\": [{\"bytes\": -7,\"floor\": 7,"
+		 "\"slope_ci95\": null,\"slope_ci95_absent\": "
+		 "\"counted, not measured\","},
+		{{1, {1, (double)-INFINITY, 4, 3, 0, 1}},
+		 "{\"leaves\": [{\"ms\": 1e-06,\"floor\": 1,"
+		 "\"slope_ci95\": null,\"slope_ci95_absent\": \"no end\","},
+		{{1, {1, (double)NAN, (double)NAN, 3, 9, 1}},
+		 "{\"leaves\": [{\"ms\": 1e-06,\"floor\": 1,"
+		 "\"slope_ci95\": null,\"slope_ci95_absent\": \"no end\","
+		 "\"slope_ci95_needs_n\": 9,"},
+	};
+	struct sl__arena arena;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct tree tree = {&cases[i].leaf, 1, -3};
+		struct sl_buf first = {0}, second = {0};
+		const struct sl__json_value *root;
+		struct tree back = {0};
+		struct sl__json json;
+
+		sl__json_init(&json, &first);
+		json.is_flat = 1;
+		json.tell = tell;
+		sl__record_object(&json, NULL, &tree_table, &tree, NULL);
+		assert_memory_equal(first.data, cases[i].expected,
+				    strlen(cases[i].expected));
+		assert_non_null(strstr(first.data, "\"told\": \"a leaf\""));
+		assert_int_equal(sl__json_read(&root, first.data, first.n_bytes,
+					       &arena, NULL),
+				 SL_OK);
+		assert_int_equal(
+			sl__record_read(&back, &tree_table, root, &arena, NULL),
+			SL_OK);
+		assert_int_equal(back.height, -3);
+		assert_int_equal(isnan(back.leaves[0].slope.lo), i % 2);
+		assert_int_equal(isinf(back.leaves[0].slope.hi), i == 2);
+		sl__json_init(&json, &second);
+		json.is_flat = 1;
+		json.tell = tell;
+		sl__record_object(&json, NULL, &tree_table, &back, NULL);
+		assert_string_equal(second.data, first.data);
+		sl_buf_release(&first);
+		sl_buf_release(&second);
+	}
+	sl__arena_release(&arena);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_comes_back),
+		cmocka_unit_test(parts_come_back),
 		cmocka_unit_test(another_kind_is_refused_by_name),
 	};
 

@@ -3,6 +3,7 @@
  * Fields of CSV: RFC 4180's quotes, and one line a row whatever a name holds,
  * with nothing in it that a terminal would obey.
  */
+#include "base/buf.h"
 #include "harness.h"
 #include "report/result_csv.h"
 
@@ -50,12 +51,57 @@ test_control_characters_are_escaped(void **state)
 	}
 }
 
+/* Lists within lists, members of members, what stands around a line, and what
+ * is not there. */
+static void
+test_documents_are_columns(void **state)
+{
+	static const struct sl__csv_column columns[] = {
+		{"model", "../../model/name", NULL},
+		{"value", NULL, NULL},
+		{"lo", "ci95/lo", NULL},
+		{"verdict", NULL, "-"},
+		{"sure", NULL, NULL},
+		{NULL, NULL, NULL}};
+	static const struct {
+		const char *json, *csv;
+	} cases[] = {
+		{"{\"results\": [{\"model\": {\"name\": \"a,b\"}, "
+		 "\"sweep\": {\"points\": [{\"value\": 1.5, \"ci95\": "
+		 "{\"lo\": 1}, \"verdict\": \"slow\", \"sure\": true}, "
+		 "{\"value\": 2, \"ci95\": null, \"sure\": false}]}}, "
+		 "{\"model\": {\"name\": \"c\"}, \"sweep\": "
+		 "{\"points\": []}}]}",
+		 "model,value,lo,verdict,sure\n\"a,b\",1.5,1,slow,true\n"
+		 "\"a,b\",2,,-,false\n"},
+		{"{\"model\": {\"name\": \"d\"}, \"sweep\": {\"points\": "
+		 "[{\"value\": 3}]}}",
+		 "model,value,lo,verdict,sure\nd,3,,-,\n"},
+		{"{\"sweep\": {}}", "model,value,lo,verdict,sure\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sl_buf text = {0}, out = {0};
+
+		sl__buf_text(&text, cases[i].json);
+		assert_int_equal(sl__csv_columns(&out, columns,
+						 "results/sweep/points", &text,
+						 NULL),
+				 SL_OK);
+		assert_string_equal(out.data, cases[i].csv);
+		sl_buf_release(&text);
+		sl_buf_release(&out);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quotes),
 		cmocka_unit_test(test_control_characters_are_escaped),
+		cmocka_unit_test(test_documents_are_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,10 +14,7 @@
 void
 sl__json_init(struct sl__json *json, struct sl_buf *out)
 {
-	json->out = out;
-	json->depth = 0;
-	json->n_in_level = 0;
-	json->is_flat = 0;
+	*json = (struct sl__json){.out = out};
 }
 
 /* What a terminal would obey is escaped, beside what JSON wants escaped. */

@@ -28,6 +28,9 @@ struct sl__json {
 	/* Likewise, sentences about a record that is part of another. */
 	void (*speak)(struct sl_buf *out, enum sl__speech speech,
 		      const void *record, const void *parent);
+	/* Writes a member that holds all that is said of a record, likewise. */
+	void (*tell)(struct sl__json *json, const char *key, const void *record,
+		     const void *parent);
 };
 
 void sl__json_init(struct sl__json *json, struct sl_buf *out);

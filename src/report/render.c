@@ -61,11 +61,34 @@ write_json(const struct sl__renderer *renderer, const void *result,
 			how->version, renderer->table);
 	json.say = sl__fact_write;
 	json.speak = sl__speak;
+	json.tell = renderer->tell;
 	if (renderer->json)
 		renderer->json(&json, result);
 	else
 		sl__record_write(&json, renderer->table, result, NULL);
 	sl__json_end_object(&json);
+}
+
+/* The figures of a line are those of the document. */
+static enum sl_status
+write_csv(const struct sl__renderer *renderer, const void *result,
+	  const struct sl_render_options *how, struct sl_buf *out,
+	  struct sl_error *err)
+{
+	struct sl_buf document = {0};
+	enum sl_status rc;
+
+	if (renderer->csv) {
+		renderer->csv(out, result);
+		return sl__buf_status(out, err);
+	}
+	write_json(renderer, result, how, &document);
+	rc = sl__buf_status(&document, err);
+	if (!rc)
+		rc = sl__csv_columns(out, renderer->csv_columns,
+				     renderer->csv_rows, &document, err);
+	sl_buf_release(&document);
+	return rc;
 }
 
 enum sl_status
@@ -85,8 +108,7 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 		write_json(renderer, result, how, out);
 		return sl__buf_status(out, err);
 	case SL_FORMAT_CSV:
-		renderer->csv(out, result);
-		return sl__buf_status(out, err);
+		return write_csv(renderer, result, how, out, err);
 	case SL_FORMAT_SVG:
 		if (renderer->svg)
 			return renderer->svg(out, result, err);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "report/doc.h"
+#include "report/result_csv.h"
 #include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
@@ -22,7 +23,13 @@ struct sl__renderer {
 		     const struct sl_render_options *how);
 	void (*json)(struct sl__json *json, const void *result); /* members;
 				NULL: the table writes them */
-	void (*csv)(struct sl_buf *out, const void *result);
+	void (*tell)(struct sl__json *json, const char *key, const void *record,
+		     const void *parent); /* fields that are told; may be
+				NULL */
+	void (*csv)(struct sl_buf *out, const void *result); /* NULL: lists and
+				columns of the document */
+	const char *csv_rows;
+	const struct sl__csv_column *csv_columns;
 	sl__write_other *svg;
 	sl__write_other *hyperfine;
 	const struct sl__record *table; /* of its fields, for JSON; where 'json'

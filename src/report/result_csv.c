@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * result_csv.c - fields of CSV (RFC 4180), each followed by a comma.
+ * result_csv.c - CSV (RFC 4180): fields, and documents as columns.
  *
  * Names come from models and command lines: what could rewrite a terminal is
  * escaped as on pages, so that a row is always one line.
  */
 #include "report/result_csv.h"
 #include "base/buf.h"
+#include "base/json_read.h"
 #include "base/number.h"
 #include "report/printable.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -48,4 +50,96 @@ sl__csv_end(struct sl_buf *out)
 {
 	if (out->n_bytes && out->data[out->n_bytes - 1] == ',')
 		out->data[out->n_bytes - 1] = '\n';
+}
+
+/* An object of a document and, around it, those that it is part of. */
+struct place {
+	const struct sl__json_value *object;
+	const struct place *outer;
+};
+
+/* The member that a path begins with, which goes on to the next name. */
+static const struct sl__json_value *
+step(const struct sl__json_value *object, const char **path)
+{
+	size_t n = strcspn(*path, "/");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)n, *path);
+	*path += n + ((*path)[n] == '/');
+	return sl__json_member(object, name);
+}
+
+static const struct sl__json_value *
+find(const struct place *at, const char *path)
+{
+	const struct sl__json_value *v;
+
+	for (; strncmp(path, "../", 3) == 0; path += 3)
+		at = at->outer;
+	for (v = at->object; v && *path;)
+		v = step(v, &path);
+	return v;
+}
+
+static void
+add_line(struct sl_buf *out, const struct sl__csv_column *c,
+	 const struct place *at)
+{
+	for (; c->title; c++) {
+		const struct sl__json_value *v =
+			find(at, c->path ? c->path : c->title);
+
+		if (!v || v->kind == SL__JSON_NULL)
+			sl__csv_text(out, c->absent ? c->absent : "");
+		else if (v->kind == SL__JSON_NUMBER)
+			sl__csv_number(out, v->number);
+		else if (v->kind == SL__JSON_BOOLEAN)
+			sl__csv_text(out, v->number > 0 ? "true" : "false");
+		else
+			sl__csv_text(out, v->text);
+	}
+	sl__csv_end(out);
+}
+
+static void
+add_lines(struct sl_buf *out, const struct sl__csv_column *columns,
+	  const struct place *at, const char *rows)
+{
+	const struct sl__json_value *v;
+
+	if (!*rows) {
+		add_line(out, columns, at);
+		return;
+	}
+	v = step(at->object, &rows);
+	if (!v && *rows)
+		add_lines(out, columns, at, rows);
+	else if (v && v->kind == SL__JSON_ARRAY)
+		for (v = v->first; v; v = v->next)
+			add_lines(out, columns, &(struct place){v, at}, rows);
+	else if (v)
+		add_lines(out, columns, &(struct place){v, at}, rows);
+}
+
+enum sl_status
+sl__csv_columns(struct sl_buf *out, const struct sl__csv_column *columns,
+		const char *rows, const struct sl_buf *text,
+		struct sl_error *err)
+{
+	struct place top = {NULL, NULL};
+	struct sl__arena arena;
+	enum sl_status rc;
+
+	sl__arena_init(&arena, NULL);
+	rc = sl__json_read(&top.object, text->data, text->n_bytes, &arena, err);
+	if (!rc) {
+		for (size_t i = 0; columns[i].title; i++)
+			sl__csv_text(out, columns[i].title);
+		sl__csv_end(out);
+		add_lines(out, columns, &top, rows);
+		rc = sl__buf_status(out, err);
+	}
+	sl__arena_release(&arena);
+	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* result_csv.h - fields of CSV (RFC 4180), each followed by a comma. */
+/* result_csv.h - CSV (RFC 4180): fields, and documents as columns. */
 #ifndef SL_RESULT_CSV_H
 #define SL_RESULT_CSV_H
 
@@ -13,5 +13,25 @@ void sl__csv_number(struct sl_buf *out, double value);
 
 /* Ends the line, in place of the last comma. */
 void sl__csv_end(struct sl_buf *out);
+
+/* A column, and where the document of a result has its values. */
+struct sl__csv_column {
+	const char *title;
+	const char *path;   /* from the object of the line: "ci95_ms/lo", and
+			       "../axis" in what that is part of; NULL: the
+			       title */
+	const char *absent; /* what stands for what is not there; NULL: "" */
+};
+
+/*
+ * The lists of the JSON document 'text' to which 'rows' leads as lines, headed
+ * by titles: "results/points" is all points of all results.  Names before the
+ * last one that the document does not have are passed over.  A title that is
+ * NULL ends the columns.
+ */
+enum sl_status sl__csv_columns(struct sl_buf *out,
+			       const struct sl__csv_column *columns,
+			       const char *rows, const struct sl_buf *text,
+			       struct sl_error *err) SL_CHECKED;
 
 #endif

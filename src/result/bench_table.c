@@ -50,23 +50,9 @@ static const struct sl__field comparisons_fields[] = {
 SL__RECORD(sl__table_comparisons, "comparisons", sl_comparisons,
 	   comparisons_fields, 0);
 
-static const char *
-no_shell_line(const void *record, const void *parent)
-{
-	const struct sl_command *c = record;
-
-	(void)parent;
-	return c->shell_line ? NULL : "run without a shell";
-}
-
-static const char *
-no_argv(const void *record, const void *parent)
-{
-	const struct sl_command *c = record;
-
-	(void)parent;
-	return c->argv ? NULL : "run by a shell";
-}
+SL__WHY(no_shell_line, sl_command, c,
+	c->shell_line ? NULL : "run without a shell")
+SL__WHY(no_argv, sl_command, c, c->argv ? NULL : "run by a shell")
 
 static const struct sl__field command_fields[] = {
 	SL__F(TEXT, sl_command, name, "command",
@@ -86,14 +72,7 @@ static const struct sl__field memory_fields[] = {
 };
 static SL__RECORD(memory, "memory", sl_bench_result, memory_fields, 0);
 
-static const char *
-no_shell(const void *record, const void *parent)
-{
-	const struct sl_bench_result *r = record;
-
-	(void)parent;
-	return r->shell.n ? NULL : "no shell";
-}
+SL__WHY(no_shell, sl_bench_result, r, r->shell.n ? NULL : "no shell")
 
 static const struct sl__field bench_result_fields[] = {
 	SL__F(POINTER, sl_bench_result, command, NULL, "the command",
@@ -136,23 +115,8 @@ static const struct sl__field only_latency_fields[] = {
 static SL__RECORD(only_latency, "results", sl_bench_result, only_latency_fields,
 		  0);
 
-static const char *
-are_several(const void *record, const void *parent)
-{
-	const struct sl_bench *b = record;
-
-	(void)parent;
-	return b->n_results == 1 ? NULL : "several commands";
-}
-
-static const char *
-is_alone(const void *record, const void *parent)
-{
-	const struct sl_bench *b = record;
-
-	(void)parent;
-	return b->n_comparisons ? NULL : "one command";
-}
+SL__WHY(are_several, sl_bench, b, b->n_results == 1 ? NULL : "several commands")
+SL__WHY(is_alone, sl_bench, b, b->n_comparisons ? NULL : "one command")
 
 static const struct sl__field bench_fields[] = {
 	SL__F_LIST(FIRST, sl_bench, results, n_results, NULL,
@@ -172,14 +136,8 @@ static const struct sl__field bench_fields[] = {
 };
 SL__RECORD(sl__table_bench, "bench", sl_bench, bench_fields, 0);
 
-static const char *
-no_verdict(const void *record, const void *parent)
-{
-	const struct sl_selfcheck_row *r = record;
-
-	(void)parent;
-	return isnan(r->seconds.value) ? "no verdict was reached" : NULL;
-}
+SL__WHY(no_verdict, sl_selfcheck_row, r,
+	isnan(r->seconds.value) ? "no verdict was reached" : NULL)
 
 static const struct sl__field selfcheck_row_fields[] = {
 	SL__F(NUMBER, sl_selfcheck_row, planted, "planted",

@@ -26,10 +26,15 @@ enum sl__field_kind {
 	SL__FIELD_REASON,   /* const char *, which another row has written as
 			       the reason of its absence; read alone */
 	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
-			       small, the n it needs stands beside the null */
+			       small, the n it needs stands beside the null;
+			       where one is infinite, absent for 'absent' */
+	SL__FIELD_BOUNDS,   /* the same where n never refuses it; what was
+			       counted has none, and where one is infinite it
+			       is absent for the reason 'absent' */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
 			       with its interval */
-	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields */
+	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields;
+			       without a key its members stand here */
 	SL__FIELD_POINTER,  /* to a struct; NULL: left out, unless the row has
 			       'absent' or 'because'; without a key its members
 			       stand here; where an earlier row has it, this one
@@ -56,10 +61,11 @@ enum sl__field_kind {
 			      say, and beside that KEY_facts */
 	SL__FIELD_SPOKEN,  /* a sentence that follows from the record: made by
 			      src/report/ when it is written; not read */
-	SL__FIELD_SAYS,    /* always the text 'absent' */
-	SL__FIELD_NEVER,   /* always absent, for the reason 'absent' */
-	SL__FIELD_OWN,     /* written and read by functions of its own */
-	SL__FIELD_MADE     /* computed when it is written; not read */
+	SL__FIELD_TOLD,  /* all that src/report/ says of the record, likewise */
+	SL__FIELD_SAYS,  /* always the text 'absent' */
+	SL__FIELD_NEVER, /* always absent, for the reason 'absent' */
+	SL__FIELD_OWN,   /* written and read by functions of its own */
+	SL__FIELD_MADE   /* computed when it is written; not read */
 };
 enum { SL__N_FIELD_KINDS = SL__FIELD_MADE + 1 };
 
@@ -128,6 +134,8 @@ struct sl__field {
 				 asked of the rows before, has nothing to say */
 	int is_left_out;    /* no null where 'why' says so, or, without one,
 				 where the value does; no name either */
+	int is_outer;       /* a member, and 'why' a function, of the struct
+				 that the record is part of */
 	const char *meaning; /* for docs/schema.md; NULL: of the row above */
 };
 

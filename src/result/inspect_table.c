@@ -40,32 +40,12 @@ static const struct sl__field parameter_fields[] = {
 static SL__RECORD(parameters, "model.parameters", sl_parameters,
 		  parameter_fields, 0);
 
-static const char *
-no_source(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->source && *i->source ? NULL : "built in memory";
-}
-
-static const char *
-no_producer(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->producer && *i->producer ? NULL : "not named";
-}
-
-static const char *
-no_opset(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->opset ? NULL : "imports no ai.onnx operators";
-}
+SL__WHY(no_source, sl_inspection, i,
+	i->source && i->source[0] ? NULL : "built in memory")
+SL__WHY(no_producer, sl_inspection, i,
+	i->producer && i->producer[0] ? NULL : "not named")
+SL__WHY(no_opset, sl_inspection, i,
+	i->opset ? NULL : "imports no ai.onnx operators")
 
 static const struct sl__field model_fields[] = {
 	SL__F(TEXT, sl_inspection, name, "name", "of the model"),
@@ -103,6 +83,8 @@ share_of(uint64_t part, uint64_t a, uint64_t b, uint64_t c)
 	return (double)part / ((double)a + (double)b + (double)c);
 }
 
+enum { make_node_share_kind = SL__FIELD_NUMBER };
+
 static void
 make_node_share(struct sl__made *out, const void *record, const void *parent)
 {
@@ -113,6 +95,8 @@ make_node_share(struct sl__made *out, const void *record, const void *parent)
 	out->number = share_of(side->n_nodes, c->counted.n_nodes,
 			       c->estimated.n_nodes, c->unknown.n_nodes);
 }
+
+enum { make_byte_share_kind = SL__FIELD_NUMBER };
 
 static void
 make_byte_share(struct sl__made *out, const void *record, const void *parent)
@@ -129,9 +113,9 @@ static const struct sl__field side_fields[] = {
 	SL__F(WHOLE, sl_ledger_side, n_nodes, "nodes", "of the model"),
 	SL__F(WHOLE, sl_ledger_side, n_bytes, "bytes",
 	      "that they read and write"),
-	SL__F_MADE(NUMBER, make_node_share, "share_nodes", "of all nodes",
+	SL__F_MADE(make_node_share, "share_nodes", "of all nodes",
 		   .absent = "no nodes"),
-	SL__F_MADE(NUMBER, make_byte_share, "share_bytes", "of all bytes",
+	SL__F_MADE(make_byte_share, "share_bytes", "of all bytes",
 		   .absent = "no bytes"),
 };
 static SL__RECORD(side, "counted", sl_ledger_side, side_fields, 0);
@@ -160,14 +144,8 @@ static const struct sl__field vector_fields[] = {
 };
 static SL__RECORD(vector, "vector", sl_cost, vector_fields, 0);
 
-static const char *
-not_fused(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->fused.n_quantize || i->fused.n_dequantize ? NULL : "none";
-}
+SL__WHY(not_fused, sl_inspection, i,
+	i->fused.n_quantize || i->fused.n_dequantize ? NULL : "none")
 
 static const struct sl__field fused_fields[] = {
 	SL__F(WHOLE, sl_fused_nodes, n_quantize, "quantize",
@@ -179,14 +157,8 @@ static const struct sl__field fused_fields[] = {
 };
 static SL__RECORD(fused, "cost.fused", sl_fused_nodes, fused_fields, 0);
 
-static void
-make_operations(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	out->whole = sl_cost_operations(&i->cost);
-}
+SL__MAKE(make_operations, sl_inspection, i, WHOLE, whole,
+	 sl_cost_operations(&i->cost))
 
 static const struct sl__field cost_fields[] = {
 	SL__F(SIGNED, sl_inspection, batch, "batch", "samples"),
@@ -196,7 +168,7 @@ static const struct sl__field cost_fields[] = {
 	SL__F(WHOLE, sl_inspection, flops, "flops", "2 x macs"),
 	SL__F(WHOLE, sl_inspection, flops_per_sample, "flops_per_sample",
 	      "the same for one sample"),
-	SL__F_MADE(WHOLE, make_operations, "operations", "all of the vector"),
+	SL__F_MADE(make_operations, "operations", "all of the vector"),
 	SL__F(WHOLE, sl_inspection, n_bytes, "bytes",
 	      "weights, read and written"),
 	SL__F(WHOLE, sl_inspection, cost.weight_bytes, "weight_bytes",
@@ -238,80 +210,31 @@ static const struct sl__field explanation_fields[] = {
 static SL__RECORD(explanation, "explanations", sl_explanation,
 		  explanation_fields, 0);
 
-static const char *
-no_role(const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
+SL__WHY(no_role, sl_layer, l,
+	l->is_causal || l->cost.work == SL_WORK_PRODUCT
+		? NULL
+		: "known of attention's products only")
+SL__MAKE(make_role, sl_layer, l, TEXT, text,
+	 l->is_causal ? "causal attention" : "attention")
+SL__WHY(no_shape, sl_layer, l,
+	l->output_shape && l->output_shape[0] ? NULL : "not inferred")
 
-	(void)parent;
-	return l->is_causal || l->cost.work == SL_WORK_PRODUCT
-		       ? NULL
-		       : "known of attention's products only";
-}
+SL__WHY(no_cost, sl_layer, l,
+	l->cost.basis != SL_BASIS_UNKNOWN ? NULL
+	: l->cost.why                     ? l->cost.why
+					  : "cost unknown")
 
-static void
-make_role(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	out->text = l->is_causal ? "causal attention" : "attention";
-}
-
-static const char *
-no_shape(const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	return l->output_shape && *l->output_shape ? NULL : "not inferred";
-}
-
-static const char *
-no_cost(const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	if (l->cost.basis != SL_BASIS_UNKNOWN)
-		return NULL;
-	return l->cost.why ? l->cost.why : "cost unknown";
-}
-
-static void
-make_layer_flops(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	out->whole = 2 * l->cost.macs;
-}
-
-static void
-make_layer_operations(struct sl__made *out, const void *record,
-		      const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	out->whole = sl_cost_operations(&l->cost);
-}
-
-static void
-make_layer_bytes(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_layer *l = record;
-
-	(void)parent;
-	out->whole = sl_cost_bytes(&l->cost);
-}
+SL__MAKE(make_layer_flops, sl_layer, l, WHOLE, whole, 2 * l->cost.macs)
+SL__MAKE(make_layer_operations, sl_layer, l, WHOLE, whole,
+	 sl_cost_operations(&l->cost))
+SL__MAKE(make_layer_bytes, sl_layer, l, WHOLE, whole, sl_cost_bytes(&l->cost))
 
 static const struct sl__field layer_fields[] = {
 	SL__F(TEXT, sl_layer, name, "name", "of the node"),
 	SL__F(TEXT, sl_layer, type, "type", "of operator"),
 	SL__F(TEXT, sl_layer, domain, "domain", "of the operator"),
 	SL__F(WHOLE, sl_layer, node_id, "node", "its number in the model"),
-	SL__F_MADE(TEXT, make_role, "role", "in its network", .why = no_role),
+	SL__F_MADE(make_role, "role", "in its network", .why = no_role),
 	SL__F(BOOLEAN, sl_layer, is_causal, "causal",
 	      "a product of causal attention"),
 	{.key = "phase",
@@ -337,16 +260,14 @@ static const struct sl__field layer_fields[] = {
 	      .is_left_out = 1),
 	SL__F(WHOLE, sl_layer, cost.macs, "macs", "multiply-adds of the core",
 	      .why = no_cost),
-	SL__F_MADE(WHOLE, make_layer_flops, "flops", "2 x macs",
+	SL__F_MADE(make_layer_flops, "flops", "2 x macs", .why = no_cost),
+	SL__F_MADE(make_layer_operations, "operations", "all of the vector",
 		   .why = no_cost),
-	SL__F_MADE(WHOLE, make_layer_operations, "operations",
-		   "all of the vector", .why = no_cost),
 	SL__F(NUMBER, sl_layer, share, "share",
 	      "of the model's core FLOPs; of all operations where it has no "
 	      "core",
 	      .why = no_cost, .absent = "nothing is computed"),
-	SL__F_MADE(WHOLE, make_layer_bytes, "bytes",
-		   "weights, read and written"),
+	SL__F_MADE(make_layer_bytes, "bytes", "weights, read and written"),
 	SL__F(WHOLE, sl_layer, cost.weight_bytes, "weight_bytes",
 	      "weights that are read"),
 	SL__F(WHOLE, sl_layer, cost.read_bytes, "read_bytes", "other operands"),
@@ -372,21 +293,14 @@ settle_layer(void *record)
 static SL__RECORD(layer, "operations", sl_layer, layer_fields,
 		  .settle = settle_layer);
 
-static void
-make_group_flops(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_layer_group *g = record;
-
-	(void)parent;
-	out->whole = 2 * g->macs;
-}
+SL__MAKE(make_group_flops, sl_layer_group, g, WHOLE, whole, 2 * g->macs)
 
 static const struct sl__field group_fields[] = {
 	SL__F(TEXT, sl_layer_group, name, "name", "type or path"),
 	SL__F(WHOLE, sl_layer_group, n_layers, "nodes", "of that kind"),
 	SL__F(WHOLE, sl_layer_group, parameters, "parameters", "trainable"),
 	SL__F(WHOLE, sl_layer_group, macs, "macs", "of the core"),
-	SL__F_MADE(WHOLE, make_group_flops, "flops", "2 x macs"),
+	SL__F_MADE(make_group_flops, "flops", "2 x macs"),
 	SL__F(WHOLE, sl_layer_group, operations, "operations",
 	      "all of the vector"),
 	SL__F(WHOLE, sl_layer_group, n_bytes, "bytes",
@@ -414,14 +328,7 @@ static const struct sl__field tensor_fields[] = {
 };
 static SL__RECORD(tensor, "tensors", sl_parameter_row, tensor_fields, 0);
 
-static const char *
-no_seed(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->seed ? NULL : "no weights are generated";
-}
+SL__WHY(no_seed, sl_inspection, i, i->seed ? NULL : "no weights are generated")
 
 static const struct sl__field inspection_fields[] = {
 	SL__F_GROUP(&sl__table_model, "model", "what it is"),
@@ -451,14 +358,7 @@ static const struct sl__field inspection_fields[] = {
 SL__RECORD(sl__table_inspection, "inspect", sl_inspection, inspection_fields,
 	   0);
 
-static const char *
-are_several(const void *record, const void *parent)
-{
-	const struct sl__inspections *i = record;
-
-	(void)parent;
-	return i->n > 1 ? "several models" : NULL;
-}
+SL__WHY(are_several, sl__inspections, i, i->n > 1 ? "several models" : NULL)
 
 static const char *
 is_one(const void *record, const void *parent)

@@ -7,23 +7,8 @@
 
 #define MS .unit = SL__NS_PER_MS
 
-static const char *
-too_few_for_spread(const void *record, const void *parent)
-{
-	const struct sl_latency *l = record;
-
-	(void)parent;
-	return l->n < 2 ? "needs n >= 2" : NULL;
-}
-
-static const char *
-too_few_for_lag(const void *record, const void *parent)
-{
-	const struct sl_latency *l = record;
-
-	(void)parent;
-	return l->n < 3 ? "needs n >= 3" : NULL;
-}
+SL__WHY(too_few_for_spread, sl_latency, l, l->n < 2 ? "needs n >= 2" : NULL)
+SL__WHY(too_few_for_lag, sl_latency, l, l->n < 3 ? "needs n >= 3" : NULL)
 
 static const struct sl__field warmup_fields[] = {
 	SL__F(WORD, sl_latency, warmup, "class",

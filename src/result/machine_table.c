@@ -8,14 +8,7 @@
 #define NOT_KNOWN .absent = "not known"
 #define GIGA      .unit = 1e9
 
-static const char *
-no_line(const void *record, const void *parent)
-{
-	const struct sl_cache *c = record;
-
-	(void)parent;
-	return c->line_bytes ? NULL : "not visible to hwloc";
-}
+SL__WHY(no_line, sl_cache, c, c->line_bytes ? NULL : "not visible to hwloc")
 
 static const struct sl__field cache_fields[] = {
 	SL__F(WHOLE, sl_cache, level, "level", "from 1"),
@@ -38,41 +31,18 @@ static const struct sl__field cap_fields[] = {
 };
 static SL__RECORD(cap, "machine.capped", sl_isa_cap, cap_fields, 0);
 
-static void
-make_available(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_counter *c = record;
-
-	(void)parent;
-	out->whole = !c->absent;
-}
+SL__MAKE(make_available, sl_counter, c, BOOLEAN, whole, !c->absent)
 
 static const struct sl__field counter_fields[] = {
 	SL__F(TEXT, sl_counter, name, "name", "of a hardware counter"),
-	SL__F_MADE(BOOLEAN, make_available, "available",
-		   "whether it can be read"),
+	SL__F_MADE(make_available, "available", "whether it can be read"),
 	SL__F(TEXT, sl_counter, absent, "reason", "why it cannot be read",
 	      .is_left_out = 1),
 };
 static SL__RECORD(counter, "machine.counters", sl_counter, counter_fields, 0);
 
-static const char *
-no_peak(const void *record, const void *parent)
-{
-	const struct sl_peak *p = record;
-
-	(void)parent;
-	return p->absent;
-}
-
-static const char *
-no_hidden(const void *record, const void *parent)
-{
-	const struct sl_peak *p = record;
-
-	(void)parent;
-	return p->is_hidden ? NULL : "not hidden";
-}
+SL__WHY(no_peak, sl_peak, p, p->absent)
+SL__WHY(no_hidden, sl_peak, p, p->is_hidden ? NULL : "not hidden")
 
 static const struct sl__field peak_fields[] = {
 	SL__F(WORD, sl_peak, dtype, "dtype", "of the arithmetic",
@@ -95,14 +65,8 @@ static const struct sl__field peak_fields[] = {
 };
 static SL__RECORD(peak, "machine.ceilings.peaks", sl_peak, peak_fields, 0);
 
-static const char *
-is_chase(const void *record, const void *parent)
-{
-	const struct sl_memory_level *l = record;
-
-	(void)parent;
-	return l->access == SL_ACCESS_CHASE ? "a latency" : NULL;
-}
+SL__WHY(is_chase, sl_memory_level, l,
+	l->access == SL_ACCESS_CHASE ? "a latency" : NULL)
 
 static const char *
 is_stream(const void *record, const void *parent)
@@ -138,14 +102,8 @@ static const struct sl__field level_fields[] = {
 static SL__RECORD(level, "machine.ceilings.memory", sl_memory_level,
 		  level_fields, 0);
 
-static const char *
-point_is_chase(const void *record, const void *parent)
-{
-	const struct sl_memory_point *p = record;
-
-	(void)parent;
-	return p->access == SL_ACCESS_CHASE ? "a latency" : NULL;
-}
+SL__WHY(point_is_chase, sl_memory_point, p,
+	p->access == SL_ACCESS_CHASE ? "a latency" : NULL)
 
 static const char *
 point_is_stream(const void *record, const void *parent)
@@ -167,14 +125,8 @@ static const struct sl__field point_fields[] = {
 static SL__RECORD(point, "machine.ceilings.curve", sl_memory_point,
 		  point_fields, 0);
 
-static void
-make_interrupted(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_machine *m = record;
-
-	(void)parent;
-	out->whole = m->stopped_by == SL_STOP_INTERRUPT;
-}
+SL__MAKE(make_interrupted, sl_machine, m, BOOLEAN, whole,
+	 m->stopped_by == SL_STOP_INTERRUPT)
 
 static const struct sl__field ceiling_fields[] = {
 	{.key = "statistic",
@@ -200,8 +152,7 @@ static const struct sl__field ceiling_fields[] = {
 	      "measured before, and kept"),
 	SL__F(WORD, sl_machine, stopped_by, "stopped_by", "why measuring ended",
 	      .words = &sl__words_stop),
-	SL__F_MADE(BOOLEAN, make_interrupted, "interrupted",
-		   "before it was done"),
+	SL__F_MADE(make_interrupted, "interrupted", "before it was done"),
 };
 static SL__RECORD(ceilings, "machine.ceilings", sl_machine, ceiling_fields, 0);
 
@@ -245,14 +196,7 @@ static const struct sl__field machine_fields[] = {
 };
 SL__RECORD(sl__table_machine, "machine", sl_machine, machine_fields, 0);
 
-static void
-make_threads(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_machine *m = record;
-
-	(void)parent;
-	out->whole = m->max_threads;
-}
+SL__MAKE(make_threads, sl_machine, m, WHOLE, whole, m->max_threads)
 
 static double
 peak_of(const struct sl_machine *m)
@@ -266,6 +210,8 @@ bandwidth_of(const struct sl_machine *m)
 	return sl_machine_bandwidth_bytes_per_s(m, m->max_threads);
 }
 
+enum { make_peak_kind = SL__FIELD_NUMBER };
+
 static void
 make_peak(struct sl__made *out, const void *record, const void *parent)
 {
@@ -273,12 +219,16 @@ make_peak(struct sl__made *out, const void *record, const void *parent)
 	out->number = peak_of(record) / 1e9;
 }
 
+enum { make_bandwidth_kind = SL__FIELD_NUMBER };
+
 static void
 make_bandwidth(struct sl__made *out, const void *record, const void *parent)
 {
 	(void)parent;
 	out->number = bandwidth_of(record) / 1e9;
 }
+
+enum { make_ridge_kind = SL__FIELD_NUMBER };
 
 static void
 make_ridge(struct sl__made *out, const void *record, const void *parent)
@@ -292,11 +242,10 @@ static const struct sl__field roofline_fields[] = {
 	 .kind = SL__FIELD_SAYS,
 	 .absent = "f32",
 	 .meaning = "of the arithmetic"},
-	SL__F_MADE(WHOLE, make_threads, "threads", "all that were used"),
-	SL__F_MADE(NUMBER, make_peak, "peak_gflops_per_s", "the highest"),
-	SL__F_MADE(NUMBER, make_bandwidth, "bandwidth_gbytes_per_s",
-		   "of memory"),
-	SL__F_MADE(NUMBER, make_ridge, "ridge",
+	SL__F_MADE(make_threads, "threads", "all that were used"),
+	SL__F_MADE(make_peak, "peak_gflops_per_s", "the highest"),
+	SL__F_MADE(make_bandwidth, "bandwidth_gbytes_per_s", "of memory"),
+	SL__F_MADE(make_ridge, "ridge",
 		   "operations per byte at which memory stops to bound"),
 };
 static SL__RECORD(roofline, "roofline", sl_machine, roofline_fields, 0);

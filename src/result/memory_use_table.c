@@ -15,17 +15,11 @@
 #define TRACKED   SL__REASON(sl_memory_use, tracked_bytes.absent)
 #define INFERENCE "nothing was trained"
 
-static const char *
-no_efficiency(const void *record, const void *parent)
-{
-	const struct sl_memory_use *m = record;
-
-	(void)parent;
-	return m->resident_peak_bytes.absent   ? m->resident_peak_bytes.absent
-	       : m->resident_base_bytes.absent ? m->resident_base_bytes.absent
-	       : m->unplanned                  ? m->unplanned
-					       : "resident memory did not grow";
-}
+SL__WHY(no_efficiency, sl_memory_use, m,
+	m->resident_peak_bytes.absent   ? m->resident_peak_bytes.absent
+	: m->resident_base_bytes.absent ? m->resident_base_bytes.absent
+	: m->unplanned                  ? m->unplanned
+					: "resident memory did not grow")
 
 /* One from figures that cannot be is no fact. */
 static const struct sl_fact *
@@ -55,14 +49,8 @@ no_basis(const void *record, const void *parent)
 	return no_timeline(record, "no step ran");
 }
 
-static void
-make_basis(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_memory_use *m = record;
-
-	(void)parent;
-	out->text = m->tracked_bytes.absent ? "planned" : "tracked";
-}
+SL__MAKE(make_basis, sl_memory_use, m, TEXT, text,
+	 m->tracked_bytes.absent ? "planned" : "tracked")
 
 /* The operation at the peak; a memory by itself knows none. */
 static const struct sl_operation *
@@ -73,15 +61,11 @@ peak_operation(const struct sl_memory_use *m, const struct sl_profile *p)
 		       : NULL;
 }
 
-static const char *
-no_peak(const void *record, const void *parent)
-{
-	const struct sl_memory_use *m = record;
+SL__WHY(no_peak, sl_memory_use, m,
+	m->tracked_bytes.absent ? m->tracked_bytes.absent
+				: "no run was tracked")
 
-	(void)parent;
-	return m->tracked_bytes.absent ? m->tracked_bytes.absent
-				       : "no run was tracked";
-}
+enum { make_peak_kind = SL__FIELD_TEXT };
 
 static void
 make_peak(struct sl__made *out, const void *record, const void *parent)
@@ -91,14 +75,7 @@ make_peak(struct sl__made *out, const void *record, const void *parent)
 	out->text = o ? o->name : NULL;
 }
 
-static void
-make_is_least(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_memory_use *m = record;
-
-	(void)parent;
-	out->whole = !m->is_peak_reset;
-}
+SL__MAKE(make_is_least, sl_memory_use, m, BOOLEAN, whole, !m->is_peak_reset)
 
 static const struct sl__field moment_fields[] = {
 	SL__F(WHOLE, sl_memory_moment, operation, "operation", "by its index"),
@@ -145,7 +122,7 @@ static const struct sl__field memory_fields[] = {
 	      .absent = "not known"),
 	SL__F(BOOLEAN, sl_memory_use, is_peak_reset, "resident_peak_is_reset",
 	      "the peak is of these runs alone"),
-	SL__F_MADE(BOOLEAN, make_is_least, "resident_peak_is_least",
+	SL__F_MADE(make_is_least, "resident_peak_is_least",
 		   "a lower bound where it did not rise"),
 	SL__F(NUMBER, sl_memory_use, library_bytes, "library_bytes",
 	      "of what is touched, oneDNN's"),
@@ -158,12 +135,12 @@ static const struct sl__field memory_fields[] = {
 	SL__F(NUMBER, sl_memory_use, efficiency, "efficiency",
 	      "(live + parameters) / (peak - base)", .fact = no_true_efficiency,
 	      .because = no_efficiency),
-	SL__F_MADE(TEXT, make_peak, "peak_operation", "that runs at the peak",
+	SL__F_MADE(make_peak, "peak_operation", "that runs at the peak",
 		   .because = no_peak),
 	BYTES(peak_operation, "peak_operation_index", "its index"),
 	SL__F_LIST(LIST, sl_memory_use, alive, n_alive, "alive_at_peak",
 		   "largest first", .of = &sl__table_alive),
-	SL__F_MADE(TEXT, make_basis, "timeline_basis", "tracked, or planned",
+	SL__F_MADE(make_basis, "timeline_basis", "tracked, or planned",
 		   .why = no_basis),
 	SL__F_LIST(LIST, sl_memory_use, timeline, n_timeline, "timeline",
 		   "operations that ran", .of = &moment, .is_flat = 1),

@@ -17,62 +17,18 @@ static const struct sl__field alive_fields[] = {
 };
 SL__RECORD(sl__table_alive, "alive_at_peak", sl_live_value, alive_fields, 0);
 
-static const char *
-is_unfused(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->fused.n_quantize || i->fused.n_dequantize ? NULL
-							    : "nothing fuses";
-}
-
-static void
-make_live_basis(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	out->text = i->memory.n_unknown ? "at least" : "counted";
-}
-
-static void
-make_total(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	out->whole = i->memory.parameter_bytes + i->memory.live_bytes;
-}
-
-static const char *
-no_peak(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->memory.peak_layer && *i->memory.peak_layer
-		       ? NULL
-		       : "no node computes";
-}
-
-static const char *
-no_cache(const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	return i->memory.kv_elements_per_token.absent;
-}
-
-static void
-make_f16_cache(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_inspection *i = record;
-
-	(void)parent;
-	out->number = 2 * i->memory.kv_elements_per_token.value;
-}
+SL__WHY(is_unfused, sl_inspection, i,
+	i->fused.n_quantize || i->fused.n_dequantize ? NULL : "nothing fuses")
+SL__MAKE(make_live_basis, sl_inspection, i, TEXT, text,
+	 i->memory.n_unknown ? "at least" : "counted")
+SL__MAKE(make_total, sl_inspection, i, WHOLE, whole,
+	 i->memory.parameter_bytes + i->memory.live_bytes)
+SL__WHY(no_peak, sl_inspection, i,
+	i->memory.peak_layer && i->memory.peak_layer[0] ? NULL
+							: "no node computes")
+SL__WHY(no_cache, sl_inspection, i, i->memory.kv_elements_per_token.absent)
+SL__MAKE(make_f16_cache, sl_inspection, i, NUMBER, number,
+	 2 * i->memory.kv_elements_per_token.value)
 
 static const struct sl__field live_set_fields[] = {
 	SL__F(WHOLE, sl_inspection, memory.parameter_bytes, "parameters_bytes",
@@ -81,7 +37,7 @@ static const struct sl__field live_set_fields[] = {
 	      "activations_bytes", "of all nodes, if none were freed"),
 	SL__F(WHOLE, sl_inspection, memory.live_bytes, "live_bytes",
 	      "inputs, activations and outputs at the peak"),
-	SL__F_MADE(TEXT, make_live_basis, "live_bytes_basis",
+	SL__F_MADE(make_live_basis, "live_bytes_basis",
 		   "at least: the size of some values is not known"),
 	SL__F(WHOLE, sl_inspection, memory.unfused_bytes, "unfused_live_bytes",
 	      "live_bytes of an engine that fuses nothing", .why = is_unfused,
@@ -92,7 +48,7 @@ static const struct sl__field live_set_fields[] = {
 	      "that every way to compute the model reads or writes"),
 	SL__F(WHOLE, sl_inspection, memory.interface_bytes, "interface_bytes",
 	      "inputs and outputs of the model"),
-	SL__F_MADE(WHOLE, make_total, "total_bytes", "parameters and live set"),
+	SL__F_MADE(make_total, "total_bytes", "parameters and live set"),
 	SL__F(TEXT, sl_inspection, memory.peak_layer, "peak_operation",
 	      "that runs then", .why = no_peak),
 	SL__F_LIST(LIST, sl_inspection, memory.alive, memory.n_alive,
@@ -107,7 +63,7 @@ static const struct sl__field live_set_fields[] = {
 	      "kv_bytes_per_token", "keys and values of all layers"),
 	SL__F(READING, sl_inspection, memory.kv_elements_per_token,
 	      "kv_elements_per_token", "likewise, in numbers"),
-	SL__F_MADE(NUMBER, make_f16_cache, "kv_bytes_per_token_f16",
+	SL__F_MADE(make_f16_cache, "kv_bytes_per_token_f16",
 		   "their bytes in f16", .why = no_cache),
 	SL__F(READING, sl_inspection, memory.kv_bytes, "kv_bytes",
 	      "whole batch, at these sizes"),
@@ -129,23 +85,9 @@ struct phase {
 	uint64_t peak_bytes[SL_N_OPTIMIZERS];
 };
 
-static const char *
-no_flops(const void *record, const void *parent)
-{
-	const struct phase *p = record;
-
-	(void)parent;
-	return p->phase == SL_PHASE_UPDATE ? "not counted" : NULL;
-}
-
-static void
-make_phase_memory(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct phase *p = record;
-
-	(void)parent;
-	out->whole = p->peak_bytes[SL_OPTIMIZER_ADAM];
-}
+SL__WHY(no_flops, phase, p, p->phase == SL_PHASE_UPDATE ? "not counted" : NULL)
+SL__MAKE(make_phase_memory, phase, p, WHOLE, whole,
+	 p->peak_bytes[SL_OPTIMIZER_ADAM])
 
 static const struct sl__field phase_fields[] = {
 	SL__F(WORD, phase, phase, "name", "of the phase",
@@ -154,8 +96,7 @@ static const struct sl__field phase_fields[] = {
 	SL__F_NEVER("ci95_ms", "of a step", NOT_RUN),
 	SL__F(WHOLE, phase, flops, "flops", "of the core", .why = no_flops),
 	SL__F_NEVER("bytes", "that move", "not counted"),
-	SL__F_MADE(WHOLE, make_phase_memory, "memory_bytes",
-		   "with Adam's state"),
+	SL__F_MADE(make_phase_memory, "memory_bytes", "with Adam's state"),
 	SL__F(WHOLE, phase, need.gradient_bytes, "gradients_bytes",
 	      "of weights, as far as they are there"),
 	SL__F(WHOLE, phase, need.activation_bytes, "activations_bytes",
@@ -204,14 +145,8 @@ read_phases(void *record, const struct sl__json_value *list,
 	return rc;
 }
 
-static void
-make_total_memory(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_training *t = record;
-
-	(void)parent;
-	out->whole = t->total_bytes[SL_OPTIMIZER_ADAM];
-}
+SL__MAKE(make_total_memory, sl_training, t, WHOLE, whole,
+	 t->total_bytes[SL_OPTIMIZER_ADAM])
 
 static const struct sl__field training_fields[] = {
 	SL__F(WHOLE, sl_training, forward_flops, "forward_flops",
@@ -240,7 +175,7 @@ static const struct sl__field training_fields[] = {
 	      "everything together, by optimizer", .words = &sl__words_trained),
 	SL__F(BY_WORD, sl_training, peak_bytes, "peak_bytes",
 	      "the largest of the phases", .words = &sl__words_trained),
-	SL__F_MADE(WHOLE, make_total_memory, "total_memory_bytes", "with Adam"),
+	SL__F_MADE(make_total_memory, "total_memory_bytes", "with Adam"),
 	SL__F(WORD, sl_training, peak_phase, "peak_phase", "that needs most",
 	      .words = &sl__words_phase),
 	SL__F_SAYS("phases_optimizer", "adam", "whose state memory_bytes has"),
@@ -253,25 +188,11 @@ static const struct sl__field training_fields[] = {
 };
 SL__RECORD(sl__table_training, "training", sl_training, training_fields, 0);
 
-static const char *
-no_growth(const void *record, const void *parent)
-{
-	const struct sl_growth *g = record;
-
-	(void)parent;
-	return g->absent;
-}
-
-static const char *
-no_polynomial(const void *record, const void *parent)
-{
-	const struct sl_growth *g = record;
-
-	(void)parent;
-	return g->absent           ? g->absent
-	       : !g->is_polynomial ? "no polynomial of degree 2"
-				   : NULL;
-}
+SL__WHY(no_growth, sl_growth, g, g->absent)
+SL__WHY(no_polynomial, sl_growth, g,
+	g->absent           ? g->absent
+	: !g->is_polynomial ? "no polynomial of degree 2"
+			    : NULL)
 
 static const struct sl__field growth_fields[] = {
 	SL__F(WORD, sl_growth, axis, "axis", "size that grows",
@@ -297,14 +218,7 @@ static const struct sl__field growth_fields[] = {
 };
 SL__RECORD(sl__table_growth, "growth", sl_growth, growth_fields, 0);
 
-static const char *
-not_read(const void *record, const void *parent)
-{
-	const struct sl_weight_row *w = record;
-
-	(void)parent;
-	return w->absent;
-}
+SL__WHY(not_read, sl_weight_row, w, w->absent)
 
 #define BEYOND .why = not_read, .absent = "beyond what a double holds"
 

@@ -15,14 +15,7 @@
 #define OF_LEVEL .words = &sl__words_level, .absent = SL__NO_CEILING
 
 /* Why a rate is absent: what is done is not known, or for how long. */
-static const char *
-no_rate(const void *record, const void *parent)
-{
-	const struct sl_operation *o = record;
-
-	(void)parent;
-	return o->uncounted ? o->uncounted : NO_TIME;
-}
+SL__WHY(no_rate, sl_operation, o, o->uncounted ? o->uncounted : NO_TIME)
 
 static const char *
 no_core_rate(const void *record, const void *parent)
@@ -33,23 +26,10 @@ no_core_rate(const void *record, const void *parent)
 					     : SL__NO_PRODUCTS;
 }
 
-static const char *
-no_intensity(const void *record, const void *parent)
-{
-	const struct sl_operation *o = record;
+SL__WHY(no_intensity, sl_operation, o,
+	o->uncounted ? o->uncounted : "moves no bytes")
 
-	(void)parent;
-	return o->uncounted ? o->uncounted : "moves no bytes";
-}
-
-static const char *
-no_bound(const void *record, const void *parent)
-{
-	const struct sl_operation *o = record;
-
-	(void)parent;
-	return o->uncounted ? o->uncounted : SL__NO_CEILING;
-}
+SL__WHY(no_bound, sl_operation, o, o->uncounted ? o->uncounted : SL__NO_CEILING)
 
 static const char *
 no_shape(const void *record, const void *parent)
@@ -62,14 +42,7 @@ no_shape(const void *record, const void *parent)
 	return o->n_covers ? "not inferred" : "covers no node of the model";
 }
 
-static const char *
-no_median(const void *record, const void *parent)
-{
-	const struct sl_operation *o = record;
-
-	(void)parent;
-	return o->median_ns.n ? NULL : NEVER;
-}
+SL__WHY(no_median, sl_operation, o, o->median_ns.n ? NULL : NEVER)
 
 static const char *
 no_counts(const void *record, const void *parent)
@@ -242,49 +215,20 @@ SL__RECORD(sl__table_operation, "operations", sl_operation, operation_fields,
 
 /* A rate of all of a group, in 10^9 a second; from the time as it is written,
  * so that it is the same when that is read back. */
-static void
-make_rate(struct sl__made *out, const struct sl_operation_group *g, uint64_t n)
+static double
+rate_of(const struct sl_operation_group *g, uint64_t n)
 {
-	out->number = (double)n / (g->self_ns / SL__NS_PER_MS) / 1e6;
+	return (double)n / (g->self_ns / SL__NS_PER_MS) / 1e6;
 }
 
-static void
-make_core_rate(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_operation_group *g = record;
-
-	(void)parent;
-	make_rate(out, g, g->core_flops);
-	if (!g->core_flops)
-		out->number = (double)NAN;
-}
-
-static void
-make_executed_rate(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_operation_group *g = record;
-
-	(void)parent;
-	make_rate(out, g, g->executed_flops);
-}
-
-static void
-make_bytes_rate(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_operation_group *g = record;
-
-	(void)parent;
-	make_rate(out, g, g->n_bytes);
-}
-
-static const char *
-no_group_rate(const void *record, const void *parent)
-{
-	const struct sl_operation_group *g = record;
-
-	(void)parent;
-	return g->core_flops ? NO_TIME : SL__NO_PRODUCTS;
-}
+SL__MAKE(make_core_rate, sl_operation_group, g, NUMBER, number,
+	 g->core_flops ? rate_of(g, g->core_flops) : (double)NAN)
+SL__MAKE(make_executed_rate, sl_operation_group, g, NUMBER, number,
+	 rate_of(g, g->executed_flops))
+SL__MAKE(make_bytes_rate, sl_operation_group, g, NUMBER, number,
+	 rate_of(g, g->n_bytes))
+SL__WHY(no_group_rate, sl_operation_group, g,
+	g->core_flops ? NO_TIME : SL__NO_PRODUCTS)
 
 static const struct sl__field group_fields[] = {
 	SL__F(TEXT, sl_operation_group, name, "name", "role, type or path"),
@@ -301,11 +245,11 @@ static const struct sl__field group_fields[] = {
 	SL__F(WHOLE, sl_operation_group, executed_flops, "executed_flops",
 	      "likewise"),
 	SL__F(WHOLE, sl_operation_group, n_bytes, "bytes", "likewise"),
-	SL__F_MADE(NUMBER, make_core_rate, "gflops_per_s", "over self_ms",
+	SL__F_MADE(make_core_rate, "gflops_per_s", "over self_ms",
 		   .because = no_group_rate),
-	SL__F_MADE(NUMBER, make_executed_rate, "executed_gflops_per_s",
-		   "likewise", .absent = NO_TIME),
-	SL__F_MADE(NUMBER, make_bytes_rate, "gbytes_per_s", "likewise",
+	SL__F_MADE(make_executed_rate, "executed_gflops_per_s", "likewise",
+		   .absent = NO_TIME),
+	SL__F_MADE(make_bytes_rate, "gbytes_per_s", "likewise",
 		   .absent = NO_TIME),
 	SL__F(WHOLE, sl_operation_group, parameters, "parameters", "trainable"),
 };

@@ -19,6 +19,8 @@
 #define GIGA    .unit = 1e9
 #define NO_TIME "it took no time that the clock can tell"
 
+enum { make_reference_steps_kind = SL__FIELD_WHOLE };
+
 static void
 make_reference_steps(struct sl__made *out, const void *record,
 		     const void *parent)
@@ -35,23 +37,17 @@ static const struct sl__field plan_fields[] = {
 	      .words = &sl__words_dtype),
 	SL__F(WHOLE, sl_profile, n_threads, "threads", "that it runs on"),
 	SL__F(NUMBER, sl_profile, plan_ns, "plan_ms", "making the plan", MS),
-	SL__F_MADE(WHOLE, make_reference_steps, "reference_steps",
+	SL__F_MADE(make_reference_steps, "reference_steps",
 		   "that run on reference kernels"),
 	SL__F(SIGNED, sl_profile, batch, "batch", "samples in a pass"),
 	SL__F(WHOLE, sl_profile, n_nodes, "nodes", "of the model"),
 };
 static SL__RECORD(plan, "plan", sl_profile, plan_fields, 0);
 
-static const char *
-no_books(const void *record, const void *parent)
-{
-	const struct sl_ledger *l = record;
-
-	(void)parent;
-	if (l->absent)
-		return l->absent;
-	return l->n_iterations ? NULL : "nothing was recorded";
-}
+SL__WHY(no_books, sl_ledger, l,
+	l->absent         ? l->absent
+	: l->n_iterations ? NULL
+			  : "nothing was recorded")
 
 static const struct sl__field ledger_fields[] = {
 	SL__F(WHOLE, sl_ledger, n_iterations, "iterations",
@@ -134,14 +130,8 @@ static const struct sl__field rate_fields[] = {
 };
 static SL__RECORD(rates, "rates", sl_rates, rate_fields, 0);
 
-static const char *
-no_limit(const void *record, const void *parent)
-{
-	const struct sl_ceiling_level *level = record;
-
-	(void)parent;
-	return level->size_bytes == UINT64_MAX ? "no limit" : NULL;
-}
+SL__WHY(no_limit, sl_ceiling_level, level,
+	level->size_bytes == UINT64_MAX ? "no limit" : NULL)
 
 static const struct sl__field level_fields[] = {
 	SL__F(WORD, sl_ceiling_level, level, "level", "of memory",
@@ -179,16 +169,10 @@ static const struct sl__field peak_fields[] = {
 };
 static SL__RECORD(peak, "roofline.peaks", sl_ceiling_peak, peak_fields, 0);
 
-static const char *
-no_peak(const void *record, const void *parent)
-{
-	const struct sl_ceilings *c = record;
-
-	(void)parent;
-	if (c->absent)
-		return c->absent;
-	return c->flops_per_s.n ? NULL : SL__NO_CEILING;
-}
+SL__WHY(no_peak, sl_ceilings, c,
+	c->absent          ? c->absent
+	: c->flops_per_s.n ? NULL
+			   : SL__NO_CEILING)
 
 /* Of the memory that is farthest away. */
 static const struct sl_estimate *
@@ -217,16 +201,12 @@ no_ridge(const void *record, const void *parent)
 	return why ? why : no_bandwidth(record, parent);
 }
 
-static const char *
-no_step(const void *record, const void *parent)
-{
-	const struct sl_ceilings *c = record;
+SL__WHY(no_step, sl_ceilings, c,
+	c->step_ns.n ? NULL
+	: c->absent  ? c->absent
+		     : SL__NO_CEILING)
 
-	(void)parent;
-	if (c->step_ns.n)
-		return NULL;
-	return c->absent ? c->absent : SL__NO_CEILING;
-}
+enum { make_bandwidth_kind = SL__FIELD_NUMBER };
 
 static void
 make_bandwidth(struct sl__made *out, const void *record, const void *parent)
@@ -253,34 +233,18 @@ write_bandwidth(struct sl__json *json, const struct sl__field *f,
 	sl__record_write(json, &bandwidth, &c->levels[c->n_levels - 1], c);
 }
 
-static void
-make_dtype(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_profile *p = parent;
-
-	(void)record;
-	out->text = sl_dtype_text(p->dtype);
-}
-
-static void
-make_threads(struct sl__made *out, const void *record, const void *parent)
-{
-	const struct sl_profile *p = parent;
-
-	(void)record;
-	out->whole = (uint64_t)p->n_threads;
-}
-
 static const struct sl__field ceiling_fields[] = {
-	SL__F_MADE(TEXT, make_dtype, "dtype", "of the plan"),
-	SL__F_MADE(WHOLE, make_threads, "threads", "of the plan"),
+	SL__F(WORD, sl_profile, dtype, "dtype", "of the plan", .is_outer = 1,
+	      .words = &sl__words_dtype),
+	SL__F(WHOLE, sl_profile, n_threads, "threads", "of the plan",
+	      .is_outer = 1),
 	SL__F(NUMBER, sl_ceilings, flops_per_s.value, "peak_gflops_per_s",
 	      "beside the model, all threads", GIGA, .why = no_peak),
 	SL__F(INTERVAL, sl_ceilings, flops_per_s, "peak_ci95",
 	      "its 95 % interval", GIGA, .why = no_peak),
 	SL__F(WHOLE, sl_ceilings, flops_per_s.n, "peak_n", "probes",
 	      .why = no_peak),
-	SL__F_MADE(NUMBER, make_bandwidth, "bandwidth_gbytes_per_s", "of DRAM",
+	SL__F_MADE(make_bandwidth, "bandwidth_gbytes_per_s", "of DRAM",
 		   .why = no_bandwidth),
 	{.key = "bandwidth_ci95",
 	 .kind = SL__FIELD_OWN,
@@ -307,16 +271,12 @@ static const struct sl__field ceiling_fields[] = {
 };
 static SL__RECORD(ceilings, "roofline", sl_ceilings, ceiling_fields, 0);
 
-static const char *
-not_counted(const void *record, const void *parent)
-{
-	const struct sl_counter_use *use = record;
+SL__WHY(not_counted, sl_counter_use, use,
+	use->counter  ? NULL
+	: use->absent ? use->absent
+		      : "not counted")
 
-	(void)parent;
-	if (use->counter)
-		return NULL;
-	return use->absent ? use->absent : "not counted";
-}
+enum { make_event_kind = SL__FIELD_TEXT };
 
 static void
 make_event(struct sl__made *out, const void *record, const void *parent)
@@ -328,7 +288,7 @@ make_event(struct sl__made *out, const void *record, const void *parent)
 }
 
 static const struct sl__field counter_fields[] = {
-	SL__F_MADE(TEXT, make_event, "event", "that it counts"),
+	SL__F_MADE(make_event, "event", "that it counts"),
 	SL__F(TEXT, sl_counter_use, counter, "counter",
 	      "as the kernel or libpfm4 name it", .why = not_counted),
 	SL__F(NUMBER, sl_counter_use, running_share, "running_share",
@@ -360,16 +320,10 @@ static const struct sl__field verdict_fields[] = {
 };
 static SL__RECORD(verdict, "verdict", sl_finding, verdict_fields, 0);
 
-static const char *
-not_ablated(const void *record, const void *parent)
-{
-	const struct sl_amdahl *a = record;
-
-	(void)parent;
-	if (a->measured_limit.n)
-		return NULL;
-	return a->absent ? a->absent : "not measured";
-}
+SL__WHY(not_ablated, sl_amdahl, a,
+	a->measured_limit.n ? NULL
+	: a->absent         ? a->absent
+			    : "not measured")
 
 static const struct sl__field amdahl_fields[] = {
 	SL__F_SPOKEN(SL__SPEECH_PART, "operation", "all of a type, or one"),
@@ -407,14 +361,8 @@ static const struct sl__field trial_fields[] = {
 };
 static SL__RECORD(trial, "advice.trial", sl_trial, trial_fields, 0);
 
-static const char *
-no_command(const void *record, const void *parent)
-{
-	const struct sl_advice *a = record;
-
-	(void)parent;
-	return a->trial.action ? NULL : "no command of this version tests it";
-}
+SL__WHY(no_command, sl_advice, a,
+	a->trial.action ? NULL : "no command of this version tests it")
 
 static const struct sl__field advice_fields[] = {
 	SL__F(FACT, sl_advice, what, "text", "what to do"),
@@ -563,14 +511,7 @@ static const struct sl__field layer_fields[] = {
 };
 static SL__RECORD(layer, "layer", sl_layer_profile, layer_fields, 0);
 
-static const char *
-are_several(const void *record, const void *parent)
-{
-	const struct sl__profiles *r = record;
-
-	(void)parent;
-	return r->n > 1 ? "several models" : NULL;
-}
+SL__WHY(are_several, sl__profiles, r, r->n > 1 ? "several models" : NULL)
 
 static const char *
 is_one(const void *record, const void *parent)

@@ -14,7 +14,7 @@
 
 #include "base/banned.h"
 
-enum { MOST_RECORDS = 160, MOST_PATH = 160 };
+enum { MOST_RECORDS = 160, MOST_PATH = 160, MOST_WORDS = 16 };
 
 /* All records that results are made of, and how many rows refer to each. */
 struct library {
@@ -106,7 +106,7 @@ static void
 write_meaning(struct sl_buf *out, const struct sl__field *f)
 {
 	sl__buf_text(out, f->meaning ? f->meaning : "");
-	if (f->kind != SL__FIELD_WORD)
+	if (f->kind != SL__FIELD_WORD || f->words->n > MOST_WORDS)
 		return;
 	sl__buf_text(out, ":");
 	for (unsigned i = f->words->first; i < f->words->n; i++)

@@ -20,6 +20,7 @@
 
 struct reader {
 	const struct sl__json_value *object; /* whose members are read */
+	void *parent;                        /* of the record; NULL */
 	struct sl__arena *arena;
 	struct sl_error *err;
 };
@@ -58,6 +59,18 @@ reason(const struct reader *r, const struct sl__field *f)
 	const struct sl__json_value *v = sibling(r, f, "_absent");
 
 	return v && v->kind == SL__JSON_TEXT ? v->text : NULL;
+}
+
+static enum sl_status read_part(struct reader r, void *record,
+				const struct sl__record *table);
+
+/* A struct within another, from its object. */
+static enum sl_status
+read_within(struct reader *r, void *record, const struct sl__field *f,
+	    const struct sl__json_value *v, void *parent)
+{
+	return read_part((struct reader){v, parent, r->arena, r->err}, record,
+			 f->of);
 }
 
 static double
@@ -275,14 +288,19 @@ read_interval(struct reader *r, void *record, const struct sl__field *f,
 	      const struct sl__json_value *v)
 {
 	const struct sl__json_value *needs = sibling(r, f, "_needs_n");
+	const char *why = reason(r, f);
 	struct sl_estimate *to = (void *)((char *)record + f->offset);
 
 	to->lo = end_of(f, v, "lo");
 	to->hi = end_of(f, v, "hi");
 	if (v->kind != SL__JSON_NULL)
 		return expect(r, f, v, SL__JSON_OBJECT);
-	if (needs && needs->kind == SL__JSON_NUMBER)
+	if (needs && needs->kind == SL__JSON_NUMBER) {
 		to->needs_n = (size_t)strtoull(needs->text, NULL, 10);
+	} else if (why && f->absent && strcmp(why, f->absent) == 0) {
+		to->lo = (double)-INFINITY;
+		to->hi = (double)INFINITY;
+	}
 	return SL_OK;
 }
 
@@ -301,8 +319,8 @@ static enum sl_status
 read_object(struct reader *r, void *record, const struct sl__field *f,
 	    const struct sl__json_value *v)
 {
-	return sl__record_read((char *)record + f->offset, f->of, v, r->arena,
-			       r->err);
+	return read_within(r, (char *)record + f->offset, f, v,
+			   f->n_bytes ? record : r->parent);
 }
 
 static enum sl_status
@@ -317,7 +335,7 @@ read_pointer(struct reader *r, void *record, const struct sl__field *f,
 	if (!to)
 		return sl__fail_nomem(r->err);
 	set_pointer((char *)record + f->offset, to);
-	return sl__record_read(to, f->of, v, r->arena, r->err);
+	return read_within(r, to, f, v, record);
 }
 
 /* Where elements go: into the record, to where an earlier row has put as many,
@@ -355,17 +373,17 @@ expect_list(struct reader *r, const struct sl__field *f,
 	return rc;
 }
 
-/* A new record, to which a pointer at 'place' then points. */
+/* A new part of 'record', to which a pointer at 'place' then points. */
 static enum sl_status
 read_at(struct reader *r, void *place, const struct sl__field *f,
-	const struct sl__json_value *v)
+	const struct sl__json_value *v, void *record)
 {
 	void *to = sl__arena_alloc(r->arena, f->of->n_bytes);
 
 	if (!to)
 		return sl__fail_nomem(r->err);
 	set_pointer(place, to);
-	return sl__record_read(to, f->of, v, r->arena, r->err);
+	return read_within(r, to, f, v, record);
 }
 
 static enum sl_status
@@ -383,9 +401,8 @@ read_list(struct reader *r, void *record, const struct sl__field *f,
 	if (!to)
 		return sl__fail_nomem(r->err);
 	for (const struct sl__json_value *e = v->first; !rc && e; e = e->next) {
-		rc = f->is_of_pointers
-			     ? read_at(r, to, f, e)
-			     : sl__record_read(to, f->of, e, r->arena, r->err);
+		rc = f->is_of_pointers ? read_at(r, to, f, e, record)
+				       : read_within(r, to, f, e, record);
 		to += n_bytes;
 	}
 	return rc;
@@ -399,12 +416,12 @@ read_first(struct reader *r, void *record, const struct sl__field *f,
 
 	set_count(record, f, 1);
 	if (!f->is_of_pointers)
-		return read_at(r, (char *)record + f->offset, f, v);
+		return read_at(r, (char *)record + f->offset, f, v, record);
 	list = sl__arena_alloc(r->arena, sizeof(*list));
 	if (!list)
 		return sl__fail_nomem(r->err);
 	set_pointer((char *)record + f->offset, list);
-	return read_at(r, list, f, v);
+	return read_at(r, list, f, v, record);
 }
 
 static enum sl_status
@@ -467,7 +484,7 @@ read_by_word(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
 	int is_whole = f->kind == SL__FIELD_BY_WORD;
-	struct reader inner = {v, r->arena, r->err};
+	struct reader inner = {v, record, r->arena, r->err};
 	struct sl__field each = *f;
 	enum sl_status rc = expect(r, f, v, SL__JSON_OBJECT);
 
@@ -567,6 +584,7 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_DATE] = read_date,
 	[SL__FIELD_REASON] = read_text,
 	[SL__FIELD_INTERVAL] = read_interval,
+	[SL__FIELD_BOUNDS] = read_interval,
 	[SL__FIELD_QUANTILE] = read_quantile,
 	[SL__FIELD_OBJECT] = read_object,
 	[SL__FIELD_POINTER] = read_pointer,
@@ -592,7 +610,62 @@ reads_null(enum sl__field_kind kind)
 {
 	return kind == SL__FIELD_NUMBER || kind == SL__FIELD_EXTENDED ||
 	       kind == SL__FIELD_READING || kind == SL__FIELD_TRAIT ||
-	       kind == SL__FIELD_INTERVAL || kind == SL__FIELD_QUANTILE;
+	       kind == SL__FIELD_INTERVAL || kind == SL__FIELD_BOUNDS ||
+	       kind == SL__FIELD_QUANTILE;
+}
+
+/* A number that is not there is not 0.  Several rows may have it, so that it
+ * is set before any is read. */
+static void
+set_numbers(void *record, const struct sl__record *table)
+{
+	for (size_t i = 0; i < table->n_fields; i++) {
+		const struct sl__field *f = &table->fields[i];
+		void *to = (char *)record + f->offset;
+		struct sl_estimate *e = to;
+		struct sl_reading *r = to;
+		double *number = to;
+
+		if (f->is_outer)
+			continue;
+		if (f->kind == SL__FIELD_NUMBER)
+			*number = (double)NAN;
+		else if (f->kind == SL__FIELD_READING)
+			r->value = (double)NAN;
+		else if (f->kind == SL__FIELD_INTERVAL ||
+			 f->kind == SL__FIELD_BOUNDS)
+			e->lo = e->hi = (double)NAN;
+	}
+}
+
+static enum sl_status
+read_part(struct reader r, void *record, const struct sl__record *table)
+{
+	enum sl_status rc = SL_OK;
+
+	if (r.object->kind != SL__JSON_OBJECT)
+		return sl__fail(r.err, SL_E_DATA, "no object");
+	set_numbers(record, table);
+	for (size_t i = 0; !rc && i < table->n_fields; i++) {
+		const struct sl__field *f = &table->fields[i];
+		void *of = f->is_outer ? r.parent : record;
+		const struct sl__json_value *v =
+			f->key ? sl__json_member(r.object, f->key) : r.object;
+
+		if (!v || !readers[f->kind] ||
+		    (f->is_either && f->why(record, NULL)))
+			continue;
+		if (v->kind == SL__JSON_NULL && f->reason)
+			set_pointer((char *)of + f->reason - 1, reason(&r, f));
+		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
+			continue;
+		rc = readers[f->kind](&r, of, f, v);
+		if (f->key)
+			rc = sl__within(r.err, rc, f->key);
+	}
+	if (!rc && table->settle)
+		table->settle(record);
+	return rc;
 }
 
 enum sl_status
@@ -600,29 +673,6 @@ sl__record_read(void *record, const struct sl__record *table,
 		const struct sl__json_value *object, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	struct reader r = {object, arena, err};
-	enum sl_status rc = SL_OK;
-
-	if (object->kind != SL__JSON_OBJECT)
-		return sl__fail(err, SL_E_DATA, "no object");
-	for (size_t i = 0; !rc && i < table->n_fields; i++) {
-		const struct sl__field *f = &table->fields[i];
-		const struct sl__json_value *v =
-			f->key ? sl__json_member(object, f->key) : object;
-
-		if (!v || !readers[f->kind] ||
-		    (f->is_either && f->why(record, NULL)))
-			continue;
-		if (v->kind == SL__JSON_NULL && f->reason)
-			set_pointer((char *)record + f->reason - 1,
-				    reason(&r, f));
-		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
-			continue;
-		rc = readers[f->kind](&r, record, f, v);
-		if (f->key)
-			rc = sl__within(err, rc, f->key);
-	}
-	if (!rc && table->settle)
-		table->settle(record);
-	return rc;
+	return read_part((struct reader){object, NULL, arena, err}, record,
+			 table);
 }

@@ -276,6 +276,19 @@ write_quantile(const struct writer *w)
 		put_number(w, number_at(w->f, &e->value));
 }
 
+/* Whether there are none; then it says so. */
+static int
+is_unbounded(const struct writer *w, const struct sl_estimate *e)
+{
+	int is_counted = w->f->kind == SL__FIELD_BOUNDS &&
+			 e->method == SL_METHOD_NONE;
+
+	if (!w->f->absent || (isfinite(e->lo) && isfinite(e->hi)))
+		return 0;
+	put_absent(w, is_counted ? "counted, not measured" : NULL);
+	return 1;
+}
+
 /* How many samples an interval needs stands beside its absence, for those who
  * read it back. */
 static void
@@ -285,9 +298,11 @@ write_interval(const struct writer *w)
 	double unit = w->f->unit > 0 ? w->f->unit : 1;
 	char text[64];
 
-	if (is_refused(w, e)) {
+	if ((w->f->kind == SL__FIELD_INTERVAL && is_refused(w, e)) ||
+	    is_unbounded(w, e)) {
 		snprintf(text, sizeof(text), "%s_needs_n", w->f->key);
-		sl__json_integer(w->json, text, e->needs_n);
+		if (e->needs_n)
+			sl__json_integer(w->json, text, e->needs_n);
 		return;
 	}
 	sl__json_object(w->json, w->f->key);
@@ -300,8 +315,12 @@ write_interval(const struct writer *w)
 static void
 write_object(const struct writer *w)
 {
-	sl__record_object(w->json, w->f->key, w->f->of, at(w),
-			  w->f->n_bytes ? w->record : w->parent);
+	const void *outer = w->f->n_bytes ? w->record : w->parent;
+
+	if (w->f->key)
+		sl__record_object(w->json, w->f->key, w->f->of, at(w), outer);
+	else
+		sl__record_write(w->json, w->f->of, at(w), outer);
 }
 
 /* Without a key, the members stand here. */
@@ -337,6 +356,7 @@ element(const struct writer *w, size_t i)
 static void
 write_list(const struct writer *w)
 {
+	int was_flat = w->json->is_flat;
 	size_t n = count_of(w);
 
 	if (!n && w->f->is_left_out)
@@ -344,10 +364,10 @@ write_list(const struct writer *w)
 	sl__json_array(w->json, w->f->key);
 	for (size_t i = 0; i < n; i++) {
 		sl__json_object(w->json, NULL);
-		w->json->is_flat = w->f->is_flat;
+		w->json->is_flat |= w->f->is_flat;
 		sl__record_write(w->json, w->f->of, element(w, i), w->record);
 		sl__json_end_object(w->json);
-		w->json->is_flat = 0;
+		w->json->is_flat = was_flat;
 	}
 	sl__json_end_array(w->json);
 }
@@ -463,6 +483,12 @@ write_spoken(const struct writer *w)
 }
 
 static void
+write_told(const struct writer *w)
+{
+	w->json->tell(w->json, w->f->key, w->record, w->parent);
+}
+
+static void
 write_says(const struct writer *w)
 {
 	sl__json_text(w->json, w->f->key, w->f->absent);
@@ -509,6 +535,7 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_DATE] = write_date,
 	[SL__FIELD_REASON] = write_nothing,
 	[SL__FIELD_INTERVAL] = write_interval,
+	[SL__FIELD_BOUNDS] = write_interval,
 	[SL__FIELD_QUANTILE] = write_quantile,
 	[SL__FIELD_OBJECT] = write_object,
 	[SL__FIELD_POINTER] = write_pointer,
@@ -526,6 +553,7 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_FACT_AT] = write_fact,
 	[SL__FIELD_FACTS] = write_facts,
 	[SL__FIELD_SPOKEN] = write_spoken,
+	[SL__FIELD_TOLD] = write_told,
 	[SL__FIELD_SAYS] = write_says,
 	[SL__FIELD_NEVER] = write_never,
 	[SL__FIELD_OWN] = write_own,
@@ -548,13 +576,15 @@ sl__record_write(struct sl__json *json, const struct sl__record *table,
 		 const void *record, const void *parent)
 {
 	for (size_t i = 0; i < table->n_fields; i++) {
-		struct writer w = {json, &table->fields[i], record, parent};
+		const struct sl__field *f = &table->fields[i];
+		struct writer w = {json, f, f->is_outer ? parent : record,
+				   parent};
 		const char *why = why_not(&w);
 
-		if (why && w.f->key && !w.f->is_left_out)
-			sl__json_absent(json, w.f->key, why);
+		if (why && f->key && !f->is_left_out)
+			sl__json_absent(json, f->key, why);
 		else if (!why)
-			writers[w.f->kind](&w);
+			writers[f->kind](&w);
 	}
 }
 

@@ -37,10 +37,11 @@
 		.key = name, .kind = SL__FIELD_OBJECT, .of = record, \
 		.meaning = __VA_ARGS__                               \
 	}
-#define SL__F_MADE(k, function, name, ...)                                  \
-	{                                                                   \
-		.key = name, .kind = SL__FIELD_MADE, .made = SL__FIELD_##k, \
-		.make = function, .meaning = __VA_ARGS__                    \
+#define SL__F_MADE(function, name, ...)                       \
+	{                                                     \
+		.key = name, .kind = SL__FIELD_MADE,          \
+		.made = (enum sl__field_kind)function##_kind, \
+		.make = function, .meaning = __VA_ARGS__      \
 	}
 /* A list that is always empty. */
 #define SL__F_NOTHING(name, what)                                    \
@@ -80,6 +81,29 @@
 		      .why = reason),                                    \
 		SL__F(WHOLE, s, m.n, name "_n", "samples behind it",     \
 		      .why = reason)
+
+/* Why a field is absent, as an expression of its record 'r', which may be part
+ * of 'parent'; NULL: it is there. */
+#define SL__WHY(id, s, r, reason)                                     \
+	static const char *id(const void *record, const void *parent) \
+	{                                                             \
+		const struct s *r = record;                           \
+                                                                      \
+		(void)parent;                                         \
+		return reason;                                        \
+	}
+/* A figure that follows from others, likewise: TEXT with 'text', WHOLE or
+ * BOOLEAN with 'whole', NUMBER with 'number'. */
+#define SL__MAKE(id, s, r, type, member, value)                  \
+	enum { id##_kind = SL__FIELD_##type };                   \
+	static void id(struct sl__made *out, const void *record, \
+		       const void *parent)                       \
+	{                                                        \
+		const struct s *r = record;                      \
+                                                                 \
+		(void)parent;                                    \
+		out->member = value;                             \
+	}
 
 #define SL__RECORD(id, title, s, rows, ...)                          \
 	const struct sl__record id = {.name = title,                 \

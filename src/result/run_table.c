@@ -59,15 +59,8 @@ static const struct sl__field memory_fields[] = {
 };
 SL__RECORD(sl__table_plan_memory, "memory", sl_plan_memory, memory_fields, 0);
 
-static const char *
-no_mean(const void *record, const void *parent)
-{
-	const struct sl_run_output *o = record;
-
-	(void)parent;
-	return isnan(o->mean) && !isnan(o->min) ? "infinite and -infinite"
-						: NULL;
-}
+SL__WHY(no_mean, sl_run_output, o,
+	isnan(o->mean) && !isnan(o->min) ? "infinite and -infinite" : NULL)
 
 static const struct sl__field output_fields[] = {
 	SL__F(TEXT, sl_run_output, name, "name", "of the output"),
@@ -85,14 +78,8 @@ static const struct sl__field output_fields[] = {
 };
 static SL__RECORD(output, "outputs", sl_run_output, output_fields, 0);
 
-static const char *
-not_compared(const void *record, const void *parent)
-{
-	const struct sl_run_output *o = record;
-
-	(void)parent;
-	return o->rule == SL_CHECK_NONE ? o->why : NULL;
-}
+SL__WHY(not_compared, sl_run_output, o,
+	o->rule == SL_CHECK_NONE ? o->why : NULL)
 
 static const struct sl__field check_output_fields[] = {
 	SL__F(TEXT, sl_run_output, name, "name", "of the output"),
@@ -115,14 +102,7 @@ static const struct sl__field check_output_fields[] = {
 static SL__RECORD(check_output, "check.outputs", sl_run_output,
 		  check_output_fields, 0);
 
-static const char *
-by_the_model(const void *record, const void *parent)
-{
-	const struct sl_run *r = record;
-
-	(void)parent;
-	return r->tolerance > 0 ? NULL : "by the model";
-}
+SL__WHY(by_the_model, sl_run, r, r->tolerance > 0 ? NULL : "by the model")
 
 static const struct sl__field check_fields[] = {
 	SL__F(BOOLEAN, sl_run, is_ok, "ok", "all outputs agree"),
@@ -143,23 +123,8 @@ settle_check(void *record)
 
 static SL__RECORD(check, "check", sl_run, check_fields, .settle = settle_check);
 
-static const char *
-all_given(const void *record, const void *parent)
-{
-	const struct sl_run *r = record;
-
-	(void)parent;
-	return r->seed ? NULL : "all inputs were given";
-}
-
-static const char *
-not_checked(const void *record, const void *parent)
-{
-	const struct sl_run *r = record;
-
-	(void)parent;
-	return r->is_checked ? NULL : "nothing was compared";
-}
+SL__WHY(all_given, sl_run, r, r->seed ? NULL : "all inputs were given")
+SL__WHY(not_checked, sl_run, r, r->is_checked ? NULL : "nothing was compared")
 
 static const struct sl__field run_fields[] = {
 	SL__F_GROUP(&model, "model", "that was run"),

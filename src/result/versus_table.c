@@ -51,16 +51,10 @@ static const struct sl__field side_fields[] = {
 };
 static SL__RECORD(side, "models", sl_versus_side, side_fields, 0);
 
-static const char *
-no_layer_ratio(const void *record, const void *parent)
-{
-	const struct sl_versus_layer *l = record;
-
-	(void)parent;
-	if (!l->n_a || !l->n_b)
-		return "only on one side";
-	return l->ratio.n ? NULL : "too short for the clock";
-}
+SL__WHY(no_layer_ratio, sl_versus_layer, l,
+	!l->n_a || !l->n_b ? "only on one side"
+	: l->ratio.n       ? NULL
+			   : "too short for the clock")
 
 #define ALONE .absent = "only on the other side"
 
@@ -94,41 +88,11 @@ static const struct sl__field layer_fields[] = {
 };
 static SL__RECORD(layer, "layers", sl_versus_layer, layer_fields, 0);
 
-static const char *
-undecided(const void *record, const void *parent)
-{
-	const struct sl_versus_pair *p = record;
-
-	(void)parent;
-	return p->comparison.verdict ? NULL : "undecided";
-}
-
-static const char *
-no_wall(const void *record, const void *parent)
-{
-	const struct sl_versus_pair *p = record;
-
-	(void)parent;
-	return p->absent[SL_VERSUS_WALL];
-}
-
-static const char *
-no_cpu(const void *record, const void *parent)
-{
-	const struct sl_versus_pair *p = record;
-
-	(void)parent;
-	return p->absent[SL_VERSUS_CPU];
-}
-
-static const char *
-no_layers(const void *record, const void *parent)
-{
-	const struct sl_versus_pair *p = record;
-
-	(void)parent;
-	return p->absent[SL_VERSUS_LAYERS];
-}
+SL__WHY(undecided, sl_versus_pair, p,
+	p->comparison.verdict ? NULL : "undecided")
+SL__WHY(no_wall, sl_versus_pair, p, p->absent[SL_VERSUS_WALL])
+SL__WHY(no_cpu, sl_versus_pair, p, p->absent[SL_VERSUS_CPU])
+SL__WHY(no_layers, sl_versus_pair, p, p->absent[SL_VERSUS_LAYERS])
 
 static const char *
 no_typical_layer(const void *record, const void *parent)
@@ -191,14 +155,7 @@ static const struct sl__field pair_fields[] = {
 };
 static SL__RECORD(pair, "compare", sl_versus_pair, pair_fields, 0);
 
-static const char *
-is_one_pair(const void *record, const void *parent)
-{
-	const struct sl_versus *v = record;
-
-	(void)parent;
-	return v->n_pairs > 1 ? NULL : "two models";
-}
+SL__WHY(is_one_pair, sl_versus, v, v->n_pairs > 1 ? NULL : "two models")
 
 static const struct sl__field versus_fields[] = {
 	SL__F_LIST(LIST, sl_versus, sides, n, "models", "A first", .of = &side),
