@@ -56,28 +56,24 @@ test_control_characters_are_escaped(void **state)
 static void
 test_documents_are_columns(void **state)
 {
-	static const struct sl__csv_column columns[] = {
-		{"model", "../../model/name", NULL},
-		{"value", NULL, NULL},
-		{"lo", "ci95/lo", NULL},
-		{"verdict", NULL, "-"},
-		{"sure", NULL, NULL},
-		{NULL, NULL, NULL}};
+	static const char columns[] = "model=../../model/name,value,"
+				      "lo=ci95/lo,verdict?-,sure,n=list";
 	static const struct {
 		const char *json, *csv;
 	} cases[] = {
 		{"{\"results\": [{\"model\": {\"name\": \"a,b\"}, "
 		 "\"sweep\": {\"points\": [{\"value\": 1.5, \"ci95\": "
-		 "{\"lo\": 1}, \"verdict\": \"slow\", \"sure\": true}, "
+		 "{\"lo\": 1}, \"verdict\": \"slow\", \"list\": [7, 8], "
+		 "\"sure\": true}, "
 		 "{\"value\": 2, \"ci95\": null, \"sure\": false}]}}, "
 		 "{\"model\": {\"name\": \"c\"}, \"sweep\": "
 		 "{\"points\": []}}]}",
-		 "model,value,lo,verdict,sure\n\"a,b\",1.5,1,slow,true\n"
-		 "\"a,b\",2,,-,false\n"},
+		 "model,value,lo,verdict,sure,n\n\"a,b\",1.5,1,slow,true,2\n"
+		 "\"a,b\",2,,-,false,\n"},
 		{"{\"model\": {\"name\": \"d\"}, \"sweep\": {\"points\": "
 		 "[{\"value\": 3}]}}",
-		 "model,value,lo,verdict,sure\nd,3,,-,\n"},
-		{"{\"sweep\": {}}", "model,value,lo,verdict,sure\n"},
+		 "model,value,lo,verdict,sure,n\nd,3,,-,,\n"},
+		{"{\"sweep\": {}}", "model,value,lo,verdict,sure,n\n"},
 	};
 
 	(void)state;

@@ -5,7 +5,6 @@
 
 #include "base/json.h"
 #include "report/doc.h"
-#include "report/result_csv.h"
 #include "result/record.h"
 
 /* A result in a format of which one kind of result is the only one. */
@@ -28,8 +27,7 @@ struct sl__renderer {
 				NULL */
 	void (*csv)(struct sl_buf *out, const void *result); /* NULL: lists and
 				columns of the document */
-	const char *csv_rows;
-	const struct sl__csv_column *csv_columns;
+	const char *csv_rows, *csv_columns;
 	sl__write_other *svg;
 	sl__write_other *hyperfine;
 	const struct sl__record *table; /* of its fields, for JSON; where 'json'

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_overhead.c - what it costs to watch a model run. */
-#include "base/buf.h"
 #include "report/render.h"
-#include "report/result_csv.h"
 #include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
@@ -74,29 +72,6 @@ page(struct sl__doc *doc, const void *result,
 		     "wide to tell.");
 }
 
-static void
-csv(struct sl_buf *out, const void *result)
-{
-	const struct sl_overhead_study *s = result;
-
-	sl__buf_text(out, "model,way,events,event_ms,extra_ms,extra_lo_ms,"
-			  "extra_hi_ms,share,fit_for\n");
-	for (int i = 0; i < SL_N_WATCHINGS; i++) {
-		const struct sl_overhead_row *r = &s->rows[i];
-
-		sl__csv_text(out, s->name);
-		sl__csv_text(out, sl_watching_text(r->watching));
-		sl__csv_number(out, (double)r->n_events);
-		sl__csv_number(out, r->event_ns / SL__NS_PER_MS);
-		sl__csv_number(out, r->extra_ns.value / SL__NS_PER_MS);
-		sl__csv_number(out, r->extra_ns.lo / SL__NS_PER_MS);
-		sl__csv_number(out, r->extra_ns.hi / SL__NS_PER_MS);
-		sl__csv_number(out, r->share);
-		sl__csv_text(out, sl_fitness_text(r->fitness));
-		sl__csv_end(out);
-	}
-}
-
 enum sl_status
 sl_overhead_study_render(const struct sl_overhead_study *study,
 			 const struct sl_render_options *how,
@@ -107,7 +82,11 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 		.command = "profile",
 		.page = page,
 		.table = &sl__table_overhead,
-		.csv = csv,
+		.csv_rows = "watching/levels",
+		.csv_columns =
+			"model=../../model/name,way=name,events,event_ms,"
+			"extra_ms,extra_lo_ms=extra_ci95_ms/lo,"
+			"extra_hi_ms=extra_ci95_ms/hi,share,fit_for",
 	};
 
 	return sl__render(&renderer, study, how, out, err);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_run.c - one run of a model: what came out, and what computed it. */
-#include "base/buf.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
-#include "report/result_csv.h"
 #include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
@@ -215,29 +213,6 @@ page(struct sl__doc *doc, const void *result,
 		add_slow_steps(doc, r);
 }
 
-static void
-csv(struct sl_buf *out, const void *result)
-{
-	const struct sl_run *r = result;
-
-	sl__buf_text(out, "model,step,type,path,kernel,covers,nominal_flops,"
-			  "executed_flops,bytes\n");
-	for (size_t i = 0; i < r->n_steps; i++) {
-		const struct sl_step *s = &r->steps[i];
-
-		sl__csv_text(out, r->name);
-		sl__csv_text(out, s->name);
-		sl__csv_text(out, s->type);
-		sl__csv_text(out, sl_path_text(s->path));
-		sl__csv_text(out, s->kernel);
-		sl__csv_number(out, (double)s->n_covers);
-		sl__csv_number(out, (double)s->nominal_flops);
-		sl__csv_number(out, (double)s->executed_flops);
-		sl__csv_number(out, (double)s->n_bytes);
-		sl__csv_end(out);
-	}
-}
-
 enum sl_status
 sl_run_render(const struct sl_run *run, const struct sl_render_options *how,
 	      struct sl_buf *out, struct sl_error *err)
@@ -247,7 +222,10 @@ sl_run_render(const struct sl_run *run, const struct sl_render_options *how,
 		.command = "run",
 		.page = page,
 		.table = &sl__table_run,
-		.csv = csv,
+		.csv_rows = "plan/steps",
+		.csv_columns =
+			"model=../../model/name,step=name,type,path,kernel,"
+			"covers,nominal_flops,executed_flops,bytes",
 	};
 
 	return sl__render(&renderer, run, how, out, err);

@@ -82,18 +82,47 @@ find(const struct place *at, const char *path)
 	return v;
 }
 
-static void
-add_line(struct sl_buf *out, const struct sl__csv_column *c,
-	 const struct place *at)
-{
-	for (; c->title; c++) {
-		const struct sl__json_value *v =
-			find(at, c->path ? c->path : c->title);
+/* One of a list of columns. */
+struct column {
+	char title[128]; /* and what follows it */
+	const char *path, *absent;
+};
 
+/* Takes the first of the list; returns the others, NULL: none. */
+static const char *
+take_column(struct column *c, const char *list)
+{
+	size_t n = strcspn(list, ",");
+	char *absent, *path;
+
+	snprintf(c->title, sizeof(c->title), "%.*s", (int)n, list);
+	absent = strchr(c->title, '?');
+	if (absent)
+		*absent++ = '\0';
+	path = strchr(c->title, '=');
+	if (path)
+		*path++ = '\0';
+	c->path = path ? path : c->title;
+	c->absent = absent ? absent : "";
+	return list[n] ? list + n + 1 : NULL;
+}
+
+static void
+add_line(struct sl_buf *out, const char *columns, const struct place *at)
+{
+	struct column c;
+
+	while (columns) {
+		const struct sl__json_value *v;
+
+		columns = take_column(&c, columns);
+		v = find(at, c.path);
 		if (!v || v->kind == SL__JSON_NULL)
-			sl__csv_text(out, c->absent ? c->absent : "");
+			sl__csv_text(out, c.absent);
 		else if (v->kind == SL__JSON_NUMBER)
 			sl__csv_number(out, v->number);
+		else if (v->kind == SL__JSON_ARRAY)
+			sl__csv_number(out, (double)v->n);
 		else if (v->kind == SL__JSON_BOOLEAN)
 			sl__csv_text(out, v->number > 0 ? "true" : "false");
 		else
@@ -103,8 +132,20 @@ add_line(struct sl_buf *out, const struct sl__csv_column *c,
 }
 
 static void
-add_lines(struct sl_buf *out, const struct sl__csv_column *columns,
-	  const struct place *at, const char *rows)
+add_titles(struct sl_buf *out, const char *columns)
+{
+	struct column c;
+
+	while (columns) {
+		columns = take_column(&c, columns);
+		sl__csv_text(out, c.title);
+	}
+	sl__csv_end(out);
+}
+
+static void
+add_lines(struct sl_buf *out, const char *columns, const struct place *at,
+	  const char *rows)
 {
 	const struct sl__json_value *v;
 
@@ -123,9 +164,8 @@ add_lines(struct sl_buf *out, const struct sl__csv_column *columns,
 }
 
 enum sl_status
-sl__csv_columns(struct sl_buf *out, const struct sl__csv_column *columns,
-		const char *rows, const struct sl_buf *text,
-		struct sl_error *err)
+sl__csv_columns(struct sl_buf *out, const char *columns, const char *rows,
+		const struct sl_buf *text, struct sl_error *err)
 {
 	struct place top = {NULL, NULL};
 	struct sl__arena arena;
@@ -134,9 +174,7 @@ sl__csv_columns(struct sl_buf *out, const struct sl__csv_column *columns,
 	sl__arena_init(&arena, NULL);
 	rc = sl__json_read(&top.object, text->data, text->n_bytes, &arena, err);
 	if (!rc) {
-		for (size_t i = 0; columns[i].title; i++)
-			sl__csv_text(out, columns[i].title);
-		sl__csv_end(out);
+		add_titles(out, columns);
 		add_lines(out, columns, &top, rows);
 		rc = sl__buf_status(out, err);
 	}

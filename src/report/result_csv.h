@@ -14,23 +14,15 @@ void sl__csv_number(struct sl_buf *out, double value);
 /* Ends the line, in place of the last comma. */
 void sl__csv_end(struct sl_buf *out);
 
-/* A column, and where the document of a result has its values. */
-struct sl__csv_column {
-	const char *title;
-	const char *path;   /* from the object of the line: "ci95_ms/lo", and
-			       "../axis" in what that is part of; NULL: the
-			       title */
-	const char *absent; /* what stands for what is not there; NULL: "" */
-};
-
 /*
  * The lists of the JSON document 'text' to which 'rows' leads as lines, headed
  * by titles: "results/points" is all points of all results.  Names before the
- * last one that the document does not have are passed over.  A title that is
- * NULL ends the columns.
+ * last one that the document does not have are passed over.  A column is
+ * "title", "title=path" or "title=path?absent": where the object of the line
+ * has the value, such as "ci95_ms/lo", "../axis" in what that is part of, and
+ * what stands for one that is not there.  Of a list it is the length.
  */
-enum sl_status sl__csv_columns(struct sl_buf *out,
-			       const struct sl__csv_column *columns,
+enum sl_status sl__csv_columns(struct sl_buf *out, const char *columns,
 			       const char *rows, const struct sl_buf *text,
 			       struct sl_error *err) SL_CHECKED;
 
