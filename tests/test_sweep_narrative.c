@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include "report/sweep_narrative.h"
+#include "result/sweep_laws.h"
 
 enum { POINTS = 8 };
 

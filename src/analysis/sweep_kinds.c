@@ -9,6 +9,7 @@
 #include "analysis/growth_fit.h"
 #include "analysis/sweep_work.h"
 #include "base/status.h"
+#include "result/sweep_laws.h"
 
 #include <math.h>
 #include <string.h>

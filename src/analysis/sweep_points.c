@@ -2,6 +2,7 @@
 /* sweep_points.c - what visits to a point yield, and what they come to. */
 #include "analysis/growth_fit.h"
 #include "analysis/sweep_work.h"
+#include "result/sweep_laws.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,12 +68,6 @@ sl__sweep_disturbance(const struct sl_noise *noise)
 			most = fmax(most, shares[i]->value);
 	}
 	return most;
-}
-
-int
-sl__sweep_is_spoilt(const struct sl_sweep_point *point)
-{
-	return point->n_visits && point->n_disturbed == point->n_visits;
 }
 
 int

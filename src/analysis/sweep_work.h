@@ -60,10 +60,6 @@ void sl__sweep_settle(struct sl_sweep_series *series,
 double sl__sweep_disturbance(const struct sl_noise *noise);
 #define SL__SWEEP_DISTURBED 0.15
 
-/* Whether others disturbed every visit to the point: its time is then theirs
- * as well, and shows no law. */
-int sl__sweep_is_spoilt(const struct sl_sweep_point *point);
-
 /* Puts the operations of one visit to a point in the place of 'visit'. */
 enum sl_status sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point,
 				   size_t visit, const struct sl_profile *p,

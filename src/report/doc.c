@@ -13,6 +13,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <string.h>
+
 #include "base/banned.h"
 
 void
@@ -169,10 +171,14 @@ sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
 	      size_t n_columns)
 {
 	struct sl__block *block = add_block(doc, SL__BLOCK_TABLE);
+	struct sl__column *copy =
+		sl__arena_array(&doc->arena, n_columns, sizeof(*copy));
 
-	if (!block)
+	doc->failed |= !copy;
+	if (doc->failed)
 		return;
-	block->columns = columns;
+	memcpy(copy, columns, n_columns * sizeof(*copy));
+	block->columns = copy;
 	block->n_columns = n_columns;
 }
 

@@ -69,7 +69,7 @@ void sl__doc_gap(struct sl__doc *doc); /* an empty line */
 
 /*
  * Opens a table; rows follow cell by cell, left to right, and a row ends by
- * itself after n_columns cells.  'columns' must live as long as the page.
+ * itself after n_columns cells.  Titles must live as long as the page.
  * Where the page is narrow, optional columns are left out and said to be,
  * then the widest left-aligned cells are shortened in the middle.
  */

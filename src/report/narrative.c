@@ -59,3 +59,27 @@ sl__narrative_json(struct sl__json *json, const struct sl__narrative *narrative)
 		sl__json_text(json, NULL, narrative->list[i]);
 	sl__json_end_array(json);
 }
+
+void
+sl__narrated_page(struct sl__doc *doc, sl__narrator *narrator,
+		  const void *record, const void *parent, size_t n_most)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	narrator(&narrative, record, parent);
+	sl__narrative_page(doc, &narrative, n_most);
+	sl__narrative_release(&narrative);
+}
+
+void
+sl__narrated_json(struct sl__json *json, sl__narrator *narrator,
+		  const void *record, const void *parent)
+{
+	struct sl__narrative narrative;
+
+	sl__narrative_init(&narrative, NULL);
+	narrator(&narrative, record, parent);
+	sl__narrative_json(json, &narrative);
+	sl__narrative_release(&narrative);
+}

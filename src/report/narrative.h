@@ -35,4 +35,15 @@ void sl__narrative_page(struct sl__doc *doc,
 void sl__narrative_json(struct sl__json *json,
 			const struct sl__narrative *narrative);
 
+/* Says all there is to say about a record, which is part of 'parent' (NULL at
+ * the top). */
+typedef void sl__narrator(struct sl__narrative *to, const void *record,
+			  const void *parent);
+
+/* The same of what a narrator says. */
+void sl__narrated_page(struct sl__doc *doc, sl__narrator *narrator,
+		       const void *record, const void *parent, size_t n_most);
+void sl__narrated_json(struct sl__json *json, sl__narrator *narrator,
+		       const void *record, const void *parent);
+
 #endif

@@ -24,6 +24,7 @@ RENDER(measurement, sl_measurement, sl_measurement_render)
 RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
 RENDER(run, sl_run, sl_run_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
+RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(versus, sl_versus, sl_versus_render)
 
 static enum sl_status
@@ -61,6 +62,7 @@ static const struct {
 	{&sl__table_profiles, profiles},
 	{&sl__table_run, run},
 	{&sl__table_selfcheck, selfcheck},
+	{&sl__table_sweep, sweep},
 	{&sl__table_versus, versus},
 };
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_sweep.c - a sweep: a table, a chart, laws and sentences. */
-#include "base/buf.h"
 #include "report/bar.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
-#include "report/result_csv.h"
-#include "report/section.h"
 #include "report/sweep_narrative.h"
-#include "report/sweep_page.h"
 #include "report/unit.h"
+#include "result/sweep_laws.h"
+#include "result/tables.h"
 
 #include <math.h>
 
@@ -72,25 +70,16 @@ static void
 add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
 {
-	/* By axis: the first and third columns have its name and rate. */
-	static const struct sl__column columns[SL_N_AXES][7] = {
-#define COLUMNS(axis, rate)                                          \
-	{                                                            \
-		{axis, 1, 0}, {"median [95 %]", 1, 0}, {rate, 1, 0}, \
-			{"GFLOP/s", 1, 0}, {"of peak", 1, 1},        \
-			{"of roof", 1, 2},                           \
-		{                                                    \
-			"roof side", 0, 0                            \
-		}                                                    \
-	}
-		COLUMNS("batch", "samples/s"),
-		COLUMNS("seq", "tokens/s"),
-		COLUMNS("threads", "samples/s"),
-		COLUMNS("width", "samples/s"),
-#undef COLUMNS
-	};
+	const struct sl__column columns[] = {
+		{sl_axis_text(sweep->axis), 1, 0},
+		{"median [95 %]", 1, 0},
+		{sweep->axis == SL_AXIS_SEQ ? "tokens/s" : "samples/s", 1, 0},
+		{"GFLOP/s", 1, 0},
+		{"of peak", 1, 1},
+		{"of roof", 1, 2},
+		{"roof side", 0, 0}};
 
-	sl__doc_table(doc, columns[sweep->axis], 7);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(doc, sweep, &s->points[i], i == s->best.point);
 }
@@ -128,26 +117,18 @@ static void
 add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
 {
-	static const struct sl__column columns[SL_N_AXES][8] = {
-#define COLUMNS(axis)                                                   \
-	{                                                               \
-		{axis, 1, 0}, {"a sample", 1, 0}, {"parameters", 1, 2}, \
-			{"FLOPs", 1, 0}, {"memory", 1, 0},              \
-			{"samples/s/MB", 1, 0}, {"touched", 1, 1},      \
-		{                                                       \
-			"energy", 1, 3                                  \
-		}                                                       \
-	}
-		COLUMNS("batch"),
-		COLUMNS("seq"),
-		COLUMNS("threads"),
-		COLUMNS("width"),
-#undef COLUMNS
-	};
+	const struct sl__column columns[] = {{sl_axis_text(sweep->axis), 1, 0},
+					     {"a sample", 1, 0},
+					     {"parameters", 1, 2},
+					     {"FLOPs", 1, 0},
+					     {"memory", 1, 0},
+					     {"samples/s/MB", 1, 0},
+					     {"touched", 1, 1},
+					     {"energy", 1, 3}};
 	const char *absent = NULL;
 
 	sl__doc_gap(doc);
-	sl__doc_table(doc, columns[sweep->axis], 8);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++) {
 		add_need(doc, &s->points[i]);
 		if (!s->points[i].absent)
@@ -294,20 +275,22 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		     (unsigned long long)sweep->seed);
 }
 
-/* 'series' NULL: about several models. */
+/* About one model of a sweep, or about a sweep. */
 static void
-add_sentences(struct sl__doc *doc, const struct sl_sweep *sweep,
-	      const struct sl_sweep_series *series)
+narrate(struct sl__narrative *to, const void *record, const void *parent)
 {
-	struct sl__narrative narrative;
-
-	sl__narrative_init(&narrative, NULL);
-	if (series)
-		sl__sweep_narrate(&narrative, sweep, series);
+	if (parent)
+		sl__sweep_narrate(to, parent, record);
 	else
-		sl__sweep_narrate_all(&narrative, sweep);
-	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
-	sl__narrative_release(&narrative);
+		sl__sweep_narrate_all(to, record);
+}
+
+static void
+tell(struct sl__json *json, const char *key, const void *record,
+     const void *parent)
+{
+	(void)key;
+	sl__narrated_json(json, narrate, record, parent);
 }
 
 static void
@@ -329,7 +312,7 @@ add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_chart(doc, sweep, s);
 	add_laws(doc, s);
 	sl__doc_gap(doc);
-	add_sentences(doc, sweep, s);
+	sl__narrated_page(doc, narrate, s, sweep, SL__SENTENCES_MOST);
 }
 
 /* One row a value, one column a model. */
@@ -362,7 +345,7 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 							    .rate_per_s.value));
 	}
 	sl__doc_gap(doc);
-	add_sentences(doc, sweep, NULL);
+	sl__narrated_page(doc, narrate, sweep, NULL, SL__SENTENCES_MOST);
 }
 
 static void
@@ -383,35 +366,28 @@ page(struct sl__doc *doc, const void *result,
 	}
 }
 
-static void
-csv(struct sl_buf *out, const void *result)
-{
-	const struct sl_sweep *sweep = result;
-
-	sl__buf_text(out, "model,axis,value,absent,visits,passes,median_ms,"
-			  "ci95_lo_ms,ci95_hi_ms,rate_per_s,rate_unit,"
-			  "samples_per_s,sample_ms,parameters,flops,"
-			  "gflops_per_s,compute_efficiency,roof_share,"
-			  "memory_bytes,touched_bytes,samples_per_s_per_mb,"
-			  "verdict,verdict_basis,energy_j,"
-			  "energy_lo_j,energy_hi_j\n");
-	for (size_t i = 0; i < sweep->n_series; i++) {
-		for (size_t k = 0; k < sweep->series[i].n_points; k++)
-			sl__sweep_csv_point(out, sweep, &sweep->series[i],
-					    &sweep->series[i].points[k]);
-	}
-}
-
 enum sl_status
 sl_sweep_render(const struct sl_sweep *sweep,
 		const struct sl_render_options *how, struct sl_buf *out,
 		struct sl_error *err)
 {
-	static const struct sl__renderer renderer = {.kind = "a sweep",
-						     .command = "sweep",
-						     .page = page,
-						     .json = sl__sweep_json,
-						     .csv = csv};
+	static const struct sl__renderer renderer = {
+		.kind = "a sweep",
+		.command = "sweep",
+		.page = page,
+		.tell = tell,
+		.table = &sl__table_sweep,
+		.csv_rows = "results/sweep/points",
+		.csv_columns =
+			"model=../../model/name,axis=../axis,value,"
+			"absent=median_ms_absent,visits,passes,median_ms,"
+			"ci95_lo_ms=ci95_ms/lo,ci95_hi_ms=ci95_ms/hi,"
+			"rate_per_s,rate_unit=../rate_unit,samples_per_s,"
+			"sample_ms,parameters,flops,gflops_per_s,"
+			"compute_efficiency,roof_share,memory_bytes,"
+			"touched_bytes,samples_per_s_per_mb,verdict?-,"
+			"verdict_basis,energy_j,energy_lo_j=energy_ci95_j/lo,"
+			"energy_hi_j=energy_ci95_j/hi"};
 
 	return sl__render(&renderer, sweep, how, out, err);
 }

@@ -2,8 +2,8 @@
 /* sweep_narrative.c - a sweep in sentences: what grows how, and where it
  * turns. */
 #include "report/sweep_narrative.h"
-#include "analysis/sweep_work.h"
 #include "report/phrase.h"
+#include "result/sweep_laws.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,31 +17,10 @@ struct narrator {
 	const struct sl_sweep *sweep;
 	const struct sl_sweep_series *series;
 	const char *axis;
+	/* The points between which all else is said; NULL where nothing was
+	 * measured. */
+	const struct sl_sweep_point *first, *last;
 };
-
-const char *
-sl__sweep_law_text(const struct sl_sweep_exponent *law)
-{
-	switch (law->figure) {
-	case SL_SWEEP_TIME:
-		return "time";
-	case SL_SWEEP_MEMORY:
-		return "memory";
-	case SL_SWEEP_FLOPS:
-		return "flops";
-	case SL_SWEEP_KIND:
-		break;
-	}
-	switch (law->kind) {
-	case SL_SWEEP_KIND_ATTENTION:
-		return "attention products";
-	case SL_SWEEP_KIND_OTHERS:
-		return "others";
-	case SL_SWEEP_KIND_TYPE:
-		break;
-	}
-	return law->type;
-}
 
 static const char *
 rate_words(struct sl__phrase *w, double rate, enum sl_rate_unit unit)
@@ -55,19 +34,23 @@ rate_words(struct sl__phrase *w, double rate, enum sl_rate_unit unit)
 	return w->s;
 }
 
-/* "0.99 [0.97, 1.01]"; bounds that are not there are left out. */
+/* "0.99 [0.97, 1.01]"; 'open' stands for bounds that are not there. */
 static const char *
-exponent_words(struct sl__phrase *w, const struct sl_estimate *e)
+bounded_words(struct sl__phrase *w, const struct sl_estimate *e,
+	      const char *open)
 {
 	if (isfinite(e->lo) && isfinite(e->hi))
 		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]", e->value,
 			 e->lo, e->hi);
-	else if (isnan(e->lo))
-		snprintf(w->s, sizeof(w->s), "%.2f", e->value);
 	else
-		snprintf(w->s, sizeof(w->s), "%.2f [bounds beyond +-6]",
-			 e->value);
+		snprintf(w->s, sizeof(w->s), "%.2f%s", e->value, open);
 	return w->s;
+}
+
+static const char *
+exponent_words(struct sl__phrase *w, const struct sl_estimate *e)
+{
+	return bounded_words(w, e, isnan(e->lo) ? "" : " [bounds beyond +-6]");
 }
 
 /* "raises samples/s by 12 % [10, 14]", or "lowers" it. */
@@ -96,49 +79,18 @@ static const char *
 ratio_words(struct sl__phrase *w, const struct sl_estimate *b,
 	    const struct sl_estimate *a)
 {
-	double lo = b->lo / a->hi, hi = b->hi / a->lo;
+	const struct sl_estimate ratio = {.value = b->value / a->value,
+					  .lo = b->lo / a->hi,
+					  .hi = b->hi / a->lo};
 
-	if (isfinite(lo) && isfinite(hi))
-		snprintf(w->s, sizeof(w->s), "%.2f [%.2f, %.2f]",
-			 b->value / a->value, lo, hi);
-	else
-		snprintf(w->s, sizeof(w->s), "%.2f (no interval)",
-			 b->value / a->value);
-	return w->s;
-}
-
-/* The points between which all else is said; NULL where nothing was
- * measured. */
-struct ends {
-	const struct sl_sweep_point *first, *last;
-};
-
-static struct ends
-measured_ends(const struct sl_sweep_series *series)
-{
-	struct ends e = {NULL, NULL};
-
-	for (size_t i = 0; i < series->n_points; i++) {
-		if (series->points[i].absent)
-			continue;
-		if (!e.first)
-			e.first = &series->points[i];
-		e.last = &series->points[i];
-	}
-	return e;
-}
-
-static int
-holds(const struct sl_estimate *e, double value)
-{
-	return e->lo <= value && e->hi >= value;
+	return bounded_words(w, &ratio, " (no interval)");
 }
 
 /* ", in proportion" and the like, of an exponent. */
 static const char *
 manner_of(const struct sl_estimate *e)
 {
-	if (holds(e, 1) && e->lo > 0.8 && e->hi < 1.2)
+	if (e->lo > 0.8 && e->lo <= 1 && e->hi >= 1 && e->hi < 1.2)
 		return "in proportion, exponent ";
 	if (e->hi < 1)
 		return "less than in proportion, exponent ";
@@ -158,14 +110,9 @@ fixed_share(const struct sl_sweep_exponent *law, double n)
 static void
 tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 {
-	struct ends ends = measured_ends(t->series);
-	double first, last;
+	double first = (double)t->first->value, last = (double)t->last->value;
 	struct sl__phrase w, cost;
 
-	if (!ends.first)
-		return;
-	first = (double)ends.first->value;
-	last = (double)ends.last->value;
 	sl__phrase_time(&cost, law->offset);
 	if (law->tail.n)
 		sl__narrate(
@@ -219,15 +166,13 @@ tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 static void
 tell_threads(struct narrator *t)
 {
-	struct ends ends = measured_ends(t->series);
-	const struct sl_sweep_point *a = ends.first, *b = ends.last;
-	double ratio, times;
+	const struct sl_sweep_point *a = t->first, *b = t->last;
+	double times = (double)b->value / (double)a->value;
+	double ratio = a->latency_ns.value / b->latency_ns.value;
 	struct sl__phrase w;
 
-	if (!a || a == b)
+	if (a == b)
 		return;
-	times = (double)b->value / (double)a->value;
-	ratio = a->latency_ns.value / b->latency_ns.value;
 	sl__narrate(
 		t->to,
 		"%lld threads are %s times as fast as %lld: %.0f %% of what "
@@ -248,11 +193,8 @@ is_law_of_kind(const struct sl_sweep_exponent *e)
 static void
 tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 {
-	struct ends ends = measured_ends(t->series);
 	struct sl__phrase w, formula = {""};
 
-	if (!ends.first)
-		return;
 	if (!isnan(e->formula))
 		snprintf(formula.s, sizeof(formula.s), " (formula %.2f)",
 			 e->formula);
@@ -261,8 +203,8 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 		    "%lld, %.1f %% at %lld.",
 		    sl__sweep_law_text(e), exponent_words(&w, &e->exponent),
 		    formula.s, 100 * e->share_first, t->axis,
-		    (long long)ends.first->value, 100 * e->share_last,
-		    (long long)ends.last->value);
+		    (long long)t->first->value, 100 * e->share_last,
+		    (long long)t->last->value);
 }
 
 /* The kind that grows fastest, and the one that takes most time. */
@@ -292,16 +234,15 @@ static void
 tell_knee(struct narrator *t)
 {
 	const struct sl_sweep_knee *k = &t->series->knee;
-	const struct sl_sweep_point *last = measured_ends(t->series).last;
 	struct sl__phrase w;
 
-	if (k->absent || !last)
+	if (k->absent)
 		return;
 	gain_words(&w, &k->gain, sl_rate_unit_text(t->sweep->rate_unit));
 	if (!k->at)
 		sl__narrate(t->to,
 			    "No knee up to %s %lld: the last doubling %s%s.",
-			    t->axis, (long long)last->value, w.s,
+			    t->axis, (long long)t->last->value, w.s,
 			    k->is_proved ? "" : " (not proved)");
 	else if (k->is_proved)
 		sl__narrate(t->to,
@@ -498,13 +439,22 @@ void
 sl__sweep_narrate(struct sl__narrative *to, const struct sl_sweep *sweep,
 		  const struct sl_sweep_series *series)
 {
-	struct narrator t = {to, sweep, series, sl_axis_text(sweep->axis)};
+	struct narrator t = {.to = to,
+			     .sweep = sweep,
+			     .series = series,
+			     .axis = sl_axis_text(sweep->axis)};
 	struct visits visits = {0, 0};
 
+	for (size_t i = 0; i < series->n_points; i++) {
+		if (series->points[i].absent)
+			continue;
+		t.first = t.first ? t.first : &series->points[i];
+		t.last = &series->points[i];
+	}
 	count_visits(&visits, series);
 	if (is_doubtful(&visits))
 		tell_doubt(&t, &visits);
-	else
+	else if (t.first)
 		tell_growth(&t);
 	tell_best(&t);
 	tell_memory(&t);
@@ -517,47 +467,42 @@ sl__sweep_narrate(struct sl__narrative *to, const struct sl_sweep *sweep,
 static void
 tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 {
-	const struct sl_sweep *sweep = t->sweep;
-	size_t first = SIZE_MAX, second = SIZE_MAX;
-	const struct sl_estimate *a, *b;
+	const struct sl_sweep_series *first = NULL, *second = NULL;
+	const struct sl_estimate *a = NULL, *b = NULL;
 	struct sl__phrase w;
 
-	for (size_t i = 0; i < sweep->n_series; i++) {
-		const struct sl_sweep_point *p =
-			&sweep->series[i].points[point];
-		double rate = p->rate_per_s.value;
+	for (size_t i = 0; i < t->sweep->n_series; i++) {
+		const struct sl_sweep_series *s = &t->sweep->series[i];
+		const struct sl_estimate *rate = &s->points[point].rate_per_s;
 
-		if (p->absent)
+		if (s->points[point].absent)
 			continue;
-		if (first == SIZE_MAX || rate > sweep->series[first]
-							 .points[point]
-							 .rate_per_s.value) {
+		if (!a || rate->value > a->value) {
 			second = first;
-			first = i;
-		} else if (second == SIZE_MAX ||
-			   rate > sweep->series[second]
-					   .points[point]
-					   .rate_per_s.value) {
-			second = i;
+			b = a;
+			first = s;
+			a = rate;
+		} else if (!b || rate->value > b->value) {
+			second = s;
+			b = rate;
 		}
 	}
-	if (second == SIZE_MAX)
+	if (!second)
 		return;
-	a = &sweep->series[first].points[point].rate_per_s;
-	b = &sweep->series[second].points[point].rate_per_s;
-	sl__narrate(
-		t->to, "At %s %lld, %s does %s times as many %s as %s%s.",
-		t->axis, (long long)sweep->series[first].points[point].value,
-		sweep->series[first].name, ratio_words(&w, a, b),
-		sl_rate_unit_text(sweep->rate_unit), sweep->series[second].name,
-		a->lo > b->hi && !is_in_doubt ? ""
-					      : ": no difference is proved");
+	sl__narrate(t->to, "At %s %lld, %s does %s times as many %s as %s%s.",
+		    t->axis, (long long)first->points[point].value, first->name,
+		    ratio_words(&w, a, b),
+		    sl_rate_unit_text(t->sweep->rate_unit), second->name,
+		    a->lo > b->hi && !is_in_doubt
+			    ? ""
+			    : ": no difference is proved");
 }
 
 void
 sl__sweep_narrate_all(struct sl__narrative *to, const struct sl_sweep *sweep)
 {
-	struct narrator t = {to, sweep, NULL, sl_axis_text(sweep->axis)};
+	struct narrator t = {
+		.to = to, .sweep = sweep, .axis = sl_axis_text(sweep->axis)};
 	struct visits visits = {0, 0};
 	size_t n = sweep->series[0].n_points;
 

@@ -14,8 +14,4 @@ void sl__sweep_narrate(struct sl__narrative *to, const struct sl_sweep *sweep,
 void sl__sweep_narrate_all(struct sl__narrative *to,
 			   const struct sl_sweep *sweep);
 
-/* What a law is of: "time", "memory", "flops", "attention products",
- * "others", or a type of operation. */
-const char *sl__sweep_law_text(const struct sl_sweep_exponent *law);
-
 #endif

@@ -28,9 +28,8 @@ enum sl__field_kind {
 	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
 			       small, the n it needs stands beside the null;
 			       where one is infinite, absent for 'absent' */
-	SL__FIELD_BOUNDS,   /* the same where n never refuses it; what was
-			       counted has none, and where one is infinite it
-			       is absent for the reason 'absent' */
+	SL__FIELD_BOUNDS,   /* the same; few samples are no other reason, and
+			       what was counted has none */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
 			       with its interval */
 	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields;
@@ -134,8 +133,7 @@ struct sl__field {
 				 asked of the rows before, has nothing to say */
 	int is_left_out;    /* no null where 'why' says so, or, without one,
 				 where the value does; no name either */
-	int is_outer;       /* a member, and 'why' a function, of the struct
-				 that the record is part of */
+	int is_outer;       /* of the struct around the record, 'why' too */
 	const char *meaning; /* for docs/schema.md; NULL: of the row above */
 };
 

@@ -29,7 +29,7 @@ is_list(const struct sl__field *f)
 	return f->kind == SL__FIELD_LIST || f->kind == SL__FIELD_TEXTS ||
 	       f->kind == SL__FIELD_ARGV || f->kind == SL__FIELD_WHOLES ||
 	       f->kind == SL__FIELD_SIGNEDS || f->kind == SL__FIELD_NUMBERS ||
-	       f->kind == SL__FIELD_FACTS;
+	       f->kind == SL__FIELD_FACTS || f->kind == SL__FIELD_TOLD;
 }
 
 static size_t
@@ -75,6 +75,7 @@ type_of(const struct sl__field *f)
 		[SL__FIELD_TRAIT] = "text",
 		[SL__FIELD_DATE] = "text",
 		[SL__FIELD_INTERVAL] = "interval",
+		[SL__FIELD_BOUNDS] = "interval",
 		[SL__FIELD_QUANTILE] = "number",
 		[SL__FIELD_OBJECT] = "object",
 		[SL__FIELD_POINTER] = "object",
@@ -92,6 +93,7 @@ type_of(const struct sl__field *f)
 		[SL__FIELD_FACT_AT] = "text",
 		[SL__FIELD_FACTS] = "text",
 		[SL__FIELD_SPOKEN] = "text",
+		[SL__FIELD_TOLD] = "text",
 		[SL__FIELD_SAYS] = "text",
 		[SL__FIELD_NEVER] = "null",
 	};

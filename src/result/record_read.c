@@ -614,6 +614,13 @@ reads_null(enum sl__field_kind kind)
 	       kind == SL__FIELD_QUANTILE;
 }
 
+/* It may be absent for reasons of its own; those of its figure stand there. */
+static int
+is_interval(const struct sl__field *f)
+{
+	return f->kind == SL__FIELD_INTERVAL || f->kind == SL__FIELD_BOUNDS;
+}
+
 /* A number that is not there is not 0.  Several rows may have it, so that it
  * is set before any is read. */
 static void
@@ -632,8 +639,7 @@ set_numbers(void *record, const struct sl__record *table)
 			*number = (double)NAN;
 		else if (f->kind == SL__FIELD_READING)
 			r->value = (double)NAN;
-		else if (f->kind == SL__FIELD_INTERVAL ||
-			 f->kind == SL__FIELD_BOUNDS)
+		else if (is_interval(f))
 			e->lo = e->hi = (double)NAN;
 	}
 }
@@ -655,7 +661,7 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 		if (!v || !readers[f->kind] ||
 		    (f->is_either && f->why(record, NULL)))
 			continue;
-		if (v->kind == SL__JSON_NULL && f->reason)
+		if (v->kind == SL__JSON_NULL && f->reason && !is_interval(f))
 			set_pointer((char *)of + f->reason - 1, reason(&r, f));
 		if (v->kind == SL__JSON_NULL && !reads_null(f->kind))
 			continue;

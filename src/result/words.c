@@ -49,9 +49,22 @@ stop_text(enum sl_stop stop)
 	return (unsigned)stop <= SL_STOP_INTERRUPT ? words[stop] : "unknown";
 }
 
+static const char *
+sweep_figure_text(enum sl_sweep_figure figure)
+{
+	static const char *const words[] = {"time", "kind", "memory", "flops"};
+
+	return (unsigned)figure <= SL_SWEEP_FLOPS ? words[figure] : words[0];
+}
+
+WORDS(axis, sl_axis, sl_axis_text, 0, SL_N_AXES)
+WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
+WORDS(rate_unit, sl_rate_unit, sl_rate_unit_text, 0, SL_RATE_FLOPS + 1)
+WORDS(sweep_figure, sl_sweep_figure, sweep_figure_text, 0, SL_SWEEP_FLOPS + 1)
+WORDS(sweep_kind, sl_sweep_kind, sl_sweep_kind_text, 0,
+      SL_SWEEP_KIND_OTHERS + 1)
 WORDS(access, sl_access, sl_access_text, 0, SL_ACCESS_CHASE + 1)
 WORDS(algorithms, sl_algorithms, algorithms_text, 0, SL_ALGORITHMS_FIXED + 1)
-WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
 WORDS(bound, sl_bound, sl_bound_text, 0, SL_N_BOUNDS)
 WORDS(gain, sl_gain, sl_gain_text, 0, SL_N_GAINS)
 WORDS(kept, sl_kept, kept_text, 0, SL_KEPT_SLOWEST + 1)

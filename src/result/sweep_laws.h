@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sweep_laws.h - what the laws of a sweep are of, and which points show one. */
+#ifndef SL_SWEEP_LAWS_H
+#define SL_SWEEP_LAWS_H
+
+#include "sleuth.h"
+
+/* What a law is of: "time", "memory", "flops", "attention products",
+ * "others", or a type of operation. */
+const char *sl__sweep_law_text(const struct sl_sweep_exponent *law);
+
+/* Whether others disturbed every visit to the point: its time is then theirs
+ * as well, and shows no law. */
+int sl__sweep_is_spoilt(const struct sl_sweep_point *point);
+
+#endif
