@@ -91,10 +91,7 @@ open_model(struct taken *t, size_t n_runs)
 		.precision = 0.01,
 		.n_runs = n_runs,
 		.seed = 3,
-		.progress = tell,
-		.progress_ctx = t,
-		.interrupt = &t->script.time.interrupted,
-		.instruments = &t->script.with};
+		.control = scripted_control(&t->script, tell, t)};
 }
 
 static inline void

@@ -121,8 +121,8 @@ set_scene(struct scene *s)
 	script_instruments(&s->script, 0);
 	for (int i = 0; i < ARMS; i++)
 		s->slot_ns[i] = 1000000;
-	s->runner.clock = &s->script.clock;
-	s->runner.interrupt = &s->interrupted;
+	s->runner.control.with.clock = &s->script.clock;
+	s->runner.control.interrupt = &s->interrupted;
 	s->runner.order = s->order;
 	s->phase = (struct sl__phase){.name = "measuring",
 				      .n_arms = ARMS,

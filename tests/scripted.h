@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "sleuth.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 #include <string.h>
 
@@ -34,17 +34,18 @@ scripted_now(void *ctx)
 }
 
 /*
- * Instruments that read scripted time.  Slots and visits are counted by what
- * is read after them: those whose bit is set in 'disturbed' (the first is bit
- * 0, and what is beyond the last bit is calm) find the thread preempted once,
- * and a tenth of the machine's time stolen.
+ * Instruments that read scripted time.  Slots are counted by what is read
+ * around them: those whose bit is set in 'disturbed' (the first is bit 0, and
+ * what is beyond the last bit is calm) find the thread preempted once.  The
+ * machine's times grow by 1000 ticks from one reading of them to the next, of
+ * which 200 are stolen where the latter's bit is set in 'stolen'.
  */
 struct scripted_instruments {
 	struct scripted_time time;
 	struct sl_clock clock;
 	struct sl__watch_source source;
 	struct sl__instruments with;
-	uint64_t disturbed;
+	uint64_t disturbed, stolen;
 	size_t n_reads, n_system_reads;
 	struct sl__covariates now;
 	struct sl__system_times system;
@@ -66,16 +67,12 @@ static inline int
 scripted_system(struct sl__system_times *now, void *ctx)
 {
 	struct scripted_instruments *s = ctx;
-	size_t visit = s->n_system_reads / 2;
+	size_t nth = s->n_system_reads++;
+	uint64_t stolen = nth < 64 && (s->stolen >> nth) & 1 ? 200 : 0;
 
-	if (s->n_system_reads++ % 2) {
-		s->system.total += 1000;
-		s->system.idle += 900;
-		if (visit < 64 && (s->disturbed >> visit) & 1)
-			s->system.steal += 100;
-		else
-			s->system.idle += 100;
-	}
+	s->system.total += 1000;
+	s->system.steal += stolen;
+	s->system.idle += 1000 - stolen;
 	*now = s->system;
 	return 1;
 }
@@ -92,6 +89,18 @@ script_instruments(struct scripted_instruments *s, uint64_t reading_ns)
 	s->source.ctx = s;
 	s->with.clock = &s->clock;
 	s->with.watch = &s->source;
+}
+
+/* These, an interrupt that the scripted time may set, and who is told. */
+static inline struct sl__control
+scripted_control(struct scripted_instruments *s,
+		 void (*progress)(const struct sl_progress *now, void *ctx),
+		 void *ctx)
+{
+	return (struct sl__control){.interrupt = &s->time.interrupted,
+				    .progress = progress,
+				    .progress_ctx = ctx,
+				    .with = s->with};
 }
 
 /*

@@ -149,7 +149,7 @@ start_counting(struct ablated *a)
 	memset(n_runs, 0, sizeof(n_runs));
 	n_runs_all = interrupt_at = 0;
 	interrupt = 0;
-	a->how.interrupt = &interrupt;
+	a->how.control.interrupt = &interrupt;
 	a->how.pass_ns = 1e9; /* one pass a sample */
 }
 
@@ -170,8 +170,8 @@ steps_left_out_do_not_run(void **state)
 
 	(void)state;
 	start_counting(&a);
-	a.how.progress = count_progress;
-	a.how.progress_ctx = &n_told;
+	a.how.control.progress = count_progress;
+	a.how.control.progress_ctx = &n_told;
 	/* Step 0; step 1; steps 1, 2 and 3. */
 	a.targets[2].steps = &steps[1];
 	a.targets[2].n_steps = 3;

@@ -66,10 +66,7 @@ start(struct scene *s, size_t n_rounds)
 		.reading_ns = READING_NS,
 		.seed = 1,
 		.n_rounds = n_rounds,
-		.progress = tell,
-		.progress_ctx = s,
-		.interrupt = &s->script.time.interrupted,
-		.clock = &s->script.clock};
+		.control = scripted_control(&s->script, tell, s)};
 }
 
 static void
@@ -174,7 +171,7 @@ room_ends_it(void **state)
 	start(&s, 2 * SL__ABLATE_ROUNDS_MOST);
 	s.n_targets = 1;
 	s.how.pass_ns = 1e9;
-	s.how.progress = NULL;
+	s.how.control.progress = NULL;
 	ablate(&s);
 	assert_int_equal(s.targets[0].limit.n, SL__ABLATE_ROUNDS_MOST);
 	finish(&s);

@@ -55,14 +55,13 @@ start(struct fixture *f)
 	/* Passes of 3 ms. */
 	script_instruments(&f->with, 1);
 	script_plan(&f->passes, f->subject.plan, &f->with.time, 1e6);
-	f->how = (struct sl__counted_options){.steps = hot,
-					      .n_steps = 2,
-					      .n_passes = 2,
-					      .time_s = 60,
-					      .source = &f->source,
-					      .interrupt =
-						      &f->with.time.interrupted,
-					      .clock = &f->with.clock};
+	f->how = (struct sl__counted_options){
+		.steps = hot,
+		.n_steps = 2,
+		.n_passes = 2,
+		.time_s = 60,
+		.source = &f->source,
+		.control = scripted_control(&f->with, NULL, NULL)};
 }
 
 static void
@@ -276,7 +275,7 @@ an_interrupt_cuts_a_pass_short(void **state)
 	for (int n = 1; n <= 3; n++) {
 		start(&f);
 		p = f.subject.plan->current;
-		p->interrupt = f.how.interrupt = &is_told;
+		p->interrupt = f.how.control.interrupt = &is_told;
 		original = p->steps[0].run;
 		p->steps[0].run = run_and_tell;
 		is_told = 0;

@@ -88,7 +88,7 @@ timed_passes(void **state)
 					 .precision = 0.01,
 					 .n_runs = 1000000,
 					 .seed = 1,
-					 .interrupt = &flag};
+					 .control.interrupt = &flag};
 	struct sl__passes passes;
 	struct fixture f;
 
@@ -131,7 +131,7 @@ ablation(void **state)
 					       .reading_ns = 10,
 					       .seed = 1,
 					       .n_rounds = 9,
-					       .interrupt = &flag};
+					       .control.interrupt = &flag};
 	struct fixture f;
 
 	(void)state;
@@ -168,7 +168,7 @@ diagnosis(void **state)
 						 .n_steps = 1,
 						 .time_s = 600,
 						 .seed = 1,
-						 .interrupt = &flag};
+						 .control.interrupt = &flag};
 	struct fixture f;
 
 	(void)state;
@@ -200,7 +200,7 @@ isolation(void **state)
 					     .time_s = 600,
 					     .n_rounds = 9,
 					     .seed = 1,
-					     .interrupt = &flag};
+					     .control.interrupt = &flag};
 		struct sl__isolated out;
 		enum sl_status rc;
 

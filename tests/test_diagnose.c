@@ -275,7 +275,7 @@ stops_when_told(void **state)
 	const size_t steps[] = {0};
 	volatile sig_atomic_t stop = 1;
 	struct sl__diagnose_options how = {
-		.steps = steps, .n_steps = 1, .interrupt = &stop};
+		.steps = steps, .n_steps = 1, .control.interrupt = &stop};
 	struct fixture f;
 
 	(void)state;

@@ -70,10 +70,7 @@ start(struct scene *s, double time_s)
 		.cache_bytes = 1, /* no pass finds what the last one left */
 		.time_s = time_s,
 		.seed = 1,
-		.progress = tell,
-		.progress_ctx = s,
-		.interrupt = &s->script.time.interrupted,
-		.instruments = &s->script.with};
+		.control = scripted_control(&s->script, tell, s)};
 }
 
 static void
@@ -199,9 +196,9 @@ what_others_took_is_told(void **state)
 
 	(void)state;
 	start(&s, 0.015);
-	s.script.disturbed = 1;
+	s.script.stolen = 1u << 1;
 	diagnose(&s);
-	assert_near(s.out.noise.steal_share.value, 0.1, 1e-12);
+	assert_near(s.out.noise.steal_share.value, 0.2, 1e-12);
 	finish(&s);
 }
 

@@ -74,10 +74,7 @@ start(struct scene *s)
 		.alpha = 0.05,
 		.min_rounds = 50,
 		.seed = 1,
-		.progress = tell,
-		.progress_ctx = s,
-		.interrupt = &s->script.time.interrupted,
-		.instruments = &s->script.with};
+		.control = scripted_control(&s->script, tell, s)};
 }
 
 static void

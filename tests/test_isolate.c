@@ -48,15 +48,14 @@ start(struct scene *s, size_t n_rounds)
 	for (size_t i = 0; i < WHOLE_STEPS; i++)
 		s->whole_steps.ns[i] = 1e6 * (double)(i + 1);
 	sl__arena_init(&s->arena, NULL);
-	s->what =
-		(struct sl__isolation){.whole = s->whole.plan,
-				       .alone = s->alone.plan,
-				       .is_layer = is_layer,
-				       .time_s = 60,
-				       .n_rounds = n_rounds,
-				       .seed = 1,
-				       .interrupt = &s->script.time.interrupted,
-				       .clock = &s->script.clock};
+	s->what = (struct sl__isolation){
+		.whole = s->whole.plan,
+		.alone = s->alone.plan,
+		.is_layer = is_layer,
+		.time_s = 60,
+		.n_rounds = n_rounds,
+		.seed = 1,
+		.control = scripted_control(&s->script, NULL, NULL)};
 }
 
 static void

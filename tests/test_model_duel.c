@@ -231,16 +231,16 @@ duel_with(struct renewer *r, double renew_ns, struct sl__model_duel *out)
 {
 	struct graph_text *text = graph_text_with(three, NULL);
 	struct sl__duelist sides[2] = {{.n_samples = 1}, {.n_samples = 1}};
-	struct sl__model_duel_options how = {.time_s = 1e5,
-					     .margin = .01,
-					     .alpha = 1e-300,
-					     .min_rounds = 12,
-					     .seed = 1,
-					     .progress = end_it,
-					     .interrupt = &is_over,
-					     .renew = pretend,
-					     .renew_ctx = r,
-					     .renew_ns = renew_ns};
+	struct sl__model_duel_options how = {
+		.time_s = 1e5,
+		.margin = .01,
+		.alpha = 1e-300,
+		.min_rounds = 12,
+		.seed = 1,
+		.control = {.interrupt = &is_over, .progress = end_it},
+		.renew = pretend,
+		.renew_ctx = r,
+		.renew_ns = renew_ns};
 	struct sl__arena arena;
 	struct sl_error err;
 

@@ -14,8 +14,8 @@ progress_is_told_before_each_round(void **state)
 	(void)state;
 	for (int by_time = 0; by_time < 2; by_time++) {
 		set_scene(&s);
-		s.runner.progress = tell;
-		s.runner.progress_ctx = &s;
+		s.runner.control.progress = tell;
+		s.runner.control.progress_ctx = &s;
 		if (by_time) {
 			s.phase.n_rounds = 0;
 			s.phase.time_s = 0.03;
@@ -36,15 +36,15 @@ progress_is_told_before_each_round(void **state)
 	}
 	/* What is told before the first round may be the reason for none. */
 	set_scene(&s);
-	s.runner.progress = tell;
-	s.runner.progress_ctx = &s;
+	s.runner.control.progress = tell;
+	s.runner.control.progress_ctx = &s;
 	s.interrupt_when_told = 1;
 	assert_int_equal(take(&s), SL_STOP_INTERRUPT);
 	assert_int_equal(s.n_slots, 0);
 	assert_int_equal(s.n_told, 1);
 	/* A phase without a name is silent. */
 	set_scene(&s);
-	s.runner.progress = tell;
+	s.runner.control.progress = tell;
 	s.phase.name = NULL;
 	take(&s);
 	assert_int_equal(s.n_told, 0);
@@ -66,8 +66,8 @@ progress_may_be_told_before_each_slot(void **state)
 
 	(void)state;
 	set_scene(&s);
-	s.runner.progress = tell;
-	s.runner.progress_ctx = &s;
+	s.runner.control.progress = tell;
+	s.runner.control.progress_ctx = &s;
 	s.phase.n_rounds = 2;
 	s.phase.tells_slots = 1;
 	s.phase.describe = describe;

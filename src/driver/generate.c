@@ -296,9 +296,9 @@ measure(struct generator *g, struct sl_error *err)
 		.n_rounds = g->how.n_rounds,
 		.n_positions = g->how.n_positions,
 		.seed = g->how.seed,
-		.progress = g->how.progress,
-		.progress_ctx = g->how.progress_ctx,
-		.interrupt = g->how.interrupt,
+		.control = {.interrupt = g->how.interrupt,
+			    .progress = g->how.progress,
+			    .progress_ctx = g->how.progress_ctx},
 	};
 	struct sl__loop_outcome outcome;
 	enum sl_status rc;

@@ -103,7 +103,7 @@ compare(struct isolating *x, struct sl_error *err)
 		.time_s = x->how->time_s > 0 ? x->how->time_s : 2.5,
 		.seed = x->how->seed,
 		.n_rounds = x->how->n_runs,
-		.interrupt = x->how->interrupt,
+		.control.interrupt = x->how->interrupt,
 	};
 	struct sl__isolated times;
 	double *ratios;

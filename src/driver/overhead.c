@@ -277,7 +277,7 @@ study(struct student *s, const struct sl_graph *graph,
 		.seed = s->how.seed,
 		.interrupt = s->how.interrupt,
 	};
-	uint64_t start_ns = sl__clock_now_ns(s->runner.clock);
+	uint64_t start_ns = sl__clock_now_ns(s->runner.control.with.clock);
 	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);
 
 	if (!rc)
@@ -287,7 +287,9 @@ study(struct student *s, const struct sl_graph *graph,
 	if (!rc)
 		conclude(s, out);
 	out->elapsed_s =
-		(double)(sl__clock_now_ns(s->runner.clock) - start_ns) / 1e9;
+		(double)(sl__clock_now_ns(s->runner.control.with.clock) -
+			 start_ns) /
+		1e9;
 	sl__subject_close(&s->subject);
 	return rc;
 }
@@ -297,7 +299,7 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 		   const struct sl_profile_options *options,
 		   const struct sl_clock *clock, struct sl_error *err)
 {
-	struct student s = {.runner.clock = clock};
+	struct student s = {.runner.control.with.clock = clock};
 	struct sl_overhead_study *made;
 	struct sl__arena *arena;
 	enum sl_status rc;
@@ -310,7 +312,7 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 		s.how = *options;
 	s.how.time_s = s.how.time_s > 0 ? s.how.time_s : 3;
 	s.how.seed = s.how.seed ? s.how.seed : 1;
-	s.runner.interrupt = s.how.interrupt;
+	s.runner.control.interrupt = s.how.interrupt;
 	s.runner.order = s.order;
 	sl__ticker_init(&s.ticker, clock);
 	made = sl__boxed_new(&arena, s.how.allocator, sizeof(*made));

@@ -43,6 +43,7 @@
 struct profiler {
 	const struct sl_graph *graph;
 	struct sl_profile_options how; /* defaults filled in */
+	struct sl__control control;    /* from these */
 	struct sl__arena *arena;       /* of the result */
 	struct sl__arena scratch;
 	struct sl_profile *out;
@@ -237,9 +238,7 @@ take_passes(struct profiler *p, struct sl_error *err)
 		.n_runs = p->how.n_runs,
 		.n_slowest = p->how.trace_iterations,
 		.seed = p->how.seed,
-		.progress = p->how.progress,
-		.progress_ctx = p->how.progress_ctx,
-		.interrupt = p->how.interrupt,
+		.control = p->control,
 	};
 
 	uint64_t before = sl__arena_bytes(&p->scratch);
@@ -420,7 +419,7 @@ count(struct profiler *p, const size_t *steps, const char *why,
 		.steps = steps,
 		.n_steps = out->n_hot,
 		.pass_ns = out->latency.median.value,
-		.interrupt = p->how.interrupt,
+		.control = p->control,
 	};
 	struct sl__counted counted;
 	enum sl_status rc = SL_OK;
@@ -459,9 +458,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 		.hot_share = p->how.hot_share,
 		.time_s = fmin(0.6 * p->how.time_s, 2.5),
 		.seed = p->how.seed,
-		.progress = p->how.progress,
-		.progress_ctx = p->how.progress_ctx,
-		.interrupt = p->how.interrupt,
+		.control = p->control,
 	};
 	struct sl__diagnosis diagnosis;
 	enum sl_status rc;
@@ -493,9 +490,7 @@ ablate(struct profiler *p, struct sl_error *err)
 		.pass_ns = out->latency.median.value,
 		.reading_ns = p->passes.reading_ns,
 		.seed = p->how.seed,
-		.progress = p->how.progress,
-		.progress_ctx = p->how.progress_ctx,
-		.interrupt = p->how.interrupt,
+		.control = p->control,
 	};
 	const char *why = p->how.flags & SL_PROFILE_NO_ABLATION
 				  ? "not asked for"
@@ -557,6 +552,9 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 	rc = take_options(&p.how, options, err);
 	if (rc)
 		return rc;
+	p.control = (struct sl__control){.interrupt = p.how.interrupt,
+					 .progress = p.how.progress,
+					 .progress_ctx = p.how.progress_ctx};
 	p.start_ns = sl__clock_now_ns(NULL);
 	p.out = sl__boxed_new(&p.arena, p.how.allocator, sizeof(*p.out));
 	if (!p.out)

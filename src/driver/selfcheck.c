@@ -254,10 +254,9 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 		return rc;
 	plant(s);
 	sl__watch_open(&s->watch, &s->script.with);
-	s->runner.clock = s->script.with.clock;
-	s->runner.interrupt = s->how->interrupt;
-	s->runner.progress = s->how->progress;
-	s->runner.progress_ctx = s->how->progress_ctx;
+	s->runner.control =
+		(struct sl__control){s->how->interrupt, s->how->progress,
+				     s->how->progress_ctx, s->script.with};
 	sl__runner_start(&s->runner, s->how->seed);
 	rc = play(s, err);
 	sl__watch_close(&s->watch, &out->noise);

@@ -13,8 +13,8 @@
 #include "analysis/sweep_work.h"
 #include "base/clock.h"
 #include "base/reading.h"
-#include "base/rng.h"
 #include "base/status.h"
+#include "driver/sweep.h"
 #include "driver/sweep_axis.h"
 #include "engine/weight_cache.h"
 #include "machine/energy_meter.h"
@@ -50,12 +50,12 @@ struct sweeper {
 	struct sl_sweep *out;
 	struct sl_sweep_series *series;
 	struct sl__sweep_work *works;
-	struct sl__rng rng;
+	struct sl__runner runner; /* of visits */
+	sl__profile_function *profile;
 	struct sl__energy_meter meter;
 	struct metered metered;
-	uint64_t start_ns;
-	size_t n_done, n_all; /* visits */
-	int is_stopped;
+	size_t n_begun, n_all;         /* visits */
+	size_t *again;                 /* [n_all] those that others disturbed */
 	const struct sl_graph *pinned; /* whose weights 'pin' keeps */
 	struct sl__weight_pin *pin;
 	char what[64]; /* for progress */
@@ -220,24 +220,18 @@ tell(const struct sl_progress *now, void *ctx)
 {
 	struct sweeper *s = ctx;
 	struct sl_progress all = *now;
-	uint64_t ns = sl__clock_now_ns(NULL);
-	double spent = (double)(ns - s->start_ns) / 1e9;
+	uint64_t ns = sl__clock_now_ns(s->runner.control.with.clock);
+	double spent = (double)(ns - s->runner.start_ns) / 1e9;
 
 	read_meter(s, now, ns);
 	if (!s->how.progress)
 		return;
 	all.what = s->what;
-	all.share =
-		((double)s->n_done + fmin(now->share, 1)) / (double)s->n_all;
+	all.share = ((double)s->n_begun - 1 + fmin(now->share, 1)) /
+		    (double)s->n_all;
 	all.remaining_s = all.share > 0 ? spent / all.share - spent
 					: (double)NAN;
 	s->how.progress(&all, s->how.progress_ctx);
-}
-
-static int
-is_interrupted(const struct sweeper *s)
-{
-	return s->how.interrupt && *s->how.interrupt;
 }
 
 /* One visit: what is measured there. */
@@ -376,7 +370,7 @@ measure(struct sweeper *s, const struct visit *v, struct sl_profile **out,
 	if (!is_first || (s->how.flags & SL_PROFILE_NO_CEILINGS))
 		how.flags |= SL_PROFILE_NO_CEILINGS;
 	memset(&s->metered, 0, sizeof(s->metered));
-	return sl_profile_forward(out, v->graph, &how, err);
+	return s->profile(out, v->graph, &how, err);
 }
 
 /* Tokens of a pass; NaN where the model has no sequence. */
@@ -469,6 +463,7 @@ visit(struct sweeper *s, size_t nth, size_t again, struct sl_error *err)
 	struct sl_error why = {0};
 	enum sl_status rc;
 
+	s->n_begun++;
 	if (point->absent || point->note)
 		return SL_OK;
 	snprintf(s->what, sizeof(s->what), "%.30s %s %lld",
@@ -485,38 +480,43 @@ visit(struct sweeper *s, size_t nth, size_t again, struct sl_error *err)
 		rc = take_failure(s, &v, &why, err);
 	sl_profile_free(profile);
 	sl_graph_free(v.own);
-	s->is_stopped = is_interrupted(s);
 	return rc;
+}
+
+/* Weights are made once in each round. */
+static enum sl_status
+visit_new(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct sweeper *s = ctx;
+
+	if (!slot->nth && s->pin)
+		sl__weight_pin_clear(s->pin);
+	return visit(s, slot->arm, SIZE_MAX, err);
 }
 
 static enum sl_status
 visit_all(struct sweeper *s, struct sl_error *err)
 {
-	size_t n = s->n_models * s->how.n_values;
-	size_t *order = sl__arena_array(&s->scratch, n, sizeof(*order));
-	enum sl_status rc = SL_OK;
+	const struct sl__phase visits = {
+		.n_arms = s->n_models * s->how.n_values,
+		.n_rounds = s->how.n_visits,
+		.run = visit_new,
+		.ctx = s,
+	};
 
-	if (!order)
+	s->n_all = visits.n_arms * visits.n_rounds;
+	s->again = sl__arena_array(&s->scratch, s->n_all, sizeof(size_t));
+	s->runner.order =
+		sl__arena_array(&s->scratch, s->n_all, sizeof(size_t));
+	if (!s->again || !s->runner.order)
 		return sl__fail_nomem(err);
-	s->n_all = n * s->how.n_visits;
-	for (size_t k = 0; k < s->how.n_visits; k++) {
-		sl__rng_permutation(&s->rng, order, n);
-		if (s->pin)
-			sl__weight_pin_clear(s->pin);
-		for (size_t i = 0; i < n && !s->is_stopped; i++) {
-			rc = visit(s, order[i], SIZE_MAX, err);
-			if (rc)
-				return rc;
-			s->n_done++;
-		}
-	}
-	return SL_OK;
+	return sl__runner_run(&s->runner, &visits, err);
 }
 
-/* Which visits others disturbed: list[] gets point * n_visits + visit, over
+/* Which visits others disturbed: again[] gets point * n_visits + visit, over
  * all models. */
 static size_t
-find_disturbed(const struct sweeper *s, size_t *list)
+find_disturbed(const struct sweeper *s)
 {
 	size_t n = 0;
 
@@ -528,13 +528,22 @@ find_disturbed(const struct sweeper *s, size_t *list)
 				size_t at = i * work->n_visits + k;
 
 				if (work->disturbance[at] > SL__SWEEP_DISTURBED)
-					list[n++] = m * work->n_points *
-							    work->n_visits +
-						    at;
+					s->again[n++] = m * work->n_points *
+								work->n_visits +
+							at;
 			}
 		}
 	}
 	return n;
+}
+
+static enum sl_status
+visit_again(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct sweeper *s = ctx;
+	size_t at = s->again[slot->arm];
+
+	return visit(s, at / s->how.n_visits, at % s->how.n_visits, err);
 }
 
 /*
@@ -545,24 +554,15 @@ find_disturbed(const struct sweeper *s, size_t *list)
 static enum sl_status
 repeat_disturbed(struct sweeper *s, struct sl_error *err)
 {
-	size_t *list = sl__arena_array(&s->scratch, s->n_all, sizeof(*list));
-	size_t *order = sl__arena_array(&s->scratch, s->n_all, sizeof(*order));
-	size_t n = list && order ? find_disturbed(s, list) : 0;
-	enum sl_status rc = SL_OK;
+	const struct sl__phase repeating = {.n_arms = find_disturbed(s),
+					    .n_rounds = 1,
+					    .run = visit_again,
+					    .ctx = s};
 
-	if (!list || !order)
-		return sl__fail_nomem(err);
-	if (2 * n > s->n_all)
+	if (!repeating.n_arms || 2 * repeating.n_arms > s->n_all)
 		return SL_OK;
-	s->n_all += n;
-	sl__rng_permutation(&s->rng, order, n);
-	for (size_t i = 0; !rc && i < n && !s->is_stopped; i++) {
-		size_t at = list[order[i]];
-
-		rc = visit(s, at / s->how.n_visits, at % s->how.n_visits, err);
-		s->n_done++;
-	}
-	return rc;
+	s->n_all += repeating.n_arms;
+	return sl__runner_run(&s->runner, &repeating, err);
 }
 
 static enum sl_status
@@ -586,15 +586,15 @@ settle(struct sweeper *s, struct sl_error *err)
 
 	out->series = s->series;
 	out->n_series = s->n_models;
-	out->stopped_by = s->is_stopped ? SL_STOP_INTERRUPT : SL_STOP_RUNS;
+	out->stopped_by = s->runner.stopped_by;
 	for (size_t i = 0; !rc && i < s->n_models; i++) {
 		rc = settle_series(s, i, err);
 		n_measured += s->series[i].n_measured;
 	}
-	if (!rc && s->is_stopped && !n_measured)
+	if (!rc && out->stopped_by == SL_STOP_INTERRUPT && !n_measured)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first point");
-	out->elapsed_s = (double)(sl__clock_now_ns(NULL) - s->start_ns) / 1e9;
+	out->elapsed_s = sl__runner_elapsed_s(&s->runner);
 	return rc;
 }
 
@@ -610,7 +610,6 @@ run(struct sweeper *s, struct sl_error *err)
 	out->memory_bytes = s->how.memory_bytes;
 	out->latency_s = s->how.latency_s;
 	out->seed = s->how.seed;
-	sl__rng_init(&s->rng, s->how.seed);
 	rc = sl__energy_open(&s->meter, "", s->arena, err);
 	if (!rc)
 		rc = reserve(s, err);
@@ -624,17 +623,21 @@ run(struct sweeper *s, struct sl_error *err)
 }
 
 enum sl_status
-sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
-	 const struct sl_sweep_options *options, struct sl_error *err)
+sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
+	  const struct sl_sweep_options *options,
+	  const struct sl__sweep_script *script, struct sl_error *err)
 {
-	struct sweeper s = {.models = models, .n_models = n};
+	struct sweeper s = {
+		.models = models, .n_models = n, .profile = script->profile};
 	enum sl_status rc;
 
 	*out = NULL;
 	rc = take_options(&s, options, err);
 	if (rc)
 		return rc;
-	s.start_ns = sl__clock_now_ns(NULL);
+	s.runner.control.interrupt = s.how.interrupt;
+	s.runner.control.with.clock = script->clock;
+	sl__runner_start(&s.runner, s.how.seed);
 	s.out = sl__boxed_new(&s.arena, s.how.allocator, sizeof(*s.out));
 	if (!s.out)
 		return sl__fail_nomem(err);
@@ -647,6 +650,15 @@ sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	}
 	*out = s.out;
 	return SL_OK;
+}
+
+enum sl_status
+sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
+	 const struct sl_sweep_options *options, struct sl_error *err)
+{
+	static const struct sl__sweep_script real = {NULL, sl_profile_forward};
+
+	return sl__sweep(out, models, n, options, &real, err);
 }
 
 void

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/pages.h"
 #include "base/status.h"
+#include "timing/runner.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -25,7 +26,7 @@ enum {
 static const uint64_t ENOUGH_NS = 4000000, LONG_NS = 40000000,
 		      LOST_NS = 10000000;
 
-struct runner {
+struct trial {
 	struct sl__dnnl_timer *timer;
 	struct sl__pages *pages;
 	dnnl_primitive_t primitive;
@@ -36,10 +37,11 @@ struct runner {
 	uint64_t least_ns;   /* of all runs */
 	uint64_t quiet_ns;   /* that those took together */
 	uint64_t all_ns;     /* that everything took since the first run */
+	uint64_t best_ns;    /* of others */
 };
 
 static enum sl_status
-add_arg(struct runner *t, int arg, const dnnl_memory_desc_t *md,
+add_arg(struct trial *t, int arg, const dnnl_memory_desc_t *md,
 	struct sl_error *err)
 {
 	size_t n_bytes = md ? dnnl_memory_desc_get_size(md) : 0;
@@ -61,7 +63,7 @@ add_arg(struct runner *t, int arg, const dnnl_memory_desc_t *md,
 }
 
 static enum sl_status
-add_args(struct runner *t, const struct sl__dnnl_trial *trial,
+add_args(struct trial *t, const struct sl__dnnl_trial *trial,
 	 struct sl_error *err)
 {
 	static const struct {
@@ -119,15 +121,12 @@ sl__dnnl_timer_release(struct sl__dnnl_timer *timer)
 }
 
 static enum sl_status
-start(struct runner *t, struct sl__dnnl_timer *timer,
-      const struct sl__dnnl_trial *trial, struct sl_error *err)
+start(struct trial *t, const struct sl__dnnl_trial *trial, struct sl_error *err)
 {
 	const dnnl_memory_desc_t *weights = dnnl_primitive_desc_query_md(
 		trial->pd, dnnl_query_weights_md, 0);
 	enum sl_status rc;
 
-	memset(t, 0, sizeof(*t));
-	t->timer = timer;
 	t->least_ns = UINT64_MAX;
 	rc = sl__pages_new(&t->pages, NULL, err);
 	if (!rc)
@@ -138,7 +137,7 @@ start(struct runner *t, struct sl__dnnl_timer *timer,
 		rc = add_args(t, trial, err);
 	t->is_cold = weights && dnnl_memory_desc_get_size(weights) >= COLD_FROM;
 	if (!rc && t->is_cold)
-		find_sweep(timer);
+		find_sweep(t->timer);
 	return rc;
 }
 
@@ -156,7 +155,7 @@ forget_primitives(void)
 }
 
 static void
-finish(struct runner *t)
+finish(struct trial *t)
 {
 	for (int i = 0; i < t->n; i++) {
 		if (t->args[i].memory)
@@ -169,51 +168,85 @@ finish(struct runner *t)
 }
 
 /* How often threads of this process had to leave a CPU to others. */
-static long
-n_waits(void)
+static uint64_t
+n_waits(const struct sl__dnnl_timer *timer)
 {
+	const struct sl__watch_source *script = timer->with.watch;
+	struct sl__covariates now;
 	struct rusage usage;
 
-	return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_nivcsw;
+	if (!script)
+		return getrusage(RUSAGE_SELF, &usage)
+			       ? 0
+			       : (uint64_t)usage.ru_nivcsw;
+	script->read(&now, script->ctx);
+	return now.n_involuntary;
 }
 
 static enum sl_status
-run_once(struct runner *t, struct sl_error *err)
+run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	uint64_t before = sl__clock_now_ns(NULL), begin, end;
+	struct trial *t = (struct trial *)ctx + slot->arm;
+	const struct sl_clock *clock = t->timer->with.clock;
+	uint64_t before = sl__clock_now_ns(clock), begin, end, waits;
 	dnnl_stream_t stream = t->timer->dnnl->stream;
-	long waits;
 	enum sl_status rc;
 
 	if (t->is_cold)
 		sweep(t->timer);
-	waits = n_waits();
-	begin = sl__clock_now_ns(NULL);
+	waits = n_waits(t->timer);
+	begin = sl__clock_now_ns(clock);
 	rc = sl__dnnl_check(
 		dnnl_primitive_execute(t->primitive, stream, t->n, t->args),
 		"a trial", err);
 	if (!rc)
 		rc = sl__dnnl_check(dnnl_stream_wait(stream), "a trial", err);
-	end = sl__clock_now_ns(NULL);
+	end = sl__clock_now_ns(clock);
 	if (end - begin < t->least_ns)
 		t->least_ns = end - begin;
-	if (t->n_runs++ && n_waits() == waits) {
+	if (n_waits(t->timer) == waits && slot->round) {
 		t->n_quiet++;
 		t->quiet_ns += end - begin;
 	}
+	t->n_runs++;
 	t->all_ns += end - before;
 	return rc;
 }
 
 static int
-is_enough(const struct runner *t, uint64_t best_ns)
+is_enough(void *ctx)
 {
-	if (t->least_ns / 2 > best_ns &&
-	    (t->n_runs > QUIET_RUNS || t->least_ns - best_ns > LOST_NS))
+	const struct trial *t = ctx;
+
+	if (t->least_ns / 2 > t->best_ns &&
+	    (t->n_runs > QUIET_RUNS || t->least_ns - t->best_ns > LOST_NS))
 		return 1;
 	return t->n_runs > 1 &&
 	       (t->all_ns >= LONG_NS || t->n_runs > MOST_RUNS ||
 		(t->n_quiet >= QUIET_RUNS && t->quiet_ns >= ENOUGH_NS));
+}
+
+/* Of the trials that the phase has arms for; each time becomes the least. */
+static enum sl_status
+run_trials(uint64_t *elapsed_ns, struct sl__phase phase,
+	   const struct sl__dnnl_trial *trials, struct sl_error *err)
+{
+	struct trial *t = phase.ctx;
+	struct sl__runner runner = {.control.with = t->timer->with};
+	enum sl_status rc = SL_OK;
+
+	phase.is_in_order = 1;
+	phase.run = run_once;
+	for (size_t k = 0; !rc && k < phase.n_arms; k++)
+		rc = start(&t[k], &trials[k], err);
+	if (!rc)
+		rc = sl__runner_run(&runner, &phase, err);
+	for (size_t k = 0; k < phase.n_arms; k++) {
+		if (t[k].n_runs && t[k].least_ns < elapsed_ns[k])
+			elapsed_ns[k] = t[k].least_ns;
+		finish(&t[k]);
+	}
+	return rc;
 }
 
 enum sl_status
@@ -221,35 +254,21 @@ sl__dnnl_time(uint64_t *elapsed_ns, struct sl__dnnl_timer *timer,
 	      const struct sl__dnnl_trial *trial, uint64_t best_ns,
 	      struct sl_error *err)
 {
-	struct runner t;
-	enum sl_status rc = start(&t, timer, trial, err);
+	struct trial t = {.timer = timer, .best_ns = best_ns};
+	const struct sl__phase trying = {
+		.n_arms = 1, .is_enough = is_enough, .ctx = &t};
 
-	while (!rc && (!t.n_runs || !is_enough(&t, best_ns)))
-		rc = run_once(&t, err);
-	finish(&t);
-	*elapsed_ns = t.least_ns;
-	return rc;
+	*elapsed_ns = UINT64_MAX;
+	return run_trials(elapsed_ns, trying, trial, err);
 }
 
 enum sl_status
 sl__dnnl_time_both(uint64_t elapsed_ns[2], struct sl__dnnl_timer *timer,
 		   const struct sl__dnnl_trial trials[2], struct sl_error *err)
 {
-	struct runner t[2];
-	enum sl_status rc = start(&t[0], timer, &trials[0], err), second;
+	struct trial t[2] = {{.timer = timer}, {.timer = timer}};
+	const struct sl__phase trying = {
+		.n_arms = 2, .n_rounds = 1 + TURNS, .ctx = t};
 
-	second = start(&t[1], timer, &trials[1], rc ? NULL : err);
-	if (!rc)
-		rc = second;
-	for (int i = 0; !rc && i <= TURNS; i++) {
-		rc = run_once(&t[0], err);
-		if (!rc)
-			rc = run_once(&t[1], err);
-	}
-	for (int k = 0; k < 2; k++) {
-		if (t[k].least_ns < elapsed_ns[k])
-			elapsed_ns[k] = t[k].least_ns;
-		finish(&t[k]);
-	}
-	return rc;
+	return run_trials(elapsed_ns, trying, trials, err);
 }

@@ -4,6 +4,7 @@
 #define SL_DNNL_TIMING_H
 
 #include "engine/dnnl_form.h"
+#include "timing/covariates.h"
 
 /* What trials share, zeroed at the start but for dnnl. */
 struct sl__dnnl_timer {
@@ -13,6 +14,7 @@ struct sl__dnnl_timer {
 				    NULL: not needed yet, or not to be had */
 	int was_asked;           /* for it */
 	unsigned sum;
+	struct sl__instruments with; /* for tests */
 };
 
 void sl__dnnl_timer_release(struct sl__dnnl_timer *timer); /* NULL is fine */

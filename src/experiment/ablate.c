@@ -15,7 +15,6 @@
 #include "experiment/stored_steps.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -386,12 +385,9 @@ sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
 		t->absent = NULL;
 		t->n_bytes = 0;
 	}
-	sl__ticker_init(&a.ticker, how->clock);
+	sl__ticker_init(&a.ticker, how->control.with.clock);
 	a.ticker.reading_ns = how->reading_ns;
-	a.runner.clock = how->clock;
-	a.runner.interrupt = how->interrupt;
-	a.runner.progress = how->progress;
-	a.runner.progress_ctx = how->progress_ctx;
+	a.runner.control = how->control;
 	sl__runner_start(&a.runner, how->seed);
 	a.calls = (size_t)fmax(1, fmin(CALLS_MOST, SAMPLE_NS / how->pass_ns));
 	a.settles = how->pass_ns < SETTLING_NS;

@@ -5,6 +5,7 @@
 
 #include "engine/tape.h"
 #include "result/ablation.h"
+#include "timing/runner.h"
 
 enum {
 	SL__ABLATE_ROUNDS = 9,     /* the fewest whose 95 % interval leaves out
@@ -15,16 +16,13 @@ enum {
 };
 
 struct sl__ablate_options {
-	double time_s;        /* for all targets together; above 0 */
-	double pass_ns;       /* a full pass, about; above 0 */
-	double reading_ns;    /* what a reading of ticks costs */
-	uint64_t store_bytes; /* most that outputs may take; 0: 2^30 */
-	uint64_t seed;        /* of the order of passes */
-	size_t n_rounds;      /* a fixed number; 0: by time */
-	void (*progress)(const struct sl_progress *now, void *ctx);
-	void *progress_ctx;
-	const volatile sig_atomic_t *interrupt;
-	const struct sl_clock *clock; /* in place of ticks; NULL: none */
+	double time_s;              /* for all targets together; above 0 */
+	double pass_ns;             /* a full pass, about; above 0 */
+	double reading_ns;          /* what a reading of ticks costs */
+	uint64_t store_bytes;       /* most that outputs may take; 0: 2^30 */
+	uint64_t seed;              /* of the order of passes */
+	size_t n_rounds;            /* a fixed number; 0: by time */
+	struct sl__control control; /* its clock is in place of ticks */
 };
 
 /*

@@ -432,10 +432,10 @@ sl__command_rounds_take(struct sl__command_rounds *out,
 
 	memset(out, 0, sizeof(*out));
 	sl__rng_init(&out->coin, ~with->how->seed);
-	b.runner.clock = with->clock;
-	b.runner.interrupt = with->how->interrupt;
-	b.runner.progress = with->how->progress;
-	b.runner.progress_ctx = with->how->progress_ctx;
+	b.runner.control = (struct sl__control){with->how->interrupt,
+						with->how->progress,
+						with->how->progress_ctx,
+						{.clock = with->clock}};
 	sl__runner_start(&b.runner, with->how->seed);
 	rc = reserve(&b, err);
 	if (!rc)

@@ -12,7 +12,6 @@
 #include "base/status.h"
 #include "engine/parallel.h"
 #include "engine/tape.h"
-#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -299,12 +298,12 @@ sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
 		const struct sl__counted_options *how, struct sl__arena *arena,
 		struct sl_error *err)
 {
-	struct counter c = {
-		.how = how,
-		.out = out,
-		.plan = subject->plan,
-		.runner = {.clock = how->clock, .interrupt = how->interrupt}};
-	uint64_t start_ns = sl__clock_now_ns(how->clock);
+	struct counter c = {.how = how,
+			    .out = out,
+			    .plan = subject->plan,
+			    .runner.control = how->control};
+	const struct sl_clock *clock = how->control.with.clock;
+	uint64_t start_ns = sl__clock_now_ns(clock);
 	struct sl__arena scratch;
 	enum sl_status rc;
 
@@ -320,7 +319,6 @@ sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
 		rc = count(&c, arena, &scratch, err);
 	sl__counter_set_close(c.set);
 	sl__arena_release(&scratch);
-	out->elapsed_s =
-		(double)(sl__clock_now_ns(how->clock) - start_ns) / 1e9;
+	out->elapsed_s = (double)(sl__clock_now_ns(clock) - start_ns) / 1e9;
 	return rc;
 }

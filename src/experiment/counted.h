@@ -6,6 +6,7 @@
 #include "experiment/subject.h"
 #include "result/step_counts.h"
 #include "timing/counter_set.h"
+#include "timing/runner.h"
 
 struct sl__counted_options {
 	const size_t *steps; /* of the plan, each once */
@@ -14,8 +15,7 @@ struct sl__counted_options {
 	double time_s;   /* for them; one is made in any case; 0: 0.3 */
 	double pass_ns;  /* what a pass takes, about */
 	const struct sl__counter_source *source; /* NULL: the kernel */
-	const volatile sig_atomic_t *interrupt;
-	const struct sl_clock *clock; /* of the time; NULL: monotonic */
+	struct sl__control control;
 };
 
 /*

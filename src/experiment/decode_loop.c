@@ -9,12 +9,10 @@
  */
 #include "experiment/decode_loop.h"
 #include "base/clock.h"
-#include "base/rng.h"
 #include "base/status.h"
 #include "machine/platform.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/covariates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,11 +36,18 @@ struct measurer {
 	const struct sl__loop_options *how;
 	struct sl__loop_outcome *out;
 	struct sl__watch watch;
-	struct sl__rng rng;
-	uint64_t start_ns;
-	size_t n_done, n_expected;
-	int is_stopped;
-	size_t *order; /* [all points] */
+	struct sl__runner runner; /* of visits */
+	size_t n_points;          /* of all loops */
+	size_t n_done;            /* visits */
+};
+
+/* Samples of one visit. */
+struct sampling {
+	struct sl_plan *plan;
+	const struct sl_clock *clock;
+	size_t n_calls; /* passes of a sample */
+	double ns[SAMPLES_MOST], spent_ns;
+	size_t n;
 };
 
 static int64_t
@@ -120,71 +125,68 @@ sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
 			   n_positions > 2 ? n_positions - 1 : 1);
 }
 
-static double
-seconds_since(uint64_t start_ns)
+static uint64_t
+now_ns(const struct measurer *m)
 {
-	return (double)(sl__clock_now_ns(NULL) - start_ns) / 1e9;
+	return sl__clock_now_ns(m->how->control.with.clock);
 }
 
-/* Some passes in a row; the mean of one. */
+/* Some passes in a row. */
 static enum sl_status
-time_sample(struct measurer *m, struct sl_plan *plan, size_t n_calls,
-	    double *ns, struct sl_error *err)
+take_sample(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	struct sl__covariates before, after;
+	struct sampling *s = ctx;
+	uint64_t begin = sl__clock_now_ns(s->clock);
 	enum sl_status rc = SL_OK;
-	uint64_t begin, end;
 
-	sl__watch_before(&m->watch, &before);
-	begin = sl__clock_now_ns(NULL);
-	for (size_t i = 0; !rc && i < n_calls; i++)
-		rc = sl_plan_run(plan, err);
-	end = sl__clock_now_ns(NULL);
-	sl__watch_after(&m->watch, &after);
-	if (!rc)
-		sl__watch_slot(&m->watch, &before, &after,
-			       (double)(end - begin));
-	*ns = (double)(end - begin) / (double)n_calls;
+	for (size_t i = 0; !rc && i < s->n_calls; i++)
+		rc = sl_plan_run(s->plan, err);
+	slot->wall_ns = (double)(sl__clock_now_ns(s->clock) - begin);
+	s->spent_ns += slot->wall_ns;
+	s->ns[s->n++] = slot->wall_ns / (double)s->n_calls;
 	return rc;
 }
 
-/* Warms up, and finds how many passes make a sample: so many that being off
- * the CPU for a moment does not decide a visit. */
-static enum sl_status
-warm_up(struct sl_plan *plan, size_t *n_calls, struct sl_error *err)
+static int
+has_samples(void *ctx)
 {
-	uint64_t begin = 0;
-	enum sl_status rc = SL_OK;
+	const struct sampling *s = ctx;
 
-	for (int i = 0; !rc && i < WARMUP; i++) {
-		begin = sl__clock_now_ns(NULL);
-		rc = sl_plan_run(plan, err);
-	}
-	*n_calls = 1 + (size_t)(SAMPLE_NS /
-				fmax((double)(sl__clock_now_ns(NULL) - begin),
-				     100));
-	return rc;
+	return s->n >= SAMPLES_LEAST && s->spent_ns >= VISIT_NS;
 }
 
+/* A sample has so many passes that being off the CPU for a moment does not
+ * decide a visit: as the last pass of the warm-up says. */
 static enum sl_status
 time_passes(struct measurer *m, struct sl_plan *plan, struct sl__loop_point *p,
 	    struct sl_estimate *median, struct sl_error *err)
 {
-	double ns[SAMPLES_MOST], spent = 0;
-	size_t n = 0, n_calls;
-	enum sl_status rc = warm_up(plan, &n_calls, err);
+	struct sl__runner runner = {.control.with = m->how->control.with};
+	struct sampling s = {
+		.plan = plan, .clock = runner.control.with.clock, .n_calls = 1};
+	struct sl__phase sampling = {.n_arms = 1,
+				     .is_in_order = 1,
+				     .n_rounds = WARMUP,
+				     .max_rounds = SAMPLES_MOST,
+				     .run = take_sample,
+				     .is_enough = has_samples,
+				     .ctx = &s};
+	enum sl_status rc = sl__runner_run(&runner, &sampling, err);
 
-	while (!rc && n < SAMPLES_MOST &&
-	       (n < SAMPLES_LEAST || spent < VISIT_NS)) {
-		rc = time_sample(m, plan, n_calls, &ns[n], err);
-		spent += ns[n++] * (double)n_calls;
-	}
+	if (rc)
+		return rc;
+	s.n_calls = 1 + (size_t)(SAMPLE_NS / fmax(s.ns[WARMUP - 1], 100));
+	s.spent_ns = 0;
+	s.n = 0;
+	sampling.n_rounds = 0;
+	runner.watch = &m->watch;
+	rc = sl__runner_run(&runner, &sampling, err);
 	if (rc)
 		return rc;
 	sl__watch_probe(&m->watch);
-	sl__sort(ns, n);
-	*median = sl__quantile_estimate(ns, n, 0.5, 0.05);
-	p->n_passes += n * n_calls;
+	sl__sort(s.ns, s.n);
+	*median = sl__quantile_estimate(s.ns, s.n, 0.5, 0.05);
+	p->n_passes += s.n * s.n_calls;
 	return SL_OK;
 }
 
@@ -229,9 +231,9 @@ plan_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	if (rc)
 		return rc;
 	how.sizes = &sizes;
-	begin = sl__clock_now_ns(NULL);
+	begin = now_ns(m);
 	rc = sl_plan_new(plan, loop->decoder.graph, &how, err);
-	ns = (double)(sl__clock_now_ns(NULL) - begin);
+	ns = (double)(now_ns(m) - begin);
 	if (rc)
 		return rc;
 	p->plan_ns = fmax(p->plan_ns, ns);
@@ -270,10 +272,11 @@ visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	char where[64];
 	enum sl_status rc;
 
-	sl__watch_open(&watch, NULL);
+	sl__watch_open(&watch, &m->how->control.with);
 	rc = run_point(m, loop, p, &median, err);
 	disturbance = disturbance_of(&watch);
 	m->n_done++;
+	m->runner.ahead_ns = (now_ns(m) - m->runner.start_ns) / m->n_done;
 	(void)snprintf(where, sizeof(where), "with %lld tokens",
 		       (long long)context_of(p));
 	if (rc)
@@ -286,36 +289,22 @@ visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	return SL_OK;
 }
 
+/* Rounds go on while there is time, and the first is made whole. */
 static void
-tell_progress(const struct measurer *m)
+describe(struct sl_progress *now, void *ctx)
 {
-	struct sl_progress now = {.what = "decoding",
-				  .n_done = m->n_done,
-				  .median_ns = (double)NAN};
-	double spent = seconds_since(m->start_ns);
-	double by_time = m->how->n_rounds ? 0 : spent / m->how->time_s;
+	const struct measurer *m = ctx;
+	double spent_s = (double)(m->runner.now_ns - m->runner.start_ns) / 1e9;
 
-	if (!m->how->progress)
-		return;
-	now.share = m->n_expected ? (double)m->n_done / (double)m->n_expected
-				  : 0;
-	/* Rounds go on while there is time, and the first is made whole. */
-	if (!m->how->n_rounds && now.share > by_time)
-		now.share = by_time;
-	now.share = fmin(now.share, 1);
-	now.remaining_s = now.share > 0 ? spent / now.share - spent
-					: m->how->time_s;
-	m->how->progress(&now, m->how->progress_ctx);
-}
+	size_t n_rounds = m->how->n_rounds;
+	double n_all = (double)(m->n_points * (n_rounds ? n_rounds : 1));
 
-static int
-is_interrupted(struct measurer *m)
-{
-	if (m->how->interrupt && *m->how->interrupt) {
-		m->is_stopped = 1;
-		m->out->stopped_by = SL_STOP_INTERRUPT;
-	}
-	return m->is_stopped;
+	now->n_done = m->n_done;
+	now->share = n_all > 0 ? fmin((double)m->n_done / n_all, 1) : 0;
+	if (!n_rounds)
+		now->share = fmin(now->share, spent_s / m->how->time_s);
+	now->remaining_s = now->share > 0 ? spent_s / now->share - spent_s
+					  : m->how->time_s;
 }
 
 /* What a visit takes whose plan finds the weights that the first, of visit_s,
@@ -365,7 +354,7 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 {
 	const struct sl__loop_options *how = m->how;
 	struct sl__loop_point first;
-	uint64_t begin = sl__clock_now_ns(NULL);
+	uint64_t begin = now_ns(m);
 	size_t n = how->n_positions;
 	enum sl_status rc;
 	double cost_s;
@@ -378,7 +367,8 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 	if (!n && how->n_rounds)
 		n = POINTS_FIXED;
 	if (!n) {
-		rc = cost_of_next(m, loop, seconds_since(begin), &cost_s, err);
+		rc = cost_of_next(m, loop, (double)(now_ns(m) - begin) / 1e9,
+				  &cost_s, err);
 		if (rc)
 			return rc;
 		n = positions_for(m, cost_s);
@@ -386,7 +376,7 @@ begin_loop(struct measurer *m, struct sl__loop *loop, struct sl_error *err)
 	first = loop->raw.points[loop->raw.n_points - 1];
 	sl__loop_lay_out(loop, how->prompt, how->n_tokens, n);
 	loop->raw.points[loop->raw.n_points - 1] = first;
-	m->n_expected += loop->raw.n_points;
+	m->n_points += loop->raw.n_points;
 	return SL_OK;
 }
 
@@ -402,19 +392,6 @@ is_whole(const struct measurer *m)
 	return 1;
 }
 
-/* Whether another visit of a later round is beyond the time. */
-static int
-is_late(struct measurer *m, size_t round, double visit_s)
-{
-	if (m->how->n_rounds || !round)
-		return 0;
-	if (seconds_since(m->start_ns) + visit_s < m->how->time_s)
-		return 0;
-	m->is_stopped = 1;
-	m->out->stopped_by = SL_STOP_TIME;
-	return 1;
-}
-
 static struct sl__loop *
 loop_of(struct measurer *m, size_t *at)
 {
@@ -427,109 +404,113 @@ loop_of(struct measurer *m, size_t *at)
 	return loop;
 }
 
+/* The longest pass of each loop was visited before all others, in place of its
+ * visit in the first round. */
 static enum sl_status
-take_round(struct measurer *m, size_t round, size_t n, struct sl_error *err)
+visit_new(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	int is_in_order = !slot->round && is_whole(ctx);
+	size_t at = is_in_order ? slot->nth : slot->arm;
+	struct sl__loop *loop = loop_of(ctx, &at);
+	struct sl__loop_point *p = &loop->raw.points[at];
 
-	sl__rng_permutation(&m->rng, m->order, n);
-	for (size_t i = 0; !round && is_whole(m) && i < n; i++)
-		m->order[i] = i;
-	m->out->n_rounds = round + 1;
-	for (size_t i = 0; !rc && i < n; i++) {
-		size_t at = m->order[i];
-		struct sl__loop *loop = loop_of(m, &at);
-		struct sl__loop_point *p = &loop->raw.points[at];
-		double visit_s = seconds_since(m->start_ns) / (double)m->n_done;
-
-		tell_progress(m);
-		if (is_interrupted(m) || is_late(m, round, visit_s))
-			break;
-		/* The first visit of all told how many there are to be. */
-		if (p->n_visits == round)
-			rc = visit(m, loop, p, round, err);
-	}
-	return rc;
+	return p->n_visits > slot->round
+		       ? SL_OK
+		       : visit(ctx, loop, p, slot->round, err);
 }
 
+/* One of all visits, made again where others disturbed it. */
 static enum sl_status
-repeat_point(struct measurer *m, struct sl__loop *loop,
-	     struct sl__loop_point *p, struct sl_error *err)
+visit_again(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	size_t at = slot->arm / SL__LOOP_ROUNDS_MOST;
+	size_t nth = slot->arm % SL__LOOP_ROUNDS_MOST;
+	struct sl__loop *loop = loop_of(ctx, &at);
+	struct sl__loop_point *p = &loop->raw.points[at];
 
-	for (size_t k = 0; !rc && k < p->n_visits; k++) {
-		if (p->disturbance[k] <= SL__LOOP_DISTURBED)
-			continue;
-		if (is_interrupted(m) ||
-		    seconds_since(m->start_ns) > 1.5 * m->how->time_s)
-			return SL_OK;
-		tell_progress(m);
-		rc = visit(m, loop, p, k, err);
-	}
-	return rc;
+	if (nth >= p->n_visits || p->disturbance[nth] <= SL__LOOP_DISTURBED)
+		return SL_OK;
+	return visit(ctx, loop, p, nth, err);
 }
 
+/* Visits are long: progress is told, and the time looked at, before each. */
 static enum sl_status
-repeat_disturbed(struct measurer *m, size_t n, struct sl_error *err)
+run_phase(struct measurer *m, struct sl__phase phase, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
-
-	sl__rng_permutation(&m->rng, m->order, n);
-	for (size_t i = 0; !rc && i < n; i++) {
-		size_t at = m->order[i];
-		struct sl__loop *loop = loop_of(m, &at);
-
-		rc = repeat_point(m, loop, &loop->raw.points[at], err);
-	}
-	return rc;
+	phase.name = "decoding";
+	phase.cuts_rounds = phase.tells_slots = 1;
+	phase.describe = describe;
+	phase.ctx = m;
+	return sl__runner_run(&m->runner, &phase, err);
 }
 
 static enum sl_status
 take_rounds(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 {
-	size_t n_rounds = m->how->n_rounds ? m->how->n_rounds
-					   : SL__LOOP_ROUNDS_MOST;
-	enum sl_status rc = SL_OK;
-	size_t n = 0;
+	const struct sl__phase rounds = {.n_arms = m->n_points,
+					 .n_rounds = m->how->n_rounds,
+					 .min_rounds = 1,
+					 .max_rounds = SL__LOOP_ROUNDS_MOST,
+					 .time_s = m->how->time_s,
+					 .run = visit_new};
+	const struct sl__phase again = {.n_arms = m->n_points *
+						  SL__LOOP_ROUNDS_MOST,
+					.max_rounds = 1,
+					.time_s = 1.5 * m->how->time_s,
+					.run = visit_again};
+	enum sl_status rc;
 
-	for (size_t i = 0; i < m->n_loops; i++)
-		n += m->loops[i].raw.n_points;
-	m->order = sl__arena_array(arena, n, sizeof(*m->order));
-	if (!m->order)
+	m->runner.order = sl__arena_array(arena, again.n_arms, sizeof(size_t));
+	if (!m->runner.order)
 		return sl__fail_nomem(err);
-	m->n_expected = n * (m->how->n_rounds ? n_rounds : 1);
-	m->out->stopped_by = SL_STOP_RUNS;
-	for (size_t r = 0; !rc && r < n_rounds && !m->is_stopped; r++)
-		rc = take_round(m, r, n, err);
-	if (!rc && !m->how->n_rounds)
-		rc = repeat_disturbed(m, n, err);
+	rc = run_phase(m, rounds, err);
+	m->out->n_rounds = m->runner.n_begun;
+	m->out->stopped_by = m->runner.n_rounds == rounds.max_rounds
+				     ? SL_STOP_RUNS
+				     : m->runner.stopped_by;
+	m->runner.ahead_ns = 0;
+	if (!rc && !rounds.n_rounds)
+		rc = run_phase(m, again, err);
+	if (m->runner.stopped_by == SL_STOP_INTERRUPT)
+		m->out->stopped_by = SL_STOP_INTERRUPT;
 	return rc;
+}
+
+static enum sl_status
+begin_one(struct sl__slot *slot, void *ctx, struct sl_error *err)
+{
+	struct measurer *m = ctx;
+	struct sl__loop *loop = &m->loops[slot->arm];
+	enum sl_status rc = sl__weight_pin_new(&loop->pin, loop->decoder.graph,
+					       m->how->plan.allocator, err);
+
+	return rc ? rc : begin_loop(m, loop, err);
 }
 
 static enum sl_status
 begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	const struct sl__phase begin = {.n_arms = m->n_loops,
+					.is_in_order = 1,
+					.n_rounds = 1,
+					.run = begin_one};
+	int failed = 0;
+	enum sl_status rc;
 
-	for (size_t i = 0; !rc && i < m->n_loops; i++) {
+	for (size_t i = 0; i < m->n_loops; i++) {
 		struct sl__loop *loop = &m->loops[i];
 
+		loop->pin = NULL;
 		loop->raw.points = sl__arena_array(
 			arena, SL__LOOP_POINTS_MOST + SL__LOOP_PROMPT_MOST,
 			sizeof(*loop->raw.points));
-		if (!loop->raw.points)
-			return sl__fail_nomem(err);
-		if (is_interrupted(m))
-			return sl__fail(err, SL_E_INTERRUPTED,
-					"interrupted before the first pass of "
-					"each loop");
-		tell_progress(m);
-		rc = sl__weight_pin_new(&loop->pin, loop->decoder.graph,
-					m->how->plan.allocator, err);
-		if (!rc)
-			rc = begin_loop(m, loop, err);
+		failed |= !loop->raw.points;
 	}
+	rc = failed ? sl__fail_nomem(err) : run_phase(m, begin, err);
+	if (!rc && !m->runner.n_rounds)
+		return sl__fail(err, SL_E_INTERRUPTED,
+				"interrupted before the first pass of each "
+				"loop");
 	return rc;
 }
 
@@ -543,19 +524,12 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	sl__rng_init(&m.rng, how->seed);
-	sl__watch_open(&m.watch, NULL);
-	m.start_ns = sl__clock_now_ns(NULL);
-	for (size_t i = 0; i < n_loops; i++)
-		loops[i].pin = NULL;
+	m.runner.control = how->control;
+	sl__watch_open(&m.watch, &how->control.with);
+	sl__runner_start(&m.runner, how->seed);
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);
-	/* The visit that was cut short does not count. */
-	if (rc == SL_E_INTERRUPTED && m.order) {
-		out->stopped_by = SL_STOP_INTERRUPT;
-		rc = SL_OK;
-	}
 	for (size_t i = 0; i < n_loops; i++)
 		sl__weight_pin_free(loops[i].pin);
 	sl__watch_close(&m.watch, &out->noise);

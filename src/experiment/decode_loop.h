@@ -5,6 +5,7 @@
 
 #include "experiment/decoder.h"
 #include "result/decoding.h"
+#include "timing/runner.h"
 
 struct sl__loop {
 	struct sl__decoder decoder;
@@ -19,9 +20,7 @@ struct sl__loop_options {
 	size_t n_rounds;             /* 0: by time */
 	size_t n_positions;          /* 0: by time */
 	uint64_t seed;               /* of the order */
-	void (*progress)(const struct sl_progress *now, void *ctx);
-	void *progress_ctx;
-	const volatile sig_atomic_t *interrupt;
+	struct sl__control control;
 };
 
 struct sl__loop_outcome {

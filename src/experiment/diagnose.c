@@ -19,7 +19,6 @@
 #include "experiment/twin_plan.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
-#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -331,7 +330,7 @@ run_rounds(struct diagnoser *d, struct sl_error *err)
 		rc = sl__twin_warm_up(&d->doubled, d->settles, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&watch, d->how->instruments);
+	sl__watch_open(&watch, &d->how->control.with);
 	rc = sl__runner_run(&d->runner, &experiments, err);
 	sl__watch_close(&watch, &d->out->noise);
 	d->out->n_rounds = d->runner.n_begun;
@@ -552,12 +551,8 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	if (how->n_steps > SL__HOT_MOST)
 		d.n_hot = SL__HOT_MOST;
 	d.n_threads = sl_plan_n_threads(subject->plan);
-	if (how->instruments)
-		d.runner.clock = how->instruments->clock;
-	sl__ticker_init(&d.ticker, d.runner.clock);
-	d.runner.interrupt = how->interrupt;
-	d.runner.progress = how->progress;
-	d.runner.progress_ctx = how->progress_ctx;
+	d.runner.control = how->control;
+	sl__ticker_init(&d.ticker, how->control.with.clock);
 	d.runner.order = d.order;
 	sl__runner_start(&d.runner, how->seed);
 	sl__arena_init(&d.scratch, subject->how.allocator);

@@ -6,7 +6,7 @@
 #include "experiment/subject.h"
 #include "machine/beside.h"
 #include "result/diagnosis.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
@@ -17,10 +17,7 @@ struct sl__diagnose_options {
 	double time_s;             /* budget; three rounds at least, two where
 				      three take twice as long */
 	uint64_t seed;             /* of the order of passes in a round */
-	void (*progress)(const struct sl_progress *now, void *ctx);
-	void *progress_ctx;
-	const volatile sig_atomic_t *interrupt;
-	const struct sl__instruments *instruments; /* NULL: this machine's */
+	struct sl__control control;
 };
 
 /*

@@ -3,7 +3,6 @@
 #include "experiment/isolate.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "timing/runner.h"
 
 #include "base/banned.h"
 
@@ -24,7 +23,7 @@ reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__isolated *out = x->out;
 
-	x->whole.clock = x->alone.clock = x->what->clock;
+	x->whole.clock = x->alone.clock = x->what->control.with.clock;
 	x->whole.cap = sl_plan_n_steps(x->what->whole) + 1;
 	x->alone.cap = sl_plan_n_steps(x->what->alone) + 1;
 	x->whole.marks =
@@ -94,9 +93,8 @@ sl__isolate(struct sl__isolated *out, const struct sl__isolation *what,
 	isolating.min_rounds = ROUNDS_LEAST;
 	isolating.max_rounds = ROUNDS_MOST;
 	isolating.time_s = what->time_s;
-	sl__ticker_init(&x.ticker, what->clock);
-	x.runner.clock = what->clock;
-	x.runner.interrupt = what->interrupt;
+	sl__ticker_init(&x.ticker, what->control.with.clock);
+	x.runner.control = what->control;
 	x.runner.order = x.order;
 	sl__runner_start(&x.runner, what->seed);
 	rc = reserve(&x, arena, err);

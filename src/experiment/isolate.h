@@ -4,6 +4,7 @@
 #define SL_ISOLATE_H
 
 #include "engine/tape.h"
+#include "timing/runner.h"
 
 /* The whole model and the layer alone, both ready to run. */
 struct sl__isolation {
@@ -12,8 +13,7 @@ struct sl__isolation {
 	double time_s;
 	size_t n_rounds; /* at most 4096; 0: by the time, at least 5 */
 	uint64_t seed;   /* of the order in a round */
-	const volatile sig_atomic_t *interrupt;
-	const struct sl_clock *clock; /* in place of ticks; NULL: none */
+	struct sl__control control; /* its clock is in place of ticks */
 };
 
 /* Times of one round each, nanoseconds; 'n' of them, in the arena. */

@@ -14,7 +14,6 @@
 #include "base/status.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
-#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,7 +71,7 @@ static void
 calibrate_clock(struct director *d)
 {
 	const struct sl_clock ticks = {ticks_now, NULL};
-	const struct sl_clock *clock = d->runner.clock;
+	const struct sl_clock *clock = d->how->control.with.clock;
 	struct sl__clock_cost cost;
 
 	sl__ticker_init(&d->ticker, clock);
@@ -467,7 +466,7 @@ give_up_placements(struct sl__model_duel *out)
 static enum sl_status
 renew_plans(struct director *d, struct sl_error *err)
 {
-	uint64_t start = sl__clock_now_ns(d->runner.clock);
+	uint64_t start = sl__clock_now_ns(d->how->control.with.clock);
 	struct sl__model_duel *out = d->out;
 	size_t n_renewed = 0;
 	enum sl_status rc = SL_OK;
@@ -485,7 +484,8 @@ renew_plans(struct director *d, struct sl_error *err)
 			rc = run_slot(d, &out->duelists[i], err);
 	}
 	d->n_renewals++;
-	d->renewing_ns += (double)(sl__clock_now_ns(d->runner.clock) - start);
+	d->renewing_ns +=
+		(double)(sl__clock_now_ns(d->how->control.with.clock) - start);
 	d->next_renewal =
 		out->n_counted + out->n_counted / 16 + rounds_per_placement(d);
 	return rc;
@@ -809,18 +809,14 @@ sl__model_duel(struct sl__model_duel *out, struct sl__duelist *duelists,
 	memset(out, 0, sizeof(*out));
 	out->duelists = duelists;
 	out->n = n;
-	if (options->instruments)
-		d.runner.clock = options->instruments->clock;
-	d.runner.interrupt = options->interrupt;
-	d.runner.progress = options->progress;
-	d.runner.progress_ctx = options->progress_ctx;
+	d.runner.control = options->control;
 	calibrate_clock(&d);
 	sl__runner_start(&d.runner, options->seed);
 	sl__rng_init(&out->coin, ~options->seed);
 	rc = prepare(&d, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&d.watch, options->instruments);
+	sl__watch_open(&d.watch, &options->control.with);
 	rc = play(&d, err);
 	sl__watch_close(&d.watch, &out->noise);
 	return rc;

@@ -6,7 +6,7 @@
 #include "engine/tape.h"
 #include "experiment/pairing.h"
 #include "stats/ensemble.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 enum {
 	SL__MODEL_DUEL_ROWS = 512, /* rounds of which the steps are kept */
@@ -29,11 +29,8 @@ struct sl__model_duel_options {
 	double time_s, margin, alpha; /* defaults filled in */
 	size_t min_rounds;
 	uint64_t seed;
-	void (*progress)(const struct sl_progress *now, void *ctx);
-	void *progress_ctx;
-	const volatile sig_atomic_t *interrupt;
-	const struct sl__instruments *instruments; /* NULL: this machine's */
-	sl__renew_function *renew;                 /* NULL: plans stay */
+	struct sl__control control;
+	sl__renew_function *renew; /* NULL: plans stay */
 	void *renew_ctx;
 	double renew_ns; /* what renewing takes, before it was done once */
 };

@@ -9,7 +9,6 @@
 #include "experiment/timed_passes.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "timing/runner.h"
 
 #include <math.h>
 #include <string.h>
@@ -521,9 +520,7 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	if (how->instruments)
-		t.runner.clock = how->instruments->clock;
-	sl__ticker_init(&t.ticker, t.runner.clock);
+	sl__ticker_init(&t.ticker, how->control.with.clock);
 	out->ticks_per_ns = t.ticker.per_ns;
 	out->reading_ns = t.ticker.reading_ns;
 	out->n_steps = sl_plan_n_steps(plan);
@@ -531,11 +528,9 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	if (rc)
 		return rc;
 	sl__rng_init(&t.coin, ~how->seed);
-	sl__watch_open(&t.watch, how->instruments);
+	sl__watch_open(&t.watch, &how->control.with);
+	t.runner.control = how->control;
 	t.runner.watch = &t.watch;
-	t.runner.interrupt = how->interrupt;
-	t.runner.progress = how->progress;
-	t.runner.progress_ctx = how->progress_ctx;
 	t.runner.order = t.order;
 	t.next_look = 1;
 	sl__runner_start(&t.runner, how->seed);

@@ -4,7 +4,7 @@
 #define SL_TIMED_PASSES_H
 
 #include "result/pass_times.h"
-#include "timing/covariates.h"
+#include "timing/runner.h"
 
 struct sl__passes_options {
 	double time_s;           /* budget; above 0 */
@@ -12,10 +12,7 @@ struct sl__passes_options {
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
 	size_t n_slowest;        /* timelines kept, at most SL__PASSES_SLOW */
 	uint64_t seed;           /* of the order in a round */
-	void (*progress)(const struct sl_progress *now, void *ctx);
-	void *progress_ctx;
-	const volatile sig_atomic_t *interrupt;
-	const struct sl__instruments *instruments; /* NULL: this machine's */
+	struct sl__control control;
 };
 
 /*

@@ -297,15 +297,14 @@ static enum sl_status
 run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 	 const struct sl__watch_source *watch, struct sl_error *err)
 {
-	struct sl__instruments with = {d->how->clock, watch};
 	enum sl_status rc;
 
 	sl__rng_init(&d->coin, ~d->how->seed);
 	sl__timer_init(&d->timer, d->how->clock);
-	sl__watch_open(&d->watch, &with);
-	d->runner.clock = d->timer.clock;
+	d->runner.control.interrupt = d->how->interrupt;
+	d->runner.control.with = (struct sl__instruments){d->how->clock, watch};
+	sl__watch_open(&d->watch, &d->runner.control.with);
 	d->runner.watch = &d->watch;
-	d->runner.interrupt = d->how->interrupt;
 	d->runner.order = d->order;
 	sl__runner_start(&d->runner, d->how->seed);
 	rc = calibrate(d, err);

@@ -17,7 +17,7 @@
 static uint64_t
 look(struct sl__runner *r)
 {
-	r->now_ns = sl__clock_now_ns(r->clock);
+	r->now_ns = sl__clock_now_ns(r->control.with.clock);
 	return r->now_ns;
 }
 
@@ -37,13 +37,14 @@ sl__runner_start(struct sl__runner *r, uint64_t seed)
 int
 sl__runner_is_interrupted(const struct sl__runner *r)
 {
-	return r->interrupt && *r->interrupt;
+	return r->control.interrupt && *r->control.interrupt;
 }
 
 double
 sl__runner_elapsed_s(const struct sl__runner *r)
 {
-	return (double)(sl__clock_now_ns(r->clock) - r->start_ns) / 1e9;
+	return (double)(sl__clock_now_ns(r->control.with.clock) - r->start_ns) /
+	       1e9;
 }
 
 double
@@ -75,7 +76,7 @@ tell(struct sl__runner *r, const struct sl__phase *p)
 				  .median_ns = (double)NAN};
 	double spent_s = (double)(r->now_ns - r->start_ns) / 1e9;
 
-	if (!r->progress || !p->name)
+	if (!r->control.progress || !p->name)
 		return;
 	if (p->n_rounds)
 		now.share = (double)r->n_rounds / (double)p->n_rounds;
@@ -86,7 +87,7 @@ tell(struct sl__runner *r, const struct sl__phase *p)
 		now.remaining_s = spent_s / now.share - spent_s;
 	if (p->describe)
 		p->describe(&now, p->ctx);
-	r->progress(&now, r->progress_ctx);
+	r->control.progress(&now, r->control.progress_ctx);
 }
 
 static int

@@ -11,7 +11,7 @@
  * round one slot of every arm, in an order drawn afresh, and a phase is rounds
  * under one rule of when to end.  All of it is the caller's but the loop.
  *
- * Invariants: time is read from 'clock' alone.  Nothing here allocates, locks
+ * Invariants: time is read from the control's clock alone.  Nothing here allocates, locks
  * or logs.  The same seed gives the same orders.  One thread at a time.
  */
 
@@ -81,15 +81,20 @@ struct sl__phase {
 	void *ctx;
 };
 
-struct sl__runner {
-	/* The caller's; those below may be changed between slots. */
-	const struct sl_clock *clock; /* NULL: monotonic */
-	struct sl__watch *watch;      /* around slots; NULL: they are not
-					 watched */
-	const volatile sig_atomic_t *interrupt;
+/* What ends a measurement early, who is told of it and what it reads: handed
+ * on from the caller's options to the runner. */
+struct sl__control {
+	const volatile sig_atomic_t *interrupt; /* NULL: none */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
-	size_t *order;     /* [most arms of a phase] */
+	struct sl__instruments with;
+};
+
+struct sl__runner {
+	/* The caller's; those below may be changed between slots. */
+	struct sl__control control;
+	struct sl__watch *watch; /* around slots; NULL: they are not watched */
+	size_t *order;           /* [most arms of a phase] */
 	uint64_t ahead_ns; /* what the next round or slot is expected to take:
 			      the time, or that of the extension where there
 			      is one, ends so much earlier */

@@ -274,16 +274,15 @@ static enum sl_status
 measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	const struct sl__watch_source *watch, struct sl_error *err)
 {
-	struct sl__instruments with = {s->how->clock, watch};
 	enum sl_status rc;
 
 	m->name = sl__arena_string(arena, s->how->name);
 	sl__rng_init(&s->rng, s->how->seed);
 	sl__timer_init(&s->timer, s->how->clock);
-	sl__watch_open(&s->watch, &with);
-	s->runner.clock = s->timer.clock;
+	s->runner.control.interrupt = s->how->interrupt;
+	s->runner.control.with = (struct sl__instruments){s->how->clock, watch};
+	sl__watch_open(&s->watch, &s->runner.control.with);
 	s->runner.watch = &s->watch;
-	s->runner.interrupt = s->how->interrupt;
 	sl__runner_start(&s->runner, s->how->seed);
 	rc = calibrate(s, &m->wall.first_ns, err);
 	if (!rc)
