@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* What a disturbance takes: longer than anything else here. */
+enum { SLOW_NS = 500000000 };
+
 /* Time that passes only when it is read or when scripted work is done. */
 struct scripted_time {
 	uint64_t now_ns;
@@ -16,6 +19,7 @@ struct scripted_time {
 	size_t n_readings;
 	size_t interrupt_at; /* this reading, from 1, sets 'interrupted'; 0:
 				none does */
+	size_t slow_at;      /* this one takes SLOW_NS more; 0: none does */
 	volatile sig_atomic_t interrupted;
 	struct sl__rng rng;
 	uint64_t diary; /* a hash of who worked, in order, at first */
@@ -30,6 +34,8 @@ scripted_now(void *ctx)
 	time->now_ns += time->reading_ns;
 	if (++time->n_readings == time->interrupt_at)
 		time->interrupted = 1;
+	if (time->n_readings == time->slow_at)
+		time->now_ns += SLOW_NS;
 	return time->now_ns;
 }
 

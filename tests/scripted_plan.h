@@ -25,6 +25,7 @@ struct scripted_plan {
 	size_t interrupt_at; /* this step of all, from 1, sets 'interrupted' of
 				the time; 0: none does */
 	size_t fail_at;      /* this one fails; 0: none does */
+	size_t slow_at;      /* this one takes SLOW_NS more; 0: none does */
 	sl__run_function *originals[SCRIPTED_STEPS];
 };
 
@@ -51,6 +52,8 @@ scripted_step(struct sl__step *step, struct sl_error *err)
 	p->time->now_ns +=
 		(uint64_t)(p->ns[i] *
 			   (1 + p->noise * sl__rng_uniform(&p->time->rng)));
+	if (p->n_all == p->slow_at)
+		p->time->now_ns += SLOW_NS;
 	if (p->n_all == p->interrupt_at)
 		p->time->interrupted = 1;
 	if (p->n_all == p->fail_at) {

@@ -188,7 +188,30 @@ an_interrupt_leaves_what_was_measured(void **state)
 	}
 }
 
-/* Others took a tenth of the machine while rounds ran. */
+/* The lower quartile of six rounds does not feel one that was hit, nor does
+ * the median. */
+static void
+a_disturbed_round_moves_nothing(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 1);
+	s.steps.slow_at = 10 + 2 * 8 + 3;
+	diagnose(&s);
+	assert_in_range(s.out.n_rounds, 6, 31);
+	for (size_t i = 0; i < 2; i++) {
+		for (int c = 0; c < SL_N_CONDITIONS; c++) {
+			const struct sl_timed *t = &s.out.responses[i].at[c];
+
+			assert_true(t->absent || t->ns == 1e6);
+			assert_true(t->absent || t->spread == 0);
+		}
+	}
+	finish(&s);
+}
+
+/* Others took a fifth of the machine while rounds ran. */
 static void
 what_others_took_is_told(void **state)
 {
@@ -225,6 +248,7 @@ main(void)
 		cmocka_unit_test(steps_take_what_they_take),
 		cmocka_unit_test(time_ends_it),
 		cmocka_unit_test(an_interrupt_leaves_what_was_measured),
+		cmocka_unit_test(a_disturbed_round_moves_nothing),
 		cmocka_unit_test(what_others_took_is_told),
 		cmocka_unit_test(a_failing_step_ends_it),
 	};

@@ -35,7 +35,8 @@ enum { LINES_MOST = 100, LINE_MOST = 512 };
 
 struct lines {
 	char texts[LINES_MOST][LINE_MOST];
-	int n;
+	int n, interrupt_at;
+	volatile sig_atomic_t interrupted;
 };
 
 static void
@@ -45,6 +46,8 @@ take_line(const char *text, void *ctx)
 
 	assert_true(lines->n < LINES_MOST);
 	snprintf(lines->texts[lines->n++], LINE_MOST, "%s", text);
+	if (lines->n == lines->interrupt_at)
+		lines->interrupted = 1;
 }
 
 static int
@@ -108,11 +111,40 @@ each_is_measured_once(void **state)
 	graph_text_free(g);
 }
 
+/* A line is told when a convolution was measured: no other is then. */
+static void
+an_interrupt_ends_measuring(void **state)
+{
+	static struct lines lines;
+	struct sl_log log = {take_line, &lines};
+	struct sl_plan_options how = {.struct_size = sizeof(how),
+				      .n_threads = 1,
+				      .flags = SL_PLAN_NO_CACHE,
+				      .log = &log,
+				      .interrupt = &lines.interrupted};
+	struct graph_text *g = graph_text_with(layers, NULL);
+	struct sl_plan *plan;
+	struct sl_error err;
+
+	(void)state;
+	for (int at = 0; at < 4; at++) {
+		lines.n = 0;
+		lines.interrupt_at = at;
+		lines.interrupted = !at;
+		assert_int_equal(sl_plan_new(&plan, g->graph, &how, &err),
+				 SL_E_INTERRUPTED);
+		assert_null(plan);
+		assert_int_equal(count_with(&lines, "convolution "), at);
+	}
+	graph_text_free(g);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_is_measured_once),
+		cmocka_unit_test(an_interrupt_ends_measuring),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

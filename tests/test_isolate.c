@@ -97,6 +97,33 @@ the_layers_steps_count(void **state)
 	finish(&s);
 }
 
+/* A disturbance is in the row of its round, on the side that it hit. */
+static void
+a_disturbed_round_is_one_row(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	start(&s, 7);
+	s.whole_steps.slow_at = (2 + 3) * WHOLE_STEPS + 2;
+	s.alone_steps.slow_at = 2 * (2 + 5) + 2;
+	isolate(&s);
+	assert_int_equal(s.out.n, 7);
+	for (size_t i = 0; i < 7; i++) {
+		assert_near(s.out.context_ns[i],
+			    5e6 + 2 * READING_NS + (i == 3 ? SLOW_NS : 0), 0);
+		assert_near(s.out.alone_ns[i],
+			    4e6 + READING_NS + (i == 5 ? SLOW_NS : 0), 0);
+	}
+	finish(&s);
+	/* The first of the two passes alone does not count. */
+	start(&s, 7);
+	s.alone_steps.slow_at = 2 * (2 + 5) + 1;
+	isolate(&s);
+	assert_near(s.out.alone_ns[5], 4e6 + READING_NS, 0);
+	finish(&s);
+}
+
 /* A round takes 14 ms, the warm-up two of them. */
 static void
 time_ends_it(void **state)
@@ -173,6 +200,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_layers_steps_count),
+		cmocka_unit_test(a_disturbed_round_is_one_row),
 		cmocka_unit_test(time_ends_it),
 		cmocka_unit_test(an_interrupt_in_each_phase),
 		cmocka_unit_test(a_failing_step_ends_it),

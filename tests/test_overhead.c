@@ -140,6 +140,32 @@ test_interrupts(void **state)
 	sl_overhead_study_free(s);
 }
 
+/* One round of nine moves no median, whatever it hit. */
+static void
+test_disturbed_round(void **state)
+{
+	struct sl_profile_options how = {.n_runs = 9};
+	struct scripted_instruments script;
+	struct sl_overhead_study *calm = study(9, 0), *s;
+	size_t per_round = (size_t)(round_ns(calm) / READING_NS);
+	struct sl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < per_round; i++) {
+		script_instruments(&script, READING_NS);
+		script.time.slow_at = CALIBRATION + 5 * per_round + i;
+		assert_int_equal(try_study(&s, &script, how, &err), SL_OK);
+		assert_true(s->elapsed_s > SLOW_NS / 1e9);
+		assert_int_equal(s->n_rounds, 9);
+		assert_near(s->bare_ns.value, calm->bare_ns.value, 0);
+		for (int w = 0; w < SL_N_WATCHINGS; w++)
+			assert_near(s->rows[w].extra_ns.value,
+				    calm->rows[w].extra_ns.value, 0);
+		sl_overhead_study_free(s);
+	}
+	sl_overhead_study_free(calm);
+}
+
 /* By ticks, for real: whatever the times are, the class follows from their
  * bounds. */
 static void
@@ -193,6 +219,7 @@ main(void)
 		cmocka_unit_test(test_too_few_rounds),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_disturbed_round),
 		cmocka_unit_test(test_real_time),
 		cmocka_unit_test(test_words),
 	};

@@ -185,6 +185,15 @@ interrupt_keeps_what_was_measured(void **state)
 	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, &err),
 			 SL_E_INTERRUPTED);
 	assert_null(m);
+
+	/* In a warm-up that was asked for, too. */
+	set_scene(&s);
+	s.how.n_warmup = 10000;
+	s.work.interrupt_at = 400;
+	s.how.interrupt = &s.work.interrupted;
+	assert_int_equal(sl_measure(&m, scripted_call, &s.work, &s.how, &err),
+			 SL_E_INTERRUPTED);
+	assert_string_equal(err.text, "interrupted before the first sample");
 }
 
 /* A fixed warm-up that the time does not hold is no usage error. */
