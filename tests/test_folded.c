@@ -26,6 +26,42 @@ stacks(void **state)
 			  "little_net;reorder_a_b_c 2500\n");
 }
 
+/* Exporters name a node after any of those that it took in. */
+static void
+leaves_are_operators(void **state)
+{
+	static const struct {
+		const char *name, *type, *line;
+	} rows[] = {
+		{"a/b/BiasAdd/ReadVariableOp", "Conv", "little_net;a;b;Conv"},
+		{"a/b/Relu;a/c/Conv2D1", "Conv", "little_net;a;b;Conv2D1"},
+		{"a/b/Relu;a/c/BiasAdd", "Conv", "little_net;a;b;Conv"},
+		{"a/b/MatMul_1_add", "MatMul", "little_net;a;b;MatMul_1_add"},
+		{"a/b/Max", "ReduceMax", "little_net;a;b;ReduceMax"},
+		{"a/b/conv_2", "Conv", "little_net;a;b;conv_2"},
+	};
+	struct known_profile k;
+
+	(void)state;
+	known_profile(&k);
+	k.profile.n_operations = 1;
+	k.operations[0].module = "a/b";
+	k.operations[0].self_ns = 7;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[64];
+
+		k.operations[0].name = rows[i].name;
+		k.operations[0].type = rows[i].type;
+		(void)snprintf(line, sizeof(line), "%s 7\n", rows[i].line);
+		check(&k.profile, line);
+	}
+	/* Without modules too. */
+	k.operations[0].module = "";
+	k.operations[0].name = "output";
+	k.operations[0].type = "Gemm";
+	check(&k.profile, "little_net;Gemm 7\n");
+}
+
 static void
 odd_names(void **state)
 {
@@ -51,6 +87,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks),
+		cmocka_unit_test(leaves_are_operators),
 		cmocka_unit_test(odd_names),
 	};
 

@@ -660,8 +660,9 @@ SL_API enum sl_status sl_profile_trace(const struct sl_profile *profile,
 
 /*
  * Folded stacks for flame graphs, a line for each operation: model, modules
- * and operation with ';' between, then its mean self time in a pass in whole
- * nanoseconds.  Of ';', spaces and control bytes in names '_' is made.
+ * and operator with ';' between, then its mean self time in a pass in whole
+ * nanoseconds.  The operator is the last part of the operation's name where
+ * that begins with its type, else the type.  Of ';', spaces and control bytes in names '_' is made.
  */
 SL_API enum sl_status sl_profile_folded(const struct sl_profile *profile,
 					struct sl_buf *out,

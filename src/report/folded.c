@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/banned.h"
 
@@ -47,8 +48,9 @@ add_modules(struct sl_buf *out, const char *path)
 	return last;
 }
 
-/* What the name says that the modules do not; the type where that is
- * nothing. */
+/* The operator: the last part of the name where that begins with its type and
+ * is not a module already (MatMul_1), else the type.  Exporters name nodes
+ * after what they took in: a convolution may be called ReadVariableOp. */
 static void
 add_leaf(struct sl_buf *out, const struct sl_operation *op,
 	 const char *last_module)
@@ -59,7 +61,8 @@ add_leaf(struct sl_buf *out, const struct sl_operation *op,
 
 	if (*op->module && (slash || dot))
 		leaf = (slash ? slash : dot) + 1;
-	if (!*leaf || (*op->module && strcmp(leaf, last_module) == 0))
+	if (strncasecmp(leaf, op->type, strlen(op->type)) ||
+	    (*op->module && !strcmp(leaf, last_module)))
 		leaf = op->type;
 	add_frame(out, leaf, strlen(leaf));
 }
