@@ -70,6 +70,31 @@ judge(struct answers a)
 	return s.bound;
 }
 
+/* What computes at half the peak may do no better, if it does not mind where
+ * its data lies: one experiment with that is enough to think so. */
+static void
+one_experiment_with_data_is_enough(void **state)
+{
+	static const struct answers none = {22, 2, 12, 0, 0, 0, 1.95, 0.01};
+	struct answers some[] = {none, none, none};
+	/* 2.2 times what the peak needs, where 1.6 cost nothing. */
+	double z = log(2.2 / 1.6) / 0.25;
+	struct sl__scores s;
+	struct sl__case c = case_of(none);
+
+	(void)state;
+	sl__case_score(&s, &c);
+	assert_near(s.costs[SL_BOUND_COMPUTE][SL__TRAIT_ARITHMETIC], -z * z / 2,
+		    1e-12);
+	some[0].warm = some[1].cold = some[2].hog = 1;
+	for (size_t i = 0; i < 3; i++) {
+		c = case_of(some[i]);
+		sl__case_score(&s, &c);
+		assert_near(s.costs[SL_BOUND_COMPUTE][SL__TRAIT_ARITHMETIC], 0,
+			    0);
+	}
+}
+
 static void
 knows_clear_cases(void **state)
 {
@@ -330,6 +355,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_experiment_with_data_is_enough),
 		cmocka_unit_test(knows_clear_cases),
 		cmocka_unit_test(low_rate_alone_is_no_proof),
 		cmocka_unit_test(ceilings_alone_decide_at_the_roof),

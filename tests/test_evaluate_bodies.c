@@ -42,6 +42,47 @@ bodies_use_what_is_around_them(void **state)
 	course_finish(&c);
 }
 
+/* Only what runs is looked at: sizes that cannot be are no failure in a branch
+ * that is not taken, nor in a loop that never runs. */
+static void
+bodies_that_do_not_run_may_be_wrong(void **state)
+{
+	struct course c;
+
+	(void)state;
+	course_run(&c, "const x f32 2 = 1,2\n"
+		       "const yes bool - = 1\n"
+		       "const seven i64 1 = 7\n"
+		       "block then\n"
+		       "t = Neg x\n"
+		       "out t\n"
+		       "end\n"
+		       "block else\n"
+		       "u = Reshape x seven\n"
+		       "out u\n"
+		       "end\n"
+		       "y = If yes then_branch=@then else_branch=@else\n"
+		       "out y\n");
+	check_value(&c, "y", "[2]={-1,-2}");
+	course_finish(&c);
+	course_run(&c, "const x f32 2 = 1,2\n"
+		       "const none i64 - = 0\n"
+		       "const seven i64 1 = 7\n"
+		       "block body\n"
+		       "in i i64 -\n"
+		       "in go bool -\n"
+		       "in s f32 2\n"
+		       "go2 = Identity go\n"
+		       "s2 = Reshape s seven\n"
+		       "out go2\n"
+		       "out s2\n"
+		       "end\n"
+		       "y = Loop none - x body=@body\n"
+		       "out y\n");
+	check_value(&c, "y", "[2]={1,2}");
+	course_finish(&c);
+}
+
 static enum sl__type_kind
 kind_of(struct course *c, const char *name)
 {
@@ -110,9 +151,18 @@ shapes_are_as_before(void **state)
 
 	(void)state;
 	course_run(&c, "const x f32 2 = 1,2\n"
+		       "const yes bool - = 1\n"
 		       "a = Neg x\n"
 		       "b = Abs a\n"
-		       "out b\n");
+		       "block then\n"
+		       "t = Neg b\n"
+		       "out t\n"
+		       "end\n"
+		       "block else\n"
+		       "out a\n"
+		       "end\n"
+		       "y = If yes then_branch=@then else_branch=@else\n"
+		       "out y\n");
 	for (size_t i = 0; i < c.g->graph->n_values; i++) {
 		const struct sl__type *type = &c.ev->shapes->types[i];
 
@@ -129,6 +179,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bodies_use_what_is_around_them),
+		cmocka_unit_test(bodies_that_do_not_run_may_be_wrong),
 		cmocka_unit_test(captured_values_go),
 		cmocka_unit_test(shapes_are_as_before),
 	};

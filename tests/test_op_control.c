@@ -306,6 +306,9 @@ test_bodies_that_do_not_fit_are_refused(void **state)
 		      "block s\nin x f32 ?\nin y f32 ?\nz = Add x y\nout z\n"
 		      "end\no = Scan a b body=@s num_scan_inputs=2\nout o\n",
 		      "inputs of 3 and 4 elements are scanned together");
+	check_refused("in a f32 -\nblock s\nin x f32 ?\nz = Relu x\nout z\n"
+		      "end\no = Scan a body=@s num_scan_inputs=1\nout o\n",
+		      "axis 0 lies outside of 0 dimensions");
 	check_refused("in a f32 3,2\nblock s\nin x f32 ?\nz = Relu x\nout z\n"
 		      "end\no = Scan a body=@s num_scan_inputs=2\nout o\n",
 		      "2 inputs to scan, of 1");

@@ -37,6 +37,19 @@ test_categories(void **state)
 }
 
 static void
+test_maps(void **state)
+{
+	(void)state;
+	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_form=SPARSE max_map=3",
+		  "f32[1,3]");
+	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_form=SPARSE max_map=-3 "
+		  "cast_to=TO_INT64",
+		  "int64[1,1]");
+	check_out("ai.onnx.ml.CastMap 1 (f32[1]) max_map=3 cast_to=TO_STRING",
+		  "string[1,?]");
+}
+
+static void
 test_features(void **state)
 {
 	(void)state;
@@ -113,6 +126,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_element_wise),
 		cmocka_unit_test(test_categories),
+		cmocka_unit_test(test_maps),
 		cmocka_unit_test(test_features),
 		cmocka_unit_test(test_linear_models),
 		cmocka_unit_test(test_vector_machines),

@@ -191,6 +191,10 @@ test_what_moves_is_not_known(void **state)
 
 	(void)state;
 	assert_int_equal(g->costs.basis[maker_of(g, "s")], SL_BASIS_UNKNOWN);
+	assert_int_equal(g->costs.per_call[maker_of(g, "s")].work,
+			 SL_WORK_VIEW);
+	assert_int_equal(g->costs.per_call[maker_of(g, "s")].read_bytes, 0);
+	assert_int_equal(g->costs.per_call[maker_of(g, "s")].written_bytes, 0);
 	assert_string_equal(g->costs.why[maker_of(g, "y")],
 			    "the contents of a sequence are not followed");
 	assert_int_equal(g->costs.basis[maker_of(g, "n")], SL_BASIS_COUNTED);

@@ -42,6 +42,23 @@ test_slices_like_python(void **state)
 		      "a step of 0");
 }
 
+/* One of start, end and step is enough to leave the size open. */
+static void
+test_slices_that_are_known_in_part(void **state)
+{
+	(void)state;
+	check_out("Slice 13 (f32[10,4], i64[1]={2}, i64[1], i64[1]={0})",
+		  "f32[?,4]");
+	check_out("Slice 13 (f32[10,4], i64[1], i64[1]={2}, i64[1]={0})",
+		  "f32[?,4]");
+	check_out("Slice 13 (f32[10,4], i64[1]={0}, i64[1]={2}, i64[1]={0}, "
+		  "i64[1])",
+		  "f32[?,4]");
+	check_out("Slice 13 (f32[10,4], i64[1]={0}, i64[1]={2}, i64[1]={0}, "
+		  "i64[1]={1})",
+		  "f32[2,4]");
+}
+
 static void
 test_slices_of_symbols(void **state)
 {
@@ -209,6 +226,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_slices_like_python),
+		cmocka_unit_test(test_slices_that_are_known_in_part),
 		cmocka_unit_test(test_slices_of_symbols),
 		cmocka_unit_test(test_slices_are_followed),
 		cmocka_unit_test(test_split),

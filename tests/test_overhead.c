@@ -114,6 +114,30 @@ test_time(void **state)
 	sl_overhead_study_free(s);
 }
 
+/* Three seconds where nothing is said: with a slow clock, some 3000 readings,
+ * of which those before the rounds calibrate it. */
+static void
+test_default_time(void **state)
+{
+	const uint64_t reading_ns = 1000000;
+	struct sl_profile_options how = {0};
+	struct scripted_instruments script;
+	struct sl_overhead_study *s;
+	struct sl_error err;
+	double took_ns;
+
+	(void)state;
+	script_instruments(&script, reading_ns);
+	if (try_study(&s, &script, how, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(s->stopped_by, SL_STOP_TIME);
+	took_ns =
+		(double)script.time.now_ns - (double)(CALIBRATION * reading_ns);
+	/* The round under way is ended. */
+	assert_near(took_ns, 3e9, 2 * round_ns(s) * 1000);
+	sl_overhead_study_free(s);
+}
+
 /* In the second round of the warm-up, and in the fourth that counts. */
 static void
 test_interrupts(void **state)
@@ -218,6 +242,7 @@ main(void)
 		cmocka_unit_test(test_rounds_and_events),
 		cmocka_unit_test(test_too_few_rounds),
 		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_default_time),
 		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_disturbed_round),
 		cmocka_unit_test(test_real_time),

@@ -63,11 +63,15 @@ test_elements(void **state)
 		       "const column f32 4,1 = 1,2,3,4\n"
 		       "const last f32 1 = 7\n"
 		       "const eps f32 1 = 1\n"
-		       "c = Sub x mean\n"
+		       "const high f32 - = 9\n"
+		       "const hann_buffer f32 4 = 1,2,3,6\n"
+		       "u = Clip x - high\n"
+		       "c = Sub u mean\n"
 		       "p = MatMul c w\n"
 		       "q = Add p bias\n"
 		       "r = Mul q gain\n"
-		       "h = Mul r half\n"
+		       "s = Mul r hann_buffer\n"
+		       "h = Mul s half\n"
 		       "i = Add h eps\n"
 		       "j = MatMul i column\n"
 		       "k = Add j last\n"
@@ -79,6 +83,8 @@ test_elements(void **state)
 	assert_string_equal(role_of(s, "bias"), "weight");
 	assert_string_equal(role_of(s, "gain"), "weight");
 	assert_string_equal(role_of(s, "half"), "constant");
+	/* A filter by its name; "gain" is too short to have one. */
+	assert_string_equal(role_of(s, "hann_buffer"), "constant");
 	assert_string_equal(role_of(s, "eps"), "constant");
 	assert_string_equal(role_of(s, "last"), "weight");
 	surveyed_free(s);

@@ -65,6 +65,32 @@ count_differences(double log_ratio, double reach, int is_placed)
 	return n;
 }
 
+/* Of one half: B differs that takes more than 1.5 times as long, or less than
+ * 1 / 1.5 of the time, wherever both lie; 1.4 is the same. */
+static void
+a_wide_margin_is_a_ratio(void **state)
+{
+	static const struct {
+		double ratio;
+		enum sl_verdict verdict;
+	} rows[] = {
+		{1.7, SL_VERDICT_SLOWER},
+		{1.4, SL_VERDICT_SAME},
+		{1 / 1.4, SL_VERDICT_SAME},
+		{1 / 1.7, SL_VERDICT_FASTER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct game g;
+
+		start(&g, 1, 1);
+		g.e.members[0].margin = 0.5;
+		(void)play(&g, log(rows[i].ratio), 0.01);
+		assert_int_equal(g.e.verdict, rows[i].verdict);
+	}
+}
+
 static void
 equals_in_different_places_are_not_called_different(void **state)
 {
@@ -169,6 +195,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wide_margin_is_a_ratio),
 		cmocka_unit_test(
 			equals_in_different_places_are_not_called_different),
 		cmocka_unit_test(what_differs_is_found_all_the_same),

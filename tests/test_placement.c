@@ -68,6 +68,29 @@ test_bounds(void **state)
 	sl_graph_free(graph);
 }
 
+/* Machines that are alike come in the order of their names. */
+static void
+test_ties(void **state)
+{
+	static const char *const names[] = {"c", "a", "d", "b"};
+	struct sl_graph *graph = square_layer(0);
+	struct sl_hardware *alike[4];
+	struct sl_hardware_report *r;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(sl__hardware_read(&alike[i], names[i],
+						   slow_arithmetic, NULL),
+				 SL_OK);
+	r = report(graph, alike, 4, NULL);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(r->rows[i].hardware->id[0], "abcd"[i]);
+	sl_hardware_report_free(r);
+	for (size_t i = 0; i < 4; i++)
+		sl_hardware_free(alike[i]);
+	sl_graph_free(graph);
+}
+
 /* 2.1 ms of arithmetic a sample: 700 a second take two machines, whatever the
  * batch, and a batch of 1 does not wait. */
 static void
@@ -348,6 +371,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_ties),
 		cmocka_unit_test(test_serving),
 		cmocka_unit_test(test_batches_share_weights),
 		cmocka_unit_test(test_training),

@@ -219,11 +219,29 @@ test_grouped(void **state)
 			"(f32[1,2,3]={0,5,1,0,6,3}, _, _, _, _, i32[1]={1}, "
 			"i32[]={2}) num_heads=1 kv_num_heads=1",
 			"f32[1,2,1]={1,2}");
+	/* four heads on two: all queries come first, then keys, then values */
+	check_evaluated(
+		"com.microsoft.GroupQueryAttention 1 "
+		"(f32[1,1,8]={1,2,3,4,5,6,7,8}, _, _, _, _, i32[1]={0}, "
+		"i32[]={1}) num_heads=4 kv_num_heads=2 -> 3",
+		"f32[1,1,4]={7,7,8,8} f32[1,2,1,1]={5,6} "
+		"f32[1,2,1,1]={7,8}");
 	check_evaluated(
 		"com.microsoft.GroupQueryAttention 1 "
 		"(f32[1,2,3]={0,5,2,0,6,4}, _, _, _, _, i32[1]={1}, i32[]={2}) "
 		"num_heads=1 kv_num_heads=1 smooth_softmax=1",
 		"f32[1,2,1]={1,2}");
+	/* the score is 1, the sink's 0: e / (e + 1); and 1 / (1 + e) */
+	check_evaluated(
+		"com.microsoft.GroupQueryAttention 1 "
+		"(f32[1,1,3]={1,1,1}, _, _, _, _, i32[1]={0}, i32[]={1}) "
+		"num_heads=1 kv_num_heads=1 smooth_softmax=1",
+		"f32[1,1,1]={0.7310586}");
+	check_evaluated(
+		"com.microsoft.GroupQueryAttention 1 "
+		"(f32[1,1,3]={1,-1,1}, _, _, _, _, i32[1]={0}, "
+		"i32[]={1}) num_heads=1 kv_num_heads=1 smooth_softmax=1",
+		"f32[1,1,1]={0.2689414}");
 	check_fails("com.microsoft.GroupQueryAttention 1 (f32[1,1,1]={0}, "
 		    "f32[1,1,1]={7}, f32[1,1,1]={5}, f32[1,1,2,1]={8,9}, "
 		    "f32[1,1,2,1]={1,3}, i32[1]={3}, i32[]={3}) num_heads=1 "

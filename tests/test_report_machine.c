@@ -89,6 +89,7 @@ json_holds_the_figures_and_the_absences(void **state)
 	assert_true(json_is(t, "machine.ceilings.elapsed_ms", "11750"));
 	assert_true(json_is(t, "machine.ceilings.measured_at",
 			    "\"2023-11-14T22:13:20Z\""));
+	assert_true(json_is(t, "roofline.threads", "2"));
 	assert_near(json_number_at(t, "roofline.peak_gflops_per_s"), 128, 1e-9);
 	assert_near(json_number_at(t, "roofline.bandwidth_gbytes_per_s"), 16,
 		    1e-9);

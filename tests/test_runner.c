@@ -68,6 +68,28 @@ a_phase_in_order_draws_nothing(void **state)
 	assert_memory_equal(&before, &s.runner.rng, sizeof(before));
 }
 
+/* From 32 samples on, with an eighth and one more each time. */
+static void
+looks_are_an_eighth_apart(void **state)
+{
+	static const size_t expected[] = {32, 37, 42, 48, 55, 62, 70, 79, 89};
+	size_t next = 32, n_looks = 0;
+
+	(void)state;
+	for (size_t n = 1; n < 100; n++) {
+		if (!sl__is_look_due(&next, n))
+			continue;
+		assert_int_equal(n, expected[n_looks]);
+		n_looks++;
+	}
+	assert_int_equal(n_looks, sizeof(expected) / sizeof(expected[0]));
+	/* Samples come in slots: a look that was missed comes with the next. */
+	next = 32;
+	assert_true(sl__is_look_due(&next, 80));
+	assert_false(sl__is_look_due(&next, 90));
+	assert_true(sl__is_look_due(&next, 91));
+}
+
 /* A round takes 3 ms. */
 static void
 time_ends_it_after_the_least_number(void **state)
@@ -263,6 +285,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_round_is_a_permutation_from_the_seed),
+		cmocka_unit_test(looks_are_an_eighth_apart),
 		cmocka_unit_test(a_phase_in_order_draws_nothing),
 		cmocka_unit_test(time_ends_it_after_the_least_number),
 		cmocka_unit_test(phases_share_the_time),

@@ -7,6 +7,9 @@
 #include "harness.h"
 #include "sleuth.h"
 
+#include <pthread.h>
+#include <stdio.h>
+
 enum { MIB = 1 << 20 };
 
 /* Keeps the compiler from leaving out a block that nobody reads. */
@@ -70,6 +73,81 @@ scopes_report_what_they_allocate(void **state)
 	sl_scopes_free(s);
 }
 
+/* Each name takes storage when it is first met, and 150 of them more than one
+ * block: none of that is the caller's. */
+static void
+names_are_not_the_callers_memory(void **state)
+{
+	static char names[150][16];
+	struct sl_scope outer;
+	struct sl_scopes *s;
+
+	(void)state;
+	sl_scope_reset();
+	outer = sl_scope_begin("outside", SL_SCOPE_MEMORY);
+	sink = malloc(MIB);
+	for (int i = 0; i < 150; i++) {
+		struct sl_scope inner;
+
+		snprintf(names[i], sizeof(names[i]), "name %d", i);
+		inner = sl_scope_begin(names[i], SL_SCOPE_MEMORY);
+		sl_scope_end(&inner);
+	}
+	sl_scope_end(&outer);
+	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
+	assert_int_equal(s->n_rows, 151);
+	for (size_t i = 0; i < s->n_rows; i++) {
+		int is_outer = !strcmp(s->rows[i].name, "outside");
+
+		assert_near(s->rows[i].n_allocations.value, is_outer, 0);
+		assert_near(s->rows[i].allocated_bytes.value, is_outer * MIB,
+			    is_outer * 64);
+	}
+	free(sink);
+	sl_scopes_free(s);
+}
+
+static void *
+allocate_in_a_scope(void *ctx)
+{
+	struct sl_scope scope = sl_scope_begin("shared", SL_SCOPE_MEMORY);
+
+	(void)ctx;
+	for (int i = 0; i < 7; i++) {
+		sink = malloc(MIB);
+		free(sink);
+	}
+	sl_scope_end(&scope);
+	return NULL;
+}
+
+/* Means over the calls of all threads, and the largest peak. */
+static void
+threads_are_added_up(void **state)
+{
+	struct sl_scopes *s;
+
+	(void)state;
+	sl_scope_reset();
+	for (int i = 0; i < 3; i++) {
+		pthread_t thread;
+
+		assert_int_equal(pthread_create(&thread, NULL,
+						allocate_in_a_scope, NULL),
+				 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	assert_int_equal(sl_scope_top(&s, 0, NULL), SL_OK);
+	assert_int_equal(s->n_rows, 1);
+	assert_int_equal(s->rows[0].n_calls, 3);
+	assert_near(s->rows[0].n_allocations.value, 7, 0);
+	assert_true(s->rows[0].allocated_bytes.value >= 7 * MIB);
+	assert_true(s->rows[0].allocated_bytes.value < 7.1 * MIB);
+	assert_true(s->rows[0].live_peak_bytes.value >= MIB);
+	assert_true(s->rows[0].live_peak_bytes.value < 1.1 * MIB);
+	sl_scopes_free(s);
+}
+
 /* Opening a scope lowers the watermarks; forgetting it puts them back. */
 static void
 a_forgotten_scope_hides_no_peak(void **state)
@@ -102,6 +180,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scopes_do_not_allocate),
 		cmocka_unit_test(scopes_report_what_they_allocate),
+		cmocka_unit_test(names_are_not_the_callers_memory),
+		cmocka_unit_test(threads_are_added_up),
 		cmocka_unit_test(a_forgotten_scope_hides_no_peak),
 	};
 

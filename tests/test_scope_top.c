@@ -8,7 +8,9 @@
 #include "scope_rows.h"
 #include "timing/scope.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
+#include <time.h>
 
 static void
 rates_come_from_declared_work(void **state)
@@ -81,6 +83,9 @@ resources_are_absent_unless_asked_for(void **state)
 			    "not asked for: SL_SCOPE_MEMORY");
 	assert_true(isnan(row->cpu_ns.value));
 	row = row_of(s, "touch");
+	/* Asked for, but nothing counts allocations here. */
+	assert_non_null(row->n_allocations.absent);
+	assert_null(strstr(row->n_allocations.absent, "not asked for"));
 	assert_null(row->cpu_ns.absent);
 	assert_true(row->cpu_ns.value > 0);
 	assert_true(row->n_minor_faults.value >= 1);
@@ -89,6 +94,68 @@ resources_are_absent_unless_asked_for(void **state)
 	assert_true(row->resident_change_bytes.value >= 0.9 * N_BYTES);
 	assert_true(row->resident_peak_bytes.value >=
 		    row->resident_change_bytes.value);
+	sl_scopes_free(s);
+}
+
+enum { TOUCHED_BYTES = 8 << 20, PAGE_BYTES = 4096 };
+static const uint64_t BUSY_NS = 5000000; /* of a thread's CPU time */
+
+static uint64_t
+cpu_now_ns(void)
+{
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* One call: works for a while and touches pages, which are left. */
+static void *
+work_and_touch(void *pages)
+{
+	struct sl_scope scope = sl_scope_begin("shared", SL_SCOPE_RESOURCES);
+	uint64_t start_ns = cpu_now_ns();
+
+	while (cpu_now_ns() - start_ns < BUSY_NS)
+		;
+	memset(pages, 1, TOUCHED_BYTES);
+	sl_scope_end(&scope);
+	return NULL;
+}
+
+/* Figures are means over the calls of all threads: each did as much. */
+static void
+threads_are_added_up(void **state)
+{
+	const double n_pages = TOUCHED_BYTES / PAGE_BYTES;
+	const struct sl_scope_row *row;
+	struct sl_scopes *s;
+	pthread_t threads[3];
+	void *pages[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		pages[i] = mmap(NULL, TOUCHED_BYTES, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_true(pages[i] != MAP_FAILED);
+		(void)madvise(pages[i], TOUCHED_BYTES, MADV_NOHUGEPAGE);
+		assert_int_equal(pthread_create(&threads[i], NULL,
+						work_and_touch, pages[i]),
+				 0);
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	}
+	s = take();
+	row = row_of(s, "shared");
+	assert_int_equal(row->n_calls, 3);
+	assert_true(row->cpu_ns.value >= (double)BUSY_NS);
+	assert_true(row->n_minor_faults.value >= n_pages);
+	/* A sanitizer's memory of its own may come on top. */
+	assert_true(row->n_minor_faults.value < 30 * n_pages);
+	assert_true(row->resident_change_bytes.value >= 0.9 * TOUCHED_BYTES);
+	assert_true(row->resident_change_bytes.value < 10.0 * TOUCHED_BYTES);
+	assert_true(row->resident_peak_bytes.value >= 0.9 * TOUCHED_BYTES);
+	for (int i = 0; i < 3; i++)
+		munmap(pages[i], TOUCHED_BYTES);
 	sl_scopes_free(s);
 }
 
@@ -133,6 +200,7 @@ main(void)
 		cmocka_unit_test_setup(what_n_cannot_support_is_refused, reset),
 		cmocka_unit_test_setup(resources_are_absent_unless_asked_for,
 				       reset),
+		cmocka_unit_test_setup(threads_are_added_up, reset),
 		cmocka_unit_test_setup(top_takes_the_dearest, reset),
 		cmocka_unit_test(rates_need_work_and_time),
 	};

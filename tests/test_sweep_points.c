@@ -109,6 +109,12 @@ test_efficiency_of_another_type(void **state)
 	}
 	settle(&m);
 	assert_near(m.point.latency_ns.value, 2500, 1e-9);
+	/* Two samples a pass; what is longest makes the lowest rate. */
+	assert_close(m.point.rate_per_s.value, 2 / 2500e-9, 1e-12);
+	assert_close(m.point.rate_per_s.lo, 2e9 / m.point.latency_ns.hi, 1e-12);
+	assert_close(m.point.rate_per_s.hi, 2e9 / m.point.latency_ns.lo, 1e-12);
+	assert_true(m.point.rate_per_s.lo < m.point.rate_per_s.value &&
+		    m.point.rate_per_s.value < m.point.rate_per_s.hi);
 	assert_near(m.point.compute_efficiency, 1600.0 / 2500, 1e-12);
 	assert_near(m.point.roof_share, 1800.0 / 2500, 1e-12);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tensors: sizes of every type, values of every small float against the
- * formulas of their formats, and generated weights: the same whichever piece
- * is asked for, with the mean and deviation promised.
+ * formulas of their formats, and generated weights: those of the oracle, the
+ * same whichever piece is asked for, with the mean and deviation promised.
  */
 #include "harness.h"
 #include "graph/tensor.h"
@@ -155,6 +155,39 @@ test_generator_is_by_index(void **state)
 	assert_near(sqrt(squares / 1e5), 2, 5 * 2 / sqrt(2e5));
 }
 
+/* oracles/generated.py: the same weights on every machine, in every version. */
+static void
+test_generated_numbers(void **state)
+{
+	static const uint64_t at[] = {0, 1, 2, 1000003};
+	static const double normal[] = {-0.8297649774481317, 0.9921712007383207,
+					-1.0126801070480336,
+					-0.8169469110045611};
+	static const double uniform[] = {
+		-0.21290949495778722, -0.06961509874302552, -0.7844485345999186,
+		-0.2867947927163319};
+	struct sl__generator g = {.seed = 7, .mean = 3, .scale = 2};
+	const int64_t n[] = {2000000};
+	struct sl__tensor t = {
+		.dtype = SL_DTYPE_F64, .rank = 1, .dims = n, .generator = &g};
+
+	(void)state;
+	assert_true(sl__tensor_measure(&t));
+	for (size_t i = 0; i < 4; i++) {
+		double value;
+
+		g.kind = SL__GENERATE_NORMAL;
+		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
+		assert_close(value, 3 + 2 * normal[i], 1e-15);
+		g.kind = SL__GENERATE_UNIFORM;
+		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
+		assert_close(value, 3 + 2 * uniform[i], 1e-15);
+		g.kind = SL__GENERATE_CONSTANT;
+		assert_true(sl__tensor_doubles(&t, at[i], 1, &value));
+		assert_near(value, 3, 0);
+	}
+}
+
 static void
 test_refuses_what_has_no_numbers(void **state)
 {
@@ -180,6 +213,7 @@ main(void)
 		cmocka_unit_test(test_integers_of_every_width),
 		cmocka_unit_test(test_generated_halves),
 		cmocka_unit_test(test_generator_is_by_index),
+		cmocka_unit_test(test_generated_numbers),
 		cmocka_unit_test(test_refuses_what_has_no_numbers),
 	};
 

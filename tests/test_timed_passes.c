@@ -118,13 +118,29 @@ rows_add_up(void **state)
 static void
 rows_are_thinned(void **state)
 {
+	enum { STEPS_MOST = 16 };
+	static float rows[200 * STEPS_MOST];
 	const struct sl__passes *p;
 	struct taken t;
 
 	(void)state;
+	open_model(&t, 200);
+	t.steps.noise = 0.5;
+	p = take(&t);
+	assert_int_equal(p->row_stride, 1);
+	assert_true(p->n_steps <= STEPS_MOST);
+	memcpy(rows, p->rows, 200 * p->n_steps * sizeof(*rows));
+	close_model(&t);
 	open_model(&t, 700);
+	t.steps.noise = 0.5;
 	p = take(&t);
 	assert_int_equal(n_taken(p), 700);
+	/* Every fourth is left, and is that pass. */
+	assert_int_equal(p->row_stride, 4);
+	for (size_t r = 0; r < 200 / 4; r++)
+		assert_memory_equal(p->rows + r * p->n_steps,
+				    rows + 4 * r * p->n_steps,
+				    p->n_steps * sizeof(*rows));
 	assert_true(p->n_rows <= SL__PASSES_ROWS &&
 		    p->n_rows >= SL__PASSES_ROWS / 2);
 	assert_int_equal(p->n_rows,

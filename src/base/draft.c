@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "base/draft.h"
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -46,18 +47,8 @@ struct sl__draft {
 static void
 write_out(struct sl__draft *draft, const unsigned char *bytes, size_t n_bytes)
 {
-	while (n_bytes && !draft->error) {
-		ssize_t n = write(draft->fd, bytes, n_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			draft->error = errno;
-			return;
-		}
-		bytes += n;
-		n_bytes -= (size_t)n;
-	}
+	if (!draft->error)
+		draft->error = sl__file_send(draft->fd, bytes, n_bytes);
 }
 
 void

@@ -73,3 +73,21 @@ sl_buf_write(const struct sl_buf *buf, const char *path, struct sl_error *err)
 
 	return rc ? rc : sl__file_write(path, buf->data, buf->n_bytes, err);
 }
+
+int
+sl__file_send(int fd, const void *bytes, size_t n_bytes)
+{
+	const unsigned char *at = bytes;
+
+	while (n_bytes) {
+		ssize_t n = write(fd, at, n_bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno;
+		at += n;
+		n_bytes -= (size_t)n;
+	}
+	return 0;
+}

@@ -24,4 +24,8 @@ enum sl_status sl__file_read_open(struct sl_buf *out, int fd, const char *path,
 enum sl_status sl__file_write(const char *path, const char *bytes,
 			      size_t n_bytes, struct sl_error *err) SL_CHECKED;
 
+/* Writes all of it to what is open as 'fd', in as many pieces as that takes;
+ * returns 0, or the errno value of what failed. */
+int sl__file_send(int fd, const void *bytes, size_t n_bytes);
+
 #endif

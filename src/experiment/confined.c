@@ -210,16 +210,8 @@ plan_and_run(const struct sl__confined_options *options, double start,
 static void
 send(int fd, const void *bytes, size_t n_bytes)
 {
-	const char *at = bytes;
-
-	while (n_bytes > 0) {
-		ssize_t n = write(fd, at, n_bytes);
-
-		if (n < 0 && errno != EINTR)
-			_exit(1);
-		at += n > 0 ? n : 0;
-		n_bytes -= n > 0 ? (size_t)n : 0;
-	}
+	if (sl__file_send(fd, bytes, n_bytes))
+		_exit(1);
 }
 
 static enum sl_status
