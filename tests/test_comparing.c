@@ -327,6 +327,42 @@ a_mismatch_without_memory_is_a_failure(void **state)
 	sl__arena_release(&arena);
 }
 
+/* The arena's first block ends somewhere in the words about an item. */
+static void
+an_item_without_memory_is_a_failure(void **state)
+{
+	const struct sl__comparing how = {SL_CHECK_LARGEST, 1, 0, 1};
+	const int64_t dims[] = {2}, more[] = {3};
+	const float x[3] = {0};
+	struct sl__tensor a = tensor(SL_DTYPE_F32, x, dims, 1);
+	struct sl__tensor b = tensor(SL_DTYPE_F32, x, more, 1);
+	struct sl__datum items[2], got, want;
+	int n_failed = 0;
+
+	(void)state;
+	sl__datum_borrow(&items[0], &a);
+	sl__datum_borrow(&items[1], &b);
+	got = want =
+		(struct sl__datum){.kind = SL__TYPE_SEQUENCE, .n_items = 1};
+	got.items = &items[0];
+	want.items = &items[1];
+	for (size_t taken = 3800; taken <= 4096; taken += 16) {
+		struct counting c = {.fail_at = 2};
+		struct sl_allocator allocator = counting_allocator(&c);
+		struct sl_run_output out = {.dtype = SL_DTYPE_F32};
+		struct sl__arena arena;
+		enum sl_status rc;
+
+		sl__arena_init(&arena, &allocator);
+		assert_non_null(sl__arena_alloc(&arena, taken));
+		rc = sl__compare_output(&out, &how, &got, &want, &arena, NULL);
+		assert_int_equal(rc, c.n_requests < 2 ? SL_OK : SL_E_NOMEM);
+		n_failed += rc != SL_OK;
+		sl__arena_release(&arena);
+	}
+	assert_in_range(n_failed, 2, 18);
+}
+
 int
 main(void)
 {
@@ -342,6 +378,7 @@ main(void)
 		cmocka_unit_test(what_does_not_fit_is_told),
 		cmocka_unit_test(top_of_each_row_must_be_the_same),
 		cmocka_unit_test(a_mismatch_without_memory_is_a_failure),
+		cmocka_unit_test(an_item_without_memory_is_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,7 +175,8 @@ times_what_it_is_told_to(void **state)
 		assert_absent(&r->at[SL_CONDITION_COLD]);
 		assert_absent(&r->at[SL_CONDITION_HOGGED]);
 		/* Nor can 64 rows be anything else. */
-		assert_absent(&r->at[SL_CONDITION_DOUBLED]);
+		assert_string_equal(r->at[SL_CONDITION_DOUBLED].absent,
+				    "the model's batch is fixed");
 		assert_true(isnan(r->doubled_flops) && isnan(r->doubled_bytes));
 	}
 	assert_string_equal(f.diagnosis.no_doubled,
