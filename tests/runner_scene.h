@@ -36,16 +36,14 @@ struct scene {
 	double waited_ns;
 };
 
-static inline enum sl_status
-prepare(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static inline void
+prepare(struct sl__slot *slot, void *ctx)
 {
 	struct scene *s = ctx;
 
 	(void)slot;
-	(void)err;
 	s->n_prepared++;
 	assert_int_equal(s->n_finished + 1, s->n_prepared);
-	return SL_OK;
 }
 
 static inline enum sl_status
@@ -65,15 +63,13 @@ run(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return SL_OK;
 }
 
-static inline enum sl_status
-finish(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static inline void
+finish(struct sl__slot *slot, void *ctx)
 {
 	struct scene *s = ctx;
 
-	(void)err;
 	s->slots[s->n_slots - 1] = *slot;
 	s->n_finished++;
-	return SL_OK;
 }
 
 static inline enum sl_status

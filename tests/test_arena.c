@@ -107,6 +107,25 @@ strings_are_copied(void **state)
 	sl__arena_release(&arena);
 }
 
+static void
+columns_grow(void **state)
+{
+	struct sl__arena arena;
+	int *x = NULL;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	for (size_t n = 0, cap = 3; n < 100; cap *= 2) {
+		x = sl__arena_grown(&arena, x, n, cap, sizeof(*x));
+		for (; n < cap; n++)
+			x[n] = (int)n;
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(x[i], i);
+	}
+	assert_null(sl__arena_grown(&arena, x, 1, SIZE_MAX, sizeof(*x)));
+	sl__arena_release(&arena);
+}
+
 int
 main(void)
 {
@@ -115,6 +134,7 @@ main(void)
 		cmocka_unit_test(everything_is_freed_with_the_arena),
 		cmocka_unit_test(failure_is_null_and_leaks_nothing),
 		cmocka_unit_test(strings_are_copied),
+		cmocka_unit_test(columns_grow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

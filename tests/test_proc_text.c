@@ -60,6 +60,18 @@ single_number_is_read(void **state)
 	assert_false(sl__proc_number(&n, "<unsupported>\n"));
 }
 
+static void
+files_are_read_to_the_end_of_the_room(void **state)
+{
+	char text[8];
+
+	(void)state;
+	assert_int_equal(sl__proc_read(SL_TEST_DATA "/none", text, 8), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(sl__proc_read("/proc/version", text, 8), 7);
+	assert_string_equal(text, "Linux v");
+}
+
 int
 main(void)
 {
@@ -68,6 +80,7 @@ main(void)
 		cmocka_unit_test(malformed_stat_is_refused),
 		cmocka_unit_test(run_delay_is_the_second_field),
 		cmocka_unit_test(single_number_is_read),
+		cmocka_unit_test(files_are_read_to_the_end_of_the_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

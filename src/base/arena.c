@@ -221,6 +221,17 @@ sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes)
 	return sl__arena_alloc(arena, n * n_bytes);
 }
 
+void *
+sl__arena_grown(struct sl__arena *arena, const void *old, size_t n, size_t cap,
+		size_t n_bytes)
+{
+	void *block = sl__arena_array(arena, cap, n_bytes);
+
+	if (block && n)
+		memcpy(block, old, n * n_bytes);
+	return block;
+}
+
 char *
 sl__arena_string(struct sl__arena *arena, const char *text)
 {

@@ -50,6 +50,11 @@ void *sl__arena_alloc(struct sl__arena *arena, size_t n_bytes);
 /* Like sl__arena_alloc(n * n_bytes), but NULL when the product overflows. */
 void *sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes);
 
+/* Likewise, and begins with the n elements of 'old'; what these took stays
+ * taken. */
+void *sl__arena_grown(struct sl__arena *arena, const void *old, size_t n,
+		      size_t cap, size_t n_bytes);
+
 /* A copy of 'text', which may be NULL (gives NULL). */
 char *sl__arena_string(struct sl__arena *arena, const char *text);
 

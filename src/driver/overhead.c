@@ -8,8 +8,8 @@
 #include "driver/overhead.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "engine/tape.h"
 #include "experiment/subject.h"
+#include "result/kept_passes.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 #include "timing/runner.h"
@@ -247,12 +247,10 @@ conclude(const struct student *s, struct sl_overhead_study *out)
 static enum sl_status
 reserve(struct student *s, struct sl_error *err)
 {
-	int failed = 0;
+	int failed = sl__tape_reserve(
+		&s->tape, sl_plan_n_steps(s->subject.plan), &s->scratch);
 
 	s->tape.clock = s->ticker.clock;
-	s->tape.cap = sl_plan_n_steps(s->subject.plan) + 1;
-	s->tape.marks = sl__arena_array(&s->scratch, s->tape.cap,
-					sizeof(*s->tape.marks));
 	s->bare_ns = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
 	s->sorted = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
 	for (int w = 0; w < SL_N_WATCHINGS; w++) {
@@ -260,7 +258,7 @@ reserve(struct student *s, struct sl_error *err)
 						 sizeof(double));
 		failed |= !s->extra_ns[w];
 	}
-	if (failed || !s->tape.marks || !s->bare_ns || !s->sorted)
+	if (failed || !s->bare_ns || !s->sorted)
 		return sl__fail_nomem(err);
 	return SL_OK;
 }

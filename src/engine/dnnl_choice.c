@@ -45,14 +45,10 @@ grow(struct sl__choices *c, struct sl_error *err)
 
 	if (c->n < c->cap)
 		return SL_OK;
-	rows = sl__arena_array(&c->arena, cap, sizeof(*rows));
-	keys = sl__arena_array(&c->arena, cap, sizeof(*keys));
+	rows = sl__arena_grown(&c->arena, c->rows, c->n, cap, sizeof(*rows));
+	keys = sl__arena_grown(&c->arena, c->keys, c->n, cap, sizeof(*keys));
 	if (!rows || !keys)
 		return sl__fail_nomem(err);
-	if (c->n) {
-		memcpy(rows, c->rows, c->n * sizeof(*rows));
-		memcpy(keys, c->keys, c->n * sizeof(*keys));
-	}
 	c->rows = rows;
 	c->keys = keys;
 	c->cap = cap;

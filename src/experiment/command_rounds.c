@@ -50,32 +50,21 @@ is_interrupted(const struct bench *b)
 }
 
 static int
-grow_doubles(struct bench *b, double **column, size_t cap)
-{
-	double *larger = sl__arena_array(b->arena, cap, sizeof(*larger));
-
-	if (!larger)
-		return 0;
-	if (*column)
-		memcpy(larger, *column, b->out->n_rounds * sizeof(*larger));
-	*column = larger;
-	return 1;
-}
-
-static int
 grow_column(struct bench *b, struct sl__command_column *c, size_t cap)
 {
-	int *codes = sl__arena_array(b->arena, cap, sizeof(*codes));
+	double **columns[] = {&c->wall_ns, &c->user_ns, &c->system_ns,
+			      &c->resident_bytes};
+	size_t n = b->out->n_rounds;
+	int is_whole = 1;
 
-	if (!codes || !grow_doubles(b, &c->wall_ns, cap) ||
-	    !grow_doubles(b, &c->user_ns, cap) ||
-	    !grow_doubles(b, &c->system_ns, cap) ||
-	    !grow_doubles(b, &c->resident_bytes, cap))
-		return 0;
-	if (c->exit_codes)
-		memcpy(codes, c->exit_codes, b->out->n_rounds * sizeof(*codes));
-	c->exit_codes = codes;
-	return 1;
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		*columns[i] = sl__arena_grown(b->arena, *columns[i], n, cap,
+					      sizeof(double));
+		is_whole &= *columns[i] != NULL;
+	}
+	c->exit_codes = sl__arena_grown(b->arena, c->exit_codes, n, cap,
+					sizeof(*c->exit_codes));
+	return is_whole && c->exit_codes;
 }
 
 /* Makes room for another round. */
@@ -226,18 +215,16 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return run_part(b, command, SL__PART_CONCLUDE, err);
 }
 
-static enum sl_status
-note_disturbance(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static void
+note_disturbance(struct sl__slot *slot, void *ctx)
 {
 	struct bench *b = ctx;
 	const struct sl__run *run = &b->out->columns[slot->arm].latest;
 
-	(void)err;
 	if (!is_interrupted(b))
 		slot->is_disturbed =
 			sl__watch_child(b->with->watch, run->n_involuntary,
 					run->run_delay_ns, run->wall_ns);
-	return SL_OK;
 }
 
 /* Writes the latest run of a command into its columns and this round. */

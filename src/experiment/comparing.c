@@ -173,12 +173,7 @@ static int
 step_on(struct pair_walk *w)
 {
 	w->i++;
-	for (size_t d = w->got->rank; d-- > 0;) {
-		if (++w->at[d] < w->got->dims[d])
-			return 1;
-		w->at[d] = 0;
-	}
-	return 0;
+	return sl__ref_next(w->at, w->got->rank, w->got->dims, NULL, NULL, 0);
 }
 
 static int

@@ -10,13 +10,13 @@
 #define _GNU_SOURCE
 #include "experiment/confined.h"
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/parallel.h"
 #include "experiment/subject.h"
 #include "machine/platform.h"
+#include "timing/proc_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,17 +41,12 @@ static const char LIMITED = 'L', NOT_LIMITED = 'N';
 static double
 status_of(const char *name)
 {
-	struct sl_buf status = {0};
-	const char *at = NULL;
-	double number = 0;
+	char status[1 << 14];
+	const char *at;
 
-	if (!sl__file_read(&status, "/proc/self/status", 1 << 14, NULL) &&
-	    status.data)
-		at = strstr(status.data, name);
-	if (at)
-		number = strtod(at + strlen(name), NULL);
-	sl_buf_release(&status);
-	return number;
+	(void)sl__proc_read("/proc/self/status", status, sizeof(status));
+	at = strstr(status, name);
+	return at ? strtod(at + strlen(name), NULL) : 0;
 }
 
 /* Private memory that can be written, as the limit counts it; 0: unknown. */
@@ -75,13 +70,11 @@ is_below(int resource, double n_bytes)
 static int
 is_strict(void)
 {
-	struct sl_buf word = {0};
-	int answer = !sl__file_read(&word, "/proc/sys/vm/overcommit_memory", 16,
-				    NULL) &&
-		     word.data && *word.data == '2';
+	char word[16];
 
-	sl_buf_release(&word);
-	return answer;
+	(void)sl__proc_read("/proc/sys/vm/overcommit_memory", word,
+			    sizeof(word));
+	return *word == '2';
 }
 
 const char *

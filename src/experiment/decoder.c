@@ -23,12 +23,6 @@ value_of(const struct sl__decoder *d, size_t i)
 	return &d->graph->values[d->inputs[i].value];
 }
 
-static int
-has_word(const char *name, const char *word)
-{
-	return strstr(name, word) != NULL;
-}
-
 /* Lists of integers, one for each sample. */
 static int
 is_list(const struct sl__value *v)
@@ -43,11 +37,11 @@ is_list(const struct sl__value *v)
 static enum sl__decoder_role
 role_by_name(const char *name)
 {
-	if (has_word(name, "mask"))
+	if (strstr(name, "mask"))
 		return SL__DECODER_MASK;
-	if (has_word(name, "position") || has_word(name, "pos_ids"))
+	if (strstr(name, "position") || strstr(name, "pos_ids"))
 		return SL__DECODER_POSITIONS;
-	if (has_word(name, "type_id") || has_word(name, "segment"))
+	if (strstr(name, "type_id") || strstr(name, "segment"))
 		return SL__DECODER_TYPES;
 	return SL__DECODER_TOKENS;
 }
@@ -277,7 +271,7 @@ size_of(const struct sl__decoder *d, size_t i, int k, const int64_t n[2])
 		return n[1];
 	if (in->role != SL__DECODER_STATE && k == t->rank - 1)
 		return in->role == SL__DECODER_MASK ? n[0] + n[1] : n[1];
-	if (has_word(d->graph->symbols[size - SL__SYMBOL_BASE].name, "batch"))
+	if (strstr(d->graph->symbols[size - SL__SYMBOL_BASE].name, "batch"))
 		return d->batch;
 	return -1;
 }

@@ -87,26 +87,18 @@ nothing(int rank, int n, void *ctx)
 
 /* A step on the clock, its threads awake. */
 static enum sl_status
-time_step(struct diagnoser *d, struct sl__program *p, size_t i, double *ns,
-	  struct sl_error *err)
+time_step(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
+	  enum sl_condition condition, struct sl_error *err)
 {
-	uint64_t begin, end;
-	enum sl_status rc;
+	uint64_t begin = sl__ticks_of(d->ticker.clock), end;
+	enum sl_status rc = sl__guide_step(p, i, err);
+	double ns;
 
-	begin = sl__ticks_of(d->ticker.clock);
-	rc = sl__guide_step(p, i, err);
 	end = sl__ticks_of(d->ticker.clock);
-	*ns = fmax(sl__ticker_span_ns(&d->ticker, begin, end) -
-			   d->ticker.reading_ns,
-		   0);
+	ns = sl__ticker_span_ns(&d->ticker, begin, end) - d->ticker.reading_ns;
+	if (!rc && h->n[condition] < MAX_ROUNDS)
+		h->ns[condition][h->n[condition]++] = fmax(ns, 0);
 	return rc;
-}
-
-static void
-note(struct hot *h, enum sl_condition condition, double ns)
-{
-	if (h->n[condition] < MAX_ROUNDS)
-		h->ns[condition][h->n[condition]++] = ns;
 }
 
 static struct sl__operands
@@ -137,39 +129,30 @@ run_warm(struct diagnoser *d, struct hot *h, struct sl__program *p,
 {
 	struct sl__operands operands = operands_of(d, p, h->step);
 	enum sl_status rc = SL_OK;
-	double ns;
 
 	if (!h->is_tried)
 		rc = try_again(h, &operands, p, err);
-	if (rc)
-		return rc;
 	/* Copying leaves lines with other threads than those that write them:
 	 * one more run brings them home. */
-	if (!h->is_repeated) {
+	if (!rc && !h->is_repeated) {
 		sl__operands_save(&operands);
 		rc = sl__guide_step(p, h->step, err);
 	}
 	if (!rc)
-		rc = time_step(d, p, h->step, &ns, err);
-	if (rc)
-		return rc;
-	note(h, SL_CONDITION_WARM, ns);
-	if (!h->is_repeated)
+		rc = time_step(d, h, p, h->step, SL_CONDITION_WARM, err);
+	if (!rc && !h->is_repeated)
 		sl__operands_restore(&operands);
-	return SL_OK;
+	return rc;
 }
 
 static enum sl_status
 run_twice(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	  struct sl_error *err)
 {
-	double ns;
-	enum sl_status rc = time_step(d, p, h->step, &ns, err);
+	enum sl_status rc =
+		time_step(d, h, p, h->step, SL_CONDITION_IN_PLACE, err);
 
-	if (rc)
-		return rc;
-	note(h, SL_CONDITION_IN_PLACE, ns);
-	return h->runs_twice ? run_warm(d, h, p, err) : SL_OK;
+	return rc || !h->runs_twice ? rc : run_warm(d, h, p, err);
 }
 
 static enum sl_status
@@ -177,36 +160,13 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	 struct sl_error *err)
 {
 	struct sl__operands operands = operands_of(d, p, h->step);
-	double ns;
-	enum sl_status rc;
 
 	if (!sl__operands_flush(&operands)) {
 		sl__beside_evict(d->how->beside);
 		/* Threads that have waited so long sleep. */
 		sl__parallel(d->n_threads, nothing, NULL);
 	}
-	rc = time_step(d, p, h->step, &ns, err);
-	if (!rc)
-		note(h, SL_CONDITION_COLD, ns);
-	return rc;
-}
-
-/* A step of another plan. */
-static enum sl_status
-run_twin(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
-	 struct sl_error *err)
-{
-	static const enum sl_condition conditions[N_KINDS] = {
-		[ALONE] = SL_CONDITION_ALONE,
-		[HOGGED] = SL_CONDITION_HOGGED,
-		[DOUBLED] = SL_CONDITION_DOUBLED,
-	};
-	double ns;
-	enum sl_status rc = time_step(d, p, i, &ns, err);
-
-	if (!rc)
-		note(h, conditions[d->kind], ns);
-	return rc;
+	return time_step(d, h, p, h->step, SL_CONDITION_COLD, err);
 }
 
 /* Whose pass that is; NULL: the plan's own. */
@@ -221,6 +181,11 @@ twin_of(const struct diagnoser *d, int kind)
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
+	static const enum sl_condition of_twins[N_KINDS] = {
+		[ALONE] = SL_CONDITION_ALONE,
+		[HOGGED] = SL_CONDITION_HOGGED,
+		[DOUBLED] = SL_CONDITION_DOUBLED,
+	};
 	struct diagnoser *d = ctx;
 	const struct sl__twin *twin = twin_of(d, (int)d->kind);
 	unsigned slot = twin ? twin->slot_of[i] : d->slot_of[i];
@@ -229,7 +194,8 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	    (d->kind == DOUBLED && !twin->is_same[slot]))
 		return sl__guide_step(p, i, err);
 	if (twin)
-		return run_twin(d, &d->hot[slot], p, i, err);
+		return time_step(d, &d->hot[slot], p, i, of_twins[d->kind],
+				 err);
 	if (d->kind == COLD)
 		return run_cold(d, &d->hot[slot], p, err);
 	return run_twice(d, &d->hot[slot], p, err);

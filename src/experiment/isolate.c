@@ -3,6 +3,7 @@
 #include "experiment/isolate.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "result/kept_passes.h"
 
 #include "base/banned.h"
 
@@ -22,20 +23,17 @@ static enum sl_status
 reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__isolated *out = x->out;
+	int failed = sl__tape_reserve(&x->whole,
+				      sl_plan_n_steps(x->what->whole), arena) |
+		     sl__tape_reserve(&x->alone,
+				      sl_plan_n_steps(x->what->alone), arena);
 
 	x->whole.clock = x->alone.clock = x->what->control.with.clock;
-	x->whole.cap = sl_plan_n_steps(x->what->whole) + 1;
-	x->alone.cap = sl_plan_n_steps(x->what->alone) + 1;
-	x->whole.marks =
-		sl__arena_array(arena, x->whole.cap, sizeof(*x->whole.marks));
-	x->alone.marks =
-		sl__arena_array(arena, x->alone.cap, sizeof(*x->alone.marks));
 	out->context_ns = sl__arena_array(arena, ROUNDS_MOST, sizeof(double));
 	out->alone_ns = sl__arena_array(arena, ROUNDS_MOST, sizeof(double));
-	return x->whole.marks && x->alone.marks && out->context_ns &&
-			       out->alone_ns
-		       ? SL_OK
-		       : sl__fail_nomem(err);
+	return failed || !out->context_ns || !out->alone_ns
+		       ? sl__fail_nomem(err)
+		       : SL_OK;
 }
 
 /* The time of the steps that count; NULL: all. */

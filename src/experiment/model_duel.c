@@ -12,6 +12,7 @@
 #include "experiment/model_duel.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "result/kept_passes.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
 
@@ -94,11 +95,13 @@ process_cpu_ns(void)
  * until they sleep, 20 ms at most.
  */
 static void
-let_threads_sleep(const struct director *d)
+let_threads_sleep(struct sl__slot *slot, void *ctx)
 {
+	const struct director *d = ctx;
 	const struct timespec pause = {0, 200000};
 	uint64_t before;
 
+	(void)slot;
 	for (int i = 0; d->threads_differ && i < 100; i++) {
 		before = process_cpu_ns();
 		nanosleep(&pause, NULL);
@@ -190,15 +193,6 @@ read_tapes(const struct director *d, struct sl__duelist *who)
 }
 
 static enum sl_status
-prepare_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
-{
-	(void)slot;
-	(void)err;
-	let_threads_sleep(ctx);
-	return SL_OK;
-}
-
-static enum sl_status
 take_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct director *d = ctx;
@@ -216,8 +210,8 @@ take_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* CPU time of a model: of its one thread, or of all there are, which work for
  * nobody else. */
-static enum sl_status
-finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static void
+finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct director *d = ctx;
 	struct sl__duelist *who = &d->out->duelists[slot->arm];
@@ -225,11 +219,9 @@ finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 				  ? slot->after.cpu_ns - slot->before.cpu_ns
 				  : d->cpu_ns;
 
-	(void)err;
 	read_tapes(d, who);
 	who->cpu_ns =
 		fmax(1e-3, (double)cpu_ns / (double)passes_per_slot(d->out));
-	return SL_OK;
 }
 
 static void
@@ -560,7 +552,7 @@ play(struct director *d, struct sl_error *err)
 		.time_s = d->how->time_s,
 		.rounds_per_probe = ROUNDS_PER_PROBE,
 		.enough = SL_STOP_VERDICT,
-		.prepare = prepare_slot,
+		.prepare = let_threads_sleep,
 		.run = take_slot,
 		.finish = finish_slot,
 		.close = close_round,
@@ -587,13 +579,9 @@ reserve_tapes(const struct director *d, struct sl__duelist *who, size_t n)
 {
 	who->tapes = sl__arena_array(d->arena, n, sizeof(*who->tapes));
 	for (size_t i = 0; who->tapes && i < n; i++) {
-		who->tapes[i].clock = d->ticker.clock;
-		who->tapes[i].cap = who->n_steps + 1;
-		who->tapes[i].marks =
-			sl__arena_array(d->arena, who->n_steps + 1,
-					sizeof(struct sl__tape_mark));
-		if (!who->tapes[i].marks)
+		if (sl__tape_reserve(&who->tapes[i], who->n_steps, d->arena))
 			return 1;
+		who->tapes[i].clock = d->ticker.clock;
 	}
 	return !who->tapes;
 }

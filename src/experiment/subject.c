@@ -109,7 +109,8 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes =
-		sl__arena_array(&s->scratch, n + s->inputs->n, sizeof(*shapes));
+		sl__arena_grown(&s->scratch, sizes->shapes, n, n + s->inputs->n,
+				sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 
 	if (!shapes)
@@ -119,8 +120,6 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 			err,
 			sl__fail(err, SL_E_DATA, "the model's batch is fixed"),
 			SL_HINT_BATCH, "", "");
-	if (n)
-		memcpy(shapes, sizes->shapes, n * sizeof(*shapes));
 	s->batch = sizes->batch;
 	for (size_t i = 0; !rc && i < s->inputs->n; i++) {
 		if (s->inputs->contents[i])
@@ -146,11 +145,10 @@ add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
 
 	rc = sl__plan_read_file(&t, &file, &s->scratch, input->path, err);
 	if (!rc) {
-		dims = sl__arena_array(&s->scratch, t.rank, sizeof(*dims));
+		dims = sl__arena_grown(&s->scratch, t.dims, t.rank, t.rank,
+				       sizeof(*dims));
 		if (!dims)
 			rc = sl__fail_nomem(err);
-		else if (t.rank)
-			memcpy(dims, t.dims, t.rank * sizeof(*dims));
 		out->input = input->input;
 		out->dims = dims;
 		out->rank = t.rank;
@@ -164,14 +162,13 @@ take_file_shapes(struct sl__subject *s, struct sl_sizes *sizes,
 		 struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
-	struct sl_input_shape *shapes = sl__arena_array(
-		&s->scratch, n + s->options.n_inputs, sizeof(*shapes));
+	struct sl_input_shape *shapes =
+		sl__arena_grown(&s->scratch, sizes->shapes, n,
+				n + s->options.n_inputs, sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 
 	if (!shapes)
 		return sl__fail_nomem(err);
-	if (n)
-		memcpy(shapes, sizes->shapes, n * sizeof(*shapes));
 	for (size_t i = 0; !rc && i < s->options.n_inputs; i++) {
 		const struct sl_input_file *file = &s->options.inputs[i];
 

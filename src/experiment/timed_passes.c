@@ -82,15 +82,19 @@ span_ns(const struct taker *t, uint64_t from, uint64_t to)
 	return sl__ticker_span_ns(&t->ticker, from, to);
 }
 
+/* The mean of a stretch of passes that nobody adds up; bare ones without a
+ * tape. */
 static enum sl_status
-run_bare(struct taker *t, double *pass_ns, struct sl_error *err)
+run_stretch(struct taker *t, struct sl__tape *tape, double *pass_ns,
+	    struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
 	uint64_t begin = now(t), end;
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = sl_plan_run(t->plan, err);
+		rc = tape ? sl__plan_record(t->plan, tape, err)
+			  : sl_plan_run(t->plan, err);
 	end = now(t);
 	*pass_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
 		   (double)n;
@@ -212,22 +216,6 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 	return SL_OK;
 }
 
-/* What passes take that nobody adds up. */
-static enum sl_status
-run_marked(struct taker *t, struct sl__tape *tape, double *pass_ns,
-	   struct sl_error *err)
-{
-	size_t n = t->out->calls_per_sample;
-	uint64_t begin = now(t), end;
-	enum sl_status rc = SL_OK;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = sl__plan_record(t->plan, tape, err);
-	end = now(t);
-	*pass_ns = span_ns(t, begin, end) / (double)n;
-	return rc;
-}
-
 /*
  * Passes with every mark and with every fourth one: what the former take
  * longer is what a mark costs where it is made.  That is less than a reading
@@ -244,8 +232,8 @@ take_sparse(struct taker *t, struct sl_error *err)
 	for (int k = 0; !rc && k < 2; k++) {
 		int is_sparse = (k == 0) != full_first;
 
-		rc = run_marked(t, is_sparse ? &t->sparse : &t->tape,
-				&ns[is_sparse], err);
+		rc = run_stretch(t, is_sparse ? &t->sparse : &t->tape,
+				 &ns[is_sparse], err);
 	}
 	n = (double)t->tape.n_marks - (double)t->sparse.n_marks;
 	if (!rc && n > 0)
@@ -347,27 +335,26 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct taker *t = ctx;
 	double *pass_ns = &t->pass_ns[slot->arm];
-	enum sl_status rc = slot->arm == BARE ? run_bare(t, pass_ns, err)
-					      : run_recorded(t, pass_ns, err);
+	enum sl_status rc = slot->arm == BARE
+				    ? run_stretch(t, NULL, pass_ns, err)
+				    : run_recorded(t, pass_ns, err);
 
 	slot->wall_ns = *pass_ns * (double)t->out->calls_per_sample;
 	return rc;
 }
 
 /* Books are over recorded passes: what hits a bare one does not count. */
-static enum sl_status
-finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static void
+finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct taker *t = ctx;
 
-	(void)err;
 	if (slot->arm != BARE)
-		return SL_OK;
+		return;
 	slot->is_disturbed = 0;
 	t->cpu_ns = sl__watch_cpu_ns(&t->watch, &slot->before, &slot->after, 1,
 				     t->out->reading_ns) /
 		    (double)t->out->calls_per_sample;
-	return SL_OK;
 }
 
 static enum sl_status
@@ -458,9 +445,9 @@ take_rounds(struct taker *t, struct sl_error *err)
 	enum sl_status rc;
 
 	t->out->calls_per_sample = 1;
-	rc = run_bare(t, &t->out->first_ns, err);
+	rc = run_stretch(t, NULL, &t->out->first_ns, err);
 	if (!rc)
-		rc = run_bare(t, &t->again_ns, err);
+		rc = run_stretch(t, NULL, &t->again_ns, err);
 	if (rc)
 		return rc;
 	calibrate(t, t->again_ns);

@@ -59,19 +59,15 @@ sl__touching_init(struct sl__touching *t, struct sl__program *program,
 static void
 save(const struct sl__touching *t, unsigned char *to)
 {
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; to += t->list[i++].n_bytes)
 		memcpy(to, t->list[i].start, (size_t)t->list[i].n_bytes);
-		to += t->list[i].n_bytes;
-	}
 }
 
 static void
 put(const struct sl__touching *t, const unsigned char *from)
 {
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i < t->n; from += t->list[i++].n_bytes)
 		memcpy(t->list[i].start, from, (size_t)t->list[i].n_bytes);
-		from += t->list[i].n_bytes;
-	}
 }
 
 /* The bits that are inverted: all, or nearly all, so that what one stretch

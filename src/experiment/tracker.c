@@ -39,13 +39,11 @@ add_tensor(struct tracker *t, const struct sl__tracked *born,
 	if (out->n_tensors == out->cap_tensors) {
 		size_t cap = out->cap_tensors ? 2 * out->cap_tensors : 64;
 		struct sl__tracked *more =
-			sl__arena_array(t->arena, cap, sizeof(*more));
+			sl__arena_grown(t->arena, out->tensors, out->n_tensors,
+					cap, sizeof(*more));
 
 		if (!more)
 			return sl__fail_nomem(err);
-		if (out->n_tensors)
-			memcpy(more, out->tensors,
-			       out->n_tensors * sizeof(*more));
 		out->tensors = more;
 		out->cap_tensors = cap;
 	}

@@ -16,7 +16,6 @@
 #include "timing/proc_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -189,16 +188,11 @@ static int
 paranoid_level(void)
 {
 	char text[16];
-	int fd = open("/proc/sys/kernel/perf_event_paranoid",
-		      O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	uint64_t level;
 
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
+	if (!sl__proc_read("/proc/sys/kernel/perf_event_paranoid", text,
+			   sizeof(text)))
 		return SL__PARANOID_UNKNOWN;
-	text[n] = '\0';
 	if (text[0] == '-')
 		return -1;
 	return sl__proc_number(&level, text) && level < 100

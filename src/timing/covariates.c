@@ -37,31 +37,6 @@ enum {
 static const double MAX_SLOT_DELAY = 0.01;
 static const double MAX_CHILD_DELAY = 0.1;
 
-static size_t
-read_small(int fd, char *text, size_t cap)
-{
-	ssize_t n = pread(fd, text, cap - 1, 0);
-
-	if (n < 0)
-		n = 0;
-	text[n] = '\0';
-	return (size_t)n;
-}
-
-static size_t
-read_path(const char *path, char *text, size_t cap)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t n;
-
-	text[0] = '\0';
-	if (fd < 0)
-		return 0;
-	n = read_small(fd, text, cap);
-	close(fd);
-	return n;
-}
-
 static int
 read_system(const struct sl__watch *watch, struct sl__system_times *out)
 {
@@ -70,7 +45,7 @@ read_system(const struct sl__watch *watch, struct sl__system_times *out)
 
 	if (script)
 		return script->read_system(out, script->ctx);
-	return read_path("/proc/stat", text, sizeof(text)) &&
+	return sl__proc_read("/proc/stat", text, sizeof(text)) &&
 	       sl__proc_stat(out, text);
 }
 
@@ -80,9 +55,9 @@ read_throttle(const struct sl__watch *watch, uint64_t *out)
 	char text[64];
 
 	return !watch->with.watch &&
-	       read_path("/sys/devices/system/cpu/cpu0/thermal_throttle/"
-			 "core_throttle_count",
-			 text, sizeof(text)) &&
+	       sl__proc_read("/sys/devices/system/cpu/cpu0/thermal_throttle/"
+			     "core_throttle_count",
+			     text, sizeof(text)) &&
 	       sl__proc_number(out, text);
 }
 
@@ -157,12 +132,13 @@ read_others(const struct sl__watch *watch, struct sl__covariates *now)
 {
 	struct rusage usage;
 	char text[128];
+	ssize_t n = watch->schedstat_fd < 0 ? 0
+					    : pread(watch->schedstat_fd, text,
+						    sizeof(text) - 1, 0);
 
-	now->run_delay_ns = 0;
-	if (watch->schedstat_fd >= 0) {
-		read_small(watch->schedstat_fd, text, sizeof(text));
-		sl__proc_run_delay(&now->run_delay_ns, text);
-	}
+	text[n > 0 ? n : 0] = '\0';
+	if (!sl__proc_run_delay(&now->run_delay_ns, text))
+		now->run_delay_ns = 0;
 	getrusage(RUSAGE_THREAD, &usage);
 	now->n_involuntary = (uint64_t)usage.ru_nivcsw;
 	now->cpu = sched_getcpu();

@@ -66,13 +66,6 @@ check_options(const struct sl_compare_options *how, size_t n,
 	return SL_OK;
 }
 
-static enum sl_status
-fail_call(const struct sl_candidate *who, int failed, struct sl_error *err)
-{
-	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
-			who->name, failed);
-}
-
 /* Every candidate once, cold, and then timed: the extremes of a call. */
 static enum sl_status
 time_calls(struct duet *d, double *fastest_ns, double *slowest_ns,
@@ -91,7 +84,7 @@ time_calls(struct duet *d, double *fastest_ns, double *slowest_ns,
 						     SUB_SLOT_NS, &n_calls,
 						     &call_ns);
 		if (failed)
-			return fail_call(who, failed, err);
+			return sl__timer_fail(who, failed, err);
 		*fastest_ns = fmin(*fastest_ns, call_ns);
 		*slowest_ns = fmax(*slowest_ns, call_ns);
 	}
@@ -151,25 +144,23 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 					       d->n_calls, &d->sub_slots_ns[i]);
 
 		if (failed)
-			return fail_call(who, failed, err);
+			return sl__timer_fail(who, failed, err);
 		slot->wall_ns += d->sub_slots_ns[i];
 	}
 	return SL_OK;
 }
 
-static enum sl_status
-finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static void
+finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct duet *d = ctx;
 
-	(void)err;
 	d->wall_ns[slot->arm] = fmax(
 		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
 	d->cpu_ns[slot->arm] =
 		fmax(sl__watch_cpu_ns(&d->watch, &slot->before, &slot->after,
 				      d->n_sub_slots, d->timer.cost.reading_ns),
 		     1e-3);
-	return SL_OK;
 }
 
 static enum sl_status
@@ -324,7 +315,7 @@ sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	struct sl_compare_options how;
 	struct sl_comparisons *c;
 	struct sl__arena *arena;
-	struct duet *d;
+	struct duet d = {.how = &how, .n = n};
 	enum sl_status rc;
 
 	*out = NULL;
@@ -340,16 +331,9 @@ sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	c = sl__boxed_new(&arena, how.allocator, sizeof(*c));
 	if (!c)
 		return sl__fail_nomem(err);
-	d = sl__arena_alloc(arena, sizeof(*d));
-	if (d) {
-		d->how = &how;
-		d->n = n;
-		rc = copy_candidates(d, candidates, arena, err);
-		if (!rc)
-			rc = run_duet(d, c, arena, watch, err);
-	} else {
-		rc = sl__fail_nomem(err);
-	}
+	rc = copy_candidates(&d, candidates, arena, err);
+	if (!rc)
+		rc = run_duet(&d, c, arena, watch, err);
 	if (rc) {
 		sl_comparisons_free(c);
 		return rc;

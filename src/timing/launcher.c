@@ -155,17 +155,10 @@ static void
 read_run_delay(struct sl__run *run, pid_t pid)
 {
 	char path[64], text[128];
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, text, sizeof(text) - 1);
-	text[n > 0 ? n : 0] = '\0';
-	run->has_run_delay = sl__proc_run_delay(&run->run_delay_ns, text);
-	close(fd);
+	run->has_run_delay = sl__proc_read(path, text, sizeof(text)) &&
+			     sl__proc_run_delay(&run->run_delay_ns, text);
 }
 
 static void

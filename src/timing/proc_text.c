@@ -8,10 +8,24 @@
 #include "timing/proc_text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/banned.h"
+
+size_t
+sl__proc_read(const char *path, char *text, size_t cap)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, cap - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0 ? (size_t)n : 0;
+}
 
 /* Reads a decimal at *at and moves past it; 0 when there is none. */
 static int

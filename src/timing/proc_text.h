@@ -3,6 +3,7 @@
 #ifndef SL_PROC_TEXT_H
 #define SL_PROC_TEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* All CPUs together, in clock ticks since the machine started. */
@@ -11,6 +12,10 @@ struct sl__system_times {
 	uint64_t idle;  /* idle and waiting for input/output */
 	uint64_t steal; /* taken by the hypervisor */
 };
+
+/* The beginning of a file, at most cap - 1 bytes, with '\0' behind it; returns
+ * their number, 0 where it cannot be read. */
+size_t sl__proc_read(const char *path, char *text, size_t cap);
 
 /* Each returns 1, or 0 when the text is not what the kernel documents. */
 int sl__proc_stat(struct sl__system_times *out, const char *stat);

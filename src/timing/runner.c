@@ -165,7 +165,7 @@ static enum sl_status
 take_slot(struct sl__runner *r, const struct sl__phase *p,
 	  struct sl__slot *slot, int *ended, struct sl_error *err)
 {
-	enum sl_status rc = SL_OK;
+	enum sl_status rc;
 
 	if (slot->nth && (p->cuts_rounds || p->tells_slots))
 		look(r);
@@ -174,15 +174,17 @@ take_slot(struct sl__runner *r, const struct sl__phase *p,
 	if (slot->nth && p->cuts_rounds && is_late(r, p))
 		*ended = stop(r, SL_STOP_TIME);
 	if (p->prepare && !*ended && !sl__runner_is_interrupted(r))
-		rc = p->prepare(slot, p->ctx, err);
-	if (p->due_ns && !rc && !*ended)
+		p->prepare(slot, p->ctx);
+	if (p->due_ns && !*ended)
 		await(r, p, slot);
 	if (sl__runner_is_interrupted(r))
 		*ended = stop(r, SL_STOP_INTERRUPT);
-	if (rc || *ended)
-		return rc;
+	if (*ended)
+		return SL_OK;
 	rc = run_watched(r, p, slot, err);
-	return rc || !p->finish ? rc : p->finish(slot, p->ctx, err);
+	if (!rc && p->finish)
+		p->finish(slot, p->ctx);
+	return rc;
 }
 
 /* A round is over.  The frequency is probed after the first, too. */

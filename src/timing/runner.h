@@ -66,10 +66,11 @@ struct sl__phase {
 	const uint64_t *due_ns;  /* [n_rounds * n_arms] arrivals: no slot begins
 				    before its time since the phase began */
 
-	sl__slot_function *prepare; /* before the slot is due and watched */
-	sl__slot_function *run;     /* the slot itself */
-	sl__slot_function *finish;  /* after it was watched */
-	sl__taken_function *close;  /* after the last slot of a round */
+	/* Before the slot is due and watched; and after it was watched. */
+	void (*prepare)(struct sl__slot *slot, void *ctx);
+	void (*finish)(struct sl__slot *slot, void *ctx);
+	sl__slot_function *run;    /* the slot itself */
+	sl__taken_function *close; /* after the last slot of a round */
 	int (*is_enough)(void *ctx);
 	int (*wants_more)(void *ctx);
 	/* What the runner cannot know of the progress, and what it should not

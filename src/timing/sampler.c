@@ -64,13 +64,6 @@ check_options(const struct sl_measure_options *how, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-fail_call(const struct sampler *s, int failed, struct sl_error *err)
-{
-	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
-			s->what.name, failed);
-}
-
 /*
  * The cold first call, then how many calls make a sample.  A sample is long
  * enough for the clock, and long enough that the time budget does not
@@ -87,7 +80,7 @@ calibrate(struct sampler *s, double *first_ns, struct sl_error *err)
 	failed = sl__timer_stretch(&s->timer, s->what.fn, s->what.ctx, 1,
 				   first_ns);
 	if (failed)
-		return fail_call(s, failed, err);
+		return sl__timer_fail(&s->what, failed, err);
 	s->calls_per_sample = 1;
 	call_ns = *first_ns;
 	if (*first_ns < SLOT_NS || *first_ns * 4 < s->how->time_s * 1e9)
@@ -97,7 +90,7 @@ calibrate(struct sampler *s, double *first_ns, struct sl_error *err)
 				       : fmax(shortest_ns, fits_ns),
 			&s->calls_per_sample, &call_ns);
 	if (failed)
-		return fail_call(s, failed, err);
+		return sl__timer_fail(&s->what, failed, err);
 	sample_ns = fmax(call_ns * (double)s->calls_per_sample, 1);
 	s->samples_per_slot =
 		(size_t)fmax(1, fmin(1000, floor(SLOT_NS / sample_ns)));
@@ -169,7 +162,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 					       &took_ns);
 
 		if (failed)
-			return fail_call(s, failed, err);
+			return sl__timer_fail(&s->what, failed, err);
 		s->samples_ns[s->n_samples++] =
 			took_ns / (double)s->calls_per_sample;
 		slot->wall_ns += took_ns;
@@ -177,18 +170,16 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-finish_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
+static void
+finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct sampler *s = ctx;
 	size_t n = samples_of(s, slot);
 
-	(void)err;
 	s->slot_cpu_ns[s->n_slots++] =
 		sl__watch_cpu_ns(&s->watch, &slot->before, &slot->after, n,
 				 s->timer.cost.reading_ns) /
 		(double)(s->calls_per_sample * n);
-	return SL_OK;
 }
 
 static enum sl_status

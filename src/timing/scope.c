@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "memory/interposer.h"
 #include "memory/resident.h"
+#include "stats/summary.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -512,20 +513,6 @@ sl_scope_end(struct sl_scope *scope)
 	scope->serial = 0;
 }
 
-static uint64_t
-median_of(uint64_t *values, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		uint64_t value = values[i];
-		size_t j = i;
-
-		for (; j > 0 && values[j - 1] > value; j--)
-			values[j] = values[j - 1];
-		values[j] = value;
-	}
-	return values[n / 2];
-}
-
 /*
  * Empty scopes, timed from outside and by themselves.  The outer readings
  * span one reading more than the pair: what two in a row are apart.
@@ -533,8 +520,7 @@ median_of(uint64_t *values, size_t n)
 static void
 calibrate_flags(struct table *table, unsigned flags)
 {
-	uint64_t inside[N_CALIBRATION], pair[N_CALIBRATION];
-	uint64_t cpu[N_CALIBRATION];
+	double inside[N_CALIBRATION], pair[N_CALIBRATION], cpu[N_CALIBRATION];
 
 	for (size_t i = 0; i < N_CALIBRATION; i++) {
 		uint64_t reading = sl__ticks();
@@ -542,13 +528,14 @@ calibrate_flags(struct table *table, unsigned flags)
 		struct sl_scope scope = sl_scope_begin("", flags);
 
 		sl_scope_end(&scope);
-		pair[i] = less(sl__ticks() - start, start - reading);
-		inside[i] = table->last_ticks;
-		cpu[i] = flags & SL_SCOPE_CPU ? table->last_cpu_ns : 0;
+		pair[i] = (double)less(sl__ticks() - start, start - reading);
+		inside[i] = (double)table->last_ticks;
+		cpu[i] = flags & SL_SCOPE_CPU ? (double)table->last_cpu_ns : 0;
 	}
 	registry.costs[flags] = (struct sl__scope_cost){
-		median_of(inside, N_CALIBRATION),
-		median_of(pair, N_CALIBRATION), median_of(cpu, N_CALIBRATION)};
+		(uint64_t)sl__median_in_place(inside, N_CALIBRATION),
+		(uint64_t)sl__median_in_place(pair, N_CALIBRATION),
+		(uint64_t)sl__median_in_place(cpu, N_CALIBRATION)};
 }
 
 /* Uses a table that stays behind, empty, for the thread to take. */
@@ -566,10 +553,11 @@ calibrate(void)
 }
 
 static void
-reset_entry(struct sl__scope_entry *entry)
+reset_entry(struct sl__scope_entry *entry, void *ctx)
 {
 	struct sl__scope_usage *usage = entry->usage;
 
+	(void)ctx;
 	memset(&entry->durations, 0, sizeof(entry->durations));
 	entry->total_ticks = 0;
 	entry->self_ticks = 0;
@@ -579,21 +567,6 @@ reset_entry(struct sl__scope_entry *entry)
 		return;
 	memset(usage, 0, sizeof(*usage));
 	sl__live_series_init(&usage->series, usage->points, SL__N_SCOPE_POINTS);
-}
-
-void
-sl_scope_reset(void)
-{
-	pthread_mutex_lock(&registry.lock);
-	for (struct table *t = registry.tables; t; t = t->next) {
-		lock_table(t);
-		for (size_t i = 0; i < t->n_entries; i++)
-			reset_entry(t->entries[i]);
-		unlock_table(t);
-	}
-	registry.n_dropped = 0;
-	registry.n_unbalanced = 0;
-	pthread_mutex_unlock(&registry.lock);
 }
 
 void
@@ -607,6 +580,14 @@ sl__scope_each(sl__scope_visit *visit, void *ctx)
 		unlock_table(t);
 	}
 	pthread_mutex_unlock(&registry.lock);
+}
+
+void
+sl_scope_reset(void)
+{
+	sl__scope_each(reset_entry, NULL);
+	registry.n_dropped = 0;
+	registry.n_unbalanced = 0;
 }
 
 void

@@ -61,7 +61,7 @@ void sl__scope_state_read(struct sl__scope_state *out);
  * Calls visit() for every entry of every thread, with the lock held: it must
  * not open a scope and should be quick.
  */
-typedef void sl__scope_visit(const struct sl__scope_entry *entry, void *ctx);
+typedef void sl__scope_visit(struct sl__scope_entry *entry, void *ctx);
 void sl__scope_each(sl__scope_visit *visit, void *ctx);
 
 #endif

@@ -97,7 +97,7 @@ merge_usage(struct total *total, const struct sl__scope_usage *from)
 }
 
 static void
-merge_entry(const struct sl__scope_entry *entry, void *ctx)
+merge_entry(struct sl__scope_entry *entry, void *ctx)
 {
 	struct merge *merge = ctx;
 	struct total *total;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* timer.c - timing calls of a function with a calibrated clock. */
 #include "timing/timer.h"
+#include "base/status.h"
 
 #include <math.h>
 
@@ -36,6 +37,14 @@ sl__timer_stretch(const struct sl__timer *timer, sl_function *fn, void *ctx,
 
 	*took_ns = fmax(0, (double)(end - start) - timer->cost.reading_ns);
 	return 0;
+}
+
+enum sl_status
+sl__timer_fail(const struct sl_candidate *what, int returned,
+	       struct sl_error *err)
+{
+	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
+			what->name, returned);
 }
 
 int

@@ -28,6 +28,10 @@ double sl__timer_shortest_ns(const struct sl__timer *timer);
 int sl__timer_stretch(const struct sl__timer *timer, sl_function *fn, void *ctx,
 		      size_t n_calls, double *took_ns);
 
+/* SL_E_MEASURE: what a call of it returned. */
+enum sl_status sl__timer_fail(const struct sl_candidate *what, int returned,
+			      struct sl_error *err);
+
 /*
  * How many calls make a stretch of at least target_ns: doubles until two
  * stretches in a row are long enough, or one is ten times that.  *call_ns is
