@@ -67,7 +67,7 @@ bca_is_that_of_scipy(void **state)
 	assert_int_equal(e.needs_n, 0);
 	assert_int_equal(e.method, SL_METHOD_BCA);
 	/* The median takes few values, so that it is exact. */
-	e = sl__bca(TIMES, 20, sl__statistic_median, NULL, &how);
+	e = sl__bca(TIMES, 20, statistic_median, NULL, &how);
 	assert_close(e.value, 10.45, 1e-14);
 	assert_close(e.lo, 10.15, 1e-9);
 	assert_close(e.hi, 11.0, 1e-9);
@@ -225,7 +225,7 @@ small_and_constant_samples_are_told(void **state)
 		assert_true(isnan(e[i].lo) && isnan(e[i].hi));
 	}
 	e[0] = sl__student_mean(SAME, 12, .05);
-	e[1] = sl__bca(SAME, 12, sl__statistic_median, NULL, &how);
+	e[1] = sl__bca(SAME, 12, statistic_median, NULL, &how);
 	e[2] = sl__block_bootstrap(SAME, 12, sl__statistic_mean, NULL, 0, &how);
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(e[i].needs_n, 0);
@@ -247,11 +247,9 @@ a_seed_repeats_an_interval(void **state)
 	struct sl_estimate first, again;
 
 	(void)state;
-	first = sl__block_bootstrap(TIMES, 20, sl__statistic_median, NULL, 2,
-				    &how);
+	first = sl__block_bootstrap(TIMES, 20, statistic_median, NULL, 2, &how);
 	how = bootstrap(&rng, 7, 200);
-	again = sl__block_bootstrap(TIMES, 20, sl__statistic_median, NULL, 2,
-				    &how);
+	again = sl__block_bootstrap(TIMES, 20, statistic_median, NULL, 2, &how);
 	assert_near(first.lo, again.lo, 0);
 	assert_near(first.hi, again.hi, 0);
 	assert_int_equal(first.method, SL_METHOD_BLOCK);

@@ -32,8 +32,7 @@ cover_zero(size_t n, double rho, size_t n_trials)
 		e = sl__block_bootstrap(x, n, sl__statistic_mean, NULL, 0,
 					&how);
 		found.mean += e.lo <= 0 && 0 <= e.hi;
-		e = sl__block_bootstrap(x, n, sl__statistic_median, NULL, 0,
-					&how);
+		e = sl__block_bootstrap(x, n, statistic_median, NULL, 0, &how);
 		found.median += e.lo <= 0 && 0 <= e.hi;
 		e = sl__student_mean(x, n, .05);
 		found.student += e.lo <= 0 && 0 <= e.hi;

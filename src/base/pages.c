@@ -185,19 +185,6 @@ sl__pages_take_back(struct sl__pages *pages, const void *block)
 	}
 }
 
-int
-sl__pages_hold(const struct sl__pages *pages, const void *at)
-{
-	uintptr_t a = (uintptr_t)at;
-
-	for (const struct stretch *s = pages->stretches; s; s = s->next) {
-		if (a >= (uintptr_t)s->start &&
-		    a < (uintptr_t)s->start + s->used_bytes)
-			return 1;
-	}
-	return 0;
-}
-
 uint64_t
 sl__pages_used(const struct sl__pages *pages)
 {

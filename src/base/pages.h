@@ -33,9 +33,6 @@ void sl__pages_finish(struct sl__pages *pages);
  * back to the system, in whole large pages. */
 void sl__pages_take_back(struct sl__pages *pages, const void *block);
 
-/* Whether the address is one of a block handed out. */
-int sl__pages_hold(const struct sl__pages *pages, const void *at);
-
 /* Bytes handed out. */
 uint64_t sl__pages_used(const struct sl__pages *pages);
 

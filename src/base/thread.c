@@ -179,12 +179,6 @@ sl__team_free(struct sl__team *team)
 	sl__boxed_free(team);
 }
 
-size_t
-sl__team_size(const struct sl__team *team)
-{
-	return team->n;
-}
-
 void
 sl__team_run(struct sl__team *team, sl__team_function *fn, void *ctx)
 {

@@ -23,7 +23,6 @@ enum sl_status sl__team_new(struct sl__team **out, size_t n_threads,
 			    const struct sl_allocator *allocator,
 			    struct sl_error *err) SL_CHECKED;
 void sl__team_free(struct sl__team *team); /* NULL is fine */
-size_t sl__team_size(const struct sl__team *team);
 
 /* Runs fn on every member and returns when all are done. */
 void sl__team_run(struct sl__team *team, sl__team_function *fn, void *ctx);

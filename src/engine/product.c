@@ -392,13 +392,6 @@ sl__product_rows(const struct sl__product *p)
 	return rows;
 }
 
-uint64_t
-sl__product_flops(const struct sl__product *p)
-{
-	return 2 * (uint64_t)sl__product_rows(p) * (uint64_t)p->n *
-	       (uint64_t)p->k;
-}
-
 int
 sl__end_is_bias(const struct sl__product *p, int i)
 {

@@ -52,9 +52,6 @@ int sl__product_read(struct sl__product *out, const struct sl__planner *pl,
 /* Rows of all stacks together. */
 int64_t sl__product_rows(const struct sl__product *p);
 
-/* 2 m n k, what any kernel here does. */
-uint64_t sl__product_flops(const struct sl__product *p);
-
 /* Whether an end adds one number per column: a bias. */
 int sl__end_is_bias(const struct sl__product *p, int i);
 

@@ -145,7 +145,6 @@ prepare(struct sl__beside *beside)
 	if (beside->rc)
 		return;
 	beside->rc = sl__beside_choose(beside, &m, memory_bytes, &beside->err);
-	beside->evict_s = (double)NAN;
 }
 
 static void
@@ -337,31 +336,12 @@ evict(struct sl__beside *beside)
 				      .size_bytes = beside->evict_bytes,
 				      .chunk_bytes = beside->evict_bytes,
 				      .n_repeats = 1};
-	uint64_t start_ns = sl__clock_now_ns(NULL);
 
 	(void)sl__rig_stream(&beside->rig, &stretch, beside->n_cpus);
-	beside->evict_s = (double)(sl__clock_now_ns(NULL) - start_ns) * 1e-9;
-}
-
-static void
-sham(struct sl__beside *beside)
-{
-	const struct sl__beside_peak *peak = &beside->peaks[0];
-	double n_probes = beside->evict_s / SL__BESIDE_PEAK_S;
-	double n = (double)peak->n_rounds * (n_probes > 0 ? n_probes : 1);
-
-	(void)sl__rig_peak(&beside->rig, peak->kernel, beside->n_cpus,
-			   (uint64_t)fmin(n, SL__MAX_PEAK_ROUNDS));
 }
 
 void
 sl__beside_evict(struct sl__beside *beside)
 {
 	sl__beside_do(beside, evict);
-}
-
-void
-sl__beside_sham(struct sl__beside *beside)
-{
-	sl__beside_do(beside, sham);
 }

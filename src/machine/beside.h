@@ -24,7 +24,7 @@ struct sl__beside;
 
 /* Reads the caches, maps memory (12 times the last cache at most, a quarter
  * of what is free) and finds the fastest way through each level: 0.1 to 0.2 s.
- * SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32, which probes and shams
+ * SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32, which probes
  * rest on; what the machine does not say of its caches is measured. */
 enum sl_status sl__beside_open(struct sl__beside **out,
 			       const struct sl__beside_options *options,
@@ -43,12 +43,9 @@ void sl__beside_ceilings(const struct sl__beside *beside,
 
 /*
  * Pushes what the caches hold of anybody's data out of them: every CPU walks
- * through twice its own caches, all together through four times the last one.  The
- * sham takes as long, on the same threads, and touches no memory: what both do
- * to a workload is not the caches' doing.
+ * through twice its own caches, all together through four times the last one.
  */
 void sl__beside_evict(struct sl__beside *beside);
-void sl__beside_sham(struct sl__beside *beside);
 
 /*
  * A thread that walks through memory as fast as it can, on a CPU apart, until

@@ -57,7 +57,6 @@ struct sl__beside {
 	size_t l2_bytes, last_bytes; /* caches; the last one: one thread's
 					share by what was measured */
 	size_t evict_bytes;          /* that each member walks */
-	double evict_s;              /* the last time */
 	enum sl_status rc;           /* of opening the rig */
 	struct sl_error err;
 

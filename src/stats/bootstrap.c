@@ -32,13 +32,6 @@ sl__statistic_mean(double *x, size_t n, void *ctx)
 	return sl__mean(x, n);
 }
 
-double
-sl__statistic_median(double *x, size_t n, void *ctx)
-{
-	(void)ctx;
-	return sl__median_select(x, n);
-}
-
 /* An estimate without its interval, refused until n reaches needs_n. */
 static struct sl_estimate
 without_interval(double value, size_t n, size_t needs_n, enum sl_method method)

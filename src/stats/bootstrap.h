@@ -9,9 +9,8 @@
 /* Any statistic of x[0..n-1]; may reorder x, which is a resample. */
 typedef double sl__statistic(double *x, size_t n, void *ctx);
 
-/* The mean and the median as statistics; ctx is not used. */
+/* The mean as a statistic; ctx is not used. */
 double sl__statistic_mean(double *x, size_t n, void *ctx);
-double sl__statistic_median(double *x, size_t n, void *ctx);
 
 /* What a bootstrap needs besides the data. */
 struct sl__bootstrap {

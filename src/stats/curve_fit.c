@@ -2,8 +2,8 @@
 /*
  * curve_fit.c - laws fitted to points.
  *
- * A line by the textbook formulas on centred sums, a power law as a line of
- * logarithms, and a power law above a fixed cost as a search over its
+ * A power law as a line of logarithms, by the textbook formulas on centred
+ * sums, and a power law above a fixed cost as a search over its
  * exponent: for a given exponent the rest is linear, so that one dimension
  * is left and no starting value has to be guessed.
  */
@@ -15,19 +15,12 @@
 
 #include "base/banned.h"
 
-/* Pairs, read as they are or through the logarithm. */
+/* Pairs, read through the logarithm. */
 struct points {
 	const double *x, *y;
 	size_t n;
-	int as_logs;
 	double mean_x, mean_y; /* of what is read */
 };
-
-static double
-value_at(const struct points *p, const double *column, size_t i)
-{
-	return p->as_logs ? log(column[i]) : column[i];
-}
 
 static int
 all_positive(const double *x, size_t n)
@@ -45,8 +38,8 @@ find_means(struct points *p)
 	double sum_x = 0, sum_y = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		sum_x += value_at(p, p->x, i);
-		sum_y += value_at(p, p->y, i);
+		sum_x += log(p->x[i]);
+		sum_y += log(p->y[i]);
 	}
 	p->mean_x = sum_x / (double)p->n;
 	p->mean_y = sum_y / (double)p->n;
@@ -82,8 +75,8 @@ squared_residuals(const struct points *p, double slope)
 	double sum = 0;
 
 	for (size_t i = 0; i < p->n; i++) {
-		double dx = value_at(p, p->x, i) - p->mean_x;
-		double dy = value_at(p, p->y, i) - p->mean_y;
+		double dx = log(p->x[i]) - p->mean_x;
+		double dy = log(p->y[i]) - p->mean_y;
 
 		sum += (dy - slope * dx) * (dy - slope * dx);
 	}
@@ -100,8 +93,8 @@ fit_points(struct sl__line_fit *out, struct points *p, double alpha,
 		return sl__fail(err, SL_E_USAGE, "a line needs 2 points");
 	find_means(p);
 	for (size_t i = 0; i < p->n; i++) {
-		double dx = value_at(p, p->x, i) - p->mean_x;
-		double dy = value_at(p, p->y, i) - p->mean_y;
+		double dx = log(p->x[i]) - p->mean_x;
+		double dy = log(p->y[i]) - p->mean_y;
 
 		sxx += dx * dx;
 		sxy += dx * dy;
@@ -128,19 +121,10 @@ fit_points(struct sl__line_fit *out, struct points *p, double alpha,
 }
 
 enum sl_status
-sl__fit_line(struct sl__line_fit *out, const double *x, const double *y,
-	     size_t n, double alpha, struct sl_error *err)
-{
-	struct points points = {.x = x, .y = y, .n = n};
-
-	return fit_points(out, &points, alpha, err);
-}
-
-enum sl_status
 sl__fit_power(struct sl__line_fit *out, const double *x, const double *y,
 	      size_t n, double alpha, struct sl_error *err)
 {
-	struct points points = {.x = x, .y = y, .n = n, .as_logs = 1};
+	struct points points = {.x = x, .y = y, .n = n};
 
 	if (!all_positive(x, n) || !all_positive(y, n))
 		return sl__fail(err, SL_E_USAGE,
@@ -304,7 +288,7 @@ sl__fit_affine_power(struct sl__affine_power_fit *out, const double *x,
 		     const double *y, size_t n, double alpha,
 		     struct sl_error *err)
 {
-	struct points p = {.x = x, .y = y, .n = n, .as_logs = 1};
+	struct points p = {.x = x, .y = y, .n = n};
 	double k, t, limit, df = (double)n - 3;
 	struct law law;
 

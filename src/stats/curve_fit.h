@@ -14,18 +14,10 @@ struct sl__line_fit {
 };
 
 /*
- * Ordinary least squares y = intercept + slope * x; the intervals assume
- * independent normal errors of one size.  SL_E_USAGE for n < 2 or when all x
- * are equal.
- */
-enum sl_status sl__fit_line(struct sl__line_fit *out, const double *x,
-			    const double *y, size_t n, double alpha,
-			    struct sl_error *err) SL_CHECKED;
-
-/*
- * y = c * x^k by least squares on logarithms: slope is the exponent k with
- * its interval, intercept is ln c, residual_std is that of ln y.  SL_E_USAGE
- * unless all x, y > 0.
+ * y = c * x^k by ordinary least squares on logarithms: slope is the exponent k
+ * with its interval, intercept is ln c, residual_std is that of ln y.  The
+ * intervals assume independent normal errors of one size.  SL_E_USAGE for
+ * n < 2, when all x are equal, or unless all x, y > 0.
  */
 enum sl_status sl__fit_power(struct sl__line_fit *out, const double *x,
 			     const double *y, size_t n, double alpha,
