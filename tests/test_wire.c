@@ -10,7 +10,8 @@
 static struct sl__wire_file
 file_of(const struct bytes *b)
 {
-	struct sl__wire_file file = {b->data, b->n, 0, UINT64_MAX};
+	struct sl__wire_file file = {
+		.bytes = b->data, .n_bytes = b->n, .max_fields = UINT64_MAX};
 
 	return file;
 }
@@ -74,7 +75,6 @@ every_type_of_field_is_read(void **state)
 	struct sl__wire_file file;
 	struct sl__wire wire;
 	struct sl__field f;
-	int64_t number;
 	double real = 1.5;
 
 	(void)state;
@@ -86,45 +86,53 @@ every_type_of_field_is_read(void **state)
 	file = file_of(&b);
 	sl__wire_init(&wire, &file, "model");
 
-	assert_int_equal(sl__wire_next(&wire, &f, NULL), SL_OK);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.number, 1);
-	assert_int_equal(sl__wire_integer(&wire, &f, &number, NULL), SL_OK);
-	assert_int_equal(number, -1);
-	assert_int_equal(sl__wire_next(&wire, &f, NULL), SL_OK);
+	assert_int_equal(sl__wire_integer(&wire, &f), -1);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.number, 2);
 	assert_int_equal(f.n_bytes, 3);
 	assert_memory_equal(f.bytes, "abc", 3);
 	assert_true(f.bytes > b.data && f.bytes < b.data + b.n);
-	assert_int_equal(sl__wire_next(&wire, &f, NULL), SL_OK);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.type, SL__WIRE_FIXED32);
 	assert_int_equal(f.value, 0x3f000000);
-	assert_int_equal(sl__wire_next(&wire, &f, NULL), SL_OK);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.number, 536870911);
 	assert_int_equal(f.value, 0x3ff8000000000000);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(sl__wire_next(&wire, &f, NULL), SL_OK);
+		assert_false(sl__wire_next(&wire, &f));
 		assert_int_equal(f.number, 0);
 	}
+	assert_int_equal(file.status, SL_OK);
 	assert_int_equal(file.n_fields, 4);
 	bytes_release(&b);
+}
+
+static struct sl__wire_file
+told_file(const char *bytes, size_t n, struct sl_error *err)
+{
+	struct sl__wire_file file = {.bytes = (const unsigned char *)bytes,
+				     .n_bytes = n,
+				     .max_fields = UINT64_MAX,
+				     .err = err};
+
+	return file;
 }
 
 /* What the reader says about the first field that it refuses. */
 static void
 expect_refusal(const char *bytes, size_t n, const char *says)
 {
-	struct sl__wire_file file = {(const unsigned char *)bytes, n, 0,
-				     UINT64_MAX};
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_error err = {.status = SL_OK};
+	struct sl__wire_file file = told_file(bytes, n, &err);
 	struct sl__wire wire;
 	struct sl__field f;
-	enum sl_status rc;
 
 	sl__wire_init(&wire, &file, "model");
-	do {
-		rc = sl__wire_next(&wire, &f, &err);
-	} while (!rc && f.number);
-	assert_int_equal(rc, SL_E_DATA);
+	while (sl__wire_next(&wire, &f))
+		;
+	assert_int_equal(file.status, SL_E_DATA);
 	if (!strstr(err.text, says))
 		fail_msg("'%s' does not say '%s'", err.text, says);
 }
@@ -159,18 +167,18 @@ a_field_ends_inside_its_parent(void **state)
 	static const char bytes[] = "\x0a\x03\x12\x05"
 				    "a"
 				    "xxxxxxx";
-	struct sl__wire_file file = {(const unsigned char *)bytes,
-				     sizeof(bytes) - 1, 0, UINT64_MAX};
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_error err = {.status = SL_OK};
+	struct sl__wire_file file = told_file(bytes, sizeof(bytes) - 1, &err);
 	struct sl__wire wire, inner;
 	struct sl__field f;
 
 	(void)state;
 	sl__wire_init(&wire, &file, "model");
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
-	assert_int_equal(sl__wire_enter(&inner, &wire, &f, "graph", &err),
-			 SL_OK);
-	assert_int_equal(sl__wire_next(&inner, &f, &err), SL_E_DATA);
+	assert_true(sl__wire_next(&wire, &f));
+	inner = sl__wire_enter(&wire, &f, "graph");
+	assert_int_equal(file.status, SL_OK);
+	assert_false(sl__wire_next(&inner, &f));
+	assert_int_equal(file.status, SL_E_DATA);
 	assert_string_equal(err.text, "byte 2: field 2 of a graph reaches past "
 				      "the end of the graph");
 }
@@ -178,18 +186,22 @@ a_field_ends_inside_its_parent(void **state)
 static void
 wrong_types_are_named(void **state)
 {
-	struct sl__wire_file file = {(const unsigned char *)"\x08\x01", 2, 0,
-				     UINT64_MAX};
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_error err = {.status = SL_OK};
+	struct sl__wire_file file = told_file("\x08\x01", 2, &err);
 	struct sl__wire wire, inner;
 	struct sl__field f;
 
 	(void)state;
 	sl__wire_init(&wire, &file, "model");
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
-	assert_int_equal(sl__wire_enter(&inner, &wire, &f, "graph", &err),
-			 SL_E_DATA);
+	assert_true(sl__wire_next(&wire, &f));
+	inner = sl__wire_enter(&wire, &f, "graph");
+	assert_int_equal(file.status, SL_E_DATA);
 	assert_non_null(strstr(err.text, "byte 0: field 1 of a model"));
+	/* The first failure sticks: there is nothing more, and none is told. */
+	assert_int_equal(inner.at, inner.end);
+	assert_false(sl__wire_next(&wire, &f));
+	sl__wire_fail(&file, "another");
+	assert_null(strstr(err.text, "another"));
 }
 
 /* A list means the same packed, unpacked, and mixed. */
@@ -212,12 +224,11 @@ lists_are_read_in_every_form(void **state)
 	put_int(&b, 8, 4);
 	file = file_of(&b);
 	sl__wire_init(&wire, &file, "list");
-	while (!sl__wire_next(&wire, &f, NULL) && f.number) {
-		assert_int_equal(
-			sl__wire_count(&wire, &f, SL__WIRE_VARINT, &n, NULL),
-			SL_OK);
+	while (sl__wire_next(&wire, &f)) {
+		sl__wire_count(&wire, &f, SL__WIRE_VARINT, &n);
 		sl__wire_take(&f, SL__WIRE_VARINT, values, 8, &n_taken);
 	}
+	assert_int_equal(file.status, SL_OK);
 	assert_int_equal(n, 4);
 	assert_int_equal(n_taken, 4);
 	assert_int_equal(values[0], 1);
@@ -231,9 +242,8 @@ static void
 broken_lists_are_refused(void **state)
 {
 	static const char bytes[] = "\x0a\x03\x01\x02\x80";
-	struct sl__wire_file file = {(const unsigned char *)bytes,
-				     sizeof(bytes) - 1, 0, UINT64_MAX};
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_error err = {.status = SL_OK};
+	struct sl__wire_file file = told_file(bytes, sizeof(bytes) - 1, &err);
 	struct sl__wire wire;
 	struct sl__field f;
 	uint64_t values[2];
@@ -241,14 +251,18 @@ broken_lists_are_refused(void **state)
 
 	(void)state;
 	sl__wire_init(&wire, &file, "list");
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
-	assert_int_equal(sl__wire_count(&wire, &f, SL__WIRE_VARINT, &n, &err),
-			 SL_E_DATA);
-	assert_non_null(strstr(err.text, "byte 0"));
-	assert_int_equal(sl__wire_count(&wire, &f, SL__WIRE_FIXED32, &n, &err),
-			 SL_E_DATA);
-	assert_int_equal(sl__wire_count(&wire, &f, SL__WIRE_FIXED64, &n, &err),
-			 SL_E_DATA);
+	assert_true(sl__wire_next(&wire, &f));
+	for (size_t i = 0; i < 3; i++) {
+		static const enum sl__wire_type types[] = {
+			SL__WIRE_VARINT, SL__WIRE_FIXED32, SL__WIRE_FIXED64};
+
+		file.status = SL_OK;
+		file.err = &err;
+		err.text[0] = '\0';
+		sl__wire_count(&wire, &f, types[i], &n);
+		assert_int_equal(file.status, SL_E_DATA);
+		assert_non_null(strstr(err.text, "byte 0"));
+	}
 	assert_int_equal(n, 0);
 	sl__wire_take(&f, SL__WIRE_VARINT, values, 2, &n);
 	assert_int_equal(n, 2);
@@ -259,26 +273,28 @@ broken_lists_are_refused(void **state)
 static void
 a_stretch_is_stepped_over_and_fields_are_limited(void **state)
 {
-	struct sl__wire_file file = {
-		(const unsigned char *)"\x08\x01\x10\x02\x18\x03", 6, 0, 3};
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_error err = {.status = SL_OK};
+	struct sl__wire_file file =
+		told_file("\x08\x01\x10\x02\x18\x03", 6, &err);
 	struct sl__wire wire, again;
 	struct sl__field f;
 
 	(void)state;
+	file.max_fields = 3;
 	sl__wire_init(&wire, &file, "model");
 	wire.skip_from = 2;
 	wire.skip_to = 4;
 	again = wire;
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.number, 1);
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
+	assert_true(sl__wire_next(&wire, &f));
 	assert_int_equal(f.number, 3);
 	assert_int_equal(f.at, 4);
-	assert_int_equal(sl__wire_next(&wire, &f, &err), SL_OK);
-	assert_int_equal(f.number, 0);
-	assert_int_equal(sl__wire_next(&again, &f, &err), SL_OK);
-	assert_int_equal(sl__wire_next(&again, &f, &err), SL_E_DATA);
+	assert_false(sl__wire_next(&wire, &f));
+	assert_int_equal(file.status, SL_OK);
+	assert_true(sl__wire_next(&again, &f));
+	assert_false(sl__wire_next(&again, &f));
+	assert_int_equal(file.status, SL_E_DATA);
 	assert_non_null(strstr(err.text, "gave up after visiting 3 fields"));
 }
 

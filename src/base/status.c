@@ -7,7 +7,6 @@
  */
 #include "base/status.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,16 +48,19 @@ sl_status_text(enum sl_status status)
 	return "unknown status";
 }
 
-__attribute__((format(__printf__, 3, 0))) static void
-set_text(struct sl_error *err, enum sl_status status, const char *format,
-	 va_list args)
+enum sl_status
+sl__fail_list(struct sl_error *err, enum sl_status status, const char *format,
+	      va_list args)
 {
+	if (!err)
+		return status;
 	err->status = status;
 	err->hint = SL_HINT_NONE;
 	err->input[0] = err->dim[0] = '\0';
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	/* A name from outside may hold a newline or an escape sequence. */
 	sl_text_sanitize(err->text);
+	return status;
 }
 
 enum sl_status
@@ -66,10 +68,8 @@ sl__fail(struct sl_error *err, enum sl_status status, const char *format, ...)
 {
 	va_list args;
 
-	if (!err)
-		return status;
 	va_start(args, format);
-	set_text(err, status, format, args);
+	sl__fail_list(err, status, format, args);
 	va_end(args);
 	return status;
 }
@@ -85,7 +85,7 @@ sl__fail_errno(struct sl_error *err, enum sl_status status, int error,
 	if (!err)
 		return status;
 	va_start(args, format);
-	set_text(err, status, format, args);
+	sl__fail_list(err, status, format, args);
 	va_end(args);
 	if (strerror_r(error, reason, sizeof(reason)))
 		snprintf(reason, sizeof(reason), "error %d", error);

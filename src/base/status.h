@@ -5,6 +5,8 @@
 
 #include "sleuth.h"
 
+#include <stdarg.h>
+
 /*
  * Fills 'err' (NULL is fine) and returns 'status', so that a leaf can write
  * "return sl__fail(err, SL_E_DATA, ...)".  Text that does not fit is cut,
@@ -13,6 +15,9 @@
 enum sl_status sl__fail(struct sl_error *err, enum sl_status status,
 			const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+enum sl_status sl__fail_list(struct sl_error *err, enum sl_status status,
+			     const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 /* Like sl__fail(), and adds ": " and the text of errno value 'error'. */
 enum sl_status sl__fail_errno(struct sl_error *err, enum sl_status status,

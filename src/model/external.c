@@ -38,40 +38,21 @@ parse_number(const char *text, uint64_t *out)
 	return 1;
 }
 
-enum sl_status
+void
 sl__external_entry(struct sl__onnx_reader *r, struct sl__wire pair,
 		   struct sl__external *out)
 {
-	const char *key = "", *value = "";
-	size_t at = pair.at;
-	struct sl__field f;
-	enum sl_status rc;
+	struct sl__metadata said = sl__onnx_pair(r, pair);
 
-	for (;;) {
-		const char **text;
-
-		rc = sl__wire_next(&pair, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number != SL__PAIR_KEY && f.number != SL__PAIR_VALUE)
-			continue;
-		text = f.number == SL__PAIR_KEY ? &key : &value;
-		*text = sl__onnx_text(r, &pair, &f, "");
-		if (!*text)
-			return r->err->status;
-	}
-	if (!strcmp(key, "location"))
-		out->location = value;
-	else if ((!strcmp(key, "offset") &&
-		  !parse_number(value, &out->offset_bytes)) ||
-		 (!strcmp(key, "length") &&
-		  !parse_number(value, &out->n_bytes)))
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: '%.40s' is no %s of external data",
-				at, value, key);
-	return SL_OK;
+	if (!strcmp(said.key, "location"))
+		out->location = said.value;
+	else if ((!strcmp(said.key, "offset") &&
+		  !parse_number(said.value, &out->offset_bytes)) ||
+		 (!strcmp(said.key, "length") &&
+		  !parse_number(said.value, &out->n_bytes)))
+		sl__wire_fail(&r->file,
+			      "byte %zu: '%.40s' is no %s of external data",
+			      pair.at, said.value, said.key);
 }
 
 /* Whether a path stays below where it starts, by its text. */
@@ -124,117 +105,113 @@ is_beside_target(const struct sl__onnx_reader *r, const char *path)
  * The file's path with links followed, in 'path'.  *absent says why there is
  * none; SL_E_DATA when it is not below the folder.
  */
-static enum sl_status
+static void
 resolve(struct sl__onnx_reader *r, const char *location, char path[PATH_MAX],
 	const char **absent)
 {
-	char folder[PATH_MAX];
-	char *joined;
+	char folder[PATH_MAX], reason[128] = "";
+	const char *joined = sl__onnx_made(
+		r, sl__arena_format(&r->scratch, "%s/%s", r->folder, location));
 	size_t n;
 
-	joined = sl__arena_format(&r->scratch, "%s/%s", r->folder, location);
-	if (!joined)
-		return sl__fail_nomem(r->err);
 	if (!realpath(r->folder, folder) || !realpath(joined, path)) {
-		char reason[128] = "";
-
 		strerror_r(errno, reason, sizeof(reason));
-		*absent = sl__arena_format(r->arena,
-					   "the file '%s' cannot be read: %s",
-					   location, reason);
-		return *absent ? SL_OK : sl__fail_nomem(r->err);
+		*absent = sl__onnx_made(
+			r, sl__arena_format(r->arena,
+					    "the file '%s' cannot be read: %s",
+					    location, reason));
+		return;
 	}
 	n = strlen(folder);
 	while (n && folder[n - 1] == '/')
 		n--;
 	if ((strncmp(path, folder, n) || path[n] != '/') &&
 	    !is_beside_target(r, path))
-		return sl__fail(r->err, SL_E_DATA,
-				"external data '%.200s' leads out of the "
-				"model's folder",
-				location);
-	return SL_OK;
+		sl__wire_fail(&r->file,
+			      "external data '%.200s' leads out of the model's "
+			      "folder",
+			      location);
 }
 
 /* Maps the file, unless it is mapped already. */
-static enum sl_status
-open_file(struct sl__onnx_reader *r, const char *location,
-	  struct sl__mapping *out, const char **absent)
+static struct sl__mapping
+open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 {
-	struct sl_error why = {.status = SL_OK, .text = ""};
-	char path[PATH_MAX];
 	const size_t *known = sl__map_find(&r->externals, location);
-	enum sl_status rc;
+	struct sl__mapping file = {NULL, 0};
+	struct sl_error why = {.status = SL_OK};
+	char path[PATH_MAX] = "";
+	size_t index = r->graph->n_mappings;
 
-	if (known) {
-		*out = r->graph->mappings[*known];
-		return SL_OK;
-	}
-	rc = resolve(r, location, path, absent);
-	if (rc || *absent)
-		return rc;
+	if (known)
+		return r->graph->mappings[*known];
+	resolve(r, location, path, absent);
+	if (*absent || r->file.status)
+		return file;
 	known = sl__map_find(&r->externals, path);
 	if (known) {
-		*out = r->graph->mappings[*known];
-		return sl__map_put(&r->externals, location, *known, r->err);
+		index = *known;
+		file = r->graph->mappings[index];
+	} else if (sl__mapping_open(&file, path, &why)) {
+		*absent = sl__onnx_made(
+			r, sl__arena_format(r->arena, "%s", why.text));
+		return file;
 	}
-	if (sl__mapping_open(out, path, &why)) {
-		*absent = sl__arena_format(r->arena, "%s", why.text);
-		return *absent ? SL_OK : sl__fail_nomem(r->err);
-	}
-	rc = sl__map_put(&r->externals, path, r->graph->n_mappings, r->err);
-	if (!rc)
-		rc = sl__map_put(&r->externals, location, r->graph->n_mappings,
-				 r->err);
-	if (!rc)
-		rc = sl__graph_add_mapping(r->graph, out, r->err);
-	if (rc)
-		sl__mapping_close(out);
-	return rc;
+	sl__onnx_put(r, &r->externals, path, index);
+	sl__onnx_put(r, &r->externals, location, index);
+	if (known)
+		return file;
+	if (r->file.status ||
+	    !sl__wire_check(&r->file, sl__graph_add_mapping(r->graph, &file,
+							    r->file.err)))
+		sl__mapping_close(&file);
+	return file;
 }
 
-enum sl_status
+void
 sl__external_find(struct sl__onnx_reader *r,
 		  const struct sl__external *external, const char *name,
 		  struct sl__tensor *tensor)
 {
-	struct sl__mapping file = {NULL, 0};
-	uint64_t n_bytes = external->n_bytes;
-	enum sl_status rc;
+	struct sl_error *err = r->file.err;
+	struct sl__mapping file;
 
 	if (!is_below(external->location))
-		return sl__fail(r->err, SL_E_DATA,
-				"tensor '%.100s': its external data '%.200s' "
-				"is not below the model's folder",
-				name, external->location);
-	if (n_bytes != UINT64_MAX && n_bytes != tensor->n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"tensor '%.200s': %llu bytes of external data "
-				"where its shape takes %llu",
-				name, (unsigned long long)n_bytes,
-				(unsigned long long)tensor->n_bytes);
+		sl__wire_fail(&r->file,
+			      "tensor '%.100s': its external data '%.200s' is "
+			      "not below the model's folder",
+			      name, external->location);
+	if (external->n_bytes != UINT64_MAX &&
+	    external->n_bytes != tensor->n_bytes)
+		sl__wire_fail(&r->file,
+			      "tensor '%.200s': %llu bytes of external data "
+			      "where its shape takes %llu",
+			      name, (unsigned long long)external->n_bytes,
+			      (unsigned long long)tensor->n_bytes);
 	tensor->storage = external->location;
-	if (!r->folder || !r->graph) {
+	if (!r->folder || !r->graph || r->file.status) {
 		tensor->absent = "external data is not looked for";
-		return SL_OK;
+		return;
 	}
-	rc = open_file(r, external->location, &file, &tensor->absent);
-	if (rc)
-		return sl__within(r->err, rc, name);
+	file = open_file(r, external->location, &tensor->absent);
+	if (r->file.status) {
+		(void)sl__within(err, r->file.status, name);
+		return;
+	}
 	if (tensor->absent) {
 		if (!r->n_missing++)
 			r->missing = tensor->absent;
-		return SL_OK;
+		return;
 	}
 	if (external->offset_bytes > file.n_bytes ||
 	    tensor->n_bytes > file.n_bytes - external->offset_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"tensor '%.100s': %llu bytes at byte %llu of "
-				"'%.100s', which has %zu",
-				name, (unsigned long long)tensor->n_bytes,
-				(unsigned long long)external->offset_bytes,
-				external->location, file.n_bytes);
-	tensor->bytes = file.bytes + external->offset_bytes;
+		sl__wire_fail(&r->file,
+			      "tensor '%.100s': %llu bytes at byte %llu of "
+			      "'%.100s', which has %zu",
+			      name, (unsigned long long)tensor->n_bytes,
+			      (unsigned long long)external->offset_bytes,
+			      external->location, file.n_bytes);
+	else
+		tensor->bytes = file.bytes + external->offset_bytes;
 	tensor->is_mapped = 1;
-	return SL_OK;
 }

@@ -20,9 +20,8 @@ enum sl_status sl__external_target(struct sl__arena *arena, const char *path,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Reads one entry of a tensor's external_data into *out. */
-enum sl_status sl__external_entry(struct sl__onnx_reader *r,
-				  struct sl__wire pair,
-				  struct sl__external *out);
+void sl__external_entry(struct sl__onnx_reader *r, struct sl__wire pair,
+			struct sl__external *out);
 
 /*
  * Gives 'tensor', which is measured, its bytes or the reason why they are
@@ -32,8 +31,8 @@ enum sl_status sl__external_entry(struct sl__onnx_reader *r,
  * file or not of the tensor's size.  Files are mapped once and belong to the
  * graph.
  */
-enum sl_status sl__external_find(struct sl__onnx_reader *r,
-				 const struct sl__external *external,
-				 const char *name, struct sl__tensor *tensor);
+void sl__external_find(struct sl__onnx_reader *r,
+		       const struct sl__external *external, const char *name,
+		       struct sl__tensor *tensor);
 
 #endif

@@ -9,9 +9,9 @@
  * functions that call one another twice unfold without end, what all calls
  * together may come to is bounded.
  */
-#include "base/status.h"
 #include "model/onnx_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -27,7 +27,7 @@ enum {
 	CALL_BYTES = 1024     /* of scratch: two small maps */
 };
 
-enum sl_status
+void
 sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at, const char *name)
 {
 	size_t most = INLINED_LEAST + r->file.n_bytes / BYTES_PER_INLINED;
@@ -36,12 +36,11 @@ sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at, const char *name)
 		most = INLINED_MOST;
 	/* What a node takes is paid for by the number of them. */
 	r->budget_bytes += INLINED_BYTES;
-	if (++r->n_inlined <= most)
-		return SL_OK;
-	return sl__fail(r->err, SL_E_DATA,
-			"byte %zu: function '%.200s' and those around it "
-			"unfold to more than %zu nodes",
-			at, name, most);
+	if (++r->n_inlined > most)
+		sl__wire_fail(&r->file,
+			      "byte %zu: function '%.200s' and those around it "
+			      "unfold to more than %zu nodes",
+			      at, name, most);
 }
 
 /* The name of a function in r->text: domain, name and overload. */
@@ -50,48 +49,40 @@ function_key(struct sl__onnx_reader *r, const struct sl__field *domain,
 	     const struct sl__field *name, const struct sl__field *overload)
 {
 	static const char usual[] = "ai.onnx";
-	size_t n_domain = domain->n_bytes, n = 0;
+	const struct sl__field *parts[] = {domain, name, overload};
+	size_t n_bytes = 0, n = 0;
 
-	if (n_domain == sizeof(usual) - 1 &&
-	    !memcmp(domain->bytes, usual, n_domain))
-		n_domain = 0;
-	if (sl__onnx_check_name(r, domain) || sl__onnx_check_name(r, name) ||
-	    sl__onnx_check_name(r, overload))
-		return NULL;
-	if (sl__onnx_reserve_text(r, n_domain + name->n_bytes +
-					     overload->n_bytes + 2))
-		return NULL;
-	if (n_domain)
-		memcpy(r->text, domain->bytes, n_domain);
-	n += n_domain;
-	r->text[n++] = '\n';
-	if (name->n_bytes)
-		memcpy(r->text + n, name->bytes, name->n_bytes);
-	n += name->n_bytes;
-	r->text[n++] = '\n';
-	if (overload->n_bytes)
-		memcpy(r->text + n, overload->bytes, overload->n_bytes);
-	r->text[n + overload->n_bytes] = '\0';
+	for (size_t i = 0; i < 3; i++) {
+		sl__onnx_check_name(r, parts[i]);
+		n_bytes += parts[i]->n_bytes + 1;
+	}
+	if (!sl__onnx_reserve_text(r, n_bytes))
+		return "";
+	for (size_t i = 0; i < 3; i++) {
+		int is_usual = i == 0 && domain->n_bytes == sizeof(usual) - 1 &&
+			       !memcmp(domain->bytes, usual, domain->n_bytes);
+
+		if (i)
+			r->text[n++] = '\n';
+		if (parts[i]->n_bytes && !is_usual) {
+			memcpy(r->text + n, parts[i]->bytes, parts[i]->n_bytes);
+			n += parts[i]->n_bytes;
+		}
+	}
+	r->text[n] = '\0';
 	return r->text;
 }
 
-enum sl_status
-sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
-		struct sl__onnx_function **out)
+struct sl__onnx_function *
+sl__onnx_callee(struct sl__onnx_reader *r, const struct sl__onnx_head *head)
 {
-	const size_t *index;
-	const char *key;
+	const size_t *index = NULL;
 
-	*out = NULL;
-	if (!r->n_functions)
-		return SL_OK;
-	key = function_key(r, &head->domain, &head->type, &head->overload);
-	if (!key)
-		return r->err->status;
-	index = sl__map_find(&r->functions, key);
-	if (index)
-		*out = &r->function_list[*index];
-	return SL_OK;
+	if (r->n_functions)
+		index = sl__map_find(&r->functions,
+				     function_key(r, &head->domain, &head->type,
+						  &head->overload));
+	return index ? &r->function_list[*index] : NULL;
 }
 
 struct outline {
@@ -99,101 +90,56 @@ struct outline {
 	size_t n_defaults;
 };
 
-static enum sl_status
-read_outline(struct sl__onnx_reader *r, struct sl__wire wire,
-	     struct sl__onnx_function *function, struct outline *out)
-{
-	struct sl__opset ignored;
-	struct sl__wire inner;
-	struct sl__field f;
-	enum sl_status rc;
-
-	memset(out, 0, sizeof(*out));
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number == SL__FUNCTION_NAME)
-			out->name = f;
-		else if (f.number == SL__FUNCTION_DOMAIN)
-			out->domain = f;
-		else if (f.number == SL__FUNCTION_OVERLOAD)
-			out->overload = f;
-		else if (f.number == SL__FUNCTION_ATTRIBUTE_PROTO)
-			out->n_defaults++;
-		else if (f.number != SL__FUNCTION_OPSET_IMPORT)
-			continue;
-		rc = sl__wire_enter(&inner, &wire, &f, "function's part",
-				    r->err);
-		if (!rc && f.number == SL__FUNCTION_OPSET_IMPORT)
-			rc = sl__onnx_opset(r, inner, &function->opsets,
-					    &ignored);
-		if (rc)
-			return rc;
-	}
-}
-
-static enum sl_status
+static void
 add_function(struct sl__onnx_reader *r, struct sl__wire wire)
 {
+	static const struct sl__wire_row rows[] = {
+		{SL__FUNCTION_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, name)},
+		{SL__FUNCTION_DOMAIN, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, domain)},
+		{SL__FUNCTION_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, overload)},
+		{SL__FUNCTION_ATTRIBUTE_PROTO, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		 offsetof(struct outline, n_defaults)},
+		{0},
+	};
 	struct sl__onnx_function *function = &r->function_list[r->n_functions];
-	struct outline outline;
+	struct outline outline = {.n_defaults = 0};
+	struct sl__wire rest = wire, opset;
 	const char *key;
-	enum sl_status rc;
 
 	function->body = wire;
 	sl__map_init(&function->opsets, &r->scratch);
-	rc = read_outline(r, wire, function, &outline);
-	if (rc)
-		return rc;
+	sl__wire_scan(wire, rows, &outline);
+	while (sl__wire_message(&rest, SL__FUNCTION_OPSET_IMPORT,
+				"function's part", &opset))
+		(void)sl__onnx_opset(r, opset, &function->opsets);
 	if (!outline.name.n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a function without a name", wire.at);
-	function->name = sl__onnx_text(r, &wire, &outline.name, "");
-	if (!function->name)
-		return r->err->status;
-	rc = sl__onnx_give(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO,
-			   outline.n_defaults, &function->defaults);
-	if (rc)
-		return rc;
+		sl__wire_fail(&r->file, "byte %zu: a function without a name",
+			      wire.at);
+	function->name = sl__onnx_text(r, &outline.name, "");
+	sl__onnx_give(r, wire, SL__FUNCTION_ATTRIBUTE_PROTO, outline.n_defaults,
+		      &function->defaults);
 	key = function_key(r, &outline.domain, &outline.name,
 			   &outline.overload);
-	if (!key)
-		return r->err->status;
 	if (sl__map_find(&r->functions, key))
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a second function '%.200s'", wire.at,
-				function->name);
-	return sl__map_put(&r->functions, key, r->n_functions++, r->err);
+		sl__wire_fail(&r->file, "byte %zu: a second function '%.200s'",
+			      wire.at, function->name);
+	sl__onnx_put(r, &r->functions, key, r->n_functions++);
 }
 
-enum sl_status
+void
 sl__onnx_functions(struct sl__onnx_reader *r, struct sl__wire model, size_t n)
 {
 	struct sl__wire inner;
-	struct sl__field f;
-	enum sl_status rc;
 
-	rc = sl__onnx_charge(r, n * (sizeof(*r->function_list) +
-				     4 * sizeof(struct sl__map_slot)));
-	if (rc)
-		return rc;
-	r->function_list =
-		sl__arena_array(&r->scratch, n, sizeof(*r->function_list));
-	if (!r->function_list)
-		return sl__fail_nomem(r->err);
-	for (;;) {
-		rc = sl__wire_next(&model, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != SL__MODEL_FUNCTIONS)
-			continue;
-		rc = sl__wire_enter(&inner, &model, &f, "function", r->err);
-		if (!rc)
-			rc = add_function(r, inner);
-		if (rc)
-			return rc;
-	}
+	sl__onnx_charge(r, n * (sizeof(*r->function_list) +
+				4 * sizeof(struct sl__map_slot)));
+	r->function_list = sl__onnx_scratch(r, n, sizeof(*r->function_list));
+	while (sl__wire_message(&model, SL__MODEL_FUNCTIONS, "function",
+				&inner))
+		add_function(r, inner);
 }
 
 /* What a call gives and makes, in its caller's scope. */
@@ -203,15 +149,15 @@ struct actual {
 	size_t at; /* byte of the call */
 };
 
-static enum sl_status
+static void
 bind_input(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	   const char *name, uint32_t value)
 {
 	if (sl__map_find(&scope->values, name))
-		return sl__fail(r->err, SL_E_DATA,
-				"function '%.200s' has two inputs '%.200s'",
-				scope->call->function->name, name);
-	return sl__map_put(&scope->values, name, value, r->err);
+		sl__wire_fail(&r->file,
+			      "function '%.200s' has two inputs '%.200s'",
+			      scope->call->function->name, name);
+	sl__onnx_put(r, &scope->values, name, value);
 }
 
 /*
@@ -219,17 +165,16 @@ bind_input(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
  * body to define.  One that is an input as well, or occurs twice, is copied
  * when the body is there.
  */
-static enum sl_status
+static void
 bind_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	    const char *name, uint32_t value)
 {
-	if (value == SL__NONE || sl__map_find(&scope->values, name) ||
-	    sl__map_find(&scope->promised, name))
-		return SL_OK;
-	return sl__map_put(&scope->promised, name, value, r->err);
+	if (value != SL__NONE && !sl__map_find(&scope->values, name) &&
+	    !sl__map_find(&scope->promised, name))
+		sl__onnx_put(r, &scope->promised, name, value);
 }
 
-static enum sl_status
+static void
 copy_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	    const char *name, uint32_t value)
 {
@@ -238,43 +183,40 @@ copy_output(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	struct sl__onnx_call *call = scope->call;
 	struct sl__node node = {.domain = "", .type = "Identity"};
 	uint32_t id, from;
-	enum sl_status rc;
 
 	if (value == SL__NONE)
-		return SL_OK;
+		return;
 	if (!made || *made == SL__NONE)
-		return sl__fail(r->err, SL_E_DATA,
-				"function '%.200s' does not make its output "
-				"'%.200s'",
-				call->function->name, name);
-	if (*made == value)
-		return SL_OK;
-	rc = sl__onnx_count_inlined(r, call->function->body.at,
-				    call->function->name);
-	if (!rc)
-		rc = sl__onnx_charge(r, 2 * sizeof(node) + 64 +
-						strlen(scope->prefix));
-	if (rc)
-		return rc;
+		sl__wire_fail(&r->file,
+			      "function '%.200s' does not make its output "
+			      "'%.200s'",
+			      call->function->name, name);
+	if (r->file.status || *made == value)
+		return;
+	sl__onnx_count_inlined(r, call->function->body.at,
+			       call->function->name);
+	sl__onnx_charge(r, 2 * sizeof(node) + 64 + strlen(scope->prefix));
 	from = (uint32_t)*made;
-	node.name = sl__arena_format(r->arena, "%sIdentity_%u", scope->prefix,
-				     (unsigned)call->n_unnamed++);
-	if (!node.name)
-		return sl__fail_nomem(r->err);
+	node.name = sl__onnx_made(
+		r, sl__arena_format(r->arena, "%sIdentity_%u", scope->prefix,
+				    (unsigned)call->n_unnamed++));
 	node.version = version ? (int)*version : 1;
 	node.block = scope->block;
 	node.n_inputs = node.n_outputs = 1;
 	node.inputs = &from;
 	node.outputs = &value;
-	return sl__graph_add_node(r->graph, &id, &node, r->err);
+	if (!r->file.status)
+		sl__wire_check(
+			&r->file,
+			sl__graph_add_node(r->graph, &id, &node, r->file.err));
 }
 
-typedef enum sl_status bind_function(struct sl__onnx_reader *r,
-				     struct sl__onnx_scope *scope,
-				     const char *name, uint32_t value);
+typedef void bind_function(struct sl__onnx_reader *r,
+			   struct sl__onnx_scope *scope, const char *name,
+			   uint32_t value);
 
 /* Calls fn with each formal name and what the call has in its place. */
-static enum sl_status
+static void
 for_each_formal(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 		uint32_t number, const struct actual *actual, bind_function *fn)
 {
@@ -284,58 +226,21 @@ for_each_formal(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
 	const uint32_t *values = is_input ? actual->inputs : actual->outputs;
 	size_t n_values = is_input ? actual->n_inputs : actual->n_outputs;
 	struct sl__field f;
-	enum sl_status rc;
 	size_t i = 0;
 
-	for (;; i++) {
-		const char *key;
-
-		do {
-			rc = sl__wire_next(&body, &f, r->err);
-			if (rc)
-				return rc;
-		} while (f.number && f.number != number);
-		if (!f.number)
-			break;
-		key = sl__onnx_key(r, &body, &f);
-		if (!key)
-			return r->err->status;
-		rc = fn(r, scope, key, i < n_values ? values[i] : SL__NONE);
-		if (rc)
-			return rc;
-	}
+	for (; sl__wire_find(&body, number, &f); i++)
+		fn(r, scope, sl__onnx_key(r, &f),
+		   i < n_values ? values[i] : SL__NONE);
 	if (i < n_values)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a call of function '%.200s' with "
-				"%zu %s; it has %zu",
-				actual->at, function->name, n_values,
-				is_input ? "inputs" : "outputs", i);
-	return SL_OK;
-}
-
-static enum sl_status
-inline_body(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
-	    const struct actual *actual)
-{
-	enum sl_status rc;
-
-	sl__map_init(&scope->values, &r->scratch);
-	sl__map_init(&scope->promised, &r->scratch);
-	rc = for_each_formal(r, scope, SL__FUNCTION_INPUT, actual, bind_input);
-	if (!rc)
-		rc = for_each_formal(r, scope, SL__FUNCTION_OUTPUT, actual,
-				     bind_output);
-	if (!rc)
-		rc = sl__onnx_nodes(r, scope->call->function->body,
-				    SL__FUNCTION_NODE, scope);
-	if (!rc)
-		rc = for_each_formal(r, scope, SL__FUNCTION_OUTPUT, actual,
-				     copy_output);
-	return rc;
+		sl__wire_fail(&r->file,
+			      "byte %zu: a call of function '%.200s' with %zu "
+			      "%s; it has %zu",
+			      actual->at, function->name, n_values,
+			      is_input ? "inputs" : "outputs", i);
 }
 
 /* Reads the call, then the body with the call's values in place. */
-static enum sl_status
+static void
 inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
 	    struct sl__wire node, const struct sl__onnx_head *head)
 {
@@ -346,62 +251,56 @@ inline_call(struct sl__onnx_reader *r, struct sl__onnx_call *call,
 				.at = node.at};
 	size_t n = head->n_inputs + head->n_outputs;
 	const char *name;
-	enum sl_status rc;
 
 	if (head->name.n_bytes)
-		name = sl__onnx_text(r, &node, &head->name,
-				     call->caller->prefix);
+		name = sl__onnx_text(r, &head->name, call->caller->prefix);
 	else
-		name = sl__arena_format(r->arena, "%s%s_%zu",
-					call->caller->prefix,
-					call->function->name, r->n_inlined);
-	if (!name)
-		return head->name.n_bytes ? r->err->status
-					  : sl__fail_nomem(r->err);
-	rc = sl__onnx_charge(r, 2 * strlen(name) + n * sizeof(uint32_t) +
-					CALL_BYTES);
-	if (rc)
-		return rc;
-	scope.prefix = sl__arena_format(r->arena, "%s/", name);
-	actual.inputs = sl__arena_array(&r->scratch, n, sizeof(uint32_t));
-	if (!scope.prefix || !actual.inputs)
-		return sl__fail_nomem(r->err);
+		name = sl__onnx_made(r, sl__arena_format(r->arena, "%s%s_%zu",
+							 call->caller->prefix,
+							 call->function->name,
+							 r->n_inlined));
+	sl__onnx_charge(r,
+			2 * strlen(name) + n * sizeof(uint32_t) + CALL_BYTES);
+	scope.prefix =
+		sl__onnx_made(r, sl__arena_format(r->arena, "%s/", name));
+	actual.inputs = sl__onnx_scratch(r, n, sizeof(uint32_t));
+	if (!actual.inputs)
+		return;
 	actual.outputs = actual.inputs + head->n_inputs;
-	rc = sl__onnx_resolve(r, node, call->caller, actual.inputs,
-			      actual.outputs);
-	if (!rc)
-		rc = sl__onnx_give(r, node, SL__NODE_ATTRIBUTE,
-				   head->n_attributes, &call->given);
-	return rc ? rc : inline_body(r, &scope, &actual);
+	sl__onnx_resolve(r, node, call->caller, actual.inputs, actual.outputs);
+	sl__onnx_give(r, node, SL__NODE_ATTRIBUTE, head->n_attributes,
+		      &call->given);
+	sl__map_init(&scope.values, &r->scratch);
+	sl__map_init(&scope.promised, &r->scratch);
+	for_each_formal(r, &scope, SL__FUNCTION_INPUT, &actual, bind_input);
+	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, bind_output);
+	sl__onnx_nodes(r, call->function->body, SL__FUNCTION_NODE, &scope);
+	for_each_formal(r, &scope, SL__FUNCTION_OUTPUT, &actual, copy_output);
 }
 
-enum sl_status
+void
 sl__onnx_inline(struct sl__onnx_reader *r, struct sl__onnx_function *function,
 		struct sl__wire node, const struct sl__onnx_head *head,
 		struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_call call = {.function = function, .caller = scope};
 	uint64_t n_before = r->file.n_fields;
-	enum sl_status rc;
 
 	if (function->is_open)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: function '%.200s' calls itself",
-				node.at, function->name);
-	rc = sl__onnx_count_inlined(r, node.at, function->name);
-	if (!rc)
-		rc = sl__onnx_descend(r, node.at);
-	if (rc)
-		return rc;
+		sl__wire_fail(&r->file,
+			      "byte %zu: function '%.200s' calls itself",
+			      node.at, function->name);
+	sl__onnx_count_inlined(r, node.at, function->name);
+	if (!sl__onnx_descend(r, node.at))
+		return;
 	if (!r->n_open_calls++)
 		r->file.max_fields = n_before + r->inline_fields;
 	function->is_open = 1;
-	rc = inline_call(r, &call, node, head);
+	inline_call(r, &call, node, head);
 	function->is_open = 0;
 	if (!--r->n_open_calls) {
 		r->file.max_fields = UINT64_MAX;
 		r->inline_fields -= r->file.n_fields - n_before;
 	}
 	r->depth--;
-	return rc;
 }

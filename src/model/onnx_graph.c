@@ -11,9 +11,9 @@
  * process.  So the pages of large weights are let go at once, and walks after
  * the first step over the initializers, which stand together.
  */
-#include "base/status.h"
 #include "model/onnx_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -33,75 +33,64 @@ sl__onnx_find(const struct sl__onnx_scope *scope, const char *name)
 }
 
 /* Makes a value, or takes the one that was promised under that name, and lets
- * the field's text stand for it in the scope. */
-static enum sl_status
+ * the field's text stand for it in the scope; SL__NONE after a failure. */
+static uint32_t
 define(struct sl__onnx_reader *r, struct sl__onnx_scope *scope,
-       const struct sl__wire *wire, const struct sl__field *name, uint32_t *out)
+       const struct sl__field *name)
 {
-	const char *text = sl__onnx_key(r, wire, name), *full;
-	const size_t *promised;
-	enum sl_status rc;
+	const char *text = sl__onnx_key(r, name), *full = text;
+	const size_t *promised = sl__map_find(&scope->promised, text);
+	uint32_t id = promised ? (uint32_t)*promised
+			       : (uint32_t)r->graph->n_values;
 
-	*out = SL__NONE;
-	if (!text)
-		return r->err->status;
 	if (sl__map_find(&scope->values, text))
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: '%.200s' is defined a second time",
-				name->at, text);
+		sl__wire_fail(&r->file,
+			      "byte %zu: '%.200s' is defined a second time",
+			      name->at, text);
 	/* The value, a slot with its key, both as their tables double. */
-	rc = sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
-					4 * sizeof(struct sl__map_slot) +
-					2 * name->n_bytes + 32);
-	if (rc)
-		return rc;
-	promised = sl__map_find(&scope->promised, text);
-	if (promised) {
-		*out = (uint32_t)*promised;
-		return sl__map_put(&scope->values, text, *promised, r->err);
-	}
-	rc = sl__map_put(&scope->values, text, r->graph->n_values, r->err);
-	if (rc)
-		return rc;
-	full = text;
-	if (*scope->prefix) {
-		full = sl__onnx_text(r, wire, name, scope->prefix);
-		if (!full)
-			return r->err->status;
-	}
-	rc = sl__graph_add_value(r->graph, out, full, scope->block, r->err);
-	if (!rc)
-		r->graph->values[*out].declared.rank = -1;
-	return rc;
+	sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
+				   4 * sizeof(struct sl__map_slot) +
+				   2 * name->n_bytes + 32);
+	sl__onnx_put(r, &scope->values, text, id);
+	if (!promised && *scope->prefix)
+		full = sl__onnx_text(r, name, scope->prefix);
+	if (r->file.status)
+		return SL__NONE;
+	if (promised)
+		return id;
+	if (!sl__wire_check(&r->file,
+			    sl__graph_add_value(r->graph, &id, full,
+						scope->block, r->file.err)))
+		return SL__NONE;
+	r->graph->values[id].declared.rank = -1;
+	return id;
 }
 
-static enum sl_status
+static void
 read_initializer(struct sl__onnx_reader *r, struct sl__wire wire, int is_sparse,
 		 struct sl__onnx_scope *scope)
 {
 	struct sl__tensor *tensor = sl__onnx_array(r, 1, sizeof(*tensor));
 	struct sl__field name;
-	enum sl_status rc;
 	uint32_t id;
 
 	if (!tensor)
-		return r->err->status;
-	rc = is_sparse ? sl__onnx_sparse(r, wire, tensor, &name)
-		       : sl__onnx_tensor(r, wire, tensor, &name);
-	if (rc)
-		return rc;
+		return;
+	if (is_sparse)
+		sl__onnx_sparse(r, wire, tensor, &name);
+	else
+		sl__onnx_tensor(r, wire, tensor, &name);
 	if (!name.n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: an initializer without a name",
-				wire.at);
-	rc = define(r, scope, &wire, &name, &id);
-	if (rc)
-		return rc;
+		sl__wire_fail(&r->file,
+			      "byte %zu: an initializer without a name",
+			      wire.at);
+	id = define(r, scope, &name);
+	if (id == SL__NONE)
+		return;
 	r->graph->values[id].kind = SL_VALUE_PARAMETER;
 	r->graph->values[id].tensor = tensor;
 	if (tensor->is_mapped && tensor->n_bytes >= LARGE_BYTES)
 		sl__mapping_let_go(tensor->bytes, (size_t)tensor->n_bytes);
-	return SL_OK;
 }
 
 /* What the first walk over a graph finds. */
@@ -109,6 +98,17 @@ struct outline {
 	size_t n_inputs, n_outputs;
 	size_t from, to; /* the longest run of initializers */
 	size_t run_from; /* of the present one */
+	struct sl__field name;
+};
+
+static const struct sl__wire_row outline_rows[] = {
+	{SL__GRAPH_INPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+	 offsetof(struct outline, n_inputs)},
+	{SL__GRAPH_OUTPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+	 offsetof(struct outline, n_outputs)},
+	{SL__GRAPH_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	 offsetof(struct outline, name)},
+	{0},
 };
 
 static void
@@ -124,129 +124,89 @@ extend_run(struct outline *outline, const struct sl__wire *wire,
 	}
 }
 
-static enum sl_status
+static void
 read_initializers(struct sl__onnx_reader *r, struct sl__wire wire,
 		  struct sl__onnx_scope *scope, struct outline *outline)
 {
 	size_t end_of_last = SIZE_MAX;
-	struct sl__wire inner;
 	struct sl__field f;
-	enum sl_status rc;
 
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		switch (f.number) {
-		case SL__GRAPH_INPUT:
-			outline->n_inputs++;
-			break;
-		case SL__GRAPH_OUTPUT:
-			outline->n_outputs++;
-			break;
-		case SL__GRAPH_NAME: {
-			const char *name =
-				sl__onnx_text(r, &wire, &f, scope->prefix);
-
-			if (!name)
-				return r->err->status;
-			r->graph->blocks[scope->block].name = name;
-			break;
-		}
-		case SL__GRAPH_INITIALIZER:
-		case SL__GRAPH_SPARSE_INITIALIZER:
-			rc = sl__wire_enter(&inner, &wire, &f, "tensor",
-					    r->err);
-			if (!rc)
-				rc = read_initializer(
-					r, inner,
-					f.number != SL__GRAPH_INITIALIZER,
-					scope);
-			if (rc)
-				return rc;
-			extend_run(outline, &wire, &f, &end_of_last);
-			break;
-		default:
-			break;
-		}
+	while (sl__wire_next(&wire, &f)) {
+		sl__wire_store(&wire, &f, outline_rows, outline);
+		if (f.number != SL__GRAPH_INITIALIZER &&
+		    f.number != SL__GRAPH_SPARSE_INITIALIZER)
+			continue;
+		read_initializer(r, sl__wire_enter(&wire, &f, "tensor"),
+				 f.number != SL__GRAPH_INITIALIZER, scope);
+		extend_run(outline, &wire, &f, &end_of_last);
 	}
+	if (outline->name.number)
+		r->graph->blocks[scope->block].name =
+			sl__onnx_text(r, &outline->name, scope->prefix);
 }
 
-/* The name and the type of a ValueInfoProto; number 0 where it lacks one. */
-static enum sl_status
-read_info(struct sl__onnx_reader *r, struct sl__wire wire,
-	  struct sl__field *name, struct sl__field *type)
+/* A ValueInfoProto; number 0 where it lacks a field. */
+struct info {
+	struct sl__field name, type;
+};
+
+static struct info
+read_info(struct sl__wire wire)
 {
-	struct sl__field f;
-	enum sl_status rc;
+	static const struct sl__wire_row rows[] = {
+		{SL__INFO_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct info, name)},
+		{SL__INFO_TYPE, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct info, type)},
+		{0},
+	};
+	struct info info = {{0}, {0}};
 
-	name->number = type->number = 0;
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number == SL__INFO_NAME)
-			*name = f;
-		else if (f.number == SL__INFO_TYPE)
-			*type = f;
-	}
+	sl__wire_scan(wire, rows, &info);
+	return info;
 }
 
-static enum sl_status
+static void
 declare(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	const struct sl__field *type, uint32_t id)
+	const struct info *info, uint32_t id)
 {
-	struct sl__wire inner;
-	enum sl_status rc;
-
-	if (!type->number ||
-	    r->graph->values[id].declared.kind != SL__TYPE_UNKNOWN)
-		return SL_OK;
-	rc = sl__wire_enter(&inner, wire, type, "type", r->err);
-	if (!rc)
-		rc = sl__onnx_type(r, inner, r->graph->values[id].name,
-				   &r->graph->values[id].declared);
-	return rc;
+	if (info->type.number && !r->file.status &&
+	    r->graph->values[id].declared.kind == SL__TYPE_UNKNOWN)
+		sl__onnx_type(r, sl__wire_enter(wire, &info->type, "type"),
+			      r->graph->values[id].name,
+			      &r->graph->values[id].declared);
 }
 
 /*
- * An input.  *out is SL__NONE for one that is an initializer too: that is a
- * parameter.  The inputs of bodies are given by position, whatever
- * initializer bears the same name.
+ * An input; SL__NONE for one that is an initializer too: that is a parameter.
+ * The inputs of bodies are given by position, whatever initializer bears the
+ * same name.
  */
-static enum sl_status
+static uint32_t
 read_input(struct sl__onnx_reader *r, struct sl__wire wire,
-	   struct sl__onnx_scope *scope, uint32_t *out)
+	   struct sl__onnx_scope *scope)
 {
-	struct sl__field name, type;
-	enum sl_status rc = read_info(r, wire, &name, &type);
+	struct info info = read_info(wire);
 	const size_t *known;
-	const char *key;
+	uint32_t id;
 
-	*out = SL__NONE;
-	if (rc)
-		return rc;
-	if (!name.number || !name.n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: an input without a name", wire.at);
-	key = sl__onnx_key(r, &wire, &name);
-	if (!key)
-		return r->err->status;
-	known = sl__map_find(&scope->values, key);
+	if (!info.name.n_bytes)
+		sl__wire_fail(&r->file, "byte %zu: an input without a name",
+			      wire.at);
+	known = sl__map_find(&scope->values, sl__onnx_key(r, &info.name));
 	if (known && r->graph->values[*known].kind == SL_VALUE_PARAMETER) {
-		*out = scope->block ? (uint32_t)*known : SL__NONE;
-		rc = declare(r, &wire, &type, (uint32_t)*known);
+		id = (uint32_t)*known;
+		declare(r, &wire, &info, id);
 		if (!scope->block)
-			return rc;
-		r->graph->values[*known].tensor = NULL;
+			return SL__NONE;
+		r->graph->values[id].tensor = NULL;
 	} else {
-		rc = define(r, scope, &wire, &name, out);
-		if (!rc)
-			rc = declare(r, &wire, &type, *out);
+		id = define(r, scope, &info.name);
+		declare(r, &wire, &info, id);
 	}
-	if (!rc)
-		r->graph->values[*out].kind = SL_VALUE_INPUT;
-	return rc;
+	if (!r->file.status)
+		r->graph->values[id].kind = SL_VALUE_INPUT;
+	return id;
 }
 
 /*
@@ -260,221 +220,143 @@ is_constant_again(struct sl__onnx_reader *r, struct sl__wire node,
 {
 	static const char constant[] = "Constant";
 	const size_t *known = sl__map_find(&scope->values, name);
-	struct sl_error ignored;
 	struct sl__field f;
 
 	if (!known || *known == SL__NONE || r->graph->values[*known].tensor ||
 	    r->graph->values[*known].kind != SL_VALUE_ACTIVATION)
 		return 0;
-	while (!sl__wire_next(&node, &f, &ignored) && f.number) {
-		if (f.number == SL__NODE_OP_TYPE)
-			return f.n_bytes == sizeof(constant) - 1 &&
-			       !memcmp(f.bytes, constant, f.n_bytes);
-	}
-	return 0;
+	return sl__wire_find(&node, SL__NODE_OP_TYPE, &f) &&
+	       f.n_bytes == sizeof(constant) - 1 &&
+	       !memcmp(f.bytes, constant, f.n_bytes);
 }
 
 /* Defines what a node makes. */
-static enum sl_status
+static void
 define_outputs(struct sl__onnx_reader *r, struct sl__wire node,
 	       struct sl__onnx_scope *scope)
 {
 	const struct sl__wire whole = node;
 	struct sl__field f;
-	enum sl_status rc;
 	int is_first = 1, is_again;
-	uint32_t id;
 
-	for (;;) {
-		const char *name;
-
-		rc = sl__wire_next(&node, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != SL__NODE_OUTPUT || !f.n_bytes)
+	while (sl__wire_find(&node, SL__NODE_OUTPUT, &f)) {
+		if (!f.n_bytes)
 			continue;
-		name = sl__onnx_key(r, &node, &f);
-		if (!name)
-			return r->err->status;
 		/* A Constant has one output: the node is searched once. */
-		is_again = is_first && is_constant_again(r, whole, scope, name);
+		is_again = is_first && is_constant_again(r, whole, scope,
+							 sl__onnx_key(r, &f));
 		is_first = 0;
-		if (is_again)
-			continue;
-		rc = define(r, scope, &node, &f, &id);
-		if (rc)
-			return rc;
+		if (!is_again)
+			(void)define(r, scope, &f);
 	}
 }
 
-static enum sl_status
+static void
 read_inputs(struct sl__onnx_reader *r, struct sl__wire wire,
 	    struct sl__onnx_scope *scope, size_t n_inputs)
 {
+	uint32_t *ids = sl__onnx_scratch(r, n_inputs, sizeof(*ids)), id;
 	struct sl__wire inner;
-	struct sl__field f;
-	enum sl_status rc;
 	size_t n = 0;
-	uint32_t *ids, id;
 
-	ids = sl__arena_array(&r->scratch, n_inputs, sizeof(*ids));
-	if (!ids)
-		return sl__fail_nomem(r->err);
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number != SL__GRAPH_INPUT)
-			continue;
-		rc = sl__wire_enter(&inner, &wire, &f, "input", r->err);
-		if (!rc)
-			rc = read_input(r, inner, scope, &id);
-		if (rc)
-			return rc;
+	while (sl__wire_message(&wire, SL__GRAPH_INPUT, "input", &inner)) {
+		id = read_input(r, inner, scope);
 		if (id != SL__NONE)
 			ids[n++] = id;
 	}
-	return sl__graph_set_inputs(r->graph, scope->block, ids, n, r->err);
+	if (!r->file.status)
+		sl__wire_check(&r->file,
+			       sl__graph_set_inputs(r->graph, scope->block, ids,
+						    n, r->file.err));
 }
 
 /* A type for a value of this graph; those of others are not its business. */
-static enum sl_status
+static void
 read_value_info(struct sl__onnx_reader *r, struct sl__wire wire,
 		struct sl__onnx_scope *scope)
 {
-	struct sl__field name, type;
-	enum sl_status rc = read_info(r, wire, &name, &type);
-	const size_t *id;
-	const char *key;
+	struct info info = read_info(wire);
+	const size_t *id = NULL;
 
-	if (rc || !name.number)
-		return rc;
-	key = sl__onnx_key(r, &wire, &name);
-	if (!key)
-		return r->err->status;
-	id = sl__map_find(&scope->values, key);
-	return id ? declare(r, &wire, &type, (uint32_t)*id) : SL_OK;
+	if (info.name.number)
+		id = sl__map_find(&scope->values, sl__onnx_key(r, &info.name));
+	if (id)
+		declare(r, &wire, &info, (uint32_t)*id);
 }
 
-static enum sl_status
+static uint32_t
 read_output(struct sl__onnx_reader *r, struct sl__wire wire,
-	    struct sl__onnx_scope *scope, uint32_t *out)
+	    struct sl__onnx_scope *scope)
 {
-	struct sl__field name, type;
-	enum sl_status rc = read_info(r, wire, &name, &type);
-	const size_t *id;
-	const char *key;
+	struct info info = read_info(wire);
+	const char *key = sl__onnx_key(r, &info.name);
+	const size_t *id = sl__onnx_find(scope, key);
 
-	if (rc)
-		return rc;
-	if (!name.number || !name.n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: an output without a name", wire.at);
-	key = sl__onnx_key(r, &wire, &name);
-	if (!key)
-		return r->err->status;
-	id = sl__onnx_find(scope, key);
+	if (!info.name.n_bytes)
+		sl__wire_fail(&r->file, "byte %zu: an output without a name",
+			      wire.at);
 	if (!id || *id == SL__NONE)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: nothing makes the output '%.200s'",
-				wire.at, key);
-	*out = (uint32_t)*id;
-	return declare(r, &wire, &type, *out);
+		sl__wire_fail(&r->file,
+			      "byte %zu: nothing makes the output '%.200s'",
+			      wire.at, key);
+	if (r->file.status)
+		return SL__NONE;
+	declare(r, &wire, &info, (uint32_t)*id);
+	return (uint32_t)*id;
 }
 
 /* Declared types, and the outputs of the graph. */
-static enum sl_status
+static void
 read_outputs(struct sl__onnx_reader *r, struct sl__wire wire,
 	     struct sl__onnx_scope *scope, size_t n_outputs)
 {
-	struct sl__wire inner;
+	uint32_t *ids = sl__onnx_scratch(r, n_outputs, sizeof(*ids));
 	struct sl__field f;
-	enum sl_status rc;
-	uint32_t *ids;
 	size_t n = 0;
 
-	ids = sl__arena_array(&r->scratch, n_outputs, sizeof(*ids));
-	if (!ids)
-		return sl__fail_nomem(r->err);
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number != SL__GRAPH_OUTPUT &&
-		    f.number != SL__GRAPH_VALUE_INFO)
-			continue;
-		rc = sl__wire_enter(&inner, &wire, &f, "declared value",
-				    r->err);
-		if (!rc && f.number == SL__GRAPH_OUTPUT)
-			rc = read_output(r, inner, scope, &ids[n++]);
-		else if (!rc)
-			rc = read_value_info(r, inner, scope);
-		if (rc)
-			return rc;
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number == SL__GRAPH_OUTPUT)
+			ids[n++] = read_output(
+				r, sl__wire_enter(&wire, &f, "declared value"),
+				scope);
+		else if (f.number == SL__GRAPH_VALUE_INFO)
+			read_value_info(
+				r, sl__wire_enter(&wire, &f, "declared value"),
+				scope);
 	}
-	return sl__graph_set_outputs(r->graph, scope->block, ids, n, r->err);
+	if (!r->file.status)
+		sl__wire_check(&r->file,
+			       sl__graph_set_outputs(r->graph, scope->block,
+						     ids, n, r->file.err));
 }
 
-typedef enum sl_status node_function(struct sl__onnx_reader *r,
-				     struct sl__wire node,
-				     struct sl__onnx_scope *scope);
-
-static enum sl_status
-for_each_node(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
-	      struct sl__onnx_scope *scope, node_function *fn)
-{
-	struct sl__wire node;
-	struct sl__field f;
-	enum sl_status rc;
-
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != number)
-			continue;
-		rc = sl__wire_enter(&node, &wire, &f, "node", r->err);
-		if (!rc)
-			rc = fn(r, node, scope);
-		if (rc)
-			return rc;
-	}
-}
-
-enum sl_status
+void
 sl__onnx_nodes(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
 	       struct sl__onnx_scope *scope)
 {
-	enum sl_status rc =
-		for_each_node(r, wire, number, scope, define_outputs);
+	struct sl__wire again = wire, node;
 
-	return rc ? rc : for_each_node(r, wire, number, scope, sl__onnx_node);
+	while (sl__wire_message(&wire, number, "node", &node))
+		define_outputs(r, node, scope);
+	while (sl__wire_message(&again, number, "node", &node))
+		sl__onnx_node(r, node, scope);
 }
 
-enum sl_status
+void
 sl__onnx_graph(struct sl__onnx_reader *r, struct sl__wire wire,
 	       struct sl__onnx_scope *scope)
 {
 	struct outline outline = {0};
-	enum sl_status rc = sl__onnx_descend(r, wire.at);
 
-	if (rc)
-		return rc;
+	if (!sl__onnx_descend(r, wire.at))
+		return;
 	sl__map_init(&scope->values, &r->scratch);
 	sl__map_init(&scope->promised, &r->scratch);
-	rc = read_initializers(r, wire, scope, &outline);
+	read_initializers(r, wire, scope, &outline);
 	wire.skip_from = outline.from;
 	wire.skip_to = outline.to;
-	if (!rc)
-		rc = read_inputs(r, wire, scope, outline.n_inputs);
-	if (!rc)
-		rc = sl__onnx_nodes(r, wire, SL__GRAPH_NODE, scope);
-	if (!rc)
-		rc = read_outputs(r, wire, scope, outline.n_outputs);
+	read_inputs(r, wire, scope, outline.n_inputs);
+	sl__onnx_nodes(r, wire, SL__GRAPH_NODE, scope);
+	read_outputs(r, wire, scope, outline.n_outputs);
 	r->depth--;
-	return rc;
 }

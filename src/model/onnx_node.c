@@ -1,94 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_node.c - a node of an ONNX file: its operator, inputs and outputs. */
-#include "base/status.h"
 #include "model/onnx_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-static enum sl_status
-read_head(struct sl__onnx_reader *r, struct sl__wire wire,
-	  struct sl__onnx_head *head)
-{
-	struct sl__field f;
-	enum sl_status rc;
-
-	memset(head, 0, sizeof(*head));
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		switch (f.number) {
-		case SL__NODE_INPUT:
-			head->n_inputs++;
-			break;
-		case SL__NODE_OUTPUT:
-			head->n_outputs++;
-			break;
-		case SL__NODE_ATTRIBUTE:
-			head->n_attributes++;
-			break;
-		case SL__NODE_NAME:
-			head->name = f;
-			break;
-		case SL__NODE_OP_TYPE:
-			head->type = f;
-			break;
-		case SL__NODE_DOMAIN:
-			head->domain = f;
-			break;
-		case SL__NODE_OVERLOAD:
-			head->overload = f;
-			break;
-		default:
-			continue;
-		}
-		rc = sl__wire_expect(&wire, &f, SL__WIRE_BYTES, r->err);
-		if (rc)
-			return rc;
-	}
-}
+static const struct sl__wire_row head_rows[] = {
+	{SL__NODE_INPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+	 offsetof(struct sl__onnx_head, n_inputs)},
+	{SL__NODE_OUTPUT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+	 offsetof(struct sl__onnx_head, n_outputs)},
+	{SL__NODE_ATTRIBUTE, SL__WIRE_BYTES, SL__WIRE_COUNT,
+	 offsetof(struct sl__onnx_head, n_attributes)},
+	{SL__NODE_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	 offsetof(struct sl__onnx_head, name)},
+	{SL__NODE_OP_TYPE, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	 offsetof(struct sl__onnx_head, type)},
+	{SL__NODE_DOMAIN, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	 offsetof(struct sl__onnx_head, domain)},
+	{SL__NODE_OVERLOAD, SL__WIRE_BYTES, SL__WIRE_KEEP,
+	 offsetof(struct sl__onnx_head, overload)},
+	{0},
+};
 
 /* Name, operator and version. */
-static enum sl_status
-name_node(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	  const struct sl__onnx_head *head, const struct sl__onnx_scope *scope,
-	  struct sl__node *node)
+static void
+name_node(struct sl__onnx_reader *r, const struct sl__onnx_head *head,
+	  const struct sl__onnx_scope *scope, struct sl__node *node)
 {
 	struct sl__onnx_call *call = scope->call;
 	const size_t *version = NULL;
 
-	node->type = sl__onnx_text(r, wire, &head->type, "");
-	if (!node->type)
-		return r->err->status;
-	node->domain = "";
-	if (head->domain.n_bytes) {
-		node->domain = sl__onnx_text(r, wire, &head->domain, "");
-		if (!node->domain)
-			return r->err->status;
-		if (!strcmp(node->domain, "ai.onnx"))
-			node->domain = "";
-	}
+	node->type = sl__onnx_text(r, &head->type, "");
+	node->domain = sl__onnx_text(r, &head->domain, "");
+	if (!strcmp(node->domain, "ai.onnx"))
+		node->domain = "";
 	if (call)
 		version = sl__map_find(&call->function->opsets, node->domain);
 	if (!version)
 		version = sl__map_find(&r->opsets, node->domain);
 	node->version = version ? (int)*version : 1;
-	if (head->name.n_bytes) {
-		node->name = sl__onnx_text(r, wire, &head->name, scope->prefix);
-		return node->name ? SL_OK : r->err->status;
-	}
 	node->name = "";
-	if (!call)
-		return SL_OK;
-	node->name = sl__arena_format(r->arena, "%s%s_%u", scope->prefix,
-				      node->type, (unsigned)call->n_unnamed++);
-	return node->name ? sl__onnx_charge(r, strlen(node->name) + 1)
-			  : sl__fail_nomem(r->err);
+	if (head->name.n_bytes) {
+		node->name = sl__onnx_text(r, &head->name, scope->prefix);
+	} else if (call) {
+		node->name = sl__onnx_made(
+			r, sl__arena_format(r->arena, "%s%s_%u", scope->prefix,
+					    node->type,
+					    (unsigned)call->n_unnamed++));
+		sl__onnx_charge(r, strlen(node->name) + 1);
+	}
 }
 
-static enum sl_status
+static void
 read_attributes(struct sl__onnx_reader *r, struct sl__wire wire,
 		size_t n_attributes, struct sl__onnx_scope *scope,
 		struct sl__node *node)
@@ -96,77 +62,50 @@ read_attributes(struct sl__onnx_reader *r, struct sl__wire wire,
 	struct sl__attribute *list =
 		sl__onnx_array(r, n_attributes, sizeof(*list));
 	struct sl__wire inner;
-	struct sl__field f;
-	enum sl_status rc;
 	size_t n = 0;
 
-	if (!list)
-		return r->err->status;
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number != SL__NODE_ATTRIBUTE)
-			continue;
-		rc = sl__wire_enter(&inner, &wire, &f, "attribute", r->err);
-		if (!rc)
-			rc = sl__onnx_attribute(r, inner, scope, &list[n]);
-		if (rc)
-			return rc;
+	while (sl__wire_message(&wire, SL__NODE_ATTRIBUTE, "attribute",
+				&inner)) {
+		sl__onnx_attribute(r, inner, scope, &list[n]);
 		if (list[n].name)
 			n++;
 	}
 	node->attributes = list;
 	node->n_attributes = n;
-	return SL_OK;
 }
 
 /* The value that an input or output of a node names. */
-static enum sl_status
-resolve(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	const struct sl__field *f, const struct sl__onnx_scope *scope,
-	uint32_t *out)
+static uint32_t
+resolve(struct sl__onnx_reader *r, const struct sl__field *f,
+	const struct sl__onnx_scope *scope)
 {
+	const char *key = f->n_bytes ? sl__onnx_key(r, f) : "";
 	const size_t *id;
-	const char *key;
 
-	*out = SL__NONE;
 	if (!f->n_bytes)
-		return SL_OK;
-	key = sl__onnx_key(r, wire, f);
-	if (!key)
-		return r->err->status;
+		return SL__NONE;
 	id = f->number == SL__NODE_OUTPUT ? sl__map_find(&scope->values, key)
 					  : sl__onnx_find(scope, key);
 	if (!id)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a node uses '%.200s', which nothing "
-				"makes",
-				f->at, key);
-	*out = (uint32_t)*id;
-	return SL_OK;
+		sl__wire_fail(&r->file,
+			      "byte %zu: a node uses '%.200s', which nothing "
+			      "makes",
+			      f->at, key);
+	return id ? (uint32_t)*id : SL__NONE;
 }
 
-enum sl_status
+void
 sl__onnx_resolve(struct sl__onnx_reader *r, struct sl__wire wire,
 		 const struct sl__onnx_scope *scope, uint32_t *inputs,
 		 uint32_t *outputs)
 {
 	struct sl__field f;
-	enum sl_status rc;
 
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
+	while (sl__wire_next(&wire, &f)) {
 		if (f.number == SL__NODE_INPUT)
-			rc = resolve(r, &wire, &f, scope, inputs++);
+			*inputs++ = resolve(r, &f, scope);
 		else if (f.number == SL__NODE_OUTPUT)
-			rc = resolve(r, &wire, &f, scope, outputs++);
-		if (rc)
-			return rc;
+			*outputs++ = resolve(r, &f, scope);
 	}
 }
 
@@ -180,31 +119,26 @@ is_constant(const struct sl__node *node)
  * A constant under the name of an earlier one takes its value over; the
  * earlier node gets a value that nobody uses.
  */
-static enum sl_status
+static void
 replace_constant(struct sl__onnx_reader *r, uint32_t value)
 {
 	struct sl_graph *graph = r->graph;
 	uint32_t producer = graph->values[value].producer;
 	uint32_t *unused = sl__onnx_array(r, 1, sizeof(*unused));
-	enum sl_status rc;
 
-	if (!unused)
-		return r->err->status;
-	rc = sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
-					strlen(graph->values[value].name));
-	if (!rc)
-		rc = sl__graph_add_value(graph, unused,
-					 graph->values[value].name,
-					 graph->values[value].block, r->err);
-	if (rc)
-		return rc;
+	if (!sl__onnx_charge(r, 2 * sizeof(struct sl__value) +
+					strlen(graph->values[value].name)) ||
+	    !sl__wire_check(&r->file,
+			    sl__graph_add_value(
+				    graph, unused, graph->values[value].name,
+				    graph->values[value].block, r->file.err)))
+		return;
 	graph->values[*unused] = graph->values[value];
 	graph->nodes[producer].outputs = unused;
 	graph->values[value].producer = SL__NONE;
 	graph->values[value].tensor = NULL;
 	graph->values[value].kind = SL_VALUE_ACTIVATION;
 	r->n_replaced++;
-	return SL_OK;
 }
 
 /* Whether the output of a constant is that of an earlier constant. */
@@ -222,72 +156,60 @@ is_again(const struct sl_graph *graph, const struct sl__node *node)
 	       graph->nodes[value->producer].n_outputs == 1;
 }
 
-static enum sl_status
+static void
 add_node(struct sl__onnx_reader *r, struct sl__wire wire,
 	 const struct sl__onnx_head *head, const struct sl__onnx_scope *scope,
 	 struct sl__node *node)
 {
 	size_t n = head->n_inputs + head->n_outputs;
-	enum sl_status rc;
 	uint32_t id;
 
 	if (n >= UINT32_MAX)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a node with %zu inputs and outputs",
-				wire.at, n);
+		sl__wire_fail(&r->file,
+			      "byte %zu: a node with %zu inputs and outputs",
+			      wire.at, n);
 	/* The node and its place in the block, as their tables double. */
-	rc = sl__onnx_charge(r, 2 * sizeof(*node) + 16 + n * sizeof(id));
-	if (!rc)
-		rc = sl__onnx_reserve_ids(r, n);
-	if (!rc)
-		rc = sl__onnx_resolve(r, wire, scope, r->ids,
-				      r->ids + head->n_inputs);
-	if (rc)
-		return rc;
+	if (!sl__onnx_charge(r, 2 * sizeof(*node) + 16 + n * sizeof(id)) ||
+	    !sl__onnx_reserve_ids(r, n))
+		return;
+	sl__onnx_resolve(r, wire, scope, r->ids, r->ids + head->n_inputs);
 	node->block = scope->block;
 	node->n_inputs = (uint32_t)head->n_inputs;
 	node->n_outputs = (uint32_t)head->n_outputs;
 	node->inputs = r->ids;
 	node->outputs = r->ids + head->n_inputs;
-	if (is_again(r->graph, node)) {
-		rc = replace_constant(r, node->outputs[0]);
-		if (rc)
-			return rc;
-	}
-	return sl__graph_add_node(r->graph, &id, node, r->err);
+	if (!r->file.status && is_again(r->graph, node))
+		replace_constant(r, node->outputs[0]);
+	if (!r->file.status)
+		sl__wire_check(&r->file, sl__graph_add_node(r->graph, &id, node,
+							    r->file.err));
 }
 
-enum sl_status
+void
 sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
 	      struct sl__onnx_scope *scope)
 {
 	struct sl__onnx_function *function;
+	struct sl__onnx_head head = {0};
 	struct sl__node node = {0};
-	struct sl__onnx_head head;
-	enum sl_status rc = read_head(r, wire, &head);
 
-	if (rc)
-		return rc;
+	sl__wire_scan(wire, head_rows, &head);
 	if (!head.type.n_bytes)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a node without an operator",
-				wire.at);
-	rc = sl__onnx_callee(r, &head, &function);
-	if (rc)
-		return rc;
-	if (function)
-		return sl__onnx_inline(r, function, wire, &head, scope);
+		sl__wire_fail(&r->file, "byte %zu: a node without an operator",
+			      wire.at);
+	function = sl__onnx_callee(r, &head);
+	if (function) {
+		sl__onnx_inline(r, function, wire, &head, scope);
+		return;
+	}
 	if (scope->call)
-		rc = sl__onnx_count_inlined(r, wire.at,
-					    scope->call->function->name);
-	if (!rc)
-		rc = name_node(r, &wire, &head, scope, &node);
-	if (!rc && !strcmp(node.domain, "sleuth"))
-		rc = sl__fail(r->err, SL_E_DATA,
+		sl__onnx_count_inlined(r, wire.at, scope->call->function->name);
+	name_node(r, &head, scope, &node);
+	if (!strcmp(node.domain, "sleuth"))
+		sl__wire_fail(&r->file,
 			      "node '%.200s' (%.60s): the domain 'sleuth' is "
 			      "for what Sleuth fuses, not for files",
 			      node.name, node.type);
-	if (!rc)
-		rc = read_attributes(r, wire, head.n_attributes, scope, &node);
-	return rc ? rc : add_node(r, wire, &head, scope, &node);
+	read_attributes(r, wire, head.n_attributes, scope, &node);
+	add_node(r, wire, &head, scope, &node);
 }

@@ -7,52 +7,62 @@
 
 /* onnx_graph.c: a graph into scope->block; the nodes of a message, which are
  * its fields of that number; what a name stands for, or NULL. */
-enum sl_status sl__onnx_graph(struct sl__onnx_reader *r, struct sl__wire wire,
-			      struct sl__onnx_scope *scope);
-enum sl_status sl__onnx_nodes(struct sl__onnx_reader *r, struct sl__wire wire,
-			      uint32_t number, struct sl__onnx_scope *scope);
+void sl__onnx_graph(struct sl__onnx_reader *r, struct sl__wire wire,
+		    struct sl__onnx_scope *scope);
+void sl__onnx_nodes(struct sl__onnx_reader *r, struct sl__wire wire,
+		    uint32_t number, struct sl__onnx_scope *scope);
 const size_t *sl__onnx_find(const struct sl__onnx_scope *scope,
 			    const char *name);
 
 /* onnx_node.c: a node; the values that its inputs and outputs name. */
-enum sl_status sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
-			     struct sl__onnx_scope *scope);
-enum sl_status sl__onnx_resolve(struct sl__onnx_reader *r, struct sl__wire wire,
-				const struct sl__onnx_scope *scope,
-				uint32_t *inputs, uint32_t *outputs);
+void sl__onnx_node(struct sl__onnx_reader *r, struct sl__wire wire,
+		   struct sl__onnx_scope *scope);
+void sl__onnx_resolve(struct sl__onnx_reader *r, struct sl__wire wire,
+		      const struct sl__onnx_scope *scope, uint32_t *inputs,
+		      uint32_t *outputs);
 
 /* onnx_attribute.c.  *out has no name where nothing was given for it. */
-enum sl_status sl__onnx_attribute(struct sl__onnx_reader *r,
-				  struct sl__wire wire,
-				  struct sl__onnx_scope *scope,
-				  struct sl__attribute *out);
-enum sl_status sl__onnx_give(struct sl__onnx_reader *r, struct sl__wire wire,
-			     uint32_t number, size_t n,
-			     struct sl__onnx_given *out);
+void sl__onnx_attribute(struct sl__onnx_reader *r, struct sl__wire wire,
+			struct sl__onnx_scope *scope,
+			struct sl__attribute *out);
+void sl__onnx_give(struct sl__onnx_reader *r, struct sl__wire wire,
+		   uint32_t number, size_t n, struct sl__onnx_given *out);
 
-/* onnx_function.c: the functions of the model, found (*out is NULL for other
- * operators) and put in place; n more calls or nodes of functions. */
-enum sl_status sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at,
-				      const char *name);
-enum sl_status sl__onnx_functions(struct sl__onnx_reader *r,
-				  struct sl__wire model, size_t n);
-enum sl_status sl__onnx_callee(struct sl__onnx_reader *r,
-			       const struct sl__onnx_head *head,
-			       struct sl__onnx_function **out);
-enum sl_status sl__onnx_inline(struct sl__onnx_reader *r,
-			       struct sl__onnx_function *function,
-			       struct sl__wire node,
-			       const struct sl__onnx_head *head,
-			       struct sl__onnx_scope *scope);
+/* onnx_function.c: the functions of the model, found (NULL for other
+ * operators) and put in place; one more call or node of functions. */
+void sl__onnx_count_inlined(struct sl__onnx_reader *r, size_t at,
+			    const char *name);
+void sl__onnx_functions(struct sl__onnx_reader *r, struct sl__wire model,
+			size_t n);
+struct sl__onnx_function *sl__onnx_callee(struct sl__onnx_reader *r,
+					  const struct sl__onnx_head *head);
+void sl__onnx_inline(struct sl__onnx_reader *r,
+		     struct sl__onnx_function *function, struct sl__wire node,
+		     const struct sl__onnx_head *head,
+		     struct sl__onnx_scope *scope);
 
 /* onnx_type.c.  'owner' names dimensions that have no name. */
-enum sl_status sl__onnx_type(struct sl__onnx_reader *r, struct sl__wire wire,
-			     const char *owner, struct sl__type *out);
+void sl__onnx_type(struct sl__onnx_reader *r, struct sl__wire wire,
+		   const char *owner, struct sl__type *out);
 
 /* onnx_tensor.c.  *name has number 0 where the tensor has none. */
-enum sl_status sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
-			       struct sl__tensor *out, struct sl__field *name);
-enum sl_status sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
-			       struct sl__tensor *out, struct sl__field *name);
+void sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
+		     struct sl__tensor *out, struct sl__field *name);
+void sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
+		     struct sl__tensor *out, struct sl__field *name);
+
+/* Numbers that are stored as a list of fields, and how wide in memory; all of
+ * them, in order, at 'to', where there is room. */
+struct sl__onnx_list {
+	uint32_t number;
+	enum sl__wire_type type;
+	size_t width_bytes;
+};
+void sl__onnx_unpack(struct sl__wire wire, const struct sl__onnx_list *list,
+		     void *to);
+
+/* All fields of that number as strings, 'n' of them. */
+const char **sl__onnx_strings(struct sl__onnx_reader *r, struct sl__wire wire,
+			      uint32_t number, size_t n);
 
 #endif

@@ -17,6 +17,7 @@
 #include "model/onnx_parts.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -38,12 +39,12 @@ reader_init(struct sl__onnx_reader *r, struct sl__arena *arena,
 	uint64_t most = (uint64_t)BUDGET_MOST_MIB * MIB;
 
 	memset(r, 0, sizeof(*r));
-	r->err = err;
 	r->arena = arena;
 	sl__arena_init(&r->scratch, &arena->allocator);
 	r->file.bytes = bytes;
 	r->file.n_bytes = n_bytes;
 	r->file.max_fields = UINT64_MAX;
+	r->file.err = err;
 	r->budget_bytes = (uint64_t)BUDGET_FLOOR_MIB * MIB;
 	r->budget_bytes += n_bytes > most / BUDGET_PER_BYTE
 				   ? most
@@ -61,183 +62,101 @@ struct outline {
 	size_t n_opsets, n_metadata, n_functions;
 };
 
-static enum sl_status
-outline_field(struct sl__onnx_reader *r, const struct sl__wire *model,
-	      const struct sl__field *f, struct outline *out)
+static struct outline
+read_outline(struct sl__onnx_reader *r, struct sl__wire model)
 {
-	switch (f->number) {
-	case SL__MODEL_IR_VERSION:
-		return sl__wire_integer(model, f, &out->ir_version, r->err);
-	case SL__MODEL_GRAPH:
-		if (out->graph.number)
-			return sl__fail(r->err, SL_E_DATA,
-					"byte %zu: a second graph; the first "
-					"begins at byte %zu",
-					f->at, out->graph.at);
-		out->graph = *f;
-		break;
-	case SL__MODEL_PRODUCER_NAME:
-		out->producer = *f;
-		break;
-	case SL__MODEL_PRODUCER_VERSION:
-		out->producer_version = *f;
-		break;
-	case SL__MODEL_OPSET_IMPORT:
-		out->n_opsets++;
-		break;
-	case SL__MODEL_METADATA_PROPS:
-		out->n_metadata++;
-		break;
-	case SL__MODEL_FUNCTIONS:
-		out->n_functions++;
-		break;
-	default:
-		return SL_OK;
-	}
-	return sl__wire_expect(model, f, SL__WIRE_BYTES, r->err);
-}
-
-static enum sl_status
-read_outline(struct sl__onnx_reader *r, struct sl__wire model,
-	     struct outline *out)
-{
+	static const struct sl__wire_row rows[] = {
+		{SL__MODEL_IR_VERSION, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+		 offsetof(struct outline, ir_version)},
+		{SL__MODEL_GRAPH, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, graph)},
+		{SL__MODEL_PRODUCER_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, producer)},
+		{SL__MODEL_PRODUCER_VERSION, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct outline, producer_version)},
+		{SL__MODEL_OPSET_IMPORT, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		 offsetof(struct outline, n_opsets)},
+		{SL__MODEL_METADATA_PROPS, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		 offsetof(struct outline, n_metadata)},
+		{SL__MODEL_FUNCTIONS, SL__WIRE_BYTES, SL__WIRE_COUNT,
+		 offsetof(struct outline, n_functions)},
+		{0},
+	};
+	struct outline out = {.ir_version = 0};
 	struct sl__field f;
-	enum sl_status rc;
 
-	memset(out, 0, sizeof(*out));
-	do {
-		rc = sl__wire_next(&model, &f, r->err);
-		if (!rc)
-			rc = outline_field(r, &model, &f, out);
-	} while (!rc && f.number);
-	if (rc)
-		return rc;
-	if (!out->graph.number)
-		return sl__fail(r->err, SL_E_DATA,
-				"holds no graph: not an ONNX model, or one "
-				"that was cut off");
-	if (out->ir_version < 0 || out->ir_version > INT_MAX)
-		return sl__fail(r->err, SL_E_DATA, "IR version %lld",
-				(long long)out->ir_version);
-	return SL_OK;
-}
-
-static enum sl_status
-read_metadata(struct sl__onnx_reader *r, struct sl__wire pair,
-	      struct sl__metadata *out)
-{
-	struct sl__field f;
-	enum sl_status rc;
-
-	out->key = out->value = "";
-	for (;;) {
-		const char **text;
-
-		rc = sl__wire_next(&pair, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number == SL__PAIR_KEY)
-			text = &out->key;
-		else if (f.number == SL__PAIR_VALUE)
-			text = &out->value;
-		else
-			continue;
-		*text = sl__onnx_text(r, &pair, &f, "");
-		if (!*text)
-			return r->err->status;
+	while (sl__wire_next(&model, &f)) {
+		if (f.number == SL__MODEL_GRAPH && out.graph.number)
+			sl__wire_fail(&r->file,
+				      "byte %zu: a second graph; the first "
+				      "begins at byte %zu",
+				      f.at, out.graph.at);
+		sl__wire_store(&model, &f, rows, &out);
 	}
+	if (!out.graph.number)
+		sl__wire_fail(&r->file,
+			      "holds no graph: not an ONNX model, or one that "
+			      "was cut off");
+	if (out.ir_version < 0 || out.ir_version > INT_MAX)
+		sl__wire_fail(&r->file, "IR version %lld",
+			      (long long)out.ir_version);
+	return out;
 }
 
 /* Operator sets and metadata. */
-static enum sl_status
+static void
 read_lists(struct sl__onnx_reader *r, struct sl__wire model,
 	   const struct outline *outline)
 {
 	struct sl_graph *graph = r->graph;
-	struct sl__wire inner;
 	struct sl__field f;
-	enum sl_status rc;
 
 	graph->opsets =
 		sl__onnx_array(r, outline->n_opsets, sizeof(*graph->opsets));
-	if (!graph->opsets)
-		return r->err->status;
 	graph->metadata = sl__onnx_array(r, outline->n_metadata,
 					 sizeof(*graph->metadata));
-	if (!graph->metadata)
-		return r->err->status;
-	for (;;) {
-		rc = sl__wire_next(&model, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != SL__MODEL_OPSET_IMPORT &&
-		    f.number != SL__MODEL_METADATA_PROPS)
-			continue;
-		rc = sl__wire_enter(&inner, &model, &f, "model's list", r->err);
-		if (!rc && f.number == SL__MODEL_OPSET_IMPORT)
-			rc = sl__onnx_opset(r, inner, &r->opsets,
-					    &graph->opsets[graph->n_opsets++]);
-		else if (!rc)
-			rc = read_metadata(
-				r, inner,
-				&graph->metadata[graph->n_metadata++]);
-		if (rc)
-			return rc;
+	while (sl__wire_next(&model, &f)) {
+		if (f.number == SL__MODEL_OPSET_IMPORT)
+			graph->opsets[graph->n_opsets++] = sl__onnx_opset(
+				r, sl__wire_enter(&model, &f, "model's list"),
+				&r->opsets);
+		else if (f.number == SL__MODEL_METADATA_PROPS)
+			graph->metadata[graph->n_metadata++] = sl__onnx_pair(
+				r, sl__wire_enter(&model, &f, "model's list"));
 	}
 }
 
 /* "pytorch 2.1.0" */
-static enum sl_status
-read_producer(struct sl__onnx_reader *r, const struct sl__wire *model,
-	      const struct outline *outline)
+static const char *
+read_producer(struct sl__onnx_reader *r, const struct outline *outline)
 {
-	const char *name = "";
+	const char *name = sl__onnx_text(r, &outline->producer, "");
 
-	if (outline->producer.number) {
-		name = sl__onnx_text(r, model, &outline->producer, "");
-		if (!name)
-			return r->err->status;
-	}
-	r->graph->producer = name;
 	if (!outline->producer_version.n_bytes)
-		return SL_OK;
+		return name;
 	if (*name)
-		name = sl__arena_format(r->arena, "%s ", name);
-	if (!name)
-		return sl__fail_nomem(r->err);
-	name = sl__onnx_text(r, model, &outline->producer_version, name);
-	if (!name)
-		return r->err->status;
-	r->graph->producer = name;
-	return SL_OK;
+		name = sl__onnx_made(r,
+				     sl__arena_format(r->arena, "%s ", name));
+	return sl__onnx_text(r, &outline->producer_version, name);
 }
 
-static enum sl_status
+static void
 read_model(struct sl__onnx_reader *r)
 {
 	struct sl__onnx_scope scope = {.prefix = ""};
-	struct sl__wire model, graph;
 	struct outline outline;
-	enum sl_status rc;
+	struct sl__wire model;
 
 	if (!r->file.n_bytes)
-		return sl__fail(r->err, SL_E_DATA, "is empty");
+		sl__wire_fail(&r->file, "is empty");
 	sl__wire_init(&model, &r->file, "model");
-	rc = read_outline(r, model, &outline);
-	if (rc)
-		return rc;
+	outline = read_outline(r, model);
 	r->graph->ir_version = (int)outline.ir_version;
-	rc = read_producer(r, &model, &outline);
-	if (!rc)
-		rc = read_lists(r, model, &outline);
-	if (!rc)
-		rc = sl__onnx_functions(r, model, outline.n_functions);
-	if (!rc)
-		rc = sl__wire_enter(&graph, &model, &outline.graph, "graph",
-				    r->err);
-	if (rc)
-		return rc;
-	return sl__onnx_graph(r, graph, &scope);
+	r->graph->producer = read_producer(r, &outline);
+	read_lists(r, model, &outline);
+	sl__onnx_functions(r, model, outline.n_functions);
+	sl__onnx_graph(r, sl__wire_enter(&model, &outline.graph, "graph"),
+		       &scope);
 }
 
 /*
@@ -365,7 +284,8 @@ read_origin(struct sl_graph **out, const struct origin *origin,
 	r.folder = origin->folder;
 	r.is_mapped = origin->is_mapped;
 	r.target = origin->target;
-	rc = read_model(&r);
+	read_model(&r);
+	rc = r.file.status;
 	if (!rc)
 		rc = name_graph(graph, origin->path, err);
 	if (!rc && !origin->is_mapped)
@@ -394,12 +314,9 @@ sl__onnx_read(struct sl_graph **out, const unsigned char *bytes, size_t n_bytes,
 	      struct sl_error *err)
 {
 	struct origin origin = {{bytes, n_bytes}, "memory", folder, NULL, 0};
-	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	enum sl_status rc;
 
 	*out = NULL;
-	if (!err)
-		err = &ignored;
 	rc = check_options(options, err);
 	if (rc)
 		return rc;
@@ -411,15 +328,12 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	      const struct sl_graph_options *options, struct sl_error *err)
 {
 	struct origin origin = {{NULL, 0}, path, NULL, NULL, 1};
-	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	const char *slash = strrchr(path, '/');
 	struct sl__arena scratch;
 	char *folder;
 	enum sl_status rc;
 
 	*out = NULL;
-	if (!err)
-		err = &ignored;
 	rc = check_options(options, err);
 	if (rc)
 		return rc;
@@ -467,20 +381,18 @@ sl__onnx_read_tensor(struct sl__tensor *out, struct sl__arena *arena,
 		     const unsigned char *bytes, size_t n_bytes,
 		     struct sl_error *err)
 {
-	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	struct sl__onnx_reader r;
 	struct sl__wire wire;
 	struct sl__field name;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	if (!err)
-		err = &ignored;
 	if (!n_bytes)
 		return sl__fail(err, SL_E_DATA, "is empty");
 	reader_init(&r, arena, bytes, n_bytes, err);
 	sl__wire_init(&wire, &r.file, "tensor");
-	rc = sl__onnx_tensor(&r, wire, out, &name);
+	sl__onnx_tensor(&r, wire, out, &name);
+	rc = r.file.status;
 	sl__arena_release(&r.scratch);
 	if (rc == SL_E_DATA && begins_with_name(bytes, n_bytes))
 		return sl__fail(err, rc,

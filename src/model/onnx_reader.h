@@ -54,11 +54,13 @@ struct sl__onnx_call {
 /*
  * Invariants: what the graph keeps lies in 'arena' (the graph's), what only
  * reading needs in 'scratch'.  budget_bytes is how much may still be
- * allocated, so that a file cannot ask for much more than it is long.  A
- * function that returns NULL has filled *err, which is never NULL.
+ * allocated, so that a file cannot ask for much more than it is long.
+ *
+ * The first failure sticks in 'file' (wire.h): after it messages have no
+ * fields, texts are empty and arrays NULL, so that loops over fields end and
+ * whoever only hands things on need not look.
  */
 struct sl__onnx_reader {
-	struct sl_error *err;
 	struct sl_graph *graph; /* NULL: a tensor alone is read */
 	struct sl__arena *arena;
 	struct sl__arena scratch;
@@ -93,32 +95,46 @@ struct sl__onnx_head {
 	size_t n_inputs, n_outputs, n_attributes;
 };
 
-/* onnx_means.c.  Takes off the budget; SL_E_DATA when it is used up. */
-enum sl_status sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes);
+/* onnx_means.c.  Takes off the budget; 0, and SL_E_DATA, when it is used up. */
+int sl__onnx_charge(struct sl__onnx_reader *r, uint64_t n_bytes);
+
+/* Zeroed storage of the graph's, charged, or for reading only; NULL after a
+ * failure. */
 void *sl__onnx_array(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
+void *sl__onnx_scratch(struct sl__onnx_reader *r, size_t n, size_t n_bytes);
 
 /* A string, behind 'prefix', in r->arena; or in r->text, where the next call
- * overwrites it. */
+ * overwrites it.  The field is BYTES or was left out. */
 const char *sl__onnx_text(struct sl__onnx_reader *r,
-			  const struct sl__wire *wire,
 			  const struct sl__field *field, const char *prefix);
-const char *sl__onnx_key(struct sl__onnx_reader *r, const struct sl__wire *wire,
+const char *sl__onnx_key(struct sl__onnx_reader *r,
 			 const struct sl__field *field);
 
+/* A text that was just formatted in an arena, which may have failed. */
+const char *sl__onnx_made(struct sl__onnx_reader *r, const char *text);
+
 /* Names are told apart up to their first NUL: SL_E_DATA for one inside. */
-enum sl_status sl__onnx_check_name(struct sl__onnx_reader *r,
-				   const struct sl__field *field);
+void sl__onnx_check_name(struct sl__onnx_reader *r,
+			 const struct sl__field *field);
 
-/* Room for n bytes and a NUL in r->text; for n ids in r->ids. */
-enum sl_status sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n);
-enum sl_status sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
+/* Room for n bytes and a NUL in r->text, for n ids in r->ids; whether there
+ * is. */
+int sl__onnx_reserve_text(struct sl__onnx_reader *r, size_t n);
+int sl__onnx_reserve_ids(struct sl__onnx_reader *r, size_t n);
 
-/* One level deeper, or SL_E_DATA; the caller decrements r->depth. */
-enum sl_status sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
+void sl__onnx_put(struct sl__onnx_reader *r, struct sl__map *map,
+		  const char *key, size_t value);
+
+/* One level deeper, or 0 and SL_E_DATA; else the caller decrements r->depth. */
+int sl__onnx_descend(struct sl__onnx_reader *r, size_t at);
 
 /* An entry of a list of operator sets; adds it to 'opsets', where the newer
  * version of a domain stays. */
-enum sl_status sl__onnx_opset(struct sl__onnx_reader *r, struct sl__wire entry,
-			      struct sl__map *opsets, struct sl__opset *out);
+struct sl__opset sl__onnx_opset(struct sl__onnx_reader *r,
+				struct sl__wire entry, struct sl__map *opsets);
+
+/* A StringStringEntryProto. */
+struct sl__metadata sl__onnx_pair(struct sl__onnx_reader *r,
+				  struct sl__wire pair);
 
 #endif

@@ -9,10 +9,10 @@
  * fit the shape, so that no shape, however large, makes Sleuth allocate.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "model/external.h"
 #include "model/onnx_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -29,123 +29,93 @@ struct parts {
 	const char *shown; /* the name, for errors */
 };
 
-static enum sl_status
+static void
 read_dims(struct sl__onnx_reader *r, const struct sl__wire *wire,
 	  const struct sl__field *f, struct parts *out)
 {
-	uint64_t dims[SL__ONNX_RANK_MOST];
-	size_t n = 0, n_taken = 0;
-	enum sl_status rc =
-		sl__wire_count(wire, f, SL__WIRE_VARINT, &n, r->err);
+	size_t n = 0;
 
-	if (rc)
-		return rc;
+	sl__wire_count(wire, f, SL__WIRE_VARINT, &n);
 	if (n > SL__ONNX_RANK_MOST - out->rank)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a tensor with more than %d "
-				"dimensions",
-				f->at, SL__ONNX_RANK_MOST);
-	sl__wire_take(f, SL__WIRE_VARINT, dims, n, &n_taken);
-	for (size_t i = 0; i < n_taken; i++)
-		out->dims[out->rank++] = (int64_t)dims[i];
-	return SL_OK;
+		sl__wire_fail(&r->file,
+			      "byte %zu: a tensor with more than %d dimensions",
+			      f->at, SL__ONNX_RANK_MOST);
+	sl__wire_take(f, SL__WIRE_VARINT, (uint64_t *)out->dims,
+		      SL__ONNX_RANK_MOST, &out->rank);
 }
 
-static enum sl_status
-read_part(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	  const struct sl__field *f, struct parts *out)
-{
-	struct sl__wire inner;
-	enum sl_status rc;
-
-	switch (f->number) {
-	case SL__TENSOR_DIMS:
-		return read_dims(r, wire, f, out);
-	case SL__TENSOR_DATA_TYPE:
-		return sl__wire_integer(wire, f, &out->dtype, r->err);
-	case SL__TENSOR_NAME:
-		out->name = *f;
-		return sl__wire_expect(wire, f, SL__WIRE_BYTES, r->err);
-	case SL__TENSOR_RAW_DATA:
-		out->raw = *f;
-		return sl__wire_expect(wire, f, SL__WIRE_BYTES, r->err);
-	case SL__TENSOR_SEGMENT:
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a sequence, an optional or a part "
-				"of a tensor, not a tensor",
-				f->at);
-	case SL__TENSOR_DATA_LOCATION:
-		return sl__wire_integer(wire, f, &out->location, r->err);
-	case SL__TENSOR_EXTERNAL_DATA:
-		rc = sl__wire_enter(&inner, wire, f, "external data", r->err);
-		return rc ? rc : sl__external_entry(r, inner, &out->external);
-	default:
-		return SL_OK;
-	}
-}
-
-static enum sl_status
+static void
 read_parts(struct sl__onnx_reader *r, struct sl__wire wire, struct parts *out)
 {
+	static const struct sl__wire_row rows[] = {
+		{SL__TENSOR_DATA_TYPE, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+		 offsetof(struct parts, dtype)},
+		{SL__TENSOR_NAME, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct parts, name)},
+		{SL__TENSOR_RAW_DATA, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct parts, raw)},
+		{SL__TENSOR_DATA_LOCATION, SL__WIRE_VARINT, SL__WIRE_INTEGER,
+		 offsetof(struct parts, location)},
+		{0},
+	};
 	struct sl__field f;
-	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
 	out->external.location = "";
 	out->external.n_bytes = UINT64_MAX;
-	do {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (!rc && f.number)
-			rc = read_part(r, &wire, &f, out);
-	} while (!rc && f.number);
-	return rc;
+	while (sl__wire_next(&wire, &f)) {
+		sl__wire_store(&wire, &f, rows, out);
+		if (f.number == SL__TENSOR_DIMS)
+			read_dims(r, &wire, &f, out);
+		else if (f.number == SL__TENSOR_EXTERNAL_DATA)
+			sl__external_entry(
+				r, sl__wire_enter(&wire, &f, "external data"),
+				&out->external);
+		else if (f.number == SL__TENSOR_SEGMENT)
+			sl__wire_fail(&r->file,
+				      "byte %zu: a sequence, an optional or a "
+				      "part of a tensor, not a tensor",
+				      f.at);
+	}
 }
 
 /* dtype and shape, measured. */
-static enum sl_status
+static void
 measure(struct sl__onnx_reader *r, const struct parts *parts,
 	struct sl__tensor *out)
 {
 	int64_t *dims = sl__onnx_array(r, parts->rank, sizeof(*dims));
 
-	if (!dims)
-		return r->err->status;
-	memcpy(dims, parts->dims, parts->rank * sizeof(*dims));
 	memset(out, 0, sizeof(*out));
+	if (!dims)
+		return;
+	memcpy(dims, parts->dims, parts->rank * sizeof(*dims));
 	out->dims = dims;
 	out->rank = parts->rank;
 	if (parts->dtype > 0 && parts->dtype < SL_N_DTYPES)
 		out->dtype = (enum sl_dtype)parts->dtype;
 	for (size_t i = 0; i < parts->rank; i++) {
 		if (dims[i] < 0)
-			return sl__fail(r->err, SL_E_DATA,
-					"tensor '%.200s': dimension %zu is "
-					"%lld",
-					parts->shown, i, (long long)dims[i]);
+			sl__wire_fail(&r->file,
+				      "tensor '%.200s': dimension %zu is %lld",
+				      parts->shown, i, (long long)dims[i]);
 	}
-	if (!sl__tensor_measure(out))
-		return sl__fail(r->err, SL_E_DATA,
-				"tensor '%.200s': its dimensions multiply to "
-				"more than 64 bits",
-				parts->shown);
-	return SL_OK;
+	if (!r->file.status && !sl__tensor_measure(out))
+		sl__wire_fail(&r->file,
+			      "tensor '%.200s': its dimensions multiply to "
+			      "more than 64 bits",
+			      parts->shown);
 }
 
-/* Which list holds numbers of a type, how, and how wide in memory. */
-struct list {
-	uint32_t number;
-	enum sl__wire_type type;
-	size_t width_bytes;
-};
-
-static struct list
+/* Which list holds numbers of a type. */
+static struct sl__onnx_list
 list_of(enum sl_dtype dtype)
 {
-	static const struct list floats = {SL__TENSOR_FLOAT_DATA,
-					   SL__WIRE_FIXED32, 4};
-	static const struct list doubles = {SL__TENSOR_DOUBLE_DATA,
-					    SL__WIRE_FIXED64, 8};
-	struct list list = {SL__TENSOR_INT32_DATA, SL__WIRE_VARINT, 1};
+	static const struct sl__onnx_list floats = {SL__TENSOR_FLOAT_DATA,
+						    SL__WIRE_FIXED32, 4};
+	static const struct sl__onnx_list doubles = {SL__TENSOR_DOUBLE_DATA,
+						     SL__WIRE_FIXED64, 8};
+	struct sl__onnx_list list = {SL__TENSOR_INT32_DATA, SL__WIRE_VARINT, 1};
 	unsigned n_bits = sl_dtype_bits(dtype);
 
 	if (dtype == SL_DTYPE_F32 || dtype == SL_DTYPE_C64)
@@ -162,20 +132,21 @@ list_of(enum sl_dtype dtype)
 	return list;
 }
 
-static enum sl_status
+static void
 fail_length(struct sl__onnx_reader *r, const struct parts *parts,
 	    uint64_t n_bytes, const struct sl__tensor *tensor)
 {
-	return sl__fail(r->err, SL_E_DATA,
-			"tensor '%.200s': %llu bytes of data where its shape "
-			"takes %llu",
-			parts->shown, (unsigned long long)n_bytes,
-			(unsigned long long)tensor->n_bytes);
+	sl__wire_fail(&r->file,
+		      "tensor '%.200s': %llu bytes of data where its shape "
+		      "takes %llu",
+		      parts->shown, (unsigned long long)n_bytes,
+		      (unsigned long long)tensor->n_bytes);
 }
 
 /* Unpacks one field of a list to 'to'; returns where it ends. */
 static unsigned char *
-unpack(const struct sl__field *f, const struct list *list, unsigned char *to)
+unpack(const struct sl__field *f, const struct sl__onnx_list *list,
+       unsigned char *to)
 {
 	const unsigned char *at = f->bytes, *end = at + f->n_bytes;
 	uint64_t value = f->value;
@@ -194,147 +165,131 @@ unpack(const struct sl__field *f, const struct list *list, unsigned char *to)
 	return to;
 }
 
+void
+sl__onnx_unpack(struct sl__wire wire, const struct sl__onnx_list *list,
+		void *to)
+{
+	unsigned char *at = to;
+	struct sl__field f;
+
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number == list->number)
+			at = unpack(&f, list, at);
+	}
+}
+
+const char **
+sl__onnx_strings(struct sl__onnx_reader *r, struct sl__wire wire,
+		 uint32_t number, size_t n)
+{
+	const char **strings = sl__onnx_array(r, n, sizeof(*strings));
+	struct sl__field f;
+
+	for (size_t i = 0; sl__wire_find(&wire, number, &f); i++)
+		strings[i] = sl__onnx_text(r, &f, "");
+	return strings;
+}
+
 struct list_size {
 	size_t n, n_fields;
 	struct sl__field first;
 };
 
-static enum sl_status
-size_list(struct sl__onnx_reader *r, struct sl__wire wire,
-	  const struct list *list, struct list_size *out)
+static struct list_size
+size_list(struct sl__wire wire, uint32_t number, enum sl__wire_type type)
 {
+	struct list_size size = {0, 0, {0}};
 	struct sl__field f;
-	enum sl_status rc;
 
-	memset(out, 0, sizeof(*out));
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != list->number)
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number != number)
 			continue;
-		if (!out->n_fields++)
-			out->first = f;
-		rc = sl__wire_count(&wire, &f, list->type, &out->n, r->err);
-		if (rc)
-			return rc;
+		if (!size.n_fields++)
+			size.first = f;
+		sl__wire_count(&wire, &f, type, &size.n);
 	}
+	return size;
 }
 
-static enum sl_status
+static void
 take_list(struct sl__onnx_reader *r, struct sl__wire wire,
 	  const struct parts *parts, struct sl__tensor *out)
 {
-	struct list list = list_of(out->dtype);
-	struct list_size size;
-	struct sl__field f;
+	struct sl__onnx_list list = list_of(out->dtype);
+	struct list_size size = size_list(wire, list.number, list.type);
 	unsigned char *bytes;
-	enum sl_status rc = size_list(r, wire, &list, &size);
 
-	if (rc)
-		return rc;
 	/* n is at most the length of the file, so the product fits. */
 	if ((uint64_t)size.n * list.width_bytes != out->n_bytes)
-		return fail_length(r, parts,
-				   (uint64_t)size.n * list.width_bytes, out);
-	if (!size.n)
-		return SL_OK;
+		fail_length(r, parts, (uint64_t)size.n * list.width_bytes, out);
+	if (!size.n || r->file.status)
+		return;
 	if (list.type != SL__WIRE_VARINT && size.n_fields == 1 &&
 	    size.first.type == SL__WIRE_BYTES) {
 		out->bytes = size.first.bytes;
 		out->is_mapped = r->is_mapped;
-		return SL_OK;
+		return;
 	}
-	bytes = sl__onnx_array(r, size.n, list.width_bytes);
-	if (!bytes)
-		return r->err->status;
-	out->bytes = bytes;
-	do {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (!rc && f.number == list.number)
-			bytes = unpack(&f, &list, bytes);
-	} while (!rc && f.number);
-	return rc;
+	out->bytes = bytes = sl__onnx_array(r, size.n, list.width_bytes);
+	sl__onnx_unpack(wire, &list, bytes);
 }
 
-static enum sl_status
+static void
 take_strings(struct sl__onnx_reader *r, struct sl__wire wire,
 	     const struct parts *parts, struct sl__tensor *out)
 {
-	struct list list = {SL__TENSOR_STRING_DATA, SL__WIRE_BYTES, 0};
-	struct list_size size;
-	const char **strings;
-	struct sl__field f;
-	enum sl_status rc = size_list(r, wire, &list, &size);
-	size_t n = 0;
+	size_t n = size_list(wire, SL__TENSOR_STRING_DATA, SL__WIRE_BYTES)
+			   .n_fields;
 
-	if (rc)
-		return rc;
-	if (size.n_fields != out->n_elements)
-		return sl__fail(r->err, SL_E_DATA,
-				"tensor '%.200s': %zu strings where its shape "
-				"takes %llu",
-				parts->shown, size.n_fields,
-				(unsigned long long)out->n_elements);
-	strings = sl__onnx_array(r, size.n_fields, sizeof(*strings));
-	if (!strings)
-		return r->err->status;
-	do {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || f.number != list.number)
-			continue;
-		strings[n] = sl__onnx_text(r, &wire, &f, "");
-		if (!strings[n++])
-			return r->err->status;
-	} while (!rc && f.number);
-	out->strings = strings;
-	return rc;
+	if (n != out->n_elements)
+		sl__wire_fail(&r->file,
+			      "tensor '%.200s': %zu strings where its shape "
+			      "takes %llu",
+			      parts->shown, n,
+			      (unsigned long long)out->n_elements);
+	out->strings = sl__onnx_strings(r, wire, SL__TENSOR_STRING_DATA, n);
 }
 
-static enum sl_status
+static void
 take_contents(struct sl__onnx_reader *r, struct sl__wire wire,
 	      const struct parts *parts, struct sl__tensor *out)
 {
 	if (out->dtype == SL_DTYPE_NONE) {
 		if (parts->dtype == SL_DTYPE_NONE)
-			return sl__fail(r->err, SL_E_DATA,
-					"tensor '%.200s' (byte %zu) has no "
-					"type of number",
-					parts->shown, wire.at);
-		if (parts->dtype < 0 || parts->dtype > SL__DTYPE_LAST)
-			return sl__fail(r->err, SL_E_DATA,
-					"tensor '%.200s' (byte %zu): there is "
-					"no type of number %lld",
-					parts->shown, wire.at,
-					(long long)parts->dtype);
+			sl__wire_fail(&r->file,
+				      "tensor '%.200s' (byte %zu) has no type "
+				      "of number",
+				      parts->shown, wire.at);
+		else if (parts->dtype < 0 || parts->dtype > SL__DTYPE_LAST)
+			sl__wire_fail(&r->file,
+				      "tensor '%.200s' (byte %zu): there is no "
+				      "type of number %lld",
+				      parts->shown, wire.at,
+				      (long long)parts->dtype);
 		out->absent = "a type of number that Sleuth does not know";
-		return SL_OK;
+	} else if (out->dtype == SL_DTYPE_STRING) {
+		take_strings(r, wire, parts, out);
+	} else if (parts->location == EXTERNAL) {
+		sl__external_find(r, &parts->external, parts->shown, out);
+	} else if (!parts->raw.n_bytes) {
+		take_list(r, wire, parts, out);
+	} else if (parts->raw.n_bytes != out->n_bytes) {
+		fail_length(r, parts, parts->raw.n_bytes, out);
+	} else {
+		out->bytes = parts->raw.bytes;
+		out->is_mapped = r->is_mapped;
 	}
-	if (out->dtype == SL_DTYPE_STRING)
-		return take_strings(r, wire, parts, out);
-	if (parts->location == EXTERNAL)
-		return sl__external_find(r, &parts->external, parts->shown,
-					 out);
-	if (!parts->raw.n_bytes)
-		return take_list(r, wire, parts, out);
-	if (parts->raw.n_bytes != out->n_bytes)
-		return fail_length(r, parts, parts->raw.n_bytes, out);
-	out->bytes = parts->raw.bytes;
-	out->is_mapped = r->is_mapped;
-	return SL_OK;
 }
 
-enum sl_status
+void
 sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
 		struct sl__tensor *out, struct sl__field *name)
 {
 	struct parts parts;
 	char shown[128];
 	size_t n;
-	enum sl_status rc = read_parts(r, wire, &parts);
 
-	if (rc)
-		return rc;
+	read_parts(r, wire, &parts);
 	n = parts.name.n_bytes < sizeof(shown) - 1 ? parts.name.n_bytes
 						   : sizeof(shown) - 1;
 	if (n)
@@ -342,8 +297,9 @@ sl__onnx_tensor(struct sl__onnx_reader *r, struct sl__wire wire,
 	shown[n] = '\0';
 	parts.shown = shown;
 	*name = parts.name;
-	rc = measure(r, &parts, out);
-	return rc ? rc : take_contents(r, wire, &parts, out);
+	measure(r, &parts, out);
+	if (!r->file.status)
+		take_contents(r, wire, &parts, out);
 }
 
 struct sparse {
@@ -353,25 +309,23 @@ struct sparse {
 	int has_values;
 };
 
-static enum sl_status
-read_sparse_field(struct sl__onnx_reader *r, const struct sl__wire *wire,
-		  const struct sl__field *f, struct sparse *out)
+static void
+read_sparse(struct sl__onnx_reader *r, struct sl__wire wire, struct sparse *out)
 {
-	struct sl__field ignored;
-	struct sl__wire inner;
-	enum sl_status rc;
+	struct sl__field f, ignored;
 
-	if (f->number == SL__SPARSE_DIMS)
-		return read_dims(r, wire, f, &out->parts);
-	if (f->number != SL__SPARSE_VALUES && f->number != SL__SPARSE_INDICES)
-		return SL_OK;
-	rc = sl__wire_enter(&inner, wire, f, "tensor", r->err);
-	if (rc)
-		return rc;
-	if (f->number == SL__SPARSE_INDICES)
-		return sl__onnx_tensor(r, inner, &out->indices, &ignored);
-	out->has_values = 1;
-	return sl__onnx_tensor(r, inner, &out->values, &out->name);
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number == SL__SPARSE_DIMS) {
+			read_dims(r, &wire, &f, &out->parts);
+		} else if (f.number == SL__SPARSE_INDICES) {
+			sl__onnx_tensor(r, sl__wire_enter(&wire, &f, "tensor"),
+					&out->indices, &ignored);
+		} else if (f.number == SL__SPARSE_VALUES) {
+			out->has_values = 1;
+			sl__onnx_tensor(r, sl__wire_enter(&wire, &f, "tensor"),
+					&out->values, &out->name);
+		}
+	}
 }
 
 /* Indices are flat, one per value, or one row of coordinates per value. */
@@ -407,70 +361,53 @@ is_inside(const struct sl__tensor *dense, const struct sl__tensor *indices,
 
 /* Indices that cannot be read, since their file is not there, are taken to be
  * right. */
-static enum sl_status
+static void
 check_indices(struct sl__onnx_reader *r, const struct sl__tensor *dense,
 	      const struct sparse *sparse)
 {
 	const struct sl__tensor *indices = &sparse->indices;
+	const struct sl__field *name = &sparse->name;
 
-	for (uint64_t i = 0; i < indices->n_elements; i++) {
+	for (uint64_t i = 0; i < indices->n_elements && !r->file.status; i++) {
 		int64_t index;
 
 		if (!sl__tensor_integers(indices, i, 1, &index))
 			break;
 		if (!is_inside(dense, indices, i, index))
-			return sl__fail(
-				r->err, SL_E_DATA,
-				"tensor '%.*s': index %lld of its "
-				"sparse values lies outside of it",
-				(int)(sparse->name.n_bytes < 200
-					      ? sparse->name.n_bytes
-					      : 200),
-				sparse->name.n_bytes
-					? (const char *)sparse->name.bytes
-					: "",
-				(long long)index);
+			sl__wire_fail(&r->file,
+				      "tensor '%.*s': index %lld of its sparse "
+				      "values lies outside of it",
+				      (int)(name->n_bytes < 200 ? name->n_bytes
+								: 200),
+				      name->n_bytes ? (const char *)name->bytes
+						    : "",
+				      (long long)index);
 	}
-	return SL_OK;
 }
 
-enum sl_status
+void
 sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
 		struct sl__tensor *out, struct sl__field *name)
 {
 	struct sl__tensor *indices;
 	struct sparse sparse;
-	size_t at = wire.at;
-	struct sl__field f;
-	enum sl_status rc;
 
 	memset(&sparse, 0, sizeof(sparse));
-	memset(name, 0, sizeof(*name));
-	do {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (!rc && f.number)
-			rc = read_sparse_field(r, &wire, &f, &sparse);
-	} while (!rc && f.number);
-	if (rc)
-		return rc;
+	read_sparse(r, wire, &sparse);
 	*name = sparse.name;
 	sparse.parts.shown = "of sparse values";
 	sparse.parts.dtype = (int64_t)sparse.values.dtype;
-	rc = measure(r, &sparse.parts, out);
-	if (rc)
-		return rc;
+	measure(r, &sparse.parts, out);
 	if (!sparse.has_values || !indices_fit(&sparse) ||
 	    sparse.values.n_elements > out->n_elements)
-		return sl__fail(r->err, SL_E_DATA,
-				"byte %zu: a sparse tensor whose values, "
-				"indices and dimensions do not fit together",
-				at);
-	rc = check_indices(r, out, &sparse);
-	if (rc)
-		return rc;
+		sl__wire_fail(&r->file,
+			      "byte %zu: a sparse tensor whose values, indices "
+			      "and dimensions do not fit together",
+			      wire.at);
+	check_indices(r, out, &sparse);
 	indices = sl__onnx_array(r, 1, sizeof(*indices));
 	if (!indices)
-		return r->err->status;
+		return;
 	*indices = sparse.indices;
 	out->indices = indices;
 	out->is_sparse = 1;
@@ -480,5 +417,4 @@ sl__onnx_sparse(struct sl__onnx_reader *r, struct sl__wire wire,
 	out->absent = sparse.values.absent;
 	out->is_mapped = sparse.values.is_mapped;
 	out->storage = sparse.values.storage;
-	return SL_OK;
 }

@@ -8,243 +8,183 @@
  * them are the same.  A file that Sleuth wrote has the place as the name, so
  * that other values can refer to it.
  */
-#include "base/status.h"
 #include "model/onnx_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-/* A new symbol costs memory that the file must be worth. */
-static enum sl_status
-charge_symbol(struct sl__onnx_reader *r, const struct sl__map *ids,
-	      const char *name)
-{
-	if (sl__map_find(ids, name))
-		return SL_OK;
-	return sl__onnx_charge(r, 2 * sizeof(struct sl__symbol) +
-					  4 * sizeof(struct sl__map_slot) +
-					  3 * strlen(name) + 48);
-}
-
-static enum sl_status
-find_named(struct sl__onnx_reader *r, const char *name, const char *place,
-	   int64_t *out)
+/* The symbol of a name or, where that is NULL, of a place.  A new one costs
+ * memory that the file must be worth. */
+static int64_t
+find_symbol(struct sl__onnx_reader *r, const char *name, const char *place)
 {
 	struct sl_graph *graph = r->graph;
-	enum sl_status rc = charge_symbol(r, &graph->symbol_ids, name);
+	const char *key = name ? name : place;
+	int64_t size = -1;
 
-	if (!rc)
-		rc = sl__graph_symbol(graph, out, name, r->err);
-	if (!rc && !strcmp(name, place))
-		graph->symbols[*out - SL__SYMBOL_BASE].is_unnamed = 1;
-	return rc;
+	if (!sl__map_find(name ? &graph->symbol_ids : &graph->place_ids, key))
+		sl__onnx_charge(r, 2 * sizeof(struct sl__symbol) +
+					   4 * sizeof(struct sl__map_slot) +
+					   3 * strlen(key) + 48);
+	if (r->file.status)
+		return -1;
+	if (!sl__wire_check(
+		    &r->file,
+		    name ? sl__graph_symbol(graph, &size, name, r->file.err)
+			 : sl__graph_unnamed_symbol(graph, &size, place,
+						    r->file.err)))
+		return -1;
+	if (name && !strcmp(name, place))
+		graph->symbols[size - SL__SYMBOL_BASE].is_unnamed = 1;
+	return size;
 }
 
-static enum sl_status
-find_unnamed(struct sl__onnx_reader *r, const char *place, int64_t *out)
-{
-	enum sl_status rc = charge_symbol(r, &r->graph->place_ids, place);
+struct dim {
+	struct sl__field value, param;
+};
 
-	return rc ? rc : sl__graph_unnamed_symbol(r->graph, out, place, r->err);
-}
-
-static enum sl_status
+static int64_t
 read_dim(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
-	 int index, int64_t *out)
+	 int index)
 {
-	struct sl__field f, param = {0};
-	const char *name, *place;
-	enum sl_status rc;
+	static const struct sl__wire_row rows[] = {
+		{SL__DIM_VALUE, SL__WIRE_VARINT, SL__WIRE_KEEP,
+		 offsetof(struct dim, value)},
+		{SL__DIM_PARAM, SL__WIRE_BYTES, SL__WIRE_KEEP,
+		 offsetof(struct dim, param)},
+		{0},
+	};
+	struct dim dim = {{0}, {0}};
+	const char *place;
 
-	*out = -1;
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number == SL__DIM_VALUE)
-			rc = sl__wire_integer(&wire, &f, out, r->err);
-		else if (f.number == SL__DIM_PARAM)
-			param = f;
-		if (rc)
-			return rc;
-	}
-	if (*out >= 0)
-		return SL_OK;
-	place = sl__arena_format(&r->scratch, "%s.%d", owner, index);
-	if (!place)
-		return sl__fail_nomem(r->err);
-	if (!param.n_bytes)
-		return find_unnamed(r, place, out);
-	name = sl__onnx_key(r, &wire, &param);
-	return name ? find_named(r, name, place, out) : r->err->status;
+	sl__wire_scan(wire, rows, &dim);
+	if (dim.value.number && (int64_t)dim.value.value >= 0)
+		return (int64_t)dim.value.value;
+	place = sl__onnx_made(
+		r, sl__arena_format(&r->scratch, "%s.%d", owner, index));
+	return find_symbol(
+		r, dim.param.n_bytes ? sl__onnx_key(r, &dim.param) : NULL,
+		place);
 }
 
-static enum sl_status
+static void
 read_shape(struct sl__onnx_reader *r, struct sl__wire wire, const char *owner,
 	   struct sl__type *out)
 {
 	int64_t dims[SL__ONNX_RANK_MOST], *copy;
-	struct sl__wire inner;
 	struct sl__field f;
-	enum sl_status rc;
 	int rank = 0;
 
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc)
-			return rc;
-		if (!f.number)
-			break;
-		if (f.number != SL__SHAPE_DIM)
-			continue;
+	while (sl__wire_find(&wire, SL__SHAPE_DIM, &f)) {
 		if (rank == SL__ONNX_RANK_MOST)
-			return sl__fail(r->err, SL_E_DATA,
-					"byte %zu: '%.200s' has more than %d "
-					"dimensions",
-					f.at, owner, SL__ONNX_RANK_MOST);
-		rc = sl__wire_enter(&inner, &wire, &f, "dimension", r->err);
-		if (!rc)
-			rc = read_dim(r, inner, owner, rank, &dims[rank]);
-		if (rc)
-			return rc;
+			sl__wire_fail(&r->file,
+				      "byte %zu: '%.200s' has more than %d "
+				      "dimensions",
+				      f.at, owner, SL__ONNX_RANK_MOST);
+		else
+			dims[rank] = read_dim(
+				r, sl__wire_enter(&wire, &f, "dimension"),
+				owner, rank);
 		rank++;
 	}
 	copy = sl__onnx_array(r, (size_t)rank, sizeof(*copy));
 	if (!copy)
-		return r->err->status;
+		return;
 	memcpy(copy, dims, (size_t)rank * sizeof(*copy));
 	out->dims = copy;
 	out->rank = rank;
-	return SL_OK;
 }
 
 /* The type of a tensor's numbers, or of a map's keys. */
-static enum sl_status
-read_dtype(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	   const struct sl__field *f, struct sl__type *out)
+static void
+read_dtype(const struct sl__wire *wire, const struct sl__field *f,
+	   struct sl__type *out)
 {
-	int64_t dtype = 0;
-	enum sl_status rc = sl__wire_integer(wire, f, &dtype, r->err);
+	int64_t dtype = sl__wire_integer(wire, f);
 
-	if (!rc && dtype > 0 && dtype < SL_N_DTYPES)
+	if (dtype > 0 && dtype < SL_N_DTYPES)
 		out->dtype = (enum sl_dtype)dtype;
-	return rc;
 }
 
 /* A tensor, dense or sparse: type of number and shape. */
-static enum sl_status
+static void
 read_tensor_type(struct sl__onnx_reader *r, struct sl__wire wire,
 		 const char *owner, struct sl__type *out)
 {
-	struct sl__wire inner;
 	struct sl__field f;
-	enum sl_status rc;
 
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number == SL__TYPE_FIELD_ELEMENT) {
-			rc = read_dtype(r, &wire, &f, out);
-		} else if (f.number == SL__TYPE_FIELD_SHAPE) {
-			rc = sl__wire_enter(&inner, &wire, &f, "shape", r->err);
-			if (!rc)
-				rc = read_shape(r, inner, owner, out);
-		}
-		if (rc)
-			return rc;
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number == SL__TYPE_FIELD_ELEMENT)
+			read_dtype(&wire, &f, out);
+		else if (f.number == SL__TYPE_FIELD_SHAPE)
+			read_shape(r, sl__wire_enter(&wire, &f, "shape"), owner,
+				   out);
 	}
 }
 
 /* What a sequence, an optional (field 1) or a map (field 2) holds; a map's
  * field 1 is the type of its keys. */
-static enum sl_status
+static void
 read_element(struct sl__onnx_reader *r, struct sl__wire wire, uint32_t number,
 	     const char *owner, struct sl__type *out)
 {
 	struct sl__type *element;
-	struct sl__wire inner;
 	struct sl__field f;
-	enum sl_status rc;
 
-	for (;;) {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (rc || !f.number)
-			return rc;
-		if (f.number != number) {
-			if (f.number == SL__TYPE_FIELD_ELEMENT)
-				rc = read_dtype(r, &wire, &f, out);
-			if (rc)
-				return rc;
-			continue;
+	while (sl__wire_next(&wire, &f)) {
+		if (f.number == number) {
+			element = sl__onnx_array(r, 1, sizeof(*element));
+			if (element)
+				sl__onnx_type(r,
+					      sl__wire_enter(&wire, &f, "type"),
+					      owner, element);
+			out->element = element;
+		} else if (f.number == SL__TYPE_FIELD_ELEMENT) {
+			read_dtype(&wire, &f, out);
 		}
-		element = sl__onnx_array(r, 1, sizeof(*element));
-		if (!element)
-			return r->err->status;
-		rc = sl__wire_enter(&inner, &wire, &f, "type", r->err);
-		if (!rc)
-			rc = sl__onnx_type(r, inner, owner, element);
-		if (rc)
-			return rc;
-		out->element = element;
 	}
 }
 
-static enum sl_status
-read_kind(struct sl__onnx_reader *r, const struct sl__wire *wire,
-	  const struct sl__field *f, const char *owner, struct sl__type *out)
-{
-	struct sl__wire inner;
-	enum sl_status rc;
+/* Kinds of types by the field that holds what they are made of, and the field
+ * of that with a type of its own; 0: a tensor's. */
+static const struct kind {
+	enum sl__type_kind kind;
+	uint32_t element;
+} kinds[] = {
+	[SL__TYPE_FIELD_TENSOR] = {SL__TYPE_TENSOR, 0},
+	[SL__TYPE_FIELD_SPARSE] = {SL__TYPE_SPARSE, 0},
+	[SL__TYPE_FIELD_SEQUENCE] = {SL__TYPE_SEQUENCE, 1},
+	[SL__TYPE_FIELD_OPTIONAL] = {SL__TYPE_OPTIONAL, 1},
+	[SL__TYPE_FIELD_MAP] = {SL__TYPE_MAP, 2},
+	[SL__TYPE_FIELD_OPAQUE] = {SL__TYPE_OPAQUE, 0},
+};
 
-	rc = sl__wire_enter(&inner, wire, f, "type", r->err);
-	if (rc)
-		return rc;
-	switch (f->number) {
-	case SL__TYPE_FIELD_TENSOR:
-		out->kind = SL__TYPE_TENSOR;
-		return read_tensor_type(r, inner, owner, out);
-	case SL__TYPE_FIELD_SPARSE:
-		out->kind = SL__TYPE_SPARSE;
-		return read_tensor_type(r, inner, owner, out);
-	case SL__TYPE_FIELD_SEQUENCE:
-		out->kind = SL__TYPE_SEQUENCE;
-		return read_element(r, inner, 1, owner, out);
-	case SL__TYPE_FIELD_OPTIONAL:
-		out->kind = SL__TYPE_OPTIONAL;
-		return read_element(r, inner, 1, owner, out);
-	case SL__TYPE_FIELD_MAP:
-		out->kind = SL__TYPE_MAP;
-		return read_element(r, inner, 2, owner, out);
-	default:
-		out->kind = SL__TYPE_OPAQUE;
-		return SL_OK;
-	}
-}
-
-enum sl_status
+void
 sl__onnx_type(struct sl__onnx_reader *r, struct sl__wire wire,
 	      const char *owner, struct sl__type *out)
 {
 	struct sl__field f;
-	enum sl_status rc = sl__onnx_descend(r, wire.at);
 
-	if (rc)
-		return rc;
+	if (!sl__onnx_descend(r, wire.at))
+		return;
 	memset(out, 0, sizeof(*out));
 	out->rank = -1;
-	do {
-		rc = sl__wire_next(&wire, &f, r->err);
-		if (!rc && (f.number == SL__TYPE_FIELD_TENSOR ||
-			    (f.number >= SL__TYPE_FIELD_SEQUENCE &&
-			     f.number <= SL__TYPE_FIELD_MAP) ||
-			    (f.number >= SL__TYPE_FIELD_OPAQUE &&
-			     f.number <= SL__TYPE_FIELD_OPTIONAL)))
-			rc = read_kind(r, &wire, &f, owner, out);
-	} while (!rc && f.number);
+	while (sl__wire_next(&wire, &f)) {
+		const struct kind *kind = kinds;
+		struct sl__wire inner;
+
+		if (f.number < sizeof(kinds) / sizeof(*kinds))
+			kind = &kinds[f.number];
+		if (kind->kind == SL__TYPE_UNKNOWN)
+			continue;
+		inner = sl__wire_enter(&wire, &f, "type");
+		out->kind = kind->kind;
+		if (kind->element)
+			read_element(r, inner, kind->element, owner, out);
+		else if (kind->kind != SL__TYPE_OPAQUE)
+			read_tensor_type(r, inner, owner, out);
+	}
 	r->depth--;
-	return rc;
 }

@@ -18,16 +18,17 @@
 
 enum { NESTED_MOST = 8 }; /* sequences and optionals in one another */
 
-/* What all parts of one file share. */
+/* What all parts of one file share.  The first failure sticks. */
 struct source {
 	struct sl__arena *arena;
 	struct sl_error *err;
+	enum sl_status status;
 	int depth;
 };
 
-static enum sl_status read_value(struct source *s, struct sl__datum *out,
-				 const struct sl__type *type,
-				 const unsigned char *bytes, size_t n_bytes);
+static void read_value(struct source *s, struct sl__datum *out,
+		       const struct sl__type *type, const unsigned char *bytes,
+		       size_t n_bytes);
 
 /* The field that holds an element of that type. */
 static uint32_t
@@ -40,104 +41,77 @@ field_of(const struct sl__type *element)
 	return SL__VALUE_TENSOR;
 }
 
-/* The next field of that number; its own number is 0 after the last. */
-static enum sl_status
-next_of(struct sl__wire *wire, uint32_t number, struct sl__field *f,
-	struct sl_error *err)
-{
-	enum sl_status rc;
-
-	do {
-		rc = sl__wire_next(wire, f, err);
-	} while (!rc && f->number && f->number != number);
-	if (!rc && f->number)
-		rc = sl__wire_expect(wire, f, SL__WIRE_BYTES, err);
-	return rc;
-}
-
-static enum sl_status
-count_items(struct source *s, struct sl__wire wire, uint32_t number, size_t *n)
-{
-	struct sl__field f;
-	enum sl_status rc;
-
-	*n = 0;
-	for (;;) {
-		rc = next_of(&wire, number, &f, s->err);
-		if (rc || !f.number)
-			return rc;
-		++*n;
-	}
-}
-
-static enum sl_status
+static void
 read_items(struct source *s, struct sl__datum *out,
 	   const struct sl__type *element, struct sl__wire wire)
 {
 	uint32_t number = field_of(element);
 	struct sl__field f;
-	enum sl_status rc = SL_OK;
 
 	out->items =
 		sl__arena_array(s->arena, out->n_items, sizeof(*out->items));
 	if (!out->items)
-		return sl__fail_nomem(s->err);
-	for (size_t i = 0; !rc && i < out->n_items; i++) {
-		rc = next_of(&wire, number, &f, s->err);
-		if (!rc)
-			rc = read_value(s, &out->items[i], element, f.bytes,
-					f.n_bytes);
+		s->status = sl__fail_nomem(s->err);
+	for (size_t i = 0; !s->status && i < out->n_items; i++) {
+		if (sl__wire_find(&wire, number, &f))
+			read_value(s, &out->items[i], element, f.bytes,
+				   f.n_bytes);
 	}
-	return rc;
 }
 
-static enum sl_status
+static void
 read_list(struct source *s, struct sl__datum *out, const struct sl__type *type,
 	  const unsigned char *bytes, size_t n_bytes)
 {
-	struct sl__wire_file file = {bytes, n_bytes, 0, UINT64_MAX};
-	struct sl__wire wire;
-	enum sl_status rc;
+	struct sl__wire_file file = {.bytes = bytes,
+				     .n_bytes = n_bytes,
+				     .max_fields = UINT64_MAX,
+				     .err = s->err};
+	struct sl__wire wire, all;
+	struct sl__field f;
+	size_t n = 0;
 
-	if (++s->depth > NESTED_MOST)
-		return sl__fail(s->err, SL_E_DATA,
-				"more than %d sequences and optionals inside "
-				"one another",
-				NESTED_MOST);
+	if (s->depth == NESTED_MOST) {
+		s->status = sl__fail(s->err, SL_E_DATA,
+				     "more than %d sequences and optionals "
+				     "inside one another",
+				     NESTED_MOST);
+		return;
+	}
+	s->depth++;
 	sl__wire_init(&wire, &file, "list of values");
 	out->kind = type->kind;
 	out->dtype = type->element ? type->element->dtype : SL_DTYPE_NONE;
-	rc = count_items(s, wire, field_of(type->element), &out->n_items);
-	if (!rc && type->kind == SL__TYPE_OPTIONAL && out->n_items > 1)
-		rc = sl__fail(s->err, SL_E_DATA, "an optional of %zu elements",
-			      out->n_items);
-	if (rc)
-		out->n_items = 0;
-	else
-		rc = read_items(s, out, type->element, wire);
+	for (all = wire; sl__wire_find(&all, field_of(type->element), &f);)
+		n++;
+	if (type->kind == SL__TYPE_OPTIONAL && n > 1)
+		sl__wire_fail(&file, "an optional of %zu elements", n);
+	s->status = file.status;
+	if (!s->status) {
+		out->n_items = n;
+		read_items(s, out, type->element, wire);
+	}
 	s->depth--;
-	return rc;
 }
 
-static enum sl_status
+static void
 read_value(struct source *s, struct sl__datum *out, const struct sl__type *type,
 	   const unsigned char *bytes, size_t n_bytes)
 {
+	enum sl__type_kind kind = type ? type->kind : SL__TYPE_UNKNOWN;
 	struct sl__tensor tensor;
-	enum sl_status rc;
 
-	if (type && (type->kind == SL__TYPE_SEQUENCE ||
-		     type->kind == SL__TYPE_OPTIONAL))
-		return read_list(s, out, type, bytes, n_bytes);
-	if (type && type->kind != SL__TYPE_TENSOR &&
-	    type->kind != SL__TYPE_UNKNOWN)
-		return sl__fail(s->err, SL_E_ABSENT,
-				"only tensors, sequences and optionals can be "
-				"read");
-	rc = sl__onnx_read_tensor(&tensor, s->arena, bytes, n_bytes, s->err);
-	if (!rc)
+	if (kind == SL__TYPE_SEQUENCE || kind == SL__TYPE_OPTIONAL)
+		read_list(s, out, type, bytes, n_bytes);
+	else if (kind != SL__TYPE_TENSOR && kind != SL__TYPE_UNKNOWN)
+		s->status = sl__fail(s->err, SL_E_ABSENT,
+				     "only tensors, sequences and optionals "
+				     "can be read");
+	else
+		s->status = sl__onnx_read_tensor(&tensor, s->arena, bytes,
+						 n_bytes, s->err);
+	if (!s->status && (kind == SL__TYPE_TENSOR || kind == SL__TYPE_UNKNOWN))
 		sl__datum_borrow(out, &tensor);
-	return rc;
 }
 
 enum sl_status
@@ -145,8 +119,9 @@ sl__onnx_read_datum(struct sl__datum *out, const struct sl__type *type,
 		    struct sl__arena *arena, const unsigned char *bytes,
 		    size_t n_bytes, struct sl_error *err)
 {
-	struct source s = {arena, err, 0};
+	struct source s = {arena, err, SL_OK, 0};
 
 	memset(out, 0, sizeof(*out));
-	return read_value(&s, out, type, bytes, n_bytes);
+	read_value(&s, out, type, bytes, n_bytes);
+	return s.status;
 }

@@ -54,78 +54,91 @@ read_fixed(const unsigned char *bytes, size_t n_bytes)
 	return value;
 }
 
+static size_t
+fixed_bytes(enum sl__wire_type type)
+{
+	return type == SL__WIRE_FIXED64 ? 8 : 4;
+}
+
 void
 sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
 	      const char *what)
 {
-	wire->file = file;
-	wire->at = 0;
-	wire->end = file->n_bytes;
-	wire->skip_from = wire->skip_to = 0;
-	wire->what = what;
-	wire->is_outermost = 1;
+	*wire = (struct sl__wire){.file = file,
+				  .end = file->n_bytes,
+				  .what = what,
+				  .is_outermost = 1};
+}
+
+void
+sl__wire_fail(struct sl__wire_file *file, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	sl__wire_check(file, sl__fail_list(file->err, SL_E_DATA, format, args));
+	va_end(args);
+}
+
+int
+sl__wire_check(struct sl__wire_file *file, enum sl_status rc)
+{
+	if (rc && !file->status) {
+		file->status = rc;
+		file->err = NULL;
+	}
+	return !file->status;
 }
 
 /* A field that starts at 'at' does not end where its message does. */
-static enum sl_status
-fail_past_end(const struct sl__wire *wire, size_t at, uint32_t number,
-	      struct sl_error *err)
+static int
+fail_past_end(const struct sl__wire *wire, size_t at, uint32_t number)
 {
 	char which[32] = "a field";
 
 	if (number)
 		snprintf(which, sizeof(which), "field %u", (unsigned)number);
 	if (wire->is_outermost)
-		return sl__fail(err, SL_E_DATA,
-				"ends at byte %zu inside %s of the %s, which "
-				"begins at byte %zu; is the file complete?",
-				wire->end, which, wire->what, at);
-	return sl__fail(err, SL_E_DATA,
-			"byte %zu: %s of a %s reaches past the end of the %s",
-			at, which, wire->what, wire->what);
+		sl__wire_fail(wire->file,
+			      "ends at byte %zu inside %s of the %s, which "
+			      "begins at byte %zu; is the file complete?",
+			      wire->end, which, wire->what, at);
+	else
+		sl__wire_fail(wire->file,
+			      "byte %zu: %s of a %s reaches past the end of "
+			      "the %s",
+			      at, which, wire->what, wire->what);
+	return 0;
 }
 
-static enum sl_status
+static int
 read_contents(struct sl__wire *wire, struct sl__field *field,
-	      const unsigned char *from, struct sl_error *err)
+	      const unsigned char *from)
 {
 	const unsigned char *end = wire->file->bytes + wire->end;
-	size_t n_bytes;
+	int is_fixed = field->type == SL__WIRE_FIXED64 ||
+		       field->type == SL__WIRE_FIXED32;
 
-	switch (field->type) {
-	case SL__WIRE_VARINT:
-		if (!sl__varint_read(&from, end, &field->value))
-			return fail_past_end(wire, field->at, field->number,
-					     err);
-		n_bytes = 0;
-		break;
-	case SL__WIRE_BYTES:
-		if (!sl__varint_read(&from, end, &field->value) ||
-		    field->value > (size_t)(end - from))
-			return fail_past_end(wire, field->at, field->number,
-					     err);
-		n_bytes = (size_t)field->value;
-		break;
-	case SL__WIRE_FIXED64:
-	case SL__WIRE_FIXED32:
-	default:
-		n_bytes = field->type == SL__WIRE_FIXED64 ? 8 : 4;
-		if (n_bytes > (size_t)(end - from))
-			return fail_past_end(wire, field->at, field->number,
-					     err);
-		field->value = read_fixed(from, n_bytes);
-		break;
-	}
+	field->n_bytes = 0;
+	if (is_fixed)
+		field->n_bytes = fixed_bytes(field->type);
+	else if (!sl__varint_read(&from, end, &field->value))
+		return fail_past_end(wire, field->at, field->number);
+	if (field->type == SL__WIRE_BYTES)
+		field->n_bytes = (size_t)field->value;
+	if (field->n_bytes > (size_t)(end - from))
+		return fail_past_end(wire, field->at, field->number);
+	if (is_fixed)
+		field->value = read_fixed(from, field->n_bytes);
 	field->bytes = from;
-	field->n_bytes = n_bytes;
-	wire->at = (size_t)(from - wire->file->bytes) + n_bytes;
-	return SL_OK;
+	wire->at = (size_t)(from - wire->file->bytes) + field->n_bytes;
+	return 1;
 }
 
-enum sl_status
-sl__wire_next(struct sl__wire *wire, struct sl__field *field,
-	      struct sl_error *err)
+int
+sl__wire_next(struct sl__wire *wire, struct sl__field *field)
 {
+	struct sl__wire_file *file = wire->file;
 	const unsigned char *from;
 	uint64_t tag;
 	unsigned type;
@@ -134,87 +147,131 @@ sl__wire_next(struct sl__wire *wire, struct sl__field *field,
 		wire->at = wire->skip_to;
 	field->at = wire->at;
 	field->number = 0;
-	if (wire->at == wire->end)
-		return SL_OK;
-	if (wire->file->n_fields++ >= wire->file->max_fields)
-		return sl__fail(err, SL_E_DATA,
-				"byte %zu: gave up after visiting %llu fields: "
-				"functions call functions too often",
-				wire->at,
-				(unsigned long long)wire->file->max_fields);
-	from = wire->file->bytes + wire->at;
-	if (!sl__varint_read(&from, wire->file->bytes + wire->end, &tag))
-		return fail_past_end(wire, wire->at, 0, err);
+	if (wire->at == wire->end || file->status)
+		return 0;
+	if (file->n_fields++ >= file->max_fields)
+		sl__wire_fail(file,
+			      "byte %zu: gave up after visiting %llu fields: "
+			      "functions call functions too often",
+			      wire->at, (unsigned long long)file->max_fields);
+	from = file->bytes + wire->at;
+	if (!sl__varint_read(&from, file->bytes + wire->end, &tag))
+		return fail_past_end(wire, wire->at, 0);
 	type = (unsigned)tag & 7;
 	if (tag >> 3 == 0 || tag >> 3 > NUMBER_MOST)
-		return sl__fail(err, SL_E_DATA,
-				"byte %zu: no field of a %s begins here",
-				wire->at, wire->what);
+		sl__wire_fail(file, "byte %zu: no field of a %s begins here",
+			      wire->at, wire->what);
 	if (type == GROUP_START || type == GROUP_END)
-		return sl__fail(err, SL_E_DATA,
-				"byte %zu: a group, which ONNX does not have",
-				wire->at);
+		sl__wire_fail(file,
+			      "byte %zu: a group, which ONNX does not have",
+			      wire->at);
 	if (type > SL__WIRE_FIXED32)
-		return sl__fail(err, SL_E_DATA,
-				"byte %zu: a field of type %u, which does not "
-				"exist",
-				wire->at, type);
+		sl__wire_fail(file,
+			      "byte %zu: a field of type %u, which does not "
+			      "exist",
+			      wire->at, type);
+	if (file->status)
+		return 0;
 	field->number = (uint32_t)(tag >> 3);
 	field->type = (enum sl__wire_type)type;
-	return read_contents(wire, field, from, err);
+	return read_contents(wire, field, from);
 }
 
-enum sl_status
+int
+sl__wire_find(struct sl__wire *wire, uint32_t number, struct sl__field *field)
+{
+	while (sl__wire_next(wire, field)) {
+		if (field->number == number)
+			return sl__wire_expect(wire, field, SL__WIRE_BYTES);
+	}
+	return 0;
+}
+
+int
+sl__wire_message(struct sl__wire *wire, uint32_t number, const char *what,
+		 struct sl__wire *inner)
+{
+	struct sl__field field;
+
+	if (!sl__wire_find(wire, number, &field))
+		return 0;
+	*inner = sl__wire_enter(wire, &field, what);
+	return 1;
+}
+
+int
 sl__wire_expect(const struct sl__wire *wire, const struct sl__field *field,
-		enum sl__wire_type type, struct sl_error *err)
+		enum sl__wire_type type)
 {
 	if (field->type == type)
-		return SL_OK;
-	return sl__fail(err, SL_E_DATA,
-			"byte %zu: field %u of a %s is stored as type %d, not "
-			"%d: not an ONNX model, or a damaged one",
-			field->at, (unsigned)field->number, wire->what,
-			(int)field->type, (int)type);
+		return 1;
+	sl__wire_fail(wire->file,
+		      "byte %zu: field %u of a %s is stored as type %d, not "
+		      "%d: not an ONNX model, or a damaged one",
+		      field->at, (unsigned)field->number, wire->what,
+		      (int)field->type, (int)type);
+	return 0;
 }
 
-enum sl_status
-sl__wire_enter(struct sl__wire *wire, const struct sl__wire *parent,
-	       const struct sl__field *field, const char *what,
-	       struct sl_error *err)
+struct sl__wire
+sl__wire_enter(const struct sl__wire *parent, const struct sl__field *field,
+	       const char *what)
 {
-	enum sl_status rc = sl__wire_expect(parent, field, SL__WIRE_BYTES, err);
+	struct sl__wire wire = {.file = parent->file, .what = what};
 
-	if (rc)
-		return rc;
-	wire->file = parent->file;
-	wire->at = (size_t)(field->bytes - parent->file->bytes);
-	wire->end = wire->at + field->n_bytes;
-	wire->skip_from = wire->skip_to = 0;
-	wire->what = what;
-	wire->is_outermost = 0;
-	return SL_OK;
+	if (sl__wire_expect(parent, field, SL__WIRE_BYTES)) {
+		wire.at = (size_t)(field->bytes - parent->file->bytes);
+		wire.end = wire.at + field->n_bytes;
+	}
+	return wire;
 }
 
-enum sl_status
-sl__wire_integer(const struct sl__wire *wire, const struct sl__field *field,
-		 int64_t *out, struct sl_error *err)
+int64_t
+sl__wire_integer(const struct sl__wire *wire, const struct sl__field *field)
 {
-	enum sl_status rc = sl__wire_expect(wire, field, SL__WIRE_VARINT, err);
-
-	if (!rc)
-		*out = (int64_t)field->value;
-	return rc;
+	return sl__wire_expect(wire, field, SL__WIRE_VARINT)
+		       ? (int64_t)field->value
+		       : 0;
 }
 
-static size_t
-fixed_bytes(enum sl__wire_type type)
+void
+sl__wire_store(const struct sl__wire *wire, const struct sl__field *field,
+	       const struct sl__wire_row *rows, void *out)
 {
-	return type == SL__WIRE_FIXED64 ? 8 : 4;
+	const struct sl__wire_row *row = rows;
+	void *member;
+
+	while (row->number && row->number != field->number)
+		row++;
+	member = (char *)out + row->offset;
+	if (!row->number)
+		return;
+	if (row->use == SL__WIRE_NUMBERS) {
+		sl__wire_count(wire, field, row->type, member);
+		return;
+	}
+	if (!sl__wire_expect(wire, field, row->type))
+		return;
+	if (row->use == SL__WIRE_COUNT)
+		++*(size_t *)member;
+	else if (row->use == SL__WIRE_INTEGER)
+		*(int64_t *)member = (int64_t)field->value;
+	else
+		*(struct sl__field *)member = *field;
 }
 
-enum sl_status
+void
+sl__wire_scan(struct sl__wire wire, const struct sl__wire_row *rows, void *out)
+{
+	struct sl__field field;
+
+	while (sl__wire_next(&wire, &field))
+		sl__wire_store(&wire, &field, rows, out);
+}
+
+void
 sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
-	       enum sl__wire_type type, size_t *n, struct sl_error *err)
+	       enum sl__wire_type type, size_t *n)
 {
 	const unsigned char *at = field->bytes, *end = at + field->n_bytes;
 	size_t n_here = 0;
@@ -222,30 +279,27 @@ sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
 
 	if (field->type == type) {
 		++*n;
-		return SL_OK;
-	}
-	if (field->type != SL__WIRE_BYTES)
-		return sl__wire_expect(wire, field, type, err);
-	if (type != SL__WIRE_VARINT) {
-		if (field->n_bytes % fixed_bytes(type))
-			return sl__fail(err, SL_E_DATA,
-					"byte %zu: %zu bytes are no list of "
-					"numbers of %zu bytes",
-					field->at, field->n_bytes,
-					fixed_bytes(type));
+	} else if (field->type != SL__WIRE_BYTES) {
+		(void)sl__wire_expect(wire, field, type);
+	} else if (type == SL__WIRE_VARINT) {
+		for (; at < end; n_here++) {
+			if (!sl__varint_read(&at, end, &ignored)) {
+				sl__wire_fail(wire->file,
+					      "byte %zu: a list of numbers "
+					      "ends inside one",
+					      field->at);
+				return;
+			}
+		}
+		*n += n_here;
+	} else if (field->n_bytes % fixed_bytes(type)) {
+		sl__wire_fail(wire->file,
+			      "byte %zu: %zu bytes are no list of numbers of "
+			      "%zu bytes",
+			      field->at, field->n_bytes, fixed_bytes(type));
+	} else {
 		*n += field->n_bytes / fixed_bytes(type);
-		return SL_OK;
 	}
-	while (at < end) {
-		if (!sl__varint_read(&at, end, &ignored))
-			return sl__fail(err, SL_E_DATA,
-					"byte %zu: a list of numbers ends "
-					"inside one",
-					field->at);
-		n_here++;
-	}
-	*n += n_here;
-	return SL_OK;
 }
 
 void

@@ -9,12 +9,27 @@
  * The bytes that are read, and how many fields may be visited in all: a
  * reader that comes back to the same bytes again and again (functions that
  * call functions) ends with SL_E_DATA instead of running for ever.
+ *
+ * The first failure sticks: after it there are no more fields, and what is
+ * asked of one is 0 or empty.  So a reader looks at 'status' at its end, and
+ * on the way only before it uses something that may not be there.
  */
 struct sl__wire_file {
 	const unsigned char *bytes;
 	size_t n_bytes;
 	uint64_t n_fields, max_fields; /* visited so far; at most */
+	struct sl_error *err;  /* NULL after the first failure: others are not
+				  told */
+	enum sl_status status; /* of the first failure */
 };
+
+/* A failure at the file's contents, SL_E_DATA. */
+void sl__wire_fail(struct sl__wire_file *file, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Notes the outcome of something that was given file->err; whether all is
+ * well so far. */
+int sl__wire_check(struct sl__wire_file *file, enum sl_status rc);
 
 /*
  * A message: the bytes from 'at' to 'end' of the file, the first of which
@@ -50,29 +65,50 @@ void sl__wire_init(struct sl__wire *wire, struct sl__wire_file *file,
 		   const char *what);
 
 /*
- * The next field.  SL_E_DATA with the byte for what is no field, reaches past
- * the end of its message or is a group, which ONNX does not have.  The
- * contents of BYTES are not touched.
+ * The next field; 0 after the last.  SL_E_DATA with the byte for what is no
+ * field, reaches past the end of its message or is a group, which ONNX does
+ * not have.  The contents of BYTES are not touched.
  */
-enum sl_status sl__wire_next(struct sl__wire *wire, struct sl__field *field,
-			     struct sl_error *err) SL_CHECKED;
+int sl__wire_next(struct sl__wire *wire, struct sl__field *field);
 
-/* Begins to read a field as a message; SL_E_DATA unless it is BYTES. */
-enum sl_status sl__wire_enter(struct sl__wire *wire,
-			      const struct sl__wire *parent,
-			      const struct sl__field *field, const char *what,
-			      struct sl_error *err) SL_CHECKED;
+/* The next field of that number, which must be BYTES; and that as a message. */
+int sl__wire_find(struct sl__wire *wire, uint32_t number,
+		  struct sl__field *field);
+int sl__wire_message(struct sl__wire *wire, uint32_t number, const char *what,
+		     struct sl__wire *inner);
 
-/* SL_E_DATA, with the byte, unless the field is of that type. */
-enum sl_status sl__wire_expect(const struct sl__wire *wire,
-			       const struct sl__field *field,
-			       enum sl__wire_type type,
-			       struct sl_error *err) SL_CHECKED;
+/* A field as a message; SL_E_DATA, and one without fields, unless BYTES. */
+struct sl__wire sl__wire_enter(const struct sl__wire *parent,
+			       const struct sl__field *field, const char *what);
+
+/* Whether the field is of that type; SL_E_DATA, with the byte, unless so. */
+int sl__wire_expect(const struct sl__wire *wire, const struct sl__field *field,
+		    enum sl__wire_type type);
 
 /* The number of a VARINT field. */
-enum sl_status sl__wire_integer(const struct sl__wire *wire,
-				const struct sl__field *field, int64_t *out,
-				struct sl_error *err) SL_CHECKED;
+int64_t sl__wire_integer(const struct sl__wire *wire,
+			 const struct sl__field *field);
+
+/*
+ * Where the fields of a message go: into members of a struct that begins
+ * zeroed.  A list of rows ends with number 0.
+ */
+enum sl__wire_use {
+	SL__WIRE_KEEP,    /* a struct sl__field, the last of them */
+	SL__WIRE_COUNT,   /* a size_t, of fields */
+	SL__WIRE_NUMBERS, /* a size_t, of numbers in them (sl__wire_count()) */
+	SL__WIRE_INTEGER  /* an int64_t */
+};
+struct sl__wire_row {
+	uint32_t number;
+	enum sl__wire_type type;
+	enum sl__wire_use use;
+	size_t offset;
+};
+void sl__wire_scan(struct sl__wire wire, const struct sl__wire_row *rows,
+		   void *out);
+void sl__wire_store(const struct sl__wire *wire, const struct sl__field *field,
+		    const struct sl__wire_row *rows, void *out);
 
 /*
  * Numbers in the list that 'field' is, or is one element of: packed or not,
@@ -80,10 +116,8 @@ enum sl_status sl__wire_integer(const struct sl__wire *wire,
  * sl__wire_take() stores them at out[*n ...], of which there are 'cap', and
  * moves *n on.  It stores nothing beyond 'cap'.
  */
-enum sl_status sl__wire_count(const struct sl__wire *wire,
-			      const struct sl__field *field,
-			      enum sl__wire_type type, size_t *n,
-			      struct sl_error *err) SL_CHECKED;
+void sl__wire_count(const struct sl__wire *wire, const struct sl__field *field,
+		    enum sl__wire_type type, size_t *n);
 void sl__wire_take(const struct sl__field *field, enum sl__wire_type type,
 		   uint64_t *out, size_t cap, size_t *n);
 
