@@ -87,4 +87,7 @@ enum sl_status sl__graph_add_mapping(struct sl_graph *graph,
 enum sl_status sl__graph_freeze(struct sl_graph *graph,
 				struct sl_error *err) SL_CHECKED;
 
+/* Lets an attribute, whose kind is set, hold n integers, floats or strings. */
+void sl__attribute_hold(struct sl__attribute *a, const void *values, size_t n);
+
 #endif

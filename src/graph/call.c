@@ -2,6 +2,7 @@
 /* call.c - what an operator's rules see of a node, and say about it. */
 #include "base/dtype.h"
 #include "base/status.h"
+#include "graph/assembly.h"
 #include "graph/infer.h"
 
 #include <stdarg.h>
@@ -80,6 +81,19 @@ sl__int(const struct sl__node *node, const char *name, int64_t otherwise)
 	const struct sl__attribute *a = sl__attribute(node, name);
 
 	return a && a->kind == SL__ATTRIBUTE_INT ? a->ints[0] : otherwise;
+}
+
+void
+sl__attribute_hold(struct sl__attribute *a, const void *values, size_t n)
+{
+	a->n = n;
+	if (a->kind == SL__ATTRIBUTE_INT || a->kind == SL__ATTRIBUTE_INTS)
+		a->ints = values;
+	else if (a->kind == SL__ATTRIBUTE_FLOAT ||
+		 a->kind == SL__ATTRIBUTE_FLOATS)
+		a->floats = values;
+	else
+		a->strings = values;
 }
 
 double

@@ -46,31 +46,33 @@ sl_builder_domain(struct sl_builder *b, const char *domain)
 		sl__builder_nomem(b);
 }
 
-/* The next node's next attribute, with n elements of n_bytes each copied to
- * *copy; NULL after a failure. */
+/* The next node's next attribute, with n elements of n_bytes each, which are
+ * copied; NULL after a failure. */
 static struct sl__attribute *
-add_attribute(struct sl_builder *b, const char *key, const void *values,
-	      size_t n, size_t n_bytes, void **copy)
+add_attribute(struct sl_builder *b, const char *key,
+	      enum sl__attribute_kind kind, const void *values, size_t n,
+	      size_t n_bytes)
 {
 	struct sl__attribute *a;
+	void *copy;
 
 	if (b->failed ||
 	    sl__builder_grow(b, &b->attributes, b->n_attributes,
 			     &b->cap_attributes, sizeof(*b->attributes)))
 		return NULL;
-	a = &b->attributes[b->n_attributes];
-	memset(a, 0, sizeof(*a));
-	a->name = sl__arena_string(&b->graph->arena, key);
-	*copy = sl__arena_array(&b->graph->arena, n, n_bytes);
-	if (!a->name || !*copy) {
+	a = &b->attributes[b->n_attributes++];
+	copy = sl__arena_array(&b->graph->arena, n, n_bytes);
+	*a = (struct sl__attribute){
+		.name = sl__arena_string(&b->graph->arena, key),
+		.kind = kind,
+		.block = SL__NONE};
+	sl__attribute_hold(a, copy, n);
+	if (!a->name || !copy) {
 		sl__builder_nomem(b);
 		return NULL;
 	}
 	if (n)
-		memcpy(*copy, values, n * n_bytes);
-	a->n = n;
-	a->block = SL__NONE;
-	b->n_attributes++;
+		memcpy(copy, values, n * n_bytes);
 	return a;
 }
 
@@ -78,41 +80,24 @@ void
 sl_builder_ints(struct sl_builder *b, const char *key, size_t n,
 		const int64_t *values)
 {
-	void *copy;
-	struct sl__attribute *a =
-		add_attribute(b, key, values, n, sizeof(*values), &copy);
-
-	if (!a)
-		return;
-	a->kind = SL__ATTRIBUTE_INTS;
-	a->ints = copy;
+	(void)add_attribute(b, key, SL__ATTRIBUTE_INTS, values, n,
+			    sizeof(*values));
 }
 
 void
 sl_builder_int(struct sl_builder *b, const char *key, int64_t value)
 {
-	void *copy;
-	struct sl__attribute *a =
-		add_attribute(b, key, &value, 1, sizeof(value), &copy);
-
-	if (!a)
-		return;
-	a->kind = SL__ATTRIBUTE_INT;
-	a->ints = copy;
+	(void)add_attribute(b, key, SL__ATTRIBUTE_INT, &value, 1,
+			    sizeof(value));
 }
 
 void
 sl_builder_float(struct sl_builder *b, const char *key, double value)
 {
 	float single = (float)value;
-	void *copy;
-	struct sl__attribute *a =
-		add_attribute(b, key, &single, 1, sizeof(single), &copy);
 
-	if (!a)
-		return;
-	a->kind = SL__ATTRIBUTE_FLOAT;
-	a->floats = copy;
+	(void)add_attribute(b, key, SL__ATTRIBUTE_FLOAT, &single, 1,
+			    sizeof(single));
 }
 
 void
@@ -120,19 +105,12 @@ sl_builder_text(struct sl_builder *b, const char *key, const char *value)
 {
 	const char *text =
 		b->failed ? NULL : sl__arena_string(&b->graph->arena, value);
-	struct sl__attribute *a;
-	void *copy;
 
-	if (!text) {
-		if (!b->failed)
-			sl__builder_nomem(b);
-		return;
-	}
-	a = add_attribute(b, key, &text, 1, sizeof(text), &copy);
-	if (!a)
-		return;
-	a->kind = SL__ATTRIBUTE_STRING;
-	a->strings = copy;
+	if (text)
+		(void)add_attribute(b, key, SL__ATTRIBUTE_STRING, &text, 1,
+				    sizeof(text));
+	else if (!b->failed)
+		sl__builder_nomem(b);
 }
 
 void
@@ -141,17 +119,19 @@ sl__builder_fill(struct sl_builder *b, const char *key, float value)
 	const int64_t one = 1;
 	struct sl__tensor *t;
 	struct sl__attribute *a;
-	void *copy;
+	void *bytes;
 
 	if (b->failed)
 		return;
 	t = sl__builder_new_tensor(b, key, SL_DTYPE_F32, 1, &one);
-	a = t ? add_attribute(b, key, &value, 1, sizeof(value), &copy) : NULL;
+	bytes = sl__arena_alloc(&b->graph->arena, sizeof(value));
+	if (!bytes)
+		sl__builder_nomem(b);
+	a = add_attribute(b, key, SL__ATTRIBUTE_TENSOR, NULL, 0, 1);
 	if (!a)
 		return;
-	t->bytes = copy;
-	a->kind = SL__ATTRIBUTE_TENSOR;
-	a->n = 0;
+	memcpy(bytes, &value, sizeof(value));
+	t->bytes = bytes;
 	a->tensor = t;
 }
 

@@ -108,15 +108,11 @@ take_numbers(struct sl__onnx_reader *r, struct sl__wire wire,
 		SL__ATTR_FLOATS, SL__WIRE_FIXED32, sizeof(float)};
 	int is_ints = out->kind == SL__ATTRIBUTE_INTS;
 	const struct sl__onnx_list *list = is_ints ? &ints : &floats;
-	void *numbers;
+	size_t n = is_ints ? fields->n_ints : fields->n_floats;
+	void *numbers = sl__onnx_array(r, n, list->width_bytes);
 
-	out->n = is_ints ? fields->n_ints : fields->n_floats;
-	numbers = sl__onnx_array(r, out->n, list->width_bytes);
 	sl__onnx_unpack(wire, list, numbers);
-	if (is_ints)
-		out->ints = numbers;
-	else
-		out->floats = numbers;
+	sl__attribute_hold(out, numbers, n);
 }
 
 static void
@@ -172,19 +168,14 @@ take_single(struct sl__onnx_reader *r, const struct fields *fields,
 	/* Wide enough for each; a float is the first half of its value. */
 	void *one = sl__onnx_array(r, 1, sizeof(fields->single.value));
 
-	out->n = 1;
+	sl__attribute_hold(out, one, 1);
 	if (!one)
 		return;
-	if (out->kind == SL__ATTRIBUTE_STRING) {
-		out->strings = one;
+	if (out->kind == SL__ATTRIBUTE_STRING)
 		*(const char **)one = sl__onnx_text(r, &fields->single, "");
-		return;
-	}
-	memcpy(one, &fields->single.value, sizeof(fields->single.value));
-	if (out->kind == SL__ATTRIBUTE_INT)
-		out->ints = one;
 	else
-		out->floats = one;
+		memcpy(one, &fields->single.value,
+		       sizeof(fields->single.value));
 }
 
 /* Whether the field that is there is the one that the type asks for. */
@@ -209,9 +200,10 @@ take(struct sl__onnx_reader *r, struct sl__wire wire,
 		take_numbers(r, wire, fields, out);
 		return;
 	case SL__ATTRIBUTE_STRINGS:
-		out->n = fields->n_strings;
-		out->strings = sl__onnx_strings(r, wire, SL__ATTR_STRINGS,
-						fields->n_strings);
+		sl__attribute_hold(out,
+				   sl__onnx_strings(r, wire, SL__ATTR_STRINGS,
+						    fields->n_strings),
+				   fields->n_strings);
 		return;
 	case SL__ATTRIBUTE_OTHER:
 		return;

@@ -326,63 +326,51 @@ struct owned_attribute {
 	const struct sl__node *node;
 };
 
-static void
-put_ints(struct sl__wire_writer *w, const struct owned_attribute *owned)
-{
-	const struct sl__attribute *a = owned->attribute;
-	int is_list = a->kind == SL__ATTRIBUTE_INTS;
+/* The field of each kind of attribute, and what it says its type is. */
+static const struct {
+	uint32_t number;
+	enum sl__onnx_attribute_type type;
+} kinds_of_attributes[] = {
+	[SL__ATTRIBUTE_INT] = {SL__ATTR_I, SL__ATTR_TYPE_INT},
+	[SL__ATTRIBUTE_INTS] = {SL__ATTR_INTS, SL__ATTR_TYPE_INTS},
+	[SL__ATTRIBUTE_FLOAT] = {SL__ATTR_F, SL__ATTR_TYPE_FLOAT},
+	[SL__ATTRIBUTE_FLOATS] = {SL__ATTR_FLOATS, SL__ATTR_TYPE_FLOATS},
+	[SL__ATTRIBUTE_STRING] = {SL__ATTR_S, SL__ATTR_TYPE_STRING},
+	[SL__ATTRIBUTE_STRINGS] = {SL__ATTR_STRINGS, SL__ATTR_TYPE_STRINGS},
+	[SL__ATTRIBUTE_TENSOR] = {SL__ATTR_T, SL__ATTR_TYPE_TENSOR},
+	[SL__ATTRIBUTE_BLOCK] = {SL__ATTR_G, SL__ATTR_TYPE_GRAPH},
+	[SL__ATTRIBUTE_TYPE] = {SL__ATTR_TP, SL__ATTR_TYPE_TYPE_PROTO},
+	[SL__ATTRIBUTE_OTHER] = {0, SL__ATTR_TYPE_NONE},
+};
 
-	for (size_t i = 0; i < a->n; i++)
-		sl__wire_put_integer(w, is_list ? SL__ATTR_INTS : SL__ATTR_I,
-				     a->ints[i]);
-	sl__wire_put_integer(w, SL__ATTR_TYPE,
-			     is_list ? SL__ATTR_TYPE_INTS : SL__ATTR_TYPE_INT);
-}
-
-static void
-put_floats(struct sl__wire_writer *w, const struct owned_attribute *owned)
-{
-	const struct sl__attribute *a = owned->attribute;
-	int is_list = a->kind == SL__ATTRIBUTE_FLOATS;
-
-	for (size_t i = 0; i < a->n; i++)
-		sl__wire_put_float(w, is_list ? SL__ATTR_FLOATS : SL__ATTR_F,
-				   a->floats[i]);
-	sl__wire_put_integer(w, SL__ATTR_TYPE,
-			     is_list ? SL__ATTR_TYPE_FLOATS
-				     : SL__ATTR_TYPE_FLOAT);
-}
-
-static void
-put_strings(struct sl__wire_writer *w, const struct owned_attribute *owned)
-{
-	const struct sl__attribute *a = owned->attribute;
-	int is_list = a->kind == SL__ATTRIBUTE_STRINGS;
-
-	for (size_t i = 0; i < a->n; i++)
-		sl__wire_put_text(w, is_list ? SL__ATTR_STRINGS : SL__ATTR_S,
-				  a->strings[i]);
-	sl__wire_put_integer(w, SL__ATTR_TYPE,
-			     is_list ? SL__ATTR_TYPE_STRINGS
-				     : SL__ATTR_TYPE_STRING);
-}
-
-static void
+/* A tensor's message; whether it is sparse. */
+static int
 put_tensor_attribute(struct sl__wire_writer *w,
 		     const struct owned_attribute *owned)
 {
 	const struct named_tensor named = {owned->attribute->tensor, NULL,
 					   owned->node->name, SL__NONE};
 
-	if (named.tensor->is_sparse) {
+	if (named.tensor->is_sparse)
 		sl__wire_put_message(w, SL__ATTR_SPARSE_TENSOR, put_sparse,
 				     &named);
-		sl__wire_put_integer(w, SL__ATTR_TYPE,
-				     SL__ATTR_TYPE_SPARSE_TENSOR);
-	} else {
+	else
 		sl__wire_put_message(w, SL__ATTR_T, put_tensor, &named);
-		sl__wire_put_integer(w, SL__ATTR_TYPE, SL__ATTR_TYPE_TENSOR);
-	}
+	return named.tensor->is_sparse;
+}
+
+/* One element of what is a list or a single number or string. */
+static void
+put_element_of(struct sl__wire_writer *w, uint32_t number,
+	       const struct sl__attribute *a, size_t i)
+{
+	if (a->kind == SL__ATTRIBUTE_INT || a->kind == SL__ATTRIBUTE_INTS)
+		sl__wire_put_integer(w, number, a->ints[i]);
+	else if (a->kind == SL__ATTRIBUTE_FLOAT ||
+		 a->kind == SL__ATTRIBUTE_FLOATS)
+		sl__wire_put_float(w, number, a->floats[i]);
+	else
+		sl__wire_put_text(w, number, a->strings[i]);
 }
 
 static void
@@ -390,39 +378,26 @@ put_attribute(struct sl__wire_writer *w, const void *part)
 {
 	const struct owned_attribute *owned = part;
 	const struct sl__attribute *a = owned->attribute;
+	uint32_t number = kinds_of_attributes[a->kind].number;
+	int64_t type = kinds_of_attributes[a->kind].type;
 
 	sl__wire_put_text(w, SL__ATTR_NAME, a->name);
-	switch (a->kind) {
-	case SL__ATTRIBUTE_INT:
-	case SL__ATTRIBUTE_INTS:
-		put_ints(w, owned);
-		return;
-	case SL__ATTRIBUTE_FLOAT:
-	case SL__ATTRIBUTE_FLOATS:
-		put_floats(w, owned);
-		return;
-	case SL__ATTRIBUTE_STRING:
-	case SL__ATTRIBUTE_STRINGS:
-		put_strings(w, owned);
-		return;
-	case SL__ATTRIBUTE_TENSOR:
-		put_tensor_attribute(w, owned);
-		return;
-	case SL__ATTRIBUTE_BLOCK:
-		sl__wire_put_message(w, SL__ATTR_G, put_graph, &a->block);
-		sl__wire_put_integer(w, SL__ATTR_TYPE, SL__ATTR_TYPE_GRAPH);
-		return;
-	case SL__ATTRIBUTE_TYPE:
-		sl__wire_put_message(w, SL__ATTR_TP, put_type, a->type);
-		sl__wire_put_integer(w, SL__ATTR_TYPE,
-				     SL__ATTR_TYPE_TYPE_PROTO);
-		return;
-	case SL__ATTRIBUTE_OTHER:
-		break;
+	if (a->kind == SL__ATTRIBUTE_TENSOR) {
+		if (put_tensor_attribute(w, owned))
+			type = SL__ATTR_TYPE_SPARSE_TENSOR;
+	} else if (a->kind == SL__ATTRIBUTE_BLOCK) {
+		sl__wire_put_message(w, number, put_graph, &a->block);
+	} else if (a->kind == SL__ATTRIBUTE_TYPE) {
+		sl__wire_put_message(w, number, put_type, a->type);
+	} else if (a->kind == SL__ATTRIBUTE_OTHER) {
+		fail_writer(w, owned->node->name,
+			    "has an attribute that is a list of tensors, "
+			    "graphs or types, which cannot be written");
+	} else {
+		for (size_t i = 0; i < a->n; i++)
+			put_element_of(w, number, a, i);
 	}
-	fail_writer(w, owned->node->name,
-		    "has an attribute that is a list of tensors, graphs or "
-		    "types, which cannot be written");
+	sl__wire_put_integer(w, SL__ATTR_TYPE, type);
 }
 
 static void

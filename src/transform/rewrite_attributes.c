@@ -108,13 +108,8 @@ set(struct sl__making *m, const char *name, enum sl__attribute_kind kind,
 	if (m->rw->rc)
 		return;
 	a = &m->attributes[m->node.n_attributes++];
-	*a = (struct sl__attribute){.name = name, .kind = kind, .n = n};
-	if (kind == SL__ATTRIBUTE_INT || kind == SL__ATTRIBUTE_INTS)
-		a->ints = copy;
-	else if (kind == SL__ATTRIBUTE_FLOAT || kind == SL__ATTRIBUTE_FLOATS)
-		a->floats = copy;
-	else
-		a->strings = copy;
+	*a = (struct sl__attribute){.name = name, .kind = kind};
+	sl__attribute_hold(a, copy, n);
 }
 
 void

@@ -19,5 +19,5 @@ for schema in onnx.defs.get_all_schemas_with_history():
             kinds[name].add(attribute.type.name)
 for kind in KINDS:
     names = sorted(n for n in kinds if kinds[n] == {kind})
-    print(f"static const char *const {kind.lower()}_names[] = {{")
-    print(", ".join(f'"{n}"' for n in names) + "};\n")
+    print(f"static const char {kind.lower()}_names[] =")
+    print(f'" {" ".join(names)} ";\n')
