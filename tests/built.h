@@ -65,4 +65,18 @@ find_node(const struct sl_graph *graph, const char *name, const char *type)
 	return 0;
 }
 
+/* A running sum along the axis that its second input holds: the cost rule is
+ * the first to look at that. */
+static inline struct sl_graph *
+running_sum(void)
+{
+	struct sl_builder *b = new_builder();
+	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 2, (int64_t[]){4, 8});
+	int axis = sl_builder_integers(b, "axis", 0, NULL, (int64_t[]){1});
+
+	x = sl_builder_op(b, "CumSum", 2, (int[]){x, axis});
+	sl_builder_output(b, x, "y");
+	return finish(b);
+}
+
 #endif

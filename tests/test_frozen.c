@@ -189,20 +189,6 @@ graphs_do_not_change(void **state)
 	}
 }
 
-/* A running sum along the axis that its second input holds: the cost rule is
- * the first to look at that. */
-static struct sl_graph *
-running_sum(void)
-{
-	struct sl_builder *b = new_builder();
-	int x = sl_builder_input(b, "x", SL_DTYPE_F32, 2, (int64_t[]){4, 8});
-	int axis = sl_builder_integers(b, "axis", 0, NULL, (int64_t[]){1});
-
-	x = sl_builder_op(b, "CumSum", 2, (int[]){x, axis});
-	sl_builder_output(b, x, "y");
-	return finish(b);
-}
-
 /* What a plan's operations are for is found without writing to the plan. */
 static void
 parts_leave_the_plan_alone(void **state)

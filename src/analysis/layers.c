@@ -56,7 +56,7 @@ describe_output(struct lister *l, struct sl_layer *layer,
 		return SL_OK;
 	type = &l->survey->shapes->types[node->outputs[0]];
 	text = sl__type_text(l->survey->shapes, type);
-	layer->output_shape = text ? sl__arena_string(l->arena, text) : NULL;
+	layer->output_shape = sl__arena_string(l->arena, text);
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		uint64_t n;
 
@@ -65,7 +65,9 @@ describe_output(struct lister *l, struct sl_layer *layer,
 				   &n))
 			layer->output_bytes = sl__plus(layer->output_bytes, n);
 	}
-	return layer->output_shape ? SL_OK : sl__fail_nomem(l->err);
+	return layer->output_shape && !l->survey->shapes->is_short
+		       ? SL_OK
+		       : sl__fail_nomem(l->err);
 }
 
 static enum sl_status

@@ -219,7 +219,6 @@ read_works(struct reader *r, struct sl_error *err)
 		r->costs.n_calls[i] = 1;
 		r->origin[i] = SL__NONE;
 	}
-	/* Costs do not fail: what could not be looked up would be left out. */
 	if (r->shapes->is_short)
 		return sl__fail_nomem(err);
 	for (uint32_t i = 0; i < r->graph->n_nodes; i++)

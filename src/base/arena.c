@@ -33,10 +33,17 @@
 #define RED_ZONE        0
 #endif
 
+/* One page first, in which most results fit.  With 0 for both every request is
+ * a chunk of its own, so that tests can fail each. */
+#ifndef SL_ARENA_FIRST_BYTES
+#define SL_ARENA_FIRST_BYTES 4096
+#define SL_ARENA_STEP_BYTES  (1 << 20)
+#endif
+
 enum {
 	ALIGNMENT = 16,
-	FIRST_CHUNK_BYTES = 4096, /* one page: most results fit */
-	LARGEST_STEP_BYTES = 1 << 20
+	FIRST_CHUNK_BYTES = SL_ARENA_FIRST_BYTES,
+	LARGEST_STEP_BYTES = SL_ARENA_STEP_BYTES
 };
 
 struct sl__chunk {

@@ -275,6 +275,8 @@ sl__costs_of(struct sl__costs *out, struct sl__shapes *shapes,
 		out->basis[i] = out->per_call[i].basis;
 		out->why[i] = out->per_call[i].why;
 	}
+	if (shapes->is_short)
+		return sl__fail_nomem(err);
 	memset(&total, 0, sizeof(total));
 	rc = settle_block(&w, 0, &total);
 	if (!rc)

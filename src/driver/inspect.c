@@ -69,7 +69,7 @@ list_values(struct inspector *i, const char **out, const uint32_t *values,
 		    values == i->graph->blocks[0].inputs)
 			continue; /* an initializer that is listed as input */
 		shape = sl__type_text(i->survey->shapes, type);
-		if (!shape) {
+		if (i->survey->shapes->is_short) {
 			sl_buf_release(&text);
 			return sl__fail_nomem(i->err);
 		}

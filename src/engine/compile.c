@@ -33,6 +33,8 @@ optimize(struct sl__program *p, struct sl__planner *pl,
 		return sl__fail_nomem(err);
 	for (uint32_t i = 0; i < graph->n_nodes; i++)
 		sl__cost_node(shapes, i, &costs[i]);
+	if (shapes->is_short)
+		return sl__fail_nomem(err);
 	pl->costs = costs;
 	rc = sl__optimize(&made, &p->covers, graph, shapes, flags, err);
 	if (!rc)

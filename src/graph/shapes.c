@@ -341,5 +341,6 @@ sl__type_text(struct sl__shapes *s, const struct sl__type *type)
 	if (!sl__buf_status(&text, NULL))
 		copy = sl__arena_string(&s->arena, text.data);
 	sl_buf_release(&text);
-	return copy;
+	s->is_short |= !copy;
+	return copy ? copy : "?";
 }

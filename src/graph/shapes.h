@@ -49,7 +49,7 @@ struct sl__shapes {
 	size_t n_unresolved, cap_unresolved;
 	size_t n_known;      /* elements that folds have kept so far */
 	int ignore_declared; /* for tests: infer, take nothing on trust */
-	int is_short;        /* a size could not be made for want of memory */
+	int is_short;        /* something is not known for want of memory */
 };
 
 /* What becomes of dimensions that nothing binds. */
@@ -133,7 +133,8 @@ int sl__type_bytes(const struct sl__type *type, uint64_t *out);
 /* Whether elements and bytes, as far as known, can be counted in 63 bits. */
 int sl__type_fits(const struct sl__type *type);
 
-/* "1x64x112x112", "batchx128", "scalar", "?" in the arena; NULL: no memory. */
+/* "1x64x112x112", "batchx128", "scalar", "?" in the arena.  Never NULL, for
+ * messages; where memory ends it is "?", and is_short is set. */
 const char *sl__type_text(struct sl__shapes *shapes,
 			  const struct sl__type *type);
 

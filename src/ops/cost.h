@@ -7,7 +7,8 @@
 
 /*
  * The cost of one call of a node.  Never fails: what is not known is said so
- * in the cost.  Control flow (If, Loop, Scan) costs nothing itself; the
+ * in the cost, and where it is not for want of memory the shapes' is_short is
+ * set.  Control flow (If, Loop, Scan) costs nothing itself; the
  * nodes of its bodies have their own costs and calls.
  */
 void sl__cost_node(struct sl__shapes *shapes, uint32_t node,

@@ -24,8 +24,10 @@ without_symbols(const struct sl__call *call, const int64_t *values, size_t n)
 			continue;
 		if (!copy) {
 			copy = sl__new_sizes(call, n);
-			if (!copy)
+			if (!copy) {
+				call->shapes->is_short = 1;
 				return NULL;
+			}
 			memcpy(copy, values, n * sizeof(*copy));
 		}
 		copy[i] = SL__SYMBOL_END;

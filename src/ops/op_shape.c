@@ -151,9 +151,8 @@ text_of(const struct sl__call *call, const int64_t *dims, int rank)
 {
 	struct sl__type type = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
 				NULL};
-	const char *text = sl__type_text(call->shapes, &type);
 
-	return text ? text : "?";
+	return sl__type_text(call->shapes, &type);
 }
 
 static enum sl_status

@@ -398,11 +398,11 @@ put_left_out(struct page *page, const struct grid *grid)
 		sl__buf_format(&line, "%s%s", separator, grid->titles[c]);
 		separator = ", ";
 	}
-	if (*separator) {
+	page->failed |= sl__buf_status(&line, NULL) != SL_OK;
+	if (*separator && !page->failed) {
 		put_spaces(page, INDENT);
 		put_wrapped(page, line.data, INDENT);
 	}
-	page->failed |= sl__buf_status(&line, NULL) != SL_OK;
 	sl_buf_release(&line);
 }
 

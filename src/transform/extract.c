@@ -91,6 +91,8 @@ known_tensor(struct extractor *x, uint32_t value)
 	struct sl__tensor *t;
 	unsigned char *bytes;
 
+	if (x->what->shapes->is_short && !x->rc)
+		x->rc = sl__fail_nomem(x->err);
 	if (!known || type->kind != SL__TYPE_TENSOR || type->rank < 0 ||
 	    sl_dtype_bits(known->dtype) < 8)
 		return NULL;
