@@ -659,19 +659,11 @@ out:
 const char *
 sl_optimizer_text(enum sl_optimizer optimizer)
 {
-	switch (optimizer) {
-	case SL_OPTIMIZER_NONE:
-		return "none";
-	case SL_OPTIMIZER_SGD:
-		return "sgd";
-	case SL_OPTIMIZER_MOMENTUM:
-		return "momentum";
-	case SL_OPTIMIZER_ADAM:
-		return "adam";
-	case SL_OPTIMIZER_ADAMW:
-		return "adamw";
-	}
-	return "unknown";
+	static const char *const texts[] = {"none", "sgd", "momentum", "adam",
+					    "adamw"};
+
+	return (unsigned)optimizer <= SL_OPTIMIZER_ADAMW ? texts[optimizer]
+							 : "unknown";
 }
 
 const char *

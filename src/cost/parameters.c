@@ -651,15 +651,8 @@ sl__roles_numbers(const struct sl__roles *roles, const struct sl_graph *graph,
 const char *
 sl_role_text(enum sl_role role)
 {
-	switch (role) {
-	case SL_ROLE_WEIGHT:
-		return "weight";
-	case SL_ROLE_STATISTIC:
-		return "statistic";
-	case SL_ROLE_CONSTANT:
-		return "constant";
-	case SL_ROLE_TIED:
-		return "tied copy";
-	}
-	return "unknown";
+	static const char *const texts[] = {"weight", "statistic", "constant",
+					    "tied copy"};
+
+	return (unsigned)role <= SL_ROLE_TIED ? texts[role] : "unknown";
 }

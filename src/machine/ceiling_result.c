@@ -62,22 +62,6 @@ add_peaks(struct sl_peak *rows, size_t *n_rows,
 	}
 }
 
-static enum sl_status
-conclude_peaks(struct sl_machine *m, const struct sl__ceiling_work *work,
-	       double *scratch, struct sl_error *err)
-{
-	struct sl_peak *rows = sl__arena_array(
-		work->arena, work->n_peaks + work->n_kernels, sizeof(*rows));
-
-	if (!rows)
-		return sl__fail_nomem(err);
-	m->n_peaks = 0;
-	for (size_t k = 0; k < work->n_kernels; k++)
-		add_peaks(rows, &m->n_peaks, work, k, scratch);
-	m->peaks = rows;
-	return SL_OK;
-}
-
 /* Fast is high for a stream and low for a chase. */
 static double
 quantile_of(enum sl_access access)
@@ -93,20 +77,10 @@ point_of(const struct sl__curve_job *job, size_t k, double *scratch)
 		.value;
 }
 
-static enum sl_status
-conclude_points(struct sl_machine *m, const struct sl__ceiling_work *work,
-		double *scratch, struct sl_error *err)
+static void
+conclude_points(struct sl_memory_point *rows,
+		const struct sl__ceiling_work *work, double *scratch)
 {
-	struct sl_memory_point *rows;
-	size_t n = 0;
-
-	for (size_t i = 0; i < work->n_curves; i++)
-		n += work->curves[i].n_sizes;
-	rows = sl__arena_array(work->arena, n, sizeof(*rows));
-	if (!rows)
-		return sl__fail_nomem(err);
-	m->points = rows;
-	m->n_points = n;
 	for (size_t i = 0; i < work->n_curves; i++) {
 		const struct sl__curve_job *job = &work->curves[i];
 
@@ -117,7 +91,6 @@ conclude_points(struct sl_machine *m, const struct sl__ceiling_work *work,
 			rows->value = point_of(job, k, scratch);
 		}
 	}
-	return SL_OK;
 }
 
 static enum sl_status
@@ -217,32 +190,25 @@ add_memory(struct sl_memory_level *rows, size_t *n_rows,
 }
 
 static enum sl_status
-conclude_levels(struct sl_machine *m, const struct sl__ceiling_work *work,
-		double *scratch, struct sl_error *err)
+conclude_levels(struct sl_memory_level *rows, size_t *n_rows,
+		const struct sl__ceiling_work *work, double *scratch,
+		struct sl_error *err)
 {
-	struct sl_memory_level *rows = sl__arena_array(
-		work->arena, work->n_curves * (SL__MAX_PLATEAUS + 1),
-		sizeof(*rows));
 	struct sl__plateaus plateaus = {.n = 0};
-	enum sl_status rc;
+	enum sl_status rc = SL_OK;
 
-	if (!rows)
-		return sl__fail_nomem(err);
-	m->levels = rows;
-	m->n_levels = 0;
-	for (size_t i = 0; i < work->n_curves; i++) {
+	for (size_t i = 0; !rc && i < work->n_curves; i++) {
 		const struct sl__curve_job *job = &work->curves[i];
 
 		if (job->access == SL_ACCESS_LOAD ||
-		    job->access == SL_ACCESS_CHASE) {
+		    job->access == SL_ACCESS_CHASE)
 			rc = find_plateaus(&plateaus, work, job, scratch, err);
-			if (rc)
-				return rc;
-		}
-		add_levels(rows, &m->n_levels, work, job, &plateaus, scratch);
-		add_memory(rows, &m->n_levels, work, job, scratch);
+		if (rc)
+			break;
+		add_levels(rows, n_rows, work, job, &plateaus, scratch);
+		add_memory(rows, n_rows, work, job, scratch);
 	}
-	return SL_OK;
+	return rc;
 }
 
 enum sl_status
@@ -250,8 +216,11 @@ sl__ceiling_work_conclude(struct sl_machine *m,
 			  const struct sl__ceiling_work *work,
 			  struct sl_error *err)
 {
-	size_t most = 0;
-	enum sl_status rc;
+	struct sl__arena *arena = work->arena;
+	size_t most = 0, n_points = 0;
+	struct sl_memory_level *levels;
+	struct sl_memory_point *points;
+	struct sl_peak *peaks;
 	double *scratch;
 
 	for (size_t i = 0; i < work->n_peaks; i++) {
@@ -264,15 +233,23 @@ sl__ceiling_work_conclude(struct sl_machine *m,
 
 		if (n > most)
 			most = n;
+		n_points += work->curves[i].n_sizes;
 	}
-	scratch = sl__arena_array(work->arena, most, sizeof(*scratch));
-	if (!scratch)
+	scratch = sl__arena_array(arena, most, sizeof(*scratch));
+	peaks = sl__arena_array(arena, work->n_peaks + work->n_kernels,
+				sizeof(*peaks));
+	points = sl__arena_array(arena, n_points, sizeof(*points));
+	levels = sl__arena_array(arena, work->n_curves * (SL__MAX_PLATEAUS + 1),
+				 sizeof(*levels));
+	if (!scratch || !peaks || !points || !levels)
 		return sl__fail_nomem(err);
-	rc = conclude_peaks(m, work, scratch, err);
-	if (rc)
-		return rc;
-	rc = conclude_points(m, work, scratch, err);
-	if (rc)
-		return rc;
-	return conclude_levels(m, work, scratch, err);
+	m->peaks = peaks;
+	m->points = points;
+	m->levels = levels;
+	m->n_points = n_points;
+	m->n_peaks = m->n_levels = 0;
+	for (size_t k = 0; k < work->n_kernels; k++)
+		add_peaks(peaks, &m->n_peaks, work, k, scratch);
+	conclude_points(points, work, scratch);
+	return conclude_levels(levels, &m->n_levels, work, scratch, err);
 }

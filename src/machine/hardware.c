@@ -81,13 +81,26 @@ struct reader {
 	const char *id;
 	size_t n_lines;
 	struct sl_error *err;
+	enum sl_status rc; /* of the first failure, after which nothing is
+			      read */
 };
 
-static enum sl_status
-refuse_line(const struct reader *r, const char *what)
+static void
+refuse_line(struct reader *r, const char *what)
 {
-	return sl__fail(r->err, SL_E_DATA, "%s: line %zu: %s", r->id,
-			r->n_lines, what);
+	r->rc = sl__fail(r->err, SL_E_DATA, "%s: line %zu: %s", r->id,
+			 r->n_lines, what);
+}
+
+/* A copy of a text; "" after a failure. */
+static const char *
+keep(struct reader *r, const char *text)
+{
+	const char *copy = sl__arena_string(r->arena, text);
+
+	if (!copy && !r->rc)
+		r->rc = sl__fail_nomem(r->err);
+	return copy ? copy : "";
 }
 
 /* The next word of a line, ended in place; NULL when there is none. */
@@ -132,46 +145,40 @@ figure_named(const struct reader *r, const char *key, const char *dtype)
 	return strcmp(key, "price") ? NULL : &h->price_per_hour;
 }
 
-static enum sl_status
+static void
 read_figure(struct reader *r, char *key, char *line)
 {
 	char *dtype = strcmp(key, "peak") ? NULL : next_word(&line);
 	char *value = next_word(&line);
 	double *figure = figure_named(r, key, dtype ? dtype : "");
 
-	if (!figure)
-		return refuse_line(r, "must be name, kind, peak TYPE, "
-				      "bandwidth, memory or price");
-	if (!value || !sl_quantity_read(figure, value))
-		return refuse_line(r, "not a figure such as 66.9T or 80G");
 	line += strspn(line, " \t");
-	if (*line)
+	if (!figure)
+		refuse_line(r, "must be name, kind, peak TYPE, bandwidth, "
+			       "memory or price");
+	else if (!value || !sl_quantity_read(figure, value))
+		refuse_line(r, "not a figure such as 66.9T or 80G");
+	else if (*line)
 		sl__buf_format(&r->sources, "%s%s%s%s: %s",
 			       r->sources.n_bytes ? "; " : "", key,
 			       dtype ? " " : "", dtype ? dtype : "", line);
-	return SL_OK;
 }
 
-static enum sl_status
+static void
 read_line(struct reader *r, char *line)
 {
 	char *key;
 
-	r->n_lines++;
 	line[strcspn(line, "#\r")] = '\0';
 	key = next_word(&line);
 	if (!key)
-		return SL_OK;
-	if (!strcmp(key, "name") || !strcmp(key, "kind")) {
-		const char *copy =
-			sl__arena_string(r->arena, line + strspn(line, " \t"));
-
-		if (!copy)
-			return sl__fail_nomem(r->err);
-		*(*key == 'n' ? &r->h->name : &r->h->kind) = copy;
-		return SL_OK;
-	}
-	return read_figure(r, key, line);
+		return;
+	if (!strcmp(key, "name"))
+		r->h->name = keep(r, line + strspn(line, " \t"));
+	else if (!strcmp(key, "kind"))
+		r->h->kind = keep(r, line + strspn(line, " \t"));
+	else
+		read_figure(r, key, line);
 }
 
 /* What every description must say. */
@@ -182,50 +189,44 @@ check_description(const struct reader *r)
 
 	for (int d = 1; d < SL_N_DTYPES; d++)
 		has_peak = has_peak || r->h->peak_ops_per_s[d] > 0;
-	if (!has_peak)
-		return sl__fail(r->err, SL_E_DATA, "%s: no peak is given",
-				r->id);
-	if (!(r->h->bandwidth_bytes_per_s > 0))
-		return sl__fail(r->err, SL_E_DATA, "%s: no bandwidth is given",
-				r->id);
+	if (!has_peak || !(r->h->bandwidth_bytes_per_s > 0))
+		return sl__fail(r->err, SL_E_DATA, "%s: no %s is given", r->id,
+				has_peak ? "bandwidth" : "peak");
 	return SL_OK;
 }
 
-static enum sl_status
+static void
 begin(struct reader *r, const char *id, struct sl_error *err)
 {
 	memset(r, 0, sizeof(*r));
 	r->err = err;
 	r->id = id;
 	r->h = sl__boxed_new(&r->arena, NULL, sizeof(*r->h));
-	if (!r->h)
-		return sl__fail_nomem(err);
+	if (!r->h) {
+		r->rc = sl__fail_nomem(err);
+		return;
+	}
 	r->h->price_per_hour = (double)NAN;
-	r->h->id = r->h->name = sl__arena_string(r->arena, id);
+	r->h->id = r->h->name = keep(r, id);
 	r->h->kind = "machine";
-	return r->h->id ? SL_OK : sl__fail_nomem(err);
 }
 
 /* Hands the description over, or frees it. */
 static enum sl_status
-end(struct reader *r, struct sl_hardware **out, enum sl_status rc)
+end(struct reader *r, struct sl_hardware **out)
 {
-	if (!rc)
-		rc = check_description(r);
-	if (!rc)
-		rc = sl__buf_status(&r->sources, r->err);
-	if (!rc) {
-		r->h->source = sl__arena_string(
-			r->arena, r->sources.data ? r->sources.data : "");
-		if (!r->h->source)
-			rc = sl__fail_nomem(r->err);
-	}
+	if (!r->rc)
+		r->rc = check_description(r);
+	if (!r->rc)
+		r->rc = sl__buf_status(&r->sources, r->err);
+	if (!r->rc)
+		r->h->source = keep(r, r->sources.data ? r->sources.data : "");
 	sl_buf_release(&r->sources);
-	if (rc)
+	if (r->rc)
 		sl_hardware_free(r->h);
 	else
 		*out = r->h;
-	return rc;
+	return r->rc;
 }
 
 enum sl_status
@@ -233,29 +234,26 @@ sl__hardware_read(struct sl_hardware **out, const char *id, const char *text,
 		  struct sl_error *err)
 {
 	struct reader r;
-	enum sl_status rc;
 	char line[512];
 
 	*out = NULL;
-	rc = begin(&r, id, err);
-	while (!rc && *text) {
+	begin(&r, id, err);
+	while (!r.rc && *text) {
 		size_t n = strcspn(text, "\n");
 
-		if (n >= sizeof(line)) {
-			r.n_lines++;
-			rc = refuse_line(&r, "is longer than 511 letters");
-			break;
-		}
-		memcpy(line, text, n);
-		line[n] = '\0';
+		r.n_lines++;
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		if (n >= sizeof(line))
+			refuse_line(&r, "is longer than 511 letters");
+		else
+			read_line(&r, line);
 		text += n + (text[n] == '\n');
-		rc = read_line(&r, line);
 	}
-	return end(&r, out, rc);
+	return end(&r, out);
 }
 
 /* "peak=100G,bandwidth=50G": keys as in a file, or peak.int8. */
-static enum sl_status
+static void
 read_pair(struct reader *r, const char *pair, size_t n)
 {
 	char text[128], *value, *dtype;
@@ -270,28 +268,27 @@ read_pair(struct reader *r, const char *pair, size_t n)
 		*dtype++ = '\0';
 	figure = figure_named(r, text, dtype);
 	if (!value || !figure || !sl_quantity_read(figure, value))
-		return sl__fail(r->err, SL_E_USAGE,
-				"'%.*s': must be like peak=100G, peak.int8=2T, "
-				"bandwidth=50G, memory=16G or price=1.5",
-				(int)n, pair);
-	return SL_OK;
+		r->rc = sl__fail(r->err, SL_E_USAGE,
+				 "'%.*s': must be like peak=100G, "
+				 "peak.int8=2T, bandwidth=50G, memory=16G or "
+				 "price=1.5",
+				 (int)n, pair);
 }
 
 static enum sl_status
 read_words(struct sl_hardware **out, const char *words, struct sl_error *err)
 {
 	struct reader r;
-	enum sl_status rc = begin(&r, words, err);
 
-	while (!rc && *words) {
+	begin(&r, words, err);
+	while (!r.rc && *words) {
 		size_t n = strcspn(words, ",");
 
-		rc = read_pair(&r, words, n);
+		read_pair(&r, words, n);
 		words += n + (words[n] == ',');
 	}
-	if (!rc)
-		sl__buf_text(&r.sources, "given by the user");
-	return end(&r, out, rc);
+	sl__buf_text(&r.sources, "given by the user");
+	return end(&r, out);
 }
 
 static enum sl_status
@@ -340,21 +337,7 @@ compare_ids(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The id of a file "ID.hw" in the arena; NULL for other files. */
-static enum sl_status
-take_id(struct sl__arena *arena, const char *name, const char **out,
-	struct sl_error *err)
-{
-	size_t n = strlen(name);
-
-	*out = NULL;
-	if (n <= 3 || strcmp(name + n - 3, ".hw") != 0)
-		return SL_OK;
-	*out = sl__arena_format(arena, "%.*s", (int)(n - 3), name);
-	return *out ? SL_OK : sl__fail_nomem(err);
-}
-
-/* Fills 'ids' with what is in the folder, unsorted. */
+/* Fills 'ids' with what is in the folder, files "ID.hw", unsorted. */
 static enum sl_status
 read_folder(struct sl_hardware_list *list, const char **ids, const char *folder,
 	    struct sl__arena *arena, struct sl_error *err)
@@ -366,8 +349,14 @@ read_folder(struct sl_hardware_list *list, const char **ids, const char *folder,
 	if (!stream)
 		return sl__fail_errno(err, SL_E_IO, errno, "%s", folder);
 	while (!rc && list->n < IDS_MOST && (entry = readdir(stream))) {
-		rc = take_id(arena, entry->d_name, &ids[list->n], err);
-		list->n += ids[list->n] != NULL;
+		size_t n = strlen(entry->d_name);
+
+		if (n <= 3 || strcmp(entry->d_name + n - 3, ".hw") != 0)
+			continue;
+		ids[list->n] = sl__arena_format(arena, "%.*s", (int)(n - 3),
+						entry->d_name);
+		if (!ids[list->n++])
+			rc = sl__fail_nomem(err);
 	}
 	closedir(stream);
 	return rc;

@@ -58,25 +58,11 @@ sl_level_text(enum sl_level level)
 const char *
 sl_access_text(enum sl_access access)
 {
-	switch (access) {
-	case SL_ACCESS_LOAD:
-		return "load";
-	case SL_ACCESS_STORE:
-		return "store";
-	case SL_ACCESS_STORE_NT:
-		return "store-nt";
-	case SL_ACCESS_COPY:
-		return "copy";
-	case SL_ACCESS_COPY_NT:
-		return "copy-nt";
-	case SL_ACCESS_TRIAD:
-		return "triad";
-	case SL_ACCESS_TRIAD_NT:
-		return "triad-nt";
-	case SL_ACCESS_CHASE:
-		return "chase";
-	}
-	return "unknown";
+	static const char *const texts[] = {"load",     "store",   "store-nt",
+					    "copy",     "copy-nt", "triad",
+					    "triad-nt", "chase"};
+
+	return (unsigned)access <= SL_ACCESS_CHASE ? texts[access] : "unknown";
 }
 
 const char *

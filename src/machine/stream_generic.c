@@ -99,20 +99,9 @@ sl__streams_widest(void)
 size_t
 sl__stream_n_arrays(enum sl_access access)
 {
-	switch (access) {
-	case SL_ACCESS_COPY:
-	case SL_ACCESS_COPY_NT:
-		return 2;
-	case SL_ACCESS_TRIAD:
-	case SL_ACCESS_TRIAD_NT:
+	if (access == SL_ACCESS_TRIAD || access == SL_ACCESS_TRIAD_NT)
 		return 3;
-	case SL_ACCESS_LOAD:
-	case SL_ACCESS_STORE:
-	case SL_ACCESS_STORE_NT:
-	case SL_ACCESS_CHASE:
-		break;
-	}
-	return 1;
+	return access == SL_ACCESS_COPY || access == SL_ACCESS_COPY_NT ? 2 : 1;
 }
 
 double

@@ -41,21 +41,12 @@ enum {
 const char *
 sl_memory_pattern_text(enum sl_memory_pattern pattern)
 {
-	switch (pattern) {
-	case SL_MEMORY_FLAT:
-		return "flat";
-	case SL_MEMORY_GROWING:
-		return "growing";
-	case SL_MEMORY_SHRINKING:
-		return "shrinking";
-	case SL_MEMORY_SPIKE:
-		return "spike";
-	case SL_MEMORY_SAWTOOTH:
-		return "sawtooth churn";
-	case SL_MEMORY_COPIES:
-		return "temporary copies";
-	}
-	return "unknown";
+	static const char *const texts[] = {
+		"flat",    "temporary copies", "sawtooth churn",
+		"growing", "shrinking",        "spike"};
+
+	return (unsigned)pattern <= SL_MEMORY_SPIKE ? texts[pattern]
+						    : "unknown";
 }
 
 /* One measurement under way. */

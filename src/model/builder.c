@@ -104,15 +104,13 @@ int
 sl__builder_fail(struct sl_builder *b, enum sl_status status,
 		 const char *format, ...)
 {
-	char text[sizeof(b->err.text)];
 	va_list args;
 
 	if (b->failed)
 		return -1;
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	b->failed = sl__fail_list(&b->err, status, format, args);
 	va_end(args);
-	b->failed = sl__fail(&b->err, status, "%s", text);
 	return -1;
 }
 
@@ -153,13 +151,15 @@ sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
 }
 
 /* "scope.name" in the builder's arena, NULL after a failure. */
-const char *
-sl__builder_in_scope(struct sl_builder *b, const char *name)
+static const char *
+in_scope(struct sl_builder *b, const char *name)
 {
-	const char *full = sl__arena_format(
-		&b->arena, "%s%s", b->scope ? b->scope->prefix : "", name);
+	const char *full = NULL;
 
-	if (!full)
+	if (!b->failed)
+		full = sl__arena_format(&b->arena, "%s%s",
+					b->scope ? b->scope->prefix : "", name);
+	if (!full && !b->failed)
 		sl__builder_nomem(b);
 	return full;
 }
@@ -172,20 +172,26 @@ sl__builder_take_name(struct sl_builder *b, const char *full)
 	const char *free_name = full;
 	size_t n = asked ? *asked : 0;
 
-	while (sl__map_find(&b->names, free_name)) {
+	while (free_name && sl__map_find(&b->names, free_name))
 		free_name = sl__arena_format(&b->arena, "%s_%zu", full, ++n);
-		if (!free_name) {
-			sl__builder_nomem(b);
-			return NULL;
-		}
-	}
-	if (sl__builder_stick(b,
-			      sl__map_put(&b->names, full, n ? n : 1, &b->err)))
-		return NULL;
-	if (free_name != full &&
-	    sl__builder_stick(b, sl__map_put(&b->names, free_name, 1, &b->err)))
+	if (!free_name)
+		sl__builder_nomem(b);
+	if (b->failed ||
+	    sl__builder_stick(
+		    b, sl__map_put(&b->names, full, n ? n : 1, &b->err)) ||
+	    (free_name != full &&
+	     sl__builder_stick(b,
+			       sl__map_put(&b->names, free_name, 1, &b->err))))
 		return NULL;
 	return free_name;
+}
+
+const char *
+sl__builder_take_scoped(struct sl_builder *b, const char *name)
+{
+	const char *full = in_scope(b, name);
+
+	return full ? sl__builder_take_name(b, full) : NULL;
 }
 
 /* A name that must be free, since the caller will ask for it. */
@@ -220,11 +226,8 @@ push_scope(struct sl_builder *b, const char *full)
 void
 sl_builder_enter(struct sl_builder *b, const char *scope)
 {
-	const char *full;
+	const char *full = in_scope(b, scope);
 
-	if (b->failed)
-		return;
-	full = sl__builder_in_scope(b, scope);
 	if (full)
 		push_scope(b, full);
 }
@@ -248,9 +251,7 @@ sl__builder_enter_layer(struct sl_builder *b, const char *otherwise)
 
 	if (b->failed)
 		return;
-	full = sl__builder_in_scope(b, b->name ? b->name : otherwise);
-	if (full)
-		full = sl__builder_take_name(b, full);
+	full = sl__builder_take_scoped(b, b->name ? b->name : otherwise);
 	if (full)
 		push_scope(b, full);
 	b->name = NULL;

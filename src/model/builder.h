@@ -58,10 +58,10 @@ int sl__builder_nomem(struct sl_builder *b); /* -1 */
 int sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
 		     size_t n_bytes);
 
-/* "scope.name" in the builder's arena, and that or "scope.name_2" and so on
- * where it is taken.  NULL after a failure. */
-const char *sl__builder_in_scope(struct sl_builder *b, const char *name);
+/* A name, or "name_2" and so on where it is taken; the same with the scope
+ * before it.  NULL after a failure. */
 const char *sl__builder_take_name(struct sl_builder *b, const char *full);
+const char *sl__builder_take_scoped(struct sl_builder *b, const char *name);
 
 /* A scope whose name is put together; sl_builder_leave() ends it. */
 void sl__builder_enter_format(struct sl_builder *b, const char *format, ...)

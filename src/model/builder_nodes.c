@@ -182,9 +182,7 @@ node_name(struct sl_builder *b, const char *type)
 		lower[n] = '\0';
 		full = lower;
 	}
-	full = sl__builder_in_scope(b, full);
-	if (full)
-		full = sl__builder_take_name(b, full);
+	full = sl__builder_take_scoped(b, full);
 	return full ? sl__arena_string(&b->graph->arena, full) : NULL;
 }
 

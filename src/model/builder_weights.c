@@ -121,9 +121,7 @@ sl_builder_weight(struct sl_builder *b, const char *name, size_t rank,
 					"weight '%.200s': mean and deviation "
 					"must be numbers",
 					name);
-	full = sl__builder_in_scope(b, name);
-	if (full)
-		full = sl__builder_take_name(b, full);
+	full = sl__builder_take_scoped(b, name);
 	if (!full)
 		return -1;
 	t = sl__builder_new_tensor(b, full, b->dtype, rank, dims);
@@ -156,36 +154,31 @@ add_constant(struct sl_builder *b, const char *full, struct sl__tensor *t,
 	return add_parameter(b, full, t);
 }
 
+static int
+named_constant(struct sl_builder *b, const char *name, enum sl_dtype dtype,
+	       size_t rank, const int64_t *dims, const void *values)
+{
+	const char *full = sl__builder_take_scoped(b, name);
+
+	return full ? add_constant(b, full,
+				   sl__builder_new_tensor(b, full, dtype, rank,
+							  dims),
+				   values)
+		    : -1;
+}
+
 int
 sl_builder_integers(struct sl_builder *b, const char *name, size_t rank,
 		    const int64_t *dims, const int64_t *values)
 {
-	const char *full = b->failed ? NULL : sl__builder_in_scope(b, name);
-
-	if (full)
-		full = sl__builder_take_name(b, full);
-	if (!full)
-		return -1;
-	return add_constant(
-		b, full,
-		sl__builder_new_tensor(b, full, SL_DTYPE_I64, rank, dims),
-		values);
+	return named_constant(b, name, SL_DTYPE_I64, rank, dims, values);
 }
 
 int
 sl_builder_floats(struct sl_builder *b, const char *name, size_t rank,
 		  const int64_t *dims, const float *values)
 {
-	const char *full = b->failed ? NULL : sl__builder_in_scope(b, name);
-
-	if (full)
-		full = sl__builder_take_name(b, full);
-	if (!full)
-		return -1;
-	return add_constant(
-		b, full,
-		sl__builder_new_tensor(b, full, SL_DTYPE_F32, rank, dims),
-		values);
+	return named_constant(b, name, SL_DTYPE_F32, rank, dims, values);
 }
 
 /* The constant of that name, which says what it holds; made once. */

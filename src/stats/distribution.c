@@ -346,41 +346,19 @@ sl__distribution_of(struct sl_latency *out, const double *x, size_t n,
 const char *
 sl_method_text(enum sl_method method)
 {
-	switch (method) {
-	case SL_METHOD_ORDER:
-		return "order statistics";
-	case SL_METHOD_BLOCK:
-		return "block bootstrap";
-	case SL_METHOD_STUDENT:
-		return "Student's t";
-	case SL_METHOD_BCA:
-		return "BCa bootstrap";
-	case SL_METHOD_SIGN:
-		return "sign e-process";
-	case SL_METHOD_BATCH:
-		return "batch means";
-	case SL_METHOD_BINOMIAL:
-		return "exact binomial";
-	case SL_METHOD_NONE:
-		break;
-	}
-	return "none";
+	static const char *const texts[] = {
+		"none",           "order statistics", "block bootstrap",
+		"Student's t",    "BCa bootstrap",    "sign e-process",
+		"exact binomial", "batch means"};
+
+	return (unsigned)method <= SL_METHOD_BATCH ? texts[method] : "none";
 }
 
 const char *
 sl_warmup_text(enum sl_warmup_class c)
 {
-	switch (c) {
-	case SL_WARMUP_FLAT:
-		return "flat";
-	case SL_WARMUP_WARMING:
-		return "warming";
-	case SL_WARMUP_SLOWING:
-		return "slowing";
-	case SL_WARMUP_NONE:
-		return "none";
-	case SL_WARMUP_UNKNOWN:
-		break;
-	}
-	return "unknown";
+	static const char *const texts[] = {"unknown", "flat", "warming",
+					    "slowing", "none"};
+
+	return (unsigned)c <= SL_WARMUP_NONE ? texts[c] : "unknown";
 }

@@ -197,15 +197,9 @@ sl__duel_minimum_detectable(const struct sl__duel *duel, double *scratch)
 const char *
 sl_verdict_text(enum sl_verdict verdict)
 {
-	switch (verdict) {
-	case SL_VERDICT_FASTER:
-		return "faster";
-	case SL_VERDICT_SLOWER:
-		return "slower";
-	case SL_VERDICT_SAME:
-		return "same";
-	case SL_VERDICT_UNDECIDED:
-		break;
-	}
-	return "undecided";
+	static const char *const texts[] = {"undecided", "faster", "slower",
+					    "same"};
+
+	return (unsigned)verdict <= SL_VERDICT_SAME ? texts[verdict]
+						    : "undecided";
 }
