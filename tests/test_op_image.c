@@ -41,7 +41,7 @@ test_resize_by_scales(void **state)
 	check_refused("Resize 13 (f32[1,1,2,2], _, f32[2]={2,2})",
 		      "2 scales or sizes for 4 dimensions");
 	check_refused("Resize 18 (f32[1,1,2,2], _, f32[1]={2}) axes=[4]",
-		      "axis 4 of 4 dimensions");
+		      "axis 4 lies outside of 4 dimensions");
 	check_refused("Resize 13 (f32[1,1,2,2], _, f32[4]={1,1,-1,1})",
 		      "negative");
 }

@@ -115,7 +115,7 @@ test_masks(void **state)
 	check_known("Compress 11 (i64[3]={7,8,9}, bool[3]={1,0,1})", "{7,9}");
 	/* a symbol is neither 0 nor not */
 	check_out("Compress 11 (f32[3,2], i64[3]={0,n,1}) axis=0", "f32[?,2]");
-	check_refused("Compress 11 (f32[3,2], bool[3]) axis=2", "axis lies");
+	check_refused("Compress 11 (f32[3,2], bool[3]) axis=2", "axis 2 lies");
 	check_out("NonZero 13 (f32[3,2])", "int64[2,?]");
 	check_out("NonZero 13 (f32[])", "int64[1,?]");
 	check_out("NonZero 13 (f32)", "int64[?,?]");

@@ -140,7 +140,7 @@ test_split(void **state)
 		      "a part of size -1");
 	check_refused("Split 18 (f32[7]) num_outputs=3 -> 2",
 		      "num_outputs is not 2");
-	check_refused("Split 13 (f32[7]) axis=1 -> 1", "axis lies outside");
+	check_refused("Split 13 (f32[7]) axis=1 -> 1", "axis 1 lies outside");
 }
 
 static void
@@ -156,7 +156,7 @@ test_concat(void **state)
 		      "input 1 is 3x3: its dimension 0 is not 2");
 	check_refused("Concat 13 (f32[2,3], f32[3]) axis=0",
 		      "different numbers of dimensions");
-	check_refused("Concat 13 (f32[2,3]) axis=2", "axis lies outside");
+	check_refused("Concat 13 (f32[2,3]) axis=2", "axis 2 lies outside");
 	check_known("Concat 13 (i64[1]={n}, i64[2]={12,64}) axis=0",
 		    "{n,12,64}");
 	check_known("Concat 13 (i64[2,1]={1,2}, i64[2,2]={3,4,5,6}) axis=1",

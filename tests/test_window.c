@@ -48,13 +48,15 @@ positions(const struct trial *t, enum sl__padding padding, int is_ceil,
 			       .strides = {t->stride},
 			       .dilations = {t->dilation}};
 	struct sl_error err;
-	int64_t n = -1;
+	struct sl__call call = {.err = &err};
+	int64_t n;
 
 	if (padding == SL__PADDING_GIVEN) {
 		w.pads_before[0] = t->before;
 		w.pads_after[0] = t->after;
 	}
-	*rc = sl__window_positions(&n, NULL, &w, 0, t->in, &err);
+	n = sl__window_positions(&call, &w, 0, t->in);
+	*rc = call.failure;
 	return n;
 }
 

@@ -65,7 +65,8 @@ work_of(const struct reader *r, uint32_t node)
 static int
 is_parameter(const struct reader *r, uint32_t node, uint32_t i)
 {
-	struct sl__call call = {r->shapes, &r->graph->nodes[node]};
+	struct sl__call call = {.shapes = r->shapes,
+				.node = &r->graph->nodes[node]};
 
 	return sl__in_is_parameter(&call, i);
 }
@@ -165,8 +166,7 @@ work_by_rule(const struct reader *r, uint32_t node)
 		return is_parameter(r, node, 0) ? SL_WORK_EMBEDDING
 						: SL_WORK_MOVEMENT;
 	if (op->cost == sl__cost_movement || op->cost == sl__cost_slice ||
-	    op->cost == sl__cost_scatter || op->cost == sl__cost_rearrange ||
-	    op->cost == sl__cost_sequence)
+	    op->cost == sl__cost_scatter || op->cost == sl__cost_sequence)
 		return SL_WORK_MOVEMENT;
 	return SL_WORK_OTHER;
 }

@@ -512,12 +512,15 @@ measure_whole(const struct finder *f, struct sl__attention *a,
 
 	a->n_queries = a->n_keys = tokens_of(f, node->inputs[0]);
 	if (has_projections(node)) {
-		uint64_t width =
-			sl__in_dim(&(struct sl__call){f->shapes, node}, 1, 1);
+		uint64_t width = sl__in_dim(
+			&(struct sl__call){.shapes = f->shapes, .node = node},
+			1, 1);
 
 		a->kv_elements =
 			a->n_queries * 2 * (width / 3) *
-			sl__in_dim(&(struct sl__call){f->shapes, node}, 0, 0);
+			sl__in_dim(&(struct sl__call){.shapes = f->shapes,
+						      .node = node},
+				   0, 0);
 	} else if (keys != SL__NONE && values != SL__NONE) {
 		a->n_keys = tokens_of(f, keys);
 		a->kv_elements = elements_of(f, keys) + elements_of(f, values);
@@ -532,7 +535,7 @@ add_whole(struct finder *f, uint32_t id)
 	const struct sl__node *node = &f->graph->nodes[id];
 	const struct sl_cost *cost = &f->costs->per_call[id];
 	struct sl__attention a = {.scores = id, .mixing = id};
-	struct sl__call call = {f->shapes, node};
+	struct sl__call call = {.shapes = f->shapes, .node = node};
 
 	if (cost->basis == SL_BASIS_UNKNOWN || node->inputs[0] == SL__NONE ||
 	    !node->n_outputs || node->outputs[0] == SL__NONE)

@@ -183,7 +183,7 @@ static uint64_t
 recurrent_macs(const struct trainer *t, const struct sl__node *node,
 	       uint64_t macs)
 {
-	struct sl__call call = {t->forward->shapes, node};
+	struct sl__call call = {.shapes = t->forward->shapes, .node = node};
 	uint64_t n_in = sl__in_dim(&call, 1, 2);
 	uint64_t n_all = n_in + sl__in_dim(&call, 2, 2);
 	uint64_t of_input = n_all ? macs / n_all * n_in : macs;
@@ -355,7 +355,7 @@ n_turns(const struct trainer *t, uint32_t block)
 static void
 keep_gates(struct trainer *t, const struct sl__node *node)
 {
-	struct sl__call call = {t->forward->shapes, node};
+	struct sl__call call = {.shapes = t->forward->shapes, .node = node};
 	uint64_t n =
 		sl__times(sl__in_dim(&call, 0, 0), sl__in_dim(&call, 0, 1));
 	uint64_t per_hidden = 0, n_bytes = 0;

@@ -349,7 +349,7 @@ static void
 read_operands(struct mover *m, const struct sl__node *node,
 	      const struct sl_cost *cost)
 {
-	struct sl__call call = {m->forward->shapes, node};
+	struct sl__call call = {.shapes = m->forward->shapes, .node = node};
 	uint64_t sums[2] = {0, 0}; /* of activations, of parameters */
 
 	for (uint32_t i = 0; i < node->n_inputs; i++) {

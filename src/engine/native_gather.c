@@ -148,7 +148,7 @@ static int
 is_view(struct sl__planner *pl, const struct sl__node *node,
 	const struct gather *g, int64_t *index)
 {
-	struct sl__call call = {pl->shapes, node};
+	struct sl__call call = {.shapes = pl->shapes, .node = node};
 	const int64_t *values;
 	size_t n;
 
@@ -255,7 +255,7 @@ static int
 read_trilu(struct sl__planner *pl, const struct sl__node *node, struct trilu *t)
 {
 	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
-	struct sl__call call = {pl->shapes, node};
+	struct sl__call call = {.shapes = pl->shapes, .node = node};
 	const int64_t *k;
 	size_t n;
 

@@ -35,7 +35,7 @@ sl__plan_integers(const struct sl__planner *pl, const struct sl__node *node,
 		  size_t i, const char *attribute, const int64_t **values,
 		  size_t *n)
 {
-	struct sl__call call = {pl->shapes, node};
+	struct sl__call call = {.shapes = pl->shapes, .node = node};
 
 	*values = NULL;
 	*n = 0;

@@ -40,6 +40,14 @@ sl__in_dtype(const struct sl__call *call, size_t i)
 	return type ? type->dtype : SL_DTYPE_NONE;
 }
 
+const char *
+sl__in_text(const struct sl__call *call, size_t i)
+{
+	return sl__has_in(call, i)
+		       ? sl__type_text(call->shapes, sl__in(call, i))
+		       : "none";
+}
+
 const struct sl__known *
 sl__in_known(const struct sl__call *call, size_t i)
 {
@@ -133,6 +141,17 @@ sl__axis(int64_t axis, int rank)
 	return (int)(axis < 0 ? axis + rank : axis);
 }
 
+int
+sl__need_axis(struct sl__call *call, int64_t axis, int rank)
+{
+	int at = sl__axis(axis, rank);
+
+	if (at < 0)
+		sl__refuse(call, "axis %lld lies outside of %d dimensions",
+			   (long long)axis, rank);
+	return at;
+}
+
 /* NULL where the node leaves output k out. */
 static struct sl__type *
 output_of(const struct sl__call *call, size_t k)
@@ -143,29 +162,45 @@ output_of(const struct sl__call *call, size_t k)
 }
 
 int64_t *
-sl__new_sizes(const struct sl__call *call, size_t n)
+sl__new_sizes(struct sl__call *call, size_t n)
 {
-	return sl__arena_array(&call->shapes->arena, n, sizeof(int64_t));
+	int64_t *sizes =
+		sl__arena_array(&call->shapes->arena, n, sizeof(*sizes));
+
+	if (!sizes)
+		sl__call_nomem(call);
+	return sizes;
+}
+
+int64_t *
+sl__copy_sizes(struct sl__call *call, size_t i)
+{
+	const struct sl__type *in = sl__in(call, i);
+	int64_t *sizes = in ? sl__new_sizes(call, (size_t)in->rank) : NULL;
+
+	if (sizes && in->rank)
+		memcpy(sizes, in->dims, (size_t)in->rank * sizeof(*sizes));
+	return sizes;
 }
 
 enum sl_status
-sl__out(const struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
-	const int64_t *dims, struct sl_error *err)
+sl__out(struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
+	const int64_t *dims)
 {
 	struct sl__type *type = output_of(call, k);
 	int64_t *copy = NULL;
 
-	if (!type)
-		return SL_OK;
+	if (call->failure || !type)
+		return call->failure;
 	/* Nodes that add up ranks would double them without end. */
 	if (rank > SL__RANK_MOST)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "output %zu has %d dimensions, %d are "
 				  "the most",
 				  k, rank, SL__RANK_MOST);
 	for (int i = 0; i < rank; i++) {
 		if (dims[i] < 0 && !sl__is_symbol(dims[i]))
-			return sl__refuse(err,
+			return sl__refuse(call,
 					  "dimension %d of output %zu is "
 					  "negative or beyond all sizes",
 					  i, k);
@@ -173,7 +208,7 @@ sl__out(const struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
 	if (rank > 0) {
 		copy = sl__new_sizes(call, (size_t)rank);
 		if (!copy)
-			return sl__fail_nomem(err);
+			return call->failure;
 		memcpy(copy, dims, (size_t)rank * sizeof(*dims));
 	}
 	type->kind = SL__TYPE_TENSOR;
@@ -185,68 +220,64 @@ sl__out(const struct sl__call *call, size_t k, enum sl_dtype dtype, int rank,
 }
 
 enum sl_status
-sl__out_type(const struct sl__call *call, size_t k, const struct sl__type *from,
-	     struct sl_error *err)
+sl__out_type(struct sl__call *call, size_t k, const struct sl__type *from)
 {
 	struct sl__type *type = output_of(call, k);
 
-	(void)err;
-	if (type && from)
+	if (!call->failure && type && from)
 		*type = *from;
-	return SL_OK;
+	return call->failure;
 }
 
 enum sl_status
-sl__out_like(const struct sl__call *call, size_t k, size_t i,
-	     enum sl_dtype dtype, struct sl_error *err)
+sl__out_like(struct sl__call *call, size_t k, size_t i, enum sl_dtype dtype)
 {
 	const struct sl__type *in = sl__in(call, i);
 	struct sl__type *type = output_of(call, k);
-	enum sl_status rc = sl__out_type(call, k, in, err);
 
-	if (!rc && type && in && dtype != SL_DTYPE_NONE) {
+	if (!sl__out_type(call, k, in) && type && in &&
+	    dtype != SL_DTYPE_NONE) {
 		type->kind = SL__TYPE_TENSOR;
 		type->dtype = dtype;
 	}
-	return rc;
+	return call->failure;
 }
 
 enum sl_status
-sl__out_unknown(const struct sl__call *call, size_t k, enum sl_dtype dtype,
-		const char *why, struct sl_error *err)
+sl__out_unknown(struct sl__call *call, size_t k, enum sl_dtype dtype,
+		const char *why)
 {
 	const struct sl__shapes *s = call->shapes;
 	struct sl__unresolved *row;
-	enum sl_status rc = sl__out(call, k, dtype, -1, NULL, err);
 
-	if (rc || !output_of(call, k))
-		return rc;
+	if (sl__out(call, k, dtype, -1, NULL) || !output_of(call, k))
+		return call->failure;
 	row = sl__shapes_note(call->shapes,
 			      (uint32_t)(call->node - s->graph->nodes),
 			      call->node->outputs[k]);
 	if (!row)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	row->why = why;
 	return SL_OK;
 }
 
 enum sl_status
-sl__out_known(const struct sl__call *call, size_t k, const int64_t *ints,
-	      const double *floats, size_t n, struct sl_error *err)
+sl__out_known(struct sl__call *call, size_t k, const int64_t *ints,
+	      const double *floats, size_t n)
 {
 	struct sl__arena *arena = &call->shapes->arena;
 	const struct sl__type *type = output_of(call, k);
 	struct sl__known *known;
 	void *copy;
 
-	if (!type || n > SL__KNOWN_MOST ||
+	if (call->failure || !type || n > SL__KNOWN_MOST ||
 	    n > SL__KNOWN_TOTAL - call->shapes->n_known)
-		return SL_OK;
+		return call->failure;
 	call->shapes->n_known += n;
 	known = sl__arena_alloc(arena, sizeof(*known));
 	copy = sl__arena_array(arena, n, 8);
 	if (!known || !copy)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	_Static_assert(sizeof(*ints) == 8 && sizeof(*floats) == 8, "8 bytes");
 	if (n)
 		memcpy(copy, ints ? (const void *)ints : floats, n * 8);
@@ -281,9 +312,8 @@ struct broadcast {
 	int rank;
 };
 
-static enum sl_status
-broadcast_dim(const struct sl__call *call, const struct broadcast *b, int d,
-	      int64_t *out, struct sl_error *err)
+static int64_t
+broadcast_dim(struct sl__call *call, const struct broadcast *b, int d)
 {
 	int64_t size = 1;
 
@@ -296,26 +326,23 @@ broadcast_dim(const struct sl__call *call, const struct broadcast *b, int d,
 			continue;
 		both = sl__broadcast_size(call->shapes, size, type->dims[at]);
 		if (both == -1)
-			return sl__refuse(
-				err,
-				"inputs %s and %s do not go together: %lld "
-				"and %lld in dimension %d",
-				sl__type_text(call->shapes,
-					      sl__in(call, b->inputs[0])),
-				sl__type_text(call->shapes, type),
-				(long long)size, (long long)type->dims[at], d);
+			sl__refuse(call,
+				   "inputs %s and %s do not go together: %lld "
+				   "and %lld in dimension %d",
+				   sl__in_text(call, b->inputs[0]),
+				   sl__in_text(call, b->inputs[i]),
+				   (long long)size, (long long)type->dims[at],
+				   d);
 		size = both;
 	}
-	*out = size;
-	return SL_OK;
+	return size;
 }
 
 enum sl_status
-sl__broadcast(const struct sl__call *call, const size_t *inputs, size_t n,
-	      int *rank, int64_t **dims, struct sl_error *err)
+sl__broadcast(struct sl__call *call, const size_t *inputs, size_t n, int *rank,
+	      int64_t **dims)
 {
 	struct broadcast b = {inputs, n, 0};
-	enum sl_status rc = SL_OK;
 
 	*rank = 0;
 	*dims = NULL;
@@ -324,28 +351,36 @@ sl__broadcast(const struct sl__call *call, const size_t *inputs, size_t n,
 
 		if (r < 0) {
 			*rank = -1;
-			return SL_OK;
+			return call->failure;
 		}
 		if (r > *rank)
 			*rank = r;
 	}
 	*dims = sl__new_sizes(call, (size_t)*rank);
-	if (!*dims)
-		return sl__fail_nomem(err);
 	b.rank = *rank;
-	for (int d = 0; !rc && d < *rank; d++)
-		rc = broadcast_dim(call, &b, d, &(*dims)[d], err);
-	return rc;
+	for (int d = 0; !call->failure && d < *rank; d++)
+		(*dims)[d] = broadcast_dim(call, &b, d);
+	return call->failure;
 }
 
 enum sl_status
-sl__refuse(struct sl_error *err, const char *format, ...)
+sl__refuse(struct sl__call *call, const char *format, ...)
 {
 	char text[400];
 	va_list args;
 
+	if (call->failure)
+		return call->failure;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return sl__fail(err, SL_E_DATA, "%s", text);
+	return call->failure = sl__fail(call->err, SL_E_DATA, "%s", text);
+}
+
+enum sl_status
+sl__call_nomem(struct sl__call *call)
+{
+	if (!call->failure)
+		call->failure = sl__fail_nomem(call->err);
+	return call->failure;
 }

@@ -197,14 +197,13 @@ enum sl_status
 sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 {
 	const struct sl__node *node = &s->graph->nodes[id];
-	struct sl__call call = {s, node};
-	enum sl_status rc = SL_OK;
+	struct sl__call call = {s, node, err, SL_OK};
+	enum sl_status rc;
 	char where[320];
 
-	if (node->op)
-		rc = node->op->infer(&call, err);
-	if (!rc && node->op)
-		rc = node->op->fold(&call, err);
+	if (node->op && !sl__call_keep(&call, node->op->infer(&call)))
+		sl__call_keep(&call, node->op->fold(&call));
+	rc = call.failure;
 	if (s->is_short)
 		return sl__fail_nomem(err);
 	if (rc == SL_E_DATA) {

@@ -13,12 +13,9 @@
  * only when the shapes of all inputs and outputs are known, with bytes and
  * element counts filled in already (cost.h), and may change those.
  */
-typedef enum sl_status sl__infer_function(const struct sl__call *call,
-					  struct sl_error *err);
-typedef enum sl_status sl__fold_function(const struct sl__call *call,
-					 struct sl_error *err);
-typedef void sl__cost_function(const struct sl__call *call,
-			       struct sl_cost *cost);
+typedef enum sl_status sl__infer_function(struct sl__call *call);
+typedef enum sl_status sl__fold_function(struct sl__call *call);
+typedef void sl__cost_function(struct sl__call *call, struct sl_cost *cost);
 
 /*
  * 'ref' computes: the plainest loops that are right.  It is the oracle of

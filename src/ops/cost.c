@@ -56,14 +56,35 @@ sl_basis_text(enum sl_basis basis)
 }
 
 void
+sl__count(struct sl_cost *cost, uint64_t n, struct sl__per each)
+{
+	cost->mul = sl__plus(cost->mul, sl__times(n, each.mul));
+	cost->add = sl__plus(cost->add, sl__times(n, each.add));
+	cost->fma = sl__plus(cost->fma, sl__times(n, each.fma));
+	cost->div = sl__plus(cost->div, sl__times(n, each.div));
+	cost->exp = sl__plus(cost->exp, sl__times(n, each.exp));
+	cost->cmp = sl__plus(cost->cmp, sl__times(n, each.cmp));
+}
+
+void
+sl__count_macs(struct sl_cost *cost, uint64_t n)
+{
+	cost->macs = sl__plus(cost->macs, n);
+	cost->fma = sl__plus(cost->fma, n);
+}
+
+void
+sl__cost_estimate(struct sl_cost *cost, const char *why)
+{
+	cost->basis = SL_BASIS_ESTIMATED;
+	cost->why = why;
+}
+
+void
 sl__cost_add(struct sl_cost *into, const struct sl_cost *c, uint64_t n_calls)
 {
-	into->mul = sl__plus(into->mul, sl__times(c->mul, n_calls));
-	into->add = sl__plus(into->add, sl__times(c->add, n_calls));
-	into->fma = sl__plus(into->fma, sl__times(c->fma, n_calls));
-	into->div = sl__plus(into->div, sl__times(c->div, n_calls));
-	into->exp = sl__plus(into->exp, sl__times(c->exp, n_calls));
-	into->cmp = sl__plus(into->cmp, sl__times(c->cmp, n_calls));
+	sl__count(into, n_calls,
+		  SL__PER(c->mul, c->add, c->fma, c->div, c->exp, c->cmp));
 	into->macs = sl__plus(into->macs, sl__times(c->macs, n_calls));
 	into->weight_bytes = sl__plus(into->weight_bytes,
 				      sl__times(c->weight_bytes, n_calls));
@@ -278,7 +299,8 @@ set_unknown(struct sl_cost *cost, const char *why)
 void
 sl__cost_node(struct sl__shapes *shapes, uint32_t id, struct sl_cost *out)
 {
-	struct sl__call call = {shapes, &shapes->graph->nodes[id]};
+	struct sl__call call = {.shapes = shapes,
+				.node = &shapes->graph->nodes[id]};
 	const char *sizeless = find_sizeless(&call);
 	int all_known;
 

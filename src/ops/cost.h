@@ -45,7 +45,20 @@ uint64_t sl__times(uint64_t a, uint64_t b);
 void sl__cost_add(struct sl_cost *into, const struct sl_cost *cost,
 		  uint64_t n_calls);
 
-/* For cost rules: elements of an input or output; 0 where it is left out. */
+/* For cost rules: n times so many operations each are added to the cost. */
+struct sl__per {
+	uint64_t mul, add, fma, div, exp, cmp;
+};
+void sl__count(struct sl_cost *cost, uint64_t n, struct sl__per each);
+#define SL__PER(...) ((struct sl__per){__VA_ARGS__})
+
+/* And products that add up: multiplications and additions in one. */
+void sl__count_macs(struct sl_cost *cost, uint64_t n);
+
+/* The cost is an estimate, for a reason. */
+void sl__cost_estimate(struct sl_cost *cost, const char *why);
+
+/* Elements of an input or output; 0 where it is left out. */
 uint64_t sl__in_elements(const struct sl__call *call, size_t i);
 uint64_t sl__out_elements(const struct sl__call *call, size_t k);
 

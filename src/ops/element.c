@@ -114,50 +114,25 @@ take_real(double value, struct sl__element *out)
 	return SL__FOLLOWS;
 }
 
-enum sl__follows
-sl__element_add(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
-{
-	int64_t sum;
-	int overflows;
-
-	if (a->kind == SL__ELEMENT_REAL)
-		return take_real(a->real + b->real, out);
-	if (any_symbol(a, b))
-		return take_size(sl__size_add(shapes, a->whole, b->whole), out);
-	overflows = __builtin_add_overflow(a->whole, b->whole, &sum);
-	return take_number(overflows, sum, out);
-}
-
-enum sl__follows
-sl__element_sub(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
-{
-	int64_t rest;
-	int overflows;
-
-	if (a->kind == SL__ELEMENT_REAL)
-		return take_real(a->real - b->real, out);
-	if (any_symbol(a, b))
-		return take_size(sl__size_sub(shapes, a->whole, b->whole), out);
-	overflows = __builtin_sub_overflow(a->whole, b->whole, &rest);
-	return take_number(overflows, rest, out);
-}
-
-enum sl__follows
-sl__element_mul(struct sl__shapes *shapes, const struct sl__element *a,
-		const struct sl__element *b, struct sl__element *out)
-{
-	int64_t product;
-	int overflows;
-
-	if (a->kind == SL__ELEMENT_REAL)
-		return take_real(a->real * b->real, out);
-	if (any_symbol(a, b))
-		return take_size(sl__size_mul(shapes, a->whole, b->whole), out);
-	overflows = __builtin_mul_overflow(a->whole, b->whole, &product);
-	return take_number(overflows, product, out);
-}
+#define ARITHMETIC(name, sign)                                                \
+	enum sl__follows sl__element_##name(                                  \
+		struct sl__shapes *shapes, const struct sl__element *a,       \
+		const struct sl__element *b, struct sl__element *out)         \
+	{                                                                     \
+		int64_t x = a->whole, y = b->whole, z;                        \
+		int overflows;                                                \
+                                                                              \
+		if (a->kind == SL__ELEMENT_REAL)                              \
+			return take_real(a->real sign b->real, out);          \
+		if (any_symbol(a, b))                                         \
+			return take_size(sl__size_##name(shapes, x, y), out); \
+		overflows = __builtin_##name##_overflow(x, y, &z);            \
+		return take_number(overflows, z, out);                        \
+	}
+ARITHMETIC(add, +)
+ARITHMETIC(sub, -)
+ARITHMETIC(mul, *)
+#undef ARITHMETIC
 
 /* Sizes divide downwards: the same as truncating where neither is below 0. */
 enum sl__follows

@@ -305,7 +305,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	struct sl__shapes *s = ev->shapes;
 	struct sl__shapes before = *s;
 	struct sl__arena_mark mark = sl__arena_mark(&s->arena);
-	struct sl__call call = {s, node};
+	struct sl__call call = {s, node, err, SL_OK};
 	int is_control = sl__is_control(node->op);
 	enum sl_status rc = SL_OK;
 
@@ -315,7 +315,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	}
 	/* A control node's rule would infer its bodies: they run instead. */
 	if (!rc && !is_control)
-		rc = node->op->infer(&call, err);
+		rc = node->op->infer(&call);
 	if (!rc && s->is_short)
 		rc = sl__fail_nomem(err);
 	for (uint32_t k = 0; !rc && k < node->n_outputs; k++) {

@@ -15,7 +15,7 @@
 
 /* Attributes may hold numbers that stand for symbols elsewhere. */
 static const int64_t *
-without_symbols(const struct sl__call *call, const int64_t *values, size_t n)
+without_symbols(struct sl__call *call, const int64_t *values, size_t n)
 {
 	int64_t *copy = NULL;
 
@@ -36,7 +36,7 @@ without_symbols(const struct sl__call *call, const int64_t *values, size_t n)
 }
 
 struct sl__list
-sl__list_of(const struct sl__call *call, size_t i, const char *name)
+sl__list_of(struct sl__call *call, size_t i, const char *name)
 {
 	static const int64_t nothing[1];
 	const struct sl__attribute *a = name ? sl__attribute(call->node, name)
@@ -85,22 +85,18 @@ sl__list_is_plain(const struct sl__list *list)
 }
 
 enum sl_status
-sl__list_axes(const struct sl__list *list, int rank, unsigned char *is_axis,
-	      struct sl_error *err)
+sl__list_axes(struct sl__call *call, const struct sl__list *list, int rank,
+	      unsigned char *is_axis)
 {
-	for (int64_t i = 0; i < list->n; i++) {
-		int axis = sl__axis(list->values[i], rank);
+	for (int64_t i = 0; !call->failure && i < list->n; i++) {
+		int axis = sl__need_axis(call, list->values[i], rank);
 
-		if (axis < 0)
-			return sl__refuse(err,
-					  "axis %lld lies outside of %d "
-					  "dimensions",
-					  (long long)list->values[i], rank);
-		if (is_axis[axis])
-			return sl__refuse(err, "axis %d is named twice", axis);
-		is_axis[axis] = 1;
+		if (axis >= 0 && is_axis[axis])
+			sl__refuse(call, "axis %d is named twice", axis);
+		else if (axis >= 0)
+			is_axis[axis] = 1;
 	}
-	return SL_OK;
+	return call->failure;
 }
 
 const struct sl__type *
@@ -111,23 +107,29 @@ sl__out_type_of(const struct sl__call *call, size_t k)
 	return &call->shapes->types[call->node->outputs[k]];
 }
 
+int64_t
+sl__dim_or(const struct sl__call *call, size_t i, int rank, int d,
+	   int64_t otherwise)
+{
+	return sl__in_rank(call, i) == rank ? sl__in(call, i)->dims[d]
+					    : otherwise;
+}
+
 enum sl_status
-sl__out_rank(const struct sl__call *call, size_t k, enum sl_dtype dtype,
-	     int64_t rank, const char *why, struct sl_error *err)
+sl__out_rank(struct sl__call *call, size_t k, enum sl_dtype dtype, int64_t rank,
+	     const char *why)
 {
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_unknown(call, k, dtype, why, err);
+		return sl__out_unknown(call, k, dtype, why);
 	if (rank > SL__RANK_MOST)
-		return sl__refuse(err, "%lld dimensions, %d are the most",
+		return sl__refuse(call, "%lld dimensions, %d are the most",
 				  (long long)rank, SL__RANK_MOST);
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int64_t i = 0; i < rank; i++)
+	for (int64_t i = 0; dims && i < rank; i++)
 		dims[i] = sl__size_unknown(call->shapes);
-	return sl__out(call, k, dtype, (int)rank, dims, err);
+	return sl__out(call, k, dtype, (int)rank, dims);
 }
 
 int
@@ -171,17 +173,15 @@ sl__walk_elements(const struct sl__walk *walk)
 }
 
 void
-sl__out_same(const struct sl__call *call, size_t k,
-	     const struct sl__known *from)
+sl__out_same(struct sl__call *call, size_t k, const struct sl__known *from)
 {
 	if (sl__out_type_of(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
 }
 
 enum sl_status
-sl__out_taken(const struct sl__call *call, size_t k,
-	      const struct sl__known *from, const size_t *source, size_t n,
-	      struct sl_error *err)
+sl__out_taken(struct sl__call *call, size_t k, const struct sl__known *from,
+	      const size_t *source, size_t n)
 {
 	union {
 		int64_t ints[SL__KNOWN_MOST];
@@ -199,13 +199,12 @@ sl__out_taken(const struct sl__call *call, size_t k,
 			to.floats[i] = from->floats[source[i]];
 	}
 	return sl__out_known(call, k, from->ints ? to.ints : NULL,
-			     from->ints ? NULL : to.floats, n, err);
+			     from->ints ? NULL : to.floats, n);
 }
 
 enum sl_status
-sl__out_walked(const struct sl__call *call, size_t k,
-	       const struct sl__known *from, const struct sl__walk *walk,
-	       struct sl_error *err)
+sl__out_walked(struct sl__call *call, size_t k, const struct sl__known *from,
+	       const struct sl__walk *walk)
 {
 	size_t n = sl__walk_elements(walk);
 	int64_t at[SL__WALK_RANK_MOST] = {0};
@@ -224,11 +223,11 @@ sl__out_walked(const struct sl__call *call, size_t k,
 			at[d] = 0;
 		}
 	}
-	return sl__out_taken(call, k, from, source, n, err);
+	return sl__out_taken(call, k, from, source, n);
 }
 
 void
-sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost, size_t i)
+sl__cost_part_of(struct sl__call *call, struct sl_cost *cost, size_t i)
 {
 	const struct sl__type *type = sl__in(call, i);
 	const struct sl__type *out = sl__out_type_of(call, 0);
@@ -242,4 +241,18 @@ sl__cost_part_of(const struct sl__call *call, struct sl_cost *cost, size_t i)
 		bytes = &cost->weight_bytes;
 	if (*bytes >= whole)
 		*bytes = sl__plus(*bytes - whole, part);
+}
+
+enum sl_status
+sl__out_longer(struct sl__call *call, enum sl_dtype dtype, int64_t last)
+{
+	int rank = sl__in_rank(call, 0);
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out_rankless(call, 0, dtype);
+	dims = sl__new_sizes(call, (size_t)rank + 1);
+	for (int i = 0; dims && i <= rank; i++)
+		dims[i] = i < rank ? sl__in(call, 0)->dims[i] : last;
+	return sl__out(call, 0, dtype, rank + 1, dims);
 }

@@ -6,7 +6,6 @@
  * does not, a loop's body as often as its count says where nothing can end it
  * early.  Control flow costs nothing itself, the nodes of its blocks do.
  */
-#include "base/status.h"
 #include "graph/body.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
@@ -18,7 +17,7 @@
 #include "base/banned.h"
 
 void
-sl__cost_control(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_control(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_VIEW;
@@ -32,7 +31,7 @@ calls_of_owner(const struct sl__call *call)
 }
 
 static void
-set_known(const struct sl__call *call, size_t k, const struct sl__known *known)
+set_known(struct sl__call *call, size_t k, const struct sl__known *known)
 {
 	if (known)
 		sl__out_same(call, k, known);
@@ -48,45 +47,44 @@ truth_of(const struct sl__known *known)
 	return known->ints[0] != 0;
 }
 
-static enum sl_status
-check_condition(const struct sl__call *call, size_t i, struct sl_error *err)
+static void
+check_condition(struct sl__call *call, size_t i)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, i);
 
-	if (dtype == SL_DTYPE_NONE || dtype == SL_DTYPE_BOOL)
-		return SL_OK;
-	return sl__refuse(err, "its condition is of type %s, not bool",
-			  sl_dtype_text(dtype));
+	if (dtype != SL_DTYPE_NONE && dtype != SL_DTYPE_BOOL)
+		sl__refuse(call, "its condition is of type %s, not bool",
+			   sl_dtype_text(dtype));
 }
 
-static enum sl_status
-check_branch(const struct sl__call *call, uint32_t block, const char *name,
-	     struct sl_error *err)
+static uint32_t
+find_branch(struct sl__call *call, const char *name)
 {
-	size_t n;
+	uint32_t block = sl__body_of(call->node, name);
+	size_t n = block == SL__NONE
+			   ? 0
+			   : call->shapes->graph->blocks[block].n_outputs;
 
 	if (block == SL__NONE)
-		return sl__refuse(err, "it has no %s", name);
-	n = call->shapes->graph->blocks[block].n_outputs;
-	if (n != call->node->n_outputs)
-		return sl__refuse(err, "its %s gives %zu values, the node %u",
-				  name, n, call->node->n_outputs);
-	return SL_OK;
+		sl__refuse(call, "it has no %s", name);
+	else if (n != call->node->n_outputs)
+		sl__refuse(call, "its %s gives %zu values, the node %u", name,
+			   n, call->node->n_outputs);
+	return block;
 }
 
 /* The node gives what the one branch gives. */
 static enum sl_status
-take_branch(const struct sl__call *call, uint32_t block, struct sl_error *err)
+take_branch(struct sl__call *call, uint32_t block)
 {
-	enum sl_status rc = SL_OK;
 
-	for (size_t k = 0; !rc && k < call->node->n_outputs; k++) {
+	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
 		uint32_t value = sl__body_output(call->shapes, block, k);
 
-		rc = sl__out_type(call, k, &call->shapes->types[value], err);
+		sl__out_type(call, k, &call->shapes->types[value]);
 		set_known(call, k, sl__shapes_known(call->shapes, value));
 	}
-	return rc;
+	return call->failure;
 }
 
 static enum sl_status
@@ -102,74 +100,67 @@ infer_branch(const struct sl__call *call, uint32_t block, struct sl_error *err)
 }
 
 static enum sl_status
-merge_branches(const struct sl__call *call, const uint32_t *blocks,
-	       struct sl_error *err)
+merge_branches(struct sl__call *call, const uint32_t *blocks)
 {
 	struct sl__shapes *shapes = call->shapes;
-	enum sl_status rc = SL_OK;
 
-	for (size_t k = 0; !rc && k < call->node->n_outputs; k++) {
+	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
 		const struct sl__type *a =
 			&shapes->types[sl__body_output(shapes, blocks[0], k)];
 		const struct sl__type *b =
 			&shapes->types[sl__body_output(shapes, blocks[1], k)];
 		struct sl__type both;
 
-		rc = sl__type_merge(shapes, &both, a, b, err);
-		if (!rc)
-			rc = sl__out_type(call, k, &both, err);
+		if (!sl__call_keep(call, sl__type_merge(shapes, &both, a, b,
+							call->err)))
+			sl__out_type(call, k, &both);
 	}
-	return rc;
+	return call->failure;
 }
 
 /* A branch that cannot be run with these shapes is not the one taken. */
 static enum sl_status
-infer_either(const struct sl__call *call, const uint32_t *blocks,
-	     struct sl_error *err)
+infer_either(struct sl__call *call, const uint32_t *blocks)
 {
 	struct sl_error why[2] = {0};
 	enum sl_status rc[2];
-	size_t n_unresolved[2];
 
 	for (int i = 0; i < 2; i++) {
-		n_unresolved[i] = call->shapes->n_unresolved;
+		size_t n_unresolved = call->shapes->n_unresolved;
+
 		rc[i] = infer_branch(call, blocks[i], &why[i]);
 		if (rc[i] && rc[i] != SL_E_DATA)
-			return sl__fail_nomem(err);
+			return sl__call_nomem(call);
 		if (rc[i])
-			call->shapes->n_unresolved = n_unresolved[i];
+			call->shapes->n_unresolved = n_unresolved;
 	}
 	if (rc[0] && rc[1])
-		return sl__fail(err, rc[0], "%s", why[0].text);
+		return sl__refuse(call, "%s", why[0].text);
 	for (int i = 0; i < 2; i++) {
 		if (rc[i]) {
 			sl__body_reset(call->shapes, blocks[i]);
-			return take_branch(call, blocks[!i], err);
+			return take_branch(call, blocks[!i]);
 		}
 	}
-	return merge_branches(call, blocks, err);
+	return merge_branches(call, blocks);
 }
 
 enum sl_status
-sl__infer_if(const struct sl__call *call, struct sl_error *err)
+sl__infer_if(struct sl__call *call)
 {
-	uint32_t blocks[2] = {sl__body_of(call->node, "then_branch"),
-			      sl__body_of(call->node, "else_branch")};
+	uint32_t blocks[2] = {find_branch(call, "then_branch"),
+			      find_branch(call, "else_branch")};
 	int truth = truth_of(sl__in_known(call, 0));
-	enum sl_status rc = check_branch(call, blocks[0], "then_branch", err);
-	uint32_t taken;
+	uint32_t taken = blocks[truth ? 0 : 1];
 
-	if (!rc)
-		rc = check_branch(call, blocks[1], "else_branch", err);
-	if (!rc)
-		rc = check_condition(call, 0, err);
-	if (rc)
-		return rc;
+	check_condition(call, 0);
+	if (call->failure)
+		return call->failure;
 	if (truth < 0)
-		return infer_either(call, blocks, err);
-	taken = blocks[truth ? 0 : 1];
-	rc = infer_branch(call, taken, err);
-	return rc ? rc : take_branch(call, taken, err);
+		return infer_either(call, blocks);
+	if (sl__call_keep(call, infer_branch(call, taken, call->err)))
+		return call->failure;
+	return take_branch(call, taken);
 }
 
 /* How often a body runs: -1 where that depends on data, and its size in a
@@ -188,7 +179,7 @@ trips_of_size(int64_t size)
 }
 
 static void
-scale_body(const struct sl__call *call, uint32_t body, const struct trips *t)
+scale_body(struct sl__call *call, uint32_t body, const struct trips *t)
 {
 	sl__body_scale(call->shapes, body,
 		       t->n < 0 ? UINT64_MAX : (uint64_t)t->n);
@@ -196,15 +187,15 @@ scale_body(const struct sl__call *call, uint32_t body, const struct trips *t)
 }
 
 static enum sl_status
-new_carried(const struct sl__call *call, struct sl__carried *c,
-	    size_t first_node_input, struct sl_error *err)
+new_carried(struct sl__call *call, struct sl__carried *c,
+	    size_t first_node_input)
 {
 	struct sl__arena *arena = &call->shapes->arena;
 
 	c->types = sl__arena_array(arena, c->n, sizeof(*c->types));
 	c->known = sl__arena_array(arena, c->n, sizeof(void *));
 	if (!c->types || !c->known)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct sl__type *type =
 			sl__in(call, first_node_input + i);
@@ -223,17 +214,15 @@ new_carried(const struct sl__call *call, struct sl__carried *c,
  * knows by that number: it gets one of its own.
  */
 static enum sl_status
-leave_sizes(const struct sl__call *call, struct sl__type *type,
-	    const struct sl__type *last, struct sl_error *err)
+leave_sizes(struct sl__call *call, struct sl__type *type,
+	    const struct sl__type *last)
 {
 	int64_t *dims;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank <= 0)
 		return SL_OK;
 	dims = sl__new_sizes(call, (size_t)type->rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int d = 0; d < type->rank; d++) {
+	for (int d = 0; dims && d < type->rank; d++) {
 		int is_kept = last->rank == type->rank &&
 			      last->dims[d] == type->dims[d];
 
@@ -243,19 +232,17 @@ leave_sizes(const struct sl__call *call, struct sl__type *type,
 				  : type->dims[d];
 	}
 	type->dims = dims;
-	return SL_OK;
+	return call->failure;
 }
 
 /* What the node gives for its carried values. */
 static enum sl_status
-give_carried(const struct sl__call *call, const struct sl__carried *c,
-	     const struct trips *trips, size_t first_node_input,
-	     struct sl_error *err)
+give_carried(struct sl__call *call, const struct sl__carried *c,
+	     const struct trips *trips, size_t first_node_input)
 {
 	struct sl__shapes *shapes = call->shapes;
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && i < c->n; i++) {
+	for (size_t i = 0; !call->failure && i < c->n; i++) {
 		uint32_t last =
 			sl__body_output(shapes, c->block, c->first_out + i);
 		const struct sl__type *type = &c->types[i];
@@ -266,59 +253,53 @@ give_carried(const struct sl__call *call, const struct sl__carried *c,
 			 (trips->n > 0 && type->kind == SL__TYPE_OPTIONAL))
 			type = &shapes->types[last]; /* no more optional */
 		else
-			rc = leave_sizes(call, &c->types[i],
-					 &shapes->types[last], err);
-		if (!rc)
-			rc = sl__out_type(call, i, type, err);
+			leave_sizes(call, &c->types[i], &shapes->types[last]);
+		sl__out_type(call, i, type);
 		if (trips->n == 0 || sl__body_keeps(shapes, c, i))
 			set_known(call, i, c->known[i]);
 		else if (c->runs_once)
 			set_known(call, i, sl__shapes_known(shapes, last));
 	}
-	return rc;
+	return call->failure;
 }
 
 /* Output k of the node: a body's output, stacked along an axis. */
 static enum sl_status
-give_stacked(const struct sl__call *call, size_t k, uint32_t value,
-	     int64_t size, int64_t named_axis, struct sl_error *err)
+give_stacked(struct sl__call *call, size_t k, uint32_t value, int64_t size,
+	     int64_t named_axis)
 {
 	const struct sl__type *type = &call->shapes->types[value];
 	int64_t *dims;
 	int axis, at = 0;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 0)
-		return sl__out(call, k, type->dtype, -1, NULL, err);
+		return sl__out(call, k, type->dtype, -1, NULL);
 	axis = sl__axis(named_axis, type->rank + 1);
 	if (axis < 0)
-		return sl__refuse(err,
-				  "output axis %lld lies outside of %d "
-				  "dimensions",
-				  (long long)named_axis, type->rank + 1);
+		sl__refuse(call,
+			   "output axis %lld lies outside of %d dimensions",
+			   (long long)named_axis, type->rank + 1);
 	dims = sl__new_sizes(call, (size_t)type->rank + 1);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int i = 0; i <= type->rank; i++)
+	for (int i = 0; !call->failure && i <= type->rank; i++)
 		dims[i] = i == axis ? size : type->dims[at++];
-	return sl__out(call, k, type->dtype, type->rank + 1, dims, err);
+	return sl__out(call, k, type->dtype, type->rank + 1, dims);
 }
 
 static enum sl_status
-check_body(const struct sl__call *call, uint32_t body, size_t n_in,
-	   size_t n_out, struct sl_error *err)
+check_body(struct sl__call *call, uint32_t body, size_t n_in, size_t n_out)
 {
 	const struct sl__block *block;
 
 	if (body == SL__NONE)
-		return sl__refuse(err, "it has no body");
+		return sl__refuse(call, "it has no body");
 	block = &call->shapes->graph->blocks[body];
 	if (block->n_inputs != n_in)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "its body takes %zu values, %zu are handed "
 				  "in",
 				  block->n_inputs, n_in);
 	if (block->n_outputs != n_out)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "its body gives %zu values, %zu are asked "
 				  "for",
 				  block->n_outputs, n_out);
@@ -339,8 +320,7 @@ set_scalar(struct sl__shapes *shapes, uint32_t value, enum sl_dtype dtype)
  * to i + 1 is one element.
  */
 static enum sl_status
-name_iteration(const struct sl__call *call, uint32_t value,
-	       struct sl_error *err)
+name_iteration(struct sl__call *call, uint32_t value)
 {
 	struct sl__shapes *shapes = call->shapes;
 	struct sl__known *known =
@@ -349,7 +329,7 @@ name_iteration(const struct sl__call *call, uint32_t value,
 	char name[32];
 
 	if (!known || !ints)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	snprintf(name, sizeof(name), "run_%u",
 		 (unsigned)(call->node - shapes->graph->nodes));
 	ints[0] = sl__size_named(shapes, name);
@@ -364,7 +344,7 @@ name_iteration(const struct sl__call *call, uint32_t value,
 /* The most that it runs, as far as the node itself says: "?" where that
  * depends on data. */
 static int64_t
-loop_limit(const struct sl__call *call)
+loop_limit(struct sl__call *call)
 {
 	const struct sl__known *most = sl__in_known(call, 0);
 	int truth = sl__has_in(call, 1) ? truth_of(sl__in_known(call, 1)) : 1;
@@ -380,7 +360,7 @@ loop_limit(const struct sl__call *call)
 
 /* Whether the body may say stop, now that it has been looked at. */
 static struct trips
-loop_trips(const struct sl__call *call, uint32_t body, int64_t limit)
+loop_trips(struct sl__call *call, uint32_t body, int64_t limit)
 {
 	uint32_t goes_on = sl__body_output(call->shapes, body, 0);
 	int truth = truth_of(sl__shapes_known(call->shapes, goes_on));
@@ -393,7 +373,7 @@ loop_trips(const struct sl__call *call, uint32_t body, int64_t limit)
 }
 
 enum sl_status
-sl__infer_loop(const struct sl__call *call, struct sl_error *err)
+sl__infer_loop(struct sl__call *call)
 {
 	static const int64_t one = 1;
 	static const struct sl__known yes = {SL_DTYPE_BOOL, 1, &one, NULL};
@@ -406,35 +386,28 @@ sl__infer_loop(const struct sl__call *call, struct sl_error *err)
 	int64_t limit = loop_limit(call);
 	const struct sl__block *block;
 	struct trips trips;
-	enum sl_status rc = check_body(call, c.block, 2 + n,
-				       1 + (size_t)call->node->n_outputs, err);
 
-	if (!rc && call->node->n_outputs < n)
-		rc = sl__refuse(err, "it gives fewer values than it takes");
-	if (!rc)
-		rc = check_condition(call, 1, err);
-	if (!rc)
-		rc = new_carried(call, &c, 2, err);
-	if (rc)
-		return rc;
+	check_body(call, c.block, 2 + n, 1 + (size_t)call->node->n_outputs);
+	if (call->node->n_outputs < n)
+		sl__refuse(call, "it gives fewer values than it takes");
+	check_condition(call, 1);
+	if (call->failure || new_carried(call, &c, 2))
+		return call->failure;
 	block = &shapes->graph->blocks[c.block];
 	set_scalar(shapes, block->inputs[0], SL_DTYPE_I64);
-	rc = name_iteration(call, block->inputs[0], err);
-	if (rc)
-		return rc;
+	if (name_iteration(call, block->inputs[0]))
+		return call->failure;
 	set_scalar(shapes, block->inputs[1], SL_DTYPE_BOOL);
 	shapes->known[block->inputs[1]] = &yes; /* or it would not run */
 	c.runs_once = limit == 1;
-	rc = sl__body_infer(shapes, &c, err);
-	if (rc)
-		return rc;
+	if (sl__call_keep(call, sl__body_infer(shapes, &c, call->err)))
+		return call->failure;
 	trips = loop_trips(call, c.block, limit);
 	scale_body(call, c.block, &trips);
-	rc = give_carried(call, &c, &trips, 2, err);
-	for (size_t k = n; !rc && k < call->node->n_outputs; k++)
-		rc = give_stacked(call, k, block->outputs[1 + k], trips.size, 0,
-				  err);
-	return rc;
+	give_carried(call, &c, &trips, 2);
+	for (size_t k = n; k < call->node->n_outputs; k++)
+		give_stacked(call, k, block->outputs[1 + k], trips.size, 0);
+	return call->failure;
 }
 
 /*
@@ -455,7 +428,7 @@ axis_at(const struct sl__list *axes, size_t i)
 }
 
 static enum sl_status
-scan_of(const struct sl__call *call, struct scan *s, struct sl_error *err)
+scan_of(struct sl__call *call, struct scan *s)
 {
 	int64_t n_scans = sl__int(call->node, "num_scan_inputs", 0);
 	const struct sl__node *node = call->node;
@@ -465,12 +438,12 @@ scan_of(const struct sl__call *call, struct scan *s, struct sl_error *err)
 	s->first_state = s->has_batch ? 1 : 0;
 	if (n_scans < 1 || node->n_inputs < s->first_state ||
 	    (uint64_t)n_scans > node->n_inputs - s->first_state)
-		return sl__refuse(err, "%lld inputs to scan, of %u",
+		return sl__refuse(call, "%lld inputs to scan, of %u",
 				  (long long)n_scans, node->n_inputs);
 	s->n_scans = (size_t)n_scans;
 	s->n_states = node->n_inputs - s->first_state - s->n_scans;
 	if (node->n_outputs < s->n_states)
-		return sl__refuse(err, "it gives fewer values than it keeps");
+		return sl__refuse(call, "it gives fewer values than it keeps");
 	s->in_axes = sl__list_of(call, SIZE_MAX, "scan_input_axes");
 	s->out_axes = sl__list_of(call, SIZE_MAX, "scan_output_axes");
 	s->batch = s->length = sl__size_unknown(call->shapes);
@@ -479,24 +452,20 @@ scan_of(const struct sl__call *call, struct scan *s, struct sl_error *err)
 
 /* Dimension d of a type is taken out; what it was goes into *size. */
 static enum sl_status
-take_dim(const struct sl__call *call, struct sl__type *type, int64_t named,
-	 int64_t *size, struct sl_error *err)
+take_dim(struct sl__call *call, struct sl__type *type, int64_t named,
+	 int64_t *size)
 {
 	int64_t *dims;
 	int axis, n = 0;
 
 	if (type->kind != SL__TYPE_TENSOR || type->rank < 0)
 		return SL_OK;
-	axis = sl__axis(named, type->rank);
-	if (axis < 0)
-		return sl__refuse(err,
-				  "axis %lld lies outside of %d dimensions",
-				  (long long)named, type->rank);
+	axis = sl__need_axis(call, named, type->rank);
 	dims = sl__new_sizes(call, (size_t)type->rank);
-	if (!dims)
-		return sl__fail_nomem(err);
+	if (call->failure)
+		return call->failure;
 	if (sl__size_unify(type->dims[axis], *size) == -1)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "inputs of %lld and %lld elements are "
 				  "scanned together",
 				  (long long)*size,
@@ -513,17 +482,15 @@ take_dim(const struct sl__call *call, struct sl__type *type, int64_t named,
 
 /* The types that the body sees. */
 static enum sl_status
-enter_scan(const struct sl__call *call, struct scan *s, struct sl__carried *c,
-	   struct sl_error *err)
+enter_scan(struct sl__call *call, struct scan *s, struct sl__carried *c)
 {
 	const struct sl__block *block = &call->shapes->graph->blocks[c->block];
-	enum sl_status rc = SL_OK;
 
-	for (size_t i = 0; !rc && s->has_batch && i < s->n_states; i++) {
-		rc = take_dim(call, &c->types[i], 0, &s->batch, err);
+	for (size_t i = 0; s->has_batch && i < s->n_states; i++) {
+		take_dim(call, &c->types[i], 0, &s->batch);
 		c->known[i] = NULL;
 	}
-	for (size_t i = 0; !rc && i < s->n_scans; i++) {
+	for (size_t i = 0; i < s->n_scans; i++) {
 		uint32_t value = block->inputs[s->n_states + i];
 		size_t at = s->first_state + s->n_states + i;
 		struct sl__type type = {.rank = -1};
@@ -531,36 +498,32 @@ enter_scan(const struct sl__call *call, struct scan *s, struct sl__carried *c,
 		if (sl__in(call, at))
 			type = *sl__in(call, at);
 		if (s->has_batch)
-			rc = take_dim(call, &type, 0, &s->batch, err);
-		if (!rc)
-			rc = take_dim(call, &type,
-				      s->has_batch ? 0
-						   : axis_at(&s->in_axes, i),
-				      &s->length, err);
+			take_dim(call, &type, 0, &s->batch);
+		take_dim(call, &type,
+			 s->has_batch ? 0 : axis_at(&s->in_axes, i),
+			 &s->length);
 		call->shapes->types[value] = type;
 		call->shapes->known[value] = NULL;
 	}
-	return rc;
+	return call->failure;
 }
 
 /* Puts the batch back before output k. */
 static enum sl_status
-leave_batch(const struct sl__call *call, const struct scan *s, size_t k,
-	    struct sl_error *err)
+leave_batch(struct sl__call *call, const struct scan *s, size_t k)
 {
 	const struct sl__type *type = sl__out_type_of(call, k);
 
 	if (!s->has_batch || !type || type->rank < 0)
 		return SL_OK;
-	return give_stacked(call, k, call->node->outputs[k], s->batch, 0, err);
+	return give_stacked(call, k, call->node->outputs[k], s->batch, 0);
 }
 
 static enum sl_status
-leave_scan(const struct sl__call *call, const struct scan *s,
-	   const struct sl__carried *c, struct sl_error *err)
+leave_scan(struct sl__call *call, const struct scan *s,
+	   const struct sl__carried *c)
 {
 	struct trips trips = trips_of_size(s->length);
-	enum sl_status rc;
 
 	if (s->has_batch)
 		trips.n =
@@ -569,35 +532,31 @@ leave_scan(const struct sl__call *call, const struct scan *s,
 				: sl__size_mul(call->shapes, trips.n, s->batch);
 	scale_body(call, c->block, &trips);
 	trips.n = -1; /* a state has the same type whether it runs or not */
-	rc = give_carried(call, c, &trips, s->first_state, err);
-	for (size_t k = s->n_states; !rc && k < call->node->n_outputs; k++)
-		rc = give_stacked(
+	give_carried(call, c, &trips, s->first_state);
+	for (size_t k = s->n_states; k < call->node->n_outputs; k++)
+		give_stacked(
 			call, k, sl__body_output(call->shapes, c->block, k),
 			s->length,
 			s->has_batch ? 0
-				     : axis_at(&s->out_axes, k - s->n_states),
-			err);
-	for (size_t k = 0; !rc && k < call->node->n_outputs; k++)
-		rc = leave_batch(call, s, k, err);
-	return rc;
+				     : axis_at(&s->out_axes, k - s->n_states));
+	for (size_t k = 0; !call->failure && k < call->node->n_outputs; k++)
+		leave_batch(call, s, k);
+	return call->failure;
 }
 
 enum sl_status
-sl__infer_scan(const struct sl__call *call, struct sl_error *err)
+sl__infer_scan(struct sl__call *call)
 {
 	struct sl__carried c = {.block = sl__body_of(call->node, "body")};
 	struct scan s;
-	enum sl_status rc = scan_of(call, &s, err);
 
-	if (!rc)
-		rc = check_body(call, c.block, s.n_states + s.n_scans,
-				call->node->n_outputs, err);
+	if (scan_of(call, &s) ||
+	    check_body(call, c.block, s.n_states + s.n_scans,
+		       call->node->n_outputs))
+		return call->failure;
 	c.n = s.n_states;
-	if (!rc)
-		rc = new_carried(call, &c, s.first_state, err);
-	if (!rc)
-		rc = enter_scan(call, &s, &c, err);
-	if (!rc)
-		rc = sl__body_infer(call->shapes, &c, err);
-	return rc ? rc : leave_scan(call, &s, &c, err);
+	if (new_carried(call, &c, s.first_state) || enter_scan(call, &s, &c) ||
+	    sl__call_keep(call, sl__body_infer(call->shapes, &c, call->err)))
+		return call->failure;
+	return leave_scan(call, &s, &c);
 }

@@ -7,9 +7,8 @@
  * element is spread over the output channels of its group and the taps.
  * 'forms' says where each operator's operands stand.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/op_row.h"
 #include "ops/window.h"
 
 #include <string.h>
@@ -49,11 +48,7 @@ struct conv {
 static const struct form *
 form_of(const struct sl__call *call)
 {
-	for (size_t i = 1; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (sl__is_op(call->node, forms[i].id))
-			return &forms[i];
-	}
-	return &forms[0];
+	return SL__ROW_OF(call->node, forms);
 }
 
 /* Dimension of the image that axis d of the window slides along. */
@@ -64,7 +59,7 @@ image_dim(const struct conv *c, int d)
 }
 
 static enum sl_dtype
-result_dtype(const struct sl__call *call)
+result_dtype(struct sl__call *call)
 {
 	const struct sl__node *node = call->node;
 
@@ -77,10 +72,10 @@ result_dtype(const struct sl__call *call)
 	return sl__in_dtype(call, 0);
 }
 
-/* Reads what a node convolves; *is_known is 0 where a rank is not known. */
-static enum sl_status
-read_conv(struct conv *c, const struct sl__call *call, int *is_known,
-	  struct sl_error *err)
+/* Reads what a node convolves; 0 where a rank is not known, or what is known is
+ * refused. */
+static int
+read_conv(struct conv *c, struct sl__call *call)
 {
 	int weight_rank;
 
@@ -91,95 +86,80 @@ read_conv(struct conv *c, const struct sl__call *call, int *is_known,
 	c->rank = sl__in_rank(call, 0);
 	c->n_groups = sl__int(call->node, "group", 1);
 	weight_rank = sl__in_rank(call, c->form->weight);
-	*is_known = c->rank >= 0 && weight_rank >= 0;
-	if (!*is_known)
-		return SL_OK;
+	if (c->rank < 0 || weight_rank < 0)
+		return 0;
 	if (c->rank < 3 || c->rank != weight_rank)
-		return sl__refuse(err,
-				  "an input of %s and a weight of %s: it takes "
-				  "both with batch or output channels, "
-				  "channels, and an image",
-				  sl__type_text(call->shapes, c->x),
-				  sl__type_text(call->shapes, c->w));
+		sl__refuse(call,
+			   "an input of %s and a weight of %s: it takes both "
+			   "with batch or output channels, channels, and an "
+			   "image",
+			   sl__in_text(call, 0),
+			   sl__in_text(call, c->form->weight));
 	if (c->n_groups < 1)
-		return sl__refuse(err, "group is %lld", (long long)c->n_groups);
+		sl__refuse(call, "group is %lld", (long long)c->n_groups);
 	c->channel = c->form->is_channels_last ||
 				     (c->form->id == SL__OP_MS_QLinearConv &&
 				      sl__int(call->node, "channels_last", 0))
 			     ? c->rank - 1
 			     : 1;
-	return sl__window_read(&c->window, call, c->rank - 2, c->w->dims + 2,
-			       err);
+	return !call->failure &&
+	       !sl__window_read(&c->window, call, c->rank - 2, c->w->dims + 2);
 }
 
-static enum sl_status
-check_channels(const struct conv *c, int64_t taken, struct sl_error *err)
+static void
+check_channels(struct sl__call *call, const struct conv *c, int64_t taken)
 {
 	int64_t channels = c->x->dims[c->channel];
 
 	if (taken == -1)
-		return sl__refuse(err, "the weight takes more channels than "
-				       "can be counted, for its many groups");
-	if (sl__sizes_differ(channels, taken))
-		return sl__refuse(err,
-				  "the input has %lld channels, the weight "
-				  "takes %lld",
-				  (long long)channels, (long long)taken);
-	return SL_OK;
+		sl__refuse(call, "the weight takes more channels than can be "
+				 "counted, for its many groups");
+	else if (sl__sizes_differ(channels, taken))
+		sl__refuse(call,
+			   "the input has %lld channels, the weight takes %lld",
+			   (long long)channels, (long long)taken);
 }
 
-static enum sl_status
-check_bias(const struct sl__call *call, const struct conv *c, int64_t channels,
-	   struct sl_error *err)
+static void
+check_bias(struct sl__call *call, const struct conv *c, int64_t channels)
 {
-	const struct sl__type *b = sl__in(call, c->form->bias);
 	int rank = sl__in_rank(call, c->form->bias);
 
-	if (rank < 0)
-		return SL_OK;
-	if (rank != 1 || sl__sizes_differ(b->dims[0], channels))
-		return sl__refuse(err,
-				  "a bias of %s does not fit %lld output "
-				  "channels",
-				  sl__type_text(call->shapes, b),
-				  (long long)channels);
-	return SL_OK;
+	if (rank >= 0 &&
+	    (rank != 1 ||
+	     sl__sizes_differ(sl__in(call, c->form->bias)->dims[0], channels)))
+		sl__refuse(
+			call, "a bias of %s does not fit %lld output channels",
+			sl__in_text(call, c->form->bias), (long long)channels);
 }
 
 enum sl_status
-sl__infer_conv(const struct sl__call *call, struct sl_error *err)
+sl__infer_conv(struct sl__call *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2], out_channels;
 	enum sl_dtype dtype = result_dtype(call);
 	struct conv c;
-	int is_known;
-	enum sl_status rc = read_conv(&c, call, &is_known, err);
 
-	if (rc)
-		return rc;
-	if (!is_known)
-		return sl__out_rankless(call, 0, dtype, err);
+	if (!read_conv(&c, call))
+		return sl__out_rankless(call, 0, dtype);
 	out_channels = c.w->dims[0];
-	rc = check_channels(
-		&c, sl__size_mul(call->shapes, c.w->dims[1], c.n_groups), err);
-	if (!rc && !sl__is_symbol(out_channels) && out_channels % c.n_groups)
-		rc = sl__refuse(err,
-				"%lld output channels in %lld groups do not "
-				"come out even",
-				(long long)out_channels, (long long)c.n_groups);
-	if (!rc)
-		rc = check_bias(call, &c, out_channels, err);
-	for (int d = 0; !rc && d < c.window.n; d++) {
+	check_channels(call, &c,
+		       sl__size_mul(call->shapes, c.w->dims[1], c.n_groups));
+	if (!sl__is_symbol(out_channels) && out_channels % c.n_groups)
+		sl__refuse(call,
+			   "%lld output channels in %lld groups do not come "
+			   "out even",
+			   (long long)out_channels, (long long)c.n_groups);
+	check_bias(call, &c, out_channels);
+	for (int d = 0; d < c.window.n; d++) {
 		int at = image_dim(&c, d);
 
-		rc = sl__window_positions(&dims[at], call->shapes, &c.window, d,
-					  c.x->dims[at], err);
+		dims[at] =
+			sl__window_positions(call, &c.window, d, c.x->dims[at]);
 	}
-	if (rc)
-		return rc;
 	dims[0] = c.x->dims[0];
 	dims[c.channel] = out_channels;
-	return sl__out(call, 0, dtype, c.rank, dims, err);
+	return sl__out(call, 0, dtype, c.rank, dims);
 }
 
 /* output_padding, and output_shape where given: either of them or both may
@@ -189,35 +169,33 @@ struct spread {
 	const int64_t *shape; /* NULL: follows from the rest */
 };
 
-static enum sl_status
-read_spread(struct spread *s, const struct sl__call *call, int n,
-	    struct sl_error *err)
+static void
+read_spread(struct spread *s, struct sl__call *call, int n)
 {
 	const int64_t *values;
 	size_t n_values = sl__ints(call->node, "output_padding", &values);
 
 	memset(s, 0, sizeof(*s));
 	if (n_values && n_values != (size_t)n)
-		return sl__refuse(err, "output_padding has %zu numbers, not %d",
-				  n_values, n);
-	for (int d = 0; d < n && n_values; d++) {
+		sl__refuse(call, "output_padding has %zu numbers, not %d",
+			   n_values, n);
+	for (int d = 0; d < n && n_values == (size_t)n; d++) {
 		if (values[d] < 0 || values[d] > INT32_MAX)
-			return sl__refuse(err, "output_padding holds %lld",
-					  (long long)values[d]);
+			sl__refuse(call, "output_padding holds %lld",
+				   (long long)values[d]);
 		s->more[d] = values[d];
 	}
 	n_values = sl__ints(call->node, "output_shape", &values);
 	if (n_values && n_values != (size_t)n && n_values != (size_t)n + 2)
-		return sl__refuse(err, "output_shape has %zu numbers, not %d",
-				  n_values, n);
-	if (n_values)
+		sl__refuse(call, "output_shape has %zu numbers, not %d",
+			   n_values, n);
+	else if (n_values)
 		s->shape = values + (n_values - (size_t)n);
 	for (int d = 0; s->shape && d < n; d++) {
 		if (s->shape[d] < 0)
-			return sl__refuse(err, "output_shape holds %lld",
-					  (long long)s->shape[d]);
+			sl__refuse(call, "output_shape holds %lld",
+				   (long long)s->shape[d]);
 	}
-	return SL_OK;
 }
 
 /*
@@ -248,83 +226,71 @@ spread_size(struct sl__shapes *shapes, const struct conv *c,
 }
 
 enum sl_status
-sl__infer_conv_transpose(const struct sl__call *call, struct sl_error *err)
+sl__infer_conv_transpose(struct sl__call *call)
 {
 	int64_t dims[SL__WINDOW_MOST + 2];
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct spread spread;
 	struct conv c;
-	int is_known;
-	enum sl_status rc = read_conv(&c, call, &is_known, err);
 
-	if (rc)
-		return rc;
-	if (!is_known)
-		return sl__out_rankless(call, 0, dtype, err);
-	rc = read_spread(&spread, call, c.window.n, err);
-	if (!rc)
-		rc = check_channels(&c, c.w->dims[0], err);
+	if (!read_conv(&c, call))
+		return sl__out_rankless(call, 0, dtype);
+	read_spread(&spread, call, c.window.n);
+	check_channels(call, &c, c.w->dims[0]);
 	dims[0] = c.x->dims[0];
 	dims[1] = sl__size_mul(call->shapes, c.w->dims[1], c.n_groups);
-	if (!rc)
-		rc = check_bias(call, &c, dims[1], err);
-	if (rc)
-		return rc;
-	for (int d = 0; d < c.window.n; d++)
+	check_bias(call, &c, dims[1]);
+	for (int d = 0; !call->failure && d < c.window.n; d++)
 		dims[d + 2] = spread_size(call->shapes, &c, &spread, d);
-	return sl__out(call, 0, dtype, c.rank, dims, err);
+	return sl__out(call, 0, dtype, c.rank, dims);
 }
 
 /* [n][c][t] with a kernel [c][1][k] over what came before; the state is the
  * last k - 1 elements of each channel. */
 enum sl_status
-sl__infer_causal_conv(const struct sl__call *call, struct sl_error *err)
+sl__infer_causal_conv(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0), *w = sl__in(call, 1);
-	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
-	int64_t state[3];
+	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
-	if (rc || sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
-		return rc ? rc
-			  : sl__out_rankless(call, 1, sl__in_dtype(call, 0),
-					     err);
+	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
+		return sl__out_rankless(call, 1, dtype);
 	if (x->rank != 3 || w->rank != 3 ||
 	    sl__sizes_differ(x->dims[1], w->dims[0]))
-		return sl__refuse(err, "a kernel of %s does not fit %s",
-				  sl__type_text(call->shapes, w),
-				  sl__type_text(call->shapes, x));
-	state[0] = x->dims[0];
-	state[1] = x->dims[1];
-	state[2] = sl__size_sub(call->shapes, w->dims[2], 1);
-	return sl__out(call, 1, sl__in_dtype(call, 0), 3, state, err);
+		return sl__refuse(call, "a kernel of %s does not fit %s",
+				  sl__in_text(call, 1), sl__in_text(call, 0));
+	return sl__out(call, 1, dtype, 3,
+		       (int64_t[]){x->dims[0], x->dims[1],
+				   sl__size_sub(call->shapes, w->dims[2], 1)});
 }
 
 /* What follows the sums: bias, a second operand, an activation, a scale. */
 static void
-count_ending(const struct sl__call *call, struct sl_cost *cost)
+count_ending(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	const char *word = sl__word(node, "activation", "");
 
 	cost->work = SL_WORK_CONVOLUTION;
 	if (sl__has_in(call, form_of(call)->bias))
-		cost->add = cost->out_elements;
+		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
 	if ((sl__is_op(node, SL__OP_MS_FusedConv) ||
 	     sl__is_op(node, SL__OP_MS_NhwcFusedConv)) &&
 	    sl__has_in(call, 3))
-		cost->add = sl__plus(cost->add, cost->out_elements);
+		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
 	if (!strcmp(word, "Relu") || !strcmp(word, "LeakyRelu") ||
 	    !strcmp(word, "Clip"))
-		cost->cmp = sl__plus(cost->cmp, cost->out_elements);
+		sl__count(cost, cost->out_elements, SL__PER(.cmp = 1));
 	else if (*word && strcmp(word, "none"))
-		cost->exp = sl__plus(cost->exp, cost->out_elements);
+		sl__count(cost, cost->out_elements, SL__PER(.exp = 1));
 	if (form_of(call)->weight == 3) /* back to small integers */
-		cost->mul = sl__plus(cost->mul, cost->out_elements);
+		sl__count(cost, cost->out_elements, SL__PER(.mul = 1));
 }
 
 /* Elements of the weight behind one of its first dimension's. */
 static uint64_t
-taps_per_first(const struct sl__call *call)
+taps_per_first(struct sl__call *call)
 {
 	const struct sl__type *w = sl__in(call, form_of(call)->weight);
 	uint64_t taps = 1;
@@ -335,18 +301,18 @@ taps_per_first(const struct sl__call *call)
 }
 
 void
-sl__cost_conv(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_conv(struct sl__call *call, struct sl_cost *cost)
 {
-	cost->macs = sl__times(cost->out_elements, taps_per_first(call));
-	cost->fma = cost->macs;
+	sl__count_macs(cost,
+		       sl__times(cost->out_elements, taps_per_first(call)));
 	count_ending(call, cost);
 }
 
 void
-sl__cost_conv_transpose(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_conv_transpose(struct sl__call *call, struct sl_cost *cost)
 {
-	cost->macs = sl__times(cost->in_elements, taps_per_first(call));
-	cost->fma = cost->macs;
+	sl__count_macs(cost,
+		       sl__times(cost->in_elements, taps_per_first(call)));
 	count_ending(call, cost);
 }
 
@@ -355,7 +321,7 @@ sl__cost_conv_transpose(const struct sl__call *call, struct sl_cost *cost)
  * elements of the image: 2^n of them, weighted.
  */
 void
-sl__cost_deform_conv(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_deform_conv(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__type *w = sl__in(call, 1);
 	uint64_t taps = sl__in_dim(call, 0, 1);
@@ -367,9 +333,7 @@ sl__cost_deform_conv(const struct sl__call *call, struct sl_cost *cost)
 	}
 	taps = sl__times(taps, sl__out_dim(call, 0, 0));
 	if (w && w->rank < 32)
-		cost->fma =
-			sl__plus(cost->fma,
-				 sl__times(taps, UINT64_C(1) << (w->rank - 2)));
-	if (sl__has_in(call, 4))
-		cost->mul = sl__plus(cost->mul, taps);
+		sl__count(cost, taps,
+			  SL__PER(.fma = UINT64_C(1) << (w->rank - 2)));
+	sl__count(cost, taps, SL__PER(.mul = (uint64_t)sl__has_in(call, 4)));
 }

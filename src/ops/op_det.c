@@ -6,17 +6,17 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_det(const struct sl__call *call, struct sl_error *err)
+sl__infer_det(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
 	if (rank < 2)
-		return sl__refuse(err, "%s is no matrix",
-				  sl__type_text(call->shapes, in));
-	return sl__out(call, 0, in->dtype, rank - 2, in->dims, err);
+		return sl__refuse(call, "%s is no matrix",
+				  sl__in_text(call, 0));
+	return sl__out(call, 0, in->dtype, rank - 2, in->dims);
 }
 
 /*
@@ -25,16 +25,15 @@ sl__infer_det(const struct sl__call *call, struct sl_error *err)
  * product of the diagonal.  Two operations an update make (2/3) n^3.
  */
 void
-sl__cost_det(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_det(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__in_dim(call, 0, -1), n_matrices = cost->out_elements;
-	uint64_t pairs, updates;
+	uint64_t pairs;
 
 	if (n == 0)
 		return;
 	pairs = sl__times(n, n - 1);
-	updates = sl__times(pairs, sl__times(2, n) - 1) / 6;
-	cost->div = sl__times(n_matrices, pairs / 2);
-	cost->fma = sl__times(n_matrices, updates);
-	cost->mul = sl__times(n_matrices, n - 1);
+	sl__count(cost, n_matrices,
+		  SL__PER(.div = pairs / 2, .mul = n - 1,
+			  .fma = sl__times(pairs, sl__times(2, n) - 1) / 6));
 }

@@ -5,9 +5,9 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_non_max_suppression(const struct sl__call *call, struct sl_error *err)
+sl__infer_non_max_suppression(struct sl__call *call)
 {
 	int64_t dims[2] = {sl__size_unknown(call->shapes), 3};
 
-	return sl__out(call, 0, SL_DTYPE_I64, 2, dims, err);
+	return sl__out(call, 0, SL_DTYPE_I64, 2, dims);
 }

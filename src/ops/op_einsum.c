@@ -7,258 +7,413 @@
  * the result has the "..." first and then, in alphabetical order, the letters
  * that occur once.  The products are as many as all dimensions together have
  * elements.
+ *
+ * Computed, all labels of the equation span one space: first the dimensions of
+ * the result in their order, then those that are summed over.  Each operand,
+ * and the result, has a stride along each of them: 0 along labels that it
+ * lacks, and the sum of two where a label stands twice, which is the diagonal.
+ * One walk through the space adds up all products.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/ref.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { N_LETTERS = 52, RANK_MOST = 32 };
-
-/* Invariant: counts[l] > 0 where letter l occurs in an operand; its size is
- * then sizes[l].  dots[] are the dimensions of "...", n_dots of them. */
-struct equation {
-	const char *result; /* after "->", or NULL */
-	int64_t sizes[N_LETTERS];
-	unsigned counts[N_LETTERS];
-	int64_t dots[RANK_MOST];
-	int n_dots;
-	int has_rank; /* of every operand */
+/* Labels: 0 .. DOTS_MOST - 1 are the dimensions of "...", counted from the
+ * last; letters follow. */
+enum {
+	N_LETTERS = 52,
+	DOTS_MOST = 32, /* dimensions that "..." may stand for */
+	LABEL_MOST = N_LETTERS + DOTS_MOST,
+	OPERAND_MOST = 16
 };
 
-/* One operand's letters: those before and after its "...". */
+/* One term of the equation as labels, one for each dimension. */
 struct term {
-	int letters[RANK_MOST];
-	int n, dots_at; /* dots_at -1: none */
+	int labels[LABEL_MOST];
+	size_t n;
+	int has_dots;
 };
 
 static int
-letter_of(char c)
+label_of(char c)
 {
 	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
+		return DOTS_MOST + (c - 'A');
 	if (c >= 'a' && c <= 'z')
-		return 26 + c - 'a';
+		return DOTS_MOST + 26 + (c - 'a');
 	return -1;
 }
 
-/* Reads up to ',' or "->" or the end; NULL where it is malformed. */
+/* Reads up to ',' or "->" or the end, with n_dots dimensions for "..."; NULL
+ * where it is malformed. */
 static const char *
-read_term(struct term *t, const char *text)
+read_term(struct term *t, const char *text, size_t n_dots)
 {
 	t->n = 0;
-	t->dots_at = -1;
-	for (; *text && *text != ','; text++) {
-		int letter = letter_of(*text);
+	t->has_dots = 0;
+	for (; *text && *text != ',' && strncmp(text, "->", 2) != 0; text++) {
+		int label = label_of(*text);
 
-		if (*text == '-' && text[1] == '>')
-			break;
 		if (*text == ' ')
 			continue;
-		if (!strncmp(text, "...", 3) && t->dots_at < 0) {
-			t->dots_at = t->n;
+		if (!strncmp(text, "...", 3) && !t->has_dots) {
+			for (size_t d = n_dots; d-- > 0 && t->n < LABEL_MOST;)
+				t->labels[t->n++] = (int)d;
+			t->has_dots = 1;
 			text += 2;
 			continue;
 		}
-		if (letter < 0 || t->n == RANK_MOST)
+		if (label < 0 || t->n == LABEL_MOST)
 			return NULL;
-		t->letters[t->n++] = letter;
+		t->labels[t->n++] = label;
 	}
 	return text;
 }
 
-static enum sl_status
-meet_size(struct sl__shapes *shapes, int64_t *size, int64_t other,
-	  struct sl_error *err)
+/* A term for an operand of that rank: its "..." is what the letters leave.
+ * It has as many labels unless that cannot be. */
+static const char *
+read_operand(struct term *t, const char *text, size_t rank)
 {
-	int64_t both = sl__broadcast_size(shapes, *size, other);
+	const char *end = read_term(t, text, 0);
 
-	if (both == -1)
-		return sl__refuse(err,
-				  "one dimension is %lld in one operand and "
-				  "%lld in another",
-				  (long long)*size, (long long)other);
-	*size = both;
-	return SL_OK;
+	if (end && t->has_dots && t->n < rank && rank - t->n <= DOTS_MOST)
+		read_term(t, text, rank - t->n);
+	return end;
 }
 
-/* Makes room for n dimensions of "...", which align at the end. */
+/* Without "->" the result has "..." and then the letters that occur once. */
 static void
-widen_dots(struct equation *e, int n)
+usual_result(struct term *t, const unsigned *counts)
 {
-	int more = n - e->n_dots;
-
-	if (more <= 0)
-		return;
-	memmove(e->dots + more, e->dots, (size_t)e->n_dots * sizeof(*e->dots));
-	for (int d = 0; d < more; d++)
-		e->dots[d] = 1;
-	e->n_dots = n;
+	t->n = 0;
+	for (int label = DOTS_MOST; label-- > 0;) {
+		if (counts[label])
+			t->labels[t->n++] = label;
+	}
+	for (int label = DOTS_MOST; label < LABEL_MOST; label++) {
+		if (counts[label] == 1)
+			t->labels[t->n++] = label;
+	}
 }
 
-static enum sl_status
-take_operand(struct equation *e, const struct sl__call *call, size_t i,
-	     const struct term *t, struct sl_error *err)
+/* Invariant: counts[l] > 0 where label l occurs in an operand; its size is
+ * then sizes[l]. */
+struct equation {
+	const char *result; /* after "->", or NULL */
+	int64_t sizes[LABEL_MOST];
+	unsigned counts[LABEL_MOST];
+	int has_rank; /* of every operand */
+};
+
+static void
+take_operand(struct equation *e, struct sl__call *call, size_t i,
+	     const struct term *t)
 {
 	const struct sl__type *type = sl__in(call, i);
-	int n_dots = type->rank - t->n, at = 0;
-	enum sl_status rc = SL_OK;
 
-	if (n_dots < 0 || n_dots > RANK_MOST || (n_dots && t->dots_at < 0))
-		return sl__refuse(err,
-				  "operand %zu is %s, the equation has %d "
-				  "letters for it",
-				  i, sl__type_text(call->shapes, type), t->n);
-	widen_dots(e, n_dots);
-	for (int k = 0; !rc && k <= t->n; k++) {
-		int first = e->n_dots - n_dots;
-
-		for (int d = 0; !rc && k == t->dots_at && d < n_dots; d++)
-			rc = meet_size(call->shapes, &e->dots[first + d],
-				       type->dims[at++], err);
-		if (rc || k == t->n)
-			break;
-		if (!e->counts[t->letters[k]]++)
-			e->sizes[t->letters[k]] = 1;
-		rc = meet_size(call->shapes, &e->sizes[t->letters[k]],
-			       type->dims[at++], err);
+	if ((int)t->n != type->rank) {
+		sl__refuse(call,
+			   "operand %zu is %s, the equation has %zu letters "
+			   "for it",
+			   i, sl__in_text(call, i), t->n);
+		return;
 	}
-	return rc;
+	for (size_t d = 0; d < t->n; d++) {
+		int64_t *size = &e->sizes[t->labels[d]], before;
+
+		if (!e->counts[t->labels[d]]++)
+			*size = 1;
+		before = *size;
+		*size = sl__broadcast_size(call->shapes, before, type->dims[d]);
+		if (*size == -1)
+			sl__refuse(call,
+				   "one dimension is %lld in one operand and "
+				   "%lld in another",
+				   (long long)before, (long long)type->dims[d]);
+	}
 }
 
 static enum sl_status
-read_equation(struct equation *e, const struct sl__call *call,
-	      struct sl_error *err)
+read_equation(struct equation *e, struct sl__call *call)
 {
-	const char *text = sl__word(call->node, "equation", "");
+	const char *given = sl__word(call->node, "equation", ""), *text = given;
 	struct term term;
-	enum sl_status rc = SL_OK;
 	size_t i = 0;
 
 	memset(e, 0, sizeof(*e));
 	e->has_rank = 1;
 	for (;; text++) {
-		text = i < call->node->n_inputs ? read_term(&term, text) : NULL;
-		if (!text)
-			break;
-		if (sl__in_rank(call, i) < 0)
-			e->has_rank = 0;
-		else
-			rc = take_operand(e, call, i, &term, err);
+		int rank = sl__in_rank(call, i);
+
+		text = i < call->node->n_inputs
+			       ? read_operand(&term, text,
+					      rank < 0 ? 0 : (size_t)rank)
+			       : NULL;
+		if (text && rank >= 0)
+			take_operand(e, call, i, &term);
+		e->has_rank &= rank >= 0;
 		i++;
-		if (rc)
-			return rc;
-		if (*text != ',')
+		if (!text || *text != ',' || call->failure)
 			break;
 	}
 	if (!text || i != call->node->n_inputs)
-		return sl__refuse(err,
-				  "the equation '%.100s' does not fit %u "
-				  "operands",
-				  sl__word(call->node, "equation", ""),
-				  (unsigned)call->node->n_inputs);
-	if (*text)
+		sl__refuse(call,
+			   "the equation '%.100s' does not fit %u operands",
+			   given, (unsigned)call->node->n_inputs);
+	if (text && *text)
 		e->result = text + 2;
-	return SL_OK;
-}
-
-/* Letters of the result as written, or those that occur once. */
-static enum sl_status
-result_term(struct term *t, const struct equation *e, struct sl_error *err)
-{
-	const char *end;
-
-	if (!e->result) {
-		t->n = t->dots_at = 0;
-		for (int l = 0; l < N_LETTERS && t->n < RANK_MOST; l++) {
-			if (e->counts[l] == 1)
-				t->letters[t->n++] = l;
-		}
-		return SL_OK;
-	}
-	end = read_term(t, e->result);
-	if (!end || *end)
-		return sl__refuse(err,
-				  "the equation's result '%.60s' makes no "
-				  "sense",
-				  e->result);
-	for (int k = 0; k < t->n; k++) {
-		if (!e->counts[t->letters[k]] && e->has_rank)
-			return sl__refuse(err,
-					  "a letter of the equation's result "
-					  "'%.60s' is in no operand",
-					  e->result);
-	}
-	return SL_OK;
+	return call->failure;
 }
 
 enum sl_status
-sl__infer_einsum(const struct sl__call *call, struct sl_error *err)
+sl__infer_einsum(struct sl__call *call)
 {
-	int64_t dims[2 * RANK_MOST];
+	int64_t dims[LABEL_MOST];
 	struct equation e;
 	struct term term;
-	int rank = 0;
-	enum sl_status rc = read_equation(&e, call, err);
+	const char *end = "";
+	size_t n_dots = 0;
 
-	if (rc)
-		return rc;
-	rc = result_term(&term, &e, err);
-	if (rc)
-		return rc;
-	if (!e.has_rank)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0), err);
-	for (int k = 0; k <= term.n; k++) {
-		for (int d = 0; k == term.dots_at && d < e.n_dots; d++)
-			dims[rank++] = e.dots[d];
-		if (k < term.n)
-			dims[rank++] = e.sizes[term.letters[k]];
+	if (read_equation(&e, call))
+		return call->failure;
+	while (n_dots < DOTS_MOST && e.counts[n_dots])
+		n_dots++;
+	if (e.result)
+		end = read_term(&term, e.result, n_dots);
+	else
+		usual_result(&term, e.counts);
+	if (!end || *end)
+		return sl__refuse(
+			call, "the equation's result '%.60s' makes no sense",
+			e.result);
+	for (size_t k = 0; k < term.n; k++) {
+		dims[k] = e.sizes[term.labels[k]];
+		if (!e.counts[term.labels[k]] && e.has_rank)
+			sl__refuse(call,
+				   "a letter of the equation's result '%.60s' "
+				   "is in no operand",
+				   e.result);
 	}
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims, err);
-}
-
-static uint64_t
-count_points(const struct equation *e)
-{
-	uint64_t n = 1;
-
-	for (int l = 0; l < N_LETTERS; l++) {
-		if (e->counts[l])
-			n = sl__times(n, (uint64_t)e->sizes[l]);
-	}
-	for (int d = 0; d < e->n_dots; d++)
-		n = sl__times(n, (uint64_t)e->dots[d]);
-	return n;
+	return e.has_rank ? sl__out(call, 0, sl__in_dtype(call, 0), (int)term.n,
+				    dims)
+			  : sl__out_rankless(call, 0, sl__in_dtype(call, 0));
 }
 
 void
-sl__cost_einsum(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_einsum(struct sl__call *call, struct sl_cost *cost)
 {
 	size_t n_operands = call->node->n_inputs;
 	struct equation e;
-	uint64_t n;
+	uint64_t n = 1;
 
-	if (read_equation(&e, call, NULL) || !e.has_rank) {
+	if (read_equation(&e, call) || !e.has_rank) {
 		sl__cost_unknown(call, cost);
 		return;
 	}
-	n = count_points(&e);
+	for (int label = 0; label < LABEL_MOST; label++) {
+		if (e.counts[label])
+			n = sl__times(n, (uint64_t)e.sizes[label]);
+	}
 	if (n_operands == 1) { /* a transpose, a diagonal or a sum */
 		cost->add = n > cost->out_elements ? n - cost->out_elements : 0;
 		cost->work = cost->add ? SL_WORK_REDUCTION : SL_WORK_MOVEMENT;
 		return;
 	}
-	cost->macs = cost->fma = n;
+	sl__count_macs(cost, n);
 	cost->mul = sl__times(n, n_operands - 2);
 	cost->work = SL_WORK_PRODUCT;
 	for (size_t i = 0; i < n_operands; i++) {
 		if (sl__in_is_parameter(call, i))
 			cost->work = SL_WORK_LINEAR;
 	}
-	if (n_operands > 2) {
-		cost->basis = SL_BASIS_ESTIMATED;
-		cost->why = "all operands at once; in pairs it takes less";
+	if (n_operands > 2)
+		sl__cost_estimate(cost, "all operands at once; in pairs it "
+					"takes less");
+}
+
+struct space {
+	size_t n;
+	int64_t dims[LABEL_MOST];
+	int place[LABEL_MOST]; /* of a label among dims; -1: none yet */
+	size_t n_operands;
+	int64_t strides[OPERAND_MOST + 1][LABEL_MOST]; /* the result's last */
+};
+
+/* A label's size is that of the operands in which it is not 1. */
+static enum sl_status
+meet_sizes(struct sl__eval *ev, int64_t *sizes, unsigned *counts,
+	   const struct term *t, const struct sl__tensor *x)
+{
+	if (t->n != x->rank)
+		return sl__ref_refuse(ev,
+				      "a term of %zu labels for an operand of "
+				      "%zu dimensions",
+				      t->n, x->rank);
+	for (size_t d = 0; d < t->n; d++) {
+		int64_t *size = &sizes[t->labels[d]];
+
+		if (!counts[t->labels[d]]++ || *size == 1)
+			*size = x->dims[d];
+		if (x->dims[d] != 1 && x->dims[d] != *size)
+			return sl__ref_refuse(ev, "a label is %lld and %lld",
+					      (long long)*size,
+					      (long long)x->dims[d]);
 	}
+	return SL_OK;
+}
+
+/* A dimension that is 1 where the label is more is repeated. */
+static void
+take_strides(const struct space *s, int64_t *strides, const struct term *t,
+	     const int64_t *dims)
+{
+	int64_t step = 1;
+
+	for (size_t d = t->n; d-- > 0;) {
+		if (dims[d] != 1)
+			strides[s->place[t->labels[d]]] += step;
+		step *= dims[d];
+	}
+}
+
+static enum sl_status
+read_terms(struct space *s, struct term *terms, struct sl__eval *ev)
+{
+	const char *text = sl__word(ev->node, "equation", "");
+	int64_t sizes[LABEL_MOST] = {0};
+	unsigned counts[LABEL_MOST] = {0};
+	size_t n_dots = 0;
+
+	for (size_t i = 0; i < s->n_operands; i++) {
+		const struct sl__tensor *x = sl__ref_tensor(ev, i);
+
+		text = x ? read_operand(&terms[i], text, x->rank) : NULL;
+		if (!text)
+			return sl__ref_refuse(
+				ev, "operand %zu does not fit its term", i);
+		text += *text == ',';
+		if (meet_sizes(ev, sizes, counts, &terms[i], x))
+			return ev->failure;
+	}
+	while (n_dots < DOTS_MOST && counts[n_dots])
+		n_dots++;
+	if (!*text)
+		usual_result(&terms[s->n_operands], counts);
+	else if (!read_term(&terms[s->n_operands], text + 2, n_dots))
+		return sl__ref_refuse(ev, "the result makes no sense");
+	for (size_t i = s->n_operands + 1; i-- > 0;) {
+		for (size_t d = 0; d < terms[i].n; d++) {
+			int label = terms[i].labels[d];
+
+			if (s->place[label] >= 0)
+				continue;
+			s->place[label] = (int)s->n;
+			s->dims[s->n++] = sizes[label];
+		}
+	}
+	return SL_OK;
+}
+
+/* Dimensions that the result names and no operand has stay of size 0; those
+ * inference has refused. */
+static enum sl_status
+read_space(struct space *s, struct sl__eval *ev)
+{
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	struct term terms[OPERAND_MOST + 1];
+	size_t n = ev->node->n_inputs;
+
+	memset(s, 0, sizeof(*s));
+	memset(s->place, -1, sizeof(s->place));
+	s->n_operands = n;
+	if (n > OPERAND_MOST)
+		return sl__ref_fail(ev, SL_E_ABSENT, "more than %d operands",
+				    OPERAND_MOST);
+	if (read_terms(s, terms, ev))
+		return ev->failure;
+	if (terms[n].n != out->rank)
+		return sl__ref_refuse(
+			ev, "the result has %zu labels for %zu dimensions",
+			terms[n].n, out->rank);
+	for (size_t i = 0; i <= n; i++)
+		take_strides(s, s->strides[i], &terms[i],
+			     i < n ? sl__ref_tensor(ev, i)->dims : out->dims);
+	return SL_OK;
+}
+
+/* The operands' elements and the result's: reals, or integers, which wrap. */
+struct sums {
+	const double *real[OPERAND_MOST];
+	const int64_t *whole[OPERAND_MOST];
+	double *real_y;
+	int64_t *whole_y; /* NULL: reals */
+};
+
+/* Products along the last dimension into their sums; at[] is where each operand
+ * and the result stand. */
+static void
+add_row(const struct space *s, const struct sums *x, const int64_t *at)
+{
+	size_t n = s->n_operands, last = s->n ? s->n - 1 : 0;
+	int64_t n_last = s->n ? s->dims[last] : 1;
+
+	for (int64_t j = 0; j < n_last; j++) {
+		int64_t to = at[n] + j * s->strides[n][last];
+		double real = 1;
+		uint64_t whole = 1;
+
+		for (size_t i = 0; i < n; i++) {
+			int64_t from = at[i] + j * s->strides[i][last];
+
+			if (x->whole_y)
+				whole *= (uint64_t)x->whole[i][from];
+			else
+				real *= x->real[i][from];
+		}
+		if (x->whole_y)
+			x->whole_y[to] =
+				(int64_t)((uint64_t)x->whole_y[to] + whole);
+		else
+			x->real_y[to] += real;
+	}
+}
+
+enum sl_status
+sl__ref_einsum(struct sl__eval *ev)
+{
+	int64_t n_out = (int64_t)sl__ref_result(ev, 0)->tensor.n_elements;
+	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0)), is_empty = 0;
+	int64_t at[LABEL_MOST] = {0}, offsets[OPERAND_MOST + 1] = {0};
+	const int64_t *strides[OPERAND_MOST + 1];
+	struct space s;
+	struct sums x = {0};
+
+	if (read_space(&s, ev))
+		return ev->failure;
+	for (size_t i = 0; i < s.n_operands; i++) {
+		if (is_whole)
+			x.whole[i] = sl__ref_integers(ev, i);
+		else
+			x.real[i] = sl__ref_doubles(ev, i);
+	}
+	if (is_whole)
+		x.whole_y = sl__ref_new_integers(ev, n_out);
+	else
+		x.real_y = sl__ref_new_doubles(ev, n_out);
+	for (size_t i = 0; i <= s.n_operands; i++)
+		strides[i] = s.strides[i];
+	for (size_t d = 0; d < s.n; d++)
+		is_empty |= s.dims[d] == 0;
+	if (!ev->failure && !is_empty) {
+		do {
+			add_row(&s, &x, offsets);
+		} while (sl__ref_next(at, s.n ? s.n - 1 : 0, s.dims, offsets,
+				      strides, s.n_operands + 1));
+	}
+	return is_whole ? sl__ref_store_integers(ev, 0, x.whole_y)
+			: sl__ref_store_doubles(ev, 0, x.real_y);
 }

@@ -10,7 +10,6 @@
  * anything is read.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/element.h"
 
@@ -23,79 +22,19 @@ enum {
 	RANK_MOST = 8    /* and hardly more than one dimension */
 };
 
-/* One element from those of the inputs, n of them. */
-typedef enum sl__follows element_rule(const struct sl__call *call,
-				      const struct sl__element *in, size_t n,
+/* One element from those of the inputs; the array goes on with absent ones. */
+typedef enum sl__follows element_rule(struct sl__call *call,
+				      const struct sl__element *in,
 				      struct sl__element *out);
-
-static enum sl__follows
-chain(const struct sl__call *call, const struct sl__element *in, size_t n,
-      sl__element_function *step, struct sl__element *out)
-{
-	enum sl__follows follows = SL__FOLLOWS;
-
-	*out = in[0];
-	for (size_t i = 1; follows == SL__FOLLOWS && i < n; i++) {
-		struct sl__element so_far = *out;
-
-		if (in[i].kind != so_far.kind)
-			return SL__FOLLOWS_NOT;
-		follows = step(call->shapes, &so_far, &in[i], out);
-	}
-	return follows;
-}
-
-static enum sl__follows
-add(const struct sl__call *call, const struct sl__element *in, size_t n,
-    struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_add, out);
-}
-
-static enum sl__follows
-subtract(const struct sl__call *call, const struct sl__element *in, size_t n,
-	 struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_sub, out);
-}
-
-static enum sl__follows
-multiply(const struct sl__call *call, const struct sl__element *in, size_t n,
-	 struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_mul, out);
-}
-
-static enum sl__follows
-divide(const struct sl__call *call, const struct sl__element *in, size_t n,
-       struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_div, out);
-}
-
-static enum sl__follows
-greatest(const struct sl__call *call, const struct sl__element *in, size_t n,
-	 struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_max, out);
-}
-
-static enum sl__follows
-smallest(const struct sl__call *call, const struct sl__element *in, size_t n,
-	 struct sl__element *out)
-{
-	return chain(call, in, n, sl__element_min, out);
-}
 
 /* The sign is the divisor's, or with fmod the dividend's. */
 static enum sl__follows
-modulo(const struct sl__call *call, const struct sl__element *in, size_t n,
+modulo(struct sl__call *call, const struct sl__element *in,
        struct sl__element *out)
 {
 	int is_fmod = sl__int(call->node, "fmod", 0) != 0;
 	int64_t a = in[0].whole, b = in[1].whole;
 
-	(void)n;
 	if (in[0].kind != in[1].kind)
 		return SL__FOLLOWS_NOT;
 	if (in[0].kind == SL__ELEMENT_REAL) {
@@ -121,13 +60,12 @@ real_of(const struct sl__element *e)
 
 /* The exponent may be of another type of number than the base. */
 static enum sl__follows
-power(const struct sl__call *call, const struct sl__element *in, size_t n,
+power(struct sl__call *call, const struct sl__element *in,
       struct sl__element *out)
 {
 	enum sl__follows follows = SL__FOLLOWS;
 	int64_t exponent = in[1].whole;
 
-	(void)n;
 	for (int i = 0; i < 2; i++) {
 		if (in[i].kind == SL__ELEMENT_WHOLE &&
 		    sl__is_symbol(in[i].whole))
@@ -159,33 +97,30 @@ zero_like(const struct sl__element *e)
 }
 
 static enum sl__follows
-negate(const struct sl__call *call, const struct sl__element *in, size_t n,
+negate(struct sl__call *call, const struct sl__element *in,
        struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
 
-	(void)n;
 	return sl__element_sub(call->shapes, &zero, in, out);
 }
 
 static enum sl__follows
-rectify(const struct sl__call *call, const struct sl__element *in, size_t n,
+rectify(struct sl__call *call, const struct sl__element *in,
 	struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
 
-	(void)n;
 	return sl__element_max(call->shapes, in, &zero, out);
 }
 
 static enum sl__follows
-magnitude(const struct sl__call *call, const struct sl__element *in, size_t n,
+magnitude(struct sl__call *call, const struct sl__element *in,
 	  struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
 	int is_below = sl__element_is_less(call->shapes, in, &zero);
 
-	(void)n;
 	if (is_below < 0)
 		return sl__element_some(call->shapes, out);
 	*out = *in;
@@ -197,14 +132,13 @@ magnitude(const struct sl__call *call, const struct sl__element *in, size_t n,
 }
 
 static enum sl__follows
-sign(const struct sl__call *call, const struct sl__element *in, size_t n,
+sign(struct sl__call *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	struct sl__element zero = zero_like(in);
 	int is_below = sl__element_is_less(call->shapes, in, &zero);
 	int is_above = sl__element_is_less(call->shapes, &zero, in);
 
-	(void)n;
 	if (in->kind == SL__ELEMENT_REAL && isnan(in->real))
 		return SL__FOLLOWS_NOT;
 	if (is_below < 0 || is_above < 0)
@@ -215,43 +149,15 @@ sign(const struct sl__call *call, const struct sl__element *in, size_t n,
 	return SL__FOLLOWS;
 }
 
-static enum sl__follows
-apply(const struct sl__element *in, double function(double),
-      struct sl__element *out)
-{
-	if (in->kind != SL__ELEMENT_REAL)
-		return SL__FOLLOWS_NOT;
-	*out = sl__element_real(function(in->real));
-	return SL__FOLLOWS;
-}
-
 static double
-reciprocal_of(double x)
+reciprocal(double x)
 {
 	return 1 / x;
 }
 
-#define RULE_OF(name, function)                                              \
-	static enum sl__follows name(const struct sl__call *call,            \
-				     const struct sl__element *in, size_t n, \
-				     struct sl__element *out)                \
-	{                                                                    \
-		(void)call;                                                  \
-		(void)n;                                                     \
-		return apply(in, function, out);                             \
-	}
-RULE_OF(square_root, sqrt)
-RULE_OF(round_down, floor)
-RULE_OF(round_up, ceil)
-RULE_OF(round_even, rint)
-RULE_OF(exponential, exp)
-RULE_OF(logarithm, log)
-RULE_OF(reciprocal, reciprocal_of)
-#undef RULE_OF
-
 /* Bounds are attributes before version 11; a bound left out is none. */
 static enum sl__follows
-clip(const struct sl__call *call, const struct sl__element *in, size_t n,
+clip(struct sl__call *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	struct sl__element low = {0}, high = {0}, raised = in[0];
@@ -261,9 +167,9 @@ clip(const struct sl__call *call, const struct sl__element *in, size_t n,
 		low = sl__element_real(sl__float(call->node, "min", 0));
 	if (sl__attribute(call->node, "max"))
 		high = sl__element_real(sl__float(call->node, "max", 0));
-	if (n > 1)
+	if (in[1].kind)
 		low = in[1];
-	if (n > 2)
+	if (in[2].kind)
 		high = in[2];
 	if ((low.kind && low.kind != in->kind) ||
 	    (high.kind && high.kind != in->kind))
@@ -284,43 +190,6 @@ take_truth(int truth, struct sl__element *out)
 }
 
 static int
-are_alike(const struct sl__element *in)
-{
-	return in[0].kind == in[1].kind;
-}
-
-static enum sl__follows
-equal(const struct sl__call *call, const struct sl__element *in, size_t n,
-      struct sl__element *out)
-{
-	(void)n;
-	return take_truth(are_alike(in) ? sl__element_is_equal(call->shapes,
-							       &in[0], &in[1])
-					: -1,
-			  out);
-}
-
-static enum sl__follows
-less(const struct sl__call *call, const struct sl__element *in, size_t n,
-     struct sl__element *out)
-{
-	(void)n;
-	return take_truth(are_alike(in) ? sl__element_is_less(call->shapes,
-							      &in[0], &in[1])
-					: -1,
-			  out);
-}
-
-static enum sl__follows
-greater(const struct sl__call *call, const struct sl__element *in, size_t n,
-	struct sl__element *out)
-{
-	struct sl__element swapped[2] = {in[1], in[0]};
-
-	return less(call, swapped, n, out);
-}
-
-static int
 is_nan(const struct sl__element *e)
 {
 	return e->kind == SL__ELEMENT_REAL && isnan(e->real);
@@ -328,126 +197,148 @@ is_nan(const struct sl__element *e)
 
 /* a <= b is not b < a, but for NaN. */
 static enum sl__follows
-less_or_equal(const struct sl__call *call, const struct sl__element *in,
-	      size_t n, struct sl__element *out)
+compare(struct sl__call *call, const struct sl__element *in,
+	struct sl__element *out)
 {
-	enum sl__follows follows = greater(call, in, n, out);
+	const struct sl__node *node = call->node;
+	int is_at_most = sl__is_op(node, SL__OP_ONNX_LessOrEqual);
+	int is_at_least = sl__is_op(node, SL__OP_ONNX_GreaterOrEqual);
+	int swaps = is_at_most || sl__is_op(node, SL__OP_ONNX_Greater);
+	int truth;
 
-	out->whole = !out->whole && !is_nan(&in[0]) && !is_nan(&in[1]);
-	return follows;
+	if (in[0].kind != in[1].kind)
+		return SL__FOLLOWS_NOT;
+	if (sl__is_op(node, SL__OP_ONNX_Equal))
+		truth = sl__element_is_equal(call->shapes, &in[0], &in[1]);
+	else
+		truth = sl__element_is_less(call->shapes, &in[swaps],
+					    &in[!swaps]);
+	if (truth >= 0 && (is_at_most || is_at_least))
+		truth = !truth && !is_nan(&in[0]) && !is_nan(&in[1]);
+	return take_truth(truth, out);
 }
 
-static enum sl__follows
-greater_or_equal(const struct sl__call *call, const struct sl__element *in,
-		 size_t n, struct sl__element *out)
-{
-	struct sl__element swapped[2] = {in[1], in[0]};
-
-	return less_or_equal(call, swapped, n, out);
-}
-
+/* 0, 1, or -1 where it is not known. */
 static int
-all_booleans(const struct sl__element *in, size_t n)
+truth_of(const struct sl__element *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (in[i].kind != SL__ELEMENT_WHOLE ||
-		    sl__is_symbol(in[i].whole))
-			return 0;
-	}
-	return 1;
+	if (e->kind != SL__ELEMENT_WHOLE || sl__is_symbol(e->whole))
+		return -1;
+	return e->whole != 0;
 }
 
 static enum sl__follows
-negation(const struct sl__call *call, const struct sl__element *in, size_t n,
+negation(struct sl__call *call, const struct sl__element *in,
 	 struct sl__element *out)
 {
+	int truth = truth_of(in);
+
 	(void)call;
-	return take_truth(all_booleans(in, n) ? !in[0].whole : -1, out);
+	return take_truth(truth < 0 ? -1 : !truth, out);
 }
 
 static enum sl__follows
-both(const struct sl__call *call, const struct sl__element *in, size_t n,
-     struct sl__element *out)
+logic(struct sl__call *call, const struct sl__element *in,
+      struct sl__element *out)
 {
-	(void)call;
-	return take_truth(all_booleans(in, n) ? in[0].whole && in[1].whole : -1,
+	int a = truth_of(&in[0]), b = truth_of(&in[1]);
+
+	if (a < 0 || b < 0)
+		return SL__FOLLOWS_NOT;
+	return take_truth(sl__is_op(call->node, SL__OP_ONNX_And)  ? a && b
+			  : sl__is_op(call->node, SL__OP_ONNX_Or) ? a || b
+								  : a != b,
 			  out);
 }
 
 static enum sl__follows
-either(const struct sl__call *call, const struct sl__element *in, size_t n,
+choose(struct sl__call *call, const struct sl__element *in,
        struct sl__element *out)
 {
-	(void)call;
-	return take_truth(all_booleans(in, n) ? in[0].whole || in[1].whole : -1,
-			  out);
-}
+	int truth = truth_of(in);
 
-static enum sl__follows
-one_of(const struct sl__call *call, const struct sl__element *in, size_t n,
-       struct sl__element *out)
-{
 	(void)call;
-	return take_truth(
-		all_booleans(in, n) ? !in[0].whole != !in[1].whole : -1, out);
-}
-
-static enum sl__follows
-choose(const struct sl__call *call, const struct sl__element *in, size_t n,
-       struct sl__element *out)
-{
-	(void)call;
-	(void)n;
-	*out = in[0].whole ? in[1] : in[2];
-	return all_booleans(in, 1) ? SL__FOLLOWS : SL__FOLLOWS_NOT;
+	*out = truth ? in[1] : in[2];
+	return truth < 0 ? SL__FOLLOWS_NOT : SL__FOLLOWS;
 }
 
 /* The driver converts to the type of the output. */
 static enum sl__follows
-same(const struct sl__call *call, const struct sl__element *in, size_t n,
+same(struct sl__call *call, const struct sl__element *in,
      struct sl__element *out)
 {
 	(void)call;
-	(void)n;
 	*out = in[0];
 	return SL__FOLLOWS;
 }
 
-static element_rule *const rules[SL__N_OPS] = {
-	[SL__OP_ONNX_Abs] = magnitude,
-	[SL__OP_ONNX_Add] = add,
-	[SL__OP_ONNX_And] = both,
-	[SL__OP_ONNX_Cast] = same,
-	[SL__OP_ONNX_CastLike] = same,
-	[SL__OP_ONNX_Ceil] = round_up,
-	[SL__OP_ONNX_Clip] = clip,
-	[SL__OP_ONNX_Div] = divide,
-	[SL__OP_ONNX_Equal] = equal,
-	[SL__OP_ONNX_Exp] = exponential,
-	[SL__OP_ONNX_Floor] = round_down,
-	[SL__OP_ONNX_Greater] = greater,
-	[SL__OP_ONNX_GreaterOrEqual] = greater_or_equal,
-	[SL__OP_ONNX_Less] = less,
-	[SL__OP_ONNX_LessOrEqual] = less_or_equal,
-	[SL__OP_ONNX_Log] = logarithm,
-	[SL__OP_ONNX_Max] = greatest,
-	[SL__OP_ONNX_Min] = smallest,
-	[SL__OP_ONNX_Mod] = modulo,
-	[SL__OP_ONNX_Mul] = multiply,
-	[SL__OP_ONNX_Neg] = negate,
-	[SL__OP_ONNX_Not] = negation,
-	[SL__OP_ONNX_Or] = either,
-	[SL__OP_ONNX_Pow] = power,
-	[SL__OP_ONNX_Reciprocal] = reciprocal,
-	[SL__OP_ONNX_Relu] = rectify,
-	[SL__OP_ONNX_Round] = round_even,
-	[SL__OP_ONNX_Sign] = sign,
-	[SL__OP_ONNX_Sqrt] = square_root,
-	[SL__OP_ONNX_Sub] = subtract,
-	[SL__OP_ONNX_Sum] = add,
-	[SL__OP_ONNX_Where] = choose,
-	[SL__OP_ONNX_Xor] = one_of,
+/* Elements are joined two by two, or it is a function of one real, or a rule
+ * of its own. */
+struct rule {
+	sl__element_function *join;
+	double (*real)(double x);
+	element_rule *own;
 };
+
+static const struct rule rules[SL__N_OPS] = {
+	[SL__OP_ONNX_Abs] = {.own = magnitude},
+	[SL__OP_ONNX_Add] = {.join = sl__element_add},
+	[SL__OP_ONNX_And] = {.own = logic},
+	[SL__OP_ONNX_Cast] = {.own = same},
+	[SL__OP_ONNX_CastLike] = {.own = same},
+	[SL__OP_ONNX_Ceil] = {.real = ceil},
+	[SL__OP_ONNX_Clip] = {.own = clip},
+	[SL__OP_ONNX_Div] = {.join = sl__element_div},
+	[SL__OP_ONNX_Equal] = {.own = compare},
+	[SL__OP_ONNX_Exp] = {.real = exp},
+	[SL__OP_ONNX_Floor] = {.real = floor},
+	[SL__OP_ONNX_Greater] = {.own = compare},
+	[SL__OP_ONNX_GreaterOrEqual] = {.own = compare},
+	[SL__OP_ONNX_Less] = {.own = compare},
+	[SL__OP_ONNX_LessOrEqual] = {.own = compare},
+	[SL__OP_ONNX_Log] = {.real = log},
+	[SL__OP_ONNX_Max] = {.join = sl__element_max},
+	[SL__OP_ONNX_Min] = {.join = sl__element_min},
+	[SL__OP_ONNX_Mod] = {.own = modulo},
+	[SL__OP_ONNX_Mul] = {.join = sl__element_mul},
+	[SL__OP_ONNX_Neg] = {.own = negate},
+	[SL__OP_ONNX_Not] = {.own = negation},
+	[SL__OP_ONNX_Or] = {.own = logic},
+	[SL__OP_ONNX_Pow] = {.own = power},
+	[SL__OP_ONNX_Reciprocal] = {.real = reciprocal},
+	[SL__OP_ONNX_Relu] = {.own = rectify},
+	[SL__OP_ONNX_Round] = {.real = rint},
+	[SL__OP_ONNX_Sign] = {.own = sign},
+	[SL__OP_ONNX_Sqrt] = {.real = sqrt},
+	[SL__OP_ONNX_Sub] = {.join = sl__element_sub},
+	[SL__OP_ONNX_Sum] = {.join = sl__element_add},
+	[SL__OP_ONNX_Where] = {.own = choose},
+	[SL__OP_ONNX_Xor] = {.own = logic},
+};
+
+static enum sl__follows
+follow(struct sl__call *call, const struct rule *rule,
+       const struct sl__element *in, size_t n, struct sl__element *out)
+{
+	enum sl__follows follows = SL__FOLLOWS;
+
+	if (rule->own)
+		return rule->own(call, in, out);
+	*out = in[0];
+	if (rule->real) {
+		*out = sl__element_real(rule->real(in->real));
+		return in->kind == SL__ELEMENT_REAL ? SL__FOLLOWS
+						    : SL__FOLLOWS_NOT;
+	}
+	for (size_t i = 1; follows == SL__FOLLOWS && i < n; i++) {
+		struct sl__element so_far = *out;
+
+		if (in[i].kind != so_far.kind)
+			return SL__FOLLOWS_NOT;
+		follows = rule->join(call->shapes, &so_far, &in[i], out);
+	}
+	return follows;
+}
 
 struct operand {
 	const struct sl__known *known; /* NULL: left out */
@@ -463,7 +354,7 @@ struct walk {
 
 /* Whether the contents of an input can be had, without reading them yet. */
 static int
-is_followed(const struct sl__call *call, size_t i)
+is_followed(struct sl__call *call, size_t i)
 {
 	uint32_t value = call->node->inputs[i];
 
@@ -492,7 +383,7 @@ set_operand(struct walk *w, size_t i, const struct sl__type *type)
 }
 
 static int
-set_walk(struct walk *w, const struct sl__call *call, size_t n_inputs)
+set_walk(struct walk *w, struct sl__call *call, size_t n_inputs)
 {
 	uint64_t n;
 
@@ -540,16 +431,16 @@ take_element(const struct walk *w, size_t operand, size_t element,
 }
 
 static enum sl__follows
-fold_element(const struct sl__call *call, const struct walk *w,
-	     element_rule *rule, size_t i, struct sl__element *out)
+fold_element(struct sl__call *call, const struct walk *w,
+	     const struct rule *rule, size_t i, struct sl__element *out)
 {
-	struct sl__element in[INPUTS_MOST];
+	struct sl__element in[INPUTS_MOST] = {0};
 	enum sl__follows follows = SL__FOLLOWS;
 
 	for (size_t k = 0; follows == SL__FOLLOWS && k < w->n_operands; k++)
 		follows = take_element(w, k, i, &in[k]);
 	if (follows == SL__FOLLOWS)
-		follows = rule(call, in, w->n_operands, out);
+		follows = follow(call, rule, in, w->n_operands, out);
 	if (follows == SL__FOLLOWS)
 		follows =
 			sl__element_convert(call->shapes, out, w->type->dtype);
@@ -557,8 +448,8 @@ fold_element(const struct sl__call *call, const struct walk *w,
 }
 
 static enum sl_status
-fold_elements(const struct sl__call *call, const struct walk *w,
-	      element_rule *rule, struct sl_error *err)
+fold_elements(struct sl__call *call, const struct walk *w,
+	      const struct rule *rule)
 {
 	int is_real = sl__dtype_family(w->type->dtype) == SL__DTYPE_FLOAT;
 	int64_t *ints = sl__new_sizes(call, w->n_elements);
@@ -566,26 +457,26 @@ fold_elements(const struct sl__call *call, const struct walk *w,
 					sizeof(*reals));
 
 	if (!ints || !reals)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	for (size_t i = 0; i < w->n_elements; i++) {
 		struct sl__element e = {0};
 		enum sl__follows follows = fold_element(call, w, rule, i, &e);
 
 		if (follows == SL__FOLLOWS_NO_MEMORY)
-			return sl__fail_nomem(err);
+			return sl__call_nomem(call);
 		if (follows == SL__FOLLOWS_NOT)
 			return SL_OK;
 		ints[i] = e.whole;
 		reals[i] = e.real;
 	}
 	return sl__out_known(call, 0, is_real ? NULL : ints,
-			     is_real ? reals : NULL, w->n_elements, err);
+			     is_real ? reals : NULL, w->n_elements);
 }
 
 enum sl_status
-sl__fold_elementwise(const struct sl__call *call, struct sl_error *err)
+sl__fold_elementwise(struct sl__call *call)
 {
-	element_rule *rule = rules[call->node->op - sl__ops];
+	const struct rule *rule = &rules[call->node->op - sl__ops];
 	size_t n_inputs = call->node->n_inputs;
 	struct walk w = {0};
 
@@ -593,15 +484,14 @@ sl__fold_elementwise(const struct sl__call *call, struct sl_error *err)
 	 * input may stand at any axis of the first. */
 	if (sl__is_op(call->node, SL__OP_ONNX_CastLike))
 		n_inputs = 1;
-	if (!rule || n_inputs == 0 || n_inputs > INPUTS_MOST ||
-	    !sl__has_in(call, 0) || call->node->n_outputs == 0 ||
-	    call->node->outputs[0] == SL__NONE ||
+	if (n_inputs == 0 || n_inputs > INPUTS_MOST || !sl__has_in(call, 0) ||
+	    call->node->n_outputs == 0 || call->node->outputs[0] == SL__NONE ||
 	    sl__int(call->node, "broadcast", 0))
 		return SL_OK;
 	for (size_t i = 0; i < n_inputs; i++) {
 		if (!is_followed(call, i))
 			return SL_OK;
 	}
-	return set_walk(&w, call, n_inputs) ? fold_elements(call, &w, rule, err)
+	return set_walk(&w, call, n_inputs) ? fold_elements(call, &w, rule)
 					    : SL_OK;
 }

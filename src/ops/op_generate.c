@@ -6,7 +6,6 @@
  * from, so small ones are followed.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
@@ -18,7 +17,7 @@
 
 /* The type of number that the attribute names. */
 static enum sl_dtype
-dtype_of(const struct sl__call *call, enum sl_dtype otherwise)
+dtype_of(struct sl__call *call, enum sl_dtype otherwise)
 {
 	int64_t dtype = sl__int(call->node, "dtype", (int64_t)otherwise);
 
@@ -27,7 +26,7 @@ dtype_of(const struct sl__call *call, enum sl_dtype otherwise)
 }
 
 static const struct sl__tensor *
-fill_of(const struct sl__call *call)
+fill_of(struct sl__call *call)
 {
 	const struct sl__attribute *a = sl__attribute(call->node, "value");
 
@@ -35,7 +34,7 @@ fill_of(const struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_constant_of_shape(const struct sl__call *call, struct sl_error *err)
+sl__infer_constant_of_shape(struct sl__call *call)
 {
 	struct sl__list want = sl__list_of(call, 0, NULL);
 	const struct sl__tensor *fill = fill_of(call);
@@ -43,13 +42,12 @@ sl__infer_constant_of_shape(const struct sl__call *call, struct sl_error *err)
 
 	if (!want.values || want.n > SL__RANK_MOST)
 		return sl__out_rank(call, 0, dtype, want.n,
-				    "the shape it asks for depends on data",
-				    err);
-	return sl__out(call, 0, dtype, (int)want.n, want.values, err);
+				    "the shape it asks for depends on data");
+	return sl__out(call, 0, dtype, (int)want.n, want.values);
 }
 
 enum sl_status
-sl__fold_constant_of_shape(const struct sl__call *call, struct sl_error *err)
+sl__fold_constant_of_shape(struct sl__call *call)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	const struct sl__tensor *fill = fill_of(call);
@@ -66,7 +64,7 @@ sl__fold_constant_of_shape(const struct sl__call *call, struct sl_error *err)
 		known = sl__shapes_read(call->shapes, fill);
 	if (!known)
 		return SL_OK;
-	return sl__out_taken(call, 0, known, source, (size_t)n, err);
+	return sl__out_taken(call, 0, known, source, (size_t)n);
 }
 
 /* The three inputs as numbers of one family. */
@@ -78,7 +76,7 @@ struct range {
 
 /* Returns 0 where they are not all known. */
 static int
-range_of(const struct sl__call *call, struct range *range)
+range_of(struct sl__call *call, struct range *range)
 {
 	for (size_t k = 0; k < 3; k++) {
 		const struct sl__known *known = sl__in_known(call, k);
@@ -125,18 +123,18 @@ range_elements(struct sl__shapes *shapes, const struct range *r)
 }
 
 enum sl_status
-sl__infer_range(const struct sl__call *call, struct sl_error *err)
+sl__infer_range(struct sl__call *call)
 {
 	struct range range = {0};
 	int64_t n = range_of(call, &range)
 			    ? range_elements(call->shapes, &range)
 			    : sl__size_unknown(call->shapes);
 
-	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n, err);
+	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n);
 }
 
 enum sl_status
-sl__fold_range(const struct sl__call *call, struct sl_error *err)
+sl__fold_range(struct sl__call *call)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	int64_t ints[SL__KNOWN_MOST];
@@ -154,21 +152,20 @@ sl__fold_range(const struct sl__call *call, struct sl_error *err)
 			floats[k] = r.f[0] + (double)k * r.f[2];
 	}
 	return sl__out_known(call, 0, r.is_integer ? ints : NULL,
-			     r.is_integer ? NULL : floats, (size_t)out->dims[0],
-			     err);
+			     r.is_integer ? NULL : floats,
+			     (size_t)out->dims[0]);
 }
 
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
 enum sl_status
-sl__infer_like(const struct sl__call *call, struct sl_error *err)
+sl__infer_like(struct sl__call *call)
 {
-	return sl__out_like(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)),
-			    err);
+	return sl__out_like(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)));
 }
 
 /* Only the shape of the input matters. */
 void
-sl__cost_like(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_like(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_MOVEMENT;
@@ -176,61 +173,58 @@ sl__cost_like(const struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_random(const struct sl__call *call, struct sl_error *err)
+sl__infer_random(struct sl__call *call)
 {
 	struct sl__list want = sl__list_of(call, 0, "shape");
 
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__refuse(err, "no shape is given");
+		return sl__refuse(call, "no shape is given");
 	return sl__out(call, 0, dtype_of(call, SL_DTYPE_F32), (int)want.n,
-		       want.values, err);
+		       want.values);
 }
 
 /* What every generator does to an element; its own steps are not counted. */
 void
-sl__cost_random(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_random(struct sl__call *call, struct sl_cost *cost)
 {
 	int is_normal = sl__is_op(call->node, SL__OP_ONNX_RandomNormal) ||
 			sl__is_op(call->node, SL__OP_ONNX_RandomNormalLike);
 
 	cost->weight_bytes = cost->read_bytes = 0;
-	cost->fma = cost->out_elements;
-	cost->exp = is_normal ? cost->out_elements : 0;
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "scaling and shaping of random numbers, not drawing them";
+	sl__count(cost, cost->out_elements,
+		  SL__PER(.fma = 1, .exp = (uint64_t)is_normal));
+	sl__cost_estimate(cost, "scaling and shaping of random numbers, not "
+				"drawing them");
 }
 
 /* One comparison with a random number for each element. */
 void
-sl__cost_bernoulli(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_bernoulli(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->cmp = cost->out_elements;
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "comparisons with random numbers, not drawing them";
+	sl__cost_estimate(cost, "comparisons with random numbers, not drawing "
+				"them");
 }
 
 enum sl_status
-sl__infer_multinomial(const struct sl__call *call, struct sl_error *err)
+sl__infer_multinomial(struct sl__call *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
 	int64_t n_samples = sl__int(call->node, "sample_size", 1);
-	int64_t dims[2];
+	int64_t dims[2] = {sl__in_rank(call, 0) == 2
+				   ? sl__in(call, 0)->dims[0]
+				   : sl__size_unknown(call->shapes),
+			   n_samples < 0 ? -1 : n_samples};
 
-	dims[0] = sl__in_rank(call, 0) == 2 ? in->dims[0]
-					    : sl__size_unknown(call->shapes);
-	dims[1] = n_samples < 0 ? -1 : n_samples;
-	return sl__out(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims, err);
+	return sl__out(call, 0, dtype_of(call, SL_DTYPE_I32), 2, dims);
 }
 
 /* Weights from logarithms, summed up; each sample looks for its place. */
 void
-sl__cost_multinomial(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_multinomial(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n_classes = sl__in_dim(call, 0, -1);
-
 	cost->exp = cost->add = cost->in_elements;
-	cost->cmp = sl__times(cost->out_elements, n_classes);
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "at most one comparison with each class for a sample";
+	cost->cmp = sl__times(cost->out_elements, sl__in_dim(call, 0, -1));
+	sl__cost_estimate(cost, "at most one comparison with each class for a "
+				"sample");
 }

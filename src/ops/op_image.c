@@ -7,7 +7,6 @@
  * that changes, so of 2^d or 4^d elements; the nearest neighbour is a copy.
  * Kernels that go one dimension after another take less.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 
@@ -29,7 +28,7 @@ struct resize {
 
 /* Contents of an input that is there and not empty. */
 static const struct sl__known *
-contents_of(const struct sl__call *call, size_t i)
+contents_of(struct sl__call *call, size_t i)
 {
 	const struct sl__known *known = sl__in_known(call, i);
 
@@ -37,7 +36,7 @@ contents_of(const struct sl__call *call, size_t i)
 }
 
 static void
-read_resize(struct resize *r, const struct sl__call *call, int rank)
+read_resize(struct resize *r, struct sl__call *call, int rank)
 {
 	const struct sl__node *node = call->node;
 	int is_upsample = sl__is_op(node, SL__OP_ONNX_Upsample);
@@ -93,7 +92,7 @@ scaled_size(struct sl__shapes *shapes, int64_t in, float crop, float scale)
 /* The one scale for all axes that keeps the picture's proportions; 0 where
  * they are to be stretched, -1 where a size is not known. */
 static double
-common_scale(const struct sl__call *call, const struct resize *r,
+common_scale(struct sl__call *call, const struct resize *r,
 	     const struct sl__type *x)
 {
 	const char *word =
@@ -119,7 +118,7 @@ common_scale(const struct sl__call *call, const struct resize *r,
 
 /* Axis k of those that are resized, of 'in' elements. */
 static int64_t
-resized_size(const struct sl__call *call, const struct resize *r, size_t k,
+resized_size(struct sl__call *call, const struct resize *r, size_t k,
 	     int64_t in, double common)
 {
 	const char *mode =
@@ -144,7 +143,7 @@ resized_size(const struct sl__call *call, const struct resize *r, size_t k,
 
 /* The first version has two scales, of the last two dimensions. */
 static int
-read_first_upsample(float scales[4], const struct sl__call *call, int rank)
+read_first_upsample(float scales[4], struct sl__call *call, int rank)
 {
 	double height = sl__float(call->node, "height_scale", 0);
 	double width = sl__float(call->node, "width_scale", 0);
@@ -157,21 +156,20 @@ read_first_upsample(float scales[4], const struct sl__call *call, int rank)
 	return 1;
 }
 
-static enum sl_status
-check_numbers(const struct resize *r, struct sl_error *err)
+static void
+check_numbers(struct sl__call *call, const struct resize *r)
 {
 	size_t n = r->given   ? r->n_given
 		   : r->sizes ? r->sizes->n
 			      : r->scales->n;
 
 	if (n != r->n_axes)
-		return sl__refuse(err, "%zu scales or sizes for %zu dimensions",
-				  n, r->n_axes);
-	return SL_OK;
+		sl__refuse(call, "%zu scales or sizes for %zu dimensions", n,
+			   r->n_axes);
 }
 
 enum sl_status
-sl__infer_resize(const struct sl__call *call, struct sl_error *err)
+sl__infer_resize(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
@@ -179,43 +177,36 @@ sl__infer_resize(const struct sl__call *call, struct sl_error *err)
 	float first[4];
 	struct resize r;
 	int64_t *dims;
-	enum sl_status rc = SL_OK;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0), err);
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
 	read_resize(&r, call, rank);
 	if (!r.is_told && read_first_upsample(first, call, rank)) {
 		r.given = first;
 		r.n_given = 4;
 		r.is_told = 1;
 	}
-	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	if (rank)
-		memcpy(dims, x->dims, (size_t)rank * sizeof(*dims));
+	dims = sl__copy_sizes(call, 0);
 	if (r.is_told) {
-		rc = check_numbers(&r, err);
-		common = rc ? 0 : common_scale(call, &r, x);
+		check_numbers(call, &r);
+		common = call->failure ? 0 : common_scale(call, &r, x);
 	}
-	for (size_t k = 0; !rc && k < r.n_axes; k++) {
-		int64_t axis = r.axes ? r.axes[k] : (int64_t)k;
-		int at = sl__axis(axis, rank);
+	for (size_t k = 0; !call->failure && k < r.n_axes; k++) {
+		int at = sl__need_axis(call, r.axes ? r.axes[k] : (int64_t)k,
+				       rank);
 
 		if (at < 0)
-			return sl__refuse(err, "axis %lld of %d dimensions",
-					  (long long)axis, rank);
+			return call->failure;
 		dims[at] = r.is_told ? resized_size(call, &r, k, x->dims[at],
 						    common)
 				     : sl__size_unknown(call->shapes);
 	}
-	return rc ? rc
-		  : sl__out(call, 0, sl__in_dtype(call, 0), rank, dims, err);
+	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 /* Neighbours along one dimension: 1 copies, 2 linear, 4 cubic. */
 static uint64_t
-neighbours_of(const struct sl__call *call, const char *otherwise)
+neighbours_of(struct sl__call *call, const char *otherwise)
 {
 	const char *mode = sl__word(call->node, "mode", otherwise);
 
@@ -225,7 +216,7 @@ neighbours_of(const struct sl__call *call, const char *otherwise)
 }
 
 void
-sl__cost_resize(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_resize(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t each = neighbours_of(call, "nearest"), taps = 1;
 	int is_wide = sl__int(call->node, "antialias", 0) != 0;
@@ -248,35 +239,34 @@ sl__cost_resize(const struct sl__call *call, struct sl_cost *cost)
 	if (taps == 1)
 		return;
 	cost->work = SL_WORK_OTHER;
-	cost->fma = sl__times(cost->out_elements, taps);
+	sl__count(cost, cost->out_elements, SL__PER(.fma = taps));
 }
 
 enum sl_status
-sl__infer_grid_sample(const struct sl__call *call, struct sl_error *err)
+sl__infer_grid_sample(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0), *grid = sl__in(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int64_t *dims;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (x->rank < 3 || grid->rank != x->rank ||
 	    sl__sizes_differ(grid->dims[x->rank - 1], x->rank - 2))
-		return sl__refuse(err, "a grid of %s does not fit images of %s",
-				  sl__type_text(call->shapes, grid),
-				  sl__type_text(call->shapes, x));
-	dims = sl__new_sizes(call, (size_t)x->rank);
+		return sl__refuse(call,
+				  "a grid of %s does not fit images of %s",
+				  sl__in_text(call, 1), sl__in_text(call, 0));
+	dims = sl__copy_sizes(call, 0);
 	if (!dims)
-		return sl__fail_nomem(err);
+		return call->failure;
 	dims[0] = sl__size_of_both(x->dims[0], grid->dims[0]);
-	dims[1] = x->dims[1];
 	for (int d = 2; d < x->rank; d++)
 		dims[d] = grid->dims[d - 1];
-	return sl__out(call, 0, dtype, x->rank, dims, err);
+	return sl__out(call, 0, dtype, x->rank, dims);
 }
 
 void
-sl__cost_grid_sample(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_grid_sample(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t each = neighbours_of(call, "linear"), taps = 1;
 
@@ -284,14 +274,14 @@ sl__cost_grid_sample(const struct sl__call *call, struct sl_cost *cost)
 	for (int d = 2; each > 1 && d < sl__in_rank(call, 0); d++)
 		taps = sl__times(taps, each);
 	if (each > 1)
-		cost->fma = sl__times(cost->out_elements, taps);
+		sl__count(cost, cost->out_elements, SL__PER(.fma = taps));
 	/* Each point of the grid is brought to the image's coordinates. */
-	cost->fma = sl__plus(cost->fma, sl__in_elements(call, 1));
+	sl__count(cost, sl__in_elements(call, 1), SL__PER(.fma = 1));
 }
 
 /* theta [n][2][3] or [n][3][4], size [n][c][d][h][w]. */
 enum sl_status
-sl__infer_affine_grid(const struct sl__call *call, struct sl_error *err)
+sl__infer_affine_grid(struct sl__call *call)
 {
 	const struct sl__known *size = sl__in_known(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
@@ -301,80 +291,62 @@ sl__infer_affine_grid(const struct sl__call *call, struct sl_error *err)
 
 	if (sl__in_rank(call, 1) == 1 && !sl__is_symbol(list->dims[0]) &&
 	    list->dims[0] != 4 && list->dims[0] != 5)
-		return sl__refuse(err, "a size of %lld numbers, not 4 or 5",
+		return sl__refuse(call, "a size of %lld numbers, not 4 or 5",
 				  (long long)list->dims[0]);
 	if (!size || !size->ints || (size->n != 4 && size->n != 5))
 		return sl__out_unknown(call, 0, dtype,
-				       "depends on the contents of 'size'",
-				       err);
+				       "depends on the contents of 'size'");
 	n = (int)size->n - 2;
 	dims[0] = size->ints[0];
 	for (int d = 0; d < n; d++)
 		dims[1 + d] = size->ints[2 + d];
 	dims[1 + n] = n;
-	return sl__out(call, 0, dtype, n + 2, dims, err);
+	return sl__out(call, 0, dtype, n + 2, dims);
 }
 
 /* A row of theta times a position. */
 void
-sl__cost_affine_grid(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_affine_grid(struct sl__call *call, struct sl_cost *cost)
 {
-	cost->fma = sl__times(cost->out_elements, sl__in_dim(call, 0, 2));
+	sl__count(cost, cost->out_elements,
+		  SL__PER(.fma = sl__in_dim(call, 0, 2)));
 }
 
 /* Blocks of b by b elements become b * b channels, or the other way round. */
-static enum sl_status
-infer_blocks(const struct sl__call *call, int to_space, struct sl_error *err)
+enum sl_status
+sl__infer_blocks(struct sl__call *call)
 {
+	int to_space = sl__is_op(call->node, SL__OP_ONNX_DepthToSpace);
 	const struct sl__type *x = sl__in(call, 0);
 	int64_t b = sl__int(call->node, "blocksize", 0), dims[4];
 	struct sl__shapes *s = call->shapes;
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (x->rank != 4 || b < 1 || b > INT32_MAX)
-		return sl__refuse(err, "blocks of %lld in %s", (long long)b,
-				  sl__type_text(s, x));
+		return sl__refuse(call, "blocks of %lld in %s", (long long)b,
+				  sl__in_text(call, 0));
 	for (int d = 1; d < 4; d++) {
 		int64_t by = d > 1 ? b : b * b;
 
 		if ((d == 1) == to_space && !sl__is_symbol(x->dims[d]) &&
 		    x->dims[d] % by)
-			return sl__refuse(err,
+			return sl__refuse(call,
 					  "dimension %d of %s does not divide "
 					  "by %lld",
-					  d, sl__type_text(s, x),
+					  d, sl__in_text(call, 0),
 					  (long long)by);
 		dims[d] = (d == 1) == to_space
 				  ? sl__size_div(s, x->dims[d], by)
 				  : sl__size_mul(s, x->dims[d], by);
 	}
 	dims[0] = x->dims[0];
-	return sl__out(call, 0, dtype, 4, dims, err);
+	return sl__out(call, 0, dtype, 4, dims);
 }
 
 enum sl_status
-sl__infer_depth_to_space(const struct sl__call *call, struct sl_error *err)
-{
-	return infer_blocks(call, 1, err);
-}
-
-enum sl_status
-sl__infer_space_to_depth(const struct sl__call *call, struct sl_error *err)
-{
-	return infer_blocks(call, 0, err);
-}
-
-void
-sl__cost_rearrange(const struct sl__call *call, struct sl_cost *cost)
-{
-	(void)call;
-	cost->work = SL_WORK_MOVEMENT;
-}
-
-enum sl_status
-sl__infer_image_decoder(const struct sl__call *call, struct sl_error *err)
+sl__infer_image_decoder(struct sl__call *call)
 {
 	const char *format = sl__word(call->node, "pixel_format", "RGB");
 	int64_t dims[3];
@@ -382,12 +354,12 @@ sl__infer_image_decoder(const struct sl__call *call, struct sl_error *err)
 	dims[0] = sl__size_named(call->shapes, "height");
 	dims[1] = sl__size_named(call->shapes, "width");
 	dims[2] = strcmp(format, "Grayscale") ? 3 : 1;
-	return sl__out(call, 0, SL_DTYPE_U8, 3, dims, err);
+	return sl__out(call, 0, SL_DTYPE_U8, 3, dims);
 }
 
 /* [n][c * block][positions] into [n][c][image]. */
 enum sl_status
-sl__infer_col2im(const struct sl__call *call, struct sl_error *err)
+sl__infer_col2im(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0);
 	const struct sl__known *image = sl__in_known(call, 1);
@@ -398,49 +370,47 @@ sl__infer_col2im(const struct sl__call *call, struct sl_error *err)
 	size_t n_block;
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (!image || !image->ints || image->n > 32 ||
 	    !sl__in_integers(call, 2, &block, &n_block))
 		return sl__out_unknown(call, 0, dtype,
-				       "depends on the contents of its shapes",
-				       err);
+				       "depends on the contents of its shapes");
 	if (x->rank != 3 || n_block != image->n)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "columns of %s, blocks of %zu and an "
 				  "image of %zu dimensions",
-				  sl__type_text(s, x), n_block, image->n);
+				  sl__in_text(call, 0), n_block, image->n);
 	dims = sl__new_sizes(call, image->n + 2);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (size_t d = 0; d < n_block; d++) {
+	for (size_t d = 0; dims && d < n_block; d++) {
 		taps = block[d] < 1 ? -1 : sl__size_mul(s, taps, block[d]);
 		if (taps < 1)
-			return sl__refuse(err, "a block of %lld a side",
+			return sl__refuse(call, "a block of %lld a side",
 					  (long long)block[d]);
 		dims[2 + d] = image->ints[d];
 	}
 	if (!sl__is_symbol(x->dims[1]) && x->dims[1] % taps)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "%lld rows do not divide into blocks of "
 				  "%lld",
 				  (long long)x->dims[1], (long long)taps);
-	dims[0] = x->dims[0];
-	dims[1] = sl__size_div(s, x->dims[1], taps);
-	return sl__out(call, 0, dtype, (int)image->n + 2, dims, err);
+	if (dims) {
+		dims[0] = x->dims[0];
+		dims[1] = sl__size_div(s, x->dims[1], taps);
+	}
+	return sl__out(call, 0, dtype, (int)image->n + 2, dims);
 }
 
 /* Overlapping blocks add up. */
 void
-sl__cost_col2im(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_col2im(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->add = cost->in_elements;
 }
 
 enum sl_status
-sl__infer_center_crop_pad(const struct sl__call *call, struct sl_error *err)
+sl__infer_center_crop_pad(struct sl__call *call)
 {
-	const struct sl__type *x = sl__in(call, 0);
 	const struct sl__known *shape = sl__in_known(call, 1);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = sl__in_rank(call, 0);
@@ -449,27 +419,21 @@ sl__infer_center_crop_pad(const struct sl__call *call, struct sl_error *err)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (!axes)
 		n_axes = (size_t)rank;
-	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	if (rank)
-		memcpy(dims, x->dims, (size_t)rank * sizeof(*dims));
 	if (shape && shape->ints && shape->n != n_axes)
-		return sl__refuse(err, "%zu sizes for %zu axes", shape->n,
+		return sl__refuse(call, "%zu sizes for %zu axes", shape->n,
 				  n_axes);
-	for (size_t k = 0; k < n_axes; k++) {
-		int64_t axis = axes ? axes[k] : (int64_t)k;
-		int at = sl__axis(axis, rank);
+	dims = sl__copy_sizes(call, 0);
+	for (size_t k = 0; dims && k < n_axes; k++) {
+		int at = sl__need_axis(call, axes ? axes[k] : (int64_t)k, rank);
 
 		if (at < 0)
-			return sl__refuse(err, "axis %lld of %d dimensions",
-					  (long long)axis, rank);
+			return call->failure;
 		dims[at] = shape && shape->ints
 				   ? shape->ints[k]
 				   : sl__size_unknown(call->shapes);
 	}
-	return sl__out(call, 0, dtype, rank, dims, err);
+	return sl__out(call, 0, dtype, rank, dims);
 }

@@ -19,22 +19,21 @@ is_kept_apart(const struct sl__node *node)
 /* One number, or one for each class that was to be found; and, where asked
  * for, the logarithms of the probabilities. */
 enum sl_status
-sl__infer_loss(const struct sl__call *call, struct sl_error *err)
+sl__infer_loss(struct sl__call *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
-	enum sl_status rc;
 
 	if (is_kept_apart(call->node))
-		rc = sl__out_like(call, 0, 1, dtype, err);
+		sl__out_like(call, 0, 1, dtype);
 	else
-		rc = sl__out(call, 0, dtype, 0, NULL, err);
-	return rc ? rc : sl__out_like(call, 1, 0, SL_DTYPE_NONE, err);
+		sl__out(call, 0, dtype, 0, NULL);
+	return sl__out_like(call, 1, 0, SL_DTYPE_NONE);
 }
 
 /* Each target takes one score with its sign changed, times its weight; a mean
  * divides by their number or by the sum of the weights. */
 void
-sl__cost_loss(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_loss(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__in_elements(call, 1);
 	uint64_t n_joins = n ? n - 1 : 0;
@@ -43,26 +42,23 @@ sl__cost_loss(const struct sl__call *call, struct sl_cost *cost)
 		!strcmp(sl__word(call->node, "reduction", "mean"), "mean");
 
 	cost->work = SL_WORK_REDUCTION;
-	cost->mul = is_weighted ? n : 0;
-	cost->add = n;
+	sl__count(cost, n, SL__PER(.mul = is_weighted ? 1 : 0, .add = 1));
 	if (!is_kept_apart(call->node))
-		cost->add = sl__plus(cost->add, n_joins);
+		sl__count(cost, n_joins, SL__PER(.add = 1));
 	if (is_mean) {
 		cost->div = 1;
-		cost->add = sl__plus(cost->add, is_weighted ? n_joins : 0);
+		sl__count(cost, n_joins, SL__PER(.add = is_weighted ? 1 : 0));
 	}
 }
 
 /* Along the classes x - m - log(sum(exp(x - m))), then the loss of that. */
 void
-sl__cost_softmax_loss(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_softmax_loss(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->in_elements;
-	uint64_t n_classes = sl__in_dim(call, 0, 1);
+	uint64_t n = cost->in_elements, n_classes = sl__in_dim(call, 0, 1);
 
 	sl__cost_loss(call, cost);
 	cost->work = SL_WORK_SOFTMAX;
-	cost->cmp = n;
-	cost->exp = sl__plus(n, n_classes ? n / n_classes : 0);
-	cost->add = sl__plus(cost->add, sl__times(n, 3));
+	sl__count(cost, n, SL__PER(.cmp = 1, .exp = 1, .add = 3));
+	sl__count(cost, n_classes ? n / n_classes : 0, SL__PER(.exp = 1));
 }

@@ -7,9 +7,8 @@
  * what is done to the result: 'forms' says so, one row each.  The products
  * are the elements of the output times the length of a row.
  */
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/op_row.h"
 
 #include <string.h>
 
@@ -48,15 +47,11 @@ static const struct form forms[] = {
 static const struct form *
 form_of(const struct sl__call *call)
 {
-	for (size_t i = 1; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (sl__is_op(call->node, forms[i].id))
-			return &forms[i];
-	}
-	return &forms[0];
+	return SL__ROW_OF(call->node, forms);
 }
 
 static enum sl_dtype
-result_dtype(const struct sl__call *call, const struct form *form)
+result_dtype(struct sl__call *call, const struct form *form)
 {
 	switch (form->result) {
 	case OF_I32:
@@ -87,7 +82,7 @@ struct operand {
  * not the last but one, holds the rows.
  */
 static int
-read_operand(struct operand *o, const struct sl__call *call, size_t i,
+read_operand(struct operand *o, struct sl__call *call, size_t i,
 	     int is_transposed, int is_batch_transposed)
 {
 	int rank = sl__in_rank(call, i);
@@ -128,8 +123,8 @@ has_options(const struct sl__node *node)
 
 /* Operands of a node: 0 where a rank is not known. */
 static int
-read_operands(const struct sl__call *call, const struct form *form,
-	      struct operand *a, struct operand *b)
+read_operands(struct sl__call *call, const struct form *form, struct operand *a,
+	      struct operand *b)
 {
 	const struct sl__node *node = call->node;
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
@@ -157,117 +152,97 @@ batch_dim(const struct operand *o, int d, int n_batch)
 	return at < 0 ? 1 : o->type->dims[o->first_batch + at];
 }
 
-static enum sl_status
-refuse_operands(const struct sl__call *call, const struct operand *a,
-		const struct operand *b, struct sl_error *err)
+static void
+check_inner(struct sl__call *call, const struct form *form,
+	    const struct operand *a, const struct operand *b)
 {
-	return sl__refuse(err, "a product of %s and %s is not defined",
-			  sl__type_text(call->shapes, a->type),
-			  sl__type_text(call->shapes, b->type));
-}
-
-static enum sl_status
-check_inner(const struct sl__call *call, const struct operand *a,
-	    const struct operand *b, struct sl_error *err)
-{
-	if (!sl__sizes_differ(a->columns, b->rows))
-		return SL_OK;
-	return sl__refuse(err,
-			  "a product of %s and %s is not defined: rows of %lld "
-			  "meet columns of %lld",
-			  sl__type_text(call->shapes, a->type),
-			  sl__type_text(call->shapes, b->type),
-			  (long long)a->columns, (long long)b->rows);
+	if (sl__sizes_differ(a->columns, b->rows))
+		sl__refuse(call,
+			   "a product of %s and %s is not defined: rows of "
+			   "%lld meet columns of %lld",
+			   sl__in_text(call, form->a),
+			   sl__in_text(call, form->b), (long long)a->columns,
+			   (long long)b->rows);
 }
 
 enum sl_status
-sl__infer_matmul(const struct sl__call *call, struct sl_error *err)
+sl__infer_matmul(struct sl__call *call)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
 	struct operand a = {0}, b = {0};
 	int64_t *dims;
 	int n_batch, rank = 0;
-	enum sl_status rc;
 
 	if (sl__in_rank(call, form->a) == 0 || sl__in_rank(call, form->b) == 0)
-		return sl__refuse(err, "a scalar is no operand of a matrix "
-				       "product");
+		return sl__refuse(call, "a scalar is no operand of a matrix "
+					"product");
 	if (!read_operands(call, form, &a, &b))
-		return sl__out_rankless(call, 0, dtype, err);
-	rc = check_inner(call, &a, &b, err);
-	if (rc)
-		return rc;
+		return sl__out_rankless(call, 0, dtype);
+	check_inner(call, form, &a, &b);
 	n_batch = a.n_batch > b.n_batch ? a.n_batch : b.n_batch;
 	dims = sl__new_sizes(call, (size_t)n_batch + 2);
 	if (!dims)
-		return sl__fail_nomem(err);
+		return call->failure;
 	for (int d = 0; d < n_batch; d++) {
 		dims[rank] = sl__broadcast_size(call->shapes,
 						batch_dim(&a, d, n_batch),
 						batch_dim(&b, d, n_batch));
 		if (dims[rank++] == -1)
-			return refuse_operands(call, &a, &b, err);
+			sl__refuse(call,
+				   "a product of %s and %s is not defined",
+				   sl__in_text(call, form->a),
+				   sl__in_text(call, form->b));
 	}
 	if (!a.is_vector)
 		dims[rank++] = a.rows;
 	if (!b.is_vector)
 		dims[rank++] = b.columns;
-	return sl__out(call, 0, dtype, rank, dims, err);
+	return sl__out(call, 0, dtype, rank, dims);
 }
 
 /* C is broadcast to the result, never the other way round. */
-static enum sl_status
-check_bias(const struct sl__call *call, size_t bias, const int64_t *dims,
-	   struct sl_error *err)
+static void
+check_bias(struct sl__call *call, size_t bias, const int64_t *dims)
 {
 	const struct sl__type *c = sl__in(call, bias);
 	int rank = sl__in_rank(call, bias);
 
-	if (rank < 0)
-		return SL_OK;
 	for (int d = 0; d < rank; d++) {
-		int at = d + 2 - rank;
-
 		if (rank > 2 ||
-		    (c->dims[d] != 1 && sl__sizes_differ(c->dims[d], dims[at])))
-			return sl__refuse(
-				err, "a bias of %s does not fit %lldx%lld",
-				sl__type_text(call->shapes, c),
-				(long long)dims[0], (long long)dims[1]);
+		    (c->dims[d] != 1 &&
+		     sl__sizes_differ(c->dims[d], dims[d + 2 - rank])))
+			sl__refuse(call, "a bias of %s does not fit %lldx%lld",
+				   sl__in_text(call, bias), (long long)dims[0],
+				   (long long)dims[1]);
 	}
-	return SL_OK;
 }
 
 enum sl_status
-sl__infer_gemm(const struct sl__call *call, struct sl_error *err)
+sl__infer_gemm(struct sl__call *call)
 {
 	const struct form *form = form_of(call);
 	enum sl_dtype dtype = result_dtype(call, form);
 	struct operand a = {0}, b = {0};
 	int64_t dims[2];
-	enum sl_status rc;
 
 	if (sl__in_rank(call, form->a) < 0 || sl__in_rank(call, form->b) < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (sl__in_rank(call, form->a) != 2 || sl__in_rank(call, form->b) != 2)
-		return sl__refuse(
-			err, "it multiplies matrices, not %s and %s",
-			sl__type_text(call->shapes, sl__in(call, form->a)),
-			sl__type_text(call->shapes, sl__in(call, form->b)));
+		return sl__refuse(call, "it multiplies matrices, not %s and %s",
+				  sl__in_text(call, form->a),
+				  sl__in_text(call, form->b));
 	read_operands(call, form, &a, &b);
-	rc = check_inner(call, &a, &b, err);
-	if (rc)
-		return rc;
+	check_inner(call, form, &a, &b);
 	dims[0] = a.rows;
 	dims[1] = b.columns;
-	rc = check_bias(call, form->bias, dims, err);
-	return rc ? rc : sl__out(call, 0, dtype, 2, dims, err);
+	check_bias(call, form->bias, dims);
+	return sl__out(call, 0, dtype, 2, dims);
 }
 
 /* The packed weight says little: K and N are attributes. */
 enum sl_status
-sl__infer_matmul_nbits(const struct sl__call *call, struct sl_error *err)
+sl__infer_matmul_nbits(struct sl__call *call)
 {
 	const struct sl__type *a = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
@@ -276,103 +251,86 @@ sl__infer_matmul_nbits(const struct sl__call *call, struct sl_error *err)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, sl__in_dtype(call, 0), err);
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
 	if (rank == 0 || n < 1 || k < 1)
-		return sl__refuse(err, "it lacks a row to multiply, or the "
-				       "attributes K and N");
+		return sl__refuse(call, "it lacks a row to multiply, or the "
+					"attributes K and N");
 	if (sl__sizes_differ(a->dims[rank - 1], k))
-		return sl__refuse(err, "rows of %lld meet columns of K = %lld",
+		return sl__refuse(call, "rows of %lld meet columns of K = %lld",
 				  (long long)a->dims[rank - 1], (long long)k);
-	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	memcpy(dims, a->dims, (size_t)rank * sizeof(*dims));
-	dims[rank - 1] = n;
-	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims, err);
+	dims = sl__copy_sizes(call, 0);
+	if (dims)
+		dims[rank - 1] = n;
+	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
 }
 
 static void
-count_products(const struct sl__call *call, const struct form *form,
-	       uint64_t inner, struct sl_cost *cost)
+count_products(struct sl__call *call, const struct form *form, uint64_t inner,
+	       struct sl_cost *cost)
 {
-	cost->macs = sl__times(cost->out_elements, inner);
-	cost->fma = cost->macs;
+	sl__count_macs(cost, sl__times(cost->out_elements, inner));
 	if (sl__has_in(call, form->bias))
-		cost->add = cost->out_elements;
+		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
 	cost->work = sl__in_is_parameter(call, form->a) ||
 				     sl__in_is_parameter(call, form->b)
 			     ? SL_WORK_LINEAR
 			     : SL_WORK_PRODUCT;
 }
 
-/* The activation that a fused operator ends with. */
-static void
-count_activation(const struct sl__call *call, struct sl_cost *cost)
+/* Whether a sum of small integers is rescaled. */
+static int
+is_rescaled(const struct sl__node *node)
 {
-	const char *word = sl__word(call->node, "activation", "");
-
-	if (!strcmp(word, "Relu") || !strcmp(word, "LeakyRelu"))
-		cost->cmp = sl__plus(cost->cmp, cost->out_elements);
-	else if (*word)
-		cost->exp = sl__plus(cost->exp, cost->out_elements);
+	return sl__is_op(node, SL__OP_ONNX_QLinearMatMul) ||
+	       sl__is_op(node, SL__OP_MS_MatMulIntegerToFloat) ||
+	       sl__is_op(node, SL__OP_MS_QGemm) ||
+	       sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul);
 }
 
-/* What integers take before and after: one rescaling per element. */
-static void
-count_scaling(const struct sl__call *call, struct sl_cost *cost)
+/* The products, and the rescaling, activation and factor at the end. */
+void
+sl__cost_matmul(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-
-	if (sl__is_op(node, SL__OP_ONNX_QLinearMatMul) ||
-	    sl__is_op(node, SL__OP_MS_MatMulIntegerToFloat) ||
-	    sl__is_op(node, SL__OP_MS_QGemm) ||
-	    sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul))
-		cost->mul = sl__plus(cost->mul, cost->out_elements);
-	if (sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul)) {
-		/* The range of A, then A in integers. */
-		cost->cmp =
-			sl__plus(cost->cmp, sl__times(2, cost->in_elements));
-		cost->mul = sl__plus(cost->mul, cost->in_elements);
-	}
-}
-
-void
-sl__cost_matmul(const struct sl__call *call, struct sl_cost *cost)
-{
 	const struct form *form = form_of(call);
 	struct operand a = {0}, b = {0};
-	double alpha =
-		has_options(call->node) ? sl__float(call->node, "alpha", 1) : 1;
+	const char *word = sl__word(node, "activation", "");
+	double alpha = has_options(node) ? sl__float(node, "alpha", 1) : 1;
+	struct sl__per end = {.mul = (uint64_t)is_rescaled(node)};
 
 	if (!read_operands(call, form, &a, &b)) {
 		sl__cost_unknown(call, cost);
 		return;
 	}
 	count_products(call, form, (uint64_t)a.columns, cost);
-	count_scaling(call, cost);
-	count_activation(call, cost);
-	if (alpha < 1 || alpha > 1)
-		cost->mul = sl__plus(cost->mul, cost->out_elements);
+	/* The range of A, then A in integers. */
+	if (sl__is_op(node, SL__OP_MS_DynamicQuantizeMatMul))
+		sl__count(cost, cost->in_elements, SL__PER(.cmp = 2, .mul = 1));
+	end.mul += alpha < 1 || alpha > 1;
+	end.cmp = !strcmp(word, "Relu") || !strcmp(word, "LeakyRelu");
+	end.exp = *word && !end.cmp;
+	sl__count(cost, cost->out_elements, end);
 }
 
 void
-sl__cost_gemm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_gemm(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct form *form = form_of(call);
 	double beta = sl__float(call->node, "beta", 1);
 
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, form->bias) && (beta < 1 || beta > 1))
-		cost->mul =
-			sl__plus(cost->mul, sl__in_elements(call, form->bias));
+		sl__count(cost, sl__in_elements(call, form->bias),
+			  SL__PER(.mul = 1));
 }
 
 /* Each weight is also made from its few bits: a scale and a zero point. */
 void
-sl__cost_matmul_nbits(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_matmul_nbits(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t k = sl__in_dim(call, 0, -1);
 
 	count_products(call, form_of(call), k, cost);
-	cost->fma = sl__plus(cost->fma, sl__times(k, sl__out_dim(call, 0, -1)));
+	sl__count(cost, sl__times(k, sl__out_dim(call, 0, -1)),
+		  SL__PER(.fma = 1));
 }

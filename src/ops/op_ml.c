@@ -6,7 +6,6 @@
  * attributes, which the traffic of a node does not include: linear models add
  * theirs.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
@@ -16,7 +15,7 @@
 #include "base/banned.h"
 
 static size_t
-n_of(const struct sl__call *call, const char *name)
+n_of(struct sl__call *call, const char *name)
 {
 	const struct sl__attribute *a = sl__attribute(call->node, name);
 
@@ -25,7 +24,7 @@ n_of(const struct sl__call *call, const char *name)
 
 /* Rows of the input; a single one where it has one dimension. */
 static int64_t
-rows_of(const struct sl__call *call)
+rows_of(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 
@@ -35,26 +34,19 @@ rows_of(const struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_ml_like(const struct sl__call *call, struct sl_error *err)
+sl__infer_ml_like(struct sl__call *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
+	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
 }
 
 enum sl_status
-sl__infer_ml_float(const struct sl__call *call, struct sl_error *err)
+sl__infer_ml_float(struct sl__call *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_F32, err);
+	return sl__out_like(call, 0, 0, SL_DTYPE_F32);
 }
 
 void
-sl__cost_ml_compare(const struct sl__call *call, struct sl_cost *cost)
-{
-	(void)call;
-	cost->cmp = cost->out_elements;
-}
-
-void
-sl__cost_scaler(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_scaler(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->add = cost->mul = cost->out_elements;
@@ -62,7 +54,7 @@ sl__cost_scaler(const struct sl__call *call, struct sl_cost *cost)
 
 /* The norm of each row, and a division by it. */
 void
-sl__cost_normalizer(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_normalizer(struct sl__call *call, struct sl_cost *cost)
 {
 	const char *norm = sl__word(call->node, "norm", "MAX");
 
@@ -79,7 +71,7 @@ sl__cost_normalizer(const struct sl__call *call, struct sl_cost *cost)
 }
 
 static enum sl_dtype
-dtype_of_labels(const struct sl__call *call)
+dtype_of_labels(struct sl__call *call)
 {
 	const struct sl__attribute *a =
 		sl__attribute(call->node, "values_tensor");
@@ -99,53 +91,43 @@ dtype_of_labels(const struct sl__call *call)
 
 /* LabelEncoder and CategoryMapper. */
 enum sl_status
-sl__infer_labels(const struct sl__call *call, struct sl_error *err)
+sl__infer_labels(struct sl__call *call)
 {
-	return sl__out_like(call, 0, 0, dtype_of_labels(call), err);
+	return sl__out_like(call, 0, 0, dtype_of_labels(call));
 }
 
 enum sl_status
-sl__infer_one_hot_encoder(const struct sl__call *call, struct sl_error *err)
+sl__infer_one_hot_encoder(struct sl__call *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
-	int rank = sl__in_rank(call, 0);
 	size_t n = n_of(call, "cats_int64s");
-	int64_t *dims;
 
-	if (rank < 0)
-		return sl__out(call, 0, SL_DTYPE_F32, -1, NULL, err);
-	dims = sl__new_sizes(call, (size_t)rank + 1);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int i = 0; i < rank; i++)
-		dims[i] = in->dims[i];
-	dims[rank] = (int64_t)(n ? n : n_of(call, "cats_strings"));
-	return sl__out(call, 0, SL_DTYPE_F32, rank + 1, dims, err);
+	n = n ? n : n_of(call, "cats_strings");
+	return sl__out_longer(call, SL_DTYPE_F32, (int64_t)n);
 }
 
 enum sl_status
-sl__infer_dict_vectorizer(const struct sl__call *call, struct sl_error *err)
+sl__infer_dict_vectorizer(struct sl__call *call)
 {
 	size_t n_words = n_of(call, "string_vocabulary");
 	size_t n = n_words ? n_words : n_of(call, "int64_vocabulary");
 	int64_t dims[2] = {1, (int64_t)n};
 
-	return sl__out(call, 0, SL_DTYPE_NONE, 2, dims, err);
+	return sl__out(call, 0, SL_DTYPE_NONE, 2, dims);
 }
 
 /* A list of tables, one a row: they have no shape. */
 enum sl_status
-sl__infer_zip_map(const struct sl__call *call, struct sl_error *err)
+sl__infer_zip_map(struct sl__call *call)
 {
 	static const struct sl__type table = {.kind = SL__TYPE_MAP, .rank = -1};
 	static const struct sl__type list = {
 		.kind = SL__TYPE_SEQUENCE, .rank = -1, .element = &table};
 
-	return sl__out_type(call, 0, &list, err);
+	return sl__out_type(call, 0, &list);
 }
 
 enum sl_status
-sl__infer_cast_map(const struct sl__call *call, struct sl_error *err)
+sl__infer_cast_map(struct sl__call *call)
 {
 	int64_t n = sl__int(call->node, "max_map", 1);
 	const char *to = sl__word(call->node, "cast_to", "TO_FLOAT");
@@ -157,32 +139,29 @@ sl__infer_cast_map(const struct sl__call *call, struct sl_error *err)
 		       !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING
 		       : !strcmp(to, "TO_INT64") ? SL_DTYPE_I64
 						 : SL_DTYPE_F32,
-		       2, dims, err);
+		       2, dims);
 }
 
 enum sl_status
-sl__infer_feature_extractor(const struct sl__call *call, struct sl_error *err)
+sl__infer_feature_extractor(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0), *at = sl__in(call, 1);
 	int rank = sl__in_rank(call, 0), n_at = sl__in_rank(call, 1);
-	int64_t *dims;
+	int64_t *dims, n;
 
 	if (rank < 1 || n_at < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
-	dims = sl__new_sizes(call, (size_t)rank + 1);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int i = 0; i < rank; i++)
-		dims[i] = in->dims[i];
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+	n = sl__size_product(call->shapes, at->dims, n_at);
 	if (rank == 1)
-		dims[0] = 1;
-	dims[rank == 1 ? 1 : rank - 1] =
-		sl__size_product(call->shapes, at->dims, n_at);
-	return sl__out(call, 0, in->dtype, rank == 1 ? 2 : rank, dims, err);
+		return sl__out(call, 0, in->dtype, 2, (int64_t[]){1, n});
+	dims = sl__copy_sizes(call, 0);
+	if (dims)
+		dims[rank - 1] = n;
+	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status
-sl__infer_feature_vectorizer(const struct sl__call *call, struct sl_error *err)
+sl__infer_feature_vectorizer(struct sl__call *call)
 {
 	struct sl__list widths = sl__list_of(call, SIZE_MAX, "inputdimensions");
 	int64_t dims[2] = {rows_of(call), 0};
@@ -192,17 +171,17 @@ sl__infer_feature_vectorizer(const struct sl__call *call, struct sl_error *err)
 				       widths.values[i] < 0 ? 0
 							    : widths.values[i]);
 		if (dims[1] == -1)
-			return sl__refuse(err, "its output has more than 2^63 "
-					       "elements");
+			return sl__refuse(call, "its output has more than 2^63 "
+						"elements");
 	}
 	if (!widths.values)
 		dims[1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0, SL_DTYPE_F32, 2, dims, err);
+	return sl__out(call, 0, SL_DTYPE_F32, 2, dims);
 }
 
 /* Labels that a classifier knows. */
 static size_t
-n_classes(const struct sl__call *call, int *are_strings)
+n_classes(struct sl__call *call, int *are_strings)
 {
 	static const char *const names[] = {"classlabels_ints",
 					    "classlabels_int64s"};
@@ -216,23 +195,21 @@ n_classes(const struct sl__call *call, int *are_strings)
 
 /* The label of each row, and a score for each class. */
 enum sl_status
-sl__infer_classifier(const struct sl__call *call, struct sl_error *err)
+sl__infer_classifier(struct sl__call *call)
 {
 	int are_strings;
 	size_t n = n_classes(call, &are_strings);
 	int64_t dims[2] = {rows_of(call), (int64_t)n};
-	enum sl_status rc =
-		sl__out(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64,
-			1, dims, err);
 
+	sl__out(call, 0, are_strings ? SL_DTYPE_STRING : SL_DTYPE_I64, 1, dims);
 	if (!n)
 		dims[1] = sl__size_unknown(call->shapes);
-	return rc ? rc : sl__out(call, 1, SL_DTYPE_F32, 2, dims, err);
+	return sl__out(call, 1, SL_DTYPE_F32, 2, dims);
 }
 
 /* Linear and tree regressors: a number for each target. */
 enum sl_status
-sl__infer_regressor(const struct sl__call *call, struct sl_error *err)
+sl__infer_regressor(struct sl__call *call)
 {
 	int64_t n = sl__int(call->node, "n_targets",
 			    sl__int(call->node, "targets", 1));
@@ -241,18 +218,18 @@ sl__infer_regressor(const struct sl__call *call, struct sl_error *err)
 				      ? sl__in_dtype(call, 0)
 				      : SL_DTYPE_F32;
 
-	return sl__out(call, 0, dtype, 2, dims, err);
+	return sl__out(call, 0, dtype, 2, dims);
 }
 
 /* Rows and features of the input, as counts. */
 static uint64_t
-count_rows(const struct sl__call *call)
+count_rows(struct sl__call *call)
 {
 	return sl__in_rank(call, 0) < 2 ? 1 : sl__in_dim(call, 0, 0);
 }
 
 static uint64_t
-count_outputs(const struct sl__call *call)
+count_outputs(struct sl__call *call)
 {
 	const struct sl__type *scores =
 		sl__out_type_of(call, call->node->n_outputs - 1);
@@ -264,29 +241,27 @@ count_outputs(const struct sl__call *call)
 
 /* What is done to the scores at last. */
 static void
-add_post_transform(const struct sl__call *call, struct sl_cost *cost,
+add_post_transform(struct sl__call *call, struct sl_cost *cost,
 		   uint64_t n_scores)
 {
 	const char *how = sl__word(call->node, "post_transform", "NONE");
 
 	if (!strcmp(how, "NONE"))
 		return;
-	cost->exp = sl__plus(cost->exp, n_scores);
-	if (!strncmp(how, "SOFTMAX", 7)) {
-		cost->add = sl__plus(cost->add, n_scores);
-		cost->div = sl__plus(cost->div, n_scores);
-	}
+	sl__count(cost, n_scores, SL__PER(.exp = 1));
+	if (!strncmp(how, "SOFTMAX", 7))
+		sl__count(cost, n_scores, SL__PER(.add = 1, .div = 1));
 }
 
 void
-sl__cost_linear_model(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_linear_model(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n_scores = sl__times(count_rows(call), count_outputs(call));
 	size_t n_weights = n_of(call, "coefficients"),
 	       n_bias = n_of(call, "intercepts");
 
 	cost->work = SL_WORK_LINEAR;
-	cost->fma = cost->macs = sl__times(n_scores, sl__in_dim(call, 0, -1));
+	sl__count_macs(cost, sl__times(n_scores, sl__in_dim(call, 0, -1)));
 	cost->add = n_bias ? n_scores : 0;
 	cost->weight_bytes = 4 * (n_weights + n_bias); /* floats */
 	add_post_transform(call, cost, n_scores);
@@ -298,7 +273,7 @@ sl__cost_linear_model(const struct sl__call *call, struct sl_cost *cost)
  * planes themselves.
  */
 void
-sl__cost_vector_machine(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_vector_machine(struct sl__call *call, struct sl_cost *cost)
 {
 	const char *kernel = sl__word(call->node, "kernel_type", "LINEAR");
 	uint64_t n_features = sl__in_dim(call, 0, -1);
@@ -306,8 +281,7 @@ sl__cost_vector_machine(const struct sl__call *call, struct sl_cost *cost)
 		n_features ? n_of(call, "support_vectors") / n_features : 0;
 	uint64_t n_pairs = sl__times(count_rows(call), n_vectors);
 
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "its kernel with every support vector, once";
+	sl__cost_estimate(cost, "its kernel with every support vector, once");
 	cost->weight_bytes = 4 * (n_of(call, "support_vectors") +
 				  n_of(call, "coefficients"));
 	if (!n_vectors)
@@ -318,13 +292,12 @@ sl__cost_vector_machine(const struct sl__call *call, struct sl_cost *cost)
 	if (strcmp(kernel, "LINEAR") != 0)
 		cost->exp = n_pairs;
 	if (n_vectors)
-		cost->fma = sl__plus(cost->fma,
-				     sl__times(count_rows(call),
-					       n_of(call, "coefficients")));
+		sl__count(cost, count_rows(call),
+			  SL__PER(.fma = n_of(call, "coefficients")));
 }
 
 static uint64_t
-count_trees(const struct sl__call *call)
+count_trees(struct sl__call *call)
 {
 	const int64_t *ids;
 	size_t n = sl__ints(call->node, "nodes_treeids", &ids);
@@ -340,7 +313,7 @@ count_trees(const struct sl__call *call)
 
 /* A comparison a level: as deep as trees of that many nodes must be. */
 void
-sl__cost_trees(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_trees(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n_trees = count_trees(call);
 	uint64_t n_nodes = n_of(call, "nodes_featureids"), deep = 0;
@@ -353,8 +326,7 @@ sl__cost_trees(const struct sl__call *call, struct sl_cost *cost)
 	}
 	while ((n_nodes / n_trees + 1) >> deep > 1)
 		deep++;
-	cost->cmp = sl__times(n_visits, deep);
-	cost->add = n_visits;
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "as if its trees were balanced: paths depend on data";
+	sl__count(cost, n_visits, SL__PER(.cmp = deep, .add = 1));
+	sl__cost_estimate(cost, "as if its trees were balanced: paths depend "
+				"on data");
 }

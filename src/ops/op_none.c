@@ -4,23 +4,19 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__infer_none(const struct sl__call *call, struct sl_error *err)
+sl__infer_none(struct sl__call *call)
 {
-	(void)call;
-	(void)err;
-	return SL_OK;
+	return call->failure;
 }
 
 enum sl_status
-sl__fold_none(const struct sl__call *call, struct sl_error *err)
+sl__fold_none(struct sl__call *call)
 {
-	(void)call;
-	(void)err;
-	return SL_OK;
+	return call->failure;
 }
 
 void
-sl__cost_none(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_none(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	(void)cost;
@@ -28,7 +24,7 @@ sl__cost_none(const struct sl__call *call, struct sl_cost *cost)
 
 /* An operator that is in the table for its arity, and whose cost is not. */
 void
-sl__cost_unknown(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_unknown(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->basis = SL_BASIS_UNKNOWN;

@@ -6,7 +6,6 @@
  * by its deviation, scale and shift.  What a row is, is all that layer,
  * instance, group and mean-variance normalization differ in.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 
@@ -15,161 +14,124 @@
 #include "base/banned.h"
 
 /* Inputs 'first' to 'last' are vectors with one number per channel. */
-static enum sl_status
-check_per_channel(const struct sl__call *call, size_t first, size_t last,
-		  struct sl_error *err)
+static void
+check_per_channel(struct sl__call *call, size_t first, size_t last)
 {
-	static const int64_t one = 1;
 	const struct sl__type *in = sl__in(call, 0);
-	int64_t n = in->rank > 1 ? in->dims[1] : one;
 
 	for (size_t i = first; i <= last; i++) {
 		const struct sl__type *v = sl__in(call, i);
 
-		if (sl__in_rank(call, i) < 0)
-			continue;
-		if (v->rank != 1 || sl__sizes_differ(v->dims[0], n))
-			return sl__refuse(err,
-					  "input %zu is %s where one number "
-					  "for each channel of %s belongs",
-					  i, sl__type_text(call->shapes, v),
-					  sl__type_text(call->shapes, in));
+		if (sl__in_rank(call, i) >= 0 &&
+		    (v->rank != 1 ||
+		     sl__sizes_differ(v->dims[0],
+				      in->rank > 1 ? in->dims[1] : 1)))
+			sl__refuse(call,
+				   "input %zu is %s where one number for each "
+				   "channel of %s belongs",
+				   i, sl__in_text(call, i),
+				   sl__in_text(call, 0));
 	}
-	return SL_OK;
 }
 
 /* Statistics per channel, of the type of the mean that goes in. */
 enum sl_status
-sl__infer_batch_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_batch_norm(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
-	enum sl_dtype dtype = sl__in_dtype(call, 3);
-	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
-	int64_t n_channels = 1;
+	int64_t n_channels;
 
+	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	if (sl__in_rank(call, 0) < 0)
+		return call->failure;
 	/* Early versions may have statistics of each element instead. */
-	if (!rc && sl__in_rank(call, 0) >= 0 &&
-	    sl__int(call->node, "spatial", 1))
-		rc = check_per_channel(call, 1, 4, err);
-	if (sl__in_rank(call, 0) < 0 || call->node->n_outputs < 2)
-		return rc;
-	if (in->rank > 1)
-		n_channels = in->dims[1];
-	for (size_t k = 1; !rc && k < call->node->n_outputs; k++)
-		rc = sl__out(call, k, dtype, 1, &n_channels, err);
-	return rc;
+	if (sl__int(call->node, "spatial", 1))
+		check_per_channel(call, 1, 4);
+	n_channels = in->rank > 1 ? in->dims[1] : 1;
+	for (size_t k = 1; k < call->node->n_outputs; k++)
+		sl__out(call, k, sl__in_dtype(call, 3), 1, &n_channels);
+	return call->failure;
 }
 
 /* Scale and bias are per group in the first version, then per channel. */
 enum sl_status
-sl__infer_group_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_group_norm(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int64_t n_groups = sl__int(call->node, "num_groups", 1);
-	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
 
-	if (rc || sl__in_rank(call, 0) < 2)
-		return rc;
+	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	if (sl__in_rank(call, 0) < 2)
+		return call->failure;
 	if (n_groups < 1 ||
 	    (!sl__is_symbol(in->dims[1]) && in->dims[1] % n_groups))
-		return sl__refuse(err, "%lld channels do not make %lld groups",
-				  (long long)in->dims[1], (long long)n_groups);
-	return call->node->version < 21 ? SL_OK
-					: check_per_channel(call, 1, 2, err);
-}
-
-/* The axis where the normalized dimensions start. */
-static enum sl_status
-first_axis(const struct sl__call *call, int *axis, struct sl_error *err)
-{
-	int64_t given = sl__int(call->node, "axis", -1);
-	int rank = sl__in_rank(call, 0);
-
-	*axis = sl__axis(given, rank);
-	if (*axis < 0)
-		return sl__refuse(err, "axis %lld is not one of %d dimensions",
-				  (long long)given, rank);
-	return SL_OK;
-}
-
-/* Outputs 'first' to 'last' are statistics, one for each row: input 0 with 1
- * from 'axis' on. */
-static enum sl_status
-out_row_statistics(const struct sl__call *call, int axis, size_t first,
-		   size_t last, struct sl_error *err)
-{
-	const struct sl__type *in = sl__in(call, 0);
-	int64_t stash = sl__int(call->node, "stash_type", SL_DTYPE_F32);
-	int64_t *dims = sl__new_sizes(call, (size_t)in->rank);
-	enum sl_status rc = SL_OK;
-
-	if (!dims)
-		return sl__fail_nomem(err);
-	if (stash < 0 || stash >= SL_N_DTYPES)
-		stash = SL_DTYPE_F32;
-	for (int d = 0; d < in->rank; d++)
-		dims[d] = d < axis ? in->dims[d] : 1;
-	for (size_t k = first; !rc && k <= last; k++)
-		rc = sl__out(call, k, (enum sl_dtype)stash, in->rank, dims,
-			     err);
-	return rc;
+		sl__refuse(call, "%lld channels do not make %lld groups",
+			   (long long)in->dims[1], (long long)n_groups);
+	if (call->node->version >= 21)
+		check_per_channel(call, 1, 2);
+	return call->failure;
 }
 
 /* One with a mean and a deviation, or, where the mean is not subtracted, with
- * the latter alone. */
+ * the latter alone: one for each row, input 0 with 1 from the axis on. */
 enum sl_status
-sl__infer_layer_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_layer_norm(struct sl__call *call)
 {
-	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t stash = sl__int(call->node, "stash_type", SL_DTYPE_F32);
+	int64_t *dims;
 	int axis;
 
-	if (rc || sl__in_rank(call, 0) < 0)
-		return rc;
-	rc = first_axis(call, &axis, err);
-	return rc ? rc : out_row_statistics(call, axis, 1, 2, err);
+	sl__out_like(call, 0, 0, SL_DTYPE_NONE);
+	if (sl__in_rank(call, 0) < 0)
+		return call->failure;
+	axis = sl__need_axis(call, sl__int(call->node, "axis", -1), in->rank);
+	dims = sl__copy_sizes(call, 0);
+	if (stash < 0 || stash >= SL_N_DTYPES)
+		stash = SL_DTYPE_F32;
+	for (int d = axis; !call->failure && d < in->rank; d++)
+		dims[d] = 1;
+	for (size_t k = 1; k <= 2; k++)
+		sl__out(call, k, (enum sl_dtype)stash, in->rank, dims);
+	return call->failure;
 }
 
 enum sl_status
-sl__infer_rms_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_rms_norm(struct sl__call *call)
 {
-	enum sl_dtype dtype = sl__in_dtype(call, 1);
-
-	return sl__out_like(call, 0, 0, dtype, err);
+	return sl__out_like(call, 0, 0, sl__in_dtype(call, 1));
 }
 
 /* The sum that is normalized may be asked for as well. */
 enum sl_status
-sl__infer_skip_layer_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_skip_layer_norm(struct sl__call *call)
 {
-	enum sl_status rc = sl__infer_layer_norm(call, err);
-
-	return rc ? rc : sl__out_like(call, 3, 0, SL_DTYPE_NONE, err);
+	sl__infer_layer_norm(call);
+	return sl__out_like(call, 3, 0, SL_DTYPE_NONE);
 }
 
 /* Ids [batch, seq] to rows [batch, seq, hidden]; the length of each text;
  * perhaps the sum before it is normalized. */
 enum sl_status
-sl__infer_embed_layer_norm(const struct sl__call *call, struct sl_error *err)
+sl__infer_embed_layer_norm(struct sl__call *call)
 {
 	const struct sl__type *ids = sl__in(call, 0), *table = sl__in(call, 2);
 	enum sl_dtype dtype = sl__in_dtype(call, 2);
 	int64_t dims[3];
-	enum sl_status rc;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 2) < 0)
-		return sl__out(call, 0, dtype, -1, NULL, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (ids->rank != 2 || table->rank != 2)
-		return sl__refuse(err,
-				  "ids of rank %d, a table of rank %d; "
-				  "both are 2",
+		return sl__refuse(call,
+				  "ids of rank %d, a table of rank %d; both "
+				  "are 2",
 				  ids->rank, table->rank);
 	dims[0] = ids->dims[0];
 	dims[1] = ids->dims[1];
 	dims[2] = table->dims[1];
-	rc = sl__out(call, 0, dtype, 3, dims, err);
-	if (!rc)
-		rc = sl__out(call, 1, SL_DTYPE_I32, 1, dims, err);
-	return rc ? rc : sl__out(call, 2, dtype, 3, dims, err);
+	sl__out(call, 0, dtype, 3, dims);
+	sl__out(call, 1, SL_DTYPE_I32, 1, dims);
+	return sl__out(call, 2, dtype, 3, dims);
 }
 
 /*
@@ -184,24 +146,20 @@ cost_rows(struct sl_cost *cost, uint64_t n, uint64_t n_rows)
 {
 	cost->work = SL_WORK_LAYER_NORM;
 	cost->in_elements = n;
-	cost->add = sl__plus(sl__times(n, 3), n_rows);
-	cost->mul = sl__times(n, 2);
-	cost->div = sl__times(n_rows, 3);
-	cost->exp = n_rows;
+	sl__count(cost, n, SL__PER(.add = 3, .mul = 2));
+	sl__count(cost, n_rows, SL__PER(.add = 1, .div = 3, .exp = 1));
 }
 
 static void
 cost_scale(struct sl_cost *cost, int has_bias)
 {
-	if (has_bias)
-		cost->fma = cost->in_elements;
-	else
-		cost->mul = sl__plus(cost->mul, cost->in_elements);
+	sl__count(cost, cost->in_elements,
+		  has_bias ? SL__PER(.fma = 1) : SL__PER(.mul = 1));
 }
 
 /* Elements of input 0 over those of a row, which starts at 'axis'. */
 static uint64_t
-rows_before(const struct sl__call *call, int axis)
+rows_before(struct sl__call *call, int axis)
 {
 	uint64_t n = 1;
 
@@ -211,7 +169,7 @@ rows_before(const struct sl__call *call, int axis)
 }
 
 static uint64_t
-layer_rows(const struct sl__call *call)
+layer_rows(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 
@@ -220,7 +178,7 @@ layer_rows(const struct sl__call *call)
 }
 
 void
-sl__cost_layer_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_layer_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	cost_rows(cost, cost->in_elements, layer_rows(call));
 	cost_scale(cost, sl__has_in(call, 2));
@@ -228,39 +186,36 @@ sl__cost_layer_norm(const struct sl__call *call, struct sl_cost *cost)
 
 /* x / sqrt(mean(x x) + epsilon) * scale: nothing is subtracted. */
 void
-sl__cost_rms_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_rms_norm(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->in_elements, n_rows = layer_rows(call);
-
 	cost->work = SL_WORK_LAYER_NORM;
-	cost->add = sl__plus(n, n_rows);
-	cost->mul = sl__times(n, 3);
-	cost->div = sl__times(n_rows, 2);
-	cost->exp = n_rows;
+	sl__count(cost, cost->in_elements, SL__PER(.add = 1, .mul = 3));
+	sl__count(cost, layer_rows(call),
+		  SL__PER(.add = 1, .div = 2, .exp = 1));
 }
 
 /* Input and skip are added first, and a bias where there is one. */
 void
-sl__cost_skip_layer_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_skip_layer_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	cost_rows(cost, cost->in_elements, layer_rows(call));
 	cost_scale(cost, sl__has_in(call, 3));
-	cost->add = sl__plus(cost->add, sl__times(cost->in_elements,
-						  sl__has_in(call, 4) ? 2 : 1));
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.add = sl__has_in(call, 4) ? 2 : 1));
 }
 
 void
-sl__cost_skip_rms_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_skip_rms_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	sl__cost_rms_norm(call, cost);
-	cost->add = sl__plus(cost->add, sl__times(cost->in_elements,
-						  sl__has_in(call, 3) ? 2 : 1));
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.add = sl__has_in(call, 3) ? 2 : 1));
 }
 
 /* Whether input i, of those that are tables, came up before: its bytes stand
  * in the cost once. */
 static int
-is_table_again(const struct sl__call *call, size_t i)
+is_table_again(struct sl__call *call, size_t i)
 {
 	for (size_t k = 2; k < i; k++) {
 		if (call->node->inputs[k] == call->node->inputs[i])
@@ -271,7 +226,7 @@ is_table_again(const struct sl__call *call, size_t i)
 
 /* A table of embeddings gives as many rows as the output has, not all. */
 static void
-read_rows(const struct sl__call *call, struct sl_cost *cost, size_t i)
+read_rows(struct sl__call *call, struct sl_cost *cost, size_t i)
 {
 	uint64_t *bytes = &cost->read_bytes, all, rows;
 	struct sl__type taken;
@@ -293,27 +248,25 @@ read_rows(const struct sl__call *call, struct sl_cost *cost, size_t i)
 /* Rows for words, places and, where there are any, segments are added up and
  * normalized. */
 void
-sl__cost_embed_layer_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_embed_layer_norm(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->out_elements;
-
-	cost_rows(cost, n, sl__in_elements(call, 0));
+	cost_rows(cost, cost->out_elements, sl__in_elements(call, 0));
 	cost_scale(cost, sl__has_in(call, 6));
-	cost->add =
-		sl__plus(cost->add, sl__times(n, sl__has_in(call, 4) ? 2 : 1));
+	sl__count(cost, cost->out_elements,
+		  SL__PER(.add = sl__has_in(call, 4) ? 2 : 1));
 	for (size_t i = 2; i <= 4; i++)
 		read_rows(call, cost, i);
 }
 
 void
-sl__cost_instance_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_instance_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	cost_rows(cost, cost->in_elements, rows_before(call, 2));
 	cost_scale(cost, 1);
 }
 
 void
-sl__cost_group_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_group_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	int64_t n_groups = sl__int(call->node, "num_groups", 1);
 
@@ -325,7 +278,7 @@ sl__cost_group_norm(const struct sl__call *call, struct sl_cost *cost)
 
 /* Rows are what the axes leave; by default one for each channel.  No scale. */
 void
-sl__cost_mean_variance_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_mean_variance_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	static const int64_t usual[] = {0, 2, 3};
 	const int64_t *axes;
@@ -355,7 +308,7 @@ sl__cost_mean_variance_norm(const struct sl__call *call, struct sl_cost *cost)
  * per channel three divisions, a root, and two running averages (mul, fma).
  */
 void
-sl__cost_batch_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_batch_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
 	uint64_t n = cost->in_elements;
@@ -365,19 +318,17 @@ sl__cost_batch_norm(const struct sl__call *call, struct sl_cost *cost)
 				  : sl__int(node, "training_mode", 0) != 0;
 
 	cost->work = SL_WORK_BATCH_NORM;
-	cost->fma = n;
+	sl__count(cost, n, SL__PER(.fma = 1));
 	if (!is_training)
 		return;
-	cost->add = sl__plus(sl__times(n, 2), n_channels);
-	cost->fma = sl__plus(sl__times(n, 2), sl__times(n_channels, 2));
-	cost->mul = sl__times(n_channels, 2);
-	cost->div = sl__times(n_channels, 3);
-	cost->exp = n_channels;
+	sl__count(cost, n, SL__PER(.fma = 1, .add = 2));
+	sl__count(cost, n_channels,
+		  SL__PER(.add = 1, .fma = 2, .mul = 2, .div = 3, .exp = 1));
 }
 
 /* x / sum(|x|), or x / sqrt(sum(x x)), along one axis. */
 void
-sl__cost_lp_norm(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_lp_norm(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements;
 	int axis =
@@ -398,11 +349,11 @@ sl__cost_lp_norm(const struct sl__call *call, struct sl_cost *cost)
 /* x / (bias + a sum(x x))^beta, the sum over 'size' channels around it; the
  * squares are taken once. */
 void
-sl__cost_lrn(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_lrn(struct sl__call *call, struct sl_cost *cost)
 {
 	int64_t size = sl__int(call->node, "size", 1);
-	uint64_t n = cost->in_elements;
 
-	cost->mul = cost->fma = cost->exp = cost->div = n;
-	cost->add = sl__times(n, size > 0 ? (uint64_t)size - 1 : 0);
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.mul = 1, .fma = 1, .exp = 1, .div = 1,
+			  .add = size > 0 ? (uint64_t)size - 1 : 0));
 }

@@ -14,102 +14,85 @@
 
 /* A vector of scales has one for each place along the axis, and blocks of
  * scales lie along it; one scale for all needs no axis. */
-static enum sl_status
-check_axis(const struct sl__call *call, struct sl_error *err)
+static void
+check_axis(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0), *scale = sl__in(call, 1);
-	int64_t named = sl__int(call->node, "axis", 1);
 	int axis;
 
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 1 ||
 	    (scale->rank == 1 && scale->dims[0] == 1))
-		return SL_OK;
-	axis = sl__axis(named, in->rank);
-	if (axis < 0)
-		return sl__refuse(err,
-				  "axis %lld lies outside of %d dimensions",
-				  (long long)named, in->rank);
-	if (scale->rank == 1 &&
+		return;
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 1), in->rank);
+	if (axis >= 0 && scale->rank == 1 &&
 	    sl__sizes_differ(scale->dims[0], in->dims[axis]))
-		return sl__refuse(err, "%s scales for dimension %d of %s",
-				  sl__type_text(call->shapes, scale), axis,
-				  sl__type_text(call->shapes, in));
-	return SL_OK;
+		sl__refuse(call, "%s scales for dimension %d of %s",
+			   sl__in_text(call, 1), axis, sl__in_text(call, 0));
 }
 
 /* Output 0 is like input 0, of the type that the attribute names, or else of
  * the one that is given. */
 static enum sl_status
-out_as(const struct sl__call *call, enum sl_dtype otherwise,
-       struct sl_error *err)
+out_as(struct sl__call *call, enum sl_dtype otherwise)
 {
 	int64_t named = sl__int(call->node, "output_dtype", 0);
 	int rank = sl__in_rank(call, 0);
 	enum sl_dtype dtype = otherwise;
-	enum sl_status rc = check_axis(call, err);
 
-	if (rc)
-		return rc;
+	check_axis(call);
 	if (named > 0)
 		dtype = named < SL_N_DTYPES ? (enum sl_dtype)named
 					    : SL_DTYPE_NONE;
 	return sl__out(call, 0, dtype, rank,
-		       rank > 0 ? sl__in(call, 0)->dims : NULL, err);
+		       rank > 0 ? sl__in(call, 0)->dims : NULL);
 }
 
 enum sl_status
-sl__infer_quantize(const struct sl__call *call, struct sl_error *err)
+sl__infer_quantize(struct sl__call *call)
 {
-	return out_as(call,
-		      sl__has_in(call, 2) ? sl__in_dtype(call, 2) : SL_DTYPE_U8,
-		      err);
+	return out_as(call, sl__has_in(call, 2) ? sl__in_dtype(call, 2)
+						: SL_DTYPE_U8);
 }
 
 enum sl_status
-sl__infer_dequantize(const struct sl__call *call, struct sl_error *err)
+sl__infer_dequantize(struct sl__call *call)
 {
-	return out_as(call, sl__in_dtype(call, 1), err);
+	return out_as(call, sl__in_dtype(call, 1));
 }
 
 enum sl_status
-sl__infer_dynamic_quantize(const struct sl__call *call, struct sl_error *err)
+sl__infer_dynamic_quantize(struct sl__call *call)
 {
-	enum sl_status rc = sl__out_like(call, 0, 0, SL_DTYPE_U8, err);
-
-	if (!rc)
-		rc = sl__out(call, 1, SL_DTYPE_F32, 0, NULL, err);
-	if (!rc)
-		rc = sl__out(call, 2, SL_DTYPE_U8, 0, NULL, err);
-	return rc;
+	sl__out_like(call, 0, 0, SL_DTYPE_U8);
+	sl__out(call, 1, SL_DTYPE_F32, 0, NULL);
+	return sl__out(call, 2, SL_DTYPE_U8, 0, NULL);
 }
 
 void
-sl__cost_quantize(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_quantize(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->out_elements;
-
 	cost->work = SL_WORK_QUANTIZE;
-	cost->mul = n;
-	cost->add = sl__has_in(call, 2) ? n : 0;
-	cost->cmp = sl__times(n, 2);
+	sl__count(cost, cost->out_elements,
+		  SL__PER(.mul = 1, .add = sl__has_in(call, 2) ? 1 : 0,
+			  .cmp = 2));
 }
 
 void
-sl__cost_dequantize(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_dequantize(struct sl__call *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_QUANTIZE;
-	cost->mul = cost->out_elements;
-	cost->add = sl__has_in(call, 2) ? cost->out_elements : 0;
+	sl__count(cost, cost->out_elements,
+		  SL__PER(.mul = 1, .add = sl__has_in(call, 2) ? 1 : 0));
 }
 
 /* The smallest and the largest element are looked for first: two comparisons
  * each.  Scale and zero point then take two divisions. */
 void
-sl__cost_dynamic_quantize(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_dynamic_quantize(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_QUANTIZE;
-	cost->mul = cost->add = cost->in_elements;
-	cost->cmp = sl__times(cost->in_elements, 4);
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.mul = 1, .add = 1, .cmp = 4));
 	cost->div = 2;
 }

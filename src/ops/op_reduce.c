@@ -1,20 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op_reduce.c - operators that join the elements along some axes: reductions,
- * the place of the largest, running sums, the k largest.
+ * op_reduce.c - operators that join the elements along some axes.
  *
  * Joining n elements into one takes n - 1 operations, so a reduction of n_in
  * elements to n_out takes n_in - n_out.
+ *
+ * Computed, the input is walked once, in its order, and each element is joined
+ * into the element of the output that it belongs to.  What an element becomes
+ * before, how two are joined, what the result becomes after and what nothing
+ * at all comes to is a row of 'reductions'; sums, products and extremes of
+ * integers stay integers.
  */
 #include "base/dtype.h"
-#include "base/status.h"
-#include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/element.h"
+#include "ops/moving.h"
+#include "ops/op_row.h"
+#include "ops/ref.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
+
+enum { RANK_MOST = SL__RANK_MOST };
+
+enum joining { SUM, PRODUCT, MOST, LEAST };
+enum before { AS_IS, ABSOLUTE, SQUARE };
+enum after { NOTHING, ROOT, LOGARITHM, MEAN };
+
+/* And what it costs: per element that goes in, per joining of two, per element
+ * that comes out. */
+static const struct reduction {
+	enum sl__op_id id;
+	enum before before;
+	enum joining joining;
+	enum after after;
+	struct sl__per per_in, per_join, per_out;
+} reductions[] = {
+	{SL__OP_ONNX_ReduceSum, AS_IS, SUM, NOTHING, .per_join = {.add = 1}},
+	{SL__OP_ONNX_ReduceMean, AS_IS, SUM, MEAN, .per_join = {.add = 1},
+	 .per_out = {.div = 1}},
+	{SL__OP_ONNX_ReduceProd, AS_IS, PRODUCT, NOTHING,
+	 .per_join = {.mul = 1}},
+	{SL__OP_ONNX_ReduceMax, AS_IS, MOST, NOTHING, .per_join = {.cmp = 1}},
+	{SL__OP_ONNX_ReduceMin, AS_IS, LEAST, NOTHING, .per_join = {.cmp = 1}},
+	{SL__OP_ONNX_ReduceL1, ABSOLUTE, SUM, NOTHING, .per_in = {.cmp = 1},
+	 .per_join = {.add = 1}},
+	{SL__OP_ONNX_ReduceL2, SQUARE, SUM, ROOT, .per_in = {.mul = 1},
+	 .per_join = {.add = 1}, .per_out = {.exp = 1}},
+	{SL__OP_ONNX_ReduceLogSum, AS_IS, SUM, LOGARITHM,
+	 .per_join = {.add = 1}, .per_out = {.exp = 1}},
+	/* m + log(sum(exp(x - m))), where m is the largest */
+	{SL__OP_ONNX_ReduceLogSumExp, AS_IS, SUM, LOGARITHM,
+	 .per_in = {.add = 1, .exp = 1}, .per_join = {.add = 1, .cmp = 1},
+	 .per_out = {.add = 1, .exp = 1}},
+	{SL__OP_ONNX_ReduceSumSquare, SQUARE, SUM, NOTHING,
+	 .per_in = {.mul = 1}, .per_join = {.add = 1}},
+};
 
 /* What a reduction reduces, as far as it is known. */
 struct axes {
@@ -27,7 +70,7 @@ struct axes {
 /* An attribute in old versions, an input in new ones.  Of an input without
  * elements all is known. */
 static struct axes
-find_axes(const struct sl__call *call)
+find_axes(struct sl__call *call)
 {
 	struct axes axes = {.is_known = 1};
 	uint64_t n = 1;
@@ -44,54 +87,47 @@ find_axes(const struct sl__call *call)
 }
 
 /*
- * Sets marks[d] to 1 for each axis that is reduced.  No axes means all of
- * them, or none with noop_with_empty_axes.
+ * marks[d] is 1 for each axis that is reduced; NULL where one is refused.  No
+ * axes means all of them, or none with noop_with_empty_axes.
  */
-static enum sl_status
-mark_axes(const struct sl__call *call, const struct axes *axes, int rank,
-	  int64_t *marks, struct sl_error *err)
+static int64_t *
+mark_axes(struct sl__call *call, const struct axes *axes)
 {
 	int is_noop = sl__int(call->node, "noop_with_empty_axes", 0) != 0;
+	int rank = sl__in_rank(call, 0);
+	int64_t *marks = sl__new_sizes(call, (size_t)rank);
 
-	for (int d = 0; d < rank; d++)
+	for (int d = 0; marks && d < rank; d++)
 		marks[d] = !axes->is_given && !is_noop;
-	for (size_t i = 0; i < axes->n; i++) {
-		int axis = sl__axis(axes->values[i], rank);
+	for (size_t i = 0; !call->failure && i < axes->n; i++) {
+		int axis = sl__need_axis(call, axes->values[i], rank);
 
-		if (axis < 0)
-			return sl__refuse(err,
-					  "axis %lld is not one of %d "
-					  "dimensions",
-					  (long long)axes->values[i], rank);
-		marks[axis] = 1;
+		if (axis >= 0)
+			marks[axis] = 1;
 	}
-	return SL_OK;
+	return call->failure ? NULL : marks;
 }
 
 /* Input 0 without the marked axes, or with 1 in their place. */
 static enum sl_status
-out_reduced(const struct sl__call *call, enum sl_dtype dtype,
-	    const int64_t *marks, struct sl_error *err)
+out_reduced(struct sl__call *call, enum sl_dtype dtype, const int64_t *marks)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int keeps = sl__int(call->node, "keepdims", 1) != 0;
 	int64_t *dims = sl__new_sizes(call, (size_t)in->rank);
 	int rank = 0;
 
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int d = 0; d < in->rank; d++) {
+	for (int d = 0; !call->failure && d < in->rank; d++) {
 		if (!marks[d] || keeps)
 			dims[rank++] = marks[d] ? 1 : in->dims[d];
 	}
-	return sl__out(call, 0, dtype, rank, dims, err);
+	return sl__out(call, 0, dtype, rank, dims);
 }
 
 /* Which axes is not known, but perhaps how many remain; and a dimension of 1
  * that is kept stays 1. */
 static enum sl_status
-out_some_axes(const struct sl__call *call, enum sl_dtype dtype,
-	      struct sl_error *err)
+out_some_axes(struct sl__call *call, enum sl_dtype dtype)
 {
 	const struct sl__type *in = sl__in(call, 0), *axes = sl__in(call, 1);
 	int keeps = sl__int(call->node, "keepdims", 1) != 0;
@@ -102,142 +138,28 @@ out_some_axes(const struct sl__call *call, enum sl_dtype dtype,
 		if (!axes || axes->rank != 1 || axes->dims[0] <= 0 ||
 		    axes->dims[0] > rank)
 			return sl__out_unknown(call, 0, dtype,
-					       "depends on the axes", err);
+					       "depends on the axes");
 		rank -= axes->dims[0];
 	}
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int64_t d = 0; d < rank; d++) {
-		dims[d] = 1;
-		if (!keeps || in->dims[d] != 1)
-			dims[d] = sl__size_unknown(call->shapes);
-		if (dims[d] == -1)
-			return sl__fail_nomem(err);
-	}
-	return sl__out(call, 0, dtype, (int)rank, dims, err);
+	for (int64_t d = 0; dims && d < rank; d++)
+		dims[d] = keeps && in->dims[d] == 1
+				  ? 1
+				  : sl__size_unknown(call->shapes);
+	return sl__out(call, 0, dtype, (int)rank, dims);
 }
 
 enum sl_status
-sl__infer_reduce(const struct sl__call *call, struct sl_error *err)
+sl__infer_reduce(struct sl__call *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct axes axes = find_axes(call);
-	int rank = sl__in_rank(call, 0);
-	enum sl_status rc;
-	int64_t *marks;
 
-	if (rank < 0)
-		return sl__out(call, 0, dtype, -1, NULL, err);
+	if (sl__in_rank(call, 0) < 0)
+		return sl__out_rankless(call, 0, dtype);
 	if (!axes.is_known)
-		return out_some_axes(call, dtype, err);
-	marks = sl__new_sizes(call, (size_t)rank);
-	if (!marks)
-		return sl__fail_nomem(err);
-	rc = mark_axes(call, &axes, rank, marks, err);
-	return rc ? rc : out_reduced(call, dtype, marks, err);
-}
-
-/* The axis that the node names, in *axis; -1 where the rank is not known. */
-static enum sl_status
-one_axis(const struct sl__call *call, int64_t otherwise, int *axis,
-	 struct sl_error *err)
-{
-	int64_t given = sl__int(call->node, "axis", otherwise);
-	int rank = sl__in_rank(call, 0);
-
-	*axis = rank < 0 ? -1 : sl__axis(given, rank);
-	if (rank >= 0 && *axis < 0)
-		return sl__refuse(err, "axis %lld is not one of %d dimensions",
-				  (long long)given, rank);
-	return SL_OK;
-}
-
-enum sl_status
-sl__infer_arg_reduce(const struct sl__call *call, struct sl_error *err)
-{
-	int64_t *marks;
-	int axis;
-	enum sl_status rc = one_axis(call, 0, &axis, err);
-
-	if (rc)
-		return rc;
-	if (axis < 0)
-		return sl__out(call, 0, SL_DTYPE_I64, -1, NULL, err);
-	marks = sl__new_sizes(call, (size_t)sl__in_rank(call, 0));
-	if (!marks)
-		return sl__fail_nomem(err);
-	marks[axis] = 1;
-	return out_reduced(call, SL_DTYPE_I64, marks, err);
-}
-
-/* How many are kept: an attribute before version 10, then an input. */
-static enum sl_status
-find_k(const struct sl__call *call, int64_t *k, struct sl_error *err)
-{
-	const struct sl__known *known = sl__in_known(call, 1);
-
-	*k = sl__int(call->node, "k", -1);
-	if (call->node->version < 10 || !sl__has_in(call, 1))
-		return *k < 0 ? sl__refuse(err, "k is %lld", (long long)*k)
-			      : SL_OK;
-	if (known && known->ints && known->n == 1) {
-		*k = known->ints[0];
-		return SL_OK;
-	}
-	*k = sl__size_unknown(call->shapes);
-	return *k == -1 ? sl__fail_nomem(err) : SL_OK;
-}
-
-enum sl_status
-sl__infer_topk(const struct sl__call *call, struct sl_error *err)
-{
-	const struct sl__type *in = sl__in(call, 0);
-	enum sl_dtype dtype = sl__in_dtype(call, 0);
-	int64_t k, *dims = NULL;
-	int axis, rank = sl__in_rank(call, 0);
-	enum sl_status rc = one_axis(call, -1, &axis, err);
-
-	if (!rc)
-		rc = find_k(call, &k, err);
-	if (rc)
-		return rc;
-	if (axis >= 0) {
-		if (!sl__is_symbol(k) && !sl__is_symbol(in->dims[axis]) &&
-		    (k < 0 || k > in->dims[axis]))
-			return sl__refuse(
-				err, "the %lld largest of %lld elements",
-				(long long)k, (long long)in->dims[axis]);
-		dims = sl__new_sizes(call, (size_t)rank);
-		if (!dims)
-			return sl__fail_nomem(err);
-		memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
-		dims[axis] = k;
-	}
-	rc = sl__out(call, 0, dtype, rank, dims, err);
-	return rc ? rc : sl__out(call, 1, SL_DTYPE_I64, rank, dims, err);
-}
-
-struct joining {
-	sl__element_function *join;
-	int is_possible; /* of no elements at all: 'none' */
-	int64_t none;
-};
-
-static struct joining
-joining_of(const struct sl__node *node)
-{
-	struct joining j = {0};
-
-	if (sl__is_op(node, SL__OP_ONNX_ReduceSum))
-		j = (struct joining){sl__element_add, 1, 0};
-	else if (sl__is_op(node, SL__OP_ONNX_ReduceProd))
-		j = (struct joining){sl__element_mul, 1, 1};
-	else if (sl__is_op(node, SL__OP_ONNX_ReduceMax))
-		j = (struct joining){sl__element_max, 0, 0};
-	else if (sl__is_op(node, SL__OP_ONNX_ReduceMin))
-		j = (struct joining){sl__element_min, 0, 0};
-	return j;
+		return out_some_axes(call, dtype);
+	return out_reduced(call, dtype, mark_axes(call, &axes));
 }
 
 /* The element of the output that element i of the input goes into. */
@@ -260,8 +182,8 @@ target_of(const struct sl__type *in, const int64_t *marks, size_t i)
 
 /* Joins all of 'known' into sums[], whose elements are absent at first. */
 static enum sl__follows
-join_all(const struct sl__call *call, const struct sl__known *known,
-	 const int64_t *marks, const struct joining *j,
+fold_all(struct sl__call *call, const struct sl__known *known,
+	 const int64_t *marks, sl__element_function *join_two,
 	 struct sl__element *sums)
 {
 	const struct sl__type *in = sl__in(call, 0);
@@ -274,186 +196,360 @@ join_all(const struct sl__call *call, const struct sl__known *known,
 
 		*sum = e;
 		if (so_far.kind)
-			follows = j->join(call->shapes, &so_far, &e, sum);
+			follows = join_two(call->shapes, &so_far, &e, sum);
 	}
 	return follows;
 }
 
 static enum sl_status
-fold_sums(const struct sl__call *call, const struct sl__known *known,
-	  const struct joining *j, size_t n_out, struct sl_error *err)
+fold_sums(struct sl__call *call, const struct sl__known *known,
+	  enum joining joining, size_t n_out)
 {
+	static sl__element_function *const functions[] = {
+		[SUM] = sl__element_add,
+		[PRODUCT] = sl__element_mul,
+		[MOST] = sl__element_max,
+		[LEAST] = sl__element_min};
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	struct axes axes = find_axes(call);
-	int rank = sl__in_rank(call, 0);
-	int64_t *marks = sl__new_sizes(call, (size_t)rank);
+	int64_t *marks = mark_axes(call, &axes);
 	int64_t *ints = sl__new_sizes(call, n_out);
 	struct sl__element *sums =
 		sl__arena_array(&call->shapes->arena, n_out, sizeof(*sums));
 	enum sl__follows follows;
-	enum sl_status rc;
 
-	if (!marks || !ints || !sums)
-		return sl__fail_nomem(err);
-	rc = mark_axes(call, &axes, rank, marks, err);
-	if (rc)
-		return rc;
-	follows = join_all(call, known, marks, j, sums);
+	if (!sums)
+		sl__call_nomem(call);
+	if (call->failure)
+		return call->failure;
+	follows = fold_all(call, known, marks, functions[joining], sums);
 	for (size_t i = 0; follows == SL__FOLLOWS && i < n_out; i++) {
-		if (!sums[i].kind && !j->is_possible)
+		/* Of no elements there is a sum and a product. */
+		if (!sums[i].kind && joining != SUM && joining != PRODUCT)
 			return SL_OK;
 		if (!sums[i].kind)
-			sums[i] = sl__element_whole(j->none);
+			sums[i] = sl__element_whole(joining == PRODUCT);
 		follows = sl__element_convert(call->shapes, &sums[i], dtype);
 		ints[i] = sums[i].whole;
 	}
 	if (follows == SL__FOLLOWS_NO_MEMORY)
-		return sl__fail_nomem(err);
+		return sl__call_nomem(call);
 	return follows == SL__FOLLOWS
-		       ? sl__out_known(call, 0, ints, NULL, n_out, err)
+		       ? sl__out_known(call, 0, ints, NULL, n_out)
 		       : SL_OK;
 }
 
 /* Sums, products and extremes of integers: the number of elements. */
 enum sl_status
-sl__fold_reduce(const struct sl__call *call, struct sl_error *err)
+sl__fold_reduce(struct sl__call *call)
 {
-	struct joining j = joining_of(call->node);
-	const struct sl__known *known;
+	const struct reduction *r = SL__ROW_OF(call->node, reductions);
+	const struct sl__known *known = sl__in_known(call, 0);
+	const struct sl__type *out = sl__out_type_of(call, 0);
 	uint64_t n_in, n_out;
 
-	if (!j.join || call->node->n_outputs == 0 ||
-	    call->node->outputs[0] == SL__NONE ||
+	if (r->before != AS_IS || r->after != NOTHING || !known ||
+	    !known->ints || !out || !find_axes(call).is_known ||
 	    sl__dtype_family(sl__in_dtype(call, 0)) != SL__DTYPE_INTEGER ||
-	    !find_axes(call).is_known)
-		return SL_OK;
-	known = sl__in_known(call, 0);
-	if (!known || !known->ints ||
 	    !sl__type_elements(sl__in(call, 0), &n_in) || n_in != known->n ||
-	    !sl__type_elements(&call->shapes->types[call->node->outputs[0]],
-			       &n_out) ||
-	    n_out > SL__KNOWN_MOST)
+	    !sl__type_elements(out, &n_out) || n_out > SL__KNOWN_MOST)
 		return SL_OK;
-	return fold_sums(call, known, &j, (size_t)n_out, err);
+	return fold_sums(call, known, r->joining, (size_t)n_out);
 }
-
-/* Per element that goes in, per joining of two, per element that comes out. */
-static const struct per_reduction {
-	struct {
-		uint8_t mul, add, exp, cmp;
-	} in;
-	struct {
-		uint8_t mul, add, cmp;
-	} join;
-	struct {
-		uint8_t add, div, exp;
-	} out;
-} reductions[SL__N_OPS] = {
-	[SL__OP_ONNX_ReduceL1] = {.in = {.cmp = 1}, .join = {.add = 1}},
-	[SL__OP_ONNX_ReduceL2] = {.in = {.mul = 1},
-				  .join = {.add = 1},
-				  .out = {.exp = 1}},
-	[SL__OP_ONNX_ReduceLogSum] = {.join = {.add = 1}, .out = {.exp = 1}},
-	/* m + log(sum(exp(x - m))), where m is the largest */
-	[SL__OP_ONNX_ReduceLogSumExp] = {.in = {.add = 1, .exp = 1},
-					 .join = {.add = 1, .cmp = 1},
-					 .out = {.add = 1, .exp = 1}},
-	[SL__OP_ONNX_ReduceMax] = {.join = {.cmp = 1}},
-	[SL__OP_ONNX_ReduceMean] = {.join = {.add = 1}, .out = {.div = 1}},
-	[SL__OP_ONNX_ReduceMin] = {.join = {.cmp = 1}},
-	[SL__OP_ONNX_ReduceProd] = {.join = {.mul = 1}},
-	[SL__OP_ONNX_ReduceSum] = {.join = {.add = 1}},
-	[SL__OP_ONNX_ReduceSumSquare] = {.in = {.mul = 1}, .join = {.add = 1}},
-};
 
 /* Exporters write average pooling to size 1 as a mean over both axes of an
  * image. */
 static int
-is_pool(const struct sl__call *call)
+is_pool(struct sl__call *call)
 {
 	struct axes axes = find_axes(call);
-	int64_t marks[4];
+	int64_t *marks;
 
-	return sl__is_op(call->node, SL__OP_ONNX_ReduceMean) &&
-	       sl__in_rank(call, 0) == 4 &&
-	       !mark_axes(call, &axes, 4, marks, NULL) && !marks[0] &&
-	       !marks[1] && marks[2] && marks[3];
+	if (!sl__is_op(call->node, SL__OP_ONNX_ReduceMean) ||
+	    sl__in_rank(call, 0) != 4)
+		return 0;
+	marks = mark_axes(call, &axes);
+	return marks && !marks[0] && !marks[1] && marks[2] && marks[3];
 }
 
 void
-sl__cost_reduce(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_reduce(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n_in = cost->in_elements, n_out = cost->out_elements;
-	uint64_t n_joins = n_in > n_out ? n_in - n_out : 0;
-	const struct per_reduction *r = &reductions[call->node->op - sl__ops];
+	const struct reduction *r = SL__ROW_OF(call->node, reductions);
 
 	cost->work = is_pool(call) ? SL_WORK_ADAPTIVE_POOL : SL_WORK_REDUCTION;
-	cost->mul = sl__plus(sl__times(n_in, r->in.mul),
-			     sl__times(n_joins, r->join.mul));
-	cost->add = sl__plus(sl__plus(sl__times(n_in, r->in.add),
-				      sl__times(n_joins, r->join.add)),
-			     sl__times(n_out, r->out.add));
-	cost->div = sl__times(n_out, r->out.div);
-	cost->exp = sl__plus(sl__times(n_in, r->in.exp),
-			     sl__times(n_out, r->out.exp));
-	cost->cmp = sl__plus(sl__times(n_in, r->in.cmp),
-			     sl__times(n_joins, r->join.cmp));
+	sl__count(cost, n_in, r->per_in);
+	sl__count(cost, n_in > n_out ? n_in - n_out : 0, r->per_join);
+	sl__count(cost, n_out, r->per_out);
 }
 
-void
-sl__cost_arg_reduce(const struct sl__call *call, struct sl_cost *cost)
+/* One reduction: n_in elements into n_out, per_out into each. */
+struct job {
+	const struct reduction *r;
+	size_t rank;
+	int64_t n_in, n_out, per_out;
+	const int64_t *dims;
+	int64_t steps[RANK_MOST]; /* through the output; 0 where reduced */
+};
+
+/* No axes means all, or none with noop_with_empty_axes. */
+static enum sl_status
+take_axes(unsigned char *marks, struct sl__eval *ev, size_t rank)
 {
-	(void)call;
-	cost->work = SL_WORK_REDUCTION;
-	cost->cmp = cost->in_elements > cost->out_elements
-			    ? cost->in_elements - cost->out_elements
-			    : 0;
-}
+	size_t n;
+	const int64_t *axes = sl__ref_list(ev, 1, "axes", &n);
 
-/* Elements less the first of each line along 'axis'. */
-static uint64_t
-joins_along(const struct sl__call *call, int axis)
-{
-	uint64_t n = sl__in_elements(call, 0);
-	uint64_t length = axis < 0 ? n : sl__in_dim(call, 0, axis);
+	memset(marks, !n && !sl__int(ev->node, "noop_with_empty_axes", 0),
+	       rank);
+	for (size_t i = 0; i < n; i++) {
+		int axis = sl__axis(axes[i], (int)rank);
 
-	return length ? n - n / length : 0;
-}
-
-/* Where the axis is not known, one line is the most that it can be. */
-void
-sl__cost_running(const struct sl__call *call, struct sl_cost *cost)
-{
-	const int64_t *axis;
-	size_t n_axes;
-	uint64_t n = joins_along(call, -1);
-
-	cost->work = SL_WORK_REDUCTION;
-	if (sl__in_integers(call, 1, &axis, &n_axes) && n_axes == 1) {
-		n = joins_along(call, sl__axis(*axis, sl__in_rank(call, 0)));
-	} else {
-		cost->basis = SL_BASIS_ESTIMATED;
-		cost->why = "the axis depends on data";
+		if (axis < 0)
+			return sl__ref_refuse(
+				ev, "axis %lld is not one of %zu dimensions",
+				(long long)axes[i], rank);
+		marks[axis] = 1;
 	}
-	if (sl__is_op(call->node, SL__OP_ONNX_CumProd))
-		cost->mul = n;
-	else
-		cost->add = n;
+	return ev->failure;
 }
 
-/* A heap of the k best so far: each element is compared with its root and
- * may sink to its foot, ceil(log2 k) levels below. */
-void
-sl__cost_topk(const struct sl__call *call, struct sl_cost *cost)
+/* And makes the output. */
+static enum sl_status
+read_job(struct job *job, struct sl__eval *ev)
 {
-	int axis =
-		sl__axis(sl__int(call->node, "axis", -1), sl__in_rank(call, 0));
-	uint64_t k = axis < 0 ? 1 : sl__out_dim(call, 0, axis);
-	uint64_t n_levels = 0;
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	int keeps = sl__int(ev->node, "keepdims", 1) != 0;
+	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
+	unsigned char marks[RANK_MOST];
+	int64_t dims[RANK_MOST];
+	size_t rank = 0;
 
-	while (n_levels < 63 && UINT64_C(1) << n_levels < k)
-		n_levels++;
-	cost->cmp = sl__times(cost->in_elements, 1 + n_levels);
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "comparisons depend on data: a heap of k at its worst";
+	memset(job, 0, sizeof(*job));
+	if (!x)
+		return sl__ref_refuse(ev, "it lacks its input");
+	if (x->rank > RANK_MOST)
+		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
+	job->r = SL__ROW_OF(ev->node, reductions);
+	job->rank = x->rank;
+	job->dims = x->dims;
+	job->n_in = (int64_t)x->n_elements;
+	if (take_axes(marks, ev, x->rank))
+		return ev->failure;
+	for (size_t d = x->rank; d-- > 0;) {
+		job->steps[d] = marks[d] ? 0 : (int64_t)n_out;
+		*(marks[d] ? &per_out : &n_out) *= (uint64_t)x->dims[d];
+	}
+	job->n_out = (int64_t)n_out;
+	job->per_out = (int64_t)per_out;
+	for (size_t d = 0; d < x->rank; d++) {
+		if (!marks[d] || keeps)
+			dims[rank++] = marks[d] ? 1 : x->dims[d];
+	}
+	return sl__ref_out(ev, 0, x->dtype, rank, dims);
+}
+
+static double
+nothing(enum joining joining)
+{
+	switch (joining) {
+	case PRODUCT:
+		return 1;
+	case MOST:
+		return -HUGE_VAL;
+	case LEAST:
+		return HUGE_VAL;
+	case SUM:
+		break;
+	}
+	return 0;
+}
+
+static double
+prepare(enum before before, double x)
+{
+	switch (before) {
+	case ABSOLUTE:
+		return fabs(x);
+	case SQUARE:
+		return x * x;
+	case AS_IS:
+		break;
+	}
+	return x;
+}
+
+/* What is not a number stays so. */
+static double
+join(enum joining joining, double a, double b)
+{
+	switch (joining) {
+	case PRODUCT:
+		return a * b;
+	case MOST:
+		return isnan(a) || a > b ? a : b;
+	case LEAST:
+		return isnan(a) || a < b ? a : b;
+	case SUM:
+		break;
+	}
+	return a + b;
+}
+
+static double
+finish(enum after after, double x, int64_t n)
+{
+	switch (after) {
+	case ROOT:
+		return sqrt(x);
+	case LOGARITHM:
+		return log(x);
+	case MEAN:
+		return x / (double)n;
+	case NOTHING:
+		break;
+	}
+	return x;
+}
+
+static void
+join_all(const struct job *job, const double *x, double *y)
+{
+	const int64_t *const steps[1] = {job->steps};
+	int64_t at[RANK_MOST] = {0}, to = 0;
+
+	for (int64_t i = 0; i < job->n_out; i++)
+		y[i] = nothing(job->r->joining);
+	for (int64_t i = 0; i < job->n_in; i++) {
+		y[to] = join(job->r->joining, y[to],
+			     prepare(job->r->before, x[i]));
+		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
+	}
+	for (int64_t i = 0; i < job->n_out; i++)
+		y[i] = finish(job->r->after, y[i], job->per_out);
+}
+
+/* The extremes of a type, as the words that its numbers are. */
+static int64_t
+extreme(const struct sl__tensor *t, int is_least)
+{
+	unsigned bits = 8;
+	uint64_t n_bytes;
+
+	if (t->dtype == SL_DTYPE_BOOL)
+		return !is_least;
+	if (sl__dtype_bytes(&n_bytes, t->dtype, 8) && n_bytes <= 64)
+		bits = (unsigned)n_bytes; /* 8 elements: bits of one */
+	if (!sl__dtype_is_signed(t->dtype))
+		return is_least     ? 0
+		       : bits == 64 ? -1
+				    : (int64_t)((UINT64_C(1) << bits) - 1);
+	return is_least ? -(int64_t)(UINT64_C(1) << (bits - 2)) * 2
+			: (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
+}
+
+static int64_t
+join_whole(const struct reduction *r, int64_t a, int64_t b, int is_signed)
+{
+	uint64_t x = (uint64_t)b;
+
+	if (r->before == SQUARE)
+		x *= x;
+	if (r->before == ABSOLUTE && is_signed && b < 0)
+		x = 0 - x;
+	switch (r->joining) {
+	case PRODUCT:
+		return (int64_t)((uint64_t)a * x);
+	case MOST:
+		return sl__ref_is_less(a, b, !is_signed) ? b : a;
+	case LEAST:
+		return sl__ref_is_less(b, a, !is_signed) ? b : a;
+	case SUM:
+		break;
+	}
+	return (int64_t)((uint64_t)a + x);
+}
+
+/* A mean is cut towards 0. */
+static int64_t
+divide(int64_t sum, int64_t n, int is_signed)
+{
+	if (n == 0)
+		return 0;
+	return is_signed ? sum / n : (int64_t)((uint64_t)sum / (uint64_t)n);
+}
+
+static enum sl_status
+reduce_whole(struct sl__eval *ev, const struct job *job)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	const int64_t *const steps[1] = {job->steps};
+	int64_t at[RANK_MOST] = {0}, to = 0;
+	int is_signed = sl__dtype_is_signed(t->dtype);
+	const int64_t *x = sl__ref_integers(ev, 0);
+	int64_t *y = sl__ref_new_integers(ev, job->n_out);
+
+	if (ev->failure)
+		return ev->failure;
+	for (int64_t i = 0; i < job->n_out; i++)
+		y[i] = job->r->joining == MOST || job->r->joining == LEAST
+			       ? extreme(t, job->r->joining == MOST)
+			       : job->r->joining == PRODUCT;
+	for (int64_t i = 0; i < job->n_in; i++) {
+		y[to] = join_whole(job->r, y[to], x[i], is_signed);
+		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
+	}
+	for (int64_t i = 0; job->r->after == MEAN && i < job->n_out; i++)
+		y[i] = divide(y[i], job->per_out, is_signed);
+	return sl__ref_store_integers(ev, 0, y);
+}
+
+enum sl_status
+sl__ref_reduce(struct sl__eval *ev)
+{
+	struct job job;
+	const double *x;
+	double *y;
+
+	if (read_job(&job, ev))
+		return ev->failure;
+	if (sl__ref_is_whole(sl__ref_dtype(ev, 0)) &&
+	    (job.r->after == NOTHING || job.r->after == MEAN))
+		return reduce_whole(ev, &job);
+	x = sl__ref_doubles(ev, 0);
+	y = sl__ref_new_doubles(ev, job.n_out);
+	if (!ev->failure)
+		join_all(&job, x, y);
+	return sl__ref_store_doubles(ev, 0, y);
+}
+
+/* m + log(sum(exp(x - m))), where m is the largest; an m without end is not
+ * subtracted. */
+enum sl_status
+sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
+{
+	static const struct reduction largest = {.joining = MOST};
+	int64_t at[RANK_MOST] = {0}, to = 0;
+	struct job job;
+	const int64_t *const steps[1] = {job.steps};
+	const double *x = sl__ref_doubles(ev, 0);
+	double *most, *y;
+
+	if (!x || read_job(&job, ev))
+		return ev->failure;
+	most = sl__ref_new_doubles(ev, job.n_out);
+	y = sl__ref_new_doubles(ev, job.n_out);
+	if (ev->failure)
+		return ev->failure;
+	job.r = &largest;
+	join_all(&job, x, most);
+	for (int64_t i = 0; i < job.n_out; i++)
+		most[i] = isfinite(most[i]) ? most[i] : 0;
+	for (int64_t i = 0; i < job.n_in; i++) {
+		y[to] += exp(x[i] - most[to]);
+		sl__ref_next(at, job.rank, job.dims, &to, steps, 1);
+	}
+	for (int64_t i = 0; i < job.n_out; i++)
+		y[i] = most[i] + log(y[i]);
+	return sl__ref_store_doubles(ev, 0, y);
 }

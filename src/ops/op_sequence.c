@@ -7,7 +7,6 @@
  * whether it has one; both as one integer.  Only of splitting and joining is
  * it known what moves.
  */
-#include "base/status.h"
 #include "graph/body.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
@@ -22,32 +21,32 @@ enum { NESTED_MOST = 64 };
 
 /* A sequence or an optional of that element, copied. */
 static enum sl_status
-give_container(const struct sl__call *call, size_t k, enum sl__type_kind kind,
-	       const struct sl__type *element, struct sl_error *err)
+give_container(struct sl__call *call, size_t k, enum sl__type_kind kind,
+	       const struct sl__type *element)
 {
 	struct sl__type type = {kind, SL_DTYPE_NONE, -1, NULL, NULL};
 	struct sl__type *copy;
 	int depth = 1;
 
-	for (const struct sl__type *e = element; e; e = e->element) {
-		if (++depth > NESTED_MOST)
-			return sl__refuse(err,
-					  "more than %d sequences and "
-					  "optionals inside one another",
-					  NESTED_MOST);
-	}
+	for (const struct sl__type *e = element; e; e = e->element)
+		depth++;
+	if (depth > NESTED_MOST)
+		return sl__refuse(call,
+				  "more than %d sequences and optionals "
+				  "inside one another",
+				  NESTED_MOST);
 	if (element) {
 		copy = sl__arena_alloc(&call->shapes->arena, sizeof(*copy));
 		if (!copy)
-			return sl__fail_nomem(err);
+			return sl__call_nomem(call);
 		*copy = *element;
 		type.element = copy;
 	}
-	return sl__out_type(call, k, &type, err);
+	return sl__out_type(call, k, &type);
 }
 
 static const struct sl__type *
-element_of(const struct sl__call *call, size_t i)
+element_of(struct sl__call *call, size_t i)
 {
 	const struct sl__type *type = sl__in(call, i);
 
@@ -59,7 +58,7 @@ element_of(const struct sl__call *call, size_t i)
 
 /* How many elements a sequence has; -1 where that is not known. */
 static int64_t
-length_of(const struct sl__call *call, size_t i)
+length_of(struct sl__call *call, size_t i)
 {
 	const struct sl__known *known = sl__in_known(call, i);
 
@@ -70,77 +69,76 @@ length_of(const struct sl__call *call, size_t i)
 }
 
 static enum sl_status
-give_length(const struct sl__call *call, size_t k, int64_t length,
-	    struct sl_error *err)
+give_length(struct sl__call *call, size_t k, int64_t length)
 {
 	return length < 0 && !sl__is_symbol(length)
-		       ? SL_OK
-		       : sl__out_known(call, k, &length, NULL, 1, err);
+		       ? call->failure
+		       : sl__out_known(call, k, &length, NULL, 1);
+}
+
+/* What two types share. */
+static void
+merge(struct sl__call *call, struct sl__type *out, const struct sl__type *a,
+      const struct sl__type *b)
+{
+	sl__call_keep(call, sl__type_merge(call->shapes, out, a, b, call->err));
 }
 
 enum sl_status
-sl__infer_sequence_construct(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_construct(struct sl__call *call)
 {
 	struct sl__type element = {.rank = -1};
-	enum sl_status rc = SL_OK;
 
 	if (sl__in(call, 0))
 		element = *sl__in(call, 0);
-	for (size_t i = 1; !rc && i < call->node->n_inputs; i++) {
+	for (size_t i = 1; !call->failure && i < call->node->n_inputs; i++) {
 		if (sl__in(call, i))
-			rc = sl__type_merge(call->shapes, &element, &element,
-					    sl__in(call, i), err);
+			merge(call, &element, &element, sl__in(call, i));
 	}
-	if (!rc)
-		rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
-	return rc ? rc : give_length(call, 0, call->node->n_inputs, err);
+	give_container(call, 0, SL__TYPE_SEQUENCE, &element);
+	return give_length(call, 0, call->node->n_inputs);
 }
 
 enum sl_status
-sl__infer_sequence_empty(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_empty(struct sl__call *call)
 {
 	int64_t dtype = sl__int(call->node, "dtype", SL_DTYPE_F32);
 	struct sl__type element = {SL__TYPE_TENSOR, SL_DTYPE_NONE,
 				   SL__RANK_EMPTY, NULL, NULL};
-	enum sl_status rc;
 
 	if (dtype > 0 && dtype < SL_N_DTYPES)
 		element.dtype = (enum sl_dtype)dtype;
-	rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
-	return rc ? rc : give_length(call, 0, 0, err);
+	give_container(call, 0, SL__TYPE_SEQUENCE, &element);
+	return give_length(call, 0, 0);
 }
 
 enum sl_status
-sl__infer_sequence_insert(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_insert(struct sl__call *call)
 {
 	const struct sl__type *old = element_of(call, 0),
 			      *new = sl__in(call, 1);
 	int64_t length = length_of(call, 0);
 	struct sl__type element = {.rank = -1};
-	enum sl_status rc = SL_OK;
 
 	if (new && (length == 0 || !old))
 		element = *new;
-	else if (new &&old)
-		rc = sl__type_merge(call->shapes, &element, old, new, err);
-	if (!rc)
-		rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
-	if (rc || length < 0)
-		return rc;
-	return give_length(call, 0, length + 1, err);
+	else if (old && new)
+		merge(call, &element, old, new);
+	give_container(call, 0, SL__TYPE_SEQUENCE, &element);
+	return length < 0 ? call->failure : give_length(call, 0, length + 1);
 }
 
 enum sl_status
-sl__infer_sequence_erase(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_erase(struct sl__call *call)
 {
 	int64_t length = length_of(call, 0);
-	enum sl_status rc = sl__out_type(call, 0, sl__in(call, 0), err);
 
-	return rc || length < 1 ? rc : give_length(call, 0, length - 1, err);
+	sl__out_type(call, 0, sl__in(call, 0));
+	return length < 1 ? call->failure : give_length(call, 0, length - 1);
 }
 
 enum sl_status
-sl__infer_sequence_at(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_at(struct sl__call *call)
 {
 	const struct sl__type *type = element_of(call, 0);
 	struct sl__type element = {.rank = -1};
@@ -149,25 +147,24 @@ sl__infer_sequence_at(const struct sl__call *call, struct sl_error *err)
 		element = *type;
 	if (element.rank == SL__RANK_EMPTY)
 		element.rank = -1;
-	return sl__out_type(call, 0, &element, err);
+	return sl__out_type(call, 0, &element);
 }
 
 enum sl_status
-sl__infer_sequence_length(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_length(struct sl__call *call)
 {
-	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL, err);
+	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL);
 }
 
 enum sl_status
-sl__fold_sequence_length(const struct sl__call *call, struct sl_error *err)
+sl__fold_sequence_length(struct sl__call *call)
 {
-	return give_length(call, 0, length_of(call, 0), err);
+	return give_length(call, 0, length_of(call, 0));
 }
 
 /* How a SplitToSequence cuts its axis: size of every part, their number. */
 static void
-sequence_parts(const struct sl__call *call, int64_t whole, int64_t *size,
-	       int64_t *n)
+sequence_parts(struct sl__call *call, int64_t whole, int64_t *size, int64_t *n)
 {
 	struct sl__list split = sl__list_of(call, 1, NULL);
 
@@ -193,7 +190,7 @@ sequence_parts(const struct sl__call *call, int64_t whole, int64_t *size,
 }
 
 enum sl_status
-sl__infer_split_to_sequence(const struct sl__call *call, struct sl_error *err)
+sl__infer_split_to_sequence(struct sl__call *call)
 {
 	struct sl__type element = {SL__TYPE_TENSOR, sl__in_dtype(call, 0), -1,
 				   NULL, NULL};
@@ -201,18 +198,13 @@ sl__infer_split_to_sequence(const struct sl__call *call, struct sl_error *err)
 	int rank = sl__in_rank(call, 0), axis, n_dims = 0;
 	int64_t size, n;
 	int64_t *dims;
-	enum sl_status rc;
 
 	if (rank < 0)
-		return give_container(call, 0, SL__TYPE_SEQUENCE, &element,
-				      err);
-	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
-	if (axis < 0)
-		return sl__refuse(err, "its axis lies outside of %d dimensions",
-				  rank);
+		return give_container(call, 0, SL__TYPE_SEQUENCE, &element);
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
+	if (call->failure)
+		return call->failure;
 	sequence_parts(call, in->dims[axis], &size, &n);
 	for (int i = 0; i < rank; i++) {
 		if (i != axis)
@@ -223,13 +215,12 @@ sl__infer_split_to_sequence(const struct sl__call *call, struct sl_error *err)
 	}
 	element.rank = n_dims;
 	element.dims = dims;
-	rc = give_container(call, 0, SL__TYPE_SEQUENCE, &element, err);
-	return rc ? rc : give_length(call, 0, n, err);
+	give_container(call, 0, SL__TYPE_SEQUENCE, &element);
+	return give_length(call, 0, n);
 }
 
 enum sl_status
-sl__infer_concat_from_sequence(const struct sl__call *call,
-			       struct sl_error *err)
+sl__infer_concat_from_sequence(struct sl__call *call)
 {
 	const struct sl__type *element = element_of(call, 0);
 	int is_new = sl__int(call->node, "new_axis", 0) != 0;
@@ -240,15 +231,12 @@ sl__infer_concat_from_sequence(const struct sl__call *call,
 	if (!element || element->kind != SL__TYPE_TENSOR || element->rank < 0)
 		return sl__out(call, 0,
 			       element ? element->dtype : SL_DTYPE_NONE, -1,
-			       NULL, err);
+			       NULL);
 	rank = element->rank + is_new;
-	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
-	if (axis < 0)
-		return sl__refuse(err, "its axis lies outside of %d dimensions",
-				  rank);
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
+	if (call->failure)
+		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = is_new && i == axis ? 1 : element->dims[at++];
 	/* Elements of different sizes share none: a symbol. */
@@ -256,7 +244,7 @@ sl__infer_concat_from_sequence(const struct sl__call *call,
 		dims[axis] = sl__size_unknown(call->shapes);
 	else
 		dims[axis] = sl__size_mul(call->shapes, dims[axis], length);
-	return sl__out(call, 0, element->dtype, rank, dims, err);
+	return sl__out(call, 0, element->dtype, rank, dims);
 }
 
 static void
@@ -269,7 +257,7 @@ set_shapeless(struct sl_cost *cost)
 /* Some runtimes keep references, others copy; how large each element is would
  * have to be followed to say more. */
 void
-sl__cost_sequence(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_sequence(struct sl__call *call, struct sl_cost *cost)
 {
 	sl__cost_view(call, cost);
 	cost->basis = SL_BASIS_UNKNOWN;
@@ -278,7 +266,7 @@ sl__cost_sequence(const struct sl__call *call, struct sl_cost *cost)
 
 /* All of the tensor is copied, whatever the pieces. */
 void
-sl__cost_split_to_sequence(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_split_to_sequence(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t bytes;
 
@@ -290,7 +278,7 @@ sl__cost_split_to_sequence(const struct sl__call *call, struct sl_cost *cost)
 }
 
 void
-sl__cost_concat_from_sequence(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_concat_from_sequence(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	uint64_t bytes;
@@ -303,20 +291,19 @@ sl__cost_concat_from_sequence(const struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_sequence_map(const struct sl__call *call, struct sl_error *err)
+sl__infer_sequence_map(struct sl__call *call)
 {
 	struct sl__shapes *shapes = call->shapes;
 	struct sl__carried none = {.block = sl__body_of(call->node, "body")};
 	int64_t length = length_of(call, 0);
 	const struct sl__block *block;
-	enum sl_status rc;
 
 	if (none.block == SL__NONE)
-		return sl__refuse(err, "it has no body");
+		return sl__refuse(call, "it has no body");
 	block = &shapes->graph->blocks[none.block];
 	if (block->n_inputs != call->node->n_inputs ||
 	    block->n_outputs != call->node->n_outputs)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "its body takes %zu values and gives %zu, "
 				  "the node %u and %u",
 				  block->n_inputs, block->n_outputs,
@@ -333,56 +320,54 @@ sl__infer_sequence_map(const struct sl__call *call, struct sl_error *err)
 			shapes->types[block->inputs[i]] = *type;
 		shapes->known[block->inputs[i]] = NULL;
 	}
-	rc = sl__body_infer(shapes, &none, err);
+	sl__call_keep(call, sl__body_infer(shapes, &none, call->err));
 	sl__body_scale(shapes, none.block,
 		       length < 0 ? UINT64_MAX : (uint64_t)length);
 	sl__body_scale(shapes, none.block,
 		       shapes->block_calls[call->node->block]);
-	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
-		rc = give_container(call, k, SL__TYPE_SEQUENCE,
-				    &shapes->types[block->outputs[k]], err);
-		if (!rc)
-			rc = give_length(call, k, length, err);
+	for (size_t k = 0; k < block->n_outputs; k++) {
+		give_container(call, k, SL__TYPE_SEQUENCE,
+			       &shapes->types[block->outputs[k]]);
+		give_length(call, k, length);
 	}
-	return rc;
+	return call->failure;
 }
 
 enum sl_status
-sl__infer_optional(const struct sl__call *call, struct sl_error *err)
+sl__infer_optional(struct sl__call *call)
 {
 	const struct sl__attribute *a = sl__attribute(call->node, "type");
 	const struct sl__type *element = sl__in(call, 0);
 	struct sl__type named = {.rank = -1};
-	enum sl_status rc = SL_OK;
 
 	if (!element && a && a->kind == SL__ATTRIBUTE_TYPE) {
-		rc = sl__shapes_import(call->shapes, &named, a->type, err);
+		sl__call_keep(call, sl__shapes_import(call->shapes, &named,
+						      a->type, call->err));
 		element = &named;
 	}
-	if (!rc)
-		rc = give_container(call, 0, SL__TYPE_OPTIONAL, element, err);
-	return rc ? rc : give_length(call, 0, sl__has_in(call, 0), err);
+	give_container(call, 0, SL__TYPE_OPTIONAL, element);
+	return give_length(call, 0, sl__has_in(call, 0));
 }
 
 /* From version 18 on what is no optional is its own element. */
 enum sl_status
-sl__infer_optional_get(const struct sl__call *call, struct sl_error *err)
+sl__infer_optional_get(struct sl__call *call)
 {
 	const struct sl__type *type = sl__in(call, 0);
 
 	if (type && type->kind == SL__TYPE_OPTIONAL)
 		type = type->element;
-	return sl__out_type(call, 0, type, err);
+	return sl__out_type(call, 0, type);
 }
 
 enum sl_status
-sl__infer_optional_has(const struct sl__call *call, struct sl_error *err)
+sl__infer_optional_has(struct sl__call *call)
 {
-	return sl__out(call, 0, SL_DTYPE_BOOL, 0, NULL, err);
+	return sl__out(call, 0, SL_DTYPE_BOOL, 0, NULL);
 }
 
 enum sl_status
-sl__fold_optional_has(const struct sl__call *call, struct sl_error *err)
+sl__fold_optional_has(struct sl__call *call)
 {
 	const struct sl__type *type = sl__in(call, 0);
 	int64_t has = 1;
@@ -393,5 +378,5 @@ sl__fold_optional_has(const struct sl__call *call, struct sl_error *err)
 		has = length_of(call, 0);
 	else if (type->kind == SL__TYPE_UNKNOWN)
 		has = -1;
-	return give_length(call, 0, has, err);
+	return give_length(call, 0, has);
 }

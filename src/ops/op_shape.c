@@ -7,7 +7,6 @@
  * contents are followed here too: what Shape returns is its input's sizes,
  * symbols included.  Most of these operators are views and cost nothing.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
@@ -26,7 +25,7 @@ clamp(int64_t at, int rank)
 
 /* The part of the sizes that a Shape node returns. */
 static void
-shape_part(const struct sl__call *call, int rank, int *first, int *n)
+shape_part(struct sl__call *call, int rank, int *first, int *n)
 {
 	int end = clamp(sl__int(call->node, "end", rank), rank);
 
@@ -35,7 +34,7 @@ shape_part(const struct sl__call *call, int rank, int *first, int *n)
 }
 
 enum sl_status
-sl__infer_shape(const struct sl__call *call, struct sl_error *err)
+sl__infer_shape(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t n_dims;
@@ -43,14 +42,14 @@ sl__infer_shape(const struct sl__call *call, struct sl_error *err)
 
 	if (rank < 0)
 		return sl__out_rank(call, 0, SL_DTYPE_I64, 1,
-				    "the rank of its input is not known", err);
+				    "the rank of its input is not known");
 	shape_part(call, rank, &first, &n);
 	n_dims = n;
-	return sl__out(call, 0, SL_DTYPE_I64, 1, &n_dims, err);
+	return sl__out(call, 0, SL_DTYPE_I64, 1, &n_dims);
 }
 
 enum sl_status
-sl__fold_shape(const struct sl__call *call, struct sl_error *err)
+sl__fold_shape(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 	const int64_t *dims;
@@ -60,17 +59,17 @@ sl__fold_shape(const struct sl__call *call, struct sl_error *err)
 		return SL_OK;
 	shape_part(call, rank, &first, &n);
 	dims = n ? sl__in(call, 0)->dims + first : (const int64_t[]){0};
-	return sl__out_known(call, 0, dims, NULL, (size_t)n, err);
+	return sl__out_known(call, 0, dims, NULL, (size_t)n);
 }
 
 enum sl_status
-sl__infer_size(const struct sl__call *call, struct sl_error *err)
+sl__infer_size(struct sl__call *call)
 {
-	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL, err);
+	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL);
 }
 
 enum sl_status
-sl__fold_size(const struct sl__call *call, struct sl_error *err)
+sl__fold_size(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 	int64_t n;
@@ -78,12 +77,12 @@ sl__fold_size(const struct sl__call *call, struct sl_error *err)
 	if (rank < 0)
 		return SL_OK;
 	n = sl__size_product(call->shapes, sl__in(call, 0)->dims, rank);
-	return n == -1 ? SL_OK : sl__out_known(call, 0, &n, NULL, 1, err);
+	return n == -1 ? SL_OK : sl__out_known(call, 0, &n, NULL, 1);
 }
 
 /* The sizes are known without looking at the elements. */
 void
-sl__cost_shape(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_shape(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_MOVEMENT;
@@ -91,63 +90,59 @@ sl__cost_shape(const struct sl__call *call, struct sl_cost *cost)
 }
 
 enum sl_status
-sl__infer_identity(const struct sl__call *call, struct sl_error *err)
+sl__infer_identity(struct sl__call *call)
 {
-	return sl__out_type(call, 0, sl__in(call, 0), err);
+	return sl__out_type(call, 0, sl__in(call, 0));
 }
 
 /* Elements and their order stay. */
 enum sl_status
-sl__fold_same(const struct sl__call *call, struct sl_error *err)
+sl__fold_same(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 
-	(void)err;
 	if (known)
 		sl__out_same(call, 0, known);
 	return SL_OK;
 }
 
 void
-sl__cost_view(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_view(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_VIEW;
 	cost->weight_bytes = cost->read_bytes = cost->written_bytes = 0;
 }
 
-/* The sizes asked for, with zeros resolved; *free_dim is where the -1 is. */
-static enum sl_status
-reshape_wanted(const struct sl__call *call, const struct sl__list *want,
-	       int64_t *dims, int *free_dim, struct sl_error *err)
+/* The sizes asked for, with zeros resolved; returns where the -1 is, or -1. */
+static int
+reshape_wanted(struct sl__call *call, const struct sl__list *want,
+	       int64_t *dims)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int copies_zeros = !sl__int(call->node, "allowzero", 0);
+	int free_dim = -1;
 
-	*free_dim = -1;
 	for (int i = 0; i < (int)want->n; i++) {
 		dims[i] = want->values[i];
-		if (dims[i] == 0 && copies_zeros) {
-			if (i >= in->rank)
-				return sl__refuse(
-					err,
-					"0 in place %d of the new "
-					"shape, but the input is %s",
-					i, sl__type_text(call->shapes, in));
+		if (dims[i] == 0 && copies_zeros && i >= in->rank)
+			sl__refuse(call,
+				   "0 in place %d of the new shape, but the "
+				   "input is %s",
+				   i, sl__in_text(call, 0));
+		else if (dims[i] == 0 && copies_zeros)
 			dims[i] = in->dims[i];
-		} else if (dims[i] == -1 && *free_dim >= 0) {
-			return sl__refuse(err, "-1 stands twice in the new "
-					       "shape");
-		} else if (dims[i] == -1) {
-			*free_dim = i;
-		}
+		else if (dims[i] == -1 && free_dim >= 0)
+			sl__refuse(call, "-1 stands twice in the new shape");
+		else if (dims[i] == -1)
+			free_dim = i;
 	}
-	return SL_OK;
+	return free_dim;
 }
 
 /* A shape as a message shows it. */
 static const char *
-text_of(const struct sl__call *call, const int64_t *dims, int rank)
+text_of(struct sl__call *call, const int64_t *dims, int rank)
 {
 	struct sl__type type = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
 				NULL};
@@ -155,53 +150,43 @@ text_of(const struct sl__call *call, const int64_t *dims, int rank)
 	return sl__type_text(call->shapes, &type);
 }
 
-static enum sl_status
-refuse_reshape(const struct sl__call *call, const int64_t *dims, int rank,
-	       struct sl_error *err)
+static void
+refuse_reshape(struct sl__call *call, const int64_t *dims, int rank)
 {
-	const char *from = sl__type_text(call->shapes, sl__in(call, 0));
-
 	/* Numbers may have been cut at the ends of their range. */
 	for (int d = 0; d < rank; d++) {
 		if (dims[d] >= -SL__SYMBOL_END)
-			return sl__refuse(err,
-					  "%s elements do not make a shape "
-					  "beyond all sizes",
-					  from);
+			sl__refuse(call,
+				   "%s elements do not make a shape beyond all "
+				   "sizes",
+				   sl__in_text(call, 0));
 	}
-	return sl__refuse(err, "%s elements do not make %s", from,
-			  text_of(call, dims, rank));
+	sl__refuse(call, "%s elements do not make %s", sl__in_text(call, 0),
+		   text_of(call, dims, rank));
 }
 
 /* What stands in place of -1. */
-static enum sl_status
-reshape_free(const struct sl__call *call, int64_t *dims, int rank, int free_dim,
-	     struct sl_error *err)
+static void
+reshape_free(struct sl__call *call, int64_t *dims, int rank, int free_dim)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int64_t size;
 
 	dims[free_dim] = 1;
 	size = sl__size_quotient(call->shapes, in->dims, in->rank, dims, rank);
-	if (size == -1) {
-		/* Nothing into nothing: any size would do. */
-		for (int i = 0; i < rank; i++) {
-			if (dims[i] == 0)
-				size = 0;
-		}
-	}
-	if (size == -1) {
-		dims[free_dim] = -1;
-		return refuse_reshape(call, dims, rank, err);
+	/* Nothing into nothing: any size would do. */
+	for (int i = 0; size == -1 && i < rank; i++) {
+		if (dims[i] == 0)
+			size = 0;
 	}
 	dims[free_dim] = size;
-	return SL_OK;
+	if (size == -1)
+		refuse_reshape(call, dims, rank);
 }
 
 /* Numbers of elements that are certainly different are refused. */
-static enum sl_status
-reshape_check(const struct sl__call *call, const int64_t *dims, int rank,
-	      struct sl_error *err)
+static void
+reshape_check(struct sl__call *call, const int64_t *dims, int rank)
 {
 	struct sl__type out = {SL__TYPE_TENSOR, SL_DTYPE_NONE, rank, dims,
 			       NULL};
@@ -209,14 +194,13 @@ reshape_check(const struct sl__call *call, const int64_t *dims, int rank,
 
 	if (sl__type_elements(sl__in(call, 0), &before) &&
 	    sl__type_elements(&out, &after) && before != after)
-		return refuse_reshape(call, dims, rank, err);
-	return SL_OK;
+		refuse_reshape(call, dims, rank);
 }
 
 /* Symbols that came up where the input's own sizes settle them: one symbol in
  * the new shape that the input does not have is what the others leave. */
 static void
-reshape_settle(const struct sl__call *call, int64_t *dims, int rank)
+reshape_settle(struct sl__call *call, int64_t *dims, int rank)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int64_t size, kept;
@@ -240,43 +224,43 @@ reshape_settle(const struct sl__call *call, int64_t *dims, int rank)
 }
 
 enum sl_status
-sl__infer_reshape(const struct sl__call *call, struct sl_error *err)
+sl__infer_reshape(struct sl__call *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
 	struct sl__list want = sl__list_of(call, 1, "shape");
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int in_rank = sl__in_rank(call, 0);
-	int free_dim = -1;
-	enum sl_status rc;
+	int free_dim;
 	int64_t *dims;
 
 	if (!want.is_given)
-		return sl__refuse(err, "no new shape is given");
+		return sl__refuse(call, "no new shape is given");
 	if (!want.values || want.n > SL__RANK_MOST)
-		return sl__out_rank(call, 0, dtype, want.n, why, err);
+		return sl__out_rank(call, 0, dtype, want.n, why);
 	dims = sl__new_sizes(call, (size_t)want.n);
 	if (!dims)
-		return sl__fail_nomem(err);
+		return call->failure;
 	if (in_rank < 0) {
 		for (int64_t i = 0; i < want.n; i++)
 			dims[i] = want.values[i] > 0 ||
 						  sl__is_symbol(want.values[i])
 					  ? want.values[i]
 					  : sl__size_unknown(call->shapes);
-		return sl__out(call, 0, dtype, (int)want.n, dims, err);
+		return sl__out(call, 0, dtype, (int)want.n, dims);
 	}
-	rc = reshape_wanted(call, &want, dims, &free_dim, err);
-	if (!rc && free_dim >= 0)
-		rc = reshape_free(call, dims, (int)want.n, free_dim, err);
-	if (!rc && free_dim < 0)
+	free_dim = reshape_wanted(call, &want, dims);
+	if (call->failure)
+		return call->failure;
+	if (free_dim >= 0)
+		reshape_free(call, dims, (int)want.n, free_dim);
+	else
 		reshape_settle(call, dims, (int)want.n);
-	if (!rc)
-		rc = reshape_check(call, dims, (int)want.n, err);
-	return rc ? rc : sl__out(call, 0, dtype, (int)want.n, dims, err);
+	reshape_check(call, dims, (int)want.n);
+	return sl__out(call, 0, dtype, (int)want.n, dims);
 }
 
 enum sl_status
-sl__infer_flatten(const struct sl__call *call, struct sl_error *err)
+sl__infer_flatten(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
@@ -285,9 +269,9 @@ sl__infer_flatten(const struct sl__call *call, struct sl_error *err)
 
 	if (rank < 0)
 		return sl__out_rank(call, 0, sl__in_dtype(call, 0), 2,
-				    "the rank of its input is not known", err);
+				    "the rank of its input is not known");
 	if (axis < -rank || axis > rank)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "axis %lld lies outside of %d dimensions",
 				  (long long)axis, rank);
 	if (axis < 0)
@@ -296,30 +280,29 @@ sl__infer_flatten(const struct sl__call *call, struct sl_error *err)
 	dims[1] = axis < rank ? sl__size_product(call->shapes, in->dims + axis,
 						 rank - (int)axis)
 			      : 1;
-	return sl__out(call, 0, in->dtype, 2, dims, err);
+	return sl__out(call, 0, in->dtype, 2, dims);
 }
 
 /* Which dimensions go: those named, or all of size 1. */
 static enum sl_status
-squeeze_axes(const struct sl__call *call, const struct sl__list *axes,
-	     unsigned char *is_axis, struct sl_error *err)
+squeeze_axes(struct sl__call *call, const struct sl__list *axes,
+	     unsigned char *is_axis)
 {
 	const struct sl__type *in = sl__in(call, 0);
-	enum sl_status rc = SL_OK;
 
 	if (axes->is_given)
-		rc = sl__list_axes(axes, in->rank, is_axis, err);
-	for (int i = 0; !rc && i < in->rank; i++) {
+		sl__list_axes(call, axes, in->rank, is_axis);
+	for (int i = 0; !call->failure && i < in->rank; i++) {
 		if (!axes->is_given)
 			is_axis[i] = in->dims[i] == 1;
 		else if (is_axis[i] && in->dims[i] != 1 &&
 			 !sl__is_symbol(in->dims[i]))
-			return sl__refuse(err,
-					  "dimension %d of %s is not 1 and "
-					  "cannot be squeezed away",
-					  i, sl__type_text(call->shapes, in));
+			sl__refuse(call,
+				   "dimension %d of %s is not 1 and cannot be "
+				   "squeezed away",
+				   i, sl__in_text(call, 0));
 	}
-	return rc;
+	return call->failure;
 }
 
 /* Whether it depends on a size that has no number yet what is squeezed. */
@@ -336,76 +319,72 @@ is_squeeze_open(const struct sl__type *in, const struct sl__list *axes)
 }
 
 enum sl_status
-sl__infer_squeeze(const struct sl__call *call, struct sl_error *err)
+sl__infer_squeeze(struct sl__call *call)
 {
 	static const char why[] = "which dimensions go depends on data";
 	struct sl__list axes = sl__list_of(call, 1, "axes");
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), n = 0;
 	unsigned char *is_axis;
-	enum sl_status rc;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	if (is_squeeze_open(in, &axes))
 		return sl__out_rank(call, 0, in->dtype,
-				    axes.n >= 0 ? rank - axes.n : -1, why, err);
+				    axes.n >= 0 ? rank - axes.n : -1, why);
 	dims = sl__new_sizes(call, (size_t)rank);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
 	if (!dims || !is_axis)
-		return sl__fail_nomem(err);
-	rc = squeeze_axes(call, &axes, is_axis, err);
-	if (rc)
-		return rc;
+		return sl__call_nomem(call);
+	if (squeeze_axes(call, &axes, is_axis))
+		return call->failure;
 	for (int i = 0; i < rank; i++) {
 		if (!is_axis[i])
 			dims[n++] = in->dims[i];
 	}
-	return sl__out(call, 0, in->dtype, n, dims, err);
+	return sl__out(call, 0, in->dtype, n, dims);
 }
 
 enum sl_status
-sl__infer_unsqueeze(const struct sl__call *call, struct sl_error *err)
+sl__infer_unsqueeze(struct sl__call *call)
 {
 	static const char why[] = "where dimensions go in depends on data";
 	struct sl__list axes = sl__list_of(call, 1, "axes");
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), at = 0;
 	unsigned char *is_axis;
-	enum sl_status rc;
 	int64_t *dims;
 	int n;
 
 	if (!axes.is_given)
-		return sl__refuse(err, "no axes are given");
+		return sl__refuse(call, "no axes are given");
 	if (rank < 0 || axes.n > SL__RANK_MOST)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	if (!sl__list_is_plain(&axes))
 		return sl__out_rank(call, 0, in->dtype,
-				    axes.n >= 0 ? rank + axes.n : -1, why, err);
+				    axes.n >= 0 ? rank + axes.n : -1, why);
 	n = rank + (int)axes.n;
 	dims = sl__new_sizes(call, (size_t)n);
 	is_axis = sl__arena_alloc(&call->shapes->arena, (size_t)n);
 	if (!dims || !is_axis)
-		return sl__fail_nomem(err);
-	rc = sl__list_axes(&axes, n, is_axis, err);
-	if (rc)
-		return rc;
+		return sl__call_nomem(call);
+	if (sl__list_axes(call, &axes, n, is_axis))
+		return call->failure;
 	for (int i = 0; i < n; i++)
 		dims[i] = is_axis[i] ? 1 : in->dims[at++];
-	return sl__out(call, 0, in->dtype, n, dims, err);
+	return sl__out(call, 0, in->dtype, n, dims);
 }
 
 void
-sl__cost_movement(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_movement(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->work = SL_WORK_MOVEMENT;
 }
 
 enum sl_status
-sl__infer_expand(const struct sl__call *call, struct sl_error *err)
+sl__infer_expand(struct sl__call *call)
 {
 	static const char why[] = "the shape it asks for depends on data";
 	struct sl__list want = sl__list_of(call, 1, NULL);
@@ -414,13 +393,10 @@ sl__infer_expand(const struct sl__call *call, struct sl_error *err)
 	int64_t *dims;
 
 	if (rank < 0 || want.n < 0 || want.n > SL__RANK_MOST)
-		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why,
-				       err);
+		return sl__out_unknown(call, 0, sl__in_dtype(call, 0), why);
 	n = rank > (int)want.n ? rank : (int)want.n;
 	dims = sl__new_sizes(call, (size_t)n);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; dims && i < n; i++) {
 		int a = i - (n - rank), b = i - (n - (int)want.n);
 		int64_t size = a >= 0 ? in->dims[a] : 1;
 		int64_t to = 1;
@@ -432,16 +408,15 @@ sl__infer_expand(const struct sl__call *call, struct sl_error *err)
 			to = size = sl__size_unknown(call->shapes);
 		dims[i] = sl__broadcast_size(call->shapes, size, to);
 		if (dims[i] == -1 && want.values)
-			return sl__refuse(
-				err, "%s does not expand to %s",
-				sl__type_text(call->shapes, in),
-				text_of(call, want.values, (int)want.n));
+			sl__refuse(call, "%s does not expand to %s",
+				   sl__in_text(call, 0),
+				   text_of(call, want.values, (int)want.n));
 	}
-	return sl__out(call, 0, in->dtype, n, dims, err);
+	return sl__out(call, 0, in->dtype, n, dims);
 }
 
 enum sl_status
-sl__fold_expand(const struct sl__call *call, struct sl_error *err)
+sl__fold_expand(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	const struct sl__type *out = sl__out_type_of(call, 0);
@@ -456,13 +431,12 @@ sl__fold_expand(const struct sl__call *call, struct sl_error *err)
 		walk.strides[i] = i < ahead || in.dims[i - ahead] == 1
 					  ? 0
 					  : in.strides[i - ahead];
-	return sl__out_walked(call, 0, known, &walk, err);
+	return sl__out_walked(call, 0, known, &walk);
 }
 
 /* Repetitions of each dimension; of one dimension in the first versions. */
 static enum sl_status
-tile_repeats(const struct sl__call *call, int rank, int64_t *repeats,
-	     struct sl_error *err)
+tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
 {
 	struct sl__list tiles = sl__list_of(call, 1, NULL);
 	struct sl__list axis = sl__list_of(call, 2, NULL);
@@ -480,7 +454,7 @@ tile_repeats(const struct sl__call *call, int rank, int64_t *repeats,
 		return SL_OK;
 	}
 	if (tiles.n >= 0 && tiles.n != rank)
-		return sl__refuse(err, "%lld repetitions for %d dimensions",
+		return sl__refuse(call, "%lld repetitions for %d dimensions",
 				  (long long)tiles.n, rank);
 	if (tiles.values && rank)
 		memcpy(repeats, tiles.values, (size_t)rank * sizeof(*repeats));
@@ -488,32 +462,28 @@ tile_repeats(const struct sl__call *call, int rank, int64_t *repeats,
 }
 
 enum sl_status
-sl__infer_tile(const struct sl__call *call, struct sl_error *err)
+sl__infer_tile(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
-	enum sl_status rc;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	rc = tile_repeats(call, rank, dims, err);
-	if (rc)
-		return rc;
+	if (!dims || tile_repeats(call, rank, dims))
+		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = dims[i] < 0 && !sl__is_symbol(dims[i])
 				  ? -1
 				  : sl__size_mul(call->shapes, in->dims[i],
 						 dims[i]);
-	return sl__out(call, 0, in->dtype, rank, dims, err);
+	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
 /* Each dimension becomes two: the repetitions, and itself. */
 enum sl_status
-sl__fold_tile(const struct sl__call *call, struct sl_error *err)
+sl__fold_tile(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	const struct sl__type *out = sl__out_type_of(call, 0);
@@ -529,78 +499,64 @@ sl__fold_tile(const struct sl__call *call, struct sl_error *err)
 		walk.dims[2 * i + 1] = in.dims[i];
 		walk.strides[2 * i + 1] = in.strides[i];
 	}
-	return sl__out_walked(call, 0, known, &walk, err);
+	return sl__out_walked(call, 0, known, &walk);
 }
 
 /* Where output dimension i comes from; reversed by default. */
 static enum sl_status
-permutation(const struct sl__call *call, int rank, int *from,
-	    unsigned char *is_used, struct sl_error *err)
+permutation(struct sl__call *call, int rank, int64_t *from)
 {
 	const int64_t *perm;
 	size_t n = sl__ints(call->node, "perm", &perm);
 
 	if (n && n != (size_t)rank)
-		return sl__refuse(err,
-				  "perm has %zu elements, the input %d "
-				  "dimensions",
-				  n, rank);
+		return sl__refuse(
+			call, "perm has %zu elements, the input %d dimensions",
+			n, rank);
 	for (int i = 0; i < rank; i++) {
 		from[i] = n ? sl__axis(perm[i], rank) : rank - 1 - i;
-		if (from[i] < 0 || is_used[from[i]])
-			return sl__refuse(err,
-					  "perm is not an order of %d "
-					  "dimensions",
-					  rank);
-		is_used[from[i]] = 1;
+		for (int k = 0; k <= i; k++) {
+			if (from[i] < 0 || (k < i && from[k] == from[i]))
+				sl__refuse(call,
+					   "perm is not an order of %d "
+					   "dimensions",
+					   rank);
+		}
 	}
-	return SL_OK;
+	return call->failure;
 }
 
 enum sl_status
-sl__infer_transpose(const struct sl__call *call, struct sl_error *err)
+sl__infer_transpose(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
-	unsigned char *is_used;
-	enum sl_status rc;
 	int64_t *dims;
-	int *from;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
 	dims = sl__new_sizes(call, (size_t)rank);
-	from = sl__arena_array(&call->shapes->arena, (size_t)rank,
-			       sizeof(*from));
-	is_used = sl__arena_alloc(&call->shapes->arena, (size_t)rank);
-	if (!dims || !from || !is_used)
-		return sl__fail_nomem(err);
-	rc = permutation(call, rank, from, is_used, err);
-	if (rc)
-		return rc;
+	if (!dims || permutation(call, rank, dims))
+		return call->failure;
 	for (int i = 0; i < rank; i++)
-		dims[i] = in->dims[from[i]];
-	return sl__out(call, 0, in->dtype, rank, dims, err);
+		dims[i] = in->dims[dims[i]];
+	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status
-sl__fold_transpose(const struct sl__call *call, struct sl_error *err)
+sl__fold_transpose(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
-	unsigned char is_used[SL__WALK_RANK_MOST] = {0};
-	int from[SL__WALK_RANK_MOST] = {0};
+	int64_t from[SL__WALK_RANK_MOST] = {0};
 	struct sl__walk in, walk = {0};
-	enum sl_status rc;
 
-	if (!known || !sl__walk_of(&in, sl__in(call, 0)))
-		return SL_OK;
-	rc = permutation(call, in.rank, from, is_used, err);
-	if (rc)
-		return rc;
+	if (!known || !sl__walk_of(&in, sl__in(call, 0)) ||
+	    permutation(call, in.rank, from))
+		return call->failure;
 	walk.rank = in.rank;
 	for (int i = 0; i < in.rank; i++) {
 		walk.dims[i] = in.dims[from[i]];
 		walk.strides[i] = in.strides[from[i]];
 	}
-	return sl__out_walked(call, 0, known, &walk, err);
+	return sl__out_walked(call, 0, known, &walk);
 }

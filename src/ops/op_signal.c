@@ -7,7 +7,6 @@
  * real ones, three additions to two products; which algorithm a runtime
  * takes for which n is its own affair, so the cost is an estimate.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 
@@ -19,7 +18,7 @@
 /* The one integer that input i holds; a symbol counts, 0 is returned where
  * there is none. */
 static int
-in_size(const struct sl__call *call, size_t i, int64_t *out)
+in_size(struct sl__call *call, size_t i, int64_t *out)
 {
 	const struct sl__known *known = sl__in_known(call, i);
 
@@ -32,7 +31,7 @@ in_size(const struct sl__call *call, size_t i, int64_t *out)
 /* The axis of a DFT: an attribute, 1 unless given, before version 20 and an
  * input, -2 unless given, since. */
 static int
-transform_axis(const struct sl__call *call, int rank, int *is_known)
+transform_axis(struct sl__call *call, int rank, int *is_known)
 {
 	int64_t axis = -2;
 
@@ -46,7 +45,7 @@ transform_axis(const struct sl__call *call, int rank, int *is_known)
 
 /* Points of the transform: as told, else the input's. */
 static int64_t
-transform_length(const struct sl__call *call, int64_t in)
+transform_length(struct sl__call *call, int64_t in)
 {
 	struct sl__shapes *s = call->shapes;
 	int64_t n = in;
@@ -66,7 +65,7 @@ half_and_one(struct sl__shapes *s, int64_t n)
 }
 
 enum sl_status
-sl__infer_dft(const struct sl__call *call, struct sl_error *err)
+sl__infer_dft(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), is_known, axis;
@@ -76,29 +75,27 @@ sl__infer_dft(const struct sl__call *call, struct sl_error *err)
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	axis = transform_axis(call, rank, &is_known);
 	if (!is_known)
 		return sl__out_unknown(call, 0, dtype,
-				       "depends on the contents of 'axis'",
-				       err);
+				       "depends on the contents of 'axis'");
 	if (rank < 2 || axis < 0 || axis == rank - 1)
-		return sl__refuse(err, "no axis of %s to transform along",
-				  sl__type_text(call->shapes, x));
-	dims = sl__new_sizes(call, (size_t)rank);
+		return sl__refuse(call, "no axis of %s to transform along",
+				  sl__in_text(call, 0));
+	dims = sl__copy_sizes(call, 0);
 	if (!dims)
-		return sl__fail_nomem(err);
-	memcpy(dims, x->dims, (size_t)rank * sizeof(*dims));
+		return call->failure;
 	dims[axis] = transform_length(call, x->dims[axis]);
 	if (is_onesided && !is_inverse)
 		dims[axis] = half_and_one(call->shapes, dims[axis]);
 	dims[rank - 1] = is_onesided && is_inverse ? 1 : 2;
-	return sl__out(call, 0, dtype, rank, dims, err);
+	return sl__out(call, 0, dtype, rank, dims);
 }
 
 /* Length of the frames of an STFT; 0 where it is not known. */
 static int
-frame_length(const struct sl__call *call, int64_t *out)
+frame_length(struct sl__call *call, int64_t *out)
 {
 	if (sl__has_in(call, 3))
 		return in_size(call, 3, out);
@@ -112,7 +109,7 @@ frame_length(const struct sl__call *call, int64_t *out)
 }
 
 enum sl_status
-sl__infer_stft(const struct sl__call *call, struct sl_error *err)
+sl__infer_stft(struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0);
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
@@ -120,18 +117,17 @@ sl__infer_stft(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[4], length, step;
 
 	if (sl__in_rank(call, 0) < 0)
-		return sl__out_rankless(call, 0, dtype, err);
+		return sl__out_rankless(call, 0, dtype);
 	if (x->rank != 2 && x->rank != 3)
-		return sl__refuse(err, "a signal of %s", sl__type_text(s, x));
+		return sl__refuse(call, "a signal of %s", sl__in_text(call, 0));
 	if (!in_size(call, 1, &step) || !frame_length(call, &length))
 		return sl__out_unknown(call, 0, dtype,
 				       "depends on the contents of "
-				       "'frame_step' or 'frame_length'",
-				       err);
+				       "'frame_step' or 'frame_length'");
 	if (step == 0 || length == 0 ||
 	    (!sl__is_symbol(x->dims[1]) && !sl__is_symbol(length) &&
 	     length > x->dims[1]))
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "no frame of %lld every %lld in a signal of "
 				  "%lld",
 				  (long long)length, (long long)step,
@@ -142,7 +138,7 @@ sl__infer_stft(const struct sl__call *call, struct sl_error *err)
 	dims[2] = sl__int(call->node, "onesided", 1) ? half_and_one(s, length)
 						     : length;
 	dims[3] = 2;
-	return sl__out(call, 0, dtype, 4, dims, err);
+	return sl__out(call, 0, dtype, 4, dims);
 }
 
 static void
@@ -156,36 +152,32 @@ count_transforms(struct sl_cost *cost, uint64_t n_transforms, uint64_t n,
 
 	cost->add = sl__times(n_transforms, each_n - each_n / 5 * 2);
 	cost->mul = sl__times(n_transforms, each_n / 5 * 2);
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "as a fast Fourier transform of 5 n log2 n operations";
+	sl__cost_estimate(cost, "as a fast Fourier transform of 5 n log2 n "
+				"operations");
 }
 
 void
-sl__cost_dft(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_dft(struct sl__call *call, struct sl_cost *cost)
 {
 	int is_known, rank = sl__in_rank(call, 0);
 	int axis = transform_axis(call, rank, &is_known);
-	int64_t n;
-	uint64_t per_transform;
+	int64_t n = -1;
+	uint64_t length, parts = sl__in_dim(call, 0, -1);
 
-	if (!is_known || axis < 0) {
+	length = is_known && axis >= 0 ? sl__in_dim(call, 0, axis) : 0;
+	if (length)
+		n = transform_length(call, (int64_t)length);
+	if (n < 0 || parts == 0)
 		sl__cost_unknown(call, cost);
-		return;
-	}
-	n = transform_length(call, (int64_t)sl__in_dim(call, 0, axis));
-	per_transform =
-		sl__times(sl__in_dim(call, 0, axis), sl__in_dim(call, 0, -1));
-	if (sl__is_symbol(n) || n < 0 || per_transform == 0) {
-		sl__cost_unknown(call, cost);
-		return;
-	}
-	count_transforms(cost, cost->in_elements / per_transform, (uint64_t)n,
-			 sl__in_dim(call, 0, -1) == 1 ||
-				 sl__out_dim(call, 0, -1) == 1);
+	else
+		count_transforms(cost,
+				 cost->in_elements / sl__times(length, parts),
+				 (uint64_t)n,
+				 parts == 1 || sl__out_dim(call, 0, -1) == 1);
 }
 
 void
-sl__cost_stft(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_stft(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t frames =
 		sl__times(sl__out_dim(call, 0, 0), sl__out_dim(call, 0, 1));
@@ -198,12 +190,12 @@ sl__cost_stft(const struct sl__call *call, struct sl_cost *cost)
 	}
 	count_transforms(cost, frames, (uint64_t)length, is_real);
 	if (sl__has_in(call, 2))
-		cost->mul = sl__plus(cost->mul,
-				     sl__times(frames, (uint64_t)length));
+		sl__count(cost, sl__times(frames, (uint64_t)length),
+			  SL__PER(.mul = 1));
 }
 
 static enum sl_dtype
-named_dtype(const struct sl__call *call)
+named_dtype(struct sl__call *call)
 {
 	int64_t dtype = sl__int(call->node, "output_datatype", SL_DTYPE_F32);
 
@@ -212,27 +204,26 @@ named_dtype(const struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_signal_window(const struct sl__call *call, struct sl_error *err)
+sl__infer_signal_window(struct sl__call *call)
 {
 	int64_t size;
 
 	if (!in_size(call, 0, &size))
 		size = sl__size_named(call->shapes, "size");
-	return sl__out(call, 0, named_dtype(call), 1, &size, err);
+	return sl__out(call, 0, named_dtype(call), 1, &size);
 }
 
 /* One cosine and its weighting; two of them for Blackman's. */
 void
-sl__cost_signal_window(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_signal_window(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = sl__is_op(call->node, SL__OP_ONNX_BlackmanWindow) ? 2 : 1;
 
-	cost->exp = sl__times(cost->out_elements, n);
-	cost->fma = cost->exp;
+	sl__count(cost, cost->out_elements, SL__PER(.exp = n, .fma = n));
 }
 
 enum sl_status
-sl__infer_mel_weights(const struct sl__call *call, struct sl_error *err)
+sl__infer_mel_weights(struct sl__call *call)
 {
 	int64_t dims[2], n;
 
@@ -240,16 +231,14 @@ sl__infer_mel_weights(const struct sl__call *call, struct sl_error *err)
 				       : sl__size_named(call->shapes, "bins");
 	dims[1] = in_size(call, 0, &n) ? n
 				       : sl__size_named(call->shapes, "mel");
-	return sl__out(call, 0, named_dtype(call), 2, dims, err);
+	return sl__out(call, 0, named_dtype(call), 2, dims);
 }
 
 /* Triangles: two lines and their lesser for each element. */
 void
-sl__cost_mel_weights(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_mel_weights(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
-	cost->fma = sl__times(2, cost->out_elements);
-	cost->cmp = sl__times(2, cost->out_elements);
-	cost->basis = SL_BASIS_ESTIMATED;
-	cost->why = "as if no element were known to be zero";
+	sl__count(cost, cost->out_elements, SL__PER(.fma = 2, .cmp = 2));
+	sl__cost_estimate(cost, "as if no element were known to be zero");
 }

@@ -7,7 +7,6 @@
  * one element, or one that ends at a symbol, is taken to lie within.
  */
 #include "base/dtype.h"
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
@@ -149,8 +148,7 @@ cut_of(const struct slice_lists *l, int64_t i)
 
 /* Fills cuts[rank], all zero before. */
 static enum sl_status
-slice_cuts(const struct sl__call *call, int rank, struct cut *cuts,
-	   struct sl_error *err)
+slice_cuts(struct sl__call *call, int rank, struct cut *cuts)
 {
 	struct slice_lists l = {
 		sl__list_of(call, 1, "starts"), sl__list_of(call, 2, "ends"),
@@ -165,40 +163,35 @@ slice_cuts(const struct sl__call *call, int rank, struct cut *cuts,
 		return SL_OK;
 	}
 	for (int64_t i = 0; i < n; i++) {
-		int64_t named = l.axes.is_given ? l.axes.values[i] : i;
-		int axis = sl__axis(named, rank);
+		int axis = sl__need_axis(
+			call, l.axes.is_given ? l.axes.values[i] : i, rank);
 
 		if (axis < 0)
-			return sl__refuse(err,
-					  "axis %lld lies outside of %d "
-					  "dimensions",
-					  (long long)named, rank);
+			return call->failure;
 		cuts[axis] = cut_of(&l, i);
 		if (!cuts[axis].is_open && cuts[axis].step == 0)
-			return sl__refuse(err, "a step of 0");
+			return sl__refuse(call, "a step of 0");
 	}
 	return SL_OK;
 }
 
 enum sl_status
-sl__infer_slice(const struct sl__call *call, struct sl_error *err)
+sl__infer_slice(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
 	struct cut *cuts;
-	enum sl_status rc;
 	int64_t *dims;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	dims = sl__new_sizes(call, (size_t)rank);
 	cuts = sl__arena_array(&call->shapes->arena, (size_t)rank,
 			       sizeof(*cuts));
-	if (!dims || !cuts)
-		return sl__fail_nomem(err);
-	rc = slice_cuts(call, rank, cuts, err);
-	if (rc)
-		return rc;
+	if (!cuts)
+		sl__call_nomem(call);
+	if (call->failure || slice_cuts(call, rank, cuts))
+		return call->failure;
 	for (int i = 0; i < rank; i++) {
 		int64_t first;
 
@@ -212,22 +205,20 @@ sl__infer_slice(const struct sl__call *call, struct sl_error *err)
 			dims[i] = symbolic_cut(call->shapes, &cuts[i],
 					       in->dims[i]);
 	}
-	return sl__out(call, 0, in->dtype, rank, dims, err);
+	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
 enum sl_status
-sl__fold_slice(const struct sl__call *call, struct sl_error *err)
+sl__fold_slice(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	struct cut cuts[SL__WALK_RANK_MOST] = {{0, 0, 0, 0}};
 	struct sl__walk walk;
-	enum sl_status rc;
 
 	if (!known || !sl__walk_of(&walk, sl__in(call, 0)))
 		return SL_OK;
-	rc = slice_cuts(call, walk.rank, cuts, err);
-	if (rc)
-		return rc;
+	if (slice_cuts(call, walk.rank, cuts))
+		return call->failure;
 	for (int i = 0; i < walk.rank; i++) {
 		int64_t first = 0;
 
@@ -243,12 +234,12 @@ sl__fold_slice(const struct sl__call *call, struct sl_error *err)
 		walk.strides[i] *=
 			between(cuts[i].step, -SL__KNOWN_MOST, SL__KNOWN_MOST);
 	}
-	return sl__out_walked(call, 0, known, &walk, err);
+	return sl__out_walked(call, 0, known, &walk);
 }
 
 /* Reads what it takes. */
 void
-sl__cost_slice(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_slice(struct sl__call *call, struct sl_cost *cost)
 {
 	cost->work = SL_WORK_MOVEMENT;
 	sl__cost_part_of(call, cost, 0);
@@ -256,7 +247,7 @@ sl__cost_slice(const struct sl__call *call, struct sl_cost *cost)
 
 /* Size of part k of n where no sizes are given. */
 static int64_t
-even_part(const struct sl__call *call, int64_t size, int64_t n, int64_t k)
+even_part(struct sl__call *call, int64_t size, int64_t n, int64_t k)
 {
 	int64_t part, left;
 
@@ -273,35 +264,33 @@ even_part(const struct sl__call *call, int64_t size, int64_t n, int64_t k)
 	return left < part ? left : part;
 }
 
-static enum sl_status
-check_parts(const struct sl__list *split, int64_t size, int64_t n,
-	    struct sl_error *err)
+static void
+check_parts(struct sl__call *call, const struct sl__list *split, int64_t size,
+	    int64_t n)
 {
 	int64_t sum = 0;
 
 	if (split->n >= 0 && split->n != n)
-		return sl__refuse(err, "%lld sizes for %lld parts",
-				  (long long)split->n, (long long)n);
+		sl__refuse(call, "%lld sizes for %lld parts",
+			   (long long)split->n, (long long)n);
 	if (!sl__list_is_plain(split) || sl__is_symbol(size))
-		return SL_OK;
+		return;
 	for (int64_t i = 0; i < split->n; i++) {
 		if (split->values[i] < 0 ||
 		    __builtin_add_overflow(sum, split->values[i], &sum))
-			return sl__refuse(err, "a part of size %lld",
-					  (long long)split->values[i]);
+			sl__refuse(call, "a part of size %lld",
+				   (long long)split->values[i]);
 	}
 	if (sum != size)
-		return sl__refuse(err,
-				  "the parts add up to %lld, the dimension "
-				  "has %lld",
-				  (long long)sum, (long long)size);
-	return SL_OK;
+		sl__refuse(call,
+			   "the parts add up to %lld, the dimension has %lld",
+			   (long long)sum, (long long)size);
 }
 
 /* Size of part k along the axis. */
 static int64_t
-part_size(const struct sl__call *call, const struct sl__list *split,
-	  int64_t size, uint32_t k)
+part_size(struct sl__call *call, const struct sl__list *split, int64_t size,
+	  uint32_t k)
 {
 	if (split->values)
 		return split->values[k];
@@ -311,76 +300,64 @@ part_size(const struct sl__call *call, const struct sl__list *split,
 }
 
 enum sl_status
-sl__infer_split(const struct sl__call *call, struct sl_error *err)
+sl__infer_split(struct sl__call *call)
 {
 	struct sl__list split = sl__list_of(call, 1, "split");
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), axis;
 	uint32_t n = call->node->n_outputs;
-	enum sl_status rc = SL_OK;
 	int64_t *dims;
 
-	if (rank < 0) {
-		for (uint32_t k = 0; !rc && k < n; k++)
-			rc = sl__out(call, k, sl__in_dtype(call, 0), -1, NULL,
-				     err);
-		return rc;
-	}
-	axis = sl__axis(sl__int(call->node, "axis", 0), rank);
-	if (axis < 0)
-		return sl__refuse(err, "its axis lies outside of %d dimensions",
-				  rank);
+	for (uint32_t k = 0; rank < 0 && k < n; k++)
+		sl__out_rankless(call, k, sl__in_dtype(call, 0));
+	if (rank < 0)
+		return call->failure;
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
 	if (sl__int(call->node, "num_outputs", n) != n)
-		return sl__refuse(err,
-				  "num_outputs is not %u, as many as it "
-				  "gives",
-				  n);
+		sl__refuse(call, "num_outputs is not %u, as many as it gives",
+			   n);
+	dims = sl__copy_sizes(call, 0);
+	if (call->failure)
+		return call->failure;
 	if (split.is_given)
-		rc = check_parts(&split, in->dims[axis], n, err);
+		check_parts(call, &split, in->dims[axis], n);
 	else if (call->node->version < 18 && !sl__is_symbol(in->dims[axis]) &&
 		 n && in->dims[axis] % n)
-		rc = sl__refuse(err, "%lld does not divide into %u parts",
-				(long long)in->dims[axis], n);
-	if (rc)
-		return rc;
-	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (uint32_t k = 0; !rc && k < n; k++) {
-		memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
+		sl__refuse(call, "%lld does not divide into %u parts",
+			   (long long)in->dims[axis], n);
+	for (uint32_t k = 0; !call->failure && k < n; k++) {
 		dims[axis] = part_size(call, &split, in->dims[axis], k);
-		rc = sl__out(call, k, in->dtype, rank, dims, err);
+		sl__out(call, k, in->dtype, rank, dims);
 	}
-	return rc;
+	return call->failure;
 }
 
 enum sl_status
-sl__fold_split(const struct sl__call *call, struct sl_error *err)
+sl__fold_split(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	struct sl__walk walk;
-	enum sl_status rc = SL_OK;
 	int axis;
 
 	if (!known || !sl__walk_of(&walk, sl__in(call, 0)))
 		return SL_OK;
 	axis = sl__axis(sl__int(call->node, "axis", 0), walk.rank);
-	for (uint32_t k = 0; !rc && k < call->node->n_outputs; k++) {
+	for (uint32_t k = 0; !call->failure && k < call->node->n_outputs; k++) {
 		const struct sl__type *out = sl__out_type_of(call, k);
 
 		if (!out || sl__is_symbol(out->dims[axis]))
 			return SL_OK;
 		walk.dims[axis] = out->dims[axis];
-		rc = sl__out_walked(call, k, known, &walk, err);
+		sl__out_walked(call, k, known, &walk);
 		walk.start += walk.dims[axis] * walk.strides[axis];
 	}
-	return rc;
+	return call->failure;
 }
 
 /* The rank that the inputs share, -1 where none is known, -2 where they
  * differ. */
 static int
-shared_rank(const struct sl__call *call)
+shared_rank(struct sl__call *call)
 {
 	int rank = -1;
 
@@ -397,8 +374,7 @@ shared_rank(const struct sl__call *call)
 
 /* Takes input i into the sizes so far. */
 static enum sl_status
-concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
-	   struct sl_error *err)
+concat_one(struct sl__call *call, uint32_t i, int axis, int64_t *dims)
 {
 	const struct sl__type *in = sl__in(call, i);
 	int rank = sl__in_rank(call, i);
@@ -406,8 +382,8 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 	if (sl__in_dtype(call, i) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, 0) != SL_DTYPE_NONE &&
 	    sl__in_dtype(call, i) != sl__in_dtype(call, 0))
-		return sl__refuse(err, "input %u is %s, not %s as the first", i,
-				  sl_dtype_text(sl__in_dtype(call, i)),
+		return sl__refuse(call, "input %u is %s, not %s as the first",
+				  i, sl_dtype_text(sl__in_dtype(call, i)),
 				  sl_dtype_text(sl__in_dtype(call, 0)));
 	if (rank < 0) {
 		dims[axis] = sl__size_unknown(call->shapes);
@@ -420,17 +396,17 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 			dims[d] = sl__size_add(call->shapes, dims[d],
 					       in->dims[d]);
 			if (dims[d] == -1)
-				return sl__refuse(err, "its output has more "
-						       "than 2^63 elements");
+				return sl__refuse(call, "its output has more "
+							"than 2^63 elements");
 			continue;
 		}
 		size = dims[d] == -1 ? in->dims[d]
 				     : sl__size_unify(dims[d], in->dims[d]);
 		if (size == -1)
-			return sl__refuse(err,
+			return sl__refuse(call,
 					  "input %u is %s: its dimension %d is "
 					  "not %lld as before",
-					  i, sl__type_text(call->shapes, in), d,
+					  i, sl__in_text(call, i), d,
 					  (long long)dims[d]);
 		dims[d] = size;
 	}
@@ -438,31 +414,25 @@ concat_one(const struct sl__call *call, uint32_t i, int axis, int64_t *dims,
 }
 
 enum sl_status
-sl__infer_concat(const struct sl__call *call, struct sl_error *err)
+sl__infer_concat(struct sl__call *call)
 {
 	enum sl_dtype dtype = sl__in_dtype(call, 0);
 	int rank = shared_rank(call), axis;
-	enum sl_status rc = SL_OK;
 	int64_t *dims;
 
 	if (rank == -2)
-		return sl__refuse(err, "its inputs have different numbers of "
-				       "dimensions");
+		return sl__refuse(call, "its inputs have different numbers of "
+					"dimensions");
 	if (rank < 0)
-		return sl__out(call, 0, dtype, -1, NULL, err);
+		return sl__out(call, 0, dtype, -1, NULL);
 	/* The first version has a default, later ones demand the axis. */
-	axis = sl__axis(sl__int(call->node, "axis", 1), rank);
-	if (axis < 0)
-		return sl__refuse(err, "its axis lies outside of %d dimensions",
-				  rank);
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 1), rank);
 	dims = sl__new_sizes(call, (size_t)rank);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int d = 0; d < rank; d++)
+	for (int d = 0; !call->failure && d < rank; d++)
 		dims[d] = d == axis ? 0 : -1;
-	for (uint32_t i = 0; !rc && i < call->node->n_inputs; i++)
-		rc = concat_one(call, i, axis, dims, err);
-	return rc ? rc : sl__out(call, 0, dtype, rank, dims, err);
+	for (uint32_t i = 0; !call->failure && i < call->node->n_inputs; i++)
+		concat_one(call, i, axis, dims);
+	return sl__out(call, 0, dtype, rank, dims);
 }
 
 /*
@@ -471,7 +441,7 @@ sl__infer_concat(const struct sl__call *call, struct sl_error *err)
  * from both keeps the sizes that are known.
  */
 static const struct sl__known *
-concat_part(const struct sl__call *call, size_t i)
+concat_part(struct sl__call *call, size_t i)
 {
 	const struct sl__known *known = sl__in_known(call, i);
 	const struct sl__type *type = sl__in(call, i);
@@ -495,7 +465,7 @@ concat_part(const struct sl__call *call, size_t i)
 }
 
 static int
-is_any_known(const struct sl__call *call)
+is_any_known(struct sl__call *call)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
 		const struct sl__known *known = sl__in_known(call, i);
@@ -517,7 +487,7 @@ struct gathering {
 /* Puts input i into each row at column 'at'; returns its width, or -1 where
  * the contents cannot be followed. */
 static int64_t
-place_part(const struct sl__call *call, struct gathering *to, uint32_t i,
+place_part(struct sl__call *call, struct gathering *to, uint32_t i,
 	   size_t n_rows, size_t at)
 {
 	const struct sl__known *part = concat_part(call, i);
@@ -544,7 +514,7 @@ place_part(const struct sl__call *call, struct gathering *to, uint32_t i,
 }
 
 enum sl_status
-sl__fold_concat(const struct sl__call *call, struct sl_error *err)
+sl__fold_concat(struct sl__call *call)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	struct gathering to; /* large: left as it is */
@@ -575,14 +545,13 @@ sl__fold_concat(const struct sl__call *call, struct sl_error *err)
 		return SL_OK;
 	return sl__out_known(call, 0, to.is_integer ? to.ints : NULL,
 			     to.is_integer ? NULL : to.floats,
-			     n_rows * to.n_row, err);
+			     n_rows * to.n_row);
 }
 
 /* Elements added before and after each dimension; "?" where that depends on
  * data.  Both arrays are zeroed by the caller. */
 static enum sl_status
-pad_amounts(const struct sl__call *call, int rank, int64_t *before,
-	    int64_t *after, struct sl_error *err)
+pad_amounts(struct sl__call *call, int rank, int64_t *before, int64_t *after)
 {
 	const char *name = call->node->version < 2 ? "paddings" : "pads";
 	struct sl__list pads = sl__list_of(call, 1, name);
@@ -591,21 +560,19 @@ pad_amounts(const struct sl__call *call, int rank, int64_t *before,
 	int is_open = axes.is_given && !sl__list_is_plain(&axes);
 
 	if (pads.n >= 0 && n >= 0 && pads.n != 2 * n)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "%lld pads for %lld dimensions: two each "
 				  "are needed",
 				  (long long)pads.n, (long long)n);
 	for (int i = 0; is_open && i < rank; i++)
 		after[i] = sl__size_unknown(call->shapes);
 	for (int64_t i = 0; !is_open && i < n; i++) {
-		int axis = axes.is_given ? sl__axis(axes.values[i], rank)
-					 : (int)i;
+		int axis = axes.is_given
+				   ? sl__need_axis(call, axes.values[i], rank)
+				   : (int)i;
 
 		if (axis < 0)
-			return sl__refuse(err,
-					  "axis %lld lies outside of %d "
-					  "dimensions",
-					  (long long)axes.values[i], rank);
+			return call->failure;
 		before[axis] = pads.values ? pads.values[i] : 0;
 		after[axis] = pads.values ? pads.values[n + i]
 					  : sl__size_unknown(call->shapes);
@@ -616,7 +583,7 @@ pad_amounts(const struct sl__call *call, int rank, int64_t *before,
 /* What padding makes of a dimension; -1, which no output takes, where that is
  * no size. */
 static int64_t
-padded(const struct sl__call *call, int64_t size, int64_t before, int64_t after)
+padded(struct sl__call *call, int64_t size, int64_t before, int64_t after)
 {
 	int64_t all;
 
@@ -632,31 +599,27 @@ padded(const struct sl__call *call, int64_t size, int64_t before, int64_t after)
 }
 
 enum sl_status
-sl__infer_pad(const struct sl__call *call, struct sl_error *err)
+sl__infer_pad(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
 	int64_t *dims, *before, *after;
-	enum sl_status rc;
 
 	if (rank < 0)
-		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL, err);
+		return sl__out(call, 0, sl__in_dtype(call, 0), -1, NULL);
 	dims = sl__new_sizes(call, (size_t)rank);
 	before = sl__new_sizes(call, (size_t)rank);
 	after = sl__new_sizes(call, (size_t)rank);
-	if (!dims || !before || !after)
-		return sl__fail_nomem(err);
-	rc = pad_amounts(call, rank, before, after, err);
-	if (rc)
-		return rc;
+	if (call->failure || pad_amounts(call, rank, before, after))
+		return call->failure;
 	for (int i = 0; i < rank; i++)
 		dims[i] = padded(call, in->dims[i], before[i], after[i]);
-	return sl__out(call, 0, in->dtype, rank, dims, err);
+	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
 /* What the new elements are; 0 is returned where that is not known. */
 static int
-pad_value(const struct sl__call *call, int64_t *i, double *f)
+pad_value(struct sl__call *call, int64_t *i, double *f)
 {
 	const struct sl__known *value = sl__in_known(call, 2);
 
@@ -694,7 +657,7 @@ pad_source(const struct sl__walk *in, const struct sl__walk *out,
 }
 
 enum sl_status
-sl__fold_pad(const struct sl__call *call, struct sl_error *err)
+sl__fold_pad(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
 	const struct sl__type *out = sl__out_type_of(call, 0);
@@ -703,16 +666,15 @@ sl__fold_pad(const struct sl__call *call, struct sl_error *err)
 	int64_t ints[SL__KNOWN_MOST], i_new;
 	double floats[SL__KNOWN_MOST], f_new;
 	struct sl__walk in, to;
-	enum sl_status rc;
 	size_t n;
 
 	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
 	    !sl__walk_of(&to, out) || !pad_value(call, &i_new, &f_new))
 		return SL_OK;
-	rc = pad_amounts(call, in.rank, before, after, err);
+	pad_amounts(call, in.rank, before, after);
 	n = sl__walk_elements(&to);
-	if (rc || n > SL__KNOWN_MOST)
-		return rc;
+	if (call->failure || n > SL__KNOWN_MOST)
+		return call->failure;
 	for (int d = 0; d < in.rank; d++) {
 		if (sl__is_symbol(before[d]))
 			return SL_OK;
@@ -727,5 +689,5 @@ sl__fold_pad(const struct sl__call *call, struct sl_error *err)
 						     : known->floats[from];
 	}
 	return sl__out_known(call, 0, known->ints ? ints : NULL,
-			     known->ints ? NULL : floats, n, err);
+			     known->ints ? NULL : floats, n);
 }

@@ -20,22 +20,20 @@ given_axis(const struct sl__node *node)
 }
 
 enum sl_status
-sl__infer_softmax(const struct sl__call *call, struct sl_error *err)
+sl__infer_softmax(struct sl__call *call)
 {
 	int64_t axis = given_axis(call->node);
 	int rank = sl__in_rank(call, 0);
 
 	/* Before version 13 rows may be empty of axes: of one element each. */
-	if (rank >= 0 && sl__axis(axis, rank) < 0 &&
-	    !(axis == rank && call->node->version < 13) && rank != 0)
-		return sl__refuse(err, "axis %lld is not one of %d dimensions",
-				  (long long)axis, rank);
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE, err);
+	if (rank > 0 && !(axis == rank && call->node->version < 13))
+		sl__need_axis(call, axis, rank);
+	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
 }
 
 /* Elements of one line; at least 1. */
 static uint64_t
-line_length(const struct sl__call *call)
+line_length(struct sl__call *call)
 {
 	int is_old = call->node->version < 13 && !call->node->domain[0];
 	int rank = sl__in_rank(call, 0);
@@ -51,44 +49,38 @@ line_length(const struct sl__call *call)
 /* exp(x - m) / sum(exp(x - m)), where m is the largest of the line: to each
  * element belongs one comparison, one subtraction, one step of the sum. */
 void
-sl__cost_softmax(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_softmax(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->in_elements;
-
 	(void)call;
 	cost->work = SL_WORK_SOFTMAX;
-	cost->cmp = cost->exp = cost->div = n;
-	cost->add = sl__times(n, 2);
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.cmp = 1, .exp = 1, .div = 1, .add = 2));
 }
 
 /* x - m - log(sum(exp(x - m))): no division, one logarithm a line. */
 void
-sl__cost_log_softmax(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_log_softmax(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements;
 
 	cost->work = SL_WORK_SOFTMAX;
-	cost->cmp = n;
-	cost->exp = sl__plus(n, n / line_length(call));
-	cost->add = sl__times(n, 3);
+	sl__count(cost, n, SL__PER(.cmp = 1, .exp = 1, .add = 3));
+	sl__count(cost, n / line_length(call), SL__PER(.exp = 1));
 }
 
 /* To real numbers first (subtract, multiply), and back at the end (multiply,
  * add, two limits). */
 void
-sl__cost_qlinear_softmax(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_qlinear_softmax(struct sl__call *call, struct sl_cost *cost)
 {
-	uint64_t n = cost->in_elements;
-
 	sl__cost_softmax(call, cost);
-	cost->mul = sl__times(n, 2);
-	cost->add = sl__times(n, 4);
-	cost->cmp = sl__times(n, 3);
+	sl__count(cost, cost->in_elements,
+		  SL__PER(.mul = 2, .add = 2, .cmp = 2));
 }
 
 /* The first of the largest becomes 1, the others 0. */
 void
-sl__cost_hardmax(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_hardmax(struct sl__call *call, struct sl_cost *cost)
 {
 	uint64_t n = cost->in_elements;
 

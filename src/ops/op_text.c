@@ -5,7 +5,6 @@
  * Shapes follow as for numbers; what the work is depends on how long the
  * strings are, which no shape says.
  */
-#include "base/status.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
@@ -15,7 +14,7 @@
 #include "base/banned.h"
 
 void
-sl__cost_text(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_text(struct sl__call *call, struct sl_cost *cost)
 {
 	(void)call;
 	cost->basis = SL_BASIS_UNKNOWN;
@@ -24,7 +23,7 @@ sl__cost_text(const struct sl__call *call, struct sl_cost *cost)
 
 /* Stop words go out, so that the last dimension may shrink. */
 enum sl_status
-sl__infer_string_normalizer(const struct sl__call *call, struct sl_error *err)
+sl__infer_string_normalizer(struct sl__call *call)
 {
 	const struct sl__attribute *stop =
 		sl__attribute(call->node, "stopwords");
@@ -33,17 +32,17 @@ sl__infer_string_normalizer(const struct sl__call *call, struct sl_error *err)
 	int64_t dims[2];
 
 	if (rank != 1 && rank != 2)
-		return sl__out(call, 0, SL_DTYPE_STRING, -1, NULL, err);
+		return sl__out_rankless(call, 0, SL_DTYPE_STRING);
 	if (!stop || !stop->n)
-		return sl__out_like(call, 0, 0, SL_DTYPE_STRING, err);
+		return sl__out_like(call, 0, 0, SL_DTYPE_STRING);
 	memcpy(dims, in->dims, (size_t)rank * sizeof(*dims));
 	dims[rank - 1] = sl__size_unknown(call->shapes);
-	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims, err);
+	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims);
 }
 
 /* One place for each n-gram of the pool. */
 enum sl_status
-sl__infer_tf_idf(const struct sl__call *call, struct sl_error *err)
+sl__infer_tf_idf(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0);
@@ -56,51 +55,36 @@ sl__infer_tf_idf(const struct sl__call *call, struct sl_error *err)
 			most = indexes[i];
 	}
 	if (rank != 1 && rank != 2)
-		return sl__out(call, 0, SL_DTYPE_F32, -1, NULL, err);
+		return sl__out_rankless(call, 0, SL_DTYPE_F32);
 	if (most == INT64_MAX)
-		return sl__refuse(err, "an n-gram index beyond all sizes");
+		return sl__refuse(call, "an n-gram index beyond all sizes");
 	if (rank == 2)
 		dims[0] = in->dims[0];
 	dims[rank - 1] = most + 1;
-	return sl__out(call, 0, SL_DTYPE_F32, rank, dims, err);
+	return sl__out(call, 0, SL_DTYPE_F32, rank, dims);
 }
 
 enum sl_status
-sl__infer_string_concat(const struct sl__call *call, struct sl_error *err)
+sl__infer_string_concat(struct sl__call *call)
 {
 	static const size_t both[] = {0, 1};
 	int64_t *dims;
 	int rank;
-	enum sl_status rc = sl__broadcast(call, both, 2, &rank, &dims, err);
 
-	return rc ? rc : sl__out(call, 0, SL_DTYPE_STRING, rank, dims, err);
+	sl__broadcast(call, both, 2, &rank, &dims);
+	return sl__out(call, 0, SL_DTYPE_STRING, rank, dims);
 }
 
 /* As many pieces as the longest string has; and how many each has. */
 enum sl_status
-sl__infer_string_split(const struct sl__call *call, struct sl_error *err)
+sl__infer_string_split(struct sl__call *call)
 {
-	const struct sl__type *in = sl__in(call, 0);
-	int rank = sl__in_rank(call, 0);
-	enum sl_status rc;
-	int64_t *dims;
-
-	if (rank < 0) {
-		rc = sl__out(call, 0, SL_DTYPE_STRING, -1, NULL, err);
-		return rc ? rc : sl__out(call, 1, SL_DTYPE_I64, -1, NULL, err);
-	}
-	dims = sl__new_sizes(call, (size_t)rank + 1);
-	if (!dims)
-		return sl__fail_nomem(err);
-	for (int i = 0; i < rank; i++)
-		dims[i] = in->dims[i];
-	dims[rank] = sl__size_unknown(call->shapes);
-	rc = sl__out(call, 0, SL_DTYPE_STRING, rank + 1, dims, err);
-	return rc ? rc : sl__out_like(call, 1, 0, SL_DTYPE_I64, err);
+	sl__out_longer(call, SL_DTYPE_STRING, sl__size_unknown(call->shapes));
+	return sl__out_like(call, 1, 0, SL_DTYPE_I64);
 }
 
 enum sl_status
-sl__infer_regex(const struct sl__call *call, struct sl_error *err)
+sl__infer_regex(struct sl__call *call)
 {
-	return sl__out_like(call, 0, 0, SL_DTYPE_BOOL, err);
+	return sl__out_like(call, 0, 0, SL_DTYPE_BOOL);
 }

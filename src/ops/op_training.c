@@ -29,35 +29,33 @@ group_size(const struct sl__node *node)
 }
 
 enum sl_status
-sl__infer_optimizer(const struct sl__call *call, struct sl_error *err)
+sl__infer_optimizer(struct sl__call *call)
 {
 	size_t n = group_size(call->node);
-	enum sl_status rc = SL_OK;
 
 	if (n * n_groups(call->node) + FIRST != call->node->n_inputs)
-		return sl__refuse(err,
+		return sl__refuse(call,
 				  "%u inputs are not 2 and groups of the same "
 				  "size",
 				  call->node->n_inputs);
-	for (size_t k = 0; !rc && k < call->node->n_outputs; k++)
-		rc = sl__out_like(call, k, FIRST + (k < n ? k : k + n),
-				  SL_DTYPE_NONE, err);
-	return rc;
+	for (size_t k = 0; k < call->node->n_outputs; k++)
+		sl__out_like(call, k, FIRST + (k < n ? k : k + n),
+			     SL_DTYPE_NONE);
+	return call->failure;
 }
 
 /* A derivative by each of the first inputs, of its shape. */
 enum sl_status
-sl__infer_gradient(const struct sl__call *call, struct sl_error *err)
+sl__infer_gradient(struct sl__call *call)
 {
-	enum sl_status rc = SL_OK;
 
-	for (size_t k = 0; !rc && k < call->node->n_outputs; k++)
-		rc = sl__out_like(call, k, k, SL_DTYPE_NONE, err);
-	return rc;
+	for (size_t k = 0; k < call->node->n_outputs; k++)
+		sl__out_like(call, k, k, SL_DTYPE_NONE);
+	return call->failure;
 }
 
 static uint64_t
-n_elements(const struct sl__call *call)
+n_elements(struct sl__call *call)
 {
 	uint64_t n = 0;
 
@@ -75,26 +73,18 @@ n_elements(const struct sl__call *call)
  *             X -= r V / (sqrt(H) + e)
  */
 void
-sl__cost_optimizer(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_optimizer(struct sl__call *call, struct sl_cost *cost)
 {
 	const struct sl__node *node = call->node;
-	uint64_t n = n_elements(call);
+	int is_nesterov = sl__word(node, "mode", "")[0] == 'n';
+	struct sl__per each = {
+		.mul = 4, .fma = 3, .add = 2, .div = 1, .exp = 1};
 
-	cost->in_elements = n;
-	if (sl__is_op(node, SL__OP_PREVIEW_Momentum)) {
-		int is_nesterov = sl__word(node, "mode", "")[0] == 'n';
-
-		cost->mul = n;
-		cost->fma = sl__times(n, is_nesterov ? 4 : 3);
-		return;
-	}
-	cost->add = sl__times(n, 2);
-	cost->div = cost->exp = n;
-	if (sl__is_op(node, SL__OP_PREVIEW_Adagrad)) {
-		cost->mul = n;
-		cost->fma = sl__times(n, 2);
-	} else {
-		cost->mul = sl__times(n, 4);
-		cost->fma = sl__times(n, 3);
-	}
+	if (sl__is_op(node, SL__OP_PREVIEW_Momentum))
+		each = SL__PER(.mul = 1, .fma = is_nesterov ? 4 : 3);
+	else if (sl__is_op(node, SL__OP_PREVIEW_Adagrad))
+		each = SL__PER(.mul = 1, .fma = 2, .add = 2, .div = 1,
+			       .exp = 1);
+	cost->in_elements = n_elements(call);
+	sl__count(cost, cost->in_elements, each);
 }

@@ -89,11 +89,8 @@ sl__ref_post_matmul(struct sl__eval *ev)
 	return finish(ev, has_bias ? posts : posts + 1, n + has_bias);
 }
 
-/* What one element takes: multiplications, additions, divisions, functions
- * and comparisons, like the operators that were there. */
-static const struct {
-	unsigned char mul, add, div, exp, cmp;
-} prices[SL__N_POSTS] = {
+/* What one element takes, like the operators that were there. */
+static const struct sl__per prices[SL__N_POSTS] = {
 	[SL__POST_ADD] = {.add = 1},
 	[SL__POST_MUL] = {.mul = 1},
 	[SL__POST_RELU] = {.cmp = 1},
@@ -111,42 +108,29 @@ static const struct {
 };
 
 static void
-count_posts(const struct sl__call *call, struct sl_cost *cost)
+count_posts(struct sl__call *call, struct sl_cost *cost)
 {
 	struct sl__post posts[SL__POSTS_MOST];
 	int n = sl__posts_read(call->node, posts);
-	uint64_t all = cost->out_elements;
 
 	if (n < 0)
 		sl__cost_unknown(call, cost);
-	for (int i = 0; i < n; i++) {
-		enum sl__post_kind kind = posts[i].kind;
-
-		cost->mul =
-			sl__plus(cost->mul, sl__times(prices[kind].mul, all));
-		cost->add =
-			sl__plus(cost->add, sl__times(prices[kind].add, all));
-		cost->div =
-			sl__plus(cost->div, sl__times(prices[kind].div, all));
-		cost->exp =
-			sl__plus(cost->exp, sl__times(prices[kind].exp, all));
-		cost->cmp =
-			sl__plus(cost->cmp, sl__times(prices[kind].cmp, all));
-	}
+	for (int i = 0; i < n; i++)
+		sl__count(cost, cost->out_elements, prices[posts[i].kind]);
 }
 
 void
-sl__cost_post_conv(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_post_conv(struct sl__call *call, struct sl_cost *cost)
 {
 	sl__cost_conv(call, cost);
 	count_posts(call, cost);
 }
 
 void
-sl__cost_post_matmul(const struct sl__call *call, struct sl_cost *cost)
+sl__cost_post_matmul(struct sl__call *call, struct sl_cost *cost)
 {
 	sl__cost_matmul(call, cost);
 	if (sl__has_in(call, SL__POST_FIRST_INPUT - 1))
-		cost->add = sl__plus(cost->add, cost->out_elements);
+		sl__count(cost, cost->out_elements, SL__PER(.add = 1));
 	count_posts(call, cost);
 }

@@ -12,20 +12,20 @@ static const int64_t most = INT64_C(1) << 30;
 
 /* An attribute of n integers from 'least'; left alone where there is none. */
 static enum sl_status
-read_list(int64_t *out, const struct sl__node *node, const char *name, int n,
-	  int64_t least, struct sl_error *err)
+read_list(int64_t *out, struct sl__call *call, const char *name, int n,
+	  int64_t least)
 {
 	const int64_t *values;
-	size_t n_values = sl__ints(node, name, &values);
+	size_t n_values = sl__ints(call->node, name, &values);
 
 	if (n_values == 0)
 		return SL_OK;
 	if (n_values != (size_t)n)
-		return sl__refuse(err, "%s has %zu number%s, not %d", name,
+		return sl__refuse(call, "%s has %zu number%s, not %d", name,
 				  n_values, n_values == 1 ? "" : "s", n);
 	for (int i = 0; i < n; i++) {
 		if (values[i] < least || values[i] > most)
-			return sl__refuse(err, "%s holds %lld", name,
+			return sl__refuse(call, "%s holds %lld", name,
 					  (long long)values[i]);
 		out[i] = values[i];
 	}
@@ -33,83 +33,76 @@ read_list(int64_t *out, const struct sl__node *node, const char *name, int n,
 }
 
 static enum sl_status
-read_kernel(struct sl__window *w, const struct sl__node *node,
-	    const int64_t *weight, struct sl_error *err)
+read_kernel(struct sl__window *w, struct sl__call *call, const int64_t *weight)
 {
-	enum sl_status rc =
-		read_list(w->kernel, node, "kernel_shape", w->n, 1, err);
-
-	for (int d = 0; !rc && d < w->n; d++) {
+	read_list(w->kernel, call, "kernel_shape", w->n, 1);
+	for (int d = 0; !call->failure && d < w->n; d++) {
 		int64_t size = weight ? weight[d] : w->kernel[d];
 
 		if (w->kernel[d] && sl__sizes_differ(size, w->kernel[d]))
-			return sl__refuse(err,
+			return sl__refuse(call,
 					  "kernel_shape says %lld where the "
 					  "weight has %lld",
 					  (long long)w->kernel[d],
 					  (long long)size);
 		if (!w->kernel[d])
 			w->kernel[d] = size;
-		if (sl__is_symbol(w->kernel[d]))
-			continue;
-		if (w->kernel[d] < 1 || w->kernel[d] > most)
-			return sl__refuse(err, "the kernel's size is not "
-					       "known, or none");
+		if (!sl__is_symbol(w->kernel[d]) &&
+		    (w->kernel[d] < 1 || w->kernel[d] > most))
+			sl__refuse(call,
+				   "the kernel's size is not known, or none");
 	}
-	return rc;
+	return call->failure;
 }
 
 static enum sl_status
-read_padding(struct sl__window *w, const struct sl__node *node,
-	     struct sl_error *err)
+read_padding(struct sl__window *w, struct sl__call *call)
 {
-	const char *word = sl__word(node, "auto_pad", "NOTSET");
+	const char *word = sl__word(call->node, "auto_pad", "NOTSET");
 	int64_t pads[2 * SL__WINDOW_MOST] = {0};
-	enum sl_status rc;
 
 	if (!strcmp(word, "SAME_UPPER") || !strcmp(word, "SAME_LOWER"))
 		w->padding = SL__PADDING_SAME;
 	else if (!strcmp(word, "VALID"))
 		w->padding = SL__PADDING_VALID;
 	else if (*word && strcmp(word, "NOTSET"))
-		return sl__refuse(err, "auto_pad is '%.40s'", word);
+		return sl__refuse(call, "auto_pad is '%.40s'", word);
 	w->is_odd_after = !strcmp(word, "SAME_UPPER");
 	if (w->padding != SL__PADDING_GIVEN)
 		return SL_OK;
-	rc = read_list(pads, node, "pads", 2 * w->n, 0, err);
+	read_list(pads, call, "pads", 2 * w->n, 0);
 	for (int d = 0; d < w->n; d++) {
 		w->pads_before[d] = pads[d];
 		w->pads_after[d] = pads[w->n + d];
 	}
-	return rc;
+	return call->failure;
+}
+
+enum sl_status
+sl__window_read(struct sl__window *w, struct sl__call *call, int n,
+		const int64_t *weight)
+{
+	memset(w, 0, sizeof(*w));
+	if (n < 1 || n > SL__WINDOW_MOST)
+		return sl__refuse(call, "an image of %d dimensions", n);
+	w->n = n;
+	w->is_ceil = sl__int(call->node, "ceil_mode", 0) != 0;
+	for (int d = 0; d < n; d++)
+		w->strides[d] = w->dilations[d] = 1;
+	if (read_kernel(w, call, weight) ||
+	    read_list(w->strides, call, "strides", n, 1) ||
+	    read_list(w->dilations, call, "dilations", n, 1))
+		return call->failure;
+	return read_padding(w, call);
 }
 
 enum sl_status
 sl__window_of(struct sl__window *w, const struct sl__node *node, int n,
 	      const int64_t *weight, struct sl_error *err)
 {
-	enum sl_status rc;
+	struct sl__call call = {.node = node, .err = err};
 
-	memset(w, 0, sizeof(*w));
-	if (n < 1 || n > SL__WINDOW_MOST)
-		return sl__refuse(err, "an image of %d dimensions", n);
-	w->n = n;
-	w->is_ceil = sl__int(node, "ceil_mode", 0) != 0;
-	for (int d = 0; d < n; d++)
-		w->strides[d] = w->dilations[d] = 1;
-	rc = read_kernel(w, node, weight, err);
-	if (!rc)
-		rc = read_list(w->strides, node, "strides", n, 1, err);
-	if (!rc)
-		rc = read_list(w->dilations, node, "dilations", n, 1, err);
-	return rc ? rc : read_padding(w, node, err);
-}
-
-enum sl_status
-sl__window_read(struct sl__window *w, const struct sl__call *call, int n,
-		const int64_t *weight, struct sl_error *err)
-{
-	return sl__window_of(w, call->node, n, weight, err);
+	return sl__window_read(w, &call, n, weight);
 }
 
 int64_t
@@ -170,46 +163,39 @@ positions_of_symbol(struct sl__shapes *shapes, const struct sl__window *w,
 	return sl__size_add(shapes, sl__size_div(shapes, in, stride), 1);
 }
 
-enum sl_status
-sl__window_positions(int64_t *out, struct sl__shapes *shapes,
-		     const struct sl__window *w, int d, int64_t in,
-		     struct sl_error *err)
+int64_t
+sl__window_positions(struct sl__call *call, const struct sl__window *w, int d,
+		     int64_t in)
 {
-	int64_t stride = w->strides[d], extent, room;
+	int64_t stride = w->strides[d], extent, room, n;
 
-	if (sl__is_symbol(w->kernel[d])) {
-		*out = sl__size_unknown(shapes);
-		return SL_OK;
-	}
+	if (sl__is_symbol(w->kernel[d]))
+		return sl__size_unknown(call->shapes);
 	extent = sl__window_extent(w, d);
-	if (sl__is_symbol(in)) {
-		*out = positions_of_symbol(shapes, w, d, in);
-		return SL_OK;
-	}
+	if (sl__is_symbol(in))
+		return positions_of_symbol(call->shapes, w, d, in);
 	if (in < 0 || in > INT64_MAX / 4)
-		return sl__refuse(err, "an image of %lld elements a side",
-				  (long long)in);
-	if (w->padding == SL__PADDING_SAME) {
-		*out = in / stride + (in % stride != 0);
-		return SL_OK;
-	}
+		sl__refuse(call, "an image of %lld elements a side",
+			   (long long)in);
+	if (call->failure || w->padding == SL__PADDING_SAME)
+		return in / stride + (in % stride != 0);
 	room = in + w->pads_before[d] + w->pads_after[d] - extent;
 	if (room < 0 && in > 0) {
 		/* Rounded towards zero: 1, then 0, then less than that. */
-		*out = room / stride + 1;
-		if (*out >= (w->may_stick_out ? 0 : 1) &&
-		    (w->is_ceil || w->may_stick_out))
-			return SL_OK;
-		return sl__refuse(
-			err, "a window of %lld does not fit into %lld%s",
-			(long long)extent, (long long)(room + extent),
-			room + extent > in ? " with its padding" : "");
+		n = room / stride + 1;
+		if (n < (w->may_stick_out ? 0 : 1) ||
+		    (!w->is_ceil && !w->may_stick_out))
+			sl__refuse(
+				call,
+				"a window of %lld does not fit into %lld%s",
+				(long long)extent, (long long)(room + extent),
+				room + extent > in ? " with its padding" : "");
+		return n;
 	}
-	*out = room < 0 ? 0 : room / stride + 1;
+	n = room < 0 ? 0 : room / stride + 1;
 	if (w->is_ceil && room > 0) {
-		*out += room % stride != 0;
-		if ((*out - 1) * stride >= in + w->pads_before[d])
-			(*out)--;
+		n += room % stride != 0;
+		n -= (n - 1) * stride >= in + w->pads_before[d];
 	}
-	return SL_OK;
+	return n;
 }

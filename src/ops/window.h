@@ -37,10 +37,8 @@ struct sl__window {
  * it, or NULL; a kernel_shape that says otherwise is refused, and a symbol in
  * it is taken from kernel_shape.
  */
-enum sl_status sl__window_read(struct sl__window *out,
-			       const struct sl__call *call, int n,
-			       const int64_t *weight,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__window_read(struct sl__window *out, struct sl__call *call,
+			       int n, const int64_t *weight);
 
 /* The same for a kernel, which has the node alone. */
 enum sl_status sl__window_of(struct sl__window *out,
@@ -66,10 +64,9 @@ uint64_t sl__window_taps(const struct sl__window *w);
  * How many positions the window takes along dimension d of 'in' elements:
  * every stride-th one whose window lies in the padded input; with ceil_mode
  * also one that sticks out at the end, if it starts before the padding there.
+ * A window that does not fit is refused.
  */
-enum sl_status sl__window_positions(int64_t *out, struct sl__shapes *shapes,
-				    const struct sl__window *w, int d,
-				    int64_t in,
-				    struct sl_error *err) SL_CHECKED;
+int64_t sl__window_positions(struct sl__call *call, const struct sl__window *w,
+			     int d, int64_t in);
 
 #endif

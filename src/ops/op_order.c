@@ -1,17 +1,275 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ref_order.c - reference kernels of elements in order: TopK, Unique, ArgMax,
- * running sums and products.
+ * op_order.c - elements in order: TopK, Unique, ArgMax, running sums and
+ * products.
  *
  * One order for all types: numbers by size with NaN, equal to itself, after
  * all others; strings by their bytes.  What is sorted is places, and among
  * equals the earlier stays first.
  */
+#include "ops/cost.h"
+#include "ops/moving.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
 
 #include "base/banned.h"
+
+/* The axis without its places, or with one. */
+enum sl_status
+sl__infer_arg_reduce(struct sl__call *call)
+{
+	int rank = sl__in_rank(call, 0), axis;
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out_rankless(call, 0, SL_DTYPE_I64);
+	axis = sl__need_axis(call, sl__int(call->node, "axis", 0), rank);
+	dims = sl__copy_sizes(call, 0);
+	if (call->failure)
+		return call->failure;
+	dims[axis] = 1;
+	if (!sl__int(call->node, "keepdims", 1))
+		memmove(dims + axis, dims + axis + 1,
+			(size_t)(--rank - axis) * sizeof(*dims));
+	return sl__out(call, 0, SL_DTYPE_I64, rank, dims);
+}
+
+/* How many are kept: an attribute before version 10, then an input. */
+static int64_t
+find_k(struct sl__call *call)
+{
+	const struct sl__known *known = sl__in_known(call, 1);
+	int64_t k = sl__int(call->node, "k", -1);
+
+	if (call->node->version >= 10 && sl__has_in(call, 1))
+		return known && known->ints && known->n == 1
+			       ? known->ints[0]
+			       : sl__size_unknown(call->shapes);
+	if (k < 0)
+		sl__refuse(call, "k is %lld", (long long)k);
+	return k;
+}
+
+enum sl_status
+sl__infer_topk(struct sl__call *call)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int axis, rank = sl__in_rank(call, 0);
+	int64_t k = find_k(call), *dims = NULL;
+
+	if (rank >= 0) {
+		axis = sl__need_axis(call, sl__int(call->node, "axis", -1),
+				     rank);
+		dims = sl__copy_sizes(call, 0);
+		if (call->failure)
+			return call->failure;
+		if (!sl__is_symbol(k) && !sl__is_symbol(in->dims[axis]) &&
+		    (k < 0 || k > in->dims[axis]))
+			return sl__refuse(
+				call, "the %lld largest of %lld elements",
+				(long long)k, (long long)in->dims[axis]);
+		dims[axis] = k;
+	}
+	sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+	return sl__out(call, 1, SL_DTYPE_I64, rank, dims);
+}
+
+/* Elements from here on take long to compare in pairs. */
+enum { DISTINCT_MOST = 256 };
+
+/* Slices of a tensor along an axis; single elements where it is -1. */
+struct slices {
+	const struct sl__known *known;
+	size_t n, inner, stride; /* stride: between places of a slice's rows */
+	size_t n_rows;
+};
+
+/* 0 where the contents are not known, or too many to compare. */
+static int
+slices_of(struct sl__call *call, struct slices *s)
+{
+	const struct sl__known *known = sl__in_known(call, 0);
+	struct sl__walk walk;
+	int axis;
+
+	if (!known || known->n > DISTINCT_MOST)
+		return 0;
+	for (size_t i = 0; known->ints && i < known->n; i++) {
+		if (sl__is_symbol(known->ints[i]))
+			return 0;
+	}
+	s->known = known;
+	s->n = known->n;
+	s->inner = s->n_rows = 1;
+	s->stride = 0;
+	if (!sl__attribute(call->node, "axis"))
+		return 1;
+	if (!sl__walk_of(&walk, sl__in(call, 0)))
+		return 0;
+	axis = sl__axis(sl__int(call->node, "axis", 0), walk.rank);
+	if (axis < 0 || known->n == 0)
+		return 0;
+	s->n = (size_t)walk.dims[axis];
+	s->inner = (size_t)walk.strides[axis];
+	s->stride = s->n * s->inner;
+	s->n_rows = known->n / s->stride;
+	return 1;
+}
+
+static int
+is_same_slice(const struct slices *s, size_t a, size_t b)
+{
+	const struct sl__known *known = s->known;
+
+	for (size_t row = 0; row < s->n_rows; row++) {
+		for (size_t i = 0; i < s->inner; i++) {
+			size_t at = row * s->stride + i;
+			size_t x = at + a * s->inner, y = at + b * s->inner;
+
+			if (known->ints ? known->ints[x] != known->ints[y]
+					: known->floats[x] != known->floats[y])
+				return 0;
+		}
+	}
+	return 1;
+}
+
+/* Distinct slices, each where it comes up first. */
+static size_t
+first_of_each(const struct slices *s, size_t *first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		size_t k = 0;
+
+		while (k < n && !is_same_slice(s, first[k], i))
+			k++;
+		if (k == n)
+			first[n++] = i;
+	}
+	return n;
+}
+
+enum sl_status
+sl__infer_unique(struct sl__call *call)
+{
+	const struct sl__type *in = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0), axis = 0;
+	int has_axis = sl__attribute(call->node, "axis") != NULL;
+	size_t first[DISTINCT_MOST];
+	struct slices s;
+	int64_t *dims, n, n_all;
+
+	if (has_axis && rank >= 0)
+		axis = sl__need_axis(call, sl__int(call->node, "axis", 0),
+				     rank);
+	dims = has_axis && rank > 0 ? sl__copy_sizes(call, 0)
+				    : sl__new_sizes(call, 1);
+	if (call->failure)
+		return call->failure;
+	n = slices_of(call, &s) ? (int64_t)first_of_each(&s, first)
+				: sl__size_unknown(call->shapes);
+	n_all = rank < 0   ? sl__size_unknown(call->shapes)
+		: has_axis ? in->dims[axis]
+			   : sl__size_product(call->shapes, in->dims, rank);
+	dims[axis] = n;
+	sl__out(call, 0, sl__in_dtype(call, 0), has_axis ? rank : 1, dims);
+	sl__out(call, 1, SL_DTYPE_I64, 1, &n);
+	sl__out(call, 2, SL_DTYPE_I64, 1, &n_all);
+	return sl__out(call, 3, SL_DTYPE_I64, 1, &n);
+}
+
+static int
+is_before(const struct sl__known *known, size_t a, size_t b)
+{
+	return known->ints ? known->ints[a] < known->ints[b]
+			   : known->floats[a] < known->floats[b];
+}
+
+enum sl_status
+sl__fold_unique(struct sl__call *call)
+{
+	size_t first[DISTINCT_MOST] = {0}, n;
+	struct slices s;
+
+	/* Only the elements themselves are followed. */
+	if (!slices_of(call, &s) || s.n != s.known->n)
+		return SL_OK;
+	n = first_of_each(&s, first);
+	for (size_t i = 1; i < n && sl__int(call->node, "sorted", 1); i++) {
+		size_t k = i, moved = first[i];
+
+		for (; k > 0 && is_before(s.known, moved, first[k - 1]); k--)
+			first[k] = first[k - 1];
+		first[k] = moved;
+	}
+	return sl__out_taken(call, 0, s.known, first, n);
+}
+
+/* Sorting or hashing: how many comparisons depends on both. */
+void
+sl__cost_unique(struct sl__call *call, struct sl_cost *cost)
+{
+	uint64_t n = sl__in_elements(call, 0), deep = 0;
+
+	while (n >> deep > 1)
+		deep++;
+	cost->cmp = sl__times(n, deep);
+	sl__cost_estimate(cost, "as if sorted: n log n comparisons");
+}
+
+void
+sl__cost_arg_reduce(struct sl__call *call, struct sl_cost *cost)
+{
+	(void)call;
+	cost->work = SL_WORK_REDUCTION;
+	cost->cmp = cost->in_elements > cost->out_elements
+			    ? cost->in_elements - cost->out_elements
+			    : 0;
+}
+
+/* Elements less the first of each line along the axis.  Where that is not
+ * known, one line is the most that it can be. */
+void
+sl__cost_running(struct sl__call *call, struct sl_cost *cost)
+{
+	uint64_t n = cost->in_elements, length = n;
+	const int64_t *given;
+	size_t n_axes;
+	int axis = -1;
+
+	cost->work = SL_WORK_REDUCTION;
+	if (sl__in_integers(call, 1, &given, &n_axes) && n_axes == 1)
+		axis = sl__axis(*given, sl__in_rank(call, 0));
+	else
+		sl__cost_estimate(cost, "the axis depends on data");
+	if (axis >= 0)
+		length = sl__in_dim(call, 0, axis);
+	n = length ? n - n / length : 0;
+	if (sl__is_op(call->node, SL__OP_ONNX_CumProd))
+		cost->mul = n;
+	else
+		cost->add = n;
+}
+
+/* A heap of the k best so far: each element is compared with its root and
+ * may sink to its foot, ceil(log2 k) levels below. */
+void
+sl__cost_topk(struct sl__call *call, struct sl_cost *cost)
+{
+	int axis =
+		sl__axis(sl__int(call->node, "axis", -1), sl__in_rank(call, 0));
+	uint64_t k = axis < 0 ? 1 : sl__out_dim(call, 0, axis);
+	uint64_t n_levels = 0;
+
+	while (n_levels < 63 && UINT64_C(1) << n_levels < k)
+		n_levels++;
+	cost->cmp = sl__times(cost->in_elements, 1 + n_levels);
+	sl__cost_estimate(cost, "comparisons depend on data: a heap of k at "
+				"its worst");
+}
 
 /* Elements of one tensor; one of the three is set. */
 struct elements {
