@@ -112,6 +112,8 @@ test_masks(void **state)
 	check_out("Compress 11 (f32[3,2], bool[3]) axis=0", "f32[?,2]");
 	check_out("Compress 11 (f32[3,2], bool[6])", "f32[?]");
 	check_out("Compress 11 (f32[3,2], bool[3]={0,1,1}) axis=0", "f32[2,2]");
+	check_known("Compress 11 (i64[2,2]={1,2,3,4}, bool[2]={0,1}) axis=0",
+		    "{3,4}");
 	check_known("Compress 11 (i64[3]={7,8,9}, bool[3]={1,0,1})", "{7,9}");
 	/* a symbol is neither 0 nor not */
 	check_out("Compress 11 (f32[3,2], i64[3]={0,n,1}) axis=0", "f32[?,2]");

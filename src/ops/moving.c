@@ -132,98 +132,11 @@ sl__out_rank(struct sl__call *call, size_t k, enum sl_dtype dtype, int64_t rank,
 	return sl__out(call, k, dtype, (int)rank, dims);
 }
 
-int
-sl__walk_of(struct sl__walk *walk, const struct sl__type *type)
-{
-	int64_t stride = 1;
-
-	if (type->kind != SL__TYPE_TENSOR || type->rank < 0 ||
-	    type->rank > SL__WALK_RANK_MOST)
-		return 0;
-	walk->rank = type->rank;
-	walk->start = 0;
-	for (int d = type->rank - 1; d >= 0; d--) {
-		if (type->dims[d] < 0)
-			return 0;
-		walk->dims[d] = type->dims[d];
-		walk->strides[d] = stride;
-		if (__builtin_mul_overflow(stride, type->dims[d], &stride))
-			return 0;
-	}
-	return 1;
-}
-
-size_t
-sl__walk_elements(const struct sl__walk *walk)
-{
-	int64_t n = 1;
-
-	for (int d = 0; d < walk->rank; d++) {
-		if (walk->dims[d] == 0)
-			return 0;
-	}
-	for (int d = 0; d < walk->rank; d++) {
-		if (walk->dims[d] > SL__KNOWN_MOST)
-			return SL__KNOWN_MOST + 1;
-		n *= walk->dims[d];
-		if (n > SL__KNOWN_MOST)
-			return SL__KNOWN_MOST + 1;
-	}
-	return (size_t)n;
-}
-
 void
 sl__out_same(struct sl__call *call, size_t k, const struct sl__known *from)
 {
 	if (sl__out_type_of(call, k))
 		call->shapes->known[call->node->outputs[k]] = from;
-}
-
-enum sl_status
-sl__out_taken(struct sl__call *call, size_t k, const struct sl__known *from,
-	      const size_t *source, size_t n)
-{
-	union {
-		int64_t ints[SL__KNOWN_MOST];
-		double floats[SL__KNOWN_MOST];
-	} to;
-
-	if (n > SL__KNOWN_MOST)
-		return SL_OK;
-	for (size_t i = 0; i < n; i++) {
-		if (source[i] >= from->n)
-			return SL_OK;
-		if (from->ints)
-			to.ints[i] = from->ints[source[i]];
-		else
-			to.floats[i] = from->floats[source[i]];
-	}
-	return sl__out_known(call, k, from->ints ? to.ints : NULL,
-			     from->ints ? NULL : to.floats, n);
-}
-
-enum sl_status
-sl__out_walked(struct sl__call *call, size_t k, const struct sl__known *from,
-	       const struct sl__walk *walk)
-{
-	size_t n = sl__walk_elements(walk);
-	int64_t at[SL__WALK_RANK_MOST] = {0};
-	size_t source[SL__KNOWN_MOST];
-	int64_t from_at = walk->start;
-
-	if (n > SL__KNOWN_MOST)
-		return SL_OK;
-	for (size_t i = 0; i < n; i++) {
-		source[i] = (size_t)from_at;
-		for (int d = walk->rank - 1; d >= 0; d--) {
-			from_at += walk->strides[d];
-			if (++at[d] < walk->dims[d])
-				break;
-			from_at -= walk->strides[d] * walk->dims[d];
-			at[d] = 0;
-		}
-	}
-	return sl__out_taken(call, k, from, source, n);
 }
 
 void

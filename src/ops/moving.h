@@ -5,6 +5,8 @@
 
 #include "graph/infer.h"
 
+struct sl__datum;
+
 /*
  * A list of integers that some versions of an operator take as an attribute
  * and others as an input.  'values' may hold symbols and is NULL where the
@@ -33,33 +35,21 @@ enum sl_status sl__list_axes(struct sl__call *call, const struct sl__list *list,
 enum sl_status sl__out_rank(struct sl__call *call, size_t k,
 			    enum sl_dtype dtype, int64_t rank, const char *why);
 
-enum { SL__WALK_RANK_MOST = 16 };
-
-/* A way through elements: element (i0, i1, ...) is number
- * start + i0 strides[0] + i1 strides[1] + ... of the source. */
-struct sl__walk {
-	int rank;
-	int64_t dims[SL__WALK_RANK_MOST], strides[SL__WALK_RANK_MOST];
-	int64_t start;
-};
-
-/* The row-major walk through a type; 0 where a size is no number, or there
- * are too many dimensions to follow. */
-int sl__walk_of(struct sl__walk *walk, const struct sl__type *type);
-
-/* Number of elements; SL__KNOWN_MOST + 1 for any that are more. */
-size_t sl__walk_elements(const struct sl__walk *walk);
-
-/* Output k holds what 'from' holds: in the same order; along a walk, whose
- * elements lie within; or elements source[0] to source[n - 1] of it. */
+/* Output k holds what 'from' holds, in the same order. */
 void sl__out_same(struct sl__call *call, size_t k,
 		  const struct sl__known *from);
-enum sl_status sl__out_walked(struct sl__call *call, size_t k,
-			      const struct sl__known *from,
-			      const struct sl__walk *walk);
-enum sl_status sl__out_taken(struct sl__call *call, size_t k,
-			     const struct sl__known *from, const size_t *source,
-			     size_t n);
+
+/* Whether none of the contents is a symbol. */
+int sl__known_is_plain(const struct sl__known *known);
+
+/*
+ * What the kernel of an operator that moves elements gives for the contents
+ * that are known (op_fold.c), as tensors of 64-bit integers or doubles; NULL
+ * where too little is known, or the kernel refuses.  is_sized: inference has
+ * found the sizes of the outputs.  All is in 'scratch'.
+ */
+struct sl__datum **sl__follow(struct sl__call *call, struct sl__arena *scratch,
+			      int is_sized);
 
 /* Dimension d of input i where that has the given rank, else 'otherwise'. */
 int64_t sl__dim_or(const struct sl__call *call, size_t i, int rank, int d,

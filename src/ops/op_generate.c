@@ -51,10 +51,10 @@ sl__fold_constant_of_shape(struct sl__call *call)
 {
 	const struct sl__type *out = sl__out_type_of(call, 0);
 	const struct sl__tensor *fill = fill_of(call);
-	static const size_t source[SL__KNOWN_MOST]; /* the one, again */
 	static const double zero = 0;
 	struct sl__known one = {SL_DTYPE_F32, 1, NULL, &zero};
 	const struct sl__known *known = &one;
+	int64_t *words;
 	uint64_t n;
 
 	if (!out || !sl__type_elements(out, &n) || n > SL__KNOWN_MOST ||
@@ -62,9 +62,16 @@ sl__fold_constant_of_shape(struct sl__call *call)
 		return SL_OK;
 	if (fill)
 		known = sl__shapes_read(call->shapes, fill);
-	if (!known)
-		return SL_OK;
-	return sl__out_taken(call, 0, known, source, (size_t)n);
+	words = known ? sl__new_sizes(call, (size_t)n) : NULL;
+	if (!words)
+		return call->failure;
+	for (uint64_t i = 0; i < n; i++)
+		memcpy(&words[i],
+		       known->ints ? (const void *)known->ints : known->floats,
+		       sizeof(*words));
+	return sl__out_known(call, 0, known->ints ? words : NULL,
+			     known->ints ? NULL : (const void *)words,
+			     (size_t)n);
 }
 
 /* The three inputs as numbers of one family. */
@@ -131,29 +138,6 @@ sl__infer_range(struct sl__call *call)
 			    : sl__size_unknown(call->shapes);
 
 	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n);
-}
-
-enum sl_status
-sl__fold_range(struct sl__call *call)
-{
-	const struct sl__type *out = sl__out_type_of(call, 0);
-	int64_t ints[SL__KNOWN_MOST];
-	double floats[SL__KNOWN_MOST];
-	struct range r = {0};
-
-	if (!out || sl__is_symbol(out->dims[0]) ||
-	    out->dims[0] > SL__KNOWN_MOST || !range_of(call, &r) ||
-	    (r.is_integer && sl__is_symbol(r.i[0])))
-		return SL_OK;
-	for (int64_t k = 0; k < out->dims[0]; k++) {
-		if (r.is_integer)
-			ints[k] = r.i[0] + k * r.i[2];
-		else
-			floats[k] = r.f[0] + (double)k * r.f[2];
-	}
-	return sl__out_known(call, 0, r.is_integer ? ints : NULL,
-			     r.is_integer ? NULL : floats,
-			     (size_t)out->dims[0]);
 }
 
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */

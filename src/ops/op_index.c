@@ -146,60 +146,6 @@ sl__infer_gather(struct sl__call *call)
 	return sl__out(call, 0, data->dtype, n, dims);
 }
 
-/* Where the elements that a Gather takes lie; 0 where an index is not known
- * or lies outside. */
-static int
-gather_sources(const struct sl__walk *data, int axis,
-	       const struct sl__known *at, size_t *source, size_t *n)
-{
-	size_t size = (size_t)data->dims[axis];
-	size_t inner = (size_t)data->strides[axis], outer = 1, each;
-
-	*n = 0;
-	/* A dimension of 0 elsewhere may hide products of any size. */
-	for (int d = 0; d < axis; d++) {
-		if (__builtin_mul_overflow(outer, (size_t)data->dims[d],
-					   &outer))
-			return 0;
-	}
-	if (outer == 0 || inner == 0 || at->n == 0)
-		return 1;
-	if (__builtin_mul_overflow(outer, inner, &each) ||
-	    at->n > SL__KNOWN_MOST / each)
-		return 0;
-	for (size_t o = 0; o < outer; o++) {
-		for (size_t i = 0; i < at->n; i++) {
-			int64_t k = at->ints[i];
-
-			k += k < 0 && !sl__is_symbol(k) ? (int64_t)size : 0;
-			if (k < 0 || k >= (int64_t)size)
-				return 0;
-			for (size_t e = 0; e < inner; e++)
-				source[(*n)++] =
-					(o * size + (size_t)k) * inner + e;
-		}
-	}
-	return 1;
-}
-
-/* An index outside that was not refused is left to whoever runs the model. */
-enum sl_status
-sl__fold_gather(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	const struct sl__known *at = sl__in_known(call, 1);
-	size_t source[SL__KNOWN_MOST], n;
-	struct sl__walk data;
-	int axis;
-
-	if (!known || !at || !at->ints || !sl__walk_of(&data, sl__in(call, 0)))
-		return SL_OK;
-	axis = sl__axis(sl__int(call->node, "axis", 0), data.rank);
-	if (axis < 0 || !gather_sources(&data, axis, at, source, &n))
-		return SL_OK;
-	return sl__out_taken(call, 0, known, source, n);
-}
-
 /* Rows of a parameter taken by number are an embedding. */
 void
 sl__cost_gather(struct sl__call *call, struct sl_cost *cost)
@@ -277,23 +223,13 @@ sl__infer_gather_nd(struct sl__call *call)
 	return sl__out(call, 0, data->dtype, n, dims);
 }
 
-static int
-holds_symbols(const struct sl__known *known)
-{
-	for (size_t i = 0; known->ints && i < known->n; i++) {
-		if (sl__is_symbol(known->ints[i]))
-			return 1;
-	}
-	return 0;
-}
-
-/* Elements that are not zero among the first 'most'. */
+/* Elements that are not zero. */
 static int64_t
-count_set(const struct sl__known *known, size_t most)
+count_set(const struct sl__known *known)
 {
 	int64_t n = 0;
 
-	for (size_t i = 0; i < known->n && i < most; i++)
+	for (size_t i = 0; i < known->n; i++)
 		n += known->ints ? known->ints[i] != 0 : known->floats[i] != 0;
 	return n;
 }
@@ -303,8 +239,8 @@ sl__infer_compress(struct sl__call *call)
 {
 	const struct sl__known *mask = sl__in_known(call, 1);
 	int rank = sl__in_rank(call, 0), axis;
-	int64_t taken = mask && !holds_symbols(mask)
-				? count_set(mask, mask->n)
+	int64_t taken = mask && sl__known_is_plain(mask)
+				? count_set(mask)
 				: sl__size_unknown(call->shapes);
 	int64_t *dims;
 
@@ -320,25 +256,6 @@ sl__infer_compress(struct sl__call *call)
 }
 
 enum sl_status
-sl__fold_compress(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	const struct sl__known *mask = sl__in_known(call, 1);
-	size_t source[SL__KNOWN_MOST], n = 0;
-
-	if (!known || !mask || !mask->ints ||
-	    (sl__attribute(call->node, "axis") && sl__in_rank(call, 0) != 1))
-		return SL_OK;
-	for (size_t i = 0; i < mask->n && i < known->n; i++) {
-		if (sl__is_symbol(mask->ints[i]))
-			return SL_OK;
-		if (mask->ints[i])
-			source[n++] = i;
-	}
-	return sl__out_taken(call, 0, known, source, n);
-}
-
-enum sl_status
 sl__infer_non_zero(struct sl__call *call)
 {
 	const struct sl__known *known = sl__in_known(call, 0);
@@ -347,42 +264,10 @@ sl__infer_non_zero(struct sl__call *call)
 
 	/* A scalar counts as one element of one dimension. */
 	dims[0] = rank < 0 ? sl__size_unknown(call->shapes) : rank ? rank : 1;
-	dims[1] = known && !holds_symbols(known)
-			  ? count_set(known, known->n)
+	dims[1] = known && sl__known_is_plain(known)
+			  ? count_set(known)
 			  : sl__size_unknown(call->shapes);
 	return sl__out(call, 0, SL_DTYPE_I64, 2, dims);
-}
-
-enum sl_status
-sl__fold_non_zero(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	int64_t places[SL__KNOWN_MOST];
-	struct sl__walk walk;
-	int64_t n, k = 0;
-	int rank;
-
-	if (!known || holds_symbols(known) ||
-	    !sl__walk_of(&walk, sl__in(call, 0)))
-		return SL_OK;
-	n = count_set(known, known->n);
-	rank = walk.rank ? walk.rank : 1;
-	if (n * rank > SL__KNOWN_MOST)
-		return SL_OK;
-	for (size_t i = 0; i < known->n; i++) {
-		int64_t rest = (int64_t)i;
-
-		if (known->ints ? known->ints[i] == 0 : known->floats[i] == 0)
-			continue;
-		for (int d = 0; d < rank; d++) {
-			int64_t stride = walk.rank ? walk.strides[d] : 1;
-
-			places[d * n + k] = rest / stride;
-			rest %= stride;
-		}
-		k++;
-	}
-	return sl__out_known(call, 0, places, NULL, (size_t)(n * rank));
 }
 
 enum sl_status

@@ -75,91 +75,14 @@ sl__infer_topk(struct sl__call *call)
 	return sl__out(call, 1, SL_DTYPE_I64, rank, dims);
 }
 
-/* Elements from here on take long to compare in pairs. */
-enum { DISTINCT_MOST = 256 };
-
-/* Slices of a tensor along an axis; single elements where it is -1. */
-struct slices {
-	const struct sl__known *known;
-	size_t n, inner, stride; /* stride: between places of a slice's rows */
-	size_t n_rows;
-};
-
-/* 0 where the contents are not known, or too many to compare. */
-static int
-slices_of(struct sl__call *call, struct slices *s)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	struct sl__walk walk;
-	int axis;
-
-	if (!known || known->n > DISTINCT_MOST)
-		return 0;
-	for (size_t i = 0; known->ints && i < known->n; i++) {
-		if (sl__is_symbol(known->ints[i]))
-			return 0;
-	}
-	s->known = known;
-	s->n = known->n;
-	s->inner = s->n_rows = 1;
-	s->stride = 0;
-	if (!sl__attribute(call->node, "axis"))
-		return 1;
-	if (!sl__walk_of(&walk, sl__in(call, 0)))
-		return 0;
-	axis = sl__axis(sl__int(call->node, "axis", 0), walk.rank);
-	if (axis < 0 || known->n == 0)
-		return 0;
-	s->n = (size_t)walk.dims[axis];
-	s->inner = (size_t)walk.strides[axis];
-	s->stride = s->n * s->inner;
-	s->n_rows = known->n / s->stride;
-	return 1;
-}
-
-static int
-is_same_slice(const struct slices *s, size_t a, size_t b)
-{
-	const struct sl__known *known = s->known;
-
-	for (size_t row = 0; row < s->n_rows; row++) {
-		for (size_t i = 0; i < s->inner; i++) {
-			size_t at = row * s->stride + i;
-			size_t x = at + a * s->inner, y = at + b * s->inner;
-
-			if (known->ints ? known->ints[x] != known->ints[y]
-					: known->floats[x] != known->floats[y])
-				return 0;
-		}
-	}
-	return 1;
-}
-
-/* Distinct slices, each where it comes up first. */
-static size_t
-first_of_each(const struct slices *s, size_t *first)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		size_t k = 0;
-
-		while (k < n && !is_same_slice(s, first[k], i))
-			k++;
-		if (k == n)
-			first[n++] = i;
-	}
-	return n;
-}
-
 enum sl_status
 sl__infer_unique(struct sl__call *call)
 {
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), axis = 0;
 	int has_axis = sl__attribute(call->node, "axis") != NULL;
-	size_t first[DISTINCT_MOST];
-	struct slices s;
+	struct sl__datum **outputs;
+	struct sl__arena scratch;
 	int64_t *dims, n, n_all;
 
 	if (has_axis && rank >= 0)
@@ -169,8 +92,11 @@ sl__infer_unique(struct sl__call *call)
 				    : sl__new_sizes(call, 1);
 	if (call->failure)
 		return call->failure;
-	n = slices_of(call, &s) ? (int64_t)first_of_each(&s, first)
-				: sl__size_unknown(call->shapes);
+	sl__arena_init(&scratch, &call->shapes->arena.allocator);
+	outputs = sl__follow(call, &scratch, 0);
+	n = outputs && outputs[0] ? outputs[0]->tensor.dims[axis]
+				  : sl__size_unknown(call->shapes);
+	sl__arena_release(&scratch);
 	n_all = rank < 0   ? sl__size_unknown(call->shapes)
 		: has_axis ? in->dims[axis]
 			   : sl__size_product(call->shapes, in->dims, rank);
@@ -179,33 +105,6 @@ sl__infer_unique(struct sl__call *call)
 	sl__out(call, 1, SL_DTYPE_I64, 1, &n);
 	sl__out(call, 2, SL_DTYPE_I64, 1, &n_all);
 	return sl__out(call, 3, SL_DTYPE_I64, 1, &n);
-}
-
-static int
-is_before(const struct sl__known *known, size_t a, size_t b)
-{
-	return known->ints ? known->ints[a] < known->ints[b]
-			   : known->floats[a] < known->floats[b];
-}
-
-enum sl_status
-sl__fold_unique(struct sl__call *call)
-{
-	size_t first[DISTINCT_MOST] = {0}, n;
-	struct slices s;
-
-	/* Only the elements themselves are followed. */
-	if (!slices_of(call, &s) || s.n != s.known->n)
-		return SL_OK;
-	n = first_of_each(&s, first);
-	for (size_t i = 1; i < n && sl__int(call->node, "sorted", 1); i++) {
-		size_t k = i, moved = first[i];
-
-		for (; k > 0 && is_before(s.known, moved, first[k - 1]); k--)
-			first[k] = first[k - 1];
-		first[k] = moved;
-	}
-	return sl__out_taken(call, 0, s.known, first, n);
 }
 
 /* Sorting or hashing: how many comparisons depends on both. */

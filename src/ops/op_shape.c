@@ -415,25 +415,6 @@ sl__infer_expand(struct sl__call *call)
 	return sl__out(call, 0, in->dtype, n, dims);
 }
 
-enum sl_status
-sl__fold_expand(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	const struct sl__type *out = sl__out_type_of(call, 0);
-	struct sl__walk in, walk;
-	int ahead;
-
-	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
-	    !sl__walk_of(&walk, out))
-		return SL_OK;
-	ahead = walk.rank - in.rank;
-	for (int i = 0; i < walk.rank; i++)
-		walk.strides[i] = i < ahead || in.dims[i - ahead] == 1
-					  ? 0
-					  : in.strides[i - ahead];
-	return sl__out_walked(call, 0, known, &walk);
-}
-
 /* Repetitions of each dimension; of one dimension in the first versions. */
 static enum sl_status
 tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
@@ -481,27 +462,6 @@ sl__infer_tile(struct sl__call *call)
 	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
-/* Each dimension becomes two: the repetitions, and itself. */
-enum sl_status
-sl__fold_tile(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	const struct sl__type *out = sl__out_type_of(call, 0);
-	struct sl__walk in, to, walk = {0};
-
-	if (!known || !out || !sl__walk_of(&in, sl__in(call, 0)) ||
-	    !sl__walk_of(&to, out) || in.rank != to.rank ||
-	    2 * in.rank > SL__WALK_RANK_MOST)
-		return SL_OK;
-	walk.rank = 2 * in.rank;
-	for (int i = 0; i < in.rank; i++) {
-		walk.dims[2 * i] = in.dims[i] ? to.dims[i] / in.dims[i] : 0;
-		walk.dims[2 * i + 1] = in.dims[i];
-		walk.strides[2 * i + 1] = in.strides[i];
-	}
-	return sl__out_walked(call, 0, known, &walk);
-}
-
 /* Where output dimension i comes from; reversed by default. */
 static enum sl_status
 permutation(struct sl__call *call, int rank, int64_t *from)
@@ -541,22 +501,4 @@ sl__infer_transpose(struct sl__call *call)
 	for (int i = 0; i < rank; i++)
 		dims[i] = in->dims[dims[i]];
 	return sl__out(call, 0, in->dtype, rank, dims);
-}
-
-enum sl_status
-sl__fold_transpose(struct sl__call *call)
-{
-	const struct sl__known *known = sl__in_known(call, 0);
-	int64_t from[SL__WALK_RANK_MOST] = {0};
-	struct sl__walk in, walk = {0};
-
-	if (!known || !sl__walk_of(&in, sl__in(call, 0)) ||
-	    permutation(call, in.rank, from))
-		return call->failure;
-	walk.rank = in.rank;
-	for (int i = 0; i < in.rank; i++) {
-		walk.dims[i] = in.dims[from[i]];
-		walk.strides[i] = in.strides[from[i]];
-	}
-	return sl__out_walked(call, 0, known, &walk);
 }
