@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* activation.c - the functions of one number that networks are bent by. */
+/*
+ * activation.c - the functions of one number that networks are bent by, and
+ * the one that a fused operator ends with.
+ */
 #include "ops/activation.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -49,3 +53,66 @@ FUNCTION(softsign, isinf(x) ? copysign(1, x) : x / (1 + fabs(x)))
 FUNCTION(swish, gated(x, sl__act_sigmoid((a * x), 0, 0)))
 FUNCTION(tanh, tanh(x))
 FUNCTION(thresholded_relu, x <= a ? 0 : x)
+
+/* By name; a and b are what they are where the node says nothing, which is
+ * what the operators of the same names have. */
+static const struct known {
+	const char *name;
+	struct sl__ending ending;
+} all[] = {
+	{"Relu", {sl__act_relu, 0, 0}},
+	{"LeakyRelu", {sl__act_leaky_relu, (double)0.01F, 0}},
+	{"Tanh", {sl__act_tanh, 0, 0}},
+	{"Sigmoid", {sl__act_sigmoid, 0, 0}},
+	{"Clip", {sl__act_clip, -HUGE_VAL, HUGE_VAL}},
+	{"HardSigmoid", {sl__act_hard_sigmoid, (double)0.2F, 0.5}},
+	{"HardSwish", {sl__act_hard_swish, 1.0 / 6, 0.5}},
+	{"Elu", {sl__act_elu, 1, 0}},
+	{"Selu",
+	 {sl__act_selu, 1.67326319217681884765625, 1.05070102214813232421875}},
+	{"Softplus", {sl__act_softplus, 0, 0}},
+	{"Softsign", {sl__act_softsign, 0, 0}},
+	{"ThresholdedRelu", {sl__act_thresholded_relu, 1, 0}},
+};
+
+static void
+read_numbers(struct sl__ending *e, const struct sl__node *node)
+{
+	const struct sl__attribute *list =
+		sl__attribute(node, "activation_params");
+
+	e->a = sl__float(node, "activation_alpha", e->a);
+	e->b = sl__float(node, "activation_beta", e->b);
+	if (!list || list->kind != SL__ATTRIBUTE_FLOATS)
+		return;
+	if (list->n > 0)
+		e->a = (double)list->floats[0];
+	if (list->n > 1)
+		e->b = (double)list->floats[1];
+}
+
+enum sl_status
+sl__ending_read(struct sl__ending *out, struct sl__eval *ev)
+{
+	const char *word = sl__word(ev->node, "activation", "");
+
+	memset(out, 0, sizeof(*out));
+	if (!*word || !strcmp(word, "none"))
+		return SL_OK;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (strcmp(word, all[i].name))
+			continue;
+		*out = all[i].ending;
+		read_numbers(out, ev->node);
+		return SL_OK;
+	}
+	return sl__ref_fail(ev, SL_E_ABSENT,
+			    "the activation '%.40s' is not known", word);
+}
+
+void
+sl__ending_apply(const struct sl__ending *e, size_t n, double *x)
+{
+	for (size_t i = 0; e->apply && i < n; i++)
+		x[i] = e->apply(x[i], e->a, e->b);
+}

@@ -10,6 +10,8 @@
 #ifndef SL_ACTIVATION_H
 #define SL_ACTIVATION_H
 
+#include "ops/ref.h"
+
 /* a and b are alpha and beta, or what an operator calls them instead; a
  * function that has none takes no notice of them. */
 typedef double sl__activation_function(double x, double a, double b);
@@ -33,5 +35,20 @@ sl__activation_function sl__act_softsign;
 sl__activation_function sl__act_swish; /* x sigmoid(a x) */
 sl__activation_function sl__act_tanh;
 sl__activation_function sl__act_thresholded_relu; /* 0 up to a */
+
+/* What a fused operator ends with. */
+struct sl__ending {
+	sl__activation_function *apply; /* NULL: none */
+	double a, b;
+};
+
+/*
+ * Reads 'activation' of the node and its numbers, which are the list
+ * activation_params or activation_alpha and activation_beta.  SL_E_ABSENT for
+ * an activation that is not known.
+ */
+enum sl_status sl__ending_read(struct sl__ending *out, struct sl__eval *ev);
+
+void sl__ending_apply(const struct sl__ending *e, size_t n, double *x);
 
 #endif

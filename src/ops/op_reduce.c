@@ -16,14 +16,12 @@
 #include "ops/element.h"
 #include "ops/moving.h"
 #include "ops/op_row.h"
-#include "ops/ref.h"
+#include "ops/ref_move.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
-
-enum { RANK_MOST = SL__RANK_MOST };
 
 enum joining { SUM, PRODUCT, MOST, LEAST };
 enum before { AS_IS, ABSOLUTE, SQUARE };
@@ -287,10 +285,8 @@ sl__cost_reduce(struct sl__call *call, struct sl_cost *cost)
 /* One reduction: n_in elements into n_out, per_out into each. */
 struct job {
 	const struct reduction *r;
-	size_t rank;
 	int64_t n_in, n_out, per_out;
-	const int64_t *dims;
-	int64_t steps[RANK_MOST]; /* through the output; 0 where reduced */
+	struct sl__walk w; /* the input; it steps through the output */
 };
 
 /* No axes means all, or none with noop_with_empty_axes. */
@@ -318,26 +314,23 @@ take_axes(unsigned char *marks, struct sl__eval *ev, size_t rank)
 static enum sl_status
 read_job(struct job *job, struct sl__eval *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *x = sl__ref_need(ev, 0);
 	int keeps = sl__int(ev->node, "keepdims", 1) != 0;
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
-	unsigned char marks[RANK_MOST];
-	int64_t dims[RANK_MOST];
+	unsigned char marks[SL__RANK_MOST];
+	int64_t dims[SL__RANK_MOST];
 	size_t rank = 0;
 
-	memset(job, 0, sizeof(*job));
 	if (!x)
-		return sl__ref_refuse(ev, "it lacks its input");
-	if (x->rank > RANK_MOST)
-		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
+		return ev->failure;
 	job->r = SL__ROW_OF(ev->node, reductions);
-	job->rank = x->rank;
-	job->dims = x->dims;
+	sl__walk_begin(&job->w, x->rank, x->dims);
+	job->w.n = 1;
 	job->n_in = (int64_t)x->n_elements;
 	if (take_axes(marks, ev, x->rank))
 		return ev->failure;
 	for (size_t d = x->rank; d-- > 0;) {
-		job->steps[d] = marks[d] ? 0 : (int64_t)n_out;
+		job->w.strides[0][d] = marks[d] ? 0 : (int64_t)n_out;
 		*(marks[d] ? &per_out : &n_out) *= (uint64_t)x->dims[d];
 	}
 	job->n_out = (int64_t)n_out;
@@ -413,17 +406,15 @@ finish(enum after after, double x, int64_t n)
 }
 
 static void
-join_all(const struct job *job, const double *x, double *y)
+join_all(struct job *job, const double *x, double *y)
 {
-	const int64_t *const steps[1] = {job->steps};
-	int64_t at[RANK_MOST] = {0}, to = 0;
-
 	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = nothing(job->r->joining);
 	for (int64_t i = 0; i < job->n_in; i++) {
-		y[to] = join(job->r->joining, y[to],
-			     prepare(job->r->before, x[i]));
-		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
+		double *to = &y[job->w.offsets[0]];
+
+		*to = join(job->r->joining, *to, prepare(job->r->before, x[i]));
+		sl__walk_on(&job->w);
 	}
 	for (int64_t i = 0; i < job->n_out; i++)
 		y[i] = finish(job->r->after, y[i], job->per_out);
@@ -480,11 +471,9 @@ divide(int64_t sum, int64_t n, int is_signed)
 }
 
 static enum sl_status
-reduce_whole(struct sl__eval *ev, const struct job *job)
+reduce_whole(struct sl__eval *ev, struct job *job)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const int64_t *const steps[1] = {job->steps};
-	int64_t at[RANK_MOST] = {0}, to = 0;
 	int is_signed = sl__dtype_is_signed(t->dtype);
 	const int64_t *x = sl__ref_integers(ev, 0);
 	int64_t *y = sl__ref_new_integers(ev, job->n_out);
@@ -496,8 +485,10 @@ reduce_whole(struct sl__eval *ev, const struct job *job)
 			       ? extreme(t, job->r->joining == MOST)
 			       : job->r->joining == PRODUCT;
 	for (int64_t i = 0; i < job->n_in; i++) {
-		y[to] = join_whole(job->r, y[to], x[i], is_signed);
-		sl__ref_next(at, job->rank, job->dims, &to, steps, 1);
+		int64_t *to = &y[job->w.offsets[0]];
+
+		*to = join_whole(job->r, *to, x[i], is_signed);
+		sl__walk_on(&job->w);
 	}
 	for (int64_t i = 0; job->r->after == MEAN && i < job->n_out; i++)
 		y[i] = divide(y[i], job->per_out, is_signed);
@@ -529,9 +520,7 @@ enum sl_status
 sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
 {
 	static const struct reduction largest = {.joining = MOST};
-	int64_t at[RANK_MOST] = {0}, to = 0;
 	struct job job;
-	const int64_t *const steps[1] = {job.steps};
 	const double *x = sl__ref_doubles(ev, 0);
 	double *most, *y;
 
@@ -546,8 +535,10 @@ sl__ref_reduce_log_sum_exp(struct sl__eval *ev)
 	for (int64_t i = 0; i < job.n_out; i++)
 		most[i] = isfinite(most[i]) ? most[i] : 0;
 	for (int64_t i = 0; i < job.n_in; i++) {
+		int64_t to = job.w.offsets[0];
+
 		y[to] += exp(x[i] - most[to]);
-		sl__ref_next(at, job.rank, job.dims, &to, steps, 1);
+		sl__walk_on(&job.w);
 	}
 	for (int64_t i = 0; i < job.n_out; i++)
 		y[i] = most[i] + log(y[i]);

@@ -15,92 +15,37 @@
 
 #include "base/banned.h"
 
-enum { OPERANDS_MOST = 3 };
-
-/* The operands' offsets follow each position of the result. */
-struct walk {
-	size_t rank, n;
-	const int64_t *dims; /* of the result */
-	int64_t *at;
-	int64_t *strides[OPERANDS_MOST];
-	int64_t offsets[OPERANDS_MOST];
-	int64_t n_elements; /* of the result */
-};
-
-/* Where the sizes of an operand begin among those of the result: at the end
- * of it, or, before version 7, where the attribute says. */
+/* Where the sizes of input i begin among those of the result: at the end of
+ * it, or, before version 7, where the attribute says. */
 static enum sl_status
-first_dim(size_t *out, struct sl__eval *ev, const struct walk *w,
-	  const struct sl__tensor *t)
+add_operand(struct sl__eval *ev, struct sl__walk *w, size_t i)
 {
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	int64_t axis = sl__int(ev->node, "axis", 0);
 
-	if (t->rank > w->rank)
-		return sl__ref_refuse(
-			ev, "an input has %zu dimensions, the result %zu",
-			t->rank, w->rank);
-	*out = w->rank - t->rank;
-	if (ev->node->domain[0] || ev->node->version >= 7 ||
-	    !sl__attribute(ev->node, "axis") || t->rank == w->rank)
-		return SL_OK;
+	if (ev->node->domain[0] || ev->node->version >= 7 || !t ||
+	    !sl__attribute(ev->node, "axis") || t->rank >= w->rank)
+		return sl__walk_input(ev, w, i, SIZE_MAX);
 	axis = axis < 0 ? axis + (int64_t)w->rank : axis;
-	if (axis < 0 || axis > (int64_t)*out)
+	if (axis < 0 || axis > (int64_t)(w->rank - t->rank))
 		return sl__ref_refuse(
 			ev,
 			"an input of %zu dimensions at axis %lld of "
 			"%zu",
 			t->rank, (long long)axis, w->rank);
-	*out = (size_t)axis;
-	return SL_OK;
+	return sl__walk_input(ev, w, i, (size_t)axis);
 }
 
-static enum sl_status
-add_operand(struct sl__eval *ev, struct walk *w, size_t i)
+/* A walk over output 0 with the operands first .. first + n - 1; how many
+ * elements it has. */
+static int64_t
+walk_with(struct sl__eval *ev, struct sl__walk *w, size_t first, size_t n)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	int64_t *strides = sl__ref_new(ev, w->rank, sizeof(*strides));
-	size_t first = 0;
-
-	if (!t)
-		return sl__ref_refuse(ev, "input %zu is no tensor", i);
-	if (!strides || first_dim(&first, ev, w, t))
-		return ev->failure;
-	for (size_t d = 0; d < t->rank; d++) {
-		if (t->dims[d] != 1 && t->dims[d] != w->dims[first + d])
-			return sl__ref_refuse(
-				ev, "a dimension of %lld in a result of %lld",
-				(long long)t->dims[d],
-				(long long)w->dims[first + d]);
-	}
-	sl__ref_broadcast(strides, first + t->rank, t->rank, t->dims);
-	w->strides[w->n] = strides;
-	w->offsets[w->n++] = 0;
-	return SL_OK;
-}
-
-/* A walk over output 0 with the operands first .. first + n - 1. */
-static enum sl_status
-walk_with(struct sl__eval *ev, struct walk *w, size_t first, size_t n)
-{
-	const struct sl__datum *out = sl__ref_result(ev, 0);
-
-	memset(w, 0, sizeof(*w));
-	if (out->kind != SL__TYPE_TENSOR)
-		return sl__ref_refuse(ev, "its result has no sizes");
-	w->rank = out->tensor.rank;
-	w->dims = out->tensor.dims;
-	w->n_elements = (int64_t)out->tensor.n_elements;
-	w->at = sl__ref_new(ev, w->rank, sizeof(*w->at));
+	sl__walk_result(ev, w);
 	for (size_t i = first; !ev->failure && i < first + n; i++)
 		add_operand(ev, w, i);
-	return ev->failure;
-}
-
-static void
-walk_on(struct walk *w)
-{
-	(void)sl__ref_next(w->at, w->rank, w->dims, w->offsets,
-			   (const int64_t *const *)w->strides, w->n);
+	return ev->failure ? 0
+			   : (int64_t)sl__ref_result(ev, 0)->tensor.n_elements;
 }
 
 typedef double real_function(double a, double b);
@@ -298,16 +243,15 @@ on_strings(struct sl__eval *ev)
 {
 	const struct sl__tensor *a = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *b = sl__ref_tensor(ev, 1);
-	struct walk w;
+	struct sl__walk w;
+	int64_t n = walk_with(ev, &w, 0, 2);
 
-	if (walk_with(ev, &w, 0, 2))
-		return ev->failure;
-	for (int64_t i = 0; i < w.n_elements; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		sl__ref_result(ev, 0)->bytes[i] = !strcmp(
 			a->strings[w.offsets[0]], b->strings[w.offsets[1]]);
-		walk_on(&w);
+		sl__walk_on(&w);
 	}
-	return SL_OK;
+	return ev->failure;
 }
 
 /* Joins input i into y, which the first one fills. */
@@ -320,11 +264,10 @@ join(struct sl__eval *ev, size_t i, const struct numbers *y)
 	int is_unsigned = !sl__dtype_is_signed(sl__ref_dtype(ev, signs));
 	const int64_t *whole = y->whole ? sl__ref_integers(ev, i) : NULL;
 	const double *real = y->whole ? NULL : sl__ref_doubles(ev, i);
-	struct walk w;
+	struct sl__walk w;
+	int64_t n = ev->failure ? 0 : walk_with(ev, &w, i, 1);
 
-	if (ev->failure || walk_with(ev, &w, i, 1))
-		return;
-	for (int64_t k = 0; k < w.n_elements; k++) {
+	for (int64_t k = 0; k < n; k++) {
 		int64_t at = w.offsets[0];
 
 		if (whole)
@@ -334,7 +277,7 @@ join(struct sl__eval *ev, size_t i, const struct numbers *y)
 		else
 			y->real[k] = i ? form.real(y->real[k], real[at])
 				       : real[at];
-		walk_on(&w);
+		sl__walk_on(&w);
 	}
 }
 
@@ -371,9 +314,10 @@ sl__ref_where(struct sl__eval *ev)
 	const struct sl__tensor *condition = sl__ref_tensor(ev, 0);
 	const struct sl__datum *out = sl__ref_result(ev, 0);
 	struct sl__mover both[2];
-	struct walk w;
+	struct sl__walk w;
+	int64_t n = walk_with(ev, &w, 0, 3);
 
-	if (walk_with(ev, &w, 0, 3))
+	if (ev->failure)
 		return ev->failure;
 	if (condition->dtype != SL_DTYPE_BOOL ||
 	    sl__ref_dtype(ev, 1) != sl__ref_dtype(ev, 2))
@@ -385,31 +329,26 @@ sl__ref_where(struct sl__eval *ev)
 	if (sl__move_begin(ev, &both[0], out, sl__ref_tensor(ev, 1)) ||
 	    sl__move_begin(ev, &both[1], out, sl__ref_tensor(ev, 2)))
 		return ev->failure;
-	for (int64_t i = 0; i < w.n_elements; i++) {
+	for (int64_t i = 0; i < n; i++) {
 		int which = condition->bytes[w.offsets[0]] ? 0 : 1;
 
 		sl__move(&both[which], i, w.offsets[1 + which], 1);
-		walk_on(&w);
+		sl__walk_on(&w);
 	}
 	return sl__move_end(ev, 0);
 }
 
-static enum sl_status
-prelu_walk(struct sl__eval *ev, struct walk *w)
+/* Before version 7 a vector of slopes goes along the channels. */
+static void
+add_slopes(struct sl__eval *ev, struct sl__walk *w)
 {
 	const struct sl__tensor *slope = sl__ref_tensor(ev, 1);
 
-	if (walk_with(ev, w, 0, 1))
-		return ev->failure;
 	if (ev->node->version >= 7 || !slope || slope->rank != 1 ||
 	    w->rank < 2 || w->dims[1] != slope->dims[0])
-		return add_operand(ev, w, 1);
-	/* Before version 7 a vector of slopes goes along the channels. */
-	w->strides[1] = sl__ref_new(ev, w->rank, sizeof(int64_t));
-	w->n = 2;
-	if (!ev->failure)
-		w->strides[1][1] = slope->n_elements > 1;
-	return ev->failure;
+		add_operand(ev, w, 1);
+	else
+		w->strides[w->n++][1] = slope->n_elements > 1;
 }
 
 /* The slopes are repeated up to the input's sizes. */
@@ -422,13 +361,13 @@ sl__ref_prelu(struct sl__eval *ev)
 	const int64_t *wholes = is_whole ? sl__ref_integers(ev, 1) : NULL;
 	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
 	const double *reals = is_whole ? NULL : sl__ref_doubles(ev, 1);
-	struct numbers y;
-	struct walk w;
+	struct sl__walk w;
+	int64_t n = walk_with(ev, &w, 0, 1);
+	struct numbers y = new_numbers(ev, is_whole, n);
 
-	if (ev->failure || prelu_walk(ev, &w))
-		return ev->failure;
-	y = new_numbers(ev, is_whole, w.n_elements);
-	for (int64_t i = 0; !ev->failure && i < w.n_elements; i++) {
+	if (!ev->failure)
+		add_slopes(ev, &w);
+	for (int64_t i = 0; !ev->failure && i < n; i++) {
 		int64_t a = w.offsets[0], b = w.offsets[1];
 
 		if (is_whole)
@@ -437,7 +376,7 @@ sl__ref_prelu(struct sl__eval *ev)
 					     : whole[a];
 		else
 			y.real[i] = real[a] < 0 ? real[a] * reals[b] : real[a];
-		walk_on(&w);
+		sl__walk_on(&w);
 	}
 	return store(ev, &y);
 }

@@ -9,7 +9,7 @@
  * dimension the elements of both lie at fixed distances, so the innermost
  * loop runs over rows of them.
  */
-#include "ops/ref_ending.h"
+#include "ops/activation.h"
 #include "ops/window.h"
 
 #include <math.h>

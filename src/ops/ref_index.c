@@ -43,10 +43,9 @@ sl__ref_gather(struct sl__eval *ev)
  */
 struct element_walk {
 	const int64_t *indices;
-	const struct sl__tensor *shape; /* of the indices */
-	int64_t strides[SL__RANK_MOST]; /* of the data; 0 along the axis */
-	int64_t along;                  /* its stride there */
-	int64_t size;                   /* and its size */
+	struct sl__walk w; /* them, and the data, which stays along the axis */
+	int64_t along;     /* its stride there */
+	int64_t size;      /* and its size */
 };
 
 static enum sl_status
@@ -54,6 +53,7 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w)
 {
 	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
+	int64_t *strides = w->w.strides[0];
 	int axis;
 
 	w->indices = sl__ref_integers(ev, 1);
@@ -74,32 +74,41 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w)
 					      (long long)at->dims[d],
 					      (long long)data->dims[d], d);
 	}
-	(void)sl__ref_strides(w->strides, data->rank, data->dims);
-	w->shape = at;
-	w->along = w->strides[axis];
+	sl__walk_begin(&w->w, at->rank, at->dims);
+	w->w.n = 1;
+	(void)sl__ref_strides(strides, data->rank, data->dims);
+	w->along = strides[axis];
 	w->size = data->dims[axis];
-	w->strides[axis] = 0;
+	strides[axis] = 0;
 	return SL_OK;
+}
+
+/* Where in the data element k of the indices points. */
+static int64_t
+element_place(struct sl__eval *ev, const struct element_walk *w, int64_t k)
+{
+	int64_t index = w->indices[k];
+
+	sl__ref_place(ev, &index, w->size);
+	return w->w.offsets[0] + index * w->along;
 }
 
 enum sl_status
 sl__ref_gather_elements(struct sl__eval *ev)
 {
-	int64_t at[SL__RANK_MOST] = {0}, offset = 0, k = 0;
 	struct element_walk w;
-	const int64_t *const strides[1] = {w.strides};
 	struct sl__mover m;
+	int64_t k = 0;
 
 	if (sl__move_between(&m, ev, 0, 0) || element_walk_of(ev, &w))
 		return ev->failure;
 	do {
-		int64_t index = w.indices[k];
+		int64_t from = element_place(ev, &w, k);
 
-		if (sl__ref_place(ev, &index, w.size))
+		if (ev->failure)
 			return ev->failure;
-		sl__move(&m, k++, offset + index * w.along, 1);
-	} while (sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
-			      strides, 1));
+		sl__move(&m, k++, from, 1);
+	} while (sl__walk_on(&w.w));
 	return sl__move_end(ev, 0);
 }
 
@@ -307,27 +316,25 @@ begin_scatter(struct sl__eval *ev, size_t i, struct scatter *s)
 enum sl_status
 sl__ref_scatter_elements(struct sl__eval *ev)
 {
-	int64_t at[SL__RANK_MOST] = {0}, offset = 0, k = 0;
 	struct element_walk w;
-	const int64_t *const strides[1] = {w.strides};
 	struct scatter s;
+	int64_t n;
 
 	if (begin_scatter(ev, 2, &s) || element_walk_of(ev, &w))
 		return ev->failure;
-	if (s.updates->n_elements != w.shape->n_elements)
-		return sl__ref_refuse(ev, "%llu updates for %llu indices",
+	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
+	if ((int64_t)s.updates->n_elements != n)
+		return sl__ref_refuse(ev, "%llu updates for %lld indices",
 				      (unsigned long long)s.updates->n_elements,
-				      (unsigned long long)w.shape->n_elements);
-	if (w.shape->n_elements == 0)
-		return sl__move_end(ev, 0);
-	do {
-		int64_t index = w.indices[k];
+				      (long long)n);
+	for (int64_t k = 0; k < n; k++) {
+		int64_t to = element_place(ev, &w, k);
 
-		if (sl__ref_place(ev, &index, w.size))
+		if (ev->failure)
 			return ev->failure;
-		update_one(&s, offset + index * w.along, k++);
-	} while (sl__ref_next(at, w.shape->rank, w.shape->dims, &offset,
-			      strides, 1));
+		update_one(&s, to, k);
+		sl__walk_on(&w.w);
+	}
 	return sl__move_end(ev, 0);
 }
 

@@ -8,7 +8,7 @@
  * multiple of one of its rows to a row of the result.
  */
 #include "ops/ref_matmul.h"
-#include "ops/ref_ending.h"
+#include "ops/activation.h"
 
 #include <string.h>
 

@@ -23,6 +23,44 @@ sl__ref_need(struct sl__eval *ev, size_t i)
 }
 
 enum sl_status
+sl__walk_result(struct sl__eval *ev, struct sl__walk *w)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+
+	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank > SL__RANK_MOST)
+		return sl__ref_refuse(ev, "its result has no sizes");
+	sl__walk_begin(w, out->tensor.rank, out->tensor.dims);
+	return ev->failure;
+}
+
+enum sl_status
+sl__walk_input(struct sl__eval *ev, struct sl__walk *w, size_t i, size_t first)
+{
+	const struct sl__tensor *t = sl__ref_need(ev, i);
+
+	if (!t)
+		return ev->failure;
+	if (t->rank > w->rank)
+		return sl__ref_refuse(
+			ev, "an input has %zu dimensions, the result %zu",
+			t->rank, w->rank);
+	if (first == SIZE_MAX)
+		first = w->rank - t->rank;
+	for (size_t d = 0; d < t->rank; d++) {
+		if (t->dims[d] != 1 && t->dims[d] != w->dims[first + d])
+			return sl__ref_refuse(ev,
+					      "input %zu does not fit: a "
+					      "dimension of %lld in "
+					      "a result of %lld",
+					      i, (long long)t->dims[d],
+					      (long long)w->dims[first + d]);
+	}
+	sl__ref_broadcast(w->strides[w->n++], first + t->rank, t->rank,
+			  t->dims);
+	return SL_OK;
+}
+
+enum sl_status
 sl__ref_place(struct sl__eval *ev, int64_t *index, int64_t size)
 {
 	if (*index < -size || *index >= size)

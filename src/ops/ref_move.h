@@ -77,6 +77,13 @@ enum sl_status sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
 /* Input i, which must be a tensor that paths can go through. */
 const struct sl__tensor *sl__ref_need(struct sl__eval *ev, size_t i);
 
+/* A walk over output 0; and one more operand, input i, broadcast to it: its
+ * sizes are those from dimension 'first' on, SIZE_MAX for the last ones.
+ * SL_E_DATA where it does not fit. */
+enum sl_status sl__walk_result(struct sl__eval *ev, struct sl__walk *w);
+enum sl_status sl__walk_input(struct sl__eval *ev, struct sl__walk *w, size_t i,
+			      size_t first);
+
 /* An index counted from either end; SL_E_DATA where it lies outside. */
 enum sl_status sl__ref_place(struct sl__eval *ev, int64_t *index, int64_t size);
 

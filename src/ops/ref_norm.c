@@ -7,14 +7,12 @@
  * two passes, so that nothing cancels.
  */
 #include "ops/op_row.h"
-#include "ops/ref.h"
+#include "ops/ref_move.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
-
-enum { RANK_MOST = SL__RANK_MOST };
 
 struct moments {
 	double mean, variance;
@@ -70,43 +68,33 @@ static const struct layer_form {
 	 1e-12},
 };
 
-/* Numbers that are broadcast to x. */
-struct repeated {
-	const double *at; /* NULL: left out */
-	int64_t steps[RANK_MOST];
-};
-
-static struct repeated
-read_repeated(struct sl__eval *ev, size_t i)
+/* Adds input i to a walk over input 0, where it is given; its numbers. */
+static const double *
+walk_given(struct sl__eval *ev, struct sl__walk *w, size_t i)
 {
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	struct repeated r = {.at = sl__ref_given_doubles(ev, i)};
-
-	if (t && !sl__ref_fits(t, x->rank, x->dims))
-		sl__ref_refuse(ev,
-			       "input %zu does not fit the dimensions of the "
-			       "first",
-			       i);
-	else if (t)
-		sl__ref_broadcast(r.steps, x->rank, t->rank, t->dims);
-	return r;
+	if (ev->failure || !sl__ref_in(ev, i))
+		w->n++; /* which stays where it is */
+	else
+		sl__walk_input(ev, w, i, SIZE_MAX);
+	return sl__ref_given_doubles(ev, i);
 }
 
-/* sum = x + a + b, the last two broadcast. */
+/* Input 0 and two others that are broadcast to it. */
 static double *
-add_repeated(struct sl__eval *ev, const double *x, const struct repeated *a,
-	     const struct repeated *b)
+add_repeated(struct sl__eval *ev, const double *x, size_t i, size_t k)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	const int64_t *const steps[2] = {a->steps, b->steps};
-	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
 	double *sum = sl__ref_new_doubles(ev, (int64_t)t->n_elements);
+	const double *a, *b;
+	struct sl__walk w;
 
-	for (uint64_t i = 0; sum && i < t->n_elements; i++) {
-		sum[i] = x[i] + (a->at ? a->at[offsets[0]] : 0) +
-			 (b->at ? b->at[offsets[1]] : 0);
-		sl__ref_next(at, t->rank, t->dims, offsets, steps, 2);
+	sl__walk_begin(&w, t->rank, t->dims);
+	a = walk_given(ev, &w, i);
+	b = walk_given(ev, &w, k);
+	for (uint64_t n = 0; !ev->failure && n < t->n_elements; n++) {
+		sum[n] = x[n] + (a ? a[w.offsets[0]] : 0) +
+			 (b ? b[w.offsets[1]] : 0);
+		sl__walk_on(&w);
 	}
 	return sum;
 }
@@ -115,8 +103,8 @@ add_repeated(struct sl__eval *ev, const double *x, const struct repeated *a,
 struct layers {
 	const struct sl__tensor *t;
 	int64_t n_rows, length;
-	const double *x;
-	struct repeated scale, bias;
+	const double *x, *scale, *bias; /* the last two may be NULL */
+	struct sl__walk w;              /* through them */
 	double epsilon;
 	int is_centred;
 	double *y, *mean, *deviation; /* the last two: 1 for each row */
@@ -127,11 +115,9 @@ open_layers(struct layers *l, struct sl__eval *ev, int64_t axis)
 {
 	int first;
 
-	l->t = sl__ref_tensor(ev, 0);
+	l->t = sl__ref_need(ev, 0);
 	if (!l->t)
-		return sl__ref_refuse(ev, "it lacks its input");
-	if (l->t->rank > RANK_MOST)
-		return sl__ref_refuse(ev, "more than %d dimensions", RANK_MOST);
+		return ev->failure;
 	first = sl__axis(axis, (int)l->t->rank);
 	if (first < 0)
 		return sl__ref_refuse(ev, "no axis %lld", (long long)axis);
@@ -151,9 +137,6 @@ open_layers(struct layers *l, struct sl__eval *ev, int64_t axis)
 static void
 normalize_layers(struct layers *l)
 {
-	const int64_t *const steps[2] = {l->scale.steps, l->bias.steps};
-	int64_t at[RANK_MOST] = {0}, offsets[2] = {0};
-
 	for (int64_t row = 0; row < l->n_rows; row++) {
 		const double *x = l->x + row * l->length;
 		double *y = l->y + row * l->length;
@@ -163,12 +146,11 @@ normalize_layers(struct layers *l)
 		l->deviation[row] = 1 / sqrt(m.variance + l->epsilon);
 		for (int64_t i = 0; i < l->length; i++) {
 			y[i] = (x[i] - m.mean) * l->deviation[row];
-			if (l->scale.at)
-				y[i] *= l->scale.at[offsets[0]];
-			if (l->bias.at)
-				y[i] += l->bias.at[offsets[1]];
-			sl__ref_next(at, l->t->rank, l->t->dims, offsets, steps,
-				     2);
+			if (l->scale)
+				y[i] *= l->scale[l->w.offsets[0]];
+			if (l->bias)
+				y[i] += l->bias[l->w.offsets[1]];
+			sl__walk_on(&l->w);
 		}
 	}
 }
@@ -185,16 +167,12 @@ sl__ref_layer_norm(struct sl__eval *ev)
 	if (open_layers(&l, ev,
 			form->has_skip ? -1 : sl__int(ev->node, "axis", -1)))
 		return ev->failure;
-	l.scale = read_repeated(ev, form->scale);
-	l.bias = read_repeated(ev, form->bias);
+	sl__walk_begin(&l.w, l.t->rank, l.t->dims);
+	l.scale = walk_given(ev, &l.w, form->scale);
+	l.bias = walk_given(ev, &l.w, form->bias);
 	l.epsilon = sl__float(ev->node, "epsilon", form->epsilon);
-	if (form->has_skip) {
-		struct repeated skip = read_repeated(ev, 1);
-		struct repeated more = read_repeated(ev, form->more);
-
-		if (!ev->failure)
-			l.x = sum = add_repeated(ev, l.x, &skip, &more);
-	}
+	if (form->has_skip)
+		l.x = sum = add_repeated(ev, l.x, 1, form->more);
 	if (ev->failure)
 		return ev->failure;
 	normalize_layers(&l);
@@ -502,21 +480,19 @@ statistics_steps(const struct sl__node *node, const struct sl__tensor *t,
 /* Adds x, or its squared distance from 'mean', to the statistic that each
  * element belongs to, and divides by how many these are. */
 static void
-gather_statistics(const struct sl__tensor *t, const int64_t *steps,
-		  const double *x, const double *mean, double *sums)
+gather_statistics(struct sl__walk *w, const double *x, const double *mean,
+		  double *sums)
 {
-	const int64_t *const all[1] = {steps};
-	int64_t at[RANK_MOST] = {0}, to = 0;
 	double count = 1;
 
-	for (size_t d = 0; d < t->rank; d++)
-		count *= steps[d] ? 1 : (double)t->dims[d];
-	for (uint64_t i = 0; i < t->n_elements; i++) {
-		double off = x[i] - (mean ? mean[to] : 0);
+	for (size_t d = 0; d < w->rank; d++)
+		count *= w->strides[0][d] ? 1 : (double)w->dims[d];
+	do {
+		int64_t to = w->offsets[0];
+		double off = *x++ - (mean ? mean[to] : 0);
 
 		sums[to] += (mean ? off * off : off) / count;
-		sl__ref_next(at, t->rank, t->dims, &to, all, 1);
-	}
+	} while (sl__walk_on(w));
 }
 
 /* (x - mean) / (deviation + 1e-9), as ONNX's function has it. */
@@ -524,25 +500,28 @@ enum sl_status
 sl__ref_mean_variance_norm(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	int64_t steps[RANK_MOST], at[RANK_MOST] = {0}, to = 0, n;
-	const int64_t *const all[1] = {steps};
 	const double *x = sl__ref_doubles(ev, 0);
 	double *y = sl__ref_new_output(ev, 0), *mean, *variance;
+	struct sl__walk w;
+	int64_t n;
 
-	if (ev->failure)
+	if (ev->failure || sl__walk_result(ev, &w))
 		return ev->failure;
-	n = t->rank > RANK_MOST ? -1 : statistics_steps(ev->node, t, steps);
+	w.n = 1;
+	n = statistics_steps(ev->node, t, w.strides[0]);
 	if (n < 0)
 		return sl__ref_refuse(ev, "no such axis");
 	mean = sl__ref_new_doubles(ev, n);
 	variance = sl__ref_new_doubles(ev, n);
 	if (ev->failure)
 		return ev->failure;
-	gather_statistics(t, steps, x, NULL, mean);
-	gather_statistics(t, steps, x, mean, variance);
+	gather_statistics(&w, x, NULL, mean);
+	gather_statistics(&w, x, mean, variance);
 	for (uint64_t i = 0; i < t->n_elements; i++) {
+		int64_t to = w.offsets[0];
+
 		y[i] = (x[i] - mean[to]) / (sqrt(variance[to]) + 1e-9);
-		sl__ref_next(at, t->rank, t->dims, &to, all, 1);
+		sl__walk_on(&w);
 	}
 	return sl__ref_store_doubles(ev, 0, y);
 }

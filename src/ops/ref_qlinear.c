@@ -4,6 +4,7 @@
  * real ones: taken off their scale, computed, quantized again.
  */
 #include "ops/activation.h"
+#include "ops/ref_move.h"
 #include "ops/ref_pool.h"
 #include "ops/ref_quantize.h"
 #include "ops/ref_softmax.h"
@@ -53,21 +54,16 @@ sl__ref_qlinear_binary(struct sl__eval *ev)
 	int is_sum = sl__is_op(ev->node, SL__OP_MS_QLinearAdd);
 	double *y = sl__ref_new_output(ev, 0);
 	const double *a = read_reals(ev, 0), *b = read_reals(ev, 3);
-	int64_t *at = sl__ref_new(ev, 3 * out->rank, sizeof(*at));
-	int64_t *strides[2] = {at + out->rank, at + 2 * out->rank};
-	int64_t offsets[2] = {0, 0};
+	struct sl__walk w;
 
-	if (ev->failure)
+	if (ev->failure || sl__walk_result(ev, &w) ||
+	    sl__walk_input(ev, &w, 0, SIZE_MAX) ||
+	    sl__walk_input(ev, &w, 3, SIZE_MAX))
 		return ev->failure;
-	for (size_t i = 0; i < 2; i++)
-		sl__ref_broadcast(strides[i], out->rank,
-				  sl__ref_tensor(ev, 3 * i)->rank,
-				  sl__ref_tensor(ev, 3 * i)->dims);
 	for (size_t i = 0; i < out->n_elements; i++) {
-		y[i] = is_sum ? a[offsets[0]] + b[offsets[1]]
-			      : a[offsets[0]] * b[offsets[1]];
-		(void)sl__ref_next(at, out->rank, out->dims, offsets,
-				   (const int64_t *const *)strides, 2);
+		y[i] = is_sum ? a[w.offsets[0]] + b[w.offsets[1]]
+			      : a[w.offsets[0]] * b[w.offsets[1]];
+		sl__walk_on(&w);
 	}
 	return write_reals(ev, y, 6);
 }

@@ -6,7 +6,7 @@
  */
 #include "ops/ref_text.h"
 #include "base/map.h"
-#include "ops/ref.h"
+#include "ops/ref_move.h"
 
 #include <regex.h>
 #include <stdio.h>
@@ -343,23 +343,21 @@ sl__ref_tf_idf(struct sl__eval *ev)
 enum sl_status
 sl__ref_string_concat(struct sl__eval *ev)
 {
-	int64_t at[SL__RANK_MOST] = {0}, offsets[2] = {0, 0};
-	int64_t a_strides[SL__RANK_MOST], b_strides[SL__RANK_MOST];
-	const int64_t *const strides[2] = {a_strides, b_strides};
 	const struct sl__tensor *a = need_strings(ev, 0);
 	const struct sl__tensor *b = need_strings(ev, 1);
 	struct sl__datum *out = sl__ref_result(ev, 0);
 	const char **made =
 		sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
+	struct sl__walk w;
 	size_t k = 0;
 
-	if (ev->failure)
+	if (ev->failure || sl__walk_result(ev, &w) ||
+	    sl__walk_input(ev, &w, 0, SIZE_MAX) ||
+	    sl__walk_input(ev, &w, 1, SIZE_MAX))
 		return ev->failure;
-	sl__ref_broadcast(a_strides, out->tensor.rank, a->rank, a->dims);
-	sl__ref_broadcast(b_strides, out->tensor.rank, b->rank, b->dims);
 	do {
-		const char *x = a->strings[offsets[0]];
-		const char *y = b->strings[offsets[1]];
+		const char *x = a->strings[w.offsets[0]];
+		const char *y = b->strings[w.offsets[1]];
 		size_t n = strlen(x);
 		char *both = sl__ref_new(ev, n + strlen(y) + 1, 1);
 
@@ -368,8 +366,7 @@ sl__ref_string_concat(struct sl__eval *ev)
 		memcpy(both, x, n);
 		memcpy(both + n, y, strlen(y));
 		made[k++] = both;
-	} while (sl__ref_next(at, out->tensor.rank, out->tensor.dims, offsets,
-			      strides, 2));
+	} while (sl__walk_on(&w));
 	return sl__ref_strings(ev, out, out->tensor.rank, out->tensor.dims,
 			       made);
 }

@@ -2,6 +2,8 @@
 /* strides.c - walking through the elements of tensors in step. */
 #include "ops/strides.h"
 
+#include <string.h>
+
 #include "base/banned.h"
 
 int64_t
@@ -24,18 +26,6 @@ sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims)
 		step *= (uint64_t)dims[d];
 	}
 	return (int64_t)step;
-}
-
-int
-sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims)
-{
-	if (t->rank > rank)
-		return 0;
-	for (size_t d = 0; d < t->rank; d++) {
-		if (t->dims[d] != 1 && t->dims[d] != dims[rank - t->rank + d])
-			return 0;
-	}
-	return 1;
 }
 
 void
@@ -68,4 +58,22 @@ sl__ref_next(int64_t *at, size_t rank, const int64_t *dims, int64_t *offsets,
 		at[d] = 0;
 	}
 	return 0;
+}
+
+void
+sl__walk_begin(struct sl__walk *w, size_t rank, const int64_t *dims)
+{
+	memset(w, 0, sizeof(*w));
+	w->rank = rank;
+	w->dims = dims;
+}
+
+int
+sl__walk_on(struct sl__walk *w)
+{
+	const int64_t *strides[SL__OPERANDS_MOST];
+
+	for (size_t i = 0; i < w->n; i++)
+		strides[i] = w->strides[i];
+	return sl__ref_next(w->at, w->rank, w->dims, w->offsets, strides, w->n);
 }

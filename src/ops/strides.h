@@ -3,7 +3,7 @@
 #ifndef SL_STRIDES_H
 #define SL_STRIDES_H
 
-#include "graph/graph.h"
+#include "graph/shapes.h"
 
 /* Product of dims[first] to dims[last - 1]; it wraps around where the tensor
  * has no elements and its other sizes are beyond all bounds. */
@@ -12,9 +12,6 @@ int64_t sl__ref_product(const int64_t *dims, size_t first, size_t last);
 /* Strides, in elements, of row-major dims; returns their product.  Both wrap
  * around where sizes are beyond all bounds, which they can be beside a 0. */
 int64_t sl__ref_strides(int64_t *strides, size_t rank, const int64_t *dims);
-
-/* Whether a tensor is repeated to fill dims, by numpy's rule. */
-int sl__ref_fits(const struct sl__tensor *t, size_t rank, const int64_t *dims);
 
 /*
  * Strides with which an operand of 'dims' is walked in step with a result of
@@ -31,5 +28,21 @@ void sl__ref_broadcast(int64_t *strides, size_t out_rank, size_t rank,
  */
 int sl__ref_next(int64_t *at, size_t rank, const int64_t *dims,
 		 int64_t *offsets, const int64_t *const *strides, size_t n);
+
+enum { SL__OPERANDS_MOST = 3 };
+
+/* The same as an object: dims in row-major order, and the offsets of n operands
+ * that follow.  The caller adds those by their strides, 0 at first. */
+struct sl__walk {
+	size_t rank, n;
+	const int64_t *dims;
+	int64_t at[SL__RANK_MOST];
+	int64_t strides[SL__OPERANDS_MOST][SL__RANK_MOST];
+	int64_t offsets[SL__OPERANDS_MOST];
+};
+
+/* rank is at most SL__RANK_MOST. */
+void sl__walk_begin(struct sl__walk *w, size_t rank, const int64_t *dims);
+int sl__walk_on(struct sl__walk *w); /* 0 after the last */
 
 #endif
