@@ -14,14 +14,19 @@
 int
 sl__has_in(const struct sl__call *call, size_t i)
 {
-	return i < call->node->n_inputs && call->node->inputs[i] != SL__NONE;
+	if (i >= call->node->n_inputs)
+		return 0;
+	return call->types ? call->types[i].kind != SL__TYPE_UNKNOWN
+			   : call->node->inputs[i] != SL__NONE;
 }
 
 const struct sl__type *
 sl__in(const struct sl__call *call, size_t i)
 {
-	return sl__has_in(call, i) ? &call->shapes->types[call->node->inputs[i]]
-				   : NULL;
+	if (!sl__has_in(call, i))
+		return NULL;
+	return call->types ? &call->types[i]
+			   : &call->shapes->types[call->node->inputs[i]];
 }
 
 int
@@ -51,9 +56,11 @@ sl__in_text(const struct sl__call *call, size_t i)
 const struct sl__known *
 sl__in_known(const struct sl__call *call, size_t i)
 {
-	return sl__has_in(call, i)
-		       ? sl__shapes_known(call->shapes, call->node->inputs[i])
-		       : NULL;
+	if (!sl__has_in(call, i))
+		return NULL;
+	return call->types
+		       ? sl__tensor_known(call->shapes, call->tensors[i])
+		       : sl__shapes_known(call->shapes, call->node->inputs[i]);
 }
 
 int

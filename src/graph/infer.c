@@ -197,7 +197,7 @@ enum sl_status
 sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 {
 	const struct sl__node *node = &s->graph->nodes[id];
-	struct sl__call call = {s, node, err, SL_OK};
+	struct sl__call call = {.shapes = s, .node = node, .err = err};
 	enum sl_status rc;
 	char where[320];
 

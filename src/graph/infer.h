@@ -15,6 +15,11 @@ struct sl__call {
 	const struct sl__node *node;
 	struct sl_error *err;   /* NULL: nobody reads it */
 	enum sl_status failure; /* SL_E_DATA or SL_E_NOMEM */
+
+	/* By input, what a kernel was given (UNKNOWN, NULL: nothing), in place
+	 * of what the shapes know; NULL where no kernel runs. */
+	const struct sl__type *types;
+	const struct sl__tensor *const *tensors;
 };
 
 /* The model is wrong: SL_E_DATA.  The driver puts the node's name before. */

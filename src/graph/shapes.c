@@ -269,13 +269,20 @@ sl__shapes_read(struct sl__shapes *s, const struct sl__tensor *tensor)
 const struct sl__known *
 sl__shapes_known(struct sl__shapes *s, uint32_t value)
 {
-	const struct sl__tensor *tensor = s->graph->values[value].tensor;
-
-	if (!s->known[value] && tensor && !tensor->is_sparse &&
-	    tensor->n_elements <= SL__KNOWN_MOST &&
-	    sl__dtype_family(tensor->dtype) != SL__DTYPE_OTHER)
-		s->known[value] = sl__shapes_read(s, tensor);
+	if (!s->known[value])
+		s->known[value] =
+			sl__tensor_known(s, s->graph->values[value].tensor);
 	return s->known[value];
+}
+
+const struct sl__known *
+sl__tensor_known(struct sl__shapes *s, const struct sl__tensor *tensor)
+{
+	if (!tensor || tensor->is_sparse ||
+	    tensor->n_elements > SL__KNOWN_MOST ||
+	    sl__dtype_family(tensor->dtype) == SL__DTYPE_OTHER)
+		return NULL;
+	return sl__shapes_read(s, tensor);
 }
 
 int

@@ -122,6 +122,10 @@ enum sl_status sl__shapes_import(struct sl__shapes *shapes,
 const struct sl__known *sl__shapes_known(struct sl__shapes *shapes,
 					 uint32_t value);
 
+/* The same of any tensor; NULL: it is not small, or no numbers. */
+const struct sl__known *sl__tensor_known(struct sl__shapes *shapes,
+					 const struct sl__tensor *tensor);
+
 /* A small tensor's contents; NULL where they cannot be read. */
 const struct sl__known *sl__shapes_read(struct sl__shapes *shapes,
 					const struct sl__tensor *tensor);

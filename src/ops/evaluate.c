@@ -305,7 +305,7 @@ prepare_outputs(struct sl__evaluator *ev, const struct sl__node *node,
 	struct sl__shapes *s = ev->shapes;
 	struct sl__shapes before = *s;
 	struct sl__arena_mark mark = sl__arena_mark(&s->arena);
-	struct sl__call call = {s, node, err, SL_OK};
+	struct sl__call call = {.shapes = s, .node = node, .err = err};
 	int is_control = sl__is_control(node->op);
 	enum sl_status rc = SL_OK;
 

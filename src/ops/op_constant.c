@@ -6,7 +6,7 @@
  * downstream can tell the two apart; inferring it is looking at the tensor.
  */
 #include "base/status.h"
-#include "graph/op_rules.h"
+#include "ops/ref.h"
 
 #include "base/banned.h"
 
@@ -64,4 +64,22 @@ sl__constant_tensor(const struct sl__tensor **out, const struct sl__node *node,
 			return wrap(out, a, arena, err);
 	}
 	return SL_OK;
+}
+
+enum sl_status
+sl__ref_constant(struct sl__eval *ev)
+{
+	const struct sl__tensor *tensor;
+	struct sl__datum held = {0};
+
+	if (sl__ref_keep(ev, sl__constant_tensor(&tensor, ev->node, ev->scratch,
+						 ev->err)))
+		return ev->failure;
+	if (!tensor)
+		return sl__ref_refuse(ev, "it holds no number");
+	if (!sl__ref_keep(
+		    ev, sl__datum_load(&held, tensor, ev->allocator, ev->err)))
+		sl__ref_out_copy(ev, 0, &held);
+	sl__datum_clear(&held, ev->allocator);
+	return ev->failure;
 }

@@ -4,11 +4,16 @@
  *
  * ConstantOfShape and Range are what exporters build masks and positions
  * from, so small ones are followed.
+ *
+ * The attribute "seed" decides which random numbers are drawn; without it the
+ * node's name does, so that the same model with the same input gives the same
+ * bits, and two nodes do not draw the same.
  */
 #include "base/dtype.h"
-#include "graph/op_rules.h"
+#include "base/rng.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
+#include "ops/ref_move.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,6 +77,25 @@ sl__fold_constant_of_shape(struct sl__call *call)
 	return sl__out_known(call, 0, known->ints ? words : NULL,
 			     known->ints ? NULL : (const void *)words,
 			     (size_t)n);
+}
+
+enum sl_status
+sl__ref_constant_of_shape(struct sl__eval *ev)
+{
+	static const float zero = 0;
+	struct sl__tensor with = {
+		.dtype = SL_DTYPE_F32,
+		.n_elements = 1,
+		.bytes = (const unsigned char *)(const void *)&zero};
+	const struct sl__attribute *a = sl__attribute(ev->node, "value");
+	struct sl__mover m;
+
+	if (a && a->kind == SL__ATTRIBUTE_TENSOR)
+		with = *a->tensor;
+	if (with.n_elements != 1 || (!with.bytes && !with.strings))
+		return sl__ref_refuse(ev, "its value is not one number");
+	sl__move_fill(ev, &m, &with);
+	return sl__move_end(ev, 0);
 }
 
 /* The three inputs as numbers of one family. */
@@ -140,11 +164,68 @@ sl__infer_range(struct sl__call *call)
 	return sl__out(call, 0, sl__in_dtype(call, 0), 1, &n);
 }
 
+static enum sl_status
+range_of_integers(struct sl__eval *ev, int64_t n)
+{
+	const int64_t *start = sl__ref_integers(ev, 0);
+	const int64_t *delta = sl__ref_integers(ev, 2);
+	int64_t *made = sl__ref_new_integers(ev, n);
+
+	if (ev->failure)
+		return ev->failure;
+	if (!sl__ref_tensor(ev, 0)->n_elements ||
+	    !sl__ref_tensor(ev, 2)->n_elements)
+		return sl__ref_refuse(ev, "its first number or step is empty");
+	for (int64_t i = 0; i < n; i++)
+		made[i] = (int64_t)((uint64_t)*start +
+				    (uint64_t)i * (uint64_t)*delta);
+	return sl__ref_store_integers(ev, 0, made);
+}
+
+enum sl_status
+sl__ref_range(struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	double start = sl__ref_number(ev, 0, 0);
+	double delta = sl__ref_number(ev, 2, 1);
+	double *made;
+	int64_t n;
+
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_refuse(ev, "its first number, limit and step "
+					  "do not say how many there are");
+	n = (int64_t)out->tensor.n_elements;
+	if (sl__ref_is_whole(out->tensor.dtype))
+		return range_of_integers(ev, n);
+	made = sl__ref_new_doubles(ev, n);
+	for (int64_t i = 0; made && i < n; i++)
+		made[i] = start + (double)i * delta;
+	return sl__ref_store_doubles(ev, 0, made);
+}
+
 /* EyeLike, RandomNormalLike, RandomUniformLike, Bernoulli. */
 enum sl_status
 sl__infer_like(struct sl__call *call)
 {
 	return sl__out_like(call, 0, 0, dtype_of(call, sl__in_dtype(call, 0)));
+}
+
+enum sl_status
+sl__ref_eye_like(struct sl__eval *ev)
+{
+	int64_t shift = sl__int(ev->node, "k", 0), column;
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	double *made;
+
+	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank != 2)
+		return sl__ref_refuse(ev, "its input is no matrix");
+	made = sl__ref_new_output(ev, 0);
+	for (int64_t row = 0; made && row < out->tensor.dims[0]; row++) {
+		if (!__builtin_add_overflow(row, shift, &column) &&
+		    column >= 0 && column < out->tensor.dims[1])
+			made[row * out->tensor.dims[1] + column] = 1;
+	}
+	return sl__ref_store_doubles(ev, 0, made);
 }
 
 /* Only the shape of the input matters. */
@@ -211,4 +292,175 @@ sl__cost_multinomial(struct sl__call *call, struct sl_cost *cost)
 	cost->cmp = sl__times(cost->out_elements, sl__in_dim(call, 0, -1));
 	sl__cost_estimate(cost, "at most one comparison with each class for a "
 				"sample");
+}
+
+/* FNV-1a over the name, or the bits of the seed. */
+static void
+start(struct sl__rng *rng, const struct sl__node *node)
+{
+	const struct sl__attribute *a = sl__attribute(node, "seed");
+	uint64_t seed = 0xcbf29ce484222325u;
+	double given;
+
+	for (const char *at = node->name; !a && *at; at++)
+		seed = (seed ^ (unsigned char)*at) * 0x100000001b3u;
+	if (a && a->kind == SL__ATTRIBUTE_INT) {
+		seed = (uint64_t)sl__int(node, "seed", 0);
+	} else if (a) {
+		given = sl__float(node, "seed", 0);
+		memcpy(&seed, &given, sizeof(seed));
+	}
+	sl__rng_init(rng, seed);
+}
+
+static int64_t
+n_results(const struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+
+	return out && out->kind == SL__TYPE_TENSOR
+		       ? (int64_t)out->tensor.n_elements
+		       : 0;
+}
+
+/* RandomNormal, RandomUniform, and the same like an input. */
+enum sl_status
+sl__ref_random(struct sl__eval *ev)
+{
+	const struct sl__node *node = ev->node;
+	int is_normal = sl__is_op(node, SL__OP_ONNX_RandomNormal) ||
+			sl__is_op(node, SL__OP_ONNX_RandomNormalLike);
+	double low = sl__float(node, is_normal ? "mean" : "low", 0);
+	double scale = is_normal ? sl__float(node, "scale", 1)
+				 : sl__float(node, "high", 1) - low;
+	double *y = sl__ref_new_doubles(ev, n_results(ev));
+	struct sl__rng rng;
+
+	start(&rng, node);
+	for (int64_t i = 0; y && i < n_results(ev); i++)
+		y[i] = low + scale * (is_normal ? sl__rng_normal(&rng)
+						: sl__rng_uniform(&rng));
+	return sl__ref_store_doubles(ev, 0, y);
+}
+
+/* 1 with the probability that the input says. */
+enum sl_status
+sl__ref_bernoulli(struct sl__eval *ev)
+{
+	const double *p = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_doubles(ev, n_results(ev));
+	struct sl__rng rng;
+
+	start(&rng, ev->node);
+	for (int64_t i = 0; !ev->failure && i < n_results(ev); i++)
+		y[i] = sl__rng_uniform(&rng) < p[i];
+	return sl__ref_store_doubles(ev, 0, y);
+}
+
+/* A class, by the sums of the weights up to each. */
+static int64_t
+draw(struct sl__rng *rng, const double *sums, int64_t n)
+{
+	double at = sl__rng_uniform(rng) * sums[n - 1];
+	int64_t low = 0, high = n - 1;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (at < sums[middle])
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* Weights that logarithms say, relative to the largest, summed up. */
+static void
+sum_weights(double *sums, const double *logs, int64_t n)
+{
+	double largest = logs[0], sum = 0;
+
+	for (int64_t i = 1; i < n; i++)
+		largest = logs[i] > largest ? logs[i] : largest;
+	for (int64_t i = 0; i < n; i++) {
+		sum += exp(logs[i] - largest);
+		sums[i] = sum;
+	}
+}
+
+enum sl_status
+sl__ref_multinomial(struct sl__eval *ev)
+{
+	const double *logs = sl__ref_doubles(ev, 0);
+	int64_t n_classes = sl__ref_dim(ev, 0, 1), n = n_results(ev);
+	int64_t n_rows = sl__ref_dim(ev, 0, 0);
+	double *sums = sl__ref_new_doubles(ev, n_classes);
+	int64_t *y = sl__ref_new_integers(ev, n);
+	struct sl__rng rng;
+
+	if (ev->failure || n == 0)
+		return ev->failure;
+	if (sl__ref_rank(ev, 0) != 2 || n_classes == 0)
+		return sl__ref_refuse(ev, "there are no classes to draw from");
+	start(&rng, ev->node);
+	for (int64_t i = 0; i < n; i++) {
+		if (i % (n / n_rows) == 0)
+			sum_weights(sums, logs + i / (n / n_rows) * n_classes,
+				    n_classes);
+		y[i] = draw(&rng, sums, n_classes);
+	}
+	return sl__ref_store_integers(ev, 0, y);
+}
+
+/* Before version 7 "is_test" says so, from 12 on an input; between them
+ * nothing is ever dropped. */
+static int
+is_training(const struct sl__eval *ev)
+{
+	if (ev->node->version < 7)
+		return !sl__int(ev->node, "is_test", 0);
+	return ev->node->version >= 12 && sl__ref_number(ev, 2, 0) != 0;
+}
+
+static enum sl_status
+drop(struct sl__eval *ev, double ratio)
+{
+	const double *x = sl__ref_doubles(ev, 0);
+	int64_t n = n_results(ev);
+	double *y = sl__ref_new_doubles(ev, n);
+	int64_t *mask = sl__ref_new_integers(ev, n);
+	struct sl__rng rng;
+
+	start(&rng, ev->node);
+	for (int64_t i = 0; !ev->failure && i < n; i++) {
+		mask[i] = sl__rng_uniform(&rng) >= ratio;
+		y[i] = mask[i] ? x[i] / (1 - ratio) : 0;
+	}
+	sl__ref_store_doubles(ev, 0, y);
+	return sl__ref_store_integers(ev, 1, mask);
+}
+
+/* Everything is kept. */
+static enum sl_status
+keep(struct sl__eval *ev)
+{
+	struct sl__datum *mask = sl__ref_result(ev, 1);
+	int64_t one = 1;
+
+	for (uint64_t i = 0; mask && i < mask->tensor.n_elements; i++)
+		sl__store_integers(mask->bytes, mask->tensor.dtype, i, 1, &one);
+	return sl__ref_out_copy(ev, 0, sl__ref_in(ev, 0));
+}
+
+enum sl_status
+sl__ref_dropout(struct sl__eval *ev)
+{
+	double ratio = sl__ref_number(ev, 1, sl__float(ev->node, "ratio", 0.5));
+
+	if (!is_training(ev) || ratio == 0)
+		return keep(ev);
+	if (!(ratio > 0 && ratio <= 1))
+		return sl__ref_refuse(ev, "a ratio of %g is dropped", ratio);
+	return drop(ev, ratio);
 }

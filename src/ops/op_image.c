@@ -7,8 +7,8 @@
  * that changes, so of 2^d or 4^d elements; the nearest neighbour is a copy.
  * Kernels that go one dimension after another take less.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/ref_move.h"
 
 #include <math.h>
 #include <string.h>
@@ -343,6 +343,53 @@ sl__infer_blocks(struct sl__call *call)
 	}
 	dims[0] = x->dims[0];
 	return sl__out(call, 0, dtype, 4, dims);
+}
+
+/* DepthToSpace and SpaceToDepth take an image [n][c][h][w] apart into six
+ * dimensions of the output, each with a stride in the input. */
+enum sl_status
+sl__ref_blocks(struct sl__eval *ev)
+{
+	int is_crd = !strcmp(sl__word(ev->node, "mode", "DCR"), "CRD");
+	int is_spread = sl__is_op(ev->node, SL__OP_ONNX_DepthToSpace);
+	int64_t b = sl__int(ev->node, "blocksize", 0), c, h, w, n, p;
+	const int64_t *small, *wide;
+	struct sl__mover m;
+	struct sl__path path;
+
+	if (sl__ref_rank(ev, 0) != 4 || b < 1)
+		return sl__ref_refuse(ev, "an image of 4 dimensions and a "
+					  "block of at least 1 are needed");
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	/* The image of small planes, and the one of wide ones. */
+	small = sl__ref_tensor(ev, 0)->dims;
+	wide = sl__ref_result(ev, 0)->tensor.dims;
+	if (!is_spread) {
+		wide = small;
+		small = sl__ref_result(ev, 0)->tensor.dims;
+	}
+	n = wide[0];
+	c = wide[1];
+	h = small[2];
+	w = small[3];
+	p = is_spread ? h * w : h * b * w * b;
+	{
+		const int64_t dims[3][6] = {{n, c, h, b, w, b},
+					    {n, b, b, c, h, w},
+					    {n, c, b, b, h, w}};
+		const int64_t from[4][6] = {
+			{b * b * c * p, p, w, b * c * p, 1, c * p},
+			{b * b * c * p, b * b * p, w, b * p, 1, p},
+			{c * p, w * b, 1, p, b * w * b, b},
+			{c * p, p, w * b, 1, b * w * b, b}};
+
+		sl__path_init(&path, 6, dims[is_spread ? 0 : 1 + is_crd]);
+		memcpy(path.from, from[(is_spread ? 0 : 2) + is_crd],
+		       sizeof(from[0]));
+	}
+	sl__move_path(&m, &path);
+	return sl__move_end(ev, 0);
 }
 
 enum sl_status

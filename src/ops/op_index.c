@@ -6,9 +6,9 @@
  * so such a size is a symbol and what follows can still be inferred.
  */
 #include "base/dtype.h"
-#include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
+#include "ops/ref_move.h"
 
 #include <string.h>
 
@@ -144,6 +144,33 @@ sl__infer_gather(struct sl__call *call)
 	for (int i = axis + 1; i < rank; i++)
 		dims[n++] = data->dims[i];
 	return sl__out(call, 0, data->dtype, n, dims);
+}
+
+/* Also ArrayFeatureExtractor, along the last axis. */
+enum sl_status
+sl__ref_gather(struct sl__eval *ev)
+{
+	int64_t axis = sl__int(ev->node, "axis", 0), n;
+	const int64_t *indices = sl__ref_integers(ev, 1);
+	struct sl__around a;
+	struct sl__mover m;
+
+	if (sl__is_op(ev->node, SL__OP_ML_ArrayFeatureExtractor))
+		axis = -1;
+	if (!indices || sl__move_between(&m, ev, 0, 0) ||
+	    sl__around_axis(ev, &a, sl__ref_tensor(ev, 0), &axis))
+		return ev->failure;
+	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = indices[i];
+
+		if (sl__ref_place(ev, &at, a.size))
+			return ev->failure;
+		for (int64_t o = 0; o < a.outer; o++)
+			sl__move(&m, (o * n + i) * a.inner,
+				 (o * a.size + at) * a.inner, a.inner);
+	}
+	return sl__move_end(ev, 0);
 }
 
 /* Rows of a parameter taken by number are an embedding. */
@@ -320,4 +347,478 @@ sl__cost_scatter(struct sl__call *call, struct sl_cost *cost)
 		cost->mul = n;
 	else if (!strcmp(how, "max") || !strcmp(how, "min"))
 		cost->cmp = n;
+}
+
+/*
+ * GatherElements and ScatterElements walk through the indices; in the data,
+ * the index takes the place of the axis.
+ */
+struct element_walk {
+	const int64_t *indices;
+	struct sl__walk w; /* them, and the data, which stays along the axis */
+	int64_t along;     /* its stride there */
+	int64_t size;      /* and its size */
+};
+
+static enum sl_status
+element_walk_of(struct sl__eval *ev, struct element_walk *w)
+{
+	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
+	int64_t *strides = w->w.strides[0];
+	int axis;
+
+	w->indices = sl__ref_integers(ev, 1);
+	if (!w->indices)
+		return ev->failure;
+	axis = sl__axis(sl__int(ev->node, "axis", 0), (int)data->rank);
+	if (axis < 0 || at->rank != data->rank)
+		return sl__ref_refuse(
+			ev,
+			"%zu dimensions of indices into %zu, or an "
+			"axis outside",
+			at->rank, data->rank);
+	for (size_t d = 0; d < data->rank; d++) {
+		if ((int)d != axis && at->dims[d] > data->dims[d])
+			return sl__ref_refuse(ev,
+					      "%lld indices for %lld places of "
+					      "dimension %zu",
+					      (long long)at->dims[d],
+					      (long long)data->dims[d], d);
+	}
+	sl__walk_begin(&w->w, at->rank, at->dims);
+	w->w.n = 1;
+	(void)sl__ref_strides(strides, data->rank, data->dims);
+	w->along = strides[axis];
+	w->size = data->dims[axis];
+	strides[axis] = 0;
+	return SL_OK;
+}
+
+/* Where in the data element k of the indices points. */
+static int64_t
+element_place(struct sl__eval *ev, const struct element_walk *w, int64_t k)
+{
+	int64_t index = w->indices[k];
+
+	sl__ref_place(ev, &index, w->size);
+	return w->w.offsets[0] + index * w->along;
+}
+
+enum sl_status
+sl__ref_gather_elements(struct sl__eval *ev)
+{
+	struct element_walk w;
+	struct sl__mover m;
+	int64_t k = 0;
+
+	if (sl__move_between(&m, ev, 0, 0) || element_walk_of(ev, &w))
+		return ev->failure;
+	do {
+		int64_t from = element_place(ev, &w, k);
+
+		if (ev->failure)
+			return ev->failure;
+		sl__move(&m, k++, from, 1);
+	} while (sl__walk_on(&w.w));
+	return sl__move_end(ev, 0);
+}
+
+/*
+ * GatherND and ScatterND: tuples of n_index numbers each name a slice of
+ * n_slice elements, below 'n_batch' shared places of the first dimensions.
+ */
+struct tuples {
+	const int64_t *indices;
+	const int64_t *dims;            /* that the numbers index */
+	int64_t strides[SL__RANK_MOST]; /* of them */
+	int64_t n_index, n_slice, n_batch;
+	int64_t per_batch; /* tuples */
+	int64_t batch;     /* elements of the data */
+};
+
+static enum sl_status
+tuples_of(struct sl__eval *ev, int64_t batch_dims, struct tuples *t)
+{
+	const struct sl__tensor *data = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *at = sl__ref_tensor(ev, 1);
+	int64_t rank = (int64_t)data->rank, n_tuples;
+	size_t shared = (size_t)batch_dims;
+
+	t->indices = sl__ref_integers(ev, 1);
+	if (!t->indices)
+		return ev->failure;
+	if (at->rank < 1 || batch_dims < 0 || batch_dims > rank ||
+	    batch_dims >= (int64_t)at->rank)
+		return sl__ref_refuse(
+			ev, "%lld shared dimensions of %zu and %zu",
+			(long long)batch_dims, data->rank, at->rank);
+	t->n_index = at->dims[at->rank - 1];
+	if (t->n_index > rank - batch_dims)
+		return sl__ref_refuse(
+			ev, "an index of %lld numbers into %zu dimensions",
+			(long long)t->n_index, data->rank);
+	(void)sl__ref_strides(t->strides, data->rank, data->dims);
+	memmove(t->strides, t->strides + batch_dims,
+		(data->rank - (size_t)batch_dims) * sizeof(*t->strides));
+	t->dims = data->dims + batch_dims;
+	for (size_t d = 0; d < shared; d++) {
+		if (at->dims[d] != data->dims[d])
+			return sl__ref_refuse(
+				ev, "shared dimension %zu differs", d);
+	}
+	t->n_batch = sl__ref_product(data->dims, 0, shared);
+	t->n_slice = sl__ref_product(data->dims, shared + (size_t)t->n_index,
+				     data->rank);
+	n_tuples = sl__ref_product(at->dims, 0, at->rank - 1);
+	t->per_batch = t->n_batch ? n_tuples / t->n_batch : 0;
+	t->batch = t->n_batch ? (int64_t)data->n_elements / t->n_batch : 0;
+	return SL_OK;
+}
+
+/* Where the slice of tuple i of a batch begins. */
+static enum sl_status
+tuple_place(struct sl__eval *ev, const struct tuples *t, int64_t b, int64_t i,
+	    int64_t *place)
+{
+	const int64_t *numbers =
+		t->indices + (b * t->per_batch + i) * t->n_index;
+
+	*place = b * t->batch;
+	for (int64_t k = 0; k < t->n_index; k++) {
+		int64_t at = numbers[k];
+
+		if (sl__ref_place(ev, &at, t->dims[k]))
+			return ev->failure;
+		*place += at * t->strides[k];
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__ref_gather_nd(struct sl__eval *ev)
+{
+	struct sl__mover m;
+	struct tuples t;
+	int64_t place;
+
+	if (sl__move_between(&m, ev, 0, 0) ||
+	    tuples_of(ev, sl__int(ev->node, "batch_dims", 0), &t))
+		return ev->failure;
+	for (int64_t b = 0; b < t.n_batch; b++) {
+		for (int64_t i = 0; i < t.per_batch; i++) {
+			if (tuple_place(ev, &t, b, i, &place))
+				return ev->failure;
+			sl__move(&m, (b * t.per_batch + i) * t.n_slice, place,
+				 t.n_slice);
+		}
+	}
+	return sl__move_end(ev, 0);
+}
+
+enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
+
+static enum sl_status
+reduction_of(struct sl__eval *ev, enum reduction *out)
+{
+	static const char *const names[] = {"none", "add", "mul", "max", "min"};
+	const char *word = sl__word(ev->node, "reduction", "none");
+	enum sl_dtype dtype = sl__ref_dtype(ev, 0);
+
+	for (int i = 0; i < 5; i++) {
+		*out = (enum reduction)i;
+		if (strcmp(word, names[i]) != 0)
+			continue;
+		if (i && sl__dtype_family(dtype) == SL__DTYPE_OTHER)
+			break;
+		return SL_OK;
+	}
+	return sl__ref_refuse(ev, "%s cannot be reduced by '%.40s'",
+			      sl_dtype_text(dtype), word);
+}
+
+static double
+joined(double a, double b, enum reduction how)
+{
+	switch (how) {
+	case REDUCE_ADD:
+		return a + b;
+	case REDUCE_MUL:
+		return a * b;
+	case REDUCE_MAX:
+		return a != a || a > b ? a : b;
+	case REDUCE_MIN:
+		return a != a || a < b ? a : b;
+	case REDUCE_NONE:
+	default:
+		return b;
+	}
+}
+
+static int64_t
+joined_whole(int64_t a, int64_t b, enum reduction how, enum sl_dtype dtype)
+{
+	int is_unsigned = !sl__dtype_is_signed(dtype);
+
+	switch (how) {
+	case REDUCE_ADD:
+		return (int64_t)((uint64_t)a + (uint64_t)b);
+	case REDUCE_MUL:
+		return (int64_t)((uint64_t)a * (uint64_t)b);
+	case REDUCE_MAX:
+		return sl__ref_is_less(b, a, is_unsigned) ? a : b;
+	case REDUCE_MIN:
+		return sl__ref_is_less(a, b, is_unsigned) ? a : b;
+	case REDUCE_NONE:
+	default:
+		return b;
+	}
+}
+
+/* Updates on their way into a copy of the data. */
+struct scatter {
+	struct sl__mover m;
+	enum reduction how;
+	const struct sl__tensor *updates;
+	struct sl__datum *out;
+};
+
+/* Element 'from' of the updates goes to place 'to', or joins what is there. */
+static void
+update_one(const struct scatter *s, int64_t to, int64_t from)
+{
+	enum sl_dtype dtype = s->updates->dtype;
+	struct sl__tensor *t = &s->out->tensor;
+
+	if (s->how == REDUCE_NONE) {
+		sl__move(&s->m, to, from, 1);
+	} else if (sl__ref_is_whole(dtype)) {
+		int64_t a = 0, b = 0;
+
+		(void)sl__tensor_words(t, (uint64_t)to, 1, &a);
+		(void)sl__tensor_words(s->updates, (uint64_t)from, 1, &b);
+		a = joined_whole(a, b, s->how, dtype);
+		sl__store_integers(s->out->bytes, dtype, (uint64_t)to, 1, &a);
+	} else {
+		double a = 0, b = 0;
+
+		(void)sl__tensor_doubles(t, (uint64_t)to, 1, &a);
+		(void)sl__tensor_doubles(s->updates, (uint64_t)from, 1, &b);
+		a = joined(a, b, s->how);
+		sl__store_doubles(s->out->bytes, dtype, (uint64_t)to, 1, &a);
+	}
+}
+
+/* Output 0 is a copy of input 0 with input 'i' about to go into it. */
+static enum sl_status
+begin_scatter(struct sl__eval *ev, size_t i, struct scatter *s)
+{
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+
+	s->out = sl__ref_result(ev, 0);
+	s->updates = sl__ref_need(ev, i);
+	if (ev->failure || reduction_of(ev, &s->how) ||
+	    sl__ref_out(ev, 0, in->dtype, in->rank, in->dims) ||
+	    sl__move_begin(ev, &s->m, s->out, in))
+		return ev->failure;
+	sl__move(&s->m, 0, 0, (int64_t)in->n_elements);
+	return sl__move_begin(ev, &s->m, s->out, s->updates);
+}
+
+enum sl_status
+sl__ref_scatter_elements(struct sl__eval *ev)
+{
+	struct element_walk w;
+	struct scatter s;
+	int64_t n;
+
+	if (begin_scatter(ev, 2, &s) || element_walk_of(ev, &w))
+		return ev->failure;
+	n = (int64_t)sl__ref_tensor(ev, 1)->n_elements;
+	if ((int64_t)s.updates->n_elements != n)
+		return sl__ref_refuse(ev, "%llu updates for %lld indices",
+				      (unsigned long long)s.updates->n_elements,
+				      (long long)n);
+	for (int64_t k = 0; k < n; k++) {
+		int64_t to = element_place(ev, &w, k);
+
+		if (ev->failure)
+			return ev->failure;
+		update_one(&s, to, k);
+		sl__walk_on(&w.w);
+	}
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
+sl__ref_scatter_nd(struct sl__eval *ev)
+{
+	struct scatter s;
+	struct tuples t;
+	int64_t place;
+
+	if (begin_scatter(ev, 2, &s) || tuples_of(ev, 0, &t))
+		return ev->failure;
+	if ((int64_t)s.updates->n_elements != t.per_batch * t.n_slice)
+		return sl__ref_refuse(
+			ev, "%llu updates for %lld slices of %lld",
+			(unsigned long long)s.updates->n_elements,
+			(long long)t.per_batch, (long long)t.n_slice);
+	for (int64_t i = 0; i < t.per_batch; i++) {
+		if (tuple_place(ev, &t, 0, i, &place))
+			return ev->failure;
+		for (int64_t e = 0; e < t.n_slice; e++)
+			update_one(&s, place + e, i * t.n_slice + e);
+	}
+	return sl__move_end(ev, 0);
+}
+
+/* Where update s of a batch goes along the axis; -1: outside. */
+static int64_t
+cache_place(int64_t first, int64_t s, int64_t size, int is_circular)
+{
+	int64_t at;
+
+	if (first < 0 || size == 0 || __builtin_add_overflow(first, s, &at))
+		return -1;
+	if (is_circular)
+		return at % size;
+	return at < size ? at : -1;
+}
+
+enum sl_status
+sl__ref_tensor_scatter(struct sl__eval *ev)
+{
+	int is_circular =
+		!strcmp(sl__word(ev->node, "mode", "linear"), "circular");
+	int64_t axis = sl__int(ev->node, "axis", -2), per_batch;
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	struct sl__around to, from;
+	struct scatter s;
+	size_t n;
+	const int64_t *firsts = sl__ref_list(ev, 2, NULL, &n);
+
+	if (begin_scatter(ev, 1, &s) || sl__around_axis(ev, &to, in, &axis) ||
+	    sl__around_axis(ev, &from, s.updates, &axis))
+		return ev->failure;
+	if (axis == 0 || from.outer != to.outer || from.inner != to.inner ||
+	    from.size > to.size || (firsts && (int64_t)n != in->dims[0]))
+		return sl__ref_refuse(
+			ev, "the update does not go into what there is");
+	per_batch = to.outer / in->dims[0];
+	for (int64_t o = 0; o < to.outer; o++) {
+		int64_t first = firsts ? firsts[o / per_batch] : 0;
+
+		for (int64_t k = 0; k < from.size; k++) {
+			int64_t at =
+				cache_place(first, k, to.size, is_circular);
+
+			if (at < 0)
+				return sl__ref_refuse(
+					ev,
+					"an update at %lld goes beyond "
+					"%lld places",
+					(long long)first, (long long)to.size);
+			sl__move(&s.m, (o * to.size + at) * to.inner,
+				 (o * from.size + k) * to.inner, to.inner);
+		}
+	}
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
+sl__ref_non_zero(struct sl__eval *ev)
+{
+	int64_t strides[SL__RANK_MOST] = {1}, dims[2], n = 0, *places, *made;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int is_whole = sl__ref_is_whole(sl__ref_dtype(ev, 0));
+	const int64_t *whole = is_whole ? sl__ref_integers(ev, 0) : NULL;
+	const double *real = is_whole ? NULL : sl__ref_doubles(ev, 0);
+
+	if (ev->failure)
+		return ev->failure;
+	places = sl__ref_new_integers(ev, (int64_t)in->n_elements);
+	for (uint64_t i = 0; places && i < in->n_elements; i++) {
+		if (whole ? whole[i] != 0 : real[i] != 0)
+			places[n++] = (int64_t)i;
+	}
+	/* A scalar counts as a vector of one, as ONNX Runtime has it. */
+	dims[0] = in->rank ? (int64_t)in->rank : 1;
+	dims[1] = n;
+	made = sl__ref_new_integers(ev, dims[0] * n);
+	if (sl__ref_out(ev, 0, SL_DTYPE_I64, 2, dims) || ev->failure)
+		return ev->failure;
+	(void)sl__ref_strides(strides, in->rank, in->dims);
+	for (int64_t i = 0; i < n; i++) {
+		int64_t rest = places[i];
+
+		for (int64_t d = 0; d < dims[0]; d++) {
+			made[d * n + i] = rest / strides[d];
+			rest %= strides[d];
+		}
+	}
+	return sl__ref_store_integers(ev, 0, made);
+}
+
+/* Indices count from either end; one outside sets nothing. */
+enum sl_status
+sl__ref_one_hot(struct sl__eval *ev)
+{
+	const struct sl__tensor *values = sl__ref_tensor(ev, 2);
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const int64_t *indices = sl__ref_integers(ev, 0);
+	int64_t axis = sl__int(ev->node, "axis", -1);
+	struct sl__around a;
+	struct sl__mover m;
+
+	if (!indices)
+		return ev->failure;
+	if (!values || values->n_elements != 2)
+		return sl__ref_refuse(ev, "values are not two");
+	if (sl__move_fill(ev, &m, values) ||
+	    sl__around_axis(ev, &a, &out->tensor, &axis))
+		return ev->failure;
+	for (int64_t k = 0; k < a.outer * a.inner; k++) {
+		int64_t at = indices[k] + (indices[k] < 0 ? a.size : 0);
+
+		if (at >= 0 && at < a.size)
+			sl__move(&m,
+				 (k / a.inner * a.size + at) * a.inner +
+					 k % a.inner,
+				 1, 1);
+	}
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
+sl__ref_trilu(struct sl__eval *ev)
+{
+	int is_upper = sl__int(ev->node, "upper", 1) != 0;
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	int64_t rows, columns, shift;
+	struct sl__mover m;
+	size_t n;
+	const int64_t *shifts = sl__ref_list(ev, 1, NULL, &n);
+
+	if (ev->failure || sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	if (in->rank < 2)
+		return sl__ref_refuse(ev, "its input is no matrix");
+	rows = in->dims[in->rank - 2];
+	columns = in->dims[in->rank - 1];
+	/* Beyond these nothing changes any more. */
+	shift = n ? shifts[0] : 0;
+	shift = shift < -rows ? -rows : shift > columns ? columns : shift;
+	sl__move_blank(&m, (int64_t)in->n_elements);
+	for (int64_t i = 0; i < (int64_t)in->n_elements / columns; i++) {
+		int64_t middle = i % rows + shift + (is_upper ? 0 : 1);
+		int64_t first, end;
+
+		middle = middle < 0 ? 0 : middle > columns ? columns : middle;
+		first = is_upper ? middle : 0;
+		end = is_upper ? columns : middle;
+		sl__move(&m, i * columns + first, i * columns + first,
+			 end - first);
+	}
+	return sl__move_end(ev, 0);
 }

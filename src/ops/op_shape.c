@@ -7,45 +7,44 @@
  * contents are followed here too: what Shape returns is its input's sizes,
  * symbols included.  Most of these operators are views and cost nothing.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
+#include "ops/ref_move.h"
+#include "ops/ref_view.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
-static int
-clamp(int64_t at, int rank)
+static int64_t
+clamp(int64_t at, int64_t rank)
 {
 	if (at < 0)
 		at += rank;
-	return at < 0 ? 0 : at > rank ? rank : (int)at;
+	return at < 0 ? 0 : at > rank ? rank : at;
 }
 
-/* The part of the sizes that a Shape node returns. */
-static void
-shape_part(struct sl__call *call, int rank, int *first, int *n)
+/* How many of the sizes a Shape node returns, and from which on. */
+static int64_t
+shape_part(const struct sl__node *node, int64_t rank, int64_t *first)
 {
-	int end = clamp(sl__int(call->node, "end", rank), rank);
+	int64_t end = clamp(sl__int(node, "end", rank), rank);
 
-	*first = clamp(sl__int(call->node, "start", 0), rank);
-	*n = end > *first ? end - *first : 0;
+	*first = clamp(sl__int(node, "start", 0), rank);
+	return end > *first ? end - *first : 0;
 }
 
 enum sl_status
 sl__infer_shape(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
-	int64_t n_dims;
-	int first, n;
+	int64_t first, n;
 
 	if (rank < 0)
 		return sl__out_rank(call, 0, SL_DTYPE_I64, 1,
 				    "the rank of its input is not known");
-	shape_part(call, rank, &first, &n);
-	n_dims = n;
-	return sl__out(call, 0, SL_DTYPE_I64, 1, &n_dims);
+	n = shape_part(call->node, rank, &first);
+	return sl__out(call, 0, SL_DTYPE_I64, 1, &n);
 }
 
 enum sl_status
@@ -53,11 +52,11 @@ sl__fold_shape(struct sl__call *call)
 {
 	int rank = sl__in_rank(call, 0);
 	const int64_t *dims;
-	int first, n;
+	int64_t first, n;
 
 	if (rank < 0)
 		return SL_OK;
-	shape_part(call, rank, &first, &n);
+	n = shape_part(call->node, rank, &first);
 	dims = n ? sl__in(call, 0)->dims + first : (const int64_t[]){0};
 	return sl__out_known(call, 0, dims, NULL, (size_t)n);
 }
@@ -78,6 +77,31 @@ sl__fold_size(struct sl__call *call)
 		return SL_OK;
 	n = sl__size_product(call->shapes, sl__in(call, 0)->dims, rank);
 	return n == -1 ? SL_OK : sl__out_known(call, 0, &n, NULL, 1);
+}
+
+enum sl_status
+sl__ref_shape(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int64_t first, n;
+
+	if (!in)
+		return ev->failure;
+	n = shape_part(ev->node, (int64_t)in->rank, &first);
+	if (sl__ref_out(ev, 0, SL_DTYPE_I64, 1, &n) || !n)
+		return ev->failure;
+	return sl__ref_store_integers(ev, 0, in->dims + first);
+}
+
+enum sl_status
+sl__ref_size(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int64_t n = in ? (int64_t)in->n_elements : 0;
+
+	if (!in || sl__ref_out(ev, 0, SL_DTYPE_I64, 0, NULL))
+		return ev->failure;
+	return sl__ref_store_integers(ev, 0, &n);
 }
 
 /* The sizes are known without looking at the elements. */
@@ -104,6 +128,34 @@ sl__fold_same(struct sl__call *call)
 	if (known)
 		sl__out_same(call, 0, known);
 	return SL_OK;
+}
+
+/* Reshape, Flatten, Squeeze, Unsqueeze: the sizes are inference's. */
+enum sl_status
+sl__ref_view(struct sl__eval *ev)
+{
+	struct sl__mover m;
+	uint64_t n, n_out;
+
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	n = sl__ref_tensor(ev, 0)->n_elements;
+	n_out = sl__ref_result(ev, 0)->tensor.n_elements;
+	if (n != n_out)
+		return sl__ref_refuse(ev, "%llu elements do not make %llu",
+				      (unsigned long long)n,
+				      (unsigned long long)n_out);
+	sl__move(&m, 0, 0, (int64_t)n);
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
+sl__ref_identity(struct sl__eval *ev)
+{
+	const struct sl__datum *in = sl__ref_in(ev, 0);
+
+	return in ? sl__ref_out_copy(ev, 0, in)
+		  : sl__ref_refuse(ev, "it has no input");
 }
 
 void
@@ -415,6 +467,18 @@ sl__infer_expand(struct sl__call *call)
 	return sl__out(call, 0, in->dtype, n, dims);
 }
 
+enum sl_status
+sl__ref_expand(struct sl__eval *ev)
+{
+	struct sl__mover m;
+	struct sl__walk w;
+
+	if (sl__move_between(&m, ev, 0, 0) || sl__walk_result(ev, &w) ||
+	    sl__walk_input(ev, &w, 0, SIZE_MAX))
+		return ev->failure;
+	return sl__move_strided(ev, &m, 0, w.strides[0]);
+}
+
 /* Repetitions of each dimension; of one dimension in the first versions. */
 static enum sl_status
 tile_repeats(struct sl__call *call, int rank, int64_t *repeats)
@@ -462,6 +526,37 @@ sl__infer_tile(struct sl__call *call)
 	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
+/* Each dimension becomes two: the repetitions, and itself. */
+enum sl_status
+sl__ref_tile(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	int64_t to[SL__RANK_MOST], from[SL__RANK_MOST];
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	struct sl__mover m;
+	struct sl__path path;
+
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	if (in->rank != out->rank)
+		return sl__ref_refuse(ev, "its output has another number of "
+					  "dimensions");
+	sl__path_init(&path, out->rank, out->dims);
+	(void)sl__ref_strides(from, in->rank, in->dims);
+	(void)sl__ref_strides(to, out->rank, out->dims);
+	for (size_t d = in->rank; d-- > 0;) {
+		path.dims[2 * d] = out->dims[d] / in->dims[d];
+		path.to[2 * d] = to[d] * in->dims[d];
+		path.from[2 * d] = 0;
+		path.dims[2 * d + 1] = in->dims[d];
+		path.to[2 * d + 1] = to[d];
+		path.from[2 * d + 1] = from[d];
+	}
+	path.rank = 2 * in->rank;
+	sl__move_path(&m, &path);
+	return sl__move_end(ev, 0);
+}
+
 /* Where output dimension i comes from; reversed by default. */
 static enum sl_status
 permutation(struct sl__call *call, int rank, int64_t *from)
@@ -501,4 +596,23 @@ sl__infer_transpose(struct sl__call *call)
 	for (int i = 0; i < rank; i++)
 		dims[i] = in->dims[dims[i]];
 	return sl__out(call, 0, in->dtype, rank, dims);
+}
+
+enum sl_status
+sl__ref_transpose(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	int64_t strides[SL__RANK_MOST], from[SL__RANK_MOST];
+	struct sl__view v;
+	struct sl__mover m;
+
+	if (!in || sl__view_begin(&v, ev))
+		return ev->failure;
+	permutation(&v.call, (int)in->rank, from);
+	if (sl__view_end(&v, ev) || sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	(void)sl__ref_strides(strides, in->rank, in->dims);
+	for (size_t d = 0; d < in->rank; d++)
+		from[d] = strides[from[d]];
+	return sl__move_strided(ev, &m, 0, from);
 }

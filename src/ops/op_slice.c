@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op_slice.c - pieces of tensors: Slice, Split, Concat, Pad.
+ * op_slice.c - pieces of tensors: Slice, Split, Concat, Pad and their kin.
  *
  * Where a size is a symbol, a piece is described by where it starts and ends:
  * at an offset from the beginning, from the end, or at a symbol.  A piece of
  * one element, or one that ends at a symbol, is taken to lie within.
  */
 #include "base/dtype.h"
-#include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
+#include "ops/ref_move.h"
+#include "ops/ref_view.h"
 
 #include <string.h>
 
@@ -208,6 +209,41 @@ sl__infer_slice(struct sl__call *call)
 	return sl__out(call, 0, in->dtype, rank, dims);
 }
 
+enum sl_status
+sl__ref_slice(struct sl__eval *ev)
+{
+	int64_t dims[SL__RANK_MOST], strides[SL__RANK_MOST];
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	struct cut cuts[SL__RANK_MOST] = {{0, 0, 0, 0}};
+	struct sl__view v;
+	struct sl__mover m;
+	int64_t from = 0;
+
+	if (!in || sl__view_begin(&v, ev))
+		return ev->failure;
+	slice_cuts(&v.call, (int)in->rank, cuts);
+	if (sl__view_end(&v, ev))
+		return ev->failure;
+	(void)sl__ref_strides(strides, in->rank, in->dims);
+	for (size_t d = 0; d < in->rank; d++) {
+		int64_t first = 0;
+
+		if (cuts[d].is_open)
+			return sl__ref_refuse(ev, "its starts, ends, axes and "
+						  "steps are not as many");
+		dims[d] = cuts[d].step
+				  ? plain_cut(&cuts[d], in->dims[d], &first)
+				  : in->dims[d];
+		from += strides[d] * first;
+		/* A step that is never taken may be of any size. */
+		strides[d] *= cuts[d].step && dims[d] > 1 ? cuts[d].step : 1;
+	}
+	if (sl__ref_out(ev, 0, in->dtype, in->rank, dims) ||
+	    sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	return sl__move_strided(ev, &m, from, strides);
+}
+
 /* Reads what it takes. */
 void
 sl__cost_slice(struct sl__call *call, struct sl_cost *cost)
@@ -303,6 +339,32 @@ sl__infer_split(struct sl__call *call)
 	return call->failure;
 }
 
+enum sl_status
+sl__ref_split(struct sl__eval *ev)
+{
+	struct sl__cut cut = {.axis = sl__int(ev->node, "axis", 0)};
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	uint32_t n_parts = ev->node->n_outputs;
+	struct sl__around a;
+	struct sl__list split;
+	struct sl__view v;
+
+	if (!in || sl__around_axis(ev, &a, in, &cut.axis) ||
+	    sl__view_begin(&v, ev))
+		return ev->failure;
+	split = sl__list_of(&v.call, 1, "split");
+	if (split.is_given)
+		check_parts(&v.call, &split, a.size, n_parts);
+	sl__view_end(&v, ev);
+	for (uint32_t k = 0; !ev->failure && k < n_parts; k++) {
+		cut.n = part_size(&v.call, &split, a.size, k);
+		if (sl__ref_result(ev, k))
+			sl__move_cut(ev, sl__ref_result(ev, k), in, &cut);
+		cut.first += cut.n;
+	}
+	return ev->failure;
+}
+
 /* The rank that the inputs share, -1 where none is known, -2 where they
  * differ. */
 static int
@@ -384,6 +446,35 @@ sl__infer_concat(struct sl__call *call)
 	return sl__out(call, 0, dtype, rank, dims);
 }
 
+enum sl_status
+sl__ref_concat(struct sl__eval *ev)
+{
+	int64_t axis = sl__int(ev->node, "axis", 1), at = 0;
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__around whole, part;
+	struct sl__mover m;
+
+	for (size_t i = 0; i < ev->node->n_inputs; i++) {
+		if (sl__move_between(&m, ev, i, 0) ||
+		    sl__around_axis(ev, &whole, &out->tensor, &axis) ||
+		    sl__around_axis(ev, &part, sl__ref_tensor(ev, i), &axis))
+			return ev->failure;
+		if (sl__ref_tensor(ev, i)->n_elements == 0)
+			continue;
+		if (part.outer != whole.outer || part.inner != whole.inner ||
+		    part.size > whole.size - at)
+			return sl__ref_refuse(
+				ev, "input %zu does not go beside the others",
+				i);
+		for (int64_t o = 0; o < part.outer; o++)
+			sl__move(&m, (o * whole.size + at) * whole.inner,
+				 o * part.size * part.inner,
+				 part.size * part.inner);
+		at += part.size;
+	}
+	return sl__move_end(ev, 0);
+}
+
 /* Elements added before and after each dimension; "?" where that depends on
  * data.  Both arrays are zeroed by the caller. */
 static enum sl_status
@@ -451,4 +542,298 @@ sl__infer_pad(struct sl__call *call)
 	for (int i = 0; i < rank; i++)
 		dims[i] = padded(call, in->dims[i], before[i], after[i]);
 	return sl__out(call, 0, in->dtype, rank, dims);
+}
+
+enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE, PAD_WRAP };
+
+/* Small enough to be added up. */
+static int
+is_amount(int64_t pad)
+{
+	return pad > INT64_MIN / 4 && pad < INT64_MAX / 4;
+}
+
+static int64_t
+wrapped(int64_t i, int64_t n)
+{
+	return i % n < 0 ? i % n + n : i % n;
+}
+
+/* There and back again, without either end twice. */
+static int64_t
+reflected(int64_t i, int64_t n)
+{
+	int64_t there = n - 1;
+
+	if (there == 0)
+		return 0;
+	i = wrapped(i, 2 * there);
+	return i > there ? 2 * there - i : i;
+}
+
+/*
+ * Where each of n_out places of a dimension comes from; -1: a new element.
+ * What negative amounts take away is gone before anything is repeated.
+ */
+static enum sl_status
+pad_sources(int64_t *sources, int64_t n_out, int64_t n_in,
+	    const int64_t amounts[2], enum pad_mode mode)
+{
+	int64_t low = amounts[0] < 0 ? -amounts[0] : 0;
+	int64_t n = n_in - low - (amounts[1] < 0 ? -amounts[1] : 0);
+	int64_t ahead = amounts[0] > 0 ? amounts[0] : 0;
+
+	if (n <= 0 && mode != PAD_CONSTANT)
+		return n_out ? SL_E_DATA : SL_OK;
+	for (int64_t k = 0; k < n_out; k++) {
+		int64_t i = k - ahead;
+
+		if (i >= 0 && i < n)
+			sources[k] = low + i;
+		else if (mode == PAD_CONSTANT)
+			sources[k] = -1;
+		else if (mode == PAD_EDGE)
+			sources[k] = low + between(i, 0, n - 1);
+		else if (mode == PAD_WRAP)
+			sources[k] = low + wrapped(i, n);
+		else
+			sources[k] = low + reflected(i, n);
+	}
+	return SL_OK;
+}
+
+/* One element for what comes in, in storage of up to 16 bytes. */
+static enum sl_status
+pad_value(struct sl__eval *ev, struct sl__mover *m, unsigned char *storage)
+{
+	static const char *const nothing = "";
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *value = sl__ref_tensor(ev, 2);
+	double number = sl__float(ev->node, "value", 0);
+
+	if (value && value->n_elements)
+		return sl__move_begin(ev, m, sl__ref_result(ev, 0), value);
+	memset(storage, 0, 16);
+	if (sl__dtype_family(in->dtype) != SL__DTYPE_OTHER)
+		sl__store_doubles(storage, in->dtype, 0, 1, &number);
+	m->from = storage;
+	if (m->is_text)
+		m->from = (const unsigned char *)(const void *)&nothing;
+	return SL_OK;
+}
+
+/* Where the elements of each dimension come from, and how to walk there. */
+struct padding {
+	const int64_t *sources[SL__RANK_MOST];
+	int64_t strides[SL__RANK_MOST]; /* of the input */
+};
+
+static enum sl_status
+find_sources(struct sl__eval *ev, struct padding *p)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	int64_t before[SL__RANK_MOST] = {0}, after[SL__RANK_MOST] = {0};
+	enum pad_mode mode = (enum pad_mode)sl__ref_choice(
+		ev, "mode",
+		(const char *const[]){"constant", "reflect", "edge", "wrap",
+				      NULL});
+	struct sl__view v;
+
+	if (sl__view_begin(&v, ev))
+		return ev->failure;
+	pad_amounts(&v.call, (int)in->rank, before, after);
+	if (sl__view_end(&v, ev))
+		return ev->failure;
+	if (in->rank != out->rank)
+		return sl__ref_refuse(ev, "its output has another number of "
+					  "dimensions");
+	for (size_t d = 0; d < in->rank; d++) {
+		const int64_t amounts[2] = {before[d], after[d]};
+		int64_t *made = sl__ref_new_integers(ev, out->dims[d]);
+
+		if (!is_amount(before[d]) || !is_amount(after[d]))
+			return sl__ref_refuse(ev, "a pad beyond all sizes");
+		p->sources[d] = made;
+		if (made &&
+		    pad_sources(made, out->dims[d], in->dims[d], amounts, mode))
+			return sl__ref_refuse(ev,
+					      "nothing is left of dimension "
+					      "%zu that could be repeated",
+					      d);
+	}
+	(void)sl__ref_strides(p->strides, in->rank, in->dims);
+	return ev->failure;
+}
+
+/* Row-major over the output; *from is -1 where a new element goes. */
+static void
+pad_elements(const struct sl__mover *m, const struct sl__mover *value,
+	     const struct padding *p, const struct sl__tensor *out)
+{
+	int64_t at[SL__RANK_MOST] = {0};
+	int64_t k = 0;
+
+	do {
+		int64_t from = 0;
+
+		for (size_t d = 0; from >= 0 && d < out->rank; d++) {
+			int64_t source = p->sources[d][at[d]];
+
+			from = source < 0 ? -1 : from + source * p->strides[d];
+		}
+		if (from < 0)
+			sl__move(value, k, 0, 1);
+		else
+			sl__move(m, k, from, 1);
+		k++;
+	} while (sl__ref_next(at, out->rank, out->dims, NULL, NULL, 0));
+}
+
+enum sl_status
+sl__ref_pad(struct sl__eval *ev)
+{
+	struct sl__mover m, value;
+	unsigned char storage[16];
+	struct padding padding;
+
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	value = m;
+	if (pad_value(ev, &value, storage) || find_sources(ev, &padding))
+		return ev->failure;
+	pad_elements(&m, &value, &padding, &sl__ref_result(ev, 0)->tensor);
+	return sl__move_end(ev, 0);
+}
+
+/* Each dimension loses or gains half of the difference at either end. */
+enum sl_status
+sl__ref_center_crop_pad(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0), *out;
+	int64_t strides[SL__RANK_MOST];
+	struct sl__mover m;
+	struct sl__path path;
+
+	if (sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	out = &sl__ref_result(ev, 0)->tensor;
+	if (in->rank != out->rank)
+		return sl__ref_refuse(ev, "its output has another number "
+					  "of dimensions");
+	sl__move_blank(&m, (int64_t)out->n_elements);
+	sl__path_init(&path, out->rank, out->dims);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
+	for (size_t d = 0; d < in->rank; d++) {
+		int64_t more = out->dims[d] - in->dims[d];
+
+		path.from[d] = strides[d];
+		if (more > 0) {
+			path.dims[d] = in->dims[d];
+			path.to_at += more / 2 * path.to[d];
+		} else {
+			path.from_at += -more / 2 * strides[d];
+		}
+	}
+	sl__move_path(&m, &path);
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
+sl__ref_reverse_sequence(struct sl__eval *ev)
+{
+	int64_t batch_axis = sl__int(ev->node, "batch_axis", 1);
+	int64_t time_axis = sl__int(ev->node, "time_axis", 0);
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	int64_t strides[SL__RANK_MOST], n_batch, n_time;
+	struct sl__mover m;
+	size_t n;
+	const int64_t *lengths = sl__ref_list(ev, 1, NULL, &n);
+
+	if (ev->failure || sl__move_between(&m, ev, 0, 0))
+		return ev->failure;
+	if (in->rank < 2 || (batch_axis != 0 && batch_axis != 1) ||
+	    time_axis != 1 - batch_axis)
+		return sl__ref_refuse(ev,
+				      "batch and time are not its first two "
+				      "dimensions");
+	n_batch = in->dims[batch_axis];
+	n_time = in->dims[time_axis];
+	if ((int64_t)n != n_batch)
+		return sl__ref_refuse(ev, "%zu lengths for %lld sequences", n,
+				      (long long)n_batch);
+	(void)sl__ref_strides(strides, in->rank, in->dims);
+	for (int64_t b = 0; b < n_batch; b++) {
+		if (lengths[b] < 0 || lengths[b] > n_time)
+			return sl__ref_refuse(
+				ev, "a sequence of %lld elements, in %lld",
+				(long long)lengths[b], (long long)n_time);
+		for (int64_t t = 0; t < n_time; t++) {
+			int64_t from = t < lengths[b] ? lengths[b] - 1 - t : t;
+			int64_t start = b * strides[batch_axis];
+
+			sl__move(&m, start + t * strides[time_axis],
+				 start + from * strides[time_axis], strides[1]);
+		}
+	}
+	return sl__move_end(ev, 0);
+}
+
+/* The tensor around the axis; as one dimension where the node names none. */
+static enum sl_status
+compress_around(struct sl__eval *ev, const struct sl__tensor *in,
+		struct sl__around *a, int64_t *axis)
+{
+	*axis = -1;
+	a->outer = a->inner = 1;
+	a->size = (int64_t)in->n_elements;
+	if (!sl__attribute(ev->node, "axis"))
+		return SL_OK;
+	*axis = sl__int(ev->node, "axis", 0);
+	return sl__around_axis(ev, a, in, axis);
+}
+
+/* places[] that the mask sets, of which there are 'size'. */
+static int64_t *
+find_set(struct sl__eval *ev, int64_t size, int64_t *n)
+{
+	const int64_t *mask = sl__ref_integers(ev, 1);
+	int64_t n_mask = mask ? (int64_t)sl__ref_tensor(ev, 1)->n_elements : 0;
+	int64_t *places = sl__ref_new_integers(ev, n_mask);
+
+	*n = 0;
+	for (int64_t i = 0; !ev->failure && i < n_mask; i++) {
+		if (mask[i] && i >= size)
+			sl__ref_refuse(ev, "place %lld is asked for, of %lld",
+				       (long long)i, (long long)size);
+		else if (mask[i])
+			places[(*n)++] = i;
+	}
+	return ev->failure ? NULL : places;
+}
+
+enum sl_status
+sl__ref_compress(struct sl__eval *ev)
+{
+	int64_t dims[SL__RANK_MOST], axis, n, *places;
+	const struct sl__tensor *in = sl__ref_need(ev, 0);
+	struct sl__around a;
+	struct sl__mover m;
+
+	if (!in || compress_around(ev, in, &a, &axis))
+		return ev->failure;
+	places = find_set(ev, a.size, &n);
+	if (in->rank)
+		memcpy(dims, in->dims, in->rank * sizeof(*dims));
+	dims[axis < 0 ? 0 : axis] = n;
+	if (!places ||
+	    sl__ref_out(ev, 0, in->dtype, axis < 0 ? 1 : in->rank, dims) ||
+	    sl__move_between(&m, ev, 0, 0) || sl__ref_is_idle(ev))
+		return ev->failure;
+	for (int64_t o = 0; o < a.outer; o++) {
+		for (int64_t i = 0; i < n; i++)
+			sl__move(&m, (o * n + i) * a.inner,
+				 (o * a.size + places[i]) * a.inner, a.inner);
+	}
+	return sl__move_end(ev, 0);
 }

@@ -419,6 +419,19 @@ sl__ref_list(struct sl__eval *ev, size_t i, const char *name, size_t *n)
 	return values;
 }
 
+int
+sl__ref_choice(struct sl__eval *ev, const char *name, const char *const *words)
+{
+	const char *word = sl__word(ev->node, name, words[0]);
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(word, words[i]))
+			return i;
+	}
+	sl__ref_refuse(ev, "%s is '%.60s'", name, word);
+	return 0;
+}
+
 double
 sl__ref_number(const struct sl__eval *ev, size_t i, double otherwise)
 {

@@ -135,6 +135,10 @@ double *sl__ref_new_output(struct sl__eval *ev, size_t k);
 const int64_t *sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
 			    size_t *n);
 
+/* Which of the words up to NULL the attribute is, usually the first. */
+int sl__ref_choice(struct sl__eval *ev, const char *name,
+		   const char *const *words);
+
 /* The window of the node (window.h). */
 struct sl__window;
 enum sl_status sl__ref_window(struct sl__window *out, struct sl__eval *ev,

@@ -196,6 +196,20 @@ sl__move_path(const struct sl__mover *m, const struct sl__path *path)
 }
 
 enum sl_status
+sl__move_strided(struct sl__eval *ev, const struct sl__mover *m, int64_t from,
+		 const int64_t *strides)
+{
+	const struct sl__tensor *out = &sl__ref_result(ev, 0)->tensor;
+	struct sl__path path;
+
+	sl__path_init(&path, out->rank, out->dims);
+	path.from_at = from;
+	memcpy(path.from, strides, out->rank * sizeof(*strides));
+	sl__move_path(m, &path);
+	return sl__move_end(ev, 0);
+}
+
+enum sl_status
 sl__around_axis(struct sl__eval *ev, struct sl__around *out,
 		const struct sl__tensor *t, int64_t *axis)
 {
@@ -237,4 +251,17 @@ sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
 	return m.is_text
 		       ? sl__ref_strings(ev, to, rank, dims, to->tensor.strings)
 		       : SL_OK;
+}
+
+enum sl_status
+sl__move_fill(struct sl__eval *ev, struct sl__mover *m,
+	      const struct sl__tensor *with)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+
+	if (sl__move_begin(ev, m, out, with))
+		return ev->failure;
+	for (uint64_t i = 0; i < out->tensor.n_elements; i++)
+		sl__move(m, (int64_t)i, 0, 1);
+	return SL_OK;
 }

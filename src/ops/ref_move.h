@@ -35,6 +35,10 @@ enum sl_status sl__move_end(struct sl__eval *ev, size_t k);
 /* n elements in a row. */
 void sl__move(const struct sl__mover *m, int64_t to, int64_t from, int64_t n);
 
+/* Begins with a tensor whose first element all of output 0 becomes. */
+enum sl_status sl__move_fill(struct sl__eval *ev, struct sl__mover *m,
+			     const struct sl__tensor *with);
+
 /* The first n elements of the target become zero, or empty strings. */
 void sl__move_blank(const struct sl__mover *m, int64_t n);
 
@@ -53,6 +57,11 @@ struct sl__path {
  * is at most SL__RANK_MOST. */
 void sl__path_init(struct sl__path *path, size_t rank, const int64_t *dims);
 void sl__move_path(const struct sl__mover *m, const struct sl__path *path);
+
+/* All of output 0, row-major, from elements by their strides; and what
+ * sl__move_end() does. */
+enum sl_status sl__move_strided(struct sl__eval *ev, const struct sl__mover *m,
+				int64_t from, const int64_t *strides);
 
 /* A tensor seen as [outer][size][inner] around an axis. */
 struct sl__around {

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ref_view.c - a kernel's inputs as the rules of its operator see them. */
+#include "ops/ref_view.h"
+
+#include <string.h>
+
+#include "base/banned.h"
+
+enum sl_status
+sl__view_begin(struct sl__view *view, struct sl__eval *ev)
+{
+	size_t n = ev->node->n_inputs;
+	struct sl__type *types = sl__ref_new(ev, n, sizeof(*types));
+	const struct sl__tensor **tensors =
+		sl__ref_new(ev, n, sizeof(*tensors));
+
+	if (ev->failure)
+		return ev->failure;
+	memset(view, 0, sizeof(*view));
+	view->shapes.arena = *ev->scratch;
+	view->call = (struct sl__call){.shapes = &view->shapes,
+				       .node = ev->node,
+				       .err = ev->err,
+				       .types = types,
+				       .tensors = tensors};
+	for (size_t i = 0; i < n; i++) {
+		const struct sl__tensor *t = sl__ref_tensor(ev, i);
+
+		types[i].rank = -1;
+		if (!t)
+			continue;
+		types[i] = (struct sl__type){SL__TYPE_TENSOR, t->dtype,
+					     (int)t->rank, t->dims, NULL};
+		tensors[i] = t;
+	}
+	return SL_OK;
+}
+
+enum sl_status
+sl__view_end(struct sl__view *view, struct sl__eval *ev)
+{
+	*ev->scratch = view->shapes.arena;
+	if (view->shapes.is_short)
+		sl__ref_nomem(ev);
+	return sl__ref_keep(ev, view->call.failure);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ref_view.h - a kernel's inputs as the rules of its operator see them. */
+#ifndef SL_REF_VIEW_H
+#define SL_REF_VIEW_H
+
+#include "ops/ref.h"
+
+/*
+ * What reads a node's attributes and inputs for its rules reads them for its
+ * kernel too: between begin and end, 'call' has the types and contents that
+ * the kernel was given, and its storage is the kernel's scratch arena, which
+ * nothing else may use.  No size is a symbol.
+ */
+struct sl__view {
+	struct sl__shapes shapes;
+	struct sl__call call;
+};
+
+enum sl_status sl__view_begin(struct sl__view *view, struct sl__eval *ev);
+
+/* The kernel has failed where the reading has. */
+enum sl_status sl__view_end(struct sl__view *view, struct sl__eval *ev);
+
+#endif
