@@ -94,7 +94,8 @@ pad_has_four_modes(void **state)
 	check_evaluated("Pad 13 (i8[0]={}, i64[2]={1,1}, i8[]={3})",
 			"i8[2]={3,3}");
 	check_fails("Pad 13 (i8[0]={}, i64[2]={1,1}) mode=edge", "nothing");
-	check_fails("Pad 13 (i8[1]={1}, i64[2]={1,1}) mode=other", "mode is 'other'");
+	check_fails("Pad 13 (i8[1]={1}, i64[2]={1,1}) mode=other",
+		    "mode is 'other'");
 }
 
 /* What goes is gone before anything is repeated. */

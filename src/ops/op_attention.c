@@ -3,35 +3,27 @@
  * op_attention.c - attention whole: projections where the operator has the
  * weights, and softmax(Q K') V.
  *
- * Every operator is brought to the same sizes (struct heads); shapes and
+ * Every operator is brought to the same sizes (struct sl__head_sizes); shapes and
  * costs follow from those alone.  Masks are not looked at: a causal operator
  * is counted in full, as a dense kernel computes it, and conventions that
  * halve it do so on their own.
+ *
+ * Queries, keys and values are brought to one layout, the past before the
+ * present, and ref_heads.c does the rest.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
 #include "ops/moving.h"
+#include "ops/op_row.h"
+#include "ops/ref_heads.h"
+#include "ops/ref_view.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
 
-/*
- * Queries [batch][n_heads][queries][width], keys [batch][n_kv_heads][past +
- * fresh][width], values as keys with value_width.
- */
-struct heads {
-	int64_t batch, n_heads, n_kv_heads;
-	int64_t queries, past, fresh;
-	int64_t width, value_width;
-	int64_t total; /* past + fresh, or as the node says */
-	int is_flat;   /* Q is [batch][queries][n_heads * width] */
-	int is_cache_estimated;
-	enum sl_dtype dtype;
-};
-
 static void
-check_heads(struct sl__call *call, const struct heads *h)
+check_heads(struct sl__call *call, const struct sl__head_sizes *h)
 {
 	if (h->n_heads < 1 || h->n_kv_heads < 1)
 		sl__refuse(call, "the number of heads is missing");
@@ -58,17 +50,17 @@ share(struct sl__call *call, int64_t size, int64_t n)
 
 /* The past and what is new, which makes the total; whether all went well. */
 static int
-end_heads(struct heads *h, struct sl__call *call, int64_t past)
+end_heads(struct sl__head_sizes *h, struct sl__call *call, int64_t past)
 {
 	h->past = past;
 	h->total = sl__size_add(call->shapes, past, h->fresh);
 	return !call->failure;
 }
 
-enum { PAST_KEY = 4 };
+enum { MASK = 3, PAST_KEY = 4, PAST_VALUE = 5, LENGTHS = 6 };
 
 static void
-read_flat(struct heads *h, struct sl__call *call)
+read_flat(struct sl__head_sizes *h, struct sl__call *call)
 {
 	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
 	const struct sl__type *v = sl__in(call, 2);
@@ -86,13 +78,13 @@ read_flat(struct heads *h, struct sl__call *call)
 /* Like its kin below: 0 where a rank is not known, or what is known is wrong,
  * which is refused. */
 static int
-read_attention(struct heads *h, struct sl__call *call)
+read_attention(struct sl__head_sizes *h, struct sl__call *call)
 {
 	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
 	const struct sl__type *v = sl__in(call, 2);
 	int rank = sl__in_rank(call, 0);
 
-	*h = (struct heads){.dtype = sl__in_dtype(call, 0)};
+	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0)};
 	if (rank < 0 || sl__in_rank(call, 1) < 0 || sl__in_rank(call, 2) < 0)
 		return 0;
 	if ((rank != 3 && rank != 4) || k->rank != rank || v->rank != rank) {
@@ -119,7 +111,7 @@ read_attention(struct heads *h, struct sl__call *call)
 
 /* Output 0 as rows of all heads. */
 static enum sl_status
-say_flat(struct sl__call *call, const struct heads *h)
+say_flat(struct sl__call *call, const struct sl__head_sizes *h)
 {
 	int64_t width = sl__size_mul(call->shapes, h->n_heads, h->value_width);
 
@@ -129,7 +121,7 @@ say_flat(struct sl__call *call, const struct heads *h)
 
 /* The result as the queries came, and the keys and values as a cache. */
 static enum sl_status
-say_heads(struct sl__call *call, const struct heads *h)
+say_heads(struct sl__call *call, const struct sl__head_sizes *h)
 {
 	int64_t out[4] = {h->batch, h->n_heads, h->queries, h->value_width};
 	int64_t keys[4] = {h->batch, h->n_kv_heads, h->total, h->width};
@@ -156,7 +148,7 @@ say_dtypes(struct sl__call *call, enum sl_dtype dtype)
 enum sl_status
 sl__infer_attention(struct sl__call *call)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	return read_attention(&h, call) ? say_heads(call, &h)
 					: say_dtypes(call, h.dtype);
@@ -165,7 +157,7 @@ sl__infer_attention(struct sl__call *call)
 /* The two products and the softmax between them, per score: the scale, the
  * maximum, minus that and the sum, the exponential and the quotient. */
 static void
-count_heads(struct sl__call *call, const struct heads *h, int has_mask,
+count_heads(struct sl__call *call, const struct sl__head_sizes *h, int has_mask,
 	    struct sl_cost *cost)
 {
 	uint64_t scores =
@@ -186,7 +178,7 @@ count_heads(struct sl__call *call, const struct heads *h, int has_mask,
 void
 sl__cost_attention(struct sl__call *call, struct sl_cost *cost)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (read_attention(&h, call))
 		count_heads(call, &h, sl__has_in(call, 3), cost);
@@ -234,14 +226,15 @@ read_widths(int64_t widths[3], struct sl__call *call)
 }
 
 static int
-read_projected(struct heads *h, struct sl__call *call)
+read_projected(struct sl__head_sizes *h, struct sl__call *call)
 {
 	const struct sl__type *x = sl__in(call, 0), *w = sl__in(call, 1);
 	int is_quantized = sl__is_op(call->node, SL__OP_MS_QAttention);
 	int64_t widths[3] = {0};
 
-	*h = (struct heads){.dtype = sl__in_dtype(call, is_quantized ? 3 : 0),
-			    .is_flat = 1};
+	*h = (struct sl__head_sizes){
+		.dtype = sl__in_dtype(call, is_quantized ? 3 : 0),
+		.is_flat = 1};
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0)
 		return 0;
 	if (x->rank != 3 || w->rank != 2 ||
@@ -262,7 +255,7 @@ read_projected(struct heads *h, struct sl__call *call)
 enum sl_status
 sl__infer_projected_attention(struct sl__call *call)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_projected(&h, call))
 		return say_dtypes(call, h.dtype);
@@ -280,7 +273,7 @@ sl__cost_projected_attention(struct sl__call *call, struct sl_cost *cost)
 	struct projected at = projected_of(call);
 	uint64_t rows =
 		sl__times(sl__in_dim(call, 0, 0), sl__in_dim(call, 0, 1));
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_projected(&h, call)) {
 		sl__cost_unknown(call, cost);
@@ -303,11 +296,12 @@ sl__cost_projected_attention(struct sl__call *call, struct sl_cost *cost)
  * packed with V [batch][keys][heads][2][width].
  */
 static int
-read_multi_head(struct heads *h, struct sl__call *call)
+read_multi_head(struct sl__head_sizes *h, struct sl__call *call)
 {
 	const struct sl__type *q = sl__in(call, 0), *k = sl__in(call, 1);
 
-	*h = (struct heads){.dtype = sl__in_dtype(call, 0), .is_flat = 1};
+	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0),
+				     .is_flat = 1};
 	if (sl__in_rank(call, 0) < 0 || (k && sl__in_rank(call, 1) < 0) ||
 	    (sl__has_in(call, 2) && sl__in_rank(call, 2) < 0))
 		return 0;
@@ -337,7 +331,7 @@ read_multi_head(struct heads *h, struct sl__call *call)
 enum sl_status
 sl__infer_multi_head(struct sl__call *call)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	return read_multi_head(&h, call) ? say_heads(call, &h)
 					 : say_dtypes(call, h.dtype);
@@ -346,7 +340,7 @@ sl__infer_multi_head(struct sl__call *call)
 void
 sl__cost_multi_head(struct sl__call *call, struct sl_cost *cost)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_multi_head(&h, call)) {
 		sl__cost_unknown(call, cost);
@@ -366,13 +360,14 @@ enum { GROUP_PAST = 3, GROUP_TOTAL = 6, GROUP_COS = 7 };
 /* The cache has room for all tokens or grows by the fresh ones; which of the
  * two, total_sequence_length says if it is known. */
 static int
-read_group(struct heads *h, struct sl__call *call)
+read_group(struct sl__head_sizes *h, struct sl__call *call)
 {
 	const struct sl__type *q = sl__in(call, 0);
 	const int64_t *total;
 	size_t n;
 
-	*h = (struct heads){.dtype = sl__in_dtype(call, 0), .is_flat = 1};
+	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0),
+				     .is_flat = 1};
 	if (sl__in_rank(call, 0) < 0)
 		return 0;
 	h->n_heads = sl__int(call->node, "num_heads", 0);
@@ -404,7 +399,7 @@ read_group(struct heads *h, struct sl__call *call)
 enum sl_status
 sl__infer_group_query(struct sl__call *call)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_group(&h, call))
 		return say_dtypes(call, h.dtype);
@@ -418,7 +413,7 @@ sl__infer_group_query(struct sl__call *call)
 void
 sl__cost_group_query(struct sl__call *call, struct sl_cost *cost)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_group(&h, call)) {
 		sl__cost_unknown(call, cost);
@@ -440,9 +435,9 @@ sl__cost_group_query(struct sl__call *call, struct sl_cost *cost)
 /* Q, K, V packed [batch][tokens][heads * width]; the state is a matrix a
  * head, [batch][n_kv_heads][width][value_width]. */
 static int
-read_linear(struct heads *h, struct sl__call *call)
+read_linear(struct sl__head_sizes *h, struct sl__call *call)
 {
-	*h = (struct heads){.dtype = sl__in_dtype(call, 0)};
+	*h = (struct sl__head_sizes){.dtype = sl__in_dtype(call, 0)};
 	if (sl__in_rank(call, 0) < 0 || sl__in_rank(call, 1) < 0 ||
 	    sl__in_rank(call, 2) < 0)
 		return 0;
@@ -460,7 +455,7 @@ read_linear(struct heads *h, struct sl__call *call)
 enum sl_status
 sl__infer_linear_attention(struct sl__call *call)
 {
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_linear(&h, call))
 		return say_dtypes(call, h.dtype);
@@ -478,7 +473,7 @@ sl__cost_linear_attention(struct sl__call *call, struct sl_cost *cost)
 {
 	const char *rule = sl__word(call->node, "update_rule", "gated_delta");
 	uint64_t n_renewed = strstr(rule, "delta") ? 2 : 1, states;
-	struct heads h;
+	struct sl__head_sizes h;
 
 	if (!read_linear(&h, call)) {
 		sl__cost_unknown(call, cost);
@@ -516,4 +511,317 @@ sl__cost_rotary(struct sl__call *call, struct sl_cost *cost)
 		turned = width;
 	cost->mul = width ? sl__times(cost->in_elements / width, turned) : 0;
 	cost->fma = cost->mul;
+}
+
+/* How each operator is read. */
+static const struct {
+	enum sl__op_id id;
+	int (*read)(struct sl__head_sizes *h, struct sl__call *call);
+} readers[] = {
+	{SL__OP_ONNX_Attention, read_attention},
+	{SL__OP_ONNX_LinearAttention, read_linear},
+	{SL__OP_MS_Attention, read_projected},
+	{SL__OP_MS_GroupQueryAttention, read_group},
+	{SL__OP_MS_MultiHeadAttention, read_multi_head},
+};
+
+enum sl_status
+sl__heads_read(struct sl__heads *h, struct sl__eval *ev)
+{
+	struct sl__head_sizes s = {0};
+	struct sl__view v;
+
+	if (sl__view_begin(&v, ev))
+		return ev->failure;
+	if (!SL__ROW_OF(ev->node, readers)->read(&s, &v.call))
+		sl__refuse(&v.call, "it lacks queries, keys or values");
+	h->batch = s.batch;
+	h->n_heads = s.n_heads;
+	h->n_kv_heads = s.n_kv_heads;
+	h->queries = s.queries;
+	h->past = s.past;
+	h->total = h->room = s.total;
+	h->width = s.width;
+	h->value_width = s.value_width;
+	h->is_flat = s.is_flat;
+	return sl__view_end(&v, ev);
+}
+
+/* What inference has not compared is compared here. */
+static enum sl_status
+read_sizes(struct sl__heads *h, struct sl__eval *ev)
+{
+	int64_t n, fresh;
+
+	if (sl__heads_read(h, ev))
+		return ev->failure;
+	n = h->n_kv_heads;
+	fresh = h->total - h->past;
+	for (size_t i = 1; i < 3; i++) {
+		int64_t width = i == 1 ? h->width : h->value_width;
+
+		if (h->is_flat ? !sl__ref_is_sized(ev, i, 3,
+						   (int64_t[]){h->batch, fresh,
+							       n * width})
+			       : !sl__ref_is_sized(ev, i, 4,
+						   (int64_t[]){h->batch, n,
+							       fresh, width}))
+			return sl__ref_refuse(
+				ev, "keys and values do not fit the queries");
+	}
+	return SL_OK;
+}
+
+/* Input i as [batch][n_heads][n->n_rows][width], rows of input 'past' before
+ * it. */
+static const double *
+join_past(struct sl__eval *ev, size_t i, size_t past, struct sl__row_counts n)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, past);
+	struct sl__row_place to = {.start = t ? t->dims[2] : 0};
+	struct sl__rows rows = sl__rows_of(sl__ref_doubles(ev, i), &n,
+					   sl__ref_rank(ev, i) == 3);
+
+	to.room = to.start + n.n_rows;
+	return sl__rows_join(ev, &to, sl__ref_given_doubles(ev, past), &rows,
+			     &n, NULL);
+}
+
+/* Checks that a past is [batch][n_kv_heads][past][width]. */
+static enum sl_status
+check_past(const struct sl__heads *h, struct sl__eval *ev, size_t i,
+	   int64_t width)
+{
+	if (sl__ref_in(ev, i)
+		    ? sl__ref_is_sized(ev, i, 4,
+				       (int64_t[]){h->batch, h->n_kv_heads,
+						   h->past, width})
+		    : h->past == 0)
+		return SL_OK;
+	return sl__ref_refuse(ev, "input %zu does not fit the keys", i);
+}
+
+static enum sl_status
+read_operands(struct sl__heads *h, struct sl__eval *ev)
+{
+	int64_t fresh = h->total - h->past;
+	struct sl__row_counts q = {h->batch, h->n_heads, h->queries, h->width};
+	struct sl__row_counts k = {h->batch, h->n_kv_heads, fresh, h->width};
+	struct sl__row_counts v = {h->batch, h->n_kv_heads, fresh,
+				   h->value_width};
+
+	if (check_past(h, ev, PAST_KEY, h->width) ||
+	    check_past(h, ev, PAST_VALUE, h->value_width))
+		return ev->failure;
+	h->q = join_past(ev, 0, SIZE_MAX, q);
+	h->k = join_past(ev, 1, PAST_KEY, k);
+	h->v = join_past(ev, 2, PAST_VALUE, v);
+	return ev->failure;
+}
+
+/* The mask as something to add: of booleans 0 or no end below it.  It is
+ * broadcast to [batch][heads][queries][total], and may have fewer keys. */
+static enum sl_status
+read_mask(struct sl__heads *h, struct sl__eval *ev)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, MASK);
+	int64_t whole[4] = {h->batch, h->n_heads, h->queries, h->total};
+	const double *x = sl__ref_given_doubles(ev, MASK);
+	int64_t steps[4];
+	double *made;
+
+	if (!x)
+		return ev->failure;
+	h->bias_keys = h->total;
+	for (size_t d = 0; d < t->rank && t->rank <= 4; d++) {
+		int64_t size = whole[4 - t->rank + d];
+		int is_last = d == t->rank - 1;
+
+		if (t->dims[d] != 1 && t->dims[d] != size &&
+		    !(is_last && t->dims[d] < size))
+			return sl__ref_refuse(
+				ev, "the mask does not fit the scores");
+		if (is_last && t->dims[d] < size && t->dims[d] != 1)
+			h->bias_keys = t->dims[d];
+	}
+	if (t->rank > 4)
+		return sl__ref_refuse(ev, "a mask of rank %zu", t->rank);
+	sl__ref_broadcast(steps, 4, t->rank, t->dims);
+	h->bias[0] = (struct sl__score_bias){x, steps[0], steps[1], steps[2],
+					     steps[3]};
+	if (t->dtype != SL_DTYPE_BOOL)
+		return SL_OK;
+	made = sl__ref_new_doubles(ev, (int64_t)t->n_elements);
+	for (uint64_t i = 0; made && i < t->n_elements; i++)
+		made[i] = x[i] > 0 ? 0 : -HUGE_VAL;
+	h->bias[0].at = made;
+	return ev->failure;
+}
+
+/* Where the first query stands: after the past, or, where the keys are a
+ * cache of given lengths, at the end of what it holds. */
+static enum sl_status
+read_offsets(struct sl__heads *h, struct sl__eval *ev)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, LENGTHS);
+	const int64_t *lengths = sl__ref_given_integers(ev, LENGTHS);
+	int64_t *offsets = sl__ref_new_integers(ev, h->batch);
+
+	if (t && t->n_elements != (uint64_t)h->batch)
+		return sl__ref_refuse(ev,
+				      "nonpad_kv_seqlen has %llu numbers for "
+				      "%lld texts",
+				      (unsigned long long)t->n_elements,
+				      (long long)h->batch);
+	for (int64_t b = 0; !ev->failure && b < h->batch; b++)
+		offsets[b] = lengths ? lengths[b] - h->queries : h->past;
+	h->offsets = offsets;
+	h->ends = lengths;
+	return ev->failure;
+}
+
+enum sl_status
+sl__ref_attention(struct sl__eval *ev)
+{
+	const struct sl__node *node = ev->node;
+	int64_t mode = sl__int(node, "qk_matmul_output_mode", 0);
+	struct sl__heads h = {.has_scores = sl__ref_result(ev, 3) != NULL};
+
+	if (read_sizes(&h, ev) || read_operands(&h, ev) || read_mask(&h, ev) ||
+	    read_offsets(&h, ev))
+		return ev->failure;
+	if (h.has_scores && (mode < 0 || mode > 3))
+		return sl__ref_refuse(ev, "qk_matmul_output_mode is %lld",
+				      (long long)mode);
+	h.stage = (enum sl__score_stage)(h.has_scores ? mode : 0);
+	h.scale = sl__float(node, "scale", 1 / sqrt((double)h.width));
+	h.softcap = sl__float(node, "softcap", 0);
+	h.is_causal = sl__int(node, "is_causal", 0) != 0;
+	h.left = sl__int(node, "left_window_size", -1);
+	h.right = sl__int(node, "right_window_size", -1);
+	return sl__heads_run(ev, &h) ? ev->failure : sl__heads_store(ev, &h);
+}
+
+/* x [batch][n_heads][n_rows][width] or flat; angles [positions][n_pairs]. */
+struct rotary {
+	struct sl__row_counts n;
+	int is_flat;
+	int64_t n_pairs, n_angles; /* n_angles: rows of the tables */
+	const double *cosines, *sines;
+	const int64_t *places;
+	int64_t n_places; /* of 'places': one for each token, or one for all */
+};
+
+static enum sl_status
+read_rotary(struct rotary *r, struct sl__eval *ev)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	int64_t n_heads = sl__int(ev->node, "num_heads", 0);
+	int64_t turned = sl__int(ev->node, "rotary_embedding_dim", 0);
+	int64_t columns = sl__ref_dim(
+		ev, sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding) ? 2 : 1, -1);
+
+	if (!x || (x->rank != 3 && x->rank != 4))
+		return sl__ref_refuse(ev, "it lacks tokens");
+	r->is_flat = x->rank == 3;
+	if (r->is_flat && n_heads < 1 && columns > 0)
+		/* The tables are as wide as half a head. */
+		n_heads = x->dims[2] / (2 * columns);
+	r->n.batch = x->dims[0];
+	r->n.n_heads = r->is_flat ? n_heads : x->dims[1];
+	r->n.n_rows = x->dims[r->is_flat ? 1 : 2];
+	if (r->is_flat && (n_heads < 1 || x->dims[2] % n_heads))
+		return sl__ref_refuse(ev, "%lld heads of a width of %lld",
+				      (long long)n_heads,
+				      (long long)x->dims[2]);
+	r->n.width = r->is_flat ? x->dims[2] / n_heads : x->dims[3];
+	turned = turned > 0 ? turned : r->n.width;
+	r->n_pairs = turned / 2;
+	if (turned > r->n.width || turned % 2 || columns != r->n_pairs)
+		return sl__ref_refuse(
+			ev, "angles for %lld of %lld pairs of elements",
+			(long long)columns, (long long)r->n_pairs);
+	return SL_OK;
+}
+
+static enum sl_status
+read_angles(struct rotary *r, struct sl__eval *ev, size_t cosines,
+	    size_t places)
+{
+	const struct sl__tensor *c = sl__ref_tensor(ev, cosines);
+	const struct sl__tensor *s = sl__ref_tensor(ev, cosines + 1);
+	const struct sl__tensor *p = sl__ref_tensor(ev, places);
+	int64_t tokens = r->n.batch * r->n.n_rows;
+
+	r->cosines = sl__ref_doubles(ev, cosines);
+	r->sines = sl__ref_doubles(ev, cosines + 1);
+	r->places = sl__ref_given_integers(ev, places);
+	if (ev->failure)
+		return ev->failure;
+	if (!c || !s || c->n_elements != s->n_elements)
+		return sl__ref_refuse(ev, "sines and cosines are not as "
+					  "many");
+	r->n_angles = r->n_pairs ? (int64_t)c->n_elements / r->n_pairs : tokens;
+	r->n_places = p ? (int64_t)p->n_elements : 0;
+	if ((p && r->n_places != 1 && r->n_places != tokens) ||
+	    (!p && r->n_angles != tokens))
+		return sl__ref_refuse(
+			ev, "places or angles for other than %lld tokens",
+			(long long)tokens);
+	return SL_OK;
+}
+
+/* The row of the tables for token i; -1: none. */
+static int64_t
+angle_of(const struct rotary *r, int64_t i)
+{
+	int64_t at = i;
+
+	if (r->places && r->n_places == 1)
+		at = r->places[0] + i % r->n.n_rows;
+	else if (r->places)
+		at = r->places[i];
+	return at >= 0 && at < r->n_angles ? at : -1;
+}
+
+static enum sl_status
+turn_all(struct sl__eval *ev, const struct rotary *r, double *y,
+	 int is_interleaved)
+{
+	struct sl__rows rows = sl__rows_of(NULL, &r->n, r->is_flat);
+
+	for (int64_t i = 0; i < r->n.batch * r->n.n_rows; i++) {
+		int64_t at = angle_of(r, i);
+		int64_t first = i / r->n.n_rows * rows.batch +
+				i % r->n.n_rows * rows.row;
+
+		if (at < 0)
+			return sl__ref_refuse(ev, "no angles for token %lld",
+					      (long long)i);
+		for (int64_t head = 0; head < r->n.n_heads; head++)
+			sl__rotary_turn(y + first + head * rows.head,
+					r->cosines + at * r->n_pairs,
+					r->sines + at * r->n_pairs, r->n_pairs,
+					is_interleaved);
+	}
+	return SL_OK;
+}
+
+/* ONNX has the places last, the other one second. */
+enum sl_status
+sl__ref_rotary(struct sl__eval *ev)
+{
+	int is_other = sl__is_op(ev->node, SL__OP_MS_RotaryEmbedding);
+	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	struct rotary r = {0};
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
+
+	if (ev->failure || read_rotary(&r, ev) ||
+	    read_angles(&r, ev, is_other ? 2 : 1, is_other ? 1 : 3))
+		return ev->failure;
+	memcpy(y, x, (size_t)t->n_elements * sizeof(*y));
+	if (turn_all(ev, &r, y, sl__int(ev->node, "interleaved", 0) != 0))
+		return ev->failure;
+	return sl__ref_store_doubles(ev, 0, y);
 }

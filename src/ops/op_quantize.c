@@ -6,9 +6,16 @@
  * multiplication by what the scale divides into, an addition where there is a
  * zero point, two comparisons.  Going back is a subtraction and a
  * multiplication.
+ *
+ * One scale serves the whole tensor, or one each place along an axis, or one
+ * each block along it.  Quotients are rounded to the type of the scale before
+ * they are rounded to an integer, which decides ties as runtimes do.
  */
-#include "graph/op_rules.h"
+#include "base/dtype.h"
 #include "ops/cost.h"
+#include "ops/ref_quantize.h"
+
+#include <math.h>
 
 #include "base/banned.h"
 
@@ -95,4 +102,280 @@ sl__cost_dynamic_quantize(struct sl__call *call, struct sl_cost *cost)
 	sl__count(cost, cost->in_elements,
 		  SL__PER(.mul = 1, .add = 1, .cmp = 4));
 	cost->div = 2;
+}
+
+int64_t
+sl__ref_saturated(enum sl_dtype dtype, double rounded, int64_t zero)
+{
+	int is_signed = sl__dtype_is_signed(dtype);
+	int n_bits = (int)sl_dtype_bits(dtype) - is_signed;
+	double high = ldexp(1, n_bits < 62 ? n_bits : 62) - 1;
+	double low = is_signed ? -high - 1 : 0;
+	double value = isnan(rounded) ? (double)zero : rounded + (double)zero;
+
+	return (int64_t)(value < low ? low : value > high ? high : value);
+}
+
+int64_t
+sl__ref_quantized(enum sl_dtype dtype, double x, double scale, int64_t zero)
+{
+	double quotient = (double)(float)(x / scale);
+
+	return sl__ref_saturated(dtype, nearbyint(quotient), zero);
+}
+
+enum sl_status
+sl__ref_check_small(struct sl__eval *ev, size_t i)
+{
+	enum sl_dtype dtype = sl__ref_dtype(ev, i);
+
+	if (!sl__ref_in(ev, i) ||
+	    (sl__ref_is_whole(dtype) && sl_dtype_bits(dtype) <= 16))
+		return SL_OK;
+	return sl__ref_refuse(ev,
+			      "input %zu is %s, not integers of 8 or 16 bits",
+			      i, sl_dtype_text(dtype));
+}
+
+struct sl__ref_scale
+sl__ref_scale(struct sl__eval *ev, size_t i)
+{
+	const double *scales = sl__ref_scales(ev, i, 1);
+	const int64_t *zeros = sl__ref_per_channel(ev, i + 1, 1);
+	struct sl__ref_scale s = {1, 0};
+
+	if (!ev->failure)
+		s = (struct sl__ref_scale){scales[0], zeros[0]};
+	return s;
+}
+
+/* Whether input i has one element for each of n, and not one for all. */
+static int
+is_each(struct sl__eval *ev, size_t i, int64_t n)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+
+	if (!t || (t->n_elements != 1 && t->n_elements != (uint64_t)n))
+		sl__ref_refuse(ev,
+			       "input %zu has %llu elements, where 1 or %lld "
+			       "are meant",
+			       i, t ? (unsigned long long)t->n_elements : 0,
+			       (long long)n);
+	return t && t->n_elements == (uint64_t)n;
+}
+
+const double *
+sl__ref_scales(struct sl__eval *ev, size_t i, int64_t n)
+{
+	int each = is_each(ev, i, n);
+	const double *given = sl__ref_doubles(ev, i);
+	double *all;
+
+	if (each || ev->failure)
+		return given;
+	all = sl__ref_new_doubles(ev, n);
+	for (int64_t k = 0; all && k < n; k++)
+		all[k] = given[0];
+	return all;
+}
+
+const int64_t *
+sl__ref_per_channel(struct sl__eval *ev, size_t i, int64_t n)
+{
+	int each = sl__ref_in(ev, i) && is_each(ev, i, n);
+	const int64_t *given = sl__ref_given_integers(ev, i);
+	int64_t *all = sl__ref_new_integers(ev, n);
+
+	for (int64_t k = 0; !ev->failure && given && k < n; k++)
+		all[k] = given[each ? k : 0];
+	return all;
+}
+
+/*
+ * Which scale belongs to an element: the tensor is seen as [outer][axis]
+ * [inner], the scales as 1, as [axis], or as [outer][n_blocks][inner].
+ */
+struct grid {
+	int64_t n_axis, n_inner;
+	int64_t block, n_blocks; /* 0: not in blocks */
+	int64_t n_scales;
+	const double *scales;
+	const int64_t *zeros;
+};
+
+static int64_t
+scale_at(const struct grid *g, int64_t i)
+{
+	int64_t place = i / g->n_inner % g->n_axis;
+	int64_t outer = i / g->n_inner / g->n_axis;
+
+	if (g->block)
+		return (outer * g->n_blocks + place / g->block) * g->n_inner +
+		       i % g->n_inner;
+	return g->n_scales == 1 ? 0 : place;
+}
+
+static enum sl_status
+check_blocks(struct sl__eval *ev, const struct grid *g, int axis)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *scale = sl__ref_tensor(ev, 1);
+	int fits = 1;
+
+	for (int d = 0; d < (int)x->rank; d++)
+		fits &= scale->dims[d] ==
+			(d == axis ? (g->n_axis + g->block - 1) / g->block
+				   : x->dims[d]);
+	return fits ? SL_OK
+		    : sl__ref_refuse(ev,
+				     "its scales are not those of blocks of "
+				     "%lld along axis %d",
+				     (long long)g->block, axis);
+}
+
+/* The sizes of the grid, from input 0, its scales and the attributes. */
+static enum sl_status
+measure(struct sl__eval *ev, struct grid *g)
+{
+	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
+	const struct sl__tensor *scale = sl__ref_tensor(ev, 1);
+	int64_t block = sl__int(ev->node, "block_size", 0);
+	int axis;
+
+	if (!x || !scale)
+		return sl__ref_refuse(ev, "it takes tensors");
+	*g = (struct grid){.n_axis = 1,
+			   .n_inner = 1,
+			   .n_scales = (int64_t)scale->n_elements};
+	if (scale->n_elements == 1 && block <= 0)
+		return SL_OK;
+	axis = sl__axis(sl__int(ev->node, "axis", 1), (int)x->rank);
+	if (axis < 0)
+		return sl__ref_refuse(
+			ev, "its axis is not one of %zu dimensions", x->rank);
+	g->n_axis = x->dims[axis];
+	g->n_inner = sl__ref_product(x->dims, (size_t)axis + 1, x->rank);
+	if (block > 0 && scale->rank == x->rank && scale->rank > 0) {
+		g->block = block;
+		g->n_blocks = scale->dims[axis];
+		return check_blocks(ev, g, axis);
+	}
+	if (scale->rank != 1 || g->n_scales != g->n_axis)
+		return sl__ref_refuse(
+			ev, "%lld scales for %lld places along axis %d",
+			(long long)g->n_scales, (long long)g->n_axis, axis);
+	return SL_OK;
+}
+
+static enum sl_status
+read_grid(struct sl__eval *ev, struct grid *g)
+{
+	if (measure(ev, g))
+		return ev->failure;
+	g->scales = sl__ref_scales(ev, 1, g->n_scales);
+	g->zeros = sl__ref_per_channel(ev, 2, g->n_scales);
+	return ev->failure;
+}
+
+/* The type in which quotients are rounded. */
+static enum sl_dtype
+precision_of(const struct sl__eval *ev)
+{
+	int64_t named = sl__int(ev->node, "precision", 0);
+
+	return named > 0 && named < SL_N_DTYPES &&
+			       sl__dtype_family((enum sl_dtype)named) ==
+				       SL__DTYPE_FLOAT
+		       ? (enum sl_dtype)named
+		       : sl__ref_dtype(ev, 1);
+}
+
+/* To integers of at most 16 bits, or to small floats, whose zero point is
+ * always 0. */
+enum sl_status
+sl__ref_quantize(struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	enum sl_dtype precision = precision_of(ev), dtype = out->tensor.dtype;
+	int64_t n = (int64_t)out->tensor.n_elements, *whole;
+	double *y;
+	const double *x = sl__ref_doubles(ev, 0);
+	struct grid g;
+
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_fail(ev, SL_E_ABSENT,
+				    "the type to quantize to is not known");
+	y = sl__ref_new_doubles(ev, n);
+	whole = sl__ref_new_integers(ev, n);
+	if (ev->failure || read_grid(ev, &g))
+		return ev->failure;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = scale_at(&g, i);
+
+		y[i] = sl__ref_rounded(precision, x[i] / g.scales[at]);
+		if (sl__ref_is_whole(dtype))
+			whole[i] = sl__ref_saturated(dtype, nearbyint(y[i]),
+						     g.zeros[at]);
+	}
+	return sl__ref_is_whole(dtype) ? sl__ref_store_integers(ev, 0, whole)
+				       : sl__ref_store_cast(ev, 0, y);
+}
+
+enum sl_status
+sl__ref_dequantize(struct sl__eval *ev)
+{
+	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y;
+	struct grid g;
+
+	if (out->kind != SL__TYPE_TENSOR)
+		return sl__ref_fail(ev, SL_E_ABSENT,
+				    "the type of its result is not known");
+	y = sl__ref_new_output(ev, 0);
+	if (ev->failure || read_grid(ev, &g))
+		return ev->failure;
+	for (int64_t i = 0; i < (int64_t)out->tensor.n_elements; i++) {
+		int64_t at = scale_at(&g, i);
+
+		y[i] = (x[i] - (double)g.zeros[at]) * g.scales[at];
+	}
+	return sl__ref_store_doubles(ev, 0, y);
+}
+
+/* The scale spreads what lies between the least and the largest element, and
+ * 0, over 0 to 255. */
+struct sl__ref_scale
+sl__ref_spread(const double *x, size_t n)
+{
+	struct sl__ref_scale s = {1, 0};
+	double least = 0, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		least = x[i] < least ? x[i] : least;
+		most = x[i] > most ? x[i] : most;
+	}
+	if (most > least)
+		s.scale = (double)((float)(most - least) / 255.0F);
+	s.zero = sl__ref_quantized(SL_DTYPE_U8, -least, s.scale, 0);
+	return s;
+}
+
+enum sl_status
+sl__ref_dynamic_quantize(struct sl__eval *ev)
+{
+	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
+	const double *x = sl__ref_doubles(ev, 0);
+	size_t n = x ? (size_t)in->n_elements : 0;
+	int64_t *y = sl__ref_new_integers(ev, (int64_t)n);
+	struct sl__ref_scale s;
+
+	if (ev->failure)
+		return ev->failure;
+	s = sl__ref_spread(x, n);
+	for (size_t i = 0; i < n; i++)
+		y[i] = sl__ref_quantized(SL_DTYPE_U8, x[i], s.scale, s.zero);
+	sl__ref_store_integers(ev, 0, y);
+	sl__ref_store_doubles(ev, 1, &s.scale);
+	return sl__ref_store_integers(ev, 2, &s.zero);
 }

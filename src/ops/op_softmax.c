@@ -6,8 +6,11 @@
  * Lines run along one axis; before version 13 they are the rows of a matrix
  * that the axis cuts the tensor into, so that they span all axes from it on.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/ref.h"
+#include "ops/ref_softmax.h"
+
+#include <math.h>
 
 #include "base/banned.h"
 
@@ -31,19 +34,32 @@ sl__infer_softmax(struct sl__call *call)
 	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
 }
 
+/* The tensor as [outer][length][inner]; a line runs along 'length'. */
+struct lines {
+	int64_t outer, length, inner;
+};
+
+static struct lines
+lines_of(const struct sl__node *node, int rank, const int64_t *dims)
+{
+	int is_old = node->version < 13 && !node->domain[0];
+	int axis = sl__axis(given_axis(node), rank);
+	size_t first = (size_t)(axis < 0 ? rank : axis);
+	size_t end = is_old || axis < 0 ? (size_t)rank : first + 1;
+
+	return (struct lines){sl__ref_product(dims, 0, first),
+			      sl__ref_product(dims, first, end),
+			      sl__ref_product(dims, end, (size_t)rank)};
+}
+
 /* Elements of one line; at least 1. */
 static uint64_t
 line_length(struct sl__call *call)
 {
-	int is_old = call->node->version < 13 && !call->node->domain[0];
-	int rank = sl__in_rank(call, 0);
-	int axis = sl__axis(given_axis(call->node), rank);
-	int end = is_old ? rank : axis + 1;
-	uint64_t length = 1;
+	const struct sl__type *in = sl__in(call, 0);
+	int64_t length = lines_of(call->node, in->rank, in->dims).length;
 
-	for (int d = axis < 0 ? end : axis; d < end; d++)
-		length = sl__times(length, sl__in_dim(call, 0, d));
-	return length ? length : 1;
+	return length ? (uint64_t)length : 1;
 }
 
 /* exp(x - m) / sum(exp(x - m)), where m is the largest of the line: to each
@@ -86,4 +102,80 @@ sl__cost_hardmax(struct sl__call *call, struct sl_cost *cost)
 
 	cost->work = SL_WORK_REDUCTION;
 	cost->cmp = n - n / line_length(call);
+}
+
+static double
+largest(const double *x, int64_t n, int64_t step)
+{
+	double most = -HUGE_VAL;
+
+	for (int64_t i = 0; i < n; i++) {
+		/* Something that is not a number is kept. */
+		if (!(x[i * step] <= most))
+			most = isnan(most) ? most : x[i * step];
+	}
+	return most;
+}
+
+void
+sl__softmax_line(const double *x, double *y, int64_t n, int64_t step)
+{
+	double most = largest(x, n, step), sum = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		y[i * step] = exp(x[i * step] - most);
+		sum += y[i * step];
+	}
+	for (int64_t i = 0; i < n; i++)
+		y[i * step] /= sum;
+}
+
+void
+sl__log_softmax_line(const double *x, double *y, int64_t n, int64_t step)
+{
+	double most = largest(x, n, step), sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		sum += exp(x[i * step] - most);
+	for (int64_t i = 0; i < n; i++)
+		y[i * step] = x[i * step] - most - log(sum);
+}
+
+/* The first of the largest is 1. */
+static void
+hardmax_line(const double *x, double *y, int64_t n, int64_t step)
+{
+	int64_t at = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		y[i * step] = 0;
+		if (x[i * step] > x[at * step])
+			at = i;
+	}
+	y[at * step] = 1;
+}
+
+/* Softmax, LogSoftmax, Hardmax. */
+enum sl_status
+sl__ref_softmax(struct sl__eval *ev)
+{
+	sl__line_function *line = sl__is_op(ev->node, SL__OP_ONNX_LogSoftmax)
+					  ? sl__log_softmax_line
+				  : sl__is_op(ev->node, SL__OP_ONNX_Hardmax)
+					  ? hardmax_line
+					  : sl__softmax_line;
+	const double *x = sl__ref_doubles(ev, 0);
+	double *y = sl__ref_new_output(ev, 0);
+	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
+	struct lines l;
+
+	if (ev->failure)
+		return ev->failure;
+	l = lines_of(ev->node, (int)t->rank, t->dims);
+	for (int64_t i = 0; i < l.outer * l.inner; i++) {
+		int64_t at = i / l.inner * l.length * l.inner + i % l.inner;
+
+		line(x + at, y + at, l.length, l.inner);
+	}
+	return sl__ref_store_doubles(ev, 0, y);
 }

@@ -6,8 +6,11 @@
  * values X, their gradients G, and one or two groups of state.  Outputs are
  * the groups but for the gradients, renewed.
  */
-#include "graph/op_rules.h"
 #include "ops/cost.h"
+#include "ops/ref.h"
+
+#include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -87,4 +90,133 @@ sl__cost_optimizer(struct sl__call *call, struct sl_cost *cost)
 			       .exp = 1);
 	cost->in_elements = n_elements(call);
 	sl__count(cost, cost->in_elements, each);
+}
+
+/* One tensor's step: x and its states are renewed in place. */
+struct step {
+	const struct sl__node *node;
+	double rate, count, norm;
+	int64_t n;
+	double *x, *state[2];
+	const double *gradient;
+};
+
+typedef void step_function(const struct step *s);
+
+/* The regularized gradient of element i. */
+static double
+slope(const struct step *s, int64_t i)
+{
+	return s->norm * s->x[i] + s->gradient[i];
+}
+
+static void
+step_adagrad(const struct step *s)
+{
+	double decay = sl__float(s->node, "decay_factor", 0);
+	double epsilon = sl__float(s->node, "epsilon", (double)1e-6F);
+	double rate = s->rate / (1 + s->count * decay);
+
+	for (int64_t i = 0; i < s->n; i++) {
+		double g = slope(s, i);
+
+		s->state[0][i] += g * g;
+		s->x[i] -= rate * g / (sqrt(s->state[0][i]) + epsilon);
+	}
+}
+
+static void
+step_adam(const struct step *s)
+{
+	double alpha = sl__float(s->node, "alpha", (double)0.9F);
+	double beta = sl__float(s->node, "beta", (double)0.999F);
+	double epsilon = sl__float(s->node, "epsilon", (double)1e-6F);
+	double after = 1 - sl__float(s->node, "norm_coefficient_post", 0);
+	double rate = s->rate;
+
+	if (s->count > 0)
+		rate *= sqrt(1 - pow(beta, s->count)) /
+			(1 - pow(alpha, s->count));
+	for (int64_t i = 0; i < s->n; i++) {
+		double g = slope(s, i);
+		double *v = &s->state[0][i], *h = &s->state[1][i];
+
+		*v = alpha * *v + (1 - alpha) * g;
+		*h = beta * *h + (1 - beta) * g * g;
+		s->x[i] = after * (s->x[i] - rate * *v / (sqrt(*h) + epsilon));
+	}
+}
+
+/* The first step takes the gradient as it is. */
+static void
+step_momentum(const struct step *s)
+{
+	double alpha = sl__float(s->node, "alpha", 0);
+	double beta = s->count > 0 ? sl__float(s->node, "beta", 1) : 1;
+	int is_nesterov = sl__word(s->node, "mode", "")[0] == 'n';
+
+	for (int64_t i = 0; i < s->n; i++) {
+		double g = slope(s, i);
+		double *v = &s->state[0][i];
+
+		*v = alpha * *v + beta * g;
+		s->x[i] -= s->rate * (is_nesterov ? g + alpha * *v : *v);
+	}
+}
+
+/* A copy of input i that may be written, as many numbers as s->n. */
+static double *
+read_copy(const struct step *s, struct sl__eval *ev, size_t i)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	const double *from = sl__ref_doubles(ev, i);
+	double *made = sl__ref_new_doubles(ev, s->n);
+
+	if (t && t->n_elements != (uint64_t)s->n)
+		sl__ref_refuse(ev, "input %zu does not fit its values", i);
+	if (!ev->failure)
+		memcpy(made, from, (size_t)s->n * sizeof(*made));
+	return made;
+}
+
+/* Tensor k of each of the n in a group. */
+static void
+run_step(struct step *s, struct sl__eval *ev, size_t k, size_t n,
+	 step_function *function)
+{
+	size_t n_states = n_groups(ev->node) - 2;
+	const struct sl__tensor *x = sl__ref_tensor(ev, FIRST + k);
+
+	s->n = x ? (int64_t)x->n_elements : 0;
+	s->x = read_copy(s, ev, FIRST + k);
+	s->gradient = read_copy(s, ev, FIRST + n + k);
+	for (size_t i = 0; i < n_states; i++)
+		s->state[i] = read_copy(s, ev, FIRST + (2 + i) * n + k);
+	if (ev->failure)
+		return;
+	function(s);
+	sl__ref_store_doubles(ev, k, s->x);
+	for (size_t i = 0; i < n_states; i++)
+		sl__ref_store_doubles(ev, (1 + i) * n + k, s->state[i]);
+}
+
+/* Inference has checked that the inputs are whole groups. */
+enum sl_status
+sl__ref_optimizer(struct sl__eval *ev)
+{
+	step_function *function =
+		sl__is_op(ev->node, SL__OP_PREVIEW_Adam)      ? step_adam
+		: sl__is_op(ev->node, SL__OP_PREVIEW_Adagrad) ? step_adagrad
+							      : step_momentum;
+	size_t n = group_size(ev->node);
+	struct step s = {
+		.node = ev->node,
+		.rate = sl__ref_number(ev, 0, 0),
+		.count = sl__ref_number(ev, 1, 0),
+		.norm = sl__float(ev->node, "norm_coefficient", 0),
+	};
+
+	for (size_t k = 0; !ev->failure && k < n; k++)
+		run_step(&s, ev, k, n, function);
+	return ev->failure;
 }

@@ -169,6 +169,18 @@ sl__ref_dtype(const struct sl__eval *ev, size_t i)
 	return t ? t->dtype : SL_DTYPE_NONE;
 }
 
+int
+sl__ref_is_sized(const struct sl__eval *ev, size_t i, int rank,
+		 const int64_t *dims)
+{
+	const struct sl__tensor *t = sl__ref_tensor(ev, i);
+	int is_sized = t && t->rank == (size_t)rank;
+
+	for (int d = 0; is_sized && d < rank; d++)
+		is_sized = dims[d] == -1 || t->dims[d] == dims[d];
+	return is_sized;
+}
+
 struct sl__datum *
 sl__ref_result(const struct sl__eval *ev, size_t k)
 {

@@ -52,13 +52,15 @@ enum sl_status sl__ref_refuse(struct sl__eval *ev, const char *format, ...)
 enum sl_status sl__ref_nomem(struct sl__eval *ev);
 enum sl_status sl__ref_keep(struct sl__eval *ev, enum sl_status status);
 
-/* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is no
- * tensor; dims count from the end where d is negative. */
+/* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is none;
+ * dims count from the end where d is negative. */
 const struct sl__datum *sl__ref_in(const struct sl__eval *ev, size_t i);
 const struct sl__tensor *sl__ref_tensor(const struct sl__eval *ev, size_t i);
 int sl__ref_rank(const struct sl__eval *ev, size_t i);
 int64_t sl__ref_dim(const struct sl__eval *ev, size_t i, int d);
 enum sl_dtype sl__ref_dtype(const struct sl__eval *ev, size_t i);
+int sl__ref_is_sized(const struct sl__eval *ev, size_t i, int rank,
+		     const int64_t *dims); /* -1: any size */
 
 /* Output k; NULL where left out. */
 struct sl__datum *sl__ref_result(const struct sl__eval *ev, size_t k);
@@ -138,11 +140,6 @@ const int64_t *sl__ref_list(struct sl__eval *ev, size_t i, const char *name,
 /* Which of the words up to NULL the attribute is, usually the first. */
 int sl__ref_choice(struct sl__eval *ev, const char *name,
 		   const char *const *words);
-
-/* The window of the node (window.h). */
-struct sl__window;
-enum sl_status sl__ref_window(struct sl__window *out, struct sl__eval *ev,
-			      int n, const int64_t *weight);
 
 /* One number of an input, or 'otherwise' where it is left out or empty. */
 double sl__ref_number(const struct sl__eval *ev, size_t i, double otherwise);

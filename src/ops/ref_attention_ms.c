@@ -147,31 +147,6 @@ struct projection {
 };
 
 static enum sl_status
-read_widths(struct projection *p, struct sl__eval *ev, int64_t n_heads)
-{
-	const struct sl__tensor *bias = sl__ref_tensor(ev, 2);
-	const int64_t *given;
-	size_t n = sl__ints(ev->node, "qkv_hidden_sizes", &given);
-
-	p->columns = sl__ref_dim(ev, 1, 1);
-	for (size_t i = 0; i < 3; i++) {
-		p->widths[i] = n == 3 ? given[i] : p->columns / 3;
-		if (p->widths[i] < 1 || p->widths[i] > p->columns ||
-		    n_heads < 1 || p->widths[i] % n_heads)
-			return sl__ref_refuse(
-				ev, "a width of %lld over %lld heads",
-				(long long)p->widths[i], (long long)n_heads);
-	}
-	if (p->widths[0] != p->widths[1] ||
-	    p->widths[0] + p->widths[1] + p->widths[2] != p->columns ||
-	    (bias && bias->n_elements != (uint64_t)p->columns))
-		return sl__ref_refuse(
-			ev, "the weight's columns are not those of Q, K "
-			    "and V");
-	return SL_OK;
-}
-
-static enum sl_status
 project(struct projection *p, struct sl__eval *ev)
 {
 	int64_t inner = sl__ref_dim(ev, 1, 0);
@@ -205,7 +180,7 @@ take_part(struct sl__eval *ev, const struct projection *p, int i,
 {
 	struct sl__row_counts n = {h->batch, h->n_heads, h->queries,
 				   p->widths[i] / h->n_heads};
-	int64_t past = i ? h->total - h->queries : 0;
+	int64_t past = i ? h->past : 0;
 	int64_t first = (i > 0 ? p->widths[0] : 0) + (i > 1 ? p->widths[1] : 0);
 	struct sl__rows rows = {p->rows + first, h->queries * p->columns,
 				n.width, p->columns};
@@ -220,25 +195,24 @@ take_part(struct sl__eval *ev, const struct projection *p, int i,
 static enum sl_status
 read_projected(struct sl__heads *h, struct sl__eval *ev)
 {
-	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	const struct sl__tensor *old = sl__ref_tensor(ev, 4);
-	struct projection p = {0};
+	const struct sl__tensor *bias = sl__ref_tensor(ev, 2);
+	struct projection p = {.columns = sl__ref_dim(ev, 1, 1)};
 
-	if (!x || x->rank != 3 || sl__ref_rank(ev, 1) != 2 ||
-	    sl__ref_dim(ev, 1, 0) != x->dims[2])
-		return sl__ref_refuse(ev, "the weight does not fit");
-	h->batch = x->dims[0];
-	h->queries = x->dims[1];
-	h->n_heads = h->n_kv_heads = sl__int(ev->node, "num_heads", 0);
-	if (read_widths(&p, ev, h->n_heads))
+	if (sl__heads_read(h, ev))
 		return ev->failure;
-	h->width = p.widths[0] / h->n_heads;
-	h->value_width = p.widths[2] / h->n_heads;
-	if (old && (old->rank != 5 || old->dims[0] != 2 ||
-		    old->dims[1] != h->batch || old->dims[2] != h->n_heads ||
-		    old->dims[4] != h->width || h->value_width != h->width))
+	p.widths[0] = p.widths[1] = h->n_heads * h->width;
+	p.widths[2] = h->n_heads * h->value_width;
+	if (2 * p.widths[0] + p.widths[2] != p.columns ||
+	    (bias && bias->n_elements != (uint64_t)p.columns))
+		return sl__ref_refuse(
+			ev, "the weight's columns are not those of Q, K "
+			    "and V");
+	if (sl__ref_in(ev, 4) &&
+	    (h->value_width != h->width ||
+	     !sl__ref_is_sized(
+		     ev, 4, 5,
+		     (int64_t[]){2, h->batch, h->n_heads, h->past, h->width})))
 		return sl__ref_refuse(ev, "the past does not fit");
-	h->total = h->room = h->queries + (old ? old->dims[3] : 0);
 	if (project(&p, ev))
 		return ev->failure;
 	h->q = take_part(ev, &p, 0, h);
@@ -278,9 +252,8 @@ sl__ref_projected_attention(struct sl__eval *ev)
 	if (sl__int(ev->node, "do_rotary", 0) ||
 	    sl__int(ev->node, "past_present_share_buffer", 0))
 		return refuse(ev, "do_rotary or past_present_share_buffer");
-	if (read_projected(&h, ev) ||
-	    stand_after(&h, ev, h.total - h.queries) || read_mask(&h, ev, 3) ||
-	    read_bias(&h, ev, 5))
+	if (read_projected(&h, ev) || stand_after(&h, ev, h.past) ||
+	    read_mask(&h, ev, 3) || read_bias(&h, ev, 5))
 		return ev->failure;
 	h.scale = scale_of(ev->node, h.width);
 	if (sl__heads_run(ev, &h) || store_present(&h, ev))
@@ -549,38 +522,21 @@ renew_cache(struct sl__eval *ev, size_t i, const struct sl__heads *h)
 static enum sl_status
 read_group_sizes(struct sl__heads *h, struct sl__eval *ev)
 {
-	const struct sl__tensor *q = sl__ref_tensor(ev, 0);
-	int64_t n_parts, heads = sl__int(ev->node, "num_heads", 0);
-	int64_t kv_heads = sl__int(ev->node, "kv_num_heads", 0);
-
-	if (!q || q->rank != 3 || heads < 1 || kv_heads < 1 ||
-	    heads > INT32_MAX || heads % kv_heads)
-		return sl__ref_refuse(ev, "%lld heads on %lld",
-				      (long long)heads, (long long)kv_heads);
-	h->n_heads = heads;
-	h->n_kv_heads = kv_heads;
-	h->batch = q->dims[0];
-	h->queries = q->dims[1];
-	n_parts = sl__ref_in(ev, 1) ? heads : heads + 2 * kv_heads;
-	h->width = h->value_width = q->dims[2] / n_parts;
+	if (sl__heads_read(h, ev))
+		return ev->failure;
+	h->room = h->past;
 	for (size_t i = 1; i < 3; i++) {
-		const struct sl__tensor *t = sl__ref_tensor(ev, i);
-		const struct sl__tensor *old = sl__ref_tensor(ev, PAST + i - 1);
+		int64_t rows[3] = {h->batch, h->queries,
+				   h->n_kv_heads * h->width};
+		int64_t past[4] = {h->batch, h->n_kv_heads, h->room, h->width};
 
-		if ((t && (t->rank != 3 || t->dims[0] != h->batch ||
-			   t->dims[1] != h->queries ||
-			   t->dims[2] != kv_heads * h->width)) ||
-		    (!t != !sl__ref_in(ev, 1)) ||
-		    (old &&
-		     (old->rank != 4 || old->dims[0] != h->batch ||
-		      old->dims[1] != kv_heads || old->dims[3] != h->width)))
+		if ((sl__ref_in(ev, 1) && !sl__ref_is_sized(ev, i, 3, rows)) ||
+		    (!sl__ref_in(ev, 1) && sl__ref_in(ev, i)) ||
+		    (sl__ref_in(ev, PAST + i - 1) &&
+		     !sl__ref_is_sized(ev, PAST + i - 1, 4, past)))
 			return sl__ref_refuse(
 				ev, "keys, values or their past do not "
 				    "fit the queries");
-		if (old && i == 1)
-			h->room = old->dims[2];
-		if (old && old->dims[2] != h->room)
-			return sl__ref_refuse(ev, "pasts of other lengths");
 	}
 	return SL_OK;
 }

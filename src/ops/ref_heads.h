@@ -5,6 +5,20 @@
 
 #include "ops/ref.h"
 
+/*
+ * Queries [batch][n_heads][queries][width], keys [batch][n_kv_heads][past +
+ * fresh][width], values as keys with value_width.
+ */
+struct sl__head_sizes {
+	int64_t batch, n_heads, n_kv_heads;
+	int64_t queries, past, fresh;
+	int64_t width, value_width;
+	int64_t total; /* past + fresh, or as the node says */
+	int is_flat;   /* Q is [batch][queries][n_heads * width] */
+	int is_cache_estimated;
+	enum sl_dtype dtype;
+};
+
 /* What is added to the scores, and how it is walked; NULL: nothing. */
 struct sl__score_bias {
 	const double *at;
@@ -26,7 +40,7 @@ enum sl__score_stage {
  * hidden gives 0.
  */
 struct sl__heads {
-	int64_t batch, n_heads, n_kv_heads, queries, total, room;
+	int64_t batch, n_heads, n_kv_heads, queries, past, total, room;
 	int64_t width, value_width;
 	const double *q, *k, *v;
 	double scale, softcap; /* softcap 0: none */
@@ -43,6 +57,9 @@ struct sl__heads {
 	double *y;      /* else [batch][n_heads][queries][..] */
 	double *scores; /* [..][queries][total], or NULL */
 };
+
+/* The sizes that the operator's rules find. */
+enum sl_status sl__heads_read(struct sl__heads *h, struct sl__eval *ev);
 
 /* Makes y and, where they are asked for, the scores. */
 enum sl_status sl__heads_run(struct sl__eval *ev, struct sl__heads *h);

@@ -8,30 +8,26 @@
 /* [batch][rows][columns]; strides in elements.  A vector is a matrix of one
  * row on the left, of one column on the right. */
 struct sl__matmul_operand {
-	int64_t rows, columns, row_stride, column_stride;
-	size_t n_batch;
-	int64_t batch[SL__RANK_MOST], strides[SL__RANK_MOST];
+	int64_t rows, columns, row_stride, column_stride, n_matrices;
 };
 
-/* The product of two stacks: the batch dimensions of the result, and each
- * operand's strides along them, 0 where it is repeated. */
+/* The product of two stacks: 'w' walks over the batch dimensions of the result
+ * with both operands, of which one may be repeated. */
 struct sl__matmul {
 	struct sl__matmul_operand a, b;
-	size_t n_batch;
 	int64_t batch[SL__RANK_MOST];
-	int64_t steps[2][SL__RANK_MOST];
+	struct sl__walk w;
 	int64_t n; /* elements of the result */
 };
 
-/* Of inputs a and b, transposed as the node says. */
-enum sl_status sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev,
-			       size_t a, size_t b);
+/* Of the node's operands, transposed as it says; 'p' stays where it is. */
+enum sl_status sl__matmul_read(struct sl__matmul *p, struct sl__eval *ev);
 
 /* The result, new, from the operands' elements as the inputs have them.
  * Integers wrap. */
-double *sl__matmul_reals(struct sl__eval *ev, const struct sl__matmul *p,
+double *sl__matmul_reals(struct sl__eval *ev, struct sl__matmul *p,
 			 const double *left, const double *right);
-int64_t *sl__matmul_integers(struct sl__eval *ev, const struct sl__matmul *p,
+int64_t *sl__matmul_integers(struct sl__eval *ev, struct sl__matmul *p,
 			     const int64_t *left, const int64_t *right);
 
 #endif

@@ -82,7 +82,7 @@ measure(struct side *s, const struct sl__matmul_operand *o, int is_right)
 {
 	s->o = o;
 	s->n_lines = is_right ? o->columns : o->rows;
-	s->n_matrices = sl__ref_product(o->batch, 0, o->n_batch);
+	s->n_matrices = o->n_matrices;
 }
 
 /* The line on which element i of a matrix lies. */
@@ -145,7 +145,7 @@ sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
 
 	memset(q, 0, sizeof(*q));
 	q->form = SL__ROW_OF(ev->node, forms);
-	if (sl__matmul_read(&q->p, ev, q->form->a, q->form->b))
+	if (sl__matmul_read(&q->p, ev))
 		return ev->failure;
 	measure(&q->a, &q->p.a, 0);
 	measure(&q->b, &q->p.b, 1);
@@ -220,11 +220,10 @@ finish(const struct finishing *f, const struct product *q, int64_t i,
 }
 
 static void
-finish_all(const struct finishing *f, const struct product *q)
+finish_all(const struct finishing *f, struct product *q)
 {
-	const int64_t *const steps[2] = {q->p.steps[0], q->p.steps[1]};
-	int64_t at[SL__RANK_MOST] = {0}, offsets[2] = {0}, i = 0;
-	int64_t n_a = q->p.a.rows * q->p.a.columns;
+	const int64_t *offsets = q->p.w.offsets;
+	int64_t n_a = q->p.a.rows * q->p.a.columns, i = 0;
 	int64_t n_b = q->p.b.rows * q->p.b.columns;
 	int64_t size = q->p.a.rows * q->p.b.columns;
 
@@ -239,7 +238,7 @@ finish_all(const struct finishing *f, const struct product *q)
 
 			finish(f, q, i++, q->a.scales[a] * q->b.scales[b]);
 		}
-	} while (sl__ref_next(at, q->p.n_batch, q->p.batch, offsets, steps, 2));
+	} while (sl__walk_on(&q->p.w));
 }
 
 /* MatMulInteger, MatMulInteger16: the sums themselves. */

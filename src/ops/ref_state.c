@@ -4,7 +4,7 @@
  * CausalConvWithState keeps the last elements that it saw, LinearAttention a
  * matrix for each head in which keys find values.
  */
-#include "ops/ref.h"
+#include "ops/ref_heads.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,24 +104,22 @@ struct linear {
 static enum sl_status
 read_linear_sizes(struct linear *l, struct sl__eval *ev)
 {
-	int64_t heads = sl__int(ev->node, "q_num_heads", 0);
-	int64_t kv_heads = sl__int(ev->node, "kv_num_heads", 0);
+	struct sl__heads h = {0};
 
-	l->batch = sl__ref_dim(ev, 0, 0);
-	l->length = sl__ref_dim(ev, 0, 1);
-	l->n_heads = heads;
-	l->n_kv_heads = kv_heads;
-	if (heads < 1 || kv_heads < 1 || heads % kv_heads ||
-	    sl__ref_dim(ev, 0, 2) % heads || sl__ref_dim(ev, 2, 2) % kv_heads)
-		return sl__ref_refuse(ev, "%lld heads on %lld",
-				      (long long)heads, (long long)kv_heads);
-	l->width = sl__ref_dim(ev, 0, 2) / heads;
-	l->value_width = sl__ref_dim(ev, 2, 2) / kv_heads;
+	if (sl__heads_read(&h, ev))
+		return ev->failure;
+	l->batch = h.batch;
+	l->length = h.queries;
+	l->n_heads = h.n_heads;
+	l->n_kv_heads = h.n_kv_heads;
+	l->width = h.width;
+	l->value_width = h.value_width;
 	for (size_t i = 1; i < 3; i++) {
-		if (sl__ref_rank(ev, i) != 3 ||
-		    sl__ref_dim(ev, i, 0) != l->batch ||
-		    sl__ref_dim(ev, i, 1) != l->length ||
-		    (i == 1 && sl__ref_dim(ev, i, 2) != kv_heads * l->width))
+		int64_t width = i == 1 ? h.width : h.value_width;
+
+		if (!sl__ref_is_sized(ev, i, 3,
+				      (int64_t[]){h.batch, h.queries,
+						  h.n_kv_heads * width}))
 			return sl__ref_refuse(
 				ev, "input %zu does not fit the queries", i);
 	}

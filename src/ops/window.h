@@ -40,7 +40,12 @@ struct sl__window {
 enum sl_status sl__window_read(struct sl__window *out, struct sl__call *call,
 			       int n, const int64_t *weight);
 
-/* The same for a kernel, which has the node alone. */
+/* The same for a kernel. */
+struct sl__eval;
+enum sl_status sl__ref_window(struct sl__window *out, struct sl__eval *ev,
+			      int n, const int64_t *weight);
+
+/* The same for what has the node alone. */
 enum sl_status sl__window_of(struct sl__window *out,
 			     const struct sl__node *node, int n,
 			     const int64_t *weight,
