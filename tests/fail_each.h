@@ -44,7 +44,7 @@ fail_one(attempt *try, void *ctx, const char *what, long fail_at,
 	long n_own = 0, n_before = failing_out();
 	const struct sl_allocator allocator = {fail_each_alloc,
 					       fail_each_release, &n_own};
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK};
 	enum sl_status rc;
 
 	failing_start(fail_at);
@@ -68,7 +68,7 @@ fail_one(attempt *try, void *ctx, const char *what, long fail_at,
 static inline long
 fail_from(attempt *try, void *ctx, const char *what, long first, long step)
 {
-	struct sl_error err = {SL_OK, ""};
+	struct sl_error err = {.status = SL_OK};
 	enum sl_status expected;
 	long n_failed = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_groups.c - operations summed up, and passes as timelines. */
-#include "analysis/groups.h"
+#include "result/groups.h"
 #include "known_profile.h"
 #include "experiment/timed_passes.h"
 

@@ -236,11 +236,11 @@ accessors_pick_the_best_row_for_the_threads(void **state)
 	assert_true(isnan(sl_machine_peak_flops_per_s(&m, SL_DTYPE_F32, 0)));
 	assert_near(sl_machine_bandwidth_bytes_per_s(&m, 1), 10e9, 0);
 	assert_near(sl_machine_bandwidth_bytes_per_s(&m, 2), 16e9, 0);
-	assert_ptr_equal(sl__machine_bandwidth(&m, SL_LEVEL_L1, 2),
+	assert_ptr_equal(sl_machine_find_bandwidth(&m, SL_LEVEL_L1, 2),
 			 &m.levels[0]);
-	assert_null(sl__machine_bandwidth(&m, SL_LEVEL_L2, 2));
+	assert_null(sl_machine_find_bandwidth(&m, SL_LEVEL_L2, 2));
 	assert_ptr_equal(
-		sl__machine_level(&m, SL_LEVEL_DRAM, SL_ACCESS_CHASE, 2),
+		sl_machine_find_level(&m, SL_LEVEL_DRAM, SL_ACCESS_CHASE, 2),
 		&m.levels[4]);
 }
 

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "json_check.h"
+#include "reads_back.h"
 #include "short_options.h"
 #include "sleuth.h"
 
@@ -42,7 +43,7 @@ json_is_one_document(void **state)
 	(void)state;
 	assert_int_equal(
 		sl_profile_function(&out, "work", work, &x, &how, NULL), SL_OK);
-	assert_true(json_valid(out.data));
+	assert_reads_back(&out);
 	assert_true(json_is(out.data, "name", "\"work\""));
 	assert_true(json_has(out.data, "allocation.pattern"));
 	assert_true(json_has(out.data, "insights"));

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "report/insight.h"
 #include "json_check.h"
+#include "reads_back.h"
 
 static struct sl_estimate
 estimate(double value, size_t needs_n)
@@ -88,7 +89,7 @@ nothing_stands_out_in_plain_scopes(void **state)
 	struct sl__insights insights;
 
 	(void)state;
-	sl__insights_of_scopes(&insights, &s, NULL);
+	sl__insights_of_scopes(&insights, &s);
 	assert_int_equal(insights.n, 0);
 }
 
@@ -103,7 +104,7 @@ time_in_few_scopes_stands_out(void **state)
 	struct sl__insights insights;
 
 	(void)state;
-	sl__insights_of_scopes(&insights, &s, NULL);
+	sl__insights_of_scopes(&insights, &s);
 	assert_int_equal(insights.n, 1);
 	assert_true(says(&insights, "85 % of the time is in 2 of 5 scopes, "
 				    "most of it in a."));
@@ -124,7 +125,7 @@ variation_and_resources_stand_out(void **state)
 	rows[0].freed_bytes = (struct sl_reading){1e6, NULL};
 	s.pair_ns = 150;
 	rows[1].mean.value = 2000;
-	sl__insights_of_scopes(&insights, &s, NULL);
+	sl__insights_of_scopes(&insights, &s);
 	assert_int_equal(insights.n, 5); /* few: p99 was refused */
 	assert_true(says(&insights, "a varies a lot: p99 is 6.0 x p50."));
 	assert_true(says(&insights, "a is off the CPU for 35 % of its time: "
@@ -149,9 +150,11 @@ json_has_every_field(void **state)
 
 	(void)state;
 	rows[0].flops_per_s = (struct sl_reading){2e9, NULL};
+	rows[0].compute_share =
+		(struct sl_reading){(double)NAN, "run `sleuth machine` first"};
 	rows[1].parent = "a \"quoted\"";
 	assert_int_equal(sl_scopes_render(&s, &how, &out, NULL), SL_OK);
-	assert_true(json_valid(out.data));
+	assert_reads_back(&out);
 	assert_true(json_is(out.data, "schema", "1"));
 	assert_true(json_is(out.data, "scopes[0].calls", "1000"));
 	assert_true(json_is(out.data, "scopes[0].latency.p99_ms", "0.001"));

@@ -199,6 +199,29 @@ sl_machine_open_cached(struct sl_machine **out,
 SL_API void sl_machine_free(struct sl_machine *m);
 
 /*
+ * The best row for a type and a number of threads, over all instruction
+ * sets; where n_threads was not measured, of the largest number below it.
+ * NULL when there is none.
+ */
+SL_API const struct sl_peak *sl_machine_find_peak(const struct sl_machine *m,
+				       enum sl_dtype dtype, size_t n_threads);
+
+/* Likewise the row of an access to a level. */
+SL_API const struct sl_memory_level *sl_machine_find_level(const struct sl_machine *m,
+						enum sl_level level,
+						enum sl_access access,
+						size_t n_threads);
+
+/* Likewise the fastest stream of a level, by bytes that the program names. */
+SL_API const struct sl_memory_level *sl_machine_find_bandwidth(const struct sl_machine *m,
+						    enum sl_level level,
+						    size_t n_threads);
+
+/* Whether the CPU has, or may have, arithmetic that was not measured: it could
+ * be faster than all that was. */
+SL_API int sl_machine_hides_peaks(const struct sl_machine *m);
+
+/*
  * The best that n_threads reach: operations (a multiply-add is 2) and bytes
  * from and to DRAM a second.  Where n_threads was not measured, the largest
  * measured number below it; NaN where nothing was.

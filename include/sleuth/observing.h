@@ -3,6 +3,7 @@
 #ifndef SLEUTH_OBSERVING_H
 #define SLEUTH_OBSERVING_H
 
+#include "sleuth/machines.h"
 #include "sleuth/measuring.h"
 
 #ifdef __cplusplus
@@ -100,6 +101,9 @@ struct sl_scope_row {
 	struct sl_reading flops_per_s, bytes_per_s; /* over total_ns, hence of
 						       one thread where
 						       several ran it */
+	/* Of the machine's ceilings, and what these are called; NULL. */
+	struct sl_reading compute_share, bandwidth_share;
+	const char *compute_ceiling, *bandwidth_ceiling;
 
 	/* Means per call over the calls that asked for them. */
 	struct sl_reading cpu_ns;
@@ -124,6 +128,8 @@ struct sl_scopes {
 	uint64_t n_unbalanced;           /* closed late, twice or elsewhere */
 	double pair_ns;                  /* a pair without flags, subtracted */
 	double resources_pair_ns;        /* one with all flags, subtracted */
+	struct sl_machine *machine;      /* as it was known before; NULL: it
+					    was never measured; owned */
 };
 
 /* The n scopes with the largest self time; n = 0 means all. */

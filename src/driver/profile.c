@@ -11,7 +11,7 @@
 #include "analysis/amdahl.h"
 #include "analysis/bottleneck.h"
 #include "analysis/counter_check.h"
-#include "analysis/groups.h"
+#include "result/groups.h"
 #include "analysis/ledger.h"
 #include "analysis/ledger_open.h"
 #include "analysis/memory_use.h"

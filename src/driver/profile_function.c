@@ -5,15 +5,14 @@
  * Time first, undisturbed; then one more call under the memory recorder,
  * whose cost would spoil the times.
  */
-#include "driver/profile_function.h"
 #include "base/status.h"
+#include "result/function_profile.h"
 #include "timing/scope.h"
 
 #include "base/banned.h"
 
-enum sl_status
-sl__function_profile_check(const struct sl_profile_function_options *how,
-			   struct sl_error *err)
+static enum sl_status
+check(const struct sl_profile_function_options *how, struct sl_error *err)
 {
 	if (!how)
 		return SL_OK;
@@ -29,18 +28,36 @@ sl__function_profile_check(const struct sl_profile_function_options *how,
 	return SL_OK;
 }
 
-enum sl_status
-sl__function_profile_init(struct sl__function_profile *profile,
-			  const char *name, sl_function *fn, void *ctx,
-			  const struct sl_profile_function_options *options,
-			  struct sl_error *err)
+static void
+release(struct sl__function_profile *profile)
+{
+	sl_measurement_free(profile->time);
+	sl_memory_free(profile->memory);
+	sl_machine_free(profile->machine);
+}
+
+/* A report on a function does not stop to measure the machine. */
+static void
+place(struct sl__function_profile *p)
+{
+	struct sl__rates rates = sl__rates_of_function(p);
+
+	if (sl_machine_open_cached(&p->machine, NULL, NULL))
+		p->machine = NULL;
+	p->compute_share = sl__roof_flops_share(p->machine, &rates).share;
+	p->bandwidth_share = sl__roof_bytes_share(p->machine, &rates).share;
+}
+
+static enum sl_status
+measure(struct sl__function_profile *profile, const char *name, sl_function *fn,
+	void *ctx, const struct sl_profile_function_options *options,
+	struct sl_error *err)
 {
 	struct sl_profile_function_options how = {.struct_size = sizeof(how)};
 	struct sl_measure_options time = {.struct_size = sizeof(time)};
 	struct sl_memory_options memory = {.struct_size = sizeof(memory)};
 	enum sl_status rc;
 
-	*profile = (struct sl__function_profile){0};
 	if (options)
 		how = *options;
 	time.name = name;
@@ -52,10 +69,8 @@ sl__function_profile_init(struct sl__function_profile *profile,
 	if (rc)
 		return rc;
 	rc = sl_measure_memory_of(&profile->memory, fn, ctx, &memory, err);
-	if (rc) {
-		sl__function_profile_release(profile);
+	if (rc)
 		return rc;
-	}
 	profile->n_flops = how.n_flops;
 	profile->n_bytes = how.n_bytes;
 	profile->flops_per_s = sl__rate_of(how.n_flops,
@@ -64,13 +79,28 @@ sl__function_profile_init(struct sl__function_profile *profile,
 	profile->bytes_per_s = sl__rate_of(how.n_bytes,
 					   profile->time->wall.median.value,
 					   "no bytes were declared");
+	place(profile);
 	return SL_OK;
 }
 
-void
-sl__function_profile_release(struct sl__function_profile *profile)
+enum sl_status
+sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,
+		    void *ctx,
+		    const struct sl_profile_function_options *options,
+		    struct sl_error *err)
 {
-	sl_measurement_free(profile->time);
-	sl_memory_free(profile->memory);
-	*profile = (struct sl__function_profile){0};
+	const struct sl_render_options *how = NULL;
+	struct sl__function_profile profile = {0};
+	enum sl_status rc = check(options, err);
+
+	if (!rc && options)
+		how = options->render;
+	if (!rc)
+		rc = sl__function_profile_check(how, err);
+	if (!rc)
+		rc = measure(&profile, name, fn, ctx, options, err);
+	if (!rc)
+		rc = sl__function_profile_render(&profile, how, out, err);
+	release(&profile);
+	return rc;
 }

@@ -334,7 +334,7 @@ sl_machine_free(struct sl_machine *m)
 /* Any reason but that the CPU lacks it leaves open what it would reach: tiles
  * that are capped for oneDNN may serve a user's own function. */
 int
-sl__machine_hides_peaks(const struct sl_machine *m)
+sl_machine_hides_peaks(const struct sl_machine *m)
 {
 	for (size_t i = 0; i < m->n_peaks; i++) {
 		if (m->peaks[i].is_hidden)
@@ -344,8 +344,8 @@ sl__machine_hides_peaks(const struct sl_machine *m)
 }
 
 const struct sl_peak *
-sl__machine_peak(const struct sl_machine *m, enum sl_dtype dtype,
-		 size_t n_threads)
+sl_machine_find_peak(const struct sl_machine *m, enum sl_dtype dtype,
+		     size_t n_threads)
 {
 	const struct sl_peak *best = NULL;
 
@@ -363,8 +363,8 @@ sl__machine_peak(const struct sl_machine *m, enum sl_dtype dtype,
 }
 
 const struct sl_memory_level *
-sl__machine_level(const struct sl_machine *m, enum sl_level level,
-		  enum sl_access access, size_t n_threads)
+sl_machine_find_level(const struct sl_machine *m, enum sl_level level,
+		      enum sl_access access, size_t n_threads)
 {
 	const struct sl_memory_level *best = NULL;
 
@@ -380,13 +380,13 @@ sl__machine_level(const struct sl_machine *m, enum sl_level level,
 }
 
 const struct sl_memory_level *
-sl__machine_bandwidth(const struct sl_machine *m, enum sl_level level,
-		      size_t n_threads)
+sl_machine_find_bandwidth(const struct sl_machine *m, enum sl_level level,
+			  size_t n_threads)
 {
 	const struct sl_memory_level *best = NULL;
 
 	for (int a = 0; a < SL_ACCESS_CHASE; a++) {
-		const struct sl_memory_level *l = sl__machine_level(
+		const struct sl_memory_level *l = sl_machine_find_level(
 			m, level, (enum sl_access)a, n_threads);
 
 		if (l && (!best || l->n_threads > best->n_threads ||
@@ -401,7 +401,7 @@ double
 sl_machine_peak_flops_per_s(const struct sl_machine *m, enum sl_dtype dtype,
 			    size_t n_threads)
 {
-	const struct sl_peak *peak = sl__machine_peak(m, dtype, n_threads);
+	const struct sl_peak *peak = sl_machine_find_peak(m, dtype, n_threads);
 
 	return peak ? peak->ops_per_s.value : (double)NAN;
 }
@@ -410,7 +410,7 @@ double
 sl_machine_bandwidth_bytes_per_s(const struct sl_machine *m, size_t n_threads)
 {
 	const struct sl_memory_level *best =
-		sl__machine_bandwidth(m, SL_LEVEL_DRAM, n_threads);
+		sl_machine_find_bandwidth(m, SL_LEVEL_DRAM, n_threads);
 
 	return best ? best->value.value : (double)NAN;
 }

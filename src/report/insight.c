@@ -106,20 +106,6 @@ sl__insight_rates(struct sl__insights *out, const char *name,
 	rate(out, name, rates->bytes_per_s.value, &bytes, "B/s");
 }
 
-struct sl__rates
-sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
-{
-	int bare = row->cpu_ns.absent && row->n_minor_faults.absent &&
-		   row->resident_change_bytes.absent;
-	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
-	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s,
-				  (sl__roof_upper(&row->mean) + taken_off_ns) /
-					  row->mean.value,
-				  row->n_threads};
-
-	return rates;
-}
-
 void
 sl__insight_variation(struct sl__insights *out, const char *name,
 		      const struct sl_estimate *median,
@@ -185,8 +171,7 @@ retention(struct sl__insights *out, const struct sl_scope_row *row)
 }
 
 void
-sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
-		       const struct sl_machine *machine)
+sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s)
 {
 	size_t n = s->n_rows < N_LOOKED_AT ? s->n_rows : N_LOOKED_AT;
 
@@ -196,7 +181,7 @@ sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
 		const struct sl_scope_row *row = &s->rows[i];
 		struct sl__rates rates = sl__rates_of_scope(s, row);
 
-		sl__insight_rates(out, row->name, &rates, machine);
+		sl__insight_rates(out, row->name, &rates, s->machine);
 		sl__insight_variation(out, row->name, &row->median, &row->p99);
 		waiting(out, row);
 		faults(out, row);

@@ -3,7 +3,7 @@
 #ifndef SL_INSIGHT_H
 #define SL_INSIGHT_H
 
-#include "report/roof.h"
+#include "result/roof.h"
 
 enum { SL__CAP_INSIGHTS = 16 };
 
@@ -17,17 +17,14 @@ struct sl__insights {
  * Pure: each sentence follows from the figures and quotes them.  Nothing is
  * said about shares of a machine that is NULL.
  */
-void sl__insights_of_scopes(struct sl__insights *out, const struct sl_scopes *s,
-			    const struct sl_machine *machine);
+void sl__insights_of_scopes(struct sl__insights *out,
+			    const struct sl_scopes *s);
 
 /* The parts, for reports on one function. */
 void sl__insight_rates(struct sl__insights *out, const char *name,
 		       const struct sl__rates *rates,
 		       const struct sl_machine *machine);
 
-/* The cost of measuring, which was taken off, may be wrong by all of it. */
-struct sl__rates sl__rates_of_scope(const struct sl_scopes *s,
-				    const struct sl_scope_row *row);
 void sl__insight_variation(struct sl__insights *out, const char *name,
 			   const struct sl_estimate *median,
 			   const struct sl_estimate *p99);

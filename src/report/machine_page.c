@@ -7,7 +7,6 @@
  * interval of a memory level, is shown by 'verbose' and always in JSON.
  */
 #include "report/machine_page.h"
-#include "machine/machine.h"
 #include "report/roofline.h"
 #include "report/unit.h"
 
@@ -219,7 +218,7 @@ add_peak_cells(struct sl__doc *doc, const struct sl_machine *m,
 	       const struct sl_peak *p)
 {
 	struct sl__text t;
-	int is_best = p == sl__machine_peak(m, p->dtype, p->n_threads);
+	int is_best = p == sl_machine_find_peak(m, p->dtype, p->n_threads);
 
 	sl__doc_cell(doc, is_best ? SL__STYLE_STRONG : SL__STYLE_PLAIN, "%s",
 		     rate_text(&t, p->ops_per_s.value * 1e-9));
@@ -325,7 +324,7 @@ add_level_cell(struct sl__doc *doc, const struct sl_machine *m,
 {
 	double scale = access == SL_ACCESS_CHASE ? 1 : 1e-9;
 	const struct sl_memory_level *l =
-		sl__machine_level(m, row->level, access, row->n_threads);
+		sl_machine_find_level(m, row->level, access, row->n_threads);
 	struct sl__text t;
 
 	if (!l || l->n_threads != row->n_threads)
@@ -405,8 +404,8 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			continue;
 		add_level_row(doc, m, l, 0);
 		if (l->level == SL_LEVEL_DRAM &&
-		    sl__machine_level(m, SL_LEVEL_DRAM, SL_ACCESS_TRIAD_NT,
-				      l->n_threads))
+		    sl_machine_find_level(m, SL_LEVEL_DRAM, SL_ACCESS_TRIAD_NT,
+					  l->n_threads))
 			add_level_row(doc, m, l, 1);
 	}
 	add_level_errors(doc, m);

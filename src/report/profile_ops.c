@@ -5,7 +5,7 @@
  * A screen shows the rows that take longest and one for all others, so that
  * every table adds up.  A column of which nothing is known is not there.
  */
-#include "analysis/groups.h"
+#include "result/groups.h"
 #include "report/bar.h"
 #include "report/bunch.h"
 #include "report/printable.h"

@@ -79,6 +79,8 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 	struct sl_buf document = {0};
 	enum sl_status rc;
 
+	if (!renderer->csv && !renderer->csv_columns)
+		return sl__render_refuse(err, renderer->kind);
 	if (renderer->csv) {
 		renderer->csv(out, result);
 		return sl__buf_status(out, err);

@@ -11,9 +11,9 @@
 
 #include "base/banned.h"
 
-static void
-add_page(struct sl__doc *doc, const void *result,
-	 const struct sl_render_options *how)
+void
+sl__section_measurement(struct sl__doc *doc, const void *result,
+			const struct sl_render_options *how)
 {
 	const struct sl_measurement *m = result;
 	struct sl__text value, interval;
@@ -60,7 +60,7 @@ sl_measurement_render(const struct sl_measurement *m,
 	static const struct sl__renderer renderer = {
 		.kind = "a measurement",
 		.command = "measure",
-		.page = add_page,
+		.page = sl__section_measurement,
 		.table = &sl__table_measurement,
 		.csv = add_csv,
 	};

@@ -5,20 +5,16 @@
  * The page shows the course of live memory as a row of bars, the sizes asked
  * for and the largest call sites; JSON has the section "allocation".
  */
-#include "base/buf.h"
 #include "report/render.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 
 #include "base/banned.h"
 
-enum {
-	N_BARS = 60,
-	N_SITES_SHOWN = 5,
-	N_POINTS_WRITTEN = 64 /* in JSON: enough to draw it again */
-};
+enum { N_BARS = 60, N_SITES_SHOWN = 5 };
 
 static const struct sl__column SIZE_COLUMNS[] = {
 	{"size from", 1, 0},
@@ -152,108 +148,22 @@ sl__section_memory(struct sl__doc *doc, const struct sl_memory *m, int verbose)
 }
 
 static void
-json_sizes(struct sl__json *json, const struct sl_memory *m)
+write_page(struct sl__doc *doc, const void *result,
+	   const struct sl_render_options *how)
 {
-	sl__json_array(json, "sizes");
-	for (size_t i = 0; i < SL_MEMORY_N_SIZES; i++) {
-		if (!m->n_by_size[i])
-			continue;
-		sl__json_object(json, NULL);
-		sl__json_number(json, "from_bytes", ldexp(i > 0, (int)i));
-		sl__json_number(json, "to_bytes", ldexp(1, (int)i + 1) - 1);
-		sl__json_integer(json, "count", m->n_by_size[i]);
-		sl__json_end_object(json);
-	}
-	sl__json_end_array(json);
-}
-
-static void
-json_sites(struct sl__json *json, const struct sl_memory *m)
-{
-	sl__json_array(json, "sites");
-	for (size_t i = 0; i < m->n_sites; i++) {
-		sl__json_object(json, NULL);
-		sl__json_text(json, "where", m->sites[i].where);
-		sl__json_integer(json, "allocated_bytes",
-				 m->sites[i].allocated_bytes);
-		sl__json_integer(json, "count", m->sites[i].n_allocations);
-		sl__json_end_object(json);
-	}
-	sl__json_end_array(json);
-}
-
-static void
-json_course(struct sl__json *json, const struct sl_memory *m)
-{
-	size_t n = m->n_points < N_POINTS_WRITTEN ? m->n_points
-						  : N_POINTS_WRITTEN;
-
-	sl__json_array(json, "course");
-	for (size_t i = 0; i < n; i++) {
-		const struct sl_live_point *point =
-			&m->points[i * m->n_points / n];
-
-		sl__json_object(json, NULL);
-		sl__json_number(json, "low_bytes", point->low_bytes);
-		sl__json_number(json, "high_bytes", point->high_bytes);
-		sl__json_end_object(json);
-	}
-	sl__json_end_array(json);
-}
-
-void
-sl__section_json_memory(struct sl__json *json, const struct sl_memory *m)
-{
-	sl__json_object(json, "allocation");
-	sl__json_text(json, "name", m->name);
-	sl__json_text(json, "method",
-		      m->method == SL_MEMORY_INTERPOSED ? "interposed"
-							: "resident");
-	sl__json_number(json, "baseline_bytes", m->baseline_bytes);
-	sl__json_number(json, "peak_bytes", m->peak_bytes);
-	sl__json_number(json, "final_bytes", m->final_bytes);
-	sl__json_reading(json, "allocated_bytes", m->allocated_bytes);
-	sl__json_reading(json, "freed_bytes", m->freed_bytes);
-	sl__json_reading(json, "requested_bytes", m->requested_bytes);
-	sl__json_reading(json, "count", m->n_allocations);
-	sl__json_reading(json, "frees", m->n_frees);
-	sl__json_reading(json, "unsited", m->n_unsited);
-	sl__json_text(json, "pattern", sl_memory_pattern_text(m->pattern));
-	sl__json_text(json, "evidence", m->evidence);
-	sl__json_integer(json, "calls", m->n_calls);
-	sl__json_number(json, "elapsed_ms", 1e3 * m->elapsed_s);
-	json_sizes(json, m);
-	json_sites(json, m);
-	json_course(json, m);
-	sl__json_end_object(json);
-}
-
-static enum sl_status
-render_json(const struct sl_memory *m, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
-{
-	struct sl__json json;
-
-	sl__section_open(&json, out, how->command ? how->command : "memory");
-	sl__section_json_memory(&json, m);
-	sl__json_end_object(&json);
-	return sl__buf_status(out, err);
+	sl__section_memory(doc, result, how->verbose);
 }
 
 enum sl_status
 sl_memory_render(const struct sl_memory *m, const struct sl_render_options *how,
 		 struct sl_buf *out, struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
-	struct sl__doc doc;
+	static const struct sl__renderer renderer = {
+		.kind = "a report on memory",
+		.command = "memory",
+		.page = write_page,
+		.table = &sl__table_memory,
+	};
 
-	if (rc)
-		return rc;
-	if (how->format == SL_FORMAT_JSON)
-		return render_json(m, how, out, err);
-	sl__doc_init(&doc, NULL);
-	sl__section_memory(&doc, m, how->verbose);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
+	return sl__render(&renderer, m, how, out, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_saved.c - a saved result, rendered by what renders its kind. */
 #include "report/render.h"
+#include "result/function_profile.h"
 #include "result/saved.h"
 #include "result/tables.h"
 
@@ -19,10 +20,13 @@
 
 RENDER(bench, sl_bench, sl_bench_render)
 RENDER(comparisons, sl_comparisons, sl_comparisons_render)
+RENDER(function, sl__function_profile, sl__function_profile_render)
 RENDER(machine, sl_machine, sl_machine_render)
 RENDER(measurement, sl_measurement, sl_measurement_render)
+RENDER(memory, sl_memory, sl_memory_render)
 RENDER(overhead, sl_overhead_study, sl_overhead_study_render)
 RENDER(run, sl_run, sl_run_render)
+RENDER(scopes, sl_scopes, sl_scopes_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(versus, sl_versus, sl_versus_render)
@@ -55,12 +59,15 @@ static const struct {
 } kinds[] = {
 	{&sl__table_bench, bench},
 	{&sl__table_comparisons, comparisons},
+	{&sl__table_function, function},
 	{&sl__table_inspections, inspections},
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
+	{&sl__table_memory, memory},
 	{&sl__table_overhead, overhead},
 	{&sl__table_profiles, profiles},
 	{&sl__table_run, run},
+	{&sl__table_scopes, scopes},
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_sweep, sweep},
 	{&sl__table_versus, versus},

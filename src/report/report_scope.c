@@ -6,11 +6,10 @@
  * The page leaves out tables without a figure in them; JSON has every field,
  * the absent ones with their reason.
  */
-#include "base/buf.h"
 #include "report/render.h"
-#include "report/result_json.h"
 #include "report/section.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -136,8 +135,7 @@ write_share(struct sl__doc *doc, const struct sl__roof_share *share)
 }
 
 static void
-write_rates(struct sl__doc *doc, const struct sl_scopes *s,
-	    const struct sl_machine *machine)
+write_rates(struct sl__doc *doc, const struct sl_scopes *s)
 {
 	size_t n = 0;
 
@@ -152,18 +150,18 @@ write_rates(struct sl__doc *doc, const struct sl_scopes *s,
 			sl__doc_heading(doc, "Rates");
 			sl__doc_table(doc, RATE_COLUMNS, N_RATE_COLUMNS);
 		}
-		flops = sl__roof_flops_share(machine, &rates);
-		bytes = sl__roof_bytes_share(machine, &rates);
+		flops = sl__roof_flops_share(s->machine, &rates);
+		bytes = sl__roof_bytes_share(s->machine, &rates);
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", row->name);
 		write_rate(doc, row->flops_per_s);
 		write_share(doc, &flops);
 		write_rate(doc, row->bytes_per_s);
 		write_share(doc, &bytes);
 	}
-	if (n && !machine)
+	if (n && !s->machine)
 		sl__doc_text(doc, SL__STYLE_DIM,
 			     "Shares of the machine's ceilings: %s.",
-			     sl__no_roof);
+			     SL__NO_ROOF);
 }
 
 static void
@@ -255,181 +253,50 @@ write_remarks(struct sl__doc *doc, const struct sl_scopes *s)
 		     sl__time_text(&all, s->resources_pair_ns));
 }
 
-static enum sl_status
-render_page(const struct sl_scopes *s, const struct sl_machine *machine,
-	    const struct sl_render_options *how, struct sl_buf *out,
-	    struct sl_error *err)
+static void
+write_page(struct sl__doc *doc, const void *result,
+	   const struct sl_render_options *how)
 {
+	const struct sl_scopes *s = result;
 	struct sl__insights insights;
-	struct sl__doc doc;
-	enum sl_status rc;
 	struct sl__text t;
 
-	sl__doc_init(&doc, NULL);
-	sl__doc_heading(&doc, "%zu scopes, %s inside them", s->n_scopes,
+	sl__doc_heading(doc, "%zu scopes, %s inside them", s->n_scopes,
 			sl__time_text(&t, s->self_ns));
 	if (s->n_rows) {
-		write_times(&doc, s, how->unit);
+		write_times(doc, s, how->unit);
 		if (how->verbose)
-			write_calls(&doc, s, how->unit);
-		write_rates(&doc, s, machine);
-		write_resources(&doc, s, how->unit);
+			write_calls(doc, s, how->unit);
+		write_rates(doc, s);
+		write_resources(doc, s, how->unit);
 	}
-	sl__insights_of_scopes(&insights, s, machine);
-	sl__section_insights(&doc, &insights);
-	write_remarks(&doc, s);
-	rc = sl__doc_render(&doc, how, out, err);
-	sl__doc_release(&doc);
-	return rc;
-}
-
-/* A percentile with its interval, both refused together. */
-static void
-json_latency(struct sl__json *json, const struct sl_scope_row *row)
-{
-	sl__json_object(json, "latency");
-	sl__json_integer(json, "n", row->n_calls);
-	sl__json_time(json, "mean", &row->mean);
-	if (isnan(row->std_ns))
-		sl__json_absent(json, "std_ms", "needs n >= 2");
-	else
-		sl__json_number(json, "std_ms", row->std_ns / SL__NS_PER_MS);
-	sl__json_number(json, "min_ms", row->min_ns / SL__NS_PER_MS);
-	sl__json_number(json, "max_ms", row->max_ns / SL__NS_PER_MS);
-	sl__section_quantile(json, "median", &row->median);
-	sl__section_quantile(json, "p50", &row->median);
-	sl__section_interval(json, &row->median);
-	sl__section_percentile(json, "p90", &row->p90);
-	sl__section_percentile(json, "p95", &row->p95);
-	sl__section_percentile(json, "p99", &row->p99);
-	sl__json_end_object(json);
-}
-
-static struct sl_reading
-scaled(struct sl_reading reading, double factor)
-{
-	reading.value *= factor;
-	return reading;
+	sl__insights_of_scopes(&insights, s);
+	sl__section_insights(doc, &insights);
+	write_remarks(doc, s);
 }
 
 static void
-json_rates(struct sl__json *json, const struct sl_scopes *s,
-	   const struct sl_scope_row *row, const struct sl_machine *machine)
-{
-	struct sl__rates rates = sl__rates_of_scope(s, row);
-	struct sl__roof_share flops = sl__roof_flops_share(machine, &rates);
-	struct sl__roof_share bytes = sl__roof_bytes_share(machine, &rates);
-
-	sl__json_number(json, "flops", row->n_flops);
-	sl__json_number(json, "bytes", row->n_bytes);
-	sl__json_reading(json, "gflops_per_s", scaled(row->flops_per_s, 1e-9));
-	sl__json_reading(json, "gbytes_per_s", scaled(row->bytes_per_s, 1e-9));
-	sl__json_reading(json, "compute_efficiency", flops.share);
-	if (!flops.share.absent)
-		sl__json_text(json, "compute_ceiling", flops.of);
-	sl__json_reading(json, "bandwidth_efficiency", bytes.share);
-	if (!bytes.share.absent)
-		sl__json_text(json, "bandwidth_ceiling", bytes.of);
-}
-
-static void
-json_resources(struct sl__json *json, const struct sl_scope_row *row)
-{
-	sl__json_reading(json, "cpu_ms", scaled(row->cpu_ns, 1e-6));
-	sl__json_reading(json, "minor_faults", row->n_minor_faults);
-	sl__json_reading(json, "major_faults", row->n_major_faults);
-	sl__json_reading(json, "resident_change_bytes",
-			 row->resident_change_bytes);
-	sl__json_reading(json, "resident_peak_bytes", row->resident_peak_bytes);
-	sl__json_object(json, "allocation");
-	sl__json_reading(json, "peak_bytes", row->live_peak_bytes);
-	sl__json_reading(json, "allocated_bytes", row->allocated_bytes);
-	sl__json_reading(json, "freed_bytes", row->freed_bytes);
-	sl__json_reading(json, "count", row->n_allocations);
-	if (row->pattern)
-		sl__json_text(json, "pattern", row->pattern);
-	else
-		sl__json_absent(json, "pattern", row->n_allocations.absent);
-	sl__json_end_object(json);
-}
-
-static void
-json_row(struct sl__json *json, const struct sl_scopes *s,
-	 const struct sl_scope_row *row, const struct sl_machine *machine)
-{
-	sl__json_object(json, NULL);
-	sl__json_text(json, "name", row->name);
-	if (row->parent)
-		sl__json_text(json, "parent", row->parent);
-	else
-		sl__json_absent(json, "parent", "none, or not always the same");
-	sl__json_integer(json, "calls", row->n_calls);
-	sl__json_integer(json, "threads", row->n_threads);
-	sl__json_number(json, "total_ms", row->total_ns / SL__NS_PER_MS);
-	sl__json_number(json, "self_ms", row->self_ns / SL__NS_PER_MS);
-	sl__json_number(json, "share", row->share);
-	json_latency(json, row);
-	json_rates(json, s, row, machine);
-	json_resources(json, row);
-	sl__json_end_object(json);
-}
-
-static enum sl_status
-render_json(const struct sl_scopes *s, const struct sl_machine *machine,
-	    const struct sl_render_options *how, struct sl_buf *out,
-	    struct sl_error *err)
+tell(struct sl__json *json, const char *key, const void *record,
+     const void *parent)
 {
 	struct sl__insights insights;
-	struct sl__json json;
 
-	sl__insights_of_scopes(&insights, s, machine);
-	sl__section_open(&json, out, how->command ? how->command : "scope");
-	sl__json_array(&json, "scopes");
-	for (size_t i = 0; i < s->n_rows; i++)
-		json_row(&json, s, &s->rows[i], machine);
-	sl__json_end_array(&json);
-	sl__json_integer(&json, "n_scopes", s->n_scopes);
-	sl__json_integer(&json, "n_dropped", s->n_dropped);
-	sl__json_integer(&json, "n_unbalanced", s->n_unbalanced);
-	sl__json_number(&json, "self_ms", s->self_ns / SL__NS_PER_MS);
-	sl__json_object(&json, "overhead");
-	sl__json_number(&json, "pair_ms", s->pair_ns / SL__NS_PER_MS);
-	sl__json_number(&json, "resources_pair_ms",
-			s->resources_pair_ns / SL__NS_PER_MS);
-	sl__json_end_object(&json);
-	sl__section_json_insights(&json, &insights);
-	sl__json_end_object(&json);
-	return sl__buf_status(out, err);
+	(void)parent;
+	sl__insights_of_scopes(&insights, record);
+	sl__section_json_insights(json, key, &insights);
 }
 
 enum sl_status
 sl_scopes_render(const struct sl_scopes *s, const struct sl_render_options *how,
 		 struct sl_buf *out, struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
-	struct sl_machine *machine;
+	static const struct sl__renderer renderer = {
+		.kind = "a report on scopes",
+		.command = "scope",
+		.page = write_page,
+		.tell = tell,
+		.table = &sl__table_scopes,
+	};
 
-	if (rc)
-		return rc;
-	machine = sl__roof_open();
-	if (how->format == SL_FORMAT_JSON)
-		rc = render_json(s, machine, how, out, err);
-	else
-		rc = render_page(s, machine, how, out, err);
-	sl_machine_free(machine);
-	return rc;
-}
-
-enum sl_status
-sl_scope_report(const struct sl_render_options *how, struct sl_buf *out,
-		struct sl_error *err)
-{
-	struct sl_scopes *s;
-	enum sl_status rc = sl_scope_top(&s, 0, err);
-
-	if (rc)
-		return rc;
-	rc = sl_scopes_render(s, how, out, err);
-	sl_scopes_free(s);
-	return rc;
+	return sl__render(&renderer, s, how, out, err);
 }

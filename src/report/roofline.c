@@ -7,7 +7,6 @@
  * levels of memory are parallel.
  */
 #include "report/roofline.h"
-#include "machine/machine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,8 +65,8 @@ sl__roofline_of(struct sl__roofline *out, const struct sl_machine *m,
 				 sl_dtype_text(dtypes[i]), value);
 	}
 	for (int i = SL_LEVEL_L1; i <= SL_LEVEL_DRAM; i++) {
-		const struct sl_memory_level *l =
-			sl__machine_bandwidth(m, (enum sl_level)i, n_threads);
+		const struct sl_memory_level *l = sl_machine_find_bandwidth(
+			m, (enum sl_level)i, n_threads);
 
 		if (l)
 			add_line(out->slopes, &out->n_slopes,

@@ -13,19 +13,6 @@
 #include "base/banned.h"
 
 void
-sl__section_open(struct sl__json *json, struct sl_buf *out, const char *command)
-{
-	sl__json_init(json, out);
-	sl__json_object(json, NULL);
-	sl__json_integer(json, "schema", 1);
-	sl__json_object(json, "tool");
-	sl__json_text(json, "name", "sleuth");
-	sl__json_text(json, "version", sl_version());
-	sl__json_end_object(json);
-	sl__json_text(json, "command", command);
-}
-
-void
 sl__section_bounds(struct sl__json *json, const char *key,
 		   const struct sl_estimate *e, double unit)
 {
@@ -83,10 +70,10 @@ sl__section_insights(struct sl__doc *doc, const struct sl__insights *insights)
 }
 
 void
-sl__section_json_insights(struct sl__json *json,
+sl__section_json_insights(struct sl__json *json, const char *key,
 			  const struct sl__insights *insights)
 {
-	sl__json_array(json, "insights");
+	sl__json_array(json, key);
 	for (size_t i = 0; i < insights->n; i++)
 		sl__json_text(json, NULL, insights->lines[i]);
 	sl__json_end_array(json);

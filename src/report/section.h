@@ -8,10 +8,6 @@
 #include "report/insight.h"
 #include "result/field.h"
 
-/* Opens the document: schema, tool and command.  The caller ends it. */
-void sl__section_open(struct sl__json *json, struct sl_buf *out,
-		      const char *command);
-
 /* "key": { lo, hi }, both divided by 'unit', or why there is none. */
 void sl__section_bounds(struct sl__json *json, const char *key,
 			const struct sl_estimate *e, double unit);
@@ -30,12 +26,15 @@ void sl__section_interval(struct sl__json *json, const struct sl_estimate *e);
 /* What stands out, as a list; nothing when there is nothing. */
 void sl__section_insights(struct sl__doc *doc,
 			  const struct sl__insights *insights);
-void sl__section_json_insights(struct sl__json *json,
+void sl__section_json_insights(struct sl__json *json, const char *key,
 			       const struct sl__insights *insights);
 
-/* The members of "allocation" and the page about it. */
+/* The page of a struct sl_measurement. */
+void sl__section_measurement(struct sl__doc *doc, const void *result,
+			     const struct sl_render_options *how);
+
+/* The page about memory. */
 void sl__section_memory(struct sl__doc *doc, const struct sl_memory *m,
 			int verbose);
-void sl__section_json_memory(struct sl__json *json, const struct sl_memory *m);
 
 #endif

@@ -91,7 +91,6 @@ struct sl__vocabulary {
 	unsigned first, n;
 };
 
-/* The field of a shape that no kind has. */
 struct sl__json_value;
 struct sl__arena;
 typedef void sl__field_write(struct sl__json *json, const struct sl__field *f,
@@ -145,8 +144,7 @@ struct sl__record {
 	void (*settle)(void *record);
 };
 
-/* What a time is divided by for a name in _ms; multiplied by 1e-6, 100 us
- * would read 0.09999999999999999. */
+/* A divisor: multiplied by 1e-6, 100 us would read 0.09999999999999999. */
 #define SL__NS_PER_MS 1000000.0
 
 #endif

@@ -194,7 +194,7 @@ static const struct sl__field machine_fields[] = {
 	      "can be compared"),
 	SL__F_GROUP(&ceilings, "ceilings", "what it can do, measured"),
 };
-SL__RECORD(sl__table_machine, "machine", sl_machine, machine_fields, 0);
+SL__RECORD(sl__table_machine, "computer", sl_machine, machine_fields, 0);
 
 SL__MAKE(make_threads, sl_machine, m, WHOLE, whole, m->max_threads)
 

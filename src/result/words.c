@@ -33,6 +33,15 @@ nan_text(enum sl_nan_policy policy)
 }
 
 static const char *
+memory_method_text(enum sl_memory_method method)
+{
+	static const char *const words[] = {"auto", "interposed", "resident"};
+
+	return (unsigned)method <= SL_MEMORY_RESIDENT ? words[method]
+						      : words[0];
+}
+
+static const char *
 kept_text(enum sl_kept why)
 {
 	static const char *const words[] = {"first", "median", "slowest"};
@@ -84,6 +93,10 @@ WORDS(growth_figure, sl_growth_figure, sl_growth_figure_text, 0,
 WORDS(gate, sl_gate, gate_text, 0, SL_GATE_REGRESSED + 1)
 WORDS(isa_cause, sl_isa_cause, sl_isa_cause_text, 0, SL_ISA_TILES_HIDDEN + 1)
 WORDS(level, sl_level, sl_level_text, 0, SL_N_LEVELS)
+WORDS(memory_method, sl_memory_method, memory_method_text, 0,
+      SL_MEMORY_RESIDENT + 1)
+WORDS(memory_pattern, sl_memory_pattern, sl_memory_pattern_text, 0,
+      SL_MEMORY_SPIKE + 1)
 WORDS(method, sl_method, sl_method_text, 0, SL_METHOD_BATCH + 1)
 WORDS(optimizer, sl_optimizer, sl_optimizer_text, 0, SL_N_OPTIMIZERS)
 WORDS(path, sl_path, sl_path_text, 0, SL_N_PATHS)

@@ -7,7 +7,8 @@
 
 extern const struct sl__vocabulary sl__words_access, sl__words_algorithms,
 	sl__words_bottleneck, sl__words_bound, sl__words_gain, sl__words_kept,
-	sl__words_nan, sl__words_part, sl__words_peak_moment, sl__words_trial,
+	sl__words_memory_method, sl__words_memory_pattern, sl__words_nan,
+	sl__words_part, sl__words_peak_moment, sl__words_trial,
 	sl__words_cache_kind, sl__words_check_rule, sl__words_growth_axis,
 	sl__words_growth_figure, sl__words_convention, sl__words_dtype,
 	sl__words_fitness, sl__words_gate, sl__words_isa_cause, sl__words_level,

@@ -55,6 +55,15 @@ struct sl__scope_state {
 /* Work a second; why not where none was declared or no time passed. */
 struct sl_reading sl__rate_of(double work, double ns, const char *undeclared);
 
+/*
+ * What sl_scope_top() gives, but for the machine and the shares of its ceilings,
+ * which are for the caller to fill in: *rows are those of *out.
+ */
+enum sl_status sl__scopes_collect(struct sl_scopes **out,
+				  struct sl_scope_row **rows, size_t n,
+				  struct sl_error *err) SL_CHECKED;
+void sl__scopes_release(struct sl_scopes *s); /* the machine is not freed */
+
 void sl__scope_state_read(struct sl__scope_state *out);
 
 /*

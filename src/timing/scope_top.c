@@ -250,8 +250,8 @@ by_self_time(const void *a, const void *b)
 }
 
 static enum sl_status
-fill(struct sl_scopes *s, struct sl__arena *arena, const struct merge *merge,
-     struct sl_error *err)
+fill(struct sl_scopes *s, struct sl_scope_row **out, struct sl__arena *arena,
+     const struct merge *merge, struct sl_error *err)
 {
 	const struct sl__scope_cost *costs = merge->state.costs;
 	struct sl_scope_row *rows =
@@ -268,7 +268,7 @@ fill(struct sl_scopes *s, struct sl__arena *arena, const struct merge *merge,
 		rows[i].share = s->self_ns > 0 ? rows[i].self_ns / s->self_ns
 					       : (double)NAN;
 	qsort(rows, merge->n, sizeof(*rows), by_self_time);
-	s->rows = rows;
+	s->rows = *out = rows;
 	s->n_rows = merge->n;
 	s->n_scopes = merge->n;
 	s->n_dropped = merge->state.n_dropped;
@@ -280,7 +280,8 @@ fill(struct sl_scopes *s, struct sl__arena *arena, const struct merge *merge,
 }
 
 enum sl_status
-sl_scope_top(struct sl_scopes **out, size_t n, struct sl_error *err)
+sl__scopes_collect(struct sl_scopes **out, struct sl_scope_row **rows, size_t n,
+		   struct sl_error *err)
 {
 	struct merge merge = {.ticks_per_ns = sl__ticks_per_ns()};
 	struct sl_scopes *s;
@@ -300,7 +301,7 @@ sl_scope_top(struct sl_scopes **out, size_t n, struct sl_error *err)
 		rc = sl__fail_nomem(err);
 		goto out;
 	}
-	rc = fill(s, arena, &merge, err);
+	rc = fill(s, rows, arena, &merge, err);
 	if (rc)
 		goto out;
 	if (n && n < s->n_rows)
@@ -308,13 +309,13 @@ sl_scope_top(struct sl_scopes **out, size_t n, struct sl_error *err)
 	*out = s;
 	s = NULL; /* the caller's now */
 out:
-	sl_scopes_free(s);
+	sl__scopes_release(s);
 	sl__arena_release(&merge.arena);
 	return rc;
 }
 
 void
-sl_scopes_free(struct sl_scopes *s)
+sl__scopes_release(struct sl_scopes *s)
 {
 	sl__boxed_free(s);
 }

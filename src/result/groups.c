@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* groups.c - operations summed up, and passes as timelines. */
-#include "analysis/groups.h"
+#include "result/groups.h"
 #include "base/map.h"
 #include "base/status.h"
 #include "result/pass_times.h"

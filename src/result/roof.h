@@ -6,10 +6,7 @@
 #include "sleuth.h"
 
 /* Why nothing is said without a description of the machine. */
-extern const char sl__no_roof[];
-
-/* The cached description of this machine, or NULL; never measures. */
-struct sl_machine *sl__roof_open(void);
+#define SL__NO_ROOF "run `sleuth machine` first"
 
 /* Declared work over a time, as one thread of n_threads did it. */
 struct sl__rates {
@@ -55,5 +52,9 @@ struct sl__roof_share sl__roof_flops_share(const struct sl_machine *machine,
 					   const struct sl__rates *rates);
 struct sl__roof_share sl__roof_bytes_share(const struct sl_machine *machine,
 					   const struct sl__rates *rates);
+
+/* The cost of measuring, which was taken off, may be wrong by all of it. */
+struct sl__rates sl__rates_of_scope(const struct sl_scopes *s,
+				    const struct sl_scope_row *row);
 
 #endif

@@ -2,28 +2,16 @@
 /*
  * roof.c - what a rate is of the machine's ceilings.
  *
- * A report on a program does not stop to measure the machine: it takes what
- * "sleuth machine" left in the cache, or says that nothing is there.  A rate
- * is held against the ceiling that the reader knows, f32 and DRAM, and called
+ * A rate is held against the ceiling that the reader knows, f32 and DRAM, and called
  * impossible only by the fastest that the machine has.
  */
-#include "report/roof.h"
+#include "result/roof.h"
 #include "base/reading.h"
-#include "machine/machine.h"
+#include "result/function_profile.h"
 
 #include <math.h>
 
 #include "base/banned.h"
-
-const char sl__no_roof[] = "run `sleuth machine` first";
-
-struct sl_machine *
-sl__roof_open(void)
-{
-	struct sl_machine *machine;
-
-	return sl_machine_open_cached(&machine, NULL, NULL) ? NULL : machine;
-}
 
 /* Ceilings of one kind; one that was not measured has the value NaN. */
 struct ceilings {
@@ -108,7 +96,7 @@ fastest_peak(const struct sl_machine *m)
 {
 	struct sl_estimate fastest = UNMEASURED;
 
-	if (sl__machine_hides_peaks(m))
+	if (sl_machine_hides_peaks(m))
 		return UNMEASURED;
 	for (size_t i = 0; i < m->n_peaks; i++) {
 		const struct sl_peak *p = &m->peaks[i];
@@ -147,13 +135,14 @@ sl__roof_flops_share(const struct sl_machine *machine,
 	if (rates->flops_per_s.absent)
 		return share_absent(rates->flops_per_s.absent);
 	if (!machine)
-		return share_absent(sl__no_roof);
-	peak = sl__machine_peak(machine, SL_DTYPE_F32, rates->n_threads);
+		return share_absent(SL__NO_ROOF);
+	peak = sl_machine_find_peak(machine, SL_DTYPE_F32, rates->n_threads);
 	if (peak) {
 		c.n_threads = peak->n_threads;
 		c.one = part_of(peak->ops_per_s, peak->n_threads);
 	}
-	peak = sl__machine_peak(machine, SL_DTYPE_F32, machine->max_threads);
+	peak = sl_machine_find_peak(machine, SL_DTYPE_F32,
+				    machine->max_threads);
 	if (peak)
 		c.all = peak->ops_per_s;
 	c.fastest = fastest_peak(machine);
@@ -174,16 +163,41 @@ sl__roof_bytes_share(const struct sl_machine *machine,
 	if (rates->bytes_per_s.absent)
 		return share_absent(rates->bytes_per_s.absent);
 	if (!machine)
-		return share_absent(sl__no_roof);
-	level = sl__machine_bandwidth(machine, SL_LEVEL_DRAM, rates->n_threads);
+		return share_absent(SL__NO_ROOF);
+	level = sl_machine_find_bandwidth(machine, SL_LEVEL_DRAM,
+					  rates->n_threads);
 	if (level) {
 		c.n_threads = level->n_threads;
 		c.one = part_of(level->value, level->n_threads);
 	}
-	level = sl__machine_bandwidth(machine, SL_LEVEL_DRAM,
-				      machine->max_threads);
+	level = sl_machine_find_bandwidth(machine, SL_LEVEL_DRAM,
+					  machine->max_threads);
 	if (level)
 		c.all = level->value;
 	c.fastest = fastest_level(machine);
 	return share_of(rates->bytes_per_s.value, rates->stretch, &c, &names);
+}
+
+struct sl__rates
+sl__rates_of_scope(const struct sl_scopes *s, const struct sl_scope_row *row)
+{
+	int bare = row->cpu_ns.absent && row->n_minor_faults.absent &&
+		   row->resident_change_bytes.absent;
+	double taken_off_ns = bare ? s->pair_ns : s->resources_pair_ns;
+	struct sl__rates rates = {row->flops_per_s, row->bytes_per_s,
+				  (sl__roof_upper(&row->mean) + taken_off_ns) /
+					  row->mean.value,
+				  row->n_threads};
+
+	return rates;
+}
+
+struct sl__rates
+sl__rates_of_function(const struct sl__function_profile *p)
+{
+	const struct sl_estimate *median = &p->time->wall.median;
+	struct sl__rates rates = {p->flops_per_s, p->bytes_per_s,
+				  sl__roof_upper(median) / median->value, 1};
+
+	return rates;
 }
