@@ -56,8 +56,9 @@ test_classes(void **state)
 	check_evaluated("Multinomial 7 (f32[2,3]={-inf,0,-inf,0,-inf,-inf}) "
 			"sample_size=3 dtype=7",
 			"i64[2,3]={1,1,1,0,0,0}");
-	check_evaluated("Multinomial 7 (f32[1,2]={-inf,0}) sample_size=1",
-			"i32[1,1]={1}");
+	check_evaluated("Multinomial 7 (f32[1,4]={-inf,-inf,-inf,0}) "
+			"sample_size=1",
+			"i32[1,1]={3}");
 	check_fails("Multinomial 7 (f32[1,0]={}) sample_size=3", "no classes");
 }
 
