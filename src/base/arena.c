@@ -239,6 +239,25 @@ sl__arena_grown(struct sl__arena *arena, const void *old, size_t n, size_t cap,
 	return block;
 }
 
+/* Doubling keeps the waste below half. */
+int
+sl__arena_grow(struct sl__arena *arena, void *array, size_t n, size_t *cap,
+	       size_t n_bytes)
+{
+	size_t more = *cap ? 2 * *cap : 16;
+	void *old, *new;
+
+	if (n < *cap)
+		return 1;
+	memcpy(&old, array, sizeof(old));
+	new = sl__arena_grown(arena, old, n, more, n_bytes);
+	if (!new)
+		return 0;
+	memcpy(array, &new, sizeof(new));
+	*cap = more;
+	return 1;
+}
+
 char *
 sl__arena_string(struct sl__arena *arena, const char *text)
 {

@@ -55,6 +55,14 @@ void *sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes);
 void *sl__arena_grown(struct sl__arena *arena, const void *old, size_t n,
 		      size_t cap, size_t n_bytes);
 
+/*
+ * Makes room for one more element of a list of n, which is copied when it must
+ * grow; 'array' is the address of the pointer to it.  0: out of memory, and
+ * the list is as it was.
+ */
+int sl__arena_grow(struct sl__arena *arena, void *array, size_t n, size_t *cap,
+		   size_t n_bytes);
+
 /* A copy of 'text', which may be NULL (gives NULL). */
 char *sl__arena_string(struct sl__arena *arena, const char *text);
 

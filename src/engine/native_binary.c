@@ -302,31 +302,14 @@ struct binary {
 	unsigned char **at;
 };
 
-enum { PIECE = 512 }; /* elements that are converted at a time */
-
-union piece {
-	float reals[PIECE];
-	int64_t wholes[PIECE];
-};
-
-static void
-load(int is_real, enum sl_dtype dtype, const unsigned char *from, int64_t n,
-     union piece *to)
-{
-	if (is_real)
-		sl__numbers_to_f32(dtype, from, n, to->reals);
-	else
-		sl__numbers_to_i64(dtype, from, n, to->wholes);
-}
-
 /* One row in pieces that are converted. */
 static void
 run_converted(const struct binary *b, const struct rows *r)
 {
 	const enum sl_dtype *types = b->pass->types;
-	size_t sizes[3];
-	union piece pieces[3];
+	union sl__piece pieces[3];
 	struct rows piece = *r;
+	size_t sizes[3];
 
 	for (int k = 0; k < 3; k++)
 		sizes[k] = sl_dtype_bits(types[k]) / 8;
@@ -334,25 +317,20 @@ run_converted(const struct binary *b, const struct rows *r)
 	piece.a = &pieces[1];
 	piece.b = &pieces[2];
 	piece.y = &pieces[0];
-	for (int64_t i = 0; i < r->n; i += PIECE) {
-		unsigned char *y = (unsigned char *)r->y + (size_t)i * sizes[0];
-
-		piece.n = r->n - i < PIECE ? r->n - i : PIECE;
-		load(b->is_real, types[1],
-		     (const unsigned char *)r->a +
-			     (size_t)(i * r->a_step) * sizes[1],
-		     r->a_step ? piece.n : 1, &pieces[1]);
-		load(b->is_real, types[2],
-		     (const unsigned char *)r->b +
-			     (size_t)(i * r->b_step) * sizes[2],
-		     r->b_step ? piece.n : 1, &pieces[2]);
+	for (int64_t i = 0; i < r->n; i += SL__PIECE) {
+		piece.n = r->n - i < SL__PIECE ? r->n - i : SL__PIECE;
+		sl__piece_load(&pieces[1], b->is_real, types[1],
+			       (const unsigned char *)r->a +
+				       (size_t)(i * r->a_step) * sizes[1],
+			       r->a_step ? piece.n : 1);
+		sl__piece_load(&pieces[2], b->is_real, types[2],
+			       (const unsigned char *)r->b +
+				       (size_t)(i * r->b_step) * sizes[2],
+			       r->b_step ? piece.n : 1);
 		b->pass->f(&piece);
-		if (b->is_real)
-			sl__numbers_from_f32(types[0], pieces[0].reals, piece.n,
-					     y);
-		else
-			sl__numbers_from_i64(types[0], pieces[0].wholes,
-					     piece.n, y);
+		sl__piece_store(&pieces[0], b->is_real, types[0],
+				(unsigned char *)r->y + (size_t)i * sizes[0],
+				piece.n);
 	}
 }
 

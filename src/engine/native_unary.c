@@ -299,58 +299,31 @@ struct unary {
 	unsigned char **at; /* x, y */
 };
 
-enum { PIECE = 512 }; /* elements that are converted at a time */
-
-static void
-run_real(const struct unary *u, int64_t first, int64_t n)
-{
-	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
-	float piece[PIECE];
-
-	if (u->from == SL_DTYPE_F32 && u->to == SL_DTYPE_F32) {
-		u->real((const float *)(void *)u->at[0] + first, n, &u->knobs,
-			(float *)(void *)u->at[1] + first);
-		return;
-	}
-	for (int64_t i = first; i < first + n; i += PIECE) {
-		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
-
-		sl__numbers_to_f32(u->from, u->at[0] + (size_t)i * from, now,
-				   piece);
-		u->real(piece, now, &u->knobs, piece);
-		sl__numbers_from_f32(u->to, piece, now,
-				     u->at[1] + (size_t)i * to);
-	}
-}
-
-static void
-run_whole(const struct unary *u, int64_t first, int64_t n)
-{
-	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
-	int64_t piece[PIECE];
-
-	for (int64_t i = first; i < first + n; i += PIECE) {
-		int64_t now = first + n - i < PIECE ? first + n - i : PIECE;
-
-		sl__numbers_to_i64(u->from, u->at[0] + (size_t)i * from, now,
-				   piece);
-		u->whole(piece, now, &u->knobs, piece);
-		sl__numbers_from_i64(u->to, piece, now,
-				     u->at[1] + (size_t)i * to);
-	}
-}
-
 static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct unary *u = ctx;
-	int64_t first, end;
+	size_t from = sl_dtype_bits(u->from) / 8, to = sl_dtype_bits(u->to) / 8;
+	union sl__piece piece;
+	int64_t first, end, n;
 
 	sl__parallel_part(u->n, rank, n_ranks, &first, &end);
-	if (u->real)
-		run_real(u, first, end - first);
-	else
-		run_whole(u, first, end - first);
+	if (u->real && u->from == SL_DTYPE_F32 && u->to == SL_DTYPE_F32) {
+		u->real((const float *)(void *)u->at[0] + first, end - first,
+			&u->knobs, (float *)(void *)u->at[1] + first);
+		return;
+	}
+	for (int64_t i = first; i < end; i += SL__PIECE) {
+		n = end - i < SL__PIECE ? end - i : SL__PIECE;
+		sl__piece_load(&piece, u->real != NULL, u->from,
+			       u->at[0] + (size_t)i * from, n);
+		if (u->real)
+			u->real(piece.reals, n, &u->knobs, piece.reals);
+		else
+			u->whole(piece.wholes, n, &u->knobs, piece.wholes);
+		sl__piece_store(&piece, u->real != NULL, u->to,
+				u->at[1] + (size_t)i * to, n);
+	}
 }
 
 static int

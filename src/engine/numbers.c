@@ -244,3 +244,23 @@ sl__numbers_from_i64(enum sl_dtype dtype, const int64_t *from, int64_t n,
 		break;
 	}
 }
+
+void
+sl__piece_load(union sl__piece *piece, int is_real, enum sl_dtype dtype,
+	       const void *from, int64_t n)
+{
+	if (is_real)
+		sl__numbers_to_f32(dtype, from, n, piece->reals);
+	else
+		sl__numbers_to_i64(dtype, from, n, piece->wholes);
+}
+
+void
+sl__piece_store(const union sl__piece *piece, int is_real, enum sl_dtype dtype,
+		void *to, int64_t n)
+{
+	if (is_real)
+		sl__numbers_from_f32(dtype, piece->reals, n, to);
+	else
+		sl__numbers_from_i64(dtype, piece->wholes, n, to);
+}

@@ -33,4 +33,15 @@ void sl__numbers_to_i64(enum sl_dtype dtype, const void *from, int64_t n,
 void sl__numbers_from_i64(enum sl_dtype dtype, const int64_t *from, int64_t n,
 			  void *to);
 
+/* Elements that are converted at a time, real or whole. */
+enum { SL__PIECE = 512 };
+union sl__piece {
+	float reals[SL__PIECE];
+	int64_t wholes[SL__PIECE];
+};
+void sl__piece_load(union sl__piece *piece, int is_real, enum sl_dtype dtype,
+		    const void *from, int64_t n);
+void sl__piece_store(const union sl__piece *piece, int is_real,
+		     enum sl_dtype dtype, void *to, int64_t n);
+
 #endif

@@ -111,29 +111,14 @@ sl__plan_constant(struct sl__planner *pl, uint32_t value)
 	return &datum->tensor;
 }
 
-/* Room for another buffer; 0: a failure. */
+/* Room for another element of a list of the program's; whether there is. */
 static int
-grow_buffers(struct sl__planner *pl)
+grow(struct sl__planner *pl, void *array, size_t n, size_t *cap, size_t n_bytes)
 {
-	struct sl__program *p = pl->program;
-	size_t cap = p->cap_buffers ? 2 * p->cap_buffers : 64;
-	struct sl__buffer *more;
-	uint32_t *uses;
-
-	if (pl->rc || p->n_buffers < p->cap_buffers)
-		return !pl->rc;
-	more = sl__plan_state(pl, cap * sizeof(*more));
-	uses = sl__plan_state(pl, cap * sizeof(*uses));
-	if (pl->rc)
-		return 0;
-	if (p->n_buffers) {
-		memcpy(more, p->buffers, p->n_buffers * sizeof(*more));
-		memcpy(uses, pl->buffer_uses, p->n_buffers * sizeof(*uses));
-	}
-	p->buffers = more;
-	pl->buffer_uses = uses;
-	p->cap_buffers = cap;
-	return 1;
+	if (!pl->rc &&
+	    !sl__arena_grow(&pl->program->arena, array, n, cap, n_bytes))
+		pl->rc = sl__fail_nomem(pl->err);
+	return !pl->rc;
 }
 
 static uint32_t
@@ -142,7 +127,9 @@ add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes)
 	struct sl__program *p = pl->program;
 	uint32_t id = (uint32_t)p->n_buffers;
 
-	if (!grow_buffers(pl))
+	if (!grow(pl, &p->buffers, id, &p->cap_buffers, sizeof(*p->buffers)) ||
+	    !grow(pl, &pl->buffer_uses, id, &pl->cap_buffer_uses,
+		  sizeof(*pl->buffer_uses)))
 		return SL__NONE;
 	p->buffers[id].room = room;
 	p->buffers[id].n_bytes = n_bytes;
@@ -387,24 +374,6 @@ sl__plan_state(struct sl__planner *pl, size_t n_bytes)
 }
 
 static void
-grow_steps(struct sl__planner *pl)
-{
-	struct sl__program *p = pl->program;
-	size_t cap = p->cap_steps ? 2 * p->cap_steps : 64;
-	struct sl__step *more;
-
-	if (p->n_steps < p->cap_steps)
-		return;
-	more = sl__plan_state(pl, cap * sizeof(*more));
-	if (!more)
-		return;
-	if (p->n_steps)
-		memcpy(more, p->steps, p->n_steps * sizeof(*more));
-	p->steps = more;
-	p->cap_steps = cap;
-}
-
-static void
 count_work(const struct sl__planner *pl, uint32_t node, struct sl__step *step)
 {
 	const struct sl__covers *covers = &pl->program->covers[node];
@@ -426,8 +395,7 @@ sl__plan_step(struct sl__planner *pl, const uint32_t *operands, uint32_t n,
 	uint32_t *ids = sl__plan_state(pl, n * sizeof(*ids));
 	unsigned char **at = sl__plan_state(pl, n * sizeof(*at));
 
-	grow_steps(pl);
-	if (pl->rc)
+	if (!grow(pl, &p->steps, p->n_steps, &p->cap_steps, sizeof(*p->steps)))
 		return &pl->spare;
 	step = &p->steps[p->n_steps++];
 	*step = (struct sl__step){.kernel = kernel,

@@ -49,26 +49,14 @@ sl_graph_free(struct sl_graph *graph)
 	sl__release(&allocator, graph);
 }
 
-/* Makes room for one more element; doubling keeps the waste below half. */
 static enum sl_status
 grow(struct sl_graph *graph, void *array, size_t n, size_t *cap, size_t n_bytes,
      struct sl_error *err)
 {
-	size_t more = *cap ? *cap * 2 : 16;
-	void *old, *new;
-
 	assert(!graph->is_frozen);
-	if (n < *cap)
-		return SL_OK;
-	memcpy(&old, array, sizeof(old));
-	new = sl__arena_array(&graph->arena, more, n_bytes);
-	if (!new)
-		return sl__fail_nomem(err);
-	if (n)
-		memcpy(new, old, n * n_bytes);
-	memcpy(array, &new, sizeof(new));
-	*cap = more;
-	return SL_OK;
+	return sl__arena_grow(&graph->arena, array, n, cap, n_bytes)
+		       ? SL_OK
+		       : sl__fail_nomem(err);
 }
 
 static enum sl_status

@@ -130,19 +130,9 @@ note_open(struct sl__shapes *s, uint32_t node, uint32_t value,
 struct sl__unresolved *
 sl__shapes_note(struct sl__shapes *s, uint32_t node, uint32_t value)
 {
-	if (s->n_unresolved == s->cap_unresolved) {
-		size_t cap = s->cap_unresolved ? 2 * s->cap_unresolved : 16;
-		struct sl__unresolved *more =
-			sl__arena_array(&s->arena, cap, sizeof(*more));
-
-		if (!more)
-			return NULL;
-		if (s->n_unresolved)
-			memcpy(more, s->unresolved,
-			       s->n_unresolved * sizeof(*more));
-		s->unresolved = more;
-		s->cap_unresolved = cap;
-	}
+	if (!sl__arena_grow(&s->arena, &s->unresolved, s->n_unresolved,
+			    &s->cap_unresolved, sizeof(*s->unresolved)))
+		return NULL;
 	s->unresolved[s->n_unresolved].node = node;
 	s->unresolved[s->n_unresolved].value = value;
 	return &s->unresolved[s->n_unresolved++];

@@ -104,16 +104,9 @@ append(struct sl__shapes *s, const struct sl__size *size)
 {
 	struct sl__size_table *table = &s->sizes;
 
-	if (table->n == table->cap) {
-		struct sl__size *more = sl__arena_array(
-			&s->arena, 2 * table->cap, sizeof(*more));
-
-		if (!more)
-			return run_short(s);
-		memcpy(more, table->sizes, table->n * sizeof(*more));
-		table->sizes = more;
-		table->cap *= 2;
-	}
+	if (!sl__arena_grow(&s->arena, &table->sizes, table->n, &table->cap,
+			    sizeof(*table->sizes)))
+		return run_short(s);
 	table->sizes[table->n] = *size;
 	return SL__SYMBOL_BASE + (int64_t)table->n++;
 }

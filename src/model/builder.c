@@ -129,25 +129,13 @@ sl__builder_nomem(struct sl_builder *b)
 	return sl__builder_stick(b, sl__fail_nomem(&b->err));
 }
 
-/* Makes room for one more element of an array in the builder's arena. */
 int
 sl__builder_grow(struct sl_builder *b, void *array, size_t n, size_t *cap,
 		 size_t n_bytes)
 {
-	size_t more = *cap ? 2 * *cap : 8;
-	void *old, *new;
-
-	if (n < *cap)
-		return 0;
-	memcpy(&old, array, sizeof(old));
-	new = sl__arena_array(&b->arena, more, n_bytes);
-	if (!new)
-		return sl__builder_nomem(b);
-	if (n)
-		memcpy(new, old, n * n_bytes);
-	memcpy(array, &new, sizeof(new));
-	*cap = more;
-	return 0;
+	return sl__arena_grow(&b->arena, array, n, cap, n_bytes)
+		       ? 0
+		       : sl__builder_nomem(b);
 }
 
 /* "scope.name" in the builder's arena, NULL after a failure. */

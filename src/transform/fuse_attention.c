@@ -86,7 +86,7 @@ walk_on(struct sl__attending *a, uint32_t node, size_t i, int depth)
 	struct sl__rewrite *rw = a->trail.rw;
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
-	return sl__are_alike(rw, value, rw->nodes[node].node.outputs[0]) &&
+	return sl__are_alike(rw, value, sl__rewrite_output(rw, node)) &&
 	       walk_scores(a, value, depth - 1);
 }
 
@@ -224,7 +224,7 @@ skip_guard(struct sl__attending *a, uint32_t value)
 		if (!sl__rewrite_is(rw, test, SL__OP_ONNX_IsNaN) ||
 		    !sl__rewrite_is(rw, choice, SL__OP_ONNX_Where) ||
 		    sl__rewrite_input(rw, choice, 0) !=
-			    rw->nodes[test].node.outputs[0] ||
+			    sl__rewrite_output(rw, test) ||
 		    sl__rewrite_input(rw, choice, 2) != value ||
 		    !sl__rewrite_scalar(rw, sl__rewrite_input(rw, choice, 1),
 					&x) ||
@@ -233,7 +233,7 @@ skip_guard(struct sl__attending *a, uint32_t value)
 		sl__trail_add(&a->trail, test);
 		sl__trail_add(&a->trail, choice);
 		a->is_guarded = 1;
-		return rw->nodes[choice].node.outputs[0];
+		return sl__rewrite_output(rw, choice);
 	}
 	return value;
 }
@@ -243,7 +243,7 @@ static int
 find_mixing(struct sl__attending *a)
 {
 	struct sl__rewrite *rw = a->trail.rw;
-	uint32_t value = rw->nodes[a->softmax].node.outputs[0], user;
+	uint32_t value = sl__rewrite_output(rw, a->softmax), user;
 
 	value = skip_guard(a, value);
 	for (int i = 0; i < WALK_MOST; i++) {
@@ -263,10 +263,9 @@ find_mixing(struct sl__attending *a)
 		    !sl__rewrite_is(rw, user, SL__OP_ONNX_Reshape) &&
 		    !sl__drops_nothing(rw, user))
 			return 0;
-		if (!are_same_matrices(rw, value,
-				       rw->nodes[user].node.outputs[0]))
+		if (!are_same_matrices(rw, value, sl__rewrite_output(rw, user)))
 			return 0;
-		value = rw->nodes[user].node.outputs[0];
+		value = sl__rewrite_output(rw, user);
 	}
 	return 0;
 }
@@ -413,7 +412,7 @@ find_flat_end(struct sl__attending *a)
 	int64_t h = a->heads, s = a->queries, w = a->v.width;
 	const struct sl__view heads = {
 		4, {a->batch, h, s, w}, {s * h * w, w, h * w, 1}};
-	uint32_t value = rw->nodes[a->mixing].node.outputs[0], best = SL__NONE;
+	uint32_t value = sl__rewrite_output(rw, a->mixing), best = SL__NONE;
 	struct sl__view view = heads;
 	struct sl__trail way = a->trail;
 	int is_seen = sl__view_reshape(&view, rw->types[value].rank,
@@ -425,7 +424,7 @@ find_flat_end(struct sl__attending *a)
 
 		if (!sl__is_view(rw, user))
 			break;
-		value = rw->nodes[user].node.outputs[0];
+		value = sl__rewrite_output(rw, user);
 		type = &rw->types[value];
 		sl__trail_add(&way, user);
 		if (is_seen) {
@@ -694,7 +693,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	if (!sl__fits_single(scale_of(&a, is_flat)) ||
 	    !sl__fits_single(a.softcap))
 		return;
-	make(&a, is_flat, is_flat ? end : rw->nodes[a.mixing].node.outputs[0]);
+	make(&a, is_flat, is_flat ? end : sl__rewrite_output(rw, a.mixing));
 }
 
 void

@@ -30,7 +30,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 
 	if (!is_fusable(rw, id))
 		return;
-	sl__chain_begin(&chain, rw, rw->nodes[id].node.outputs[0]);
+	sl__chain_begin(&chain, rw, sl__rewrite_output(rw, id));
 	sl__chain_follow(&chain);
 	sl__make_begin(&m, rw, "sleuth", "Conv", 1);
 	sl__make_attributes_of(&m, id);

@@ -323,7 +323,7 @@ static int
 match(struct norm *n, uint32_t node)
 {
 	struct sl__trail *t = &n->trail;
-	uint32_t y = t->rw->nodes[node].node.outputs[0];
+	uint32_t y = sl__rewrite_output(t->rw, node);
 	struct norm before = *n;
 
 	if (!sl__rewrite_is(t->rw, node, SL__OP_ONNX_Add))
@@ -394,7 +394,7 @@ make(struct norm *n, uint32_t node)
 	sl__make_input(&m, gamma);
 	if (beta != SL__NONE)
 		sl__make_input(&m, beta);
-	sl__make_output(&m, rw->nodes[node].node.outputs[0]);
+	sl__make_output(&m, sl__rewrite_output(rw, node));
 	sl__trail_add(&n->trail, node);
 	sl__trail_give(&n->trail, &m);
 	sl__make_end(&m);
@@ -410,7 +410,7 @@ fuse(struct sl__rewrite *rw, uint32_t node)
 			 .first_axis = -1};
 
 	if (sl__broadcasts(&rw->nodes[node].node) && match(&n, node) &&
-	    sl__are_alike(rw, n.x, rw->nodes[node].node.outputs[0]) &&
+	    sl__are_alike(rw, n.x, sl__rewrite_output(rw, node)) &&
 	    n.epsilon >= 0)
 		make(&n, node);
 }

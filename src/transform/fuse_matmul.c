@@ -127,7 +127,7 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 	    (!is_mul && sl__rewrite_input(rw, user, 0) != c->value) ||
 	    !sl__rewrite_scalar(rw, sl__other_operand(rw, user, c->value),
 				&x) ||
-	    !sl__are_alike(rw, c->value, rw->nodes[user].node.outputs[0]))
+	    !sl__are_alike(rw, c->value, sl__rewrite_output(rw, user)))
 		return 0;
 	x = is_mul ? x : 1 / x;
 	if (!sl__fits_single(p->alpha * x) || p->bias != SL__NONE || c->n ||
@@ -135,7 +135,7 @@ follow_factor(struct product *p, const struct sl__rewrite *rw)
 		return 0;
 	p->alpha *= x;
 	c->covers[c->n_covers++] = user;
-	c->value = rw->nodes[user].node.outputs[0];
+	c->value = sl__rewrite_output(rw, user);
 	return 1;
 }
 
@@ -152,10 +152,10 @@ follow_bias(struct product *p, struct sl__rewrite *rw)
 		return;
 	row = sl__other_operand(rw, user, c->value);
 	if (row == SL__NONE || !is_row(rw, row, type->dims[type->rank - 1]) ||
-	    !sl__are_alike(rw, c->value, rw->nodes[user].node.outputs[0]))
+	    !sl__are_alike(rw, c->value, sl__rewrite_output(rw, user)))
 		return;
 	c->covers[c->n_covers++] = user;
-	c->value = rw->nodes[user].node.outputs[0];
+	c->value = sl__rewrite_output(rw, user);
 	p->bias = make_bias(rw, row, 1);
 }
 
@@ -178,7 +178,7 @@ restore(struct product *p, const struct sl__rewrite *rw)
 	    rw->types[p->operands[1]].rank != 2)
 		return 0;
 	x = sl__rewrite_input(rw, first, 0);
-	z = rw->nodes[last].node.outputs[0];
+	z = sl__rewrite_output(rw, last);
 	if (!sl__is_single(rw, x) || !sl__is_single(rw, z))
 		return 0;
 	a = &rw->types[x];

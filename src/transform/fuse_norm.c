@@ -271,7 +271,7 @@ merge(struct sl__rewrite *rw, uint32_t id, uint32_t user,
 	sl__make_input(&m, rw->nodes[id].node.inputs[0]);
 	sl__make_input(&m, weight);
 	sl__make_input(&m, bias);
-	sl__make_output(&m, rw->nodes[user].node.outputs[0]);
+	sl__make_output(&m, sl__rewrite_output(rw, user));
 	sl__make_cover(&m, id);
 	sl__make_cover(&m, user);
 	return sl__make_end(&m);
@@ -285,7 +285,7 @@ absorb(struct sl__rewrite *rw, uint32_t id)
 	struct affine a;
 
 	while (!rw->rc && read_layout(&l, rw, id)) {
-		uint32_t x = rw->nodes[id].node.outputs[0];
+		uint32_t x = sl__rewrite_output(rw, id);
 		uint32_t user = sl__rewrite_only_user(rw, x);
 
 		if (user == SL__NONE ||

@@ -28,7 +28,7 @@ read_factor(const struct sl__rewrite *rw, uint32_t node, uint32_t *x,
 		*x = sl__rewrite_input(rw, node, i);
 		if (!sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 1 - i),
 					factor) ||
-		    !sl__are_alike(rw, *x, rw->nodes[node].node.outputs[0]))
+		    !sl__are_alike(rw, *x, sl__rewrite_output(rw, node)))
 			continue;
 		*factor = is_mul ? *factor : 1 / *factor;
 		return isfinite(*factor);
@@ -301,7 +301,7 @@ before_exchange(struct sl__trail *t, uint32_t value)
 	value = sl__rewrite_input(rw, from, 0);
 	if (!sl__is_single(rw, value) ||
 	    !are_exchanged(&rw->types[value],
-			   &rw->types[rw->nodes[last].node.outputs[0]]))
+			   &rw->types[sl__rewrite_output(rw, last)]))
 		return SL__NONE;
 	sl__trail_add(t, last);
 	sl__trail_add(t, node);

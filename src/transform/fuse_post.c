@@ -39,7 +39,7 @@ take(struct sl__chain *c, enum sl__post_kind kind, double alpha, double beta,
 	post->alpha = (float)alpha;
 	post->beta = (float)beta;
 	c->covers[c->n_covers++] = node;
-	c->value = c->rw->nodes[node].node.outputs[0];
+	c->value = sl__rewrite_output(c->rw, node);
 }
 
 static const struct {
@@ -112,7 +112,7 @@ meets_scalar(const struct sl__rewrite *rw, uint32_t node, uint32_t value,
 {
 	return sl__rewrite_scalar(rw, sl__other_operand(rw, node, value), x) &&
 	       isfinite(*x) &&
-	       sl__are_alike(rw, value, rw->nodes[node].node.outputs[0]);
+	       sl__are_alike(rw, value, sl__rewrite_output(rw, node));
 }
 
 /* Arithmetic with a number is alpha x + beta. */
@@ -152,7 +152,7 @@ follow_binary(struct sl__chain *c, uint32_t user)
 	if (!is_add && !sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
 		return 0;
 	if (!sl__are_alike(rw, other, c->value) ||
-	    !sl__are_alike(rw, rw->nodes[user].node.outputs[0], c->value))
+	    !sl__are_alike(rw, sl__rewrite_output(rw, user), c->value))
 		return 0;
 	c->operands[c->n_operands++] = other;
 	take(c, is_add ? SL__POST_ADD : SL__POST_MUL, 0, 0, user);
@@ -214,7 +214,7 @@ find_product(const struct sl__rewrite *rw, uint32_t x, uint32_t at,
 	*next = sl__rewrite_only_user(rw, at);
 	if (*next == SL__NONE)
 		return SL__NONE;
-	between = rw->nodes[*next].node.outputs[0];
+	between = sl__rewrite_output(rw, *next);
 	last = sl__rewrite_only_user(rw, between);
 	if (last == SL__NONE)
 		return SL__NONE;
@@ -236,12 +236,11 @@ follow_steps(struct sl__chain *c, uint32_t add)
 	if (!is_sum(rw, add) || !meets_scalar(rw, add, c->value, &three) ||
 	    !sl__is_close(three, 3))
 		return 0;
-	clip = sl__rewrite_only_user(rw, rw->nodes[add].node.outputs[0]);
+	clip = sl__rewrite_only_user(rw, sl__rewrite_output(rw, add));
 	if (clip == SL__NONE || !sl__clip_read(rw, clip, &low, &high) ||
 	    fabs(low) > 0 || !sl__is_close(high, 6))
 		return 0;
-	last = find_product(rw, c->value, rw->nodes[clip].node.outputs[0],
-			    &next);
+	last = find_product(rw, c->value, sl__rewrite_output(rw, clip), &next);
 	if (last == SL__NONE)
 		return 0;
 	c->covers[c->n_covers++] = add;

@@ -110,9 +110,9 @@ sl__is_exchange(const struct sl__rewrite *rw, uint32_t node)
 	size_t rank, n;
 
 	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Transpose) ||
-	    rw->types[rw->nodes[node].node.outputs[0]].rank < 2)
+	    rw->types[sl__rewrite_output(rw, node)].rank < 2)
 		return 0;
-	rank = (size_t)rw->types[rw->nodes[node].node.outputs[0]].rank;
+	rank = (size_t)rw->types[sl__rewrite_output(rw, node)].rank;
 	n = sl__ints(&rw->nodes[node].node, "perm", &perm);
 	if (n != rank)
 		return n == 0 && rank == 2; /* all are reversed */

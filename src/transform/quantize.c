@@ -77,7 +77,7 @@ cover_source(struct sl__making *m, const struct island *s, uint32_t node)
 		if (m->covers[i] == node)
 			return; /* it makes two operands */
 	}
-	if (!sl__is_wanted_beyond(rw, rw->nodes[node].node.outputs[0], s->op))
+	if (!sl__is_wanted_beyond(rw, sl__rewrite_output(rw, node), s->op))
 		sl__make_cover(m, node);
 }
 
@@ -140,7 +140,7 @@ add_clip(const struct island *s, uint32_t codes)
 	sl__make_input(&m, codes);
 	sl__make_input(&m, sl__quantize_constant(s->rw, s->y.dtype, s->low));
 	sl__make_input(&m, sl__quantize_constant(s->rw, s->y.dtype, s->high));
-	sl__make_output(&m, s->rw->nodes[s->quantize].node.outputs[0]);
+	sl__make_output(&m, sl__rewrite_output(s->rw, s->quantize));
 	sl__make_cover(&m, s->clip);
 	sl__make_cover(&m, s->quantize);
 	sl__make_end(&m);
@@ -150,7 +150,7 @@ add_clip(const struct island *s, uint32_t codes)
 static int
 finish(struct sl__making *m, const struct island *s)
 {
-	uint32_t y = s->rw->nodes[s->quantize].node.outputs[0], codes;
+	uint32_t y = sl__rewrite_output(s->rw, s->quantize), codes;
 
 	if (s->is_clipped) {
 		codes = sl__rewrite_add_value(s->rw, "", &s->rw->types[y]);
@@ -167,6 +167,14 @@ finish(struct sl__making *m, const struct island *s)
 	return 1;
 }
 
+/* Operand i of the operator, where it is integers on their way. */
+static int
+read_operand(const struct island *s, size_t i, struct sl__quantized *out)
+{
+	return sl__quantized_read(out, s->rw,
+				  sl__rewrite_input(s->rw, s->op, i));
+}
+
 static int
 convert_conv(struct island *s)
 {
@@ -178,8 +186,7 @@ convert_conv(struct island *s)
 	struct sl__making m;
 
 	b.value = sl__rewrite_input(s->rw, s->op, 2);
-	if (!sl__quantized_read(&x, s->rw,
-				sl__rewrite_input(s->rw, s->op, 0)) ||
+	if (!read_operand(s, 0, &x) ||
 	    !sl__quantized_weights_read(&weights, s->rw, w, 0) ||
 	    !sl__quantized_weights_are_centred(&weights, s->rw))
 		return 0;
@@ -225,8 +232,7 @@ convert_matmul(struct island *s)
 	struct sl__quantized a;
 	struct sl__making m;
 
-	if (!sl__quantized_read(&a, s->rw,
-				sl__rewrite_input(s->rw, s->op, 0)) ||
+	if (!read_operand(s, 0, &a) ||
 	    !read_right(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
 		return 0;
 	begin(&m, s, "", "QLinearMatMul");
@@ -309,7 +315,7 @@ convert_biased(struct island *s)
 		if (!sl__rewrite_is(s->rw, product, SL__OP_ONNX_MatMul) ||
 		    sl__rewrite_only_user(s->rw, value) != s->op ||
 		    !sl__are_alike(s->rw, value,
-				   s->rw->nodes[s->op].node.outputs[0]))
+				   sl__rewrite_output(s->rw, s->op)))
 			continue;
 		g.a = sl__rewrite_input(s->rw, product, 0);
 		g.b = sl__rewrite_input(s->rw, product, 1);
@@ -328,9 +334,7 @@ convert_binary(struct island *s)
 
 	if (!sl__broadcasts(&s->rw->nodes[s->op].node))
 		return 0;
-	if (!sl__quantized_read(&a, s->rw,
-				sl__rewrite_input(s->rw, s->op, 0)) ||
-	    !sl__quantized_read(&b, s->rw, sl__rewrite_input(s->rw, s->op, 1)))
+	if (!read_operand(s, 0, &a) || !read_operand(s, 1, &b))
 		return is_sum && convert_biased(s);
 	if (a.q.dtype != b.q.dtype || a.q.dtype != s->y.dtype)
 		return 0;
@@ -360,9 +364,7 @@ convert_unary(struct island *s, const char *type)
 	struct sl__making m;
 
 	/* The integer form has no dilations. */
-	if (!sl__quantized_read(&x, s->rw,
-				sl__rewrite_input(s->rw, s->op, 0)) ||
-	    x.q.dtype != s->y.dtype ||
+	if (!read_operand(s, 0, &x) || x.q.dtype != s->y.dtype ||
 	    (sl__is_op(node, SL__OP_ONNX_AveragePool) &&
 	     sl__attribute(node, "dilations")))
 		return 0;
@@ -381,8 +383,7 @@ convert_clip(const struct island *s)
 	struct sl__quantized x;
 
 	if (!s->is_clipped ||
-	    !sl__quantized_read(&x, s->rw,
-				s->rw->nodes[s->op].node.outputs[0]) ||
+	    !sl__quantized_read(&x, s->rw, sl__rewrite_output(s->rw, s->op)) ||
 	    !sl__quantizer_equal(&x.q, &s->y))
 		return 0;
 	add_clip(s, x.x);
@@ -553,7 +554,7 @@ neighbour(const struct sl__rewrite *rw, uint32_t value)
 static int
 cancel(struct sl__rewrite *rw, uint32_t quantize)
 {
-	uint32_t y = rw->nodes[quantize].node.outputs[0], near;
+	uint32_t y = sl__rewrite_output(rw, quantize), near;
 	struct sl__quantizer q;
 	struct sl__quantized x;
 

@@ -29,7 +29,7 @@ static void
 suppose_constant(struct sl__rewrite *rw, uint32_t id)
 {
 	uint32_t x = sl__rewrite_input(rw, id, 0);
-	uint32_t y = rw->nodes[id].node.outputs[0];
+	uint32_t y = sl__rewrite_output(rw, id);
 	const struct sl__type *type = &rw->types[y];
 	int is_same = sl__rewrite_is(rw, id, SL__OP_ONNX_Identity);
 	struct sl__tensor made = {.dtype = type->dtype,

@@ -416,6 +416,12 @@ sl__rewrite_input(const struct sl__rewrite *rw, uint32_t node, size_t i)
 	return n && i < n->n_inputs ? n->inputs[i] : SL__NONE;
 }
 
+uint32_t
+sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node)
+{
+	return rw->nodes[node].node.outputs[0];
+}
+
 int
 sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node, enum sl__op_id op)
 {

@@ -76,11 +76,12 @@ enum sl_status sl__rewrite_finish(struct sl__rewrite *rw, struct sl_graph **out,
 				  const struct sl__covers **covers) SL_CHECKED;
 
 /* NULL for SL__NONE and nodes that are gone; inputs that a node leaves out or
- * does not have are SL__NONE. */
+ * does not have are SL__NONE; the first output of a node that has one. */
 const struct sl__node *sl__rewrite_node(const struct sl__rewrite *rw,
 					uint32_t node);
 uint32_t sl__rewrite_input(const struct sl__rewrite *rw, uint32_t node,
 			   size_t i);
+uint32_t sl__rewrite_output(const struct sl__rewrite *rw, uint32_t node);
 int sl__rewrite_is(const struct sl__rewrite *rw, uint32_t node,
 		   enum sl__op_id op);
 

@@ -52,7 +52,7 @@ rename_result(struct sl__rewrite *rw, uint32_t id, uint32_t x, uint32_t y)
 static int
 bypass(struct sl__rewrite *rw, uint32_t id, uint32_t x)
 {
-	uint32_t y = rw->nodes[id].node.outputs[0];
+	uint32_t y = sl__rewrite_output(rw, id);
 
 	if (!rw->is_pinned[y]) {
 		sl__rewrite_remove(rw, id);
@@ -212,7 +212,7 @@ read_perm(const struct sl__rewrite *rw, uint32_t id, int64_t *perm)
 static void
 cover_first(struct sl__making *m, uint32_t first, uint32_t second)
 {
-	if (sl__rewrite_only_user(m->rw, m->rw->nodes[first].node.outputs[0]) ==
+	if (sl__rewrite_only_user(m->rw, sl__rewrite_output(m->rw, first)) ==
 	    second)
 		sl__make_cover(m, first);
 	sl__make_cover(m, second);
@@ -239,7 +239,7 @@ merge_transposes(struct sl__rewrite *rw, uint32_t id)
 	sl__make_like(&m, rw, id);
 	sl__make_ints(&m, "perm", second, n);
 	sl__make_input(&m, sl__rewrite_input(rw, before, 0));
-	sl__make_output(&m, rw->nodes[id].node.outputs[0]);
+	sl__make_output(&m, sl__rewrite_output(rw, id));
 	cover_first(&m, before, id);
 	sl__make_end(&m);
 	return 1;
@@ -259,7 +259,7 @@ merge_views(struct sl__rewrite *rw, uint32_t id)
 
 	if (!sl__is_reshape(rw, id) || !sl__is_reshape(rw, before))
 		return 0;
-	y = rw->nodes[id].node.outputs[0];
+	y = sl__rewrite_output(rw, id);
 	if (!sl__is_sized(rw, y) || !sl__type_elements(&rw->types[y], &n) ||
 	    n == 0)
 		return 0;

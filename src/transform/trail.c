@@ -111,7 +111,7 @@ sl__trail_source(struct sl__trail *trail, uint32_t value)
 	uint32_t maker = sl__rewrite_producer(trail->rw, value);
 
 	while (is_idle(trail->rw, maker) &&
-	       trail->rw->nodes[maker].node.outputs[0] == value) {
+	       sl__rewrite_output(trail->rw, maker) == value) {
 		sl__trail_add(trail, maker);
 		value = sl__rewrite_input(trail->rw, maker, 0);
 		maker = sl__rewrite_producer(trail->rw, value);
