@@ -43,8 +43,8 @@ sl__attend_floats(int64_t width, int64_t value_width)
 	return QUERIES * (4 + width + value_width + KEYS);
 }
 
-int64_t
-sl__attend_end(const struct sl__attend *a)
+static int64_t
+end_of_keys(const struct sl__attend *a)
 {
 	int64_t end = 0;
 
@@ -440,7 +440,7 @@ void
 sl__attend(const struct sl__attend *a, float *scratch)
 {
 	struct work w = {.first = 0};
-	int64_t end = sl__attend_end(a), start = 0;
+	int64_t end = end_of_keys(a), start = 0;
 
 	begin(a, &w, scratch);
 	for (int i = 0; i < SL__ATTEND_PARTS; i++) {

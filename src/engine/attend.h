@@ -43,7 +43,4 @@ struct sl__attend {
 int64_t sl__attend_floats(int64_t width, int64_t value_width);
 void sl__attend(const struct sl__attend *a, float *scratch);
 
-/* Keys that sl__attend() looks at, of those that there are. */
-int64_t sl__attend_end(const struct sl__attend *a);
-
 #endif

@@ -28,8 +28,9 @@ sl__body_of(const struct sl__node *node, const char *name)
 	return a && a->kind == SL__ATTRIBUTE_BLOCK ? a->block : SL__NONE;
 }
 
-int
-sl__body_depth(const struct sl_graph *graph, uint32_t block)
+/* Blocks around a block; 0 for the model itself. */
+static int
+depth_of(const struct sl_graph *graph, uint32_t block)
 {
 	int depth = 0;
 
@@ -320,7 +321,7 @@ enum sl_status
 sl__body_infer(struct sl__shapes *shapes, struct sl__carried *c,
 	       struct sl_error *err)
 {
-	int depth = sl__body_depth(shapes->graph, c->block);
+	int depth = depth_of(shapes->graph, c->block);
 	int first = depth > DEEP ? PASS_RANKS : depth == DEEP ? PASS_SIZES : 0;
 	size_t n_unresolved = shapes->n_unresolved;
 	enum sl_status rc = SL_OK;

@@ -15,9 +15,6 @@
 /* The block of a node's attribute; SL__NONE where it has none. */
 uint32_t sl__body_of(const struct sl__node *node, const char *name);
 
-/* Blocks around a block; 0 for the model itself. */
-int sl__body_depth(const struct sl_graph *graph, uint32_t block);
-
 /*
  * Forgets what was inferred of a block's nodes and of the blocks inside it,
  * so that it can be inferred again.  The types and contents of its inputs

@@ -39,13 +39,12 @@ enum {
 };
 
 /*
- * Each fills kernels[] with what it knows, those this CPU cannot run
- * included, and returns how many; at most SL__MAX_PEAK_KERNELS together.
+ * Fills kernels[] with those of x86, which this CPU cannot run included, and
+ * returns how many; at most SL__MAX_PEAK_KERNELS with all others.
  */
-size_t sl__peak_generic(struct sl__peak_kernel *kernels);
 size_t sl__peak_x86(struct sl__peak_kernel *kernels); /* 0 elsewhere */
 
-/* Both of them, by type and then width. */
+/* All of them, by type and then width. */
 size_t sl__peak_kernels(struct sl__peak_kernel *kernels);
 
 /* Whether kernels of a type are unexercised: what the others reach is then no

@@ -112,8 +112,8 @@ DEFINE_VECTOR(vector_f64, f64x2, sum_f64)
 #define VECTOR_KERNELS
 #endif
 
-size_t
-sl__peak_generic(struct sl__peak_kernel *kernels)
+static size_t
+list_generic(struct sl__peak_kernel *kernels)
 {
 	static const struct sl__peak_kernel all[] = {
 		{SL_DTYPE_F32, "scalar", 32, 14 * 2, scalar_f32, NULL, 0, 0},
@@ -148,7 +148,7 @@ comes_after(const struct sl__peak_kernel *a, const struct sl__peak_kernel *b)
 size_t
 sl__peak_kernels(struct sl__peak_kernel *kernels)
 {
-	size_t n = sl__peak_generic(kernels);
+	size_t n = list_generic(kernels);
 
 	n += sl__peak_x86(kernels + n);
 	for (size_t i = 1; i < n; i++) {

@@ -125,8 +125,9 @@ read_text(struct sl_buf *text, const char *path)
 	return !sl__file_read(text, path, TEXT_MOST, NULL) && text->data;
 }
 
-const char *
-sl__residents_read(struct sl__residents *out)
+/* NULL, or why the kernel does not say. */
+static const char *
+read_residents(struct sl__residents *out)
 {
 	struct sl_buf rollup, status, maps;
 	int is_read;
@@ -167,7 +168,7 @@ reset_peak(void)
 static void
 take(struct sl__residence *r, struct sl__residents *out)
 {
-	const char *why = sl__residents_read(out);
+	const char *why = read_residents(out);
 
 	if (!r->absent)
 		r->absent = why;

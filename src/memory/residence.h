@@ -27,9 +27,6 @@ int sl__residents_of_status(struct sl__residents *out, const char *text);
  * is that of /proc/PID/smaps. */
 double sl__residents_code(const char *text);
 
-/* NULL, or why the kernel does not say. */
-const char *sl__residents_read(struct sl__residents *out);
-
 /*
  * From sl__residence_begin() to sl__residence_end(), but for stretches between
  * 'pause' and 'resume', whose growth is left out of all figures.  Sets the

@@ -416,8 +416,8 @@ sl__builder_rank(struct sl_builder *b, int value)
 	return rank;
 }
 
-int64_t
-sl__builder_dim(struct sl_builder *b, int value, int d)
+static int64_t
+dim_of(struct sl_builder *b, int value, int d)
 {
 	int rank = sl__builder_rank(b, value);
 
@@ -434,7 +434,7 @@ sl__builder_dim(struct sl_builder *b, int value, int d)
 int64_t
 sl__builder_size(struct sl_builder *b, int value, int d)
 {
-	int64_t size = sl__builder_dim(b, value, d);
+	int64_t size = dim_of(b, value, d);
 
 	struct sl_buf text = {0};
 

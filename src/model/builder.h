@@ -99,11 +99,10 @@ int sl__builder_integer(struct sl_builder *b, int64_t value);
 const struct sl__node *sl__builder_producer(const struct sl_builder *b,
 					    int value);
 
-/* The rank of a value, and a dimension (from the end where negative), which
- * may be a symbol.  The builder fails, and -1 is returned, where it is not
- * known; sl__builder_size() also where it is a symbol. */
+/* The rank of a value, and a dimension (from the end where negative).  The
+ * builder fails, and -1 is returned, where it is not known, or known by name
+ * only. */
 int sl__builder_rank(struct sl_builder *b, int value);
-int64_t sl__builder_dim(struct sl_builder *b, int value, int d);
 int64_t sl__builder_size(struct sl_builder *b, int value, int d);
 
 #endif

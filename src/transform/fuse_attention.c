@@ -41,8 +41,9 @@ sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
 	return out;
 }
 
-uint32_t
-sl__add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm)
+/* A Transpose of four dimensions to a new value. */
+static uint32_t
+add_transpose(struct sl__rewrite *rw, uint32_t from, const int64_t *perm)
 {
 	int64_t dims[4];
 	struct sl__making m;
@@ -462,7 +463,7 @@ order_operand(struct sl__attending *a, const struct sl__operand *o,
 		perm[o->order[d]] = d;
 	}
 	from = sl__add_reshape(a->trail.rw, o->any, 4, apart, SL__NONE);
-	return sl__add_transpose(a->trail.rw, from, perm);
+	return add_transpose(a->trail.rw, from, perm);
 }
 
 /* A value that holds the operand with exactly the sizes the node wants. */
@@ -500,7 +501,7 @@ give_past(struct sl__attending *a, const struct sl__operand *o)
 		sl__trail_add(&a->trail, maker);
 		return sl__rewrite_input(rw, maker, 0);
 	}
-	return sl__add_transpose(rw, o->past, exchange);
+	return add_transpose(rw, o->past, exchange);
 }
 
 /* The node's first result: 'end', or what a Reshape makes that of. */

@@ -81,12 +81,9 @@ int sl__masks_fit(const struct sl__attending *a);
 /* The mask of the node, SL__NONE: none, and whether it is causal. */
 uint32_t sl__masks_make(struct sl__attending *a, int *is_causal);
 
-/* A Reshape to 'out', or to a new value where that is SL__NONE; and a
- * Transpose of four dimensions to a new one.  They cover nothing.  Return the
- * result. */
+/* A Reshape to 'out', or to a new value where that is SL__NONE.  It covers
+ * nothing.  Returns the result. */
 uint32_t sl__add_reshape(struct sl__rewrite *rw, uint32_t from, int rank,
 			 const int64_t *dims, uint32_t out);
-uint32_t sl__add_transpose(struct sl__rewrite *rw, uint32_t from,
-			   const int64_t *perm);
 
 #endif

@@ -613,9 +613,8 @@ sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node)
 	row->is_gone = 1;
 }
 
-void
-sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node, size_t i,
-		      uint32_t value)
+static void
+set_input(struct sl__rewrite *rw, uint32_t node, size_t i, uint32_t value)
 {
 	struct sl__node *n = &rw->nodes[node].node;
 
@@ -637,7 +636,7 @@ sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new)
 
 		for (uint32_t i = 0; i < n->n_inputs; i++) {
 			if (n->inputs[i] == old)
-				sl__rewrite_set_input(rw, node, i, new);
+				set_input(rw, node, i, new);
 		}
 	}
 }

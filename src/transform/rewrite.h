@@ -12,7 +12,7 @@
  * that it does the work of, in no order. */
 struct sl__redraft {
 	struct sl__node node; /* its lists of inputs and outputs may be
-				 written through sl__rewrite_set_*() only */
+				 written by rewrite.c only */
 	const uint32_t *covers;
 	size_t n_covers;
 	int is_gone;
@@ -126,9 +126,6 @@ uint32_t sl__rewrite_add_node(struct sl__rewrite *rw,
 
 /* Takes a node out; its outputs have no producer then. */
 void sl__rewrite_remove(struct sl__rewrite *rw, uint32_t node);
-
-void sl__rewrite_set_input(struct sl__rewrite *rw, uint32_t node, size_t i,
-			   uint32_t value);
 
 /* Whoever uses 'old' uses 'new' from now on.  'old' is not pinned. */
 void sl__rewrite_replace(struct sl__rewrite *rw, uint32_t old, uint32_t new);
