@@ -71,6 +71,10 @@ uint64_t sl__out_dim(const struct sl__call *call, size_t k, int d);
  * transposes and dequantization. */
 int sl__in_is_parameter(const struct sl__call *call, size_t i);
 
+/* Neighbours that the node's interpolation takes along one dimension: 1 copies,
+ * 2 linear, 4 cubic. */
+uint64_t sl__neighbours_of(struct sl__call *call, const char *otherwise);
+
 /* Hidden elements of all steps, samples and directions of a recurrent node,
  * from what its cost rule counted. */
 uint64_t sl__recurrent_units(const struct sl__node *node,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ref_resize.c - Resize and Upsample.
+ * op_resize.c - Resize and Upsample.
  *
  * Resizing is separable: each dimension has a table that names, for every
  * element of the result, the elements it is made of and their weights, and
@@ -11,12 +11,232 @@
  * positions that are whole numbers come out whole.
  */
 #include "base/dtype.h"
-#include "ops/ref.h"
+#include "ops/cost.h"
+#include "ops/ref_view.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/banned.h"
+
+/* What a resizing node is told, and about which axes. */
+struct told {
+	const struct sl__known *scales, *sizes, *roi; /* NULL: none, or not
+							 known */
+	const float *given; /* scales as an attribute, n_given of them */
+	size_t n_given;
+	float first[4];      /* scales of the first version */
+	const int64_t *axes; /* NULL: all */
+	size_t n_axes;
+	int is_told; /* by contents that are known */
+};
+
+/* Contents of an input that is there and not empty. */
+static const struct sl__known *
+contents_of(struct sl__call *call, size_t i)
+{
+	const struct sl__known *known = sl__in_known(call, i);
+
+	return known && known->n ? known : NULL;
+}
+
+static void
+check_numbers(struct sl__call *call, const struct told *r)
+{
+	size_t n = r->given   ? r->n_given
+		   : r->sizes ? r->sizes->n
+			      : r->scales->n;
+
+	if (n != r->n_axes)
+		sl__refuse(call, "%zu scales or sizes for %zu dimensions", n,
+			   r->n_axes);
+}
+
+/* The first version has two scales, of the last two dimensions. */
+static void
+read_first_upsample(struct told *r, struct sl__call *call, int rank)
+{
+	double height = sl__float(call->node, "height_scale", 0);
+	double width = sl__float(call->node, "width_scale", 0);
+
+	if (rank != 4 || !(height > 0) || !(width > 0))
+		return;
+	r->first[0] = r->first[1] = 1;
+	r->first[2] = (float)height;
+	r->first[3] = (float)width;
+	r->given = r->first;
+	r->n_given = 4;
+}
+
+static void
+read_told(struct told *r, struct sl__call *call, int rank)
+{
+	const struct sl__node *node = call->node;
+	int is_upsample = sl__is_op(node, SL__OP_ONNX_Upsample);
+	const struct sl__attribute *scales = sl__attribute(node, "scales");
+
+	memset(r, 0, sizeof(*r));
+	r->n_axes = (size_t)rank;
+	if (is_upsample && scales && scales->kind == SL__ATTRIBUTE_FLOATS) {
+		r->given = scales->floats;
+		r->n_given = scales->n;
+	} else if (is_upsample || node->n_inputs <= 2) {
+		r->scales = contents_of(call, 1);
+	} else {
+		r->roi = contents_of(call, 1);
+		r->scales = contents_of(call, 2);
+		r->sizes = contents_of(call, 3);
+		if (sl__attribute(node, "axes"))
+			r->n_axes = sl__ints(node, "axes", &r->axes);
+	}
+	/* A tensor of another type of number tells nothing. */
+	if (r->scales && !r->scales->floats)
+		r->scales = NULL;
+	if (r->sizes && !r->sizes->ints)
+		r->sizes = NULL;
+	if (!r->scales && !r->sizes && !r->given)
+		read_first_upsample(r, call, rank);
+	r->is_told = r->scales || r->sizes || r->given;
+	if (r->is_told)
+		check_numbers(call, r);
+}
+
+/* Number k of the scales, as the 32-bit number that it is. */
+static float
+scale_of(const struct told *r, size_t k)
+{
+	return r->given ? r->given[k] : (float)r->scales->floats[k];
+}
+
+/*
+ * floor(in * crop * scale) in 32 bits, as runtimes compute it: 10 * 0.7f is 7
+ * there and less than 7 in 64 bits.
+ */
+static int64_t
+scaled_size(struct sl__shapes *shapes, int64_t in, float crop, float scale)
+{
+	float both = crop * scale, size;
+
+	if (sl__is_symbol(in)) {
+		if (both >= 1 && both < 1e6F && both == floorf(both))
+			return sl__size_mul(shapes, in, (int64_t)both);
+		return sl__size_unknown(shapes);
+	}
+	size = floorf((float)in * crop * scale);
+	return size >= 0 && size < 9e18F ? (int64_t)size : -1;
+}
+
+/* The one scale for all axes that keeps the picture's proportions, and the
+ * axis that it is of; 0 where they are to be stretched, -1 where a size is not
+ * known. */
+static double
+common_scale(struct sl__call *call, const struct told *r,
+	     const struct sl__type *x, size_t *which)
+{
+	const char *word =
+		sl__word(call->node, "keep_aspect_ratio_policy", "stretch");
+	int is_larger = !strcmp(word, "not_smaller");
+	double best = 0;
+
+	if (!strcmp(word, "stretch") || !r->sizes)
+		return 0;
+	for (size_t k = 0; k < r->n_axes; k++) {
+		int at = sl__axis(r->axes ? r->axes[k] : (int64_t)k, x->rank);
+		double ratio;
+
+		if (at < 0 || x->dims[at] <= 0 ||
+		    sl__is_symbol(r->sizes->ints[k]))
+			return -1;
+		ratio = (double)r->sizes->ints[k] / (double)x->dims[at];
+		if (k == 0 || (is_larger ? ratio > best : ratio < best)) {
+			best = ratio;
+			if (which)
+				*which = k;
+		}
+	}
+	return best;
+}
+
+/* Axis k of those that are resized, of 'in' elements. */
+static int64_t
+resized_size(struct sl__call *call, const struct told *r, size_t k, int64_t in,
+	     double common)
+{
+	const char *mode =
+		sl__word(call->node, "coordinate_transformation_mode", "");
+	float crop = 1;
+	double size;
+
+	if (r->sizes && common < 0)
+		return sl__size_unknown(call->shapes);
+	if (r->sizes && common > 0) {
+		size = floor(common * (double)in + 0.5);
+		return size < 9e18 ? (int64_t)size : -1;
+	}
+	if (r->sizes)
+		return r->sizes->ints[k];
+	if (!strcmp(mode, "tf_crop_and_resize") && r->roi && r->roi->floats &&
+	    r->roi->n == 2 * r->n_axes)
+		crop = (float)r->roi->floats[r->n_axes + k] -
+		       (float)r->roi->floats[k];
+	return scaled_size(call->shapes, in, crop, scale_of(r, k));
+}
+
+enum sl_status
+sl__infer_resize(struct sl__call *call)
+{
+	const struct sl__type *x = sl__in(call, 0);
+	int rank = sl__in_rank(call, 0);
+	struct told r;
+	double common;
+	int64_t *dims;
+
+	if (rank < 0)
+		return sl__out_rankless(call, 0, sl__in_dtype(call, 0));
+	read_told(&r, call, rank);
+	dims = sl__copy_sizes(call, 0);
+	if (call->failure)
+		return call->failure;
+	common = common_scale(call, &r, x, NULL);
+	for (size_t k = 0; !call->failure && k < r.n_axes; k++) {
+		int at = sl__need_axis(call, r.axes ? r.axes[k] : (int64_t)k,
+				       rank);
+
+		if (at < 0)
+			return call->failure;
+		dims[at] = r.is_told ? resized_size(call, &r, k, x->dims[at],
+						    common)
+				     : sl__size_unknown(call->shapes);
+	}
+	return sl__out(call, 0, sl__in_dtype(call, 0), rank, dims);
+}
+
+void
+sl__cost_resize(struct sl__call *call, struct sl_cost *cost)
+{
+	uint64_t each = sl__neighbours_of(call, "nearest"), taps = 1;
+	int is_wide = sl__int(call->node, "antialias", 0) != 0;
+	const struct sl__type *x = sl__in(call, 0);
+
+	cost->work = SL_WORK_MOVEMENT;
+	for (int d = 0; each > 1 && d < x->rank; d++) {
+		uint64_t in = sl__in_dim(call, 0, d);
+		uint64_t out = sl__out_dim(call, 0, d);
+
+		if (in == out)
+			continue;
+		/* A filter against aliasing is as much wider as the image
+		 * becomes smaller. */
+		taps = sl__times(taps,
+				 is_wide && out && in > out
+					 ? (sl__times(each, in) + out - 1) / out
+					 : each);
+	}
+	if (taps == 1)
+		return;
+	cost->work = SL_WORK_OTHER;
+	sl__count(cost, cost->out_elements, SL__PER(.fma = taps));
+}
 
 enum mode { NEAREST, LINEAR, CUBIC };
 
@@ -45,12 +265,8 @@ struct resize {
 	enum rounding rounding;
 	double cubic_a, extrapolation;
 	int is_excluding, has_antialias;
-	const int64_t *axes; /* NULL: all */
-	size_t n_axes;
-	const double *scales; /* one of the two, [n_axes] */
-	const int64_t *sizes;
-	const double *roi; /* [2][n_axes]; NULL: none */
-	size_t n_common;   /* axis whose ratio all take; n_axes: none */
+	struct told t;
+	size_t n_common; /* axis whose ratio all take; n_axes: none */
 };
 
 /* One dimension: the scale is num / den. */
@@ -63,60 +279,27 @@ struct axis {
 	double *weights; /* [out][n_taps] */
 };
 
-struct word {
-	const char *text;
-	int value;
-};
-
-static enum sl_status
-read_word(struct sl__eval *ev, int *out, const char *name,
-	  const struct word *words)
-{
-	const char *text = sl__word(ev->node, name, words[0].text);
-
-	for (size_t i = 0; words[i].text; i++) {
-		if (!strcmp(words[i].text, text)) {
-			*out = words[i].value;
-			return SL_OK;
-		}
-	}
-	return sl__ref_refuse(ev, "%s is '%.60s'", name, text);
-}
-
 static enum sl_status
 read_words(struct sl__eval *ev, struct resize *r)
 {
+	static const char *const modes[] = {"nearest", "linear", "cubic",
+					    "bilinear", NULL};
+	static const char *const coordinates[] = {
+		"half_pixel",         "half_pixel_symmetric",
+		"pytorch_half_pixel", "align_corners",
+		"asymmetric",         "tf_half_pixel_for_nn",
+		"tf_crop_and_resize", NULL};
+	static const char *const roundings[] = {"round_prefer_floor",
+						"round_prefer_ceil", "floor",
+						"ceil", NULL};
 	const struct sl__node *node = ev->node;
-	static const struct word modes[] = {{"nearest", NEAREST},
-					    {"linear", LINEAR},
-					    {"bilinear", LINEAR},
-					    {"cubic", CUBIC},
-					    {NULL, 0}};
-	static const struct word coordinates[] = {
-		{"half_pixel", HALF_PIXEL},
-		{"half_pixel_symmetric", HALF_PIXEL_SYMMETRIC},
-		{"pytorch_half_pixel", PYTORCH_HALF_PIXEL},
-		{"align_corners", ALIGN_CORNERS},
-		{"asymmetric", ASYMMETRIC},
-		{"tf_half_pixel_for_nn", TF_HALF_PIXEL},
-		{"tf_crop_and_resize", TF_CROP},
-		{NULL, 0}};
-	static const struct word roundings[] = {
-		{"round_prefer_floor", ROUND_PREFER_FLOOR},
-		{"round_prefer_ceil", ROUND_PREFER_CEIL},
-		{"floor", FLOOR},
-		{"ceil", CEIL},
-		{NULL, 0}};
-	int mode = 0, coordinate = 0, rounding = 0;
+	int mode = sl__ref_choice(ev, "mode", modes);
 
-	if (read_word(ev, &mode, "mode", modes) ||
-	    read_word(ev, &coordinate, "coordinate_transformation_mode",
-		      coordinates) ||
-	    read_word(ev, &rounding, "nearest_mode", roundings))
-		return ev->failure;
-	r->mode = (enum mode)mode;
-	r->coordinates = (enum coordinates)coordinate;
-	r->rounding = (enum rounding)rounding;
+	r->mode = mode > CUBIC ? LINEAR : (enum mode)mode;
+	r->coordinates = (enum coordinates)sl__ref_choice(
+		ev, "coordinate_transformation_mode", coordinates);
+	r->rounding =
+		(enum rounding)sl__ref_choice(ev, "nearest_mode", roundings);
 	/* Neither Upsample nor the first Resize has the other attributes. */
 	if (sl__is_op(node, SL__OP_ONNX_Upsample)) {
 		r->coordinates = ASYMMETRIC;
@@ -125,113 +308,34 @@ read_words(struct sl__eval *ev, struct resize *r)
 		r->coordinates = ASYMMETRIC;
 		r->rounding = OUTWARD;
 	}
-	return SL_OK;
-}
-
-/* Whether input i is given and not empty; it has as many numbers as 'n'. */
-static int
-is_given(struct sl__eval *ev, size_t i, size_t n)
-{
-	const struct sl__tensor *t = sl__ref_tensor(ev, i);
-
-	if (!t || t->n_elements == 0)
-		return 0;
-	if (t->n_elements != n)
-		sl__ref_refuse(ev, "input %zu has %llu numbers, not %zu", i,
-			       (unsigned long long)t->n_elements, n);
-	return t->n_elements == n;
-}
-
-static enum sl_status
-read_doubles(const double **out, struct sl__eval *ev, size_t i, size_t n)
-{
-	if (is_given(ev, i, n))
-		*out = sl__ref_doubles(ev, i);
 	return ev->failure;
-}
-
-/* The scales of Upsample, which were attributes before they were an input. */
-static enum sl_status
-read_upsample(struct resize *r, struct sl__eval *ev)
-{
-	const struct sl__attribute *a = sl__attribute(ev->node, "scales");
-	int is_list = a && a->kind == SL__ATTRIBUTE_FLOATS;
-	double *scales;
-
-	if (!is_list && !sl__attribute(ev->node, "height_scale"))
-		return read_doubles(&r->scales, ev, 1, r->n_axes);
-	if (r->n_axes != (is_list ? a->n : 4))
-		return sl__ref_refuse(ev, "scales do not fit %zu dimensions",
-				      r->n_axes);
-	scales = sl__ref_new(ev, r->n_axes, sizeof(*scales));
-	if (!scales)
-		return ev->failure;
-	for (size_t k = 0; k < r->n_axes; k++)
-		scales[k] = is_list ? (double)a->floats[k] : 1;
-	if (!is_list) {
-		scales[2] = sl__float(ev->node, "height_scale", 1);
-		scales[3] = sl__float(ev->node, "width_scale", 1);
-	}
-	r->scales = scales;
-	return SL_OK;
-}
-
-/* The axis with the least ratio of sizes, or the greatest. */
-static void
-find_common(struct resize *r, const struct sl__eval *ev)
-{
-	const char *word =
-		sl__word(ev->node, "keep_aspect_ratio_policy", "stretch");
-	int is_larger = !strcmp(word, "not_smaller");
-	double best = 0;
-
-	r->n_common = r->n_axes;
-	if (!r->sizes || !strcmp(word, "stretch"))
-		return;
-	for (size_t k = 0; k < r->n_axes; k++) {
-		int64_t at = r->axes ? r->axes[k] : (int64_t)k;
-		double ratio = (double)r->sizes[k] /
-			       (double)sl__ref_dim(ev, 0, (int)at);
-
-		if (k == 0 || (is_larger ? ratio > best : ratio < best)) {
-			best = ratio;
-			r->n_common = k;
-		}
-	}
-}
-
-static enum sl_status
-read_numbers(struct resize *r, struct sl__eval *ev)
-{
-	r->n_axes = (size_t)sl__ref_rank(ev, 0);
-	if (sl__is_op(ev->node, SL__OP_ONNX_Upsample))
-		return read_upsample(r, ev);
-	if (ev->node->n_inputs <= 2)
-		return read_doubles(&r->scales, ev, 1, r->n_axes);
-	if (sl__attribute(ev->node, "axes"))
-		r->n_axes = sl__ints(ev->node, "axes", &r->axes);
-	if (is_given(ev, 3, r->n_axes))
-		r->sizes = sl__ref_integers(ev, 3);
-	if (r->coordinates == TF_CROP)
-		read_doubles(&r->roi, ev, 1, 2 * r->n_axes);
-	return read_doubles(&r->scales, ev, 2, r->n_axes);
 }
 
 static enum sl_status
 read_resize(struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__node *node = ev->node;
+	struct sl__view v;
 
-	if (read_words(ev, r) || read_numbers(r, ev))
+	if (read_words(ev, r) || sl__view_begin(&v, ev))
 		return ev->failure;
-	if (r->n_axes && !r->scales && !r->sizes)
-		return sl__ref_refuse(ev, "neither scales nor sizes are given");
-	find_common(r, ev);
+	read_told(&r->t, &v.call, sl__ref_rank(ev, 0));
+	if (r->t.n_axes && !r->t.is_told)
+		sl__refuse(&v.call, "neither scales nor sizes are given");
+	if (r->coordinates != TF_CROP)
+		r->t.roi = NULL;
+	else if (r->t.roi &&
+		 (!r->t.roi->floats || r->t.roi->n != 2 * r->t.n_axes))
+		sl__refuse(&v.call, "input 1 has %zu numbers, not %zu",
+			   r->t.roi->n, 2 * r->t.n_axes);
+	r->n_common = r->t.n_axes;
+	if (!v.call.failure)
+		common_scale(&v.call, &r->t, sl__in(&v.call, 0), &r->n_common);
 	r->cubic_a = sl__float(node, "cubic_coeff_a", -0.75);
 	r->extrapolation = sl__float(node, "extrapolation_value", 0);
 	r->is_excluding = sl__int(node, "exclude_outside", 0) != 0;
 	r->has_antialias = sl__int(node, "antialias", 0) != 0;
-	return SL_OK;
+	return sl__view_end(&v, ev);
 }
 
 /* Where element i of the result lies among those of the image. */
@@ -373,13 +477,14 @@ fill_table(const struct resize *r, struct axis *a, struct sl__eval *ev)
 static enum sl_status
 fill_axis(const struct resize *r, size_t k, struct axis *a, struct sl__eval *ev)
 {
-	size_t n = r->n_common < r->n_axes ? r->n_common : k;
-	int64_t common = r->axes ? r->axes[n] : (int64_t)n;
+	const struct told *t = &r->t;
+	size_t n = r->n_common < t->n_axes ? r->n_common : k;
+	int64_t common = t->axes ? t->axes[n] : (int64_t)n;
 
-	a->start = r->roi ? r->roi[k] : 0;
-	a->end = r->roi ? r->roi[r->n_axes + k] : 1;
-	a->num = r->sizes ? (double)r->sizes[n] : r->scales[k];
-	a->den = r->sizes ? (double)sl__ref_dim(ev, 0, (int)common) : 1;
+	a->start = t->roi ? t->roi->floats[k] : 0;
+	a->end = t->roi ? t->roi->floats[t->n_axes + k] : 1;
+	a->num = t->sizes ? (double)t->sizes->ints[n] : (double)scale_of(t, k);
+	a->den = t->sizes ? (double)sl__ref_dim(ev, 0, (int)common) : 1;
 	a->is_changed = a->in != a->out || a->num != a->den || a->start != 0 ||
 			a->end != 1;
 	return a->is_changed ? fill_table(r, a, ev) : SL_OK;
@@ -397,8 +502,8 @@ fill_axes(const struct resize *r, struct sl__eval *ev)
 		axes[d].in = x->dims[d];
 		axes[d].out = y->dims[d];
 	}
-	for (size_t k = 0; !ev->failure && k < r->n_axes; k++) {
-		int at = sl__axis(r->axes ? r->axes[k] : (int64_t)k,
+	for (size_t k = 0; !ev->failure && k < r->t.n_axes; k++) {
+		int at = sl__axis(r->t.axes ? r->t.axes[k] : (int64_t)k,
 				  (int)x->rank);
 
 		if (at < 0)
