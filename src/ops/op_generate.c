@@ -228,7 +228,8 @@ sl__ref_eye_like(struct sl__eval *ev)
 	return sl__ref_store_doubles(ev, 0, made);
 }
 
-/* Only the shape of the input matters. */
+/* Only the shape of the input matters, or its contents are the shape; so it is
+ * with Shape and Size, which look at no element. */
 void
 sl__cost_like(struct sl__call *call, struct sl_cost *cost)
 {

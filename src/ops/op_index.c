@@ -22,13 +22,6 @@ axis_of(struct sl__call *call, int64_t otherwise, int rank)
 			     rank);
 }
 
-/* Output 0 is like input 0: Scatter, Trilu, ReverseSequence. */
-enum sl_status
-sl__infer_like_first(struct sl__call *call)
-{
-	return sl__out_like(call, 0, 0, SL_DTYPE_NONE);
-}
-
 /* The Range that a value is, seen through what keeps its numbers; NULL: it is
  * none. */
 static const struct sl__node *

@@ -269,13 +269,6 @@ sl__cost_global_max_pool(struct sl__call *call, struct sl_cost *cost)
 	cost->cmp = steps_of(cost);
 }
 
-void
-sl__cost_max_unpool(struct sl__call *call, struct sl_cost *cost)
-{
-	(void)call;
-	cost->work = SL_WORK_MOVEMENT;
-}
-
 /* Regions are data.  At most each covers the whole image. */
 void
 sl__cost_max_roi_pool(struct sl__call *call, struct sl_cost *cost)

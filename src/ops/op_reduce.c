@@ -17,6 +17,7 @@
 #include "ops/moving.h"
 #include "ops/op_row.h"
 #include "ops/ref_move.h"
+#include "ops/ref_view.h"
 
 #include <math.h>
 #include <string.h>
@@ -289,27 +290,6 @@ struct job {
 	struct sl__walk w; /* the input; it steps through the output */
 };
 
-/* No axes means all, or none with noop_with_empty_axes. */
-static enum sl_status
-take_axes(unsigned char *marks, struct sl__eval *ev, size_t rank)
-{
-	size_t n;
-	const int64_t *axes = sl__ref_list(ev, 1, "axes", &n);
-
-	memset(marks, !n && !sl__int(ev->node, "noop_with_empty_axes", 0),
-	       rank);
-	for (size_t i = 0; i < n; i++) {
-		int axis = sl__axis(axes[i], (int)rank);
-
-		if (axis < 0)
-			return sl__ref_refuse(
-				ev, "axis %lld is not one of %zu dimensions",
-				(long long)axes[i], rank);
-		marks[axis] = 1;
-	}
-	return ev->failure;
-}
-
 /* And makes the output. */
 static enum sl_status
 read_job(struct job *job, struct sl__eval *ev)
@@ -317,8 +297,10 @@ read_job(struct job *job, struct sl__eval *ev)
 	const struct sl__tensor *x = sl__ref_need(ev, 0);
 	int keeps = sl__int(ev->node, "keepdims", 1) != 0;
 	uint64_t n_out = 1, per_out = 1; /* may wrap around beside a 0 */
-	unsigned char marks[SL__RANK_MOST];
 	int64_t dims[SL__RANK_MOST];
+	const int64_t *marks;
+	struct sl__view v;
+	struct axes axes;
 	size_t rank = 0;
 
 	if (!x)
@@ -327,7 +309,13 @@ read_job(struct job *job, struct sl__eval *ev)
 	sl__walk_begin(&job->w, x->rank, x->dims);
 	job->w.n = 1;
 	job->n_in = (int64_t)x->n_elements;
-	if (take_axes(marks, ev, x->rank))
+	if (sl__view_begin(&v, ev))
+		return ev->failure;
+	axes = find_axes(&v.call);
+	if (!axes.is_known)
+		sl__refuse(&v.call, "its axes are no list of numbers");
+	marks = mark_axes(&v.call, &axes);
+	if (sl__view_end(&v, ev))
 		return ev->failure;
 	for (size_t d = x->rank; d-- > 0;) {
 		job->w.strides[0][d] = marks[d] ? 0 : (int64_t)n_out;

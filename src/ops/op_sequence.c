@@ -153,12 +153,6 @@ sl__infer_sequence_at(struct sl__call *call)
 }
 
 enum sl_status
-sl__infer_sequence_length(struct sl__call *call)
-{
-	return sl__out(call, 0, SL_DTYPE_I64, 0, NULL);
-}
-
-enum sl_status
 sl__fold_sequence_length(struct sl__call *call)
 {
 	return give_length(call, 0, length_of(call, 0));

@@ -61,6 +61,7 @@ sl__fold_shape(struct sl__call *call)
 	return sl__out_known(call, 0, dims, NULL, (size_t)n);
 }
 
+/* And the length of a sequence. */
 enum sl_status
 sl__infer_size(struct sl__call *call)
 {
@@ -104,15 +105,7 @@ sl__ref_size(struct sl__eval *ev)
 	return sl__ref_store_integers(ev, 0, &n);
 }
 
-/* The sizes are known without looking at the elements. */
-void
-sl__cost_shape(struct sl__call *call, struct sl_cost *cost)
-{
-	(void)call;
-	cost->work = SL_WORK_MOVEMENT;
-	cost->weight_bytes = cost->read_bytes = 0;
-}
-
+/* Also Scatter, Trilu and ReverseSequence, whose output is like input 0. */
 enum sl_status
 sl__infer_identity(struct sl__call *call)
 {
