@@ -141,6 +141,8 @@ test_unique(void **state)
 	/* rows (1,0) and (2,1), the first of them twice */
 	check_out("Unique 11 (f32[3,2]={1,0,2,1,1,0}) axis=0", "f32[2,2]");
 	check_out("Unique 11 (f32[2,3]={1,1,2,0,0,1}) axis=-1", "f32[2,2]");
+	/* Slices of nothing are not counted one by one. */
+	check_out("Unique 11 (f32[0,1099511627776]={}) axis=1", "f32[0,?]");
 }
 
 static void

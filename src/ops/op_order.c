@@ -81,6 +81,7 @@ sl__infer_unique(struct sl__call *call)
 	const struct sl__type *in = sl__in(call, 0);
 	int rank = sl__in_rank(call, 0), axis = 0;
 	int has_axis = sl__attribute(call->node, "axis") != NULL;
+	const struct sl__known *known = sl__in_known(call, 0);
 	struct sl__datum **outputs;
 	struct sl__arena scratch;
 	int64_t *dims, n, n_all;
@@ -93,7 +94,10 @@ sl__infer_unique(struct sl__call *call)
 	if (call->failure)
 		return call->failure;
 	sl__arena_init(&scratch, &call->shapes->arena.allocator);
-	outputs = sl__follow(call, &scratch, 0);
+	/* Of nothing there may be slices without end. */
+	outputs = known && (known->n || !has_axis)
+			  ? sl__follow(call, &scratch, 0)
+			  : NULL;
 	n = outputs && outputs[0] ? outputs[0]->tensor.dims[axis]
 				  : sl__size_unknown(call->shapes);
 	sl__arena_release(&scratch);
