@@ -57,7 +57,8 @@ static void
 test_documents_are_columns(void **state)
 {
 	static const char columns[] = "model=../../model/name,value,"
-				      "lo=ci95/lo,verdict?-,sure,n=list";
+				      "lo=ci95/lo,verdict?-,sure,n=list,"
+				      "s=sure?no!yes";
 	static const struct {
 		const char *json, *csv;
 	} cases[] = {
@@ -68,12 +69,13 @@ test_documents_are_columns(void **state)
 		 "{\"value\": 2, \"ci95\": null, \"sure\": false}]}}, "
 		 "{\"model\": {\"name\": \"c\"}, \"sweep\": "
 		 "{\"points\": []}}]}",
-		 "model,value,lo,verdict,sure,n\n\"a,b\",1.5,1,slow,true,2\n"
-		 "\"a,b\",2,,-,false,\n"},
+		 "model,value,lo,verdict,sure,n,s\n\"a,b\",1.5,1,slow,true,2,"
+		 "yes\n"
+		 "\"a,b\",2,,-,false,,no\n"},
 		{"{\"model\": {\"name\": \"d\"}, \"sweep\": {\"points\": "
 		 "[{\"value\": 3}]}}",
-		 "model,value,lo,verdict,sure,n\nd,3,,-,,\n"},
-		{"{\"sweep\": {}}", "model,value,lo,verdict,sure,n\n"},
+		 "model,value,lo,verdict,sure,n,s\nd,3,,-,,,no\n"},
+		{"{\"sweep\": {}}", "model,value,lo,verdict,sure,n,s\n"},
 	};
 
 	(void)state;

@@ -13,21 +13,6 @@ struct narrator {
 	const struct sl_generation *of;
 };
 
-static const char *
-flops_words(struct sl__phrase *w, double flops)
-{
-	static const char *const units[] = {"FLOPs", "kFLOPs", "MFLOPs",
-					    "GFLOPs", "TFLOPs"};
-	size_t i = 0;
-
-	while (i < 4 && flops >= 1000) {
-		flops /= 1000;
-		i++;
-	}
-	snprintf(w->s, sizeof(w->s), "%.3g %s", flops, units[i]);
-	return w->s;
-}
-
 /* " [2.1, 2.4]"; nothing where there is no interval. */
 static const char *
 bounds_words(struct sl__phrase *w, const struct sl_estimate *e)
@@ -140,8 +125,8 @@ tell_repeated(struct narrator *t)
 		"Without a cache, %.1f %% of the arithmetic repeats what the "
 		"pass before had done: %s of %s (%s).",
 		100 * c->repeated_share,
-		flops_words(&a, c->repeated_share * c->flops_without),
-		flops_words(&b, c->flops_without),
+		sl__phrase_flops(&a, c->repeated_share * c->flops_without),
+		sl__phrase_flops(&b, c->flops_without),
 		c->is_counted ? "counted in both models"
 			      : "from how the model's FLOPs grow");
 }

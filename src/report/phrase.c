@@ -23,16 +23,33 @@ sl__phrase_time(struct sl__phrase *words, double ns)
 	return words->s;
 }
 
+/* In the first unit in which it is below 1000, of five. */
+static const char *
+scaled(struct sl__phrase *words, double value, const char *const units[5])
+{
+	size_t i = 0;
+
+	while (i < 4 && value >= 999.5) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(words->s, sizeof(words->s), "%.3g %s", value, units[i]);
+	return words->s;
+}
+
 const char *
 sl__phrase_bytes(struct sl__phrase *words, double n_bytes)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
-	size_t i = 0;
 
-	while (i < 4 && n_bytes >= 999.5) {
-		n_bytes /= 1000;
-		i++;
-	}
-	snprintf(words->s, sizeof(words->s), "%.3g %s", n_bytes, units[i]);
-	return words->s;
+	return scaled(words, n_bytes, units);
+}
+
+const char *
+sl__phrase_flops(struct sl__phrase *words, double flops)
+{
+	static const char *const units[] = {"FLOPs", "kFLOPs", "MFLOPs",
+					    "GFLOPs", "TFLOPs"};
+
+	return scaled(words, flops, units);
 }

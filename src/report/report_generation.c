@@ -2,13 +2,13 @@
 /* report_generation.c - a decoding loop: a table, charts and sentences. */
 #include "report/bar.h"
 #include "report/generation_narrative.h"
-#include "report/generation_page.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/banned.h"
 
@@ -43,42 +43,36 @@ add_rate(struct sl__doc *doc, const struct sl_estimate *e)
 			     e->hi);
 }
 
-enum figure { FIRST, FURTHER, TOTAL, RATE, STEADY, MEMORY, CACHE, FLOPS };
+static void
+add_count(struct sl__doc *doc, const char *text)
+{
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text);
+}
+
+/* The figures of a loop, in the order of their words. */
+enum { FIRST, FURTHER, TOTAL, RATE, STEADY, MEMORY, CACHE, FLOPS };
 
 static void
-add_figure(struct sl__doc *doc, const struct sl_decoding *d, enum figure figure)
+add_figure(struct sl__doc *doc, const struct sl_decoding *d, int figure)
 {
 	struct sl__text t;
 
-	switch (figure) {
-	case FIRST:
+	if (figure == FIRST)
 		add_time(doc, &d->first_ns, d->first_is_fitted);
-		break;
-	case FURTHER:
+	else if (figure == FURTHER)
 		add_time(doc, &d->further_ns, !d->is_complete);
-		break;
-	case TOTAL:
+	else if (figure == TOTAL)
 		add_time(doc, &d->total_ns, d->total_is_fitted);
-		break;
-	case RATE:
+	else if (figure == RATE)
 		add_rate(doc, &d->tokens_per_s);
-		break;
-	case STEADY:
+	else if (figure == STEADY)
 		add_rate(doc, &d->steady_per_s);
-		break;
-	case MEMORY:
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__bytes_text(&t, (double)d->memory_bytes));
-		break;
-	case CACHE:
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__bytes_text(&t, d->cache_bytes));
-		break;
-	case FLOPS:
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__scaled_text(&t, d->flops.value));
-		break;
-	}
+	else if (figure == MEMORY)
+		add_count(doc, sl__bytes_text(&t, (double)d->memory_bytes));
+	else if (figure == CACHE)
+		add_count(doc, sl__bytes_text(&t, d->cache_bytes));
+	else
+		add_count(doc, sl__scaled_text(&t, d->flops.value));
 }
 
 /* One row a figure, one column a loop. */
@@ -99,7 +93,7 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 	for (int f = FIRST; f <= FLOPS; f++) {
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s", words[f]);
 		for (size_t i = 0; i < g->n_loops; i++)
-			add_figure(doc, &g->loops[i], (enum figure)f);
+			add_figure(doc, &g->loops[i], f);
 	}
 }
 
@@ -123,23 +117,18 @@ longest_of(const struct sl_generation *g)
 static void
 add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
 {
+	struct sl__text t, token = {"prompt"};
 	struct sl__bar bar;
-	struct sl__text t;
 
 	if (!s->n_visits)
 		return;
 	if (s->nth)
-		sl__doc_drawing(doc, SL__STYLE_PLAIN, "%7lld  %7lld  %s %s",
-				(long long)s->nth, (long long)s->context,
-				sl__bar_padded(&bar, s->time_ns.value / most,
-					       BAR_COLUMNS),
-				sl__time_estimate(&t, &s->time_ns, NULL));
-	else
-		sl__doc_drawing(doc, SL__STYLE_DIM, " prompt  %7lld  %s %s",
-				(long long)s->context,
-				sl__bar_padded(&bar, s->time_ns.value / most,
-					       BAR_COLUMNS),
-				sl__time_estimate(&t, &s->time_ns, NULL));
+		snprintf(token.s, sizeof(token.s), "%lld", (long long)s->nth);
+	sl__doc_drawing(
+		doc, s->nth ? SL__STYLE_PLAIN : SL__STYLE_DIM,
+		"%7s  %7lld  %s %s", token.s, (long long)s->context,
+		sl__bar_padded(&bar, s->time_ns.value / most, BAR_COLUMNS),
+		sl__time_estimate(&t, &s->time_ns, NULL));
 }
 
 static void
@@ -197,14 +186,18 @@ add_disturbed(struct sl__doc *doc, const struct sl_generation *g)
 }
 
 static void
-add_sentences(struct sl__doc *doc, const struct sl_generation *g)
+narrate(struct sl__narrative *to, const void *record, const void *parent)
 {
-	struct sl__narrative narrative;
+	(void)parent;
+	sl__generation_narrate(to, record);
+}
 
-	sl__narrative_init(&narrative, NULL);
-	sl__generation_narrate(&narrative, g);
-	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
-	sl__narrative_release(&narrative);
+static void
+tell(struct sl__json *json, const char *key, const void *record,
+     const void *parent)
+{
+	(void)key;
+	sl__narrated_json(json, narrate, record, parent);
 }
 
 static void
@@ -229,7 +222,7 @@ page(struct sl__doc *doc, const void *result,
 	for (size_t i = 0; i < g->n_loops; i++)
 		add_chart(doc, &g->loops[i], most, how->verbose);
 	sl__doc_gap(doc);
-	add_sentences(doc, g);
+	sl__narrated_page(doc, narrate, g, NULL, SL__SENTENCES_MOST);
 	sl__doc_gap(doc);
 	add_plans(doc, g);
 	add_disturbed(doc, g);
@@ -247,8 +240,14 @@ sl_generation_render(const struct sl_generation *g,
 		.kind = "a generation",
 		.command = "profile",
 		.page = page,
-		.json = sl__generation_json,
-		.csv = sl__generation_csv,
+		.tell = tell,
+		.table = &sl__table_generation,
+		.csv_rows = "generation/loops/passes",
+		.csv_columns =
+			"model=../name,cache=../cache?without!with,token,"
+			"context,computed_tokens,visits,passes,median_ms,"
+			"ci95_lo_ms=median_ci95_ms/lo,"
+			"ci95_hi_ms=median_ci95_ms/hi,plan_ms,flops",
 	};
 
 	return sl__render(&renderer, g, how, out, err);

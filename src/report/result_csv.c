@@ -85,25 +85,30 @@ find(const struct place *at, const char *path)
 /* One of a list of columns. */
 struct column {
 	char title[128]; /* and what follows it */
-	const char *path, *absent;
+	const char *path, *absent, *yes;
 };
+
+/* What follows a mark in the title, which ends there; NULL: it has none. */
+static const char *
+cut_at(char *title, char mark)
+{
+	char *at = strchr(title, mark);
+
+	if (at)
+		*at++ = '\0';
+	return at;
+}
 
 /* Takes the first of the list; returns the others, NULL: none. */
 static const char *
 take_column(struct column *c, const char *list)
 {
 	size_t n = strcspn(list, ",");
-	char *absent, *path;
 
 	snprintf(c->title, sizeof(c->title), "%.*s", (int)n, list);
-	absent = strchr(c->title, '?');
-	if (absent)
-		*absent++ = '\0';
-	path = strchr(c->title, '=');
-	if (path)
-		*path++ = '\0';
-	c->path = path ? path : c->title;
-	c->absent = absent ? absent : "";
+	c->yes = cut_at(c->title, '!');
+	c->absent = cut_at(c->title, '?');
+	c->path = cut_at(c->title, '=');
 	return list[n] ? list + n + 1 : NULL;
 }
 
@@ -116,15 +121,17 @@ add_line(struct sl_buf *out, const char *columns, const struct place *at)
 		const struct sl__json_value *v;
 
 		columns = take_column(&c, columns);
-		v = find(at, c.path);
+		v = find(at, c.path ? c.path : c.title);
 		if (!v || v->kind == SL__JSON_NULL)
-			sl__csv_text(out, c.absent);
+			sl__csv_text(out, c.absent ? c.absent : "");
 		else if (v->kind == SL__JSON_NUMBER)
 			sl__csv_number(out, v->number);
 		else if (v->kind == SL__JSON_ARRAY)
 			sl__csv_number(out, (double)v->n);
+		else if (v->kind == SL__JSON_BOOLEAN && v->number > 0)
+			sl__csv_text(out, c.yes ? c.yes : "true");
 		else if (v->kind == SL__JSON_BOOLEAN)
-			sl__csv_text(out, v->number > 0 ? "true" : "false");
+			sl__csv_text(out, c.absent ? c.absent : "false");
 		else
 			sl__csv_text(out, v->text);
 	}

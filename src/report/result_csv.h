@@ -18,9 +18,10 @@ void sl__csv_end(struct sl_buf *out);
  * The lists of the JSON document 'text' to which 'rows' leads as lines, headed
  * by titles: "results/points" is all points of all results.  Names before the
  * last one that the document does not have are passed over.  A column is
- * "title", "title=path" or "title=path?absent": where the object of the line
- * has the value, such as "ci95_ms/lo", "../axis" in what that is part of, and
- * what stands for one that is not there.  Of a list it is the length.
+ * "title", "title=path", "title=path?absent" or "title=path?no!yes": where the
+ * object of the line has the value, such as "ci95_ms/lo", "../axis" in what
+ * that is part of, what stands for one that is not there or false, and for one
+ * that is true.  Of a list it is the length.
  */
 enum sl_status sl__csv_columns(struct sl_buf *out, const char *columns,
 			       const char *rows, const struct sl_buf *text,

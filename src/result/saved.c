@@ -20,6 +20,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_bench,
 	&sl__table_comparisons,
 	&sl__table_function,
+	&sl__table_generation,
 	&sl__table_inspections,
 	&sl__table_machine_document,
 	&sl__table_measurement,

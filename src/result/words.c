@@ -66,6 +66,14 @@ sweep_figure_text(enum sl_sweep_figure figure)
 	return (unsigned)figure <= SL_SWEEP_FLOPS ? words[figure] : words[0];
 }
 
+/* A figure is counted, or not: then it is derived. */
+static const char *
+counted_text(unsigned is_counted)
+{
+	return is_counted ? "counted" : "derived";
+}
+
+const struct sl__vocabulary sl__words_counted = {counted_text, 0, 2};
 WORDS(axis, sl_axis, sl_axis_text, 0, SL_N_AXES)
 WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
 WORDS(rate_unit, sl_rate_unit, sl_rate_unit_text, 0, SL_RATE_FLOPS + 1)
