@@ -71,6 +71,7 @@ sl__inspect_csv(struct sl_buf *out, const void *result)
 		const struct sl_inspection *i = r->models[m];
 
 		for (size_t k = 0; k < i->n_layers; k++)
-			csv_layer(out, sl__model_title(i), &i->layers[k]);
+			csv_layer(out, sl__model_title(i->name, i->source),
+				  &i->layers[k]);
 	}
 }

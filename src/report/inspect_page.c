@@ -272,14 +272,14 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 }
 
 const char *
-sl__model_title(const struct sl_inspection *i)
+sl__model_title(const char *name, const char *source)
 {
 	const char *at;
 
-	if (!i->source || !strstr(i->source, ".onnx"))
-		return i->name;
-	at = i->source + strlen(i->source);
-	for (int n_slashes = 0; at > i->source; at--) {
+	if (!source || !strstr(source, ".onnx"))
+		return name;
+	at = source + strlen(source);
+	for (int n_slashes = 0; at > source; at--) {
 		n_slashes += at[-1] == '/';
 		if (n_slashes == 2)
 			break;
@@ -313,7 +313,7 @@ add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 static void
 add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
-	const char *title = sl__model_title(i);
+	const char *title = sl__model_title(i->name, i->source);
 	struct sl__text t;
 
 	sl__doc_heading(doc, "%s", title);
@@ -349,7 +349,7 @@ add_asked(struct sl__doc *doc, const struct sl_inspection *i,
 	if (how->verbose) {
 		add_identity(doc, i, 0);
 	} else if (has_layers || i->n_explanations || i->n_weights) {
-		sl__doc_heading(doc, "%s", sl__model_title(i));
+		sl__doc_heading(doc, "%s", sl__model_title(i->name, i->source));
 		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s",
 			     i->sizes && *i->sizes ? i->sizes : "fixed");
 	}
@@ -370,7 +370,9 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	if (r->n_models > 1) {
 		sl__inspect_side(doc, r->models, r->n_models);
 		for (size_t k = 0; view->hardware && k < r->n_models; k++)
-			sl__hardware_page(doc, sl__model_title(r->models[k]),
+			sl__hardware_page(doc,
+					  sl__model_title(r->models[k]->name,
+							  r->models[k]->source),
 					  view->hardware[k], how->verbose);
 		for (size_t k = 0; k < r->n_models; k++)
 			add_asked(doc, r->models[k], view, how);
@@ -379,8 +381,8 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 	add_identity(doc, i, how->verbose);
 	sl__inspect_explanations(doc, i);
 	if (view->hardware)
-		sl__hardware_page(doc, sl__model_title(i), view->hardware[0],
-				  how->verbose);
+		sl__hardware_page(doc, sl__model_title(i->name, i->source),
+				  view->hardware[0], how->verbose);
 	/* Who asks for machines gets a page of them. */
 	if (!view->hardware || how->verbose || view->by != SL_BY_LAYER ||
 	    view->n_top)

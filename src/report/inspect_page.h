@@ -48,7 +48,7 @@ void sl__inspect_side(struct sl__doc *doc,
  * is often one that its exporter gives to all; else the model's name.  Part
  * of its source, or its name.
  */
-const char *sl__model_title(const struct sl_inspection *i);
+const char *sl__model_title(const char *name, const char *source);
 
 /* The growth of that figure along that axis, or NULL. */
 const struct sl_growth *sl__growth_find(const struct sl_inspection *i,

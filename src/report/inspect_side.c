@@ -61,7 +61,8 @@ add_model(struct sl__doc *doc, const struct sl_inspection *i)
 		       (double)i->memory.live_bytes;
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_STRONG, "%s", sl__model_title(i));
+	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
+		     sl__model_title(i->name, i->source));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__count_text(&t, i->parameters.trainable));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
@@ -89,7 +90,8 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__growth_find(i, SL_GROWTH_SEQ, SL_GROWTH_FLOPS);
 	struct sl__text t, u;
 
-	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__model_title(i));
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s",
+		     sl__model_title(i->name, i->source));
 	sl__doc_more(doc, SL__STYLE_PLAIN, ": ");
 	if (i->n_types && i->by_type[0].share > 0)
 		sl__doc_more(doc, SL__STYLE_PLAIN, "%.1f %% %s; ",

@@ -22,10 +22,7 @@ enum { REMARKS_SHOWN = 3 };
 const char *
 sl__profile_title(const struct sl_profile *p)
 {
-	const struct sl_inspection named = {.name = p->name,
-					    .source = p->source};
-
-	return sl__model_title(&named);
+	return sl__model_title(p->name, p->source);
 }
 
 int

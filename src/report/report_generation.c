@@ -205,13 +205,12 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_generation *g = result;
-	const struct sl_inspection named = {.name = g->name,
-					    .source = g->source};
+	const char *title = sl__model_title(g->name, g->source);
 	double most = longest_of(g);
 
-	sl__doc_heading(doc, "%s, %lld token%s from a prompt of %lld",
-			sl__model_title(&named), (long long)g->n_tokens,
-			g->n_tokens == 1 ? "" : "s", (long long)g->prompt);
+	sl__doc_heading(doc, "%s, %lld token%s from a prompt of %lld", title,
+			(long long)g->n_tokens, g->n_tokens == 1 ? "" : "s",
+			(long long)g->prompt);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "%s on %d thread%s, batch %lld; %zu round%s, seed %llu",
 		     sl_dtype_text(g->dtype), g->n_threads,

@@ -197,11 +197,10 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_run *r = result;
-	const struct sl_inspection named = {.name = r->name,
-					    .source = r->source};
+	const char *title = sl__model_title(r->name, r->source);
 
-	sl__doc_heading(doc, "%s", sl__model_title(&named));
-	if (sl__model_title(&named) == r->name && *r->source)
+	sl__doc_heading(doc, "%s", title);
+	if (title == r->name && *r->source)
 		sl__doc_more(doc, SL__STYLE_DIM, "  %s", r->source);
 	add_facts(doc, r);
 	add_outputs(doc, r);

@@ -21,6 +21,7 @@
 RENDER(bench, sl_bench, sl_bench_render)
 RENDER(comparisons, sl_comparisons, sl_comparisons_render)
 RENDER(function, sl__function_profile, sl__function_profile_render)
+RENDER(fit, sl_fit, sl_fit_render)
 RENDER(generation, sl_generation, sl_generation_render)
 RENDER(machine, sl_machine, sl_machine_render)
 RENDER(measurement, sl_measurement, sl_measurement_render)
@@ -61,6 +62,7 @@ static const struct {
 	{&sl__table_bench, bench},
 	{&sl__table_comparisons, comparisons},
 	{&sl__table_function, function},
+	{&sl__table_fit, fit},
 	{&sl__table_generation, generation},
 	{&sl__table_inspections, inspections},
 	{&sl__table_machine_document, machine},

@@ -297,14 +297,13 @@ static void
 add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	   const struct sl_sweep_series *s)
 {
-	const struct sl_inspection named = {.name = s->name,
-					    .source = s->source};
+	const char *title = sl__model_title(s->name, s->source);
 	const struct sl_sweep_point *last = &s->points[s->n_points - 1];
 
-	sl__doc_heading(doc, "%s, %s %lld to %lld", sl__model_title(&named),
+	sl__doc_heading(doc, "%s, %s %lld to %lld", title,
 			sl_axis_text(sweep->axis),
 			(long long)s->points[0].value, (long long)last->value);
-	if (sl__model_title(&named) == s->name && *s->source)
+	if (title == s->name && *s->source)
 		sl__doc_more(doc, SL__STYLE_DIM, "  %s", s->source);
 	add_facts(doc, sweep, s);
 	add_times(doc, sweep, s);

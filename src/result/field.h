@@ -12,6 +12,7 @@
  */
 enum sl__field_kind {
 	SL__FIELD_TEXT = 0, /* const char *; NULL: absent */
+	SL__FIELD_LETTERS,  /* a text in the struct itself; "": absent */
 	SL__FIELD_WHOLE,    /* an unsigned integer of n_bytes; 0 is an absence
 			       where the row has 'absent' */
 	SL__FIELD_SIGNED,   /* a signed one, likewise */
@@ -28,8 +29,7 @@ enum sl__field_kind {
 	SL__FIELD_INTERVAL, /* lo and hi of a struct sl_estimate; where n is too
 			       small, the n it needs stands beside the null;
 			       where one is infinite, absent for 'absent' */
-	SL__FIELD_BOUNDS,   /* the same; few samples are no other reason, and
-			       what was counted has none */
+	SL__FIELD_BOUNDS,   /* the same; too small an n is no other reason */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
 			       with its interval */
 	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields;

@@ -162,6 +162,17 @@ read_text(struct reader *r, void *record, const struct sl__field *f,
 }
 
 static enum sl_status
+read_letters(struct reader *r, void *record, const struct sl__field *f,
+	     const struct sl__json_value *v)
+{
+	enum sl_status rc = expect(r, f, v, SL__JSON_TEXT);
+
+	if (!rc)
+		snprintf((char *)record + f->offset, f->n_bytes, "%s", v->text);
+	return rc;
+}
+
+static enum sl_status
 read_integer(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
@@ -573,6 +584,7 @@ read_own(struct reader *r, void *record, const struct sl__field *f,
  * rest. */
 static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_TEXT] = read_text,
+	[SL__FIELD_LETTERS] = read_letters,
 	[SL__FIELD_WHOLE] = read_integer,
 	[SL__FIELD_SIGNED] = read_integer,
 	[SL__FIELD_NUMBER] = read_number,

@@ -159,6 +159,14 @@ write_text(const struct writer *w)
 }
 
 static void
+write_letters(const struct writer *w)
+{
+	const char *text = at(w);
+
+	put_text(w, *text ? text : NULL);
+}
+
+static void
 write_whole(const struct writer *w)
 {
 	if (!is_zero_absent(w))
@@ -524,6 +532,7 @@ write_own(const struct writer *w)
 
 static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_TEXT] = write_text,
+	[SL__FIELD_LETTERS] = write_letters,
 	[SL__FIELD_WHOLE] = write_whole,
 	[SL__FIELD_SIGNED] = write_signed,
 	[SL__FIELD_NUMBER] = write_number,

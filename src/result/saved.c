@@ -18,20 +18,27 @@ enum { SCHEMA = 1 };
 
 const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_bench,
+	&sl__table_bench,       &sl__table_comparisons,
 	&sl__table_comparisons,
+	&sl__table_fit,         &sl__table_generation,
 	&sl__table_function,
 	&sl__table_generation,
 	&sl__table_inspections,
+	&sl__table_inspections, &sl__table_machine_document,
 	&sl__table_machine_document,
 	&sl__table_measurement,
+	&sl__table_measurement, &sl__table_overhead,
 	&sl__table_memory,
 	&sl__table_overhead,
 	&sl__table_profiles,
+	&sl__table_profiles,    &sl__table_run,
 	&sl__table_run,
 	&sl__table_scopes,
 	&sl__table_selfcheck,
+	&sl__table_selfcheck,   &sl__table_sweep,
 	&sl__table_sweep,
 	&sl__table_versus,
+	&sl__table_versus,      NULL,
 	NULL,
 };
 

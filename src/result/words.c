@@ -73,6 +73,13 @@ counted_text(unsigned is_counted)
 	return is_counted ? "counted" : "derived";
 }
 
+static const char *
+planned_text(unsigned is_planned)
+{
+	return is_planned ? "plan" : "graph";
+}
+
+const struct sl__vocabulary sl__words_planned = {planned_text, 0, 2};
 const struct sl__vocabulary sl__words_counted = {counted_text, 0, 2};
 WORDS(axis, sl_axis, sl_axis_text, 0, SL_N_AXES)
 WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
