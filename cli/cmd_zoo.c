@@ -35,19 +35,27 @@ static enum sl_status
 render(const void *result, const struct sl_render_options *how,
        struct sl_buf *out, struct sl_error *err)
 {
-	(void)result;
-	return sl_zoo_render(how, out, err);
+	const struct sl_zoo_list *zoo = result;
+
+	return sl_zoo_render(zoo, how, out, err);
 }
 
 static int
 list(const struct arguments *a)
 {
 	int code = output_check(&a->output, help.name);
+	struct sl_zoo_list *zoo = NULL;
+	struct sl_error err;
 
 	if (!code && a->seed)
 		code = complain(help.name, EXIT_USAGE,
 				"--seed is for 'sleuth zoo export'");
-	return code ? code : output_write(&a->output, help.name, render, NULL);
+	if (!code && sl_zoo_count(&zoo, &err))
+		code = exit_for(help.name, &err);
+	if (!code)
+		code = output_write(&a->output, help.name, render, zoo);
+	sl_zoo_list_free(zoo);
+	return code;
 }
 
 static int export(const struct arguments *a, const char *name, const char *path)

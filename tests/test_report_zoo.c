@@ -5,18 +5,49 @@
  */
 #include "harness.h"
 #include "json_check.h"
+#include "reads_back.h"
 
 #include "sleuth.h"
+
+static struct sl_zoo_list *
+counted(void)
+{
+	struct sl_zoo_list *zoo;
+	struct sl_error err = {.status = SL_OK, .text = ""};
+
+	if (sl_zoo_count(&zoo, &err))
+		fail_msg("%s", err.text);
+	return zoo;
+}
 
 static void
 render(struct sl_buf *out, struct sl_render_options how)
 {
-	struct sl_error err = {.status = SL_OK, .text = ""};
+	struct sl_zoo_list *zoo = counted();
 
 	how.struct_size = sizeof(how);
 	memset(out, 0, sizeof(*out));
-	if (sl_zoo_render(&how, out, &err))
-		fail_msg("%s", err.text);
+	assert_int_equal(sl_zoo_render(zoo, &how, out, NULL), SL_OK);
+	sl_zoo_list_free(zoo);
+}
+
+static enum sl_status
+render_any(const void *result, const struct sl_render_options *how,
+	   struct sl_buf *out, struct sl_error *err)
+{
+	const struct sl_zoo_list *zoo = result;
+
+	return sl_zoo_render(zoo, how, out, err);
+}
+
+static void
+the_list_comes_back(void **state)
+{
+	struct sl_zoo_list *zoo = counted();
+
+	(void)state;
+	assert_renders_back(render_any, zoo);
+	sl_zoo_list_free(zoo);
 }
 
 static void
@@ -73,13 +104,15 @@ other_formats_are_refused(void **state)
 {
 	const struct sl_render_options how = {.struct_size = sizeof(how),
 					      .format = SL_FORMAT_SVG};
+	struct sl_zoo_list *zoo = counted();
 	struct sl_buf out = {0};
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl_zoo_render(&how, &out, &err), SL_E_USAGE);
+	assert_int_equal(sl_zoo_render(zoo, &how, &out, &err), SL_E_USAGE);
 	assert_string_equal(err.text, "the zoo has no such format");
 	sl_buf_release(&out);
+	sl_zoo_list_free(zoo);
 }
 
 int
@@ -88,6 +121,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_has_every_model),
 		cmocka_unit_test(pages_and_tables),
+		cmocka_unit_test(the_list_comes_back),
 		cmocka_unit_test(other_formats_are_refused),
 	};
 

@@ -577,8 +577,26 @@ struct sl_zoo_entry {
 /* All of them; ends with a NULL name; lives for ever. */
 SL_API const struct sl_zoo_entry *sl_zoo(void);
 
-/* The list with parameters and FLOPs; TEXT, JSON, CSV, MARKDOWN. */
-SL_API enum sl_status sl_zoo_render(const struct sl_render_options *how,
+/* One of them, counted at batch 1 and the usual sizes. */
+struct sl_zoo_row {
+	const char *name, *example, *about;
+	uint64_t parameters, flops; /* trainable; 2 x core */
+};
+
+/* Owns its rows. */
+struct sl_zoo_list {
+	const struct sl_zoo_row *rows;
+	size_t n;
+};
+
+/* Opens and counts all of them; fails where one cannot be counted. */
+SL_API enum sl_status sl_zoo_count(struct sl_zoo_list **out,
+				   struct sl_error *err) SL_CHECKED;
+SL_API void sl_zoo_list_free(struct sl_zoo_list *list); /* NULL is fine */
+
+/* TEXT, JSON, CSV, MARKDOWN. */
+SL_API enum sl_status sl_zoo_render(const struct sl_zoo_list *list,
+				    const struct sl_render_options *how,
 				    struct sl_buf *out,
 				    struct sl_error *err) SL_CHECKED;
 

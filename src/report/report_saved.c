@@ -32,6 +32,7 @@ RENDER(scopes, sl_scopes, sl_scopes_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
 RENDER(versus, sl_versus, sl_versus_render)
+RENDER(zoo, sl_zoo_list, sl_zoo_render)
 
 static enum sl_status
 inspections(const void *record, const struct sl_render_options *how,
@@ -75,6 +76,7 @@ static const struct {
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_sweep, sweep},
 	{&sl__table_versus, versus},
+	{&sl__table_zoo, zoo},
 };
 
 enum sl_status

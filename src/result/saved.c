@@ -20,6 +20,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_bench,
 	&sl__table_bench,       &sl__table_comparisons,
 	&sl__table_comparisons,
+	&sl__table_fit,
 	&sl__table_fit,         &sl__table_generation,
 	&sl__table_function,
 	&sl__table_generation,
@@ -39,6 +40,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_sweep,
 	&sl__table_versus,
 	&sl__table_versus,      NULL,
+	&sl__table_zoo,
 	NULL,
 };
 
