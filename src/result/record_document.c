@@ -65,6 +65,7 @@ type_of(const struct sl__field *f)
 {
 	static const char *const words[SL__N_FIELD_KINDS] = {
 		[SL__FIELD_TEXT] = "text",
+		[SL__FIELD_LETTERS] = "text",
 		[SL__FIELD_WHOLE] = "integer",
 		[SL__FIELD_SIGNED] = "integer",
 		[SL__FIELD_NUMBER] = "number",
