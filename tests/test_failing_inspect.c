@@ -117,6 +117,20 @@ struct shown {
 };
 
 static enum sl_status
+show_zoo(const struct sl_render_options *how, struct sl_buf *out,
+	 struct sl_error *err)
+{
+	struct sl_zoo_list *list;
+	enum sl_status rc = sl_zoo_count(&list, err);
+
+	if (rc)
+		return rc;
+	rc = sl_zoo_render(list, how, out, err);
+	sl_zoo_list_free(list);
+	return rc;
+}
+
+static enum sl_status
 show(void *ctx, const struct sl_allocator *allocator, struct sl_error *err)
 {
 	const struct shown *s = ctx;
@@ -130,7 +144,7 @@ show(void *ctx, const struct sl_allocator *allocator, struct sl_error *err)
 	else if (s->fit)
 		rc = sl_fit_render(s->fit, &s->how, &out, err);
 	else
-		rc = sl_zoo_render(&s->how, &out, err);
+		rc = show_zoo(&s->how, &out, err);
 	sl_buf_release(&out);
 	return rc;
 }
