@@ -181,12 +181,18 @@ another_kind_is_refused_by_name(void **state)
 				 SL_E_DATA);
 		assert_string_equal(err.text, cases[i].what);
 	}
-	/* What is missing is zero, what nobody knows is passed over. */
+	/* What is missing is zero, NaN or empty, what nobody knows is passed
+	 * over. */
 	assert_int_equal(
 		read_whole(&w, "{\"later\": [{}], \"large\": 5}", &arena, &err),
 		SL_OK);
 	assert_int_equal(w.large, 5);
 	assert_int_equal(w.n_parts, 0);
+	assert_true(isnan(w.time_ns));
+	assert_null(w.title);
+	assert_int_equal(read_whole(&w, "{\"parts\": [{}]}", &arena, &err),
+			 SL_OK);
+	assert_string_equal(w.parts[0].name, "");
 	sl__arena_release(&arena);
 }
 
@@ -221,7 +227,16 @@ static const struct sl__field tree_fields[] = {
 	SL__F_LIST(LIST, tree, leaves, n_leaves, "leaves", "x",
 		   .of = &leaf_table),
 };
-static SL__RECORD(tree_table, "tree", tree, tree_fields, 0);
+
+static const char *
+check_tree(const void *record)
+{
+	const struct tree *t = record;
+
+	return t->n_leaves ? NULL : "a tree without leaves";
+}
+
+static SL__RECORD(tree_table, "tree", tree, tree_fields, .check = check_tree);
 
 static void
 tell(struct sl__json *json, const char *key, const void *record,
@@ -296,12 +311,34 @@ parts_come_back(void **state)
 	sl__arena_release(&arena);
 }
 
+/* A result that no renderer could show is refused, with the reason. */
+static void
+nonsense_is_refused(void **state)
+{
+	static const char text[] = "{\"leaves\": []}";
+	const struct sl__json_value *root;
+	struct tree back = {0};
+	struct sl__arena arena;
+	struct sl_error err;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(sl__json_read(&root, text, strlen(text), &arena, &err),
+			 SL_OK);
+	assert_int_equal(
+		sl__record_read(&back, &tree_table, root, &arena, &err),
+		SL_E_DATA);
+	assert_string_equal(err.text, "a tree without leaves");
+	sl__arena_release(&arena);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_comes_back),
 		cmocka_unit_test(parts_come_back),
+		cmocka_unit_test(nonsense_is_refused),
 		cmocka_unit_test(another_kind_is_refused_by_name),
 	};
 

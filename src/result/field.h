@@ -16,9 +16,9 @@ enum sl__field_kind {
 	SL__FIELD_WHOLE,    /* an unsigned integer of n_bytes; 0 is an absence
 			       where the row has 'absent' */
 	SL__FIELD_SIGNED,   /* a signed one, likewise */
+	SL__FIELD_INDEX,    /* size_t; SIZE_MAX: absent */
 	SL__FIELD_NUMBER,   /* double, divided by 'unit'; not finite: absent */
-	SL__FIELD_EXTENDED, /* double that may be infinite, which is a reason
-			       of absence that is read back */
+	SL__FIELD_EXTENDED, /* that may be infinite: a reason, read back */
 	SL__FIELD_BOOLEAN,  /* int */
 	SL__FIELD_WORD,     /* an enum, by its words; 0 as of integers */
 	SL__FIELD_READING,  /* struct sl_reading, which has its reason */
@@ -32,20 +32,16 @@ enum sl__field_kind {
 	SL__FIELD_BOUNDS,   /* the same; too small an n is no other reason */
 	SL__FIELD_QUANTILE, /* value of a struct sl_estimate, refused together
 			       with its interval */
-	SL__FIELD_OBJECT,   /* a struct within, or a group of its own fields;
-			       without a key its members stand here */
-	SL__FIELD_POINTER,  /* to a struct; NULL: left out, unless the row has
-			       'absent' or 'because'; without a key its members
-			       stand here; where an earlier row has it, this one
-			       has more of it */
-	SL__FIELD_LIST,     /* pointer to structs, and their number; where an
-			       earlier row has it, this one has more of each */
-	SL__FIELD_FIRST,    /* the first of a list that a later row may have
-			       whole; without a key its members stand here */
-	SL__FIELD_TEXTS,    /* pointer to const char *, and their number */
-	SL__FIELD_ARGV,     /* pointer to const char *, of which the last is
-			       NULL */
-	SL__FIELD_WHOLES,   /* pointer to integers of n_bytes */
+	/* Without a key the members of these stand here, but those of a list.
+	 * Where an earlier row has one, this has more of it. */
+	SL__FIELD_OBJECT,  /* a struct within, or a group of its own fields */
+	SL__FIELD_POINTER, /* to a struct; NULL: left out, unless the row has
+			       'absent' or 'because' */
+	SL__FIELD_LIST,    /* pointer to structs, and their number */
+	SL__FIELD_FIRST,   /* the first of a list that a later row may have */
+	SL__FIELD_TEXTS,   /* pointer to const char *, and their number */
+	SL__FIELD_ARGV,    /* likewise; the last is NULL */
+	SL__FIELD_WHOLES,  /* pointer to integers of n_bytes */
 	SL__FIELD_SIGNEDS,
 	SL__FIELD_NUMBERS,
 	SL__FIELD_BY_WORD, /* an array of uint64_t with a place for each word,
@@ -142,6 +138,8 @@ struct sl__record {
 	size_t n_fields, n_bytes;
 	/* Fills, after reading, what no row has because others imply it. */
 	void (*settle)(void *record);
+	/* Then says why no renderer could make sense of it; NULL: one can. */
+	const char *(*check)(const void *record);
 };
 
 /* A divisor: multiplied by 1e-6, 100 us would read 0.09999999999999999. */

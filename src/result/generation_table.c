@@ -212,5 +212,15 @@ static const struct sl__field generation_fields[] = {
 	      "what disturbed the measurement", .of = &sl__table_noise),
 	SL__F_ENDING(sl_generation),
 };
+static const char *
+check_generation(const void *record)
+{
+	const struct sl_generation *g = record;
+
+	return g->n_loops == 1 || (g->n_loops == 2 && !g->loops[0].has_cache)
+		       ? NULL
+		       : "neither one loop nor one without and one with cache";
+}
+
 SL__RECORD(sl__table_generation, "generation", sl_generation, generation_fields,
-	   0);
+	   .check = check_generation);

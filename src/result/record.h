@@ -29,8 +29,9 @@ void sl__record_object(struct sl__json *json, const char *key,
 /*
  * Fills 'record', which is all zero, from an object: written again it gives
  * the same bytes.  Names that no row has are passed over, rows whose name is
- * missing stay zero, numbers NaN.  SL_E_DATA names the field of another kind than its row
- * says.  What it points to is from 'arena'.
+ * missing stay zero, numbers NaN, texts that are always there "".  SL_E_DATA
+ * names the field of another kind than its row says, or what makes no sense.
+ * What it points to is from 'arena'.
  */
 enum sl_status sl__record_read(void *record, const struct sl__record *table,
 			       const struct sl__json_value *object,

@@ -29,7 +29,8 @@ is_list(const struct sl__field *f)
 	return f->kind == SL__FIELD_LIST || f->kind == SL__FIELD_TEXTS ||
 	       f->kind == SL__FIELD_ARGV || f->kind == SL__FIELD_WHOLES ||
 	       f->kind == SL__FIELD_SIGNEDS || f->kind == SL__FIELD_NUMBERS ||
-	       f->kind == SL__FIELD_FACTS || f->kind == SL__FIELD_TOLD;
+	       f->kind == SL__FIELD_FACTS ||
+	       (f->kind == SL__FIELD_TOLD && !f->made);
 }
 
 static size_t
@@ -68,6 +69,7 @@ type_of(const struct sl__field *f)
 		[SL__FIELD_LETTERS] = "text",
 		[SL__FIELD_WHOLE] = "integer",
 		[SL__FIELD_SIGNED] = "integer",
+		[SL__FIELD_INDEX] = "integer",
 		[SL__FIELD_NUMBER] = "number",
 		[SL__FIELD_EXTENDED] = "number",
 		[SL__FIELD_BOOLEAN] = "boolean",

@@ -180,6 +180,16 @@ read_integer(struct reader *r, void *record, const struct sl__field *f,
 }
 
 static enum sl_status
+read_index(struct reader *r, void *record, const struct sl__field *f,
+	   const struct sl__json_value *v)
+{
+	static const size_t none = SIZE_MAX;
+
+	memcpy((char *)record + f->offset, &none, sizeof(none));
+	return v->kind == SL__JSON_NULL ? SL_OK : read_integer(r, record, f, v);
+}
+
+static enum sl_status
 read_number(struct reader *r, void *record, const struct sl__field *f,
 	    const struct sl__json_value *v)
 {
@@ -587,6 +597,7 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_LETTERS] = read_letters,
 	[SL__FIELD_WHOLE] = read_integer,
 	[SL__FIELD_SIGNED] = read_integer,
+	[SL__FIELD_INDEX] = read_index,
 	[SL__FIELD_NUMBER] = read_number,
 	[SL__FIELD_EXTENDED] = read_number,
 	[SL__FIELD_BOOLEAN] = read_boolean,
@@ -613,6 +624,7 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_FACT] = read_fact,
 	[SL__FIELD_FACT_AT] = read_fact,
 	[SL__FIELD_FACTS] = read_facts,
+	[SL__FIELD_TOLD] = read_own,
 	[SL__FIELD_OWN] = read_own,
 };
 
@@ -620,10 +632,10 @@ static read_function *const readers[SL__N_FIELD_KINDS] = {
 static int
 reads_null(enum sl__field_kind kind)
 {
-	return kind == SL__FIELD_NUMBER || kind == SL__FIELD_EXTENDED ||
-	       kind == SL__FIELD_READING || kind == SL__FIELD_TRAIT ||
-	       kind == SL__FIELD_INTERVAL || kind == SL__FIELD_BOUNDS ||
-	       kind == SL__FIELD_QUANTILE;
+	return kind == SL__FIELD_INDEX || kind == SL__FIELD_NUMBER ||
+	       kind == SL__FIELD_EXTENDED || kind == SL__FIELD_READING ||
+	       kind == SL__FIELD_TRAIT || kind == SL__FIELD_INTERVAL ||
+	       kind == SL__FIELD_BOUNDS || kind == SL__FIELD_QUANTILE;
 }
 
 /* It may be absent for reasons of its own; those of its figure stand there. */
@@ -631,6 +643,15 @@ static int
 is_interval(const struct sl__field *f)
 {
 	return f->kind == SL__FIELD_INTERVAL || f->kind == SL__FIELD_BOUNDS;
+}
+
+/* Whether a result has the text in any case: then it is read as "" where a
+ * file does not have it. */
+static int
+is_always_there(const struct sl__field *f)
+{
+	return f->kind == SL__FIELD_TEXT && !f->is_left_out && !f->absent &&
+	       !f->why && !f->reason && !f->because;
 }
 
 /* A number that is not there is not 0.  Several rows may have it, so that it
@@ -647,7 +668,9 @@ set_numbers(void *record, const struct sl__record *table)
 
 		if (f->is_outer)
 			continue;
-		if (f->kind == SL__FIELD_NUMBER)
+		if (f->kind == SL__FIELD_OBJECT && !f->n_bytes)
+			set_numbers(record, f->of);
+		else if (f->kind == SL__FIELD_NUMBER)
 			*number = (double)NAN;
 		else if (f->kind == SL__FIELD_READING)
 			r->value = (double)NAN;
@@ -660,6 +683,7 @@ static enum sl_status
 read_part(struct reader r, void *record, const struct sl__record *table)
 {
 	enum sl_status rc = SL_OK;
+	const char *wrong;
 
 	if (r.object->kind != SL__JSON_OBJECT)
 		return sl__fail(r.err, SL_E_DATA, "no object");
@@ -670,6 +694,8 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 		const struct sl__json_value *v =
 			f->key ? sl__json_member(r.object, f->key) : r.object;
 
+		if (!v && is_always_there(f))
+			set_pointer((char *)of + f->offset, "");
 		if (!v || !readers[f->kind] ||
 		    (f->is_either && f->why(record, NULL)))
 			continue;
@@ -683,7 +709,8 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 	}
 	if (!rc && table->settle)
 		table->settle(record);
-	return rc;
+	wrong = !rc && table->check ? table->check(record) : NULL;
+	return wrong ? sl__fail(r.err, SL_E_DATA, "%s", wrong) : rc;
 }
 
 enum sl_status

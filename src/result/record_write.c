@@ -175,6 +175,17 @@ write_whole(const struct writer *w)
 }
 
 static void
+write_index(const struct writer *w)
+{
+	uint64_t index = whole_at(at(w), w->f->n_bytes);
+
+	if (index == SIZE_MAX)
+		put_absent(w, NULL);
+	else
+		sl__json_integer(w->json, w->f->key, index);
+}
+
+static void
 write_signed(const struct writer *w)
 {
 	if (!is_zero_absent(w))
@@ -535,6 +546,7 @@ static write_function *const writers[SL__N_FIELD_KINDS] = {
 	[SL__FIELD_LETTERS] = write_letters,
 	[SL__FIELD_WHOLE] = write_whole,
 	[SL__FIELD_SIGNED] = write_signed,
+	[SL__FIELD_INDEX] = write_index,
 	[SL__FIELD_NUMBER] = write_number,
 	[SL__FIELD_EXTENDED] = write_extended,
 	[SL__FIELD_BOOLEAN] = write_boolean,

@@ -348,5 +348,19 @@ settle_sweep(void *record)
 		s->latency_s = 0;
 }
 
+/* All models were measured at the same sizes, and time has a law. */
+static const char *
+check_sweep(const void *record)
+{
+	const struct sl_sweep *s = record;
+
+	for (size_t i = 0; i < s->n_series; i++) {
+		if (!s->series[i].n_points || !s->series[i].n_exponents ||
+		    s->series[i].n_points != s->series[0].n_points)
+			return "not every model has points and laws";
+	}
+	return s->n_series ? NULL : "no model";
+}
+
 SL__RECORD(sl__table_sweep, "sweep", sl_sweep, sweep_fields,
-	   .settle = settle_sweep);
+	   .settle = settle_sweep, .check = check_sweep);
