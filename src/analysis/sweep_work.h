@@ -4,6 +4,7 @@
 #define SL_SWEEP_WORK_H
 
 #include "base/arena.h"
+#include "result/sweep_laws.h"
 
 enum { SL__SWEEP_KINDS_MOST = 48, SL__SWEEP_VISITS_MOST = 20 };
 
@@ -56,9 +57,8 @@ void sl__sweep_facts(struct sl__sweep_work *work, size_t point,
 void sl__sweep_settle(struct sl_sweep_series *series,
 		      struct sl__sweep_work *work, enum sl_axis axis);
 
-/* How much a visit was disturbed, and from where on it counts as such. */
+/* How much a visit was disturbed. */
 double sl__sweep_disturbance(const struct sl_noise *noise);
-#define SL__SWEEP_DISTURBED 0.15
 
 /* Puts the operations of one visit to a point in the place of 'visit'. */
 enum sl_status sl__sweep_kinds_add(struct sl__sweep_work *work, size_t point,

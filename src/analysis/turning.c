@@ -102,64 +102,6 @@ sl__micro_classify(struct sl_micro_point *p, double step_ns)
 		     class_of(p, e->hi, step_ns) == p->micro_class;
 }
 
-size_t
-sl__micro_next(const struct sl_micro_series *series, size_t i)
-{
-	while (i < series->n_points && series->points[i].absent)
-		i++;
-	return i;
-}
-
-/* The measured point before i; SIZE_MAX where there is none. */
-static size_t
-previous(const struct sl_micro_series *series, size_t i)
-{
-	while (i-- > 0) {
-		if (!series->points[i].absent)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-/* Whether two points have the same verdict: a class, and which roof. */
-static int
-is_same(const struct sl_micro_point *a, const struct sl_micro_point *b)
-{
-	if (a->micro_class != b->micro_class)
-		return 0;
-	switch (a->micro_class) {
-	case SL_MICRO_UNKNOWN: /* without ceilings, or disturbed */
-		return isnan(a->roof_share) == isnan(b->roof_share);
-	case SL_MICRO_COMPUTE:
-	case SL_MICRO_MEMORY:
-		return a->roof == b->roof;
-	case SL_MICRO_OVERHEAD:
-	case SL_MICRO_BELOW:
-		break;
-	}
-	return 1;
-}
-
-size_t
-sl__micro_settled(const struct sl_micro_series *series, size_t i)
-{
-	const struct sl_micro_point *p = series->points;
-	size_t left = previous(series, i),
-	       right = sl__micro_next(series, i + 1);
-
-	if (left == SIZE_MAX || right == series->n_points ||
-	    !is_same(&p[left], &p[right]))
-		return i;
-	return left;
-}
-
-int
-sl__micro_is_alike(const struct sl_micro_series *series, size_t a, size_t b)
-{
-	return is_same(&series->points[sl__micro_settled(series, a)],
-		       &series->points[sl__micro_settled(series, b)]);
-}
-
 static struct sl_estimate
 rate_of(const struct sl_micro_point *p, int is_compute)
 {
@@ -253,23 +195,6 @@ sl__micro_turns(struct sl_micro_series *series, struct sl_micro_turn *list)
 			series->reached = i;
 	}
 	find_turns(series, list);
-}
-
-double
-sl__micro_far_ratio(const struct sl_micro_series *series)
-{
-	const struct sl_micro_point *last = &series->points[series->largest];
-	size_t i = previous(series, series->largest);
-
-	for (; i != SIZE_MAX; i = previous(series, i)) {
-		const struct sl_micro_point *p = &series->points[i];
-
-		if (p->level && last->level && p->level != last->level &&
-		    (p->micro_class == SL_MICRO_BELOW ||
-		     p->micro_class == SL_MICRO_MEMORY))
-			return last->bytes_per_s / p->bytes_per_s;
-	}
-	return (double)NAN;
 }
 
 /* Neither roof explains the time: does it matter where data lie? */

@@ -4,6 +4,7 @@
 #define SL_TURNING_H
 
 #include "base/arena.h"
+#include "result/micro_series.h"
 
 /* From this share of a roof on an operation is at it. */
 #define SL__MICRO_AT_ROOF 0.7
@@ -31,24 +32,6 @@ void sl__micro_classify(struct sl_micro_point *point, double step_ns);
 enum { SL__MICRO_TURNS_MOST = 3 * 64 };
 void sl__micro_turns(struct sl_micro_series *series,
 		     struct sl_micro_turn *list);
-
-/* The point whose verdict stands for that of a measured one as turns see it:
- * itself, or the one before where it is an exception. */
-size_t sl__micro_settled(const struct sl_micro_series *series, size_t point);
-
-/* Whether two measured points have the same verdict, as turns see it. */
-int sl__micro_is_alike(const struct sl_micro_series *series, size_t a,
-		       size_t b);
-
-/* The next measured point from i on; n_points where there is none. */
-size_t sl__micro_next(const struct sl_micro_series *series, size_t i);
-
-/*
- * The bytes a second at the largest size, over those at the next smaller one
- * whose data lie nearer and which is no overhead; NaN: there is none.  Where
- * it is about 1, where data lie does not matter.  A size must be measured.
- */
-double sl__micro_far_ratio(const struct sl_micro_series *series);
 
 /* What to optimise at the largest size of a series whose points are
  * classified. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* microbench_narrative.c - operators over sizes in sentences. */
 #include "report/microbench_narrative.h"
-#include "analysis/sweep_work.h"
-#include "analysis/turning.h"
 #include "report/fact_text.h"
 #include "report/phrase.h"
+#include "result/sweep_laws.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -20,51 +19,6 @@ struct narrator {
 	const struct sl_microscope *of;
 	const struct sl_micro_series *series;
 };
-
-const char *
-sl__micro_verdict_text(const struct sl_micro_point *p)
-{
-	static const char *const roofs[SL_N_LEVELS] = {
-		[SL_LEVEL_NONE] = "-",
-		[SL_LEVEL_L1] = "at the L1 roof",
-		[SL_LEVEL_L2] = "at the L2 roof",
-		[SL_LEVEL_L3] = "at the L3 roof",
-		[SL_LEVEL_L4] = "at the L4 roof",
-		[SL_LEVEL_L5] = "at the L5 roof",
-		[SL_LEVEL_DRAM] = "at the DRAM roof",
-		[SL_LEVEL_COMPUTE] = "at the compute roof",
-	};
-
-	switch (p->micro_class) {
-	case SL_MICRO_UNKNOWN:
-		return isnan(p->roof_share) ? "-" : "disturbed";
-	case SL_MICRO_COMPUTE:
-	case SL_MICRO_MEMORY:
-		return roofs[p->roof];
-	case SL_MICRO_OVERHEAD:
-	case SL_MICRO_BELOW:
-		break;
-	}
-	return sl_micro_class_text(p->micro_class);
-}
-
-const char *
-sl__micro_turn_text(const struct sl_micro_series *s,
-		    const struct sl_micro_turn *turn, size_t point)
-{
-	const struct sl_micro_point *p = &s->points[point];
-
-	switch (turn->what) {
-	case SL_MICRO_TURN_CLASS:
-		return sl__micro_verdict_text(
-			&s->points[sl__micro_settled(s, point)]);
-	case SL_MICRO_TURN_ROOF:
-		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
-	case SL_MICRO_TURN_LEVEL:
-		break;
-	}
-	return sl_level_text(p->level);
-}
 
 const char *
 sl__micro_size_text(struct sl__micro_size *text, int64_t value)
@@ -434,26 +388,6 @@ tell_remarks(struct narrator *t)
 	if (n_disturbed)
 		sl__narrate(t->to, "Other programs disturbed %zu of %zu sizes.",
 			    n_disturbed, s->n_measured);
-}
-
-const char *
-sl__micro_focus_text(enum sl_micro_focus focus)
-{
-	static const char *const words[SL_N_MICRO_FOCUSES] = {
-		[SL_MICRO_FOCUS_NONE] = "-",
-		[SL_MICRO_FOCUS_PRECISION] = "less arithmetic: lower precision",
-		[SL_MICRO_FOCUS_BYTES] =
-			"fewer bytes: fuse with neighbours, reuse in caches",
-		[SL_MICRO_FOCUS_CALLS] = "fewer, larger calls",
-		[SL_MICRO_FOCUS_KERNEL] = "a better kernel",
-		[SL_MICRO_FOCUS_INSTRUCTIONS] =
-			"fewer instructions: cheaper functions, wider vectors",
-		[SL_MICRO_FOCUS_BOTH] = "fewer bytes and a better kernel",
-	};
-
-	return words[(unsigned)focus < SL_N_MICRO_FOCUSES
-			     ? focus
-			     : SL_MICRO_FOCUS_NONE];
 }
 
 static const char *

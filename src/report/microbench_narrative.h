@@ -5,6 +5,7 @@
 
 #include "report/narrative.h"
 #include "report/phrase.h"
+#include "result/micro_series.h"
 
 /* What bounds the operator at its sizes; the first sentence is about
  * verdicts. */
@@ -14,17 +15,6 @@ void sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
 /* Several operators together; nothing where there is one. */
 void sl__micro_narrate_all(struct sl__narrative *to,
 			   const struct sl_microscope *of);
-
-/* "at the L2 roof", "overhead"; "-" and "disturbed" for unknown. */
-const char *sl__micro_verdict_text(const struct sl_micro_point *point);
-
-/* What the turn is from or to, at one of its two points: a verdict, "compute"
- * or "memory", a level. */
-const char *sl__micro_turn_text(const struct sl_micro_series *series,
-				const struct sl_micro_turn *turn, size_t point);
-
-/* "fewer, larger calls"; "-" for NONE. */
-const char *sl__micro_focus_text(enum sl_micro_focus focus);
 
 /* Why that is what to optimise, or why nothing is, with figures. */
 const char *sl__micro_reason_text(struct sl__phrase *words,

@@ -3,11 +3,12 @@
 #include "base/status.h"
 #include "report/bar.h"
 #include "report/microbench_narrative.h"
-#include "report/microscope_json.h"
 #include "report/render.h"
 #include "report/unit.h"
+#include "result/tables.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -133,28 +134,33 @@ add_series(struct sl__doc *doc, const struct sl_micro_series *s)
 	}
 }
 
-/* What is said of an operator; the first n_most sentences. */
+/* About one operator, or about all of them. */
 static void
-add_sentences(struct sl__doc *doc, const struct sl_microscope *m,
-	      const struct sl_micro_series *s, size_t n_most)
+narrate(struct sl__narrative *to, const void *record, const void *parent)
 {
-	struct sl__narrative narrative;
-
-	sl__narrative_init(&narrative, NULL);
-	sl__micro_narrate(&narrative, m, s);
-	sl__narrative_page(doc, &narrative, n_most);
-	sl__narrative_release(&narrative);
+	if (parent)
+		sl__micro_narrate(to, parent, record);
+	else
+		sl__micro_narrate_all(to, record);
 }
 
+/* What to optimise, why, and all that is said. */
 static void
-add_summary(struct sl__doc *doc, const struct sl_microscope *m)
+tell(struct sl__json *json, const char *key, const void *record,
+     const void *parent)
 {
-	struct sl__narrative narrative;
+	const struct sl_micro_series *s = record;
+	struct sl__phrase w;
 
-	sl__narrative_init(&narrative, NULL);
-	sl__micro_narrate_all(&narrative, m);
-	sl__narrative_page(doc, &narrative, SL__SENTENCES_MOST);
-	sl__narrative_release(&narrative);
+	if (strcmp(key, "sentences") == 0)
+		sl__narrated_json(json, narrate, record, parent);
+	else if (strcmp(key, "reason") == 0)
+		sl__json_text(json, key, sl__micro_reason_text(&w, parent, s));
+	else if (s->focus)
+		sl__json_text(json, key, sl__micro_focus_text(s->focus));
+	else
+		sl__json_absent(json, key,
+				sl__micro_reason_text(&w, parent, s));
 }
 
 /* What it was measured against. */
@@ -201,7 +207,7 @@ add_one(struct sl__doc *doc, const struct sl_microscope *m,
 		add_facts(doc, m);
 	add_series(doc, s);
 	sl__doc_gap(doc);
-	add_sentences(doc, m, s, SL__SENTENCES_MOST);
+	sl__narrated_page(doc, narrate, s, m, SL__SENTENCES_MOST);
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "- At the largest size, to optimise: %s (%s).",
@@ -265,11 +271,11 @@ add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
 	add_facts(doc, m);
 	add_together(doc, m);
 	sl__doc_gap(doc);
-	add_summary(doc, m);
+	sl__narrated_page(doc, narrate, m, NULL, SL__SENTENCES_MOST);
 	add_focuses(doc, m);
 	sl__doc_heading(doc, "Where they turn");
 	for (size_t i = 0; i < m->n_series; i++)
-		add_sentences(doc, m, &m->series[i], 1);
+		sl__narrated_page(doc, narrate, &m->series[i], m, 1);
 	for (size_t i = 0; is_verbose && i < m->n_series; i++)
 		add_one(doc, m, &m->series[i]);
 }
@@ -278,10 +284,10 @@ static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
-	const struct sl__microscope_result *r = result;
+	const struct sl__microscopes *r = result;
 
 	for (size_t i = 0; i < r->n; i++) {
-		const struct sl_microscope *m = r->found[i];
+		const struct sl_microscope *m = r->list[i];
 
 		if (m->is_all)
 			add_all(doc, m, how->verbose);
@@ -304,10 +310,19 @@ sl_microscope_render(const struct sl_microscope *const *found, size_t n,
 		.kind = "a microscope",
 		.command = "profile",
 		.page = page,
-		.json = sl__microscope_json,
-		.csv = sl__microscope_csv,
+		.tell = tell,
+		.table = &sl__table_microscopes,
+		.csv_rows = "results/microscope/operations/points",
+		.csv_columns =
+			"operation=../operation,kind=../kind,axis=../axis,"
+			"value,shape,absent=median_ms_absent,kernel,passes?0,"
+			"median_ms,ci95_lo_ms=ci95_ms/lo,"
+			"ci95_hi_ms=ci95_ms/hi,flops,bytes,working_set_bytes,"
+			"intensity,gflops_per_s,gbytes_per_s,level,roof,"
+			"bound_ms,roof_share,class?unknown,verdict=shown?-,"
+			"sure?false",
 	};
-	struct sl__microscope_result result = {found, n};
+	struct sl__microscopes result = {found, n};
 
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "nothing to report on");

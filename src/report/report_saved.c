@@ -54,6 +54,15 @@ profiles(const void *record, const struct sl_render_options *how,
 	return sl_profile_render(p->list, p->n, &view, how, out, err);
 }
 
+static enum sl_status
+microscopes(const void *record, const struct sl_render_options *how,
+	    struct sl_buf *out, struct sl_error *err)
+{
+	const struct sl__microscopes *m = record;
+
+	return sl_microscope_render(m->list, m->n, how, out, err);
+}
+
 static const struct {
 	const struct sl__record *table;
 	enum sl_status (*render)(const void *record,
@@ -69,6 +78,7 @@ static const struct {
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_memory, memory},
+	{&sl__table_microscopes, microscopes},
 	{&sl__table_overhead, overhead},
 	{&sl__table_profiles, profiles},
 	{&sl__table_run, run},

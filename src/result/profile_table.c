@@ -154,8 +154,8 @@ settle_level(void *record)
 		l->size_bytes = UINT64_MAX;
 }
 
-static SL__RECORD(level, "roofline.levels", sl_ceiling_level, level_fields,
-		  .settle = settle_level);
+SL__RECORD(sl__table_ceiling_level, "roofline.levels", sl_ceiling_level,
+	   level_fields, .settle = settle_level);
 
 static const struct sl__field peak_fields[] = {
 	SL__F(WORD, sl_ceiling_peak, dtype, "dtype", "of the arithmetic",
@@ -167,7 +167,8 @@ static const struct sl__field peak_fields[] = {
 	      "its 95 % interval", GIGA),
 	SL__F(WHOLE, sl_ceiling_peak, flops_per_s.n, "n", "probes"),
 };
-static SL__RECORD(peak, "roofline.peaks", sl_ceiling_peak, peak_fields, 0);
+SL__RECORD(sl__table_ceiling_peak, "roofline.peaks", sl_ceiling_peak,
+	   peak_fields, 0);
 
 SL__WHY(no_peak, sl_ceilings, c,
 	c->absent          ? c->absent
@@ -265,9 +266,9 @@ static const struct sl__field ceiling_fields[] = {
 	      .is_left_out = 1),
 	SL__F_PLACED(LIST, sl_ceilings, peaks, n_peaks, "peaks",
 		     "of all types that operations may compute in",
-		     .of = &peak),
+		     .of = &sl__table_ceiling_peak),
 	SL__F_PLACED(LIST, sl_ceilings, levels, n_levels, "levels",
-		     "nearest first", .of = &level),
+		     "nearest first", .of = &sl__table_ceiling_level),
 };
 static SL__RECORD(ceilings, "roofline", sl_ceilings, ceiling_fields, 0);
 

@@ -35,6 +35,13 @@ struct sl__profiles {
 };
 extern const struct sl__record sl__table_profiles;
 
+/* Operators over sizes, likewise. */
+struct sl__microscopes {
+	const struct sl_microscope *const *list;
+	size_t n; /* at least 1 */
+};
+extern const struct sl__record sl__table_microscopes;
+
 /* elapsed_ms, stopped_by, seed: how a measurement ended. */
 #define SL__F_ENDING(s)                                                    \
 	SL__F(NUMBER, s, elapsed_s, "elapsed_ms",                          \
