@@ -43,38 +43,31 @@ is_symbol(enum sl_micro_axis axis)
 	return axis == SL_MICRO_AXIS_N || axis == SL_MICRO_AXIS_SEQ;
 }
 
-/* "N = 256", "256 Ki elements". */
-static const char *
-place(struct sl__phrase *w, const struct sl_micro_series *s, size_t i)
-{
-	struct sl__micro_size size;
-	const char *text = sl__micro_size_text(&size, s->points[i].value);
-
-	if (is_symbol(s->axis))
-		snprintf(w->s, sizeof(w->s), "%s = %s",
-			 sl_micro_axis_text(s->axis), text);
-	else
-		snprintf(w->s, sizeof(w->s), "%s %s", text,
-			 sl_micro_axis_text(s->axis));
-	return w->s;
-}
-
 /* Two places: the unit stands once. */
 static const char *
 span(struct sl__phrase *w, const struct sl_micro_series *s, size_t a, size_t b,
      const char *between)
 {
 	struct sl__micro_size first, last;
-	const char *from = sl__micro_size_text(&first, s->points[a].value);
-	const char *to = sl__micro_size_text(&last, s->points[b].value);
+	struct sl__phrase sizes;
 
+	snprintf(sizes.s, sizeof(sizes.s), "%s%s%s",
+		 sl__micro_size_text(&first, s->points[a].value), between,
+		 a == b ? "" : sl__micro_size_text(&last, s->points[b].value));
 	if (is_symbol(s->axis))
-		snprintf(w->s, sizeof(w->s), "%s = %s %s %s",
-			 sl_micro_axis_text(s->axis), from, between, to);
+		snprintf(w->s, sizeof(w->s), "%s = %.200s",
+			 sl_micro_axis_text(s->axis), sizes.s);
 	else
-		snprintf(w->s, sizeof(w->s), "%s %s %s %s", from, between, to,
+		snprintf(w->s, sizeof(w->s), "%.200s %s", sizes.s,
 			 sl_micro_axis_text(s->axis));
 	return w->s;
+}
+
+/* "N = 256", "256 Ki elements". */
+static const char *
+place(struct sl__phrase *w, const struct sl_micro_series *s, size_t i)
+{
+	return span(w, s, i, i, "");
 }
 
 static int
@@ -145,7 +138,7 @@ add_run(char line[LINE], const struct sl_micro_series *s, size_t first,
 	else if (last == s->largest)
 		add(line, "from %s on", place(&a, s, first));
 	else
-		add(line, "from %s", span(&a, s, first, last, "to"));
+		add(line, "from %s", span(&a, s, first, last, " to "));
 }
 
 static void
@@ -245,7 +238,7 @@ tell_levels(struct narrator *t)
 			"What it touches leaves %s between %s: %s before, %s "
 			"after%s.",
 			sl_level_text(before->level),
-			span(&a, s, turn->before, turn->at, "and"),
+			span(&a, s, turn->before, turn->at, " and "),
 			rate_words(&x, before, 0), rate_words(&y, at, 0),
 			!turn->is_sure         ? ", not told apart"
 			: turn->rate_ratio > 1 ? ", and that costs nothing yet"
@@ -253,14 +246,27 @@ tell_levels(struct narrator *t)
 	}
 }
 
+/* By what a point is best. */
+enum measure { BY_SHARE, BY_FLOPS, BY_BYTES };
+
+static double
+measure_of(const struct sl_micro_point *p, enum measure by)
+{
+	return by == BY_SHARE   ? p->roof_share
+	       : by == BY_FLOPS ? p->flops_per_s
+				: p->bytes_per_s;
+}
+
+/* The largest size, unless another one is better. */
 static size_t
-best_of(const struct sl_micro_series *s)
+best_of(const struct sl_micro_series *s, enum measure by)
 {
 	size_t best = s->largest;
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		if (!s->points[i].absent &&
-		    s->points[i].roof_share > s->points[best].roof_share)
+		    measure_of(&s->points[i], by) >
+			    measure_of(&s->points[best], by))
 			best = i;
 	}
 	return best;
@@ -270,7 +276,7 @@ static void
 tell_reached(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
-	size_t best = best_of(s);
+	size_t best = best_of(s, BY_SHARE);
 	double most = 100 * s->points[best].roof_share;
 	struct sl__phrase a, b;
 
@@ -302,17 +308,9 @@ tell_fastest(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
 	int in_flops = is_compute(&s->points[s->largest]);
-	size_t best = s->largest;
+	size_t best = best_of(s, in_flops ? BY_FLOPS : BY_BYTES);
 	struct sl__phrase a, b, x, y;
 
-	for (size_t i = 0; i < s->n_points; i++) {
-		const struct sl_micro_point *p = &s->points[i];
-		const struct sl_micro_point *q = &s->points[best];
-
-		if (!p->absent && (in_flops ? p->flops_per_s > q->flops_per_s
-					    : p->bytes_per_s > q->bytes_per_s))
-			best = i;
-	}
 	if (s->n_measured < 2)
 		return;
 	if (best == s->largest)
@@ -474,20 +472,34 @@ sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
 
 /* Names of the series whose largest size is of a class. */
 static void
-tell_class(struct narrator *t, enum sl_micro_class wanted, const char *words)
+tell_classes(struct narrator *t)
 {
-	const struct sl_microscope *m = t->of;
-	char line[LINE] = "";
+	static const struct {
+		enum sl_micro_class wanted;
+		const char *words;
+	} classes[] = {
+		{SL_MICRO_COMPUTE, "Bound by arithmetic"},
+		{SL_MICRO_MEMORY, "Bound by memory"},
+		{SL_MICRO_OVERHEAD, "Bound by overhead"},
+		{SL_MICRO_BELOW, "Below both roofs, so bound by neither"},
+		{SL_MICRO_UNKNOWN, "No verdict (disturbed by others, an "
+				   "impossible rate, or no ceilings)"},
+	};
 
-	for (size_t i = 0; i < m->n_series; i++) {
-		const struct sl_micro_series *s = &m->series[i];
+	for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {
+		char line[LINE] = "";
 
-		if (s->largest != SIZE_MAX &&
-		    s->points[s->largest].micro_class == wanted)
-			add(line, "%s%s", *line ? ", " : "", s->name);
+		for (size_t i = 0; i < t->of->n_series; i++) {
+			const struct sl_micro_series *s = &t->of->series[i];
+
+			if (s->largest != SIZE_MAX &&
+			    s->points[s->largest].micro_class ==
+				    classes[k].wanted)
+				add(line, "%s%s", *line ? ", " : "", s->name);
+		}
+		if (*line)
+			sl__narrate(t->to, "%s: %s.", classes[k].words, line);
 	}
-	if (*line)
-		sl__narrate(t->to, "%s: %s.", words, line);
 }
 
 static void
@@ -518,12 +530,6 @@ sl__micro_narrate_all(struct sl__narrative *to, const struct sl_microscope *of)
 
 	if (of->n_series < 2)
 		return;
-	tell_class(&t, SL_MICRO_COMPUTE, "Bound by arithmetic");
-	tell_class(&t, SL_MICRO_MEMORY, "Bound by memory");
-	tell_class(&t, SL_MICRO_OVERHEAD, "Bound by overhead");
-	tell_class(&t, SL_MICRO_BELOW, "Below both roofs, so bound by neither");
-	tell_class(&t, SL_MICRO_UNKNOWN,
-		   "No verdict (disturbed by others, an impossible rate, or no "
-		   "ceilings)");
+	tell_classes(&t);
 	tell_extremes(&t);
 }

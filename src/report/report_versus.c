@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_versus.c - models that were compared: the verdict, and where. */
-#include "base/buf.h"
 #include "report/render.h"
-#include "report/result_csv.h"
 #include "report/result_json.h"
 #include "report/result_page.h"
 #include "report/section.h"
@@ -319,34 +317,6 @@ add_page(struct sl__doc *doc, const void *result,
 	sl__page_ending(doc, v->stopped_by, v->seed);
 }
 
-static void
-add_csv(struct sl_buf *out, const void *result)
-{
-	const struct sl_versus *v = result;
-
-	sl__buf_text(out, "a,b,layer,type,a_ms,b_ms,ratio,ratio_lo,ratio_hi,"
-			  "named\n");
-	for (size_t i = 0; i + 1 < v->n; i++) {
-		const struct sl_versus_pair *p = &v->pairs[i];
-
-		for (size_t k = 0; k < p->n_layers; k++) {
-			const struct sl_versus_layer *l = &p->layers[k];
-
-			sl__csv_text(out, p->comparison.a);
-			sl__csv_text(out, p->comparison.b);
-			sl__csv_text(out, l->name);
-			sl__csv_text(out, l->type);
-			sl__csv_number(out, l->a_ns / SL__NS_PER_MS);
-			sl__csv_number(out, l->b_ns / SL__NS_PER_MS);
-			sl__csv_number(out, l->ratio.value);
-			sl__csv_number(out, l->ratio.lo);
-			sl__csv_number(out, l->ratio.hi);
-			sl__csv_number(out, l->is_named);
-			sl__csv_end(out);
-		}
-	}
-}
-
 enum sl_status
 sl_versus_render(const struct sl_versus *versus,
 		 const struct sl_render_options *how, struct sl_buf *out,
@@ -357,7 +327,11 @@ sl_versus_render(const struct sl_versus *versus,
 		.command = "compare",
 		.page = add_page,
 		.table = &sl__table_versus,
-		.csv = add_csv,
+		.csv_rows = "results/layers",
+		.csv_columns =
+			"a=../comparison/a,b=../comparison/b,layer=name,type,"
+			"a_ms,b_ms,ratio,ratio_lo=ratio_ci95/lo,"
+			"ratio_hi=ratio_ci95/hi,named?0!1",
 	};
 
 	return sl__render(&renderer, versus, how, out, err);
