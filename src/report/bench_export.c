@@ -6,12 +6,10 @@
  * made for its files go on working.
  */
 #include "report/bench_export.h"
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/status.h"
 #include "report/result_csv.h"
-#include "stats/summary.h"
+#include "result/run_figures.h"
 
 #include <math.h>
 
@@ -73,34 +71,31 @@ sl__bench_csv(struct sl_buf *out, const void *result)
 		add_csv_row(out, b, i);
 }
 
-/* What hyperfine says of the runs in times[]; 'scratch' holds n_runs. */
+/* What hyperfine says of the runs in times[]. */
 static void
-add_figures(struct sl__json *json, const struct sl_bench_result *r,
-	    double *scratch)
+add_figures(struct sl__json *json, const struct sl_bench_result *r)
 {
-	struct sl__summary wall;
+	struct sl__run_figures all = {0};
 
-	sl__summary_of(&wall, r->wall_ns, r->n_runs, scratch);
-	sl__json_number(json, "mean", wall.mean / NS_PER_S);
-	sl__json_number(json, "stddev", wall.std / NS_PER_S);
-	sl__json_number(json, "median", wall.median / NS_PER_S);
-	sl__json_number(json, "user",
-			sl__mean(r->user_ns, r->n_runs) / NS_PER_S);
-	sl__json_number(json, "system",
-			sl__mean(r->system_ns, r->n_runs) / NS_PER_S);
-	sl__json_number(json, "min", wall.min / NS_PER_S);
-	sl__json_number(json, "max", wall.max / NS_PER_S);
+	if (sl__run_figures_of(&all, r, NULL))
+		sl__buf_break(json->out);
+	sl__json_number(json, "mean", all.mean / NS_PER_S);
+	sl__json_number(json, "stddev", all.std / NS_PER_S);
+	sl__json_number(json, "median", all.median / NS_PER_S);
+	sl__json_number(json, "user", all.user / NS_PER_S);
+	sl__json_number(json, "system", all.system / NS_PER_S);
+	sl__json_number(json, "min", all.min / NS_PER_S);
+	sl__json_number(json, "max", all.max / NS_PER_S);
 }
 
 static void
-add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r,
-		     double *scratch)
+add_hyperfine_result(struct sl__json *json, const struct sl_bench_result *r)
 {
 	const struct sl_command *command = r->command;
 
 	sl__json_object(json, NULL);
 	sl__json_text(json, "command", command->name);
-	add_figures(json, r, scratch);
+	add_figures(json, r);
 	sl__json_array(json, "times");
 	for (size_t i = 0; i < r->n_runs; i++)
 		sl__json_number(json, NULL, r->wall_ns[i] / NS_PER_S);
@@ -123,22 +118,13 @@ sl__bench_hyperfine(struct sl_buf *out, const void *result,
 {
 	const struct sl_bench *b = result;
 	struct sl__json json;
-	double *scratch;
-	size_t n_most = 0;
 
-	for (size_t i = 0; i < b->n_results; i++)
-		n_most = b->results[i].n_runs > n_most ? b->results[i].n_runs
-						       : n_most;
-	scratch = sl__alloc(NULL, n_most * sizeof(*scratch));
-	if (!scratch)
-		return sl__fail_nomem(err);
 	sl__json_init(&json, out);
 	sl__json_object(&json, NULL);
 	sl__json_array(&json, "results");
 	for (size_t i = 0; i < b->n_results; i++)
-		add_hyperfine_result(&json, &b->results[i], scratch);
+		add_hyperfine_result(&json, &b->results[i]);
 	sl__json_end_array(&json);
 	sl__json_end_object(&json);
-	sl__release(NULL, scratch);
 	return sl__buf_status(out, err);
 }
