@@ -199,6 +199,13 @@ enum sl_warmup_class {
 SL_API const char *sl_warmup_text(enum sl_warmup_class c);
 
 /* What a column of times says.  All times are per call, in nanoseconds. */
+/* One time of a series. */
+struct sl_sample {
+	double ns;
+	size_t round; /* in which it was taken, from 0 */
+	int is_warmup, is_disturbed;
+};
+
 struct sl_latency {
 	size_t n; /* samples in the steady state; all below is over these */
 	double min_ns, max_ns, std_ns, mad_ns;
@@ -214,6 +221,10 @@ struct sl_latency {
 	double autocorrelation;                 /* lag 1 */
 	double minimum_detectable; /* smallest relative change seen with 80 %
 				      power in a second series like this */
+	const struct sl_sample *samples; /* in order, warm-up first, thinned
+					    where there were too many; NULL:
+					    not kept here */
+	size_t n_samples;
 };
 
 /*

@@ -335,6 +335,29 @@ take_ceilings(struct profiler *p)
 	out->step_ns = sl__empty_step_ns(p->out->n_threads);
 }
 
+/* The series behind the latency, with what is known of each time. */
+static enum sl_status
+keep_samples(struct profiler *p, struct sl_error *err)
+{
+	const struct sl__passes *passes = &p->passes;
+	struct sl_latency *latency = &p->out->latency;
+	size_t n = passes->bare.n;
+	struct sl_sample *samples =
+		sl__arena_array(p->arena, n, sizeof(*samples));
+
+	if (!samples)
+		return sl__fail_nomem(err);
+	for (size_t i = 0; i < n; i++)
+		samples[i] = (struct sl_sample){
+			.ns = passes->bare.x[i],
+			.round = i * passes->bare.stride,
+			.is_warmup = i<latency->n_warmup,
+				       .is_disturbed = passes->hit.x[i]> 0};
+	latency->samples = samples;
+	latency->n_samples = n;
+	return SL_OK;
+}
+
 static enum sl_status
 judge_latency(struct profiler *p, struct sl_error *err)
 {
@@ -349,6 +372,7 @@ judge_latency(struct profiler *p, struct sl_error *err)
 		.warmup_is_fixed = p->how.n_warmup > 0,
 		.rng = &rng,
 	};
+	enum sl_status rc;
 
 	sl__rng_init(&rng, p->how.seed);
 	out->calls_per_sample = passes->calls_per_sample;
@@ -357,8 +381,9 @@ judge_latency(struct profiler *p, struct sl_error *err)
 	out->noise = passes->noise;
 	out->stopped_by = passes->stopped_by;
 	out->latency.first_ns = passes->first_ns;
-	return sl__distribution_of(&out->latency, passes->bare.x,
-				   passes->bare.n, &how, &p->scratch, err);
+	rc = sl__distribution_of(&out->latency, passes->bare.x, passes->bare.n,
+				 &how, &p->scratch, err);
+	return rc ? rc : keep_samples(p, err);
 }
 
 static enum sl_status

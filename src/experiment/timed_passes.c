@@ -67,6 +67,7 @@ struct taker {
 	int is_mark_known;
 	int is_precise, is_sharp; /* what a pass takes, what recording costs:
 				       known as well as they need to be */
+	int is_bare_hit;          /* something disturbed the last bare pass */
 };
 
 static uint64_t
@@ -351,6 +352,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 
 	if (slot->arm != BARE)
 		return;
+	t->is_bare_hit = slot->is_disturbed;
 	slot->is_disturbed = 0;
 	t->cpu_ns = sl__watch_cpu_ns(&t->watch, &slot->before, &slot->after, 1,
 				     t->out->reading_ns) /
@@ -365,6 +367,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	sl__thinned_add(&out->bare, t->pass_ns[BARE]);
+	sl__thinned_add(&out->hit, t->is_bare_hit);
 	sl__thinned_add(&out->cpu, t->cpu_ns);
 	if (t->is_warm)
 		sl__calm_pairs_add(&out->extra, t->pass_ns[BARE],
@@ -475,6 +478,7 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 		     sl__keeper_init(&out->kept, n, t->how->n_slowest, arena) |
 		     sl__calm_pairs_init(&out->mark, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->bare, SL__PASSES_KEPT, arena) |
+		     sl__thinned_init(&out->hit, SL__PASSES_KEPT, arena) |
 		     sl__calm_pairs_init(&out->extra, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->cpu, SL__PASSES_KEPT, arena);
 

@@ -27,6 +27,16 @@ static const struct sl__field outlier_fields[] = {
 };
 static SL__RECORD(outliers, "outliers", sl_latency, outlier_fields, 0);
 
+static const struct sl__field sample_fields[] = {
+	SL__F(NUMBER, sl_sample, ns, "ms", "the time", MS),
+	SL__F(WHOLE, sl_sample, round, "round", "in which it was taken"),
+	SL__F(BOOLEAN, sl_sample, is_warmup, "warmup",
+	      "before the steady state"),
+	SL__F(BOOLEAN, sl_sample, is_disturbed, "disturbed",
+	      "something else ran meanwhile"),
+};
+static SL__RECORD(sample, "latency.samples", sl_sample, sample_fields, 0);
+
 static const struct sl__field latency_fields[] = {
 	SL__F(WHOLE, sl_latency, n, "n",
 	      "times in the steady state; all below is over these"),
@@ -72,6 +82,9 @@ static const struct sl__field latency_fields[] = {
 	      "smallest relative change that a second series like this would "
 	      "show with 80 % power",
 	      .absent = "the median has no interval"),
+	SL__F_LIST(LIST, sl_latency, samples, n_samples, "samples",
+		   "in order, warm-up first, thinned where there were too many",
+		   .of = &sample, .is_flat = 1, .is_left_out = 1),
 };
 
 /* All figures are over the same times. */

@@ -26,6 +26,7 @@ enum {
  */
 struct sl__passes {
 	struct sl__thinned bare;     /* time of a pass, rounds in order */
+	struct sl__thinned hit;      /* 1 where something disturbed it */
 	struct sl__calm_pairs extra; /* recorded minus bare, by round; after
 					warm-up where that is fixed */
 	struct sl__calm_pairs mark;  /* with all marks minus with every

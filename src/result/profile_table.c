@@ -493,8 +493,33 @@ settle_profile(void *record)
 	}
 }
 
+/* Whether all that names an operation by its index names one there is. */
+static const char *
+check_profile(const void *record)
+{
+	const struct sl_profile *p = record;
+	size_t n = p->n_operations;
+	int is_wrong = !p->model || (p->by_time == NULL) != (n == 0) ||
+		       p->n_hot > n || p->n_for_80 > n;
+
+	for (size_t i = 0; p->by_time && i < n; i++)
+		is_wrong |= p->by_time[i] >= n;
+	for (size_t i = 0; i < p->n_amdahl; i++)
+		is_wrong |= p->amdahl[i].operation >= n;
+	for (size_t i = 0; i < p->memory.n_timeline; i++)
+		is_wrong |= p->memory.timeline[i].operation >= n;
+	for (size_t i = 0; i < p->n_iterations; i++) {
+		const struct sl_trace_iteration *it = &p->iterations[i];
+
+		for (size_t k = 0; k < it->n_marks; k++)
+			is_wrong |= it->marks[k].operation >= n &&
+				    it->marks[k].operation != SIZE_MAX;
+	}
+	return is_wrong ? "no model, or an operation that is not there" : NULL;
+}
+
 SL__RECORD(sl__table_profile, "profile", sl_profile, profile_fields,
-	   .settle = settle_profile);
+	   .settle = settle_profile, .check = check_profile);
 
 static const struct sl__field layer_fields[] = {
 	SL__F(TEXT, sl_layer_profile, model, "model", "that it is of"),

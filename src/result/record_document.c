@@ -134,7 +134,7 @@ write_absence(struct sl_buf *out, const struct sl__field *f)
 		sl__buf_text(out, "left out");
 	else if (f->kind == SL__FIELD_POINTER && !f->absent && !f->because)
 		sl__buf_text(out, "left out");
-	else if (f->absent && f->kind != SL__FIELD_SAYS)
+	else if (f->absent && *f->absent && f->kind != SL__FIELD_SAYS)
 		sl__buf_text(out, f->absent);
 	else if (has_reason || is_figure)
 		sl__buf_text(out, "with its reason");
@@ -175,6 +175,18 @@ refers(const struct library *l, const struct sl__field *f)
 	return f->of && f->key && l->n_uses[place_of(l, f->of)] > 1;
 }
 
+/* An anchor has no dots. */
+static void
+write_link(struct sl_buf *out, const char *name)
+{
+	sl__buf_format(out, "[%s](#", name);
+	for (; *name; name++) {
+		if (*name != '.')
+			sl__buf_add(out, name, 1);
+	}
+	sl__buf_text(out, ")");
+}
+
 static void write_rows(struct sl_buf *out, const struct library *l,
 		       const struct sl__record *r, const char *prefix);
 
@@ -186,9 +198,10 @@ write_field(struct sl_buf *out, const struct library *l,
 
 	snprintf(path, sizeof(path), "%s%s", prefix, f->key ? f->key : "");
 	if (refers(l, f)) {
-		sl__buf_format(out, "| `%s%s` | [%s](#%s) | %s | ", path,
-			       is_list(f) ? "[]" : "", f->of->name, f->of->name,
-			       f->meaning);
+		sl__buf_format(out, "| `%s%s` | ", path,
+			       is_list(f) ? "[]" : "");
+		write_link(out, f->of->name);
+		sl__buf_format(out, " | %s | ", f->meaning);
 		write_absence(out, f);
 		sl__buf_text(out, " |\n");
 		return;
