@@ -19,6 +19,7 @@ static const struct sl_command commands[] = {
 	{.name = "a", .argv = argv},
 	{.name = "b \"quoted\", | and \xff\033[31m",
 	 .shell_line = "b",
+	 .prepare = "sync",
 	 .parameters = parameters,
 	 .n_parameters = 1},
 	{.name = "c", .argv = argv},
@@ -149,6 +150,7 @@ json_has_every_figure(void **state)
 	assert_true(json_is(t, "results[0].exit_codes[2]", "137"));
 	assert_true(json_is(t, "results[0].argv[0]", "\"a\""));
 	assert_true(json_is(t, "results[1].shell_line", "\"b\""));
+	assert_true(json_is(t, "results[1].prepare", "\"sync\""));
 	assert_true(json_is(t, "results[1].parameters.threads", "\"4\""));
 	assert_true(json_is(t, "results[1].failed", "1"));
 	assert_true(

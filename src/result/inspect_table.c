@@ -60,6 +60,12 @@ static const struct sl__field model_fields[] = {
 	SL__F(TEXT, sl_inspection, inputs, "inputs", "names, sizes, types"),
 	SL__F(TEXT, sl_inspection, outputs, "outputs", "likewise"),
 	SL__F(TEXT, sl_inspection, sizes, "sizes", "how symbols were bound"),
+	SL__F(SIGNED, sl_inspection, seq, "seq",
+	      "of these, the length of the sequence",
+	      .absent = "the model has none"),
+	SL__F(SIGNED, sl_inspection, n_tokens, "tokens",
+	      "of a pass, in a batch of sequences of whole numbers",
+	      .absent = "no input is one"),
 	SL__F(OBJECT, sl_inspection, parameters, "parameters",
 	      "numbers that it holds", .of = &parameters),
 };
