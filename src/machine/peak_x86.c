@@ -149,53 +149,88 @@ leaf_7(unsigned subleaf, int want_edx)
 	return want_edx ? d : a;
 }
 
+/* What the CPU must have for a kernel. */
+enum feature {
+	SSE2 = 0, /* every x86-64 */
+	SSSE3,
+	AVX2,
+	AVX_VNNI,
+	AVX512,
+	AVX512_BF16,
+	AVX512_VNNI,
+	AMX_BF16,
+	AMX_INT8
+};
+
 /* The feature and, for AVX, that the system saves its registers. */
 static int
-has(const char *feature)
+has(enum feature feature)
 {
 	__builtin_cpu_init();
-	if (!strcmp(feature, "AVX-VNNI")) /* leaf 7.1, EAX bit 4 */
+	switch (feature) {
+	case SSE2:
+		break;
+	case SSSE3:
+		return __builtin_cpu_supports("ssse3");
+	case AVX2:
+		return __builtin_cpu_supports("avx2") &&
+		       __builtin_cpu_supports("fma");
+	case AVX_VNNI: /* leaf 7.1, EAX bit 4 */
 		return __builtin_cpu_supports("avx2") &&
 		       (leaf_7(1, 0) >> 4 & 1);
-	if (!strcmp(feature, "AVX512-BF16")) /* leaf 7.1, EAX bit 5 */
+	case AVX512:
+		return __builtin_cpu_supports("avx512f");
+	case AVX512_BF16: /* leaf 7.1, EAX bit 5 */
 		return __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512bw") &&
 		       (leaf_7(1, 0) >> 5 & 1);
-	if (!strcmp(feature, "AVX512-VNNI"))
+	case AVX512_VNNI:
 		return __builtin_cpu_supports("avx512vl") &&
 		       __builtin_cpu_supports("avx512bw") &&
 		       __builtin_cpu_supports("avx512vnni");
-	if (!strcmp(feature, "AVX-512"))
-		return __builtin_cpu_supports("avx512f");
-	if (!strcmp(feature, "AVX2"))
-		return __builtin_cpu_supports("avx2") &&
-		       __builtin_cpu_supports("fma");
-	if (!strcmp(feature, "SSSE3"))
-		return __builtin_cpu_supports("ssse3");
-	if (!strcmp(feature, "AMX-BF16")) /* leaf 7.0, EDX bit 22 */
+	case AMX_BF16: /* leaf 7.0, EDX bit 22 */
 		return (leaf_7(0, 1) >> 22 & 1);
-	if (!strcmp(feature, "AMX-INT8")) /* leaf 7.0, EDX bit 25 */
+	case AMX_INT8: /* leaf 7.0, EDX bit 25 */
 		return (leaf_7(0, 1) >> 25 & 1);
-	return !strcmp(feature, "SSE2");
+	}
+	return 1;
 }
 
+static const char *const isa_names[] = {
+	[SSE2] = "SSE2",
+	[SSSE3] = "SSSE3",
+	[AVX2] = "AVX2",
+	[AVX_VNNI] = "AVX-VNNI",
+	[AVX512] = "AVX-512",
+	[AVX512_BF16] = "AVX512-BF16",
+	[AVX512_VNNI] = "AVX512-VNNI",
+	[AMX_BF16] = "AMX-BF16",
+	[AMX_INT8] = "AMX-INT8",
+};
+
 /* ops_per_round: chains x multiply-adds in a register x 2. */
-static const struct sl__peak_kernel known[] = {
-	{SL_DTYPE_F32, "SSE2", 128, 14 * 4 * 2, sse2_f32, NULL, 0, 0},
-	{SL_DTYPE_F32, "AVX2", 256, 12 * 8 * 2, avx2_f32, NULL, 0, 0},
-	{SL_DTYPE_F32, "AVX-512", 512, 12 * 16 * 2, avx512_f32, NULL, 0, 0},
-	{SL_DTYPE_F64, "SSE2", 128, 14 * 2 * 2, sse2_f64, NULL, 0, 0},
-	{SL_DTYPE_F64, "AVX2", 256, 12 * 4 * 2, avx2_f64, NULL, 0, 0},
-	{SL_DTYPE_F64, "AVX-512", 512, 12 * 8 * 2, avx512_f64, NULL, 0, 0},
-	{SL_DTYPE_BF16, "AVX512-BF16", 256, 12 * 16 * 2, bf16_256, NULL, 0, 0},
-	{SL_DTYPE_BF16, "AVX512-BF16", 512, 12 * 32 * 2, bf16_512, NULL, 0, 0},
-	{SL_DTYPE_BF16, "AMX-BF16", 8192, 0, NULL, NULL, 0, 0},
-	{SL_DTYPE_I8, "SSSE3", 128, 12 * 16 * 2, ssse3_i8, NULL, 0, 0},
-	{SL_DTYPE_I8, "AVX2", 256, 12 * 32 * 2, avx2_i8, NULL, 0, 0},
-	{SL_DTYPE_I8, "AVX-VNNI", 256, 12 * 32 * 2, avxvnni_i8, NULL, 0, 0},
-	{SL_DTYPE_I8, "AVX512-VNNI", 256, 12 * 32 * 2, vnni_i8_256, NULL, 0, 0},
-	{SL_DTYPE_I8, "AVX512-VNNI", 512, 12 * 64 * 2, vnni_i8_512, NULL, 0, 0},
-	{SL_DTYPE_I8, "AMX-INT8", 8192, 0, NULL, NULL, 0, 0},
+static const struct {
+	enum sl_dtype dtype;
+	enum feature needs;
+	size_t n_bits;
+	double ops_per_round;
+	double (*run)(uint64_t n_rounds);
+} known[] = {
+	{SL_DTYPE_F32, SSE2, 128, 14 * 4 * 2, sse2_f32},
+	{SL_DTYPE_F32, AVX2, 256, 12 * 8 * 2, avx2_f32},
+	{SL_DTYPE_F32, AVX512, 512, 12 * 16 * 2, avx512_f32},
+	{SL_DTYPE_F64, SSE2, 128, 14 * 2 * 2, sse2_f64},
+	{SL_DTYPE_F64, AVX2, 256, 12 * 4 * 2, avx2_f64},
+	{SL_DTYPE_F64, AVX512, 512, 12 * 8 * 2, avx512_f64},
+	{SL_DTYPE_BF16, AVX512_BF16, 256, 12 * 16 * 2, bf16_256},
+	{SL_DTYPE_BF16, AVX512_BF16, 512, 12 * 32 * 2, bf16_512},
+	{SL_DTYPE_BF16, AMX_BF16, 8192, 0, NULL},
+	{SL_DTYPE_I8, SSSE3, 128, 12 * 16 * 2, ssse3_i8},
+	{SL_DTYPE_I8, AVX2, 256, 12 * 32 * 2, avx2_i8},
+	{SL_DTYPE_I8, AVX_VNNI, 256, 12 * 32 * 2, avxvnni_i8},
+	{SL_DTYPE_I8, AVX512_VNNI, 256, 12 * 32 * 2, vnni_i8_256},
+	{SL_DTYPE_I8, AVX512_VNNI, 512, 12 * 64 * 2, vnni_i8_512},
+	{SL_DTYPE_I8, AMX_INT8, 8192, 0, NULL},
 };
 
 size_t
@@ -206,17 +241,24 @@ sl__peak_x86(struct sl__peak_kernel *kernels)
 						       are tiles */
 
 	for (size_t i = 0; i < n; i++) {
-		kernels[i] = known[i];
-		kernels[i].is_lacking = !has(known[i].isa);
+		kernels[i] = (struct sl__peak_kernel){
+			.dtype = known[i].dtype,
+			.isa = isa_names[known[i].needs],
+			.n_bits = known[i].n_bits,
+			.ops_per_round = known[i].ops_per_round,
+			.run = known[i].run,
+			.is_lacking = !has(known[i].needs),
+		};
 		if (kernels[i].is_lacking)
 			kernels[i].absent = SL__PEAK_LACKING;
-		else if (known[i].run)
+		else if (kernels[i].run)
 			continue;
 		else if (is_capped)
 			kernels[i].absent = SL__PEAK_CAPPED;
 		else
 			kernels[i].absent = "not exercised";
-		kernels[i].is_unexercised = has(known[i].isa) && !is_capped;
+		kernels[i].is_unexercised = !kernels[i].is_lacking &&
+					    !is_capped;
 	}
 	return n;
 }
