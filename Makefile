@@ -6,7 +6,7 @@
 ## make test       build and run the tests but the long ones; 2 minutes
 ## make check-long build and run the long tests: each takes more than 5 s
 ## make check      style: include edges, headers, symbols, limits, format, text;
-##                 every member of a result has a row in its table
+##                 a row for every member of a result; no decision by a word
 ## make check-all  test, check-long and check; all tests under sanitizers and
 ##                 clang too; clang-tidy; an installed copy; a short make fuzz
 ## make check-mutants  plant small faults: do the tests notice?  An hour at
@@ -38,7 +38,7 @@ build = log=$$(cmake -S . -B $(1) $$(test -f $(1)/CMakeCache.txt || \
 # run_tests(folder, options): fails where a test does, and where there is none.
 run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
-checks := includes headers symbols limits format text fields scripts manual
+checks := includes headers symbols limits format text fields words scripts manual
 
 .PHONY: all demo test check check-all check-long bench schema cases install clean help deps deps-dev \
 	$(checks:%=check-%) check-mutants check-asan check-tsan check-clang check-tidy \
