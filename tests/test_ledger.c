@@ -2,7 +2,6 @@
 /* test_ledger.c - the books: exact arithmetic on passes that are made up. */
 #include "harness.h"
 #include "analysis/ledger.h"
-#include "analysis/ledger_open.h"
 #include "fact_says.h"
 
 enum { N = 10, N_ROUNDS = 9 };

@@ -6,7 +6,6 @@
  */
 #include "fact_says.h"
 #include "harness.h"
-#include "analysis/physics.h"
 #include "analysis/roofline_place.h"
 
 #include <math.h>

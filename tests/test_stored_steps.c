@@ -8,7 +8,7 @@
  */
 #include "planned_graph.h"
 #include "small_blocks.h"
-#include "experiment/stored_steps.h"
+#include "experiment/ablate.h"
 
 static const int64_t image[] = {1, 16, 6, 6}, matrix[] = {8, 16}, six[] = {6};
 

@@ -4,7 +4,7 @@
  * be, that its steps are the ones that do the same, and that it says why where
  * there is none.
  */
-#include "experiment/twin_plan.h"
+#include "experiment/diagnose.h"
 #include "engine/dnnl_choice.h"
 #include "graph_text.h"
 

@@ -66,10 +66,6 @@ struct sl__scores {
 /* Below it a judgement abstains. */
 #define SL__PROBABILITY_LEAST 0.7
 
-/* An operation of the profile; its response may be NULL. */
-void sl__case_of(struct sl__case *out, const struct sl_operation *op,
-		 const struct sl_profile *profile);
-
 void sl__case_score(struct sl__scores *out, const struct sl__case *c);
 
 /* A judgement with its evidence, from 'arena'. */

@@ -4,6 +4,7 @@
 #define SL_LEDGER_H
 
 #include "result/pass_times.h"
+#include "sleuth.h"
 
 /* The largest |residual| / wall with which books are closed. */
 #define SL__RESIDUAL_MOST 0.02
@@ -16,5 +17,17 @@ enum sl_status sl__ledger_of(struct sl_ledger *out,
 			     const struct sl__passes *passes,
 			     struct sl__arena *scratch,
 			     struct sl_error *err) SL_CHECKED;
+
+/*
+ * Which entry is uncertain, and by how much: one of SL_FACT_OPEN_FEW,
+ * OPEN_WIDE and OPEN_SHORT, whose first value is NaN.  SL_FACT_NONE where the
+ * books close, or where nothing was recorded.
+ *
+ * The residual is what readings of the clock cost by calibration less what
+ * recording costs by experiment.  Either the experiment is uncertain, which
+ * its interval shows, or the calibration does not hold for operations that
+ * are as short as a reading.
+ */
+struct sl_fact sl__ledger_open(const struct sl_profile *profile);
 
 #endif

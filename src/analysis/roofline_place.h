@@ -3,6 +3,7 @@
 #ifndef SL_ROOFLINE_PLACE_H
 #define SL_ROOFLINE_PLACE_H
 
+#include "base/arena.h"
 #include "sleuth.h"
 
 /* Fills the dtype of every operation, as sl__roofline_place() does; traffic
@@ -44,5 +45,19 @@ double sl__roofline_upper(const struct sl_estimate *ceiling);
  * parts. */
 double sl__roofline_bandwidth(const struct sl_ceilings *ceilings,
 			      double n_bytes);
+
+/*
+ * Looks at a placed profile (see roofline_place.h) for figures that this
+ * machine cannot reach.  An operation is flagged when its executed operations
+ * a second, or its bytes, at the upper bound of its median time are above the
+ * upper bound of the peak of its type, or of the fastest cache: 'impossible'
+ * says so with the likely cause, ceiling_share and bound_ns become NaN.  Where the type
+ * is not known only the highest peak counts.  All that is found, the sum of
+ * operations above the wall included, is listed in profile->impossible.
+ * Nominal rates above the peak, as Winograd's, are a remark.
+ */
+enum sl_status sl__physics_check(struct sl_profile *profile,
+				 struct sl__arena *arena,
+				 struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -3,10 +3,31 @@
 #ifndef SL_SURVEY_H
 #define SL_SURVEY_H
 
-#include "analysis/fused_graph.h"
 #include "cost/attention.h"
 #include "cost/convention.h"
 #include "cost/liveness.h"
+#include "transform/rewrite.h"
+
+/*
+ * Files write a quantized operator as DequantizeLinear, the operator in reals
+ * and QuantizeLinear.  An engine runs the three as one that takes and gives
+ * integers; the reals between them are in no memory.  This is the model with
+ * such nodes in one, by the engine's own pass: 'forward' is about 'graph',
+ * whose values have the numbers they have in the model, new ones after them,
+ * and covers[] says which nodes of the model each of its nodes stands for.
+ */
+struct sl__fused {
+	struct sl_graph *graph;
+	const struct sl__covers *covers;
+	struct sl__shapes *shapes;
+	struct sl__steps steps;
+	struct sl__costs costs;
+	struct sl__forward forward; /* no roles */
+	struct sl__liveness liveness;
+	/* Nodes of the model that are part of an operator, and those of both
+	 * kinds that are not. */
+	size_t n_quantize, n_dequantize, n_apart;
+};
 
 /*
  * Made by sl__survey_new() and given back whole.  'steps' and 'roles' are

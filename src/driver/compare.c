@@ -9,7 +9,7 @@
 #include "base/reading.h"
 #include "base/status.h"
 #include "experiment/model_duel.h"
-#include "experiment/same_choices.h"
+#include "experiment/pairing.h"
 #include "stats/match.h"
 #include "stats/quantile.h"
 #include "stats/sign_test.h"

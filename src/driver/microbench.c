@@ -6,7 +6,6 @@
  * ceilings are one set for all sizes, probed before, between and after them,
  * so that a machine that slows down lowers both.
  */
-#include "analysis/physics.h"
 #include "analysis/roofline_place.h"
 #include "analysis/sweep_work.h"
 #include "analysis/turning.h"
@@ -14,7 +13,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "driver/specimens.h"
-#include "experiment/empty_step.h"
+#include "experiment/timed_passes.h"
 #include "machine/beside.h"
 #include "machine/platform.h"
 #include "result/fact_list.h"

@@ -30,22 +30,4 @@ enum sl_status sl__study_open(struct sl__study *out,
 			      struct sl_error *err) SL_CHECKED;
 void sl__study_close(struct sl__study *study);
 
-/* The first half of that: arena, order, roles; no sizes, no survey. */
-enum sl_status sl__study_begin(struct sl__study *out,
-			       const struct sl_graph *graph,
-			       const struct sl_allocator *allocator,
-			       struct sl_error *err) SL_CHECKED;
-
-/*
- * What shapes are to be found under: SL_E_USAGE where 'sizes' is not this
- * version's struct (NULL is fine).  *inputs is to be closed once the shapes
- * are there; NULL: no folder was named.
- */
-enum sl_status sl__study_options(struct sl__shapes_options *out,
-				 struct sl__inputs **inputs,
-				 const struct sl_graph *graph,
-				 const struct sl_sizes *sizes,
-				 const struct sl_allocator *allocator,
-				 struct sl_error *err) SL_CHECKED;
-
 #endif

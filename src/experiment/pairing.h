@@ -4,6 +4,7 @@
 #define SL_PAIRING_H
 
 #include "base/arena.h"
+#include "experiment/subject.h"
 
 /* A plan of a graph; both borrowed. */
 struct sl__paired_side {
@@ -46,5 +47,24 @@ enum sl_status sl__pairing_of(struct sl__pairing *out,
 /* Whether two plans have the same steps in the same order, on the same
  * kernels. */
 int sl__same_steps(const struct sl_plan *a, const struct sl_plan *b);
+
+/*
+ * Subjects are opened one after the other with one cache of choices: that of
+ * their options, or a folder of its own, which goes with it, where options
+ * keep nothing.  'folder' is "" where there is none.
+ */
+struct sl__same_choices {
+	char folder[256];
+};
+
+void sl__same_choices_open(struct sl__same_choices *out);
+void sl__same_choices_close(struct sl__same_choices *choices);
+
+/* Says in 'how' where choices are kept; 'choices' must outlive the plan. */
+void sl__same_choices_set(struct sl__same_choices *choices,
+			  struct sl_plan_options *how);
+
+/* Whether two plans ought to run the same algorithms. */
+int sl__same_settings(const struct sl_plan *a, const struct sl_plan *b);
 
 #endif

@@ -4,7 +4,14 @@
 #define SL_TIMED_PASSES_H
 
 #include "result/pass_times.h"
+#include "sleuth.h"
 #include "timing/runner.h"
+
+/*
+ * The median time, with its interval, of waking n_threads of the engine for
+ * nothing: no step that uses them all takes less.  Takes a few milliseconds.
+ */
+struct sl_estimate sl__empty_step_ns(int n_threads);
 
 struct sl__passes_options {
 	double time_s;           /* budget; above 0 */
