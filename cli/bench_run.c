@@ -47,31 +47,27 @@ static const struct option options[] = {
 	 "the same as --md", 0, 0, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
+RENDER_WITH(sl_bench_render)
+
+static void
+read_style(struct bench_arguments *a, const char *command)
 {
-	return sl_bench_render(result, how, out, err);
+	static const char *const styles[] = {"full", "basic", "none", NULL};
+	size_t style = read_choice(command, "style", a->style, styles);
+
+	if (style == 1)
+		a->output.color = "never";
+	a->output.quiet |= style == 2;
 }
 
 static int
-read_style(struct bench_arguments *a, const char *command)
+is_inherited(const char *output)
 {
-	if (!a->style || strcmp(a->style, "full") == 0)
-		return 0;
-	if (strcmp(a->style, "none") == 0)
-		a->output.quiet = 1;
-	else if (strcmp(a->style, "basic") == 0)
-		a->output.color = "never";
-	else
-		return complain(command, EXIT_USAGE,
-				"--style %s: must be one of full, basic, none",
-				a->style);
-	return 0;
+	return output && strcmp(output, "inherit") == 0;
 }
 
 /* Several options say the same; hyperfine's names end up in ours. */
-static int
+static void
 settle(struct bench_arguments *a, const char *command)
 {
 	struct sl_bench_options *bench = &a->bench;
@@ -97,18 +93,15 @@ settle(struct bench_arguments *a, const char *command)
 	if (a->commands.shell && *a->commands.shell)
 		bench->shell = a->commands.shell;
 	if (bench->output && !*bench->output)
-		return complain(command, EXIT_USAGE,
-				"--output: the file name is empty");
-	if (a->output.json && !*a->output.json && bench->output &&
-	    strcmp(bench->output, "inherit") == 0)
-		return complain(command, EXIT_USAGE,
-				"JSON and the commands cannot both write to "
-				"standard output; use --json=FILE");
+		refuse(command, "--output: the file name is empty");
+	if (a->output.json && !*a->output.json && is_inherited(bench->output))
+		refuse(command,
+		       "JSON and the commands cannot both write to standard "
+		       "output; use --json=FILE");
 	if (bench->max_runs && bench->min_runs > bench->max_runs)
-		return complain(command, EXIT_USAGE,
-				"--max-runs %zu is below --min-runs %zu",
-				bench->max_runs, bench->min_runs);
-	return read_style(a, command);
+		refuse(command, "--max-runs %zu is below --min-runs %zu",
+		       bench->max_runs, bench->min_runs);
+	read_style(a, command);
 }
 
 static int
@@ -123,11 +116,9 @@ measure(const struct command_help *help, struct bench_arguments *a,
 	strncpy(name, help->name, sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
 	a->bench.interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !a->output.quiet &&
-	    !(a->bench.output && strcmp(a->bench.output, "inherit") == 0)) {
-		a->bench.progress = tty_progress;
-		a->bench.progress_ctx = name;
-	}
+	a->bench.progress =
+		tty_progress(a->output.quiet || is_inherited(a->bench.output));
+	a->bench.progress_ctx = name;
 	rc = sl_bench(out, commands, n, &a->bench, &err);
 	tty_clear_progress();
 	if (rc)
@@ -144,7 +135,7 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	  struct sl_bench **out)
 {
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), a},
+		OPTION_GROUP(options, a),
 		*extra,
 		command_line_group(&a->commands),
 		output_group(&a->output),
@@ -152,19 +143,15 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	struct sl_command *commands;
 	const char **words;
 	size_t n_words, n = 0;
-	int code;
 
 	*out = NULL;
-	code = options_read(help, groups, sizeof(groups) / sizeof(groups[0]),
-			    argv, &words, &n_words);
-	if (!code)
-		code = settle(a, help->name);
-	if (!code)
-		code = command_line_read(help->name, &a->commands, words,
-					 n_words, &commands, &n);
-	if (!code)
-		code = check(a, n);
-	if (!code)
-		code = output_check(&a->output, help->name);
-	return code ? code : measure(help, a, commands, n, out);
+	if (options_read(help, groups, sizeof(groups) / sizeof(groups[0]), argv,
+			 &words, &n_words))
+		return EXIT_DONE;
+	settle(a, help->name);
+	command_line_read(help->name, &a->commands, words, n_words, &commands,
+			  &n);
+	check(a, n);
+	output_check(&a->output, help->name);
+	return measure(help, a, commands, n, out);
 }

@@ -21,10 +21,10 @@ struct bench_arguments {
  * Reads the options ('extra' are the command's own), runs the commands and
  * writes what was asked for.  On 0 *out is the result and *n the number of
  * commands; otherwise an exit code, and *out may still be a result that was
- * interrupted.  'check' looks at the arguments before anything runs; NULL
- * for none.
+ * interrupted.  'check' looks at the arguments before anything runs and
+ * refuses what is wrong.
  */
-typedef int bench_check(struct bench_arguments *a, size_t n_commands);
+typedef void bench_check(struct bench_arguments *a, size_t n_commands);
 
 int bench_run(const struct command_help *help, struct bench_arguments *a,
 	      const struct option_group *extra, char **argv, bench_check *check,

@@ -15,7 +15,8 @@ static const struct command_help help = {
 	"  sleuth bench -w 2 -r 50 -- grep -c x a.txt -- grep -c x b.txt\n"
 	"  sleuth bench -L n 10,100,1000 -- seq {n}\n"
 	"  sleuth bench --shell 'sort a | uniq' 'sort -u a'\n"
-	"  sleuth bench --gate 2% -- ./old -- ./new"};
+	"  sleuth bench --gate 2% -- ./old -- ./new",
+	NULL};
 
 static const struct option options[] = {
 	{"gate", 0, OPTION_WORDS, offsetof(struct bench_arguments, gates),
@@ -24,32 +25,30 @@ static const struct option options[] = {
 };
 
 /* The limit on time is the margin that verdicts are about. */
-static int
+static void
 check(struct bench_arguments *a, size_t n_commands)
 {
 	struct gate gate;
-	int code = gate_read(&gate, &a->gates, help.name, n_commands);
 
-	if (!code && gate.has_time)
+	gate_read(&gate, &a->gates, help.name, n_commands);
+	if (gate.has_time)
 		a->bench.margin = gate.time > 0 ? gate.time : -1;
-	return code;
 }
 
 int
 cmd_bench(char **argv)
 {
 	struct bench_arguments a = {.margin = 0.01};
-	struct option_group extra = {options,
-				     sizeof(options) / sizeof(options[0]), &a};
+	struct option_group extra = OPTION_GROUP(options, &a);
 	struct sl_bench *bench;
 	struct gate gate;
 	int code;
 
 	code = bench_run(&help, &a, &extra, argv, check, &bench);
-	if (!code)
-		code = gate_read(&gate, &a.gates, help.name, bench->n_results);
-	if (!code)
+	if (!code) {
+		gate_read(&gate, &a.gates, help.name, bench->n_results);
 		code = gate_judge(&gate, bench, help.name);
+	}
 	sl_bench_free(bench);
 	return code;
 }

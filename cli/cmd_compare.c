@@ -18,18 +18,18 @@ static const struct command_help help = {
 	"when it is\nproved to be, 2 when the time ran out before either, 3 "
 	"when a command failed.",
 	"  sleuth compare -- ./old -- ./new\n"
-	"  sleuth compare --margin 0 --time 30 -- gzip -k f -- zstd -k f"};
+	"  sleuth compare --margin 0 --time 30 -- gzip -k f -- zstd -k f",
+	NULL};
 
-static int
+static void
 check(struct bench_arguments *a, size_t n_commands)
 {
 	(void)a;
-	if (n_commands == 2)
-		return 0;
-	return complain(help.name, EXIT_USAGE,
-			"%zu command%s given, two needed: 'sleuth compare -- "
-			"A -- B'",
-			n_commands, n_commands == 1 ? "" : "s");
+	if (n_commands != 2)
+		refuse(help.name,
+		       "%zu command%s given, two needed: 'sleuth compare -- A "
+		       "-- B'",
+		       n_commands, n_commands == 1 ? "" : "s");
 }
 
 /* Whether what is compared are commands: these come after '--', or as lines

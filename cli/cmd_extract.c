@@ -16,7 +16,8 @@ static const struct command_help help = {
 	"  sleuth extract resnet50 layer4.0 block.onnx\n"
 	"  sleuth extract bert-base encoder.layer.0.attention attention.onnx "
 	"--seq 256\n"
-	"  sleuth profile block.onnx"};
+	"  sleuth profile block.onnx",
+	NULL};
 
 struct arguments {
 	struct model_options model;
@@ -33,13 +34,12 @@ static const struct option options[] = {
 static int
 extract(const struct arguments *a, const char **words)
 {
-	struct sl_graph *graph, *layer = NULL;
+	struct sl_graph *graph = model_open(help.name, words[0], a->seed);
+	struct sl_graph *layer = NULL;
 	struct sl_error err;
 	const char *path = strcmp(words[2], "-") ? words[2] : "/dev/stdout";
-	int code = model_open(&graph, help.name, words[0], a->seed);
+	int code = 0;
 
-	if (code)
-		return code;
 	if (sl_graph_extract(&layer, graph, words[1], &a->model.sizes, &err))
 		code = exit_for_model(help.name, words[0], &err);
 	else if (sl_graph_write(layer, path, &err))
@@ -56,20 +56,18 @@ cmd_extract(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		model_group(&a.model),
 	};
 	const char **words;
 	size_t n;
-	int code = options_read_names(&help, groups, 2, argv, &words, &n);
 
-	if (code)
-		return code;
+	if (options_read_names(&help, groups, 2, argv, &words, &n))
+		return EXIT_DONE;
 	if (n != 3)
-		return complain(help.name, EXIT_USAGE,
-				"a model, a layer and a file are needed: "
-				"'sleuth extract resnet50 layer4.0 "
-				"block.onnx'");
-	code = model_options_check(&a.model, help.name);
-	return code ? code : extract(&a, words);
+		refuse(help.name,
+		       "a model, a layer and a file are needed: 'sleuth "
+		       "extract resnet50 layer4.0 block.onnx'");
+	model_options_check(&a.model, help.name);
+	return extract(&a, words);
 }

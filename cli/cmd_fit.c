@@ -8,9 +8,6 @@
 #include "output.h"
 #include "tty.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static const struct command_help help = {
 	"fit", "MODEL --mem SIZE [options]",
 	"Finds the largest batch (or sequence) whose memory stays within "
@@ -25,7 +22,8 @@ static const struct command_help help = {
 	"  sleuth fit resnet50 --mem 8G\n"
 	"  sleuth fit gpt2 --mem 24Gi --train adamw --seq 1024\n"
 	"  sleuth fit bert-base --mem 4G --axis seq\n"
-	"  sleuth fit mobilenetv2 --mem 500M --verify"};
+	"  sleuth fit mobilenetv2 --mem 500M --verify",
+	"no model given; try 'sleuth fit resnet50 --mem 8G'"};
 
 struct arguments {
 	struct model_options model;
@@ -48,45 +46,27 @@ static const struct option options[] = {
 	 "run it there, with so much memory, and fail beyond", 0, 0, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_fit_render(result, how, out, err);
-}
+RENDER_WITH(sl_fit_render)
 
-static int
+static void
 check(struct arguments *a)
 {
-	int code = 0;
+	static const char *const axes[] = {"batch", "seq", NULL};
+	size_t axis;
 
 	if (!a->memory)
-		return complain(help.name, EXIT_USAGE,
-				"how much memory? add --mem 8G");
-	if (!sl_quantity_read(&a->fit.memory_bytes, a->memory) ||
-	    !(a->fit.memory_bytes > 0))
-		return complain(help.name, EXIT_USAGE,
-				"--mem %s: not a size such as 8G, 16Gi or 512M",
-				a->memory);
-	if (a->axis && strcmp(a->axis, "batch") != 0 &&
-	    strcmp(a->axis, "seq") != 0)
-		return complain(help.name, EXIT_USAGE,
-				"--axis %s: must be one of batch, seq",
-				a->axis);
-	if ((!a->axis || !strcmp(a->axis, "batch")) && a->model.batch)
-		return complain(help.name, EXIT_USAGE,
-				"--batch is what fit looks for; leave it out");
-	if (a->axis && !strcmp(a->axis, "seq") && a->model.seq)
-		return complain(help.name, EXIT_USAGE,
-				"--seq is what fit looks for; leave it out");
+		refuse(help.name, "how much memory? add --mem 8G");
+	a->fit.memory_bytes = memory_read(a->memory, help.name);
+	axis = read_choice(help.name, "axis", a->axis, axes);
+	if (axis ? a->model.seq : a->model.batch)
+		refuse(help.name, "--%s is what fit looks for; leave it out",
+		       axes[axis]);
 	if (a->train && a->verify)
-		return complain(help.name, EXIT_USAGE,
-				"--verify runs inference; leave --train out");
+		refuse(help.name, "--verify runs inference; leave --train out");
 	if (a->train)
-		code = optimizer_named(&a->fit.optimizer, a->train, help.name);
-	if (!code)
-		code = model_options_check(&a->model, help.name);
-	return code ? code : output_check(&a->output, help.name);
+		a->fit.optimizer = optimizer_named(a->train, help.name);
+	model_options_check(&a->model, help.name);
+	output_check(&a->output, help.name);
 }
 
 /* Tries it where that is asked for; over the budget is no success.  What was
@@ -116,13 +96,11 @@ static int
 run(struct arguments *a, const char *name)
 {
 	const volatile sig_atomic_t *interrupt;
-	struct sl_graph *graph;
+	struct sl_graph *graph = model_open(help.name, name, 0);
 	struct sl_error err;
 	struct sl_fit *fit;
-	int code = model_open(&graph, help.name, name, 0);
+	int code;
 
-	if (code)
-		return code;
 	a->fit.struct_size = sizeof(a->fit);
 	a->fit.axis = a->axis;
 	a->fit.sizes = &a->model.sizes;
@@ -131,8 +109,6 @@ run(struct arguments *a, const char *name)
 	if (sl_fit(&fit, graph, &a->fit, &err)) {
 		code = exit_for_model(help.name, name, &err);
 	} else {
-		if (!a->output.quiet)
-			model_remarks(help.name);
 		code = report(a, name, graph, fit, *interrupt);
 		sl_fit_free(fit);
 	}
@@ -145,23 +121,14 @@ cmd_fit(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		model_group(&a.model),
 		output_group(&a.output),
 	};
-	const char **models;
-	size_t n;
-	int code = options_read_names(&help, groups, 3, argv, &models, &n);
+	const char *model;
 
-	if (code)
-		return code;
-	if (n == 0)
-		return complain(help.name, EXIT_USAGE,
-				"no model given; try 'sleuth fit resnet50 "
-				"--mem 8G'");
-	if (n > 1)
-		return complain(help.name, EXIT_USAGE,
-				"one model at a time, not %zu", n);
-	code = check(&a);
-	return code ? code : run(&a, models[0]);
+	if (options_read_name(&help, groups, 3, argv, &model))
+		return EXIT_DONE;
+	check(&a);
+	return run(&a, model);
 }

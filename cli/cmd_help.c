@@ -50,17 +50,16 @@ read_quiz(char **words)
 		if (!strcmp(*words, "--answer"))
 			with_answer = 1;
 		else if (n || !parse_count(&n, *words) || !n)
-			return complain("help", EXIT_USAGE,
-					"'%s': it is 'sleuth help quiz [N] "
-					"[--answer]'",
-					*words);
+			refuse("help",
+			       "'%s': it is 'sleuth help quiz [N] [--answer]'",
+			       *words);
 	}
 	return print_quiz(n, with_answer);
 }
 
 /* Neither a command nor a topic: what is spelled like it. */
-static int
-refuse(const char *name)
+static void
+refuse_name(const char *name)
 {
 	const char *names[NAMES_MOST];
 	const char *near;
@@ -74,13 +73,12 @@ refuse(const char *name)
 		names[n++] = t->name;
 	near = nearest_name(name, names, n);
 	if (near)
-		return complain("help", EXIT_USAGE,
-				"no command or topic '%s'; did you mean '%s'?",
-				name, near);
-	return complain("help", EXIT_USAGE,
-			"no command or topic '%s'; see 'sleuth help' or "
-			"'sleuth help topics'",
-			name);
+		refuse("help", "no command or topic '%s'; did you mean '%s'?",
+		       name, near);
+	refuse("help",
+	       "no command or topic '%s'; see 'sleuth help' or 'sleuth help "
+	       "topics'",
+	       name);
 }
 
 static int
@@ -92,7 +90,7 @@ print_command(char *name)
 	while (command->name && strcmp(command->name, name) != 0)
 		command++;
 	if (!command->name)
-		return refuse(name);
+		refuse_name(name);
 	return command->run == cmd_help ? print_overview()
 					: command->run(with_help);
 }
@@ -107,8 +105,7 @@ cmd_help(char **argv)
 	if (!strcmp(argv[1], "quiz"))
 		return read_quiz(argv + 2);
 	if (argv[2])
-		return complain("help", EXIT_USAGE,
-				"one command or topic at a time");
+		refuse("help", "one command or topic at a time");
 	if (!strcmp(argv[1], "topics"))
 		return print_topics();
 	topic = find_topic(argv[1]);

@@ -22,7 +22,8 @@ static const struct command_help help = {
 	"  sleuth inspect gpt2 --seq 1024 --by type\n"
 	"  sleuth inspect resnet50 --explain fvcore,thop\n"
 	"  sleuth inspect resnet50 --on all --rate 50/s --latency 20ms\n"
-	"  sleuth inspect mlp:784-256-128-10 resnet50 bert-base"};
+	"  sleuth inspect mlp:784-256-128-10 resnet50 bert-base",
+	"no model given; try 'sleuth inspect resnet50'"};
 
 /* Weights that take long to read. */
 #define MANY_WEIGHTS 500000000u
@@ -61,44 +62,31 @@ static const struct option options[] = {
 /* The models of one command line, and what was found in them. */
 struct job {
 	const struct arguments *arguments;
-	const char *const *names; /* as given */
-	size_t n;
-	struct sl_graph **graphs;
-	struct sl_sizes *sizes; /* of each */
+	struct models models;
 	struct sl_inspection **found;
 	struct sl_hardware_report **placed; /* NULL without --on */
 };
 
-static int
+static void
 read_by(struct arguments *a)
 {
-	static const char *const words[] = {"layer", "type", "depth"};
+	static const char *const words[] = {"layer", "type", "depth", NULL};
 	static const enum sl_by values[] = {SL_BY_LAYER, SL_BY_TYPE,
 					    SL_BY_PATH};
 
 	a->view = (struct sl_inspect_view){.struct_size = sizeof(a->view),
 					   .depth = a->depth,
 					   .n_top = a->n_top};
-	if (a->depth)
+	if (a->by)
+		a->view.by = values[read_choice(help.name, "by", a->by, words)];
+	else if (a->depth)
 		a->view.by = SL_BY_PATH;
-	if (!a->by)
-		return 0;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(a->by, words[i]) != 0)
-			continue;
-		a->view.by = values[i];
-		if (a->depth && values[i] != SL_BY_PATH)
-			return complain(help.name, EXIT_USAGE,
-					"--depth goes with --by depth, not "
-					"with --by %s",
-					a->by);
-		return 0;
-	}
-	return complain(help.name, EXIT_USAGE,
-			"--by %s: must be one of layer, type, depth", a->by);
+	if (a->depth && a->view.by != SL_BY_PATH)
+		refuse(help.name,
+		       "--depth goes with --by depth, not with --by %s", a->by);
 }
 
-static int
+static void
 add_convention(struct arguments *a, const char *word, size_t n_letters)
 {
 	for (int i = 0; i < SL_N_CONVENTIONS; i++) {
@@ -109,38 +97,34 @@ add_convention(struct arguments *a, const char *word, size_t n_letters)
 			continue;
 		for (size_t k = 0; k < a->n_conventions; k++) {
 			if (a->conventions[k] == (enum sl_convention)i)
-				return complain(help.name, EXIT_USAGE,
-						"--explain %s: '%s' is there "
-						"twice",
-						a->explain, name);
+				refuse(help.name,
+				       "--explain %s: '%s' is there twice",
+				       a->explain, name);
 		}
 		a->conventions[a->n_conventions++] = (enum sl_convention)i;
-		return 0;
+		return;
 	}
-	return complain(help.name, EXIT_USAGE,
-			"--explain %s: '%.*s' is none of core, torch, fvcore, "
-			"thop, all, core_causal",
-			a->explain, (int)n_letters, word);
+	refuse(help.name,
+	       "--explain %s: '%.*s' is none of core, torch, fvcore, thop, "
+	       "all, core_causal",
+	       a->explain, (int)n_letters, word);
 }
 
-static int
+static void
 read_explain(struct arguments *a)
 {
 	const char *word = a->explain;
-	int code = 0;
 
-	while (!code && word) {
+	while (word) {
 		size_t n = strcspn(word, ",");
 
-		code = add_convention(a, word, n);
+		add_convention(a, word, n);
 		word = word[n] ? word + n + 1 : NULL;
 	}
-	if (!code && a->n_conventions == 1 &&
-	    a->conventions[0] == SL_CONVENTION_CORE)
-		code = complain(help.name, EXIT_USAGE,
-				"--explain core: name what to compare it with, "
-				"as in core,fvcore");
-	return code;
+	if (a->n_conventions == 1 && a->conventions[0] == SL_CONVENTION_CORE)
+		refuse(help.name,
+		       "--explain core: name what to compare it with, as in "
+		       "core,fvcore");
 }
 
 static enum sl_status
@@ -152,8 +136,8 @@ render(const void *result, const struct sl_render_options *how,
 
 	view.hardware = (const struct sl_hardware_report *const *)job->placed;
 	return sl_inspection_render(
-		(const struct sl_inspection *const *)job->found, job->n, &view,
-		how, out, err);
+		(const struct sl_inspection *const *)job->found, job->models.n,
+		&view, how, out, err);
 }
 
 static int
@@ -163,11 +147,11 @@ place_one(struct job *job, size_t k)
 	struct sl_hardware_options how = o->how;
 	struct sl_error err;
 
-	how.sizes = &job->sizes[k];
-	if (sl_hardware_report(&job->placed[k], job->graphs[k],
+	how.sizes = &job->models.sizes[k];
+	if (sl_hardware_report(&job->placed[k], job->models.graphs[k],
 			       (const struct sl_hardware *const *)o->machines,
 			       o->n_machines, &how, &err))
-		return exit_for_model(help.name, job->names[k], &err);
+		return exit_for_model(help.name, job->models.names[k], &err);
 	return 0;
 }
 
@@ -178,11 +162,12 @@ warn_of_weights(const struct job *job, size_t k)
 	uint64_t n;
 
 	if (job->arguments->output.quiet || !job->arguments->weights ||
-	    sl_count_parameters(&n, job->graphs[k], NULL) || n < MANY_WEIGHTS)
+	    sl_count_parameters(&n, job->models.graphs[k], NULL) ||
+	    n < MANY_WEIGHTS)
 		return;
 	complain(help.name, 0,
 		 "%s: reading %.1f billion weights; this takes a while",
-		 job->names[k], (double)n / 1e9);
+		 job->models.names[k], (double)n / 1e9);
 }
 
 static int
@@ -191,7 +176,7 @@ inspect_one(struct job *job, size_t k)
 	const struct arguments *a = job->arguments;
 	const struct sl_inspect_options how = {
 		.struct_size = sizeof(how),
-		.sizes = &job->sizes[k],
+		.sizes = &job->models.sizes[k],
 		.explain = a->conventions,
 		.n_explain = a->n_conventions,
 		.weights = a->weights,
@@ -199,27 +184,9 @@ inspect_one(struct job *job, size_t k)
 	struct sl_error err;
 
 	warn_of_weights(job, k);
-	if (sl_inspect(&job->found[k], job->graphs[k], &how, &err))
-		return exit_for_model(help.name, job->names[k], &err);
+	if (sl_inspect(&job->found[k], job->models.graphs[k], &how, &err))
+		return exit_for_model(help.name, job->models.names[k], &err);
 	return job->placed ? place_one(job, k) : 0;
-}
-
-/* Opens all models before the first is looked at. */
-static int
-open_all(struct job *job)
-{
-	const struct model_options *o = &job->arguments->model;
-	int code = 0;
-
-	for (size_t k = 0; k < job->n && !code; k++)
-		code = model_open(&job->graphs[k], help.name, job->names[k],
-				  job->arguments->seed);
-	if (!code && job->n > 1)
-		code = model_sizes_check(o, job->graphs, job->n, help.name);
-	for (size_t k = 0; k < job->n && !code; k++)
-		job->sizes[k] = job->n > 1 ? model_sizes(o, job->graphs[k])
-					   : o->sizes;
-	return code;
 }
 
 /* Under --strict a total that is not known is not a result. */
@@ -228,37 +195,32 @@ check_coverage(const struct job *job)
 {
 	int code = 0;
 
-	for (size_t k = 0; k < job->n; k++) {
+	for (size_t k = 0; k < job->models.n; k++) {
 		const struct sl_coverage *c = &job->found[k]->coverage;
 		size_t n = (size_t)c->unknown.n_nodes;
 
 		if (n)
 			code = complain(help.name, EXIT_INVALID,
 					"%s: the cost of %zu node%s is unknown",
-					job->names[k], n, n == 1 ? "" : "s");
+					job->models.names[k], n,
+					n == 1 ? "" : "s");
 	}
 	return code;
 }
 
 static int
-run(const struct arguments *a, const char *const *models, size_t n)
+run(const struct arguments *a, struct models models)
 {
-	struct job job = {
-		.arguments = a,
-		.names = models,
-		.n = n,
-		.graphs = must_alloc(n, sizeof(*job.graphs)),
-		.sizes = must_alloc(n, sizeof(*job.sizes)),
-		.found = must_alloc(n, sizeof(*job.found)),
-	};
-	int code = open_all(&job);
+	size_t n = models.n;
+	struct job job = {.arguments = a,
+			  .models = models,
+			  .found = must_alloc(n, sizeof(*job.found))};
+	int code = 0;
 
 	if (a->hardware.n_machines)
 		job.placed = must_alloc(n, sizeof(*job.placed));
 	for (size_t k = 0; k < n && !code; k++)
 		code = inspect_one(&job, k);
-	if (!code && !a->output.quiet)
-		model_remarks(help.name);
 	if (!code)
 		code = output_write(&a->output, help.name, render, &job);
 	if (!code && a->strict)
@@ -267,7 +229,6 @@ run(const struct arguments *a, const char *const *models, size_t n)
 		if (job.placed)
 			sl_hardware_report_free(job.placed[k]);
 		sl_inspection_free(job.found[k]);
-		sl_graph_free(job.graphs[k]);
 	}
 	return code;
 }
@@ -278,32 +239,24 @@ cmd_inspect(char **argv)
 	struct arguments a = {0};
 	const struct option_group groups[] = {
 		model_group(&a.model),
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		hardware_group(&a.hardware),
 		output_group(&a.output),
 	};
-	const char **models;
-	size_t n_models;
-	int code =
-		options_read_names(&help, groups, 4, argv, &models, &n_models);
+	struct models models = {0};
+	int code;
 
-	if (code)
-		return code;
-	if (!n_models)
-		return complain(help.name, EXIT_USAGE,
-				"no model given; try 'sleuth inspect "
-				"resnet50'");
-	code = read_by(&a);
-	if (!code)
-		code = read_explain(&a);
-	if (!code)
-		code = model_options_check(&a.model, help.name);
-	if (!code)
-		code = hardware_options_check(&a.hardware, help.name);
-	if (!code)
-		code = output_check(&a.output, help.name);
-	if (!code)
-		code = run(&a, models, n_models);
+	if (options_read_names(&help, groups, 4, argv, &models.names,
+			       &models.n))
+		return EXIT_DONE;
+	read_by(&a);
+	read_explain(&a);
+	model_options_check(&a.model, help.name);
+	hardware_options_check(&a.hardware, help.name);
+	output_check(&a.output, help.name);
+	models_open(&models, &a.model, help.name, a.seed);
+	code = run(&a, models);
+	models_close(&models);
 	hardware_options_release(&a.hardware);
 	return code;
 }

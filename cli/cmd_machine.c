@@ -16,7 +16,8 @@ static const struct command_help help = {
 	"time; the result is kept in the user's\ncache folder for this very "
 	"machine.",
 	"  sleuth machine\n"
-	"  sleuth machine --fresh --svg=roofline.svg"};
+	"  sleuth machine --fresh --svg=roofline.svg",
+	NULL};
 
 struct arguments {
 	struct sl_machine_options machine;
@@ -36,12 +37,7 @@ static const struct option options[] = {
 	 "the roofline as a drawing", 0, 0, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_machine_render(result, how, out, err);
-}
+RENDER_WITH(sl_machine_render)
 
 static void
 print_remark(const char *text, void *ctx)
@@ -65,10 +61,8 @@ run(struct sl_machine_options *how, const struct output *output)
 	how->interrupt = tty_catch_interrupt();
 	if (!output->quiet)
 		how->log = &log;
-	if (tty_shows_progress() && !output->quiet) {
-		how->progress = tty_progress;
-		how->progress_ctx = label;
-	}
+	how->progress = tty_progress(output->quiet);
+	how->progress_ctx = label;
 	rc = sl_machine_probe(&machine, how, &err);
 	tty_clear_progress();
 	if (rc)
@@ -85,12 +79,12 @@ cmd_machine(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		output_group(&a.output),
 	};
-	int code = options_read_only(&help, groups, 2, argv);
 
-	if (!code)
-		code = output_check(&a.output, help.name);
-	return code ? code : run(&a.machine, &a.output);
+	if (options_read_only(&help, groups, 2, argv))
+		return EXIT_DONE;
+	output_check(&a.output, help.name);
+	return run(&a.machine, &a.output);
 }

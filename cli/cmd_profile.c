@@ -28,7 +28,8 @@ static const struct command_help help = {
 	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
 	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base\n"
 	"  sleuth profile gpt2 --generate 16\n"
-	"  sleuth profile op:all op:matmul:64..1024"};
+	"  sleuth profile op:all op:matmul:64..1024",
+	"no model given; try 'sleuth profile resnet50'"};
 
 struct arguments {
 	struct model_options model;
@@ -94,41 +95,31 @@ static const struct option options[] = {
 /* The models of one command line, and what was found in them. */
 struct job {
 	struct arguments *arguments;
-	const char *const *names; /* as given */
-	size_t n, n_found;
-	struct sl_graph **graphs;
-	struct sl_sizes *sizes; /* of each */
+	struct models models;
+	size_t n_found;
 	const struct sl_profile **found;
 	struct sl_layer_profile *layer; /* whose 'alone' was found, or NULL */
 };
 
-static int
+static void
 read_by(struct arguments *a)
 {
-	static const char *const words[] = {"layer", "type", "module", "part"};
+	static const char *const words[] = {"layer", "type", "module", "part",
+					    NULL};
 
 	a->view = (struct sl_profile_view){.struct_size = sizeof(a->view),
 					   .n_top = a->n_top,
 					   .depth = a->depth,
 					   .explain = a->explain};
-	if (a->depth)
+	if (a->by)
+		a->view.by = (enum sl_profile_by)read_choice(help.name, "by",
+							     a->by, words);
+	else if (a->depth)
 		a->view.by = SL_PROFILE_BY_MODULE;
-	for (size_t i = 0; a->by && i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(a->by, words[i]) != 0)
-			continue;
-		a->view.by = (enum sl_profile_by)i;
-		if (a->depth && a->view.by != SL_PROFILE_BY_MODULE)
-			return complain(help.name, EXIT_USAGE,
-					"--depth goes with --by module, not "
-					"with --by %s",
-					a->by);
-		return 0;
-	}
-	if (!a->by)
-		return 0;
-	return complain(help.name, EXIT_USAGE,
-			"--by %s: must be one of layer, type, module, part",
-			a->by);
+	if (a->depth && a->view.by != SL_PROFILE_BY_MODULE)
+		refuse(help.name,
+		       "--depth goes with --by module, not with --by %s",
+		       a->by);
 }
 
 static void
@@ -199,50 +190,41 @@ find_misfit(const struct arguments *a, enum mode mode)
 }
 
 /* Options that would be left unheard are refused. */
-static int
-check_mode(const struct arguments *a, const char *const *models, size_t n)
+static void
+check_mode(const struct arguments *a, const struct models *models)
 {
-	enum mode mode = is_op_word(models[0]) ? OPERATION
-			 : a->n_generate       ? GENERATE
-			 : a->overhead         ? OVERHEAD
-					       : SEVERAL;
+	enum mode mode = is_op_word(models->names[0]) ? OPERATION
+			 : a->n_generate              ? GENERATE
+			 : a->overhead                ? OVERHEAD
+						      : SEVERAL;
 	const char *option = find_misfit(a, mode);
 
 	if (!a->n_generate && a->n_prompt)
-		return complain(help.name, EXIT_USAGE,
-				"--prompt goes with --generate");
-	if (mode == OVERHEAD && n > 1)
-		return complain(help.name, EXIT_USAGE,
-				"--overhead is for one model, not %zu", n);
-	if (!option || (mode == SEVERAL && n < 2))
-		return 0;
+		refuse(help.name, "--prompt goes with --generate");
+	if (mode == OVERHEAD && models->n > 1)
+		refuse(help.name, "--overhead is for one model, not %zu",
+		       models->n);
+	if (!option || (mode == SEVERAL && models->n < 2))
+		return;
 	if (mode == SEVERAL)
-		return complain(help.name, EXIT_USAGE,
-				"--%s is for one model, not %zu", option, n);
+		refuse(help.name, "--%s is for one model, not %zu", option,
+		       models->n);
 	if (mode == OPERATION)
-		return complain(help.name, EXIT_USAGE,
-				"--%s is for a model, not for %s", option,
-				models[0]);
-	return complain(help.name, EXIT_USAGE, "--%s does not go with --%s",
-			option, mode == GENERATE ? "generate" : "overhead");
+		refuse(help.name, "--%s is for a model, not for %s", option,
+		       models->names[0]);
+	refuse(help.name, "--%s does not go with --%s", option,
+	       mode == GENERATE ? "generate" : "overhead");
 }
 
-static int
+static void
 check(struct arguments *a)
 {
-	int code = read_by(a);
-
-	if (!code)
-		code = input_files_read(&a->profile.inputs, &a->inputs,
-					help.name);
-	if (!code)
-		code = model_options_check(&a->model, help.name);
-	if (!code)
-		code = plan_options_check(&a->plan, help.name);
-	if (!code)
-		code = output_check(&a->output, help.name);
+	read_by(a);
+	a->profile.inputs = input_files_read(&a->inputs, help.name);
+	model_options_check(&a->model, help.name);
+	plan_options_check(&a->plan, help.name);
+	output_check(&a->output, help.name);
 	set_profile(a);
-	return code;
 }
 
 static enum sl_status
@@ -258,35 +240,15 @@ render(const void *result, const struct sl_render_options *how,
 				 err);
 }
 
-/* Opens all models before the first is run. */
-static int
-open_all(struct job *job)
-{
-	const struct arguments *a = job->arguments;
-	int code = 0;
-
-	for (size_t k = 0; k < job->n && !code; k++)
-		code = model_open(&job->graphs[k], help.name, job->names[k],
-				  a->plan.seed);
-	if (!code && job->n > 1)
-		code = model_sizes_check(&a->model, job->graphs, job->n,
-					 help.name);
-	for (size_t k = 0; k < job->n && !code; k++)
-		job->sizes[k] = job->n > 1
-					? model_sizes(&a->model, job->graphs[k])
-					: a->model.sizes;
-	return code;
-}
-
 /* What is shown before the bar: the model, as one of several. */
 static void
 set_label(char *label, size_t n_bytes, const struct job *job, size_t k)
 {
-	if (job->n > 1)
-		snprintf(label, n_bytes, "%.24s (%zu of %zu)", job->names[k],
-			 k + 1, job->n);
+	if (job->models.n > 1)
+		snprintf(label, n_bytes, "%.24s (%zu of %zu)",
+			 job->models.names[k], k + 1, job->models.n);
 	else
-		snprintf(label, n_bytes, "%.24s", job->names[k]);
+		snprintf(label, n_bytes, "%.24s", job->models.names[k]);
 }
 
 static enum sl_status
@@ -298,12 +260,12 @@ profile_model(struct job *job, size_t k, const struct sl_profile_options *how,
 	enum sl_status rc;
 
 	if (layer) {
-		rc = sl_profile_layer(&job->layer, job->graphs[k], layer, how,
-				      err);
+		rc = sl_profile_layer(&job->layer, job->models.graphs[k], layer,
+				      how, err);
 		job->found[k] = rc ? NULL : job->layer->alone;
 		return rc;
 	}
-	rc = sl_profile_forward(&found, job->graphs[k], how, err);
+	rc = sl_profile_forward(&found, job->models.graphs[k], how, err);
 	job->found[k] = found;
 	return rc;
 }
@@ -318,16 +280,14 @@ profile_one(struct job *job, size_t k)
 	char label[80];
 
 	set_label(label, sizeof(label), job, k);
-	a->plan.plan.sizes = &job->sizes[k];
+	a->plan.plan.sizes = &job->models.sizes[k];
 	how.interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !a->output.quiet) {
-		how.progress = tty_progress;
-		how.progress_ctx = label;
-	}
+	how.progress = tty_progress(a->output.quiet);
+	how.progress_ctx = label;
 	rc = profile_model(job, k, &how, &err);
 	tty_clear_progress();
 	if (rc)
-		return exit_for_model(help.name, job->names[k], &err);
+		return exit_for_model(help.name, job->models.names[k], &err);
 	job->n_found++;
 	/* It may have come between two parts of the work. */
 	return *how.interrupt ? EXIT_INTERRUPTED : 0;
@@ -397,7 +357,8 @@ judge(const struct job *job)
 		if (n) {
 			code = complain(help.name, EXIT_INVALID,
 					"%s: the cost of %zu node%s is unknown",
-					job->names[k], n, n == 1 ? "" : "s");
+					job->models.names[k], n,
+					n == 1 ? "" : "s");
 			continue;
 		}
 		if (p->verdict.bottleneck != SL_BOTTLENECK_INCONCLUSIVE ||
@@ -405,7 +366,7 @@ judge(const struct job *job)
 		     p->ledger.is_closed))
 			continue;
 		complain(help.name, EXIT_UNDECIDED, "%s: inconclusive",
-			 job->names[k]);
+			 job->models.names[k]);
 		code = code ? code : EXIT_UNDECIDED;
 	}
 	return code;
@@ -429,34 +390,28 @@ report(const struct job *job, int stopped)
 }
 
 static int
-run(struct arguments *a, const char *const *models, size_t n)
+run(struct arguments *a, struct models models)
 {
-	struct job job = {
-		.arguments = a,
-		.names = models,
-		.n = n,
-		.graphs = must_alloc(n, sizeof(*job.graphs)),
-		.sizes = must_alloc(n, sizeof(*job.sizes)),
-		.found = must_alloc(n, sizeof(*job.found)),
-	};
-	int code = open_all(&job);
+	size_t n = models.n;
+	struct job job = {.arguments = a,
+			  .found = must_alloc(n, sizeof(*job.found))};
+	int code = 0;
 
+	models_open(&models, &a->model, help.name, a->plan.seed);
+	job.models = models;
 	for (size_t k = 0; k < n && !code; k++)
 		code = profile_one(&job, k);
 	if (!code || (code == EXIT_INTERRUPTED && job.n_found))
 		code = report(&job, code);
-	for (size_t k = 0; k < n; k++) {
-		if (!job.layer)
-			sl_profile_free(
-				(struct sl_profile *)(uintptr_t)job.found[k]);
-		sl_graph_free(job.graphs[k]);
-	}
+	for (size_t k = 0; k < n && !job.layer; k++)
+		sl_profile_free((struct sl_profile *)(uintptr_t)job.found[k]);
+	models_close(&models);
 	sl_layer_profile_free(job.layer);
 	return code;
 }
 
 static int
-generate(const struct arguments *a, const char *const *models, size_t n)
+generate(const struct arguments *a, const struct models *models)
 {
 	const struct generate_request request = {
 		.command = help.name,
@@ -470,21 +425,12 @@ generate(const struct arguments *a, const char *const *models, size_t n)
 		.brief = a->brief,
 	};
 
-	return generate_run(&request, models, n);
-}
-
-static int
-study_overhead(struct arguments *a, const char *model)
-{
-	a->plan.plan.sizes = &a->model.sizes;
-	a->profile.plan = &a->plan.plan;
-	a->profile.inputs_folder = a->model.inputs;
-	return overhead_run(help.name, model, &a->profile, &a->output);
+	return generate_run(&request, models->names, models->n);
 }
 
 /* Words about operations alone. */
 static int
-run_ops(struct arguments *a, const char *const *words, size_t n)
+run_ops(struct arguments *a, const struct models *words)
 {
 	const struct op_request request = {.command = help.name,
 					   .plan = &a->plan.plan,
@@ -493,14 +439,22 @@ run_ops(struct arguments *a, const char *const *words, size_t n)
 					   .time_s = a->time_s,
 					   .n_runs = a->n_runs};
 
-	for (size_t i = 0; i < n; i++) {
-		if (!is_op_word(words[i]))
-			return complain(help.name, EXIT_USAGE,
-					"%s is a model and %s is not: one kind "
-					"at a time",
-					words[i], words[0]);
+	return op_profile(&request, words->names, words->n);
+}
+
+static void
+check_kinds(const struct models *m)
+{
+	int is_op = is_op_word(m->names[0]);
+
+	for (size_t i = 1; i < m->n; i++) {
+		if (is_op_word(m->names[i]) != is_op)
+			refuse(help.name,
+			       "%s is a model and %s is not: one kind at a "
+			       "time",
+			       m->names[is_op ? i : 0],
+			       m->names[is_op ? 0 : i]);
 	}
-	return op_profile(&request, words, n);
 }
 
 int
@@ -508,38 +462,24 @@ cmd_profile(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		model_group(&a.model),
 		plan_group(&a.plan),
 		output_group(&a.output),
 	};
-	const char **models;
-	size_t n_models;
-	int code =
-		options_read_names(&help, groups, 4, argv, &models, &n_models);
+	struct models models = {0};
 
-	if (code)
-		return code;
-	if (!n_models)
-		return complain(help.name, EXIT_USAGE,
-				"no model given; try 'sleuth profile "
-				"resnet50'");
-	code = check_mode(&a, models, n_models);
-	if (!code)
-		code = check(&a);
-	if (code)
-		return code;
-	for (size_t i = 1; i < n_models; i++) {
-		if (is_op_word(models[i]) && !is_op_word(models[0]))
-			return complain(help.name, EXIT_USAGE,
-					"%s is a model and %s is not: one kind "
-					"at a time",
-					models[0], models[i]);
-	}
-	if (is_op_word(models[0]))
-		return run_ops(&a, models, n_models);
+	if (options_read_names(&help, groups, 4, argv, &models.names,
+			       &models.n))
+		return EXIT_DONE;
+	check_mode(&a, &models);
+	check(&a);
+	check_kinds(&models);
+	if (is_op_word(models.names[0]))
+		return run_ops(&a, &models);
+	a.plan.plan.sizes = &a.model.sizes;
 	if (a.overhead)
-		return study_overhead(&a, models[0]);
-	return a.n_generate ? generate(&a, models, n_models)
-			    : run(&a, models, n_models);
+		return overhead_run(help.name, models.names[0], &a.profile,
+				    &a.output);
+	return a.n_generate ? generate(&a, &models) : run(&a, models);
 }

@@ -12,14 +12,10 @@ static const struct command_help help = {
 	"measured, and the page is\nthe same on every machine.",
 	"  sleuth bench --json=sleep.json -- sleep 0.1\n"
 	"  sleuth report sleep.json\n"
-	"  sleuth report sleep.json --md sleep.md"};
+	"  sleuth report sleep.json --md sleep.md",
+	NULL};
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_result_render(result, how, out, err);
-}
+RENDER_WITH(sl_result_render)
 
 int
 cmd_report(char **argv)
@@ -30,20 +26,17 @@ cmd_report(char **argv)
 	struct sl_error err;
 	const char **words;
 	size_t n_words;
-	int code = options_read(&help, groups, 1, argv, &words, &n_words);
+	int code;
 
-	if (code)
-		return code;
-	if (n_words != 1)
-		return complain(help.name, EXIT_USAGE,
-				n_words ? "one file at a time; a second is "
-					  "'%s'"
-					: "name a file that a command wrote "
-					  "with --json=FILE",
-				n_words ? words[1] : "");
-	code = output_check(&output, help.name);
-	if (code)
-		return code;
+	if (options_read(&help, groups, 1, argv, &words, &n_words))
+		return EXIT_DONE;
+	if (n_words > 1)
+		refuse(help.name, "one file at a time; a second is '%s'",
+		       words[1]);
+	if (!n_words)
+		refuse(help.name,
+		       "name a file that a command wrote with --json=FILE");
+	output_check(&output, help.name);
 	if (sl_result_open(&result, words[0], &err))
 		return exit_for(help.name, &err);
 	code = output_write(&output, help.name, render, result);

@@ -23,7 +23,8 @@ static const struct command_help help = {
 	"  sleuth run resnet50\n"
 	"  sleuth run model.onnx --input x=image.npy --output results\n"
 	"  sleuth run model.onnx --check test_data_set_0\n"
-	"  sleuth run bert-base --seq 64 --dtype bf16 --threads 1 -v"};
+	"  sleuth run bert-base --seq 64 --dtype bf16 --threads 1 -v",
+	"no model given; try 'sleuth run resnet50'"};
 
 struct arguments {
 	struct model_options model;
@@ -47,86 +48,67 @@ static const struct option options[] = {
 	 "largest error that --check lets pass", 0, 0, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_run_render(result, how, out, err);
-}
+RENDER_WITH(sl_run_render)
 
-static int
+static void
 check_folder(const char *option, const char *path, int may_make)
 {
 	struct stat known;
 
 	if (!path)
-		return 0;
+		return;
 	if (stat(path, &known)) {
 		if (may_make && errno == ENOENT && !mkdir(path, 0777))
-			return 0;
-		return complain(help.name, EXIT_IO, "--%s %s: %s", option, path,
-				strerror(errno));
+			return;
+		exit(complain(help.name, EXIT_IO, "--%s %s: %s", option, path,
+			      strerror(errno)));
 	}
 	if (!S_ISDIR(known.st_mode))
-		return complain(help.name, EXIT_USAGE,
-				"--%s %s: is a file, not a folder", option,
-				path);
-	return 0;
+		refuse(help.name, "--%s %s: is a file, not a folder", option,
+		       path);
 }
 
-static int
+static void
 read_tolerance(struct arguments *a)
 {
 	char *end;
 
 	if (!a->tolerance)
-		return 0;
+		return;
 	a->run.tolerance = strtod(a->tolerance, &end);
 	if (end == a->tolerance || *end || !(a->run.tolerance > 0) ||
 	    a->run.tolerance > 1e30)
-		return complain(help.name, EXIT_USAGE,
-				"--tolerance %s: must be a number above 0, "
-				"such as 1e-3",
-				a->tolerance);
+		refuse(help.name,
+		       "--tolerance %s: must be a number above 0, such as 1e-3",
+		       a->tolerance);
 	if (!a->check)
-		return complain(help.name, EXIT_USAGE,
-				"--tolerance is for --check");
-	return 0;
+		refuse(help.name, "--tolerance is for --check");
 }
 
-static int
+static void
 check(struct arguments *a)
 {
-	int code = input_files_read(&a->run.inputs, &a->inputs, help.name);
-
+	a->run.inputs = input_files_read(&a->inputs, help.name);
 	a->run.n_inputs = a->inputs.n;
-	if (!code)
-		code = read_tolerance(a);
-	if (!code)
-		code = check_folder("check", a->check, 0);
-	if (!code)
-		code = model_options_check(&a->model, help.name);
-	if (!code)
-		code = plan_options_check(&a->plan, help.name);
-	if (!code)
-		code = output_check(&a->output, help.name);
-	if (!code && a->check && a->model.inputs)
-		code = complain(help.name, EXIT_USAGE,
-				"--check has inputs of its own; leave out "
-				"--inputs");
-	return code ? code : check_folder("output", a->folder, 1);
+	read_tolerance(a);
+	check_folder("check", a->check, 0);
+	model_options_check(&a->model, help.name);
+	plan_options_check(&a->plan, help.name);
+	output_check(&a->output, help.name);
+	if (a->check && a->model.inputs)
+		refuse(help.name,
+		       "--check has inputs of its own; leave out --inputs");
+	check_folder("output", a->folder, 1);
 }
 
 static int
 run(struct arguments *a, const char *name)
 {
-	struct sl_graph *graph;
+	struct sl_graph *graph = model_open(help.name, name, a->plan.seed);
 	struct sl_error err;
 	struct sl_run *result;
-	int code = model_open(&graph, help.name, name, a->plan.seed);
+	int code;
 
-	if (code)
-		return code;
 	a->run.struct_size = sizeof(a->run);
 	a->plan.plan.sizes = &a->model.sizes;
 	a->plan.plan.interrupt = tty_catch_interrupt();
@@ -138,8 +120,6 @@ run(struct arguments *a, const char *name)
 	if (sl_run(&result, graph, &a->run, &err)) {
 		code = exit_for_model(help.name, name, &err);
 	} else {
-		if (!a->output.quiet)
-			model_remarks(help.name);
 		code = output_write(&a->output, help.name, render, result);
 		if (!code && !result->is_ok)
 			code = EXIT_REGRESSED;
@@ -154,23 +134,15 @@ cmd_run(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		model_group(&a.model),
 		plan_group(&a.plan),
 		output_group(&a.output),
 	};
-	const char **models;
-	size_t n;
-	int code = options_read_names(&help, groups, 4, argv, &models, &n);
+	const char *model;
 
-	if (code)
-		return code;
-	if (n == 0)
-		return complain(help.name, EXIT_USAGE,
-				"no model given; try 'sleuth run resnet50'");
-	if (n > 1)
-		return complain(help.name, EXIT_USAGE,
-				"one model at a time, not %zu", n);
-	code = check(&a);
-	return code ? code : run(&a, models[0]);
+	if (options_read_name(&help, groups, 4, argv, &model))
+		return EXIT_DONE;
+	check(&a);
+	return run(&a, model);
 }

@@ -14,7 +14,8 @@ static const struct command_help help = {
 	"(promised: at most 5 %), how often planted\nslowdowns were found, "
 	"and how long that took. Exits 1 when the promise is proved\nbroken.",
 	"  sleuth selfcheck\n"
-	"  sleuth selfcheck --time 300 --budget 1 --work 1ms"};
+	"  sleuth selfcheck --time 300 --budget 1 --work 1ms",
+	NULL};
 
 struct arguments {
 	struct sl_selfcheck_options check;
@@ -36,12 +37,7 @@ static const struct option options[] = {
 	 1.8446744073709552e19, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_selfcheck_render(result, how, out, err);
-}
+RENDER_WITH(sl_selfcheck_render)
 
 static int
 run(struct sl_selfcheck_options *how, const struct output *output)
@@ -54,10 +50,8 @@ run(struct sl_selfcheck_options *how, const struct output *output)
 
 	how->struct_size = sizeof(*how);
 	how->interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !output->quiet) {
-		how->progress = tty_progress;
-		how->progress_ctx = label;
-	}
+	how->progress = tty_progress(output->quiet);
+	how->progress_ctx = label;
 	rc = sl_selfcheck(&result, how, &err);
 	tty_clear_progress();
 	if (rc)
@@ -77,14 +71,14 @@ cmd_selfcheck(char **argv)
 {
 	struct arguments a = {.work_s = 50e-6};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		output_group(&a.output),
 	};
-	int code = options_read_only(&help, groups, 2, argv);
 
-	if (!code)
-		code = output_check(&a.output, help.name);
+	if (options_read_only(&help, groups, 2, argv))
+		return EXIT_DONE;
+	output_check(&a.output, help.name);
 	a.check.seed = a.seed;
 	a.check.function_ns = a.work_s * 1e9;
-	return code ? code : run(&a.check, &a.output);
+	return run(&a.check, &a.output);
 }

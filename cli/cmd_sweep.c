@@ -22,7 +22,8 @@ static const struct command_help help = {
 	"  sleuth sweep bert-base --seq 64..512:64 --time 2\n"
 	"  sleuth sweep resnet18 mobilenetv2 --threads 1..N\n"
 	"  sleuth sweep mlp:784-256-10 --width 64..4096 --batch 32\n"
-	"  sleuth sweep resnet50 --batch 1..64 --mem 2G --latency 50ms"};
+	"  sleuth sweep resnet50 --batch 1..64 --mem 2G --latency 50ms",
+	"no model given; try 'sleuth sweep resnet50 --batch 1..64'"};
 
 struct arguments {
 	struct model_options model;
@@ -59,12 +60,7 @@ static const struct option options[] = {
 	 "exactly N timed passes of a visit", 1, 1e6, 0},
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_sweep_render(result, how, out, err);
-}
+RENDER_WITH(sl_sweep_render)
 
 /* A group without the options that this command reads as ranges. */
 static struct option_group
@@ -91,122 +87,60 @@ is_range(const char *text)
 	return strchr(text, ',') || strstr(text, "..");
 }
 
-/* A number fixes a size for all points. */
-static int
-fix_size(struct arguments *a, enum sl_axis axis)
+/* A number fixes a size for all points, a range is what changes. */
+static void
+read_range(struct arguments *a, enum sl_axis axis)
 {
 	const char *name = sl_axis_text(axis), *text = a->ranges[axis];
-	struct sl_sweep_values one;
+	size_t *fixed[SL_N_AXES] = {[SL_AXIS_BATCH] = &a->model.batch,
+				    [SL_AXIS_SEQ] = &a->model.seq,
+				    [SL_AXIS_THREADS] = &a->plan.threads};
+	struct sl_sweep_values values;
 	struct sl_error err;
 
-	if (sl_sweep_read(&one, axis, text, &err))
-		return complain(help.name, EXIT_USAGE, "--%s %s: %s", name,
-				text, err.text);
-	if (axis == SL_AXIS_WIDTH)
-		return complain(help.name, EXIT_USAGE,
-				"--width %s: the width of one model is in its "
-				"name; give a range",
-				text);
-	if (axis == SL_AXIS_BATCH)
-		a->model.batch = (size_t)one.values[0];
-	else if (axis == SL_AXIS_SEQ)
-		a->model.seq = (size_t)one.values[0];
-	else
-		a->plan.threads = (size_t)one.values[0];
-	return 0;
-}
-
-static int
-take_axis(struct arguments *a, enum sl_axis axis)
-{
-	const char *name = sl_axis_text(axis), *text = a->ranges[axis];
-	struct sl_error err;
-
-	if (a->values.n)
-		return complain(help.name, EXIT_USAGE,
-				"--%s %s: one range at a time; --%s is one "
-				"already",
-				name, text, sl_axis_text(a->sweep.axis));
-	if (sl_sweep_read(&a->values, axis, text, &err))
-		return complain(help.name, EXIT_USAGE, "--%s %s: %s", name,
-				text, err.text);
-	a->sweep.axis = axis;
-	return 0;
-}
-
-static int
-read_ranges(struct arguments *a)
-{
-	int code = 0;
-
-	for (int i = 0; !code && i < SL_N_AXES; i++) {
-		if (!a->ranges[i])
-			continue;
-		code = is_range(a->ranges[i]) ? take_axis(a, (enum sl_axis)i)
-					      : fix_size(a, (enum sl_axis)i);
+	if (is_range(text) && a->values.n)
+		refuse(help.name,
+		       "--%s %s: one range at a time; --%s is one already",
+		       name, text, sl_axis_text(a->sweep.axis));
+	if (sl_sweep_read(&values, axis, text, &err))
+		refuse(help.name, "--%s %s: %s", name, text, err.text);
+	if (is_range(text)) {
+		a->values = values;
+		a->sweep.axis = axis;
+		return;
 	}
-	if (!code && !a->values.n)
-		code = complain(help.name, EXIT_USAGE,
-				"what should change? add a range, such as "
-				"--batch 1..64");
-	return code;
+	if (axis == SL_AXIS_WIDTH)
+		refuse(help.name,
+		       "--width %s: the width of one model is in its name; "
+		       "give a range",
+		       text);
+	*fixed[axis] = (size_t)values.values[0];
 }
 
-static int
+static void
 check(struct arguments *a)
 {
-	int code = read_ranges(a);
-
-	if (!code && a->memory &&
-	    (!sl_quantity_read(&a->sweep.memory_bytes, a->memory) ||
-	     !(a->sweep.memory_bytes > 0)))
-		code = complain(help.name, EXIT_USAGE,
-				"--mem %s: not a size such as 8G, 16Gi or 512M",
-				a->memory);
-	if (!code)
-		code = model_options_check(&a->model, help.name);
-	if (!code)
-		code = plan_options_check(&a->plan, help.name);
-	return code ? code : output_check(&a->output, help.name);
-}
-
-/* What the models are and the sizes they have; along width they are opened
- * point by point. */
-static int
-open_models(struct arguments *a, const char **names, size_t n,
-	    struct sl_graph **graphs, struct sl_sweep_model *models)
-{
-	int code = 0;
-
-	for (size_t i = 0; !code && i < n; i++) {
-		models[i].name = names[i];
-		models[i].sizes = &a->model.sizes;
-		if (a->sweep.axis != SL_AXIS_WIDTH)
-			code = model_open(&graphs[i], help.name, names[i],
-					  a->plan.seed);
-		models[i].graph = graphs[i];
+	for (int i = 0; i < SL_N_AXES; i++) {
+		if (a->ranges[i])
+			read_range(a, (enum sl_axis)i);
 	}
-	if (code || a->sweep.axis == SL_AXIS_WIDTH || n < 2)
-		return code;
-	code = model_sizes_check(&a->model, graphs, n, help.name);
-	for (size_t i = 0; !code && i < n; i++) {
-		struct sl_sizes *sizes = must_alloc(1, sizeof(*sizes));
-
-		*sizes = model_sizes(&a->model, graphs[i]);
-		models[i].sizes = sizes;
-	}
-	return code;
+	if (!a->values.n)
+		refuse(help.name,
+		       "what should change? add a range, such as --batch "
+		       "1..64");
+	if (a->memory)
+		a->sweep.memory_bytes = memory_read(a->memory, help.name);
+	model_options_check(&a->model, help.name);
+	plan_options_check(&a->plan, help.name);
+	output_check(&a->output, help.name);
 }
 
 static int
 report(struct arguments *a, const struct sl_sweep *sweep)
 {
 	size_t n_measured = 0, n_best = 0;
-	int code;
+	int code = output_write(&a->output, help.name, render, sweep);
 
-	if (!a->output.quiet)
-		model_remarks(help.name);
-	code = output_write(&a->output, help.name, render, sweep);
 	for (size_t i = 0; i < sweep->n_series; i++) {
 		n_measured += sweep->series[i].n_measured;
 		n_best += !sweep->series[i].best.absent;
@@ -237,10 +171,8 @@ run(struct arguments *a, const struct sl_sweep_model *models, size_t n)
 	a->sweep.inputs_folder = a->model.inputs;
 	a->sweep.seed = a->plan.seed;
 	a->sweep.interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !a->output.quiet) {
-		a->sweep.progress = tty_progress;
-		a->sweep.progress_ctx = name;
-	}
+	a->sweep.progress = tty_progress(a->output.quiet);
+	a->sweep.progress_ctx = name;
 	rc = sl_sweep(&sweep, models, n, &a->sweep, &err);
 	tty_clear_progress();
 	if (rc)
@@ -255,32 +187,29 @@ cmd_sweep(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		without_ranges(model_group(&a.model)),
 		without_ranges(plan_group(&a.plan)),
 		output_group(&a.output),
 	};
 	struct sl_sweep_model *models;
-	struct sl_graph **graphs;
-	const char **names;
-	size_t n;
-	int code = options_read_names(&help, groups, 4, argv, &names, &n);
+	struct models m = {0};
+	int code;
 
-	if (code)
-		return code;
-	if (n == 0)
-		return complain(help.name, EXIT_USAGE,
-				"no model given; try 'sleuth sweep resnet50 "
-				"--batch 1..64'");
-	code = check(&a);
-	if (code)
-		return code;
-	models = must_alloc(n, sizeof(*models));
-	graphs = must_alloc(n, sizeof(*graphs));
-	code = open_models(&a, names, n, graphs, models);
-	if (!code)
-		code = run(&a, models, n);
-	for (size_t i = 0; i < n; i++)
-		sl_graph_free(graphs[i]);
+	if (options_read_names(&help, groups, 4, argv, &m.names, &m.n))
+		return EXIT_DONE;
+	check(&a);
+	models = must_alloc(m.n, sizeof(*models));
+	/* Along width they are opened point by point. */
+	if (a.sweep.axis != SL_AXIS_WIDTH)
+		models_open(&m, &a.model, help.name, a.plan.seed);
+	for (size_t i = 0; i < m.n; i++) {
+		models[i].name = m.names[i];
+		models[i].graph = m.graphs ? m.graphs[i] : NULL;
+		models[i].sizes = m.graphs ? &m.sizes[i] : &a.model.sizes;
+	}
+	code = run(&a, models, m.n);
+	if (m.graphs)
+		models_close(&m);
 	return code;
 }

@@ -17,7 +17,8 @@ static const struct command_help help = {
 	"FILE.onnx.data beside FILE.onnx.",
 	"  sleuth zoo\n"
 	"  sleuth zoo export resnet50 resnet50.onnx\n"
-	"  sleuth zoo export mlp:784-256-128-10 mlp.onnx --seed 7"};
+	"  sleuth zoo export mlp:784-256-128-10 mlp.onnx --seed 7",
+	NULL};
 
 struct arguments {
 	size_t seed;
@@ -43,17 +44,16 @@ render(const void *result, const struct sl_render_options *how,
 static int
 list(const struct arguments *a)
 {
-	int code = output_check(&a->output, help.name);
-	struct sl_zoo_list *zoo = NULL;
+	struct sl_zoo_list *zoo;
 	struct sl_error err;
+	int code;
 
-	if (!code && a->seed)
-		code = complain(help.name, EXIT_USAGE,
-				"--seed is for 'sleuth zoo export'");
-	if (!code && sl_zoo_count(&zoo, &err))
-		code = exit_for(help.name, &err);
-	if (!code)
-		code = output_write(&a->output, help.name, render, zoo);
+	output_check(&a->output, help.name);
+	if (a->seed)
+		refuse(help.name, "--seed is for 'sleuth zoo export'");
+	if (sl_zoo_count(&zoo, &err))
+		return exit_for(help.name, &err);
+	code = output_write(&a->output, help.name, render, zoo);
 	sl_zoo_list_free(zoo);
 	return code;
 }
@@ -68,9 +68,9 @@ static int export(const struct arguments *a, const char *name, const char *path)
 	int code = EXIT_FINE;
 
 	if (o->json || o->csv || o->markdown)
-		return complain(help.name, EXIT_USAGE,
-				"--json, --csv and --md are for the list, not "
-				"for 'export'");
+		refuse(help.name,
+		       "--json, --csv and --md are for the list, not for "
+		       "'export'");
 	if (strcmp(path, "-") == 0)
 		path = "/dev/stdout";
 	if (sl_graph_open(&graph, name, &how, &err) ||
@@ -85,25 +85,24 @@ cmd_zoo(char **argv)
 {
 	struct arguments a = {0};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		output_group(&a.output),
 	};
 	const char **words;
 	size_t n_words;
-	int code = options_read(&help, groups, 2, argv, &words, &n_words);
 
-	if (code)
-		return code;
+	if (options_read(&help, groups, 2, argv, &words, &n_words))
+		return EXIT_DONE;
 	if (n_words == 0)
 		return list(&a);
 	if (strcmp(words[0], "export") != 0)
-		return complain(help.name, EXIT_USAGE,
-				"unexpected '%s'; it is 'sleuth zoo' or "
-				"'sleuth zoo export NAME FILE.onnx'",
-				words[0]);
+		refuse(help.name,
+		       "unexpected '%s'; it is 'sleuth zoo' or 'sleuth zoo "
+		       "export NAME FILE.onnx'",
+		       words[0]);
 	if (n_words != 3)
-		return complain(help.name, EXIT_USAGE,
-				"export takes a model and a file: 'sleuth zoo "
-				"export resnet50 resnet50.onnx'");
+		refuse(help.name,
+		       "export takes a model and a file: 'sleuth zoo export "
+		       "resnet50 resnet50.onnx'");
 	return export(&a, words[1], words[2]);
 }

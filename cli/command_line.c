@@ -7,7 +7,6 @@
  * of parameter values.  Nothing is freed: the program ends soon after.
  */
 #include "command_line.h"
-#include "exit_code.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,10 +47,7 @@ static const struct option options[] = {
 struct option_group
 command_line_group(struct command_options *how)
 {
-	struct option_group group = {options,
-				     sizeof(options) / sizeof(options[0]), how};
-
-	return group;
+	return OPTION_GROUP(options, how);
 }
 
 /* A command before parameters are filled in. */
@@ -86,65 +82,57 @@ copy_text(const char *text, size_t n)
 	return copy;
 }
 
-static int
+static struct template *
+add_template(struct expansion *x)
+{
+	if (x->n_templates == MAX_COMMANDS)
+		refuse(x->command, "more than %d commands", MAX_COMMANDS);
+	return &x->templates[x->n_templates++];
+}
+
+static void
 cut_shell_lines(struct expansion *x, const char *const *words, size_t n_words)
 {
 	const char *separator = x->how->separator ? x->how->separator : "--";
 
 	for (size_t i = 0; i < n_words; i++) {
-		if (strcmp(words[i], separator) == 0)
-			continue;
-		if (x->n_templates == MAX_COMMANDS)
-			return complain(x->command, EXIT_USAGE,
-					"more than %d commands", MAX_COMMANDS);
-		x->templates[x->n_templates++].shell_line = words[i];
+		if (strcmp(words[i], separator) != 0)
+			add_template(x)->shell_line = words[i];
 	}
-	return 0;
 }
 
-static int
+static void
 add_words(struct expansion *x, const char *const *words, size_t n_words)
 {
-	const char **argv;
+	const char **argv = must_alloc(n_words + 1, sizeof(*argv));
 
 	if (!n_words)
-		return complain(x->command, EXIT_USAGE,
-				"command %zu is empty: nothing between two "
-				"separators",
-				x->n_templates + 1);
-	if (x->n_templates == MAX_COMMANDS)
-		return complain(x->command, EXIT_USAGE, "more than %d commands",
-				MAX_COMMANDS);
-	argv = must_alloc(n_words + 1, sizeof(*argv));
+		refuse(x->command,
+		       "command %zu is empty: nothing between two separators",
+		       x->n_templates + 1);
 	memcpy(argv, words, n_words * sizeof(*argv));
-	x->templates[x->n_templates++].argv = argv;
-	return 0;
+	add_template(x)->argv = argv;
 }
 
-static int
+static void
 cut_words(struct expansion *x, const char *const *words, size_t n_words)
 {
 	const char *separator = x->how->separator ? x->how->separator : "--";
 	size_t start = 1;
 
 	if (n_words && strcmp(words[0], "--") != 0)
-		return complain(x->command, EXIT_USAGE,
-				"unexpected '%s': commands come after '--', as "
-				"in 'sleuth %s -- %s' (or give whole lines "
-				"with --shell)",
-				words[0], x->command, words[0]);
+		refuse(x->command,
+		       "unexpected '%s': commands come after '--', as in "
+		       "'sleuth %s -- %s' (or give whole lines with --shell)",
+		       words[0], x->command, words[0]);
 	for (size_t i = 1; i <= n_words; i++) {
 		if (i < n_words && strcmp(words[i], separator) != 0)
 			continue;
 		if (i == n_words && i == start && !x->n_templates)
 			break; /* nothing at all: told below */
-		int code = add_words(x, words + start, i - start);
-
-		if (code)
-			return code;
+		add_words(x, words + start, i - start);
 		start = i + 1;
 	}
-	return 0;
 }
 
 /* "--shell bash 'a | b'" would time bash as a command of its own. */
@@ -161,66 +149,55 @@ is_shell_name(const char *word)
 	return 0;
 }
 
-static int
+static void
 cut(struct expansion *x, const char *const *words, size_t n_words)
 {
-	int code;
-
 	if (x->how->shell && !*x->how->shell && n_words &&
 	    is_shell_name(words[0]))
-		return complain(x->command, EXIT_USAGE,
-				"--shell %s: name the shell as --shell=%s",
-				words[0], words[0]);
-	code = x->how->shell ? cut_shell_lines(x, words, n_words)
-			     : cut_words(x, words, n_words);
-
-	if (!code && !x->n_templates)
-		return complain(x->command, EXIT_USAGE,
-				"no command given; try 'sleuth %s -- sleep "
-				"0.1'",
-				x->command);
-	return code;
+		refuse(x->command, "--shell %s: name the shell as --shell=%s",
+		       words[0], words[0]);
+	(x->how->shell ? cut_shell_lines : cut_words)(x, words, n_words);
+	if (!x->n_templates)
+		refuse(x->command,
+		       "no command given; try 'sleuth %s -- sleep 0.1'",
+		       x->command);
 }
 
-static int
+/* Where the values of a new parameter go. */
+static const char **
 add_variable(struct expansion *x, const char *name, size_t n_values)
 {
 	struct variable *v = &x->variables[x->n_variables];
 
 	for (size_t i = 0; i < x->n_variables; i++) {
 		if (strcmp(x->variables[i].name, name) == 0)
-			return complain(x->command, EXIT_USAGE,
-					"parameter '%s' is given twice", name);
+			refuse(x->command, "parameter '%s' is given twice",
+			       name);
 	}
 	if (x->n_variables == MAX_PARAMETERS)
-		return complain(x->command, EXIT_USAGE,
-				"more than %d parameters", MAX_PARAMETERS);
+		refuse(x->command, "more than %d parameters", MAX_PARAMETERS);
 	v->name = name;
 	v->values = must_alloc(n_values, sizeof(*v->values));
 	v->n_values = n_values;
 	x->n_variables++;
-	return 0;
+	return v->values;
 }
 
-static int
+static void
 add_list(struct expansion *x, const char *name, const char *list)
 {
+	const char **values;
 	size_t n = 1;
-	int code;
 
 	for (const char *at = list; *at; at++)
 		n += *at == ',';
-	code = add_variable(x, name, n);
-	if (code)
-		return code;
+	values = add_variable(x, name, n);
 	for (size_t i = 0; i < n; i++) {
 		size_t length = strcspn(list, ",");
 
-		x->variables[x->n_variables - 1].values[i] =
-			copy_text(list, length);
+		values[i] = copy_text(list, length);
 		list += length + 1;
 	}
-	return 0;
 }
 
 /* Plain decimals only: what is printed for a step must be exact. */
@@ -244,64 +221,56 @@ decimals_of(const char *text)
 	return point ? (int)strlen(point + 1) : 0;
 }
 
-static int
+static void
 add_scan(struct expansion *x, const char *name, const char *min_text,
 	 const char *max_text)
 {
 	const char *step_text = x->how->step ? x->how->step : "1";
 	int decimals = decimals_of(min_text);
 	double min, max, step, n;
-	int code;
+	const char **values;
 
 	if (!parse_decimal(&min, min_text) || !parse_decimal(&max, max_text))
-		return complain(x->command, EXIT_USAGE,
-				"--parameter-scan %s %s %s: the range is not "
-				"two plain numbers",
-				name, min_text, max_text);
+		refuse(x->command,
+		       "--parameter-scan %s %s %s: the range is not two plain "
+		       "numbers",
+		       name, min_text, max_text);
 	if (!parse_decimal(&step, step_text))
-		return complain(x->command, EXIT_USAGE,
-				"--parameter-step-size %s: not a plain number",
-				step_text);
+		refuse(x->command,
+		       "--parameter-step-size %s: not a plain number",
+		       step_text);
 	if (step <= 0 || max < min)
-		return complain(x->command, EXIT_USAGE,
-				"--parameter-scan %s %s %s in steps of %s: "
-				"an empty range",
-				name, min_text, max_text, step_text);
+		refuse(x->command,
+		       "--parameter-scan %s %s %s in steps of %s: an empty "
+		       "range",
+		       name, min_text, max_text, step_text);
 	n = floor((max - min) / step * (1 + 1e-12)) + 1;
 	if (n > MAX_COMMANDS)
-		return complain(x->command, EXIT_USAGE,
-				"--parameter-scan %s: %g values, more than %d",
-				name, n, MAX_COMMANDS);
+		refuse(x->command,
+		       "--parameter-scan %s: %g values, more than %d", name, n,
+		       MAX_COMMANDS);
 	if (decimals_of(step_text) > decimals)
 		decimals = decimals_of(step_text);
-	code = add_variable(x, name, (size_t)n);
-	for (size_t i = 0; !code && i < (size_t)n; i++) {
+	values = add_variable(x, name, (size_t)n);
+	for (size_t i = 0; i < (size_t)n; i++) {
 		char text[64];
 
 		snprintf(text, sizeof(text), "%.*f", decimals,
 			 min + step * (double)i);
-		x->variables[x->n_variables - 1].values[i] =
-			copy_text(text, strlen(text));
+		values[i] = copy_text(text, strlen(text));
 	}
-	return code;
 }
 
-static int
+static void
 add_variables(struct expansion *x)
 {
-	int code = 0;
+	const struct word_list *scans = &x->how->scans, *lists = &x->how->lists;
 
-	for (size_t i = 0; !code && i < x->how->scans.n; i++) {
-		const char **words = x->how->scans.words + 3 * i;
-
-		code = add_scan(x, words[0], words[1], words[2]);
-	}
-	for (size_t i = 0; !code && i < x->how->lists.n; i++) {
-		const char **words = x->how->lists.words + 2 * i;
-
-		code = add_list(x, words[0], words[1]);
-	}
-	return code;
+	for (size_t i = 0; i < 3 * scans->n; i += 3)
+		add_scan(x, scans->words[i], scans->words[i + 1],
+			 scans->words[i + 2]);
+	for (size_t i = 0; i < 2 * lists->n; i += 2)
+		add_list(x, lists->words[i], lists->words[i + 1]);
 }
 
 /* 'text' with every {name} replaced; NULL stays NULL. */
@@ -389,7 +358,7 @@ combination(const struct expansion *x, size_t k)
 	return parameters;
 }
 
-static int
+static void
 check_counts(const struct expansion *x)
 {
 	const struct {
@@ -404,50 +373,39 @@ check_counts(const struct expansion *x)
 
 	for (size_t i = 0; i < 4; i++) {
 		if (given[i].n > 1 && given[i].n != x->n_templates)
-			return complain(x->command, EXIT_USAGE,
-					"--%s is given %zu times for %zu "
-					"commands: once, or once for each",
-					given[i].option, given[i].n,
-					x->n_templates);
+			refuse(x->command,
+			       "--%s is given %zu times for %zu commands: "
+			       "once, or once for each",
+			       given[i].option, given[i].n, x->n_templates);
 	}
 	if (x->how->names.n > x->n_templates)
-		return complain(x->command, EXIT_USAGE,
-				"--command-name is given %zu times for %zu "
-				"commands",
-				x->how->names.n, x->n_templates);
+		refuse(x->command,
+		       "--command-name is given %zu times for %zu commands",
+		       x->how->names.n, x->n_templates);
 	if (x->how->step && !x->how->scans.n)
-		return complain(x->command, EXIT_USAGE,
-				"--parameter-step-size needs "
-				"--parameter-scan");
-	return 0;
+		refuse(x->command,
+		       "--parameter-step-size needs --parameter-scan");
 }
 
-int
+void
 command_line_read(const char *command, const struct command_options *how,
 		  const char *const *words, size_t n_words,
 		  struct sl_command **out, size_t *n_out)
 {
 	struct expansion *x = must_alloc(1, sizeof(*x));
 	size_t n_combinations = 1;
-	int code;
 
 	x->command = command;
 	x->how = how;
 	if (how->shell && how->no_shell)
-		return complain(command, EXIT_USAGE,
-				"--shell and -N exclude each other");
-	code = cut(x, words, n_words);
-	if (!code)
-		code = check_counts(x);
-	if (!code)
-		code = add_variables(x);
-	if (code)
-		return code;
+		refuse(command, "--shell and -N exclude each other");
+	cut(x, words, n_words);
+	check_counts(x);
+	add_variables(x);
 	for (size_t i = 0; i < x->n_variables; i++) {
 		n_combinations *= x->variables[i].n_values;
 		if (n_combinations * x->n_templates > MAX_COMMANDS)
-			return complain(command, EXIT_USAGE,
-					"more than %d commands", MAX_COMMANDS);
+			refuse(command, "more than %d commands", MAX_COMMANDS);
 	}
 	*n_out = n_combinations * x->n_templates;
 	*out = must_alloc(*n_out, sizeof(**out));
@@ -458,5 +416,4 @@ command_line_read(const char *command, const struct command_options *how,
 			fill_command(&(*out)[k * x->n_templates + i], x, i,
 				     parameters);
 	}
-	return 0;
 }

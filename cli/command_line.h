@@ -23,11 +23,10 @@ struct option_group command_line_group(struct command_options *how);
 /*
  * Turns the words after the options into commands, one for each combination
  * of parameters; {VAR} stands for a parameter's value anywhere in them.
- * Returns 0 or an exit code after one line on stderr.  The commands live as
- * long as the program.
+ * Refuses words that are none.  The commands live as long as the program.
  */
-int command_line_read(const char *command, const struct command_options *how,
-		      const char *const *words, size_t n_words,
-		      struct sl_command **out, size_t *n_out);
+void command_line_read(const char *command, const struct command_options *how,
+		       const char *const *words, size_t n_words,
+		       struct sl_command **out, size_t *n_out);
 
 #endif

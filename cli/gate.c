@@ -5,41 +5,32 @@
 
 #include <string.h>
 
-int
+void
 gate_read(struct gate *gate, const struct word_list *texts, const char *command,
 	  size_t n_commands)
 {
 	memset(gate, 0, sizeof(*gate));
 	if (texts->n && n_commands < 2)
-		return complain(command, EXIT_USAGE,
-				"--gate needs two commands: a baseline and "
-				"another");
+		refuse(command,
+		       "--gate needs two commands: a baseline and another");
 	for (size_t i = 0; i < texts->n; i++) {
 		const char *text = texts->words[i];
 		int is_memory = strncmp(text, "memory=", 7) == 0;
 		const char *share = is_memory                        ? text + 7
 				    : strncmp(text, "time=", 5) == 0 ? text + 5
 								     : text;
-		double limit;
+		int *has = is_memory ? &gate->has_memory : &gate->has_time;
+		double *limit = is_memory ? &gate->memory : &gate->time;
 
-		if (!parse_share(&limit, share) || limit < 0 || limit >= 1)
-			return complain(command, EXIT_USAGE,
-					"--gate %s: must be such as 1%%, "
-					"time=1%% or memory=5%%, below "
-					"100%%",
-					text);
-		if (is_memory ? gate->has_memory : gate->has_time)
-			return complain(command, EXIT_USAGE,
-					"--gate %s: given twice", text);
-		if (is_memory) {
-			gate->has_memory = 1;
-			gate->memory = limit;
-		} else {
-			gate->has_time = 1;
-			gate->time = limit;
-		}
+		if (!parse_share(limit, share) || *limit < 0 || *limit >= 1)
+			refuse(command,
+			       "--gate %s: must be such as 1%%, time=1%% or "
+			       "memory=5%%, below 100%%",
+			       text);
+		if (*has)
+			refuse(command, "--gate %s: given twice", text);
+		*has = 1;
 	}
-	return 0;
 }
 
 /* How bad a code is: 1 before 3 before 2 before 0; others are defects. */

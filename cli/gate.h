@@ -12,11 +12,11 @@ struct gate {
 };
 
 /*
- * Reads "1%", "time=1%" or "memory=5%", each at most once.  Returns 0 or an
- * exit code after one line on stderr.
+ * Reads "1%", "time=1%" or "memory=5%", each at most once; refuses
+ * other words.
  */
-int gate_read(struct gate *gate, const struct word_list *texts,
-	      const char *command, size_t n_commands);
+void gate_read(struct gate *gate, const struct word_list *texts,
+	       const char *command, size_t n_commands);
 
 /*
  * The exit code: 1 when any later command is proved worse than the first,

@@ -28,7 +28,7 @@ twin_name(char *twin, const char *name)
 	return e->name != NULL;
 }
 
-static int
+static void
 check(const struct generate_request *r, size_t n)
 {
 	const struct model_options *m = r->model;
@@ -40,24 +40,18 @@ check(const struct generate_request *r, size_t n)
 						       : NULL;
 
 	if (size)
-		return complain(r->command, EXIT_USAGE,
-				"--%s does not go with --generate: sizes "
-				"follow from --prompt and the token",
-				size);
+		refuse(r->command,
+		       "--%s does not go with --generate: sizes follow from "
+		       "--prompt and the token",
+		       size);
 	if (n > 2)
-		return complain(r->command, EXIT_USAGE,
-				"--generate is for one model, or the same with "
-				"and without a cache, not %zu",
-				n);
-	return 0;
+		refuse(r->command,
+		       "--generate is for one model, or the same with and "
+		       "without a cache, not %zu",
+		       n);
 }
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_generation_render(result, how, out, err);
-}
+RENDER_WITH(sl_generation_render)
 
 static int
 measure(const struct generate_request *r, const char *name,
@@ -82,16 +76,12 @@ measure(const struct generate_request *r, const char *name,
 	int code;
 
 	plan.sizes = &r->model->sizes;
-	if (tty_shows_progress() && !r->output->quiet) {
-		how.progress = tty_progress;
-		how.progress_ctx = (void *)(uintptr_t)name;
-	}
+	how.progress = tty_progress(r->output->quiet);
+	how.progress_ctx = (void *)(uintptr_t)name;
 	rc = sl_generate(&found, graphs[0], &how, &err);
 	tty_clear_progress();
 	if (rc)
 		return exit_for_model(r->command, name, &err);
-	if (!r->output->quiet)
-		model_remarks(r->command);
 	code = output_write(r->output, r->command, render, found);
 	if (!code && found->stopped_by == SL_STOP_INTERRUPT)
 		code = EXIT_INTERRUPTED;
@@ -106,20 +96,17 @@ generate_run(const struct generate_request *r, const char *const *models,
 	struct sl_graph *graphs[2] = {NULL, NULL};
 	char twin[NAME_MOST];
 	const char *second = NULL;
-	int code = check(r, n);
+	int code;
 
-	if (code)
-		return code;
+	check(r, n);
 	if (n == 2)
 		second = models[1];
 	else if (twin_name(twin, models[0]))
 		second = twin;
-	code = model_open(&graphs[0], r->command, models[0], r->plan->seed);
-	if (!code && second)
-		code = model_open(&graphs[1], r->command, second,
-				  r->plan->seed);
-	if (!code)
-		code = measure(r, models[0], graphs);
+	graphs[0] = model_open(r->command, models[0], r->plan->seed);
+	if (second)
+		graphs[1] = model_open(r->command, second, r->plan->seed);
+	code = measure(r, models[0], graphs);
 	for (int i = 0; i < 2; i++)
 		sl_graph_free(graphs[i]);
 	return code;

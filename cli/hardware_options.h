@@ -23,17 +23,16 @@ struct hardware_options {
 struct option_group hardware_group(struct hardware_options *options);
 
 /*
- * Opens the machines that --on names and reads the other words.  Returns 0,
- * or an exit code after one line on stderr.
+ * Opens the machines that --on names and reads the other words; ends
+ * the program after one line on stderr where that fails.
  */
-int hardware_options_check(struct hardware_options *options,
-			   const char *command);
+void hardware_options_check(struct hardware_options *options,
+			    const char *command);
 
 /* Frees what hardware_options_check() opened. */
 void hardware_options_release(struct hardware_options *options);
 
-/* The optimizer of that name; "" is adam.  Returns 0, or an exit code. */
-int optimizer_named(enum sl_optimizer *out, const char *name,
-		    const char *command);
+/* The optimizer of that name; "" is adam.  Others are refused. */
+enum sl_optimizer optimizer_named(const char *name, const char *command);
 
 #endif

@@ -25,7 +25,8 @@ static const struct command_help help = {
 	"  sleuth compare old.onnx new.onnx\n"
 	"  sleuth compare resnet50 --b-threads 1\n"
 	"  sleuth compare mobilenetv2 --b-no-fusion --time 10\n"
-	"  sleuth compare bert-base distilbert --seq 64 --gate memory=5%"};
+	"  sleuth compare bert-base distilbert --seq 64 --gate memory=5%",
+	NULL};
 
 struct arguments {
 	struct model_options model;
@@ -69,20 +70,10 @@ static const struct option options[] = {
 struct field {
 	struct sl_contender contenders[SL_CONTENDERS_MOST];
 	struct sl_plan_options plans[SL_CONTENDERS_MOST];
-	struct sl_sizes sizes[SL_CONTENDERS_MOST];
-	struct sl_graph *graphs[SL_CONTENDERS_MOST]; /* borrowed where an
-							earlier one is the
-							same */
-	const char *words[SL_CONTENDERS_MOST];
-	size_t n;
+	struct models models;
 };
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_versus_render(result, how, out, err);
-}
+RENDER_WITH(sl_versus_render)
 
 static int
 has_b_options(const struct arguments *a)
@@ -90,71 +81,60 @@ has_b_options(const struct arguments *a)
 	return a->b_threads || a->b_batch || a->b_dtype || a->b_no_fusion;
 }
 
-static int
-count_models(struct field *f, const struct arguments *a,
-	     const char *const *words, size_t n)
+static void
+count_models(struct field *f, const struct arguments *a, const char **words,
+	     size_t n)
 {
 	if (n == 0)
-		return complain(help.name, EXIT_USAGE,
-				"nothing to compare; try 'sleuth compare "
-				"resnet18 resnet50' or 'sleuth compare -- A -- "
-				"B'");
+		refuse(help.name,
+		       "nothing to compare; try 'sleuth compare resnet18 "
+		       "resnet50' or 'sleuth compare -- A -- B'");
 	if (n == 1 && !has_b_options(a))
-		return complain(help.name, EXIT_USAGE,
-				"one model given: name another, or say with "
-				"--b-threads, --b-dtype, --b-batch or "
-				"--b-no-fusion how B differs");
+		refuse(help.name,
+		       "one model given: name another, or say with "
+		       "--b-threads, --b-dtype, --b-batch or --b-no-fusion how "
+		       "B differs");
 	if (n > SL_CONTENDERS_MOST)
-		return complain(help.name, EXIT_USAGE,
-				"%zu models: at most %d can be compared", n,
-				SL_CONTENDERS_MOST);
+		refuse(help.name, "%zu models: at most %d can be compared", n,
+		       SL_CONTENDERS_MOST);
 	if (n > 2 && has_b_options(a))
-		return complain(help.name, EXIT_USAGE,
-				"--b-... options are for two models, not %zu",
-				n);
-	for (size_t i = 0; i < n; i++)
-		f->words[i] = words[i];
+		refuse(help.name, "--b-... options are for two models, not %zu",
+		       n);
+	f->models.names = must_alloc(n + 1, sizeof(*words));
+	memcpy(f->models.names, words, n * sizeof(*words));
 	if (n == 1)
-		f->words[n++] = words[0];
-	f->n = n;
-	return 0;
+		f->models.names[n++] = words[0];
+	f->models.n = n;
+	f->models.is_shared = 1;
 }
 
 /* B's plan: A's with what is said of B alone. */
-static int
+static void
 check_b(struct arguments *a)
 {
+	static const char *const dtypes[] = {"f32", "bf16", NULL};
+
 	a->b_plan = a->plan;
 	if (a->b_threads)
 		a->b_plan.threads = a->b_threads;
 	if (a->b_no_fusion)
 		a->b_plan.no_fusion = 1;
-	if (!a->b_dtype)
-		return plan_options_check(&a->b_plan, help.name);
-	a->b_plan.dtype = a->b_dtype;
-	if (strcmp(a->b_dtype, "f32") != 0 && strcmp(a->b_dtype, "bf16") != 0)
-		return complain(help.name, EXIT_USAGE,
-				"--b-dtype %s: must be one of f32, bf16",
-				a->b_dtype);
-	return plan_options_check(&a->b_plan, help.name);
+	if (a->b_dtype)
+		a->b_plan.dtype = a->b_dtype;
+	read_choice(help.name, "b-dtype", a->b_dtype, dtypes);
+	plan_options_check(&a->b_plan, help.name);
 }
 
-static int
-check(struct arguments *a, struct field *f, const char *const *words, size_t n)
+static void
+check(struct arguments *a, struct field *f, const char **words, size_t n)
 {
-	int code = count_models(f, a, words, n);
-
-	if (!code)
-		code = gate_read(&a->gate, &a->gates, help.name, f->n);
-	if (!code)
-		code = input_files_read(&a->files, &a->inputs, help.name);
-	if (!code)
-		code = model_options_check(&a->model, help.name);
-	if (!code)
-		code = plan_options_check(&a->plan, help.name);
-	if (!code)
-		code = check_b(a);
-	return code ? code : output_check(&a->output, help.name);
+	count_models(f, a, words, n);
+	gate_read(&a->gate, &a->gates, help.name, f->models.n);
+	a->files = input_files_read(&a->inputs, help.name);
+	model_options_check(&a->model, help.name);
+	plan_options_check(&a->plan, help.name);
+	check_b(a);
+	output_check(&a->output, help.name);
 }
 
 /* "resnet50, 1 thread, bf16": B, where it is run in another way. */
@@ -179,62 +159,22 @@ name_of_b(const struct arguments *a, const char *word)
 	return name;
 }
 
-/* A model that was named before is opened once. */
-static int
-open_model(const struct arguments *a, struct field *f, size_t i)
-{
-	for (size_t k = 0; k < i; k++) {
-		if (strcmp(f->words[k], f->words[i]) == 0) {
-			f->graphs[i] = f->graphs[k];
-			return 0;
-		}
-	}
-	return model_open(&f->graphs[i], help.name, f->words[i], a->plan.seed);
-}
-
 static void
 set_contender(const struct arguments *a, struct field *f, size_t i)
 {
 	struct sl_contender *c = &f->contenders[i];
+	const char *word = f->models.names[i];
 
-	f->sizes[i] = model_sizes(&a->model, f->graphs[i]);
 	f->plans[i] = i ? a->b_plan.plan : a->plan.plan;
-	f->plans[i].sizes = &f->sizes[i];
+	f->plans[i].sizes = &f->models.sizes[i];
 	if (i && a->b_batch)
-		f->sizes[i].batch = (int64_t)a->b_batch;
-	c->name = i ? name_of_b(a, f->words[i]) : f->words[i];
-	c->graph = f->graphs[i];
+		f->models.sizes[i].batch = (int64_t)a->b_batch;
+	c->name = i ? name_of_b(a, word) : word;
+	c->graph = f->models.graphs[i];
 	c->plan = &f->plans[i];
 	c->inputs = a->files;
 	c->n_inputs = a->inputs.n;
 	c->inputs_folder = a->model.inputs;
-}
-
-static int
-open_models(const struct arguments *a, struct field *f)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < f->n && !code; i++)
-		code = open_model(a, f, i);
-	if (!code)
-		code = model_sizes_check(&a->model, f->graphs, f->n, help.name);
-	for (size_t i = 0; i < f->n && !code; i++)
-		set_contender(a, f, i);
-	return code;
-}
-
-static void
-close_models(struct field *f)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		int is_borrowed = 0;
-
-		for (size_t k = 0; k < i; k++)
-			is_borrowed |= f->graphs[k] == f->graphs[i];
-		if (!is_borrowed)
-			sl_graph_free(f->graphs[i]);
-	}
 }
 
 /* The worst of all that came after A: 1 before 2 before 0. */
@@ -276,16 +216,12 @@ run(const struct arguments *a, const struct field *f)
 
 	how.margin = margin > 0 ? margin : -1;
 	how.interrupt = tty_catch_interrupt();
-	if (tty_shows_progress() && !a->output.quiet) {
-		how.progress = tty_progress;
-		how.progress_ctx = label;
-	}
-	rc = sl_versus(&versus, f->contenders, f->n, &how, &err);
+	how.progress = tty_progress(a->output.quiet);
+	how.progress_ctx = label;
+	rc = sl_versus(&versus, f->contenders, f->models.n, &how, &err);
 	tty_clear_progress();
 	if (rc)
 		return exit_for(help.name, &err);
-	if (!a->output.quiet)
-		model_remarks(help.name);
 	code = output_write(&a->output, help.name, render, versus);
 	if (!code && versus->stopped_by == SL_STOP_INTERRUPT)
 		code = EXIT_INTERRUPTED;
@@ -300,24 +236,23 @@ model_compare(char **argv)
 {
 	struct arguments a = {.margin = 0.01};
 	const struct option_group groups[] = {
-		{options, sizeof(options) / sizeof(options[0]), &a},
+		OPTION_GROUP(options, &a),
 		model_group(&a.model),
 		plan_group(&a.plan),
 		output_group(&a.output),
 	};
-	struct field f = {.n = 0};
+	struct field f = {.models = {0}};
 	const char **words;
 	size_t n;
-	int code = options_read(&help, groups, sizeof(groups) / sizeof(*groups),
-				argv, &words, &n);
+	int code;
 
-	if (!code)
-		code = check(&a, &f, words, n);
-	if (code)
-		return code;
-	code = open_models(&a, &f);
-	if (!code)
-		code = run(&a, &f);
-	close_models(&f);
+	if (options_read(&help, groups, 4, argv, &words, &n))
+		return EXIT_DONE;
+	check(&a, &f, words, n);
+	models_open(&f.models, &a.model, help.name, a.plan.seed);
+	for (size_t i = 0; i < f.models.n; i++)
+		set_contender(&a, &f, i);
+	code = run(&a, &f);
+	models_close(&f.models);
 	return code;
 }

@@ -40,11 +40,8 @@ static const struct option options[] = {
 struct option_group
 model_group(struct model_options *values)
 {
-	struct option_group group = {
-		options, sizeof(options) / sizeof(options[0]), values};
-
 	values->past = PAST_NOT_GIVEN;
-	return group;
+	return OPTION_GROUP(options, values);
 }
 
 /* The digits at *text, which is moved past them; 0 leaves it: there are none,
@@ -93,7 +90,7 @@ split(const char *word, const char **value)
 	return name;
 }
 
-static int
+static void
 read_dims(struct model_options *o, const char *command)
 {
 	struct sl_dim_size *dims = must_alloc(o->dims.n, sizeof(*dims));
@@ -103,18 +100,15 @@ read_dims(struct model_options *o, const char *command)
 
 		dims[i].name = split(word, &value);
 		if (!dims[i].name || !read_dim(&dims[i].size, &value) || *value)
-			return complain(
-				command, EXIT_USAGE, "--dim %s: %s", word,
-				dim_fault(value, "must be such as seq=128"));
+			refuse(command, "--dim %s: %s", word,
+			       dim_fault(value, "must be such as seq=128"));
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(dims[k].name, dims[i].name) == 0)
-				return complain(command, EXIT_USAGE,
-						"--dim %s: given twice", word);
+				refuse(command, "--dim %s: given twice", word);
 		}
 	}
 	o->sizes.dims = dims;
 	o->sizes.n_dims = o->dims.n;
-	return 0;
 }
 
 /* "1,3,224,224" or, as reports print it, "1x3x224x224"; 0: not a shape. */
@@ -145,7 +139,7 @@ has_large_dim(const char *text)
 	return 0;
 }
 
-static int
+static void
 read_shapes(struct model_options *o, const char *command)
 {
 	struct sl_input_shape *shapes =
@@ -156,53 +150,46 @@ read_shapes(struct model_options *o, const char *command)
 
 		shapes[i].input = split(word, &value);
 		if (!shapes[i].input)
-			return complain(command, EXIT_USAGE,
-					"--shape %s: name the input, as in "
-					"x=1,3,224,224",
-					word);
+			refuse(command,
+			       "--shape %s: name the input, as in "
+			       "x=1,3,224,224",
+			       word);
 		if (!read_shape(&shapes[i], value))
-			return complain(command, EXIT_USAGE,
-					has_large_dim(value)
-						? "--shape %s: a size of '%s' "
-						  "is too large"
-						: "--shape %s: '%s' is not a "
-						  "shape such as 1,3,224,224",
-					word, value);
+			refuse(command,
+			       has_large_dim(value)
+				       ? "--shape %s: a size of '%s' is too "
+					 "large"
+				       : "--shape %s: '%s' is not a shape such "
+					 "as 1,3,224,224",
+			       word, value);
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(shapes[k].input, shapes[i].input) == 0)
-				return complain(command, EXIT_USAGE,
-						"--shape %s: given twice",
-						word);
+				refuse(command, "--shape %s: given twice",
+				       word);
 		}
 	}
 	o->sizes.shapes = shapes;
 	o->sizes.n_shapes = o->shapes.n;
-	return 0;
 }
 
-static int
+static void
 check_folder(const char *command, const char *path)
 {
 	struct stat known;
 
-	if (!path)
-		return 0;
 	if (stat(path, &known))
-		return complain(command, EXIT_IO, "--inputs %s: %s", path,
-				strerror(errno));
+		exit(complain(command, EXIT_IO, "--inputs %s: %s", path,
+			      strerror(errno)));
 	if (!S_ISDIR(known.st_mode))
-		return complain(command, EXIT_USAGE,
-				"--inputs %s: is a file; name the folder that "
-				"holds input_0.pb",
-				path);
-	return 0;
+		refuse(command,
+		       "--inputs %s: is a file; name the folder that holds "
+		       "input_0.pb",
+		       path);
 }
 
-int
+void
 model_options_check(struct model_options *o, const char *command)
 {
-	int code;
-
 	o->sizes = (struct sl_sizes){
 		.struct_size = sizeof(o->sizes),
 		.batch = (int64_t)o->batch,
@@ -211,12 +198,21 @@ model_options_check(struct model_options *o, const char *command)
 		.has_past = o->past != PAST_NOT_GIVEN,
 		.inputs_folder = o->inputs,
 	};
-	code = read_dims(o, command);
-	if (!code)
-		code = read_shapes(o, command);
-	if (!code)
-		code = check_folder(command, o->inputs);
-	return code;
+	read_dims(o, command);
+	read_shapes(o, command);
+	if (o->inputs)
+		check_folder(command, o->inputs);
+}
+
+double
+memory_read(const char *text, const char *command)
+{
+	double n_bytes;
+
+	if (!sl_quantity_read(&n_bytes, text) || !(n_bytes > 0))
+		refuse(command, "--mem %s: not a size such as 8G, 16Gi or 512M",
+		       text);
+	return n_bytes;
 }
 
 /* What readers remarked, in the order of their models. */
@@ -243,22 +239,24 @@ model_remarks(const char *command)
 {
 	for (const struct remark *r = first_remark; r; r = r->next)
 		complain(command, 0, "%s", r->text);
+	first_remark = NULL;
+	next_remark = &first_remark;
 }
 
-int
-model_open(struct sl_graph **out, const char *command, const char *name,
-	   uint64_t seed)
+struct sl_graph *
+model_open(const char *command, const char *name, uint64_t seed)
 {
 	char label[256];
 	struct sl_log log = {keep_remark, label};
 	struct sl_graph_options how = {
 		.struct_size = sizeof(how), .seed = seed, .log = &log};
+	struct sl_graph *graph;
 	struct sl_error err;
 
 	snprintf(label, sizeof(label), "%s", name);
-	if (sl_graph_open(out, name, &how, &err))
-		return exit_for(command, &err);
-	return 0;
+	if (sl_graph_open(&graph, name, &how, &err))
+		exit(exit_for(command, &err));
+	return graph;
 }
 
 static int
@@ -267,8 +265,10 @@ has_input(const struct sl_graph *graph, const char *name)
 	return sl_graph_find_input(graph, name) != SL_NO_VALUE;
 }
 
-struct sl_sizes
-model_sizes(const struct model_options *o, const struct sl_graph *graph)
+/* The sizes that this one of several models has: what 'seq', 'past', 'dims'
+ * and 'shapes' name and it has not is left out. */
+static struct sl_sizes
+sizes_of(const struct model_options *o, const struct sl_graph *graph)
 {
 	struct sl_sizes sizes = o->sizes;
 	struct sl_dim_size *dims = must_alloc(sizes.n_dims, sizeof(*dims));
@@ -299,17 +299,6 @@ model_sizes(const struct model_options *o, const struct sl_graph *graph)
 }
 
 static int
-any_has(struct sl_graph *const *graphs, size_t n, const char *name,
-	int (*has)(const struct sl_graph *graph, const char *name))
-{
-	size_t k = 0;
-
-	while (k < n && !has(graphs[k], name))
-		k++;
-	return k < n;
-}
-
-static int
 has_seq(const struct sl_graph *graph, const char *name)
 {
 	(void)name;
@@ -323,38 +312,77 @@ has_past(const struct sl_graph *graph, const char *name)
 	return sl_graph_has_past(graph);
 }
 
-static int
-no_role(const char *command, const char *option)
+/* A size must be one of at least one of the models. */
+static void
+check_size(const struct models *m, const char *command, const char *option,
+	   const char *name,
+	   int (*has)(const struct sl_graph *graph, const char *name))
 {
-	return complain(command, EXIT_DATA,
-			"%s: no input of these models has a dimension known as "
-			"that; name it with --dim",
-			option);
+	int is_dim = has == sl_graph_has_dim;
+
+	for (size_t k = 0; k < m->n; k++) {
+		if (has(m->graphs[k], name))
+			return;
+	}
+	if (!name)
+		exit(complain(command, EXIT_DATA,
+			      "--%s: no input of these models has a dimension "
+			      "known as that; name it with --dim",
+			      option));
+	exit(complain(command, EXIT_DATA,
+		      "--%s %s: none of these models has such %s", option, name,
+		      is_dim ? "a dimension" : "an input"));
 }
 
-int
-model_sizes_check(const struct model_options *o, struct sl_graph *const *graphs,
-		  size_t n, const char *command)
+static void
+check_sizes(const struct models *m, const struct sl_sizes *sizes,
+	    const char *command)
 {
-	const struct sl_sizes *sizes = &o->sizes;
+	if (sizes->seq)
+		check_size(m, command, "seq", NULL, has_seq);
+	if (sizes->has_past)
+		check_size(m, command, "past", NULL, has_past);
+	for (size_t i = 0; i < sizes->n_dims; i++)
+		check_size(m, command, "dim", sizes->dims[i].name,
+			   sl_graph_has_dim);
+	for (size_t i = 0; i < sizes->n_shapes; i++)
+		check_size(m, command, "shape", sizes->shapes[i].input,
+			   has_input);
+}
 
-	if (sizes->seq && !any_has(graphs, n, "", has_seq))
-		return no_role(command, "--seq");
-	if (sizes->has_past && !any_has(graphs, n, "", has_past))
-		return no_role(command, "--past");
-	for (size_t i = 0; i < sizes->n_dims; i++) {
-		if (!any_has(graphs, n, sizes->dims[i].name, sl_graph_has_dim))
-			return complain(command, EXIT_DATA,
-					"--dim %s: none of these models has "
-					"such a dimension",
-					sizes->dims[i].name);
+/* The earlier one of the same name where it may be shared; NULL: none. */
+static struct sl_graph *
+find_open(const struct models *m, size_t k)
+{
+	for (size_t i = 0; m->is_shared && i < k; i++) {
+		if (strcmp(m->names[i], m->names[k]) == 0)
+			return m->graphs[i];
 	}
-	for (size_t i = 0; i < sizes->n_shapes; i++) {
-		if (!any_has(graphs, n, sizes->shapes[i].input, has_input))
-			return complain(command, EXIT_DATA,
-					"--shape %s: none of these models has "
-					"such an input",
-					sizes->shapes[i].input);
+	return NULL;
+}
+
+void
+models_open(struct models *m, const struct model_options *o,
+	    const char *command, uint64_t seed)
+{
+	m->graphs = must_alloc(m->n, sizeof(*m->graphs));
+	m->sizes = must_alloc(m->n, sizeof(*m->sizes));
+	for (size_t k = 0; k < m->n; k++) {
+		m->graphs[k] = find_open(m, k);
+		if (!m->graphs[k])
+			m->graphs[k] = model_open(command, m->names[k], seed);
 	}
-	return 0;
+	if (m->n > 1)
+		check_sizes(m, &o->sizes, command);
+	for (size_t k = 0; k < m->n; k++)
+		m->sizes[k] = m->n > 1 ? sizes_of(o, m->graphs[k]) : o->sizes;
+}
+
+void
+models_close(struct models *m)
+{
+	for (size_t k = 0; k < m->n; k++) {
+		if (!find_open(m, k))
+			sl_graph_free(m->graphs[k]);
+	}
 }

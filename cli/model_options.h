@@ -26,34 +26,41 @@ struct option_group model_group(struct model_options *options);
 
 /*
  * Reads the words of --dim and --shape and looks for the folder of --inputs;
- * fills 'sizes', which lives as long as 'options'.  Returns 0, or an exit
- * code after one line on stderr.
+ * fills 'sizes', which lives as long as 'options'.  Ends the program after one
+ * line on stderr where that fails.
  */
-int model_options_check(struct model_options *options, const char *command);
+void model_options_check(struct model_options *options, const char *command);
+
+/* The bytes that --mem names, such as "8G"; others are refused. */
+double memory_read(const char *text, const char *command);
 
 /*
- * Opens the model 'name'; a built-in one has weights of this seed (0: the
- * usual one).  Remarks of the reader are kept for model_remarks().  Returns 0,
- * or an exit code after one line on stderr.
+ * The model 'name'; a built-in one has weights of this seed (0: the usual
+ * one).  Remarks of the reader are kept for model_remarks().  Ends the program
+ * after one line on stderr where it cannot be opened.
  */
-int model_open(struct sl_graph **out, const char *command, const char *name,
-	       uint64_t seed);
+struct sl_graph *model_open(const char *command, const char *name,
+			    uint64_t seed);
 
-/* Prints to stderr, after a result was found, what readers remarked. */
+/* Prints to stderr, after a result was found, what readers remarked; once. */
 void model_remarks(const char *command);
 
-/*
- * Several models under one set of options: the sizes that one of them has.
- * What 'seq', 'past', 'dims' and 'shapes' name and this one has not is left
- * out.
- */
-struct sl_sizes model_sizes(const struct model_options *options,
-			    const struct sl_graph *graph);
+/* The models of one command line. */
+struct models {
+	const char **names; /* as given */
+	size_t n;
+	int is_shared; /* a name that is given twice is opened once */
+	struct sl_graph **graphs;
+	struct sl_sizes *sizes; /* that each of them has */
+};
 
-/* Whether every size is one of at least one of the models; 0, or an exit
- * code after one line on stderr. */
-int model_sizes_check(const struct model_options *options,
-		      struct sl_graph *const *graphs, size_t n,
-		      const char *command);
+/*
+ * Opens all that 'names' has, before the first is used.  Of several, each has
+ * the sizes that are its own, and a size must be that of at least one of them.
+ * Ends the program after one line on stderr where that fails.
+ */
+void models_open(struct models *models, const struct model_options *options,
+		 const char *command, uint64_t seed);
+void models_close(struct models *models);
 
 #endif

@@ -41,8 +41,8 @@ is_known(const char *name)
 	return !strcmp(name, "all");
 }
 
-static int
-refuse(const char *command, const char *name)
+static void
+refuse_op(const char *command, const char *name)
 {
 	const char *names[OPS_MOST] = {"all"}, *known;
 	char list[256] = "", meant[64] = "";
@@ -58,12 +58,11 @@ refuse(const char *command, const char *name)
 	near = nearest_name(name, names, n);
 	if (near)
 		snprintf(meant, sizeof(meant), "did you mean '%s'? ", near);
-	return complain(command, EXIT_USAGE,
-			"there is no operation '%s'; %sthese are: %sall", name,
-			meant, list);
+	refuse(command, "there is no operation '%s'; %sthese are: %sall", name,
+	       meant, list);
 }
 
-static int
+static void
 read_word(struct op *op, const char *word, const char *command)
 {
 	const char *name = word + 3, *sizes = strchr(name, ':');
@@ -72,20 +71,16 @@ read_word(struct op *op, const char *word, const char *command)
 
 	op->word = word;
 	if (n_bytes >= NAME_MOST)
-		return refuse(command, name);
+		refuse_op(command, name);
 	memcpy(op->name, name, n_bytes);
 	op->name[n_bytes] = '\0';
 	if (!is_known(op->name))
-		return refuse(command, op->name);
-	if (!sizes)
-		return 0;
-	if (!strcmp(op->name, "all"))
-		return complain(command, EXIT_USAGE,
-				"%s: sizes are for one operation, not for all",
-				word);
-	if (sl_sweep_read(&op->values, SL_AXIS_BATCH, sizes + 1, &err))
-		return complain(command, EXIT_USAGE, "%s: %s", word, err.text);
-	return 0;
+		refuse_op(command, op->name);
+	if (sizes && !strcmp(op->name, "all"))
+		refuse(command, "%s: sizes are for one operation, not for all",
+		       word);
+	if (sizes && sl_sweep_read(&op->values, SL_AXIS_BATCH, sizes + 1, &err))
+		refuse(command, "%s: %s", word, err.text);
 }
 
 static enum sl_status
@@ -117,10 +112,8 @@ look_at(struct findings *found, const struct op_request *r, const struct op *op)
 	enum sl_status rc;
 
 	snprintf(label, sizeof(label), "op:%s", op->name);
-	if (tty_shows_progress() && !r->output->quiet) {
-		how.progress = tty_progress;
-		how.progress_ctx = label;
-	}
+	how.progress = tty_progress(r->output->quiet);
+	how.progress_ctx = label;
 	rc = sl_microscope(&seen, op->name, &how, &err);
 	tty_clear_progress();
 	if (rc == SL_E_INTERRUPTED && found->n)
@@ -138,10 +131,8 @@ op_profile(const struct op_request *r, const char *const *words, size_t n)
 	struct findings found = {must_alloc(n, sizeof(*found.list)), 0};
 	int code = 0, written;
 
-	for (size_t i = 0; i < n && !code; i++)
-		code = read_word(&ops[i], words[i], r->command);
-	if (code)
-		return code;
+	for (size_t i = 0; i < n; i++)
+		read_word(&ops[i], words[i], r->command);
 	for (size_t i = 0; i < n && !code; i++)
 		code = look_at(&found, r, &ops[i]);
 	if (found.n && (!code || code == EXIT_INTERRUPTED)) {

@@ -23,20 +23,38 @@
 /* Bytes of a message; longer ones are cut. */
 enum { MAX_MESSAGE = 2048 };
 
-int
-complain(const char *command, int code, const char *format, ...)
+static void
+print_line(const char *command, const char *format, va_list args)
 {
 	char line[MAX_MESSAGE];
-	va_list args;
 
-	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
 	sl_text_sanitize(line);
 	fflush(stdout);
 	fprintf(stderr, "sleuth%s%s: %s\n", command ? " " : "",
 		command ? command : "", line);
+}
+
+int
+complain(const char *command, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(command, format, args);
+	va_end(args);
 	return code;
+}
+
+void
+refuse(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_line(command, format, args);
+	va_end(args);
+	exit(EXIT_USAGE);
 }
 
 void *
@@ -179,6 +197,26 @@ parse_count(size_t *out, const char *text)
 	return *end == '\0' && errno == 0;
 }
 
+size_t
+read_choice(const char *command, const char *option, const char *word,
+	    const char *const *allowed)
+{
+	char list[128] = "";
+	size_t i = 0;
+
+	while (word && allowed[i] && strcmp(word, allowed[i]) != 0)
+		i++;
+	if (allowed[i])
+		return i;
+	for (i = 0; allowed[i]; i++) {
+		size_t used = strlen(list);
+
+		snprintf(list + used, sizeof(list) - used, "%s%s",
+			 i ? ", " : "", allowed[i]);
+	}
+	refuse(command, "--%s %s: must be one of %s", option, word, list);
+}
+
 static void
 print_option(const struct option *option)
 {
@@ -199,7 +237,7 @@ print_option(const struct option *option)
 		printf("  %-31s%s\n", left, option->help);
 }
 
-static void
+static int
 print_help(const struct command_help *help, const struct option_group *groups,
 	   size_t n_groups)
 {
@@ -212,6 +250,7 @@ print_help(const struct command_help *help, const struct option_group *groups,
 	printf("  %-31s%s\n", "-h, --help", "this page");
 	if (help->examples)
 		printf("\nexamples:\n%s\n", help->examples);
+	return EXIT_DONE;
 }
 
 struct reader {
@@ -227,15 +266,6 @@ struct met {
 	void *target;
 };
 
-static struct met
-meet(const struct option_group *group, size_t i)
-{
-	struct met met = {&group->options[i],
-			  (char *)group->base + group->options[i].offset};
-
-	return met;
-}
-
 /* A limit as people write it: whole numbers with all their digits. */
 static const char *
 limit_text(char text[32], double limit)
@@ -244,35 +274,21 @@ limit_text(char text[32], double limit)
 	return text;
 }
 
-static int
-out_of_range(const struct reader *r, const struct option *option,
-	     const char *value)
-{
-	char least[32], most[32];
-
-	return complain(r->help->name, EXIT_USAGE,
-			"--%s %s: must be from %s to %s", option->name, value,
-			limit_text(least, option->min),
-			limit_text(most, option->max));
-}
-
 /* A whole number that is below the least, or beyond the most. */
-static int
-bad_count(const struct reader *r, const struct option *option,
-	  const char *value, int is_large)
+static void
+refuse_count(const struct reader *r, const struct option *option,
+	     const char *value, int is_large)
 {
 	char limit[32];
 
 	if (!is_large)
-		return complain(r->help->name, EXIT_USAGE,
-				"--%s %s: must be at least %s", option->name,
-				value, limit_text(limit, option->min));
+		refuse(r->help->name, "--%s %s: must be at least %s",
+		       option->name, value, limit_text(limit, option->min));
 	if (option->max >= 1e18)
-		return complain(r->help->name, EXIT_USAGE, "--%s %s: too large",
-				option->name, value);
-	return complain(r->help->name, EXIT_USAGE,
-			"--%s %s: too large; the most is %s", option->name,
-			value, limit_text(limit, option->max));
+		refuse(r->help->name, "--%s %s: too large", option->name,
+		       value);
+	refuse(r->help->name, "--%s %s: too large; the most is %s",
+	       option->name, value, limit_text(limit, option->max));
 }
 
 /* Whether 'text' is digits and nothing else. */
@@ -282,57 +298,48 @@ is_digits(const char *text)
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-static int
-not_a(const struct reader *r, const struct option *option, const char *value,
-      const char *what)
-{
-	return complain(r->help->name, EXIT_USAGE, "--%s %s: not %s",
-			option->name, value, what);
-}
-
-static int
+static void
 set_count(const struct reader *r, struct met met, const char *value)
 {
 	const struct option *option = met.option;
-	size_t count;
+	size_t count = 0;
 
-	if (*value == '-' && is_digits(value + 1))
-		return bad_count(r, option, value, 0);
-	if (!parse_count(&count, value)) {
-		if (is_digits(value))
-			return bad_count(r, option, value, 1);
-		return not_a(r, option, value, "a whole number");
-	}
-	if ((double)count < option->min || (double)count > option->max)
-		return bad_count(r, option, value, (double)count > option->max);
+	if (!is_digits(value + (*value == '-')))
+		refuse(r->help->name, "--%s %s: not a whole number",
+		       option->name, value);
+	if (*value == '-')
+		refuse_count(r, option, value, 0);
+	if (!parse_count(&count, value) || (double)count > option->max)
+		refuse_count(r, option, value, 1);
+	if ((double)count < option->min)
+		refuse_count(r, option, value, 0);
 	*(size_t *)met.target = count;
-	return 0;
 }
 
-static int
+static void
 set_number(const struct reader *r, struct met met, const char *value)
 {
 	const struct option *option = met.option;
 	int is_share = option->kind == OPTION_SHARE;
+	char least[32], most[32];
 	double number;
 
 	if (!(is_share ? parse_share : parse_seconds)(&number, value))
-		return not_a(r, option, value,
-			     is_share ? "a share such as 1% or 0.01"
-				      : "a time such as 2, 500ms or 1m");
-	if (number < option->min || number > option->max) {
-		if (is_share)
-			return complain(r->help->name, EXIT_USAGE,
-					"--%s %s: must be from %g%% to %g%%",
-					option->name, value, 100 * option->min,
-					100 * option->max);
-		return out_of_range(r, option, value);
-	}
+		refuse(r->help->name, "--%s %s: not %s", option->name, value,
+		       is_share ? "a share such as 1% or 0.01"
+				: "a time such as 2, 500ms or 1m");
+	if ((number < option->min || number > option->max) && is_share)
+		refuse(r->help->name, "--%s %s: must be from %g%% to %g%%",
+		       option->name, value, 100 * option->min,
+		       100 * option->max);
+	if (number < option->min || number > option->max)
+		refuse(r->help->name, "--%s %s: must be from %s to %s",
+		       option->name, value, limit_text(least, option->min),
+		       limit_text(most, option->max));
 	*(double *)met.target = number;
-	return 0;
 }
 
-static int
+static void
 add_words(struct reader *r, struct met met, const char *first)
 {
 	struct word_list *list = met.target;
@@ -344,39 +351,37 @@ add_words(struct reader *r, struct met met, const char *first)
 		memcpy(words, list->words, n_held * sizeof(*words));
 	words[n_held] = first;
 	for (size_t i = 1; i < n_words; i++) {
-		if (!*r->next) {
-			return complain(r->help->name, EXIT_USAGE,
-					"--%s needs %zu values: %s",
-					met.option->name, n_words,
-					met.option->value);
-		}
+		if (!*r->next)
+			refuse(r->help->name, "--%s needs %zu values: %s",
+			       met.option->name, n_words, met.option->value);
 		words[n_held + i] = *r->next++;
 	}
 	list->words = words;
 	list->n++;
-	return 0;
 }
 
-static int
+static void
 set_option(struct reader *r, struct met met, const char *value)
 {
 	switch (met.option->kind) {
 	case OPTION_FLAG:
 		*(int *)met.target = 1;
-		return 0;
+		break;
 	case OPTION_TEXT:
 	case OPTION_MAYBE:
 		*(const char **)met.target = value ? value : "";
-		return 0;
+		break;
 	case OPTION_COUNT:
-		return set_count(r, met, value);
+		set_count(r, met, value);
+		break;
 	case OPTION_SECONDS:
 	case OPTION_SHARE:
-		return set_number(r, met, value);
+		set_number(r, met, value);
+		break;
 	case OPTION_WORDS:
-		return add_words(r, met, value);
+		add_words(r, met, value);
+		break;
 	}
-	return EXIT_BUG;
 }
 
 static int
@@ -386,32 +391,28 @@ takes_value(const struct option *option)
 }
 
 /* 'value' is what followed '=' or the letter, or NULL. */
-static int
+static void
 read_option(struct reader *r, struct met met, const char *value)
 {
 	const struct option *option = met.option;
+	int may_follow = option->kind == OPTION_MAYBE && option->n_words &&
+			 *r->next && **r->next != '-';
 
 	if (option->kind == OPTION_FLAG && value)
-		return complain(r->help->name, EXIT_USAGE,
-				"--%s takes no value", option->name);
+		refuse(r->help->name, "--%s takes no value", option->name);
 	if (option->kind == OPTION_MAYBE && value && !*value)
-		return complain(r->help->name, EXIT_USAGE,
-				"--%s=: the value is empty", option->name);
-	if (option->kind == OPTION_MAYBE && option->n_words && !value &&
-	    *r->next && **r->next != '-')
+		refuse(r->help->name, "--%s=: the value is empty",
+		       option->name);
+	if (takes_value(option) && !value && !*r->next)
+		refuse(r->help->name, "--%s needs a value: %s", option->name,
+		       option->value);
+	if (!value && (takes_value(option) || may_follow))
 		value = *r->next++;
-	if (takes_value(option) && !value) {
-		if (!*r->next)
-			return complain(r->help->name, EXIT_USAGE,
-					"--%s needs a value: %s", option->name,
-					option->value);
-		value = *r->next++;
-	}
-	return set_option(r, met, value);
+	set_option(r, met, value);
 }
 
-static int
-unknown_option(const struct reader *r, const char *word, size_t n_letters)
+static void
+refuse_option(const struct reader *r, const char *word, size_t n_letters)
 {
 	char name[64];
 	const char *near = NULL;
@@ -423,70 +424,68 @@ unknown_option(const struct reader *r, const char *word, size_t n_letters)
 					    1);
 	}
 	if (near)
-		return complain(r->help->name, EXIT_USAGE,
-				"unknown option '--%s'; did you mean '--%s'?",
-				name, near);
-	return complain(r->help->name, EXIT_USAGE,
-			"unknown option '--%s'; see 'sleuth %s --help'", name,
-			r->help->name);
+		refuse(r->help->name,
+		       "unknown option '--%s'; did you mean '--%s'?", name,
+		       near);
+	refuse(r->help->name, "unknown option '--%s'; see 'sleuth %s --help'",
+	       name, r->help->name);
 }
 
-static int
+/* The option with that name, or else with that letter; its option is NULL when
+ * there is none. */
+static struct met
+find_option(const struct reader *r, const char *name, size_t n, char letter)
+{
+	for (size_t i = 0; i < r->n_groups; i++) {
+		const struct option_group *group = &r->groups[i];
+
+		for (size_t k = 0; k < group->n; k++) {
+			const struct option *option = &group->options[k];
+			int is_meant =
+				name ? strlen(option->name) == n &&
+						!strncmp(option->name, name, n)
+				     : option->letter == letter;
+
+			if (is_meant)
+				return (struct met){option,
+						    (char *)group->base +
+							    option->offset};
+		}
+	}
+	return (struct met){NULL, NULL};
+}
+
+static void
 read_long(struct reader *r, const char *word)
 {
 	size_t n = strcspn(word, "=");
-	const char *value = word[n] ? word + n + 1 : NULL;
+	struct met met = find_option(r, word, n, '\0');
 
-	for (size_t i = 0; i < r->n_groups; i++) {
-		for (size_t k = 0; k < r->groups[i].n; k++) {
-			const char *name = r->groups[i].options[k].name;
-
-			if (strlen(name) == n && strncmp(name, word, n) == 0)
-				return read_option(r, meet(&r->groups[i], k),
-						   value);
-		}
-	}
-	return unknown_option(r, word, n);
+	if (!met.option)
+		refuse_option(r, word, n);
+	read_option(r, met, word[n] ? word + n + 1 : NULL);
 }
 
-/* The option with that letter; its option is NULL when there is none. */
-static struct met
-find_letter(const struct reader *r, char letter)
-{
-	struct met none = {NULL, NULL};
-
-	for (size_t i = 0; i < r->n_groups; i++) {
-		for (size_t k = 0; k < r->groups[i].n; k++) {
-			if (r->groups[i].options[k].letter == letter)
-				return meet(&r->groups[i], k);
-		}
-	}
-	return none;
-}
-
+/* EXIT_DONE after the page of help, otherwise 0. */
 static int
 read_letters(struct reader *r, const char *letters)
 {
-	int code = 0;
+	for (; *letters; letters++) {
+		struct met met = find_option(r, NULL, 0, *letters);
 
-	for (; !code && *letters; letters++) {
-		struct met met = find_letter(r, *letters);
-
-		if (!met.option && *letters == 'h') {
-			print_help(r->help, r->groups, r->n_groups);
-			return EXIT_DONE;
-		}
+		if (!met.option && *letters == 'h')
+			return print_help(r->help, r->groups, r->n_groups);
 		if (!met.option)
-			return complain(r->help->name, EXIT_USAGE,
-					"unknown option '-%c'; see 'sleuth %s "
-					"--help'",
-					*letters, r->help->name);
-		if (takes_value(met.option))
-			return read_option(r, met,
-					   letters[1] ? letters + 1 : NULL);
-		code = read_option(r, met, NULL);
+			refuse(r->help->name,
+			       "unknown option '-%c'; see 'sleuth %s --help'",
+			       *letters, r->help->name);
+		if (takes_value(met.option)) {
+			read_option(r, met, letters[1] ? letters + 1 : NULL);
+			return 0;
+		}
+		read_option(r, met, NULL);
 	}
-	return code;
+	return 0;
 }
 
 int
@@ -509,10 +508,9 @@ options_read(const struct command_help *help, const struct option_group *groups,
 			while (*r.next)
 				(*rest)[(*n_rest)++] = *r.next++;
 		} else if (strcmp(word, "--help") == 0) {
-			print_help(help, groups, n_groups);
-			return EXIT_DONE;
+			return print_help(help, groups, n_groups);
 		} else if (word[0] == '-' && word[1] == '-') {
-			code = read_long(&r, word + 2);
+			read_long(&r, word + 2);
 		} else if (word[0] == '-' && word[1]) {
 			code = read_letters(&r, word + 1);
 		} else {
@@ -535,6 +533,23 @@ options_read_names(const struct command_help *help,
 		if (strcmp((*names)[i], "--") != 0)
 			(*names)[(*n_names)++] = (*names)[i];
 	}
+	if (!code && !*n_names && help->without)
+		refuse(help->name, "%s", help->without);
+	return code;
+}
+
+int
+options_read_name(const struct command_help *help,
+		  const struct option_group *groups, size_t n_groups,
+		  char **argv, const char **name)
+{
+	const char **names;
+	size_t n;
+	int code = options_read_names(help, groups, n_groups, argv, &names, &n);
+
+	if (!code && n > 1)
+		refuse(help->name, "one model at a time, not %zu", n);
+	*name = names[0];
 	return code;
 }
 
@@ -548,7 +563,6 @@ options_read_only(const struct command_help *help,
 	int code = options_read(help, groups, n_groups, argv, &words, &n_words);
 
 	if (!code && n_words)
-		code = complain(help->name, EXIT_USAGE, "unexpected '%s'",
-				words[0]);
+		refuse(help->name, "unexpected '%s'", words[0]);
 	return code;
 }

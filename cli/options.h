@@ -45,18 +45,23 @@ struct option_group {
 	void *base;
 };
 
+/* The group of a table of options; a constant expression but for 'base'. */
+#define OPTION_GROUP(table, base) \
+	((struct option_group){table, sizeof(table) / sizeof(*(table)), base})
+
 struct command_help {
 	const char *name;     /* "bench" */
 	const char *synopsis; /* after "sleuth bench " */
 	const char *about;    /* paragraphs */
 	const char *examples; /* lines, or NULL */
+	const char *without;  /* refusal where no name is given; NULL: none */
 };
 
 /*
  * Reads argv[1..] against the groups.  Words that are no options, and
  * everything from the first "--" on, go to rest[] in order, the "--"
- * included.  Returns 0, or an exit code after one line on stderr; --help
- * prints to stdout and returns EXIT_DONE.
+ * included.  Returns 0, or EXIT_DONE after the page of --help; a command line
+ * that cannot be read is refused.
  */
 int options_read(const struct command_help *help,
 		 const struct option_group *groups, size_t n_groups,
@@ -68,6 +73,11 @@ int options_read_names(const struct command_help *help,
 		       const struct option_group *groups, size_t n_groups,
 		       char **argv, const char ***names, size_t *n_names);
 
+/* Like options_read_names() for a command that takes one model. */
+int options_read_name(const struct command_help *help,
+		      const struct option_group *groups, size_t n_groups,
+		      char **argv, const char **name);
+
 /* Like options_read() for a command that takes options alone. */
 int options_read_only(const struct command_help *help,
 		      const struct option_group *groups, size_t n_groups,
@@ -76,6 +86,13 @@ int options_read_only(const struct command_help *help,
 /* One line "sleuth bench: ..." on stderr; returns 'code'. */
 int complain(const char *command, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Ends the program with EXIT_USAGE after such a line.  Command lines are read
+ * before anything is opened or measured, so there is nothing to undo.
+ */
+_Noreturn void refuse(const char *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * The name in names[0..n-1] that 'word' was probably meant to be, or NULL
@@ -87,6 +104,11 @@ const char *nearest_name(const char *word, const char *const *names, size_t n);
 int parse_seconds(double *out, const char *text);
 int parse_share(double *out, const char *text);
 int parse_count(size_t *out, const char *text);
+
+/* Which of the words of a list that ends with NULL was given to an option; 0
+ * when none was, and others are refused. */
+size_t read_choice(const char *command, const char *option, const char *word,
+		   const char *const *allowed);
 
 /* Memory that cannot be had ends the program with exit code 71. */
 void *must_alloc(size_t n, size_t n_bytes);

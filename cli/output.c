@@ -7,6 +7,7 @@
  */
 #include "output.h"
 #include "exit_code.h"
+#include "model_options.h"
 #include "tty.h"
 
 #include <errno.h>
@@ -35,53 +36,43 @@ static const struct option options[] = {
 struct option_group
 output_group(struct output *output)
 {
-	struct option_group group = {
-		options, sizeof(options) / sizeof(options[0]), output};
-
-	return group;
+	return OPTION_GROUP(options, output);
 }
 
 /* The folder must be writable (files are written beside their place), and so
  * must a file that exists.  "-" is standard output. */
-static int
+static void
 check_path(const char *command, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder;
+	size_t n_folder = slash == path ? 1
+			  : slash       ? (size_t)(slash - path)
+					: 0;
+	char *folder = must_alloc(n_folder + 2, 1);
 	struct stat known;
-	int failed;
 
 	if (!*path)
-		return complain(command, EXIT_USAGE,
-				"a file name for output is empty");
+		refuse(command, "a file name for output is empty");
 	if (strcmp(path, "-") == 0)
-		return 0;
+		return;
+	memcpy(folder, slash ? path : ".", slash ? n_folder : 1);
 	if (stat(path, &known) == 0) {
 		if (S_ISDIR(known.st_mode))
-			return complain(command, EXIT_IO, "%s: is a folder",
-					path);
+			exit(complain(command, EXIT_IO, "%s: is a folder",
+				      path));
 		if (access(path, W_OK))
-			return complain(command, EXIT_IO, "%s: %s", path,
-					strerror(errno));
+			exit(complain(command, EXIT_IO, "%s: %s", path,
+				      strerror(errno)));
 		if (!S_ISREG(known.st_mode))
-			return 0;
+			return;
 	}
-	if (!slash)
-		folder = strdup(".");
-	else
-		folder = strndup(path,
-				 slash == path ? 1 : (size_t)(slash - path));
-	if (!folder)
-		return complain(command, EXIT_NOMEM, "out of memory");
-	failed = access(folder, W_OK | X_OK);
-	if (failed)
-		complain(command, EXIT_IO, "%s: %s", path, strerror(errno));
-	free(folder);
-	return failed ? EXIT_IO : 0;
+	if (access(folder, W_OK | X_OK))
+		exit(complain(command, EXIT_IO, "%s: %s", path,
+			      strerror(errno)));
 }
 
 /* Two outputs to one place would destroy each other. */
-static int
+static void
 check_distinct(const char *command, const char *const *paths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -89,40 +80,15 @@ check_distinct(const char *command, const char *const *paths, size_t n)
 			if (!paths[k] || strcmp(paths[i], paths[k]) != 0)
 				continue;
 			if (strcmp(paths[i], "-") == 0)
-				return complain(command, EXIT_USAGE,
-						"two outputs to standard "
-						"output; name a file for one "
-						"of them");
-			return complain(command, EXIT_USAGE,
-					"%s: named for two outputs", paths[i]);
+				refuse(command,
+				       "two outputs to standard output; name a "
+				       "file for one of them");
+			refuse(command, "%s: named for two outputs", paths[i]);
 		}
 	}
-	return 0;
 }
 
-static int
-check_word(const char *command, const char *option, const char *word,
-	   const char *const *allowed)
-{
-	char list[128] = "";
-
-	if (!word)
-		return 0;
-	for (size_t i = 0; allowed[i]; i++) {
-		if (strcmp(word, allowed[i]) == 0)
-			return 0;
-	}
-	for (size_t i = 0; allowed[i]; i++) {
-		size_t used = strlen(list);
-
-		snprintf(list + used, sizeof(list) - used, "%s%s",
-			 i ? ", " : "", allowed[i]);
-	}
-	return complain(command, EXIT_USAGE, "--%s %s: must be one of %s",
-			option, word, list);
-}
-
-int
+void
 output_check(const struct output *output, const char *command)
 {
 	static const char *const colors[] = {"auto", "always", "never", NULL};
@@ -136,31 +102,24 @@ output_check(const struct output *output, const char *command)
 			       output->own[1],
 			       output->json && !*output->json ? "-"
 							      : output->json};
-	int code;
+	size_t n_paths = sizeof(paths) / sizeof(*paths);
 
-	code = check_word(command, "color", output->color, colors);
-	if (!code)
-		code = check_word(command, "time-unit", output->unit, units);
-	if (!code)
-		code = check_word(command, "sort", output->sort, sorts);
-	if (!code)
-		code = check_distinct(command, paths,
-				      sizeof(paths) / sizeof(*paths));
-	for (size_t i = 0; !code && i < sizeof(paths) / sizeof(*paths); i++) {
+	read_choice(command, "color", output->color, colors);
+	read_choice(command, "time-unit", output->unit, units);
+	read_choice(command, "sort", output->sort, sorts);
+	check_distinct(command, paths, n_paths);
+	for (size_t i = 0; i < n_paths; i++) {
 		if (paths[i])
-			code = check_path(command, paths[i]);
+			check_path(command, paths[i]);
 	}
-	return code;
 }
 
 static int
 wants_color(const struct output *output)
 {
-	if (output->color && strcmp(output->color, "always") == 0)
-		return 1;
-	if (output->color && strcmp(output->color, "never") == 0)
-		return 0;
-	return tty_wants_color();
+	if (!output->color || strcmp(output->color, "auto") == 0)
+		return tty_wants_color();
+	return strcmp(output->color, "always") == 0;
 }
 
 struct job {
@@ -231,6 +190,8 @@ output_write(const struct output *output, const char *command,
 	};
 	int code = 0, is_taken = 0;
 
+	if (!output->quiet)
+		model_remarks(command);
 	for (size_t i = 0; i < sizeof(output->own) / sizeof(*output->own); i++)
 		is_taken |= output->own[i] && !strcmp(output->own[i], "-");
 	for (size_t i = 0; !code && i < sizeof(files) / sizeof(*files); i++) {

@@ -25,15 +25,25 @@ typedef enum sl_status render_function(const void *result,
 				       struct sl_buf *out,
 				       struct sl_error *err);
 
+/* Defines render(), which hands its result to a function of the library. */
+#define RENDER_WITH(function)                                                  \
+	static enum sl_status render(const void *result,                       \
+				     const struct sl_render_options *how,      \
+				     struct sl_buf *out, struct sl_error *err) \
+	{                                                                      \
+		return function(result, how, out, err);                        \
+	}
+
 /*
  * Looks, before anything is measured, whether the files can be written and
- * the words are known.  Returns 0 or an exit code.
+ * the words are known; ends the program after one line on stderr otherwise.
  */
-int output_check(const struct output *output, const char *command);
+void output_check(const struct output *output, const char *command);
 
 /*
  * Writes everything asked for; the page too unless another format goes to
- * standard output.  Returns 0 or an exit code.
+ * standard output.  What readers of models remarked goes to stderr first,
+ * unless 'quiet'.  Returns 0 or an exit code.
  */
 int output_write(const struct output *output, const char *command,
 		 render_function *render, const void *result);

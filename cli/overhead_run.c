@@ -4,12 +4,7 @@
 #include "exit_code.h"
 #include "tty.h"
 
-static enum sl_status
-render(const void *result, const struct sl_render_options *how,
-       struct sl_buf *out, struct sl_error *err)
-{
-	return sl_overhead_study_render(result, how, out, err);
-}
+RENDER_WITH(sl_overhead_study_render)
 
 int
 overhead_run(const char *command, const char *name,
@@ -18,18 +13,14 @@ overhead_run(const char *command, const char *name,
 {
 	struct sl_profile_options how = *options;
 	struct sl_overhead_study *study;
-	struct sl_graph *graph;
+	struct sl_graph *graph = model_open(command, name, how.seed);
 	struct sl_error err;
-	int code = model_open(&graph, command, name, how.seed);
+	int code;
 
-	if (code)
-		return code;
 	how.interrupt = tty_catch_interrupt();
 	if (sl_study_overhead(&study, graph, &how, &err)) {
 		code = exit_for_model(command, name, &err);
 	} else {
-		if (!output->quiet)
-			model_remarks(command);
 		code = output_write(output, command, render, study);
 		if (!code && study->stopped_by == SL_STOP_INTERRUPT)
 			code = EXIT_INTERRUPTED;

@@ -3,6 +3,7 @@
 #include "plan_options.h"
 #include "exit_code.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { THREADS_MOST = 4096 };
@@ -29,24 +30,18 @@ static const struct option options[] = {
 struct option_group
 plan_group(struct plan_options *values)
 {
-	struct option_group group = {
-		options, sizeof(options) / sizeof(options[0]), values};
-
-	return group;
+	return OPTION_GROUP(options, values);
 }
 
-/* Which of two words was given, 0 or 1; -1 after one line on stderr. */
+/* Whether the second of two words was given; others are refused. */
 static int
-choose(const char *option, const char *word, const char *first,
-       const char *second, const char *command)
+is_second(const char *option, const char *word, const char *first,
+	  const char *second, const char *command)
 {
-	if (!word || !strcmp(word, first))
-		return 0;
-	if (!strcmp(word, second))
-		return 1;
-	complain(command, EXIT_USAGE, "--%s %s: must be one of %s, %s", option,
-		 word, first, second);
-	return -1;
+	if (word && strcmp(word, first) && strcmp(word, second))
+		refuse(command, "--%s %s: must be one of %s, %s", option, word,
+		       first, second);
+	return word && !strcmp(word, second);
 }
 
 static int
@@ -57,63 +52,50 @@ is_integer(const char *dtype)
 }
 
 /* More threads than CPUs wait for each other. */
-static int
+static void
 check_threads(size_t n, const char *command)
 {
 	struct sl_sweep_values cpus;
 	size_t most;
 
 	if (!n || sl_sweep_read(&cpus, SL_AXIS_THREADS, "N", NULL))
-		return 0;
+		return;
 	most = (size_t)cpus.values[0];
-	if (n <= most)
-		return 0;
-	return complain(command, EXIT_USAGE,
-			"--threads %zu: this process may use %zu CPU%s", n,
-			most, most == 1 ? "" : "s");
+	if (n > most)
+		refuse(command, "--threads %zu: this process may use %zu CPU%s",
+		       n, most, most == 1 ? "" : "s");
 }
 
-int
+void
 plan_options_check(struct plan_options *o, const char *command)
 {
-	int is_bf16, is_fixed, is_refused;
+	struct sl_plan_options plan = {.struct_size = sizeof(plan),
+				       .n_threads = (int)o->threads,
+				       .dtype = SL_DTYPE_F32};
 
-	if (check_threads(o->threads, command))
-		return EXIT_USAGE;
+	check_threads(o->threads, command);
 	if (o->dtype && is_integer(o->dtype))
-		return complain(command, EXIT_ABSENT,
-				"--dtype %s: this version computes in f32 and "
-				"bf16 and quantises nothing; a model that is "
-				"in int8 already runs so by itself",
-				o->dtype);
-	is_bf16 = choose("dtype", o->dtype, "f32", "bf16", command);
-	if (is_bf16 < 0)
-		return EXIT_USAGE;
-	is_fixed = choose("algorithms", o->algorithms, "measured", "fixed",
-			  command);
-	if (is_fixed < 0)
-		return EXIT_USAGE;
-	is_refused = choose("nan", o->nan, "keep", "refuse", command);
-	if (is_refused < 0)
-		return EXIT_USAGE;
-	o->plan = (struct sl_plan_options){
-		.struct_size = sizeof(o->plan),
-		.n_threads = (int)o->threads,
-		.dtype = is_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32,
-		.algorithms = is_fixed ? SL_ALGORITHMS_FIXED
-				       : SL_ALGORITHMS_MEASURED,
-		.nan_policy = is_refused ? SL_NAN_REFUSED : SL_NAN_KEPT,
-	};
+		exit(complain(command, EXIT_ABSENT,
+			      "--dtype %s: this version computes in f32 and "
+			      "bf16 and quantises nothing; a model that is in "
+			      "int8 already runs so by itself",
+			      o->dtype));
+	if (is_second("dtype", o->dtype, "f32", "bf16", command))
+		plan.dtype = SL_DTYPE_BF16;
+	if (is_second("algorithms", o->algorithms, "measured", "fixed",
+		      command))
+		plan.algorithms = SL_ALGORITHMS_FIXED;
+	if (is_second("nan", o->nan, "keep", "refuse", command))
+		plan.nan_policy = SL_NAN_REFUSED;
 	if (o->no_fusion)
-		o->plan.flags |= SL_PLAN_NO_FUSION;
+		plan.flags |= SL_PLAN_NO_FUSION;
 	if (o->reference)
-		o->plan.flags |= SL_PLAN_REFERENCE | SL_PLAN_NO_FUSION;
-	return 0;
+		plan.flags |= SL_PLAN_REFERENCE | SL_PLAN_NO_FUSION;
+	o->plan = plan;
 }
 
-int
-input_files_read(const struct sl_input_file **out,
-		 const struct word_list *words, const char *command)
+const struct sl_input_file *
+input_files_read(const struct word_list *words, const char *command)
 {
 	struct sl_input_file *files = must_alloc(words->n, sizeof(*files));
 
@@ -123,15 +105,12 @@ input_files_read(const struct sl_input_file **out,
 		char *name;
 
 		if (!equals || equals == word || !equals[1])
-			return complain(command, EXIT_USAGE,
-					"--input %s: must be such as "
-					"x=image.npy",
-					word);
+			refuse(command,
+			       "--input %s: must be such as x=image.npy", word);
 		name = must_alloc((size_t)(equals - word) + 1, 1);
 		memcpy(name, word, (size_t)(equals - word));
 		files[i].input = name;
 		files[i].path = equals + 1;
 	}
-	*out = files;
-	return 0;
+	return files;
 }

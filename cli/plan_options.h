@@ -19,14 +19,13 @@ struct plan_options {
  * for every command that runs a model. */
 struct option_group plan_group(struct plan_options *options);
 
-/* Reads the words; 0, or an exit code after one line on stderr. */
-int plan_options_check(struct plan_options *options, const char *command);
+/* Reads the words; ends the program after one line on stderr where one is
+ * wrong. */
+void plan_options_check(struct plan_options *options, const char *command);
 
-/*
- * The words of --input, "NAME=FILE" each, as a list of words->n files.
- * Returns 0, or an exit code after one line on stderr.
- */
-int input_files_read(const struct sl_input_file **out,
-		     const struct word_list *words, const char *command);
+/* The words of --input, "NAME=FILE" each, as a list of words->n files; others
+ * are refused. */
+const struct sl_input_file *input_files_read(const struct word_list *words,
+					     const char *command);
 
 #endif

@@ -350,9 +350,8 @@ print_quiz(size_t n, int with_answer)
 	int code = 0;
 
 	if (n > N_QUESTIONS)
-		return complain("help", EXIT_USAGE,
-				"there are %d questions, not %zu", N_QUESTIONS,
-				n);
+		refuse("help", "there are %d questions, not %zu", N_QUESTIONS,
+		       n);
 	if (n)
 		return print_question(n, with_answer);
 	for (size_t i = 1; !code && i <= N_QUESTIONS; i++) {

@@ -86,14 +86,6 @@ tty_is_utf8(void)
 	return 0;
 }
 
-int
-tty_shows_progress(void)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
 /* Ten times a second is enough for the eye. */
 static int
 is_due(void)
@@ -111,8 +103,8 @@ is_due(void)
 	return 1;
 }
 
-void
-tty_progress(const struct sl_progress *now, void *ctx)
+static void
+draw_progress(const struct sl_progress *now, void *ctx)
 {
 	char bar[25], line[160];
 	size_t full = (size_t)(now->share * (sizeof(bar) - 1));
@@ -138,6 +130,16 @@ tty_progress(const struct sl_progress *now, void *ctx)
 	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
 	is_drawn = 1;
+}
+
+progress_function *
+tty_progress(int is_quiet)
+{
+	const char *term = getenv("TERM");
+	int is_shown = !is_quiet && isatty(STDERR_FILENO) && term &&
+		       strcmp(term, "dumb") != 0;
+
+	return is_shown ? draw_progress : NULL;
 }
 
 void

@@ -20,12 +20,14 @@ int tty_is_utf8(void);
  */
 const volatile sig_atomic_t *tty_catch_interrupt(void);
 
+typedef void progress_function(const struct sl_progress *now, void *ctx);
+
 /*
- * Draws a bar on standard error when that is a terminal; 'ctx' is the name
- * of the command.  tty_clear_progress() removes it.
+ * What draws a bar on standard error, after the label that its 'ctx' is, or
+ * NULL where that is no terminal or 'is_quiet'.  tty_clear_progress() removes
+ * the bar.
  */
-void tty_progress(const struct sl_progress *now, void *ctx);
-int tty_shows_progress(void);
+progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
 
 #endif
