@@ -18,9 +18,6 @@ struct sl__profile_result {
 void sl__profile_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
 
-/* One line for each operation. */
-void sl__profile_csv(struct sl_buf *out, const void *result);
-
 /* What the parts of a page are told. */
 struct sl__profile_sheet {
 	const struct sl_profile *profile;

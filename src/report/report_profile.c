@@ -17,7 +17,15 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 		.command = "profile",
 		.page = sl__profile_page,
 		.table = &sl__table_profiles,
-		.csv = sl__profile_csv,
+		/* One line for each operation. */
+		.csv_rows = "results/operations",
+		.csv_columns =
+			"model=../model/name,step,name,type,role,path,engine,"
+			"kernel,covers,calls,parameters,output_shape,"
+			"memory_bytes,self_ms,share,median_ms,min_ms,max_ms,"
+			"flops,all_flops,executed_flops,bytes,gflops_per_s,"
+			"executed_gflops_per_s,gbytes_per_s,intensity,bound,"
+			"confidence,ceiling_share",
 	};
 	struct sl__profile_result result = {
 		.profiles = {.list = profiles, .n = n},

@@ -113,53 +113,6 @@ sl__json_finite(struct sl__json *json, const char *key, double value,
 }
 
 static const char *
-gate_text(enum sl_gate gate)
-{
-	switch (gate) {
-	case SL_GATE_OK:
-		return "ok";
-	case SL_GATE_REGRESSED:
-		return "regressed";
-	case SL_GATE_UNDECIDED:
-		break;
-	}
-	return "undecided";
-}
-
-void
-sl__json_comparison(struct sl__json *json, const char *key,
-		    const struct sl_comparison *c)
-{
-	sl__json_object(json, key);
-	sl__json_text(json, "a", c->a);
-	sl__json_text(json, "b", c->b);
-	sl__json_number(json, "ratio", c->ratio.value);
-	sl__section_bounds(json, "ci95", &c->ratio, 1);
-	sl__json_number(json, "speedup", c->speedup);
-	sl__json_estimate(json, "cpu_ratio", &c->cpu_ratio);
-	sl__json_reading(json, "memory_ratio", c->memory_ratio);
-	sl__json_absent(json, "accuracy_delta", "nothing here has an accuracy");
-	sl__json_text(json, "verdict", sl_verdict_text(c->verdict));
-	sl__json_text(json, "gate", gate_text(c->gate));
-	sl__json_number(json, "margin", c->margin);
-	sl__json_integer(json, "rounds", c->n_rounds);
-	sl__json_integer(json, "left_out", c->n_left_out);
-	sl__json_integer(json, "disturbed", c->n_disturbed);
-	sl__json_number(json, "log_e", c->log_e);
-	if (isnan(c->minimum_detectable))
-		sl__json_absent(json, "minimum_detectable", "too few rounds");
-	else
-		sl__json_number(json, "minimum_detectable",
-				c->minimum_detectable);
-	if (isnan(c->decided_after_s))
-		sl__json_absent(json, "decided_after_ms", "undecided");
-	else
-		sl__json_number(json, "decided_after_ms",
-				1e3 * c->decided_after_s);
-	sl__json_end_object(json);
-}
-
-static const char *
 stop_text(enum sl_stop stop)
 {
 	switch (stop) {

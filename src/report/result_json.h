@@ -9,10 +9,6 @@
 void sl__json_latency(struct sl__json *json, const struct sl_latency *l);
 void sl__json_noise(struct sl__json *json, const struct sl_noise *noise);
 
-/* 'key' is "comparison", or NULL inside an array. */
-void sl__json_comparison(struct sl__json *json, const char *key,
-			 const struct sl_comparison *c);
-
 /* "key": value and "key_ci95": {lo, hi}, each or its absence. */
 void sl__json_estimate(struct sl__json *json, const char *key,
 		       const struct sl_estimate *e);
