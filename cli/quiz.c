@@ -6,7 +6,6 @@
  * around it are fixed.
  */
 #include "quiz.h"
-#include "exit_code.h"
 #include "options.h"
 #include "sleuth.h"
 #include "topic_numbers.h"
@@ -36,34 +35,6 @@ grouped(struct grouped *out, uint64_t n)
 	return out->s;
 }
 
-/* Never 0: an answer that is missing is not taken for one. */
-static int
-failed(const struct sl_error *err)
-{
-	int code = exit_for("help", err);
-
-	return code ? code : EXIT_BUG;
-}
-
-static int
-inspect(struct sl_inspection **out, const char *name, int64_t batch,
-	int64_t seq)
-{
-	struct sl_sizes sizes = {
-		.struct_size = sizeof(sizes), .batch = batch, .seq = seq};
-	struct sl_inspect_options how = {.struct_size = sizeof(how),
-					 .sizes = &sizes};
-	struct sl_graph *graph;
-	struct sl_error err;
-	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
-
-	if (rc)
-		return failed(&err);
-	rc = sl_inspect(out, graph, &how, &err);
-	sl_graph_free(graph);
-	return rc ? failed(&err) : 0;
-}
-
 /* Multiply-adds of products of two activations: attention's. */
 static uint64_t
 attention_macs(const struct sl_inspection *i)
@@ -77,21 +48,19 @@ attention_macs(const struct sl_inspection *i)
 	return sum;
 }
 
-static int
+static void
 answer_linear(void)
 {
 	struct grouped t[1];
 	struct sl_counts c;
 	struct sl_error err;
 
-	if (sl_count_linear(&c, 1, 768, 3072, 1, &err))
-		return failed(&err);
+	check_answer(sl_count_linear(&c, 1, 768, 3072, 1, &err), &err);
 	printf("%s: 768 x 3072 weights and 3072 biases.",
 	       grouped(&t[0], c.parameters));
-	return 0;
 }
 
-static int
+static void
 answer_conv(void)
 {
 	struct grouped t[1];
@@ -105,138 +74,108 @@ answer_conv(void)
 	struct sl_counts c;
 	struct sl_error err;
 
-	if (sl_count_conv2d(&c, 1, &conv, &err))
-		return failed(&err);
+	check_answer(sl_count_conv2d(&c, 1, &conv, &err), &err);
 	printf("%s: 2 x 3 x 7 x 7 for each of 64 x 112 x 112 results.",
 	       grouped(&t[0], c.flops));
-	return 0;
 }
 
-static int
+static void
 answer_batch(void)
 {
 	struct grouped t[2];
-	struct sl_inspection *one, *eight;
-	int code = inspect(&one, "resnet50", 1, 0);
+	struct sl_inspection *one = inspect_model("resnet50", 1, 0);
+	struct sl_inspection *eight = inspect_model("resnet50", 8, 0);
 
-	if (code)
-		return code;
-	code = inspect(&eight, "resnet50", 8, 0);
-	if (!code) {
-		printf("%s for one image and %s for each of eight: the "
-		       "same.",
-		       grouped(&t[0], one->flops_per_sample),
-		       grouped(&t[1], eight->flops_per_sample));
-		sl_inspection_free(eight);
-	}
+	printf("%s for one image and %s for each of eight: the same.",
+	       grouped(&t[0], one->flops_per_sample),
+	       grouped(&t[1], eight->flops_per_sample));
+	sl_inspection_free(eight);
 	sl_inspection_free(one);
-	return code;
 }
 
-static int
+static void
 answer_sequence(void)
 {
-	struct sl_inspection *once, *twice;
-	int code = inspect(&once, "bert-base", 1, 128);
+	struct sl_inspection *once = inspect_model("bert-base", 1, 128);
+	struct sl_inspection *twice = inspect_model("bert-base", 1, 256);
+	double attention = (double)attention_macs(once);
+	double macs = (double)once->cost.macs;
 
-	if (code)
-		return code;
-	code = inspect(&twice, "bert-base", 1, 256);
-	if (!code) {
-		printf("%.3f times: only the products of attention grow "
-		       "%.0f-fold, and at 128 tokens\nthey are %.1f %% of the "
-		       "work.",
-		       (double)twice->cost.macs / (double)once->cost.macs,
-		       (double)attention_macs(twice) /
-			       (double)attention_macs(once),
-		       100 * (double)attention_macs(once) /
-			       (double)once->cost.macs);
-		sl_inspection_free(twice);
-	}
+	printf("%.3f times: only the products of attention grow %.0f-fold, "
+	       "and at 128 tokens\nthey are %.1f %% of the work.",
+	       (double)twice->cost.macs / macs,
+	       (double)attention_macs(twice) / attention,
+	       100 * attention / macs);
+	sl_inspection_free(twice);
 	sl_inspection_free(once);
-	return code;
 }
 
-static int
+static void
 answer_backward(void)
 {
 	struct grouped t[2];
-	struct sl_inspection *i;
-	int code = inspect(&i, "resnet50", 1, 0);
+	struct sl_inspection *i = inspect_model("resnet50", 1, 0);
 
-	if (code)
-		return code;
 	printf("%.4f: %s FLOPs back, %s forward. The\nfirst layer has "
 	       "no input gradient.",
 	       i->training.backward_to_forward,
 	       grouped(&t[0], i->training.backward_flops),
 	       grouped(&t[1], i->training.forward_flops));
 	sl_inspection_free(i);
-	return 0;
 }
 
-static int
+static void
 answer_adam(void)
 {
 	struct grouped t[2];
-	struct sl_inspection *i;
-	int code = inspect(&i, "gpt2", 1, 0);
-	const struct sl_training *need;
+	struct sl_inspection *i = inspect_model("gpt2", 1, 0);
+	const struct sl_training *need = &i->training;
 
-	if (code)
-		return code;
-	need = &i->training;
 	printf("%s bytes, 16 for each of %s parameters: the\nweight, "
 	       "its gradient and two moments.",
 	       grouped(&t[0], need->parameter_bytes + need->gradient_bytes +
 				      need->optimizer_bytes[SL_OPTIMIZER_ADAM]),
 	       grouped(&t[1], i->parameters.trainable));
 	sl_inspection_free(i);
-	return 0;
 }
 
-static int
+static void
 answer_cache(void)
 {
-	struct sl_inspection *i;
-	int code = inspect(&i, "gpt2@kv", 1, 0);
+	struct sl_inspection *i = inspect_model("gpt2@kv", 1, 0);
 
-	if (code)
-		return code;
 	printf("%.0f bytes a token, %.0f for 1024 of them.",
 	       i->memory.kv_bytes_per_token.value,
 	       1024 * i->memory.kv_bytes_per_token.value);
 	sl_inspection_free(i);
-	return 0;
 }
 
-static int
+static void
 answer_amdahl(void)
 {
 	double s = 0.7;
 
 	printf("%.3f times, and at most %.3f times if it took no time at all.",
 	       1 / (1 - s + s / 2), 1 / (1 - s));
-	return 0;
 }
 
-static int
+static void
 answer_add(void)
 {
 	struct sl_machine *m;
 	struct ridge ridge;
 	struct sl_error err;
+	enum sl_status rc = sl_machine_open_cached(&m, NULL, &err);
 
 	printf("1/12 = %.4f: one addition for two numbers read and one "
 	       "written. ",
 	       ADDITION_INTENSITY);
-	if (sl_machine_open_cached(&m, NULL, &err)) {
-		if (err.status != SL_E_ABSENT)
-			return failed(&err);
+	if (rc == SL_E_ABSENT) {
 		printf("Run\n'sleuth machine' once to see this machine's "
 		       "ridge.");
-		return 0;
+		return;
 	}
+	check_answer(rc, &err);
 	if (find_ridge(&ridge, m))
 		printf("This\nmachine's ridge is at %.3g: an addition %s.",
 		       ridge.operations_per_byte,
@@ -246,52 +185,44 @@ answer_add(void)
 	else
 		printf("This\nmachine's ridge was not measured.");
 	sl_machine_free(m);
-	return 0;
 }
 
-static int
+static void
 answer_matmul(void)
 {
 	double n = 1024;
 
 	printf("%.1f: 2 N^3 operations over 3 N^2 numbers of 4 bytes, N / 6.",
 	       2 * n * n * n / (3 * n * n * 4));
-	return 0;
 }
 
-static int
+static void
 answer_percentile(void)
 {
 	printf("%.0f: the largest sample must lie above the 99th percentile "
 	       "with 97.5 %%.",
 	       ceil(log(0.025) / log(0.99)));
-	return 0;
 }
 
-static int
+static void
 answer_first_layer(void)
 {
 	struct grouped t[3];
-	struct sl_inspection *i;
-	int code = inspect(&i, "mlp:784-256-128-10", 1, 0);
-	uint64_t three_times;
+	struct sl_inspection *i = inspect_model("mlp:784-256-128-10", 1, 0);
+	uint64_t three_times = 3 * i->training.forward_flops;
 
-	if (code)
-		return code;
-	three_times = 3 * i->training.forward_flops;
 	printf("%s: three times forward would be %s, and the input "
 	       "gradient of the\nfirst layer, %s, is not needed.",
 	       grouped(&t[0], i->training.total_flops),
 	       grouped(&t[1], three_times),
 	       grouped(&t[2], three_times - i->training.total_flops));
 	sl_inspection_free(i);
-	return 0;
 }
 
 struct question {
 	const char *text;
 	const char *topic;
-	int (*answer)(void);
+	void (*answer)(void);
 };
 
 static const struct question questions[] = {
@@ -329,38 +260,34 @@ static const struct question questions[] = {
 
 enum { N_QUESTIONS = sizeof(questions) / sizeof(questions[0]) };
 
-static int
+static void
 print_question(size_t n, int with_answer)
 {
 	const struct question *q = &questions[n - 1];
-	int code = 0;
 
 	printf("%zu. %s\n   (sleuth help %s)\n", n, q->text, q->topic);
 	if (!with_answer)
-		return 0;
-	code = q->answer();
-	if (!code)
-		printf("\n");
-	return code;
+		return;
+	q->answer();
+	printf("\n");
 }
 
-int
+void
 print_quiz(size_t n, int with_answer)
 {
-	int code = 0;
-
 	if (n > N_QUESTIONS)
 		refuse("help", "there are %d questions, not %zu", N_QUESTIONS,
 		       n);
-	if (n)
-		return print_question(n, with_answer);
-	for (size_t i = 1; !code && i <= N_QUESTIONS; i++) {
-		code = print_question(i, with_answer);
-		if (!code && with_answer && i < N_QUESTIONS)
+	if (n) {
+		print_question(n, with_answer);
+		return;
+	}
+	for (size_t i = 1; i <= N_QUESTIONS; i++) {
+		print_question(i, with_answer);
+		if (with_answer && i < N_QUESTIONS)
 			printf("\n");
 	}
-	if (!code && !with_answer)
+	if (!with_answer)
 		printf("\n'sleuth help quiz N --answer' computes the "
 		       "answer.\n");
-	return code;
 }

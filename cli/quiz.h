@@ -7,9 +7,9 @@
 
 /*
  * Question n, counted from 1, and, where it is asked for, the answer, found
- * when it is called; all questions for n 0.  Returns an exit code; 64 for a
- * number that no question has.
+ * when it is called; all questions for n 0.  A number that no question has
+ * is refused.
  */
-int print_quiz(size_t n, int with_answer);
+void print_quiz(size_t n, int with_answer);
 
 #endif

@@ -7,17 +7,42 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 78 };
 
-/* Never 0: an answer that is missing is not taken for one. */
-static int
-failed(const struct sl_error *err)
+void
+check_answer(enum sl_status rc, const struct sl_error *err)
 {
-	int code = exit_for("help", err);
+	int code = rc ? exit_for("help", err) : 0;
 
-	return code ? code : EXIT_BUG;
+	if (rc)
+		exit(code ? code : EXIT_BUG);
+}
+
+void
+print_filled(const char *text, const char *indent, size_t width)
+{
+	size_t column = 0;
+
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, " \n");
+
+		if (column && column + 1 + n > width) {
+			printf("\n");
+			column = 0;
+		}
+		printf("%s%.*s", column ? " " : indent, (int)n, at);
+		column += n + (column ? 1 : strlen(indent));
+		at += n;
+		if (*at == '\n') {
+			printf("\n\n");
+			column = 0;
+		}
+		at += strspn(at, " \n");
+	}
+	printf("\n");
 }
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -27,103 +52,75 @@ static void
 say(const char *format, ...)
 {
 	char text[1024];
-	size_t column = 0;
 	va_list args;
 
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (const char *at = text; *at;) {
-		size_t n = strcspn(at, " ");
-
-		if (column && column + 1 + n > WIDTH) {
-			printf("\n");
-			column = 0;
-		}
-		printf("%s%.*s", column ? " " : "  ", (int)n, at);
-		column += n + (column ? 1 : 2);
-		at += n + strspn(at + n, " ");
-	}
-	printf("\n");
+	print_filled(text, "  ", WIDTH);
 }
 
-static int
-inspect(struct sl_inspection **out, const char *name,
-	const struct sl_sizes *sizes)
+struct sl_inspection *
+inspect_model(const char *name, int64_t batch, int64_t seq)
 {
+	struct sl_sizes sizes = {
+		.struct_size = sizeof(sizes), .batch = batch, .seq = seq};
 	struct sl_inspect_options how = {
-		.struct_size = sizeof(how), .sizes = sizes, .brief = 1};
+		.struct_size = sizeof(how), .sizes = &sizes, .brief = 1};
+	struct sl_inspection *found;
 	struct sl_graph *graph;
 	struct sl_error err;
-	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
 
-	if (rc)
-		return failed(&err);
-	rc = sl_inspect(out, graph, &how, &err);
+	check_answer(sl_graph_open(&graph, name, NULL, &err), &err);
+	check_answer(sl_inspect(&found, graph, &how, &err), &err);
 	sl_graph_free(graph);
-	return rc ? failed(&err) : 0;
+	return found;
 }
 
-int
+void
 numbers_parameters(void)
 {
-	struct sl_inspection *i;
-	int code = inspect(&i, "resnet50", NULL);
+	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	if (code)
-		return code;
 	printf("  resnet50 holds %llu parameters, and %llu running means and "
 	       "variances\n  that are none; stored, %.1f MB\n",
 	       (unsigned long long)i->parameters.trainable,
 	       (unsigned long long)i->parameters.statistics,
 	       (double)i->parameters.n_bytes / 1e6);
 	sl_inspection_free(i);
-	return 0;
 }
 
-int
+void
 numbers_flops(void)
 {
-	struct sl_inspection *i;
-	int code = inspect(&i, "resnet50", NULL);
+	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	if (code)
-		return code;
 	printf("  one image through resnet50: %llu MACs, %llu FLOPs; every "
 	       "operation\n  counted, norms and activations too, %llu\n",
 	       (unsigned long long)i->cost.macs, (unsigned long long)i->flops,
 	       (unsigned long long)i->conventions[SL_CONVENTION_ALL]);
 	sl_inspection_free(i);
-	return 0;
 }
 
-int
+void
 numbers_memory(void)
 {
-	struct sl_inspection *i;
-	int code = inspect(&i, "resnet50", NULL);
+	struct sl_inspection *i = inspect_model("resnet50", 0, 0);
 
-	if (code)
-		return code;
 	printf("  resnet50: %.1f MB of weights, %.2f MB needed at the fullest "
 	       "step\n  (%s); all its activations together would be %.1f MB\n",
 	       (double)i->memory.parameter_bytes / 1e6,
 	       (double)i->memory.live_bytes / 1e6, i->memory.peak_layer,
 	       (double)i->memory.activation_bytes / 1e6);
 	sl_inspection_free(i);
-	return 0;
 }
 
-int
+void
 numbers_training(void)
 {
-	struct sl_inspection *i;
-	int code = inspect(&i, "gpt2", NULL);
-	const struct sl_training *t;
+	struct sl_inspection *i = inspect_model("gpt2", 0, 0);
+	const struct sl_training *t = &i->training;
 
-	if (code)
-		return code;
-	t = &i->training;
 	printf("  gpt2, 128 tokens: %.1f MB of weights, %.1f MB of gradients, "
 	       "%.1f MB\n  for Adam, %.1f MB of activations kept; backward is "
 	       "%.3f x forward\n",
@@ -132,32 +129,28 @@ numbers_training(void)
 	       (double)t->optimizer_bytes[SL_OPTIMIZER_ADAM] / 1e6,
 	       (double)t->activation_bytes / 1e6, t->backward_to_forward);
 	sl_inspection_free(i);
-	return 0;
 }
 
 /* A small model, timed for a fraction of a second. */
-static int
-measure(struct sl_measurement **out)
+static struct sl_measurement *
+measure(void)
 {
 	struct sl_measure_options how = {.struct_size = sizeof(how),
 					 .name = "mlp:784-256-128-10",
 					 .time_s = 0.3,
 					 .precision = 0.001};
+	struct sl_measurement *found;
 	struct sl_graph *graph;
-	struct sl_plan *plan = NULL;
+	struct sl_plan *plan;
 	struct sl_error err;
-	enum sl_status rc = sl_graph_open(&graph, how.name, NULL, &err);
 
-	if (rc)
-		return failed(&err);
-	rc = sl_plan_new(&plan, graph, NULL, &err);
-	if (!rc)
-		rc = sl_plan_fill_inputs(plan, 1, &err);
-	if (!rc)
-		rc = sl_measure_latency(out, plan, &how, &err);
+	check_answer(sl_graph_open(&graph, how.name, NULL, &err), &err);
+	check_answer(sl_plan_new(&plan, graph, NULL, &err), &err);
+	check_answer(sl_plan_fill_inputs(plan, 1, &err), &err);
+	check_answer(sl_measure_latency(&found, plan, &how, &err), &err);
 	sl_plan_free(plan);
 	sl_graph_free(graph);
-	return rc ? failed(&err) : 0;
+	return found;
 }
 
 static void
@@ -170,14 +163,11 @@ print_quantile(const char *name, const struct sl_estimate *e)
 		       e->lo / 1e3, e->hi / 1e3);
 }
 
-int
+void
 numbers_latency(void)
 {
-	struct sl_measurement *m;
-	int code = measure(&m);
+	struct sl_measurement *m = measure();
 
-	if (code)
-		return code;
 	printf("  mlp:784-256-128-10, %zu samples\n", m->wall.n);
 	print_quantile("median", &m->wall.median);
 	print_quantile("p90", &m->wall.p90);
@@ -185,7 +175,6 @@ numbers_latency(void)
 	printf("  %.0f passes a second, one after the other\n",
 	       1e9 / m->wall.mean.value);
 	sl_measurement_free(m);
-	return 0;
 }
 
 static const char *series_words(enum sl_warmup_class class)
@@ -205,31 +194,24 @@ static const char *series_words(enum sl_warmup_class class)
 	return "too few samples to say whether it is steady";
 }
 
-int
+void
 numbers_warmup(void)
 {
-	struct sl_measurement *m;
-	int code = measure(&m);
+	struct sl_measurement *m = measure();
 
-	if (code)
-		return code;
 	say("mlp:784-256-128-10: the first pass %.2f us, then %.2f us in the "
 	    "median, %.1f x less; %s, %zu of %zu samples are warm-up",
 	    m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
 	    m->wall.first_ns / m->wall.median.value,
 	    series_words(m->wall.warmup), m->wall.n_warmup, m->n_samples);
 	sl_measurement_free(m);
-	return 0;
 }
 
-int
+void
 numbers_intervals(void)
 {
-	struct sl_measurement *m;
-	int code = measure(&m);
+	struct sl_measurement *m = measure();
 
-	if (code)
-		return code;
 	say("mlp:784-256-128-10: median %.2f us [%.2f, %.2f] from %zu samples "
 	    "(%s); a second run like this one would show a change of %.2f %%",
 	    m->wall.median.value / 1e3, m->wall.median.lo / 1e3,
@@ -237,38 +219,19 @@ numbers_intervals(void)
 	    sl_method_text(m->wall.median.method),
 	    100 * m->wall.minimum_detectable);
 	sl_measurement_free(m);
-	return 0;
 }
 
-int
+void
 numbers_overhead(void)
 {
-	struct sl_measurement *m;
-	int code = measure(&m);
+	struct sl_measurement *m = measure();
 
-	if (code)
-		return code;
 	printf("  one reading of the clock takes %.0f ns, its smallest step is "
 	       "%.0f ns; a pass of\n  mlp:784-256-128-10 is as long as %.0f "
 	       "readings\n",
 	       m->clock_cost_ns, m->clock_resolution_ns,
 	       m->wall.median.value / m->clock_cost_ns);
 	sl_measurement_free(m);
-	return 0;
-}
-
-/* What was measured before; says how to where nothing was. */
-static int
-open_machine(struct sl_machine **out)
-{
-	struct sl_error err;
-
-	if (!sl_machine_open_cached(out, NULL, &err))
-		return 0;
-	if (err.status != SL_E_ABSENT)
-		return failed(&err);
-	printf("  not measured yet: run 'sleuth machine' once, 12 s\n");
-	return EXIT_DONE;
 }
 
 int
@@ -284,41 +247,43 @@ find_ridge(struct ridge *out, const struct sl_machine *m)
 	return 1;
 }
 
-/* The ridge of what was measured before; says so where there is none. */
+/* The ridge of what was measured before; 0 after saying so where there is
+ * none. */
 static int
 open_ridge(struct ridge *out, size_t *n_threads)
 {
 	struct sl_machine *m;
-	int code = open_machine(&m);
+	struct sl_error err;
+	enum sl_status rc = sl_machine_open_cached(&m, NULL, &err);
+	int is_found;
 
-	if (code)
-		return code;
+	if (rc == SL_E_ABSENT) {
+		printf("  not measured yet: run 'sleuth machine' once, 12 s\n");
+		return 0;
+	}
+	check_answer(rc, &err);
 	*n_threads = m->max_threads;
-	if (!find_ridge(out, m)) {
+	is_found = find_ridge(out, m);
+	if (!is_found)
 		printf("  the peak in f32 or the bandwidth of memory was not "
 		       "measured:\n  run 'sleuth machine --fresh'\n");
-		code = EXIT_DONE;
-	}
 	sl_machine_free(m);
-	return code;
+	return is_found;
 }
 
-int
+void
 numbers_roofline(void)
 {
 	struct ridge ridge;
 	size_t n_threads;
-	int code = open_ridge(&ridge, &n_threads);
 
-	if (code)
-		return code == EXIT_DONE ? 0 : code;
-	printf("  %.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
-	       "threads: the ridge is at\n  %.1f operations per byte. Adding "
-	       "two vectors has 1/12, a product of two\n  square matrices of "
-	       "1024 has 171\n",
-	       ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9, n_threads,
-	       ridge.operations_per_byte);
-	return 0;
+	if (open_ridge(&ridge, &n_threads))
+		printf("  %.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
+		       "threads: the ridge is at\n  %.1f operations per byte. "
+		       "Adding two vectors has 1/12, a product of two\n  "
+		       "square matrices of 1024 has 171\n",
+		       ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9,
+		       n_threads, ridge.operations_per_byte);
 }
 
 /* The row of the operation that takes longest; NULL: none takes 1 %. */
@@ -333,7 +298,7 @@ hottest_row(const struct sl_profile *p)
 }
 
 /* What a small model would gain from its longest operation. */
-static int
+static void
 print_hottest(void)
 {
 	static const char name[] = "mlp:784-256-128-10";
@@ -341,17 +306,13 @@ print_hottest(void)
 					 .flags = SL_PROFILE_BRIEF,
 					 .time_s = 0.3};
 	const struct sl_amdahl *row;
-	struct sl_profile *p = NULL;
+	struct sl_profile *p;
 	struct sl_graph *graph;
 	struct sl_error err;
-	enum sl_status rc = sl_graph_open(&graph, name, NULL, &err);
 
-	if (rc)
-		return failed(&err);
-	rc = sl_profile_forward(&p, graph, &how, &err);
+	check_answer(sl_graph_open(&graph, name, NULL, &err), &err);
+	check_answer(sl_profile_forward(&p, graph, &how, &err), &err);
 	sl_graph_free(graph);
-	if (rc)
-		return failed(&err);
 	row = hottest_row(p);
 	if (row)
 		say("in %s, %s takes longest: %.1f %% of a pass. Twice as "
@@ -362,17 +323,14 @@ print_hottest(void)
 	else
 		printf("  in %s no operation takes 1 %% of a pass\n", name);
 	sl_profile_free(p);
-	return 0;
 }
 
-int
+void
 numbers_amdahl(void)
 {
 	static const double shares[] = {0.1, 0.5, 0.7, 0.9, 0.95};
-	int code = print_hottest();
 
-	if (code)
-		return code;
+	print_hottest();
 	printf("\nOn any machine\n");
 	printf("  share   2 x faster   10 x faster   no time at all\n");
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
@@ -381,7 +339,6 @@ numbers_amdahl(void)
 		printf("  %3.0f %%   %8.3f x   %9.3f x   %12.3f x\n", 100 * s,
 		       1 / (1 - s + s / 2), 1 / (1 - s + s / 10), 1 / (1 - s));
 	}
-	return 0;
 }
 
 /* Operations per byte of a fully connected layer of 1024 by 1024. */
@@ -392,20 +349,18 @@ linear_intensity(double batch)
 	       (4 * (1024.0 * 1024 + 2 * batch * 1024));
 }
 
-int
+void
 numbers_batch(void)
 {
 	double batch = 1;
 	struct ridge ridge;
 	size_t n_threads;
-	int code;
 
 	printf("  a layer from 1024 to 1024 has %.2f operations per byte at "
 	       "batch 1, %.1f at 64\n",
 	       linear_intensity(1), linear_intensity(64));
-	code = open_ridge(&ridge, &n_threads);
-	if (code)
-		return code == EXIT_DONE ? 0 : code;
+	if (!open_ridge(&ridge, &n_threads))
+		return;
 	while (batch < 1e6 &&
 	       linear_intensity(batch) < ridge.operations_per_byte)
 		batch++;
@@ -417,5 +372,4 @@ numbers_batch(void)
 		printf("  this machine's ridge is at %.1f: it waits for memory "
 		       "at any batch\n",
 		       ridge.operations_per_byte);
-	return 0;
 }

@@ -19,21 +19,32 @@ int find_ridge(struct ridge *out, const struct sl_machine *m);
  * numbers read and one written. */
 #define ADDITION_INTENSITY (1.0 / 12)
 
+/* Ends the program, after one line on stderr, where a call failed: an answer
+ * that is missing is not taken for one. */
+void check_answer(enum sl_status rc, const struct sl_error *err);
+
+/* Paragraphs, each line of which begins with 'indent' and ends before 'width';
+ * an empty line stands between two. */
+void print_filled(const char *text, const char *indent, size_t width);
+
+/* What is counted in a model under these sizes (0: the usual ones). */
+struct sl_inspection *inspect_model(const char *name, int64_t batch,
+				    int64_t seq);
+
 /*
  * Each finds its figures when it is called, by counting or by measuring for a
- * fraction of a second, and prints a few lines.  Return 0, or an exit code
- * after one line on stderr.
+ * fraction of a second, and prints a few lines.
  */
-int numbers_parameters(void);
-int numbers_flops(void);
-int numbers_memory(void);
-int numbers_latency(void);
-int numbers_warmup(void);
-int numbers_intervals(void);
-int numbers_roofline(void);
-int numbers_amdahl(void);
-int numbers_batch(void);
-int numbers_overhead(void);
-int numbers_training(void);
+void numbers_parameters(void);
+void numbers_flops(void);
+void numbers_memory(void);
+void numbers_latency(void);
+void numbers_warmup(void);
+void numbers_intervals(void);
+void numbers_roofline(void);
+void numbers_amdahl(void);
+void numbers_batch(void);
+void numbers_overhead(void);
+void numbers_training(void);
 
 #endif

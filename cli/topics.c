@@ -7,167 +7,112 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { TEXT_WIDTH = 76 };
+
 static const char parameters_text[] =
 	"Parameters are the numbers that training finds. A fully connected "
-	"layer from\n"
-	"n to m has n m weights and m biases; a convolution has one kernel for "
-	"each\n"
-	"pair of channels, whatever the size of the image.\n"
-	"\n"
+	"layer from n to m has n m weights and m biases; a convolution has one "
+	"kernel for each pair of channels, whatever the size of the image.\n\n"
 	"A file may hold more numbers than the model has parameters: running "
-	"means of\n"
-	"normalisation, masks, shapes, and copies of weights that are used "
-	"twice.\n"
-	"Sleuth sorts them by what they are for and counts each kind apart.";
+	"means of normalisation, masks, shapes, and copies of weights that are "
+	"used twice. Sleuth sorts them by what they are for and counts each "
+	"kind apart.";
 
 static const char flops_text[] =
-	"A FLOP is one addition or multiplication. Most of a network's are\n"
+	"A FLOP is one addition or multiplication. Most of a network's are "
 	"multiply-adds (MACs), and each is 2 FLOPs. Tools differ in what they "
-	"count:\n"
-	"some print MACs and call them FLOPs, some leave out normalisation or\n"
-	"attention. 'sleuth inspect --explain' says, line by line, why two of "
-	"them\n"
-	"disagree.\n"
-	"\n"
+	"count: some print MACs and call them FLOPs, some leave out "
+	"normalisation or attention. 'sleuth inspect --explain' says, line by "
+	"line, why two of them disagree.\n\n"
 	"FLOPs per sample do not depend on the batch. And FLOPs are not time: "
-	"a model\n"
-	"with a tenth of them may take half as long, because its layers wait "
-	"for\n"
-	"memory.";
+	"a model with a tenth of them may take half as long, because its "
+	"layers wait for memory.";
 
-static const char memory_text[] = "While a model runs, a value is needed from "
-				  "the step that makes it to the\n"
-				  "last step that reads it. The largest sum of "
-				  "what is needed at one step is\n"
-				  "the live set: no engine can do with less "
-				  "without computing things twice.\n"
-				  "Weights come on top.\n"
-				  "\n"
-				  "What the system reports is more: pages are "
-				  "touched whole, weights may be\n"
-				  "kept in a second, faster order, libraries "
-				  "bring code and tables. 'sleuth\n"
-				  "profile' shows each level, from the live "
-				  "set to what is resident, and how\n"
-				  "they add up.";
+static const char memory_text[] =
+	"While a model runs, a value is needed from the step that makes it to "
+	"the last step that reads it. The largest sum of what is needed at one "
+	"step is the live set: no engine can do with less without computing "
+	"things twice. Weights come on top.\n\n"
+	"What the system reports is more: pages are touched whole, weights may "
+	"be kept in a second, faster order, libraries bring code and tables. "
+	"'sleuth profile' shows each level, from the live set to what is "
+	"resident, and how they add up.";
 
 static const char latency_text[] =
 	"Latency is the time of one pass, throughput how many samples pass in "
-	"a\n"
-	"second. They are not each other's inverse once several samples pass\n"
-	"together.\n"
-	"\n"
+	"a second. They are not each other's inverse once several samples pass "
+	"together.\n\n"
 	"One number does not describe a latency. The median says what is "
-	"usual, the\n"
-	"99th percentile what one user in a hundred waits at least. Neither is "
-	"known\n"
-	"exactly: read 'sleuth help intervals'. The first pass is slower for "
-	"reasons\n"
-	"of its own: read 'sleuth help warm-up'.";
+	"usual, the 99th percentile what one user in a hundred waits at least. "
+	"Neither is known exactly: read 'sleuth help intervals'. The first "
+	"pass is slower for reasons of its own: read 'sleuth help warm-up'.";
 
 static const char warmup_text[] =
 	"The first pass touches pages for the first time, fills caches, wakes "
-	"threads\n"
-	"and makes code. Later ones do not. A mean over all of them describes\n"
-	"neither.\n"
-	"\n"
+	"threads and makes code. Later ones do not. A mean over all of them "
+	"describes neither.\n\n"
 	"Sleuth keeps every sample from the start, looks for the points where "
-	"the\n"
-	"level changes, and takes the steady part at the end. It says whether "
-	"the\n"
-	"series was flat, warming (it became faster), slowing, or never "
-	"steady; then\n"
-	"there is no one number.";
+	"the level changes, and takes the steady part at the end. It says "
+	"whether the series was flat, warming (it became faster), slowing, or "
+	"never steady; then there is no one number.";
 
 static const char intervals_text[] =
 	"A measured median is the median of these samples; another run gives "
-	"another\n"
-	"one. The interval says how far off it may be: in 95 of 100 such runs "
-	"it\n"
-	"holds the true one. It needs no bell curve: it is two of the sorted "
-	"samples,\n"
-	"chosen by counting.\n"
-	"\n"
+	"another one. The interval says how far off it may be: in 95 of 100 "
+	"such runs it holds the true one. It needs no bell curve: it is two of "
+	"the sorted samples, chosen by counting.\n\n"
 	"The rarer what you ask for, the more samples it takes. An interval of "
-	"the\n"
-	"median needs 6 samples, of the 99th percentile 368. Where there are "
-	"fewer,\n"
-	"Sleuth prints 'needs n >= 368' in place of a number that would be "
-	"luck.\n"
-	"Samples that depend on each other count for less, and are found out.";
+	"the median needs 6 samples, of the 99th percentile 368. Where there "
+	"are fewer, Sleuth prints 'needs n >= 368' in place of a number that "
+	"would be luck. Samples that depend on each other count for less, and "
+	"are found out.";
 
 static const char roofline_text[] =
 	"A machine does so many operations a second, and moves so many bytes. "
-	"An\n"
-	"operation with few operations per byte waits for memory, one with "
-	"many for\n"
-	"arithmetic. The ridge is where the two meet: peak / bandwidth.\n"
-	"\n"
+	"An operation with few operations per byte waits for memory, one with "
+	"many for arithmetic. The ridge is where the two meet: peak / "
+	"bandwidth.\n\n"
 	"The roof is a bound, not a diagnosis. An operation far below it may "
-	"wait for\n"
-	"memory, for its own overhead, or for another thread: low efficiency "
-	"alone\n"
-	"does not prove that it is memory-bound. 'sleuth profile' tries: it "
-	"disturbs\n"
-	"the memory, takes threads away, warms and empties the caches, and "
-	"sees what\n"
-	"changes.";
+	"wait for memory, for its own overhead, or for another thread: low "
+	"efficiency alone does not prove that it is memory-bound. 'sleuth "
+	"profile' tries: it disturbs the memory, takes threads away, warms and "
+	"empties the caches, and sees what changes.";
 
 static const char amdahl_text[] =
 	"If a part takes the share s of the time and becomes k times faster, "
-	"the\n"
-	"whole becomes 1 / (1 - s + s / k) times faster. Even if the part took "
-	"no\n"
-	"time at all, the whole gains no more than 1 / (1 - s).\n"
-	"\n"
+	"the whole becomes 1 / (1 - s + s / k) times faster. Even if the part "
+	"took no time at all, the whole gains no more than 1 / (1 - s).\n\n"
 	"So look at the share first. 'sleuth profile' prints the limit for "
-	"what takes\n"
-	"longest, and measures it too: it runs the model with that part "
-	"replaced by\n"
-	"its stored result. The two differ where the part does something for "
-	"others,\n"
-	"such as leaving their input in the cache.";
+	"what takes longest, and measures it too: it runs the model with that "
+	"part replaced by its stored result. The two differ where the part "
+	"does something for others, such as leaving their input in the cache.";
 
-static const char batch_text[] = "Several samples in one pass share the "
-				 "reading of the weights. While a layer\n"
-				 "waits for its weights, more samples cost "
-				 "almost nothing; once it waits for\n"
-				 "arithmetic, they cost in proportion. "
-				 "Throughput rises until then and stays;\n"
-				 "latency rises all the time.\n"
-				 "\n"
-				 "'sleuth sweep MODEL --batch 1..64' finds "
-				 "where it turns, and the best batch\n"
-				 "under a limit on latency or memory.";
+static const char batch_text[] =
+	"Several samples in one pass share the reading of the weights. While a "
+	"layer waits for its weights, more samples cost almost nothing; once "
+	"it waits for arithmetic, they cost in proportion. Throughput rises "
+	"until then and stays; latency rises all the time.\n\n"
+	"'sleuth sweep MODEL --batch 1..64' finds where it turns, and the best "
+	"batch under a limit on latency or memory.";
 
 static const char overhead_text[] =
 	"To measure is to disturb. Every reading of a clock takes time, and so "
-	"does\n"
-	"storing it. A profiler that reads it twice around each small "
-	"operation may\n"
-	"double the time it reports.\n"
-	"\n"
+	"does storing it. A profiler that reads it twice around each small "
+	"operation may double the time it reports.\n\n"
 	"Sleuth reads the clock once between two operations and runs the model "
-	"with\n"
-	"and without, in turn, so that its own cost is measured, not assumed. "
-	"The\n"
-	"books of a profile must close: wall time = operations + gaps + "
-	"overhead +\n"
-	"residual. When more than 2 % is left over, the verdict is withheld.";
+	"with and without, in turn, so that its own cost is measured, not "
+	"assumed. The books of a profile must close: wall time = operations + "
+	"gaps + overhead + residual. When more than 2 % is left over, the "
+	"verdict is withheld.";
 
-static const char training_text[] = "To train, a model keeps what the backward "
-				    "pass will need: the inputs of most\n"
-				    "layers. This grows with the batch. "
-				    "Gradients are as large as the weights;\n"
-				    "Adam keeps two more numbers for each. So "
-				    "the state alone is 16 bytes a\n"
-				    "parameter in f32.\n"
-				    "\n"
-				    "The backward pass computes two gradients "
-				    "for each layer, of its weights and\n"
-				    "of its input: twice the forward pass, but "
-				    "for the first layer, whose input\n"
-				    "needs none.";
+static const char training_text[] =
+	"To train, a model keeps what the backward pass will need: the inputs "
+	"of most layers. This grows with the batch. Gradients are as large as "
+	"the weights; Adam keeps two more numbers for each. So the state alone "
+	"is 16 bytes a parameter in f32.\n\n"
+	"The backward pass computes two gradients for each layer, of its "
+	"weights and of its input: twice the forward pass, but for the first "
+	"layer, whose input needs none.";
 
 const struct topic *
 all_topics(void)
@@ -229,13 +174,10 @@ find_topic(const char *name)
 int
 print_topic(const struct topic *topic)
 {
-	int code;
-
-	printf("%s: %s\n\n%s\n\n%s\n", topic->name, topic->about, topic->text,
-	       topic->is_example ? "For example" : "On this machine");
-	code = topic->numbers();
-	if (code)
-		return code;
+	printf("%s: %s\n\n", topic->name, topic->about);
+	print_filled(topic->text, "", TEXT_WIDTH);
+	printf("\n%s\n", topic->is_example ? "For example" : "On this machine");
+	topic->numbers();
 	printf("\nTry\n");
 	for (const char *line = topic->tries; *line;) {
 		size_t n = strcspn(line, "\n");

@@ -8,14 +8,14 @@
 /*
  * One idea in plain words, and what it looks like: on this machine where the
  * machine has a say, in an example otherwise.  numbers() prints figures that
- * it finds while it is called; 0, or an exit code after one line on stderr.
+ * it finds while it is called.
  */
 struct topic {
 	const char *name;
 	const char *about; /* one line */
-	const char *text;  /* paragraphs, 78 columns at most */
+	const char *text;  /* paragraphs, filled when they are printed */
 	int is_example;    /* the figures are the same on every machine */
-	int (*numbers)(void);
+	void (*numbers)(void);
 	const char *tries; /* commands, one a line */
 };
 
