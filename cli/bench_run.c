@@ -108,24 +108,18 @@ static int
 measure(const struct command_help *help, struct bench_arguments *a,
 	const struct sl_command *commands, size_t n, struct sl_bench **out)
 {
-	char name[32];
 	struct sl_error err;
-	enum sl_status rc;
 	int code;
 
-	strncpy(name, help->name, sizeof(name) - 1);
-	name[sizeof(name) - 1] = '\0';
 	a->bench.interrupt = tty_catch_interrupt();
 	a->bench.progress =
 		tty_progress(a->output.quiet || is_inherited(a->bench.output));
-	a->bench.progress_ctx = name;
-	rc = sl_bench(out, commands, n, &a->bench, &err);
-	tty_clear_progress();
-	if (rc)
+	a->bench.progress_ctx = (void *)(uintptr_t)help->name;
+	if (sl_bench(out, commands, n, &a->bench, &err))
 		return exit_for(help->name, &err);
-	code = output_write(&a->output, help->name, render, *out);
-	if (!code && (*out)->stopped_by == SL_STOP_INTERRUPT)
-		code = EXIT_INTERRUPTED;
+	code = exit_unless_stopped(
+		output_write(&a->output, help->name, render, *out),
+		(*out)->stopped_by);
 	return code;
 }
 

@@ -43,18 +43,15 @@ static void
 print_remark(const char *text, void *ctx)
 {
 	(void)ctx;
-	tty_clear_progress();
 	complain(help.name, 0, "%s", text);
 }
 
 static int
 run(struct sl_machine_options *how, const struct output *output)
 {
-	static char label[] = "machine";
 	struct sl_log log = {print_remark, NULL};
 	struct sl_machine *machine;
 	struct sl_error err;
-	enum sl_status rc;
 	int code;
 
 	how->struct_size = sizeof(*how);
@@ -62,14 +59,12 @@ run(struct sl_machine_options *how, const struct output *output)
 	if (!output->quiet)
 		how->log = &log;
 	how->progress = tty_progress(output->quiet);
-	how->progress_ctx = label;
-	rc = sl_machine_probe(&machine, how, &err);
-	tty_clear_progress();
-	if (rc)
+	how->progress_ctx = (void *)(uintptr_t)help.name;
+	if (sl_machine_probe(&machine, how, &err))
 		return exit_for(help.name, &err);
-	code = output_write(output, help.name, render, machine);
-	if (!code && machine->stopped_by == SL_STOP_INTERRUPT)
-		code = EXIT_INTERRUPTED;
+	code = exit_unless_stopped(
+		output_write(output, help.name, render, machine),
+		machine->stopped_by);
 	sl_machine_free(machine);
 	return code;
 }

@@ -7,7 +7,6 @@
 #include "op_profile.h"
 #include "options.h"
 #include "output.h"
-#include "overhead_run.h"
 #include "plan_options.h"
 #include "tty.h"
 
@@ -276,7 +275,6 @@ profile_one(struct job *job, size_t k)
 	struct arguments *a = job->arguments;
 	struct sl_profile_options how = a->profile;
 	struct sl_error err;
-	enum sl_status rc;
 	char label[80];
 
 	set_label(label, sizeof(label), job, k);
@@ -284,9 +282,7 @@ profile_one(struct job *job, size_t k)
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
 	how.progress_ctx = label;
-	rc = profile_model(job, k, &how, &err);
-	tty_clear_progress();
-	if (rc)
+	if (profile_model(job, k, &how, &err))
 		return exit_for_model(help.name, job->models.names[k], &err);
 	job->n_found++;
 	/* It may have come between two parts of the work. */
@@ -379,6 +375,7 @@ report(const struct job *job, int stopped)
 	const struct arguments *a = job->arguments;
 	int code;
 
+	tty_clear_progress();
 	if (!a->output.quiet)
 		model_remarks(help.name);
 	code = write_own(job);
@@ -413,33 +410,60 @@ run(struct arguments *a, struct models models)
 static int
 generate(const struct arguments *a, const struct models *models)
 {
-	const struct generate_request request = {
-		.command = help.name,
-		.model = &a->model,
-		.plan = &a->plan,
-		.output = &a->output,
-		.n_tokens = a->n_generate,
-		.prompt = a->n_prompt,
+	const struct sl_generate_options how = {
+		.struct_size = sizeof(how),
+		.plan = &a->plan.plan,
+		.prompt = (int64_t)a->n_prompt,
+		.n_tokens = (int64_t)a->n_generate,
 		.time_s = a->time_s,
 		.n_rounds = a->n_runs,
-		.brief = a->brief,
+		.seed = a->plan.seed,
+		.flags = a->brief ? SL_PROFILE_NO_CEILINGS : 0,
 	};
 
-	return generate_run(&request, models->names, models->n);
+	return generate_run(help.name, models, &a->model, &how, &a->output);
 }
 
 /* Words about operations alone. */
 static int
-run_ops(struct arguments *a, const struct models *words)
+run_ops(const struct arguments *a, const struct models *words)
 {
-	const struct op_request request = {.command = help.name,
-					   .plan = &a->plan.plan,
-					   .output = &a->output,
-					   .seed = a->plan.seed,
-					   .time_s = a->time_s,
-					   .n_runs = a->n_runs};
+	const struct sl_microscope_options how = {.struct_size = sizeof(how),
+						  .plan = &a->plan.plan,
+						  .seed = a->plan.seed,
+						  .time_s = a->time_s,
+						  .n_runs = a->n_runs};
 
-	return op_profile(&request, words->names, words->n);
+	return op_profile(help.name, words->names, words->n, &how, &a->output);
+}
+
+static enum sl_status
+render_overhead(const void *result, const struct sl_render_options *how,
+		struct sl_buf *out, struct sl_error *err)
+{
+	return sl_overhead_study_render(result, how, out, err);
+}
+
+/* What watching costs. */
+static int
+study_overhead(struct arguments *a, const char *name)
+{
+	struct sl_graph *graph = model_open(help.name, name, a->plan.seed);
+	struct sl_overhead_study *study;
+	struct sl_error err;
+	int code;
+
+	a->profile.interrupt = tty_catch_interrupt();
+	if (sl_study_overhead(&study, graph, &a->profile, &err)) {
+		code = exit_for_model(help.name, name, &err);
+	} else {
+		code = exit_unless_stopped(output_write(&a->output, help.name,
+							render_overhead, study),
+					   study->stopped_by);
+		sl_overhead_study_free(study);
+	}
+	sl_graph_free(graph);
+	return code;
 }
 
 static void
@@ -479,7 +503,6 @@ cmd_profile(char **argv)
 		return run_ops(&a, &models);
 	a.plan.plan.sizes = &a.model.sizes;
 	if (a.overhead)
-		return overhead_run(help.name, models.names[0], &a.profile,
-				    &a.output);
+		return study_overhead(&a, models.names[0]);
 	return a.n_generate ? generate(&a, &models) : run(&a, models);
 }

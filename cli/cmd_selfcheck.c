@@ -42,23 +42,19 @@ RENDER_WITH(sl_selfcheck_render)
 static int
 run(struct sl_selfcheck_options *how, const struct output *output)
 {
-	static char label[] = "selfcheck";
 	struct sl_selfcheck *result;
 	struct sl_error err;
-	enum sl_status rc;
 	int code;
 
 	how->struct_size = sizeof(*how);
 	how->interrupt = tty_catch_interrupt();
 	how->progress = tty_progress(output->quiet);
-	how->progress_ctx = label;
-	rc = sl_selfcheck(&result, how, &err);
-	tty_clear_progress();
-	if (rc)
+	how->progress_ctx = (void *)(uintptr_t)help.name;
+	if (sl_selfcheck(&result, how, &err))
 		return exit_for(help.name, &err);
-	code = output_write(output, help.name, render, result);
-	if (!code && result->stopped_by == SL_STOP_INTERRUPT)
-		code = EXIT_INTERRUPTED;
+	code = exit_unless_stopped(
+		output_write(output, help.name, render, result),
+		result->stopped_by);
 	/* Proved above the promised 5 %: the instrument is broken here. */
 	if (!code && result->rows[0].rate.lo > 0.05)
 		code = EXIT_REGRESSED;

@@ -160,8 +160,6 @@ run(struct arguments *a, const struct sl_sweep_model *models, size_t n)
 {
 	struct sl_sweep *sweep;
 	struct sl_error err;
-	enum sl_status rc;
-	char name[] = "sweep";
 	int code;
 
 	a->sweep.struct_size = sizeof(a->sweep);
@@ -172,10 +170,8 @@ run(struct arguments *a, const struct sl_sweep_model *models, size_t n)
 	a->sweep.seed = a->plan.seed;
 	a->sweep.interrupt = tty_catch_interrupt();
 	a->sweep.progress = tty_progress(a->output.quiet);
-	a->sweep.progress_ctx = name;
-	rc = sl_sweep(&sweep, models, n, &a->sweep, &err);
-	tty_clear_progress();
-	if (rc)
+	a->sweep.progress_ctx = (void *)(uintptr_t)help.name;
+	if (sl_sweep(&sweep, models, n, &a->sweep, &err))
 		return exit_for(help.name, &err);
 	code = report(a, sweep);
 	sl_sweep_free(sweep);

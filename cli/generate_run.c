@@ -29,9 +29,8 @@ twin_name(char *twin, const char *name)
 }
 
 static void
-check(const struct generate_request *r, size_t n)
+check(const char *command, const struct model_options *m, size_t n)
 {
-	const struct model_options *m = r->model;
 	const char *size = m->seq                      ? "seq"
 			   : m->past != PAST_NOT_GIVEN ? "past"
 			   : m->dims.n                 ? "dim"
@@ -40,12 +39,12 @@ check(const struct generate_request *r, size_t n)
 						       : NULL;
 
 	if (size)
-		refuse(r->command,
+		refuse(command,
 		       "--%s does not go with --generate: sizes follow from "
 		       "--prompt and the token",
 		       size);
 	if (n > 2)
-		refuse(r->command,
+		refuse(command,
 		       "--generate is for one model, or the same with and "
 		       "without a cache, not %zu",
 		       n);
@@ -53,61 +52,41 @@ check(const struct generate_request *r, size_t n)
 
 RENDER_WITH(sl_generation_render)
 
-static int
-measure(const struct generate_request *r, const char *name,
-	struct sl_graph *const graphs[2])
+int
+generate_run(const char *command, const struct models *models,
+	     const struct model_options *sizes,
+	     const struct sl_generate_options *options,
+	     const struct output *output)
 {
-	struct sl_plan_options plan = r->plan->plan;
-	struct sl_generate_options how = {
-		.struct_size = sizeof(how),
-		.plan = &plan,
-		.twin = graphs[1],
-		.prompt = (int64_t)r->prompt,
-		.n_tokens = (int64_t)r->n_tokens,
-		.time_s = r->time_s,
-		.n_rounds = r->n_rounds,
-		.seed = r->plan->seed,
-		.flags = r->brief ? SL_PROFILE_NO_CEILINGS : 0,
-		.interrupt = tty_catch_interrupt(),
-	};
+	struct sl_generate_options how = *options;
+	const char *name = models->names[0], *second = NULL;
+	struct sl_graph *graph, *other = NULL;
 	struct sl_generation *found;
 	struct sl_error err;
-	enum sl_status rc;
-	int code;
-
-	plan.sizes = &r->model->sizes;
-	how.progress = tty_progress(r->output->quiet);
-	how.progress_ctx = (void *)(uintptr_t)name;
-	rc = sl_generate(&found, graphs[0], &how, &err);
-	tty_clear_progress();
-	if (rc)
-		return exit_for_model(r->command, name, &err);
-	code = output_write(r->output, r->command, render, found);
-	if (!code && found->stopped_by == SL_STOP_INTERRUPT)
-		code = EXIT_INTERRUPTED;
-	sl_generation_free(found);
-	return code;
-}
-
-int
-generate_run(const struct generate_request *r, const char *const *models,
-	     size_t n)
-{
-	struct sl_graph *graphs[2] = {NULL, NULL};
 	char twin[NAME_MOST];
-	const char *second = NULL;
 	int code;
 
-	check(r, n);
-	if (n == 2)
-		second = models[1];
-	else if (twin_name(twin, models[0]))
+	check(command, sizes, models->n);
+	if (models->n == 2)
+		second = models->names[1];
+	else if (twin_name(twin, name))
 		second = twin;
-	graphs[0] = model_open(r->command, models[0], r->plan->seed);
+	graph = model_open(command, name, how.seed);
 	if (second)
-		graphs[1] = model_open(r->command, second, r->plan->seed);
-	code = measure(r, models[0], graphs);
-	for (int i = 0; i < 2; i++)
-		sl_graph_free(graphs[i]);
+		other = model_open(command, second, how.seed);
+	how.twin = other;
+	how.interrupt = tty_catch_interrupt();
+	how.progress = tty_progress(output->quiet);
+	how.progress_ctx = (void *)(uintptr_t)name;
+	if (sl_generate(&found, graph, &how, &err)) {
+		code = exit_for_model(command, name, &err);
+	} else {
+		code = exit_unless_stopped(
+			output_write(output, command, render, found),
+			found->stopped_by);
+		sl_generation_free(found);
+	}
+	sl_graph_free(graph);
+	sl_graph_free(other);
 	return code;
 }

@@ -134,6 +134,13 @@ exit_for_model(const char *command, const char *model,
 }
 
 int
+exit_unless_stopped(int code, enum sl_stop stopped_by)
+{
+	return !code && stopped_by == SL_STOP_INTERRUPT ? EXIT_INTERRUPTED
+							: code;
+}
+
+int
 main(int argc, char **argv)
 {
 	const struct command *command;

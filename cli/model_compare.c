@@ -208,23 +208,19 @@ run(const struct arguments *a, const struct field *f)
 					.min_rounds = a->min_rounds,
 					.seed = a->plan.seed};
 	double margin = a->gate.has_time ? a->gate.time : a->margin;
-	char label[] = "compare";
 	struct sl_versus *versus;
 	struct sl_error err;
-	enum sl_status rc;
 	int code;
 
 	how.margin = margin > 0 ? margin : -1;
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
-	how.progress_ctx = label;
-	rc = sl_versus(&versus, f->contenders, f->models.n, &how, &err);
-	tty_clear_progress();
-	if (rc)
+	how.progress_ctx = (void *)(uintptr_t)help.name;
+	if (sl_versus(&versus, f->contenders, f->models.n, &how, &err))
 		return exit_for(help.name, &err);
-	code = output_write(&a->output, help.name, render, versus);
-	if (!code && versus->stopped_by == SL_STOP_INTERRUPT)
-		code = EXIT_INTERRUPTED;
+	code = exit_unless_stopped(
+		output_write(&a->output, help.name, render, versus),
+		versus->stopped_by);
 	if (!code)
 		code = judge(a, versus);
 	sl_versus_free(versus);

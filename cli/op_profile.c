@@ -94,49 +94,45 @@ render(const void *result, const struct sl_render_options *how,
 
 /* Returns 0, EXIT_INTERRUPTED with or without a result, or another code. */
 static int
-look_at(struct findings *found, const struct op_request *r, const struct op *op)
+look_at(struct findings *found, const char *command, const struct op *op,
+	struct sl_microscope_options how)
 {
-	struct sl_microscope_options how = {
-		.struct_size = sizeof(how),
-		.plan = r->plan,
-		.values = op->values.values,
-		.n_values = op->values.n,
-		.seed = r->seed,
-		.time_s = r->time_s,
-		.n_runs = r->n_runs,
-		.interrupt = tty_catch_interrupt(),
-	};
 	char label[NAME_MOST + 4];
 	struct sl_microscope *seen;
 	struct sl_error err;
 	enum sl_status rc;
 
 	snprintf(label, sizeof(label), "op:%s", op->name);
-	how.progress = tty_progress(r->output->quiet);
+	how.values = op->values.values;
+	how.n_values = op->values.n;
 	how.progress_ctx = label;
 	rc = sl_microscope(&seen, op->name, &how, &err);
-	tty_clear_progress();
 	if (rc == SL_E_INTERRUPTED && found->n)
 		return EXIT_INTERRUPTED;
 	if (rc)
-		return exit_for_model(r->command, op->word, &err);
+		return exit_for_model(command, op->word, &err);
 	found->list[found->n++] = seen;
-	return seen->stopped_by == SL_STOP_INTERRUPT ? EXIT_INTERRUPTED : 0;
+	return exit_unless_stopped(0, seen->stopped_by);
 }
 
 int
-op_profile(const struct op_request *r, const char *const *words, size_t n)
+op_profile(const char *command, const char *const *words, size_t n,
+	   const struct sl_microscope_options *options,
+	   const struct output *output)
 {
+	struct sl_microscope_options how = *options;
 	struct op *ops = must_alloc(n, sizeof(*ops));
 	struct findings found = {must_alloc(n, sizeof(*found.list)), 0};
 	int code = 0, written;
 
+	how.interrupt = tty_catch_interrupt();
+	how.progress = tty_progress(output->quiet);
 	for (size_t i = 0; i < n; i++)
-		read_word(&ops[i], words[i], r->command);
+		read_word(&ops[i], words[i], command);
 	for (size_t i = 0; i < n && !code; i++)
-		code = look_at(&found, r, &ops[i]);
+		code = look_at(&found, command, &ops[i], how);
 	if (found.n && (!code || code == EXIT_INTERRUPTED)) {
-		written = output_write(r->output, r->command, render, &found);
+		written = output_write(output, command, render, &found);
 		code = written ? written : code;
 	}
 	for (size_t i = 0; i < found.n; i++)

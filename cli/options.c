@@ -10,6 +10,7 @@
  */
 #include "options.h"
 #include "exit_code.h"
+#include "tty.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -30,6 +31,7 @@ print_line(const char *command, const char *format, va_list args)
 
 	vsnprintf(line, sizeof(line), format, args);
 	sl_text_sanitize(line);
+	tty_clear_progress();
 	fflush(stdout);
 	fprintf(stderr, "sleuth%s%s: %s\n", command ? " " : "",
 		command ? command : "", line);

@@ -190,6 +190,7 @@ output_write(const struct output *output, const char *command,
 	};
 	int code = 0, is_taken = 0;
 
+	tty_clear_progress();
 	if (!output->quiet)
 		model_remarks(command);
 	for (size_t i = 0; i < sizeof(output->own) / sizeof(*output->own); i++)

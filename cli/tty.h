@@ -25,7 +25,7 @@ typedef void progress_function(const struct sl_progress *now, void *ctx);
 /*
  * What draws a bar on standard error, after the label that its 'ctx' is, or
  * NULL where that is no terminal or 'is_quiet'.  tty_clear_progress() removes
- * the bar.
+ * the bar, as complain() and output_write() do by themselves.
  */
 progress_function *tty_progress(int is_quiet);
 void tty_clear_progress(void);
