@@ -21,7 +21,6 @@
 
 enum {
 	TIME_DIGITS = 4,
-	BYTE_DIGITS = 3,
 	SCALED_DIGITS = 3,
 	MAX_DIGITS = 7, /* a half-width of 0 must not print 17 digits */
 	MAX_DECIMALS = 12
@@ -175,79 +174,65 @@ sl__needs_text(struct sl__text *text, const struct sl_estimate *e)
 	return text->s;
 }
 
-/* An estimate divided by 'scale' and followed by 'unit', in two parts. */
-static void
-add_value(struct sl__text *text, const struct sl_estimate *e, double scale,
-	  const char *unit)
-{
-	int decimals = decimals_warranted(
-		e->value / scale, (e->hi - e->lo) / 2 / scale, TIME_DIGITS);
+/* The parts of an estimate that a text shows. */
+enum { VALUE = 1, INTERVAL = 2 };
 
-	add_rounded(text, e->value / scale, decimals);
-	if (unit) {
-		add_text(text, " ");
-		add_text(text, unit);
-	}
-}
+/* What ratios are in. */
+static const struct time_unit no_unit = {NULL, 1};
 
-static void
-add_interval(struct sl__text *text, const struct sl_estimate *e, double scale)
+static const char *
+estimate_text(struct sl__text *text, const struct sl_estimate *e,
+	      const struct time_unit *unit, int parts)
 {
-	int decimals = decimals_warranted(
-		e->value / scale, (e->hi - e->lo) / 2 / scale, TIME_DIGITS);
+	int has_interval = e->needs_n || (!isnan(e->lo) && !isnan(e->hi));
+	double value = e->value / unit->ns;
+	int decimals = decimals_warranted(value, (e->hi - e->lo) / 2 / unit->ns,
+					  TIME_DIGITS);
 	struct sl__text needs;
 
-	add_text(text, "[");
+	if (isnan(e->value) || (parts == INTERVAL && !has_interval))
+		return dash(text);
+	text->s[0] = '\0';
+	if (parts & VALUE)
+		add_rounded(text, value, decimals);
+	if (parts & VALUE && unit->name) {
+		add_text(text, " ");
+		add_text(text, unit->name);
+	}
+	if (!(parts & INTERVAL) || !has_interval)
+		return text->s;
+	add_text(text, parts & VALUE ? " [" : "[");
 	if (e->needs_n) {
 		add_text(text, sl__needs_text(&needs, e));
 	} else {
-		add_rounded(text, e->lo / scale, decimals);
+		add_rounded(text, e->lo / unit->ns, decimals);
 		add_text(text, ", ");
-		add_rounded(text, e->hi / scale, decimals);
+		add_rounded(text, e->hi / unit->ns, decimals);
 	}
 	add_text(text, "]");
-}
-
-static int
-has_interval(const struct sl_estimate *e)
-{
-	return e->needs_n || (!isnan(e->lo) && !isnan(e->hi));
+	return text->s;
 }
 
 const char *
 sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 	       const char *unit)
 {
-	const struct time_unit *u = find_unit(e->value, unit);
-
-	if (isnan(e->value))
-		return dash(text);
-	text->s[0] = '\0';
-	add_value(text, e, u->ns, u->name);
-	return text->s;
+	return estimate_text(text, e, find_unit(e->value, unit), VALUE);
 }
 
 const char *
 sl__time_interval(struct sl__text *text, const struct sl_estimate *e,
 		  const char *unit)
 {
-	if (isnan(e->value) || !has_interval(e))
-		return dash(text);
-	text->s[0] = '\0';
-	add_interval(text, e, find_unit(e->value, unit)->ns);
-	return text->s;
+	return estimate_text(text, e, find_unit(e->value, unit), INTERVAL);
 }
 
 const char *
 sl__time_estimate(struct sl__text *text, const struct sl_estimate *e,
 		  const char *unit)
 {
-	sl__time_value(text, e, unit);
-	if (isnan(e->value) || !has_interval(e))
-		return text->s;
-	add_text(text, " ");
-	add_interval(text, e, find_unit(e->value, unit)->ns);
-	return text->s;
+	return estimate_text(text, e, find_unit(e->value, unit),
+			     VALUE | INTERVAL);
 }
 
 const char *
@@ -259,58 +244,47 @@ sl__quantile_text(struct sl__text *text, const struct sl_estimate *e,
 	return sl__needs_text(text, e);
 }
 
-/* Divides by 1000 until fewer than 'limit' remain; *i is the power taken. */
-static double
-divide_down(double value, size_t n_powers, double limit, size_t *i)
+/* "12.3 G" and the unit; whole where it has neither prefix nor decimals. */
+static const char *
+prefixed_text(struct sl__text *text, double value, const char *unit,
+	      int is_whole)
 {
-	for (*i = 0; *i + 1 < n_powers && fabs(value) >= limit; (*i)++)
+	static const char *const prefixes[] = {"",  "k", "M", "G",
+					       "T", "P", "E"};
+	size_t i = 0;
+
+	if (isnan(value))
+		return dash(text);
+	for (; i + 1 < sizeof(prefixes) / sizeof(*prefixes) &&
+	       fabs(value) >= 999.5;
+	     i++)
 		value /= 1000;
-	return value;
+	snprintf(text->s, sizeof(text->s), "%.*f %s%s",
+		 is_whole && !i ? 0 : decimals_of(value, SCALED_DIGITS), value,
+		 prefixes[i], unit);
+	return text->s;
 }
 
 const char *
 sl__bytes_text(struct sl__text *text, double bytes)
 {
-	static const char *const units[] = {"B",  "kB", "MB", "GB",
-					    "TB", "PB", "EB"};
-	size_t i;
-	double value;
-
-	if (isnan(bytes))
-		return dash(text);
-	value = divide_down(bytes, sizeof(units) / sizeof(units[0]), 999.5, &i);
-	snprintf(text->s, sizeof(text->s), "%.*f %s",
-		 i ? decimals_of(value, BYTE_DIGITS) : 0, value, units[i]);
-	return text->s;
+	return prefixed_text(text, bytes, "B", 1);
 }
 
 const char *
 sl__scaled_text(struct sl__text *text, double value)
 {
-	static const char *const prefixes[] = {"",  "k", "M", "G",
-					       "T", "P", "E"};
-	size_t i;
-
-	if (isnan(value))
-		return dash(text);
-	value = divide_down(value, sizeof(prefixes) / sizeof(prefixes[0]),
-			    999.5, &i);
-	snprintf(text->s, sizeof(text->s), "%.*f %s",
-		 decimals_of(value, SCALED_DIGITS), value, prefixes[i]);
-	return text->s;
+	return prefixed_text(text, value, "", 0);
 }
 
 const char *
 sl__figure_text(struct sl__text *text, double x)
 {
-	if (isfinite(x))
-		snprintf(text->s, sizeof(text->s), "%.*f",
-			 x < 10    ? 2
-			 : x < 100 ? 1
-				   : 0,
-			 x);
-	else
-		snprintf(text->s, sizeof(text->s), "-");
+	int decimals = x < 10 ? 2 : x < 100 ? 1 : 0;
+
+	if (!isfinite(x))
+		return dash(text);
+	snprintf(text->s, sizeof(text->s), "%.*f", decimals, x);
 	return text->s;
 }
 
@@ -350,30 +324,17 @@ sl__percent_text(struct sl__text *text, double share)
 const char *
 sl__ratio_value(struct sl__text *text, const struct sl_estimate *e)
 {
-	if (isnan(e->value))
-		return dash(text);
-	text->s[0] = '\0';
-	add_value(text, e, 1, NULL);
-	return text->s;
+	return estimate_text(text, e, &no_unit, VALUE);
 }
 
 const char *
 sl__ratio_interval(struct sl__text *text, const struct sl_estimate *e)
 {
-	if (isnan(e->value) || !has_interval(e))
-		return dash(text);
-	text->s[0] = '\0';
-	add_interval(text, e, 1);
-	return text->s;
+	return estimate_text(text, e, &no_unit, INTERVAL);
 }
 
 const char *
 sl__ratio_estimate(struct sl__text *text, const struct sl_estimate *e)
 {
-	sl__ratio_value(text, e);
-	if (isnan(e->value) || !has_interval(e))
-		return text->s;
-	add_text(text, " ");
-	add_interval(text, e, 1);
-	return text->s;
+	return estimate_text(text, e, &no_unit, VALUE | INTERVAL);
 }
