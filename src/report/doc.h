@@ -78,6 +78,17 @@ void sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
 void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * The commonest of these: a pair, a cell of one text and more of the last block
+ * in the plain style, more of it dimmed, and the cell of what is absent.
+ */
+#define sl__doc_key(doc, key, ...) \
+	sl__doc_pair(doc, key, SL__STYLE_PLAIN, __VA_ARGS__)
+#define sl__doc_word(doc, text) sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
+#define sl__doc_plain(doc, ...) sl__doc_more(doc, SL__STYLE_PLAIN, __VA_ARGS__)
+#define sl__doc_dim(doc, ...)   sl__doc_more(doc, SL__STYLE_DIM, __VA_ARGS__)
+#define sl__doc_none(doc)       sl__doc_cell(doc, SL__STYLE_DIM, "-")
+
 /* TEXT or MARKDOWN; SL_E_USAGE for other formats. */
 enum sl_status sl__doc_render(const struct sl__doc *doc,
 			      const struct sl_render_options *how,

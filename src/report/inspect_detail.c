@@ -53,8 +53,7 @@ sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 			      2);
 		add_total(doc, e->a, e->a_count);
 		for (size_t r = 0; r < e->n_rows; r++) {
-			sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-				     e->rows[r].text);
+			sl__doc_word(doc, e->rows[r].text);
 			add_amount(doc, SL__STYLE_PLAIN, e->rows[r].amount);
 		}
 		if (!e->n_rows) {
@@ -69,10 +68,10 @@ sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 static void
 add_dims(struct sl__doc *doc, const struct sl_parameter_row *row)
 {
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->rank ? "" : "scalar");
+	sl__doc_word(doc, row->rank ? "" : "scalar");
 	for (size_t d = 0; d < row->rank; d++)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%lld", d ? "x" : "",
-			     (long long)row->dims[d]);
+		sl__doc_plain(doc, "%s%lld", d ? "x" : "",
+			      (long long)row->dims[d]);
 }
 
 void
@@ -92,18 +91,15 @@ sl__inspect_tensors(struct sl__doc *doc, const struct sl_inspection *i)
 	for (size_t k = 0; k < i->parameters.n_rows; k++) {
 		const struct sl_parameter_row *row = &i->parameters.rows[k];
 
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", row->name);
+		sl__doc_word(doc, row->name);
 		sl__doc_cell(doc,
 			     row->role == SL_ROLE_WEIGHT ? SL__STYLE_PLAIN
 							 : SL__STYLE_DIM,
 			     "%s", sl_role_text(row->role));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_dtype_text(row->dtype));
+		sl__doc_word(doc, sl_dtype_text(row->dtype));
 		add_dims(doc, row);
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__count_text(&t, row->n_elements));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl__bytes_text(&t, (double)row->n_bytes));
+		sl__doc_word(doc, sl__count_text(&t, row->n_elements));
+		sl__doc_word(doc, sl__bytes_text(&t, (double)row->n_bytes));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 			     row->tied_to ? row->tied_to : "");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
@@ -155,13 +151,12 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 	struct sl__text t;
 
 	doc->failed |= !name;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__count_text(&t, w->n_elements));
+	sl__doc_word(doc, name ? name : "");
+	sl__doc_word(doc, sl__count_text(&t, w->n_elements));
 	if (w->absent) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", w->absent);
 		for (int k = 0; k < 5; k++)
-			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+			sl__doc_none(doc);
 		return;
 	}
 	add_shape_of(doc, w, width.n_bins);
@@ -175,7 +170,7 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 						: SL__STYLE_PLAIN,
 			     "%zu of %zu", w->n_dead_channels, w->n_channels);
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 }
 
 static void
@@ -241,8 +236,8 @@ sl__inspect_weights(struct sl__doc *doc, const struct sl_inspection *i,
 		n = i->n_weights;
 	sl__doc_heading(doc, "Weights");
 	if (i->seed)
-		sl__doc_more(doc, SL__STYLE_DIM, "  random, from seed %llu",
-			     (unsigned long long)i->seed);
+		sl__doc_dim(doc, "  random, from seed %llu",
+			    (unsigned long long)i->seed);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < n; k++)
 		add_weight(doc, &i->weights[k], width);

@@ -122,9 +122,9 @@ add_sums(struct sl__doc *doc, const struct sl__bunch *s,
 		sl__doc_cell(doc, SL__STYLE_DIM, s->n_bytes ? "0" : "-");
 	snprintf(t.s, sizeof(t.s), "%.1f %%", 100 * s->share);
 	if (is_other)
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", fitted(&t, look));
+		sl__doc_word(doc, fitted(&t, look));
 }
 
 /* Like add_sums() for a layer whose cost is not known; its bytes are. */
@@ -169,11 +169,10 @@ add_layer(struct sl__doc *doc, const struct sl__bunch *b,
 					? look->n_label_columns - n_taken
 					: 1);
 	doc->failed |= !label;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label && *label ? label : "-");
+	sl__doc_word(doc, label && *label ? label : "-");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times);
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", type_text(doc, l->type, look));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     l->output_shape ? l->output_shape : "?");
+	sl__doc_word(doc, l->output_shape ? l->output_shape : "?");
 	if (l->cost.basis == SL_BASIS_UNKNOWN)
 		add_unknown(doc, b, look);
 	else
@@ -182,44 +181,24 @@ add_layer(struct sl__doc *doc, const struct sl__bunch *b,
 		sl__doc_more(doc, SL__STYLE_WARN, "~");
 }
 
-enum { N_COLUMNS = 8 };
+/* A narrow page leaves columns out; a model without products has operations
+ * in place of FLOPs. */
+static void
+open_layers(struct sl__doc *doc, int is_core, int is_narrow)
+{
+	const struct sl__column columns[] = {
+		{"layer", 0, 0},
+		{"type", 0, is_narrow ? 3 : 0},
+		{"output", 0, is_narrow ? 2 : 0},
+		{"params", 1, is_narrow ? 1 : 0},
+		{is_core ? "FLOPs" : "operations", 1, 0},
+		{"bytes", 1, is_narrow ? 4 : 0},
+		{"op/B", 1, is_narrow ? 5 : 0},
+		{"share", 1, 0},
+	};
 
-/* All of them; those that a narrow page leaves out; a model without products,
- * whole and narrow. */
-static const struct sl__column layer_columns[4][N_COLUMNS] = {
-	{{"layer", 0, 0},
-	 {"type", 0, 0},
-	 {"output", 0, 0},
-	 {"params", 1, 0},
-	 {"FLOPs", 1, 0},
-	 {"bytes", 1, 0},
-	 {"op/B", 1, 0},
-	 {"share", 1, 0}},
-	{{"layer", 0, 0},
-	 {"type", 0, 3},
-	 {"output", 0, 2},
-	 {"params", 1, 1},
-	 {"FLOPs", 1, 0},
-	 {"bytes", 1, 4},
-	 {"op/B", 1, 5},
-	 {"share", 1, 0}},
-	{{"layer", 0, 0},
-	 {"type", 0, 0},
-	 {"output", 0, 0},
-	 {"params", 1, 0},
-	 {"operations", 1, 0},
-	 {"bytes", 1, 0},
-	 {"op/B", 1, 0},
-	 {"share", 1, 0}},
-	{{"layer", 0, 0},
-	 {"type", 0, 3},
-	 {"output", 0, 2},
-	 {"params", 1, 1},
-	 {"operations", 1, 0},
-	 {"bytes", 1, 4},
-	 {"op/B", 1, 5},
-	 {"share", 1, 0}},
-};
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+}
 
 static size_t
 larger(size_t a, size_t b)
@@ -311,15 +290,12 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
 				      : "Layers, most work first");
 	if (n < i->n_layers)
-		sl__doc_more(doc, SL__STYLE_DIM, "  alike together");
+		sl__doc_dim(doc, "  alike together");
 	for (size_t k = n_shown; k < n; k++)
 		sl__bunch_merge(&rest, &rows[k]);
 	if (look.is_core && has_others(rows, n_shown, &rest))
-		sl__doc_more(doc, SL__STYLE_DIM, OTHERS);
-	sl__doc_table(doc,
-		      layer_columns[(look.is_core ? 0 : 2) +
-				    (n_columns < WHOLE_COLUMNS)],
-		      N_COLUMNS);
+		sl__doc_dim(doc, OTHERS);
+	open_layers(doc, look.is_core, n_columns < WHOLE_COLUMNS);
 	for (size_t k = 0; k < n_shown; k++)
 		add_layer(doc, &rows[k], &look);
 	if (n_shown < n) {
@@ -329,17 +305,6 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 		add_sums(doc, &rest, &look);
 	}
 }
-
-static const struct sl__column group_columns[] = {
-	{"", 0, 0},      {"layers", 1, 4}, {"parameters", 1, 1},
-	{"FLOPs", 1, 0}, {"bytes", 1, 2},  {"op/B", 1, 3},
-	{"share", 1, 0},
-};
-static const struct sl__column group_all_columns[] = {
-	{"", 0, 0},           {"layers", 1, 4}, {"parameters", 1, 1},
-	{"operations", 1, 0}, {"bytes", 1, 2},  {"op/B", 1, 3},
-	{"share", 1, 0},
-};
 
 static struct sl__bunch
 sums_of(const struct sl_layer_group *g)
@@ -360,7 +325,7 @@ add_group(struct sl__doc *doc, const struct sl_layer_group *g,
 {
 	const struct sl__bunch sums = sums_of(g);
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", *g->name ? g->name : "(top)");
+	sl__doc_word(doc, *g->name ? g->name : "(top)");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", g->n_layers);
 	add_sums(doc, &sums, look);
 }
@@ -380,6 +345,12 @@ static void
 add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	   size_t n_shown, int is_core)
 {
+	const struct sl__column columns[] = {
+		{"", 0, 0},           {"layers", 1, 4},
+		{"parameters", 1, 1}, {is_core ? "FLOPs" : "operations", 1, 0},
+		{"bytes", 1, 2},      {"op/B", 1, 3},
+		{"share", 1, 0},
+	};
 	const struct look look = {.is_core = is_core, .is_exact = 1};
 	struct sl__bunch rest = {0};
 	size_t k = 0;
@@ -389,9 +360,8 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	while (k < n && (groups[k].macs || !groups[k].operations))
 		k++;
 	if (is_core && k < n)
-		sl__doc_more(doc, SL__STYLE_DIM, OTHERS);
-	sl__doc_table(doc, is_core ? group_columns : group_all_columns,
-		      sizeof(group_columns) / sizeof(group_columns[0]));
+		sl__doc_dim(doc, OTHERS);
+	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (k = 0; k < n_shown; k++)
 		add_group(doc, &groups[k], &look);
 	for (; k < n; k++) {

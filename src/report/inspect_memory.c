@@ -44,21 +44,20 @@ add_live_set(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 	double rest = (double)m->live_bytes;
 	struct sl__text t;
 
-	sl__doc_pair(doc, "live at peak", SL__STYLE_PLAIN, "%s%s",
-		     m->n_unknown ? "at least " : "",
-		     sl__bytes_text(&t, (double)m->live_bytes));
+	sl__doc_key(doc, "live at peak", "%s%s",
+		    m->n_unknown ? "at least " : "",
+		    sl__bytes_text(&t, (double)m->live_bytes));
 	if (m->peak_layer && *m->peak_layer)
-		sl__doc_more(doc, SL__STYLE_DIM, " at %s",
-			     short_name(doc, m->peak_layer, verbose));
+		sl__doc_dim(doc, " at %s",
+			    short_name(doc, m->peak_layer, verbose));
 	for (size_t k = 0; k < n; k++) {
-		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %s", k ? ", " : ": ",
-			     short_name(doc, m->alive[k].name, verbose),
-			     sl__bytes_text(&t, (double)m->alive[k].n_bytes));
+		sl__doc_dim(doc, "%s%s %s", k ? ", " : ": ",
+			    short_name(doc, m->alive[k].name, verbose),
+			    sl__bytes_text(&t, (double)m->alive[k].n_bytes));
 		rest -= (double)m->alive[k].n_bytes;
 	}
 	if (n && rest > 0)
-		sl__doc_more(doc, SL__STYLE_DIM, ", others %s",
-			     sl__bytes_text(&t, rest));
+		sl__doc_dim(doc, ", others %s", sl__bytes_text(&t, rest));
 }
 
 static void
@@ -72,19 +71,19 @@ add_cache(struct sl__doc *doc, const struct sl_live_set *m, int verbose)
 				     m->kv_bytes_per_token.absent);
 		return;
 	}
-	sl__doc_pair(doc, "KV cache", SL__STYLE_PLAIN, "%s B per token",
-		     sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
+	sl__doc_key(doc, "KV cache", "%s B per token",
+		    sl__count_text(&a, (uint64_t)m->kv_bytes_per_token.value));
 	if (m->kv_bytes_per_token.value > 2 * m->kv_elements_per_token.value)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s B in f16)",
-			     sl__count_text(
-				     &b, (uint64_t)(2 * m->kv_elements_per_token
-								.value)));
+		sl__doc_dim(doc, " (%s B in f16)",
+			    sl__count_text(
+				    &b, (uint64_t)(2 * m->kv_elements_per_token
+							       .value)));
 	if (m->n_attentions)
-		sl__doc_more(doc, SL__STYLE_DIM, " in %zu layer%s",
-			     m->n_attentions, m->n_attentions == 1 ? "" : "s");
+		sl__doc_dim(doc, " in %zu layer%s", m->n_attentions,
+			    m->n_attentions == 1 ? "" : "s");
 	if (!m->kv_bytes.absent)
-		sl__doc_more(doc, SL__STYLE_DIM, ", %s at these sizes",
-			     sl__bytes_text(&b, m->kv_bytes.value));
+		sl__doc_dim(doc, ", %s at these sizes",
+			    sl__bytes_text(&b, m->kv_bytes.value));
 }
 
 void
@@ -99,13 +98,12 @@ sl__inspect_memory(struct sl__doc *doc, const struct sl_inspection *i,
 		     m->n_unknown ? "at least " : "",
 		     sl__bytes_text(&a, (double)m->parameter_bytes +
 						(double)m->live_bytes));
-	sl__doc_more(doc, SL__STYLE_PLAIN,
-		     ": parameters %s + largest live set %s",
-		     sl__bytes_text(&a, (double)m->parameter_bytes),
-		     sl__bytes_text(&b, (double)m->live_bytes));
+	sl__doc_plain(doc, ": parameters %s + largest live set %s",
+		      sl__bytes_text(&a, (double)m->parameter_bytes),
+		      sl__bytes_text(&b, (double)m->live_bytes));
 	if (verbose)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s if nothing is freed)",
-			     sl__bytes_text(&c, (double)m->activation_bytes));
+		sl__doc_dim(doc, " (%s if nothing is freed)",
+			    sl__bytes_text(&c, (double)m->activation_bytes));
 	if (m->n_unknown)
 		sl__doc_pair(doc, "not counted", SL__STYLE_WARN,
 			     "%zu value%s whose size is not known",
@@ -130,25 +128,23 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 	for (int k = SL_OPTIMIZER_SGD; k < SL_N_OPTIMIZERS; k++) {
 		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
 			continue;
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_optimizer_text((enum sl_optimizer)k));
+		sl__doc_word(doc, sl_optimizer_text((enum sl_optimizer)k));
 		for (int j = k + 1; j < SL_N_OPTIMIZERS && is_same(t, k, j);
 		     j++)
-			sl__doc_more(doc, SL__STYLE_PLAIN, ", %s",
-				     sl_optimizer_text((enum sl_optimizer)j));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+			sl__doc_plain(doc, ", %s",
+				      sl_optimizer_text((enum sl_optimizer)j));
+		sl__doc_word(doc,
 			     sl__bytes_text(&text, (double)t->parameter_bytes));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		sl__doc_word(doc,
 			     sl__bytes_text(&text, (double)t->gradient_bytes));
-		sl__doc_cell(
-			doc, SL__STYLE_PLAIN, "%s",
+		sl__doc_word(
+			doc,
 			sl__bytes_text(&text, (double)t->optimizer_bytes[k]));
-		sl__doc_cell(
-			doc, SL__STYLE_PLAIN, "%s",
-			sl__bytes_text(&text, (double)t->activation_bytes));
+		sl__doc_word(doc, sl__bytes_text(&text,
+						 (double)t->activation_bytes));
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&text, (double)t->total_bytes[k]));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		sl__doc_word(doc,
 			     sl__bytes_text(&text, (double)t->peak_bytes[k]));
 	}
 }
@@ -169,7 +165,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	if (!t->gradient_bytes)
 		return; /* nothing to train */
 	sl__doc_heading(doc, "Memory to train");
-	sl__doc_more(doc, SL__STYLE_DIM, "  activations (~) are estimated");
+	sl__doc_dim(doc, "  activations (~) are estimated");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
 	phases = t->phase_bytes[SL_OPTIMIZER_ADAM];
@@ -179,24 +175,23 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 		     sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
 		     sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
 	if (t->other_bytes)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     " %s that are stored and not trained are in every "
-			     "sum.",
-			     sl__bytes_text(&a, (double)t->other_bytes));
+		sl__doc_dim(
+			doc,
+			" %s that are stored and not trained are in every sum.",
+			sl__bytes_text(&a, (double)t->other_bytes));
 	if (t->integer_bytes)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     " Weights that are integers count as stored; "
-			     "training would keep them in a wider type.");
+		sl__doc_dim(doc, " Weights that are integers count as stored; "
+				 "training would keep them in a wider type.");
 	if (i->memory.n_unknown)
 		sl__doc_more(doc, SL__STYLE_WARN,
 			     " At least: the size of %zu value%s is not known.",
 			     i->memory.n_unknown,
 			     i->memory.n_unknown == 1 ? "" : "s");
 	if (t->forward_flops)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     " A step is %sFLOPs: backward is %.4g × forward.",
-			     sl__scaled_text(&a, (double)t->total_flops),
-			     t->backward_to_forward);
+		sl__doc_dim(doc,
+			    " A step is %sFLOPs: backward is %.4g × forward.",
+			    sl__scaled_text(&a, (double)t->total_flops),
+			    t->backward_to_forward);
 }
 
 static int
@@ -231,7 +226,7 @@ add_term(struct sl__doc *doc, const struct sl_growth *g, int power,
 		sl__scaled_text(&t, fabs(factor));
 	if (t.s[strlen(t.s) - 1] == ' ') /* no prefix */
 		t.s[strlen(t.s) - 1] = '\0';
-	sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s%s", sign, t.s, powers[power]);
+	sl__doc_plain(doc, "%s%s%s", sign, t.s, powers[power]);
 	(*n_terms)++;
 }
 
@@ -240,18 +235,18 @@ add_formula(struct sl__doc *doc, const struct sl_growth *g)
 {
 	size_t n_terms = 0;
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	sl__doc_word(doc, "");
 	if (!g->is_polynomial) {
-		sl__doc_more(doc, SL__STYLE_DIM, "no polynomial");
+		sl__doc_dim(doc, "no polynomial");
 		return;
 	}
 	for (int power = 0; power <= 2; power++)
 		add_term(doc, g, power, &n_terms);
 	if (!n_terms)
-		sl__doc_more(doc, SL__STYLE_DIM, "0");
+		sl__doc_dim(doc, "0");
 	/* What is alive at the peak may be something else for large n. */
 	if (g->final_exponent > 1.5 && !(fabs(g->quadratic) > 0))
-		sl__doc_more(doc, SL__STYLE_DIM, " here");
+		sl__doc_dim(doc, " here");
 }
 
 static const char *
@@ -280,7 +275,7 @@ add_growth_row(struct sl__doc *doc, const struct sl_growth *g)
 
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s = %lld",
 		     sl_growth_axis_text(g->axis), (long long)g->at);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", figure_text(g->figure));
+	sl__doc_word(doc, figure_text(g->figure));
 	add_formula(doc, g);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "n^%.2f", g->exponent);
 	if (!g->is_polynomial)

@@ -43,12 +43,11 @@ add_ports(struct sl__doc *doc, const char *key, const char *ports, int verbose)
 		p = comma ? comma + 2 : p + strlen(p);
 	}
 	if (verbose || n_more < 2) {
-		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", ports);
+		sl__doc_key(doc, key, "%s", ports);
 		return;
 	}
-	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%.*s", (int)(at - ports - 2),
-		     ports);
-	sl__doc_more(doc, SL__STYLE_DIM, " and %zu more", n_more);
+	sl__doc_key(doc, key, "%.*s", (int)(at - ports - 2), ports);
+	sl__doc_dim(doc, " and %zu more", n_more);
 }
 
 static void
@@ -57,8 +56,7 @@ add_role(struct sl__doc *doc, uint64_t n, const char *role)
 	struct sl__text t;
 
 	if (n)
-		sl__doc_more(doc, SL__STYLE_DIM, " + %s %s",
-			     sl__count_text(&t, n), role);
+		sl__doc_dim(doc, " + %s %s", sl__count_text(&t, n), role);
 }
 
 /* Whether all that is stored, but for a few indices, is of the first type. */
@@ -77,7 +75,7 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 
 	sl__doc_pair(doc, "parameters", SL__STYLE_STRONG, "%s",
 		     sl__count_text(&t, p->trainable));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " trainable");
+	sl__doc_plain(doc, " trainable");
 	add_role(doc, p->statistics, "statistics");
 	add_role(doc, p->constants,
 		 p->constants == 1 ? "constant" : "constants");
@@ -85,20 +83,19 @@ add_parameters(struct sl__doc *doc, const struct sl_parameters *p)
 	if (p->folding)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "%s", p->folding);
 	if (is_of_one_type(p)) {
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; %s",
-			     sl__bytes_text(&t, (double)p->n_bytes));
-		sl__doc_more(doc, SL__STYLE_DIM, " of %s",
-			     sl_dtype_text(p->by_dtype[0].dtype));
+		sl__doc_plain(doc, "; %s",
+			      sl__bytes_text(&t, (double)p->n_bytes));
+		sl__doc_dim(doc, " of %s", sl_dtype_text(p->by_dtype[0].dtype));
 		return;
 	}
-	sl__doc_pair(doc, "stored", SL__STYLE_PLAIN, "%s",
-		     sl__bytes_text(&t, (double)p->n_bytes));
+	sl__doc_key(doc, "stored", "%s",
+		    sl__bytes_text(&t, (double)p->n_bytes));
 	for (size_t k = 0; k < p->n_dtypes; k++) {
 		const struct sl_dtype_total *d = &p->by_dtype[k];
 
-		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %s", k ? ", " : ": ",
-			     sl_dtype_text(d->dtype),
-			     sl__bytes_text(&t, (double)d->n_bytes));
+		sl__doc_dim(doc, "%s%s %s", k ? ", " : ": ",
+			    sl_dtype_text(d->dtype),
+			    sl__bytes_text(&t, (double)d->n_bytes));
 	}
 }
 
@@ -113,13 +110,11 @@ add_compute(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_more(doc, SL__STYLE_STRONG, "%sFLOPs",
 		     sl__scaled_text(&a, (double)i->flops));
 	if (i->conventions[SL_CONVENTION_TORCH] == i->flops)
-		sl__doc_more(doc, SL__STYLE_DIM, " (torch %s)",
-			     sl__count_text(&a, i->flops));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " = 2 × %s MACs",
-		     sl__count_text(&b, i->cost.macs));
+		sl__doc_dim(doc, " (torch %s)", sl__count_text(&a, i->flops));
+	sl__doc_plain(doc, " = 2 × %s MACs", sl__count_text(&b, i->cost.macs));
 	if (i->batch > 1)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; per sample %sFLOPs",
-			     sl__scaled_text(&a, (double)i->flops_per_sample));
+		sl__doc_plain(doc, "; per sample %sFLOPs",
+			      sl__scaled_text(&a, (double)i->flops_per_sample));
 }
 
 static void
@@ -128,9 +123,8 @@ add_convention(struct sl__doc *doc, const struct sl_inspection *i,
 {
 	struct sl__text t;
 
-	sl__doc_more(doc, SL__STYLE_DIM, "%s ", name);
-	sl__doc_more(doc, SL__STYLE_PLAIN, "%s",
-		     sl__count_text(&t, i->conventions[c]));
+	sl__doc_dim(doc, "%s ", name);
+	sl__doc_plain(doc, "%s", sl__count_text(&t, i->conventions[c]));
 }
 
 /* Every tool's figure in full, as people compare them, and its unit. */
@@ -140,25 +134,25 @@ add_conventions(struct sl__doc *doc, const struct sl_inspection *i)
 	int is_causal = i->conventions[SL_CONVENTION_CORE_CAUSAL] !=
 			i->conventions[SL_CONVENTION_CORE];
 
-	sl__doc_pair(doc, "by tool", SL__STYLE_PLAIN, "%s", "");
+	sl__doc_key(doc, "by tool", "%s", "");
 	if (i->conventions[SL_CONVENTION_TORCH] != i->flops) {
 		add_convention(doc, i, SL_CONVENTION_TORCH, "torch");
-		sl__doc_more(doc, SL__STYLE_DIM, " FLOPs");
-		sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+		sl__doc_dim(doc, " FLOPs");
+		sl__doc_key(doc, "", "%s", "");
 	}
 	add_convention(doc, i, SL_CONVENTION_FVCORE, "fvcore");
 	add_convention(doc, i, SL_CONVENTION_THOP, ", thop");
-	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
+	sl__doc_dim(doc, " MACs");
 	if (!is_causal && i->conventions[SL_CONVENTION_ALL] < FEW)
-		sl__doc_more(doc, SL__STYLE_DIM, ", ");
+		sl__doc_dim(doc, ", ");
 	else
-		sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+		sl__doc_key(doc, "", "%s", "");
 	add_convention(doc, i, SL_CONVENTION_ALL, "all");
-	sl__doc_more(doc, SL__STYLE_DIM, " FLOPs");
+	sl__doc_dim(doc, " FLOPs");
 	if (!is_causal)
 		return;
 	add_convention(doc, i, SL_CONVENTION_CORE_CAUSAL, ", causal halved");
-	sl__doc_more(doc, SL__STYLE_DIM, " MACs");
+	sl__doc_dim(doc, " MACs");
 }
 
 static void
@@ -166,18 +160,17 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 {
 	struct sl__text a, b, c, d;
 
-	sl__doc_pair(doc, "traffic", SL__STYLE_PLAIN, "%s",
-		     sl__bytes_text(&a, (double)i->n_bytes));
-	sl__doc_more(doc, SL__STYLE_DIM, ", %s of it weights",
-		     sl__bytes_text(&b, (double)i->cost.weight_bytes));
+	sl__doc_key(doc, "traffic", "%s",
+		    sl__bytes_text(&a, (double)i->n_bytes));
+	sl__doc_dim(doc, ", %s of it weights",
+		    sl__bytes_text(&b, (double)i->cost.weight_bytes));
 	if (verbose)
-		sl__doc_more(doc, SL__STYLE_DIM, ", read %s, written %s",
-			     sl__bytes_text(&c, (double)i->cost.read_bytes),
-			     sl__bytes_text(&d, (double)i->cost.written_bytes));
+		sl__doc_dim(doc, ", read %s, written %s",
+			    sl__bytes_text(&c, (double)i->cost.read_bytes),
+			    sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     "; %.3g operation%s per byte", i->intensity,
-			     fabs(i->intensity - 1) < 0.0005 ? "" : "s");
+		sl__doc_plain(doc, "; %.3g operation%s per byte", i->intensity,
+			      fabs(i->intensity - 1) < 0.0005 ? "" : "s");
 }
 
 /* Of a quantized model: what traffic and memory are the figures of. */
@@ -189,19 +182,18 @@ add_fused(struct sl__doc *doc, const struct sl_inspection *i)
 
 	if (!f->n_quantize && !f->n_dequantize)
 		return;
-	sl__doc_pair(doc, "quantized", SL__STYLE_PLAIN,
-		     "%s QuantizeLinear and %s DequantizeLinear count as part "
-		     "of their operators",
-		     sl__count_text(&a, f->n_quantize),
-		     sl__count_text(&b, f->n_dequantize));
+	sl__doc_key(doc, "quantized",
+		    "%s QuantizeLinear and %s DequantizeLinear count as part "
+		    "of their operators",
+		    sl__count_text(&a, f->n_quantize),
+		    sl__count_text(&b, f->n_dequantize));
 	if (f->n_apart)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", %s by %s",
-			     sl__count_text(&a, f->n_apart),
-			     f->n_apart == 1 ? "itself" : "themselves");
-	sl__doc_more(doc, SL__STYLE_DIM,
-		     ": traffic and memory are of integers, as engines keep "
-		     "them (unfused, %s live at peak)",
-		     sl__bytes_text(&b, (double)i->memory.unfused_bytes));
+		sl__doc_plain(doc, ", %s by %s", sl__count_text(&a, f->n_apart),
+			      f->n_apart == 1 ? "itself" : "themselves");
+	sl__doc_dim(doc,
+		    ": traffic and memory are of integers, as engines keep "
+		    "them (unfused, %s live at peak)",
+		    sl__bytes_text(&b, (double)i->memory.unfused_bytes));
 }
 
 static void
@@ -218,8 +210,8 @@ add_side(struct sl__doc *doc, const struct sl_ledger_side *side,
 	sl__doc_more(doc, SL__STYLE_WARN, ", %s %s",
 		     sl__count_text(&t, side->n_nodes), what);
 	if (n_bytes > 0)
-		sl__doc_more(
-			doc, SL__STYLE_DIM, " (%s of the bytes)",
+		sl__doc_dim(
+			doc, " (%s of the bytes)",
 			sl__percent_text(&t, (double)side->n_bytes / n_bytes));
 }
 
@@ -237,9 +229,8 @@ add_coverage(struct sl__doc *doc, const struct sl_inspection *i)
 			     "%s%s node%s%s counted", n > 1 ? "all " : "",
 			     sl__count_text(&t, n), n == 1 ? "" : "s", that);
 	} else {
-		sl__doc_pair(doc, "coverage", SL__STYLE_PLAIN,
-			     "%s node%s%s counted", sl__count_text(&t, n),
-			     n == 1 ? "" : "s", that);
+		sl__doc_key(doc, "coverage", "%s node%s%s counted",
+			    sl__count_text(&t, n), n == 1 ? "" : "s", that);
 		add_side(doc, &c->estimated, i, "estimated");
 		add_side(doc, &c->unknown, i, "unknown");
 	}
@@ -262,11 +253,10 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 		if (!(g->share >= 0.0005)) /* shown as 0.0 % */
 			break;
 		if (!n_shown)
-			sl__doc_pair(doc, "spent in", SL__STYLE_PLAIN, "%s",
-				     "");
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %.1f %%",
-			     n_shown ? ", " : "", g->name, 100 * g->share);
-		sl__doc_more(doc, SL__STYLE_DIM, " (%zu)", g->n_layers);
+			sl__doc_key(doc, "spent in", "%s", "");
+		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
+			      100 * g->share);
+		sl__doc_dim(doc, " (%zu)", g->n_layers);
 		n_shown++;
 	}
 }
@@ -296,17 +286,17 @@ add_interface(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 
 	if (*i->inputs && *i->outputs &&
 	    n_letters + strlen(i->outputs) < SHORT_LINE) {
-		sl__doc_pair(doc, "in, out", SL__STYLE_PLAIN, "%s", i->inputs);
+		sl__doc_key(doc, "in, out", "%s", i->inputs);
 		if (*sizes)
-			sl__doc_more(doc, SL__STYLE_DIM, " (%s)", sizes);
-		sl__doc_more(doc, SL__STYLE_PLAIN, " -> %s", i->outputs);
+			sl__doc_dim(doc, " (%s)", sizes);
+		sl__doc_plain(doc, " -> %s", i->outputs);
 		return;
 	}
 	add_ports(doc, "input", i->inputs, verbose);
 	if (*i->inputs && *sizes && n_letters < SHORT_LINE)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s)", sizes);
+		sl__doc_dim(doc, " (%s)", sizes);
 	else if (*sizes)
-		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s", sizes);
+		sl__doc_key(doc, "sizes", "%s", sizes);
 	add_ports(doc, "output", i->outputs, verbose);
 }
 
@@ -317,16 +307,15 @@ add_identity(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 	struct sl__text t;
 
 	sl__doc_heading(doc, "%s", title);
-	sl__doc_more(doc, SL__STYLE_DIM, "  ");
+	sl__doc_dim(doc, "  ");
 	if (title == i->name && i->source)
-		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", i->source);
+		sl__doc_dim(doc, "%s, ", i->source);
 	if (i->opset)
-		sl__doc_more(doc, SL__STYLE_DIM, "opset %d, ", i->opset);
-	sl__doc_more(doc, SL__STYLE_DIM, "%s node%s",
-		     sl__count_text(&t, i->n_nodes),
-		     i->n_nodes == 1 ? "" : "s");
+		sl__doc_dim(doc, "opset %d, ", i->opset);
+	sl__doc_dim(doc, "%s node%s", sl__count_text(&t, i->n_nodes),
+		    i->n_nodes == 1 ? "" : "s");
 	if (i->producer && *i->producer && strcmp(i->producer, "sleuth") != 0)
-		sl__doc_more(doc, SL__STYLE_DIM, ", by %s", i->producer);
+		sl__doc_dim(doc, ", by %s", i->producer);
 	add_interface(doc, i, verbose);
 	add_parameters(doc, &i->parameters);
 	add_compute(doc, i);
@@ -350,8 +339,8 @@ add_asked(struct sl__doc *doc, const struct sl_inspection *i,
 		add_identity(doc, i, 0);
 	} else if (has_layers || i->n_explanations || i->n_weights) {
 		sl__doc_heading(doc, "%s", sl__model_title(i->name, i->source));
-		sl__doc_pair(doc, "sizes", SL__STYLE_PLAIN, "%s",
-			     i->sizes && *i->sizes ? i->sizes : "fixed");
+		sl__doc_key(doc, "sizes", "%s",
+			    i->sizes && *i->sizes ? i->sizes : "fixed");
 	}
 	sl__inspect_explanations(doc, i);
 	if (has_layers)

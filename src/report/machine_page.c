@@ -67,7 +67,7 @@ add_fact(struct sl__doc *doc, const char *key,
 	 const struct sl_text_reading *fact)
 {
 	if (fact->value)
-		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", fact->value);
+		sl__doc_key(doc, key, "%s", fact->value);
 	else
 		sl__doc_pair(doc, key, SL__STYLE_DIM, "%s",
 			     fact->absent ? fact->absent : "not known");
@@ -94,14 +94,12 @@ add_caches(struct sl__doc *doc, const struct sl_machine *m)
 
 		snprintf(key, sizeof(key), "L%u %s", c->level,
 			 sl_cache_kind_text(c->kind));
-		sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%zu × %s", c->n,
-			     cache_size_text(&size, c->size_bytes));
+		sl__doc_key(doc, key, "%zu × %s", c->n,
+			    cache_size_text(&size, c->size_bytes));
 		if (c->line_bytes)
-			sl__doc_more(doc, SL__STYLE_DIM, ", lines of %zu B",
-				     c->line_bytes);
+			sl__doc_dim(doc, ", lines of %zu B", c->line_bytes);
 		if (c->n_sharing > 1)
-			sl__doc_more(doc, SL__STYLE_DIM, ", each shared by %zu",
-				     c->n_sharing);
+			sl__doc_dim(doc, ", each shared by %zu", c->n_sharing);
 	}
 	if (!m->n_caches)
 		sl__doc_pair(doc, "caches", SL__STYLE_DIM,
@@ -117,13 +115,13 @@ add_caps(struct sl__doc *doc, const struct sl_machine *m)
 
 		switch (cap->cause) {
 		case SL_ISA_TILES_HIDDEN:
-			sl__doc_pair(doc, "capped", SL__STYLE_PLAIN,
-				     "%s is not used: CPUID leaf 0x1D, which "
-				     "describes its tiles, is hidden (usual in "
-				     "a virtual machine), and oneDNN would "
-				     "crash. %s is used instead. A hypervisor "
-				     "that shows this leaf lifts the cap.",
-				     cap->isa, cap->instead);
+			sl__doc_key(doc, "capped",
+				    "%s is not used: CPUID leaf 0x1D, which "
+				    "describes its tiles, is hidden (usual in "
+				    "a virtual machine), and oneDNN would "
+				    "crash. %s is used instead. A hypervisor "
+				    "that shows this leaf lifts the cap.",
+				    cap->isa, cap->instead);
 			break;
 		}
 	}
@@ -135,12 +133,11 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 {
 	const char *separator = "";
 
-	sl__doc_pair(doc, "counters", SL__STYLE_PLAIN, "%s", "");
+	sl__doc_key(doc, "counters", "%s", "");
 	for (size_t i = 0; i < m->n_counters; i++) {
 		if (m->counters[i].absent)
 			continue;
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s", separator,
-			     m->counters[i].name);
+		sl__doc_plain(doc, "%s%s", separator, m->counters[i].name);
 		separator = ", ";
 	}
 	for (size_t i = 0; i < m->n_counters; i++) {
@@ -151,12 +148,11 @@ add_counters(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (!reason)
 			continue;
-		sl__doc_more(doc, SL__STYLE_DIM, "%s%s", separator,
-			     m->counters[i].name);
+		sl__doc_dim(doc, "%s%s", separator, m->counters[i].name);
 		separator = ", ";
 		if (!last)
 			continue;
-		sl__doc_more(doc, SL__STYLE_DIM, ": %s", reason);
+		sl__doc_dim(doc, ": %s", reason);
 		separator = "; ";
 	}
 }
@@ -169,26 +165,23 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
 	if (!m->model.value)
 		add_fact(doc, "model", &m->model);
-	sl__doc_pair(doc, "processors", SL__STYLE_PLAIN,
-		     "%s, %s, %s; %zu allowed here",
-		     count_text(&a, m->n_sockets, "socket"),
-		     count_text(&b, m->n_cores, "core"),
-		     count_text(&c, m->n_hardware_threads, "hardware thread"),
-		     m->n_cpus_allowed);
+	sl__doc_key(doc, "processors", "%s, %s, %s; %zu allowed here",
+		    count_text(&a, m->n_sockets, "socket"),
+		    count_text(&b, m->n_cores, "core"),
+		    count_text(&c, m->n_hardware_threads, "hardware thread"),
+		    m->n_cpus_allowed);
 	add_caches(doc, m);
 	if (m->memory_bytes.absent)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
 			     m->memory_bytes.absent);
 	else
-		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s, %s",
-			     sl__bytes_text(&a, m->memory_bytes.value),
-			     count_text(&b, m->n_numa_nodes, "NUMA node"));
+		sl__doc_key(doc, "memory", "%s, %s",
+			    sl__bytes_text(&a, m->memory_bytes.value),
+			    count_text(&b, m->n_numa_nodes, "NUMA node"));
 	add_fact(doc, "architecture", &m->architecture);
-	sl__doc_pair(doc, "extensions", SL__STYLE_PLAIN, "%s",
-		     m->n_isa ? "" : "none listed");
+	sl__doc_key(doc, "extensions", "%s", m->n_isa ? "" : "none listed");
 	for (size_t i = 0; i < m->n_isa; i++)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s", i ? " " : "",
-			     m->isa[i]);
+		sl__doc_plain(doc, "%s%s", i ? " " : "", m->isa[i]);
 	add_caps(doc, m);
 	add_fact(doc, "hypervisor", &m->hypervisor);
 	add_fact(doc, "governor", &m->governor);
@@ -200,8 +193,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	if (verbose) {
 		add_fact(doc, "kernel", &m->kernel);
 		add_fact(doc, "microcode", &m->microcode);
-		sl__doc_pair(doc, "fingerprint", SL__STYLE_PLAIN, "%s",
-			     m->fingerprint);
+		sl__doc_key(doc, "fingerprint", "%s", m->fingerprint);
 	}
 }
 
@@ -242,9 +234,8 @@ add_all_peaks(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (p->absent)
 			continue;
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_dtype_text(p->dtype));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", p->isa);
+		sl__doc_word(doc, sl_dtype_text(p->dtype));
+		sl__doc_word(doc, p->isa);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_bits);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", p->n_threads);
 		add_peak_cells(doc, m, p);
@@ -285,17 +276,16 @@ add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 
 		if (one->absent || one->n_threads != 1)
 			continue;
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_dtype_text(one->dtype));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", one->isa);
+		sl__doc_word(doc, sl_dtype_text(one->dtype));
+		sl__doc_word(doc, one->isa);
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", one->n_bits);
 		add_peak_cells(doc, m, one);
 		all = on_all_threads(m, one);
 		if (all) {
 			add_peak_cells(doc, m, all);
 		} else {
-			sl__doc_cell(doc, SL__STYLE_DIM, "-");
-			sl__doc_cell(doc, SL__STYLE_DIM, "-");
+			sl__doc_none(doc);
+			sl__doc_none(doc);
 		}
 	}
 }
@@ -328,10 +318,9 @@ add_level_cell(struct sl__doc *doc, const struct sl_machine *m,
 	struct sl__text t;
 
 	if (!l || l->n_threads != row->n_threads)
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     rate_text(&t, l->value.value * scale));
+		sl__doc_word(doc, rate_text(&t, l->value.value * scale));
 }
 
 static void
@@ -342,8 +331,8 @@ add_level_row(struct sl__doc *doc, const struct sl_machine *m,
 		     nt ? " NT" : "");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", row->n_threads);
 	if (nt) {
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+		sl__doc_word(doc, "");
+		sl__doc_word(doc, "");
 		add_level_cell(doc, m, row, SL_ACCESS_STORE_NT);
 		add_level_cell(doc, m, row, SL_ACCESS_COPY_NT);
 		add_level_cell(doc, m, row, SL_ACCESS_TRIAD_NT);
@@ -382,7 +371,7 @@ add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
 		sl__doc_more(doc, SL__STYLE_WARN,
 			     "; %zu of %zu figures have too few probes for one",
 			     n_without, m->n_levels);
-	sl__doc_more(doc, SL__STYLE_DIM, ".");
+	sl__doc_dim(doc, ".");
 }
 
 static void
@@ -437,15 +426,11 @@ add_level_intervals(struct sl__doc *doc, const struct sl_machine *m)
 		int is_chase = l->access == SL_ACCESS_CHASE;
 		double scale = is_chase ? 1 : 1e-9;
 
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_level_text(l->level));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     sl_access_text(l->access));
+		sl__doc_word(doc, sl_level_text(l->level));
+		sl__doc_word(doc, sl_access_text(l->access));
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", l->n_threads);
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     rate_text(&t, l->value.value * scale));
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-			     is_chase ? "ns" : "GB/s");
+		sl__doc_word(doc, rate_text(&t, l->value.value * scale));
+		sl__doc_word(doc, is_chase ? "ns" : "GB/s");
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 			     interval_text(&t, &l->value, scale));
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu", l->value.n);

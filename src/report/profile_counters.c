@@ -36,7 +36,7 @@ add_count(struct sl__doc *doc, const struct sl_profile *p,
 	struct sl__text t;
 
 	if (!isfinite(count))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else if (count < 1000)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%.0f", mark, count);
 	else
@@ -55,14 +55,14 @@ add_row(struct sl__doc *doc, const struct sl_profile *p,
 	struct sl__text t;
 
 	doc->failed |= !name;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
+	sl__doc_word(doc, name ? name : "");
 	add_count(doc, p, o, SL_EVENT_CYCLES);
 	sl__doc_cell(doc, isfinite(pace) ? SL__STYLE_STRONG : SL__STYLE_DIM,
 		     "%s", sl__figure_text(&t, pace));
 	if (isfinite(stalled))
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%.0f%%", 100 * stalled);
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	add_count(doc, p, o, SL_EVENT_L1_MISSES);
 	add_count(doc, p, o, SL_EVENT_L2_MISSES);
 	add_count(doc, p, o, SL_EVENT_L3_MISSES);
@@ -82,7 +82,7 @@ add_uses(struct sl__doc *doc, const struct sl_profile *p)
 				     use->absent ? use->absent : "not counted");
 			continue;
 		}
-		sl__doc_pair(doc, event, SL__STYLE_PLAIN, "%s", use->counter);
+		sl__doc_key(doc, event, "%s", use->counter);
 		if (use->running_share < ALL_TURNS)
 			sl__doc_more(doc, SL__STYLE_WARN,
 				     ", for %s of the time, scaled up (~)",
@@ -109,7 +109,7 @@ sl__profile_counters(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		return;
 	}
 	sl__doc_heading(doc, "What the CPU counted");
-	sl__doc_more(doc, SL__STYLE_DIM, "  a call, all threads");
+	sl__doc_dim(doc, "  a call, all threads");
 	sl__doc_table(doc, columns, N_COLUMNS);
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *o = &p->operations[p->by_time[i]];

@@ -26,10 +26,10 @@ add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 	    size_t n, int is_whole)
 {
 	for (size_t i = 0; i < n && (is_whole || !i); i++)
-		sl__doc_pair(doc, i ? "" : key, SL__STYLE_PLAIN, "%s",
-			     sl__doc_fact(doc, &reasons[i]));
+		sl__doc_key(doc, i ? "" : key, "%s",
+			    sl__doc_fact(doc, &reasons[i]));
 	if (!is_whole && n > 1)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%zu more)", n - 1);
+		sl__doc_dim(doc, " (%zu more)", n - 1);
 }
 
 static const char *
@@ -70,9 +70,9 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 		if (!best)
 			return;
 		used |= 1u << best;
-		sl__doc_more(doc, SL__STYLE_DIM, "%s%s %.0f %%", separator,
-			     sl_bound_text((enum sl_bound)best),
-			     100 * f->shares[best]);
+		sl__doc_dim(doc, "%s%s %.0f %%", separator,
+			    sl_bound_text((enum sl_bound)best),
+			    100 * f->shares[best]);
 		separator = ", ";
 	}
 }
@@ -88,10 +88,9 @@ sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		     is_open ? SL__STYLE_WARN : SL__STYLE_STRONG, "%s",
 		     verdict_text(f->bottleneck));
 	if (!is_open)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", confidence %.2f",
-			     f->confidence);
+		sl__doc_plain(doc, ", confidence %.2f", f->confidence);
 	else if (!f->n_evidence && !f->n_against)
-		sl__doc_more(doc, SL__STYLE_DIM, ": no experiments were made");
+		sl__doc_dim(doc, ": no experiments were made");
 	add_shares(doc, f);
 	add_reasons(doc, is_open ? "because" : "for", f->evidence,
 		    f->n_evidence, is_whole);
@@ -115,11 +114,9 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			sl__doc_heading(doc, "What bounds the operations");
 		is_open = 1;
 		sl__doc_text(doc, SL__STYLE_STRONG, "%s", o->name);
-		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
-			     sl_bound_text(j->bound));
+		sl__doc_plain(doc, "  %s", sl_bound_text(j->bound));
 		if (j->bound != SL_BOUND_UNKNOWN)
-			sl__doc_more(doc, SL__STYLE_DIM, ", confidence %.2f",
-				     j->confidence);
+			sl__doc_dim(doc, ", confidence %.2f", j->confidence);
 		add_reasons(doc,
 			    j->bound == SL_BOUND_UNKNOWN ? "because" : "for",
 			    j->evidence, j->n_evidence, 1);
@@ -134,12 +131,12 @@ add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 	const struct sl_rates *r = &p->rates;
 	struct sl__text a;
 
-	sl__doc_pair(doc, "roofline", SL__STYLE_PLAIN, "%sFLOP/s executed",
-		     sl__scaled_text(&a, r->executed_flops_per_s));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " of %sFLOP/s",
-		     sl__scaled_text(&a, p->ceilings.flops_per_s.value));
-	sl__doc_more(doc, SL__STYLE_PLAIN, ", %sB/s of operands",
-		     sl__scaled_text(&a, r->bytes_per_s));
+	sl__doc_key(doc, "roofline", "%sFLOP/s executed",
+		    sl__scaled_text(&a, r->executed_flops_per_s));
+	sl__doc_plain(doc, " of %sFLOP/s",
+		      sl__scaled_text(&a, p->ceilings.flops_per_s.value));
+	sl__doc_plain(doc, ", %sB/s of operands",
+		      sl__scaled_text(&a, r->bytes_per_s));
 }
 
 /* How much of the time arithmetic by itself would take, and bytes from the
@@ -152,10 +149,10 @@ add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
 	if (!isfinite(r->compute_efficiency) ||
 	    !isfinite(r->bandwidth_efficiency))
 		return;
-	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "arithmetic alone would take ");
+	sl__doc_key(doc, "", "arithmetic alone would take ");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->compute_efficiency));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " of the time, bytes ");
+	sl__doc_plain(doc, " of the time, bytes ");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->bandwidth_efficiency));
 }
@@ -169,16 +166,16 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 	double away = p->latency.median.value / p->rates.bound_ns;
 	struct sl__text t;
 
-	sl__doc_pair(doc, "", SL__STYLE_PLAIN, "%s", "");
+	sl__doc_key(doc, "", "%s", "");
 	if (n_bytes > 0 && isfinite(intensity))
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%.3g op/B", intensity);
+		sl__doc_plain(doc, "%.3g op/B", intensity);
 	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
-		sl__doc_more(doc, SL__STYLE_DIM, ", %s the ridge at %.3g",
-			     intensity < p->ceilings.ridge ? "below" : "above",
-			     p->ceilings.ridge);
+		sl__doc_dim(doc, ", %s the ridge at %.3g",
+			    intensity < p->ceilings.ridge ? "below" : "above",
+			    p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; at best %s, ",
-			     sl__time_text(&t, p->rates.bound_ns));
+		sl__doc_plain(doc, "; at best %s, ",
+			      sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
 		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × away", away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
@@ -191,19 +188,17 @@ add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
 {
 	struct sl__text a;
 
-	sl__doc_pair(doc, "ceilings", SL__STYLE_PLAIN, "%s %sFLOP/s",
-		     sl_dtype_text(c->dtype),
-		     sl__scaled_text(&a, c->flops_per_s.value));
+	sl__doc_key(doc, "ceilings", "%s %sFLOP/s", sl_dtype_text(c->dtype),
+		    sl__scaled_text(&a, c->flops_per_s.value));
 	for (size_t i = 0; i < c->n_levels; i++)
-		sl__doc_more(
-			doc, SL__STYLE_PLAIN, ", %s %sB/s",
-			sl_level_text(c->levels[i].level),
+		sl__doc_plain(
+			doc, ", %s %sB/s", sl_level_text(c->levels[i].level),
 			sl__scaled_text(&a, c->levels[i].bytes_per_s.value));
-	sl__doc_more(doc, SL__STYLE_DIM, "; %zu thread%s, beside the model",
-		     c->n_threads, c->n_threads == 1 ? "" : "s");
+	sl__doc_dim(doc, "; %zu thread%s, beside the model", c->n_threads,
+		    c->n_threads == 1 ? "" : "s");
 	if (c->step_ns.n)
-		sl__doc_more(doc, SL__STYLE_DIM, "; a step takes %s at least",
-			     sl__time_text(&a, c->step_ns.value));
+		sl__doc_dim(doc, "; a step takes %s at least",
+			    sl__time_text(&a, c->step_ns.value));
 }
 
 void
@@ -242,7 +237,7 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 {
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label);
+	sl__doc_word(doc, label);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%.1f%%", 100 * a->share);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_2);
 	add_speedup(doc, SL__STYLE_PLAIN, a->at_4);
@@ -253,7 +248,7 @@ add_amdahl_row(struct sl__doc *doc, const struct sl_amdahl *a,
 		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 			     sl__ratio_estimate(&t, &a->measured_limit));
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 }
 
 /* Why limits were not measured: the first reason that there is. */
@@ -320,8 +315,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "If one thing were faster");
-	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  speed-up of the model, predicted and measured");
+	sl__doc_dim(doc, "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
@@ -352,7 +346,7 @@ add_command(struct sl__doc *doc, const struct sl_profile *p,
 	struct sl_buf text = {0};
 
 	if (!a->trial.action)
-		sl__doc_more(doc, SL__STYLE_DIM, "; no command yet");
+		sl__doc_dim(doc, "; no command yet");
 	else if (sl_advice_command(p, a, &text, NULL))
 		doc->failed = 1;
 	else
@@ -385,8 +379,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		n = ADVICE_SHOWN;
 	sl__doc_heading(doc, "What would help");
 	if (n < p->n_advice)
-		sl__doc_more(doc, SL__STYLE_DIM, "  %zu of %zu; -v has all", n,
-			     p->n_advice);
+		sl__doc_dim(doc, "  %zu of %zu; -v has all", n, p->n_advice);
 	for (size_t i = 0; i < n; i++) {
 		const struct sl_advice *a = &p->advice[i];
 
@@ -394,8 +387,7 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     "%s: ", advice_text(doc, sheet, a));
 		add_expected(doc, a);
 		if (sheet->how->verbose || sheet->view->explain)
-			sl__doc_more(doc, SL__STYLE_DIM, " (%s)",
-				     sl__doc_fact(doc, &a->basis));
+			sl__doc_dim(doc, " (%s)", sl__doc_fact(doc, &a->basis));
 		add_command(doc, p, a);
 	}
 	sl__profile_explain(doc, SL__TOPIC_ADVICE, sheet);

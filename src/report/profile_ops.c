@@ -58,7 +58,7 @@ add_time(struct sl__doc *doc, double ns, const struct look *look)
 	double value = sl__time_scaled(ns, &unit);
 
 	if (isnan(ns))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f",
 			     value >= 1000 ? 0 : 3, value);
@@ -94,7 +94,7 @@ add_name(struct sl__doc *doc, const char *name, const struct look *look)
 		sl__row_names(&doc->arena, &name, 1, look->n_label);
 
 	doc->failed |= !label;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", label ? *label : "");
+	sl__doc_word(doc, label ? *label : "");
 }
 
 /* Labels of the operations that take longest, distinct from each other. */
@@ -120,7 +120,7 @@ add_type(struct sl__doc *doc, const char *type)
 	const char *text = sl__type_short(&doc->arena, type, MAX_TYPE);
 
 	doc->failed |= !text;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text ? text : "");
+	sl__doc_word(doc, text ? text : "");
 }
 
 static void
@@ -130,7 +130,7 @@ add_bound(struct sl__doc *doc, enum sl_bound bound)
 		     bound == SL_BOUND_IMBALANCE || bound == SL_BOUND_REFERENCE;
 
 	if (bound == SL_BOUND_UNKNOWN)
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
 		sl__doc_cell(doc, is_odd ? SL__STYLE_WARN : SL__STYLE_PLAIN,
 			     "%s", sl_bound_text(bound));
@@ -209,7 +209,7 @@ add_operation(struct sl__doc *doc, const struct sl_operation *o, double sum,
 			     "%.0f%%%s", 100 * o->ceiling_share,
 			     o->impossible ? "!" : "");
 	else if (look->has_roof)
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	if (look->has_bound)
 		add_bound(doc, o->judgement.bound);
 	if (!look->is_verbose || !look->is_wide)
@@ -240,13 +240,13 @@ add_others(struct sl__doc *doc, size_t n_shown, double share,
 	sl__doc_cell(doc, SL__STYLE_DIM, "%zu other%s",
 		     p->n_operations - n_shown,
 		     p->n_operations - n_shown == 1 ? "" : "s");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	sl__doc_word(doc, "");
 	add_time(doc, ns, look);
 	add_share(doc, SL__STYLE_PLAIN, 1 - share);
 	add_bar(doc, 0, look);
 	sl__doc_cell(doc, SL__STYLE_DIM, "100%%");
 	for (size_t i = n_filled; i < c->n; i++)
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+		sl__doc_word(doc, "");
 }
 
 static void
@@ -267,7 +267,7 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 		const struct sl_operation *o = &p->operations[p->by_time[i]];
 
 		sum += o->share;
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", labels[i]);
+		sl__doc_word(doc, labels[i]);
 		add_operation(doc, o, sum, look);
 	}
 	add_others(doc, n_top, sum, &c, look);
@@ -291,8 +291,7 @@ add_group(struct sl__doc *doc, const struct sl_operation_group *g,
 	add_rate(doc, 1e9 * (double)g->core_flops / g->self_ns);
 	add_rate(doc, 1e9 * (double)g->n_bytes / g->self_ns);
 	add_figure(doc, g->executed_flops ? intensity : (double)NAN);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__count_text(&t, g->parameters));
+	sl__doc_word(doc, sl__count_text(&t, g->parameters));
 }
 
 static void
@@ -361,13 +360,13 @@ add_line_of(struct sl__doc *doc, const char *key,
 		if (n_shown && g->share < 0.001)
 			break;
 		if (!n_shown)
-			sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s", "");
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %.1f %%",
-			     n_shown ? ", " : "", g->name, 100 * g->share);
-		sl__doc_more(doc, SL__STYLE_DIM, " (%zu)", g->n_operations);
+			sl__doc_key(doc, key, "%s", "");
+		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
+			      100 * g->share);
+		sl__doc_dim(doc, " (%zu)", g->n_operations);
 	}
 	if (n_shown < n && n_shown)
-		sl__doc_more(doc, SL__STYLE_DIM, ", %zu more", n - n_shown);
+		sl__doc_dim(doc, ", %zu more", n - n_shown);
 }
 
 void
@@ -513,10 +512,9 @@ sl__profile_operations(struct sl__doc *doc,
 		return;
 	set_look(&look, sheet, n_top);
 	sl__doc_heading(doc, "Where the time goes");
-	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
-		     p->n_operations, p->n_operations == 1 ? "" : "s",
-		     p->n_for_80 == 1 ? "s" : "");
+	sl__doc_dim(doc, "  %zu of %zu operation%s make%s 80 %%", p->n_for_80,
+		    p->n_operations, p->n_operations == 1 ? "" : "s",
+		    p->n_for_80 == 1 ? "s" : "");
 	switch (sheet->view->by) {
 	case SL_PROFILE_BY_OPERATION:
 		add_operations(doc, n_top, &look);

@@ -37,20 +37,19 @@ add_title(struct sl__doc *doc, const struct sl_profile *p)
 	const char *title = sl__profile_title(p);
 
 	sl__doc_heading(doc, "%s", title);
-	sl__doc_more(doc, SL__STYLE_DIM, "  ");
+	sl__doc_dim(doc, "  ");
 	if (title == p->name && *p->source)
-		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", p->source);
+		sl__doc_dim(doc, "%s, ", p->source);
 	if (p->model && p->model->sizes && *p->model->sizes)
-		sl__doc_more(doc, SL__STYLE_DIM, "%s, ", p->model->sizes);
+		sl__doc_dim(doc, "%s, ", p->model->sizes);
 	else
-		sl__doc_more(doc, SL__STYLE_DIM, "batch %lld, ",
-			     (long long)p->batch);
-	sl__doc_more(doc, SL__STYLE_DIM, "%s on %d thread%s; %zu node%s in ",
-		     sl_dtype_text(p->dtype), p->n_threads,
-		     p->n_threads == 1 ? "" : "s", p->n_nodes,
-		     p->n_nodes == 1 ? "" : "s");
-	sl__doc_more(doc, SL__STYLE_DIM, "%zu operation%s", p->n_operations,
-		     p->n_operations == 1 ? "" : "s");
+		sl__doc_dim(doc, "batch %lld, ", (long long)p->batch);
+	sl__doc_dim(doc, "%s on %d thread%s; %zu node%s in ",
+		    sl_dtype_text(p->dtype), p->n_threads,
+		    p->n_threads == 1 ? "" : "s", p->n_nodes,
+		    p->n_nodes == 1 ? "" : "s");
+	sl__doc_dim(doc, "%zu operation%s", p->n_operations,
+		    p->n_operations == 1 ? "" : "s");
 }
 
 static void
@@ -59,14 +58,14 @@ add_rates(struct sl__doc *doc, const struct sl_rates *r)
 	struct sl__text t;
 
 	if (r->samples_per_s > 0)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%ssamples/s",
-			     sl__scaled_text(&t, r->samples_per_s));
+		sl__doc_plain(doc, "%ssamples/s",
+			      sl__scaled_text(&t, r->samples_per_s));
 	if (!r->tokens_per_s.absent && r->tokens_per_s.value > 0)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", %stokens/s",
-			     sl__scaled_text(&t, r->tokens_per_s.value));
+		sl__doc_plain(doc, ", %stokens/s",
+			      sl__scaled_text(&t, r->tokens_per_s.value));
 	if (r->flops_per_s > 0)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", %sFLOP/s",
-			     sl__scaled_text(&t, r->flops_per_s));
+		sl__doc_plain(doc, ", %sFLOP/s",
+			      sl__scaled_text(&t, r->flops_per_s));
 }
 
 static void
@@ -77,8 +76,7 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 
 	sl__doc_pair(doc, "latency", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " %s, ",
-		     sl__time_interval(&b, &l->median, unit));
+	sl__doc_plain(doc, " %s, ", sl__time_interval(&b, &l->median, unit));
 	add_rates(doc, &p->rates);
 }
 
@@ -93,7 +91,7 @@ add_tail(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
 	struct sl__text t;
 
-	sl__doc_pair(doc, "tail", SL__STYLE_PLAIN, "%s", "");
+	sl__doc_key(doc, "tail", "%s", "");
 	for (size_t i = 0; i < 3; i++) {
 		const struct sl_estimate *e = all[i].e;
 
@@ -103,8 +101,7 @@ add_tail(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		if (e->needs_n)
 			break;
 	}
-	sl__doc_more(doc, SL__STYLE_DIM, "; first pass %s",
-		     sl__time_in(&t, l->first_ns, unit));
+	sl__doc_dim(doc, "; first pass %s", sl__time_in(&t, l->first_ns, unit));
 }
 
 /* Of all passes; NaN where nothing was watched. */
@@ -157,18 +154,15 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 		n = n_all > n_warmup ? n_all - n_warmup : n * stride;
 	}
 	if (n_calls > 1)
-		sl__doc_pair(doc, "from", SL__STYLE_PLAIN,
-			     "%zu sample%s of %zu passes", n, n == 1 ? "" : "s",
-			     n_calls);
+		sl__doc_key(doc, "from", "%zu sample%s of %zu passes", n,
+			    n == 1 ? "" : "s", n_calls);
 	else
-		sl__doc_pair(doc, "from", SL__STYLE_PLAIN, "%zu pass%s", n,
-			     n == 1 ? "" : "es");
+		sl__doc_key(doc, "from", "%zu pass%s", n, n == 1 ? "" : "es");
 	if (stride > 1)
-		sl__doc_more(doc, SL__STYLE_DIM, ", every %zu%s kept", stride,
-			     ordinal_ending(stride));
+		sl__doc_dim(doc, ", every %zu%s kept", stride,
+			    ordinal_ending(stride));
 	if (n_warmup)
-		sl__doc_more(doc, SL__STYLE_DIM, " after %zu of warm-up",
-			     n_warmup);
+		sl__doc_dim(doc, " after %zu of warm-up", n_warmup);
 }
 
 /* How many passes, and how quiet it was. */
@@ -190,8 +184,7 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			     sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_more(doc, SL__STYLE_DIM, "; %s in all",
-		     sl__time_text(&t, 1e9 * p->elapsed_s));
+	sl__doc_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
 }
 
 /* What the layer takes alone, and within its model. */
@@ -202,16 +195,14 @@ add_layer(struct sl__doc *doc, const struct sl_layer_profile *l,
 	struct sl__text a, b;
 
 	sl__doc_pair(doc, "layer", SL__STYLE_STRONG, "%s", l->layer);
-	sl__doc_more(doc, SL__STYLE_PLAIN, " of %s", l->model);
-	sl__doc_pair(doc, "within it", SL__STYLE_PLAIN, "%s, alone ",
-		     sl__time_estimate(&a, &l->context_ns, unit));
-	sl__doc_more(doc, SL__STYLE_PLAIN, "%s",
-		     sl__time_estimate(&b, &l->alone_ns, unit));
+	sl__doc_plain(doc, " of %s", l->model);
+	sl__doc_key(doc, "within it", "%s, alone ",
+		    sl__time_estimate(&a, &l->context_ns, unit));
+	sl__doc_plain(doc, "%s", sl__time_estimate(&b, &l->alone_ns, unit));
 	sl__doc_pair(doc, "ratio", SL__STYLE_STRONG, "%s",
 		     sl__ratio_estimate(&a, &l->ratio));
 	if (l->finding.kind)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
-			     sl__doc_fact(doc, &l->finding));
+		sl__doc_plain(doc, "  %s", sl__doc_fact(doc, &l->finding));
 }
 
 static void
@@ -230,7 +221,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	}
 	if (sheet->how->verbose) {
 		sl__page_latency(doc, &p->latency, "sample", unit);
-		sl__doc_pair(doc, "rates", SL__STYLE_PLAIN, "%s", "");
+		sl__doc_key(doc, "rates", "%s", "");
 		add_rates(doc, &p->rates);
 		sl__page_power(doc, &p->latency, p->elapsed_s);
 		sl__page_noise(doc, &p->noise, "slot", 1);
@@ -256,8 +247,8 @@ static void
 add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
 	  int decimals)
 {
-	sl__doc_more(doc, SL__STYLE_PLAIN, " %s %.*f", sign, decimals,
-		     sl__time_scaled(ns, &unit));
+	sl__doc_plain(doc, " %s %.*f", sign, decimals,
+		      sl__time_scaled(ns, &unit));
 }
 
 static void
@@ -277,22 +268,21 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_pair(doc, "books", SL__STYLE_STRONG, "%.*f %s", decimals, wall,
 		     unit);
 	add_entry(doc, "=", l->operations_ns, unit, decimals);
-	sl__doc_more(doc, SL__STYLE_DIM, " operations");
+	sl__doc_dim(doc, " operations");
 	add_entry(doc, "+", l->gaps_ns, unit, decimals);
-	sl__doc_more(doc, SL__STYLE_DIM, " gaps");
+	sl__doc_dim(doc, " gaps");
 	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
 		  fabs(l->overhead_ns.value), unit, decimals);
-	sl__doc_more(doc, SL__STYLE_DIM, " overhead");
+	sl__doc_dim(doc, " overhead");
 	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
 		  unit, decimals);
-	sl__doc_more(doc, SL__STYLE_DIM, " residual");
+	sl__doc_dim(doc, " residual");
 	sl__doc_more(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
 		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
 		     l->is_closed ? "closed" : "not closed");
 	if (l->n_left_out)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     "; %zu disturbed pass%s left out", l->n_left_out,
-			     l->n_left_out == 1 ? "" : "es");
+		sl__doc_dim(doc, "; %zu disturbed pass%s left out",
+			    l->n_left_out, l->n_left_out == 1 ? "" : "es");
 	if (l->open.kind)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
 			     sl__doc_fact(doc, &l->open));

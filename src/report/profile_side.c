@@ -21,7 +21,7 @@ add_number(struct sl__doc *doc, double x, const char *format_unit)
 	struct sl__text t;
 
 	if (!isfinite(x) || !(x > 0))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
 			     sl__scaled_text(&t, x), format_unit);
@@ -44,7 +44,7 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 	} axes[] = {{SL_GROWTH_BATCH, 'b'}, {SL_GROWTH_SEQ, 's'}};
 	const char *separator = "";
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	sl__doc_word(doc, "");
 	for (size_t i = 0; p->model && i < 2; i++) {
 		const struct sl_growth *g = sl__growth_find(
 			p->model, axes[i].axis, SL_GROWTH_FLOPS);
@@ -52,12 +52,12 @@ add_growth(struct sl__doc *doc, const struct sl_profile *p)
 
 		if (!isfinite(x))
 			continue;
-		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%c^%.*f", separator,
-			     axes[i].letter, decimals_of(x), x);
+		sl__doc_plain(doc, "%s%c^%.*f", separator, axes[i].letter,
+			      decimals_of(x), x);
 		separator = " ";
 	}
 	if (!*separator)
-		sl__doc_more(doc, SL__STYLE_DIM, "-");
+		sl__doc_dim(doc, "-");
 }
 
 /* What the plan takes: how much the process grew by depends on what models
@@ -69,7 +69,7 @@ add_memory(struct sl__doc *doc, const struct sl_memory_use *m)
 	struct sl__text t;
 
 	if (!n_bytes)
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%s%s",
 			     m->unplanned ? ">= " : "",
@@ -97,7 +97,7 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	if (isfinite(intensity) && intensity > 0)
 		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.3g", intensity);
 	else
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	add_growth(doc, p);
 	sl__doc_cell(doc,
 		     p->verdict.bottleneck == SL_BOTTLENECK_INCONCLUSIVE
@@ -114,13 +114,11 @@ add_where(struct sl__doc *doc, const struct sl_profile *p)
 							  : NULL;
 
 	if (g)
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     "%.0f %% of the time is %s; ", 100 * g->share,
-			     g->name);
-	sl__doc_more(doc, SL__STYLE_PLAIN,
-		     "%zu of %zu operation%s make%s 80 %%", p->n_for_80,
-		     p->n_operations, p->n_operations == 1 ? "" : "s",
-		     p->n_for_80 == 1 ? "s" : "");
+		sl__doc_plain(doc, "%.0f %% of the time is %s; ",
+			      100 * g->share, g->name);
+	sl__doc_plain(doc, "%zu of %zu operation%s make%s 80 %%", p->n_for_80,
+		      p->n_operations, p->n_operations == 1 ? "" : "s",
+		      p->n_for_80 == 1 ? "s" : "");
 }
 
 static void
@@ -131,16 +129,15 @@ add_why(struct sl__doc *doc, const struct sl_profile *p)
 
 	if (isfinite(intensity) && intensity > 0 && isfinite(ridge) &&
 	    ridge > 0)
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     "; %.3g op/B lies %s the ridge of %.3g", intensity,
-			     intensity < ridge ? "below" : "above", ridge);
+		sl__doc_plain(doc, "; %.3g op/B lies %s the ridge of %.3g",
+			      intensity, intensity < ridge ? "below" : "above",
+			      ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     ", %.3g × from the roofline's bound", away);
+		sl__doc_plain(doc, ", %.3g × from the roofline's bound", away);
 	if (p->verdict.bottleneck != SL_BOTTLENECK_INCONCLUSIVE)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ": %s-bound (%.2f)",
-			     sl_bottleneck_text(p->verdict.bottleneck),
-			     p->verdict.confidence);
+		sl__doc_plain(doc, ": %s-bound (%.2f)",
+			      sl_bottleneck_text(p->verdict.bottleneck),
+			      p->verdict.confidence);
 }
 
 static void
@@ -152,20 +149,20 @@ add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 			 : NULL;
 
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s", sl__profile_title(p));
-	sl__doc_more(doc, SL__STYLE_PLAIN, ": ");
+	sl__doc_plain(doc, ": ");
 	add_where(doc, p);
 	add_why(doc, p);
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
-		sl__doc_more(doc, SL__STYLE_PLAIN,
-			     "; FLOPs grow as n^%.2f with the sequence here, "
-			     "as n^%.*f when it is long",
-			     seq->exponent, decimals_of(seq->final_exponent),
-			     seq->final_exponent);
+		sl__doc_plain(doc,
+			      "; FLOPs grow as n^%.2f with the sequence here, "
+			      "as n^%.*f when it is long",
+			      seq->exponent, decimals_of(seq->final_exponent),
+			      seq->final_exponent);
 	if (!p->ledger.is_closed)
 		sl__doc_more(doc, SL__STYLE_WARN,
 			     "; its books do not close (%.1f %% residual)",
 			     100 * p->ledger.residual_share);
-	sl__doc_more(doc, SL__STYLE_PLAIN, ".");
+	sl__doc_plain(doc, ".");
 }
 
 static void
@@ -193,12 +190,11 @@ sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 	const struct sl_profile *p = r->profiles.list[0];
 
 	sl__doc_heading(doc, "%zu models", r->profiles.n);
-	sl__doc_more(
-		doc, SL__STYLE_DIM,
-		"  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
-		"s(equence)",
-		(long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,
-		p->n_threads == 1 ? "" : "s");
+	sl__doc_dim(doc,
+		    "  batch %lld, %s on %d thread%s; FLOPs grow with b(atch), "
+		    "s(equence)",
+		    (long long)p->batch, sl_dtype_text(p->dtype), p->n_threads,
+		    p->n_threads == 1 ? "" : "s");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t k = 0; k < r->profiles.n; k++)
 		add_model(doc, r->profiles.list[k], how->unit);

@@ -35,37 +35,37 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	if (has_value(&m->resident_peak_bytes)) {
 		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&a, m->resident_peak_bytes.value));
-		sl__doc_more(doc, SL__STYLE_PLAIN, " resident at the peak");
+		sl__doc_plain(doc, " resident at the peak");
 		if (m->peak_moment)
-			sl__doc_more(doc, SL__STYLE_PLAIN, " %s",
-				     sl_peak_moment_text(m->peak_moment));
+			sl__doc_plain(doc, " %s",
+				      sl_peak_moment_text(m->peak_moment));
 		if (has_value(&m->resident_bytes) && is_peak_passing(m))
-			sl__doc_more(
-				doc, SL__STYLE_PLAIN, " (%s after runs)",
+			sl__doc_plain(
+				doc, " (%s after runs)",
 				sl__bytes_text(&a, m->resident_bytes.value));
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", ");
+		sl__doc_plain(doc, ", ");
 	} else {
-		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s", "");
+		sl__doc_key(doc, "memory", "%s", "");
 	}
-	sl__doc_more(doc, SL__STYLE_PLAIN, "%s parameters",
-		     sl__bytes_text(&a, (double)m->parameters_bytes));
+	sl__doc_plain(doc, "%s parameters",
+		      sl__bytes_text(&a, (double)m->parameters_bytes));
 	if (!m->unplanned)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", %s live",
-			     sl__bytes_text(&a, (double)m->live_bytes));
+		sl__doc_plain(doc, ", %s live",
+			      sl__bytes_text(&a, (double)m->live_bytes));
 	if (m->unplanned)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", live not known");
+		sl__doc_plain(doc, ", live not known");
 	else if (m->planned_bytes)
-		sl__doc_more(doc, SL__STYLE_DIM, " (%s planned)",
-			     sl__bytes_text(&a, (double)m->planned_bytes));
+		sl__doc_dim(doc, " (%s planned)",
+			    sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_more(doc, SL__STYLE_PLAIN, "; efficiency %s%.*f",
-			     m->is_peak_reset ? "" : "at most ",
-			     m->efficiency < 0.01 ? 4 : 2, m->efficiency);
+		sl__doc_plain(doc, "; efficiency %s%.*f",
+			      m->is_peak_reset ? "" : "at most ",
+			      m->efficiency < 0.01 ? 4 : 2, m->efficiency);
 	if (m->tracked_bytes.absent)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "not tracked in a run: %s",
 			     m->tracked_bytes.absent);
 	if (m->n_timeline && m->tracked_bytes.absent)
-		sl__doc_more(doc, SL__STYLE_DIM, "; the plan's figures stand");
+		sl__doc_dim(doc, "; the plan's figures stand");
 }
 
 static void
@@ -73,8 +73,8 @@ add_row(struct sl__doc *doc, const char *name, double n_bytes, const char *what)
 {
 	struct sl__text t;
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__bytes_text(&t, n_bytes));
+	sl__doc_word(doc, name);
+	sl__doc_word(doc, sl__bytes_text(&t, n_bytes));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", what);
 }
 
@@ -171,7 +171,7 @@ add_timeline(struct sl__doc *doc, const struct sl_memory_use *m,
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s",
 				       mark);
 	}
-	sl__doc_pair(doc, "over a pass", SL__STYLE_PLAIN, "%s", line);
+	sl__doc_key(doc, "over a pass", "%s", line);
 }
 
 static void
@@ -181,13 +181,12 @@ add_alive(struct sl__doc *doc, const struct sl_profile *p)
 	struct sl__text t;
 
 	if (m->peak_operation < p->n_operations && m->n_timeline)
-		sl__doc_pair(doc, "fullest at", SL__STYLE_PLAIN, "%s",
-			     p->operations[m->peak_operation].name);
+		sl__doc_key(doc, "fullest at", "%s",
+			    p->operations[m->peak_operation].name);
 	for (size_t i = 0; i < m->n_alive && i < ALIVE_SHOWN; i++)
-		sl__doc_pair(doc, i ? "" : "alive then", SL__STYLE_PLAIN,
-			     "%s  %s",
-			     sl__bytes_text(&t, (double)m->alive[i].n_bytes),
-			     m->alive[i].name);
+		sl__doc_key(doc, i ? "" : "alive then", "%s  %s",
+			    sl__bytes_text(&t, (double)m->alive[i].n_bytes),
+			    m->alive[i].name);
 }
 
 void

@@ -71,7 +71,7 @@ add_bytes(struct sl__doc *doc, double n_bytes)
 	struct sl__text t;
 
 	if (isnan(n_bytes))
-		sl__doc_cell(doc, SL__STYLE_DIM, "-");
+		sl__doc_none(doc);
 	else
 		sl__doc_cell(doc, n_bytes > 0 ? SL__STYLE_PLAIN : SL__STYLE_DIM,
 			     "%s", sl__bytes_text(&t, n_bytes));
@@ -84,7 +84,7 @@ add_row(struct sl__doc *doc, const struct moved *m,
 	const char *name = sl__name_short(&doc->arena, o->name, LABEL_COLUMNS);
 
 	doc->failed |= !name;
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", name ? name : "");
+	sl__doc_word(doc, name ? name : "");
 	add_bytes(doc, (double)o->working_set_bytes);
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     o->level ? sl_level_text(o->level) : "-");
@@ -104,8 +104,8 @@ static void
 add_pass(struct sl__doc *doc, const struct moved *m)
 {
 	sl__doc_cell(doc, SL__STYLE_STRONG, "a whole pass");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+	sl__doc_word(doc, "");
+	sl__doc_word(doc, "");
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
 		double sum = 0;
 
@@ -118,7 +118,7 @@ add_pass(struct sl__doc *doc, const struct moved *m)
 		}
 		add_bytes(doc, sum);
 		if (m->is_counted[k])
-			sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", "");
+			sl__doc_word(doc, "");
 	}
 }
 
@@ -133,7 +133,7 @@ sl__profile_traffic(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!m.model)
 		return;
 	sl__doc_heading(doc, "What moves between caches");
-	sl__doc_more(doc, SL__STYLE_DIM, "  predicted, a call, in and back");
+	sl__doc_dim(doc, "  predicted, a call, in and back");
 	open_table(doc, &m);
 	for (size_t i = 0; i < n && i < p->n_operations; i++)
 		add_row(doc, &m, &p->operations[p->by_time[i]]);

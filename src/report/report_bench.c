@@ -28,15 +28,15 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 {
 	struct sl__text user, system, text;
 
-	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "user %s, system %s",
-		     sl__time_estimate(&user, &r->user, unit),
-		     sl__time_estimate(&system, &r->system, unit));
+	sl__doc_key(doc, "cpu", "user %s, system %s",
+		    sl__time_estimate(&user, &r->user, unit),
+		    sl__time_estimate(&system, &r->system, unit));
 	if (r->peak_bytes.absent)
 		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "not measured: %s",
 			     r->peak_bytes.absent);
 	else
-		sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s peak",
-			     sl__bytes_text(&text, r->peak_bytes.value));
+		sl__doc_key(doc, "memory", "%s peak",
+			    sl__bytes_text(&text, r->peak_bytes.value));
 	if (r->shell.n)
 		sl__doc_pair(doc, "shell", SL__STYLE_DIM,
 			     "starting it takes %s of each run",
@@ -91,22 +91,20 @@ add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 	const struct sl_bench_result *r = &b->results[i];
 	struct sl__text text;
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", r->command->name);
+	sl__doc_word(doc, r->command->name);
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
 		     sl__time_value(&text, &r->wall.median, how->unit));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     sl__time_interval(&text, &r->wall.median, how->unit));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     r->peak_bytes.absent
-			     ? "-"
-			     : sl__bytes_text(&text, r->peak_bytes.value));
+	sl__doc_word(doc, r->peak_bytes.absent
+				  ? "-"
+				  : sl__bytes_text(&text, r->peak_bytes.value));
 	if (i == 0) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "1");
 		sl__doc_cell(doc, SL__STYLE_DIM, "baseline");
 		return;
 	}
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
+	sl__doc_word(doc, sl__ratio_value(&text, &b->comparisons[i - 1].ratio));
 	sl__doc_cell(doc, sl__page_verdict_style(b->comparisons[i - 1].verdict),
 		     "%s", sl_verdict_text(b->comparisons[i - 1].verdict));
 }

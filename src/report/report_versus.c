@@ -38,10 +38,10 @@ add_ratio(struct sl__doc *doc, const struct sl_versus *v,
 
 	sl__doc_more(doc, SL__STYLE_STRONG, " %s",
 		     sl__ratio_value(&text, &c->ratio));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " %s of A's %s",
-		     sl__ratio_interval(&text, &c->ratio), what_of(v));
+	sl__doc_plain(doc, " %s of A's %s",
+		      sl__ratio_interval(&text, &c->ratio), what_of(v));
 	if (c->verdict == SL_VERDICT_FASTER)
-		sl__doc_more(doc, SL__STYLE_PLAIN, " (%.3g x)", c->speedup);
+		sl__doc_plain(doc, " (%.3g x)", c->speedup);
 }
 
 static void
@@ -68,17 +68,17 @@ add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 	}
 	add_ratio(doc, v, c);
 	if (c->verdict == SL_VERDICT_UNDECIDED)
-		sl__doc_more(doc, SL__STYLE_PLAIN, " after %s",
-			     sl__time_text(&text, 1e9 * v->elapsed_s));
+		sl__doc_plain(doc, " after %s",
+			      sl__time_text(&text, 1e9 * v->elapsed_s));
 	else
-		sl__doc_more(doc, SL__STYLE_PLAIN, ", decided after %s by %s",
-			     sl__time_text(&text, 1e9 * c->decided_after_s),
-			     sl_versus_basis_text(p->decided_by));
-	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds", c->n_rounds);
+		sl__doc_plain(doc, ", decided after %s by %s",
+			      sl__time_text(&text, 1e9 * c->decided_after_s),
+			      sl_versus_basis_text(p->decided_by));
+	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     ", %zu more left out as disturbed", c->n_left_out);
-	sl__doc_more(doc, SL__STYLE_DIM, ")");
+		sl__doc_dim(doc, ", %zu more left out as disturbed",
+			    c->n_left_out);
+	sl__doc_dim(doc, ")");
 }
 
 static void
@@ -87,10 +87,9 @@ add_series(struct sl__doc *doc, const char *key, const struct sl_estimate *a,
 {
 	struct sl__text x, y, ratio;
 
-	sl__doc_pair(doc, key, SL__STYLE_PLAIN, "%s against %s",
-		     sl__time_value(&x, b, NULL), sl__time_value(&y, a, NULL));
-	sl__doc_more(doc, SL__STYLE_PLAIN, ": ratio %s",
-		     sl__ratio_estimate(&ratio, &c->ratio));
+	sl__doc_key(doc, key, "%s against %s", sl__time_value(&x, b, NULL),
+		    sl__time_value(&y, a, NULL));
+	sl__doc_plain(doc, ": ratio %s", sl__ratio_estimate(&ratio, &c->ratio));
 }
 
 /* What the series says by itself, or why it says nothing. */
@@ -98,7 +97,7 @@ static void
 add_word(struct sl__doc *doc, enum sl_verdict verdict, const char *absent)
 {
 	if (absent)
-		sl__doc_more(doc, SL__STYLE_DIM, "  %s", absent);
+		sl__doc_dim(doc, "  %s", absent);
 	else
 		sl__doc_more(doc, sl__page_verdict_style(verdict), "  %s",
 			     sl_verdict_text(verdict));
@@ -115,9 +114,9 @@ add_typical(struct sl__doc *doc, const struct sl_versus_pair *p)
 			     why ? why : "no layer is long enough to be timed");
 		return;
 	}
-	sl__doc_pair(doc, "typical layer", SL__STYLE_PLAIN, "ratio %s",
-		     sl__ratio_estimate(&ratio, &p->layers_ratio));
-	sl__doc_more(doc, SL__STYLE_DIM, "  median over layers of a round");
+	sl__doc_key(doc, "typical layer", "ratio %s",
+		    sl__ratio_estimate(&ratio, &p->layers_ratio));
+	sl__doc_dim(doc, "  median over layers of a round");
 }
 
 static void
@@ -126,30 +125,29 @@ add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
 {
 	struct sl__text x, y;
 
-	sl__doc_pair(doc, "memory", SL__STYLE_PLAIN, "%s against %s",
-		     sl__bytes_text(&x, (double)b->memory_bytes),
-		     sl__bytes_text(&y, (double)a->memory_bytes));
+	sl__doc_key(doc, "memory", "%s against %s",
+		    sl__bytes_text(&x, (double)b->memory_bytes),
+		    sl__bytes_text(&y, (double)a->memory_bytes));
 	if (b->memory_bytes == a->memory_bytes)
-		sl__doc_more(doc, SL__STYLE_DIM, ": the same");
+		sl__doc_dim(doc, ": the same");
 	else
-		sl__doc_more(doc, SL__STYLE_PLAIN, ": %.4g times",
-			     (double)b->memory_bytes / (double)a->memory_bytes);
-	sl__doc_more(doc, SL__STYLE_DIM, "  planned and weights, exact");
-	sl__doc_pair(doc, "work", SL__STYLE_PLAIN,
-		     "%sFLOP against %sFLOP a pass",
-		     sl__scaled_text(&x, (double)b->nominal_flops),
-		     sl__scaled_text(&y, (double)a->nominal_flops));
+		sl__doc_plain(doc, ": %.4g times",
+			      (double)b->memory_bytes /
+				      (double)a->memory_bytes);
+	sl__doc_dim(doc, "  planned and weights, exact");
+	sl__doc_key(doc, "work", "%sFLOP against %sFLOP a pass",
+		    sl__scaled_text(&x, (double)b->nominal_flops),
+		    sl__scaled_text(&y, (double)a->nominal_flops));
 	if (b->nominal_flops == a->nominal_flops)
-		sl__doc_more(doc, SL__STYLE_DIM, ": the same");
+		sl__doc_dim(doc, ": the same");
 	else if (a->nominal_flops)
-		sl__doc_more(doc, SL__STYLE_PLAIN, ": %.4g times",
-			     (double)b->nominal_flops /
-				     (double)a->nominal_flops);
+		sl__doc_plain(doc, ": %.4g times",
+			      (double)b->nominal_flops /
+				      (double)a->nominal_flops);
 	if (a->executed_flops != b->executed_flops)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     "; kernels do %sFLOP against %sFLOP",
-			     sl__scaled_text(&x, (double)b->executed_flops),
-			     sl__scaled_text(&y, (double)a->executed_flops));
+		sl__doc_dim(doc, "; kernels do %sFLOP against %sFLOP",
+			    sl__scaled_text(&x, (double)b->executed_flops),
+			    sl__scaled_text(&y, (double)a->executed_flops));
 }
 
 static void
@@ -178,9 +176,9 @@ add_layer(struct sl__doc *doc, const struct sl_versus_layer *l)
 
 	sl__doc_cell(doc, l->is_named ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
 		     "%s", l->name);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", l->type);
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&text, l->a_ns));
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl__time_text(&text, l->b_ns));
+	sl__doc_word(doc, l->type);
+	sl__doc_word(doc, sl__time_text(&text, l->a_ns));
+	sl__doc_word(doc, sl__time_text(&text, l->b_ns));
 	sl__doc_cell(doc,
 		     !l->is_named         ? SL__STYLE_DIM
 		     : l->ratio.value > 1 ? SL__STYLE_BAD
@@ -202,15 +200,14 @@ add_layers(struct sl__doc *doc, const struct sl_versus_pair *p, int verbose)
 	size_t most = verbose ? n_common : LAYER_ROWS;
 
 	if (!n_common || (!p->n_named && !verbose)) {
-		sl__doc_pair(doc, "layers", SL__STYLE_PLAIN,
-			     "%zu of the same name%s", n_common,
-			     n_common ? ", none proved to differ" : "");
+		sl__doc_key(doc, "layers", "%zu of the same name%s", n_common,
+			    n_common ? ", none proved to differ" : "");
 		return;
 	}
 	if (!verbose && most > p->n_named)
 		most = p->n_named;
 	sl__doc_heading(doc, "Layers that differ");
-	sl__doc_more(doc, SL__STYLE_DIM, "  %zu of %zu", p->n_named, n_common);
+	sl__doc_dim(doc, "  %zu of %zu", p->n_named, n_common);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < p->n_layers && n < most; i++) {
 		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
@@ -235,20 +232,19 @@ add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
 
 	if (!n_all)
 		return;
-	sl__doc_pair(doc, of_a ? "only in A" : "only in B", SL__STYLE_PLAIN,
-		     "%zu, %s together:", n_all,
-		     sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
+	sl__doc_key(doc, of_a ? "only in A" : "only in B",
+		    "%zu, %s together:", n_all,
+		    sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
 	for (size_t i = 0; i < p->n_layers; i++) {
 		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
 
 		if ((of_a ? l->n_b : l->n_a) || (n >= ONLY_ROWS && !verbose))
 			continue;
-		sl__doc_more(doc, SL__STYLE_DIM, "%s %s %s", n++ ? "," : "",
-			     l->name,
-			     sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
+		sl__doc_dim(doc, "%s %s %s", n++ ? "," : "", l->name,
+			    sl__time_text(&text, of_a ? l->a_ns : l->b_ns));
 	}
 	if (n < n_all)
-		sl__doc_more(doc, SL__STYLE_DIM, ", and %zu more", n_all - n);
+		sl__doc_dim(doc, ", and %zu more", n_all - n);
 }
 
 static void
@@ -258,12 +254,10 @@ add_title(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 	const char letter[] = {letter_of(which), '\0'};
 
 	sl__doc_pair(doc, letter, SL__STYLE_STRONG, "%s", side->name);
-	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  %s, %d thread%s, batch %lld, %zu "
-		     "steps",
-		     sl_dtype_text(side->dtype), side->n_threads,
-		     side->n_threads == 1 ? "" : "s", (long long)side->batch,
-		     side->n_steps);
+	sl__doc_dim(doc, "  %s, %d thread%s, batch %lld, %zu steps",
+		    sl_dtype_text(side->dtype), side->n_threads,
+		    side->n_threads == 1 ? "" : "s", (long long)side->batch,
+		    side->n_steps);
 }
 
 static void

@@ -28,7 +28,7 @@ add_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
 	struct sl__text text;
 
-	sl__doc_pair(doc, "tail", SL__STYLE_PLAIN, "%s", "");
+	sl__doc_key(doc, "tail", "%s", "");
 	for (size_t i = 0; i < 3; i++) {
 		const struct sl_estimate *e = all[i].e;
 
@@ -36,8 +36,8 @@ add_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 			     "%s%s %s", i ? ", " : "", all[i].name,
 			     sl__quantile_text(&text, e, unit));
 		if (!e->needs_n)
-			sl__doc_more(doc, SL__STYLE_DIM, " %s",
-				     sl__time_interval(&text, e, unit));
+			sl__doc_dim(doc, " %s",
+				    sl__time_interval(&text, e, unit));
 	}
 }
 
@@ -46,17 +46,14 @@ add_beginning(struct sl__doc *doc, const struct sl_latency *l, const char *unit)
 {
 	struct sl__text first;
 
-	sl__doc_pair(doc, "first", SL__STYLE_PLAIN, "%s",
-		     sl__time_in(&first, l->first_ns, unit));
+	sl__doc_key(doc, "first", "%s", sl__time_in(&first, l->first_ns, unit));
 	if (l->n_warmup)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     "  then %s: %zu left out as warm-up",
-			     sl_warmup_text(l->warmup), l->n_warmup);
+		sl__doc_dim(doc, "  then %s: %zu left out as warm-up",
+			    sl_warmup_text(l->warmup), l->n_warmup);
 	else if (l->warmup == SL_WARMUP_NONE)
 		sl__doc_more(doc, SL__STYLE_WARN, "  never became steady");
 	else if (l->warmup != SL_WARMUP_UNKNOWN)
-		sl__doc_more(doc, SL__STYLE_DIM, "  then %s",
-			     sl_warmup_text(l->warmup));
+		sl__doc_dim(doc, "  then %s", sl_warmup_text(l->warmup));
 }
 
 void
@@ -67,24 +64,18 @@ sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 
 	sl__doc_pair(doc, "median", SL__STYLE_STRONG, "%s",
 		     sl__time_value(&a, &l->median, unit));
-	sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
-		     sl__time_interval(&b, &l->median, unit));
-	sl__doc_more(doc, SL__STYLE_DIM, "  %zu %s%s, %s", l->n, noun,
-		     l->n == 1 ? "" : "s", sl_method_text(l->median.method));
-	sl__doc_pair(doc, "mean", SL__STYLE_PLAIN, "%s",
-		     sl__time_value(&a, &l->mean, unit));
-	sl__doc_more(doc, SL__STYLE_PLAIN, "  %s",
-		     sl__time_interval(&b, &l->mean, unit));
+	sl__doc_plain(doc, "  %s", sl__time_interval(&b, &l->median, unit));
+	sl__doc_dim(doc, "  %zu %s%s, %s", l->n, noun, l->n == 1 ? "" : "s",
+		    sl_method_text(l->median.method));
+	sl__doc_key(doc, "mean", "%s", sl__time_value(&a, &l->mean, unit));
+	sl__doc_plain(doc, "  %s", sl__time_interval(&b, &l->mean, unit));
 	if (l->n > 1)
-		sl__doc_more(doc, SL__STYLE_DIM, "  sd %s",
-			     sl__time_in(&c, l->std_ns, unit));
-	sl__doc_pair(doc, "range", SL__STYLE_PLAIN, "%s to %s",
-		     sl__time_in(&a, l->min_ns, unit),
-		     sl__time_in(&b, l->max_ns, unit));
+		sl__doc_dim(doc, "  sd %s", sl__time_in(&c, l->std_ns, unit));
+	sl__doc_key(doc, "range", "%s to %s", sl__time_in(&a, l->min_ns, unit),
+		    sl__time_in(&b, l->max_ns, unit));
 	if (l->n_outliers_low + l->n_outliers_high)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     "  outliers: %zu low, %zu high", l->n_outliers_low,
-			     l->n_outliers_high);
+		sl__doc_dim(doc, "  outliers: %zu low, %zu high",
+			    l->n_outliers_low, l->n_outliers_high);
 	add_percentiles(doc, l, unit);
 	add_beginning(doc, l, unit);
 }
@@ -104,12 +95,10 @@ sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
 	sl__histogram_of(&h, x, n, l->median.value, width - 36);
 	sl__doc_pair(doc, "shape", SL__STYLE_DIM, "%s ",
 		     sl__time_in(&lo, h.lo, how->unit));
-	sl__doc_more(doc, SL__STYLE_PLAIN, " %s",
-		     sl__histogram_line(line, &h, how->ascii));
-	sl__doc_more(doc, SL__STYLE_DIM, " %s",
-		     sl__time_in(&hi, h.hi, how->unit));
+	sl__doc_plain(doc, " %s", sl__histogram_line(line, &h, how->ascii));
+	sl__doc_dim(doc, " %s", sl__time_in(&hi, h.hi, how->unit));
 	if (h.n_beyond)
-		sl__doc_more(doc, SL__STYLE_DIM, " +%zu", h.n_beyond);
+		sl__doc_dim(doc, " +%zu", h.n_beyond);
 }
 
 /* One reading of the certificate and when it is worth a warning. */
@@ -183,7 +172,7 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 					      : 0),
 		     noise->n_slots, noun);
 	if (seen.n_bytes)
-		sl__doc_more(doc, SL__STYLE_DIM, "; %s", seen.data);
+		sl__doc_dim(doc, "; %s", seen.data);
 	if (missing.n_bytes)
 		sl__doc_pair(doc, "", SL__STYLE_DIM, "not visible: %s",
 			     missing.data);
@@ -234,8 +223,8 @@ add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 		     c->gate == SL_GATE_OK ? "faster or the same is undecided"
 					   : "undecided",
 		     c->n_rounds, c->n_rounds == 1 ? "" : "s");
-	sl__doc_more(doc, SL__STYLE_PLAIN, " '%s' takes %s times '%s'", c->b,
-		     sl__ratio_estimate(&text, &c->ratio), c->a);
+	sl__doc_plain(doc, " '%s' takes %s times '%s'", c->b,
+		      sl__ratio_estimate(&text, &c->ratio), c->a);
 }
 
 void
@@ -253,8 +242,8 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 		sl__doc_text(doc, style,
 			     "'%s' is the same as '%s' within %s:", c->b, c->a,
 			     sl__percent_text(&margin, c->margin));
-		sl__doc_more(doc, SL__STYLE_PLAIN, " ratio %s",
-			     sl__ratio_estimate(&text, &c->ratio));
+		sl__doc_plain(doc, " ratio %s",
+			      sl__ratio_estimate(&text, &c->ratio));
 	} else {
 		if (c->verdict == SL_VERDICT_FASTER)
 			factor = inverse(&c->ratio);
@@ -262,16 +251,16 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 			     sl_verdict_text(c->verdict));
 		sl__doc_more(doc, SL__STYLE_STRONG, " %s times",
 			     sl__ratio_estimate(&text, &factor));
-		sl__doc_more(doc, SL__STYLE_PLAIN, " %s '%s'",
-			     c->verdict == SL_VERDICT_FASTER ? "as fast as"
-							     : "as long as",
-			     c->a);
+		sl__doc_plain(doc, " %s '%s'",
+			      c->verdict == SL_VERDICT_FASTER ? "as fast as"
+							      : "as long as",
+			      c->a);
 	}
-	sl__doc_more(doc, SL__STYLE_DIM, "  (%zu rounds", c->n_rounds);
+	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
 	if (c->n_left_out)
-		sl__doc_more(doc, SL__STYLE_DIM,
-			     ", %zu more left out as disturbed", c->n_left_out);
-	sl__doc_more(doc, SL__STYLE_DIM, ")");
+		sl__doc_dim(doc, ", %zu more left out as disturbed",
+			    c->n_left_out);
+	sl__doc_dim(doc, ")");
 }
 
 /*
@@ -290,12 +279,11 @@ add_power(struct sl__doc *doc, double reach, double goal,
 	sl__doc_pair(doc, "power", SL__STYLE_DIM, "could see a change of %s",
 		     change->s);
 	if (factor <= 1)
-		sl__doc_more(doc, SL__STYLE_DIM, ", less than 1 %%%s", beyond);
+		sl__doc_dim(doc, ", less than 1 %%%s", beyond);
 	else
-		sl__doc_more(doc, SL__STYLE_DIM, "; 1 %%%s takes about %s",
-			     beyond,
-			     sl__time_text(&time,
-					   1e9 * elapsed_s * factor * factor));
+		sl__doc_dim(doc, "; 1 %%%s takes about %s", beyond,
+			    sl__time_text(&time,
+					  1e9 * elapsed_s * factor * factor));
 }
 
 void
