@@ -28,7 +28,9 @@ test_law(void **state)
 	assert_near(sl__work_newests(&law, 3, 40), newests, 0);
 	assert_near(sl__work_passes(&law, 4, 3), 0, 0);
 	/* All is done for tokens or pairs of them: of n, n - 1 parts go. */
-	assert_close(sl__repeated_share(&law, 16), 15.0 / 16, 1e-15);
+	assert_close(sl__work_newests(&law, 16, 16) /
+			     sl__work_passes(&law, 16, 16),
+		     1.0 / 16, 1e-15);
 }
 
 static void

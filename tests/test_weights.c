@@ -5,7 +5,7 @@
  * distribution.
  */
 #include "harness.h"
-#include "analysis/weights.h"
+#include "analysis/layers.h"
 #include "inspected.h"
 
 static void

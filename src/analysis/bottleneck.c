@@ -39,12 +39,8 @@ memory_named(const struct sl__case *c, enum sl_bound bound)
 {
 	double share = c->n_bytes / fmax(c->n_threads, 1);
 
-	if (bound == SL_BOUND_L2)
-		return SL__MEMORY_L2;
-	if (bound == SL_BOUND_L3)
-		return SL__MEMORY_L3;
-	if (bound == SL_BOUND_DRAM)
-		return SL__MEMORY_DRAM;
+	if (sl__memory_of(bound) >= 0)
+		return sl__memory_of(bound);
 	for (int k = 0; k < SL__N_MEMORIES; k++) {
 		if (share <= 1.1 * c->size_bytes[k] &&
 		    !isnan(c->bytes_per_s[k]))
@@ -83,46 +79,37 @@ seen(const struct sl__case *c, enum sl_bound bound, enum sl__trait trait)
 	const double *at = c->at_ns;
 	double t = in_place_ns(c);
 	double rate = c->flops / t * 1e9 / c->flops_per_s;
-	struct sl_fact fact = {SL_FACT_NONE, {0}, {NULL}};
 
 	switch (trait) {
 	case SL__TRAIT_ARITHMETIC:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_ARITHMETIC_RATE, {rate, c->dtype}, {NULL}};
-		break;
 	case SL__TRAIT_BYTES:
-		fact = bytes_fact(c, bound);
-		break;
+		return bytes_fact(c, bound);
 	case SL__TRAIT_SIZE:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_STEP_SIZE, {t, c->step_ns}, {NULL}};
-		break;
 	case SL__TRAIT_WARM:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_WARM, {t / at[SL_CONDITION_WARM]}, {NULL}};
-		break;
 	case SL__TRAIT_COLD:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_COLD, {at[SL_CONDITION_COLD] / t}, {NULL}};
-		break;
 	case SL__TRAIT_HOG:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_HOGGED,
 			{at[SL_CONDITION_HOGGED] / at[SL_CONDITION_ALONE],
 			 c->hog.dram, c->hog.compute},
 			{NULL}};
-		break;
 	case SL__TRAIT_THREADS:
-		fact = (struct sl_fact){
+		return (struct sl_fact){
 			SL_FACT_THREADS,
 			{c->n_threads, at[SL_CONDITION_ALONE] / t},
 			{NULL}};
-		break;
 	case SL__TRAIT_BATCH:
-		fact = batch_fact(c);
-		break;
+		return batch_fact(c);
 	}
-	return fact;
+	return (struct sl_fact){.kind = SL_FACT_NONE};
 }
 
 static int
@@ -234,27 +221,32 @@ find_evidence(struct sl_judgement *out, const struct sl__case *c,
 						       : SL_OK;
 }
 
+/* Threads that wait and plain loops are computing that could be faster. */
+static enum sl_bottleneck
+kind_of(enum sl_bound bound)
+{
+	static const enum sl_bottleneck kinds[SL_N_BOUNDS] = {
+		[SL_BOUND_UNKNOWN] = SL_BOTTLENECK_INCONCLUSIVE,
+		[SL_BOUND_COMPUTE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_L2] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_L3] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_DRAM] = SL_BOTTLENECK_MEMORY,
+		[SL_BOUND_OVERHEAD] = SL_BOTTLENECK_OVERHEAD,
+		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_COMPUTE,
+		[SL_BOUND_REFERENCE] = SL_BOTTLENECK_COMPUTE,
+	};
+
+	return kinds[bound];
+}
+
 static int
 supports(enum sl_bottleneck verdict, enum sl_bound bound)
 {
-	int is_memory = bound == SL_BOUND_L2 || bound == SL_BOUND_L3 ||
-			bound == SL_BOUND_DRAM;
+	enum sl_bottleneck kind = kind_of(bound);
 
-	switch (verdict) {
-	case SL_BOTTLENECK_COMPUTE:
-		return bound == SL_BOUND_COMPUTE ||
-		       bound == SL_BOUND_IMBALANCE ||
-		       bound == SL_BOUND_REFERENCE;
-	case SL_BOTTLENECK_MEMORY:
-		return is_memory;
-	case SL_BOTTLENECK_OVERHEAD:
-		return bound == SL_BOUND_OVERHEAD;
-	case SL_BOTTLENECK_MIXED:
-	case SL_BOTTLENECK_INCONCLUSIVE:
-	case SL_BOTTLENECK_DATA:
-		break;
-	}
-	return verdict == SL_BOTTLENECK_MIXED && bound != SL_BOUND_UNKNOWN;
+	return verdict == SL_BOTTLENECK_MIXED
+		       ? kind != SL_BOTTLENECK_INCONCLUSIVE
+		       : verdict == kind;
 }
 
 static void
@@ -493,24 +485,6 @@ sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	}
 	return rc ? rc
 		  : sl__judge_model(&profile->verdict, profile, arena, err);
-}
-
-/* Threads that wait and plain loops are computing that could be faster. */
-static enum sl_bottleneck
-kind_of(enum sl_bound bound)
-{
-	static const enum sl_bottleneck kinds[SL_N_BOUNDS] = {
-		[SL_BOUND_UNKNOWN] = SL_BOTTLENECK_INCONCLUSIVE,
-		[SL_BOUND_COMPUTE] = SL_BOTTLENECK_COMPUTE,
-		[SL_BOUND_L2] = SL_BOTTLENECK_MEMORY,
-		[SL_BOUND_L3] = SL_BOTTLENECK_MEMORY,
-		[SL_BOUND_DRAM] = SL_BOTTLENECK_MEMORY,
-		[SL_BOUND_OVERHEAD] = SL_BOTTLENECK_OVERHEAD,
-		[SL_BOUND_IMBALANCE] = SL_BOTTLENECK_COMPUTE,
-		[SL_BOUND_REFERENCE] = SL_BOTTLENECK_COMPUTE,
-	};
-
-	return kinds[bound];
 }
 
 enum { N_KINDS = SL_BOTTLENECK_MIXED + 1 };

@@ -20,6 +20,9 @@ enum sl__memory_kind { SL__MEMORY_L2 = 0, SL__MEMORY_L3, SL__MEMORY_DRAM };
 enum { SL__N_MEMORIES = SL__MEMORY_DRAM + 1 };
 extern const enum sl_level sl__memory_levels[SL__N_MEMORIES];
 
+/* The memory that a bound names; -1: none. */
+int sl__memory_of(enum sl_bound bound);
+
 /*
  * All that is known of an operation, in numbers; NaN for what is not.  A
  * reference path is given away by itself.

@@ -99,8 +99,8 @@ score_arithmetic(const struct view *v, enum sl_bound b)
 	return cost(r, (struct range){1.5, (double)INFINITY}, 0.1);
 }
 
-static int
-memory_of(enum sl_bound b)
+int
+sl__memory_of(enum sl_bound b)
 {
 	return b == SL_BOUND_L2     ? SL__MEMORY_L2
 	       : b == SL_BOUND_L3   ? SL__MEMORY_L3
@@ -112,7 +112,7 @@ static double
 score_bytes(const struct view *v, enum sl_bound b)
 {
 	struct range r = {0.85, 1.8};
-	int k = memory_of(b);
+	int k = sl__memory_of(b);
 	double x;
 
 	/* What moves bytes nearly as fast as their memory waits for it. */
@@ -205,7 +205,7 @@ score_cold(const struct view *v, enum sl_bound b)
 		return 0;
 	if (b == SL_BOUND_DRAM)
 		r = (struct range){0.85, 1.15 + slack};
-	else if (memory_of(b) >= 0)
+	else if (sl__memory_of(b) >= 0)
 		r.lo = fmax(0.92, 0.7 * fetch);
 	else if (b == SL_BOUND_IMBALANCE)
 		r.hi += 1.3 * fetch;
@@ -292,7 +292,7 @@ score_batch(const struct view *v, enum sl_bound b)
 				SL_CONDITION_DOUBLED);
 	double share_bytes = c->doubled_bytes / fmax(c->n_threads, 1);
 	double flops, bytes;
-	int k = memory_of(b);
+	int k = sl__memory_of(b);
 	struct range r;
 
 	growth(c, &flops, &bytes);

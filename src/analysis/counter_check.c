@@ -246,13 +246,9 @@ hear_on(struct hearing *h, enum sl_bound bound, const struct sl_operation *op,
 					op->ceiling_share >= 0.5);
 		break;
 	case SL_BOUND_L2:
-		hear_on_memory(h, r, SL__MEMORY_L2);
-		break;
 	case SL_BOUND_L3:
-		hear_on_memory(h, r, SL__MEMORY_L3);
-		break;
 	case SL_BOUND_DRAM:
-		hear_on_memory(h, r, SL__MEMORY_DRAM);
+		hear_on_memory(h, r, sl__memory_of(bound));
 		break;
 	case SL_BOUND_OVERHEAD:
 	case SL_BOUND_IMBALANCE:

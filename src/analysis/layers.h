@@ -4,6 +4,7 @@
 #define SL_LAYERS_H
 
 #include "analysis/survey.h"
+#include "cost/parameters.h"
 #include "graph/module_path.h"
 
 /*
@@ -15,5 +16,20 @@ enum sl_status sl__layers_of(struct sl_inspection *out,
 			     const struct sl__survey *survey,
 			     struct sl__arena *arena,
 			     struct sl_error *err) SL_CHECKED;
+
+/*
+ * A row per weight, in the order of the file.  Reads every number twice, in
+ * pieces, and lets their pages go.  Numbers that cannot be had are absent
+ * with the reason.
+ */
+enum sl_status sl__weights_of(const struct sl_weight_row **out, size_t *n,
+			      const struct sl_graph *graph,
+			      const struct sl__roles *roles,
+			      struct sl__arena *arena,
+			      struct sl_error *err) SL_CHECKED;
+
+/* One tensor. */
+void sl__weight_describe(struct sl_weight_row *out,
+			 const struct sl__tensor *tensor);
 
 #endif

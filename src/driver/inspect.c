@@ -7,7 +7,6 @@
  */
 #include "analysis/layers.h"
 #include "analysis/scaling.h"
-#include "analysis/weights.h"
 #include "base/buf.h"
 #include "base/reading.h"
 #include "base/status.h"

@@ -218,7 +218,8 @@ add_series(struct looker *k, const struct sl__specimen *specimen,
 		points[i].value = values[i];
 		points[i].absent = "interrupted before it was measured";
 		points[i].roof_share = (double)NAN;
-		points[i].shape = specimen->shape(values[i], k->arena);
+		points[i].shape =
+			sl__specimen_shape(specimen, values[i], k->arena);
 		if (!points[i].shape)
 			return sl__fail_nomem(err);
 	}

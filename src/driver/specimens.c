@@ -21,64 +21,30 @@ enum {
 	FURTHER = 4 /* doublings beyond 'last' */
 };
 
-static const char *
-shape_vector(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "%lld", (long long)n);
-}
-
-static const char *
-shape_vectors(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "%lld, %lld", (long long)n,
-				(long long)n);
-}
-
 static int64_t
 row_of(int64_t n)
 {
 	return n % ROW || n < ROW ? n : ROW;
 }
 
-static const char *
-shape_rows(int64_t n, struct sl__arena *arena)
+const char *
+sl__specimen_shape(const struct sl__specimen *specimen, int64_t n,
+		   struct sl__arena *arena)
 {
-	return sl__arena_format(arena, "%lldx%lld", (long long)(n / row_of(n)),
-				(long long)row_of(n));
-}
+	const char *form = specimen->form;
+	const char *text = "";
 
-static const char *
-shape_square(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "%lldx%lld", (long long)n, (long long)n);
-}
+	for (; text && *form; form++) {
+		int64_t value = *form == 'N'   ? n
+				: *form == 'R' ? n / row_of(n)
+				: *form == 'W' ? row_of(n)
+					       : 0;
 
-static const char *
-shape_product(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "%lldx%lld * %lldx%lld", (long long)n,
-				(long long)n, (long long)n, (long long)n);
-}
-
-static const char *
-shape_linear(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "1x%lld * %lldx%lld", (long long)n,
-				(long long)n, (long long)n);
-}
-
-static const char *
-shape_heads(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "3 of %dx%lldx%d", HEADS, (long long)n,
-				HEAD);
-}
-
-static const char *
-shape_image(int64_t n, struct sl__arena *arena)
-{
-	return sl__arena_format(arena, "1x%lldx%dx%d", (long long)n, IMAGE,
-				IMAGE);
+		text = value ? sl__arena_format(arena, "%s%lld", text,
+						(long long)value)
+			     : sl__arena_format(arena, "%s%c", text, *form);
+	}
+	return text;
 }
 
 static int
@@ -87,58 +53,24 @@ input(struct sl_builder *b, const char *name, size_t rank, const int64_t *dims)
 	return sl_builder_input(b, name, SL_DTYPE_F32, rank, dims);
 }
 
+/* One operator over as many vectors as it takes. */
 static int
-binary(struct sl_builder *b, const char *type, int64_t n)
+build_elements(struct sl_builder *b, const struct sl__specimen *what, int64_t n)
 {
-	int in[2] = {input(b, "a", 1, &n), -1};
+	int in[2] = {input(b, what->n_inputs > 1 ? "a" : "x", 1, &n), -1};
 
-	in[1] = input(b, "b", 1, &n);
-	return sl_builder_op(b, type, 2, in);
-}
-
-static int
-unary(struct sl_builder *b, const char *type, int64_t n)
-{
-	int x = input(b, "x", 1, &n);
-
-	return sl_builder_op(b, type, 1, &x);
-}
-
-static int
-build_add(struct sl_builder *b, int64_t n)
-{
-	return binary(b, "Add", n);
-}
-
-static int
-build_mul(struct sl_builder *b, int64_t n)
-{
-	return binary(b, "Mul", n);
-}
-
-static int
-build_relu(struct sl_builder *b, int64_t n)
-{
-	return unary(b, "Relu", n);
-}
-
-static int
-build_gelu(struct sl_builder *b, int64_t n)
-{
-	return unary(b, "Gelu", n);
-}
-
-static int
-build_tanh(struct sl_builder *b, int64_t n)
-{
-	return unary(b, "Tanh", n);
+	if (what->n_inputs > 1)
+		in[1] = input(b, "b", 1, &n);
+	return sl_builder_op(b, what->type, what->n_inputs, in);
 }
 
 static int
 build_sum(struct sl_builder *b, int64_t n)
 {
+	int x = input(b, "x", 1, &n);
+
 	sl_builder_int(b, "keepdims", 0);
-	return unary(b, "ReduceSum", n);
+	return sl_builder_op(b, "ReduceSum", 1, &x);
 }
 
 static int
@@ -238,38 +170,39 @@ static const int64_t all_channels[] = {16, 64, 128, 256, 0};
 
 static const struct sl__specimen specimens[] = {
 	{"add", "element-wise", "y = a + b", SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI,
-	 12, all_elements, build_add, shape_vectors},
+	 12, all_elements, "N, N", NULL, "Add", 2},
 	{"mul", "element-wise", "y = a * b", SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI,
-	 12, NULL, build_mul, shape_vectors},
+	 12, NULL, "N, N", NULL, "Mul", 2},
 	{"relu", "element-wise", "y = max(x, 0)", SL_MICRO_AXIS_ELEMENTS, KI,
-	 4 * MI, 8, NULL, build_relu, shape_vector},
+	 4 * MI, 8, NULL, "N", NULL, "Relu", 1},
 	{"gelu", "element-wise", "y = x (1 + erf(x / sqrt 2)) / 2",
-	 SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI, 8, all_elements, build_gelu,
-	 shape_vector},
+	 SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI, 8, all_elements, "N", NULL, "Gelu",
+	 1},
 	{"tanh", "element-wise", "y = tanh x", SL_MICRO_AXIS_ELEMENTS, KI,
-	 4 * MI, 8, NULL, build_tanh, shape_vector},
+	 4 * MI, 8, NULL, "N", NULL, "Tanh", 1},
 	{"sum", "reduction", "all numbers added up", SL_MICRO_AXIS_ELEMENTS, KI,
-	 4 * MI, 4, all_elements, build_sum, shape_vector},
+	 4 * MI, 4, all_elements, "N", build_sum, NULL, 0},
 	{"softmax", "softmax", "over rows of 1024", SL_MICRO_AXIS_ELEMENTS, KI,
-	 4 * MI, 8, all_elements, build_softmax, shape_rows},
+	 4 * MI, 8, all_elements, "RxW", build_softmax, NULL, 0},
 	{"layernorm", "normalisation", "over rows of 1024",
-	 SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI, 8, all_elements, build_layernorm,
-	 shape_rows},
+	 SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI, 8, all_elements, "RxW",
+	 build_layernorm, NULL, 0},
 	{"transpose", "movement", "of an N x N matrix", SL_MICRO_AXIS_N, 32,
-	 4096, 0, NULL, build_transpose, shape_square},
+	 4096, 0, NULL, "NxN", build_transpose, NULL, 0},
 	{"matmul", "matrix product", "of two N x N matrices", SL_MICRO_AXIS_N,
-	 32, 2048, 0, all_square, build_matmul, shape_product},
+	 32, 2048, 0, all_square, "NxN * NxN", build_matmul, NULL, 0},
 	{"linear", "matrix product", "one row times N x N weights",
-	 SL_MICRO_AXIS_N, 64, 2048, 0, NULL, build_linear, shape_linear},
+	 SL_MICRO_AXIS_N, 64, 2048, 0, NULL, "1xN * NxN", build_linear, NULL,
+	 0},
 	{"attention", "attention", "12 heads of 64, seq x seq",
-	 SL_MICRO_AXIS_SEQ, 64, 2048, 0, all_square, build_attention,
-	 shape_heads},
+	 SL_MICRO_AXIS_SEQ, 64, 2048, 0, all_square, "3 of 12xNx64",
+	 build_attention, NULL, 0},
 	{"conv", "convolution", "3 x 3 to 28 x 28 pixels, C to C channels",
-	 SL_MICRO_AXIS_CHANNELS, 8, 512, 0, all_channels, build_conv,
-	 shape_image},
+	 SL_MICRO_AXIS_CHANNELS, 8, 512, 0, all_channels, "1xNx30x30",
+	 build_conv, NULL, 0},
 	{"depthwise", "convolution",
 	 "3 x 3 to 28 x 28 pixels, each channel alone", SL_MICRO_AXIS_CHANNELS,
-	 8, 4096, 0, NULL, build_depthwise, shape_image},
+	 8, 4096, 0, NULL, "1xNx30x30", build_depthwise, NULL, 0},
 };
 
 enum { N_SPECIMENS = sizeof(specimens) / sizeof(specimens[0]) };
@@ -328,7 +261,10 @@ sl__specimen_model(struct sl_graph **out, const struct sl__specimen *specimen,
 	rc = sl_builder_new(&b, specimen->name, &how, err);
 	if (rc)
 		return rc;
-	sl_builder_output(b, specimen->build(b, value), "y");
+	sl_builder_output(b,
+			  specimen->build ? specimen->build(b, value)
+					  : build_elements(b, specimen, value),
+			  "y");
 	rc = sl_builder_finish(out, b, err);
 	sl_builder_free(b);
 	return rc;

@@ -16,8 +16,11 @@ struct sl__specimen {
 				   is as it stands */
 	const int64_t *in_all; /* the sizes that "all" looks at, ends with 0;
 				   NULL: it does not */
+	const char *form;      /* of its operands; N stands for the size, R for
+				   rows of it, W for what a row holds */
 	int (*build)(struct sl_builder *b, int64_t n);
-	const char *(*shape)(int64_t n, struct sl__arena *arena);
+	const char *type; /* where 'build' is NULL: of an operator over */
+	size_t n_inputs;  /* so many vectors */
 };
 
 /* NULL beyond the last. */
@@ -32,6 +35,10 @@ const struct sl__specimen *sl__specimen_find(const char *name);
 size_t sl__specimen_sizes(const struct sl__specimen *specimen,
 			  double cache_bytes,
 			  int64_t values[SL__SPECIMEN_SIZES_MOST]);
+
+/* "1024x1024"; NULL when out of memory. */
+const char *sl__specimen_shape(const struct sl__specimen *specimen, int64_t n,
+			       struct sl__arena *arena);
 
 /* The model; its weights, if any, are made from 'seed'. */
 enum sl_status sl__specimen_model(struct sl_graph **out,

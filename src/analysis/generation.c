@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generation_loop.c - what the passes of a decoding loop come to.
+ * generation.c - what the passes of a decoding loop come to.
  *
  * Where every pass was measured, times of the loop are their sums.  Where only
  * some were, a line in the context goes through all visits, and a sum over
@@ -9,14 +9,228 @@
  */
 #include "analysis/generation.h"
 #include "analysis/growth_fit.h"
+#include "analysis/roofline_place.h"
 #include "base/reading.h"
 #include "base/status.h"
 #include "stats/special.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/banned.h"
+
+static const struct sl_estimate not_known = {
+	.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+
+/* Arithmetic that a decoder without cache does again. */
+
+/* Counts are whole numbers below 2^53, and so are their differences: nothing
+ * is rounded but by the last two divisions. */
+int
+sl__work_law_of(struct sl__work_law *out, const double flops[4], int64_t first)
+{
+	double a = flops[1] - flops[0], b = flops[2] - flops[1],
+	       c = flops[3] - flops[2];
+	double n = (double)first;
+
+	if (b - a != c - b)
+		return 0;
+	out->quadratic = (b - a) / 2;
+	out->linear = a - out->quadratic * (2 * n + 1);
+	out->constant = flops[0] - n * (out->linear + out->quadratic * n);
+	return 1;
+}
+
+double
+sl__work_pass(const struct sl__work_law *law, int64_t n)
+{
+	double x = (double)n;
+
+	return law->constant + x * (law->linear + law->quadratic * x);
+}
+
+/* Sums of n^0, n^1 and n^2 from 'first' to 'last'. */
+static void
+power_sums(double sums[3], int64_t first, int64_t last)
+{
+	double below = (double)first - 1, top = (double)last;
+
+	sums[0] = top - below;
+	sums[1] = top * (top + 1) / 2 - below * (below + 1) / 2;
+	sums[2] = top * (top + 1) * (2 * top + 1) / 6 -
+		  below * (below + 1) * (2 * below + 1) / 6;
+}
+
+double
+sl__work_passes(const struct sl__work_law *law, int64_t first, int64_t last)
+{
+	double sums[3];
+
+	if (last < first)
+		return 0;
+	power_sums(sums, first, last);
+	return law->constant * sums[0] + law->linear * sums[1] +
+	       law->quadratic * sums[2];
+}
+
+double
+sl__work_newests(const struct sl__work_law *law, int64_t first, int64_t last)
+{
+	double sums[3];
+
+	if (last < first)
+		return 0;
+	power_sums(sums, first, last);
+	return (law->constant + law->linear) * sums[0] +
+	       law->quadratic * sums[1];
+}
+
+/*
+ * What a cache of keys and values does for a decoder, or
+ * would do.
+ *
+ * A gain is bounded, never promised.  Arithmetic alone allows what the FLOPs
+ * say.  But a pass of one token still reads every weight and all keys and
+ * values once, which takes this machine at least so long; and what the loop
+ * takes without a cache was measured.
+ */
+
+/* Passes of first to last tokens with a cache, one new token each. */
+static double
+newest_flops(const struct sl__cache_sources *s, int64_t first, int64_t last)
+{
+	if (s->work_with && !s->work_with->absent)
+		return sl__work_passes(&s->work_with->law, first, last);
+	return sl__work_newests(&s->work_without->law, first, last);
+}
+
+static void
+count(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+{
+	const struct sl__work_law *law = &s->work_without->law;
+	int64_t last = s->prompt + s->n_tokens - 1;
+	double prompt = sl__work_pass(law, s->prompt);
+	double further = sl__work_passes(law, s->prompt + 1, last);
+	double newest = newest_flops(s, s->prompt + 1, last);
+
+	out->is_counted = s->work_with && !s->work_with->absent;
+	out->flops_without = prompt + further;
+	out->flops_with = prompt + newest;
+	if (out->is_counted && s->with && !s->with->flops.absent)
+		out->flops_with = s->with->flops.value;
+	out->repeated_share = (further - newest) / out->flops_without;
+	if (s->n_tokens > 1)
+		out->most_arithmetic = further / newest;
+}
+
+/* The pass in the middle of the loop stands for all further ones: bytes and
+ * FLOPs of a pass with cache are linear in the context. */
+static void
+bound(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+{
+	int64_t last = s->prompt + s->n_tokens - 1;
+	double n = (double)(s->n_tokens - 1);
+	double context = (double)s->prompt + (double)s->n_tokens / 2;
+	double peak =
+		sl__roofline_upper(sl__roofline_peak(s->ceilings, s->dtype));
+	double flops = newest_flops(s, s->prompt + 1, last) / n;
+	double least_s;
+
+	out->step_bytes = s->once_bytes.value +
+			  context * s->bytes_per_token.value * (double)s->batch;
+	out->bytes_per_s = sl__roofline_bandwidth(s->ceilings, out->step_bytes);
+	least_s = fmax(flops / peak, out->step_bytes / out->bytes_per_s);
+	out->most_roofline = s->without->further_ns.value / 1e9 / least_s;
+}
+
+static const char *
+no_roofline(const struct sl__cache_sources *s)
+{
+	if (s->n_tokens < 2)
+		return "no further token was asked for";
+	if (!s->without->further_ns.n)
+		return "the time of further tokens is not known";
+	if (s->once_bytes.absent)
+		return s->once_bytes.absent;
+	if (s->bytes_per_token.absent)
+		return s->bytes_per_token.absent;
+	if (!s->ceilings->n_levels || !sl__roofline_peak(s->ceilings, s->dtype))
+		return s->ceilings->absent ? s->ceilings->absent
+					   : "no ceilings were measured";
+	return NULL;
+}
+
+/* Without / with; bounds of both at their worst. */
+static struct sl_estimate
+ratio_of(const struct sl_estimate *without, const struct sl_estimate *with)
+{
+	struct sl_estimate e = not_known;
+
+	if (!without->n || !with->n)
+		return e;
+	e.n = without->n < with->n ? without->n : with->n;
+	e.needs_n = without->needs_n > with->needs_n ? without->needs_n
+						     : with->needs_n;
+	e.method = with->method;
+	e.value = without->value / with->value;
+	if (e.needs_n)
+		return e;
+	e.lo = without->lo / with->hi;
+	e.hi = without->hi / fmax(with->lo, 0);
+	return e;
+}
+
+static void
+measure(struct sl_cache_effect *out, const struct sl__cache_sources *s)
+{
+	out->measured_absent = "the model was not run with a cache";
+	if (!s->with)
+		return;
+	out->measured = ratio_of(&s->without->further_ns, &s->with->further_ns);
+	out->measured_total =
+		ratio_of(&s->without->total_ns, &s->with->total_ns);
+	out->measured_absent =
+		out->measured.n   ? NULL
+		: s->n_tokens < 2 ? "no further token was asked for"
+				  : "the time of further tokens is not known";
+}
+
+void
+sl__cache_effect_of(struct sl_cache_effect *out,
+		    const struct sl__cache_sources *s)
+{
+	const double none = (double)NAN;
+
+	*out = (struct sl_cache_effect){
+		.repeated_share = none,
+		.flops_without = none,
+		.flops_with = none,
+		.most_arithmetic = none,
+		.most_roofline = none,
+		.most = none,
+		.step_bytes = none,
+		.bytes_per_s = none,
+		.measured = not_known,
+		.measured_total = not_known,
+		.measured_absent = "nothing was run without a cache",
+		.roofline_absent = "nothing was run without a cache",
+		.bytes_per_token = s->bytes_per_token,
+	};
+	if (!s->without) {
+		out->absent = "nothing was run without a cache";
+		return;
+	}
+	measure(out, s);
+	out->absent = s->work_without->absent;
+	out->roofline_absent = out->absent ? out->absent : no_roofline(s);
+	if (out->absent)
+		return;
+	count(out, s);
+	if (!out->roofline_absent)
+		bound(out, s);
+	out->most = fmin(out->most_arithmetic, out->most_roofline);
+}
 
 enum {
 	STEPS_MOST = SL__LOOP_POINTS_MOST + SL__LOOP_PROMPT_MOST,
@@ -29,9 +243,6 @@ struct visits {
 	size_t n;
 	size_t n_contexts;
 };
-
-static const struct sl_estimate not_known = {
-	.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
 
 /* With a cache, the pass over a whole prompt is of another kind. */
 static int
