@@ -33,48 +33,31 @@ gate_read(struct gate *gate, const struct word_list *texts, const char *command,
 	}
 }
 
-/* How bad a code is: 1 before 3 before 2 before 0; others are defects. */
-static int
-badness(int code)
-{
-	switch (code) {
-	case EXIT_FINE:
-		return 0;
-	case EXIT_UNDECIDED:
-		return 1;
-	case EXIT_INVALID:
-		return 2;
-	case EXIT_REGRESSED:
-		return 3;
-	default:
-		return 4;
-	}
-}
-
+/* 1 before 3 before 2 before 0. */
 static int
 worse(int a, int b)
 {
-	return badness(a) > badness(b) ? a : b;
+	static const int badness[] = {[EXIT_FINE] = 0,
+				      [EXIT_UNDECIDED] = 1,
+				      [EXIT_INVALID] = 2,
+				      [EXIT_REGRESSED] = 3};
+
+	return badness[a] > badness[b] ? a : b;
 }
 
 static int
 judge_time(const struct sl_comparison *c, const char *command)
 {
-	switch (c->gate) {
-	case SL_GATE_REGRESSED:
-		return complain(command, EXIT_REGRESSED,
-				"gate broken: '%s' is slower than '%s' by "
-				"more than %g %%",
-				c->b, c->a, 100 * c->margin);
-	case SL_GATE_UNDECIDED:
-		return complain(command, EXIT_UNDECIDED,
-				"gate undecided: '%s' against '%s' needs more "
-				"time",
-				c->b, c->a);
-	case SL_GATE_OK:
-		return EXIT_FINE;
-	}
-	return EXIT_BUG;
+	if (c->gate == SL_GATE_REGRESSED)
+		complain(command, 0,
+			 "gate broken: '%s' is slower than '%s' by more than "
+			 "%g %%",
+			 c->b, c->a, 100 * c->margin);
+	if (c->gate == SL_GATE_UNDECIDED)
+		complain(command, 0,
+			 "gate undecided: '%s' against '%s' needs more time",
+			 c->b, c->a);
+	return gate_code(c->gate);
 }
 
 static int
@@ -113,13 +96,9 @@ gate_judge(const struct gate *gate, const struct sl_bench *bench,
 int
 gate_code(enum sl_gate gate)
 {
-	switch (gate) {
-	case SL_GATE_OK:
-		return EXIT_FINE;
-	case SL_GATE_REGRESSED:
-		return EXIT_REGRESSED;
-	case SL_GATE_UNDECIDED:
-		return EXIT_UNDECIDED;
-	}
-	return EXIT_BUG;
+	static const int codes[] = {[SL_GATE_OK] = EXIT_FINE,
+				    [SL_GATE_REGRESSED] = EXIT_REGRESSED,
+				    [SL_GATE_UNDECIDED] = EXIT_UNDECIDED};
+
+	return codes[gate];
 }

@@ -177,22 +177,14 @@ numbers_latency(void)
 	sl_measurement_free(m);
 }
 
-static const char *series_words(enum sl_warmup_class class)
-{
-	switch (class) {
-	case SL_WARMUP_UNKNOWN:
-		break;
-	case SL_WARMUP_FLAT:
-		return "it is steady from the start";
-	case SL_WARMUP_WARMING:
-		return "it became faster, then steady";
-	case SL_WARMUP_SLOWING:
-		return "it became slower, then steady";
-	case SL_WARMUP_NONE:
-		return "it never became steady";
-	}
-	return "too few samples to say whether it is steady";
-}
+/* By enum sl_warmup_class. */
+static const char *const series_words[] = {
+	[SL_WARMUP_UNKNOWN] = "too few samples to say whether it is steady",
+	[SL_WARMUP_FLAT] = "it is steady from the start",
+	[SL_WARMUP_WARMING] = "it became faster, then steady",
+	[SL_WARMUP_SLOWING] = "it became slower, then steady",
+	[SL_WARMUP_NONE] = "it never became steady",
+};
 
 void
 numbers_warmup(void)
@@ -203,7 +195,7 @@ numbers_warmup(void)
 	    "median, %.1f x less; %s, %zu of %zu samples are warm-up",
 	    m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
 	    m->wall.first_ns / m->wall.median.value,
-	    series_words(m->wall.warmup), m->wall.n_warmup, m->n_samples);
+	    series_words[m->wall.warmup], m->wall.n_warmup, m->n_samples);
 	sl_measurement_free(m);
 }
 
