@@ -97,23 +97,21 @@ add_text_block(struct sl__doc *doc, enum sl__block_kind kind,
 }
 
 void
-sl__doc_heading(struct sl__doc *doc, const char *format, ...)
+sl__doc_block(struct sl__doc *doc, enum sl__block_kind kind,
+	      enum sl__style style, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add_text_block(doc, SL__BLOCK_HEADING, SL__STYLE_STRONG, format, args);
+	add_text_block(doc, kind, style, format, args);
 	va_end(args);
 }
 
-void
-sl__doc_text(struct sl__doc *doc, enum sl__style style, const char *format, ...)
+const char *
+sl__doc_made(struct sl__doc *doc, const char *text)
 {
-	va_list args;
-
-	va_start(args, format);
-	add_text_block(doc, SL__BLOCK_TEXT, style, format, args);
-	va_end(args);
+	doc->failed |= !text;
+	return text ? text : "";
 }
 
 void
@@ -129,17 +127,6 @@ sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
 		return;
 	doc->last->key = sl__utf8_printable(&doc->arena, key);
 	doc->failed = !doc->last->key;
-}
-
-void
-sl__doc_drawing(struct sl__doc *doc, enum sl__style style, const char *format,
-		...)
-{
-	va_list args;
-
-	va_start(args, format);
-	add_text_block(doc, SL__BLOCK_DRAWING, style, format, args);
-	va_end(args);
 }
 
 void

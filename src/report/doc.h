@@ -40,23 +40,34 @@ struct sl__column {
 void sl__doc_init(struct sl__doc *doc, const struct sl_allocator *allocator);
 void sl__doc_release(struct sl__doc *doc);
 
-/* A heading; an empty line goes before it unless it opens the page. */
-void sl__doc_heading(struct sl__doc *doc, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+enum sl__block_kind {
+	SL__BLOCK_HEADING,
+	SL__BLOCK_TEXT,
+	SL__BLOCK_PAIR,
+	SL__BLOCK_DRAWING,
+	SL__BLOCK_GAP,
+	SL__BLOCK_TABLE
+};
 
-/* A paragraph; wrapped at the width of the page. */
-void sl__doc_text(struct sl__doc *doc, enum sl__style style, const char *format,
-		  ...) __attribute__((format(printf, 3, 4)));
+/*
+ * A block of text.  A heading has an empty line before it unless it opens the
+ * page, a paragraph is wrapped at the width of the page, and a drawing is a
+ * line that is not (UTF-8 allowed).
+ */
+void sl__doc_block(struct sl__doc *doc, enum sl__block_kind kind,
+		   enum sl__style style, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+#define sl__doc_heading(doc, ...) \
+	sl__doc_block(doc, SL__BLOCK_HEADING, SL__STYLE_STRONG, __VA_ARGS__)
+#define sl__doc_text(doc, style, ...) \
+	sl__doc_block(doc, SL__BLOCK_TEXT, style, __VA_ARGS__)
+#define sl__doc_drawing(doc, style, ...) \
+	sl__doc_block(doc, SL__BLOCK_DRAWING, style, __VA_ARGS__)
 
 /* "key  value"; neighbouring pairs are aligned with each other. */
 void sl__doc_pair(struct sl__doc *doc, const char *key, enum sl__style style,
 		  const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-
-/* A line that is not wrapped: part of a drawing (UTF-8 allowed). */
-void sl__doc_drawing(struct sl__doc *doc, enum sl__style style,
-		     const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /*
  * Goes on with the last block (for a table: its last cell) in another style;
@@ -89,6 +100,9 @@ void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 #define sl__doc_dim(doc, ...)   sl__doc_more(doc, SL__STYLE_DIM, __VA_ARGS__)
 #define sl__doc_none(doc)       sl__doc_cell(doc, SL__STYLE_DIM, "-")
 
+/* 'text', or "" where it is NULL because storage ran out, which sticks. */
+const char *sl__doc_made(struct sl__doc *doc, const char *text);
+
 /* TEXT or MARKDOWN; SL_E_USAGE for other formats. */
 enum sl_status sl__doc_render(const struct sl__doc *doc,
 			      const struct sl_render_options *how,
@@ -96,15 +110,6 @@ enum sl_status sl__doc_render(const struct sl__doc *doc,
 			      struct sl_error *err) SL_CHECKED;
 
 /* What the renderers read. */
-
-enum sl__block_kind {
-	SL__BLOCK_HEADING,
-	SL__BLOCK_TEXT,
-	SL__BLOCK_PAIR,
-	SL__BLOCK_DRAWING,
-	SL__BLOCK_GAP,
-	SL__BLOCK_TABLE
-};
 
 /*
  * Text holds printable UTF-8 and, as its only control bytes, style marks:

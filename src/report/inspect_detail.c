@@ -150,8 +150,7 @@ add_weight(struct sl__doc *doc, const struct sl_weight_row *w,
 		sl__name_short(&doc->arena, w->name, width.n_name_columns);
 	struct sl__text t;
 
-	doc->failed |= !name;
-	sl__doc_word(doc, name ? name : "");
+	sl__doc_word(doc, sl__doc_made(doc, name));
 	sl__doc_word(doc, sl__count_text(&t, w->n_elements));
 	if (w->absent) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", w->absent);

@@ -144,8 +144,7 @@ type_text(struct sl__doc *doc, const char *type, const struct look *look)
 {
 	if (look->is_tight)
 		type = sl__type_short(&doc->arena, type, MAX_TYPE);
-	doc->failed |= !type;
-	return type ? type : "";
+	return sl__doc_made(doc, type);
 }
 
 static void

@@ -32,8 +32,7 @@ short_name(struct sl__doc *doc, const char *name, int verbose)
 	/* Some exporters join the names of all that they fused. */
 	if (name && !verbose)
 		name = sl__utf8_shortened(&doc->arena, name, MAX_COLUMNS, "…");
-	doc->failed |= !name;
-	return name ? name : "";
+	return sl__doc_made(doc, name);
 }
 
 static void

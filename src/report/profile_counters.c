@@ -54,8 +54,7 @@ add_row(struct sl__doc *doc, const struct sl_profile *p,
 	const char *name = sl__name_short(&doc->arena, o->name, n_label);
 	struct sl__text t;
 
-	doc->failed |= !name;
-	sl__doc_word(doc, name ? name : "");
+	sl__doc_word(doc, sl__doc_made(doc, name));
 	add_count(doc, p, o, SL_EVENT_CYCLES);
 	sl__doc_cell(doc, isfinite(pace) ? SL__STYLE_STRONG : SL__STYLE_DIM,
 		     "%s", sl__figure_text(&t, pace));

@@ -35,21 +35,12 @@ add_reasons(struct sl__doc *doc, const char *key, const struct sl_fact *reasons,
 static const char *
 verdict_text(enum sl_bottleneck bottleneck)
 {
-	switch (bottleneck) {
-	case SL_BOTTLENECK_COMPUTE:
-		return "compute-bound";
-	case SL_BOTTLENECK_MEMORY:
-		return "memory-bound";
-	case SL_BOTTLENECK_OVERHEAD:
-		return "bound by overhead";
-	case SL_BOTTLENECK_DATA:
-		return "bound by data";
-	case SL_BOTTLENECK_MIXED:
-		return "mixed";
-	case SL_BOTTLENECK_INCONCLUSIVE:
-		break;
-	}
-	return "inconclusive";
+	static const char *const words[] = {
+		"inconclusive",      "compute-bound", "memory-bound",
+		"bound by overhead", "bound by data", "mixed"};
+
+	return (unsigned)bottleneck <= SL_BOTTLENECK_MIXED ? words[bottleneck]
+							   : words[0];
 }
 
 /* "compute 71 %, dram 12 %": of the time, by what bounds operations. */

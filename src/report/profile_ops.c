@@ -117,10 +117,8 @@ name_rows(struct sl__doc *doc, size_t n, const struct look *look)
 static void
 add_type(struct sl__doc *doc, const char *type)
 {
-	const char *text = sl__type_short(&doc->arena, type, MAX_TYPE);
-
-	doc->failed |= !text;
-	sl__doc_word(doc, text ? text : "");
+	sl__doc_word(doc, sl__doc_made(doc, sl__type_short(&doc->arena, type,
+							   MAX_TYPE)));
 }
 
 static void
@@ -138,29 +136,20 @@ add_bound(struct sl__doc *doc, enum sl_bound bound)
 
 /* Columns of a table while they are chosen. */
 struct columns {
-	struct sl__column *list;
+	struct sl__column list[MAX_COLUMNS];
 	size_t n;
 };
 
 static void
 add_column(struct columns *c, const char *title, int right, int optional)
 {
-	if (c->list && c->n < MAX_COLUMNS)
+	if (c->n < MAX_COLUMNS)
 		c->list[c->n++] = (struct sl__column){title, right, optional};
 }
 
 static void
-open_table(struct sl__doc *doc, struct columns *c)
+choose_columns(struct columns *c, const struct look *look)
 {
-	doc->failed |= !c->list;
-	if (!doc->failed)
-		sl__doc_table(doc, c->list, c->n);
-}
-
-static void
-choose_columns(struct sl__doc *doc, struct columns *c, const struct look *look)
-{
-	c->list = sl__arena_array(&doc->arena, MAX_COLUMNS, sizeof(*c->list));
 	add_column(c, "operation", 0, 0);
 	add_column(c, "type", 0, 4);
 	add_column(c, look->unit, 1, 2);
@@ -253,7 +242,7 @@ static void
 add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 {
 	const struct sl_profile *p = look->p;
-	struct columns c = {0};
+	struct columns c = {.n = 0};
 	const char **labels;
 	double sum = 0;
 
@@ -261,8 +250,8 @@ add_operations(struct sl__doc *doc, size_t n_top, const struct look *look)
 	if (n_top + 1 >= p->n_operations)
 		n_top = p->n_operations;
 	labels = name_rows(doc, n_top, look);
-	choose_columns(doc, &c, look);
-	open_table(doc, &c);
+	choose_columns(&c, look);
+	sl__doc_table(doc, c.list, c.n);
 	for (size_t i = 0; labels && i < n_top; i++) {
 		const struct sl_operation *o = &p->operations[p->by_time[i]];
 
@@ -322,7 +311,7 @@ add_groups(struct sl__doc *doc, const char *title,
 	   const struct sl_operation_group *groups, size_t n, size_t n_top,
 	   const struct look *whole)
 {
-	struct columns c = {0};
+	struct columns c = {.n = 0};
 	struct look look = *whole;
 
 	if (!n)
@@ -330,7 +319,6 @@ add_groups(struct sl__doc *doc, const char *title,
 	look.most = fmax(groups[0].share, 1e-9);
 	if (n_top + 1 >= n)
 		n_top = n;
-	c.list = sl__arena_array(&doc->arena, MAX_COLUMNS, sizeof(*c.list));
 	add_column(&c, title, 0, 0);
 	add_column(&c, "ops", 1, 1);
 	add_column(&c, look.unit, 1, 2);
@@ -341,7 +329,7 @@ add_groups(struct sl__doc *doc, const char *title,
 	add_column(&c, "GB/s", 1, 4);
 	add_column(&c, "op/B", 1, 5);
 	add_column(&c, "parameters", 1, 6);
-	open_table(doc, &c);
+	sl__doc_table(doc, c.list, c.n);
 	for (size_t i = 0; i < n_top; i++)
 		add_group(doc, &groups[i], &look);
 	add_other_groups(doc, groups, n, n_top, &look);

@@ -25,8 +25,9 @@ sl__profile_title(const struct sl_profile *p)
 	return sl__model_title(p->name, p->source);
 }
 
-int
-sl__profile_is_brief(const struct sl_profile *p)
+/* Whether times, books and memory are all that was asked for. */
+static int
+is_brief_profile(const struct sl_profile *p)
 {
 	return p->ceilings.absent && !p->n_hot && !p->n_advice;
 }
@@ -78,30 +79,6 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		     sl__time_value(&a, &l->median, unit));
 	sl__doc_plain(doc, " %s, ", sl__time_interval(&b, &l->median, unit));
 	add_rates(doc, &p->rates);
-}
-
-/* Percentiles that stand; what the first refused one needs. */
-static void
-add_tail(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
-{
-	const struct sl_latency *l = &p->latency;
-	const struct {
-		const char *name;
-		const struct sl_estimate *e;
-	} all[] = {{"p90", &l->p90}, {"p95", &l->p95}, {"p99", &l->p99}};
-	struct sl__text t;
-
-	sl__doc_key(doc, "tail", "%s", "");
-	for (size_t i = 0; i < 3; i++) {
-		const struct sl_estimate *e = all[i].e;
-
-		sl__doc_more(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
-			     "%s%s %s", i ? ", " : "", all[i].name,
-			     sl__quantile_text(&t, e, unit));
-		if (e->needs_n)
-			break;
-	}
-	sl__doc_dim(doc, "; first pass %s", sl__time_in(&t, l->first_ns, unit));
 }
 
 /* Of all passes; NaN where nothing was watched. */
@@ -210,6 +187,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	const struct sl_profile *p = sheet->profile;
 	const char *unit = sheet->how->unit;
+	struct sl__text t;
 
 	add_title(doc, p);
 	if (sheet->view->layer)
@@ -227,7 +205,9 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		sl__page_noise(doc, &p->noise, "slot", 1);
 	} else {
 		add_latency(doc, p, unit);
-		add_tail(doc, p, unit);
+		sl__page_percentiles(doc, &p->latency, unit, 1);
+		sl__doc_dim(doc, "; first pass %s",
+			    sl__time_in(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}
 	add_disturbed(doc, &p->noise);
@@ -312,16 +292,13 @@ add_remarks(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (n < p->n_remarks)
 		sl__doc_text(doc, SL__STYLE_DIM, "and %zu more; -v has all",
 			     p->n_remarks - n);
-	if (p->stopped_by == SL_STOP_INTERRUPT)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "interrupted: this is what was measured until "
-			     "then");
+	sl__page_interrupted(doc, p->stopped_by);
 }
 
 static void
 add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
-	int is_brief = sl__profile_is_brief(sheet->profile);
+	int is_brief = is_brief_profile(sheet->profile);
 
 	add_headline(doc, sheet);
 	if (!is_brief)

@@ -29,25 +29,14 @@ struct sl__profile_sheet {
  * Parts of the page of one model.  Each leaves out what there is nothing to
  * say about, its heading included.
  */
-void sl__profile_verdict(struct sl__doc *doc,
-			 const struct sl__profile_sheet *sheet);
-void sl__profile_operations(struct sl__doc *doc,
-			    const struct sl__profile_sheet *sheet);
+typedef void sl__profile_section(struct sl__doc *doc,
+				 const struct sl__profile_sheet *sheet);
+
+sl__profile_section sl__profile_verdict, sl__profile_operations,
+	sl__profile_evidence, sl__profile_memory, sl__profile_roofline,
+	sl__profile_counters, sl__profile_traffic, sl__profile_amdahl,
+	sl__profile_advice;
 void sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p);
-void sl__profile_evidence(struct sl__doc *doc,
-			  const struct sl__profile_sheet *sheet);
-void sl__profile_memory(struct sl__doc *doc,
-			const struct sl__profile_sheet *sheet);
-void sl__profile_roofline(struct sl__doc *doc,
-			  const struct sl__profile_sheet *sheet);
-void sl__profile_counters(struct sl__doc *doc,
-			  const struct sl__profile_sheet *sheet);
-void sl__profile_traffic(struct sl__doc *doc,
-			 const struct sl__profile_sheet *sheet);
-void sl__profile_amdahl(struct sl__doc *doc,
-			const struct sl__profile_sheet *sheet);
-void sl__profile_advice(struct sl__doc *doc,
-			const struct sl__profile_sheet *sheet);
 
 /* What the table of operations calls one, whether it has a row there or not. */
 const char *sl__profile_row_name(struct sl__doc *doc,
@@ -79,9 +68,6 @@ void sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 /* Several models in one table, and a sentence on each. */
 void sl__profile_side(struct sl__doc *doc, const struct sl__profile_result *r,
 		      const struct sl_render_options *how);
-
-/* Whether times, books and memory are all that was asked for. */
-int sl__profile_is_brief(const struct sl_profile *p);
 
 /* What a user calls the model, see sl__model_title(). */
 const char *sl__profile_title(const struct sl_profile *p);

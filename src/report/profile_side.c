@@ -9,6 +9,7 @@
 #include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/profile_page.h"
+#include "report/result_page.h"
 #include "report/unit.h"
 
 #include <math.h>
@@ -172,10 +173,7 @@ add_warnings(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_text(doc, SL__STYLE_BAD, "%s: impossible: %s",
 			     sl__profile_title(p),
 			     sl__doc_fact(doc, &p->impossible[i]));
-	if (p->stopped_by == SL_STOP_INTERRUPT)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "interrupted: this is what was measured until "
-			     "then");
+	sl__page_interrupted(doc, p->stopped_by);
 }
 
 void

@@ -40,29 +40,22 @@ find_levels(struct moved *m)
 static void
 open_table(struct sl__doc *doc, const struct moved *m)
 {
-	struct sl__column *c =
-		sl__arena_array(&doc->arena, COLUMNS_MOST, sizeof(*c));
-	size_t n = 0;
+	struct sl__column c[COLUMNS_MOST] = {
+		{"operation", 0, 0}, {"touches", 1, 0}, {"fits", 0, 5}};
+	size_t n = 3;
 
-	doc->failed |= !c;
-	if (doc->failed)
-		return;
-	c[n++] = (struct sl__column){"operation", 0, 0};
-	c[n++] = (struct sl__column){"touches", 1, 0};
-	c[n++] = (struct sl__column){"fits", 0, 5};
 	for (size_t k = 0; k < m->model->n_traffic; k++) {
 		enum sl_level level = m->model->traffic[k].level;
 
-		c[n].title = sl__arena_format(&doc->arena, "from %s",
-					      sl_level_text(level));
-		doc->failed |= !c[n].title;
+		c[n].title = sl__doc_made(
+			doc, sl__arena_format(&doc->arena, "from %s",
+					      sl_level_text(level)));
 		c[n++].right = 1;
-		if (!m->is_counted[k])
-			continue;
-		c[n++] = (struct sl__column){"counted", 1, (int)(4 - k)};
+		if (m->is_counted[k])
+			c[n++] =
+				(struct sl__column){"counted", 1, (int)(4 - k)};
 	}
-	if (!doc->failed)
-		sl__doc_table(doc, c, n);
+	sl__doc_table(doc, c, n);
 }
 
 static void
@@ -83,8 +76,7 @@ add_row(struct sl__doc *doc, const struct moved *m,
 {
 	const char *name = sl__name_short(&doc->arena, o->name, LABEL_COLUMNS);
 
-	doc->failed |= !name;
-	sl__doc_word(doc, name ? name : "");
+	sl__doc_word(doc, sl__doc_made(doc, name));
 	add_bytes(doc, (double)o->working_set_bytes);
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s",
 		     o->level ? sl_level_text(o->level) : "-");

@@ -74,11 +74,7 @@ add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 		sl__doc_plain(doc, ", decided after %s by %s",
 			      sl__time_text(&text, 1e9 * c->decided_after_s),
 			      sl_versus_basis_text(p->decided_by));
-	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
-	if (c->n_left_out)
-		sl__doc_dim(doc, ", %zu more left out as disturbed",
-			    c->n_left_out);
-	sl__doc_dim(doc, ")");
+	sl__page_rounds(doc, c);
 }
 
 static void

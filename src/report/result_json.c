@@ -2,6 +2,9 @@
 /* result_json.c - the sections of JSON that several results share. */
 #include "report/result_json.h"
 #include "report/section.h"
+#include "result/record.h"
+#include "result/tables.h"
+#include "result/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,16 +69,7 @@ void
 sl__json_noise(struct sl__json *json, const struct sl_noise *noise)
 {
 	sl__json_object(json, "noise");
-	sl__json_integer(json, "slots", noise->n_slots);
-	sl__json_integer(json, "disturbed", noise->n_disturbed);
-	sl__json_reading(json, "involuntary_switches",
-			 noise->involuntary_switches);
-	sl__json_reading(json, "run_delay_share", noise->run_delay_share);
-	sl__json_reading(json, "steal_share", noise->steal_share);
-	sl__json_reading(json, "migrations", noise->migrations);
-	sl__json_reading(json, "neighbour_share", noise->neighbour_share);
-	sl__json_reading(json, "frequency_drift", noise->frequency_drift);
-	sl__json_reading(json, "throttle_events", noise->throttle_events);
+	sl__record_write(json, &sl__table_noise, noise, NULL);
 	sl__json_end_object(json);
 }
 
@@ -112,29 +106,11 @@ sl__json_finite(struct sl__json *json, const char *key, double value,
 		sl__json_absent(json, key, absent);
 }
 
-static const char *
-stop_text(enum sl_stop stop)
-{
-	switch (stop) {
-	case SL_STOP_RUNS:
-		return "runs";
-	case SL_STOP_PRECISION:
-		return "precision";
-	case SL_STOP_TIME:
-		return "time";
-	case SL_STOP_VERDICT:
-		return "verdict";
-	case SL_STOP_INTERRUPT:
-		return "interrupt";
-	}
-	return "unknown";
-}
-
 void
 sl__json_ending(struct sl__json *json, double elapsed_s,
 		enum sl_stop stopped_by, uint64_t seed)
 {
 	sl__json_number(json, "elapsed_ms", 1e3 * elapsed_s);
-	sl__json_text(json, "stopped_by", stop_text(stopped_by));
+	sl__json_text(json, "stopped_by", sl__words_stop.word(stopped_by));
 	sl__json_integer(json, "seed", seed);
 }

@@ -17,10 +17,9 @@
 
 #include "base/banned.h"
 
-/* "p90 12.3 ms [12.1, 12.6]  p99 needs n >= 368". */
-static void
-add_percentiles(struct sl__doc *doc, const struct sl_latency *l,
-		const char *unit)
+void
+sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
+		     const char *unit, int is_brief)
 {
 	const struct {
 		const char *name;
@@ -35,7 +34,9 @@ add_percentiles(struct sl__doc *doc, const struct sl_latency *l,
 		sl__doc_more(doc, e->needs_n ? SL__STYLE_DIM : SL__STYLE_PLAIN,
 			     "%s%s %s", i ? ", " : "", all[i].name,
 			     sl__quantile_text(&text, e, unit));
-		if (!e->needs_n)
+		if (e->needs_n && is_brief)
+			return;
+		if (!e->needs_n && !is_brief)
 			sl__doc_dim(doc, " %s",
 				    sl__time_interval(&text, e, unit));
 	}
@@ -76,7 +77,7 @@ sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 	if (l->n_outliers_low + l->n_outliers_high)
 		sl__doc_dim(doc, "  outliers: %zu low, %zu high",
 			    l->n_outliers_low, l->n_outliers_high);
-	add_percentiles(doc, l, unit);
+	sl__page_percentiles(doc, l, unit, 0);
 	add_beginning(doc, l, unit);
 }
 
@@ -183,17 +184,14 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 enum sl__style
 sl__page_verdict_style(enum sl_verdict verdict)
 {
-	switch (verdict) {
-	case SL_VERDICT_FASTER:
-		return SL__STYLE_GOOD;
-	case SL_VERDICT_SLOWER:
-		return SL__STYLE_BAD;
-	case SL_VERDICT_SAME:
-		return SL__STYLE_PLAIN;
-	case SL_VERDICT_UNDECIDED:
-		break;
-	}
-	return SL__STYLE_WARN;
+	static const enum sl__style styles[] = {
+		[SL_VERDICT_UNDECIDED] = SL__STYLE_WARN,
+		[SL_VERDICT_FASTER] = SL__STYLE_GOOD,
+		[SL_VERDICT_SLOWER] = SL__STYLE_BAD,
+		[SL_VERDICT_SAME] = SL__STYLE_PLAIN};
+
+	return (unsigned)verdict <= SL_VERDICT_SAME ? styles[verdict]
+						    : SL__STYLE_WARN;
 }
 
 /* "1.34 times" of the larger over the smaller, with the interval turned the
@@ -228,6 +226,16 @@ add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 }
 
 void
+sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c)
+{
+	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
+	if (c->n_left_out)
+		sl__doc_dim(doc, ", %zu more left out as disturbed",
+			    c->n_left_out);
+	sl__doc_dim(doc, ")");
+}
+
+void
 sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 {
 	enum sl__style style = sl__page_verdict_style(c->verdict);
@@ -256,11 +264,7 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 							      : "as long as",
 			      c->a);
 	}
-	sl__doc_dim(doc, "  (%zu rounds", c->n_rounds);
-	if (c->n_left_out)
-		sl__doc_dim(doc, ", %zu more left out as disturbed",
-			    c->n_left_out);
-	sl__doc_dim(doc, ")");
+	sl__page_rounds(doc, c);
 }
 
 /*
@@ -317,12 +321,19 @@ sl__page_power_against(struct sl__doc *doc, const struct sl_comparison *c,
 }
 
 void
+sl__page_interrupted(struct sl__doc *doc, enum sl_stop stopped_by)
+{
+	if (stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_text(
+			doc, SL__STYLE_WARN,
+			"interrupted: this is what was measured until then");
+}
+
+void
 sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by, uint64_t seed)
 {
 	sl__doc_pair(doc, "seed", SL__STYLE_DIM, "%" PRIu64, seed);
-	if (stopped_by != SL_STOP_INTERRUPT)
-		return;
-	sl__doc_gap(doc);
-	sl__doc_text(doc, SL__STYLE_WARN,
-		     "interrupted: this is what was measured until then");
+	if (stopped_by == SL_STOP_INTERRUPT)
+		sl__doc_gap(doc);
+	sl__page_interrupted(doc, stopped_by);
 }

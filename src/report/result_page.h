@@ -12,6 +12,11 @@
 void sl__page_latency(struct sl__doc *doc, const struct sl_latency *l,
 		      const char *noun, const char *unit);
 
+/* "p90 12.3 ms [12.1, 12.6], p99 needs n >= 368"; where 'is_brief', without
+ * intervals and up to the first that was refused. */
+void sl__page_percentiles(struct sl__doc *doc, const struct sl_latency *l,
+			  const char *unit, int is_brief);
+
 /* The shape of x[0..n-1], in one line. */
 void sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
 		    const struct sl_latency *l,
@@ -23,6 +28,9 @@ void sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 
 /* One sentence: who is faster, by how much, or why that is open. */
 void sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c);
+
+/* How many rounds it is from, after either. */
+void sl__page_rounds(struct sl__doc *doc, const struct sl_comparison *c);
 
 /*
  * The smallest change that a second series like this could show, and what
@@ -38,7 +46,8 @@ void sl__page_power_against(struct sl__doc *doc, const struct sl_comparison *c,
 /* The colour of a verdict. */
 enum sl__style sl__page_verdict_style(enum sl_verdict verdict);
 
-/* The seed, and that it was interrupted where it was. */
+/* That it was interrupted where it was; sl__page_ending() has the seed too. */
+void sl__page_interrupted(struct sl__doc *doc, enum sl_stop stopped_by);
 void sl__page_ending(struct sl__doc *doc, enum sl_stop stopped_by,
 		     uint64_t seed);
 

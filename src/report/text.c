@@ -40,26 +40,13 @@ struct page {
 	int failed;
 };
 
-static const char *
-ansi_of(int style)
-{
-	switch ((enum sl__style)style) {
-	case SL__STYLE_STRONG:
-		return "\033[1m";
-	case SL__STYLE_DIM:
-	case SL__STYLE_CODE:
-		return "\033[2m";
-	case SL__STYLE_GOOD:
-		return "\033[32m";
-	case SL__STYLE_WARN:
-		return "\033[33m";
-	case SL__STYLE_BAD:
-		return "\033[31m";
-	case SL__STYLE_PLAIN:
-		break;
-	}
-	return "";
-}
+/* By enum sl__style. */
+static const char *const sequences[] = {
+	[SL__STYLE_PLAIN] = "",        [SL__STYLE_STRONG] = "\033[1m",
+	[SL__STYLE_DIM] = "\033[2m",   [SL__STYLE_CODE] = "\033[2m",
+	[SL__STYLE_GOOD] = "\033[32m", [SL__STYLE_WARN] = "\033[33m",
+	[SL__STYLE_BAD] = "\033[31m",
+};
 
 static void
 switch_style(struct page *page, int *current, int style)
@@ -67,7 +54,7 @@ switch_style(struct page *page, int *current, int style)
 	if (page->color && *current != style) {
 		if (*current != SL__STYLE_PLAIN)
 			sl__buf_text(page->out, "\033[0m");
-		sl__buf_text(page->out, ansi_of(style));
+		sl__buf_text(page->out, sequences[style]);
 	}
 	*current = style;
 }
