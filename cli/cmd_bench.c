@@ -2,7 +2,6 @@
 /* cmd_bench.c - `sleuth bench`: times commands, and says which is faster. */
 #include "bench_run.h"
 #include "commands.h"
-#include "exit_code.h"
 #include "gate.h"
 
 static const struct command_help help = {

@@ -7,7 +7,6 @@
 #include "options.h"
 #include "output.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct command_help help = {

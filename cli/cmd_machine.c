@@ -6,8 +6,6 @@
 #include "output.h"
 #include "tty.h"
 
-#include <stdio.h>
-
 static const struct command_help help = {
 	"machine", "[options]",
 	"Says what this computer is and measures what it can do: arithmetic "

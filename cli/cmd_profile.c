@@ -11,8 +11,6 @@
 #include "tty.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const struct command_help help = {
 	"profile", "MODEL... [options]",

@@ -4,7 +4,6 @@
 #include "exit_code.h"
 #include "sleuth.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,56 +5,44 @@
 #include "report/result_csv.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/banned.h"
 
 /* Exact, beyond what a double holds. */
 static void
-csv_integer(struct sl_buf *out, uint64_t n)
+csv_integers(struct sl_buf *out, const uint64_t *n, size_t n_fields)
 {
-	sl__buf_format(out, "%" PRIu64 ",", n);
-}
-
-static void
-csv_cost(struct sl_buf *out, const struct sl_layer *l)
-{
-	const struct sl_cost *c = &l->cost;
-
-	if (c->basis == SL_BASIS_UNKNOWN) {
-		sl__buf_repeat(out, ",", 3);
-	} else {
-		csv_integer(out, c->macs);
-		csv_integer(out, 2 * c->macs);
-		csv_integer(out, sl_cost_operations(c));
-	}
-	csv_integer(out, sl_cost_bytes(c));
-	csv_integer(out, c->weight_bytes);
-	csv_integer(out, c->read_bytes);
-	csv_integer(out, c->written_bytes);
+	for (size_t i = 0; i < n_fields; i++)
+		sl__buf_format(out, "%" PRIu64 ",", n[i]);
 }
 
 static void
 csv_layer(struct sl_buf *out, const char *model, const struct sl_layer *l)
 {
+	const struct sl_cost *c = &l->cost;
+	const uint64_t work[] = {c->macs, 2 * c->macs, sl_cost_operations(c)};
+	const uint64_t bytes[] = {sl_cost_bytes(c), c->weight_bytes,
+				  c->read_bytes, c->written_bytes,
+				  l->output_bytes};
+	int is_known = c->basis != SL_BASIS_UNKNOWN;
+
 	sl__csv_text(out, model);
 	sl__csv_text(out, l->name);
 	sl__csv_text(out, l->type);
 	sl__csv_text(out, l->domain ? l->domain : "");
 	sl__csv_text(out, l->path ? l->path : "");
-	sl__csv_text(out, sl_work_text(l->cost.work));
-	sl__csv_text(out, sl_basis_text(l->cost.basis));
-	csv_integer(out, l->n_calls);
+	sl__csv_text(out, sl_work_text(c->work));
+	sl__csv_text(out, sl_basis_text(c->basis));
+	csv_integers(out, &l->n_calls, 1);
 	sl__csv_text(out, sl_dtype_text(l->dtype));
 	sl__csv_text(out, l->output_shape ? l->output_shape : "");
-	csv_integer(out, l->parameters);
-	csv_cost(out, l);
-	csv_integer(out, l->output_bytes);
-	if (l->cost.basis == SL_BASIS_UNKNOWN) {
-		sl__buf_repeat(out, ",", 2);
-	} else {
-		sl__csv_number(out, l->intensity);
-		sl__csv_number(out, l->share);
-	}
+	csv_integers(out, &l->parameters, 1);
+	csv_integers(out, work, is_known ? 3 : 0);
+	sl__buf_repeat(out, ",", is_known ? 0 : 3);
+	csv_integers(out, bytes, sizeof(bytes) / sizeof(*bytes));
+	sl__csv_number(out, is_known ? l->intensity : (double)NAN);
+	sl__csv_number(out, is_known ? l->share : (double)NAN);
 	sl__csv_end(out);
 }
 

@@ -12,7 +12,6 @@
 #include "report/unit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/banned.h"
@@ -122,9 +121,15 @@ is_same(const struct sl_training *t, int a, int b)
 static void
 add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 {
+	enum { SUM = 4 };
 	struct sl__text text;
 
 	for (int k = SL_OPTIMIZER_SGD; k < SL_N_OPTIMIZERS; k++) {
+		const uint64_t bytes[] = {
+			t->parameter_bytes,    t->gradient_bytes,
+			t->optimizer_bytes[k], t->activation_bytes,
+			t->total_bytes[k],     t->peak_bytes[k]};
+
 		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
 			continue;
 		sl__doc_word(doc, sl_optimizer_text((enum sl_optimizer)k));
@@ -132,19 +137,11 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 		     j++)
 			sl__doc_plain(doc, ", %s",
 				      sl_optimizer_text((enum sl_optimizer)j));
-		sl__doc_word(doc,
-			     sl__bytes_text(&text, (double)t->parameter_bytes));
-		sl__doc_word(doc,
-			     sl__bytes_text(&text, (double)t->gradient_bytes));
-		sl__doc_word(
-			doc,
-			sl__bytes_text(&text, (double)t->optimizer_bytes[k]));
-		sl__doc_word(doc, sl__bytes_text(&text,
-						 (double)t->activation_bytes));
-		sl__doc_cell(doc, SL__STYLE_STRONG, "%s",
-			     sl__bytes_text(&text, (double)t->total_bytes[k]));
-		sl__doc_word(doc,
-			     sl__bytes_text(&text, (double)t->peak_bytes[k]));
+		for (size_t c = 0; c < 6; c++)
+			sl__doc_cell(
+				doc,
+				c == SUM ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
+				"%s", sl__bytes_text(&text, (double)bytes[c]));
 	}
 }
 

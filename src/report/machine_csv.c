@@ -10,17 +10,15 @@
 
 #include "base/banned.h"
 
+/* A line: what it is of, four counts (NaN: none) and the figure. */
 static void
-csv_count(struct sl_buf *out, size_t n)
+csv_line(struct sl_buf *out, const char *const texts[3], const double counts[4],
+	 const char *unit, const struct sl_estimate *e, const char *absent)
 {
-	sl__csv_number(out, (double)n);
-}
-
-/* The fields from 'unit' on. */
-static void
-csv_figure(struct sl_buf *out, const char *unit, const struct sl_estimate *e,
-	   const char *absent)
-{
+	for (size_t i = 0; i < 3; i++)
+		sl__csv_text(out, texts[i]);
+	for (size_t i = 0; i < 4; i++)
+		sl__csv_number(out, counts[i]);
 	sl__csv_text(out, unit);
 	sl__csv_number(out, e->value);
 	sl__csv_number(out, e->lo);
@@ -39,26 +37,23 @@ unit_of(enum sl_access access)
 static void
 csv_peak(struct sl_buf *out, const struct sl_peak *p)
 {
-	sl__csv_text(out, "peak");
-	sl__csv_text(out, sl_dtype_text(p->dtype));
-	sl__csv_text(out, p->isa);
-	csv_count(out, p->n_bits);
-	sl__csv_number(out, p->absent ? (double)NAN : (double)p->n_threads);
-	sl__buf_text(out, ",,");
-	csv_figure(out, "op/s", &p->ops_per_s, p->absent);
+	const char *texts[] = {"peak", sl_dtype_text(p->dtype), p->isa};
+	const double counts[] = {(double)p->n_bits,
+				 p->absent ? (double)NAN : (double)p->n_threads,
+				 (double)NAN, (double)NAN};
+
+	csv_line(out, texts, counts, "op/s", &p->ops_per_s, p->absent);
 }
 
 static void
 csv_level(struct sl_buf *out, const struct sl_memory_level *l)
 {
-	sl__csv_text(out, "level");
-	sl__csv_text(out, sl_access_text(l->access));
-	sl__csv_text(out, sl_level_text(l->level));
-	sl__buf_text(out, ",");
-	csv_count(out, l->n_threads);
-	csv_count(out, l->from_bytes);
-	csv_count(out, l->to_bytes);
-	csv_figure(out, unit_of(l->access), &l->value, NULL);
+	const char *texts[] = {"level", sl_access_text(l->access),
+			       sl_level_text(l->level)};
+	const double counts[] = {(double)NAN, (double)l->n_threads,
+				 (double)l->from_bytes, (double)l->to_bytes};
+
+	csv_line(out, texts, counts, unit_of(l->access), &l->value, NULL);
 }
 
 static void
@@ -66,14 +61,11 @@ csv_point(struct sl_buf *out, const struct sl_memory_point *p)
 {
 	const struct sl_estimate bare = {
 		.value = p->value, .lo = (double)NAN, .hi = (double)NAN};
+	const char *texts[] = {"point", sl_access_text(p->access), ""};
+	const double counts[] = {(double)NAN, (double)p->n_threads,
+				 (double)p->size_bytes, (double)p->size_bytes};
 
-	sl__csv_text(out, "point");
-	sl__csv_text(out, sl_access_text(p->access));
-	sl__buf_text(out, ",,");
-	csv_count(out, p->n_threads);
-	csv_count(out, p->size_bytes);
-	csv_count(out, p->size_bytes);
-	csv_figure(out, unit_of(p->access), &bare, NULL);
+	csv_line(out, texts, counts, unit_of(p->access), &bare, NULL);
 }
 
 void

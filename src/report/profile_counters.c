@@ -10,7 +10,6 @@
 #include "report/unit.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/banned.h"
 

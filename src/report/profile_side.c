@@ -5,7 +5,6 @@
  * The table compares; the sentence below it says of each what its figures
  * add up to.
  */
-#include "report/bunch.h"
 #include "report/fact_text.h"
 #include "report/inspect_page.h"
 #include "report/profile_page.h"

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "report/fact_text.h"
 #include "report/result_csv.h"
-#include "report/section.h"
 #include "report/speech.h"
 #include "result/saved.h"
 

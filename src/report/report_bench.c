@@ -4,7 +4,6 @@
 #include "report/doc.h"
 #include "report/render.h"
 #include "report/result_page.h"
-#include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
 

@@ -2,7 +2,6 @@
 /* report_run.c - one run of a model: what came out, and what computed it. */
 #include "report/inspect_page.h"
 #include "report/render.h"
-#include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
 

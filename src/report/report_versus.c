@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_versus.c - models that were compared: the verdict, and where. */
 #include "report/render.h"
-#include "report/result_json.h"
 #include "report/result_page.h"
-#include "report/section.h"
 #include "report/unit.h"
 #include "result/tables.h"
-
-#include <math.h>
 
 #include "base/banned.h"
 

@@ -11,7 +11,6 @@
 #include "report/unit.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/banned.h"
 
