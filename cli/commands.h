@@ -7,23 +7,15 @@
  * Each takes its own argv (argv[0] is the name of the command) and returns
  * the exit code of the program.
  */
-int cmd_bench(char **argv);
-int cmd_compare(char **argv);
-int cmd_extract(char **argv);
-int cmd_inspect(char **argv);
-int cmd_fit(char **argv);
-int cmd_machine(char **argv);
-int cmd_profile(char **argv);
-int cmd_report(char **argv);
-int cmd_run(char **argv);
-int cmd_selfcheck(char **argv);
-int cmd_sweep(char **argv);
-int cmd_zoo(char **argv);
-int cmd_help(char **argv);
+typedef int command_function(char **argv);
+
+command_function cmd_bench, cmd_compare, cmd_extract, cmd_inspect, cmd_fit,
+	cmd_machine, cmd_profile, cmd_report, cmd_run, cmd_selfcheck, cmd_sweep,
+	cmd_zoo, cmd_help;
 
 struct command {
 	const char *name;
-	int (*run)(char **argv);
+	command_function *run;
 	const char *about; /* one line */
 };
 

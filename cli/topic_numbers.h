@@ -35,16 +35,10 @@ struct sl_inspection *inspect_model(const char *name, int64_t batch,
  * Each finds its figures when it is called, by counting or by measuring for a
  * fraction of a second, and prints a few lines.
  */
-void numbers_parameters(void);
-void numbers_flops(void);
-void numbers_memory(void);
-void numbers_latency(void);
-void numbers_warmup(void);
-void numbers_intervals(void);
-void numbers_roofline(void);
-void numbers_amdahl(void);
-void numbers_batch(void);
-void numbers_overhead(void);
-void numbers_training(void);
+typedef void numbers_function(void);
+
+numbers_function numbers_parameters, numbers_flops, numbers_memory,
+	numbers_latency, numbers_warmup, numbers_intervals, numbers_roofline,
+	numbers_amdahl, numbers_batch, numbers_overhead, numbers_training;
 
 #endif

@@ -139,61 +139,50 @@ explain_counters(struct sl__doc *doc, const struct sl_profile *p)
 	    "withdrawn.");
 }
 
-static void
-explain_traffic(struct sl__doc *doc, const struct sl_profile *p)
-{
-	(void)p;
-	SAY("A cache keeps what was touched last. What an operation reads "
-	    "comes from beyond a cache if more than that cache holds was "
-	    "touched since; what it writes goes back there if so much is "
-	    "touched before it is used again. Passes repeat: weights of a "
-	    "model that no cache holds come from memory in each.");
-	SAY("It is predicted from addresses and sizes, and from what matrix "
-	    "products must fetch twice. Doing in one operation what two do "
-	    "one after the other (fusion), a smaller batch or narrower numbers "
-	    "bring results into a nearer cache.");
-}
-
-static void
-explain_amdahl(struct sl__doc *doc, const struct sl_profile *p)
-{
-	(void)p;
-	SAY("If a share s of the time becomes k times faster, the model does "
-	    "by 1 / (1 - s + s / k), and never by more than 1 / (1 - s). "
-	    "'measured' ran the model with the operation replaced by its "
-	    "stored output; it differs where operations warm or spoil each "
-	    "other's caches.");
-}
-
-static void
-explain_advice(struct sl__doc *doc, const struct sl_profile *p)
-{
-	(void)p;
-	SAY("Ranked by what a measurement here allows, never by rule of "
-	    "thumb: the gain is a bound, and the command below each tests "
-	    "whether it comes true.");
-}
+/* What has no figures of its own, by topic: up to two paragraphs. */
+static const char *const words[][2] = {
+	[SL__TOPIC_TRAFFIC] =
+		{"A cache keeps what was touched last. What an operation reads "
+		 "comes from beyond a cache if more than that cache holds was "
+		 "touched since; what it writes goes back there if so much is "
+		 "touched before it is used again. Passes repeat: weights of a "
+		 "model that no cache holds come from memory in each.",
+		 "It is predicted from addresses and sizes, and from what "
+		 "matrix products must fetch twice. Doing in one operation "
+		 "what two do one after the other (fusion), a smaller batch or "
+		 "narrower numbers bring results into a nearer cache."},
+	[SL__TOPIC_AMDAHL] =
+		{"If a share s of the time becomes k times faster, the model "
+		 "does by 1 / (1 - s + s / k), and never by more than 1 / (1 - "
+		 "s). 'measured' ran the model with the operation replaced by "
+		 "its stored output; it differs where operations warm or spoil "
+		 "each other's caches."},
+	[SL__TOPIC_ADVICE] =
+		{"Ranked by what a measurement here allows, never by rule of "
+		 "thumb: the gain is a bound, and the command below each tests "
+		 "whether it comes true."},
+};
 
 void
 sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 		    const struct sl__profile_sheet *sheet)
 {
-	static explainer *const explainers[] = {
+	static explainer *const explainers[SL__TOPIC_ADVICE + 1] = {
 		[SL__TOPIC_LATENCY] = explain_latency,
 		[SL__TOPIC_VERDICT] = explain_verdict,
 		[SL__TOPIC_OPERATIONS] = explain_operations,
 		[SL__TOPIC_BOOKS] = explain_books,
 		[SL__TOPIC_MEMORY] = explain_memory,
 		[SL__TOPIC_ROOFLINE] = explain_roofline,
-		[SL__TOPIC_TRAFFIC] = explain_traffic,
 		[SL__TOPIC_COUNTERS] = explain_counters,
-		[SL__TOPIC_AMDAHL] = explain_amdahl,
-		[SL__TOPIC_ADVICE] = explain_advice,
 	};
 
 	if (!sheet->view->explain)
 		return;
 	sl__doc_gap(doc);
-	explainers[topic](doc, sheet->profile);
+	if (explainers[topic])
+		explainers[topic](doc, sheet->profile);
+	for (size_t i = 0; i < 2 && words[topic][i]; i++)
+		SAY("%s", words[topic][i]);
 	sl__doc_gap(doc);
 }

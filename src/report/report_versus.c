@@ -111,6 +111,16 @@ add_typical(struct sl__doc *doc, const struct sl_versus_pair *p)
 	sl__doc_dim(doc, "  median over layers of a round");
 }
 
+/* How many times as much as A's it is. */
+static void
+add_times(struct sl__doc *doc, uint64_t a, uint64_t b)
+{
+	if (b == a)
+		sl__doc_dim(doc, ": the same");
+	else if (a)
+		sl__doc_plain(doc, ": %.4g times", (double)b / (double)a);
+}
+
 static void
 add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
 	    const struct sl_versus_side *b)
@@ -120,22 +130,12 @@ add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
 	sl__doc_key(doc, "memory", "%s against %s",
 		    sl__bytes_text(&x, (double)b->memory_bytes),
 		    sl__bytes_text(&y, (double)a->memory_bytes));
-	if (b->memory_bytes == a->memory_bytes)
-		sl__doc_dim(doc, ": the same");
-	else
-		sl__doc_plain(doc, ": %.4g times",
-			      (double)b->memory_bytes /
-				      (double)a->memory_bytes);
+	add_times(doc, a->memory_bytes, b->memory_bytes);
 	sl__doc_dim(doc, "  planned and weights, exact");
 	sl__doc_key(doc, "work", "%sFLOP against %sFLOP a pass",
 		    sl__scaled_text(&x, (double)b->nominal_flops),
 		    sl__scaled_text(&y, (double)a->nominal_flops));
-	if (b->nominal_flops == a->nominal_flops)
-		sl__doc_dim(doc, ": the same");
-	else if (a->nominal_flops)
-		sl__doc_plain(doc, ": %.4g times",
-			      (double)b->nominal_flops /
-				      (double)a->nominal_flops);
+	add_times(doc, a->nominal_flops, b->nominal_flops);
 	if (a->executed_flops != b->executed_flops)
 		sl__doc_dim(doc, "; kernels do %sFLOP against %sFLOP",
 			    sl__scaled_text(&x, (double)b->executed_flops),

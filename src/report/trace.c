@@ -245,6 +245,8 @@ add_pass(struct tracer *t, size_t i)
 		add_memory(t, it);
 }
 
+/* A fact about the process or a thread: a name, or a number where that is
+ * NULL. */
 static void
 add_meta(struct tracer *t, const char *what, const char *name)
 {
@@ -253,7 +255,10 @@ add_meta(struct tracer *t, const char *what, const char *name)
 	open_event(t, what, "M");
 	sl__json_integer(&t->json, "tid", t->thread);
 	sl__json_object(&t->json, "args");
-	sl__json_text(&t->json, "name", name);
+	if (name)
+		sl__json_text(&t->json, "name", name);
+	else
+		sl__json_integer(&t->json, "sort_index", t->thread);
 	close_slice(t);
 }
 
@@ -282,13 +287,7 @@ name_thread(struct tracer *t, size_t i)
 				 it->why == SL_KEPT_FIRST ? "first" : "median");
 	}
 	add_meta(t, "thread_name", name);
-	if (!takes(t))
-		return;
-	open_event(t, "thread_sort_index", "M");
-	sl__json_integer(&t->json, "tid", t->thread);
-	sl__json_object(&t->json, "args");
-	sl__json_integer(&t->json, "sort_index", t->thread);
-	close_slice(t);
+	add_meta(t, "thread_sort_index", NULL);
 }
 
 static void
