@@ -127,10 +127,9 @@ exit_for_model(const char *command, const char *model,
 			code = codes[i].code;
 	}
 	if (!model || err->status == SL_E_NOMEM)
-		return complain(command, code, "%s%s%s", dashes, err->text,
-				hint_text(hint, err));
-	return complain(command, code, "%s: %s%s%s", model, dashes, err->text,
-			hint_text(hint, err));
+		model = "";
+	return complain(command, code, "%s%s%s%s%s", model, *model ? ": " : "",
+			dashes, err->text, hint_text(hint, err));
 }
 
 int

@@ -26,28 +26,21 @@ enum {
 static void
 add_ports(struct sl__doc *doc, const char *key, const char *ports, int verbose)
 {
-	const char *at = ports;
-	size_t n = 0, n_more = 0;
+	const char *cut = NULL, *at = ports;
+	size_t n = 1;
 
 	if (!*ports)
 		return;
-	while (*at && n < MAX_PORTS) {
-		const char *comma = strstr(at, ", ");
-
-		n++;
-		at = comma ? comma + 2 : at + strlen(at);
+	for (; (at = strstr(at, ", ")); at += 2) {
+		if (n++ == MAX_PORTS)
+			cut = at;
 	}
-	for (const char *p = at; *p; n_more++) {
-		const char *comma = strstr(p, ", ");
-
-		p = comma ? comma + 2 : p + strlen(p);
-	}
-	if (verbose || n_more < 2) {
+	if (verbose || n < MAX_PORTS + 2) {
 		sl__doc_key(doc, key, "%s", ports);
 		return;
 	}
-	sl__doc_key(doc, key, "%.*s", (int)(at - ports - 2), ports);
-	sl__doc_dim(doc, " and %zu more", n_more);
+	sl__doc_key(doc, key, "%.*s", (int)(cut - ports), ports);
+	sl__doc_dim(doc, " and %zu more", n - MAX_PORTS);
 }
 
 static void

@@ -16,7 +16,6 @@ struct sl__inspect_result {
 /* The functions of a struct sl__renderer; 'result' is the struct above. */
 void sl__inspect_page(struct sl__doc *doc, const void *result,
 		      const struct sl_render_options *how);
-void sl__inspect_json(struct sl__json *json, const void *result);
 
 /* One line for each layer. */
 void sl__inspect_csv(struct sl_buf *out, const void *result);
