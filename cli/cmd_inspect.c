@@ -133,7 +133,8 @@ render(const void *result, const struct sl_render_options *how,
 	const struct job *job = result;
 	struct sl_inspect_view view = job->arguments->view;
 
-	view.hardware = (const struct sl_hardware_report *const *)job->placed;
+	for (size_t k = 0; job->placed && k < job->models.n; k++)
+		job->found[k]->hardware = job->placed[k];
 	return sl_inspection_render(
 		(const struct sl_inspection *const *)job->found, job->models.n,
 		&view, how, out, err);

@@ -6,7 +6,10 @@
 #include "json_check.h"
 #include "square_layer.h"
 
+#include "report/fact_text.h"
 #include "report/hardware_page.h"
+#include "result/inspect_tables.h"
+#include "result/record.h"
 
 static struct sl_hardware *
 machine(const char *words)
@@ -19,6 +22,38 @@ machine(const char *words)
 	return h;
 }
 
+static void
+write_report(struct sl_buf *out, const struct sl_hardware_report *r)
+{
+	struct sl__json writer;
+
+	sl__json_init(&writer, out);
+	writer.say = sl__fact_write;
+	sl__record_object(&writer, NULL, &sl__table_hardware, r, NULL);
+}
+
+/* What is read is written again the same. */
+static void
+check_comes_back(const struct sl_buf *json)
+{
+	const struct sl__json_value *root;
+	struct sl_hardware_report report = {0};
+	struct sl_buf again = {0};
+	struct sl__arena arena;
+
+	sl__arena_init(&arena, NULL);
+	assert_int_equal(
+		sl__json_read(&root, json->data, json->n_bytes, &arena, NULL),
+		SL_OK);
+	assert_int_equal(sl__record_read(&report, &sl__table_hardware, root,
+					 &arena, NULL),
+			 SL_OK);
+	write_report(&again, &report);
+	assert_string_equal(again.data, json->data);
+	sl_buf_release(&again);
+	sl__arena_release(&arena);
+}
+
 /* Both formats of a report; the caller releases them. */
 static void
 render(const struct sl_hardware_report *r, struct sl_buf *page,
@@ -26,18 +61,15 @@ render(const struct sl_hardware_report *r, struct sl_buf *page,
 {
 	struct sl_render_options how = {.struct_size = sizeof(how),
 					.n_columns = 200};
-	struct sl__json writer;
 	struct sl__doc doc;
 
 	sl__doc_init(&doc, NULL);
 	sl__hardware_page(&doc, "square", r, 0);
 	assert_int_equal(sl__doc_render(&doc, &how, page, NULL), 0);
 	sl__doc_release(&doc);
-	sl__json_init(&writer, json);
-	sl__json_object(&writer, NULL);
-	sl__hardware_json(&writer, r);
-	sl__json_end_object(&writer);
+	write_report(json, r);
 	assert_true(json_valid(json->data));
+	check_comes_back(json);
 }
 
 static void

@@ -14,7 +14,7 @@
 static struct sl__inspect_result
 result_of(const struct sl_inspection *const *models, size_t n, enum sl_by by)
 {
-	struct sl__inspect_result r = {.models = models, .n_models = n};
+	struct sl__inspect_result r = {.inspections = {models, n}};
 
 	r.view.struct_size = sizeof(r.view);
 	r.view.by = by;

@@ -272,6 +272,8 @@ struct sl_fused_nodes {
 	size_t n_quantize, n_dequantize, n_apart;
 };
 
+struct sl_hardware_report;
+
 struct sl_inspection {
 	const char *name, *source, *producer;
 	int ir_version, opset; /* of ai.onnx; 0: none */
@@ -305,6 +307,10 @@ struct sl_inspection {
 	size_t n_explanations;
 	const struct sl_weight_row *weights; /* where asked for */
 	size_t n_weights;
+	const struct sl_hardware_report *hardware; /* what it would take on
+						      machines on paper; the
+						      caller's; NULL: not
+						      asked */
 	uint64_t seed; /* that generated weights come from; 0: none are */
 	const struct sl_fact *unresolved; /* shapes that depend on data, and
 					     what could settle them */
@@ -336,9 +342,6 @@ struct sl_inspect_view {
 	enum sl_by by;
 	size_t depth; /* of paths; 0: 1 */
 	size_t n_top; /* rows shown on a page; 0: what fits a screen */
-	const struct sl_hardware_report *const *hardware; /* one for each
-							     inspection; or
-							     NULL */
 };
 
 /*
@@ -421,6 +424,7 @@ struct sl_hardware_row {
 				      no bound, and all that follows from it is
 				      NaN */
 	enum sl_dtype dtype_model; /* that the model has it in */
+	const char *no_bound;      /* why there is none; NULL */
 	double bound_s;            /* of one batch */
 	double floor_s;
 	double compute_share; /* of bound_s, in layers bound by arithmetic */

@@ -322,6 +322,13 @@ fill_row(const struct placement *p, struct sl_hardware_row *row,
 	row->hardware = h;
 	row->dtype_model = look->main_dtype;
 	row->dtype = sl__hardware_dtype(h, look->main_dtype);
+	if (!row->dtype) {
+		row->no_bound =
+			sl__arena_format(p->arena, "it does not compute in %s",
+					 sl_dtype_text(row->dtype_model));
+		if (!row->no_bound)
+			return sl__fail_nomem(err);
+	}
 	row->bound_s = bound_of(h, look, &row->compute_share);
 	row->floor_s = floor_of(h, look);
 	row->needs_bytes = look->needs_bytes;

@@ -3,16 +3,11 @@
 #ifndef SL_HARDWARE_PAGE_H
 #define SL_HARDWARE_PAGE_H
 
-#include "base/json.h"
 #include "report/doc.h"
 
 /* Bounds, room and, as far as asked, machines, money and training of the
  * model 'name'. */
 void sl__hardware_page(struct sl__doc *doc, const char *name,
 		       const struct sl_hardware_report *r, int verbose);
-
-/* "hardware": [...] and what was asked. */
-void sl__hardware_json(struct sl__json *json,
-		       const struct sl_hardware_report *r);
 
 #endif

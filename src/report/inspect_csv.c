@@ -55,8 +55,8 @@ sl__inspect_csv(struct sl_buf *out, const void *result)
 			  "output_shape,parameters,macs,flops,operations,bytes,"
 			  "weight_bytes,read_bytes,written_bytes,memory_bytes,"
 			  "intensity,share\n");
-	for (size_t m = 0; m < r->n_models; m++) {
-		const struct sl_inspection *i = r->models[m];
+	for (size_t m = 0; m < r->inspections.n; m++) {
+		const struct sl_inspection *i = r->inspections.list[m];
 
 		for (size_t k = 0; k < i->n_layers; k++)
 			csv_layer(out, sl__model_title(i->name, i->source),

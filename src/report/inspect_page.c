@@ -347,29 +347,32 @@ sl__inspect_page(struct sl__doc *doc, const void *result,
 {
 	const struct sl__inspect_result *r = result;
 	const struct sl_inspect_view *view = &r->view;
-	const struct sl_inspection *i = r->models[0];
+	const struct sl_inspection *i = r->inspections.list[0];
 
-	if (r->n_models > 1) {
-		sl__inspect_side(doc, r->models, r->n_models);
-		for (size_t k = 0; view->hardware && k < r->n_models; k++)
-			sl__hardware_page(doc,
-					  sl__model_title(r->models[k]->name,
-							  r->models[k]->source),
-					  view->hardware[k], how->verbose);
-		for (size_t k = 0; k < r->n_models; k++)
-			add_asked(doc, r->models[k], view, how);
+	if (r->inspections.n > 1) {
+		sl__inspect_side(doc, r->inspections.list, r->inspections.n);
+		for (size_t k = 0;
+		     r->inspections.list[0]->hardware && k < r->inspections.n;
+		     k++)
+			sl__hardware_page(
+				doc,
+				sl__model_title(r->inspections.list[k]->name,
+						r->inspections.list[k]->source),
+				r->inspections.list[k]->hardware, how->verbose);
+		for (size_t k = 0; k < r->inspections.n; k++)
+			add_asked(doc, r->inspections.list[k], view, how);
 		return;
 	}
 	add_identity(doc, i, how->verbose);
 	sl__inspect_explanations(doc, i);
-	if (view->hardware)
+	if (i->hardware)
 		sl__hardware_page(doc, sl__model_title(i->name, i->source),
-				  view->hardware[0], how->verbose);
+				  i->hardware, how->verbose);
 	/* Who asks for machines gets a page of them. */
-	if (!view->hardware || how->verbose || view->by != SL_BY_LAYER ||
+	if (!i->hardware || how->verbose || view->by != SL_BY_LAYER ||
 	    view->n_top)
 		sl__inspect_layers(doc, i, view, how);
-	if (!view->hardware || how->verbose) {
+	if (!i->hardware || how->verbose) {
 		sl__inspect_memory(doc, i, how->verbose);
 		sl__inspect_training(doc, i);
 		sl__inspect_growth(doc, i, how->verbose);

@@ -3,13 +3,12 @@
 #ifndef SL_INSPECT_PAGE_H
 #define SL_INSPECT_PAGE_H
 
-#include "base/json.h"
 #include "report/doc.h"
+#include "result/tables.h"
 
 /* What sl_inspection_render() was given. */
 struct sl__inspect_result {
-	const struct sl_inspection *const *models;
-	size_t n_models; /* at least 1 */
+	struct sl__inspections inspections; /* first: what the table is of */
 	struct sl_inspect_view view;
 };
 

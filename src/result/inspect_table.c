@@ -360,9 +360,21 @@ static const struct sl__field inspection_fields[] = {
 	SL__F_LIST(LIST, sl_inspection, weights, n_weights, "weights",
 		   "what the numbers are like", .of = &sl__table_weight,
 		   .is_left_out = 1),
+	SL__F(POINTER, sl_inspection, hardware, NULL, NULL,
+	      .of = &sl__table_hardware),
 };
+/* Without a row, nobody asked for machines. */
+static void
+settle_inspection(void *record)
+{
+	struct sl_inspection *i = record;
+
+	if (i->hardware && !i->hardware->n_rows)
+		i->hardware = NULL;
+}
+
 SL__RECORD(sl__table_inspection, "inspect", sl_inspection, inspection_fields,
-	   0);
+	   .settle = settle_inspection);
 
 SL__WHY(are_several, sl__inspections, i, i->n > 1 ? "several models" : NULL)
 

@@ -8,6 +8,9 @@
 /* Of struct sl_inspection: its memory, as a group. */
 extern const struct sl__record sl__table_live_set;
 
+/* Of struct sl_hardware_report. */
+extern const struct sl__record sl__table_hardware;
+
 /* Of struct sl_training, sl_growth and sl_weight_row. */
 extern const struct sl__record sl__table_training, sl__table_growth,
 	sl__table_weight;
