@@ -2,6 +2,7 @@
 /* amdahl.c - what a model would gain if only a part of it were faster. */
 #include "analysis/amdahl.h"
 #include "base/status.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,8 +94,7 @@ predict(struct sl_amdahl *row)
 	row->at_4 = sl__amdahl_speedup(row->share, 4);
 	row->at_10 = sl__amdahl_speedup(row->share, 10);
 	row->limit = sl__amdahl_speedup(row->share, (double)INFINITY);
-	row->measured_limit = (struct sl_estimate){
-		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+	row->measured_limit = sl__no_estimate();
 }
 
 static enum sl_status

@@ -12,6 +12,7 @@
 #include "analysis/roofline_place.h"
 #include "base/reading.h"
 #include "base/status.h"
+#include "stats/quantile.h"
 #include "stats/special.h"
 
 #include <math.h>
@@ -377,18 +378,6 @@ sum_of(const struct sl_decoding *d, int64_t first, int64_t last)
 	return sum;
 }
 
-/* A time whose interval reaches 0 leaves the rate without an upper bound. */
-static struct sl_estimate
-rate_of(const struct sl_estimate *ns, double n_tokens)
-{
-	struct sl_estimate e = *ns;
-
-	e.value = n_tokens / ns->value * 1e9;
-	e.lo = n_tokens / ns->hi * 1e9;
-	e.hi = ns->lo <= 0 ? (double)INFINITY : n_tokens / ns->lo * 1e9;
-	return e;
-}
-
 static void
 set_first(struct sl_decoding *d, const struct visits *v, int64_t prompt)
 {
@@ -452,8 +441,8 @@ set_rates(struct sl_decoding *d, double batch, int64_t n_tokens)
 	struct sl_estimate further = times(d->further_ns, n - 1);
 
 	d->total_ns = n_tokens > 1 ? plus(&d->first_ns, &further) : d->first_ns;
-	d->tokens_per_s = rate_of(&d->total_ns, batch * n);
-	d->steady_per_s = rate_of(&d->further_ns, batch);
+	d->tokens_per_s = sl__rate_estimate(batch * n, &d->total_ns);
+	d->steady_per_s = sl__rate_estimate(batch, &d->further_ns);
 }
 
 static void

@@ -7,6 +7,7 @@
  */
 #include "analysis/growth_fit.h"
 #include "stats/curve_fit.h"
+#include "stats/quantile.h"
 #include "stats/special.h"
 #include "stats/summary.h"
 
@@ -18,15 +19,6 @@
 static const double ALPHA = 0.05;
 
 enum { VISITS_MOST = 64 };
-
-static struct sl_estimate
-no_estimate(void)
-{
-	struct sl_estimate e = {
-		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
-
-	return e;
-}
 
 static double
 middle_of(const struct sl_estimate *visits, size_t n)
@@ -83,7 +75,7 @@ own_reach(const struct sl_estimate *visits, size_t n)
 struct sl_estimate
 sl__growth_pool(const struct sl_estimate *visits, size_t n)
 {
-	struct sl_estimate e = no_estimate();
+	struct sl_estimate e = sl__no_estimate();
 	double mean = 0, squares = 0, reach, count;
 
 	if (!n)
@@ -190,7 +182,7 @@ sl__growth_law(struct sl_sweep_exponent *out, const double *x, const double *y,
 	struct sl__affine_power_fit affine;
 	struct sl__line_fit power;
 
-	out->exponent = out->tail = no_estimate();
+	out->exponent = out->tail = sl__no_estimate();
 	out->offset = out->scale = out->deviation = (double)NAN;
 	out->tail_from = 0;
 	if (places_of(x, n) < 2) {
@@ -220,7 +212,7 @@ sl__growth_gain(const struct sl_estimate *a, const struct sl_estimate *b,
 		double times)
 {
 	double power = log(2) / log(times);
-	struct sl_estimate e = no_estimate();
+	struct sl_estimate e = sl__no_estimate();
 
 	e.value = pow(b->value / a->value, power) - 1;
 	e.lo = pow(b->lo / a->hi, power) - 1;
@@ -235,7 +227,7 @@ void
 sl__growth_knee(struct sl_sweep_knee *out, const double *x,
 		const struct sl_estimate *rates, size_t n)
 {
-	struct sl_estimate gain = no_estimate();
+	struct sl_estimate gain = sl__no_estimate();
 	size_t knee = 0;
 
 	memset(out, 0, sizeof(*out));

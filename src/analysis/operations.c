@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "ops/cost.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,8 +165,7 @@ median_of(const struct lister *l, size_t step)
 		if (!isnan(ns))
 			l->column[n++] = (double)ns;
 	}
-	sl__sort(l->column, n);
-	return sl__quantile_estimate(l->column, n, 0.5, 0.05);
+	return sl__median_estimate(l->column, n);
 }
 
 /* What is shorter than a reading of the clock has no rate, nor has work that

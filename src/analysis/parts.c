@@ -174,37 +174,23 @@ work_by_rule(const struct reader *r, uint32_t node)
 static enum sl_part
 part_of_work(const struct reader *r, uint32_t node)
 {
+	static const enum sl_part parts[SL_N_WORKS] = {
+		[SL_WORK_CONVOLUTION] = SL_PART_CONVOLUTION,
+		[SL_WORK_POOL] = SL_PART_CONVOLUTION,
+		[SL_WORK_ADAPTIVE_POOL] = SL_PART_CONVOLUTION,
+		[SL_WORK_MOVEMENT] = SL_PART_MOVEMENT,
+		[SL_WORK_VIEW] = SL_PART_MOVEMENT,
+		[SL_WORK_LINEAR] = SL_PART_FEED_FORWARD,
+		[SL_WORK_RECURRENT] = SL_PART_RECURRENT,
+		[SL_WORK_EMBEDDING] = SL_PART_EMBEDDING,
+	};
 	const struct sl__op *op = r->graph->nodes[node].op;
 
 	if (is_norm(r, node))
 		return SL_PART_NORMALIZATION;
 	if (op && op->cost == sl__cost_embed_layer_norm)
 		return SL_PART_EMBEDDING;
-	switch (work_of(r, node)) {
-	case SL_WORK_CONVOLUTION:
-	case SL_WORK_POOL:
-	case SL_WORK_ADAPTIVE_POOL:
-		return SL_PART_CONVOLUTION;
-	case SL_WORK_MOVEMENT:
-	case SL_WORK_VIEW:
-		return SL_PART_MOVEMENT;
-	case SL_WORK_LINEAR:
-		return SL_PART_FEED_FORWARD;
-	case SL_WORK_RECURRENT:
-		return SL_PART_RECURRENT;
-	case SL_WORK_EMBEDDING:
-		return SL_PART_EMBEDDING;
-	case SL_WORK_OTHER:
-	case SL_WORK_PRODUCT:
-	case SL_WORK_ACTIVATION:
-	case SL_WORK_SOFTMAX:
-	case SL_WORK_REDUCTION:
-	case SL_WORK_QUANTIZE:
-	case SL_WORK_BATCH_NORM:
-	case SL_WORK_LAYER_NORM:
-		break;
-	}
-	return SL_PART_OTHER;
+	return parts[work_of(r, node)];
 }
 
 static enum sl_status

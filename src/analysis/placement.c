@@ -137,8 +137,8 @@ look_at_batches(struct placement *p, struct sl_error *err)
 			return SL_OK;
 		rc = look_at(p, INT64_C(1) << i, &limit);
 		if (rc == SL_E_DATA) {
-			p->limit = sl__arena_string(p->arena, limit.text);
-			return p->limit ? SL_OK : sl__fail_nomem(err);
+			return sl__arena_copy(p->arena, &p->limit, limit.text,
+					      err);
 		}
 		if (rc && err)
 			*err = limit;
@@ -528,12 +528,8 @@ sl_hardware_report(struct sl_hardware_report **out,
 	if (!report)
 		return sl__fail_nomem(err);
 	rc = place(&p, report, hardware, n, err);
-	if (rc) {
-		sl__boxed_free(report);
-		return rc;
-	}
-	*out = report;
-	return SL_OK;
+	*out = sl__boxed_kept(report, rc);
+	return rc;
 }
 
 void

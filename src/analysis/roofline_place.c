@@ -174,7 +174,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 	op->roof = roofs.bytes_ns > roofs.compute_ns || isnan(roofs.compute_ns)
 			   ? ceilings->levels[roofs.level].level
 			   : SL_LEVEL_COMPUTE;
-	/* Above 1 by the error of both figures, or impossible: see physics.c. */
+	/* Above 1 by the error of both figures, or impossible: see below. */
 	if (!isnan(roofs.compute_ns) && op->median_ns.value > 0)
 		op->ceiling_share = fmin(1, bound_ns / op->median_ns.value);
 }

@@ -27,7 +27,7 @@ void sl__roofline_place(struct sl_profile *profile);
 
 /*
  * Fills the rates of a profile whose operations are placed, checked (see
- * physics.h) and given their parts.  What was found impossible is left out:
+ * below) and given their parts.  What was found impossible is left out:
  * rates and bounds are then at least so much.
  */
 void sl__roofline_rate(struct sl_profile *profile);

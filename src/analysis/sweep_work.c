@@ -4,6 +4,7 @@
 #include "analysis/growth_fit.h"
 #include "base/status.h"
 #include "result/sweep_laws.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 #include <string.h>
@@ -127,17 +128,6 @@ amount_of(enum sl_axis axis, const struct sl__sweep_work *work, size_t i)
 					      : work->batch);
 }
 
-static struct sl_estimate
-rate_of(const struct sl_estimate *ns, double amount)
-{
-	struct sl_estimate e = *ns;
-
-	e.value = amount / ns->value * 1e9;
-	e.lo = amount / ns->hi * 1e9;
-	e.hi = amount / ns->lo * 1e9;
-	return e;
-}
-
 /* A visit's energy is one figure, whose error shows only beside others. */
 static void
 settle_energy(struct sl__sweep_work *work, size_t i)
@@ -187,7 +177,8 @@ settle_point(enum sl_axis axis, struct sl__sweep_work *work, size_t i)
 	if (!p->n_visits && !p->absent)
 		p->absent = "interrupted before it was measured";
 	ns = p->latency_ns.value;
-	p->rate_per_s = rate_of(&p->latency_ns, amount_of(axis, work, i));
+	p->rate_per_s =
+		sl__rate_estimate(amount_of(axis, work, i), &p->latency_ns);
 	p->samples_per_s = batch / ns * 1e9;
 	p->sample_ns = ns / batch;
 	p->flops_per_s = (double)p->flops / ns * 1e9;
@@ -430,13 +421,6 @@ fit_times(struct fitter *f, struct sl_sweep_exponent *out,
 		out->absent = "undisturbed at fewer than two sizes";
 }
 
-static struct sl_estimate
-no_exponent(void)
-{
-	return (struct sl_estimate){
-		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
-}
-
 /* Figures that are counted have a law, but no error of their own. */
 static void
 fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
@@ -445,7 +429,7 @@ fit_counted(struct fitter *f, struct sl_sweep_exponent *out)
 	out->exponent.lo = out->exponent.hi = (double)NAN;
 	out->exponent.needs_n = 0;
 	out->exponent.method = SL_METHOD_NONE;
-	out->tail = no_exponent();
+	out->tail = sl__no_estimate();
 	out->tail_from = 0;
 }
 
@@ -463,7 +447,7 @@ fit_memory(struct fitter *f, struct sl_sweep_exponent *out)
 	}
 	fit_counted(f, out);
 	if (out->deviation > MEMORY_BEND_MOST) {
-		out->exponent = no_exponent();
+		out->exponent = sl__no_estimate();
 		out->offset = out->scale = (double)NAN;
 		out->absent = "no power law: a size is more than 10 % off it";
 	}

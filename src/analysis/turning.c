@@ -2,6 +2,7 @@
 /* turning.c - what bounds an operation at each size, and where that turns. */
 #include "analysis/turning.h"
 #include "analysis/sweep_work.h"
+#include "stats/quantile.h"
 
 #include <math.h>
 
@@ -105,13 +106,8 @@ sl__micro_classify(struct sl_micro_point *p, double step_ns)
 static struct sl_estimate
 rate_of(const struct sl_micro_point *p, int is_compute)
 {
-	double work = is_compute ? (double)p->flops : (double)p->n_bytes;
-	struct sl_estimate e = p->median_ns;
-
-	e.value = work / p->median_ns.value;
-	e.lo = work / p->median_ns.hi;
-	e.hi = work / p->median_ns.lo;
-	return e;
+	return sl__rate_estimate((double)(is_compute ? p->flops : p->n_bytes),
+				 &p->median_ns);
 }
 
 static int

@@ -8,6 +8,7 @@
  * lie side by side.
  */
 #include "base/arena.h"
+#include "base/status.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -322,4 +323,21 @@ sl__boxed_free(void *object)
 				     offsetof(struct box, object));
 	outer = box->arena; /* the box itself lies in one of the chunks */
 	sl__arena_release(&outer);
+}
+
+void *
+sl__boxed_kept(void *object, enum sl_status status)
+{
+	if (!status)
+		return object;
+	sl__boxed_free(object);
+	return NULL;
+}
+
+enum sl_status
+sl__arena_copy(struct sl__arena *arena, const char **out, const char *text,
+	       struct sl_error *err)
+{
+	*out = sl__arena_string(arena, text);
+	return *out ? SL_OK : sl__fail_nomem(err);
 }

@@ -78,4 +78,13 @@ void *sl__boxed_new(struct sl__arena **arena,
 		    const struct sl_allocator *allocator, size_t n_bytes);
 void sl__boxed_free(void *object); /* NULL is fine */
 
+/* The object of a call that ends with 'status': itself, or NULL, once it is
+ * freed, where that failed. */
+void *sl__boxed_kept(void *object, enum sl_status status);
+
+/* A copy of 'text' at *out; SL_E_NOMEM where there is no room for it. */
+enum sl_status sl__arena_copy(struct sl__arena *arena, const char **out,
+			      const char *text,
+			      struct sl_error *err) SL_CHECKED;
+
 #endif

@@ -278,12 +278,8 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 				    err);
 	if (!rc)
 		rc = run_bench(&b, result, err);
-	if (rc) {
-		sl_bench_free(result);
-		return rc;
-	}
-	*out = result;
-	return SL_OK;
+	*out = sl__boxed_kept(result, rc);
+	return rc;
 }
 
 void

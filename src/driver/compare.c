@@ -354,8 +354,7 @@ median_of(const struct arbiter *a, const double *x)
 	size_t n = a->duel.n_counted;
 
 	memcpy(a->duel.scratch, x, n * sizeof(*x));
-	sl__sort(a->duel.scratch, n);
-	return sl__quantile_estimate(a->duel.scratch, n, 0.5, 0.05);
+	return sl__median_estimate(a->duel.scratch, n);
 }
 
 /* Times of a pair in the rounds that were kept, of one side. */
@@ -409,8 +408,7 @@ time_layer(const struct arbiter *a, const struct sl__contest *c, size_t which,
 	size_t n = a->duel.n_rows;
 
 	layer->a_ns = layer->b_ns = layer->log_e = (double)NAN;
-	layer->ratio = (struct sl_estimate){
-		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+	layer->ratio = sl__no_estimate();
 	if (layer->n_a) {
 		take_column(a, 0, c->pairing.of_a, pair, x);
 		layer->a_ns = middle_of(x, scratch, n);
@@ -632,8 +630,8 @@ take_placements(struct arbiter *a, struct sl_error *err)
 	a->out->placement_reach = PLACEMENT_REACH;
 	if (!why->status)
 		return SL_OK;
-	a->out->renewal_absent = sl__arena_string(a->arena, why->text);
-	return a->out->renewal_absent ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(a->arena, &a->out->renewal_absent, why->text,
+			      err);
 }
 
 static enum sl_status
@@ -742,12 +740,8 @@ sl_versus(struct sl_versus **out, const struct sl_contender *contenders,
 	close_subjects(a);
 	sl__same_choices_close(&a->choices);
 	sl__arena_release(&a->scratch);
-	if (rc) {
-		sl_versus_free(versus);
-		return rc;
-	}
-	*out = versus;
-	return SL_OK;
+	*out = sl__boxed_kept(versus, rc);
+	return rc;
 }
 
 void

@@ -63,8 +63,7 @@ struct predictor {
 static enum sl_status
 give_up(struct predictor *p, const char *why, struct sl_error *err)
 {
-	p->unplanned = sl__arena_string(p->arena, why);
-	return p->unplanned ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(p->arena, &p->unplanned, why, err);
 }
 
 /* A plan of that size; the status is not about the model. */
@@ -275,8 +274,7 @@ name_limit(struct predictor *p, struct sl_error *err)
 		fit->limit = NULL;
 	if (!p->is_refused || fit->limit)
 		return SL_OK;
-	fit->limit = sl__arena_string(p->arena, p->beyond.text);
-	return fit->limit ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(p->arena, &fit->limit, p->beyond.text, err);
 }
 
 /* The smallest size may be more than there are addresses for. */
@@ -369,8 +367,7 @@ take(const struct search *s, struct sl_fit *out,
 			   out->gradients_bytes + out->optimizer_bytes +
 			   out->activations_bytes;
 	out->n_unknown = seen->memory.n_unknown;
-	out->sizes = sl__arena_string(s->arena, seen->sizes);
-	return out->sizes ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(s->arena, &out->sizes, seen->sizes, err);
 }
 
 /* Looks at one size (0: the model's own, *batch tells which). */
@@ -445,8 +442,7 @@ bisect(struct search *s, int64_t bad, enum answer why, struct sl_fit *out,
 	out->largest = out->size;
 	if (why != REFUSED)
 		return SL_OK;
-	out->limit = sl__arena_string(s->arena, s->refusal.text);
-	return out->limit ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(s->arena, &out->limit, s->refusal.text, err);
 }
 
 /* The smallest size that the model takes: 1, or the batch it has when that is
@@ -484,8 +480,7 @@ find_fixed(struct search *s, struct sl_fit *out, struct sl_error *err)
 			return rc;
 	}
 	out->fixed_at = out->size;
-	out->limit = sl__arena_string(s->arena, s->refusal.text);
-	return out->limit ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(s->arena, &out->limit, s->refusal.text, err);
 }
 
 static enum sl_status
@@ -589,12 +584,8 @@ sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 	fit->source = sl__arena_string(s.arena, graph->source);
 	rc = fit->name && fit->source ? predict(&s, fit, err)
 				      : sl__fail_nomem(err);
-	if (rc) {
-		sl__boxed_free(fit);
-		return rc;
-	}
-	*out = fit;
-	return SL_OK;
+	*out = sl__boxed_kept(fit, rc);
+	return rc;
 }
 
 void

@@ -102,12 +102,8 @@ sl_measure_memory(struct sl_memory_use **out, const struct sl_graph *graph,
 	rc = measure(&f, plan, err);
 	sl__subject_close(&f.subject);
 	sl__arena_release(&f.scratch);
-	if (rc) {
-		sl__boxed_free(f.out);
-		return rc;
-	}
-	*out = f.out;
-	return SL_OK;
+	*out = sl__boxed_kept(f.out, rc);
+	return rc;
 }
 
 void

@@ -272,8 +272,7 @@ open_beside(struct generator *g, struct sl_error *err)
 	}
 	if (!sl__beside_open(&g->beside, &how, &why))
 		return SL_OK;
-	*absent = sl__arena_string(g->arena, why.text);
-	return *absent ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(g->arena, absent, why.text, err);
 }
 
 static void
@@ -421,12 +420,8 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 	for (size_t i = 0; i < g.n_loops; i++)
 		sl__decoder_close(&g.loops[i].decoder);
 	sl__arena_release(&g.scratch);
-	if (rc) {
-		sl_generation_free(g.out);
-		return rc;
-	}
-	*out = g.out;
-	return SL_OK;
+	*out = sl__boxed_kept(g.out, rc);
+	return rc;
 }
 
 void

@@ -35,8 +35,7 @@ struct inspector {
 static enum sl_status
 copy_text(struct inspector *i, const char **out, const char *text)
 {
-	*out = sl__arena_string(i->arena, text);
-	return *out ? SL_OK : sl__fail_nomem(i->err);
+	return sl__arena_copy(i->arena, out, text, i->err);
 }
 
 /* Takes what was written and leaves the buffer empty. */
@@ -543,10 +542,7 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	i.survey = i.study.survey;
 	if (!rc)
 		rc = describe(&i);
-	if (rc)
-		sl_inspection_free(i.out);
-	else
-		*out = i.out;
+	*out = sl__boxed_kept(i.out, rc);
 	sl__study_close(&i.study);
 	return rc;
 }

@@ -8,9 +8,7 @@
 #include "base/status.h"
 #include "driver/profile_part.h"
 #include "experiment/isolate.h"
-#include "experiment/subject.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 #include "transform/extract.h"
 
 #include <math.h>
@@ -86,13 +84,6 @@ take_out(struct isolating *x, struct sl_error *err)
 	return rc;
 }
 
-static struct sl_estimate
-median_of(double *x, size_t n)
-{
-	sl__sort(x, n);
-	return sl__quantile_estimate(x, n, 0.5, 0.05);
-}
-
 static enum sl_status
 compare(struct isolating *x, struct sl_error *err)
 {
@@ -116,9 +107,9 @@ compare(struct isolating *x, struct sl_error *err)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < times.n; i++)
 		ratios[i] = times.context_ns[i] / times.alone_ns[i];
-	x->out->ratio = median_of(ratios, times.n);
-	x->out->context_ns = median_of(times.context_ns, times.n);
-	x->out->alone_ns = median_of(times.alone_ns, times.n);
+	x->out->ratio = sl__median_estimate(ratios, times.n);
+	x->out->context_ns = sl__median_estimate(times.context_ns, times.n);
+	x->out->alone_ns = sl__median_estimate(times.alone_ns, times.n);
 	return SL_OK;
 }
 
@@ -182,14 +173,7 @@ profile_alone(struct isolating *x, const struct sl_plan_options *plan,
 static enum sl_status
 profile_layer(struct isolating *x, struct sl_error *err)
 {
-	struct sl__subject_options how = {
-		.plan = x->how->plan,
-		.inputs = x->how->inputs,
-		.n_inputs = x->how->n_inputs,
-		.folder = x->how->inputs_folder,
-		.seed = x->how->seed,
-		.interrupt = x->how->interrupt,
-	};
+	struct sl__subject_options how = sl__profile_subject(x->how);
 	struct sl__subject_options bare = {.seed = x->how->seed,
 					   .interrupt = x->how->interrupt};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan)};

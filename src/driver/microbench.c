@@ -127,8 +127,8 @@ open_ceilings(struct looker *k, struct sl_error *err)
 
 	if (!sl__beside_open(&k->beside, &how, &why))
 		return SL_OK;
-	k->out->ceilings.absent = sl__arena_string(k->arena, why.text);
-	return k->out->ceilings.absent ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(k->arena, &k->out->ceilings.absent, why.text,
+			      err);
 }
 
 static int
@@ -364,9 +364,9 @@ take_failure(struct looker *k, struct sl_micro_point *point,
 		return SL_OK;
 	if (!k->first_failure.status)
 		k->first_failure = *why;
-	point->absent = sl__arena_string(
-		k->arena, *why->text ? why->text : sl_status_text(why->status));
-	return point->absent ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(
+		k->arena, &point->absent,
+		*why->text ? why->text : sl_status_text(why->status), err);
 }
 
 static enum sl_status
@@ -471,8 +471,7 @@ add_operation(struct sl_micro_point *out, const struct sl_operation *op,
 		return SL_OK;
 	*most_ns = op->median_ns.value;
 	out->roof = op->roof;
-	out->kernel = sl__arena_string(arena, op->kernel);
-	return out->kernel ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(arena, &out->kernel, op->kernel, err);
 }
 
 static double
@@ -621,12 +620,8 @@ sl_microscope(struct sl_microscope **out, const char *op,
 		sl_profile_free(k.profiles[i]);
 	sl__beside_close(k.beside);
 	sl__arena_release(&k.scratch);
-	if (rc) {
-		sl_microscope_free(k.out);
-		return rc;
-	}
-	*out = k.out;
-	return SL_OK;
+	*out = sl__boxed_kept(k.out, rc);
+	return rc;
 }
 
 void

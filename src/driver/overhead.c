@@ -8,10 +8,9 @@
 #include "driver/overhead.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "experiment/subject.h"
+#include "driver/profile_part.h"
 #include "result/kept_passes.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 #include "timing/runner.h"
 
 #include <math.h>
@@ -218,8 +217,7 @@ static struct sl_estimate
 median_of(const struct student *s, const double *x)
 {
 	memcpy(s->sorted, x, s->n * sizeof(double));
-	sl__sort(s->sorted, s->n);
-	return sl__quantile_estimate(s->sorted, s->n, 0.5, 0.05);
+	return sl__median_estimate(s->sorted, s->n);
 }
 
 static void
@@ -267,14 +265,7 @@ static enum sl_status
 study(struct student *s, const struct sl_graph *graph,
       struct sl_overhead_study *out, struct sl_error *err)
 {
-	struct sl__subject_options how = {
-		.plan = s->how.plan,
-		.inputs = s->how.inputs,
-		.n_inputs = s->how.n_inputs,
-		.folder = s->how.inputs_folder,
-		.seed = s->how.seed,
-		.interrupt = s->how.interrupt,
-	};
+	struct sl__subject_options how = sl__profile_subject(&s->how);
 	uint64_t start_ns = sl__clock_now_ns(s->runner.control.with.clock);
 	enum sl_status rc = sl__subject_open(&s->subject, graph, &how, err);
 
@@ -321,12 +312,8 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 	sl__arena_init(&s.scratch, s.how.allocator);
 	rc = made->name ? study(&s, graph, made, err) : sl__fail_nomem(err);
 	sl__arena_release(&s.scratch);
-	if (rc) {
-		sl_overhead_study_free(made);
-		return rc;
-	}
-	*out = made;
-	return SL_OK;
+	*out = sl__boxed_kept(made, rc);
+	return rc;
 }
 
 enum sl_status

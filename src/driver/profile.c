@@ -25,7 +25,6 @@
 #include "experiment/counted.h"
 #include "experiment/diagnose.h"
 #include "experiment/timed_passes.h"
-#include "experiment/subject.h"
 #include "experiment/tracker.h"
 #include "machine/beside.h"
 #include "result/groups.h"
@@ -191,17 +190,23 @@ keep_request(struct profiler *p, struct sl_error *err)
 			      from->plan, p->arena, err);
 }
 
+struct sl__subject_options
+sl__profile_subject(const struct sl_profile_options *how)
+{
+	return (struct sl__subject_options){
+		.plan = how->plan,
+		.inputs = how->inputs,
+		.n_inputs = how->n_inputs,
+		.folder = how->inputs_folder,
+		.seed = how->seed,
+		.interrupt = how->interrupt,
+	};
+}
+
 static enum sl_status
 prepare(struct profiler *p, struct sl_error *err)
 {
-	struct sl__subject_options how = {
-		.plan = p->how.plan,
-		.inputs = p->how.inputs,
-		.n_inputs = p->how.n_inputs,
-		.folder = p->how.inputs_folder,
-		.seed = p->how.seed,
-		.interrupt = p->how.interrupt,
-	};
+	struct sl__subject_options how = sl__profile_subject(&p->how);
 	struct sl_profile *out = p->out;
 	enum sl_status rc;
 
@@ -306,8 +311,8 @@ open_beside(struct profiler *p, struct sl_error *err)
 		return SL_OK;
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
-	p->out->ceilings.absent = sl__arena_string(p->arena, why.text);
-	return p->out->ceilings.absent ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(p->arena, &p->out->ceilings.absent, why.text,
+			      err);
 }
 
 static void

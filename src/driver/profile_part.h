@@ -3,7 +3,7 @@
 #ifndef SL_PROFILE_PART_H
 #define SL_PROFILE_PART_H
 
-#include "sleuth.h"
+#include "experiment/subject.h"
 
 /* Where a graph was taken from, for the commands of advice; all borrowed. */
 struct sl__origin {
@@ -18,5 +18,9 @@ enum sl_status sl__profile_part(struct sl_profile **out,
 				const struct sl_profile_options *options,
 				const struct sl__origin *origin,
 				struct sl_error *err) SL_CHECKED;
+
+/* The model that is asked about, as a subject. */
+struct sl__subject_options
+sl__profile_subject(const struct sl_profile_options *how);
 
 #endif

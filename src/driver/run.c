@@ -275,12 +275,8 @@ sl_run(struct sl_run **out, const struct sl_graph *graph,
 	rc = perform(&r, err);
 	sl__subject_close(&r.subject);
 	sl__arena_release(&r.scratch);
-	if (rc) {
-		sl_run_free(r.out);
-		return rc;
-	}
-	*out = r.out;
-	return SL_OK;
+	*out = sl__boxed_kept(r.out, rc);
+	return rc;
 }
 
 void

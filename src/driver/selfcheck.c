@@ -13,7 +13,6 @@
 #include "base/status.h"
 #include "stats/proportion.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 #include "timing/chain.h"
 #include "timing/duet.h"
 #include "timing/runner.h"
@@ -199,9 +198,8 @@ conclude(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 
 		r->rate = sl__proportion(i ? r->n_right : r->n_different,
 					 r->n_verdicts, 0.05);
-		sl__sort(s->seconds[i], s->n_seconds[i]);
-		r->seconds = sl__quantile_estimate(s->seconds[i],
-						   s->n_seconds[i], 0.5, 0.05);
+		r->seconds =
+			sl__median_estimate(s->seconds[i], s->n_seconds[i]);
 		rows[i] = *r;
 	}
 	out->rows = rows;
@@ -288,12 +286,8 @@ sl__selfcheck(struct sl_selfcheck **out,
 	if (!result)
 		return sl__fail_nomem(err);
 	rc = check(&s, result, arena, err);
-	if (rc) {
-		sl_selfcheck_free(result);
-		return rc;
-	}
-	*out = result;
-	return SL_OK;
+	*out = sl__boxed_kept(result, rc);
+	return rc;
 }
 
 enum sl_status

@@ -121,42 +121,30 @@ take_options(struct sweeper *s, const struct sl_sweep_options *options,
 }
 
 static enum sl_status
-reserve_visits(struct sweeper *s, struct sl__sweep_work *work,
-	       struct sl_error *err)
-{
-	size_t n = s->how.n_values * s->how.n_visits;
-
-	work->n_visits = s->how.n_visits;
-	work->medians = sl__arena_array(&s->scratch, n, sizeof(*work->medians));
-	work->disturbance = sl__arena_array(&s->scratch, n, sizeof(double));
-	work->passes = sl__arena_array(&s->scratch, n, sizeof(*work->passes));
-	work->joules = sl__arena_array(&s->scratch, n, sizeof(double));
-	return work->medians && work->disturbance && work->passes &&
-			       work->joules
-		       ? SL_OK
-		       : sl__fail_nomem(err);
-}
-
-static enum sl_status
 reserve_work(struct sweeper *s, struct sl__sweep_work *work,
 	     struct sl_error *err)
 {
-	size_t n = s->how.n_values;
-	double **columns[] = {&work->needs, &work->executed, &work->compute,
-			      &work->bounds, &work->tokens};
-	enum sl_status rc = reserve_visits(s, work, err);
+	size_t n = s->how.n_values, n_all = n * s->how.n_visits;
+	double **columns[] = {&work->needs,   &work->executed,
+			      &work->compute, &work->bounds,
+			      &work->tokens,  &work->disturbance,
+			      &work->joules};
 
-	if (rc)
-		return rc;
+	work->n_visits = s->how.n_visits;
 	work->n_points = n;
 	work->points = sl__arena_array(s->arena, n, sizeof(*work->points));
-	if (!work->points)
+	work->medians =
+		sl__arena_array(&s->scratch, n_all, sizeof(*work->medians));
+	work->passes =
+		sl__arena_array(&s->scratch, n_all, sizeof(*work->passes));
+	if (!work->points || !work->medians || !work->passes)
 		return sl__fail_nomem(err);
 	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
-		*columns[k] = sl__arena_array(&s->scratch, n, sizeof(double));
+		*columns[k] =
+			sl__arena_array(&s->scratch, n_all, sizeof(double));
 		if (!*columns[k])
 			return sl__fail_nomem(err);
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n_all; i++)
 			(*columns[k])[i] = (double)NAN;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -644,12 +632,8 @@ sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	sl__arena_init(&s.scratch, s.how.allocator);
 	rc = run(&s, err);
 	sl__arena_release(&s.scratch);
-	if (rc) {
-		sl_sweep_free(s.out);
-		return rc;
-	}
-	*out = s.out;
-	return SL_OK;
+	*out = sl__boxed_kept(s.out, rc);
+	return rc;
 }
 
 enum sl_status

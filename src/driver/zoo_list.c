@@ -54,10 +54,7 @@ sl_zoo_count(struct sl_zoo_list **out, struct sl_error *err)
 		rows[i].about = all[i].about;
 		rc = sl__within(err, count(&rows[i], err), all[i].example);
 	}
-	if (rc)
-		sl_zoo_list_free(list);
-	else
-		*out = list;
+	*out = sl__boxed_kept(list, rc);
 	return rc;
 }
 

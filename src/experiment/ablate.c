@@ -485,8 +485,7 @@ conclude(struct ablater *a, size_t k)
 	t->ablated_ns = median_of(a, without);
 	for (size_t r = 0; r < n; r++)
 		a->column[r] = log(full[r] / without[r]);
-	sl__sort(a->column, n);
-	t->limit = sl__quantile_estimate(a->column, n, 0.5, 0.05);
+	t->limit = sl__median_estimate(a->column, n);
 	t->limit.value = exp(t->limit.value);
 	t->limit.lo = exp(t->limit.lo);
 	t->limit.hi = exp(t->limit.hi);

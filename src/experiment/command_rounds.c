@@ -544,9 +544,8 @@ prepare(struct bench *b, struct sl_error *err)
 			return rc;
 		if (phase.run != start_shell)
 			continue;
-		sl__sort(b->shell_ns, N_SHELL_RUNS);
-		b->out->shell_ns = sl__quantile_estimate(
-			b->shell_ns, N_SHELL_RUNS, 0.5, 0.05);
+		b->out->shell_ns =
+			sl__median_estimate(b->shell_ns, N_SHELL_RUNS);
 	}
 	return SL_OK;
 }

@@ -12,7 +12,6 @@
 #include "base/status.h"
 #include "machine/platform.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -184,8 +183,7 @@ time_passes(struct measurer *m, struct sl_plan *plan, struct sl__loop_point *p,
 	if (rc)
 		return rc;
 	sl__watch_probe(&m->watch);
-	sl__sort(s.ns, s.n);
-	*median = sl__quantile_estimate(s.ns, s.n, 0.5, 0.05);
+	*median = sl__median_estimate(s.ns, s.n);
 	p->n_passes += s.n * s.n_calls;
 	return SL_OK;
 }

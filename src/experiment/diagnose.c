@@ -663,8 +663,7 @@ try_hog(struct diagnoser *d, struct sl_error *err)
 	}
 	rc = sl__hog_start(d->how->beside, 1, &why);
 	if (rc == SL_E_ABSENT) {
-		d->out->no_hog = sl__arena_string(d->arena, why.text);
-		return d->out->no_hog ? SL_OK : sl__fail_nomem(err);
+		return sl__arena_copy(d->arena, &d->out->no_hog, why.text, err);
 	}
 	if (rc)
 		return sl__fail(err, rc, "%s", why.text);

@@ -11,7 +11,6 @@
 #include "base/status.h"
 #include "engine/parallel.h"
 #include "stats/quantile.h"
-#include "stats/summary.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,8 +57,7 @@ sl__empty_step_ns(int n_threads)
 		(void)sample_ns(n_threads);
 	for (int i = 0; i < SAMPLES; i++)
 		ns[i] = sample_ns(n_threads);
-	sl__sort(ns, SAMPLES);
-	return sl__quantile_estimate(ns, SAMPLES, 0.5, 0.05);
+	return sl__median_estimate(ns, SAMPLES);
 }
 
 enum { BARE = 0, RECORDED, N_ARMS };

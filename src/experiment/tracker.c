@@ -4,7 +4,7 @@
  *
  * The tracker takes no word of the planner's for how long anything is needed,
  * nor of which buffer lies where: it sees addresses and sizes, step after step,
- * and finds out by experiment (touching.c) what a step writes and what it
+ * and finds out by experiment what a step writes and what it
  * reads.  A tensor is born when a stretch is written anew, and was needed, as
  * it turns out, until the last step that read it before something else was
  * written there.  Inputs are there all the time, outputs until the end.

@@ -88,8 +88,7 @@ sl__external_target(struct sl__arena *arena, const char *path,
 	*slash = '\0';
 	if (!strcmp(target, around))
 		return SL_OK;
-	*out = sl__arena_string(arena, target);
-	return *out ? SL_OK : sl__fail_nomem(err);
+	return sl__arena_copy(arena, out, target, err);
 }
 
 static int

@@ -9,6 +9,7 @@
  */
 #include "stats/quantile.h"
 #include "stats/special.h"
+#include "stats/summary.h"
 
 #include <assert.h>
 #include <math.h>
@@ -99,5 +100,30 @@ sl__quantile_estimate(const double *sorted, size_t n, double q, double alpha)
 	} else {
 		e.needs_n = sl__quantile_needs_n(q, alpha);
 	}
+	return e;
+}
+
+struct sl_estimate
+sl__median_estimate(double *x, size_t n)
+{
+	sl__sort(x, n);
+	return sl__quantile_estimate(x, n, 0.5, 0.05);
+}
+
+struct sl_estimate
+sl__no_estimate(void)
+{
+	return (struct sl_estimate){
+		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+}
+
+struct sl_estimate
+sl__rate_estimate(double amount, const struct sl_estimate *ns)
+{
+	struct sl_estimate e = *ns;
+
+	e.value = amount / ns->value * 1e9;
+	e.lo = amount / ns->hi * 1e9;
+	e.hi = ns->lo <= 0 ? (double)INFINITY : amount / ns->lo * 1e9;
 	return e;
 }

@@ -19,6 +19,17 @@ double sl__quantile_sorted(const double *sorted, size_t n, double q);
 struct sl_estimate sl__quantile_estimate(const double *sorted, size_t n,
 					 double q, double alpha);
 
+/* The median of x[0..n-1], which it sorts, with its interval of 95 %. */
+struct sl_estimate sl__median_estimate(double *x, size_t n);
+
+/* Of nothing: all of it NaN, n is 0. */
+struct sl_estimate sl__no_estimate(void);
+
+/* What is done in a second, of an amount that takes so many ns.  A time whose
+ * interval reaches 0 leaves the rate without an upper bound. */
+struct sl_estimate sl__rate_estimate(double amount,
+				     const struct sl_estimate *ns);
+
 /* Ranks l and h (1-based) as above; returns 0 when they do not exist. */
 int sl__quantile_ranks(size_t n, double q, double alpha, size_t *l, size_t *h);
 

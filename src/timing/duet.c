@@ -334,12 +334,8 @@ sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	rc = copy_candidates(&d, candidates, arena, err);
 	if (!rc)
 		rc = run_duet(&d, c, arena, watch, err);
-	if (rc) {
-		sl_comparisons_free(c);
-		return rc;
-	}
-	*out = c;
-	return SL_OK;
+	*out = sl__boxed_kept(c, rc);
+	return rc;
 }
 
 enum sl_status

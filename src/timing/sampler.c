@@ -312,12 +312,8 @@ sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	if (!m)
 		return sl__fail_nomem(err);
 	rc = measure(&s, m, arena, watch, err);
-	if (rc) {
-		sl_measurement_free(m);
-		return rc;
-	}
-	*out = m;
-	return SL_OK;
+	*out = sl__boxed_kept(m, rc);
+	return rc;
 }
 
 enum sl_status
