@@ -157,13 +157,3 @@ sl__json_absent(struct sl__json *json, const char *key, const char *reason)
 	snprintf(sibling, sizeof(sibling), "%s_absent", key);
 	sl__json_text(json, sibling, reason);
 }
-
-void
-sl__json_reading(struct sl__json *json, const char *key,
-		 struct sl_reading reading)
-{
-	if (reading.absent)
-		sl__json_absent(json, key, reading.absent);
-	else
-		sl__json_number(json, key, reading.value);
-}

@@ -47,8 +47,4 @@ void sl__json_boolean(struct sl__json *json, const char *key, int value);
 void sl__json_absent(struct sl__json *json, const char *key,
 		     const char *reason);
 
-/* The value, or its absence. */
-void sl__json_reading(struct sl__json *json, const char *key,
-		      struct sl_reading reading);
-
 #endif

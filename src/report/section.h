@@ -8,21 +8,6 @@
 #include "report/insight.h"
 #include "result/field.h"
 
-/* "key": { lo, hi }, both divided by 'unit', or why there is none. */
-void sl__section_bounds(struct sl__json *json, const char *key,
-			const struct sl_estimate *e, double unit);
-
-/* key_ms, or why the percentile was refused. */
-void sl__section_quantile(struct sl__json *json, const char *key,
-			  const struct sl_estimate *e);
-
-/* sl__section_quantile() and its bounds as key_ci95_ms, refused together. */
-void sl__section_percentile(struct sl__json *json, const char *key,
-			    const struct sl_estimate *e);
-
-/* sl__section_bounds() under "ci95_ms". */
-void sl__section_interval(struct sl__json *json, const struct sl_estimate *e);
-
 /* What stands out, as a list; nothing when there is nothing. */
 void sl__section_insights(struct sl__doc *doc,
 			  const struct sl__insights *insights);
