@@ -388,13 +388,14 @@ element_walk_of(struct sl__eval *ev, struct element_walk *w)
 	return SL_OK;
 }
 
-/* Where in the data element k of the indices points. */
+/* Where in the data element k of the indices points; 0 where it fails. */
 static int64_t
 element_place(struct sl__eval *ev, const struct element_walk *w, int64_t k)
 {
 	int64_t index = w->indices[k];
 
-	sl__ref_place(ev, &index, w->size);
+	if (sl__ref_place(ev, &index, w->size))
+		return 0;
 	return w->w.offsets[0] + index * w->along;
 }
 
