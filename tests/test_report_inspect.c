@@ -327,6 +327,7 @@ narrow_plain_and_empty_pages_hold(void **state)
 	struct sl_inspection empty = {.name = "",
 				      .inputs = "",
 				      .outputs = "",
+				      .sizes = "",
 				      .intensity = (double)NAN,
 				      .memory.kv_bytes.absent = "no attention",
 				      .memory.kv_bytes_per_token.absent = "no"};

@@ -143,7 +143,19 @@ static const struct sl__field bench_fields[] = {
 	NOISE(sl_bench),
 	SL__F_ENDING(sl_bench),
 };
-SL__RECORD(sl__table_bench, "bench", sl_bench, bench_fields, 0);
+/* Each command but the first is compared with it. */
+static const char *
+check_bench(const void *record)
+{
+	const struct sl_bench *b = record;
+
+	return b->n_results && b->n_comparisons == b->n_results - 1
+		       ? NULL
+		       : "not every command is compared with the first";
+}
+
+SL__RECORD(sl__table_bench, "bench", sl_bench, bench_fields,
+	   .check = check_bench);
 
 SL__WHY(no_verdict, sl_selfcheck_row, r,
 	isnan(r->seconds.value) ? "no verdict was reached" : NULL)

@@ -224,7 +224,7 @@ static const char too_few[] = "fewer than two to compare";
 static const char *
 name_of(const struct sl_microscope *m, size_t i)
 {
-	return i == SIZE_MAX ? NULL : m->series[i].name;
+	return i < m->n_series ? m->series[i].name : NULL;
 }
 
 SL__MAKE(make_most, sl_microscope, m, TEXT, text, name_of(m, m->most_efficient))

@@ -382,16 +382,23 @@ make_room(struct reader *r, void *record, const struct sl__field *f,
 	return to;
 }
 
-/* As many as there is room for. */
+/* As many as there is room for, and as lists with the same number have. */
 static enum sl_status
-expect_list(struct reader *r, const struct sl__field *f,
+expect_list(struct reader *r, const void *record, const struct sl__field *f,
 	    const struct sl__json_value *v)
 {
 	enum sl_status rc = expect(r, f, v, SL__JSON_ARRAY);
+	const void *elements;
+	size_t n = v->n;
 
 	if (!rc && f->most && (f->count ? v->n > f->most : v->n != f->most))
 		rc = refuse(r, f, "list of that length");
-	return rc;
+	if (rc || f->most || !f->count)
+		return rc;
+	memcpy(&elements, (const char *)record + f->offset, sizeof(elements));
+	if (!elements)
+		memcpy(&n, (const char *)record + f->count - 1, sizeof(n));
+	return !n || n == v->n ? SL_OK : refuse(r, f, "list of that length");
 }
 
 /* A new part of 'record', to which a pointer at 'place' then points. */
@@ -411,7 +418,7 @@ static enum sl_status
 read_list(struct reader *r, void *record, const struct sl__field *f,
 	  const struct sl__json_value *v)
 {
-	enum sl_status rc = expect_list(r, f, v);
+	enum sl_status rc = expect_list(r, record, f, v);
 	size_t n_bytes;
 	char *to;
 
@@ -466,7 +473,7 @@ static enum sl_status
 read_scalars(struct reader *r, void *record, const struct sl__field *f,
 	     const struct sl__json_value *v)
 {
-	enum sl_status rc = expect_list(r, f, v);
+	enum sl_status rc = expect_list(r, record, f, v);
 	char *to;
 
 	if (rc)
@@ -654,10 +661,10 @@ is_always_there(const struct sl__field *f)
 	       !f->why && !f->reason && !f->because;
 }
 
-/* A number that is not there is not 0.  Several rows may have it, so that it
- * is set before any is read. */
+/* A number that is not there is not 0, a text no NULL where every result has
+ * it.  Several rows may have it, so that it is set before any is read. */
 static void
-set_numbers(void *record, const struct sl__record *table)
+set_defaults(void *record, const struct sl__record *table)
 {
 	for (size_t i = 0; i < table->n_fields; i++) {
 		const struct sl__field *f = &table->fields[i];
@@ -668,8 +675,10 @@ set_numbers(void *record, const struct sl__record *table)
 
 		if (f->is_outer)
 			continue;
-		if (f->kind == SL__FIELD_OBJECT && !f->n_bytes)
-			set_numbers(record, f->of);
+		if (f->kind == SL__FIELD_OBJECT)
+			set_defaults(to, f->of);
+		else if (is_always_there(f))
+			set_pointer(to, "");
 		else if (f->kind == SL__FIELD_NUMBER)
 			*number = (double)NAN;
 		else if (f->kind == SL__FIELD_READING)
@@ -677,6 +686,35 @@ set_numbers(void *record, const struct sl__record *table)
 		else if (is_interval(f))
 			e->lo = e->hi = (double)NAN;
 	}
+}
+
+/* Whether elements are counted that are not there: several lists may have one
+ * number. */
+static int
+is_list_missing(const struct sl__field *f, const void *record)
+{
+	const void *elements;
+	size_t n;
+
+	if (!f->count || f->most || f->why || f->is_outer)
+		return 0;
+	memcpy(&n, (const char *)record + f->count - 1, sizeof(n));
+	memcpy(&elements, (const char *)record + f->offset, sizeof(elements));
+	return n && !elements;
+}
+
+static enum sl_status
+check_lists(struct reader *r, const void *record,
+	    const struct sl__record *table)
+{
+	for (size_t i = 0; i < table->n_fields; i++) {
+		const struct sl__field *f = &table->fields[i];
+
+		if (is_list_missing(f, record))
+			return sl__fail(r->err, SL_E_DATA, "%s is not there",
+					f->key ? f->key : "a list");
+	}
+	return SL_OK;
 }
 
 static enum sl_status
@@ -687,15 +725,13 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 
 	if (r.object->kind != SL__JSON_OBJECT)
 		return sl__fail(r.err, SL_E_DATA, "no object");
-	set_numbers(record, table);
+	set_defaults(record, table);
 	for (size_t i = 0; !rc && i < table->n_fields; i++) {
 		const struct sl__field *f = &table->fields[i];
 		void *of = f->is_outer ? r.parent : record;
 		const struct sl__json_value *v =
 			f->key ? sl__json_member(r.object, f->key) : r.object;
 
-		if (!v && is_always_there(f))
-			set_pointer((char *)of + f->offset, "");
 		if (!v || !readers[f->kind] ||
 		    (f->is_either && f->why(record, NULL)))
 			continue;
@@ -707,6 +743,8 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 		if (f->key)
 			rc = sl__within(r.err, rc, f->key);
 	}
+	if (!rc)
+		rc = check_lists(&r, record, table);
 	if (!rc && table->settle)
 		table->settle(record);
 	wrong = !rc && table->check ? table->check(record) : NULL;

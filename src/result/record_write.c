@@ -432,7 +432,7 @@ write_argv(const struct writer *w)
 	const char *const *word = pointer_at(at(w));
 
 	sl__json_array(w->json, w->f->key);
-	while (*word)
+	while (word && *word)
 		sl__json_text(w->json, NULL, *word++);
 	sl__json_end_array(w->json);
 }
