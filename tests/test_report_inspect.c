@@ -343,9 +343,8 @@ narrow_plain_and_empty_pages_hold(void **state)
 				.n_columns = width,
 				.ascii = 1,
 				.verbose = width > 60};
-			struct sl_buf out;
+			struct sl_buf out = render_many(models, 2, NULL, &how);
 
-			out = render_many(models, 2, NULL, &how);
 			sl_buf_release(&out);
 			out = render_many(models + 1, 1, NULL, &how);
 			sl_buf_release(&out);
