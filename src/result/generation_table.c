@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* generation_table.c - fields of decoders that make one token after another. */
-#include "result/tables.h"
+#include "result/profile_tables.h"
 #include "result/words.h"
 
 #include "base/banned.h"
@@ -207,6 +207,8 @@ static SL__RECORD(made, "generation", sl_generation, made_fields, 0);
 static const struct sl__field generation_fields[] = {
 	SL__F_GROUP(&model, "model", "that was run"),
 	SL__F_GROUP(&plan, "plan", "how it was run"),
+	SL__F(OBJECT, sl_generation, ceilings, "roofline",
+	      "what the machine reached meanwhile", .of = &sl__table_ceilings),
 	SL__F_GROUP(&made, "generation", "loops that make tokens"),
 	SL__F(OBJECT, sl_generation, noise, "noise",
 	      "what disturbed the measurement", .of = &sl__table_noise),

@@ -282,39 +282,6 @@ check_found(const void *record)
 static SL__RECORD(found, "microscope", sl_microscope, found_fields,
 		  .check = check_found);
 
-SL__WHY(no_peak, sl_ceilings, c, c->flops_per_s.n ? NULL : SL__NO_CEILING)
-SL__WHY(no_ridge, sl_ceilings, c,
-	c->n_levels &&isfinite(c->ridge) ? NULL
-	: c->absent                      ? c->absent
-					 : SL__NO_CEILING)
-SL__WHY(no_step, sl_ceilings, c, c->step_ns.n ? NULL : SL__NO_CEILING)
-
-static const struct sl__field roofline_fields[] = {
-	SL__F(NUMBER, sl_ceilings, flops_per_s.value, "peak_gflops_per_s",
-	      "beside the operators, all threads", GIGA, .why = no_peak),
-	SL__F(INTERVAL, sl_ceilings, flops_per_s, "peak_ci95",
-	      "its 95 % interval", GIGA, .why = no_peak),
-	SL__F(WHOLE, sl_ceilings, flops_per_s.n, "peak_n", "probes",
-	      .why = no_peak),
-	SL__F(NUMBER, sl_ceilings, ridge, "ridge",
-	      "operations per byte at which DRAM stops to bound",
-	      .why = no_ridge),
-	SL__F_TIME(sl_ceilings, step_ns, "step",
-		   "the least that any step takes", no_step),
-	SL__F(WORD, sl_ceilings, dtype, "peak_dtype", "that the peak is of",
-	      .words = &sl__words_dtype),
-	SL__F(WHOLE, sl_ceilings, n_threads, "peak_threads",
-	      "that reached them"),
-	SL__F(TEXT, sl_ceilings, absent, "no_ceilings", "why there are none",
-	      .is_left_out = 1),
-	SL__F_PLACED(LIST, sl_ceilings, peaks, n_peaks, "peaks",
-		     "of all types that operations may compute in",
-		     .of = &sl__table_ceiling_peak),
-	SL__F_PLACED(LIST, sl_ceilings, levels, n_levels, "levels",
-		     "nearest first", .of = &sl__table_ceiling_level),
-};
-static SL__RECORD(roofline, "roofline", sl_ceilings, roofline_fields, 0);
-
 static const struct sl__field plan_fields[] = {
 	SL__F(WORD, sl_microscope, dtype, "dtype", "that it computes in",
 	      .words = &sl__words_dtype, .absent = "nothing was measured"),
@@ -326,7 +293,7 @@ static const struct sl__field microscope_fields[] = {
 	SL__F_GROUP(&plan, "plan", "how it was run"),
 	SL__F_ENDING(sl_microscope),
 	SL__F(OBJECT, sl_microscope, ceilings, "roofline",
-	      "what the machine reached meanwhile", .of = &roofline),
+	      "what the machine reached meanwhile", .of = &sl__table_ceilings),
 	SL__F_GROUP(&found, "microscope", "operators over sizes"),
 };
 static SL__RECORD(microscope, "microscope", sl_microscope, microscope_fields,

@@ -154,8 +154,8 @@ settle_level(void *record)
 		l->size_bytes = UINT64_MAX;
 }
 
-SL__RECORD(sl__table_ceiling_level, "roofline.levels", sl_ceiling_level,
-	   level_fields, .settle = settle_level);
+static SL__RECORD(level, "roofline.levels", sl_ceiling_level, level_fields,
+		  .settle = settle_level);
 
 static const struct sl__field peak_fields[] = {
 	SL__F(WORD, sl_ceiling_peak, dtype, "dtype", "of the arithmetic",
@@ -167,8 +167,7 @@ static const struct sl__field peak_fields[] = {
 	      "its 95 % interval", GIGA),
 	SL__F(WHOLE, sl_ceiling_peak, flops_per_s.n, "n", "probes"),
 };
-SL__RECORD(sl__table_ceiling_peak, "roofline.peaks", sl_ceiling_peak,
-	   peak_fields, 0);
+static SL__RECORD(peak, "roofline.peaks", sl_ceiling_peak, peak_fields, 0);
 
 SL__WHY(no_peak, sl_ceilings, c,
 	c->absent          ? c->absent
@@ -235,12 +234,8 @@ write_bandwidth(struct sl__json *json, const struct sl__field *f,
 }
 
 static const struct sl__field ceiling_fields[] = {
-	SL__F(WORD, sl_profile, dtype, "dtype", "of the plan", .is_outer = 1,
-	      .words = &sl__words_dtype),
-	SL__F(WHOLE, sl_profile, n_threads, "threads", "of the plan",
-	      .is_outer = 1),
 	SL__F(NUMBER, sl_ceilings, flops_per_s.value, "peak_gflops_per_s",
-	      "beside the model, all threads", GIGA, .why = no_peak),
+	      "of arithmetic, meanwhile, all threads", GIGA, .why = no_peak),
 	SL__F(INTERVAL, sl_ceilings, flops_per_s, "peak_ci95",
 	      "its 95 % interval", GIGA, .why = no_peak),
 	SL__F(WHOLE, sl_ceilings, flops_per_s.n, "peak_n", "probes",
@@ -266,11 +261,20 @@ static const struct sl__field ceiling_fields[] = {
 	      .is_left_out = 1),
 	SL__F_PLACED(LIST, sl_ceilings, peaks, n_peaks, "peaks",
 		     "of all types that operations may compute in",
-		     .of = &sl__table_ceiling_peak),
+		     .of = &peak),
 	SL__F_PLACED(LIST, sl_ceilings, levels, n_levels, "levels",
-		     "nearest first", .of = &sl__table_ceiling_level),
+		     "nearest first", .of = &level),
 };
-static SL__RECORD(ceilings, "roofline", sl_ceilings, ceiling_fields, 0);
+SL__RECORD(sl__table_ceilings, "ceilings", sl_ceilings, ceiling_fields, 0);
+
+static const struct sl__field roofline_fields[] = {
+	SL__F(WORD, sl_profile, dtype, "dtype", "of the plan", .is_outer = 1,
+	      .words = &sl__words_dtype),
+	SL__F(WHOLE, sl_profile, n_threads, "threads", "of the plan",
+	      .is_outer = 1),
+	SL__F_GROUP(&sl__table_ceilings, NULL, NULL),
+};
+static SL__RECORD(roofline, "roofline", sl_ceilings, roofline_fields, 0);
 
 SL__WHY(not_counted, sl_counter_use, use,
 	use->counter  ? NULL
@@ -448,7 +452,7 @@ static const struct sl__field profile_fields[] = {
 	SL__F_LIST(LIST, sl_profile, by_module, n_modules, "by_path",
 		   "longest first", .of = &sl__table_operation_group),
 	SL__F(OBJECT, sl_profile, ceilings, "roofline",
-	      "what the machine reached meanwhile", .of = &ceilings),
+	      "what the machine reached meanwhile", .of = &roofline),
 	{.key = "counters",
 	 .kind = SL__FIELD_LIST,
 	 SL__AT(sl_profile, counters),

@@ -10,7 +10,6 @@
 #define SL__NO_PRODUCTS "it makes no products"
 
 extern const struct sl__record sl__table_memory_use, sl__table_operation,
-	sl__table_operation_group, sl__table_request, sl__table_ceiling_level,
-	sl__table_ceiling_peak;
+	sl__table_operation_group, sl__table_request, sl__table_ceilings;
 
 #endif
