@@ -36,7 +36,7 @@ kind_named(const struct sl__sweep_work *work, const char *type)
 }
 
 static void
-add(struct sl__sweep_work *work, size_t point, const struct sl_operation *ops,
+add(struct sl__sweep_work *work, size_t point, struct sl_operation *ops,
     size_t n, struct sl__arena *arena)
 {
 	const struct sl_profile p = {.operations = ops, .n_operations = n};

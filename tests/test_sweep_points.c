@@ -42,7 +42,7 @@ make(struct made *m)
 static const struct sl_inspection model = {.name = "made"};
 
 /* Two operations that take 70 and 30 % on either side of the ridge. */
-static const struct sl_operation operations[] = {
+static struct sl_operation operations[] = {
 	{.type = "Conv",
 	 .roof = SL_LEVEL_COMPUTE,
 	 .share = 0.7,

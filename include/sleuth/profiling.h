@@ -501,7 +501,7 @@ struct sl_profile {
 	enum sl_stop stopped_by;
 
 	struct sl_ledger ledger;
-	const struct sl_operation *operations; /* in the order they run */
+	struct sl_operation *operations; /* in the order they run */
 	size_t n_operations;
 	const size_t *by_time; /* operations, longest first */
 	size_t n_hot;          /* of these, experimented on */

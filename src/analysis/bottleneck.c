@@ -461,8 +461,7 @@ enum sl_status
 sl__judge(struct sl_profile *profile, const struct sl__diagnosis *diagnosis,
 	  struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 	const struct sl_hog_effect none = {(double)NAN, (double)NAN,
 					   (double)NAN, (double)NAN};
 	enum sl_status rc = SL_OK;

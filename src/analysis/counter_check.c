@@ -21,8 +21,7 @@ static const enum sl_event missing[SL__N_MEMORIES] = {
 void
 sl__counts_take(struct sl_profile *profile, const struct sl__counted *counted)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 
 	memcpy(profile->counters, counted->uses, sizeof(profile->counters));
 	profile->no_counter = counted->absent;
@@ -72,8 +71,7 @@ lines_read(const struct sl_operation *op, const struct sl_profile *profile,
 void
 sl__counter_traffic(struct sl_profile *profile)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 
 	for (size_t i = 0; i < profile->n_operations; i++) {
 		struct sl_operation *op = &ops[i];

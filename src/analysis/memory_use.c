@@ -444,8 +444,7 @@ sl__memory_use_tell(struct sl_profile *profile, struct sl__arena *arena,
 		    struct sl_error *err)
 {
 	const struct sl_memory_use *use = &profile->memory;
-	struct sl_operation *operations =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *operations = profile->operations;
 
 	const char *absent = use->n_timeline ? "it did not run while memory "
 					       "was tracked"

@@ -594,8 +594,7 @@ enum sl_status
 sl__parts_mark(struct sl_profile *profile, const struct sl_plan *plan,
 	       struct sl__arena *scratch, struct sl_error *err)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 	enum sl_part *parts =
 		sl__arena_array(scratch, sl_plan_n_steps(plan), sizeof(*parts));
 	enum sl_status rc;

@@ -182,8 +182,7 @@ place(const struct sl_ceilings *ceilings, struct sl_operation *op)
 void
 sl__roofline_types(struct sl_profile *profile)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 
 	for (size_t i = 0; i < profile->n_operations; i++)
 		ops[i].dtype = dtype_of(&ops[i], profile->dtype);
@@ -193,8 +192,7 @@ void
 sl__roofline_place(struct sl_profile *profile)
 {
 	struct sl_ceilings *ceilings = &profile->ceilings;
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 
 	ceilings->ridge = (double)NAN;
 	if (ceilings->n_levels)
@@ -472,8 +470,7 @@ enum sl_status
 sl__physics_check(struct sl_profile *profile, struct sl__arena *arena,
 		  struct sl_error *err)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 	struct sl__facts found;
 
 	sl__facts_init(&found, arena, profile->impossible,

@@ -258,8 +258,7 @@ enum sl_status
 sl__traffic_of(struct sl_profile *profile, const struct sl_plan *plan,
 	       struct sl__arena *scratch, struct sl_error *err)
 {
-	struct sl_operation *ops =
-		(struct sl_operation *)(uintptr_t)profile->operations;
+	struct sl_operation *ops = profile->operations;
 	struct sl__boundary boundaries[SL_TRAFFIC_MOST];
 	size_t n = list_boundaries(&profile->ceilings, boundaries);
 	struct reader r = {.program = plan->current, .arena = scratch};
