@@ -48,9 +48,9 @@ add(struct sl__sweep_work *work, size_t point, struct sl_operation *ops,
 static void
 test_few(void **state)
 {
-	const struct sl_operation ops[] = {operation_of("Conv", 5),
-					   operation_of("Relu", 1),
-					   operation_of("Conv", 7)};
+	struct sl_operation ops[] = {operation_of("Conv", 5),
+				     operation_of("Relu", 1),
+				     operation_of("Conv", 7)};
 	struct sl__sweep_work work = {.n_points = POINTS, .n_visits = 1};
 	struct sl__arena arena;
 
