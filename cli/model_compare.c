@@ -68,12 +68,12 @@ static const struct option options[] = {
 
 /* What is compared. */
 struct field {
-	struct sl_contender contenders[SL_CONTENDERS_MOST];
-	struct sl_plan_options plans[SL_CONTENDERS_MOST];
+	struct sl_model_arm arms[SL_MODEL_ARMS_MAX];
+	struct sl_plan_options plans[SL_MODEL_ARMS_MAX];
 	struct models models;
 };
 
-RENDER_WITH(sl_versus_render)
+RENDER_WITH(sl_model_comparison_render)
 
 static int
 has_b_options(const struct arguments *a)
@@ -94,9 +94,9 @@ count_models(struct field *f, const struct arguments *a, const char **words,
 		       "one model given: name another, or say with "
 		       "--b-threads, --b-dtype, --b-batch or --b-no-fusion how "
 		       "B differs");
-	if (n > SL_CONTENDERS_MOST)
+	if (n > SL_MODEL_ARMS_MAX)
 		refuse(help.name, "%zu models: at most %d can be compared", n,
-		       SL_CONTENDERS_MOST);
+		       SL_MODEL_ARMS_MAX);
 	if (n > 2 && has_b_options(a))
 		refuse(help.name, "--b-... options are for two models, not %zu",
 		       n);
@@ -160,9 +160,9 @@ name_of_b(const struct arguments *a, const char *word)
 }
 
 static void
-set_contender(const struct arguments *a, struct field *f, size_t i)
+set_arm(const struct arguments *a, struct field *f, size_t i)
 {
-	struct sl_contender *c = &f->contenders[i];
+	struct sl_model_arm *c = &f->arms[i];
 	const char *word = f->models.names[i];
 
 	f->plans[i] = i ? a->b_plan.plan : a->plan.plan;
@@ -179,9 +179,9 @@ set_contender(const struct arguments *a, struct field *f, size_t i)
 
 /* The worst of all that came after A: 1 before 2 before 0. */
 static int
-judge(const struct arguments *a, const struct sl_versus *v)
+judge(const struct arguments *a, const struct sl_model_comparison *v)
 {
-	struct sl_comparison rows[SL_CONTENDERS_MOST];
+	struct sl_comparison rows[SL_MODEL_ARMS_MAX];
 	const struct sl_bench all = {.comparisons = rows,
 				     .n_comparisons = v->n - 1};
 	struct gate gate = a->gate;
@@ -203,12 +203,12 @@ judge(const struct arguments *a, const struct sl_versus *v)
 static int
 run(const struct arguments *a, const struct field *f)
 {
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.time_s = a->time_s,
-					.min_rounds = a->min_rounds,
-					.seed = a->plan.seed};
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .time_s = a->time_s,
+						  .min_rounds = a->min_rounds,
+						  .seed = a->plan.seed};
 	double margin = a->gate.has_time ? a->gate.time : a->margin;
-	struct sl_versus *versus;
+	struct sl_model_comparison *comparison;
 	struct sl_error err;
 	int code;
 
@@ -216,14 +216,14 @@ run(const struct arguments *a, const struct field *f)
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
 	how.progress_ctx = (void *)(uintptr_t)help.name;
-	if (sl_versus(&versus, f->contenders, f->models.n, &how, &err))
+	if (sl_compare_models(&comparison, f->arms, f->models.n, &how, &err))
 		return exit_for(help.name, &err);
 	code = exit_unless_stopped(
-		output_write(&a->output, help.name, render, versus),
-		versus->stopped_by);
+		output_write(&a->output, help.name, render, comparison),
+		comparison->stopped_by);
 	if (!code)
-		code = judge(a, versus);
-	sl_versus_free(versus);
+		code = judge(a, comparison);
+	sl_model_comparison_free(comparison);
 	return code;
 }
 
@@ -247,7 +247,7 @@ model_compare(char **argv)
 	check(&a, &f, words, n);
 	models_open(&f.models, &a.model, help.name, a.plan.seed);
 	for (size_t i = 0; i < f.models.n; i++)
-		set_contender(&a, &f, i);
+		set_arm(&a, &f, i);
 	code = run(&a, &f);
 	models_close(&f.models);
 	return code;

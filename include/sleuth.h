@@ -44,7 +44,7 @@
 #include "sleuth/sweeping.h"
 #include "sleuth/microscope.h"
 #include "sleuth/generating.h"
-#include "sleuth/versus.h"
+#include "sleuth/comparing.h"
 #include "sleuth/results.h"
 
 #ifdef __cplusplus

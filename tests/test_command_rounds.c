@@ -132,7 +132,7 @@ take(struct scene *s, enum sl_stop stopped_by, size_t n_rounds)
 		fail_msg("%s", err.text);
 	assert_int_equal(s->rounds.stopped_by, stopped_by);
 	assert_int_equal(s->rounds.n_rounds, n_rounds);
-	assert_int_equal(s->rounds.match.n_taken, n_rounds);
+	assert_int_equal(s->rounds.arms.n_taken, n_rounds);
 	sl__arena_release(&s->arena);
 }
 
@@ -220,8 +220,7 @@ a_verdict_ends_it(void **state)
 	s.how.until = SL_UNTIL_VERDICT;
 	s.wall_ns[1] = 12e6;
 	take(&s, SL_STOP_VERDICT, 10);
-	assert_int_equal(s.rounds.match.opponents[1].wall.verdict,
-			 SL_VERDICT_SLOWER);
+	assert_int_equal(s.rounds.arms.arms[1].wall.verdict, SL_VERDICT_SLOWER);
 	/* A ratio that is not known well takes fifty rounds. */
 	set_scene(&s);
 	s.how.until = SL_UNTIL_VERDICT;
@@ -242,8 +241,8 @@ disturbed_rounds_do_not_count(void **state)
 	s.how.n_runs = 20;
 	s.delayed = 1u << 5 | 1u << 10;
 	take(&s, SL_STOP_RUNS, 20);
-	assert_int_equal(s.rounds.match.n_disturbed, 2);
-	assert_int_equal(s.rounds.match.n_left_out, 2);
+	assert_int_equal(s.rounds.arms.n_disturbed, 2);
+	assert_int_equal(s.rounds.arms.n_left_out, 2);
 	sl__watch_close(&s.watch, &noise);
 	assert_int_equal(noise.n_slots, 40);
 	assert_int_equal(noise.n_disturbed, 2);

@@ -92,16 +92,16 @@ compare_models(void *ctx, const struct sl_allocator *allocator,
 	       struct sl_error *err)
 {
 	struct sl_plan_options own = plan_from(allocator);
-	const struct sl_contender sides[] = {{.graph = ctx, .plan = &own},
+	const struct sl_model_arm sides[] = {{.graph = ctx, .plan = &own},
 					     {.graph = ctx, .plan = &own}};
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.time_s = 0.001,
-					.min_rounds = 1,
-					.allocator = allocator};
-	struct sl_versus *versus;
-	enum sl_status rc = sl_versus(&versus, sides, 2, &how, err);
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .time_s = 0.001,
+						  .min_rounds = 1,
+						  .allocator = allocator};
+	struct sl_model_comparison *versus;
+	enum sl_status rc = sl_compare_models(&versus, sides, 2, &how, err);
 
-	sl_versus_free(versus);
+	sl_model_comparison_free(versus);
 	return rc;
 }
 

@@ -88,19 +88,20 @@ write_memory(struct sl_buf *out)
 }
 
 static void
-write_versus(struct sl_buf *out)
+write_comparison(struct sl_buf *out)
 {
 	struct sl_plan_options plan = plan_options();
 	struct sl_graph *graph = graph_of("mlp:8-8-4");
-	const struct sl_contender sides[] = {{.graph = graph, .plan = &plan},
+	const struct sl_model_arm sides[] = {{.graph = graph, .plan = &plan},
 					     {.graph = graph, .plan = &plan}};
-	struct sl_versus_options how = {
+	struct sl_model_comparison_options how = {
 		.struct_size = sizeof(how), .time_s = 0.01, .min_rounds = 1};
-	struct sl_versus *v;
+	struct sl_model_comparison *v;
 
-	assert_int_equal(sl_versus(&v, sides, 2, &how, NULL), SL_OK);
-	assert_int_equal(sl_versus_render(v, &as_json, out, NULL), SL_OK);
-	sl_versus_free(v);
+	assert_int_equal(sl_compare_models(&v, sides, 2, &how, NULL), SL_OK);
+	assert_int_equal(sl_model_comparison_render(v, &as_json, out, NULL),
+			 SL_OK);
+	sl_model_comparison_free(v);
 	sl_graph_free(graph);
 }
 
@@ -182,7 +183,7 @@ results_are_read_and_shown(void **state)
 		     {"comparisons", write_comparisons, 3},
 		     {"bench", write_bench, 3},
 		     {"memory", write_memory, 1},
-		     {"versus", write_versus, 5},
+		     {"versus", write_comparison, 5},
 		     {"sweep", write_sweep, 13},
 		     {"generation", write_generation, 5}};
 

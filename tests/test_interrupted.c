@@ -85,18 +85,18 @@ try_overhead(struct fixture *f)
 }
 
 static enum sl_status
-try_versus(struct fixture *f)
+try_comparison(struct fixture *f)
 {
-	const struct sl_contender sides[] = {
+	const struct sl_model_arm sides[] = {
 		{.graph = f->g->graph, .plan = &f->plan},
 		{.graph = f->g->graph, .plan = &f->plan}};
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.interrupt = &f->i.flag,
-					.allocator = &f->i.allocator};
-	struct sl_versus *versus;
-	enum sl_status rc = sl_versus(&versus, sides, 2, &how, &f->err);
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .interrupt = &f->i.flag,
+						  .allocator = &f->i.allocator};
+	struct sl_model_comparison *versus;
+	enum sl_status rc = sl_compare_models(&versus, sides, 2, &how, &f->err);
 
-	sl_versus_free(versus);
+	sl_model_comparison_free(versus);
 	return rc;
 }
 
@@ -156,7 +156,7 @@ static void
 an_endless_pass_ends_whoever_makes_it(void **state)
 {
 	static enum sl_status (*const tries[])(struct fixture *) = {
-		try_run,   try_profile, try_overhead, try_versus,
+		try_run,   try_profile, try_overhead, try_comparison,
 		try_sweep, try_memory,  try_latency,
 	};
 
@@ -236,26 +236,27 @@ a_comparison_keeps_the_rounds_before(void **state)
 {
 	(void)state;
 	for (int k = 1; k < 200; k += 20) {
-		struct sl_contender sides[2];
-		struct sl_versus_options how = {.struct_size = sizeof(how),
-						.time_s = 600,
-						.min_rounds = ENDLESSLY};
-		struct sl_versus *versus;
+		struct sl_model_arm sides[2];
+		struct sl_model_comparison_options how = {
+			.struct_size = sizeof(how),
+			.time_s = 600,
+			.min_rounds = ENDLESSLY};
+		struct sl_model_comparison *versus;
 		struct fixture f;
 
 		start(&f, five_times_text, 0);
-		sides[0] = sides[1] = (struct sl_contender){.graph = f.g->graph,
+		sides[0] = sides[1] = (struct sl_model_arm){.graph = f.g->graph,
 							    .plan = &f.plan};
 		how.progress = interrupt_later;
 		how.progress_ctx = &f.later;
 		how.interrupt = &f.i.flag;
 		how.allocator = &f.i.allocator;
 		f.later.n_more = k;
-		if (sl_versus(&versus, sides, 2, &how, &f.err))
+		if (sl_compare_models(&versus, sides, 2, &how, &f.err))
 			fail_msg("%s", f.err.text);
 		assert_int_equal(versus->stopped_by, SL_STOP_INTERRUPT);
 		assert_true(versus->sides[0].wall_ns.value > 0);
-		sl_versus_free(versus);
+		sl_model_comparison_free(versus);
 		finish(&f);
 	}
 }

@@ -166,7 +166,7 @@ the_interval_is_no_shorter_than_either(void **state)
 		play_placement(&g, 0.1, 0.05);
 	half = sl__anytime_t_half(&g.e.placements[0], 0.05);
 	ratio = sl__ensemble_ratio(&g.e, 0, g.scratch);
-	rounds = sl__duel_ratio(&g.e.members[0], g.scratch);
+	rounds = sl__paired_test_ratio(&g.e.members[0], g.scratch);
 	assert_true(ratio.lo <= rounds.lo && ratio.hi >= rounds.hi);
 	assert_true(ratio.lo <= exp(g.e.placements[0].mean - half));
 	assert_true(ratio.hi >= exp(g.e.placements[0].mean + half));

@@ -76,19 +76,19 @@ enum sl_fact_kind {
 
 	/* What would help; of advice that is worth the same, in this order.
 	 * Operations are how many, and the one that takes longest. */
-	SL_FACT_AVOID_LAYOUTS,   /* changes | operation */
-	SL_FACT_AVOID_MOVES,     /* operations | operation, type */
-	SL_FACT_COMPUTE_BF16,    /* convolutions and products */
-	SL_FACT_FUSE,            /* operations | operation, type */
-	SL_FACT_KEEP_KEYS,       /* tokens that are computed to make one */
-	SL_FACT_ALLOW_FUSION,    /* operations */
-	SL_FACT_ALLOW_KERNELS,   /* operations, all on plain loops */
-	SL_FACT_SHRINK_HEAD,     /* parameters? | operation */
-	SL_FACT_PRUNE,           /* parameters | operation, type */
-	SL_FACT_QUANTISE_INT8,   /* convolutions and products */
-	SL_FACT_REPLACE_LOOPS,   /* operations | operation, type */
-	SL_FACT_USE_ONE_THREAD,  /* threads, operations they slow down */
-	SL_FACT_USE_THREADS,     /* threads, threads now */
+	SL_FACT_AVOID_LAYOUTS,    /* changes | operation */
+	SL_FACT_AVOID_MOVES,      /* operations | operation, type */
+	SL_FACT_COMPUTE_BF16,     /* convolutions and products */
+	SL_FACT_FUSE,             /* operations | operation, type */
+	SL_FACT_KEEP_KEYS,        /* tokens that are computed to make one */
+	SL_FACT_ALLOW_FUSION,     /* operations */
+	SL_FACT_ALLOW_KERNELS,    /* operations, all on plain loops */
+	SL_FACT_SHRINK_HEAD,      /* parameters? | operation */
+	SL_FACT_PRUNE,            /* parameters | operation, type */
+	SL_FACT_QUANTISE_INT8,    /* convolutions and products */
+	SL_FACT_REPLACE_LOOPS,    /* operations | operation, type */
+	SL_FACT_USE_ONE_THREAD,   /* threads, operations they slow down */
+	SL_FACT_USE_THREADS,      /* threads, threads now */
 	SL_FACT_USE_LARGER_BATCH, /* batch, batch now, operations | operation */
 
 	/* What bounds the gain. */
@@ -115,9 +115,9 @@ enum sl_fact_kind {
 	SL_FACT_SHAPE_OPEN,       /* nothing does */
 
 	/* CPU or GPU on paper; by price (1) or by time (0), and then */
-	SL_FACT_CPU_WINS,    /* up to this batch | the CPU, the GPU there */
-	SL_FACT_GPU_FROM,    /* from this batch on, to that one | GPU, CPU */
-	SL_FACT_GPU_AT       /* at this batch, and (1) at every larger one | GPU,
+	SL_FACT_CPU_WINS, /* up to this batch | the CPU, the GPU there */
+	SL_FACT_GPU_FROM, /* from this batch on, to that one | GPU, CPU */
+	SL_FACT_GPU_AT    /* at this batch, and (1) at every larger one | GPU,
 				CPU */
 };
 enum { SL_N_FACT_KINDS = SL_FACT_GPU_AT + 1 };

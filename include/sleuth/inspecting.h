@@ -180,11 +180,7 @@ struct sl_training {
 };
 
 /* A size that grows. */
-enum sl_growth_axis {
-	SL_GROWTH_BATCH = 0,
-	SL_GROWTH_SEQ,
-	SL_GROWTH_PAST
-};
+enum sl_growth_axis { SL_GROWTH_BATCH = 0, SL_GROWTH_SEQ, SL_GROWTH_PAST };
 enum { SL_N_GROWTH_AXES = SL_GROWTH_PAST + 1 };
 
 /* "batch", "seq", "past"; never NULL. */
@@ -464,12 +460,12 @@ struct sl_hardware_report {
 	size_t n_unknown_values; /* whose size is not known */
 	double rate_per_s, latency_s, n_samples, n_epochs; /* as asked */
 	enum sl_optimizer optimizer;
-	const char *cheapest;   /* id that holds rate and latency at least cost
+	const char *cheapest;    /* id that holds rate and latency at least cost
 			         a month, or a sample where no rate was asked;
 				 NULL: none, or not asked */
 	struct sl_fact crossing; /* CPU or GPU, and at which batches; NONE:
 				   there are not both, with room */
-	double hours_per_month; /* 730 */
+	double hours_per_month;  /* 730 */
 };
 
 SL_API enum sl_status
@@ -512,10 +508,10 @@ struct sl_fit {
 	const char *sizes; /* all of them, at 'size': "batch 512, seq 128" */
 	double memory_bytes;
 	enum sl_optimizer optimizer;
-	int64_t largest;   /* as predicted; 0: not even the smallest fits; at
+	int64_t largest; /* as predicted; 0: not even the smallest fits; at
 			    most so much where n_unknown.  Where the engine was
 			    tried, verified.runs_at is the answer. */
-	int is_planned;    /* predicted from plans of the engine; else from the
+	int is_planned;  /* predicted from plans of the engine; else from the
 			    graph */
 	const char *unplanned; /* why it is from the graph; NULL: planned */
 	size_t n_plans;        /* made to find it; nothing was run */

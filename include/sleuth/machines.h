@@ -140,7 +140,8 @@ struct sl_machine {
 	size_t n_isa;
 	const struct sl_isa_cap *caps; /* of these, not used */
 	size_t n_caps;
-	struct sl_text_reading governor, turbo, huge_pages, smt, hypervisor, energy;
+	struct sl_text_reading governor, turbo, huge_pages, smt, hypervisor,
+		energy;
 	const struct sl_counter *counters;
 	size_t n_counters;
 	const char *fingerprint; /* 16 hexadecimal digits */
@@ -152,11 +153,12 @@ struct sl_machine {
 	size_t n_levels;
 	const struct sl_memory_point *points;
 	size_t n_points;
-	struct sl_text_reading buffer_pages; /* pages under the buffers measured in */
-	size_t max_threads;          /* the most that were used at once */
-	size_t n_passes;             /* over everything that is measured */
-	double elapsed_s;            /* of measuring */
-	double measured_at_s;        /* since 1970 */
+	struct sl_text_reading
+		buffer_pages; /* pages under the buffers measured in */
+	size_t max_threads;   /* the most that were used at once */
+	size_t n_passes;      /* over everything that is measured */
+	double elapsed_s;     /* of measuring */
+	double measured_at_s; /* since 1970 */
 	int from_cache;
 	enum sl_stop stopped_by;
 };
@@ -204,18 +206,18 @@ SL_API void sl_machine_free(struct sl_machine *m);
  * NULL when there is none.
  */
 SL_API const struct sl_peak *sl_machine_find_peak(const struct sl_machine *m,
-				       enum sl_dtype dtype, size_t n_threads);
+						  enum sl_dtype dtype,
+						  size_t n_threads);
 
 /* Likewise the row of an access to a level. */
-SL_API const struct sl_memory_level *sl_machine_find_level(const struct sl_machine *m,
-						enum sl_level level,
-						enum sl_access access,
-						size_t n_threads);
+SL_API const struct sl_memory_level *
+sl_machine_find_level(const struct sl_machine *m, enum sl_level level,
+		      enum sl_access access, size_t n_threads);
 
 /* Likewise the fastest stream of a level, by bytes that the program names. */
-SL_API const struct sl_memory_level *sl_machine_find_bandwidth(const struct sl_machine *m,
-						    enum sl_level level,
-						    size_t n_threads);
+SL_API const struct sl_memory_level *
+sl_machine_find_bandwidth(const struct sl_machine *m, enum sl_level level,
+			  size_t n_threads);
 
 /* Whether the CPU has, or may have, arithmetic that was not measured: it could
  * be faster than all that was. */

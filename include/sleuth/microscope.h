@@ -55,7 +55,7 @@ struct sl_micro_point {
 	double bound_ns;     /* least time under it; NaN: no ceilings */
 	double roof_share, roof_share_lo, roof_share_hi; /* bound / median */
 	enum sl_micro_class micro_class;
-	int is_sure;            /* the same at both ends of the interval */
+	int is_sure; /* the same at both ends of the interval */
 	const struct sl_fact *impossible; /* a rate above what the machine does;
 					     NULL */
 };
@@ -94,13 +94,13 @@ SL_API const char *sl_micro_axis_text(enum sl_micro_axis axis);
 /* What to optimise at the largest size, from its class and from whether it
  * matters where data lie. */
 enum sl_micro_focus {
-	SL_MICRO_FOCUS_NONE = 0,      /* unknown, or not measured */
-	SL_MICRO_FOCUS_PRECISION,     /* at the arithmetic's roof */
-	SL_MICRO_FOCUS_BYTES,         /* at a memory's */
-	SL_MICRO_FOCUS_CALLS,         /* overhead: fewer, larger ones */
-	SL_MICRO_FOCUS_KERNEL,        /* neither roof explains the time */
-	SL_MICRO_FOCUS_INSTRUCTIONS,  /* likewise; as fast from nearer memory */
-	SL_MICRO_FOCUS_BOTH           /* likewise; faster from nearer memory:
+	SL_MICRO_FOCUS_NONE = 0,     /* unknown, or not measured */
+	SL_MICRO_FOCUS_PRECISION,    /* at the arithmetic's roof */
+	SL_MICRO_FOCUS_BYTES,        /* at a memory's */
+	SL_MICRO_FOCUS_CALLS,        /* overhead: fewer, larger ones */
+	SL_MICRO_FOCUS_KERNEL,       /* neither roof explains the time */
+	SL_MICRO_FOCUS_INSTRUCTIONS, /* likewise; as fast from nearer memory */
+	SL_MICRO_FOCUS_BOTH          /* likewise; faster from nearer memory:
 					 bytes and kernel */
 };
 enum { SL_N_MICRO_FOCUSES = SL_MICRO_FOCUS_BOTH + 1 };
@@ -115,9 +115,9 @@ struct sl_micro_series {
 	size_t n_points, n_measured;
 	const struct sl_micro_turn *turns; /* by kind, then ascending */
 	size_t n_turns;
-	size_t reached;     /* the first of the measured points from which on
+	size_t reached; /* the first of the measured points from which on
 			       all have 80 % of their roof; SIZE_MAX: none */
-	size_t largest;     /* the last measured one; SIZE_MAX: none */
+	size_t largest; /* the last measured one; SIZE_MAX: none */
 	enum sl_micro_focus focus; /* there */
 };
 

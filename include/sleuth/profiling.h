@@ -107,7 +107,7 @@ struct sl_counter_use {
 
 /* What an operation made the counters count, all threads. */
 struct sl_operation_counts {
-	double of[SL_N_EVENTS]; /* a call, mean; NaN: not counted */
+	double of[SL_N_EVENTS];          /* a call, mean; NaN: not counted */
 	const char *absent[SL_N_EVENTS]; /* and why; NULL */
 	size_t n_calls;
 };
@@ -155,7 +155,7 @@ struct sl_operation {
 	size_t n_covers;
 	double n_calls; /* per iteration; below 1 in a branch */
 	uint64_t parameters;
-	const char *output_shape; /* "1x64x112x112"; "" for none */
+	const char *output_shape;       /* "1x64x112x112"; "" for none */
 	struct sl_reading memory_bytes; /* live while it runs */
 
 	double self_ns;               /* mean per iteration */
@@ -179,7 +179,7 @@ struct sl_operation {
 	double bound_ns;            /* the roofline's least time for a call */
 	double ceiling_share; /* bound_ns of median_ns, 0 to 1; NaN: no ceiling */
 	enum sl_level roof;   /* that bounds it: COMPUTE or a memory */
-	const struct sl_fact *impossible; /* a rate above what the machine
+	const struct sl_fact *impossible;   /* a rate above what the machine
 					     does, and the likely cause; NULL:
 					     none */
 	const struct sl_response *response; /* NULL: not experimented on */
@@ -208,8 +208,8 @@ struct sl_ledger {
 	struct sl_estimate overhead_ns;
 	double overhead_share, residual_share; /* of wall */
 	size_t n_iterations;                   /* that the means are over */
-	size_t n_left_out;  /* further ones, of disturbed rounds */
-	int is_closed;      /* |residual| at most 2 % of wall */
+	size_t n_left_out;   /* further ones, of disturbed rounds */
+	int is_closed;       /* |residual| at most 2 % of wall */
 	struct sl_fact open; /* which entry is uncertain where it is not closed:
 				SL_FACT_OPEN_FEW, OPEN_WIDE, OPEN_SHORT; NONE */
 	const char *absent;  /* why nothing was recorded; NULL */
@@ -222,11 +222,7 @@ struct sl_memory_moment {
 };
 
 /* When a process was largest. */
-enum sl_peak_moment {
-	SL_PEAK_UNKNOWN = 0,
-	SL_PEAK_PLANNING,
-	SL_PEAK_RUNNING
-};
+enum sl_peak_moment { SL_PEAK_UNKNOWN = 0, SL_PEAK_PLANNING, SL_PEAK_RUNNING };
 enum { SL_N_PEAK_MOMENTS = SL_PEAK_RUNNING + 1 };
 
 /* "unknown", "while it was planned", "while it ran"; never NULL. */
@@ -422,11 +418,7 @@ struct sl_trace_mark {
 };
 
 /* Why an iteration is kept whole. */
-enum sl_kept {
-	SL_KEPT_FIRST = 0,
-	SL_KEPT_MEDIAN,
-	SL_KEPT_SLOWEST
-};
+enum sl_kept { SL_KEPT_FIRST = 0, SL_KEPT_MEDIAN, SL_KEPT_SLOWEST };
 
 struct sl_trace_iteration {
 	enum sl_kept why;

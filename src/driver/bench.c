@@ -131,10 +131,10 @@ memory_ratio(const struct bench *b, const struct sl_bench_result *base,
 }
 
 static void
-conclude_duel(struct bench *b, size_t command,
+conclude_test(struct bench *b, size_t command,
 	      const struct sl_bench_result *results, struct sl_comparison *out)
 {
-	sl__match_conclude(&b->rounds.match, command, out);
+	sl__arm_set_conclude(&b->rounds.arms, command, out);
 	out->a = results[0].command->name;
 	out->b = results[command].command->name;
 	out->memory_ratio = memory_ratio(b, &results[0], &results[command]);
@@ -157,7 +157,7 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 		if (rc)
 			return rc;
 		if (i)
-			conclude_duel(b, i, results, &comparisons[i - 1]);
+			conclude_test(b, i, results, &comparisons[i - 1]);
 	}
 	out->results = results;
 	out->n_results = n;
@@ -268,7 +268,7 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	how = with_defaults(options);
 	rc = check_options(&how, n, err);
 	if (!rc)
-		rc = sl__match_defaults(&how.margin, &how.alpha, err);
+		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
 	result = sl__boxed_new(&b.arena, how.allocator, sizeof(*result));

@@ -2,15 +2,15 @@
 /*
  * compare.c - models against each other: which is faster, and where.
  *
- * src/experiment/model_duel.c plays the rounds and decides; here the
- * contenders are made ready and what was found is put into words and rows.
+ * src/experiment/model_rounds.c plays the rounds and decides; here the
+ * arms are made ready and what was found is put into words and rows.
  */
 #include "base/pages.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "experiment/model_duel.h"
+#include "experiment/model_rounds.h"
 #include "experiment/pairing.h"
-#include "stats/match.h"
+#include "stats/arm_set.h"
 #include "stats/quantile.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
@@ -29,45 +29,48 @@ enum { MAX_PLANNINGS = 3, SPACER_LINES = 1 << 16 /* of 64 bytes */ };
  * change below that is not named. */
 static const double PLACEMENT_REACH = 0.1;
 
-struct arbiter {
-	const struct sl_contender *contenders;
-	struct sl_versus_options how; /* defaults filled in */
-	struct sl__arena *arena;      /* of the result */
+struct comparing {
+	const struct sl_model_arm *arms;
+	struct sl_model_comparison_options how; /* defaults filled in */
+	struct sl__arena *arena;                /* of the result */
 	struct sl__arena scratch;
-	struct sl_versus *out;
-	struct sl_versus_side *sides;
-	struct sl_versus_pair *pairs;
+	struct sl_model_comparison *out;
+	struct sl_model_arm_result *sides;
+	struct sl_arm_comparison *pairs;
 	size_t n;
 	struct sl__rng rng;       /* decides where plans come to lie */
 	struct sl__pages *spacer; /* memory between them; NULL: none */
 	int is_unfinished; /* a plan had no time to measure all algorithms */
-	struct sl__subject slots[SL_CONTENDERS_MOST][2];  /* one is made anew
+	struct sl__subject slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
 							    beside the other */
-	struct sl__subject *subjects[SL_CONTENDERS_MOST]; /* NULL: not open */
-	struct sl_plan_options plans[SL_CONTENDERS_MOST];
-	struct sl__duelist duelists[SL_CONTENDERS_MOST];
+	struct sl__subject *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
+	struct sl_plan_options plans[SL_MODEL_ARMS_MAX];
+	struct sl__arm_run runs[SL_MODEL_ARMS_MAX];
 	struct sl__same_choices choices;
-	struct sl__model_duel duel;
+	struct sl__model_rounds model_rounds;
 };
 
 const char *
-sl_versus_basis_text(enum sl_versus_basis basis)
+sl_comparison_basis_text(enum sl_comparison_basis basis)
 {
-	static const char *const words[SL_N_VERSUS_BASES] = {
+	static const char *const words[SL_N_COMPARISON_BASES] = {
 		"wall time", "CPU time", "typical layer"};
 
-	return (unsigned)basis < SL_N_VERSUS_BASES ? words[basis] : "unknown";
+	return (unsigned)basis < SL_N_COMPARISON_BASES ? words[basis]
+						       : "unknown";
 }
 
 static enum sl_status
-take_options(struct sl_versus_options *out,
-	     const struct sl_versus_options *options, struct sl_error *err)
+take_options(struct sl_model_comparison_options *out,
+	     const struct sl_model_comparison_options *options,
+	     struct sl_error *err)
 {
 	memset(out, 0, sizeof(*out));
 	out->struct_size = sizeof(*out);
 	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_versus_options: struct_size is wrong");
+		return sl__fail(
+			err, SL_E_USAGE,
+			"sl_model_comparison_options: struct_size is wrong");
 	if (options)
 		*out = *options;
 	if (out->time_s == 0)
@@ -80,27 +83,25 @@ take_options(struct sl_versus_options *out,
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				out->time_s);
-	return sl__match_defaults(&out->margin, &out->alpha, err);
+	return sl__arm_set_defaults(&out->margin, &out->alpha, err);
 }
 
 static enum sl_status
-check_contenders(const struct sl_contender *contenders, size_t n,
-		 struct sl_error *err)
+check_arms(const struct sl_model_arm *arms, size_t n, struct sl_error *err)
 {
-	if (n < 2 || n > SL_CONTENDERS_MOST)
-		return sl__fail(err, SL_E_USAGE,
-				"%zu contenders: must be 2 to %d", n,
-				SL_CONTENDERS_MOST);
+	if (n < 2 || n > SL_MODEL_ARMS_MAX)
+		return sl__fail(err, SL_E_USAGE, "%zu arms: must be 2 to %d", n,
+				SL_MODEL_ARMS_MAX);
 	for (size_t i = 0; i < n; i++) {
-		if (!contenders[i].graph)
-			return sl__fail(err, SL_E_USAGE,
-					"contender %zu has no graph", i + 1);
+		if (!arms[i].graph)
+			return sl__fail(err, SL_E_USAGE, "arm %zu has no graph",
+					i + 1);
 	}
 	return SL_OK;
 }
 
 static void
-close_subjects(struct arbiter *a)
+close_subjects(struct comparing *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		if (a->subjects[i])
@@ -110,10 +111,10 @@ close_subjects(struct arbiter *a)
 }
 
 static enum sl_status
-open_subject(struct arbiter *a, size_t i, struct sl__subject *out,
+open_subject(struct comparing *a, size_t i, struct sl__subject *out,
 	     struct sl_error *err)
 {
-	const struct sl_contender *c = &a->contenders[i];
+	const struct sl_model_arm *c = &a->arms[i];
 	struct sl_plan_options none = {.struct_size = sizeof(none)};
 	struct sl__subject_options how = {
 		.plan = &a->plans[i],
@@ -136,17 +137,16 @@ open_subject(struct arbiter *a, size_t i, struct sl__subject *out,
 }
 
 static struct sl__paired_side
-side_of(const struct arbiter *a, size_t i)
+side_of(const struct comparing *a, size_t i)
 {
-	struct sl__paired_side side = {a->subjects[i]->plan,
-				       a->contenders[i].graph};
+	struct sl__paired_side side = {a->subjects[i]->plan, a->arms[i].graph};
 
 	return side;
 }
 
 /* Steps of plans with the same settings that run another algorithm. */
 static enum sl_status
-count_other_kernels(struct arbiter *a, size_t i, size_t k, size_t *n,
+count_other_kernels(struct comparing *a, size_t i, size_t k, size_t *n,
 		    struct sl_error *err)
 {
 	struct sl__paired_side x = side_of(a, i), y = side_of(a, k);
@@ -161,10 +161,10 @@ count_other_kernels(struct arbiter *a, size_t i, size_t k, size_t *n,
 	return rc;
 }
 
-/* All contenders, and how many of their steps ought to be the same but are
+/* All arms, and how many of their steps ought to be the same but are
  * not. */
 static enum sl_status
-open_all(struct arbiter *a, size_t *n_other, struct sl_error *err)
+open_all(struct comparing *a, size_t *n_other, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
@@ -187,7 +187,7 @@ open_all(struct arbiter *a, size_t *n_other, struct sl_error *err)
 }
 
 static enum sl_status
-open_subjects(struct arbiter *a, struct sl_error *err)
+open_subjects(struct comparing *a, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 	size_t n_other = 1;
@@ -203,7 +203,7 @@ open_subjects(struct arbiter *a, struct sl_error *err)
 
 /* The old plan goes once the new one is found to be the same. */
 static enum sl_status
-renew_one(struct arbiter *a, size_t i, struct sl_error *err)
+renew_one(struct comparing *a, size_t i, struct sl_error *err)
 {
 	struct sl__subject *fresh = &a->slots[i][0];
 	enum sl_status rc;
@@ -228,7 +228,7 @@ renew_one(struct arbiter *a, size_t i, struct sl_error *err)
 /* Takes some memory, a number of bytes that chance decides, so that what is
  * made next lies elsewhere than the last time; the one before goes. */
 static enum sl_status
-move_on(struct arbiter *a, struct sl_error *err)
+move_on(struct comparing *a, struct sl_error *err)
 {
 	struct sl__pages *spacer;
 	uint64_t n_bytes = 64 * (1 + sl__rng_below(&a->rng, SPACER_LINES));
@@ -251,11 +251,11 @@ move_on(struct arbiter *a, struct sl_error *err)
 /* The same plans elsewhere in memory, one by one; a coin decides who comes
  * first, so that neither has the better place by rule. */
 static enum sl_status
-renew(struct sl__duelist *duelists, size_t n, size_t *n_renewed, void *ctx,
+renew(struct sl__arm_run *runs, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
-	struct arbiter *a = ctx;
-	size_t order[SL_CONTENDERS_MOST];
+	struct comparing *a = ctx;
+	size_t order[SL_MODEL_ARMS_MAX];
 	enum sl_status rc = move_on(a, err);
 
 	*n_renewed = 0;
@@ -268,20 +268,20 @@ renew(struct sl__duelist *duelists, size_t n, size_t *n_renewed, void *ctx,
 		rc = renew_one(a, i, err);
 		if (rc)
 			break;
-		duelists[i].side = side_of(a, i);
-		duelists[i].plan = a->subjects[i]->plan;
+		runs[i].side = side_of(a, i);
+		runs[i].plan = a->subjects[i]->plan;
 		++*n_renewed;
 	}
 	return rc;
 }
 
 /*
- * What renewing all plans takes, by what making them took.  Of contenders that
+ * What renewing all plans takes, by what making them took.  Of arms that
  * share a graph and its settings only the first had to measure algorithms: the
  * least of their times counts.
  */
 static double
-expected_renewal_ns(const struct arbiter *a)
+expected_renewal_ns(const struct comparing *a)
 {
 	double sum = 0;
 
@@ -289,7 +289,7 @@ expected_renewal_ns(const struct arbiter *a)
 		double least = a->sides[i].plan_ns;
 
 		for (size_t k = 0; k < a->n; k++) {
-			if (a->contenders[k].graph == a->contenders[i].graph &&
+			if (a->arms[k].graph == a->arms[i].graph &&
 			    sl__same_settings(a->subjects[k]->plan,
 					      a->subjects[i]->plan))
 				least = fmin(least, a->sides[k].plan_ns);
@@ -300,7 +300,7 @@ expected_renewal_ns(const struct arbiter *a)
 }
 
 static enum sl_status
-find_batch(struct arbiter *a, size_t i, struct sl_error *err)
+find_batch(struct comparing *a, size_t i, struct sl_error *err)
 {
 	struct sl_inspect_options how = {
 		.struct_size = sizeof(how),
@@ -308,8 +308,7 @@ find_batch(struct arbiter *a, size_t i, struct sl_error *err)
 		.sizes = &a->subjects[i]->sizes,
 	};
 	struct sl_inspection *model;
-	enum sl_status rc =
-		sl_inspect(&model, a->contenders[i].graph, &how, err);
+	enum sl_status rc = sl_inspect(&model, a->arms[i].graph, &how, err);
 
 	if (rc)
 		return rc;
@@ -320,11 +319,11 @@ find_batch(struct arbiter *a, size_t i, struct sl_error *err)
 }
 
 static enum sl_status
-describe_side(struct arbiter *a, size_t i, struct sl_error *err)
+describe_side(struct comparing *a, size_t i, struct sl_error *err)
 {
-	const struct sl_contender *c = &a->contenders[i];
+	const struct sl_model_arm *c = &a->arms[i];
 	const struct sl_plan *plan = a->subjects[i]->plan;
-	struct sl_versus_side *side = &a->sides[i];
+	struct sl_model_arm_result *side = &a->sides[i];
 	struct sl_step step;
 
 	side->model = sl__arena_string(a->arena, c->graph->name);
@@ -349,25 +348,25 @@ describe_side(struct arbiter *a, size_t i, struct sl_error *err)
 }
 
 static struct sl_estimate
-median_of(const struct arbiter *a, const double *x)
+median_of(const struct comparing *a, const double *x)
 {
-	size_t n = a->duel.n_counted;
+	size_t n = a->model_rounds.n_counted;
 
-	memcpy(a->duel.scratch, x, n * sizeof(*x));
-	return sl__median_estimate(a->duel.scratch, n);
+	memcpy(a->model_rounds.scratch, x, n * sizeof(*x));
+	return sl__median_estimate(a->model_rounds.scratch, n);
 }
 
 /* Times of a pair in the rounds that were kept, of one side. */
 static void
-take_column(const struct arbiter *a, size_t which, const size_t *pair_of,
+take_column(const struct comparing *a, size_t which, const size_t *pair_of,
 	    size_t pair, double *x)
 {
-	const struct sl__duelist *who = &a->duelists[which];
+	const struct sl__arm_run *who = &a->runs[which];
 
-	memset(x, 0, a->duel.n_rows * sizeof(*x));
+	memset(x, 0, a->model_rounds.n_rows * sizeof(*x));
 	for (size_t s = 0; s < who->n_steps; s++) {
-		for (size_t r = 0; pair_of[s] == pair && r < a->duel.n_rows;
-		     r++)
+		for (size_t r = 0;
+		     pair_of[s] == pair && r < a->model_rounds.n_rows; r++)
 			x[r] += (double)who->rows[r * who->n_steps + s];
 	}
 }
@@ -382,30 +381,30 @@ middle_of(const double *x, double *scratch, size_t n)
 /* The ratio, per sample, with its always-valid interval, over rounds in which
  * both ran. */
 static struct sl_estimate
-ratio_of(const struct arbiter *a, size_t which, const double *x,
+ratio_of(const struct comparing *a, size_t which, const double *x,
 	 const double *y, size_t n)
 {
-	double per_sample = log((double)a->duelists[0].n_samples /
-				(double)a->duelists[which].n_samples);
-	double logs[SL__MODEL_DUEL_ROWS], scratch[SL__MODEL_DUEL_ROWS];
-	struct sl__duel duel;
+	double per_sample = log((double)a->runs[0].n_samples /
+				(double)a->runs[which].n_samples);
+	double logs[SL__MODEL_ROUNDS_ROWS], scratch[SL__MODEL_ROUNDS_ROWS];
+	struct sl__paired_test model_rounds;
 
-	sl__duel_init(&duel, logs, SL__MODEL_DUEL_ROWS, a->how.margin,
-		      a->how.alpha, NULL);
+	sl__paired_test_init(&model_rounds, logs, SL__MODEL_ROUNDS_ROWS,
+			     a->how.margin, a->how.alpha, NULL);
 	for (size_t r = 0; r < n; r++) {
 		if (x[r] > 0 && y[r] > 0)
-			logs[duel.n++] = log(y[r] / x[r]) + per_sample;
+			logs[model_rounds.n++] = log(y[r] / x[r]) + per_sample;
 	}
-	return sl__duel_ratio(&duel, scratch);
+	return sl__paired_test_ratio(&model_rounds, scratch);
 }
 
 static void
-time_layer(const struct arbiter *a, const struct sl__contest *c, size_t which,
-	   size_t pair, struct sl_versus_layer *layer)
+time_layer(const struct comparing *a, const struct sl__arm_test *c,
+	   size_t which, size_t pair, struct sl_compared_layer *layer)
 {
-	double x[SL__MODEL_DUEL_ROWS], y[SL__MODEL_DUEL_ROWS];
-	double scratch[SL__MODEL_DUEL_ROWS];
-	size_t n = a->duel.n_rows;
+	double x[SL__MODEL_ROUNDS_ROWS], y[SL__MODEL_ROUNDS_ROWS];
+	double scratch[SL__MODEL_ROUNDS_ROWS];
+	size_t n = a->model_rounds.n_rows;
 
 	layer->a_ns = layer->b_ns = layer->log_e = (double)NAN;
 	layer->ratio = sl__no_estimate();
@@ -425,8 +424,8 @@ time_layer(const struct arbiter *a, const struct sl__contest *c, size_t which,
 }
 
 static enum sl_status
-describe_layer(struct arbiter *a, const struct sl__pair *p, size_t which,
-	       struct sl_versus_layer *layer, struct sl_error *err)
+describe_layer(struct comparing *a, const struct sl__pair *p, size_t which,
+	       struct sl_compared_layer *layer, struct sl_error *err)
 {
 	struct sl_step x, y;
 	int has_a = sl_plan_step(a->subjects[0]->plan, p->first_a, &x);
@@ -456,12 +455,12 @@ is_far(const struct sl_estimate *ratio)
 
 /* e-BH over the layers that were tested, and what no placement denies. */
 static enum sl_status
-name_layers(struct arbiter *a, const struct sl__contest *c,
-	    struct sl_versus_pair *pair, struct sl_versus_layer *layers,
+name_layers(struct comparing *a, const struct sl__arm_test *c,
+	    struct sl_arm_comparison *pair, struct sl_compared_layer *layers,
 	    struct sl_error *err)
 {
 	size_t n = 0, cap = pair->n_layers;
-	size_t n_placements = a->duel.n_placements;
+	size_t n_placements = a->model_rounds.n_placements;
 	double *log_e = sl__arena_array(&a->scratch, cap, sizeof(*log_e));
 	size_t *of = sl__arena_array(&a->scratch, cap, sizeof(*of));
 	size_t *order = sl__arena_array(&a->scratch, cap, sizeof(*order));
@@ -477,10 +476,10 @@ name_layers(struct arbiter *a, const struct sl__contest *c,
 	}
 	sl__e_bh(is_named, log_e, n, a->how.alpha / (double)(a->n - 1), order);
 	for (size_t i = 0; i < n; i++) {
-		struct sl_versus_layer *l = &layers[of[i]];
+		struct sl_compared_layer *l = &layers[of[i]];
 
 		l->is_named = is_named[i] &&
-			      sl__contest_is_steady(c, of[i], n_placements) &&
+			      sl__arm_test_is_steady(c, of[i], n_placements) &&
 			      (n_placements >= SL__PLACEMENTS_ENOUGH ||
 			       is_far(&l->ratio));
 	}
@@ -509,11 +508,11 @@ by_change(const void *a, const void *b)
 
 /* By what they change, of a pass or, where batches differ, of a sample. */
 static enum sl_status
-rank_layers(struct arbiter *a, size_t which, struct sl_error *err)
+rank_layers(struct comparing *a, size_t which, struct sl_error *err)
 {
-	struct sl_versus_pair *pair = &a->pairs[which - 1];
-	double n_a = (double)a->duelists[0].n_samples;
-	double n_b = (double)a->duelists[which].n_samples;
+	struct sl_arm_comparison *pair = &a->pairs[which - 1];
+	double n_a = (double)a->runs[0].n_samples;
+	double n_b = (double)a->runs[which].n_samples;
 	size_t n = pair->n_layers;
 	struct ranked *ranked =
 		sl__arena_array(&a->scratch, n, sizeof(*ranked));
@@ -522,7 +521,7 @@ rank_layers(struct arbiter *a, size_t which, struct sl_error *err)
 	if (!ranked || !order)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		const struct sl_versus_layer *l = &pair->layers[i];
+		const struct sl_compared_layer *l = &pair->layers[i];
 		double from = l->n_a ? l->a_ns : 0, to = l->n_b ? l->b_ns : 0;
 
 		ranked[i] = (struct ranked){l->is_named,
@@ -540,12 +539,12 @@ rank_layers(struct arbiter *a, size_t which, struct sl_error *err)
 }
 
 static enum sl_status
-list_layers(struct arbiter *a, size_t which, struct sl_error *err)
+list_layers(struct comparing *a, size_t which, struct sl_error *err)
 {
-	const struct sl__contest *c = &a->duel.contests[which];
-	struct sl_versus_pair *pair = &a->pairs[which - 1];
+	const struct sl__arm_test *c = &a->model_rounds.tests[which];
+	struct sl_arm_comparison *pair = &a->pairs[which - 1];
 	size_t n = c->pairing.n;
-	struct sl_versus_layer *layers =
+	struct sl_compared_layer *layers =
 		sl__arena_array(a->arena, n, sizeof(*layers));
 	int is_same = sl__same_settings(a->subjects[0]->plan,
 					a->subjects[which]->plan);
@@ -569,37 +568,37 @@ list_layers(struct arbiter *a, size_t which, struct sl_error *err)
 
 /* What one series of rounds says by itself. */
 static void
-conclude(const struct arbiter *a, const struct sl__ensemble *e, size_t member,
+conclude(const struct comparing *a, const struct sl__ensemble *e, size_t member,
 	 struct sl_comparison *out)
 {
-	const struct sl__duel *duel = &e->members[member];
+	const struct sl__paired_test *model_rounds = &e->members[member];
 
-	out->ratio = sl__ensemble_ratio(e, member, a->duel.scratch);
+	out->ratio = sl__ensemble_ratio(e, member, a->model_rounds.scratch);
 	out->speedup = 1 / out->ratio.value;
 	out->verdict = sl__ensemble_member_verdict(e, member);
-	out->gate = duel->gate;
-	out->margin = duel->margin;
-	out->n_rounds = duel->n;
-	out->n_disturbed = a->duel.n_disturbed;
-	out->n_left_out = a->duel.n_left_out;
+	out->gate = model_rounds->gate;
+	out->margin = model_rounds->margin;
+	out->n_rounds = model_rounds->n;
+	out->n_disturbed = a->model_rounds.n_disturbed;
+	out->n_left_out = a->model_rounds.n_left_out;
 	out->log_e = sl__ensemble_member_log_e(e, member);
-	out->minimum_detectable =
-		sl__duel_minimum_detectable(duel, a->duel.scratch);
+	out->minimum_detectable = sl__paired_test_minimum_detectable(
+		model_rounds, a->model_rounds.scratch);
 	out->decided_after_s = (double)NAN;
 }
 
 static void
-take_pair(const struct arbiter *a, size_t which)
+take_pair(const struct comparing *a, size_t which)
 {
-	const struct sl__contest *c = &a->duel.contests[which];
+	const struct sl__arm_test *c = &a->model_rounds.tests[which];
 	const struct sl__ensemble *e = &c->ensemble;
-	struct sl_versus_pair *pair = &a->pairs[which - 1];
+	struct sl_arm_comparison *pair = &a->pairs[which - 1];
 	struct sl_reading memory =
 		sl__present((double)a->sides[0].memory_bytes /
 			    (double)a->sides[which].memory_bytes);
 
-	conclude(a, e, SL_VERSUS_WALL, &pair->comparison);
-	conclude(a, e, SL_VERSUS_CPU, &pair->cpu);
+	conclude(a, e, SL_COMPARISON_BASIS_WALL, &pair->comparison);
+	conclude(a, e, SL_COMPARISON_BASIS_CPU, &pair->cpu);
 	pair->comparison.a = pair->cpu.a = a->sides[0].name;
 	pair->comparison.b = pair->cpu.b = a->sides[which].name;
 	pair->comparison.cpu_ratio = pair->cpu.cpu_ratio = pair->cpu.ratio;
@@ -608,11 +607,11 @@ take_pair(const struct arbiter *a, size_t which)
 	pair->comparison.verdict = e->verdict;
 	pair->comparison.gate = e->gate;
 	pair->comparison.decided_after_s = c->decided_s;
-	pair->layers_ratio =
-		sl__ensemble_ratio(e, SL_VERSUS_LAYERS, a->duel.scratch);
-	pair->decided_by = (enum sl_versus_basis)e->decided_by;
+	pair->layers_ratio = sl__ensemble_ratio(e, SL_COMPARISON_BASIS_LAYERS,
+						a->model_rounds.scratch);
+	pair->decided_by = (enum sl_comparison_basis)e->decided_by;
 	pair->log_e = sl__ensemble_log_e(e);
-	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
+	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++) {
 		pair->absent[i] = c->absent[i];
 		pair->log_e_of[i] = c->absent[i]
 					    ? (double)NAN
@@ -621,11 +620,11 @@ take_pair(const struct arbiter *a, size_t which)
 }
 
 static enum sl_status
-take_placements(struct arbiter *a, struct sl_error *err)
+take_placements(struct comparing *a, struct sl_error *err)
 {
-	const struct sl_error *why = &a->duel.renewal;
+	const struct sl_error *why = &a->model_rounds.renewal;
 
-	a->out->n_placements = a->duel.n_placements;
+	a->out->n_placements = a->model_rounds.n_placements;
 	a->out->placements_enough = SL__PLACEMENTS_ENOUGH;
 	a->out->placement_reach = PLACEMENT_REACH;
 	if (!why->status)
@@ -635,31 +634,32 @@ take_placements(struct arbiter *a, struct sl_error *err)
 }
 
 static enum sl_status
-take_result(struct arbiter *a, struct sl_error *err)
+take_result(struct comparing *a, struct sl_error *err)
 {
-	struct sl_versus *out = a->out;
+	struct sl_model_comparison *out = a->out;
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < a->n; i++) {
-		a->sides[i].wall_ns = median_of(a, a->duelists[i].walls);
-		a->sides[i].cpu_ns = median_of(a, a->duelists[i].cpus);
+		a->sides[i].wall_ns = median_of(a, a->runs[i].walls);
+		a->sides[i].cpu_ns = median_of(a, a->runs[i].cpus);
 		if (!i)
 			continue;
 		take_pair(a, i);
 		rc = list_layers(a, i, err);
 	}
-	out->passes_per_slot = a->duel.n_calls * a->duel.n_sub_slots;
-	out->noise = a->duel.noise;
-	out->elapsed_s = a->duel.elapsed_s;
-	out->stopped_by = a->duel.stopped_by;
+	out->passes_per_slot =
+		a->model_rounds.n_calls * a->model_rounds.n_sub_slots;
+	out->noise = a->model_rounds.noise;
+	out->elapsed_s = a->model_rounds.elapsed_s;
+	out->stopped_by = a->model_rounds.stopped_by;
 	out->seed = a->how.seed;
 	return rc ? rc : take_placements(a, err);
 }
 
 static enum sl_status
-play(struct arbiter *a, struct sl_error *err)
+play(struct comparing *a, struct sl_error *err)
 {
-	struct sl__model_duel_options how = {
+	struct sl__model_rounds_options how = {
 		.time_s = a->how.time_s,
 		.margin = a->how.margin,
 		.alpha = a->how.alpha,
@@ -674,17 +674,17 @@ play(struct arbiter *a, struct sl_error *err)
 	};
 
 	for (size_t i = 0; i < a->n; i++) {
-		a->duelists[i].side = side_of(a, i);
-		a->duelists[i].plan = a->subjects[i]->plan;
-		a->duelists[i].n_samples =
-			a->out->is_per_sample ? a->sides[i].batch : 1;
+		a->runs[i].side = side_of(a, i);
+		a->runs[i].plan = a->subjects[i]->plan;
+		a->runs[i].n_samples = a->out->is_per_sample ? a->sides[i].batch
+							     : 1;
 	}
-	return sl__model_duel(&a->duel, a->duelists, a->n, &how, &a->scratch,
-			      err);
+	return sl__model_rounds(&a->model_rounds, a->runs, a->n, &how,
+				&a->scratch, err);
 }
 
 static enum sl_status
-arbitrate(struct arbiter *a, struct sl_error *err)
+arbitrate(struct comparing *a, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -705,32 +705,33 @@ arbitrate(struct arbiter *a, struct sl_error *err)
 }
 
 enum sl_status
-sl_versus(struct sl_versus **out, const struct sl_contender *contenders,
-	  size_t n, const struct sl_versus_options *options,
-	  struct sl_error *err)
+sl_compare_models(struct sl_model_comparison **out,
+		  const struct sl_model_arm *arms, size_t n,
+		  const struct sl_model_comparison_options *options,
+		  struct sl_error *err)
 {
-	struct sl_versus_options how;
-	struct sl_versus *versus;
+	struct sl_model_comparison_options how;
+	struct sl_model_comparison *comparison;
 	struct sl__arena *arena;
-	struct arbiter *a;
+	struct comparing *a;
 	enum sl_status rc;
 
 	*out = NULL;
 	rc = take_options(&how, options, err);
 	if (!rc)
-		rc = check_contenders(contenders, n, err);
+		rc = check_arms(arms, n, err);
 	if (rc)
 		return rc;
-	versus = sl__boxed_new(&arena, how.allocator, sizeof(*versus));
-	a = versus ? sl__arena_alloc(arena, sizeof(*a)) : NULL;
+	comparison = sl__boxed_new(&arena, how.allocator, sizeof(*comparison));
+	a = comparison ? sl__arena_alloc(arena, sizeof(*a)) : NULL;
 	if (!a) {
-		sl_versus_free(versus);
+		sl_model_comparison_free(comparison);
 		return sl__fail_nomem(err);
 	}
-	a->contenders = contenders;
+	a->arms = arms;
 	a->how = how;
 	a->arena = arena;
-	a->out = versus;
+	a->out = comparison;
 	a->n = n;
 	sl__arena_init(&a->scratch, how.allocator);
 	sl__rng_init(&a->rng, how.seed);
@@ -740,12 +741,12 @@ sl_versus(struct sl_versus **out, const struct sl_contender *contenders,
 	close_subjects(a);
 	sl__same_choices_close(&a->choices);
 	sl__arena_release(&a->scratch);
-	*out = sl__boxed_kept(versus, rc);
+	*out = sl__boxed_kept(comparison, rc);
 	return rc;
 }
 
 void
-sl_versus_free(struct sl_versus *versus)
+sl_model_comparison_free(struct sl_model_comparison *comparison)
 {
-	sl__boxed_free(versus);
+	sl__boxed_free(comparison);
 }

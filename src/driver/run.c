@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/mapping.h"
 #include "base/status.h"
-#include "experiment/comparing.h"
+#include "experiment/output_check.h"
 #include "experiment/subject.h"
 #include "model/npy.h"
 #include "model/onnx_read.h"
@@ -30,7 +30,7 @@ struct runner {
 	const struct sl_allocator *allocator;
 	struct sl__subject subject;
 	struct sl_plan *plan; /* the subject's */
-	struct sl__compared_model model;
+	struct sl__checked_model model;
 	struct sl__map written; /* files, with the values they are of */
 };
 
@@ -65,8 +65,8 @@ check_output(struct runner *r, size_t k, const struct sl__datum *got,
 {
 	struct sl_run_output *out = &r->out->outputs[k];
 	uint32_t id = r->graph->blocks[0].outputs[k];
-	struct sl__comparing how =
-		sl__comparing_of(&r->model, id, r->options->tolerance);
+	struct sl__output_check how =
+		sl__output_check_of(&r->model, id, r->options->tolerance);
 	const char *path = sl__arena_format(&r->scratch, "%s/output_%zu.pb",
 					    r->options->check_folder, k);
 	struct sl__mapping file = {0};
@@ -83,7 +83,7 @@ check_output(struct runner *r, size_t k, const struct sl__datum *got,
 				 &r->scratch, file.bytes, file.n_bytes, err);
 	rc = sl__within(err, rc, path);
 	if (!rc)
-		rc = sl__compare_output(out, &how, got, &want, r->arena, err);
+		rc = sl__check_output(out, &how, got, &want, r->arena, err);
 	sl__mapping_close(&file);
 	r->out->is_ok &= out->is_ok;
 	return rc;
@@ -271,7 +271,7 @@ sl_run(struct sl_run **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&r.scratch, r.allocator);
 	sl__map_init(&r.written, &r.scratch);
-	r.model = sl__compared_model(graph);
+	r.model = sl__checked_model(graph);
 	rc = perform(&r, err);
 	sl__subject_close(&r.subject);
 	sl__arena_release(&r.scratch);

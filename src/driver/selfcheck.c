@@ -14,7 +14,7 @@
 #include "stats/proportion.h"
 #include "stats/quantile.h"
 #include "timing/chain.h"
-#include "timing/duet.h"
+#include "timing/compare_functions.h"
 #include "timing/runner.h"
 #include "timing/timer.h"
 
@@ -131,8 +131,8 @@ take_verdict(struct sl__slot *slot, void *ctx, struct sl_error *err)
 		.allocator = s->how->allocator,
 	};
 	struct sl_comparisons *c;
-	enum sl_status rc =
-		sl__compare(&c, pair, 2, &how, s->script.with.watch, err);
+	enum sl_status rc = sl__compare_functions(&c, pair, 2, &how,
+						  s->script.with.watch, err);
 
 	if (rc)
 		return rc == SL_E_INTERRUPTED ? SL_OK : rc;

@@ -256,16 +256,16 @@ grow_column(struct bench *b, struct sl__command_column *c, size_t cap)
 static enum sl_status
 reserve_round(struct bench *b, struct sl_error *err)
 {
-	struct sl__match *match = &b->out->match;
-	size_t cap = match->cap_rounds ? 2 * match->cap_rounds : FIRST_ROUNDS;
+	struct sl__arm_set *arms = &b->out->arms;
+	size_t cap = arms->cap_rounds ? 2 * arms->cap_rounds : FIRST_ROUNDS;
 
-	if (b->out->n_rounds < match->cap_rounds)
+	if (b->out->n_rounds < arms->cap_rounds)
 		return SL_OK;
 	for (size_t i = 0; i < b->n; i++) {
 		if (!grow_column(b, &b->out->columns[i], cap))
 			return sl__fail_nomem(err);
 	}
-	if (sl__match_reserve(match, cap, b->arena))
+	if (sl__arm_set_reserve(arms, cap, b->arena))
 		return sl__fail_nomem(err);
 	return SL_OK;
 }
@@ -282,8 +282,8 @@ reserve(struct bench *b, struct sl_error *err)
 	b->round_cpu_ns = sl__arena_array(b->arena, n, sizeof(double));
 	if (!out->columns || !b->runner.order || !b->round_wall_ns ||
 	    !b->round_cpu_ns ||
-	    sl__match_init(&out->match, n, b->how->margin, b->how->alpha,
-			   &out->coin, b->arena))
+	    sl__arm_set_init(&out->arms, n, b->how->margin, b->how->alpha,
+			     &out->coin, b->arena))
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		out->columns[i].first_ns = (double)NAN;
@@ -443,7 +443,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 	for (size_t i = 0; i < b->n; i++)
 		store_run(b, i);
 	b->out->n_rounds++;
-	sl__match_add(&b->out->match, &round);
+	sl__arm_set_add(&b->out->arms, &round);
 	b->runner.ahead_ns = taken->took_ns / 2;
 	if (b->runner.now_ns - b->probed_ns > PROBE_GAP_NS) {
 		sl__watch_probe(b->with->watch);
@@ -462,9 +462,9 @@ describe(struct sl_progress *now, void *ctx)
 	if (n &&
 	    (!b->told_ns || b->runner.now_ns - b->told_ns >= TELL_GAP_NS)) {
 		b->told_ns = b->runner.now_ns;
-		memcpy(b->out->match.scratch, b->out->columns[0].wall_ns,
+		memcpy(b->out->arms.scratch, b->out->columns[0].wall_ns,
 		       n * sizeof(double));
-		b->median_ns = sl__median_in_place(b->out->match.scratch, n);
+		b->median_ns = sl__median_in_place(b->out->arms.scratch, n);
 	}
 	now->median_ns = b->median_ns;
 }
@@ -473,7 +473,7 @@ static int
 is_median_known(struct bench *b, size_t command)
 {
 	size_t n = b->out->n_rounds;
-	double *sorted = b->out->match.scratch;
+	double *sorted = b->out->arms.scratch;
 	struct sl_estimate median;
 
 	memcpy(sorted, b->out->columns[command].wall_ns, n * sizeof(double));
@@ -492,7 +492,7 @@ is_precise(struct bench *b)
 {
 	int is_known = 1;
 
-	if (!sl__match_is_decided(&b->out->match) ||
+	if (!sl__arm_set_is_decided(&b->out->arms) ||
 	    !sl__is_look_due(&b->next_check, b->out->n_rounds) ||
 	    sl__runner_spent_share(&b->runner) < 0.1)
 		return 0;
@@ -511,8 +511,8 @@ is_enough(void *ctx)
 		return 0;
 	if (b->how->until != SL_UNTIL_VERDICT)
 		return is_precise(b);
-	return sl__match_is_settled(
-		&b->out->match,
+	return sl__arm_set_is_settled(
+		&b->out->arms,
 		min_runs > MIN_ROUNDS_SETTLED ? min_runs : MIN_ROUNDS_SETTLED);
 }
 

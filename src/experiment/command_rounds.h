@@ -4,7 +4,7 @@
 #define SL_COMMAND_ROUNDS_H
 
 #include "base/arena.h"
-#include "stats/match.h"
+#include "stats/arm_set.h"
 #include "timing/launcher.h"
 #include "timing/runner.h"
 
@@ -49,10 +49,10 @@ struct sl__command_column {
 	struct sl__run latest;
 };
 
-/* Invariants: a column and the match are over the same rounds, whole ones. */
+/* Invariants: a column and the arms are over the same rounds, whole ones. */
 struct sl__command_rounds {
 	struct sl__command_column *columns; /* [commands] */
-	struct sl__match match;             /* ties by 'coin' */
+	struct sl__arm_set arms;            /* ties by 'coin' */
 	struct sl__rng coin;
 	size_t n_rounds;
 	struct sl_estimate shell_ns; /* n is 0 where no command needs one */

@@ -31,7 +31,7 @@ RENDER(run, sl_run, sl_run_render)
 RENDER(scopes, sl_scopes, sl_scopes_render)
 RENDER(selfcheck, sl_selfcheck, sl_selfcheck_render)
 RENDER(sweep, sl_sweep, sl_sweep_render)
-RENDER(versus, sl_versus, sl_versus_render)
+RENDER(model_comparison, sl_model_comparison, sl_model_comparison_render)
 RENDER(zoo, sl_zoo_list, sl_zoo_render)
 
 static enum sl_status
@@ -85,7 +85,7 @@ static const struct {
 	{&sl__table_scopes, scopes},
 	{&sl__table_selfcheck, selfcheck},
 	{&sl__table_sweep, sweep},
-	{&sl__table_versus, versus},
+	{&sl__table_model_comparison, model_comparison},
 	{&sl__table_zoo, zoo},
 };
 

@@ -33,7 +33,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_scopes,
 	&sl__table_selfcheck,
 	&sl__table_sweep,
-	&sl__table_versus,
+	&sl__table_model_comparison,
 	&sl__table_zoo,
 	NULL,
 };

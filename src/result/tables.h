@@ -16,7 +16,8 @@ extern const struct sl__record sl__table_bench, sl__table_comparisons,
 	sl__table_fit, sl__table_function, sl__table_generation,
 	sl__table_machine_document, sl__table_measurement, sl__table_memory,
 	sl__table_overhead, sl__table_run, sl__table_scopes,
-	sl__table_selfcheck, sl__table_sweep, sl__table_versus, sl__table_zoo;
+	sl__table_selfcheck, sl__table_sweep, sl__table_model_comparison,
+	sl__table_zoo;
 
 /* Models that were inspected, as a document has them: the first inline where it
  * is the only one, else a list. */

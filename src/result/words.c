@@ -125,7 +125,8 @@ WORDS(stop, sl_stop, stop_text, 0, SL_STOP_INTERRUPT + 1)
 WORDS(trained, sl_optimizer, sl_optimizer_text, SL_OPTIMIZER_SGD,
       SL_N_OPTIMIZERS)
 WORDS(verdict, sl_verdict, sl_verdict_text, 0, SL_VERDICT_SAME + 1)
-WORDS(versus_basis, sl_versus_basis, sl_versus_basis_text, 0, SL_N_VERSUS_BASES)
+WORDS(comparison_basis, sl_comparison_basis, sl_comparison_basis_text, 0,
+      SL_N_COMPARISON_BASES)
 WORDS(warmup, sl_warmup_class, sl_warmup_text, 0, SL_WARMUP_NONE + 1)
 WORDS(watching, sl_watching, sl_watching_text, 0, SL_N_WATCHINGS)
 WORDS(work, sl_work, sl_work_text, 0, SL_N_WORKS)

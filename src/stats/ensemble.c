@@ -18,8 +18,9 @@ sl__ensemble_init(struct sl__ensemble *e,
 	assert(!(options->is_silent & 1u));
 	*e = (struct sl__ensemble){.how = *options};
 	for (size_t i = 0; i < options->n_members; i++)
-		sl__duel_init(&e->members[i], storage + i * cap, cap,
-			      options->margin, options->alpha, options->coin);
+		sl__paired_test_init(&e->members[i], storage + i * cap, cap,
+				     options->margin, options->alpha,
+				     options->coin);
 }
 
 static int
@@ -30,9 +31,9 @@ speaks(const struct sl__ensemble *e, size_t member)
 
 /* Rounds of a member on the far side of a margin. */
 static size_t
-wins_of(const struct sl__duel *duel, int is_above)
+wins_of(const struct sl__paired_test *test, int is_above)
 {
-	return is_above ? duel->n_above_hi : duel->n - duel->n_above_lo;
+	return is_above ? test->n_above_hi : test->n - test->n_above_lo;
 }
 
 /* ln of the average over members of the t-tests over placements: of a mean
@@ -60,11 +61,11 @@ rounds_log_e(const struct sl__ensemble *e, int is_above)
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->how.n_members; i++) {
-		const struct sl__duel *duel = &e->members[i];
+		const struct sl__paired_test *test = &e->members[i];
 
 		if (speaks(e, i))
 			log_e[n++] = sl__sign_log_e_above(
-				duel->n, wins_of(duel, is_above));
+				test->n, wins_of(test, is_above));
 	}
 	return sl__e_average(log_e, n);
 }
@@ -95,19 +96,19 @@ reaches(const struct sl__ensemble *e, int is_above, double bound,
 	 * majority it is below 1: this saves the incomplete beta in most
 	 * rounds. */
 	for (size_t i = 0; i < e->how.n_members; i++) {
-		const struct sl__duel *duel = &e->members[i];
-		size_t wins = wins_of(duel, is_above);
+		const struct sl__paired_test *test = &e->members[i];
+		size_t wins = wins_of(test, is_above);
 
-		if (speaks(e, i) && 2 * wins > duel->n)
+		if (speaks(e, i) && 2 * wins > test->n)
 			limit = fmax(limit,
-				     sl__sign_log_e(duel->n, wins) + log(2));
+				     sl__sign_log_e(test->n, wins) + log(2));
 	}
 	if (limit < log(bound))
 		return 0;
 	for (size_t i = 0; i < e->how.n_members; i++) {
-		const struct sl__duel *duel = &e->members[i];
+		const struct sl__paired_test *test = &e->members[i];
 		double log_e =
-			sl__sign_log_e_above(duel->n, wins_of(duel, is_above));
+			sl__sign_log_e_above(test->n, wins_of(test, is_above));
 
 		if (!speaks(e, i) || log_e <= most)
 			continue;
@@ -119,7 +120,7 @@ reaches(const struct sl__ensemble *e, int is_above, double bound,
 
 /* Whether the total by itself has proved the contrary of a verdict. */
 static int
-is_denied(const struct sl__duel *total, enum sl_verdict verdict)
+is_denied(const struct sl__paired_test *total, enum sl_verdict verdict)
 {
 	if (verdict == SL_VERDICT_SLOWER)
 		return total->below_hi_proved ||
@@ -129,7 +130,7 @@ is_denied(const struct sl__duel *total, enum sl_verdict verdict)
 
 /* Whether most rounds of the total lie on that side. */
 static int
-leans(const struct sl__duel *total, enum sl_verdict verdict)
+leans(const struct sl__paired_test *total, enum sl_verdict verdict)
 {
 	size_t above = total->n_above_zero;
 
@@ -148,7 +149,7 @@ decide(struct sl__ensemble *e, enum sl_verdict verdict, size_t by)
 static void
 judge_difference(struct sl__ensemble *e, enum sl_verdict verdict)
 {
-	const struct sl__duel *total = &e->members[0];
+	const struct sl__paired_test *total = &e->members[0];
 	size_t by = 0;
 
 	if (e->verdict || is_denied(total, verdict) || !leans(total, verdict) ||
@@ -175,7 +176,7 @@ is_withdrawn(const struct sl__ensemble *e)
 static void
 judge(struct sl__ensemble *e)
 {
-	const struct sl__duel *total = &e->members[0];
+	const struct sl__paired_test *total = &e->members[0];
 	double one = 1 / e->how.alpha;
 	int is_below_hi = is_placed_on(e, 0, total->margin, 0, one);
 	int is_open = e->verdict != SL_VERDICT_SLOWER &&
@@ -203,7 +204,8 @@ sl__ensemble_add(struct sl__ensemble *e, const double *log_ratios)
 	assert(!isnan(log_ratios[0]));
 	for (size_t i = 0; i < e->how.n_members; i++) {
 		if (!isnan(log_ratios[i]))
-			sl__duel_add(&e->members[i], 1, exp(log_ratios[i]));
+			sl__paired_test_add(&e->members[i], 1,
+					    exp(log_ratios[i]));
 	}
 	judge(e);
 }
@@ -221,25 +223,26 @@ sl__ensemble_place(struct sl__ensemble *e, const double *log_ratios)
 enum sl_verdict
 sl__ensemble_member_verdict(const struct sl__ensemble *e, size_t i)
 {
-	const struct sl__duel *duel = &e->members[i];
-	double margin = duel->margin, one = 1 / e->how.alpha;
+	const struct sl__paired_test *test = &e->members[i];
+	double margin = test->margin, one = 1 / e->how.alpha;
 	int is_proved = 1;
 
-	if (duel->verdict == SL_VERDICT_SLOWER)
+	if (test->verdict == SL_VERDICT_SLOWER)
 		is_proved = is_placed_on(e, i, margin, 1, 2 * one);
-	else if (duel->verdict == SL_VERDICT_FASTER)
+	else if (test->verdict == SL_VERDICT_FASTER)
 		is_proved = is_placed_on(e, i, -margin, 0, 2 * one);
-	else if (duel->verdict == SL_VERDICT_SAME)
+	else if (test->verdict == SL_VERDICT_SAME)
 		is_proved = is_placed_on(e, i, margin, 0, one) &&
 			    is_placed_on(e, i, -margin, 1, one);
-	return is_proved ? duel->verdict : SL_VERDICT_UNDECIDED;
+	return is_proved ? test->verdict : SL_VERDICT_UNDECIDED;
 }
 
 struct sl_estimate
 sl__ensemble_ratio(const struct sl__ensemble *e, size_t i, double *scratch)
 {
 	const struct sl__anytime_t *t = &e->placements[i];
-	struct sl_estimate ratio = sl__duel_ratio(&e->members[i], scratch);
+	struct sl_estimate ratio =
+		sl__paired_test_ratio(&e->members[i], scratch);
 	double half = sl__anytime_t_half(t, e->how.alpha);
 	size_t n = e->members[i].n;
 
@@ -259,9 +262,9 @@ sl__ensemble_ratio(const struct sl__ensemble *e, size_t i, double *scratch)
 double
 sl__ensemble_member_log_e(const struct sl__ensemble *e, size_t member)
 {
-	const struct sl__duel *duel = &e->members[member];
+	const struct sl__paired_test *test = &e->members[member];
 	const struct sl__anytime_t *t = &e->placements[member];
-	double rounds = sl__sign_log_e(duel->n, duel->n_above_zero);
+	double rounds = sl__sign_log_e(test->n, test->n_above_zero);
 
 	return e->how.is_placed
 		       ? fmin(rounds, sl__anytime_t_log_e(t, 0, t->mean > 0))

@@ -4,14 +4,14 @@
 #define SL_ENSEMBLE_H
 
 #include "stats/anytime_t.h"
-#include "stats/duel.h"
+#include "stats/paired_test.h"
 
 enum { SL__ENSEMBLE_MOST = 4 };
 
 struct sl__ensemble_options {
 	size_t n_members;     /* at most SL__ENSEMBLE_MOST */
 	unsigned is_silent;   /* bit i: member i has nothing to say */
-	double margin, alpha; /* as of struct sl__duel */
+	double margin, alpha; /* as of struct sl__paired_test */
 	struct sl__rng *coin; /* decides ties; the caller's */
 	int is_placed;        /* verdicts need placements, see below */
 };
@@ -41,7 +41,7 @@ struct sl__ensemble_options {
  * times.
  */
 struct sl__ensemble {
-	struct sl__duel members[SL__ENSEMBLE_MOST];
+	struct sl__paired_test members[SL__ENSEMBLE_MOST];
 	struct sl__anytime_t placements[SL__ENSEMBLE_MOST];
 	struct sl__ensemble_options how;
 	enum sl_verdict verdict;
@@ -73,7 +73,7 @@ enum sl_verdict sl__ensemble_member_verdict(const struct sl__ensemble *ensemble,
 					    size_t member);
 
 /*
- * tB / tA of a member as sl__duel_ratio() has it, the interval widened to hold
+ * tB / tA of a member as sl__paired_test_ratio() has it, the interval widened to hold
  * that of the placements where these are needed; where they are too few for
  * one, needs_n says how many rounds may do.  'scratch' as there.
  */

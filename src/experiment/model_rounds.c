@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_duel.c - models against the first, pass by pass in random order.
+ * model_rounds.c - models against the first, pass by pass in random order.
  *
  * A round is one slot of every model, in an order drawn afresh.  A slot is one
  * recorded pass, or several where passes are shorter than a millisecond: then
@@ -9,7 +9,7 @@
  * that weather falls on all alike; stats/ensemble.c turns the rounds into
  * verdicts.
  */
-#include "experiment/model_duel.h"
+#include "experiment/model_rounds.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "result/kept_passes.h"
@@ -44,13 +44,13 @@ static const double RENEWING_SHARE = 0.4;
 static const double MIN_COMMON = 0.5;
 
 struct director {
-	struct sl__model_duel *out;
-	const struct sl__model_duel_options *how;
+	struct sl__model_rounds *out;
+	const struct sl__model_rounds_options *how;
 	struct sl__arena *arena;
 	struct sl__watch watch;
 	struct sl__runner runner;
 	struct sl__ticker ticker;
-	struct sl__duelist *warming_up; /* who is */
+	struct sl__arm_run *warming_up; /* who is */
 	uint64_t cpu_ns; /* of the process when the slot began, then in it */
 	int threads_differ;
 	int is_settled;
@@ -111,14 +111,14 @@ let_threads_sleep(struct sl__slot *slot, void *ctx)
 }
 
 static size_t
-passes_per_slot(const struct sl__model_duel *out)
+passes_per_slot(const struct sl__model_rounds *out)
 {
 	return out->n_calls * out->n_sub_slots;
 }
 
 /* All passes of a slot, one tape each. */
 static enum sl_status
-run_slot(const struct director *d, struct sl__duelist *who,
+run_slot(const struct director *d, struct sl__arm_run *who,
 	 struct sl_error *err)
 {
 	size_t n_calls = d->out->n_calls;
@@ -149,7 +149,7 @@ span_ns(const struct director *d, uint64_t from, uint64_t to, size_t n_readings)
 
 /* Times of steps in a sub-slot, and how many readings were made in it. */
 static size_t
-add_steps(const struct director *d, const struct sl__duelist *who,
+add_steps(const struct director *d, const struct sl__arm_run *who,
 	  size_t sub_slot)
 {
 	double *sums = who->sums + sub_slot * who->n_steps;
@@ -172,7 +172,7 @@ add_steps(const struct director *d, const struct sl__duelist *who,
 
 /* What the slot's tapes say: medians over sub-slots, of one pass. */
 static void
-read_tapes(const struct director *d, struct sl__duelist *who)
+read_tapes(const struct director *d, struct sl__arm_run *who)
 {
 	size_t n = d->out->n_sub_slots;
 	double calls = (double)d->out->n_calls, x[MAX_SUB_SLOTS];
@@ -196,7 +196,7 @@ static enum sl_status
 take_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct director *d = ctx;
-	struct sl__duelist *who = &d->out->duelists[slot->arm];
+	struct sl__arm_run *who = &d->out->arms[slot->arm];
 	enum sl_status rc;
 
 	d->cpu_ns = process_cpu_ns();
@@ -214,7 +214,7 @@ static void
 finish_slot(struct sl__slot *slot, void *ctx)
 {
 	struct director *d = ctx;
-	struct sl__duelist *who = &d->out->duelists[slot->arm];
+	struct sl__arm_run *who = &d->out->arms[slot->arm];
 	uint64_t cpu_ns = who->n_threads == 1
 				  ? slot->after.cpu_ns - slot->before.cpu_ns
 				  : d->cpu_ns;
@@ -225,7 +225,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 }
 
 static void
-keep_row(struct sl__duelist *who, size_t row)
+keep_row(struct sl__arm_run *who, size_t row)
 {
 	float *to = who->rows + row * who->n_steps;
 
@@ -235,15 +235,15 @@ keep_row(struct sl__duelist *who, size_t row)
 
 /* When all room is taken, every other row goes. */
 static void
-keep_rows(struct sl__model_duel *out)
+keep_rows(struct sl__model_rounds *out)
 {
 	if (out->n_counted % out->row_stride)
 		return;
-	if (out->n_rows == SL__MODEL_DUEL_ROWS) {
+	if (out->n_rows == SL__MODEL_ROUNDS_ROWS) {
 		out->n_rows /= 2;
 		out->row_stride *= 2;
 		for (size_t i = 0; i < out->n; i++) {
-			struct sl__duelist *who = &out->duelists[i];
+			struct sl__arm_run *who = &out->arms[i];
 			size_t n = who->n_steps;
 
 			for (size_t r = 1; r < out->n_rows; r++)
@@ -254,12 +254,12 @@ keep_rows(struct sl__model_duel *out)
 			return;
 	}
 	for (size_t i = 0; i < out->n; i++)
-		keep_row(&out->duelists[i], out->n_rows);
+		keep_row(&out->arms[i], out->n_rows);
 	out->n_rows++;
 }
 
 static void
-sum_pairs(double *ns, const struct sl__duelist *who, const size_t *pair_of,
+sum_pairs(double *ns, const struct sl__arm_run *who, const size_t *pair_of,
 	  size_t n_pairs)
 {
 	memset(ns, 0, n_pairs * sizeof(*ns));
@@ -269,8 +269,8 @@ sum_pairs(double *ns, const struct sl__duelist *who, const size_t *pair_of,
 
 /* Fills a_ns and b_ns from the last slots. */
 static void
-time_pairs(struct sl__contest *c, const struct sl__duelist *a,
-	   const struct sl__duelist *b)
+time_pairs(struct sl__arm_test *c, const struct sl__arm_run *a,
+	   const struct sl__arm_run *b)
 {
 	sum_pairs(c->a_ns, a, c->pairing.of_a, c->pairing.n);
 	sum_pairs(c->b_ns, b, c->pairing.of_b, c->pairing.n);
@@ -279,7 +279,7 @@ time_pairs(struct sl__contest *c, const struct sl__duelist *a,
 /* The median over tested layers of ln(B / A), each added to its counts; NaN
  * where there are none. */
 static double
-judge_layers(struct director *d, struct sl__contest *c, double per_sample)
+judge_layers(struct director *d, struct sl__arm_test *c, double per_sample)
 {
 	size_t n = 0;
 
@@ -299,7 +299,7 @@ judge_layers(struct director *d, struct sl__contest *c, double per_sample)
 }
 
 static void
-note_verdict(struct sl__contest *c, double now_s)
+note_verdict(struct sl__arm_test *c, double now_s)
 {
 	if (!c->ensemble.verdict)
 		c->decided_s = (double)NAN;
@@ -310,16 +310,18 @@ note_verdict(struct sl__contest *c, double now_s)
 static void
 judge_round(struct director *d, size_t which, double now_s)
 {
-	const struct sl__duelist *a = &d->out->duelists[0];
-	const struct sl__duelist *b = &d->out->duelists[which];
-	struct sl__contest *c = &d->out->contests[which];
+	const struct sl__arm_run *a = &d->out->arms[0];
+	const struct sl__arm_run *b = &d->out->arms[which];
+	struct sl__arm_test *c = &d->out->tests[which];
 	double per_sample = log((double)a->n_samples / (double)b->n_samples);
-	double log_ratios[SL_N_VERSUS_BASES];
+	double log_ratios[SL_N_COMPARISON_BASES];
 
 	time_pairs(c, a, b);
-	log_ratios[SL_VERSUS_WALL] = log(b->wall_ns / a->wall_ns) + per_sample;
-	log_ratios[SL_VERSUS_CPU] = log(b->cpu_ns / a->cpu_ns) + per_sample;
-	log_ratios[SL_VERSUS_LAYERS] = judge_layers(d, c, per_sample);
+	log_ratios[SL_COMPARISON_BASIS_WALL] =
+		log(b->wall_ns / a->wall_ns) + per_sample;
+	log_ratios[SL_COMPARISON_BASIS_CPU] =
+		log(b->cpu_ns / a->cpu_ns) + per_sample;
+	log_ratios[SL_COMPARISON_BASIS_LAYERS] = judge_layers(d, c, per_sample);
 	sl__ensemble_add(&c->ensemble, log_ratios);
 	note_verdict(c, now_s);
 }
@@ -327,7 +329,7 @@ judge_round(struct director *d, size_t which, double now_s)
 static void
 count_round(struct director *d, const struct sl__taken *taken)
 {
-	struct sl__model_duel *out = d->out;
+	struct sl__model_rounds *out = d->out;
 	double now_s = sl__runner_elapsed_s(&d->runner);
 
 	out->n_taken = d->runner.n_rounds;
@@ -337,7 +339,7 @@ count_round(struct director *d, const struct sl__taken *taken)
 		return;
 	}
 	for (size_t i = 0; i < out->n; i++) {
-		struct sl__duelist *who = &out->duelists[i];
+		struct sl__arm_run *who = &out->arms[i];
 
 		who->walls[out->n_counted] = who->wall_ns;
 		who->cpus[out->n_counted] = who->cpu_ns;
@@ -349,30 +351,30 @@ count_round(struct director *d, const struct sl__taken *taken)
 }
 
 int
-sl__contest_is_steady(const struct sl__contest *c, size_t pair,
-		      size_t n_placements)
+sl__arm_test_is_steady(const struct sl__arm_test *c, size_t pair,
+		       size_t n_placements)
 {
 	size_t slower = c->n_slower[pair], faster = c->n_faster[pair];
 
 	return !(slower && faster) && 4 * (slower + faster) >= 3 * n_placements;
 }
 
-/* The medians of what the contest's rounds said while plans lay where they
+/* The medians of what the test's rounds said while plans lay where they
  * do. */
 static void
-place_contest(struct director *d, struct sl__contest *c)
+place_test(struct director *d, struct sl__arm_test *c)
 {
-	double medians[SL_N_VERSUS_BASES];
+	double medians[SL_N_COMPARISON_BASES];
 
-	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++) {
-		const struct sl__duel *duel = &c->ensemble.members[i];
-		size_t n = duel->n - c->placed_at[i];
+	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++) {
+		const struct sl__paired_test *test = &c->ensemble.members[i];
+		size_t n = test->n - c->placed_at[i];
 
-		memcpy(d->out->scratch, duel->log_ratios + c->placed_at[i],
+		memcpy(d->out->scratch, test->log_ratios + c->placed_at[i],
 		       n * sizeof(double));
 		medians[i] = n ? sl__median_in_place(d->out->scratch, n)
 			       : (double)NAN;
-		c->placed_at[i] = duel->n;
+		c->placed_at[i] = test->n;
 	}
 	sl__ensemble_place(&c->ensemble, medians);
 	note_verdict(c, sl__runner_elapsed_s(&d->runner));
@@ -383,16 +385,16 @@ place_contest(struct director *d, struct sl__contest *c)
 static void
 close_placement(struct director *d)
 {
-	struct sl__model_duel *out = d->out;
+	struct sl__model_rounds *out = d->out;
 
 	if (out->n_counted == d->placed_at)
 		return;
 	out->n_placements++;
 	d->placed_at = out->n_counted;
 	for (size_t i = 1; i < out->n; i++) {
-		struct sl__contest *c = &out->contests[i];
+		struct sl__arm_test *c = &out->tests[i];
 
-		place_contest(d, c);
+		place_test(d, c);
 		for (size_t k = 0; k < c->pairing.n; k++) {
 			struct sl__sign_count *here = &c->here[k];
 
@@ -420,7 +422,7 @@ next_renewal_ns(const struct director *d)
 	if (d->n_renewals)
 		return d->renewing_ns / (double)d->n_renewals;
 	for (size_t i = 0; i < d->out->n; i++)
-		pass_ns += d->out->duelists[i].wall_ns;
+		pass_ns += d->out->arms[i].wall_ns;
 	return d->how->renew_ns +
 	       MIN_WARMUP * pass_ns * (double)passes_per_slot(d->out);
 }
@@ -444,11 +446,11 @@ can_be_placed(const struct director *d)
 
 /* Where plans stay where they are, rounds have to do. */
 static void
-give_up_placements(struct sl__model_duel *out)
+give_up_placements(struct sl__model_rounds *out)
 {
 	out->is_placed = 0;
 	for (size_t i = 1; i < out->n; i++)
-		out->contests[i].ensemble.how.is_placed = 0;
+		out->tests[i].ensemble.how.is_placed = 0;
 }
 
 /*
@@ -459,13 +461,13 @@ static enum sl_status
 renew_plans(struct director *d, struct sl_error *err)
 {
 	uint64_t start = sl__clock_now_ns(d->how->control.with.clock);
-	struct sl__model_duel *out = d->out;
+	struct sl__model_rounds *out = d->out;
 	size_t n_renewed = 0;
 	enum sl_status rc = SL_OK;
 
 	if (!is_time_to_renew(d))
 		return SL_OK;
-	out->renewal.status = d->how->renew(out->duelists, out->n, &n_renewed,
+	out->renewal.status = d->how->renew(out->arms, out->n, &n_renewed,
 					    d->how->renew_ctx, &out->renewal);
 	if (n_renewed)
 		close_placement(d);
@@ -473,7 +475,7 @@ renew_plans(struct director *d, struct sl_error *err)
 		give_up_placements(out);
 	for (size_t i = 0; n_renewed && !rc && i < out->n; i++) {
 		for (int k = 0; !rc && k < MIN_WARMUP; k++)
-			rc = run_slot(d, &out->duelists[i], err);
+			rc = run_slot(d, &out->arms[i], err);
 	}
 	d->n_renewals++;
 	d->renewing_ns +=
@@ -488,7 +490,7 @@ static int
 is_settled(const struct director *d)
 {
 	for (size_t i = 1; i < d->out->n; i++) {
-		const struct sl__ensemble *e = &d->out->contests[i].ensemble;
+		const struct sl__ensemble *e = &d->out->tests[i].ensemble;
 		struct sl_estimate ratio;
 
 		if (!e->verdict)
@@ -529,7 +531,7 @@ describe(struct sl_progress *now, void *ctx)
 	const struct director *d = ctx;
 
 	now->n_done = d->out->n_counted;
-	now->median_ns = d->out->duelists[0].wall_ns;
+	now->median_ns = d->out->arms[0].wall_ns;
 }
 
 static enum sl_status
@@ -575,7 +577,7 @@ play(struct director *d, struct sl_error *err)
 }
 
 static int
-reserve_tapes(const struct director *d, struct sl__duelist *who, size_t n)
+reserve_tapes(const struct director *d, struct sl__arm_run *who, size_t n)
 {
 	who->tapes = sl__arena_array(d->arena, n, sizeof(*who->tapes));
 	for (size_t i = 0; who->tapes && i < n; i++) {
@@ -597,7 +599,7 @@ warm_up_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* The first passes, as slots of one pass each; the last one's times stay. */
 static enum sl_status
-warm_up(struct director *d, struct sl__duelist *who, struct sl_error *err)
+warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 {
 	const struct sl__phase warming_up = {
 		.n_arms = 1,
@@ -648,13 +650,13 @@ sl__slot_shape_for(double fastest_ns, double slowest_ns, double reading_ns)
 static void
 shape_slots(struct director *d)
 {
-	struct sl__model_duel *out = d->out;
+	struct sl__model_rounds *out = d->out;
 	double fastest = (double)INFINITY, slowest = 0;
 	struct sl__slot_shape shape;
 
 	for (size_t i = 0; i < out->n; i++) {
-		fastest = fmin(fastest, out->duelists[i].wall_ns);
-		slowest = fmax(slowest, out->duelists[i].wall_ns);
+		fastest = fmin(fastest, out->arms[i].wall_ns);
+		slowest = fmax(slowest, out->arms[i].wall_ns);
 	}
 	shape = sl__slot_shape_for(fastest, slowest, d->ticker.reading_ns);
 	out->n_calls = shape.n_calls;
@@ -669,10 +671,10 @@ shape_slots(struct director *d)
 /* Which layers are long enough to be timed, and what those that both sides
  * have make of a pass, at least. */
 static double
-choose_layers(const struct director *d, struct sl__contest *c, size_t which)
+choose_layers(const struct director *d, struct sl__arm_test *c, size_t which)
 {
-	const struct sl__duelist *a = &d->out->duelists[0];
-	const struct sl__duelist *b = &d->out->duelists[which];
+	const struct sl__arm_run *a = &d->out->arms[0];
+	const struct sl__arm_run *b = &d->out->arms[which];
 	double shortest =
 		READINGS * d->ticker.reading_ns / (double)d->out->n_calls;
 	double common_a = 0, common_b = 0;
@@ -692,18 +694,18 @@ choose_layers(const struct director *d, struct sl__contest *c, size_t which)
 }
 
 static enum sl_status
-open_contest(struct director *d, size_t which, struct sl_error *err)
+open_test(struct director *d, size_t which, struct sl_error *err)
 {
-	const struct sl__duelist *all = d->out->duelists;
-	struct sl__contest *c = &d->out->contests[which];
+	const struct sl__arm_run *all = d->out->arms;
+	struct sl__arm_test *c = &d->out->tests[which];
 	size_t cap = d->out->cap_rounds, n;
-	struct sl__ensemble_options how = {.n_members = SL_N_VERSUS_BASES,
+	struct sl__ensemble_options how = {.n_members = SL_N_COMPARISON_BASES,
 					   .margin = d->how->margin,
 					   .alpha = d->how->alpha /
 						    (double)(d->out->n - 1),
 					   .coin = &d->out->coin,
 					   .is_placed = d->out->is_placed};
-	double *storage = sl__arena_array(d->arena, SL_N_VERSUS_BASES * cap,
+	double *storage = sl__arena_array(d->arena, SL_N_COMPARISON_BASES * cap,
 					  sizeof(*storage));
 	enum sl_status rc = sl__pairing_of(&c->pairing, &all[0].side,
 					   &all[which].side, d->arena, err);
@@ -724,19 +726,19 @@ open_contest(struct director *d, size_t which, struct sl_error *err)
 	c->logs = c->a_ns + 2 * n;
 	c->decided_s = (double)NAN;
 	if (all[0].n_threads != all[which].n_threads)
-		c->absent[SL_VERSUS_CPU] =
+		c->absent[SL_COMPARISON_BASIS_CPU] =
 			"says nothing of time: the numbers of threads differ";
 	if (choose_layers(d, c, which) < MIN_COMMON)
-		c->absent[SL_VERSUS_LAYERS] =
+		c->absent[SL_COMPARISON_BASIS_LAYERS] =
 			"layers of the same name make less than half of a pass";
-	for (size_t i = 0; i < SL_N_VERSUS_BASES; i++)
+	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++)
 		how.is_silent |= (c->absent[i] != NULL) * (1u << i);
 	sl__ensemble_init(&c->ensemble, &how, storage, cap);
 	return SL_OK;
 }
 
 static enum sl_status
-reserve(struct director *d, struct sl__duelist *who, struct sl_error *err)
+reserve(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 {
 	size_t cap = d->out->cap_rounds, n = who->n_steps;
 
@@ -744,7 +746,7 @@ reserve(struct director *d, struct sl__duelist *who, struct sl_error *err)
 				    sizeof(*who->sums));
 	who->walls = sl__arena_array(d->arena, cap, sizeof(*who->walls));
 	who->cpus = sl__arena_array(d->arena, cap, sizeof(*who->cpus));
-	who->rows = sl__arena_array(d->arena, SL__MODEL_DUEL_ROWS * n,
+	who->rows = sl__arena_array(d->arena, SL__MODEL_ROUNDS_ROWS * n,
 				    sizeof(*who->rows));
 	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
 	    reserve_tapes(d, who, passes_per_slot(d->out)))
@@ -755,17 +757,16 @@ reserve(struct director *d, struct sl__duelist *who, struct sl_error *err)
 static enum sl_status
 prepare(struct director *d, struct sl_error *err)
 {
-	struct sl__model_duel *out = d->out;
+	struct sl__model_rounds *out = d->out;
 	enum sl_status rc = SL_OK;
 
 	out->n_calls = out->n_sub_slots = out->row_stride = 1;
 	for (size_t i = 0; !rc && i < out->n; i++) {
-		struct sl__duelist *who = &out->duelists[i];
+		struct sl__arm_run *who = &out->arms[i];
 
 		who->n_steps = sl_plan_n_steps(who->plan);
 		who->n_threads = sl_plan_n_threads(who->plan);
-		d->threads_differ |= who->n_threads !=
-				     out->duelists[0].n_threads;
+		d->threads_differ |= who->n_threads != out->arms[0].n_threads;
 		rc = warm_up(d, who, err);
 	}
 	if (rc)
@@ -773,29 +774,28 @@ prepare(struct director *d, struct sl_error *err)
 	shape_slots(d);
 	out->is_placed = can_be_placed(d);
 	d->runner.order = sl__arena_array(d->arena, out->n, sizeof(size_t));
-	out->contests =
-		sl__arena_array(d->arena, out->n, sizeof(*out->contests));
+	out->tests = sl__arena_array(d->arena, out->n, sizeof(*out->tests));
 	out->scratch =
 		sl__arena_array(d->arena, out->cap_rounds, sizeof(double));
-	if (!d->runner.order || !out->contests || !out->scratch)
+	if (!d->runner.order || !out->tests || !out->scratch)
 		return sl__fail_nomem(err);
 	for (size_t i = 1; !rc && i < out->n; i++)
-		rc = open_contest(d, i, err);
+		rc = open_test(d, i, err);
 	for (size_t i = 0; !rc && i < out->n; i++)
-		rc = reserve(d, &out->duelists[i], err);
+		rc = reserve(d, &out->arms[i], err);
 	return rc;
 }
 
 enum sl_status
-sl__model_duel(struct sl__model_duel *out, struct sl__duelist *duelists,
-	       size_t n, const struct sl__model_duel_options *options,
-	       struct sl__arena *arena, struct sl_error *err)
+sl__model_rounds(struct sl__model_rounds *out, struct sl__arm_run *arms,
+		 size_t n, const struct sl__model_rounds_options *options,
+		 struct sl__arena *arena, struct sl_error *err)
 {
 	struct director d = {.out = out, .how = options, .arena = arena};
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	out->duelists = duelists;
+	out->arms = arms;
 	out->n = n;
 	d.runner.control = options->control;
 	calibrate_clock(&d);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_model_duel.c - rounds of models: what is counted, and that figures of a
+ * test_model_rounds.c - rounds of models: what is counted, and that figures of a
  * result agree.  Nothing is asked of times but that they are there.
  */
 #include "harness.h"
 #include "counting.h"
 #include "graph_text.h"
-#include "experiment/model_duel.h"
+#include "experiment/model_rounds.h"
 #include "base/status.h"
 
 #include <signal.h>
@@ -22,18 +22,18 @@ static const char three[] = "opset 13\n"
 			    "y = MatMul r v\n"
 			    "out y\n";
 
-static struct sl_versus *
+static struct sl_model_comparison *
 compare_for(double time_s, const struct sl_graph *a, unsigned a_flags,
 	    const struct sl_graph *b, unsigned b_flags, int64_t b_batch)
 {
 	struct sl_sizes sizes = {.struct_size = sizeof(sizes),
 				 .batch = b_batch};
 	struct sl_plan_options plans[2];
-	struct sl_contender sides[2] = {{.graph = a, .plan = &plans[0]},
+	struct sl_model_arm sides[2] = {{.graph = a, .plan = &plans[0]},
 					{.graph = b, .plan = &plans[1]}};
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.time_s = time_s};
-	struct sl_versus *versus;
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .time_s = time_s};
+	struct sl_model_comparison *versus;
 	struct sl_error err;
 
 	for (int i = 0; i < 2; i++)
@@ -43,12 +43,12 @@ compare_for(double time_s, const struct sl_graph *a, unsigned a_flags,
 			.flags = (i ? b_flags : a_flags) | SL_PLAN_NO_CACHE};
 	if (b_batch)
 		plans[1].sizes = &sizes;
-	if (sl_versus(&versus, sides, 2, &how, &err))
+	if (sl_compare_models(&versus, sides, 2, &how, &err))
 		fail_msg("%s", err.text);
 	return versus;
 }
 
-static struct sl_versus *
+static struct sl_model_comparison *
 compare(const struct sl_graph *a, unsigned a_flags, const struct sl_graph *b,
 	unsigned b_flags)
 {
@@ -57,9 +57,9 @@ compare(const struct sl_graph *a, unsigned a_flags, const struct sl_graph *b,
 
 /* What holds in every result. */
 static void
-check_result(const struct sl_versus *v)
+check_result(const struct sl_model_comparison *v)
 {
-	const struct sl_versus_pair *p = &v->pairs[0];
+	const struct sl_arm_comparison *p = &v->pairs[0];
 	const struct sl_comparison *c = &p->comparison;
 	size_t n_named = 0, n_a = 0, n_b = 0;
 
@@ -72,7 +72,7 @@ check_result(const struct sl_versus *v)
 	assert_int_equal(isnan(c->decided_after_s),
 			 c->verdict == SL_VERDICT_UNDECIDED);
 	for (size_t i = 0; i < p->n_layers; i++) {
-		const struct sl_versus_layer *l = &p->layers[i];
+		const struct sl_compared_layer *l = &p->layers[i];
 
 		n_named += (size_t)l->is_named;
 		n_a += l->n_a;
@@ -93,7 +93,7 @@ static void
 a_model_against_itself_has_all_layers_in_common(void **state)
 {
 	struct sl_graph *graph;
-	struct sl_versus *v;
+	struct sl_model_comparison *v;
 	struct sl_error err;
 
 	(void)state;
@@ -103,14 +103,14 @@ a_model_against_itself_has_all_layers_in_common(void **state)
 	assert_int_equal(v->pairs[0].n_layers, v->sides[0].n_steps);
 	assert_int_equal(v->pairs[0].n_only_a + v->pairs[0].n_only_b, 0);
 	assert_int_equal(v->pairs[0].n_other_kernels, 0);
-	assert_null(v->pairs[0].absent[SL_VERSUS_CPU]);
-	assert_null(v->pairs[0].absent[SL_VERSUS_LAYERS]);
+	assert_null(v->pairs[0].absent[SL_COMPARISON_BASIS_CPU]);
+	assert_null(v->pairs[0].absent[SL_COMPARISON_BASIS_LAYERS]);
 	assert_near(v->pairs[0].comparison.memory_ratio.value, 1, 0);
 	assert_int_equal(v->sides[0].nominal_flops, v->sides[1].nominal_flops);
 	assert_int_equal(v->is_per_sample, 0);
 	assert_true(v->n_placements >= 1);
 	assert_null(v->renewal_absent);
-	sl_versus_free(v);
+	sl_model_comparison_free(v);
 	sl_graph_free(graph);
 }
 
@@ -137,10 +137,10 @@ short_passes_share_a_slot(void **state)
 
 /* Medians over one round are its times, of a pass; ratios are per sample. */
 static void
-check_one_round(const struct sl_versus *v, double n_b)
+check_one_round(const struct sl_model_comparison *v, double n_b)
 {
-	const struct sl_versus_pair *p = &v->pairs[0];
-	const struct sl_versus_side *a = &v->sides[0], *b = &v->sides[1];
+	const struct sl_arm_comparison *p = &v->pairs[0];
+	const struct sl_model_arm_result *a = &v->sides[0], *b = &v->sides[1];
 	double wall = b->wall_ns.value / a->wall_ns.value / n_b;
 	double cpu = b->cpu_ns.value / a->cpu_ns.value / n_b;
 
@@ -148,7 +148,7 @@ check_one_round(const struct sl_versus *v, double n_b)
 	assert_near(p->comparison.ratio.value, wall, 1e-12 * wall);
 	assert_near(p->cpu.ratio.value, cpu, 1e-12 * cpu);
 	for (size_t i = 0; i < p->n_layers; i++) {
-		const struct sl_versus_layer *l = &p->layers[i];
+		const struct sl_compared_layer *l = &p->layers[i];
 		double ratio = l->b_ns / l->a_ns / n_b;
 
 		if (l->ratio.n)
@@ -160,7 +160,7 @@ static void
 batches_that_differ_are_compared_per_sample(void **state)
 {
 	struct sl_graph *graph;
-	struct sl_versus *v;
+	struct sl_model_comparison *v;
 	struct sl_error err;
 
 	(void)state;
@@ -174,7 +174,7 @@ batches_that_differ_are_compared_per_sample(void **state)
 	assert_int_equal(v->sides[1].batch, 4);
 	assert_int_equal(v->sides[1].nominal_flops,
 			 4 * v->sides[0].nominal_flops);
-	sl_versus_free(v);
+	sl_model_comparison_free(v);
 	sl_graph_free(graph);
 }
 
@@ -203,19 +203,19 @@ struct renewer {
 };
 
 static enum sl_status
-pretend(struct sl__duelist *duelists, size_t n, size_t *n_renewed, void *ctx,
+pretend(struct sl__arm_run *arms, size_t n, size_t *n_renewed, void *ctx,
 	struct sl_error *err)
 {
 	struct renewer *r = ctx;
 
-	(void)duelists;
+	(void)arms;
 	r->n_times++;
 	*n_renewed = r->n_times == 1 ? n : r->n_renewed;
 	return r->n_times == 1 ? SL_OK
 			       : sl__fail(err, SL_E_NOMEM, "no memory for it");
 }
 
-/* A duel of a model with itself that cannot be decided, stopped by the
+/* A test of a model with itself that cannot be decided, stopped by the
  * progress after so many rounds. */
 static volatile sig_atomic_t is_over;
 
@@ -227,11 +227,11 @@ end_it(const struct sl_progress *now, void *ctx)
 }
 
 static void
-duel_with(struct renewer *r, double renew_ns, struct sl__model_duel *out)
+test_with(struct renewer *r, double renew_ns, struct sl__model_rounds *out)
 {
 	struct graph_text *text = graph_text_with(three, NULL);
-	struct sl__duelist sides[2] = {{.n_samples = 1}, {.n_samples = 1}};
-	struct sl__model_duel_options how = {
+	struct sl__arm_run sides[2] = {{.n_samples = 1}, {.n_samples = 1}};
+	struct sl__model_rounds_options how = {
 		.time_s = 1e5,
 		.margin = .01,
 		.alpha = 1e-300,
@@ -251,7 +251,7 @@ duel_with(struct renewer *r, double renew_ns, struct sl__model_duel *out)
 		sides[i].side.plan = sides[i].plan;
 		sides[i].side.graph = text->graph;
 	}
-	if (sl__model_duel(out, sides, 2, &how, &arena, &err))
+	if (sl__model_rounds(out, sides, 2, &how, &arena, &err))
 		fail_msg("%s", err.text);
 	for (int i = 0; i < 2; i++)
 		sl_plan_free(sides[i].plan);
@@ -263,28 +263,28 @@ static void
 rounds_go_on_where_plans_cannot_be_renewed(void **state)
 {
 	struct renewer none = {.n_renewed = 0}, one = {.n_renewed = 1};
-	struct sl__model_duel duel;
+	struct sl__model_rounds test;
 
 	(void)state;
-	duel_with(&none, 0, &duel);
-	assert_int_equal(duel.n_counted, ROUNDS);
+	test_with(&none, 0, &test);
+	assert_int_equal(test.n_counted, ROUNDS);
 	assert_int_equal(none.n_times, 2);
-	assert_int_equal(duel.n_placements, 2);
-	assert_string_equal(duel.renewal.text, "no memory for it");
-	duel_with(&one, 0, &duel);
-	assert_int_equal(duel.n_placements, 3);
+	assert_int_equal(test.n_placements, 2);
+	assert_string_equal(test.renewal.text, "no memory for it");
+	test_with(&one, 0, &test);
+	assert_int_equal(test.n_placements, 3);
 }
 
 static void
 the_first_renewal_keeps_to_its_share_too(void **state)
 {
 	struct renewer r = {0};
-	struct sl__model_duel duel;
+	struct sl__model_rounds test;
 
 	(void)state;
-	duel_with(&r, .41 * 1e5 * 1e9, &duel);
+	test_with(&r, .41 * 1e5 * 1e9, &test);
 	assert_int_equal(r.n_times, 0);
-	assert_int_equal(duel.n_placements, 1);
+	assert_int_equal(test.n_placements, 1);
 }
 
 static void
@@ -297,22 +297,23 @@ models_without_common_layers_are_judged_by_their_totals(void **state)
 				    "out k\n";
 	struct graph_text *a = graph_text_with(three, NULL);
 	struct graph_text *b = graph_text_with(alien, NULL);
-	struct sl_versus *v = compare(a->graph, 0, b->graph, SL_PLAN_NO_FUSION);
-	const struct sl_versus_pair *p = &v->pairs[0];
+	struct sl_model_comparison *v =
+		compare(a->graph, 0, b->graph, SL_PLAN_NO_FUSION);
+	const struct sl_arm_comparison *p = &v->pairs[0];
 
 	(void)state;
 	check_result(v);
-	assert_non_null(p->absent[SL_VERSUS_LAYERS]);
-	assert_true(isnan(p->log_e_of[SL_VERSUS_LAYERS]));
+	assert_non_null(p->absent[SL_COMPARISON_BASIS_LAYERS]);
+	assert_true(isnan(p->log_e_of[SL_COMPARISON_BASIS_LAYERS]));
 	assert_int_equal(p->n_only_a, v->sides[0].n_steps);
 	assert_int_equal(p->n_only_b, v->sides[1].n_steps);
 	assert_int_equal(p->n_named, 0);
 	assert_near(exp(p->log_e),
-		    (exp(p->log_e_of[SL_VERSUS_WALL]) +
-		     exp(p->log_e_of[SL_VERSUS_CPU])) /
+		    (exp(p->log_e_of[SL_COMPARISON_BASIS_WALL]) +
+		     exp(p->log_e_of[SL_COMPARISON_BASIS_CPU])) /
 			    2,
 		    1e-9 * exp(p->log_e));
-	sl_versus_free(v);
+	sl_model_comparison_free(v);
 	graph_text_free(a);
 	graph_text_free(b);
 }
@@ -321,24 +322,28 @@ static void
 wrong_use_is_told(void **state)
 {
 	static const volatile sig_atomic_t stopped = 1;
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.interrupt = &stopped};
-	struct sl_contender sides[2] = {{.name = "x"}, {.name = "y"}};
-	struct sl_versus *versus;
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .interrupt = &stopped};
+	struct sl_model_arm sides[2] = {{.name = "x"}, {.name = "y"}};
+	struct sl_model_comparison *versus;
 	struct sl_graph *graph;
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl_versus(&versus, sides, 1, &how, &err), SL_E_USAGE);
-	assert_int_equal(sl_versus(&versus, sides, 9, &how, &err), SL_E_USAGE);
-	assert_int_equal(sl_versus(&versus, sides, 2, &how, &err), SL_E_USAGE);
-	assert_string_equal(err.text, "contender 1 has no graph");
+	assert_int_equal(sl_compare_models(&versus, sides, 1, &how, &err),
+			 SL_E_USAGE);
+	assert_int_equal(sl_compare_models(&versus, sides, 9, &how, &err),
+			 SL_E_USAGE);
+	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
+			 SL_E_USAGE);
+	assert_string_equal(err.text, "arm 1 has no graph");
 	how.time_s = -1;
-	assert_int_equal(sl_versus(&versus, sides, 2, &how, &err), SL_E_USAGE);
+	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
+			 SL_E_USAGE);
 	how.time_s = 1;
 	assert_int_equal(sl_graph_open(&graph, "mlp:4-2", NULL, &err), 0);
 	sides[0].graph = sides[1].graph = graph;
-	assert_int_equal(sl_versus(&versus, sides, 2, &how, &err),
+	assert_int_equal(sl_compare_models(&versus, sides, 2, &how, &err),
 			 SL_E_INTERRUPTED);
 	assert_null(versus);
 	sl_graph_free(graph);
@@ -349,12 +354,12 @@ want_of_memory_is_told_and_leaves_nothing(void **state)
 {
 	struct counting count = {0};
 	struct sl_allocator allocator = counting_allocator(&count);
-	struct sl_versus_options how = {.struct_size = sizeof(how),
-					.time_s = .01,
-					.min_rounds = 1,
-					.allocator = &allocator};
-	struct sl_contender sides[2] = {{0}, {0}};
-	struct sl_versus *versus = NULL;
+	struct sl_model_comparison_options how = {.struct_size = sizeof(how),
+						  .time_s = .01,
+						  .min_rounds = 1,
+						  .allocator = &allocator};
+	struct sl_model_arm sides[2] = {{0}, {0}};
+	struct sl_model_comparison *versus = NULL;
 	struct sl_graph *graph;
 	struct sl_error err;
 	enum sl_status rc = SL_E_NOMEM;
@@ -364,14 +369,14 @@ want_of_memory_is_told_and_leaves_nothing(void **state)
 	sides[0].graph = sides[1].graph = graph;
 	for (int k = 1; rc == SL_E_NOMEM; k++) {
 		count = (struct counting){.fail_at = k};
-		rc = sl_versus(&versus, sides, 2, &how, &err);
+		rc = sl_compare_models(&versus, sides, 2, &how, &err);
 		assert_true(count.n_requests > 0);
 		/* Without memory to make plans anew, rounds go on. */
 		assert_true((rc == SL_OK) == (count.n_requests < k) ||
 			    (versus && versus->renewal_absent));
 		assert_true(rc == SL_OK || (count.n_out == 0 && k < 1000));
 	}
-	sl_versus_free(versus);
+	sl_model_comparison_free(versus);
 	assert_int_equal(count.n_out, 0);
 	sl_graph_free(graph);
 }

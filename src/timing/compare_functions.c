@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duet.c - sl_compare(): functions against each other, in random-order rounds.
+ * compare_functions.c - sl_compare(): functions against each other, in random-order rounds.
  *
  * A round is one slot of every candidate, in an order drawn afresh.  A slot
  * is a few sub-slots of about 50 us, and its value is their median, so that
  * an interrupt spoils a sub-slot and not the round.  All candidates are
  * called equally often, a number found once from the slowest.  Because only
  * the coin decides who comes first, drift, bursts and other load fall on
- * both sides alike; stats/match.c turns the rounds into verdicts that may be
+ * both sides alike; stats/arm_set.c turns the rounds into verdicts that may be
  * looked at after each of them.
  */
-#include "timing/duet.h"
+#include "timing/compare_functions.h"
 #include "base/arena.h"
 #include "base/reading.h"
 #include "base/status.h"
-#include "stats/match.h"
+#include "stats/arm_set.h"
 #include "stats/summary.h"
 #include "timing/runner.h"
 #include "timing/timer.h"
@@ -32,7 +32,7 @@ enum {
 	ROUNDS_PER_PROBE = 32
 };
 
-struct duet {
+struct comparison {
 	const struct sl_compare_options *how;
 	const struct sl_candidate *candidates;
 	size_t n; /* candidates */
@@ -47,7 +47,7 @@ struct duet {
 	size_t order[MAX_CANDIDATES];
 	double wall_ns[MAX_CANDIDATES]; /* of this round: sub-slots' median */
 	double cpu_ns[MAX_CANDIDATES];  /* and the CPU time of the slot */
-	struct sl__match match;
+	struct sl__arm_set arms;
 	size_t cap_rounds;
 };
 
@@ -68,7 +68,7 @@ check_options(const struct sl_compare_options *how, size_t n,
 
 /* Every candidate once, cold, and then timed: the extremes of a call. */
 static enum sl_status
-time_calls(struct duet *d, double *fastest_ns, double *slowest_ns,
+time_calls(struct comparison *d, double *fastest_ns, double *slowest_ns,
 	   struct sl_error *err)
 {
 	*fastest_ns = (double)INFINITY;
@@ -97,7 +97,7 @@ time_calls(struct duet *d, double *fastest_ns, double *slowest_ns,
  * too short for the clock, unless a round then takes a tenth of the budget.
  */
 static enum sl_status
-calibrate(struct duet *d, struct sl_error *err)
+calibrate(struct comparison *d, struct sl_error *err)
 {
 	double fastest_ns, slowest_ns, sub_slot_ns, longest_ns;
 	enum sl_status rc = time_calls(d, &fastest_ns, &slowest_ns, err);
@@ -124,11 +124,11 @@ calibrate(struct duet *d, struct sl_error *err)
 }
 
 static enum sl_status
-reserve(struct duet *d, struct sl__arena *arena, struct sl_error *err)
+reserve(struct comparison *d, struct sl__arena *arena, struct sl_error *err)
 {
-	if (sl__match_init(&d->match, d->n, d->how->margin, d->how->alpha,
-			   &d->coin, arena) ||
-	    sl__match_reserve(&d->match, d->cap_rounds, arena))
+	if (sl__arm_set_init(&d->arms, d->n, d->how->margin, d->how->alpha,
+			     &d->coin, arena) ||
+	    sl__arm_set_reserve(&d->arms, d->cap_rounds, arena))
 		return sl__fail_nomem(err);
 	return SL_OK;
 }
@@ -136,7 +136,7 @@ reserve(struct duet *d, struct sl__arena *arena, struct sl_error *err)
 static enum sl_status
 run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
-	struct duet *d = ctx;
+	struct comparison *d = ctx;
 	const struct sl_candidate *who = &d->candidates[slot->arm];
 
 	for (size_t i = 0; i < d->n_sub_slots; i++) {
@@ -153,7 +153,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 static void
 finish_slot(struct sl__slot *slot, void *ctx)
 {
-	struct duet *d = ctx;
+	struct comparison *d = ctx;
 
 	d->wall_ns[slot->arm] = fmax(
 		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
@@ -166,7 +166,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 static enum sl_status
 close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
-	struct duet *d = ctx;
+	struct comparison *d = ctx;
 	struct sl__round round = {.wall = d->wall_ns,
 				  .cpu = d->cpu_ns,
 				  .is_disturbed = taken->is_disturbed,
@@ -174,21 +174,21 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 				  .now_s = sl__runner_elapsed_s(&d->runner)};
 
 	(void)err;
-	sl__match_add(&d->match, &round);
+	sl__arm_set_add(&d->arms, &round);
 	return SL_OK;
 }
 
 static int
 is_settled(void *ctx)
 {
-	const struct duet *d = ctx;
+	const struct comparison *d = ctx;
 
-	return sl__match_is_settled(&d->match, d->how->min_rounds);
+	return sl__arm_set_is_settled(&d->arms, d->how->min_rounds);
 }
 
 /* The first round is always played to its end. */
 static enum sl_status
-play(struct duet *d, struct sl_error *err)
+play(struct comparison *d, struct sl_error *err)
 {
 	const struct sl__phase comparing = {
 		.n_arms = d->n,
@@ -206,15 +206,15 @@ play(struct duet *d, struct sl_error *err)
 	};
 	enum sl_status rc = sl__runner_run(&d->runner, &comparing, err);
 
-	if (!rc && !d->match.n_taken)
+	if (!rc && !d->arms.n_taken)
 		return sl__fail(err, SL_E_INTERRUPTED,
 				"interrupted before the first round");
 	return rc;
 }
 
 static enum sl_status
-conclude(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
-	 struct sl_error *err)
+conclude(struct comparison *d, struct sl_comparisons *c,
+	 struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_comparison *rows =
 		sl__arena_array(arena, d->n - 1, sizeof(*rows));
@@ -224,7 +224,7 @@ conclude(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 	for (size_t i = 1; i < d->n; i++) {
 		struct sl_comparison *row = &rows[i - 1];
 
-		sl__match_conclude(&d->match, i, row);
+		sl__arm_set_conclude(&d->arms, i, row);
 		row->a = d->candidates[0].name;
 		row->b = d->candidates[i].name;
 		row->memory_ratio = sl__absent("functions share one process");
@@ -255,7 +255,7 @@ with_defaults(const struct sl_compare_options *options)
 
 /* Copies the candidates, with names for those that have none. */
 static enum sl_status
-copy_candidates(struct duet *d, const struct sl_candidate *candidates,
+copy_candidates(struct comparison *d, const struct sl_candidate *candidates,
 		struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_candidate *copies =
@@ -285,8 +285,9 @@ copy_candidates(struct duet *d, const struct sl_candidate *candidates,
 }
 
 static enum sl_status
-run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
-	 const struct sl__watch_source *watch, struct sl_error *err)
+run_rounds(struct comparison *d, struct sl_comparisons *c,
+	   struct sl__arena *arena, const struct sl__watch_source *watch,
+	   struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -308,14 +309,16 @@ run_duet(struct duet *d, struct sl_comparisons *c, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
-	    size_t n, const struct sl_compare_options *options,
-	    const struct sl__watch_source *watch, struct sl_error *err)
+sl__compare_functions(struct sl_comparisons **out,
+		      const struct sl_candidate *candidates, size_t n,
+		      const struct sl_compare_options *options,
+		      const struct sl__watch_source *watch,
+		      struct sl_error *err)
 {
 	struct sl_compare_options how;
 	struct sl_comparisons *c;
 	struct sl__arena *arena;
-	struct duet d = {.how = &how, .n = n};
+	struct comparison d = {.how = &how, .n = n};
 	enum sl_status rc;
 
 	*out = NULL;
@@ -325,7 +328,7 @@ sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	how = with_defaults(options);
 	rc = check_options(&how, n, err);
 	if (!rc)
-		rc = sl__match_defaults(&how.margin, &how.alpha, err);
+		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
 	c = sl__boxed_new(&arena, how.allocator, sizeof(*c));
@@ -333,7 +336,7 @@ sl__compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 		return sl__fail_nomem(err);
 	rc = copy_candidates(&d, candidates, arena, err);
 	if (!rc)
-		rc = run_duet(&d, c, arena, watch, err);
+		rc = run_rounds(&d, c, arena, watch, err);
 	*out = sl__boxed_kept(c, rc);
 	return rc;
 }
@@ -343,7 +346,7 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 	   size_t n, const struct sl_compare_options *options,
 	   struct sl_error *err)
 {
-	return sl__compare(out, candidates, n, options, NULL, err);
+	return sl__compare_functions(out, candidates, n, options, NULL, err);
 }
 
 void

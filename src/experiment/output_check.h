@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* comparing.h - an output against its reference. */
-#ifndef SL_COMPARING_H
-#define SL_COMPARING_H
+/* output_check.h - an output against its reference. */
+#ifndef SL_OUTPUT_CHECK_H
+#define SL_OUTPUT_CHECK_H
 
 #include "engine/plan.h"
 
@@ -20,7 +20,7 @@
  * everywhere has no size to measure by: then the limit is an absolute one, so
  * that a difference of 1e-30 is none.
  */
-struct sl__comparing {
+struct sl__output_check {
 	enum sl_check_rule rule;
 	double limit;
 	double step;      /* of STEPS: the output's scale */
@@ -28,13 +28,14 @@ struct sl__comparing {
 };
 
 /* What there is to know of a model for that, found once. */
-struct sl__compared_model {
+struct sl__checked_model {
 	const struct sl_graph *graph;
 	int is_quantized, stores_halves;
 };
-struct sl__compared_model sl__compared_model(const struct sl_graph *graph);
-struct sl__comparing sl__comparing_of(const struct sl__compared_model *model,
-				      uint32_t output, double tolerance);
+struct sl__checked_model sl__checked_model(const struct sl_graph *graph);
+struct sl__output_check
+sl__output_check_of(const struct sl__checked_model *model, uint32_t output,
+		    double tolerance);
 
 /*
  * Compares; fills rule, error, limit, largest_error, worst, is_ok and why of
@@ -44,8 +45,8 @@ struct sl__comparing sl__comparing_of(const struct sl__compared_model *model,
  * lives in the arena.
  */
 enum sl_status
-sl__compare_output(struct sl_run_output *out, const struct sl__comparing *how,
-		   const struct sl__datum *got, const struct sl__datum *want,
-		   struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
+sl__check_output(struct sl_run_output *out, const struct sl__output_check *how,
+		 const struct sl__datum *got, const struct sl__datum *want,
+		 struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 #endif

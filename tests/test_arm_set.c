@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_match.c - which rounds count, when it is settled, what is said. */
+/* test_arm_set.c - which rounds count, when it is settled, what is said. */
 #include "harness.h"
-#include "stats/match.h"
+#include "stats/arm_set.h"
 
 struct scene {
 	struct sl__arena arena;
 	struct sl__rng coin;
-	struct sl__match match;
+	struct sl__arm_set match;
 };
 
 static void
@@ -14,10 +14,10 @@ set_scene(struct scene *s, size_t n, double margin)
 {
 	sl__arena_init(&s->arena, NULL);
 	sl__rng_init(&s->coin, 1);
-	assert_int_equal(
-		sl__match_init(&s->match, n, margin, 0.05, &s->coin, &s->arena),
-		SL_OK);
-	assert_int_equal(sl__match_reserve(&s->match, 64, &s->arena), SL_OK);
+	assert_int_equal(sl__arm_set_init(&s->match, n, margin, 0.05, &s->coin,
+					  &s->arena),
+			 SL_OK);
+	assert_int_equal(sl__arm_set_reserve(&s->match, 64, &s->arena), SL_OK);
 }
 
 static void
@@ -25,7 +25,7 @@ add_round(struct scene *s, const double *wall, double now_s)
 {
 	struct sl__round round = {.wall = wall, .cpu = wall, .now_s = now_s};
 
-	sl__match_add(&s->match, &round);
+	sl__arm_set_add(&s->match, &round);
 }
 
 /* What is left out is counted and nothing else; what is disturbed and not left
@@ -45,9 +45,9 @@ rounds_left_out_do_not_count(void **state)
 					  .is_disturbed = i % 2,
 					  .is_left_out = i % 4 == 3};
 
-		sl__match_add(&s.match, &round);
+		sl__arm_set_add(&s.match, &round);
 	}
-	sl__match_conclude(&s.match, 1, &row);
+	sl__arm_set_conclude(&s.match, 1, &row);
 	assert_int_equal(s.match.n_taken, 20);
 	assert_int_equal(row.n_disturbed, 10);
 	assert_int_equal(row.n_left_out, 5);
@@ -68,19 +68,19 @@ settled_needs_verdict_and_rounds(void **state)
 
 	(void)state;
 	set_scene(&s, 2, 0.01);
-	while (!sl__match_is_decided(&s.match)) {
-		assert_false(sl__match_is_settled(&s.match, 30));
+	while (!sl__arm_set_is_decided(&s.match)) {
+		assert_false(sl__arm_set_is_settled(&s.match, 30));
 		add_round(&s, n % 2 ? near : far, 100 + n);
 		n++;
 	}
 	/* The one-sided process at 2 / alpha: 7 wins of 7. */
 	assert_int_equal(n, 7);
-	while (!sl__match_is_settled(&s.match, 30)) {
+	while (!sl__arm_set_is_settled(&s.match, 30)) {
 		add_round(&s, n % 2 ? near : far, 100 + n);
 		n++;
 	}
 	assert_int_equal(n, 30);
-	sl__match_conclude(&s.match, 1, &row);
+	sl__arm_set_conclude(&s.match, 1, &row);
 	assert_int_equal(row.verdict, SL_VERDICT_SLOWER);
 	assert_int_equal(row.gate, SL_GATE_REGRESSED);
 	assert_near(row.decided_after_s, 106, 0);
@@ -98,7 +98,7 @@ narrow_interval_settles_early(void **state)
 
 	(void)state;
 	set_scene(&s, 2, 0.01);
-	for (; !sl__match_is_settled(&s.match, 50); n++)
+	for (; !sl__arm_set_is_settled(&s.match, 50); n++)
 		add_round(&s, wall, n);
 	assert_int_equal(n, 7);
 	sl__arena_release(&s.arena);
@@ -116,11 +116,11 @@ rounds_survive_growing(void **state)
 	for (int i = 0; i < 100; i++) {
 		if (i == 64)
 			assert_int_equal(
-				sl__match_reserve(&s.match, 128, &s.arena),
+				sl__arm_set_reserve(&s.match, 128, &s.arena),
 				SL_OK);
 		add_round(&s, wall, i);
 	}
-	sl__match_conclude(&s.match, 2, &row);
+	sl__arm_set_conclude(&s.match, 2, &row);
 	assert_int_equal(row.n_rounds, 100);
 	assert_near(row.ratio.lo, 0.8, 1e-12);
 	assert_near(row.ratio.hi, 0.8, 1e-12);

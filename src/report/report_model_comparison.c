@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_versus.c - models that were compared: the verdict, and where. */
+/* report_model_comparison.c - models that were compared: the verdict, and where. */
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"
@@ -13,7 +13,7 @@ enum {
 };
 
 static const char *
-what_of(const struct sl_versus *v)
+what_of(const struct sl_model_comparison *v)
 {
 	return v->is_per_sample ? "time per sample" : "time";
 }
@@ -27,7 +27,7 @@ letter_of(size_t side)
 
 /* "0.512 [0.508, 0.517] of A's time (1.95 x)" */
 static void
-add_ratio(struct sl__doc *doc, const struct sl_versus *v,
+add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 	  const struct sl_comparison *c)
 {
 	struct sl__text text;
@@ -41,9 +41,10 @@ add_ratio(struct sl__doc *doc, const struct sl_versus *v,
 }
 
 static void
-add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
+	    size_t which)
 {
-	const struct sl_versus_pair *p = &v->pairs[which - 1];
+	const struct sl_arm_comparison *p = &v->pairs[which - 1];
 	const struct sl_comparison *c = &p->comparison;
 	enum sl__style style = sl__page_verdict_style(c->verdict);
 	struct sl__text text;
@@ -69,7 +70,7 @@ add_verdict(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 	else
 		sl__doc_plain(doc, ", decided after %s by %s",
 			      sl__time_text(&text, 1e9 * c->decided_after_s),
-			      sl_versus_basis_text(p->decided_by));
+			      sl_comparison_basis_text(p->decided_by));
 	sl__page_rounds(doc, c);
 }
 
@@ -96,9 +97,9 @@ add_word(struct sl__doc *doc, enum sl_verdict verdict, const char *absent)
 }
 
 static void
-add_typical(struct sl__doc *doc, const struct sl_versus_pair *p)
+add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 {
-	const char *why = p->absent[SL_VERSUS_LAYERS];
+	const char *why = p->absent[SL_COMPARISON_BASIS_LAYERS];
 	struct sl__text ratio;
 
 	if (!p->layers_ratio.n || why) {
@@ -122,8 +123,8 @@ add_times(struct sl__doc *doc, uint64_t a, uint64_t b)
 }
 
 static void
-add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
-	    const struct sl_versus_side *b)
+add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
+	    const struct sl_model_arm_result *b)
 {
 	struct sl__text x, y;
 
@@ -143,15 +144,17 @@ add_amounts(struct sl__doc *doc, const struct sl_versus_side *a,
 }
 
 static void
-add_sides(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
+	  size_t which)
 {
-	const struct sl_versus_pair *p = &v->pairs[which - 1];
-	const struct sl_versus_side *a = &v->sides[0], *b = &v->sides[which];
+	const struct sl_arm_comparison *p = &v->pairs[which - 1];
+	const struct sl_model_arm_result *a = &v->sides[0],
+					 *b = &v->sides[which];
 
 	add_series(doc, "wall", &a->wall_ns, &b->wall_ns, &p->comparison);
 	add_word(doc, p->wall_verdict, NULL);
 	add_series(doc, "CPU", &a->cpu_ns, &b->cpu_ns, &p->cpu);
-	add_word(doc, p->cpu.verdict, p->absent[SL_VERSUS_CPU]);
+	add_word(doc, p->cpu.verdict, p->absent[SL_COMPARISON_BASIS_CPU]);
 	if (v->is_per_sample)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
 			     "times are of a pass (batch %lld against %lld), "
@@ -162,7 +165,7 @@ add_sides(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 }
 
 static void
-add_layer(struct sl__doc *doc, const struct sl_versus_layer *l)
+add_layer(struct sl__doc *doc, const struct sl_compared_layer *l)
 {
 	struct sl__text text;
 
@@ -183,7 +186,7 @@ add_layer(struct sl__doc *doc, const struct sl_versus_layer *l)
 }
 
 static void
-add_layers(struct sl__doc *doc, const struct sl_versus_pair *p, int verbose)
+add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 {
 	static const struct sl__column columns[] = {
 		{"layer", 0, 0}, {"type", 0, 1},  {"A", 1, 0},
@@ -202,7 +205,7 @@ add_layers(struct sl__doc *doc, const struct sl_versus_pair *p, int verbose)
 	sl__doc_dim(doc, "  %zu of %zu", p->n_named, n_common);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < p->n_layers && n < most; i++) {
-		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
+		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
 
 		if (!l->n_a || !l->n_b)
 			continue;
@@ -216,7 +219,7 @@ add_layers(struct sl__doc *doc, const struct sl_versus_pair *p, int verbose)
 
 /* Layers without a counterpart, the longest first. */
 static void
-add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
+add_only(struct sl__doc *doc, const struct sl_arm_comparison *p, int of_a,
 	 int verbose)
 {
 	size_t n_all = of_a ? p->n_only_a : p->n_only_b, n = 0;
@@ -228,7 +231,7 @@ add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
 		    "%zu, %s together:", n_all,
 		    sl__time_text(&text, of_a ? p->only_a_ns : p->only_b_ns));
 	for (size_t i = 0; i < p->n_layers; i++) {
-		const struct sl_versus_layer *l = &p->layers[p->by_change[i]];
+		const struct sl_compared_layer *l = &p->layers[p->by_change[i]];
 
 		if ((of_a ? l->n_b : l->n_a) || (n >= ONLY_ROWS && !verbose))
 			continue;
@@ -240,9 +243,10 @@ add_only(struct sl__doc *doc, const struct sl_versus_pair *p, int of_a,
 }
 
 static void
-add_title(struct sl__doc *doc, const struct sl_versus *v, size_t which)
+add_title(struct sl__doc *doc, const struct sl_model_comparison *v,
+	  size_t which)
 {
-	const struct sl_versus_side *side = &v->sides[which];
+	const struct sl_model_arm_result *side = &v->sides[which];
 	const char letter[] = {letter_of(which), '\0'};
 
 	sl__doc_pair(doc, letter, SL__STYLE_STRONG, "%s", side->name);
@@ -253,7 +257,7 @@ add_title(struct sl__doc *doc, const struct sl_versus *v, size_t which)
 }
 
 static void
-add_placements(struct sl__doc *doc, const struct sl_versus *v)
+add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 {
 	int is_few = v->n_placements < v->placements_enough;
 	struct sl__text text;
@@ -274,10 +278,10 @@ static void
 add_page(struct sl__doc *doc, const void *result,
 	 const struct sl_render_options *how)
 {
-	const struct sl_versus *v = result;
+	const struct sl_model_comparison *v = result;
 
 	for (size_t i = 1; i < v->n; i++) {
-		const struct sl_versus_pair *p = &v->pairs[i - 1];
+		const struct sl_arm_comparison *p = &v->pairs[i - 1];
 
 		sl__doc_heading(doc, "%s against %s", p->comparison.b,
 				p->comparison.a);
@@ -304,15 +308,15 @@ add_page(struct sl__doc *doc, const void *result,
 }
 
 enum sl_status
-sl_versus_render(const struct sl_versus *versus,
-		 const struct sl_render_options *how, struct sl_buf *out,
-		 struct sl_error *err)
+sl_model_comparison_render(const struct sl_model_comparison *model_comparison,
+			   const struct sl_render_options *how,
+			   struct sl_buf *out, struct sl_error *err)
 {
 	static const struct sl__renderer renderer = {
 		.kind = "a comparison of models",
 		.command = "compare",
 		.page = add_page,
-		.table = &sl__table_versus,
+		.table = &sl__table_model_comparison,
 		.csv_rows = "results/layers",
 		.csv_columns =
 			"a=../comparison/a,b=../comparison/b,layer=name,type,"
@@ -320,5 +324,5 @@ sl_versus_render(const struct sl_versus *versus,
 			"ratio_hi=ratio_ci95/hi,named?0!1",
 	};
 
-	return sl__render(&renderer, versus, how, out, err);
+	return sl__render(&renderer, model_comparison, how, out, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * duel.c - A against B, one round at a time.
+ * paired_test.c - A against B, one round at a time.
  *
  * Only counts of rounds above zero and above the two margins enter the
  * e-processes, so that a round costs the same at the start and after a
@@ -8,7 +8,7 @@
  * Assumed: the order of A and B in a round was decided by a fair coin, and
  * rounds were left out, if at all, by a rule that cannot tell A from B.
  */
-#include "stats/duel.h"
+#include "stats/paired_test.h"
 #include "stats/quantile.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
@@ -20,15 +20,15 @@
 #include "base/banned.h"
 
 void
-sl__duel_init(struct sl__duel *duel, double *storage, size_t cap, double margin,
-	      double alpha, struct sl__rng *coin)
+sl__paired_test_init(struct sl__paired_test *test, double *storage, size_t cap,
+		     double margin, double alpha, struct sl__rng *coin)
 {
 	assert(alpha > 0 && alpha < 1);
-	*duel = (struct sl__duel){.log_ratios = storage,
-				  .cap = cap,
-				  .margin = fmax(margin, 0),
-				  .alpha = alpha,
-				  .coin = coin};
+	*test = (struct sl__paired_test){.log_ratios = storage,
+					 .cap = cap,
+					 .margin = fmax(margin, 0),
+					 .alpha = alpha,
+					 .coin = coin};
 }
 
 /* 1 when 'value' lies above 'bound'; a tie is decided by the coin. */
@@ -56,78 +56,78 @@ reaches(size_t n, size_t wins, double e)
 }
 
 static void
-decide(struct sl__duel *duel, enum sl_verdict verdict)
+decide(struct sl__paired_test *test, enum sl_verdict verdict)
 {
-	if (duel->verdict)
+	if (test->verdict)
 		return;
-	duel->verdict = verdict;
-	duel->decided_at = duel->n;
+	test->verdict = verdict;
+	test->decided_at = test->n;
 }
 
 static void
-pass_gate(struct sl__duel *duel, enum sl_gate gate)
+pass_gate(struct sl__paired_test *test, enum sl_gate gate)
 {
-	if (!duel->gate)
-		duel->gate = gate;
+	if (!test->gate)
+		test->gate = gate;
 }
 
 static void
-judge_any_difference(struct sl__duel *duel)
+judge_any_difference(struct sl__paired_test *test)
 {
-	size_t n = duel->n, wins = duel->n_above_zero;
+	size_t n = test->n, wins = test->n_above_zero;
 
-	if (sl__sign_log_e(n, wins) < -log(duel->alpha))
+	if (sl__sign_log_e(n, wins) < -log(test->alpha))
 		return;
 	if (2 * wins > n) {
-		decide(duel, SL_VERDICT_SLOWER);
-		pass_gate(duel, SL_GATE_REGRESSED);
+		decide(test, SL_VERDICT_SLOWER);
+		pass_gate(test, SL_GATE_REGRESSED);
 	} else {
-		decide(duel, SL_VERDICT_FASTER);
-		pass_gate(duel, SL_GATE_OK);
+		decide(test, SL_VERDICT_FASTER);
+		pass_gate(test, SL_GATE_OK);
 	}
 }
 
 static void
-judge_against_margin(struct sl__duel *duel)
+judge_against_margin(struct sl__paired_test *test)
 {
-	size_t n = duel->n;
-	double either = 2 / duel->alpha, one = 1 / duel->alpha;
+	size_t n = test->n;
+	double either = 2 / test->alpha, one = 1 / test->alpha;
 
 	/* "Slower" and "ok" deny each other: the first proof stands. */
-	if (duel->gate != SL_GATE_OK && reaches(n, duel->n_above_hi, either)) {
-		decide(duel, SL_VERDICT_SLOWER);
-		pass_gate(duel, SL_GATE_REGRESSED);
+	if (test->gate != SL_GATE_OK && reaches(n, test->n_above_hi, either)) {
+		decide(test, SL_VERDICT_SLOWER);
+		pass_gate(test, SL_GATE_REGRESSED);
 	}
-	if (reaches(n, n - duel->n_above_lo, either))
-		decide(duel, SL_VERDICT_FASTER);
-	if (reaches(n, n - duel->n_above_hi, one)) {
-		duel->below_hi_proved = 1;
-		pass_gate(duel, SL_GATE_OK);
+	if (reaches(n, n - test->n_above_lo, either))
+		decide(test, SL_VERDICT_FASTER);
+	if (reaches(n, n - test->n_above_hi, one)) {
+		test->below_hi_proved = 1;
+		pass_gate(test, SL_GATE_OK);
 	}
-	if (reaches(n, duel->n_above_lo, one))
-		duel->above_lo_proved = 1;
-	if (duel->below_hi_proved && duel->above_lo_proved)
-		decide(duel, SL_VERDICT_SAME);
+	if (reaches(n, test->n_above_lo, one))
+		test->above_lo_proved = 1;
+	if (test->below_hi_proved && test->above_lo_proved)
+		decide(test, SL_VERDICT_SAME);
 }
 
 void
-sl__duel_add(struct sl__duel *duel, double a, double b)
+sl__paired_test_add(struct sl__paired_test *test, double a, double b)
 {
-	double bound = log1p(duel->margin);
+	double bound = log1p(test->margin);
 	double d;
 
 	assert(a > 0 && b > 0);
-	if (duel->n >= duel->cap)
+	if (test->n >= test->cap)
 		return;
 	d = log(b / a);
-	duel->log_ratios[duel->n++] = d;
-	duel->n_above_zero += is_above(d, 0, duel->coin);
-	duel->n_above_hi += is_above(d, bound, duel->coin);
-	duel->n_above_lo += is_above(d, -bound, duel->coin);
-	if (duel->margin > 0)
-		judge_against_margin(duel);
+	test->log_ratios[test->n++] = d;
+	test->n_above_zero += is_above(d, 0, test->coin);
+	test->n_above_hi += is_above(d, bound, test->coin);
+	test->n_above_lo += is_above(d, -bound, test->coin);
+	if (test->margin > 0)
+		judge_against_margin(test);
 	else
-		judge_any_difference(duel);
+		judge_any_difference(test);
 }
 
 /* The fewest rounds with a bounded interval: all of them won. */
@@ -142,9 +142,9 @@ rounds_for_interval(double alpha)
 }
 
 struct sl_estimate
-sl__duel_ratio(const struct sl__duel *duel, double *scratch)
+sl__paired_test_ratio(const struct sl__paired_test *test, double *scratch)
 {
-	size_t n = duel->n, rank = sl__sign_interval_rank(n, duel->alpha);
+	size_t n = test->n, rank = sl__sign_interval_rank(n, test->alpha);
 	struct sl_estimate ratio = {.value = (double)NAN,
 				    .lo = (double)NAN,
 				    .hi = (double)NAN,
@@ -152,7 +152,7 @@ sl__duel_ratio(const struct sl__duel *duel, double *scratch)
 				    .method = SL_METHOD_SIGN};
 
 	if (n > 0) {
-		memcpy(scratch, duel->log_ratios, n * sizeof(*scratch));
+		memcpy(scratch, test->log_ratios, n * sizeof(*scratch));
 		sl__sort(scratch, n);
 		ratio.value = exp(sl__median_sorted(scratch, n));
 	}
@@ -160,7 +160,7 @@ sl__duel_ratio(const struct sl__duel *duel, double *scratch)
 		ratio.lo = exp(scratch[rank - 1]);
 		ratio.hi = exp(scratch[n - rank]);
 	} else {
-		ratio.needs_n = rounds_for_interval(duel->alpha);
+		ratio.needs_n = rounds_for_interval(test->alpha);
 	}
 	return ratio;
 }
@@ -172,10 +172,11 @@ sl__duel_ratio(const struct sl__duel *duel, double *scratch)
  * The win rate is that of W >= wins needed with 80 % probability.
  */
 double
-sl__duel_minimum_detectable(const struct sl__duel *duel, double *scratch)
+sl__paired_test_minimum_detectable(const struct sl__paired_test *test,
+				   double *scratch)
 {
 	const double z_power = 0.8416212335729143; /* normal quantile of 0.8 */
-	size_t n = duel->n, needed = sl__sign_wins_needed(n, duel->alpha);
+	size_t n = test->n, needed = sl__sign_wins_needed(n, test->alpha);
 	double share, win_rate, middle;
 
 	if (needed >= n)
@@ -184,12 +185,12 @@ sl__duel_minimum_detectable(const struct sl__duel *duel, double *scratch)
 	win_rate = share + z_power * sqrt(share * (1 - share) / (double)n);
 	if (win_rate >= 1)
 		return (double)NAN;
-	memcpy(scratch, duel->log_ratios, n * sizeof(*scratch));
+	memcpy(scratch, test->log_ratios, n * sizeof(*scratch));
 	middle = sl__median_in_place(scratch, n);
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(scratch[i] - middle);
 	sl__sort(scratch, n);
-	return (1 + duel->margin) *
+	return (1 + test->margin) *
 		       exp(sl__quantile_sorted(scratch, n, 2 * win_rate - 1)) -
 	       1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* versus.h - models against each other: which is faster, and where. */
-#ifndef SLEUTH_VERSUS_H
-#define SLEUTH_VERSUS_H
+/* comparing.h - models against each other: which is faster, and where. */
+#ifndef SLEUTH_COMPARING_H
+#define SLEUTH_COMPARING_H
 
 #include "sleuth/measuring.h"
 #include "sleuth/running.h"
@@ -10,11 +10,11 @@
 extern "C" {
 #endif
 
-enum { SL_CONTENDERS_MOST = 8 };
+enum { SL_MODEL_ARMS_MAX = 8 };
 
-/* A model and the way in which it is run.  Contenders may share a graph: one
+/* A model and the way in which it is run.  Arms may share a graph: one
  * model under two settings. */
-struct sl_contender {
+struct sl_model_arm {
 	const char *name; /* for reports; NULL: the model's */
 	const struct sl_graph *graph;
 	const struct sl_plan_options *plan; /* NULL: defaults */
@@ -23,7 +23,7 @@ struct sl_contender {
 	const char *inputs_folder;
 };
 
-struct sl_versus_options {
+struct sl_model_comparison_options {
 	size_t struct_size;
 	double time_s;     /* for rounds, after planning; default 5 */
 	double margin;     /* default 0.01; negative means 0: any difference */
@@ -37,18 +37,18 @@ struct sl_versus_options {
 };
 
 /* What a verdict may rest on. */
-enum sl_versus_basis {
-	SL_VERSUS_WALL = 0, /* wall time of the whole pass */
-	SL_VERSUS_CPU,      /* its CPU time, all threads together */
-	SL_VERSUS_LAYERS    /* the median over layers of ln(B / A) */
+enum sl_comparison_basis {
+	SL_COMPARISON_BASIS_WALL = 0, /* wall time of the whole pass */
+	SL_COMPARISON_BASIS_CPU,      /* its CPU time, all threads together */
+	SL_COMPARISON_BASIS_LAYERS    /* the median over layers of ln(B / A) */
 };
-enum { SL_N_VERSUS_BASES = SL_VERSUS_LAYERS + 1 };
+enum { SL_N_COMPARISON_BASES = SL_COMPARISON_BASIS_LAYERS + 1 };
 
 /* "wall time", "CPU time", "typical layer". */
-SL_API const char *sl_versus_basis_text(enum sl_versus_basis basis);
+SL_API const char *sl_comparison_basis_text(enum sl_comparison_basis basis);
 
-/* One contender; times are medians over the rounds that count. */
-struct sl_versus_side {
+/* One arm; times are medians over the rounds that count. */
+struct sl_model_arm_result {
 	const char *name, *model, *source;
 	enum sl_dtype dtype;
 	int n_threads;
@@ -66,7 +66,7 @@ struct sl_versus_side {
  * where one side fuses what the other does not.  Times are medians, of a pass;
  * the ratio is per sample where the comparison is.
  */
-struct sl_versus_layer {
+struct sl_compared_layer {
 	const char *name, *type;
 	size_t n_a, n_b;      /* steps; 0: only on the other side */
 	const char *a_kernel; /* of the first step; NULL: none */
@@ -84,7 +84,7 @@ struct sl_versus_layer {
 };
 
 /*
- * A contender against the first.  Three e-processes watch every round: total
+ * An arm against the first.  Three e-processes watch every round: total
  * wall time, total CPU time, and the median over layers of ln(B / A).  The
  * average of those that have something to say decides "faster" and "slower",
  * as long as the total leans that way; "same" and the gate's "ok" need the
@@ -93,7 +93,7 @@ struct sl_versus_layer {
  * differ, nor layers where those of the same name make less than half of a
  * pass: 'absent' says so.
  */
-struct sl_versus_pair {
+struct sl_arm_comparison {
 	struct sl_comparison comparison; /* ratios of wall time; the verdict,
 					    the gate and when it was decided
 					    are by all evidence */
@@ -103,11 +103,11 @@ struct sl_versus_pair {
 					    says so */
 	struct sl_estimate layers_ratio; /* of the typical layer; n 0: none */
 	double log_e; /* ln of the average e-value against "no change" */
-	double log_e_of[SL_N_VERSUS_BASES]; /* NaN: absent[] says why */
-	const char *absent[SL_N_VERSUS_BASES];
-	enum sl_versus_basis decided_by;      /* the largest e-value when the
+	double log_e_of[SL_N_COMPARISON_BASES]; /* NaN: absent[] says why */
+	const char *absent[SL_N_COMPARISON_BASES];
+	enum sl_comparison_basis decided_by;    /* the largest e-value when the
 					    verdict fell */
-	const struct sl_versus_layer *layers; /* in the order of A, then those
+	const struct sl_compared_layer *layers; /* in the order of A, then those
 						 of B alone */
 	size_t n_layers;
 	const size_t *by_change; /* layers: named first, then by |B - A| */
@@ -118,11 +118,11 @@ struct sl_versus_pair {
 				   algorithm */
 };
 
-struct sl_versus {
-	const struct sl_versus_side *sides; /* in the caller's order */
+struct sl_model_comparison {
+	const struct sl_model_arm_result *sides; /* in the caller's order */
 	size_t n;
-	const struct sl_versus_pair *pairs; /* each against side 0 */
-	size_t n_pairs;                     /* n - 1 */
+	const struct sl_arm_comparison *pairs; /* each against side 0 */
+	size_t n_pairs;                        /* n - 1 */
 	int is_per_sample;      /* batches differ: ratios are of time per
 				   sample */
 	size_t passes_per_slot; /* above 1 for short passes */
@@ -140,25 +140,27 @@ struct sl_versus {
 };
 
 /*
- * Plans the contenders and runs them in rounds, each round in a fresh random
+ * Plans the arms and runs them in rounds, each round in a fresh random
  * order, until every one is decided against the first or the time is spent.
  * The error rate holds however often it looks and is divided by n - 1 where
- * there are several.  Contenders of the same settings run the same algorithms:
+ * there are several.  Arms of the same settings run the same algorithms:
  * choices that one measures are the others' too.  n from 2 to
- * SL_CONTENDERS_MOST.  Fails as sl_run() does; SL_E_INTERRUPTED before the
+ * SL_MODEL_ARMS_MAX.  Fails as sl_run() does; SL_E_INTERRUPTED before the
  * first round.  Measures the whole process: one at a time.
  */
-SL_API enum sl_status sl_versus(struct sl_versus **out,
-				const struct sl_contender *contenders, size_t n,
-				const struct sl_versus_options *options,
-				struct sl_error *err) SL_CHECKED;
-SL_API void sl_versus_free(struct sl_versus *versus); /* NULL is fine */
+SL_API enum sl_status
+sl_compare_models(struct sl_model_comparison **out,
+		  const struct sl_model_arm *arms, size_t n,
+		  const struct sl_model_comparison_options *options,
+		  struct sl_error *err) SL_CHECKED;
+SL_API void sl_model_comparison_free(
+	struct sl_model_comparison *comparison); /* NULL is fine */
 
 /* TEXT, JSON, CSV, MARKDOWN. */
-SL_API enum sl_status sl_versus_render(const struct sl_versus *versus,
-				       const struct sl_render_options *how,
-				       struct sl_buf *out,
-				       struct sl_error *err) SL_CHECKED;
+SL_API enum sl_status
+sl_model_comparison_render(const struct sl_model_comparison *comparison,
+			   const struct sl_render_options *how,
+			   struct sl_buf *out, struct sl_error *err) SL_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* duel.h - A against B, one round at a time. */
-#ifndef SL_DUEL_H
-#define SL_DUEL_H
+/* paired_test.h - A against B, one round at a time. */
+#ifndef SL_PAIRED_TEST_H
+#define SL_PAIRED_TEST_H
 
 #include "base/rng.h"
 #include "sleuth.h"
@@ -20,7 +20,7 @@
  * With m = 0: the two-sided sign_log_e >= ln(1 / alpha) and the majority of
  * wins decide; "same" cannot be proved; the gate is ok when B is faster.
  */
-struct sl__duel {
+struct sl__paired_test {
 	double *log_ratios; /* the caller's storage, cap doubles */
 	size_t n, cap;
 	double margin, alpha;
@@ -35,20 +35,22 @@ struct sl__duel {
 };
 
 /* A margin below zero counts as zero; 0 < alpha < 1. */
-void sl__duel_init(struct sl__duel *duel, double *storage, size_t cap,
-		   double margin, double alpha, struct sl__rng *coin);
+void sl__paired_test_init(struct sl__paired_test *test, double *storage,
+			  size_t cap, double margin, double alpha,
+			  struct sl__rng *coin);
 
 /*
  * Adds a round; times above zero.  Full storage drops the round (the caller
  * checks n < cap).  Allocates nothing.
  */
-void sl__duel_add(struct sl__duel *duel, double a, double b);
+void sl__paired_test_add(struct sl__paired_test *test, double a, double b);
 
 /*
  * tB / tA: exp of the median log-ratio, with the always-valid interval of
  * confidence 1 - alpha.  'scratch' holds n doubles.  NaN for n == 0.
  */
-struct sl_estimate sl__duel_ratio(const struct sl__duel *duel, double *scratch);
+struct sl_estimate sl__paired_test_ratio(const struct sl__paired_test *test,
+					 double *scratch);
 
 /*
  * The relative change that as many rounds again would find with 80 % power,
@@ -57,7 +59,7 @@ struct sl_estimate sl__duel_ratio(const struct sl__duel *duel, double *scratch);
  * has the derivation).  NaN when n is too small to say.  'scratch' holds n
  * doubles.
  */
-double sl__duel_minimum_detectable(const struct sl__duel *duel,
-				   double *scratch);
+double sl__paired_test_minimum_detectable(const struct sl__paired_test *test,
+					  double *scratch);
 
 #endif

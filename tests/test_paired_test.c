@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_duel.c - the verdict follows its rules on rounds that are known, and
+ * test_paired_test.c - the verdict follows its rules on rounds that are known, and
  * in simulation keeps its promises: at most 5 % of A/A runs are called
  * different with a look after every round, the interval of the ratio covers
  * whatever drift both slots share, and the gate's three outcomes come at
  * their rates.
  */
 #include "harness.h"
-#include "stats/duel.h"
+#include "stats/paired_test.h"
 #include "stats/sign_test.h"
 #include "weather.h"
 
@@ -15,77 +15,77 @@ enum { N_ROUNDS = 300 };
 
 /* One round in coin order of A and of B, 'ratio' times as long. */
 static void
-next_round(struct sl__duel *duel, struct machine *m, double ratio)
+next_round(struct sl__paired_test *test, struct machine *m, double ratio)
 {
 	double first = exp(next_slot(m)), second = exp(next_slot(m));
 
 	if (sl__rng_coin(&m->rng))
-		sl__duel_add(duel, first, ratio * second);
+		sl__paired_test_add(test, first, ratio * second);
 	else
-		sl__duel_add(duel, second, ratio * first);
+		sl__paired_test_add(test, second, ratio * first);
 }
 
-/* A whole run; 'duel' keeps pointing to 'm' and 'storage'. */
+/* A whole run; 'test' keeps pointing to 'm' and 'storage'. */
 static void
-play(struct sl__duel *duel, struct machine *m, double *storage, size_t n,
+play(struct sl__paired_test *test, struct machine *m, double *storage, size_t n,
      double margin, double ratio)
 {
-	sl__duel_init(duel, storage, n, margin, .05, &m->rng);
+	sl__paired_test_init(test, storage, n, margin, .05, &m->rng);
 	for (size_t i = 0; i < n; i++)
-		next_round(duel, m, ratio);
+		next_round(test, m, ratio);
 }
 
 static void
 without_a_margin_seven_wins_decide(void **state)
 {
 	double storage[8], scratch[8];
-	struct sl__duel duel;
+	struct sl__paired_test test;
 	struct sl__rng coin;
 
 	(void)state;
 	sl__rng_init(&coin, 1);
-	sl__duel_init(&duel, storage, 8, 0, .05, &coin);
-	assert_true(isnan(sl__duel_ratio(&duel, scratch).value));
+	sl__paired_test_init(&test, storage, 8, 0, .05, &coin);
+	assert_true(isnan(sl__paired_test_ratio(&test, scratch).value));
 	for (int i = 1; i <= 6; i++) {
-		sl__duel_add(&duel, 100, 100 + i);
-		assert_int_equal(duel.verdict, SL_VERDICT_UNDECIDED);
+		sl__paired_test_add(&test, 100, 100 + i);
+		assert_int_equal(test.verdict, SL_VERDICT_UNDECIDED);
 	}
-	assert_true(isnan(sl__duel_ratio(&duel, scratch).lo));
-	assert_int_equal(sl__duel_ratio(&duel, scratch).needs_n, 7);
-	sl__duel_add(&duel, 100, 107);
-	assert_int_equal(duel.verdict, SL_VERDICT_SLOWER);
-	assert_int_equal(duel.gate, SL_GATE_REGRESSED);
-	assert_int_equal(duel.decided_at, 7);
-	assert_near(sl__duel_ratio(&duel, scratch).value, 1.04, 1e-12);
-	assert_near(sl__duel_ratio(&duel, scratch).lo, 1.01, 1e-12);
-	assert_near(sl__duel_ratio(&duel, scratch).hi, 1.07, 1e-12);
-	assert_int_equal(sl__duel_ratio(&duel, scratch).needs_n, 0);
-	/* A full duel takes one more, and then none. */
-	sl__duel_add(&duel, 100, 50);
-	sl__duel_add(&duel, 100, 50);
-	assert_int_equal(duel.n, 8);
-	assert_int_equal(duel.verdict, SL_VERDICT_SLOWER);
+	assert_true(isnan(sl__paired_test_ratio(&test, scratch).lo));
+	assert_int_equal(sl__paired_test_ratio(&test, scratch).needs_n, 7);
+	sl__paired_test_add(&test, 100, 107);
+	assert_int_equal(test.verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(test.gate, SL_GATE_REGRESSED);
+	assert_int_equal(test.decided_at, 7);
+	assert_near(sl__paired_test_ratio(&test, scratch).value, 1.04, 1e-12);
+	assert_near(sl__paired_test_ratio(&test, scratch).lo, 1.01, 1e-12);
+	assert_near(sl__paired_test_ratio(&test, scratch).hi, 1.07, 1e-12);
+	assert_int_equal(sl__paired_test_ratio(&test, scratch).needs_n, 0);
+	/* A full test takes one more, and then none. */
+	sl__paired_test_add(&test, 100, 50);
+	sl__paired_test_add(&test, 100, 50);
+	assert_int_equal(test.n, 8);
+	assert_int_equal(test.verdict, SL_VERDICT_SLOWER);
 }
 
 /* Rounds with this ratio until the verdict falls, at most 100. */
 static size_t
-rounds_to_verdict(struct sl__duel *duel, double *storage, double margin,
+rounds_to_verdict(struct sl__paired_test *test, double *storage, double margin,
 		  double ratio)
 {
 	struct sl__rng coin;
 
 	sl__rng_init(&coin, 1);
-	sl__duel_init(duel, storage, 100, margin, .05, &coin);
-	while (duel->n < 100 && !duel->verdict)
-		sl__duel_add(duel, 1, ratio);
-	return duel->decided_at;
+	sl__paired_test_init(test, storage, 100, margin, .05, &coin);
+	while (test->n < 100 && !test->verdict)
+		sl__paired_test_add(test, 1, ratio);
+	return test->decided_at;
 }
 
 static void
 with_a_margin_each_bound_counts_by_itself(void **state)
 {
 	size_t n_to_20 = 1, n_to_40 = 1;
-	struct sl__duel duel;
+	struct sl__paired_test test;
 	double storage[100];
 
 	(void)state;
@@ -93,18 +93,18 @@ with_a_margin_each_bound_counts_by_itself(void **state)
 		n_to_20++;
 	while (sl__sign_log_e_above(n_to_40, n_to_40) < log(40))
 		n_to_40++;
-	assert_int_equal(rounds_to_verdict(&duel, storage, .01, 1.011),
+	assert_int_equal(rounds_to_verdict(&test, storage, .01, 1.011),
 			 n_to_40);
-	assert_int_equal(duel.verdict, SL_VERDICT_SLOWER);
-	assert_int_equal(duel.gate, SL_GATE_REGRESSED);
-	assert_int_equal(rounds_to_verdict(&duel, storage, .01, 1.009),
+	assert_int_equal(test.verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(test.gate, SL_GATE_REGRESSED);
+	assert_int_equal(rounds_to_verdict(&test, storage, .01, 1.009),
 			 n_to_20);
-	assert_int_equal(duel.verdict, SL_VERDICT_SAME);
-	assert_int_equal(duel.gate, SL_GATE_OK);
-	assert_int_equal(rounds_to_verdict(&duel, storage, .01, 1 / 1.011),
+	assert_int_equal(test.verdict, SL_VERDICT_SAME);
+	assert_int_equal(test.gate, SL_GATE_OK);
+	assert_int_equal(rounds_to_verdict(&test, storage, .01, 1 / 1.011),
 			 n_to_40);
-	assert_int_equal(duel.verdict, SL_VERDICT_FASTER);
-	assert_int_equal(duel.gate, SL_GATE_OK);
+	assert_int_equal(test.verdict, SL_VERDICT_FASTER);
+	assert_int_equal(test.gate, SL_GATE_OK);
 }
 
 static void
@@ -112,17 +112,17 @@ ties_are_decided_by_the_coin(void **state)
 {
 	size_t n_different = 0, n_above = 0;
 	double storage[100];
-	struct sl__duel duel;
+	struct sl__paired_test test;
 	struct sl__rng coin;
 
 	(void)state;
 	sl__rng_init(&coin, 3);
 	for (int run = 0; run < 1000; run++) {
-		sl__duel_init(&duel, storage, 100, 0, .05, &coin);
+		sl__paired_test_init(&test, storage, 100, 0, .05, &coin);
 		for (int i = 0; i < 100; i++)
-			sl__duel_add(&duel, 42, 42);
-		n_different += duel.verdict != SL_VERDICT_UNDECIDED;
-		n_above += duel.n_above_zero;
+			sl__paired_test_add(&test, 42, 42);
+		n_different += test.verdict != SL_VERDICT_UNDECIDED;
+		n_above += test.n_above_zero;
 	}
 	assert_true(n_different <= 50);
 	assert_near((double)n_above, 50000, 4 * 158.0); /* 4 sd */
@@ -140,7 +140,7 @@ identical_sides_are_seldom_called_different(void **state)
 		for (uint64_t run = 0; run < 2000; run++) {
 			double storage[N_ROUNDS];
 			struct machine m;
-			struct sl__duel d;
+			struct sl__paired_test d;
 
 			machine_init(&m, AUTOREGRESSIVE, 1000 + run);
 			play(&d, &m, storage, N_ROUNDS, margins[i], 1);
@@ -158,17 +158,17 @@ static int
 covers_throughout(enum weather weather, uint64_t seed, double ratio)
 {
 	double storage[N_ROUNDS], scratch[N_ROUNDS];
-	struct sl__duel d;
+	struct sl__paired_test d;
 	struct machine m;
 
 	machine_init(&m, weather, seed);
-	sl__duel_init(&d, storage, N_ROUNDS, 0, .05, &m.rng);
+	sl__paired_test_init(&d, storage, N_ROUNDS, 0, .05, &m.rng);
 	while (d.n < N_ROUNDS) {
 		struct sl_estimate e;
 
 		for (int i = 0; i < 10; i++)
 			next_round(&d, &m, ratio);
-		e = sl__duel_ratio(&d, scratch);
+		e = sl__paired_test_ratio(&d, scratch);
 		if (e.lo > ratio || e.hi < ratio)
 			return 0;
 	}
@@ -213,7 +213,7 @@ the_gate_keeps_its_rates(void **state)
 		for (uint64_t run = 0; run < 1000; run++) {
 			double storage[N_ROUNDS];
 			struct machine m;
-			struct sl__duel d;
+			struct sl__paired_test d;
 
 			machine_init(&m, BURSTS, 9000 + run);
 			play(&d, &m, storage, rows[i].n_rounds, .01,
@@ -235,34 +235,37 @@ the_minimum_detectable_change_is_found(void **state)
 {
 	double storage[200], scratch[200], promised = 0;
 	size_t n_found = 0;
-	struct sl__duel d;
+	struct sl__paired_test d;
 	struct sl__rng rng;
 
 	(void)state;
 	sl__rng_init(&rng, 11);
 	for (int run = 0; run < 500; run++) {
-		sl__duel_init(&d, storage, 200, 0, .05, &rng);
+		sl__paired_test_init(&d, storage, 200, 0, .05, &rng);
 		for (int i = 0; i < 200; i++)
-			sl__duel_add(&d, 1, exp(.05 * sl__rng_normal(&rng)));
-		promised += sl__duel_minimum_detectable(&d, scratch) / 500;
+			sl__paired_test_add(&d, 1,
+					    exp(.05 * sl__rng_normal(&rng)));
+		promised +=
+			sl__paired_test_minimum_detectable(&d, scratch) / 500;
 	}
 	/* 125 of 200 wins needed: 65.4 %, which a shift of 0.395 sd gives. */
 	assert_near(promised, exp(.395 * .05) - 1, .002);
 	for (int run = 0; run < 500; run++) {
-		sl__duel_init(&d, storage, 200, 0, .05, &rng);
+		sl__paired_test_init(&d, storage, 200, 0, .05, &rng);
 		for (int i = 0; i < 200; i++)
-			sl__duel_add(&d, 1,
-				     (1 + promised) *
-					     exp(.05 * sl__rng_normal(&rng)));
+			sl__paired_test_add(
+				&d, 1,
+				(1 + promised) *
+					exp(.05 * sl__rng_normal(&rng)));
 		n_found += d.verdict == SL_VERDICT_SLOWER;
 	}
 	print_message("minimum detectable %.4f found in %zu of 500\n", promised,
 		      n_found);
 	assert_true(n_found >= 400);
-	sl__duel_init(&d, storage, 200, 0, .05, &rng);
+	sl__paired_test_init(&d, storage, 200, 0, .05, &rng);
 	for (int i = 0; i < 10; i++)
-		sl__duel_add(&d, 1, 1 + 1e-3 * i);
-	assert_true(isnan(sl__duel_minimum_detectable(&d, scratch)));
+		sl__paired_test_add(&d, 1, 1 + 1e-3 * i);
+	assert_true(isnan(sl__paired_test_minimum_detectable(&d, scratch)));
 }
 
 static void

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_duel_rounds.c - rounds of models by a script: what decides and ends
+ * test_model_rounds_script.c - rounds of models by a script: what decides and ends
  * them, what an interrupt leaves, which rounds do not count.
  */
 #include "scripted_plan.h"
 #include "base/status.h"
-#include "experiment/model_duel.h"
+#include "experiment/model_rounds.h"
 #include "graph_text.h"
 
 enum { READING_NS = 100, STEPS = 3, WARMUP = 7 };
@@ -21,10 +21,10 @@ struct scene {
 	struct graph_text *g;
 	struct scripted_instruments script;
 	struct scripted_plan steps[2];
-	struct sl__duelist sides[2];
+	struct sl__arm_run sides[2];
 	struct sl__arena arena;
-	struct sl__model_duel_options how;
-	struct sl__model_duel out;
+	struct sl__model_rounds_options how;
+	struct sl__model_rounds out;
 	size_t n_told;
 	double renew_ns; /* what making plans anew takes */
 	size_t n_renewals;
@@ -56,7 +56,7 @@ start(struct scene *s)
 	sl__arena_init(&s->arena, NULL);
 	script_instruments(&s->script, READING_NS);
 	for (int i = 0; i < 2; i++) {
-		struct sl__duelist *side = &s->sides[i];
+		struct sl__arm_run *side = &s->sides[i];
 
 		if (sl_plan_new(&side->plan, s->g->graph, &how, &err) ||
 		    sl_plan_fill_inputs(side->plan, 1, &err))
@@ -68,7 +68,7 @@ start(struct scene *s)
 		s->steps[i].is_idle = 1;
 		assert_int_equal(s->steps[i].n, STEPS);
 	}
-	s->how = (struct sl__model_duel_options){
+	s->how = (struct sl__model_rounds_options){
 		.time_s = 1,
 		.margin = 0.01,
 		.alpha = 0.05,
@@ -88,12 +88,12 @@ finish(struct scene *s)
 	graph_text_free(s->g);
 }
 
-static const struct sl__model_duel *
-duel(struct scene *s)
+static const struct sl__model_rounds *
+test(struct scene *s)
 {
 	struct sl_error err;
 
-	if (sl__model_duel(&s->out, s->sides, 2, &s->how, &s->arena, &err))
+	if (sl__model_rounds(&s->out, s->sides, 2, &s->how, &s->arena, &err))
 		fail_msg("%s", err.text);
 	return &s->out;
 }
@@ -110,7 +110,7 @@ n_passes(const struct scene *s)
 static void
 a_verdict_ends_it(void **state)
 {
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct sl_estimate ratio;
 	struct scene s;
 
@@ -118,21 +118,21 @@ a_verdict_ends_it(void **state)
 	start(&s);
 	for (size_t i = 0; i < STEPS; i++)
 		s.steps[1].ns[i] = 1.1e6;
-	d = duel(&s);
+	d = test(&s);
 	assert_int_equal(d->stopped_by, SL_STOP_VERDICT);
 	assert_int_equal(d->n_counted, 7);
-	assert_int_equal(d->contests[1].ensemble.verdict, SL_VERDICT_SLOWER);
+	assert_int_equal(d->tests[1].ensemble.verdict, SL_VERDICT_SLOWER);
 	assert_int_equal(n_passes(&s), 2 * 7);
 	assert_int_equal(s.n_told, 7 + 1);
-	ratio = sl__ensemble_ratio(&d->contests[1].ensemble, SL_VERSUS_WALL,
-				   d->scratch);
+	ratio = sl__ensemble_ratio(&d->tests[1].ensemble,
+				   SL_COMPARISON_BASIS_WALL, d->scratch);
 	assert_near(ratio.value, 1.1, 1e-9);
 	/* Readings are taken off: of a pass, and of each step. */
-	assert_near(d->duelists[0].wall_ns, 3e6, 1e-6);
-	assert_near(d->duelists[1].wall_ns, 3.3e6, 1e-6);
-	assert_near(d->duelists[1].step_ns[1], 1.1e6, 1e-6);
+	assert_near(d->arms[0].wall_ns, 3e6, 1e-6);
+	assert_near(d->arms[1].wall_ns, 3.3e6, 1e-6);
+	assert_near(d->arms[1].step_ns[1], 1.1e6, 1e-6);
 	/* CPU time is scripted time, with all its readings. */
-	assert_near(d->duelists[0].cpu_ns, 3e6 + (STEPS + 3) * READING_NS,
+	assert_near(d->arms[0].cpu_ns, 3e6 + (STEPS + 3) * READING_NS,
 		    READING_NS);
 	finish(&s);
 }
@@ -141,7 +141,7 @@ a_verdict_ends_it(void **state)
 static void
 a_verdict_takes_rounds(void **state)
 {
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct scene s;
 
 	(void)state;
@@ -149,7 +149,7 @@ a_verdict_takes_rounds(void **state)
 	s.steps[0].noise = s.steps[1].noise = 0.2;
 	for (size_t i = 0; i < STEPS; i++)
 		s.steps[1].ns[i] = 2e6;
-	d = duel(&s);
+	d = test(&s);
 	assert_int_equal(d->stopped_by, SL_STOP_VERDICT);
 	assert_int_equal(d->n_counted, 50);
 	finish(&s);
@@ -162,7 +162,7 @@ static void
 time_ends_it(void **state)
 {
 	static const double times_s[] = {0.0985, 0.1001};
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct scene s;
 
 	(void)state;
@@ -170,7 +170,7 @@ time_ends_it(void **state)
 		start(&s);
 		s.how.alpha = 1e-300; /* nothing is ever decided */
 		s.how.time_s = times_s[i];
-		d = duel(&s);
+		d = test(&s);
 		assert_int_equal(d->stopped_by, SL_STOP_TIME);
 		assert_int_equal(d->n_counted, 16 + i);
 		assert_int_equal(n_passes(&s), 2 * 16 + 1 + i);
@@ -180,7 +180,7 @@ time_ends_it(void **state)
 	/* The first round is played to its end. */
 	start(&s);
 	s.how.time_s = 1e-9;
-	d = duel(&s);
+	d = test(&s);
 	assert_int_equal(d->stopped_by, SL_STOP_TIME);
 	assert_int_equal(d->n_counted, 1);
 	finish(&s);
@@ -189,7 +189,7 @@ time_ends_it(void **state)
 static void
 disturbed_rounds_do_not_count(void **state)
 {
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct scene s;
 
 	(void)state;
@@ -198,20 +198,20 @@ disturbed_rounds_do_not_count(void **state)
 	s.how.time_s = 0.2;
 	/* Rounds 3 and 8, by one slot each. */
 	s.script.disturbed = 1u << 6 | 1u << 17;
-	d = duel(&s);
+	d = test(&s);
 	assert_int_equal(d->n_disturbed, 2);
 	assert_int_equal(d->n_left_out, 2);
 	assert_int_equal(d->n_counted + 2, d->n_taken);
 	assert_int_equal(d->noise.n_disturbed, 2);
 	assert_int_equal(d->n_rows, d->n_counted);
-	assert_int_equal(d->contests[1].ensemble.members[0].n, d->n_counted);
+	assert_int_equal(d->tests[1].ensemble.members[0].n, d->n_counted);
 	finish(&s);
 }
 
 static void
 an_interrupt_in_each_phase(void **state)
 {
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct sl_error err;
 	struct scene s;
 
@@ -220,7 +220,7 @@ an_interrupt_in_each_phase(void **state)
 	start(&s);
 	s.steps[1].interrupt_at = 5;
 	assert_int_equal(
-		sl__model_duel(&s.out, s.sides, 2, &s.how, &s.arena, &err),
+		sl__model_rounds(&s.out, s.sides, 2, &s.how, &s.arena, &err),
 		SL_E_INTERRUPTED);
 	assert_string_equal(err.text, "interrupted before the first round");
 	assert_int_equal(s.steps[1].n_all, 2 * STEPS);
@@ -233,7 +233,8 @@ an_interrupt_in_each_phase(void **state)
 		start(&s);
 		s.how.seed = seed;
 		s.steps[1].interrupt_at = WARMUP * STEPS + 1;
-		rc = sl__model_duel(&s.out, s.sides, 2, &s.how, &s.arena, &err);
+		rc = sl__model_rounds(&s.out, s.sides, 2, &s.how, &s.arena,
+				      &err);
 		assert_int_equal(rc,
 				 n_passes(&s) == 2 ? SL_OK : SL_E_INTERRUPTED);
 		finish(&s);
@@ -241,7 +242,7 @@ an_interrupt_in_each_phase(void **state)
 		s.how.seed = seed;
 		s.how.alpha = 1e-300;
 		s.steps[1].interrupt_at = (WARMUP + 3) * STEPS + 1;
-		d = duel(&s);
+		d = test(&s);
 		assert_int_equal(d->stopped_by, SL_STOP_INTERRUPT);
 		assert_int_equal(d->n_counted, n_passes(&s) / 2);
 		assert_in_range(d->n_counted, 3, 4);
@@ -260,8 +261,8 @@ a_failing_step_ends_it(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		start(&s);
 		s.steps[1].fail_at = at[i];
-		assert_int_equal(sl__model_duel(&s.out, s.sides, 2, &s.how,
-						&s.arena, &err),
+		assert_int_equal(sl__model_rounds(&s.out, s.sides, 2, &s.how,
+						  &s.arena, &err),
 				 SL_E_DATA);
 		assert_non_null(strstr(err.text, "broken"));
 		finish(&s);
@@ -269,7 +270,7 @@ a_failing_step_ends_it(void **state)
 }
 
 static enum sl_status
-renew(struct sl__duelist *sides, size_t n, size_t *n_renewed, void *ctx,
+renew(struct sl__arm_run *sides, size_t n, size_t *n_renewed, void *ctx,
       struct sl_error *err)
 {
 	struct scene *s = ctx;
@@ -287,7 +288,7 @@ renew(struct sl__duelist *sides, size_t n, size_t *n_renewed, void *ctx,
 static void
 renewing_keeps_to_its_share(void **state)
 {
-	const struct sl__model_duel *d;
+	const struct sl__model_rounds *d;
 	struct scene s;
 
 	(void)state;
@@ -298,7 +299,7 @@ renewing_keeps_to_its_share(void **state)
 	s.how.renew = renew;
 	s.how.renew_ctx = &s;
 	s.renew_ns = s.how.renew_ns = 100e6;
-	d = duel(&s);
+	d = test(&s);
 	assert_int_equal(d->is_placed, 1);
 	assert_int_equal(s.n_renewals, 7);
 	assert_int_equal(d->n_placements, 8);

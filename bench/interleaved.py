@@ -53,7 +53,7 @@ def interval(ratios):
     return ratios[k], ratios[n - 1 - k]
 
 
-def duel(ours, theirs, rounds):
+def interleave(ours, theirs, rounds):
     """(our ms, their ms, ratio, lo, hi)"""
     once = statistics.median(theirs.run(3))
     n = max(1, int(SLOT_SECONDS * 1e3 / once))

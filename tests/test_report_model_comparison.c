@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_report_versus.c - a comparison of models made by hand keeps its figures
+ * test_report_model_comparison.c - a comparison of models made by hand keeps its figures
  * in every format, and says what is absent.
  */
 #include "harness.h"
@@ -8,10 +8,10 @@
 #include "json_check.h"
 #include "planted.h"
 
-static struct sl_versus_side sides[2];
-static struct sl_versus_layer layers[4];
+static struct sl_model_arm_result sides[2];
+static struct sl_compared_layer layers[4];
 static const size_t order[4] = {1, 3, 2, 0};
-static struct sl_versus_pair pair;
+static struct sl_arm_comparison pair;
 
 static const struct sl_estimate none = {
 	.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
@@ -19,36 +19,36 @@ static const struct sl_estimate none = {
 static void
 plant_layers(void)
 {
-	layers[0] = (struct sl_versus_layer){
+	layers[0] = (struct sl_compared_layer){
 		"conv1", "Conv", 1,
 		1,       "jit",  "jit",
 		2e6,     2.01e6, planted_estimate(1.005, .99, 1.02),
 		-1,      1,      0};
-	layers[1] = (struct sl_versus_layer){
+	layers[1] = (struct sl_compared_layer){
 		"conv2", "Conv", 1,
 		3,       "jit",  "ref",
 		3e6,     1e6,    planted_estimate(.333, .32, .34),
 		30,      1,      1};
-	layers[2] = (struct sl_versus_layer){.name = "old",
-					     .type = "Relu",
-					     .n_a = 1,
-					     .a_kernel = "eltwise",
-					     .a_ns = 5e5,
-					     .b_ns = (double)NAN,
-					     .ratio = none,
-					     .log_e = (double)NAN};
-	layers[3] = (struct sl_versus_layer){.name = "new",
-					     .type = "Gelu",
-					     .n_b = 1,
-					     .b_kernel = "eltwise",
-					     .a_ns = (double)NAN,
-					     .b_ns = 7e5,
-					     .ratio = none,
-					     .log_e = (double)NAN};
+	layers[2] = (struct sl_compared_layer){.name = "old",
+					       .type = "Relu",
+					       .n_a = 1,
+					       .a_kernel = "eltwise",
+					       .a_ns = 5e5,
+					       .b_ns = (double)NAN,
+					       .ratio = none,
+					       .log_e = (double)NAN};
+	layers[3] = (struct sl_compared_layer){.name = "new",
+					       .type = "Gelu",
+					       .n_b = 1,
+					       .b_kernel = "eltwise",
+					       .a_ns = (double)NAN,
+					       .b_ns = 7e5,
+					       .ratio = none,
+					       .log_e = (double)NAN};
 }
 
-static struct sl_versus
-planted_versus(enum sl_verdict verdict)
+static struct sl_model_comparison
+planted_models(enum sl_verdict verdict)
 {
 	struct sl_comparison c = {
 		.a = "old.onnx",
@@ -70,7 +70,7 @@ planted_versus(enum sl_verdict verdict)
 
 	plant_layers();
 	for (int i = 0; i < 2; i++)
-		sides[i] = (struct sl_versus_side){
+		sides[i] = (struct sl_model_arm_result){
 			.name = i ? c.b : c.a,
 			.model = "net",
 			.source = "file",
@@ -84,7 +84,7 @@ planted_versus(enum sl_verdict verdict)
 			.nominal_flops = i ? 500000000 : 1000000000,
 			.executed_flops = i ? 500000000 : 1000000000,
 		};
-	pair = (struct sl_versus_pair){
+	pair = (struct sl_arm_comparison){
 		.comparison = c,
 		.wall_verdict = verdict,
 		.cpu = c,
@@ -101,29 +101,30 @@ planted_versus(enum sl_verdict verdict)
 		.only_a_ns = 5e5,
 		.only_b_ns = 7e5,
 	};
-	return (struct sl_versus){.sides = sides,
-				  .n = 2,
-				  .pairs = &pair,
-				  .n_pairs = 1,
-				  .passes_per_slot = 1,
-				  .n_placements = 6,
-				  .placements_enough = 6,
-				  .placement_reach = .1,
-				  .noise = planted_noise(),
-				  .elapsed_s = 2,
-				  .stopped_by = SL_STOP_VERDICT,
-				  .seed = 7};
+	return (struct sl_model_comparison){.sides = sides,
+					    .n = 2,
+					    .pairs = &pair,
+					    .n_pairs = 1,
+					    .passes_per_slot = 1,
+					    .n_placements = 6,
+					    .placements_enough = 6,
+					    .placement_reach = .1,
+					    .noise = planted_noise(),
+					    .elapsed_s = 2,
+					    .stopped_by = SL_STOP_VERDICT,
+					    .seed = 7};
 }
 
 static void
 render(struct sl_buf *out, enum sl_format format, enum sl_verdict verdict)
 {
-	struct sl_versus v = planted_versus(verdict);
+	struct sl_model_comparison v = planted_models(verdict);
 	struct sl_render_options how = {
 		.struct_size = sizeof(how), .format = format, .n_columns = 200};
 
 	memset(out, 0, sizeof(*out));
-	assert_int_equal(sl_versus_render(&v, &how, out, NULL), SL_OK);
+	assert_int_equal(sl_model_comparison_render(&v, &how, out, NULL),
+			 SL_OK);
 	if (format == SL_FORMAT_JSON)
 		assert_reads_back(out);
 }
@@ -189,7 +190,7 @@ a_series_without_a_say_says_why(void **state)
 static void
 few_placements_are_told_with_their_reach(void **state)
 {
-	struct sl_versus v = planted_versus(SL_VERDICT_FASTER);
+	struct sl_model_comparison v = planted_models(SL_VERDICT_FASTER);
 	struct sl_render_options how = {.struct_size = sizeof(how),
 					.format = SL_FORMAT_TEXT,
 					.n_columns = 200};
@@ -199,12 +200,14 @@ few_placements_are_told_with_their_reach(void **state)
 	v.placements_enough = 9;
 	v.placement_reach = .25;
 	v.renewal_absent = "of this";
-	assert_int_equal(sl_versus_render(&v, &how, &out, NULL), SL_OK);
+	assert_int_equal(sl_model_comparison_render(&v, &how, &out, NULL),
+			 SL_OK);
 	assert_true(has(&out, "6 in memory: too few to name layers that differ "
 			      "by less than 25 %; no more, because of this"));
 	sl_buf_release(&out);
 	how.format = SL_FORMAT_JSON;
-	assert_int_equal(sl_versus_render(&v, &how, &out, NULL), SL_OK);
+	assert_int_equal(sl_model_comparison_render(&v, &how, &out, NULL),
+			 SL_OK);
 	assert_true(json_is(out.data, "placements_ended_by", "\"of this\""));
 	sl_buf_release(&out);
 }
@@ -283,13 +286,14 @@ csv_has_a_line_for_each_layer(void **state)
 static void
 other_formats_are_refused(void **state)
 {
-	struct sl_versus v = planted_versus(SL_VERDICT_FASTER);
+	struct sl_model_comparison v = planted_models(SL_VERDICT_FASTER);
 	struct sl_render_options how = {.struct_size = sizeof(how),
 					.format = SL_FORMAT_SVG};
 	struct sl_buf out = {0};
 
 	(void)state;
-	assert_int_equal(sl_versus_render(&v, &how, &out, NULL), SL_E_USAGE);
+	assert_int_equal(sl_model_comparison_render(&v, &how, &out, NULL),
+			 SL_E_USAGE);
 	sl_buf_release(&out);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_duel.h - models against the first, pass by pass in random order. */
-#ifndef SL_MODEL_DUEL_H
-#define SL_MODEL_DUEL_H
+/* model_rounds.h - models against the first, pass by pass in random order. */
+#ifndef SL_MODEL_ROUNDS_H
+#define SL_MODEL_ROUNDS_H
 
 #include "engine/tape.h"
 #include "experiment/pairing.h"
@@ -9,23 +9,23 @@
 #include "timing/runner.h"
 
 enum {
-	SL__MODEL_DUEL_ROWS = 512, /* rounds of which the steps are kept */
-	SL__PLACEMENTS_ENOUGH = 6  /* to tell a layer from where it lies */
+	SL__MODEL_ROUNDS_ROWS = 512, /* rounds of which the steps are kept */
+	SL__PLACEMENTS_ENOUGH = 6    /* to tell a layer from where it lies */
 };
 
-struct sl__duelist;
+struct sl__arm_run;
 
 /*
- * Makes the plans of duelists anew, in memory that lies elsewhere, and sets
+ * Makes the plans of arms anew, in memory that lies elsewhere, and sets
  * them; their steps and kernels stay the same.  *n_renewed is how many got a
  * new one, also where it fails: the others keep what they have, and it is not
  * called again.
  */
-typedef enum sl_status sl__renew_function(struct sl__duelist *duelists,
-					  size_t n, size_t *n_renewed,
-					  void *ctx, struct sl_error *err);
+typedef enum sl_status sl__renew_function(struct sl__arm_run *arms, size_t n,
+					  size_t *n_renewed, void *ctx,
+					  struct sl_error *err);
 
-struct sl__model_duel_options {
+struct sl__model_rounds_options {
 	double time_s, margin, alpha; /* defaults filled in */
 	size_t min_rounds;
 	uint64_t seed;
@@ -40,7 +40,7 @@ struct sl__model_duel_options {
  * are set and it can be run.  Times are nanoseconds of one pass, with the cost
  * of readings taken off.
  */
-struct sl__duelist {
+struct sl__arm_run {
 	struct sl__paired_side side;
 	struct sl_plan *plan; /* the same as side.plan */
 	int64_t n_samples;    /* that times are divided by; above 0 */
@@ -53,33 +53,34 @@ struct sl__duelist {
 	double wall_ns, cpu_ns; /* of the last slot */
 	double *step_ns;        /* [n_steps] of the last slot; 0: did not run */
 	double *walls, *cpus;   /* [rounds that count] */
-	float *rows;            /* [SL__MODEL_DUEL_ROWS * n_steps] */
+	float *rows;            /* [SL__MODEL_ROUNDS_ROWS * n_steps] */
 };
 
-/* Contender i > 0 against contender 0. */
-struct sl__contest {
-	struct sl__ensemble ensemble; /* members by enum sl_versus_basis */
-	const char *absent[SL_N_VERSUS_BASES]; /* why one is silent; NULL */
+/* Arm i > 0 against arm 0. */
+struct sl__arm_test {
+	struct sl__ensemble ensemble; /* members by enum sl_comparison_basis */
+	const char *absent[SL_N_COMPARISON_BASES]; /* why one is silent; NULL */
 	struct sl__pairing pairing;
 	unsigned char *is_tested;      /* [pairs] long enough, on both sides */
 	struct sl__sign_count *counts; /* [pairs] */
 	struct sl__sign_count *here;   /* [pairs] in this placement */
 	size_t *n_slower, *n_faster;   /* [pairs] placements in which most
 					  rounds lay beyond the margin */
-	size_t placed_at[SL_N_VERSUS_BASES]; /* rounds of each member when the
+	size_t placed_at
+		[SL_N_COMPARISON_BASES]; /* rounds of each member when the
 					  placement began */
-	double *a_ns, *b_ns;                 /* [pairs] scratch of a round */
-	double *logs;                        /* [pairs] scratch */
-	double decided_s;                    /* NaN while open */
+	double *a_ns, *b_ns;             /* [pairs] scratch of a round */
+	double *logs;                    /* [pairs] scratch */
+	double decided_s;                /* NaN while open */
 };
 
 /*
  * Invariants: walls[], cpus[] and rows are over the same rounds, those that
  * count; rows hold every row_stride-th of these.
  */
-struct sl__model_duel {
-	struct sl__duelist *duelists;
-	struct sl__contest *contests; /* [n]; [0] is not used */
+struct sl__model_rounds {
+	struct sl__arm_run *arms;
+	struct sl__arm_test *tests; /* [n]; [0] is not used */
 	size_t n;
 	size_t n_calls, n_sub_slots; /* passes of a sub-slot; of a slot */
 	size_t n_taken, n_disturbed, n_left_out, n_counted;
@@ -117,18 +118,18 @@ struct sl__slot_shape sl__slot_shape_for(double fastest_ns, double slowest_ns,
  * A layer differs only if it does so in most placements, three of four at
  * least, and in none the other way.
  */
-int sl__contest_is_steady(const struct sl__contest *contest, size_t pair,
-			  size_t n_placements);
+int sl__arm_test_is_steady(const struct sl__arm_test *test, size_t pair,
+			   size_t n_placements);
 
 /*
- * Runs the duelists, which are the caller's, in rounds until every contest is
+ * Runs the arms, which are the caller's, in rounds until every test is
  * settled or the time is spent; at least one round.  Warm-up passes, at least
  * two of each, do not count.  Storage is from 'arena'.
  */
-enum sl_status sl__model_duel(struct sl__model_duel *out,
-			      struct sl__duelist *duelists, size_t n,
-			      const struct sl__model_duel_options *options,
-			      struct sl__arena *arena,
-			      struct sl_error *err) SL_CHECKED;
+enum sl_status sl__model_rounds(struct sl__model_rounds *out,
+				struct sl__arm_run *arms, size_t n,
+				const struct sl__model_rounds_options *options,
+				struct sl__arena *arena,
+				struct sl_error *err) SL_CHECKED;
 
 #endif

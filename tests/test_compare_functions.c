@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_duet.c - sl_compare() decides what a scripted clock planted.
+ * test_compare_functions.c - sl_compare() decides what a scripted clock planted.
  *
  * Both candidates share one scripted clock, so that ratios are exact and a
- * run takes milliseconds; rates of error are test_duel.c's subject.
+ * run takes milliseconds; rates of error are test_paired_test.c's subject.
  */
 #include "harness.h"
 #include "counting.h"
 #include "scripted.h"
-#include "timing/duet.h"
+#include "timing/compare_functions.h"
 
 struct scene {
 	struct scripted_instruments script;
@@ -45,7 +45,8 @@ compare(struct scene *s, size_t n)
 	struct sl_comparisons *c;
 	struct sl_error err = {0};
 
-	if (sl__compare(&c, s->who, n, &s->how, &s->script.source, &err))
+	if (sl__compare_functions(&c, s->who, n, &s->how, &s->script.source,
+				  &err))
 		fail_msg("%s", err.text);
 	return c;
 }
