@@ -426,7 +426,7 @@ generate(const struct arguments *a, const struct models *models)
 static int
 run_ops(const struct arguments *a, const struct models *words)
 {
-	const struct sl_microscope_options how = {.struct_size = sizeof(how),
+	const struct sl_microbench_options how = {.struct_size = sizeof(how),
 						  .plan = &a->plan.plan,
 						  .seed = a->plan.seed,
 						  .time_s = a->time_s,

@@ -19,7 +19,7 @@ struct op {
 
 /* What was found, in the order of the words. */
 struct findings {
-	const struct sl_microscope **list;
+	const struct sl_microbench **list;
 	size_t n;
 };
 
@@ -34,7 +34,7 @@ is_known(const char *name)
 {
 	const char *known;
 
-	for (size_t i = 0; (known = sl_microscope_op(i)); i++) {
+	for (size_t i = 0; (known = sl_microbench_op(i)); i++) {
 		if (!strcmp(known, name))
 			return 1;
 	}
@@ -49,7 +49,7 @@ refuse_op(const char *command, const char *name)
 	const char *near;
 	size_t n = 1;
 
-	for (size_t i = 0; n < OPS_MOST && (known = sl_microscope_op(i)); i++) {
+	for (size_t i = 0; n < OPS_MOST && (known = sl_microbench_op(i)); i++) {
 		size_t at = strlen(list);
 
 		snprintf(list + at, sizeof(list) - at, "%s, ", known);
@@ -89,16 +89,16 @@ render(const void *result, const struct sl_render_options *how,
 {
 	const struct findings *found = result;
 
-	return sl_microscope_render(found->list, found->n, how, out, err);
+	return sl_microbench_render(found->list, found->n, how, out, err);
 }
 
 /* Returns 0, EXIT_INTERRUPTED with or without a result, or another code. */
 static int
 look_at(struct findings *found, const char *command, const struct op *op,
-	struct sl_microscope_options how)
+	struct sl_microbench_options how)
 {
 	char label[NAME_MOST + 4];
-	struct sl_microscope *seen;
+	struct sl_microbench *seen;
 	struct sl_error err;
 	enum sl_status rc;
 
@@ -106,7 +106,7 @@ look_at(struct findings *found, const char *command, const struct op *op,
 	how.values = op->values.values;
 	how.n_values = op->values.n;
 	how.progress_ctx = label;
-	rc = sl_microscope(&seen, op->name, &how, &err);
+	rc = sl_microbench(&seen, op->name, &how, &err);
 	if (rc == SL_E_INTERRUPTED && found->n)
 		return EXIT_INTERRUPTED;
 	if (rc)
@@ -117,10 +117,10 @@ look_at(struct findings *found, const char *command, const struct op *op,
 
 int
 op_profile(const char *command, const char *const *words, size_t n,
-	   const struct sl_microscope_options *options,
+	   const struct sl_microbench_options *options,
 	   const struct output *output)
 {
-	struct sl_microscope_options how = *options;
+	struct sl_microbench_options how = *options;
 	struct op *ops = must_alloc(n, sizeof(*ops));
 	struct findings found = {must_alloc(n, sizeof(*found.list)), 0};
 	int code = 0, written;
@@ -136,7 +136,7 @@ op_profile(const char *command, const char *const *words, size_t n,
 		code = written ? written : code;
 	}
 	for (size_t i = 0; i < found.n; i++)
-		sl_microscope_free(
-			(struct sl_microscope *)(uintptr_t)found.list[i]);
+		sl_microbench_free(
+			(struct sl_microbench *)(uintptr_t)found.list[i]);
 	return code;
 }

@@ -13,7 +13,7 @@ int is_op_word(const char *word);
  * reports on all of them.  Returns an exit code.
  */
 int op_profile(const char *command, const char *const *words, size_t n,
-	       const struct sl_microscope_options *how,
+	       const struct sl_microbench_options *how,
 	       const struct output *output);
 
 #endif

@@ -42,7 +42,7 @@
 #include "sleuth/profiling.h"
 #include "sleuth/overheads.h"
 #include "sleuth/sweeping.h"
-#include "sleuth/microscope.h"
+#include "sleuth/microbenchmarks.h"
 #include "sleuth/generating.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"

@@ -4,7 +4,7 @@
 #include "harness.h"
 
 #include "report/microbench_narrative.h"
-#include "analysis/turning.h"
+#include "analysis/crossover.h"
 
 #include <string.h>
 
@@ -12,9 +12,9 @@ enum { POINTS = 3 };
 
 struct made {
 	struct sl_micro_point points[POINTS];
-	struct sl_micro_turn turns[SL__MICRO_TURNS_MOST];
+	struct sl_micro_crossover crossovers[SL__MICRO_CROSSOVERS_MAX];
 	struct sl_micro_series series;
-	struct sl_microscope of;
+	struct sl_microbench of;
 };
 
 /* Twelve bytes and one operation for each number. */
@@ -51,7 +51,7 @@ static void
 start(struct made *m, enum sl_micro_axis axis)
 {
 	memset(m, 0, sizeof(*m));
-	m->of = (struct sl_microscope){
+	m->of = (struct sl_microbench){
 		.dtype = SL_DTYPE_F32,
 		.ceilings = {.ridge = 8, .step_ns = {.value = 100, .n = 3}},
 		.series = &m->series,
@@ -65,7 +65,7 @@ static void
 finish(struct made *m, size_t n)
 {
 	m->series.n_points = n;
-	sl__micro_turns(&m->series, m->turns);
+	sl__micro_crossovers(&m->series, m->crossovers);
 	m->series.focus = sl__micro_focus(&m->series);
 }
 
@@ -245,23 +245,29 @@ verdicts_and_turns(void **state)
 	p.roof_share = (double)NAN;
 	assert_string_equal(sl__micro_verdict_text(&p), "-");
 	make_growing(&m, SL_MICRO_AXIS_N);
-	assert_int_equal(m.series.n_turns, 4);
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[0], 0),
-			    "overhead");
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[0], 1),
-			    "at the L2 roof");
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[3], 2),
-			    "DRAM");
+	assert_int_equal(m.series.n_crossovers, 4);
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[0], 0),
+		"overhead");
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[0], 1),
+		"at the L2 roof");
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[3], 2),
+		"DRAM");
 	m.points[2] =
 		point_of(4 << 20, 1e6, 0.85, SL_LEVEL_DRAM, SL_LEVEL_COMPUTE);
 	finish(&m, 3);
-	assert_int_equal(m.turns[2].what, SL_MICRO_TURN_ROOF);
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[2], 1),
-			    "memory");
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[2], 2),
-			    "compute");
-	assert_string_equal(sl__micro_turn_text(&m.series, &m.turns[1], 2),
-			    "at the compute roof");
+	assert_int_equal(m.crossovers[2].what, SL_MICRO_CROSSOVER_ROOF);
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[2], 1),
+		"memory");
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[2], 2),
+		"compute");
+	assert_string_equal(
+		sl__micro_crossover_text(&m.series, &m.crossovers[1], 2),
+		"at the compute roof");
 }
 
 /* Operators by class, and the extremes. */

@@ -8,11 +8,11 @@
  */
 #include "analysis/roofline_place.h"
 #include "analysis/sweep_work.h"
-#include "analysis/turning.h"
+#include "analysis/crossover.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "driver/specimens.h"
+#include "driver/micro_ops.h"
 #include "experiment/timed_passes.h"
 #include "machine/beside.h"
 #include "machine/platform.h"
@@ -32,13 +32,13 @@ enum {
 static const double least_s = 0.02;
 static const double precision = 0.02;
 
-struct looker {
-	struct sl_microscope_options how; /* defaults filled in */
+struct session {
+	struct sl_microbench_options how; /* defaults filled in */
 	struct sl_plan_options plan;
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
-	struct sl_microscope *out;
-	const struct sl__specimen **specimens; /* of the series */
+	struct sl_microbench *out;
+	const struct sl__micro_op **ops; /* of the series */
 	struct sl_micro_series *series;
 	struct sl_profile **profiles; /* of all points of all series */
 	struct sl__beside *beside;    /* NULL: no ceilings */
@@ -54,7 +54,7 @@ struct looker {
 };
 
 static enum sl_status
-check_values(const struct sl_microscope_options *how, int is_all,
+check_values(const struct sl_microbench_options *how, int is_all,
 	     struct sl_error *err)
 {
 	if (!how->n_values)
@@ -62,9 +62,9 @@ check_values(const struct sl_microscope_options *how, int is_all,
 	if (is_all)
 		return sl__fail(err, SL_E_USAGE,
 				"sizes are for one operation, not for all");
-	if (how->n_values > SL__SPECIMEN_SIZES_MOST)
+	if (how->n_values > SL__MICRO_OP_SIZES_MAX)
 		return sl__fail(err, SL_E_USAGE, "at most %d sizes, not %zu",
-				SL__SPECIMEN_SIZES_MOST, how->n_values);
+				SL__MICRO_OP_SIZES_MAX, how->n_values);
 	for (size_t i = 0; i < how->n_values; i++) {
 		if (how->values[i] <= (i ? how->values[i - 1] : 0))
 			return sl__fail(err, SL_E_USAGE,
@@ -74,12 +74,12 @@ check_values(const struct sl_microscope_options *how, int is_all,
 }
 
 static enum sl_status
-take_options(struct looker *k, const struct sl_microscope_options *options,
+take_options(struct session *k, const struct sl_microbench_options *options,
 	     int is_all, struct sl_error *err)
 {
 	if (options && options->struct_size != sizeof(*options))
 		return sl__fail(err, SL_E_USAGE,
-				"sl_microscope_options: struct_size is wrong");
+				"sl_microbench_options: struct_size is wrong");
 	if (options)
 		k->how = *options;
 	if (k->how.time_s == 0)
@@ -105,7 +105,7 @@ refuse_op(const char *op, struct sl_error *err)
 	char list[256] = "";
 	const char *name;
 
-	for (size_t i = 0; (name = sl_microscope_op(i)); i++) {
+	for (size_t i = 0; (name = sl_microbench_op(i)); i++) {
 		size_t at = strlen(list);
 
 		snprintf(list + at, sizeof(list) - at, "%s, ", name);
@@ -116,7 +116,7 @@ refuse_op(const char *op, struct sl_error *err)
 }
 
 static enum sl_status
-open_ceilings(struct looker *k, struct sl_error *err)
+open_ceilings(struct session *k, struct sl_error *err)
 {
 	struct sl__beside_options how = {
 		.dtype = k->plan.dtype ? k->plan.dtype : SL_DTYPE_F32,
@@ -132,13 +132,13 @@ open_ceilings(struct looker *k, struct sl_error *err)
 }
 
 static int
-is_interrupted(const struct looker *k)
+is_interrupted(const struct session *k)
 {
 	return k->how.interrupt && *k->how.interrupt;
 }
 
 static void
-probe(struct looker *k, size_t n)
+probe(struct session *k, size_t n)
 {
 	for (size_t i = 0; k->beside && i < n && !is_interrupted(k); i++) {
 		sl__beside_probe(k->beside);
@@ -147,7 +147,7 @@ probe(struct looker *k, size_t n)
 }
 
 static void
-take_ceilings(struct looker *k)
+take_ceilings(struct session *k)
 {
 	struct sl_ceilings *out = &k->out->ceilings;
 
@@ -161,7 +161,7 @@ take_ceilings(struct looker *k)
 
 /* All of the last cache; 0: not known. */
 static double
-cache_bytes(struct looker *k)
+cache_bytes(struct session *k)
 {
 	struct sl_ceilings c = {0};
 
@@ -175,8 +175,8 @@ cache_bytes(struct looker *k)
 }
 
 static size_t
-sizes_of(struct looker *k, const struct sl__specimen *specimen,
-	 int64_t values[SL__SPECIMEN_SIZES_MOST])
+sizes_of(struct session *k, const struct sl__micro_op *op,
+	 int64_t values[SL__MICRO_OP_SIZES_MAX])
 {
 	size_t n = 0;
 
@@ -186,29 +186,29 @@ sizes_of(struct looker *k, const struct sl__specimen *specimen,
 		return k->how.n_values;
 	}
 	if (!k->out->is_all)
-		return sl__specimen_sizes(specimen, cache_bytes(k), values);
-	for (; specimen->in_all[n]; n++)
-		values[n] = specimen->in_all[n];
+		return sl__micro_op_sizes(op, cache_bytes(k), values);
+	for (; op->in_all[n]; n++)
+		values[n] = op->in_all[n];
 	return n;
 }
 
 static enum sl_status
-add_series(struct looker *k, const struct sl__specimen *specimen,
+add_series(struct session *k, const struct sl__micro_op *op,
 	   struct sl_error *err)
 {
 	struct sl_micro_series *s = &k->series[k->out->n_series];
-	int64_t values[SL__SPECIMEN_SIZES_MOST];
-	size_t n = sizes_of(k, specimen, values);
+	int64_t values[SL__MICRO_OP_SIZES_MAX];
+	size_t n = sizes_of(k, op, values);
 	struct sl_micro_point *points =
 		sl__arena_array(k->arena, n, sizeof(*points));
 
 	if (!points)
 		return sl__fail_nomem(err);
 	*s = (struct sl_micro_series){
-		.name = specimen->name,
-		.kind = specimen->kind,
-		.about = specimen->about,
-		.axis = specimen->axis,
+		.name = op->name,
+		.kind = op->kind,
+		.about = op->about,
+		.axis = op->axis,
 		.points = points,
 		.n_points = n,
 		.reached = SIZE_MAX,
@@ -218,35 +218,33 @@ add_series(struct looker *k, const struct sl__specimen *specimen,
 		points[i].value = values[i];
 		points[i].absent = "interrupted before it was measured";
 		points[i].roof_share = (double)NAN;
-		points[i].shape =
-			sl__specimen_shape(specimen, values[i], k->arena);
+		points[i].shape = sl__micro_op_shape(op, values[i], k->arena);
 		if (!points[i].shape)
 			return sl__fail_nomem(err);
 	}
-	k->specimens[k->out->n_series++] = specimen;
+	k->ops[k->out->n_series++] = op;
 	k->n_all += n;
 	return SL_OK;
 }
 
 static enum sl_status
-choose(struct looker *k, const char *op, struct sl_error *err)
+choose(struct session *k, const char *name, struct sl_error *err)
 {
-	const struct sl__specimen *specimen;
-	size_t n_specimens = 0;
+	const struct sl__micro_op *op;
+	size_t n_ops = 0;
 	enum sl_status rc = SL_OK;
 
-	while (sl__specimen_at(n_specimens))
-		n_specimens++;
-	k->series = sl__arena_array(k->arena, n_specimens, sizeof(*k->series));
-	k->specimens = sl__arena_array(&k->scratch, n_specimens,
-				       sizeof(*k->specimens));
-	if (!k->series || !k->specimens)
+	while (sl__micro_op_at(n_ops))
+		n_ops++;
+	k->series = sl__arena_array(k->arena, n_ops, sizeof(*k->series));
+	k->ops = sl__arena_array(&k->scratch, n_ops, sizeof(*k->ops));
+	if (!k->series || !k->ops)
 		return sl__fail_nomem(err);
 	k->out->series = k->series;
-	for (size_t i = 0; !rc && (specimen = sl__specimen_at(i)); i++) {
-		if (k->out->is_all ? specimen->in_all != NULL
-				   : !strcmp(specimen->name, op))
-			rc = add_series(k, specimen, err);
+	for (size_t i = 0; !rc && (op = sl__micro_op_at(i)); i++) {
+		if (k->out->is_all ? op->in_all != NULL
+				   : !strcmp(op->name, name))
+			rc = add_series(k, op, err);
 	}
 	if (rc)
 		return rc;
@@ -256,7 +254,7 @@ choose(struct looker *k, const char *op, struct sl_error *err)
 }
 
 static double
-spent_s(const struct looker *k)
+spent_s(const struct session *k)
 {
 	return (double)(sl__clock_now_ns(NULL) - k->start_ns) / 1e9;
 }
@@ -265,7 +263,7 @@ spent_s(const struct looker *k)
 static void
 tell(const struct sl_progress *now, void *ctx)
 {
-	struct looker *k = ctx;
+	struct session *k = ctx;
 	struct sl_progress all = *now;
 
 	if (isnan(k->passes_s))
@@ -281,7 +279,7 @@ tell(const struct sl_progress *now, void *ctx)
 
 /* Operands that do not fit would not fail but end the process. */
 static enum sl_status
-check_memory(const struct sl_graph *graph, const struct looker *k,
+check_memory(const struct sl_graph *graph, const struct session *k,
 	     struct sl_error *err)
 {
 	struct sl_inspect_options how = {.struct_size = sizeof(how),
@@ -307,7 +305,7 @@ check_memory(const struct sl_graph *graph, const struct looker *k,
 /* What making operands of the sizes to come will take, if it grows as they
  * do. */
 static double
-setups_s(const struct looker *k, const struct sl_micro_series *s, size_t i)
+setups_s(const struct session *k, const struct sl_micro_series *s, size_t i)
 {
 	double values = 0;
 
@@ -319,7 +317,7 @@ setups_s(const struct looker *k, const struct sl_micro_series *s, size_t i)
 
 /* For passes at a size, so that the whole takes the time it should. */
 static double
-budget_s(const struct looker *k, const struct sl_micro_series *s, size_t i)
+budget_s(const struct session *k, const struct sl_micro_series *s, size_t i)
 {
 	double left_s = k->how.time_s - spent_s(k);
 	double reserve_s = fmin(left_s / 2, setups_s(k, s, i));
@@ -329,7 +327,7 @@ budget_s(const struct looker *k, const struct sl_micro_series *s, size_t i)
 }
 
 static enum sl_status
-measure(struct looker *k, const struct sl_graph *graph, double time_s,
+measure(struct session *k, const struct sl_graph *graph, double time_s,
 	struct sl_profile **out, struct sl_error *err)
 {
 	struct sl_profile_options how = {
@@ -357,7 +355,7 @@ measure(struct looker *k, const struct sl_graph *graph, double time_s,
 
 /* A size that fails is recorded, and the next one comes. */
 static enum sl_status
-take_failure(struct looker *k, struct sl_micro_point *point,
+take_failure(struct session *k, struct sl_micro_point *point,
 	     const struct sl_error *why, struct sl_error *err)
 {
 	if (why->status == SL_E_INTERRUPTED)
@@ -370,7 +368,7 @@ take_failure(struct looker *k, struct sl_micro_point *point,
 }
 
 static enum sl_status
-look_at(struct looker *k, size_t nth, size_t i, struct sl_error *err)
+look_at(struct session *k, size_t nth, size_t i, struct sl_error *err)
 {
 	struct sl_micro_series *s = &k->series[nth];
 	struct sl_micro_point *point =
@@ -381,8 +379,8 @@ look_at(struct looker *k, size_t nth, size_t i, struct sl_error *err)
 
 	snprintf(k->what, sizeof(k->what), "%s %lld", s->name,
 		 (long long)point->value);
-	rc = sl__specimen_model(&graph, k->specimens[nth], point->value,
-				k->how.seed, k->how.allocator, &why);
+	rc = sl__micro_op_model(&graph, k->ops[nth], point->value, k->how.seed,
+				k->how.allocator, &why);
 	if (!rc)
 		rc = measure(k, graph, budget_s(k, s, i),
 			     &k->profiles[k->n_done], &why);
@@ -396,7 +394,7 @@ look_at(struct looker *k, size_t nth, size_t i, struct sl_error *err)
 }
 
 static enum sl_status
-look_at_all(struct looker *k, struct sl_error *err)
+look_at_all(struct session *k, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
@@ -486,8 +484,8 @@ level_ns(const struct sl_ceilings *c, const struct sl_micro_point *p)
 }
 
 static enum sl_status
-settle_point(struct looker *k, struct sl_micro_point *out, struct sl_profile *p,
-	     struct sl_error *err)
+settle_point(struct session *k, struct sl_micro_point *out,
+	     struct sl_profile *p, struct sl_error *err)
 {
 	const struct sl_ceilings *ceilings = &k->out->ceilings;
 	double most_ns = 0;
@@ -524,14 +522,14 @@ settle_point(struct looker *k, struct sl_micro_point *out, struct sl_profile *p,
 }
 
 static enum sl_status
-settle_series(struct looker *k, struct sl_micro_series *s,
+settle_series(struct session *k, struct sl_micro_series *s,
 	      struct sl_profile **profiles, struct sl_error *err)
 {
-	struct sl_micro_turn *turns =
-		sl__arena_array(k->arena, SL__MICRO_TURNS_MOST, sizeof(*turns));
+	struct sl_micro_crossover *crossovers = sl__arena_array(
+		k->arena, SL__MICRO_CROSSOVERS_MAX, sizeof(*crossovers));
 	enum sl_status rc = SL_OK;
 
-	if (!turns)
+	if (!crossovers)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; !rc && i < s->n_points; i++) {
 		struct sl_micro_point *point =
@@ -542,15 +540,15 @@ settle_series(struct looker *k, struct sl_micro_series *s,
 	}
 	if (rc)
 		return rc;
-	sl__micro_turns(s, turns);
+	sl__micro_crossovers(s, crossovers);
 	s->focus = sl__micro_focus(s);
 	return SL_OK;
 }
 
 static enum sl_status
-settle(struct looker *k, struct sl_error *err)
+settle(struct session *k, struct sl_error *err)
 {
-	struct sl_microscope *out = k->out;
+	struct sl_microbench *out = k->out;
 	size_t at = 0, n_measured = 0;
 	enum sl_status rc = SL_OK;
 
@@ -572,9 +570,9 @@ settle(struct looker *k, struct sl_error *err)
 }
 
 static enum sl_status
-look(struct looker *k, const char *op, struct sl_error *err)
+look(struct session *k, const char *op, struct sl_error *err)
 {
-	struct sl_microscope *out = k->out;
+	struct sl_microbench *out = k->out;
 	enum sl_status rc = open_ceilings(k, err);
 
 	if (!rc)
@@ -596,15 +594,15 @@ look(struct looker *k, const char *op, struct sl_error *err)
 }
 
 enum sl_status
-sl_microscope(struct sl_microscope **out, const char *op,
-	      const struct sl_microscope_options *options, struct sl_error *err)
+sl_microbench(struct sl_microbench **out, const char *op,
+	      const struct sl_microbench_options *options, struct sl_error *err)
 {
-	struct looker k = {0};
+	struct session k = {0};
 	int is_all = !strcmp(op, "all");
 	enum sl_status rc;
 
 	*out = NULL;
-	if (!is_all && !sl__specimen_find(op))
+	if (!is_all && !sl__micro_op_find(op))
 		return refuse_op(op, err);
 	rc = take_options(&k, options, is_all, err);
 	if (rc)
@@ -625,7 +623,7 @@ sl_microscope(struct sl_microscope **out, const char *op,
 }
 
 void
-sl_microscope_free(struct sl_microscope *m)
+sl_microbench_free(struct sl_microbench *m)
 {
 	sl__boxed_free(m);
 }

@@ -16,7 +16,7 @@ enum { LINE = 640 };
 
 struct narrator {
 	struct sl__narrative *to;
-	const struct sl_microscope *of;
+	const struct sl_microbench *of;
 	const struct sl_micro_series *series;
 };
 
@@ -166,12 +166,13 @@ tell_verdicts(struct narrator *t)
 	sl__narrate(t->to, "%s: %s.", s->name, line);
 }
 
-static const struct sl_micro_turn *
-find_turn(const struct sl_micro_series *s, enum sl_micro_turning what)
+static const struct sl_micro_crossover *
+find_crossover(const struct sl_micro_series *s,
+	       enum sl_micro_crossover_kind what)
 {
-	for (size_t i = 0; i < s->n_turns; i++) {
-		if (s->turns[i].what == what)
-			return &s->turns[i];
+	for (size_t i = 0; i < s->n_crossovers; i++) {
+		if (s->crossovers[i].what == what)
+			return &s->crossovers[i];
 	}
 	return NULL;
 }
@@ -181,21 +182,23 @@ static void
 tell_roofs(struct narrator *t)
 {
 	const struct sl_micro_series *s = t->series;
-	const struct sl_micro_turn *turn = find_turn(s, SL_MICRO_TURN_ROOF);
+	const struct sl_micro_crossover *crossover =
+		find_crossover(s, SL_MICRO_CROSSOVER_ROOF);
 	const struct sl_micro_point *last = &s->points[s->largest];
 	double ridge = t->of->ceilings.ridge;
-	int is_up = turn && is_compute(&s->points[turn->at]);
+	int is_up = crossover && is_compute(&s->points[crossover->at]);
 	struct sl__phrase w;
 
 	if (!last->roof)
 		return;
-	if (turn)
+	if (crossover)
 		sl__narrate(
 			t->to,
 			"Its lower roof is %s's from %s on (%.3g operations a "
 			"byte), %s's before.",
-			is_up ? "arithmetic" : "memory", place(&w, s, turn->at),
-			s->points[turn->at].intensity,
+			is_up ? "arithmetic" : "memory",
+			place(&w, s, crossover->at),
+			s->points[crossover->at].intensity,
 			is_up ? "memory" : "arithmetic");
 	else if (!last->flops)
 		sl__narrate(t->to,
@@ -224,13 +227,14 @@ tell_levels(struct narrator *t)
 	const struct sl_micro_series *s = t->series;
 	struct sl__phrase a, x, y;
 
-	for (size_t i = 0; i < s->n_turns; i++) {
-		const struct sl_micro_turn *turn = &s->turns[i];
-		const struct sl_micro_point *before = &s->points[turn->before];
-		const struct sl_micro_point *at = &s->points[turn->at];
+	for (size_t i = 0; i < s->n_crossovers; i++) {
+		const struct sl_micro_crossover *crossover = &s->crossovers[i];
+		const struct sl_micro_point *before =
+			&s->points[crossover->before];
+		const struct sl_micro_point *at = &s->points[crossover->at];
 
-		if (turn->what != SL_MICRO_TURN_LEVEL || is_compute(at) ||
-		    before->micro_class == SL_MICRO_UNKNOWN ||
+		if (crossover->what != SL_MICRO_CROSSOVER_LEVEL ||
+		    is_compute(at) || before->micro_class == SL_MICRO_UNKNOWN ||
 		    at->micro_class == SL_MICRO_UNKNOWN)
 			continue;
 		sl__narrate(
@@ -238,11 +242,12 @@ tell_levels(struct narrator *t)
 			"What it touches leaves %s between %s: %s before, %s "
 			"after%s.",
 			sl_level_text(before->level),
-			span(&a, s, turn->before, turn->at, " and "),
+			span(&a, s, crossover->before, crossover->at, " and "),
 			rate_words(&x, before, 0), rate_words(&y, at, 0),
-			!turn->is_sure         ? ", not told apart"
-			: turn->rate_ratio > 1 ? ", and that costs nothing yet"
-					       : "");
+			!crossover->is_sure ? ", not told apart"
+			: crossover->rate_ratio > 1
+				? ", and that costs nothing yet"
+				: "");
 	}
 }
 
@@ -399,7 +404,7 @@ no_focus(const struct sl_micro_series *s)
 }
 
 const char *
-sl__micro_reason_text(struct sl__phrase *w, const struct sl_microscope *of,
+sl__micro_reason_text(struct sl__phrase *w, const struct sl_microbench *of,
 		      const struct sl_micro_series *s)
 {
 	const struct sl_micro_point *p;
@@ -454,7 +459,7 @@ sl__micro_reason_text(struct sl__phrase *w, const struct sl_microscope *of,
 }
 
 void
-sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
+sl__micro_narrate(struct sl__narrative *to, const struct sl_microbench *of,
 		  const struct sl_micro_series *series)
 {
 	struct narrator t = {to, of, series};
@@ -505,7 +510,7 @@ tell_classes(struct narrator *t)
 static void
 tell_extremes(struct narrator *t)
 {
-	const struct sl_microscope *m = t->of;
+	const struct sl_microbench *m = t->of;
 	const struct sl_micro_series *a, *b;
 	const struct sl_micro_point *p, *q;
 
@@ -524,7 +529,7 @@ tell_extremes(struct narrator *t)
 }
 
 void
-sl__micro_narrate_all(struct sl__narrative *to, const struct sl_microscope *of)
+sl__micro_narrate_all(struct sl__narrative *to, const struct sl_microbench *of)
 {
 	struct narrator t = {.to = to, .of = of};
 

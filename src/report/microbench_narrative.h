@@ -9,16 +9,16 @@
 
 /* What bounds the operator at its sizes; the first sentence is about
  * verdicts. */
-void sl__micro_narrate(struct sl__narrative *to, const struct sl_microscope *of,
+void sl__micro_narrate(struct sl__narrative *to, const struct sl_microbench *of,
 		       const struct sl_micro_series *series);
 
 /* Several operators together; nothing where there is one. */
 void sl__micro_narrate_all(struct sl__narrative *to,
-			   const struct sl_microscope *of);
+			   const struct sl_microbench *of);
 
 /* Why that is what to optimise, or why nothing is, with figures. */
 const char *sl__micro_reason_text(struct sl__phrase *words,
-				  const struct sl_microscope *of,
+				  const struct sl_microbench *of,
 				  const struct sl_micro_series *series);
 
 /* "512 Ki", "8 Mi", "96"; numbers that are not of that kind as they are. */

@@ -55,12 +55,12 @@ profiles(const void *record, const struct sl_render_options *how,
 }
 
 static enum sl_status
-microscopes(const void *record, const struct sl_render_options *how,
-	    struct sl_buf *out, struct sl_error *err)
+microbenches(const void *record, const struct sl_render_options *how,
+	     struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl__microscopes *m = record;
+	const struct sl__microbenches *m = record;
 
-	return sl_microscope_render(m->list, m->n, how, out, err);
+	return sl_microbench_render(m->list, m->n, how, out, err);
 }
 
 static const struct {
@@ -78,7 +78,7 @@ static const struct {
 	{&sl__table_machine_document, machine},
 	{&sl__table_measurement, measurement},
 	{&sl__table_memory, memory},
-	{&sl__table_microscopes, microscopes},
+	{&sl__table_microbench, microbenches},
 	{&sl__table_overhead, overhead},
 	{&sl__table_profiles, profiles},
 	{&sl__table_run, run},

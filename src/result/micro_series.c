@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* micro_series.c - verdicts of an operator over sizes, as turns see them. */
+/* micro_series.c - verdicts of an operator over sizes, as crossovers see them. */
 #include "result/micro_series.h"
 
 #include <math.h>
@@ -34,18 +34,19 @@ sl__micro_verdict_text(const struct sl_micro_point *p)
 }
 
 const char *
-sl__micro_turn_text(const struct sl_micro_series *s,
-		    const struct sl_micro_turn *turn, size_t point)
+sl__micro_crossover_text(const struct sl_micro_series *s,
+			 const struct sl_micro_crossover *crossover,
+			 size_t point)
 {
 	const struct sl_micro_point *p = &s->points[point];
 
-	switch (turn->what) {
-	case SL_MICRO_TURN_CLASS:
+	switch (crossover->what) {
+	case SL_MICRO_CROSSOVER_CLASS:
 		return sl__micro_verdict_text(
 			&s->points[sl__micro_settled(s, point)]);
-	case SL_MICRO_TURN_ROOF:
+	case SL_MICRO_CROSSOVER_ROOF:
 		return p->roof == SL_LEVEL_COMPUTE ? "compute" : "memory";
-	case SL_MICRO_TURN_LEVEL:
+	case SL_MICRO_CROSSOVER_LEVEL:
 		break;
 	}
 	return sl_level_text(p->level);

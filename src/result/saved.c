@@ -26,7 +26,7 @@ const struct sl__record *const sl__saved_kinds[] = {
 	&sl__table_machine_document,
 	&sl__table_measurement,
 	&sl__table_memory,
-	&sl__table_microscopes,
+	&sl__table_microbench,
 	&sl__table_overhead,
 	&sl__table_profiles,
 	&sl__table_run,

@@ -37,11 +37,11 @@ struct sl__profiles {
 extern const struct sl__record sl__table_profiles;
 
 /* Operators over sizes, likewise. */
-struct sl__microscopes {
-	const struct sl_microscope *const *list;
+struct sl__microbenches {
+	const struct sl_microbench *const *list;
 	size_t n; /* at least 1 */
 };
-extern const struct sl__record sl__table_microscopes;
+extern const struct sl__record sl__table_microbench;
 
 /* elapsed_ms, stopped_by, seed: how a measurement ended. */
 #define SL__F_ENDING(s)                                                    \

@@ -83,8 +83,8 @@ const struct sl__vocabulary sl__words_planned = {planned_text, 0, 2};
 const struct sl__vocabulary sl__words_counted = {counted_text, 0, 2};
 WORDS(micro_axis, sl_micro_axis, sl_micro_axis_text, 0, SL_N_MICRO_AXES)
 WORDS(micro_class, sl_micro_class, sl_micro_class_text, 0, SL_N_MICRO_CLASSES)
-WORDS(micro_turning, sl_micro_turning, sl_micro_turning_text, 0,
-      SL_MICRO_TURN_LEVEL + 1)
+WORDS(micro_crossover_kind, sl_micro_crossover_kind,
+      sl_micro_crossover_kind_text, 0, SL_MICRO_CROSSOVER_LEVEL + 1)
 WORDS(axis, sl_axis, sl_axis_text, 0, SL_N_AXES)
 WORDS(bottleneck, sl_bottleneck, sl_bottleneck_text, 0, SL_BOTTLENECK_MIXED + 1)
 WORDS(rate_unit, sl_rate_unit, sl_rate_unit_text, 0, SL_RATE_FLOPS + 1)

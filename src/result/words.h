@@ -17,7 +17,7 @@ extern const struct sl__vocabulary sl__words_access, sl__words_algorithms,
 	sl__words_comparison_basis, sl__words_warmup, sl__words_watching,
 	sl__words_work, sl__words_basis, sl__words_axis, sl__words_bottleneck,
 	sl__words_counted, sl__words_micro_axis, sl__words_micro_class,
-	sl__words_micro_turning, sl__words_planned, sl__words_rate_unit,
+	sl__words_micro_crossover_kind, sl__words_planned, sl__words_rate_unit,
 	sl__words_sweep_figure, sl__words_sweep_kind;
 
 #endif

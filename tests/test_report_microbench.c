@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_report_microscope.c - operators over sizes, made by hand, give the same
+/* test_report_microbench.c - operators over sizes, made by hand, give the same
  * pages when read from their JSON; nonsense in a file is refused. */
 #include "harness.h"
 #include "planted.h"
@@ -9,9 +9,9 @@ enum { POINTS = 4 };
 
 struct made {
 	struct sl_micro_point points[POINTS];
-	struct sl_micro_turn turns[3];
+	struct sl_micro_crossover crossovers[3];
 	struct sl_micro_series series[2];
-	struct sl_microscope of;
+	struct sl_microbench of;
 };
 
 static const struct sl_fact impossible = {.kind = SL_FACT_BYTES_RATE,
@@ -66,8 +66,8 @@ make(struct made *m)
 	m->points[3] = (struct sl_micro_point){
 		.value = 8192, .shape = "large", .absent = "no memory"};
 	for (int i = 0; i < 3; i++)
-		m->turns[i] = (struct sl_micro_turn){
-			.what = (enum sl_micro_turning)i,
+		m->crossovers[i] = (struct sl_micro_crossover){
+			.what = (enum sl_micro_crossover_kind)i,
 			.before = 0,
 			.at = 1,
 			.rate_ratio = i ? 1.5 : (double)NAN,
@@ -81,13 +81,13 @@ make(struct made *m)
 			.points = m->points,
 			.n_points = POINTS,
 			.n_measured = 3,
-			.turns = m->turns,
-			.n_turns = 3,
+			.crossovers = m->crossovers,
+			.n_crossovers = 3,
 			.reached = k ? SIZE_MAX : 1,
 			.largest = 2,
 			.focus = k ? SL_MICRO_FOCUS_PRECISION
 				   : SL_MICRO_FOCUS_CALLS};
-	m->of = (struct sl_microscope){
+	m->of = (struct sl_microbench){
 		.is_all = 1,
 		.dtype = SL_DTYPE_F32,
 		.n_threads = 2,
@@ -118,10 +118,10 @@ static enum sl_status
 render(const void *result, const struct sl_render_options *how,
        struct sl_buf *out, struct sl_error *err)
 {
-	const struct sl_microscope *const two[] = {result, result};
-	const struct sl_microscope *m = result;
+	const struct sl_microbench *const two[] = {result, result};
+	const struct sl_microbench *m = result;
 
-	return sl_microscope_render(two, m->is_all ? 2 : 1, how, out, err);
+	return sl_microbench_render(two, m->is_all ? 2 : 1, how, out, err);
 }
 
 static void
@@ -144,7 +144,7 @@ operators_come_back(void **state)
 	assert_renders_back(render, &m.of);
 	for (int i = 0; i < 3; i++)
 		take_ceilings_away(&m.points[i]);
-	m.series[0].n_turns = 0;
+	m.series[0].n_crossovers = 0;
 	m.series[0].reached = SIZE_MAX;
 	m.of.ceilings = (struct sl_ceilings){.ridge = (double)NAN,
 					     .absent = "not probed"};
@@ -165,7 +165,7 @@ nothing_comes_back(void **state)
 	m.of.most_efficient = m.of.least_efficient = SIZE_MAX;
 	m.series[0].points = m.points + 3;
 	m.series[0].n_points = 1;
-	m.series[0].n_measured = m.series[0].n_turns = 0;
+	m.series[0].n_measured = m.series[0].n_crossovers = 0;
 	m.series[0].reached = m.series[0].largest = SIZE_MAX;
 	m.series[0].focus = SL_MICRO_FOCUS_NONE;
 	assert_renders_back(render, &m.of);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* microscope.h - single operations over sizes: what bounds each, and where
- * that turns. */
-#ifndef SLEUTH_MICROSCOPE_H
-#define SLEUTH_MICROSCOPE_H
+/* microbenchmarks.h - single operations over sizes: what bounds each, and where
+ * that changes. */
+#ifndef SLEUTH_MICROBENCHMARKS_H
+#define SLEUTH_MICROBENCHMARKS_H
 
 #include "sleuth/profiling.h"
 
@@ -60,18 +60,19 @@ struct sl_micro_point {
 					     NULL */
 };
 
-enum sl_micro_turning {
-	SL_MICRO_TURN_CLASS = 0, /* of the verdict */
-	SL_MICRO_TURN_ROOF,      /* from memory's to arithmetic's, or back */
-	SL_MICRO_TURN_LEVEL      /* what it touches leaves a memory */
+enum sl_micro_crossover_kind {
+	SL_MICRO_CROSSOVER_CLASS = 0, /* of the verdict */
+	SL_MICRO_CROSSOVER_ROOF, /* from memory's to arithmetic's, or back */
+	SL_MICRO_CROSSOVER_LEVEL /* what it touches leaves a memory */
 };
 
 /* "verdict", "roof", "level". */
-SL_API const char *sl_micro_turning_text(enum sl_micro_turning turning);
+SL_API const char *
+sl_micro_crossover_kind_text(enum sl_micro_crossover_kind kind);
 
 /* Between two neighbouring sizes that were measured. */
-struct sl_micro_turn {
-	enum sl_micro_turning what;
+struct sl_micro_crossover {
+	enum sl_micro_crossover_kind what;
 	size_t before, at; /* points */
 	double rate_ratio; /* of bytes a second, or of FLOP/s where the roof
 			      after it is arithmetic: after / before */
@@ -113,8 +114,9 @@ struct sl_micro_series {
 	enum sl_micro_axis axis;
 	const struct sl_micro_point *points; /* ascending */
 	size_t n_points, n_measured;
-	const struct sl_micro_turn *turns; /* by kind, then ascending */
-	size_t n_turns;
+	const struct sl_micro_crossover
+		*crossovers; /* by kind, then ascending */
+	size_t n_crossovers;
 	size_t reached; /* the first of the measured points from which on
 			       all have 80 % of their roof; SIZE_MAX: none */
 	size_t largest; /* the last measured one; SIZE_MAX: none */
@@ -122,7 +124,7 @@ struct sl_micro_series {
 };
 
 /* Owns all it points to. */
-struct sl_microscope {
+struct sl_microbench {
 	int is_all;
 	enum sl_dtype dtype;
 	int n_threads;
@@ -137,7 +139,7 @@ struct sl_microscope {
 	size_t most_efficient, least_efficient;
 };
 
-struct sl_microscope_options {
+struct sl_microbench_options {
 	size_t struct_size;
 	const struct sl_plan_options *plan; /* threads, type, ...; its sizes
 					       are not looked at; NULL */
@@ -156,24 +158,24 @@ struct sl_microscope_options {
 };
 
 /* The name of the i-th operation: "add", "matmul", ...; NULL beyond. */
-SL_API const char *sl_microscope_op(size_t i);
+SL_API const char *sl_microbench_op(size_t i);
 
 /*
  * Runs one operation, or with "all" one of each kind, as a model of its own at
- * growing sizes, and says what bounds it at each and where that turns.
+ * growing sizes, and says what bounds it at each and where that changes.
  * 'options' may be NULL.  A size that does not fit into memory or fails is
  * recorded with the reason; once interrupted, it ends with what was measured.
  * SL_E_USAGE names all operations where 'op' is none; SL_E_INTERRUPTED before
  * the first size.  Measures the whole process: one at a time.
  */
-SL_API enum sl_status sl_microscope(struct sl_microscope **out, const char *op,
-				    const struct sl_microscope_options *options,
+SL_API enum sl_status sl_microbench(struct sl_microbench **out, const char *op,
+				    const struct sl_microbench_options *options,
 				    struct sl_error *err) SL_CHECKED;
-SL_API void sl_microscope_free(struct sl_microscope *m); /* NULL is fine */
+SL_API void sl_microbench_free(struct sl_microbench *m); /* NULL is fine */
 
 /* One or several in turn.  TEXT, JSON, CSV, MARKDOWN. */
 SL_API enum sl_status
-sl_microscope_render(const struct sl_microscope *const *found, size_t n,
+sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 		     const struct sl_render_options *how, struct sl_buf *out,
 		     struct sl_error *err) SL_CHECKED;
 

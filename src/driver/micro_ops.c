@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * specimens.c - operations as models of one node, at any size.
+ * micro_ops.c - operations as models of one node, at any size.
  *
  * Element-wise ones go from what the first cache holds to what no cache does;
  * the others over the sizes that networks have.
  */
-#include "driver/specimens.h"
+#include "driver/micro_ops.h"
 
 #include <string.h>
 
@@ -28,10 +28,10 @@ row_of(int64_t n)
 }
 
 const char *
-sl__specimen_shape(const struct sl__specimen *specimen, int64_t n,
+sl__micro_op_shape(const struct sl__micro_op *op, int64_t n,
 		   struct sl__arena *arena)
 {
-	const char *form = specimen->form;
+	const char *form = op->form;
 	const char *text = "";
 
 	for (; text && *form; form++) {
@@ -55,7 +55,7 @@ input(struct sl_builder *b, const char *name, size_t rank, const int64_t *dims)
 
 /* One operator over as many vectors as it takes. */
 static int
-build_elements(struct sl_builder *b, const struct sl__specimen *what, int64_t n)
+build_elements(struct sl_builder *b, const struct sl__micro_op *what, int64_t n)
 {
 	int in[2] = {input(b, what->n_inputs > 1 ? "a" : "x", 1, &n), -1};
 
@@ -168,7 +168,7 @@ static const int64_t all_elements[] = {4 * KI, 64 * KI, MI, 8 * MI, 0};
 static const int64_t all_square[] = {64, 256, 512, 1024, 0};
 static const int64_t all_channels[] = {16, 64, 128, 256, 0};
 
-static const struct sl__specimen specimens[] = {
+static const struct sl__micro_op ops[] = {
 	{"add", "element-wise", "y = a + b", SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI,
 	 12, all_elements, "N, N", NULL, "Add", 2},
 	{"mul", "element-wise", "y = a * b", SL_MICRO_AXIS_ELEMENTS, KI, 4 * MI,
@@ -205,49 +205,49 @@ static const struct sl__specimen specimens[] = {
 	 8, 4096, 0, NULL, "1xNx30x30", build_depthwise, NULL, 0},
 };
 
-enum { N_SPECIMENS = sizeof(specimens) / sizeof(specimens[0]) };
+enum { N_MICRO_OPS = sizeof(ops) / sizeof(ops[0]) };
 
-const struct sl__specimen *
-sl__specimen_at(size_t i)
+const struct sl__micro_op *
+sl__micro_op_at(size_t i)
 {
-	return i < N_SPECIMENS ? &specimens[i] : NULL;
+	return i < N_MICRO_OPS ? &ops[i] : NULL;
 }
 
-const struct sl__specimen *
-sl__specimen_find(const char *name)
+const struct sl__micro_op *
+sl__micro_op_find(const char *name)
 {
-	for (size_t i = 0; i < N_SPECIMENS; i++) {
-		if (!strcmp(specimens[i].name, name))
-			return &specimens[i];
+	for (size_t i = 0; i < N_MICRO_OPS; i++) {
+		if (!strcmp(ops[i].name, name))
+			return &ops[i];
 	}
 	return NULL;
 }
 
 const char *
-sl_microscope_op(size_t i)
+sl_microbench_op(size_t i)
 {
-	return i < N_SPECIMENS ? specimens[i].name : NULL;
+	return i < N_MICRO_OPS ? ops[i].name : NULL;
 }
 
 size_t
-sl__specimen_sizes(const struct sl__specimen *specimen, double cache_bytes,
-		   int64_t values[SL__SPECIMEN_SIZES_MOST])
+sl__micro_op_sizes(const struct sl__micro_op *op, double cache_bytes,
+		   int64_t values[SL__MICRO_OP_SIZES_MAX])
 {
-	int64_t last = specimen->last;
+	int64_t last = op->last;
 	size_t n = 0;
 
 	for (int i = 0; i < FURTHER; i++) {
-		if (specimen->value_bytes * (double)last < 2 * cache_bytes &&
-		    specimen->value_bytes > 0)
+		if (op->value_bytes * (double)last < 2 * cache_bytes &&
+		    op->value_bytes > 0)
 			last *= 2;
 	}
-	for (int64_t v = specimen->first; v <= last; v *= 2)
+	for (int64_t v = op->first; v <= last; v *= 2)
 		values[n++] = v;
 	return n;
 }
 
 enum sl_status
-sl__specimen_model(struct sl_graph **out, const struct sl__specimen *specimen,
+sl__micro_op_model(struct sl_graph **out, const struct sl__micro_op *op,
 		   int64_t value, uint64_t seed,
 		   const struct sl_allocator *allocator, struct sl_error *err)
 {
@@ -258,12 +258,12 @@ sl__specimen_model(struct sl_graph **out, const struct sl__specimen *specimen,
 	enum sl_status rc;
 
 	*out = NULL;
-	rc = sl_builder_new(&b, specimen->name, &how, err);
+	rc = sl_builder_new(&b, op->name, &how, err);
 	if (rc)
 		return rc;
 	sl_builder_output(b,
-			  specimen->build ? specimen->build(b, value)
-					  : build_elements(b, specimen, value),
+			  op->build ? op->build(b, value)
+				    : build_elements(b, op, value),
 			  "y");
 	rc = sl_builder_finish(out, b, err);
 	sl_builder_free(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* microscope_table.c - fields of operators that were measured over sizes. */
+/* microbench_table.c - fields of operators that were measured over sizes. */
 #include "base/status.h"
 #include "result/micro_series.h"
 #include "result/profile_tables.h"
@@ -96,14 +96,14 @@ static const struct sl__field point_fields[] = {
 	      "of the operation", MS, NOT_MEASURED),
 	SL__F_GROUP(&figures, NULL, "where it was measured", NOT_MEASURED),
 };
-static SL__RECORD(point, "microscope.operations.points", sl_micro_point,
+static SL__RECORD(point, "microbench.operations.points", sl_micro_point,
 		  point_fields, 0);
 
 static const char *
-turn_text(const struct sl_micro_turn *turn, const struct sl_micro_series *of,
-	  size_t at)
+turn_text(const struct sl_micro_crossover *crossover,
+	  const struct sl_micro_series *of, size_t at)
 {
-	return sl__micro_turn_text(of, turn, at);
+	return sl__micro_crossover_text(of, crossover, at);
 }
 
 static uint64_t
@@ -112,28 +112,29 @@ value_at(const struct sl_micro_series *of, size_t i)
 	return i == SIZE_MAX ? 0 : (uint64_t)of->points[i].value;
 }
 
-SL__MAKE(make_from, sl_micro_turn, t, TEXT, text,
+SL__MAKE(make_from, sl_micro_crossover, t, TEXT, text,
 	 turn_text(t, parent, t->before))
-SL__MAKE(make_to, sl_micro_turn, t, TEXT, text, turn_text(t, parent, t->at))
-SL__MAKE(make_after, sl_micro_turn, t, WHOLE, whole,
+SL__MAKE(make_to, sl_micro_crossover, t, TEXT, text,
+	 turn_text(t, parent, t->at))
+SL__MAKE(make_after, sl_micro_crossover, t, WHOLE, whole,
 	 value_at(parent, t->before))
-SL__MAKE(make_at, sl_micro_turn, t, WHOLE, whole, value_at(parent, t->at))
+SL__MAKE(make_at, sl_micro_crossover, t, WHOLE, whole, value_at(parent, t->at))
 
 static const struct sl__field turn_fields[] = {
-	SL__F(WORD, sl_micro_turn, what, "what", "that turns",
-	      .words = &sl__words_micro_turning),
+	SL__F(WORD, sl_micro_crossover, what, "what", "that changes",
+	      .words = &sl__words_micro_crossover_kind),
 	SL__F_MADE(make_from, "from", "a verdict, a roof or a level"),
 	SL__F_MADE(make_to, "to", "likewise"),
 	SL__F_MADE(make_after, "after", "the size before it"),
 	SL__F_MADE(make_at, "at", "the size after it"),
-	SL__F(WHOLE, sl_micro_turn, before, "after_point", "which point"),
-	SL__F(WHOLE, sl_micro_turn, at, "at_point", "which point"),
-	SL__F(NUMBER, sl_micro_turn, rate_ratio, "rate_ratio", "after / before",
-	      .absent = "no rate"),
-	SL__F(BOOLEAN, sl_micro_turn, is_sure, "sure", "by intervals"),
+	SL__F(WHOLE, sl_micro_crossover, before, "after_point", "which point"),
+	SL__F(WHOLE, sl_micro_crossover, at, "at_point", "which point"),
+	SL__F(NUMBER, sl_micro_crossover, rate_ratio, "rate_ratio",
+	      "after / before", .absent = "no rate"),
+	SL__F(BOOLEAN, sl_micro_crossover, is_sure, "sure", "by intervals"),
 };
-static SL__RECORD(turn, "microscope.operations.turns", sl_micro_turn,
-		  turn_fields, 0);
+static SL__RECORD(crossover, "microbench.operations.crossovers",
+		  sl_micro_crossover, turn_fields, 0);
 
 static const char no_size[] = "no such size";
 
@@ -169,8 +170,8 @@ static const struct sl__field series_fields[] = {
 	      .words = &sl__words_micro_axis),
 	SL__F_LIST(LIST, sl_micro_series, points, n_points, "points",
 		   "ascending", .of = &point),
-	SL__F_LIST(LIST, sl_micro_series, turns, n_turns, "turns",
-		   "by kind, then ascending", .of = &turn),
+	SL__F_LIST(LIST, sl_micro_series, crossovers, n_crossovers,
+		   "crossovers", "by kind, then ascending", .of = &crossover),
 	SL__F_MADE(make_reached, "reached",
 		   "the size from which on all have 80 % of their roof",
 		   .why = not_reached),
@@ -207,28 +208,28 @@ check_series(const void *record)
 
 	if (s->reached != SIZE_MAX && s->reached >= s->n_points)
 		return "a point that is not there";
-	for (size_t i = 0; i < s->n_turns; i++) {
-		if (s->turns[i].before >= s->n_points ||
-		    s->turns[i].at >= s->n_points)
-			return "a turn at a point that is not there";
+	for (size_t i = 0; i < s->n_crossovers; i++) {
+		if (s->crossovers[i].before >= s->n_points ||
+		    s->crossovers[i].at >= s->n_points)
+			return "a crossover at a point that is not there";
 	}
 	return NULL;
 }
 
-static SL__RECORD(series, "microscope.operations", sl_micro_series,
+static SL__RECORD(series, "microbench.operations", sl_micro_series,
 		  series_fields, .settle = settle_series,
 		  .check = check_series);
 
 static const char too_few[] = "fewer than two to compare";
 
 static const char *
-name_of(const struct sl_microscope *m, size_t i)
+name_of(const struct sl_microbench *m, size_t i)
 {
 	return i < m->n_series ? m->series[i].name : NULL;
 }
 
-SL__MAKE(make_most, sl_microscope, m, TEXT, text, name_of(m, m->most_efficient))
-SL__MAKE(make_least, sl_microscope, m, TEXT, text,
+SL__MAKE(make_most, sl_microbench, m, TEXT, text, name_of(m, m->most_efficient))
+SL__MAKE(make_least, sl_microbench, m, TEXT, text,
 	 name_of(m, m->least_efficient))
 
 /* About all operators together. */
@@ -240,17 +241,17 @@ write_summary(struct sl__json *json, const struct sl__field *f,
 }
 
 static const struct sl__field found_fields[] = {
-	SL__F(BOOLEAN, sl_microscope, is_all, "all", "one of each kind"),
-	SL__F_LIST(LIST, sl_microscope, series, n_series, "operations",
+	SL__F(BOOLEAN, sl_microbench, is_all, "all", "one of each kind"),
+	SL__F_LIST(LIST, sl_microbench, series, n_series, "operations",
 		   "in turn", .of = &series),
 	SL__F_MADE(make_most, "most_efficient",
 		   "by the share of its roof at the largest size",
 		   .absent = too_few),
 	SL__F_MADE(make_least, "least_efficient", "likewise",
 		   .absent = too_few),
-	SL__F(INDEX, sl_microscope, most_efficient, "most_efficient_operation",
+	SL__F(INDEX, sl_microbench, most_efficient, "most_efficient_operation",
 	      "which one", .absent = too_few),
-	SL__F(INDEX, sl_microscope, least_efficient,
+	SL__F(INDEX, sl_microbench, least_efficient,
 	      "least_efficient_operation", "which one", .absent = too_few),
 	{.key = "sentences",
 	 .kind = SL__FIELD_OWN,
@@ -260,7 +261,7 @@ static const struct sl__field found_fields[] = {
 };
 
 static int
-is_measured(const struct sl_microscope *m, size_t i)
+is_measured(const struct sl_microbench *m, size_t i)
 {
 	return i < m->n_series && m->series[i].n_measured;
 }
@@ -268,7 +269,7 @@ is_measured(const struct sl_microscope *m, size_t i)
 static const char *
 check_found(const void *record)
 {
-	const struct sl_microscope *m = record;
+	const struct sl_microbench *m = record;
 
 	if (!m->n_series)
 		return "no operator";
@@ -279,35 +280,35 @@ check_found(const void *record)
 		       : "an operator that is not there";
 }
 
-static SL__RECORD(found, "microscope", sl_microscope, found_fields,
+static SL__RECORD(found, "microbench", sl_microbench, found_fields,
 		  .check = check_found);
 
 static const struct sl__field plan_fields[] = {
-	SL__F(WORD, sl_microscope, dtype, "dtype", "that it computes in",
+	SL__F(WORD, sl_microbench, dtype, "dtype", "that it computes in",
 	      .words = &sl__words_dtype, .absent = "nothing was measured"),
-	SL__F(WHOLE, sl_microscope, n_threads, "threads", "that it runs on"),
+	SL__F(WHOLE, sl_microbench, n_threads, "threads", "that it runs on"),
 };
-static SL__RECORD(plan, "plan", sl_microscope, plan_fields, 0);
+static SL__RECORD(plan, "plan", sl_microbench, plan_fields, 0);
 
-static const struct sl__field microscope_fields[] = {
+static const struct sl__field microbench_fields[] = {
 	SL__F_GROUP(&plan, "plan", "how it was run"),
-	SL__F_ENDING(sl_microscope),
-	SL__F(OBJECT, sl_microscope, ceilings, "roofline",
+	SL__F_ENDING(sl_microbench),
+	SL__F(OBJECT, sl_microbench, ceilings, "roofline",
 	      "what the machine reached meanwhile", .of = &sl__table_ceilings),
-	SL__F_GROUP(&found, "microscope", "operators over sizes"),
+	SL__F_GROUP(&found, "microbench", "operators over sizes"),
 };
-static SL__RECORD(microscope, "microscope", sl_microscope, microscope_fields,
+static SL__RECORD(microbench, "microbench", sl_microbench, microbench_fields,
 		  0);
 
-SL__WHY(are_several, sl__microscopes, m, m->n > 1 ? "several operators" : NULL)
-SL__WHY(is_one, sl__microscopes, m, m->n > 1 ? NULL : "one operator")
+SL__WHY(are_several, sl__microbenches, m, m->n > 1 ? "several operators" : NULL)
+SL__WHY(is_one, sl__microbenches, m, m->n > 1 ? NULL : "one operator")
 
 static const struct sl__field document_fields[] = {
-	SL__F_LIST(FIRST, sl__microscopes, list, n, NULL, "the only operator",
-		   .of = &microscope, .is_of_pointers = 1, .why = are_several),
-	SL__F_LIST(LIST, sl__microscopes, list, n, "results",
-		   "several operators", .of = &microscope, .is_of_pointers = 1,
+	SL__F_LIST(FIRST, sl__microbenches, list, n, NULL, "the only operator",
+		   .of = &microbench, .is_of_pointers = 1, .why = are_several),
+	SL__F_LIST(LIST, sl__microbenches, list, n, "results",
+		   "several operators", .of = &microbench, .is_of_pointers = 1,
 		   .why = is_one, .is_left_out = 1),
 };
-SL__RECORD(sl__table_microscopes, "microscope", sl__microscopes,
+SL__RECORD(sl__table_microbench, "microbench", sl__microbenches,
 	   document_fields, 0);

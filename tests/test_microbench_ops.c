@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_microscope_ops.c - proves that the microscope measures every operation
+ * test_microbench_ops.c - proves that the microbench measures every operation
  * of its list at two small sizes.
  */
 #include "short_look.h"
@@ -9,19 +9,19 @@
 static void
 test_every_operation(void **state)
 {
-	struct sl_microscope_options how = short_look();
+	struct sl_microbench_options how = short_look();
 	const char *op;
 	size_t i;
 
 	(void)state;
 	how.n_runs = 2;
-	for (i = 0; (op = sl_microscope_op(i)); i++) {
-		struct sl_microscope *m = look_at(op, &how);
+	for (i = 0; (op = sl_microbench_op(i)); i++) {
+		struct sl_microbench *m = look_at(op, &how);
 
 		assert_int_equal(m->series[0].n_measured, 2);
 		assert_true(m->series[0].points[1].n_bytes > 0);
 		assert_true(m->series[0].points[1].n_operations > 0);
-		sl_microscope_free(m);
+		sl_microbench_free(m);
 	}
 	assert_true(i >= 8);
 }

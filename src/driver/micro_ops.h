@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* specimens.h - operations as models of one node, at any size. */
-#ifndef SL_SPECIMENS_H
-#define SL_SPECIMENS_H
+/* micro_ops.h - operations as models of one node, at any size. */
+#ifndef SL_MICRO_OPS_H
+#define SL_MICRO_OPS_H
 
 #include "base/arena.h"
 
-enum { SL__SPECIMEN_SIZES_MOST = 64 };
+enum { SL__MICRO_OP_SIZES_MAX = 64 };
 
-struct sl__specimen {
+struct sl__micro_op {
 	const char *name, *kind, *about;
 	enum sl_micro_axis axis;
 	int64_t first, last;   /* doubling */
@@ -24,26 +24,25 @@ struct sl__specimen {
 };
 
 /* NULL beyond the last. */
-const struct sl__specimen *sl__specimen_at(size_t i);
-const struct sl__specimen *sl__specimen_find(const char *name);
+const struct sl__micro_op *sl__micro_op_at(size_t i);
+const struct sl__micro_op *sl__micro_op_find(const char *name);
 
 /*
  * Its range: doubling from first to last; where it is to lie beyond the
  * caches, to twice 'cache_bytes' (0: not known) and at most four doublings
  * further.  Returns how many.
  */
-size_t sl__specimen_sizes(const struct sl__specimen *specimen,
-			  double cache_bytes,
-			  int64_t values[SL__SPECIMEN_SIZES_MOST]);
+size_t sl__micro_op_sizes(const struct sl__micro_op *op, double cache_bytes,
+			  int64_t values[SL__MICRO_OP_SIZES_MAX]);
 
 /* "1024x1024"; NULL when out of memory. */
-const char *sl__specimen_shape(const struct sl__specimen *specimen, int64_t n,
+const char *sl__micro_op_shape(const struct sl__micro_op *op, int64_t n,
 			       struct sl__arena *arena);
 
 /* The model; its weights, if any, are made from 'seed'. */
-enum sl_status sl__specimen_model(struct sl_graph **out,
-				  const struct sl__specimen *specimen,
-				  int64_t value, uint64_t seed,
+enum sl_status sl__micro_op_model(struct sl_graph **out,
+				  const struct sl__micro_op *op, int64_t value,
+				  uint64_t seed,
 				  const struct sl_allocator *allocator,
 				  struct sl_error *err) SL_CHECKED;
 

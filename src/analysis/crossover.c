@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* turning.c - what bounds an operation at each size, and where that turns. */
-#include "analysis/turning.h"
+/* crossover.c - what bounds an operation at each size, and where that changes. */
+#include "analysis/crossover.h"
 #include "analysis/sweep_work.h"
 #include "stats/quantile.h"
 
@@ -31,11 +31,11 @@ sl_micro_axis_text(enum sl_micro_axis axis)
 }
 
 const char *
-sl_micro_turning_text(enum sl_micro_turning turning)
+sl_micro_crossover_kind_text(enum sl_micro_crossover_kind kind)
 {
 	static const char *const words[] = {"verdict", "roof", "level"};
 
-	return (unsigned)turning < 3 ? words[turning] : "verdict";
+	return (unsigned)kind < 3 ? words[kind] : "verdict";
 }
 
 static enum sl_micro_class
@@ -116,15 +116,15 @@ is_compute_roof(const struct sl_micro_point *p)
 	return p->roof == SL_LEVEL_COMPUTE;
 }
 
-static struct sl_micro_turn
-turn_at(const struct sl_micro_series *series, size_t before, size_t at)
+static struct sl_micro_crossover
+crossover_at(const struct sl_micro_series *series, size_t before, size_t at)
 {
 	const struct sl_micro_point *a = &series->points[before];
 	const struct sl_micro_point *b = &series->points[at];
 	struct sl_estimate x = rate_of(a, is_compute_roof(b));
 	struct sl_estimate y = rate_of(b, is_compute_roof(b));
 
-	return (struct sl_micro_turn){
+	return (struct sl_micro_crossover){
 		.before = before,
 		.at = at,
 		.rate_ratio = y.value / x.value,
@@ -134,48 +134,51 @@ turn_at(const struct sl_micro_series *series, size_t before, size_t at)
 
 /* Whether that changes from one size to the next. */
 static int
-changes(struct sl_micro_turn *turn, const struct sl_micro_series *series,
-	enum sl_micro_turning what)
+changes(struct sl_micro_crossover *crossover,
+	const struct sl_micro_series *series, enum sl_micro_crossover_kind what)
 {
-	const struct sl_micro_point *a = &series->points[turn->before];
-	const struct sl_micro_point *b = &series->points[turn->at];
+	const struct sl_micro_point *a = &series->points[crossover->before];
+	const struct sl_micro_point *b = &series->points[crossover->at];
 
-	turn->what = what;
+	crossover->what = what;
 	switch (what) {
-	case SL_MICRO_TURN_CLASS:
-		turn->is_sure = a->is_sure && b->is_sure;
-		return !sl__micro_is_alike(series, turn->before, turn->at);
-	case SL_MICRO_TURN_ROOF:
+	case SL_MICRO_CROSSOVER_CLASS:
+		crossover->is_sure = a->is_sure && b->is_sure;
+		return !sl__micro_is_alike(series, crossover->before,
+					   crossover->at);
+	case SL_MICRO_CROSSOVER_ROOF:
 		return a->roof && b->roof &&
 		       is_compute_roof(a) != is_compute_roof(b);
-	case SL_MICRO_TURN_LEVEL:
+	case SL_MICRO_CROSSOVER_LEVEL:
 		break;
 	}
 	return a->level && b->level && a->level != b->level;
 }
 
 static void
-find_turns(struct sl_micro_series *series, struct sl_micro_turn *list)
+find_crossovers(struct sl_micro_series *series, struct sl_micro_crossover *list)
 {
-	for (int what = 0; what <= SL_MICRO_TURN_LEVEL; what++) {
+	for (int what = 0; what <= SL_MICRO_CROSSOVER_LEVEL; what++) {
 		size_t i = sl__micro_next(series, 0);
 		size_t next = sl__micro_next(series, i + 1);
 
 		for (; next < series->n_points;
 		     i = next, next = sl__micro_next(series, i + 1)) {
-			list[series->n_turns] = turn_at(series, i, next);
-			series->n_turns +=
-				(size_t)changes(&list[series->n_turns], series,
-						(enum sl_micro_turning)what);
+			list[series->n_crossovers] =
+				crossover_at(series, i, next);
+			series->n_crossovers += (size_t)changes(
+				&list[series->n_crossovers], series,
+				(enum sl_micro_crossover_kind)what);
 		}
 	}
 }
 
 void
-sl__micro_turns(struct sl_micro_series *series, struct sl_micro_turn *list)
+sl__micro_crossovers(struct sl_micro_series *series,
+		     struct sl_micro_crossover *list)
 {
-	series->turns = list;
-	series->n_turns = 0;
+	series->crossovers = list;
+	series->n_crossovers = 0;
 	series->n_measured = 0;
 	series->reached = series->largest = SIZE_MAX;
 	for (size_t i = 0; i < series->n_points; i++) {
@@ -190,7 +193,7 @@ sl__micro_turns(struct sl_micro_series *series, struct sl_micro_turn *list)
 		else if (series->reached == SIZE_MAX)
 			series->reached = i;
 	}
-	find_turns(series, list);
+	find_crossovers(series, list);
 }
 
 /* Neither roof explains the time: does it matter where data lie? */
@@ -226,7 +229,7 @@ sl__micro_focus(const struct sl_micro_series *series)
 }
 
 static double
-share_of(const struct sl_microscope *m, size_t i)
+share_of(const struct sl_microbench *m, size_t i)
 {
 	const struct sl_micro_series *s = &m->series[i];
 
@@ -237,7 +240,7 @@ share_of(const struct sl_microscope *m, size_t i)
 }
 
 void
-sl__micro_extremes(struct sl_microscope *m)
+sl__micro_extremes(struct sl_microbench *m)
 {
 	size_t most = SIZE_MAX, least = SIZE_MAX;
 

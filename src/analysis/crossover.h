@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* turning.h - what bounds an operation at each size, and where that turns. */
-#ifndef SL_TURNING_H
-#define SL_TURNING_H
+/* crossover.h - what bounds an operation at each size, and where that changes. */
+#ifndef SL_CROSSOVER_H
+#define SL_CROSSOVER_H
 
 #include "base/arena.h"
 #include "result/micro_series.h"
 
 /* From this share of a roof on an operation is at it. */
 #define SL__MICRO_AT_ROOF 0.7
-/* What a turn towards the roof is said to have reached. */
+/* What a crossover towards the roof is said to have reached. */
 #define SL__MICRO_REACHED 0.8
 /* Rates that differ by no more than this are the same. */
 #define SL__MICRO_SAME 0.85
@@ -25,19 +25,19 @@
 void sl__micro_classify(struct sl_micro_point *point, double step_ns);
 
 /*
- * Fills reached, largest, n_measured and turns of a series whose points are
+ * Fills reached, largest, n_measured and crossovers of a series whose points are
  * classified.  A verdict that holds at one size alone, between two sizes with
- * another one, is no turn: list[] has SL__MICRO_TURNS_MOST places.
+ * another one, is no crossover: list[] has SL__MICRO_CROSSOVERS_MAX places.
  */
-enum { SL__MICRO_TURNS_MOST = 3 * 64 };
-void sl__micro_turns(struct sl_micro_series *series,
-		     struct sl_micro_turn *list);
+enum { SL__MICRO_CROSSOVERS_MAX = 3 * 64 };
+void sl__micro_crossovers(struct sl_micro_series *series,
+			  struct sl_micro_crossover *list);
 
 /* What to optimise at the largest size of a series whose points are
  * classified. */
 enum sl_micro_focus sl__micro_focus(const struct sl_micro_series *series);
 
 /* Finds most and least efficient, at the largest sizes. */
-void sl__micro_extremes(struct sl_microscope *out);
+void sl__micro_extremes(struct sl_microbench *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_turning.c - classes and turns of points that are made up. */
+/* test_crossover.c - classes and crossovers of points that are made up. */
 #include "harness.h"
 
-#include "analysis/turning.h"
+#include "analysis/crossover.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum { MOST = 8 };
 
 struct made {
 	struct sl_micro_point points[MOST];
-	struct sl_micro_turn turns[SL__MICRO_TURNS_MOST];
+	struct sl_micro_crossover crossovers[SL__MICRO_CROSSOVERS_MAX];
 	struct sl_micro_series series;
 };
 
@@ -61,7 +61,7 @@ make(struct made *m, const double *shares, const enum sl_level *roofs, size_t n)
 					     .axis = SL_MICRO_AXIS_N,
 					     .points = m->points,
 					     .n_points = n};
-	sl__micro_turns(&m->series, m->turns);
+	sl__micro_crossovers(&m->series, m->crossovers);
 }
 
 static void
@@ -186,12 +186,12 @@ test_served_in_part(void **state)
 }
 
 static size_t
-count(const struct made *m, enum sl_micro_turning what)
+count(const struct made *m, enum sl_micro_crossover_kind what)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->series.n_turns; i++)
-		n += m->turns[i].what == what;
+	for (size_t i = 0; i < m->series.n_crossovers; i++)
+		n += m->crossovers[i].what == what;
 	return n;
 }
 
@@ -209,21 +209,21 @@ test_turns(void **state)
 	assert_int_equal(m.series.n_measured, 5);
 	assert_int_equal(m.series.reached, 2);
 	assert_int_equal(m.series.largest, 4);
-	assert_int_equal(count(&m, SL_MICRO_TURN_CLASS), 3);
-	assert_int_equal(m.turns[0].before, 1);
-	assert_int_equal(m.turns[0].at, 2);
-	assert_true(m.turns[0].is_sure);
-	assert_int_equal(count(&m, SL_MICRO_TURN_ROOF), 1);
-	assert_int_equal(m.turns[3].what, SL_MICRO_TURN_ROOF);
-	assert_int_equal(m.points[m.turns[3].at].roof, SL_LEVEL_COMPUTE);
-	assert_int_equal(m.turns[3].at, 4);
+	assert_int_equal(count(&m, SL_MICRO_CROSSOVER_CLASS), 3);
+	assert_int_equal(m.crossovers[0].before, 1);
+	assert_int_equal(m.crossovers[0].at, 2);
+	assert_true(m.crossovers[0].is_sure);
+	assert_int_equal(count(&m, SL_MICRO_CROSSOVER_ROOF), 1);
+	assert_int_equal(m.crossovers[3].what, SL_MICRO_CROSSOVER_ROOF);
+	assert_int_equal(m.points[m.crossovers[3].at].roof, SL_LEVEL_COMPUTE);
+	assert_int_equal(m.crossovers[3].at, 4);
 	/* L2, L2, L2, DRAM, L2. */
-	assert_int_equal(count(&m, SL_MICRO_TURN_LEVEL), 2);
-	assert_near(m.turns[4].rate_ratio, 1, 1e-12);
-	assert_false(m.turns[4].is_sure);
+	assert_int_equal(count(&m, SL_MICRO_CROSSOVER_LEVEL), 2);
+	assert_near(m.crossovers[4].rate_ratio, 1, 1e-12);
+	assert_false(m.crossovers[4].is_sure);
 }
 
-/* One size that differs from both neighbours is an exception, no turn. */
+/* One size that differs from both neighbours is an exception, no crossover. */
 static void
 test_exception(void **state)
 {
@@ -235,7 +235,7 @@ test_exception(void **state)
 
 	(void)state;
 	make(&m, shares, roofs, 5);
-	assert_int_equal(m.series.n_turns, 0);
+	assert_int_equal(m.series.n_crossovers, 0);
 	assert_int_equal(m.points[2].micro_class, SL_MICRO_BELOW);
 	assert_int_equal(sl__micro_settled(&m.series, 2), 1);
 	assert_int_equal(sl__micro_settled(&m.series, 3), 3);
@@ -259,15 +259,15 @@ test_gaps(void **state)
 	assert_int_equal(m.series.n_measured, 3);
 	assert_int_equal(m.series.largest, 4);
 	assert_int_equal(m.series.reached, SIZE_MAX);
-	assert_int_equal(m.series.n_turns, 1);
-	assert_int_equal(m.turns[0].before, 1);
-	assert_int_equal(m.turns[0].at, 3);
+	assert_int_equal(m.series.n_crossovers, 1);
+	assert_int_equal(m.crossovers[0].before, 1);
+	assert_int_equal(m.crossovers[0].at, 3);
 	make(&m, none, roofs, 2);
 	assert_int_equal(m.series.n_measured, 0);
 	assert_int_equal(m.series.largest, SIZE_MAX);
-	assert_int_equal(m.series.n_turns, 0);
+	assert_int_equal(m.series.n_crossovers, 0);
 	make(&m, none, roofs, 0);
-	assert_int_equal(m.series.n_turns, 0);
+	assert_int_equal(m.series.n_crossovers, 0);
 }
 
 static void
@@ -327,7 +327,7 @@ test_extremes(void **state)
 	static const enum sl_level roofs[] = {SL_LEVEL_L2};
 	struct made m[4];
 	struct sl_micro_series series[4];
-	struct sl_microscope all = {.series = series, .n_series = 4};
+	struct sl_microbench all = {.series = series, .n_series = 4};
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
@@ -351,8 +351,9 @@ test_words(void **state)
 	assert_string_equal(sl_micro_class_text(SL_MICRO_COMPUTE), "compute");
 	assert_string_equal(sl_micro_class_text((enum sl_micro_class)99),
 			    "unknown");
-	assert_string_equal(sl_micro_turning_text(SL_MICRO_TURN_LEVEL),
-			    "level");
+	assert_string_equal(
+		sl_micro_crossover_kind_text(SL_MICRO_CROSSOVER_LEVEL),
+		"level");
 }
 
 int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_microscope.c - operations over sizes: a table, bars, sentences. */
+/* report_microbench.c - operations over sizes: a table, bars, sentences. */
 #include "base/status.h"
 #include "report/bar.h"
 #include "report/microbench_narrative.h"
@@ -165,7 +165,7 @@ tell(struct sl__json *json, const char *key, const void *record,
 
 /* What it was measured against. */
 static void
-add_facts(struct sl__doc *doc, const struct sl_microscope *m)
+add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 {
 	const struct sl_ceilings *c = &m->ceilings;
 	struct sl__text t;
@@ -196,7 +196,7 @@ add_facts(struct sl__doc *doc, const struct sl_microscope *m)
 }
 
 static void
-add_one(struct sl__doc *doc, const struct sl_microscope *m,
+add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	const struct sl_micro_series *s)
 {
 	struct sl__phrase w;
@@ -216,7 +216,7 @@ add_one(struct sl__doc *doc, const struct sl_microscope *m,
 }
 
 static void
-add_together(struct sl__doc *doc, const struct sl_microscope *m)
+add_together(struct sl__doc *doc, const struct sl_microbench *m)
 {
 	static const struct sl__column columns[] = {
 		{"operation", 0, 0}, {"size", 1, 5},    {"median", 1, 3},
@@ -243,7 +243,7 @@ add_together(struct sl__doc *doc, const struct sl_microscope *m)
 }
 
 static void
-add_focuses(struct sl__doc *doc, const struct sl_microscope *m)
+add_focuses(struct sl__doc *doc, const struct sl_microbench *m)
 {
 	int is_open = 0;
 	struct sl__phrase w;
@@ -264,7 +264,7 @@ add_focuses(struct sl__doc *doc, const struct sl_microscope *m)
 }
 
 static void
-add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
+add_all(struct sl__doc *doc, const struct sl_microbench *m, int is_verbose)
 {
 	sl__doc_heading(doc, "%zu operations", m->n_series);
 	sl__doc_more(doc, SL__STYLE_DIM, "  each at its largest size");
@@ -273,7 +273,7 @@ add_all(struct sl__doc *doc, const struct sl_microscope *m, int is_verbose)
 	sl__doc_gap(doc);
 	sl__narrated_page(doc, narrate, m, NULL, SL__SENTENCES_MOST);
 	add_focuses(doc, m);
-	sl__doc_heading(doc, "Where they turn");
+	sl__doc_heading(doc, "Crossovers");
 	for (size_t i = 0; i < m->n_series; i++)
 		sl__narrated_page(doc, narrate, &m->series[i], m, 1);
 	for (size_t i = 0; is_verbose && i < m->n_series; i++)
@@ -284,10 +284,10 @@ static void
 page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
-	const struct sl__microscopes *r = result;
+	const struct sl__microbenches *r = result;
 
 	for (size_t i = 0; i < r->n; i++) {
-		const struct sl_microscope *m = r->list[i];
+		const struct sl_microbench *m = r->list[i];
 
 		if (m->is_all)
 			add_all(doc, m, how->verbose);
@@ -302,17 +302,17 @@ page(struct sl__doc *doc, const void *result,
 }
 
 enum sl_status
-sl_microscope_render(const struct sl_microscope *const *found, size_t n,
+sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 		     const struct sl_render_options *how, struct sl_buf *out,
 		     struct sl_error *err)
 {
 	static const struct sl__renderer renderer = {
-		.kind = "a microscope",
+		.kind = "a microbenchmark",
 		.command = "profile",
 		.page = page,
 		.tell = tell,
-		.table = &sl__table_microscopes,
-		.csv_rows = "results/microscope/operations/points",
+		.table = &sl__table_microbench,
+		.csv_rows = "results/microbench/operations/points",
 		.csv_columns =
 			"operation=../operation,kind=../kind,axis=../axis,"
 			"value,shape,absent=median_ms_absent,kernel,passes?0,"
@@ -322,7 +322,7 @@ sl_microscope_render(const struct sl_microscope *const *found, size_t n,
 			"bound_ms,roof_share,class?unknown,verdict=shown?-,"
 			"sure?false",
 	};
-	struct sl__microscopes result = {found, n};
+	struct sl__microbenches result = {found, n};
 
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "nothing to report on");

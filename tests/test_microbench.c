@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_microscope.c - operations at small sizes: structure, work, failures. */
+/* test_microbench.c - operations at small sizes: structure, work, failures. */
 #include "harness.h"
 #include "json_check.h"
 #include "short_look.h"
 
-#include "driver/specimens.h"
+#include "driver/micro_ops.h"
 
 #include <string.h>
 
 static void
-assert_renders(const struct sl_microscope *m)
+assert_renders(const struct sl_microbench *m)
 {
-	const struct sl_microscope *two[] = {m, m};
+	const struct sl_microbench *two[] = {m, m};
 	struct sl_render_options how = {.struct_size = sizeof(how)};
 	struct sl_buf out = {0};
 
@@ -19,7 +19,7 @@ assert_renders(const struct sl_microscope *m)
 		for (int f = SL_FORMAT_TEXT; f <= SL_FORMAT_MARKDOWN; f++) {
 			how.format = (enum sl_format)f;
 			assert_int_equal(
-				sl_microscope_render(two, n, &how, &out, NULL),
+				sl_microbench_render(two, n, &how, &out, NULL),
 				SL_OK);
 			assert_true(out.n_bytes > 0);
 			if (f == SL_FORMAT_JSON)
@@ -27,7 +27,7 @@ assert_renders(const struct sl_microscope *m)
 			sl_buf_release(&out);
 		}
 	}
-	assert_int_equal(sl_microscope_render(two, 0, &how, &out, NULL),
+	assert_int_equal(sl_microbench_render(two, 0, &how, &out, NULL),
 			 SL_E_USAGE);
 }
 
@@ -53,8 +53,8 @@ assert_point(const struct sl_micro_point *p)
 static void
 test_add(void **state)
 {
-	struct sl_microscope_options how = short_look();
-	struct sl_microscope *m = look_at("add", &how);
+	struct sl_microbench_options how = short_look();
+	struct sl_microbench *m = look_at("add", &how);
 	const struct sl_micro_series *s = &m->series[0];
 
 	(void)state;
@@ -74,16 +74,16 @@ test_add(void **state)
 	}
 	assert_string_equal(s->points[1].shape, "64, 64");
 	assert_renders(m);
-	sl_microscope_free(m);
+	sl_microbench_free(m);
 }
 
 static void
 test_matmul(void **state)
 {
-	struct sl_microscope_options how = short_look();
+	struct sl_microbench_options how = short_look();
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
 				       .n_threads = 1};
-	struct sl_microscope *m;
+	struct sl_microbench *m;
 
 	(void)state;
 	how.plan = &plan;
@@ -102,56 +102,56 @@ test_matmul(void **state)
 			     (double)p->flops / (double)p->n_bytes, 1e-9);
 	}
 	assert_string_equal(m->series[0].points[0].shape, "16x16 * 16x16");
-	sl_microscope_free(m);
+	sl_microbench_free(m);
 }
 
 static void
 test_sizes(void **state)
 {
-	const struct sl__specimen *add = sl__specimen_find("add");
-	const struct sl__specimen *matmul = sl__specimen_find("matmul");
-	int64_t values[SL__SPECIMEN_SIZES_MOST];
-	size_t n = sl__specimen_sizes(matmul, 1e12, values);
+	const struct sl__micro_op *add = sl__micro_op_find("add");
+	const struct sl__micro_op *matmul = sl__micro_op_find("matmul");
+	int64_t values[SL__MICRO_OP_SIZES_MAX];
+	size_t n = sl__micro_op_sizes(matmul, 1e12, values);
 
 	(void)state;
 	assert_int_equal(n, 7);
 	assert_int_equal(values[0], 32);
 	assert_int_equal(values[6], 2048);
-	n = sl__specimen_sizes(add, 0, values);
+	n = sl__micro_op_sizes(add, 0, values);
 	assert_int_equal(values[n - 1], 4 * 1024 * 1024);
 	/* 12 bytes each: twice 32 MiB is first passed by 8 Mi. */
-	n = sl__specimen_sizes(add, 32 * 1024 * 1024, values);
+	n = sl__micro_op_sizes(add, 32 * 1024 * 1024, values);
 	assert_int_equal(values[n - 1], 8 * 1024 * 1024);
-	n = sl__specimen_sizes(add, 1e12, values);
+	n = sl__micro_op_sizes(add, 1e12, values);
 	assert_int_equal(values[n - 1], 64 * 1024 * 1024);
-	assert_null(sl__specimen_find("all"));
-	for (size_t i = 0; sl__specimen_at(i); i++)
-		assert_ptr_equal(sl__specimen_find(sl_microscope_op(i)),
-				 sl__specimen_at(i));
+	assert_null(sl__micro_op_find("all"));
+	for (size_t i = 0; sl__micro_op_at(i); i++)
+		assert_ptr_equal(sl__micro_op_find(sl_microbench_op(i)),
+				 sl__micro_op_at(i));
 }
 
 static void
 test_wrong_usage(void **state)
 {
 	static const int64_t down[] = {4, 2};
-	struct sl_microscope_options how = short_look();
-	struct sl_microscope *m;
+	struct sl_microbench_options how = short_look();
+	struct sl_microbench *m;
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl_microscope(&m, "nothing", NULL, &err), SL_E_USAGE);
+	assert_int_equal(sl_microbench(&m, "nothing", NULL, &err), SL_E_USAGE);
 	assert_non_null(strstr(err.text, "add, mul, "));
 	assert_null(m);
-	assert_int_equal(sl_microscope(&m, "all", &how, &err), SL_E_USAGE);
+	assert_int_equal(sl_microbench(&m, "all", &how, &err), SL_E_USAGE);
 	how.values = down;
-	assert_int_equal(sl_microscope(&m, "add", &how, &err), SL_E_USAGE);
+	assert_int_equal(sl_microbench(&m, "add", &how, &err), SL_E_USAGE);
 	how = short_look();
 	how.time_s = -1;
-	assert_int_equal(sl_microscope(&m, "add", &how, &err), SL_E_USAGE);
+	assert_int_equal(sl_microbench(&m, "add", &how, &err), SL_E_USAGE);
 	how = short_look();
 	how.struct_size = 1;
-	assert_int_equal(sl_microscope(&m, "add", &how, &err), SL_E_USAGE);
-	sl_microscope_free(NULL);
+	assert_int_equal(sl_microbench(&m, "add", &how, &err), SL_E_USAGE);
+	sl_microbench_free(NULL);
 }
 
 /* A size that no memory holds is one point less. */
@@ -159,8 +159,8 @@ static void
 test_too_large(void **state)
 {
 	static const int64_t large[] = {64, (int64_t)1 << 44};
-	struct sl_microscope_options how = short_look();
-	struct sl_microscope *m;
+	struct sl_microbench_options how = short_look();
+	struct sl_microbench *m;
 
 	(void)state;
 	how.values = large;
@@ -169,7 +169,7 @@ test_too_large(void **state)
 	assert_null(m->series[0].points[0].absent);
 	assert_non_null(strstr(m->series[0].points[1].absent, "memory"));
 	assert_renders(m);
-	sl_microscope_free(m);
+	sl_microbench_free(m);
 }
 
 /* After the first pass of the second size. */
@@ -187,8 +187,8 @@ test_interrupt(void **state)
 {
 	static const int64_t three[] = {16, 64, 256};
 	volatile sig_atomic_t flag = 0;
-	struct sl_microscope_options how = short_look();
-	struct sl_microscope *m;
+	struct sl_microbench_options how = short_look();
+	struct sl_microbench *m;
 	struct sl_error err;
 
 	(void)state;
@@ -202,8 +202,8 @@ test_interrupt(void **state)
 	assert_null(m->series[0].points[0].absent);
 	assert_non_null(m->series[0].points[2].absent);
 	assert_renders(m);
-	sl_microscope_free(m);
-	assert_int_equal(sl_microscope(&m, "add", &how, &err),
+	sl_microbench_free(m);
+	assert_int_equal(sl_microbench(&m, "add", &how, &err),
 			 SL_E_INTERRUPTED);
 }
 
