@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "base/status.h"
-#include "machine/beside_state.h"
+#include "machine/background_state.h"
 
 #include <math.h>
 #include <sched.h>
@@ -13,9 +13,9 @@
 static void
 without_an_effect_there_is_a_reason(void **state)
 {
-	struct sl__beside_options options = {.n_threads = 1};
+	struct sl__background_options options = {.n_threads = 1};
 	struct sl__hog_effect first, second;
-	struct sl__beside *beside;
+	struct sl__background *background;
 	cpu_set_t all, one;
 	size_t cpu = 0;
 
@@ -26,16 +26,17 @@ without_an_effect_there_is_a_reason(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	assert_int_equal(sl__beside_open(&beside, &options, NULL), SL_OK);
-	sl__hog_effect(beside, &first);
-	sl__hog_effect(beside, &second);
+	assert_int_equal(sl__background_open(&background, &options, NULL),
+			 SL_OK);
+	sl__hog_effect(background, &first);
+	sl__hog_effect(background, &second);
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 	assert_true(isnan(first.dram) && isnan(first.l3) && isnan(first.l2) &&
 		    isnan(first.compute));
 	assert_non_null(first.absent);
 	assert_non_null(strstr(first.absent, "to spare"));
 	assert_ptr_equal(first.absent, second.absent);
-	sl__beside_close(beside);
+	sl__background_close(background);
 }
 
 /* A machine that gets slower with each probe, and a hog that makes the kinds

@@ -9,7 +9,7 @@ enum { N_STEPS = 3, N_MOST = 20000 };
 /* Passes of so many ticks, one after the other. */
 struct made {
 	struct sl__arena arena;
-	struct sl__keeper keeper;
+	struct sl__kept_iterations prober;
 	uint64_t took[N_MOST];
 	size_t n;
 };
@@ -28,17 +28,17 @@ add(struct made *m, uint64_t took)
 		marks[i] = (struct sl__tape_mark){begin + took * i / N_STEPS,
 						  i < N_STEPS ? i : SL__NONE};
 	m->took[m->n++] = took;
-	sl__keeper_add(&m->keeper, &tape, begin, begin + took);
+	sl__kept_add(&m->prober, &tape, begin, begin + took);
 	memset(marks, 0xff, sizeof(marks));
 }
 
 static void
-open_keeper(struct made *m, size_t n_slowest)
+open_prober(struct made *m, size_t n_slowest)
 {
 	sl__arena_init(&m->arena, NULL);
 	m->n = 0;
 	assert_int_equal(
-		sl__keeper_init(&m->keeper, N_STEPS, n_slowest, &m->arena), 0);
+		sl__kept_init(&m->prober, N_STEPS, n_slowest, &m->arena), 0);
 }
 
 /* What is kept is the nth pass, all of it. */
@@ -114,12 +114,12 @@ is_near_the_median(void **state)
 		for (size_t k = 0; k < 8; k++) {
 			double faster, slower;
 
-			open_keeper(&m, 0);
+			open_prober(&m, 0);
 			for (size_t i = 0; i < lengths[k]; i++)
 				add(&m, pattern(kind, i, lengths[k], &rng));
-			sl__keeper_settle(&m.keeper);
-			check_whole(&m, &m.keeper.median);
-			ranks(&m, &m.keeper.median, &faster, &slower);
+			sl__kept_settle(&m.prober);
+			check_whole(&m, &m.prober.median);
+			ranks(&m, &m.prober.median, &faster, &slower);
 			if (faster > 0.6 || slower > 0.6)
 				fail_msg("kind %d of %zu: %g are faster, %g "
 					 "slower",
@@ -138,18 +138,18 @@ keeps_slowest(void **state)
 
 	(void)state;
 	sl__rng_init(&rng, 11);
-	open_keeper(&m, 5);
+	open_prober(&m, 5);
 	for (size_t i = 0; i < 3000; i++)
 		add(&m, 1000 + 7 * (uint64_t)(i * 1103 % 3000));
-	sl__keeper_settle(&m.keeper);
-	assert_int_equal(m.keeper.n_slow, 5);
+	sl__kept_settle(&m.prober);
+	assert_int_equal(m.prober.n_slow, 5);
 	for (size_t i = 0; i < 5; i++) {
-		check_whole(&m, &m.keeper.slow[i]);
-		assert_true(m.took[m.keeper.slow[i].nth] ==
+		check_whole(&m, &m.prober.slow[i]);
+		assert_true(m.took[m.prober.slow[i].nth] ==
 			    1000 + 7 * (2999 - i));
 	}
-	check_whole(&m, &m.keeper.first);
-	assert_int_equal(m.keeper.first.nth, 0);
+	check_whole(&m, &m.prober.first);
+	assert_int_equal(m.prober.first.nth, 0);
 	sl__arena_release(&m.arena);
 }
 
@@ -160,18 +160,18 @@ keeps_what_there_is(void **state)
 	static struct made m;
 
 	(void)state;
-	open_keeper(&m, 8);
-	sl__keeper_settle(&m.keeper);
-	assert_int_equal(m.keeper.n_slow, 0);
-	assert_int_equal(m.keeper.median.tape.n_marks, 0);
+	open_prober(&m, 8);
+	sl__kept_settle(&m.prober);
+	assert_int_equal(m.prober.n_slow, 0);
+	assert_int_equal(m.prober.median.tape.n_marks, 0);
 	add(&m, 300);
 	add(&m, 100);
 	add(&m, 200);
-	sl__keeper_settle(&m.keeper);
-	assert_int_equal(m.keeper.n_slow, 3);
-	assert_int_equal(m.keeper.median.nth, 2);
-	assert_int_equal(m.keeper.slow[0].nth, 0);
-	assert_int_equal(m.keeper.slow[2].nth, 1);
+	sl__kept_settle(&m.prober);
+	assert_int_equal(m.prober.n_slow, 3);
+	assert_int_equal(m.prober.median.nth, 2);
+	assert_int_equal(m.prober.slow[0].nth, 0);
+	assert_int_equal(m.prober.slow[2].nth, 1);
 	sl__arena_release(&m.arena);
 }
 

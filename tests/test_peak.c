@@ -81,7 +81,7 @@ unexercised_kernels_hide_the_peak_of_their_type(void **state)
 	assert_true(sl__peak_is_hidden(list, 5, SL_DTYPE_BF16));
 	assert_true(sl__peak_is_hidden(list, 5, SL_DTYPE_I8));
 	assert_false(sl__peak_is_hidden(list, 4, SL_DTYPE_I8));
-	/* Everybody's f32 has a ceiling: beside.c rests on it. */
+	/* Everybody's f32 has a ceiling: background.c rests on it. */
 	assert_false(sl__peak_is_hidden(k, n, SL_DTYPE_F32));
 	for (size_t i = 0; i < n; i++) {
 		assert_true(k[i].absent || k[i].run);

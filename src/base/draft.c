@@ -86,7 +86,7 @@ name_beside(struct sl__draft *draft, int i)
 }
 
 static int
-open_beside(struct sl__draft *draft, mode_t mode)
+open_background(struct sl__draft *draft, mode_t mode)
 {
 	int fd = -1;
 
@@ -129,7 +129,7 @@ open_new(struct sl__draft *draft, mode_t mode)
 
 	draft->is_nameless = fd >= 0;
 	if (fd < 0)
-		fd = open_beside(draft, mode);
+		fd = open_background(draft, mode);
 	return fd;
 }
 

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "experiment/decode_loop.h"
-#include "machine/beside.h"
+#include "machine/background.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum {
 	USUAL_PROMPT = 32,
 	USUAL_TIME_S = 20,
 	TOKENS_MOST = 1000000,
-	PROBES_BESIDE = 6 /* before the loops, and as often after */
+	BACKGROUND_PROBES = 6 /* before the loops, and as often after */
 };
 
 struct generator {
@@ -36,7 +36,7 @@ struct generator {
 	struct sl__loop_work work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
-	struct sl__beside *beside; /* NULL: no ceilings */
+	struct sl__background *background; /* NULL: no ceilings */
 	uint64_t start_ns;
 };
 
@@ -254,9 +254,9 @@ look_at(struct generator *g, const struct sl_graph *graph, struct sl_error *err)
 
 /* A machine that cannot be probed has no ceilings, and says why. */
 static enum sl_status
-open_beside(struct generator *g, struct sl_error *err)
+open_background(struct generator *g, struct sl_error *err)
 {
-	struct sl__beside_options how = {
+	struct sl__background_options how = {
 		.dtype = g->plan.dtype == SL_DTYPE_NONE ? SL_DTYPE_F32
 							: g->plan.dtype,
 		.n_threads = g->plan.n_threads > 0 ? (size_t)g->plan.n_threads
@@ -270,17 +270,17 @@ open_beside(struct generator *g, struct sl_error *err)
 		*absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__beside_open(&g->beside, &how, &why))
+	if (!sl__background_open(&g->background, &how, &why))
 		return SL_OK;
 	return sl__arena_copy(g->arena, absent, why.text, err);
 }
 
 static void
-probe_beside(struct generator *g)
+probe_background(struct generator *g)
 {
-	for (int i = 0; g->beside && i < PROBES_BESIDE; i++) {
+	for (int i = 0; g->background && i < BACKGROUND_PROBES; i++) {
 		if (!g->how.interrupt || !*g->how.interrupt)
-			sl__beside_probe(g->beside);
+			sl__background_probe(g->background);
 	}
 }
 
@@ -302,14 +302,14 @@ measure(struct generator *g, struct sl_error *err)
 	struct sl__loop_outcome outcome;
 	enum sl_status rc;
 
-	probe_beside(g);
+	probe_background(g);
 	rc = sl__loops_measure(g->loops, g->n_loops, &how, &g->scratch,
 			       &outcome, err);
 	if (rc)
 		return rc;
-	probe_beside(g);
-	if (g->beside)
-		sl__beside_ceilings(g->beside, &g->out->ceilings);
+	probe_background(g);
+	if (g->background)
+		sl__background_ceilings(g->background, &g->out->ceilings);
 	g->out->n_rounds = outcome.n_rounds;
 	g->out->noise = outcome.noise;
 	g->out->stopped_by = outcome.stopped_by;
@@ -380,7 +380,7 @@ generate(struct generator *g, const struct sl_graph *graph,
 	if (!rc && (!out->name || !out->source))
 		rc = sl__fail_nomem(err);
 	if (!rc)
-		rc = open_beside(g, err);
+		rc = open_background(g, err);
 	if (!rc)
 		rc = measure(g, err);
 	if (rc)
@@ -416,7 +416,7 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&g.scratch, g.how.allocator);
 	rc = generate(&g, graph, err);
-	sl__beside_close(g.beside);
+	sl__background_close(g.background);
 	for (size_t i = 0; i < g.n_loops; i++)
 		sl__decoder_close(&g.loops[i].decoder);
 	sl__arena_release(&g.scratch);

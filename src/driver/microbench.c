@@ -14,7 +14,7 @@
 #include "base/thread.h"
 #include "driver/micro_ops.h"
 #include "experiment/timed_passes.h"
-#include "machine/beside.h"
+#include "machine/background.h"
 #include "machine/platform.h"
 #include "result/fact_list.h"
 
@@ -40,8 +40,8 @@ struct session {
 	struct sl_microbench *out;
 	const struct sl__micro_op **ops; /* of the series */
 	struct sl_micro_series *series;
-	struct sl_profile **profiles; /* of all points of all series */
-	struct sl__beside *beside;    /* NULL: no ceilings */
+	struct sl_profile **profiles;      /* of all points of all series */
+	struct sl__background *background; /* NULL: no ceilings */
 	size_t n_probes;
 	uint64_t start_ns;
 	double tick_ns;       /* the smallest step of the clock */
@@ -118,14 +118,14 @@ refuse_op(const char *op, struct sl_error *err)
 static enum sl_status
 open_ceilings(struct session *k, struct sl_error *err)
 {
-	struct sl__beside_options how = {
+	struct sl__background_options how = {
 		.dtype = k->plan.dtype ? k->plan.dtype : SL_DTYPE_F32,
 		.n_threads = (size_t)k->plan.n_threads,
 		.allocator = k->how.allocator,
 	};
 	struct sl_error why;
 
-	if (!sl__beside_open(&k->beside, &how, &why))
+	if (!sl__background_open(&k->background, &how, &why))
 		return SL_OK;
 	return sl__arena_copy(k->arena, &k->out->ceilings.absent, why.text,
 			      err);
@@ -140,8 +140,8 @@ is_interrupted(const struct session *k)
 static void
 probe(struct session *k, size_t n)
 {
-	for (size_t i = 0; k->beside && i < n && !is_interrupted(k); i++) {
-		sl__beside_probe(k->beside);
+	for (size_t i = 0; k->background && i < n && !is_interrupted(k); i++) {
+		sl__background_probe(k->background);
 		k->n_probes++;
 	}
 }
@@ -151,11 +151,11 @@ take_ceilings(struct session *k)
 {
 	struct sl_ceilings *out = &k->out->ceilings;
 
-	if (!k->beside)
+	if (!k->background)
 		return;
 	if (k->n_probes < PROBES_LEAST)
 		probe(k, PROBES_LEAST - k->n_probes);
-	sl__beside_ceilings(k->beside, out);
+	sl__background_ceilings(k->background, out);
 	out->step_ns = sl__empty_step_ns(k->plan.n_threads);
 }
 
@@ -165,9 +165,9 @@ cache_bytes(struct session *k)
 {
 	struct sl_ceilings c = {0};
 
-	if (!k->beside)
+	if (!k->background)
 		return 0;
-	sl__beside_ceilings(k->beside, &c);
+	sl__background_ceilings(k->background, &c);
 	if (c.n_levels < 2)
 		return 0;
 	return (double)c.levels[c.n_levels - 2].size_bytes *
@@ -616,7 +616,7 @@ sl_microbench(struct sl_microbench **out, const char *op,
 	rc = look(&k, op, err);
 	for (size_t i = 0; i < k.n_done; i++)
 		sl_profile_free(k.profiles[i]);
-	sl__beside_close(k.beside);
+	sl__background_close(k.background);
 	sl__arena_release(&k.scratch);
 	*out = sl__boxed_kept(k.out, rc);
 	return rc;

@@ -26,7 +26,7 @@
 #include "experiment/diagnose.h"
 #include "experiment/timed_passes.h"
 #include "experiment/tracker.h"
-#include "machine/beside.h"
+#include "machine/background.h"
 #include "result/groups.h"
 #include "result/request.h"
 #include "stats/distribution.h"
@@ -46,14 +46,14 @@ struct profiler {
 	struct sl__subject subject;
 	struct sl__passes passes;
 	struct sl__residence residence;
-	struct sl__beside *beside;       /* NULL: no ceilings */
-	const struct sl__origin *origin; /* NULL: the graph is a model */
+	struct sl__background *background; /* NULL: no ceilings */
+	const struct sl__origin *origin;   /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
 
 /* Before the passes, and as often after them: the interval of a ceiling needs
  * 36 probes, of which three are made at a time. */
-enum { PROBES_BESIDE = 6 };
+enum { BACKGROUND_PROBES = 6 };
 
 const char *
 sl_peak_moment_text(enum sl_peak_moment moment)
@@ -294,9 +294,9 @@ take_memory(struct profiler *p, struct sl_error *err)
 
 /* A machine that cannot be probed has no ceilings, and says why. */
 static enum sl_status
-open_beside(struct profiler *p, struct sl_error *err)
+open_background(struct profiler *p, struct sl_error *err)
 {
-	struct sl__beside_options how = {
+	struct sl__background_options how = {
 		.dtype = p->out->dtype,
 		.n_threads = (size_t)p->out->n_threads,
 		.allocator = p->how.allocator,
@@ -307,7 +307,7 @@ open_beside(struct profiler *p, struct sl_error *err)
 		p->out->ceilings.absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__beside_open(&p->beside, &how, &why))
+	if (!sl__background_open(&p->background, &how, &why))
 		return SL_OK;
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
@@ -316,12 +316,12 @@ open_beside(struct profiler *p, struct sl_error *err)
 }
 
 static void
-probe_beside(struct profiler *p)
+probe_background(struct profiler *p)
 {
-	for (int i = 0; p->beside && i < PROBES_BESIDE; i++) {
+	for (int i = 0; p->background && i < BACKGROUND_PROBES; i++) {
 		if (is_interrupted(p))
 			return;
-		sl__beside_probe(p->beside);
+		sl__background_probe(p->background);
 	}
 }
 
@@ -330,10 +330,10 @@ take_ceilings(struct profiler *p)
 {
 	struct sl_ceilings *out = &p->out->ceilings;
 
-	if (!p->beside)
+	if (!p->background)
 		return;
-	probe_beside(p);
-	sl__beside_ceilings(p->beside, out);
+	probe_background(p);
+	sl__background_ceilings(p->background, out);
 	out->step_ns = sl__empty_step_ns(p->out->n_threads);
 }
 
@@ -480,7 +480,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 	size_t steps[SL__HOT_MOST];
 	struct sl__diagnose_options how = {
 		.steps = steps,
-		.beside = p->beside,
+		.background = p->background,
 		.cache_bytes = last_cache_bytes(&out->ceilings),
 		.hot_share = p->how.hot_share,
 		.time_s = fmin(0.6 * p->how.time_s, 2.5),
@@ -490,7 +490,7 @@ diagnose(struct profiler *p, struct sl_error *err)
 	struct sl__diagnosis diagnosis;
 	enum sl_status rc;
 
-	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->beside ||
+	if (p->how.flags & SL_PROFILE_NO_DIAGNOSIS || !p->background ||
 	    is_interrupted(p))
 		return judge_without(p, err);
 	out->n_hot = sl__hot_count(out, p->how.hot_share);
@@ -543,9 +543,9 @@ profile(struct profiler *p, struct sl_error *err)
 	enum sl_status rc = prepare(p, err);
 
 	if (!rc)
-		rc = open_beside(p, err);
+		rc = open_background(p, err);
 	if (!rc) {
-		probe_beside(p);
+		probe_background(p);
 		rc = take_passes(p, err);
 	}
 	if (!rc) {
@@ -588,7 +588,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&p.scratch, p.how.allocator);
 	rc = profile(&p, err);
-	sl__beside_close(p.beside);
+	sl__background_close(p.background);
 	sl__subject_close(&p.subject);
 	sl__arena_release(&p.scratch);
 	if (rc) {

@@ -4,7 +4,7 @@
 #define SL_DIAGNOSE_H
 
 #include "experiment/subject.h"
-#include "machine/beside.h"
+#include "machine/background.h"
 #include "result/diagnosis.h"
 #include "timing/runner.h"
 
@@ -58,12 +58,12 @@ void sl__twin_close(struct sl__twin *twin);
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
-	struct sl__beside *beside; /* NULL: neither cold nor hogged */
-	uint64_t cache_bytes;      /* of the last level; 0: not known */
-	double hot_share;          /* of the time, wanted; 0: not said */
-	double time_s;             /* budget; three rounds at least, two where
+	struct sl__background *background; /* NULL: neither cold nor hogged */
+	uint64_t cache_bytes;              /* of the last level; 0: not known */
+	double hot_share; /* of the time, wanted; 0: not said */
+	double time_s;    /* budget; three rounds at least, two where
 				      three take twice as long */
-	uint64_t seed;             /* of the order of passes in a round */
+	uint64_t seed;    /* of the order of passes in a round */
 	struct sl__control control;
 };
 

@@ -199,7 +199,7 @@ add_pass(struct taker *t)
 	if (!out->kept.n_seen)
 		out->origin = t->begin;
 	add_steps(t);
-	sl__keeper_add(&out->kept, &t->tape, t->begin, t->end);
+	sl__kept_add(&out->kept, &t->tape, t->begin, t->end);
 	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
 	t->stretch.gaps_ns +=
 		span_ns(t, t->begin, marks[0].ticks) +
@@ -520,7 +520,7 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 	size_t n = out->n_steps;
 	int failed = sl__tape_reserve(&t->tape, n, arena) |
 		     sl__tape_reserve(&t->sparse, n, arena) |
-		     sl__keeper_init(&out->kept, n, t->how->n_slowest, arena) |
+		     sl__kept_init(&out->kept, n, t->how->n_slowest, arena) |
 		     sl__calm_pairs_init(&out->mark, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->bare, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->hit, SL__PASSES_KEPT, arena) |
@@ -572,7 +572,7 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	sl__runner_start(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
-	sl__keeper_settle(&out->kept);
+	sl__kept_settle(&out->kept);
 	sl__watch_close(&t.watch, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;

@@ -12,7 +12,7 @@
 #include "base/pages.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "machine/beside_state.h"
+#include "machine/background_state.h"
 #include "stats/summary.h"
 
 #include <math.h>
@@ -70,9 +70,9 @@ hog_main(void *arg)
 }
 
 static enum sl_status
-make_hog(struct sl__beside *beside, struct sl_error *err)
+make_hog(struct sl__background *background, struct sl_error *err)
 {
-	struct sl__hog *hog = sl__arena_alloc(beside->arena, sizeof(*hog));
+	struct sl__hog *hog = sl__arena_alloc(background->arena, sizeof(*hog));
 	enum sl_status rc;
 
 	if (!hog)
@@ -87,7 +87,7 @@ make_hog(struct sl__beside *beside, struct sl_error *err)
 	}
 	memset(hog->buffer, 1, HOG_BYTES);
 	hog->streams = sl__streams_widest();
-	beside->hog = hog;
+	background->hog = hog;
 	return SL_OK;
 }
 
@@ -132,22 +132,23 @@ tie_up(struct sl__hog *hog)
 }
 
 enum sl_status
-sl__hog_start(struct sl__beside *beside, size_t n_threads, struct sl_error *err)
+sl__hog_start(struct sl__background *background, size_t n_threads,
+	      struct sl_error *err)
 {
 	struct sl__hog *hog;
 	cpu_set_t others;
 	enum sl_status rc;
 
-	if (n_threads >= beside->n_cpus)
+	if (n_threads >= background->n_cpus)
 		return sl__fail(err, SL_E_ABSENT,
 				"%zu threads leave none of %zu CPUs to spare",
-				n_threads, beside->n_cpus);
-	if (!beside->hog) {
-		rc = make_hog(beside, err);
+				n_threads, background->n_cpus);
+	if (!background->hog) {
+		rc = make_hog(background, err);
 		if (rc)
 			return rc;
 	}
-	hog = beside->hog;
+	hog = background->hog;
 	if (hog->is_running)
 		return SL_OK;
 	if (sched_getaffinity(0, sizeof(hog->caller_cpus), &hog->caller_cpus))
@@ -169,9 +170,9 @@ sl__hog_start(struct sl__beside *beside, size_t n_threads, struct sl_error *err)
 }
 
 void
-sl__hog_stop(struct sl__beside *beside)
+sl__hog_stop(struct sl__background *background)
 {
-	struct sl__hog *hog = beside->hog;
+	struct sl__hog *hog = background->hog;
 
 	if (!hog || !hog->is_running)
 		return;
@@ -181,12 +182,12 @@ sl__hog_stop(struct sl__beside *beside)
 }
 
 void
-sl__hog_close(struct sl__beside *beside)
+sl__hog_close(struct sl__background *background)
 {
-	sl__hog_stop(beside);
-	if (beside->hog)
-		sl__pages_free(beside->hog->pages);
-	beside->hog = NULL;
+	sl__hog_stop(background);
+	if (background->hog)
+		sl__pages_free(background->hog->pages);
+	background->hog = NULL;
 }
 
 /* One thread's pure work: seconds it takes, a rate turned round. */
@@ -225,21 +226,22 @@ pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 }
 
 static enum sl_status
-open_pure(struct pure *pure, struct sl__beside *beside, struct sl_error *err)
+open_pure(struct pure *pure, struct sl__background *background,
+	  struct sl_error *err)
 {
-	size_t bytes = beside->rig.members[0].buffer_bytes / 2;
-	size_t l2 = beside->l2_bytes / 2, l3 = beside->last_bytes / 4;
+	size_t bytes = background->rig.members[0].buffer_bytes / 2;
+	size_t l2 = background->l2_bytes / 2, l3 = background->last_bytes / 4;
 	enum sl_status rc = sl__team_new(&pure->rig.team, 1,
-					 &beside->arena->allocator, err);
+					 &background->arena->allocator, err);
 
 	if (rc)
 		return rc;
-	pure->hog = beside->hog;
-	pure->rig.members = beside->rig.members;
+	pure->hog = background->hog;
+	pure->rig.members = background->rig.members;
 	pure->rig.n_members = 1;
-	pure->rig.streams = beside->rig.streams;
-	pure->kernel = beside->peaks[0].kernel;
-	pure->n_rounds = beside->peaks[0].n_rounds;
+	pure->rig.streams = background->rig.streams;
+	pure->kernel = background->peaks[0].kernel;
+	pure->n_rounds = background->peaks[0].n_rounds;
 	pure->stretches[0] = pure_stretch(pure, l2, l2);
 	pure->stretches[1] = pure_stretch(pure, l3, l3);
 	pure->stretches[2] = pure_stretch(pure, bytes, EFFECT_CHUNK_BYTES);
@@ -259,7 +261,7 @@ probe_pure(void *ctx, double ns[SL__HOG_KINDS])
 }
 
 static enum sl_status
-start_beside_pure(void *ctx, struct sl_error *err)
+start_background_pure(void *ctx, struct sl_error *err)
 {
 	struct pure *pure = ctx;
 
@@ -267,7 +269,7 @@ start_beside_pure(void *ctx, struct sl_error *err)
 }
 
 static void
-stop_beside_pure(void *ctx)
+stop_background_pure(void *ctx)
 {
 	struct pure *pure = ctx;
 
@@ -326,39 +328,41 @@ sl__hog_compare(const struct sl__hog_trial *trial, struct sl__hog_effect *out,
 	return SL_OK;
 }
 
-/* Runs on the keeper. */
+/* Runs on the prober. */
 static void
-measure_effect(struct sl__beside *beside)
+measure_effect(struct sl__background *background)
 {
 	struct pure pure = {.n_rounds = 0};
-	struct sl__hog_trial trial = {probe_pure, start_beside_pure,
-				      stop_beside_pure, &pure};
-	enum sl_status rc = open_pure(&pure, beside, &beside->no_effect);
+	struct sl__hog_trial trial = {probe_pure, start_background_pure,
+				      stop_background_pure, &pure};
+	enum sl_status rc =
+		open_pure(&pure, background, &background->no_effect);
 
 	if (!rc)
-		rc = sl__hog_compare(&trial, &beside->effect,
-				     &beside->no_effect);
+		rc = sl__hog_compare(&trial, &background->effect,
+				     &background->no_effect);
 	if (rc)
-		beside->effect.absent = beside->no_effect.text;
+		background->effect.absent = background->no_effect.text;
 	sl__team_free(pure.rig.team);
 }
 
 void
-sl__hog_effect(struct sl__beside *beside, struct sl__hog_effect *out)
+sl__hog_effect(struct sl__background *background, struct sl__hog_effect *out)
 {
 	double nan = (double)NAN;
 
-	if (!beside->has_effect) {
-		beside->has_effect = 1;
-		beside->effect =
+	if (!background->has_effect) {
+		background->has_effect = 1;
+		background->effect =
 			(struct sl__hog_effect){nan, nan, nan, nan, NULL};
 		/* Started once for its buffer and its CPU. */
-		if (sl__hog_start(beside, 1, &beside->no_effect) == SL_OK) {
-			sl__hog_stop(beside);
-			sl__beside_do(beside, measure_effect);
+		if (sl__hog_start(background, 1, &background->no_effect) ==
+		    SL_OK) {
+			sl__hog_stop(background);
+			sl__background_do(background, measure_effect);
 		} else {
-			beside->effect.absent = beside->no_effect.text;
+			background->effect.absent = background->no_effect.text;
 		}
 	}
-	*out = beside->effect;
+	*out = background->effect;
 }

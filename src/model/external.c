@@ -92,7 +92,7 @@ sl__external_target(struct sl__arena *arena, const char *path,
 }
 
 static int
-is_beside_target(const struct sl__onnx_reader *r, const char *path)
+is_background_target(const struct sl__onnx_reader *r, const char *path)
 {
 	size_t n = r->target ? strlen(r->target) : 0;
 
@@ -125,7 +125,7 @@ resolve(struct sl__onnx_reader *r, const char *location, char path[PATH_MAX],
 	while (n && folder[n - 1] == '/')
 		n--;
 	if ((strncmp(path, folder, n) || path[n] != '/') &&
-	    !is_beside_target(r, path))
+	    !is_background_target(r, path))
 		sl__wire_fail(&r->file,
 			      "external data '%.200s' leads out of the model's "
 			      "folder",

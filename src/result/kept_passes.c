@@ -17,8 +17,8 @@ sl__tape_reserve(struct sl__tape *tape, size_t n_steps, struct sl__arena *arena)
 }
 
 int
-sl__keeper_init(struct sl__keeper *k, size_t n_steps, size_t n_slowest,
-		struct sl__arena *arena)
+sl__kept_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
+	      struct sl__arena *arena)
 {
 	int failed;
 
@@ -58,14 +58,14 @@ ticks_of(const struct sl__kept_pass *pass)
 }
 
 static double
-distance(const struct sl__keeper *k, const struct sl__kept_pass *pass)
+distance(const struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
 {
 	return fabs((double)ticks_of(pass) - k->median_ticks);
 }
 
 /* slow[] is sorted; the last one's storage is used again. */
 static void
-keep_slow(struct sl__keeper *k, const struct sl__kept_pass *pass)
+keep_slow(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
 {
 	struct sl__kept_pass here;
 	size_t at = k->n_slow;
@@ -89,7 +89,7 @@ keep_slow(struct sl__keeper *k, const struct sl__kept_pass *pass)
 /* Every stride-th pass; when all room is taken every second one goes, its
  * storage to the end of the row. */
 static void
-keep_evenly(struct sl__keeper *k, const struct sl__kept_pass *pass)
+keep_evenly(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
 {
 	if (pass->nth % k->stride)
 		return;
@@ -108,7 +108,7 @@ keep_evenly(struct sl__keeper *k, const struct sl__kept_pass *pass)
 }
 
 static void
-look(struct sl__keeper *k)
+look(struct sl__kept_iterations *k)
 {
 	k->median_ticks =
 		sl__thinned_median(&k->took, k->took.n, k->sorted).value;
@@ -116,8 +116,8 @@ look(struct sl__keeper *k)
 }
 
 void
-sl__keeper_add(struct sl__keeper *k, const struct sl__tape *tape,
-	       uint64_t begin, uint64_t end)
+sl__kept_add(struct sl__kept_iterations *k, const struct sl__tape *tape,
+	     uint64_t begin, uint64_t end)
 {
 	struct sl__kept_pass pass = {*tape, begin, end, k->n_seen++};
 
@@ -133,7 +133,7 @@ sl__keeper_add(struct sl__keeper *k, const struct sl__tape *tape,
 }
 
 void
-sl__keeper_settle(struct sl__keeper *k)
+sl__kept_settle(struct sl__kept_iterations *k)
 {
 	const struct sl__kept_pass *best = &k->near;
 

@@ -25,9 +25,9 @@ struct sl__kept_pass {
  * the others are gone: the candidates are the one nearest to the median so far
  * and some spread evenly over the run, which a drift leaves near to it.
  */
-struct sl__keeper {
+struct sl__kept_iterations {
 	struct sl__kept_pass first;
-	struct sl__kept_pass median; /* after sl__keeper_settle() */
+	struct sl__kept_pass median;              /* after sl__kept_settle() */
 	struct sl__kept_pass slow[SL__KEPT_SLOW]; /* slowest first */
 	size_t n_slow, n_slow_most;
 	size_t n_seen;
@@ -41,16 +41,16 @@ struct sl__keeper {
 };
 
 /* Storage for passes of n_steps at most; 0, or 1 when out of memory. */
-int sl__keeper_init(struct sl__keeper *k, size_t n_steps, size_t n_slowest,
-		    struct sl__arena *arena);
+int sl__kept_init(struct sl__kept_iterations *k, size_t n_steps,
+		  size_t n_slowest, struct sl__arena *arena);
 
 /* A pass that lasted from begin to end and left 'tape', which is copied. */
-void sl__keeper_add(struct sl__keeper *k, const struct sl__tape *tape,
-		    uint64_t begin, uint64_t end);
+void sl__kept_add(struct sl__kept_iterations *k, const struct sl__tape *tape,
+		  uint64_t begin, uint64_t end);
 
 /* Fills 'median', whose tape is one of the candidates'; n_marks is 0 where no
  * pass was added. */
-void sl__keeper_settle(struct sl__keeper *k);
+void sl__kept_settle(struct sl__kept_iterations *k);
 
 /* Room for a pass of n_steps, every mark once; 0, or 1 when out of memory. */
 int sl__tape_reserve(struct sl__tape *tape, size_t n_steps,

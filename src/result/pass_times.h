@@ -50,7 +50,7 @@ struct sl__passes {
 	float *rows; /* [SL__PASSES_ROWS * n_steps] */
 	size_t n_rows, row_stride;
 
-	struct sl__keeper kept;
+	struct sl__kept_iterations kept;
 	uint64_t origin; /* ticks of the first recorded pass */
 
 	struct sl_noise noise;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * beside_choice.c - which loops and sets stand for the ceilings.
+ * background_choice.c - which loops and sets stand for the ceilings.
  *
  * Sizes of caches come from the system, which in a virtual machine may name a
  * last cache that is not there or is mostly others'.  It is therefore taken to
@@ -8,7 +8,7 @@
  * read clearly faster than memory.
  */
 #include "base/status.h"
-#include "machine/beside_state.h"
+#include "machine/background_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,11 +27,11 @@ static const double CACHE_PROBE_S = 0.25e-3;
 /* A cache is at least so much faster than what lies behind it. */
 static const double FASTER = 1.25;
 
-struct sl__beside_peak *
-sl__beside_peak(struct sl__beside *beside, enum sl_dtype dtype)
+struct sl__background_peak *
+sl__background_peak(struct sl__background *background, enum sl_dtype dtype)
 {
-	for (size_t i = 0; i < SL__BESIDE_PEAKS; i++) {
-		struct sl__beside_peak *peak = &beside->peaks[i];
+	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++) {
+		struct sl__background_peak *peak = &background->peaks[i];
 
 		if (peak->kernel && peak->kernel->dtype == dtype)
 			return peak;
@@ -49,19 +49,20 @@ rounds_for(const struct sl__peak_kernel *kernel, double rate, double seconds)
 
 /* Finds how many rounds make a probe; returns the best rate. */
 static double
-calibrate(struct sl__beside *beside, const struct sl__peak_kernel *kernel,
-	  uint64_t *n_rounds)
+calibrate(struct sl__background *background,
+	  const struct sl__peak_kernel *kernel, uint64_t *n_rounds)
 {
-	double n = (double)beside->n_threads;
+	double n = (double)background->n_threads;
 	double fastest = 0;
 
 	*n_rounds = FIRST_ROUNDS;
 	for (int i = 0; i < CALIBRATIONS; i++) {
-		double rate = sl__rig_peak(&beside->rig, kernel,
-					   beside->n_threads, *n_rounds);
+		double rate = sl__rig_peak(&background->rig, kernel,
+					   background->n_threads, *n_rounds);
 
 		fastest = fmax(fastest, rate);
-		*n_rounds = rounds_for(kernel, fastest / n, SL__BESIDE_PEAK_S);
+		*n_rounds =
+			rounds_for(kernel, fastest / n, SL__BACKGROUND_PEAK_S);
 	}
 	return fastest;
 }
@@ -69,21 +70,21 @@ calibrate(struct sl__beside *beside, const struct sl__peak_kernel *kernel,
 /* The fastest loop for a type: the widest need not be.  None where one that
  * does not run could be faster. */
 static void
-choose_peak(struct sl__beside *beside, struct sl__beside_peak *peak,
+choose_peak(struct sl__background *background, struct sl__background_peak *peak,
 	    size_t n_kernels, enum sl_dtype dtype)
 {
 	double best = 0;
 
-	if (sl__peak_is_hidden(beside->kernels, n_kernels, dtype))
+	if (sl__peak_is_hidden(background->kernels, n_kernels, dtype))
 		return;
 	for (size_t i = 0; i < n_kernels; i++) {
-		const struct sl__peak_kernel *kernel = &beside->kernels[i];
+		const struct sl__peak_kernel *kernel = &background->kernels[i];
 		uint64_t n_rounds;
 		double rate;
 
 		if (kernel->dtype != dtype || kernel->absent)
 			continue;
-		rate = calibrate(beside, kernel, &n_rounds);
+		rate = calibrate(background, kernel, &n_rounds);
 		if (rate <= best)
 			continue;
 		best = rate;
@@ -93,20 +94,23 @@ choose_peak(struct sl__beside *beside, struct sl__beside_peak *peak,
 }
 
 static void
-choose_peaks(struct sl__beside *beside)
+choose_peaks(struct sl__background *background)
 {
-	static const enum sl_dtype dtypes[SL__BESIDE_PEAKS] = {
+	static const enum sl_dtype dtypes[SL__BACKGROUND_PEAKS] = {
 		SL_DTYPE_F32, SL_DTYPE_BF16, SL_DTYPE_I8};
-	size_t n_kernels = sl__peak_kernels(beside->kernels);
+	size_t n_kernels = sl__peak_kernels(background->kernels);
 
-	for (size_t i = 0; i < SL__BESIDE_PEAKS; i++)
-		choose_peak(beside, &beside->peaks[i], n_kernels, dtypes[i]);
+	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++)
+		choose_peak(background, &background->peaks[i], n_kernels,
+			    dtypes[i]);
 }
 
 double
-sl__beside_stream(struct sl__beside *beside, struct sl__stretch *stretch)
+sl__background_stream(struct sl__background *background,
+		      struct sl__stretch *stretch)
 {
-	double rate = sl__rig_stream(&beside->rig, stretch, beside->n_threads);
+	double rate = sl__rig_stream(&background->rig, stretch,
+				     background->n_threads);
 
 	stretch->nth++;
 	return rate;
@@ -115,25 +119,25 @@ sl__beside_stream(struct sl__beside *beside, struct sl__stretch *stretch)
 /* Repeats of a set within a cache that make a probe; the last run of them has
  * brought the set into it. */
 static double
-settle(struct sl__beside *beside, struct sl__stretch *stretch)
+settle(struct sl__background *background, struct sl__stretch *stretch)
 {
 	double rate = 0;
 
 	for (int i = 0; i < 2; i++) {
 		double bytes = (double)stretch->chunk_bytes;
 
-		rate = sl__beside_stream(beside, stretch);
+		rate = sl__background_stream(background, stretch);
 		stretch->n_repeats = (size_t)fmax(
-			1, CACHE_PROBE_S * rate / (double)beside->n_threads /
-				   bytes);
+			1, CACHE_PROBE_S * rate /
+				   (double)background->n_threads / bytes);
 	}
-	return sl__beside_stream(beside, stretch);
+	return sl__background_stream(background, stretch);
 }
 
 /* The way through a level that names most bytes a second: whoever uses it
  * cannot be faster. */
 static void
-choose_access(struct sl__beside *beside, struct sl__stretch *stretch)
+choose_access(struct sl__background *background, struct sl__stretch *stretch)
 {
 	struct sl__stretch best = *stretch;
 	int is_memory = stretch->chunk_bytes < stretch->size_bytes;
@@ -145,15 +149,17 @@ choose_access(struct sl__beside *beside, struct sl__stretch *stretch)
 				a == SL_ACCESS_TRIAD_NT;
 		double rate;
 
-		if (!beside->rig.streams->run[a] || (is_direct && !is_memory))
+		if (!background->rig.streams->run[a] ||
+		    (is_direct && !is_memory))
 			continue;
 		stretch->access = (enum sl_access)a;
 		stretch->n_repeats = 1;
 		if (is_memory) /* fills the caches with its like */
-			(void)sl__beside_stream(beside, stretch);
-		rate = is_memory ? 0 : settle(beside, stretch);
+			(void)sl__background_stream(background, stretch);
+		rate = is_memory ? 0 : settle(background, stretch);
 		for (int i = 0; i < CHOICES; i++)
-			rate = fmax(rate, sl__beside_stream(beside, stretch));
+			rate = fmax(rate,
+				    sl__background_stream(background, stretch));
 		if (rate > fastest) {
 			fastest = rate;
 			best = *stretch;
@@ -163,30 +169,32 @@ choose_access(struct sl__beside *beside, struct sl__stretch *stretch)
 }
 
 static void
-add_level(struct sl__beside *beside, enum sl_level level, uint64_t size_bytes,
-	  const struct sl__stretch *stretch)
+add_level(struct sl__background *background, enum sl_level level,
+	  uint64_t size_bytes, const struct sl__stretch *stretch)
 {
-	struct sl__beside_level *row = &beside->levels[beside->n_levels++];
+	struct sl__background_level *row =
+		&background->levels[background->n_levels++];
 
 	row->level = level;
 	row->size_bytes = size_bytes;
 	row->stretch = *stretch;
-	choose_access(beside, &row->stretch);
+	choose_access(background, &row->stretch);
 }
 
 static void
-add_cache(struct sl__beside *beside, enum sl_level level, size_t size_bytes,
-	  size_t set_bytes)
+add_cache(struct sl__background *background, enum sl_level level,
+	  size_t size_bytes, size_t set_bytes)
 {
 	struct sl__stretch stretch = {.size_bytes = set_bytes,
 				      .chunk_bytes = set_bytes,
 				      .n_repeats = 1};
 
-	add_level(beside, level, size_bytes, &stretch);
+	add_level(background, level, size_bytes, &stretch);
 }
 
 size_t
-sl__beside_share(const struct sl_machine *m, unsigned level, size_t n_threads)
+sl__background_share(const struct sl_machine *m, unsigned level,
+		     size_t n_threads)
 {
 	for (size_t i = 0; i < m->n_caches; i++) {
 		const struct sl_cache *cache = &m->caches[i];
@@ -205,52 +213,56 @@ sl__beside_share(const struct sl_machine *m, unsigned level, size_t n_threads)
 /* The largest set of one thread, from 'most' down by halves, that is read
  * faster than memory; 0: none beyond the second cache. */
 static size_t
-largest_cached(struct sl__beside *beside, size_t most, double memory_rate)
+largest_cached(struct sl__background *background, size_t most,
+	       double memory_rate)
 {
 	struct sl__stretch stretch = {.access = SL_ACCESS_LOAD};
 
-	for (size_t size = most; size > 2 * beside->l2_bytes; size /= 2) {
+	for (size_t size = most; size > 2 * background->l2_bytes; size /= 2) {
 		stretch.size_bytes = stretch.chunk_bytes = size;
 		stretch.n_repeats = 1;
-		if (settle(beside, &stretch) > FASTER * memory_rate)
+		if (settle(background, &stretch) > FASTER * memory_rate)
 			return size;
 	}
 	return 0;
 }
 
 static void
-list_levels(struct sl__beside *beside, const struct sl_machine *m,
+list_levels(struct sl__background *background, const struct sl_machine *m,
 	    size_t memory_bytes)
 {
 	struct sl__stretch memory = {.access = SL_ACCESS_LOAD,
 				     .size_bytes = memory_bytes,
 				     .chunk_bytes = CHUNK_BYTES,
 				     .n_repeats = 1};
-	size_t l1 = sl__beside_share(m, 1, beside->n_threads);
-	size_t l3 = sl__beside_share(m, 3, beside->n_threads);
+	size_t l1 = sl__background_share(m, 1, background->n_threads);
+	size_t l3 = sl__background_share(m, 3, background->n_threads);
 	double rate;
 
-	rate = sl__beside_stream(beside, &memory);
-	rate = fmin(rate, sl__beside_stream(beside, &memory));
-	rate = fmax(rate, sl__beside_stream(beside, &memory));
+	rate = sl__background_stream(background, &memory);
+	rate = fmin(rate, sl__background_stream(background, &memory));
+	rate = fmax(rate, sl__background_stream(background, &memory));
 	l1 = l1 ? l1 : DEFAULT_L1_BYTES;
-	add_cache(beside, SL_LEVEL_L1, l1, l1 / 2);
-	add_cache(beside, SL_LEVEL_L2, beside->l2_bytes, beside->l2_bytes / 2);
-	l3 = 2 * largest_cached(beside, l3 ? l3 / 2 : memory_bytes / 4, rate);
+	add_cache(background, SL_LEVEL_L1, l1, l1 / 2);
+	add_cache(background, SL_LEVEL_L2, background->l2_bytes,
+		  background->l2_bytes / 2);
+	l3 = 2 *
+	     largest_cached(background, l3 ? l3 / 2 : memory_bytes / 4, rate);
 	if (l3) /* others use it too: a quarter is surely there */
-		add_cache(beside, SL_LEVEL_L3, l3, l3 / 4);
-	beside->last_bytes = l3 ? l3 : beside->l2_bytes;
-	add_level(beside, SL_LEVEL_DRAM, UINT64_MAX, &memory);
+		add_cache(background, SL_LEVEL_L3, l3, l3 / 4);
+	background->last_bytes = l3 ? l3 : background->l2_bytes;
+	add_level(background, SL_LEVEL_DRAM, UINT64_MAX, &memory);
 }
 
 enum sl_status
-sl__beside_choose(struct sl__beside *beside, const struct sl_machine *m,
-		  size_t memory_bytes, struct sl_error *err)
+sl__background_choose(struct sl__background *background,
+		      const struct sl_machine *m, size_t memory_bytes,
+		      struct sl_error *err)
 {
-	choose_peaks(beside);
-	if (!beside->peaks[0].kernel)
+	choose_peaks(background);
+	if (!background->peaks[0].kernel)
 		return sl__fail(err, SL_E_ABSENT,
 				"no loop for arithmetic in f32 runs here");
-	list_levels(beside, m, memory_bytes);
+	list_levels(background, m, memory_bytes);
 	return SL_OK;
 }

@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* beside_state.h - what probes beside a workload share with the hog. */
-#ifndef SL_BESIDE_STATE_H
-#define SL_BESIDE_STATE_H
+/* background_state.h - what probes beside a workload share with the hog. */
+#ifndef SL_BACKGROUND_STATE_H
+#define SL_BACKGROUND_STATE_H
 
-#include "machine/beside.h"
+#include "machine/background.h"
 #include "machine/rig.h"
 
 #include <pthread.h>
 
 enum {
-	SL__BESIDE_KEPT = 512, /* probes of a ceiling; then the oldest go */
-	SL__BESIDE_PEAKS = 3,  /* f32, bf16, int8 */
-	SL__HOG_KINDS = 4      /* compute, L2, L3, DRAM */
+	SL__BACKGROUND_KEPT = 512, /* probes of a ceiling; then the oldest go */
+	SL__BACKGROUND_PEAKS = 3,  /* f32, bf16, int8 */
+	SL__HOG_KINDS = 4          /* compute, L2, L3, DRAM */
 };
 
 /* How long a probe of arithmetic takes. */
-#define SL__BESIDE_PEAK_S 1e-3
+#define SL__BACKGROUND_PEAK_S 1e-3
 
 struct sl__probed {
-	double x[SL__BESIDE_KEPT];
+	double x[SL__BACKGROUND_KEPT];
 	size_t n_seen;
 };
 
-struct sl__beside_peak {
+struct sl__background_peak {
 	const struct sl__peak_kernel *kernel; /* NULL: none here */
 	uint64_t n_rounds;                    /* of a probe */
 	struct sl__probed probed;
 };
 
-struct sl__beside_level {
+struct sl__background_level {
 	enum sl_level level;
 	uint64_t size_bytes; /* one thread's share */
 	struct sl__stretch stretch;
 	struct sl__probed probed;
 };
 
-typedef void sl__beside_job(struct sl__beside *beside);
+typedef void sl__background_job(struct sl__background *background);
 
 /*
- * Invariants: the rig belongs to the keeper, a thread that is its member 0; it
+ * Invariants: the rig belongs to the prober, a thread that is its member 0; it
  * has a member for every CPU, and the first n_threads have room for DRAM.  A
- * job is the keeper's from when it is set until it is NULL again.
+ * job is the prober's from when it is set until it is NULL again.
  */
-struct sl__beside {
+struct sl__background {
 	struct sl__arena *arena;
 	size_t n_threads, n_cpus;
 	enum sl_dtype dtype;
 
-	pthread_t keeper;
-	int has_keeper, is_closing;
+	pthread_t prober;
+	int has_prober, is_closing;
 	pthread_mutex_t lock; /* guards job and is_closing */
 	pthread_cond_t changed;
-	sl__beside_job *job;
+	sl__background_job *job;
 
 	struct sl__rig rig;
 	size_t l2_bytes, last_bytes; /* caches; the last one: one thread's
@@ -61,8 +61,8 @@ struct sl__beside {
 	struct sl_error err;
 
 	struct sl__peak_kernel kernels[SL__MAX_PEAK_KERNELS];
-	struct sl__beside_peak peaks[SL__BESIDE_PEAKS];
-	struct sl__beside_level levels[SL_CEILING_LEVELS_MOST];
+	struct sl__background_peak peaks[SL__BACKGROUND_PEAKS];
+	struct sl__background_level levels[SL_CEILING_LEVELS_MOST];
 	size_t n_levels;
 
 	struct sl__hog *hog; /* NULL: none was needed yet */
@@ -71,30 +71,31 @@ struct sl__beside {
 	struct sl_error no_effect; /* why there is none */
 };
 
-/* Has the keeper do a job and waits for it. */
-void sl__beside_do(struct sl__beside *beside, sl__beside_job *job);
+/* Has the prober do a job and waits for it. */
+void sl__background_do(struct sl__background *background,
+		       sl__background_job *job);
 
 /* The peak of a type, or NULL. */
-struct sl__beside_peak *sl__beside_peak(struct sl__beside *beside,
-					enum sl_dtype dtype);
+struct sl__background_peak *
+sl__background_peak(struct sl__background *background, enum sl_dtype dtype);
 
-/* Chooses the loops for peaks and levels; by the keeper.  After SL_OK the
+/* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
-enum sl_status sl__beside_choose(struct sl__beside *beside,
-				 const struct sl_machine *m,
-				 size_t memory_bytes,
-				 struct sl_error *err) SL_CHECKED;
+enum sl_status sl__background_choose(struct sl__background *background,
+				     const struct sl_machine *m,
+				     size_t memory_bytes,
+				     struct sl_error *err) SL_CHECKED;
 
 /* One thread's share of the cache of a level; 0: the system names none. */
-size_t sl__beside_share(const struct sl_machine *m, unsigned level,
-			size_t n_threads);
+size_t sl__background_share(const struct sl_machine *m, unsigned level,
+			    size_t n_threads);
 
-/* One probe, in bytes a second, and on to the next chunk; by the keeper. */
-double sl__beside_stream(struct sl__beside *beside,
-			 struct sl__stretch *stretch);
+/* One probe, in bytes a second, and on to the next chunk; by the prober. */
+double sl__background_stream(struct sl__background *background,
+			     struct sl__stretch *stretch);
 
 /* Stops the hog and gives back what it has. */
-void sl__hog_close(struct sl__beside *beside);
+void sl__hog_close(struct sl__background *background);
 
 /* Work timed alone and beside a hog: what sl__hog_compare() calls. */
 struct sl__hog_trial {
