@@ -343,19 +343,19 @@ ablate(struct case_state *c, size_t n_rounds)
 static double
 share_of(struct case_state *c)
 {
-	static struct sl__tape_mark marks[1 << 16];
-	struct sl__tape tape = {.marks = marks, .cap = 1 << 16};
+	static struct sl__timestamp marks[1 << 16];
+	struct sl__event_buffer events = {.marks = marks, .cap = 1 << 16};
 	double sum = 0, all = 0;
 	struct sl_error err;
 
 	for (int r = 0; r < 10; r++) {
-		must(sl__plan_record(c->plans[0], &tape, &err), &err);
-		for (size_t i = 0; i + 1 < tape.n_marks; i++) {
-			double ticks = (double)(tape.marks[i + 1].ticks -
-						tape.marks[i].ticks);
+		must(sl__plan_record(c->plans[0], &events, &err), &err);
+		for (size_t i = 0; i + 1 < events.n_stamps; i++) {
+			double ticks = (double)(events.stamps[i + 1].ticks -
+						events.stamps[i].ticks);
 
 			all += ticks;
-			if (is_in(c->steps, c->n_steps, tape.marks[i].step))
+			if (is_in(c->steps, c->n_steps, events.stamps[i].step))
 				sum += ticks;
 		}
 	}

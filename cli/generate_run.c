@@ -12,7 +12,7 @@ enum { NAME_MOST = 64 };
 /* The built-in model that is this one with a cache, or without; 0: there is
  * none. */
 static int
-twin_name(char *twin, const char *name)
+cached_name(char *cached, const char *name)
 {
 	const char *at = strchr(name, '@');
 	const struct sl_zoo_entry *e = sl_zoo();
@@ -20,10 +20,10 @@ twin_name(char *twin, const char *name)
 	if (strlen(name) + 4 > NAME_MOST || (at && strcmp(at, "@kv") != 0))
 		return 0;
 	if (at)
-		snprintf(twin, NAME_MOST, "%.*s", (int)(at - name), name);
+		snprintf(cached, NAME_MOST, "%.*s", (int)(at - name), name);
 	else
-		snprintf(twin, NAME_MOST, "%s@kv", name);
-	while (e->name && strcmp(e->name, twin) != 0)
+		snprintf(cached, NAME_MOST, "%s@kv", name);
+	while (e->name && strcmp(e->name, cached) != 0)
 		e++;
 	return e->name != NULL;
 }
@@ -63,18 +63,18 @@ generate_run(const char *command, const struct models *models,
 	struct sl_graph *graph, *other = NULL;
 	struct sl_generation *found;
 	struct sl_error err;
-	char twin[NAME_MOST];
+	char cached[NAME_MOST];
 	int code;
 
 	check(command, sizes, models->n);
 	if (models->n == 2)
 		second = models->names[1];
-	else if (twin_name(twin, name))
-		second = twin;
+	else if (cached_name(cached, name))
+		second = cached;
 	graph = model_open(command, name, how.seed);
 	if (second)
 		other = model_open(command, second, how.seed);
-	how.twin = other;
+	how.cached = other;
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(output->quiet);
 	how.progress_ctx = (void *)(uintptr_t)name;

@@ -15,7 +15,7 @@ struct known_profile {
 	struct sl_profile profile;
 	struct sl_operation operations[3];
 	struct sl_trace_iteration iterations[4];
-	struct sl_trace_mark marks[4][4];
+	struct sl_trace_event events[4][4];
 	struct sl_memory_moment moments[3];
 };
 
@@ -25,16 +25,16 @@ known_pass(struct known_profile *k, size_t i, enum sl_kept why, double scale)
 	const double at[] = {1000, 5000, 8000, 9500};
 
 	for (size_t m = 0; m < 4; m++) {
-		k->marks[i][m].operation = m < 3 ? m : SIZE_MAX;
-		k->marks[i][m].start_ns = at[m] * scale;
+		k->events[i][m].operation = m < 3 ? m : SIZE_MAX;
+		k->events[i][m].start_ns = at[m] * scale;
 	}
 	k->iterations[i] = (struct sl_trace_iteration){
 		.why = why,
 		.nth = i,
 		.start_ns = 1e6 * (double)i,
 		.wall_ns = 10000 * scale,
-		.marks = k->marks[i],
-		.n_marks = 4,
+		.events = k->events[i],
+		.n_events = 4,
 	};
 }
 

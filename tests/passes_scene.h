@@ -131,11 +131,11 @@ check_kept(const struct sl__passes *p, const struct sl__kept_pass *kept)
 {
 	uint64_t before = kept->begin;
 
-	assert_int_equal(kept->tape.n_marks, p->n_steps + 1);
+	assert_int_equal(kept->events.n_stamps, p->n_steps + 1);
 	assert_true(kept->nth < n_taken(p));
 	assert_true(kept->begin >= p->origin);
 	for (size_t i = 0; i <= p->n_steps; i++) {
-		const struct sl__tape_mark *m = &kept->tape.marks[i];
+		const struct sl__timestamp *m = &kept->events.stamps[i];
 
 		assert_int_equal(m->step, i < p->n_steps ? i : SL__NONE);
 		assert_true(m->ticks >= before);

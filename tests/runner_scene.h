@@ -17,7 +17,7 @@ enum { ARMS = 3, SLOTS_MOST = 4096 };
 
 struct scene {
 	struct scripted_instruments script;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner;
 	struct sl__phase phase;
 	size_t order[ARMS];

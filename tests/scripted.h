@@ -49,7 +49,7 @@ scripted_now(void *ctx)
 struct scripted_instruments {
 	struct scripted_time time;
 	struct sl_clock clock;
-	struct sl__watch_source source;
+	struct sl__monitor_source source;
 	struct sl__instruments with;
 	uint64_t disturbed, stolen;
 	size_t n_reads, n_system_reads;
@@ -94,7 +94,7 @@ script_instruments(struct scripted_instruments *s, uint64_t reading_ns)
 	s->source.read_system = scripted_system;
 	s->source.ctx = s;
 	s->with.clock = &s->clock;
-	s->with.watch = &s->source;
+	s->with.monitor = &s->source;
 }
 
 /* These, an interrupt that the scripted time may set, and who is told. */

@@ -17,7 +17,7 @@ static const char letters[N_PROGRAMS + 1] = "aSpcZbTqdYs";
 
 struct scene {
 	struct scripted_instruments script;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl_command commands[COMMANDS];
 	struct sl__executable programs[N_PROGRAMS];
 	struct sl__command_table table;
@@ -116,10 +116,10 @@ try_rounds(struct scene *s, struct sl_error *err)
 						  .table = &s->table,
 						  .launch = launch,
 						  .launch_ctx = s,
-						  .watch = &s->watch,
+						  .monitor = &s->monitor,
 						  .clock = &s->script.clock};
 
-	sl__watch_open(&s->watch, &s->script.with);
+	sl__monitor_open(&s->monitor, &s->script.with);
 	return sl__command_rounds_take(&s->rounds, &with, &s->arena, err);
 }
 
@@ -243,7 +243,7 @@ disturbed_rounds_do_not_count(void **state)
 	take(&s, SL_STOP_RUNS, 20);
 	assert_int_equal(s.rounds.arms.n_disturbed, 2);
 	assert_int_equal(s.rounds.arms.n_left_out, 2);
-	sl__watch_close(&s.watch, &noise);
+	sl__monitor_close(&s.monitor, &noise);
 	assert_int_equal(noise.n_slots, 40);
 	assert_int_equal(noise.n_disturbed, 2);
 }

@@ -48,23 +48,23 @@ disturbances_are_told_apart(void **state)
 	struct sl__covariates moved = {2000, 50, 3, 1};
 	struct sl__covariates delayed = {2000, 50 + 1100, 3, 0};
 	struct sl__covariates hardly = {2000, 50 + 900, 3, 0};
-	struct sl__watch watch = {.schedstat_fd = -1};
+	struct sl__monitor monitor = {.schedstat_fd = -1};
 
 	(void)state;
 	/* Over 100,000 ns, 1 % of waiting is 1,000. */
-	assert_false(sl__watch_slot(&watch, &calm, &calm, 100000));
-	assert_true(sl__watch_slot(&watch, &calm, &preempted, 100000));
-	assert_true(sl__watch_slot(&watch, &calm, &moved, 100000));
-	assert_true(sl__watch_slot(&watch, &calm, &delayed, 100000));
-	assert_false(sl__watch_slot(&watch, &calm, &hardly, 100000));
-	assert_int_equal(watch.n_slots, 5);
-	assert_int_equal(watch.n_disturbed, 3);
-	assert_int_equal(watch.n_migrations, 1);
-	assert_int_equal(watch.n_involuntary, 1);
-	assert_int_equal(watch.run_delay_ns, 2000);
+	assert_false(sl__monitor_slot(&monitor, &calm, &calm, 100000));
+	assert_true(sl__monitor_slot(&monitor, &calm, &preempted, 100000));
+	assert_true(sl__monitor_slot(&monitor, &calm, &moved, 100000));
+	assert_true(sl__monitor_slot(&monitor, &calm, &delayed, 100000));
+	assert_false(sl__monitor_slot(&monitor, &calm, &hardly, 100000));
+	assert_int_equal(monitor.n_slots, 5);
+	assert_int_equal(monitor.n_disturbed, 3);
+	assert_int_equal(monitor.n_migrations, 1);
+	assert_int_equal(monitor.n_involuntary, 1);
+	assert_int_equal(monitor.run_delay_ns, 2000);
 	/* A command is preempted when it starts; a tenth of waiting counts. */
-	assert_false(sl__watch_child(&watch, 2, 9000, 100000));
-	assert_true(sl__watch_child(&watch, 0, 11000, 100000));
+	assert_false(sl__monitor_child(&monitor, 2, 9000, 100000));
+	assert_true(sl__monitor_child(&monitor, 0, 11000, 100000));
 }
 
 static void
@@ -72,12 +72,13 @@ own_cpu_time_is_taken_off(void **state)
 {
 	struct sl__covariates before = {.cpu_ns = 1000};
 	struct sl__covariates after = {.cpu_ns = 11000};
-	struct sl__watch watch = {.empty_cpu_ns = 500};
+	struct sl__monitor monitor = {.empty_cpu_ns = 500};
 
 	(void)state;
-	assert_near(sl__watch_cpu_ns(&watch, &before, &after, 10, 25),
+	assert_near(sl__monitor_cpu_ns(&monitor, &before, &after, 10, 25),
 		    10000 - 500 - 10 * 2 * 25, 1e-9);
-	assert_near(sl__watch_cpu_ns(&watch, &before, &after, 1000, 25), 0, 0);
+	assert_near(sl__monitor_cpu_ns(&monitor, &before, &after, 1000, 25), 0,
+		    0);
 }
 
 static void
@@ -88,38 +89,38 @@ inner_measurements_are_added(void **state)
 				 .involuntary_switches = {3, NULL},
 				 .migrations = {1, NULL},
 				 .run_delay_share = {0.25, NULL}};
-	struct sl__watch watch = {.n_slots = 5};
+	struct sl__monitor monitor = {.n_slots = 5};
 
 	(void)state;
-	sl__watch_add(&watch, &inner, 2);
-	assert_int_equal(watch.n_slots, 15);
-	assert_int_equal(watch.n_disturbed, 2);
-	assert_int_equal(watch.n_involuntary, 3);
-	assert_int_equal(watch.run_delay_ns, 500000000);
+	sl__monitor_add(&monitor, &inner, 2);
+	assert_int_equal(monitor.n_slots, 15);
+	assert_int_equal(monitor.n_disturbed, 2);
+	assert_int_equal(monitor.n_involuntary, 3);
+	assert_int_equal(monitor.run_delay_ns, 500000000);
 	inner.run_delay_share.value = (double)NAN;
 	inner.run_delay_share.absent = "no schedstat";
-	sl__watch_add(&watch, &inner, 2);
-	assert_int_equal(watch.run_delay_ns, 500000000);
+	sl__monitor_add(&monitor, &inner, 2);
+	assert_int_equal(monitor.run_delay_ns, 500000000);
 }
 
 static void
 readings_only_grow(void **state)
 {
 	struct sl__covariates before, after;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl_noise noise;
 
 	(void)state;
-	sl__watch_open(&watch, NULL);
-	sl__watch_before(&watch, &before);
+	sl__monitor_open(&monitor, NULL);
+	sl__monitor_before(&monitor, &before);
 	for (int i = 0; i < 300; i++)
-		sl__watch_probe(&watch);
-	sl__watch_after(&watch, &after);
+		sl__monitor_probe(&monitor);
+	sl__monitor_after(&monitor, &after);
 	assert_true(after.cpu_ns > before.cpu_ns);
 	assert_true(after.n_involuntary >= before.n_involuntary);
 	assert_true(after.run_delay_ns >= before.run_delay_ns);
-	assert_true(watch.n_probes <= 256);
-	sl__watch_close(&watch, &noise);
+	assert_true(monitor.n_probes <= 256);
+	sl__monitor_close(&monitor, &noise);
 	assert_true(noise.frequency_drift.value >= 0);
 	assert_null(noise.frequency_drift.absent);
 	assert_true(noise.steal_share.absent || noise.steal_share.value >= 0);

@@ -8,7 +8,7 @@
 #include "graph_text.h"
 #include "plan_input.h"
 #include "base/thread.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 
 /* Three steps of one node each. */
 static const char chain[] = "opset 13\n"

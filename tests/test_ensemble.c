@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "stats/ensemble.h"
 #include "stats/sign_test.h"
-#include "weather.h"
+#include "simulated_noise.h"
 
 enum { N_LAYERS = 20, N_MEMBERS = 3, CAP = 400 };
 enum { WALL, CPU, LAYERS };
@@ -22,7 +22,7 @@ struct run {
 };
 
 static void
-start(struct run *r, enum weather weather, uint64_t seed, double margin)
+start(struct run *r, enum noise_kind noise_kind, uint64_t seed, double margin)
 {
 	struct sl__ensemble_options how = {.n_members = N_MEMBERS,
 					   .margin = margin,
@@ -30,13 +30,13 @@ start(struct run *r, enum weather weather, uint64_t seed, double margin)
 					   .coin = &r->m.rng};
 
 	memset(r, 0, sizeof(*r));
-	machine_init(&r->m, weather, seed);
+	machine_init(&r->m, noise_kind, seed);
 	sl__ensemble_init(&r->e, &how, r->storage, CAP);
 	for (int k = 0; k < N_LAYERS; k++)
 		r->slowdown[k] = 1;
 }
 
-/* Layers of one pass one after the other, so that weather hits some. */
+/* Layers of one pass one after the other, so that noise_kind hits some. */
 static void
 take_pass(struct run *r, double *layers)
 {
@@ -227,8 +227,8 @@ the_evidence_is_the_average(void **state)
 static void
 identical_models_are_seldom_called_different(void **state)
 {
-	static const enum weather all[] = {LINEAR_DRIFT, RANDOM_WALK, BURSTS,
-					   AUTOREGRESSIVE};
+	static const enum noise_kind all[] = {LINEAR_DRIFT, RANDOM_WALK, BURSTS,
+					      AUTOREGRESSIVE};
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {

@@ -8,11 +8,11 @@
 enum { PROMPT = 5, TOKENS = 4 };
 
 static struct sl_generate_options
-short_loop(const struct sl_graph *twin)
+short_loop(const struct sl_graph *cached)
 {
 	return (struct sl_generate_options){
 		.struct_size = sizeof(struct sl_generate_options),
-		.twin = twin,
+		.cached = cached,
 		.prompt = PROMPT,
 		.n_tokens = TOKENS,
 		.n_rounds = 3,
@@ -261,7 +261,7 @@ test_no_decoder(void **state)
 	assert_int_equal(sl_graph_open(&mlp, "mlp:8-4", NULL, NULL), SL_OK);
 	assert_fails(mlp, &how, SL_E_USAGE, "no input takes tokens");
 	assert_fails(both, &how, SL_E_USAGE, "no attention here is causal");
-	how.twin = plain;
+	how.cached = plain;
 	assert_fails(plain, &how, SL_E_USAGE, "these both have none");
 	sl_graph_free(mlp);
 	sl_graph_free(both);

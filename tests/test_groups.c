@@ -99,9 +99,10 @@ ties(void **state)
 static void
 timelines(void **state)
 {
-	struct sl__tape_mark marks[] = {{1010, 0}, {1110, 1}, {1150, SL__NONE}};
+	struct sl__timestamp stamps[] = {
+		{1010, 0}, {1110, 1}, {1150, SL__NONE}};
 	struct sl__kept_pass kept = {
-		{.marks = marks, .n_marks = 3, .cap = 3}, 1000, 1160, 4};
+		{.stamps = stamps, .n_stamps = 3, .cap = 3}, 1000, 1160, 4};
 	struct sl__passes passes = {.ticks_per_ns = 2,
 				    .n_recorded = 9,
 				    .kept.first = kept,
@@ -127,12 +128,12 @@ timelines(void **state)
 
 		assert_near(it->start_ns, 100, 0);
 		assert_near(it->wall_ns, 80, 0);
-		assert_int_equal(it->n_marks, 3);
-		assert_near(it->marks[0].start_ns, 5, 0);
-		assert_near(it->marks[1].start_ns, 55, 0);
-		assert_near(it->marks[2].start_ns, 75, 0);
-		assert_int_equal(it->marks[1].operation, 1);
-		assert_true(it->marks[2].operation == SIZE_MAX);
+		assert_int_equal(it->n_events, 3);
+		assert_near(it->events[0].start_ns, 5, 0);
+		assert_near(it->events[1].start_ns, 55, 0);
+		assert_near(it->events[2].start_ns, 75, 0);
+		assert_int_equal(it->events[1].operation, 1);
+		assert_true(it->events[2].operation == SIZE_MAX);
 	}
 	passes.n_recorded = 0;
 	assert_int_equal(sl__timelines_of(&out, &passes, &arena, &err), SL_OK);

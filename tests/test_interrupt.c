@@ -5,7 +5,7 @@
  * leaks, and the next run is like any other.
  */
 #include "interrupting.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "planned_graph.h"
 
 /* Requests that may still come after the flag is set: those of one node. */
@@ -128,12 +128,12 @@ static enum sl_status
 run_in_way(struct sl_plan *plan, int way)
 {
 	const struct sl_hooks hooks = {.before = ignore_step};
-	struct sl__tape_mark marks[8];
-	struct sl__tape tape = {.marks = marks, .cap = 8};
+	struct sl__timestamp stamps[8];
+	struct sl__event_buffer events = {.stamps = stamps, .cap = 8};
 	enum sl_status rc;
 
 	if (way == 1)
-		return sl__plan_record(plan, &tape, NULL);
+		return sl__plan_record(plan, &events, NULL);
 	sl_plan_set_hooks(plan, way == 2 ? &hooks : NULL);
 	rc = sl_plan_run(plan, NULL);
 	sl_plan_set_hooks(plan, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kept_passes.c - which passes are kept, of tapes that are made up. */
+/* test_kept_passes.c - which passes are kept, of events that are made up. */
 #include "harness.h"
 #include "result/kept_passes.h"
 #include "base/rng.h"
@@ -9,7 +9,7 @@ enum { N_STEPS = 3, N_MOST = 20000 };
 /* Passes of so many ticks, one after the other. */
 struct made {
 	struct sl__arena arena;
-	struct sl__kept_iterations prober;
+	struct sl__kept_iterations kept;
 	uint64_t took[N_MOST];
 	size_t n;
 };
@@ -18,27 +18,27 @@ struct made {
 static void
 add(struct made *m, uint64_t took)
 {
-	struct sl__tape_mark marks[N_STEPS + 1];
-	struct sl__tape tape = {
-		.marks = marks, .n_marks = N_STEPS + 1, .cap = N_STEPS + 1};
+	struct sl__timestamp stamps[N_STEPS + 1];
+	struct sl__event_buffer events = {
+		.stamps = stamps, .n_stamps = N_STEPS + 1, .cap = N_STEPS + 1};
 	uint64_t begin = 1000000 * (uint64_t)m->n;
 
 	assert_true(m->n < N_MOST);
 	for (uint32_t i = 0; i <= N_STEPS; i++)
-		marks[i] = (struct sl__tape_mark){begin + took * i / N_STEPS,
-						  i < N_STEPS ? i : SL__NONE};
+		stamps[i] = (struct sl__timestamp){begin + took * i / N_STEPS,
+						   i < N_STEPS ? i : SL__NONE};
 	m->took[m->n++] = took;
-	sl__kept_add(&m->prober, &tape, begin, begin + took);
-	memset(marks, 0xff, sizeof(marks));
+	sl__kept_add(&m->kept, &events, begin, begin + took);
+	memset(stamps, 0xff, sizeof(stamps));
 }
 
 static void
-open_prober(struct made *m, size_t n_slowest)
+open_kept(struct made *m, size_t n_slowest)
 {
 	sl__arena_init(&m->arena, NULL);
 	m->n = 0;
-	assert_int_equal(
-		sl__kept_init(&m->prober, N_STEPS, n_slowest, &m->arena), 0);
+	assert_int_equal(sl__kept_init(&m->kept, N_STEPS, n_slowest, &m->arena),
+			 0);
 }
 
 /* What is kept is the nth pass, all of it. */
@@ -50,11 +50,11 @@ check_whole(const struct made *m, const struct sl__kept_pass *kept)
 	assert_true(kept->nth < m->n);
 	assert_true(kept->begin == begin);
 	assert_true(kept->end - kept->begin == m->took[kept->nth]);
-	assert_int_equal(kept->tape.n_marks, N_STEPS + 1);
+	assert_int_equal(kept->events.n_stamps, N_STEPS + 1);
 	for (uint32_t i = 0; i <= N_STEPS; i++) {
-		assert_int_equal(kept->tape.marks[i].step,
+		assert_int_equal(kept->events.stamps[i].step,
 				 i < N_STEPS ? i : SL__NONE);
-		assert_true(kept->tape.marks[i].ticks ==
+		assert_true(kept->events.stamps[i].ticks ==
 			    begin + m->took[kept->nth] * i / N_STEPS);
 	}
 }
@@ -114,12 +114,12 @@ is_near_the_median(void **state)
 		for (size_t k = 0; k < 8; k++) {
 			double faster, slower;
 
-			open_prober(&m, 0);
+			open_kept(&m, 0);
 			for (size_t i = 0; i < lengths[k]; i++)
 				add(&m, pattern(kind, i, lengths[k], &rng));
-			sl__kept_settle(&m.prober);
-			check_whole(&m, &m.prober.median);
-			ranks(&m, &m.prober.median, &faster, &slower);
+			sl__kept_settle(&m.kept);
+			check_whole(&m, &m.kept.median);
+			ranks(&m, &m.kept.median, &faster, &slower);
 			if (faster > 0.6 || slower > 0.6)
 				fail_msg("kind %d of %zu: %g are faster, %g "
 					 "slower",
@@ -138,18 +138,18 @@ keeps_slowest(void **state)
 
 	(void)state;
 	sl__rng_init(&rng, 11);
-	open_prober(&m, 5);
+	open_kept(&m, 5);
 	for (size_t i = 0; i < 3000; i++)
 		add(&m, 1000 + 7 * (uint64_t)(i * 1103 % 3000));
-	sl__kept_settle(&m.prober);
-	assert_int_equal(m.prober.n_slow, 5);
+	sl__kept_settle(&m.kept);
+	assert_int_equal(m.kept.n_slow, 5);
 	for (size_t i = 0; i < 5; i++) {
-		check_whole(&m, &m.prober.slow[i]);
-		assert_true(m.took[m.prober.slow[i].nth] ==
+		check_whole(&m, &m.kept.slow[i]);
+		assert_true(m.took[m.kept.slow[i].nth] ==
 			    1000 + 7 * (2999 - i));
 	}
-	check_whole(&m, &m.prober.first);
-	assert_int_equal(m.prober.first.nth, 0);
+	check_whole(&m, &m.kept.first);
+	assert_int_equal(m.kept.first.nth, 0);
 	sl__arena_release(&m.arena);
 }
 
@@ -160,18 +160,18 @@ keeps_what_there_is(void **state)
 	static struct made m;
 
 	(void)state;
-	open_prober(&m, 8);
-	sl__kept_settle(&m.prober);
-	assert_int_equal(m.prober.n_slow, 0);
-	assert_int_equal(m.prober.median.tape.n_marks, 0);
+	open_kept(&m, 8);
+	sl__kept_settle(&m.kept);
+	assert_int_equal(m.kept.n_slow, 0);
+	assert_int_equal(m.kept.median.events.n_stamps, 0);
 	add(&m, 300);
 	add(&m, 100);
 	add(&m, 200);
-	sl__kept_settle(&m.prober);
-	assert_int_equal(m.prober.n_slow, 3);
-	assert_int_equal(m.prober.median.nth, 2);
-	assert_int_equal(m.prober.slow[0].nth, 0);
-	assert_int_equal(m.prober.slow[2].nth, 1);
+	sl__kept_settle(&m.kept);
+	assert_int_equal(m.kept.n_slow, 3);
+	assert_int_equal(m.kept.median.nth, 2);
+	assert_int_equal(m.kept.slow[0].nth, 0);
+	assert_int_equal(m.kept.slow[2].nth, 1);
 	sl__arena_release(&m.arena);
 }
 

@@ -11,7 +11,11 @@
 #include "scripted.h"
 #include "driver/overhead.h"
 
-enum { READING_NS = 1000, ARMS = SL_N_WATCHINGS + 1, CALIBRATION = 64 * 65 };
+enum {
+	READING_NS = 1000,
+	ARMS = SL_N_INSTRUMENTATIONS + 1,
+	CALIBRATION = 64 * 65
+};
 
 static enum sl_status
 try_study(struct sl_overhead_study **out, struct scripted_instruments *script,
@@ -54,20 +58,22 @@ test_rounds_and_events(void **state)
 	assert_int_equal(s->stopped_by, SL_STOP_RUNS);
 	assert_near(s->bare_ns.value, READING_NS, 0);
 	assert_true(s->n_steps > 0);
-	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++) {
 		const struct sl_overhead_row *r = &s->rows[w];
-		size_t n = w <= SL_WATCHING_RESOURCES ? 1
-			   : w == SL_WATCHING_MARKS   ? s->n_steps + 1
-						      : 2 * s->n_steps;
+		size_t n = w <= SL_INSTRUMENTATION_RESOURCES ? 1
+			   : w == SL_INSTRUMENTATION_TIMESTAMPS
+				   ? s->n_steps + 1
+				   : 2 * s->n_steps;
 
-		assert_int_equal(r->watching, w);
+		assert_int_equal(r->instrumentation, w);
 		assert_int_equal(r->n_events, n);
 		assert_int_equal(r->extra_ns.n, 20);
 		assert_near(r->event_ns,
-			    w == SL_WATCHING_MARKS ? READING_NS : 0, 0);
+			    w == SL_INSTRUMENTATION_TIMESTAMPS ? READING_NS : 0,
+			    0);
 		assert_near(r->share * s->bare_ns.value, r->extra_ns.value, 0);
 		/* The class follows from the bounds. */
-		assert_int_equal(r->fitness, w == SL_WATCHING_MARKS
+		assert_int_equal(r->fitness, w == SL_INSTRUMENTATION_TIMESTAMPS
 						     ? SL_FITNESS_INVESTIGATION
 						     : SL_FITNESS_ALWAYS);
 	}
@@ -82,7 +88,7 @@ test_too_few_rounds(void **state)
 
 	(void)state;
 	assert_int_equal(s->n_rounds, 3);
-	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++) {
 		assert_true(s->rows[w].extra_ns.needs_n > 3);
 		assert_int_equal(s->rows[w].fitness, SL_FITNESS_UNKNOWN);
 	}
@@ -182,7 +188,7 @@ test_disturbed_round(void **state)
 		assert_true(s->elapsed_s > SLOW_NS / 1e9);
 		assert_int_equal(s->n_rounds, 9);
 		assert_near(s->bare_ns.value, calm->bare_ns.value, 0);
-		for (int w = 0; w < SL_N_WATCHINGS; w++)
+		for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++)
 			assert_near(s->rows[w].extra_ns.value,
 				    calm->rows[w].extra_ns.value, 0);
 		sl_overhead_study_free(s);
@@ -206,7 +212,7 @@ test_real_time(void **state)
 	    sl_study_overhead(&s, graph, &how, &err))
 		fail_msg("%s", err.text);
 	assert_true(s->bare_ns.value > 0);
-	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++) {
 		const struct sl_overhead_row *r = &s->rows[w];
 		double lo = r->extra_ns.lo / s->bare_ns.value;
 		double hi = r->extra_ns.hi / s->bare_ns.value;
@@ -227,9 +233,11 @@ static void
 test_words(void **state)
 {
 	(void)state;
-	assert_string_equal(sl_watching_text(SL_WATCHING_MARKS),
-			    "marks between steps");
-	assert_string_equal(sl_watching_text((enum sl_watching)99), "none");
+	assert_string_equal(
+		sl_instrumentation_text(SL_INSTRUMENTATION_TIMESTAMPS),
+		"marks between steps");
+	assert_string_equal(
+		sl_instrumentation_text((enum sl_instrumentation)99), "none");
 	assert_string_equal(sl_fitness_text(SL_FITNESS_INVESTIGATION),
 			    "investigation only");
 	assert_string_equal(sl_fitness_text((enum sl_fitness)99), "unknown");

@@ -9,7 +9,7 @@
 #include "harness.h"
 #include "stats/paired_test.h"
 #include "stats/sign_test.h"
-#include "weather.h"
+#include "simulated_noise.h"
 
 enum { N_ROUNDS = 300 };
 
@@ -155,13 +155,13 @@ identical_sides_are_seldom_called_different(void **state)
 
 /* Whether the interval held 'ratio' at each of 30 looks. */
 static int
-covers_throughout(enum weather weather, uint64_t seed, double ratio)
+covers_throughout(enum noise_kind noise_kind, uint64_t seed, double ratio)
 {
 	double storage[N_ROUNDS], scratch[N_ROUNDS];
 	struct sl__paired_test d;
 	struct machine m;
 
-	machine_init(&m, weather, seed);
+	machine_init(&m, noise_kind, seed);
 	sl__paired_test_init(&d, storage, N_ROUNDS, 0, .05, &m.rng);
 	while (d.n < N_ROUNDS) {
 		struct sl_estimate e;
@@ -184,8 +184,8 @@ the_interval_covers_under_drift(void **state)
 
 		for (uint64_t run = 0; run < 1000; run++)
 			n_covered += (size_t)covers_throughout(
-				(enum weather)w, 5000 + run, 1.03);
-		print_message("weather %d: %zu of 1000 runs covered at all "
+				(enum noise_kind)w, 5000 + run, 1.03);
+		print_message("noise_kind %d: %zu of 1000 runs covered at all "
 			      "30 looks\n",
 			      w, n_covered);
 		assert_true(n_covered >= 950);

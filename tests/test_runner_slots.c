@@ -80,11 +80,11 @@ progress_may_be_told_before_each_slot(void **state)
 }
 
 static void
-watch_slots(struct scene *s, uint64_t disturbed)
+monitor_slots(struct scene *s, uint64_t disturbed)
 {
 	s->script.disturbed = disturbed;
-	sl__watch_open(&s->watch, &s->script.with);
-	s->runner.watch = &s->watch;
+	sl__monitor_open(&s->monitor, &s->script.with);
+	s->runner.monitor = &s->monitor;
 }
 
 /* A slot of the second round and one of the fifth are hit, and all from the
@@ -97,7 +97,7 @@ disturbed_rounds_are_told_and_left_out(void **state)
 
 	(void)state;
 	set_scene(&s);
-	watch_slots(&s, 1u << 4 | 1u << 13 | ~0ull << 30);
+	monitor_slots(&s, 1u << 4 | 1u << 13 | ~0ull << 30);
 	s.phase.n_rounds = 21;
 	s.phase.finish = finish;
 	take(&s);
@@ -120,7 +120,7 @@ disturbed_rounds_are_told_and_left_out(void **state)
 		assert_true(s.taken[i].took_ns == 3000000);
 	}
 	assert_int_equal(s.runner.n_disturbed, 13);
-	sl__watch_close(&s.watch, &noise);
+	sl__monitor_close(&s.monitor, &noise);
 	assert_int_equal(noise.n_slots, 63);
 	assert_int_equal(noise.n_disturbed, 35);
 	assert_near(noise.involuntary_switches.value, 35, 0);
@@ -142,7 +142,7 @@ an_arm_may_know_better(void **state)
 
 	(void)state;
 	set_scene(&s);
-	watch_slots(&s, ~0ull);
+	monitor_slots(&s, ~0ull);
 	s.phase.finish = overrule;
 	take(&s);
 	for (size_t i = 0; i < s.n_taken; i++) {

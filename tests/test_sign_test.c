@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "stats/sign_test.h"
 #include "base/rng.h"
-#include "weather.h"
+#include "simulated_noise.h"
 
 enum { N_PARTS = 20 };
 

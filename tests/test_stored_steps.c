@@ -24,7 +24,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	const struct skipped *s = ctx;
 
 	if (i < s->first || i >= s->end)
-		return sl__guide_step(p, i, err);
+		return sl__run_step(p, i, err);
 	sl__stored_put(s->stored, i);
 	return SL_OK;
 }
@@ -101,12 +101,13 @@ check_plan(struct sl_plan *plan)
 	compare_outputs(plan, expected);
 	for (size_t i = 0; i <= stored.n_steps; i++) {
 		struct skipped s = {&stored, i, i + 1};
-		struct sl__guide guide = {around, &s};
+		struct sl__interceptor interceptor = {around, &s};
 
 		if (i == stored.n_steps)
 			s.first = 0;
 		spoil(plan->current);
-		assert_int_equal(sl__plan_guide(plan, &guide, &err), SL_OK);
+		assert_int_equal(sl__plan_intercept(plan, &interceptor, &err),
+				 SL_OK);
 		compare_outputs(plan, expected);
 	}
 	spoil(plan->current);

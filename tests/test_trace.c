@@ -154,7 +154,7 @@ slices_nest(void **state)
 	known_profile(&k);
 	for (size_t i = 0; i < 4; i++) {
 		for (size_t m = 0; m < 4; m++)
-			k.marks[i][m].start_ns = 10.4999 + 3.3333 * (double)m;
+			k.events[i][m].start_ns = 10.4999 + 3.3333 * (double)m;
 		k.iterations[i].wall_ns = 20.4;
 	}
 	json = trace(&k.profile, 0);

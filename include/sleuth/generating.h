@@ -116,7 +116,7 @@ struct sl_generate_options {
 	size_t struct_size;
 	const struct sl_plan_options *plan; /* of its sizes, the batch counts;
 					       NULL: defaults */
-	const struct sl_graph *twin;        /* the same model with a cache where
+	const struct sl_graph *cached;      /* the same model with a cache where
 					'graph' has none, or without; NULL */
 	int64_t prompt;                     /* tokens; default 32 */
 	int64_t n_tokens; /* to be generated, 1 to 1,000,000 */

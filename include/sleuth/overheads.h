@@ -10,17 +10,18 @@ extern "C" {
 #endif
 
 /* Ways to watch a run, each with more detail than the one before. */
-enum sl_watching {
-	SL_WATCHING_SCOPE = 0, /* a scope around each pass */
-	SL_WATCHING_RESOURCES, /* one with CPU time, faults and memory */
-	SL_WATCHING_MARKS,     /* one reading of the clock between steps */
-	SL_WATCHING_HOOKS,     /* the user's hooks, around each step */
-	SL_WATCHING_SCOPES     /* hooks that open a scope for each step */
+enum sl_instrumentation {
+	SL_INSTRUMENTATION_SCOPE = 0, /* a scope around each pass */
+	SL_INSTRUMENTATION_RESOURCES, /* one with CPU time, faults and memory */
+	SL_INSTRUMENTATION_TIMESTAMPS, /* one reading of the clock between steps */
+	SL_INSTRUMENTATION_HOOKS,      /* the user's hooks, around each step */
+	SL_INSTRUMENTATION_SCOPES /* hooks that open a scope for each step */
 };
-enum { SL_N_WATCHINGS = SL_WATCHING_SCOPES + 1 };
+enum { SL_N_INSTRUMENTATIONS = SL_INSTRUMENTATION_SCOPES + 1 };
 
 /* "scope around a pass", ...; never NULL. */
-SL_API const char *sl_watching_text(enum sl_watching watching);
+SL_API const char *
+sl_instrumentation_text(enum sl_instrumentation instrumentation);
 
 /* What a way to watch is fit for, by the bounds of what it costs. */
 enum sl_fitness {
@@ -34,7 +35,7 @@ enum sl_fitness {
 SL_API const char *sl_fitness_text(enum sl_fitness fitness);
 
 struct sl_overhead_row {
-	enum sl_watching watching;
+	enum sl_instrumentation instrumentation;
 	size_t n_events;             /* a pass: readings, calls of hooks */
 	struct sl_estimate extra_ns; /* a pass, watched minus bare, median of
 					rounds; may be below 0 by noise */
@@ -48,7 +49,7 @@ struct sl_overhead_study {
 	size_t n_steps, n_rounds;
 	int n_threads;
 	struct sl_estimate bare_ns; /* median of a pass */
-	struct sl_overhead_row rows[SL_N_WATCHINGS];
+	struct sl_overhead_row rows[SL_N_INSTRUMENTATIONS];
 	double elapsed_s;
 	enum sl_stop stopped_by;
 	uint64_t seed;

@@ -412,7 +412,7 @@ struct sl_advice {
 };
 
 /* A moment of one iteration, for traces. */
-struct sl_trace_mark {
+struct sl_trace_event {
 	size_t operation; /* SIZE_MAX: the end */
 	double start_ns;  /* since the iteration began */
 };
@@ -425,8 +425,8 @@ struct sl_trace_iteration {
 	size_t nth;      /* iteration, recorded ones counted from 0 */
 	double start_ns; /* since the first recorded one */
 	double wall_ns;
-	const struct sl_trace_mark *marks;
-	size_t n_marks;
+	const struct sl_trace_event *events;
+	size_t n_events;
 };
 
 enum sl_profile_flags {

@@ -26,7 +26,7 @@ struct bench {
 	struct sl__arena *arena;
 	struct sl__command_table table;
 	struct sl__launcher launcher;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__command_rounds rounds;
 };
 
@@ -239,16 +239,16 @@ run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 							.table = &b->table,
 							.launch = launch,
 							.launch_ctx = b,
-							.watch = &b->watch};
+							.monitor = &b->monitor};
 	enum sl_status rc = open_launcher(b, err);
 
 	if (rc)
 		return rc;
-	sl__watch_open(&b->watch, NULL);
+	sl__monitor_open(&b->monitor, NULL);
 	rc = sl__command_rounds_take(&b->rounds, &with, b->arena, err);
 	/* The launcher's children count as ours only when it is gone. */
 	sl__launcher_close(&b->launcher);
-	sl__watch_close(&b->watch, &out->noise);
+	sl__monitor_close(&b->monitor, &out->noise);
 	return rc ? rc : conclude(b, out, err);
 }
 

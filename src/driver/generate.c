@@ -96,12 +96,12 @@ static enum sl_status
 open_loops(struct generator *g, const struct sl_graph *graph,
 	   struct sl_error *err)
 {
-	const struct sl_graph *twin = g->how.twin;
+	const struct sl_graph *cached = g->how.cached;
 	enum sl_status rc = open_loop(g, graph, err);
 
-	if (!rc && twin)
-		rc = sl__within(err, open_loop(g, twin, err), twin->name);
-	if (rc || !twin)
+	if (!rc && cached)
+		rc = sl__within(err, open_loop(g, cached, err), cached->name);
+	if (rc || !cached)
 		return rc;
 	if (g->loops[0].decoder.has_cache == g->loops[1].decoder.has_cache)
 		return sl__fail(err, SL_E_USAGE,

@@ -22,7 +22,7 @@ enum {
 	ROUNDS_WARMUP = 2,
 	ROUNDS_LEAST = 8,
 	ROUNDS_MOST = 8192,
-	BARE = SL_N_WATCHINGS,
+	BARE = SL_N_INSTRUMENTATIONS,
 	N_ARMS
 };
 
@@ -33,23 +33,25 @@ struct student {
 	struct sl__runner runner;
 	struct sl__ticker ticker;
 	size_t order[N_ARMS];
-	struct sl__tape tape;
+	struct sl__event_buffer events;
 	double ns[N_ARMS]; /* of this round */
 	double *bare_ns, *sorted;
-	double *extra_ns[SL_N_WATCHINGS];
+	double *extra_ns[SL_N_INSTRUMENTATIONS];
 	size_t n;
-	struct sl_scope open; /* of a step, under SL_WATCHING_SCOPES */
+	struct sl_scope open; /* of a step, under SL_INSTRUMENTATION_SCOPES */
 };
 
 const char *
-sl_watching_text(enum sl_watching watching)
+sl_instrumentation_text(enum sl_instrumentation instrumentation)
 {
-	static const char *const words[SL_N_WATCHINGS] = {
+	static const char *const words[SL_N_INSTRUMENTATIONS] = {
 		"scope around a pass", "scope with resources",
 		"marks between steps", "hooks around steps",
 		"scope for each step"};
 
-	return (unsigned)watching < SL_N_WATCHINGS ? words[watching] : "none";
+	return (unsigned)instrumentation < SL_N_INSTRUMENTATIONS
+		       ? words[instrumentation]
+		       : "none";
 }
 
 const char *
@@ -120,15 +122,15 @@ static enum sl_status
 run_watched(struct student *s, size_t way, struct sl_error *err)
 {
 	switch (way) {
-	case SL_WATCHING_SCOPE:
+	case SL_INSTRUMENTATION_SCOPE:
 		return run_in_scope(s, 0, err);
-	case SL_WATCHING_RESOURCES:
+	case SL_INSTRUMENTATION_RESOURCES:
 		return run_in_scope(s, SL_SCOPE_RESOURCES, err);
-	case SL_WATCHING_MARKS:
-		return sl__plan_record(s->subject.plan, &s->tape, err);
-	case SL_WATCHING_HOOKS:
-	case SL_WATCHING_SCOPES:
-		return run_hooked(s, way == SL_WATCHING_SCOPES, err);
+	case SL_INSTRUMENTATION_TIMESTAMPS:
+		return sl__plan_record(s->subject.plan, &s->events, err);
+	case SL_INSTRUMENTATION_HOOKS:
+	case SL_INSTRUMENTATION_SCOPES:
+		return run_hooked(s, way == SL_INSTRUMENTATION_SCOPES, err);
 	default:
 		return sl_plan_run(s->subject.plan, err);
 	}
@@ -154,7 +156,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 	(void)err;
 	s->n = taken->round + 1;
 	s->bare_ns[taken->round] = s->ns[BARE];
-	for (int w = 0; w < SL_N_WATCHINGS; w++)
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++)
 		s->extra_ns[w][taken->round] = s->ns[w] - s->ns[BARE];
 	return SL_OK;
 }
@@ -198,16 +200,16 @@ fitness_of(const struct sl_estimate *extra, double bare_ns)
 }
 
 static size_t
-events_of(enum sl_watching watching, size_t n_steps)
+events_of(enum sl_instrumentation instrumentation, size_t n_steps)
 {
-	switch (watching) {
-	case SL_WATCHING_SCOPE:
-	case SL_WATCHING_RESOURCES:
+	switch (instrumentation) {
+	case SL_INSTRUMENTATION_SCOPE:
+	case SL_INSTRUMENTATION_RESOURCES:
 		return 1;
-	case SL_WATCHING_MARKS:
+	case SL_INSTRUMENTATION_TIMESTAMPS:
 		return n_steps + 1;
-	case SL_WATCHING_HOOKS:
-	case SL_WATCHING_SCOPES:
+	case SL_INSTRUMENTATION_HOOKS:
+	case SL_INSTRUMENTATION_SCOPES:
 		break;
 	}
 	return 2 * n_steps;
@@ -228,12 +230,12 @@ conclude(const struct student *s, struct sl_overhead_study *out)
 	out->n_rounds = s->n;
 	out->stopped_by = s->runner.stopped_by;
 	out->bare_ns = median_of(s, s->bare_ns);
-	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++) {
 		struct sl_overhead_row *row = &out->rows[w];
 
-		row->watching = (enum sl_watching)w;
+		row->instrumentation = (enum sl_instrumentation)w;
 		row->extra_ns = median_of(s, s->extra_ns[w]);
-		row->n_events = events_of(row->watching, out->n_steps);
+		row->n_events = events_of(row->instrumentation, out->n_steps);
 		row->event_ns = row->n_events ? row->extra_ns.value /
 							(double)row->n_events
 					      : (double)NAN;
@@ -245,13 +247,13 @@ conclude(const struct student *s, struct sl_overhead_study *out)
 static enum sl_status
 reserve(struct student *s, struct sl_error *err)
 {
-	int failed = sl__tape_reserve(
-		&s->tape, sl_plan_n_steps(s->subject.plan), &s->scratch);
+	int failed = sl__event_buffer_reserve(
+		&s->events, sl_plan_n_steps(s->subject.plan), &s->scratch);
 
-	s->tape.clock = s->ticker.clock;
+	s->events.clock = s->ticker.clock;
 	s->bare_ns = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
 	s->sorted = sl__arena_array(&s->scratch, ROUNDS_MOST, sizeof(double));
-	for (int w = 0; w < SL_N_WATCHINGS; w++) {
+	for (int w = 0; w < SL_N_INSTRUMENTATIONS; w++) {
 		s->extra_ns[w] = sl__arena_array(&s->scratch, ROUNDS_MOST,
 						 sizeof(double));
 		failed |= !s->extra_ns[w];

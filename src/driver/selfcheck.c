@@ -34,7 +34,7 @@ struct selfcheck {
 	double *seconds[N_ROWS]; /* [cap] of the verdicts reached */
 	size_t n_seconds[N_ROWS];
 	size_t cap;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner;
 	uint64_t n_verdicts;
 };
@@ -132,13 +132,13 @@ take_verdict(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	};
 	struct sl_comparisons *c;
 	enum sl_status rc = sl__compare_functions(&c, pair, 2, &how,
-						  s->script.with.watch, err);
+						  s->script.with.monitor, err);
 
 	if (rc)
 		return rc == SL_E_INTERRUPTED ? SL_OK : rc;
 	if (c->stopped_by != SL_STOP_INTERRUPT)
 		count_verdict(s, slot->arm, &c->rows[0]);
-	sl__watch_add(&s->watch, &c->noise, c->elapsed_s);
+	sl__monitor_add(&s->monitor, &c->noise, c->elapsed_s);
 	sl_comparisons_free(c);
 	return SL_OK;
 }
@@ -150,7 +150,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 
 	(void)taken;
 	(void)err;
-	sl__watch_probe(&s->watch);
+	sl__monitor_probe(&s->monitor);
 	return SL_OK;
 }
 
@@ -251,13 +251,13 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 	if (rc)
 		return rc;
 	plant(s);
-	sl__watch_open(&s->watch, &s->script.with);
+	sl__monitor_open(&s->monitor, &s->script.with);
 	s->runner.control =
 		(struct sl__control){s->how->interrupt, s->how->progress,
 				     s->how->progress_ctx, s->script.with};
 	sl__runner_start(&s->runner, s->how->seed);
 	rc = play(s, err);
-	sl__watch_close(&s->watch, &out->noise);
+	sl__monitor_close(&s->monitor, &out->noise);
 	return rc ? rc : conclude(s, out, arena, err);
 }
 

@@ -18,7 +18,7 @@ enum { ARGS_MOST = 4 + SL__POSTS_MOST };
 struct making {
 	struct sl__planner *pl;
 	struct sl__conv conv;
-	struct sl__conv_way way;
+	struct sl__conv_choice choice;
 	struct sl__dnnl_arg args[ARGS_MOST];
 	uint32_t n_args;
 	uint32_t over; /* the operand of the sum */
@@ -84,7 +84,7 @@ find_sum(const struct sl__planner *pl, struct sl__conv *c)
 static const dnnl_memory_desc_t *
 md_of(const struct making *m, dnnl_query_t what, int index)
 {
-	return dnnl_primitive_desc_query_md(m->way.pd, what, index);
+	return dnnl_primitive_desc_query_md(m->choice.pd, what, index);
 }
 
 static void
@@ -144,10 +144,10 @@ read_operands(struct making *m)
 {
 	int at = 0;
 
-	for (int i = 0; !m->pl->rc && i < m->way.n_within; i++) {
+	for (int i = 0; !m->pl->rc && i < m->choice.n_within; i++) {
 		const struct sl__post *post = &m->conv.posts[i];
 
-		if (i == m->way.sum) {
+		if (i == m->choice.sum) {
 			read_operand(m, i, DNNL_ARG_DST);
 			m->over = m->args[--m->n_args].buffer;
 		} else if (post->kind == SL__POST_ADD ||
@@ -166,11 +166,11 @@ write_result(struct making *m)
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
 	const struct sl__form *form = sl__form_written(m->pl, m->conv.y, md);
 	uint32_t buffer =
-		m->way.sum < 0
+		m->choice.sum < 0
 			? sl__plan_write(m->pl, m->conv.y, form)
 			: sl__plan_write_over(m->pl, m->conv.y, form, m->over);
 
-	if (m->way.sum >= 0 && buffer != m->over)
+	if (m->choice.sum >= 0 && buffer != m->over)
 		sl__plan_bug(m->pl, "an operand is needed later");
 	add_arg(m, DNNL_ARG_DST, buffer, md);
 }
@@ -235,8 +235,8 @@ winograd_work(const struct making *m, int64_t tile)
 static uint64_t
 executed_work(const struct making *m)
 {
-	const char *name = sl__dnnl_name(m->way.pd);
-	uint64_t ending = (uint64_t)m->way.n_within + 1;
+	const char *name = sl__dnnl_name(m->choice.pd);
+	uint64_t ending = (uint64_t)m->choice.n_within + 1;
 
 	ending = (m->conv.b == SL__NONE ? ending - 1 : ending) *
 		 sl__plan_elements(m->pl, m->conv.y);
@@ -277,7 +277,8 @@ add_ending(struct making *m)
 {
 	struct sl__dnnl_arg result = m->args[m->n_args - 1];
 
-	for (int i = m->way.n_within; !m->pl->rc && i < m->conv.n_posts; i++) {
+	for (int i = m->choice.n_within; !m->pl->rc && i < m->conv.n_posts;
+	     i++) {
 		struct sl__dnnl_change changes[SL__CHANGES_MOST];
 		int n = sl__dnnl_changes(changes, &m->conv.posts[i]);
 
@@ -299,8 +300,8 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 	if (!sl__conv_read(&m.conv, pl, node))
 		return 0;
 	find_sum(pl, &m.conv);
-	sl__conv_find_way(&m.way, pl, &m.conv);
-	if (!m.way.pd)
+	sl__conv_choose(&m.choice, pl, &m.conv);
+	if (!m.choice.pd)
 		return 0;
 	work = executed_work(&m);
 	read_as(&m, DNNL_ARG_SRC, m.conv.x, md_of(&m, dnnl_query_src_md, 0));
@@ -310,7 +311,7 @@ sl__make_conv(struct sl__planner *pl, const struct sl__node *node)
 			md_of(&m, dnnl_query_weights_md, 1));
 	read_operands(&m);
 	write_result(&m);
-	sl__dnnl_step(pl, m.way.pd, m.args, m.n_args)->executed_flops = work;
+	sl__dnnl_step(pl, m.choice.pd, m.args, m.n_args)->executed_flops = work;
 	add_ending(&m);
 	return 1;
 }

@@ -23,7 +23,7 @@ struct sl__conv {
 };
 
 /* How it is done. */
-struct sl__conv_way {
+struct sl__conv_choice {
 	dnnl_primitive_desc_t pd; /* NULL: oneDNN has nothing for it */
 	enum sl_dtype dtype;      /* that it computes in */
 	int n_within; /* post-operations of the primitive; others are steps of
@@ -58,8 +58,8 @@ dnnl_primitive_attr_t sl__conv_attr(struct sl__planner *pl,
 				    int n_within);
 
 /* Chooses: by rule, as remembered, or by measuring. */
-void sl__conv_find_way(struct sl__conv_way *out, struct sl__planner *pl,
-		       const struct sl__conv *conv);
+void sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
+		     const struct sl__conv *conv);
 
 /* The window of a convolution as oneDNN has it; 0: not for oneDNN. */
 int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);

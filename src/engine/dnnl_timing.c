@@ -171,7 +171,7 @@ finish(struct trial *t)
 static uint64_t
 n_waits(const struct sl__dnnl_timer *timer)
 {
-	const struct sl__watch_source *script = timer->with.watch;
+	const struct sl__monitor_source *script = timer->with.monitor;
 	struct sl__covariates now;
 	struct rusage usage;
 

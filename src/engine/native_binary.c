@@ -534,7 +534,7 @@ choose_forms(struct plan *p, const struct sl__form *form)
 /* The form of the first input of all elements that is not row-major f32;
  * where another is f32, the result is. */
 static const struct sl__form *
-guide(const struct plan *p)
+interceptor(const struct plan *p)
 {
 	const struct sl__form *found = NULL;
 
@@ -784,7 +784,7 @@ sl__make_binary(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	b->passes = sl__plan_state(pl, b->n_passes * sizeof(*b->passes));
 	if (!b->passes ||
-	    (!(choose_forms(&p, guide(&p)) && make_passes(&p, &f, b)) &&
+	    (!(choose_forms(&p, interceptor(&p)) && make_passes(&p, &f, b)) &&
 	     !(choose_forms(&p, NULL) && make_passes(&p, &f, b))))
 		return 0;
 	add_step(&p, b, &f);

@@ -8,7 +8,7 @@
 #include "engine/plan.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "model/inputs.h"
 
 #include <string.h>
@@ -453,7 +453,7 @@ lend_inputs(struct sl_plan *plan, struct sl_error *err)
 }
 
 static enum sl_status
-run(struct sl_plan *plan, const struct sl__watcher *watcher,
+run(struct sl_plan *plan, const struct sl__observer *observer,
     struct sl_error *err)
 {
 	enum sl_status rc = check_inputs(plan, err);
@@ -469,7 +469,7 @@ run(struct sl_plan *plan, const struct sl__watcher *watcher,
 	if (!rc)
 		rc = lend_inputs(plan, err);
 	if (!rc)
-		rc = sl__program_run(plan->current, watcher, err);
+		rc = sl__program_run(plan->current, observer, err);
 	plan->has_run = !rc;
 	/* A scope that the caller has open has done this work. */
 	if (!rc)
@@ -487,7 +487,7 @@ around_step(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 	if (plan->hooks.before)
 		plan->hooks.before(plan, i, plan->hooks.ctx);
-	rc = sl__guide_step(p, i, err);
+	rc = sl__run_step(p, i, err);
 	if (!rc && plan->hooks.after)
 		plan->hooks.after(plan, i, plan->hooks.ctx);
 	return rc;
@@ -496,12 +496,12 @@ around_step(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 enum sl_status
 sl_plan_run(struct sl_plan *plan, struct sl_error *err)
 {
-	struct sl__guide hooked = {around_step, plan};
-	struct sl__watcher watcher = {0};
+	struct sl__interceptor hooked = {around_step, plan};
+	struct sl__observer observer = {0};
 
 	if (plan->hooks.before || plan->hooks.after)
-		watcher.guide = &hooked;
-	return run(plan, &watcher, err);
+		observer.interceptor = &hooked;
+	return run(plan, &observer, err);
 }
 
 void
@@ -513,19 +513,20 @@ sl_plan_set_hooks(struct sl_plan *plan, const struct sl_hooks *hooks)
 }
 
 enum sl_status
-sl__plan_record(struct sl_plan *plan, struct sl__tape *tape,
+sl__plan_record(struct sl_plan *plan, struct sl__event_buffer *events,
 		struct sl_error *err)
 {
-	struct sl__watcher watcher = {.tape = tape};
+	struct sl__observer observer = {.events = events};
 
-	return run(plan, &watcher, err);
+	return run(plan, &observer, err);
 }
 
 enum sl_status
-sl__plan_guide(struct sl_plan *plan, const struct sl__guide *guide,
-	       struct sl_error *err)
+sl__plan_intercept(struct sl_plan *plan,
+		   const struct sl__interceptor *interceptor,
+		   struct sl_error *err)
 {
-	struct sl__watcher watcher = {.guide = guide};
+	struct sl__observer observer = {.interceptor = interceptor};
 
-	return run(plan, &watcher, err);
+	return run(plan, &observer, err);
 }

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "engine/dnnl_form.h"
 #include "engine/parallel.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 
 #include "base/banned.h"
 
@@ -39,10 +39,12 @@ next_step(struct sl__program *p, const struct sl__step *step, size_t i)
 /* One loop, recorded or not, so that recording changes nothing but the marks:
  * where on the stack kernels run is felt in their time. */
 static enum sl_status
-run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
+run_steps(struct sl__program *p, struct sl__event_buffer *events,
+	  struct sl_error *err)
 {
-	struct sl__tape_mark *mark = tape ? tape->marks : NULL;
-	size_t left_out = tape && tape->is_sparse ? SL__TAPE_SPARSE - 1 : 0;
+	struct sl__timestamp *mark = events ? events->stamps : NULL;
+	size_t left_out =
+		events && events->is_sparse ? SL__TIMESTAMPS_SPARSE - 1 : 0;
 	size_t i = 0;
 
 	while (i < p->n_steps) {
@@ -53,7 +55,7 @@ run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 			return rc;
 		if (mark && !(i & left_out)) {
 			mark->step = (uint32_t)i;
-			mark++->ticks = sl__ticks_of(tape->clock);
+			mark++->ticks = sl__ticks_of(events->clock);
 		}
 		rc = step->run(step, err);
 		if (rc)
@@ -62,14 +64,14 @@ run_steps(struct sl__program *p, struct sl__tape *tape, struct sl_error *err)
 	}
 	if (mark) {
 		mark->step = SL__NONE;
-		mark++->ticks = sl__ticks_of(tape->clock);
-		tape->n_marks = (size_t)(mark - tape->marks);
+		mark++->ticks = sl__ticks_of(events->clock);
+		events->n_stamps = (size_t)(mark - events->stamps);
 	}
 	return SL_OK;
 }
 
 enum sl_status
-sl__guide_step(struct sl__program *p, size_t i, struct sl_error *err)
+sl__run_step(struct sl__program *p, size_t i, struct sl_error *err)
 {
 	struct sl__step *step = &p->steps[i];
 	enum sl_status rc = step->run(step, err);
@@ -78,8 +80,8 @@ sl__guide_step(struct sl__program *p, size_t i, struct sl_error *err)
 }
 
 static enum sl_status
-guide_steps(struct sl__program *p, const struct sl__guide *guide,
-	    struct sl_error *err)
+intercept_steps(struct sl__program *p,
+		const struct sl__interceptor *interceptor, struct sl_error *err)
 {
 	size_t i = 0;
 
@@ -88,7 +90,7 @@ guide_steps(struct sl__program *p, const struct sl__guide *guide,
 		enum sl_status rc = sl__check_interrupt(p->interrupt, err);
 
 		if (!rc)
-			rc = guide->around(p, i, guide->ctx, err);
+			rc = interceptor->around(p, i, interceptor->ctx, err);
 		if (rc)
 			return rc;
 		i = next_step(p, step, i);
@@ -97,7 +99,7 @@ guide_steps(struct sl__program *p, const struct sl__guide *guide,
 }
 
 enum sl_status
-sl__program_run(struct sl__program *p, const struct sl__watcher *watcher,
+sl__program_run(struct sl__program *p, const struct sl__observer *observer,
 		struct sl_error *err)
 {
 	/* Whoever calls, kernels find the stack at the same place in its page:
@@ -109,10 +111,10 @@ sl__program_run(struct sl__program *p, const struct sl__watcher *watcher,
 	(void)anchor;
 	p->work_flops = p->all_flops;
 	p->work_bytes = p->all_bytes;
-	if (watcher->guide)
-		rc = guide_steps(p, watcher->guide, err);
+	if (observer->interceptor)
+		rc = intercept_steps(p, observer->interceptor, err);
 	else
-		rc = run_steps(p, watcher->tape, err);
+		rc = run_steps(p, observer->events, err);
 	sl__parallel_set(before);
 	return rc;
 }

@@ -112,16 +112,16 @@ struct sl__program {
 enum sl_status sl__program_place(struct sl__program *program,
 				 struct sl_error *err) SL_CHECKED;
 
-/* Who watches a run, see tape.h; at most one of them, the others NULL. */
-struct sl__watcher {
-	struct sl__tape *tape;
-	const struct sl__guide *guide;
+/* Who watches a run, see observer.h; at most one of them, the others NULL. */
+struct sl__observer {
+	struct sl__event_buffer *events;
+	const struct sl__interceptor *interceptor;
 };
 
 /* Runs all steps once.  A failure names the node; an interrupt ends it before
  * the next step. */
 enum sl_status sl__program_run(struct sl__program *program,
-			       const struct sl__watcher *watcher,
+			       const struct sl__observer *observer,
 			       struct sl_error *err) SL_CHECKED;
 void sl__program_free(struct sl__program *program); /* NULL is fine */
 

@@ -178,12 +178,12 @@ find_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 
 	clear_new(p, i);
 	if (!s->is_wanted || s->absent)
-		return sl__guide_step(p, i, err);
+		return sl__run_step(p, i, err);
 	for (size_t k = 0; k < s->n_parts; k++) {
 		memcpy(to, s->parts[k].at, (size_t)s->parts[k].n_bytes);
 		to += s->parts[k].n_bytes;
 	}
-	rc = sl__guide_step(p, i, err);
+	rc = sl__run_step(p, i, err);
 	s->has_run = 1;
 	if (!rc)
 		leave_written(p, i, s, stored->before);
@@ -228,7 +228,7 @@ enum sl_status
 sl__stored_find(struct sl__stored *stored, struct sl_error *err)
 {
 	struct sl__program *p = stored->plan->current;
-	struct sl__guide guide = {find_around, stored};
+	struct sl__interceptor interceptor = {find_around, stored};
 
 	for (size_t i = 0; i < stored->n_steps; i++) {
 		struct sl__stored_step *s = &stored->steps[i];
@@ -246,7 +246,7 @@ sl__stored_find(struct sl__stored *stored, struct sl_error *err)
 	reserve_before(stored);
 	if (!stored->before)
 		return sl__fail_nomem(err);
-	return sl__plan_guide(stored->plan, &guide, err);
+	return sl__plan_intercept(stored->plan, &interceptor, err);
 }
 
 static int
@@ -260,7 +260,7 @@ fill_around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
 	struct sl__stored *stored = ctx;
 	struct sl__stored_step *s = &stored->steps[i];
-	enum sl_status rc = sl__guide_step(p, i, err);
+	enum sl_status rc = sl__run_step(p, i, err);
 
 	if (rc || !is_kept(s))
 		return rc;
@@ -292,13 +292,13 @@ reserve_images(struct sl__stored *stored, struct sl__stored_step *s)
 enum sl_status
 sl__stored_fill(struct sl__stored *stored, struct sl_error *err)
 {
-	struct sl__guide guide = {fill_around, stored};
+	struct sl__interceptor interceptor = {fill_around, stored};
 
 	for (size_t i = 0; i < stored->n_steps; i++) {
 		if (is_kept(&stored->steps[i]))
 			reserve_images(stored, &stored->steps[i]);
 	}
-	return sl__plan_guide(stored->plan, &guide, err);
+	return sl__plan_intercept(stored->plan, &interceptor, err);
 }
 
 static void
@@ -369,7 +369,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	uint64_t begin;
 
 	if (!a->is_out[i])
-		return sl__guide_step(p, i, err);
+		return sl__run_step(p, i, err);
 	begin = now(a);
 	sl__stored_put(&a->stored, i);
 	a->off_ticks += now(a) - begin;
@@ -382,7 +382,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 static enum sl_status
 run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
 {
-	struct sl__guide guide = {around, a};
+	struct sl__interceptor interceptor = {around, a};
 	enum sl_status rc = SL_OK;
 	uint64_t begin, end;
 	double ns;
@@ -391,7 +391,7 @@ run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
 	a->n_copies = 0;
 	begin = now(a);
 	for (size_t i = 0; !rc && i < a->calls; i++)
-		rc = sl__plan_guide(a->plan, &guide, err);
+		rc = sl__plan_intercept(a->plan, &interceptor, err);
 	end = now(a);
 	ns = sl__ticker_span_ns(&a->ticker, begin, end - a->off_ticks) -
 	     (double)(a->n_copies + 1) * a->ticker.reading_ns;

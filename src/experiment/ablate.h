@@ -3,7 +3,7 @@
 #ifndef SL_ABLATE_H
 #define SL_ABLATE_H
 
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "result/ablation.h"
 #include "timing/runner.h"
 

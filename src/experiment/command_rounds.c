@@ -406,8 +406,8 @@ note_disturbance(struct sl__slot *slot, void *ctx)
 
 	if (!is_interrupted(b))
 		slot->is_disturbed =
-			sl__watch_child(b->with->watch, run->n_involuntary,
-					run->run_delay_ns, run->wall_ns);
+			sl__monitor_child(b->with->monitor, run->n_involuntary,
+					  run->run_delay_ns, run->wall_ns);
 }
 
 /* Writes the latest run of a command into its columns and this round. */
@@ -446,7 +446,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 	sl__arm_set_add(&b->out->arms, &round);
 	b->runner.ahead_ns = taken->took_ns / 2;
 	if (b->runner.now_ns - b->probed_ns > PROBE_GAP_NS) {
-		sl__watch_probe(b->with->watch);
+		sl__monitor_probe(b->with->monitor);
 		b->probed_ns = b->runner.now_ns;
 	}
 	return reserve_round(b, err);

@@ -70,7 +70,8 @@ struct sl__command_rounds_options {
 	const struct sl__command_table *table;
 	sl__launch_function *launch;
 	void *launch_ctx;
-	struct sl__watch *watch; /* open; what disturbs runs is added to it */
+	struct sl__monitor
+		*monitor; /* open; what disturbs runs is added to it */
 	const struct sl_clock *clock; /* NULL: monotonic */
 };
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/parallel.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,14 +103,14 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 	enum sl_status rc;
 
 	if (slot == c->how->n_steps)
-		return sl__guide_step(p, i, err);
+		return sl__run_step(p, i, err);
 	rc = read_all(c, err);
 	if (rc)
 		return rc;
 	for (int rank = 0; rank < c->n_threads; rank++)
 		memcpy(c->readers[rank].before, c->readers[rank].now,
 		       sizeof(c->readers[rank].now));
-	rc = sl__guide_step(p, i, err);
+	rc = sl__run_step(p, i, err);
 	if (!rc)
 		rc = read_all(c, err);
 	return rc ? rc : add_up(c, slot, err);
@@ -129,10 +129,10 @@ static enum sl_status
 run_pass(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct counter *c = ctx;
-	const struct sl__guide guide = {around, c};
+	const struct sl__interceptor interceptor = {around, c};
 
 	(void)slot;
-	return sl__plan_guide(c->plan, &guide, err);
+	return sl__plan_intercept(c->plan, &interceptor, err);
 }
 
 static enum sl_status

@@ -34,7 +34,7 @@ struct measurer {
 	size_t n_loops;
 	const struct sl__loop_options *how;
 	struct sl__loop_outcome *out;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner; /* of visits */
 	size_t n_points;          /* of all loops */
 	size_t n_done;            /* visits */
@@ -178,11 +178,11 @@ time_passes(struct measurer *m, struct sl_plan *plan, struct sl__loop_point *p,
 	s.spent_ns = 0;
 	s.n = 0;
 	sampling.n_rounds = 0;
-	runner.watch = &m->watch;
+	runner.monitor = &m->monitor;
 	rc = sl__runner_run(&runner, &sampling, err);
 	if (rc)
 		return rc;
-	sl__watch_probe(&m->watch);
+	sl__monitor_probe(&m->monitor);
 	*median = sl__median_estimate(s.ns, s.n);
 	p->n_passes += s.n * s.n_calls;
 	return SL_OK;
@@ -200,12 +200,12 @@ note_plan(struct sl__loop *loop, const struct sl__loop_point *p,
 
 /* The share of the CPUs that others took. */
 static double
-disturbance_of(struct sl__watch *watch)
+disturbance_of(struct sl__monitor *monitor)
 {
 	struct sl_noise noise;
 	double most = 0;
 
-	sl__watch_close(watch, &noise);
+	sl__monitor_close(monitor, &noise);
 	if (!noise.steal_share.absent)
 		most = fmax(most, noise.steal_share.value);
 	if (!noise.neighbour_share.absent)
@@ -264,15 +264,15 @@ static enum sl_status
 visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
       size_t nth, struct sl_error *err)
 {
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl_estimate median;
 	double disturbance;
 	char where[64];
 	enum sl_status rc;
 
-	sl__watch_open(&watch, &m->how->control.with);
+	sl__monitor_open(&monitor, &m->how->control.with);
 	rc = run_point(m, loop, p, &median, err);
-	disturbance = disturbance_of(&watch);
+	disturbance = disturbance_of(&monitor);
 	m->n_done++;
 	m->runner.ahead_ns = (now_ns(m) - m->runner.start_ns) / m->n_done;
 	(void)snprintf(where, sizeof(where), "with %lld tokens",
@@ -523,14 +523,14 @@ sl__loops_measure(struct sl__loop *loops, size_t n_loops,
 
 	memset(out, 0, sizeof(*out));
 	m.runner.control = how->control;
-	sl__watch_open(&m.watch, &how->control.with);
+	sl__monitor_open(&m.monitor, &how->control.with);
 	sl__runner_start(&m.runner, how->seed);
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);
 	for (size_t i = 0; i < n_loops; i++)
 		sl__weight_pin_free(loops[i].pin);
-	sl__watch_close(&m.watch, &out->noise);
+	sl__monitor_close(&m.monitor, &out->noise);
 	return rc;
 }
 

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "engine/dnnl_choice.h"
 #include "engine/parallel.h"
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "experiment/step_operands.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
@@ -39,7 +39,7 @@ static const uint64_t BYTES_MOST = 2000000000;
 /* The step of the twin that does what step i of the other does: the same node,
  * and as many of that name before it. */
 static size_t
-counterpart(const struct sl__program *all, const struct sl__program *twin,
+counterpart(const struct sl__program *all, const struct sl__program *variant,
 	    size_t i)
 {
 	const struct sl__step *s = &all->steps[i];
@@ -48,8 +48,8 @@ counterpart(const struct sl__program *all, const struct sl__program *twin,
 	for (size_t k = 0; k < i; k++)
 		nth += all->steps[k].node == s->node &&
 		       !strcmp(all->steps[k].name, s->name);
-	for (size_t k = 0; k < twin->n_steps; k++) {
-		const struct sl__step *t = &twin->steps[k];
+	for (size_t k = 0; k < variant->n_steps; k++) {
+		const struct sl__step *t = &variant->steps[k];
 
 		if (t->node == s->node && !strcmp(t->name, s->name) && !nth--)
 			return k;
@@ -59,7 +59,7 @@ counterpart(const struct sl__program *all, const struct sl__program *twin,
 
 /* Lists with nothing in them. */
 static enum sl_status
-make_lists(struct sl__twin *t, size_t n, struct sl__arena *arena,
+make_lists(struct sl__variant_plan *t, size_t n, struct sl__arena *arena,
 	   struct sl_error *err)
 {
 	size_t n_steps = t->plan ? t->plan->current->n_steps : 0;
@@ -69,7 +69,7 @@ make_lists(struct sl__twin *t, size_t n, struct sl__arena *arena,
 	t->slot_of = sl__arena_array(arena, n_steps + 1, 1);
 	if (!t->steps || !t->is_same || !t->slot_of)
 		return sl__fail_nomem(err);
-	memset(t->slot_of, SL__TWIN_NONE, n_steps + 1);
+	memset(t->slot_of, SL__VARIANT_NONE, n_steps + 1);
 	for (size_t i = 0; i < n; i++)
 		t->steps[i] = SIZE_MAX;
 	return SL_OK;
@@ -78,18 +78,19 @@ make_lists(struct sl__twin *t, size_t n, struct sl__arena *arena,
 /* Steps of which the twin has one; where it does another amount of work for
  * the same samples it is another step. */
 static void
-pair(struct sl__twin *t, const struct sl__twin_options *how, int is_scaled)
+pair(struct sl__variant_plan *t, const struct sl__variant_options *how,
+     int is_scaled)
 {
 	const struct sl__program *all = how->of->plan->current;
-	const struct sl__program *twin = t->plan->current;
+	const struct sl__program *variant = t->plan->current;
 
 	for (size_t i = 0; i < how->n; i++) {
 		const struct sl__step *a = &all->steps[how->steps[i]], *b;
-		size_t k = counterpart(all, twin, how->steps[i]);
+		size_t k = counterpart(all, variant, how->steps[i]);
 
 		if (k == SIZE_MAX)
 			continue;
-		b = &twin->steps[k];
+		b = &variant->steps[k];
 		if (!is_scaled && a->nominal_flops != b->nominal_flops)
 			continue;
 		t->steps[i] = k;
@@ -110,8 +111,9 @@ weight_bytes(const struct sl_plan *plan)
 }
 
 enum sl_status
-sl__twin_single(struct sl__twin *out, const struct sl__twin_options *how,
-		struct sl__arena *arena, struct sl_error *err)
+sl__variant_single(struct sl__variant_plan *out,
+		   const struct sl__variant_options *how,
+		   struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__subject_options subject = how->of->options;
 	struct sl_plan_options plan = how->of->how;
@@ -167,7 +169,7 @@ says_shape(const struct sl__subject *s)
 }
 
 static const char *
-why_not(const struct sl__twin_options *how, int64_t batch, double plan_ns)
+why_not(const struct sl__variant_options *how, int64_t batch, double plan_ns)
 {
 	struct sl_plan_memory memory;
 
@@ -190,8 +192,9 @@ why_not(const struct sl__twin_options *how, int64_t batch, double plan_ns)
 
 /* What cannot be planned is not there, and the plan's failure says why. */
 static enum sl_status
-open_doubled(struct sl__twin *out, const struct sl__twin_options *how,
-	     int64_t batch, struct sl__arena *arena, struct sl_error *err)
+open_doubled(struct sl__variant_plan *out,
+	     const struct sl__variant_options *how, int64_t batch,
+	     struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__subject_options subject = how->of->options;
 	struct sl_plan_options plan = how->of->how;
@@ -218,8 +221,9 @@ open_doubled(struct sl__twin *out, const struct sl__twin_options *how,
 }
 
 enum sl_status
-sl__twin_doubled(struct sl__twin *out, const struct sl__twin_options *how,
-		 double plan_ns, struct sl__arena *arena, struct sl_error *err)
+sl__variant_doubled(struct sl__variant_plan *out,
+		    const struct sl__variant_options *how, double plan_ns,
+		    struct sl__arena *arena, struct sl_error *err)
 {
 	int64_t batch = batch_of(how->of);
 	enum sl_status rc = SL_OK;
@@ -236,10 +240,11 @@ sl__twin_doubled(struct sl__twin *out, const struct sl__twin_options *how,
 }
 
 enum sl_status
-sl__twin_warm_up(struct sl__twin *twin, int runs, struct sl_error *err)
+sl__variant_warm_up(struct sl__variant_plan *variant, int runs,
+		    struct sl_error *err)
 {
 	enum { PAGE = 4096 };
-	struct sl_plan *plan = twin->subject.plan;
+	struct sl_plan *plan = variant->subject.plan;
 	volatile unsigned char *block;
 
 	if (!plan)
@@ -253,18 +258,18 @@ sl__twin_warm_up(struct sl__twin *twin, int runs, struct sl_error *err)
 }
 
 void
-sl__twin_close(struct sl__twin *twin)
+sl__variant_close(struct sl__variant_plan *variant)
 {
-	sl__subject_close(&twin->subject);
-	memset(twin, 0, sizeof(*twin));
+	sl__subject_close(&variant->subject);
+	memset(variant, 0, sizeof(*variant));
 }
 
 enum {
 	ROUNDS_LEAST = 2,
 	ROUNDS_WANTED = 3,
 	MAX_ROUNDS = 31,
-	TWICE_MOST = 1 << 29,   /* bytes of a step's operands */
-	NO_SLOT = SL__TWIN_NONE /* of steps that are not hot */
+	TWICE_MOST = 1 << 29,      /* bytes of a step's operands */
+	NO_SLOT = SL__VARIANT_NONE /* of steps that are not hot */
 };
 
 /* Passes; in the first kind steps are timed in place and warm. */
@@ -287,8 +292,8 @@ struct diagnoser {
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl__subject *subject;
-	struct sl__twin single;  /* of one thread */
-	struct sl__twin doubled; /* of twice the batch */
+	struct sl__variant_plan single;  /* of one thread */
+	struct sl__variant_plan doubled; /* of twice the batch */
 	struct hot *hot;
 	size_t n_hot;
 	unsigned char *slot_of; /* by step of the plan */
@@ -325,7 +330,7 @@ time_step(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
 	  enum sl_condition condition, struct sl_error *err)
 {
 	uint64_t begin = sl__ticks_of(d->ticker.clock), end;
-	enum sl_status rc = sl__guide_step(p, i, err);
+	enum sl_status rc = sl__run_step(p, i, err);
 	double ns;
 
 	end = sl__ticks_of(d->ticker.clock);
@@ -349,7 +354,7 @@ try_again(struct hot *h, const struct sl__operands *operands,
 	enum sl_status rc;
 
 	sl__operands_save(operands);
-	rc = sl__guide_step(p, h->step, err);
+	rc = sl__run_step(p, h->step, err);
 	h->is_repeated = !sl__operands_differ(operands);
 	h->is_tried = 1;
 	if (!h->is_repeated)
@@ -370,7 +375,7 @@ run_warm(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	 * one more run brings them home. */
 	if (!rc && !h->is_repeated) {
 		sl__operands_save(&operands);
-		rc = sl__guide_step(p, h->step, err);
+		rc = sl__run_step(p, h->step, err);
 	}
 	if (!rc)
 		rc = time_step(d, h, p, h->step, SL_CONDITION_WARM, err);
@@ -404,8 +409,8 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 }
 
 /* Whose pass that is; NULL: the plan's own. */
-static const struct sl__twin *
-twin_of(const struct diagnoser *d, int kind)
+static const struct sl__variant_plan *
+variant_of(const struct diagnoser *d, int kind)
 {
 	if (kind == ALONE || kind == HOGGED)
 		return &d->single;
@@ -415,20 +420,20 @@ twin_of(const struct diagnoser *d, int kind)
 static enum sl_status
 around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 {
-	static const enum sl_condition of_twins[N_KINDS] = {
+	static const enum sl_condition of_variants[N_KINDS] = {
 		[ALONE] = SL_CONDITION_ALONE,
 		[HOGGED] = SL_CONDITION_HOGGED,
 		[DOUBLED] = SL_CONDITION_DOUBLED,
 	};
 	struct diagnoser *d = ctx;
-	const struct sl__twin *twin = twin_of(d, (int)d->kind);
-	unsigned slot = twin ? twin->slot_of[i] : d->slot_of[i];
+	const struct sl__variant_plan *variant = variant_of(d, (int)d->kind);
+	unsigned slot = variant ? variant->slot_of[i] : d->slot_of[i];
 
 	if (slot == NO_SLOT || !d->hot[slot].is_timed ||
-	    (d->kind == DOUBLED && !twin->is_same[slot]))
-		return sl__guide_step(p, i, err);
-	if (twin)
-		return time_step(d, &d->hot[slot], p, i, of_twins[d->kind],
+	    (d->kind == DOUBLED && !variant->is_same[slot]))
+		return sl__run_step(p, i, err);
+	if (variant)
+		return time_step(d, &d->hot[slot], p, i, of_variants[d->kind],
 				 err);
 	if (d->kind == COLD)
 		return run_cold(d, &d->hot[slot], p, err);
@@ -439,7 +444,7 @@ static int
 needs_settling(const struct diagnoser *d)
 {
 	int is_other = d->last < 0 ||
-		       twin_of(d, (int)d->kind) != twin_of(d, d->last);
+		       variant_of(d, (int)d->kind) != variant_of(d, d->last);
 
 	return d->settles && (d->last != (int)d->kind) &&
 	       (is_other || d->last == COLD || d->last == HOGGED ||
@@ -449,9 +454,9 @@ needs_settling(const struct diagnoser *d)
 static enum sl_status
 run_pass(struct diagnoser *d, struct sl_error *err)
 {
-	const struct sl__guide guide = {around, d};
-	const struct sl__twin *twin = twin_of(d, (int)d->kind);
-	struct sl_plan *plan = twin ? twin->plan : d->subject->plan;
+	const struct sl__interceptor interceptor = {around, d};
+	const struct sl__variant_plan *variant = variant_of(d, (int)d->kind);
+	struct sl_plan *plan = variant ? variant->plan : d->subject->plan;
 	enum sl_status rc = SL_OK;
 
 	if (d->kind == HOGGED) {
@@ -462,7 +467,7 @@ run_pass(struct diagnoser *d, struct sl_error *err)
 	if (needs_settling(d))
 		rc = sl_plan_run(plan, err);
 	if (!rc)
-		rc = sl__plan_guide(plan, &guide, err);
+		rc = sl__plan_intercept(plan, &interceptor, err);
 	if (d->kind == HOGGED)
 		sl__hog_stop(d->how->background);
 	d->last = (int)d->kind;
@@ -523,16 +528,16 @@ run_rounds(struct diagnoser *d, struct sl_error *err)
 		.wants_more = wants_more,
 		.ctx = d,
 	};
-	struct sl__watch watch;
-	enum sl_status rc = sl__twin_warm_up(&d->single, d->settles, err);
+	struct sl__monitor monitor;
+	enum sl_status rc = sl__variant_warm_up(&d->single, d->settles, err);
 
 	if (!rc)
-		rc = sl__twin_warm_up(&d->doubled, d->settles, err);
+		rc = sl__variant_warm_up(&d->doubled, d->settles, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&watch, &d->how->control.with);
+	sl__monitor_open(&monitor, &d->how->control.with);
 	rc = sl__runner_run(&d->runner, &experiments, err);
-	sl__watch_close(&watch, &d->out->noise);
+	sl__monitor_close(&monitor, &d->out->noise);
 	d->out->n_rounds = d->runner.n_begun;
 	d->out->is_interrupted = d->runner.stopped_by == SL_STOP_INTERRUPT;
 	return rc;
@@ -625,21 +630,21 @@ take_responses(struct diagnoser *d, struct sl_response *responses)
 /* The plans beside the subject's.  A step that was planned twice took the
  * second time what it will take the third. */
 static enum sl_status
-open_twins(struct diagnoser *d, struct sl_error *err)
+open_variants(struct diagnoser *d, struct sl_error *err)
 {
-	struct sl__twin_options how = {.of = d->subject,
-				       .steps = d->how->steps,
-				       .n = d->n_hot,
-				       .plan_s = d->how->time_s};
+	struct sl__variant_options how = {.of = d->subject,
+					  .steps = d->how->steps,
+					  .n = d->n_hot,
+					  .plan_s = d->how->time_s};
 	double plan_ns = d->subject->plan_ns;
-	enum sl_status rc = sl__twin_single(&d->single, &how, d->arena, err);
+	enum sl_status rc = sl__variant_single(&d->single, &how, d->arena, err);
 
 	if (rc)
 		return rc;
 	d->out->no_alone = d->single.absent;
 	if (d->single.subject.plan)
 		plan_ns = fmin(plan_ns, d->single.subject.plan_ns);
-	rc = sl__twin_doubled(&d->doubled, &how, plan_ns, d->arena, err);
+	rc = sl__variant_doubled(&d->doubled, &how, plan_ns, d->arena, err);
 	d->out->no_doubled = d->doubled.absent;
 	return rc;
 }
@@ -723,7 +728,7 @@ prepare(struct diagnoser *d, struct sl_error *err)
 	d->settles = !d->how->cache_bytes || touched / 2 < d->how->cache_bytes;
 	rc = prepare_steps(d, err);
 	if (!rc)
-		rc = open_twins(d, err);
+		rc = open_variants(d, err);
 	if (!rc)
 		rc = try_hog(d, err);
 	return rc;
@@ -761,8 +766,8 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 		rc = run_rounds(&d, err);
 	if (responses && !rc)
 		take_responses(&d, responses);
-	sl__twin_close(&d.single);
-	sl__twin_close(&d.doubled);
+	sl__variant_close(&d.single);
+	sl__variant_close(&d.doubled);
 	sl__arena_release(&d.scratch);
 	out->elapsed_s = sl__runner_elapsed_s(&d.runner);
 	return rc;

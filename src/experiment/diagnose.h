@@ -9,14 +9,14 @@
 #include "timing/runner.h"
 
 /* Of a step that has no counterpart among the paired ones. */
-enum { SL__TWIN_NONE = 255 };
+enum { SL__VARIANT_NONE = 255 };
 
 /*
  * Invariants: plan is the subject's of its own, or the first plan itself where
  * that would be the same; NULL where there is none, and 'absent' says why.
  * All lists are in the arena it was opened with.
  */
-struct sl__twin {
+struct sl__variant_plan {
 	struct sl__subject subject; /* plan NULL: none of its own */
 	struct sl_plan *plan;
 	const char *absent;     /* NULL: there is one */
@@ -27,7 +27,7 @@ struct sl__twin {
 };
 
 /* What it is a twin of, and the steps to pair, 254 at most. */
-struct sl__twin_options {
+struct sl__variant_options {
 	struct sl__subject *of;
 	const size_t *steps;
 	size_t n;
@@ -35,25 +35,25 @@ struct sl__twin_options {
 };
 
 /* On one thread: the plan itself where that has one. */
-enum sl_status sl__twin_single(struct sl__twin *out,
-			       const struct sl__twin_options *how,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__variant_single(struct sl__variant_plan *out,
+				  const struct sl__variant_options *how,
+				  struct sl__arena *arena,
+				  struct sl_error *err) SL_CHECKED;
 
 /* For twice the batch, on as many threads.  Algorithms that were measured for
  * the batch are taken over; none is measured for it.  'plan_ns' is what the
  * last plan of the model took. */
-enum sl_status sl__twin_doubled(struct sl__twin *out,
-				const struct sl__twin_options *how,
-				double plan_ns, struct sl__arena *arena,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__variant_doubled(struct sl__variant_plan *out,
+				   const struct sl__variant_options *how,
+				   double plan_ns, struct sl__arena *arena,
+				   struct sl_error *err) SL_CHECKED;
 
 /* Runs a plan of its own once, or has the system give it its memory only,
  * which is what a first run spends most on that is long. */
-enum sl_status sl__twin_warm_up(struct sl__twin *twin, int runs,
-				struct sl_error *err) SL_CHECKED;
+enum sl_status sl__variant_warm_up(struct sl__variant_plan *variant, int runs,
+				   struct sl_error *err) SL_CHECKED;
 
-void sl__twin_close(struct sl__twin *twin);
+void sl__variant_close(struct sl__variant_plan *variant);
 
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */

@@ -13,7 +13,7 @@ enum { WHOLE = 0, ALONE, N_ARMS };
 struct isolator {
 	const struct sl__isolation *what;
 	struct sl__isolated *out;
-	struct sl__tape whole, alone;
+	struct sl__event_buffer whole, alone;
 	struct sl__ticker ticker;
 	struct sl__runner runner;
 	size_t order[N_ARMS];
@@ -23,10 +23,11 @@ static enum sl_status
 reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__isolated *out = x->out;
-	int failed = sl__tape_reserve(&x->whole,
-				      sl_plan_n_steps(x->what->whole), arena) |
-		     sl__tape_reserve(&x->alone,
-				      sl_plan_n_steps(x->what->alone), arena);
+	int failed = sl__event_buffer_reserve(&x->whole,
+					      sl_plan_n_steps(x->what->whole),
+					      arena) |
+		     sl__event_buffer_reserve(
+			     &x->alone, sl_plan_n_steps(x->what->alone), arena);
 
 	x->whole.clock = x->alone.clock = x->what->control.with.clock;
 	out->context_ns = sl__arena_array(arena, ROUNDS_MOST, sizeof(double));
@@ -38,13 +39,13 @@ reserve(struct isolator *x, struct sl__arena *arena, struct sl_error *err)
 
 /* The time of the steps that count; NULL: all. */
 static double
-sum_ns(const struct isolator *x, const struct sl__tape *tape,
+sum_ns(const struct isolator *x, const struct sl__event_buffer *events,
        const unsigned char *counts)
 {
 	uint64_t ticks = 0;
 
-	for (size_t i = 0; i + 1 < tape->n_marks; i++) {
-		const struct sl__tape_mark *m = &tape->marks[i];
+	for (size_t i = 0; i + 1 < events->n_stamps; i++) {
+		const struct sl__timestamp *m = &events->stamps[i];
 
 		if (!counts || counts[m->step])
 			ticks += m[1].ticks - m[0].ticks;

@@ -3,7 +3,7 @@
 #ifndef SL_ISOLATE_H
 #define SL_ISOLATE_H
 
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "timing/runner.h"
 
 /* The whole model and the layer alone, both ready to run. */

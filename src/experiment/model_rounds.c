@@ -4,7 +4,7 @@
  *
  * A round is one slot of every model, in an order drawn afresh.  A slot is one
  * recorded pass, or several where passes are shorter than a millisecond: then
- * each figure is a median over sub-slots.  What the tapes hold is added up
+ * each figure is a median over sub-slots.  What the events hold is added up
  * after the slot, off the clock.  Only the coin decides who comes first, so
  * that weather falls on all alike; stats/ensemble.c turns the rounds into
  * verdicts.
@@ -47,7 +47,7 @@ struct director {
 	struct sl__model_rounds *out;
 	const struct sl__model_rounds_options *how;
 	struct sl__arena *arena;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner;
 	struct sl__ticker ticker;
 	struct sl__arm_run *warming_up; /* who is */
@@ -116,7 +116,7 @@ passes_per_slot(const struct sl__model_rounds *out)
 	return out->n_calls * out->n_sub_slots;
 }
 
-/* All passes of a slot, one tape each. */
+/* All passes of a slot, one events each. */
 static enum sl_status
 run_slot(const struct director *d, struct sl__arm_run *who,
 	 struct sl_error *err)
@@ -124,12 +124,12 @@ run_slot(const struct director *d, struct sl__arm_run *who,
 	size_t n_calls = d->out->n_calls;
 
 	for (size_t i = 0; i < d->out->n_sub_slots; i++) {
-		struct sl__tape *tapes = who->tapes + i * n_calls;
+		struct sl__event_buffer *events = who->events + i * n_calls;
 
 		who->bounds[2 * i] = sl__ticks_of(d->ticker.clock);
 		for (size_t k = 0; k < n_calls; k++) {
 			enum sl_status rc =
-				sl__plan_record(who->plan, &tapes[k], err);
+				sl__plan_record(who->plan, &events[k], err);
 
 			if (rc)
 				return rc;
@@ -157,22 +157,22 @@ add_steps(const struct director *d, const struct sl__arm_run *who,
 
 	memset(sums, 0, who->n_steps * sizeof(*sums));
 	for (size_t k = 0; k < d->out->n_calls; k++) {
-		const struct sl__tape *tape =
-			&who->tapes[sub_slot * d->out->n_calls + k];
+		const struct sl__event_buffer *events =
+			&who->events[sub_slot * d->out->n_calls + k];
 
-		for (size_t i = 0; i + 1 < tape->n_marks; i++) {
-			const struct sl__tape_mark *m = &tape->marks[i];
+		for (size_t i = 0; i + 1 < events->n_stamps; i++) {
+			const struct sl__timestamp *m = &events->stamps[i];
 
 			sums[m->step] += span_ns(d, m[0].ticks, m[1].ticks, 1);
 		}
-		n_readings += tape->n_marks;
+		n_readings += events->n_stamps;
 	}
 	return n_readings;
 }
 
-/* What the slot's tapes say: medians over sub-slots, of one pass. */
+/* What the slot's events say: medians over sub-slots, of one pass. */
 static void
-read_tapes(const struct director *d, struct sl__arm_run *who)
+read_events(const struct director *d, struct sl__arm_run *who)
 {
 	size_t n = d->out->n_sub_slots;
 	double calls = (double)d->out->n_calls, x[MAX_SUB_SLOTS];
@@ -219,7 +219,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 				  ? slot->after.cpu_ns - slot->before.cpu_ns
 				  : d->cpu_ns;
 
-	read_tapes(d, who);
+	read_events(d, who);
 	who->cpu_ns =
 		fmax(1e-3, (double)cpu_ns / (double)passes_per_slot(d->out));
 }
@@ -565,7 +565,7 @@ play(struct director *d, struct sl_error *err)
 	enum sl_status rc;
 
 	d->next_renewal = rounds_per_placement(d);
-	d->runner.watch = &d->watch;
+	d->runner.monitor = &d->monitor;
 	sl__runner_restart(&d->runner);
 	rc = sl__runner_run(&d->runner, &comparing, err);
 	d->out->elapsed_s = sl__runner_elapsed_s(&d->runner);
@@ -577,15 +577,16 @@ play(struct director *d, struct sl_error *err)
 }
 
 static int
-reserve_tapes(const struct director *d, struct sl__arm_run *who, size_t n)
+reserve_events(const struct director *d, struct sl__arm_run *who, size_t n)
 {
-	who->tapes = sl__arena_array(d->arena, n, sizeof(*who->tapes));
-	for (size_t i = 0; who->tapes && i < n; i++) {
-		if (sl__tape_reserve(&who->tapes[i], who->n_steps, d->arena))
+	who->events = sl__arena_array(d->arena, n, sizeof(*who->events));
+	for (size_t i = 0; who->events && i < n; i++) {
+		if (sl__event_buffer_reserve(&who->events[i], who->n_steps,
+					     d->arena))
 			return 1;
-		who->tapes[i].clock = d->ticker.clock;
+		who->events[i].clock = d->ticker.clock;
 	}
-	return !who->tapes;
+	return !who->events;
 }
 
 static enum sl_status
@@ -617,7 +618,7 @@ warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 				      sizeof(*who->bounds));
 	who->sums = sl__arena_array(d->arena, n, sizeof(*who->sums));
 	who->step_ns = sl__arena_array(d->arena, n, sizeof(*who->step_ns));
-	if (reserve_tapes(d, who, 1) || !who->bounds || !who->sums ||
+	if (reserve_events(d, who, 1) || !who->bounds || !who->sums ||
 	    !who->step_ns)
 		return sl__fail_nomem(err);
 	d->warming_up = who;
@@ -627,7 +628,7 @@ warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 		return rc;
 	if (d->runner.stopped_by == SL_STOP_INTERRUPT)
 		return fail_interrupted(err);
-	read_tapes(d, who);
+	read_events(d, who);
 	return SL_OK;
 }
 
@@ -749,7 +750,7 @@ reserve(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 	who->rows = sl__arena_array(d->arena, SL__MODEL_ROUNDS_ROWS * n,
 				    sizeof(*who->rows));
 	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
-	    reserve_tapes(d, who, passes_per_slot(d->out)))
+	    reserve_events(d, who, passes_per_slot(d->out)))
 		return sl__fail_nomem(err);
 	return SL_OK;
 }
@@ -804,8 +805,8 @@ sl__model_rounds(struct sl__model_rounds *out, struct sl__arm_run *arms,
 	rc = prepare(&d, err);
 	if (rc)
 		return rc;
-	sl__watch_open(&d.watch, &options->control.with);
+	sl__monitor_open(&d.monitor, &options->control.with);
 	rc = play(&d, err);
-	sl__watch_close(&d.watch, &out->noise);
+	sl__monitor_close(&d.monitor, &out->noise);
 	return rc;
 }

@@ -3,7 +3,7 @@
 #ifndef SL_MODEL_ROUNDS_H
 #define SL_MODEL_ROUNDS_H
 
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "experiment/pairing.h"
 #include "stats/ensemble.h"
 #include "timing/runner.h"
@@ -47,13 +47,13 @@ struct sl__arm_run {
 
 	int n_threads;
 	size_t n_steps;
-	struct sl__tape *tapes; /* [passes of a slot] */
-	uint64_t *bounds;       /* [2 * sub-slots] ticks */
-	double *sums;           /* [sub-slots * n_steps] */
-	double wall_ns, cpu_ns; /* of the last slot */
-	double *step_ns;        /* [n_steps] of the last slot; 0: did not run */
-	double *walls, *cpus;   /* [rounds that count] */
-	float *rows;            /* [SL__MODEL_ROUNDS_ROWS * n_steps] */
+	struct sl__event_buffer *events; /* [passes of a slot] */
+	uint64_t *bounds;                /* [2 * sub-slots] ticks */
+	double *sums;                    /* [sub-slots * n_steps] */
+	double wall_ns, cpu_ns;          /* of the last slot */
+	double *step_ns;      /* [n_steps] of the last slot; 0: did not run */
+	double *walls, *cpus; /* [rounds that count] */
+	float *rows;          /* [SL__MODEL_ROUNDS_ROWS * n_steps] */
 };
 
 /* Arm i > 0 against arm 0. */

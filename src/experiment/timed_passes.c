@@ -4,7 +4,7 @@
  *
  * Bare passes say how long the model takes, recorded ones where the time
  * goes, and the difference within a round what recording costs.  What a
- * recorded pass left on its tape is added up between passes, off the clock.
+ * recorded pass left on its events is added up between passes, off the clock.
  */
 #include "experiment/timed_passes.h"
 #include "base/clock.h"
@@ -95,13 +95,13 @@ struct taker {
 	const struct sl__passes_options *how;
 	struct sl__runner runner;
 	size_t order[N_ARMS];
-	struct sl__rng coin; /* apart, so that sparse tapes change no orders */
-	struct sl__watch watch;
+	struct sl__rng coin; /* apart, so that sparse events change no orders */
+	struct sl__monitor monitor;
 	struct sl__ticker ticker;
 	double pass_ns[N_ARMS], cpu_ns; /* of this round */
-	struct sl__tape tape;           /* of the pass under way */
-	struct sl__tape sparse;         /* of one with few marks */
-	uint64_t begin, end; /* of the pass on 'tape'; 0: it was added up */
+	struct sl__event_buffer events; /* of the pass under way */
+	struct sl__event_buffer sparse; /* of one with few marks */
+	uint64_t begin, end; /* of the pass on 'events'; 0: it was added up */
 	struct stretch stretch;
 	double *sorted; /* [SL__PASSES_KEPT] scratch */
 	size_t next_look;
@@ -129,9 +129,9 @@ span_ns(const struct taker *t, uint64_t from, uint64_t to)
 }
 
 /* The mean of a stretch of passes that nobody adds up; bare ones without a
- * tape. */
+ * events. */
 static enum sl_status
-run_stretch(struct taker *t, struct sl__tape *tape, double *pass_ns,
+run_stretch(struct taker *t, struct sl__event_buffer *events, double *pass_ns,
 	    struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
@@ -139,8 +139,8 @@ run_stretch(struct taker *t, struct sl__tape *tape, double *pass_ns,
 	enum sl_status rc = SL_OK;
 
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = tape ? sl__plan_record(t->plan, tape, err)
-			  : sl_plan_run(t->plan, err);
+		rc = events ? sl__plan_record(t->plan, events, err)
+			    : sl_plan_run(t->plan, err);
 	end = now(t);
 	*pass_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
 		   (double)n;
@@ -174,8 +174,8 @@ add_steps(struct taker *t)
 
 	for (size_t s = 0; row && s < out->n_steps; s++)
 		row[s] = NAN;
-	for (size_t i = 0; i + 1 < t->tape.n_marks; i++) {
-		const struct sl__tape_mark *m = &t->tape.marks[i];
+	for (size_t i = 0; i + 1 < t->events.n_stamps; i++) {
+		const struct sl__timestamp *m = &t->events.stamps[i];
 		double ns = span_ns(t, m[0].ticks, m[1].ticks);
 
 		t->stretch.step_ns[m->step] += ns;
@@ -187,23 +187,23 @@ add_steps(struct taker *t)
 	}
 }
 
-/* What the tape holds, in sums that include readings of the clock. */
+/* What the events holds, in sums that include readings of the clock. */
 static void
 add_pass(struct taker *t)
 {
 	struct sl__passes *out = t->out;
-	const struct sl__tape_mark *marks = t->tape.marks;
+	const struct sl__timestamp *stamps = t->events.stamps;
 
 	if (!t->end)
 		return;
 	if (!out->kept.n_seen)
 		out->origin = t->begin;
 	add_steps(t);
-	sl__kept_add(&out->kept, &t->tape, t->begin, t->end);
+	sl__kept_add(&out->kept, &t->events, t->begin, t->end);
 	t->stretch.wall_ns += span_ns(t, t->begin, t->end);
 	t->stretch.gaps_ns +=
-		span_ns(t, t->begin, marks[0].ticks) +
-		span_ns(t, marks[t->tape.n_marks - 1].ticks, t->end);
+		span_ns(t, t->begin, stamps[0].ticks) +
+		span_ns(t, stamps[t->events.n_stamps - 1].ticks, t->end);
 	t->stretch.n++;
 	t->end = 0;
 }
@@ -250,7 +250,7 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 
 		add_pass(t);
 		begin = now(t);
-		rc = sl__plan_record(t->plan, &t->tape, err);
+		rc = sl__plan_record(t->plan, &t->events, err);
 		end = now(t);
 		if (rc)
 			return rc;
@@ -278,10 +278,10 @@ take_sparse(struct taker *t, struct sl_error *err)
 	for (int k = 0; !rc && k < 2; k++) {
 		int is_sparse = (k == 0) != full_first;
 
-		rc = run_stretch(t, is_sparse ? &t->sparse : &t->tape,
+		rc = run_stretch(t, is_sparse ? &t->sparse : &t->events,
 				 &ns[is_sparse], err);
 	}
-	n = (double)t->tape.n_marks - (double)t->sparse.n_marks;
+	n = (double)t->events.n_stamps - (double)t->sparse.n_stamps;
 	if (!rc && n > 0)
 		sl__calm_pairs_add(&t->out->mark, ns[1] / n, ns[0] / n);
 	return rc;
@@ -326,7 +326,7 @@ look(struct taker *t)
 		return;
 	mark = sl__calm_pairs_median(&t->out->mark, t->sorted);
 	t->is_mark_known = is_known(&mark, OVERHEAD_PRECISION * median.value /
-						   (double)t->tape.n_marks);
+						   (double)t->events.n_stamps);
 	t->mark_ns = mark.value;
 	t->is_sharp &= t->is_mark_known;
 }
@@ -399,8 +399,8 @@ finish_slot(struct sl__slot *slot, void *ctx)
 		return;
 	t->is_bare_hit = slot->is_disturbed;
 	slot->is_disturbed = 0;
-	t->cpu_ns = sl__watch_cpu_ns(&t->watch, &slot->before, &slot->after, 1,
-				     t->out->reading_ns) /
+	t->cpu_ns = sl__monitor_cpu_ns(&t->monitor, &slot->before, &slot->after,
+				       1, t->out->reading_ns) /
 		    (double)t->out->calls_per_sample;
 }
 
@@ -518,8 +518,8 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__passes *out = t->out;
 	size_t n = out->n_steps;
-	int failed = sl__tape_reserve(&t->tape, n, arena) |
-		     sl__tape_reserve(&t->sparse, n, arena) |
+	int failed = sl__event_buffer_reserve(&t->events, n, arena) |
+		     sl__event_buffer_reserve(&t->sparse, n, arena) |
 		     sl__kept_init(&out->kept, n, t->how->n_slowest, arena) |
 		     sl__calm_pairs_init(&out->mark, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->bare, SL__PASSES_KEPT, arena) |
@@ -527,7 +527,7 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 		     sl__calm_pairs_init(&out->extra, SL__PASSES_KEPT, arena) |
 		     sl__thinned_init(&out->cpu, SL__PASSES_KEPT, arena);
 
-	t->tape.clock = t->sparse.clock = t->ticker.clock;
+	t->events.clock = t->sparse.clock = t->ticker.clock;
 	t->sparse.is_sparse = 1;
 	out->step_ns = sl__arena_array(arena, n, sizeof(double));
 	out->step_min_ns = sl__arena_array(arena, n, sizeof(double));
@@ -564,16 +564,16 @@ sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
 	if (rc)
 		return rc;
 	sl__rng_init(&t.coin, ~how->seed);
-	sl__watch_open(&t.watch, &how->control.with);
+	sl__monitor_open(&t.monitor, &how->control.with);
 	t.runner.control = how->control;
-	t.runner.watch = &t.watch;
+	t.runner.monitor = &t.monitor;
 	t.runner.order = t.order;
 	t.next_look = 1;
 	sl__runner_start(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
 	sl__kept_settle(&out->kept);
-	sl__watch_close(&t.watch, &out->noise);
+	sl__monitor_close(&t.monitor, &out->noise);
 	out->elapsed_s = sl__runner_elapsed_s(&t.runner);
 	return rc;
 }

@@ -198,7 +198,7 @@ touching_run(struct touching *t, size_t i, struct sl_error *err)
 	t->step = i;
 	collect(t, step);
 	save(t, t->before);
-	rc = sl__guide_step(t->program, i, err);
+	rc = sl__run_step(t->program, i, err);
 	if (rc)
 		return rc;
 	t->jumps = step->jumps;
@@ -238,7 +238,7 @@ run_inverted(struct touching *t, size_t only)
 		if (is_quiet(&t->list[i]) && (only == SIZE_MAX || only == i))
 			invert(&t->list[i], mask_of(i));
 	}
-	return !sl__guide_step(t->program, t->step, NULL);
+	return !sl__run_step(t->program, t->step, NULL);
 }
 
 static const unsigned char *
@@ -328,7 +328,7 @@ static int
 is_repeatable(const struct touching *t)
 {
 	put(t, t->before);
-	if (sl__guide_step(t->program, t->step, NULL))
+	if (sl__run_step(t->program, t->step, NULL))
 		return 0;
 	save(t, t->again);
 	return !came_otherwise(t, SIZE_MAX, t->again);
@@ -340,7 +340,7 @@ is_used(const struct touching *t, size_t k)
 {
 	put(t, t->before);
 	invert(&t->list[k], 0xff);
-	if (sl__guide_step(t->program, t->step, NULL))
+	if (sl__run_step(t->program, t->step, NULL))
 		return 1;
 	save(t, t->again);
 	return came_otherwise(t, k, t->again);
@@ -671,9 +671,9 @@ add_up(struct sl__tracking *out)
 }
 
 static enum sl_status
-watch(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
+monitor(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 {
-	struct sl__guide guide = {around, t};
+	struct sl__interceptor interceptor = {around, t};
 	struct sl__tracking *out = t->out;
 	size_t n = t->program->n_steps;
 	enum sl_status rc;
@@ -687,7 +687,7 @@ watch(struct tracker *t, struct sl_plan *plan, struct sl_error *err)
 	if (!rc)
 		rc = add_inputs(t, err);
 	if (!rc)
-		rc = sl__plan_guide(plan, &guide, err);
+		rc = sl__plan_intercept(plan, &interceptor, err);
 	if (rc)
 		return rc;
 	keep_outputs(t);
@@ -717,7 +717,7 @@ sl__track(struct sl__tracking *out, struct sl_plan *plan,
 			      "model runs: they lie outside the plan";
 		return SL_OK;
 	}
-	rc = watch(&t, plan, err);
+	rc = monitor(&t, plan, err);
 	if (!rc || !t.is_late)
 		return rc;
 	memset(out, 0, sizeof(*out));

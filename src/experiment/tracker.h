@@ -3,7 +3,7 @@
 #ifndef SL_TRACKER_H
 #define SL_TRACKER_H
 
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "result/tracking.h"
 
 struct sl__track_options {

@@ -51,7 +51,7 @@ static _Atomic int real_state; /* 0: not looked for, 1: under way, 2: found */
 static _Alignas(ALIGNMENT) unsigned char bootstrap[BOOTSTRAP_BYTES];
 static _Atomic size_t bootstrap_used;
 
-static _Atomic int watching; /* WATCH_ flags */
+static _Atomic int instrumentation; /* WATCH_ flags */
 static atomic_flag record_lock = ATOMIC_FLAG_INIT;
 static struct sl__alloc_record *record; /* guarded by record_lock */
 static _Atomic int site_depth;
@@ -254,7 +254,7 @@ count_call(const struct event *event)
 static int
 is_watched(void)
 {
-	return atomic_load_explicit(&watching, memory_order_relaxed) &&
+	return atomic_load_explicit(&instrumentation, memory_order_relaxed) &&
 	       !is_inside;
 }
 
@@ -268,7 +268,8 @@ static void
 note(size_t requested_bytes, void *block, size_t freed_bytes,
      const void *caller)
 {
-	int flags = atomic_load_explicit(&watching, memory_order_relaxed);
+	int flags =
+		atomic_load_explicit(&instrumentation, memory_order_relaxed);
 	struct event event = {
 		requested_bytes, usable_bytes(block), freed_bytes, {0}};
 	int saved_errno = errno;
@@ -400,7 +401,7 @@ memalign(size_t alignment, size_t n_bytes)
 static void
 forget_in_child(void)
 {
-	atomic_fetch_and(&watching, ~WATCH_RECORD);
+	atomic_fetch_and(&instrumentation, ~WATCH_RECORD);
 	record = NULL;
 	drop_lock();
 }
@@ -433,7 +434,7 @@ start(struct sl__alloc_record *storage)
 		record = storage;
 		started = 1;
 		atomic_store(&site_depth, (int)storage->site_depth);
-		atomic_fetch_or(&watching, WATCH_RECORD);
+		atomic_fetch_or(&instrumentation, WATCH_RECORD);
 	}
 	drop_lock();
 	return started;
@@ -442,7 +443,7 @@ start(struct sl__alloc_record *storage)
 static void
 stop(void)
 {
-	atomic_fetch_and(&watching, ~WATCH_RECORD);
+	atomic_fetch_and(&instrumentation, ~WATCH_RECORD);
 	take_lock();
 	record = NULL;
 	drop_lock();
@@ -451,9 +452,9 @@ stop(void)
 static struct sl__alloc_counts *
 counts(void)
 {
-	if (!(atomic_load_explicit(&watching, memory_order_relaxed) &
+	if (!(atomic_load_explicit(&instrumentation, memory_order_relaxed) &
 	      WATCH_COUNTS))
-		atomic_fetch_or(&watching, WATCH_COUNTS);
+		atomic_fetch_or(&instrumentation, WATCH_COUNTS);
 	return &thread_counts;
 }
 

@@ -27,7 +27,8 @@ row(struct sl__doc *doc, const struct sl_overhead_row *r)
 {
 	struct sl__text t[4];
 
-	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", sl_watching_text(r->watching));
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
+		     sl_instrumentation_text(r->instrumentation));
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", r->n_events);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
 		     sl__time_text(&t[0], r->event_ns));
@@ -63,7 +64,7 @@ page(struct sl__doc *doc, const void *result,
 		     s->n_rounds, (unsigned long long)s->seed);
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (int i = 0; i < SL_N_WATCHINGS; i++)
+	for (int i = 0; i < SL_N_INSTRUMENTATIONS; i++)
 		row(doc, &s->rows[i]);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,

@@ -74,7 +74,7 @@ each_pass(struct tracer *t, void (*write)(struct tracer *t, size_t i))
 static size_t
 n_events_of(const struct sl_trace_iteration *it)
 {
-	return it->n_marks ? it->n_marks - 1 : 0;
+	return it->n_events ? it->n_events - 1 : 0;
 }
 
 static uint64_t
@@ -178,10 +178,10 @@ moment_of(const struct tracer *t, const struct sl_trace_iteration *it, size_t k,
 	const struct sl_memory_use *m = &t->profile->memory;
 
 	while (*at < m->n_timeline &&
-	       m->timeline[*at].operation < it->marks[k].operation)
+	       m->timeline[*at].operation < it->events[k].operation)
 		++*at;
 	if (*at == m->n_timeline ||
-	    m->timeline[*at].operation != it->marks[k].operation)
+	    m->timeline[*at].operation != it->events[k].operation)
 		return NULL;
 	return &m->timeline[*at];
 }
@@ -210,7 +210,7 @@ add_memory(struct tracer *t, const struct sl_trace_iteration *it)
 			return;
 		open_event(t, "live memory", "C");
 		sl__json_number(&t->json, "ts",
-				(double)whole_ns(it->marks[k].start_ns) / 1e3);
+				(double)whole_ns(it->events[k].start_ns) / 1e3);
 		sl__json_object(&t->json, "args");
 		sl__json_integer(&t->json, "bytes", now->live_bytes);
 		close_slice(t);
@@ -230,15 +230,15 @@ add_pass(struct tracer *t, size_t i)
 	sl__json_number(&t->json, "began_ms", it->start_ns / 1e6);
 	close_slice(t);
 	for (size_t k = 0; k < n_events_of(it); k++) {
-		uint64_t from = whole_ns(it->marks[k].start_ns);
-		uint64_t to = whole_ns(it->marks[k + 1].start_ns);
+		uint64_t from = whole_ns(it->events[k].start_ns);
+		uint64_t to = whole_ns(it->events[k + 1].start_ns);
 
 		if (!takes(t))
 			return;
 		to = to < end_ns ? to : end_ns;
 		from = from < to ? from : to;
 		add_operation(t,
-			      &t->profile->operations[it->marks[k].operation],
+			      &t->profile->operations[it->events[k].operation],
 			      from, to);
 	}
 	if (is_median(t->profile, i))

@@ -206,21 +206,21 @@ static const struct sl__field selfcheck_fields[] = {
 SL__RECORD(sl__table_selfcheck, "selfcheck", sl_selfcheck, selfcheck_fields, 0);
 
 static const struct sl__field overhead_row_fields[] = {
-	SL__F(WORD, sl_overhead_row, watching, "name", "way to watch",
-	      .words = &sl__words_watching),
+	SL__F(WORD, sl_overhead_row, instrumentation, "name",
+	      "what observes a run", .words = &sl__words_instrumentation),
 	SL__F(WHOLE, sl_overhead_row, n_events, "events",
 	      "readings of the clock or calls of hooks in a pass"),
 	SL__F(NUMBER, sl_overhead_row, event_ns, "event_ms",
 	      "time of each of these", MS),
 	SL__F_TIME(sl_overhead_row, extra_ns, "extra",
-		   "watched minus bare pass, median of rounds", NULL),
+		   "instrumented minus bare iteration, median of rounds", NULL),
 	SL__F(NUMBER, sl_overhead_row, share, "share", "of the bare pass"),
 	SL__F(WORD, sl_overhead_row, fitness, "fit_for",
 	      "always: at most 1 %; development: at most 5 %; unknown: the "
 	      "interval is too wide to tell",
 	      .words = &sl__words_fitness),
 };
-static SL__RECORD(overhead_row, "watching.levels", sl_overhead_row,
+static SL__RECORD(overhead_row, "overhead.levels", sl_overhead_row,
 		  overhead_row_fields, 0);
 
 static const struct sl__field overhead_model_fields[] = {
@@ -229,24 +229,26 @@ static const struct sl__field overhead_model_fields[] = {
 static SL__RECORD(overhead_model, "model", sl_overhead_study,
 		  overhead_model_fields, 0);
 
-static const struct sl__field watching_fields[] = {
+static const struct sl__field study_fields[] = {
 	SL__F(WHOLE, sl_overhead_study, n_steps, "steps", "of the plan"),
 	SL__F(WHOLE, sl_overhead_study, n_threads, "threads", "of the plan"),
 	SL__F(WHOLE, sl_overhead_study, n_rounds, "rounds", "that count"),
 	SL__F_TIME(sl_overhead_study, bare_ns, "bare",
-		   "median of a pass that nobody watches", NULL),
+		   "median of an iteration without instrumentation", NULL),
 	{.key = "levels",
 	 .kind = SL__FIELD_LIST,
 	 SL__AT(sl_overhead_study, rows),
-	 .most = SL_N_WATCHINGS,
+	 .most = SL_N_INSTRUMENTATIONS,
 	 .of = &overhead_row,
-	 .meaning = "ways to watch, each with more detail than the one before"},
+	 .meaning =
+		 "instrumentation, each with more detail than the one before"},
 };
-static SL__RECORD(watching, "watching", sl_overhead_study, watching_fields, 0);
+static SL__RECORD(instrumentation, "overhead", sl_overhead_study, study_fields,
+		  0);
 
 static const struct sl__field overhead_fields[] = {
 	SL__F_GROUP(&overhead_model, "model", "that was run"),
-	SL__F_GROUP(&watching, "watching", "what it costs to watch"),
+	SL__F_GROUP(&instrumentation, "overhead", "what instrumentation costs"),
 	SL__F_ENDING(sl_overhead_study),
 };
 SL__RECORD(sl__table_overhead, "overhead", sl_overhead_study, overhead_fields,

@@ -146,24 +146,25 @@ draw(struct sl_trace_iteration *out, const struct sl__kept_pass *kept,
      const struct sl__passes *passes, struct sl__arena *arena,
      struct sl_error *err)
 {
-	size_t n = kept->tape.n_marks;
-	struct sl_trace_mark *marks = sl__arena_array(arena, n, sizeof(*marks));
+	size_t n = kept->events.n_stamps;
+	struct sl_trace_event *events =
+		sl__arena_array(arena, n, sizeof(*events));
 
-	if (!marks)
+	if (!events)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
-		const struct sl__tape_mark *m = &kept->tape.marks[i];
+		const struct sl__timestamp *m = &kept->events.stamps[i];
 
-		marks[i].operation = m->step == SL__NONE ? SIZE_MAX : m->step;
-		marks[i].start_ns =
+		events[i].operation = m->step == SL__NONE ? SIZE_MAX : m->step;
+		events[i].start_ns =
 			(double)(m->ticks - kept->begin) / passes->ticks_per_ns;
 	}
 	out->nth = kept->nth;
 	out->start_ns =
 		(double)(kept->begin - passes->origin) / passes->ticks_per_ns;
 	out->wall_ns = (double)(kept->end - kept->begin) / passes->ticks_per_ns;
-	out->marks = marks;
-	out->n_marks = n;
+	out->events = events;
+	out->n_events = n;
 	return SL_OK;
 }
 

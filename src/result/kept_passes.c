@@ -8,12 +8,14 @@
 #include "base/banned.h"
 
 int
-sl__tape_reserve(struct sl__tape *tape, size_t n_steps, struct sl__arena *arena)
+sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
+			 struct sl__arena *arena)
 {
-	memset(tape, 0, sizeof(*tape));
-	tape->cap = n_steps + 1;
-	tape->marks = sl__arena_array(arena, tape->cap, sizeof(*tape->marks));
-	return !tape->marks;
+	memset(events, 0, sizeof(*events));
+	events->cap = n_steps + 1;
+	events->stamps =
+		sl__arena_array(arena, events->cap, sizeof(*events->stamps));
+	return !events->stamps;
 }
 
 int
@@ -29,26 +31,28 @@ sl__kept_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
 	k->sorted = sl__arena_array(arena, SL__KEPT_TIMES, sizeof(double));
 	failed = (!k->sorted) |
 		 sl__thinned_init(&k->took, SL__KEPT_TIMES, arena) |
-		 sl__tape_reserve(&k->first.tape, n_steps, arena) |
-		 sl__tape_reserve(&k->near.tape, n_steps, arena);
+		 sl__event_buffer_reserve(&k->first.events, n_steps, arena) |
+		 sl__event_buffer_reserve(&k->near.events, n_steps, arena);
 	for (size_t i = 0; i < SL__KEPT_EVEN; i++)
-		failed |= sl__tape_reserve(&k->even[i].tape, n_steps, arena);
+		failed |= sl__event_buffer_reserve(&k->even[i].events, n_steps,
+						   arena);
 	for (size_t i = 0; i < n_slowest; i++)
-		failed |= sl__tape_reserve(&k->slow[i].tape, n_steps, arena);
+		failed |= sl__event_buffer_reserve(&k->slow[i].events, n_steps,
+						   arena);
 	return failed;
 }
 
 static void
 keep(struct sl__kept_pass *to, const struct sl__kept_pass *pass)
 {
-	struct sl__tape_mark *marks = to->tape.marks;
-	size_t cap = to->tape.cap;
+	struct sl__timestamp *events = to->events.stamps;
+	size_t cap = to->events.cap;
 
-	memcpy(marks, pass->tape.marks,
-	       pass->tape.n_marks * sizeof(*pass->tape.marks));
+	memcpy(events, pass->events.stamps,
+	       pass->events.n_stamps * sizeof(*pass->events.stamps));
 	*to = *pass;
-	to->tape.marks = marks;
-	to->tape.cap = cap;
+	to->events.stamps = events;
+	to->events.cap = cap;
 }
 
 static uint64_t
@@ -116,10 +120,11 @@ look(struct sl__kept_iterations *k)
 }
 
 void
-sl__kept_add(struct sl__kept_iterations *k, const struct sl__tape *tape,
-	     uint64_t begin, uint64_t end)
+sl__kept_add(struct sl__kept_iterations *k,
+	     const struct sl__event_buffer *events, uint64_t begin,
+	     uint64_t end)
 {
-	struct sl__kept_pass pass = {*tape, begin, end, k->n_seen++};
+	struct sl__kept_pass pass = {*events, begin, end, k->n_seen++};
 
 	sl__thinned_add(&k->took, (double)(end - begin));
 	if (k->n_seen >= k->next_look)

@@ -3,7 +3,7 @@
 #ifndef SL_KEPT_PASSES_H
 #define SL_KEPT_PASSES_H
 
-#include "engine/tape.h"
+#include "engine/observer.h"
 #include "stats/thinned.h"
 
 enum {
@@ -14,7 +14,7 @@ enum {
 
 /* A recorded pass that is kept whole. */
 struct sl__kept_pass {
-	struct sl__tape tape;
+	struct sl__event_buffer events;
 	uint64_t begin, end; /* ticks */
 	size_t nth;          /* recorded pass, from 0 */
 };
@@ -44,16 +44,17 @@ struct sl__kept_iterations {
 int sl__kept_init(struct sl__kept_iterations *k, size_t n_steps,
 		  size_t n_slowest, struct sl__arena *arena);
 
-/* A pass that lasted from begin to end and left 'tape', which is copied. */
-void sl__kept_add(struct sl__kept_iterations *k, const struct sl__tape *tape,
-		  uint64_t begin, uint64_t end);
+/* A pass that lasted from begin to end and left 'events', which is copied. */
+void sl__kept_add(struct sl__kept_iterations *k,
+		  const struct sl__event_buffer *events, uint64_t begin,
+		  uint64_t end);
 
-/* Fills 'median', whose tape is one of the candidates'; n_marks is 0 where no
+/* Fills 'median', whose events is one of the candidates'; n_marks is 0 where no
  * pass was added. */
 void sl__kept_settle(struct sl__kept_iterations *k);
 
 /* Room for a pass of n_steps, every mark once; 0, or 1 when out of memory. */
-int sl__tape_reserve(struct sl__tape *tape, size_t n_steps,
-		     struct sl__arena *arena);
+int sl__event_buffer_reserve(struct sl__event_buffer *events, size_t n_steps,
+			     struct sl__arena *arena);
 
 #endif

@@ -387,13 +387,13 @@ static const struct sl__field advice_fields[] = {
 };
 static SL__RECORD(advice, "advice", sl_advice, advice_fields, 0);
 
-static const struct sl__field mark_fields[] = {
-	SL__F(SIGNED, sl_trace_mark, operation, "operation",
+static const struct sl__field event_fields[] = {
+	SL__F(SIGNED, sl_trace_event, operation, "operation",
 	      "that begins, by its index; -1: the end"),
-	SL__F(NUMBER, sl_trace_mark, start_ns, "start_ms",
+	SL__F(NUMBER, sl_trace_event, start_ns, "start_ms",
 	      "since the iteration began", MS),
 };
-static SL__RECORD(mark, "iterations.marks", sl_trace_mark, mark_fields, 0);
+static SL__RECORD(event, "iterations.events", sl_trace_event, event_fields, 0);
 
 static const struct sl__field iteration_fields[] = {
 	SL__F(WORD, sl_trace_iteration, why, "why", "it is kept",
@@ -403,8 +403,8 @@ static const struct sl__field iteration_fields[] = {
 	SL__F(NUMBER, sl_trace_iteration, start_ns, "start_ms",
 	      "since the first recorded one", MS),
 	SL__F(NUMBER, sl_trace_iteration, wall_ns, "wall_ms", "its time", MS),
-	SL__F_LIST(LIST, sl_trace_iteration, marks, n_marks, "marks",
-		   "in order", .of = &mark, .is_flat = 1),
+	SL__F_LIST(LIST, sl_trace_iteration, events, n_events, "events",
+		   "in order", .of = &event, .is_flat = 1),
 };
 static SL__RECORD(iteration, "iterations", sl_trace_iteration, iteration_fields,
 		  0);
@@ -515,9 +515,9 @@ check_profile(const void *record)
 	for (size_t i = 0; i < p->n_iterations; i++) {
 		const struct sl_trace_iteration *it = &p->iterations[i];
 
-		for (size_t k = 0; k < it->n_marks; k++)
-			is_wrong |= it->marks[k].operation >= n &&
-				    it->marks[k].operation != SIZE_MAX;
+		for (size_t k = 0; k < it->n_events; k++)
+			is_wrong |= it->events[k].operation >= n &&
+				    it->events[k].operation != SIZE_MAX;
 	}
 	return is_wrong ? "no model, or an operation that is not there" : NULL;
 }

@@ -128,5 +128,6 @@ WORDS(verdict, sl_verdict, sl_verdict_text, 0, SL_VERDICT_SAME + 1)
 WORDS(comparison_basis, sl_comparison_basis, sl_comparison_basis_text, 0,
       SL_N_COMPARISON_BASES)
 WORDS(warmup, sl_warmup_class, sl_warmup_text, 0, SL_WARMUP_NONE + 1)
-WORDS(watching, sl_watching, sl_watching_text, 0, SL_N_WATCHINGS)
+WORDS(instrumentation, sl_instrumentation, sl_instrumentation_text, 0,
+      SL_N_INSTRUMENTATIONS)
 WORDS(work, sl_work, sl_work_text, 0, SL_N_WORKS)

@@ -37,7 +37,7 @@ struct comparison {
 	const struct sl_candidate *candidates;
 	size_t n; /* candidates */
 	struct sl__timer timer;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner;
 	struct sl__rng coin; /* apart, so that ties do not change orders */
 
@@ -157,10 +157,10 @@ finish_slot(struct sl__slot *slot, void *ctx)
 
 	d->wall_ns[slot->arm] = fmax(
 		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
-	d->cpu_ns[slot->arm] =
-		fmax(sl__watch_cpu_ns(&d->watch, &slot->before, &slot->after,
-				      d->n_sub_slots, d->timer.cost.reading_ns),
-		     1e-3);
+	d->cpu_ns[slot->arm] = fmax(
+		sl__monitor_cpu_ns(&d->monitor, &slot->before, &slot->after,
+				   d->n_sub_slots, d->timer.cost.reading_ns),
+		1e-3);
 }
 
 static enum sl_status
@@ -286,7 +286,7 @@ copy_candidates(struct comparison *d, const struct sl_candidate *candidates,
 
 static enum sl_status
 run_rounds(struct comparison *d, struct sl_comparisons *c,
-	   struct sl__arena *arena, const struct sl__watch_source *watch,
+	   struct sl__arena *arena, const struct sl__monitor_source *monitor,
 	   struct sl_error *err)
 {
 	enum sl_status rc;
@@ -294,9 +294,10 @@ run_rounds(struct comparison *d, struct sl_comparisons *c,
 	sl__rng_init(&d->coin, ~d->how->seed);
 	sl__timer_init(&d->timer, d->how->clock);
 	d->runner.control.interrupt = d->how->interrupt;
-	d->runner.control.with = (struct sl__instruments){d->how->clock, watch};
-	sl__watch_open(&d->watch, &d->runner.control.with);
-	d->runner.watch = &d->watch;
+	d->runner.control.with =
+		(struct sl__instruments){d->how->clock, monitor};
+	sl__monitor_open(&d->monitor, &d->runner.control.with);
+	d->runner.monitor = &d->monitor;
 	d->runner.order = d->order;
 	sl__runner_start(&d->runner, d->how->seed);
 	rc = calibrate(d, err);
@@ -304,7 +305,7 @@ run_rounds(struct comparison *d, struct sl_comparisons *c,
 		rc = reserve(d, arena, err);
 	if (!rc)
 		rc = play(d, err);
-	sl__watch_close(&d->watch, &c->noise);
+	sl__monitor_close(&d->monitor, &c->noise);
 	return rc ? rc : conclude(d, c, arena, err);
 }
 
@@ -312,7 +313,7 @@ enum sl_status
 sl__compare_functions(struct sl_comparisons **out,
 		      const struct sl_candidate *candidates, size_t n,
 		      const struct sl_compare_options *options,
-		      const struct sl__watch_source *watch,
+		      const struct sl__monitor_source *monitor,
 		      struct sl_error *err)
 {
 	struct sl_compare_options how;
@@ -336,7 +337,7 @@ sl__compare_functions(struct sl_comparisons **out,
 		return sl__fail_nomem(err);
 	rc = copy_candidates(&d, candidates, arena, err);
 	if (!rc)
-		rc = run_rounds(&d, c, arena, watch, err);
+		rc = run_rounds(&d, c, arena, monitor, err);
 	*out = sl__boxed_kept(c, rc);
 	return rc;
 }

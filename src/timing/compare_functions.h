@@ -10,7 +10,7 @@ enum sl_status sl__compare_functions(struct sl_comparisons **out,
 				     const struct sl_candidate *candidates,
 				     size_t n,
 				     const struct sl_compare_options *options,
-				     const struct sl__watch_source *watch,
+				     const struct sl__monitor_source *monitor,
 				     struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -38,9 +38,9 @@ static const double MAX_SLOT_DELAY = 0.01;
 static const double MAX_CHILD_DELAY = 0.1;
 
 static int
-read_system(const struct sl__watch *watch, struct sl__system_times *out)
+read_system(const struct sl__monitor *monitor, struct sl__system_times *out)
 {
-	const struct sl__watch_source *script = watch->with.watch;
+	const struct sl__monitor_source *script = monitor->with.monitor;
 	char text[512];
 
 	if (script)
@@ -50,11 +50,11 @@ read_system(const struct sl__watch *watch, struct sl__system_times *out)
 }
 
 static int
-read_throttle(const struct sl__watch *watch, uint64_t *out)
+read_throttle(const struct sl__monitor *monitor, uint64_t *out)
 {
 	char text[64];
 
-	return !watch->with.watch &&
+	return !monitor->with.monitor &&
 	       sl__proc_read("/sys/devices/system/cpu/cpu0/thermal_throttle/"
 			     "core_throttle_count",
 			     text, sizeof(text)) &&
@@ -68,11 +68,11 @@ timeval_ns(struct timeval t)
 }
 
 static uint64_t
-own_cpu_ns(const struct sl__watch *watch)
+own_cpu_ns(const struct sl__monitor *monitor)
 {
 	struct rusage self, children;
 
-	if (watch->with.watch)
+	if (monitor->with.monitor)
 		return 0;
 	getrusage(RUSAGE_SELF, &self);
 	getrusage(RUSAGE_CHILDREN, &children);
@@ -81,45 +81,45 @@ own_cpu_ns(const struct sl__watch *watch)
 }
 
 static double
-empty_slot_cpu_ns(const struct sl__watch *watch)
+empty_slot_cpu_ns(const struct sl__monitor *monitor)
 {
 	struct sl__covariates before, after;
 	double took_ns[N_EMPTY_SLOTS];
 
 	for (size_t i = 0; i < N_EMPTY_SLOTS; i++) {
-		sl__watch_before(watch, &before);
-		sl__watch_after(watch, &after);
+		sl__monitor_before(monitor, &before);
+		sl__monitor_after(monitor, &after);
 		took_ns[i] = (double)(after.cpu_ns - before.cpu_ns);
 	}
 	return sl__median_in_place(took_ns, N_EMPTY_SLOTS);
 }
 
 void
-sl__watch_open(struct sl__watch *watch,
-	       const struct sl__instruments *instruments)
+sl__monitor_open(struct sl__monitor *monitor,
+		 const struct sl__instruments *instruments)
 {
-	memset(watch, 0, sizeof(*watch));
+	memset(monitor, 0, sizeof(*monitor));
 	if (instruments)
-		watch->with = *instruments;
-	watch->schedstat_fd = -1;
-	if (!watch->with.watch)
-		watch->schedstat_fd = open("/proc/thread-self/schedstat",
-					   O_RDONLY | O_CLOEXEC);
-	watch->start_ns = sl__clock_now_ns(watch->with.clock);
-	watch->own_cpu_ns = own_cpu_ns(watch);
-	watch->has_system = read_system(watch, &watch->system);
-	watch->has_throttle = read_throttle(watch, &watch->n_throttled);
-	watch->probe_stride = 1;
-	watch->n_until_probe = 1;
-	if (!watch->with.watch)
-		watch->empty_cpu_ns = empty_slot_cpu_ns(watch);
+		monitor->with = *instruments;
+	monitor->schedstat_fd = -1;
+	if (!monitor->with.monitor)
+		monitor->schedstat_fd = open("/proc/thread-self/schedstat",
+					     O_RDONLY | O_CLOEXEC);
+	monitor->start_ns = sl__clock_now_ns(monitor->with.clock);
+	monitor->own_cpu_ns = own_cpu_ns(monitor);
+	monitor->has_system = read_system(monitor, &monitor->system);
+	monitor->has_throttle = read_throttle(monitor, &monitor->n_throttled);
+	monitor->probe_stride = 1;
+	monitor->n_until_probe = 1;
+	if (!monitor->with.monitor)
+		monitor->empty_cpu_ns = empty_slot_cpu_ns(monitor);
 }
 
 /* Whether the script has told what there is to read. */
 static int
-is_scripted(const struct sl__watch *watch, struct sl__covariates *now)
+is_scripted(const struct sl__monitor *monitor, struct sl__covariates *now)
 {
-	const struct sl__watch_source *script = watch->with.watch;
+	const struct sl__monitor_source *script = monitor->with.monitor;
 
 	if (!script)
 		return 0;
@@ -128,13 +128,14 @@ is_scripted(const struct sl__watch *watch, struct sl__covariates *now)
 }
 
 static void
-read_others(const struct sl__watch *watch, struct sl__covariates *now)
+read_others(const struct sl__monitor *monitor, struct sl__covariates *now)
 {
 	struct rusage usage;
 	char text[128];
-	ssize_t n = watch->schedstat_fd < 0 ? 0
-					    : pread(watch->schedstat_fd, text,
-						    sizeof(text) - 1, 0);
+	ssize_t n = monitor->schedstat_fd < 0
+			    ? 0
+			    : pread(monitor->schedstat_fd, text,
+				    sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = '\0';
 	if (!sl__proc_run_delay(&now->run_delay_ns, text))
@@ -145,48 +146,50 @@ read_others(const struct sl__watch *watch, struct sl__covariates *now)
 }
 
 void
-sl__watch_before(const struct sl__watch *watch, struct sl__covariates *now)
+sl__monitor_before(const struct sl__monitor *monitor,
+		   struct sl__covariates *now)
 {
-	if (is_scripted(watch, now))
+	if (is_scripted(monitor, now))
 		return;
-	read_others(watch, now);
+	read_others(monitor, now);
 	now->cpu_ns = sl__clock_thread_cpu_ns();
 }
 
 void
-sl__watch_after(const struct sl__watch *watch, struct sl__covariates *now)
+sl__monitor_after(const struct sl__monitor *monitor, struct sl__covariates *now)
 {
-	if (is_scripted(watch, now))
+	if (is_scripted(monitor, now))
 		return;
 	now->cpu_ns = sl__clock_thread_cpu_ns();
-	read_others(watch, now);
+	read_others(monitor, now);
 }
 
 double
-sl__watch_cpu_ns(const struct sl__watch *watch,
-		 const struct sl__covariates *before,
-		 const struct sl__covariates *after, size_t n_stretches,
-		 double reading_ns)
+sl__monitor_cpu_ns(const struct sl__monitor *monitor,
+		   const struct sl__covariates *before,
+		   const struct sl__covariates *after, size_t n_stretches,
+		   double reading_ns)
 {
 	double own_ns =
-		watch->empty_cpu_ns + 2 * reading_ns * (double)n_stretches;
+		monitor->empty_cpu_ns + 2 * reading_ns * (double)n_stretches;
 
 	return fmax(0, (double)(after->cpu_ns - before->cpu_ns) - own_ns);
 }
 
 static void
-add_slot(struct sl__watch *watch, uint64_t n_involuntary, uint64_t run_delay_ns,
-	 int disturbed)
+add_slot(struct sl__monitor *monitor, uint64_t n_involuntary,
+	 uint64_t run_delay_ns, int disturbed)
 {
-	watch->n_slots++;
-	watch->n_disturbed += (size_t)disturbed;
-	watch->n_involuntary += n_involuntary;
-	watch->run_delay_ns += run_delay_ns;
+	monitor->n_slots++;
+	monitor->n_disturbed += (size_t)disturbed;
+	monitor->n_involuntary += n_involuntary;
+	monitor->run_delay_ns += run_delay_ns;
 }
 
 int
-sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
-	       const struct sl__covariates *after, double wall_ns)
+sl__monitor_slot(struct sl__monitor *monitor,
+		 const struct sl__covariates *before,
+		 const struct sl__covariates *after, double wall_ns)
 {
 	uint64_t n_involuntary = after->n_involuntary - before->n_involuntary;
 	uint64_t delay_ns = after->run_delay_ns - before->run_delay_ns;
@@ -194,32 +197,33 @@ sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
 	int disturbed = n_involuntary > 0 || migrated ||
 			(double)delay_ns > MAX_SLOT_DELAY * wall_ns;
 
-	watch->n_migrations += (size_t)migrated;
-	add_slot(watch, n_involuntary, delay_ns, disturbed);
+	monitor->n_migrations += (size_t)migrated;
+	add_slot(monitor, n_involuntary, delay_ns, disturbed);
 	return disturbed;
 }
 
 int
-sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
-		uint64_t run_delay_ns, double wall_ns)
+sl__monitor_child(struct sl__monitor *monitor, uint64_t n_involuntary,
+		  uint64_t run_delay_ns, double wall_ns)
 {
 	int disturbed = (double)run_delay_ns > MAX_CHILD_DELAY * wall_ns;
 
-	add_slot(watch, n_involuntary, run_delay_ns, disturbed);
+	add_slot(monitor, n_involuntary, run_delay_ns, disturbed);
 	return disturbed;
 }
 
 void
-sl__watch_add(struct sl__watch *watch, const struct sl_noise *inner,
-	      double inner_s)
+sl__monitor_add(struct sl__monitor *monitor, const struct sl_noise *inner,
+		double inner_s)
 {
-	watch->n_slots += inner->n_slots;
-	watch->n_disturbed += inner->n_disturbed;
-	watch->n_involuntary += (uint64_t)inner->involuntary_switches.value;
-	watch->n_migrations += (size_t)inner->migrations.value;
+	monitor->n_slots += inner->n_slots;
+	monitor->n_disturbed += inner->n_disturbed;
+	monitor->n_involuntary += (uint64_t)inner->involuntary_switches.value;
+	monitor->n_migrations += (size_t)inner->migrations.value;
 	if (!inner->run_delay_share.absent)
-		watch->run_delay_ns += (uint64_t)(1e9 * inner_s *
-						  inner->run_delay_share.value);
+		monitor->run_delay_ns +=
+			(uint64_t)(1e9 * inner_s *
+				   inner->run_delay_share.value);
 }
 
 /* The least of a few tries, so that an interrupt does not pass for a slow
@@ -243,25 +247,25 @@ probe_ns(void)
 }
 
 void
-sl__watch_probe(struct sl__watch *watch)
+sl__monitor_probe(struct sl__monitor *monitor)
 {
-	if (watch->with.watch || --watch->n_until_probe)
+	if (monitor->with.monitor || --monitor->n_until_probe)
 		return;
-	watch->n_until_probe = watch->probe_stride;
-	if (watch->n_probes == CAP_PROBES) { /* keep every other one */
+	monitor->n_until_probe = monitor->probe_stride;
+	if (monitor->n_probes == CAP_PROBES) { /* keep every other one */
 		for (size_t i = 0; i < CAP_PROBES / 2; i++)
-			watch->probes_ns[i] = watch->probes_ns[2 * i];
-		watch->n_probes /= 2;
-		watch->probe_stride *= 2;
+			monitor->probes_ns[i] = monitor->probes_ns[2 * i];
+		monitor->n_probes /= 2;
+		monitor->probe_stride *= 2;
 	}
-	watch->probes_ns[watch->n_probes++] = probe_ns();
+	monitor->probes_ns[monitor->n_probes++] = probe_ns();
 }
 
 static struct sl_reading
-frequency_drift(struct sl__watch *watch)
+frequency_drift(struct sl__monitor *monitor)
 {
-	size_t n = watch->n_probes;
-	double *x = watch->probes_ns;
+	size_t n = monitor->n_probes;
+	double *x = monitor->probes_ns;
 
 	if (n < 4)
 		return sl__absent("too short for the frequency probe");
@@ -290,44 +294,45 @@ sl__system_shares(struct sl_noise *out, const struct sl__system_times *before,
 }
 
 static void
-close_system(struct sl__watch *watch, struct sl_noise *out, double wall_ns)
+close_system(struct sl__monitor *monitor, struct sl_noise *out, double wall_ns)
 {
 	static const char *const no_stat = "/proc/stat cannot be read";
-	double own_ns = (double)(own_cpu_ns(watch) - watch->own_cpu_ns);
+	double own_ns = (double)(own_cpu_ns(monitor) - monitor->own_cpu_ns);
 	struct sl__system_times now;
 
 	out->steal_share = sl__absent(no_stat);
 	out->neighbour_share = sl__absent(no_stat);
-	if (watch->has_system && read_system(watch, &now))
+	if (monitor->has_system && read_system(monitor, &now))
 		sl__system_shares(
-			out, &watch->system, &now,
+			out, &monitor->system, &now,
 			own_ns / wall_ns /
 				(double)sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void
-sl__watch_close(struct sl__watch *watch, struct sl_noise *out)
+sl__monitor_close(struct sl__monitor *monitor, struct sl_noise *out)
 {
-	double wall_ns =
-		(double)(sl__clock_now_ns(watch->with.clock) - watch->start_ns);
+	double wall_ns = (double)(sl__clock_now_ns(monitor->with.clock) -
+				  monitor->start_ns);
 	uint64_t throttled;
 
 	memset(out, 0, sizeof(*out));
-	out->n_slots = watch->n_slots;
-	out->n_disturbed = watch->n_disturbed;
-	out->involuntary_switches = sl__present((double)watch->n_involuntary);
-	out->migrations = sl__present((double)watch->n_migrations);
+	out->n_slots = monitor->n_slots;
+	out->n_disturbed = monitor->n_disturbed;
+	out->involuntary_switches = sl__present((double)monitor->n_involuntary);
+	out->migrations = sl__present((double)monitor->n_migrations);
 	out->run_delay_share =
-		watch->schedstat_fd >= 0 || watch->with.watch
-			? sl__present((double)watch->run_delay_ns / wall_ns)
+		monitor->schedstat_fd >= 0 || monitor->with.monitor
+			? sl__present((double)monitor->run_delay_ns / wall_ns)
 			: sl__absent("the kernel has no schedstat");
-	close_system(watch, out, wall_ns);
-	out->frequency_drift = frequency_drift(watch);
+	close_system(monitor, out, wall_ns);
+	out->frequency_drift = frequency_drift(monitor);
 	out->throttle_events =
-		watch->has_throttle && read_throttle(watch, &throttled)
-			? sl__present((double)(throttled - watch->n_throttled))
+		monitor->has_throttle && read_throttle(monitor, &throttled)
+			? sl__present(
+				  (double)(throttled - monitor->n_throttled))
 			: sl__absent("no throttle counter is visible");
-	if (watch->schedstat_fd >= 0)
-		close(watch->schedstat_fd);
-	watch->schedstat_fd = -1;
+	if (monitor->schedstat_fd >= 0)
+		close(monitor->schedstat_fd);
+	monitor->schedstat_fd = -1;
 }

@@ -19,7 +19,7 @@ struct sl__covariates {
 
 /* Scripted readings in place of the kernel's, for tests: then nothing of this
  * machine is read, and its frequency is not probed. */
-struct sl__watch_source {
+struct sl__monitor_source {
 	void (*read)(struct sl__covariates *now, void *ctx);
 	int (*read_system)(struct sl__system_times *now, void *ctx); /* 0: they
 						   cannot be read */
@@ -30,14 +30,14 @@ struct sl__watch_source {
  * has. */
 struct sl__instruments {
 	const struct sl_clock *clock;
-	const struct sl__watch_source *watch;
+	const struct sl__monitor_source *monitor;
 };
 
 /*
- * Follows one measurement from sl__watch_open() to sl__watch_close(), on one
+ * Follows one measurement from sl__monitor_open() to sl__monitor_close(), on one
  * thread.  Nothing in between allocates.
  */
-struct sl__watch {
+struct sl__monitor {
 	struct sl__instruments with;
 	int schedstat_fd; /* -1: absent */
 	uint64_t start_ns;
@@ -56,53 +56,55 @@ struct sl__watch {
 	size_t n_probes, probe_stride, n_until_probe;
 };
 
-void sl__watch_open(struct sl__watch *watch,
-		    const struct sl__instruments *instruments);
-void sl__watch_close(struct sl__watch *watch, struct sl_noise *out);
+void sl__monitor_open(struct sl__monitor *monitor,
+		      const struct sl__instruments *instruments);
+void sl__monitor_close(struct sl__monitor *monitor, struct sl_noise *out);
 
 /*
  * Readings right before and right after a slot: the CPU time is read last in
  * the one and first in the other, so that the rest of the reading is not in
  * it.  What remains of our own is empty_cpu_ns, measured at the start.
  */
-void sl__watch_before(const struct sl__watch *watch,
-		      struct sl__covariates *now);
-void sl__watch_after(const struct sl__watch *watch, struct sl__covariates *now);
+void sl__monitor_before(const struct sl__monitor *monitor,
+			struct sl__covariates *now);
+void sl__monitor_after(const struct sl__monitor *monitor,
+		       struct sl__covariates *now);
 
 /*
  * CPU time of a slot less our own share: the empty slot's, and two clock
  * readings of reading_ns for each of n_stretches.  At least 0.
  */
-double sl__watch_cpu_ns(const struct sl__watch *watch,
-			const struct sl__covariates *before,
-			const struct sl__covariates *after, size_t n_stretches,
-			double reading_ns);
+double sl__monitor_cpu_ns(const struct sl__monitor *monitor,
+			  const struct sl__covariates *before,
+			  const struct sl__covariates *after,
+			  size_t n_stretches, double reading_ns);
 
 /*
  * Ends a slot that began at 'before' and lasted 'wall_ns': adds it to the
  * totals and returns whether it was disturbed: preempted, moved to another
  * CPU, or kept waiting for more than 1 % of its time.
  */
-int sl__watch_slot(struct sl__watch *watch, const struct sl__covariates *before,
-		   const struct sl__covariates *after, double wall_ns);
+int sl__monitor_slot(struct sl__monitor *monitor,
+		     const struct sl__covariates *before,
+		     const struct sl__covariates *after, double wall_ns);
 
 /*
- * Like sl__watch_slot() for a child that has ended: its own counters.
+ * Like sl__monitor_slot() for a child that has ended: its own counters.
  * Starting a process always preempts and delays it a little, so that it is
  * disturbed only when it was kept waiting for more than 10 % of its time.
  */
-int sl__watch_child(struct sl__watch *watch, uint64_t n_involuntary,
-		    uint64_t run_delay_ns, double wall_ns);
+int sl__monitor_child(struct sl__monitor *monitor, uint64_t n_involuntary,
+		      uint64_t run_delay_ns, double wall_ns);
 
 /* Adds the slots of a measurement inside this one, which took inner_s. */
-void sl__watch_add(struct sl__watch *watch, const struct sl_noise *inner,
-		   double inner_s);
+void sl__monitor_add(struct sl__monitor *monitor, const struct sl_noise *inner,
+		     double inner_s);
 
 /*
  * Runs the frequency probe (about 50 us): a fixed chain of dependent
  * multiplications, whose time changes only with the clock of the core.
  */
-void sl__watch_probe(struct sl__watch *watch);
+void sl__monitor_probe(struct sl__monitor *monitor);
 
 /*
  * What two readings of the whole machine say: the share that the hypervisor

@@ -149,13 +149,13 @@ run_watched(struct sl__runner *r, const struct sl__phase *p,
 {
 	enum sl_status rc;
 
-	if (!r->watch)
+	if (!r->monitor)
 		return p->run(slot, p->ctx, err);
-	sl__watch_before(r->watch, &slot->before);
+	sl__monitor_before(r->monitor, &slot->before);
 	rc = p->run(slot, p->ctx, err);
-	sl__watch_after(r->watch, &slot->after);
-	if (!rc && sl__watch_slot(r->watch, &slot->before, &slot->after,
-				  slot->wall_ns))
+	sl__monitor_after(r->monitor, &slot->after);
+	if (!rc && sl__monitor_slot(r->monitor, &slot->before, &slot->after,
+				    slot->wall_ns))
 		slot->is_disturbed = 1;
 	return rc;
 }
@@ -201,9 +201,9 @@ close_round(struct sl__runner *r, const struct sl__phase *p,
 					     r->n_disturbed, r->n_rounds);
 	if (p->close)
 		rc = p->close(taken, p->ctx, err);
-	if (r->watch && p->rounds_per_probe &&
+	if (r->monitor && p->rounds_per_probe &&
 	    taken->round % p->rounds_per_probe == 0)
-		sl__watch_probe(r->watch);
+		sl__monitor_probe(r->monitor);
 	return rc;
 }
 

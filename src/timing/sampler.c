@@ -33,7 +33,7 @@ struct sampler {
 	const struct sl_measure_options *how;
 	struct sl_candidate what;
 	struct sl__timer timer;
-	struct sl__watch watch;
+	struct sl__monitor monitor;
 	struct sl__runner runner;
 	struct sl__rng rng;
 
@@ -177,8 +177,8 @@ finish_slot(struct sl__slot *slot, void *ctx)
 	size_t n = samples_of(s, slot);
 
 	s->slot_cpu_ns[s->n_slots++] =
-		sl__watch_cpu_ns(&s->watch, &slot->before, &slot->after, n,
-				 s->timer.cost.reading_ns) /
+		sl__monitor_cpu_ns(&s->monitor, &slot->before, &slot->after, n,
+				   s->timer.cost.reading_ns) /
 		(double)(s->calls_per_sample * n);
 }
 
@@ -263,7 +263,7 @@ with_defaults(const struct sl_measure_options *options)
 /* Calibrates, reserves, samples, concludes. */
 static enum sl_status
 measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
-	const struct sl__watch_source *watch, struct sl_error *err)
+	const struct sl__monitor_source *monitor, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -271,16 +271,17 @@ measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	sl__rng_init(&s->rng, s->how->seed);
 	sl__timer_init(&s->timer, s->how->clock);
 	s->runner.control.interrupt = s->how->interrupt;
-	s->runner.control.with = (struct sl__instruments){s->how->clock, watch};
-	sl__watch_open(&s->watch, &s->runner.control.with);
-	s->runner.watch = &s->watch;
+	s->runner.control.with =
+		(struct sl__instruments){s->how->clock, monitor};
+	sl__monitor_open(&s->monitor, &s->runner.control.with);
+	s->runner.monitor = &s->monitor;
 	sl__runner_start(&s->runner, s->how->seed);
 	rc = calibrate(s, &m->wall.first_ns, err);
 	if (!rc)
 		rc = reserve(s, arena, err);
 	if (!rc)
 		rc = take_samples(s, err);
-	sl__watch_close(&s->watch, &m->noise);
+	sl__monitor_close(&s->monitor, &m->noise);
 	if (!rc)
 		rc = conclude(s, m, arena, err);
 	return rc || m->name ? rc : sl__fail_nomem(err);
@@ -289,7 +290,7 @@ measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 enum sl_status
 sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	    const struct sl_measure_options *options,
-	    const struct sl__watch_source *watch, struct sl_error *err)
+	    const struct sl__monitor_source *monitor, struct sl_error *err)
 {
 	struct sl_measure_options how;
 	struct sampler s = {.how = &how};
@@ -311,7 +312,7 @@ sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	m = sl__boxed_new(&arena, how.allocator, sizeof(*m));
 	if (!m)
 		return sl__fail_nomem(err);
-	rc = measure(&s, m, arena, watch, err);
+	rc = measure(&s, m, arena, monitor, err);
 	*out = sl__boxed_kept(m, rc);
 	return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dnnl_conv_way.c - which of oneDNN's convolutions a node runs on.
+ * dnnl_conv_choice.c - which of oneDNN's convolutions a node runs on.
  *
  * All convolutions of a program share one order of elements, so that nothing
  * is reordered between them: the one in which the sum of their best times is
@@ -697,8 +697,8 @@ take(struct question *q)
 }
 
 void
-sl__conv_find_way(struct sl__conv_way *out, struct sl__planner *pl,
-		  const struct sl__conv *conv)
+sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
+		const struct sl__conv *conv)
 {
 	struct question q = {.pl = pl, .conv = *conv};
 	int fit = sl__dnnl_posts_fit(conv->posts, conv->n_posts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_marks.c - marks on a tape, all or some, and where what they cost is
+/* test_timestamps.c - marks on a events, all or some, and where what they cost is
  * tried. */
 #include "harness.h"
 #include "experiment/timed_passes.h"
@@ -49,35 +49,37 @@ close_storm(struct storm *s)
 
 /* Marks of steps 0, stride, 2 * stride, ... and the end, in order. */
 static void
-check_marks(const struct sl__tape *tape, size_t n_steps, size_t stride)
+check_marks(const struct sl__event_buffer *events, size_t n_steps,
+	    size_t stride)
 {
 	size_t n = (n_steps + stride - 1) / stride;
 
-	assert_int_equal(tape->n_marks, n + 1);
+	assert_int_equal(events->n_stamps, n + 1);
 	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(tape->marks[i].step, stride * i);
-		assert_true(tape->marks[i + 1].ticks >= tape->marks[i].ticks);
+		assert_int_equal(events->stamps[i].step, stride * i);
+		assert_true(events->stamps[i + 1].ticks >=
+			    events->stamps[i].ticks);
 	}
-	assert_int_equal(tape->marks[n].step, SL__NONE);
+	assert_int_equal(events->stamps[n].step, SL__NONE);
 }
 
 static void
 all_or_some(void **state)
 {
-	struct sl__tape_mark marks[8];
+	struct sl__timestamp stamps[8];
 	struct sl_error err;
 
 	(void)state;
 	for (int n = 1; n < 8; n++) {
-		struct sl__tape tape = {.marks = marks, .cap = 8};
+		struct sl__event_buffer events = {.stamps = stamps, .cap = 8};
 		struct storm s;
 
 		open_storm(&s, n, 4);
-		assert_int_equal(sl__plan_record(s.plan, &tape, &err), SL_OK);
-		check_marks(&tape, (size_t)n, 1);
-		tape.is_sparse = 1;
-		assert_int_equal(sl__plan_record(s.plan, &tape, &err), SL_OK);
-		check_marks(&tape, (size_t)n, SL__TAPE_SPARSE);
+		assert_int_equal(sl__plan_record(s.plan, &events, &err), SL_OK);
+		check_marks(&events, (size_t)n, 1);
+		events.is_sparse = 1;
+		assert_int_equal(sl__plan_record(s.plan, &events, &err), SL_OK);
+		check_marks(&events, (size_t)n, SL__TIMESTAMPS_SPARSE);
 		close_storm(&s);
 	}
 }
@@ -154,5 +156,5 @@ main(void)
 		cmocka_unit_test(not_where_it_is_nothing),
 	};
 
-	return cmocka_run_group_tests_name("marks", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("timestamps", tests, NULL, NULL);
 }

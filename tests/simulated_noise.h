@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weather.h - a machine that disturbs what it runs, as data. */
-#ifndef SL_TEST_WEATHER_H
-#define SL_TEST_WEATHER_H
+/* simulated_noise.h - a machine that disturbs what it runs, as data. */
+#ifndef SL_TEST_SIMULATED_NOISE_H
+#define SL_TEST_SIMULATED_NOISE_H
 
 #include "base/rng.h"
 
 #include <math.h>
 
 /* What the machine does to a slot, as the logarithm of a factor. */
-enum weather { LINEAR_DRIFT, RANDOM_WALK, BURSTS, AUTOREGRESSIVE };
+enum noise_kind { LINEAR_DRIFT, RANDOM_WALK, BURSTS, AUTOREGRESSIVE };
 
 struct machine {
-	enum weather weather;
+	enum noise_kind noise_kind;
 	struct sl__rng rng;
 	size_t n_slots;
 	double level;
 };
 
 static inline void
-machine_init(struct machine *m, enum weather weather, uint64_t seed)
+machine_init(struct machine *m, enum noise_kind noise_kind, uint64_t seed)
 {
-	*m = (struct machine){.weather = weather};
+	*m = (struct machine){.noise_kind = noise_kind};
 	sl__rng_init(&m->rng, seed);
 }
 
@@ -32,7 +32,7 @@ next_slot(struct machine *m)
 
 	if (sl__rng_uniform(&m->rng) < 0.05)
 		spike = 0.2 * sl__rng_exponential(&m->rng);
-	switch (m->weather) {
+	switch (m->noise_kind) {
 	case LINEAR_DRIFT:
 		m->level = 1e-3 * (double)m->n_slots;
 		break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_twin_plan.c - proves that another plan of a model is made where it can
+ * test_variant_plan.c - proves that another plan of a model is made where it can
  * be, that its steps are the ones that do the same, and that it says why where
  * there is none.
  */
@@ -35,7 +35,7 @@ struct fixture {
 	struct sl_plan_options plan;
 	struct sl__subject subject;
 	struct sl__arena arena;
-	struct sl__twin twin;
+	struct sl__variant_plan variant;
 	size_t steps[8];
 };
 
@@ -62,19 +62,20 @@ start(struct fixture *f, const char *text, int64_t batch, int n_threads)
 		f->steps[i] = i;
 }
 
-static struct sl__twin_options
+static struct sl__variant_options
 options(struct fixture *f)
 {
-	return (struct sl__twin_options){.of = &f->subject,
-					 .steps = f->steps,
-					 .n = f->subject.plan->current->n_steps,
-					 .plan_s = 100};
+	return (struct sl__variant_options){
+		.of = &f->subject,
+		.steps = f->steps,
+		.n = f->subject.plan->current->n_steps,
+		.plan_s = 100};
 }
 
 static void
 finish(struct fixture *f)
 {
-	sl__twin_close(&f->twin);
+	sl__variant_close(&f->variant);
 	sl__subject_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
@@ -84,18 +85,18 @@ static void
 assert_paired(const struct fixture *f, double work)
 {
 	const struct sl__program *a = f->subject.plan->current;
-	const struct sl__program *b = f->twin.plan->current;
+	const struct sl__program *b = f->variant.plan->current;
 
 	for (size_t i = 0; i < a->n_steps; i++) {
-		size_t k = f->twin.steps[i];
+		size_t k = f->variant.steps[i];
 
 		assert_true(k < b->n_steps);
-		assert_int_equal(f->twin.slot_of[k], i);
+		assert_int_equal(f->variant.slot_of[k], i);
 		assert_string_equal(a->steps[i].name, b->steps[k].name);
 		assert_true((double)b->steps[k].nominal_flops ==
 			    work * (double)a->steps[i].nominal_flops);
 		assert_int_equal(
-			f->twin.is_same[i],
+			f->variant.is_same[i],
 			!strcmp(a->steps[i].kernel, b->steps[k].kernel));
 	}
 }
@@ -103,25 +104,27 @@ assert_paired(const struct fixture *f, double work)
 static void
 one_thread_does_the_same(void **state)
 {
-	struct sl__twin_options how;
+	struct sl__variant_options how;
 	struct fixture f;
 
 	(void)state;
 	start(&f, open_batch, 4, 2);
 	how = options(&f);
-	assert_int_equal(sl__twin_single(&f.twin, &how, &f.arena, NULL), SL_OK);
-	assert_null(f.twin.absent);
-	assert_ptr_not_equal(f.twin.plan, f.subject.plan);
-	assert_int_equal(sl_plan_n_threads(f.twin.plan), 1);
+	assert_int_equal(sl__variant_single(&f.variant, &how, &f.arena, NULL),
+			 SL_OK);
+	assert_null(f.variant.absent);
+	assert_ptr_not_equal(f.variant.plan, f.subject.plan);
+	assert_int_equal(sl_plan_n_threads(f.variant.plan), 1);
 	assert_paired(&f, 1);
-	assert_int_equal(sl_plan_run(f.twin.plan, NULL), SL_OK);
+	assert_int_equal(sl_plan_run(f.variant.plan, NULL), SL_OK);
 	finish(&f);
 	/* A plan of one thread is its own. */
 	start(&f, open_batch, 4, 1);
 	how = options(&f);
-	assert_int_equal(sl__twin_single(&f.twin, &how, &f.arena, NULL), SL_OK);
-	assert_ptr_equal(f.twin.plan, f.subject.plan);
-	assert_null(f.twin.subject.plan);
+	assert_int_equal(sl__variant_single(&f.variant, &how, &f.arena, NULL),
+			 SL_OK);
+	assert_ptr_equal(f.variant.plan, f.subject.plan);
+	assert_null(f.variant.subject.plan);
 	assert_paired(&f, 1);
 	finish(&f);
 }
@@ -129,7 +132,7 @@ one_thread_does_the_same(void **state)
 static void
 twice_the_batch_is_twice_the_work(void **state)
 {
-	struct sl__twin_options how;
+	struct sl__variant_options how;
 	struct sl_array x, y;
 	float before[6 * 64];
 	struct fixture f;
@@ -137,17 +140,18 @@ twice_the_batch_is_twice_the_work(void **state)
 	(void)state;
 	start(&f, open_batch, 3, 1);
 	how = options(&f);
-	assert_int_equal(sl__twin_doubled(&f.twin, &how, 0, &f.arena, NULL),
-			 SL_OK);
-	assert_null(f.twin.absent);
+	assert_int_equal(
+		sl__variant_doubled(&f.variant, &how, 0, &f.arena, NULL),
+		SL_OK);
+	assert_null(f.variant.absent);
 	assert_paired(&f, 2);
-	assert_int_equal(sl_plan_input(f.twin.plan, "x", &x, NULL, NULL),
+	assert_int_equal(sl_plan_input(f.variant.plan, "x", &x, NULL, NULL),
 			 SL_OK);
 	memcpy(before, x.data, sizeof(before));
-	assert_int_equal(sl__twin_warm_up(&f.twin, 0, NULL), SL_OK);
+	assert_int_equal(sl__variant_warm_up(&f.variant, 0, NULL), SL_OK);
 	assert_memory_equal(before, x.data, sizeof(before));
-	assert_int_equal(sl__twin_warm_up(&f.twin, 1, NULL), SL_OK);
-	assert_int_equal(sl_plan_output(f.twin.plan, "y", &y, NULL), SL_OK);
+	assert_int_equal(sl__variant_warm_up(&f.variant, 1, NULL), SL_OK);
+	assert_int_equal(sl_plan_output(f.variant.plan, "y", &y, NULL), SL_OK);
 	assert_int_equal(y.dims[0], 6);
 	/* The first plan is what it was. */
 	assert_int_equal(sl_plan_run(f.subject.plan, NULL), SL_OK);
@@ -167,7 +171,7 @@ algorithms_are_taken_over(void **state)
 				   "y = Conv x w pads=[1,1,1,1]\n"
 				   "out y\n";
 	char folder[] = "/tmp/sleuth-test-XXXXXX";
-	struct sl__twin_options how;
+	struct sl__variant_options how;
 	struct sl__choices *known, *after;
 	struct fixture f;
 
@@ -187,11 +191,12 @@ algorithms_are_taken_over(void **state)
 		sl__choices_new(&known, &f.subject.plan->options, NULL), SL_OK);
 	assert_true(known->n > 0);
 	how = options(&f);
-	assert_int_equal(sl__twin_doubled(&f.twin, &how, 0, &f.arena, NULL),
-			 SL_OK);
-	assert_null(f.twin.absent);
+	assert_int_equal(
+		sl__variant_doubled(&f.variant, &how, 0, &f.arena, NULL),
+		SL_OK);
+	assert_null(f.variant.absent);
 	for (size_t i = 0; i < how.n; i++)
-		assert_true(f.twin.is_same[i]);
+		assert_true(f.variant.is_same[i]);
 	assert_int_equal(
 		sl__choices_new(&after, &f.subject.plan->options, NULL), SL_OK);
 	assert_int_equal(after->n, known->n);
@@ -205,16 +210,16 @@ algorithms_are_taken_over(void **state)
 static const char *
 why_none(struct fixture *f, double plan_ns)
 {
-	struct sl__twin_options how = options(f);
+	struct sl__variant_options how = options(f);
 
-	assert_int_equal(
-		sl__twin_doubled(&f->twin, &how, plan_ns, &f->arena, NULL),
-		SL_OK);
-	assert_null(f->twin.plan);
-	assert_non_null(f->twin.absent);
+	assert_int_equal(sl__variant_doubled(&f->variant, &how, plan_ns,
+					     &f->arena, NULL),
+			 SL_OK);
+	assert_null(f->variant.plan);
+	assert_non_null(f->variant.absent);
 	for (size_t i = 0; i < how.n; i++)
-		assert_true(f->twin.steps[i] == SIZE_MAX);
-	return f->twin.absent;
+		assert_true(f->variant.steps[i] == SIZE_MAX);
+	return f->variant.absent;
 }
 
 static void
