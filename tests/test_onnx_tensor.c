@@ -84,7 +84,7 @@ static const struct row {
 	{SL_DTYPE_I2, 5, 2, 8, "\xe4\x1b", {0xe4, 0x1b}},
 };
 
-enum form { RAW, PACKED, UNPACKED, SPLIT, N_FORMS };
+enum layout { RAW, PACKED, UNPACKED, SPLIT, N_FORMS };
 
 static void
 put_element(struct bytes *b, unsigned field, uint64_t value)
@@ -98,7 +98,7 @@ put_element(struct bytes *b, unsigned field, uint64_t value)
 }
 
 static struct bytes
-tensor_in(const struct row *row, enum form form)
+tensor_in(const struct row *row, enum layout layout)
 {
 	struct bytes b = {0}, list = {0};
 	unsigned wire = row->field == 4 ? 5 : row->field == 10 ? 1 : 0;
@@ -106,7 +106,7 @@ tensor_in(const struct row *row, enum form form)
 	put_int(&b, 1, row->dim);
 	put_int(&b, 2, row->dtype);
 	put_text(&b, 8, "t");
-	switch (form) {
+	switch (layout) {
 	case RAW:
 		put_field(&b, 9, row->bytes, row->n_bytes);
 		break;
@@ -137,8 +137,9 @@ every_type_is_read_from_every_form(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		for (int form = RAW; form < N_FORMS; form++) {
-			struct bytes b = tensor_in(&rows[i], (enum form)form);
+		for (int layout = RAW; layout < N_FORMS; layout++) {
+			struct bytes b =
+				tensor_in(&rows[i], (enum layout)layout);
 			struct sl_error err = {.status = SL_OK, .text = ""};
 			struct sl__tensor tensor;
 			struct sl__arena arena;
@@ -148,7 +149,7 @@ every_type_is_read_from_every_form(void **state)
 			if (sl__onnx_read_tensor(&tensor, &arena, b.data, b.n,
 						 &err))
 				fail_msg("type %d, form %d: %s", rows[i].dtype,
-					 form, err.text);
+					 layout, err.text);
 			assert_int_equal(tensor.dtype, rows[i].dtype);
 			assert_int_equal(tensor.n_elements, rows[i].dim);
 			assert_int_equal(tensor.n_bytes, rows[i].n_bytes);
@@ -157,8 +158,8 @@ every_type_is_read_from_every_form(void **state)
 			in_place = tensor.bytes > b.data &&
 				   tensor.bytes < b.data + b.n;
 			assert_int_equal(in_place,
-					 form == RAW ||
-						 (form == PACKED &&
+					 layout == RAW ||
+						 (layout == PACKED &&
 						  (rows[i].field == 4 ||
 						   rows[i].field == 10)));
 			sl__arena_release(&arena);

@@ -40,9 +40,9 @@ static void
 test_maps(void **state)
 {
 	(void)state;
-	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_form=SPARSE max_map=3",
+	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_layout=SPARSE max_map=3",
 		  "f32[1,3]");
-	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_form=SPARSE max_map=-3 "
+	check_out("ai.onnx.ml.CastMap 1 (f32[1]) map_layout=SPARSE max_map=-3 "
 		  "cast_to=TO_INT64",
 		  "int64[1,1]");
 	check_out("ai.onnx.ml.CastMap 1 (f32[1]) max_map=3 cast_to=TO_STRING",

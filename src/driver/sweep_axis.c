@@ -52,7 +52,7 @@ struct reader {
 };
 
 static enum sl_status
-fail_form(struct reader *r)
+fail_layout(struct reader *r)
 {
 	return sl__fail(r->err, SL_E_USAGE,
 			"must be a range such as 1..64 (doubling) or "
@@ -70,7 +70,7 @@ read_value(struct reader *r, int64_t *out)
 		return SL_OK;
 	}
 	if (*r->next < '0' || *r->next > '9')
-		return fail_form(r);
+		return fail_layout(r);
 	*out = strtoll(r->next, &end, 10);
 	r->next = end;
 	if (*out < 1)
@@ -166,7 +166,7 @@ sl_sweep_read(struct sl_sweep_values *out, enum sl_axis axis, const char *text,
 		rc = read_item(&r);
 	}
 	if (!rc && *r.next)
-		rc = fail_form(&r);
+		rc = fail_layout(&r);
 	if (!rc && axis == SL_AXIS_THREADS)
 		rc = check_threads(out, err);
 	return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * constants.c - constants in the forms that kernels want, made once.
+ * constants.c - constants in the layouts that kernels want, made once.
  *
  * What a plan makes of a constant it inserts into the weight cache, for other
  * plans of the same graph, and finds there what they have made
@@ -9,7 +9,7 @@
 #include "engine/constants.h"
 #include "base/status.h"
 #include "engine/compile.h"
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 
 #include <string.h>
 
@@ -18,15 +18,15 @@
 enum { SHARED_BYTES_LEAST = 4096 };
 
 /* How a constant was made: its bytes described, and how they lie now. */
-struct made_form {
+struct made_layout {
 	int is_copy; /* as the tensor has them: the two do not count */
 	dnnl_memory_desc_t from, to;
 };
 
 static int
-is_same_form(const void *a, const void *b)
+is_same_layout(const void *a, const void *b)
 {
-	const struct made_form *x = a, *y = b;
+	const struct made_layout *x = a, *y = b;
 
 	if (x->is_copy || y->is_copy)
 		return x->is_copy == y->is_copy;
@@ -38,7 +38,7 @@ is_same_form(const void *a, const void *b)
  * by. */
 struct making {
 	const struct sl__tensor *tensor;
-	struct made_form form;
+	struct made_layout layout;
 	struct sl__weight_key key;
 	uint64_t n_bytes; /* once made */
 	int is_shared;
@@ -52,9 +52,9 @@ begin(struct making *m, const struct sl__planner *pl, uint32_t value,
 
 	m->tensor = pl->graph->values[value].tensor;
 	m->n_bytes = n_bytes;
-	m->key.layout = &m->form;
-	m->key.n_bytes = sizeof(m->form);
-	m->key.is_same = is_same_form;
+	m->key.layout = &m->layout;
+	m->key.n_bytes = sizeof(m->layout);
+	m->key.is_same = is_same_layout;
 	m->is_shared = n_bytes >= SHARED_BYTES_LEAST &&
 		       sl__identity_of(&m->key.tensor, m->tensor, model);
 }
@@ -120,7 +120,7 @@ static uint32_t
 copy_constant(struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__tensor *t = pl->graph->values[value].tensor;
-	struct making m = {.form.is_copy = 1};
+	struct making m = {.layout.is_copy = 1};
 	uint32_t buffer;
 
 	if (!t->generator && !check_numbers(pl, value))
@@ -164,7 +164,7 @@ sl__plan_own(struct sl__planner *pl, uint32_t value)
 	for (uint32_t i = 0; i < held->n_versions; i++) {
 		struct sl__version *v = &held->versions[i];
 
-		if (v->form)
+		if (v->layout)
 			continue;
 		if (pl->program->buffers[v->buffer].is_stored) {
 			buffer = copy_constant(pl, value);
@@ -179,7 +179,7 @@ sl__plan_own(struct sl__planner *pl, uint32_t value)
 
 /* A constant as it was packed. */
 struct sl__packed {
-	const struct sl__form *as, *form;
+	const struct sl__layout *as, *layout;
 	uint32_t buffer;
 	struct sl__packed *next;
 };
@@ -204,7 +204,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 	 struct sl__datum *loaded)
 {
 	const struct sl__datum *held = &pl->program->evaluator->values[value];
-	struct made_form copy = {.is_copy = 1};
+	struct made_layout copy = {.is_copy = 1};
 	struct sl__weight_key key = m->key;
 	const unsigned char *made = NULL;
 
@@ -230,7 +230,8 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 	if (pl->rc)
 		return buffer;
 	bytes = bytes_of(m, pl, value, &loaded);
-	if (sl__dnnl_reorder_now(pl, &m->form.from, bytes, &m->form.to, to)) {
+	if (sl__dnnl_reorder_now(pl, &m->layout.from, bytes, &m->layout.to,
+				 to)) {
 		sl__tensor_let_go(m->tensor, 0, m->tensor->n_bytes);
 		insert(m, pl, to);
 	}
@@ -239,36 +240,37 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 }
 
 static uint32_t
-pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-     const struct sl__form *form)
+pack(struct sl__planner *pl, uint32_t value, const struct sl__layout *as,
+     const struct sl__layout *layout)
 {
-	struct making m = {.form.to = form->md};
+	struct making m = {.layout.to = layout->md};
 	uint32_t buffer;
 
-	if (!sl__form_md(pl, value, as, &m.form.from)) {
+	if (!sl__layout_md(pl, value, as, &m.layout.from)) {
 		sl__plan_bug(pl, "a constant cannot be packed");
 		return SL__NONE;
 	}
-	begin(&m, pl, value, sl__form_bytes(form));
+	begin(&m, pl, value, sl__layout_bytes(layout));
 	buffer = find_made(&m, pl);
 	return buffer == SL__NONE ? make_packed(&m, pl, value) : buffer;
 }
 
 uint32_t
-sl__plan_pack(struct sl__planner *pl, uint32_t value, const struct sl__form *as,
-	      const struct sl__form *form)
+sl__plan_pack(struct sl__planner *pl, uint32_t value,
+	      const struct sl__layout *as, const struct sl__layout *layout)
 {
 	struct sl__held *held = &pl->held[value];
 	struct sl__packed *p;
 
 	for (p = held->packed; p; p = p->next) {
-		if (sl__form_equal(p->as, as) && sl__form_equal(p->form, form))
+		if (sl__layout_equal(p->as, as) &&
+		    sl__layout_equal(p->layout, layout))
 			return p->buffer;
 	}
 	p = sl__plan_state(pl, sizeof(*p));
 	if (!p)
 		return SL__NONE;
-	*p = (struct sl__packed){as, form, pack(pl, value, as, form),
+	*p = (struct sl__packed){as, layout, pack(pl, value, as, layout),
 				 held->packed};
 	held->packed = p;
 	return p->buffer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* constants.h - constants in the forms that kernels want, made once. */
+/* constants.h - constants in the layouts that kernels want, made once. */
 #ifndef SL_CONSTANTS_H
 #define SL_CONSTANTS_H
 
@@ -10,7 +10,7 @@
 uint32_t sl__plan_lay(struct sl__planner *pl, uint64_t n_bytes,
 		      const unsigned char *data, int is_stored);
 
-/* A constant in its own form: where the model has it, or made. */
+/* A constant in its own layout: where the model has it, or made. */
 uint32_t sl__plan_read_constant(struct sl__planner *pl, uint32_t value);
 
 #endif

@@ -4,7 +4,7 @@
  * that no convolution took in, and LRN.
  */
 #include "base/status.h"
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "graph/infer.h"
 
@@ -35,7 +35,7 @@ is_type_fit(const struct sl__planner *pl, const struct norm *n)
 static int
 add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd)
 {
-	const struct sl__form *form = sl__plan_form(pl, n->x);
+	const struct sl__layout *layout = sl__plan_layout(pl, n->x);
 	struct sl__dnnl_arg args[6] = {{.arg = DNNL_ARG_SRC},
 				       {.arg = DNNL_ARG_DST}};
 
@@ -43,18 +43,18 @@ add_step(struct sl__planner *pl, const struct norm *n, dnnl_primitive_desc_t pd)
 		return 0;
 	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
 	args[1].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	args[0].buffer = sl__plan_read(pl, n->x, form);
+	args[0].buffer = sl__plan_read(pl, n->x, layout);
 	for (uint32_t i = 0; i < n->n_vectors; i++) {
 		struct sl__dnnl_arg *arg = &args[2 + i];
 
 		arg->arg = n->vector_args[i];
-		if (!sl__form_md(pl, n->node->inputs[1 + i], NULL, &arg->md))
+		if (!sl__layout_md(pl, n->node->inputs[1 + i], NULL, &arg->md))
 			sl__plan_bug(pl, "not a vector");
 		arg->buffer = sl__plan_read(pl, n->node->inputs[1 + i], NULL);
 	}
-	args[1].buffer = n->n_vectors ? sl__plan_write_over(pl, n->y, form,
+	args[1].buffer = n->n_vectors ? sl__plan_write_over(pl, n->y, layout,
 							    args[0].buffer)
-				      : sl__plan_write(pl, n->y, form);
+				      : sl__plan_write(pl, n->y, layout);
 	sl__dnnl_step(pl, pd, args, 2 + n->n_vectors);
 	return 1;
 }
@@ -93,7 +93,7 @@ sl__make_channel_norm(struct sl__planner *pl, const struct sl__node *node)
 	dnnl_memory_desc_t md;
 
 	return is_type_fit(pl, &n) && is_inference(pl, &n) &&
-	       sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &md) &&
+	       sl__layout_md(pl, n.x, sl__plan_layout(pl, n.x), &md) &&
 	       add_step(pl, &n, sl__dnnl_batch_norm_pd(pl, &md, epsilon));
 }
 
@@ -110,6 +110,6 @@ sl__make_lrn(struct sl__planner *pl, const struct sl__node *node)
 
 	/* Windows of an even size are not in the middle; oneDNN's are. */
 	return is_type_fit(pl, &n) && lrn.size >= 1 && lrn.size % 2 &&
-	       sl__form_md(pl, n.x, sl__plan_form(pl, n.x), &lrn.data) &&
+	       sl__layout_md(pl, n.x, sl__plan_layout(pl, n.x), &lrn.data) &&
 	       add_step(pl, &n, sl__dnnl_lrn_pd(pl, &lrn));
 }

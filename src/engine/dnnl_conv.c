@@ -117,12 +117,12 @@ read_weights(struct making *m)
 			dnnl_memory_desc_equal(&own, md)
 				? sl__plan_read(m->pl, m->conv.w, NULL)
 				: sl__plan_pack(m->pl, m->conv.w,
-						sl__form_new(m->pl, &own),
-						sl__form_new(m->pl, md)),
+						sl__layout_new(m->pl, &own),
+						sl__layout_new(m->pl, md)),
 			md);
 }
 
-/* The second operand of post-operation i, in whichever form it is met. */
+/* The second operand of post-operation i, in whichever layout it is met. */
 static void
 read_operand(struct making *m, int i, int arg)
 {
@@ -164,11 +164,12 @@ static void
 write_result(struct making *m)
 {
 	const dnnl_memory_desc_t *md = md_of(m, dnnl_query_dst_md, 0);
-	const struct sl__form *form = sl__form_written(m->pl, m->conv.y, md);
-	uint32_t buffer =
-		m->choice.sum < 0
-			? sl__plan_write(m->pl, m->conv.y, form)
-			: sl__plan_write_over(m->pl, m->conv.y, form, m->over);
+	const struct sl__layout *layout =
+		sl__layout_written(m->pl, m->conv.y, md);
+	uint32_t buffer = m->choice.sum < 0
+				  ? sl__plan_write(m->pl, m->conv.y, layout)
+				  : sl__plan_write_over(m->pl, m->conv.y,
+							layout, m->over);
 
 	if (m->choice.sum >= 0 && buffer != m->over)
 		sl__plan_bug(m->pl, "an operand is needed later");

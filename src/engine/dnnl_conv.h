@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_CONV_H
 #define SL_DNNL_CONV_H
 
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "engine/dnnl_post.h"
 
@@ -43,7 +43,7 @@ int sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			 const struct sl__conv *conv);
 
 /* A second operand as a destination of that description meets it: in its
- * form where both have the same sizes, else row-major. */
+ * layout where both have the same sizes, else row-major. */
 int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 			const struct sl__conv *conv, int post,
 			const dnnl_memory_desc_t *dst);
@@ -65,8 +65,9 @@ void sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 int sl__conv_read_window(struct sl__conv *conv, const struct sl__planner *pl);
 
 /* Writes 'value' as md says: row-major where the bytes lie so anyway. */
-const struct sl__form *sl__form_written(struct sl__planner *pl, uint32_t value,
-					const dnnl_memory_desc_t *md);
+const struct sl__layout *sl__layout_written(struct sl__planner *pl,
+					    uint32_t value,
+					    const dnnl_memory_desc_t *md);
 
 /* A value as an argument that md describes; and as the result of a primitive,
  * in a new buffer. */

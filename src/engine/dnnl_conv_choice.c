@@ -706,7 +706,7 @@ sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 	memset(out, 0, sizeof(*out));
 	if (pl->choices)
 		decide_order(pl);
-	q.from_plain = sl__form_is_dense(sl__plan_form(pl, conv->x));
+	q.from_plain = sl__layout_is_dense(sl__plan_layout(pl, conv->x));
 	/* As asked for; then with the ending apart; then both in f32. */
 	for (int i = 0; !pl->rc && !out->pd && i < 4; i++) {
 		q.n_within = i & 1 ? 0 : fit;

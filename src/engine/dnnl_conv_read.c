@@ -338,30 +338,31 @@ is_row_major(const dnnl_memory_desc_t *md)
 	return 1;
 }
 
-const struct sl__form *
-sl__form_written(struct sl__planner *pl, uint32_t value,
-		 const dnnl_memory_desc_t *md)
+const struct sl__layout *
+sl__layout_written(struct sl__planner *pl, uint32_t value,
+		   const dnnl_memory_desc_t *md)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	dnnl_memory_desc_t plain;
 
 	if (!is_row_major(md))
-		return sl__form_of(pl, value, md);
+		return sl__layout_of(pl, value, md);
 	if (md->data_type == sl__dnnl_type(type->dtype))
 		return NULL;
 	if (md->data_type != dnnl_bf16 ||
 	    !sl__dnnl_plain(&plain, SL_DTYPE_BF16, type->rank, type->dims))
 		plain = *md;
-	return sl__form_of(pl, value, &plain);
+	return sl__layout_of(pl, value, &plain);
 }
 
 struct sl__dnnl_arg
 sl__dnnl_read(struct sl__planner *pl, int arg, uint32_t value,
 	      const dnnl_memory_desc_t *md)
 {
-	const struct sl__form *form = sl__form_written(pl, value, md);
+	const struct sl__layout *layout = sl__layout_written(pl, value, md);
 
-	return (struct sl__dnnl_arg){arg, sl__plan_read(pl, value, form), *md};
+	return (struct sl__dnnl_arg){arg, sl__plan_read(pl, value, layout),
+				     *md};
 }
 
 struct sl__dnnl_arg
@@ -370,8 +371,8 @@ sl__dnnl_written(struct sl__planner *pl, const_dnnl_primitive_desc_t pd,
 {
 	const dnnl_memory_desc_t *md =
 		dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-	const struct sl__form *form = sl__form_written(pl, value, md);
+	const struct sl__layout *layout = sl__layout_written(pl, value, md);
 
 	return (struct sl__dnnl_arg){DNNL_ARG_DST,
-				     sl__plan_write(pl, value, form), *md};
+				     sl__plan_write(pl, value, layout), *md};
 }

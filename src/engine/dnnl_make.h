@@ -9,7 +9,7 @@
 #ifndef SL_DNNL_MAKE_H
 #define SL_DNNL_MAKE_H
 
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_post.h"
 
 /* Orders in which the images of a program may lie. */

@@ -15,7 +15,7 @@
  * own.
  */
 #include "base/status.h"
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "engine/node_steps.h"
 #include "engine/product.h"
@@ -29,8 +29,9 @@
 struct matmul {
 	struct sl__product p;
 	dnnl_memory_desc_t src, weights, bias, dst, ends[SL__ENDS_MOST];
-	const struct sl__form *forms[SL__ENDS_MOST]; /* of the ends' values */
-	const struct sl__form *src_form, *weights_form, *dst_form;
+	const struct sl__layout
+		*layouts[SL__ENDS_MOST]; /* of the ends' values */
+	const struct sl__layout *src_layout, *weights_layout, *dst_layout;
 	int has_bias;              /* the first end is the primitive's bias */
 	int is_packed;             /* the right matrix */
 	int n_ends;                /* that the primitive does */
@@ -108,9 +109,9 @@ describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 
 	if (end->value == SL__NONE)
 		return 1;
-	m->forms[i] = sl__plan_short_form(pl, end->value);
+	m->layouts[i] = sl__plan_bf16_layout(pl, end->value);
 	return describe_operand(&m->ends[i],
-				m->forms[i]
+				m->layouts[i]
 					? SL_DTYPE_BF16
 					: sl__plan_type(pl, end->value)->dtype,
 				p, end->strides, last);
@@ -172,7 +173,7 @@ find_residual(const struct matmul *m, const struct sl__planner *pl)
 		if (sl__end_is_residual(&m->p, i) &&
 		    !pl->graph->values[end->value].tensor &&
 		    m->ends[i].data_type == m->dst.data_type &&
-		    (m->forms[i] || !sl__plan_form(pl, end->value)))
+		    (m->layouts[i] || !sl__plan_layout(pl, end->value)))
 			return i;
 	}
 	return -1;
@@ -248,14 +249,14 @@ choose(struct sl__planner *pl, struct matmul *m)
 	m->pd = create_fast(pl, m, -1);
 }
 
-const struct sl__form *
-sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
+const struct sl__layout *
+sl__matmul_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	dnnl_memory_desc_t md;
 
 	if (sl__dnnl_plain(&md, dtype, type->rank, type->dims))
-		return sl__form_of(pl, value, &md);
+		return sl__layout_of(pl, value, &md);
 	sl__plan_bug(pl, "a value has no description");
 	return NULL;
 }
@@ -264,7 +265,7 @@ sl__product_form(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 static uint32_t
 read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
-	return sl__plan_read(pl, value, sl__product_form(pl, value, dtype));
+	return sl__plan_read(pl, value, sl__matmul_layout(pl, value, dtype));
 }
 
 static void
@@ -285,8 +286,9 @@ read_matrices(struct sl__planner *pl, struct matmul *m,
 		args[1].buffer = read_as(pl, p->b, p->dtype);
 	else if (describe_operand(&md, sl__plan_type(pl, p->b)->dtype, p,
 				  p->b_strides, last))
-		args[1].buffer = sl__plan_pack(pl, p->b, sl__form_new(pl, &md),
-					       sl__form_new(pl, &args[1].md));
+		args[1].buffer = sl__plan_pack(pl, p->b,
+					       sl__layout_new(pl, &md),
+					       sl__layout_new(pl, &args[1].md));
 	else
 		sl__plan_bug(pl, "a matrix has no description");
 }
@@ -305,7 +307,7 @@ read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
 					: DNNL_ARG_ATTR_MULTIPLE_POST_OP(
 						  m->places[i]) |
 						  DNNL_ARG_SRC_1,
-				sl__plan_read(pl, value, m->forms[i]),
+				sl__plan_read(pl, value, m->layouts[i]),
 				m->ends[i]};
 	}
 	return n;
@@ -350,13 +352,13 @@ write_result(struct sl__planner *pl, struct matmul *m,
 {
 	uint32_t over = find_over(pl, m, args, n);
 	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
-	const struct sl__form *form = sl__product_form(
+	const struct sl__layout *layout = sl__matmul_layout(
 		pl, m->p.y,
 		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
 	dnnl_primitive_desc_t spare = m->sum_pd;
 
-	dst.buffer = over == SL__NONE ? sl__plan_write(pl, m->p.y, form)
-				      : sl__plan_write_over(pl, m->p.y, form,
+	dst.buffer = over == SL__NONE ? sl__plan_write(pl, m->p.y, layout)
+				      : sl__plan_write_over(pl, m->p.y, layout,
 							    args[over].buffer);
 	if (over != SL__NONE && dst.buffer == args[over].buffer) {
 		spare = m->pd;
@@ -402,8 +404,8 @@ sl__product_pack(struct sl__planner *pl, const struct sl__product *p)
 
 	if (describe(&as, sl__plan_type(pl, p->b)->dtype, 2, dims, strides) &&
 	    sl__dnnl_plain(&md, p->dtype, 2, dims))
-		return sl__plan_pack(pl, p->b, sl__form_new(pl, &as),
-				     sl__form_new(pl, &md));
+		return sl__plan_pack(pl, p->b, sl__layout_new(pl, &as),
+				     sl__layout_new(pl, &md));
 	sl__plan_bug(pl, "a matrix has no description");
 	return SL__NONE;
 }

@@ -111,7 +111,7 @@ make_pd(struct sl__planner *pl, const struct pool *p)
 	desc.kind = p->is_max        ? dnnl_pooling_max
 		    : p->counts_pads ? dnnl_pooling_avg_include_padding
 				     : dnnl_pooling_avg_exclude_padding;
-	return sl__form_md(pl, p->x, sl__plan_form(pl, p->x), &desc.src) &&
+	return sl__layout_md(pl, p->x, sl__plan_layout(pl, p->x), &desc.src) &&
 			       sl__order_md(&desc.dst, SL__ORDER_ANY,
 					    desc.src.data_type, y->rank,
 					    y->dims)
@@ -132,7 +132,7 @@ sl__make_pool(struct sl__planner *pl, const struct sl__node *node)
 	if (!pd)
 		return 0;
 	args[0].md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-	args[0].buffer = sl__plan_read(pl, p.x, sl__plan_form(pl, p.x));
+	args[0].buffer = sl__plan_read(pl, p.x, sl__plan_layout(pl, p.x));
 	args[1] = sl__dnnl_written(pl, pd, p.y);
 	sl__dnnl_step(pl, pd, args, 2);
 	return 1;

@@ -45,28 +45,29 @@ sl__dnnl_is_exact(void)
 	return has_wide() || sl__dnnl_has(dnnl_cpu_isa_avx2_vnni);
 }
 
-const struct sl__form *
-sl__form_retyped(struct sl__planner *pl, const struct sl__form *form,
-		 enum sl_dtype dtype)
+const struct sl__layout *
+sl__layout_retyped(struct sl__planner *pl, const struct sl__layout *layout,
+		   enum sl_dtype dtype)
 {
 	dnnl_memory_desc_t md;
 
-	if (!form)
+	if (!layout)
 		return NULL;
-	md = form->md;
+	md = layout->md;
 	md.data_type = sl__dnnl_type(dtype);
-	return sl__form_new(pl, &md);
+	return sl__layout_new(pl, &md);
 }
 
-const struct sl__form *
-sl__plan_full_form(const struct sl__planner *pl, uint32_t value)
+const struct sl__layout *
+sl__plan_unpadded_layout(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__form *form = sl__plan_form(pl, value);
+	const struct sl__layout *layout = sl__plan_layout(pl, value);
 	const struct sl__type *type = sl__plan_type(pl, value);
 
-	return form && sl__form_dtype(form) == type->dtype &&
-			       sl__form_bytes(form) == sl__plan_bytes(pl, value)
-		       ? form
+	return layout && sl__layout_dtype(layout) == type->dtype &&
+			       sl__layout_bytes(layout) ==
+				       sl__plan_bytes(pl, value)
+		       ? layout
 		       : NULL;
 }
 

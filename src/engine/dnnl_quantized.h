@@ -5,7 +5,7 @@
 
 #include "engine/quantized.h"
 
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 
 /* Whether an implementation multiplies with instructions that do not
  * saturate. */

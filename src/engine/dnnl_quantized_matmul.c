@@ -7,7 +7,7 @@
  * and also where the model makes them on the way.  Constant right operands
  * are packed beforehand.
  */
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "engine/dnnl_quantized.h"
 #include "engine/node_steps.h"

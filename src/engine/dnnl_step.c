@@ -2,7 +2,7 @@
 /* dnnl_step.c - primitives of oneDNN as steps of a program. */
 #include "base/status.h"
 #include "engine/compile.h"
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 
 #include <string.h>
@@ -124,9 +124,9 @@ sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 	struct sl__step *step;
 	int is_counted = pl->is_counted;
 
-	if (!sl__form_md(pl, value, from->form, &args[0].md) ||
-	    !sl__form_md(pl, value, to->form, &args[1].md)) {
-		sl__plan_bug(pl, "a value cannot change its form");
+	if (!sl__layout_md(pl, value, from->layout, &args[0].md) ||
+	    !sl__layout_md(pl, value, to->layout, &args[1].md)) {
+		sl__plan_bug(pl, "a value cannot change its layout");
 		return;
 	}
 	step = sl__dnnl_step(

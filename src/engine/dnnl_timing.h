@@ -3,7 +3,7 @@
 #ifndef SL_DNNL_TIMING_H
 #define SL_DNNL_TIMING_H
 
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "timing/covariates.h"
 
 /* What trials share, zeroed at the start but for dnnl. */

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout.h - the order of a value's elements as strides. */
+/* layout.h - the type and order of a value's elements in memory. */
 #ifndef SL_LAYOUT_H
 #define SL_LAYOUT_H
 
-#include "engine/planner.h"
-
-enum { SL__LOOPS_MOST = 16 }; /* of what own kernels take, blocks included */
+#include "sleuth.h"
 
 /*
- * Invariants: element p lies at the sum of p[d] * strides[d], in elements,
- * where 'axis' is -1.  Otherwise that dimension is cut into blocks: it counts
- * with p[axis] / block, and p[axis] % block is added.  is_padded: the last
- * block is not full, and what follows in it is zero.
+ * A type of number and an order of elements: row-major, or one of oneDNN's
+ * blocked ones.  NULL stands everywhere for the value's own type, packed and
+ * row-major.  Forms live in a program's arena and never change.
  */
-struct sl__layout {
-	int64_t strides[SL__LOOPS_MOST];
-	int axis;
-	int64_t block;
-	int is_padded;
-	enum sl_dtype dtype; /* in which elements are stored */
-};
+struct sl__layout;
 
-/* How the value lies in that form; 0 where strides cannot say it. */
-int sl__layout_of(const struct sl__planner *pl, uint32_t value,
-		  const struct sl__form *form, struct sl__layout *out);
+/*
+ * Where a step's layouts come from.  A kernel that takes elements in any order
+ * asks how its input was made, sl__plan_layout(), or only for what it can read:
+ * sl__plan_bf16_layout() for row-major bf16, sl__plan_unpadded_layout() for whole
+ * blocks of the value's own type.  Its result lies likewise:
+ * sl__layout_like() is the same order for a value of other sizes,
+ * sl__layout_retyped() the same order in another type.  Where a primitive of
+ * oneDNN says how its operands lie, sl__layout_of() makes its description a
+ * layout, and sl__layout_written() that of what it writes; sl__matmul_layout() is
+ * row-major in a type that a product wants.  All give NULL where that is the
+ * value's own layout, so that sl__layout_equal() tells versions of it apart.
+ */
 
-/* A form of 'value' in the order and type of 'like', a form of another value
- * of as many dimensions; NULL where there is none. */
-const struct sl__form *sl__layout_form(struct sl__planner *pl, uint32_t value,
-				       const struct sl__form *like);
+/* Bytes of a value in that layout, padding included; the layout is not NULL. */
+uint64_t sl__layout_bytes(const struct sl__layout *layout);
+enum sl_dtype sl__layout_dtype(const struct sl__layout *layout);
+
+/* Whether two are the same; NULL is the same as NULL only. */
+int sl__layout_equal(const struct sl__layout *a, const struct sl__layout *b);
+
+/* Whether elements lie packed and row-major, of whatever type. */
+int sl__layout_is_dense(const struct sl__layout *layout);
 
 #endif

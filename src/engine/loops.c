@@ -26,18 +26,19 @@ int
 sl__loops_add(struct sl__loops *l, const struct sl__operand *operand, int cut,
 	      int64_t block)
 {
-	const struct sl__layout *layout = operand->layout;
+	const struct sl__strided_layout *strided = operand->strided;
 	int64_t *strides = l->strides[l->n];
 
-	if (layout->axis >= 0 && (operand->first + layout->axis != cut ||
-				  layout->block != block || layout->is_padded))
+	if (strided->axis >= 0 &&
+	    (operand->first + strided->axis != cut || strided->block != block ||
+	     strided->is_padded))
 		return 0;
 	for (int d = 0; d < operand->rank; d++) {
 		int to = operand->first + d;
-		int64_t stride = layout->strides[d];
+		int64_t stride = strided->strides[d];
 		int is_repeated = operand->dims[d] == 1;
 
-		if (to == cut && layout->axis >= 0) {
+		if (to == cut && strided->axis >= 0) {
 			strides[l->rank - 1] = 1;
 		} else if (to == cut) {
 			strides[l->rank - 1] = is_repeated ? 0 : stride;

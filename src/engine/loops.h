@@ -3,7 +3,7 @@
 #ifndef SL_LOOPS_H
 #define SL_LOOPS_H
 
-#include "engine/layout.h"
+#include "engine/strided_layout.h"
 #include "engine/parallel.h"
 
 enum { SL__LOOPS_OPERANDS = 4 };
@@ -30,7 +30,7 @@ void sl__loops_start(struct sl__loops *loops, int rank, const int64_t *dims);
 void sl__loops_cut(struct sl__loops *loops, int axis, int64_t block);
 
 /*
- * Another operand: a tensor of 'dims' that lies as 'layout' says and is
+ * Another operand: a tensor of 'dims' that lies as 'strided' says and is
  * broadcast, its dimensions being those from number 'first' on.  'cut' and
  * 'block' are what the loops were cut by, -1 where they were not.  Returns 0
  * where its order does not go with the loops.
@@ -38,7 +38,7 @@ void sl__loops_cut(struct sl__loops *loops, int axis, int64_t block);
 struct sl__operand {
 	int first, rank;
 	const int64_t *dims;
-	const struct sl__layout *layout;
+	const struct sl__strided_layout *strided;
 };
 int sl__loops_add(struct sl__loops *loops, const struct sl__operand *operand,
 		  int cut, int64_t block);

@@ -455,16 +455,16 @@ read_inputs(struct attention *a, struct sl__planner *pl,
 
 	for (int i = 0; i < N_INPUTS; i++) {
 		uint32_t value = sl__plan_in(node, (size_t)i);
-		const struct sl__form *form = NULL;
+		const struct sl__layout *layout = NULL;
 
 		a->at[i] = -1;
 		if (value == SL__NONE)
 			continue;
 		if (i <= V)
-			form = sl__plan_short_form(pl, value);
-		a->is_bf16[i] = form != NULL;
+			layout = sl__plan_bf16_layout(pl, value);
+		a->is_bf16[i] = layout != NULL;
 		a->at[i] = (int)n;
-		operands[n++] = sl__plan_read(pl, value, form);
+		operands[n++] = sl__plan_read(pl, value, layout);
 	}
 	return n;
 }
@@ -475,7 +475,7 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 {
 	for (int k = 0; k < 3; k++) {
 		uint32_t value = sl__plan_out(node, (size_t)k);
-		const struct sl__form *form = NULL;
+		const struct sl__layout *layout = NULL;
 
 		a->at[Y + k] = -1;
 		if (value == SL__NONE)
@@ -484,9 +484,9 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 		a->is_bf16[Y] |= k == 0 && pl->dtype == SL_DTYPE_BF16 &&
 				 !sl__plan_is_output(pl, value);
 		if (k == 0 && a->is_bf16[Y])
-			form = sl__product_form(pl, value, SL_DTYPE_BF16);
+			layout = sl__matmul_layout(pl, value, SL_DTYPE_BF16);
 		a->at[Y + k] = (int)n;
-		operands[n++] = sl__plan_write(pl, value, form);
+		operands[n++] = sl__plan_write(pl, value, layout);
 	}
 	return n;
 }

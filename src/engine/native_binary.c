@@ -437,11 +437,11 @@ struct plan {
 	struct sl__planner *pl;
 	const struct sl__node *node;
 	const struct sl__type *out;
-	uint32_t n;                                /* inputs */
-	const struct sl__form *form;               /* of the result */
-	struct sl__layout layout;                  /* in it */
-	const struct sl__form *forms[INPUTS_MOST]; /* of inputs */
-	struct sl__layout layouts[INPUTS_MOST];
+	uint32_t n;                                    /* inputs */
+	const struct sl__layout *layout;               /* of the result */
+	struct sl__strided_layout strided;             /* in it */
+	const struct sl__layout *layouts[INPUTS_MOST]; /* of inputs */
+	struct sl__strided_layout strided_layouts[INPUTS_MOST];
 };
 
 static int
@@ -460,8 +460,8 @@ is_whole_size(const struct plan *p, uint32_t i)
 
 /* Whether elements lie in the same order, of whatever type. */
 static int
-is_same_order(const struct plan *p, const struct sl__layout *a,
-	      const struct sl__layout *b)
+is_same_order(const struct plan *p, const struct sl__strided_layout *a,
+	      const struct sl__strided_layout *b)
 {
 	if (a->axis != b->axis || a->block != b->block ||
 	    a->is_padded != b->is_padded)
@@ -477,11 +477,11 @@ is_same_order(const struct plan *p, const struct sl__layout *a,
  * channels. */
 static int
 is_plain_in_blocks(const struct plan *p, uint32_t i,
-		   const struct sl__layout *layout)
+		   const struct sl__strided_layout *strided)
 {
 	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
 
-	if (layout->axis != 1 || layout->is_padded)
+	if (strided->axis != 1 || strided->is_padded)
 		return 0;
 	for (int d = 2; d < type->rank; d++) {
 		if (type->dims[d] != 1)
@@ -490,39 +490,43 @@ is_plain_in_blocks(const struct plan *p, uint32_t i,
 	return 1;
 }
 
-/* In which form input i is read, given the result's. */
+/* In which layout input i is read, given the result's. */
 static int
 choose_input(struct plan *p, uint32_t i)
 {
 	uint32_t value = p->node->inputs[i];
-	const struct sl__form *own = sl__plan_form(p->pl, value);
-	int is_known = sl__layout_of(p->pl, value, own, &p->layouts[i]) &&
-		       sl__numbers_of(p->layouts[i].dtype);
+	const struct sl__layout *own = sl__plan_layout(p->pl, value);
+	int is_known = sl__strided_layout_of(p->pl, value, own,
+					     &p->strided_layouts[i]) &&
+		       sl__numbers_of(p->strided_layouts[i].dtype);
 
-	p->forms[i] = own;
+	p->layouts[i] = own;
 	if (is_known && is_whole_size(p, i) &&
-	    is_same_order(p, &p->layouts[i], &p->layout))
+	    is_same_order(p, &p->strided_layouts[i], &p->strided))
 		return 1;
 	if (is_known && own && !is_whole_size(p, i) &&
-	    is_plain_in_blocks(p, i, &p->layouts[i])) {
-		enum sl_dtype dtype = p->layouts[i].dtype;
+	    is_plain_in_blocks(p, i, &p->strided_layouts[i])) {
+		enum sl_dtype dtype = p->strided_layouts[i].dtype;
 
-		if (!sl__layout_of(p->pl, value, NULL, &p->layouts[i]))
+		if (!sl__strided_layout_of(p->pl, value, NULL,
+					   &p->strided_layouts[i]))
 			return 0;
-		p->layouts[i].dtype = dtype;
+		p->strided_layouts[i].dtype = dtype;
 		return 1;
 	}
-	p->forms[i] = is_whole_size(p, i) ? p->form : NULL;
-	return sl__layout_of(p->pl, value, p->forms[i], &p->layouts[i]) &&
-	       sl__numbers_of(p->layouts[i].dtype);
+	p->layouts[i] = is_whole_size(p, i) ? p->layout : NULL;
+	return sl__strided_layout_of(p->pl, value, p->layouts[i],
+				     &p->strided_layouts[i]) &&
+	       sl__numbers_of(p->strided_layouts[i].dtype);
 }
 
-/* The result's form and those of inputs; 0: not in this form. */
+/* The result's layout and those of inputs; 0: not in this layout. */
 static int
-choose_forms(struct plan *p, const struct sl__form *form)
+choose_layouts(struct plan *p, const struct sl__layout *layout)
 {
-	p->form = form;
-	if (!sl__layout_of(p->pl, p->node->outputs[0], form, &p->layout))
+	p->layout = layout;
+	if (!sl__strided_layout_of(p->pl, p->node->outputs[0], layout,
+				   &p->strided))
 		return 0;
 	for (uint32_t i = 0; i < p->n; i++) {
 		if (!choose_input(p, i))
@@ -531,28 +535,28 @@ choose_forms(struct plan *p, const struct sl__form *form)
 	return 1;
 }
 
-/* The form of the first input of all elements that is not row-major f32;
+/* The layout of the first input of all elements that is not row-major f32;
  * where another is f32, the result is. */
-static const struct sl__form *
+static const struct sl__layout *
 interceptor(const struct plan *p)
 {
-	const struct sl__form *found = NULL;
+	const struct sl__layout *found = NULL;
 
 	/* A comparison's result is of another type. */
 	if (sl__numbers_of(p->out->dtype) != SL__NUMBERS_REAL)
 		return NULL;
 	for (uint32_t i = 0; i < p->n; i++) {
-		const struct sl__form *form =
-			sl__plan_form(p->pl, p->node->inputs[i]);
+		const struct sl__layout *layout =
+			sl__plan_layout(p->pl, p->node->inputs[i]);
 
 		if (!is_whole_size(p, i))
 			continue;
-		if (form && (!found || sl__form_is_dense(found)))
-			found = form;
+		if (layout && (!found || sl__layout_is_dense(found)))
+			found = layout;
 	}
 	for (uint32_t i = 0; found && i < p->n; i++) {
-		if (is_whole_size(p, i) && sl__form_is_dense(found) &&
-		    !sl__plan_form(p->pl, p->node->inputs[i]))
+		if (is_whole_size(p, i) && sl__layout_is_dense(found) &&
+		    !sl__plan_layout(p->pl, p->node->inputs[i]))
 			return NULL;
 	}
 	return found;
@@ -584,7 +588,7 @@ add_input(const struct plan *p, uint32_t i, struct sl__loops *l)
 {
 	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
 	struct sl__operand operand = {first_dim(p, type), type->rank,
-				      type->dims, &p->layouts[i]};
+				      type->dims, &p->strided_layouts[i]};
 
 	if (type->rank > p->out->rank || operand.first < 0)
 		return 0;
@@ -593,16 +597,16 @@ add_input(const struct plan *p, uint32_t i, struct sl__loops *l)
 		    type->dims[d] != p->out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__loops_add(l, &operand, p->layout.axis, p->layout.block);
+	return sl__loops_add(l, &operand, p->strided.axis, p->strided.block);
 }
 
 static void
 add_result(const struct plan *p, struct sl__loops *l)
 {
 	struct sl__operand operand = {0, p->out->rank, p->out->dims,
-				      &p->layout};
+				      &p->strided};
 
-	(void)sl__loops_add(l, &operand, p->layout.axis, p->layout.block);
+	(void)sl__loops_add(l, &operand, p->strided.axis, p->strided.block);
 }
 
 /* All padded alike: the loop goes over everything that is stored. */
@@ -610,8 +614,8 @@ static int
 flat_loops(const struct plan *p, uint32_t left, uint32_t right,
 	   struct sl__loops *l)
 {
-	int64_t n = (int64_t)(sl__form_bytes(p->form) * 8 /
-			      sl_dtype_bits(p->layout.dtype));
+	int64_t n = (int64_t)(sl__layout_bytes(p->layout) * 8 /
+			      sl_dtype_bits(p->strided.dtype));
 
 	if (!is_whole_size(p, left) || !is_whole_size(p, right))
 		return 0;
@@ -629,13 +633,13 @@ make_loops(const struct plan *p, uint32_t left, uint32_t right,
 {
 	int last;
 
-	if (p->layout.is_padded)
+	if (p->strided.is_padded)
 		return flat_loops(p, left == p->n ? 0 : left, right, l);
 	if (p->out->rank + 1 > SL__LOOPS_MOST)
 		return 0;
 	sl__loops_start(l, p->out->rank, p->out->dims);
-	if (p->layout.axis >= 0)
-		sl__loops_cut(l, p->layout.axis, p->layout.block);
+	if (p->strided.axis >= 0)
+		sl__loops_cut(l, p->strided.axis, p->strided.block);
 	add_result(p, l);
 	if (left == p->n)
 		add_result(p, l);
@@ -682,15 +686,15 @@ make_passes(struct plan *p, const struct function *f, struct binary *b)
 			pass->knob = 1 / (float)p->n;
 		}
 		if (!make_loops(p, left, right, &pass->loops) ||
-		    (p->layout.is_padded && !keeps_zero(b, pass)))
+		    (p->strided.is_padded && !keeps_zero(b, pass)))
 			return 0;
 		pass->at[0] = p->n;
 		pass->at[1] = left;
 		pass->at[2] = right;
-		pass->types[0] = p->layout.dtype;
-		pass->types[1] = left == p->n ? p->layout.dtype
-					      : p->layouts[left].dtype;
-		pass->types[2] = p->layouts[right].dtype;
+		pass->types[0] = p->strided.dtype;
+		pass->types[1] = left == p->n ? p->strided.dtype
+					      : p->strided_layouts[left].dtype;
+		pass->types[2] = p->strided_layouts[right].dtype;
 	}
 	return 1;
 }
@@ -740,10 +744,11 @@ find_over(const struct plan *p, const uint32_t *at)
 	const struct sl__buffer *buffers = p->pl->program->buffers;
 
 	for (uint32_t i = 0; i < p->n; i++) {
-		int is_free = is_whole_size(p, i) &&
-			      p->layouts[i].dtype == p->layout.dtype &&
-			      is_same_order(p, &p->layouts[i], &p->layout) &&
-			      (i == 0 || p->n == 2);
+		int is_free =
+			is_whole_size(p, i) &&
+			p->strided_layouts[i].dtype == p->strided.dtype &&
+			is_same_order(p, &p->strided_layouts[i], &p->strided) &&
+			(i == 0 || p->n == 2);
 
 		for (uint32_t k = 0; k < p->n; k++)
 			is_free &= k == i ||
@@ -761,12 +766,13 @@ add_step(struct plan *p, struct binary *b, const struct function *f)
 	struct sl__step *step;
 
 	for (uint32_t i = 0; i < p->n; i++)
-		at[i] = sl__plan_read(p->pl, p->node->inputs[i], p->forms[i]);
+		at[i] = sl__plan_read(p->pl, p->node->inputs[i], p->layouts[i]);
 	over = p->pl->rc ? SL__NONE : find_over(p, at);
-	at[p->n] = over == SL__NONE
-			   ? sl__plan_write(p->pl, p->node->outputs[0], p->form)
-			   : sl__plan_write_over(p->pl, p->node->outputs[0],
-						 p->form, over);
+	at[p->n] =
+		over == SL__NONE
+			? sl__plan_write(p->pl, p->node->outputs[0], p->layout)
+			: sl__plan_write_over(p->pl, p->node->outputs[0],
+					      p->layout, over);
 	step = sl__plan_step(p->pl, at, p->n + 1, f->kernel, run, b);
 	step->n_threads = sl__threads_for(step->n_threads,
 					  step->n_bytes * (uint64_t)f->cost);
@@ -784,8 +790,8 @@ sl__make_binary(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	b->passes = sl__plan_state(pl, b->n_passes * sizeof(*b->passes));
 	if (!b->passes ||
-	    (!(choose_forms(&p, interceptor(&p)) && make_passes(&p, &f, b)) &&
-	     !(choose_forms(&p, NULL) && make_passes(&p, &f, b))))
+	    (!(choose_layouts(&p, interceptor(&p)) && make_passes(&p, &f, b)) &&
+	     !(choose_layouts(&p, NULL) && make_passes(&p, &f, b))))
 		return 0;
 	add_step(&p, b, &f);
 	return 1;

@@ -199,13 +199,13 @@ sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node)
 {
 	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 	struct gather *g = sl__plan_state(pl, sizeof(*g));
-	struct sl__layout data;
+	struct sl__strided_layout data;
 
 	if (!g || !read_data(pl, node, g) ||
 	    out->rank != sl__plan_in_type(pl, node, 0)->rank ||
 	    out->rank != sl__plan_in_type(pl, node, 1)->rank ||
 	    !is_within(pl, node, g->axis) ||
-	    !sl__layout_of(pl, node->inputs[0], NULL, &data))
+	    !sl__strided_layout_of(pl, node->inputs[0], NULL, &data))
 		return 0;
 	sl__loops_start(&g->loops, out->rank, out->dims);
 	g->loops.n = 2;

@@ -351,14 +351,15 @@ static uint32_t
 read_weights(struct sl__planner *pl, struct gemv *g)
 {
 	const struct sl__product *p = &g->p;
-	const struct sl__form *form;
+	const struct sl__layout *layout;
 
 	g->b_row = p->k;
 	if (p->b_k != 1)
 		return sl__product_pack(pl, p);
 	g->b_row = p->b_n;
-	form = sl__product_form(pl, p->b, p->dtype);
-	return form ? sl__plan_read(pl, p->b, form) : sl__plan_own(pl, p->b);
+	layout = sl__matmul_layout(pl, p->b, p->dtype);
+	return layout ? sl__plan_read(pl, p->b, layout)
+		      : sl__plan_own(pl, p->b);
 }
 
 /* As they lie, where that is row-major: they are few, and become f32 here. */
@@ -366,10 +367,11 @@ static uint32_t
 read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 {
 	const struct sl__product *p = &g->p;
-	const struct sl__form *form = sl__plan_short_form(pl, p->a);
+	const struct sl__layout *layout = sl__plan_bf16_layout(pl, p->a);
 
-	operands[AT_A] = sl__plan_read(pl, p->a, form);
-	g->is_a_bf16 = form || sl__plan_type(pl, p->a)->dtype == SL_DTYPE_BF16;
+	operands[AT_A] = sl__plan_read(pl, p->a, layout);
+	g->is_a_bf16 = layout ||
+		       sl__plan_type(pl, p->a)->dtype == SL_DTYPE_BF16;
 	g->is_gathered = g->is_a_bf16 || p->a_k != 1;
 	if (!g->is_gathered)
 		return AT_Y + 1;

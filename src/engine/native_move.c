@@ -20,9 +20,9 @@
 struct move {
 	struct sl__planner *pl;
 	const struct sl__node *node;
-	uint32_t n_inputs;             /* that are moved, from the first on */
-	const struct sl__form **forms; /* of inputs, then outputs */
-	struct sl__layout *layouts;
+	uint32_t n_inputs; /* that are moved, from the first on */
+	const struct sl__layout **layouts; /* of inputs, then outputs */
+	struct sl__strided_layout *strided_layouts;
 	struct sl__box *boxes;
 	uint32_t n_boxes, cap_boxes;
 };
@@ -72,8 +72,9 @@ cut_box(struct sl__box *box, int axis, int64_t block)
 static int
 same_order_box(struct move *m, uint32_t i, uint32_t k, int axis, int64_t at)
 {
-	const struct sl__layout *from = &m->layouts[i];
-	const struct sl__layout *to = &m->layouts[m->node->n_inputs + k];
+	const struct sl__strided_layout *from = &m->strided_layouts[i];
+	const struct sl__strided_layout *to =
+		&m->strided_layouts[m->node->n_inputs + k];
 	const struct sl__type *in = in_type(m, i), *out = out_type(m, k);
 	int is_in = in->dims[axis] < out->dims[axis];
 	struct sl__box *box =
@@ -92,10 +93,10 @@ same_order_box(struct move *m, uint32_t i, uint32_t k, int axis, int64_t at)
 	return 1;
 }
 
-/* Whether all inputs and outputs can keep the order of 'form': nothing is
+/* Whether all inputs and outputs can keep the order of 'layout': nothing is
  * padded, so that blocks are whole. */
 static int
-take_order(struct move *m, const struct sl__form *form)
+take_order(struct move *m, const struct sl__layout *layout)
 {
 	uint32_t n_inputs = m->node->n_inputs,
 		 n = n_inputs + m->node->n_outputs;
@@ -108,12 +109,14 @@ take_order(struct move *m, const struct sl__form *form)
 			continue;
 		if (value == SL__NONE)
 			return 0;
-		m->forms[i] = sl__layout_form(m->pl, value, form);
+		m->layouts[i] = sl__layout_like(m->pl, value, layout);
 		if (m->pl->rc ||
-		    !sl__layout_of(m->pl, value, m->forms[i], &m->layouts[i]))
+		    !sl__strided_layout_of(m->pl, value, m->layouts[i],
+					   &m->strided_layouts[i]))
 			return 0;
-		if (form && (m->layouts[i].is_padded ||
-			     m->layouts[i].dtype != m->layouts[0].dtype))
+		if (layout && (m->strided_layouts[i].is_padded ||
+			       m->strided_layouts[i].dtype !=
+				       m->strided_layouts[0].dtype))
 			return 0;
 	}
 	return 1;
@@ -125,10 +128,11 @@ choose_order(struct move *m)
 {
 	for (uint32_t i = 0; i < m->n_inputs; i++) {
 		uint32_t value = m->node->inputs[i];
-		const struct sl__form *form =
-			value == SL__NONE ? NULL : sl__plan_form(m->pl, value);
+		const struct sl__layout *layout =
+			value == SL__NONE ? NULL
+					  : sl__plan_layout(m->pl, value);
 
-		if (form && take_order(m, form))
+		if (layout && take_order(m, layout))
 			return 1;
 	}
 	return take_order(m, NULL);
@@ -228,7 +232,7 @@ slice(struct move *m)
 static int
 transpose_blocks(struct move *m, const int64_t *to)
 {
-	const struct sl__layout *from = &m->layouts[0];
+	const struct sl__strided_layout *from = &m->strided_layouts[0];
 	const struct sl__type *in = in_type(m, 0);
 	int axis = from->axis;
 	int64_t dims[SL__LOOPS_MOST], n = in->dims[axis] / from->block;
@@ -287,28 +291,30 @@ transpose_strides(const struct move *m, int64_t *to)
 static int
 transpose(struct move *m)
 {
-	const struct sl__form *form = sl__plan_form(m->pl, m->node->inputs[0]);
+	const struct sl__layout *layout =
+		sl__plan_layout(m->pl, m->node->inputs[0]);
 	const struct sl__type *in = in_type(m, 0);
 	int64_t to[SL__LOOPS_MOST];
 	struct sl__box *box;
 
 	if (!take_order(m, NULL) || !transpose_strides(m, to))
 		return 0;
-	if (form) {
-		struct sl__layout layout;
+	if (layout) {
+		struct sl__strided_layout strided;
 
-		if (sl__layout_of(m->pl, m->node->inputs[0], form, &layout) &&
-		    layout.dtype == in->dtype) {
-			m->forms[0] = form;
+		if (sl__strided_layout_of(m->pl, m->node->inputs[0], layout,
+					  &strided) &&
+		    strided.dtype == in->dtype) {
 			m->layouts[0] = layout;
+			m->strided_layouts[0] = strided;
 		}
 	}
-	if (m->layouts[0].axis >= 0)
+	if (m->strided_layouts[0].axis >= 0)
 		return transpose_blocks(m, to);
 	box = new_box(m, 0, 0, in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
 		box->loops.strides[0][d] = to[d];
-		box->loops.strides[1][d] = m->layouts[0].strides[d];
+		box->loops.strides[1][d] = m->strided_layouts[0].strides[d];
 	}
 	return 1;
 }
@@ -441,8 +447,9 @@ open_move(struct move *m)
 
 	m->n_inputs = 1;
 	m->cap_boxes = (uint32_t)n + 1;
-	m->forms = sl__plan_state(m->pl, n * sizeof(*m->forms));
 	m->layouts = sl__plan_state(m->pl, n * sizeof(*m->layouts));
+	m->strided_layouts =
+		sl__plan_state(m->pl, n * sizeof(*m->strided_layouts));
 	m->boxes = sl__plan_state(m->pl, m->cap_boxes * sizeof(*m->boxes));
 	return !m->pl->rc && rank < SL__LOOPS_MOST &&
 	       sl__plan_type(m->pl, node->outputs[0])->rank < SL__LOOPS_MOST &&
@@ -458,7 +465,7 @@ is_view(const struct move *m, const struct sl__box *box)
 	uint32_t k = box->to - m->n_inputs;
 
 	sl__loops_join(&l);
-	return !m->forms[m->node->n_inputs + k] && !m->forms[box->from] &&
+	return !m->layouts[m->node->n_inputs + k] && !m->layouts[box->from] &&
 	       box->to_offset == 0 && l.rank == 1 && l.strides[0][0] == 1 &&
 	       l.strides[1][0] == 1 &&
 	       (uint64_t)l.dims[0] ==
@@ -475,7 +482,7 @@ place_all(struct move *m, uint32_t *at)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < m->n_inputs; i++)
-		at[i] = sl__plan_read(m->pl, node->inputs[i], m->forms[i]);
+		at[i] = sl__plan_read(m->pl, node->inputs[i], m->layouts[i]);
 	for (uint32_t b = 0; b < m->n_boxes; b++) {
 		const struct sl__box *box = &m->boxes[b];
 
@@ -501,7 +508,7 @@ write_outputs(struct move *m, uint32_t *at)
 		if (m->pl->held[node->outputs[k]].n_versions)
 			continue;
 		at[n] = sl__plan_write(m->pl, node->outputs[k],
-				       m->forms[node->n_inputs + k]);
+				       m->layouts[node->n_inputs + k]);
 		for (uint32_t b = 0; b < m->n_boxes; b++) {
 			if (m->boxes[b].to == m->n_inputs + k)
 				m->boxes[b].to = n;
@@ -529,8 +536,9 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 	n_at = write_outputs(&m, at);
 	moving.boxes = m.boxes;
 	moving.n = m.n_boxes;
-	moving.n_bytes = sl_dtype_bits(m.forms[0] ? sl__form_dtype(m.forms[0])
-						  : in_type(&m, 0)->dtype) /
+	moving.n_bytes = sl_dtype_bits(m.layouts[0]
+					       ? sl__layout_dtype(m.layouts[0])
+					       : in_type(&m, 0)->dtype) /
 			 8;
 	if (m.n_boxes)
 		sl__moving_step(pl, &moving, at, n_at, mover->kernel);

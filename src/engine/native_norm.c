@@ -274,24 +274,24 @@ struct operands {
 };
 
 static int
-take_in(struct operands *o, int i, const struct sl__form *form)
+take_in(struct operands *o, int i, const struct sl__layout *layout)
 {
 	uint32_t value = i < 0 ? SL__NONE : sl__plan_in(o->node, (size_t)i);
 
 	if (value == SL__NONE)
 		return NOWHERE;
-	o->at[o->n] = sl__plan_read(o->pl, value, form);
+	o->at[o->n] = sl__plan_read(o->pl, value, layout);
 	return (int)o->n++;
 }
 
 static int
-take_out(struct operands *o, int k, const struct sl__form *form)
+take_out(struct operands *o, int k, const struct sl__layout *layout)
 {
 	uint32_t value = k < 0 ? SL__NONE : sl__plan_out(o->node, (size_t)k);
 
 	if (value == SL__NONE)
 		return NOWHERE;
-	o->at[o->n] = sl__plan_write(o->pl, value, form);
+	o->at[o->n] = sl__plan_write(o->pl, value, layout);
 	return (int)o->n++;
 }
 
@@ -301,20 +301,20 @@ sl__make_layer_norm(struct sl__planner *pl, const struct sl__node *node)
 	const struct signature *s = &signatures[node->op - sl__ops];
 	struct layers *l = sl__plan_state(pl, sizeof(*l));
 	struct operands o = {.pl = pl, .node = node};
-	const struct sl__form *form = NULL;
+	const struct sl__layout *layout = NULL;
 
 	if (!l || !read_layers(pl, node, l))
 		return 0;
 	/* x and y are bf16 where x is and products want it. */
 	if (pl->dtype == SL_DTYPE_BF16)
-		form = sl__plan_short_form(pl, node->inputs[0]);
-	l->from = l->to = form ? SL_DTYPE_BF16 : SL_DTYPE_F32;
-	l->x = take_in(&o, 0, form);
+		layout = sl__plan_bf16_layout(pl, node->inputs[0]);
+	l->from = l->to = layout ? SL_DTYPE_BF16 : SL_DTYPE_F32;
+	l->x = take_in(&o, 0, layout);
 	l->skip = take_in(&o, s->skip, NULL);
 	l->scale = take_in(&o, s->scale, NULL);
 	l->bias = take_in(&o, s->bias, NULL);
 	l->skip_bias = take_in(&o, s->skip_bias, NULL);
-	l->y = take_out(&o, 0, form);
+	l->y = take_out(&o, 0, layout);
 	l->mean = take_out(&o, s->mean, NULL);
 	l->deviation = take_out(&o, s->deviation, NULL);
 	l->sum = take_out(&o, s->sum, NULL);

@@ -75,10 +75,10 @@ fill_table(struct lookup *l, const struct sl__node *node, int32_t least,
 /* Input 0 and output 0, in the order in which the input lies. */
 static void
 read_operands(struct sl__planner *pl, const struct sl__node *node,
-	      const struct sl__form *form, uint32_t *at)
+	      const struct sl__layout *layout, uint32_t *at)
 {
-	at[0] = sl__plan_read(pl, node->inputs[0], form);
-	at[1] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
+	at[0] = sl__plan_read(pl, node->inputs[0], layout);
+	at[1] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
 }
 
 /* Whether input 0 and output 0 are bytes of one type with scales that are
@@ -112,7 +112,8 @@ sl__make_quantized_unary(struct sl__planner *pl, const struct sl__node *node)
 	l->n = (int64_t)sl__plan_elements(pl, node->inputs[0]);
 	fill_table(l, node, least_of(sl__plan_in_type(pl, node, 0)->dtype),
 		   &from, &to);
-	read_operands(pl, node, sl__plan_full_form(pl, node->inputs[0]), at);
+	read_operands(pl, node, sl__plan_unpadded_layout(pl, node->inputs[0]),
+		      at);
 	step = sl__plan_parts(pl, at, 2, "table of codes", run_lookup_part, l);
 	step->n_threads =
 		sl__threads_for(pl->program->n_threads, 4 * (uint64_t)l->n);
@@ -306,7 +307,7 @@ int
 sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pair *p = sl__plan_state(pl, sizeof(*p));
-	const struct sl__form *form = NULL;
+	const struct sl__layout *layout = NULL;
 	struct sl__step *step;
 	uint32_t at[3];
 
@@ -315,10 +316,10 @@ sl__make_quantized_binary(struct sl__planner *pl, const struct sl__node *node)
 	/* Both in the order of the first, where nothing is repeated. */
 	if (p->n == p->n_right && sl__plan_in_type(pl, node, 0)->rank ==
 					  sl__plan_in_type(pl, node, 3)->rank)
-		form = sl__plan_full_form(pl, node->inputs[0]);
-	at[0] = sl__plan_read(pl, node->inputs[0], form);
-	at[1] = sl__plan_read(pl, node->inputs[3], form);
-	at[2] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
+		layout = sl__plan_unpadded_layout(pl, node->inputs[0]);
+	at[0] = sl__plan_read(pl, node->inputs[0], layout);
+	at[1] = sl__plan_read(pl, node->inputs[3], layout);
+	at[2] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
 	step = sl__plan_parts(pl, at, 3, "codes", run_pair_part, p);
 	step->n_threads =
 		sl__threads_for(pl->program->n_threads, 3 * (uint64_t)p->n);

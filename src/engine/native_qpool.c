@@ -7,7 +7,7 @@
  * integers, are decided alike.  Channels are taken some at a time; where they
  * run fastest, the loops over them are loops over neighbours.
  */
-#include "engine/layout.h"
+#include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 #include "engine/quantized.h"
 #include "engine/vector.h"
@@ -27,7 +27,7 @@ struct pool {
 	int32_t least;
 	int rank;
 	const int64_t *in, *out; /* sizes */
-	struct sl__layout x, y;
+	struct sl__strided_layout x, y;
 	unsigned char **at; /* source, target */
 };
 
@@ -221,18 +221,18 @@ read_pool(struct pool *p, struct sl__planner *pl, const struct sl__node *node)
 
 /* The input as it lies where strides can say how, and the result likewise. */
 static void
-find_forms(struct pool *p, struct sl__planner *pl, const struct sl__node *node,
-	   const struct sl__form *forms[2])
+find_layouts(struct pool *p, struct sl__planner *pl,
+	     const struct sl__node *node, const struct sl__layout *layouts[2])
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0];
 
-	forms[0] = sl__plan_full_form(pl, x);
-	if (forms[0] &&
-	    (!sl__layout_of(pl, x, forms[0], &p->x) || p->x.axis >= 0))
-		forms[0] = NULL;
-	forms[1] = sl__layout_form(pl, y, forms[0]);
-	if (!sl__layout_of(pl, x, forms[0], &p->x) ||
-	    !sl__layout_of(pl, y, forms[1], &p->y) || p->y.axis >= 0)
+	layouts[0] = sl__plan_unpadded_layout(pl, x);
+	if (layouts[0] && (!sl__strided_layout_of(pl, x, layouts[0], &p->x) ||
+			   p->x.axis >= 0))
+		layouts[0] = NULL;
+	layouts[1] = sl__layout_like(pl, y, layouts[0]);
+	if (!sl__strided_layout_of(pl, x, layouts[0], &p->x) ||
+	    !sl__strided_layout_of(pl, y, layouts[1], &p->y) || p->y.axis >= 0)
 		sl__plan_bug(pl, "an image has no strides");
 }
 
@@ -241,15 +241,15 @@ int
 sl__make_quantized_pool(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pool *p = sl__plan_state(pl, sizeof(*p));
-	const struct sl__form *forms[2];
+	const struct sl__layout *layouts[2];
 	struct sl__step *step;
 	uint32_t at[2];
 
 	if (!p || !read_pool(p, pl, node))
 		return 0;
-	find_forms(p, pl, node, forms);
-	at[0] = sl__plan_read(pl, node->inputs[0], forms[0]);
-	at[1] = sl__plan_write(pl, node->outputs[0], forms[1]);
+	find_layouts(p, pl, node, layouts);
+	at[0] = sl__plan_read(pl, node->inputs[0], layouts[0]);
+	at[1] = sl__plan_write(pl, node->outputs[0], layouts[1]);
 	step = sl__plan_parts(pl, at, 2,
 			      p->is_maximum ? "largest code" : "mean of codes",
 			      run_part, p);

@@ -180,13 +180,13 @@ static void
 add_step(struct sl__planner *pl, const struct sl__node *node, struct change *c)
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0], at[4];
-	const struct sl__form *form =
-		c->n_scales == 1 ? sl__plan_full_form(pl, x) : NULL;
-	const struct sl__form *to =
-		sl__form_retyped(pl, form, sl__plan_type(pl, y)->dtype);
+	const struct sl__layout *layout =
+		c->n_scales == 1 ? sl__plan_unpadded_layout(pl, x) : NULL;
+	const struct sl__layout *to =
+		sl__layout_retyped(pl, layout, sl__plan_type(pl, y)->dtype);
 	struct sl__step *step;
 
-	at[0] = sl__plan_read(pl, x, form);
+	at[0] = sl__plan_read(pl, x, layout);
 	at[2] = sl__plan_read(pl, node->inputs[1], NULL);
 	if (c->has_zeros)
 		at[3] = sl__plan_read(pl, node->inputs[2], NULL);

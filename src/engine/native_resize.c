@@ -8,7 +8,7 @@
  * every row and column of the result a table names two of the image and the
  * share of the second; the nearest neighbour has one of them.
  */
-#include "engine/layout.h"
+#include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 #include "engine/vector.h"
 
@@ -247,38 +247,38 @@ read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
 	       fill_table(pl, node, &r->columns, r->is_linear);
 }
 
-/* Whether images in that form are [outer][height][width][inner]. */
+/* Whether images in that layout are [outer][height][width][inner]. */
 static int
 is_image(const struct sl__planner *pl, uint32_t value,
-	 const struct sl__form *form, struct resize *r)
+	 const struct sl__layout *layout, struct resize *r)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
-	struct sl__layout layout;
+	struct sl__strided_layout strided;
 	int last = type->rank - 1;
-	uint64_t n = form ? sl__form_bytes(form) / sizeof(float)
-			  : sl__plan_elements(pl, value);
+	uint64_t n = layout ? sl__layout_bytes(layout) / sizeof(float)
+			    : sl__plan_elements(pl, value);
 
-	if (!sl__layout_of(pl, value, form, &layout) ||
-	    layout.dtype != SL_DTYPE_F32 || layout.axis >= last - 1)
+	if (!sl__strided_layout_of(pl, value, layout, &strided) ||
+	    strided.dtype != SL_DTYPE_F32 || strided.axis >= last - 1)
 		return 0;
-	r->inner = layout.strides[last];
+	r->inner = strided.strides[last];
 	r->outer = (int64_t)n /
 		   (type->dims[last] * type->dims[last - 1] * r->inner);
-	return layout.strides[last - 1] == type->dims[last] * r->inner;
+	return strided.strides[last - 1] == type->dims[last] * r->inner;
 }
 
-/* The forms of image and result; row-major where others do not fit. */
+/* The layouts of image and result; row-major where others do not fit. */
 static void
-choose_forms(struct sl__planner *pl, const struct sl__node *node,
-	     struct resize *r, const struct sl__form **forms)
+choose_layouts(struct sl__planner *pl, const struct sl__node *node,
+	       struct resize *r, const struct sl__layout **layouts)
 {
 	uint32_t x = node->inputs[0], y = node->outputs[0];
 
-	forms[0] = sl__plan_form(pl, x);
-	forms[1] = sl__layout_form(pl, y, forms[0]);
-	if (!forms[1] || !is_image(pl, y, forms[1], r) ||
-	    !is_image(pl, x, forms[0], r)) {
-		forms[0] = forms[1] = NULL;
+	layouts[0] = sl__plan_layout(pl, x);
+	layouts[1] = sl__layout_like(pl, y, layouts[0]);
+	if (!layouts[1] || !is_image(pl, y, layouts[1], r) ||
+	    !is_image(pl, x, layouts[0], r)) {
+		layouts[0] = layouts[1] = NULL;
 		(void)is_image(pl, x, NULL, r);
 	}
 }
@@ -287,16 +287,16 @@ int
 sl__make_resize(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct resize *r = sl__plan_state(pl, sizeof(*r));
-	const struct sl__form *forms[2];
+	const struct sl__layout *layouts[2];
 	uint32_t at[3];
 
 	if (!r || !read_mode(node, r) || !read_axes(pl, node, r))
 		return 0;
 	r->row = row_for();
 	r->mix = mix_for();
-	choose_forms(pl, node, r, forms);
-	at[0] = sl__plan_read(pl, node->inputs[0], forms[0]);
-	at[1] = sl__plan_write(pl, node->outputs[0], forms[1]);
+	choose_layouts(pl, node, r, layouts);
+	at[0] = sl__plan_read(pl, node->inputs[0], layouts[0]);
+	at[1] = sl__plan_write(pl, node->outputs[0], layouts[1]);
 	at[2] = sl__plan_workspace(pl, (uint64_t)(pl->program->n_threads *
 						  r->columns.in * r->inner) *
 					       sizeof(float));

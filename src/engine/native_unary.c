@@ -9,7 +9,7 @@
  * stay zero, so a function that makes something of 0 wants none.
  */
 #include "base/dtype.h"
-#include "engine/layout.h"
+#include "engine/strided_layout.h"
 #include "engine/node_steps.h"
 #include "engine/numbers.h"
 #include "engine/vector_gates.h"
@@ -335,28 +335,28 @@ keeps_zero(const struct unary *u)
 	return zero == 0;
 }
 
-/* The form in which the input is taken, the result's too. */
-static const struct sl__form *
-choose_form(const struct sl__planner *pl, const struct sl__node *node,
-	    struct unary *u)
+/* The layout in which the input is taken, the result's too. */
+static const struct sl__layout *
+choose_layout(const struct sl__planner *pl, const struct sl__node *node,
+	      struct unary *u)
 {
 	uint32_t x = sl__plan_in(node, 0);
-	const struct sl__form *form = sl__plan_form(pl, x);
-	struct sl__layout layout;
+	const struct sl__layout *layout = sl__plan_layout(pl, x);
+	struct sl__strided_layout strided;
 	enum sl_dtype own = u->from;
 
 	u->n = (int64_t)sl__plan_elements(pl, x);
-	if (!form || !u->real || u->to != u->from ||
-	    !sl__layout_of(pl, x, form, &layout) ||
-	    sl__numbers_of(layout.dtype) != SL__NUMBERS_REAL)
+	if (!layout || !u->real || u->to != u->from ||
+	    !sl__strided_layout_of(pl, x, layout, &strided) ||
+	    sl__numbers_of(strided.dtype) != SL__NUMBERS_REAL)
 		return NULL;
-	u->from = u->to = layout.dtype;
-	if (layout.is_padded && !keeps_zero(u)) {
+	u->from = u->to = strided.dtype;
+	if (strided.is_padded && !keeps_zero(u)) {
 		u->from = u->to = own;
 		return NULL;
 	}
-	u->n = (int64_t)(sl__form_bytes(form) * 8 / sl_dtype_bits(u->from));
-	return form;
+	u->n = (int64_t)(sl__layout_bytes(layout) * 8 / sl_dtype_bits(u->from));
+	return layout;
 }
 
 static int
@@ -386,15 +386,15 @@ sl__make_unary(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct unary *u = sl__plan_state(pl, sizeof(*u));
 	struct function f = function_of(node);
-	const struct sl__form *form;
+	const struct sl__layout *layout;
 	struct sl__step *step;
 	uint32_t at[2];
 
 	if (!u || !read_unary(pl, node, &f, u))
 		return 0;
-	form = choose_form(pl, node, u);
-	at[0] = sl__plan_read(pl, node->inputs[0], form);
-	at[1] = sl__plan_write_over(pl, node->outputs[0], form, at[0]);
+	layout = choose_layout(pl, node, u);
+	at[0] = sl__plan_read(pl, node->inputs[0], layout);
+	at[1] = sl__plan_write_over(pl, node->outputs[0], layout, at[0]);
 	step = sl__plan_parts(pl, at, 2, f.kernel, run_part, u);
 	step->n_threads = sl__threads_for(pl->program->n_threads,
 					  step->n_bytes * (uint64_t)f.cost);

@@ -5,7 +5,7 @@
 
 #include "base/banned.h"
 
-/* Sizes that forms can describe. */
+/* Sizes that layouts can describe. */
 enum { RANK_MOST = 8 };
 
 /* Whether a value lies row-major, but in another type than its own, that of
@@ -13,7 +13,7 @@ enum { RANK_MOST = 8 };
 static int
 is_narrow(const struct sl__planner *pl, uint32_t from, uint32_t to)
 {
-	return sl__plan_short_form(pl, from) &&
+	return sl__plan_bf16_layout(pl, from) &&
 	       sl__plan_type(pl, to)->dtype == SL_DTYPE_F32 &&
 	       sl__plan_type(pl, to)->rank <= RANK_MOST;
 }
@@ -28,8 +28,8 @@ sl__make_view(struct sl__planner *pl, const struct sl__node *node)
 	    sl__plan_bytes(pl, from) != sl__plan_bytes(pl, to))
 		return 0;
 	if (is_narrow(pl, from, to)) {
-		buffer = sl__plan_read(pl, from, sl__plan_form(pl, from));
-		sl__plan_alias(pl, to, sl__product_form(pl, to, SL_DTYPE_BF16),
+		buffer = sl__plan_read(pl, from, sl__plan_layout(pl, from));
+		sl__plan_alias(pl, to, sl__matmul_layout(pl, to, SL_DTYPE_BF16),
 			       buffer);
 		return 1;
 	}

@@ -100,11 +100,12 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 	    const struct sl__type *out, struct sl__loops *l)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
-	struct sl__layout layout;
+	struct sl__strided_layout layout;
 	struct sl__operand operand = {out->rank - type->rank, type->rank,
 				      type->dims, &layout};
 
-	if (operand.first < 0 || !sl__layout_of(pl, value, NULL, &layout))
+	if (operand.first < 0 ||
+	    !sl__strided_layout_of(pl, value, NULL, &layout))
 		return 0;
 	for (int d = 0; d < type->rank; d++) {
 		if (type->dims[d] != 1 &&

@@ -57,14 +57,14 @@ sl__sizes_product(const struct sl__type *type, int first, int end)
 	return n;
 }
 
-const struct sl__form *
-sl__plan_short_form(const struct sl__planner *pl, uint32_t value)
+const struct sl__layout *
+sl__plan_bf16_layout(const struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__form *form = sl__plan_form(pl, value);
+	const struct sl__layout *layout = sl__plan_layout(pl, value);
 
-	return form && sl__form_is_dense(form) &&
-			       sl__form_dtype(form) == SL_DTYPE_BF16
-		       ? form
+	return layout && sl__layout_is_dense(layout) &&
+			       sl__layout_dtype(layout) == SL_DTYPE_BF16
+		       ? layout
 		       : NULL;
 }
 

@@ -26,17 +26,17 @@ int sl__plan_integers(const struct sl__planner *pl, const struct sl__node *node,
 /* Product of sizes first .. end - 1. */
 int64_t sl__sizes_product(const struct sl__type *type, int first, int end);
 
-/* The form of a value that lies there as bf16, row-major; NULL: it does
+/* The layout of a value that lies there as bf16, row-major; NULL: it does
  * not. */
-const struct sl__form *sl__plan_short_form(const struct sl__planner *pl,
-					   uint32_t value);
+const struct sl__layout *sl__plan_bf16_layout(const struct sl__planner *pl,
+					      uint32_t value);
 
 /* Operands of the usual step: the first n inputs, then output 0, all in their
- * own forms. */
+ * own layouts. */
 void sl__plan_operands(struct sl__planner *pl, const struct sl__node *node,
 		       uint32_t n, uint32_t *operands);
 
-/* Like sl__plan_write_over() the first of n operands in its own form, unless
+/* Like sl__plan_write_over() the first of n operands in its own layout, unless
  * another of them lies there too. */
 uint32_t sl__plan_write_first(struct sl__planner *pl, uint32_t value,
 			      const uint32_t *operands, uint32_t n);

@@ -2,14 +2,14 @@
 /*
  * planner.c - buffers, versions and steps while a program is made.
  *
- * A value may lie in memory in several forms at once: as its maker left it,
+ * A value may lie in memory in several layouts at once: as its maker left it,
  * and as readers wanted it.  How many uses of a buffer are still to come is
  * counted over all values that lie in it, so that a step knows whether it may
  * write over what it reads.
  */
 #include "base/status.h"
 #include "engine/constants.h"
-#include "engine/dnnl_form.h"
+#include "engine/dnnl_layout.h"
 #include "engine/node_steps.h"
 
 #include <string.h>
@@ -92,12 +92,12 @@ sl__plan_out(const struct sl__node *node, size_t k)
 	return k < node->n_outputs ? node->outputs[k] : SL__NONE;
 }
 
-const struct sl__form *
-sl__plan_form(const struct sl__planner *pl, uint32_t value)
+const struct sl__layout *
+sl__plan_layout(const struct sl__planner *pl, uint32_t value)
 {
 	const struct sl__held *held = &pl->held[value];
 
-	return held->n_versions ? held->versions[0].form : NULL;
+	return held->n_versions ? held->versions[0].layout : NULL;
 }
 
 const struct sl__tensor *
@@ -188,23 +188,23 @@ add_label(struct sl__planner *pl, uint32_t value, uint32_t base)
 	p->labels = label;
 }
 
-/* A version too many is not remembered: whoever wants that form next makes it
+/* A version too many is not remembered: whoever wants that layout next makes it
  * anew, and nobody writes over it. */
 static void
-add_version(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
-	    uint32_t buffer)
+add_version(struct sl__planner *pl, uint32_t value,
+	    const struct sl__layout *layout, uint32_t buffer)
 {
 	struct sl__held *held = &pl->held[value];
 	uint32_t base = pl->program->buffers[buffer].base;
 
-	if (sl__plan_is_output(pl, value) && !form &&
+	if (sl__plan_is_output(pl, value) && !layout &&
 	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
 		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
 	if (pl->program->buffers[base].room != SL__ROOM_CONSTANT)
 		add_label(pl, value, base);
 	if (held->n_versions == SL__VERSIONS_MOST)
 		return;
-	held->versions[held->n_versions].form = form;
+	held->versions[held->n_versions].layout = layout;
 	held->versions[held->n_versions].buffer = buffer;
 	held->n_versions++;
 	pl->buffer_uses[base] += held->uses_left;
@@ -212,20 +212,20 @@ add_version(struct sl__planner *pl, uint32_t value, const struct sl__form *form,
 
 static uint64_t
 bytes_in(const struct sl__planner *pl, uint32_t value,
-	 const struct sl__form *form)
+	 const struct sl__layout *layout)
 {
-	return form ? sl__form_bytes(form) : sl__plan_bytes(pl, value);
+	return layout ? sl__layout_bytes(layout) : sl__plan_bytes(pl, value);
 }
 
 uint32_t
 sl__plan_write(struct sl__planner *pl, uint32_t value,
-	       const struct sl__form *form)
+	       const struct sl__layout *layout)
 {
-	uint32_t id =
-		add_buffer(pl, SL__ROOM_ACTIVATION, bytes_in(pl, value, form));
+	uint32_t id = add_buffer(pl, SL__ROOM_ACTIVATION,
+				 bytes_in(pl, value, layout));
 
 	if (id != SL__NONE)
-		add_version(pl, value, form, id);
+		add_version(pl, value, layout, id);
 	return id;
 }
 
@@ -264,16 +264,16 @@ is_last_reader(const struct sl__planner *pl, uint32_t over)
 
 uint32_t
 sl__plan_write_over(struct sl__planner *pl, uint32_t value,
-		    const struct sl__form *form, uint32_t over)
+		    const struct sl__layout *layout, uint32_t over)
 {
 	const struct sl__buffer *b = pl->rc ? NULL
 					    : &pl->program->buffers[over];
 
 	if (!b || b->base != over || b->room != SL__ROOM_ACTIVATION ||
-	    b->n_bytes != bytes_in(pl, value, form) ||
+	    b->n_bytes != bytes_in(pl, value, layout) ||
 	    !is_last_reader(pl, over))
-		return sl__plan_write(pl, value, form);
-	add_version(pl, value, form, over);
+		return sl__plan_write(pl, value, layout);
+	add_version(pl, value, layout, over);
 	return over;
 }
 
@@ -318,17 +318,17 @@ sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 
 void
 sl__plan_alias(struct sl__planner *pl, uint32_t value,
-	       const struct sl__form *form, uint32_t of)
+	       const struct sl__layout *layout, uint32_t of)
 {
 	if (!pl->rc)
-		add_version(pl, value, form, of);
+		add_version(pl, value, layout, of);
 }
 
 static uint32_t
-reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form)
+reorder(struct sl__planner *pl, uint32_t value, const struct sl__layout *layout)
 {
 	struct sl__version from = pl->held[value].versions[0];
-	struct sl__version to = {form, sl__plan_write(pl, value, form)};
+	struct sl__version to = {layout, sl__plan_write(pl, value, layout)};
 
 	sl__dnnl_reorder_step(pl, value, &from, &to);
 	return to.buffer;
@@ -336,29 +336,29 @@ reorder(struct sl__planner *pl, uint32_t value, const struct sl__form *form)
 
 uint32_t
 sl__plan_read(struct sl__planner *pl, uint32_t value,
-	      const struct sl__form *form)
+	      const struct sl__layout *layout)
 {
 	const struct sl__held *held = &pl->held[value];
 	uint32_t id;
 
 	for (uint32_t i = 0; i < held->n_versions; i++) {
-		if (sl__form_equal(held->versions[i].form, form))
+		if (sl__layout_equal(held->versions[i].layout, layout))
 			return held->versions[i].buffer;
 	}
 	if (pl->rc)
 		return SL__NONE;
 	if (!pl->graph->values[value].tensor && held->n_versions)
-		return reorder(pl, value, form);
+		return reorder(pl, value, layout);
 	if (!pl->graph->values[value].tensor) {
 		pl->rc = sl__fail(pl->err, SL_E_BUG,
 				  "value '%.200s' is nowhere",
 				  pl->graph->values[value].name);
 		return SL__NONE;
 	}
-	if (!form)
+	if (!layout)
 		return sl__plan_read_constant(pl, value);
-	id = sl__plan_pack(pl, value, NULL, form);
-	sl__plan_alias(pl, value, form, id);
+	id = sl__plan_pack(pl, value, NULL, layout);
+	sl__plan_alias(pl, value, layout, id);
 	return id;
 }
 

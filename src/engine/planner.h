@@ -3,12 +3,12 @@
 #ifndef SL_PLANNER_H
 #define SL_PLANNER_H
 
-#include "engine/form.h"
+#include "engine/layout.h"
 #include "engine/program.h"
 
-/* A value's elements in one form. */
+/* A value's elements in one layout. */
 struct sl__version {
-	const struct sl__form *form;
+	const struct sl__layout *layout;
 	uint32_t buffer;
 };
 
@@ -83,9 +83,9 @@ void sl__plan_describe(const struct sl__planner *pl, uint32_t value,
 uint32_t sl__plan_in(const struct sl__node *node, size_t i);
 uint32_t sl__plan_out(const struct sl__node *node, size_t k);
 
-/* The form in which a value was made; NULL: its own, row-major. */
-const struct sl__form *sl__plan_form(const struct sl__planner *pl,
-				     uint32_t value);
+/* The layout in which a value was made; NULL: its own, row-major. */
+const struct sl__layout *sl__plan_layout(const struct sl__planner *pl,
+					 uint32_t value);
 
 /* The numbers of a constant (loaded where they are made when read); NULL for
  * what is none.  Valid as long as the program. */
@@ -93,38 +93,39 @@ const struct sl__tensor *sl__plan_constant(struct sl__planner *pl,
 					   uint32_t value);
 
 /*
- * A buffer with the value in that form: the one there is, or a new one and a
+ * A buffer with the value in that layout: the one there is, or a new one and a
  * step that reorders into it; a constant is reordered now.
  */
 uint32_t sl__plan_read(struct sl__planner *pl, uint32_t value,
-		       const struct sl__form *form);
+		       const struct sl__layout *layout);
 
-/* Like sl__plan_read() of a constant in its own form, but in pages of the
+/* Like sl__plan_read() of a constant in its own layout, but in pages of the
  * program's own, large ones where the system grants them: for weights that
  * are read end to end in every run. */
 uint32_t sl__plan_own(struct sl__planner *pl, uint32_t value);
 
 /* A constant seen through 'as' (other sizes or strides, the same bytes), in
- * another form: for packed weights.  Those who want the same share it. */
+ * another layout: for packed weights.  Those who want the same share it. */
 uint32_t sl__plan_pack(struct sl__planner *pl, uint32_t value,
-		       const struct sl__form *as, const struct sl__form *form);
+		       const struct sl__layout *as,
+		       const struct sl__layout *layout);
 
 /* A new buffer that the step under way fills with the value. */
 uint32_t sl__plan_write(struct sl__planner *pl, uint32_t value,
-			const struct sl__form *form);
+			const struct sl__layout *layout);
 
 /* Like sl__plan_write(), but over 'buffer' where nobody needs what is there
- * after this node (it was read by this node in a form of as many bytes). */
+ * after this node (it was read by this node in a layout of as many bytes). */
 uint32_t sl__plan_write_over(struct sl__planner *pl, uint32_t value,
-			     const struct sl__form *form, uint32_t over);
+			     const struct sl__layout *layout, uint32_t over);
 
-/* The value, in its own form, is a stretch of a buffer: no step. */
+/* The value, in its own layout, is a stretch of a buffer: no step. */
 void sl__plan_view(struct sl__planner *pl, uint32_t value, uint32_t of,
 		   uint64_t offset_bytes);
 
-/* Like sl__plan_view(), but the whole buffer, and in that form. */
+/* Like sl__plan_view(), but the whole buffer, and in that layout. */
 void sl__plan_alias(struct sl__planner *pl, uint32_t value,
-		    const struct sl__form *form, uint32_t of);
+		    const struct sl__layout *layout, uint32_t of);
 
 /* Storage for those steps of the node under way that name it. */
 uint32_t sl__plan_workspace(struct sl__planner *pl, uint64_t n_bytes);

@@ -58,11 +58,11 @@ int sl__end_is_bias(const struct sl__product *p, int i);
 /* Whether an end adds a value of the result's own sizes. */
 int sl__end_is_residual(const struct sl__product *p, int i);
 
-/* The form of a value's elements in that type, row-major; NULL for its own.
+/* The layout of a value's elements in that type, row-major; NULL for its own.
  * And the right matrix, a constant, as [n][k] in the product's type
  * (dnnl_matmul.c). */
-const struct sl__form *sl__product_form(struct sl__planner *pl, uint32_t value,
-					enum sl_dtype dtype);
+const struct sl__layout *sl__matmul_layout(struct sl__planner *pl,
+					   uint32_t value, enum sl_dtype dtype);
 uint32_t sl__product_pack(struct sl__planner *pl, const struct sl__product *p);
 
 #endif

@@ -70,15 +70,15 @@ sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
 	out->change = change_for();
 	for (int i = 0; i < p->n_ends; i++) {
 		uint32_t value = p->ends[i].value;
-		const struct sl__form *form;
+		const struct sl__layout *layout;
 
 		if (value == SL__NONE)
 			continue;
-		form = sl__plan_short_form(pl, value);
-		out->is_bf16[i] = form || sl__plan_type(pl, value)->dtype ==
-						  SL_DTYPE_BF16;
+		layout = sl__plan_bf16_layout(pl, value);
+		out->is_bf16[i] = layout || sl__plan_type(pl, value)->dtype ==
+						    SL_DTYPE_BF16;
 		out->at[i] = n;
-		operands[n++] = sl__plan_read(pl, value, form);
+		operands[n++] = sl__plan_read(pl, value, layout);
 	}
 	return n;
 }

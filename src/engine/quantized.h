@@ -37,15 +37,15 @@ const int8_t *sl__small_weights(struct sl__planner *pl, uint32_t value,
 /* Sums of the elements of n rows of 'length'. */
 void sl__small_sums(const int8_t *w, size_t n, size_t length, int32_t *sums);
 
-/* A form of the same order with another type of number; NULL for NULL. */
-const struct sl__form *sl__form_retyped(struct sl__planner *pl,
-					const struct sl__form *form,
-					enum sl_dtype dtype);
+/* A layout of the same order with another type of number; NULL for NULL. */
+const struct sl__layout *sl__layout_retyped(struct sl__planner *pl,
+					    const struct sl__layout *layout,
+					    enum sl_dtype dtype);
 
-/* The form of a value whose elements fill it, in their own type: as it was
+/* The layout of a value whose elements fill it, in their own type: as it was
  * made, or row-major where that is another kind. */
-const struct sl__form *sl__plan_full_form(const struct sl__planner *pl,
-					  uint32_t value);
+const struct sl__layout *sl__plan_unpadded_layout(const struct sl__planner *pl,
+						  uint32_t value);
 
 /*
  * A step's run function; its state is a struct sl__spread.  Operands: n

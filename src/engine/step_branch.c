@@ -4,7 +4,7 @@
  *
  * Both branches become steps of the program, one after the other, with jumps
  * around them; each ends by copying its outputs to where the If's are.  What
- * a branch brings into another form is forgotten at its end: the other path
+ * a branch brings into another layout is forgotten at its end: the other path
  * does not have it.
  */
 #include "base/status.h"

@@ -46,7 +46,7 @@ static const char string_names[] =
 	" activation approximate auto_pad case_change_action cast_to"
 	" coordinate_transformation_mode default_string delimiter"
 	" direction equation keep_aspect_ratio_policy kernel_type"
-	" locale map_form mode nearest_mode norm padding_mode pattern"
+	" locale map_layout mode nearest_mode norm padding_mode pattern"
 	" pixel_format reduction round_mode update_rule value_string ";
 
 static const char ints_names[] =

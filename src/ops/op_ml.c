@@ -133,7 +133,7 @@ sl__infer_cast_map(struct sl__call *call)
 	const char *to = sl__word(call->node, "cast_to", "TO_FLOAT");
 	int64_t dims[2] = {1, n > 0 ? n : 1};
 
-	if (strcmp(sl__word(call->node, "map_form", "DENSE"), "SPARSE") != 0)
+	if (strcmp(sl__word(call->node, "map_layout", "DENSE"), "SPARSE") != 0)
 		dims[1] = sl__size_unknown(call->shapes);
 	return sl__out(call, 0,
 		       !strcmp(to, "TO_STRING")  ? SL_DTYPE_STRING

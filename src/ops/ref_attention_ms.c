@@ -62,8 +62,8 @@ struct mask {
 };
 
 static enum sl_status
-read_form(struct mask *m, const struct sl__heads *h, struct sl__eval *ev,
-	  size_t i)
+read_layout(struct mask *m, const struct sl__heads *h, struct sl__eval *ev,
+	    size_t i)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, i);
 	const int64_t *x = sl__ref_integers(ev, i), *dims = t->dims;
@@ -112,7 +112,7 @@ read_mask(struct sl__heads *h, struct sl__eval *ev, size_t i)
 	struct mask m;
 	double *made;
 
-	if (!sl__ref_tensor(ev, i) || read_form(&m, h, ev, i))
+	if (!sl__ref_tensor(ev, i) || read_layout(&m, h, ev, i))
 		return ev->failure;
 	made = sl__ref_new_doubles(ev, n);
 	for (int64_t k = 0; made && k < n; k++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_form.h - forms as oneDNN describes them; for dnnl_*.c only. */
-#ifndef SL_DNNL_FORM_H
-#define SL_DNNL_FORM_H
+/* dnnl_layout.h - layouts as oneDNN describes them; for dnnl_*.c only. */
+#ifndef SL_DNNL_LAYOUT_H
+#define SL_DNNL_LAYOUT_H
 
 #include "engine/planner.h"
 
 #include <dnnl.h>
 
-struct sl__form {
+struct sl__layout {
 	dnnl_memory_desc_t md;
 };
 
@@ -42,17 +42,17 @@ int sl__dnnl_plain(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 int sl__dnnl_any(dnnl_memory_desc_t *out, enum sl_dtype dtype, int rank,
 		 const int64_t *dims);
 
-/* The form that md describes of a value: NULL where it is the value's own. */
-const struct sl__form *sl__form_of(struct sl__planner *pl, uint32_t value,
-				   const dnnl_memory_desc_t *md);
+/* The layout that md describes of a value: NULL where it is the value's own. */
+const struct sl__layout *sl__layout_of(struct sl__planner *pl, uint32_t value,
+				       const dnnl_memory_desc_t *md);
 
-/* A form as it stands, NULL after a failure only. */
-const struct sl__form *sl__form_new(struct sl__planner *pl,
-				    const dnnl_memory_desc_t *md);
+/* A layout as it stands, NULL after a failure only. */
+const struct sl__layout *sl__layout_new(struct sl__planner *pl,
+					const dnnl_memory_desc_t *md);
 
-/* The description of a value in a form; 0 where its own has none. */
-int sl__form_md(const struct sl__planner *pl, uint32_t value,
-		const struct sl__form *form, dnnl_memory_desc_t *out);
+/* The description of a value in a layout; 0 where its own has none. */
+int sl__layout_md(const struct sl__planner *pl, uint32_t value,
+		  const struct sl__layout *layout, dnnl_memory_desc_t *out);
 
 /* One argument of a primitive. */
 struct sl__dnnl_arg {
@@ -77,7 +77,7 @@ int sl__dnnl_reorder_now(struct sl__planner *pl,
 			 const dnnl_memory_desc_t *from_md, const void *from,
 			 const dnnl_memory_desc_t *to_md, void *to);
 
-/* A step that brings a value from one form, in a buffer, into another. */
+/* A step that brings a value from one layout, in a buffer, into another. */
 void sl__dnnl_reorder_step(struct sl__planner *pl, uint32_t value,
 			   const struct sl__version *from,
 			   const struct sl__version *to);
