@@ -103,7 +103,7 @@ ones(const dnnl_memory_desc_t *md, dnnl_data_type_t type, dnnl_engine_t engine)
 }
 
 static struct product
-make_product(const struct kind *kind, dnnl_dim_t n, dnnl_engine_t engine)
+make_matmul(const struct kind *kind, dnnl_dim_t n, dnnl_engine_t engine)
 {
 	const dnnl_dims_t dims = {n, n};
 	dnnl_memory_desc_t src, weights, dst;
@@ -217,7 +217,7 @@ compare_peak(const struct kind *kind, size_t n_threads, dnnl_engine_t engine,
 
 	omp_set_num_threads((int)n_threads);
 	for (int s = 0; s < N_SIZES; s++) {
-		products[s] = make_product(kind, sizes[s], engine);
+		products[s] = make_matmul(kind, sizes[s], engine);
 		if (products[s].missing) {
 			printf("%-5s oneDNN has no such product here\n",
 			       sl_dtype_text(kind->dtype));

@@ -151,7 +151,7 @@ add_peak(struct advised *m, enum sl_dtype dtype, double rate)
 
 /* Two products that take 800 of 1000 ns. */
 static void
-start_products(struct advised *m)
+start_matmuls(struct advised *m)
 {
 	struct sl_operation *op;
 
@@ -172,7 +172,7 @@ narrower_types(void **state)
 	struct advised m;
 
 	(void)state;
-	start_products(&m);
+	start_matmuls(&m);
 	advised_advise(&m);
 	/* Nothing is known of bf16 here, nor of int8. */
 	assert_null(advised_find(&m, "in bf16"));
@@ -236,7 +236,7 @@ types_that_are_narrow_already(void **state)
 	struct advised m;
 
 	(void)state;
-	start_products(&m);
+	start_matmuls(&m);
 	add_peak(&m, SL_DTYPE_BF16, 3e11);
 	advised_advise(&m);
 	assert_non_null(advised_find(&m, "in bf16"));

@@ -7,7 +7,7 @@
  * the largest element holds for k up to 300.  With bf16 operands each product
  * is off by two roundings of 2^-9, the result by a third: 2% of the largest.
  */
-#include "product_case.h"
+#include "matmul_case.h"
 
 static void
 transposed_stacked_and_vectors(void **state)
@@ -35,7 +35,7 @@ transposed_stacked_and_vectors(void **state)
 static void
 constant_right_matrices(void **state)
 {
-	static const struct product_case cases[] = {
+	static const struct matmul_case cases[] = {
 		{"MatMul 13 (f32[17,33], f32[33,29])", .constants = 2,
 		 .kernel = "oneDNN"},
 		{"MatMul 13 (f32[2,3,5,64], f32[64,48])", .constants = 2,
@@ -64,7 +64,7 @@ third_operand_of_gemm(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		for (unsigned constants = 0; constants < 3; constants += 2) {
-			struct product_case c = {text, .constants = constants};
+			struct matmul_case c = {text, .constants = constants};
 
 			snprintf(text, sizeof(text),
 				 "Gemm 13 (f32[8,7], f32[7,9], f32%s) "
@@ -94,9 +94,9 @@ every_operation_of_a_chain(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		struct product_case c = {
+		struct matmul_case c = {
 			"sleuth.MatMul 1 (f32[9,5], f32[5,19], f32[19])",
-			.constants = 6, .posts = words[i], .alpha = 0.25F,
+			.constants = 6, .post_ops = words[i], .alpha = 0.25F,
 			.beta = 0.75F};
 
 		check_product(&c);
@@ -106,24 +106,24 @@ every_operation_of_a_chain(void **state)
 static void
 chains_with_operands(void **state)
 {
-	static const struct product_case cases[] = {
+	static const struct matmul_case cases[] = {
 		{"sleuth.MatMul 1 (f32[2,9,5], f32[5,19], f32[19], "
 		 "f32[2,9,19], f32[19]) alpha=0.5",
-		 .constants = 6, .posts = "gelu add mul"},
+		 .constants = 6, .post_ops = "gelu add mul"},
 		/* Not as bias, and repeated over stacks. */
 		{"sleuth.MatMul 1 (f32[2,9,5], f32[5,19], _, f32[9,1], "
 		 "f32[2,1,19])",
-		 .constants = 2, .posts = "add mul"},
+		 .constants = 2, .post_ops = "add mul"},
 		{"sleuth.MatMul 1 (f32[2,3,9,5], f32[2,3,5,19], _, "
 		 "f32[2,1,1,19], f32[1])",
-		 .posts = "add mul"},
+		 .post_ops = "add mul"},
 		/* A function twice. */
 		{"sleuth.MatMul 1 (f32[9,5], f32[5,19], _, f32[19]) alpha=0.5",
-		 .constants = 2, .posts = "add linear tanh", .alpha = 0.25F,
+		 .constants = 2, .post_ops = "add linear tanh", .alpha = 0.25F,
 		 .beta = 0.75F},
 		{"sleuth.MatMul 1 (f32[9,5], f32[19,5], _, f32[9,19], "
 		 "f32[9,19], f32[9,19]) transB=1",
-		 .constants = 2, .posts = "add relu mul add"},
+		 .constants = 2, .post_ops = "add relu mul add"},
 	};
 
 	(void)state;
@@ -134,16 +134,16 @@ chains_with_operands(void **state)
 static void
 halves_of_the_width(void **state)
 {
-	static const struct product_case cases[] = {
+	static const struct matmul_case cases[] = {
 		{"MatMul 13 (f32[33,70], f32[70,65])", .constants = 2},
 		{"MatMul 13 (f32[2,33,70], f32[2,70,65])", .constants = 0},
 		{"sleuth.MatMul 1 (f32[9,50], f32[50,19], f32[19], f32[9,19])",
-		 .constants = 6, .posts = "add relu"},
+		 .constants = 6, .post_ops = "add relu"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct product_case c = cases[i];
+		struct matmul_case c = cases[i];
 
 		c.dtype = SL_DTYPE_BF16;
 		c.share = 0.02;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ops/post.h"
+#include "ops/post_op.h"
 #include "rewritten.h"
 
 #include <float.h>
@@ -16,15 +16,16 @@ static void
 check_function(const char *lines, const char *covers, const char *word)
 {
 	char text[1024], nodes[256];
-	struct sl__post posts[SL__POSTS_MOST];
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	struct rewritten r;
 
 	snprintf(text, sizeof(text), CONV "%s\nout y\n", lines);
 	snprintf(nodes, sizeof(nodes), "sleuth.Conv[Conv+%s]", covers);
 	r = rewritten_with(text, 0);
 	assert_string_equal(r.nodes, nodes);
-	assert_int_equal(sl__posts_read(rewritten_maker(&r, "y"), posts), 1);
-	assert_string_equal(sl__post_word(posts[0].kind), word);
+	assert_int_equal(sl__post_ops_read(rewritten_maker(&r, "y"), post_ops),
+			 1);
+	assert_string_equal(sl__post_op_word(post_ops[0].kind), word);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }
@@ -68,7 +69,7 @@ takes_bounds_of_the_type(void **state)
 {
 	static const char *const lines[] = {"y = Clip a\n",
 					    "opset 6\ny = Clip a\n"};
-	struct sl__post posts[SL__POSTS_MOST];
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	char text[1024];
 	struct rewritten r;
 
@@ -77,10 +78,11 @@ takes_bounds_of_the_type(void **state)
 		snprintf(text, sizeof(text), CONV "%sout y\n", lines[i]);
 		r = rewritten_with(text, 0);
 		assert_int_equal(
-			sl__posts_read(rewritten_maker(&r, "y"), posts), 1);
-		assert_int_equal(posts[0].kind, SL__POST_CLIP);
-		assert_near((double)posts[0].alpha, -(double)FLT_MAX, 0);
-		assert_near((double)posts[0].beta, (double)FLT_MAX, 0);
+			sl__post_ops_read(rewritten_maker(&r, "y"), post_ops),
+			1);
+		assert_int_equal(post_ops[0].kind, SL__POST_OP_CLIP);
+		assert_near((double)post_ops[0].alpha, -(double)FLT_MAX, 0);
+		assert_near((double)post_ops[0].beta, (double)FLT_MAX, 0);
 		rewritten_free(&r);
 	}
 }
@@ -120,7 +122,7 @@ leaves_gates_that_are_others(void **state)
 static void
 takes_chains(void **state)
 {
-	struct sl__post posts[SL__POSTS_MOST];
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	struct rewritten r;
 
 	(void)state;
@@ -131,13 +133,14 @@ takes_chains(void **state)
 			   0);
 	assert_string_equal(r.nodes, "sleuth.Conv[Conv+Sigmoid+Mul+Add+Relu+"
 				     "Mul+Sub+Div]");
-	assert_int_equal(sl__posts_read(rewritten_maker(&r, "y"), posts), 7);
-	assert_int_equal(posts[1].kind, SL__POST_LINEAR);
-	assert_near((double)posts[1].alpha, 2, 0);
-	assert_int_equal(posts[2].kind, SL__POST_ADD);
-	assert_int_equal(posts[2].input, 3);
-	assert_int_equal(posts[4].kind, SL__POST_MUL);
-	assert_int_equal(posts[4].input, 4);
+	assert_int_equal(sl__post_ops_read(rewritten_maker(&r, "y"), post_ops),
+			 7);
+	assert_int_equal(post_ops[1].kind, SL__POST_OP_LINEAR);
+	assert_near((double)post_ops[1].alpha, 2, 0);
+	assert_int_equal(post_ops[2].kind, SL__POST_OP_ADD);
+	assert_int_equal(post_ops[2].input, 3);
+	assert_int_equal(post_ops[4].kind, SL__POST_OP_MUL);
+	assert_int_equal(post_ops[4].input, 4);
 	rewritten_evaluate(&r, 1e-6);
 	rewritten_free(&r);
 }

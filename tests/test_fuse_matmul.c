@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ops/post.h"
+#include "ops/post_op.h"
 #include "rewritten.h"
 
 static void

@@ -3,7 +3,7 @@
  * test_native_gemv.c - few rows times constant weights against the reference
  * kernels; why the tolerances are what they are stands in test_dnnl_matmul.c.
  */
-#include "product_case.h"
+#include "matmul_case.h"
 
 static void
 one_to_four_rows_of_any_length(void **state)
@@ -14,8 +14,8 @@ one_to_four_rows_of_any_length(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		for (int m = 1; m <= 4; m++) {
-			struct product_case c = {text, .constants = 2,
-						 .kernel = "gemv"};
+			struct matmul_case c = {text, .constants = 2,
+						.kernel = "gemv"};
 			int k = lengths[i];
 
 			if (k % 2)
@@ -38,7 +38,7 @@ one_to_four_rows_of_any_length(void **state)
 static void
 other_shapes(void **state)
 {
-	static const struct product_case cases[] = {
+	static const struct matmul_case cases[] = {
 		{"MatMul 13 (f32[33], f32[33,9])", .constants = 2,
 		 .kernel = "gemv"},
 		{"MatMul 13 (f32[33], f32[33])", .constants = 2,
@@ -76,11 +76,11 @@ every_operation_of_a_chain(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		struct product_case c = {
+		struct matmul_case c = {
 			"sleuth.MatMul 1 (f32[2,5], f32[5,519], f32[519], "
 			"f32[2,519])",
 			.constants = 6,
-			.posts = words[i],
+			.post_ops = words[i],
 			.alpha = 0.25F,
 			.beta = 0.75F,
 			.kernel = "gemv"};

@@ -4,15 +4,15 @@
  * Sigmoid and tanh keep states below 1 and forget errors, so that what is
  * true of one product (test_dnnl_matmul.c) is true of a sequence.
  */
-#include "product_case.h"
+#include "matmul_case.h"
 
 enum { W = 2, R = 4, B = 8, WEIGHTS = W | R | B };
 
 static void
-check_layers(const struct product_case *cases, size_t n)
+check_layers(const struct matmul_case *cases, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct product_case c = cases[i];
+		struct matmul_case c = cases[i];
 
 		c.kernel = "recurrent";
 		check_product(&c);
@@ -22,7 +22,7 @@ check_layers(const struct product_case *cases, size_t n)
 static void
 directions_states_and_layouts(void **state)
 {
-	static const struct product_case cases[] = {
+	static const struct matmul_case cases[] = {
 		{"LSTM 14 (f32[5,3,7], f32[1,76,7], f32[1,76,19], f32[1,152]) "
 		 "hidden_size=19 -> 3",
 		 .constants = WEIGHTS},

@@ -259,14 +259,14 @@ blocked_bytes(size_t block, size_t capacity)
 }
 
 static void
-make_product(struct program *p)
+make_matmul(struct program *p)
 {
 	memset(p, 0, sizeof(*p));
 	add_step(p);
 	reads(p, 0, (uint64_t)SIDE * SIDE);
 	reads(p, (uint64_t)SIDE * SIDE, (uint64_t)SIDE * SIDE);
 	writes(p, 2 * (uint64_t)SIDE * SIDE, (uint64_t)SIDE * SIDE);
-	p->steps[0].products = (struct sl__products){
+	p->steps[0].products = (struct sl__matmuls){
 		.n = 1,
 		.n_multiply_adds = (double)SIDE * SIDE * SIDE,
 		.n_covers = 1,
@@ -282,7 +282,7 @@ test_product_bound_holds_and_is_near(void **state)
 	double best = 1e300, predicted;
 
 	(void)state;
-	make_product(&p);
+	make_matmul(&p);
 	predict(&p, ELEMENTS, &out);
 	predicted = out.in_bytes + out.back_bytes;
 	for (size_t i = 0; i < 5; i++)
@@ -302,7 +302,7 @@ test_product_is_never_below_its_operands(void **state)
 	struct program p;
 
 	(void)state;
-	make_product(&p);
+	make_matmul(&p);
 	predict(&p, 3 * (size_t)SIDE * SIDE, &out);
 	assert_near(out.in_bytes + out.back_bytes, 0, 0);
 	p.steps[0].products.n = 64;

@@ -526,7 +526,7 @@ advise_threads(struct adviser *a)
 }
 
 static int
-is_product(const struct sl_operation *op)
+is_matmul(const struct sl_operation *op)
 {
 	static const char *const types[] = {"Conv", "ConvTranspose", "Einsum",
 					    "Gemm", "MatMul",        NULL};
@@ -548,7 +548,7 @@ weight_bytes(const struct sl_profile *p, const struct sl_operation *op)
 static int
 is_weights(const struct sl_profile *p, const struct sl_operation *op)
 {
-	if (!is_product(op) || op->judgement.bound == SL_BOUND_COMPUTE ||
+	if (!is_matmul(op) || op->judgement.bound == SL_BOUND_COMPUTE ||
 	    2 * weight_bytes(p, op) < (double)op->n_bytes)
 		return 0;
 	return op->judgement.bound == SL_BOUND_DRAM ||
@@ -711,7 +711,7 @@ narrow_products(const struct adviser *a, const struct narrower *t)
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
 
-		if (!is_product(op) || !(op->n_calls > 0))
+		if (!is_matmul(op) || !(op->n_calls > 0))
 			continue;
 		out.n++;
 		out.now_ns += now_ns(a, op);
@@ -745,7 +745,7 @@ advise_type(struct adviser *a, const struct narrower *t)
 	/* Nor more than without them. */
 	advice.most = fmin(
 		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns),
-		limit_of(a, is_product));
+		limit_of(a, is_matmul));
 	advice.basis = (struct sl_fact){
 		t->basis,
 		{(double)products.n, products.now_ns / a->pass_ns,

@@ -236,7 +236,7 @@ enum { KINDS_SHOWN = 6 };
 static const double SHARE_LEAST = 0.02;
 
 static int
-is_product(const struct sl_inspection *model, const char *node)
+is_matmul(const struct sl_inspection *model, const char *node)
 {
 	for (size_t i = 0; i < model->n_layers; i++) {
 		const struct sl_layer *layer = &model->layers[i];
@@ -263,7 +263,7 @@ static struct sl__sweep_kind
 kind_of(const struct sl_profile *p, const struct sl_operation *op)
 {
 	for (size_t i = 0; i < op->n_covers; i++) {
-		if (*op->covers[i] && is_product(p->model, op->covers[i]))
+		if (*op->covers[i] && is_matmul(p->model, op->covers[i]))
 			return (struct sl__sweep_kind){
 				.kind = SL_SWEEP_KIND_ATTENTION};
 	}

@@ -161,7 +161,7 @@ n_covers(const struct sl__type *in, const struct sl__type *weight,
 	return fmax(1, n);
 }
 
-static struct sl__products
+static struct sl__matmuls
 products_of(const struct sl__program *p, const struct sl__step *step,
 	    enum sl_dtype dtype)
 {
@@ -172,7 +172,7 @@ products_of(const struct sl__program *p, const struct sl__step *step,
 		step->node == SL__NONE ? NULL : &p->graph->nodes[step->node];
 	const struct sl__type *in, *weight, *out;
 	unsigned bits = dtype == SL_DTYPE_NONE ? 8 : sl_dtype_bits(dtype);
-	struct sl__products made = {
+	struct sl__matmuls made = {
 		.n = 1, .n_covers = 1, .element_bytes = bits / 8.0};
 
 	if (!node)

@@ -337,7 +337,7 @@ find_first_users(struct judge *j)
 }
 
 static int
-is_product(const struct sl__node *node)
+is_matmul(const struct sl__node *node)
 {
 	return sl__is_op(node, SL__OP_ONNX_MatMul) ||
 	       sl__is_op(node, SL__OP_ONNX_Gemm) ||
@@ -354,7 +354,7 @@ judge_element(struct judge *j, const struct sl__node *node, uint32_t p,
 	int is_sum = sl__is_op(node, SL__OP_ONNX_Add);
 
 	if (is_sum && v->producer != SL__NONE &&
-	    is_product(&j->graph->nodes[v->producer]))
+	    is_matmul(&j->graph->nodes[v->producer]))
 		j->is_bias[p] = 1;
 	if (!is_sum && !j->is_learnt[other] && j->origin[other] == SL__NONE)
 		j->prepares[p] = 1;

@@ -329,7 +329,7 @@ take_step(struct mover *m, const struct sl__moving_step *steps, size_t i,
 /* The least that products move, however they are done; negative where their
  * operands fit. */
 static double
-product_bytes(const struct sl__products *p, const struct sl__boundary *b)
+product_bytes(const struct sl__matmuls *p, const struct sl__boundary *b)
 {
 	double each = p->n_multiply_adds / p->n;
 	double own = b->own_bytes / p->element_bytes;
@@ -343,7 +343,7 @@ static void
 add_products(struct mover *m, const struct sl__moving_step *steps)
 {
 	for (size_t i = 0; i < m->n_steps; i++) {
-		const struct sl__products *p = &steps[i].products;
+		const struct sl__matmuls *p = &steps[i].products;
 
 		if (!(p->n_multiply_adds > 0))
 			continue;

@@ -42,7 +42,7 @@ struct sl__operand {
 
 /* Products of which each finds its operands for itself; n_multiply_adds 0:
  * the step makes none. */
-struct sl__products {
+struct sl__matmuls {
 	double n;               /* of them: batches, groups */
 	double n_multiply_adds; /* of all */
 	double n_covers;        /* R: how often a window covers an input, at
@@ -53,7 +53,7 @@ struct sl__products {
 struct sl__moving_step {
 	const struct sl__operand *operands;
 	size_t n_operands;
-	struct sl__products products;
+	struct sl__matmuls products;
 };
 
 /* Between a cache and what lies beyond it. */

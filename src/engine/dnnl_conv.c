@@ -13,7 +13,7 @@
 
 #include "base/banned.h"
 
-enum { ARGS_MOST = 4 + SL__POSTS_MOST };
+enum { ARGS_MOST = 4 + SL__POST_OPS_MAX };
 
 struct making {
 	struct sl__planner *pl;
@@ -73,10 +73,11 @@ is_last_use(const struct sl__planner *pl, const struct sl__conv *c,
 static void
 find_sum(const struct sl__planner *pl, struct sl__conv *c)
 {
-	for (int i = 0; i < c->n_posts && c->sum < 0; i++) {
-		if (c->posts[i].kind == SL__POST_ADD &&
+	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
+		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
 		    sl__conv_is_same_size(pl, c, i) &&
-		    is_last_use(pl, c, sl__plan_in(c->node, c->posts[i].input)))
+		    is_last_use(pl, c,
+				sl__plan_in(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -126,7 +127,7 @@ read_weights(struct making *m)
 static void
 read_operand(struct making *m, int i, int arg)
 {
-	uint32_t value = sl__plan_in(m->conv.node, m->conv.posts[i].input);
+	uint32_t value = sl__plan_in(m->conv.node, m->conv.post_ops[i].input);
 	dnnl_memory_desc_t md;
 
 	if (!sl__conv_operand_md(&md, m->pl, &m->conv, i,
@@ -145,18 +146,18 @@ read_operands(struct making *m)
 	int at = 0;
 
 	for (int i = 0; !m->pl->rc && i < m->choice.n_within; i++) {
-		const struct sl__post *post = &m->conv.posts[i];
+		const struct sl__post_op *post_op = &m->conv.post_ops[i];
 
 		if (i == m->choice.sum) {
 			read_operand(m, i, DNNL_ARG_DST);
 			m->over = m->args[--m->n_args].buffer;
-		} else if (post->kind == SL__POST_ADD ||
-			   post->kind == SL__POST_MUL) {
+		} else if (post_op->kind == SL__POST_OP_ADD ||
+			   post_op->kind == SL__POST_OP_MUL) {
 			read_operand(m, i,
 				     DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
 					     DNNL_ARG_SRC_1);
 		}
-		at += sl__dnnl_post_length(post);
+		at += sl__dnnl_post_op_length(post_op);
 	}
 }
 
@@ -268,7 +269,7 @@ add_join(struct making *m, const struct sl__dnnl_arg *result, int i)
 	args[0].arg = DNNL_ARG_SRC_0;
 	sl__dnnl_step(m->pl,
 		      sl__dnnl_join_pd(m->pl, &result->md, &args[1].md,
-				       sl__dnnl_join(&m->conv.posts[i])),
+				       sl__dnnl_join(&m->conv.post_ops[i])),
 		      args, 3);
 }
 
@@ -278,10 +279,10 @@ add_ending(struct making *m)
 {
 	struct sl__dnnl_arg result = m->args[m->n_args - 1];
 
-	for (int i = m->choice.n_within; !m->pl->rc && i < m->conv.n_posts;
+	for (int i = m->choice.n_within; !m->pl->rc && i < m->conv.n_post_ops;
 	     i++) {
 		struct sl__dnnl_change changes[SL__CHANGES_MOST];
-		int n = sl__dnnl_changes(changes, &m->conv.posts[i]);
+		int n = sl__dnnl_changes(changes, &m->conv.post_ops[i]);
 
 		for (int k = 0; k < n; k++)
 			add_change(m, &result, &changes[k]);

@@ -5,7 +5,7 @@
 
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
-#include "engine/dnnl_post.h"
+#include "engine/dnnl_post_op.h"
 
 /* What a node convolves. */
 struct sl__conv {
@@ -16,8 +16,8 @@ struct sl__conv {
 	int64_t n_groups;
 	int is_transposed;
 	struct sl__dnnl_window window;
-	struct sl__post posts[SL__POSTS_MOST];
-	int n_posts;
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
+	int n_post_ops;
 	int sum; /* the post-operation that adds to what lies in the
 		    destination; -1: none */
 };
@@ -45,10 +45,10 @@ int sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 /* A second operand as a destination of that description meets it: in its
  * layout where both have the same sizes, else row-major. */
 int sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-			const struct sl__conv *conv, int post,
+			const struct sl__conv *conv, int post_op,
 			const dnnl_memory_desc_t *dst);
 int sl__conv_is_same_size(const struct sl__planner *pl,
-			  const struct sl__conv *conv, int post);
+			  const struct sl__conv *conv, int post_op);
 
 /* The attribute of the convolution with its first post-operations; NULL where
  * oneDNN does not take them. */

@@ -171,15 +171,15 @@ more_operands(const struct question *q, struct sl__dnnl_more *more)
 	int at = 0;
 
 	for (int i = 0; i < q->n_within; i++) {
-		const struct sl__post *post = &q->conv.posts[i];
+		const struct sl__post_op *post_op = &q->conv.post_ops[i];
 
 		more[n].arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) |
 			      DNNL_ARG_SRC_1;
-		if (i != q->conv.sum &&
-		    (post->kind == SL__POST_ADD || post->kind == SL__POST_MUL))
+		if (i != q->conv.sum && (post_op->kind == SL__POST_OP_ADD ||
+					 post_op->kind == SL__POST_OP_MUL))
 			n += (size_t)sl__conv_operand_md(
 				&more[n].md, q->pl, &q->conv, i, &q->desc.dst);
-		at += sl__dnnl_post_length(post);
+		at += sl__dnnl_post_op_length(post_op);
 	}
 	return n;
 }
@@ -280,7 +280,7 @@ try_one(struct question *q, const struct sl__dnnl_trial *trial,
 static void
 try_all(struct question *q, struct tried_one best[2], int is_plain)
 {
-	struct sl__dnnl_more more[SL__POSTS_MOST];
+	struct sl__dnnl_more more[SL__POST_OPS_MAX];
 	struct sl__dnnl_trial trial = {NULL, more, more_operands(q, more)};
 	struct tried_one one = {.choice.is_plain = is_plain,
 				.choice.is_winograd = q->desc.is_winograd,
@@ -306,7 +306,7 @@ try_all(struct question *q, struct tried_one best[2], int is_plain)
 static void
 try_again(struct question *q, struct tried_one best[2])
 {
-	struct sl__dnnl_more more[SL__POSTS_MOST];
+	struct sl__dnnl_more more[SL__POST_OPS_MAX];
 	size_t n = more_operands(q, more);
 	struct sl__dnnl_trial trials[2] = {{NULL, more, n}, {NULL, more, n}};
 	dnnl_memory_desc_t src = q->desc.src;
@@ -400,17 +400,17 @@ add_image(struct sl_buf *key, const char *name, const struct question *q,
 }
 
 static void
-add_posts(struct sl_buf *key, const struct question *q)
+add_post_ops(struct sl_buf *key, const struct question *q)
 {
 	for (int i = 0; i < q->n_within; i++) {
-		const struct sl__post *p = &q->conv.posts[i];
+		const struct sl__post_op *p = &q->conv.post_ops[i];
 
 		if (i == q->conv.sum)
 			sl__buf_format(key, " sum");
 		else
-			sl__buf_format(key, " %s", sl__post_word(p->kind));
+			sl__buf_format(key, " %s", sl__post_op_word(p->kind));
 		if (i != q->conv.sum &&
-		    (p->kind == SL__POST_ADD || p->kind == SL__POST_MUL))
+		    (p->kind == SL__POST_OP_ADD || p->kind == SL__POST_OP_MUL))
 			add_image(key, "by", q,
 				  sl__plan_in(q->conv.node, p->input));
 	}
@@ -437,7 +437,7 @@ make_key(struct sl_buf *key, const struct question *q)
 	add_list(key, "dilates ", w->dilates, c->rank - 2);
 	add_list(key, "before ", w->before, c->rank - 2);
 	add_list(key, "after ", w->after, c->rank - 2);
-	add_posts(key, q);
+	add_post_ops(key, q);
 }
 
 /* The first direct implementation that is not one of plain loops. */
@@ -527,7 +527,8 @@ time_node(struct question *q)
 {
 	uint64_t ns;
 
-	q->n_within = sl__dnnl_posts_fit(q->conv.posts, q->conv.n_posts);
+	q->n_within =
+		sl__dnnl_post_ops_fit(q->conv.post_ops, q->conv.n_post_ops);
 	ns = take_best(NULL, q);
 	if (ns != UINT64_MAX || !q->n_within)
 		return ns;
@@ -564,11 +565,11 @@ assume(struct question *q, size_t at)
 
 	q->dtype = c->dtype;
 	q->from_plain = q->pl->graph->values[c->x].producer == SL__NONE;
-	for (int i = 0; i < c->n_posts && c->sum < 0; i++) {
-		if (c->posts[i].kind == SL__POST_ADD &&
+	for (int i = 0; i < c->n_post_ops && c->sum < 0; i++) {
+		if (c->post_ops[i].kind == SL__POST_OP_ADD &&
 		    sl__conv_is_same_size(q->pl, c, i) &&
 		    is_read_last(q->pl, at,
-				 sl__plan_in(c->node, c->posts[i].input)))
+				 sl__plan_in(c->node, c->post_ops[i].input)))
 			c->sum = i;
 	}
 }
@@ -701,7 +702,7 @@ sl__conv_choose(struct sl__conv_choice *out, struct sl__planner *pl,
 		const struct sl__conv *conv)
 {
 	struct question q = {.pl = pl, .conv = *conv};
-	int fit = sl__dnnl_posts_fit(conv->posts, conv->n_posts);
+	int fit = sl__dnnl_post_ops_fit(conv->post_ops, conv->n_post_ops);
 
 	memset(out, 0, sizeof(*out));
 	if (pl->choices)

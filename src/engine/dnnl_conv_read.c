@@ -17,43 +17,43 @@ read_fused_end(struct sl__conv *c)
 {
 	static const struct {
 		const char *name;
-		enum sl__post_kind kind;
+		enum sl__post_op_kind kind;
 		double alpha, beta;
 	} rows[] = {
-		{"Relu", SL__POST_RELU, 0, 0},
-		{"LeakyRelu", SL__POST_LEAKY_RELU, .01, 0},
-		{"Tanh", SL__POST_TANH, 0, 0},
-		{"Sigmoid", SL__POST_SIGMOID, 0, 0},
-		{"Clip", SL__POST_CLIP, -HUGE_VAL, HUGE_VAL},
-		{"HardSigmoid", SL__POST_HARD_SIGMOID, .2, .5},
+		{"Relu", SL__POST_OP_RELU, 0, 0},
+		{"LeakyRelu", SL__POST_OP_LEAKY_RELU, .01, 0},
+		{"Tanh", SL__POST_OP_TANH, 0, 0},
+		{"Sigmoid", SL__POST_OP_SIGMOID, 0, 0},
+		{"Clip", SL__POST_OP_CLIP, -HUGE_VAL, HUGE_VAL},
+		{"HardSigmoid", SL__POST_OP_HARD_SIGMOID, .2, .5},
 	};
 	const struct sl__node *node = c->node;
 	const char *word = sl__word(node, "activation", "");
 	const struct sl__attribute *list =
 		sl__attribute(node, "activation_params");
-	struct sl__post *post;
+	struct sl__post_op *post_op;
 
 	if (sl__plan_in(node, 3) != SL__NONE) {
-		c->posts[0].kind = SL__POST_ADD;
-		c->posts[0].input = 3;
-		c->n_posts = 1;
+		c->post_ops[0].kind = SL__POST_OP_ADD;
+		c->post_ops[0].input = 3;
+		c->n_post_ops = 1;
 	}
 	if (!*word || !strcmp(word, "none"))
 		return 1;
-	post = &c->posts[c->n_posts];
+	post_op = &c->post_ops[c->n_post_ops];
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (strcmp(word, rows[i].name))
 			continue;
-		post->kind = rows[i].kind;
-		post->alpha = (float)sl__float(node, "activation_alpha",
-					       rows[i].alpha);
-		post->beta =
+		post_op->kind = rows[i].kind;
+		post_op->alpha = (float)sl__float(node, "activation_alpha",
+						  rows[i].alpha);
+		post_op->beta =
 			(float)sl__float(node, "activation_beta", rows[i].beta);
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 0)
-			post->alpha = list->floats[0];
+			post_op->alpha = list->floats[0];
 		if (list && list->kind == SL__ATTRIBUTE_FLOATS && list->n > 1)
-			post->beta = list->floats[1];
-		c->n_posts++;
+			post_op->beta = list->floats[1];
+		c->n_post_ops++;
 		return 1;
 	}
 	return 0;
@@ -65,8 +65,8 @@ read_end(struct sl__conv *c)
 	if (sl__is_op(c->node, SL__OP_MS_FusedConv))
 		return read_fused_end(c);
 	if (sl__is_op(c->node, SL__OP_SLEUTH_Conv))
-		c->n_posts = sl__posts_read(c->node, c->posts);
-	return c->n_posts >= 0;
+		c->n_post_ops = sl__post_ops_read(c->node, c->post_ops);
+	return c->n_post_ops >= 0;
 }
 
 /* Second operands that are broadcast to the result, as oneDNN does it. */
@@ -78,11 +78,11 @@ are_operands_fit(const struct sl__conv *c, const struct sl__planner *pl)
 	if (!sl__dnnl_plain(&y, c->dtype, c->rank,
 			    sl__plan_type(pl, c->y)->dims))
 		return 0;
-	for (int i = 0; i < c->n_posts; i++) {
-		if (c->posts[i].kind != SL__POST_ADD &&
-		    c->posts[i].kind != SL__POST_MUL)
+	for (int i = 0; i < c->n_post_ops; i++) {
+		if (c->post_ops[i].kind != SL__POST_OP_ADD &&
+		    c->post_ops[i].kind != SL__POST_OP_MUL)
 			continue;
-		if (sl__plan_in(c->node, c->posts[i].input) == SL__NONE ||
+		if (sl__plan_in(c->node, c->post_ops[i].input) == SL__NONE ||
 		    !sl__conv_operand_md(&md, pl, c, i, &y))
 			return 0;
 	}
@@ -237,11 +237,11 @@ sl__conv_weights_own(dnnl_memory_desc_t *out, const struct sl__planner *pl,
 
 int
 sl__conv_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
-		      int post)
+		      int post_op)
 {
 	const struct sl__type *y = sl__plan_type(pl, conv->y);
 	const struct sl__type *z = sl__plan_type(
-		pl, sl__plan_in(conv->node, conv->posts[post].input));
+		pl, sl__plan_in(conv->node, conv->post_ops[post_op].input));
 
 	return z->dtype == y->dtype && z->rank == y->rank &&
 	       !memcmp(z->dims, y->dims, (size_t)y->rank * sizeof(*y->dims));
@@ -249,14 +249,14 @@ sl__conv_is_same_size(const struct sl__planner *pl, const struct sl__conv *conv,
 
 int
 sl__conv_operand_md(dnnl_memory_desc_t *out, const struct sl__planner *pl,
-		    const struct sl__conv *conv, int post,
+		    const struct sl__conv *conv, int post_op,
 		    const dnnl_memory_desc_t *dst)
 {
 	const struct sl__type *z = sl__plan_type(
-		pl, sl__plan_in(conv->node, conv->posts[post].input));
+		pl, sl__plan_in(conv->node, conv->post_ops[post_op].input));
 	int64_t dims[SL__WINDOW_MOST + 2];
 
-	if (sl__conv_is_same_size(pl, conv, post)) {
+	if (sl__conv_is_same_size(pl, conv, post_op)) {
 		*out = *dst;
 		return 1;
 	}
@@ -277,14 +277,14 @@ static dnnl_status_t
 append(dnnl_post_ops_t ops, const struct sl__planner *pl,
        const struct sl__conv *c, int i, const dnnl_memory_desc_t *dst)
 {
-	const struct sl__post *post = &c->posts[i];
+	const struct sl__post_op *post_op = &c->post_ops[i];
 	dnnl_memory_desc_t md;
-	int has_operand = (post->kind == SL__POST_ADD && i != c->sum) ||
-			  post->kind == SL__POST_MUL;
+	int has_operand = (post_op->kind == SL__POST_OP_ADD && i != c->sum) ||
+			  post_op->kind == SL__POST_OP_MUL;
 
 	if (has_operand && !sl__conv_operand_md(&md, pl, c, i, dst))
 		return dnnl_unimplemented;
-	return sl__dnnl_post_append(ops, post, has_operand ? &md : NULL);
+	return sl__dnnl_post_op_append(ops, post_op, has_operand ? &md : NULL);
 }
 
 dnnl_primitive_attr_t

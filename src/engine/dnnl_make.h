@@ -10,7 +10,7 @@
 #define SL_DNNL_MAKE_H
 
 #include "engine/dnnl_layout.h"
-#include "engine/dnnl_post.h"
+#include "engine/dnnl_post_op.h"
 
 /* Orders in which the images of a program may lie. */
 enum sl__order {

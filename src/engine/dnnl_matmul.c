@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dnnl_matmul.c - matrix products by oneDNN.
+ * dnnl_matmul.c - matmuls by oneDNN.
  *
  * Its matmul primitive takes all of them.  An inner product would do for a
  * constant right matrix, too; both run the same kernel and differ by a
@@ -10,7 +10,7 @@
  *
  * A constant right matrix is packed once in the order that the kernel wants
  * for these sizes.  Transposed operands are described by strides and never
- * copied.  The ends (bias, chain of operations) are part of the primitive;
+ * copied.  The epilogue (bias, chain of operations) is part of the primitive;
  * where oneDNN would take its plain loops for that, they are a step of their
  * own.
  */
@@ -18,25 +18,25 @@
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "engine/node_steps.h"
-#include "engine/product.h"
-#include "engine/product_ends.h"
+#include "engine/matmul.h"
+#include "engine/matmul_epilogue.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
-/* Descriptions of the operands as the product sees them. */
+/* Descriptions of the operands as the matmul sees them. */
 struct matmul {
-	struct sl__product p;
-	dnnl_memory_desc_t src, weights, bias, dst, ends[SL__ENDS_MOST];
+	struct sl__matmul p;
+	dnnl_memory_desc_t src, weights, bias, dst, epilogue[SL__EPILOGUE_MAX];
 	const struct sl__layout
-		*layouts[SL__ENDS_MOST]; /* of the ends' values */
+		*layouts[SL__EPILOGUE_MAX]; /* of the epilogue's values */
 	const struct sl__layout *src_layout, *weights_layout, *dst_layout;
-	int has_bias;              /* the first end is the primitive's bias */
-	int is_packed;             /* the right matrix */
-	int n_ends;                /* that the primitive does */
-	int places[SL__ENDS_MOST]; /* among its post-operations */
-	int residual;              /* end that is added in place; -1: none */
+	int has_bias;   /* the first end is the primitive's bias */
+	int is_packed;  /* the right matrix */
+	int n_epilogue; /* that the primitive does */
+	int places[SL__EPILOGUE_MAX]; /* among its post-operations */
+	int residual;                 /* end that is added in place; -1: none */
 	dnnl_primitive_desc_t pd, sum_pd;
 };
 
@@ -62,10 +62,10 @@ describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
 /* 'last' holds size and stride of each of the last two dimensions. */
 static int
 describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
-		 const struct sl__product *p, const int64_t *strides,
+		 const struct sl__matmul *p, const int64_t *strides,
 		 const int64_t *last)
 {
-	int64_t dims[SL__PRODUCT_RANK + 1], steps[SL__PRODUCT_RANK + 1];
+	int64_t dims[SL__MATMUL_RANK + 1], steps[SL__MATMUL_RANK + 1];
 
 	for (int d = 0; d < p->rank; d++) {
 		dims[d] = p->dims[d];
@@ -81,12 +81,12 @@ describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
 static int
 describe_all(struct matmul *m, enum sl_dtype dst_dtype)
 {
-	const struct sl__product *p = &m->p;
+	const struct sl__matmul *p = &m->p;
 	int64_t rows = p->dims[p->rank - 1], at = p->n;
 	int64_t left[4] = {rows, p->a_strides[p->rank - 1], p->k, p->a_k};
 	int64_t right[4] = {p->k, p->b_k, p->n, p->b_n};
 	int64_t full[4] = {rows, p->n, p->n, 1};
-	int64_t strides[SL__PRODUCT_RANK];
+	int64_t strides[SL__MATMUL_RANK];
 
 	for (int d = p->rank; d-- > 0;) {
 		strides[d] = at;
@@ -98,37 +98,37 @@ describe_all(struct matmul *m, enum sl_dtype dst_dtype)
 	       describe_operand(&m->dst, dst_dtype, p, strides, full);
 }
 
-/* Operands of ends are read as they lie, where that is plain. */
+/* Operands of the epilogue are read as they lie, where that is plain. */
 static int
 describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 {
-	const struct sl__product *p = &m->p;
-	const struct sl__end *end = &p->ends[i];
+	const struct sl__matmul *p = &m->p;
+	const struct sl__epilogue_op *end = &p->epilogue[i];
 	int64_t last[4] = {p->dims[p->rank - 1], end->strides[p->rank - 1],
 			   p->n, end->column};
 
 	if (end->value == SL__NONE)
 		return 1;
 	m->layouts[i] = sl__plan_bf16_layout(pl, end->value);
-	return describe_operand(&m->ends[i],
+	return describe_operand(&m->epilogue[i],
 				m->layouts[i]
 					? SL_DTYPE_BF16
 					: sl__plan_type(pl, end->value)->dtype,
 				p, end->strides, last);
 }
 
-/* The ends as post-operations; number 'sum' adds what dst held before. */
+/* The epilogue as post-operations; number 'sum' adds what dst held before. */
 static dnnl_status_t
 append_ends(dnnl_post_ops_t ops, struct matmul *m, int sum)
 {
 	dnnl_status_t status = dnnl_success;
 
-	for (int i = m->has_bias; !status && i < m->n_ends; i++) {
-		const struct sl__post *post = &m->p.ends[i].post;
+	for (int i = m->has_bias; !status && i < m->n_epilogue; i++) {
+		const struct sl__post_op *post_op = &m->p.epilogue[i].post_op;
 
 		m->places[i] = dnnl_post_ops_len(ops);
-		status = sl__dnnl_post_append(ops, post,
-					      i == sum ? NULL : &m->ends[i]);
+		status = sl__dnnl_post_op_append(
+			ops, post_op, i == sum ? NULL : &m->epilogue[i]);
 	}
 	return status;
 }
@@ -167,12 +167,12 @@ create_fast(struct sl__planner *pl, struct matmul *m, int sum)
 static int
 find_residual(const struct matmul *m, const struct sl__planner *pl)
 {
-	for (int i = m->has_bias; i < m->n_ends; i++) {
-		const struct sl__end *end = &m->p.ends[i];
+	for (int i = m->has_bias; i < m->n_epilogue; i++) {
+		const struct sl__epilogue_op *end = &m->p.epilogue[i];
 
-		if (sl__end_is_residual(&m->p, i) &&
+		if (sl__epilogue_is_residual(&m->p, i) &&
 		    !pl->graph->values[end->value].tensor &&
-		    m->ends[i].data_type == m->dst.data_type &&
+		    m->epilogue[i].data_type == m->dst.data_type &&
 		    (m->layouts[i] || !sl__plan_layout(pl, end->value)))
 			return i;
 	}
@@ -180,22 +180,22 @@ find_residual(const struct matmul *m, const struct sl__planner *pl)
 }
 
 static int
-describe_product(struct matmul *m, const struct sl__planner *pl,
-		 enum sl_dtype dst_dtype)
+describe_matmul(struct matmul *m, const struct sl__planner *pl,
+		enum sl_dtype dst_dtype)
 {
-	const struct sl__product *p = &m->p;
+	const struct sl__matmul *p = &m->p;
 
 	m->is_packed = pl->graph->values[p->b].tensor != NULL;
 	if (!describe_all(m, dst_dtype))
 		return 0;
-	for (int i = 0; i < p->n_ends; i++) {
+	for (int i = 0; i < p->n_epilogue; i++) {
 		if (!describe_end(m, pl, i))
 			return 0;
 	}
-	m->n_ends = p->n_ends;
-	m->has_bias = p->n_ends && sl__end_is_bias(p, 0);
+	m->n_epilogue = p->n_epilogue;
+	m->has_bias = p->n_epilogue && sl__epilogue_is_bias(p, 0);
 	if (m->has_bias)
-		m->bias = m->ends[0];
+		m->bias = m->epilogue[0];
 	m->residual = -1;
 	return 1;
 }
@@ -211,15 +211,15 @@ leave_open(struct matmul *m)
 		       dnnl_format_tag_any) == dnnl_success;
 }
 
-/* Whether the primitive gets all ends right. */
+/* Whether the primitive gets the whole epilogue right. */
 static int
-do_ends_fit(const struct sl__product *p)
+do_ends_fit(const struct sl__matmul *p)
 {
-	struct sl__post posts[SL__ENDS_MOST];
+	struct sl__post_op post_ops[SL__EPILOGUE_MAX];
 
-	for (int i = 0; i < p->n_ends; i++)
-		posts[i] = p->ends[i].post;
-	return sl__dnnl_posts_fit(posts, p->n_ends) == p->n_ends;
+	for (int i = 0; i < p->n_epilogue; i++)
+		post_ops[i] = p->epilogue[i].post_op;
+	return sl__dnnl_post_ops_fit(post_ops, p->n_epilogue) == p->n_epilogue;
 }
 
 /* pd is NULL where the node is not for oneDNN. */
@@ -230,7 +230,7 @@ choose(struct sl__planner *pl, struct matmul *m)
 	enum sl_dtype dst_dtype = sl__plan_is_output(pl, m->p.y) ? own
 								 : m->p.dtype;
 
-	if (!describe_product(m, pl, dst_dtype) ||
+	if (!describe_matmul(m, pl, dst_dtype) ||
 	    (m->is_packed && !leave_open(m)))
 		return;
 	if (do_ends_fit(&m->p))
@@ -241,11 +241,11 @@ choose(struct sl__planner *pl, struct matmul *m)
 			m->sum_pd = create_fast(pl, m, m->residual);
 		return;
 	}
-	/* The ends come after it, on f32. */
-	if (pl->rc || m->p.n_ends == 0 || own != SL_DTYPE_F32 ||
-	    !describe_product(m, pl, own) || (m->is_packed && !leave_open(m)))
+	/* The epilogue comes after it, on f32. */
+	if (pl->rc || m->p.n_epilogue == 0 || own != SL_DTYPE_F32 ||
+	    !describe_matmul(m, pl, own) || (m->is_packed && !leave_open(m)))
 		return;
-	m->n_ends = m->has_bias = 0;
+	m->n_epilogue = m->has_bias = 0;
 	m->pd = create_fast(pl, m, -1);
 }
 
@@ -272,7 +272,7 @@ static void
 read_matrices(struct sl__planner *pl, struct matmul *m,
 	      struct sl__dnnl_arg *args)
 {
-	const struct sl__product *p = &m->p;
+	const struct sl__matmul *p = &m->p;
 	dnnl_memory_desc_t md;
 	int64_t last[4] = {p->k, p->b_k, p->n, p->b_n};
 
@@ -297,8 +297,8 @@ static uint32_t
 read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
 	  uint32_t n)
 {
-	for (int i = 0; i < m->n_ends; i++) {
-		uint32_t value = m->p.ends[i].value;
+	for (int i = 0; i < m->n_epilogue; i++) {
+		uint32_t value = m->p.epilogue[i].value;
 
 		if (value != SL__NONE)
 			args[n++] = (struct sl__dnnl_arg){
@@ -308,7 +308,7 @@ read_ends(struct sl__planner *pl, struct matmul *m, struct sl__dnnl_arg *args,
 						  m->places[i]) |
 						  DNNL_ARG_SRC_1,
 				sl__plan_read(pl, value, m->layouts[i]),
-				m->ends[i]};
+				m->epilogue[i]};
 	}
 	return n;
 }
@@ -320,7 +320,7 @@ base_of(const struct sl__planner *pl, uint32_t buffer)
 }
 
 /* The argument that is the residual; SL__NONE where it may not be written
- * over because the product reads it otherwise, too. */
+ * over because the matmul reads it otherwise, too. */
 static uint32_t
 find_over(const struct sl__planner *pl, const struct matmul *m,
 	  const struct sl__dnnl_arg *args, uint32_t n)
@@ -373,11 +373,11 @@ write_result(struct sl__planner *pl, struct matmul *m,
 int
 sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct sl__dnnl_arg args[SL__ENDS_MOST + 4];
+	struct sl__dnnl_arg args[SL__EPILOGUE_MAX + 4];
 	struct matmul *m = sl__plan_state(pl, sizeof(*m));
 	uint32_t n;
 
-	if (!m || !sl__product_read(&m->p, pl, node))
+	if (!m || !sl__matmul_read(&m->p, pl, node))
 		return 0;
 	choose(pl, m);
 	/* Below AVX-512 oneDNN has no kernel for bf16. */
@@ -391,13 +391,13 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 	n = read_ends(pl, m, args, 2);
 	n = write_result(pl, m, args, n);
 	sl__dnnl_step(pl, m->pd, args, n);
-	if (m->n_ends != m->p.n_ends)
-		sl__product_ends_step(pl, &m->p, args[n - 1].buffer);
+	if (m->n_epilogue != m->p.n_epilogue)
+		sl__matmul_epilogue_step(pl, &m->p, args[n - 1].buffer);
 	return 1;
 }
 
 uint32_t
-sl__product_pack(struct sl__planner *pl, const struct sl__product *p)
+sl__matmul_pack(struct sl__planner *pl, const struct sl__matmul *p)
 {
 	dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};

@@ -3,7 +3,7 @@
  * dnnl_quantized_matmul.c - matrix products of small integers.
  *
  * oneDNN sums up the products of bytes as they are; zero points, scales and
- * the bias come with the sums (quantized_ends.c), exactly as they are defined
+ * the bias come with the sums (quantized_epilogue.c), exactly as they are defined
  * and also where the model makes them on the way.  Constant right operands
  * are packed beforehand.
  */
@@ -11,7 +11,7 @@
 #include "engine/dnnl_make.h"
 #include "engine/dnnl_quantized.h"
 #include "engine/node_steps.h"
-#include "engine/quantized_ends.h"
+#include "engine/quantized_epilogue.h"
 
 #include <string.h>
 
@@ -33,14 +33,14 @@ static const struct inputs rows[] = {
 	{SL__OP_MS_QGemm, 3, 1, 2, 4, 5, 6, 7, 8},
 };
 
-struct product {
+struct matmul {
 	struct sl__planner *pl;
 	const struct sl__node *node;
 	const struct inputs *in;
 	uint32_t a, b, y; /* values */
 	int is_spread;    /* a is real and quantized here */
 	int is_constant;  /* b */
-	struct sl__quantized_ends *ends;
+	struct sl__quantized_epilogue *epilogue;
 	uint32_t operands[SL__N_QUANTIZED_PARTS]; /* of the last step */
 	uint32_t n_operands;
 	dnnl_memory_desc_t src, weights, dst;
@@ -48,7 +48,7 @@ struct product {
 };
 
 static uint32_t
-value_of(const struct product *p, size_t i)
+value_of(const struct matmul *p, size_t i)
 {
 	return i == NONE ? SL__NONE : sl__plan_in(p->node, i);
 }
@@ -66,13 +66,13 @@ count(const int64_t *dims, int n)
 /* Stacks of matrices are one where there is one right matrix, or go pair by
  * pair. */
 static int
-measure(struct product *p)
+measure(struct matmul *p)
 {
 	const struct sl__type *a = sl__plan_type(p->pl, p->a);
 	const struct sl__type *b = sl__plan_type(p->pl, p->b);
 	int flips_a = sl__int(p->node, "transA", 0) != 0;
 	int flips_b = sl__int(p->node, "transB", 0) != 0;
-	struct sl__quantized_ends *e = p->ends;
+	struct sl__quantized_epilogue *e = p->epilogue;
 	int64_t b_rows;
 
 	if (a->rank < 2 || b->rank < 2 || (flips_a && a->rank != 2) ||
@@ -104,7 +104,7 @@ measure(struct product *p)
 
 /* A part that is one number, or one per column where there may be more. */
 static int
-is_list(const struct product *p, size_t i, int may_be_more)
+is_list(const struct matmul *p, size_t i, int may_be_more)
 {
 	uint32_t value = value_of(p, i);
 	int64_t n;
@@ -112,12 +112,12 @@ is_list(const struct product *p, size_t i, int may_be_more)
 	if (value == SL__NONE)
 		return 1;
 	n = (int64_t)sl__plan_elements(p->pl, value);
-	return n == 1 || (may_be_more && n == p->ends->n_columns &&
+	return n == 1 || (may_be_more && n == p->epilogue->n_columns &&
 			  sl__plan_type(p->pl, value)->rank >= 1);
 }
 
 static int
-has_dtype(const struct product *p, size_t i, enum sl_dtype dtype)
+has_dtype(const struct matmul *p, size_t i, enum sl_dtype dtype)
 {
 	uint32_t value = value_of(p, i);
 
@@ -125,7 +125,7 @@ has_dtype(const struct product *p, size_t i, enum sl_dtype dtype)
 }
 
 static int
-read_lists(const struct product *p)
+read_lists(const struct matmul *p)
 {
 	const struct inputs *in = p->in;
 	enum sl_dtype a = sl__plan_type(p->pl, p->a)->dtype;
@@ -144,9 +144,9 @@ read_lists(const struct product *p)
 }
 
 static int
-read_product(struct product *p, const struct sl__node *node)
+read_matmul(struct matmul *p, const struct sl__node *node)
 {
-	struct sl__quantized_ends *e = p->ends;
+	struct sl__quantized_epilogue *e = p->epilogue;
 	enum sl_dtype a, y;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -173,9 +173,9 @@ read_product(struct product *p, const struct sl__node *node)
 }
 
 static int
-describe(struct product *p)
+describe(struct matmul *p)
 {
-	const struct sl__quantized_ends *e = p->ends;
+	const struct sl__quantized_epilogue *e = p->epilogue;
 	enum sl_dtype dtype = sl__plan_type(p->pl, p->a)->dtype;
 	dnnl_data_type_t a = p->is_spread ? dnnl_u8 : sl__dnnl_type(dtype);
 	dnnl_dims_t a_dims = {e->n_batches, e->n_rows, e->k};
@@ -201,7 +201,7 @@ describe(struct product *p)
 
 /* NULL where oneDNN has none that is exact. */
 static dnnl_primitive_desc_t
-find_primitive(struct product *p)
+find_primitive(struct matmul *p)
 {
 	dnnl_matmul_desc_t desc;
 	dnnl_status_t status =
@@ -218,17 +218,17 @@ find_primitive(struct product *p)
 
 /* What the last step reads or writes there. */
 static void
-place(struct product *p, enum sl__quantized_place at, uint32_t buffer,
-      int64_t n, enum sl_dtype dtype)
+place(struct matmul *p, enum sl__quantized_place at, uint32_t buffer, int64_t n,
+      enum sl_dtype dtype)
 {
-	p->ends->parts[at].at = (int)p->n_operands;
-	p->ends->parts[at].n = n;
-	p->ends->parts[at].dtype = dtype;
+	p->epilogue->parts[at].at = (int)p->n_operands;
+	p->epilogue->parts[at].n = n;
+	p->epilogue->parts[at].dtype = dtype;
 	p->operands[p->n_operands++] = buffer;
 }
 
 static void
-place_input(struct product *p, enum sl__quantized_place at, size_t i)
+place_input(struct matmul *p, enum sl__quantized_place at, size_t i)
 {
 	uint32_t value = value_of(p, i);
 
@@ -239,7 +239,7 @@ place_input(struct product *p, enum sl__quantized_place at, size_t i)
 }
 
 static void
-spread_left(struct product *p)
+spread_left(struct matmul *p)
 {
 	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
 	int64_t n = (int64_t)sl__plan_elements(p->pl, p->a);
@@ -260,7 +260,7 @@ spread_left(struct product *p)
 }
 
 static void
-read_left(struct product *p)
+read_left(struct matmul *p)
 {
 	if (p->is_spread) {
 		spread_left(p);
@@ -272,9 +272,9 @@ read_left(struct product *p)
 }
 
 static struct sl__dnnl_arg
-pack_right(struct product *p)
+pack_right(struct matmul *p)
 {
-	const struct sl__quantized_ends *e = p->ends;
+	const struct sl__quantized_epilogue *e = p->epilogue;
 	dnnl_dims_t by = {e->k * e->n_columns, e->b_k, e->b_n};
 	dnnl_memory_desc_t own;
 	int8_t *copy;
@@ -285,10 +285,10 @@ pack_right(struct product *p)
 					     by + (3 - p->weights.ndims)))
 		sl__plan_bug(p->pl, "weights without strides");
 	if (b)
-		sl__quantized_sum_columns(p->ends, b);
+		sl__quantized_sum_columns(p->epilogue, b);
 	sl__release(&p->pl->program->arena.allocator, copy);
-	p->ends->has_b_sums = 1;
-	p->ends->parts[SL__QUANTIZED_OF_B].dtype =
+	p->epilogue->has_b_sums = 1;
+	p->epilogue->parts[SL__QUANTIZED_OF_B].dtype =
 		sl__plan_type(p->pl, p->b)->dtype;
 	return sl__dnnl_small_weights(p->pl, p->b, &own, p->pd);
 }
@@ -306,7 +306,7 @@ run_shift(struct sl__step *step, struct sl_error *err)
 }
 
 static uint32_t
-shift_right(struct product *p, uint32_t from)
+shift_right(struct matmul *p, uint32_t from)
 {
 	struct sl__spread *s = sl__plan_state(p->pl, sizeof(*s));
 	uint64_t n = sl__plan_elements(p->pl, p->b);
@@ -319,7 +319,7 @@ shift_right(struct product *p, uint32_t from)
 }
 
 static struct sl__dnnl_arg
-read_right(struct product *p)
+read_right(struct matmul *p)
 {
 	enum sl_dtype dtype = sl__plan_type(p->pl, p->b)->dtype;
 	struct sl__dnnl_arg arg = {DNNL_ARG_WEIGHTS, SL__NONE, p->weights};
@@ -336,9 +336,9 @@ read_right(struct product *p)
 
 /* The sums, then what becomes of them. */
 static void
-add_steps(struct product *p)
+add_steps(struct matmul *p)
 {
-	struct sl__quantized_ends *e = p->ends;
+	struct sl__quantized_epilogue *e = p->epilogue;
 	int64_t n = e->n_batches * e->n_rows * e->n_columns;
 	struct sl__dnnl_arg args[3];
 	struct sl__step *step;
@@ -367,7 +367,7 @@ add_steps(struct product *p)
 
 /* Whether b, as int8, is known to have no zero points. */
 static int
-is_centred(struct product *p)
+is_centred(struct matmul *p)
 {
 	uint32_t zero = value_of(p, p->in->b_zero);
 	int64_t n;
@@ -375,10 +375,10 @@ is_centred(struct product *p)
 	if (zero == SL__NONE)
 		return sl__plan_type(p->pl, p->b)->dtype == SL_DTYPE_I8;
 	n = (int64_t)sl__plan_elements(p->pl, zero);
-	if (!sl__zeros_read(p->ends->zeros, p->pl, zero, (size_t)n))
+	if (!sl__zeros_read(p->epilogue->zeros, p->pl, zero, (size_t)n))
 		return 0;
 	for (int64_t i = 0; i < n; i++) {
-		if (p->ends->zeros[i])
+		if (p->epilogue->zeros[i])
 			return 0;
 	}
 	return 1;
@@ -389,20 +389,20 @@ is_centred(struct product *p)
 int
 sl__make_quantized_matmul(struct sl__planner *pl, const struct sl__node *node)
 {
-	struct product p = {.pl = pl};
+	struct matmul p = {.pl = pl};
 
-	p.ends = sl__plan_state(pl, sizeof(*p.ends));
-	if (!p.ends)
+	p.epilogue = sl__plan_state(pl, sizeof(*p.epilogue));
+	if (!p.epilogue)
 		return 0;
 	for (int i = 0; i < SL__N_QUANTIZED_PARTS; i++)
-		p.ends->parts[i].at = -1;
-	if (!sl__dnnl_is_exact() || !read_product(&p, node) ||
-	    !sl__quantized_add_lists(p.ends, pl))
+		p.epilogue->parts[i].at = -1;
+	if (!sl__dnnl_is_exact() || !read_matmul(&p, node) ||
+	    !sl__quantized_add_lists(p.epilogue, pl))
 		return 0;
 	p.pd = find_primitive(&p);
 	if (!p.pd)
 		return 0;
-	p.ends->is_centred = is_centred(&p);
+	p.epilogue->is_centred = is_centred(&p);
 	add_steps(&p);
 	return 1;
 }

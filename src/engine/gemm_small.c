@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm_small.c - products of matrices that fit into a core's cache.
+ * gemm_small.c - matmuls of matrices that fit into a core's cache.
  *
  * C is cut into tiles whose sums stay in registers while k runs: with AVX-512
  * six rows of four registers, which leaves one multiply-add a cycle waiting

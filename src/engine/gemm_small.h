@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm_small.h - products of matrices that fit into a core's cache. */
+/* gemm_small.h - matmuls of matrices that fit into a core's cache. */
 #ifndef SL_GEMM_SMALL_H
 #define SL_GEMM_SMALL_H
 

@@ -21,7 +21,7 @@ struct sl__layout;
  * sl__layout_retyped() the same order in another type.  Where a primitive of
  * oneDNN says how its operands lie, sl__layout_of() makes its description a
  * layout, and sl__layout_written() that of what it writes; sl__matmul_layout() is
- * row-major in a type that a product wants.  All give NULL where that is the
+ * row-major in a type that a matmul wants.  All give NULL where that is the
  * value's own layout, so that sl__layout_equal() tells versions of it apart.
  */
 

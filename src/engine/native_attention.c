@@ -12,7 +12,7 @@
 #include "engine/attend.h"
 #include "engine/node_steps.h"
 #include "engine/numbers.h"
-#include "engine/product.h"
+#include "engine/matmul.h"
 
 #include <math.h>
 #include <string.h>

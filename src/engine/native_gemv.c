@@ -2,7 +2,7 @@
 /*
  * native_gemv.c - few rows times a constant matrix.
  *
- * Such a product does little with each weight, so its time is that of
+ * Such a matmul does little with each weight, so its time is that of
  * reading the weights.  They lie as [n][k], one row after the other of what
  * each column of the result is made of: a transposed right matrix (the table
  * of an embedding that is also the head) is read where it is, another one is
@@ -14,7 +14,7 @@
  * columns.  Rows and results are few: they stay f32 where weights are bf16.
  */
 #include "engine/node_steps.h"
-#include "engine/product_ends.h"
+#include "engine/matmul_epilogue.h"
 #include "engine/vector.h"
 #include "graph/op_rules.h"
 
@@ -229,8 +229,8 @@ choose(int m, int is_bf16)
 #endif
 
 struct gemv {
-	struct sl__product p;
-	struct sl__ends ends;
+	struct sl__matmul p;
+	struct sl__epilogue epilogue;
 	int64_t b_row;
 	dots_function *dots; /* NULL: plain C */
 	void (*plain)(const struct dots *d, int m, int is_bf16);
@@ -282,7 +282,8 @@ static void
 finish(const struct gemv *g, int64_t first, int64_t n, float *y)
 {
 	for (int64_t i = 0; i < g->p.dims[0]; i++) {
-		sl__ends_apply(&g->ends, g->at, i, first, n, y + i * CHUNK);
+		sl__epilogue_apply(&g->epilogue, g->at, i, first, n,
+				   y + i * CHUNK);
 		store(g, g->at[AT_Y], i * g->p.n + first, n, y + i * CHUNK);
 	}
 }
@@ -350,12 +351,12 @@ run(struct sl__step *step, struct sl_error *err)
 static uint32_t
 read_weights(struct sl__planner *pl, struct gemv *g)
 {
-	const struct sl__product *p = &g->p;
+	const struct sl__matmul *p = &g->p;
 	const struct sl__layout *layout;
 
 	g->b_row = p->k;
 	if (p->b_k != 1)
-		return sl__product_pack(pl, p);
+		return sl__matmul_pack(pl, p);
 	g->b_row = p->b_n;
 	layout = sl__matmul_layout(pl, p->b, p->dtype);
 	return layout ? sl__plan_read(pl, p->b, layout)
@@ -366,7 +367,7 @@ read_weights(struct sl__planner *pl, struct gemv *g)
 static uint32_t
 read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 {
-	const struct sl__product *p = &g->p;
+	const struct sl__matmul *p = &g->p;
 	const struct sl__layout *layout = sl__plan_bf16_layout(pl, p->a);
 
 	operands[AT_A] = sl__plan_read(pl, p->a, layout);
@@ -384,10 +385,10 @@ int
 sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct gemv *g = sl__plan_state(pl, sizeof(*g));
-	uint32_t operands[AT_ROWS + 1 + SL__ENDS_MOST], n;
+	uint32_t operands[AT_ROWS + 1 + SL__EPILOGUE_MAX], n;
 	struct sl__step *step;
 
-	if (!g || !sl__product_read(&g->p, pl, node) || g->p.rank != 1 ||
+	if (!g || !sl__matmul_read(&g->p, pl, node) || g->p.rank != 1 ||
 	    g->p.dims[0] > ROWS_MOST || !pl->graph->values[g->p.b].tensor ||
 	    pl->graph->values[g->p.a].tensor)
 		return 0;
@@ -397,7 +398,7 @@ sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 	g->plain = plain_dots_for();
 	n = read_rows(pl, g, operands);
 	operands[AT_B] = read_weights(pl, g);
-	n = sl__ends_read(&g->ends, pl, &g->p, operands, n);
+	n = sl__epilogue_read(&g->epilogue, pl, &g->p, operands, n);
 	operands[AT_Y] = sl__plan_write(pl, g->p.y, NULL);
 	step = sl__plan_step(pl, operands, n, g->dots ? "gemv:avx512" : "gemv",
 			     run, g);

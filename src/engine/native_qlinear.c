@@ -129,7 +129,7 @@ struct pair {
 	float doubt; /* nearer to half-way than this may be wrong */
 	int32_t least;
 	int64_t n, n_right; /* elements; the right operand is repeated */
-	int is_product;
+	int is_matmul;
 	/* Fast, saying whether there is doubt, and as it is defined. */
 	void (*run)(const struct pair *p, const uint8_t *a, const uint8_t *b,
 		    uint8_t *y, int64_t n, int *in_doubt);
@@ -166,7 +166,7 @@ pair_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
 	int32_t a_zero = p->scales[0].at - least;
 	int32_t b_zero = p->scales[1].at - least, doubt = 0;
 
-	if (p->is_product) {
+	if (p->is_matmul) {
 		for (int64_t i = 0; i < n; i++) {
 			int32_t u = (a[i] ^ flip) - a_zero;
 			int32_t v = (b[i] ^ flip) - b_zero;
@@ -200,12 +200,12 @@ define_line(const struct pair *p, const uint8_t *a, const uint8_t *b,
 	int32_t b_zero = p->scales[1].at - least;
 	float left = p->scales[0].by, right = p->scales[1].by;
 	double to = (double)p->scales[2].by;
-	int is_product = p->is_product;
+	int is_matmul = p->is_matmul;
 
 	for (int64_t i = 0; i < n; i++) {
 		double u = (double)((float)((a[i] ^ flip) - a_zero) * left);
 		double v = (double)((float)((b[i] ^ flip) - b_zero) * right);
-		double real = is_product ? u * v : u + v;
+		double real = is_matmul ? u * v : u + v;
 
 		y[i] = to_code((float)(real / to), zero, least, 1, &sure);
 	}
@@ -286,11 +286,11 @@ read_pair(struct pair *p, struct sl__planner *pl, const struct sl__node *node)
 	p->least = least_of(a->dtype);
 	p->n = (int64_t)sl__plan_elements(pl, node->outputs[0]);
 	p->n_right = (int64_t)sl__plan_elements(pl, node->inputs[3]);
-	p->is_product = sl__is_op(node, SL__OP_MS_QLinearMul);
+	p->is_matmul = sl__is_op(node, SL__OP_MS_QLinearMul);
 	p->factors[0] = s[0].by / s[2].by;
 	p->factors[1] = s[1].by / s[2].by;
 	reach = 256 * (double)(p->factors[0] + p->factors[1]);
-	if (p->is_product) {
+	if (p->is_matmul) {
 		p->factors[0] = (float)((double)s[0].by * (double)s[1].by /
 					(double)s[2].by);
 		reach = 65536 * (double)p->factors[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_view.c - other sizes, the same elements: nothing is done. */
 #include "engine/node_steps.h"
-#include "engine/product.h"
+#include "engine/matmul.h"
 
 #include "base/banned.h"
 

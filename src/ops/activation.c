@@ -58,7 +58,7 @@ FUNCTION(thresholded_relu, x <= a ? 0 : x)
  * what the operators of the same names have. */
 static const struct known {
 	const char *name;
-	struct sl__ending ending;
+	struct sl__fused_activation ending;
 } all[] = {
 	{"Relu", {sl__act_relu, 0, 0}},
 	{"LeakyRelu", {sl__act_leaky_relu, (double)0.01F, 0}},
@@ -76,7 +76,7 @@ static const struct known {
 };
 
 static void
-read_numbers(struct sl__ending *e, const struct sl__node *node)
+read_numbers(struct sl__fused_activation *e, const struct sl__node *node)
 {
 	const struct sl__attribute *list =
 		sl__attribute(node, "activation_params");
@@ -92,7 +92,7 @@ read_numbers(struct sl__ending *e, const struct sl__node *node)
 }
 
 enum sl_status
-sl__ending_read(struct sl__ending *out, struct sl__eval *ev)
+sl__fused_activation_read(struct sl__fused_activation *out, struct sl__eval *ev)
 {
 	const char *word = sl__word(ev->node, "activation", "");
 
@@ -111,7 +111,8 @@ sl__ending_read(struct sl__ending *out, struct sl__eval *ev)
 }
 
 void
-sl__ending_apply(const struct sl__ending *e, size_t n, double *x)
+sl__fused_activation_apply(const struct sl__fused_activation *e, size_t n,
+			   double *x)
 {
 	for (size_t i = 0; e->apply && i < n; i++)
 		x[i] = e->apply(x[i], e->a, e->b);

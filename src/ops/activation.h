@@ -37,7 +37,7 @@ sl__activation_function sl__act_tanh;
 sl__activation_function sl__act_thresholded_relu; /* 0 up to a */
 
 /* What a fused operator ends with. */
-struct sl__ending {
+struct sl__fused_activation {
 	sl__activation_function *apply; /* NULL: none */
 	double a, b;
 };
@@ -47,8 +47,10 @@ struct sl__ending {
  * activation_params or activation_alpha and activation_beta.  SL_E_ABSENT for
  * an activation that is not known.
  */
-enum sl_status sl__ending_read(struct sl__ending *out, struct sl__eval *ev);
+enum sl_status sl__fused_activation_read(struct sl__fused_activation *out,
+					 struct sl__eval *ev);
 
-void sl__ending_apply(const struct sl__ending *e, size_t n, double *x);
+void sl__fused_activation_apply(const struct sl__fused_activation *e, size_t n,
+				double *x);
 
 #endif

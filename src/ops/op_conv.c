@@ -562,12 +562,12 @@ sl__ref_conv(struct sl__eval *ev)
 	int is_fused = sl__is_op(ev->node, SL__OP_MS_FusedConv) || is_nhwc;
 	const struct sl__tensor *z = is_fused ? sl__ref_tensor(ev, 3) : NULL;
 	const double *more = z ? sl__ref_doubles(ev, 3) : NULL;
-	struct sl__ending ending = {0};
+	struct sl__fused_activation ending = {0};
 	struct job c = {.is_channels_last =
 				sl__is_op(ev->node, SL__OP_MS_NhwcConv) ||
 				is_nhwc};
 
-	if (ev->failure || (is_fused && sl__ending_read(&ending, ev)))
+	if (ev->failure || (is_fused && sl__fused_activation_read(&ending, ev)))
 		return ev->failure;
 	if (z && (z->rank != y->rank ||
 		  memcmp(z->dims, y->dims, z->rank * sizeof(*z->dims)) != 0))
@@ -583,7 +583,7 @@ sl__ref_conv(struct sl__eval *ev)
 	for (uint64_t i = 0; !ev->failure && more && i < y->n_elements; i++)
 		c.y[i] += more[i];
 	if (!ev->failure)
-		sl__ending_apply(&ending, (size_t)y->n_elements, c.y);
+		sl__fused_activation_apply(&ending, (size_t)y->n_elements, c.y);
 	return sl__ref_store_doubles(ev, 0, c.y);
 }
 

@@ -501,11 +501,11 @@ run(struct sl__eval *ev, int is_gemm)
 					     : 1;
 	double beta = is_gemm ? sl__float(ev->node, "beta", 1) : 1;
 	int64_t steps[2] = {0}, n, *whole;
-	struct sl__ending ending = {0};
+	struct sl__fused_activation ending = {0};
 	struct sl__matmul p;
 	double *y;
 
-	if ((is_gemm && sl__ending_read(&ending, ev)) ||
+	if ((is_gemm && sl__fused_activation_read(&ending, ev)) ||
 	    sl__matmul_read(&p, ev))
 		return ev->failure;
 	if (t && t->rank > 2)
@@ -536,7 +536,7 @@ run(struct sl__eval *ev, int is_gemm)
 					c[i / n * steps[0] + i % n * steps[1]];
 		}
 		if (!ev->failure)
-			sl__ending_apply(&ending, (size_t)p.n, y);
+			sl__fused_activation_apply(&ending, (size_t)p.n, y);
 		return sl__ref_store_doubles(ev, 0, y);
 	}
 }

@@ -505,15 +505,15 @@ struct running {
 	struct elements from;
 	double *real; /* one of the two is set */
 	int64_t *whole;
-	int is_product, is_exclusive, is_reverse;
+	int is_matmul, is_exclusive, is_reverse;
 };
 
 /* One line of n elements, 'step' apart. */
 static void
 run_line(const struct running *r, int64_t start, int64_t n, int64_t step)
 {
-	double real = r->is_product ? 1 : 0;
-	uint64_t whole = r->is_product ? 1 : 0;
+	double real = r->is_matmul ? 1 : 0;
+	uint64_t whole = r->is_matmul ? 1 : 0;
 
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = start + (r->is_reverse ? n - 1 - i : i) * step;
@@ -522,13 +522,13 @@ run_line(const struct running *r, int64_t start, int64_t n, int64_t step)
 			uint64_t x = (uint64_t)r->from.whole[at],
 				 before = whole;
 
-			whole = r->is_product ? whole * x : whole + x;
+			whole = r->is_matmul ? whole * x : whole + x;
 			r->whole[at] =
 				(int64_t)(r->is_exclusive ? before : whole);
 		} else {
 			double x = r->from.real[at], before = real;
 
-			real = r->is_product ? real * x : real + x;
+			real = r->is_matmul ? real * x : real + x;
 			r->real[at] = r->is_exclusive ? before : real;
 		}
 	}
@@ -538,7 +538,7 @@ enum sl_status
 sl__ref_running(struct sl__eval *ev)
 {
 	struct running r = {
-		.is_product = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
+		.is_matmul = sl__is_op(ev->node, SL__OP_ONNX_CumProd),
 		.is_exclusive = sl__int(ev->node, "exclusive", 0) != 0,
 		.is_reverse = sl__int(ev->node, "reverse", 0) != 0,
 	};

@@ -3,10 +3,10 @@
  * fuse_conv.c - convolutions and what is done to their results.
  *
  * Every convolution of f32 becomes a Conv of the domain "sleuth", with the
- * element-wise nodes after it (fuse_post.h).  The last ones go first: of two
+ * element-wise nodes after it (fuse_post_op.h).  The last ones go first: of two
  * whose sum is taken, the later one takes it, when the other is there.
  */
-#include "transform/fuse_post.h"
+#include "transform/fuse_post_op.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
 
@@ -34,7 +34,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	sl__chain_follow(&chain);
 	sl__make_begin(&m, rw, "sleuth", "Conv", 1);
 	sl__make_attributes_of(&m, id);
-	for (size_t i = 0; i < SL__POST_FIRST_INPUT; i++)
+	for (size_t i = 0; i < SL__POST_OP_FIRST_INPUT; i++)
 		sl__make_input(&m, sl__rewrite_input(rw, id, i));
 	sl__make_cover(&m, id);
 	sl__chain_give(&chain, &m);

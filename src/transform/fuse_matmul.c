@@ -4,11 +4,11 @@
  *
  * MatMul and Gemm of f32 become a MatMul of the domain "sleuth": inputs A, B,
  * a bias of one number per column or none, and second operands; attributes
- * transA, transB, alpha and those of post.h.  Transposed operands and
+ * transA, transB, alpha and those of post_op.h.  Transposed operands and
  * factors go into the attributes.  The last products go first: of two whose
  * sum is taken, the later one takes it, when the other is there.
  */
-#include "transform/fuse_post.h"
+#include "transform/fuse_post_op.h"
 #include "transform/matching.h"
 #include "transform/optimize.h"
 #include "transform/rewrite_values.h"
@@ -109,7 +109,7 @@ take_third(struct product *p, struct sl__rewrite *rw)
 	}
 	if (!sl__are_alike(rw, c, y) || beta < 1 || beta > 1)
 		return 0;
-	p->chain.posts[p->chain.n++].kind = SL__POST_ADD;
+	p->chain.post_ops[p->chain.n++].kind = SL__POST_OP_ADD;
 	p->chain.operands[p->chain.n_operands++] = c;
 	return 1;
 }

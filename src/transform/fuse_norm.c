@@ -160,7 +160,7 @@ read_affine(struct affine *a, const struct sl__rewrite *rw, uint32_t id,
 }
 
 static int
-is_product(const struct sl__rewrite *rw, uint32_t id)
+is_matmul(const struct sl__rewrite *rw, uint32_t id)
 {
 	return sl__rewrite_is(rw, id, SL__OP_ONNX_Gemm) ||
 	       sl__rewrite_is(rw, id, SL__OP_ONNX_MatMul);
@@ -181,7 +181,7 @@ read_layout(struct layout *l, const struct sl__rewrite *rw, uint32_t id)
 	    !sl__is_single(rw, node->outputs[0]) || y->rank < 2 || w->rank < 2)
 		return 0;
 	*l = (struct layout){1, (uint64_t)y->dims[1], 1};
-	if (is_product(rw, id)) {
+	if (is_matmul(rw, id)) {
 		if (y->rank != 2 || w->rank != 2 ||
 		    rw->types[node->inputs[0]].rank != 2)
 			return 0;
@@ -234,12 +234,12 @@ shift_bias(struct affine *a, const struct sl__rewrite *rw, uint32_t id)
 	const struct sl__node *node = &rw->nodes[id].node;
 	uint32_t bias = sl__rewrite_input(rw, id, 2);
 	const struct sl__tensor *t = sl__rewrite_tensor(rw, bias);
-	double beta = is_product(rw, id) ? sl__float(node, "beta", 1) : 1, b;
+	double beta = is_matmul(rw, id) ? sl__float(node, "beta", 1) : 1, b;
 
 	if (bias == SL__NONE)
 		return 1;
-	if (!t || (is_product(rw, id) ? !goes_by_channel(t, 2, a->n)
-				      : t->n_elements != a->n))
+	if (!t || (is_matmul(rw, id) ? !goes_by_channel(t, 2, a->n)
+				     : t->n_elements != a->n))
 		return 0;
 	for (size_t i = 0; i < a->n; i++) {
 		if (!sl__tensor_doubles(t, t->n_elements == 1 ? 0 : i, 1, &b))
@@ -266,7 +266,7 @@ merge(struct sl__rewrite *rw, uint32_t id, uint32_t user,
 	} else {
 		sl__make_like(&m, rw, id);
 	}
-	if (is_product(rw, id))
+	if (is_matmul(rw, id))
 		sl__make_float(&m, "beta", 1);
 	sl__make_input(&m, rw->nodes[id].node.inputs[0]);
 	sl__make_input(&m, weight);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quantized_ends.c - from sums of products of bytes to results.
+ * quantized_epilogue.c - from sums of products of bytes to results.
  *
  * With zero points p of a and q of b the product of a row and a column is
  * sum ab - p sum b - q sum a + k p q: what has no a in it is one number per
  * column, found once.
  */
-#include "engine/quantized_ends.h"
+#include "engine/quantized_epilogue.h"
 #include "engine/vector.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 #include "base/banned.h"
 
 int
-sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl)
+sl__quantized_add_lists(struct sl__quantized_epilogue *e,
+			struct sl__planner *pl)
 {
 	size_t n = (size_t)e->n_columns, all = n * (size_t)e->n_b_batches;
 
@@ -27,7 +28,7 @@ sl__quantized_add_lists(struct sl__quantized_ends *e, struct sl__planner *pl)
 }
 
 void
-sl__quantized_sum_columns(struct sl__quantized_ends *e, const int8_t *b)
+sl__quantized_sum_columns(struct sl__quantized_epilogue *e, const int8_t *b)
 {
 	int64_t size = e->k * e->n_columns;
 
@@ -46,7 +47,7 @@ sl__quantized_sum_columns(struct sl__quantized_ends *e, const int8_t *b)
 }
 
 static const void *
-address(const struct sl__quantized_ends *e, enum sl__quantized_place place)
+address(const struct sl__quantized_epilogue *e, enum sl__quantized_place place)
 {
 	int at = e->parts[place].at;
 
@@ -55,7 +56,7 @@ address(const struct sl__quantized_ends *e, enum sl__quantized_place place)
 
 /* Number i of a part, or the only one. */
 static float
-real_of(const struct sl__quantized_ends *e, enum sl__quantized_place place,
+real_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
 	int64_t i, float otherwise)
 {
 	const float *x = address(e, place);
@@ -64,7 +65,7 @@ real_of(const struct sl__quantized_ends *e, enum sl__quantized_place place,
 }
 
 static int32_t
-whole_of(const struct sl__quantized_ends *e, enum sl__quantized_place place,
+whole_of(const struct sl__quantized_epilogue *e, enum sl__quantized_place place,
 	 int64_t i)
 {
 	const void *x = address(e, place);
@@ -81,7 +82,7 @@ whole_of(const struct sl__quantized_ends *e, enum sl__quantized_place place,
 
 /* Everything that is one number per column. */
 static void
-find_columns(struct sl__quantized_ends *e)
+find_columns(struct sl__quantized_epilogue *e)
 {
 	float a_scale = real_of(e, SL__QUANTIZED_OF_A_SCALE, 0, 1);
 	int is_whole_bias = e->parts[SL__QUANTIZED_OF_BIAS].dtype ==
@@ -105,7 +106,7 @@ find_columns(struct sl__quantized_ends *e)
 }
 
 static void
-find_offsets(struct sl__quantized_ends *e)
+find_offsets(struct sl__quantized_epilogue *e)
 {
 	int32_t zero = whole_of(e, SL__QUANTIZED_OF_A_ZERO, 0);
 	int is_whole_bias = e->parts[SL__QUANTIZED_OF_BIAS].dtype ==
@@ -127,7 +128,7 @@ find_offsets(struct sl__quantized_ends *e)
 
 /* One row: its sums, the columns' numbers, and the sum of a's row. */
 struct row {
-	const struct sl__quantized_ends *ends;
+	const struct sl__quantized_epilogue *epilogue;
 	const int32_t *sums, *offsets;
 	int32_t a_sum;
 	void *y;
@@ -136,7 +137,7 @@ struct row {
 SL__INLINE int32_t
 sum_at(const struct row *r, int64_t j)
 {
-	uint32_t a_zeros = (uint32_t)r->a_sum * (uint32_t)r->ends->zeros[j];
+	uint32_t a_zeros = (uint32_t)r->a_sum * (uint32_t)r->epilogue->zeros[j];
 
 	/* Only a bias can be so large that this wraps around. */
 	return (int32_t)((uint32_t)r->sums[j] + (uint32_t)r->offsets[j] -
@@ -146,7 +147,7 @@ sum_at(const struct row *r, int64_t j)
 SL__INLINE void
 end_row(const struct row *r)
 {
-	const struct sl__quantized_ends *e = r->ends;
+	const struct sl__quantized_epilogue *e = r->epilogue;
 	const float *factors = e->factors, *biases = e->biases;
 	int32_t least =
 		e->parts[SL__QUANTIZED_OF_Y].dtype == SL_DTYPE_U8 ? 0 : -128;
@@ -192,7 +193,7 @@ SL__VECTOR_TARGETS(bytes, sum_bytes,
 
 /* The sum of row i of a, counted over all batches. */
 static int32_t
-sum_row(const struct sl__quantized_ends *e, int64_t i)
+sum_row(const struct sl__quantized_epilogue *e, int64_t i)
 {
 	const uint8_t *a = address(e, SL__QUANTIZED_OF_A);
 	int is_signed = e->parts[SL__QUANTIZED_OF_A].dtype == SL_DTYPE_I8;
@@ -210,7 +211,7 @@ sum_row(const struct sl__quantized_ends *e, int64_t i)
 static void
 run_part(int rank, int n_ranks, void *ctx)
 {
-	const struct sl__quantized_ends *e = ctx;
+	const struct sl__quantized_epilogue *e = ctx;
 	int64_t size =
 		(int64_t)sl_dtype_bits(e->parts[SL__QUANTIZED_OF_Y].dtype) / 8;
 	const int32_t *sums = address(e, SL__QUANTIZED_OF_SUMS);
@@ -222,7 +223,7 @@ run_part(int rank, int n_ranks, void *ctx)
 			  &last);
 	for (int64_t i = first; i < last; i++) {
 		int64_t b = e->n_b_batches == 1 ? 0 : i / e->n_rows;
-		struct row r = {.ends = e};
+		struct row r = {.epilogue = e};
 
 		r.sums = sums + i * e->n_columns;
 		r.offsets = e->offsets + b * e->n_columns;
@@ -236,7 +237,7 @@ run_part(int rank, int n_ranks, void *ctx)
 enum sl_status
 sl__quantized_run(struct sl__step *step, struct sl_error *err)
 {
-	struct sl__quantized_ends *e = step->state;
+	struct sl__quantized_epilogue *e = step->state;
 
 	(void)err;
 	e->addresses = step->at;

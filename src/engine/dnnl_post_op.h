@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dnnl_post.h - what a fused node ends in, as oneDNN's post-operations. */
-#ifndef SL_DNNL_POST_H
-#define SL_DNNL_POST_H
+/* dnnl_post_op.h - the epilogue of a fused node, as oneDNN's post-ops. */
+#ifndef SL_DNNL_POST_OP_H
+#define SL_DNNL_POST_OP_H
 
-#include "ops/post.h"
+#include "ops/post_op.h"
 
 #include <dnnl.h>
 
@@ -18,25 +18,25 @@ enum { SL__CHANGES_MOST = 2 };
 /* oneDNN's functions for an operation, one after the other, and how many they
  * are: 0 for ADD and MUL, which have operands instead. */
 int sl__dnnl_changes(struct sl__dnnl_change out[SL__CHANGES_MOST],
-		     const struct sl__post *post);
+		     const struct sl__post_op *post_op);
 
 /* dnnl_binary_add or dnnl_binary_mul. */
-dnnl_alg_kind_t sl__dnnl_join(const struct sl__post *post);
+dnnl_alg_kind_t sl__dnnl_join(const struct sl__post_op *post_op);
 
 /* How many of oneDNN's operations it is. */
-int sl__dnnl_post_length(const struct sl__post *post);
+int sl__dnnl_post_op_length(const struct sl__post_op *post_op);
 
 /*
  * How many of n operations, from the first on, one primitive computes right.
  * oneDNN 2 computes a function that comes twice in a chain with the parameters
  * of its first place.
  */
-int sl__dnnl_posts_fit(const struct sl__post *posts, int n);
+int sl__dnnl_post_ops_fit(const struct sl__post_op *post_ops, int n);
 
 /* Adds an operation to a chain.  'operand' describes that of ADD and MUL;
  * NULL: an ADD takes what the destination held before. */
-dnnl_status_t sl__dnnl_post_append(dnnl_post_ops_t ops,
-				   const struct sl__post *post,
-				   const dnnl_memory_desc_t *operand);
+dnnl_status_t sl__dnnl_post_op_append(dnnl_post_ops_t ops,
+				      const struct sl__post_op *post_op,
+				      const dnnl_memory_desc_t *operand);
 
 #endif

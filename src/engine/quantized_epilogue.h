@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantized_ends.h - from sums of products of bytes to results. */
-#ifndef SL_QUANTIZED_ENDS_H
-#define SL_QUANTIZED_ENDS_H
+/* quantized_epilogue.h - from sums of products of bytes to results. */
+#ifndef SL_QUANTIZED_EPILOGUE_H
+#define SL_QUANTIZED_EPILOGUE_H
 
 #include "engine/quantized.h"
 
@@ -42,7 +42,7 @@ struct sl__quantized_part {
  * more than SL__QUANTIZED_MOST products of 255 * 255 fit into int32.
  */
 enum { SL__QUANTIZED_MOST = 1 << 15 };
-struct sl__quantized_ends {
+struct sl__quantized_epilogue {
 	enum sl__quantized_kind kind;
 	struct sl__quantized_part parts[SL__N_QUANTIZED_PARTS];
 	int64_t n_batches, n_rows, n_columns, k; /* rows of one batch */
@@ -59,14 +59,14 @@ struct sl__quantized_ends {
 };
 
 /* Storage for what is found per column; 0: a failure. */
-int sl__quantized_add_lists(struct sl__quantized_ends *ends,
+int sl__quantized_add_lists(struct sl__quantized_epilogue *epilogue,
 			    struct sl__planner *pl);
 
 /* Sums of the columns of b. */
-void sl__quantized_sum_columns(struct sl__quantized_ends *ends,
+void sl__quantized_sum_columns(struct sl__quantized_epilogue *epilogue,
 			       const int8_t *b);
 
-/* The step's run function; its state is a struct sl__quantized_ends. */
+/* The step's run function; its state is a struct sl__quantized_epilogue. */
 enum sl_status sl__quantized_run(struct sl__step *step, struct sl_error *err);
 
 #endif

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product.h - a matrix product as its kernels see it. */
-#ifndef SL_PRODUCT_H
-#define SL_PRODUCT_H
+/* matmul.h - a matmul as its kernels see it. */
+#ifndef SL_MATMUL_H
+#define SL_MATMUL_H
 
 #include "engine/planner.h"
-#include "ops/post.h"
+#include "ops/post_op.h"
 
-enum { SL__PRODUCT_RANK = 10, SL__ENDS_MOST = SL__POSTS_MOST + 4 };
+enum { SL__MATMUL_RANK = 10, SL__EPILOGUE_MAX = SL__POST_OPS_MAX + 4 };
 
 /*
  * One operation on the result: a factor, a bias and the node's chain, in
- * order.  The operand's strides go with the product's dims and columns, 0
+ * order.  The operand's strides go with the matmul's dims and columns, 0
  * where it is repeated.
  */
-struct sl__end {
-	struct sl__post post;
+struct sl__epilogue_op {
+	struct sl__post_op post_op;
 	uint32_t value; /* of ADD and MUL, else SL__NONE */
-	int64_t strides[SL__PRODUCT_RANK];
+	int64_t strides[SL__MATMUL_RANK];
 	int64_t column;
 };
 
 /*
- * y[.., i, j] = sum over p of a[.., i, p] b[.., p, j], then the ends.
+ * y[.., i, j] = sum over p of a[.., i, p] b[.., p, j], then the epilogue.
  *
  * dims[] are those of the result before its columns: stacks of matrices, and
  * last the rows.  Neighbours that all operands walk alike are one dimension,
- * so a product of a stack with a single right matrix has one dimension, all
+ * so a matmul of a stack with a single right matrix has one dimension, all
  * rows.  Strides are in elements of row-major values; a transposed operand is
  * one of other strides.  Sizes of 1 have gone, but for the rows.
  */
-struct sl__product {
+struct sl__matmul {
 	uint32_t a, b, y; /* values */
 	int rank;         /* at least 1 */
-	int64_t dims[SL__PRODUCT_RANK];
-	int64_t a_strides[SL__PRODUCT_RANK], b_strides[SL__PRODUCT_RANK];
+	int64_t dims[SL__MATMUL_RANK];
+	int64_t a_strides[SL__MATMUL_RANK], b_strides[SL__MATMUL_RANK];
 	int64_t n, k;          /* columns of the result; what is summed */
 	int64_t a_k, b_k, b_n; /* strides along these */
-	int n_ends;
-	struct sl__end ends[SL__ENDS_MOST];
+	int n_epilogue;
+	struct sl__epilogue_op epilogue[SL__EPILOGUE_MAX];
 	enum sl_dtype dtype; /* that the kernel multiplies: F32 or BF16 */
 };
 
@@ -46,23 +46,23 @@ struct sl__product {
  * is not for these kernels: other types of number, nothing to multiply, too
  * many dimensions, an activation that is no post-operation.
  */
-int sl__product_read(struct sl__product *out, const struct sl__planner *pl,
-		     const struct sl__node *node);
+int sl__matmul_read(struct sl__matmul *out, const struct sl__planner *pl,
+		    const struct sl__node *node);
 
 /* Rows of all stacks together. */
-int64_t sl__product_rows(const struct sl__product *p);
+int64_t sl__matmul_rows(const struct sl__matmul *p);
 
 /* Whether an end adds one number per column: a bias. */
-int sl__end_is_bias(const struct sl__product *p, int i);
+int sl__epilogue_is_bias(const struct sl__matmul *p, int i);
 
 /* Whether an end adds a value of the result's own sizes. */
-int sl__end_is_residual(const struct sl__product *p, int i);
+int sl__epilogue_is_residual(const struct sl__matmul *p, int i);
 
 /* The layout of a value's elements in that type, row-major; NULL for its own.
- * And the right matrix, a constant, as [n][k] in the product's type
+ * And the right matrix, a constant, as [n][k] in the matmul's type
  * (dnnl_matmul.c). */
 const struct sl__layout *sl__matmul_layout(struct sl__planner *pl,
 					   uint32_t value, enum sl_dtype dtype);
-uint32_t sl__product_pack(struct sl__planner *pl, const struct sl__product *p);
+uint32_t sl__matmul_pack(struct sl__planner *pl, const struct sl__matmul *p);
 
 #endif

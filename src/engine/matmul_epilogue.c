@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product_ends.c - what follows a product, on its elements while near. */
-#include "engine/product_ends.h"
+/* matmul_epilogue.c - what follows a matmul, on its elements while near. */
+#include "engine/matmul_epilogue.h"
 #include "engine/node_steps.h"
 #include "engine/vector_gates.h"
 
@@ -18,58 +18,58 @@ enum { CHUNK = 256 };
 	break
 
 SL__INLINE void
-change_body(const struct sl__post *post, const float *operand, int64_t n,
+change_body(const struct sl__post_op *post_op, const float *operand, int64_t n,
 	    float *x)
 {
-	float a = post->alpha, b = post->beta;
+	float a = post_op->alpha, b = post_op->beta;
 
-	switch (post->kind) {
-	case SL__POST_ADD:
+	switch (post_op->kind) {
+	case SL__POST_OP_ADD:
 		EACH(v + operand[i]);
-	case SL__POST_MUL:
+	case SL__POST_OP_MUL:
 		EACH(v * operand[i]);
-	case SL__POST_RELU:
+	case SL__POST_OP_RELU:
 		EACH(v < 0 ? 0 : v);
-	case SL__POST_LEAKY_RELU:
+	case SL__POST_OP_LEAKY_RELU:
 		EACH(v < 0 ? a * v : v);
-	case SL__POST_CLIP:
+	case SL__POST_OP_CLIP:
 		EACH(sl__clip(v, a, b));
-	case SL__POST_SIGMOID:
+	case SL__POST_OP_SIGMOID:
 		EACH(sl__sigmoid(v));
-	case SL__POST_TANH:
+	case SL__POST_OP_TANH:
 		EACH(sl__tanh(v));
-	case SL__POST_ELU:
+	case SL__POST_OP_ELU:
 		EACH(v < 0 ? a * (sl__exp(v) - 1) : v);
-	case SL__POST_HARD_SIGMOID:
+	case SL__POST_OP_HARD_SIGMOID:
 		EACH(sl__clip(a * v + b, 0, 1));
-	case SL__POST_HARD_SWISH:
+	case SL__POST_OP_HARD_SWISH:
 		EACH(sl__hard_swish(v));
-	case SL__POST_SILU:
+	case SL__POST_OP_SILU:
 		EACH(sl__swish(v, a));
-	case SL__POST_GELU:
+	case SL__POST_OP_GELU:
 		EACH(sl__gelu(v));
-	case SL__POST_GELU_TANH:
+	case SL__POST_OP_GELU_TANH:
 		EACH(sl__tanh_gelu(v));
-	case SL__POST_LINEAR:
+	case SL__POST_OP_LINEAR:
 		EACH(a * v + b);
-	case SL__N_POSTS:
+	case SL__N_POST_OPS:
 	default:
 		break;
 	}
 }
 SL__VECTOR_TARGETS(change, change_body,
-		   (const struct sl__post *post, const float *operand,
+		   (const struct sl__post_op *post_op, const float *operand,
 		    int64_t n, float *x),
-		   (post, operand, n, x))
+		   (post_op, operand, n, x))
 
 uint32_t
-sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
-	      const struct sl__product *p, uint32_t *operands, uint32_t n)
+sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
+		  const struct sl__matmul *p, uint32_t *operands, uint32_t n)
 {
 	out->p = p;
 	out->change = change_for();
-	for (int i = 0; i < p->n_ends; i++) {
-		uint32_t value = p->ends[i].value;
+	for (int i = 0; i < p->n_epilogue; i++) {
+		uint32_t value = p->epilogue[i].value;
 		const struct sl__layout *layout;
 
 		if (value == SL__NONE)
@@ -85,7 +85,8 @@ sl__ends_read(struct sl__ends *out, struct sl__planner *pl,
 
 /* Where a row of the result begins in an operand. */
 static int64_t
-offset_of(const struct sl__product *p, const struct sl__end *end, int64_t row)
+offset_of(const struct sl__matmul *p, const struct sl__epilogue_op *end,
+	  int64_t row)
 {
 	int64_t at = 0;
 
@@ -121,13 +122,13 @@ widen(const unsigned char *bytes, int64_t at, int64_t n, float *to)
 }
 
 static void
-apply_chunk(const struct sl__ends *e, unsigned char *const *at, int64_t row,
+apply_chunk(const struct sl__epilogue *e, unsigned char *const *at, int64_t row,
 	    int64_t first, int64_t n, float *x)
 {
 	float copy[CHUNK];
 
-	for (int i = 0; i < e->p->n_ends; i++) {
-		const struct sl__end *end = &e->p->ends[i];
+	for (int i = 0; i < e->p->n_epilogue; i++) {
+		const struct sl__epilogue_op *end = &e->p->epilogue[i];
 		const float *operand = NULL;
 
 		if (end->value != SL__NONE) {
@@ -140,21 +141,21 @@ apply_chunk(const struct sl__ends *e, unsigned char *const *at, int64_t row,
 			if (e->is_bf16[i] && end->column)
 				widen(bytes, from, n, copy);
 		}
-		e->change(&end->post, operand, n, x);
+		e->change(&end->post_op, operand, n, x);
 	}
 }
 
 void
-sl__ends_apply(const struct sl__ends *e, unsigned char *const *at, int64_t row,
-	       int64_t first, int64_t n, float *x)
+sl__epilogue_apply(const struct sl__epilogue *e, unsigned char *const *at,
+		   int64_t row, int64_t first, int64_t n, float *x)
 {
-	for (int64_t i = 0; e->p->n_ends && i < n; i += CHUNK)
+	for (int64_t i = 0; e->p->n_epilogue && i < n; i += CHUNK)
 		apply_chunk(e, at, row, first + i,
 			    n - i < CHUNK ? n - i : CHUNK, x + i);
 }
 
 struct ends_step {
-	struct sl__ends ends;
+	struct sl__epilogue epilogue;
 	unsigned char **at;
 };
 
@@ -162,30 +163,31 @@ static void
 run_part(int rank, int n, void *ctx)
 {
 	const struct ends_step *e = ctx;
-	const struct sl__product *p = e->ends.p;
+	const struct sl__matmul *p = e->epilogue.p;
 	float *y = (float *)(void *)e->at[0];
 	int64_t row, end;
 
-	sl__parallel_part(sl__product_rows(p), rank, n, &row, &end);
+	sl__parallel_part(sl__matmul_rows(p), rank, n, &row, &end);
 	for (; row < end; row++)
-		sl__ends_apply(&e->ends, e->at, row, 0, p->n, y + row * p->n);
+		sl__epilogue_apply(&e->epilogue, e->at, row, 0, p->n,
+				   y + row * p->n);
 }
 
 void
-sl__product_ends_step(struct sl__planner *pl, const struct sl__product *p,
-		      uint32_t buffer)
+sl__matmul_epilogue_step(struct sl__planner *pl, const struct sl__matmul *p,
+			 uint32_t buffer)
 {
 	enum { ELEMENTS_PER_THREAD = 16384 };
-	uint32_t operands[SL__ENDS_MOST + 1] = {buffer}, n;
+	uint32_t operands[SL__EPILOGUE_MAX + 1] = {buffer}, n;
 	struct ends_step *e = sl__plan_state(pl, sizeof(*e));
 	struct sl__step *step;
 
 	if (!e)
 		return;
-	n = sl__ends_read(&e->ends, pl, p, operands, 1);
+	n = sl__epilogue_read(&e->epilogue, pl, p, operands, 1);
 	step = sl__plan_parts(pl, operands, n, "loops", run_part, e);
 	step->n_threads = sl__threads_upto(pl->program->n_threads,
-					   sl__product_rows(p) * p->n /
+					   sl__matmul_rows(p) * p->n /
 						   ELEMENTS_PER_THREAD);
 	e->at = step->at;
 }

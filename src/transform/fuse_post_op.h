@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuse_post.h - the element-wise nodes that a fused one ends in. */
-#ifndef SL_FUSE_POST_H
-#define SL_FUSE_POST_H
+/* fuse_post_op.h - the element-wise nodes that a fused one ends in. */
+#ifndef SL_FUSE_POST_OP_H
+#define SL_FUSE_POST_OP_H
 
-#include "ops/post.h"
+#include "ops/post_op.h"
 #include "transform/rewrite.h"
 
 /*
@@ -14,8 +14,8 @@
 struct sl__chain {
 	struct sl__rewrite *rw;
 	uint32_t value;
-	struct sl__post posts[SL__POSTS_MOST];
-	uint32_t operands[SL__POSTS_MOST];
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
+	uint32_t operands[SL__POST_OPS_MAX];
 	int n, n_operands;
 	uint32_t covers[SL__MAKING_COVERS];
 	size_t n_covers;
@@ -31,7 +31,7 @@ int sl__chain_has_room(const struct sl__chain *chain);
 void sl__chain_follow(struct sl__chain *chain);
 
 /* Gives the attributes, the operands, the output and what is covered to the
- * node, which has its first SL__POST_FIRST_INPUT inputs. */
+ * node, which has its first SL__POST_OP_FIRST_INPUT inputs. */
 void sl__chain_give(const struct sl__chain *chain, struct sl__making *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product.c - a matrix product as its kernels see it. */
-#include "engine/product.h"
+/* matmul.c - a matmul as its kernels see it. */
+#include "engine/matmul.h"
 #include "graph/op_rules.h"
 
 #include <string.h>
@@ -61,12 +61,12 @@ read_side(struct side *s, const struct sl__type *type, const int *trans,
 }
 
 /* While it is read: all dimensions, and a walk through each operand, first a
- * and b, then the ends. */
+ * and b, then the epilogue. */
 struct shape {
 	int rank;
 	int64_t dims[RANK_MOST];
 	int n_walks;
-	int64_t walks[2 + SL__ENDS_MOST][RANK_MOST];
+	int64_t walks[2 + SL__EPILOGUE_MAX][RANK_MOST];
 };
 
 /* Strides of a side's batch dimensions along those of the result. */
@@ -182,14 +182,14 @@ simplify(struct shape *s, int64_t n)
 }
 
 static void
-add_end(struct sl__product *p, enum sl__post_kind kind, double alpha,
+add_end(struct sl__matmul *p, enum sl__post_op_kind kind, double alpha,
 	uint32_t value)
 {
-	struct sl__end *end = &p->ends[p->n_ends++];
+	struct sl__epilogue_op *end = &p->epilogue[p->n_epilogue++];
 
 	memset(end, 0, sizeof(*end));
-	end->post.kind = kind;
-	end->post.alpha = (float)alpha;
+	end->post_op.kind = kind;
+	end->post_op.alpha = (float)alpha;
 	end->value = value;
 }
 
@@ -208,7 +208,7 @@ is_zero(double x)
 /* alpha y + beta c, c left out or beta 0: no sum.  Another factor before c
  * than 1 is applied to the sum, after y was divided by it. */
 static void
-add_scales(struct sl__product *p, const struct sl__node *node)
+add_scales(struct sl__matmul *p, const struct sl__node *node)
 {
 	int is_gemm = sl__is_op(node, SL__OP_ONNX_Gemm) ||
 		      sl__is_op(node, SL__OP_MS_FusedGemm);
@@ -224,28 +224,28 @@ add_scales(struct sl__product *p, const struct sl__node *node)
 	if (c == SL__NONE)
 		beta = 1;
 	if (!is_one(alpha / beta))
-		add_end(p, SL__POST_LINEAR, alpha / beta, SL__NONE);
+		add_end(p, SL__POST_OP_LINEAR, alpha / beta, SL__NONE);
 	if (c != SL__NONE)
-		add_end(p, SL__POST_ADD, 0, c);
+		add_end(p, SL__POST_OP_ADD, 0, c);
 	if (!is_one(beta))
-		add_end(p, SL__POST_LINEAR, beta, SL__NONE);
+		add_end(p, SL__POST_OP_LINEAR, beta, SL__NONE);
 }
 
 /* FusedGemm's activation; 0 for one that is no post-operation. */
 static int
-add_activation(struct sl__product *p, const struct sl__node *node)
+add_activation(struct sl__matmul *p, const struct sl__node *node)
 {
 	static const struct {
 		const char *word;
-		enum sl__post_kind kind;
+		enum sl__post_op_kind kind;
 		double alpha, beta;
 	} known[] = {
-		{"Relu", SL__POST_RELU, 0, 0},
-		{"LeakyRelu", SL__POST_LEAKY_RELU, .01, 0},
-		{"Tanh", SL__POST_TANH, 0, 0},
-		{"Sigmoid", SL__POST_SIGMOID, 0, 0},
-		{"HardSigmoid", SL__POST_HARD_SIGMOID, .2, .5},
-		{"Elu", SL__POST_ELU, 1, 0},
+		{"Relu", SL__POST_OP_RELU, 0, 0},
+		{"LeakyRelu", SL__POST_OP_LEAKY_RELU, .01, 0},
+		{"Tanh", SL__POST_OP_TANH, 0, 0},
+		{"Sigmoid", SL__POST_OP_SIGMOID, 0, 0},
+		{"HardSigmoid", SL__POST_OP_HARD_SIGMOID, .2, .5},
+		{"Elu", SL__POST_OP_ELU, 1, 0},
 	};
 	const char *word = sl__word(node, "activation", "");
 
@@ -258,7 +258,7 @@ add_activation(struct sl__product *p, const struct sl__node *node)
 		add_end(p, known[i].kind,
 			sl__float(node, "activation_alpha", known[i].alpha),
 			SL__NONE);
-		p->ends[p->n_ends - 1].post.beta = (float)sl__float(
+		p->epilogue[p->n_epilogue - 1].post_op.beta = (float)sl__float(
 			node, "activation_beta", known[i].beta);
 		return !sl__attribute(node, "activation_params");
 	}
@@ -266,24 +266,25 @@ add_activation(struct sl__product *p, const struct sl__node *node)
 }
 
 static int
-add_chain(struct sl__product *p, const struct sl__node *node)
+add_chain(struct sl__matmul *p, const struct sl__node *node)
 {
-	struct sl__post posts[SL__POSTS_MOST];
-	int n = sl__posts_read(node, posts);
+	struct sl__post_op post_ops[SL__POST_OPS_MAX];
+	int n = sl__post_ops_read(node, post_ops);
 
 	for (int i = 0; i < n; i++) {
-		add_end(p, posts[i].kind, 0,
-			posts[i].input ? sl__plan_in(node, posts[i].input)
-				       : SL__NONE);
-		p->ends[p->n_ends - 1].post = posts[i];
-		if (posts[i].input && p->ends[p->n_ends - 1].value == SL__NONE)
+		add_end(p, post_ops[i].kind, 0,
+			post_ops[i].input ? sl__plan_in(node, post_ops[i].input)
+					  : SL__NONE);
+		p->epilogue[p->n_epilogue - 1].post_op = post_ops[i];
+		if (post_ops[i].input &&
+		    p->epilogue[p->n_epilogue - 1].value == SL__NONE)
 			return 0;
 	}
 	return n >= 0;
 }
 
 static int
-add_ends(struct sl__product *p, const struct sl__node *node)
+add_ends(struct sl__matmul *p, const struct sl__node *node)
 {
 	add_scales(p, node);
 	if (sl__is_op(node, SL__OP_SLEUTH_MatMul))
@@ -292,7 +293,7 @@ add_ends(struct sl__product *p, const struct sl__node *node)
 }
 
 static int
-has_types(struct sl__product *p, const struct sl__planner *pl)
+has_types(struct sl__matmul *p, const struct sl__planner *pl)
 {
 	enum sl_dtype dtype = sl__plan_type(pl, p->y)->dtype;
 
@@ -300,9 +301,9 @@ has_types(struct sl__product *p, const struct sl__planner *pl)
 	    sl__plan_type(pl, p->a)->dtype != dtype ||
 	    sl__plan_type(pl, p->b)->dtype != dtype)
 		return 0;
-	for (int i = 0; i < p->n_ends; i++) {
-		if (p->ends[i].value != SL__NONE &&
-		    sl__plan_type(pl, p->ends[i].value)->dtype != dtype)
+	for (int i = 0; i < p->n_epilogue; i++) {
+		if (p->epilogue[i].value != SL__NONE &&
+		    sl__plan_type(pl, p->epilogue[i].value)->dtype != dtype)
 			return 0;
 	}
 	p->dtype = dtype == SL_DTYPE_BF16 ? dtype : pl->dtype;
@@ -310,45 +311,46 @@ has_types(struct sl__product *p, const struct sl__planner *pl)
 }
 
 static int
-walk_ends(struct sl__product *p, struct shape *shape,
+walk_ends(struct sl__matmul *p, struct shape *shape,
 	  const struct sl__planner *pl)
 {
 	int is_vector[2] = {sl__plan_type(pl, p->a)->rank == 1,
 			    sl__plan_type(pl, p->b)->rank == 1};
 
-	for (int i = 0; i < p->n_ends; i++) {
-		if (p->ends[i].value == SL__NONE)
+	for (int i = 0; i < p->n_epilogue; i++) {
+		if (p->epilogue[i].value == SL__NONE)
 			continue;
 		if (!walk_end(shape->walks[shape->n_walks++],
-			      &p->ends[i].column, shape,
-			      sl__plan_type(pl, p->ends[i].value), is_vector))
+			      &p->epilogue[i].column, shape,
+			      sl__plan_type(pl, p->epilogue[i].value),
+			      is_vector))
 			return 0;
 	}
 	return 1;
 }
 
 static int
-set_dims(struct sl__product *p, const struct shape *shape)
+set_dims(struct sl__matmul *p, const struct shape *shape)
 {
 	size_t n = (size_t)shape->rank * sizeof(p->dims[0]);
 	int w = 2;
 
-	if (shape->rank > SL__PRODUCT_RANK)
+	if (shape->rank > SL__MATMUL_RANK)
 		return 0;
 	p->rank = shape->rank;
 	memcpy(p->dims, shape->dims, n);
 	memcpy(p->a_strides, shape->walks[0], n);
 	memcpy(p->b_strides, shape->walks[1], n);
-	for (int i = 0; i < p->n_ends; i++) {
-		if (p->ends[i].value != SL__NONE)
-			memcpy(p->ends[i].strides, shape->walks[w++], n);
+	for (int i = 0; i < p->n_epilogue; i++) {
+		if (p->epilogue[i].value != SL__NONE)
+			memcpy(p->epilogue[i].strides, shape->walks[w++], n);
 	}
 	return 1;
 }
 
 int
-sl__product_read(struct sl__product *p, const struct sl__planner *pl,
-		 const struct sl__node *node)
+sl__matmul_read(struct sl__matmul *p, const struct sl__planner *pl,
+		const struct sl__node *node)
 {
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
 	int has_trans = !sl__is_op(node, SL__OP_ONNX_MatMul);
@@ -383,7 +385,7 @@ sl__product_read(struct sl__product *p, const struct sl__planner *pl,
 }
 
 int64_t
-sl__product_rows(const struct sl__product *p)
+sl__matmul_rows(const struct sl__matmul *p)
 {
 	int64_t rows = 1;
 
@@ -393,21 +395,22 @@ sl__product_rows(const struct sl__product *p)
 }
 
 int
-sl__end_is_bias(const struct sl__product *p, int i)
+sl__epilogue_is_bias(const struct sl__matmul *p, int i)
 {
-	const struct sl__end *end = &p->ends[i];
+	const struct sl__epilogue_op *end = &p->epilogue[i];
 
 	for (int d = 0; d < p->rank; d++) {
 		if (end->strides[d])
 			return 0;
 	}
-	return end->post.kind == SL__POST_ADD && (end->column || p->n == 1);
+	return end->post_op.kind == SL__POST_OP_ADD &&
+	       (end->column || p->n == 1);
 }
 
 int
-sl__end_is_residual(const struct sl__product *p, int i)
+sl__epilogue_is_residual(const struct sl__matmul *p, int i)
 {
-	const struct sl__end *end = &p->ends[i];
+	const struct sl__epilogue_op *end = &p->epilogue[i];
 	int64_t at = p->n;
 
 	for (int d = p->rank; d-- > 0;) {
@@ -415,5 +418,6 @@ sl__end_is_residual(const struct sl__product *p, int i)
 			return 0;
 		at *= p->dims[d];
 	}
-	return end->post.kind == SL__POST_ADD && (end->column || p->n == 1);
+	return end->post_op.kind == SL__POST_OP_ADD &&
+	       (end->column || p->n == 1);
 }

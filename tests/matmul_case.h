@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* product_case.h - products with constant matrices and chains of operations. */
-#ifndef SL_TEST_PRODUCT_CASE_H
-#define SL_TEST_PRODUCT_CASE_H
+/* matmul_case.h - products with constant matrices and chains of operations. */
+#ifndef SL_TEST_MATMUL_CASE_H
+#define SL_TEST_MATMUL_CASE_H
 
 #include "engine_case.h"
-#include "ops/post.h"
+#include "ops/post_op.h"
 
 /*
  * 'text' as in node_text.h; inputs whose bit is set in 'constants' are
- * parameters with normal numbers.  'posts' are the words of a chain, with
+ * parameters with normal numbers.  'post_ops' are the words of a chain, with
  * blanks between them; the first has the parameters alpha and beta, each that
  * follows has both larger by 'more'.  'kernel' is how the name of the
  * product's kernel begins, or "oneDNN": which of its kernels depends on the
  * CPU; NULL: whatever it is.
  */
-struct product_case {
+struct matmul_case {
 	const char *text;
 	unsigned constants;
-	const char *posts;
+	const char *post_ops;
 	float alpha, beta, more;
 	const char *kernel;
 	enum sl_dtype dtype;
@@ -25,7 +25,7 @@ struct product_case {
 };
 
 static inline void
-product_case_constant(struct node_text *r, uint32_t id)
+matmul_case_constant(struct node_text *r, uint32_t id)
 {
 	struct sl__value *value = &r->graph->values[id];
 	struct sl__generator g = {
@@ -41,11 +41,11 @@ product_case_constant(struct node_text *r, uint32_t id)
 }
 
 static inline void
-product_case_posts(struct node_text *r, const struct product_case *c)
+matmul_case_posts(struct node_text *r, const struct matmul_case *c)
 {
-	const char *words[SL__POSTS_MOST];
-	float alpha[SL__POSTS_MOST], beta[SL__POSTS_MOST];
-	const char *at = c->posts;
+	const char *words[SL__POST_OPS_MAX];
+	float alpha[SL__POST_OPS_MAX], beta[SL__POST_OPS_MAX];
+	const char *at = c->post_ops;
 	size_t n = 0;
 	struct sl__attribute *a = &r->attributes[r->node.n_attributes];
 
@@ -81,7 +81,7 @@ product_case_posts(struct node_text *r, const struct product_case *c)
 }
 
 static inline struct sl_graph *
-product_case_graph(const struct product_case *c)
+matmul_case_graph(const struct matmul_case *c)
 {
 	struct node_text r = {.at = c->text};
 	uint32_t given[NODE_TEXT_MOST], n_given = 0, id;
@@ -89,13 +89,13 @@ product_case_graph(const struct product_case *c)
 
 	assert_int_equal(sl__graph_new(&r.graph, NULL, &err), SL_OK);
 	node_text_read(&r);
-	if (c->posts)
-		product_case_posts(&r, c);
+	if (c->post_ops)
+		matmul_case_posts(&r, c);
 	for (uint32_t i = 0; i < r.node.n_inputs; i++) {
 		if (r.inputs[i] == SL__NONE)
 			continue;
 		if (c->constants >> i & 1)
-			product_case_constant(&r, r.inputs[i]);
+			matmul_case_constant(&r, r.inputs[i]);
 		else
 			given[n_given++] = r.inputs[i];
 	}
@@ -112,7 +112,7 @@ product_case_graph(const struct product_case *c)
 
 /* Some product of the plan is by that kernel. */
 static inline void
-product_case_kernel(const struct sl_graph *graph, const struct product_case *c)
+matmul_case_kernel(const struct sl_graph *graph, const struct matmul_case *c)
 {
 	struct engine_case e = {.text = c->text, .dtype = c->dtype};
 	struct sl_plan *plan = engine_case_plan(graph, &e, 0, 1);
@@ -129,15 +129,15 @@ product_case_kernel(const struct sl_graph *graph, const struct product_case *c)
 }
 
 static inline void
-check_product(const struct product_case *c)
+check_product(const struct matmul_case *c)
 {
-	struct sl_graph *graph = product_case_graph(c);
+	struct sl_graph *graph = matmul_case_graph(c);
 	struct engine_case e = {
 		.text = c->text, .dtype = c->dtype, .share = c->share};
 
 	check_graph(graph, &e);
 	if (c->kernel)
-		product_case_kernel(graph, c);
+		matmul_case_kernel(graph, c);
 	sl_graph_free(graph);
 }
 

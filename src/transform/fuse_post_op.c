@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuse_post.c - the element-wise nodes that a fused one ends in.
+ * fuse_post_op.c - the element-wise nodes that a fused one ends in.
  *
  * A result with one user is followed into it.  Where it has two, they may
  * be the gate and the product of one function: x times something of x.
  */
-#include "transform/fuse_post.h"
+#include "transform/fuse_post_op.h"
 #include "transform/matching.h"
 
 #include <math.h>
@@ -30,42 +30,42 @@ sl__chain_has_room(const struct sl__chain *chain)
 
 /* Adds one operation that ends in the output of 'node'. */
 static void
-take(struct sl__chain *c, enum sl__post_kind kind, double alpha, double beta,
+take(struct sl__chain *c, enum sl__post_op_kind kind, double alpha, double beta,
      uint32_t node)
 {
-	struct sl__post *post = &c->posts[c->n++];
+	struct sl__post_op *post_op = &c->post_ops[c->n++];
 
-	post->kind = kind;
-	post->alpha = (float)alpha;
-	post->beta = (float)beta;
+	post_op->kind = kind;
+	post_op->alpha = (float)alpha;
+	post_op->beta = (float)beta;
 	c->covers[c->n_covers++] = node;
 	c->value = sl__rewrite_output(c->rw, node);
 }
 
 static const struct {
 	enum sl__op_id op;
-	enum sl__post_kind kind;
+	enum sl__post_op_kind kind;
 	double alpha, beta; /* where the node has no attributes of the names */
 } functions[] = {
-	{SL__OP_ONNX_Relu, SL__POST_RELU, 0, 0},
-	{SL__OP_ONNX_LeakyRelu, SL__POST_LEAKY_RELU, .01, 0},
-	{SL__OP_ONNX_Sigmoid, SL__POST_SIGMOID, 0, 0},
-	{SL__OP_ONNX_Tanh, SL__POST_TANH, 0, 0},
-	{SL__OP_ONNX_Elu, SL__POST_ELU, 1, 0},
-	{SL__OP_ONNX_HardSigmoid, SL__POST_HARD_SIGMOID, .2, .5},
-	{SL__OP_ONNX_HardSwish, SL__POST_HARD_SWISH, 0, 0},
-	{SL__OP_ONNX_Swish, SL__POST_SILU, 1, 0},
-	{SL__OP_ONNX_Gelu, SL__POST_GELU, 0, 0},
-	{SL__OP_MS_Gelu, SL__POST_GELU, 0, 0},
-	{SL__OP_MS_FastGelu, SL__POST_GELU_TANH, 0, 0},
-	{SL__OP_MS_QuickGelu, SL__POST_SILU, 1.702, 0},
+	{SL__OP_ONNX_Relu, SL__POST_OP_RELU, 0, 0},
+	{SL__OP_ONNX_LeakyRelu, SL__POST_OP_LEAKY_RELU, .01, 0},
+	{SL__OP_ONNX_Sigmoid, SL__POST_OP_SIGMOID, 0, 0},
+	{SL__OP_ONNX_Tanh, SL__POST_OP_TANH, 0, 0},
+	{SL__OP_ONNX_Elu, SL__POST_OP_ELU, 1, 0},
+	{SL__OP_ONNX_HardSigmoid, SL__POST_OP_HARD_SIGMOID, .2, .5},
+	{SL__OP_ONNX_HardSwish, SL__POST_OP_HARD_SWISH, 0, 0},
+	{SL__OP_ONNX_Swish, SL__POST_OP_SILU, 1, 0},
+	{SL__OP_ONNX_Gelu, SL__POST_OP_GELU, 0, 0},
+	{SL__OP_MS_Gelu, SL__POST_OP_GELU, 0, 0},
+	{SL__OP_MS_FastGelu, SL__POST_OP_GELU_TANH, 0, 0},
+	{SL__OP_MS_QuickGelu, SL__POST_OP_SILU, 1.702, 0},
 };
 
 static int
 follow_function(struct sl__chain *c, uint32_t user)
 {
 	const struct sl__node *node = &c->rw->nodes[user].node;
-	enum sl__post_kind kind;
+	enum sl__post_op_kind kind;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		if (!sl__rewrite_is(c->rw, user, functions[i].op))
@@ -73,9 +73,9 @@ follow_function(struct sl__chain *c, uint32_t user)
 		if (node->n_inputs != 1 || node->n_outputs != 1)
 			return 0;
 		kind = functions[i].kind;
-		if (kind == SL__POST_GELU &&
+		if (kind == SL__POST_OP_GELU &&
 		    !strcmp(sl__word(node, "approximate", ""), "tanh"))
-			kind = SL__POST_GELU_TANH;
+			kind = SL__POST_OP_GELU_TANH;
 		take(c, kind, sl__float(node, "alpha", functions[i].alpha),
 		     sl__float(node, "beta", functions[i].beta), user);
 		return 1;
@@ -92,9 +92,9 @@ follow_clip(struct sl__chain *c, uint32_t user)
 	    sl__rewrite_input(c->rw, user, 0) != c->value)
 		return 0;
 	if (fabs(low) <= 0 && isinf(high))
-		take(c, SL__POST_RELU, 0, 0, user);
+		take(c, SL__POST_OP_RELU, 0, 0, user);
 	else
-		take(c, SL__POST_CLIP, low, high, user);
+		take(c, SL__POST_OP_CLIP, low, high, user);
 	return 1;
 }
 
@@ -126,15 +126,15 @@ follow_linear(struct sl__chain *c, uint32_t user)
 	if (!meets_scalar(rw, user, c->value, &x))
 		return 0;
 	if (is_sum(rw, user))
-		take(c, SL__POST_LINEAR, 1, x, user);
+		take(c, SL__POST_OP_LINEAR, 1, x, user);
 	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Mul))
-		take(c, SL__POST_LINEAR, x, 0, user);
+		take(c, SL__POST_OP_LINEAR, x, 0, user);
 	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Sub))
-		take(c, SL__POST_LINEAR, is_left ? 1 : -1, is_left ? -x : x,
+		take(c, SL__POST_OP_LINEAR, is_left ? 1 : -1, is_left ? -x : x,
 		     user);
 	else if (sl__rewrite_is(rw, user, SL__OP_ONNX_Div) && is_left &&
 		 sl__fits_single(1 / x))
-		take(c, SL__POST_LINEAR, 1 / x, 0, user);
+		take(c, SL__POST_OP_LINEAR, 1 / x, 0, user);
 	else
 		return 0;
 	return 1;
@@ -155,7 +155,7 @@ follow_binary(struct sl__chain *c, uint32_t user)
 	    !sl__are_alike(rw, sl__rewrite_output(rw, user), c->value))
 		return 0;
 	c->operands[c->n_operands++] = other;
-	take(c, is_add ? SL__POST_ADD : SL__POST_MUL, 0, 0, user);
+	take(c, is_add ? SL__POST_OP_ADD : SL__POST_OP_MUL, 0, 0, user);
 	return 1;
 }
 
@@ -174,7 +174,7 @@ is_sixth(const struct sl__rewrite *rw, uint32_t node, uint32_t value)
 }
 
 static int
-is_product(const struct sl__rewrite *rw, uint32_t node, uint32_t a, uint32_t b)
+is_matmul(const struct sl__rewrite *rw, uint32_t node, uint32_t a, uint32_t b)
 {
 	return sl__rewrite_is(rw, node, SL__OP_ONNX_Mul) &&
 	       sl__other_operand(rw, node, a) == b;
@@ -192,14 +192,14 @@ follow_gate(struct sl__chain *c, uint32_t gate, uint32_t product)
 	if (!is_hard && !sl__rewrite_is(rw, gate, SL__OP_ONNX_Sigmoid))
 		return 0;
 	if (sl__rewrite_only_user(rw, opened) != product ||
-	    !is_product(rw, product, c->value, opened))
+	    !is_matmul(rw, product, c->value, opened))
 		return 0;
 	if (is_hard && (!sl__is_close(sl__float(node, "alpha", .2), 1.0 / 6) ||
 			!sl__is_close(sl__float(node, "beta", .5), .5)))
 		return 0;
 	c->covers[c->n_covers++] = gate;
-	take(c, is_hard ? SL__POST_HARD_SWISH : SL__POST_SILU, is_hard ? 0 : 1,
-	     0, product);
+	take(c, is_hard ? SL__POST_OP_HARD_SWISH : SL__POST_OP_SILU,
+	     is_hard ? 0 : 1, 0, product);
 	return 1;
 }
 
@@ -218,9 +218,9 @@ find_product(const struct sl__rewrite *rw, uint32_t x, uint32_t at,
 	last = sl__rewrite_only_user(rw, between);
 	if (last == SL__NONE)
 		return SL__NONE;
-	if (is_product(rw, *next, x, at) && is_sixth(rw, last, between))
+	if (is_matmul(rw, *next, x, at) && is_sixth(rw, last, between))
 		return last;
-	return is_sixth(rw, *next, at) && is_product(rw, last, x, between)
+	return is_sixth(rw, *next, at) && is_matmul(rw, last, x, between)
 		       ? last
 		       : SL__NONE;
 }
@@ -246,7 +246,7 @@ follow_steps(struct sl__chain *c, uint32_t add)
 	c->covers[c->n_covers++] = add;
 	c->covers[c->n_covers++] = clip;
 	c->covers[c->n_covers++] = next;
-	take(c, SL__POST_HARD_SWISH, 0, 0, last);
+	take(c, SL__POST_OP_HARD_SWISH, 0, 0, last);
 	return 1;
 }
 
@@ -282,7 +282,7 @@ follow_one(struct sl__chain *c)
 void
 sl__chain_follow(struct sl__chain *c)
 {
-	while (c->n < SL__POSTS_MOST && sl__chain_has_room(c) &&
+	while (c->n < SL__POST_OPS_MAX && sl__chain_has_room(c) &&
 	       (follow_one(c) || follow_two(c)))
 		;
 }
@@ -290,13 +290,13 @@ sl__chain_follow(struct sl__chain *c)
 void
 sl__chain_give(const struct sl__chain *c, struct sl__making *m)
 {
-	const char *words[SL__POSTS_MOST];
-	float alphas[SL__POSTS_MOST], betas[SL__POSTS_MOST];
+	const char *words[SL__POST_OPS_MAX];
+	float alphas[SL__POST_OPS_MAX], betas[SL__POST_OPS_MAX];
 
 	for (int i = 0; i < c->n; i++) {
-		words[i] = sl__post_word(c->posts[i].kind);
-		alphas[i] = c->posts[i].alpha;
-		betas[i] = c->posts[i].beta;
+		words[i] = sl__post_op_word(c->post_ops[i].kind);
+		alphas[i] = c->post_ops[i].alpha;
+		betas[i] = c->post_ops[i].beta;
 	}
 	if (c->n) {
 		sl__make_strings(m, "post", words, (size_t)c->n);
