@@ -121,7 +121,7 @@ run(const struct sl_graph *graph, size_t seed)
 		rc = sl_plan_run(plan, &err);
 	}
 	for (size_t k = 0; !rc && k < graph->blocks[0].n_outputs; k++) {
-		struct sl__datum out;
+		struct sl__runtime_value out;
 
 		rc = sl__plan_result(plan, k, &out, &err);
 	}

@@ -15,7 +15,7 @@ enum { PATH_MOST = 512, VALUES_MOST = 64 };
 struct files {
 	struct sl__arena arena;
 	struct sl__mapping mapped[VALUES_MOST];
-	struct sl__datum data[VALUES_MOST];
+	struct sl__runtime_value data[VALUES_MOST];
 	size_t n;
 };
 
@@ -45,9 +45,10 @@ files_open(struct files *f, struct backend_case *c, const char *folder,
 			return 1;
 		if (f->n < n_values)
 			type = &c->graph->values[values[f->n]].declared;
-		if (sl__onnx_read_datum(&f->data[f->n], type, &f->arena,
-					f->mapped[f->n].bytes,
-					f->mapped[f->n].n_bytes, &err)) {
+		if (sl__onnx_read_runtime_value(&f->data[f->n], type, &f->arena,
+						f->mapped[f->n].bytes,
+						f->mapped[f->n].n_bytes,
+						&err)) {
 			snprintf(c->why, PATH_MOST, "%s_%zu: %.300s", kind,
 				 f->n, err.text);
 			return 0;
@@ -163,7 +164,8 @@ compare_tensors(const struct sl__tensor *got, const struct sl__tensor *want,
 }
 
 static inline int
-compare(const struct sl__datum *got, const struct sl__datum *want, char *why)
+compare(const struct sl__runtime_value *got,
+	const struct sl__runtime_value *want, char *why)
 {
 	if (got->kind != want->kind || got->n_items != want->n_items) {
 		snprintf(why, PATH_MOST, "kind %d of %zu items, not %d of %zu",

@@ -174,7 +174,7 @@ check_graph(const struct sl_graph *graph, const struct engine_case *c)
 
 		engine_case_paths(c, fast);
 		for (size_t k = 0; k < graph->blocks[0].n_outputs; k++) {
-			struct sl__datum a, expected;
+			struct sl__runtime_value a, expected;
 			struct sl_error err = {0};
 
 			assert_int_equal(sl__plan_result(fast, k, &a, &err),

@@ -170,10 +170,10 @@ evaluated(const char *text)
 }
 
 /* What output k holds; the node must have run. */
-static inline const struct sl__datum *
+static inline const struct sl__runtime_value *
 evaluated_out(struct evaluated *e, size_t k)
 {
-	const struct sl__datum *out;
+	const struct sl__runtime_value *out;
 
 	assert_int_equal(e->rc, SL_OK);
 	assert_int_equal(sl__evaluator_value(e->evaluator, e->parsed.outputs[k],
@@ -249,7 +249,7 @@ evaluated_text(struct evaluated *e)
 	if (e->rc)
 		evaluated_add(e, "%s", e->err.text);
 	for (size_t k = 0; !e->rc && k < e->parsed.node.n_outputs; k++) {
-		const struct sl__datum *out = evaluated_out(e, k);
+		const struct sl__runtime_value *out = evaluated_out(e, k);
 
 		evaluated_add(e, "%s", k ? " " : "");
 		if (out->kind == SL__TYPE_TENSOR) {

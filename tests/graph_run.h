@@ -44,24 +44,25 @@ course_run(struct course *c, const char *text)
 static inline void
 check_value(struct course *c, const char *name, const char *expected)
 {
-	const struct sl__datum *datum;
+	const struct sl__runtime_value *content;
 	char text[512];
 	size_t n = 0;
 
 	assert_int_equal(sl__evaluator_value(c->ev,
 					     graph_text_value(c->g, name),
-					     &datum, NULL),
+					     &content, NULL),
 			 SL_OK);
 	n += (size_t)snprintf(text, sizeof(text), "[");
-	for (size_t d = 0; d < datum->tensor.rank; d++)
+	for (size_t d = 0; d < content->tensor.rank; d++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%lld",
 				      d ? "," : "",
-				      (long long)datum->tensor.dims[d]);
+				      (long long)content->tensor.dims[d]);
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "]={");
-	for (uint64_t i = 0; i < datum->tensor.n_elements; i++) {
+	for (uint64_t i = 0; i < content->tensor.n_elements; i++) {
 		double number;
 
-		assert_true(sl__tensor_doubles(&datum->tensor, i, 1, &number));
+		assert_true(
+			sl__tensor_doubles(&content->tensor, i, 1, &number));
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%g",
 				      i ? "," : "", number);
 	}

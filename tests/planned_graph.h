@@ -15,7 +15,7 @@ struct planned {
 	struct graph_text *g;
 	struct sl_plan *plan;
 	struct sl__evaluator *ev;
-	struct sl__datum inputs[16]; /* by input of the model */
+	struct sl__runtime_value inputs[16]; /* by input of the model */
 };
 
 static inline void
@@ -42,7 +42,7 @@ planned_finish(struct planned *p)
 	sl_plan_free(p->plan);
 	sl__evaluator_free(p->ev);
 	for (int i = 0; i < 16; i++)
-		sl__datum_clear(&p->inputs[i], NULL);
+		sl__runtime_value_clear(&p->inputs[i], NULL);
 	graph_text_free(p->g);
 }
 
@@ -52,7 +52,7 @@ planned_set(struct planned *p, const char *name, size_t rank,
 	    const int64_t *dims, const double *numbers)
 {
 	size_t i = sl__plan_find_input(p->plan, name, NULL);
-	struct sl__datum *d = &p->inputs[i];
+	struct sl__runtime_value *d = &p->inputs[i];
 	enum sl_dtype dtype;
 	struct sl_array a;
 	struct sl_error err;
@@ -60,8 +60,9 @@ planned_set(struct planned *p, const char *name, size_t rank,
 	assert_true(i < 16);
 	dtype = p->g->graph->values[p->g->graph->blocks[0].inputs[i]]
 			.declared.dtype;
-	assert_int_equal(sl__datum_tensor(d, dtype, rank, dims, NULL, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__runtime_value_tensor(d, dtype, rank, dims, NULL, &err),
+		SL_OK);
 	sl__store_doubles(d->bytes, dtype, 0, (size_t)d->tensor.n_elements,
 			  numbers);
 	a = (struct sl_array){
@@ -89,8 +90,8 @@ planned_fill(struct planned *p, const char *name, size_t rank,
 }
 
 static inline void
-planned_compare(const char *name, const struct sl__datum *got,
-		const struct sl__datum *want)
+planned_compare(const char *name, const struct sl__runtime_value *got,
+		const struct sl__runtime_value *want)
 {
 	const struct sl__tensor *a = &got->tensor, *b = &want->tensor;
 	double x, y, most = 1;
@@ -134,8 +135,8 @@ planned_check(struct planned *p)
 	if (sl_plan_run(p->plan, &err) || sl__evaluate_block(p->ev, 0, &err))
 		fail_msg("%s", err.text);
 	for (size_t k = 0; k < model->n_outputs; k++) {
-		struct sl__datum got;
-		const struct sl__datum *want;
+		struct sl__runtime_value got;
+		const struct sl__runtime_value *want;
 
 		assert_int_equal(sl__plan_result(p->plan, k, &got, &err),
 				 SL_OK);

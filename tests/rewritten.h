@@ -159,7 +159,7 @@ rewritten_evaluate(struct rewritten *r, double tolerance)
 	const struct sl__block *block = &r->g->graph->blocks[0];
 	struct sl__evaluator *before = rewritten_run(r, r->g->graph);
 	struct sl__evaluator *after = rewritten_run(r, r->made);
-	const struct sl__datum *x, *y;
+	const struct sl__runtime_value *x, *y;
 
 	for (size_t i = 0; i < block->n_outputs; i++) {
 		assert_int_equal(sl__evaluator_value(before, block->outputs[i],

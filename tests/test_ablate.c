@@ -65,7 +65,7 @@ ablate(struct ablated *a, size_t n)
 static void
 take_output(struct ablated *a, unsigned char *to)
 {
-	struct sl__datum d;
+	struct sl__runtime_value d;
 	struct sl_error err;
 
 	assert_int_equal(sl_plan_run(a->p.plan, &err), SL_OK);

@@ -16,19 +16,19 @@ tensor(enum sl_dtype dtype, const void *bytes, const int64_t *dims, size_t rank)
 	return t;
 }
 
-static struct sl__datum
-list_of(struct sl__datum *items, const float *x, size_t n)
+static struct sl__runtime_value
+list_of(struct sl__runtime_value *items, const float *x, size_t n)
 {
 	static const int64_t one[] = {1};
-	struct sl__datum list = {.kind = SL__TYPE_SEQUENCE,
-				 .dtype = SL_DTYPE_F32,
-				 .items = items,
-				 .n_items = n};
+	struct sl__runtime_value list = {.kind = SL__TYPE_SEQUENCE,
+					 .dtype = SL_DTYPE_F32,
+					 .items = items,
+					 .n_items = n};
 
 	for (size_t i = 0; i < n; i++) {
 		struct sl__tensor t = tensor(SL_DTYPE_F32, &x[i], one, 1);
 
-		sl__datum_borrow(&items[i], &t);
+		sl__runtime_value_borrow(&items[i], &t);
 	}
 	return list;
 }
@@ -40,7 +40,7 @@ lists_are_judged_by_their_worst_item(void **state)
 	const int64_t two[] = {2};
 	const float want[] = {4, 4, 4}, near[] = {4, 5, 4.5F},
 		    far[] = {6, 5, 4};
-	struct sl__datum items[2][3], got, reference;
+	struct sl__runtime_value items[2][3], got, reference;
 	struct sl_run_output out = {0};
 	struct sl__tensor wide = tensor(SL_DTYPE_F32, want, two, 1);
 	struct sl__arena arena;
@@ -61,7 +61,7 @@ lists_are_judged_by_their_worst_item(void **state)
 		SL_OK);
 	assert_false(out.is_ok);
 	assert_near(out.error, 0.5, 0);
-	sl__datum_borrow(&items[1][2], &wide);
+	sl__runtime_value_borrow(&items[1][2], &wide);
 	assert_int_equal(
 		sl__check_output(&out, &how, &got, &reference, &arena, &err),
 		SL_OK);

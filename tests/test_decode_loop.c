@@ -85,7 +85,7 @@ measure(struct scene *s)
 {
 	struct sl_error err;
 
-	if (sl__loops_measure(s->loops, s->n_loops, &s->how, &s->arena, &s->out,
+	if (sl__space_measure(s->loops, s->n_loops, &s->how, &s->arena, &s->out,
 			      &err))
 		fail_msg("%s", err.text);
 }
@@ -306,7 +306,7 @@ an_interrupt_in_each_phase(void **state)
 	open_scene(&s, 0);
 	s.n_loops = LOOPS;
 	s.interrupt_at = 1;
-	assert_int_equal(sl__loops_measure(s.loops, s.n_loops, &s.how, &s.arena,
+	assert_int_equal(sl__space_measure(s.loops, s.n_loops, &s.how, &s.arena,
 					   &s.out, &err),
 			 SL_E_INTERRUPTED);
 	assert_string_equal(err.text,

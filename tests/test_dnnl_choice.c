@@ -68,7 +68,7 @@ kernels_of(const struct folder *f, unsigned flags, char *out, size_t n)
 	struct engine_case c = {.text = line, .share = 1e-4};
 	struct sl_graph *graph = conv_graph(line, 2, ending, 4, dims);
 	struct sl_plan *plan, *plain;
-	struct sl__datum a, expected;
+	struct sl__runtime_value a, expected;
 	struct sl_error err = {0};
 	struct sl_step step;
 

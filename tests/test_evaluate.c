@@ -139,9 +139,9 @@ bound_outputs_are_written_where_they_lie(void **state)
 	const int64_t three = 3;
 	struct sl__tensor tx = floats(x, &three, 1), tw = floats(w, &three, 1);
 	float place[4] = {7, 7, 7, 7};
-	struct sl__datum storage = {.kind = SL__TYPE_TENSOR,
-				    .tensor = floats(place, &three, 1),
-				    .bytes = (unsigned char *)place};
+	struct sl__runtime_value storage = {.kind = SL__TYPE_TENSOR,
+					    .tensor = floats(place, &three, 1),
+					    .bytes = (unsigned char *)place};
 	struct course c;
 
 	(void)state;
@@ -168,9 +168,9 @@ bound_outputs_of_other_sizes_are_refused(void **state)
 	const int64_t two = 2, three = 3;
 	struct sl__tensor tx = floats(x, &three, 1), tw = floats(w, &three, 1);
 	float place[3] = {7, 7, 7};
-	struct sl__datum storage = {.kind = SL__TYPE_TENSOR,
-				    .tensor = floats(place, &two, 1),
-				    .bytes = (unsigned char *)place};
+	struct sl__runtime_value storage = {.kind = SL__TYPE_TENSOR,
+					    .tensor = floats(place, &two, 1),
+					    .bytes = (unsigned char *)place};
 	struct course c;
 
 	(void)state;
@@ -191,15 +191,15 @@ bound_sequences_are_not_released(void **state)
 	struct counting n = {0};
 	struct sl_allocator allocator = counting_allocator(&n);
 	const int64_t two = 2;
-	struct sl__datum list = {0};
+	struct sl__runtime_value list = {0};
 	struct course c;
 
 	(void)state;
-	assert_int_equal(sl__datum_list(&list, SL__TYPE_SEQUENCE, SL_DTYPE_F32,
-					1, NULL, NULL),
+	assert_int_equal(sl__runtime_value_list(&list, SL__TYPE_SEQUENCE,
+						SL_DTYPE_F32, 1, NULL, NULL),
 			 SL_OK);
-	assert_int_equal(sl__datum_tensor(&list.items[0], SL_DTYPE_F32, 1, &two,
-					  NULL, NULL),
+	assert_int_equal(sl__runtime_value_tensor(&list.items[0], SL_DTYPE_F32,
+						  1, &two, NULL, NULL),
 			 SL_OK);
 	memset(list.items[0].bytes, 0, 8);
 	course_start(&c,
@@ -218,7 +218,7 @@ bound_sequences_are_not_released(void **state)
 	course_finish(&c);
 	assert_int_equal(n.n_out, 0);
 	assert_int_equal(list.items[0].tensor.n_elements, 2);
-	sl__datum_clear(&list, NULL);
+	sl__runtime_value_clear(&list, NULL);
 }
 
 static void

@@ -29,7 +29,7 @@ make_view(struct random_program *r, uint32_t id, struct sl__rng *rng)
 	struct sl__buffer *b = &r->buffers[id];
 
 	b->base = base;
-	b->room = r->buffers[base].room;
+	b->category = r->buffers[base].category;
 	b->offset = sl__rng_below(rng, r->buffers[base].n_bytes + 1);
 	b->n_bytes =
 		sl__rng_below(rng, r->buffers[base].n_bytes - b->offset + 1);
@@ -47,7 +47,7 @@ make_buffers(struct random_program *r, struct sl__rng *rng)
 			continue;
 		}
 		b->base = i;
-		b->room = (enum sl__room)sl__rng_below(rng, 5);
+		b->category = (enum sl__memory_category)sl__rng_below(rng, 5);
 		/* Small ones, large ones, and some of no size. */
 		b->n_bytes = sl__rng_below(rng, sl__rng_below(rng, 3) ? 300
 								      : 100000);
@@ -92,12 +92,13 @@ find_needs(struct random_program *r)
 				last = s;
 			}
 		}
-		if (r->buffers[b].room == SL__ROOM_OUTPUT && first == n_steps)
+		if (r->buffers[b].category == SL__ROOM_OUTPUT &&
+		    first == n_steps)
 			first = 0;
-		if (r->buffers[b].room == SL__ROOM_INPUT)
+		if (r->buffers[b].category == SL__ROOM_INPUT)
 			first = 0;
-		if (r->buffers[b].room == SL__ROOM_INPUT ||
-		    r->buffers[b].room == SL__ROOM_OUTPUT)
+		if (r->buffers[b].category == SL__ROOM_INPUT ||
+		    r->buffers[b].category == SL__ROOM_OUTPUT)
 			last = n_steps - 1;
 		for (size_t s = first; s < n_steps && s <= last; s++)
 			r->is_needed[s][b] = 1;
@@ -108,7 +109,7 @@ static int
 lies_in_block(const struct random_program *r, uint32_t b)
 {
 	return r->buffers[b].base == b && r->buffers[b].n_bytes > 0 &&
-	       r->buffers[b].room != SL__ROOM_CONSTANT;
+	       r->buffers[b].category != SL__ROOM_CONSTANT;
 }
 
 static void
@@ -210,7 +211,7 @@ sums_do_not_wrap(void **state)
 		r.p.n_steps = 1;
 		for (uint32_t i = 0; i < 32; i++) {
 			r.buffers[i].base = i;
-			r.buffers[i].room = SL__ROOM_INPUT;
+			r.buffers[i].category = SL__ROOM_INPUT;
 			r.buffers[i].n_bytes = n_bytes - i;
 		}
 		assert_int_equal(sl__program_place(&r.p, &err), SL_E_NOMEM);

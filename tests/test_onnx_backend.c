@@ -33,7 +33,8 @@ main(void)
  * Something that runs a model: fills got[k] for every output of block 0 from
  * c->in, or returns 0 with c->why.  What it fills is cleared by the caller.
  */
-typedef int engine_function(struct backend_case *c, struct sl__datum *got);
+typedef int engine_function(struct backend_case *c,
+			    struct sl__runtime_value *got);
 
 static int
 fail_with(struct backend_case *c, const struct sl_error *err)
@@ -44,25 +45,26 @@ fail_with(struct backend_case *c, const struct sl_error *err)
 
 /* The reference kernels, node by node. */
 static int
-run_evaluated(struct backend_case *c, struct sl__datum *got)
+run_evaluated(struct backend_case *c, struct sl__runtime_value *got)
 {
 	const struct sl__block *block = &c->graph->blocks[0];
 	struct sl__evaluator *ev;
-	const struct sl__datum *out;
+	const struct sl__runtime_value *out;
 	struct sl_error err = {0};
 	int rc = sl__evaluator_new(&ev, c->graph, NULL, &err);
 
 	if (rc)
 		return fail_with(c, &err);
 	for (size_t i = 0; !rc && i < c->in.n && i < block->n_inputs; i++)
-		rc = sl__datum_copy(&ev->values[block->inputs[i]],
-				    &c->in.data[i], &ev->allocator, &err);
+		rc = sl__runtime_value_copy(&ev->values[block->inputs[i]],
+					    &c->in.data[i], &ev->allocator,
+					    &err);
 	if (!rc)
 		rc = sl__evaluate_block(ev, 0, &err);
 	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
 		rc = sl__evaluator_value(ev, block->outputs[k], &out, &err);
 		if (!rc)
-			rc = sl__datum_copy(&got[k], out, NULL, &err);
+			rc = sl__runtime_value_copy(&got[k], out, NULL, &err);
 	}
 	sl__evaluator_free(ev);
 	return rc ? fail_with(c, &err) : 1;
@@ -99,7 +101,7 @@ shapes_of(const struct backend_case *c, struct sl_input_shape *shapes)
 
 /* The engine: fused, on fast kernels where it has them. */
 static int
-run_planned(struct backend_case *c, struct sl__datum *got)
+run_planned(struct backend_case *c, struct sl__runtime_value *got)
 {
 	const struct sl__block *block = &c->graph->blocks[0];
 	struct sl_input_shape shapes[VALUES_MOST];
@@ -110,7 +112,7 @@ run_planned(struct backend_case *c, struct sl__datum *got)
 				      .n_threads = 2,
 				      .algorithms = SL_ALGORITHMS_FIXED};
 	struct sl_plan *plan;
-	struct sl__datum out;
+	struct sl__runtime_value out;
 	struct sl_error err = {0};
 	int rc;
 
@@ -129,7 +131,7 @@ run_planned(struct backend_case *c, struct sl__datum *got)
 	for (size_t k = 0; !rc && k < block->n_outputs; k++) {
 		rc = sl__plan_result(plan, k, &out, &err);
 		if (!rc)
-			rc = sl__datum_copy(&got[k], &out, NULL, &err);
+			rc = sl__runtime_value_copy(&got[k], &out, NULL, &err);
 	}
 	sl_plan_free(plan);
 	return rc ? fail_with(c, &err) : 1;
@@ -147,7 +149,7 @@ enum { N_ENGINES = sizeof(engines) / sizeof(engines[0]) };
 static int
 check_engine(struct backend_case *c, const struct engine *engine)
 {
-	struct sl__datum got[VALUES_MOST];
+	struct sl__runtime_value got[VALUES_MOST];
 	size_t n = c->graph->blocks[0].n_outputs;
 	int ok;
 
@@ -159,7 +161,7 @@ check_engine(struct backend_case *c, const struct engine *engine)
 	for (size_t k = 0; ok && k < c->want.n; k++)
 		ok = compare(&got[k], &c->want.data[k], c->why);
 	for (size_t k = 0; k < n; k++)
-		sl__datum_clear(&got[k], NULL);
+		sl__runtime_value_clear(&got[k], NULL);
 	return ok;
 }
 

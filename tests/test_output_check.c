@@ -24,13 +24,13 @@ compare(const struct sl__output_check *how, const struct sl__tensor *got,
 {
 	struct sl_run_output out = {.dtype = got->dtype};
 	static struct sl__arena arena; /* of the last text */
-	struct sl__datum a, b;
+	struct sl__runtime_value a, b;
 	struct sl_error err;
 
 	sl__arena_release(&arena);
 	sl__arena_init(&arena, NULL);
-	sl__datum_borrow(&a, got);
-	sl__datum_borrow(&b, want);
+	sl__runtime_value_borrow(&a, got);
+	sl__runtime_value_borrow(&b, want);
 	assert_int_equal(sl__check_output(&out, how, &a, &b, &arena, &err),
 			 SL_OK);
 	return out;
@@ -314,13 +314,13 @@ a_mismatch_without_memory_is_a_failure(void **state)
 	struct counting c = {.fail_at = 1};
 	struct sl_allocator allocator = counting_allocator(&c);
 	struct sl_run_output out = {.dtype = SL_DTYPE_F32};
-	struct sl__datum got, want;
+	struct sl__runtime_value got, want;
 	struct sl__arena arena;
 	struct sl_error err;
 
 	(void)state;
-	sl__datum_borrow(&got, &a);
-	sl__datum_borrow(&want, &b);
+	sl__runtime_value_borrow(&got, &a);
+	sl__runtime_value_borrow(&want, &b);
 	sl__arena_init(&arena, &allocator);
 	assert_int_equal(
 		sl__check_output(&out, &how, &got, &want, &arena, &err),
@@ -337,14 +337,14 @@ an_item_without_memory_is_a_failure(void **state)
 	const float x[3] = {0};
 	struct sl__tensor a = tensor(SL_DTYPE_F32, x, dims, 1);
 	struct sl__tensor b = tensor(SL_DTYPE_F32, x, more, 1);
-	struct sl__datum items[2], got, want;
+	struct sl__runtime_value items[2], got, want;
 	int n_failed = 0;
 
 	(void)state;
-	sl__datum_borrow(&items[0], &a);
-	sl__datum_borrow(&items[1], &b);
-	got = want =
-		(struct sl__datum){.kind = SL__TYPE_SEQUENCE, .n_items = 1};
+	sl__runtime_value_borrow(&items[0], &a);
+	sl__runtime_value_borrow(&items[1], &b);
+	got = want = (struct sl__runtime_value){.kind = SL__TYPE_SEQUENCE,
+						.n_items = 1};
 	got.items = &items[0];
 	want.items = &items[1];
 	for (size_t taken = 3800; taken <= 4096; taken += 16) {

@@ -63,7 +63,7 @@ a_value_may_have_many_forms(void **state)
 		buffer = sl__plan_write(&h.pl, y, NULL);
 		assert_int_equal(h.pl.rc, SL_OK);
 		assert_true(buffer != last);
-		assert_int_equal(h.program.buffers[buffer].room,
+		assert_int_equal(h.program.buffers[buffer].category,
 				 SL__ROOM_OUTPUT);
 		last = buffer;
 	}

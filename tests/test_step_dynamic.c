@@ -246,7 +246,7 @@ sequences_go_in(void **state)
 				      .allocator = &allocator};
 	struct sl__type *type =
 		&g->graph->values[graph_text_value(g, "s")].declared;
-	struct sl__datum list = {0};
+	struct sl__runtime_value list = {0};
 	struct sl_plan *plan;
 	struct sl_error err;
 	struct sl_array y;
@@ -254,20 +254,21 @@ sequences_go_in(void **state)
 	(void)state;
 	type->kind = SL__TYPE_SEQUENCE;
 	type->element = &item;
-	assert_int_equal(sl__datum_list(&list, SL__TYPE_SEQUENCE, SL_DTYPE_F32,
-					2, NULL, NULL),
+	assert_int_equal(sl__runtime_value_list(&list, SL__TYPE_SEQUENCE,
+						SL_DTYPE_F32, 2, NULL, NULL),
 			 SL_OK);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(sl__datum_tensor(&list.items[i], SL_DTYPE_F32,
-						  2, three_two, NULL, NULL),
-				 SL_OK);
+		assert_int_equal(
+			sl__runtime_value_tensor(&list.items[i], SL_DTYPE_F32,
+						 2, three_two, NULL, NULL),
+			SL_OK);
 		memset(list.items[i].bytes, 0, 24);
 		*(float *)(void *)list.items[i].bytes = (float)i + 1;
 	}
 	if (sl_plan_new(&plan, g->graph, &how, &err) ||
 	    sl__plan_give(plan, 0, &list, &err))
 		fail_msg("%s", err.text);
-	sl__datum_clear(&list, NULL);
+	sl__runtime_value_clear(&list, NULL);
 	for (int run = 0; run < 3; run++) {
 		if (sl_plan_run(plan, &err))
 			fail_msg("%s", err.text);

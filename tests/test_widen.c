@@ -49,7 +49,7 @@ keeps_digits(void **state)
 {
 	struct rewritten r;
 	struct sl__evaluator *ev;
-	const struct sl__datum *y;
+	const struct sl__runtime_value *y;
 	double sum;
 
 	(void)state;

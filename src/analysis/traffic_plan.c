@@ -78,7 +78,8 @@ operand_of(const struct reader *r, size_t step, uint32_t k)
 				  .n_bytes = s->at[k] ? b->n_bytes : 0};
 	int is_new = base->first == step;
 
-	if (base->room == SL__ROOM_CONSTANT || base->room == SL__ROOM_INPUT) {
+	if (base->category == SL__ROOM_CONSTANT ||
+	    base->category == SL__ROOM_INPUT) {
 		out.is_read = 1;
 		return out;
 	}
@@ -198,7 +199,7 @@ products_of(const struct sl__program *p, const struct sl__step *step,
 
 static enum sl_status
 read_step(const struct reader *r, const struct sl_operation *op,
-	  struct sl__moving_step *out, struct sl_error *err)
+	  struct sl__data_movement_step *out, struct sl_error *err)
 {
 	const struct sl__step *step = &r->program->steps[op->step];
 	struct sl__operand *operands =
@@ -263,7 +264,7 @@ sl__traffic_of(struct sl_profile *profile, const struct sl_plan *plan,
 	size_t n = list_boundaries(&profile->ceilings, boundaries);
 	struct reader r = {.program = plan->current, .arena = scratch};
 	size_t n_ops = profile->n_operations, n_run = 0;
-	struct sl__moving_step *steps =
+	struct sl__data_movement_step *steps =
 		sl__arena_array(scratch, n_ops, sizeof(*steps));
 	struct sl__crossing *out =
 		sl__arena_array(scratch, n_ops, n * sizeof(*out));

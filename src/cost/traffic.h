@@ -50,7 +50,7 @@ struct sl__matmuls {
 	double element_bytes;
 };
 
-struct sl__moving_step {
+struct sl__data_movement_step {
 	const struct sl__operand *operands;
 	size_t n_operands;
 	struct sl__matmuls products;
@@ -76,7 +76,7 @@ struct sl__crossing {
  * one after the other, again and again.  Takes (steps + operands) *
  * log(steps), and 'scratch' of that order.  SL_E_NOMEM. */
 enum sl_status sl__traffic_predict(struct sl__crossing *out,
-				   const struct sl__moving_step *steps,
+				   const struct sl__data_movement_step *steps,
 				   size_t n_steps,
 				   const struct sl__boundary *boundaries,
 				   size_t n_boundaries,

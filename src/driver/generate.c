@@ -303,7 +303,7 @@ measure(struct generator *g, struct sl_error *err)
 	enum sl_status rc;
 
 	probe_background(g);
-	rc = sl__loops_measure(g->loops, g->n_loops, &how, &g->scratch,
+	rc = sl__space_measure(g->loops, g->n_loops, &how, &g->scratch,
 			       &outcome, err);
 	if (rc)
 		return rc;

@@ -60,7 +60,7 @@ summarize(struct sl_run_output *out, const struct sl__tensor *t)
 }
 
 static enum sl_status
-check_output(struct runner *r, size_t k, const struct sl__datum *got,
+check_output(struct runner *r, size_t k, const struct sl__runtime_value *got,
 	     struct sl_error *err)
 {
 	struct sl_run_output *out = &r->out->outputs[k];
@@ -70,7 +70,7 @@ check_output(struct runner *r, size_t k, const struct sl__datum *got,
 	const char *path = sl__arena_format(&r->scratch, "%s/output_%zu.pb",
 					    r->options->check_folder, k);
 	struct sl__mapping file = {0};
-	struct sl__datum want;
+	struct sl__runtime_value want;
 	enum sl_status rc;
 
 	if (!path)
@@ -79,8 +79,9 @@ check_output(struct runner *r, size_t k, const struct sl__datum *got,
 	rc = sl__mapping_open(&file, path, err);
 	if (rc)
 		return rc;
-	rc = sl__onnx_read_datum(&want, &r->graph->values[id].declared,
-				 &r->scratch, file.bytes, file.n_bytes, err);
+	rc = sl__onnx_read_runtime_value(&want, &r->graph->values[id].declared,
+					 &r->scratch, file.bytes, file.n_bytes,
+					 err);
 	rc = sl__within(err, rc, path);
 	if (!rc)
 		rc = sl__check_output(out, &how, got, &want, r->arena, err);
@@ -116,8 +117,8 @@ find_path(struct runner *r, uint32_t value, const char **path,
 }
 
 static enum sl_status
-save_output(struct runner *r, uint32_t value, const struct sl__datum *got,
-	    struct sl_error *err)
+save_output(struct runner *r, uint32_t value,
+	    const struct sl__runtime_value *got, struct sl_error *err)
 {
 	const char *path;
 	enum sl_status rc = find_path(r, value, &path, err);
@@ -137,7 +138,7 @@ take_output(struct runner *r, size_t k, struct sl_error *err)
 {
 	struct sl_run_output *out = &r->out->outputs[k];
 	uint32_t id = r->graph->blocks[0].outputs[k];
-	struct sl__datum got;
+	struct sl__runtime_value got;
 	int64_t *dims;
 	enum sl_status rc;
 

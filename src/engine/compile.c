@@ -102,7 +102,7 @@ address_buffers(struct sl__program *p)
 	for (size_t i = 0; i < p->n_buffers; i++) {
 		struct sl__buffer *b = &p->buffers[i];
 
-		if (b->room != SL__ROOM_CONSTANT && b->base == i)
+		if (b->category != SL__ROOM_CONSTANT && b->base == i)
 			b->data = p->block + b->offset;
 	}
 	for (size_t i = 0; i < p->n_buffers; i++) {

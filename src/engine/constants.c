@@ -107,11 +107,11 @@ make_copy(const struct making *m, struct sl__planner *pl)
 static int
 check_numbers(struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__datum *datum;
+	const struct sl__runtime_value *content;
 
-	return !pl->rc &&
-	       sl__plan_check(pl, sl__evaluator_value(pl->program->evaluator,
-						      value, &datum, pl->err));
+	return !pl->rc && sl__plan_check(pl, sl__evaluator_value(
+						     pl->program->evaluator,
+						     value, &content, pl->err));
 }
 
 /* A copy in the program's own pages; what is made when read is made there,
@@ -186,24 +186,26 @@ struct sl__packed {
 
 /* Makes the tensor's bytes; a dry plan only takes the room for them. */
 static enum sl_status
-load(const struct making *m, struct sl__planner *pl, struct sl__datum *loaded)
+load(const struct making *m, struct sl__planner *pl,
+     struct sl__runtime_value *loaded)
 {
 	const struct sl_allocator *allocator = &pl->program->arena.allocator;
 	const struct sl__tensor *t = m->tensor;
 
 	if (!is_dry(pl) || !t->generator)
-		return sl__datum_load(loaded, t, allocator, pl->err);
-	return sl__datum_tensor(loaded, t->dtype, t->rank, t->dims, allocator,
-				pl->err);
+		return sl__runtime_value_load(loaded, t, allocator, pl->err);
+	return sl__runtime_value_tensor(loaded, t->dtype, t->rank, t->dims,
+					allocator, pl->err);
 }
 
 /* The tensor's own bytes: held, made before, or made for this and let go
  * again, in *loaded. */
 static const unsigned char *
 bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
-	 struct sl__datum *loaded)
+	 struct sl__runtime_value *loaded)
 {
-	const struct sl__datum *held = &pl->program->evaluator->values[value];
+	const struct sl__runtime_value *held =
+		&pl->program->evaluator->values[value];
 	struct made_layout copy = {.is_copy = 1};
 	struct sl__weight_key key = m->key;
 	const unsigned char *made = NULL;
@@ -222,7 +224,7 @@ bytes_of(const struct making *m, struct sl__planner *pl, uint32_t value,
 static uint32_t
 make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 {
-	struct sl__datum loaded = {0};
+	struct sl__runtime_value loaded = {0};
 	const unsigned char *bytes;
 	void *to;
 	uint32_t buffer = sl__plan_keep(pl, m->n_bytes, &to);
@@ -235,7 +237,7 @@ make_packed(const struct making *m, struct sl__planner *pl, uint32_t value)
 		sl__tensor_let_go(m->tensor, 0, m->tensor->n_bytes);
 		insert(m, pl, to);
 	}
-	sl__datum_clear(&loaded, &pl->program->arena.allocator);
+	sl__runtime_value_clear(&loaded, &pl->program->arena.allocator);
 	return buffer;
 }
 

@@ -62,7 +62,7 @@ is_last_use(const struct sl__planner *pl, const struct sl__conv *c,
 		uint32_t buffer = held->versions[v].buffer;
 		const struct sl__buffer *b = &pl->program->buffers[buffer];
 
-		if (b->base != buffer || b->room != SL__ROOM_ACTIVATION ||
+		if (b->base != buffer || b->category != SL__ROOM_ACTIVATION ||
 		    pl->buffer_uses[buffer] != 1 ||
 		    count_reads(pl, c->node, value, buffer) != 1)
 			return 0;

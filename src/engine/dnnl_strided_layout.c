@@ -10,7 +10,7 @@
 static int
 plain_strides(const struct sl__type *type, struct sl__strided_layout *out)
 {
-	if (type->rank > SL__LOOPS_MOST)
+	if (type->rank > SL__SPACE_RANK_MAX)
 		return 0;
 	out->dtype = type->dtype;
 	sl__ref_strides(out->strides, (size_t)type->rank, type->dims);
@@ -70,7 +70,7 @@ order_like(const struct sl__strided_layout *like, int rank, const int64_t *dims,
 	   int64_t *strides)
 {
 	int64_t stride = like->block;
-	int is_done[SL__LOOPS_MOST] = {0};
+	int is_done[SL__SPACE_RANK_MAX] = {0};
 
 	for (int i = 0; i < rank; i++) {
 		int least = -1;

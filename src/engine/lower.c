@@ -52,7 +52,7 @@ take_inputs(struct sl__planner *pl)
 		if (sl__plan_is_static(pl, value)) {
 			*buffer = sl__plan_write(pl, value, NULL);
 			if (*buffer != SL__NONE)
-				pl->program->buffers[*buffer].room =
+				pl->program->buffers[*buffer].category =
 					SL__ROOM_INPUT;
 		} else {
 			pl->held[value].is_dynamic = 1;
@@ -74,7 +74,7 @@ give_output(struct sl__planner *pl, uint32_t value)
 	uint32_t from = sl__plan_read(pl, value, NULL), to;
 
 	if (pl->rc || !n_bytes ||
-	    p->buffers[p->buffers[from].base].room != SL__ROOM_INPUT)
+	    p->buffers[p->buffers[from].base].category != SL__ROOM_INPUT)
 		return from;
 	to = sl__plan_write(pl, value, NULL);
 	sl__plan_copy(pl, from, to, n_bytes);

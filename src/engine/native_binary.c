@@ -4,14 +4,14 @@
  *
  * 'functions' has a row for each operator: what it does to rows of two
  * operands, in f32 and in int64; other types are converted piece by piece.
- * The loops of all operands are joined as far as they go (loops.h), so that
+ * The loops of all operands are joined as far as they go (iteration_space.h), so that
  * what is left is rows in which an operand either advances or stays.  Results
  * lie in the order of the first input that has all of their elements, blocks
  * of channels included.  Operators of more than two inputs take one pass for
  * each after the first.
  */
 #include "base/dtype.h"
-#include "engine/loops.h"
+#include "engine/iteration_space.h"
 #include "engine/numbers.h"
 #include "engine/vector_gates.h"
 
@@ -289,7 +289,7 @@ function_of(struct sl__planner *pl, const struct sl__node *node)
 struct pass {
 	rows_function *f;
 	float knob;
-	struct sl__loops loops; /* result, left, right */
+	struct sl__iteration_space space; /* result, left, right */
 	uint32_t at[3];
 	enum sl_dtype types[3];
 };
@@ -382,7 +382,7 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct binary *b = ctx;
-	const struct sl__loops *l = &b->pass->loops;
+	const struct sl__iteration_space *l = &b->pass->space;
 	int last = l->rank - 1;
 	struct sl__position p;
 	int64_t first, end;
@@ -390,11 +390,11 @@ run_part(int rank, int n_ranks, void *ctx)
 
 	r.a_step = l->strides[1][last] != 0;
 	r.b_step = l->strides[2][last] != 0;
-	sl__parallel_part(last ? sl__loops_count(l, last) : l->dims[0], rank,
+	sl__parallel_part(last ? sl__space_count(l, last) : l->dims[0], rank,
 			  n_ranks, &first, &end);
 	if (first == end)
 		return;
-	sl__loops_seek(l, last ? last : 1, first, &p);
+	sl__space_seek(l, last ? last : 1, first, &p);
 	while (first < end) {
 		int64_t left = last ? l->dims[last - 1] - p.at[last - 1] : 1;
 
@@ -413,7 +413,7 @@ run_part(int rank, int n_ranks, void *ctx)
 		first += last ? r.n_rows : r.n;
 		run_rows(b, &r);
 		if (first < end)
-			sl__loops_seek(l, last, first, &p);
+			sl__space_seek(l, last, first, &p);
 	}
 }
 
@@ -584,7 +584,7 @@ first_dim(const struct plan *p, const struct sl__type *type)
 }
 
 static int
-add_input(const struct plan *p, uint32_t i, struct sl__loops *l)
+add_input(const struct plan *p, uint32_t i, struct sl__iteration_space *l)
 {
 	const struct sl__type *type = sl__plan_type(p->pl, p->node->inputs[i]);
 	struct sl__operand operand = {first_dim(p, type), type->rank,
@@ -597,29 +597,29 @@ add_input(const struct plan *p, uint32_t i, struct sl__loops *l)
 		    type->dims[d] != p->out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__loops_add(l, &operand, p->strided.axis, p->strided.block);
+	return sl__space_add(l, &operand, p->strided.axis, p->strided.block);
 }
 
 static void
-add_result(const struct plan *p, struct sl__loops *l)
+add_result(const struct plan *p, struct sl__iteration_space *l)
 {
 	struct sl__operand operand = {0, p->out->rank, p->out->dims,
 				      &p->strided};
 
-	(void)sl__loops_add(l, &operand, p->strided.axis, p->strided.block);
+	(void)sl__space_add(l, &operand, p->strided.axis, p->strided.block);
 }
 
 /* All padded alike: the loop goes over everything that is stored. */
 static int
-flat_loops(const struct plan *p, uint32_t left, uint32_t right,
-	   struct sl__loops *l)
+flat_space(const struct plan *p, uint32_t left, uint32_t right,
+	   struct sl__iteration_space *l)
 {
 	int64_t n = (int64_t)(sl__layout_bytes(p->layout) * 8 /
 			      sl_dtype_bits(p->strided.dtype));
 
 	if (!is_whole_size(p, left) || !is_whole_size(p, right))
 		return 0;
-	sl__loops_start(l, 1, &n);
+	sl__space_start(l, 1, &n);
 	l->n = 3;
 	for (int k = 0; k < 3; k++)
 		l->strides[k][0] = 1;
@@ -628,18 +628,18 @@ flat_loops(const struct plan *p, uint32_t left, uint32_t right,
 
 /* The loops of a pass; 'left' is p->n for the result itself. */
 static int
-make_loops(const struct plan *p, uint32_t left, uint32_t right,
-	   struct sl__loops *l)
+make_space(const struct plan *p, uint32_t left, uint32_t right,
+	   struct sl__iteration_space *l)
 {
 	int last;
 
 	if (p->strided.is_padded)
-		return flat_loops(p, left == p->n ? 0 : left, right, l);
-	if (p->out->rank + 1 > SL__LOOPS_MOST)
+		return flat_space(p, left == p->n ? 0 : left, right, l);
+	if (p->out->rank + 1 > SL__SPACE_RANK_MAX)
 		return 0;
-	sl__loops_start(l, p->out->rank, p->out->dims);
+	sl__space_start(l, p->out->rank, p->out->dims);
 	if (p->strided.axis >= 0)
-		sl__loops_cut(l, p->strided.axis, p->strided.block);
+		sl__space_cut(l, p->strided.axis, p->strided.block);
 	add_result(p, l);
 	if (left == p->n)
 		add_result(p, l);
@@ -647,8 +647,8 @@ make_loops(const struct plan *p, uint32_t left, uint32_t right,
 		return 0;
 	if (!add_input(p, right, l))
 		return 0;
-	sl__loops_sort(l);
-	sl__loops_join(l);
+	sl__space_sort(l);
+	sl__space_join(l);
 	last = l->rank - 1;
 	return l->strides[1][last] <= 1 && l->strides[2][last] <= 1;
 }
@@ -685,7 +685,7 @@ make_passes(struct plan *p, const struct function *f, struct binary *b)
 			pass->f = real_scaled_add_for();
 			pass->knob = 1 / (float)p->n;
 		}
-		if (!make_loops(p, left, right, &pass->loops) ||
+		if (!make_space(p, left, right, &pass->space) ||
 		    (p->strided.is_padded && !keeps_zero(b, pass)))
 			return 0;
 		pass->at[0] = p->n;

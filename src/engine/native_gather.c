@@ -7,7 +7,7 @@
  * output is a view.
  */
 #include "base/status.h"
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 #include "engine/node_steps.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ struct gather {
 	int64_t n;                  /* indices, or rows and columns of Trilu */
 	int64_t n_bytes;            /* of an element */
 	int is_short;               /* indices are int32 */
-	struct sl__loops loops;     /* of GatherElements: indices, data */
-	int64_t along;              /* how far the data goes on per index */
+	struct sl__iteration_space space; /* of GatherElements: indices, data */
+	int64_t along; /* how far the data goes on per index */
 	int axis;
 	unsigned char **at; /* data, indices, result */
 };
@@ -71,18 +71,18 @@ static void
 elements_part(int rank, int n_ranks, void *ctx)
 {
 	const struct gather *g = ctx;
-	const struct sl__loops *l = &g->loops;
+	const struct sl__iteration_space *l = &g->space;
 	struct sl__position p;
 	int64_t first, end;
 
 	sl__parallel_part(g->n, rank, n_ranks, &first, &end);
-	sl__loops_seek(l, l->rank, first, &p);
+	sl__space_seek(l, l->rank, first, &p);
 	for (int64_t i = first; i < end; i++) {
 		int64_t from = p.offsets[1] + index_at(g, i) * g->along;
 
 		copy_element(g->at[2] + i * g->n_bytes,
 			     g->at[0] + from * g->n_bytes, g->n_bytes);
-		sl__loops_next(l, l->rank, &p);
+		sl__space_next(l, l->rank, &p);
 	}
 }
 
@@ -109,7 +109,7 @@ read_data(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
 	int axis = sl__axis(sl__int(node, "axis", 0), data->rank);
 
-	if (axis < 0 || data->rank >= SL__LOOPS_MOST ||
+	if (axis < 0 || data->rank >= SL__SPACE_RANK_MAX ||
 	    !sl__is_movable(data->dtype) ||
 	    (indices->dtype != SL_DTYPE_I64 &&
 	     indices->dtype != SL_DTYPE_I32) ||
@@ -207,10 +207,10 @@ sl__make_gather_elements(struct sl__planner *pl, const struct sl__node *node)
 	    !is_within(pl, node, g->axis) ||
 	    !sl__strided_layout_of(pl, node->inputs[0], NULL, &data))
 		return 0;
-	sl__loops_start(&g->loops, out->rank, out->dims);
-	g->loops.n = 2;
+	sl__space_start(&g->space, out->rank, out->dims);
+	g->space.n = 2;
 	for (int d = 0; d < out->rank; d++)
-		g->loops.strides[1][d] = d == g->axis ? 0 : data.strides[d];
+		g->space.strides[1][d] = d == g->axis ? 0 : data.strides[d];
 	g->along = data.strides[g->axis];
 	add_step(pl, node, g, elements_part, 4 * g->n * g->n_bytes);
 	return 1;

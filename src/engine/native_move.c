@@ -3,11 +3,11 @@
  * native_move.c - operators that move elements and compute nothing.
  *
  * 'movers' has a row for each: how its inputs and outputs are boxes of
- * elements and where these go (boxes.h).  A box that lies in one piece in a
+ * elements and where these go (data_movement.h).  A box that lies in one piece in a
  * row-major input and makes a whole output is not moved: the output is a view
  * of it.
  */
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 #include "engine/node_steps.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@ struct move {
 	uint32_t n_inputs; /* that are moved, from the first on */
 	const struct sl__layout **layouts; /* of inputs, then outputs */
 	struct sl__strided_layout *strided_layouts;
-	struct sl__box *boxes;
-	uint32_t n_boxes, cap_boxes;
+	struct sl__region *regions;
+	uint32_t n_regions, cap_regions;
 };
 
 static const struct sl__type *
@@ -40,28 +40,29 @@ out_type(const struct move *m, uint32_t k)
 }
 
 /* A box from input i to output k, over these sizes, strides still 0. */
-static struct sl__box *
-new_box(struct move *m, uint32_t i, uint32_t k, int rank, const int64_t *dims)
+static struct sl__region *
+new_region(struct move *m, uint32_t i, uint32_t k, int rank,
+	   const int64_t *dims)
 {
-	struct sl__box *box = &m->boxes[m->n_boxes++];
+	struct sl__region *region = &m->regions[m->n_regions++];
 
-	assert(m->n_boxes <= m->cap_boxes);
-	sl__loops_start(&box->loops, rank, dims);
-	box->loops.n = 2;
-	box->from = i;
-	box->to = m->n_inputs + k;
-	box->to_offset = box->from_offset = 0;
-	return box;
+	assert(m->n_regions <= m->cap_regions);
+	sl__space_start(&region->space, rank, dims);
+	region->space.n = 2;
+	region->from = i;
+	region->to = m->n_inputs + k;
+	region->to_offset = region->from_offset = 0;
+	return region;
 }
 
 /* Strides of a box that is cut into blocks along 'axis': both sides go on by
  * blocks there, and through one in a last loop. */
 static void
-cut_box(struct sl__box *box, int axis, int64_t block)
+cut_region(struct sl__region *region, int axis, int64_t block)
 {
-	struct sl__loops *l = &box->loops;
+	struct sl__iteration_space *l = &region->space;
 
-	sl__loops_cut(l, axis, block);
+	sl__space_cut(l, axis, block);
 	l->strides[0][l->rank - 1] = l->strides[1][l->rank - 1] = 1;
 }
 
@@ -77,19 +78,19 @@ same_order_box(struct move *m, uint32_t i, uint32_t k, int axis, int64_t at)
 		&m->strided_layouts[m->node->n_inputs + k];
 	const struct sl__type *in = in_type(m, i), *out = out_type(m, k);
 	int is_in = in->dims[axis] < out->dims[axis];
-	struct sl__box *box =
-		new_box(m, i, k, in->rank, is_in ? in->dims : out->dims);
+	struct sl__region *region =
+		new_region(m, i, k, in->rank, is_in ? in->dims : out->dims);
 
 	for (int d = 0; d < in->rank; d++) {
-		box->loops.strides[0][d] = to->strides[d];
-		box->loops.strides[1][d] = from->strides[d];
+		region->space.strides[0][d] = to->strides[d];
+		region->space.strides[1][d] = from->strides[d];
 	}
 	if (to->axis == axis && to->axis >= 0)
 		at /= to->block;
-	*(is_in ? &box->to_offset : &box->from_offset) =
+	*(is_in ? &region->to_offset : &region->from_offset) =
 		at * (is_in ? to : from)->strides[axis];
 	if (to->axis >= 0)
-		cut_box(box, to->axis, to->block);
+		cut_region(region, to->axis, to->block);
 	return 1;
 }
 
@@ -201,25 +202,25 @@ slice(struct move *m)
 	const int64_t *starts, *axes, *by;
 	size_t n, n_axes, n_by;
 	unsigned seen = 0; /* one bit each axis */
-	struct sl__box *box;
+	struct sl__region *region;
 
 	if (!sl__plan_integers(m->pl, m->node, 1, "starts", &starts, &n) ||
 	    !sl__plan_integers(m->pl, m->node, 3, "axes", &axes, &n_axes) ||
 	    !sl__plan_integers(m->pl, m->node, 4, "steps", &by, &n_by) ||
 	    !take_order(m, NULL) || (axes && n_axes != n) || (by && n_by != n))
 		return 0;
-	box = new_box(m, 0, 0, out->rank, out->dims);
-	sl__ref_strides(box->loops.strides[0], (size_t)out->rank, out->dims);
-	sl__ref_strides(box->loops.strides[1], (size_t)in->rank, in->dims);
+	region = new_region(m, 0, 0, out->rank, out->dims);
+	sl__ref_strides(region->space.strides[0], (size_t)out->rank, out->dims);
+	sl__ref_strides(region->space.strides[1], (size_t)in->rank, in->dims);
 	for (size_t i = 0; i < n; i++) {
 		int d = sl__axis(axes ? axes[i] : (int64_t)i, in->rank);
 		int64_t step = by ? by[i] : 1;
-		int64_t *stride = d < 0 ? NULL : &box->loops.strides[1][d];
+		int64_t *stride = d < 0 ? NULL : &region->space.strides[1][d];
 
 		if (!stride || step == 0 || seen >> d & 1)
 			return 0;
 		seen |= 1u << d;
-		box->from_offset +=
+		region->from_offset +=
 			slice_start(starts[i], step, in->dims[d]) * *stride;
 		/* A step that is never taken may be of any size. */
 		*stride *= out->dims[d] > 1 ? step : 1;
@@ -235,22 +236,22 @@ transpose_blocks(struct move *m, const int64_t *to)
 	const struct sl__strided_layout *from = &m->strided_layouts[0];
 	const struct sl__type *in = in_type(m, 0);
 	int axis = from->axis;
-	int64_t dims[SL__LOOPS_MOST], n = in->dims[axis] / from->block;
+	int64_t dims[SL__SPACE_RANK_MAX], n = in->dims[axis] / from->block;
 	int64_t rest = in->dims[axis] % from->block;
 
-	if (in->rank + 1 > SL__LOOPS_MOST)
+	if (in->rank + 1 > SL__SPACE_RANK_MAX)
 		return 0;
 	for (int part = 0; part < 2; part++) {
-		struct sl__box *box;
-		struct sl__loops *l;
+		struct sl__region *region;
+		struct sl__iteration_space *l;
 
 		if (part ? !rest : !n)
 			continue;
 		memcpy(dims, in->dims, (size_t)in->rank * sizeof(*dims));
 		dims[axis] = part ? 1 : n;
 		dims[in->rank] = part ? rest : from->block;
-		box = new_box(m, 0, 0, in->rank + 1, dims);
-		l = &box->loops;
+		region = new_region(m, 0, 0, in->rank + 1, dims);
+		l = &region->space;
 		for (int d = 0; d < in->rank; d++) {
 			l->strides[0][d] = to[d];
 			l->strides[1][d] = from->strides[d];
@@ -258,8 +259,8 @@ transpose_blocks(struct move *m, const int64_t *to)
 		l->strides[0][axis] = to[axis] * from->block;
 		l->strides[0][in->rank] = to[axis];
 		l->strides[1][in->rank] = 1;
-		box->from_offset = part ? n * from->strides[axis] : 0;
-		box->to_offset = part ? n * from->block * to[axis] : 0;
+		region->from_offset = part ? n * from->strides[axis] : 0;
+		region->to_offset = part ? n * from->block * to[axis] : 0;
 	}
 	return 1;
 }
@@ -271,7 +272,7 @@ transpose_strides(const struct move *m, int64_t *to)
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	const int64_t *order;
 	size_t n = sl__ints(m->node, "perm", &order);
-	int64_t strides[SL__LOOPS_MOST];
+	int64_t strides[SL__SPACE_RANK_MAX];
 
 	if (in->rank != out->rank || (n && n != (size_t)in->rank))
 		return 0;
@@ -294,8 +295,8 @@ transpose(struct move *m)
 	const struct sl__layout *layout =
 		sl__plan_layout(m->pl, m->node->inputs[0]);
 	const struct sl__type *in = in_type(m, 0);
-	int64_t to[SL__LOOPS_MOST];
-	struct sl__box *box;
+	int64_t to[SL__SPACE_RANK_MAX];
+	struct sl__region *region;
 
 	if (!take_order(m, NULL) || !transpose_strides(m, to))
 		return 0;
@@ -311,10 +312,10 @@ transpose(struct move *m)
 	}
 	if (m->strided_layouts[0].axis >= 0)
 		return transpose_blocks(m, to);
-	box = new_box(m, 0, 0, in->rank, in->dims);
+	region = new_region(m, 0, 0, in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
-		box->loops.strides[0][d] = to[d];
-		box->loops.strides[1][d] = m->strided_layouts[0].strides[d];
+		region->space.strides[0][d] = to[d];
+		region->space.strides[1][d] = m->strided_layouts[0].strides[d];
 	}
 	return 1;
 }
@@ -324,18 +325,18 @@ expand(struct move *m)
 {
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
 	int first = out->rank - in->rank;
-	int64_t strides[SL__LOOPS_MOST];
-	struct sl__box *box;
+	int64_t strides[SL__SPACE_RANK_MAX];
+	struct sl__region *region;
 
 	if (first < 0 || !take_order(m, NULL))
 		return 0;
-	box = new_box(m, 0, 0, out->rank, out->dims);
-	sl__ref_strides(box->loops.strides[0], (size_t)out->rank, out->dims);
+	region = new_region(m, 0, 0, out->rank, out->dims);
+	sl__ref_strides(region->space.strides[0], (size_t)out->rank, out->dims);
 	sl__ref_strides(strides, (size_t)in->rank, in->dims);
 	for (int d = 0; d < in->rank; d++) {
 		if (in->dims[d] != 1 && in->dims[d] != out->dims[first + d])
 			return 0;
-		box->loops.strides[1][first + d] =
+		region->space.strides[1][first + d] =
 			in->dims[d] == 1 ? 0 : strides[d];
 	}
 	return 1;
@@ -347,10 +348,11 @@ static int
 tile(struct move *m)
 {
 	const struct sl__type *in = in_type(m, 0), *out = out_type(m, 0);
-	int64_t dims[SL__LOOPS_MOST], from[SL__LOOPS_MOST], to[SL__LOOPS_MOST];
-	struct sl__box *box;
+	int64_t dims[SL__SPACE_RANK_MAX], from[SL__SPACE_RANK_MAX],
+		to[SL__SPACE_RANK_MAX];
+	struct sl__region *region;
 
-	if (2 * in->rank > SL__LOOPS_MOST || in->rank != out->rank ||
+	if (2 * in->rank > SL__SPACE_RANK_MAX || in->rank != out->rank ||
 	    m->node->version < 6 || !take_order(m, NULL))
 		return 0;
 	for (int d = 0; d < in->rank; d++) {
@@ -359,13 +361,13 @@ tile(struct move *m)
 		dims[2 * d] = out->dims[d] / in->dims[d];
 		dims[2 * d + 1] = in->dims[d];
 	}
-	box = new_box(m, 0, 0, 2 * in->rank, dims);
+	region = new_region(m, 0, 0, 2 * in->rank, dims);
 	sl__ref_strides(from, (size_t)in->rank, in->dims);
 	sl__ref_strides(to, (size_t)out->rank, out->dims);
 	for (int d = 0; d < in->rank; d++) {
-		box->loops.strides[0][2 * d] = to[d] * in->dims[d];
-		box->loops.strides[0][2 * d + 1] = to[d];
-		box->loops.strides[1][2 * d + 1] = from[d];
+		region->space.strides[0][2 * d] = to[d] * in->dims[d];
+		region->space.strides[0][2 * d + 1] = to[d];
+		region->space.strides[1][2 * d + 1] = from[d];
 	}
 	return 1;
 }
@@ -384,7 +386,7 @@ depth(struct move *m, int is_to_space)
 	int is_crd = is_to_space &&
 		     !strcmp(sl__word(m->node, "mode", "DCR"), "CRD");
 	int64_t height, width, channels;
-	struct sl__box *box;
+	struct sl__region *region;
 
 	if (in->rank != 4 || out->rank != 4 || block < 1 ||
 	    !take_order(m, NULL))
@@ -392,17 +394,17 @@ depth(struct move *m, int is_to_space)
 	channels = deep->dims[1] / (block * block);
 	height = deep->dims[2];
 	width = deep->dims[3];
-	box = new_box(m, 0, 0, 6,
-		      (const int64_t[]){deep->dims[0], block, block, channels,
-					height, width});
-	memcpy(box->loops.strides[is_to_space],
+	region = new_region(m, 0, 0, 6,
+			    (const int64_t[]){deep->dims[0], block, block,
+					      channels, height, width});
+	memcpy(region->space.strides[is_to_space],
 	       (const int64_t[]){
 		       deep->dims[1] * height * width,
 		       (is_crd ? block : block * channels) * height * width,
 		       (is_crd ? 1 : channels) * height * width,
 		       (is_crd ? block * block : 1) * height * width, width, 1},
 	       6 * sizeof(int64_t));
-	memcpy(box->loops.strides[!is_to_space],
+	memcpy(region->space.strides[!is_to_space],
 	       (const int64_t[]){deep->dims[1] * height * width, block * width,
 				 1, block * block * height * width,
 				 block * block * width, block},
@@ -446,28 +448,30 @@ open_move(struct move *m)
 	int rank = sl__plan_type(m->pl, node->inputs[0])->rank;
 
 	m->n_inputs = 1;
-	m->cap_boxes = (uint32_t)n + 1;
+	m->cap_regions = (uint32_t)n + 1;
 	m->layouts = sl__plan_state(m->pl, n * sizeof(*m->layouts));
 	m->strided_layouts =
 		sl__plan_state(m->pl, n * sizeof(*m->strided_layouts));
-	m->boxes = sl__plan_state(m->pl, m->cap_boxes * sizeof(*m->boxes));
-	return !m->pl->rc && rank < SL__LOOPS_MOST &&
-	       sl__plan_type(m->pl, node->outputs[0])->rank < SL__LOOPS_MOST &&
+	m->regions =
+		sl__plan_state(m->pl, m->cap_regions * sizeof(*m->regions));
+	return !m->pl->rc && rank < SL__SPACE_RANK_MAX &&
+	       sl__plan_type(m->pl, node->outputs[0])->rank <
+		       SL__SPACE_RANK_MAX &&
 	       sl__is_movable(in_type(m, 0)->dtype) &&
 	       sl__plan_elements(m->pl, node->outputs[0]) > 0;
 }
 
 /* Whether a box makes a whole output out of a stretch of its input. */
 static int
-is_view(const struct move *m, const struct sl__box *box)
+is_view(const struct move *m, const struct sl__region *region)
 {
-	struct sl__loops l = box->loops;
-	uint32_t k = box->to - m->n_inputs;
+	struct sl__iteration_space l = region->space;
+	uint32_t k = region->to - m->n_inputs;
 
-	sl__loops_join(&l);
-	return !m->layouts[m->node->n_inputs + k] && !m->layouts[box->from] &&
-	       box->to_offset == 0 && l.rank == 1 && l.strides[0][0] == 1 &&
-	       l.strides[1][0] == 1 &&
+	sl__space_join(&l);
+	return !m->layouts[m->node->n_inputs + k] &&
+	       !m->layouts[region->from] && region->to_offset == 0 &&
+	       l.rank == 1 && l.strides[0][0] == 1 && l.strides[1][0] == 1 &&
 	       (uint64_t)l.dims[0] ==
 		       sl__plan_elements(m->pl, m->node->outputs[k]);
 }
@@ -483,18 +487,18 @@ place_all(struct move *m, uint32_t *at)
 
 	for (uint32_t i = 0; i < m->n_inputs; i++)
 		at[i] = sl__plan_read(m->pl, node->inputs[i], m->layouts[i]);
-	for (uint32_t b = 0; b < m->n_boxes; b++) {
-		const struct sl__box *box = &m->boxes[b];
+	for (uint32_t b = 0; b < m->n_regions; b++) {
+		const struct sl__region *region = &m->regions[b];
 
-		if (is_view(m, box))
+		if (is_view(m, region))
 			sl__plan_view(m->pl,
-				      node->outputs[box->to - m->n_inputs],
-				      at[box->from],
-				      (uint64_t)box->from_offset * n_bytes);
+				      node->outputs[region->to - m->n_inputs],
+				      at[region->from],
+				      (uint64_t)region->from_offset * n_bytes);
 		else
-			m->boxes[n++] = *box;
+			m->regions[n++] = *region;
 	}
-	m->n_boxes = n;
+	m->n_regions = n;
 }
 
 /* Outputs that are not there yet; returns how many operands there are. */
@@ -509,9 +513,9 @@ write_outputs(struct move *m, uint32_t *at)
 			continue;
 		at[n] = sl__plan_write(m->pl, node->outputs[k],
 				       m->layouts[node->n_inputs + k]);
-		for (uint32_t b = 0; b < m->n_boxes; b++) {
-			if (m->boxes[b].to == m->n_inputs + k)
-				m->boxes[b].to = n;
+		for (uint32_t b = 0; b < m->n_regions; b++) {
+			if (m->regions[b].to == m->n_inputs + k)
+				m->regions[b].to = n;
 		}
 		n++;
 	}
@@ -523,7 +527,7 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 {
 	const struct mover *mover = &movers[node->op - sl__ops];
 	struct move m = {.pl = pl, .node = node};
-	struct sl__moving moving;
+	struct sl__data_movement movement;
 	uint32_t *at, n_at;
 
 	if (!open_move(&m) || !mover->describe(&m))
@@ -534,13 +538,13 @@ sl__make_move(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	place_all(&m, at);
 	n_at = write_outputs(&m, at);
-	moving.boxes = m.boxes;
-	moving.n = m.n_boxes;
-	moving.n_bytes = sl_dtype_bits(m.layouts[0]
-					       ? sl__layout_dtype(m.layouts[0])
-					       : in_type(&m, 0)->dtype) /
-			 8;
-	if (m.n_boxes)
-		sl__moving_step(pl, &moving, at, n_at, mover->kernel);
+	movement.regions = m.regions;
+	movement.n = m.n_regions;
+	movement.n_bytes =
+		sl_dtype_bits(m.layouts[0] ? sl__layout_dtype(m.layouts[0])
+					   : in_type(&m, 0)->dtype) /
+		8;
+	if (m.n_regions)
+		sl__data_movement_step(pl, &movement, at, n_at, mover->kernel);
 	return 1;
 }

@@ -5,16 +5,16 @@
  * Along each dimension the result has up to three stretches: what comes
  * before, the input's own, what comes after.  A stretch follows the input
  * forwards, backwards or stays at one element, so every combination of them
- * is a box (boxes.h).  A constant is a source of one element.
+ * is a box (data_movement.h).  A constant is a source of one element.
  */
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 #include "engine/node_steps.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
-enum { BOXES_MOST = 81 }; /* four dimensions of three stretches */
+enum { REGIONS_MAX = 81 }; /* four dimensions of three stretches */
 
 struct stretch {
 	int64_t to, n;      /* where it starts in the result, how long */
@@ -25,10 +25,10 @@ struct stretch {
 struct pad {
 	int rank;
 	const int64_t *in, *out; /* sizes */
-	struct stretch stretches[SL__LOOPS_MOST][3];
-	int n_stretches[SL__LOOPS_MOST];
-	struct sl__box *boxes;
-	uint32_t n_boxes;
+	struct stretch stretches[SL__SPACE_RANK_MAX][3];
+	int n_stretches[SL__SPACE_RANK_MAX];
+	struct sl__region *regions;
+	uint32_t n_regions;
 };
 
 enum mode { CONSTANT, REFLECT, EDGE, WRAP, OTHER };
@@ -109,9 +109,10 @@ find_stretches(struct pad *p, int d, int64_t before, int64_t after,
 
 /* The box of one combination; operands are input, result, constant. */
 static void
-fill_box(struct pad *p, const int *chosen, struct sl__box *box)
+fill_region(struct pad *p, const int *chosen, struct sl__region *region)
 {
-	int64_t dims[SL__LOOPS_MOST], to[SL__LOOPS_MOST], from[SL__LOOPS_MOST];
+	int64_t dims[SL__SPACE_RANK_MAX], to[SL__SPACE_RANK_MAX],
+		from[SL__SPACE_RANK_MAX];
 	int is_new = 0;
 
 	sl__ref_strides(to, (size_t)p->rank, p->out);
@@ -120,39 +121,39 @@ fill_box(struct pad *p, const int *chosen, struct sl__box *box)
 		dims[d] = p->stretches[d][chosen[d]].n;
 		is_new |= p->stretches[d][chosen[d]].is_new;
 	}
-	sl__loops_start(&box->loops, p->rank, dims);
-	box->loops.n = 2;
-	box->to = 1;
-	box->from = is_new ? 2 : 0;
+	sl__space_start(&region->space, p->rank, dims);
+	region->space.n = 2;
+	region->to = 1;
+	region->from = is_new ? 2 : 0;
 	for (int d = 0; d < p->rank; d++) {
 		const struct stretch *s = &p->stretches[d][chosen[d]];
 
-		box->loops.strides[0][d] = to[d];
-		box->to_offset += s->to * to[d];
+		region->space.strides[0][d] = to[d];
+		region->to_offset += s->to * to[d];
 		if (is_new)
 			continue;
-		box->loops.strides[1][d] = s->step * from[d];
-		box->from_offset += s->from * from[d];
+		region->space.strides[1][d] = s->step * from[d];
+		region->from_offset += s->from * from[d];
 	}
 }
 
 /* All combinations of stretches, the last dimension's fastest. */
 static int
-make_boxes(struct sl__planner *pl, struct pad *p)
+make_regions(struct sl__planner *pl, struct pad *p)
 {
-	int chosen[SL__LOOPS_MOST] = {0};
+	int chosen[SL__SPACE_RANK_MAX] = {0};
 	uint32_t n = 1;
 	int d;
 
-	for (d = 0; d < p->rank && n <= BOXES_MOST; d++)
+	for (d = 0; d < p->rank && n <= REGIONS_MAX; d++)
 		n *= (uint32_t)p->n_stretches[d];
-	if (n > BOXES_MOST)
+	if (n > REGIONS_MAX)
 		return 0;
-	p->boxes = sl__plan_state(pl, n * sizeof(*p->boxes));
-	if (!p->boxes)
+	p->regions = sl__plan_state(pl, n * sizeof(*p->regions));
+	if (!p->regions)
 		return 0;
-	while (p->n_boxes < n) {
-		fill_box(p, chosen, &p->boxes[p->n_boxes++]);
+	while (p->n_regions < n) {
+		fill_region(p, chosen, &p->regions[p->n_regions++]);
 		for (d = p->rank - 1; d >= 0; d--) {
 			if (++chosen[d] < p->n_stretches[d])
 				break;
@@ -167,14 +168,14 @@ read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 {
 	const struct sl__type *in = sl__plan_in_type(pl, node, 0);
 	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
-	int64_t before[SL__LOOPS_MOST], after[SL__LOOPS_MOST];
+	int64_t before[SL__SPACE_RANK_MAX], after[SL__SPACE_RANK_MAX];
 	uint32_t value = sl__plan_in(node, 2);
 	enum mode mode = mode_of(node);
 
 	p->rank = in->rank;
 	p->in = in->dims;
 	p->out = out->dims;
-	if (mode == OTHER || in->rank >= SL__LOOPS_MOST ||
+	if (mode == OTHER || in->rank >= SL__SPACE_RANK_MAX ||
 	    in->rank != out->rank || !sl__is_movable(in->dtype) ||
 	    (value != SL__NONE &&
 	     sl__plan_type(pl, value)->dtype != in->dtype) ||
@@ -185,7 +186,7 @@ read_pad(struct sl__planner *pl, const struct sl__node *node, struct pad *p)
 		if (!find_stretches(p, d, before[d], after[d], mode))
 			return 0;
 	}
-	return make_boxes(pl, p);
+	return make_regions(pl, p);
 }
 
 /* The element that comes in: an input, or a constant made here. */
@@ -209,7 +210,7 @@ int
 sl__make_pad(struct sl__planner *pl, const struct sl__node *node)
 {
 	struct pad *p = sl__plan_state(pl, sizeof(*p));
-	struct sl__moving moving;
+	struct sl__data_movement movement;
 	uint32_t at[3];
 
 	if (!p || !read_pad(pl, node, p))
@@ -217,10 +218,10 @@ sl__make_pad(struct sl__planner *pl, const struct sl__node *node)
 	at[0] = sl__plan_read(pl, node->inputs[0], NULL);
 	at[2] = read_constant(pl, node);
 	at[1] = sl__plan_write(pl, node->outputs[0], NULL);
-	moving.boxes = p->boxes;
-	moving.n = p->n_boxes;
-	moving.n_bytes =
+	movement.regions = p->regions;
+	movement.n = p->n_regions;
+	movement.n_bytes =
 		sl_dtype_bits(sl__plan_in_type(pl, node, 0)->dtype) / 8;
-	sl__moving_step(pl, &moving, at, 3, "pad");
+	sl__data_movement_step(pl, &movement, at, 3, "pad");
 	return 1;
 }

@@ -8,7 +8,7 @@
  * time.  Sums of many numbers go through double every PIECE of them, so that
  * f32 does not run out of digits.
  */
-#include "engine/loops.h"
+#include "engine/iteration_space.h"
 #include "engine/node_steps.h"
 #include "engine/vector_rows.h"
 
@@ -87,11 +87,11 @@ struct reduce {
 	band_function *band;
 	enum joining joining;
 	enum after after;
-	int64_t n_joined;        /* into each element of the result */
-	struct sl__loops kept;   /* result, input */
-	struct sl__loops inside; /* input, over what is reduced */
-	int64_t inner;           /* innermost loop where that is kept, else 0 */
-	unsigned char **at;      /* x, y */
+	int64_t n_joined;                  /* into each element of the result */
+	struct sl__iteration_space kept;   /* result, input */
+	struct sl__iteration_space inside; /* input, over what is reduced */
+	int64_t inner;      /* innermost loop where that is kept, else 0 */
+	unsigned char **at; /* x, y */
 };
 
 static double
@@ -129,13 +129,13 @@ finish(const struct reduce *r, double x)
 static float
 reduce_rows(const struct reduce *r, const float *x)
 {
-	const struct sl__loops *l = &r->inside;
+	const struct sl__iteration_space *l = &r->inside;
 	int last = l->rank - 1;
-	int64_t n = sl__loops_count(l, last), length = l->dims[last];
+	int64_t n = sl__space_count(l, last), length = l->dims[last];
 	double total = nothing(r->joining);
 	struct sl__position p;
 
-	sl__loops_seek(l, last, 0, &p);
+	sl__space_seek(l, last, 0, &p);
 	for (int64_t i = 0; i < n; i++) {
 		for (int64_t k = 0; k < length; k += PIECE) {
 			float part;
@@ -144,7 +144,7 @@ reduce_rows(const struct reduce *r, const float *x)
 			       length - k < PIECE ? length - k : PIECE, &part);
 			total = join(r->joining, total, (double)part);
 		}
-		sl__loops_next(l, last, &p);
+		sl__space_next(l, last, &p);
 	}
 	return finish(r, total);
 }
@@ -153,15 +153,15 @@ reduce_rows(const struct reduce *r, const float *x)
 static void
 reduce_band(const struct reduce *r, const float *x, int64_t width, float *y)
 {
-	const struct sl__loops *l = &r->inside;
-	int64_t n = sl__loops_count(l, l->rank);
+	const struct sl__iteration_space *l = &r->inside;
+	int64_t n = sl__space_count(l, l->rank);
 	double totals[BAND];
 	float part[BAND];
 	struct sl__position p;
 
 	for (int64_t k = 0; k < width; k++)
 		totals[k] = nothing(r->joining);
-	sl__loops_seek(l, l->rank, 0, &p);
+	sl__space_seek(l, l->rank, 0, &p);
 	for (int64_t i = 0; i < n;) {
 		int64_t end = n - i < ROWS ? n : i + ROWS;
 
@@ -169,7 +169,7 @@ reduce_band(const struct reduce *r, const float *x, int64_t width, float *y)
 			part[k] = (float)nothing(r->joining);
 		for (; i < end; i++) {
 			r->band(x + p.offsets[0], width, part);
-			sl__loops_next(l, l->rank, &p);
+			sl__space_next(l, l->rank, &p);
 		}
 		for (int64_t k = 0; k < width; k++)
 			totals[k] =
@@ -185,17 +185,17 @@ run_part(int rank, int n_ranks, void *ctx)
 	const struct reduce *r = ctx;
 	const float *x = (const float *)(void *)r->at[0];
 	float *y = (float *)(void *)r->at[1];
-	const struct sl__loops *l = &r->kept;
+	const struct sl__iteration_space *l = &r->kept;
 	int64_t bands = r->inner ? (r->inner + BAND - 1) / BAND : 1;
 	int64_t first, end;
 
-	sl__parallel_part(sl__loops_count(l, l->rank) * bands, rank, n_ranks,
+	sl__parallel_part(sl__space_count(l, l->rank) * bands, rank, n_ranks,
 			  &first, &end);
 	for (int64_t i = first; i < end; i++) {
 		int64_t column = i % bands * BAND, width = r->inner - column;
 		struct sl__position p;
 
-		sl__loops_seek(l, l->rank, i / bands, &p);
+		sl__space_seek(l, l->rank, i / bands, &p);
 		if (r->inner)
 			reduce_band(r, x + p.offsets[1] + column,
 				    width < BAND ? width : BAND,
@@ -231,8 +231,8 @@ static void
 sort_axes(const struct sl__type *type, const unsigned char *marks,
 	  struct reduce *r)
 {
-	int64_t in = 1, out = 1, steps[SL__LOOPS_MOST];
-	int64_t outs[SL__LOOPS_MOST];
+	int64_t in = 1, out = 1, steps[SL__SPACE_RANK_MAX];
+	int64_t outs[SL__SPACE_RANK_MAX];
 
 	for (int d = type->rank - 1; d >= 0; d--) {
 		steps[d] = in;
@@ -244,15 +244,16 @@ sort_axes(const struct sl__type *type, const unsigned char *marks,
 	r->inside.n = 1;
 	r->n_joined = 1;
 	for (int d = 0; d < type->rank; d++) {
-		struct sl__loops *l = marks[d] ? &r->inside : &r->kept;
+		struct sl__iteration_space *l = marks[d] ? &r->inside
+							 : &r->kept;
 
 		l->dims[l->rank] = type->dims[d];
 		l->strides[0][l->rank] = marks[d] ? steps[d] : outs[d];
 		l->strides[1][l->rank++] = steps[d];
 		r->n_joined *= marks[d] ? type->dims[d] : 1;
 	}
-	sl__loops_join(&r->kept);
-	sl__loops_join(&r->inside);
+	sl__space_join(&r->kept);
+	sl__space_join(&r->inside);
 }
 
 static int
@@ -261,10 +262,10 @@ read_reduce(struct sl__planner *pl, const struct sl__node *node,
 {
 	const struct reduction *reduction = &reductions[node->op - sl__ops];
 	const struct sl__type *type = sl__plan_in_type(pl, node, 0);
-	unsigned char marks[SL__LOOPS_MOST];
+	unsigned char marks[SL__SPACE_RANK_MAX];
 	int last;
 
-	if (type->dtype != SL_DTYPE_F32 || type->rank >= SL__LOOPS_MOST ||
+	if (type->dtype != SL_DTYPE_F32 || type->rank >= SL__SPACE_RANK_MAX ||
 	    !sl__plan_elements(pl, node->inputs[0]) ||
 	    !mark_axes(pl, node, type->rank, marks))
 		return 0;

@@ -227,7 +227,7 @@ read_axes(struct sl__planner *pl, const struct sl__node *node, struct resize *r)
 	int first = in->rank - 2;
 
 	if (in->rank < 2 || in->rank != out->rank ||
-	    in->rank >= SL__LOOPS_MOST || in->dtype != SL_DTYPE_F32 ||
+	    in->rank >= SL__SPACE_RANK_MAX || in->dtype != SL_DTYPE_F32 ||
 	    !sl__plan_elements(pl, sl__plan_in(node, 0)) ||
 	    !sl__plan_elements(pl, sl__plan_out(node, 0)))
 		return 0;

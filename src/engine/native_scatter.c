@@ -4,7 +4,7 @@
  * without a reduction.  Later updates win, so they are done in order.
  */
 #include "base/status.h"
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 #include "engine/node_steps.h"
 
 #include <string.h>
@@ -14,8 +14,9 @@
 struct scatter {
 	int64_t n, depth; /* tuples of indices, how many in each */
 	int64_t run;      /* bytes of an update */
-	int64_t dims[SL__LOOPS_MOST], strides[SL__LOOPS_MOST]; /* in runs */
-	size_t n_bytes;                                        /* of all */
+	int64_t dims[SL__SPACE_RANK_MAX],
+		strides[SL__SPACE_RANK_MAX]; /* in runs */
+	size_t n_bytes;                      /* of all */
 };
 
 /* Where tuple i goes, in runs; -1: outside. */
@@ -66,7 +67,7 @@ read_scatter(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *indices = sl__plan_in_type(pl, node, 1);
 	int64_t n;
 
-	if (data->rank >= SL__LOOPS_MOST || !sl__is_movable(data->dtype) ||
+	if (data->rank >= SL__SPACE_RANK_MAX || !sl__is_movable(data->dtype) ||
 	    indices->dtype != SL_DTYPE_I64 || indices->rank < 1 ||
 	    indices->dims[indices->rank - 1] > data->rank ||
 	    indices->dims[indices->rank - 1] < 1 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_where.c - elements chosen from two tensors, broadcast together. */
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 #include "engine/node_steps.h"
 #include "engine/vector.h"
 
@@ -49,7 +49,7 @@ CHOOSE(choose_4, uint32_t)
 CHOOSE(choose_8, uint64_t)
 
 struct where {
-	struct sl__loops loops; /* result, condition, x, y */
+	struct sl__iteration_space space; /* result, condition, x, y */
 	int64_t n_bytes;
 	void (*choose)(const struct row *r);
 	unsigned char **at; /* condition, x, y, result */
@@ -58,16 +58,16 @@ struct where {
 static void
 run_row(const struct where *w, const int64_t *offsets, int64_t n)
 {
-	int last = w->loops.rank - 1;
+	int last = w->space.rank - 1;
 	struct row r = {.n = n};
 
 	r.condition = w->at[0] + offsets[1];
 	r.x = w->at[1] + offsets[2] * w->n_bytes;
 	r.y = w->at[2] + offsets[3] * w->n_bytes;
 	r.z = w->at[3] + offsets[0] * w->n_bytes;
-	r.c_step = w->loops.strides[1][last];
-	r.x_step = w->loops.strides[2][last];
-	r.y_step = w->loops.strides[3][last];
+	r.c_step = w->space.strides[1][last];
+	r.x_step = w->space.strides[2][last];
+	r.y_step = w->space.strides[3][last];
 	w->choose(&r);
 }
 
@@ -75,29 +75,29 @@ static void
 run_part(int rank, int n_ranks, void *ctx)
 {
 	const struct where *w = ctx;
-	const struct sl__loops *l = &w->loops;
+	const struct sl__iteration_space *l = &w->space;
 	int last = l->rank - 1;
 	struct sl__position p;
 	int64_t first, end;
 
-	sl__parallel_part(last ? sl__loops_count(l, last) : l->dims[0], rank,
+	sl__parallel_part(last ? sl__space_count(l, last) : l->dims[0], rank,
 			  n_ranks, &first, &end);
 	if (first == end)
 		return;
-	sl__loops_seek(l, last ? last : 1, first, &p);
+	sl__space_seek(l, last ? last : 1, first, &p);
 	if (!last) {
 		run_row(w, p.offsets, end - first);
 		return;
 	}
 	for (; first < end; first++) {
 		run_row(w, p.offsets, l->dims[last]);
-		sl__loops_next(l, last, &p);
+		sl__space_next(l, last, &p);
 	}
 }
 
 static int
 add_operand(const struct sl__planner *pl, uint32_t value,
-	    const struct sl__type *out, struct sl__loops *l)
+	    const struct sl__type *out, struct sl__iteration_space *l)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	struct sl__strided_layout layout;
@@ -112,7 +112,7 @@ add_operand(const struct sl__planner *pl, uint32_t value,
 		    type->dims[d] != out->dims[operand.first + d])
 			return 0;
 	}
-	return sl__loops_add(l, &operand, -1, 1);
+	return sl__space_add(l, &operand, -1, 1);
 }
 
 static int
@@ -122,20 +122,20 @@ read_where(const struct sl__planner *pl, const struct sl__node *node,
 	const struct sl__type *out = sl__plan_out_type(pl, node, 0);
 
 	if (!sl__plan_elements(pl, sl__plan_out(node, 0)) ||
-	    out->rank >= SL__LOOPS_MOST || !sl__is_movable(out->dtype) ||
+	    out->rank >= SL__SPACE_RANK_MAX || !sl__is_movable(out->dtype) ||
 	    sl__plan_in_type(pl, node, 0)->dtype != SL_DTYPE_BOOL ||
 	    sl__plan_in_type(pl, node, 1)->dtype != out->dtype ||
 	    sl__plan_in_type(pl, node, 2)->dtype != out->dtype)
 		return 0;
 	w->n_bytes = sl_dtype_bits(out->dtype) / 8;
-	sl__loops_start(&w->loops, out->rank, out->dims);
-	if (!add_operand(pl, sl__plan_out(node, 0), out, &w->loops))
+	sl__space_start(&w->space, out->rank, out->dims);
+	if (!add_operand(pl, sl__plan_out(node, 0), out, &w->space))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		if (!add_operand(pl, sl__plan_in(node, i), out, &w->loops))
+		if (!add_operand(pl, sl__plan_in(node, i), out, &w->space))
 			return 0;
 	}
-	sl__loops_join(&w->loops);
+	sl__space_join(&w->space);
 	w->choose = w->n_bytes == 1   ? choose_1_for()
 		    : w->n_bytes == 2 ? choose_2_for()
 		    : w->n_bytes == 4 ? choose_4_for()

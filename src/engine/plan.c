@@ -71,7 +71,7 @@ static int
 shape_now(const struct sl_plan *plan, size_t i, struct sl_input_shape *out)
 {
 	uint32_t id = model_of(plan)->inputs[i];
-	const struct sl__datum *d = &plan->given[i].datum;
+	const struct sl__runtime_value *d = &plan->given[i].content;
 	const struct sl__type *t = &plan->current->shapes->types[id];
 
 	out->input = plan->graph->values[id].name;
@@ -250,14 +250,15 @@ rescue_inputs(struct sl_plan *plan, struct sl_error *err)
 		struct sl__given *g = &plan->given[i];
 		const struct sl__type *t = &p->shapes->types[model->inputs[i]];
 
-		if (!g->is_set || g->datum.kind != SL__TYPE_UNKNOWN ||
+		if (!g->is_set || g->content.kind != SL__TYPE_UNKNOWN ||
 		    p->inputs[i] == SL__NONE)
 			continue;
-		rc = sl__datum_tensor(&g->datum, t->dtype, (size_t)t->rank,
-				      t->dims, plan->options.allocator, err);
-		if (!rc && g->datum.tensor.n_bytes)
-			memcpy(g->datum.bytes, p->buffers[p->inputs[i]].data,
-			       (size_t)g->datum.tensor.n_bytes);
+		rc = sl__runtime_value_tensor(&g->content, t->dtype,
+					      (size_t)t->rank, t->dims,
+					      plan->options.allocator, err);
+		if (!rc && g->content.tensor.n_bytes)
+			memcpy(g->content.bytes, p->buffers[p->inputs[i]].data,
+			       (size_t)g->content.tensor.n_bytes);
 	}
 	return rc;
 }
@@ -269,14 +270,14 @@ hand_inputs(struct sl_plan *plan)
 	struct sl__program *p = plan->current;
 
 	for (size_t i = 0; i < model->n_inputs; i++) {
-		struct sl__datum *d = &plan->given[i].datum;
+		struct sl__runtime_value *d = &plan->given[i].content;
 
 		if (d->kind != SL__TYPE_TENSOR || p->inputs[i] == SL__NONE)
 			continue;
 		if (d->tensor.n_bytes)
 			memcpy(p->buffers[p->inputs[i]].data, d->tensor.bytes,
 			       (size_t)d->tensor.n_bytes);
-		sl__datum_clear(d, plan->options.allocator);
+		sl__runtime_value_clear(d, plan->options.allocator);
 	}
 	plan->needs_program = 0;
 }
@@ -394,7 +395,7 @@ sl_plan_free(struct sl_plan *plan)
 	for (size_t i = 0; i < plan->n_programs; i++)
 		sl__program_free(plan->programs[i]);
 	for (size_t i = 0; plan->given && i < model_of(plan)->n_inputs; i++)
-		sl__datum_clear(&plan->given[i].datum, &allocator);
+		sl__runtime_value_clear(&plan->given[i].content, &allocator);
 	sl__arena_release(&plan->arena);
 	sl__release(&allocator, plan);
 }
@@ -439,13 +440,13 @@ lend_inputs(struct sl_plan *plan, struct sl_error *err)
 	sl__evaluator_forget(ev);
 	for (size_t i = 0; !rc && i < model->n_inputs; i++) {
 		uint32_t value = model->inputs[i];
-		const struct sl__datum *given = &plan->given[i].datum;
+		const struct sl__runtime_value *given = &plan->given[i].content;
 
 		if (p->inputs[i] != SL__NONE)
 			continue;
 		if (is_output(model, value))
-			rc = sl__datum_copy(&ev->values[value], given,
-					    &ev->allocator, err);
+			rc = sl__runtime_value_copy(&ev->values[value], given,
+						    &ev->allocator, err);
 		else
 			sl__evaluator_bind(ev, value, given);
 	}

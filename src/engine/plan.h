@@ -9,7 +9,8 @@ enum { SL__PROGRAMS_MOST = 8 }; /* kept, for sizes that come again */
 
 /* An input as it was given last. */
 struct sl__given {
-	struct sl__datum datum; /* empty while it lies in the program */
+	struct sl__runtime_value
+		content; /* empty while it lies in the program */
 	int is_set;
 };
 
@@ -44,9 +45,9 @@ size_t sl__plan_find_output(const struct sl_plan *plan, const char *name,
 int sl__plan_has_sizes(const struct sl__type *type, size_t rank,
 		       const int64_t *dims);
 
-/* The input holds a copy of the datum; any kind. */
+/* The input holds a copy of the value; any kind. */
 enum sl_status sl__plan_give(struct sl_plan *plan, size_t input,
-			     const struct sl__datum *value,
+			     const struct sl__runtime_value *value,
 			     struct sl_error *err) SL_CHECKED;
 
 /* Reads the tensor of a .npy or .pb file; its numbers lie in the mapping,
@@ -67,7 +68,7 @@ int64_t sl__table_rows(const struct sl_graph *graph, uint32_t value);
 /* What output k holds after a run; its storage is the plan's.  SL_E_USAGE
  * where there was none. */
 enum sl_status sl__plan_result(struct sl_plan *plan, size_t k,
-			       struct sl__datum *out,
+			       struct sl__runtime_value *out,
 			       struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -54,7 +54,7 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	struct sl__mapping file = {0};
 	struct sl__arena arena;
 	struct sl__tensor tensor = {0};
-	struct sl__datum datum;
+	struct sl__runtime_value content;
 	enum sl_status rc;
 
 	if (input == SIZE_MAX)
@@ -62,8 +62,8 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	sl__arena_init(&arena, plan->options.allocator);
 	rc = sl__plan_read_file(&tensor, &file, &arena, path, err);
 	if (!rc) {
-		sl__datum_borrow(&datum, &tensor);
-		rc = sl__within(err, sl__plan_give(plan, input, &datum, err),
+		sl__runtime_value_borrow(&content, &tensor);
+		rc = sl__within(err, sl__plan_give(plan, input, &content, err),
 				path);
 	}
 	sl__mapping_close(&file);
@@ -76,7 +76,7 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 		    struct sl_error *err)
 {
 	struct sl__inputs *inputs;
-	struct sl__datum datum;
+	struct sl__runtime_value content;
 	enum sl_status rc;
 
 	rc = sl__inputs_open(&inputs, plan->graph, folder,
@@ -86,8 +86,8 @@ sl_plan_load_inputs(struct sl_plan *plan, const char *folder,
 	for (size_t i = 0; !rc && i < inputs->n; i++) {
 		if (!inputs->contents[i])
 			continue;
-		sl__datum_borrow(&datum, inputs->contents[i]);
-		rc = sl__plan_give(plan, i, &datum, err);
+		sl__runtime_value_borrow(&content, inputs->contents[i]);
+		rc = sl__plan_give(plan, i, &content, err);
 	}
 	sl__inputs_close(inputs);
 	return rc;

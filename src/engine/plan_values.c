@@ -117,8 +117,8 @@ check_numbers(const struct sl_plan *plan, uint32_t value,
 }
 
 enum sl_status
-sl__plan_give(struct sl_plan *plan, size_t input, const struct sl__datum *value,
-	      struct sl_error *err)
+sl__plan_give(struct sl_plan *plan, size_t input,
+	      const struct sl__runtime_value *value, struct sl_error *err)
 {
 	uint32_t id = plan->graph->blocks[0].inputs[input];
 	struct sl__program *p = plan->current;
@@ -138,11 +138,13 @@ sl__plan_give(struct sl_plan *plan, size_t input, const struct sl__datum *value,
 		if (t->n_bytes)
 			memcpy(p->buffers[p->inputs[input]].data, t->bytes,
 			       (size_t)t->n_bytes);
-		sl__datum_clear(&given->datum, plan->options.allocator);
+		sl__runtime_value_clear(&given->content,
+					plan->options.allocator);
 		given->is_set = 1;
 		return SL_OK;
 	}
-	rc = sl__datum_copy(&given->datum, value, plan->options.allocator, err);
+	rc = sl__runtime_value_copy(&given->content, value,
+				    plan->options.allocator, err);
 	if (rc)
 		return rc;
 	given->is_set = 1;
@@ -159,27 +161,27 @@ sl_plan_set_input(struct sl_plan *plan, const char *name,
 		  const struct sl_array *value, struct sl_error *err)
 {
 	size_t input = sl__plan_find_input(plan, name, err);
-	struct sl__datum datum = {.kind = SL__TYPE_TENSOR};
+	struct sl__runtime_value content = {.kind = SL__TYPE_TENSOR};
 
 	if (input == SIZE_MAX)
 		return SL_E_DATA;
-	datum.tensor.dtype = value->dtype;
-	datum.tensor.rank = value->rank;
-	datum.tensor.dims = value->dims;
-	datum.tensor.bytes = value->data;
-	datum.tensor.strings = value->strings;
-	if (value->rank > SL__RANK_MOST || !sl__tensor_measure(&datum.tensor))
+	content.tensor.dtype = value->dtype;
+	content.tensor.rank = value->rank;
+	content.tensor.dims = value->dims;
+	content.tensor.bytes = value->data;
+	content.tensor.strings = value->strings;
+	if (value->rank > SL__RANK_MOST || !sl__tensor_measure(&content.tensor))
 		return sl__fail(err, SL_E_DATA,
 				"input '%.200s': impossible sizes", name);
-	if (datum.tensor.n_elements &&
+	if (content.tensor.n_elements &&
 	    (value->dtype == SL_DTYPE_STRING ? !value->strings : !value->data))
 		return sl__fail(err, SL_E_USAGE, "input '%.200s': no data",
 				name);
-	return sl__plan_give(plan, input, &datum, err);
+	return sl__plan_give(plan, input, &content, err);
 }
 
 static void
-describe(struct sl__datum *out, const struct sl__type *type,
+describe(struct sl__runtime_value *out, const struct sl__type *type,
 	 const unsigned char *bytes)
 {
 	memset(out, 0, sizeof(*out));
@@ -192,13 +194,13 @@ describe(struct sl__datum *out, const struct sl__type *type,
 }
 
 enum sl_status
-sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
+sl__plan_result(struct sl_plan *plan, size_t k, struct sl__runtime_value *out,
 		struct sl_error *err)
 {
 	const struct sl__program *p = plan->current;
 	uint32_t id = plan->graph->blocks[0].outputs[k];
 	const struct sl__type *t = &p->shapes->types[id];
-	const struct sl__datum *held;
+	const struct sl__runtime_value *held;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
@@ -220,13 +222,13 @@ sl__plan_result(struct sl_plan *plan, size_t k, struct sl__datum *out,
 }
 
 static void
-show(const struct sl__datum *datum, struct sl_array *out)
+show(const struct sl__runtime_value *content, struct sl_array *out)
 {
-	const struct sl__tensor *t = &datum->tensor;
+	const struct sl__tensor *t = &content->tensor;
 
 	memset(out, 0, sizeof(*out));
-	if (datum->kind != SL__TYPE_TENSOR) {
-		out->n_elements = datum->n_items;
+	if (content->kind != SL__TYPE_TENSOR) {
+		out->n_elements = content->n_items;
 		return;
 	}
 	out->dtype = t->dtype;
@@ -244,7 +246,7 @@ sl_plan_input(struct sl_plan *plan, const char *name, struct sl_array *out,
 {
 	size_t i = sl__plan_find_input(plan, name, err);
 	const struct sl__program *p;
-	struct sl__datum datum;
+	struct sl__runtime_value content;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
@@ -261,9 +263,9 @@ sl_plan_input(struct sl_plan *plan, const char *name, struct sl_array *out,
 				"input '%.200s' is no tensor of numbers whose "
 				"sizes are known",
 				name);
-	describe(&datum, &p->shapes->types[plan->graph->blocks[0].inputs[i]],
+	describe(&content, &p->shapes->types[plan->graph->blocks[0].inputs[i]],
 		 p->buffers[p->inputs[i]].data);
-	show(&datum, out);
+	show(&content, out);
 	if (data) {
 		*data = p->buffers[p->inputs[i]].data;
 		plan->given[i].is_set = 1;
@@ -276,15 +278,15 @@ sl_plan_output(struct sl_plan *plan, const char *name, struct sl_array *out,
 	       struct sl_error *err)
 {
 	size_t k = sl__plan_find_output(plan, name, err);
-	struct sl__datum datum;
+	struct sl__runtime_value content;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
-	rc = sl__plan_result(plan, k, &datum, err);
+	rc = sl__plan_result(plan, k, &content, err);
 	if (!rc)
-		show(&datum, out);
+		show(&content, out);
 	return rc;
 }
 
@@ -293,19 +295,19 @@ sl_plan_output_item(struct sl_plan *plan, const char *name, size_t item,
 		    struct sl_array *out, struct sl_error *err)
 {
 	size_t k = sl__plan_find_output(plan, name, err);
-	struct sl__datum datum;
+	struct sl__runtime_value content;
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
 	if (k == SIZE_MAX)
 		return SL_E_USAGE;
-	rc = sl__plan_result(plan, k, &datum, err);
+	rc = sl__plan_result(plan, k, &content, err);
 	if (rc)
 		return rc;
-	if (datum.kind == SL__TYPE_TENSOR || item >= datum.n_items)
+	if (content.kind == SL__TYPE_TENSOR || item >= content.n_items)
 		return sl__fail(err, SL_E_USAGE,
 				"output '%.200s' has no item %zu", name, item);
-	show(&datum.items[item], out);
+	show(&content.items[item], out);
 	return SL_OK;
 }
 

@@ -69,7 +69,7 @@ sl__plan_bytes(const struct sl__planner *pl, uint32_t value)
 
 void
 sl__plan_describe(const struct sl__planner *pl, uint32_t value,
-		  struct sl__datum *out)
+		  struct sl__runtime_value *out)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 
@@ -103,12 +103,12 @@ sl__plan_layout(const struct sl__planner *pl, uint32_t value)
 const struct sl__tensor *
 sl__plan_constant(struct sl__planner *pl, uint32_t value)
 {
-	const struct sl__datum *datum;
+	const struct sl__runtime_value *content;
 
 	if (value == SL__NONE || !pl->graph->values[value].tensor ||
-	    sl__evaluator_value(pl->program->evaluator, value, &datum, NULL))
+	    sl__evaluator_value(pl->program->evaluator, value, &content, NULL))
 		return NULL;
-	return &datum->tensor;
+	return &content->tensor;
 }
 
 /* Room for another element of a list of the program's; whether there is. */
@@ -122,7 +122,8 @@ grow(struct sl__planner *pl, void *array, size_t n, size_t *cap, size_t n_bytes)
 }
 
 static uint32_t
-add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes)
+add_buffer(struct sl__planner *pl, enum sl__memory_category category,
+	   uint64_t n_bytes)
 {
 	struct sl__program *p = pl->program;
 	uint32_t id = (uint32_t)p->n_buffers;
@@ -131,7 +132,7 @@ add_buffer(struct sl__planner *pl, enum sl__room room, uint64_t n_bytes)
 	    !grow(pl, &pl->buffer_uses, id, &pl->cap_buffer_uses,
 		  sizeof(*pl->buffer_uses)))
 		return SL__NONE;
-	p->buffers[id].room = room;
+	p->buffers[id].category = category;
 	p->buffers[id].n_bytes = n_bytes;
 	p->buffers[id].base = id;
 	p->n_buffers++;
@@ -198,9 +199,9 @@ add_version(struct sl__planner *pl, uint32_t value,
 	uint32_t base = pl->program->buffers[buffer].base;
 
 	if (sl__plan_is_output(pl, value) && !layout &&
-	    pl->program->buffers[base].room == SL__ROOM_ACTIVATION)
-		pl->program->buffers[base].room = SL__ROOM_OUTPUT;
-	if (pl->program->buffers[base].room != SL__ROOM_CONSTANT)
+	    pl->program->buffers[base].category == SL__ROOM_ACTIVATION)
+		pl->program->buffers[base].category = SL__ROOM_OUTPUT;
+	if (pl->program->buffers[base].category != SL__ROOM_CONSTANT)
 		add_label(pl, value, base);
 	if (held->n_versions == SL__VERSIONS_MOST)
 		return;
@@ -269,7 +270,7 @@ sl__plan_write_over(struct sl__planner *pl, uint32_t value,
 	const struct sl__buffer *b = pl->rc ? NULL
 					    : &pl->program->buffers[over];
 
-	if (!b || b->base != over || b->room != SL__ROOM_ACTIVATION ||
+	if (!b || b->base != over || b->category != SL__ROOM_ACTIVATION ||
 	    b->n_bytes != bytes_in(pl, value, layout) ||
 	    !is_last_reader(pl, over))
 		return sl__plan_write(pl, value, layout);
@@ -290,11 +291,11 @@ add_part(struct sl__planner *pl, uint32_t of, uint64_t offset_bytes,
 	b = &pl->program->buffers[view];
 	whole = &pl->program->buffers[of];
 	b->base = whole->base;
-	b->room = whole->room;
+	b->category = whole->category;
 	b->offset = offset_bytes + (whole->base == of ? 0 : whole->offset);
 	b->is_stored = whole->is_stored;
 	b->data = whole->data;
-	if (b->room == SL__ROOM_CONSTANT && offset_bytes)
+	if (b->category == SL__ROOM_CONSTANT && offset_bytes)
 		b->data += offset_bytes;
 	return view;
 }

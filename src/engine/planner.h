@@ -77,7 +77,7 @@ uint64_t sl__plan_bytes(const struct sl__planner *pl, uint32_t value);
 
 /* A tensor of the value's type and sizes that lies nowhere yet. */
 void sl__plan_describe(const struct sl__planner *pl, uint32_t value,
-		       struct sl__datum *out);
+		       struct sl__runtime_value *out);
 
 /* Input i or output k of a node; SL__NONE where left out. */
 uint32_t sl__plan_in(const struct sl__node *node, size_t i);

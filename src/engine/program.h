@@ -8,7 +8,7 @@
 #include "ops/evaluate.h"
 #include "transform/rewrite.h"
 
-enum sl__room {
+enum sl__memory_category {
 	SL__ROOM_ACTIVATION = 0, /* in the program's block, for some steps */
 	SL__ROOM_WORKSPACE,      /* likewise, of no value */
 	SL__ROOM_INPUT,          /* likewise, always */
@@ -23,7 +23,7 @@ enum sl__room {
  * program is placed.
  */
 struct sl__buffer {
-	enum sl__room room;
+	enum sl__memory_category category;
 	uint64_t n_bytes;
 	uint32_t base;
 	uint64_t offset;

@@ -21,7 +21,7 @@ struct dynamic {
 	uint32_t node;
 	uint32_t n_lent, n_bound;
 	uint32_t *values; /* lent ones, then bound ones; as the operands */
-	struct sl__datum *data;
+	struct sl__runtime_value *data;
 	const unsigned char *is_told; /* by value: it is to be copied */
 	int copies_all;
 };
@@ -36,7 +36,7 @@ static enum sl_status
 take(const struct dynamic *d, uint32_t i, struct sl_error *err)
 {
 	const struct sl__tensor *want = &d->data[i].tensor, *t;
-	const struct sl__datum *made;
+	const struct sl__runtime_value *made;
 	enum sl_status rc =
 		sl__evaluator_value(d->evaluator, d->values[i], &made, err);
 
@@ -204,7 +204,8 @@ sl__plan_dynamic(struct sl__planner *pl, uint32_t node_id)
 	struct dynamic *d = sl__plan_state(pl, sizeof(*d));
 	uint32_t *operands = sl__plan_state(pl, most * sizeof(*operands));
 	uint32_t *values = sl__plan_state(pl, most * sizeof(*values));
-	struct sl__datum *data = sl__plan_state(pl, most * sizeof(*data));
+	struct sl__runtime_value *data =
+		sl__plan_state(pl, most * sizeof(*data));
 	struct sl__step *step;
 
 	if (pl->rc)

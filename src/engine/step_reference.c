@@ -7,10 +7,10 @@
 
 struct reference {
 	struct sl__eval call;
-	struct sl__datum *data; /* of all inputs, then all outputs */
-	const struct sl__datum **inputs;
-	struct sl__datum **outputs;
-	struct sl__datum *places; /* outputs as they are planned */
+	struct sl__runtime_value *data; /* of all inputs, then all outputs */
+	const struct sl__runtime_value **inputs;
+	struct sl__runtime_value **outputs;
+	struct sl__runtime_value *places; /* outputs as they are planned */
 	struct sl__arena scratch;
 };
 
@@ -20,13 +20,13 @@ static enum sl_status
 check_outputs(struct reference *r, struct sl_error *err)
 {
 	const struct sl__node *node = r->call.node;
-	struct sl__datum *outputs = r->data + node->n_inputs;
+	struct sl__runtime_value *outputs = r->data + node->n_inputs;
 	enum sl_status rc = SL_OK;
 
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
 		if (!outputs[k].block)
 			continue;
-		sl__datum_clear(&outputs[k], r->call.allocator);
+		sl__runtime_value_clear(&outputs[k], r->call.allocator);
 		outputs[k] = r->places[k];
 		rc = sl__fail(err, SL_E_DATA,
 			      "output %u has another type or other sizes than "
@@ -69,7 +69,7 @@ bind(struct sl__step *step, struct sl_error *err)
 		r->data[i].tensor.bytes = step->at[at++];
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
-		struct sl__datum *out = &r->data[node->n_inputs + k];
+		struct sl__runtime_value *out = &r->data[node->n_inputs + k];
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
@@ -127,13 +127,14 @@ sl__plan_reference(struct sl__planner *pl, const struct sl__node *node)
 		r->inputs[i] = &r->data[i];
 	}
 	for (uint32_t k = 0; k < node->n_outputs; k++) {
-		struct sl__datum *datum = &r->data[node->n_inputs + k];
+		struct sl__runtime_value *content =
+			&r->data[node->n_inputs + k];
 
 		if (node->outputs[k] == SL__NONE)
 			continue;
 		operands[n++] = sl__plan_write(pl, node->outputs[k], NULL);
-		sl__plan_describe(pl, node->outputs[k], datum);
-		r->outputs[k] = datum;
+		sl__plan_describe(pl, node->outputs[k], content);
+		r->outputs[k] = content;
 	}
 	step = sl__plan_step(pl, operands, n, "reference", run, r);
 	step->path = SL_PATH_REFERENCE;

@@ -5,7 +5,9 @@
 
 #include "engine/planner.h"
 
-enum { SL__LOOPS_MOST = 16 }; /* of what own kernels take, blocks included */
+enum {
+	SL__SPACE_RANK_MAX = 16
+}; /* of what own kernels take, blocks included */
 
 /*
  * Invariants: element p lies at the sum of p[d] * strides[d], in elements,
@@ -14,7 +16,7 @@ enum { SL__LOOPS_MOST = 16 }; /* of what own kernels take, blocks included */
  * block is not full, and what follows in it is zero.
  */
 struct sl__strided_layout {
-	int64_t strides[SL__LOOPS_MOST];
+	int64_t strides[SL__SPACE_RANK_MAX];
 	int axis;
 	int64_t block;
 	int is_padded;

@@ -63,10 +63,11 @@ is_candidate(const struct sl__program *p, size_t i, uint32_t buffer)
 {
 	const struct sl__buffer *base = base_of(p, buffer);
 
-	if (!p->buffers[buffer].n_bytes || base->room == SL__ROOM_CONSTANT ||
-	    base->room == SL__ROOM_INPUT)
+	if (!p->buffers[buffer].n_bytes ||
+	    base->category == SL__ROOM_CONSTANT ||
+	    base->category == SL__ROOM_INPUT)
 		return 0;
-	return base->room != SL__ROOM_WORKSPACE || base->last > i;
+	return base->category != SL__ROOM_WORKSPACE || base->last > i;
 }
 
 static int
@@ -162,8 +163,8 @@ clear_new(struct sl__program *p, size_t i)
 	for (uint32_t k = 0; k < step->n_operands; k++) {
 		const struct sl__buffer *base = base_of(p, step->operands[k]);
 
-		if (base->first == i && base->room != SL__ROOM_CONSTANT &&
-		    base->room != SL__ROOM_INPUT)
+		if (base->first == i && base->category != SL__ROOM_CONSTANT &&
+		    base->category != SL__ROOM_INPUT)
 			memset(base->data, NOTHING, (size_t)base->n_bytes);
 	}
 }

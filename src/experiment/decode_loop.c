@@ -513,7 +513,7 @@ begin_loops(struct measurer *m, struct sl__arena *arena, struct sl_error *err)
 }
 
 enum sl_status
-sl__loops_measure(struct sl__loop *loops, size_t n_loops,
+sl__space_measure(struct sl__loop *loops, size_t n_loops,
 		  const struct sl__loop_options *how, struct sl__arena *arena,
 		  struct sl__loop_outcome *out, struct sl_error *err)
 {

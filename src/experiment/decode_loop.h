@@ -46,7 +46,7 @@ void sl__loop_lay_out(struct sl__loop *loop, int64_t prompt, int64_t n_tokens,
  * decides is what others did, never the time that was measured.  Storage is
  * from 'arena'.
  */
-enum sl_status sl__loops_measure(struct sl__loop *loops, size_t n_loops,
+enum sl_status sl__space_measure(struct sl__loop *loops, size_t n_loops,
 				 const struct sl__loop_options *how,
 				 struct sl__arena *arena,
 				 struct sl__loop_outcome *out,

@@ -243,7 +243,7 @@ void
 sl__decoder_close(struct sl__decoder *d)
 {
 	for (size_t i = 0; i < d->n_inputs; i++)
-		sl__datum_clear(&d->inputs[i].kept, &d->allocator);
+		sl__runtime_value_clear(&d->inputs[i].kept, &d->allocator);
 	d->n_inputs = 0;
 }
 
@@ -412,14 +412,14 @@ sl__decoder_keep(struct sl__decoder *d, struct sl_plan *plan, int64_t context,
 	d->kept_context = 0;
 	for (size_t i = 0; !rc && i < d->n_inputs; i++) {
 		struct sl__decoder_input *in = &d->inputs[i];
-		struct sl__datum now;
+		struct sl__runtime_value now;
 
 		if (in->role != SL__DECODER_STATE)
 			continue;
 		rc = sl__plan_result(plan, in->output, &now, err);
 		if (!rc)
-			rc = sl__datum_copy(&in->kept, &now, &d->allocator,
-					    err);
+			rc = sl__runtime_value_copy(&in->kept, &now,
+						    &d->allocator, err);
 	}
 	d->kept_context = rc ? 0 : context;
 	return rc;

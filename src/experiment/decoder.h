@@ -19,9 +19,9 @@ enum { SL__DECODER_RANK_MOST = 8 };
 struct sl__decoder_input {
 	uint32_t value;
 	enum sl__decoder_role role;
-	int grows;             /* dimension in which a state grows; -1 */
-	size_t output;         /* that renews a state */
-	struct sl__datum kept; /* what it was, in the last pass kept */
+	int grows;     /* dimension in which a state grows; -1 */
+	size_t output; /* that renews a state */
+	struct sl__runtime_value kept; /* what it was, in the last pass kept */
 };
 
 /*

@@ -419,8 +419,9 @@ is_worse(const struct sl_run_output *item, const struct sl_run_output *before)
 
 static enum sl_status
 compare_items(struct sl_run_output *out, const struct sl__output_check *how,
-	      const struct sl__datum *got, const struct sl__datum *want,
-	      struct sl__arena *arena, struct sl_error *err)
+	      const struct sl__runtime_value *got,
+	      const struct sl__runtime_value *want, struct sl__arena *arena,
+	      struct sl_error *err)
 {
 	out->rule = how->rule;
 	out->limit = how->limit;
@@ -448,8 +449,9 @@ compare_items(struct sl_run_output *out, const struct sl__output_check *how,
 
 enum sl_status
 sl__check_output(struct sl_run_output *out, const struct sl__output_check *how,
-		 const struct sl__datum *got, const struct sl__datum *want,
-		 struct sl__arena *arena, struct sl_error *err)
+		 const struct sl__runtime_value *got,
+		 const struct sl__runtime_value *want, struct sl__arena *arena,
+		 struct sl_error *err)
 {
 	const char *why;
 

@@ -44,9 +44,11 @@ sl__output_check_of(const struct sl__checked_model *model, uint32_t output,
  * the reference's: the batch may lie in any dimension, and in several.  'why'
  * lives in the arena.
  */
-enum sl_status
-sl__check_output(struct sl_run_output *out, const struct sl__output_check *how,
-		 const struct sl__datum *got, const struct sl__datum *want,
-		 struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
+enum sl_status sl__check_output(struct sl_run_output *out,
+				const struct sl__output_check *how,
+				const struct sl__runtime_value *got,
+				const struct sl__runtime_value *want,
+				struct sl__arena *arena,
+				struct sl_error *err) SL_CHECKED;
 
 #endif

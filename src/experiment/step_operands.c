@@ -21,7 +21,8 @@ movable_bytes(const struct sl__program *p, const struct sl__step *s, uint32_t k)
 {
 	const struct sl__buffer *b = &p->buffers[s->operands[k]];
 
-	return p->buffers[b->base].room == SL__ROOM_CONSTANT ? 0 : b->n_bytes;
+	return p->buffers[b->base].category == SL__ROOM_CONSTANT ? 0
+								 : b->n_bytes;
 }
 
 uint64_t

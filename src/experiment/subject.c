@@ -221,7 +221,7 @@ find_sizes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 /* The file's numbers repeated to the plan's sizes. */
 static enum sl_status
 repeat(const struct sl__subject *s, const struct sl__tensor *t,
-       const int64_t *dims, struct sl__datum *out, struct sl_error *err)
+       const int64_t *dims, struct sl__runtime_value *out, struct sl_error *err)
 {
 	size_t width = sl_dtype_bits(t->dtype) / 8;
 	int64_t at[SL__RANK_MOST] = {0}, strides[SL__RANK_MOST];
@@ -229,8 +229,8 @@ repeat(const struct sl__subject *s, const struct sl__tensor *t,
 	uint64_t i = 0;
 	int more;
 
-	rc = sl__datum_tensor(out, t->dtype, t->rank, dims, s->how.allocator,
-			      err);
+	rc = sl__runtime_value_tensor(out, t->dtype, t->rank, dims,
+				      s->how.allocator, err);
 	if (rc)
 		return rc;
 	(void)sl__ref_strides(strides, t->rank, t->dims);
@@ -253,19 +253,19 @@ give_from_folder(struct sl__subject *s, size_t i, struct sl_error *err)
 	const struct sl__tensor *t = s->inputs->contents[i];
 	uint32_t id = s->graph->blocks[0].inputs[i];
 	const struct sl__type *type = &s->plan->current->shapes->types[id];
-	struct sl__datum datum = {0};
+	struct sl__runtime_value content = {0};
 	int is_repeated = 0;
 	enum sl_status rc = SL_OK;
 
 	for (size_t k = 0; type->rank == (int)t->rank && k < t->rank; k++)
 		is_repeated |= type->dims[k] != t->dims[k];
 	if (is_repeated && t->bytes && sl_dtype_bits(t->dtype) >= 8)
-		rc = repeat(s, t, type->dims, &datum, err);
+		rc = repeat(s, t, type->dims, &content, err);
 	else
-		sl__datum_borrow(&datum, t);
+		sl__runtime_value_borrow(&content, t);
 	if (!rc)
-		rc = sl__plan_give(s->plan, i, &datum, err);
-	sl__datum_clear(&datum, s->how.allocator);
+		rc = sl__plan_give(s->plan, i, &content, err);
+	sl__runtime_value_clear(&content, s->how.allocator);
 	return rc;
 }
 

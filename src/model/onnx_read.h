@@ -3,7 +3,7 @@
 #ifndef SL_ONNX_READ_H
 #define SL_ONNX_READ_H
 
-#include "ops/datum.h"
+#include "ops/runtime_value.h"
 
 /*
  * Reads the model at 'path' and freezes it.  The file stays mapped for as
@@ -38,13 +38,14 @@ enum sl_status sl__onnx_read_tensor(struct sl__tensor *out,
 
 /*
  * Reads a tensor, a sequence or an optional, whichever 'type' says (NULL: a
- * tensor).  Everything but the numbers lies in the arena; the datum owns
+ * tensor).  Everything but the numbers lies in the arena; the value owns
  * nothing and need not be cleared.  SL_E_ABSENT for maps.
  */
-enum sl_status sl__onnx_read_datum(struct sl__datum *out,
-				   const struct sl__type *type,
-				   struct sl__arena *arena,
-				   const unsigned char *bytes, size_t n_bytes,
-				   struct sl_error *err) SL_CHECKED;
+enum sl_status sl__onnx_read_runtime_value(struct sl__runtime_value *out,
+					   const struct sl__type *type,
+					   struct sl__arena *arena,
+					   const unsigned char *bytes,
+					   size_t n_bytes,
+					   struct sl_error *err) SL_CHECKED;
 
 #endif

@@ -10,7 +10,7 @@
 #include "model/onnx_fields.h"
 #include "model/onnx_read.h"
 #include "model/wire.h"
-#include "ops/datum.h"
+#include "ops/runtime_value.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ struct source {
 	int depth;
 };
 
-static void read_value(struct source *s, struct sl__datum *out,
+static void read_value(struct source *s, struct sl__runtime_value *out,
 		       const struct sl__type *type, const unsigned char *bytes,
 		       size_t n_bytes);
 
@@ -42,7 +42,7 @@ field_of(const struct sl__type *element)
 }
 
 static void
-read_items(struct source *s, struct sl__datum *out,
+read_items(struct source *s, struct sl__runtime_value *out,
 	   const struct sl__type *element, struct sl__wire wire)
 {
 	uint32_t number = field_of(element);
@@ -60,8 +60,9 @@ read_items(struct source *s, struct sl__datum *out,
 }
 
 static void
-read_list(struct source *s, struct sl__datum *out, const struct sl__type *type,
-	  const unsigned char *bytes, size_t n_bytes)
+read_list(struct source *s, struct sl__runtime_value *out,
+	  const struct sl__type *type, const unsigned char *bytes,
+	  size_t n_bytes)
 {
 	struct sl__wire_file file = {.bytes = bytes,
 				     .n_bytes = n_bytes,
@@ -95,8 +96,9 @@ read_list(struct source *s, struct sl__datum *out, const struct sl__type *type,
 }
 
 static void
-read_value(struct source *s, struct sl__datum *out, const struct sl__type *type,
-	   const unsigned char *bytes, size_t n_bytes)
+read_value(struct source *s, struct sl__runtime_value *out,
+	   const struct sl__type *type, const unsigned char *bytes,
+	   size_t n_bytes)
 {
 	enum sl__type_kind kind = type ? type->kind : SL__TYPE_UNKNOWN;
 	struct sl__tensor tensor;
@@ -111,13 +113,14 @@ read_value(struct source *s, struct sl__datum *out, const struct sl__type *type,
 		s->status = sl__onnx_read_tensor(&tensor, s->arena, bytes,
 						 n_bytes, s->err);
 	if (!s->status && (kind == SL__TYPE_TENSOR || kind == SL__TYPE_UNKNOWN))
-		sl__datum_borrow(out, &tensor);
+		sl__runtime_value_borrow(out, &tensor);
 }
 
 enum sl_status
-sl__onnx_read_datum(struct sl__datum *out, const struct sl__type *type,
-		    struct sl__arena *arena, const unsigned char *bytes,
-		    size_t n_bytes, struct sl_error *err)
+sl__onnx_read_runtime_value(struct sl__runtime_value *out,
+			    const struct sl__type *type,
+			    struct sl__arena *arena, const unsigned char *bytes,
+			    size_t n_bytes, struct sl_error *err)
 {
 	struct source s = {arena, err, SL_OK, 0};
 

@@ -9,7 +9,7 @@
 #include "ops/cost.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 
 #include <stdio.h>
 #include <string.h>

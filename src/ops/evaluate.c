@@ -129,7 +129,7 @@ empty_value(struct sl__evaluator *ev, uint32_t value)
 	if (is_callers(ev, value))
 		memset(&ev->values[value], 0, sizeof(*ev->values));
 	else
-		sl__datum_clear(&ev->values[value], &ev->allocator);
+		sl__runtime_value_clear(&ev->values[value], &ev->allocator);
 	ev->is_bound[value] = 0;
 }
 
@@ -137,7 +137,7 @@ static void
 forget_value(struct sl__evaluator *ev, uint32_t value)
 {
 	if (!ev->is_bound[value])
-		sl__datum_clear(&ev->values[value], &ev->allocator);
+		sl__runtime_value_clear(&ev->values[value], &ev->allocator);
 }
 
 void
@@ -169,12 +169,12 @@ sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
 		   const struct sl__tensor *tensor)
 {
 	empty_value(ev, value);
-	sl__datum_borrow(&ev->values[value], tensor);
+	sl__runtime_value_borrow(&ev->values[value], tensor);
 }
 
 void
 sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
-		   const struct sl__datum *storage)
+		   const struct sl__runtime_value *storage)
 {
 	empty_value(ev, value);
 	ev->values[value] = *storage;
@@ -184,48 +184,48 @@ sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
 
 enum sl_status
 sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
-		    const struct sl__datum **out, struct sl_error *err)
+		    const struct sl__runtime_value **out, struct sl_error *err)
 {
 	const struct sl__value *v = &ev->graph->values[value];
-	struct sl__datum *datum = &ev->values[value];
+	struct sl__runtime_value *content = &ev->values[value];
 	char where[320];
 	enum sl_status rc;
 
-	*out = datum;
-	if (datum->kind != SL__TYPE_UNKNOWN)
+	*out = content;
+	if (content->kind != SL__TYPE_UNKNOWN)
 		return SL_OK;
 	snprintf(where, sizeof(where), "value '%.250s'", v->name);
 	if (!v->tensor)
 		return sl__fail(err, SL_E_DATA, "%s holds nothing", where);
-	rc = sl__datum_load(datum, v->tensor, &ev->allocator, err);
+	rc = sl__runtime_value_load(content, v->tensor, &ev->allocator, err);
 	return sl__within(err, rc, where);
 }
 
 /* The type of what a value holds; its sizes stay where they are. */
 static enum sl_status
 type_of(struct sl__shapes *s, struct sl__type *out,
-	const struct sl__datum *datum, struct sl_error *err)
+	const struct sl__runtime_value *content, struct sl_error *err)
 {
 	struct sl__type *element;
 	enum sl_status rc = SL_OK;
 
 	memset(out, 0, sizeof(*out));
-	out->kind = datum->kind;
-	out->dtype = datum->dtype;
-	if (datum->kind == SL__TYPE_TENSOR) {
-		out->dtype = datum->tensor.dtype;
-		out->rank = (int)datum->tensor.rank;
-		out->dims = datum->tensor.dims;
+	out->kind = content->kind;
+	out->dtype = content->dtype;
+	if (content->kind == SL__TYPE_TENSOR) {
+		out->dtype = content->tensor.dtype;
+		out->rank = (int)content->tensor.rank;
+		out->dims = content->tensor.dims;
 		return SL_OK;
 	}
 	element = sl__arena_alloc(&s->arena, sizeof(*element));
 	if (!element)
 		return sl__fail_nomem(err);
 	element->kind = SL__TYPE_TENSOR;
-	element->dtype = datum->dtype;
+	element->dtype = content->dtype;
 	element->rank = -1;
-	if (datum->n_items == 1)
-		rc = type_of(s, element, &datum->items[0], err);
+	if (content->n_items == 1)
+		rc = type_of(s, element, &content->items[0], err);
 	out->element = element;
 	return rc;
 }
@@ -234,15 +234,15 @@ static enum sl_status
 tell_input(struct sl__evaluator *ev, uint32_t value, struct sl_error *err)
 {
 	struct sl__shapes *s = ev->shapes;
-	const struct sl__datum *datum = &ev->values[value];
-	const struct sl__tensor *t = &datum->tensor;
+	const struct sl__runtime_value *content = &ev->values[value];
+	const struct sl__tensor *t = &content->tensor;
 	enum sl_status rc;
 
-	rc = type_of(s, &s->types[value], datum, err);
+	rc = type_of(s, &s->types[value], content, err);
 	if (rc)
 		return rc;
 	s->known[value] = NULL;
-	if (datum->kind == SL__TYPE_TENSOR && t->bytes &&
+	if (content->kind == SL__TYPE_TENSOR && t->bytes &&
 	    t->n_elements <= SL__KNOWN_MOST &&
 	    sl__dtype_family(t->dtype) != SL__DTYPE_OTHER)
 		s->known[value] = sl__shapes_read(s, t);
@@ -283,18 +283,19 @@ make_room(struct sl__evaluator *ev, uint32_t value, int is_control,
 	  struct sl_error *err)
 {
 	const struct sl__type *type = &ev->shapes->types[value];
-	struct sl__datum *datum = &ev->values[value];
+	struct sl__runtime_value *content = &ev->values[value];
 
 	if (ev->is_bound[value])
 		return is_control || (is_settled(type) &&
-				      fits(type, &datum->tensor))
+				      fits(type, &content->tensor))
 			       ? SL_OK
 			       : does_not_fit(ev, value, err);
-	sl__datum_clear(datum, &ev->allocator);
+	sl__runtime_value_clear(content, &ev->allocator);
 	if (!is_settled(type))
 		return SL_OK;
-	return sl__datum_tensor(datum, type->dtype, (size_t)type->rank,
-				type->dims, &ev->allocator, err);
+	return sl__runtime_value_tensor(content, type->dtype,
+					(size_t)type->rank, type->dims,
+					&ev->allocator, err);
 }
 
 /* What the node's rule says of its outputs, as storage. */
@@ -355,8 +356,8 @@ static enum sl_status
 call_kernel(struct sl__evaluator *ev, const struct sl__node *node,
 	    struct sl_error *err)
 {
-	const struct sl__datum *inputs[ARITY_MOST];
-	struct sl__datum *outputs[ARITY_MOST];
+	const struct sl__runtime_value *inputs[ARITY_MOST];
+	struct sl__runtime_value *outputs[ARITY_MOST];
 	struct sl__arena_mark mark = sl__arena_mark(&ev->scratch);
 	struct sl__eval call = {
 		.node = node,
@@ -404,10 +405,10 @@ run_node(struct sl__evaluator *ev, const struct sl__node *node,
 		return sl__fail(err, SL_E_DATA,
 				"more than %d inputs or outputs", ARITY_MOST);
 	for (uint32_t i = 0; !rc && i < node->n_inputs; i++) {
-		const struct sl__datum *datum;
+		const struct sl__runtime_value *content;
 
 		if (node->inputs[i] != SL__NONE)
-			rc = sl__evaluator_value(ev, node->inputs[i], &datum,
+			rc = sl__evaluator_value(ev, node->inputs[i], &content,
 						 err);
 	}
 	if (!rc)

@@ -16,7 +16,7 @@
  */
 struct sl__evaluator {
 	const struct sl_graph *graph;
-	struct sl__datum *values;
+	struct sl__runtime_value *values;
 	uint32_t *last_user;       /* node of the value's own block after which
 				       it goes; SL__NONE: nobody uses it, or a
 				       block gives it: it stays */
@@ -47,12 +47,12 @@ void sl__evaluator_lend(struct sl__evaluator *ev, uint32_t value,
  * caller's.
  */
 void sl__evaluator_bind(struct sl__evaluator *ev, uint32_t value,
-			const struct sl__datum *storage);
+			const struct sl__runtime_value *storage);
 
 /* What a value holds; parameters are loaded.  SL_E_DATA where it holds
  * nothing. */
 enum sl_status sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
-				   const struct sl__datum **out,
+				   const struct sl__runtime_value **out,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Empties all values but parameters and bound ones. */

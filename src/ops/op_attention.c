@@ -12,7 +12,7 @@
  * present, and ref_heads.c does the rest.
  */
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref_heads.h"
 #include "ops/ref_view.h"

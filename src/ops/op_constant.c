@@ -70,16 +70,16 @@ enum sl_status
 sl__ref_constant(struct sl__eval *ev)
 {
 	const struct sl__tensor *tensor;
-	struct sl__datum held = {0};
+	struct sl__runtime_value held = {0};
 
 	if (sl__ref_keep(ev, sl__constant_tensor(&tensor, ev->node, ev->scratch,
 						 ev->err)))
 		return ev->failure;
 	if (!tensor)
 		return sl__ref_refuse(ev, "it holds no number");
-	if (!sl__ref_keep(
-		    ev, sl__datum_load(&held, tensor, ev->allocator, ev->err)))
+	if (!sl__ref_keep(ev, sl__runtime_value_load(&held, tensor,
+						     ev->allocator, ev->err)))
 		sl__ref_out_copy(ev, 0, &held);
-	sl__datum_clear(&held, ev->allocator);
+	sl__runtime_value_clear(&held, ev->allocator);
 	return ev->failure;
 }

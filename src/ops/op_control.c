@@ -9,7 +9,7 @@
 #include "graph/body.h"
 #include "graph/op_rules.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -85,7 +85,7 @@ determinant(double *a, size_t n)
 enum sl_status
 sl__ref_det(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	int64_t n = sl__ref_dim(ev, 0, -1);
 	const double *x = sl__ref_doubles(ev, 0);
 	double *a = sl__ref_new_doubles(ev, n * n);

@@ -6,7 +6,7 @@
  * as the words of 8 bytes that they are.  What says where elements go must
  * hold none.
  */
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref.h"
 
@@ -86,41 +86,41 @@ seen(struct sl__call *call, const struct row *row, size_t i)
 	return known;
 }
 
-/* 'datum' holds n words of 8 bytes. */
+/* 'content' holds n words of 8 bytes. */
 static void
-set_words(struct sl__datum *datum, const struct sl__type *type,
+set_words(struct sl__runtime_value *content, const struct sl__type *type,
 	  enum sl_dtype dtype, const void *words, size_t n)
 {
-	datum->kind = SL__TYPE_TENSOR;
-	datum->tensor = (struct sl__tensor){.dtype = dtype,
-					    .rank = (size_t)type->rank,
-					    .dims = type->dims,
-					    .n_elements = n,
-					    .n_bytes = 8 * n,
-					    .bytes = words};
+	content->kind = SL__TYPE_TENSOR;
+	content->tensor = (struct sl__tensor){.dtype = dtype,
+					      .rank = (size_t)type->rank,
+					      .dims = type->dims,
+					      .n_elements = n,
+					      .n_bytes = 8 * n,
+					      .bytes = words};
 }
 
 static int
 set_inputs(struct sl__call *call, const struct row *row, struct sl__eval *ev,
-	   const struct sl__datum **inputs)
+	   const struct sl__runtime_value **inputs)
 {
 	for (uint32_t i = 0; i < call->node->n_inputs; i++) {
 		const struct sl__known *known;
-		struct sl__datum *datum;
+		struct sl__runtime_value *content;
 
 		if (!sl__has_in(call, i) ||
 		    !(i >= 32 || (row->moved | row->places) >> i & 1))
 			continue;
 		known = seen(call, row, i);
-		datum = known ? sl__ref_new(ev, 1, sizeof(*datum)) : NULL;
-		if (!datum)
+		content = known ? sl__ref_new(ev, 1, sizeof(*content)) : NULL;
+		if (!content)
 			return 0;
-		set_words(datum, sl__in(call, i),
+		set_words(content, sl__in(call, i),
 			  known->ints ? SL_DTYPE_I64 : SL_DTYPE_F64,
 			  known->ints ? (const void *)known->ints
 				      : known->floats,
 			  known->n);
-		inputs[i] = datum;
+		inputs[i] = content;
 	}
 	return 1;
 }
@@ -168,7 +168,7 @@ free_scratch(void *block, void *scratch)
 	(void)block;
 }
 
-struct sl__datum **
+struct sl__runtime_value **
 sl__follow(struct sl__call *call, struct sl__arena *scratch, int is_sized)
 {
 	const struct row *row = SL__ROW_OF(call->node, rows);
@@ -177,9 +177,9 @@ sl__follow(struct sl__call *call, struct sl__arena *scratch, int is_sized)
 	struct sl__eval ev = {.node = call->node,
 			      .scratch = scratch,
 			      .allocator = &allocator};
-	const struct sl__datum **inputs =
+	const struct sl__runtime_value **inputs =
 		sl__ref_new(&ev, call->node->n_inputs, sizeof(*inputs));
-	struct sl__datum **outputs =
+	struct sl__runtime_value **outputs =
 		sl__ref_new(&ev, call->node->n_outputs, sizeof(*outputs));
 	int follows = !ev.failure && set_inputs(call, row, &ev, inputs);
 
@@ -202,14 +202,14 @@ enum sl_status
 sl__fold_moved(struct sl__call *call)
 {
 	struct sl__arena scratch;
-	struct sl__datum **outputs;
+	struct sl__runtime_value **outputs;
 
 	if (!is_any_known(call))
 		return SL_OK;
 	sl__arena_init(&scratch, &call->shapes->arena.allocator);
 	outputs = sl__follow(call, &scratch, 1);
 	for (uint32_t k = 0; outputs && k < call->node->n_outputs; k++) {
-		const struct sl__datum *out = outputs[k];
+		const struct sl__runtime_value *out = outputs[k];
 		int is_whole = out && out->tensor.dtype == SL_DTYPE_I64;
 
 		/* A kernel that finds other sizes makes its own storage. */

@@ -12,7 +12,7 @@
 #include "base/dtype.h"
 #include "base/rng.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 
 #include <math.h>
@@ -185,7 +185,7 @@ range_of_integers(struct sl__eval *ev, int64_t n)
 enum sl_status
 sl__ref_range(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	double start = sl__ref_number(ev, 0, 0);
 	double delta = sl__ref_number(ev, 2, 1);
 	double *made;
@@ -214,7 +214,7 @@ enum sl_status
 sl__ref_eye_like(struct sl__eval *ev)
 {
 	int64_t shift = sl__int(ev->node, "k", 0), column;
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	double *made;
 
 	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank != 2)
@@ -317,7 +317,7 @@ start(struct sl__rng *rng, const struct sl__node *node)
 static int64_t
 n_results(const struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	return out && out->kind == SL__TYPE_TENSOR
 		       ? (int64_t)out->tensor.n_elements
@@ -446,7 +446,7 @@ drop(struct sl__eval *ev, double ratio)
 static enum sl_status
 keep(struct sl__eval *ev)
 {
-	struct sl__datum *mask = sl__ref_result(ev, 1);
+	struct sl__runtime_value *mask = sl__ref_result(ev, 1);
 	int64_t one = 1;
 
 	for (uint64_t i = 0; mask && i < mask->tensor.n_elements; i++)

@@ -7,7 +7,7 @@
  */
 #include "base/dtype.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
@@ -574,7 +574,7 @@ struct scatter {
 	struct sl__mover m;
 	enum reduction how;
 	const struct sl__tensor *updates;
-	struct sl__datum *out;
+	struct sl__runtime_value *out;
 };
 
 /* Element 'from' of the updates goes to place 'to', or joins what is there. */
@@ -759,7 +759,7 @@ enum sl_status
 sl__ref_one_hot(struct sl__eval *ev)
 {
 	const struct sl__tensor *values = sl__ref_tensor(ev, 2);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const int64_t *indices = sl__ref_integers(ev, 0);
 	int64_t axis = sl__int(ev->node, "axis", -1);
 	struct sl__around a;

@@ -686,7 +686,7 @@ unpack(const struct packed *q, struct sl__eval *ev)
 enum sl_status
 sl__ref_matmul_nbits(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const double *a = sl__ref_doubles(ev, 0), *b;
 	const double *bias = sl__ref_given_doubles(ev, 5);
 	double *y = sl__ref_new_output(ev, 0);

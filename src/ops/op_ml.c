@@ -8,7 +8,7 @@
  */
 #include "graph/op_rules.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  * equals the earlier stays first.
  */
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ sl__infer_unique(struct sl__call *call)
 	int rank = sl__in_rank(call, 0), axis = 0;
 	int has_axis = sl__attribute(call->node, "axis") != NULL;
 	const struct sl__known *known = sl__in_known(call, 0);
-	struct sl__datum **outputs;
+	struct sl__runtime_value **outputs;
 	struct sl__arena scratch;
 	int64_t *dims, n, n_all;
 

@@ -676,7 +676,7 @@ sl__ref_max_unpool(struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *which = sl__ref_tensor(ev, 1);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	int64_t dims[MOST + 2];
 	const int64_t *indices = sl__ref_integers(ev, 1);
 	const double *from = sl__ref_doubles(ev, 0);
@@ -779,7 +779,7 @@ sl__ref_max_roi_pool(struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
 	const struct sl__tensor *rois = sl__ref_tensor(ev, 1);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	double scale = sl__float(ev->node, "spatial_scale", 1);
 	const double *images = sl__ref_doubles(ev, 0);
 	const double *regions = sl__ref_doubles(ev, 1);

@@ -300,7 +300,7 @@ precision_of(const struct sl__eval *ev)
 enum sl_status
 sl__ref_quantize(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	enum sl_dtype precision = precision_of(ev), dtype = out->tensor.dtype;
 	int64_t n = (int64_t)out->tensor.n_elements, *whole;
 	double *y;
@@ -329,7 +329,7 @@ sl__ref_quantize(struct sl__eval *ev)
 enum sl_status
 sl__ref_dequantize(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const double *x = sl__ref_doubles(ev, 0);
 	double *y;
 	struct grid g;
@@ -406,7 +406,7 @@ read_reals(struct sl__eval *ev, size_t i)
 static enum sl_status
 write_reals(struct sl__eval *ev, const double *y, size_t i)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__ref_scale s = sl__ref_scale(ev, i);
 
 	for (size_t k = 0; !ev->failure && k < out->tensor.n_elements; k++) {

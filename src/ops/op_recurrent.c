@@ -15,7 +15,7 @@
  */
 #include "ops/activation.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref_view.h"
 

@@ -14,7 +14,7 @@
 #include "base/dtype.h"
 #include "ops/cost.h"
 #include "ops/element.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/op_row.h"
 #include "ops/ref_move.h"
 #include "ops/ref_view.h"

@@ -635,7 +635,7 @@ static enum sl_status
 run_nearest(const struct resize *r, struct sl__eval *ev)
 {
 	const struct sl__tensor *x = sl__ref_tensor(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	int is_text = x->dtype == SL_DTYPE_STRING;
 	const void *data = is_text ? (const void *)x->strings : x->bytes;
 	struct cell cell;

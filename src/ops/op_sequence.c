@@ -11,7 +11,7 @@
  */
 #include "graph/body.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 
 #include <string.h>
@@ -378,10 +378,10 @@ sl__fold_optional_has(struct sl__call *call)
 }
 
 /* Input 0, of which at least so many items are needed. */
-static const struct sl__datum *
+static const struct sl__runtime_value *
 need_sequence(struct sl__eval *ev, size_t n_least)
 {
-	const struct sl__datum *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 
 	if (!in || in->kind != SL__TYPE_SEQUENCE)
 		sl__ref_refuse(ev, "input 0 is no sequence");
@@ -390,12 +390,12 @@ need_sequence(struct sl__eval *ev, size_t n_least)
 	return ev->failure ? NULL : in;
 }
 
-/* The type of number of a sequence into which the datum goes. */
+/* The type of number of a sequence into which the value goes. */
 static enum sl_dtype
-dtype_of(const struct sl__datum *datum)
+dtype_of(const struct sl__runtime_value *content)
 {
-	return datum->kind == SL__TYPE_TENSOR ? datum->tensor.dtype
-					      : datum->dtype;
+	return content->kind == SL__TYPE_TENSOR ? content->tensor.dtype
+						: content->dtype;
 }
 
 enum sl_status
@@ -413,7 +413,7 @@ sl__ref_sequence_empty(struct sl__eval *ev)
 enum sl_status
 sl__ref_sequence_construct(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	size_t n = ev->node->n_inputs;
 
 	for (size_t i = 0; i < n; i++) {
@@ -446,9 +446,9 @@ place_of(struct sl__eval *ev, size_t i, int64_t n, int end, int64_t otherwise)
 enum sl_status
 sl__ref_sequence_insert(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	const struct sl__datum *in = need_sequence(ev, 0);
-	const struct sl__datum *new = sl__ref_in(ev, 1);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *in = need_sequence(ev, 0);
+	const struct sl__runtime_value *new = sl__ref_in(ev, 1);
 	int64_t n = in ? (int64_t)in->n_items : 0;
 	size_t at = (size_t)place_of(ev, 2, n, 1, n);
 
@@ -470,8 +470,8 @@ sl__ref_sequence_insert(struct sl__eval *ev)
 enum sl_status
 sl__ref_sequence_erase(struct sl__eval *ev)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	const struct sl__datum *in = need_sequence(ev, 1);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	int64_t n = in ? (int64_t)in->n_items : 0;
 	size_t at = (size_t)place_of(ev, 1, n, 0, n - 1);
 
@@ -486,7 +486,7 @@ sl__ref_sequence_erase(struct sl__eval *ev)
 enum sl_status
 sl__ref_sequence_at(struct sl__eval *ev)
 {
-	const struct sl__datum *in = need_sequence(ev, 1);
+	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	int64_t place = place_of(ev, 1, in ? (int64_t)in->n_items : 0, 0, 0);
 
 	return ev->failure ? ev->failure
@@ -505,7 +505,7 @@ give_one(struct sl__eval *ev, enum sl_dtype dtype, int64_t number)
 enum sl_status
 sl__ref_sequence_length(struct sl__eval *ev)
 {
-	const struct sl__datum *in = need_sequence(ev, 0);
+	const struct sl__runtime_value *in = need_sequence(ev, 0);
 
 	return in ? give_one(ev, SL_DTYPE_I64, (int64_t)in->n_items)
 		  : ev->failure;
@@ -514,8 +514,8 @@ sl__ref_sequence_length(struct sl__eval *ev)
 /* The sizes of all items side by side along the axis, or one behind the other
  * in a new one. */
 static enum sl_status
-joined_dims(struct sl__eval *ev, const struct sl__datum *in, int64_t axis,
-	    int is_new, int64_t *dims)
+joined_dims(struct sl__eval *ev, const struct sl__runtime_value *in,
+	    int64_t axis, int is_new, int64_t *dims)
 {
 	const struct sl__tensor *first = &in->items[0].tensor;
 	int64_t sum = 0;
@@ -541,10 +541,10 @@ joined_dims(struct sl__eval *ev, const struct sl__datum *in, int64_t axis,
 }
 
 static enum sl_status
-join_items(struct sl__eval *ev, const struct sl__datum *in, int64_t axis,
-	   int is_new)
+join_items(struct sl__eval *ev, const struct sl__runtime_value *in,
+	   int64_t axis, int is_new)
 {
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__around whole;
 	struct sl__mover m;
 	int64_t at = 0;
@@ -568,7 +568,7 @@ enum sl_status
 sl__ref_concat_from_sequence(struct sl__eval *ev)
 {
 	int is_new = sl__int(ev->node, "new_axis", 0) != 0;
-	const struct sl__datum *in = need_sequence(ev, 1);
+	const struct sl__runtime_value *in = need_sequence(ev, 1);
 	const struct sl__tensor *first;
 	int64_t dims[SL__RANK_MOST + 1];
 	size_t rank;
@@ -627,7 +627,7 @@ sl__ref_split_to_sequence(struct sl__eval *ev)
 {
 	struct sl__cut cut = {.axis = sl__int(ev->node, "axis", 0)};
 	const struct sl__tensor *in = sl__ref_need(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__around a;
 	struct parts p;
 
@@ -651,8 +651,8 @@ enum sl_status
 sl__ref_optional(struct sl__eval *ev)
 {
 	const struct sl__attribute *type = sl__attribute(ev->node, "type");
-	struct sl__datum *out = sl__ref_result(ev, 0);
-	const struct sl__datum *in = sl__ref_in(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 	enum sl_dtype dtype = SL_DTYPE_NONE;
 
 	if (in && in->kind == SL__TYPE_OPTIONAL)
@@ -661,9 +661,9 @@ sl__ref_optional(struct sl__eval *ev)
 		dtype = dtype_of(in);
 	else if (type && type->kind == SL__ATTRIBUTE_TYPE)
 		dtype = type->type->dtype;
-	if (sl__ref_keep(ev,
-			 sl__datum_list(out, SL__TYPE_OPTIONAL, dtype,
-					in ? 1 : 0, ev->allocator, ev->err)) ||
+	if (sl__ref_keep(ev, sl__runtime_value_list(out, SL__TYPE_OPTIONAL,
+						    dtype, in ? 1 : 0,
+						    ev->allocator, ev->err)) ||
 	    !in)
 		return ev->failure;
 	return sl__ref_copy(ev, &out->items[0], in);
@@ -673,7 +673,7 @@ sl__ref_optional(struct sl__eval *ev)
 enum sl_status
 sl__ref_optional_get(struct sl__eval *ev)
 {
-	const struct sl__datum *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 
 	if (in && in->kind == SL__TYPE_OPTIONAL)
 		in = in->n_items ? &in->items[0] : NULL;
@@ -685,7 +685,7 @@ sl__ref_optional_get(struct sl__eval *ev)
 enum sl_status
 sl__ref_optional_has(struct sl__eval *ev)
 {
-	const struct sl__datum *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 	int has = in && (in->kind != SL__TYPE_OPTIONAL || in->n_items);
 
 	return give_one(ev, SL_DTYPE_BOOL, has);

@@ -8,7 +8,7 @@
  * symbols included.  Most of these operators are views and cost nothing.
  */
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 #include "ops/ref_view.h"
 
@@ -145,7 +145,7 @@ sl__ref_view(struct sl__eval *ev)
 enum sl_status
 sl__ref_identity(struct sl__eval *ev)
 {
-	const struct sl__datum *in = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *in = sl__ref_in(ev, 0);
 
 	return in ? sl__ref_out_copy(ev, 0, in)
 		  : sl__ref_refuse(ev, "it has no input");

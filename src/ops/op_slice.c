@@ -8,7 +8,7 @@
  */
 #include "base/dtype.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 #include "ops/ref_view.h"
 
@@ -450,7 +450,7 @@ enum sl_status
 sl__ref_concat(struct sl__eval *ev)
 {
 	int64_t axis = sl__int(ev->node, "axis", 1), at = 0;
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__around whole, part;
 	struct sl__mover m;
 

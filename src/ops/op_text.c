@@ -9,7 +9,7 @@
  */
 #include "base/map.h"
 #include "ops/cost.h"
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "ops/ref_move.h"
 #include "ops/ref_text.h"
 
@@ -400,7 +400,7 @@ enum sl_status
 sl__ref_tf_idf(struct sl__eval *ev)
 {
 	const struct sl__tensor *in = sl__ref_tensor(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	int64_t n_rows, width, n_columns;
 	struct grams g = {0};
 
@@ -426,7 +426,7 @@ sl__ref_string_concat(struct sl__eval *ev)
 {
 	const struct sl__tensor *a = need_strings(ev, 0);
 	const struct sl__tensor *b = need_strings(ev, 1);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const char **made =
 		sl__ref_new(ev, (size_t)out->tensor.n_elements, sizeof(*made));
 	struct sl__walk w;

@@ -106,7 +106,7 @@ static int
 is_finished(const struct sl__eval *ev)
 {
 	for (uint32_t k = 0; k < ev->node->n_outputs; k++) {
-		const struct sl__datum *out = ev->outputs[k];
+		const struct sl__runtime_value *out = ev->outputs[k];
 
 		if (out &&
 		    (out->kind != SL__TYPE_TENSOR || out->tensor.n_elements))
@@ -130,7 +130,7 @@ sl__ref_call(struct sl__eval *ev, struct sl_error *err)
 	return sl__ref_keep(ev, ev->node->op->ref(ev));
 }
 
-const struct sl__datum *
+const struct sl__runtime_value *
 sl__ref_in(const struct sl__eval *ev, size_t i)
 {
 	return i < ev->node->n_inputs ? ev->inputs[i] : NULL;
@@ -139,7 +139,7 @@ sl__ref_in(const struct sl__eval *ev, size_t i)
 const struct sl__tensor *
 sl__ref_tensor(const struct sl__eval *ev, size_t i)
 {
-	const struct sl__datum *in = sl__ref_in(ev, i);
+	const struct sl__runtime_value *in = sl__ref_in(ev, i);
 
 	return in && in->kind == SL__TYPE_TENSOR ? &in->tensor : NULL;
 }
@@ -181,7 +181,7 @@ sl__ref_is_sized(const struct sl__eval *ev, size_t i, int rank,
 	return is_sized;
 }
 
-struct sl__datum *
+struct sl__runtime_value *
 sl__ref_result(const struct sl__eval *ev, size_t k)
 {
 	return k < ev->node->n_outputs ? ev->outputs[k] : NULL;
@@ -190,78 +190,82 @@ sl__ref_result(const struct sl__eval *ev, size_t k)
 int
 sl__ref_is_idle(const struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	return !out ||
 	       (out->kind == SL__TYPE_TENSOR && out->tensor.n_elements == 0);
 }
 
 static int
-is_of(const struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
+is_of(const struct sl__runtime_value *content, enum sl_dtype dtype, size_t rank,
       const int64_t *dims)
 {
-	return datum->kind == SL__TYPE_TENSOR && datum->tensor.dtype == dtype &&
-	       datum->tensor.rank == rank &&
+	return content->kind == SL__TYPE_TENSOR &&
+	       content->tensor.dtype == dtype && content->tensor.rank == rank &&
 	       (rank == 0 ||
-		!memcmp(datum->tensor.dims, dims, rank * sizeof(*dims)));
+		!memcmp(content->tensor.dims, dims, rank * sizeof(*dims)));
 }
 
 enum sl_status
-sl__ref_hold(struct sl__eval *ev, struct sl__datum *to, enum sl_dtype dtype,
-	     size_t rank, const int64_t *dims)
+sl__ref_hold(struct sl__eval *ev, struct sl__runtime_value *to,
+	     enum sl_dtype dtype, size_t rank, const int64_t *dims)
 {
 	return is_of(to, dtype, rank, dims)
 		       ? ev->failure
-		       : sl__ref_keep(ev,
-				      sl__datum_tensor(to, dtype, rank, dims,
-						       ev->allocator, ev->err));
+		       : sl__ref_keep(ev, sl__runtime_value_tensor(
+						  to, dtype, rank, dims,
+						  ev->allocator, ev->err));
 }
 
 enum sl_status
 sl__ref_out(struct sl__eval *ev, size_t k, enum sl_dtype dtype, size_t rank,
 	    const int64_t *dims)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 
 	return out ? sl__ref_hold(ev, out, dtype, rank, dims) : ev->failure;
 }
 
 enum sl_status
-sl__ref_copy(struct sl__eval *ev, struct sl__datum *to,
-	     const struct sl__datum *from)
+sl__ref_copy(struct sl__eval *ev, struct sl__runtime_value *to,
+	     const struct sl__runtime_value *from)
 {
-	return sl__ref_keep(ev,
-			    sl__datum_copy(to, from, ev->allocator, ev->err));
+	return sl__ref_keep(
+		ev, sl__runtime_value_copy(to, from, ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_strings(struct sl__eval *ev, struct sl__datum *to, size_t rank,
+sl__ref_strings(struct sl__eval *ev, struct sl__runtime_value *to, size_t rank,
 		const int64_t *dims, const char *const *strings)
 {
-	return sl__ref_keep(ev, sl__datum_strings(to, rank, dims, strings,
-						  ev->allocator, ev->err));
+	return sl__ref_keep(ev,
+			    sl__runtime_value_strings(to, rank, dims, strings,
+						      ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_sequence(struct sl__eval *ev, struct sl__datum *to, enum sl_dtype dtype,
-		 size_t n)
+sl__ref_sequence(struct sl__eval *ev, struct sl__runtime_value *to,
+		 enum sl_dtype dtype, size_t n)
 {
-	return sl__ref_keep(ev, sl__datum_list(to, SL__TYPE_SEQUENCE, dtype, n,
-					       ev->allocator, ev->err));
+	return sl__ref_keep(ev,
+			    sl__runtime_value_list(to, SL__TYPE_SEQUENCE, dtype,
+						   n, ev->allocator, ev->err));
 }
 
 enum sl_status
-sl__ref_out_copy(struct sl__eval *ev, size_t k, const struct sl__datum *from)
+sl__ref_out_copy(struct sl__eval *ev, size_t k,
+		 const struct sl__runtime_value *from)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 	const struct sl__tensor *t = &from->tensor;
 
 	if (!out)
 		return SL_OK;
 	if (from->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    !is_of(out, t->dtype, t->rank, t->dims))
-		return sl__ref_keep(
-			ev, sl__datum_copy(out, from, ev->allocator, ev->err));
+		return sl__ref_keep(ev, sl__runtime_value_copy(out, from,
+							       ev->allocator,
+							       ev->err));
 	if (t->n_bytes)
 		memcpy(out->bytes, t->bytes, (size_t)t->n_bytes);
 	return SL_OK;
@@ -338,10 +342,10 @@ sl__ref_given_integers(struct sl__eval *ev, size_t i)
 }
 
 /* Output k where there is one to be written; it must take numbers. */
-static struct sl__datum *
+static struct sl__runtime_value *
 ready(struct sl__eval *ev, size_t k)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 
 	if (out &&
 	    (out->kind != SL__TYPE_TENSOR || !is_number(out->tensor.dtype)))
@@ -353,7 +357,7 @@ ready(struct sl__eval *ev, size_t k)
 enum sl_status
 sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from)
 {
-	struct sl__datum *out = ready(ev, k);
+	struct sl__runtime_value *out = ready(ev, k);
 
 	if (out)
 		sl__store_doubles(out->bytes, out->tensor.dtype, 0,
@@ -364,7 +368,7 @@ sl__ref_store_doubles(struct sl__eval *ev, size_t k, const double *from)
 enum sl_status
 sl__ref_store_integers(struct sl__eval *ev, size_t k, const int64_t *from)
 {
-	struct sl__datum *out = ready(ev, k);
+	struct sl__runtime_value *out = ready(ev, k);
 
 	if (out)
 		sl__store_integers(out->bytes, out->tensor.dtype, 0,
@@ -406,7 +410,7 @@ sl__ref_new_integers(struct sl__eval *ev, int64_t n)
 double *
 sl__ref_new_output(struct sl__eval *ev, size_t k)
 {
-	const struct sl__datum *out = sl__ref_result(ev, k);
+	const struct sl__runtime_value *out = sl__ref_result(ev, k);
 
 	if (out && out->kind == SL__TYPE_TENSOR)
 		return sl__ref_new(ev, (size_t)out->tensor.n_elements,

@@ -5,7 +5,7 @@
 
 #include "graph/infer.h"
 #include "graph/op_rules.h"
-#include "ops/datum.h"
+#include "ops/runtime_value.h"
 #include "ops/strides.h"
 
 struct sl__evaluator; /* evaluate.h */
@@ -27,8 +27,8 @@ struct sl__evaluator; /* evaluate.h */
  */
 struct sl__eval {
 	const struct sl__node *node;
-	const struct sl__datum *const *inputs;
-	struct sl__datum *const *outputs;
+	const struct sl__runtime_value *const *inputs;
+	struct sl__runtime_value *const *outputs;
 	struct sl__arena *scratch;
 	const struct sl_allocator *allocator; /* of what outputs own */
 	struct sl__evaluator *evaluator;      /* for bodies; NULL: has none */
@@ -54,7 +54,7 @@ enum sl_status sl__ref_keep(struct sl__eval *ev, enum sl_status status);
 
 /* Inputs: NULL where left out.  A tensor's parts, 0 or NONE where it is none;
  * dims count from the end where d is negative. */
-const struct sl__datum *sl__ref_in(const struct sl__eval *ev, size_t i);
+const struct sl__runtime_value *sl__ref_in(const struct sl__eval *ev, size_t i);
 const struct sl__tensor *sl__ref_tensor(const struct sl__eval *ev, size_t i);
 int sl__ref_rank(const struct sl__eval *ev, size_t i);
 int64_t sl__ref_dim(const struct sl__eval *ev, size_t i, int d);
@@ -63,7 +63,7 @@ int sl__ref_is_sized(const struct sl__eval *ev, size_t i, int rank,
 		     const int64_t *dims); /* -1: any size */
 
 /* Output k; NULL where left out. */
-struct sl__datum *sl__ref_result(const struct sl__eval *ev, size_t k);
+struct sl__runtime_value *sl__ref_result(const struct sl__eval *ev, size_t k);
 
 /* Whether nothing is to be computed for output 0: it is left out or has no
  * elements, however large its other sizes are. */
@@ -76,20 +76,21 @@ int sl__ref_is_idle(const struct sl__eval *ev);
  */
 enum sl_status sl__ref_out(struct sl__eval *ev, size_t k, enum sl_dtype dtype,
 			   size_t rank, const int64_t *dims);
-enum sl_status sl__ref_hold(struct sl__eval *ev, struct sl__datum *to,
+enum sl_status sl__ref_hold(struct sl__eval *ev, struct sl__runtime_value *to,
 			    enum sl_dtype dtype, size_t rank,
 			    const int64_t *dims);
 
-/* Makes output k a copy of the datum; and what datum.h has, for data that are
+/* Makes output k a copy of the value; and what runtime_value.h has, for data that are
  * parts of outputs. */
 enum sl_status sl__ref_out_copy(struct sl__eval *ev, size_t k,
-				const struct sl__datum *from);
-enum sl_status sl__ref_copy(struct sl__eval *ev, struct sl__datum *to,
-			    const struct sl__datum *from);
-enum sl_status sl__ref_strings(struct sl__eval *ev, struct sl__datum *to,
-			       size_t rank, const int64_t *dims,
-			       const char *const *strings);
-enum sl_status sl__ref_sequence(struct sl__eval *ev, struct sl__datum *to,
+				const struct sl__runtime_value *from);
+enum sl_status sl__ref_copy(struct sl__eval *ev, struct sl__runtime_value *to,
+			    const struct sl__runtime_value *from);
+enum sl_status sl__ref_strings(struct sl__eval *ev,
+			       struct sl__runtime_value *to, size_t rank,
+			       const int64_t *dims, const char *const *strings);
+enum sl_status sl__ref_sequence(struct sl__eval *ev,
+				struct sl__runtime_value *to,
 				enum sl_dtype dtype, size_t n);
 
 /*

@@ -285,7 +285,7 @@ join(struct sl__eval *ev, size_t i, const struct numbers *y)
 enum sl_status
 sl__ref_joined(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	int is_mean = sl__is_op(ev->node, SL__OP_ONNX_Mean);
 	int is_whole = !is_mean, n_strings = 0;
 	int64_t n = (int64_t)out->tensor.n_elements;
@@ -312,7 +312,7 @@ enum sl_status
 sl__ref_where(struct sl__eval *ev)
 {
 	const struct sl__tensor *condition = sl__ref_tensor(ev, 0);
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	struct sl__mover both[2];
 	struct sl__walk w;
 	int64_t n = walk_with(ev, &w, 0, 3);

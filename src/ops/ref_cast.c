@@ -79,8 +79,8 @@ power_of_two(const struct sl__node *node, double value, int saturates)
 }
 
 static void
-store_powers(struct sl__eval *ev, struct sl__datum *out, const double *from,
-	     int saturates)
+store_powers(struct sl__eval *ev, struct sl__runtime_value *out,
+	     const double *from, int saturates)
 {
 	for (uint64_t i = 0; i < out->tensor.n_elements; i++) {
 		double power = power_of_two(ev->node, from[i], saturates);
@@ -92,7 +92,7 @@ store_powers(struct sl__eval *ev, struct sl__datum *out, const double *from,
 enum sl_status
 sl__ref_store_cast(struct sl__eval *ev, size_t k, const double *from)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 	int saturates = sl__int(ev->node, "saturate", 1) != 0;
 	struct overflow beyond;
 
@@ -171,7 +171,7 @@ static enum sl_status
 to_text(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	const char **texts;
 	char text[TEXT_MOST];
 
@@ -230,7 +230,7 @@ static enum sl_status
 from_text(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	enum sl_dtype dtype = out->tensor.dtype;
 	int is_whole = sl__ref_is_whole(dtype);
 
@@ -272,7 +272,7 @@ long_to_single(struct sl__eval *ev)
 enum sl_status
 sl__ref_cast(struct sl__eval *ev)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 	enum sl_dtype from = sl__ref_dtype(ev, 0), to;
 
 	if (out->kind != SL__TYPE_TENSOR || from == SL_DTYPE_NONE)
@@ -299,7 +299,7 @@ enum sl_status
 sl__ref_bit_cast(struct sl__eval *ev)
 {
 	const struct sl__tensor *t = sl__ref_tensor(ev, 0);
-	struct sl__datum *out = sl__ref_result(ev, 0);
+	struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	if (!t || out->kind != SL__TYPE_TENSOR || t->dtype == SL_DTYPE_STRING ||
 	    sl_dtype_bits(t->dtype) != sl_dtype_bits(out->tensor.dtype))

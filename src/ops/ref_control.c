@@ -147,7 +147,8 @@ push_texts(struct stack *s, struct sl__eval *ev, const struct sl__tensor *t)
 
 /* SL_E_DATA where the piece is unlike those before it. */
 static enum sl_status
-stack_push(struct stack *s, struct sl__eval *ev, const struct sl__datum *piece)
+stack_push(struct stack *s, struct sl__eval *ev,
+	   const struct sl__runtime_value *piece)
 {
 	const struct sl__tensor *t = &piece->tensor;
 	struct sl__mover m = {0};
@@ -311,22 +312,24 @@ body_run(const struct body *b)
 }
 
 /* Input i, emptied. */
-static struct sl__datum *
+static struct sl__runtime_value *
 body_input(const struct body *b, size_t i)
 {
-	struct sl__datum *datum = &b->evaluator->values[b->block->inputs[i]];
+	struct sl__runtime_value *content =
+		&b->evaluator->values[b->block->inputs[i]];
 
-	sl__datum_clear(datum, b->ev->allocator);
-	return datum;
+	sl__runtime_value_clear(content, b->ev->allocator);
+	return content;
 }
 
 /* 'to' holds what 'from' holds, for as long as that does; 'to' is empty. */
 static enum sl_status
-share(const struct body *b, struct sl__datum *to, const struct sl__datum *from)
+share(const struct body *b, struct sl__runtime_value *to,
+      const struct sl__runtime_value *from)
 {
 	if (from->kind != SL__TYPE_TENSOR)
 		return sl__ref_copy(b->ev, to, from);
-	sl__datum_borrow(to, &from->tensor);
+	sl__runtime_value_borrow(to, &from->tensor);
 	return SL_OK;
 }
 
@@ -347,29 +350,30 @@ is_own(const struct body *b, size_t k)
 }
 
 /* Output k, which the caller may look at; NULL where it fails. */
-static const struct sl__datum *
+static const struct sl__runtime_value *
 body_output(const struct body *b, size_t k)
 {
-	const struct sl__datum *out;
+	const struct sl__runtime_value *out;
 	enum sl_status rc = sl__evaluator_value(
 		b->evaluator, b->block->outputs[k], &out, b->ev->err);
 
 	return sl__ref_keep(b->ev, rc) ? NULL : out;
 }
 
-/* Output k into a datum of the caller's, emptied first.  Outputs are taken in
+/* Output k into a value of the caller's, emptied first.  Outputs are taken in
  * order. */
 static enum sl_status
-body_take(const struct body *b, size_t k, struct sl__datum *to)
+body_take(const struct body *b, size_t k, struct sl__runtime_value *to)
 {
-	struct sl__datum *from = &b->evaluator->values[b->block->outputs[k]];
-	const struct sl__datum *held = body_output(b, k);
+	struct sl__runtime_value *from =
+		&b->evaluator->values[b->block->outputs[k]];
+	const struct sl__runtime_value *held = body_output(b, k);
 
 	if (!held)
 		return b->ev->failure;
 	if (!is_own(b, k))
 		return sl__ref_copy(b->ev, to, held);
-	sl__datum_clear(to, b->ev->allocator);
+	sl__runtime_value_clear(to, b->ev->allocator);
 	*to = *from;
 	memset(from, 0, sizeof(*from));
 	return SL_OK;
@@ -391,37 +395,38 @@ body_close(const struct body *b)
 		if (graph->values[value].block == b->id &&
 		    !graph->values[value].tensor &&
 		    !b->evaluator->is_bound[value])
-			sl__datum_clear(&b->evaluator->values[value],
-					b->ev->allocator);
+			sl__runtime_value_clear(&b->evaluator->values[value],
+						b->ev->allocator);
 	}
 }
 
 /* Output k of the node becomes what 'made' holds, which is emptied. */
 static enum sl_status
-give(struct sl__eval *ev, size_t k, struct sl__datum *made)
+give(struct sl__eval *ev, size_t k, struct sl__runtime_value *made)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 
 	if (out && made->block &&
 	    !ev->evaluator->is_bound[ev->node->outputs[k]]) {
-		sl__datum_clear(out, ev->allocator);
+		sl__runtime_value_clear(out, ev->allocator);
 		*out = *made;
 		memset(made, 0, sizeof(*made));
 	} else if (out) {
 		sl__ref_out_copy(ev, k, made);
 	}
-	sl__datum_clear(made, ev->allocator);
+	sl__runtime_value_clear(made, ev->allocator);
 	return ev->failure;
 }
 
 /* One truth value; anything else is refused. */
 static int
-truth_of(struct sl__eval *ev, const struct sl__datum *datum)
+truth_of(struct sl__eval *ev, const struct sl__runtime_value *content)
 {
 	int64_t word = 0;
 
-	if (datum->kind != SL__TYPE_TENSOR || datum->tensor.n_elements != 1 ||
-	    !sl__tensor_integers(&datum->tensor, 0, 1, &word))
+	if (content->kind != SL__TYPE_TENSOR ||
+	    content->tensor.n_elements != 1 ||
+	    !sl__tensor_integers(&content->tensor, 0, 1, &word))
 		sl__ref_refuse(ev, "its condition is not one truth value");
 	return word != 0;
 }
@@ -430,17 +435,17 @@ truth_of(struct sl__eval *ev, const struct sl__datum *datum)
 static void
 set_scalar(const struct body *b, size_t i, enum sl_dtype dtype, int64_t number)
 {
-	struct sl__datum *datum = body_input(b, i);
+	struct sl__runtime_value *content = body_input(b, i);
 
-	if (!sl__ref_hold(b->ev, datum, dtype, 0, NULL))
-		sl__store_integers(datum->bytes, dtype, 0, 1, &number);
+	if (!sl__ref_hold(b->ev, content, dtype, 0, NULL))
+		sl__store_integers(content->bytes, dtype, 0, 1, &number);
 }
 
 enum sl_status
 sl__ref_if(struct sl__eval *ev)
 {
-	const struct sl__datum *condition = sl__ref_in(ev, 0);
-	struct sl__datum taken = {0};
+	const struct sl__runtime_value *condition = sl__ref_in(ev, 0);
+	struct sl__runtime_value taken = {0};
 	struct body b;
 	int truth;
 
@@ -456,7 +461,7 @@ sl__ref_if(struct sl__eval *ev)
 		if (!body_take(&b, k, &taken))
 			give(ev, k, &taken);
 	}
-	sl__datum_clear(&taken, ev->allocator);
+	sl__runtime_value_clear(&taken, ev->allocator);
 	body_close(&b);
 	return ev->failure;
 }
@@ -467,7 +472,7 @@ struct course {
 	size_t n_carried, n_stacks;
 	size_t first_in;  /* body input of the first carried value */
 	size_t first_out; /* and output; those to be stacked come after them */
-	struct sl__datum *carried;
+	struct sl__runtime_value *carried;
 	struct stack *stacks;
 	int goes_on; /* what output 0 says, where carried ones come after it */
 };
@@ -484,7 +489,7 @@ static void
 course_close(struct course *c)
 {
 	for (size_t i = 0; c->carried && i < c->n_carried; i++)
-		sl__datum_clear(&c->carried[i], c->b.ev->allocator);
+		sl__runtime_value_clear(&c->carried[i], c->b.ev->allocator);
 	for (size_t i = 0; c->stacks && i < c->n_stacks; i++)
 		stack_release(&c->stacks[i], c->b.ev);
 	body_close(&c->b);
@@ -496,7 +501,7 @@ course_run(struct course *c)
 {
 	const struct body *b = &c->b;
 	struct sl__eval *ev = b->ev;
-	const struct sl__datum *held;
+	const struct sl__runtime_value *held;
 
 	for (size_t i = 0; i < c->n_carried; i++) {
 		*body_input(b, c->first_in + i) = c->carried[i];
@@ -533,7 +538,7 @@ static enum sl_status
 loop_limits(struct sl__eval *ev, int64_t *most, int *goes_on)
 {
 	const struct sl__tensor *count = sl__ref_tensor(ev, 0);
-	const struct sl__datum *condition = sl__ref_in(ev, 1);
+	const struct sl__runtime_value *condition = sl__ref_in(ev, 1);
 
 	*most = INT64_MAX;
 	*goes_on = 1;
@@ -602,8 +607,8 @@ struct scan {
 	size_t first_state, n_scans;
 	int64_t n_batch, length; /* n_batch is 1 where there is none */
 	const int64_t *lengths;  /* per member of the batch; NULL: all alike */
-	struct sl__datum *scanned; /* of one member */
-	struct stack *states;      /* the last of each member */
+	struct sl__runtime_value *scanned; /* of one member */
+	struct stack *states;              /* the last of each member */
 };
 
 static int64_t
@@ -617,7 +622,7 @@ list_at(const struct sl__node *node, const char *name, size_t i)
 
 /* Place 'at' of a tensor along an axis, without that axis. */
 static enum sl_status
-cut_out(struct sl__eval *ev, struct sl__datum *to,
+cut_out(struct sl__eval *ev, struct sl__runtime_value *to,
 	const struct sl__tensor *from, int64_t axis, int64_t at)
 {
 	return sl__move_cut(ev, to, from, &(struct sl__cut){axis, at, 1, 1});
@@ -722,7 +727,7 @@ static void
 scan_close(struct scan *s)
 {
 	for (size_t i = 0; s->scanned && i < s->n_scans; i++)
-		sl__datum_clear(&s->scanned[i], s->c.b.ev->allocator);
+		sl__runtime_value_clear(&s->scanned[i], s->c.b.ev->allocator);
 	for (size_t i = 0; s->states && i < s->c.n_carried; i++)
 		stack_release(&s->states[i], s->c.b.ev);
 	course_close(&s->c);
@@ -735,12 +740,13 @@ enter_member(struct sl__eval *ev, struct scan *s, int64_t m)
 	size_t n = s->c.n_carried + s->n_scans;
 
 	for (size_t i = 0; !ev->failure && i < n; i++) {
-		const struct sl__datum *in = ev->inputs[s->first_state + i];
-		struct sl__datum *to =
+		const struct sl__runtime_value *in =
+			ev->inputs[s->first_state + i];
+		struct sl__runtime_value *to =
 			i < s->c.n_carried ? &s->c.carried[i]
 					   : &s->scanned[i - s->c.n_carried];
 
-		sl__datum_clear(to, ev->allocator);
+		sl__runtime_value_clear(to, ev->allocator);
 		if (s->has_batch)
 			cut_out(ev, to, &in->tensor, 0, m);
 		else
@@ -832,7 +838,7 @@ static enum sl_status
 enter_item(struct sl__eval *ev, const struct body *b, size_t n)
 {
 	for (size_t i = 0; !ev->failure && i < ev->node->n_inputs; i++) {
-		const struct sl__datum *in = ev->inputs[i];
+		const struct sl__runtime_value *in = ev->inputs[i];
 
 		if (!in || (in->kind == SL__TYPE_SEQUENCE && n >= in->n_items))
 			return sl__ref_refuse(ev, "input %zu has no item %zu",
@@ -845,7 +851,7 @@ enter_item(struct sl__eval *ev, const struct body *b, size_t n)
 }
 
 static enum sl_dtype
-item_dtype(const struct body *b, size_t k, const struct sl__datum *made)
+item_dtype(const struct body *b, size_t k, const struct sl__runtime_value *made)
 {
 	const struct sl_graph *graph = b->evaluator->graph;
 
@@ -855,7 +861,8 @@ item_dtype(const struct body *b, size_t k, const struct sl__datum *made)
 }
 
 static void
-map_items(struct sl__eval *ev, const struct body *b, struct sl__datum *made)
+map_items(struct sl__eval *ev, const struct body *b,
+	  struct sl__runtime_value *made)
 {
 	size_t n = ev->inputs[0]->n_items, n_out = ev->node->n_outputs;
 
@@ -876,9 +883,9 @@ map_items(struct sl__eval *ev, const struct body *b, struct sl__datum *made)
 enum sl_status
 sl__ref_sequence_map(struct sl__eval *ev)
 {
-	const struct sl__datum *first = sl__ref_in(ev, 0);
+	const struct sl__runtime_value *first = sl__ref_in(ev, 0);
 	size_t n_out = ev->node->n_outputs;
-	struct sl__datum *made = sl__ref_new(ev, n_out, sizeof(*made));
+	struct sl__runtime_value *made = sl__ref_new(ev, n_out, sizeof(*made));
 	struct body b;
 
 	if (!made || body_open(&b, ev, "body", ev->node->n_inputs, n_out))
@@ -887,7 +894,7 @@ sl__ref_sequence_map(struct sl__eval *ev)
 		return sl__ref_refuse(ev, "input 0 is no sequence");
 	map_items(ev, &b, made);
 	for (size_t k = 0; k < n_out; k++)
-		sl__datum_clear(&made[k], ev->allocator);
+		sl__runtime_value_clear(&made[k], ev->allocator);
 	body_close(&b);
 	return ev->failure;
 }

@@ -25,7 +25,7 @@ sl__ref_need(struct sl__eval *ev, size_t i)
 enum sl_status
 sl__walk_result(struct sl__eval *ev, struct sl__walk *w)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	if (out->kind != SL__TYPE_TENSOR || out->tensor.rank > SL__RANK_MOST)
 		return sl__ref_refuse(ev, "its result has no sizes");
@@ -74,7 +74,8 @@ sl__ref_place(struct sl__eval *ev, int64_t *index, int64_t size)
 
 enum sl_status
 sl__move_begin(struct sl__eval *ev, struct sl__mover *m,
-	       const struct sl__datum *to, const struct sl__tensor *from)
+	       const struct sl__runtime_value *to,
+	       const struct sl__tensor *from)
 {
 	if (to->kind != SL__TYPE_TENSOR ||
 	    (to->tensor.n_elements && !to->bytes))
@@ -109,14 +110,14 @@ sl__move_between(struct sl__mover *m, struct sl__eval *ev, size_t i, size_t k)
 enum sl_status
 sl__move_end(struct sl__eval *ev, size_t k)
 {
-	struct sl__datum *out = sl__ref_result(ev, k);
+	struct sl__runtime_value *out = sl__ref_result(ev, k);
 
 	if (ev->failure || !out || out->tensor.dtype != SL_DTYPE_STRING)
 		return ev->failure;
-	return sl__ref_keep(ev, sl__datum_strings(out, out->tensor.rank,
-						  out->tensor.dims,
-						  out->tensor.strings,
-						  ev->allocator, ev->err));
+	return sl__ref_keep(ev, sl__runtime_value_strings(
+					out, out->tensor.rank, out->tensor.dims,
+					out->tensor.strings, ev->allocator,
+					ev->err));
 }
 
 /* One element of less than a byte. */
@@ -228,7 +229,7 @@ sl__around_axis(struct sl__eval *ev, struct sl__around *out,
 }
 
 enum sl_status
-sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
+sl__move_cut(struct sl__eval *ev, struct sl__runtime_value *to,
 	     const struct sl__tensor *from, const struct sl__cut *cut)
 {
 	int64_t dims[SL__RANK_MOST], axis = cut->axis, n = cut->n;
@@ -257,7 +258,7 @@ enum sl_status
 sl__move_fill(struct sl__eval *ev, struct sl__mover *m,
 	      const struct sl__tensor *with)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	if (sl__move_begin(ev, m, out, with))
 		return ev->failure;

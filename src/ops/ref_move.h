@@ -22,7 +22,7 @@ struct sl__mover {
  * (inference could not tell its sizes), or has too many dimensions.
  */
 enum sl_status sl__move_begin(struct sl__eval *ev, struct sl__mover *m,
-			      const struct sl__datum *to,
+			      const struct sl__runtime_value *to,
 			      const struct sl__tensor *from);
 
 /* Input i to output k, which is not left out. */
@@ -79,7 +79,7 @@ struct sl__cut {
 	int64_t axis, first, n;
 	int is_dropped; /* the axis; n is 1 */
 };
-enum sl_status sl__move_cut(struct sl__eval *ev, struct sl__datum *to,
+enum sl_status sl__move_cut(struct sl__eval *ev, struct sl__runtime_value *to,
 			    const struct sl__tensor *from,
 			    const struct sl__cut *cut);
 

@@ -141,7 +141,7 @@ quantize_side(struct side *s, struct sl__eval *ev, struct sl__ref_scale *scale)
 static enum sl_status
 sum_up(struct product *q, struct sl__eval *ev, struct sl__ref_scale *scale)
 {
-	const struct sl__datum *out = sl__ref_result(ev, 0);
+	const struct sl__runtime_value *out = sl__ref_result(ev, 0);
 
 	memset(q, 0, sizeof(*q));
 	q->form = SL__ROW_OF(ev->node, forms);

@@ -3,7 +3,7 @@
  * inspect_detail.c - what a user asks for beyond the first screen: why two
  * tools disagree, every tensor stored, and what the weights look like.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/histogram.h"
 #include "report/inspect_page.h"
 #include "report/unit.h"

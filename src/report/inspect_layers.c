@@ -7,7 +7,7 @@
  * one row for all others, so that every table adds up.  Where all layers are
  * shown, they come in the order they run.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/inspect_page.h"
 #include "report/printable.h"
 #include "report/unit.h"
@@ -100,7 +100,7 @@ add_bytes(struct sl__doc *doc, uint64_t n_bytes, const struct look *look)
  * of the core; what else it computes stands in its place.
  */
 static void
-add_sums(struct sl__doc *doc, const struct sl__bunch *s,
+add_sums(struct sl__doc *doc, const struct sl__repeat *s,
 	 const struct look *look)
 {
 	double intensity = (double)s->operations / (double)s->n_bytes;
@@ -129,7 +129,7 @@ add_sums(struct sl__doc *doc, const struct sl__bunch *s,
 
 /* Like add_sums() for a layer whose cost is not known; its bytes are. */
 static void
-add_unknown(struct sl__doc *doc, const struct sl__bunch *b,
+add_unknown(struct sl__doc *doc, const struct sl__repeat *b,
 	    const struct look *look)
 {
 	add_parameters(doc, b->parameters, look);
@@ -148,7 +148,7 @@ type_text(struct sl__doc *doc, const char *type, const struct look *look)
 }
 
 static void
-add_layer(struct sl__doc *doc, const struct sl__bunch *b,
+add_layer(struct sl__doc *doc, const struct sl__repeat *b,
 	  const struct look *look)
 {
 	const struct sl_layer *l = b->rows[0];
@@ -163,10 +163,10 @@ add_layer(struct sl__doc *doc, const struct sl__bunch *b,
 			 look->is_tight ? "" : " ",
 			 sl__count_text(&t, n_calls));
 	n_taken = sl__utf8_width(times);
-	label = sl__bunch_label(&doc->arena, b,
-				look->n_label_columns > n_taken
-					? look->n_label_columns - n_taken
-					: 1);
+	label = sl__repeat_label(&doc->arena, b,
+				 look->n_label_columns > n_taken
+					 ? look->n_label_columns - n_taken
+					 : 1);
 	doc->failed |= !label;
 	sl__doc_word(doc, label && *label ? label : "-");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times);
@@ -211,7 +211,7 @@ larger(size_t a, size_t b)
  * that leaves enough.
  */
 static void
-look_fit(struct look *look, struct sl__doc *doc, const struct sl__bunch *rows,
+look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeat *rows,
 	 size_t n, size_t n_columns)
 {
 	size_t type = 4, shape = 6, exact = 6, taken;
@@ -242,7 +242,7 @@ look_fit(struct look *look, struct sl__doc *doc, const struct sl__bunch *rows,
 /* Rows to show of so many: those without products come last and say little
  * beside those with. */
 static size_t
-with_products(const struct sl__bunch *rows, size_t n, int is_core)
+with_products(const struct sl__repeat *rows, size_t n, int is_core)
 {
 	while (is_core && n > 1 && !rows[n - 1].macs &&
 	       rows[n - 1].rows[0]->cost.basis != SL_BASIS_UNKNOWN)
@@ -252,7 +252,8 @@ with_products(const struct sl__bunch *rows, size_t n, int is_core)
 
 /* Whether a row computes, but nothing of the core. */
 static int
-has_others(const struct sl__bunch *rows, size_t n, const struct sl__bunch *rest)
+has_others(const struct sl__repeat *rows, size_t n,
+	   const struct sl__repeat *rest)
 {
 	int found = rest->operations && !rest->macs;
 
@@ -271,13 +272,13 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	struct look look = {.is_core = i->cost.macs > 0,
 			    .is_exact = is_whole,
 			    .is_tight = n_columns < AIRY_COLUMNS};
-	struct sl__bunch rest = {0};
-	struct sl__bunch *rows;
+	struct sl__repeat rest = {0};
+	struct sl__repeat *rows;
 	size_t n;
 
 	if (!i->n_layers)
 		return;
-	rows = sl__bunches_of(&doc->arena, i, is_whole, &n);
+	rows = sl__repeats_of(&doc->arena, i, is_whole, &n);
 	doc->failed |= !rows;
 	if (!rows)
 		return;
@@ -291,7 +292,7 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	if (n < i->n_layers)
 		sl__doc_dim(doc, "  alike together");
 	for (size_t k = n_shown; k < n; k++)
-		sl__bunch_merge(&rest, &rows[k]);
+		sl__repeat_merge(&rest, &rows[k]);
 	if (look.is_core && has_others(rows, n_shown, &rest))
 		sl__doc_dim(doc, OTHERS);
 	open_layers(doc, look.is_core, n_columns < WHOLE_COLUMNS);
@@ -305,15 +306,15 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	}
 }
 
-static struct sl__bunch
+static struct sl__repeat
 sums_of(const struct sl_layer_group *g)
 {
-	struct sl__bunch sums = {.n = g->n_layers,
-				 .parameters = g->parameters,
-				 .macs = g->macs,
-				 .operations = g->operations,
-				 .n_bytes = g->n_bytes,
-				 .share = isnan(g->share) ? 0 : g->share};
+	struct sl__repeat sums = {.n = g->n_layers,
+				  .parameters = g->parameters,
+				  .macs = g->macs,
+				  .operations = g->operations,
+				  .n_bytes = g->n_bytes,
+				  .share = isnan(g->share) ? 0 : g->share};
 
 	return sums;
 }
@@ -322,7 +323,7 @@ static void
 add_group(struct sl__doc *doc, const struct sl_layer_group *g,
 	  const struct look *look)
 {
-	const struct sl__bunch sums = sums_of(g);
+	const struct sl__repeat sums = sums_of(g);
 
 	sl__doc_word(doc, *g->name ? g->name : "(top)");
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%zu", g->n_layers);
@@ -351,7 +352,7 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 		{"share", 1, 0},
 	};
 	const struct look look = {.is_core = is_core, .is_exact = 1};
-	struct sl__bunch rest = {0};
+	struct sl__repeat rest = {0};
 	size_t k = 0;
 
 	if (!n_shown || n_shown + 1 >= n)
@@ -364,9 +365,9 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	for (k = 0; k < n_shown; k++)
 		add_group(doc, &groups[k], &look);
 	for (; k < n; k++) {
-		const struct sl__bunch sums = sums_of(&groups[k]);
+		const struct sl__repeat sums = sums_of(&groups[k]);
 
-		sl__bunch_merge(&rest, &sums);
+		sl__repeat_merge(&rest, &sums);
 	}
 	if (n_shown < n) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", n - n_shown);

@@ -6,7 +6,7 @@
  * Nothing here was run: live sets follow from the order of the nodes, and
  * the activations of training are marked as the estimate they are.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/inspect_page.h"
 #include "report/printable.h"
 #include "report/unit.h"

@@ -6,7 +6,7 @@
  * sample in a multilayer perceptron, once a position in a convolution, once
  * a token in a transformer.  So that is a column beside the sizes.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/inspect_page.h"
 #include "report/unit.h"
 

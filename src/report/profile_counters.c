@@ -5,7 +5,7 @@
  * Where they take turns, counts are scaled up from the time they had: these
  * are marked with '~'.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
 

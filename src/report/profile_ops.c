@@ -7,7 +7,7 @@
  */
 #include "result/groups.h"
 #include "report/bar.h"
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/printable.h"
 #include "report/profile_page.h"
 #include "report/row_names.h"

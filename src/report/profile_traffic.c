@@ -5,7 +5,7 @@
  * A column for each memory that something comes from; one beside it where
  * counters said how much.  The last row is a whole pass.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/profile_page.h"
 #include "report/unit.h"
 

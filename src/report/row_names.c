@@ -7,7 +7,7 @@
  * removes.
  */
 #include "report/row_names.h"
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "report/printable.h"
 
 #include <string.h>

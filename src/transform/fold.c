@@ -198,7 +198,7 @@ static int
 compute(struct folding *f, uint32_t id)
 {
 	const struct sl__node *node = &f->rw->nodes[id].node;
-	struct sl__datum *made;
+	struct sl__runtime_value *made;
 
 	if (!run_node(f, id))
 		return 0;
@@ -214,7 +214,7 @@ compute(struct folding *f, uint32_t id)
 			continue;
 		made = &f->evaluator->values[node->outputs[k]];
 		keep(f, node->outputs[k], &made->tensor);
-		sl__datum_clear(made, &f->evaluator->allocator);
+		sl__runtime_value_clear(made, &f->evaluator->allocator);
 	}
 	return 1;
 }

@@ -84,7 +84,7 @@ static int walk_scores(struct sl__attending *a, uint32_t value, int depth);
 static int
 walk_on(struct sl__attending *a, uint32_t node, size_t i, int depth)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t value = sl__rewrite_input(rw, node, i);
 
 	return sl__are_alike(rw, value, sl__rewrite_output(rw, node)) &&
@@ -109,7 +109,7 @@ walk_sum(struct sl__attending *a, uint32_t node, int depth)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct sl__mask mask = {
-			.value = sl__rewrite_input(a->trail.rw, node, 1 - i)};
+			.value = sl__rewrite_input(a->matched.rw, node, 1 - i)};
 
 		if (take_mask(a, &mask) && walk_on(a, node, i, depth))
 			return 1;
@@ -121,7 +121,7 @@ walk_sum(struct sl__attending *a, uint32_t node, int depth)
 static int
 walk_choice(struct sl__attending *a, uint32_t node, int depth)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	struct sl__mask mask = {.value = sl__rewrite_input(rw, node, 0),
 				.is_choice = 1};
 	size_t i = sl__rewrite_scalar(rw, sl__rewrite_input(rw, node, 1),
@@ -139,7 +139,7 @@ walk_choice(struct sl__attending *a, uint32_t node, int depth)
 static int
 walk_factor(struct sl__attending *a, uint32_t node, int depth)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int is_mul = sl__rewrite_is(rw, node, SL__OP_ONNX_Mul);
 	double x;
 
@@ -168,11 +168,11 @@ walk_cap(struct sl__attending *a, uint32_t node, int depth)
 static int
 end_walk(struct sl__attending *a, uint32_t node)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 
 	a->q.value = sl__rewrite_input(rw, node, 0);
 	a->k.value = sl__rewrite_input(rw, node, 1);
-	sl__trail_add(&a->trail, node);
+	sl__matched_add(&a->matched, node);
 	return sl__is_single(rw, a->q.value) && sl__is_single(rw, a->k.value);
 }
 
@@ -181,7 +181,7 @@ end_walk(struct sl__attending *a, uint32_t node)
 static int
 walk_scores(struct sl__attending *a, uint32_t value, int depth)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t node = sl__rewrite_producer(rw, value);
 
 	if (depth == 0 || sl__rewrite_only_user(rw, value) == SL__NONE ||
@@ -189,7 +189,7 @@ walk_scores(struct sl__attending *a, uint32_t value, int depth)
 		return 0;
 	if (sl__rewrite_is(rw, node, SL__OP_ONNX_MatMul))
 		return end_walk(a, node);
-	sl__trail_add(&a->trail, node);
+	sl__matched_add(&a->matched, node);
 	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Add))
 		return walk_sum(a, node, depth);
 	if (sl__rewrite_is(rw, node, SL__OP_ONNX_Where))
@@ -212,7 +212,7 @@ walk_scores(struct sl__attending *a, uint32_t value, int depth)
 static uint32_t
 skip_guard(struct sl__attending *a, uint32_t value)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const struct sl__uses *uses = &rw->uses[value];
 	uint32_t test, choice;
 	double x;
@@ -231,8 +231,8 @@ skip_guard(struct sl__attending *a, uint32_t value)
 					&x) ||
 		    fabs(x) > 0)
 			continue;
-		sl__trail_add(&a->trail, test);
-		sl__trail_add(&a->trail, choice);
+		sl__matched_add(&a->matched, test);
+		sl__matched_add(&a->matched, choice);
 		a->is_guarded = 1;
 		return sl__rewrite_output(rw, choice);
 	}
@@ -243,7 +243,7 @@ skip_guard(struct sl__attending *a, uint32_t value)
 static int
 find_mixing(struct sl__attending *a)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t value = sl__rewrite_output(rw, a->softmax), user;
 
 	value = skip_guard(a, value);
@@ -251,7 +251,7 @@ find_mixing(struct sl__attending *a)
 		user = sl__rewrite_only_user(rw, value);
 		if (!sl__rewrite_node(rw, user))
 			return 0;
-		sl__trail_add(&a->trail, user);
+		sl__matched_add(&a->matched, user);
 		if (sl__rewrite_is(rw, user, SL__OP_ONNX_MatMul)) {
 			a->mixing = user;
 			a->weights = value;
@@ -309,7 +309,7 @@ set_operand(struct sl__operand *o, int64_t heads, int64_t rows, int64_t width)
 static int
 read_operands(struct sl__attending *a, unsigned parts)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int64_t width = last_dim(rw, a->q.value, 0);
 	int64_t kv_heads = stack_of(rw, a->k.value, 0) / a->batch;
 
@@ -358,7 +358,7 @@ has_flat(const struct sl__attending *a)
 static int
 divide_stack(struct sl__attending *a)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int64_t n = stack_of(rw, a->q.value, 0), batch, heads;
 	struct sl__attending before = *a;
 
@@ -375,7 +375,7 @@ divide_stack(struct sl__attending *a)
 static int
 find_heads(struct sl__attending *a)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const struct sl__type *q = &rw->types[a->q.value];
 	const struct sl__type *k = &rw->types[a->k.value];
 	const struct sl__type *v = &rw->types[a->v.value];
@@ -404,18 +404,18 @@ find_heads(struct sl__attending *a)
 /*
  * The value in which the heads lie side by side: as a view of [batch][rows]
  * [heads][width] it is row-major.  SL__NONE where there is none; what leads
- * to it joins the trail.
+ * to it joins the matched nodes.
  */
 static uint32_t
 find_flat_end(struct sl__attending *a)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int64_t h = a->heads, s = a->queries, w = a->v.width;
 	const struct sl__view heads = {
 		4, {a->batch, h, s, w}, {s * h * w, w, h * w, 1}};
 	uint32_t value = sl__rewrite_output(rw, a->mixing), best = SL__NONE;
 	struct sl__view view = heads;
-	struct sl__trail way = a->trail;
+	struct sl__matched_nodes way = a->matched;
 	int is_seen = sl__view_reshape(&view, rw->types[value].rank,
 				       rw->types[value].dims);
 
@@ -427,7 +427,7 @@ find_flat_end(struct sl__attending *a)
 			break;
 		value = sl__rewrite_output(rw, user);
 		type = &rw->types[value];
-		sl__trail_add(&way, user);
+		sl__matched_add(&way, user);
 		if (is_seen) {
 			if (!sl__view_through(&view, rw, user))
 				break;
@@ -442,7 +442,7 @@ find_flat_end(struct sl__attending *a)
 		if (!is_seen || !sl__view_is_whole(&view))
 			continue;
 		best = value;
-		a->trail = way;
+		a->matched = way;
 		if (type->rank == 3 && type->dims[0] == a->batch &&
 		    type->dims[1] == s && type->dims[2] == h * w)
 			break;
@@ -462,15 +462,15 @@ order_operand(struct sl__attending *a, const struct sl__operand *o,
 		apart[d] = dims[o->order[d]];
 		perm[o->order[d]] = d;
 	}
-	from = sl__add_reshape(a->trail.rw, o->any, 4, apart, SL__NONE);
-	return add_transpose(a->trail.rw, from, perm);
+	from = sl__add_reshape(a->matched.rw, o->any, 4, apart, SL__NONE);
+	return add_transpose(a->matched.rw, from, perm);
 }
 
 /* A value that holds the operand with exactly the sizes the node wants. */
 static uint32_t
 give_operand(struct sl__attending *a, const struct sl__operand *o, int is_flat)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const int64_t flat[] = {a->batch, o->rows, o->heads * o->width};
 	const int64_t plain[] = {a->batch, o->heads, o->rows, o->width};
 	const int64_t *dims = is_flat ? flat : plain;
@@ -489,7 +489,7 @@ static uint32_t
 give_past(struct sl__attending *a, const struct sl__operand *o)
 {
 	static const int64_t exchange[] = {0, 1, 3, 2};
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t maker = sl__rewrite_producer(rw, o->past);
 	const int64_t *perm;
 
@@ -498,7 +498,7 @@ give_past(struct sl__attending *a, const struct sl__operand *o)
 	if (sl__rewrite_is(rw, maker, SL__OP_ONNX_Transpose) &&
 	    sl__ints(&rw->nodes[maker].node, "perm", &perm) == 4 &&
 	    perm[0] == 0 && perm[1] == 1 && perm[2] == 3) {
-		sl__trail_add(&a->trail, maker);
+		sl__matched_add(&a->matched, maker);
 		return sl__rewrite_input(rw, maker, 0);
 	}
 	return add_transpose(rw, o->past, exchange);
@@ -508,7 +508,7 @@ give_past(struct sl__attending *a, const struct sl__operand *o)
 static uint32_t
 give_result(struct sl__attending *a, int is_flat, uint32_t end)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const int64_t flat[] = {a->batch, a->queries, a->heads * a->v.width};
 	const int64_t plain[] = {a->batch, a->heads, a->queries, a->v.width};
 	const int64_t *dims = is_flat ? flat : plain;
@@ -540,7 +540,7 @@ static void
 say_attributes(const struct sl__attending *a, int is_flat, int is_causal,
 	       struct sl__making *m)
 {
-	m->node.name = a->trail.rw->nodes[a->mixing].node.name;
+	m->node.name = a->matched.rw->nodes[a->mixing].node.name;
 	if (is_flat) {
 		sl__make_int(m, "q_num_heads", a->heads);
 		sl__make_int(m, "kv_num_heads", a->k.heads);
@@ -553,13 +553,14 @@ say_attributes(const struct sl__attending *a, int is_flat, int is_causal,
 }
 
 static void
-join_trails(struct sl__attending *a)
+join_matched(struct sl__attending *a)
 {
 	const struct sl__operand *operands[] = {&a->q, &a->k, &a->v};
 
 	for (size_t k = 0; k < 3; k++) {
-		for (size_t i = 0; i < operands[k]->trail.n; i++)
-			sl__trail_add(&a->trail, operands[k]->trail.nodes[i]);
+		for (size_t i = 0; i < operands[k]->matched.n; i++)
+			sl__matched_add(&a->matched,
+					operands[k]->matched.nodes[i]);
 	}
 }
 
@@ -567,7 +568,7 @@ join_trails(struct sl__attending *a)
 static void
 make(struct sl__attending *a, int is_flat, uint32_t end)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	uint32_t in[6], made = give_result(a, is_flat, end);
 	int is_causal;
 	struct sl__making m;
@@ -589,10 +590,10 @@ make(struct sl__attending *a, int is_flat, uint32_t end)
 		sl__make_output(&m, a->k.present);
 		sl__make_output(&m, a->v.present);
 	}
-	/* The Reshape that is to come makes the last value of the trail. */
+	/* The Reshape that is to come makes the last value of the matched nodes. */
 	if (made != end)
 		sl__make_output(&m, end);
-	sl__trail_give(&a->trail, &m);
+	sl__matched_give(&a->matched, &m);
 	if (made != end)
 		m.node.n_outputs--;
 	sl__make_end(&m);
@@ -638,7 +639,7 @@ depends(const struct sl__rewrite *rw, uint32_t value, uint32_t of,
 static int
 is_sound(const struct sl__attending *a)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const uint32_t presents[] = {a->k.present, a->v.present};
 	uint32_t needed[3 + SL__MASKS_MOST] = {a->q.value, a->k.value,
 					       a->v.value};
@@ -678,17 +679,17 @@ static void
 fuse(struct sl__rewrite *rw, uint32_t id)
 {
 	struct sl__attending a = {
-		.trail = {.rw = rw}, .softmax = id, .scale = 1};
+		.matched = {.rw = rw}, .softmax = id, .scale = 1};
 	uint32_t end;
 	int is_flat;
 
 	if (!is_over_keys(rw, id))
 		return;
-	sl__trail_add(&a.trail, id);
+	sl__matched_add(&a.matched, id);
 	if (!walk_scores(&a, rw->nodes[id].node.inputs[0], WALK_MOST) ||
 	    !find_mixing(&a) || !find_heads(&a) || !is_sound(&a))
 		return;
-	join_trails(&a);
+	join_matched(&a);
 	end = has_flat(&a) ? find_flat_end(&a) : SL__NONE;
 	is_flat = end != SL__NONE;
 	if (!sl__fits_single(scale_of(&a, is_flat)) ||

@@ -3,7 +3,7 @@
 #ifndef SL_FUSE_ATTENTION_H
 #define SL_FUSE_ATTENTION_H
 
-#include "transform/trail.h"
+#include "transform/matched_nodes.h"
 #include "transform/views.h"
 
 enum { SL__CHAIN_MOST = 12, SL__MASKS_MOST = 2 };
@@ -37,7 +37,8 @@ struct sl__operand {
 	uint32_t past, present; /* values; SL__NONE */
 	int is_past_turned;
 	int64_t past_rows;
-	struct sl__trail trail; /* what leads here, whichever is taken */
+	struct sl__matched_nodes
+		matched; /* what leads here, whichever is taken */
 };
 
 /* What is added to the scores, or which of them are replaced by 'fill'. */
@@ -49,7 +50,7 @@ struct sl__mask {
 };
 
 struct sl__attending {
-	struct sl__trail trail;
+	struct sl__matched_nodes matched;
 	uint32_t softmax, mixing;
 	uint32_t weights; /* value: what the second product has on its left */
 	int rank;         /* of queries, keys and scores */

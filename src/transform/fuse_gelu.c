@@ -9,7 +9,7 @@
  */
 #include "transform/matching.h"
 #include "transform/optimize.h"
-#include "transform/trail.h"
+#include "transform/matched_nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct terms {
 };
 
 struct search {
-	struct sl__trail trail;
+	struct sl__matched_nodes matched;
 	uint32_t x, g; /* values; g may be SL__NONE */
 };
 
@@ -118,7 +118,7 @@ static int read_terms(struct search *s, uint32_t value, int depth,
 static int
 read_binary(struct search *s, uint32_t node, int depth, struct terms *out)
 {
-	const struct sl__rewrite *rw = s->trail.rw;
+	const struct sl__rewrite *rw = s->matched.rw;
 	struct terms a, b;
 
 	if (rw->nodes[node].node.n_inputs != 2 ||
@@ -151,7 +151,7 @@ is_arithmetic(const struct sl__rewrite *rw, uint32_t node)
 static int
 read_terms(struct search *s, uint32_t value, int depth, struct terms *out)
 {
-	const struct sl__rewrite *rw = s->trail.rw;
+	const struct sl__rewrite *rw = s->matched.rw;
 	uint32_t node;
 
 	memset(out, 0, sizeof(*out));
@@ -165,13 +165,13 @@ read_terms(struct search *s, uint32_t value, int depth, struct terms *out)
 	out->q[0] = 0;
 	if (sl__rewrite_scalar(rw, value, &out->p[0]))
 		return isfinite(out->p[0]);
-	value = sl__trail_source(&s->trail, value);
+	value = sl__matched_source(&s->matched, value);
 	node = sl__rewrite_producer(rw, value);
 	if (value == s->x || value == s->g)
 		return read_terms(s, value, depth, out);
 	if (depth == 0 || !is_arithmetic(rw, node))
 		return 0;
-	sl__trail_add(&s->trail, node);
+	sl__matched_add(&s->matched, node);
 	return read_binary(s, node, depth - 1, out);
 }
 
@@ -224,8 +224,8 @@ fits_inner(struct search *s, const struct shape *shape, uint32_t inner,
 static uint32_t
 find_end(struct search *s, const struct shape *shape)
 {
-	const struct sl__rewrite *rw = s->trail.rw;
-	size_t n = s->trail.n;
+	const struct sl__rewrite *rw = s->matched.rw;
+	size_t n = s->matched.n;
 	uint32_t value = s->g;
 	struct terms t;
 
@@ -236,7 +236,7 @@ find_end(struct search *s, const struct shape *shape)
 		if (!node || node->n_outputs < 1)
 			return SL__NONE;
 		value = node->outputs[0];
-		s->trail.n = n;
+		s->matched.n = n;
 		if (read_terms(s, value, DEPTH_MOST, &t) &&
 		    is_same(t.p, shape->p) && is_same(t.q, shape->q))
 			return sl__are_alike(rw, value, s->x) ? value
@@ -249,7 +249,7 @@ static void
 make(struct search *s, const struct shape *shape, uint32_t function,
      uint32_t end, double slope)
 {
-	struct sl__rewrite *rw = s->trail.rw;
+	struct sl__rewrite *rw = s->matched.rw;
 	struct sl__making m;
 
 	if (shape->op == SL__OP_ONNX_Sigmoid) {
@@ -264,8 +264,8 @@ make(struct search *s, const struct shape *shape, uint32_t function,
 	m.node.name = rw->nodes[function].node.name;
 	sl__make_input(&m, s->x);
 	sl__make_output(&m, end);
-	sl__trail_add(&s->trail, function);
-	sl__trail_give(&s->trail, &m);
+	sl__matched_add(&s->matched, function);
+	sl__matched_give(&s->matched, &m);
 	sl__make_end(&m);
 }
 
@@ -308,7 +308,7 @@ fuse(struct sl__rewrite *rw, uint32_t id)
 	collect(&c, rw, node->inputs[0], DEPTH_MOST);
 	for (size_t i = 0; i < c.n; i++) {
 		struct search s = {
-			.trail = {.rw = rw}, .x = c.values[i], .g = SL__NONE};
+			.matched = {.rw = rw}, .x = c.values[i], .g = SL__NONE};
 		uint32_t end;
 
 		if (!fits_inner(&s, shape, node->inputs[0], &slope))

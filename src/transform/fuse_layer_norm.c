@@ -10,14 +10,14 @@
 #include "transform/matching.h"
 #include "transform/optimize.h"
 #include "transform/rewrite_values.h"
-#include "transform/trail.h"
+#include "transform/matched_nodes.h"
 
 #include <math.h>
 
 #include "base/banned.h"
 
 struct norm {
-	struct sl__trail trail;
+	struct sl__matched_nodes matched;
 	uint32_t x, gamma, beta; /* values; SL__NONE: not met yet */
 	int is_centred;
 	int first_axis;
@@ -55,8 +55,8 @@ read_axes(const struct sl__rewrite *rw, uint32_t node, int rank, int *first)
 static uint32_t
 mean_of(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_ReduceMean);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_ReduceMean);
 	uint32_t x = sl__rewrite_input(t->rw, node, 0);
 	int first;
 
@@ -65,36 +65,36 @@ mean_of(struct norm *n, uint32_t value)
 	    (n->first_axis >= 0 && n->first_axis != first))
 		return SL__NONE;
 	n->first_axis = first;
-	return sl__trail_source(t, x);
+	return sl__matched_source(t, x);
 }
 
 /* What a value is that power of, by a Pow; SL__NONE. */
 static uint32_t
 base_of(struct norm *n, uint32_t value, double power)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Pow);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Pow);
 	double x;
 
 	if (node == SL__NONE ||
 	    !sl__rewrite_scalar(t->rw, sl__rewrite_input(t->rw, node, 1), &x) ||
 	    !sl__is_close(x, power))
 		return SL__NONE;
-	return sl__trail_input(t, node, 0);
+	return sl__matched_input(t, node, 0);
 }
 
 /* What a value is the square of; SL__NONE. */
 static uint32_t
 root_of(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
 	uint32_t a, b;
 
 	if (node == SL__NONE)
 		return base_of(n, value, 2);
-	a = sl__trail_input(t, node, 0);
-	b = sl__trail_input(t, node, 1);
+	a = sl__matched_input(t, node, 0);
+	b = sl__matched_input(t, node, 1);
 	return a == b ? a : SL__NONE;
 }
 
@@ -102,14 +102,14 @@ root_of(struct norm *n, uint32_t value)
 static uint32_t
 uncentred(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sub);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sub);
 	uint32_t x, mean;
 
 	if (node == SL__NONE)
 		return SL__NONE;
-	x = sl__trail_input(t, node, 0);
-	mean = sl__trail_input(t, node, 1);
+	x = sl__matched_input(t, node, 0);
+	mean = sl__matched_input(t, node, 1);
 	return mean_of(n, mean) == x ? x : SL__NONE;
 }
 
@@ -117,8 +117,8 @@ uncentred(struct norm *n, uint32_t value)
 static int
 match_variance(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Add);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Add);
 	uint32_t centred;
 
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
@@ -128,7 +128,7 @@ match_variance(struct norm *n, uint32_t value)
 				       sl__rewrite_input(t->rw, node, 1 - i),
 				       &n->epsilon)) {
 			centred = root_of(
-				n, mean_of(n, sl__trail_input(t, node, i)));
+				n, mean_of(n, sl__matched_input(t, node, i)));
 			n->x = uncentred(n, centred);
 			n->is_centred = n->x != SL__NONE;
 			if (!n->is_centred)
@@ -144,29 +144,29 @@ match_variance(struct norm *n, uint32_t value)
 static int
 match_deviation(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sqrt);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sqrt);
 
 	return node != SL__NONE &&
-	       match_variance(n, sl__trail_input(t, node, 0));
+	       match_variance(n, sl__matched_input(t, node, 0));
 }
 
 /* 1 / deviation, in three spellings. */
 static int
 match_inverse(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Reciprocal);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Reciprocal);
 	double x;
 
 	if (node != SL__NONE)
-		return match_deviation(n, sl__trail_input(t, node, 0));
-	node = sl__trail_maker(t, value, SL__OP_ONNX_Div);
+		return match_deviation(n, sl__matched_input(t, node, 0));
+	node = sl__matched_maker(t, value, SL__OP_ONNX_Div);
 	if (node != SL__NONE)
 		return sl__rewrite_scalar(
 			       t->rw, sl__rewrite_input(t->rw, node, 0), &x) &&
 		       sl__is_close(x, 1) &&
-		       match_deviation(n, sl__trail_input(t, node, 1));
+		       match_deviation(n, sl__matched_input(t, node, 1));
 	return match_variance(n, base_of(n, value, -0.5));
 }
 
@@ -174,7 +174,7 @@ match_inverse(struct norm *n, uint32_t value)
 static int
 is_weight(const struct norm *n, uint32_t value)
 {
-	const struct sl__rewrite *rw = n->trail.rw;
+	const struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
 	const struct sl__tensor *w = sl__rewrite_tensor(rw, value);
 	uint64_t count = 1;
@@ -196,7 +196,7 @@ is_weight(const struct norm *n, uint32_t value)
 static int
 is_numerator(struct norm *n, uint32_t value)
 {
-	value = sl__trail_source(&n->trail, value);
+	value = sl__matched_source(&n->matched, value);
 	return (n->is_centred ? uncentred(n, value) : value) == n->x;
 }
 
@@ -207,8 +207,8 @@ match_factor(struct norm *n, uint32_t node, size_t i)
 {
 	struct norm before = *n;
 
-	if (match_inverse(n, sl__trail_input(&n->trail, node, i)) &&
-	    is_numerator(n, sl__rewrite_input(n->trail.rw, node, 1 - i)))
+	if (match_inverse(n, sl__matched_input(&n->matched, node, i)) &&
+	    is_numerator(n, sl__rewrite_input(n->matched.rw, node, 1 - i)))
 		return 1;
 	*n = before;
 	return 0;
@@ -217,16 +217,16 @@ match_factor(struct norm *n, uint32_t node, size_t i)
 static int
 match_normal(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
+	struct sl__matched_nodes *t = &n->matched;
 	struct norm before = *n;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Div);
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Div);
 
 	if (node != SL__NONE &&
-	    match_deviation(n, sl__trail_input(t, node, 1)) &&
+	    match_deviation(n, sl__matched_input(t, node, 1)) &&
 	    is_numerator(n, sl__rewrite_input(t->rw, node, 0)))
 		return 1;
 	*n = before;
-	node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
 	return node != SL__NONE &&
 	       (match_factor(n, node, 0) || match_factor(n, node, 1));
 }
@@ -235,12 +235,12 @@ match_normal(struct norm *n, uint32_t value)
 static int
 match_slope(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
 	struct norm before = *n;
 
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
-		if (match_inverse(n, sl__trail_input(t, node, i))) {
+		if (match_inverse(n, sl__matched_input(t, node, i))) {
 			n->gamma = sl__rewrite_input(t->rw, node, 1 - i);
 			if (is_weight(n, n->gamma))
 				return 1;
@@ -254,26 +254,26 @@ match_slope(struct norm *n, uint32_t value)
 static int
 match_scaled(struct norm *n, uint32_t value)
 {
-	struct sl__trail *t = &n->trail;
+	struct sl__matched_nodes *t = &n->matched;
 	struct norm before = *n;
 	uint32_t node;
 
-	value = sl__trail_source(t, value);
-	node = sl__trail_maker(t, value, SL__OP_ONNX_Mul);
+	value = sl__matched_source(t, value);
+	node = sl__matched_maker(t, value, SL__OP_ONNX_Mul);
 	for (size_t i = 0; node != SL__NONE && i < 2; i++) {
 		uint32_t other = sl__rewrite_input(t->rw, node, 1 - i);
 
 		if (sl__rewrite_tensor(t->rw, other) &&
-		    match_normal(n, sl__trail_input(t, node, i))) {
+		    match_normal(n, sl__matched_input(t, node, i))) {
 			n->gamma = other;
 			if (is_weight(n, other))
 				return 1;
-		} else if (match_slope(n, sl__trail_input(t, node, i)) &&
+		} else if (match_slope(n, sl__matched_input(t, node, i)) &&
 			   is_numerator(n, other)) {
 			return 1;
 		}
 		*n = before;
-		sl__trail_add(t, node);
+		sl__matched_add(t, node);
 	}
 	*n = before;
 	return match_normal(n, value);
@@ -283,15 +283,15 @@ match_scaled(struct norm *n, uint32_t value)
 static int
 match_rest(struct norm *n, uint32_t value, uint32_t slope)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t node = sl__trail_maker(t, value, SL__OP_ONNX_Sub);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t node = sl__matched_maker(t, value, SL__OP_ONNX_Sub);
 	uint32_t product;
 
 	if (node == SL__NONE || !n->is_centred)
 		return 0;
 	n->beta = sl__rewrite_input(t->rw, node, 0);
-	product = sl__trail_maker(t, sl__rewrite_input(t->rw, node, 1),
-				  SL__OP_ONNX_Mul);
+	product = sl__matched_maker(t, sl__rewrite_input(t->rw, node, 1),
+				    SL__OP_ONNX_Mul);
 	return is_weight(n, n->beta) &&
 	       mean_of(n, sl__other_operand(t->rw, product, slope)) == n->x;
 }
@@ -300,17 +300,17 @@ match_rest(struct norm *n, uint32_t value, uint32_t slope)
 static int
 match_other(struct norm *n, uint32_t node, size_t i)
 {
-	struct sl__trail *t = &n->trail;
-	uint32_t product = sl__trail_maker(t, sl__trail_input(t, node, i),
-					   SL__OP_ONNX_Mul);
+	struct sl__matched_nodes *t = &n->matched;
+	uint32_t product = sl__matched_maker(t, sl__matched_input(t, node, i),
+					     SL__OP_ONNX_Mul);
 	struct norm before = *n;
 
 	for (size_t k = 0; product != SL__NONE && k < 2; k++) {
 		uint32_t slope = sl__rewrite_input(t->rw, product, k);
 
 		if (match_slope(n, slope) &&
-		    sl__trail_input(t, product, 1 - k) == n->x &&
-		    match_rest(n, sl__trail_input(t, node, 1 - i), slope))
+		    sl__matched_input(t, product, 1 - k) == n->x &&
+		    match_rest(n, sl__matched_input(t, node, 1 - i), slope))
 			return 1;
 		*n = before;
 	}
@@ -322,23 +322,23 @@ match_other(struct norm *n, uint32_t node, size_t i)
 static int
 match(struct norm *n, uint32_t node)
 {
-	struct sl__trail *t = &n->trail;
+	struct sl__matched_nodes *t = &n->matched;
 	uint32_t y = sl__rewrite_output(t->rw, node);
 	struct norm before = *n;
 
 	if (!sl__rewrite_is(t->rw, node, SL__OP_ONNX_Add))
 		return match_scaled(n, y);
 	for (size_t i = 0; i < 2; i++) {
-		sl__trail_add(t, node);
+		sl__matched_add(t, node);
 		if (sl__rewrite_tensor(t->rw,
 				       sl__rewrite_input(t->rw, node, 1 - i)) &&
-		    match_scaled(n, sl__trail_input(t, node, i))) {
+		    match_scaled(n, sl__matched_input(t, node, i))) {
 			n->beta = sl__rewrite_input(t->rw, node, 1 - i);
 			if (n->is_centred && is_weight(n, n->beta))
 				return 1;
 		}
 		*n = before;
-		sl__trail_add(t, node);
+		sl__matched_add(t, node);
 		if (match_other(n, node, i))
 			return 1;
 		*n = before;
@@ -350,7 +350,7 @@ match(struct norm *n, uint32_t node)
 static uint32_t
 make_weight(struct norm *n, uint32_t weight)
 {
-	struct sl__rewrite *rw = n->trail.rw;
+	struct sl__rewrite *rw = n->matched.rw;
 	const struct sl__type *x = &rw->types[n->x];
 	const struct sl__tensor *w = sl__rewrite_tensor(rw, weight);
 	struct sl__tensor like = {.dtype = SL_DTYPE_F32,
@@ -377,7 +377,7 @@ make_weight(struct norm *n, uint32_t weight)
 static void
 make(struct norm *n, uint32_t node)
 {
-	struct sl__rewrite *rw = n->trail.rw;
+	struct sl__rewrite *rw = n->matched.rw;
 	uint32_t gamma = make_weight(n, n->gamma), beta = n->beta;
 	struct sl__making m;
 
@@ -395,15 +395,15 @@ make(struct norm *n, uint32_t node)
 	if (beta != SL__NONE)
 		sl__make_input(&m, beta);
 	sl__make_output(&m, sl__rewrite_output(rw, node));
-	sl__trail_add(&n->trail, node);
-	sl__trail_give(&n->trail, &m);
+	sl__matched_add(&n->matched, node);
+	sl__matched_give(&n->matched, &m);
 	sl__make_end(&m);
 }
 
 static void
 fuse(struct sl__rewrite *rw, uint32_t node)
 {
-	struct norm n = {.trail = {.rw = rw},
+	struct norm n = {.matched = {.rw = rw},
 			 .x = SL__NONE,
 			 .gamma = SL__NONE,
 			 .beta = SL__NONE,

@@ -72,7 +72,7 @@ kind_of(const struct sl__attending *a, const struct sl__mask *mask)
 {
 	enum { ROW_MOST = 4096 };
 	const struct sl__tensor *t =
-		sl__rewrite_tensor(a->trail.rw, mask->value);
+		sl__rewrite_tensor(a->matched.rw, mask->value);
 	int is_clear = 1, is_causal = a->keys >= a->queries, has_key = 1;
 	double row[ROW_MOST];
 	uint64_t n_rows;
@@ -108,11 +108,11 @@ static int
 read_sizes(const struct sl__attending *a, uint32_t value, int64_t out[4])
 {
 	const int64_t whole[4] = {a->batch, a->heads, a->queries, a->keys};
-	const struct sl__type *type = &a->trail.rw->types[value];
+	const struct sl__type *type = &a->matched.rw->types[value];
 	int64_t dims[6] = {1, 1, 1, 1, 1, 1};
 	int n = type->rank;
 
-	if (!sl__is_sized(a->trail.rw, value) || n > 5)
+	if (!sl__is_sized(a->matched.rw, value) || n > 5)
 		return 0;
 	for (int d = 0; d < n; d++)
 		dims[6 - n + d] = type->dims[d];
@@ -144,7 +144,8 @@ fits(const struct sl__attending *a, const struct sl__mask *mask)
 	if (!read_sizes(a, mask->value, sizes))
 		return 0;
 	if (!mask->is_choice)
-		return a->trail.rw->types[mask->value].dtype == SL_DTYPE_F32 &&
+		return a->matched.rw->types[mask->value].dtype ==
+			       SL_DTYPE_F32 &&
 		       (a->is_guarded || kind != KIND_BLIND);
 	if (kind == KIND_CAUSAL || kind == KIND_SOME)
 		return mask->fill <= hidden;
@@ -166,7 +167,7 @@ sl__masks_fit(const struct sl__attending *a)
 static uint32_t
 make_sum(struct sl__attending *a, const struct sl__mask *mask)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	const struct sl__type *type = &rw->types[mask->value];
 	double fill = fmin(mask->fill, endless), none = 0;
 	uint32_t zero, hide, out;
@@ -190,7 +191,7 @@ make_sum(struct sl__attending *a, const struct sl__mask *mask)
 static uint32_t
 make_one(struct sl__attending *a, const struct sl__mask *mask)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int64_t sizes[4];
 	uint32_t made = make_sum(a, mask);
 	int n = rw->types[made].rank, is_same = n <= 4;
@@ -209,7 +210,7 @@ make_one(struct sl__attending *a, const struct sl__mask *mask)
 static uint32_t
 join(struct sl__attending *a, uint32_t mask, uint32_t other)
 {
-	struct sl__rewrite *rw = a->trail.rw;
+	struct sl__rewrite *rw = a->matched.rw;
 	int64_t x[4], y[4];
 	int rank = rw->types[other].rank;
 	struct sl__making m;

@@ -130,7 +130,7 @@ static void
 follow(struct sl__operand *o, const struct sl__operand_chain *c, int n)
 {
 	for (int i = 0; i < n; i++) {
-		sl__trail_add(&o->trail, c->nodes[i]);
+		sl__matched_add(&o->matched, c->nodes[i]);
 		o->flat_factor *= c->factors[i];
 		o->plain_factor *= c->factors[i];
 	}
@@ -161,7 +161,7 @@ skip_repeat(struct sl__operand *o, const struct sl__rewrite *rw,
 	    !sl__view_has(&view, strides))
 		return 0;
 	follow(o, c, c->n);
-	sl__trail_add(&o->trail, node);
+	sl__matched_add(&o->matched, node);
 	o->value = from;
 	o->is_turned = 0;
 	o->heads = x->dims[1];
@@ -184,7 +184,7 @@ find_present(struct sl__operand *o, const struct sl__rewrite *rw, uint32_t all,
 		if (sl__rewrite_is(rw, uses->nodes[u], SL__OP_ONNX_Transpose) &&
 		    sl__ints(node, "perm", &perm) == 4 && perm[0] == 0 &&
 		    perm[1] == 1 && perm[2] == 3) {
-			sl__trail_add(&o->trail, uses->nodes[u]);
+			sl__matched_add(&o->matched, uses->nodes[u]);
 			return node->outputs[0];
 		}
 	}
@@ -221,7 +221,7 @@ skip_past(struct sl__operand *o, const struct sl__rewrite *rw,
 	    rw->types[last].dims[axis] != dims[2])
 		return 0;
 	follow(o, c, c->n);
-	sl__trail_add(&o->trail, node);
+	sl__matched_add(&o->matched, node);
 	o->present = find_present(o, rw, last, is_turned);
 	o->past = n->inputs[0];
 	o->is_past_turned = is_turned;
@@ -279,16 +279,16 @@ are_exchanged(const struct sl__type *x, const struct sl__type *y)
 
 /*
  * What 'value' is with its last two dimensions exchanged, by one node or with
- * the others joined for the time being; SL__NONE.  Nodes join the trail.
+ * the others joined for the time being; SL__NONE.  Nodes join the matched nodes.
  */
 static uint32_t
-before_exchange(struct sl__trail *t, uint32_t value)
+before_exchange(struct sl__matched_nodes *t, uint32_t value)
 {
 	const struct sl__rewrite *rw = t->rw;
 	uint32_t node = sl__rewrite_producer(rw, value), from, last = node;
 
 	if (sl__is_exchange(rw, node)) {
-		sl__trail_add(t, node);
+		sl__matched_add(t, node);
 		return sl__rewrite_input(rw, node, 0);
 	}
 	if (!sl__rewrite_is(rw, node, SL__OP_ONNX_Reshape))
@@ -303,9 +303,9 @@ before_exchange(struct sl__trail *t, uint32_t value)
 	    !are_exchanged(&rw->types[value],
 			   &rw->types[sl__rewrite_output(rw, last)]))
 		return SL__NONE;
-	sl__trail_add(t, last);
-	sl__trail_add(t, node);
-	sl__trail_add(t, from);
+	sl__matched_add(t, last);
+	sl__matched_add(t, node);
+	sl__matched_add(t, from);
 	return value;
 }
 
@@ -313,20 +313,20 @@ before_exchange(struct sl__trail *t, uint32_t value)
 static void
 turn_back(struct sl__operand *o, const struct sl__rewrite *rw)
 {
-	struct sl__trail before = o->trail;
+	struct sl__matched_nodes before = o->matched;
 	uint32_t value = o->value, next;
 	double product = 1, factor;
 
 	while (o->has_factors &&
 	       read_factor(rw, sl__rewrite_producer(rw, value), &next,
 			   &factor)) {
-		sl__trail_add(&o->trail, sl__rewrite_producer(rw, value));
+		sl__matched_add(&o->matched, sl__rewrite_producer(rw, value));
 		product *= factor;
 		value = next;
 	}
-	value = before_exchange(&o->trail, value);
+	value = before_exchange(&o->matched, value);
 	if (value == SL__NONE) {
-		o->trail = before;
+		o->matched = before;
 		return;
 	}
 	o->value = value;
@@ -379,7 +379,7 @@ sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw, int64_t batch,
 	int64_t dims[4], strides[4];
 	int flat, plain, any, most;
 
-	o->trail.rw = rw;
+	o->matched.rw = rw;
 	o->past = o->present = SL__NONE;
 	o->flat_factor = o->plain_factor = 1;
 	for (;;) {
@@ -411,7 +411,7 @@ sl__operand_read(struct sl__operand *o, struct sl__rewrite *rw, int64_t batch,
 	most = flat > plain ? flat : plain;
 	most = any > most ? any : most;
 	for (int i = 0; i < most; i++)
-		sl__trail_add(&o->trail, c.nodes[i]);
+		sl__matched_add(&o->matched, c.nodes[i]);
 	return most >= 0;
 }
 

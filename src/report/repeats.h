@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bunch.h - layers that are alike, as one row of a table. */
-#ifndef SL_BUNCH_H
-#define SL_BUNCH_H
+/* repeats.h - layers that are alike, as one row of a table. */
+#ifndef SL_REPEATS_H
+#define SL_REPEATS_H
 
 #include "base/arena.h"
 
@@ -12,7 +12,7 @@
  * Invariants: n >= 1; rows are in the order they run; the figures are sums
  * over them.
  */
-struct sl__bunch {
+struct sl__repeat {
 	const struct sl_layer *const *rows;
 	size_t n;
 	uint64_t parameters, macs, operations, n_bytes;
@@ -20,24 +20,24 @@ struct sl__bunch {
 };
 
 /*
- * Every layer in exactly one bunch, most work first; *n says how many.  Where
- * 'is_whole', each layer is a bunch, in the order they run.  NULL when out
+ * Every layer in exactly one repeat, most work first; *n says how many.  Where
+ * 'is_whole', each layer is a repeat, in the order they run.  NULL when out
  * of memory.
  */
-struct sl__bunch *sl__bunches_of(struct sl__arena *arena,
-				 const struct sl_inspection *i, int is_whole,
-				 size_t *n);
+struct sl__repeat *sl__repeats_of(struct sl__arena *arena,
+				  const struct sl_inspection *i, int is_whole,
+				  size_t *n);
 
 /* Adds the figures of 'b' and its layers to those of 'into'. */
-void sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b);
+void sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b);
 
 /*
  * "layer3.[1-5].conv2", or the name of a single layer, abbreviated to
  * n_columns as below; where that takes single letters, a range is but a star:
  * "t.h.*.mlp.c_fc".  NULL when out of memory.
  */
-const char *sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
-			    size_t n_columns);
+const char *sl__repeat_label(struct sl__arena *arena,
+			     const struct sl__repeat *b, size_t n_columns);
 
 /*
  * A copy of 'name' in which words of its path are cut from the left, to three

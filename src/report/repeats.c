@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bunch.c - layers that are alike, as one row of a table.
+ * repeats.c - layers that are alike, as one row of a table.
  *
  * A network is a few kinds of block many times over; a list of its largest
  * layers would show one of them again and again.  So rows are sorted by
  * kind, where every number in a name equals every other, and neighbours of
  * one kind become one row.
  */
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "base/buf.h"
 #include "report/printable.h"
 
@@ -95,9 +95,9 @@ compare_rows(const void *a, const void *b)
 
 /* Most work first. */
 static int
-compare_bunches(const void *a, const void *b)
+compare_repeats(const void *a, const void *b)
 {
-	const struct sl__bunch *x = a, *y = b;
+	const struct sl__repeat *x = a, *y = b;
 	int order = compare_numbers(y->macs, x->macs);
 
 	if (!order)
@@ -110,7 +110,7 @@ compare_bunches(const void *a, const void *b)
 }
 
 void
-sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b)
+sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b)
 {
 	into->n += b->n;
 	into->parameters += b->parameters;
@@ -120,11 +120,11 @@ sl__bunch_merge(struct sl__bunch *into, const struct sl__bunch *b)
 	into->share += b->share;
 }
 
-static struct sl__bunch
-bunch_of_one(const struct sl_layer *const *row)
+static struct sl__repeat
+repeat_of_one(const struct sl_layer *const *row)
 {
 	const struct sl_layer *l = *row;
-	struct sl__bunch b = {
+	struct sl__repeat b = {
 		.rows = row,
 		.n = 1,
 		.parameters = l->parameters,
@@ -137,17 +137,17 @@ bunch_of_one(const struct sl_layer *const *row)
 	return b;
 }
 
-struct sl__bunch *
-sl__bunches_of(struct sl__arena *arena, const struct sl_inspection *i,
+struct sl__repeat *
+sl__repeats_of(struct sl__arena *arena, const struct sl_inspection *i,
 	       int is_whole, size_t *n)
 {
 	const struct sl_layer **rows =
 		sl__arena_array(arena, i->n_layers, sizeof(*rows));
-	struct sl__bunch *bunches =
-		sl__arena_array(arena, i->n_layers, sizeof(*bunches));
+	struct sl__repeat *repeats =
+		sl__arena_array(arena, i->n_layers, sizeof(*repeats));
 
 	*n = 0;
-	if (!rows || !bunches)
+	if (!rows || !repeats)
 		return NULL;
 	for (size_t k = 0; k < i->n_layers; k++)
 		rows[k] = &i->layers[k];
@@ -155,16 +155,16 @@ sl__bunches_of(struct sl__arena *arena, const struct sl_inspection *i,
 		qsort(rows, i->n_layers, sizeof(struct sl_layer *),
 		      compare_rows);
 	for (size_t k = 0; k < i->n_layers; k++) {
-		struct sl__bunch one = bunch_of_one(&rows[k]);
+		struct sl__repeat one = repeat_of_one(&rows[k]);
 
 		if (!is_whole && k && !compare_kinds(rows[k - 1], rows[k]))
-			sl__bunch_merge(&bunches[*n - 1], &one);
+			sl__repeat_merge(&repeats[*n - 1], &one);
 		else
-			bunches[(*n)++] = one;
+			repeats[(*n)++] = one;
 	}
 	if (!is_whole && *n)
-		qsort(bunches, *n, sizeof(*bunches), compare_bunches);
-	return bunches;
+		qsort(repeats, *n, sizeof(*repeats), compare_repeats);
+	return repeats;
 }
 
 /* The k-th number in a name that has so many. */
@@ -181,7 +181,7 @@ number_in(const char *name, size_t k)
 
 /* The k-th number of the names: as it is, or from the least to the most. */
 static void
-add_number(struct sl_buf *label, const struct sl__bunch *b, size_t k)
+add_number(struct sl_buf *label, const struct sl__repeat *b, size_t k)
 {
 	const char *first = number_in(b->rows[0]->name, k);
 	size_t n_digits = strspn(first, DIGITS);
@@ -204,7 +204,7 @@ add_number(struct sl_buf *label, const struct sl__bunch *b, size_t k)
 }
 
 static void
-add_label(struct sl_buf *label, const struct sl__bunch *b)
+add_label(struct sl_buf *label, const struct sl__repeat *b)
 {
 	const char *at = b->rows[0]->name;
 	size_t n_numbers = 0;
@@ -278,8 +278,8 @@ star_ranges(char *label)
 }
 
 const char *
-sl__bunch_label(struct sl__arena *arena, const struct sl__bunch *b,
-		size_t n_columns)
+sl__repeat_label(struct sl__arena *arena, const struct sl__repeat *b,
+		 size_t n_columns)
 {
 	struct sl_buf label = {0};
 	char *whole = NULL, *cut = NULL;

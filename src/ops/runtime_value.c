@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datum.c - what a value holds while a model runs.
+ * runtime_value.c - what a value holds while a model runs.
  *
  * A tensor's sizes and elements are one block: the sizes first, the elements
  * from the next cache line on.
  */
-#include "ops/datum.h"
+#include "ops/runtime_value.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -15,16 +15,17 @@
 static size_t
 aligned(size_t n_bytes)
 {
-	return (n_bytes + SL__DATUM_ALIGNMENT - 1) &
-	       ~(size_t)(SL__DATUM_ALIGNMENT - 1);
+	return (n_bytes + SL__RUNTIME_VALUE_ALIGNMENT - 1) &
+	       ~(size_t)(SL__RUNTIME_VALUE_ALIGNMENT - 1);
 }
 
 static enum sl_status
-new_block(struct sl__datum *datum, size_t rank, const int64_t *dims,
+new_block(struct sl__runtime_value *content, size_t rank, const int64_t *dims,
 	  uint64_t n_bytes, const struct sl_allocator *allocator,
 	  struct sl_error *err)
 {
-	size_t head = aligned(rank * sizeof(*dims)) + SL__DATUM_ALIGNMENT;
+	size_t head =
+		aligned(rank * sizeof(*dims)) + SL__RUNTIME_VALUE_ALIGNMENT;
 	unsigned char *block, *start;
 
 	if (n_bytes > SIZE_MAX / 2)
@@ -32,22 +33,23 @@ new_block(struct sl__datum *datum, size_t rank, const int64_t *dims,
 	block = sl__alloc(allocator, head + aligned((size_t)n_bytes));
 	if (!block)
 		return sl__fail_nomem(err);
-	start = block +
-		(SL__DATUM_ALIGNMENT - (uintptr_t)block % SL__DATUM_ALIGNMENT);
+	start = block + (SL__RUNTIME_VALUE_ALIGNMENT -
+			 (uintptr_t)block % SL__RUNTIME_VALUE_ALIGNMENT);
 	if (rank)
 		memcpy(start, dims, rank * sizeof(*dims));
-	datum->block = block;
-	datum->tensor.dims = (const int64_t *)(const void *)start;
-	datum->bytes = start + aligned(rank * sizeof(*dims));
+	content->block = block;
+	content->tensor.dims = (const int64_t *)(const void *)start;
+	content->bytes = start + aligned(rank * sizeof(*dims));
 	return SL_OK;
 }
 
 enum sl_status
-sl__datum_tensor(struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
-		 const int64_t *dims, const struct sl_allocator *allocator,
-		 struct sl_error *err)
+sl__runtime_value_tensor(struct sl__runtime_value *content, enum sl_dtype dtype,
+			 size_t rank, const int64_t *dims,
+			 const struct sl_allocator *allocator,
+			 struct sl_error *err)
 {
-	struct sl__datum made = {.kind = SL__TYPE_TENSOR};
+	struct sl__runtime_value made = {.kind = SL__TYPE_TENSOR};
 	uint64_t n_bytes;
 	enum sl_status rc;
 
@@ -73,17 +75,18 @@ sl__datum_tensor(struct sl__datum *datum, enum sl_dtype dtype, size_t rank,
 	} else {
 		made.tensor.bytes = made.bytes;
 	}
-	sl__datum_clear(datum, allocator);
-	*datum = made;
+	sl__runtime_value_clear(content, allocator);
+	*content = made;
 	return SL_OK;
 }
 
 enum sl_status
-sl__datum_strings(struct sl__datum *datum, size_t rank, const int64_t *dims,
-		  const char *const *strings,
-		  const struct sl_allocator *allocator, struct sl_error *err)
+sl__runtime_value_strings(struct sl__runtime_value *content, size_t rank,
+			  const int64_t *dims, const char *const *strings,
+			  const struct sl_allocator *allocator,
+			  struct sl_error *err)
 {
-	struct sl__datum made = {.kind = SL__TYPE_TENSOR};
+	struct sl__runtime_value made = {.kind = SL__TYPE_TENSOR};
 	uint64_t n_bytes;
 	const char **list;
 	char *text;
@@ -110,17 +113,18 @@ sl__datum_strings(struct sl__datum *datum, size_t rank, const int64_t *dims,
 		text += n;
 	}
 	made.tensor.strings = list;
-	sl__datum_clear(datum, allocator);
-	*datum = made;
+	sl__runtime_value_clear(content, allocator);
+	*content = made;
 	return SL_OK;
 }
 
 enum sl_status
-sl__datum_list(struct sl__datum *datum, enum sl__type_kind kind,
-	       enum sl_dtype dtype, size_t n_items,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__runtime_value_list(struct sl__runtime_value *content,
+		       enum sl__type_kind kind, enum sl_dtype dtype,
+		       size_t n_items, const struct sl_allocator *allocator,
+		       struct sl_error *err)
 {
-	struct sl__datum made = {.kind = kind, .dtype = dtype};
+	struct sl__runtime_value made = {.kind = kind, .dtype = dtype};
 
 	if (n_items > SIZE_MAX / sizeof(*made.items))
 		return sl__fail_nomem(err);
@@ -133,22 +137,25 @@ sl__datum_list(struct sl__datum *datum, enum sl__type_kind kind,
 		made.items = made.block;
 		made.n_items = n_items;
 	}
-	sl__datum_clear(datum, allocator);
-	*datum = made;
+	sl__runtime_value_clear(content, allocator);
+	*content = made;
 	return SL_OK;
 }
 
 void
-sl__datum_borrow(struct sl__datum *datum, const struct sl__tensor *tensor)
+sl__runtime_value_borrow(struct sl__runtime_value *content,
+			 const struct sl__tensor *tensor)
 {
-	memset(datum, 0, sizeof(*datum));
-	datum->kind = SL__TYPE_TENSOR;
-	datum->tensor = *tensor;
+	memset(content, 0, sizeof(*content));
+	content->kind = SL__TYPE_TENSOR;
+	content->tensor = *tensor;
 }
 
 enum sl_status
-sl__datum_load(struct sl__datum *datum, const struct sl__tensor *tensor,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__runtime_value_load(struct sl__runtime_value *content,
+		       const struct sl__tensor *tensor,
+		       const struct sl_allocator *allocator,
+		       struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -159,34 +166,36 @@ sl__datum_load(struct sl__datum *datum, const struct sl__tensor *tensor,
 		return sl__fail(err, SL_E_ABSENT,
 				"sparse tensors cannot be computed with");
 	if (!tensor->generator || tensor->n_elements == 0) {
-		sl__datum_borrow(datum, tensor);
+		sl__runtime_value_borrow(content, tensor);
 		return SL_OK;
 	}
-	rc = sl__datum_tensor(datum, tensor->dtype, tensor->rank, tensor->dims,
-			      allocator, err);
+	rc = sl__runtime_value_tensor(content, tensor->dtype, tensor->rank,
+				      tensor->dims, allocator, err);
 	if (!rc)
 		sl__tensor_piece(tensor, 0, (size_t)tensor->n_bytes,
-				 datum->bytes);
+				 content->bytes);
 	return rc;
 }
 
 static enum sl_status
-copy_list(struct sl__datum *to, const struct sl__datum *from,
+copy_list(struct sl__runtime_value *to, const struct sl__runtime_value *from,
 	  const struct sl_allocator *allocator, struct sl_error *err)
 {
 	enum sl_status rc;
 
-	rc = sl__datum_list(to, from->kind, from->dtype, from->n_items,
-			    allocator, err);
+	rc = sl__runtime_value_list(to, from->kind, from->dtype, from->n_items,
+				    allocator, err);
 	for (size_t i = 0; !rc && i < from->n_items; i++)
-		rc = sl__datum_copy(&to->items[i], &from->items[i], allocator,
-				    err);
+		rc = sl__runtime_value_copy(&to->items[i], &from->items[i],
+					    allocator, err);
 	return rc;
 }
 
 enum sl_status
-sl__datum_copy(struct sl__datum *to, const struct sl__datum *from,
-	       const struct sl_allocator *allocator, struct sl_error *err)
+sl__runtime_value_copy(struct sl__runtime_value *to,
+		       const struct sl__runtime_value *from,
+		       const struct sl_allocator *allocator,
+		       struct sl_error *err)
 {
 	const struct sl__tensor *t = &from->tensor;
 	enum sl_status rc;
@@ -194,19 +203,21 @@ sl__datum_copy(struct sl__datum *to, const struct sl__datum *from,
 	if (from->kind != SL__TYPE_TENSOR)
 		return copy_list(to, from, allocator, err);
 	if (t->dtype == SL_DTYPE_STRING)
-		return sl__datum_strings(to, t->rank, t->dims, t->strings,
-					 allocator, err);
-	rc = sl__datum_tensor(to, t->dtype, t->rank, t->dims, allocator, err);
+		return sl__runtime_value_strings(to, t->rank, t->dims,
+						 t->strings, allocator, err);
+	rc = sl__runtime_value_tensor(to, t->dtype, t->rank, t->dims, allocator,
+				      err);
 	if (!rc && t->n_bytes)
 		memcpy(to->bytes, t->bytes, (size_t)t->n_bytes);
 	return rc;
 }
 
 void
-sl__datum_clear(struct sl__datum *datum, const struct sl_allocator *allocator)
+sl__runtime_value_clear(struct sl__runtime_value *content,
+			const struct sl_allocator *allocator)
 {
-	for (size_t i = 0; i < datum->n_items; i++)
-		sl__datum_clear(&datum->items[i], allocator);
-	sl__release(allocator, datum->block);
-	memset(datum, 0, sizeof(*datum));
+	for (size_t i = 0; i < content->n_items; i++)
+		sl__runtime_value_clear(&content->items[i], allocator);
+	sl__release(allocator, content->block);
+	memset(content, 0, sizeof(*content));
 }

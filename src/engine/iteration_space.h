@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loops.h - nested loops over the elements of several tensors in step. */
-#ifndef SL_LOOPS_H
-#define SL_LOOPS_H
+/* iteration_space.h - the loops over the elements of several tensors in step. */
+#ifndef SL_ITERATION_SPACE_H
+#define SL_ITERATION_SPACE_H
 
 #include "engine/strided_layout.h"
 #include "engine/parallel.h"
 
-enum { SL__LOOPS_OPERANDS = 4 };
+enum { SL__SPACE_OPERANDS = 4 };
 
 /*
  * Invariants: operand i's element at position p lies at the sum of
  * p[d] * strides[i][d] from where it begins, in elements; 0 repeats it,
  * negative strides walk backwards.  Operand 0 is the result.
  */
-struct sl__loops {
+struct sl__iteration_space {
 	int rank;
 	int n; /* operands */
-	int64_t dims[SL__LOOPS_MOST];
-	int64_t strides[SL__LOOPS_OPERANDS][SL__LOOPS_MOST];
+	int64_t dims[SL__SPACE_RANK_MAX];
+	int64_t strides[SL__SPACE_OPERANDS][SL__SPACE_RANK_MAX];
 };
 
 /* Loops over 'dims' with no operand yet. */
-void sl__loops_start(struct sl__loops *loops, int rank, const int64_t *dims);
+void sl__space_start(struct sl__iteration_space *space, int rank,
+		     const int64_t *dims);
 
 /*
  * Cuts dimension 'axis' into blocks: it becomes a loop over blocks, and the
  * last loop goes through one.  Before operands are added.
  */
-void sl__loops_cut(struct sl__loops *loops, int axis, int64_t block);
+void sl__space_cut(struct sl__iteration_space *space, int axis, int64_t block);
 
 /*
  * Another operand: a tensor of 'dims' that lies as 'strided' says and is
@@ -40,25 +41,25 @@ struct sl__operand {
 	const int64_t *dims;
 	const struct sl__strided_layout *strided;
 };
-int sl__loops_add(struct sl__loops *loops, const struct sl__operand *operand,
-		  int cut, int64_t block);
+int sl__space_add(struct sl__iteration_space *space,
+		  const struct sl__operand *operand, int cut, int64_t block);
 
 /* Orders loops by the result's strides, the least innermost, and joins those
  * that are one loop for every operand.  At least one loop is left. */
-void sl__loops_sort(struct sl__loops *loops);
-void sl__loops_join(struct sl__loops *loops);
+void sl__space_sort(struct sl__iteration_space *space);
+void sl__space_join(struct sl__iteration_space *space);
 
 /* Product of the first n sizes. */
-int64_t sl__loops_count(const struct sl__loops *loops, int n);
+int64_t sl__space_count(const struct sl__iteration_space *space, int n);
 
 /* A position of the first n loops, with the operands' offsets there. */
 struct sl__position {
-	int64_t at[SL__LOOPS_MOST];
-	int64_t offsets[SL__LOOPS_OPERANDS];
+	int64_t at[SL__SPACE_RANK_MAX];
+	int64_t offsets[SL__SPACE_OPERANDS];
 };
-void sl__loops_seek(const struct sl__loops *loops, int n, int64_t index,
-		    struct sl__position *position);
-void sl__loops_next(const struct sl__loops *loops, int n,
+void sl__space_seek(const struct sl__iteration_space *space, int n,
+		    int64_t index, struct sl__position *position);
+void sl__space_next(const struct sl__iteration_space *space, int n,
 		    struct sl__position *position);
 
 #endif

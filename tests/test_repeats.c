@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bunch.c - layers whose names differ in numbers only and that cost the
+ * test_repeats.c - layers whose names differ in numbers only and that cost the
  * same become one row, all others stay apart, the sums are kept, labels name
  * the range, and long names are cut from the left.
  */
 #include "harness.h"
-#include "report/bunch.h"
+#include "report/repeats.h"
 #include "counting.h"
 
 static struct sl_layer
@@ -40,12 +40,12 @@ alike_layers_are_one_row(void **state)
 	};
 	const struct sl_inspection i = {.layers = layers, .n_layers = 8};
 	struct sl__arena arena;
-	struct sl__bunch *rows;
+	struct sl__repeat *rows;
 	size_t n, n_layers = 0;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	rows = sl__bunches_of(&arena, &i, 0, &n);
+	rows = sl__repeats_of(&arena, &i, 0, &n);
 	assert_int_equal(n, 5);
 	assert_int_equal(rows[0].n, 4);
 	assert_int_equal(rows[0].macs, 400);
@@ -53,20 +53,20 @@ alike_layers_are_one_row(void **state)
 	assert_int_equal(rows[0].n_bytes, 44);
 	assert_int_equal(rows[0].parameters, 12);
 	assert_near(rows[0].share, 0.4, 1e-12);
-	assert_string_equal(sl__bunch_label(&arena, &rows[0], 80),
+	assert_string_equal(sl__repeat_label(&arena, &rows[0], 80),
 			    "block.[0-10].conv[1-2]");
-	assert_string_equal(sl__bunch_label(&arena, &rows[0], 20),
+	assert_string_equal(sl__repeat_label(&arena, &rows[0], 20),
 			    "blo.[0-10].conv[1-2]");
-	assert_string_equal(sl__bunch_label(&arena, &rows[0], 19),
+	assert_string_equal(sl__repeat_label(&arena, &rows[0], 19),
 			    "block.*.conv*");
-	assert_string_equal(sl__bunch_label(&arena, &rows[0], 9), "b.*.conv*");
-	assert_string_equal(sl__bunch_label(&arena, &rows[4], 80), "stem");
+	assert_string_equal(sl__repeat_label(&arena, &rows[0], 9), "b.*.conv*");
+	assert_string_equal(sl__repeat_label(&arena, &rows[4], 80), "stem");
 	for (size_t k = 0; k < n; k++)
 		n_layers += rows[k].n;
 	assert_int_equal(n_layers, 8);
 
 	/* Whole: one each, in the order they run. */
-	rows = sl__bunches_of(&arena, &i, 1, &n);
+	rows = sl__repeats_of(&arena, &i, 1, &n);
 	assert_int_equal(n, 8);
 	for (size_t k = 0; k < n; k++)
 		assert_ptr_equal(rows[k].rows[0], &layers[k]);
@@ -82,14 +82,14 @@ labels_keep_digits_as_they_are(void **state)
 	};
 	const struct sl_inspection i = {.layers = layers, .n_layers = 2};
 	struct sl__arena arena;
-	struct sl__bunch *rows;
+	struct sl__repeat *rows;
 	size_t n;
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	rows = sl__bunches_of(&arena, &i, 0, &n);
+	rows = sl__repeats_of(&arena, &i, 0, &n);
 	assert_int_equal(n, 1);
-	assert_string_equal(sl__bunch_label(&arena, rows, 80),
+	assert_string_equal(sl__repeat_label(&arena, rows, 80),
 			    "a007/[9-11]/99999999999999999999999999");
 	sl__arena_release(&arena);
 }
@@ -168,7 +168,7 @@ failed_allocations_are_null(void **state)
 		int is_done;
 
 		sl__arena_init(&arena, &allocator);
-		is_done = sl__bunches_of(&arena, &i, 0, &n) != NULL;
+		is_done = sl__repeats_of(&arena, &i, 0, &n) != NULL;
 		sl__arena_release(&arena);
 		assert_true(counting.n_requests > 0);
 		assert_int_equal(is_done, counting.n_requests < fail_at);

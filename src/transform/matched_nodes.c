@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trail.c - the nodes that a pattern has been found in. */
-#include "transform/trail.h"
+/* matched_nodes.c - the nodes that a pattern has been found in. */
+#include "transform/matched_nodes.h"
 #include "transform/matching.h"
 
 #include "base/banned.h"
 
 void
-sl__trail_add(struct sl__trail *trail, uint32_t node)
+sl__matched_add(struct sl__matched_nodes *matched, uint32_t node)
 {
-	for (size_t i = 0; i < trail->n; i++) {
-		if (trail->nodes[i] == node)
+	for (size_t i = 0; i < matched->n; i++) {
+		if (matched->nodes[i] == node)
 			return;
 	}
-	if (trail->n < SL__MAKING_COVERS)
-		trail->nodes[trail->n++] = node;
+	if (matched->n < SL__MAKING_COVERS)
+		matched->nodes[matched->n++] = node;
 }
 
 static int
@@ -38,7 +38,8 @@ is_read_by(const struct sl__making *m, uint32_t value)
 }
 
 static int
-is_kept(const struct sl__trail *t, const unsigned char *is_out, uint32_t node)
+is_kept(const struct sl__matched_nodes *t, const unsigned char *is_out,
+	uint32_t node)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		if (t->nodes[i] == node)
@@ -49,7 +50,7 @@ is_kept(const struct sl__trail *t, const unsigned char *is_out, uint32_t node)
 
 /* Whether somebody who stays uses what the node makes. */
 static int
-is_needed(const struct sl__trail *t, const unsigned char *is_out,
+is_needed(const struct sl__matched_nodes *t, const unsigned char *is_out,
 	  const struct sl__making *m, uint32_t node)
 {
 	const struct sl__node *n = &t->rw->nodes[node].node;
@@ -70,24 +71,24 @@ is_needed(const struct sl__trail *t, const unsigned char *is_out,
 }
 
 void
-sl__trail_give(const struct sl__trail *trail, struct sl__making *m)
+sl__matched_give(const struct sl__matched_nodes *matched, struct sl__making *m)
 {
 	unsigned char is_out[SL__MAKING_COVERS] = {0};
 	int has_changed = 1;
 
 	while (has_changed) {
 		has_changed = 0;
-		for (size_t i = 0; i < trail->n; i++) {
+		for (size_t i = 0; i < matched->n; i++) {
 			if (is_out[i] ||
-			    !is_needed(trail, is_out, m, trail->nodes[i]))
+			    !is_needed(matched, is_out, m, matched->nodes[i]))
 				continue;
 			is_out[i] = 1;
 			has_changed = 1;
 		}
 	}
-	for (size_t i = 0; i < trail->n; i++) {
+	for (size_t i = 0; i < matched->n; i++) {
 		if (!is_out[i])
-			sl__make_cover(m, trail->nodes[i]);
+			sl__make_cover(m, matched->nodes[i]);
 	}
 }
 
@@ -106,32 +107,34 @@ is_idle(const struct sl__rewrite *rw, uint32_t node)
 }
 
 uint32_t
-sl__trail_source(struct sl__trail *trail, uint32_t value)
+sl__matched_source(struct sl__matched_nodes *matched, uint32_t value)
 {
-	uint32_t maker = sl__rewrite_producer(trail->rw, value);
+	uint32_t maker = sl__rewrite_producer(matched->rw, value);
 
-	while (is_idle(trail->rw, maker) &&
-	       sl__rewrite_output(trail->rw, maker) == value) {
-		sl__trail_add(trail, maker);
-		value = sl__rewrite_input(trail->rw, maker, 0);
-		maker = sl__rewrite_producer(trail->rw, value);
+	while (is_idle(matched->rw, maker) &&
+	       sl__rewrite_output(matched->rw, maker) == value) {
+		sl__matched_add(matched, maker);
+		value = sl__rewrite_input(matched->rw, maker, 0);
+		maker = sl__rewrite_producer(matched->rw, value);
 	}
 	return value;
 }
 
 uint32_t
-sl__trail_input(struct sl__trail *trail, uint32_t node, size_t i)
+sl__matched_input(struct sl__matched_nodes *matched, uint32_t node, size_t i)
 {
-	return sl__trail_source(trail, sl__rewrite_input(trail->rw, node, i));
+	return sl__matched_source(matched,
+				  sl__rewrite_input(matched->rw, node, i));
 }
 
 uint32_t
-sl__trail_maker(struct sl__trail *trail, uint32_t value, enum sl__op_id op)
+sl__matched_maker(struct sl__matched_nodes *matched, uint32_t value,
+		  enum sl__op_id op)
 {
-	uint32_t maker = sl__rewrite_producer(trail->rw, value);
+	uint32_t maker = sl__rewrite_producer(matched->rw, value);
 
-	if (!sl__rewrite_is(trail->rw, maker, op))
+	if (!sl__rewrite_is(matched->rw, maker, op))
 		return SL__NONE;
-	sl__trail_add(trail, maker);
+	sl__matched_add(matched, maker);
 	return maker;
 }

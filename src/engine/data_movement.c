@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boxes.c - elements moved from one order into another.
+ * data_movement.c - elements moved from one order into another.
  *
  * The loops of a box are in the order of the target, joined as far as they
  * go.  The innermost one is a run: a copy where the source advances by one
@@ -8,7 +8,7 @@
  * source's memory, and the two are done in square tiles, so that neither side
  * touches more cache lines than it uses.
  */
-#include "engine/boxes.h"
+#include "engine/data_movement.h"
 
 #include <string.h>
 
@@ -164,13 +164,13 @@ fill(unsigned char *to, const unsigned char *from, int64_t n, size_t n_bytes)
 
 /* The innermost loop at one position of the others. */
 static void
-move_run(const struct sl__box *box, size_t n_bytes, const unsigned char *from,
-	 unsigned char *to)
+move_run(const struct sl__region *region, size_t n_bytes,
+	 const unsigned char *from, unsigned char *to)
 {
-	int last = box->loops.rank - 1;
-	int64_t n = box->loops.dims[last];
-	int64_t step = box->loops.strides[1][last];
-	struct tile t = {1, n, 0, box->loops.strides[0][last], 0, step};
+	int last = region->space.rank - 1;
+	int64_t n = region->space.dims[last];
+	int64_t step = region->space.strides[1][last];
+	struct tile t = {1, n, 0, region->space.strides[0][last], 0, step};
 
 	if (t.to_column == 1 && step == 1)
 		memcpy(to, from, (size_t)n * n_bytes);
@@ -181,8 +181,8 @@ move_run(const struct sl__box *box, size_t n_bytes, const unsigned char *from,
 }
 
 struct move {
-	struct sl__moving moving;
-	const struct sl__box *box; /* that is being moved */
+	struct sl__data_movement movement;
+	const struct sl__region *region; /* that is being moved */
 	unsigned char *to;
 	const unsigned char *from;
 };
@@ -190,7 +190,7 @@ struct move {
 /* Loops that are walked one by one: all but the last, or the last two where
  * those make a plane. */
 static int
-is_plane(const struct sl__loops *l)
+is_plane(const struct sl__iteration_space *l)
 {
 	return l->rank > 1 && l->strides[1][l->rank - 2] == 1 &&
 	       l->strides[1][l->rank - 1] != 1 &&
@@ -202,9 +202,9 @@ is_plane(const struct sl__loops *l)
 static void
 move_planes(const struct move *m, int64_t first, int64_t end)
 {
-	const struct sl__loops *l = &m->box->loops;
+	const struct sl__iteration_space *l = &m->region->space;
 	int n = l->rank - 2;
-	int64_t size = (int64_t)m->moving.n_bytes, rows = l->dims[n];
+	int64_t size = (int64_t)m->movement.n_bytes, rows = l->dims[n];
 	struct tile t = {0,
 			 l->dims[n + 1],
 			 l->strides[0][n],
@@ -217,8 +217,8 @@ move_planes(const struct move *m, int64_t first, int64_t end)
 		int64_t row = first % rows;
 
 		t.rows = rows - row < end - first ? rows - row : end - first;
-		sl__loops_seek(l, n, first / rows, &p);
-		turn_plane(&t, m->moving.n_bytes,
+		sl__space_seek(l, n, first / rows, &p);
+		turn_plane(&t, m->movement.n_bytes,
 			   m->from + (p.offsets[1] + row * t.from_row) * size,
 			   m->to + (p.offsets[0] + row * t.to_row) * size);
 		first += t.rows;
@@ -228,18 +228,18 @@ move_planes(const struct move *m, int64_t first, int64_t end)
 static void
 move_runs(const struct move *m, int64_t first, int64_t end)
 {
-	const struct sl__loops *l = &m->box->loops;
-	int64_t size = (int64_t)m->moving.n_bytes;
+	const struct sl__iteration_space *l = &m->region->space;
+	int64_t size = (int64_t)m->movement.n_bytes;
 	struct sl__position p;
 
 	if (first == end)
 		return;
-	sl__loops_seek(l, l->rank - 1, first, &p);
+	sl__space_seek(l, l->rank - 1, first, &p);
 	for (; first < end; first++) {
-		move_run(m->box, m->moving.n_bytes,
+		move_run(m->region, m->movement.n_bytes,
 			 m->from + p.offsets[1] * size,
 			 m->to + p.offsets[0] * size);
-		sl__loops_next(l, l->rank - 1, &p);
+		sl__space_next(l, l->rank - 1, &p);
 	}
 }
 
@@ -247,21 +247,21 @@ move_runs(const struct move *m, int64_t first, int64_t end)
 static void
 move_stretch(const struct move *m, int64_t first, int64_t end)
 {
-	struct sl__box part = *m->box;
-	int64_t size = (int64_t)m->moving.n_bytes;
+	struct sl__region part = *m->region;
+	int64_t size = (int64_t)m->movement.n_bytes;
 
-	part.loops.dims[0] = end - first;
+	part.space.dims[0] = end - first;
 	if (first < end)
-		move_run(&part, m->moving.n_bytes,
-			 m->from + first * part.loops.strides[1][0] * size,
-			 m->to + first * part.loops.strides[0][0] * size);
+		move_run(&part, m->movement.n_bytes,
+			 m->from + first * part.space.strides[1][0] * size,
+			 m->to + first * part.space.strides[0][0] * size);
 }
 
 static void
 move_part(int rank, int n_ranks, void *ctx)
 {
 	const struct move *m = ctx;
-	const struct sl__loops *l = &m->box->loops;
+	const struct sl__iteration_space *l = &m->region->space;
 	int64_t first, end;
 
 	if (l->rank == 1) {
@@ -269,7 +269,7 @@ move_part(int rank, int n_ranks, void *ctx)
 		move_stretch(m, first, end);
 		return;
 	}
-	sl__parallel_part(sl__loops_count(l, l->rank - 1), rank, n_ranks,
+	sl__parallel_part(sl__space_count(l, l->rank - 1), rank, n_ranks,
 			  &first, &end);
 	if (is_plane(l))
 		move_planes(m, first, end);
@@ -281,16 +281,16 @@ static enum sl_status
 run(struct sl__step *step, struct sl_error *err)
 {
 	struct move *m = step->state;
-	int64_t size = (int64_t)m->moving.n_bytes;
+	int64_t size = (int64_t)m->movement.n_bytes;
 
 	(void)err;
-	for (uint32_t i = 0; i < m->moving.n; i++) {
-		const struct sl__box *box = &m->moving.boxes[i];
-		int64_t n = sl__loops_count(&box->loops, box->loops.rank);
+	for (uint32_t i = 0; i < m->movement.n; i++) {
+		const struct sl__region *region = &m->movement.regions[i];
+		int64_t n = sl__space_count(&region->space, region->space.rank);
 
-		m->box = box;
-		m->to = step->at[box->to] + box->to_offset * size;
-		m->from = step->at[box->from] + box->from_offset * size;
+		m->region = region;
+		m->to = step->at[region->to] + region->to_offset * size;
+		m->from = step->at[region->from] + region->from_offset * size;
 		sl__parallel(sl__threads_for(step->n_threads,
 					     2 * (uint64_t)(n * size)),
 			     move_part, m);
@@ -299,9 +299,9 @@ run(struct sl__step *step, struct sl_error *err)
 }
 
 static void
-move_loop(struct sl__loops *l, int from, int to)
+move_loop(struct sl__iteration_space *l, int from, int to)
 {
-	struct sl__loops was = *l;
+	struct sl__iteration_space was = *l;
 
 	for (int d = from; d < to; d++) {
 		l->dims[d] = was.dims[d + 1];
@@ -315,7 +315,7 @@ move_loop(struct sl__loops *l, int from, int to)
 
 /* Brings the loop that goes along the source's memory next to the last. */
 static void
-find_plane(struct sl__loops *l)
+find_plane(struct sl__iteration_space *l)
 {
 	int last = l->rank - 1;
 
@@ -330,22 +330,23 @@ find_plane(struct sl__loops *l)
 }
 
 void
-sl__moving_step(struct sl__planner *pl, const struct sl__moving *moving,
-		const uint32_t *operands, uint32_t n_operands,
-		const char *kernel)
+sl__data_movement_step(struct sl__planner *pl,
+		       const struct sl__data_movement *movement,
+		       const uint32_t *operands, uint32_t n_operands,
+		       const char *kernel)
 {
 	struct move *m = sl__plan_state(pl, sizeof(*m));
 
 	if (!m)
 		return;
-	for (uint32_t i = 0; i < moving->n; i++) {
-		struct sl__loops *l = &moving->boxes[i].loops;
+	for (uint32_t i = 0; i < movement->n; i++) {
+		struct sl__iteration_space *l = &movement->regions[i].space;
 
 		l->n = 2;
-		sl__loops_sort(l);
-		sl__loops_join(l);
+		sl__space_sort(l);
+		sl__space_join(l);
 		find_plane(l);
 	}
-	m->moving = *moving;
+	m->movement = *movement;
 	sl__plan_step(pl, operands, n_operands, kernel, run, m);
 }

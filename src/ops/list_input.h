@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moving.h - for rules of operators that move elements, not compute. */
-#ifndef SL_MOVING_H
-#define SL_MOVING_H
+/* list_input.h - lists of integers that operators take as attribute or input. */
+#ifndef SL_LIST_INPUT_H
+#define SL_LIST_INPUT_H
 
 #include "graph/infer.h"
 
-struct sl__datum;
+struct sl__runtime_value;
 
 /*
  * A list of integers that some versions of an operator take as an attribute
@@ -48,8 +48,8 @@ int sl__known_is_plain(const struct sl__known *known);
  * where too little is known, or the kernel refuses.  is_sized: inference has
  * found the sizes of the outputs.  All is in 'scratch'.
  */
-struct sl__datum **sl__follow(struct sl__call *call, struct sl__arena *scratch,
-			      int is_sized);
+struct sl__runtime_value **sl__follow(struct sl__call *call,
+				      struct sl__arena *scratch, int is_sized);
 
 /* Dimension d of input i where that has the given rank, else 'otherwise'. */
 int64_t sl__dim_or(const struct sl__call *call, size_t i, int rank, int d,

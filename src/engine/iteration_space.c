@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loops.c - nested loops over the elements of several tensors in step. */
-#include "engine/loops.h"
+/* iteration_space.c - nested loops over the elements of several tensors in step. */
+#include "engine/iteration_space.h"
 
 #include <string.h>
 
 #include "base/banned.h"
 
 void
-sl__loops_start(struct sl__loops *l, int rank, const int64_t *dims)
+sl__space_start(struct sl__iteration_space *l, int rank, const int64_t *dims)
 {
 	memset(l, 0, sizeof(*l));
 	l->rank = rank;
@@ -16,15 +16,15 @@ sl__loops_start(struct sl__loops *l, int rank, const int64_t *dims)
 }
 
 void
-sl__loops_cut(struct sl__loops *l, int axis, int64_t block)
+sl__space_cut(struct sl__iteration_space *l, int axis, int64_t block)
 {
 	l->dims[axis] /= block;
 	l->dims[l->rank++] = block;
 }
 
 int
-sl__loops_add(struct sl__loops *l, const struct sl__operand *operand, int cut,
-	      int64_t block)
+sl__space_add(struct sl__iteration_space *l, const struct sl__operand *operand,
+	      int cut, int64_t block)
 {
 	const struct sl__strided_layout *strided = operand->strided;
 	int64_t *strides = l->strides[l->n];
@@ -51,7 +51,7 @@ sl__loops_add(struct sl__loops *l, const struct sl__operand *operand, int cut,
 }
 
 static void
-swap_loops(struct sl__loops *l, int a, int b)
+swap_dims(struct sl__iteration_space *l, int a, int b)
 {
 	int64_t kept = l->dims[a];
 
@@ -65,27 +65,27 @@ swap_loops(struct sl__loops *l, int a, int b)
 }
 
 void
-sl__loops_sort(struct sl__loops *l)
+sl__space_sort(struct sl__iteration_space *l)
 {
 	for (int i = 1; i < l->rank; i++) {
 		for (int k = i; k > 0; k--) {
 			if (l->strides[0][k - 1] >= l->strides[0][k])
 				break;
-			swap_loops(l, k - 1, k);
+			swap_dims(l, k - 1, k);
 		}
 	}
 }
 
 static void
-drop_loop(struct sl__loops *l, int d)
+drop_loop(struct sl__iteration_space *l, int d)
 {
 	for (; d + 1 < l->rank; d++)
-		swap_loops(l, d, d + 1);
+		swap_dims(l, d, d + 1);
 	l->rank--;
 }
 
 static int
-is_one_loop(const struct sl__loops *l, int d)
+is_one_loop(const struct sl__iteration_space *l, int d)
 {
 	for (int i = 0; i < l->n; i++) {
 		if (l->strides[i][d] != l->strides[i][d + 1] * l->dims[d + 1])
@@ -95,7 +95,7 @@ is_one_loop(const struct sl__loops *l, int d)
 }
 
 void
-sl__loops_join(struct sl__loops *l)
+sl__space_join(struct sl__iteration_space *l)
 {
 	for (int d = l->rank - 1; d >= 0; d--) {
 		if (l->dims[d] == 1)
@@ -116,7 +116,7 @@ sl__loops_join(struct sl__loops *l)
 }
 
 int64_t
-sl__loops_count(const struct sl__loops *l, int n)
+sl__space_count(const struct sl__iteration_space *l, int n)
 {
 	int64_t count = 1;
 
@@ -126,7 +126,7 @@ sl__loops_count(const struct sl__loops *l, int n)
 }
 
 void
-sl__loops_seek(const struct sl__loops *l, int n, int64_t index,
+sl__space_seek(const struct sl__iteration_space *l, int n, int64_t index,
 	       struct sl__position *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -139,7 +139,8 @@ sl__loops_seek(const struct sl__loops *l, int n, int64_t index,
 }
 
 void
-sl__loops_next(const struct sl__loops *l, int n, struct sl__position *p)
+sl__space_next(const struct sl__iteration_space *l, int n,
+	       struct sl__position *p)
 {
 	for (int d = n - 1; d >= 0; d--) {
 		p->at[d]++;

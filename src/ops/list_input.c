@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moving.c - for rules of operators that move elements, not compute.
+ * list_input.c - for rules of operators that move elements, not compute.
  *
  * Contents of any type of number are moved alike: each element is a word of
  * 8 bytes.
  */
-#include "ops/moving.h"
+#include "ops/list_input.h"
 #include "base/status.h"
 #include "ops/cost.h"
 
