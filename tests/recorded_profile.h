@@ -241,7 +241,7 @@ record_profile(struct recorded_profile *r)
 			    .n_warmup = 3,
 			    .minimum_detectable = 0.01},
 		.calls_per_sample = 1,
-		.n_passes = 103,
+		.n_timed = 103,
 		.sample_stride = 1,
 		.noise = {100, 5, zero, zero, zero, zero, zero, zero, zero},
 		.elapsed_s = 3.5,

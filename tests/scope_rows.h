@@ -38,7 +38,7 @@ reset(void **state)
 
 /* A pair; flags as in sl_scope_begin(). */
 static inline void
-pass(const char *name, unsigned flags)
+iteration(const char *name, unsigned flags)
 {
 	struct sl_scope scope = sl_scope_begin(name, flags);
 

@@ -141,7 +141,7 @@ static inline void
 simulate(const struct program *p, size_t capacity, struct cache *c)
 {
 	cache_start(c, capacity);
-	for (int pass = 0; pass < 3; pass++) {
+	for (int iteration = 0; iteration < 3; iteration++) {
 		memset(c->in, 0, sizeof(c->in));
 		memset(c->back, 0, sizeof(c->back));
 		for (size_t i = 0; i < p->n; i++)

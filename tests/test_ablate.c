@@ -36,7 +36,7 @@ start(struct ablated *a, const char *text, unsigned flags)
 	planned_start(&a->p, text, 2, flags);
 	sl__arena_init(&a->arena, NULL);
 	a->how = (struct sl__ablate_options){.time_s = 60,
-					     .pass_ns = 1e5,
+					     .iteration_ns = 1e5,
 					     .reading_ns = 10,
 					     .seed = 1,
 					     .n_rounds = 9};
@@ -150,7 +150,7 @@ start_counting(struct ablated *a)
 	n_runs_all = interrupt_at = 0;
 	interrupt = 0;
 	a->how.control.interrupt = &interrupt;
-	a->how.pass_ns = 1e9; /* one pass a sample */
+	a->how.iteration_ns = 1e9; /* one pass a sample */
 }
 
 static void
@@ -285,7 +285,7 @@ time_is_for_the_first(void **state)
 	start(&a, chain, 0);
 	planned_fill(&a.p, "x", 2, matrix, 1);
 	a.how.n_rounds = 0;
-	a.how.pass_ns = 1e9;
+	a.how.iteration_ns = 1e9;
 	a.how.time_s = 10;
 	a.targets[0].share = a.targets[1].share = 0.75;
 	ablate(&a, 2);

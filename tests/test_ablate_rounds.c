@@ -62,7 +62,7 @@ start(struct scene *s, size_t n_rounds)
 	s->n_targets = STEPS;
 	s->how = (struct sl__ablate_options){
 		.time_s = 60,
-		.pass_ns = PASS_NS,
+		.iteration_ns = PASS_NS,
 		.reading_ns = READING_NS,
 		.seed = 1,
 		.n_rounds = n_rounds,
@@ -128,7 +128,7 @@ time_ends_it(void **state)
 	start(&s, 0);
 	s.n_targets = 1;
 	s.how.time_s = 0.3;
-	s.how.pass_ns = 1e6;
+	s.how.iteration_ns = 1e6;
 	ablate(&s);
 	assert_null(s.targets[0].absent);
 	assert_int_equal(s.targets[0].limit.n, 8);
@@ -138,7 +138,7 @@ time_ends_it(void **state)
 	start(&s, 0);
 	s.n_targets = 1;
 	s.how.time_s = 0.15;
-	s.how.pass_ns = 1e6;
+	s.how.iteration_ns = 1e6;
 	ablate(&s);
 	assert_int_equal(s.targets[0].limit.n, 6);
 	finish(&s);
@@ -146,7 +146,7 @@ time_ends_it(void **state)
 	start(&s, 0);
 	s.n_targets = 1;
 	s.how.time_s = 0.05;
-	s.how.pass_ns = 1e6;
+	s.how.iteration_ns = 1e6;
 	ablate(&s);
 	assert_int_equal(s.targets[0].limit.n, 3);
 	finish(&s);
@@ -154,7 +154,7 @@ time_ends_it(void **state)
 	start(&s, 0);
 	s.n_targets = 1;
 	s.how.time_s = 0.005;
-	s.how.pass_ns = 1e5;
+	s.how.iteration_ns = 1e5;
 	ablate(&s);
 	assert_string_equal(s.targets[0].absent,
 			    "no time was left for a pass without it");
@@ -170,7 +170,7 @@ room_ends_it(void **state)
 	(void)state;
 	start(&s, 2 * SL__ABLATE_ROUNDS_MOST);
 	s.n_targets = 1;
-	s.how.pass_ns = 1e9;
+	s.how.iteration_ns = 1e9;
 	s.how.control.progress = NULL;
 	ablate(&s);
 	assert_int_equal(s.targets[0].limit.n, SL__ABLATE_ROUNDS_MOST);

@@ -18,7 +18,7 @@ struct listed {
 	double sums[STEPS_MOST], ends[STEPS_MOST];
 	uint64_t n_calls[STEPS_MOST];
 	float rows[STEPS_MOST];
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	struct sl__arena arena;
 	struct sl_profile profile;
 };
@@ -26,7 +26,7 @@ struct listed {
 static void
 list(struct listed *l, const char *text)
 {
-	struct sl__operation_sources from = {.passes = &l->passes};
+	struct sl__operation_sources from = {.iterations = &l->iterations};
 	struct sl_error err;
 
 	memset(l, 0, sizeof(*l));
@@ -34,15 +34,16 @@ list(struct listed *l, const char *text)
 	planned_start(&l->p, text, 1, 0);
 	if (sl_inspect(&l->model, l->p.g->graph, NULL, &err))
 		fail_msg("%s", err.text);
-	l->passes = (struct sl__passes){.n_steps = sl_plan_n_steps(l->p.plan),
-					.n_recorded = 1,
-					.step_ns = l->sums,
-					.step_min_ns = l->ends,
-					.step_max_ns = l->ends,
-					.n_calls = l->n_calls,
-					.rows = l->rows,
-					.n_rows = 1};
-	assert_in_range(l->passes.n_steps, 1, STEPS_MOST);
+	l->iterations = (struct sl__timed_iterations){
+		.n_steps = sl_plan_n_steps(l->p.plan),
+		.n_recorded = 1,
+		.step_ns = l->sums,
+		.step_min_ns = l->ends,
+		.step_max_ns = l->ends,
+		.n_calls = l->n_calls,
+		.rows = l->rows,
+		.n_rows = 1};
+	assert_in_range(l->iterations.n_steps, 1, STEPS_MOST);
 	for (size_t i = 0; i < STEPS_MOST; i++) {
 		l->rows[i] = 1000;
 		l->sums[i] = l->ends[i] = 1000;

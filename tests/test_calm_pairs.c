@@ -84,13 +84,14 @@ disturbances_are_left_out(void **state)
 
 		open_pairs(&m);
 		for (int i = 0; i < 40; i++) {
-			double pass[2];
+			double iteration[2];
 
 			for (int w = 0; w < 2; w++)
-				pass[w] =
+				iteration[w] =
 					1000 + 2 * w + sl__rng_normal(&rng) +
 					(sl__rng_below(&rng, 5) < 1 ? 300 : 0);
-			sl__calm_pairs_add(&m.pairs, pass[0], pass[1]);
+			sl__calm_pairs_add(&m.pairs, iteration[0],
+					   iteration[1]);
 		}
 		value = sl__calm_pairs_median(&m.pairs, m.calm).value;
 		sum += value;

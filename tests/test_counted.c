@@ -29,7 +29,7 @@ struct fixture {
 	struct sl__arena arena;
 	struct scripted_counters script;
 	struct scripted_instruments with;
-	struct scripted_plan passes;
+	struct scripted_plan iterations;
 	struct sl__counter_source source;
 	struct sl__counted_options how;
 	struct sl__counted counted;
@@ -54,11 +54,11 @@ start(struct fixture *f)
 	f->source = script_counters(&f->script);
 	/* Passes of 3 ms. */
 	script_instruments(&f->with, 1);
-	script_plan(&f->passes, f->subject.plan, &f->with.time, 1e6);
+	script_plan(&f->iterations, f->subject.plan, &f->with.time, 1e6);
 	f->how = (struct sl__counted_options){
 		.steps = hot,
 		.n_steps = 2,
-		.n_passes = 2,
+		.n_iterations = 2,
 		.time_s = 60,
 		.source = &f->source,
 		.control = scripted_control(&f->with, NULL, NULL)};
@@ -77,7 +77,7 @@ count(struct fixture *f)
 static void
 finish(struct fixture *f)
 {
-	drop_script(&f->passes);
+	drop_script(&f->iterations);
 	sl__subject_close(&f->subject);
 	sl__arena_release(&f->arena);
 	graph_text_free(f->g);
@@ -93,7 +93,7 @@ counts_are_sums_over_threads(void **state)
 	start(&f);
 	f.script.step[SL_EVENT_CYCLES] = 7000;
 	count(&f);
-	assert_int_equal(f.counted.n_passes, 2);
+	assert_int_equal(f.counted.n_iterations, 2);
 	assert_int_equal(f.counted.n, 2);
 	assert_null(f.counted.absent);
 	for (size_t i = 0; i < 2; i++) {
@@ -156,7 +156,7 @@ without_counters_nothing_runs(void **state)
 		f.script.open_errors[e] = ENOENT;
 	count(&f);
 	assert_int_equal(f.counted.n, 0);
-	assert_int_equal(f.counted.n_passes, 0);
+	assert_int_equal(f.counted.n_iterations, 0);
 	assert_int_equal(f.script.n_reads, 0);
 	assert_non_null(strstr(f.counted.absent, "virtual machine"));
 	for (int e = 0; e < SL_N_EVENTS; e++) {
@@ -194,8 +194,8 @@ static void
 time_ends_it(void **state)
 {
 	static const struct {
-		double time_s, pass_ns;
-		size_t n_passes, n_runs;
+		double time_s, iteration_ns;
+		size_t n_iterations, n_runs;
 	} rows[] = {
 		{60, 3e6, 10, 11},   /* as many as are wanted */
 		{0.0152, 3e6, 4, 5}, /* as many as fit */
@@ -210,13 +210,14 @@ time_ends_it(void **state)
 		struct fixture f;
 
 		start(&f);
-		f.how.n_passes = 10;
+		f.how.n_iterations = 10;
 		f.how.time_s = rows[i].time_s;
-		f.how.pass_ns = rows[i].pass_ns;
+		f.how.iteration_ns = rows[i].iteration_ns;
 		count(&f);
-		assert_int_equal(f.counted.n_passes, rows[i].n_passes);
-		assert_int_equal(f.counted.counts[0].n_calls, rows[i].n_passes);
-		assert_int_equal(f.passes.n_runs[0], rows[i].n_runs);
+		assert_int_equal(f.counted.n_iterations, rows[i].n_iterations);
+		assert_int_equal(f.counted.counts[0].n_calls,
+				 rows[i].n_iterations);
+		assert_int_equal(f.iterations.n_runs[0], rows[i].n_runs);
 		finish(&f);
 	}
 }
@@ -232,21 +233,21 @@ an_interrupt_is_a_reason(void **state)
 	for (size_t at = 0; at < 2; at++) {
 		start(&f);
 		f.with.time.interrupted = !at;
-		f.passes.interrupt_at = at;
+		f.iterations.interrupt_at = at;
 		count(&f);
 		assert_int_equal(f.counted.n, 0);
-		assert_int_equal(f.passes.n_runs[0], at);
+		assert_int_equal(f.iterations.n_runs[0], at);
 		assert_string_equal(f.counted.absent, "interrupted");
 		assert_string_equal(f.counted.uses[SL_EVENT_CYCLES].absent,
 				    "interrupted");
 		finish(&f);
 	}
 	start(&f);
-	f.how.n_passes = 10;
-	f.passes.interrupt_at = 3 * 3; /* the second that counts */
+	f.how.n_iterations = 10;
+	f.iterations.interrupt_at = 3 * 3; /* the second that counts */
 	count(&f);
 	assert_null(f.counted.absent);
-	assert_int_equal(f.counted.n_passes, 2);
+	assert_int_equal(f.counted.n_iterations, 2);
 	assert_int_equal(f.counted.counts[0].n_calls, 2);
 	assert_near(f.counted.counts[0].of[SL_EVENT_CYCLES], THREADS * 1000,
 		    1e-6);
@@ -282,7 +283,7 @@ an_interrupt_cuts_a_pass_short(void **state)
 		calls_left = n; /* the first one warms up */
 		count(&f);
 		assert_int_equal(calls_left, 0);
-		assert_int_equal(f.counted.n_passes, n < 3 ? 0 : 1);
+		assert_int_equal(f.counted.n_iterations, n < 3 ? 0 : 1);
 		if (n < 3) {
 			assert_string_equal(f.counted.absent, "interrupted");
 		} else {

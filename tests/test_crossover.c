@@ -25,7 +25,7 @@ point_of(double ns, double bound_ns, enum sl_level roof)
 			      .hi = 1.01 * ns,
 			      .n = 10},
 		.fastest_ns = 0.9 * ns,
-		.n_passes = 100,
+		.n_iterations = 100,
 		.n_bytes = 1000,
 		.flops = 1000,
 		.bytes_per_s = 1000 / ns * 1e9,
@@ -150,14 +150,14 @@ test_disturbed(void **state)
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_BELOW);
 	/* Of few calls all may have been disturbed. */
-	p.n_passes = 3;
+	p.n_iterations = 3;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_UNKNOWN);
 	p.bound_ns = 8e3;
 	sl__micro_classify(&p, 100);
 	assert_int_equal(p.micro_class, SL_MICRO_MEMORY);
 	p.bound_ns = 2e3;
-	p.n_passes = 100;
+	p.n_iterations = 100;
 	p.fastest_ns = 2.5e3;
 	p.disturbance = 0.01;
 	sl__micro_classify(&p, 100);

@@ -12,7 +12,7 @@ test_law(void **state)
 {
 	const double flops[4] = {tiny_pass(9), tiny_pass(10), tiny_pass(11),
 				 tiny_pass(12)};
-	double passes = 0, newests = 0;
+	double iterations = 0, newests = 0;
 	struct sl__work_law law;
 
 	(void)state;
@@ -21,10 +21,10 @@ test_law(void **state)
 	assert_near(law.linear, TINY_LINEAR, 0);
 	assert_near(law.quadratic, TINY_QUADRATIC, 0);
 	for (int64_t n = 3; n <= 40; n++) {
-		passes += tiny_pass((double)n);
+		iterations += tiny_pass((double)n);
 		newests += tiny_step((double)n);
 	}
-	assert_near(sl__work_passes(&law, 3, 40), passes, 0);
+	assert_near(sl__work_passes(&law, 3, 40), iterations, 0);
 	assert_near(sl__work_newests(&law, 3, 40), newests, 0);
 	assert_near(sl__work_passes(&law, 4, 3), 0, 0);
 	/* All is done for tokens or pairs of them: of n, n - 1 parts go. */

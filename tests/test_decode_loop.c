@@ -141,7 +141,7 @@ fixed_rounds_visit_everything(void **state)
 			assert_int_equal(p->n_visits, 3);
 			/* A sample is one pass of 2 ms, and 32 are less than
 			 * 150 ms. */
-			assert_int_equal(p->n_passes, 3 * 32);
+			assert_int_equal(p->n_iterations, 3 * 32);
 			assert_near(p->visits[2].value, READING_NS, 0);
 			assert_near(p->plan_ns, READING_NS, 0);
 		}
@@ -162,14 +162,14 @@ a_visit_has_samples_enough(void **state)
 	s.script.time.reading_ns = 40000000;
 	measure(&s);
 	for (size_t k = 0; k < s.loops[0].raw.n_points; k++)
-		assert_int_equal(s.loops[0].raw.points[k].n_passes, 6);
+		assert_int_equal(s.loops[0].raw.points[k].n_iterations, 6);
 	close_scene(&s);
 	/* And of less than a millisecond several passes make one. */
 	open_scene(&s, 1);
 	s.script.time.reading_ns = 400000;
 	measure(&s);
 	for (size_t k = 0; k < s.loops[0].raw.n_points; k++)
-		assert_int_equal(s.loops[0].raw.points[k].n_passes, 3 * 32);
+		assert_int_equal(s.loops[0].raw.points[k].n_iterations, 3 * 32);
 	close_scene(&s);
 }
 

@@ -6,7 +6,8 @@
 
 /* The last row of logits of a pass. */
 static void
-run_pass(struct sl__decoder *d, int64_t n_past, int64_t n_new, float *logits)
+run_iteration(struct sl__decoder *d, int64_t n_past, int64_t n_new,
+	      float *logits)
 {
 	struct sl_sizes sizes;
 	struct sl_plan_options how = {.struct_size = sizeof(how),
@@ -68,8 +69,8 @@ test_same_logits(void **state)
 	assert_int_equal(sl__decoder_open(&with, step, 0, 7, &arena, NULL),
 			 SL_OK);
 	for (int64_t n = 1; n <= 6; n++) {
-		run_pass(&without, 0, n, a);
-		run_pass(&with, n - 1, 1, b);
+		run_iteration(&without, 0, n, a);
+		run_iteration(&with, n - 1, 1, b);
 		assert_int_equal(with.kept_context, n);
 		assert_same_logits(a, b);
 	}
@@ -97,12 +98,12 @@ test_same_states(void **state)
 		sl__decoder_open(&by_token, cached, 0, 7, &arena, NULL), SL_OK);
 	/* Without a triangle only the newest token may be looked at, and keys
 	 * do not depend on what is attended to in one layer. */
-	run_pass(&at_once, 0, 4, a);
+	run_iteration(&at_once, 0, 4, a);
 	for (int64_t n = 1; n <= 4; n++)
-		run_pass(&by_token, n - 1, 1, b);
+		run_iteration(&by_token, n - 1, 1, b);
 	assert_same_logits(a, b);
-	run_pass(&at_once, 4, 1, a);
-	run_pass(&by_token, 4, 1, b);
+	run_iteration(&at_once, 4, 1, a);
+	run_iteration(&by_token, 4, 1, b);
 	assert_same_logits(a, b);
 	sl__decoder_close(&at_once);
 	sl__decoder_close(&by_token);

@@ -38,7 +38,7 @@ start(struct run *r, enum noise_kind noise_kind, uint64_t seed, double margin)
 
 /* Layers of one pass one after the other, so that noise_kind hits some. */
 static void
-take_pass(struct run *r, double *layers)
+take_iteration(struct run *r, double *layers)
 {
 	for (int k = 0; k < N_LAYERS; k++)
 		layers[k] = (1 + k % 5) * exp(next_slot(&r->m));
@@ -72,21 +72,21 @@ median_of(double *x)
 static void
 play_round(struct run *r)
 {
-	double passes[2][N_LAYERS], d[N_LAYERS], log_ratios[N_MEMBERS];
+	double iterations[2][N_LAYERS], d[N_LAYERS], log_ratios[N_MEMBERS];
 	double cpu = .004 * sl__rng_normal(&r->m.rng), work[2] = {0, 0};
 	int b = sl__rng_coin(&r->m.rng);
 
-	take_pass(r, passes[0]);
-	take_pass(r, passes[1]);
+	take_iteration(r, iterations[0]);
+	take_iteration(r, iterations[1]);
 	for (int k = 0; k < N_LAYERS; k++) {
-		passes[b][k] *= r->slowdown[k];
-		d[k] = log(passes[b][k] / passes[!b][k]);
+		iterations[b][k] *= r->slowdown[k];
+		d[k] = log(iterations[b][k] / iterations[!b][k]);
 		work[0] += 1 + k % 5;
 		work[1] += (1 + k % 5) * r->slowdown[k];
 		sl__sign_count_add(&r->counts[k], d[k], r->e.how.margin,
 				   &r->m.rng);
 	}
-	log_ratios[WALL] = log(total(passes[b]) / total(passes[!b]));
+	log_ratios[WALL] = log(total(iterations[b]) / total(iterations[!b]));
 	log_ratios[CPU] = log(work[1] / work[0]) + cpu;
 	log_ratios[LAYERS] = median_of(d);
 	sl__ensemble_add(&r->e, log_ratios);

@@ -69,7 +69,7 @@ assert_without(const struct sl_decoding *d)
 		assert_int_equal(s->context, PROMPT + i);
 		assert_int_equal(s->n_new, PROMPT + i);
 		assert_int_equal(s->n_visits, 3);
-		assert_true(s->n_passes >= 18);
+		assert_true(s->n_iterations >= 18);
 		assert_true(s->plan_ns > 0);
 		assert_estimate(&s->time_ns);
 		assert_near(s->flops.value, tiny_pass((double)s->context), 0);

@@ -2,7 +2,7 @@
 /* test_groups.c - operations summed up, and passes as timelines. */
 #include "result/groups.h"
 #include "known_profile.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 
 static void
 check(const struct sl_operation_group *g, const char *name, size_t n,
@@ -101,23 +101,24 @@ timelines(void **state)
 {
 	struct sl__timestamp stamps[] = {
 		{1010, 0}, {1110, 1}, {1150, SL__NONE}};
-	struct sl__kept_pass kept = {
+	struct sl__kept_iteration kept = {
 		{.stamps = stamps, .n_stamps = 3, .cap = 3}, 1000, 1160, 4};
-	struct sl__passes passes = {.ticks_per_ns = 2,
-				    .n_recorded = 9,
-				    .kept.first = kept,
-				    .kept.median = kept,
-				    .kept.n_slow = 2,
-				    .origin = 800};
+	struct sl__timed_iterations iterations = {.ticks_per_ns = 2,
+						  .n_recorded = 9,
+						  .kept.first = kept,
+						  .kept.median = kept,
+						  .kept.n_slow = 2,
+						  .origin = 800};
 	struct sl_profile out = {0};
 	struct sl__arena arena;
 	struct sl_error err;
 
 	(void)state;
-	passes.kept.slow[0] = passes.kept.slow[1] = kept;
-	passes.kept.slow[1].nth = 7;
+	iterations.kept.slow[0] = iterations.kept.slow[1] = kept;
+	iterations.kept.slow[1].nth = 7;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__timelines_of(&out, &passes, &arena, &err), SL_OK);
+	assert_int_equal(sl__timelines_of(&out, &iterations, &arena, &err),
+			 SL_OK);
 	assert_int_equal(out.n_iterations, 4);
 	assert_int_equal(out.iterations[0].why, SL_KEPT_FIRST);
 	assert_int_equal(out.iterations[1].why, SL_KEPT_MEDIAN);
@@ -135,8 +136,9 @@ timelines(void **state)
 		assert_int_equal(it->events[1].operation, 1);
 		assert_true(it->events[2].operation == SIZE_MAX);
 	}
-	passes.n_recorded = 0;
-	assert_int_equal(sl__timelines_of(&out, &passes, &arena, &err), SL_OK);
+	iterations.n_recorded = 0;
+	assert_int_equal(sl__timelines_of(&out, &iterations, &arena, &err),
+			 SL_OK);
 	assert_int_equal(out.n_iterations, 0);
 	sl__arena_release(&arena);
 }

@@ -201,7 +201,7 @@ a_profile_keeps_the_rounds_before(void **state)
 		n = (p->latency.n + p->latency.n_warmup) * p->calls_per_sample;
 		n_all = p->ledger.n_iterations + p->ledger.n_left_out;
 		assert_true(n >= 3 * p->calls_per_sample);
-		assert_int_equal(p->n_passes, n);
+		assert_int_equal(p->n_timed, n);
 		assert_in_range(p->ledger.n_iterations, 1, n);
 		assert_in_range(n_all, n, n + p->calls_per_sample);
 		sl_profile_free(p);

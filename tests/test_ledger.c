@@ -11,7 +11,7 @@ enum { N = 10, N_ROUNDS = 9 };
  * extra time of nine rounds lies around 'overhead', which is its median.
  */
 struct made {
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	double steps[2];
 	double extra[N_ROUNDS], totals[N_ROUNDS]; /* the latter all alike */
 	struct sl__arena arena;
@@ -28,17 +28,18 @@ make(struct made *m, double overhead)
 	m->steps[1] = 400 * N;
 	for (int i = 0; i < N_ROUNDS; i++)
 		m->extra[i] = overhead + (i * 2 % N_ROUNDS - 4) * 5.0;
-	m->passes.n_steps = 2;
-	m->passes.n_recorded = N;
-	m->passes.wall_ns = 1000 * N;
-	m->passes.gaps_ns = 100 * N;
-	m->passes.step_ns = m->steps;
-	m->passes.extra.more.x = m->extra;
-	m->passes.extra.total.x = m->totals;
-	m->passes.extra.more.n = m->passes.extra.total.n = N_ROUNDS;
+	m->iterations.n_steps = 2;
+	m->iterations.n_recorded = N;
+	m->iterations.wall_ns = 1000 * N;
+	m->iterations.gaps_ns = 100 * N;
+	m->iterations.step_ns = m->steps;
+	m->iterations.extra.more.x = m->extra;
+	m->iterations.extra.total.x = m->totals;
+	m->iterations.extra.more.n = m->iterations.extra.total.n = N_ROUNDS;
 	sl__arena_init(&m->arena, NULL);
-	assert_int_equal(sl__ledger_of(&m->books, &m->passes, &m->arena, &err),
-			 SL_OK);
+	assert_int_equal(
+		sl__ledger_of(&m->books, &m->iterations, &m->arena, &err),
+		SL_OK);
 	sl__arena_release(&m->arena);
 }
 
@@ -95,7 +96,7 @@ closes_to_two_percent(void **state)
 static void
 nothing_closes_nothing(void **state)
 {
-	struct sl__passes none = {0};
+	struct sl__timed_iterations none = {0};
 	struct sl__arena arena;
 	struct sl_ledger books;
 	struct sl_error err;

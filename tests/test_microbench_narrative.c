@@ -31,7 +31,7 @@ point_of(int64_t value, double ns, double share, enum sl_level level,
 			      .hi = 1.01 * ns,
 			      .n = 10},
 		.fastest_ns = 0.9 * ns,
-		.n_passes = 100,
+		.n_iterations = 100,
 		.n_bytes = 12 * (uint64_t)value,
 		.flops = (uint64_t)value,
 		.intensity = 1.0 / 12,
@@ -225,7 +225,7 @@ other_reasons(void **state)
 		     "30 % of the DRAM roof, and 1.00 x the rate that it has "
 		     "from nearer memory: it does not wait for data");
 	m.points[1].disturbance = 0.5;
-	m.points[1].n_passes = 3;
+	m.points[1].n_iterations = 3;
 	sl__micro_classify(&m.points[1], 100);
 	finish(&m, 2);
 	assert_focus(&m, "-", "others disturbed it");

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_model_rounds.c - rounds of models: what is counted, and that figures of a
- * result agree.  Nothing is asked of times but that they are there.
- */
+/* test_model_rounds.c - rounds of models: counts, and figures that agree; times
+ * need only be there. */
 #include "harness.h"
 #include "counting.h"
 #include "graph_text.h"

@@ -100,7 +100,7 @@ test(struct scene *s)
 
 /* Passes of both after the warm-up. */
 static size_t
-n_passes(const struct scene *s)
+n_iterations(const struct scene *s)
 {
 	return (s->steps[0].n_all + s->steps[1].n_all) / STEPS - 2 * WARMUP;
 }
@@ -122,7 +122,7 @@ a_verdict_ends_it(void **state)
 	assert_int_equal(d->stopped_by, SL_STOP_VERDICT);
 	assert_int_equal(d->n_counted, 7);
 	assert_int_equal(d->tests[1].ensemble.verdict, SL_VERDICT_SLOWER);
-	assert_int_equal(n_passes(&s), 2 * 7);
+	assert_int_equal(n_iterations(&s), 2 * 7);
 	assert_int_equal(s.n_told, 7 + 1);
 	ratio = sl__ensemble_ratio(&d->tests[1].ensemble,
 				   SL_COMPARISON_BASIS_WALL, d->scratch);
@@ -173,7 +173,7 @@ time_ends_it(void **state)
 		d = test(&s);
 		assert_int_equal(d->stopped_by, SL_STOP_TIME);
 		assert_int_equal(d->n_counted, 16 + i);
-		assert_int_equal(n_passes(&s), 2 * 16 + 1 + i);
+		assert_int_equal(n_iterations(&s), 2 * 16 + 1 + i);
 		assert_near(d->elapsed_s, times_s[i], 0.004);
 		finish(&s);
 	}
@@ -235,8 +235,8 @@ an_interrupt_in_each_phase(void **state)
 		s.steps[1].interrupt_at = WARMUP * STEPS + 1;
 		rc = sl__model_rounds(&s.out, s.sides, 2, &s.how, &s.arena,
 				      &err);
-		assert_int_equal(rc,
-				 n_passes(&s) == 2 ? SL_OK : SL_E_INTERRUPTED);
+		assert_int_equal(rc, n_iterations(&s) == 2 ? SL_OK
+							   : SL_E_INTERRUPTED);
 		finish(&s);
 		start(&s);
 		s.how.seed = seed;
@@ -244,7 +244,7 @@ an_interrupt_in_each_phase(void **state)
 		s.steps[1].interrupt_at = (WARMUP + 3) * STEPS + 1;
 		d = test(&s);
 		assert_int_equal(d->stopped_by, SL_STOP_INTERRUPT);
-		assert_int_equal(d->n_counted, n_passes(&s) / 2);
+		assert_int_equal(d->n_counted, n_iterations(&s) / 2);
 		assert_in_range(d->n_counted, 3, 4);
 		finish(&s);
 	}

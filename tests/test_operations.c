@@ -10,7 +10,7 @@ struct made {
 	struct sl_graph *graph;
 	struct sl_plan *plan;
 	struct sl_inspection *model;
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	double sums[N_STEPS], min[N_STEPS], max[N_STEPS];
 	uint64_t n_calls[N_STEPS];
 	float rows[N * N_STEPS];
@@ -34,14 +34,14 @@ open_made(struct made *m)
 	    sl_inspect(&m->model, m->graph, NULL, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(sl_plan_n_steps(m->plan), N_STEPS);
-	m->passes.n_steps = N_STEPS;
-	m->passes.n_recorded = N;
-	m->passes.step_ns = m->sums;
-	m->passes.step_min_ns = m->min;
-	m->passes.step_max_ns = m->max;
-	m->passes.n_calls = m->n_calls;
-	m->passes.rows = m->rows;
-	m->passes.n_rows = N;
+	m->iterations.n_steps = N_STEPS;
+	m->iterations.n_recorded = N;
+	m->iterations.step_ns = m->sums;
+	m->iterations.step_min_ns = m->min;
+	m->iterations.step_max_ns = m->max;
+	m->iterations.n_calls = m->n_calls;
+	m->iterations.rows = m->rows;
+	m->iterations.n_rows = N;
 }
 
 static void
@@ -58,7 +58,7 @@ static void
 list(struct made *m, const double *ns)
 {
 	struct sl__operation_sources from = {m->graph, m->plan, m->model,
-					     &m->passes};
+					     &m->iterations};
 	struct sl_error err;
 
 	for (size_t s = 0; s < N_STEPS; s++) {
@@ -200,12 +200,12 @@ steps_that_do_not_run(void **state)
 			m.rows[r * N_STEPS + 1] = NAN;
 	}
 	memset(&m.profile, 0, sizeof(m.profile));
-	assert_int_equal(
-		sl__operations_of(&m.profile,
-				  &(struct sl__operation_sources){
-					  m.graph, m.plan, m.model, &m.passes},
-				  &m.arena, NULL),
-		SL_OK);
+	assert_int_equal(sl__operations_of(&m.profile,
+					   &(struct sl__operation_sources){
+						   m.graph, m.plan, m.model,
+						   &m.iterations},
+					   &m.arena, NULL),
+			 SL_OK);
 	assert_near(m.profile.operations[1].n_calls, 0.5, 0);
 	/* Calls that were left out took 270 ns, the others 330: a rate is that
 	 * of the median of calls that were made, whatever their mean. */

@@ -24,7 +24,7 @@ step_of(int i)
 		.context = 32 + 10 * i,
 		.n_new = 1,
 		.n_visits = 3,
-		.n_passes = 30,
+		.n_iterations = 30,
 		.n_disturbed = (size_t)i % 2,
 		.time_ns = i == 2 ? planted_refusal(1.23e6, 6)
 				  : planted_estimate(1.5e6, 1.4e6, 1.7e6),
@@ -99,7 +99,7 @@ interrupt(struct made *m)
 	struct sl_decoding *d = &m->loops[0];
 
 	for (int i = 1; i < STEPS; i++) {
-		m->steps[0][i].n_visits = m->steps[0][i].n_passes = 0;
+		m->steps[0][i].n_visits = m->steps[0][i].n_iterations = 0;
 		m->steps[0][i].time_ns = none;
 		m->steps[0][i].plan_ns = (double)NAN;
 	}
@@ -178,13 +178,13 @@ passes_are_lines(void **state)
 	make(&m);
 	interrupt(&m);
 	assert_int_equal(sl_generation_render(&m.of, &how, &out, NULL), SL_OK);
-	assert_non_null(strstr(out.data,
-			       "model,cache,token,context,computed_tokens,"
-			       "visits,passes,median_ms,ci95_lo_ms,ci95_hi_ms,"
-			       "plan_ms,flops\n"
-			       "gpt2,without,,32,1,3,30,1.5,1.4,1.7,0.7,"
-			       "1000000000\n"
-			       "gpt2,without,1,42,1,0,0,,,,,\n"));
+	assert_non_null(strstr(
+		out.data, "model,cache,token,context,computed_tokens,"
+			  "visits,iterations,median_ms,ci95_lo_ms,ci95_hi_ms,"
+			  "plan_ms,flops\n"
+			  "gpt2,without,,32,1,3,30,1.5,1.4,1.7,0.7,"
+			  "1000000000\n"
+			  "gpt2,without,1,42,1,0,0,,,,,\n"));
 	assert_non_null(
 		strstr(out.data, "gpt2@kv,with,2,52,1,3,30,1.23,,,0.7,"));
 	sl_buf_release(&out);

@@ -25,7 +25,7 @@ point_of(int i)
 		.shape = "256x256 * 256x256",
 		.kernel = "jit:avx2",
 		.n_operations = 1,
-		.n_passes = 40,
+		.n_iterations = 40,
 		.disturbance = i == 1 ? (double)NAN : 0.2,
 		.median_ns = i == 2 ? planted_refusal(2e5, 6)
 				    : planted_estimate(1e5, 0.9e5, 1.2e5),

@@ -105,7 +105,7 @@ planted_models(enum sl_verdict verdict)
 					    .n = 2,
 					    .pairs = &pair,
 					    .n_pairs = 1,
-					    .passes_per_slot = 1,
+					    .iterations_per_slot = 1,
 					    .n_placements = 6,
 					    .placements_enough = 6,
 					    .placement_reach = .1,

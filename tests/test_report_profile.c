@@ -341,7 +341,7 @@ counts_are_those_of_the_run(void **state)
 	record_profile(&r);
 	r.profile.calls_per_sample = 443;
 	r.profile.sample_stride = 2;
-	r.profile.n_passes = 100000 * 443;
+	r.profile.n_timed = 100000 * 443;
 	r.profile.latency.n = 50000;
 	r.profile.latency.n_warmup = 0;
 	out = render(&r, SL_FORMAT_TEXT, 200, 0);

@@ -16,7 +16,7 @@ plant_points(void)
 		points[i] = (struct sl_sweep_point){
 			.value = (int64_t)i + 1,
 			.n_visits = 3,
-			.n_passes = 30,
+			.n_iterations = 30,
 			.latency_ns = planted_estimate(2e6, 1.9e6, 2.1e6),
 			.rate_per_s = planted_estimate(500, 480, 520),
 			.samples_per_s = 500,

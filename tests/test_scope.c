@@ -21,8 +21,8 @@ nested_times_add_up(void **state)
 	for (int i = 0; i < 100; i++) {
 		struct sl_scope scope = sl_scope_begin("outer", 0);
 
-		pass("inner", 0);
-		pass("inner", 0);
+		iteration("inner", 0);
+		iteration("inner", 0);
 		sl_scope_end(&scope);
 	}
 	s = take();
@@ -53,10 +53,10 @@ names_are_compared_by_content(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++) {
 		strcpy(buffer, i % 2 ? "one" : "two");
-		pass(buffer, 0);
-		pass(other, 0);
+		iteration(buffer, 0);
+		iteration(other, 0);
 	}
-	pass(NULL, 0);
+	iteration(NULL, 0);
 	s = take();
 	assert_int_equal(s->n_scopes, 3);
 	assert_int_equal(row_of(s, "one")->n_calls, 5);
@@ -185,7 +185,7 @@ what_does_not_fit_is_dropped(void **state)
 	sl_scope_reset();
 	for (int i = 0; i < 300; i++) {
 		snprintf(name, sizeof(name), "name %d", i);
-		pass(name, 0);
+		iteration(name, 0);
 	}
 	s = take();
 	assert_true(s->n_dropped >= 300 - 256);
@@ -200,7 +200,7 @@ thread_main(void *arg)
 	struct sl_scope left_open;
 
 	for (int i = 0; i < 1000; i++)
-		pass("shared", 0);
+		iteration("shared", 0);
 	if (foreign)
 		sl_scope_end(foreign); /* not this thread's */
 	left_open = sl_scope_begin("left open", 0);
@@ -229,7 +229,7 @@ threads_that_ended_keep_their_part(void **state)
 	(void)state;
 	run_threads(4, NULL);
 	run_threads(4, NULL); /* take over the tables of the first four */
-	pass("shared", 0);
+	iteration("shared", 0);
 	s = take();
 	assert_int_equal(row_of(s, "shared")->n_calls, 8001);
 	assert_true(row_of(s, "shared")->n_threads <= 5);
@@ -260,7 +260,7 @@ busy_main(void *arg)
 
 	do {
 		for (int i = 0; i < 100; i++)
-			pass("busy", i % 50 ? 0 : SL_SCOPE_RESOURCES);
+			iteration("busy", i % 50 ? 0 : SL_SCOPE_RESOURCES);
 	} while (!*stop);
 	return NULL;
 }

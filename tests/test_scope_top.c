@@ -47,7 +47,7 @@ what_n_cannot_support_is_refused(void **state)
 	struct sl_scopes *s;
 
 	(void)state;
-	pass("once", 0);
+	iteration("once", 0);
 	s = take();
 	assert_int_equal(row_of(s, "once")->p99.needs_n, 368);
 	assert_int_equal(row_of(s, "once")->median.needs_n, 6);
@@ -66,7 +66,7 @@ resources_are_absent_unless_asked_for(void **state)
 	void *block;
 
 	(void)state;
-	pass("bare", 0);
+	iteration("bare", 0);
 	scope = sl_scope_begin("touch", SL_SCOPE_RESOURCES);
 	block = mmap(NULL, N_BYTES, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -171,7 +171,7 @@ top_takes_the_dearest(void **state)
 		for (volatile int k = 0; k < 100000; k++)
 			;
 		sl_scope_end(&scope);
-		pass("cheap", 0);
+		iteration("cheap", 0);
 	}
 	assert_int_equal(sl_scope_top(&s, 1, NULL), SL_OK);
 	assert_int_equal(s->n_rows, 1);

@@ -11,7 +11,7 @@ struct made {
 	struct sl_sweep_point point;
 	struct sl_estimate medians[VISITS];
 	double disturbance[VISITS], joules[VISITS];
-	size_t passes[VISITS];
+	size_t iterations[VISITS];
 	double needs, executed, compute, bounds, tokens;
 	struct sl__sweep_work work;
 	struct sl_sweep_series series;
@@ -29,7 +29,7 @@ make(struct made *m)
 					  .n_visits = VISITS,
 					  .medians = m->medians,
 					  .disturbance = m->disturbance,
-					  .passes = m->passes,
+					  .iterations = m->iterations,
 					  .joules = m->joules,
 					  .needs = &m->needs,
 					  .executed = &m->executed,
@@ -57,20 +57,22 @@ static struct sl_operation operations[] = {
 
 /* A visit with this median that others disturbed so much; its books close. */
 static struct sl_profile
-visit_of(double ns, double disturbance, size_t n_passes)
+visit_of(double ns, double disturbance, size_t n_iterations)
 {
 	struct sl_profile p = {
 		.model = &model,
 		.batch = 2,
-		.n_passes = n_passes,
+		.n_timed = n_iterations,
 		.operations = operations,
 		.n_operations = 2,
 		.ledger = {.is_closed = 1},
 		.noise = {.neighbour_share = {disturbance, NULL}},
 	};
 
-	p.latency.median = (struct sl_estimate){
-		.value = ns, .lo = 0.99 * ns, .hi = 1.01 * ns, .n = n_passes};
+	p.latency.median = (struct sl_estimate){.value = ns,
+						.lo = 0.99 * ns,
+						.hi = 1.01 * ns,
+						.n = n_iterations};
 	return p;
 }
 
@@ -144,7 +146,7 @@ test_repeats(void **state)
 	assert_int_equal(m.point.n_visits, 3);
 	assert_int_equal(m.point.n_repeated, 2);
 	assert_int_equal(m.point.n_disturbed, 2);
-	assert_int_equal(m.point.n_passes, 7 + 10 + 10);
+	assert_int_equal(m.point.n_iterations, 7 + 10 + 10);
 	assert_near(m.point.latency_ns.value, 1000, 1e-9);
 	assert_near(m.point.compute_efficiency, 720.0 / 1000, 1e-12);
 	assert_near(m.point.roof_share, 720.0 / 1000, 1e-12);

@@ -42,7 +42,7 @@ static enum sl_status
 scripted_profile(struct sl_profile **out, const struct sl_graph *graph,
 		 const struct sl_profile_options *how, struct sl_error *err)
 {
-	const struct sl_progress half = {.what = "passes", .share = 0.5};
+	const struct sl_progress half = {.what = "iterations", .share = 0.5};
 	struct sl_inspect_options brief = {.struct_size = sizeof(brief),
 					   .brief = 1,
 					   .sizes = how->plan->sizes};

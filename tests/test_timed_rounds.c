@@ -3,7 +3,7 @@
  * test_timed_rounds.c - what ends rounds of passes, what an interrupt and what
  * disturbs them leave, and what marks cost where they are felt.
  */
-#include "passes_scene.h"
+#include "iterations_scene.h"
 
 /* A round takes two passes of n steps, two looks of the runner and all other
  * readings; passes before the rounds take two more. */
@@ -26,16 +26,16 @@ precision_ends_it(void **state)
 	open_model(&t, 0);
 	t.how.time_s = 3;
 	take(&t);
-	assert_int_equal(t.passes.stopped_by, SL_STOP_PRECISION);
-	assert_near((double)t.passes.n_rounds, 1 / round_s(&t), 2);
+	assert_int_equal(t.iterations.stopped_by, SL_STOP_PRECISION);
+	assert_near((double)t.iterations.n_rounds, 1 / round_s(&t), 2);
 	close_model(&t);
 	/* Where a third is soon spent, eight rounds after warm-up. */
 	open_model(&t, 0);
 	t.how.time_s = 25 * round_s(&t);
 	t.how.n_warmup = 5;
 	take(&t);
-	assert_int_equal(t.passes.n_rounds, 5 + 8);
-	assert_int_equal(t.passes.stopped_by, SL_STOP_PRECISION);
+	assert_int_equal(t.iterations.n_rounds, 5 + 8);
+	assert_int_equal(t.iterations.stopped_by, SL_STOP_PRECISION);
 	close_model(&t);
 }
 
@@ -51,9 +51,9 @@ time_ends_it(void **state)
 	t.how.precision = 1e-9;
 	t.how.time_s = 1;
 	take(&t);
-	assert_int_equal(t.passes.stopped_by, SL_STOP_TIME);
-	assert_near((double)t.passes.n_rounds, 1 / round_s(&t), 2);
-	assert_near(t.passes.elapsed_s, 1, 2 * round_s(&t));
+	assert_int_equal(t.iterations.stopped_by, SL_STOP_TIME);
+	assert_near((double)t.iterations.n_rounds, 1 / round_s(&t), 2);
+	assert_near(t.iterations.elapsed_s, 1, 2 * round_s(&t));
 	close_model(&t);
 }
 
@@ -83,8 +83,8 @@ few_rounds_are_worth_more_time(void **state)
 		t.steps.noise = rows[i].noise;
 		t.how.time_s = 10;
 		take(&t);
-		assert_int_equal(t.passes.stopped_by, SL_STOP_TIME);
-		assert_int_equal(t.passes.n_rounds, rows[i].n_rounds);
+		assert_int_equal(t.iterations.stopped_by, SL_STOP_TIME);
+		assert_int_equal(t.iterations.n_rounds, rows[i].n_rounds);
 		close_model(&t);
 	}
 }
@@ -99,8 +99,8 @@ the_least_number_holds(void **state)
 	open_model(&t, 0);
 	t.how.time_s = 1e-9;
 	take(&t);
-	assert_int_equal(t.passes.stopped_by, SL_STOP_TIME);
-	assert_int_equal(t.passes.n_rounds, 2);
+	assert_int_equal(t.iterations.stopped_by, SL_STOP_TIME);
+	assert_int_equal(t.iterations.n_rounds, 2);
 	close_model(&t);
 }
 
@@ -108,8 +108,8 @@ static enum sl_status
 take_interrupted(struct taken *t)
 {
 	struct sl_error err;
-	enum sl_status rc =
-		sl__passes_take(&t->passes, t->plan, &t->how, &t->arena, &err);
+	enum sl_status rc = sl__timed_iterations_take(&t->iterations, t->plan,
+						      &t->how, &t->arena, &err);
 
 	if (rc)
 		assert_string_equal(err.text,
@@ -134,15 +134,15 @@ an_interrupt_in_each_phase(void **state)
 	t.how.n_warmup = 10;
 	t.interrupt_when_told = 4;
 	assert_int_equal(take_interrupted(&t), SL_E_INTERRUPTED);
-	assert_int_equal(t.passes.n_rounds, 3);
+	assert_int_equal(t.iterations.n_rounds, 3);
 	close_model(&t);
 	/* Between rounds. */
 	open_model(&t, 1000);
 	t.interrupt_when_told = 4;
 	assert_int_equal(take_interrupted(&t), SL_OK);
-	assert_int_equal(t.passes.stopped_by, SL_STOP_INTERRUPT);
-	assert_int_equal(t.passes.n_rounds, 3);
-	assert_int_equal(n_taken(&t.passes), 3);
+	assert_int_equal(t.iterations.stopped_by, SL_STOP_INTERRUPT);
+	assert_int_equal(t.iterations.n_rounds, 3);
+	assert_int_equal(n_taken(&t.iterations), 3);
 	close_model(&t);
 	/* In the first pass of the fourth round: it is cut short, and whether
 	 * it was a recorded one or not nothing of it is in the books. */
@@ -152,11 +152,12 @@ an_interrupt_in_each_phase(void **state)
 		t.steps.interrupt_at = (2 + 3 * 2) * t.steps.n + 1;
 		assert_int_equal(take_interrupted(&t), SL_OK);
 		assert_int_equal(t.steps.n_all, (2 + 3 * 2 + 1) * t.steps.n);
-		assert_int_equal(t.passes.n_rounds, 3);
-		assert_int_equal(t.passes.n_recorded, 3);
-		assert_int_equal(t.passes.bare.n_seen, 3);
-		assert_int_equal(t.passes.cpu.n_seen, 3);
-		assert_int_equal(t.passes.kept.n_seen, n_taken(&t.passes));
+		assert_int_equal(t.iterations.n_rounds, 3);
+		assert_int_equal(t.iterations.n_recorded, 3);
+		assert_int_equal(t.iterations.bare.n_seen, 3);
+		assert_int_equal(t.iterations.cpu.n_seen, 3);
+		assert_int_equal(t.iterations.kept.n_seen,
+				 n_taken(&t.iterations));
 		close_model(&t);
 	}
 }
@@ -168,11 +169,12 @@ a_failing_step_ends_it(void **state)
 	struct taken t;
 
 	(void)state;
-	for (size_t pass = 0; pass < 6; pass++) {
+	for (size_t iteration = 0; iteration < 6; iteration++) {
 		open_model(&t, 1000);
-		t.steps.fail_at = pass * t.steps.n + 1;
-		assert_int_equal(sl__passes_take(&t.passes, t.plan, &t.how,
-						 &t.arena, &err),
+		t.steps.fail_at = iteration * t.steps.n + 1;
+		assert_int_equal(sl__timed_iterations_take(&t.iterations,
+							   t.plan, &t.how,
+							   &t.arena, &err),
 				 SL_E_DATA);
 		assert_non_null(strstr(err.text, "broken"));
 		close_model(&t);
@@ -218,10 +220,11 @@ disturbed_rounds_are_left_out(void **state)
 		n_hits_left = rows[i].n_hits;
 		t.script.source.read = read_hit;
 		take(&t);
-		assert_int_equal(t.passes.n_left_out, rows[i].n_left_out);
-		assert_int_equal(t.passes.n_recorded, 20);
-		assert_int_equal(t.passes.noise.n_disturbed, rows[i].n_hits);
-		assert_int_equal(t.passes.noise.n_slots, 40);
+		assert_int_equal(t.iterations.n_left_out, rows[i].n_left_out);
+		assert_int_equal(t.iterations.n_recorded, 20);
+		assert_int_equal(t.iterations.noise.n_disturbed,
+				 rows[i].n_hits);
+		assert_int_equal(t.iterations.noise.n_slots, 40);
 		close_model(&t);
 	}
 	/* Both slots of rounds 3 and 8. */
@@ -229,13 +232,13 @@ disturbed_rounds_are_left_out(void **state)
 	t.steps.noise = 0.5;
 	t.script.disturbed = 3u << 6 | 3u << 16;
 	take(&t);
-	assert_int_equal(t.passes.n_left_out, 2);
-	assert_int_equal(t.passes.n_recorded, 18);
-	assert_int_equal(t.passes.n_rounds, 20);
-	for (size_t s = 0; s < t.passes.n_steps; s++)
-		assert_int_equal(t.passes.n_calls[s], 18);
+	assert_int_equal(t.iterations.n_left_out, 2);
+	assert_int_equal(t.iterations.n_recorded, 18);
+	assert_int_equal(t.iterations.n_rounds, 20);
+	for (size_t s = 0; s < t.iterations.n_steps; s++)
+		assert_int_equal(t.iterations.n_calls[s], 18);
 	/* Their rows stay. */
-	assert_int_equal(t.passes.n_rows, 20);
+	assert_int_equal(t.iterations.n_rows, 20);
 	close_model(&t);
 }
 
@@ -244,7 +247,7 @@ disturbed_rounds_are_left_out(void **state)
 static void
 marks_that_are_felt_are_measured(void **state)
 {
-	const struct sl__passes *p;
+	const struct sl__timed_iterations *p;
 	struct taken t;
 
 	(void)state;
@@ -276,10 +279,10 @@ real_passes_take_time(void **state)
 		t.steps.steps[i].run = t.steps.originals[i];
 	t.how.control = (struct sl__control){0};
 	take(&t);
-	assert_true(t.passes.first_ns > 0);
-	assert_true(t.passes.bare.min > 0);
-	assert_true(n_taken(&t.passes) >= 5);
-	assert_int_equal(t.passes.n_rounds, 5);
+	assert_true(t.iterations.first_ns > 0);
+	assert_true(t.iterations.bare.min > 0);
+	assert_true(n_taken(&t.iterations) >= 5);
+	assert_int_equal(t.iterations.n_rounds, 5);
 	close_model(&t);
 }
 

@@ -2,7 +2,7 @@
 /* test_timestamps.c - marks on a events, all or some, and where what they cost is
  * tried. */
 #include "harness.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 
 enum { N_MOST = 600 };
 
@@ -85,18 +85,18 @@ all_or_some(void **state)
 }
 
 static void
-take(struct sl__passes *out, struct storm *s, struct sl__arena *arena)
+take(struct sl__timed_iterations *out, struct storm *s, struct sl__arena *arena)
 {
-	struct sl__passes_options how = {.time_s = 60,
-					 .precision = 0.01,
-					 .seed = 3,
-					 .n_warmup = 2,
-					 .n_runs = 41,
-					 .n_slowest = 1};
+	struct sl__timed_iterations_options how = {.time_s = 60,
+						   .precision = 0.01,
+						   .seed = 3,
+						   .n_warmup = 2,
+						   .n_runs = 41,
+						   .n_slowest = 1};
 	struct sl_error err;
 
 	sl__arena_init(arena, NULL);
-	if (sl__passes_take(out, s->plan, &how, arena, &err))
+	if (sl__timed_iterations_take(out, s->plan, &how, arena, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(out->n_rounds, 43);
 	assert_int_equal(out->n_recorded + out->n_left_out,
@@ -113,15 +113,15 @@ take(struct sl__passes *out, struct storm *s, struct sl__arena *arena)
 static void
 tried_where_felt(void **state)
 {
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	struct sl__arena arena;
 	struct storm s;
 
 	(void)state;
 	open_storm(&s, N_MOST, 4);
-	take(&passes, &s, &arena);
-	assert_int_equal(passes.mark.more.n_seen, 21);
-	assert_true(passes.reading_ns >= 0);
+	take(&iterations, &s, &arena);
+	assert_int_equal(iterations.mark.more.n_seen, 21);
+	assert_true(iterations.reading_ns >= 0);
 	sl__arena_release(&arena);
 	close_storm(&s);
 }
@@ -132,16 +132,16 @@ static void
 not_where_it_is_nothing(void **state)
 {
 	static const int64_t widths[] = {1 << 20, 1};
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	struct sl__arena arena;
 	struct storm s;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		open_storm(&s, 1, widths[i]);
-		take(&passes, &s, &arena);
-		assert_int_equal(passes.mark.more.n_seen, 0);
-		assert_true(passes.reading_ns > 0);
+		take(&iterations, &s, &arena);
+		assert_int_equal(iterations.mark.more.n_seen, 0);
+		assert_true(iterations.reading_ns > 0);
 		sl__arena_release(&arena);
 		close_storm(&s);
 	}

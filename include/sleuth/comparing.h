@@ -123,10 +123,10 @@ struct sl_model_comparison {
 	size_t n;
 	const struct sl_arm_comparison *pairs; /* each against side 0 */
 	size_t n_pairs;                        /* n - 1 */
-	int is_per_sample;      /* batches differ: ratios are of time per
+	int is_per_sample;          /* batches differ: ratios are of time per
 				   sample */
-	size_t passes_per_slot; /* above 1 for short passes */
-	size_t n_placements;    /* plans were made so often, to lie elsewhere in
+	size_t iterations_per_slot; /* above 1 for short passes */
+	size_t n_placements; /* plans were made so often, to lie elsewhere in
 				   memory, and played a round */
 	size_t placements_enough; /* with fewer, only layers that differ by more
 				     than 'placement_reach' are named */

@@ -19,7 +19,7 @@ struct sl_decode_step {
 			    of the prompt, and yields none */
 	int64_t context; /* tokens that it attends to, its own included */
 	int64_t n_new;   /* of these, computed in it */
-	size_t n_visits, n_passes;
+	size_t n_visits, n_iterations;
 	size_t n_disturbed; /* of n_visits: others used more than 15 % of the
 			       CPUs meanwhile */
 

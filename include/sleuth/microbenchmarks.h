@@ -36,7 +36,7 @@ struct sl_micro_point {
 	const char *kernel;
 	size_t n_operations; /* that do its work; changes of layout around it
 				are left out */
-	size_t n_passes;
+	size_t n_iterations;
 	double disturbance; /* of CPU time, taken by others; 0: none seen */
 
 	struct sl_estimate median_ns; /* of the operation; the interval is no

@@ -485,9 +485,9 @@ struct sl_profile {
 	double plan_ns;
 	size_t n_nodes;
 
-	struct sl_latency latency; /* of bare passes */
-	size_t calls_per_sample, n_passes;
-	size_t sample_stride; /* every so many-th pass was kept */
+	struct sl_latency latency;        /* of bare passes */
+	size_t calls_per_sample, n_timed; /* iterations */
+	size_t sample_stride;             /* every so many-th pass was kept */
 	struct sl_noise noise;
 	double elapsed_s;
 	enum sl_stop stopped_by;

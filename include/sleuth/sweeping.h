@@ -51,12 +51,12 @@ struct sl_sweep_point {
 			       NaN or 0 then */
 	const char *note;   /* why it was visited less often; NULL */
 	size_t n_visits;
-	size_t n_passes;    /* of these visits; not of any that a repeat
+	size_t n_iterations; /* of these visits; not of any that a repeat
 			       replaced */
-	size_t n_repeated;  /* visits made again, having been disturbed */
-	size_t n_disturbed; /* of n_visits: others used more than 15 % of the
+	size_t n_repeated;   /* visits made again, having been disturbed */
+	size_t n_disturbed;  /* of n_visits: others used more than 15 % of the
 			       CPUs, or it waited for one as long */
-	double plan_ns;     /* making the plan, the longest time */
+	double plan_ns;      /* making the plan, the longest time */
 
 	/* Of a pass.  The median of the visits' medians.  The interval is
 	 * Student's over visits, on logarithms, or what the visits' own

@@ -25,8 +25,8 @@ struct adviser {
 	size_t n_cpus; /* that the process may use */
 	struct sl_advice proposals[PROPOSALS_MOST];
 	size_t n;
-	double pass_ns; /* of a bare pass, the median */
-	double scale;   /* of operations' medians, to make up that pass */
+	double iteration_ns; /* of a bare pass, the median */
+	double scale;        /* of operations' medians, to make up that pass */
 };
 
 typedef int chooses(const struct sl_operation *op);
@@ -51,7 +51,7 @@ propose(struct adviser *a, const struct sl_advice *advice)
 		return;
 	a->proposals[a->n] = *advice;
 	a->proposals[a->n].least = 1;
-	a->proposals[a->n].now_ns = a->pass_ns;
+	a->proposals[a->n].now_ns = a->iteration_ns;
 	a->n++;
 }
 
@@ -130,7 +130,7 @@ now_ns(const struct adviser *a, const struct sl_operation *op)
 static double
 share_of(const struct adviser *a, double ns)
 {
-	return fmin(fmax(ns / a->pass_ns, 0), 1);
+	return fmin(fmax(ns / a->iteration_ns, 0), 1);
 }
 
 static int
@@ -296,8 +296,8 @@ advise_reference(struct adviser *a)
 	if (!c.n)
 		return;
 	/* Their work remains. */
-	c.most = fmin(c.most, a->pass_ns / (a->pass_ns - c.now_ns +
-					    fmin(c.bound_ns, c.now_ns)));
+	c.most = fmin(c.most, a->iteration_ns / (a->iteration_ns - c.now_ns +
+						 fmin(c.bound_ns, c.now_ns)));
 	if (a->profile->request.flags & SL_PLAN_REFERENCE)
 		propose_chosen(a, &c, fact_of(SL_FACT_ALLOW_KERNELS, &c),
 			       (struct sl_trial){.action = SL_TRIAL_KERNELS});
@@ -460,7 +460,7 @@ advise_fewer(struct adviser *a, const struct timed *t)
 	double bound_ns = a->profile->rates.bound_ns;
 	struct sl_advice advice = {
 		.what = {SL_FACT_USE_ONE_THREAD, {n, (double)t->n}, {NULL}},
-		.most = a->pass_ns / t->one_ns,
+		.most = a->iteration_ns / t->one_ns,
 		.basis = {SL_FACT_THREAD_TIMES,
 			  {t->one_ns, t->all_ns, n},
 			  {NULL}},
@@ -470,7 +470,7 @@ advise_fewer(struct adviser *a, const struct timed *t)
 		return;
 	/* One thread does no more than all of them could. */
 	if (bound_ns > 0)
-		advice.most = fmin(advice.most, a->pass_ns / bound_ns);
+		advice.most = fmin(advice.most, a->iteration_ns / bound_ns);
 	propose(a, &advice);
 }
 
@@ -485,7 +485,7 @@ advise_more(struct adviser *a, const struct timed *t)
 {
 	const struct sl_profile *p = a->profile;
 	double n = p->n_threads, more = (double)a->n_cpus;
-	double after_ns = a->pass_ns;
+	double after_ns = a->iteration_ns;
 	struct sl_advice advice = {
 		.what = {SL_FACT_USE_THREADS, {more, n}, {NULL}},
 		.basis = {SL_FACT_THREAD_GAINS,
@@ -501,7 +501,7 @@ advise_more(struct adviser *a, const struct timed *t)
 		if (isnan(one) || isnan(all) || one > CLEARLY * all)
 			after_ns -= now_ns(a, op) * (1 - n / more);
 	}
-	advice.most = a->pass_ns / after_ns;
+	advice.most = a->iteration_ns / after_ns;
 	propose(a, &advice);
 }
 
@@ -584,7 +584,7 @@ static struct sharing
 weights_shared(const struct adviser *a)
 {
 	const struct sl_profile *p = a->profile;
-	struct sharing out = {.least_ns = a->pass_ns / BATCH_TIMES};
+	struct sharing out = {.least_ns = a->iteration_ns / BATCH_TIMES};
 
 	for (size_t i = 0; i < p->n_operations; i++) {
 		const struct sl_operation *op = &p->operations[i];
@@ -615,14 +615,14 @@ advise_batch(struct adviser *a)
 	s = weights_shared(a);
 	if (!s.n)
 		return;
-	advice.most = a->pass_ns / s.least_ns;
+	advice.most = a->iteration_ns / s.least_ns;
 	advice.what = (struct sl_fact){
 		SL_FACT_USE_LARGER_BATCH,
 		{(double)(batch * BATCH_TIMES), (double)batch, (double)s.n},
 		{s.largest->name}};
 	advice.basis = (struct sl_fact){
 		SL_FACT_WEIGHTS_SHARED,
-		{(double)s.n, s.now_ns / a->pass_ns, BATCH_TIMES,
+		{(double)s.n, s.now_ns / a->iteration_ns, BATCH_TIMES,
 		 sl__roofline_upper(&p->ceilings.flops_per_s)},
 		{NULL}};
 	if (!has_fixed_shapes(&p->request))
@@ -743,12 +743,13 @@ advise_type(struct adviser *a, const struct narrower *t)
 	if (!products.n)
 		return;
 	/* Nor more than without them. */
-	advice.most = fmin(
-		a->pass_ns / (a->pass_ns - products.now_ns + products.least_ns),
-		limit_of(a, is_matmul));
+	advice.most =
+		fmin(a->iteration_ns / (a->iteration_ns - products.now_ns +
+					products.least_ns),
+		     limit_of(a, is_matmul));
 	advice.basis = (struct sl_fact){
 		t->basis,
-		{(double)products.n, products.now_ns / a->pass_ns,
+		{(double)products.n, products.now_ns / a->iteration_ns,
 		 products.now_ns, products.least_ns,
 		 sl__roofline_upper(sl__roofline_peak(c, t->dtype)), t->dtype},
 		{NULL}};
@@ -802,7 +803,7 @@ advise_cache(struct adviser *a)
 	read_ns = n_bytes / rate * 1e9;
 	if (isnan(rate))
 		return;
-	advice.most = fmin((double)p->model->seq, a->pass_ns / read_ns);
+	advice.most = fmin((double)p->model->seq, a->iteration_ns / read_ns);
 	advice.what = (struct sl_fact){
 		SL_FACT_KEEP_KEYS, {(double)p->model->seq}, {NULL}};
 	advice.basis = (struct sl_fact){
@@ -858,12 +859,12 @@ set_pass(struct adviser *a)
 
 	for (size_t i = 0; i < p->n_operations; i++)
 		sum_ns += own_ns(&p->operations[i]);
-	a->pass_ns = p->ledger.operations_ns / share;
+	a->iteration_ns = p->ledger.operations_ns / share;
 	a->scale = 1;
 	if (!p->latency.median.n || !(sum_ns > 0))
 		return;
-	a->pass_ns = p->latency.median.value;
-	a->scale = share * a->pass_ns / sum_ns;
+	a->iteration_ns = p->latency.median.value;
+	a->scale = share * a->iteration_ns / sum_ns;
 }
 
 enum sl_status

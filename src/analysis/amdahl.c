@@ -22,9 +22,10 @@ sl__amdahl_share(const struct sl_profile *p, double ns)
 	const struct sl_ledger *books = &p->ledger;
 	double overhead = books->overhead_ns.n ? books->overhead_ns.value : 0;
 	/* Never less than its parts, whatever noise does to the difference. */
-	double pass_ns = fmax(books->wall_ns - overhead, books->operations_ns);
+	double iteration_ns =
+		fmax(books->wall_ns - overhead, books->operations_ns);
 
-	return pass_ns > 0 ? fmin(fmax(ns / pass_ns, 0), 1) : 0;
+	return iteration_ns > 0 ? fmin(fmax(ns / iteration_ns, 0), 1) : 0;
 }
 
 struct candidate {

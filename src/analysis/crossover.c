@@ -76,7 +76,7 @@ is_hidden(const struct sl_micro_point *p, double step_ns)
 	    p->micro_class == SL_MICRO_COMPUTE ||
 	    p->micro_class == SL_MICRO_MEMORY)
 		return 0;
-	return p->n_passes < MANY ||
+	return p->n_iterations < MANY ||
 	       class_of(p, p->fastest_ns, step_ns) != p->micro_class;
 }
 

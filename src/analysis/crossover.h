@@ -17,7 +17,7 @@
 
 /*
  * Fills the shares of the roof, class and is_sure from median_ns,
- * fastest_ns, n_passes, disturbance, level, level_ns, bound_ns and roof.
+ * fastest_ns, n_iterations, disturbance, level, level_ns, bound_ns and roof.
  * step_ns may be NaN: then nothing is overhead.  Where nearer memory serves a
  * part of the bytes, so that the roof is that memory's, and the time is within
  * reach of the bandwidth of where they lie, the roof becomes the latter's.

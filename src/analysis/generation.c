@@ -452,7 +452,7 @@ set_step(struct sl_decode_step *out, const struct sl__loop_point *p)
 	out->context = p->n_past + p->n_new;
 	out->n_new = p->n_new;
 	out->n_visits = p->n_visits;
-	out->n_passes = p->n_passes;
+	out->n_iterations = p->n_iterations;
 	for (size_t k = 0; k < p->n_visits; k++)
 		out->n_disturbed += p->disturbance[k] > SL__LOOP_DISTURBED;
 	out->time_ns = sl__growth_pool(p->visits, p->n_visits);

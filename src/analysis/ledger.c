@@ -16,7 +16,7 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__ledger_of(struct sl_ledger *out, const struct sl__passes *p,
+sl__ledger_of(struct sl_ledger *out, const struct sl__timed_iterations *p,
 	      struct sl__arena *scratch, struct sl_error *err)
 {
 	double *calm =

@@ -3,7 +3,7 @@
 #ifndef SL_LEDGER_H
 #define SL_LEDGER_H
 
-#include "result/pass_times.h"
+#include "result/iteration_times.h"
 #include "sleuth.h"
 
 /* The largest |residual| / wall with which books are closed. */
@@ -14,7 +14,7 @@
  * (the median over the calmer rounds of recorded minus bare, order statistics).
  */
 enum sl_status sl__ledger_of(struct sl_ledger *out,
-			     const struct sl__passes *passes,
+			     const struct sl__timed_iterations *iterations,
 			     struct sl__arena *scratch,
 			     struct sl_error *err) SL_CHECKED;
 

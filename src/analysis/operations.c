@@ -156,7 +156,7 @@ describe(const struct lister *l, struct sl_operation *op, size_t i,
 static struct sl_estimate
 median_of(const struct lister *l, size_t step)
 {
-	const struct sl__passes *p = l->from->passes;
+	const struct sl__timed_iterations *p = l->from->iterations;
 	size_t n = 0;
 
 	for (size_t r = 0; r < p->n_rows; r++) {
@@ -193,7 +193,7 @@ rate(struct sl_operation *op)
 static void
 time_step(const struct lister *l, struct sl_operation *op, double all_ns)
 {
-	const struct sl__passes *p = l->from->passes;
+	const struct sl__timed_iterations *p = l->from->iterations;
 	double n = (double)p->n_recorded;
 
 	op->n_calls = (double)p->n_calls[op->step] / n;
@@ -252,7 +252,7 @@ sl__operations_of(struct sl_profile *out,
 		  const struct sl__operation_sources *sources,
 		  struct sl__arena *arena, struct sl_error *err)
 {
-	const struct sl__passes *p = sources->passes;
+	const struct sl__timed_iterations *p = sources->iterations;
 	struct lister l = {.from = sources, .arena = arena};
 	struct sl_operation *ops;
 	double all_ns = 0;

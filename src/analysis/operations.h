@@ -5,14 +5,14 @@
 
 #include "engine/plan.h"
 #include "result/diagnosis.h"
-#include "result/pass_times.h"
+#include "result/iteration_times.h"
 
 /* What rows are made from; all borrowed. */
 struct sl__operation_sources {
 	const struct sl_graph *graph;
 	const struct sl_plan *plan;
 	const struct sl_inspection *model;
-	const struct sl__passes *passes;
+	const struct sl__timed_iterations *iterations;
 };
 
 /*

@@ -86,7 +86,7 @@ sl__sweep_enter(struct sl__sweep_work *work, size_t i, size_t nth,
 		return 0;
 	work->medians[at] = p->latency.median;
 	work->disturbance[at] = disturbance;
-	work->passes[at] = p->n_passes;
+	work->iterations[at] = p->n_timed;
 	work->joules[at] = joules;
 	point->plan_ns = fmax(point->plan_ns, p->plan_ns);
 	point->n_visits += (size_t)is_new;
@@ -160,7 +160,7 @@ settle_visits(struct sl__sweep_work *work, size_t i)
 	for (size_t k = 0; k < p->n_visits; k++) {
 		p->n_disturbed += work->disturbance[row + k] >
 				  SL__SWEEP_DISTURBED;
-		p->n_passes += work->passes[row + k];
+		p->n_iterations += work->iterations[row + k];
 	}
 	p->latency_ns = sl__growth_pool(work->medians + row, p->n_visits);
 	settle_energy(work, i);

@@ -26,7 +26,7 @@ struct sl__sweep_work {
 	struct sl_estimate *medians; /* [n_points * n_visits] of a pass, ns */
 	double *disturbance; /* [n_points * n_visits] of CPU time, taken by
 				others */
-	size_t *passes;      /* [n_points * n_visits] */
+	size_t *iterations;  /* [n_points * n_visits] */
 	double *joules;      /* [n_points * n_visits] of a pass; NaN: no
 				reading */
 	double *needs;       /* [n_points] parameters and live set */

@@ -647,7 +647,7 @@ take_result(struct comparing *a, struct sl_error *err)
 		take_pair(a, i);
 		rc = list_layers(a, i, err);
 	}
-	out->passes_per_slot =
+	out->iterations_per_slot =
 		a->model_rounds.n_calls * a->model_rounds.n_sub_slots;
 	out->noise = a->model_rounds.noise;
 	out->elapsed_s = a->model_rounds.elapsed_s;

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "driver/micro_ops.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 #include "machine/background.h"
 #include "machine/platform.h"
 #include "result/fact_list.h"
@@ -46,7 +46,7 @@ struct session {
 	uint64_t start_ns;
 	double tick_ns;       /* the smallest step of the clock */
 	size_t n_done, n_all; /* points */
-	double passes_s;      /* when those of the last point began; NaN */
+	double iterations_s;  /* when those of the last point began; NaN */
 	double setup_s;       /* what it took before that */
 	struct sl_error first_failure;
 	int is_stopped;
@@ -266,8 +266,8 @@ tell(const struct sl_progress *now, void *ctx)
 	struct session *k = ctx;
 	struct sl_progress all = *now;
 
-	if (isnan(k->passes_s))
-		k->passes_s = spent_s(k);
+	if (isnan(k->iterations_s))
+		k->iterations_s = spent_s(k);
 	if (!k->how.progress)
 		return;
 	all.what = k->what;
@@ -346,10 +346,10 @@ measure(struct session *k, const struct sl_graph *graph, double time_s,
 	double began_s = spent_s(k);
 	enum sl_status rc = check_memory(graph, k, err);
 
-	k->passes_s = (double)NAN;
+	k->iterations_s = (double)NAN;
 	if (!rc)
 		rc = sl_profile_forward(out, graph, &how, err);
-	k->setup_s = isnan(k->passes_s) ? 0 : k->passes_s - began_s;
+	k->setup_s = isnan(k->iterations_s) ? 0 : k->iterations_s - began_s;
 	return rc;
 }
 
@@ -506,7 +506,7 @@ settle_point(struct session *k, struct sl_micro_point *out,
 	out->absent = NULL;
 	out->median_ns.lo -= k->tick_ns * (double)out->n_operations;
 	out->median_ns.hi += k->tick_ns * (double)out->n_operations;
-	out->n_passes = p->n_passes;
+	out->n_iterations = p->n_timed;
 	out->disturbance = sl__sweep_disturbance(&p->noise);
 	out->intensity = out->n_bytes
 				 ? (double)out->flops / (double)out->n_bytes

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "driver/profile_part.h"
-#include "result/kept_passes.h"
+#include "result/kept_iterations.h"
 #include "stats/quantile.h"
 #include "timing/runner.h"
 

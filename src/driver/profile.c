@@ -24,7 +24,7 @@
 #include "experiment/ablate.h"
 #include "experiment/counted.h"
 #include "experiment/diagnose.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 #include "experiment/tracker.h"
 #include "machine/background.h"
 #include "result/groups.h"
@@ -44,7 +44,7 @@ struct profiler {
 	struct sl__arena scratch;
 	struct sl_profile *out;
 	struct sl__subject subject;
-	struct sl__passes passes;
+	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
 	struct sl__background *background; /* NULL: no ceilings */
 	const struct sl__origin *origin;   /* NULL: the graph is a model */
@@ -233,7 +233,7 @@ prepare(struct profiler *p, struct sl_error *err)
 static enum sl_status
 take_passes(struct profiler *p, struct sl_error *err)
 {
-	struct sl__passes_options how = {
+	struct sl__timed_iterations_options how = {
 		.time_s = p->how.time_s,
 		.precision = p->how.precision,
 		.n_warmup = p->how.n_warmup,
@@ -247,8 +247,8 @@ take_passes(struct profiler *p, struct sl_error *err)
 	enum sl_status rc;
 
 	sl__residence_resume(&p->residence);
-	rc = sl__passes_take(&p->passes, p->subject.plan, &how, &p->scratch,
-			     err);
+	rc = sl__timed_iterations_take(&p->iterations, p->subject.plan, &how,
+				       &p->scratch, err);
 	sl__residence_end(&p->residence);
 	/* Their columns are no part of the model. */
 	sl__residence_leave_out(&p->residence,
@@ -341,9 +341,9 @@ take_ceilings(struct profiler *p)
 static enum sl_status
 keep_samples(struct profiler *p, struct sl_error *err)
 {
-	const struct sl__passes *passes = &p->passes;
+	const struct sl__timed_iterations *iterations = &p->iterations;
 	struct sl_latency *latency = &p->out->latency;
-	size_t n = passes->bare.n;
+	size_t n = iterations->bare.n;
 	struct sl_sample *samples =
 		sl__arena_array(p->arena, n, sizeof(*samples));
 
@@ -351,10 +351,10 @@ keep_samples(struct profiler *p, struct sl_error *err)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
 		samples[i] = (struct sl_sample){
-			.ns = passes->bare.x[i],
-			.round = i * passes->bare.stride,
+			.ns = iterations->bare.x[i],
+			.round = i * iterations->bare.stride,
 			.is_warmup = i<latency->n_warmup,
-				       .is_disturbed = passes->hit.x[i]> 0};
+				       .is_disturbed = iterations->hit.x[i]> 0};
 	latency->samples = samples;
 	latency->n_samples = n;
 	return SL_OK;
@@ -363,28 +363,28 @@ keep_samples(struct profiler *p, struct sl_error *err)
 static enum sl_status
 judge_latency(struct profiler *p, struct sl_error *err)
 {
-	const struct sl__passes *passes = &p->passes;
+	const struct sl__timed_iterations *iterations = &p->iterations;
 	struct sl_profile *out = p->out;
 	struct sl__rng rng;
 	struct sl__distribution_options how = {
 		.alpha = 0.05,
 		.samples_per_slot = 1,
-		.n_warmup = (p->how.n_warmup + passes->bare.stride - 1) /
-			    passes->bare.stride,
+		.n_warmup = (p->how.n_warmup + iterations->bare.stride - 1) /
+			    iterations->bare.stride,
 		.warmup_is_fixed = p->how.n_warmup > 0,
 		.rng = &rng,
 	};
 	enum sl_status rc;
 
 	sl__rng_init(&rng, p->how.seed);
-	out->calls_per_sample = passes->calls_per_sample;
-	out->n_passes = passes->n_rounds * passes->calls_per_sample;
-	out->sample_stride = passes->bare.stride;
-	out->noise = passes->noise;
-	out->stopped_by = passes->stopped_by;
-	out->latency.first_ns = passes->first_ns;
-	rc = sl__distribution_of(&out->latency, passes->bare.x, passes->bare.n,
-				 &how, &p->scratch, err);
+	out->calls_per_sample = iterations->calls_per_sample;
+	out->n_timed = iterations->n_rounds * iterations->calls_per_sample;
+	out->sample_stride = iterations->bare.stride;
+	out->noise = iterations->noise;
+	out->stopped_by = iterations->stopped_by;
+	out->latency.first_ns = iterations->first_ns;
+	rc = sl__distribution_of(&out->latency, iterations->bare.x,
+				 iterations->bare.n, &how, &p->scratch, err);
 	return rc ? rc : keep_samples(p, err);
 }
 
@@ -395,12 +395,12 @@ explain(struct profiler *p, struct sl_error *err)
 		.graph = p->graph,
 		.plan = p->subject.plan,
 		.model = p->out->model,
-		.passes = &p->passes,
+		.iterations = &p->iterations,
 	};
 	enum sl_status rc = judge_latency(p, err);
 
 	if (!rc)
-		rc = sl__ledger_of(&p->out->ledger, &p->passes, &p->scratch,
+		rc = sl__ledger_of(&p->out->ledger, &p->iterations, &p->scratch,
 				   err);
 	if (!rc)
 		rc = sl__operations_of(p->out, &sources, p->arena, err);
@@ -411,7 +411,7 @@ explain(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__groups_of(p->out, p->arena, err);
 	if (!rc)
-		rc = sl__timelines_of(p->out, &p->passes, p->arena, err);
+		rc = sl__timelines_of(p->out, &p->iterations, p->arena, err);
 	if (!rc) {
 		sl__roofline_types(p->out);
 		rc = sl__traffic_of(p->out, p->subject.plan, &p->scratch, err);
@@ -445,7 +445,7 @@ count(struct profiler *p, const size_t *steps, const char *why,
 	struct sl__counted_options how = {
 		.steps = steps,
 		.n_steps = out->n_hot,
-		.pass_ns = out->latency.median.value,
+		.iteration_ns = out->latency.median.value,
 		.control = p->control,
 	};
 	struct sl__counted counted;
@@ -514,8 +514,8 @@ ablate(struct profiler *p, struct sl_error *err)
 	struct sl_profile *out = p->out;
 	struct sl__ablate_options how = {
 		.time_s = 0.4 * p->how.time_s,
-		.pass_ns = out->latency.median.value,
-		.reading_ns = p->passes.reading_ns,
+		.iteration_ns = out->latency.median.value,
+		.reading_ns = p->iterations.reading_ns,
 		.seed = p->how.seed,
 		.control = p->control,
 	};

@@ -135,9 +135,9 @@ reserve_work(struct sweeper *s, struct sl__sweep_work *work,
 	work->points = sl__arena_array(s->arena, n, sizeof(*work->points));
 	work->medians =
 		sl__arena_array(&s->scratch, n_all, sizeof(*work->medians));
-	work->passes =
-		sl__arena_array(&s->scratch, n_all, sizeof(*work->passes));
-	if (!work->points || !work->medians || !work->passes)
+	work->iterations =
+		sl__arena_array(&s->scratch, n_all, sizeof(*work->iterations));
+	if (!work->points || !work->medians || !work->iterations)
 		return sl__fail_nomem(err);
 	for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
 		*columns[k] =
@@ -397,11 +397,12 @@ static double
 joules_of(const struct metered *m, const struct sl_profile *p)
 {
 	/* A round is as many recorded passes as bare ones. */
-	double n_passes = 2 * (double)(m->last_round - m->first_round) *
-			  (double)p->calls_per_sample;
-	double joules = (m->last_j - m->first_j) / n_passes;
+	double n_iterations = 2 * (double)(m->last_round - m->first_round) *
+			      (double)p->calls_per_sample;
+	double joules = (m->last_j - m->first_j) / n_iterations;
 
-	return m->is_begun && n_passes > 0 && joules > 0 ? joules : (double)NAN;
+	return m->is_begun && n_iterations > 0 && joules > 0 ? joules
+							     : (double)NAN;
 }
 
 static enum sl_status

@@ -381,7 +381,7 @@ around(struct sl__program *p, size_t i, void *ctx, struct sl_error *err)
 /* The mean time of some passes, copies left out; a copy has two readings, of
  * which one lies between the two. */
 static enum sl_status
-run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
+run_sample(struct ablater *a, double *iteration_ns, struct sl_error *err)
 {
 	struct sl__interceptor interceptor = {around, a};
 	enum sl_status rc = SL_OK;
@@ -396,7 +396,7 @@ run_sample(struct ablater *a, double *pass_ns, struct sl_error *err)
 	end = now(a);
 	ns = sl__ticker_span_ns(&a->ticker, begin, end - a->off_ticks) -
 	     (double)(a->n_copies + 1) * a->ticker.reading_ns;
-	*pass_ns = fmax(ns, a->ticker.reading_ns) / (double)a->calls;
+	*iteration_ns = fmax(ns, a->ticker.reading_ns) / (double)a->calls;
 	return rc;
 }
 
@@ -571,8 +571,8 @@ store(struct ablater *a, struct sl_error *err)
 static enum sl_status
 take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 {
-	double pass_ns = a->how->pass_ns * (a->settles ? 2 : 1);
-	double passes = a->how->time_s * 1e9 / pass_ns - 2;
+	double iteration_ns = a->how->iteration_ns * (a->settles ? 2 : 1);
+	double iterations = a->how->time_s * 1e9 / iteration_ns - 2;
 	double round = 1;
 
 	*n_left = 0;
@@ -582,7 +582,7 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 					: SL__ABLATE_ROUNDS_FEW;
 
 		round += 1 - t->share;
-		if (a->how->n_rounds || round * rounds <= passes) {
+		if (a->how->n_rounds || round * rounds <= iterations) {
 			++*n_left;
 			continue;
 		}
@@ -590,7 +590,7 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		t->absent = sl__arena_format(
 			a->arena,
 			"no time for %.0f passes of %.3g ms without it", rounds,
-			a->how->pass_ns / 1e6);
+			a->how->iteration_ns / 1e6);
 		if (!t->absent)
 			return sl__fail_nomem(err);
 	}
@@ -691,8 +691,9 @@ sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
 	a.ticker.reading_ns = how->reading_ns;
 	a.runner.control = how->control;
 	sl__runner_start(&a.runner, how->seed);
-	a.calls = (size_t)fmax(1, fmin(CALLS_MOST, SAMPLE_NS / how->pass_ns));
-	a.settles = how->pass_ns < SETTLING_NS;
+	a.calls = (size_t)fmax(1,
+			       fmin(CALLS_MOST, SAMPLE_NS / how->iteration_ns));
+	a.settles = how->iteration_ns < SETTLING_NS;
 	sl__arena_init(&scratch, &arena->allocator);
 	rc = ablate(&a, &scratch, err);
 	sl__arena_release(&scratch);

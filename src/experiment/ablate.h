@@ -66,7 +66,7 @@ enum {
 
 struct sl__ablate_options {
 	double time_s;              /* for all targets together; above 0 */
-	double pass_ns;             /* a full pass, about; above 0 */
+	double iteration_ns;        /* a full pass, about; above 0 */
 	double reading_ns;          /* what a reading of ticks costs */
 	uint64_t store_bytes;       /* most that outputs may take; 0: 2^30 */
 	uint64_t seed;              /* of the order of passes */

@@ -126,7 +126,7 @@ warm_up(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-run_pass(struct sl__slot *slot, void *ctx, struct sl_error *err)
+run_iteration(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct counter *c = ctx;
 	const struct sl__interceptor interceptor = {around, c};
@@ -136,16 +136,16 @@ run_pass(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-run_passes(struct counter *c, struct sl_error *err)
+run_iterations(struct counter *c, struct sl_error *err)
 {
 	const struct sl__counted_options *how = c->how;
 	const struct sl__phase counting = {
 		.n_arms = 1,
 		.is_in_order = 1,
 		.min_rounds = 1,
-		.max_rounds = how->n_passes ? how->n_passes : 3,
+		.max_rounds = how->n_iterations ? how->n_iterations : 3,
 		.time_s = how->time_s > 0 ? how->time_s : 0.3,
-		.run = run_pass,
+		.run = run_iteration,
 		.ctx = c,
 	};
 	struct sl__phase warming_up = counting;
@@ -153,14 +153,14 @@ run_passes(struct counter *c, struct sl_error *err)
 
 	warming_up.n_rounds = 1;
 	warming_up.run = warm_up;
-	c->runner.ahead_ns = (uint64_t)how->pass_ns;
+	c->runner.ahead_ns = (uint64_t)how->iteration_ns;
 	sl__runner_restart(&c->runner);
 	/* Experiments leave caches as no pass does. */
-	if (2 * how->pass_ns < counting.time_s * 1e9)
+	if (2 * how->iteration_ns < counting.time_s * 1e9)
 		rc = sl__runner_run(&c->runner, &warming_up, err);
 	if (!rc)
 		rc = sl__runner_run(&c->runner, &counting, err);
-	c->out->n_passes = c->runner.n_rounds;
+	c->out->n_iterations = c->runner.n_rounds;
 	return rc;
 }
 
@@ -280,10 +280,10 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 		return sl__fail_nomem(err);
 	rc = prepare(c, c->plan->current, scratch, err);
 	if (!rc && sl__counter_set_n(c->set))
-		rc = run_passes(c, err);
+		rc = run_iterations(c, err);
 	if (rc)
 		return rc;
-	if (sl__counter_set_n(c->set) && !c->out->n_passes) {
+	if (sl__counter_set_n(c->set) && !c->out->n_iterations) {
 		sl__counted_none(c->out, "interrupted");
 		return SL_OK;
 	}

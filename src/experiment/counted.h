@@ -11,9 +11,9 @@
 struct sl__counted_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
-	size_t n_passes; /* at most; 0: 3 */
-	double time_s;   /* for them; one is made in any case; 0: 0.3 */
-	double pass_ns;  /* what a pass takes, about */
+	size_t n_iterations; /* at most; 0: 3 */
+	double time_s;       /* for them; one is made in any case; 0: 0.3 */
+	double iteration_ns; /* what a pass takes, about */
 	const struct sl__counter_source *source; /* NULL: the kernel */
 	struct sl__control control;
 };

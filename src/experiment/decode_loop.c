@@ -157,8 +157,9 @@ has_samples(void *ctx)
 /* A sample has so many passes that being off the CPU for a moment does not
  * decide a visit: as the last pass of the warm-up says. */
 static enum sl_status
-time_passes(struct measurer *m, struct sl_plan *plan, struct sl__loop_point *p,
-	    struct sl_estimate *median, struct sl_error *err)
+time_iterations(struct measurer *m, struct sl_plan *plan,
+		struct sl__loop_point *p, struct sl_estimate *median,
+		struct sl_error *err)
 {
 	struct sl__runner runner = {.control.with = m->how->control.with};
 	struct sampling s = {
@@ -184,7 +185,7 @@ time_passes(struct measurer *m, struct sl_plan *plan, struct sl__loop_point *p,
 		return rc;
 	sl__monitor_probe(&m->monitor);
 	*median = sl__median_estimate(s.ns, s.n);
-	p->n_passes += s.n * s.n_calls;
+	p->n_iterations += s.n * s.n_calls;
 	return SL_OK;
 }
 
@@ -251,7 +252,7 @@ run_point(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 		return rc;
 	rc = sl__decoder_fill(&loop->decoder, plan, p->n_past, err);
 	if (!rc)
-		rc = time_passes(m, plan, p, median, err);
+		rc = time_iterations(m, plan, p, median, err);
 	if (!rc && loop->decoder.has_cache)
 		rc = sl__decoder_keep(&loop->decoder, plan, context_of(p), err);
 	sl_plan_free(plan);

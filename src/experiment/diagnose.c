@@ -452,7 +452,7 @@ needs_settling(const struct diagnoser *d)
 }
 
 static enum sl_status
-run_pass(struct diagnoser *d, struct sl_error *err)
+run_iteration(struct diagnoser *d, struct sl_error *err)
 {
 	const struct sl__interceptor interceptor = {around, d};
 	const struct sl__variant_plan *variant = variant_of(d, (int)d->kind);
@@ -489,7 +489,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	struct diagnoser *d = ctx;
 
 	d->kind = (enum kind)slot->arm;
-	return is_absent(d, d->kind) ? SL_OK : run_pass(d, err);
+	return is_absent(d, d->kind) ? SL_OK : run_iteration(d, err);
 }
 
 /* What the next round will take is the mean of those before. */

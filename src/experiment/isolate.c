@@ -3,7 +3,7 @@
 #include "experiment/isolate.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "result/kept_passes.h"
+#include "result/kept_iterations.h"
 
 #include "base/banned.h"
 

@@ -12,7 +12,7 @@
 #include "experiment/model_rounds.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "result/kept_passes.h"
+#include "result/kept_iterations.h"
 #include "stats/sign_test.h"
 #include "stats/summary.h"
 
@@ -111,7 +111,7 @@ let_threads_sleep(struct sl__slot *slot, void *ctx)
 }
 
 static size_t
-passes_per_slot(const struct sl__model_rounds *out)
+iterations_per_slot(const struct sl__model_rounds *out)
 {
 	return out->n_calls * out->n_sub_slots;
 }
@@ -220,8 +220,8 @@ finish_slot(struct sl__slot *slot, void *ctx)
 				  : d->cpu_ns;
 
 	read_events(d, who);
-	who->cpu_ns =
-		fmax(1e-3, (double)cpu_ns / (double)passes_per_slot(d->out));
+	who->cpu_ns = fmax(1e-3, (double)cpu_ns /
+					 (double)iterations_per_slot(d->out));
 }
 
 static void
@@ -417,14 +417,14 @@ rounds_per_placement(const struct director *d)
 static double
 next_renewal_ns(const struct director *d)
 {
-	double pass_ns = 0;
+	double iteration_ns = 0;
 
 	if (d->n_renewals)
 		return d->renewing_ns / (double)d->n_renewals;
 	for (size_t i = 0; i < d->out->n; i++)
-		pass_ns += d->out->arms[i].wall_ns;
+		iteration_ns += d->out->arms[i].wall_ns;
 	return d->how->renew_ns +
-	       MIN_WARMUP * pass_ns * (double)passes_per_slot(d->out);
+	       MIN_WARMUP * iteration_ns * (double)iterations_per_slot(d->out);
 }
 
 static int
@@ -666,7 +666,7 @@ shape_slots(struct director *d)
 		MAX_ROUNDS,
 		100 + 4e9 * d->how->time_s /
 				(fastest *
-				 (double)(passes_per_slot(out) * out->n)));
+				 (double)(iterations_per_slot(out) * out->n)));
 }
 
 /* Which layers are long enough to be timed, and what those that both sides
@@ -750,7 +750,7 @@ reserve(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 	who->rows = sl__arena_array(d->arena, SL__MODEL_ROUNDS_ROWS * n,
 				    sizeof(*who->rows));
 	if (!who->sums || !who->walls || !who->cpus || !who->rows ||
-	    reserve_events(d, who, passes_per_slot(d->out)))
+	    reserve_events(d, who, iterations_per_slot(d->out)))
 		return sl__fail_nomem(err);
 	return SL_OK;
 }

@@ -124,7 +124,7 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 	size_t n = p->latency.n, n_warmup = p->latency.n_warmup;
 
 	if (stride > 1) {
-		size_t n_all = n_calls ? p->n_passes / n_calls : p->n_passes;
+		size_t n_all = n_calls ? p->n_timed / n_calls : p->n_timed;
 
 		n_warmup *= stride;
 		n = n_all > n_warmup ? n_all - n_warmup : n * stride;

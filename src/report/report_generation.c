@@ -244,7 +244,7 @@ sl_generation_render(const struct sl_generation *g,
 		.csv_rows = "generation/loops/passes",
 		.csv_columns =
 			"model=../name,cache=../cache?without!with,token,"
-			"context,computed_tokens,visits,passes,median_ms,"
+			"context,computed_tokens,visits,iterations,median_ms,"
 			"ci95_lo_ms=median_ci95_ms/lo,"
 			"ci95_hi_ms=median_ci95_ms/hi,plan_ms,flops",
 	};

@@ -315,7 +315,8 @@ sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 		.csv_rows = "results/microbench/operations/points",
 		.csv_columns =
 			"operation=../operation,kind=../kind,axis=../axis,"
-			"value,shape,absent=median_ms_absent,kernel,passes?0,"
+			"value,shape,absent=median_ms_absent,kernel,iterations?"
+			"0,"
 			"median_ms,ci95_lo_ms=ci95_ms/lo,"
 			"ci95_hi_ms=ci95_ms/hi,flops,bytes,working_set_bytes,"
 			"intensity,gflops_per_s,gbytes_per_s,level,roof,"

@@ -379,7 +379,7 @@ sl_sweep_render(const struct sl_sweep *sweep,
 		.csv_rows = "results/sweep/points",
 		.csv_columns =
 			"model=../../model/name,axis=../axis,value,"
-			"absent=median_ms_absent,visits,passes,median_ms,"
+			"absent=median_ms_absent,visits,iterations,median_ms,"
 			"ci95_lo_ms=ci95_ms/lo,ci95_hi_ms=ci95_ms/hi,"
 			"rate_per_s,rate_unit=../rate_unit,samples_per_s,"
 			"sample_ms,parameters,flops,gflops_per_s,"

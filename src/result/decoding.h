@@ -17,7 +17,7 @@ enum {
 /* One pass: n_new tokens after n_past, 'nth' of those that are generated. */
 struct sl__loop_point {
 	int64_t n_past, n_new, nth;
-	size_t n_visits, n_passes;
+	size_t n_visits, n_iterations;
 	struct sl_estimate visits[SL__LOOP_ROUNDS_MOST]; /* medians, ns */
 	double disturbance[SL__LOOP_ROUNDS_MOST]; /* of CPU time, taken by
 						     others in each visit */

@@ -34,7 +34,8 @@ static const struct sl__field step_fields[] = {
 	SL__F(SIGNED, sl_decode_step, n_new, "computed_tokens",
 	      "of these, computed in it"),
 	SL__F(WHOLE, sl_decode_step, n_visits, "visits", "made"),
-	SL__F(WHOLE, sl_decode_step, n_passes, "passes", "of these visits"),
+	SL__F(WHOLE, sl_decode_step, n_iterations, "iterations",
+	      "of these visits"),
 	SL__F(WHOLE, sl_decode_step, n_disturbed, "disturbed",
 	      "visits that others disturbed"),
 	TIME(sl_decode_step, time_ns, "median",
@@ -103,7 +104,7 @@ static const struct sl__field loop_fields[] = {
 	      "of that, states at the end, as handed in"),
 	SL__F(NUMBER, sl_decoding, plan_ns, "plan_ms",
 	      "all plans that were made", MS),
-	SL__F_LIST(LIST, sl_decoding, steps, n_steps, "passes",
+	SL__F_LIST(LIST, sl_decoding, steps, n_steps, "steps",
 		   "ascending by context", .of = &step),
 };
 

@@ -3,7 +3,7 @@
 #include "result/groups.h"
 #include "base/map.h"
 #include "base/status.h"
-#include "result/pass_times.h"
+#include "result/iteration_times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,8 +142,8 @@ sl__groups_of(struct sl_profile *out, struct sl__arena *arena,
 }
 
 static enum sl_status
-draw(struct sl_trace_iteration *out, const struct sl__kept_pass *kept,
-     const struct sl__passes *passes, struct sl__arena *arena,
+draw(struct sl_trace_iteration *out, const struct sl__kept_iteration *kept,
+     const struct sl__timed_iterations *iterations, struct sl__arena *arena,
      struct sl_error *err)
 {
 	size_t n = kept->events.n_stamps;
@@ -156,43 +156,46 @@ draw(struct sl_trace_iteration *out, const struct sl__kept_pass *kept,
 		const struct sl__timestamp *m = &kept->events.stamps[i];
 
 		events[i].operation = m->step == SL__NONE ? SIZE_MAX : m->step;
-		events[i].start_ns =
-			(double)(m->ticks - kept->begin) / passes->ticks_per_ns;
+		events[i].start_ns = (double)(m->ticks - kept->begin) /
+				     iterations->ticks_per_ns;
 	}
 	out->nth = kept->nth;
-	out->start_ns =
-		(double)(kept->begin - passes->origin) / passes->ticks_per_ns;
-	out->wall_ns = (double)(kept->end - kept->begin) / passes->ticks_per_ns;
+	out->start_ns = (double)(kept->begin - iterations->origin) /
+			iterations->ticks_per_ns;
+	out->wall_ns =
+		(double)(kept->end - kept->begin) / iterations->ticks_per_ns;
 	out->events = events;
 	out->n_events = n;
 	return SL_OK;
 }
 
 enum sl_status
-sl__timelines_of(struct sl_profile *out, const struct sl__passes *passes,
+sl__timelines_of(struct sl_profile *out,
+		 const struct sl__timed_iterations *iterations,
 		 struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl_trace_iteration *rows =
-		sl__arena_array(arena, passes->kept.n_slow + 2, sizeof(*rows));
+	struct sl_trace_iteration *rows = sl__arena_array(
+		arena, iterations->kept.n_slow + 2, sizeof(*rows));
 	enum sl_status rc;
 
 	out->n_iterations = 0;
 	if (!rows)
 		return sl__fail_nomem(err);
 	out->iterations = rows;
-	if (!passes->n_recorded)
+	if (!iterations->n_recorded)
 		return SL_OK;
 	rows[0].why = SL_KEPT_FIRST;
-	rc = draw(&rows[0], &passes->kept.first, passes, arena, err);
+	rc = draw(&rows[0], &iterations->kept.first, iterations, arena, err);
 	rows[1].why = SL_KEPT_MEDIAN;
 	if (!rc)
-		rc = draw(&rows[1], &passes->kept.median, passes, arena, err);
-	for (size_t i = 0; !rc && i < passes->kept.n_slow; i++) {
-		rows[2 + i].why = SL_KEPT_SLOWEST;
-		rc = draw(&rows[2 + i], &passes->kept.slow[i], passes, arena,
+		rc = draw(&rows[1], &iterations->kept.median, iterations, arena,
 			  err);
+	for (size_t i = 0; !rc && i < iterations->kept.n_slow; i++) {
+		rows[2 + i].why = SL_KEPT_SLOWEST;
+		rc = draw(&rows[2 + i], &iterations->kept.slow[i], iterations,
+			  arena, err);
 	}
 	if (!rc)
-		out->n_iterations = passes->kept.n_slow + 2;
+		out->n_iterations = iterations->kept.n_slow + 2;
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "sleuth.h"
 
-struct sl__passes;
+struct sl__timed_iterations;
 
 /* Fills by_type, by_module (the first part of a path) and by_part of a profile
  * whose operations are there; storage is from 'arena'. */
@@ -28,7 +28,7 @@ sl__groups_by_module(const struct sl_profile *p, size_t depth,
  * for reading the clock, so that all marks lie within the pass.
  */
 enum sl_status sl__timelines_of(struct sl_profile *out,
-				const struct sl__passes *passes,
+				const struct sl__timed_iterations *iterations,
 				struct sl__arena *arena,
 				struct sl_error *err) SL_CHECKED;
 

@@ -428,7 +428,7 @@ static const struct sl__field profile_fields[] = {
 	      .of = &sl__table_latency),
 	SL__F(WHOLE, sl_profile, calls_per_sample, "calls_per_sample",
 	      "passes that are timed together"),
-	SL__F(WHOLE, sl_profile, n_passes, "passes", "that were timed"),
+	SL__F(WHOLE, sl_profile, n_timed, "timed_iterations", "in all"),
 	SL__F(WHOLE, sl_profile, sample_stride, "sample_stride",
 	      "every so many-th pass was kept"),
 	SL__F(OBJECT, sl_profile, memory, "memory", "that it takes",

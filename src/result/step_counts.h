@@ -7,8 +7,8 @@
 
 struct sl__counted {
 	const struct sl_operation_counts *counts; /* as steps[] were given */
-	size_t n;        /* 0 where nothing could be counted */
-	size_t n_passes; /* with counters */
+	size_t n;            /* 0 where nothing could be counted */
+	size_t n_iterations; /* with counters */
 	struct sl_counter_use uses[SL_N_EVENTS];
 	const char *absent; /* why nothing was counted; NULL */
 	double elapsed_s;

@@ -100,7 +100,8 @@ static SL__RECORD(figures, "points", sl_sweep_point, figure_fields, 0);
 static const struct sl__field point_fields[] = {
 	SL__F(SIGNED, sl_sweep_point, value, "value", "the size; ascending"),
 	SL__F(WHOLE, sl_sweep_point, n_visits, "visits", "made"),
-	SL__F(WHOLE, sl_sweep_point, n_passes, "passes", "of these visits"),
+	SL__F(WHOLE, sl_sweep_point, n_iterations, "iterations",
+	      "of these visits"),
 	SL__F(WHOLE, sl_sweep_point, n_repeated, "repeated",
 	      "visits made again, having been disturbed"),
 	SL__F(WHOLE, sl_sweep_point, n_disturbed, "disturbed",

@@ -94,9 +94,8 @@ struct sl__control {
 struct sl__runner {
 	/* The caller's; those below may be changed between slots. */
 	struct sl__control control;
-	struct sl__monitor
-		*monitor;  /* around slots; NULL: they are not watched */
-	size_t *order;     /* [most arms of a phase] */
+	struct sl__monitor *monitor; /* around slots; NULL: none */
+	size_t *order;               /* [most arms of a phase] */
 	uint64_t ahead_ns; /* what the next round or slot is expected to take:
 			      the time, or that of the extension where there
 			      is one, ends so much earlier */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cut_passes.c - experiments on a plan that an interrupt stops in the
+ * test_cut_iterations.c - experiments on a plan that an interrupt stops in the
  * midst of a pass: no step runs after it, the round that was cut short does not
  * count, and those before it do.
  */
@@ -9,7 +9,7 @@
 #include "experiment/diagnose.h"
 #include "experiment/isolate.h"
 #include "experiment/subject.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 
 enum { N_STEPS = 4 };
 
@@ -84,38 +84,40 @@ finish(struct fixture *f)
 static void
 timed_passes(void **state)
 {
-	struct sl__passes_options how = {.time_s = 600,
-					 .precision = 0.01,
-					 .n_runs = 1000000,
-					 .seed = 1,
-					 .control.interrupt = &flag};
-	struct sl__passes passes;
+	struct sl__timed_iterations_options how = {.time_s = 600,
+						   .precision = 0.01,
+						   .n_runs = 1000000,
+						   .seed = 1,
+						   .control.interrupt = &flag};
+	struct sl__timed_iterations iterations;
 	struct fixture f;
 
 	(void)state;
 	for (size_t at = 1; at < 2 * N_STEPS; at++) {
 		start(&f, at);
-		assert_int_equal(sl__passes_take(&passes, f.subject.plan, &how,
-						 &f.arena, &f.err),
+		assert_int_equal(sl__timed_iterations_take(&iterations,
+							   f.subject.plan, &how,
+							   &f.arena, &f.err),
 				 SL_E_INTERRUPTED);
 		assert_int_equal(n_run, at);
 		finish(&f);
 	}
 	for (size_t at = 100001; at < 100001 + 2 * N_STEPS; at++) {
 		start(&f, at);
-		if (sl__passes_take(&passes, f.subject.plan, &how, &f.arena,
-				    &f.err))
+		if (sl__timed_iterations_take(&iterations, f.subject.plan, &how,
+					      &f.arena, &f.err))
 			fail_msg("%s", f.err.text);
 		/* But for the step that is the last of its pass. */
 		assert_true(n_run == at || (at % N_STEPS == 0));
-		assert_int_equal(passes.stopped_by, SL_STOP_INTERRUPT);
-		assert_true(passes.n_rounds > 0);
-		assert_int_equal(passes.bare.n_seen, passes.n_rounds);
+		assert_int_equal(iterations.stopped_by, SL_STOP_INTERRUPT);
+		assert_true(iterations.n_rounds > 0);
+		assert_int_equal(iterations.bare.n_seen, iterations.n_rounds);
 		/* Whole passes of the round that was cut short are told. */
-		assert_in_range(passes.n_recorded + passes.n_left_out,
-				passes.n_rounds * passes.calls_per_sample,
-				(passes.n_rounds + 1) *
-					passes.calls_per_sample);
+		assert_in_range(iterations.n_recorded + iterations.n_left_out,
+				iterations.n_rounds *
+					iterations.calls_per_sample,
+				(iterations.n_rounds + 1) *
+					iterations.calls_per_sample);
 		finish(&f);
 	}
 }
@@ -127,7 +129,7 @@ ablation(void **state)
 {
 	static const size_t steps[] = {0, 1, 2, 3};
 	const struct sl__ablate_options how = {.time_s = 60,
-					       .pass_ns = 1e9,
+					       .iteration_ns = 1e9,
 					       .reading_ns = 10,
 					       .seed = 1,
 					       .n_rounds = 9,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_passes.h - which recorded passes are kept whole. */
-#ifndef SL_KEPT_PASSES_H
-#define SL_KEPT_PASSES_H
+/* kept_iterations.h - which recorded passes are kept whole. */
+#ifndef SL_KEPT_ITERATIONS_H
+#define SL_KEPT_ITERATIONS_H
 
 #include "engine/observer.h"
 #include "stats/thinned.h"
@@ -13,7 +13,7 @@ enum {
 };
 
 /* A recorded pass that is kept whole. */
-struct sl__kept_pass {
+struct sl__kept_iteration {
 	struct sl__event_buffer events;
 	uint64_t begin, end; /* ticks */
 	size_t nth;          /* recorded pass, from 0 */
@@ -26,13 +26,13 @@ struct sl__kept_pass {
  * and some spread evenly over the run, which a drift leaves near to it.
  */
 struct sl__kept_iterations {
-	struct sl__kept_pass first;
-	struct sl__kept_pass median;              /* after sl__kept_settle() */
-	struct sl__kept_pass slow[SL__KEPT_SLOW]; /* slowest first */
+	struct sl__kept_iteration first;
+	struct sl__kept_iteration median; /* after sl__kept_settle() */
+	struct sl__kept_iteration slow[SL__KEPT_SLOW]; /* slowest first */
 	size_t n_slow, n_slow_most;
 	size_t n_seen;
 
-	struct sl__kept_pass near, even[SL__KEPT_EVEN];
+	struct sl__kept_iteration near, even[SL__KEPT_EVEN];
 	size_t n_even, stride;
 	struct sl__thinned took; /* ticks of each pass */
 	double median_ticks;     /* so far */

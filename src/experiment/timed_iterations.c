@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_passes.c - a plan run over and over, bare and recorded in turn.
+ * timed_iterations.c - a plan run over and over, bare and recorded in turn.
  *
  * Bare passes say how long the model takes, recorded ones where the time
  * goes, and the difference within a round what recording costs.  What a
  * recorded pass left on its events is added up between passes, off the clock.
  */
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "engine/parallel.h"
@@ -81,7 +81,7 @@ enum {
 /* Of the time given: what may be spent until that is known. */
 #define TIME_MOST 2.0
 
-/* Recorded passes of a round, added up as in struct sl__passes. */
+/* Recorded passes of a round, added up as in struct sl__timed_iterations. */
 struct stretch {
 	size_t n;
 	double wall_ns, gaps_ns;
@@ -90,17 +90,17 @@ struct stretch {
 };
 
 struct taker {
-	struct sl__passes *out;
+	struct sl__timed_iterations *out;
 	struct sl_plan *plan;
-	const struct sl__passes_options *how;
+	const struct sl__timed_iterations_options *how;
 	struct sl__runner runner;
 	size_t order[N_ARMS];
 	struct sl__rng coin; /* apart, so that sparse events change no orders */
 	struct sl__monitor monitor;
 	struct sl__ticker ticker;
-	double pass_ns[N_ARMS], cpu_ns; /* of this round */
-	struct sl__event_buffer events; /* of the pass under way */
-	struct sl__event_buffer sparse; /* of one with few marks */
+	double iteration_ns[N_ARMS], cpu_ns; /* of this round */
+	struct sl__event_buffer events;      /* of the pass under way */
+	struct sl__event_buffer sparse;      /* of one with few marks */
 	uint64_t begin, end; /* of the pass on 'events'; 0: it was added up */
 	struct stretch stretch;
 	double *sorted; /* [SL__PASSES_KEPT] scratch */
@@ -131,8 +131,8 @@ span_ns(const struct taker *t, uint64_t from, uint64_t to)
 /* The mean of a stretch of passes that nobody adds up; bare ones without a
  * events. */
 static enum sl_status
-run_stretch(struct taker *t, struct sl__event_buffer *events, double *pass_ns,
-	    struct sl_error *err)
+run_stretch(struct taker *t, struct sl__event_buffer *events,
+	    double *iteration_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
 	uint64_t begin = now(t), end;
@@ -142,13 +142,13 @@ run_stretch(struct taker *t, struct sl__event_buffer *events, double *pass_ns,
 		rc = events ? sl__plan_record(t->plan, events, err)
 			    : sl_plan_run(t->plan, err);
 	end = now(t);
-	*pass_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
-		   (double)n;
+	*iteration_ns = fmax(span_ns(t, begin, end) - t->out->reading_ns, 0) /
+			(double)n;
 	return rc;
 }
 
 static float *
-next_row(struct sl__passes *out)
+next_row(struct sl__timed_iterations *out)
 {
 	size_t n = out->n_steps, nth = out->kept.n_seen;
 
@@ -169,7 +169,7 @@ next_row(struct sl__passes *out)
 static void
 add_steps(struct taker *t)
 {
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	float *row = next_row(out);
 
 	for (size_t s = 0; row && s < out->n_steps; s++)
@@ -189,9 +189,9 @@ add_steps(struct taker *t)
 
 /* What the events holds, in sums that include readings of the clock. */
 static void
-add_pass(struct taker *t)
+add_iteration(struct taker *t)
 {
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	const struct sl__timestamp *stamps = t->events.stamps;
 
 	if (!t->end)
@@ -213,7 +213,7 @@ add_pass(struct taker *t)
 static void
 book_stretch(struct taker *t, int is_left_out)
 {
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	struct stretch *s = &t->stretch;
 
 	if (is_left_out) {
@@ -239,7 +239,7 @@ book_stretch(struct taker *t, int is_left_out)
  * passes more often than by recorded ones.
  */
 static enum sl_status
-run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
+run_recorded(struct taker *t, double *iteration_ns, struct sl_error *err)
 {
 	size_t n = t->out->calls_per_sample;
 	double sum = 0;
@@ -248,7 +248,7 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 		uint64_t begin, end;
 		enum sl_status rc;
 
-		add_pass(t);
+		add_iteration(t);
 		begin = now(t);
 		rc = sl__plan_record(t->plan, &t->events, err);
 		end = now(t);
@@ -258,7 +258,7 @@ run_recorded(struct taker *t, double *pass_ns, struct sl_error *err)
 		t->begin = begin;
 		t->end = t->is_warm ? end : 0;
 	}
-	*pass_ns = fmax(sum, 0) / (double)n;
+	*iteration_ns = fmax(sum, 0) / (double)n;
 	return SL_OK;
 }
 
@@ -292,10 +292,10 @@ static int
 is_calibrating(const struct taker *t)
 {
 	double marks_ns = (double)(t->out->n_steps + 1) * t->out->reading_ns;
-	double pass_ns = t->median_ns > 0 ? t->median_ns : t->again_ns;
+	double iteration_ns = t->median_ns > 0 ? t->median_ns : t->again_ns;
 
 	return t->out->n_rounds % ROUNDS_PER_SPARSE == 0 && t->is_warm &&
-	       marks_ns > FELT_SHARE * pass_ns;
+	       marks_ns > FELT_SHARE * iteration_ns;
 }
 
 static int
@@ -351,7 +351,7 @@ less(double ns, double reading_ns)
 static void
 settle(struct taker *t)
 {
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	double n = (double)out->n_recorded, before_ns = out->reading_ns, c;
 
 	t->next_look = 0;
@@ -380,12 +380,12 @@ static enum sl_status
 run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct taker *t = ctx;
-	double *pass_ns = &t->pass_ns[slot->arm];
+	double *iteration_ns = &t->iteration_ns[slot->arm];
 	enum sl_status rc = slot->arm == BARE
-				    ? run_stretch(t, NULL, pass_ns, err)
-				    : run_recorded(t, pass_ns, err);
+				    ? run_stretch(t, NULL, iteration_ns, err)
+				    : run_recorded(t, iteration_ns, err);
 
-	slot->wall_ns = *pass_ns * (double)t->out->calls_per_sample;
+	slot->wall_ns = *iteration_ns * (double)t->out->calls_per_sample;
 	return rc;
 }
 
@@ -408,16 +408,16 @@ static enum sl_status
 close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 {
 	struct taker *t = ctx;
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	enum sl_status rc = SL_OK;
 
-	sl__thinned_add(&out->bare, t->pass_ns[BARE]);
+	sl__thinned_add(&out->bare, t->iteration_ns[BARE]);
 	sl__thinned_add(&out->hit, t->is_bare_hit);
 	sl__thinned_add(&out->cpu, t->cpu_ns);
 	if (t->is_warm)
-		sl__calm_pairs_add(&out->extra, t->pass_ns[BARE],
-				   t->pass_ns[RECORDED]);
-	add_pass(t);
+		sl__calm_pairs_add(&out->extra, t->iteration_ns[BARE],
+				   t->iteration_ns[RECORDED]);
+	add_iteration(t);
 	book_stretch(t, taken->is_left_out && out->n_recorded);
 	if (is_calibrating(t))
 		rc = take_sparse(t, err);
@@ -462,9 +462,9 @@ is_enough(void *ctx)
 /* How many passes make a stretch that is long enough: for the clock, and for
  * what is noted beside each. */
 static void
-calibrate(struct taker *t, double pass_ns)
+calibrate(struct taker *t, double iteration_ns)
 {
-	double n = STRETCH_NS / fmax(pass_ns, 1);
+	double n = STRETCH_NS / fmax(iteration_ns, 1);
 
 	t->out->calls_per_sample = n >= 4 ? (size_t)fmin(CALLS_MOST, n) : 1;
 }
@@ -472,7 +472,7 @@ calibrate(struct taker *t, double pass_ns)
 static enum sl_status
 take_rounds(struct taker *t, struct sl_error *err)
 {
-	const struct sl__passes_options *how = t->how;
+	const struct sl__timed_iterations_options *how = t->how;
 	const struct sl__phase timing = {
 		.name = "timing passes",
 		.n_arms = N_ARMS,
@@ -504,7 +504,7 @@ take_rounds(struct taker *t, struct sl_error *err)
 	if (rc)
 		return rc;
 	/* Passes of a round that was cut short are not in the books. */
-	add_pass(t);
+	add_iteration(t);
 	book_stretch(t, 1);
 	t->out->stopped_by = t->runner.stopped_by;
 	if (!t->out->n_recorded)
@@ -516,7 +516,7 @@ take_rounds(struct taker *t, struct sl_error *err)
 static enum sl_status
 reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__passes *out = t->out;
+	struct sl__timed_iterations *out = t->out;
 	size_t n = out->n_steps;
 	int failed = sl__event_buffer_reserve(&t->events, n, arena) |
 		     sl__event_buffer_reserve(&t->sparse, n, arena) |
@@ -548,9 +548,10 @@ reserve(struct taker *t, struct sl__arena *arena, struct sl_error *err)
 }
 
 enum sl_status
-sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
-		const struct sl__passes_options *how, struct sl__arena *arena,
-		struct sl_error *err)
+sl__timed_iterations_take(struct sl__timed_iterations *out,
+			  struct sl_plan *plan,
+			  const struct sl__timed_iterations_options *how,
+			  struct sl__arena *arena, struct sl_error *err)
 {
 	struct taker t = {.out = out, .plan = plan, .how = how};
 	enum sl_status rc;

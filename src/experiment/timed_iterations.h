@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timed_passes.h - a plan run over and over, bare and recorded in turn. */
-#ifndef SL_TIMED_PASSES_H
-#define SL_TIMED_PASSES_H
+/* timed_iterations.h - a plan run over and over, bare and recorded in turn. */
+#ifndef SL_TIMED_ITERATIONS_H
+#define SL_TIMED_ITERATIONS_H
 
-#include "result/pass_times.h"
+#include "result/iteration_times.h"
 #include "sleuth.h"
 #include "timing/runner.h"
 
@@ -13,7 +13,7 @@
  */
 struct sl_estimate sl__empty_step_ns(int n_threads);
 
-struct sl__passes_options {
+struct sl__timed_iterations_options {
 	double time_s;           /* budget; above 0 */
 	double precision;        /* of the median of bare passes */
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
@@ -30,9 +30,9 @@ struct sl__passes_options {
  * first round and of a size that does not depend on how many there are.
  * SL_E_INTERRUPTED before the first round.
  */
-enum sl_status sl__passes_take(struct sl__passes *out, struct sl_plan *plan,
-			       const struct sl__passes_options *options,
-			       struct sl__arena *arena,
-			       struct sl_error *err) SL_CHECKED;
+enum sl_status sl__timed_iterations_take(
+	struct sl__timed_iterations *out, struct sl_plan *plan,
+	const struct sl__timed_iterations_options *options,
+	struct sl__arena *arena, struct sl_error *err) SL_CHECKED;
 
 #endif

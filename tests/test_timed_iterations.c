@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_timed_passes.c - passes, bare and recorded: counts, books, rows, fixed
+ * test_timed_iterations.c - passes, bare and recorded: counts, books, rows, fixed
  * memory.
  */
-#include "passes_scene.h"
+#include "iterations_scene.h"
 
 static void
 fixed_numbers_are_exact(void **state)
 {
-	const struct sl__passes *p;
+	const struct sl__timed_iterations *p;
 	struct taken t;
-	double pass_ns;
+	double iteration_ns;
 
 	(void)state;
 	open_model(&t, 20);
 	t.how.n_warmup = 3;
 	t.how.n_slowest = 5;
 	p = take(&t);
-	pass_ns = STEP_NS * (double)p->n_steps;
+	iteration_ns = STEP_NS * (double)p->n_steps;
 	assert_int_equal(p->calls_per_sample, 1);
 	assert_int_equal(p->n_rounds, 23);
 	assert_int_equal(p->n_recorded, 20);
@@ -28,12 +28,12 @@ fixed_numbers_are_exact(void **state)
 	assert_int_equal(p->extra.more.n_seen, 20);
 	assert_int_equal(p->n_steps, sl_plan_n_steps(t.plan));
 	assert_near(p->reading_ns, READING_NS, 0);
-	assert_near(p->first_ns, pass_ns, 0);
-	assert_near(p->bare.min, pass_ns, 0);
-	assert_near(p->bare.max, pass_ns, 0);
+	assert_near(p->first_ns, iteration_ns, 0);
+	assert_near(p->bare.min, iteration_ns, 0);
+	assert_near(p->bare.max, iteration_ns, 0);
 	assert_near(p->extra.more.min, READING_NS * (double)(p->n_steps + 1),
 		    1e-6);
-	assert_near(p->wall_ns, 20 * (pass_ns + p->extra.more.max), 1e-3);
+	assert_near(p->wall_ns, 20 * (iteration_ns + p->extra.more.max), 1e-3);
 	assert_near(p->gaps_ns, 0, 1e-3);
 	for (size_t s = 0; s < p->n_steps; s++) {
 		assert_int_equal(p->n_calls[s], 20);
@@ -49,7 +49,7 @@ fixed_numbers_are_exact(void **state)
 		assert_int_equal(t.told[i].n_done, i);
 		assert_near(t.told[i].share, (double)i / 23, 1e-12);
 		if (i)
-			assert_near(t.told[i].median_ns, pass_ns, 0);
+			assert_near(t.told[i].median_ns, iteration_ns, 0);
 	}
 	close_model(&t);
 }
@@ -57,7 +57,7 @@ fixed_numbers_are_exact(void **state)
 static void
 the_slowest_are_kept(void **state)
 {
-	const struct sl__passes *p;
+	const struct sl__timed_iterations *p;
 	struct taken t;
 
 	(void)state;
@@ -82,7 +82,7 @@ the_slowest_are_kept(void **state)
 static void
 rows_add_up(void **state)
 {
-	const struct sl__passes *p;
+	const struct sl__timed_iterations *p;
 	struct taken t;
 	double steps = 0;
 
@@ -120,7 +120,7 @@ rows_are_thinned(void **state)
 {
 	enum { STEPS_MOST = 16 };
 	static float rows[200 * STEPS_MOST];
-	const struct sl__passes *p;
+	const struct sl__timed_iterations *p;
 	struct taken t;
 
 	(void)state;
@@ -166,7 +166,7 @@ memory_does_not_grow(void **state)
 
 		t.how.n_runs = runs[i];
 		take(&t);
-		assert_int_equal(t.passes.n_rounds, runs[i]);
+		assert_int_equal(t.iterations.n_rounds, runs[i]);
 		n_bytes[i] = t.adding.n_bytes - before.n_bytes;
 		n_requests[i] = t.adding.n_requests - before.n_requests;
 		sl__arena_release(&t.arena);
@@ -175,9 +175,9 @@ memory_does_not_grow(void **state)
 	assert_int_equal(n_bytes[0], n_bytes[1]);
 	assert_int_equal(n_requests[0], n_requests[1]);
 	/* Samples of the longer run were thinned on the way. */
-	assert_int_equal(t.passes.bare.stride, 2);
-	assert_int_equal(t.passes.bare.n_seen, 100000);
-	assert_int_equal(t.passes.bare.n, 50000);
+	assert_int_equal(t.iterations.bare.stride, 2);
+	assert_int_equal(t.iterations.bare.n_seen, 100000);
+	assert_int_equal(t.iterations.bare.n, 50000);
 	close_model(&t);
 }
 
@@ -192,5 +192,5 @@ main(void)
 		cmocka_unit_test(memory_does_not_grow),
 	};
 
-	return cmocka_run_group_tests_name("passes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("iterations", tests, NULL, NULL);
 }

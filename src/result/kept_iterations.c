@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kept_passes.c - which recorded passes are kept whole. */
-#include "result/kept_passes.h"
+/* kept_iterations.c - which recorded passes are kept whole. */
+#include "result/kept_iterations.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,49 +43,51 @@ sl__kept_init(struct sl__kept_iterations *k, size_t n_steps, size_t n_slowest,
 }
 
 static void
-keep(struct sl__kept_pass *to, const struct sl__kept_pass *pass)
+keep(struct sl__kept_iteration *to, const struct sl__kept_iteration *iteration)
 {
 	struct sl__timestamp *events = to->events.stamps;
 	size_t cap = to->events.cap;
 
-	memcpy(events, pass->events.stamps,
-	       pass->events.n_stamps * sizeof(*pass->events.stamps));
-	*to = *pass;
+	memcpy(events, iteration->events.stamps,
+	       iteration->events.n_stamps * sizeof(*iteration->events.stamps));
+	*to = *iteration;
 	to->events.stamps = events;
 	to->events.cap = cap;
 }
 
 static uint64_t
-ticks_of(const struct sl__kept_pass *pass)
+ticks_of(const struct sl__kept_iteration *iteration)
 {
-	return pass->end - pass->begin;
+	return iteration->end - iteration->begin;
 }
 
 static double
-distance(const struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
+distance(const struct sl__kept_iterations *k,
+	 const struct sl__kept_iteration *iteration)
 {
-	return fabs((double)ticks_of(pass) - k->median_ticks);
+	return fabs((double)ticks_of(iteration) - k->median_ticks);
 }
 
 /* slow[] is sorted; the last one's storage is used again. */
 static void
-keep_slow(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
+keep_slow(struct sl__kept_iterations *k,
+	  const struct sl__kept_iteration *iteration)
 {
-	struct sl__kept_pass here;
+	struct sl__kept_iteration here;
 	size_t at = k->n_slow;
 
 	if (!k->n_slow_most)
 		return;
 	if (at == k->n_slow_most) {
-		if (ticks_of(pass) <= ticks_of(&k->slow[at - 1]))
+		if (ticks_of(iteration) <= ticks_of(&k->slow[at - 1]))
 			return;
 		at--;
 	} else {
 		k->n_slow++;
 	}
 	here = k->slow[at];
-	keep(&here, pass);
-	for (; at > 0 && ticks_of(pass) > ticks_of(&k->slow[at - 1]); at--)
+	keep(&here, iteration);
+	for (; at > 0 && ticks_of(iteration) > ticks_of(&k->slow[at - 1]); at--)
 		k->slow[at] = k->slow[at - 1];
 	k->slow[at] = here;
 }
@@ -93,13 +95,14 @@ keep_slow(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
 /* Every stride-th pass; when all room is taken every second one goes, its
  * storage to the end of the row. */
 static void
-keep_evenly(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
+keep_evenly(struct sl__kept_iterations *k,
+	    const struct sl__kept_iteration *iteration)
 {
-	if (pass->nth % k->stride)
+	if (iteration->nth % k->stride)
 		return;
 	if (k->n_even == SL__KEPT_EVEN) {
 		for (size_t i = 1; i < SL__KEPT_EVEN / 2; i++) {
-			struct sl__kept_pass other = k->even[i];
+			struct sl__kept_iteration other = k->even[i];
 
 			k->even[i] = k->even[2 * i];
 			k->even[2 * i] = other;
@@ -107,8 +110,8 @@ keep_evenly(struct sl__kept_iterations *k, const struct sl__kept_pass *pass)
 		k->n_even = SL__KEPT_EVEN / 2;
 		k->stride *= 2;
 	}
-	if (pass->nth % k->stride == 0)
-		keep(&k->even[k->n_even++], pass);
+	if (iteration->nth % k->stride == 0)
+		keep(&k->even[k->n_even++], iteration);
 }
 
 static void
@@ -124,23 +127,24 @@ sl__kept_add(struct sl__kept_iterations *k,
 	     const struct sl__event_buffer *events, uint64_t begin,
 	     uint64_t end)
 {
-	struct sl__kept_pass pass = {*events, begin, end, k->n_seen++};
+	struct sl__kept_iteration iteration = {*events, begin, end,
+					       k->n_seen++};
 
 	sl__thinned_add(&k->took, (double)(end - begin));
 	if (k->n_seen >= k->next_look)
 		look(k);
-	if (!pass.nth)
-		keep(&k->first, &pass);
-	if (!pass.nth || distance(k, &pass) < distance(k, &k->near))
-		keep(&k->near, &pass);
-	keep_evenly(k, &pass);
-	keep_slow(k, &pass);
+	if (!iteration.nth)
+		keep(&k->first, &iteration);
+	if (!iteration.nth || distance(k, &iteration) < distance(k, &k->near))
+		keep(&k->near, &iteration);
+	keep_evenly(k, &iteration);
+	keep_slow(k, &iteration);
 }
 
 void
 sl__kept_settle(struct sl__kept_iterations *k)
 {
-	const struct sl__kept_pass *best = &k->near;
+	const struct sl__kept_iteration *best = &k->near;
 
 	if (k->n_seen)
 		look(k);

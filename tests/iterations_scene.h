@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * passes_scene.h - passes of a model by a script.
+ * iterations_scene.h - passes of a model by a script.
  *
  * Steps take scripted time and readings of the clock 100 ns.  So a bare pass
  * takes what its steps do, a recorded one a reading more for each mark, and
  * all sums are known.
  */
-#ifndef SL_TEST_PASSES_SCENE_H
-#define SL_TEST_PASSES_SCENE_H
+#ifndef SL_TEST_ITERATIONS_SCENE_H
+#define SL_TEST_ITERATIONS_SCENE_H
 
 #include "scripted_plan.h"
-#include "experiment/timed_passes.h"
+#include "experiment/timed_iterations.h"
 
 enum { READING_NS = 100, STEP_NS = 1000000 };
 
@@ -46,8 +46,8 @@ struct taken {
 	struct scripted_instruments script;
 	struct scripted_plan steps;
 	struct sl__arena arena;
-	struct sl__passes_options how;
-	struct sl__passes passes;
+	struct sl__timed_iterations_options how;
+	struct sl__timed_iterations iterations;
 	struct sl_progress told[32];
 	size_t n_told, interrupt_when_told;
 	size_t n_readings; /* when covariates were last read */
@@ -86,7 +86,7 @@ open_model(struct taken *t, size_t n_runs)
 	script_instruments(&t->script, READING_NS);
 	script_plan(&t->steps, t->plan, &t->script.time, STEP_NS);
 	t->steps.is_idle = 1;
-	t->how = (struct sl__passes_options){
+	t->how = (struct sl__timed_iterations_options){
 		.time_s = 60,
 		.precision = 0.01,
 		.n_runs = n_runs,
@@ -103,31 +103,33 @@ close_model(struct taken *t)
 	sl_graph_free(t->graph);
 }
 
-static inline const struct sl__passes *
+static inline const struct sl__timed_iterations *
 take(struct taken *t)
 {
 	struct sl_error err;
 
-	if (sl__passes_take(&t->passes, t->plan, &t->how, &t->arena, &err))
+	if (sl__timed_iterations_take(&t->iterations, t->plan, &t->how,
+				      &t->arena, &err))
 		fail_msg("%s", err.text);
-	return &t->passes;
+	return &t->iterations;
 }
 
 static inline uint64_t
-ticks_of(const struct sl__kept_pass *kept)
+ticks_of(const struct sl__kept_iteration *kept)
 {
 	return kept->end - kept->begin;
 }
 
 static inline size_t
-n_taken(const struct sl__passes *p)
+n_taken(const struct sl__timed_iterations *p)
 {
 	return p->n_recorded + p->n_left_out;
 }
 
 /* All marks lie within the pass, in order, and name every step once. */
 static inline void
-check_kept(const struct sl__passes *p, const struct sl__kept_pass *kept)
+check_kept(const struct sl__timed_iterations *p,
+	   const struct sl__kept_iteration *kept)
 {
 	uint64_t before = kept->begin;
 

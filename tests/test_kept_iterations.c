@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kept_passes.c - which passes are kept, of events that are made up. */
+/* test_kept_iterations.c - which passes are kept, of events that are made up. */
 #include "harness.h"
-#include "result/kept_passes.h"
+#include "result/kept_iterations.h"
 #include "base/rng.h"
 
 enum { N_STEPS = 3, N_MOST = 20000 };
@@ -43,7 +43,7 @@ open_kept(struct made *m, size_t n_slowest)
 
 /* What is kept is the nth pass, all of it. */
 static void
-check_whole(const struct made *m, const struct sl__kept_pass *kept)
+check_whole(const struct made *m, const struct sl__kept_iteration *kept)
 {
 	uint64_t begin = 1000000 * (uint64_t)kept->nth;
 
@@ -61,8 +61,8 @@ check_whole(const struct made *m, const struct sl__kept_pass *kept)
 
 /* Shares of passes that are faster, and that are slower. */
 static void
-ranks(const struct made *m, const struct sl__kept_pass *kept, double *faster,
-      double *slower)
+ranks(const struct made *m, const struct sl__kept_iteration *kept,
+      double *faster, double *slower)
 {
 	uint64_t took = kept->end - kept->begin;
 

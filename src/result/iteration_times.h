@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pass_times.h - the times of a plan that ran over and over. */
-#ifndef SL_PASS_TIMES_H
-#define SL_PASS_TIMES_H
+/* iteration_times.h - the times of a plan that ran over and over. */
+#ifndef SL_ITERATION_TIMES_H
+#define SL_ITERATION_TIMES_H
 
-#include "result/kept_passes.h"
+#include "result/kept_iterations.h"
 #include "stats/calm_pairs.h"
 
 enum {
@@ -24,7 +24,7 @@ enum {
  * half of the rounds or more are disturbed.  rows[r * n_steps + s] is the time
  * of step s in some passes, left out or not, NaN where it did not run.
  */
-struct sl__passes {
+struct sl__timed_iterations {
 	struct sl__thinned bare;     /* time of a pass, rounds in order */
 	struct sl__thinned hit;      /* 1 where something disturbed it */
 	struct sl__calm_pairs extra; /* recorded minus bare, by round; after
