@@ -16,6 +16,7 @@ cached_name(char *cached, const char *name)
 {
 	const char *at = strchr(name, '@');
 	const struct sl_zoo_entry *e = sl_zoo();
+	size_t n;
 
 	if (strlen(name) + 4 > NAME_MOST || (at && strcmp(at, "@kv") != 0))
 		return 0;
@@ -23,7 +24,10 @@ cached_name(char *cached, const char *name)
 		snprintf(cached, NAME_MOST, "%.*s", (int)(at - name), name);
 	else
 		snprintf(cached, NAME_MOST, "%s@kv", name);
-	while (e->name && strcmp(e->name, cached) != 0)
+	n = strcspn(cached, ":"); /* sizes stand in the name behind it */
+	while (e->name &&
+	       (strncmp(e->name, cached, n) || e->name[n] != cached[n] ||
+		!strchr(e->name, '@') != !strchr(cached, '@')))
 		e++;
 	return e->name != NULL;
 }

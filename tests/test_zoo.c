@@ -103,7 +103,7 @@ weights_are_not_kept(void **state)
 	struct sl_graph *graph;
 
 	(void)state;
-	assert_int_equal(sl__zoo_open(&graph, "llama-2-7b", &how, NULL), SL_OK);
+	assert_int_equal(sl__zoo_open(&graph, "gpt3-175b", &how, NULL), SL_OK);
 	assert_in_range(n_bytes, 1, 16 << 20);
 	sl_graph_free(graph);
 }
@@ -184,7 +184,8 @@ names_that_do_not_open_are_explained(void **state)
 	} cases[] = {
 		{"resnet5", "resnet50"},
 		{"reznet18", "resnet18"},
-		{"gpt", "did you mean gpt2?"},
+		{"gpt", "sizes are missing; write gpt:LAYERS,WIDTH,HEADS[,"},
+		{"gpt3", "or gpt3-175b?"},
 		{"gtp2", "did you mean gpt2?"},
 		{"bert", "did you mean bert-base?"},
 		{"ResNet18", "did you mean resnet18?"},
@@ -215,6 +216,13 @@ names_that_do_not_open_are_explained(void **state)
 		{"resnet50:3", "takes no sizes"},
 		{"resnet50@kv", "there is no '@kv' of this model"},
 		{"gpt2@cache", "there is no '@cache'"},
+		{"gpt:2,64,4@cache", "there is no '@cache'"},
+		{"mlp:4-2@kv", "there is no '@kv' of this model"},
+		{"gpt:2,64", "2 sizes"},
+		{"gpt:2,64,4,100,32,1", "6 sizes"},
+		{"gpt:2,64,4,@kv", "a size is missing after the last ','"},
+		{"gpt:2,64,5", "heads that divide its width"},
+		{"gpt:1025,64,4", "at most 1024 layers"},
 	};
 
 	(void)state;

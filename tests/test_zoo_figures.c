@@ -149,6 +149,44 @@ a_long_sequence(void **state)
 	assert_int_equal(totals_of("gpt2", &sizes).macs, 145824153600);
 }
 
+/*
+ * The closed forms of a GPT with a tied head: 12 L d^2 + 13 L d + V d + C d +
+ * 2 d parameters; for each token every matrix once and, in each layer, two
+ * products with all tokens.  The paper's table D.1 has 174,600 million for
+ * GPT-3.
+ */
+static void
+gpts_by_closed_form(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t layers, d, words, context, seq;
+	} cases[] = {
+		{"gpt3-175b", 96, 12288, 50257, 2048, 2048},
+		{"gpt:12,768,12", 12, 768, 50257, 1024, 1024},
+		{"gpt:3,96,4", 3, 96, 50257, 1024, 7},
+		{"gpt:2,64,4,100", 2, 64, 100, 1024, 9},
+		{"gpt:200,64,1,100,32", 200, 64, 100, 32, 32},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t n = cases[i].layers, d = cases[i].d;
+		uint64_t seq = cases[i].seq, words = cases[i].words;
+		struct sl_sizes sizes = {.struct_size = sizeof(sizes),
+					 .seq = (int64_t)seq};
+		struct totals t = totals_of(cases[i].name, &sizes);
+
+		assert_int_equal(t.trainable,
+				 12 * n * d * d + 13 * n * d +
+					 (words + cases[i].context + 2) * d);
+		assert_int_equal(t.macs, seq * (12 * n * d * d + words * d) +
+						 2 * n * seq * seq * d);
+		if (!i)
+			assert_int_equal(t.trainable / 100000000, 1746);
+	}
+}
+
 /* Every weight matrix once, and two products with past + 1 keys and values
  * in each layer. */
 static void
@@ -162,6 +200,10 @@ a_step_with_a_cache(void **state)
 		{"gpt2-medium@kv", 354823168, 24, 1024, 8 * 1024, 1024, 50257},
 		{"gpt2-large@kv", 774030080, 36, 1280, 8 * 1280, 1280, 50257},
 		{"gpt2-xl@kv", 1557611200, 48, 1600, 8 * 1600, 1600, 50257},
+		{"gpt:2,64,4,100,1024@kv",
+		 2 * (12 * 4096 + 13 * 64) + 1126 * 64, 2, 64, 8 * 64, 64, 100},
+		{"gpt3-175b@kv", 174604259328, 96, 12288, 8 * 12288, 12288,
+		 50257},
 		{"llama-2-7b@kv", 6738415616, 32, 4096, 3 * 11008, 4096, 32000},
 		{"tinyllama@kv", 1100048384, 22, 2048, 3 * 5632, 256, 32000},
 	};
@@ -190,6 +232,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_count_the_same),
 		cmocka_unit_test(a_long_sequence),
+		cmocka_unit_test(gpts_by_closed_form),
 		cmocka_unit_test(a_step_with_a_cache),
 	};
 

@@ -2,7 +2,7 @@
 /*
  * zoo.c - the built-in models: their table, and finding one by name.
  *
- * A name is NAME, NAME@kv or FAMILY:SIZES.  The functions that build them are
+ * A name is NAME, NAME@kv, FAMILY:SIZES or FAMILY:SIZES@kv.  The functions that build them are
  * in zoo_layers.c, zoo_vision.c and zoo_text.c.
  */
 #include "model/zoo.h"
@@ -43,6 +43,10 @@ static const int64_t size_most = INT64_C(1) << 40;
 	    "self-attention, four projections without bias; heads of 64 "      \
 	    "unless said, 1 where 64 does not divide WIDTH",                   \
 	    2, 3, sl__zoo_attention, 0, 0)                                     \
+	ROW("gpt:LAYERS,WIDTH,HEADS[,VOCABULARY,CONTEXT]", "gpt:12,768,12",    \
+	    "GPT-2 of any size, tied head; vocabulary 50257 and context "      \
+	    "1024 unless said",                                                \
+	    3, 5, sl__zoo_gpt2, SL__ZOO_GPT_SIZED, 0)                          \
 	ROW("lenet5", "lenet5",                                                \
 	    "LeNet-5, LeCun et al. 1998; tanh, average pooling; 1x32x32", 0,   \
 	    0, sl__zoo_lenet5, 0, 0)                                           \
@@ -81,11 +85,17 @@ static const int64_t size_most = INT64_C(1) << 40;
 	    sl__zoo_gpt2, SL__ZOO_GPT2_LARGE, 0)                               \
 	ROW("gpt2-xl", "gpt2-xl", "GPT-2 XL, tied head", 0, 0, sl__zoo_gpt2,   \
 	    SL__ZOO_GPT2_XL, 0)                                                \
+	ROW("gpt3-175b", "gpt3-175b",                                          \
+	    "GPT-3 175B, Brown et al. 2020, with dense attention", 0, 0,       \
+	    sl__zoo_gpt2, SL__ZOO_GPT3_175B, 0)                                \
 	ROW("llama-2-7b", "llama-2-7b", "Llama 2 7B, Touvron et al. 2023", 0,  \
 	    0, sl__zoo_llama, SL__ZOO_LLAMA_2_7B, 0)                           \
 	ROW("tinyllama", "tinyllama",                                          \
 	    "TinyLlama 1.1B, Zhang et al. 2024; 4 heads of keys for 32", 0, 0, \
 	    sl__zoo_llama, SL__ZOO_TINYLLAMA, 0)                               \
+	ROW("gpt:LAYERS,WIDTH,HEADS[,VOCABULARY,CONTEXT]@kv",                  \
+	    "gpt:12,768,12@kv", "GPT-2 of any size, one token with KV cache",  \
+	    3, 5, sl__zoo_gpt2, SL__ZOO_GPT_SIZED, 1)                          \
 	ROW("gpt2@kv", "gpt2@kv", "GPT-2 small, one token with KV cache", 0,   \
 	    0, sl__zoo_gpt2, SL__ZOO_GPT2_SMALL, 1)                            \
 	ROW("gpt2-medium@kv", "gpt2-medium@kv",                                \
@@ -96,6 +106,9 @@ static const int64_t size_most = INT64_C(1) << 40;
 	    SL__ZOO_GPT2_LARGE, 1)                                             \
 	ROW("gpt2-xl@kv", "gpt2-xl@kv", "GPT-2 XL, one token with KV cache",   \
 	    0, 0, sl__zoo_gpt2, SL__ZOO_GPT2_XL, 1)                            \
+	ROW("gpt3-175b@kv", "gpt3-175b@kv",                                    \
+	    "GPT-3 175B, one token with KV cache", 0, 0, sl__zoo_gpt2,         \
+	    SL__ZOO_GPT3_175B, 1)                                              \
 	ROW("llama-2-7b@kv", "llama-2-7b@kv",                                  \
 	    "Llama 2 7B, one token with KV cache", 0, 0, sl__zoo_llama,        \
 	    SL__ZOO_LLAMA_2_7B, 1)                                             \
@@ -193,8 +206,8 @@ distance(const char *a, size_t n_a, const char *b, size_t n_b)
 }
 
 /*
- * How far a row's name is from what was typed; a beginning is near.
- * What is not near is FAR.
+ * How far a row's name is from what was typed; a beginning is as near as one
+ * letter.  What is not near is FAR.
  */
 static unsigned
 distance_to_row(const char *name, size_t row)
@@ -205,9 +218,9 @@ distance_to_row(const char *name, size_t row)
 	if (n > NAME_MOST || n_row > NAME_MOST)
 		return FAR;
 	d = distance(name, n, entries[row].name, n_row);
-	if (d <= 2 && 2 * d < n_row)
-		return d;
-	return n >= 2 && !strncasecmp(name, entries[row].name, n) ? 2 : FAR;
+	if (d > 1 && n >= 2 && !strncasecmp(name, entries[row].name, n))
+		return 1;
+	return d <= 2 && 2 * d < n_row ? d : FAR;
 }
 
 static enum sl_status
@@ -250,7 +263,7 @@ fail_sizes(const char *name, size_t row, const char *what, struct sl_error *err)
 			name, what, entries[row].name, entries[row].example);
 }
 
-/* One number up to a ',' or '-' (as the row's form has it) or the end. */
+/* One number up to a ',' or '-' (as the row's form has it), '@' or the end. */
 static int
 read_size(const char **text, char separator, int64_t *size)
 {
@@ -259,11 +272,11 @@ read_size(const char **text, char separator, int64_t *size)
 	if (**text < '0' || **text > '9')
 		return 0;
 	*size = strtoll(*text, &end, 10);
-	if ((*end && *end != separator) || *size > size_most)
+	if ((*end && *end != separator && *end != '@') || *size > size_most)
 		return 0;
-	if (*end && !end[1])
+	if (*end == separator && (!end[1] || end[1] == '@'))
 		return 0; /* nothing after the last separator */
-	*text = *end ? end + 1 : end;
+	*text = *end == separator ? end + 1 : end;
 	return 1;
 }
 
@@ -300,7 +313,7 @@ read_sizes(const char *name, size_t row, int64_t *sizes, size_t *n,
 
 	*n = 0;
 	text = text ? text + 1 : "";
-	while (*text) {
+	while (*text && *text != '@') {
 		if (*n == SIZES_MOST)
 			return fail_sizes(name, row, "too many sizes", err);
 		if (!read_size(&text, separator, &sizes[*n])) {
@@ -322,9 +335,11 @@ static enum sl_status
 find_row(const char *name, size_t *row, struct sl_error *err)
 {
 	const char *at = strchr(name, '@');
+	int is_step = at && !strcmp(at, "@kv");
 
 	for (size_t i = 0; i < N_ROWS; i++) {
-		if (!same_until(name, entries[i].name, ":"))
+		if (!same_until(name, entries[i].name, ":") ||
+		    (at && !is_step) || is_step != recipes[i].is_step)
 			continue;
 		*row = i;
 		if (recipes[i].n_most || !strchr(name, ':'))
@@ -337,7 +352,7 @@ find_row(const char *name, size_t *row, struct sl_error *err)
 		return sl__fail(err, SL_E_USAGE,
 				"'%.100s': there is no '%.40s' of this model; "
 				"'@kv', one token with a cache, is there for "
-				"gpt2, llama and their sizes",
+				"gpt, gpt2, gpt3 and llama models",
 				name, at);
 	return fail_unknown(name, err);
 }

@@ -45,7 +45,9 @@ enum sl__zoo_gpt2 {
 	SL__ZOO_GPT2_SMALL,
 	SL__ZOO_GPT2_MEDIUM,
 	SL__ZOO_GPT2_LARGE,
-	SL__ZOO_GPT2_XL
+	SL__ZOO_GPT2_XL,
+	SL__ZOO_GPT3_175B,
+	SL__ZOO_GPT_SIZED /* layers, width, heads, vocabulary, context */
 };
 
 enum sl__zoo_llama { SL__ZOO_LLAMA_2_7B, SL__ZOO_TINYLLAMA };

@@ -10,6 +10,7 @@
  * Branches end with weights scaled by 1/sqrt(number of branches), as GPT-2's
  * are, so that their sum stays in range.
  */
+#include "model/builder.h"
 #include "model/builder_layers.h"
 #include "model/zoo.h"
 
@@ -18,7 +19,7 @@
 
 #include "base/banned.h"
 
-enum { USUAL_SEQ = 128, USUAL_PAST = 128, LAYERS_MOST = 64 };
+enum { USUAL_SEQ = 128, USUAL_PAST = 128, LAYERS_MOST = 1024 };
 
 static int
 named_linear(struct sl_builder *b, const char *name, int x, int64_t n_out,
@@ -245,11 +246,10 @@ sl__zoo_bert(struct sl_builder *b, const struct sl__zoo_request *r)
 }
 
 struct gpt2 {
-	int n_layers;
-	int64_t width, heads;
+	int64_t n_layers, width, heads, vocabulary, context;
 };
 
-enum { GPT2_VOCABULARY = 50257, GPT2_POSITIONS = 1024 };
+enum { GPT2_VOCABULARY = 50257, GPT2_CONTEXT = 1024 };
 
 static int
 gpt2_attention(struct sl_builder *b, const struct gpt2 *m, struct text *t,
@@ -268,7 +268,7 @@ gpt2_attention(struct sl_builder *b, const struct gpt2 *m, struct text *t,
 		cache_append(b, &t->cache, layer, qkv);
 	x = sl__builder_attend(b, qkv, head, t->mask);
 	x = sl__builder_join_heads(b, x, m->heads, head);
-	sl__builder_gain(b, 1 / sqrt(2.0 * m->n_layers));
+	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	x = named_linear(b, "c_proj", x, m->width, 1);
 	sl_builder_leave(b);
 	return x;
@@ -287,7 +287,7 @@ gpt2_layer(struct sl_builder *b, const struct gpt2 *m, struct text *t,
 	y = named_linear(b, "c_fc", y, 4 * m->width, 1);
 	sl_builder_text(b, "approximate", "tanh");
 	y = sl__builder_op1(b, "Gelu", y);
-	sl__builder_gain(b, 1 / sqrt(2.0 * m->n_layers));
+	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	y = named_linear(b, "c_proj", y, m->width, 1);
 	sl_builder_leave(b);
 	return sl__builder_op2(b, "Add", x, y);
@@ -306,7 +306,7 @@ tied_head(struct sl_builder *b, const struct gpt2 *m, int x, int table,
 	sl__builder_name_scope(b);
 	sl_builder_int(b, "transB", 1);
 	x = sl__builder_op2(b, "Gemm", x, table);
-	n_words = sl__builder_list(b, 1, (int64_t[]){GPT2_VOCABULARY});
+	n_words = sl__builder_list(b, 1, &m->vocabulary);
 	shape = sl__builder_dims(b, tokens, 0, 2);
 	shape = sl__builder_concat(b, 0, 2, (int[]){shape, n_words});
 	x = sl__builder_op2(b, "Reshape", x, shape);
@@ -314,24 +314,47 @@ tied_head(struct sl_builder *b, const struct gpt2 *m, int x, int table,
 	return x;
 }
 
-void
-sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
+/* The sizes of a row, and those that the name says. */
+static struct gpt2
+gpt2_sizes(const struct sl__zoo_request *r)
 {
-	static const struct gpt2 sizes[] = {
+	static const int64_t sizes[][5] = {
 		[SL__ZOO_GPT2_SMALL] = {12, 768, 12},
 		[SL__ZOO_GPT2_MEDIUM] = {24, 1024, 16},
 		[SL__ZOO_GPT2_LARGE] = {36, 1280, 20},
-		[SL__ZOO_GPT2_XL] = {48, 1600, 25}};
-	const struct gpt2 *m = &sizes[r->variant];
+		[SL__ZOO_GPT2_XL] = {48, 1600, 25},
+		[SL__ZOO_GPT3_175B] = {96, 12288, 96, GPT2_VOCABULARY, 2048},
+		[SL__ZOO_GPT_SIZED] = {0}};
+	int64_t size[5];
+
+	for (size_t i = 0; i < 5; i++)
+		size[i] = i < r->n_sizes ? r->sizes[i] : sizes[r->variant][i];
+	return (struct gpt2){size[0], size[1], size[2],
+			     size[3] ? size[3] : GPT2_VOCABULARY,
+			     size[4] ? size[4] : GPT2_CONTEXT};
+}
+
+void
+sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
+{
+	const struct gpt2 model = gpt2_sizes(r), *m = &model;
 	struct text t = {
 		.is_step = r->is_step,
 		.cache = {.heads = m->heads, .width = m->width / m->heads}};
 	int words, places, x;
 
-	text_input(b, &t, m->n_layers);
+	if (m->n_layers > LAYERS_MOST || m->width % m->heads) {
+		(void)sl__builder_fail(
+			b, SL_E_USAGE,
+			"a gpt has at most %d layers, and heads that divide "
+			"its width",
+			LAYERS_MOST);
+		return;
+	}
+	text_input(b, &t, (int)m->n_layers);
 	sl_builder_enter(b, "transformer");
-	words = sl__builder_table(b, "wte", GPT2_VOCABULARY, m->width, 0.02);
-	places = sl__builder_table(b, "wpe", GPT2_POSITIONS, m->width, 0.01);
+	words = sl__builder_table(b, "wte", m->vocabulary, m->width, 0.02);
+	places = sl__builder_table(b, "wpe", m->context, m->width, 0.01);
 	x = sl__builder_op2(b, "Add", sl__builder_gather(b, words, t.tokens),
 			    sl__builder_gather(b, places, t.positions));
 	for (int i = 0; i < m->n_layers; i++) {
@@ -343,7 +366,7 @@ sl__zoo_gpt2(struct sl_builder *b, const struct sl__zoo_request *r)
 	sl_builder_leave(b);
 	sl_builder_output(b, tied_head(b, m, x, words, t.tokens), "logits");
 	if (r->is_step)
-		cache_outputs(b, &t.cache, m->n_layers);
+		cache_outputs(b, &t.cache, (int)m->n_layers);
 }
 
 struct llama {
@@ -478,7 +501,7 @@ llama_attention(struct sl_builder *b, const struct llama_pass *p, int layer,
 	} else {
 		x = grouped_attend(b, m, qkv, p->text->mask);
 	}
-	sl__builder_gain(b, 1 / sqrt(2.0 * m->n_layers));
+	sl__builder_gain(b, 1 / sqrt(2.0 * (double)m->n_layers));
 	x = named_linear(b, "o_proj", x, m->width, 0);
 	sl_builder_leave(b);
 	return x;
