@@ -168,7 +168,7 @@ an_empty_root_is_all_absence(void **state)
 }
 
 static void
-free_memory_is_what_kernel_and_group_both_allow(void **state)
+memory_is_what_kernel_and_group_both_allow(void **state)
 {
 	(void)state;
 	/* The group allows 256 MiB, 64 of which are used. */
@@ -179,6 +179,13 @@ free_memory_is_what_kernel_and_group_both_allow(void **state)
 		8000000ul * 1024);
 	assert_int_equal(sl__platform_free_bytes(SL_TEST_DATA "/machines/none"),
 			 0);
+	assert_int_equal(sl__platform_total_bytes(SL_TEST_DATA "/machines/vm"),
+			 256 << 20);
+	assert_int_equal(
+		sl__platform_total_bytes(SL_TEST_DATA "/machines/laptop"),
+		16234567ul * 1024);
+	assert_int_equal(
+		sl__platform_total_bytes(SL_TEST_DATA "/machines/none"), 0);
 }
 
 static void
@@ -205,8 +212,7 @@ main(void)
 		cmocka_unit_test(
 			a_missing_or_malformed_description_is_an_error),
 		cmocka_unit_test(an_empty_root_is_all_absence),
-		cmocka_unit_test(
-			free_memory_is_what_kernel_and_group_both_allow),
+		cmocka_unit_test(memory_is_what_kernel_and_group_both_allow),
 		cmocka_unit_test(this_machine_can_be_read),
 	};
 

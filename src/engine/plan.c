@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/observer.h"
+#include "machine/platform.h"
 #include "model/inputs.h"
 
 #include <string.h>
@@ -336,6 +337,31 @@ take_options(struct sl_plan *plan, const struct sl_plan_options *options,
 	return SL_OK;
 }
 
+/*
+ * Refuses a model whose generated weights alone exceed all memory, before any
+ * is taken: the system would end the process in the middle.  In bf16 a weight
+ * may take half its bytes.  A dry plan makes no weights.
+ */
+static enum sl_status
+check_memory(const struct sl_plan *plan, struct sl_error *err)
+{
+	double all = (double)sl__platform_total_bytes(""), need = 0;
+
+	for (size_t i = 0; i < plan->graph->n_values; i++) {
+		const struct sl__tensor *t = plan->graph->values[i].tensor;
+
+		need += t && t->generator ? (double)t->n_bytes : 0;
+	}
+	if (plan->options.dtype == SL_DTYPE_BF16)
+		need /= 2;
+	if (!(all > 0) || need <= all || plan->options.flags & SL__PLAN_DRY)
+		return SL_OK;
+	return sl__fail(err, SL_E_NOMEM,
+			"out of memory: the weights take %.1f GB, and there "
+			"are %.1f GB in all",
+			need / 1e9, all / 1e9);
+}
+
 static enum sl_status
 make_first(struct sl_plan *plan, const struct sl_sizes *asked,
 	   struct sl_error *err)
@@ -374,6 +400,8 @@ sl_plan_new(struct sl_plan **out, const struct sl_graph *graph,
 				      sizeof(*plan->given));
 	rc = plan->given ? take_options(plan, options, err)
 			 : sl__fail_nomem(err);
+	if (!rc)
+		rc = check_memory(plan, err);
 	if (!rc)
 		rc = make_first(plan, options ? options->sizes : NULL, err);
 	if (rc) {

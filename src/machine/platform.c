@@ -372,19 +372,21 @@ sl__platform_read(struct sl_machine *m, const char *root,
 
 /* Bytes that the control group still allows; NaN without a limit. */
 static double
-group_bytes(struct reader *r)
+group_bytes(struct reader *r, int is_free)
 {
 	struct sl_error why = {0};
 	const char *most = read_text(r, "/sys/fs/cgroup/memory.max", &why);
-	const char *used = read_text(r, "/sys/fs/cgroup/memory.current", &why);
+	const char *used =
+		is_free ? read_text(r, "/sys/fs/cgroup/memory.current", &why)
+			: "0";
 
 	if (!most || !used || !isdigit((unsigned char)most[0]))
 		return (double)NAN;
 	return fmax(strtod(most, NULL) - strtod(used, NULL), 0);
 }
 
-size_t
-sl__platform_free_bytes(const char *root)
+static size_t
+memory_bytes(const char *root, int is_free)
 {
 	struct sl__arena arena;
 	struct reader r = {root, &arena, 0};
@@ -393,8 +395,20 @@ sl__platform_free_bytes(const char *root)
 
 	sl__arena_init(&arena, NULL);
 	bytes = meminfo_bytes(read_text(&r, "/proc/meminfo", &why),
-			      "MemAvailable:");
-	bytes = fmin(bytes, group_bytes(&r)); /* fmin drops a NaN */
+			      is_free ? "MemAvailable:" : "MemTotal:");
+	bytes = fmin(bytes, group_bytes(&r, is_free)); /* drops a NaN */
 	sl__arena_release(&arena);
 	return isnan(bytes) ? 0 : (size_t)bytes;
+}
+
+size_t
+sl__platform_free_bytes(const char *root)
+{
+	return memory_bytes(root, 1);
+}
+
+size_t
+sl__platform_total_bytes(const char *root)
+{
+	return memory_bytes(root, 0);
 }

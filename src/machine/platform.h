@@ -19,4 +19,8 @@ enum sl_status sl__platform_read(struct sl_machine *m, const char *root,
  * or less where the control group allows less.  0 when neither is known. */
 size_t sl__platform_free_bytes(const char *root);
 
+/* All memory that there is, or less where the control group allows less.  0
+ * when neither is known. */
+size_t sl__platform_total_bytes(const char *root);
+
 #endif
