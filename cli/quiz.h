@@ -6,9 +6,10 @@
 #include <stddef.h>
 
 /*
- * Question n, counted from 1, and, where it is asked for, the answer, found
- * when it is called; all questions for n 0.  A number that no question has
- * is refused.
+ * Question n, counted from 1, or all questions for n 0.  On a terminal each
+ * waits for the reader and then shows the answer; elsewhere answers are shown
+ * where 'with_answer'.  They are computed here and now.  A number that no
+ * question has is refused.
  */
 void print_quiz(size_t n, int with_answer);
 

@@ -15,6 +15,16 @@ struct ridge {
 /* Whether all of it was measured; *out is otherwise unchanged. */
 int find_ridge(struct ridge *out, const struct sl_machine *m);
 
+/* The operation of a small model that takes longest here, measured for a
+ * fraction of a second. */
+#define SMALL_MODEL "mlp:784-256-128-10"
+struct hottest {
+	char name[64];
+	double share; /* of an iteration */
+};
+
+void find_hottest(struct hottest *out);
+
 /* Operations per byte of the addition of two vectors in f32: one for two
  * numbers read and one written. */
 #define ADDITION_INTENSITY (1.0 / 12)
