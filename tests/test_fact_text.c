@@ -92,6 +92,8 @@ numbers_and_words(void **state)
 		 "runs at 0.7 % of the bf16 ceiling"},
 		{{SL_FACT_BYTES_RATE, {18.2e9, 0.91, SL_LEVEL_DRAM}, {NULL}},
 		 "moves 18.2 GB/s, 91 % of what DRAM gives"},
+		{{SL_FACT_PASS_SHARE, {1, 0.998, (double)NAN}, {NULL}},
+		 "it takes 100 % of the pass"},
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
 		 "takes 1.23 us; the least a step takes is 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},

@@ -589,7 +589,7 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		round -= 1 - t->share;
 		t->absent = sl__arena_format(
 			a->arena,
-			"no time for %.0f passes of %.3g ms without it", rounds,
+			"no time for %.0f passes of %.1f ms without it", rounds,
 			a->how->iteration_ns / 1e6);
 		if (!t->absent)
 			return sl__fail_nomem(err);

@@ -152,7 +152,7 @@ special_text(struct sl__phrase *w, const char *spec, size_t n, double x)
 	return specs[i].words(w, x);
 }
 
-/* ".3g/1e9": digits, form, and a factor. */
+/* ".3g/1e9": digits, form, and a factor; "100", never "1e+02". */
 static const char *
 number_text(struct sl__phrase *w, const char *spec, double x)
 {
@@ -161,10 +161,11 @@ number_text(struct sl__phrase *w, const char *spec, double x)
 		spec[3] == '*' || spec[3] == '/' ? strtod(spec + 4, NULL) : 1;
 
 	x = spec[3] == '/' ? x / factor : x * factor;
-	if (spec[2] == 'f')
-		snprintf(w->s, sizeof(w->s), "%.*f", n_digits, x);
-	else
+	if (spec[2] == 'g' && fabs(x) < pow(10, n_digits) - 0.5)
 		snprintf(w->s, sizeof(w->s), "%.*g", n_digits, x);
+	else
+		snprintf(w->s, sizeof(w->s), "%.*f",
+			 spec[2] == 'g' ? 0 : n_digits, x);
 	return w->s;
 }
 

@@ -2,6 +2,7 @@
 /* generation_narrative.c - a decoding loop in sentences: what a cache does. */
 #include "report/generation_narrative.h"
 #include "report/phrase.h"
+#include "report/unit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	const struct sl_estimate *e = &d->growth_ns;
 	double n = (double)(t->of->n_tokens - 1);
 	struct sl__phrase at, slope, lo, hi;
+	struct sl__text share;
 
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
@@ -52,11 +54,11 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	sl__narrate(
 		t->to,
 		"%s, a token takes %s %s for each token before it [%s, %s]: "
-		"over the loop %.2g %% of the %s in its middle.",
+		"over the loop %s of the %s in its middle.",
 		way_of(d), sl__phrase_time(&slope, fabs(e->value)),
 		e->value > 0 ? "more" : "less", sl__phrase_time(&lo, e->lo),
 		sl__phrase_time(&hi, e->hi),
-		100 * fabs(e->value) * n / d->growth_at_ns,
+		sl__percent_text(&share, fabs(e->value) * n / d->growth_at_ns),
 		sl__phrase_time(&at, d->growth_at_ns));
 }
 

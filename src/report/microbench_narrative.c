@@ -433,7 +433,7 @@ sl__micro_reason_text(struct sl__phrase *w, const struct sl_microbench *of,
 		break;
 	case SL_MICRO_FOCUS_CALLS:
 		snprintf(w->s, sizeof(w->s),
-			 "it takes as long as %.2g empty steps",
+			 "it takes as long as %.1f empty steps",
 			 p->median_ns.value / of->ceilings.step_ns.value);
 		break;
 	case SL_MICRO_FOCUS_KERNEL:
