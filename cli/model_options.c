@@ -212,6 +212,11 @@ memory_read(const char *text, const char *command)
 	if (!sl_quantity_read(&n_bytes, text) || !(n_bytes > 0))
 		refuse(command, "--mem %s: not a size such as 8G, 16Gi or 512M",
 		       text);
+	if (n_bytes < 1000 && !strchr(text, 'B'))
+		refuse(command,
+		       "--mem %s: in which unit? %sG is %s GB, %sGi is %s "
+		       "GiB, %sB is %s bytes",
+		       text, text, text, text, text, text, text);
 	return n_bytes;
 }
 
