@@ -25,7 +25,7 @@ static const struct command_help help = {
 	"  sleuth compare old.onnx new.onnx\n"
 	"  sleuth compare resnet50 --b-threads 1\n"
 	"  sleuth compare mobilenetv2 --b-no-fusion --time 10\n"
-	"  sleuth compare bert-base distilbert --seq 64 --gate memory=5%",
+	"  sleuth compare mobilenetv2 pruned.onnx --gate memory=5%",
 	NULL};
 
 struct arguments {
