@@ -11,6 +11,7 @@
  */
 #include <sleuth.h>
 
+#include <math.h>
 #include <stdio.h>
 
 enum { SHOWN = 5 };
@@ -36,10 +37,15 @@ print_operations(const struct sl_profile *p)
 	const struct sl_operation *top[SHOWN];
 	size_t n = sl_top_operations(p, SHOWN, top);
 
-	for (size_t i = 0; i < n; i++)
-		printf("  %-24.24s %-12.12s %9.4g us %5.1f %% %8.3g GFLOP/s\n",
-		       top[i]->name, top[i]->type, top[i]->self_ns / 1e3,
-		       100 * top[i]->share, top[i]->flops_per_s / 1e9);
+	for (size_t i = 0; i < n; i++) {
+		printf("  %-24.24s %-12.12s %9.4g us %5.1f %%", top[i]->name,
+		       top[i]->type, top[i]->self_ns / 1e3,
+		       100 * top[i]->share);
+		if (isnan(top[i]->flops_per_s)) /* it has no multiply-adds */
+			printf("        -\n");
+		else
+			printf(" %8.3g GFLOP/s\n", top[i]->flops_per_s / 1e9);
+	}
 	printf("%zu of %zu operations take 80 %% of the time\n", p->n_for_80,
 	       p->n_operations);
 	for (size_t i = 0; i < p->n_parts; i++)
