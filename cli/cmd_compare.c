@@ -18,7 +18,7 @@ static const struct command_help help = {
 	"when it is\nproved to be, 2 when the time ran out before either, 3 "
 	"when a command failed.",
 	"  sleuth compare -- ./old -- ./new\n"
-	"  sleuth compare --margin 0 --time 30 -- gzip -k f -- zstd -k f",
+	"  sleuth compare --margin 0 --time 30 -- gzip -c f -- zstd -c f",
 	NULL};
 
 static void

@@ -153,7 +153,7 @@ all_topics(void)
 		 numbers_overhead, "sleuth profile resnet50 --overhead"},
 		{"training", "what training keeps in memory", training_text, 1,
 		 numbers_training,
-		 "sleuth inspect gpt2 --train adam\n"
+		 "sleuth inspect gpt2\n"
 		 "sleuth fit gpt2 --mem 16G --train adam"},
 		{NULL, NULL, NULL, 0, NULL, NULL},
 	};
