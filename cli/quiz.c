@@ -305,7 +305,7 @@ struct attention_share {
 };
 
 /*
- * A product of two activations has two gradients, so that its training is
+ * A matmul of two activations has two gradients, so that its training is
  * three times its forward pass.  Of what is kept only attention grows with the
  * square of the sequence: kept(s) = a s + b s^2, and b s^2 = 2 (kept(s) - 2
  * kept(s / 2)).

@@ -171,7 +171,7 @@ numbers_latency(void)
 	print_quantile("median", &m->wall.median);
 	print_quantile("p90", &m->wall.p90);
 	print_quantile("p99", &m->wall.p99);
-	printf("  %.0f passes a second, one after the other\n",
+	printf("  %.0f inferences a second, one after the other\n",
 	       1e9 / m->wall.mean.value);
 	sl_measurement_free(m);
 }
@@ -190,7 +190,8 @@ numbers_warmup(void)
 {
 	struct sl_measurement *m = measure();
 
-	say("mlp:784-256-128-10: the first pass %.2f us, then %.2f us in the "
+	say("mlp:784-256-128-10: the first inference %.2f us, then %.2f us in "
+	    "the "
 	    "median, %.1f x less; %s, %zu of %zu samples are warm-up",
 	    m->wall.first_ns / 1e3, m->wall.median.value / 1e3,
 	    m->wall.first_ns / m->wall.median.value,
@@ -218,7 +219,8 @@ numbers_overhead(void)
 	struct sl_measurement *m = measure();
 
 	printf("  one reading of the clock takes %.0f ns, its smallest step is "
-	       "%.0f ns; a pass of\n  mlp:784-256-128-10 is as long as %.0f "
+	       "%.0f ns; an\n  inference of mlp:784-256-128-10 is as long as "
+	       "%.0f "
 	       "readings\n",
 	       m->clock_cost_ns, m->clock_resolution_ns,
 	       m->wall.median.value / m->clock_cost_ns);
@@ -271,7 +273,7 @@ numbers_roofline(void)
 	if (open_ridge(&ridge, &n_threads))
 		printf("  %.0f GFLOP/s in f32 and %.1f GB/s from memory on %zu "
 		       "threads: the ridge is at\n  %.1f operations per byte. "
-		       "Adding two vectors has 1/12, a product of two\n  "
+		       "Adding two vectors has 1/12, a matmul of two\n  "
 		       "square matrices of 1024 has 171\n",
 		       ridge.flops_per_s / 1e9, ridge.bytes_per_s / 1e9,
 		       n_threads, ridge.operations_per_byte);
@@ -319,7 +321,8 @@ print_hottest(void)
 	struct hottest h;
 
 	find_hottest(&h);
-	say("in %s, %s takes longest: %.1f %% of a pass. Twice as fast, the "
+	say("in %s, %s takes longest: %.1f %% of an inference. Twice as fast, "
+	    "the "
 	    "model would be %.3f x faster; with no time at all, %.3f x",
 	    SMALL_MODEL, h.name, 100 * h.share, 1 / (1 - h.share / 2),
 	    1 / (1 - h.share));

@@ -39,18 +39,19 @@ static const char memory_text[] =
 	"resident, and how they add up.";
 
 static const char latency_text[] =
-	"Latency is the time of one pass, throughput how many samples pass in "
-	"a second. They are not each other's inverse once several samples pass "
-	"together.\n\n"
+	"Latency is the time of one inference, throughput the number of "
+	"samples per second. They are not each other's inverse once several "
+	"samples share an inference.\n\n"
 	"One number does not describe a latency. The median says what is "
 	"usual, the 99th percentile what one user in a hundred waits at least. "
 	"Neither is known exactly: read 'sleuth help intervals'. The first "
-	"pass is slower for reasons of its own: read 'sleuth help warm-up'.";
+	"inference is slower for reasons of its own: read 'sleuth help "
+	"warm-up'.";
 
 static const char warmup_text[] =
-	"The first pass touches pages for the first time, fills caches, wakes "
-	"threads and makes code. Later ones do not. A mean over all of them "
-	"describes neither.\n\n"
+	"The first inference touches pages for the first time, fills caches, "
+	"wakes threads and generates code. Later ones do not. A mean over all "
+	"of them describes neither.\n\n"
 	"Sleuth keeps every sample from the start, looks for the points where "
 	"the level changes, and takes the steady part at the end. It says "
 	"whether the series was flat, warming (it became faster), slowing, or "
@@ -68,10 +69,10 @@ static const char intervals_text[] =
 	"are found out.";
 
 static const char roofline_text[] =
-	"A machine does so many operations a second, and moves so many bytes. "
-	"An operation with few operations per byte waits for memory, one with "
-	"many for arithmetic. The ridge is where the two meet: peak / "
-	"bandwidth.\n\n"
+	"A machine has a peak of arithmetic and a bandwidth of memory. An "
+	"operation that does little arithmetic per byte waits for memory, one "
+	"that does much waits for arithmetic. The ridge is where the two meet: "
+	"peak / bandwidth.\n\n"
 	"The roof is a bound, not a diagnosis. An operation far below it may "
 	"wait for memory, for its own overhead, or for another thread: low "
 	"efficiency alone does not prove that it is memory-bound. 'sleuth "
@@ -88,7 +89,8 @@ static const char amdahl_text[] =
 	"does something for others, such as leaving their input in the cache.";
 
 static const char batch_text[] =
-	"Several samples in one pass share the reading of the weights. While a "
+	"Several samples in one batch share the reading of the weights. While "
+	"a "
 	"layer waits for its weights, more samples cost almost nothing; once "
 	"it waits for arithmetic, they cost in proportion. Throughput rises "
 	"until then and stays; latency rises all the time.\n\n"
@@ -101,9 +103,9 @@ static const char overhead_text[] =
 	"operation may double the time it reports.\n\n"
 	"Sleuth reads the clock once between two operations and runs the model "
 	"with and without, in turn, so that its own cost is measured, not "
-	"assumed. The books of a profile must close: wall time = operations + "
-	"gaps + overhead + residual. When more than 2 % is left over, the "
-	"verdict is withheld.";
+	"assumed. The time accounting of a profile must balance: wall time = "
+	"operations + gaps + overhead + residual. When more than 2 % is left "
+	"over, the verdict is withheld.";
 
 static const char training_text[] =
 	"To train, a model keeps what the backward pass will need: the inputs "
@@ -129,11 +131,11 @@ all_topics(void)
 		 numbers_memory,
 		 "sleuth inspect resnet50 --batch 8\n"
 		 "sleuth fit resnet50 --mem 2G"},
-		{"latency", "how long a pass takes", latency_text, 0,
+		{"latency", "how long an inference takes", latency_text, 0,
 		 numbers_latency,
 		 "sleuth profile mobilenetv2\n"
 		 "sleuth profile mobilenetv2 --runs 400"},
-		{"warm-up", "why the first pass is slower", warmup_text, 0,
+		{"warm-up", "why the first inference is slower", warmup_text, 0,
 		 numbers_warmup, "sleuth profile mobilenetv2 -v"},
 		{"intervals", "how sure a figure is", intervals_text, 0,
 		 numbers_intervals,
@@ -145,7 +147,7 @@ all_topics(void)
 		 "sleuth profile op:all"},
 		{"amdahl", "what a faster part is worth", amdahl_text, 0,
 		 numbers_amdahl, "sleuth profile resnet50 -v"},
-		{"batch", "many samples in one pass", batch_text, 0,
+		{"batch", "many samples in one inference", batch_text, 0,
 		 numbers_batch,
 		 "sleuth sweep mobilenetv2 --batch 1..32\n"
 		 "sleuth sweep gpt2@kv --batch 1..16"},
