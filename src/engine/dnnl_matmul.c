@@ -18,8 +18,8 @@
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"
 #include "engine/node_steps.h"
-#include "engine/matmul.h"
-#include "engine/matmul_epilogue.h"
+#include "engine/gemm.h"
+#include "engine/gemm_epilogue.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@
 
 /* Descriptions of the operands as the matmul sees them. */
 struct matmul {
-	struct sl__matmul p;
+	struct sl__gemm p;
 	dnnl_memory_desc_t src, weights, bias, dst, epilogue[SL__EPILOGUE_MAX];
 	const struct sl__layout
 		*layouts[SL__EPILOGUE_MAX]; /* of the epilogue's values */
@@ -62,10 +62,10 @@ describe(dnnl_memory_desc_t *md, enum sl_dtype dtype, int rank,
 /* 'last' holds size and stride of each of the last two dimensions. */
 static int
 describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
-		 const struct sl__matmul *p, const int64_t *strides,
+		 const struct sl__gemm *p, const int64_t *strides,
 		 const int64_t *last)
 {
-	int64_t dims[SL__MATMUL_RANK + 1], steps[SL__MATMUL_RANK + 1];
+	int64_t dims[SL__GEMM_RANK + 1], steps[SL__GEMM_RANK + 1];
 
 	for (int d = 0; d < p->rank; d++) {
 		dims[d] = p->dims[d];
@@ -81,12 +81,12 @@ describe_operand(dnnl_memory_desc_t *md, enum sl_dtype dtype,
 static int
 describe_all(struct matmul *m, enum sl_dtype dst_dtype)
 {
-	const struct sl__matmul *p = &m->p;
+	const struct sl__gemm *p = &m->p;
 	int64_t rows = p->dims[p->rank - 1], at = p->n;
 	int64_t left[4] = {rows, p->a_strides[p->rank - 1], p->k, p->a_k};
 	int64_t right[4] = {p->k, p->b_k, p->n, p->b_n};
 	int64_t full[4] = {rows, p->n, p->n, 1};
-	int64_t strides[SL__MATMUL_RANK];
+	int64_t strides[SL__GEMM_RANK];
 
 	for (int d = p->rank; d-- > 0;) {
 		strides[d] = at;
@@ -102,7 +102,7 @@ describe_all(struct matmul *m, enum sl_dtype dst_dtype)
 static int
 describe_end(struct matmul *m, const struct sl__planner *pl, int i)
 {
-	const struct sl__matmul *p = &m->p;
+	const struct sl__gemm *p = &m->p;
 	const struct sl__epilogue_op *end = &p->epilogue[i];
 	int64_t last[4] = {p->dims[p->rank - 1], end->strides[p->rank - 1],
 			   p->n, end->column};
@@ -183,7 +183,7 @@ static int
 describe_matmul(struct matmul *m, const struct sl__planner *pl,
 		enum sl_dtype dst_dtype)
 {
-	const struct sl__matmul *p = &m->p;
+	const struct sl__gemm *p = &m->p;
 
 	m->is_packed = pl->graph->values[p->b].tensor != NULL;
 	if (!describe_all(m, dst_dtype))
@@ -213,7 +213,7 @@ leave_open(struct matmul *m)
 
 /* Whether the primitive gets the whole epilogue right. */
 static int
-do_ends_fit(const struct sl__matmul *p)
+do_ends_fit(const struct sl__gemm *p)
 {
 	struct sl__post_op post_ops[SL__EPILOGUE_MAX];
 
@@ -250,7 +250,7 @@ choose(struct sl__planner *pl, struct matmul *m)
 }
 
 const struct sl__layout *
-sl__matmul_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
+sl__gemm_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
 	const struct sl__type *type = sl__plan_type(pl, value);
 	dnnl_memory_desc_t md;
@@ -265,14 +265,14 @@ sl__matmul_layout(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 static uint32_t
 read_as(struct sl__planner *pl, uint32_t value, enum sl_dtype dtype)
 {
-	return sl__plan_read(pl, value, sl__matmul_layout(pl, value, dtype));
+	return sl__plan_read(pl, value, sl__gemm_layout(pl, value, dtype));
 }
 
 static void
 read_matrices(struct sl__planner *pl, struct matmul *m,
 	      struct sl__dnnl_arg *args)
 {
-	const struct sl__matmul *p = &m->p;
+	const struct sl__gemm *p = &m->p;
 	dnnl_memory_desc_t md;
 	int64_t last[4] = {p->k, p->b_k, p->n, p->b_n};
 
@@ -352,7 +352,7 @@ write_result(struct sl__planner *pl, struct matmul *m,
 {
 	uint32_t over = find_over(pl, m, args, n);
 	struct sl__dnnl_arg dst = {DNNL_ARG_DST, SL__NONE, m->dst};
-	const struct sl__layout *layout = sl__matmul_layout(
+	const struct sl__layout *layout = sl__gemm_layout(
 		pl, m->p.y,
 		m->dst.data_type == dnnl_bf16 ? SL_DTYPE_BF16 : SL_DTYPE_F32);
 	dnnl_primitive_desc_t spare = m->sum_pd;
@@ -377,7 +377,7 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 	struct matmul *m = sl__plan_state(pl, sizeof(*m));
 	uint32_t n;
 
-	if (!m || !sl__matmul_read(&m->p, pl, node))
+	if (!m || !sl__gemm_read(&m->p, pl, node))
 		return 0;
 	choose(pl, m);
 	/* Below AVX-512 oneDNN has no kernel for bf16. */
@@ -392,12 +392,12 @@ sl__make_matmul(struct sl__planner *pl, const struct sl__node *node)
 	n = write_result(pl, m, args, n);
 	sl__dnnl_step(pl, m->pd, args, n);
 	if (m->n_epilogue != m->p.n_epilogue)
-		sl__matmul_epilogue_step(pl, &m->p, args[n - 1].buffer);
+		sl__gemm_epilogue_step(pl, &m->p, args[n - 1].buffer);
 	return 1;
 }
 
 uint32_t
-sl__matmul_pack(struct sl__planner *pl, const struct sl__matmul *p)
+sl__gemm_pack(struct sl__planner *pl, const struct sl__gemm *p)
 {
 	dnnl_memory_desc_t as, md;
 	int64_t dims[2] = {p->n, p->k}, strides[2] = {p->b_n, p->b_k};

@@ -20,7 +20,7 @@ struct sl__layout;
  * sl__layout_like() is the same order for a value of other sizes,
  * sl__layout_retyped() the same order in another type.  Where a primitive of
  * oneDNN says how its operands lie, sl__layout_of() makes its description a
- * layout, and sl__layout_written() that of what it writes; sl__matmul_layout() is
+ * layout, and sl__layout_written() that of what it writes; sl__gemm_layout() is
  * row-major in a type that a matmul wants.  All give NULL where that is the
  * value's own layout, so that sl__layout_equal() tells versions of it apart.
  */

@@ -12,7 +12,7 @@
 #include "engine/attend.h"
 #include "engine/node_steps.h"
 #include "engine/numbers.h"
-#include "engine/matmul.h"
+#include "engine/gemm.h"
 
 #include <math.h>
 #include <string.h>
@@ -484,7 +484,7 @@ write_outputs(struct attention *a, struct sl__planner *pl,
 		a->is_bf16[Y] |= k == 0 && pl->dtype == SL_DTYPE_BF16 &&
 				 !sl__plan_is_output(pl, value);
 		if (k == 0 && a->is_bf16[Y])
-			layout = sl__matmul_layout(pl, value, SL_DTYPE_BF16);
+			layout = sl__gemm_layout(pl, value, SL_DTYPE_BF16);
 		a->at[Y + k] = (int)n;
 		operands[n++] = sl__plan_write(pl, value, layout);
 	}

@@ -14,7 +14,7 @@
  * columns.  Rows and results are few: they stay f32 where weights are bf16.
  */
 #include "engine/node_steps.h"
-#include "engine/matmul_epilogue.h"
+#include "engine/gemm_epilogue.h"
 #include "engine/vector.h"
 #include "graph/op_rules.h"
 
@@ -229,7 +229,7 @@ choose(int m, int is_bf16)
 #endif
 
 struct gemv {
-	struct sl__matmul p;
+	struct sl__gemm p;
 	struct sl__epilogue epilogue;
 	int64_t b_row;
 	dots_function *dots; /* NULL: plain C */
@@ -351,14 +351,14 @@ run(struct sl__step *step, struct sl_error *err)
 static uint32_t
 read_weights(struct sl__planner *pl, struct gemv *g)
 {
-	const struct sl__matmul *p = &g->p;
+	const struct sl__gemm *p = &g->p;
 	const struct sl__layout *layout;
 
 	g->b_row = p->k;
 	if (p->b_k != 1)
-		return sl__matmul_pack(pl, p);
+		return sl__gemm_pack(pl, p);
 	g->b_row = p->b_n;
-	layout = sl__matmul_layout(pl, p->b, p->dtype);
+	layout = sl__gemm_layout(pl, p->b, p->dtype);
 	return layout ? sl__plan_read(pl, p->b, layout)
 		      : sl__plan_own(pl, p->b);
 }
@@ -367,7 +367,7 @@ read_weights(struct sl__planner *pl, struct gemv *g)
 static uint32_t
 read_rows(struct sl__planner *pl, struct gemv *g, uint32_t *operands)
 {
-	const struct sl__matmul *p = &g->p;
+	const struct sl__gemm *p = &g->p;
 	const struct sl__layout *layout = sl__plan_bf16_layout(pl, p->a);
 
 	operands[AT_A] = sl__plan_read(pl, p->a, layout);
@@ -388,7 +388,7 @@ sl__make_gemv(struct sl__planner *pl, const struct sl__node *node)
 	uint32_t operands[AT_ROWS + 1 + SL__EPILOGUE_MAX], n;
 	struct sl__step *step;
 
-	if (!g || !sl__matmul_read(&g->p, pl, node) || g->p.rank != 1 ||
+	if (!g || !sl__gemm_read(&g->p, pl, node) || g->p.rank != 1 ||
 	    g->p.dims[0] > ROWS_MOST || !pl->graph->values[g->p.b].tensor ||
 	    pl->graph->values[g->p.a].tensor)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* native_view.c - other sizes, the same elements: nothing is done. */
 #include "engine/node_steps.h"
-#include "engine/matmul.h"
+#include "engine/gemm.h"
 
 #include "base/banned.h"
 
@@ -29,7 +29,7 @@ sl__make_view(struct sl__planner *pl, const struct sl__node *node)
 		return 0;
 	if (is_narrow(pl, from, to)) {
 		buffer = sl__plan_read(pl, from, sl__plan_layout(pl, from));
-		sl__plan_alias(pl, to, sl__matmul_layout(pl, to, SL_DTYPE_BF16),
+		sl__plan_alias(pl, to, sl__gemm_layout(pl, to, SL_DTYPE_BF16),
 			       buffer);
 		return 1;
 	}

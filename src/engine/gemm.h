@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul.h - a matmul as its kernels see it. */
-#ifndef SL_MATMUL_H
-#define SL_MATMUL_H
+/* gemm.h - a matmul as its kernels see it: one GEMM over stacks. */
+#ifndef SL_GEMM_H
+#define SL_GEMM_H
 
 #include "engine/planner.h"
 #include "ops/post_op.h"
 
-enum { SL__MATMUL_RANK = 10, SL__EPILOGUE_MAX = SL__POST_OPS_MAX + 4 };
+enum { SL__GEMM_RANK = 10, SL__EPILOGUE_MAX = SL__POST_OPS_MAX + 4 };
 
 /*
  * One operation on the result: a factor, a bias and the node's chain, in
@@ -16,7 +16,7 @@ enum { SL__MATMUL_RANK = 10, SL__EPILOGUE_MAX = SL__POST_OPS_MAX + 4 };
 struct sl__epilogue_op {
 	struct sl__post_op post_op;
 	uint32_t value; /* of ADD and MUL, else SL__NONE */
-	int64_t strides[SL__MATMUL_RANK];
+	int64_t strides[SL__GEMM_RANK];
 	int64_t column;
 };
 
@@ -29,11 +29,11 @@ struct sl__epilogue_op {
  * rows.  Strides are in elements of row-major values; a transposed operand is
  * one of other strides.  Sizes of 1 have gone, but for the rows.
  */
-struct sl__matmul {
+struct sl__gemm {
 	uint32_t a, b, y; /* values */
 	int rank;         /* at least 1 */
-	int64_t dims[SL__MATMUL_RANK];
-	int64_t a_strides[SL__MATMUL_RANK], b_strides[SL__MATMUL_RANK];
+	int64_t dims[SL__GEMM_RANK];
+	int64_t a_strides[SL__GEMM_RANK], b_strides[SL__GEMM_RANK];
 	int64_t n, k;          /* columns of the result; what is summed */
 	int64_t a_k, b_k, b_n; /* strides along these */
 	int n_epilogue;
@@ -46,23 +46,23 @@ struct sl__matmul {
  * is not for these kernels: other types of number, nothing to multiply, too
  * many dimensions, an activation that is no post-operation.
  */
-int sl__matmul_read(struct sl__matmul *out, const struct sl__planner *pl,
-		    const struct sl__node *node);
+int sl__gemm_read(struct sl__gemm *out, const struct sl__planner *pl,
+		  const struct sl__node *node);
 
 /* Rows of all stacks together. */
-int64_t sl__matmul_rows(const struct sl__matmul *p);
+int64_t sl__gemm_rows(const struct sl__gemm *p);
 
 /* Whether an end adds one number per column: a bias. */
-int sl__epilogue_is_bias(const struct sl__matmul *p, int i);
+int sl__epilogue_is_bias(const struct sl__gemm *p, int i);
 
 /* Whether an end adds a value of the result's own sizes. */
-int sl__epilogue_is_residual(const struct sl__matmul *p, int i);
+int sl__epilogue_is_residual(const struct sl__gemm *p, int i);
 
 /* The layout of a value's elements in that type, row-major; NULL for its own.
  * And the right matrix, a constant, as [n][k] in the matmul's type
  * (dnnl_matmul.c). */
-const struct sl__layout *sl__matmul_layout(struct sl__planner *pl,
-					   uint32_t value, enum sl_dtype dtype);
-uint32_t sl__matmul_pack(struct sl__planner *pl, const struct sl__matmul *p);
+const struct sl__layout *sl__gemm_layout(struct sl__planner *pl, uint32_t value,
+					 enum sl_dtype dtype);
+uint32_t sl__gemm_pack(struct sl__planner *pl, const struct sl__gemm *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul.c - a matmul as its kernels see it. */
-#include "engine/matmul.h"
+/* gemm.c - a matmul as its kernels see it. */
+#include "engine/gemm.h"
 #include "graph/op_rules.h"
 
 #include <string.h>
@@ -182,7 +182,7 @@ simplify(struct shape *s, int64_t n)
 }
 
 static void
-add_end(struct sl__matmul *p, enum sl__post_op_kind kind, double alpha,
+add_end(struct sl__gemm *p, enum sl__post_op_kind kind, double alpha,
 	uint32_t value)
 {
 	struct sl__epilogue_op *end = &p->epilogue[p->n_epilogue++];
@@ -208,7 +208,7 @@ is_zero(double x)
 /* alpha y + beta c, c left out or beta 0: no sum.  Another factor before c
  * than 1 is applied to the sum, after y was divided by it. */
 static void
-add_scales(struct sl__matmul *p, const struct sl__node *node)
+add_scales(struct sl__gemm *p, const struct sl__node *node)
 {
 	int is_gemm = sl__is_op(node, SL__OP_ONNX_Gemm) ||
 		      sl__is_op(node, SL__OP_MS_FusedGemm);
@@ -233,7 +233,7 @@ add_scales(struct sl__matmul *p, const struct sl__node *node)
 
 /* FusedGemm's activation; 0 for one that is no post-operation. */
 static int
-add_activation(struct sl__matmul *p, const struct sl__node *node)
+add_activation(struct sl__gemm *p, const struct sl__node *node)
 {
 	static const struct {
 		const char *word;
@@ -266,7 +266,7 @@ add_activation(struct sl__matmul *p, const struct sl__node *node)
 }
 
 static int
-add_chain(struct sl__matmul *p, const struct sl__node *node)
+add_chain(struct sl__gemm *p, const struct sl__node *node)
 {
 	struct sl__post_op post_ops[SL__POST_OPS_MAX];
 	int n = sl__post_ops_read(node, post_ops);
@@ -284,7 +284,7 @@ add_chain(struct sl__matmul *p, const struct sl__node *node)
 }
 
 static int
-add_ends(struct sl__matmul *p, const struct sl__node *node)
+add_ends(struct sl__gemm *p, const struct sl__node *node)
 {
 	add_scales(p, node);
 	if (sl__is_op(node, SL__OP_SLEUTH_MatMul))
@@ -293,7 +293,7 @@ add_ends(struct sl__matmul *p, const struct sl__node *node)
 }
 
 static int
-has_types(struct sl__matmul *p, const struct sl__planner *pl)
+has_types(struct sl__gemm *p, const struct sl__planner *pl)
 {
 	enum sl_dtype dtype = sl__plan_type(pl, p->y)->dtype;
 
@@ -311,8 +311,7 @@ has_types(struct sl__matmul *p, const struct sl__planner *pl)
 }
 
 static int
-walk_ends(struct sl__matmul *p, struct shape *shape,
-	  const struct sl__planner *pl)
+walk_ends(struct sl__gemm *p, struct shape *shape, const struct sl__planner *pl)
 {
 	int is_vector[2] = {sl__plan_type(pl, p->a)->rank == 1,
 			    sl__plan_type(pl, p->b)->rank == 1};
@@ -330,12 +329,12 @@ walk_ends(struct sl__matmul *p, struct shape *shape,
 }
 
 static int
-set_dims(struct sl__matmul *p, const struct shape *shape)
+set_dims(struct sl__gemm *p, const struct shape *shape)
 {
 	size_t n = (size_t)shape->rank * sizeof(p->dims[0]);
 	int w = 2;
 
-	if (shape->rank > SL__MATMUL_RANK)
+	if (shape->rank > SL__GEMM_RANK)
 		return 0;
 	p->rank = shape->rank;
 	memcpy(p->dims, shape->dims, n);
@@ -349,8 +348,8 @@ set_dims(struct sl__matmul *p, const struct shape *shape)
 }
 
 int
-sl__matmul_read(struct sl__matmul *p, const struct sl__planner *pl,
-		const struct sl__node *node)
+sl__gemm_read(struct sl__gemm *p, const struct sl__planner *pl,
+	      const struct sl__node *node)
 {
 	int is_fused = sl__is_op(node, SL__OP_MS_FusedMatMul);
 	int has_trans = !sl__is_op(node, SL__OP_ONNX_MatMul);
@@ -385,7 +384,7 @@ sl__matmul_read(struct sl__matmul *p, const struct sl__planner *pl,
 }
 
 int64_t
-sl__matmul_rows(const struct sl__matmul *p)
+sl__gemm_rows(const struct sl__gemm *p)
 {
 	int64_t rows = 1;
 
@@ -395,7 +394,7 @@ sl__matmul_rows(const struct sl__matmul *p)
 }
 
 int
-sl__epilogue_is_bias(const struct sl__matmul *p, int i)
+sl__epilogue_is_bias(const struct sl__gemm *p, int i)
 {
 	const struct sl__epilogue_op *end = &p->epilogue[i];
 
@@ -408,7 +407,7 @@ sl__epilogue_is_bias(const struct sl__matmul *p, int i)
 }
 
 int
-sl__epilogue_is_residual(const struct sl__matmul *p, int i)
+sl__epilogue_is_residual(const struct sl__gemm *p, int i)
 {
 	const struct sl__epilogue_op *end = &p->epilogue[i];
 	int64_t at = p->n;

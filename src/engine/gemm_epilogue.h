@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul_epilogue.h - what follows a matmul, on its elements while near. */
-#ifndef SL_MATMUL_EPILOGUE_H
-#define SL_MATMUL_EPILOGUE_H
+/* gemm_epilogue.h - what follows a matmul, on its elements while near. */
+#ifndef SL_GEMM_EPILOGUE_H
+#define SL_GEMM_EPILOGUE_H
 
-#include "engine/matmul.h"
+#include "engine/gemm.h"
 
 /* The epilogue of a matmul as a step runs it; where its operands are among
  * those of the step. */
 struct sl__epilogue {
-	const struct sl__matmul *p;
+	const struct sl__gemm *p;
 	void (*change)(const struct sl__post_op *post_op, const float *operand,
 		       int64_t n, float *x);
 	uint32_t at[SL__EPILOGUE_MAX];
@@ -20,7 +20,7 @@ struct sl__epilogue {
  * room for SL__EPILOGUE_MAX more; returns how many it holds then.  'p' lives as long as the program.
  */
 uint32_t sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
-			   const struct sl__matmul *p, uint32_t *operands,
+			   const struct sl__gemm *p, uint32_t *operands,
 			   uint32_t n);
 
 /* Changes elements first .. first + n - 1 of a row of the result, rows of all
@@ -29,7 +29,7 @@ void sl__epilogue_apply(const struct sl__epilogue *e, unsigned char *const *at,
 			int64_t row, int64_t first, int64_t n, float *x);
 
 /* The whole epilogue of a matmul as a step, on its result, f32, in 'buffer'. */
-void sl__matmul_epilogue_step(struct sl__planner *pl,
-			      const struct sl__matmul *p, uint32_t buffer);
+void sl__gemm_epilogue_step(struct sl__planner *pl, const struct sl__gemm *p,
+			    uint32_t buffer);
 
 #endif

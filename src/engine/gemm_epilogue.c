@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul_epilogue.c - what follows a matmul, on its elements while near. */
-#include "engine/matmul_epilogue.h"
+/* gemm_epilogue.c - what follows a matmul, on its elements while near. */
+#include "engine/gemm_epilogue.h"
 #include "engine/node_steps.h"
 #include "engine/vector_gates.h"
 
@@ -64,7 +64,7 @@ SL__VECTOR_TARGETS(change, change_body,
 
 uint32_t
 sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
-		  const struct sl__matmul *p, uint32_t *operands, uint32_t n)
+		  const struct sl__gemm *p, uint32_t *operands, uint32_t n)
 {
 	out->p = p;
 	out->change = change_for();
@@ -85,7 +85,7 @@ sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
 
 /* Where a row of the result begins in an operand. */
 static int64_t
-offset_of(const struct sl__matmul *p, const struct sl__epilogue_op *end,
+offset_of(const struct sl__gemm *p, const struct sl__epilogue_op *end,
 	  int64_t row)
 {
 	int64_t at = 0;
@@ -163,19 +163,19 @@ static void
 run_part(int rank, int n, void *ctx)
 {
 	const struct ends_step *e = ctx;
-	const struct sl__matmul *p = e->epilogue.p;
+	const struct sl__gemm *p = e->epilogue.p;
 	float *y = (float *)(void *)e->at[0];
 	int64_t row, end;
 
-	sl__parallel_part(sl__matmul_rows(p), rank, n, &row, &end);
+	sl__parallel_part(sl__gemm_rows(p), rank, n, &row, &end);
 	for (; row < end; row++)
 		sl__epilogue_apply(&e->epilogue, e->at, row, 0, p->n,
 				   y + row * p->n);
 }
 
 void
-sl__matmul_epilogue_step(struct sl__planner *pl, const struct sl__matmul *p,
-			 uint32_t buffer)
+sl__gemm_epilogue_step(struct sl__planner *pl, const struct sl__gemm *p,
+		       uint32_t buffer)
 {
 	enum { ELEMENTS_PER_THREAD = 16384 };
 	uint32_t operands[SL__EPILOGUE_MAX + 1] = {buffer}, n;
@@ -186,8 +186,8 @@ sl__matmul_epilogue_step(struct sl__planner *pl, const struct sl__matmul *p,
 		return;
 	n = sl__epilogue_read(&e->epilogue, pl, p, operands, 1);
 	step = sl__plan_parts(pl, operands, n, "loops", run_part, e);
-	step->n_threads = sl__threads_upto(pl->program->n_threads,
-					   sl__matmul_rows(p) * p->n /
-						   ELEMENTS_PER_THREAD);
+	step->n_threads =
+		sl__threads_upto(pl->program->n_threads,
+				 sl__gemm_rows(p) * p->n / ELEMENTS_PER_THREAD);
 	e->at = step->at;
 }
