@@ -273,7 +273,7 @@ struct case_state {
 	struct sl_plan *plans[2]; /* whole, smaller */
 	size_t steps[STEPS_MOST];
 	size_t n_steps;
-	double pass_ns, ticks_per_ns, reading_ns;
+	double iteration_ns, ticks_per_ns, reading_ns;
 	size_t calls; /* passes of a turn, on the clock; as many before it */
 	struct sl__rng rng;
 };
@@ -322,7 +322,7 @@ ablate(struct case_state *c, size_t n_rounds)
 {
 	struct sl__ablation target = {.steps = c->steps, .n_steps = c->n_steps};
 	struct sl__ablate_options how = {.time_s = 1,
-					 .pass_ns = c->pass_ns,
+					 .iteration_ns = c->iteration_ns,
 					 .reading_ns = c->reading_ns,
 					 .seed = sl__rng_next(&c->rng) | 1,
 					 .n_rounds = n_rounds};
@@ -344,7 +344,7 @@ static double
 share_of(struct case_state *c)
 {
 	static struct sl__timestamp marks[1 << 16];
-	struct sl__event_buffer events = {.marks = marks, .cap = 1 << 16};
+	struct sl__event_buffer events = {.stamps = marks, .cap = 1 << 16};
 	double sum = 0, all = 0;
 	struct sl_error err;
 
@@ -443,7 +443,7 @@ open_case(struct case_state *c, const struct subject *s)
 /* Of each instance; limits, ratios and their differences are logarithms. */
 struct figures {
 	double limits[MOST], ratios[MOST], differences[MOST];
-	double shares[MOST], pass_ns[MOST];
+	double shares[MOST], iteration_ns[MOST];
 };
 
 /* One instance: both plans made anew. */
@@ -457,9 +457,9 @@ take_instance(struct case_state *c, struct figures *f, size_t i,
 	make_plan(c, !first);
 	for (int k = 0; k < 2; k++)
 		run_ns(c, k, 2);
-	c->pass_ns = run_ns(c, 0, 2);
-	c->calls = (size_t)fmax(3, fmin(1e4, TURN_NS / c->pass_ns));
-	f->pass_ns[i] = run_ns(c, 0, c->calls);
+	c->iteration_ns = run_ns(c, 0, 2);
+	c->calls = (size_t)fmax(3, fmin(1e4, TURN_NS / c->iteration_ns));
+	f->iteration_ns[i] = run_ns(c, 0, c->calls);
 	f->shares[i] = share_of(c);
 	f->ratios[i] = brute_force(c, n_rounds);
 	f->limits[i] = ablate(c, n_rounds);
@@ -508,9 +508,9 @@ print_case(const struct subject *s, struct figures *f, size_t n,
 	*verdict = judge(&between);
 	printf("%-13s %-15s %7.3f  %5.1f %%  %6.3f  %6.3f [%6.3f, %6.3f]  "
 	       "%6.3f [%6.3f, %6.3f]  %+5.1f [%+5.1f, %+5.1f] %%  %s\n",
-	       s->name, s->taken, median_of(f->pass_ns, n) / 1e6, 100 * share,
-	       1 / (1 - share), limit.value, limit.lo, limit.hi, brute.value,
-	       brute.lo, brute.hi, 100 * (between.value - 1),
+	       s->name, s->taken, median_of(f->iteration_ns, n) / 1e6,
+	       100 * share, 1 / (1 - share), limit.value, limit.lo, limit.hi,
+	       brute.value, brute.lo, brute.hi, 100 * (between.value - 1),
 	       100 * (between.lo - 1), 100 * (between.hi - 1), words[*verdict]);
 	fflush(stdout);
 }

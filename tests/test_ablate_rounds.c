@@ -157,7 +157,7 @@ time_ends_it(void **state)
 	s.how.iteration_ns = 1e5;
 	ablate(&s);
 	assert_string_equal(s.targets[0].absent,
-			    "no time was left for a pass without it");
+			    "no time was left for an iteration without it");
 	finish(&s);
 }
 
@@ -231,7 +231,7 @@ an_interrupt_cuts_a_round_short(void **state)
 		for (size_t i = 0; i < STEPS; i++)
 			assert_string_equal(
 				s.targets[i].absent,
-				"interrupted before a pass without it");
+				"interrupted before an iteration without it");
 		if (phase < 2)
 			assert_int_equal(s.plan.n_all, (phase + 1) * STEPS);
 		finish(&s);

@@ -36,7 +36,7 @@ slow_paths(void **state)
 	a = advised_must_find(&m, "'top' (TopK)", 1 / 0.8);
 	assert_string_equal(advised_expected(&m, a), "at most 1.25 x");
 	assert_string_equal(advised_fact(&m, &a->basis),
-			    "it takes 20 % of the pass");
+			    "it takes 20 % of the time");
 	assert_string_equal(advised_command(&m, a),
 			    "sleuth profile resnet50 --layer 'top'");
 	assert_near(a->least, 1, 0);
@@ -45,7 +45,7 @@ slow_paths(void **state)
 	advised_advise(&m);
 	a = advised_must_find(&m, "'top'", 1.20);
 	assert_string_equal(advised_fact(&m, &a->basis),
-			    "it takes 20 % of the pass; ablated: "
+			    "it takes 20 % of the time; ablated: "
 			    "1.15 [1.10, 1.20]");
 	/* One that is hardly known does not, nor one without an interval. */
 	m.rows[0].measured_limit.hi = 1.5;
@@ -57,7 +57,8 @@ slow_paths(void **state)
 	advised_must_find(&m, "'top'", 1 / 0.8);
 	advised_add(&m, "loop", "Loop", 100)->path = SL_PATH_STEPWISE;
 	advised_advise(&m);
-	advised_must_find(&m, "2 operations that run on plain loops", 1 / 0.7);
+	advised_must_find(&m, "2 operations that run on reference kernels",
+			  1 / 0.7);
 	m.plan.flags = SL_PLAN_REFERENCE;
 	m.how.plan = &m.plan;
 	advised_advise(&m);
@@ -78,17 +79,17 @@ reorders_and_movement(void **state)
 	advised_add(&m, "reorder y", "Reorder", 40)->part = SL_PART_MOVEMENT;
 	advised_add(&m, "t", "Transpose", 300)->part = SL_PART_MOVEMENT;
 	advised_advise(&m);
-	a = advised_must_find(&m, "2 changes of layout, 'reorder x'", 1 / 0.9);
+	a = advised_must_find(&m, "2 layout changes, 'reorder x'", 1 / 0.9);
 	assert_string_equal(advised_command(&m, a),
 			    "sleuth profile resnet50 --algorithms fixed");
 	advised_must_find(&m, "only moves data, 't' (Transpose)", 1 / 0.7);
 	advised_measured(&m, 0, 2, 1.05, 1.08);
 	advised_advise(&m);
-	advised_must_find(&m, "changes of layout", 1.08);
+	advised_must_find(&m, "layout changes", 1.08);
 	/* A group of another size is not these operations. */
 	m.rows[0].n_operations = 3;
 	advised_advise(&m);
-	advised_must_find(&m, "changes of layout", 1 / 0.9);
+	advised_must_find(&m, "layout changes", 1 / 0.9);
 	advised_finish(&m);
 }
 
@@ -178,7 +179,7 @@ commands_repeat_the_options(void **state)
 		"data/0 --dtype bf16 --algorithms fixed "
 		"--no-fusion --nan refuse --layer 'c'\\''1'");
 	memset(&m.sizes, 0, sizeof(m.sizes));
-	/* Fixed ones make these changes of layout, so others are tried. */
+	/* Fixed ones make these layout changes, so others are tried. */
 	advised_advise(&m);
 	assert_string_equal(
 		advised_command(&m, advised_must_find(&m, "layout", 1 / 0.8)),

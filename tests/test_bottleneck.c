@@ -264,11 +264,11 @@ gives_its_reasons(void **state)
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(j.confidence >= SL__PROBABILITY_LEAST);
 	assert_true(facts_say(j.evidence, j.n_evidence,
-			      "18.2 GB/s, 91 % of what "
-			      "DRAM gives"));
-	assert_true(facts_say(j.evidence, j.n_evidence,
-			      "1.97 x as long beside a memory hog"));
-	assert_false(facts_say(j.evidence, j.n_evidence, "least a step"));
+			      "18.2 GB/s, 91 % of DRAM bandwidth"));
+	assert_true(
+		facts_say(j.evidence, j.n_evidence,
+			  "beside a bandwidth hog it takes 1.97 x as long"));
+	assert_false(facts_say(j.evidence, j.n_evidence, "an empty step"));
 	/* Weights that are much faster when near, yet hardly hurt by a hog. */
 	c = case_of(
 		(struct answers){0.45, 0.004, 8, 3.5, 1.05, 1.2, 1.3, 0.02});

@@ -226,11 +226,12 @@ tells_what_is_not_covered(void **state)
 	sl__arena_init(&arena, NULL);
 	assert_int_equal(sl__judge(&p, &d, &arena, NULL), SL_OK);
 	assert_int_equal(p.n_remarks, 2);
-	assert_fact_says(&p.remarks[0], "nothing was timed at twice the batch: "
-					"the model's batch is fixed");
+	assert_fact_says(&p.remarks[0],
+			 "no operation was timed at twice the batch: "
+			 "the model's batch is fixed");
 	assert_fact_says(&p.remarks[1],
 			 "experiments cover 80 % of the time: only the 48 "
-			 "longest operations are tried");
+			 "longest operations take part");
 	/* As much as was wanted. */
 	p.n_remarks = 0;
 	d.hot_share = 0.8;

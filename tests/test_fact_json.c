@@ -31,7 +31,7 @@ documents_have_both(void **state)
 	sl__json_end_object(&json);
 	assert_true(json_valid(out.data));
 	assert_true(json_is(out.data, "remarks[1]",
-			    "\"nothing was timed from empty caches: not "
+			    "\"no operation was timed from empty caches: not "
 			    "permitted\""));
 	assert_true(json_is(out.data, "remarks_facts[0].kind", "\"doubled\""));
 	assert_true(json_is(out.data, "remarks_facts[0].values[0]", "1.5"));
@@ -42,7 +42,7 @@ documents_have_both(void **state)
 	assert_true(json_is(out.data, "why_fact.kind", "\"not-cold\""));
 	assert_true(json_is(out.data, "figure", "null"));
 	assert_true(json_is(out.data, "figure_absent",
-			    "\"nothing was timed from empty caches: not "
+			    "\"no operation was timed from empty caches: not "
 			    "permitted\""));
 	sl_buf_release(&out);
 }

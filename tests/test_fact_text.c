@@ -87,17 +87,18 @@ numbers_and_words(void **state)
 		const char *words;
 	} rows[] = {
 		{{SL_FACT_ARITHMETIC_RATE, {0.714, SL_DTYPE_F32}, {NULL}},
-		 "runs at 71 % of the f32 ceiling"},
+		 "runs at 71 % of the f32 peak"},
 		{{SL_FACT_ARITHMETIC_RATE, {0.0071, SL_DTYPE_BF16}, {NULL}},
-		 "runs at 0.7 % of the bf16 ceiling"},
+		 "runs at 0.7 % of the bf16 peak"},
 		{{SL_FACT_BYTES_RATE, {18.2e9, 0.91, SL_LEVEL_DRAM}, {NULL}},
-		 "moves 18.2 GB/s, 91 % of what DRAM gives"},
+		 "moves 18.2 GB/s, 91 % of DRAM bandwidth"},
 		{{SL_FACT_PASS_SHARE, {1, 0.998, (double)NAN}, {NULL}},
-		 "it takes 100 % of the pass"},
+		 "it takes 100 % of the time"},
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
 		 "takes 1.23 us; the least a step takes is 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},
-		 "1.97 x as long beside a memory hog (on one thread; a pure "
+		 "beside a bandwidth hog it takes 1.97 x as long (on one "
+		 "thread; a pure "
 		 "stream 2.00 x, pure arithmetic 1.01 x)"},
 		{{SL_FACT_THREADS, {4, 3.5}, {NULL}},
 		 "on 4 threads it is 3.50 x as fast as on one"},
@@ -142,20 +143,20 @@ parts_and_numbers(void **state)
 		SL_FACT_COUNTERS_OBJECT,
 		{SL_LEVEL_L3, (double)NAN, (double)NAN, 0.8, 0.4},
 		{NULL}};
-	assert_fact_says(&fact, "counters speak against it: 80 % of cycles are "
+	assert_fact_says(&fact, "counters disagree: 80 % of cycles are "
 				"stalled, 0.40 instructions a cycle");
 	fact.values[3] = (double)NAN;
-	assert_fact_says(&fact, "counters speak against it: 0.40 instructions "
+	assert_fact_says(&fact, "counters disagree: 0.40 instructions "
 				"a cycle");
 	fact.values[1] = 9e9;
 	fact.values[2] = 0.9;
-	assert_fact_says(&fact, "counters speak against it: lines from L3 come "
+	assert_fact_says(&fact, "counters disagree: lines from L3 come "
 				"at 9 GB/s, 90 % of what it gives, 0.40 "
 				"instructions a cycle");
 	fact = (struct sl_fact){SL_FACT_WINOGRAD, {1}, {NULL}};
-	assert_true(fact_says(&fact, "1 operation seems faster"));
+	assert_true(fact_says(&fact, "1 operation exceeds the peak"));
 	fact.values[0] = 13;
-	assert_true(fact_says(&fact, "13 operations seem faster"));
+	assert_true(fact_says(&fact, "13 operations exceed the peak"));
 }
 
 /* The same text follows whatever a buffer holds already. */

@@ -184,5 +184,6 @@ main(void)
 		cmocka_unit_test(keeps_what_there_is),
 	};
 
-	return cmocka_run_group_tests_name("kept passes", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("kept iterations", tests, NULL,
+					   NULL);
 }

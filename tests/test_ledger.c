@@ -139,29 +139,30 @@ says_why(void **state)
 	few.ledger.overhead_ns.needs_n = 6;
 	fact = sl__ledger_open(&few);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_FEW);
-	assert_fact_says(&fact, "what recording costs is uncertain: 4 pairs of "
-				"passes with and without, 6 at least would "
-				"bound it; more --time or --runs helps");
+	assert_fact_says(&fact, "the cost of recording is uncertain: 4 pairs "
+				"of iterations with and without it, at least 6 "
+				"are needed; more --time or --runs helps");
 	few.ledger.overhead_ns.n = 1;
 	fact = sl__ledger_open(&few);
-	assert_true(fact_says(&fact, "1 pair of passes"));
+	assert_true(fact_says(&fact, "1 pair of iterations"));
 	wide.noise.n_slots = 200;
 	wide.noise.n_disturbed = 84;
 	fact = sl__ledger_open(&wide);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_WIDE);
-	assert_fact_says(&fact, "what recording costs is uncertain: 6.0 to "
-				"14.5 % of a pass by 9 pairs of passes with "
-				"and without, 42 % of all passes disturbed; "
-				"more --time or a quieter machine helps");
+	assert_fact_says(&fact, "the cost of recording is uncertain: 6.0 to "
+				"14.5 % of an iteration by 9 pairs with and "
+				"without it, 42 % of all iterations disturbed; "
+				"more --time or an idle machine helps");
 	fact = sl__ledger_open(&sharp);
 	assert_int_equal(fact.kind, SL_FACT_OPEN_SHORT);
-	assert_fact_says(&fact, "recording costs 10.0 % of a pass, but its "
-				"readings of the clock were calibrated to 15.0 "
-				"%: operations of 35 ns on average are too "
-				"short to be timed one by one");
+	assert_fact_says(&fact,
+			 "recording costs 10.0 % of an iteration, but by "
+			 "calibration its clock readings cost 15.0 %: "
+			 "operations of 35 ns on average are too "
+			 "short to be timed one by one");
 	sharp.noise = wide.noise;
 	fact = sl__ledger_open(&sharp);
-	assert_true(fact_says(&fact, "one by one, 42 % of all passes"));
+	assert_true(fact_says(&fact, "one by one, 42 % of all iterations"));
 	sharp.ledger.is_closed = 1;
 	assert_int_equal(sl__ledger_open(&sharp).kind, SL_FACT_NONE);
 	few.ledger.absent = "nothing was recorded";

@@ -240,7 +240,7 @@ winograd_is_a_remark(void **state)
 	assert_int_equal(m.profile.n_impossible, 0);
 	assert_int_equal(m.profile.n_remarks, 2);
 	assert_int_equal(m.profile.remarks[0].kind, before.kind);
-	assert_true(fact_says(&m.profile.remarks[1], "1 operation seems"));
+	assert_true(fact_says(&m.profile.remarks[1], "1 operation exceeds"));
 	assert_true(fact_says(&m.profile.remarks[1], "Winograd"));
 	sl__arena_release(&m.arena);
 	/* Other kernels skip padding; a norm that was folded into them is no
@@ -250,7 +250,7 @@ winograd_is_a_remark(void **state)
 	m.ops[2].nominal_flops = 180000000;
 	check(&m);
 	assert_int_equal(m.profile.n_remarks, 1);
-	assert_true(fact_says(&m.profile.remarks[0], "2 operations seem "));
+	assert_true(fact_says(&m.profile.remarks[0], "2 operations exceed "));
 	assert_true(fact_says(&m.profile.remarks[0], "padding"));
 	assert_false(fact_says(&m.profile.remarks[0], "Winograd"));
 	sl__arena_release(&m.arena);

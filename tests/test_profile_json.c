@@ -116,9 +116,10 @@ parts_are_named_and_numbered(void **state)
 	assert_true(json_is(out.data, "advice[1].trial.action", "\"none\""));
 	assert_true(json_is(out.data, "request.model", "\"tiny.onnx\""));
 	assert_true(json_is(out.data, "request.batch", "null"));
-	assert_true(json_is(out.data, "remarks[0]",
-			    "\"nothing was timed beside a memory hog: not "
-			    "permitted\""));
+	assert_true(
+		json_is(out.data, "remarks[0]",
+			"\"no operation was timed beside a bandwidth hog: not "
+			"permitted\""));
 	sl_buf_release(&out);
 }
 
@@ -253,12 +254,13 @@ untracked_memory_is_absent(void **state)
 	assert_true(json_is(out.data, "operations[2].memory_bytes", "2000"));
 	sl_buf_release(&out);
 	out = render(&r, SL_FORMAT_TEXT, 160, 0);
-	assert_has(&out, "not tracked in a run: interrupted; the plan's");
+	assert_has(&out,
+		   "not tracked in an iteration: interrupted; the plan's");
 	sl_buf_release(&out);
 	r.profile.memory.n_timeline = 0;
 	r.profile.memory.unplanned = "outside";
 	out = render(&r, SL_FORMAT_TEXT, 160, 0);
-	assert_has(&out, "live not known");
+	assert_has(&out, "live activations not known");
 	sl_buf_release(&out);
 	assert_int_equal(sl__memory_use_tell(&r.profile, &arena, NULL), SL_OK);
 	out = render(&r, SL_FORMAT_JSON, 0, 0);

@@ -39,7 +39,7 @@ test_all_of_it_is_shown_where_asked_for(void **state)
 	out = render(&r, SL_FORMAT_TEXT, 100, 1);
 	assert_has(&out, "What moves between caches");
 	assert_has(&out, "from L2  from DRAM");
-	assert_has(&out, "a whole pass");
+	assert_has(&out, "a whole iteration");
 	assert_has(&out, "24.0 MB");
 	assert_has_not(&out, "counted  from DRAM");
 	sl_buf_release(&out);

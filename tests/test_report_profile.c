@@ -47,7 +47,7 @@ one_screen_holds_every_section(void **state)
 		"batch 1, f32 on 2 threads; 48 nodes in 24 operations",
 		"25.0 ms [24.5, 25.5], 40.0 samples/s, 19.2 GFLOP/s",
 		"p90 27.0 ms, p95 28.0 ms, p99 needs n >= 368",
-		"100 passes after 3 of warm-up, 5 % disturbed",
+		"100 iterations after 3 of warm-up, 5 % disturbed",
 		"compute-bound, confidence 0.75",
 		"91 % of the time is bound",
 		"4 % of the time is not decided",
@@ -56,19 +56,20 @@ one_screen_holds_every_section(void **state)
 		"stage.0.conv  Conv",
 		"14 others",
 		"convolution 91.7 % (22), head 8.3 % (2)",
-		("25.00 ms = 24.00 operations + 0.50 gaps + 0.25 overhead + "
+		("25.00 ms = 24.00 operations + 0.50 gaps + 0.25 recording + "
 		 "0.25"),
-		"(1 %: closed)",
-		"1.01 MB resident at the peak",
+		"(1 %: adds up)",
+		"1.01 MB peak resident",
 		"efficiency 0.70",
-		"19.2 GFLOP/s executed of 40.0 GFLOP/s, 960 MB/s of operands",
-		"arithmetic alone would take 48 % of the time, bytes 9.6 %",
-		"20 op/B, above the ridge at 4; at best 12.50 ms, 2 × away",
+		"executes 19.2 GFLOP/s of 40.0 GFLOP/s peak, moves 960 MB/s",
+		"at full rate arithmetic takes 48 % of the time, data movement",
+		"20 FLOP/B, above the ridge point 4; lower bound 12.50 ms, 2 × "
+		"below the median",
 		"9.50 [9.25, 9.75]",
 		"-: no time for it",
-		"Compute convolutions and products in bf16: at most 1.90 x",
+		"Compute convolutions and matmuls in bf16: at most 1.90 x",
 		"sleuth profile tiny.onnx --dtype bf16",
-		"beside a memory hog: not permitted",
+		"beside a bandwidth hog: not permitted",
 	};
 	struct recorded_profile r;
 	struct sl_buf out;
@@ -104,7 +105,7 @@ all_is_shown_where_it_is_asked_for(void **state)
 	assert_has(&out, "jit:avx512_core");
 	assert_has(&out, "What bounds the operations");
 	assert_has(&out, "not seen");
-	assert_has(&out, "over a pass");
+	assert_has(&out, "over time");
 	assert_has(&out, "the plan's bound for activations");
 	assert_has(&out, "of that, oneDNN's");
 	assert_has_not(&out, "14 others");
@@ -112,8 +113,8 @@ all_is_shown_where_it_is_asked_for(void **state)
 	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
 	assert_has(&out, "21 others");
 	assert_has(&out, "Latency is the median time");
-	assert_has(&out, "at the ridge of");
-	assert_has(&out, "with caches emptied");
+	assert_has(&out, "ridge point, ");
+	assert_has(&out, "from empty caches");
 	sl_buf_release(&out);
 	r.profile.n_hot = 0;
 	out = render_view(&r, SL_FORMAT_TEXT, 80, 0, &view);
@@ -221,7 +222,7 @@ several_stand_side_by_side(void **state)
 	assert_has_not(&out, "1.01 MB");
 	assert_has(&out, "other/model.onnx: 92 % of the time is convolution");
 	assert_has(&out, "memory-bound (0.75)");
-	assert_has(&out, "books do not close");
+	assert_has(&out, "times do not add up");
 	assert_in_range(width_of(out.data), 60, 80);
 	sl_buf_release(&out);
 	how.format = SL_FORMAT_JSON;
@@ -259,9 +260,9 @@ a_disturbed_run_says_so(void **state)
 	r.profile.noise.n_disturbed = 6;
 	for (int verbose = 0; verbose < 2; verbose++) {
 		out = render(&r, SL_FORMAT_TEXT, 200, verbose);
-		assert_has(&out, "60 % of the passes were disturbed by others: "
-				 "times are upper bounds; repeat on a still "
-				 "machine");
+		assert_has(&out, "other processes disturbed 60 % of the "
+				 "iterations: times are upper bounds; repeat "
+				 "on an idle machine");
 		assert_true(strstr(out.data, "upper bounds") <
 			    strstr(out.data, "verdict"));
 		sl_buf_release(&out);
@@ -287,7 +288,7 @@ brief_is_brief(void **state)
 	for (size_t i = 0; i < sizeof(gone) / sizeof(*gone); i++)
 		assert_has_not(&out, gone[i]);
 	assert_has(&out, "latency");
-	assert_has(&out, "books");
+	assert_has(&out, "accounting");
 	assert_has(&out, "memory");
 	sl_buf_release(&out);
 }
@@ -345,12 +346,13 @@ counts_are_those_of_the_run(void **state)
 	r.profile.latency.n = 50000;
 	r.profile.latency.n_warmup = 0;
 	out = render(&r, SL_FORMAT_TEXT, 200, 0);
-	assert_has(&out, "100000 samples of 443 passes, every 2nd kept");
+	assert_has(&out, "100000 samples of 443 iterations, every 2nd kept");
 	sl_buf_release(&out);
 	r.profile.latency.n_warmup = 3;
 	out = render(&r, SL_FORMAT_TEXT, 200, 0);
-	assert_has(&out, "99994 samples of 443 passes, every 2nd kept after 6 "
-			 "of warm-up");
+	assert_has(&out,
+		   "99994 samples of 443 iterations, every 2nd kept after 6 "
+		   "of warm-up");
 	sl_buf_release(&out);
 }
 

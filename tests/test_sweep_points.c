@@ -22,7 +22,7 @@ make(struct made *m)
 {
 	memset(m, 0, sizeof(*m));
 	m->point.value = 2;
-	m->point.energy_absent = "too few passes";
+	m->point.energy_absent = "too few iterations";
 	m->compute = m->bounds = (double)NAN;
 	m->work = (struct sl__sweep_work){.points = &m->point,
 					  .n_points = 1,
@@ -212,7 +212,7 @@ test_energy(void **state)
 	enter_joules(&m, joules, 1);
 	settle(&m);
 	assert_int_equal(m.point.energy_j.n, 0);
-	assert_string_equal(m.point.energy_absent, "too few passes");
+	assert_string_equal(m.point.energy_absent, "too few iterations");
 }
 
 static const struct sl_sweep_point *
@@ -250,7 +250,7 @@ test_side(void **state)
 	p.ledger.is_closed = 0;
 	point = side_of(&m, &p);
 	assert_int_equal(point->verdict, SL_BOTTLENECK_INCONCLUSIVE);
-	assert_non_null(strstr(point->verdict_absent, "books"));
+	assert_non_null(strstr(point->verdict_absent, "add up"));
 }
 
 int

@@ -45,7 +45,7 @@ fixed_numbers_are_exact(void **state)
 	assert_true(p->kept.first.begin == p->origin);
 	assert_int_equal(t.n_told, 24);
 	for (size_t i = 0; i < t.n_told; i++) {
-		assert_string_equal(t.told[i].what, "timing passes");
+		assert_string_equal(t.told[i].what, "timing iterations");
 		assert_int_equal(t.told[i].n_done, i);
 		assert_near(t.told[i].share, (double)i / 23, 1e-12);
 		if (i)

@@ -113,7 +113,7 @@ take_interrupted(struct taken *t)
 
 	if (rc)
 		assert_string_equal(err.text,
-				    "interrupted before the first pass");
+				    "interrupted before the first iteration");
 	return rc;
 }
 

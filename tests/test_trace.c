@@ -72,11 +72,11 @@ names_threads(void **state)
 	assert_int_equal(n_events(json), N_ALL);
 	assert_true(is(json, 0, "name", "\"process_name\""));
 	assert_true(is(json, 0, "args.name", "\"little net\""));
-	assert_true(is(json, 1, "args.name", "\"median pass\""));
+	assert_true(is(json, 1, "args.name", "\"median iteration\""));
 	assert_true(is(json, 1, "tid", "1"));
 	assert_true(is(json, FIRST - 2, "args.name",
-		       "\"first pass, slowest pass 1\""));
-	assert_true(is(json, LAST - 2, "args.name", "\"slowest pass 2\""));
+		       "\"first iteration, slowest iteration 1\""));
+	assert_true(is(json, LAST - 2, "args.name", "\"slowest iteration 2\""));
 	assert_true(is(json, LAST - 1, "args.sort_index", "3"));
 	assert_true(json_is(json, "otherData.model", "\"little net\""));
 	assert_true(json_is(json, "otherData.tool", "\"sleuth\""));
@@ -96,7 +96,7 @@ describes_operations(void **state)
 	(void)state;
 	known_profile(&k);
 	json = trace(&k.profile, 0);
-	assert_true(is(json, MEDIAN, "name", "\"pass\""));
+	assert_true(is(json, MEDIAN, "name", "\"iteration\""));
 	assert_true(is(json, MEDIAN, "ts", "0"));
 	assert_true(is(json, MEDIAN, "dur", "10"));
 	assert_true(is(json, MEDIAN, "args.nth", "1"));

@@ -250,7 +250,7 @@ supports(enum sl_bottleneck verdict, enum sl_bound bound)
 }
 
 static void
-add_books(struct sl__facts *to, const struct sl_profile *profile)
+add_accounting(struct sl__facts *to, const struct sl_profile *profile)
 {
 	if (!profile->ledger.is_closed) {
 		struct sl_fact fact = sl__ledger_open(profile);
@@ -276,7 +276,7 @@ finding_evidence(struct sl_finding *out, const struct sl_profile *profile,
 
 	sl__facts_init(&for_it, arena, NULL, 0);
 	sl__facts_init(&against, arena, NULL, 0);
-	add_books(is_open ? &for_it : &against, profile);
+	add_accounting(is_open ? &for_it : &against, profile);
 	for (int b = 0; b < SL_N_BOUNDS; b++) {
 		int is_for = is_open ||
 			     supports(out->bottleneck, (enum sl_bound)b);

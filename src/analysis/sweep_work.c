@@ -35,7 +35,8 @@ take_side(struct sl_sweep_point *point, const struct sl_profile *p)
 	if (!p->ceilings.flops_per_s.n) {
 		point->verdict_absent = "no ceiling was measured";
 	} else if (!p->ledger.is_closed) {
-		point->verdict_absent = "the books of its passes do not close";
+		point->verdict_absent =
+			"the times of its iterations do not add up";
 	} else if (compute + memory < 0.6) {
 		point->verdict_absent = "less than 60 % of the time is of "
 					"operations with a roof";

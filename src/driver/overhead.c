@@ -45,8 +45,8 @@ const char *
 sl_instrumentation_text(enum sl_instrumentation instrumentation)
 {
 	static const char *const words[SL_N_INSTRUMENTATIONS] = {
-		"scope around a pass", "scope with resources",
-		"marks between steps", "hooks around steps",
+		"scope around an iteration", "scope with resources",
+		"timestamps between steps", "hooks around steps",
 		"scope for each step"};
 
 	return (unsigned)instrumentation < SL_N_INSTRUMENTATIONS
@@ -96,7 +96,7 @@ close_step(const struct sl_plan *plan, size_t step, void *ctx)
 static enum sl_status
 run_in_scope(struct student *s, unsigned flags, struct sl_error *err)
 {
-	struct sl_scope scope = sl_scope_begin("sleuth: pass", flags);
+	struct sl_scope scope = sl_scope_begin("sleuth: iteration", flags);
 	enum sl_status rc = sl_plan_run(s->subject.plan, err);
 
 	sl_scope_end(&scope);

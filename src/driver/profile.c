@@ -124,7 +124,7 @@ take_options(struct sl_profile_options *out,
 				"precision and hot share lie between 0 and 1");
 	if (out->trace_iterations > SL__PASSES_SLOW)
 		return sl__fail(err, SL_E_USAGE,
-				"at most %d slow passes are kept whole",
+				"at most %d slow iterations are kept whole",
 				SL__PASSES_SLOW);
 	return SL_OK;
 }

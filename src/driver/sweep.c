@@ -152,7 +152,7 @@ reserve_work(struct sweeper *s, struct sl__sweep_work *work,
 		work->points[i].touched_bytes = sl__absent("not measured");
 		work->points[i].energy_absent =
 			s->meter.absent ? s->meter.absent
-					: "too few passes for the meter";
+					: "too few iterations for the meter";
 		work->points[i].verdict_absent = "not measured";
 	}
 	return SL_OK;

@@ -477,9 +477,11 @@ conclude(struct ablater *a, size_t k)
 	if (t->absent)
 		return;
 	if (!n) {
-		t->absent = sl__runner_is_interrupted(&a->runner)
-				    ? "interrupted before a pass without it"
-				    : "no time was left for a pass without it";
+		t->absent =
+			sl__runner_is_interrupted(&a->runner)
+				? "interrupted before an iteration without it"
+				: "no time was left for an iteration without "
+				  "it";
 		return;
 	}
 	t->full_ns = median_of(a, full);
@@ -589,8 +591,8 @@ take_time(struct ablater *a, size_t *n_left, struct sl_error *err)
 		round -= 1 - t->share;
 		t->absent = sl__arena_format(
 			a->arena,
-			"no time for %.0f passes of %.1f ms without it", rounds,
-			a->how->iteration_ns / 1e6);
+			"no time for %.0f iterations of %.1f ms without it",
+			rounds, a->how->iteration_ns / 1e6);
 		if (!t->absent)
 			return sl__fail_nomem(err);
 	}
@@ -628,8 +630,9 @@ prepare(struct ablater *a, struct sl__arena *scratch, struct sl_error *err)
 		return rc;
 	for (size_t k = 0; k < a->n_targets; k++) {
 		if (!a->targets[k].absent)
-			a->targets[k].absent = "no memory for passes without "
-					       "it";
+			a->targets[k].absent =
+				"no memory for iterations without "
+				"it";
 	}
 	return SL_OK;
 }

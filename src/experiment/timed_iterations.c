@@ -474,7 +474,7 @@ take_rounds(struct taker *t, struct sl_error *err)
 {
 	const struct sl__timed_iterations_options *how = t->how;
 	const struct sl__phase timing = {
-		.name = "timing passes",
+		.name = "timing iterations",
 		.n_arms = N_ARMS,
 		.n_rounds = how->n_runs ? how->n_runs + how->n_warmup : 0,
 		.min_rounds = how->n_warmup + MIN_ROUNDS,
@@ -509,7 +509,7 @@ take_rounds(struct taker *t, struct sl_error *err)
 	t->out->stopped_by = t->runner.stopped_by;
 	if (!t->out->n_recorded)
 		return sl__fail(err, SL_E_INTERRUPTED,
-				"interrupted before the first pass");
+				"interrupted before the first iteration");
 	return SL_OK;
 }
 

@@ -19,14 +19,16 @@ explain_latency(struct sl__doc *doc, const struct sl_profile *p)
 {
 	struct sl__text t;
 
-	SAY("Latency is the median time of one pass that nobody watches, over "
-	    "%zu passes after warm-up; the interval holds the true median in "
-	    "95 of 100 such measurements. More passes (--time) make it "
-	    "narrower; other work on the machine makes it wider and higher.",
+	SAY("Latency is the median time of one iteration without "
+	    "instrumentation, over %zu samples after warm-up; the interval "
+	    "holds "
+	    "the true median in 95 of 100 such measurements. More samples "
+	    "(--time) make it narrower; other work on the machine makes it "
+	    "wider and higher.",
 	    p->latency.n);
-	SAY("A percentile is refused until so many passes were seen that its "
-	    "interval stands: p90 takes 36, p99 takes 368. The first pass of "
-	    "%s also fills caches, and is not among them.",
+	SAY("A percentile is shown once there are enough samples for its "
+	    "interval: p90 takes 36, p99 takes 368. The first iteration of %s "
+	    "also fills caches, and does not count.",
 	    sl__time_text(&t, p->latency.first_ns));
 }
 
@@ -41,16 +43,16 @@ explain_verdict(struct sl__doc *doc, const struct sl_profile *p)
 	}
 	SAY("The verdict says what the model waits for. Low efficiency alone "
 	    "proves nothing, so the operations that take longest (%zu of "
-	    "them) are also run again at once, with caches emptied, on one "
-	    "thread, on one thread while another CPU streams from memory, "
-	    "and, where the batch is open, at twice the batch. What they "
+	    "them) are also run again from warm caches, from empty caches, on "
+	    "one thread, on one thread while another CPU streams from memory, "
+	    "and, where the batch size is free, at twice the batch. What they "
 	    "respond to is what bounds them: "
 	    "arithmetic takes twice as long for twice the samples, weights "
 	    "that come from memory are read once for all of them.",
 	    p->n_hot);
 	SAY("Confidence is how clearly the responses tell the answers apart; "
 	    "what speaks against it is shown as well. 'inconclusive' is an "
-	    "answer: the books do not close, or the responses contradict "
+	    "answer: the times do not add up, or the responses contradict "
 	    "each other.");
 }
 
@@ -59,31 +61,38 @@ explain_operations(struct sl__doc *doc, const struct sl_profile *p)
 {
 	SAY("A row is one step of the plan: nodes that were fused are one "
 	    "operation under the first one's name. Its time is the mean over "
-	    "%zu recorded passes, from its start to the next one's, less the "
-	    "reading of the clock; 'sum' adds up the shares so far.",
+	    "%zu recorded iterations, from its start to the next one's, less "
+	    "the "
+	    "reading of the clock; 'cum.' is the cumulative share.",
 	    p->ledger.n_iterations);
-	SAY("GFLOP/s counts the multiply-adds of convolutions and products "
-	    "that the model asks for, each as two, at the median of a call; "
-	    "'roof' is the share of that time that what the kernel executes "
-	    "or moves takes on this machine at least; 'bound' is what the "
-	    "experiments found. Making a row faster gains its share at most. "
-	    "op/B counts all that kernels execute, which Winograd makes less.");
+	SAY("GFLOP/s counts the nominal multiply-adds of convolutions and "
+	    "matmuls, each as two, at the median of a call; 'of roof' is the "
+	    "roofline's least time for the kernel's arithmetic and bytes over "
+	    "the "
+	    "measured time; 'bound' is what the experiments found. Making a "
+	    "row "
+	    "faster gains its share at most. FLOP/B counts executed "
+	    "operations, "
+	    "of which Winograd has fewer.");
 }
 
 static void
-explain_books(struct sl__doc *doc, const struct sl_profile *p)
+explain_accounting(struct sl__doc *doc, const struct sl_profile *p)
 {
 	const struct sl_estimate *o = &p->ledger.overhead_ns;
 	struct sl__text a, b;
 
-	SAY("All the time of a recorded pass is accounted for: operations, "
-	    "gaps between them, the cost of recording (recorded minus bare "
-	    "passes, run in turn: %s %s), and what then remains, signed: the "
-	    "residual. Each of the others is measured by itself.",
+	SAY("Time accounting attributes all the time of a recorded iteration: "
+	    "to operations, to gaps between them, and to recording (recorded "
+	    "minus bare iterations, run in turn: %s %s). What remains, signed, "
+	    "is "
+	    "unattributed. Each of the others is measured by itself.",
 	    sl__time_value(&a, o, NULL), sl__time_interval(&b, o, NULL));
-	SAY("A residual above 2 %% of the pass means that something was not "
-	    "seen, and makes the verdict inconclusive. A quieter machine or "
-	    "more time brings it down.");
+	SAY("More than 2 %% unattributed means that something was not seen, "
+	    "and "
+	    "makes the verdict inconclusive. An idle machine or more time "
+	    "brings "
+	    "it down.");
 }
 
 static void
@@ -110,13 +119,16 @@ explain_roofline(struct sl__doc *doc, const struct sl_profile *p)
 		return;
 	}
 	SAY("The ceilings are what simple loops reached on this machine "
-	    "beside the model, with as many threads. An operation that does "
-	    "I operations for a byte cannot be faster than min(peak, I × "
-	    "bandwidth); the two meet at the ridge of %.3g op/B.",
+	    "between iterations, with as many threads. An operation of I "
+	    "FLOP/B "
+	    "cannot be faster than min(peak, I × bandwidth); the two meet at "
+	    "the "
+	    "ridge point, %.3g FLOP/B.",
 	    p->ceilings.ridge);
-	SAY("The shares are of the time: what the arithmetic at the peaks, or "
-	    "the bytes from the level that holds them, would take alone; 'at "
-	    "best' sums the least time of every operation. Above the "
+	SAY("The shares say how long the arithmetic alone would take at the "
+	    "peaks, or the bytes alone from the level that holds them; the "
+	    "lower "
+	    "bound sums the least time of every operation. Above the "
 	    "ridge a narrower type or more threads helps; below it, moving "
 	    "fewer bytes: fusion, a larger batch, narrower numbers.");
 }
@@ -142,13 +154,16 @@ explain_counters(struct sl__doc *doc, const struct sl_profile *p)
 /* What has no figures of its own, by topic: up to two paragraphs. */
 static const char *const words[][2] = {
 	[SL__TOPIC_TRAFFIC] =
-		{"A cache keeps what was touched last. What an operation reads "
-		 "comes from beyond a cache if more than that cache holds was "
-		 "touched since; what it writes goes back there if so much is "
-		 "touched before it is used again. Passes repeat: weights of a "
-		 "model that no cache holds come from memory in each.",
+		{"A cache keeps what was accessed last. An operation reads "
+		 "from "
+		 "beyond a cache what more accesses than that cache holds have "
+		 "evicted since; what it writes goes back if as much is "
+		 "accessed "
+		 "before its next use. Iterations repeat: weights that no "
+		 "cache "
+		 "holds come from memory in each.",
 		 "It is predicted from addresses and sizes, and from what "
-		 "matrix products must fetch twice. Doing in one operation "
+		 "matmuls must fetch twice. Doing in one operation "
 		 "what two do one after the other (fusion), a smaller batch or "
 		 "narrower numbers bring results into a nearer cache."},
 	[SL__TOPIC_AMDAHL] =
@@ -171,7 +186,7 @@ sl__profile_explain(struct sl__doc *doc, enum sl__profile_topic topic,
 		[SL__TOPIC_LATENCY] = explain_latency,
 		[SL__TOPIC_VERDICT] = explain_verdict,
 		[SL__TOPIC_OPERATIONS] = explain_operations,
-		[SL__TOPIC_BOOKS] = explain_books,
+		[SL__TOPIC_ACCOUNTING] = explain_accounting,
 		[SL__TOPIC_MEMORY] = explain_memory,
 		[SL__TOPIC_ROOFLINE] = explain_roofline,
 		[SL__TOPIC_COUNTERS] = explain_counters,

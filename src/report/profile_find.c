@@ -43,11 +43,11 @@ verdict_text(enum sl_bottleneck bottleneck)
 							   : words[0];
 }
 
-/* "compute 71 %, dram 12 %": of the time, by what bounds operations. */
+/* "71 % compute, 12 % dram of the time", by what bounds operations. */
 static void
 add_shares(struct sl__doc *doc, const struct sl_finding *f)
 {
-	const char *separator = "  of the time ";
+	const char *separator = "  ";
 	unsigned used = 0;
 
 	for (;;) {
@@ -59,13 +59,15 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 				best = b;
 		}
 		if (!best)
-			return;
+			break;
 		used |= 1u << best;
-		sl__doc_dim(doc, "%s%s %.0f %%", separator,
-			    sl_bound_text((enum sl_bound)best),
-			    100 * f->shares[best]);
+		sl__doc_dim(doc, "%s%.0f %% %s", separator,
+			    100 * f->shares[best],
+			    sl_bound_text((enum sl_bound)best));
 		separator = ", ";
 	}
+	if (used)
+		sl__doc_dim(doc, " of the time");
 }
 
 void
@@ -122,11 +124,11 @@ add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 	const struct sl_rates *r = &p->rates;
 	struct sl__text a;
 
-	sl__doc_key(doc, "roofline", "%sFLOP/s executed",
+	sl__doc_key(doc, "roofline", "executes %sFLOP/s",
 		    sl__scaled_text(&a, r->executed_flops_per_s));
-	sl__doc_plain(doc, " of %sFLOP/s",
+	sl__doc_plain(doc, " of %sFLOP/s peak",
 		      sl__scaled_text(&a, p->ceilings.flops_per_s.value));
-	sl__doc_plain(doc, ", %sB/s of operands",
+	sl__doc_plain(doc, ", moves %sB/s of operands",
 		      sl__scaled_text(&a, r->bytes_per_s));
 }
 
@@ -140,10 +142,10 @@ add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
 	if (!isfinite(r->compute_efficiency) ||
 	    !isfinite(r->bandwidth_efficiency))
 		return;
-	sl__doc_key(doc, "", "arithmetic alone would take ");
+	sl__doc_key(doc, "", "at full rate arithmetic takes ");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->compute_efficiency));
-	sl__doc_plain(doc, " of the time, bytes ");
+	sl__doc_plain(doc, " of the time, data movement ");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->bandwidth_efficiency));
 }
@@ -159,18 +161,19 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 
 	sl__doc_key(doc, "", "%s", "");
 	if (n_bytes > 0 && isfinite(intensity))
-		sl__doc_plain(doc, "%.3g op/B", intensity);
+		sl__doc_plain(doc, "%.3g FLOP/B", intensity);
 	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
-		sl__doc_dim(doc, ", %s the ridge at %.3g",
+		sl__doc_dim(doc, ", %s the ridge point %.3g",
 			    intensity < p->ceilings.ridge ? "below" : "above",
 			    p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
-		sl__doc_plain(doc, "; at best %s, ",
+		sl__doc_plain(doc, "; lower bound %s, ",
 			      sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
-		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × away", away);
+		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × below the median",
+			     away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
-		sl__doc_more(doc, SL__STYLE_STRONG, "%s × away",
+		sl__doc_more(doc, SL__STYLE_STRONG, "%s × below the median",
 			     sl__count_text(&t, (uint64_t)(away + 0.5)));
 }
 
@@ -185,10 +188,10 @@ add_ceilings(struct sl__doc *doc, const struct sl_ceilings *c)
 		sl__doc_plain(
 			doc, ", %s %sB/s", sl_level_text(c->levels[i].level),
 			sl__scaled_text(&a, c->levels[i].bytes_per_s.value));
-	sl__doc_dim(doc, "; %zu thread%s, beside the model", c->n_threads,
-		    c->n_threads == 1 ? "" : "s");
+	sl__doc_dim(doc, "; %zu thread%s, probed between iterations",
+		    c->n_threads, c->n_threads == 1 ? "" : "s");
 	if (c->step_ns.n)
-		sl__doc_dim(doc, "; a step takes %s at least",
+		sl__doc_dim(doc, "; an empty step takes %s",
 			    sl__time_text(&a, c->step_ns.value));
 }
 
@@ -286,12 +289,12 @@ void
 sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	static const struct sl__column columns[] = {
-		{"what", 0, 0}, {"share", 1, 1}, {"2 ×", 1, 2},
-		{"4 ×", 1, 3},  {"gone", 1, 0},  {"measured", 0, 0},
+		{"what", 0, 0}, {"share", 1, 1},   {"2 ×", 1, 2},
+		{"4 ×", 1, 3},  {"removed", 1, 0}, {"measured", 0, 0},
 	};
 	static const struct sl__column wide_columns[] = {
 		{"what", 0, 0},     {"share", 1, 1}, {"2 ×", 1, 2},
-		{"4 ×", 1, 3},      {"10 ×", 1, 4},  {"gone", 1, 0},
+		{"4 ×", 1, 3},      {"10 ×", 1, 4},  {"removed", 1, 0},
 		{"measured", 0, 0},
 	};
 	const struct sl_profile *p = sheet->profile;
@@ -305,8 +308,9 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		return;
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
-	sl__doc_heading(doc, "If one thing were faster");
-	sl__doc_dim(doc, "  speed-up of the model, predicted and measured");
+	sl__doc_heading(doc, "What if one thing were faster");
+	sl__doc_dim(doc, "  speed-up of the whole model (Amdahl), predicted "
+			 "and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);
@@ -364,11 +368,12 @@ sl__profile_advice(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	const struct sl_profile *p = sheet->profile;
 	size_t n = p->n_advice < 5 ? p->n_advice : 5;
 
-	if (!n)
-		return;
 	if (!sheet->how->verbose && n > ADVICE_SHOWN)
 		n = ADVICE_SHOWN;
 	sl__doc_heading(doc, "What would help");
+	if (!n)
+		sl__doc_text(doc, SL__STYLE_DIM,
+			     "No change that was considered promises a gain.");
 	if (n < p->n_advice)
 		sl__doc_dim(doc, "  %zu of %zu; -v has all", n, p->n_advice);
 	for (size_t i = 0; i < n; i++) {

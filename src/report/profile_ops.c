@@ -156,14 +156,14 @@ choose_columns(struct columns *c, const struct look *look)
 	add_column(c, "share", 1, 0);
 	if (look->has_bars)
 		add_column(c, "", 0, 0);
-	add_column(c, "sum", 1, 5);
+	add_column(c, "cum.", 1, 5);
 	add_column(c, "GFLOP/s", 1, 3);
 	if (look->is_wide) {
 		add_column(c, "GB/s", 1, 6);
-		add_column(c, "op/B", 1, 7);
+		add_column(c, "FLOP/B", 1, 7);
 	}
 	if (look->has_roof)
-		add_column(c, "roof", 1, look->has_bound ? 1 : 0);
+		add_column(c, "of roof", 1, look->has_bound ? 1 : 0);
 	if (look->has_bound)
 		add_column(c, "bound", 0, 0);
 	if (look->is_verbose && look->is_wide) {
@@ -327,7 +327,7 @@ add_groups(struct sl__doc *doc, const char *title,
 		add_column(&c, "", 0, 0);
 	add_column(&c, "GFLOP/s", 1, 3);
 	add_column(&c, "GB/s", 1, 4);
-	add_column(&c, "op/B", 1, 5);
+	add_column(&c, "FLOP/B", 1, 5);
 	add_column(&c, "parameters", 1, 6);
 	sl__doc_table(doc, c.list, c.n);
 	for (size_t i = 0; i < n_top; i++)
@@ -361,9 +361,9 @@ void
 sl__profile_parts(struct sl__doc *doc, const struct sl_profile *p)
 {
 	if (p->n_parts)
-		add_line_of(doc, "parts", p->by_part, p->n_parts);
+		add_line_of(doc, "by part", p->by_part, p->n_parts);
 	else
-		add_line_of(doc, "types", p->by_type, p->n_types);
+		add_line_of(doc, "by type", p->by_type, p->n_types);
 }
 
 /* Columns that are left for names when the others take what they need. */
@@ -389,7 +389,7 @@ label_columns(const struct look *look, size_t n_top, size_t width)
 	taken += 2 + 6 + 2 + 4 + 2 + 7;
 	taken += look->has_bars ? 2 + BAR_COLUMNS : 0;
 	taken += look->is_wide ? 2 + 6 + 2 + 6 : 0;
-	taken += look->has_roof ? 2 + 5 : 0;
+	taken += look->has_roof ? 2 + 7 : 0;
 	taken += look->has_bound ? 2 + n_bound : 0;
 	return width > taken + MIN_LABEL ? width - taken : MIN_LABEL;
 }

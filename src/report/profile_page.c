@@ -80,7 +80,7 @@ add_latency(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 	add_rates(doc, &p->rates);
 }
 
-/* Of all passes; NaN where nothing was watched. */
+/* Of all slots; NaN where nothing was monitored. */
 static double
 disturbed_share(const struct sl_noise *noise)
 {
@@ -89,7 +89,7 @@ disturbed_share(const struct sl_noise *noise)
 		       : (double)NAN;
 }
 
-/* Where others disturbed most passes, the figures are not the model's alone. */
+/* Where others disturbed most iterations, the figures are not the model's alone. */
 static void
 add_disturbed(struct sl__doc *doc, const struct sl_noise *noise)
 {
@@ -98,9 +98,9 @@ add_disturbed(struct sl__doc *doc, const struct sl_noise *noise)
 
 	if (share > 0.5)
 		sl__doc_pair(doc, "disturbed", SL__STYLE_WARN,
-			     "%s of the passes were disturbed by others: "
-			     "times are upper bounds; repeat on a still "
-			     "machine",
+			     "other processes disturbed %s of the "
+			     "iterations: times are upper bounds; repeat on "
+			     "an idle machine",
 			     sl__percent_text(&t, share));
 }
 
@@ -115,8 +115,8 @@ ordinal_ending(size_t n)
 			     : "th";
 }
 
-/* "100 passes after 3 of warm-up", or samples of several passes each, of which
- * a long run keeps every so manyth. */
+/* "100 iterations after 3 of warm-up", or samples of several iterations each;
+ * a long run keeps every nth of them. */
 static void
 add_count(struct sl__doc *doc, const struct sl_profile *p)
 {
@@ -130,10 +130,11 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 		n = n_all > n_warmup ? n_all - n_warmup : n * stride;
 	}
 	if (n_calls > 1)
-		sl__doc_key(doc, "from", "%zu sample%s of %zu passes", n,
-			    n == 1 ? "" : "s", n_calls);
+		sl__doc_key(doc, "measured", "%zu sample%s of %zu iterations",
+			    n, n == 1 ? "" : "s", n_calls);
 	else
-		sl__doc_key(doc, "from", "%zu pass%s", n, n == 1 ? "" : "es");
+		sl__doc_key(doc, "measured", "%zu iteration%s", n,
+			    n == 1 ? "" : "s");
 	if (stride > 1)
 		sl__doc_dim(doc, ", every %zu%s kept", stride,
 			    ordinal_ending(stride));
@@ -141,7 +142,7 @@ add_count(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_dim(doc, " after %zu of warm-up", n_warmup);
 }
 
-/* How many passes, and how quiet it was. */
+/* How many iterations, and how idle the machine was. */
 static void
 add_basis(struct sl__doc *doc, const struct sl_profile *p)
 {
@@ -152,7 +153,7 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 
 	add_count(doc, p);
 	if (l->warmup == SL_WARMUP_NONE)
-		sl__doc_more(doc, SL__STYLE_WARN, ", never steady");
+		sl__doc_more(doc, SL__STYLE_WARN, ", no steady state");
 	if (share <= 0.5)
 		sl__doc_more(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
 			     ", %s disturbed by others",
@@ -160,7 +161,7 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			     sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
+	sl__doc_dim(doc, "; took %s", sl__time_text(&t, 1e9 * p->elapsed_s));
 }
 
 /* What the layer takes alone, and within its model. */
@@ -193,7 +194,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		add_layer(doc, sheet->view->layer, unit);
 	if (p->latency.n == 0) {
 		sl__doc_pair(doc, "latency", SL__STYLE_WARN,
-			     "no pass was timed");
+			     "no iteration was timed");
 		return;
 	}
 	if (sheet->how->verbose) {
@@ -205,7 +206,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	} else {
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
-		sl__doc_dim(doc, "; first pass %s",
+		sl__doc_dim(doc, "; first iteration %s",
 			    sl__time_in(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}
@@ -231,7 +232,7 @@ add_entry(struct sl__doc *doc, const char *sign, double ns, const char *unit,
 }
 
 static void
-add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
+add_accounting(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	const struct sl_ledger *l = &sheet->profile->ledger;
 	const char *unit = sheet->how->unit;
@@ -240,28 +241,28 @@ add_books(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	struct sl__text t;
 
 	if (l->absent || !l->n_iterations) {
-		sl__doc_pair(doc, "books", SL__STYLE_WARN, "none: %s",
+		sl__doc_pair(doc, "accounting", SL__STYLE_WARN, "none: %s",
 			     l->absent ? l->absent : "nothing was recorded");
 		return;
 	}
-	sl__doc_pair(doc, "books", SL__STYLE_STRONG, "%.*f %s", decimals, wall,
-		     unit);
+	sl__doc_pair(doc, "accounting", SL__STYLE_STRONG, "%.*f %s", decimals,
+		     wall, unit);
 	add_entry(doc, "=", l->operations_ns, unit, decimals);
 	sl__doc_dim(doc, " operations");
 	add_entry(doc, "+", l->gaps_ns, unit, decimals);
 	sl__doc_dim(doc, " gaps");
 	add_entry(doc, l->overhead_ns.value < 0 ? "-" : "+",
 		  fabs(l->overhead_ns.value), unit, decimals);
-	sl__doc_dim(doc, " overhead");
+	sl__doc_dim(doc, " recording");
 	add_entry(doc, l->residual_ns < 0 ? "-" : "+", fabs(l->residual_ns),
 		  unit, decimals);
-	sl__doc_dim(doc, " residual");
+	sl__doc_dim(doc, " unattributed");
 	sl__doc_more(doc, l->is_closed ? SL__STYLE_GOOD : SL__STYLE_WARN,
 		     " (%s: %s)", sl__percent_text(&t, l->residual_share),
-		     l->is_closed ? "closed" : "not closed");
+		     l->is_closed ? "adds up" : "does not add up");
 	if (l->n_left_out)
-		sl__doc_dim(doc, "; %zu disturbed pass%s left out",
-			    l->n_left_out, l->n_left_out == 1 ? "" : "es");
+		sl__doc_dim(doc, "; %zu disturbed iteration%s left out",
+			    l->n_left_out, l->n_left_out == 1 ? "" : "s");
 	if (l->open.kind)
 		sl__doc_pair(doc, "", SL__STYLE_WARN, "%s",
 			     sl__doc_fact(doc, &l->open));
@@ -310,8 +311,8 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	sl__doc_gap(doc);
 	if (!sheet->how->verbose)
 		sl__profile_parts(doc, sheet->profile);
-	add_books(doc, sheet);
-	sl__profile_explain(doc, SL__TOPIC_BOOKS, sheet);
+	add_accounting(doc, sheet);
+	sl__profile_explain(doc, SL__TOPIC_ACCOUNTING, sheet);
 	sl__profile_memory(doc, sheet);
 	sl__profile_explain(doc, SL__TOPIC_MEMORY, sheet);
 	if (!is_brief) {
@@ -327,7 +328,8 @@ add_model(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 			     (unsigned long long)sheet->profile->seed);
 	if (!is_brief)
 		sl__profile_amdahl(doc, sheet);
-	sl__profile_advice(doc, sheet);
+	if (!is_brief || sheet->profile->n_advice)
+		sl__profile_advice(doc, sheet);
 	if (sheet->how->verbose)
 		sl__profile_evidence(doc, sheet);
 	add_remarks(doc, sheet);

@@ -160,7 +160,7 @@ add_sentence(struct sl__doc *doc, const struct sl_profile *p)
 			      seq->final_exponent);
 	if (!p->ledger.is_closed)
 		sl__doc_more(doc, SL__STYLE_WARN,
-			     "; its books do not close (%.1f %% residual)",
+			     "; its times do not add up (%.1f %% unattributed)",
 			     100 * p->ledger.residual_share);
 	sl__doc_plain(doc, ".");
 }

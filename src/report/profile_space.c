@@ -34,7 +34,7 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	if (has_value(&m->resident_peak_bytes)) {
 		sl__doc_pair(doc, "memory", SL__STYLE_STRONG, "%s",
 			     sl__bytes_text(&a, m->resident_peak_bytes.value));
-		sl__doc_plain(doc, " resident at the peak");
+		sl__doc_plain(doc, " peak resident");
 		if (m->peak_moment)
 			sl__doc_plain(doc, " %s",
 				      sl_peak_moment_text(m->peak_moment));
@@ -49,19 +49,22 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 	sl__doc_plain(doc, "%s parameters",
 		      sl__bytes_text(&a, (double)m->parameters_bytes));
 	if (!m->unplanned)
-		sl__doc_plain(doc, ", %s live",
+		sl__doc_plain(doc, ", %s live activations",
 			      sl__bytes_text(&a, (double)m->live_bytes));
 	if (m->unplanned)
-		sl__doc_plain(doc, ", live not known");
+		sl__doc_plain(doc, ", live activations not known");
 	else if (m->planned_bytes)
 		sl__doc_dim(doc, " (%s planned)",
 			    sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_plain(doc, "; efficiency %s%.*f",
-			      m->is_peak_reset ? "" : "at most ",
-			      m->efficiency < 0.01 ? 4 : 2, m->efficiency);
+		sl__doc_plain(
+			doc,
+			"; efficiency %s%.*f (useful bytes over bytes added)",
+			m->is_peak_reset ? "" : "at most ",
+			m->efficiency < 0.01 ? 4 : 2, m->efficiency);
 	if (m->tracked_bytes.absent)
-		sl__doc_pair(doc, "", SL__STYLE_DIM, "not tracked in a run: %s",
+		sl__doc_pair(doc, "", SL__STYLE_DIM,
+			     "not tracked in an iteration: %s",
 			     m->tracked_bytes.absent);
 	if (m->n_timeline && m->tracked_bytes.absent)
 		sl__doc_dim(doc, "; the plan's figures stand");
@@ -101,35 +104,36 @@ add_levels(struct sl__doc *doc, const struct sl_memory_use *m)
 		m->tracked_bytes.absent ? m->tracked_bytes.absent
 					: "likewise, of the steps that ran");
 	add_reading(doc, "tracked", m->tracked_bytes,
-		    "the most that a run held");
+		    "the most that an iteration held");
 	add_row(doc, "planned", (double)m->planned_bytes,
-		"the block that activations lie in");
+		"the block that holds activations");
 	add_row(doc, "reserved", (double)m->reserved_bytes,
 		"the block and what follows");
-	add_row(doc, "  packed", (double)m->packed_bytes, "weights made anew");
+	add_row(doc, "  packed", (double)m->packed_bytes,
+		"weights in the kernels' layouts");
 	add_row(doc, "  records", (double)m->records_bytes,
 		"of the plan itself");
 	add_row(doc, "  rounding", (double)m->rounding_bytes,
 		"to whole large pages");
 	add_row(doc, "mapped", (double)m->mapped_bytes,
-		"weights used where the file has them");
+		"weights used in the file's own pages");
 	add_reading(doc, "resident base", m->resident_base_bytes,
 		    "before the model");
-	add_reading(doc, "  touched", m->touched_bytes,
-		    "growth, files left out");
+	add_reading(doc, "  private", m->touched_bytes,
+		    "growth, mapped files left out");
 	add_row(doc, "    library", m->library_bytes,
 		isfinite(m->library_bytes) ? "of that, oneDNN's"
 					   : "not measured");
 	add_row(doc, "    predicted", m->predicted_bytes,
-		isfinite(m->predicted_bytes) ? "touched, from the plan"
+		isfinite(m->predicted_bytes) ? "from the plan"
 					     : "not predicted");
 	if (m->predicted_least_bytes < m->predicted_bytes)
 		add_row(doc, "    at least", m->predicted_least_bytes,
-			"without workspace that may stay untouched");
+			"without workspace that may stay unused");
 	add_reading(doc, "  file pages", m->file_bytes,
 		    "growth of mapped files");
 	add_reading(doc, "resident", m->resident_bytes,
-		    "base, touched and file pages");
+		    "base, private and file pages");
 	add_reading(doc, "resident peak", m->resident_peak_bytes,
 		    !m->is_peak_reset ? "the most of the process: at least"
 		    : m->peak_moment  ? sl_peak_moment_text(m->peak_moment)
@@ -170,7 +174,7 @@ add_timeline(struct sl__doc *doc, const struct sl_memory_use *m,
 		at += (size_t)snprintf(line + at, sizeof(line) - at, "%s",
 				       mark);
 	}
-	sl__doc_key(doc, "over a pass", "%s", line);
+	sl__doc_key(doc, "over time", "%s", line);
 }
 
 static void

@@ -95,7 +95,7 @@ add_row(struct sl__doc *doc, const struct moved *m,
 static void
 add_pass(struct sl__doc *doc, const struct moved *m)
 {
-	sl__doc_cell(doc, SL__STYLE_STRONG, "a whole pass");
+	sl__doc_cell(doc, SL__STYLE_STRONG, "a whole iteration");
 	sl__doc_word(doc, "");
 	sl__doc_word(doc, "");
 	for (size_t k = 0; k < m->model->n_traffic; k++) {

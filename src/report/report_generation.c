@@ -241,7 +241,7 @@ sl_generation_render(const struct sl_generation *g,
 		.page = page,
 		.tell = tell,
 		.table = &sl__table_generation,
-		.csv_rows = "generation/loops/passes",
+		.csv_rows = "generation/loops/steps",
 		.csv_columns =
 			"model=../name,cache=../cache?without!with,token,"
 			"context,computed_tokens,visits,iterations,median_ms,"

@@ -83,7 +83,7 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 		.command = "profile",
 		.page = page,
 		.table = &sl__table_overhead,
-		.csv_rows = "watching/levels",
+		.csv_rows = "overhead/levels",
 		.csv_columns =
 			"model=../../model/name,way=name,events,event_ms,"
 			"extra_ms,extra_lo_ms=extra_ci95_ms/lo,"

@@ -225,7 +225,7 @@ add_pass(struct tracer *t, size_t i)
 
 	if (!takes(t))
 		return;
-	open_slice(t, "pass", 0, end_ns);
+	open_slice(t, "iteration", 0, end_ns);
 	sl__json_integer(&t->json, "nth", it->nth);
 	sl__json_number(&t->json, "began_ms", it->start_ns / 1e6);
 	close_slice(t);
@@ -262,7 +262,7 @@ add_meta(struct tracer *t, const char *what, const char *name)
 	close_slice(t);
 }
 
-/* "first pass, slowest pass 1": all the reasons for which it was kept. */
+/* "first iteration, slowest iteration 1": all the reasons for which it was kept. */
 static void
 name_thread(struct tracer *t, size_t i)
 {
@@ -279,11 +279,11 @@ name_thread(struct tracer *t, size_t i)
 			continue;
 		if (it->why == SL_KEPT_SLOWEST)
 			snprintf(name + used, sizeof(name) - used,
-				 "%sslowest pass %zu", used ? ", " : "",
+				 "%sslowest iteration %zu", used ? ", " : "",
 				 n_slow);
 		else
-			snprintf(name + used, sizeof(name) - used, "%s%s pass",
-				 used ? ", " : "",
+			snprintf(name + used, sizeof(name) - used,
+				 "%s%s iteration", used ? ", " : "",
 				 it->why == SL_KEPT_FIRST ? "first" : "median");
 	}
 	add_meta(t, "thread_name", name);

@@ -45,7 +45,7 @@ static const struct sl__field step_fields[] = {
 	      .is_left_out = 1),
 	SL__F(READING, sl_decode_step, flops, "flops", "of the whole batch"),
 };
-static SL__RECORD(step, "generation.loops.passes", sl_decode_step, step_fields,
+static SL__RECORD(step, "generation.loops.steps", sl_decode_step, step_fields,
 		  0);
 
 #define NO_LINE SL__REASON(sl_decoding, growth_absent)

@@ -49,7 +49,7 @@ void sl__kept_add(struct sl__kept_iterations *k,
 		  const struct sl__event_buffer *events, uint64_t begin,
 		  uint64_t end);
 
-/* Fills 'median', whose events is one of the candidates'; n_marks is 0 where no
+/* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where no
  * pass was added. */
 void sl__kept_settle(struct sl__kept_iterations *k);
 

@@ -88,7 +88,7 @@ static SL__RECORD(traffic, "operations.traffic", sl_traffic, traffic_fields, 0);
 
 static const struct sl__field response_fields[] = {
 	CONDITION(SL_CONDITION_IN_PLACE, "in_place",
-		  "lower quartile of a call, as in any pass"),
+		  "lower quartile of a call, as in any iteration"),
 	CONDITION(SL_CONDITION_WARM, "warm", "just after it ran"),
 	CONDITION(SL_CONDITION_COLD, "cold", "from empty caches"),
 	CONDITION(SL_CONDITION_ALONE, "alone", "on one thread"),
