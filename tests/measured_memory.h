@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured_memory.h - sl_measure_memory_of() that must succeed. */
+/* measured_memory.h - sl_measure_function_memory() that must succeed. */
 #ifndef SL_TEST_MEASURED_MEMORY_H
 #define SL_TEST_MEASURED_MEMORY_H
 
@@ -15,7 +15,7 @@ measure(sl_function *fn, void *ctx, enum sl_memory_method method)
 	struct sl_memory *m = NULL;
 	struct sl_error err = {0};
 
-	if (sl_measure_memory_of(&m, fn, ctx, &how, &err))
+	if (sl_measure_function_memory(&m, fn, ctx, &how, &err))
 		fail_msg("%s", err.text);
 	return m;
 }

@@ -35,8 +35,8 @@ a_failing_function_ends_it(void **state)
 	for (int method = SL_MEMORY_AUTO; method <= SL_MEMORY_RESIDENT;
 	     method += 2) {
 		how.method = (enum sl_memory_method)method;
-		assert_int_equal(sl_measure_memory_of(&m, returns_three, NULL,
-						      &how, &err),
+		assert_int_equal(sl_measure_function_memory(&m, returns_three,
+							    NULL, &how, &err),
 				 SL_E_MEASURE);
 		assert_null(m);
 		assert_string_equal(err.text, "bad: call 1 returned 3");
@@ -50,20 +50,23 @@ options_out_of_range_are_refused(void **state)
 	struct sl_memory *m;
 
 	(void)state;
-	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, NULL),
-			 SL_E_USAGE);
 	assert_int_equal(
-		sl_measure_memory_of(&m, nothing, NULL, short_options(), NULL),
+		sl_measure_function_memory(&m, nothing, NULL, &how, NULL),
 		SL_E_USAGE);
+	assert_int_equal(sl_measure_function_memory(&m, nothing, NULL,
+						    short_options(), NULL),
+			 SL_E_USAGE);
 	assert_null(m);
 	how.struct_size = sizeof(how);
 	how.site_depth = 9;
-	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, NULL),
-			 SL_E_USAGE);
+	assert_int_equal(
+		sl_measure_function_memory(&m, nothing, NULL, &how, NULL),
+		SL_E_USAGE);
 	how.site_depth = 0;
 	how.method = (enum sl_memory_method)7;
-	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, NULL),
-			 SL_E_USAGE);
+	assert_int_equal(
+		sl_measure_function_memory(&m, nothing, NULL, &how, NULL),
+		SL_E_USAGE);
 }
 
 /* Fails the n-th request of our own for every n; nothing stays behind. */
@@ -81,7 +84,7 @@ running_out_of_memory_leaks_nothing(void **state)
 						.allocator = &allocator};
 		struct sl_memory *m;
 
-		rc = sl_measure_memory_of(&m, nothing, NULL, &how, NULL);
+		rc = sl_measure_function_memory(&m, nothing, NULL, &how, NULL);
 		if (rc) {
 			assert_int_equal(rc, SL_E_NOMEM);
 			n_failed++;
@@ -238,8 +241,9 @@ without_the_interposer_it_says_so(void **state)
 	struct sl_memory *m;
 
 	(void)state;
-	assert_int_equal(sl_measure_memory_of(&m, nothing, NULL, &how, &err),
-			 SL_E_ABSENT);
+	assert_int_equal(
+		sl_measure_function_memory(&m, nothing, NULL, &how, &err),
+		SL_E_ABSENT);
 	m = measure(nothing, NULL, SL_MEMORY_AUTO);
 	assert_int_equal(m->method, SL_MEMORY_RESIDENT);
 	assert_string_equal(m->method_reason,

@@ -81,8 +81,9 @@ write_memory(struct sl_buf *out)
 {
 	struct sl_memory *m;
 
-	assert_int_equal(sl_measure_memory_of(&m, do_nothing, NULL, NULL, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl_measure_function_memory(&m, do_nothing, NULL, NULL, NULL),
+		SL_OK);
 	assert_int_equal(sl_memory_render(m, &as_json, out, NULL), SL_OK);
 	sl_memory_free(m);
 }

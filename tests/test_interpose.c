@@ -84,8 +84,8 @@ call_sites_add_up(void **state)
 		uint64_t n_allocations = 0;
 		struct sl_memory *m;
 
-		assert_int_equal(sl_measure_memory_of(&m, ten_blocks, blocks,
-						      &how, NULL),
+		assert_int_equal(sl_measure_function_memory(&m, ten_blocks,
+							    blocks, &how, NULL),
 				 SL_OK);
 		for (size_t i = 0; i < m->n_sites; i++) {
 			n_allocations += m->sites[i].n_allocations;
@@ -268,7 +268,7 @@ measure_inside(void *ctx)
 	struct sl_memory *m;
 	enum sl_status *rc = ctx;
 
-	*rc = sl_measure_memory_of(&m, nothing, NULL, NULL, NULL);
+	*rc = sl_measure_function_memory(&m, nothing, NULL, NULL, NULL);
 	return 3;
 }
 
@@ -280,7 +280,7 @@ one_recording_at_a_time(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sl_measure_memory_of(&m, measure_inside, &rc, NULL, NULL),
+		sl_measure_function_memory(&m, measure_inside, &rc, NULL, NULL),
 		SL_E_MEASURE);
 	assert_int_equal(rc, SL_E_MEASURE);
 	/* The failure ended the recording: another one may start. */

@@ -38,7 +38,8 @@ scopes_do_not_allocate(void **state)
 
 	(void)state;
 	assert_int_equal(
-		sl_measure_memory_of(&m, many_scopes, NULL, &how, NULL), SL_OK);
+		sl_measure_function_memory(&m, many_scopes, NULL, &how, NULL),
+		SL_OK);
 	assert_near(m->n_allocations.value, 0, 0);
 	sl_memory_free(m);
 }

@@ -239,16 +239,17 @@ struct sl_memory {
 };
 
 /*
- * Calls fn(ctx) and says what memory that took.  With libsleuth-alloc linked
+ * Calls fn(ctx) and says what memory that took; a model's is a matter of
+ * sl_measure_memory().  With libsleuth-alloc linked
  * or preloaded every allocator call of every thread is recorded; otherwise
  * resident memory is sampled every half millisecond.  SL_E_MEASURE when fn
  * fails or another such measurement is recording; SL_E_ABSENT when
  * SL_MEMORY_INTERPOSED is asked for and cannot be had.
  */
 SL_API enum sl_status
-sl_measure_memory_of(struct sl_memory **out, sl_function *fn, void *ctx,
-		     const struct sl_memory_options *options,
-		     struct sl_error *err) SL_CHECKED;
+sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
+			   const struct sl_memory_options *options,
+			   struct sl_error *err) SL_CHECKED;
 SL_API void sl_memory_free(struct sl_memory *m);
 
 /* Appends the result; TEXT, MARKDOWN or JSON. */
@@ -267,8 +268,8 @@ struct sl_profile_function_options {
 
 /*
  * Measures fn(ctx) as sl_measure() and then, in one more call, as
- * sl_measure_memory_of(), and appends one report on time, memory, rates and
- * what stands out.  SL_E_MEASURE when fn fails.
+ * sl_measure_function_memory(), and appends one report on time, memory, rates
+ * and what stands out.  SL_E_MEASURE when fn fails.
  */
 SL_API enum sl_status
 sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,

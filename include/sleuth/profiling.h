@@ -597,7 +597,8 @@ SL_API enum sl_status sl_profile_layer(struct sl_layer_profile **out,
 SL_API void sl_layer_profile_free(struct sl_layer_profile *p);
 
 /*
- * What memory a model takes, without timing it: plans it, runs it twice on
+ * What memory a model takes, without timing it (what a C function allocates
+ * says sl_measure_function_memory()): plans it, runs it twice on
  * numbers that are made up (those of the sizes' folder where there is one), and
  * once more step by step for the tracker.
  * 'options' may be NULL.  Looks at the whole process, whose high-water mark it

@@ -68,7 +68,8 @@ measure(struct sl__function_profile *profile, const char *name, sl_function *fn,
 	rc = sl_measure(&profile->time, fn, ctx, &time, err);
 	if (rc)
 		return rc;
-	rc = sl_measure_memory_of(&profile->memory, fn, ctx, &memory, err);
+	rc = sl_measure_function_memory(&profile->memory, fn, ctx, &memory,
+					err);
 	if (rc)
 		return rc;
 	profile->n_flops = how.n_flops;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocation.c - sl_measure_memory_of(): what memory a function takes.
+ * allocation.c - sl_measure_function_memory(): what memory a function takes.
  *
  * Two ways to the same result.  With libsleuth-alloc every allocator call is
  * recorded: live bytes are exact relative to the baseline, which is the
@@ -372,9 +372,9 @@ run_measurement(struct memory_run *run, struct sl_error *err)
 }
 
 enum sl_status
-sl_measure_memory_of(struct sl_memory **out, sl_function *fn, void *ctx,
-		     const struct sl_memory_options *options,
-		     struct sl_error *err)
+sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
+			   const struct sl_memory_options *options,
+			   struct sl_error *err)
 {
 	struct sl_memory_options how = {.struct_size = sizeof(how)};
 	struct memory_run run = {.how = &how, .fn = fn, .ctx = ctx};
