@@ -14,11 +14,17 @@
  * shares and ratios are plain numbers (0.01 is one percent).  A figure that
  * could not be had is NaN, and a string beside it says why.
  *
- * An option struct starts with struct_size, which must be sizeof the struct;
- * every other field may be zero, which means the default.  NULL in place of
- * an option struct means all defaults.  Result structs are allocated by the
- * library, freed by the matching _free(), read-only in between, and may be
- * read from any thread.  _free(NULL) is fine.
+ * An option struct starts with struct_size, which its initializer sets:
+ *
+ *	struct sl_measure_options how = SL_MEASURE_OPTIONS_INIT;
+ *
+ * Every other field may be zero, which means the default; NULL in place of
+ * an option struct means all defaults.  Later versions add fields at the end.
+ * A caller and a library of different versions understand each other; only a
+ * field that is set and that the library does not know is SL_E_USAGE.
+ *
+ * Result structs are allocated by the library, freed by the matching _free(),
+ * read-only in between, and may be read from any thread.  _free(NULL) is fine.
  *
  * A function that can fail returns enum sl_status and takes, last, a struct
  * sl_error that it fills on failure and leaves alone on success; NULL is

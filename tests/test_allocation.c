@@ -53,10 +53,12 @@ options_out_of_range_are_refused(void **state)
 	assert_int_equal(
 		sl_measure_function_memory(&m, nothing, NULL, &how, NULL),
 		SL_E_USAGE);
+	assert_null(m);
+	/* An older caller's struct has none of the other members. */
 	assert_int_equal(sl_measure_function_memory(&m, nothing, NULL,
 						    short_options(), NULL),
-			 SL_E_USAGE);
-	assert_null(m);
+			 SL_OK);
+	sl_memory_free(m);
 	how.struct_size = sizeof(how);
 	how.site_depth = 9;
 	assert_int_equal(

@@ -168,7 +168,7 @@ test_refused(void **state)
 	assert_null(seen);
 	assert_non_null(strstr(err.text, "sl_sizes"));
 	how.sizes = NULL;
-	how.struct_size = 8;
+	how.struct_size = 1;
 	assert_int_equal(sl_inspect(&seen, g->graph, &how, &err), SL_E_USAGE);
 	assert_non_null(strstr(err.text, "sl_inspect_options"));
 	how.struct_size = sizeof(how);

@@ -92,7 +92,7 @@ failures_write_nothing(void **state)
 		SL_E_USAGE);
 	assert_int_equal(sl_profile_function(&out, "fails", fails, NULL,
 					     short_options(), NULL),
-			 SL_E_USAGE);
+			 SL_E_MEASURE);
 	how.render = NULL;
 	how.n_flops = -1;
 	assert_int_equal(

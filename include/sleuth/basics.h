@@ -18,6 +18,22 @@ extern "C" {
 #define SL_CHECKED
 #endif
 
+/* Initialises an option struct: struct_size set, all else zero, the default.
+ * Each struct has its own, such as SL_MEASURE_OPTIONS_INIT. */
+#ifdef __cplusplus
+#define SL_OPTIONS_INIT(type)                         \
+	([] {                                         \
+		type options = {};                    \
+		options.struct_size = sizeof options; \
+		return options;                       \
+	}())
+#else
+#define SL_OPTIONS_INIT(type)               \
+	{                                   \
+		.struct_size = sizeof(type) \
+	}
+#endif
+
 enum sl_status {
 	SL_OK = 0,
 	SL_E_NOMEM = -1,       /* out of memory */

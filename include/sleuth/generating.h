@@ -134,6 +134,7 @@ struct sl_generate_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_GENERATE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_generate_options)
 
 /*
  * Measures the loop in which a decoder makes n_tokens, one after another,

@@ -255,6 +255,7 @@ struct sl_inspect_options {
 	int brief;   /* cost, memory and training only: no growth */
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
+#define SL_INSPECT_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_inspect_options)
 
 /* Owns all it points to; graph and options may go before it. */
 /*
@@ -317,7 +318,7 @@ struct sl_inspection {
  * Looks at a model under the given sizes.  SL_E_DATA when a dimension is left
  * free (its name and the option to bind it are in the text), when the model
  * contradicts itself (the node is named) or a size does not fit it; SL_E_USAGE
- * for a struct_size that is not this version's, or a convention that is none.
+ * for a convention that is none.
  * 'options' NULL: defaults.
  */
 SL_API enum sl_status sl_inspect(struct sl_inspection **out,
@@ -339,6 +340,7 @@ struct sl_inspect_view {
 	size_t depth; /* of paths; 0: 1 */
 	size_t n_top; /* rows shown on a page; 0: what fits a screen */
 };
+#define SL_INSPECT_VIEW_INIT SL_OPTIONS_INIT(struct sl_inspect_view)
 
 /*
  * Appends one inspection, or several side by side.  TEXT, JSON, CSV, MARKDOWN.
@@ -396,6 +398,7 @@ struct sl_hardware_options {
 	const struct sl_sizes *sizes;
 	const struct sl_allocator *allocator;
 };
+#define SL_HARDWARE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_hardware_options)
 
 /* How long one layer takes at least. */
 struct sl_hardware_operation {
@@ -485,6 +488,7 @@ struct sl_fit_options {
 	const struct sl_allocator *allocator;
 	int graph_only; /* plan nothing: the graph's answer, without forks */
 };
+#define SL_FIT_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_fit_options)
 
 /* What processes of their own showed that had so much memory and no more. */
 struct sl_fit_verified {

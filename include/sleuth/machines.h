@@ -179,6 +179,7 @@ struct sl_machine_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_MACHINE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_machine_options)
 
 /*
  * Says what this machine is and what it can do: from the cache when it holds
@@ -245,6 +246,7 @@ struct sl_selfcheck_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_SELFCHECK_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_selfcheck_options)
 
 /* How often a planted change of 'planted' (0 for A against A) was found. */
 struct sl_selfcheck_row {

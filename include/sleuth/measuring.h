@@ -40,6 +40,7 @@ struct sl_measure_options {
 	const volatile sig_atomic_t *interrupt; /* stop when non-zero */
 	const struct sl_allocator *allocator;   /* default: libc */
 };
+#define SL_MEASURE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_measure_options)
 
 struct sl_measurement {
 	const char *name;
@@ -125,6 +126,7 @@ struct sl_compare_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_COMPARE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_compare_options)
 
 struct sl_comparisons {
 	size_t n;                         /* candidates - 1 */
@@ -204,6 +206,7 @@ struct sl_bench_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_BENCH_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_bench_options)
 
 struct sl_bench_result {
 	const struct sl_command *command; /* a copy, owned by the result */

@@ -24,6 +24,7 @@ struct sl_graph_options {
 	const struct sl_log *log; /* remarks, such as nodes out of order */
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
+#define SL_GRAPH_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_graph_options)
 
 /*
  * Reads the model 'name': a path to an ONNX file, or a name of the zoo such
@@ -144,6 +145,7 @@ struct sl_sizes {
 				      their shapes, and the contents of small
 				      ones; NULL: none */
 };
+#define SL_SIZES_INIT SL_OPTIONS_INIT(struct sl_sizes)
 
 /* Whether the model has what 'seq' and 'past' set, and a dimension of that
  * name. */

@@ -191,6 +191,7 @@ struct sl_memory_options {
 					 4: some 1 us an allocation */
 	const struct sl_allocator *allocator;
 };
+#define SL_MEMORY_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_memory_options)
 
 /* A place that allocates: a call chain, innermost first. */
 struct sl_memory_site {
@@ -265,6 +266,8 @@ struct sl_profile_function_options {
 	const struct sl_render_options *render; /* default: text */
 	const struct sl_allocator *allocator;
 };
+#define SL_PROFILE_FUNCTION_OPTIONS_INIT \
+	SL_OPTIONS_INIT(struct sl_profile_function_options)
 
 /*
  * Measures fn(ctx) as sl_measure() and then, in one more call, as

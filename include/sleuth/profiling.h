@@ -457,6 +457,7 @@ struct sl_profile_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_PROFILE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_profile_options)
 
 /* What was asked for, so that it can be asked for again with a change. */
 struct sl_request {
@@ -623,6 +624,7 @@ struct sl_profile_view {
 						 what it is within its model;
 						 NULL: a model */
 };
+#define SL_PROFILE_VIEW_INIT SL_OPTIONS_INIT(struct sl_profile_view)
 
 /* One profile, or several side by side.  TEXT, JSON, CSV, MARKDOWN.  'view'
  * NULL: defaults. */
@@ -638,6 +640,7 @@ struct sl_trace_options {
 	size_t limit;      /* events at most; 0: 100,000 */
 	size_t *n_dropped; /* set to how many it left out; NULL: not wanted */
 };
+#define SL_TRACE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_trace_options)
 
 /*
  * The passes that a profile keeps whole, the median one first, in the JSON of

@@ -3,7 +3,7 @@
 #ifndef SLEUTH_RENDERING_H
 #define SLEUTH_RENDERING_H
 
-#include <stddef.h>
+#include "sleuth/basics.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +31,7 @@ struct sl_render_options {
 	const char *unit;    /* "ns", "us", "ms", "s"; default: what fits */
 	const char *sort;    /* "command" (as given) or "mean-time" */
 };
+#define SL_RENDER_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_render_options)
 
 #ifdef __cplusplus
 }

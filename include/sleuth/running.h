@@ -62,6 +62,7 @@ struct sl_plan_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator; /* NULL: malloc and free */
 };
+#define SL_PLAN_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_plan_options)
 
 /*
  * 'options' may be NULL.  Fails as sl_inspect() does for sizes; SL_E_ABSENT
@@ -245,6 +246,7 @@ struct sl_run_options {
 	const char *output_folder; /* NAME.npy for each output, '_' standing
 				      for '/' in names; NULL: none */
 };
+#define SL_RUN_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_run_options)
 
 /* How an output is compared with its reference. */
 enum sl_check_rule {

@@ -215,6 +215,7 @@ struct sl_sweep_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
+#define SL_SWEEP_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_sweep_options)
 
 /*
  * Profiles every model at every point.  A point that does not fit into memory

@@ -2,6 +2,7 @@
 /* bench.c - sl_bench(): whole commands, and what their runs mean. */
 #include "base/arena.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/command_rounds.h"
 #include "stats/bootstrap.h"
@@ -205,22 +206,17 @@ open_launcher(struct bench *b, struct sl_error *err)
 				 err);
 }
 
-static struct sl_bench_options
-with_defaults(const struct sl_bench_options *options)
+static void
+set_defaults(struct sl_bench_options *how)
 {
-	struct sl_bench_options how = {.struct_size = sizeof(how)};
-
-	if (options)
-		how = *options;
-	if (how.precision == 0)
-		how.precision = 0.01;
-	if (how.min_runs == 0)
-		how.min_runs = 10;
-	if (!how.shell)
-		how.shell = "/bin/sh";
-	if (how.seed == 0)
-		how.seed = 1;
-	return how;
+	if (how->precision == 0)
+		how->precision = 0.01;
+	if (how->min_runs == 0)
+		how->min_runs = 10;
+	if (!how->shell)
+		how->shell = "/bin/sh";
+	if (how->seed == 0)
+		how->seed = 1;
 }
 
 static enum sl_status
@@ -259,14 +255,13 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	struct sl_bench_options how;
 	struct bench b = {.how = &how};
 	struct sl_bench *result;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_bench_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_bench_options: struct_size is wrong");
-	how = with_defaults(options);
-	rc = check_options(&how, n, err);
+	set_defaults(&how);
+	if (!rc)
+		rc = check_options(&how, n, err);
 	if (!rc)
 		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)

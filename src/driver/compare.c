@@ -7,6 +7,7 @@
  */
 #include "base/pages.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/model_rounds.h"
 #include "experiment/pairing.h"
@@ -44,7 +45,7 @@ struct comparing {
 	struct sl__subject slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
 							    beside the other */
 	struct sl__subject *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
-	struct sl_plan_options plans[SL_MODEL_ARMS_MAX];
+	struct sl__plan_taken plans[SL_MODEL_ARMS_MAX];
 	struct sl__arm_run runs[SL_MODEL_ARMS_MAX];
 	struct sl__same_choices choices;
 	struct sl__model_rounds model_rounds;
@@ -65,14 +66,11 @@ take_options(struct sl_model_comparison_options *out,
 	     const struct sl_model_comparison_options *options,
 	     struct sl_error *err)
 {
-	memset(out, 0, sizeof(*out));
-	out->struct_size = sizeof(*out);
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(
-			err, SL_E_USAGE,
-			"sl_model_comparison_options: struct_size is wrong");
-	if (options)
-		*out = *options;
+	enum sl_status rc = sl__options_take(
+		out, sizeof(*out), options, "sl_model_comparison_options", err);
+
+	if (rc)
+		return rc;
 	if (out->time_s == 0)
 		out->time_s = 5;
 	if (out->min_rounds == 0)
@@ -115,23 +113,21 @@ open_subject(struct comparing *a, size_t i, struct sl__subject *out,
 	     struct sl_error *err)
 {
 	const struct sl_model_arm *c = &a->arms[i];
-	struct sl_plan_options none = {.struct_size = sizeof(none)};
+	const struct sl_plan_options *plan = c->plan;
 	struct sl__subject_options how = {
-		.plan = &a->plans[i],
+		.plan = &a->plans[i].plan,
 		.inputs = c->inputs,
 		.n_inputs = c->n_inputs,
 		.folder = c->inputs_folder,
 		.seed = a->how.seed,
 		.interrupt = a->how.interrupt,
 	};
-	enum sl_status rc;
+	enum sl_status rc = sl__plan_options_take(&a->plans[i], &plan, err);
 
-	if (c->plan && c->plan->struct_size != sizeof(none))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_plan_options: struct_size is wrong");
-	a->plans[i] = c->plan ? *c->plan : none;
-	a->plans[i].flags |= SL__PLAN_APART;
-	sl__same_choices_set(&a->choices, &a->plans[i]);
+	if (rc)
+		return rc;
+	a->plans[i].plan.flags |= SL__PLAN_APART;
+	sl__same_choices_set(&a->choices, &a->plans[i].plan);
 	rc = sl__subject_open(out, c->graph, &how, err);
 	return sl__within(err, rc, c->name ? c->name : sl_graph_name(c->graph));
 }

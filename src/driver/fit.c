@@ -10,6 +10,7 @@
  * many rows.
  */
 #include "base/arena.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/confined.h"
 #include "graph/graph.h"
@@ -543,13 +544,20 @@ predict(struct search *s, struct sl_fit *fit, struct sl_error *err)
 }
 
 static enum sl_status
+take_options(struct sl_fit_options *how, struct sl_sizes *sizes,
+	     const struct sl_fit_options *options, struct sl_error *err)
+{
+	enum sl_status rc = sl__options_take(how, sizeof(*how), options,
+					     "sl_fit_options", err);
+
+	return rc ? rc : sl__sizes_take(sizes, &how->sizes, err);
+}
+
+static enum sl_status
 check(struct search *s, struct sl_error *err)
 {
 	const char *axis = s->how->axis ? s->how->axis : "batch";
 
-	if (s->how->struct_size != sizeof(*s->how))
-		return sl__fail(err, SL_E_USAGE,
-				"options of another version of the library");
 	if (!(s->how->memory_bytes > 0))
 		return sl__fail(err, SL_E_USAGE,
 				"how much memory must be given");
@@ -566,20 +574,23 @@ enum sl_status
 sl_fit(struct sl_fit **out, const struct sl_graph *graph,
        const struct sl_fit_options *options, struct sl_error *err)
 {
-	struct search s = {.graph = graph, .how = options};
+	struct sl_fit_options how;
+	struct sl_sizes sizes;
+	struct search s = {.graph = graph, .how = &how};
 	struct sl_fit *fit;
-	enum sl_status rc;
+	enum sl_status rc = take_options(&how, &sizes, options, err);
 
 	*out = NULL;
-	rc = check(&s, err);
+	if (!rc)
+		rc = check(&s, err);
 	if (rc)
 		return rc;
-	fit = sl__boxed_new(&s.arena, options->allocator, sizeof(*fit));
+	fit = sl__boxed_new(&s.arena, how.allocator, sizeof(*fit));
 	if (!fit)
 		return sl__fail_nomem(err);
 	fit->axis = s.is_seq ? SL_GROWTH_SEQ : SL_GROWTH_BATCH;
-	fit->memory_bytes = options->memory_bytes;
-	fit->optimizer = options->optimizer;
+	fit->memory_bytes = how.memory_bytes;
+	fit->optimizer = how.optimizer;
 	fit->name = sl__arena_string(s.arena, sl_graph_name(graph));
 	fit->source = sl__arena_string(s.arena, graph->source);
 	rc = fit->name && fit->source ? predict(&s, fit, err)
@@ -783,12 +794,15 @@ enum sl_status
 sl_fit_verify(struct sl_fit *fit, const struct sl_graph *graph,
 	      const struct sl_fit_options *options, struct sl_error *err)
 {
-	struct verifier v = {.fit = fit, .graph = graph, .how = options};
+	struct sl_fit_options how;
+	struct sl_sizes sizes;
+	struct verifier v = {.fit = fit, .graph = graph, .how = &how};
 	struct sl_error why = {0};
-	enum sl_status rc;
+	enum sl_status rc = take_options(&how, &sizes, options, &why);
 
 	memset(&fit->verified, 0, sizeof(fit->verified));
-	rc = check_runs(&v, &why);
+	if (!rc)
+		rc = check_runs(&v, &why);
 	if (!rc)
 		rc = search_runs(&v, &why);
 	if (!rc)

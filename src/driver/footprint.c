@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* footprint.c - what memory a model takes, without timing it. */
 #include "analysis/memory_use.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/subject.h"
 #include "experiment/tracker.h"
@@ -87,18 +88,17 @@ enum sl_status
 sl_measure_memory(struct sl_memory_use **out, const struct sl_graph *graph,
 		  const struct sl_plan_options *plan, struct sl_error *err)
 {
-	const struct sl_allocator *allocator = plan ? plan->allocator : NULL;
 	struct footprint f = {.graph = graph};
-	enum sl_status rc;
+	struct sl__plan_taken copy;
+	enum sl_status rc = sl__plan_options_take(&copy, &plan, err);
 
 	*out = NULL;
-	if (plan && plan->struct_size != sizeof(*plan))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_plan_options: struct_size is wrong");
-	f.out = sl__boxed_new(&f.arena, allocator, sizeof(*f.out));
+	if (rc)
+		return rc;
+	f.out = sl__boxed_new(&f.arena, copy.plan.allocator, sizeof(*f.out));
 	if (!f.out)
 		return sl__fail_nomem(err);
-	sl__arena_init(&f.scratch, allocator);
+	sl__arena_init(&f.scratch, copy.plan.allocator);
 	rc = measure(&f, plan, err);
 	sl__subject_close(&f.subject);
 	sl__arena_release(&f.scratch);

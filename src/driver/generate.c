@@ -6,6 +6,7 @@
 #include "analysis/generation.h"
 #include "base/clock.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "experiment/decode_loop.h"
@@ -28,6 +29,7 @@ enum {
 struct generator {
 	struct sl_generate_options how; /* defaults filled in */
 	struct sl_plan_options plan;
+	struct sl_sizes sizes;   /* that it names */
 	struct sl__arena *arena; /* of the result */
 	struct sl__arena scratch;
 	struct sl_generation *out;
@@ -63,19 +65,22 @@ static enum sl_status
 take_options(struct generator *g, const struct sl_generate_options *options,
 	     struct sl_error *err)
 {
-	if (!options || options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_generate_options: struct_size is wrong");
-	g->how = *options;
+	enum sl_status rc = sl__options_take(&g->how, sizeof(g->how), options,
+					     "sl_generate_options", err);
+
+	if (!rc)
+		rc = sl__options_take(&g->plan, sizeof(g->plan), g->how.plan,
+				      "sl_plan_options", err);
+	if (!rc)
+		rc = sl__sizes_take(&g->sizes, &g->plan.sizes, err);
+	if (rc)
+		return rc;
 	if (!g->how.prompt)
 		g->how.prompt = USUAL_PROMPT;
 	if (g->how.time_s == 0)
 		g->how.time_s = USUAL_TIME_S;
 	if (!g->how.seed)
 		g->how.seed = 1;
-	g->plan.struct_size = sizeof(g->plan);
-	if (g->how.plan)
-		g->plan = *g->how.plan;
 	if (g->how.interrupt)
 		g->plan.interrupt = g->how.interrupt;
 	return check_numbers(&g->how, err);

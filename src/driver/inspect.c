@@ -9,6 +9,7 @@
 #include "analysis/scaling.h"
 #include "base/buf.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "cost/backward.h"
 #include "driver/study.h"
@@ -506,11 +507,14 @@ describe(struct inspector *i)
 }
 
 static enum sl_status
-check(const struct sl_inspect_options *o, struct sl_error *err)
+take_options(struct sl_inspect_options *o,
+	     const struct sl_inspect_options *options, struct sl_error *err)
 {
-	if (o->struct_size != sizeof(*o))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_inspect_options: struct_size is wrong");
+	enum sl_status rc = sl__options_take(o, sizeof(*o), options,
+					     "sl_inspect_options", err);
+
+	if (rc)
+		return rc;
 	for (size_t k = 0; k < o->n_explain; k++) {
 		if ((unsigned)o->explain[k] >= SL_N_CONVENTIONS)
 			return sl__fail(err, SL_E_USAGE,
@@ -524,12 +528,9 @@ enum sl_status
 sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	   const struct sl_inspect_options *options, struct sl_error *err)
 {
-	static const struct sl_inspect_options usual = {.struct_size =
-								sizeof(usual)};
-	struct inspector i = {.graph = graph,
-			      .options = options ? options : &usual,
-			      .err = err};
-	enum sl_status rc = check(i.options, err);
+	struct sl_inspect_options how;
+	struct inspector i = {.graph = graph, .options = &how, .err = err};
+	enum sl_status rc = take_options(&how, options, err);
 
 	*out = NULL;
 	if (rc)

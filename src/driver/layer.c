@@ -5,6 +5,7 @@
  * The layer is what the plan makes of it: a node that is fused with others
  * brings them along, so that both sides do the same work.
  */
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/profile_part.h"
 #include "experiment/isolate.h"
@@ -219,20 +220,21 @@ sl_profile_layer(struct sl_layer_profile **out, const struct sl_graph *graph,
 		 const char *layer, const struct sl_profile_options *options,
 		 struct sl_error *err)
 {
-	const struct sl_profile_options none = {.struct_size = sizeof(none)};
-	struct isolating x = {.graph = graph, .layer = layer, .how = options};
-	enum sl_status rc;
+	struct sl_profile_options how;
+	struct sl__plan_taken plan;
+	struct isolating x = {.graph = graph, .layer = layer, .how = &how};
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_profile_options", err);
 
 	*out = NULL;
-	if (!options)
-		x.how = &none;
-	if (x.how->struct_size != sizeof(none))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_profile_options: struct_size is wrong");
-	x.out = sl__boxed_new(&x.arena, x.how->allocator, sizeof(*x.out));
+	if (!rc)
+		rc = sl__plan_options_take(&plan, &how.plan, err);
+	if (rc)
+		return rc;
+	x.out = sl__boxed_new(&x.arena, how.allocator, sizeof(*x.out));
 	if (!x.out)
 		return sl__fail_nomem(err);
-	sl__arena_init(&x.scratch, x.how->allocator);
+	sl__arena_init(&x.scratch, how.allocator);
 	x.out->layer = sl__arena_string(x.arena, layer);
 	x.out->model = sl__arena_string(x.arena, graph->name);
 	rc = x.out->layer && x.out->model ? profile_layer(&x, err)

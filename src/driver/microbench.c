@@ -10,6 +10,7 @@
 #include "analysis/sweep_work.h"
 #include "analysis/crossover.h"
 #include "base/clock.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "driver/micro_ops.h"
@@ -77,11 +78,14 @@ static enum sl_status
 take_options(struct session *k, const struct sl_microbench_options *options,
 	     int is_all, struct sl_error *err)
 {
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_microbench_options: struct_size is wrong");
-	if (options)
-		k->how = *options;
+	enum sl_status rc = sl__options_take(&k->how, sizeof(k->how), options,
+					     "sl_microbench_options", err);
+
+	if (!rc)
+		rc = sl__options_take(&k->plan, sizeof(k->plan), k->how.plan,
+				      "sl_plan_options", err);
+	if (rc)
+		return rc;
 	if (k->how.time_s == 0)
 		k->how.time_s = is_all ? 10 : 6;
 	if (!k->how.seed)
@@ -90,9 +94,6 @@ take_options(struct session *k, const struct sl_microbench_options *options,
 		return sl__fail(err, SL_E_USAGE,
 				"time of %g s: must be above 0, at most 1e6",
 				k->how.time_s);
-	k->plan.struct_size = sizeof(k->plan);
-	if (k->how.plan)
-		k->plan = *k->how.plan;
 	k->plan.sizes = NULL;
 	if (k->plan.n_threads == 0)
 		k->plan.n_threads = (int)sl__thread_n_cpus();

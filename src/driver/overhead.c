@@ -7,6 +7,7 @@
  */
 #include "driver/overhead.h"
 #include "base/clock.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/profile_part.h"
 #include "result/kept_iterations.h"
@@ -292,15 +293,16 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 {
 	struct student s = {.runner.control.with.clock = clock};
 	struct sl_overhead_study *made;
+	struct sl__plan_taken plan;
 	struct sl__arena *arena;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&s.how, sizeof(s.how), options,
+					     "sl_profile_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_profile_options: struct_size is wrong");
-	if (options)
-		s.how = *options;
+	if (!rc)
+		rc = sl__plan_options_take(&plan, &s.how.plan, err);
+	if (rc)
+		return rc;
 	s.how.time_s = s.how.time_s > 0 ? s.how.time_s : 3;
 	s.how.seed = s.how.seed ? s.how.seed : 1;
 	s.runner.control.interrupt = s.how.interrupt;

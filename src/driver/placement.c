@@ -7,6 +7,7 @@
  * the reports say so.
  */
 #include "base/arena.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "machine/hardware.h"
 
@@ -513,18 +514,19 @@ sl_hardware_report(struct sl_hardware_report **out,
 		   const struct sl_hardware_options *options,
 		   struct sl_error *err)
 {
-	static const struct sl_hardware_options usual = {.struct_size =
-								 sizeof(usual)};
-	struct placement p = {graph, options ? options : &usual, NULL, {{0}}, 0,
-			      NULL};
+	struct sl_hardware_options how;
+	struct sl_sizes sizes;
+	struct placement p = {graph, &how, NULL, {{0}}, 0, NULL};
 	struct sl_hardware_report *report;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_hardware_options", err);
 
 	*out = NULL;
-	if (p.how->struct_size != sizeof(*p.how))
-		return sl__fail(err, SL_E_USAGE,
-				"options of another version of the library");
-	report = sl__boxed_new(&p.arena, p.how->allocator, sizeof(*report));
+	if (!rc)
+		rc = sl__sizes_take(&sizes, &how.sizes, err);
+	if (rc)
+		return rc;
+	report = sl__boxed_new(&p.arena, how.allocator, sizeof(*report));
 	if (!report)
 		return sl__fail_nomem(err);
 	rc = place(&p, report, hardware, n, err);

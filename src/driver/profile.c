@@ -17,6 +17,7 @@
 #include "analysis/parts.h"
 #include "analysis/roofline_place.h"
 #include "base/clock.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "cost/traffic.h"
@@ -39,6 +40,7 @@
 struct profiler {
 	const struct sl_graph *graph;
 	struct sl_profile_options how; /* defaults filled in */
+	struct sl__plan_taken plan;    /* that these name */
 	struct sl__control control;    /* from these */
 	struct sl__arena *arena;       /* of the result */
 	struct sl__arena scratch;
@@ -94,20 +96,20 @@ sl_bottleneck_text(enum sl_bottleneck bottleneck)
 
 	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
 		       ? words[bottleneck]
-		       : "inconclusive";
+		       : words[0];
 }
 
 static enum sl_status
-take_options(struct sl_profile_options *out,
+take_options(struct sl_profile_options *out, struct sl__plan_taken *plan,
 	     const struct sl_profile_options *options, struct sl_error *err)
 {
-	memset(out, 0, sizeof(*out));
-	out->struct_size = sizeof(*out);
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_profile_options: struct_size is wrong");
-	if (options)
-		*out = *options;
+	enum sl_status rc = sl__options_take(out, sizeof(*out), options,
+					     "sl_profile_options", err);
+
+	if (!rc)
+		rc = sl__plan_options_take(plan, &out->plan, err);
+	if (rc)
+		return rc;
 	out->time_s = out->time_s == 0 ? 2.5 : out->time_s;
 	out->precision = out->precision == 0 ? 0.01 : out->precision;
 	out->hot_share = out->hot_share == 0 ? 0.9 : out->hot_share;
@@ -576,7 +578,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 	enum sl_status rc;
 
 	*out = NULL;
-	rc = take_options(&p.how, options, err);
+	rc = take_options(&p.how, &p.plan, options, err);
 	if (rc)
 		return rc;
 	p.control = (struct sl__control){.interrupt = p.how.interrupt,

@@ -5,6 +5,7 @@
  * Time first, undisturbed; then one more call under the memory recorder,
  * whose cost would spoil the times.
  */
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "result/function_profile.h"
 #include "timing/scope.h"
@@ -12,14 +13,15 @@
 #include "base/banned.h"
 
 static enum sl_status
-check(const struct sl_profile_function_options *how, struct sl_error *err)
+take_options(struct sl_profile_function_options *how,
+	     const struct sl_profile_function_options *options,
+	     struct sl_error *err)
 {
-	if (!how)
-		return SL_OK;
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(
-			err, SL_E_USAGE,
-			"sl_profile_function_options: struct_size is wrong");
+	enum sl_status rc = sl__options_take(
+		how, sizeof(*how), options, "sl_profile_function_options", err);
+
+	if (rc)
+		return rc;
 	if (!(how->n_flops >= 0) || !(how->n_bytes >= 0))
 		return sl__fail(err, SL_E_USAGE,
 				"declared work of %g FLOPs and %g bytes: must "
@@ -50,21 +52,18 @@ place(struct sl__function_profile *p)
 
 static enum sl_status
 measure(struct sl__function_profile *profile, const char *name, sl_function *fn,
-	void *ctx, const struct sl_profile_function_options *options,
+	void *ctx, const struct sl_profile_function_options *how,
 	struct sl_error *err)
 {
-	struct sl_profile_function_options how = {.struct_size = sizeof(how)};
 	struct sl_measure_options time = {.struct_size = sizeof(time)};
 	struct sl_memory_options memory = {.struct_size = sizeof(memory)};
 	enum sl_status rc;
 
-	if (options)
-		how = *options;
 	time.name = name;
-	time.time_s = how.time_s;
-	time.allocator = how.allocator;
+	time.time_s = how->time_s;
+	time.allocator = how->allocator;
 	memory.name = name;
-	memory.allocator = how.allocator;
+	memory.allocator = how->allocator;
 	rc = sl_measure(&profile->time, fn, ctx, &time, err);
 	if (rc)
 		return rc;
@@ -72,12 +71,12 @@ measure(struct sl__function_profile *profile, const char *name, sl_function *fn,
 					err);
 	if (rc)
 		return rc;
-	profile->n_flops = how.n_flops;
-	profile->n_bytes = how.n_bytes;
-	profile->flops_per_s = sl__rate_of(how.n_flops,
+	profile->n_flops = how->n_flops;
+	profile->n_bytes = how->n_bytes;
+	profile->flops_per_s = sl__rate_of(how->n_flops,
 					   profile->time->wall.median.value,
 					   "no FLOPs were declared");
-	profile->bytes_per_s = sl__rate_of(how.n_bytes,
+	profile->bytes_per_s = sl__rate_of(how->n_bytes,
 					   profile->time->wall.median.value,
 					   "no bytes were declared");
 	place(profile);
@@ -90,18 +89,17 @@ sl_profile_function(struct sl_buf *out, const char *name, sl_function *fn,
 		    const struct sl_profile_function_options *options,
 		    struct sl_error *err)
 {
-	const struct sl_render_options *how = NULL;
+	struct sl_profile_function_options how;
 	struct sl__function_profile profile = {0};
-	enum sl_status rc = check(options, err);
+	enum sl_status rc = take_options(&how, options, err);
 
-	if (!rc && options)
-		how = options->render;
 	if (!rc)
-		rc = sl__function_profile_check(how, err);
+		rc = sl__function_profile_check(how.render, err);
 	if (!rc)
-		rc = measure(&profile, name, fn, ctx, options, err);
+		rc = measure(&profile, name, fn, ctx, &how, err);
 	if (!rc)
-		rc = sl__function_profile_render(&profile, how, out, err);
+		rc = sl__function_profile_render(&profile, how.render, out,
+						 err);
 	release(&profile);
 	return rc;
 }

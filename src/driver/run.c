@@ -9,6 +9,7 @@
 #include "base/dtype.h"
 #include "base/map.h"
 #include "base/mapping.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/output_check.h"
 #include "experiment/subject.h"
@@ -255,18 +256,18 @@ enum sl_status
 sl_run(struct sl_run **out, const struct sl_graph *graph,
        const struct sl_run_options *options, struct sl_error *err)
 {
-	const struct sl_run_options none = {.struct_size = sizeof(none)};
-	struct runner r = {.graph = graph, .options = options};
-	enum sl_status rc;
+	struct sl_run_options how;
+	struct sl__plan_taken plan;
+	struct runner r = {.graph = graph, .options = &how};
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_run_options", err);
 
 	*out = NULL;
-	if (!options)
-		r.options = &none;
-	if (r.options->struct_size != sizeof(none))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_run_options: struct_size is wrong");
-	if (r.options->plan)
-		r.allocator = r.options->plan->allocator;
+	if (!rc)
+		rc = sl__plan_options_take(&plan, &how.plan, err);
+	if (rc)
+		return rc;
+	r.allocator = plan.plan.allocator;
 	r.out = sl__boxed_new(&r.arena, r.allocator, sizeof(*r.out));
 	if (!r.out)
 		return sl__fail_nomem(err);

@@ -10,6 +10,7 @@
  */
 #include "driver/selfcheck.h"
 #include "base/arena.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "stats/proportion.h"
 #include "stats/quantile.h"
@@ -224,22 +225,17 @@ reserve(struct selfcheck *s, struct sl__arena *arena, struct sl_error *err)
 	return SL_OK;
 }
 
-static struct sl_selfcheck_options
-with_defaults(const struct sl_selfcheck_options *options)
+static void
+set_defaults(struct sl_selfcheck_options *how)
 {
-	struct sl_selfcheck_options how = {.struct_size = sizeof(how)};
-
-	if (options)
-		how = *options;
-	if (how.time_s == 0)
-		how.time_s = 60;
-	if (how.budget_s == 0)
-		how.budget_s = 0.1;
-	if (how.function_ns == 0)
-		how.function_ns = 50000;
-	if (how.seed == 0)
-		how.seed = 1;
-	return how;
+	if (how->time_s == 0)
+		how->time_s = 60;
+	if (how->budget_s == 0)
+		how->budget_s = 0.1;
+	if (how->function_ns == 0)
+		how->function_ns = 50000;
+	if (how->seed == 0)
+		how->seed = 1;
 }
 
 static enum sl_status
@@ -270,16 +266,15 @@ sl__selfcheck(struct sl_selfcheck **out,
 	struct selfcheck s = {.how = &how, .script.work = do_work};
 	struct sl_selfcheck *result;
 	struct sl__arena *arena;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_selfcheck_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_selfcheck_options: struct_size is wrong");
-	how = with_defaults(options);
+	set_defaults(&how);
 	if (script)
 		s.script = *script;
-	rc = check_options(&how, err);
+	if (!rc)
+		rc = check_options(&how, err);
 	if (rc)
 		return rc;
 	result = sl__boxed_new(&arena, how.allocator, sizeof(*result));

@@ -6,6 +6,7 @@
  * where the sizes name a folder.  Everything after it is arithmetic.
  */
 #include "driver/study.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "graph/op_rules.h"
 
@@ -14,30 +15,27 @@
 #include "base/banned.h"
 
 /*
- * What shapes are to be found under: SL_E_USAGE where 'sizes' is not this
- * version's struct (NULL is fine).  *inputs is to be closed once the shapes
- * are there; NULL: no folder was named.
+ * Fills out->sizes, out->inputs and out->how, which says what shapes are to be
+ * found under; the rest is left alone.  out->inputs is to be closed once the
+ * shapes are there.
  */
 static enum sl_status
-study_options(struct sl__shapes_options *out, struct sl__inputs **inputs,
-	      const struct sl_graph *graph, const struct sl_sizes *sizes,
+study_options(struct sl__study *out, const struct sl_graph *graph,
+	      const struct sl_sizes *sizes,
 	      const struct sl_allocator *allocator, struct sl_error *err)
 {
-	enum sl_status rc;
+	enum sl_status rc = sl__sizes_take(&out->sizes, &sizes, err);
 
-	memset(out, 0, sizeof(*out));
-	*inputs = NULL;
-	out->sizes = sizes;
-	out->allocator = allocator;
-	if (sizes && sizes->struct_size != sizeof(*sizes))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_sizes: struct_size is wrong");
-	if (!sizes || !sizes->inputs_folder)
-		return SL_OK;
-	rc = sl__inputs_open(inputs, graph, sizes->inputs_folder, allocator,
-			     err);
+	memset(&out->how, 0, sizeof(out->how));
+	out->inputs = NULL;
+	out->how.sizes = sizes;
+	out->how.allocator = allocator;
+	if (rc || !out->sizes.inputs_folder)
+		return rc;
+	rc = sl__inputs_open(&out->inputs, graph, out->sizes.inputs_folder,
+			     allocator, err);
 	if (!rc)
-		out->contents = (*inputs)->contents;
+		out->how.contents = out->inputs->contents;
 	return rc;
 }
 
@@ -63,8 +61,7 @@ sl__study_open(struct sl__study *out, const struct sl_graph *graph,
 	enum sl_status rc = study_begin(out, graph, allocator, err);
 
 	if (!rc)
-		rc = study_options(&out->how, &out->inputs, graph, sizes,
-				   allocator, err);
+		rc = study_options(out, graph, sizes, allocator, err);
 	return rc ? rc
 		  : sl__survey_new(&out->survey, &out->steps, &out->roles,
 				   &out->how, err);
@@ -141,8 +138,7 @@ sl_sized_new(struct sl_sized **out, const struct sl_graph *graph,
 	     const struct sl_sizes *sizes, const struct sl_allocator *allocator,
 	     struct sl_error *err)
 {
-	struct sl__shapes_options how;
-	struct sl__inputs *inputs;
+	struct sl__study study;
 	struct sl__arena *arena;
 	struct sl_sized *s;
 	enum sl_status rc;
@@ -151,10 +147,10 @@ sl_sized_new(struct sl_sized **out, const struct sl_graph *graph,
 	s = sl__boxed_new(&arena, allocator, sizeof(*s));
 	if (!s)
 		return sl__fail_nomem(err);
-	rc = study_options(&how, &inputs, graph, sizes, allocator, err);
+	rc = study_options(&study, graph, sizes, allocator, err);
 	if (!rc)
-		rc = fill(s, graph, &how, arena, err);
-	sl__inputs_close(inputs);
+		rc = fill(s, graph, &study.how, arena, err);
+	sl__inputs_close(study.inputs);
 	if (rc) {
 		sl_sized_free(s);
 		return rc;

@@ -8,10 +8,11 @@
 
 /*
  * Opened where it stands and not moved afterwards: the survey points into it.
- * The graph, sizes and allocator are borrowed.
+ * The graph, what the sizes point to, and the allocator are borrowed.
  */
 struct sl__study {
 	struct sl__arena arena;
+	struct sl_sizes sizes;
 	struct sl__shapes_options how;
 	struct sl__inputs *inputs; /* NULL: no folder was named */
 	struct sl__steps steps;

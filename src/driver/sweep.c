@@ -13,6 +13,7 @@
 #include "analysis/sweep_work.h"
 #include "base/clock.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "driver/sweep.h"
 #include "driver/sweep_axis.h"
@@ -96,21 +97,20 @@ static enum sl_status
 take_options(struct sweeper *s, const struct sl_sweep_options *options,
 	     struct sl_error *err)
 {
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&s->how, sizeof(s->how), options,
+					     "sl_sweep_options", err);
 
-	if (!options || options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_sweep_options: struct_size is wrong");
-	s->how = *options;
+	if (!rc)
+		rc = sl__options_take(&s->plan, sizeof(s->plan), s->how.plan,
+				      "sl_plan_options", err);
+	if (rc)
+		return rc;
 	if (s->how.time_s == 0)
 		s->how.time_s = 1;
 	if (!s->how.n_visits)
 		s->how.n_visits = 3;
 	if (!s->how.seed)
 		s->how.seed = 1;
-	s->plan.struct_size = sizeof(s->plan);
-	if (s->how.plan)
-		s->plan = *s->how.plan;
 	if (!s->n_models || s->n_models > MODELS_MOST)
 		return sl__fail(err, SL_E_USAGE, "1 to %d models, not %zu",
 				MODELS_MOST, s->n_models);
@@ -252,12 +252,14 @@ open_width(struct sweeper *s, struct visit *v, int64_t width,
 static enum sl_status
 prepare(struct sweeper *s, struct visit *v, struct sl_error *err)
 {
-	static const struct sl_sizes usual = {.struct_size = sizeof(usual)};
 	const struct sl_sweep_model *model = &s->models[v->model];
 	int64_t value = s->how.values[v->point];
+	enum sl_status rc = sl__options_take(&v->sizes, sizeof(v->sizes),
+					     model->sizes, "sl_sizes", err);
 
+	if (rc)
+		return rc;
 	v->graph = model->graph;
-	v->sizes = model->sizes ? *model->sizes : usual;
 	v->plan = s->plan;
 	v->plan.sizes = &v->sizes;
 	switch (s->how.axis) {

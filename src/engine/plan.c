@@ -6,6 +6,7 @@
  * the plan looks whether it has a program for them, and makes one if not.
  */
 #include "engine/plan.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "engine/observer.h"
@@ -312,14 +313,10 @@ sl__plan_settle(struct sl_plan *plan, struct sl_error *err)
 }
 
 static enum sl_status
-take_options(struct sl_plan *plan, const struct sl_plan_options *options,
-	     struct sl_error *err)
+set_options(struct sl_plan *plan, const struct sl_plan_options *options,
+	    struct sl_error *err)
 {
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_plan_options: struct_size is wrong");
-	if (options)
-		plan->options = *options;
+	plan->options = *options;
 	plan->options.sizes = NULL;
 	plan->options.allocator = &plan->arena.allocator;
 	if (plan->options.dtype == SL_DTYPE_NONE)
@@ -363,20 +360,16 @@ check_memory(const struct sl_plan *plan, struct sl_error *err)
 }
 
 static enum sl_status
-make_first(struct sl_plan *plan, const struct sl_sizes *asked,
-	   struct sl_error *err)
+make_first(struct sl_plan *plan, struct sl_sizes *sizes, struct sl_error *err)
 {
 	struct sl__arena scratch;
-	struct sl_sizes sizes = {.struct_size = sizeof(sizes)};
 	enum sl_status rc = SL_OK;
 
 	sl__arena_init(&scratch, plan->options.allocator);
-	if (asked)
-		sizes = *asked;
-	if (sizes.inputs_folder)
-		rc = shapes_of_folder(plan, &scratch, &sizes, err);
+	if (sizes->inputs_folder)
+		rc = shapes_of_folder(plan, &scratch, sizes, err);
 	if (!rc)
-		rc = add_program(plan, &sizes, err);
+		rc = add_program(plan, sizes, err);
 	sl__arena_release(&scratch);
 	return rc;
 }
@@ -385,25 +378,27 @@ enum sl_status
 sl_plan_new(struct sl_plan **out, const struct sl_graph *graph,
 	    const struct sl_plan_options *options, struct sl_error *err)
 {
-	const struct sl_allocator *allocator = options ? options->allocator
-						       : NULL;
-	struct sl_plan *plan = sl__alloc(allocator, sizeof(*plan));
-	enum sl_status rc;
+	struct sl__plan_taken how;
+	struct sl_plan *plan;
+	enum sl_status rc = sl__plan_options_take(&how, &options, err);
 
 	*out = NULL;
+	if (rc)
+		return rc;
+	plan = sl__alloc(how.plan.allocator, sizeof(*plan));
 	if (!plan)
 		return sl__fail_nomem(err);
 	memset(plan, 0, sizeof(*plan));
-	sl__arena_init(&plan->arena, allocator);
+	sl__arena_init(&plan->arena, how.plan.allocator);
 	plan->graph = graph;
 	plan->given = sl__arena_array(&plan->arena, graph->blocks[0].n_inputs,
 				      sizeof(*plan->given));
-	rc = plan->given ? take_options(plan, options, err)
+	rc = plan->given ? set_options(plan, &how.plan, err)
 			 : sl__fail_nomem(err);
 	if (!rc)
 		rc = check_memory(plan, err);
 	if (!rc)
-		rc = make_first(plan, options ? options->sizes : NULL, err);
+		rc = make_first(plan, &how.sizes, err);
 	if (rc) {
 		sl_plan_free(plan);
 		return rc;

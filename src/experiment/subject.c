@@ -309,24 +309,17 @@ prepare(struct sl__subject *s, struct sl_error *err)
 	return rc ? rc : sl_plan_fill_inputs(s->plan, s->seed, err);
 }
 
-static enum sl_status
-take_options(struct sl__subject *s, struct sl_error *err)
+static void
+take_options(struct sl__subject *s)
 {
 	s->how.struct_size = sizeof(s->how);
 	s->sizes.struct_size = sizeof(s->sizes);
-	if (s->options.plan && s->options.plan->struct_size != sizeof(s->how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_plan_options: struct_size is wrong");
 	if (s->options.plan)
 		s->how = *s->options.plan;
 	if (s->options.interrupt)
 		s->how.interrupt = s->options.interrupt;
-	if (s->how.sizes && s->how.sizes->struct_size != sizeof(s->sizes))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_sizes: struct_size is wrong");
 	if (s->how.sizes)
 		s->sizes = *s->how.sizes;
-	return SL_OK;
 }
 
 enum sl_status
@@ -339,9 +332,7 @@ sl__subject_open(struct sl__subject *out, const struct sl_graph *graph,
 	memset(out, 0, sizeof(*out));
 	out->graph = graph;
 	out->options = *options;
-	rc = take_options(out, err);
-	if (rc)
-		return rc;
+	take_options(out);
 	sl__arena_init(&out->scratch, out->how.allocator);
 	rc = find_sizes(out, &out->sizes, err);
 	if (!rc)

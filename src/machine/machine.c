@@ -11,6 +11,7 @@
 #include "base/cache_file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "base/thread.h"
 #include "machine/ceiling.h"
@@ -141,13 +142,13 @@ check_request(struct request *out, const struct sl_machine_options *options,
 {
 	struct sl_machine_options *o = &out->options;
 	size_t n_cpus = sl__thread_n_cpus();
+	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"struct sl_machine_options has a wrong size");
-	if (options)
-		*o = *options;
+	rc = sl__options_take(o, sizeof(*o), options, "sl_machine_options",
+			      err);
+	if (rc)
+		return rc;
 	if (o->time_s < 0 || !isfinite(o->time_s))
 		return sl__fail(err, SL_E_USAGE,
 				"the time must be above 0 seconds");

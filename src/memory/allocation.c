@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "memory/call_site.h"
 #include "memory/interposer.h"
@@ -59,13 +60,9 @@ struct memory_run {
 	struct sl__live_series series;
 };
 
-/* The size first: a shorter struct has none of the other members. */
 static enum sl_status
 check_options(const struct sl_memory_options *how, struct sl_error *err)
 {
-	if (how->struct_size != sizeof(*how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_memory_options: struct_size is wrong");
 	if (how->site_depth > SL__SITE_DEPTH)
 		return sl__fail(err, SL_E_USAGE,
 				"%zu callers a site: at most %d are kept",
@@ -376,16 +373,16 @@ sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
 			   const struct sl_memory_options *options,
 			   struct sl_error *err)
 {
-	struct sl_memory_options how = {.struct_size = sizeof(how)};
+	struct sl_memory_options how;
 	struct memory_run run = {.how = &how, .fn = fn, .ctx = ctx};
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_memory_options", err);
 
 	*out = NULL;
-	rc = check_options(options ? options : &how, err);
+	if (!rc)
+		rc = check_options(&how, err);
 	if (rc)
 		return rc;
-	if (options)
-		how = *options;
 	how.name = how.name ? how.name : "function";
 	how.n_calls = how.n_calls ? how.n_calls : 1;
 	how.n_sites = how.n_sites ? how.n_sites : DEFAULT_SITES;

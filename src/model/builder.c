@@ -9,6 +9,7 @@
  */
 #include "model/builder.h"
 #include "base/buf.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "graph/assembly.h"
 
@@ -58,23 +59,22 @@ enum sl_status
 sl_builder_new(struct sl_builder **out, const char *name,
 	       const struct sl_graph_options *options, struct sl_error *err)
 {
-	const struct sl_allocator *allocator = options ? options->allocator
-						       : NULL;
+	struct sl_graph_options how;
 	struct sl_builder *b;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_graph_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_graph_options: struct_size is wrong");
-	b = sl__alloc(allocator, sizeof(*b));
+	if (rc)
+		return rc;
+	b = sl__alloc(how.allocator, sizeof(*b));
 	if (!b)
 		return sl__fail_nomem(err);
 	memset(b, 0, sizeof(*b));
-	sl__arena_init(&b->arena, allocator);
+	sl__arena_init(&b->arena, how.allocator);
 	sl__map_init(&b->names, &b->arena);
 	sl__map_init(&b->constants, &b->arena);
-	b->seed = options && options->seed ? options->seed : 1;
+	b->seed = how.seed ? how.seed : 1;
 	b->dtype = SL_DTYPE_F32;
 	rc = start_graph(b, name ? name : "", err);
 	if (rc) {

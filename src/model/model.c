@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - opening a model by whatever the user calls it. */
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "model/onnx_read.h"
 #include "model/zoo.h"
@@ -24,16 +25,19 @@ enum sl_status
 sl_graph_open(struct sl_graph **out, const char *name,
 	      const struct sl_graph_options *options, struct sl_error *err)
 {
+	struct sl_graph_options how;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_graph_options", err);
+
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_graph_options: struct_size is wrong");
+	if (rc)
+		return rc;
 	if (!*name)
 		return sl__fail(err, SL_E_USAGE, "the model's name is empty");
 	if (looks_like_path(name))
-		return sl__onnx_open(out, name, options, err);
+		return sl__onnx_open(out, name, &how, err);
 	/* What is neither gets the zoo's answer, which suggests names. */
 	if (sl__zoo_is_name(name) || access(name, F_OK))
-		return sl__zoo_open(out, name, options, err);
-	return sl__onnx_open(out, name, options, err);
+		return sl__zoo_open(out, name, &how, err);
+	return sl__onnx_open(out, name, &how, err);
 }

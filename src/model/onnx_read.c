@@ -189,15 +189,6 @@ name_graph(struct sl_graph *graph, const char *source, struct sl_error *err)
 	return SL_OK;
 }
 
-static enum sl_status
-check_options(const struct sl_graph_options *options, struct sl_error *err)
-{
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_graph_options: struct_size is wrong");
-	return SL_OK;
-}
-
 /* Where a model comes from. */
 struct origin {
 	struct sl__mapping file;
@@ -314,12 +305,8 @@ sl__onnx_read(struct sl_graph **out, const unsigned char *bytes, size_t n_bytes,
 	      struct sl_error *err)
 {
 	struct origin origin = {{bytes, n_bytes}, "memory", folder, NULL, 0};
-	enum sl_status rc;
 
 	*out = NULL;
-	rc = check_options(options, err);
-	if (rc)
-		return rc;
 	return read_origin(out, &origin, options, err);
 }
 
@@ -334,9 +321,6 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 	enum sl_status rc;
 
 	*out = NULL;
-	rc = check_options(options, err);
-	if (rc)
-		return rc;
 	sl__arena_init(&scratch, options ? options->allocator : NULL);
 	folder = sl__arena_string(&scratch, slash ? path : ".");
 	if (folder && slash)

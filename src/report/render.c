@@ -7,6 +7,7 @@
  */
 #include "report/render.h"
 #include "base/buf.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "report/fact_text.h"
 #include "report/result_csv.h"
@@ -16,17 +17,11 @@
 #include "base/banned.h"
 
 enum sl_status
-sl__render_check(const struct sl_render_options **how, struct sl_error *err)
+sl__render_take(struct sl_render_options *how,
+		const struct sl_render_options *options, struct sl_error *err)
 {
-	static const struct sl_render_options defaults = {
-		.struct_size = sizeof(defaults)};
-
-	if (!*how)
-		*how = &defaults;
-	if ((*how)->struct_size != sizeof(**how))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_render_options: struct_size is wrong");
-	return SL_OK;
+	return sl__options_take(how, sizeof(*how), options, "sl_render_options",
+				err);
 }
 
 enum sl_status
@@ -95,22 +90,23 @@ write_csv(const struct sl__renderer *renderer, const void *result,
 
 enum sl_status
 sl__render(const struct sl__renderer *renderer, const void *result,
-	   const struct sl_render_options *how, struct sl_buf *out,
+	   const struct sl_render_options *options, struct sl_buf *out,
 	   struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
+	struct sl_render_options how;
+	enum sl_status rc = sl__render_take(&how, options, err);
 
 	if (rc)
 		return rc;
-	switch (how->format) {
+	switch (how.format) {
 	case SL_FORMAT_TEXT:
 	case SL_FORMAT_MARKDOWN:
-		return render_page(renderer, result, how, out, err);
+		return render_page(renderer, result, &how, out, err);
 	case SL_FORMAT_JSON:
-		write_json(renderer, result, how, out);
+		write_json(renderer, result, &how, out);
 		return sl__buf_status(out, err);
 	case SL_FORMAT_CSV:
-		return write_csv(renderer, result, how, out, err);
+		return write_csv(renderer, result, &how, out, err);
 	case SL_FORMAT_SVG:
 		if (renderer->svg)
 			return renderer->svg(out, result, err);

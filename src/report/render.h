@@ -44,12 +44,10 @@ enum sl_status sl__render(const struct sl__renderer *renderer,
 			  const struct sl_render_options *how,
 			  struct sl_buf *out, struct sl_error *err) SL_CHECKED;
 
-/*
- * Puts the defaults in place of NULL.  SL_E_USAGE when the struct is not the
- * one this library knows.
- */
-enum sl_status sl__render_check(const struct sl_render_options **how,
-				struct sl_error *err) SL_CHECKED;
+/* As sl__options_take() does. */
+enum sl_status sl__render_take(struct sl_render_options *how,
+			       const struct sl_render_options *options,
+			       struct sl_error *err) SL_CHECKED;
 
 /* The failure of a result, such as "a measurement", without that format. */
 enum sl_status sl__render_refuse(struct sl_error *err, const char *result);

@@ -75,13 +75,14 @@ tell(struct sl__json *json, const char *key, const void *record,
 }
 
 enum sl_status
-sl__function_profile_check(const struct sl_render_options *how,
+sl__function_profile_check(const struct sl_render_options *options,
 			   struct sl_error *err)
 {
-	enum sl_status rc = sl__render_check(&how, err);
+	struct sl_render_options how;
+	enum sl_status rc = sl__render_take(&how, options, err);
 
-	if (rc || how->format == SL_FORMAT_TEXT ||
-	    how->format == SL_FORMAT_JSON || how->format == SL_FORMAT_MARKDOWN)
+	if (rc || how.format == SL_FORMAT_TEXT ||
+	    how.format == SL_FORMAT_JSON || how.format == SL_FORMAT_MARKDOWN)
 		return rc;
 	return sl__render_refuse(err, "a profile of a function");
 }

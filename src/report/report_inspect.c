@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_inspect.c - what was found in models, in any format. */
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
@@ -20,16 +21,13 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		.table = &sl__table_inspections,
 		.csv = sl__inspect_csv,
 	};
-	struct sl__inspect_result result = {
-		.inspections = {inspections, n},
-		.view = {.struct_size = sizeof(*view)}};
+	struct sl__inspect_result result = {.inspections = {inspections, n}};
+	enum sl_status rc = sl__options_take(&result.view, sizeof(result.view),
+					     view, "sl_inspect_view", err);
 
-	if (view && view->struct_size != sizeof(*view))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_inspect_view: struct_size is wrong");
+	if (rc)
+		return rc;
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "no model to report on");
-	if (view)
-		result.view = *view;
 	return sl__render(&renderer, &result, how, out, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_profile.c - what was found in models that ran, in any format. */
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "report/profile_page.h"
 #include "report/render.h"
@@ -28,16 +29,14 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 			"confidence,ceiling_share",
 	};
 	struct sl__profile_result result = {
-		.profiles = {.list = profiles, .n = n},
-		.view = {.struct_size = sizeof(*view)}};
+		.profiles = {.list = profiles, .n = n}};
+	enum sl_status rc = sl__options_take(&result.view, sizeof(result.view),
+					     view, "sl_profile_view", err);
 
-	if (view && view->struct_size != sizeof(*view))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_profile_view: struct_size is wrong");
+	if (rc)
+		return rc;
 	if (!n)
 		return sl__fail(err, SL_E_USAGE, "no profile to report on");
-	if (view)
-		result.view = *view;
 	result.profiles.machine = profiles[0]->machine;
 	result.profiles.layer = result.view.layer;
 	return sl__render(&renderer, &result, how, out, err);

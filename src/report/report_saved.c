@@ -95,11 +95,10 @@ sl_result_render(const struct sl_result *result,
 		 struct sl_error *err)
 {
 	struct sl_render_options mine;
-	enum sl_status rc = sl__render_check(&how, err);
+	enum sl_status rc = sl__render_take(&mine, how, err);
 
 	if (rc)
 		return rc;
-	mine = *how;
 	mine.command = result->command;
 	mine.version = result->version;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

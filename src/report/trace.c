@@ -12,6 +12,7 @@
  */
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -338,19 +339,21 @@ sl_profile_trace(const struct sl_profile *profile,
 		 const struct sl_trace_options *options, struct sl_buf *out,
 		 struct sl_error *err)
 {
+	struct sl_trace_options how;
 	struct tracer t = {.profile = profile, .limit = LIMIT};
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_trace_options", err);
 
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_trace_options: struct_size is wrong");
-	if (options && options->limit)
-		t.limit = options->limit;
+	if (rc)
+		return rc;
+	if (how.limit)
+		t.limit = how.limit;
 	sl__json_init(&t.json, out);
 	sl__json_object(&t.json, NULL);
 	sl__json_text(&t.json, "displayTimeUnit", "ms");
 	add_other(&t);
-	if (options && options->n_dropped)
-		*options->n_dropped = t.n_dropped;
+	if (how.n_dropped)
+		*how.n_dropped = t.n_dropped;
 	sl__json_array(&t.json, "traceEvents");
 	t.thread = 0;
 	add_meta(&t, "process_name", profile->name);

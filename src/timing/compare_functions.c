@@ -13,6 +13,7 @@
 #include "timing/compare_functions.h"
 #include "base/arena.h"
 #include "base/reading.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "stats/arm_set.h"
 #include "stats/summary.h"
@@ -237,20 +238,15 @@ conclude(struct comparison *d, struct sl_comparisons *c,
 	return SL_OK;
 }
 
-static struct sl_compare_options
-with_defaults(const struct sl_compare_options *options)
+static void
+set_defaults(struct sl_compare_options *how)
 {
-	struct sl_compare_options how = {.struct_size = sizeof(how)};
-
-	if (options)
-		how = *options;
-	if (how.time_s == 0)
-		how.time_s = 3;
-	if (how.min_rounds == 0)
-		how.min_rounds = 50;
-	if (how.seed == 0)
-		how.seed = 1;
-	return how;
+	if (how->time_s == 0)
+		how->time_s = 3;
+	if (how->min_rounds == 0)
+		how->min_rounds = 50;
+	if (how->seed == 0)
+		how->seed = 1;
 }
 
 /* Copies the candidates, with names for those that have none. */
@@ -320,14 +316,13 @@ sl__compare_functions(struct sl_comparisons **out,
 	struct sl_comparisons *c;
 	struct sl__arena *arena;
 	struct comparison d = {.how = &how, .n = n};
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_compare_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_compare_options: struct_size is wrong");
-	how = with_defaults(options);
-	rc = check_options(&how, n, err);
+	set_defaults(&how);
+	if (!rc)
+		rc = check_options(&how, n, err);
 	if (!rc)
 		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)

@@ -10,6 +10,7 @@
  */
 #include "timing/sampler.h"
 #include "base/arena.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "stats/distribution.h"
 #include "stats/quantile.h"
@@ -242,22 +243,17 @@ conclude(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 				   arena, err);
 }
 
-static struct sl_measure_options
-with_defaults(const struct sl_measure_options *options)
+static void
+set_defaults(struct sl_measure_options *how)
 {
-	struct sl_measure_options how = {.struct_size = sizeof(how)};
-
-	if (options)
-		how = *options;
-	if (!how.name)
-		how.name = "function";
-	if (how.time_s == 0)
-		how.time_s = 1;
-	if (how.precision == 0)
-		how.precision = 0.01;
-	if (how.seed == 0)
-		how.seed = 1;
-	return how;
+	if (!how->name)
+		how->name = "function";
+	if (how->time_s == 0)
+		how->time_s = 1;
+	if (how->precision == 0)
+		how->precision = 0.01;
+	if (how->seed == 0)
+		how->seed = 1;
 }
 
 /* Calibrates, reserves, samples, concludes. */
@@ -296,16 +292,15 @@ sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	struct sampler s = {.how = &how};
 	struct sl_measurement *m;
 	struct sl__arena *arena;
-	enum sl_status rc;
+	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+					     "sl_measure_options", err);
 
 	*out = NULL;
-	if (options && options->struct_size != sizeof(*options))
-		return sl__fail(err, SL_E_USAGE,
-				"sl_measure_options: struct_size is wrong");
-	if (!fn)
+	if (!rc && !fn)
 		return sl__fail(err, SL_E_USAGE, "no function to measure");
-	how = with_defaults(options);
-	rc = check_options(&how, err);
+	set_defaults(&how);
+	if (!rc)
+		rc = check_options(&how, err);
 	if (rc)
 		return rc;
 	s.what = (struct sl_candidate){how.name, fn, ctx};

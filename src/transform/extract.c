@@ -6,6 +6,7 @@
  * the model it is from.
  */
 #include "transform/extract.h"
+#include "base/option_struct.h"
 #include "base/status.h"
 #include "graph/assembly.h"
 #include "graph/module_path.h"
@@ -355,12 +356,15 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 		 const char *layer, const struct sl_sizes *sizes,
 		 struct sl_error *err)
 {
+	struct sl_sizes copy;
+	enum sl_status rc = sl__sizes_take(&copy, &sizes, err);
 	struct sl__shapes_options how = {.sizes = sizes};
 	struct sl__extract what = {.graph = graph, .name = layer};
 	struct sl__arena scratch;
-	enum sl_status rc;
 
 	*out = NULL;
+	if (rc)
+		return rc;
 	sl__arena_init(&scratch, &graph->arena.allocator);
 	rc = list_nodes(&what, layer, &scratch, err);
 	if (!rc)
