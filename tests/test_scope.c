@@ -43,6 +43,30 @@ nested_times_add_up(void **state)
 	sl_scopes_free(s);
 }
 
+/* What the end of a scope returns is what its row counts. */
+static void
+the_end_returns_what_is_counted(void **state)
+{
+	double returned_ns = 0, last_ns = 0;
+	struct sl_scopes *s;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct sl_scope scope = sl_scope_begin("timed", 0);
+
+		for (volatile int k = 0; k < 10000; k++)
+			;
+		last_ns = sl_scope_end(&scope);
+		assert_true(last_ns > 0);
+		returned_ns += last_ns;
+	}
+	s = take();
+	assert_close(row_of(s, "timed")->total_ns, returned_ns, 1e-12);
+	assert_true(last_ns >= row_of(s, "timed")->min_ns * (1 - 1e-12) &&
+		    last_ns <= row_of(s, "timed")->max_ns * (1 + 1e-12));
+	sl_scopes_free(s);
+}
+
 static void
 names_are_compared_by_content(void **state)
 {
@@ -121,11 +145,11 @@ misuse_is_counted(void **state)
 	(void)state;
 	outer = sl_scope_begin("outer", 0);
 	inner = sl_scope_begin("inner", 0);
-	sl_scope_end(&outer); /* forgets inner: 1 */
-	sl_scope_end(&inner); /* too late: 2 */
-	sl_scope_end(&inner); /* closed by now: nothing */
-	sl_scope_end(&none);
-	sl_scope_end(NULL);
+	sl_scope_end(&outer);                     /* forgets inner: 1 */
+	assert_true(isnan(sl_scope_end(&inner))); /* too late: 2 */
+	assert_true(isnan(sl_scope_end(&inner))); /* closed by now: nothing */
+	assert_true(isnan(sl_scope_end(&none)));
+	assert_true(isnan(sl_scope_end(NULL)));
 	sl_scope_work(&inner, 1, 1);
 	sl_scope_work(NULL, 1, 1);
 	s = take();
@@ -300,6 +324,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(nested_times_add_up, reset),
+		cmocka_unit_test_setup(the_end_returns_what_is_counted, reset),
 		cmocka_unit_test_setup(names_are_compared_by_content, reset),
 		cmocka_unit_test_setup(recursion_is_counted_once, reset),
 		cmocka_unit_test_setup(a_block_closes_its_scope, reset),

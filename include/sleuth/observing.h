@@ -17,7 +17,7 @@ extern "C" {
  *
  *	forward(model);
  *	sl_scope_work(&scope, flops, bytes);
- *	sl_scope_end(&scope);
+ *	elapsed_ns = sl_scope_end(&scope);
  *
  * Scopes nest and repeat.  Each thread counts its own without a lock that
  * others wait for; results add them up by name, and threads that ended keep
@@ -60,13 +60,15 @@ SL_API void sl_scope_work(struct sl_scope *scope, double n_flops,
 			  double n_bytes);
 
 /*
- * Closes a scope, on the thread that opened it.  Scopes inside it that were
+ * Closes a scope, on the thread that opened it, and returns how long it was
+ * open in nanoseconds, the cost of watching taken off: what the rows below
+ * count for this call.  NaN where nothing is counted: for NULL, a scope that
+ * was dropped, closed before, or is another thread's.  Scopes inside it that were
  * left open are forgotten: they count as unbalanced, not as calls, and their
  * time, memory and work are those of the scope closed.  A scope closed twice
- * or on another thread is unbalanced too and changes nothing else.  NULL does
- * nothing.
+ * or on another thread is unbalanced too and changes nothing else.
  */
-SL_API void sl_scope_end(struct sl_scope *scope);
+SL_API double sl_scope_end(struct sl_scope *scope);
 
 #if defined(__GNUC__)
 #define SL_SCOPE_JOIN_(a, b)     a##b

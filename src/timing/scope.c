@@ -21,6 +21,7 @@
 #include "memory/resident.h"
 #include "stats/summary.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -452,8 +453,9 @@ add_usage(struct table *table, const struct frame *frame,
 		add_allocations(to, &before->counts);
 }
 
-/* Takes the innermost frame, closed at 'now', into its entry. */
-static void
+/* Takes the innermost frame, closed at 'now', into its entry; returns what it
+ * counted. */
+static uint64_t
 close_frame(struct table *table, uint64_t now)
 {
 	struct frame *frame = &table->frames[--table->depth];
@@ -494,23 +496,27 @@ close_frame(struct table *table, uint64_t now)
 	if (flags)
 		add_usage(table, frame, &usage);
 	unlock_table(table);
+	return ticks;
 }
 
-void
+double
 sl_scope_end(struct sl_scope *scope)
 {
 	uint64_t now = sl__ticks();
 	struct table *table = this_thread;
+	double elapsed_ns = (double)NAN;
 
 	if (!scope || !scope->serial)
-		return;
+		return elapsed_ns;
 	if (frame_of(table, scope)) {
 		unwind_to(table, scope->depth + 1);
-		close_frame(table, now);
+		elapsed_ns =
+			(double)close_frame(table, now) / registry.ticks_per_ns;
 	} else {
 		registry.n_unbalanced++;
 	}
 	scope->serial = 0;
+	return elapsed_ns;
 }
 
 /*
