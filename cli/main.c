@@ -91,6 +91,8 @@ hint_text(char text[HINT_MOST], const struct sl_error *err)
 		return ": --batch cannot change it";
 	case SL_HINT_MODELS:
 		return "; see 'sleuth zoo'";
+	case SL_HINT_LAYERS:
+		return "; 'sleuth inspect -v' lists them";
 	case SL_HINT_NONE:
 	case SL_HINT_SIZE:
 		break;

@@ -60,7 +60,8 @@ enum sl_hint {
 	SL_HINT_SIDES,       /* likewise, though a part of it is known */
 	SL_HINT_DIM,         /* or the size of a dimension */
 	SL_HINT_BATCH,       /* the batch cannot be said */
-	SL_HINT_MODELS       /* there is a list of built-in models */
+	SL_HINT_MODELS,      /* there is a list of built-in models */
+	SL_HINT_LAYERS       /* an inspection lists the names of layers */
 };
 
 /* What went wrong, in one line without a newline, fit for a user. */

@@ -324,10 +324,11 @@ sl__extract_find(const struct sl_graph *graph, const char *layer,
 		n += is_found[i];
 	}
 	return n ? SL_OK
-		 : sl__fail(err, SL_E_USAGE,
-			    "no node or module is called '%.200s'; 'sleuth "
-			    "inspect -v' lists them",
-			    layer);
+		 : sl__hint(err,
+			    sl__fail(err, SL_E_USAGE,
+				     "no node or module is called '%.200s'",
+				     layer),
+			    SL_HINT_LAYERS, "", "");
 }
 
 /* The numbers of the nodes found; those in bodies go with their owner. */
