@@ -341,7 +341,6 @@ write_own(const struct job *job)
 static int
 judge(const struct job *job)
 {
-	const struct arguments *a = job->arguments;
 	int code = 0;
 
 	for (size_t k = 0; k < job->n_found; k++) {
@@ -355,8 +354,8 @@ judge(const struct job *job)
 					n == 1 ? "" : "s");
 			continue;
 		}
-		if (p->verdict.bottleneck != SL_BOTTLENECK_INCONCLUSIVE ||
-		    (a->profile.flags & SL_PROFILE_NO_DIAGNOSIS &&
+		if (p->verdict.bottleneck > SL_BOTTLENECK_INCONCLUSIVE ||
+		    (p->verdict.bottleneck == SL_BOTTLENECK_NOT_ASKED &&
 		     p->ledger.is_closed))
 			continue;
 		complain(help.name, EXIT_UNDECIDED, "%s: inconclusive",

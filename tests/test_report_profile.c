@@ -180,7 +180,7 @@ absence_is_said(void **state)
 	out = render(&r, SL_FORMAT_TEXT, 80, 0);
 	assert_has(&out, "none: not asked for");
 	assert_has(&out, "none: nothing recorded");
-	assert_has(&out, "inconclusive");
+	assert_has(&out, "not asked: no experiments were made");
 	assert_has(&out, "interrupted");
 	assert_has_not(&out, "nan");
 	assert_has_not(&out, "roof  bound");

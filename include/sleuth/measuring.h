@@ -64,7 +64,8 @@ struct sl_measurement {
  * time is spent, and says what that shows.  Functions too short for the
  * clock are called several times per sample.  Between the first warm-up and
  * the last sample nothing is allocated, locked or logged.  SL_E_MEASURE when
- * fn fails; SL_E_USAGE for options out of range.
+ * fn fails; SL_E_USAGE for options out of range.  For a model use
+ * sl_measure_latency().
  */
 SL_API enum sl_status sl_measure(struct sl_measurement **out, sl_function *fn,
 				 void *ctx,

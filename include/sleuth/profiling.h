@@ -324,13 +324,16 @@ struct sl_rates {
 	double flops_per_s, executed_flops_per_s, bytes_per_s;
 	/* The least time that all its arithmetic takes at the peaks, and all
 	 * its bytes at the bandwidth of where they lie, each by itself, as
-	 * shares of the median; NaN: no ceiling. */
+	 * shares of the median.  These and the next are NaN where there is no
+	 * ceiling: the profile's ceilings.absent says why. */
 	double compute_efficiency, bandwidth_efficiency;
-	double bound_ns; /* least time by the roofline, all operations; NaN */
+	double bound_ns; /* least time by the roofline, all operations */
 };
 
 enum sl_bottleneck {
-	SL_BOTTLENECK_INCONCLUSIVE = 0,
+	SL_BOTTLENECK_NOT_ASKED = 0, /* no experiment was to be made:
+					SL_PROFILE_NO_DIAGNOSIS or BRIEF */
+	SL_BOTTLENECK_INCONCLUSIVE,
 	SL_BOTTLENECK_COMPUTE,
 	SL_BOTTLENECK_MEMORY,
 	SL_BOTTLENECK_OVERHEAD,
@@ -338,7 +341,8 @@ enum sl_bottleneck {
 	SL_BOTTLENECK_MIXED
 };
 
-/* "inconclusive", "compute", "memory", "overhead", "data", "mixed". */
+/* "not asked", "inconclusive", "compute", "memory", "overhead", "data",
+ * "mixed". */
 SL_API const char *sl_bottleneck_text(enum sl_bottleneck bottleneck);
 
 struct sl_finding {
@@ -433,7 +437,8 @@ enum sl_profile_flags {
 	SL_PROFILE_NO_CEILINGS = 1u << 0,  /* nor anything that needs them */
 	SL_PROFILE_NO_DIAGNOSIS = 1u << 1, /* no experiments on operations */
 	SL_PROFILE_NO_ABLATION = 1u << 2,
-	SL_PROFILE_BRIEF = 7u /* times, books and memory only */
+	SL_PROFILE_BRIEF = 7u /* times, where they go, and memory only: no
+				 verdict (NOT_ASKED), no efficiency */
 };
 
 struct sl_profile_options {
@@ -529,7 +534,8 @@ struct sl_profile {
 /*
  * Plans a model, runs it over and over, and says how long it takes and how
  * sure that is, where time and memory go, what bounds each part, and what
- * would help.  'options' may be NULL.  Fails as sl_run() does, and with
+ * would help.  To know how long it takes and nothing else, use
+ * sl_measure_latency(), which also has the inputs and the plan in your hands.  'options' may be NULL.  Fails as sl_run() does, and with
  * the failure of a pass; SL_E_INTERRUPTED before the first one.  Measures the
  * whole process: one profile at a time.
  */
@@ -558,8 +564,12 @@ SL_API size_t sl_top_operations(const struct sl_profile *profile, size_t n,
 				const struct sl_operation **list);
 
 /*
- * Times sl_plan_run() as sl_measure() does; every input must be set.
- * SL_E_INTERRUPTED where the plan's own flag ends a run.
+ * How long a model takes: the way to a latency.  Times sl_plan_run() as
+ * sl_measure() times a function; every input must be set
+ * (sl_plan_fill_inputs()).  SL_E_INTERRUPTED where the plan's own flag ends a
+ * run.  Use sl_profile_forward() to know where the time goes as well, and
+ * sl_measure() where your own code around the model is part of the question;
+ * run_ns of sl_run() is a single first run, cold caches and all.
  */
 SL_API enum sl_status
 sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,

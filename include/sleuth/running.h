@@ -288,8 +288,8 @@ struct sl_run {
 	uint64_t seed; /* 0: no input was made up */
 	int n_threads;
 	enum sl_dtype dtype;
-	double plan_ns, run_ns; /* making the plan, the first run; once each:
-				   no statistics */
+	double plan_ns, run_ns; /* making the plan, the first run; once each,
+				   no statistics: sl_measure_latency() */
 	struct sl_plan_memory memory;
 	struct sl_step *steps;
 	size_t n_steps;

@@ -545,6 +545,7 @@ sl__judge_model(struct sl_finding *out, const struct sl_profile *profile,
 	struct tally t = {.judged = 0};
 
 	memset(out, 0, sizeof(*out));
+	out->bottleneck = SL_BOTTLENECK_INCONCLUSIVE;
 	tally_up(out, &t, profile);
 	decide(out, &t, profile->ledger.is_closed);
 	return finding_evidence(out, profile, arena, err);

@@ -91,8 +91,9 @@ sl_part_text(enum sl_part part)
 const char *
 sl_bottleneck_text(enum sl_bottleneck bottleneck)
 {
-	static const char *const words[] = {"inconclusive", "compute", "memory",
-					    "overhead",     "data",    "mixed"};
+	static const char *const words[] = {
+		"not asked", "inconclusive", "compute", "memory",
+		"overhead",  "data",         "mixed"};
 
 	return (unsigned)bottleneck < sizeof(words) / sizeof(words[0])
 		       ? words[bottleneck]
@@ -471,7 +472,11 @@ judge_without(struct profiler *p, struct sl_error *err)
 	enum sl_status rc =
 		count(p, NULL, "no experiments on operations were made", err);
 
-	return rc ? rc : sl__judge(p->out, NULL, p->arena, err);
+	if (!rc)
+		rc = sl__judge(p->out, NULL, p->arena, err);
+	if (p->how.flags & (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS))
+		p->out->verdict.bottleneck = SL_BOTTLENECK_NOT_ASKED;
+	return rc;
 }
 
 /* Experiments on what takes long, and what they mean. */

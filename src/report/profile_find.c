@@ -36,8 +36,9 @@ static const char *
 verdict_text(enum sl_bottleneck bottleneck)
 {
 	static const char *const words[] = {
-		"inconclusive",      "compute-bound", "memory-bound",
-		"bound by overhead", "bound by data", "mixed"};
+		"not asked",    "inconclusive",      "compute-bound",
+		"memory-bound", "bound by overhead", "bound by data",
+		"mixed"};
 
 	return (unsigned)bottleneck <= SL_BOTTLENECK_MIXED ? words[bottleneck]
 							   : words[0];
@@ -74,7 +75,7 @@ void
 sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 {
 	const struct sl_finding *f = &sheet->profile->verdict;
-	int is_open = f->bottleneck == SL_BOTTLENECK_INCONCLUSIVE;
+	int is_open = f->bottleneck <= SL_BOTTLENECK_INCONCLUSIVE;
 	int is_whole = sheet->how->verbose;
 
 	sl__doc_pair(doc, "verdict",

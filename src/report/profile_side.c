@@ -100,7 +100,7 @@ add_model(struct sl__doc *doc, const struct sl_profile *p, const char *unit)
 		sl__doc_none(doc);
 	add_growth(doc, p);
 	sl__doc_cell(doc,
-		     p->verdict.bottleneck == SL_BOTTLENECK_INCONCLUSIVE
+		     p->verdict.bottleneck <= SL_BOTTLENECK_INCONCLUSIVE
 			     ? SL__STYLE_DIM
 			     : SL__STYLE_PLAIN,
 		     "%s", sl_bottleneck_text(p->verdict.bottleneck));
@@ -134,7 +134,7 @@ add_why(struct sl__doc *doc, const struct sl_profile *p)
 			      ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
 		sl__doc_plain(doc, ", %.3g × from the roofline's bound", away);
-	if (p->verdict.bottleneck != SL_BOTTLENECK_INCONCLUSIVE)
+	if (p->verdict.bottleneck > SL_BOTTLENECK_INCONCLUSIVE)
 		sl__doc_plain(doc, ": %s-bound (%.2f)",
 			      sl_bottleneck_text(p->verdict.bottleneck),
 			      p->verdict.confidence);

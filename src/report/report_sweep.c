@@ -63,7 +63,9 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_number(doc, p->compute_efficiency, sl__percent_text);
 	add_number(doc, p->roof_share, sl__percent_text);
 	sl__doc_cell(doc, SL__STYLE_PLAIN, "%s",
-		     p->verdict ? sl_bottleneck_text(p->verdict) : "-");
+		     p->verdict > SL_BOTTLENECK_INCONCLUSIVE
+			     ? sl_bottleneck_text(p->verdict)
+			     : "-");
 }
 
 static void

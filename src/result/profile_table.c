@@ -313,7 +313,8 @@ static SL__RECORD(hog, "hog", sl_hog_effect, hog_fields, 0);
 
 static const struct sl__field verdict_fields[] = {
 	SL__F(WORD, sl_finding, bottleneck, "bottleneck",
-	      "what bounds the model", .words = &sl__words_bottleneck),
+	      "what bounds the model", .words = &sl__words_bottleneck,
+	      .absent = "not asked"),
 	SL__F(NUMBER, sl_finding, confidence, "confidence", "0 to 1"),
 	SL__F_LIST(FACTS, sl_finding, evidence, n_evidence, "evidence",
 		   "what speaks for it"),
