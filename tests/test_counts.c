@@ -63,6 +63,31 @@ check_biases(const char *text, uint64_t expected)
 	graph_text_free(g);
 }
 
+/* A Relu is one operation for each element, and a product has them all. */
+static void
+test_all_operations(void **state)
+{
+	struct graph_text *relu = graph_text("in x f32 4,6\n"
+					     "y = Relu x\nout y\n");
+	struct graph_text *both =
+		graph_text("in x f32 4,2\n"
+			   "const w f32 2,3 = 1,2,3,4,5,6.5\n"
+			   "const b f32 3 = 1,2,3.5\n"
+			   "y = Gemm x w b\nz = Relu y\nout z\n");
+	struct sl_counts c;
+
+	(void)state;
+	assert_int_equal(sl_count_flops(&c, relu->graph, NULL, NULL), SL_OK);
+	assert_int_equal(c.flops, 0);
+	assert_int_equal(c.all_flops, 4 * 6);
+	assert_int_equal(sl_count_flops(&c, both->graph, NULL, NULL), SL_OK);
+	assert_int_equal(c.flops, 2 * 4 * 2 * 3);
+	/* The product, its bias, the rectifier. */
+	assert_int_equal(c.all_flops, 2 * 4 * 2 * 3 + 4 * 3 + 4 * 3);
+	graph_text_free(relu);
+	graph_text_free(both);
+}
+
 /* Of [steps][batch][width] the second dimension is the batch. */
 static void
 test_steps_are_no_samples(void **state)
@@ -184,6 +209,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_operations),
 		cmocka_unit_test(test_steps_are_no_samples),
 		cmocka_unit_test(test_biases_of_models),
 		cmocka_unit_test(test_adds_in_a_graph),

@@ -286,9 +286,10 @@ SL_API int sl_sized_node_cost(const struct sl_sized *sized, size_t node_id,
 			      struct sl_cost *out, uint64_t *n_calls);
 
 /*
- * What a model or a layer holds and computes.  FLOPs are 2 x MACs; the bias
- * is not among them.  Per sample means per element of the batch and does not
- * depend on it.
+ * What a model or a layer holds and computes.  'flops' are 2 x MACs, as papers
+ * count; biases, activations and norms are not among them.  'all_flops' counts
+ * every operation, one for each element of a Relu.  Per sample means per
+ * element of the batch and does not depend on it.
  */
 struct sl_counts {
 	uint64_t parameters; /* trainable */
@@ -296,6 +297,7 @@ struct sl_counts {
 	int64_t batch;
 	uint64_t macs, flops; /* of the whole batch */
 	uint64_t macs_per_sample, flops_per_sample;
+	uint64_t all_flops;  /* sl_cost_operations() of the whole batch */
 	uint64_t bias_flops; /* additions of biases, of the whole batch; not
 				in flops.  Of a model: those inside products
 				and convolutions, and an Add of a vector of
@@ -316,7 +318,8 @@ SL_API enum sl_status sl_count_flops(struct sl_counts *out,
 				     const struct sl_sizes *sizes,
 				     struct sl_error *err) SL_CHECKED;
 
-/* Single layers in f32, by closed form.  SL_E_USAGE for sizes below 1 or
+/* Single layers in f32, by closed form; all_flops are those of the products
+ * and biases.  SL_E_USAGE for sizes below 1 or
  * beyond 64 bits. */
 SL_API enum sl_status sl_count_linear(struct sl_counts *out, int64_t batch,
 				      int64_t n_in, int64_t n_out, int has_bias,

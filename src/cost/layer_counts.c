@@ -77,6 +77,8 @@ fill(struct sl_counts *out, const struct layer *layer, struct sl_error *err)
 		__builtin_mul_overflow(counts.macs, UINT64_C(2), &counts.flops);
 	beyond |= __builtin_mul_overflow(layer->bias_adds.value, batch,
 					 &counts.bias_flops);
+	beyond |= __builtin_add_overflow(counts.flops, counts.bias_flops,
+					 &counts.all_flops);
 	if (beyond)
 		return sl__fail(err, SL_E_USAGE,
 				"these sizes make more than 64 bits count");

@@ -312,6 +312,7 @@ sum_costs(struct sl_counts *out, const struct sl__survey *s,
 	out->batch = s->batch;
 	out->macs = s->tally.macs;
 	out->flops = sl__times(out->macs, 2);
+	out->all_flops = sl__convention_count(&s->tally, SL_CONVENTION_ALL);
 	out->macs_per_sample = out->macs / (uint64_t)out->batch;
 	out->flops_per_sample = out->flops / (uint64_t)out->batch;
 	return SL_OK;
