@@ -134,25 +134,38 @@ absurd_kernels_are_refused(void **state)
 static void
 attention_keeps_the_shape(void **state)
 {
-	for (int is_causal = 0; is_causal < 2; is_causal++) {
+	for (unsigned flags = 0; flags < 4; flags++) {
 		struct sl_builder *b = new_builder();
 		struct sl_graph *graph;
+		struct sl_counts counted, expected;
+		struct sl_sizes sizes = SL_SIZES_INIT;
 		int x = tokens(b, 24);
 
 		(void)state;
 		x = sl_builder_layer_norm(b, x);
-		x = sl_builder_attention(b, x, 3, is_causal);
+		x = sl_builder_attention(b, x, 3, flags);
 		assert_shape(b, x, "batchxseqx24");
-		x = sl_builder_linear(b, x, 7, 1);
-		assert_shape(b, x, "batchxseqx7");
 		sl_builder_output(b, x, "y");
 		graph = finish(b);
 		find_node(graph, "layer_norm", "LayerNormalization");
 		find_node(graph, "attention.query", "MatMul");
 		find_node(graph, "attention.scores", "MatMul");
 		find_node(graph, "attention.softmax", "Softmax");
-		if (is_causal)
+		if (flags & SL_ATTENTION_CAUSAL)
 			find_node(graph, "attention.causal_mask", "Trilu");
+		sizes.seq = 128;
+		assert_int_equal(sl_count_flops(&counted, graph, &sizes, NULL),
+				 SL_OK);
+		assert_int_equal(
+			sl_count_attention(&expected, 1, 128, 24,
+					   (flags & SL_ATTENTION_BIAS) != 0,
+					   NULL),
+			SL_OK);
+		assert_int_equal(counted.flops, expected.flops);
+		assert_int_equal(counted.bias_flops, expected.bias_flops);
+		/* The norm before it has a weight and a bias of its own. */
+		assert_int_equal(counted.parameters,
+				 expected.parameters + 2 * 24);
 		sl_graph_free(graph);
 	}
 }

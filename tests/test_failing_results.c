@@ -217,7 +217,7 @@ count_layers(void *ctx, const struct sl_allocator *allocator,
 	(void)allocator;
 	if (!rc)
 		rc = sl_count_conv2d(&counts, 2, &conv, err);
-	return rc ? rc : sl_count_attention(&counts, 2, 4, 8, err);
+	return rc ? rc : sl_count_attention(&counts, 2, 4, 8, 0, err);
 }
 
 static void

@@ -68,16 +68,22 @@ convolutions(void **state)
 		struct sl_conv2d conv;
 		uint64_t flops;
 	} cases[] = {
-		{{3, 64, 224, 224, 7, 7, 2, 3, 0, 0, 0}, 236027904},
-		{{3, 64, 224, 224, 7, 7, 2, 0, 0, 0, 0}, 223552896},
-		{{3, 16, 32, 32, 3, 3, 1, 1, 0, 0, 0}, 884736},
-		{{3, 16, 32, 32, 0, 0, 0, 0, 0, 0, 0}, 777600},
+		{{3, 64, 224, 224, 7, 7, 2, 3, 0, 0, 0, 0, 0, 0}, 236027904},
+		{{3, 64, 224, 224, 7, 7, 2, 0, 0, 0, 0, 0, 0, 0}, 223552896},
+		{{3, 16, 32, 32, 3, 3, 1, 1, 0, 0, 0, 0, 0, 0}, 884736},
+		{{3, 16, 32, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 777600},
 		/* 8 channels each by itself: 8 * 9 * 16 * 16 */
-		{{8, 8, 16, 16, 3, 3, 1, 1, 1, 8, 0}, 36864},
+		{{8, 8, 16, 16, 3, 3, 1, 1, 1, 0, 0, 0, 8, 0}, 36864},
 		/* a kernel of 3 spread over 5: 12 x 12 places */
-		{{1, 1, 16, 16, 3, 3, 1, 0, 2, 1, 0}, 2592},
+		{{1, 1, 16, 16, 3, 3, 1, 0, 2, 0, 0, 0, 1, 0}, 2592},
 		/* 1 x 5 over 7 x 9, stride 2: 4 x 3 places */
-		{{2, 4, 7, 9, 1, 5, 2, 0, 1, 1, 0}, 960},
+		{{2, 4, 7, 9, 1, 5, 2, 0, 1, 0, 0, 0, 1, 0}, 960},
+		/* stride 1 x 2, padding 1 x 2: 8 x 5 places of 9 */
+		{{1, 1, 8, 8, 3, 3, 1, 1, 1, 2, 2, 1, 1, 0}, 720},
+		/* padding down alone: 8 x 6 places */
+		{{1, 1, 8, 8, 3, 3, 1, 1, 1, 1, -1, 1, 1, 0}, 864},
+		/* spread along the width alone: 6 x 2 places */
+		{{1, 1, 8, 8, 3, 3, 1, 0, 1, 1, 0, 3, 1, 0}, 216},
 	};
 	struct sl_counts c;
 
@@ -117,20 +123,27 @@ attention(void **state)
 	struct sl_counts c;
 
 	(void)state;
-	assert_int_equal(sl_count_attention(&c, 1, 128, 512, NULL), SL_OK);
+	assert_int_equal(sl_count_attention(&c, 1, 128, 512, 0, NULL), SL_OK);
 	assert_int_equal(c.flops, 301989888);
 	assert_int_equal(c.parameters, 4 * 512 * 512);
 	assert_int_equal(c.bias_flops, 0);
-	assert_int_equal(sl_count_attention(&c, 7, 128, 512, NULL), SL_OK);
+	assert_int_equal(sl_count_attention(&c, 3, 128, 512, 1, NULL), SL_OK);
+	assert_int_equal(c.flops, 3 * UINT64_C(301989888));
+	assert_int_equal(c.parameters, 4 * 512 * 512 + 4 * 512);
+	assert_int_equal(c.bias_flops, 3 * 4 * 128 * 512);
+	assert_int_equal(sl_count_attention(&c, 7, 128, 512, 0, NULL), SL_OK);
 	assert_int_equal(c.flops, 7 * UINT64_C(301989888));
 }
 
 static void
 sizes_that_make_no_sense_are_refused(void **state)
 {
-	const struct sl_conv2d wide = {3, 8, 4, 4, 7, 7, 1, 0, 1, 1, 0};
-	const struct sl_conv2d groups = {3, 8, 9, 9, 3, 3, 1, 0, 1, 2, 0};
-	const struct sl_conv2d inward = {3, 8, 9, 9, 3, 3, 1, -1, 1, 1, 0};
+	const struct sl_conv2d wide = {3, 8, 4, 4, 7, 7, 1,
+				       0, 1, 0, 0, 0, 1, 0};
+	const struct sl_conv2d groups = {3, 8, 9, 9, 3, 3, 1,
+					 0, 1, 0, 0, 0, 2, 0};
+	const struct sl_conv2d inward = {3,  8, 9, 9, 3, 3, 1,
+					 -1, 1, 0, 0, 0, 1, 0};
 	const struct sl_conv2d nothing = {0};
 	const int64_t huge = INT64_C(1) << 40;
 	struct sl_error err;
@@ -145,8 +158,9 @@ sizes_that_make_no_sense_are_refused(void **state)
 	assert_non_null(strstr(err.text, "64 bits"));
 	assert_int_equal(sl_count_linear(&c, huge, huge / 256, 1, 0, &err),
 			 SL_E_USAGE);
-	assert_int_equal(sl_count_attention(&c, 1, huge, 8, &err), SL_E_USAGE);
-	assert_int_equal(sl_count_attention(&c, 1, 8, 0, &err), SL_E_USAGE);
+	assert_int_equal(sl_count_attention(&c, 1, huge, 8, 0, &err),
+			 SL_E_USAGE);
+	assert_int_equal(sl_count_attention(&c, 1, 8, 0, 0, &err), SL_E_USAGE);
 	assert_int_equal(sl_count_conv2d(&c, 1, &wide, &err), SL_E_USAGE);
 	assert_non_null(strstr(err.text, "does not fit"));
 	assert_int_equal(sl_count_conv2d(&c, 1, &groups, &err), SL_E_USAGE);

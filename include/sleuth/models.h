@@ -332,16 +332,20 @@ struct sl_conv2d {
 	int64_t height, width;               /* of the input */
 	int64_t kernel_height, kernel_width; /* 0: 3; as high */
 	int64_t stride, padding, dilation;   /* 0: 1, 0, 1 */
-	int64_t groups;                      /* 0: 1 */
+	/* Along the width where they differ; 0: the same.  A padding of -1 is
+	 * none. */
+	int64_t stride_width, padding_width, dilation_width;
+	int64_t groups; /* 0: 1 */
 	int has_bias;
 };
 SL_API enum sl_status sl_count_conv2d(struct sl_counts *out, int64_t batch,
 				      const struct sl_conv2d *conv,
 				      struct sl_error *err) SL_CHECKED;
 
-/* Four projections without bias and two products, no softmax. */
+/* Four projections and two products, no softmax. */
 SL_API enum sl_status sl_count_attention(struct sl_counts *out, int64_t batch,
 					 int64_t seq, int64_t width,
+					 int has_bias,
 					 struct sl_error *err) SL_CHECKED;
 
 /*
@@ -351,7 +355,7 @@ SL_API enum sl_status sl_count_attention(struct sl_counts *out, int64_t batch,
  *				 (int64_t[]){sl_builder_symbol(b, "batch", 1),
  *					     784});
  *	x = sl_builder_linear(b, x, 256, 1);
- *	x = sl_builder_op(b, "Relu", 1, &x);
+ *	x = sl_builder_relu(b, x);
  *	sl_builder_output(b, x, "scores");
  *	rc = sl_builder_finish(&graph, b, &err);
  *
@@ -430,15 +434,64 @@ SL_API void sl_builder_domain(struct sl_builder *b, const char *domain);
 SL_API int sl_builder_op(struct sl_builder *b, const char *type,
 			 size_t n_inputs, const int *inputs);
 
-/* Layers, with weights of a scale that keeps activations in range. */
+/*
+ * Layers, with weights of a scale that keeps activations in range.  Each takes
+ * a value and returns the one it makes; sl_builder_name() before it names the
+ * layer and its weights.
+ */
 SL_API int sl_builder_linear(struct sl_builder *b, int x, int64_t n_out,
 			     int has_bias);
 SL_API int sl_builder_conv2d(struct sl_builder *b, int x,
 			     const struct sl_conv2d *conv);
 SL_API int sl_builder_batch_norm(struct sl_builder *b, int x);
 SL_API int sl_builder_layer_norm(struct sl_builder *b, int x);
+
+enum sl_attention_flags {
+	SL_ATTENTION_CAUSAL = 1u << 0, /* no token sees a later one */
+	SL_ATTENTION_BIAS = 1u << 1    /* of the four projections */
+};
+
+/* Self-attention over batch x sequence x width: projections of queries, keys
+ * and values, n_heads heads, a projection of what they give. */
 SL_API int sl_builder_attention(struct sl_builder *b, int x, int64_t n_heads,
-				int is_causal);
+				unsigned flags);
+
+/* Rows of a table of n_rows x width, by integers: ids of any shape get the
+ * width as a last dimension. */
+SL_API int sl_builder_embedding(struct sl_builder *b, int ids, int64_t n_rows,
+				int64_t width);
+
+enum sl_activation {
+	SL_ACTIVATION_RELU = 0,
+	SL_ACTIVATION_GELU,
+	SL_ACTIVATION_SILU, /* x * sigmoid(x), two nodes */
+	SL_ACTIVATION_SIGMOID,
+	SL_ACTIVATION_TANH,
+	SL_ACTIVATION_SOFTMAX /* along the last dimension */
+};
+enum { SL_N_ACTIVATIONS = SL_ACTIVATION_SOFTMAX + 1 };
+
+SL_API int sl_builder_activation(struct sl_builder *b, int x,
+				 enum sl_activation activation);
+SL_API int sl_builder_relu(struct sl_builder *b, int x);
+
+/* A window that moves over batch x channels x height x width. */
+struct sl_pool2d {
+	int64_t kernel_height, kernel_width; /* 0: 2; as high */
+	int64_t stride, stride_width;   /* 0: the kernel's size; the same */
+	int64_t padding, padding_width; /* 0: none; the same; width -1: none */
+};
+
+/* 'pool' NULL: windows of 2 x 2 that do not overlap.  Averages leave padding
+ * out.  The global one makes one number of each channel, 1 x 1. */
+SL_API int sl_builder_max_pool(struct sl_builder *b, int x,
+			       const struct sl_pool2d *pool);
+SL_API int sl_builder_average_pool(struct sl_builder *b, int x,
+				   const struct sl_pool2d *pool);
+SL_API int sl_builder_global_average_pool(struct sl_builder *b, int x);
+
+/* All but the first dimension become one. */
+SL_API int sl_builder_flatten(struct sl_builder *b, int x);
 
 #ifdef __cplusplus
 }

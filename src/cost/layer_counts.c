@@ -5,6 +5,7 @@
  * Written without graphs on purpose: tests compare these formulas with what
  * the operators' rules find.
  */
+#include "cost/layer_counts.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -105,16 +106,20 @@ sl_count_linear(struct sl_counts *out, int64_t batch, int64_t n_in,
 	return fill(out, &layer, err);
 }
 
-/* Where a kernel fits along one dimension. */
+/* A kernel along one dimension. */
+struct window {
+	int64_t size, kernel, stride, padding, dilation;
+};
+
+/* Where it fits. */
 static enum sl_status
-count_places(int64_t *out, int64_t size, int64_t kernel,
-	     const struct sl_conv2d *c, struct sl_error *err)
+count_places(int64_t *out, const struct window *w, struct sl_error *err)
 {
 	int64_t reach, room;
 
-	if (__builtin_mul_overflow(c->dilation, kernel - 1, &reach) ||
-	    __builtin_mul_overflow(c->padding, INT64_C(2), &room) ||
-	    __builtin_add_overflow(room, size, &room) ||
+	if (__builtin_mul_overflow(w->dilation, w->kernel - 1, &reach) ||
+	    __builtin_mul_overflow(w->padding, INT64_C(2), &room) ||
+	    __builtin_add_overflow(room, w->size, &room) ||
 	    __builtin_sub_overflow(room, reach, &room))
 		return sl__fail(err, SL_E_USAGE,
 				"these sizes make more than 64 bits count");
@@ -122,32 +127,49 @@ count_places(int64_t *out, int64_t size, int64_t kernel,
 		return sl__fail(err, SL_E_USAGE,
 				"a kernel of %lld does not fit into %lld with "
 				"padding %lld",
-				(long long)kernel, (long long)size,
-				(long long)c->padding);
-	*out = (room - 1) / c->stride + 1;
+				(long long)w->kernel, (long long)w->size,
+				(long long)w->padding);
+	*out = (room - 1) / w->stride + 1;
 	return SL_OK;
 }
 
-static enum sl_status
-complete(struct sl_conv2d *c, struct sl_error *err)
+static int64_t
+or_else(int64_t size, int64_t usual)
 {
-	enum sl_status rc;
+	return size ? size : usual;
+}
 
-	c->kernel_height = c->kernel_height ? c->kernel_height : 3;
-	c->kernel_width = c->kernel_width ? c->kernel_width : c->kernel_height;
-	c->stride = c->stride ? c->stride : 1;
-	c->dilation = c->dilation ? c->dilation : 1;
-	c->groups = c->groups ? c->groups : 1;
-	rc = check_sizes((int64_t[]){c->in_channels, c->out_channels, c->height,
-				     c->width, c->kernel_height,
-				     c->kernel_width, c->stride, c->dilation,
-				     c->groups},
-			 9, err);
+void
+sl__conv2d_defaults(struct sl_conv2d *c)
+{
+	c->kernel_height = or_else(c->kernel_height, 3);
+	c->kernel_width = or_else(c->kernel_width, c->kernel_height);
+	c->stride = or_else(c->stride, 1);
+	c->stride_width = or_else(c->stride_width, c->stride);
+	c->padding_width = or_else(c->padding_width, c->padding);
+	if (c->padding_width == -1)
+		c->padding_width = 0;
+	c->dilation = or_else(c->dilation, 1);
+	c->dilation_width = or_else(c->dilation_width, c->dilation);
+	c->groups = or_else(c->groups, 1);
+}
+
+static enum sl_status
+check_conv(const struct sl_conv2d *c, struct sl_error *err)
+{
+	enum sl_status rc = check_sizes(
+		(int64_t[]){c->in_channels, c->out_channels, c->height,
+			    c->width, c->kernel_height, c->kernel_width,
+			    c->stride, c->stride_width, c->dilation,
+			    c->dilation_width, c->groups},
+		11, err);
+
 	if (rc)
 		return rc;
-	if (c->padding < 0)
-		return sl__fail(err, SL_E_USAGE, "a padding of %lld",
-				(long long)c->padding);
+	if (c->padding < 0 || c->padding_width < 0)
+		return sl__fail(err, SL_E_USAGE, "a padding of %lld x %lld",
+				(long long)c->padding,
+				(long long)c->padding_width);
 	if (c->in_channels % c->groups || c->out_channels % c->groups)
 		return sl__fail(err, SL_E_USAGE,
 				"%lld groups do not divide %lld and %lld "
@@ -165,16 +187,26 @@ sl_count_conv2d(struct sl_counts *out, int64_t batch,
 	struct sl_conv2d c = *conv;
 	/* Weights of one output; places; outputs per place. */
 	int64_t sizes[6];
-	enum sl_status rc = complete(&c, err);
+	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
+	sl__conv2d_defaults(&c);
+	rc = check_conv(&c, err);
 	if (!rc)
 		rc = check_sizes(&batch, 1, err);
 	if (!rc)
-		rc = count_places(&sizes[4], c.height, c.kernel_height, &c,
+		rc = count_places(&sizes[4],
+				  &(struct window){c.height, c.kernel_height,
+						   c.stride, c.padding,
+						   c.dilation},
 				  err);
 	if (!rc)
-		rc = count_places(&sizes[5], c.width, c.kernel_width, &c, err);
+		rc = count_places(&sizes[5],
+				  &(struct window){c.width, c.kernel_width,
+						   c.stride_width,
+						   c.padding_width,
+						   c.dilation_width},
+				  err);
 	if (rc)
 		return rc;
 	sizes[0] = c.in_channels / c.groups;
@@ -192,9 +224,10 @@ sl_count_conv2d(struct sl_counts *out, int64_t batch,
 
 enum sl_status
 sl_count_attention(struct sl_counts *out, int64_t batch, int64_t seq,
-		   int64_t width, struct sl_error *err)
+		   int64_t width, int has_bias, struct sl_error *err)
 {
 	const int64_t projections[] = {4, width, width, seq};
+	const int64_t biases[] = {4, width, seq};
 	const int64_t products[] = {2, seq, seq, width};
 	struct layer layer = {.batch = batch};
 	enum sl_status rc = check_sizes((int64_t[]){batch, seq, width}, 3, err);
@@ -204,5 +237,9 @@ sl_count_attention(struct sl_counts *out, int64_t batch, int64_t seq,
 		return rc;
 	layer.parameters = product(projections, 3);
 	layer.macs = sum(product(projections, 4), product(products, 4));
+	if (has_bias) {
+		layer.parameters = sum(layer.parameters, product(biases, 2));
+		layer.bias_adds = product(biases, 3);
+	}
 	return fill(out, &layer, err);
 }

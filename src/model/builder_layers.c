@@ -9,6 +9,7 @@
  * al. 2015).
  */
 #include "model/builder_layers.h"
+#include "cost/layer_counts.h"
 
 #include <float.h>
 #include <math.h>
@@ -235,11 +236,7 @@ complete_conv(struct sl_builder *b, int x, struct sl_conv2d *c)
 					"a convolution takes batch x channels "
 					"x height x width");
 	channels = sl__builder_size(b, x, 1);
-	c->kernel_height = c->kernel_height ? c->kernel_height : 3;
-	c->kernel_width = c->kernel_width ? c->kernel_width : c->kernel_height;
-	c->stride = c->stride ? c->stride : 1;
-	c->dilation = c->dilation ? c->dilation : 1;
-	c->groups = c->groups ? c->groups : 1;
+	sl__conv2d_defaults(c);
 	c->in_channels = c->in_channels ? c->in_channels : channels;
 	if (check_size(b, "a convolution", c->out_channels) ||
 	    check_size(b, "a convolution", c->kernel_height) ||
@@ -260,6 +257,19 @@ complete_conv(struct sl_builder *b, int x, struct sl_conv2d *c)
 					(long long)c->out_channels,
 					(long long)c->groups);
 	return 0;
+}
+
+/* The attributes that convolutions and pooling share. */
+static void
+set_window(struct sl_builder *b, const struct sl_conv2d *c)
+{
+	sl_builder_ints(b, "kernel_shape", 2,
+			(int64_t[]){c->kernel_height, c->kernel_width});
+	sl_builder_ints(b, "strides", 2,
+			(int64_t[]){c->stride, c->stride_width});
+	sl_builder_ints(b, "pads", 4,
+			(int64_t[]){c->padding, c->padding_width, c->padding,
+				    c->padding_width});
 }
 
 int
@@ -285,17 +295,107 @@ sl_builder_conv2d(struct sl_builder *b, int x, const struct sl_conv2d *conv)
 		bias = sl_builder_weight(b, "bias", 1, &c.out_channels, 0,
 					 bias_deviation);
 	sl__builder_name_scope(b);
-	sl_builder_ints(b, "kernel_shape", 2, &dims[2]);
-	sl_builder_ints(b, "strides", 2, (int64_t[]){c.stride, c.stride});
-	sl_builder_ints(
-		b, "pads", 4,
-		(int64_t[]){c.padding, c.padding, c.padding, c.padding});
-	sl_builder_ints(b, "dilations", 2, (int64_t[]){c.dilation, c.dilation});
+	set_window(b, &c);
+	sl_builder_ints(b, "dilations", 2,
+			(int64_t[]){c.dilation, c.dilation_width});
 	sl_builder_int(b, "group", c.groups);
 	y = sl_builder_op(b, "Conv", c.has_bias ? 3 : 2,
 			  (int[]){x, weight, bias});
 	sl_builder_leave(b);
 	return y;
+}
+
+/* Pooling is described as a convolution is, with defaults of its own. */
+static int
+pool(struct sl_builder *b, const char *type, int x, const struct sl_pool2d *p)
+{
+	struct sl_conv2d window = {0};
+
+	if (p)
+		window = (struct sl_conv2d){.kernel_height = p->kernel_height,
+					    .kernel_width = p->kernel_width,
+					    .stride = p->stride,
+					    .stride_width = p->stride_width,
+					    .padding = p->padding,
+					    .padding_width = p->padding_width};
+	if (!window.kernel_height)
+		window.kernel_height = 2;
+	if (!window.kernel_width)
+		window.kernel_width = window.kernel_height;
+	if (!window.stride) {
+		window.stride = window.kernel_height;
+		if (!window.stride_width)
+			window.stride_width = window.kernel_width;
+	}
+	sl__conv2d_defaults(&window);
+	set_window(b, &window);
+	return sl__builder_op1(b, type, x);
+}
+
+int
+sl_builder_max_pool(struct sl_builder *b, int x, const struct sl_pool2d *p)
+{
+	return pool(b, "MaxPool", x, p);
+}
+
+int
+sl_builder_average_pool(struct sl_builder *b, int x, const struct sl_pool2d *p)
+{
+	return pool(b, "AveragePool", x, p);
+}
+
+int
+sl_builder_global_average_pool(struct sl_builder *b, int x)
+{
+	return sl__builder_op1(b, "GlobalAveragePool", x);
+}
+
+int
+sl_builder_flatten(struct sl_builder *b, int x)
+{
+	return sl__builder_op1(b, "Flatten", x);
+}
+
+/* Rows of standard normal numbers, as other frameworks begin with. */
+int
+sl_builder_embedding(struct sl_builder *b, int ids, int64_t n_rows,
+		     int64_t width)
+{
+	int table, y;
+
+	if (check_size(b, "an embedding", n_rows) ||
+	    check_size(b, "an embedding", width))
+		return -1;
+	sl__builder_enter_layer(b, "embedding");
+	table = sl_builder_weight(b, "weight", 2, (int64_t[]){n_rows, width}, 0,
+				  1);
+	sl__builder_name_scope(b);
+	y = sl__builder_gather(b, table, ids);
+	sl_builder_leave(b);
+	return y;
+}
+
+int
+sl_builder_activation(struct sl_builder *b, int x,
+		      enum sl_activation activation)
+{
+	static const char *const types[SL_N_ACTIVATIONS] = {
+		"Relu", "Gelu", NULL, "Sigmoid", "Tanh", "Softmax"};
+
+	if ((unsigned)activation >= SL_N_ACTIVATIONS)
+		return sl__builder_fail(b, SL_E_USAGE, "no such activation: %d",
+					(int)activation);
+	if (activation == SL_ACTIVATION_SILU)
+		return sl__builder_silu(b, x);
+	if (activation == SL_ACTIVATION_SOFTMAX)
+		sl_builder_int(b, "axis", -1);
+	return sl__builder_op1(b, types[activation], x);
+}
+
+int
+sl_builder_relu(struct sl_builder *b, int x)
+{
+	return sl_builder_activation(b, x, SL_ACTIVATION_RELU);
 }
 
 int
@@ -414,10 +514,11 @@ sl__builder_attend(struct sl_builder *b, const int qkv[3], int64_t width,
 
 int
 sl_builder_attention(struct sl_builder *b, int x, int64_t n_heads,
-		     int is_causal)
+		     unsigned flags)
 {
 	static const char *const names[] = {"query", "key", "value"};
 	int64_t width = sl__builder_size(b, x, -1);
+	int has_bias = (flags & SL_ATTENTION_BIAS) != 0;
 	int qkv[3], y;
 
 	if (width < 0)
@@ -431,16 +532,17 @@ sl_builder_attention(struct sl_builder *b, int x, int64_t n_heads,
 	sl__builder_enter_layer(b, "attention");
 	for (int i = 0; i < 3; i++) {
 		sl_builder_name(b, names[i]);
-		qkv[i] = sl_builder_linear(b, x, width, 0);
+		qkv[i] = sl_builder_linear(b, x, width, has_bias);
 		qkv[i] = sl__builder_split_heads(b, qkv[i], n_heads,
 						 width / n_heads);
 	}
 	y = sl__builder_attend(b, qkv, width / n_heads,
-			       is_causal ? sl__builder_causal_mask(b, x, 1)
-					 : -1);
+			       flags & SL_ATTENTION_CAUSAL
+				       ? sl__builder_causal_mask(b, x, 1)
+				       : -1);
 	y = sl__builder_join_heads(b, y, n_heads, width / n_heads);
 	sl_builder_name(b, "output");
-	y = sl_builder_linear(b, y, width, 0);
+	y = sl_builder_linear(b, y, width, has_bias);
 	sl_builder_leave(b);
 	return y;
 }
