@@ -5,7 +5,7 @@
 ## make demo       build, profile ResNet-50 and GPT-2, leave the reports
 ## make test       build and run the tests but the long ones; 2 minutes
 ## make check-long build and run the long tests: each takes more than 5 s
-## make check      style: include edges, headers, symbols, limits, format, text;
+## make check      style: include edges, headers, symbols, ABI, limits, format, text;
 ##                 a row for every member of a result; no decision by a word
 ## make check-all  test, check-long and check; all tests under sanitizers and
 ##                 clang too; clang-tidy; an installed copy; a short make fuzz
@@ -13,6 +13,7 @@
 ##                 most, not part of check-all; MUTANTS='--sample 20 --seed 2'
 ## make fuzz       hostile models for FUZZ_SECONDS (1800); check-all: 60 s
 ## make schema     write the tables of docs/schema.md anew
+## make abi        record sizes, offsets and symbols of the library anew
 ## make bench      compare with other tools
 ## make cases      the case studies of docs/cases, measured anew
 ## make install    into PREFIX (/usr/local), below DESTDIR if set
@@ -38,9 +39,9 @@ build = log=$$(cmake -S . -B $(1) $$(test -f $(1)/CMakeCache.txt || \
 # run_tests(folder, options): fails where a test does, and where there is none.
 run_tests = ctest --test-dir $(1) -j2 --output-on-failure --no-tests=error $(2)
 
-checks := includes headers symbols limits format text fields words scripts manual
+checks := includes headers symbols abi limits format text fields words scripts manual
 
-.PHONY: all demo test check check-all check-long bench schema cases install clean help deps deps-dev \
+.PHONY: all demo test check check-all check-long bench schema abi cases install clean help deps deps-dev \
 	$(checks:%=check-%) check-mutants check-asan check-tsan check-clang check-tidy \
 	check-install fuzz check-fuzz
 
@@ -58,6 +59,9 @@ demo: deps
 
 schema: all
 	@tools/write-schema $(BUILD)/tests/print_schema docs/schema.md
+
+abi: deps-dev
+	@tools/check-abi --write
 
 cases: all
 	@BUILD=$(BUILD) tools/cases
