@@ -243,8 +243,8 @@ struct sl_memory {
 
 /*
  * Calls fn(ctx) and says what memory that took; a model's is a matter of
- * sl_measure_memory().  With libsleuth-alloc linked
- * or preloaded every allocator call of every thread is recorded; otherwise
+ * sl_measure_memory().  With libsleuth-alloc linked or preloaded (docs/api.md
+ * says how) every allocator call of every thread is recorded; otherwise
  * resident memory is sampled every half millisecond.  SL_E_MEASURE when fn
  * fails or another such measurement is recording; SL_E_ABSENT when
  * SL_MEMORY_INTERPOSED is asked for and cannot be had.
