@@ -32,12 +32,13 @@ int
 main(void)
 {
 	static struct array array;
-	struct sl_measure_options how = {
-		.struct_size = sizeof(how), .name = "add_up", .time_s = 0.2};
+	struct sl_measure_options how = SL_MEASURE_OPTIONS_INIT;
 	struct sl_measurement *m;
 	struct sl_buf page = {0};
 	struct sl_error err;
 
+	how.name = "add_up";
+	how.time_s = 0.2;
 	for (int i = 0; i < N; i++)
 		array.x[i] = 1;
 	if (sl_measure(&m, add_up, &array, &how, &err)) {

@@ -50,11 +50,11 @@ main(void)
 		{"by columns", by_columns, &matrix}, /* A, the baseline */
 		{"by rows", by_rows, &matrix},
 	};
-	struct sl_compare_options how = {.struct_size = sizeof(how),
-					 .time_s = 1};
+	struct sl_compare_options how = SL_COMPARE_OPTIONS_INIT;
 	struct sl_comparisons *c;
 	struct sl_error err;
 
+	how.time_s = 1;
 	if (sl_compare(&c, candidates, 2, &how, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;

@@ -63,15 +63,15 @@ forward(void *ctx)
 int
 main(void)
 {
-	struct sl_profile_function_options how = {.struct_size = sizeof(how),
-						  .n_flops =
-							  4.0 * WIDTH * WIDTH,
-						  .time_s = 0.1};
+	struct sl_profile_function_options how =
+		SL_PROFILE_FUNCTION_OPTIONS_INIT;
 	static float x[WIDTH];
 	struct sl_buf page = {0};
 	struct sl_error err;
 	int failed = 0;
 
+	how.n_flops = 4.0 * WIDTH * WIDTH;
+	how.time_s = 0.1;
 	for (int i = 0; i < WIDTH; i++) {
 		x[i] = 1;
 		weights[0][i][i] = 1;

@@ -18,21 +18,18 @@ add_layers(struct sl_builder *b)
 		.out_channels = 16, .padding = 1, .has_bias = 1};
 	const struct sl_conv2d second = {
 		.out_channels = 32, .padding = 1, .has_bias = 1};
-	const int64_t two[] = {2, 2};
 	int x = sl_builder_input(
 		b, "image", SL_DTYPE_F32, 4,
 		(int64_t[]){sl_builder_symbol(b, "batch", 1), 3, 32, 32});
 
 	x = sl_builder_conv2d(b, x, &first);
 	x = sl_builder_batch_norm(b, x);
-	x = sl_builder_op(b, "Relu", 1, &x);
-	sl_builder_ints(b, "kernel_shape", 2, two);
-	sl_builder_ints(b, "strides", 2, two);
-	x = sl_builder_op(b, "MaxPool", 1, &x);
+	x = sl_builder_relu(b, x);
+	x = sl_builder_max_pool(b, x, NULL);
 	x = sl_builder_conv2d(b, x, &second);
-	x = sl_builder_op(b, "Relu", 1, &x);
-	x = sl_builder_op(b, "GlobalAveragePool", 1, &x);
-	x = sl_builder_op(b, "Flatten", 1, &x);
+	x = sl_builder_relu(b, x);
+	x = sl_builder_global_average_pool(b, x);
+	x = sl_builder_flatten(b, x);
 	x = sl_builder_linear(b, x, 10, 1);
 	sl_builder_output(b, x, "scores");
 }
@@ -70,12 +67,12 @@ list_nodes(const struct sl_graph *graph, const struct sl_sizes *sizes,
 static enum sl_status
 describe(const struct sl_graph *graph, struct sl_error *err)
 {
-	const struct sl_sizes eight = {.struct_size = sizeof(eight),
-				       .batch = 8};
+	struct sl_sizes eight = SL_SIZES_INIT;
 	struct sl_counts counts;
 	uint64_t n_parameters;
 	enum sl_status rc = sl_count_parameters(&n_parameters, graph, err);
 
+	eight.batch = 8;
 	if (!rc)
 		rc = sl_count_flops(&counts, graph, &eight, err);
 	if (!rc)

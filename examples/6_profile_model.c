@@ -16,19 +16,20 @@
 
 enum { SHOWN = 5 };
 
+/* Where each run's time went: all of it is accounted for. */
 static void
-print_books(const struct sl_profile *p)
+print_accounting(const struct sl_profile *p)
 {
-	const struct sl_ledger *books = &p->ledger;
+	const struct sl_ledger *time = &p->ledger;
 
-	printf("%s: %.4g ms a pass (median of %zu), %d threads\n", p->name,
-	       p->latency.median.value / 1e6, p->latency.median.n,
+	printf("%s: %.4g ms an inference (median of %zu), %d threads\n",
+	       p->name, p->latency.median.value / 1e6, p->latency.median.n,
 	       p->n_threads);
-	printf("books: operations %.1f %%, gaps %.1f %%, recording %.1f %%, "
-	       "residual %.1f %%\n",
-	       100 * books->operations_ns / books->wall_ns,
-	       100 * books->gaps_ns / books->wall_ns,
-	       100 * books->overhead_share, 100 * books->residual_share);
+	printf("operations %.1f %%, gaps %.1f %%, recording %.1f %%, "
+	       "unattributed %.1f %%\n",
+	       100 * time->operations_ns / time->wall_ns,
+	       100 * time->gaps_ns / time->wall_ns, 100 * time->overhead_share,
+	       100 * time->residual_share);
 }
 
 static void
@@ -41,10 +42,10 @@ print_operations(const struct sl_profile *p)
 		printf("  %-24.24s %-12.12s %9.4g us %5.1f %%", top[i]->name,
 		       top[i]->type, top[i]->self_ns / 1e3,
 		       100 * top[i]->share);
-		if (isnan(top[i]->flops_per_s)) /* it has no multiply-adds */
-			printf("        -\n");
-		else
-			printf(" %8.3g GFLOP/s\n", top[i]->flops_per_s / 1e9);
+		/* What multiplies nothing, as a pooling, has no such rate: NaN. */
+		if (top[i]->flops_per_s > 0)
+			printf(" %8.3g GFLOP/s", top[i]->flops_per_s / 1e9);
+		printf("\n");
 	}
 	printf("%zu of %zu operations take 80 %% of the time\n", p->n_for_80,
 	       p->n_operations);
@@ -56,17 +57,16 @@ print_operations(const struct sl_profile *p)
 static enum sl_status
 profile(const struct sl_graph *graph, struct sl_error *err)
 {
-	struct sl_profile_options how = {
-		.struct_size = sizeof(how),
-		.time_s = 1,
-		.flags = SL_PROFILE_BRIEF, /* no experiments */
-	};
+	struct sl_profile_options how = SL_PROFILE_OPTIONS_INIT;
 	struct sl_profile *p;
-	enum sl_status rc = sl_profile_forward(&p, graph, &how, err);
+	enum sl_status rc;
 
+	how.time_s = 1;
+	how.flags = SL_PROFILE_BRIEF; /* no experiments */
+	rc = sl_profile_forward(&p, graph, &how, err);
 	if (rc)
 		return rc;
-	print_books(p);
+	print_accounting(p);
 	print_operations(p);
 	sl_profile_free(p);
 	return SL_OK;
