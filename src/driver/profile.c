@@ -475,7 +475,7 @@ judge_without(struct profiler *p, struct sl_error *err)
 	if (!rc)
 		rc = sl__judge(p->out, NULL, p->arena, err);
 	if (p->how.flags & (SL_PROFILE_NO_DIAGNOSIS | SL_PROFILE_NO_CEILINGS))
-		p->out->verdict.bottleneck = SL_BOTTLENECK_NOT_ASKED;
+		p->out->verdict = (struct sl_finding){0};
 	return rc;
 }
 
