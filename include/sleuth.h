@@ -35,6 +35,13 @@
  * Measuring from two threads at once is allowed and disturbs both.
  */
 
+/* A function may have the name of the struct that it makes.  C++ allows that,
+ * but with -Wshadow gcc remarks on it in every program. */
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 /* The parts, in the order of the way from a function to a page. */
 #include "sleuth/basics.h"
 #include "sleuth/facts.h"
@@ -52,6 +59,10 @@
 #include "sleuth/generating.h"
 #include "sleuth/comparing.h"
 #include "sleuth/results.h"
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 extern "C" {
