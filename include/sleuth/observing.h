@@ -242,7 +242,7 @@ struct sl_memory {
 };
 
 /*
- * Calls fn(ctx) and says what memory that took; a model's is a matter of
+ * Calls fn(ctx) and says what memory that took; for a model, use
  * sl_measure_memory().  With libsleuth-alloc linked or preloaded (docs/api.md
  * says how) every allocator call of every thread is recorded; otherwise
  * resident memory is sampled every half millisecond.  SL_E_MEASURE when fn

@@ -331,7 +331,7 @@ struct sl_rates {
 };
 
 enum sl_bottleneck {
-	SL_BOTTLENECK_NOT_ASKED = 0, /* no experiment was to be made:
+	SL_BOTTLENECK_NOT_ASKED = 0, /* no experiments were asked for:
 					SL_PROFILE_NO_DIAGNOSIS or BRIEF */
 	SL_BOTTLENECK_INCONCLUSIVE,
 	SL_BOTTLENECK_COMPUTE,
@@ -534,8 +534,8 @@ struct sl_profile {
 /*
  * Plans a model, runs it over and over, and says how long it takes and how
  * sure that is, where time and memory go, what bounds each part, and what
- * would help.  To know how long it takes and nothing else, use
- * sl_measure_latency(), which also has the inputs and the plan in your hands.  'options' may be NULL.  Fails as sl_run() does, and with
+ * would help.  To learn only how long it takes, use
+ * sl_measure_latency().  'options' may be NULL.  Fails as sl_run() does, and with
  * the failure of a pass; SL_E_INTERRUPTED before the first one.  Measures the
  * whole process: one profile at a time.
  */
@@ -564,12 +564,12 @@ SL_API size_t sl_top_operations(const struct sl_profile *profile, size_t n,
 				const struct sl_operation **list);
 
 /*
- * How long a model takes: the way to a latency.  Times sl_plan_run() as
- * sl_measure() times a function; every input must be set
+ * How long a model takes; this is the function to use for a latency.  Times
+ * sl_plan_run() as sl_measure() times a function; every input must be set
  * (sl_plan_fill_inputs()).  SL_E_INTERRUPTED where the plan's own flag ends a
  * run.  Use sl_profile_forward() to know where the time goes as well, and
- * sl_measure() where your own code around the model is part of the question;
- * run_ns of sl_run() is a single first run, cold caches and all.
+ * sl_measure() to time your own code together with the model; run_ns of
+ * sl_run() is a single first run, with cold caches.
  */
 SL_API enum sl_status
 sl_measure_latency(struct sl_measurement **out, struct sl_plan *plan,
@@ -608,8 +608,8 @@ SL_API enum sl_status sl_profile_layer(struct sl_layer_profile **out,
 SL_API void sl_layer_profile_free(struct sl_layer_profile *p);
 
 /*
- * What memory a model takes, without timing it (what a C function allocates
- * says sl_measure_function_memory()): plans it, runs it twice on
+ * What memory a model takes, without timing it; for a C function, use
+ * sl_measure_function_memory().  Plans the model, runs it twice on
  * numbers that are made up (those of the sizes' folder where there is one), and
  * once more step by step for the tracker.
  * 'options' may be NULL.  Looks at the whole process, whose high-water mark it
