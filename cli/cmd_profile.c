@@ -2,15 +2,14 @@
 /* cmd_profile.c - `sleuth profile`: models run, measured and explained. */
 #include "commands.h"
 #include "exit_code.h"
-#include "generate_run.h"
 #include "model_options.h"
-#include "op_profile.h"
 #include "options.h"
 #include "output.h"
 #include "plan_options.h"
 #include "tty.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct command_help help = {
 	"profile", "MODEL... [options]",
@@ -23,9 +22,7 @@ static const struct command_help help = {
 	"  sleuth profile model.onnx --batch 8 --threads 1 --top 20\n"
 	"  sleuth profile bert-base --seq 64 --by part --explain\n"
 	"  sleuth profile resnet50 --brief --runs 100 --warmup 10\n"
-	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base\n"
-	"  sleuth profile gpt2 --generate 16\n"
-	"  sleuth profile op:all op:matmul:64..1024",
+	"  sleuth profile mlp:784-256-128-10 resnet18 bert-base",
 	"no model given; try 'sleuth profile resnet50'"};
 
 struct arguments {
@@ -35,9 +32,8 @@ struct arguments {
 	struct word_list inputs;
 	double time_s, precision;
 	size_t n_warmup, n_runs, n_top, depth, trace_limit;
-	size_t n_generate, n_prompt;
 	const char *by, *layer;
-	int explain, brief, no_experiments, no_ablation, strict, overhead;
+	int explain, brief, no_experiments, no_ablation, strict;
 	/* Made from the words above. */
 	struct sl_profile_view view;
 	struct sl_profile_options profile;
@@ -73,12 +69,6 @@ static const struct option options[] = {
 	 "exit 2 when inconclusive, 3 when a cost is unknown", 0, 0, 0},
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
-	{"overhead", 0, OPTION_FLAG, AT(overhead), NULL,
-	 "what watching a run costs, by way of watching", 0, 0, 0},
-	{"generate", 0, OPTION_COUNT, AT(n_generate), "N",
-	 "a decoder's loop of N tokens, with and without cache", 1, 1e6, 0},
-	{"prompt", 0, OPTION_COUNT, AT(n_prompt), "N",
-	 "tokens that --generate starts from (32)", 1, 1e6, 0},
 	{"trace", 0, OPTION_TEXT, AT(output.own[0]), "FILE",
 	 "whole passes, for ui.perfetto.dev", 0, 0, 0},
 	{"trace-limit", 0, OPTION_COUNT, AT(trace_limit), "N",
@@ -142,75 +132,18 @@ set_profile(struct arguments *a)
 		a->profile.flags |= SL_PROFILE_NO_ABLATION;
 }
 
-/* What is done in place of profiling one model. */
-enum mode { SEVERAL = 1, GENERATE = 2, OVERHEAD = 4, OPERATION = 8 };
-enum { ODD = GENERATE | OVERHEAD | OPERATION };
-
-/* The first option given that says nothing there; NULL: none. */
-static const char *
-find_misfit(const struct arguments *a, enum mode mode)
-{
-	const struct {
-		int is_given;
-		const char *name;
-		unsigned modes;
-	} rows[] = {
-		{a->layer != NULL, "layer", SEVERAL | ODD},
-		{a->output.own[0] != NULL, "trace", SEVERAL | ODD},
-		{a->output.own[1] != NULL, "folded", SEVERAL | ODD},
-		{a->by != NULL, "by", ODD},
-		{a->depth != 0, "depth", ODD},
-		{a->n_top != 0, "top", ODD},
-		{a->explain, "explain", ODD},
-		{a->strict, "strict", ODD},
-		{a->n_warmup != 0, "warmup", ODD},
-		{a->precision > 0, "precision", ODD},
-		{a->no_experiments, "no-experiments", ODD},
-		{a->no_ablation, "no-ablation", ODD},
-		{a->brief, "brief", OVERHEAD | OPERATION},
-		{a->inputs.n != 0, "input", GENERATE | OPERATION},
-		{a->overhead, "overhead", GENERATE | OPERATION},
-		{a->n_generate != 0, "generate", OPERATION},
-		{a->model.batch != 0, "batch", OPERATION},
-		{a->model.seq != 0, "seq", OPERATION},
-		{a->model.past != PAST_NOT_GIVEN, "past", OPERATION},
-		{a->model.dims.n != 0, "dim", OPERATION},
-		{a->model.shapes.n != 0, "shape", OPERATION},
-		{a->model.inputs != NULL, "inputs", OPERATION},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (rows[i].is_given && rows[i].modes & (unsigned)mode)
-			return rows[i].name;
-	}
-	return NULL;
-}
-
-/* Options that would be left unheard are refused. */
+/* Options that say nothing of several models are refused. */
 static void
-check_mode(const struct arguments *a, const struct models *models)
+check_several(const struct arguments *a, size_t n_models)
 {
-	enum mode mode = is_op_word(models->names[0]) ? OPERATION
-			 : a->n_generate              ? GENERATE
-			 : a->overhead                ? OVERHEAD
-						      : SEVERAL;
-	const char *option = find_misfit(a, mode);
+	const char *option = a->layer           ? "layer"
+			     : a->output.own[0] ? "trace"
+			     : a->output.own[1] ? "folded"
+						: NULL;
 
-	if (!a->n_generate && a->n_prompt)
-		refuse(help.name, "--prompt goes with --generate");
-	if (mode == OVERHEAD && models->n > 1)
-		refuse(help.name, "--overhead is for one model, not %zu",
-		       models->n);
-	if (!option || (mode == SEVERAL && models->n < 2))
-		return;
-	if (mode == SEVERAL)
+	if (option && n_models > 1)
 		refuse(help.name, "--%s is for one model, not %zu", option,
-		       models->n);
-	if (mode == OPERATION)
-		refuse(help.name, "--%s is for a model, not for %s", option,
-		       models->names[0]);
-	refuse(help.name, "--%s does not go with --%s", option,
-	       mode == GENERATE ? "generate" : "overhead");
+		       n_models);
 }
 
 static void
@@ -404,78 +337,29 @@ run(struct arguments *a, struct models models)
 	return code;
 }
 
-static int
-generate(const struct arguments *a, const struct models *models)
+/*
+ * `profile --generate N`, `profile --overhead` and `profile op:NAME` are
+ * commands of their own: their function, with argv as they take it, or NULL.
+ */
+static command_function *
+other_command(char **argv)
 {
-	const struct sl_generate_options how = {
-		.struct_size = sizeof(how),
-		.plan = &a->plan.plan,
-		.prompt = (int64_t)a->n_prompt,
-		.n_tokens = (int64_t)a->n_generate,
-		.time_s = a->time_s,
-		.n_rounds = a->n_runs,
-		.seed = a->plan.seed,
-		.flags = a->brief ? SL_PROFILE_NO_CEILINGS : 0,
-	};
-
-	return generate_run(help.name, models, &a->model, &how, &a->output);
-}
-
-/* Words about operations alone. */
-static int
-run_ops(const struct arguments *a, const struct models *words)
-{
-	const struct sl_microbench_options how = {.struct_size = sizeof(how),
-						  .plan = &a->plan.plan,
-						  .seed = a->plan.seed,
-						  .time_s = a->time_s,
-						  .n_runs = a->n_runs};
-
-	return op_profile(help.name, words->names, words->n, &how, &a->output);
-}
-
-static enum sl_status
-render_overhead(const void *result, const struct sl_render_options *how,
-		struct sl_buf *out, struct sl_error *err)
-{
-	return sl_overhead_study_render(result, how, out, err);
-}
-
-/* What watching costs. */
-static int
-study_overhead(struct arguments *a, const char *name)
-{
-	struct sl_graph *graph = model_open(help.name, name, a->plan.seed);
-	struct sl_overhead_study *study;
-	struct sl_error err;
-	int code;
-
-	a->profile.interrupt = tty_catch_interrupt();
-	if (sl_study_overhead(&study, graph, &a->profile, &err)) {
-		code = exit_for_model(help.name, name, &err);
-	} else {
-		code = exit_unless_stopped(output_write(&a->output, help.name,
-							render_overhead, study),
-					   study->stopped_by);
-		sl_overhead_study_free(study);
+	for (char **word = argv + 1; *word && strcmp(*word, "--"); word++) {
+		if (!strncmp(*word, "op:", 3) && !strchr(*word, '='))
+			return cmd_microbench;
+		if (!strcmp(*word, "--overhead")) {
+			for (; *word; word++)
+				*word = word[1];
+			return cmd_overhead;
+		}
+		if (strncmp(*word, "--generate", 10) ||
+		    !strchr("=", (*word)[10]))
+			continue;
+		*word += 2; /* --tokens is as much shorter */
+		memcpy(*word, "--tokens", 8);
+		return cmd_generate;
 	}
-	sl_graph_free(graph);
-	return code;
-}
-
-static void
-check_kinds(const struct models *m)
-{
-	int is_op = is_op_word(m->names[0]);
-
-	for (size_t i = 1; i < m->n; i++) {
-		if (is_op_word(m->names[i]) != is_op)
-			refuse(help.name,
-			       "%s is a model and %s is not: one kind at a "
-			       "time",
-			       m->names[is_op ? i : 0],
-			       m->names[is_op ? 0 : i]);
-	}
+	return NULL;
 }
 
 int
@@ -488,18 +372,15 @@ cmd_profile(char **argv)
 		plan_group(&a.plan),
 		output_group(&a.output),
 	};
+	command_function *other = other_command(argv);
 	struct models models = {0};
 
+	if (other)
+		return other(argv);
 	if (options_read_names(&help, groups, 4, argv, &models.names,
 			       &models.n))
 		return EXIT_DONE;
-	check_mode(&a, &models);
+	check_several(&a, models.n);
 	check(&a);
-	check_kinds(&models);
-	if (is_op_word(models.names[0]))
-		return run_ops(&a, &models);
-	a.plan.plan.sizes = &a.model.sizes;
-	if (a.overhead)
-		return study_overhead(&a, models.names[0]);
-	return a.n_generate ? generate(&a, &models) : run(&a, models);
+	return run(&a, models);
 }

@@ -21,6 +21,11 @@ all_commands(void)
 		 "how long, where, why, and what would help; runs a model"},
 		{"sweep", cmd_sweep,
 		 "over batch, sequence, threads or width: what grows how"},
+		{"generate", cmd_generate,
+		 "a decoder's token loop, with and without cache"},
+		{"microbench", cmd_microbench,
+		 "one operation over sizes, and what bounds it"},
+		{"overhead", cmd_overhead, "what observing a model costs"},
 		{"fit", cmd_fit, "the largest batch or sequence that fits"},
 		{"extract", cmd_extract, "one layer as a model of its own"},
 		{"zoo", cmd_zoo, "the built-in models; writes them as ONNX"},
@@ -41,7 +46,7 @@ const struct command *
 find_command(const char *name)
 {
 	const struct command *all = all_commands();
-	const char *names[16];
+	const char *names[32];
 	const char *near;
 	size_t n = 0;
 

@@ -14,7 +14,7 @@ _sleuth_models() {
 _sleuth_words() {
 	local choices=
 	case ${COMP_WORDS[1]} in
-	inspect | run | profile | compare | extract | fit | sweep) choices=$(_sleuth_models "${COMP_WORDS[0]}") ;;
+	inspect | run | profile | generate | overhead | compare | extract | fit | sweep) choices=$(_sleuth_models "${COMP_WORDS[0]}") ;;
 	zoo)
 		if ((COMP_CWORD == 2)); then
 			choices='export'
@@ -31,7 +31,7 @@ _sleuth_words() {
 
 _sleuth() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local choices='inspect run profile sweep extract fit bench compare report machine zoo selfcheck help' i
+	local choices='inspect run profile generate microbench overhead sweep extract fit bench compare report machine zoo selfcheck help' i
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		if [[ ${COMP_WORDS[i]} == -- ]]; then

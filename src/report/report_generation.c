@@ -237,7 +237,7 @@ sl_generation_render(const struct sl_generation *g,
 {
 	static const struct sl__renderer renderer = {
 		.kind = "a generation",
-		.command = "profile",
+		.command = "generate",
 		.page = page,
 		.tell = tell,
 		.table = &sl__table_generation,

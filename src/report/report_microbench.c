@@ -308,7 +308,7 @@ sl_microbench_render(const struct sl_microbench *const *found, size_t n,
 {
 	static const struct sl__renderer renderer = {
 		.kind = "a microbenchmark",
-		.command = "profile",
+		.command = "microbench",
 		.page = page,
 		.tell = tell,
 		.table = &sl__table_microbench,

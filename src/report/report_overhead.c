@@ -80,7 +80,7 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 {
 	static const struct sl__renderer renderer = {
 		.kind = "a study of overhead",
-		.command = "profile",
+		.command = "overhead",
 		.page = page,
 		.table = &sl__table_overhead,
 		.csv_rows = "overhead/levels",
