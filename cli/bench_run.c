@@ -17,7 +17,7 @@ static const struct option options[] = {
 	 "at least N runs of each (10)", 1, 1e6, 0},
 	{"max-runs", 'M', OPTION_COUNT, AT(bench.max_runs), "N",
 	 "at most N runs of each", 1, 1e6, 0},
-	{"time", 't', OPTION_SECONDS, AT(bench.time_s), "SECONDS",
+	{"time", 0, OPTION_SECONDS, AT(bench.time_s), "SECONDS",
 	 "for measuring (bench 3 a command, compare 10)", 1e-3, 1e6, 0},
 	{"precision", 0, OPTION_SHARE, AT(bench.precision), "P",
 	 "stop when medians are known to P (1%)", 1e-6, 0.5, 0},

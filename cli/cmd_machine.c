@@ -29,7 +29,7 @@ static const struct option options[] = {
 	 "measure again, whatever was kept", 0, 0, 0},
 	{"threads", 0, OPTION_COUNT, AT(machine.n_threads), "N",
 	 "use at most N threads (all allowed)", 1, 4096, 0},
-	{"time", 't', OPTION_SECONDS, AT(machine.time_s), "SECONDS",
+	{"time", 0, OPTION_SECONDS, AT(machine.time_s), "SECONDS",
 	 "for measuring (12)", 0.1, 600, 0},
 	{"svg", 0, OPTION_TEXT, AT(output.svg), "FILE",
 	 "the roofline as a drawing", 0, 0, 0},

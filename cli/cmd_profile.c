@@ -75,7 +75,7 @@ static const struct option options[] = {
 	 "events in a trace at most (100000)", 1, 1e9, 0},
 	{"folded", 0, OPTION_TEXT, AT(output.own[1]), "FILE",
 	 "folded stacks, for flame graphs", 0, 0, 0},
-	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	{"input", 0, OPTION_WORDS, AT(inputs), "NAME=FILE",
 	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
 };
 

@@ -38,7 +38,7 @@ struct arguments {
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
-	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	{"input", 0, OPTION_WORDS, AT(inputs), "NAME=FILE",
 	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
 	{"output", 'o', OPTION_TEXT, AT(folder), "DIR",
 	 "write each output as DIR/NAME.npy", 0, 0, 0},

@@ -27,7 +27,7 @@ struct arguments {
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option options[] = {
-	{"time", 't', OPTION_SECONDS, AT(check.time_s), "SECONDS",
+	{"time", 0, OPTION_SECONDS, AT(check.time_s), "SECONDS",
 	 "whole budget (60)", 1e-3, 1e6, 0},
 	{"budget", 0, OPTION_SECONDS, AT(check.budget_s), "SECONDS",
 	 "of one verdict (0.1)", 1e-3, 1e4, 0},

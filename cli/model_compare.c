@@ -62,7 +62,7 @@ static const struct option options[] = {
 	 "at least N rounds after the verdict too (50)", 1, 1e6, 0},
 	{"gate", 0, OPTION_WORDS, AT(gates), "P",
 	 "exit 1 when worse: 1%, time=1%, memory=5%", 0, 0, 1},
-	{"input", 'i', OPTION_WORDS, AT(inputs), "NAME=FILE",
+	{"input", 0, OPTION_WORDS, AT(inputs), "NAME=FILE",
 	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
 };
 
