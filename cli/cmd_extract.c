@@ -31,10 +31,23 @@ static const struct option options[] = {
 	 "of a built-in model's weights (1)", 1, 1e15, 0},
 };
 
-static int
-extract(const struct arguments *a, const char **words)
+/* What was written, and what it needs. */
+static void
+report(const struct sl_graph *layer, const char **words)
 {
-	struct sl_graph *graph = model_open(help.name, words[0], a->seed);
+	size_t n = sl_graph_n_nodes(layer), n_inputs = sl_graph_n_inputs(layer);
+
+	model_remarks(help.name);
+	complain(help.name, 0, "wrote %s: %s of %s, %zu node%s, %zu input%s",
+		 words[2], words[1], words[0], n, n == 1 ? "" : "s", n_inputs,
+		 n_inputs == 1 ? "" : "s");
+}
+
+static int
+extract(struct arguments *a, const char **words)
+{
+	struct sl_graph *graph =
+		model_open_sized(help.name, words[0], &a->model, a->seed);
 	struct sl_graph *layer = NULL;
 	struct sl_error err;
 	const char *path = strcmp(words[2], "-") ? words[2] : "/dev/stdout";
@@ -45,7 +58,7 @@ extract(const struct arguments *a, const char **words)
 	else if (sl_graph_write(layer, path, &err))
 		code = exit_for(help.name, &err);
 	else
-		model_remarks(help.name);
+		report(layer, words);
 	sl_graph_free(layer);
 	sl_graph_free(graph);
 	return code;
@@ -54,7 +67,7 @@ extract(const struct arguments *a, const char **words)
 int
 cmd_extract(char **argv)
 {
-	struct arguments a = {0};
+	struct arguments a = {.model = {.is_static = 1}};
 	const struct option_group groups[] = {
 		OPTION_GROUP(options, &a),
 		model_group(&a.model),

@@ -7,6 +7,7 @@
 #include "options.h"
 #include "output.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct command_help help = {
@@ -62,6 +63,9 @@ static const struct option options[] = {
 struct job {
 	const struct arguments *arguments;
 	struct models models;
+	/* Of those that could be inspected, in order. */
+	size_t n_found;
+	const char **names;
 	struct sl_inspection **found;
 	struct sl_hardware_report **placed; /* NULL without --on */
 };
@@ -88,9 +92,14 @@ read_by(struct arguments *a)
 static void
 add_convention(struct arguments *a, const char *word, size_t n_letters)
 {
+	char meant[32];
+	const char *near = NULL;
+
+	snprintf(meant, sizeof(meant), "%.*s", (int)n_letters, word);
 	for (int i = 0; i < SL_N_CONVENTIONS; i++) {
 		const char *name = sl_convention_text((enum sl_convention)i);
 
+		near = sl_text_nearer(meant, near, name);
 		if (strlen(name) != n_letters ||
 		    strncmp(name, word, n_letters) != 0)
 			continue;
@@ -103,6 +112,9 @@ add_convention(struct arguments *a, const char *word, size_t n_letters)
 		a->conventions[a->n_conventions++] = (enum sl_convention)i;
 		return;
 	}
+	if (near)
+		refuse(help.name, "--explain %s: did you mean '%s'?",
+		       a->explain, near);
 	refuse(help.name,
 	       "--explain %s: '%.*s' is none of core, torch, fvcore, thop, "
 	       "all, core_causal",
@@ -133,26 +145,24 @@ render(const void *result, const struct sl_render_options *how,
 	const struct job *job = result;
 	struct sl_inspect_view view = job->arguments->view;
 
-	for (size_t k = 0; job->placed && k < job->models.n; k++)
+	for (size_t k = 0; job->placed && k < job->n_found; k++)
 		job->found[k]->hardware = job->placed[k];
 	return sl_inspection_render(
-		(const struct sl_inspection *const *)job->found, job->models.n,
+		(const struct sl_inspection *const *)job->found, job->n_found,
 		&view, how, out, err);
 }
 
-static int
-place_one(struct job *job, size_t k)
+static enum sl_status
+place_one(struct job *job, size_t k, struct sl_error *err)
 {
 	const struct hardware_options *o = &job->arguments->hardware;
 	struct sl_hardware_options how = o->how;
-	struct sl_error err;
 
 	how.sizes = &job->models.sizes[k];
-	if (sl_hardware_report(&job->placed[k], job->models.graphs[k],
-			       (const struct sl_hardware *const *)o->machines,
-			       o->n_machines, &how, &err))
-		return exit_for_model(help.name, job->models.names[k], &err);
-	return 0;
+	return sl_hardware_report(
+		&job->placed[job->n_found], job->models.graphs[k],
+		(const struct sl_hardware *const *)o->machines, o->n_machines,
+		&how, err);
 }
 
 /* Reading very many numbers takes minutes; say so. */
@@ -170,8 +180,9 @@ warn_of_weights(const struct job *job, size_t k)
 		 job->models.names[k], (double)n / 1e9);
 }
 
-static int
-inspect_one(struct job *job, size_t k)
+/* Where that fails, the others are still inspected. */
+static void
+inspect_one(struct job *job, size_t k, struct sl_error *err)
 {
 	const struct arguments *a = job->arguments;
 	const struct sl_inspect_options how = {
@@ -181,12 +192,18 @@ inspect_one(struct job *job, size_t k)
 		.n_explain = a->n_conventions,
 		.weights = a->weights,
 	};
-	struct sl_error err;
+	struct sl_inspection **found = &job->found[job->n_found];
+	enum sl_status rc;
 
 	warn_of_weights(job, k);
-	if (sl_inspect(&job->found[k], job->models.graphs[k], &how, &err))
-		return exit_for_model(help.name, job->models.names[k], &err);
-	return job->placed ? place_one(job, k) : 0;
+	rc = sl_inspect(found, job->models.graphs[k], &how, err);
+	if (!rc && job->placed)
+		rc = place_one(job, k, err);
+	if (rc) {
+		sl_inspection_free(*found);
+		return;
+	}
+	job->names[job->n_found++] = job->models.names[k];
 }
 
 /* Under --strict a total that is not known is not a result. */
@@ -195,15 +212,32 @@ check_coverage(const struct job *job)
 {
 	int code = 0;
 
-	for (size_t k = 0; k < job->models.n; k++) {
+	for (size_t k = 0; k < job->n_found; k++) {
 		const struct sl_coverage *c = &job->found[k]->coverage;
 		size_t n = (size_t)c->unknown.n_nodes;
 
 		if (n)
 			code = complain(help.name, EXIT_INVALID,
 					"%s: the cost of %zu node%s is unknown",
-					job->models.names[k], n,
-					n == 1 ? "" : "s");
+					job->names[k], n, n == 1 ? "" : "s");
+	}
+	return code;
+}
+
+/* What could not be inspected is told last; the first decides the code. */
+static int
+tell_errors(const struct job *job, const struct sl_error *errors)
+{
+	int code = 0;
+
+	for (size_t k = 0; k < job->models.n; k++) {
+		int next = errors[k].status
+				   ? exit_for_model(help.name,
+						    job->models.names[k],
+						    &errors[k])
+				   : 0;
+
+		code = code ? code : next;
 	}
 	return code;
 }
@@ -214,18 +248,22 @@ run(const struct arguments *a, struct models models)
 	size_t n = models.n;
 	struct job job = {.arguments = a,
 			  .models = models,
+			  .names = must_alloc(n, sizeof(*job.names)),
 			  .found = must_alloc(n, sizeof(*job.found))};
+	struct sl_error *errors = must_alloc(n, sizeof(*errors));
 	int code = 0;
 
 	if (a->hardware.n_machines)
 		job.placed = must_alloc(n, sizeof(*job.placed));
-	for (size_t k = 0; k < n && !code; k++)
-		code = inspect_one(&job, k);
-	if (!code)
+	for (size_t k = 0; k < n; k++)
+		inspect_one(&job, k, &errors[k]);
+	if (job.n_found)
 		code = output_write(&a->output, help.name, render, &job);
+	if (!code)
+		code = tell_errors(&job, errors);
 	if (!code && a->strict)
 		code = check_coverage(&job);
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; k < job.n_found; k++) {
 		if (job.placed)
 			sl_hardware_report_free(job.placed[k]);
 		sl_inspection_free(job.found[k]);
@@ -236,7 +274,7 @@ run(const struct arguments *a, struct models models)
 int
 cmd_inspect(char **argv)
 {
-	struct arguments a = {0};
+	struct arguments a = {.model = {.is_static = 1}};
 	const struct option_group groups[] = {
 		model_group(&a.model),
 		OPTION_GROUP(options, &a),

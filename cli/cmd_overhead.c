@@ -43,7 +43,8 @@ RENDER_WITH(sl_overhead_study_render)
 static int
 run(struct arguments *a, const char *name)
 {
-	struct sl_graph *graph = model_open(help.name, name, a->plan.seed);
+	struct sl_graph *graph =
+		model_open_sized(help.name, name, &a->model, a->plan.seed);
 	struct sl_overhead_study *study;
 	struct sl_error err;
 	int code;

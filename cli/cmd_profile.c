@@ -210,6 +210,7 @@ profile_one(struct job *job, size_t k)
 
 	set_label(label, sizeof(label), job, k);
 	a->plan.plan.sizes = &job->models.sizes[k];
+	how.inputs_folder = job->models.sizes[k].inputs_folder;
 	how.interrupt = tty_catch_interrupt();
 	how.progress = tty_progress(a->output.quiet);
 	how.progress_ctx = label;

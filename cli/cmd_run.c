@@ -2,6 +2,7 @@
 /* cmd_run.c - `sleuth run`: a model run once, and compared. */
 #include "commands.h"
 #include "exit_code.h"
+#include "model_folder.h"
 #include "model_options.h"
 #include "options.h"
 #include "output.h"
@@ -18,8 +19,9 @@ static const struct command_help help = {
 	"Runs a model once and shows what comes out and what computed it. "
 	"Inputs come\nfrom files (.npy, or .pb as ONNX's test data has them), "
 	"or are made up from a\nseed. With --check, outputs are compared with "
-	"DIR/output_N.pb; exits with 1 when\nthey differ. With --batch too, "
-	"the files' inputs and outputs are repeated.",
+	"DIR/output_N.pb; exits with 1 when\nthey differ. Without DIR it is "
+	"test_data_set_0 beside the model. With --batch too,\nthe files' "
+	"inputs and outputs are repeated.",
 	"  sleuth run resnet50\n"
 	"  sleuth run model.onnx --input x=image.npy --output results\n"
 	"  sleuth run model.onnx --check test_data_set_0\n"
@@ -42,8 +44,8 @@ static const struct option options[] = {
 	 "an input from a .npy or .pb file; may be repeated", 0, 0, 1},
 	{"output", 'o', OPTION_TEXT, AT(folder), "DIR",
 	 "write each output as DIR/NAME.npy", 0, 0, 0},
-	{"check", 0, OPTION_TEXT, AT(check), "DIR",
-	 "inputs from DIR/input_N.pb, compare with output_N.pb", 0, 0, 0},
+	{"check", 0, OPTION_MAYBE, AT(check), "DIR",
+	 "inputs from DIR/input_N.pb, compare with output_N.pb", 0, 0, 1},
 	{"tolerance", 0, OPTION_TEXT, AT(tolerance), "X",
 	 "largest error that --check lets pass", 0, 0, 0},
 };
@@ -66,6 +68,18 @@ check_folder(const char *option, const char *path, int may_make)
 	if (!S_ISDIR(known.st_mode))
 		refuse(help.name, "--%s %s: is a file, not a folder", option,
 		       path);
+}
+
+/* --check alone: the data beside the model. */
+static void
+find_check(struct arguments *a, const char *model)
+{
+	a->check = model_test_data(model);
+	if (!a->check)
+		refuse(help.name,
+		       "--check: no test_data_set_0 lies beside %s; name the "
+		       "folder of the data",
+		       model);
 }
 
 static void
@@ -104,7 +118,10 @@ check(struct arguments *a)
 static int
 run(struct arguments *a, const char *name)
 {
-	struct sl_graph *graph = model_open(help.name, name, a->plan.seed);
+	struct sl_graph *graph =
+		a->check ? model_open(help.name, name, a->plan.seed)
+			 : model_open_sized(help.name, name, &a->model,
+					    a->plan.seed);
 	struct sl_error err;
 	struct sl_run *result;
 	int code;
@@ -143,6 +160,8 @@ cmd_run(char **argv)
 
 	if (options_read_name(&help, groups, 4, argv, &model))
 		return EXIT_DONE;
+	if (a.check && !*a.check)
+		find_check(&a, model);
 	check(&a);
 	return run(&a, model);
 }

@@ -166,7 +166,7 @@ run(struct arguments *a, const struct sl_sweep_model *models, size_t n)
 	a->sweep.values = a->values.values;
 	a->sweep.n_values = a->values.n;
 	a->sweep.plan = &a->plan.plan;
-	a->sweep.inputs_folder = a->model.inputs;
+	a->sweep.inputs_folder = models[0].sizes->inputs_folder;
 	a->sweep.seed = a->plan.seed;
 	a->sweep.interrupt = tty_catch_interrupt();
 	a->sweep.progress = tty_progress(a->output.quiet);
@@ -200,6 +200,9 @@ cmd_sweep(char **argv)
 	if (a.sweep.axis != SL_AXIS_WIDTH)
 		models_open(&m, &a.model, help.name, a.plan.seed);
 	for (size_t i = 0; i < m.n; i++) {
+		/* The data of a folder have one sequence length. */
+		if (m.graphs && (m.n > 1 || a.sweep.axis == SL_AXIS_SEQ))
+			m.sizes[i].inputs_folder = a.model.inputs;
 		models[i].name = m.names[i];
 		models[i].graph = m.graphs ? m.graphs[i] : NULL;
 		models[i].sizes = m.graphs ? &m.sizes[i] : &a.model.sizes;

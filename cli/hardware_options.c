@@ -32,14 +32,14 @@ hardware_group(struct hardware_options *o)
 enum sl_optimizer
 optimizer_named(const char *name, const char *command)
 {
-	if (!*name)
-		name = "adam";
-	for (int i = SL_OPTIMIZER_SGD; i < SL_N_OPTIMIZERS; i++) {
-		if (!strcmp(name, sl_optimizer_text((enum sl_optimizer)i)))
-			return (enum sl_optimizer)i;
-	}
-	refuse(command, "--train %s: must be one of sgd, momentum, adam, adamw",
-	       name);
+	static const char *const names[] = {"sgd", "momentum", "adam", "adamw",
+					    NULL};
+	static const enum sl_optimizer values[] = {
+		SL_OPTIMIZER_SGD, SL_OPTIMIZER_MOMENTUM, SL_OPTIMIZER_ADAM,
+		SL_OPTIMIZER_ADAMW};
+
+	return values[read_choice(command, "train", *name ? name : "adam",
+				  names)];
 }
 
 static void

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program: finds the command and runs it. */
 #include "commands.h"
+#include "error_json.h"
 #include "exit_code.h"
+#include "model_folder.h"
 #include "options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HINT_MOST = 224 }; /* bytes: two names of 63 and the options */
+enum { NAME_MOST = 64 };
+
+/* The command line as it was given, to be shown with what it lacks. */
+static char **given;
 
 const struct command *
 all_commands(void)
@@ -42,21 +47,61 @@ all_commands(void)
 	return commands;
 }
 
+/* The words given, with 'more' after the first 'n_before' or, where that is
+ * SIZE_MAX, at the end of the options.  "" for want of memory. */
+static const char *
+command_with(const char *const *more, size_t n_more, size_t n_before)
+{
+	static struct sl_buf line;
+	enum sl_status rc;
+	size_t n = 0;
+
+	sl_buf_release(&line);
+	while (given[n] && n < n_before && strcmp(given[n], "--"))
+		n++;
+	rc = sl_buf_add_word(&line, "sleuth", NULL);
+	for (size_t i = 1; !rc && i < n; i++)
+		rc = sl_buf_add_word(&line, given[i], NULL);
+	for (size_t i = 0; !rc && i < n_more; i++)
+		rc = sl_buf_add_word(&line, more[i], NULL);
+	for (size_t i = n; !rc && given[i]; i++)
+		rc = sl_buf_add_word(&line, given[i], NULL);
+	if (rc)
+		return "";
+	sl_text_sanitize(line.data);
+	return line.data;
+}
+
+/* Whether a word that is no command is a model that there is. */
+static int
+is_model(const char *word)
+{
+	const struct sl_zoo_entry *e = sl_zoo();
+	size_t n = strcspn(word, ":");
+
+	while (e->name &&
+	       (strncmp(e->name, word, n) || (e->name[n] && e->name[n] != ':')))
+		e++;
+	return e->name || strstr(word, ".onnx") || model_in_folder(word);
+}
+
 const struct command *
 find_command(const char *name)
 {
+	static const char *const profile[] = {"profile"};
 	const struct command *all = all_commands();
-	const char *names[32];
-	const char *near;
-	size_t n = 0;
+	const char *near = NULL;
 
-	for (; all[n].name; n++) {
-		if (strcmp(all[n].name, name) == 0)
-			return &all[n];
-		names[n] = all[n].name;
+	for (; all->name; all++) {
+		if (strcmp(all->name, name) == 0)
+			return all;
+		near = sl_text_nearer(name, near, all->name);
 	}
-	near = nearest_name(name, names, n);
-	if (near)
+	if (is_model(name))
+		complain(NULL, EXIT_USAGE,
+			 "'%s' is a model, not a command; try: %s", name,
+			 command_with(profile, 1, 1));
+	else if (near)
 		complain(NULL, EXIT_USAGE,
 			 "unknown command '%s'; did you mean '%s'?", name,
 			 near);
@@ -72,61 +117,86 @@ exit_for(const char *command, const struct sl_error *err)
 	return exit_for_model(command, NULL, err);
 }
 
-/* The options that a failure could be settled with, after its text. */
+/* What follows the text of an error; of sizes see suggest_sizes(). */
 static const char *
-hint_text(char text[HINT_MOST], const struct sl_error *err)
+hint_text(const struct sl_error *err)
 {
-	text[0] = '\0';
 	switch (err->hint) {
 	case SL_HINT_SIZE_OR_DIM:
 		return " for --dim";
-	case SL_HINT_SHAPE:
-		snprintf(text, HINT_MOST, ": add --shape %s=N,...", err->input);
-		break;
-	case SL_HINT_SIDES:
-		snprintf(text, HINT_MOST, ": add --shape '%.60s=...'",
-			 err->input);
-		break;
-	case SL_HINT_DIM:
-		snprintf(text, HINT_MOST,
-			 ": add --dim '%.60s=N' or --shape '%.60s=...'",
-			 err->dim, err->input);
-		break;
 	case SL_HINT_BATCH:
 		return ": --batch cannot change it";
 	case SL_HINT_MODELS:
 		return "; see 'sleuth zoo'";
 	case SL_HINT_LAYERS:
 		return "; 'sleuth inspect -v' lists them";
+	case SL_HINT_MISSING:
 	case SL_HINT_NONE:
 	case SL_HINT_SIZE:
 		break;
 	}
-	return text;
+	return "";
+}
+
+/* The command line with what it lacks: the data that lie beside the model, or
+ * an option for each size. */
+static const char *
+suggest_sizes(const char *command, const char *model,
+	      const struct sl_error *err)
+{
+	const char *words[2 * SL_MISSING_MOST] = {"--inputs"};
+	char texts[SL_MISSING_MOST][NAME_MOST + 8];
+	const char *folder = model_test_data(model);
+
+	/* Data have one batch: fit would find that. */
+	if (folder && strcmp(command, "fit") != 0) {
+		words[1] = folder;
+		return command_with(words, 2, SIZE_MAX);
+	}
+	for (size_t i = 0; i < err->n_missing; i++) {
+		const struct sl_missing_size *m = &err->missing[i];
+
+		words[2 * i] = *m->dim ? "--dim" : "--shape";
+		snprintf(texts[i], sizeof(texts[i]),
+			 *m->dim ? "%s=N" : "%s=N,...",
+			 *m->dim ? m->dim : m->input);
+		words[2 * i + 1] = texts[i];
+	}
+	return command_with(words, 2 * err->n_missing, SIZE_MAX);
+}
+
+static const struct {
+	enum sl_status status;
+	int code;
+} codes[] = {
+	{SL_E_NOMEM, EXIT_NOMEM},
+	{SL_E_USAGE, EXIT_USAGE},
+	{SL_E_DATA, EXIT_DATA},
+	{SL_E_ABSENT, EXIT_ABSENT},
+	{SL_E_IO, EXIT_IO},
+	{SL_E_MEASURE, EXIT_INVALID},
+	{SL_E_INTERRUPTED, EXIT_INTERRUPTED},
+};
+
+enum sl_status
+status_for(int code)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].code == code)
+			return codes[i].status;
+	}
+	return SL_E_BUG;
 }
 
 int
 exit_for_model(const char *command, const char *model,
 	       const struct sl_error *err)
 {
-	static const struct {
-		enum sl_status status;
-		int code;
-	} codes[] = {
-		{SL_E_NOMEM, EXIT_NOMEM},
-		{SL_E_USAGE, EXIT_USAGE},
-		{SL_E_DATA, EXIT_DATA},
-		{SL_E_ABSENT, EXIT_ABSENT},
-		{SL_E_IO, EXIT_IO},
-		{SL_E_MEASURE, EXIT_INVALID},
-		{SL_E_INTERRUPTED, EXIT_INTERRUPTED},
-	};
-
 	/* What was said of sizes was said as an option. */
 	int is_option = err->hint == SL_HINT_SIZE ||
 			err->hint == SL_HINT_SIZE_OR_DIM;
 	const char *dashes = is_option ? "--" : "";
-	char hint[HINT_MOST];
+	const char *hint = NULL;
 	int code = EXIT_BUG;
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -135,8 +205,27 @@ exit_for_model(const char *command, const char *model,
 	}
 	if (!model || err->status == SL_E_NOMEM)
 		model = "";
-	return complain(command, code, "%s%s%s%s%s", model, *model ? ": " : "",
-			dashes, err->text, hint_text(hint, err));
+	if (err->hint == SL_HINT_MISSING)
+		hint = suggest_sizes(command, model, err);
+	error_json_hint(hint);
+	complain(command, code, "%s%s%s%s%s", model, *model ? ": " : "", dashes,
+		 err->text, hint_text(err));
+	if (hint)
+		fprintf(stderr, "  try: %s\n", hint);
+	return code;
+}
+
+static int
+print_version(void)
+{
+	struct sl_buf build = {0};
+	struct sl_error err;
+
+	if (sl_build_text(&build, &err))
+		return exit_for(NULL, &err);
+	printf("sleuth %s\n%s", sl_version(), build.data);
+	sl_buf_release(&build);
+	return fflush(stdout) ? EXIT_IO : EXIT_FINE;
 }
 
 int
@@ -160,10 +249,10 @@ main(int argc, char **argv)
 		cmd_help(help);
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		printf("sleuth %s\n", sl_version());
-		return fflush(stdout) ? EXIT_IO : EXIT_FINE;
-	}
+	given = argv;
+	error_json_begin(argv);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+		return print_version();
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		command = find_command("help");
 	else if (argv[1][0] == '-')

@@ -174,7 +174,7 @@ set_arm(const struct arguments *a, struct field *f, size_t i)
 	c->plan = &f->plans[i];
 	c->inputs = a->files;
 	c->n_inputs = a->inputs.n;
-	c->inputs_folder = a->model.inputs;
+	c->inputs_folder = f->models.sizes[i].inputs_folder;
 }
 
 /* The worst of all that came after A: 1 before 2 before 0. */

@@ -8,6 +8,7 @@
  */
 #include "model_options.h"
 #include "exit_code.h"
+#include "model_folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -257,11 +258,42 @@ model_open(const char *command, const char *name, uint64_t seed)
 		.struct_size = sizeof(how), .seed = seed, .log = &log};
 	struct sl_graph *graph;
 	struct sl_error err;
+	struct stat known;
+	const char *path = name;
 
 	snprintf(label, sizeof(label), "%s", name);
-	if (sl_graph_open(&graph, name, &how, &err))
+	if (!stat(name, &known) && S_ISDIR(known.st_mode))
+		path = model_in_folder(name);
+	if (!path)
+		exit(complain(command, EXIT_DATA,
+			      "%s: a folder without model.onnx, or one other "
+			      ".onnx file",
+			      name));
+	if (sl_graph_open(&graph, path, &how, &err))
 		exit(exit_for(command, &err));
 	return graph;
+}
+
+/* The test data of a model that is a folder, where they say the sizes; else
+ * what the options say. */
+static const char *
+inputs_of(const struct model_options *o, const char *name)
+{
+	const struct sl_sizes *s = &o->sizes;
+
+	if (o->inputs || s->seq || s->has_past || s->n_dims || s->n_shapes ||
+	    (o->is_static && s->batch) || !model_in_folder(name))
+		return o->inputs;
+	return model_test_data(name);
+}
+
+struct sl_graph *
+model_open_sized(const char *command, const char *name, struct model_options *o,
+		 uint64_t seed)
+{
+	o->inputs = inputs_of(o, name);
+	o->sizes.inputs_folder = o->inputs;
+	return model_open(command, name, seed);
 }
 
 static int
@@ -379,8 +411,10 @@ models_open(struct models *m, const struct model_options *o,
 	}
 	if (m->n > 1)
 		check_sizes(m, &o->sizes, command);
-	for (size_t k = 0; k < m->n; k++)
+	for (size_t k = 0; k < m->n; k++) {
 		m->sizes[k] = m->n > 1 ? sizes_of(o, m->graphs[k]) : o->sizes;
+		m->sizes[k].inputs_folder = inputs_of(o, m->names[k]);
+	}
 }
 
 void

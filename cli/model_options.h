@@ -15,6 +15,8 @@ struct model_options {
 	size_t past;                   /* PAST_NOT_GIVEN: not given */
 	struct word_list dims, shapes; /* "NAME=N", "INPUT=1,3,224,224" */
 	const char *inputs;            /* a folder, or NULL */
+	int is_static;                 /* set by commands that run nothing:
+					  data are not repeated for a batch */
 	struct sl_sizes sizes;         /* made by model_options_check() */
 };
 
@@ -35,12 +37,20 @@ void model_options_check(struct model_options *options, const char *command);
 double memory_read(const char *text, const char *command);
 
 /*
- * The model 'name'; a built-in one has weights of this seed (0: the usual
- * one).  Remarks of the reader are kept for model_remarks().  Ends the program
+ * The model 'name': a file, a folder that holds one (model_folder.h), or a
+ * built-in one, which has weights of this seed (0: the usual one).
+ * Remarks of the reader are kept for model_remarks().  Ends the program
  * after one line on stderr where it cannot be opened.
  */
 struct sl_graph *model_open(const char *command, const char *name,
 			    uint64_t seed);
+
+/*
+ * Like model_open(), and where it is a folder and nothing is said of sizes but
+ * the batch, 'options' take them, and what the inputs hold, from its test data.
+ */
+struct sl_graph *model_open_sized(const char *command, const char *name,
+				  struct model_options *options, uint64_t seed);
 
 /* Prints to stderr, after a result was found, what readers remarked; once. */
 void model_remarks(const char *command);

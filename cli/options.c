@@ -9,10 +9,10 @@
  * obey is taken out of them.
  */
 #include "options.h"
+#include "error_json.h"
 #include "exit_code.h"
 #include "tty.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@
 enum { MAX_MESSAGE = 2048 };
 
 static void
-print_line(const char *command, const char *format, va_list args)
+print_line(const char *command, int code, const char *format, va_list args)
 {
 	char line[MAX_MESSAGE];
 
@@ -35,6 +35,7 @@ print_line(const char *command, const char *format, va_list args)
 	fflush(stdout);
 	fprintf(stderr, "sleuth%s%s: %s\n", command ? " " : "",
 		command ? command : "", line);
+	error_json_note(command, code, line);
 }
 
 int
@@ -43,7 +44,7 @@ complain(const char *command, int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(command, format, args);
+	print_line(command, code, format, args);
 	va_end(args);
 	return code;
 }
@@ -54,7 +55,7 @@ refuse(const char *command, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_line(command, format, args);
+	print_line(command, EXIT_USAGE, format, args);
 	va_end(args);
 	exit(EXIT_USAGE);
 }
@@ -72,67 +73,21 @@ must_alloc(size_t n, size_t n_bytes)
 
 	if (n <= (SIZE_MAX - sizeof(*block)) / (n_bytes ? n_bytes : 1))
 		block = calloc(1, sizeof(*block) + n * n_bytes);
-	if (!block) {
-		fputs("sleuth: out of memory\n", stderr);
-		exit(EXIT_NOMEM);
-	}
+	if (!block)
+		exit(complain(NULL, EXIT_NOMEM, "out of memory"));
 	block->next = all;
 	all = block;
 	return block->data;
 }
 
-static int
-lower(char letter)
-{
-	return tolower((unsigned char)letter);
-}
-
-/* Levenshtein distance, for words of at most 31 letters; 99 beyond.  Case
- * does not count. */
-static size_t
-edits_between(const char *a, const char *b)
-{
-	size_t row[32];
-	size_t n = strlen(b);
-
-	if (n > 31 || strlen(a) > 31)
-		return 99;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= n; j++) {
-			size_t best =
-				diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 const char *
 nearest_name(const char *word, const char *const *names, size_t n)
 {
-	const char *nearest = NULL;
-	size_t least = 3;
+	const char *near = NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		size_t edits = edits_between(word, names[i]);
-
-		if (edits < least && 2 * edits < strlen(names[i])) {
-			least = edits;
-			nearest = names[i];
-		}
-	}
-	return nearest;
+	for (size_t i = 0; i < n; i++)
+		near = sl_text_nearer(word, near, names[i]);
+	return near;
 }
 
 /* A plain decimal number; *end is what follows it. */
@@ -204,6 +159,7 @@ read_choice(const char *command, const char *option, const char *word,
 	    const char *const *allowed)
 {
 	char list[128] = "";
+	const char *near = NULL;
 	size_t i = 0;
 
 	while (word && allowed[i] && strcmp(word, allowed[i]) != 0)
@@ -215,7 +171,11 @@ read_choice(const char *command, const char *option, const char *word,
 
 		snprintf(list + used, sizeof(list) - used, "%s%s",
 			 i ? ", " : "", allowed[i]);
+		near = sl_text_nearer(word, near, allowed[i]);
 	}
+	if (near)
+		refuse(command, "--%s %s: did you mean '%s'?", option, word,
+		       near);
 	refuse(command, "--%s %s: must be one of %s", option, word, list);
 }
 
@@ -420,10 +380,10 @@ refuse_option(const struct reader *r, const char *word, size_t n_letters)
 	const char *near = NULL;
 
 	snprintf(name, sizeof(name), "%.*s", (int)n_letters, word);
-	for (size_t i = 0; i < r->n_groups && !near; i++) {
-		for (size_t k = 0; k < r->groups[i].n && !near; k++)
-			near = nearest_name(name, &r->groups[i].options[k].name,
-					    1);
+	for (size_t i = 0; i < r->n_groups; i++) {
+		for (size_t k = 0; k < r->groups[i].n; k++)
+			near = sl_text_nearer(name, near,
+					      r->groups[i].options[k].name);
 	}
 	if (near)
 		refuse(r->help->name,

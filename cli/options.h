@@ -96,7 +96,7 @@ _Noreturn void refuse(const char *command, const char *format, ...)
 
 /*
  * The name in names[0..n-1] that 'word' was probably meant to be, or NULL
- * when none is near (at most two edits, fewer than half of its letters).
+ * when none is near; see sl_text_nearer().
  */
 const char *nearest_name(const char *word, const char *const *names, size_t n);
 

@@ -6,6 +6,7 @@
  * that cannot be written is found before an hour of measuring, not after.
  */
 #include "output.h"
+#include "error_json.h"
 #include "exit_code.h"
 #include "model_options.h"
 #include "tty.h"
@@ -168,6 +169,8 @@ write_format(const struct job *job, enum sl_format format, const char *path)
 		code = exit_for(job->command, &err);
 	else
 		code = output_write_own(&page, job->command, path ? path : "-");
+	if (!code && format == SL_FORMAT_JSON)
+		error_json_cancel();
 	sl_buf_release(&page);
 	return code;
 }

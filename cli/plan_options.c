@@ -33,17 +33,6 @@ plan_group(struct plan_options *values)
 	return OPTION_GROUP(options, values);
 }
 
-/* Whether the second of two words was given; others are refused. */
-static int
-is_second(const char *option, const char *word, const char *first,
-	  const char *second, const char *command)
-{
-	if (word && strcmp(word, first) && strcmp(word, second))
-		refuse(command, "--%s %s: must be one of %s, %s", option, word,
-		       first, second);
-	return word && !strcmp(word, second);
-}
-
 static int
 is_integer(const char *dtype)
 {
@@ -69,6 +58,9 @@ check_threads(size_t n, const char *command)
 void
 plan_options_check(struct plan_options *o, const char *command)
 {
+	static const char *const dtypes[] = {"f32", "bf16", NULL};
+	static const char *const algorithms[] = {"measured", "fixed", NULL};
+	static const char *const nans[] = {"keep", "refuse", NULL};
 	struct sl_plan_options plan = {.struct_size = sizeof(plan),
 				       .n_threads = (int)o->threads,
 				       .dtype = SL_DTYPE_F32};
@@ -80,12 +72,11 @@ plan_options_check(struct plan_options *o, const char *command)
 			      "bf16 and quantises nothing; a model that is in "
 			      "int8 already runs so by itself",
 			      o->dtype));
-	if (is_second("dtype", o->dtype, "f32", "bf16", command))
+	if (read_choice(command, "dtype", o->dtype, dtypes))
 		plan.dtype = SL_DTYPE_BF16;
-	if (is_second("algorithms", o->algorithms, "measured", "fixed",
-		      command))
+	if (read_choice(command, "algorithms", o->algorithms, algorithms))
 		plan.algorithms = SL_ALGORITHMS_FIXED;
-	if (is_second("nan", o->nan, "keep", "refuse", command))
+	if (read_choice(command, "nan", o->nan, nans))
 		plan.nan_policy = SL_NAN_REFUSED;
 	if (o->no_fusion)
 		plan.flags |= SL_PLAN_NO_FUSION;

@@ -71,6 +71,14 @@ extern "C" {
 /* The version of the library that is loaded, such as "0.1.0". */
 SL_API const char *sl_version(void);
 
+/*
+ * Adds lines that say how the library was built and what it computes with:
+ * compiler, assertions, sanitizers; oneDNN's version, threads and instruction
+ * sets; optional parts.  SL_E_NOMEM.
+ */
+SL_API enum sl_status sl_build_text(struct sl_buf *out,
+				    struct sl_error *err) SL_CHECKED;
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,6 +103,31 @@ a_failure_sticks_until_release(void **state)
 	sl_buf_release(&buf);
 }
 
+/* What a shell makes of it is the word again. */
+static void
+words_are_quoted_where_needed(void **state)
+{
+	static const struct {
+		const char *word, *text;
+	} rows[] = {
+		{"model.onnx", "model.onnx"}, {"--dim", "--dim"},
+		{"a=1,2", "a=1,2"},           {"", "''"},
+		{"my model", "'my model'"},   {"$HOME", "'$HOME'"},
+		{"it's", "'it'\\''s'"},       {"*", "'*'"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct sl_buf buf = {0};
+
+		assert_int_equal(sl_buf_add_word(&buf, rows[i].word, NULL), 0);
+		assert_string_equal(buf.data, rows[i].text);
+		assert_int_equal(sl_buf_add_word(&buf, "b", NULL), 0);
+		assert_string_equal(buf.data + buf.n_bytes - 2, " b");
+		sl_buf_release(&buf);
+	}
+}
+
 int
 main(void)
 {
@@ -110,6 +135,7 @@ main(void)
 		cmocka_unit_test(an_empty_buffer_has_no_data),
 		cmocka_unit_test(what_was_added_is_there),
 		cmocka_unit_test(writers_append),
+		cmocka_unit_test(words_are_quoted_where_needed),
 		cmocka_unit_test(formatting_fits_at_every_boundary),
 		cmocka_unit_test(a_failure_sticks_until_release),
 	};

@@ -28,13 +28,13 @@ layers_give_their_shapes(void **state)
 
 	(void)state;
 	x = sl_builder_conv2d(b, x, &conv);
-	assert_shape(b, x, "batchx8x8x8");
+	assert_shape(b, x, "batch,8,8,8");
 	x = sl_builder_batch_norm(b, x);
-	assert_shape(b, x, "batchx8x8x8");
+	assert_shape(b, x, "batch,8,8,8");
 	x = sl_builder_op(b, "Flatten", 1, &x);
-	assert_shape(b, x, "batchx512");
+	assert_shape(b, x, "batch,512");
 	x = sl_builder_linear(b, x, 10, 1);
-	assert_shape(b, x, "batchx10");
+	assert_shape(b, x, "batch,10");
 	sl_builder_output(b, x, "scores");
 	sl_graph_free(finish(b));
 }
@@ -53,7 +53,7 @@ kernels_are_square(void **state)
 	int x = sl_builder_conv2d(b, image(b), &square);
 
 	(void)state;
-	assert_shape(b, x, "batchx8x12x12");
+	assert_shape(b, x, "batch,8,12,12");
 	sl_builder_output(b, x, "y");
 	sl_graph_free(finish(b));
 	assert_int_equal(sl_count_conv2d(&c, 1, &square, NULL), SL_OK);
@@ -144,7 +144,7 @@ attention_keeps_the_shape(void **state)
 		(void)state;
 		x = sl_builder_layer_norm(b, x);
 		x = sl_builder_attention(b, x, 3, flags);
-		assert_shape(b, x, "batchxseqx24");
+		assert_shape(b, x, "batch,seq,24");
 		sl_builder_output(b, x, "y");
 		graph = finish(b);
 		find_node(graph, "layer_norm", "LayerNormalization");
@@ -258,10 +258,10 @@ symbols_may_come_late(void **state)
 	(void)state;
 	sl_builder_int(b, "axis", 2);
 	x = sl_builder_op(b, "Flatten", 1, &x);
-	assert_shape(b, x, "(batch*seq)x8");
+	assert_shape(b, x, "(batch*seq),8");
 	y = sl_builder_input(b, "z", SL_DTYPE_F32, 1,
 			     (int64_t[]){sl_builder_symbol(b, "late", 5)});
-	assert_shape(b, x, "(batch*seq)x8");
+	assert_shape(b, x, "(batch*seq),8");
 	assert_shape(b, y, "late");
 	sl_builder_output(b, x, "y");
 	sl_builder_output(b, y, "w");

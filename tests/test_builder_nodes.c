@@ -18,13 +18,13 @@ operators_take_attributes_and_give_several_results(void **state)
 	sl_builder_int(b, "axis", 2);
 	sl_builder_outputs(b, 2);
 	parts = sl_builder_op(b, "Split", 2, (int[]){x, sizes});
-	assert_shape(b, parts, "batchxseqx3");
-	assert_shape(b, parts + 1, "batchxseqx7");
+	assert_shape(b, parts, "batch,seq,3");
+	assert_shape(b, parts + 1, "batch,seq,7");
 	both[0] = parts + 1;
 	both[1] = parts;
 	sl_builder_int(b, "axis", -1);
 	x = sl_builder_op(b, "Concat", 2, both);
-	assert_shape(b, x, "batchxseqx10");
+	assert_shape(b, x, "batch,seq,10");
 	sl_builder_float(b, "alpha", 0.25);
 	x = sl_builder_op(b, "LeakyRelu", 1, &x);
 	sl_builder_text(b, "approximate", "tanh");
@@ -50,7 +50,7 @@ operators_of_other_domains(void **state)
 	(void)state;
 	sl_builder_domain(b, "com.microsoft");
 	x = sl_builder_op(b, "FastGelu", 1, &x);
-	assert_shape(b, x, "batchxseqx8");
+	assert_shape(b, x, "batch,seq,8");
 	sl_builder_domain(b, "ai.onnx");
 	x = sl_builder_op(b, "Relu", 1, &x);
 	sl_builder_domain(b, "org.example");

@@ -9,7 +9,7 @@
 static void
 test_view_of_a_torch_export(void **state)
 {
-	static const char *const sizes[][2] = {{"n,s,768", "nxsx12x64"},
+	static const char *const sizes[][2] = {{"n,s,768", "n,s,12,64"},
 					       {"2,7,768", "2x7x12x64"}};
 	char text[1024];
 
@@ -50,8 +50,8 @@ test_slice_of_a_tensorflow_export(void **state)
 		"out z\n");
 
 	(void)state;
-	assert_string_equal(shape_of(g, "y"), "nx3x10");
-	assert_string_equal(shape_of(g, "z"), "(n*n)x3x10");
+	assert_string_equal(shape_of(g, "y"), "n,3,10");
+	assert_string_equal(shape_of(g, "z"), "(n*n),3,10");
 	graph_text_free(g);
 }
 

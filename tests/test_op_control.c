@@ -91,7 +91,7 @@ test_contents_pass_through_a_branch(void **state)
 			   "z = ConstantOfShape y\nout z\n");
 
 	(void)state;
-	assert_string_equal(shape_of(g, "z"), "nx3");
+	assert_string_equal(shape_of(g, "z"), "n,3");
 	graph_text_free(g);
 }
 

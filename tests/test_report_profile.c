@@ -327,7 +327,7 @@ long_names_are_told_apart(void **state)
 	sl_buf_release(&out);
 	/* Copied from the file it works: nothing in it is escaped. */
 	out = render(&r, SL_FORMAT_MARKDOWN, 80, 0);
-	assert_has(&out, "`sleuth profile a_b.onnx --layer 'x_y'`");
+	assert_has(&out, "`sleuth profile a_b.onnx --layer x_y`");
 	sl_buf_release(&out);
 }
 

@@ -94,21 +94,21 @@ hints_go_along(void **state)
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl__hint(&err, SL_OK, SL_HINT_DIM, "x", "n"), SL_OK);
-	assert_int_equal(sl__hint(NULL, SL_E_DATA, SL_HINT_DIM, "x", "n"),
-			 SL_E_DATA);
-	(void)sl__hint(&err, sl__fail(&err, SL_E_DATA, "free"), SL_HINT_DIM,
-		       "x\n", "n");
-	assert_int_equal(err.hint, SL_HINT_DIM);
-	assert_string_equal(err.input, "x?");
-	assert_string_equal(err.dim, "n");
+	assert_int_equal(sl__hint(&err, SL_OK, SL_HINT_MISSING), SL_OK);
+	assert_int_equal(sl__hint(NULL, SL_E_DATA, SL_HINT_MISSING), SL_E_DATA);
+	(void)sl__hint(&err, sl__fail(&err, SL_E_DATA, "free"),
+		       SL_HINT_MISSING);
+	assert_int_equal(err.hint, SL_HINT_MISSING);
+	err.n_missing = 1;
+	err.missing[0] = (struct sl_missing_size){"x", "n"};
 	(void)sl__within(&err, SL_E_DATA, "m.onnx");
-	assert_int_equal(err.hint, SL_HINT_DIM);
-	assert_string_equal(err.dim, "n");
+	assert_int_equal(err.hint, SL_HINT_MISSING);
+	assert_int_equal(err.n_missing, 1);
+	assert_string_equal(err.missing[0].dim, "n");
 	(void)sl__fail(&err, SL_E_DATA, "another");
 	assert_int_equal(err.hint, SL_HINT_NONE);
-	assert_string_equal(err.input, "");
-	(void)sl__hint(&err, SL_E_DATA, SL_HINT_SIZE, "", "");
+	assert_int_equal(err.n_missing, 0);
+	(void)sl__hint(&err, SL_E_DATA, SL_HINT_SIZE);
 	(void)sl__within(&err, SL_E_DATA, "m.onnx");
 	assert_int_equal(err.hint, SL_HINT_NONE);
 }

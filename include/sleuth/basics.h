@@ -56,20 +56,26 @@ enum sl_hint {
 				batch, seq, past, dim NAME, shape INPUT, inputs */
 	SL_HINT_SIZE_OR_DIM, /* likewise; dimensions that the text names can be
 				said by name */
-	SL_HINT_SHAPE,       /* the shape of an input is wanted */
-	SL_HINT_SIDES,       /* likewise, though a part of it is known */
-	SL_HINT_DIM,         /* or the size of a dimension */
+	SL_HINT_MISSING,     /* sizes are needed that nothing gives */
 	SL_HINT_BATCH,       /* the batch cannot be said */
 	SL_HINT_MODELS,      /* there is a list of built-in models */
 	SL_HINT_LAYERS       /* an inspection lists the names of layers */
 };
+
+/* A size that a model needs and nothing gives; names are cut. */
+struct sl_missing_size {
+	char input[64];
+	char dim[64]; /* "": it has no name; give the shape of the input */
+};
+enum { SL_MISSING_MOST = 8 };
 
 /* What went wrong, in one line without a newline, fit for a user. */
 struct sl_error {
 	enum sl_status status;
 	char text[512];
 	enum sl_hint hint;
-	char input[64], dim[64]; /* that the hint is about, cut; "": none */
+	struct sl_missing_size missing[SL_MISSING_MOST];
+	size_t n_missing; /* 0 but for SL_HINT_MISSING; a name counts once */
 };
 
 /*
@@ -97,6 +103,13 @@ struct sl_buf {
 
 /* Frees the contents and makes the buffer empty; it may be used again. */
 SL_API void sl_buf_release(struct sl_buf *buf);
+
+/*
+ * Adds a word of a command line as a shell reads it back: in quotes where it
+ * needs them, after a space unless the buffer is empty.  SL_E_NOMEM.
+ */
+SL_API enum sl_status sl_buf_add_word(struct sl_buf *buf, const char *word,
+				      struct sl_error *err) SL_CHECKED;
 
 /*
  * Makes 'path' hold exactly the bytes of 'buf', or leaves it as it was: a
@@ -128,6 +141,14 @@ SL_API int sl_quantity_read(double *out, const char *text);
  * text or have no width, and malformed bytes become one '?' each.
  */
 SL_API void sl_text_sanitize(char *text);
+
+/*
+ * Which name 'word' was probably meant to be: 'name' where it is near (at most
+ * two letters added, removed, changed or swapped, and fewer than half of them;
+ * case does not count) and nearer than 'best', else 'best', which may be NULL.
+ */
+SL_API const char *sl_text_nearer(const char *word, const char *best,
+				  const char *name);
 
 /* The values are those of ONNX's TensorProto.DataType. */
 enum sl_dtype {

@@ -71,6 +71,36 @@ sl__buf_text(struct sl_buf *buf, const char *text)
 	sl__buf_add(buf, text, strlen(text));
 }
 
+/* A quotation ends to say a quote. */
+void
+sl__buf_word(struct sl_buf *buf, const char *word)
+{
+	size_t n_plain = strspn(word, "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-+=./@:,%");
+
+	if (*word && !word[n_plain]) {
+		sl__buf_text(buf, word);
+		return;
+	}
+	sl__buf_text(buf, "'");
+	for (; *word; word++) {
+		if (*word == '\'')
+			sl__buf_text(buf, "'\\''");
+		else
+			sl__buf_add(buf, word, 1);
+	}
+	sl__buf_text(buf, "'");
+}
+
+enum sl_status
+sl_buf_add_word(struct sl_buf *buf, const char *word, struct sl_error *err)
+{
+	sl__buf_text(buf, buf->n_bytes ? " " : "");
+	sl__buf_word(buf, word);
+	return sl__buf_status(buf, err);
+}
+
 void
 sl__buf_repeat(struct sl_buf *buf, const char *text, size_t n_times)
 {

@@ -13,6 +13,8 @@
  */
 void sl__buf_add(struct sl_buf *buf, const char *bytes, size_t n_bytes);
 void sl__buf_text(struct sl_buf *buf, const char *text);
+/* A word as a shell takes it, in quotes where it needs them. */
+void sl__buf_word(struct sl_buf *buf, const char *word);
 void sl__buf_repeat(struct sl_buf *buf, const char *text, size_t n_times);
 void sl__buf_format(struct sl_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -56,7 +56,7 @@ sl__fail_list(struct sl_error *err, enum sl_status status, const char *format,
 		return status;
 	err->status = status;
 	err->hint = SL_HINT_NONE;
-	err->input[0] = err->dim[0] = '\0';
+	err->n_missing = 0;
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	/* A name from outside may hold a newline or an escape sequence. */
 	sl_text_sanitize(err->text);
@@ -111,21 +111,17 @@ sl__within(struct sl_error *err, enum sl_status status, const char *where)
 	inner.text[sizeof(inner.text) - 1] = '\0';
 	sl__fail(err, status, "%s: %s", where, inner.text);
 	/* What was said of sizes does not stand first any more. */
-	if (inner.hint != SL_HINT_SIZE && inner.hint != SL_HINT_SIZE_OR_DIM)
-		(void)sl__hint(err, status, inner.hint, inner.input, inner.dim);
+	if (inner.hint != SL_HINT_SIZE && inner.hint != SL_HINT_SIZE_OR_DIM) {
+		err->hint = inner.hint;
+		err->n_missing = inner.n_missing;
+	}
 	return status;
 }
 
 enum sl_status
-sl__hint(struct sl_error *err, enum sl_status status, enum sl_hint hint,
-	 const char *input, const char *dim)
+sl__hint(struct sl_error *err, enum sl_status status, enum sl_hint hint)
 {
-	if (!status || !err)
-		return status;
-	err->hint = hint;
-	snprintf(err->input, sizeof(err->input), "%s", input);
-	snprintf(err->dim, sizeof(err->dim), "%s", dim);
-	sl_text_sanitize(err->input);
-	sl_text_sanitize(err->dim);
+	if (status && err)
+		err->hint = hint;
 	return status;
 }

@@ -40,7 +40,7 @@ sl__check_interrupt(const volatile sig_atomic_t *flag, struct sl_error *err)
  * Returns 'status'; does nothing when that is SL_OK.
  */
 enum sl_status sl__hint(struct sl_error *err, enum sl_status status,
-			enum sl_hint hint, const char *input, const char *dim);
+			enum sl_hint hint);
 
 /*
  * Puts "where: " before the text of a failure on its way up; does nothing

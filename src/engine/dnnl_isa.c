@@ -7,10 +7,13 @@
  * the time in which a cap is taken.
  */
 #include "engine/dnnl_isa.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "machine/isa.h"
 
+#include <dnnl_debug.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/banned.h"
@@ -79,4 +82,22 @@ sl__dnnl_has(dnnl_cpu_isa_t isa)
 {
 	return sl__dnnl_cap(NULL) == SL_OK &&
 	       (in_use() & (unsigned)isa) == (unsigned)isa;
+}
+
+void
+sl__dnnl_describe(struct sl_buf *out)
+{
+	enum sl_status rc = sl__dnnl_cap(NULL);
+	const dnnl_version_t *v = dnnl_version();
+	const char *cap = user_cap();
+	const char *isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+
+	isa += strncmp(isa, "cpu_isa_", 8) ? 0 : 8;
+	sl__buf_format(out,
+		       "oneDNN: %d.%d.%d; threads: %s; instruction sets: %s",
+		       v->major, v->minor, v->patch,
+		       dnnl_runtime2str(v->cpu_runtime), isa);
+	if (cap)
+		sl__buf_format(out, "; cap of the environment: %s", cap);
+	sl__buf_text(out, rc ? "; cannot be used here\n" : "\n");
 }

@@ -23,6 +23,9 @@ enum sl_status sl__dnnl_cap_if(int hides_tiles,
 /* Whether oneDNN uses all of 'isa', once it is capped. */
 int sl__dnnl_has(dnnl_cpu_isa_t isa);
 
+/* Adds a line: version, threads, instruction sets and their cap. */
+void sl__dnnl_describe(struct sl_buf *out);
+
 /*
  * Whether a value of ONEDNN_MAX_CPU_ISA keeps oneDNN from tiles by itself;
  * NULL, and what oneDNN does not know and therefore ignores, do not.

@@ -23,19 +23,27 @@ static size_t
 find(const struct sl_plan *plan, const struct names *all, const char *name,
      struct sl_error *err)
 {
+	const char *near = NULL;
+
 	for (size_t i = 0; i < all->n; i++) {
-		if (!strcmp(plan->graph->values[all->values[i]].name, name))
+		const char *known = plan->graph->values[all->values[i]].name;
+
+		if (!strcmp(known, name))
 			return i;
+		near = sl_text_nearer(name, near, known);
 	}
 	if (all->n == 0)
 		(void)sl__fail(err, all->wrong, "the model has no %s",
 			       all->what);
 	else
 		(void)sl__fail(err, all->wrong,
-			       "the model has no %s '%.100s'; its first is "
-			       "'%.100s'",
+			       near ? "the model has no %s '%.100s'; did you "
+				      "mean '%.100s'?"
+				    : "the model has no %s '%.100s'; its first "
+				      "is '%.100s'",
 			       all->what, name,
-			       plan->graph->values[all->values[0]].name);
+			       near ? near
+				    : plan->graph->values[all->values[0]].name);
 	return SIZE_MAX;
 }
 

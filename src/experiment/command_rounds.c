@@ -9,6 +9,7 @@
  * have ended a command.
  */
 #include "experiment/command_rounds.h"
+#include "base/buf.h"
 #include "base/status.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
@@ -61,15 +62,21 @@ copy_words(const char *const *argv, struct sl__arena *arena)
 	return copy;
 }
 
-/* The words as a person would type them, without quoting. */
+/* The words as a person would type them. */
 static const char *
 join_words(const char *const *argv, struct sl__arena *arena)
 {
-	const char *line = argv[0];
+	struct sl_buf line = {0};
+	const char *copy = NULL;
 
-	for (size_t i = 1; line && argv[i]; i++)
-		line = sl__arena_format(arena, "%s %s", line, argv[i]);
-	return line;
+	for (size_t i = 0; argv[i]; i++) {
+		sl__buf_text(&line, i ? " " : "");
+		sl__buf_word(&line, argv[i]);
+	}
+	if (!sl__buf_status(&line, NULL))
+		copy = sl__arena_string(arena, line.data);
+	sl_buf_release(&line);
+	return copy;
 }
 
 static enum sl_status

@@ -32,7 +32,7 @@ count_copies(struct sl__subject *s, const char *input, int64_t size,
 					 "has %lld",
 					 (long long)s->batch, input,
 					 (long long)size),
-				SL_HINT_SIZE, "", "");
+				SL_HINT_SIZE);
 	s->n_copies = n;
 	return SL_OK;
 }
@@ -119,7 +119,7 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 		return sl__hint(
 			err,
 			sl__fail(err, SL_E_DATA, "the model's batch is fixed"),
-			SL_HINT_BATCH, "", "");
+			SL_HINT_BATCH);
 	s->batch = sizes->batch;
 	for (size_t i = 0; !rc && i < s->inputs->n; i++) {
 		if (s->inputs->contents[i])

@@ -115,7 +115,7 @@ bind_shape(struct binder *b, size_t i, const int64_t *dims, size_t rank,
 	return SL_OK;
 }
 
-/* "'x' (batchx784), 'mask' (batchxseq)" for a message. */
+/* "'x' (batch,784), 'mask' (batch,seq)" for a message. */
 static void
 list_inputs(const struct binder *b, char *text, size_t n_bytes)
 {
@@ -133,9 +133,28 @@ list_inputs(const struct binder *b, char *text, size_t n_bytes)
 }
 
 static enum sl_status
+fail_unknown_input(const struct binder *b, const char *name)
+{
+	const char *near = NULL;
+	char inputs[256];
+
+	for (size_t i = 0; i < b->main->n_inputs; i++)
+		near = sl_text_nearer(name, near, input_of(b, i)->name);
+	if (near)
+		return sl__fail(b->err, SL_E_DATA,
+				"shape %.100s: the model has no such input; "
+				"did you mean '%.100s'?",
+				name, near);
+	list_inputs(b, inputs, sizeof(inputs));
+	return sl__fail(b->err, SL_E_DATA,
+			"shape %.100s: the model has no such input; it has %s",
+			name, inputs);
+}
+
+static enum sl_status
 bind_shapes(struct binder *b, const struct sl_sizes *sizes)
 {
-	char option[128], inputs[256];
+	char option[128];
 
 	for (size_t k = 0; k < sizes->n_shapes; k++) {
 		const struct sl_input_shape *shape = &sizes->shapes[k];
@@ -145,13 +164,8 @@ bind_shapes(struct binder *b, const struct sl_sizes *sizes)
 		while (i < b->main->n_inputs &&
 		       strcmp(input_of(b, i)->name, shape->input))
 			i++;
-		if (i == b->main->n_inputs) {
-			list_inputs(b, inputs, sizeof(inputs));
-			return sl__fail(b->err, SL_E_DATA,
-					"shape %.100s: the model has no such "
-					"input; it has %s",
-					shape->input, inputs);
-		}
+		if (i == b->main->n_inputs)
+			return fail_unknown_input(b, shape->input);
 		snprintf(option, sizeof(option), "shape %.100s", shape->input);
 		rc = bind_shape(b, i, shape->dims, shape->rank, option);
 		if (rc)
@@ -220,9 +234,30 @@ list_symbols(const struct binder *b, char *text, size_t n_bytes)
 }
 
 static enum sl_status
+fail_unknown_dim(const struct binder *b, const char *name)
+{
+	const char *near = NULL;
+	char names[256];
+
+	for (size_t i = 0; i < b->graph->n_symbols; i++) {
+		if (occurs_in_inputs(b, i))
+			near = sl_text_nearer(name, near,
+					      b->graph->symbols[i].name);
+	}
+	if (near)
+		return sl__fail(b->err, SL_E_DATA,
+				"dim %.100s: the model has no such dimension; "
+				"did you mean '%.100s'?",
+				name, near);
+	return sl__fail(b->err, SL_E_DATA,
+			"dim %.100s: the model has no such dimension%s", name,
+			list_symbols(b, names, sizeof(names)));
+}
+
+static enum sl_status
 bind_dims(struct binder *b, const struct sl_sizes *sizes)
 {
-	char option[128], names[256];
+	char option[128];
 
 	for (size_t k = 0; k < sizes->n_dims; k++) {
 		const struct sl_dim_size *dim = &sizes->dims[k];
@@ -230,11 +265,7 @@ bind_dims(struct binder *b, const struct sl_sizes *sizes)
 		size_t i = sl__graph_find_symbol(b->graph, dim->name);
 
 		if (i == b->graph->n_symbols)
-			return sl__fail(b->err, SL_E_DATA,
-					"dim %.100s: the model has no such "
-					"dimension%s",
-					dim->name,
-					list_symbols(b, names, sizeof(names)));
+			return fail_unknown_dim(b, dim->name);
 		snprintf(option, sizeof(option), "dim %.100s", dim->name);
 		rc = bind(b, i, dim->size, option);
 		if (rc)
@@ -322,8 +353,7 @@ bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
 					 ? list_symbols(b, names, sizeof(names))
 					 : "; all of them are fixed"),
 			b->graph->n_symbols ? SL_HINT_SIZE_OR_DIM
-					    : SL_HINT_SIZE,
-			"", "");
+					    : SL_HINT_SIZE);
 	return bind(b, symbol_index(symbol), size, option);
 }
 
@@ -388,61 +418,99 @@ bind_roles(struct binder *b, const struct sl_sizes *sizes)
 	return rc;
 }
 
-static enum sl_status
-refuse_free(struct binder *b, const struct sl__value *input)
+/* A dimension that has a name is noted once, whichever input has it. */
+static void
+note_missing(struct sl_error *found, const struct sl__value *input, int d,
+	     const char *name)
+{
+	size_t at = strlen(found->text), room = sizeof(found->text) - at;
+	struct sl_missing_size *m = &found->missing[found->n_missing];
+	const char *more = at ? "; " : "";
+
+	for (size_t i = 0; *name && i < found->n_missing; i++) {
+		if (!strncmp(found->missing[i].dim, name, sizeof(m->dim) - 1))
+			return;
+	}
+	if (found->n_missing == SL_MISSING_MOST)
+		return;
+	if (d < 0)
+		snprintf(found->text + at, room,
+			 "%sthe model gives no shape for its input '%.100s'",
+			 more, input->name);
+	else if (!*name)
+		snprintf(found->text + at, room,
+			 "%sdimension %d of input '%.100s' is free and has no "
+			 "name",
+			 more, d, input->name);
+	else
+		snprintf(found->text + at, room,
+			 "%sdimension %d of input '%.100s' is free ('%.60s')",
+			 more, d, input->name, name);
+	snprintf(m->input, sizeof(m->input), "%s", input->name);
+	snprintf(m->dim, sizeof(m->dim), "%s", name);
+	found->n_missing++;
+}
+
+static void
+find_missing(const struct binder *b, const struct sl__value *input,
+	     struct sl_error *found)
 {
 	const struct sl__type *type = &input->declared;
 
 	if (type->rank < 0)
-		return sl__hint(b->err,
-				sl__fail(b->err, SL_E_DATA,
-					 "the model gives no shape for its "
-					 "input '%.100s'",
-					 input->name),
-				SL_HINT_SHAPE, input->name, "");
+		note_missing(found, input, -1, "");
 	for (int d = 0; d < type->rank; d++) {
-		const char *name;
 		size_t i = symbol_index(type->dims[d]);
 
 		if (!sl__is_symbol(type->dims[d]) || b->shapes->bound[i] >= 0)
 			continue;
-		name = b->graph->symbols[i].name;
-		if (!sl__graph_owns_name(b->graph, i))
-			return sl__hint(b->err,
-					sl__fail(b->err, SL_E_DATA,
-						 "dimension %d of input "
-						 "'%.100s' is free and has no "
-						 "name",
-						 d, input->name),
-					SL_HINT_SIDES, input->name, "");
-		return sl__hint(b->err,
-				sl__fail(b->err, SL_E_DATA,
-					 "dimension %d of input '%.100s' is "
-					 "free ('%.60s')",
-					 d, input->name, name),
-				SL_HINT_DIM, input->name, name);
+		if (sl__graph_owns_name(b->graph, i)) {
+			note_missing(found, input, d,
+				     b->graph->symbols[i].name);
+			continue;
+		}
+		note_missing(found, input, d, "");
+		break; /* its shape says the others too */
 	}
-	return SL_OK;
+}
+
+/* All sizes that nothing gives are told at once. */
+static enum sl_status
+refuse_free(const struct binder *b)
+{
+	struct sl_error found = {.text = ""};
+
+	for (size_t i = 0; i < b->main->n_inputs; i++) {
+		const struct sl__value *input = input_of(b, i);
+
+		if (b->shapes->types[b->main->inputs[i]].rank < 0 &&
+		    input->declared.kind == SL__TYPE_TENSOR)
+			find_missing(b, input, &found);
+	}
+	if (!found.n_missing)
+		return SL_OK;
+	(void)sl__fail(b->err, SL_E_DATA, "%s", found.text);
+	for (size_t i = 0; b->err && i < found.n_missing; i++) {
+		b->err->missing[i] = found.missing[i];
+		sl_text_sanitize(b->err->missing[i].input);
+		sl_text_sanitize(b->err->missing[i].dim);
+		b->err->n_missing = i + 1;
+	}
+	return sl__hint(b->err, SL_E_DATA, SL_HINT_MISSING);
 }
 
 static enum sl_status
-settle_input(struct binder *b, size_t i, const struct sl__tensor *content,
-	     enum sl__free_sizes free_sizes)
+settle_input(struct binder *b, size_t i, const struct sl__tensor *content)
 {
 	const struct sl__value *input = input_of(b, i);
 	struct sl__type *type = &b->shapes->types[b->main->inputs[i]];
 	enum sl_status rc = SL_OK;
 
-	if (type->rank < 0 || input->declared.kind != SL__TYPE_TENSOR) {
-		if (free_sizes == SL__FREE_REFUSED &&
-		    input->declared.kind == SL__TYPE_TENSOR)
-			rc = refuse_free(b, input);
-		if (!rc)
-			rc = sl__shapes_import(b->shapes, type,
-					       &input->declared, b->err);
-	} else {
+	if (type->rank < 0 || input->declared.kind != SL__TYPE_TENSOR)
+		rc = sl__shapes_import(b->shapes, type, &input->declared,
+				       b->err);
+	else
 		type->dtype = input->declared.dtype;
-	}
 	if (!rc && !sl__type_fits(type))
 		rc = sl__fail(b->err, SL_E_DATA,
 			      "input '%.200s' has more than 2^63 bytes",
@@ -474,10 +542,11 @@ sl__shapes_bind(struct sl__shapes *shapes,
 		rc = bind_roles(&b, sizes);
 	/* All of these begin with what was said. */
 	if (rc == SL_E_DATA && err && err->hint == SL_HINT_NONE)
-		return sl__hint(err, rc, SL_HINT_SIZE, "", "");
+		return sl__hint(err, rc, SL_HINT_SIZE);
+	if (!rc && options->free_sizes == SL__FREE_REFUSED)
+		rc = refuse_free(&b);
 	for (size_t i = 0; !rc && i < b.main->n_inputs; i++)
 		rc = settle_input(
-			&b, i, options->contents ? options->contents[i] : NULL,
-			options->free_sizes);
+			&b, i, options->contents ? options->contents[i] : NULL);
 	return rc;
 }

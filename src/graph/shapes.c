@@ -331,7 +331,7 @@ const char *
 sl__type_text(struct sl__shapes *s, const struct sl__type *type)
 {
 	struct sl_buf text = {0};
-	const char *copy = NULL;
+	char *copy = NULL;
 
 	if (type->kind == SL__TYPE_SEQUENCE)
 		return "sequence";
@@ -342,12 +342,19 @@ sl__type_text(struct sl__shapes *s, const struct sl__type *type)
 	if (type->rank == 0)
 		return "scalar";
 	for (int i = 0; i < type->rank; i++) {
-		sl__buf_text(&text, i ? "x" : "");
+		sl__buf_text(&text, i ? "," : "");
 		sl__size_print(&text, s, type->dims[i]);
 	}
 	if (!sl__buf_status(&text, NULL))
 		copy = sl__arena_string(&s->arena, text.data);
 	sl_buf_release(&text);
 	s->is_short |= !copy;
-	return copy ? copy : "?";
+	if (!copy)
+		return "?";
+	/* Beside a name an x would be one of its letters. */
+	if (copy[strspn(copy, "0123456789?,-+*()")])
+		return copy;
+	for (char *c = strchr(copy, ','); c; c = strchr(c, ','))
+		*c = 'x';
+	return copy;
 }

@@ -137,7 +137,7 @@ int sl__type_bytes(const struct sl__type *type, uint64_t *out);
 /* Whether elements and bytes, as far as known, can be counted in 63 bits. */
 int sl__type_fits(const struct sl__type *type);
 
-/* "1x64x112x112", "batchx128", "scalar", "?" in the arena.  Never NULL, for
+/* "1x64x112x112", "batch,128", "scalar", "?" in the arena.  Never NULL, for
  * messages; where memory ends it is "?", and is_short is set. */
 const char *sl__type_text(struct sl__shapes *shapes,
 			  const struct sl__type *type);

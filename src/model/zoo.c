@@ -6,10 +6,10 @@
  * in zoo_layers.c, zoo_vision.c and zoo_text.c.
  */
 #include "model/zoo.h"
+#include "base/nearest.h"
 #include "base/status.h"
 #include "model/builder.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,7 @@
 
 #include "base/banned.h"
 
-enum {
-	SIZES_MOST = 256,
-	NAME_MOST = 63, /* letters compared when looking for near names */
-	N_NEAREST = 3,
-	FAR = 99
-};
+enum { SIZES_MOST = 256, N_NEAREST = 3, FAR = SL__EDITS_MANY };
 
 /* Sizes larger than this are a slip of the finger. */
 static const int64_t size_most = INT64_C(1) << 40;
@@ -165,46 +160,6 @@ sl__zoo_is_name(const char *name)
 	return 0;
 }
 
-static int
-same_letter(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/*
- * How many letters must be added, removed, changed or swapped with their
- * neighbour (Damerau 1964).  Rows of the table are kept in turn.
- */
-static unsigned
-distance(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-	unsigned rows[3][NAME_MOST + 1];
-
-	for (size_t k = 0; k <= n_b; k++)
-		rows[0][k] = (unsigned)k;
-	for (size_t i = 1; i <= n_a; i++) {
-		const unsigned *before = rows[(i + 2) % 3];
-		unsigned *row = rows[i % 3];
-
-		row[0] = (unsigned)i;
-		for (size_t k = 1; k <= n_b; k++) {
-			unsigned least = before[k - 1] +
-					 !same_letter(a[i - 1], b[k - 1]);
-
-			if (before[k] + 1 < least)
-				least = before[k] + 1;
-			if (row[k - 1] + 1 < least)
-				least = row[k - 1] + 1;
-			if (i > 1 && k > 1 && same_letter(a[i - 1], b[k - 2]) &&
-			    same_letter(a[i - 2], b[k - 1]) &&
-			    rows[(i + 1) % 3][k - 2] + 1 < least)
-				least = rows[(i + 1) % 3][k - 2] + 1;
-			row[k] = least;
-		}
-	}
-	return rows[n_a % 3][n_b];
-}
-
 /*
  * How far a row's name is from what was typed; a beginning is as near as one
  * letter.  What is not near is FAR.
@@ -215,9 +170,7 @@ distance_to_row(const char *name, size_t row)
 	size_t n = strcspn(name, ":"), n_row = strcspn(entries[row].name, ":");
 	unsigned d;
 
-	if (n > NAME_MOST || n_row > NAME_MOST)
-		return FAR;
-	d = distance(name, n, entries[row].name, n_row);
+	d = sl__edit_distance(name, n, entries[row].name, n_row);
 	if (d > 1 && n >= 2 && !strncasecmp(name, entries[row].name, n))
 		return 1;
 	return d <= 2 && 2 * d < n_row ? d : FAR;
@@ -253,7 +206,7 @@ fail_unknown(const char *name, struct sl_error *err)
 			sl__fail(err, SL_E_USAGE,
 				 "there is no built-in model '%.100s'%s%s",
 				 name, text, n ? "?" : ""),
-			n ? SL_HINT_NONE : SL_HINT_MODELS, "", "");
+			n ? SL_HINT_NONE : SL_HINT_MODELS);
 }
 
 static enum sl_status

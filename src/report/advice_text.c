@@ -59,35 +59,6 @@ sl_advice_expected(const struct sl_advice *advice, struct sl_buf *out,
 	return sl__buf_status(out, err);
 }
 
-/* A word as a shell takes it; it ends a quotation to say a quote. */
-static void
-write_quoted(struct sl_buf *out, const char *word)
-{
-	sl__buf_text(out, "'");
-	for (;;) {
-		size_t n = strcspn(word, "'");
-
-		sl__buf_add(out, word, n);
-		sl__buf_text(out, word[n] ? "'\\''" : "'");
-		if (!word[n])
-			return;
-		word += n + 1;
-	}
-}
-
-static void
-write_word(struct sl_buf *out, const char *word)
-{
-	size_t n_plain = strspn(word, "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789_-+=./@:,");
-
-	if (*word && !word[n_plain])
-		sl__buf_text(out, word);
-	else
-		write_quoted(out, word);
-}
-
 static void
 write_number(struct sl_buf *out, const char *option, int64_t n)
 {
@@ -102,7 +73,7 @@ write_made(struct sl_buf *out, const char *option, struct sl_buf *word)
 	if (sl__buf_status(word, NULL))
 		sl__buf_break(out);
 	else
-		write_word(out, word->data);
+		sl__buf_word(out, word->data);
 	sl_buf_release(word);
 }
 
@@ -141,7 +112,7 @@ write_sizes(struct sl_buf *out, const struct sl_sizes *sizes,
 		write_shape(out, &sizes->shapes[i]);
 	if (sizes->inputs_folder) {
 		sl__buf_text(out, " --inputs ");
-		write_word(out, sizes->inputs_folder);
+		sl__buf_word(out, sizes->inputs_folder);
 	}
 }
 
@@ -188,7 +159,7 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 	switch (trial->action) {
 	case SL_TRIAL_LAYER:
 		sl__buf_text(out, " --layer ");
-		write_quoted(out, trial->layer);
+		sl__buf_word(out, trial->layer);
 		break;
 	case SL_TRIAL_ALGORITHMS:
 		if (r->algorithms != SL_ALGORITHMS_FIXED)
@@ -210,7 +181,7 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 		sl__buf_format(out, " --dtype %s", sl_dtype_text(trial->dtype));
 		break;
 	case SL_TRIAL_GENERATE:
-		write_number(out, "generate", trial->value);
+		write_number(out, "tokens", trial->value);
 		break;
 	case SL_TRIAL_KERNELS: /* left out above */
 	case SL_TRIAL_FUSION:
@@ -231,13 +202,16 @@ sl_advice_command(const struct sl_profile *profile,
 
 	if (action == SL_TRIAL_NONE)
 		return sl__buf_status(out, err);
-	sl__buf_format(out, "sleuth %s ", is_sweep ? "sweep" : "profile");
-	write_word(out, r->model);
+	sl__buf_format(out, "sleuth %s ",
+		       is_sweep                      ? "sweep"
+		       : action == SL_TRIAL_GENERATE ? "generate"
+						     : "profile");
+	sl__buf_word(out, r->model);
 	write_sizes(out, &r->sizes, action);
 	write_plan(out, r, action);
 	if (r->layer && action != SL_TRIAL_LAYER) {
 		sl__buf_text(out, " --layer ");
-		write_word(out, r->layer);
+		sl__buf_word(out, r->layer);
 	}
 	write_change(out, r, &advice->trial);
 	return sl__buf_status(out, err);

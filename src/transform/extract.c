@@ -11,6 +11,7 @@
 #include "graph/assembly.h"
 #include "graph/module_path.h"
 #include "graph/steps.h"
+#include "model/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -297,6 +298,44 @@ sl__extract(struct sl_graph **out, const struct sl__extract *what,
 	return SL_OK;
 }
 
+/* The names of nodes, and of the modules that these lie in, are suggested. */
+static enum sl_status
+fail_unknown(const struct sl_graph *graph, const char *layer,
+	     struct sl__arena *scratch, struct sl_error *err)
+{
+	const char *near = NULL;
+
+	for (size_t i = 0; i < graph->n_nodes; i++) {
+		char *name = sl__arena_string(scratch, graph->nodes[i].name);
+
+		if (!name)
+			return sl__fail_nomem(err);
+		for (char *c = name + strlen(name); c > name; c--) {
+			char cut = *c;
+			const char *best;
+
+			if (cut && !strchr("./", cut))
+				continue;
+			*c = '\0';
+			best = sl_text_nearer(layer, near, name);
+			if (best != near)
+				near = sl__arena_string(scratch, name);
+			*c = cut;
+			if (best && !near)
+				return sl__fail_nomem(err);
+		}
+	}
+	if (near)
+		return sl__fail(err, SL_E_USAGE,
+				"no node or module is called '%.200s'; did you "
+				"mean '%.200s'?",
+				layer, near);
+	return sl__hint(err,
+			sl__fail(err, SL_E_USAGE,
+				 "no node or module is called '%.200s'", layer),
+			SL_HINT_LAYERS);
+}
+
 enum sl_status
 sl__extract_find(const struct sl_graph *graph, const char *layer,
 		 unsigned char *is_found, struct sl__arena *scratch,
@@ -323,12 +362,7 @@ sl__extract_find(const struct sl_graph *graph, const char *layer,
 		is_found[i] = sl__is_within(path, module) != 0;
 		n += is_found[i];
 	}
-	return n ? SL_OK
-		 : sl__hint(err,
-			    sl__fail(err, SL_E_USAGE,
-				     "no node or module is called '%.200s'",
-				     layer),
-			    SL_HINT_LAYERS, "", "");
+	return n ? SL_OK : fail_unknown(graph, layer, scratch, err);
 }
 
 /* The numbers of the nodes found; those in bodies go with their owner. */
@@ -352,6 +386,35 @@ list_nodes(struct sl__extract *what, const char *layer,
 	return rc;
 }
 
+/* The shapes of the files that the inputs come from, and not what these hold:
+ * that would make a constant of the layer. */
+static enum sl_status
+take_shapes(struct sl_sizes *sizes, struct sl__inputs **inputs,
+	    const struct sl_graph *graph, struct sl__arena *scratch,
+	    struct sl_error *err)
+{
+	const struct sl__block *main = &graph->blocks[0];
+	size_t n = sizes->n_shapes;
+	struct sl_input_shape *shapes = sl__arena_grown(
+		scratch, sizes->shapes, n, n + main->n_inputs, sizeof(*shapes));
+	enum sl_status rc = sl__inputs_open(inputs, graph, sizes->inputs_folder,
+					    &graph->arena.allocator, err);
+
+	if (rc || !shapes)
+		return rc ? rc : sl__fail_nomem(err);
+	for (size_t i = 0; i < main->n_inputs; i++) {
+		const struct sl__tensor *t = (*inputs)->contents[i];
+
+		if (t)
+			shapes[n++] = (struct sl_input_shape){
+				graph->values[main->inputs[i]].name, t->dims,
+				t->rank};
+	}
+	sizes->shapes = shapes;
+	sizes->n_shapes = n;
+	return SL_OK;
+}
+
 enum sl_status
 sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 		 const char *layer, const struct sl_sizes *sizes,
@@ -361,6 +424,8 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 	enum sl_status rc = sl__sizes_take(&copy, &sizes, err);
 	struct sl__shapes_options how = {.sizes = sizes};
 	struct sl__extract what = {.graph = graph, .name = layer};
+	struct sl__inputs *inputs = NULL;
+	struct sl_sizes bound;
 	struct sl__arena scratch;
 
 	*out = NULL;
@@ -368,11 +433,17 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 		return rc;
 	sl__arena_init(&scratch, &graph->arena.allocator);
 	rc = list_nodes(&what, layer, &scratch, err);
+	if (!rc && sizes && sizes->inputs_folder) {
+		bound = *sizes;
+		how.sizes = &bound;
+		rc = take_shapes(&bound, &inputs, graph, &scratch, err);
+	}
 	if (!rc)
 		rc = sl__shapes_new(&what.shapes, graph, &how, err);
 	if (!rc)
 		rc = sl__extract(out, &what, err);
 	sl__shapes_free(what.shapes);
+	sl__inputs_close(inputs);
 	sl__arena_release(&scratch);
 	return rc;
 }
