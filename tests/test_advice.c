@@ -289,7 +289,7 @@ the_five_largest(void **state)
 	assert_null(advised_find(&m, "layout"));
 	assert_string_equal(advised_command(&m, &m.p.advice[0]),
 			    "sleuth profile '/tmp/my models/a.onnx' --layer "
-			    "'c'");
+			    "c");
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(m.p.advice[i].basis.kind, SL_FACT_PASS_SHARE);
 		assert_true(m.p.advice[i].most >= SL__ADVICE_LEAST);
