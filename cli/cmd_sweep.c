@@ -17,7 +17,8 @@ static const struct command_help help = {
 	"fitted exponents beside\nthose of the formulas, where the knee is, "
 	"and which size is best within limits.\n1..64 doubles, 64..512:64 goes "
 	"in steps, 1,3,8 is a list; a single number fixes\na size. Exits with "
-	"1 when no point is within the limits.",
+	"1 when no point is within the limits, and with 3 when more\nthan half "
+	"of them could not be measured.",
 	"  sleuth sweep resnet50 --batch 1..64\n"
 	"  sleuth sweep bert-base --seq 64..512:64 --time 2\n"
 	"  sleuth sweep resnet18 mobilenetv2 --threads 1..N\n"
@@ -138,10 +139,11 @@ check(struct arguments *a)
 static int
 report(struct arguments *a, const struct sl_sweep *sweep)
 {
-	size_t n_measured = 0, n_best = 0;
+	size_t n_points = 0, n_measured = 0, n_best = 0;
 	int code = output_write(&a->output, help.name, render, sweep);
 
 	for (size_t i = 0; i < sweep->n_series; i++) {
+		n_points += sweep->series[i].n_points;
 		n_measured += sweep->series[i].n_measured;
 		n_best += !sweep->series[i].best.absent;
 	}
@@ -149,9 +151,10 @@ report(struct arguments *a, const struct sl_sweep *sweep)
 		return code;
 	if (sweep->stopped_by == SL_STOP_INTERRUPT)
 		return EXIT_INTERRUPTED;
-	if (!n_measured)
+	if (2 * n_measured < n_points)
 		return complain(help.name, EXIT_INVALID,
-				"no point could be measured");
+				"%zu of %zu points could not be measured",
+				n_points - n_measured, n_points);
 	return n_best ? 0 : EXIT_REGRESSED; /* over the budget */
 }
 

@@ -183,6 +183,47 @@ markup_in_names_is_taken_literally(void **state)
 }
 
 static void
+build_same(struct sl__doc *doc)
+{
+	static const char *const cells[] = {"1", "9 ms", "-", "ok",
+					    "2", "8 ms", "-", "ok"};
+
+	sl__doc_table(doc, columns, 4);
+	for (size_t i = 0; i < 8; i++)
+		sl__doc_cell(doc, i % 4 ? SL__STYLE_DIM : SL__STYLE_PLAIN, "%s",
+			     cells[i]);
+	assert_string_equal(sl__doc_drop_same(doc), "verdict ok");
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "3"); /* rows are shorter now */
+	sl__doc_cell(doc, SL__STYLE_PLAIN, "7 ms");
+}
+
+/* Of one row, nothing but what is empty is the same. */
+static void
+build_row(struct sl__doc *doc)
+{
+	sl__doc_table(doc, columns, 4);
+	sl__doc_word(doc, "1");
+	sl__doc_word(doc, "9 ms");
+	sl__doc_none(doc);
+	sl__doc_word(doc, "ok");
+	assert_string_equal(sl__doc_drop_same(doc), "");
+}
+
+static void
+columns_without_news_are_left_out(void **state)
+{
+	(void)state;
+	assert_page(build_same, (struct sl_render_options){.n_columns = 80},
+		    "  command  median\n"
+		    "  1          9 ms\n"
+		    "  2          8 ms\n"
+		    "  3          7 ms\n");
+	assert_page(build_row, (struct sl_render_options){.n_columns = 80},
+		    "  command  median  verdict\n"
+		    "  1          9 ms  ok\n");
+}
+
+static void
 other_formats_are_refused(void **state)
 {
 	struct sl_render_options how = {.format = SL_FORMAT_SVG};
@@ -236,6 +277,7 @@ main(void)
 		cmocka_unit_test(markdown_is_a_table_and_escaped),
 		cmocka_unit_test(markdown_goes_on_without_a_key),
 		cmocka_unit_test(markup_in_names_is_taken_literally),
+		cmocka_unit_test(columns_without_news_are_left_out),
 		cmocka_unit_test(other_formats_are_refused),
 		cmocka_unit_test(running_out_of_memory_is_reported),
 	};

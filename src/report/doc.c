@@ -194,6 +194,95 @@ sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format, ...)
 	table->n_cells++;
 }
 
+/* The text of a cell without marks of style at its beginning. */
+static const char *
+plain_text(const struct sl__cell *cell)
+{
+	const char *text = cell->text;
+
+	while (*text && sl__doc_style_mark(*text) >= 0)
+		text++;
+	return text;
+}
+
+/* Whether all rows say the same in column k; *first is the first cell. */
+static int
+is_same_column(const struct sl__block *table, size_t k,
+	       const struct sl__cell **first)
+{
+	const struct sl__cell *cell = table->first_cell;
+
+	*first = NULL;
+	for (size_t i = 0; cell; cell = cell->next, i++) {
+		if (i % table->n_columns != k)
+			continue;
+		if (!*first)
+			*first = cell;
+		else if (strcmp((*first)->text, cell->text) != 0)
+			return 0;
+	}
+	return *first && (table->n_cells > table->n_columns ||
+			  !strncmp(plain_text(*first), "-", 1));
+}
+
+static void
+drop_column(struct sl__doc *doc, struct sl__block *table, size_t k)
+{
+	struct sl__column *columns = sl__arena_array(
+		&doc->arena, table->n_columns, sizeof(*columns));
+	struct sl__cell **at = &table->first_cell;
+	size_t i = 0, n = 0;
+
+	doc->failed |= !columns;
+	if (doc->failed)
+		return;
+	for (size_t c = 0; c < table->n_columns; c++) {
+		if (c != k)
+			columns[n++] = table->columns[c];
+	}
+	for (; *at; i++) {
+		if (i % table->n_columns == k) {
+			*at = (*at)->next;
+			table->n_cells--;
+		} else {
+			table->last_cell = *at;
+			at = &(*at)->next;
+		}
+	}
+	table->columns = columns;
+	table->n_columns = n;
+}
+
+const char *
+sl__doc_drop_same(struct sl__doc *doc)
+{
+	struct sl__block *table = doc->last;
+	const char *said = "";
+
+	for (size_t k = 1; !doc->failed && k < table->n_columns;) {
+		const struct sl__cell *first;
+		size_t n;
+
+		if (!is_same_column(table, k, &first)) {
+			k++;
+			continue;
+		}
+		/* Up to the next mark of style. */
+		for (n = 0; plain_text(first)[n] &&
+			    sl__doc_style_mark(plain_text(first)[n]) < 0;)
+			n++;
+		if (strncmp(plain_text(first), "-", n) != 0)
+			said = sl__doc_made(
+				doc,
+				sl__arena_format(&doc->arena, "%s%s%s %.*s",
+						 said, *said ? ", " : "",
+						 table->columns[k].title,
+						 (int)n, plain_text(first)));
+		drop_column(doc, table, k);
+	}
+	return said;
+}
+
 enum sl_status
 sl__doc_render(const struct sl__doc *doc, const struct sl_render_options *how,
 	       struct sl_buf *out, struct sl_error *err)

@@ -90,6 +90,13 @@ void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
 
 /*
+ * Leaves out of the last table what its rows do not differ in: columns after
+ * the first in which all say the same, or nothing ("-").  Returns what they
+ * say, "memory 12 MB, energy 2 J", or "".
+ */
+const char *sl__doc_drop_same(struct sl__doc *doc);
+
+/*
  * The commonest of these: a pair, a cell of one text and more of the last block
  * in the plain style, more of it dimmed, and the cell of what is absent.
  */

@@ -68,6 +68,15 @@ add_point(struct sl__doc *doc, const struct sl_sweep *sweep,
 			     : "-");
 }
 
+/* What is the same at every point is said once. */
+static void
+add_same(struct sl__doc *doc, const struct sl_sweep *sweep, const char *same)
+{
+	if (*same)
+		sl__doc_text(doc, SL__STYLE_DIM, "at every %s: %s",
+			     sl_axis_text(sweep->axis), same);
+}
+
 static void
 add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
@@ -84,6 +93,7 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
 		add_point(doc, sweep, &s->points[i], i == s->best.point);
+	add_same(doc, sweep, sl__doc_drop_same(doc));
 }
 
 static void
@@ -100,19 +110,22 @@ add_energy(struct sl__doc *doc, const struct sl_estimate *e)
 }
 
 static void
-add_need(struct sl__doc *doc, const struct sl_sweep_point *p)
+add_need(struct sl__doc *doc, const struct sl_sweep *sweep,
+	 const struct sl_sweep_point *p)
 {
 	double is_there = p->absent ? (double)NAN : 1;
 
 	sl__doc_cell(doc, SL__STYLE_STRONG, "%lld", (long long)p->value);
 	add_number(doc, p->sample_ns, sl__time_text);
-	add_number(doc, is_there * (double)p->parameters, sl__scaled_text);
 	add_number(doc, is_there * (double)p->flops, sl__scaled_text);
 	add_number(doc, p->memory_bytes ? (double)p->memory_bytes : (double)NAN,
 		   sl__bytes_text);
 	add_number(doc, p->samples_per_s_per_mb, sl__figure_text);
 	add_number(doc, p->touched_bytes.value, sl__bytes_text);
 	add_energy(doc, &p->energy_j);
+	if (sweep->axis == SL_AXIS_WIDTH)
+		add_number(doc, is_there * (double)p->parameters,
+			   sl__scaled_text);
 }
 
 static void
@@ -121,21 +134,24 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 {
 	const struct sl__column columns[] = {{sl_axis_text(sweep->axis), 1, 0},
 					     {"a sample", 1, 0},
-					     {"parameters", 1, 2},
 					     {"FLOPs", 1, 0},
 					     {"memory", 1, 0},
 					     {"samples/s/MB", 1, 0},
 					     {"touched", 1, 1},
-					     {"energy", 1, 3}};
+					     {"energy", 1, 3},
+					     {"parameters", 1, 2}};
+	size_t n = sizeof(columns) / sizeof(columns[0]);
 	const char *absent = NULL;
 
 	sl__doc_gap(doc);
-	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
+	/* The width alone changes the last; of others the first line has it. */
+	sl__doc_table(doc, columns, n - (sweep->axis != SL_AXIS_WIDTH));
 	for (size_t i = 0; i < s->n_points; i++) {
-		add_need(doc, &s->points[i]);
+		add_need(doc, sweep, &s->points[i]);
 		if (!s->points[i].absent)
 			absent = s->points[i].energy_absent;
 	}
+	add_same(doc, sweep, sl__doc_drop_same(doc));
 	if (absent)
 		sl__doc_text(doc, SL__STYLE_DIM, "energy: %s", absent);
 }
@@ -246,6 +262,7 @@ add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 		if (!s->exponents[i].absent)
 			add_law(doc, &s->exponents[i]);
 	}
+	(void)sl__doc_drop_same(doc); /* empty ones */
 }
 
 static void
