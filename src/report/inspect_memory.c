@@ -121,14 +121,14 @@ is_same(const struct sl_training *t, int a, int b)
 static void
 add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 {
-	enum { SUM = 4 };
+	enum { PEAK = 4, N_FIGURES };
 	struct sl__text text;
 
 	for (int k = SL_OPTIMIZER_SGD; k < SL_N_OPTIMIZERS; k++) {
-		const uint64_t bytes[] = {
-			t->parameter_bytes,    t->gradient_bytes,
-			t->optimizer_bytes[k], t->activation_bytes,
-			t->total_bytes[k],     t->peak_bytes[k]};
+		const uint64_t bytes[] = {t->parameter_bytes, t->gradient_bytes,
+					  t->optimizer_bytes[k],
+					  t->activation_bytes,
+					  t->peak_bytes[k]};
 
 		if (k > SL_OPTIMIZER_SGD && is_same(t, k - 1, k))
 			continue;
@@ -137,10 +137,10 @@ add_optimizers(struct sl__doc *doc, const struct sl_training *t)
 		     j++)
 			sl__doc_plain(doc, ", %s",
 				      sl_optimizer_text((enum sl_optimizer)j));
-		for (size_t c = 0; c < 6; c++)
+		for (size_t c = 0; c < N_FIGURES; c++)
 			sl__doc_cell(
 				doc,
-				c == SUM ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
+				c == PEAK ? SL__STYLE_STRONG : SL__STYLE_PLAIN,
 				"%s", sl__bytes_text(&text, (double)bytes[c]));
 	}
 }
@@ -151,8 +151,7 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	static const struct sl__column columns[] = {
 		{"optimizer", 0, 0},    {"parameters", 1, 1},
 		{"gradients", 1, 2},    {"state", 1, 0},
-		{"~activations", 1, 3}, {"sum", 1, 0},
-		{"at once", 1, 0},
+		{"~activations", 1, 3}, {"peak", 1, 0},
 	};
 	const struct sl_training *t = &i->training;
 	const uint64_t *phases;
@@ -165,16 +164,18 @@ sl__inspect_training(struct sl__doc *doc, const struct sl_inspection *i)
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	add_optimizers(doc, t);
 	phases = t->phase_bytes[SL_OPTIMIZER_ADAM];
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "At once with Adam: forward %s, backward %s, update %s.",
-		     sl__bytes_text(&a, (double)phases[SL_PHASE_FORWARD]),
-		     sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
-		     sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
+	sl__doc_text(
+		doc, SL__STYLE_DIM,
+		"The peak is that of the phase that needs most; with Adam: "
+		"forward %s, backward %s, update %s.",
+		sl__bytes_text(&a, (double)phases[SL_PHASE_FORWARD]),
+		sl__bytes_text(&b, (double)phases[SL_PHASE_BACKWARD]),
+		sl__bytes_text(&c, (double)phases[SL_PHASE_UPDATE]));
 	if (t->other_bytes)
-		sl__doc_dim(
-			doc,
-			" %s that are stored and not trained are in every sum.",
-			sl__bytes_text(&a, (double)t->other_bytes));
+		sl__doc_dim(doc,
+			    " %s that are stored and not trained are in every "
+			    "peak.",
+			    sl__bytes_text(&a, (double)t->other_bytes));
 	if (t->integer_bytes)
 		sl__doc_dim(doc, " Weights that are integers count as stored; "
 				 "training would keep them in a wider type.");
