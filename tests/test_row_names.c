@@ -41,9 +41,35 @@ what_differs_is_kept(void **state)
 	sl__arena_init(&arena, NULL);
 	labels = sl__row_names(&arena, names, 3, 16);
 	assert_non_null(labels);
-	assert_string_equal(labels[0], "…_3…uery/Mul_add");
-	assert_string_equal(labels[1], "…_11…ery/Mul_add");
-	assert_string_equal(labels[2], "t/ber/poo/dense");
+	assert_string_equal(labels[0], "…e/l._3/…Mul_add");
+	assert_string_equal(labels[1], "…e/l._11…Mul_add");
+	assert_string_equal(labels[2], "…pooler/dense");
+	sl__arena_release(&arena);
+}
+
+/* Two in each of two layers: neither the layer nor the rest is enough. */
+static void
+both_differences_are_kept(void **state)
+{
+	static const char *const names[] = {
+		"bert/encoder/layer_._0/attention/self/query/dot/MatMul_add",
+		"bert/encoder/layer_._0/attention/self/value/dot/MatMul_add",
+		"bert/encoder/layer_._1/attention/self/query/dot/MatMul_add",
+		"bert/encoder/layer_._1/attention/self/value/dot/MatMul_add",
+		"constant"};
+	struct sl__arena arena;
+	const char **labels;
+
+	(void)state;
+	sl__arena_init(&arena, NULL);
+	labels = sl__row_names(&arena, names, 5, 20);
+	assert_non_null(labels);
+	for (size_t i = 0; i < 4; i++) {
+		assert_non_null(strstr(labels[i], i < 2 ? "_0" : "_1"));
+		assert_non_null(strstr(labels[i], i % 2 ? "v" : "q"));
+		assert_null(strchr(labels[i], '#'));
+	}
+	assert_string_equal(labels[4], "constant");
 	sl__arena_release(&arena);
 }
 
@@ -87,6 +113,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_that_fit_stay),
 		cmocka_unit_test(what_differs_is_kept),
+		cmocka_unit_test(both_differences_are_kept),
 		cmocka_unit_test(labels_are_distinct_and_fit),
 	};
 

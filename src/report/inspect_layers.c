@@ -10,6 +10,7 @@
 #include "report/repeats.h"
 #include "report/inspect_page.h"
 #include "report/printable.h"
+#include "report/row_names.h"
 #include "report/unit.h"
 
 #include <math.h>
@@ -28,7 +29,8 @@ enum {
 	/* From here on no column is left out: names give way. */
 	WHOLE_COLUMNS = 76,
 	MIN_LABEL = 14,
-	MAX_TYPE = 13
+	MAX_TYPE = 13,
+	TIMES_MOST = 40 /* bytes of how often a layer runs */
 };
 
 static const char OTHERS[] = "  share -: no MACs, all operations";
@@ -147,29 +149,60 @@ type_text(struct sl__doc *doc, const char *type, const struct look *look)
 	return sl__doc_made(doc, type);
 }
 
+static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* " ×24": how often the layers of a row run, "" for once. */
+static const char *
+times_text(char times[TIMES_MOST], const struct sl__repeat *b,
+	   const struct look *look)
+{
+	uint64_t n_calls = b->rows[0]->n_calls * b->n;
+	struct sl__text t;
+
+	times[0] = '\0';
+	if (n_calls != 1)
+		snprintf(times, TIMES_MOST, " ×%s%.30s",
+			 look->is_tight ? "" : " ",
+			 sl__count_text(&t, n_calls));
+	return times;
+}
+
+/* The rows' names, within what the column leaves beside how often they run. */
+static const char **
+label_rows(struct sl__doc *doc, const struct sl__repeat *rows, size_t n,
+	   const struct look *look)
+{
+	const char **names =
+		sl__arena_array(&doc->arena, n + 1, sizeof(*names));
+	size_t taken = 0, room;
+	char times[TIMES_MOST];
+
+	for (size_t k = 0; k < n; k++)
+		taken = larger(taken, sl__utf8_width(times_text(times, &rows[k],
+								look)));
+	room = look->n_label_columns > taken ? look->n_label_columns - taken
+					     : 1;
+	for (size_t k = 0; names && k < n; k++) {
+		names[k] = sl__repeat_label(&doc->arena, &rows[k], room);
+		if (!names[k])
+			return NULL;
+	}
+	return names ? sl__row_names(&doc->arena, names, n, room) : NULL;
+}
+
 static void
-add_layer(struct sl__doc *doc, const struct sl__repeat *b,
+add_layer(struct sl__doc *doc, const struct sl__repeat *b, const char *label,
 	  const struct look *look)
 {
 	const struct sl_layer *l = b->rows[0];
-	uint64_t n_calls = l->n_calls * b->n;
-	char times[40] = "";
-	const char *label;
-	struct sl__text t;
-	size_t n_taken;
+	char times[TIMES_MOST];
 
-	if (n_calls != 1)
-		snprintf(times, sizeof(times), " ×%s%.30s",
-			 look->is_tight ? "" : " ",
-			 sl__count_text(&t, n_calls));
-	n_taken = sl__utf8_width(times);
-	label = sl__repeat_label(&doc->arena, b,
-				 look->n_label_columns > n_taken
-					 ? look->n_label_columns - n_taken
-					 : 1);
-	doc->failed |= !label;
-	sl__doc_word(doc, label && *label ? label : "-");
-	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times);
+	sl__doc_word(doc, *label ? label : "-");
+	sl__doc_more(doc, SL__STYLE_STRONG, "%s", times_text(times, b, look));
 	sl__doc_cell(doc, SL__STYLE_DIM, "%s", type_text(doc, l->type, look));
 	sl__doc_word(doc, l->output_shape ? l->output_shape : "?");
 	if (l->cost.basis == SL_BASIS_UNKNOWN)
@@ -197,12 +230,6 @@ open_layers(struct sl__doc *doc, int is_core, int is_narrow)
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-}
-
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
 }
 
 /*
@@ -274,6 +301,7 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 			    .is_tight = n_columns < AIRY_COLUMNS};
 	struct sl__repeat rest = {0};
 	struct sl__repeat *rows;
+	const char **labels;
 	size_t n;
 
 	if (!i->n_layers)
@@ -287,6 +315,10 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	else if (!is_asked)
 		n_shown = with_products(rows, n_shown, look.is_core);
 	look_fit(&look, doc, rows, n_shown, n_columns);
+	labels = label_rows(doc, rows, n_shown, &look);
+	doc->failed |= !labels;
+	if (!labels)
+		return;
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
 				      : "Layers, most work first");
 	if (n < i->n_layers)
@@ -297,7 +329,7 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 		sl__doc_dim(doc, OTHERS);
 	open_layers(doc, look.is_core, n_columns < WHOLE_COLUMNS);
 	for (size_t k = 0; k < n_shown; k++)
-		add_layer(doc, &rows[k], &look);
+		add_layer(doc, &rows[k], labels[k], &look);
 	if (n_shown < n) {
 		sl__doc_cell(doc, SL__STYLE_DIM, "%zu others", rest.n);
 		sl__doc_cell(doc, SL__STYLE_DIM, "%s", "");

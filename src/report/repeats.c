@@ -285,7 +285,7 @@ sl__repeat_label(struct sl__arena *arena, const struct sl__repeat *b,
 	char *whole = NULL, *cut = NULL;
 
 	if (b->n == 1)
-		return sl__name_short(arena, b->rows[0]->name, n_columns);
+		return b->rows[0]->name;
 	add_label(&label, b);
 	if (!sl__buf_status(&label, NULL)) {
 		whole = sl__arena_string(arena, label.data ? label.data : "");
@@ -298,7 +298,7 @@ sl__repeat_label(struct sl__arena *arena, const struct sl__repeat *b,
 	if (sl__utf8_width(cut) <= n_columns)
 		return cut;
 	star_ranges(whole);
-	return sl__name_short(arena, whole, n_columns);
+	return whole;
 }
 
 const char *

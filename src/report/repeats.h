@@ -32,9 +32,10 @@ struct sl__repeat *sl__repeats_of(struct sl__arena *arena,
 void sl__repeat_merge(struct sl__repeat *into, const struct sl__repeat *b);
 
 /*
- * "layer3.[1-5].conv2", or the name of a single layer, abbreviated to
- * n_columns as below; where that takes single letters, a range is but a star:
- * "t.h.*.mlp.c_fc".  NULL when out of memory.
+ * "layer3.[1-5].conv2", or the name of a single layer.  Where three letters of
+ * a word do not make it fit into n_columns, a range is but a star and nothing
+ * is cut: "transformer.h.*.mlp.c_fc"; see sl__row_names().  NULL when out of
+ * memory.
  */
 const char *sl__repeat_label(struct sl__arena *arena,
 			     const struct sl__repeat *b, size_t n_columns);

@@ -14,24 +14,57 @@
 
 #include "base/banned.h"
 
+/* Rows that are compared with each other; nobody reads more. */
+enum { COMPARED_MOST = 4096 };
+
 /* Names with one label, and what they have in common. */
 struct alike {
 	const char *const *names;
 	const char *const *labels;
+	const char *const *before; /* those before; NULL: these are the first */
 	size_t n, n_columns;
 	size_t head, tail; /* bytes that all begin and end with */
 };
 
-/* Of "reorder layer1.conv" the first word says what it does and stays. */
+/* The bytes of whole words that all names begin with. */
+static size_t
+common_head(const char *const *names, size_t n)
+{
+	size_t head = n ? strlen(names[0]) : 0;
+
+	for (size_t i = 1; i < n; i++) {
+		size_t same = 0;
+
+		while (same < head && names[i][same] == names[0][same])
+			same++;
+		head = same;
+	}
+	while (head && !strchr("./", names[0][head - 1]))
+		head--;
+	return head;
+}
+
+/*
+ * A name that does not fit loses first what all of them begin with, then
+ * letters of its words.  Of "reorder layer1.conv" the first word says what it
+ * does and stays.
+ */
 static const char *
-plain_label(struct sl__arena *arena, const char *name, size_t n_columns)
+plain_label(struct sl__arena *arena, const char *name, size_t head,
+	    size_t n_columns)
 {
 	size_t n = strcspn(name, " ");
 	const char *rest = name[n] && n <= 8 ? name + n + 1 : name;
 	size_t n_kept = (size_t)(rest - name);
 	size_t room = n_columns > n_kept ? n_columns - n_kept : 1;
-	const char *label = sl__name_short(arena, rest, room);
+	const char *label;
 
+	if (head && sl__utf8_width(name) > n_columns) {
+		label = plain_label(arena, name + head, 0,
+				    n_columns > 1 ? n_columns - 1 : 1);
+		return label ? sl__arena_format(arena, "…%s", label) : NULL;
+	}
+	label = sl__name_short(arena, rest, room);
 	if (label)
 		label = sl__utf8_shortened(arena, label, room, "…");
 	return label ? sl__arena_format(arena, "%.*s%s", (int)n_kept, name,
@@ -42,14 +75,16 @@ plain_label(struct sl__arena *arena, const char *name, size_t n_columns)
 static int
 is_alike(const struct alike *a, size_t i, size_t k)
 {
-	return !strcmp(a->labels[i], a->labels[k]);
+	return !strcmp(a->labels[i], a->labels[k]) ||
+	       (a->before && !strcmp(a->before[i], a->before[k]));
 }
 
 static int
 needs_more(const struct alike *a, size_t i)
 {
 	for (size_t k = 0; k < a->n; k++) {
-		if (is_alike(a, i, k) && strcmp(a->names[i], a->names[k]) != 0)
+		if (!strcmp(a->labels[i], a->labels[k]) &&
+		    strcmp(a->names[i], a->names[k]) != 0)
 			return 1;
 	}
 	return 0;
@@ -103,13 +138,15 @@ distinct_label(struct sl__arena *arena, struct alike *a, size_t i)
 {
 	const char *name = a->names[i], *mark, *rest;
 	size_t n = strlen(name), room = a->n_columns, used;
-	char *words;
+	const char *words;
 
 	measure(a, i);
 	mark = a->head ? "…" : "";
 	room -= a->head && room ? 1 : 0;
 	words = sl__arena_format(arena, "%.*s", (int)(n - a->head - a->tail),
 				 name + a->head);
+	if (words)
+		words = sl__name_short(arena, words, room);
 	if (words)
 		words = sl__utf8_shortened(arena, words, room, "…");
 	if (!words)
@@ -122,6 +159,20 @@ distinct_label(struct sl__arena *arena, struct alike *a, size_t i)
 		return sl__arena_format(arena, "%s%s", mark, words);
 	return sl__arena_format(arena, "%s%s…%s", mark, words,
 				end_of(rest, room - used - 1));
+}
+
+/* Labels that tell names apart where those that there are do not; 0: out of
+ * memory. */
+static int
+make_distinct(struct sl__arena *arena, struct alike *a, const char **made)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		made[i] = needs_more(a, i) ? distinct_label(arena, a, i)
+					   : a->labels[i];
+		if (!made[i])
+			return 0;
+	}
+	return 1;
 }
 
 /* Names that cannot be told apart in so little room are numbered; 'made' are
@@ -152,23 +203,32 @@ sl__row_names(struct sl__arena *arena, const char *const *names, size_t n,
 {
 	const char **plain = sl__arena_array(arena, n + 1, sizeof(*plain));
 	const char **made = sl__arena_array(arena, n + 1, sizeof(*made));
+	const char **again = sl__arena_array(arena, n + 1, sizeof(*again));
 	const char **out = sl__arena_array(arena, n + 1, sizeof(*out));
+	size_t head = common_head(names, n);
 	struct alike a = {.names = names,
 			  .labels = plain,
 			  .n = n,
 			  .n_columns = n_columns};
 
-	if (!plain || !made || !out)
+	if (!plain || !made || !again || !out)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		plain[i] = plain_label(arena, names[i], n_columns);
+		plain[i] = plain_label(arena, names[i], head, n_columns);
 		if (!plain[i])
 			return NULL;
 	}
+	if (n > COMPARED_MOST)
+		return plain;
+	if (!make_distinct(arena, &a, made))
+		return NULL;
+	/* What tells two apart may be what another two share. */
+	a.before = plain;
+	a.labels = made;
+	if (!make_distinct(arena, &a, again))
+		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		made[i] = needs_more(&a, i) ? distinct_label(arena, &a, i)
-					    : plain[i];
-		out[i] = made[i] ? numbered(arena, &a, made, out, i) : NULL;
+		out[i] = numbered(arena, &a, again, out, i);
 		if (!out[i])
 			return NULL;
 	}
