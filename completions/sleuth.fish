@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion for fish.  Options are asked of the program itself, so that this
-# file needs no change when they do, and so are the built-in models; after "--"
-# words are commands and files.
+# Completion for fish.  Options, built-in models, layers, operations and topics
+# are asked of the program itself, so that this file needs no change when they
+# do; after "--" words are commands and files.
 
 function __sleuth_options
     set -l words (commandline -opc)
@@ -16,6 +16,22 @@ end
 function __sleuth_models
     sleuth zoo --quiet --csv /dev/stdout 2>/dev/null |
         sed -n '2,$s/^\([a-z0-9@-]*\),.*/\1/p'
+end
+
+# Layers of the model that the line names first.
+function __sleuth_layers
+    set -l words (commandline -opc)
+    for model in $words[3..-1]
+        string match -q -- '-*' $model; and continue
+        sleuth inspect $model --quiet --csv /dev/stdout 2>/dev/null |
+            sed -n '2,$s/^[^,]*,\([^,"]*\),.*/\1/p'
+        return
+    end
+end
+
+function __sleuth_topics
+    sleuth help topics 2>/dev/null |
+        sed -n 's/^  sleuth help \([a-z-]*\).*/\1/p'
 end
 
 function __sleuth_in_options
@@ -43,5 +59,18 @@ complete -c sleuth -n '__fish_seen_subcommand_from zoo' -f -a export
 complete -c sleuth -n '__fish_seen_subcommand_from export' -a '(__sleuth_models)'
 complete -c sleuth -n __fish_use_subcommand -f -a selfcheck -d 'Measure Sleuth itself'
 complete -c sleuth -n __fish_use_subcommand -f -a help -d 'List the commands'
-complete -c sleuth -n '__fish_seen_subcommand_from help' -f -a "$commands"
+complete -c sleuth -n '__fish_seen_subcommand_from help' -f -a "$commands topics (__sleuth_topics)"
+complete -c sleuth -n '__fish_seen_subcommand_from microbench' -f -a '(sleuth microbench 2>/dev/null)'
+complete -c sleuth -n '__fish_seen_subcommand_from extract' -a '(__sleuth_layers)'
+complete -c sleuth -n '__fish_seen_subcommand_from profile' -l layer -x -a '(__sleuth_layers)'
+complete -c sleuth -n '__fish_seen_subcommand_from inspect' -l by -x -a 'layer type depth'
+complete -c sleuth -n '__fish_seen_subcommand_from profile' -l by -x -a 'layer type module part'
+complete -c sleuth -n '__fish_seen_subcommand_from inspect' -l explain -x -a 'core torch fvcore thop all core_causal'
+complete -c sleuth -n '__fish_seen_subcommand_from fit' -l axis -x -a 'batch seq'
+complete -c sleuth -n __sleuth_in_options -l dtype -x -a 'f32 bf16'
+complete -c sleuth -n __sleuth_in_options -l b-dtype -x -a 'f32 bf16'
+complete -c sleuth -n __sleuth_in_options -l algorithms -x -a 'measured fixed'
+complete -c sleuth -n __sleuth_in_options -l nan -x -a 'keep refuse'
+complete -c sleuth -n __sleuth_in_options -l train -x -a 'sgd momentum adam adamw'
+complete -c sleuth -n __sleuth_in_options -l color -x -a 'auto always never'
 complete -c sleuth -n __sleuth_in_options -a '(__sleuth_options)'

@@ -89,11 +89,8 @@ void sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
 void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
 
-/*
- * Leaves out of the last table what its rows do not differ in: columns after
- * the first in which all say the same, or nothing ("-").  Returns what they
- * say, "memory 12 MB, energy 2 J", or "".
- */
+/* Leaves out of the last table the columns, after the first, in which all rows
+ * say the same, or nothing ("-"); returns it: "memory 12 MB, energy 2 J". */
 const char *sl__doc_drop_same(struct sl__doc *doc);
 
 /*
