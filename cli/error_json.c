@@ -105,7 +105,7 @@ error_json_hint(const char *hint)
 void
 error_json_note(const char *command, int code, const char *message)
 {
-	if (noted.code || !code)
+	if (!noted.path || noted.code || !code)
 		return;
 	noted.code = code;
 	snprintf(noted.command, sizeof(noted.command), "%s",
