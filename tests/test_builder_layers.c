@@ -24,17 +24,17 @@ other_layers_give_their_shapes(void **state)
 	int x = sl_builder_conv2d(b, image(b), &tall);
 
 	(void)state;
-	assert_shape(b, x, "batchx8x16x8");
+	assert_shape(b, x, "batch,8,16,8");
 	x = sl_builder_relu(b, x);
 	x = sl_builder_average_pool(b, x, &wide);
-	assert_shape(b, x, "batchx8x16x4");
+	assert_shape(b, x, "batch,8,16,4");
 	x = sl_builder_max_pool(b, x, NULL);
-	assert_shape(b, x, "batchx8x8x2");
+	assert_shape(b, x, "batch,8,8,2");
 	sl_builder_output(b, sl_builder_flatten(b, x), "flat");
 	x = sl_builder_global_average_pool(b, x);
-	assert_shape(b, x, "batchx8x1x1");
+	assert_shape(b, x, "batch,8,1,1");
 	x = sl_builder_flatten(b, x);
-	assert_shape(b, x, "batchx8");
+	assert_shape(b, x, "batch,8");
 	sl_builder_output(b, x, "y");
 	sl_graph_free(finish(b));
 }
@@ -89,7 +89,7 @@ an_embedding_looks_rows_up(void **state)
 	(void)state;
 	sl_builder_name(b, "words");
 	x = sl_builder_embedding(b, x, 100, 12);
-	assert_shape(b, x, "batchx7x12");
+	assert_shape(b, x, "batch,7,12");
 	sl_builder_output(b, x, "y");
 	graph = finish(b);
 	find_node(graph, "words", "Gather");
