@@ -72,6 +72,33 @@ command_with(const char *const *more, size_t n_more, size_t n_before)
 	return line.data;
 }
 
+/* The user's command line with lines for a shell in the place of commands of
+ * one word each after '--'; NULL where a command has several. */
+static const char *
+command_of_lines(void)
+{
+	static struct sl_buf line;
+	int is_after = 0;
+
+	for (size_t i = 1; given[i]; i++) {
+		int is_dashes = !strcmp(given[i], "--");
+
+		if (is_after && !is_dashes && given[i + 1] &&
+		    strcmp(given[i + 1], "--"))
+			return NULL;
+		is_after |= is_dashes;
+	}
+	if (sl_buf_add_word(&line, "sleuth", NULL))
+		return NULL;
+	for (size_t i = 1; given[i]; i++) {
+		if (strcmp(given[i], "--") != 0 &&
+		    sl_buf_add_word(&line, given[i], NULL))
+			return NULL;
+	}
+	sl_text_sanitize(line.data);
+	return line.data;
+}
+
 /* Whether a word that is no command is a model that there is. */
 static int
 is_model(const char *word)
@@ -130,6 +157,10 @@ hint_text(const struct sl_error *err)
 		return "; see 'sleuth zoo'";
 	case SL_HINT_LAYERS:
 		return "; 'sleuth inspect -v' lists them";
+	case SL_HINT_FAILURE:
+		return "; ignore failures with -i";
+	case SL_HINT_LINE:
+		return "; a whole line goes to a shell without '--'";
 	case SL_HINT_MISSING:
 	case SL_HINT_NONE:
 	case SL_HINT_SIZE:
@@ -207,11 +238,19 @@ exit_for_model(const char *command, const char *model,
 		model = "";
 	if (err->hint == SL_HINT_MISSING)
 		hint = suggest_sizes(command, model, err);
+	if (err->hint == SL_HINT_LINE)
+		hint = command_of_lines();
 	error_json_hint(hint);
 	complain(command, code, "%s%s%s%s%s", model, *model ? ": " : "", dashes,
 		 err->text, hint_text(err));
 	if (hint)
 		fprintf(stderr, "  try: %s\n", hint);
+	for (const char *line = err->stderr_tail; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		fprintf(stderr, "  %.*s\n", (int)n, line);
+		line += n + (line[n] == '\n');
+	}
 	return code;
 }
 

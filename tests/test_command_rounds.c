@@ -30,6 +30,7 @@ struct scene {
 	unsigned delayed;           /* main runs, from bit 0 on: kept waiting */
 	size_t n_main;
 	volatile sig_atomic_t interrupted;
+	int fails_with; /* exit code of the first, 0: none */
 	struct sl_progress told[512];
 	size_t n_told;
 };
@@ -47,9 +48,16 @@ launch(size_t program, struct sl__run *run, void *ctx, struct sl_error *err)
 		s->interrupted = 1;
 		run->exit_code = 130;
 	}
+	if (program == 0 && s->fails_with) {
+		run->exit_code = s->fails_with;
+		strcpy(run->stderr_tail, "two\nlines\n");
+	}
 	run->wall_ns = 1e6;
+	run->user_ns = run->system_ns = 0.5e6;
 	if (command < COMMANDS && program % SL__N_PARTS == SL__PART_MAIN) {
 		run->wall_ns = s->wall_ns[command];
+		run->user_ns = 3e6;
+		run->system_ns = 0.25e6;
 		run->wall_ns *=
 			1 + s->noise * sl__rng_uniform(&s->script.time.rng);
 		run->run_delay_ns = s->n_main < 32 &&
@@ -286,6 +294,53 @@ phases_follow_each_other(void **state)
 	}
 }
 
+/* The shell takes 1 ms of each run, and all of a run that is shorter. */
+static void
+the_shells_time_is_taken_off(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	set_whole_scene(&s);
+	s.commands[0].shell_line = s.commands[1].shell_line = "line";
+	s.wall_ns[1] = 0.5e6;
+	assert_int_equal(try_rounds(&s, NULL), SL_OK);
+	assert_near(s.rounds.columns[0].wall_ns[0], 9e6, 0);
+	assert_near(s.rounds.columns[0].first_ns, 9e6, 0);
+	assert_near(s.rounds.columns[0].user_ns[0], 2.5e6, 0);
+	assert_near(s.rounds.columns[0].system_ns[0], 0, 0);
+	assert_near(s.rounds.columns[1].wall_ns[2], 0, 0);
+	sl__arena_release(&s.arena);
+}
+
+/* Codes that are ignored are counted; another ends it, with the command's last
+ * words. */
+static void
+failures_end_it_unless_ignored(void **state)
+{
+	static const int codes[] = {1, 3};
+	struct sl_error err;
+	struct scene s;
+
+	(void)state;
+	for (size_t n = 0; n < 4; n++) {
+		set_scene(&s);
+		s.fails_with = 3;
+		s.how.n_runs = 2;
+		s.how.ignore_failure = n < 3;
+		s.how.ignored_codes = codes;
+		s.how.n_ignored_codes = n;
+		assert_int_equal(try_rounds(&s, &err),
+				 n % 2 ? SL_E_MEASURE : SL_OK);
+		if (n % 2 == 0)
+			assert_int_equal(s.rounds.columns[0].n_failed, 2);
+		sl__arena_release(&s.arena);
+	}
+	assert_string_equal(err.text, "'first' failed with exit code 3");
+	assert_string_equal(err.stderr_tail, "two\nlines");
+	assert_int_equal(err.hint, SL_HINT_FAILURE);
+}
+
 /* Wherever it falls, nothing but the cleaning up follows, and what it fell
  * into does not count; nor is its exit code a failure. */
 static void
@@ -336,6 +391,8 @@ main(void)
 		cmocka_unit_test(a_verdict_ends_it),
 		cmocka_unit_test(disturbed_rounds_do_not_count),
 		cmocka_unit_test(phases_follow_each_other),
+		cmocka_unit_test(the_shells_time_is_taken_off),
+		cmocka_unit_test(failures_end_it_unless_ignored),
 		cmocka_unit_test(an_interrupt_in_each_phase),
 	};
 

@@ -20,10 +20,25 @@ static const char *const large[] = {"dd",     "if=/dev/zero", "of=/dev/null",
 				    "bs=64M", "count=1",      NULL};
 static const char *const gone[] = {"gone", NULL};
 
-static const struct sl__executable programs[] = {
-	{"/bin/sh", exit_3},   {"/bin/sh", killed}, {"/bin/sh", greet},
-	{"/bin/sh", read_in},  {"/bin/dd", large},  {"/nowhere/gone", gone},
-	{"/bin/sh", exit_137},
+static const char *const chatter[] = {
+	"sh", "-c",
+	"yes | head -c 300000 >&2; echo end >&2; yes | head -c "
+	"300000",
+	NULL};
+/* Its child goes on, and holds the pipe of standard error. */
+static const char *const leaves_child[] = {"sh", "-c",
+					   "sleep 1000 & echo $! >&2", NULL};
+
+static struct sl__executable programs[] = {
+	{.file = "/bin/sh", .argv = exit_3},
+	{.file = "/bin/sh", .argv = killed},
+	{.file = "/bin/sh", .argv = greet},
+	{.file = "/bin/sh", .argv = read_in},
+	{.file = "/bin/dd", .argv = large},
+	{.file = "/nowhere/gone", .argv = gone},
+	{.file = "/bin/sh", .argv = exit_137},
+	{.file = "/bin/sh", .argv = chatter, .sink = SL__SINK_PIPE},
+	{.file = "/bin/sh", .argv = leaves_child},
 };
 
 struct scene {
@@ -47,15 +62,14 @@ static int
 open_scene(void **state)
 {
 	struct scene *s = calloc(1, sizeof(*s));
-	struct sl__streams streams;
 
 	assert_non_null(s);
 	temporary_file(s->input, "in\n");
 	temporary_file(s->output, "");
-	streams.input = s->input;
-	streams.output = s->output;
+	assert_int_equal(sl__launcher_direct(&programs[2], s->output, NULL),
+			 SL_OK);
 	assert_int_equal(
-		sl__launcher_open(&s->launcher, programs, &streams, NULL),
+		sl__launcher_open(&s->launcher, programs, s->input, NULL),
 		SL_OK);
 	*state = s;
 	return 0;
@@ -109,14 +123,68 @@ streams_are_connected(void **state)
 	char text[64] = "";
 	int fd;
 
-	assert_int_equal(run(s, 2).exit_code, 0);
+	/* The file is written anew by each run. */
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(run(s, 2).stderr_tail, "err\n");
 	fd = open(s->output, O_RDONLY);
 	assert_true(read(fd, text, sizeof(text) - 1) > 0);
 	close(fd);
-	assert_string_equal(text, "out\nerr\n");
+	assert_string_equal(text, "out\n");
 	/* Every run reads the input from its beginning. */
 	assert_int_equal(run(s, 3).exit_code, 0);
 	assert_int_equal(run(s, 3).exit_code, 0);
+}
+
+/* More than a pipe holds, on either stream; the end is kept. */
+static void
+pipes_are_emptied(void **state)
+{
+	struct sl__run result = run(*state, 7);
+	size_t n = strlen(result.stderr_tail);
+
+	assert_int_equal(result.exit_code, 0);
+	assert_int_equal(n, sizeof(result.stderr_tail) - 1);
+	assert_string_equal(result.stderr_tail + n - 8, "y\ny\nend\n");
+	assert_string_equal(run(*state, 0).stderr_tail, "");
+}
+
+static void
+children_left_behind_are_not_waited_for(void **state)
+{
+	struct sl__run result = run(*state, 8);
+	long pid = strtol(result.stderr_tail, NULL, 10);
+
+	assert_int_equal(result.exit_code, 0);
+	assert_true(pid > 1);
+	assert_int_equal(run(*state, 0).exit_code, 3);
+	assert_int_equal(kill((pid_t)pid, SIGKILL), 0);
+}
+
+static void
+words_say_where_output_goes(void **state)
+{
+	static const struct {
+		const char *where;
+		enum sl__sink sink;
+	} rows[] = {{NULL, SL__SINK_NULL},
+		    {"null", SL__SINK_NULL},
+		    {"pipe", SL__SINK_PIPE},
+		    {"inherit", SL__SINK_INHERIT},
+		    {"/dev/null", SL__SINK_FILE}};
+	struct sl__executable program;
+	struct sl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(
+			sl__launcher_direct(&program, rows[i].where, NULL),
+			SL_OK);
+		assert_int_equal(program.sink, rows[i].sink);
+	}
+	assert_int_equal(sl__launcher_direct(&program, "/nowhere/at/all", &err),
+			 SL_E_IO);
+	assert_string_equal(err.text,
+			    "/nowhere/at/all: No such file or directory");
 }
 
 /* The kernel would count our own memory into the command's peak. */
@@ -196,6 +264,12 @@ main(void)
 						open_scene, close_scene),
 		cmocka_unit_test_setup_teardown(a_dead_launcher_is_an_error,
 						open_scene, close_scene),
+		cmocka_unit_test_setup_teardown(pipes_are_emptied, open_scene,
+						close_scene),
+		cmocka_unit_test_setup_teardown(
+			children_left_behind_are_not_waited_for, open_scene,
+			close_scene),
+		cmocka_unit_test(words_say_where_output_goes),
 		cmocka_unit_test(ignored_children_are_still_seen),
 		cmocka_unit_test(programs_are_found_as_a_shell_does),
 	};

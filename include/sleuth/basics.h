@@ -59,7 +59,9 @@ enum sl_hint {
 	SL_HINT_MISSING,     /* sizes are needed that nothing gives */
 	SL_HINT_BATCH,       /* the batch cannot be said */
 	SL_HINT_MODELS,      /* there is a list of built-in models */
-	SL_HINT_LAYERS       /* an inspection lists the names of layers */
+	SL_HINT_LAYERS,      /* an inspection lists the names of layers */
+	SL_HINT_FAILURE,     /* failing commands can be ignored */
+	SL_HINT_LINE         /* the command is no program but a whole line */
 };
 
 /* A size that a model needs and nothing gives; names are cut. */
@@ -76,6 +78,8 @@ struct sl_error {
 	enum sl_hint hint;
 	struct sl_missing_size missing[SL_MISSING_MOST];
 	size_t n_missing; /* 0 but for SL_HINT_MISSING; a name counts once */
+	char stderr_tail[256]; /* last lines of a command that failed, fit to
+				  print; "": none */
 };
 
 /*

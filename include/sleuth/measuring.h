@@ -158,7 +158,8 @@ struct sl_parameter {
 
 /*
  * One command.  Either argv (NULL-terminated, searched in PATH, no shell) or
- * shell_line, run as SHELL -c shell_line.  setup, prepare, conclude and
+ * shell_line, run as SHELL -c shell_line: what starting the shell takes is
+ * measured first and taken off each run.  setup, prepare, conclude and
  * cleanup are lines for /bin/sh: before all runs, before each, after each,
  * after all; NULL for none, and none of them is timed.
  */
@@ -167,6 +168,7 @@ struct sl_command {
 	const char *const *argv;
 	const char *shell_line;
 	const char *setup, *prepare, *conclude, *cleanup;
+	const char *output; /* instead of the options' for this command */
 	const struct sl_parameter *parameters; /* for reports */
 	size_t n_parameters;
 };
@@ -196,12 +198,18 @@ struct sl_bench_options {
 	size_t n_runs;      /* exact number of rounds instead of the rules */
 	size_t min_runs;    /* default 10, unless the time runs out */
 	size_t max_runs;    /* default: no limit but the time */
-	const char *shell;  /* for shell_line; default "/bin/sh" */
+	const char *shell;  /* for shell_line, arguments may follow; default
+			       "/bin/sh" */
 	const char *input;  /* file for standard input; default /dev/null */
-	const char *output; /* file for standard output and error, appended;
-			       "inherit" for the caller's; default /dev/null */
+	const char *output; /* "null" (default): nowhere; "pipe": likewise, but
+			       through a pipe; "inherit": the caller's, as
+			       is standard error; else a file, written anew
+			       by each run */
 	int ignore_failure; /* a non-zero exit is counted, not an error */
-	uint64_t seed;      /* of the order of runs; default 1 */
+	const int *ignored_codes; /* only these where ignore_failure is set;
+				     NULL: all */
+	size_t n_ignored_codes;
+	uint64_t seed; /* of the order of runs; default 1 */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
@@ -214,8 +222,8 @@ struct sl_bench_result {
 	struct sl_latency wall;
 	struct sl_estimate user, system; /* CPU time of the command, mean ns */
 	struct sl_reading peak_bytes;    /* largest resident set of any run */
-	struct sl_estimate shell; /* starting the shell alone, median ns: part
-				     of every run; n is 0 without one */
+	struct sl_estimate shell; /* starting the shell alone, median ns: taken
+				     off every run; n is 0 without one */
 	const double *wall_ns;    /* each run in order, warm-up left out */
 	const double *user_ns, *system_ns, *resident_bytes;
 	const int *exit_codes; /* 128 + signal when killed by one */

@@ -57,6 +57,7 @@ sl__fail_list(struct sl_error *err, enum sl_status status, const char *format,
 	err->status = status;
 	err->hint = SL_HINT_NONE;
 	err->n_missing = 0;
+	err->stderr_tail[0] = '\0';
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	/* A name from outside may hold a newline or an escape sequence. */
 	sl_text_sanitize(err->text);

@@ -8,11 +8,7 @@
 #include "stats/bootstrap.h"
 #include "stats/distribution.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/banned.h"
 
@@ -172,40 +168,6 @@ conclude(struct bench *b, struct sl_bench *out, struct sl_error *err)
 	return SL_OK;
 }
 
-/* Whether the commands will be able to open it: told before they run. */
-static enum sl_status
-try_open(const char *path, int flags, struct sl_error *err)
-{
-	int fd = open(path, flags | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
-	close(fd);
-	return SL_OK;
-}
-
-static enum sl_status
-open_launcher(struct bench *b, struct sl_error *err)
-{
-	struct sl__streams streams = {"/dev/null", "/dev/null"};
-	enum sl_status rc = SL_OK;
-
-	if (b->how->input)
-		streams.input = b->how->input;
-	if (b->how->output && strcmp(b->how->output, "inherit") == 0)
-		streams.output = NULL;
-	else if (b->how->output)
-		streams.output = b->how->output;
-	rc = try_open(streams.input, O_RDONLY, err);
-	if (!rc && streams.output)
-		rc = try_open(streams.output, O_WRONLY | O_CREAT | O_APPEND,
-			      err);
-	if (rc)
-		return rc;
-	return sl__launcher_open(&b->launcher, b->table.programs, &streams,
-				 err);
-}
-
 static void
 set_defaults(struct sl_bench_options *how)
 {
@@ -236,7 +198,9 @@ run_bench(struct bench *b, struct sl_bench *out, struct sl_error *err)
 							.launch = launch,
 							.launch_ctx = b,
 							.monitor = &b->monitor};
-	enum sl_status rc = open_launcher(b, err);
+	enum sl_status rc = sl__launcher_open(
+		&b->launcher, b->table.programs,
+		b->how->input ? b->how->input : "/dev/null", err);
 
 	if (rc)
 		return rc;
@@ -269,8 +233,7 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	result = sl__boxed_new(&b.arena, how.allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
-	rc = sl__command_table_init(&b.table, commands, n, how.shell, b.arena,
-				    err);
+	rc = sl__command_table_init(&b.table, commands, n, &how, b.arena, err);
 	if (!rc)
 		rc = run_bench(&b, result, err);
 	*out = sl__boxed_kept(result, rc);

@@ -11,6 +11,7 @@
 #include "experiment/command_rounds.h"
 #include "base/buf.h"
 #include "base/status.h"
+#include "experiment/stderr_lines.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
 
@@ -79,20 +80,26 @@ join_words(const char *const *argv, struct sl__arena *arena)
 	return copy;
 }
 
+/* 'shell' may have arguments of its own, blanks between: "bash --norc". */
 static enum sl_status
 shell_program(struct sl__executable *out, const char *shell, const char *line,
 	      struct sl__arena *arena, struct sl_error *err)
 {
-	const char **argv = sl__arena_array(arena, 4, sizeof(*argv));
+	char *words = sl__arena_string(arena, shell);
+	size_t n = 0, n_most = strlen(shell) / 2 + 1;
+	const char **argv = sl__arena_array(arena, n_most + 3, sizeof(*argv));
+	char *rest = NULL;
 
-	if (!argv)
+	if (!argv || !words)
 		return sl__fail_nomem(err);
-	out->file = sl__launcher_find(shell, arena, err);
+	for (char *word = strtok_r(words, " ", &rest); word;
+	     word = strtok_r(NULL, " ", &rest))
+		argv[n++] = word;
+	out->file = sl__launcher_find(n ? argv[0] : shell, arena, err);
 	if (!out->file)
 		return SL_E_MEASURE;
-	argv[0] = shell;
-	argv[1] = "-c";
-	argv[2] = line;
+	argv[n++] = "-c";
+	argv[n] = line;
 	out->argv = argv;
 	return SL_OK;
 }
@@ -102,13 +109,13 @@ copy_command(struct sl_command *out, const struct sl_command *in,
 	     struct sl__arena *arena, struct sl_error *err)
 {
 	const char *const *lines[] = {&in->setup, &in->prepare, &in->conclude,
-				      &in->cleanup};
+				      &in->cleanup, &in->output};
 	const char **copies[] = {&out->setup, &out->prepare, &out->conclude,
-				 &out->cleanup};
+				 &out->cleanup, &out->output};
 
 	if (!in->argv == !in->shell_line || (in->argv && !in->argv[0]))
 		return sl__fail(err, SL_E_USAGE, "a command is empty");
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		*copies[i] = sl__arena_string(arena, *lines[i]);
 		if (*lines[i] && !*copies[i])
 			return sl__fail_nomem(err);
@@ -145,10 +152,12 @@ copy_parameters(struct sl_command *out, const struct sl_command *in,
 	return SL_OK;
 }
 
-/* The programs of one command: itself and what it brings along. */
+/* The programs of one command: itself and what it brings along, which shows its
+ * output where the command does. */
 static enum sl_status
 find_programs(struct sl__executable *out, const struct sl_command *command,
-	      const char *shell, struct sl__arena *arena, struct sl_error *err)
+	      const struct sl_bench_options *how, struct sl__arena *arena,
+	      struct sl_error *err)
 {
 	const char *lines[SL__N_PARTS] = {
 		[SL__PART_SETUP] = command->setup,
@@ -156,8 +165,11 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 		[SL__PART_CONCLUDE] = command->conclude,
 		[SL__PART_CLEANUP] = command->cleanup,
 	};
-	enum sl_status rc;
+	enum sl_status rc = sl__launcher_direct(
+		out, command->output ? command->output : how->output, err);
 
+	if (rc)
+		return rc;
 	for (size_t part = SL__PART_SETUP; part < SL__N_PARTS; part++) {
 		if (!lines[part])
 			continue;
@@ -165,21 +177,24 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 				   err);
 		if (rc)
 			return rc;
+		if (out->sink == SL__SINK_INHERIT)
+			out[part].sink = SL__SINK_INHERIT;
 	}
 	if (command->shell_line)
-		return shell_program(&out[SL__PART_MAIN], shell,
-				     command->shell_line, arena, err);
-	out[SL__PART_MAIN].argv = command->argv;
-	out[SL__PART_MAIN].file =
-		sl__launcher_find(command->argv[0], arena, err);
-	return out[SL__PART_MAIN].file ? SL_OK : SL_E_MEASURE;
+		return shell_program(out, how->shell, command->shell_line,
+				     arena, err);
+	out->argv = command->argv;
+	out->file = sl__launcher_find(command->argv[0], arena, err);
+	if (!out->file && strchr(command->argv[0], ' ') && !command->argv[1])
+		return sl__hint(err, SL_E_MEASURE, SL_HINT_LINE);
+	return out->file ? SL_OK : SL_E_MEASURE;
 }
 
 enum sl_status
 sl__command_table_init(struct sl__command_table *table,
 		       const struct sl_command *commands, size_t n,
-		       const char *shell, struct sl__arena *arena,
-		       struct sl_error *err)
+		       const struct sl_bench_options *how,
+		       struct sl__arena *arena, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -188,8 +203,7 @@ sl__command_table_init(struct sl__command_table *table,
 	table->commands = sl__arena_array(arena, n, sizeof(*table->commands));
 	table->programs = sl__arena_array(arena, n * SL__N_PARTS + 1,
 					  sizeof(*table->programs));
-	shell = sl__arena_string(arena, shell);
-	if (!table->commands || !table->programs || !shell)
+	if (!table->commands || !table->programs)
 		return sl__fail_nomem(err);
 	for (size_t i = 0; i < n; i++) {
 		struct sl_command *copy = &table->commands[i];
@@ -199,15 +213,15 @@ sl__command_table_init(struct sl__command_table *table,
 			rc = copy_parameters(copy, &commands[i], arena, err);
 		if (!rc)
 			rc = find_programs(&table->programs[i * SL__N_PARTS],
-					   copy, shell, arena, err);
+					   copy, how, arena, err);
 		if (rc)
 			return rc;
 		table->uses_shell |= copy->shell_line != NULL;
 	}
 	if (!table->uses_shell)
 		return SL_OK;
-	return shell_program(&table->programs[idle_shell(table)], shell, "",
-			     arena, err);
+	return shell_program(&table->programs[idle_shell(table)], how->shell,
+			     "", arena, err);
 }
 
 enum {
@@ -229,7 +243,8 @@ struct bench {
 	struct sl__arena *arena;
 	struct sl__runner runner;
 	double *round_wall_ns, *round_cpu_ns; /* [n] of this round */
-	double shell_ns[N_SHELL_RUNS];
+	double shell_ns[N_SHELL_RUNS]; /* wall time of an idle shell, then */
+	double shell_user_ns[N_SHELL_RUNS], shell_system_ns[N_SHELL_RUNS];
 	size_t next_check;
 	double median_ns; /* of command 0, when progress was last told */
 	uint64_t probed_ns, told_ns;
@@ -299,21 +314,40 @@ reserve(struct bench *b, struct sl_error *err)
 }
 
 static enum sl_status
-fail_run(const struct bench *b, size_t command, const char *part,
+fail_run(const struct bench *b, size_t command, enum sl__part part,
 	 const struct sl__run *run, struct sl_error *err)
 {
+	static const char *const prefixes[SL__N_PARTS] = {
+		"", "the setup of ", "the preparation of ",
+		"the conclusion of ", "the cleanup of "};
 	const char *name = b->with->table->commands[command].name;
 
 	if (run->start_error)
 		return sl__fail_errno(err, SL_E_MEASURE, run->start_error,
 				      "cannot run '%s'", name);
 	if (run->signal_number)
-		return sl__fail(err, SL_E_MEASURE,
-				"%s'%s' was ended by signal %d (%s)", part,
-				name, run->signal_number,
-				strsignal(run->signal_number));
-	return sl__fail(err, SL_E_MEASURE, "%s'%s' failed with exit code %d",
-			part, name, run->exit_code);
+		sl__fail(err, SL_E_MEASURE,
+			 "%s'%s' was ended by signal %d (%s)", prefixes[part],
+			 name, run->signal_number,
+			 strsignal(run->signal_number));
+	else
+		sl__fail(err, SL_E_MEASURE, "%s'%s' failed with exit code %d",
+			 prefixes[part], name, run->exit_code);
+	if (err)
+		sl__stderr_lines(err->stderr_tail, run->stderr_tail);
+	return sl__hint(err, SL_E_MEASURE,
+			part == SL__PART_MAIN ? SL_HINT_FAILURE : SL_HINT_NONE);
+}
+
+static int
+is_ignored(const struct sl_bench_options *how, int exit_code)
+{
+	size_t i = 0;
+
+	while (i < how->n_ignored_codes && how->ignored_codes[i] != exit_code)
+		i++;
+	return how->ignore_failure &&
+	       (!how->n_ignored_codes || i < how->n_ignored_codes);
 }
 
 static enum sl_status
@@ -327,9 +361,6 @@ static enum sl_status
 run_part(struct bench *b, size_t command, enum sl__part part,
 	 struct sl_error *err)
 {
-	static const char *const prefixes[SL__N_PARTS] = {
-		"", "the setup of ", "the preparation of ",
-		"the conclusion of ", "the cleanup of "};
 	size_t index = table_index(command, part);
 	struct sl__run run;
 	enum sl_status rc;
@@ -340,7 +371,7 @@ run_part(struct bench *b, size_t command, enum sl__part part,
 	if (rc || is_interrupted(b))
 		return rc;
 	if (run.start_error || run.exit_code)
-		return fail_run(b, command, prefixes[part], &run, err);
+		return fail_run(b, command, part, &run, err);
 	return SL_OK;
 }
 
@@ -379,7 +410,19 @@ start_shell(struct sl__slot *slot, void *ctx, struct sl_error *err)
 		return sl__fail(err, SL_E_MEASURE,
 				"the shell '%s' does not work", b->how->shell);
 	b->shell_ns[slot->round] = run.wall_ns;
+	b->shell_user_ns[slot->round] = run.user_ns;
+	b->shell_system_ns[slot->round] = run.system_ns;
 	return SL_OK;
+}
+
+/* 'ns' of a command without the shell's, which is not its own; no time is
+ * negative. */
+static double
+without_shell(const struct bench *b, size_t command, double ns, double shell_ns)
+{
+	if (!b->with->table->commands[command].shell_line)
+		return ns;
+	return fmax(ns - shell_ns, 0);
 }
 
 /* One run with its preparation and conclusion; the result is 'latest'. */
@@ -398,10 +441,12 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	rc = launch(b, table_index(command, SL__PART_MAIN), run, err);
 	if (rc || is_interrupted(b))
 		return rc;
-	if (run->start_error || (run->exit_code && !b->how->ignore_failure))
-		return fail_run(b, command, "", run, err);
+	if (run->start_error ||
+	    (run->exit_code && !is_ignored(b->how, run->exit_code)))
+		return fail_run(b, command, SL__PART_MAIN, run, err);
 	if (isnan(c->first_ns))
-		c->first_ns = run->wall_ns;
+		c->first_ns = without_shell(b, command, run->wall_ns,
+					    b->out->shell_ns.value);
 	return run_part(b, command, SL__PART_CONCLUDE, err);
 }
 
@@ -423,16 +468,20 @@ store_run(struct bench *b, size_t command)
 {
 	struct sl__command_column *c = &b->out->columns[command];
 	const struct sl__run *run = &c->latest;
-	size_t at = b->out->n_rounds;
+	const struct sl__command_rounds *out = b->out;
+	size_t at = out->n_rounds;
 
-	c->wall_ns[at] = run->wall_ns;
-	c->user_ns[at] = run->user_ns;
-	c->system_ns[at] = run->system_ns;
+	c->wall_ns[at] =
+		without_shell(b, command, run->wall_ns, out->shell_ns.value);
+	c->user_ns[at] =
+		without_shell(b, command, run->user_ns, out->shell_user_ns);
+	c->system_ns[at] =
+		without_shell(b, command, run->system_ns, out->shell_system_ns);
 	c->resident_bytes[at] = (double)run->peak_bytes;
 	c->exit_codes[at] = run->exit_code;
 	c->n_failed += run->exit_code != 0;
-	b->round_wall_ns[command] = fmax(run->wall_ns, 1);
-	b->round_cpu_ns[command] = fmax(run->user_ns + run->system_ns, 1);
+	b->round_wall_ns[command] = fmax(c->wall_ns[at], 1);
+	b->round_cpu_ns[command] = fmax(c->user_ns[at] + c->system_ns[at], 1);
 }
 
 static enum sl_status
@@ -553,6 +602,10 @@ prepare(struct bench *b, struct sl_error *err)
 			continue;
 		b->out->shell_ns =
 			sl__median_estimate(b->shell_ns, N_SHELL_RUNS);
+		b->out->shell_user_ns =
+			sl__median_in_place(b->shell_user_ns, N_SHELL_RUNS);
+		b->out->shell_system_ns =
+			sl__median_in_place(b->shell_system_ns, N_SHELL_RUNS);
 	}
 	return SL_OK;
 }

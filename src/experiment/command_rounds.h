@@ -31,16 +31,18 @@ struct sl__command_table {
 };
 
 /*
- * Copies the commands and finds their programs.  SL_E_MEASURE when one does
- * not exist, SL_E_USAGE when a command is empty or has both forms.
+ * Copies the commands and finds their programs; 'how' has its defaults.
+ * SL_E_MEASURE when one does not exist, SL_E_USAGE when a command is empty or
+ * has both forms.
  */
 enum sl_status sl__command_table_init(struct sl__command_table *table,
 				      const struct sl_command *commands,
-				      size_t n, const char *shell,
+				      size_t n,
+				      const struct sl_bench_options *how,
 				      struct sl__arena *arena,
 				      struct sl_error *err) SL_CHECKED;
 
-/* The runs of one command. */
+/* The runs of one command, without what the shell took of them. */
 struct sl__command_column {
 	double *wall_ns, *user_ns, *system_ns, *resident_bytes;
 	int *exit_codes;
@@ -56,7 +58,8 @@ struct sl__command_rounds {
 	struct sl__rng coin;
 	size_t n_rounds;
 	struct sl_estimate shell_ns; /* n is 0 where no command needs one */
-	double elapsed_s;            /* of measuring */
+	double shell_user_ns, shell_system_ns; /* CPU time of that, medians */
+	double elapsed_s;                      /* of measuring */
 	enum sl_stop stopped_by;
 };
 

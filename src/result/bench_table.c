@@ -70,6 +70,8 @@ static const struct sl__field command_fields[] = {
 	      .is_left_out = 1),
 	SL__F(TEXT, sl_command, cleanup, "cleanup", "after all runs",
 	      .is_left_out = 1),
+	SL__F(TEXT, sl_command, output, "output",
+	      "where its output went, if said of it alone", .is_left_out = 1),
 	SL__F_LIST(PAIRS, sl_command, parameters, n_parameters, "parameters",
 		   "by name; empty without any"),
 };
@@ -93,7 +95,7 @@ static const struct sl__field bench_result_fields[] = {
 		   "the same spent in the kernel", NULL),
 	SL__F_GROUP(&memory, "memory", "of the command"),
 	SL__F(NUMBER, sl_bench_result, shell.value, "shell_ms",
-	      "starting the shell alone, median; part of every run", MS,
+	      "starting the shell alone, median; taken off every run", MS,
 	      .why = no_shell),
 	SL__F(INTERVAL, sl_bench_result, shell, "shell_ci95_ms",
 	      "its 95 % interval", MS, .why = no_shell, .is_left_out = 1),

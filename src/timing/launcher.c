@@ -4,9 +4,13 @@
  *
  * The launcher reads an index from a socket, starts that program with
  * posix_spawn (vfork underneath: its cost does not grow with our memory),
- * takes the time when waitid() reports the end, looks at the zombie's run
- * delay, reaps it with wait4() for times and peak memory, and writes the
- * answer back.  It ignores SIGINT, which a terminal sends to the whole group,
+ * takes the time when it ended, looks at the zombie's run delay, reaps it with
+ * wait4() for times and peak memory, and writes the answer back.  Standard
+ * error goes through a pipe, of which the launcher keeps the end: when a
+ * command fails, that says why.  A command that writes nothing there is not
+ * delayed by it, and one that leaves children behind is not waited for longer.
+ *
+ * The launcher ignores SIGINT, which a terminal sends to the whole group,
  * so that the run in progress ends by its own handling of it; SIGUSR1 from the
  * caller passes an interrupt on, and SIGTERM, which the kernel sends when the
  * caller dies, ends everything.  The commands get the defaults back.
@@ -19,6 +23,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -94,10 +99,43 @@ sl__launcher_find(const char *name, struct sl__arena *arena,
 	return path;
 }
 
+/* Whether the commands will be able to open it: told before they run. */
+static enum sl_status
+try_open(const char *path, int flags, struct sl_error *err)
+{
+	int fd = open(path, flags | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return sl__fail_errno(err, SL_E_IO, errno, "%s", path);
+	close(fd);
+	return SL_OK;
+}
+
+enum sl_status
+sl__launcher_direct(struct sl__executable *program, const char *where,
+		    struct sl_error *err)
+{
+	program->sink = !where || strcmp(where, "null") == 0 ? SL__SINK_NULL
+			: strcmp(where, "pipe") == 0         ? SL__SINK_PIPE
+			: strcmp(where, "inherit") == 0      ? SL__SINK_INHERIT
+							     : SL__SINK_FILE;
+	program->output = program->sink == SL__SINK_FILE ? where : NULL;
+	if (!program->output)
+		return SL_OK;
+	return try_open(where, O_WRONLY | O_CREAT, err);
+}
+
+/* A pipe that commands write to; both ends stay open between runs. */
+struct drain {
+	int ends[2];
+};
+
 struct office {
 	const struct sl__executable *programs;
-	posix_spawn_file_actions_t streams;
+	const char *input;
 	posix_spawnattr_t attributes;
+	struct drain errors, output;
+	sigset_t while_waiting; /* SIGCHLD is blocked at all other times */
 	pid_t caller;
 	int fd;
 };
@@ -184,39 +222,148 @@ reap(struct sl__run *run, pid_t pid)
 					    : WEXITSTATUS(status);
 }
 
+/* Fills in 'streams', to be destroyed where 0 is returned. */
+static int
+open_streams(posix_spawn_file_actions_t *streams, const struct office *office,
+	     const struct sl__executable *program)
+{
+	int is_file = program->sink == SL__SINK_FILE;
+	int error = posix_spawn_file_actions_init(streams);
+
+	if (error)
+		return error;
+	error = posix_spawn_file_actions_addopen(streams, STDIN_FILENO,
+						 office->input, O_RDONLY, 0);
+	if (!error && program->sink != SL__SINK_INHERIT)
+		error = posix_spawn_file_actions_adddup2(
+			streams, office->errors.ends[1], STDERR_FILENO);
+	if (!error && program->sink == SL__SINK_PIPE)
+		error = posix_spawn_file_actions_adddup2(
+			streams, office->output.ends[1], STDOUT_FILENO);
+	else if (!error && program->sink != SL__SINK_INHERIT)
+		error = posix_spawn_file_actions_addopen(
+			streams, STDOUT_FILENO,
+			is_file ? program->output : "/dev/null",
+			is_file ? O_WRONLY | O_CREAT | O_TRUNC : O_WRONLY,
+			0666);
+	if (error)
+		posix_spawn_file_actions_destroy(streams);
+	return error;
+}
+
+/* Adds 'n' bytes to the end that is kept. */
+static void
+keep_tail(struct sl__run *run, const char *bytes, size_t n)
+{
+	const size_t cap = sizeof(run->stderr_tail) - 1;
+	size_t held = strlen(run->stderr_tail);
+
+	if (n > cap) {
+		bytes += n - cap;
+		n = cap;
+	}
+	if (held + n > cap) {
+		size_t gone = held + n - cap;
+
+		memmove(run->stderr_tail, run->stderr_tail + gone, held - gone);
+		held -= gone;
+	}
+	memcpy(run->stderr_tail + held, bytes, n);
+	run->stderr_tail[held + n] = '\0';
+}
+
+/*
+ * Empties a pipe; 'run' (NULL: nobody) keeps the end.  A pipe holds at most
+ * 1 MiB: whoever still writes after that many reads is a child left behind.
+ */
+static void
+empty(const struct drain *drain, struct sl__run *run)
+{
+	char bytes[16384];
+
+	for (size_t i = 0; i < (1 << 20) / sizeof(bytes); i++) {
+		ssize_t n = read(drain->ends[0], bytes, sizeof(bytes));
+
+		if (n <= 0)
+			return;
+		for (ssize_t k = 0; k < n; k++) {
+			if (!bytes[k])
+				bytes[k] = '?'; /* the tail is a string */
+		}
+		if (run)
+			keep_tail(run, bytes, (size_t)n);
+	}
+}
+
+/* Until the program ended; it stays a zombie. */
+static void
+await_end(const struct office *office, pid_t pid, struct sl__run *run)
+{
+	struct pollfd pipes[] = {
+		{.fd = office->errors.ends[0], .events = POLLIN},
+		{.fd = office->output.ends[0], .events = POLLIN}};
+	siginfo_t ended = {0};
+
+	while (!waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT | WNOHANG) &&
+	       !ended.si_pid) {
+		if (ppoll(pipes, 2, NULL, &office->while_waiting) <= 0)
+			continue;
+		empty(&office->errors, run);
+		empty(&office->output, NULL);
+	}
+}
+
 static void
 run_program(const struct office *office, const struct sl__executable *program,
 	    struct sl__run *run)
 {
-	siginfo_t ended;
+	posix_spawn_file_actions_t streams;
 	pid_t pid;
 
 	memset(run, 0, sizeof(*run));
+	empty(&office->errors, NULL);
+	run->start_error = open_streams(&streams, office, program);
+	if (run->start_error)
+		return;
 	uint64_t start_ns = sl__clock_now_ns(NULL);
 
 	/* The argument type predates const; the strings are not changed. */
-	run->start_error = posix_spawn(
-		&pid, program->file, &office->streams, &office->attributes,
-		(char *const *)(uintptr_t)program->argv, environ);
-	if (run->start_error)
-		return;
-	running_pid = pid;
-	while (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT) < 0 &&
-	       errno == EINTR)
-		;
-	run->wall_ns = (double)(sl__clock_now_ns(NULL) - start_ns);
-	running_pid = 0;
-	read_run_delay(run, pid);
-	reap(run, pid);
+	run->start_error =
+		posix_spawn(&pid, program->file, &streams, &office->attributes,
+			    (char *const *)(uintptr_t)program->argv, environ);
+	if (!run->start_error) {
+		running_pid = pid;
+		await_end(office, pid, run);
+		run->wall_ns = (double)(sl__clock_now_ns(NULL) - start_ns);
+		running_pid = 0;
+		empty(&office->errors, run);
+		read_run_delay(run, pid);
+		reap(run, pid);
+	}
+	posix_spawn_file_actions_destroy(&streams);
+}
+
+/* SIGCHLD only ends the wait in ppoll(). */
+static void
+note_end(int number)
+{
+	(void)number;
 }
 
 static _Noreturn void
-serve(const struct office *office)
+serve(struct office *office)
 {
+	struct sigaction child = {.sa_handler = note_end,
+				  .sa_flags = SA_NOCLDSTOP | SA_RESTART};
+	sigset_t blocked;
 	uint64_t which;
 
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &blocked, &office->while_waiting);
+	sigdelset(&office->while_waiting, SIGCHLD);
 	signal(SIGINT, SIG_IGN);
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how runs end */
+	sigaction(SIGCHLD, &child, NULL);
 	signal(SIGUSR1, pass_interrupt);
 	signal(SIGTERM, end_everything);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -230,30 +377,6 @@ serve(const struct office *office)
 			break;
 	}
 	_exit(0);
-}
-
-static void
-close_office(struct office *office)
-{
-	posix_spawn_file_actions_destroy(&office->streams);
-	posix_spawnattr_destroy(&office->attributes);
-}
-
-static int
-open_streams(struct office *office, const struct sl__streams *streams)
-{
-	int error = posix_spawn_file_actions_addopen(
-		&office->streams, STDIN_FILENO, streams->input, O_RDONLY, 0);
-
-	if (error || !streams->output)
-		return error;
-	error = posix_spawn_file_actions_addopen(
-		&office->streams, STDOUT_FILENO, streams->output,
-		O_WRONLY | O_CREAT | O_APPEND, 0666);
-	if (error)
-		return error;
-	return posix_spawn_file_actions_adddup2(&office->streams, STDOUT_FILENO,
-						STDERR_FILENO);
 }
 
 static int
@@ -272,26 +395,6 @@ set_signals(struct office *office)
 	return posix_spawnattr_setflags(&office->attributes,
 					POSIX_SPAWN_SETSIGDEF |
 						POSIX_SPAWN_SETSIGMASK);
-}
-
-static int
-prepare_office(struct office *office, const struct sl__streams *streams)
-{
-	int error = posix_spawn_file_actions_init(&office->streams);
-
-	if (error)
-		return error;
-	error = posix_spawnattr_init(&office->attributes);
-	if (error) {
-		posix_spawn_file_actions_destroy(&office->streams);
-		return error;
-	}
-	error = open_streams(office, streams);
-	if (!error)
-		error = set_signals(office);
-	if (error)
-		close_office(office);
-	return error;
 }
 
 /* Forks, connected by a socket pair; returns an errno value. */
@@ -319,20 +422,52 @@ fork_office(struct sl__launcher *launcher, struct office *office)
 	return error;
 }
 
+/* A pipe of which only the reading end does not wait. */
+static int
+open_drain(struct drain *drain)
+{
+	if (pipe2(drain->ends, O_CLOEXEC))
+		return errno;
+	return fcntl(drain->ends[0], F_SETFL, O_NONBLOCK) ? errno : 0;
+}
+
+static void
+close_drain(struct drain *drain)
+{
+	for (size_t i = 0; i < 2; i++) {
+		if (drain->ends[i] >= 0)
+			close(drain->ends[i]);
+	}
+}
+
 enum sl_status
 sl__launcher_open(struct sl__launcher *launcher,
-		  const struct sl__executable *programs,
-		  const struct sl__streams *streams, struct sl_error *err)
+		  const struct sl__executable *programs, const char *input,
+		  struct sl_error *err)
 {
-	struct office office = {.programs = programs};
+	struct office office = {.programs = programs,
+				.input = input,
+				.errors = {{-1, -1}},
+				.output = {{-1, -1}}};
+	enum sl_status rc = try_open(input, O_RDONLY, err);
 	int error;
 
-	error = prepare_office(&office, streams);
+	if (rc)
+		return rc;
+	error = posix_spawnattr_init(&office.attributes);
 	if (error)
 		return sl__fail_errno(err, SL_E_NOMEM, error,
 				      "cannot prepare to run commands");
-	error = fork_office(launcher, &office);
-	close_office(&office);
+	error = set_signals(&office);
+	if (!error)
+		error = open_drain(&office.errors);
+	if (!error)
+		error = open_drain(&office.output);
+	if (!error)
+		error = fork_office(launcher, &office);
+	close_drain(&office.errors);
+	close_drain(&office.output);
+	posix_spawnattr_destroy(&office.attributes);
 	if (error)
 		return sl__fail_errno(err, SL_E_MEASURE, error,
 				      "cannot start a process");

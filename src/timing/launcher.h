@@ -19,16 +19,20 @@ struct sl__launcher {
 	int pid;
 };
 
-/* One thing that can be run: a resolved file and its arguments. */
+/* Where standard output goes. */
+enum sl__sink {
+	SL__SINK_NULL = 0, /* nowhere: /dev/null */
+	SL__SINK_PIPE,     /* nowhere, but through a pipe that is read */
+	SL__SINK_FILE,     /* a file, written anew by each run */
+	SL__SINK_INHERIT   /* where the caller's goes, standard error too */
+};
+
+/* One thing that can be run: a resolved file, its arguments and its output. */
 struct sl__executable {
 	const char *file;
 	const char *const *argv; /* NULL-terminated */
-};
-
-/* Where standard input comes from and output goes, opened for each run. */
-struct sl__streams {
-	const char *input;
-	const char *output; /* appended to; NULL: the caller's own */
+	enum sl__sink sink;
+	const char *output; /* of SL__SINK_FILE */
 };
 
 /* What one run did. */
@@ -40,9 +44,11 @@ struct sl__run {
 	uint64_t n_involuntary;
 	uint64_t run_delay_ns;
 	int has_run_delay;
-	int exit_code;     /* 128 + signal_number when a signal ended it */
-	int signal_number; /* 0 when it ended by itself */
-	int start_error;   /* errno when it could not be started, or 0 */
+	int exit_code;         /* 128 + signal_number when a signal ended it */
+	int signal_number;     /* 0 when it ended by itself */
+	int start_error;       /* errno when it could not be started, or 0 */
+	char stderr_tail[256]; /* the end of its standard error, raw; "" where
+				  that was inherited */
 };
 
 /*
@@ -54,12 +60,22 @@ const char *sl__launcher_find(const char *name, struct sl__arena *arena,
 			      struct sl_error *err);
 
 /*
- * Forks the launcher.  'programs' must stay as they are until it closes.  When
- * the caller dies, the launcher ends the running program and itself.
+ * Says where the output of a program goes: "null", "pipe" or "inherit", or the
+ * name of a file, which is kept, not copied; NULL is "null".  SL_E_IO when
+ * there can be no such file.
+ */
+enum sl_status sl__launcher_direct(struct sl__executable *program,
+				   const char *where,
+				   struct sl_error *err) SL_CHECKED;
+
+/*
+ * Forks the launcher.  'programs' must stay as they are until it closes.  Each
+ * run reads the file 'input' from its beginning.  When the caller dies, the
+ * launcher ends the running program and itself.
  */
 enum sl_status sl__launcher_open(struct sl__launcher *launcher,
 				 const struct sl__executable *programs,
-				 const struct sl__streams *streams,
+				 const char *input,
 				 struct sl_error *err) SL_CHECKED;
 void sl__launcher_close(struct sl__launcher *launcher);
 
