@@ -7,6 +7,11 @@
 #include <string.h>
 
 #define AT(field) offsetof(struct bench_arguments, field)
+#define EXPORT(format, at, help)                                            \
+	{                                                                   \
+		"export-" format, 0, OPTION_TEXT, AT(output.hyperfine[at]), \
+			"FILE", help, 0, 0, 0                               \
+	}
 
 static const struct option options[] = {
 	{"warmup", 'w', OPTION_COUNT, AT(bench.n_warmup), "N",
@@ -23,28 +28,25 @@ static const struct option options[] = {
 	 "stop when medians are known to P (1%)", 1e-6, 0.5, 0},
 	{"margin", 0, OPTION_SHARE, AT(margin), "P",
 	 "a change that does not matter (1%); 0: any", 0, 0.99, 0},
-	{"ignore-failure", 'i', OPTION_FLAG, AT(bench.ignore_failure), NULL,
-	 "go on when a command fails", 0, 0, 0},
+	{"ignore-failure", 'i', OPTION_MAYBE, AT(ignored), "CODES",
+	 "go on when a command fails, with any of CODES", 0, 0, 0},
 	{"input", 0, OPTION_TEXT, AT(bench.input), "FILE",
 	 "standard input of the commands (null)", 0, 0, 0},
-	{"output", 0, OPTION_TEXT, AT(bench.output), "FILE",
-	 "their output: null, inherit or a file", 0, 0, 0},
 	{"show-output", 0, OPTION_FLAG, AT(show_output), NULL,
 	 "the same as --output inherit", 0, 0, 0},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N", "of the order of runs (1)", 1,
 	 1.8446744073709552e19, 0},
 	{"time-unit", 'u', OPTION_TEXT, AT(output.unit), "UNIT",
-	 "ns, us, ms or s", 0, 0, 0},
+	 "ns, us, ms or s; microsecond and so on", 0, 0, 0},
 	{"sort", 0, OPTION_TEXT, AT(output.sort), "ORDER",
-	 "command (as given) or mean-time", 0, 0, 0},
+	 "command (as given), mean-time or auto", 0, 0, 0},
 	{"style", 0, OPTION_TEXT, AT(style), "STYLE",
-	 "full, basic (no colours) or none", 0, 0, 0},
-	{"export-json", 0, OPTION_TEXT, AT(output.hyperfine), "FILE",
-	 "JSON as hyperfine writes it", 0, 0, 0},
-	{"export-csv", 0, OPTION_TEXT, AT(csv_export), "FILE",
-	 "the same as --csv", 0, 0, 0},
-	{"export-markdown", 0, OPTION_TEXT, AT(markdown_export), "FILE",
-	 "the same as --md", 0, 0, 0},
+	 "auto, basic, full, nocolor, color or none", 0, 0, 0},
+	EXPORT("json", OUTPUT_JSON, "JSON as hyperfine writes it"),
+	EXPORT("csv", OUTPUT_CSV, "CSV as hyperfine writes it"),
+	EXPORT("markdown", OUTPUT_MARKDOWN, "its table, in Markdown"),
+	EXPORT("asciidoc", OUTPUT_ASCIIDOC, "its table, in AsciiDoc"),
+	EXPORT("orgmode", OUTPUT_ORGMODE, "its table, for Emacs"),
 };
 
 RENDER_WITH(sl_bench_render)
@@ -52,18 +54,76 @@ RENDER_WITH(sl_bench_render)
 static void
 read_style(struct bench_arguments *a, const char *command)
 {
-	static const char *const styles[] = {"full", "basic", "none", NULL};
+	static const char *const styles[] = {
+		"auto", "basic", "nocolor", "full", "color", "none", NULL};
 	size_t style = read_choice(command, "style", a->style, styles);
 
-	if (style == 1)
+	if (style == 1 || style == 2)
 		a->output.color = "never";
-	a->output.quiet |= style == 2;
+	if (style == 3 || style == 4)
+		a->output.color = "always";
+	a->output.quiet |= style == 5;
 }
 
-static int
-is_inherited(const char *output)
+/* Units by hyperfine's names, and its word for the usual order. */
+static void
+read_words(struct bench_arguments *a)
 {
-	return output && strcmp(output, "inherit") == 0;
+	static const char *const units[][2] = {
+		{"microsecond", "us"}, {"millisecond", "ms"}, {"second", "s"}};
+	const char *unit = a->output.unit, *sort = a->output.sort;
+
+	for (size_t i = 0; unit && i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(unit, units[i][0]) == 0)
+			a->output.unit = units[i][1];
+	}
+	if (sort && strcmp(sort, "auto") == 0)
+		a->output.sort = NULL;
+}
+
+/* "", "all-non-zero", or the exit codes that are ignored. */
+static void
+read_ignored(struct bench_arguments *a, const char *command)
+{
+	const char *at = a->ignored;
+	int *codes;
+
+	a->bench.ignore_failure = at != NULL;
+	if (!at || !*at || strcmp(at, "all-non-zero") == 0)
+		return;
+	codes = must_alloc(strlen(at), sizeof(*codes));
+	a->bench.ignored_codes = codes;
+	for (;;) {
+		size_t n = strspn(at, "0123456789"), code = 256;
+		char digits[4] = "";
+
+		if (n && n < sizeof(digits)) {
+			memcpy(digits, at, n);
+			parse_count(&code, digits);
+		}
+		if (code > 255 || (at[n] && at[n] != ','))
+			refuse(command,
+			       "--ignore-failure=%s: must be all-non-zero or "
+			       "exit codes such as 1,2",
+			       a->ignored);
+		codes[a->bench.n_ignored_codes++] = (int)code;
+		if (!at[n])
+			return;
+		at += n + 1;
+	}
+}
+
+/* Whether a command writes where Sleuth itself does. */
+static int
+inherits_output(const struct bench_arguments *a)
+{
+	const struct word_list *outputs = &a->commands.outputs;
+
+	for (size_t i = 0; i < outputs->n; i++) {
+		if (strcmp(outputs->words[i], "inherit") == 0)
+			return 1;
+	}
+	return a->show_output;
 }
 
 /* Several options say the same; hyperfine's names end up in ours. */
@@ -75,26 +135,28 @@ settle(struct bench_arguments *a, const char *command)
 	bench->struct_size = sizeof(*bench);
 	bench->margin = a->margin > 0 ? a->margin : -1;
 	bench->seed = a->seed;
-	if (a->csv_export)
-		a->output.csv = a->csv_export;
-	if (a->markdown_export)
-		a->output.markdown = a->markdown_export;
+	if (a->show_output && a->commands.outputs.n)
+		refuse(command,
+		       "--show-output and --output exclude each other");
 	if (a->show_output)
 		bench->output = "inherit";
-	if (bench->output && strcmp(bench->output, "null") == 0)
-		bench->output = NULL;
 	if (bench->input && strcmp(bench->input, "null") == 0)
 		bench->input = NULL;
 	/* hyperfine's words for "no shell" and "the usual one". */
-	if (a->commands.shell && strcmp(a->commands.shell, "none") == 0)
+	if (a->commands.shell && strcmp(a->commands.shell, "none") == 0) {
 		a->commands.shell = NULL;
-	else if (a->commands.shell && strcmp(a->commands.shell, "default") == 0)
+		a->commands.no_shell = 1;
+	} else if (a->commands.shell &&
+		   strcmp(a->commands.shell, "default") == 0) {
 		a->commands.shell = "";
+	}
 	if (a->commands.shell && *a->commands.shell)
 		bench->shell = a->commands.shell;
-	if (bench->output && !*bench->output)
-		refuse(command, "--output: the file name is empty");
-	if (a->output.json && !*a->output.json && is_inherited(bench->output))
+	for (size_t i = 0; i < a->commands.outputs.n; i++) {
+		if (!*a->commands.outputs.words[i])
+			refuse(command, "--output: the file name is empty");
+	}
+	if (a->output.json && !*a->output.json && inherits_output(a))
 		refuse(command,
 		       "JSON and the commands cannot both write to standard "
 		       "output; use --json=FILE");
@@ -102,6 +164,8 @@ settle(struct bench_arguments *a, const char *command)
 		refuse(command, "--max-runs %zu is below --min-runs %zu",
 		       bench->max_runs, bench->min_runs);
 	read_style(a, command);
+	read_words(a);
+	read_ignored(a, command);
 }
 
 static int
@@ -112,8 +176,7 @@ measure(const struct command_help *help, struct bench_arguments *a,
 	int code;
 
 	a->bench.interrupt = tty_catch_interrupt();
-	a->bench.progress =
-		tty_progress(a->output.quiet || is_inherited(a->bench.output));
+	a->bench.progress = tty_progress(a->output.quiet || inherits_output(a));
 	a->bench.progress_ctx = (void *)(uintptr_t)help->name;
 	if (sl_bench(out, commands, n, &a->bench, &err))
 		return exit_for(help->name, &err);
@@ -139,6 +202,7 @@ bench_run(const struct command_help *help, struct bench_arguments *a,
 	size_t n_words, n = 0;
 
 	*out = NULL;
+	command_line_join_shell(argv);
 	if (options_read(help, groups, sizeof(groups) / sizeof(groups[0]), argv,
 			 &words, &n_words))
 		return EXIT_DONE;

@@ -14,7 +14,7 @@ struct bench_arguments {
 	double margin;
 	size_t seed;
 	int show_output;
-	const char *style, *csv_export, *markdown_export;
+	const char *style, *ignored;
 };
 
 /*

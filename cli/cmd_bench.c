@@ -5,15 +5,18 @@
 #include "gate.h"
 
 static const struct command_help help = {
-	"bench", "[options] -- CMD [ARG...] [-- CMD [ARG...]]...",
+	"bench", "[options] LINE... or -- CMD [ARG...] [-- CMD...]",
 	"Runs commands over and over, all of them once per round in random "
 	"order, until\ntheir medians are known to 1 % (or the time is up), and "
 	"says which is faster and\nhow sure that is. The first command is the "
-	"baseline.",
+	"baseline.\n\nA LINE is run by a shell, as hyperfine does; its options "
+	"work here too. After\n'--' come a program and its arguments, and no "
+	"shell.",
+	"  sleuth bench 'sleep 0.1'\n"
 	"  sleuth bench -- sleep 0.1\n"
-	"  sleuth bench -w 2 -r 50 -- grep -c x a.txt -- grep -c x b.txt\n"
-	"  sleuth bench -L n 10,100,1000 -- seq {n}\n"
-	"  sleuth bench --shell 'sort a | uniq' 'sort -u a'\n"
+	"  sleuth bench -w 2 -r 50 'grep -c x a.txt' 'grep -c x b.txt'\n"
+	"  sleuth bench -L n 10,100,1000 -N 'seq {n}'\n"
+	"  sleuth bench --shell bash 'sort a | uniq' 'sort -u a'\n"
 	"  sleuth bench --gate 2% -- ./old -- ./new",
 	NULL};
 
@@ -37,7 +40,8 @@ check(struct bench_arguments *a, size_t n_commands)
 int
 cmd_bench(char **argv)
 {
-	struct bench_arguments a = {.margin = 0.01};
+	struct bench_arguments a = {.margin = 0.01,
+				    .commands = {.takes_lines = 1}};
 	struct option_group extra = OPTION_GROUP(options, &a);
 	struct sl_bench *bench;
 	struct gate gate;

@@ -2,11 +2,12 @@
 /*
  * command_line.c - the commands to be run, as the user gave them.
  *
- * First the words are cut into templates at the separator (or, with a shell,
- * each word is one), then every template is repeated for every combination
- * of parameter values.  Nothing is freed: the program ends soon after.
+ * First the words are cut into templates, at the separator or each a line,
+ * then every template is repeated for every combination of parameter values.
+ * Nothing is freed: the program ends soon after.
  */
 #include "command_line.h"
+#include "word_split.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,15 +34,21 @@ static const struct option options[] = {
 	{"parameter-list", 'L', OPTION_WORDS, AT(lists), "VAR A,B,C",
 	 "repeat for a list of {VAR}", 0, 0, 2},
 	{"shell", 0, OPTION_MAYBE, AT(shell), "SHELL",
-	 "each word is a line for a shell (/bin/sh)", 0, 0, 0},
-	{"with-shell", 'S', OPTION_TEXT, AT(shell), "SHELL",
-	 "the same, naming the shell", 0, 0, 0},
+	 "runs lines (/bin/sh), or none", 0, 0, 0},
+	{"with-shell", 'S', OPTION_TEXT, AT(shell), "SHELL", "the same", 0, 0,
+	 0},
 	{"no-shell", 'N', OPTION_FLAG, AT(no_shell), NULL,
-	 "no shell (the default)", 0, 0, 0},
+	 "split lines into words, and run these", 0, 0, 0},
 	{"separator", 0, OPTION_TEXT, AT(separator), "WORD",
 	 "stands between commands instead of '--'", 0, 0, 0},
 	{"command-name", 'n', OPTION_WORDS, AT(names), "NAME",
 	 "name of the next command in reports", 0, 0, 1},
+	{"reference", 0, OPTION_TEXT, AT(reference), "LINE",
+	 "compare with this instead of the first", 0, 0, 0},
+	{"reference-name", 0, OPTION_TEXT, AT(reference_name), "NAME",
+	 "its name in reports", 0, 0, 0},
+	{"output", 0, OPTION_WORDS, AT(outputs), "WHERE",
+	 "their output: null, pipe, inherit, a file", 0, 0, 1},
 };
 
 struct option_group
@@ -53,8 +60,8 @@ command_line_group(struct command_options *how)
 /* A command before parameters are filled in. */
 struct template
 {
-	const char **argv;      /* NULL-terminated, or NULL with a shell */
-	const char *shell_line; /* or NULL */
+	const char **argv; /* NULL-terminated, or NULL: */
+	const char *line;  /* for a shell, or to be split into words */
 };
 
 /* A parameter and the values it takes. */
@@ -71,6 +78,7 @@ struct expansion {
 	size_t n_templates;
 	struct variable variables[MAX_PARAMETERS];
 	size_t n_variables;
+	size_t n_commands; /* of all combinations, and the reference */
 };
 
 static char *
@@ -91,13 +99,13 @@ add_template(struct expansion *x)
 }
 
 static void
-cut_shell_lines(struct expansion *x, const char *const *words, size_t n_words)
+cut_lines(struct expansion *x, const char *const *words, size_t n_words)
 {
 	const char *separator = x->how->separator ? x->how->separator : "--";
 
 	for (size_t i = 0; i < n_words; i++) {
 		if (strcmp(words[i], separator) != 0)
-			add_template(x)->shell_line = words[i];
+			add_template(x)->line = words[i];
 	}
 }
 
@@ -120,11 +128,6 @@ cut_words(struct expansion *x, const char *const *words, size_t n_words)
 	const char *separator = x->how->separator ? x->how->separator : "--";
 	size_t start = 1;
 
-	if (n_words && strcmp(words[0], "--") != 0)
-		refuse(x->command,
-		       "unexpected '%s': commands come after '--', as in "
-		       "'sleuth %s -- %s' (or give whole lines with --shell)",
-		       words[0], x->command, words[0]);
 	for (size_t i = 1; i <= n_words; i++) {
 		if (i < n_words && strcmp(words[i], separator) != 0)
 			continue;
@@ -135,28 +138,58 @@ cut_words(struct expansion *x, const char *const *words, size_t n_words)
 	}
 }
 
-/* "--shell bash 'a | b'" would time bash as a command of its own. */
 static int
 is_shell_name(const char *word)
 {
-	static const char *const names[] = {"sh",  "bash", "dash", "zsh",
-					    "ksh", "fish", "none", "default"};
+	static const char *const names[] = {"sh",    "bash", "dash", "zsh",
+					    "ksh",   "mksh", "ash",  "fish",
+					    "csh",   "tcsh", "nu",   "elvish",
+					    "xonsh", "pwsh", "none", "default"};
+	size_t n = strcspn(word, " ");
 
+	for (size_t i = 0; i < n; i++) {
+		if (word[i] == '/')
+			return is_shell_name(word + i + 1);
+	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(word, names[i]) == 0)
+		if (strlen(names[i]) == n && !strncmp(word, names[i], n))
 			return 1;
 	}
 	return 0;
 }
 
+void
+command_line_join_shell(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+		char *joined;
+
+		if (strcmp(*argv, "--shell") != 0 || !argv[1] ||
+		    !is_shell_name(argv[1]))
+			continue;
+		joined = must_alloc(strlen(argv[1]) + sizeof("--shell="), 1);
+		sprintf(joined, "--shell=%s", argv[1]);
+		*argv = joined;
+		for (char **to = argv + 1; *to; to++)
+			to[0] = to[1];
+	}
+}
+
 static void
 cut(struct expansion *x, const char *const *words, size_t n_words)
 {
-	if (x->how->shell && !*x->how->shell && n_words &&
-	    is_shell_name(words[0]))
-		refuse(x->command, "--shell %s: name the shell as --shell=%s",
-		       words[0], words[0]);
-	(x->how->shell ? cut_shell_lines : cut_words)(x, words, n_words);
+	size_t n_lines = 0;
+
+	while (n_lines < n_words &&
+	       (x->how->shell || strcmp(words[n_lines], "--") != 0))
+		n_lines++;
+	if (n_lines && !x->how->shell && !x->how->takes_lines)
+		refuse(x->command,
+		       "unexpected '%s': commands come after '--', as in "
+		       "'sleuth %s -- %s' (or give whole lines with --shell)",
+		       words[0], x->command, words[0]);
+	cut_lines(x, words, n_lines);
+	cut_words(x, words + n_lines, n_words - n_lines);
 	if (!x->n_templates)
 		refuse(x->command,
 		       "no command given; try 'sleuth %s -- sleep 0.1'",
@@ -183,20 +216,29 @@ add_variable(struct expansion *x, const char *name, size_t n_values)
 	return v->values;
 }
 
+/* Values between commas; "\\," is a comma in one, and "\\\\" a backslash. */
 static void
 add_list(struct expansion *x, const char *name, const char *list)
 {
 	const char **values;
 	size_t n = 1;
+	char *to;
 
-	for (const char *at = list; *at; at++)
+	for (const char *at = list; *at; at++) {
 		n += *at == ',';
+		at += *at == '\\' && at[1];
+	}
 	values = add_variable(x, name, n);
+	to = copy_text(list, strlen(list));
 	for (size_t i = 0; i < n; i++) {
-		size_t length = strcspn(list, ",");
-
-		values[i] = copy_text(list, length);
-		list += length + 1;
+		values[i] = to;
+		for (; *list && *list != ','; list++) {
+			if (*list == '\\' && list[1] && strchr("\\,", list[1]))
+				list++;
+			*to++ = *list;
+		}
+		*to++ = '\0';
+		list++;
 	}
 }
 
@@ -273,72 +315,125 @@ add_variables(struct expansion *x)
 		add_list(x, lists->words[i], lists->words[i + 1]);
 }
 
-/* 'text' with every {name} replaced; NULL stays NULL. */
+/* The parameter that 'text' begins with, as in "{name}"; NULL: none. */
+static const struct sl_parameter *
+parameter_at(const char *text, const struct sl_parameter *parameters, size_t n)
+{
+	for (size_t i = 0; *text == '{' && i < n; i++) {
+		size_t n_name = strlen(parameters[i].name);
+
+		if (strncmp(text + 1, parameters[i].name, n_name) == 0 &&
+		    text[n_name + 1] == '}')
+			return &parameters[i];
+	}
+	return NULL;
+}
+
+/* 'text' with every {name} replaced, but not in what replaced one; NULL stays
+ * NULL. */
 static const char *
 fill_in(const char *text, const struct sl_parameter *parameters, size_t n)
 {
-	for (size_t i = 0; text && i < n; i++) {
-		size_t n_name = strlen(parameters[i].name);
+	size_t n_longest = 0, n_most = 1;
+	char *filled, *to;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
 		size_t n_value = strlen(parameters[i].value);
-		const char *at = text;
 
-		while ((at = strchr(at, '{')) != NULL) {
-			if (strncmp(at + 1, parameters[i].name, n_name) != 0 ||
-			    at[n_name + 1] != '}') {
-				at++;
-				continue;
-			}
-			size_t before = (size_t)(at - text);
-			char *filled =
-				must_alloc(strlen(text) + n_value + 1, 1);
-
-			memcpy(filled, text, before);
-			memcpy(filled + before, parameters[i].value, n_value);
-			memcpy(filled + before + n_value, at + n_name + 2,
-			       strlen(at + n_name + 2) + 1);
-			text = filled;
-			at = text + before + n_value;
-		}
+		n_longest = n_value > n_longest ? n_value : n_longest;
 	}
-	return text;
+	for (const char *at = text; *at; at++)
+		n_most += *at == '{' ? n_longest + 1 : 1;
+	filled = to = must_alloc(n_most, 1);
+	while (*text) {
+		const struct sl_parameter *p =
+			parameter_at(text, parameters, n);
+
+		if (!p) {
+			*to++ = *text++;
+			continue;
+		}
+		to += sprintf(to, "%s", p->value);
+		text += strlen(p->name) + 2;
+	}
+	return filled;
 }
 
-/* The value for command i of a list given once for all or once for each. */
+/* A list is given once for all commands, once for each or for each line. */
 static const char *
-pick(const struct word_list *list, size_t i)
+pick(const struct expansion *x, const struct word_list *list, size_t line,
+     size_t command)
 {
-	if (!list->n)
-		return NULL;
-	return list->n == 1 ? list->words[0] : list->words[i];
+	if (list->n <= 1)
+		return list->n ? list->words[0] : NULL;
+	return list->words[list->n == x->n_commands ? command : line];
+}
+
+static const char *
+name_of(const struct expansion *x, size_t line, size_t command)
+{
+	const struct word_list *names = &x->how->names;
+	size_t first = x->how->reference != NULL;
+
+	if (names->n == x->n_commands - first)
+		return names->words[command - first];
+	if (names->n == 1 && x->n_variables)
+		return names->words[0];
+	return line < names->n ? names->words[line] : NULL;
+}
+
+/* A line is run by a shell, or split and run under the name of the line. */
+static void
+fill_line(struct sl_command *out, const struct expansion *x, const char *line)
+{
+	if (!x->how->no_shell) {
+		out->shell_line = line;
+		return;
+	}
+	out->argv = split_words(x->command, line);
+	if (!out->name)
+		out->name = line;
+}
+
+/* The parts of command 'at', made of line 'which'. */
+static void
+fill_parts(struct sl_command *out, const struct expansion *x, size_t which,
+	   size_t at)
+{
+	const struct sl_parameter *p = out->parameters;
+	const struct command_options *how = x->how;
+	size_t n = out->n_parameters;
+
+	out->setup = fill_in(pick(x, &how->setup, which, at), p, n);
+	out->prepare = fill_in(pick(x, &how->prepare, which, at), p, n);
+	out->conclude = fill_in(pick(x, &how->conclude, which, at), p, n);
+	out->cleanup = fill_in(pick(x, &how->cleanup, which, at), p, n);
+	out->output = pick(x, &how->outputs, which, at);
 }
 
 static void
 fill_command(struct sl_command *out, const struct expansion *x, size_t which,
-	     const struct sl_parameter *parameters)
+	     size_t at)
 {
 	const struct template *t = &x->templates[which];
-	size_t n = x->n_variables;
+	const struct sl_parameter *p = out->parameters;
+	size_t n = out->n_parameters, n_words = 0;
+	const char **argv;
 
-	out->parameters = parameters;
-	out->n_parameters = n;
-	out->shell_line = fill_in(t->shell_line, parameters, n);
-	out->setup = fill_in(pick(&x->how->setup, which), parameters, n);
-	out->prepare = fill_in(pick(&x->how->prepare, which), parameters, n);
-	out->conclude = fill_in(pick(&x->how->conclude, which), parameters, n);
-	out->cleanup = fill_in(pick(&x->how->cleanup, which), parameters, n);
-	if (which < x->how->names.n)
-		out->name = fill_in(x->how->names.words[which], parameters, n);
-	if (t->argv) {
-		size_t n_words = 0;
-		const char **argv;
-
-		while (t->argv[n_words])
-			n_words++;
-		argv = must_alloc(n_words + 1, sizeof(*argv));
-		for (size_t i = 0; i < n_words; i++)
-			argv[i] = fill_in(t->argv[i], parameters, n);
-		out->argv = argv;
+	fill_parts(out, x, which, at);
+	out->name = fill_in(name_of(x, which, at), p, n);
+	if (t->line) {
+		fill_line(out, x, fill_in(t->line, p, n));
+		return;
 	}
+	while (t->argv[n_words])
+		n_words++;
+	argv = must_alloc(n_words + 1, sizeof(*argv));
+	for (size_t i = 0; i < n_words; i++)
+		argv[i] = fill_in(t->argv[i], p, n);
+	out->argv = argv;
 }
 
 /* The k-th combination of values, the first variable turning fastest. */
@@ -369,19 +464,24 @@ check_counts(const struct expansion *x)
 		{"prepare", x->how->prepare.n},
 		{"conclude", x->how->conclude.n},
 		{"cleanup", x->how->cleanup.n},
+		{"output", x->how->outputs.n},
 	};
+	size_t n_lines = x->how->reference ? x->n_commands : x->n_templates;
+	size_t n_names = x->how->names.n;
 
-	for (size_t i = 0; i < 4; i++) {
-		if (given[i].n > 1 && given[i].n != x->n_templates)
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		if (given[i].n > 1 && given[i].n != n_lines &&
+		    given[i].n != x->n_commands)
 			refuse(x->command,
 			       "--%s is given %zu times for %zu commands: "
 			       "once, or once for each",
-			       given[i].option, given[i].n, x->n_templates);
+			       given[i].option, given[i].n, x->n_commands);
 	}
-	if (x->how->names.n > x->n_templates)
+	if (n_names > x->n_templates &&
+	    n_names != x->n_commands - (x->how->reference != NULL))
 		refuse(x->command,
 		       "--command-name is given %zu times for %zu commands",
-		       x->how->names.n, x->n_templates);
+		       n_names, x->n_commands);
 	if (x->how->step && !x->how->scans.n)
 		refuse(x->command,
 		       "--parameter-step-size needs --parameter-scan");
@@ -393,27 +493,35 @@ command_line_read(const char *command, const struct command_options *how,
 		  struct sl_command **out, size_t *n_out)
 {
 	struct expansion *x = must_alloc(1, sizeof(*x));
-	size_t n_combinations = 1;
+	size_t n_combinations = 1, n = 0;
 
 	x->command = command;
 	x->how = how;
 	if (how->shell && how->no_shell)
 		refuse(command, "--shell and -N exclude each other");
 	cut(x, words, n_words);
-	check_counts(x);
 	add_variables(x);
 	for (size_t i = 0; i < x->n_variables; i++) {
 		n_combinations *= x->variables[i].n_values;
 		if (n_combinations * x->n_templates > MAX_COMMANDS)
 			refuse(command, "more than %d commands", MAX_COMMANDS);
 	}
-	*n_out = n_combinations * x->n_templates;
+	x->n_commands = n_combinations * x->n_templates + (how->reference != 0);
+	check_counts(x);
+	*n_out = x->n_commands;
 	*out = must_alloc(*n_out, sizeof(**out));
+	if (how->reference) {
+		fill_parts(&(*out)[n], x, 0, 0);
+		(*out)[n].name = how->reference_name;
+		fill_line(&(*out)[n++], x, how->reference);
+	}
 	for (size_t k = 0; k < n_combinations; k++) {
 		const struct sl_parameter *parameters = combination(x, k);
 
-		for (size_t i = 0; i < x->n_templates; i++)
-			fill_command(&(*out)[k * x->n_templates + i], x, i,
-				     parameters);
+		for (size_t i = 0; i < x->n_templates; i++, n++) {
+			(*out)[n].parameters = parameters;
+			(*out)[n].n_parameters = x->n_variables;
+			fill_command(&(*out)[n], x, i, n);
+		}
 	}
 }

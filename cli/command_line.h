@@ -8,9 +8,12 @@
 
 /* What the options of command_line_group() say. */
 struct command_options {
-	const char *shell;     /* NULL: no shell; "": /bin/sh */
-	int no_shell;          /* -N, the default, spelled out */
+	int takes_lines;       /* words before the first "--" are lines */
+	const char *shell;     /* NULL: not said; "": /bin/sh */
+	int no_shell;          /* lines are split into words, and run */
 	const char *separator; /* between commands, "--" when NULL */
+	const char *reference, *reference_name; /* a line that goes first */
+	struct word_list outputs;
 	struct word_list setup, prepare, conclude, cleanup, names;
 	struct word_list scans; /* VAR MIN MAX */
 	struct word_list lists; /* VAR A,B,C */
@@ -21,8 +24,16 @@ struct command_options {
 struct option_group command_line_group(struct command_options *how);
 
 /*
+ * Puts the name of a shell that stands after --shell behind a '=': in
+ * "--shell zsh 'a | b'" it is a shell, in "--shell 'a | b' 'c'" there is none.
+ */
+void command_line_join_shell(char **argv);
+
+/*
  * Turns the words after the options into commands, one for each combination
- * of parameters; {VAR} stands for a parameter's value anywhere in them.
+ * of parameters; {VAR} stands for a parameter's value anywhere in them.  With
+ * a shell each word is a line for it; without, words after a "--" are a program
+ * and its arguments, and words before it lines, where these are taken.
  * Refuses words that are none.  The commands live as long as the program.
  */
 void command_line_read(const char *command, const struct command_options *how,

@@ -445,6 +445,10 @@ read_letters(struct reader *r, const char *letters)
 			read_option(r, met, letters[1] ? letters + 1 : NULL);
 			return 0;
 		}
+		if (met.option->kind == OPTION_MAYBE && letters[1] == '=') {
+			read_option(r, met, letters + 2);
+			return 0;
+		}
 		read_option(r, met, NULL);
 	}
 	return 0;

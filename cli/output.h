@@ -6,10 +6,21 @@
 #include "options.h"
 #include "sleuth.h"
 
+/* Files in formats of hyperfine, as hyperfine's --export-... name them. */
+enum {
+	OUTPUT_JSON,
+	OUTPUT_CSV,
+	OUTPUT_MARKDOWN,
+	OUTPUT_ASCIIDOC,
+	OUTPUT_ORGMODE,
+	N_HYPERFINE
+};
+
 /* What the options of output_group() say. */
 struct output {
 	const char *json; /* NULL: not asked; "": to standard output alone */
-	const char *csv, *markdown, *svg, *hyperfine; /* files, or NULL */
+	const char *csv, *markdown, *svg; /* files, or NULL */
+	const char *hyperfine[N_HYPERFINE];
 	const char *color;  /* "auto", "always" or "never" */
 	const char *own[2]; /* files that the command writes itself, or NULL */
 	const char *unit, *sort;

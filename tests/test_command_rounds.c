@@ -313,8 +313,7 @@ the_shells_time_is_taken_off(void **state)
 	sl__arena_release(&s.arena);
 }
 
-/* Codes that are ignored are counted; another ends it, with the command's last
- * words. */
+/* Codes that are ignored are counted; another ends it and quotes stderr. */
 static void
 failures_end_it_unless_ignored(void **state)
 {

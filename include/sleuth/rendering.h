@@ -14,8 +14,12 @@ enum sl_format {
 	SL_FORMAT_JSON,     /* docs/schema.md */
 	SL_FORMAT_CSV,
 	SL_FORMAT_MARKDOWN,
-	SL_FORMAT_SVG,      /* machine only: the roofline */
-	SL_FORMAT_HYPERFINE /* bench only: JSON as hyperfine exports it */
+	SL_FORMAT_SVG,           /* machine only: the roofline */
+	SL_FORMAT_HYPERFINE,     /* bench only: JSON as hyperfine exports it */
+	SL_FORMAT_HYPERFINE_CSV, /* likewise */
+	SL_FORMAT_HYPERFINE_MARKDOWN, /* its table of means, and so the next */
+	SL_FORMAT_HYPERFINE_ASCIIDOC,
+	SL_FORMAT_HYPERFINE_ORGMODE
 };
 
 struct sl_render_options {

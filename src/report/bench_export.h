@@ -15,10 +15,19 @@
 void sl__bench_csv(struct sl_buf *out, const void *result);
 
 /*
- * JSON as hyperfine's --export-json writes it, in seconds.  Its figures are
- * over all of times[], warm-up included, as a script would compute them.
+ * What hyperfine's --export-... write, by how->format: JSON and CSV in seconds,
+ * tables in how->unit or the one that fits the first mean.  Figures are over
+ * all runs, warm-up included, as a script would compute them.  A table says how
+ * many times longer than the fastest a command took, with the standard
+ * deviation of a ratio of two means (first order).
  */
 enum sl_status sl__bench_hyperfine(struct sl_buf *out, const void *result,
+				   const struct sl_render_options *how,
 				   struct sl_error *err);
+
+/* The result after 'previous' (n_results: before the first) in the order of
+ * how->sort; n_results after the last. */
+size_t sl__bench_next(const struct sl_bench *b,
+		      const struct sl_render_options *how, size_t previous);
 
 #endif

@@ -112,8 +112,12 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 			return renderer->svg(out, result, err);
 		break;
 	case SL_FORMAT_HYPERFINE:
+	case SL_FORMAT_HYPERFINE_CSV:
+	case SL_FORMAT_HYPERFINE_MARKDOWN:
+	case SL_FORMAT_HYPERFINE_ASCIIDOC:
+	case SL_FORMAT_HYPERFINE_ORGMODE:
 		if (renderer->hyperfine)
-			return renderer->hyperfine(out, result, err);
+			return renderer->hyperfine(out, result, how, err);
 		break;
 	}
 	return sl__render_refuse(err, renderer->kind);

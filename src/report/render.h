@@ -29,7 +29,9 @@ struct sl__renderer {
 				columns of the document */
 	const char *csv_rows, *csv_columns;
 	sl__write_other *svg;
-	sl__write_other *hyperfine;
+	enum sl_status (*hyperfine)(struct sl_buf *out, const void *result,
+				    const struct sl_render_options *how,
+				    struct sl_error *err); /* by how->format */
 	const struct sl__record *table; /* of its fields, for JSON; where 'json'
 				writes them, of how they are read back */
 };

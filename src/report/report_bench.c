@@ -7,9 +7,6 @@
 #include "report/unit.h"
 #include "result/tables.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/banned.h"
 
 static void
@@ -57,32 +54,6 @@ add_command(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 	add_failures(doc, r);
 }
 
-/* Order of the rows: as given, or by mean time. */
-static size_t
-next_row(const struct sl_bench *b, const struct sl_render_options *how,
-	 size_t previous)
-{
-	double after = previous < b->n_results
-			       ? b->results[previous].wall.mean.value
-			       : (double)-INFINITY;
-	size_t best = b->n_results;
-
-	if (!how->sort || strcmp(how->sort, "mean-time") != 0)
-		return previous < b->n_results ? previous + 1 : 0;
-	for (size_t i = 0; i < b->n_results; i++) {
-		double mean = b->results[i].wall.mean.value;
-		/* Equal means keep their order. */
-		int follows = mean > after ||
-			      (!(mean < after) && previous < b->n_results &&
-			       i > previous);
-
-		if (follows && (best == b->n_results ||
-				mean < b->results[best].wall.mean.value))
-			best = i;
-	}
-	return best;
-}
-
 static void
 add_row(struct sl__doc *doc, const struct sl_bench *b, size_t i,
 	const struct sl_render_options *how)
@@ -118,8 +89,8 @@ add_table(struct sl__doc *doc, const struct sl_bench *b,
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = next_row(b, how, b->n_results); i < b->n_results;
-	     i = next_row(b, how, i))
+	for (size_t i = sl__bench_next(b, how, b->n_results); i < b->n_results;
+	     i = sl__bench_next(b, how, i))
 		add_row(doc, b, i, how);
 }
 
