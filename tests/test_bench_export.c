@@ -5,6 +5,7 @@
  * that the ratio is 2 +- 2 sqrt(2) / 11 = 2 +- 0.257.
  */
 #include "harness.h"
+#include "json_check.h"
 #include "sleuth.h"
 
 static const double slow_ns[] = {20e6, 24e6, 22e6};
@@ -17,7 +18,7 @@ static const struct sl_command commands[] = {
 };
 
 static void
-assert_written(struct sl_render_options how, const char *expected)
+render(struct sl_buf *out, struct sl_render_options how)
 {
 	struct sl_bench_result results[2] = {
 		{.command = &commands[0], .wall_ns = slow_ns},
@@ -27,16 +28,56 @@ assert_written(struct sl_render_options how, const char *expected)
 				 .results = results,
 				 .n_comparisons = 1,
 				 .comparisons = &comparison};
-	struct sl_buf out = {0};
+	const int codes[3] = {0, 0, 137};
 
+	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < 2; i++) {
 		results[i].user_ns = results[i].system_ns = cpu_ns;
+		results[i].exit_codes = codes;
 		results[i].n_runs = 3;
 		results[i].wall.mean.value = results[i].wall_ns[2];
 	}
 	how.struct_size = sizeof(how);
-	assert_int_equal(sl_bench_render(&bench, &how, &out, NULL), SL_OK);
+	assert_int_equal(sl_bench_render(&bench, &how, out, NULL), SL_OK);
+}
+
+static void
+assert_written(struct sl_render_options how, const char *expected)
+{
+	struct sl_buf out;
+
+	render(&out, how);
 	assert_string_equal(out.data, expected);
+	sl_buf_release(&out);
+}
+
+/* The names and seconds that scripts for hyperfine's files expect; figures are
+ * those of times[], so that a script that recomputes them finds the same. */
+static void
+json_has_hyperfines_names(void **state)
+{
+	static const struct {
+		const char *path;
+		double value;
+	} all[] = {
+		{"results[1].mean", 0.011},
+		{"results[1].stddev", 0.001},
+		{"results[1].median", 0.011},
+		{"results[1].min", 0.010},
+		{"results[1].max", 0.012},
+		{"results[1].user", 0.002},
+		{"results[1].system", 0.002},
+		{"results[1].times[1]", 0.012},
+		{"results[1].exit_codes[2]", 137},
+	};
+	struct sl_buf out;
+
+	(void)state;
+	render(&out, (struct sl_render_options){.format = SL_FORMAT_HYPERFINE});
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		assert_near(json_number_at(out.data, all[i].path), all[i].value,
+			    1e-12);
+	assert_true(json_is(out.data, "results[1].parameters.n", "\"4\""));
 	sl_buf_release(&out);
 }
 
@@ -89,6 +130,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_has_hyperfines_names),
 		cmocka_unit_test(tables_have_hyperfines_columns),
 		cmocka_unit_test(csv_has_hyperfines_columns),
 	};

@@ -90,6 +90,26 @@ intervals_decide_the_digits(void **state)
 	}
 }
 
+/* Digits are those that the deviation warrants, the unit that of the mean. */
+static void
+a_mean_stands_with_its_deviation(void **state)
+{
+	struct sl__text text;
+
+	(void)state;
+	assert_string_equal(sl__time_spread(&text, 79.54e6, 19.38e6, NULL),
+			    "80 ms ± 19 ms");
+	assert_string_equal(sl__time_spread(&text, 10.123e6, 5.1e4, NULL),
+			    "10.12 ms ± 0.05 ms");
+	assert_string_equal(sl__time_spread(&text, 2e9, 1e6, "ms"),
+			    "2000.0 ms ± 1.0 ms");
+	assert_string_equal(sl__time_spread(&text, 5e6, (double)NAN, NULL),
+			    "5.000 ms");
+	assert_string_equal(sl__time_spread(&text, 5e6, 0, NULL),
+			    "5.000 ms ± 0.000 ms");
+	assert_string_equal(sl__time_spread(&text, (double)NAN, 1, NULL), "-");
+}
+
 /* A half-width of 95 rounds to tens, one of 950 to hundreds: of 10 nothing
  * would be left. */
 static void
@@ -211,6 +231,7 @@ main(void)
 		cmocka_unit_test(times_get_a_unit_and_four_digits),
 		cmocka_unit_test(a_unit_can_be_asked_for),
 		cmocka_unit_test(intervals_decide_the_digits),
+		cmocka_unit_test(a_mean_stands_with_its_deviation),
 		cmocka_unit_test(a_lopsided_interval_leaves_a_digit),
 		cmocka_unit_test(parts_of_an_estimate_agree_with_the_whole),
 		cmocka_unit_test(a_refused_interval_says_what_it_needs),

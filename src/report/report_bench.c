@@ -7,6 +7,8 @@
 #include "report/unit.h"
 #include "result/tables.h"
 
+#include <math.h>
+
 #include "base/banned.h"
 
 static void
@@ -19,6 +21,19 @@ add_failures(struct sl__doc *doc, const struct sl_bench_result *r)
 }
 
 static void
+add_memory(struct sl__doc *doc, const struct sl_bench_result *r)
+{
+	struct sl__text text;
+
+	if (r->peak_bytes.absent)
+		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "%s",
+			     r->peak_bytes.absent);
+	else
+		sl__doc_key(doc, "memory", "%s peak",
+			    sl__bytes_text(&text, r->peak_bytes.value));
+}
+
+static void
 add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 	  const char *unit)
 {
@@ -27,16 +42,68 @@ add_usage(struct sl__doc *doc, const struct sl_bench_result *r,
 	sl__doc_key(doc, "cpu", "user %s, system %s",
 		    sl__time_estimate(&user, &r->user, unit),
 		    sl__time_estimate(&system, &r->system, unit));
-	if (r->peak_bytes.absent)
-		sl__doc_pair(doc, "memory", SL__STYLE_DIM, "not measured: %s",
-			     r->peak_bytes.absent);
-	else
-		sl__doc_key(doc, "memory", "%s peak",
-			    sl__bytes_text(&text, r->peak_bytes.value));
+	add_memory(doc, r);
 	if (r->shell.n)
 		sl__doc_pair(doc, "shell", SL__STYLE_DIM,
-			     "starting it takes %s of each run",
+			     "starting it takes %s, taken off each run",
 			     sl__time_estimate(&text, &r->shell, unit));
+}
+
+/* What is left of a run that is shorter than the shell's start is noise. */
+static void
+add_shell_warning(struct sl__doc *doc, const struct sl_bench_result *r,
+		  const char *unit)
+{
+	struct sl__text text;
+
+	if (r->shell.n && r->wall.median.value < r->shell.value)
+		sl__doc_pair(doc, "shell", SL__STYLE_WARN,
+			     "'%s' is shorter than starting the shell (%s, "
+			     "taken off); -N runs it without one",
+			     r->command->name,
+			     sl__time_value(&text, &r->shell, unit));
+}
+
+/* The figures that people read first, and how sure they are. */
+static void
+add_short(struct sl__doc *doc, const struct sl_bench_result *r,
+	  const char *unit)
+{
+	const struct sl_latency *wall = &r->wall;
+	struct sl__text a, b;
+
+	sl__doc_heading(doc, "%s", r->command->name);
+	sl__doc_pair(doc, "mean ± σ", SL__STYLE_STRONG, "%s",
+		     sl__time_spread(&a, wall->mean.value,
+				     wall->n > 1 ? wall->std_ns : (double)NAN,
+				     unit));
+	sl__doc_dim(doc, "  user %s, system %s",
+		    sl__time_value(&a, &r->user, unit),
+		    sl__time_value(&b, &r->system, unit));
+	sl__doc_key(doc, "min … max", "%s … %s",
+		    sl__time_in(&a, wall->min_ns, unit),
+		    sl__time_in(&b, wall->max_ns, unit));
+	sl__doc_dim(doc, "  %zu run%s", wall->n, wall->n == 1 ? "" : "s");
+	if (wall->n_warmup)
+		sl__doc_dim(doc, ", %zu before them left out as warm-up",
+			    wall->n_warmup);
+	sl__doc_key(doc, "median", "%s",
+		    sl__time_value(&a, &wall->median, unit));
+	if (wall->median.needs_n)
+		sl__doc_dim(doc, "  its interval needs %zu runs",
+			    wall->median.needs_n);
+	else
+		sl__doc_plain(doc, " %s",
+			      sl__time_interval(&b, &wall->median, unit));
+	if (!wall->median.needs_n)
+		sl__doc_dim(doc, "  95 %% interval");
+	add_memory(doc, r);
+	if (wall->warmup == SL_WARMUP_NONE)
+		sl__doc_pair(doc, "drift", SL__STYLE_WARN,
+			     "runs never became steady; the first took %s",
+			     sl__time_in(&a, wall->first_ns, unit));
+	add_shell_warning(doc, r, unit);
+	add_failures(doc, r);
 }
 
 static void
@@ -125,8 +192,32 @@ add_comparison(struct sl__doc *doc, const struct sl_bench *b,
 	if (how->verbose)
 		return;
 	add_warmups(doc, b);
-	for (size_t i = 0; i < b->n_results; i++)
+	for (size_t i = 0; i < b->n_results; i++) {
+		add_shell_warning(doc, &b->results[i], how->unit);
 		add_failures(doc, &b->results[i]);
+	}
+}
+
+/* Where a verdict is open, what it would take. */
+static void
+add_reach(struct sl__doc *doc, const struct sl_bench *b)
+{
+	for (size_t i = 0; i < b->n_comparisons; i++) {
+		if (b->comparisons[i].verdict == SL_VERDICT_UNDECIDED) {
+			sl__page_power_against(doc, &b->comparisons[i],
+					       b->elapsed_s);
+			return;
+		}
+	}
+}
+
+/* What the reader should know of how it was measured. */
+static void
+add_remarks(struct sl__doc *doc, const struct sl_bench *b)
+{
+	add_reach(doc, b);
+	sl__page_noise_warning(doc, &b->noise, "run");
+	sl__page_interrupted(doc, b->stopped_by);
 }
 
 static void
@@ -149,13 +240,16 @@ add_page(struct sl__doc *doc, const void *result,
 {
 	const struct sl_bench *b = result;
 
-	if (b->n_results == 1 || how->verbose) {
-		for (size_t i = 0; i < b->n_results; i++)
-			add_command(doc, b, i, how);
-	}
+	for (size_t i = 0; how->verbose && i < b->n_results; i++)
+		add_command(doc, b, i, how);
 	if (b->n_comparisons)
 		add_comparison(doc, b, how);
-	add_certificate(doc, b, how);
+	else if (!how->verbose)
+		add_short(doc, &b->results[0], how->unit);
+	if (how->verbose)
+		add_certificate(doc, b, how);
+	else
+		add_remarks(doc, b);
 }
 
 enum sl_status

@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/banned.h"
 
@@ -135,12 +136,13 @@ add_absent(struct sl_buf *line, const struct remark *r, int verbose)
 		sl__buf_format(line, " (%s)", r->reading.absent);
 }
 
-void
-sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
-	       const char *noun, int verbose)
+enum { N_REMARKS = 7 };
+
+/* Levels at which a verdict of 1 % begins to take longer. */
+static void
+list_remarks(struct remark out[N_REMARKS], const struct sl_noise *noise)
 {
-	/* Levels at which a verdict of 1 % begins to take longer. */
-	const struct remark remarks[] = {
+	const struct remark all[N_REMARKS] = {
 		{"others' CPU use", noise->neighbour_share, 0.1, 1},
 		{"steal", noise->steal_share, 0.01, 1},
 		{"waiting for a CPU", noise->run_delay_share, 0.02, 1},
@@ -149,11 +151,60 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 		{"frequency spread", noise->frequency_drift, 0.02, 1},
 		{"throttlings", noise->throttle_events, 0, 0},
 	};
-	struct sl_buf seen = {0}, missing = {0};
-	struct sl__text share;
-	int warn = noise->n_disturbed * 10 > noise->n_slots;
 
-	for (size_t i = 0; i < sizeof(remarks) / sizeof(remarks[0]); i++) {
+	memcpy(out, all, sizeof(all));
+}
+
+static int
+are_many_disturbed(const struct sl_noise *noise)
+{
+	return noise->n_disturbed * 10 > noise->n_slots;
+}
+
+static void
+add_disturbed(struct sl__doc *doc, const struct sl_noise *noise,
+	      const char *noun, int warn)
+{
+	double share = noise->n_slots ? (double)noise->n_disturbed /
+						(double)noise->n_slots
+				      : 0;
+	struct sl__text text;
+
+	sl__doc_pair(doc, "noise", warn ? SL__STYLE_WARN : SL__STYLE_PLAIN,
+		     "%s of %zu %ss disturbed", sl__percent_text(&text, share),
+		     noise->n_slots, noun);
+}
+
+void
+sl__page_noise_warning(struct sl__doc *doc, const struct sl_noise *noise,
+		       const char *noun)
+{
+	struct remark remarks[N_REMARKS];
+	struct sl_buf seen = {0};
+
+	list_remarks(remarks, noise);
+	for (size_t i = 0; i < N_REMARKS; i++) {
+		if (!remarks[i].reading.absent &&
+		    remarks[i].reading.value > remarks[i].warn_above)
+			add_remark(&seen, &remarks[i]);
+	}
+	if (are_many_disturbed(noise) || seen.n_bytes)
+		add_disturbed(doc, noise, noun, 1);
+	if (seen.n_bytes)
+		sl__doc_dim(doc, "; %s", seen.data);
+	sl_buf_release(&seen);
+}
+
+void
+sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
+	       const char *noun, int verbose)
+{
+	struct remark remarks[N_REMARKS];
+	struct sl_buf seen = {0}, missing = {0};
+	int warn = are_many_disturbed(noise);
+
+	list_remarks(remarks, noise);
+	for (size_t i = 0; i < N_REMARKS; i++) {
 		const struct remark *r = &remarks[i];
 
 		if (r->reading.absent) {
@@ -163,14 +214,7 @@ sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 		warn |= r->reading.value > r->warn_above;
 		add_remark(&seen, r);
 	}
-	sl__doc_pair(doc, "noise", warn ? SL__STYLE_WARN : SL__STYLE_PLAIN,
-		     "%s of %zu %ss disturbed",
-		     sl__percent_text(&share,
-				      noise->n_slots
-					      ? (double)noise->n_disturbed /
-							(double)noise->n_slots
-					      : 0),
-		     noise->n_slots, noun);
+	add_disturbed(doc, noise, noun, warn);
 	if (seen.n_bytes)
 		sl__doc_dim(doc, "; %s", seen.data);
 	if (missing.n_bytes)

@@ -26,6 +26,11 @@ void sl__page_shape(struct sl__doc *doc, const double *x, size_t n,
 void sl__page_noise(struct sl__doc *doc, const struct sl_noise *noise,
 		    const char *noun, int verbose);
 
+/* Like sl__page_noise(), but nothing where it is not worth a warning, and only
+ * what is. */
+void sl__page_noise_warning(struct sl__doc *doc, const struct sl_noise *noise,
+			    const char *noun);
+
 /* One sentence: who is faster, by how much, or why that is open. */
 void sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c);
 

@@ -236,6 +236,29 @@ sl__time_estimate(struct sl__text *text, const struct sl_estimate *e,
 }
 
 const char *
+sl__time_spread(struct sl__text *text, double mean_ns, double std_ns,
+		const char *unit)
+{
+	const struct time_unit *u = find_unit(mean_ns, unit);
+	double mean = mean_ns / u->ns, std = std_ns / u->ns;
+	int decimals = decimals_warranted(mean, std, TIME_DIGITS);
+
+	if (isnan(mean_ns))
+		return dash(text);
+	text->s[0] = '\0';
+	add_rounded(text, mean, decimals);
+	add_text(text, " ");
+	add_text(text, u->name);
+	if (isnan(std_ns))
+		return text->s;
+	add_text(text, " ± ");
+	add_rounded(text, std, decimals);
+	add_text(text, " ");
+	add_text(text, u->name);
+	return text->s;
+}
+
+const char *
 sl__quantile_text(struct sl__text *text, const struct sl_estimate *e,
 		  const char *unit)
 {

@@ -43,6 +43,13 @@ const char *sl__time_value(struct sl__text *text, const struct sl_estimate *e,
 const char *sl__time_interval(struct sl__text *text,
 			      const struct sl_estimate *e, const char *unit);
 
+/*
+ * "12.3 ms ± 1.4 ms": a mean and its standard deviation, in one unit and to the
+ * digits that the deviation warrants; the mean alone where that is NaN.
+ */
+const char *sl__time_spread(struct sl__text *text, double mean_ns,
+			    double std_ns, const char *unit);
+
 /* "needs n >= 368": what an interval that was refused would take. */
 const char *sl__needs_text(struct sl__text *text, const struct sl_estimate *e);
 
