@@ -3,6 +3,8 @@
 #include "gate.h"
 #include "exit_code.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void
@@ -22,9 +24,13 @@ gate_read(struct gate *gate, const struct word_list *texts, const char *command,
 		int *has = is_memory ? &gate->has_memory : &gate->has_time;
 		double *limit = is_memory ? &gate->memory : &gate->time;
 
-		if (!parse_share(limit, share) || *limit < 0 || *limit >= 1)
+		if (!parse_share(limit, share))
+			*limit = -1;
+		if (*limit >= 1 && !strchr(share, '%'))
+			*limit /= 100;
+		if (*limit < 0 || *limit >= 1)
 			refuse(command,
-			       "--gate %s: must be such as 1%%, time=1%% or "
+			       "--gate %s: must be such as 5%%, time=1%% or "
 			       "memory=5%%, below 100%%",
 			       text);
 		if (*has)
@@ -45,51 +51,97 @@ worse(int a, int b)
 	return badness[a] > badness[b] ? a : b;
 }
 
+/* One line of the verdict, in a log or for the eye. */
+static void __attribute__((format(printf, 3, 4)))
+tell(int to_stdout, const char *command, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	sl_text_sanitize(line);
+	if (to_stdout)
+		printf("%s\n", line);
+	else
+		complain(command, 0, "%s", line);
+}
+
 static int
-judge_time(const struct sl_comparison *c, const char *command)
+judge_time(const struct sl_comparison *c, int to_stdout, const char *command)
 {
 	if (c->gate == SL_GATE_REGRESSED)
-		complain(command, 0,
-			 "gate broken: '%s' is slower than '%s' by more than "
-			 "%g %%",
-			 c->b, c->a, 100 * c->margin);
+		tell(to_stdout, command,
+		     "gate broken: '%s' is slower than '%s' by more than %g %%",
+		     c->b, c->a, 100 * c->margin);
 	if (c->gate == SL_GATE_UNDECIDED)
-		complain(command, 0,
-			 "gate undecided: '%s' against '%s' needs more time",
-			 c->b, c->a);
+		tell(to_stdout, command,
+		     "gate undecided: '%s' against '%s' needs more time", c->b,
+		     c->a);
 	return gate_code(c->gate);
 }
 
 static int
 judge_memory(const struct gate *gate, const struct sl_comparison *c,
-	     const char *command)
+	     int to_stdout, const char *command)
 {
-	if (c->memory_ratio.absent)
-		return complain(command, EXIT_INVALID,
-				"gate invalid: memory was not measured for %s",
-				c->memory_ratio.absent);
-	if (1 / c->memory_ratio.value > 1 + gate->memory)
-		return complain(command, EXIT_REGRESSED,
-				"gate broken: '%s' needs %.3g times the "
-				"memory of '%s'",
-				c->b, 1 / c->memory_ratio.value, c->a);
-	return EXIT_FINE;
+	double ratio = 1 / c->memory_ratio.value;
+
+	if (c->memory_ratio.absent) {
+		tell(to_stdout, command,
+		     "gate invalid: memory was not measured for %s",
+		     c->memory_ratio.absent);
+		return EXIT_INVALID;
+	}
+	if (ratio <= 1 + gate->memory)
+		return EXIT_FINE;
+	tell(to_stdout, command,
+	     "gate broken: '%s' needs %.3g times the memory of '%s'", c->b,
+	     ratio, c->a);
+	return EXIT_REGRESSED;
+}
+
+/* "gate passed: 'b' against 'a', within time 5 %, memory 10 %". */
+static void
+tell_passed(const struct gate *gate, const struct sl_bench *bench,
+	    const char *command)
+{
+	const struct sl_comparison *c = &bench->comparisons[0];
+	char time[32] = "", memory[32] = "", others[32];
+
+	if (gate->has_time)
+		snprintf(time, sizeof(time), "time %g %%", 100 * c->margin);
+	if (gate->has_memory)
+		snprintf(memory, sizeof(memory), "%smemory %g %%",
+			 *time ? ", " : "", 100 * gate->memory);
+	snprintf(others, sizeof(others), "%zu others", bench->n_comparisons);
+	tell(1, command, "gate passed: %s%s%s against '%s', within %s%s",
+	     bench->n_comparisons == 1 ? "'" : "",
+	     bench->n_comparisons == 1 ? c->b : others,
+	     bench->n_comparisons == 1 ? "'" : "", c->a, time, memory);
 }
 
 int
 gate_judge(const struct gate *gate, const struct sl_bench *bench,
-	   const char *command)
+	   const struct output *output, const char *command)
 {
+	int is_free = !output_takes_stdout(output);
+	int to_stdout = output->quiet && is_free;
 	int code = EXIT_FINE;
 
 	for (size_t i = 0; i < bench->n_comparisons; i++) {
 		const struct sl_comparison *c = &bench->comparisons[i];
 
 		if (gate->has_time)
-			code = worse(code, judge_time(c, command));
+			code = worse(code, judge_time(c, to_stdout, command));
 		if (gate->has_memory)
-			code = worse(code, judge_memory(gate, c, command));
+			code = worse(code,
+				     judge_memory(gate, c, to_stdout, command));
 	}
+	if (code == EXIT_FINE && is_free &&
+	    (gate->has_time || gate->has_memory))
+		tell_passed(gate, bench, command);
 	return code;
 }
 

@@ -3,8 +3,7 @@
 #ifndef SL_GATE_H
 #define SL_GATE_H
 
-#include "options.h"
-#include "sleuth.h"
+#include "output.h"
 
 struct gate {
 	int has_time, has_memory;
@@ -13,7 +12,7 @@ struct gate {
 
 /*
  * Reads "1%", "time=1%" or "memory=5%", each at most once; refuses
- * other words.
+ * other words.  From 1 on, a number is of percent without the sign too.
  */
 void gate_read(struct gate *gate, const struct word_list *texts,
 	       const char *command, size_t n_commands);
@@ -21,10 +20,12 @@ void gate_read(struct gate *gate, const struct word_list *texts,
 /*
  * The exit code: 1 when any later command is proved worse than the first,
  * 3 when a limit could not be measured, 2 when time did not suffice for all,
- * 0 when all are proved within the limits.  Says on stderr what broke.
+ * 0 when all are proved within the limits.  Says a line for each that is not,
+ * or one that all are: on standard output where 'output' leaves that free and
+ * is quiet or all is well, else on stderr.
  */
 int gate_judge(const struct gate *gate, const struct sl_bench *bench,
-	       const char *command);
+	       const struct output *output, const char *command);
 
 /* What one verdict means as an exit code. */
 int gate_code(enum sl_gate gate);

@@ -197,7 +197,7 @@ judge(const struct arguments *a, const struct sl_model_comparison *v)
 	if (!a->gates.n)
 		return code;
 	gate.has_time = 1;
-	return gate_judge(&gate, &all, help.name);
+	return gate_judge(&gate, &all, &a->output, help.name);
 }
 
 static int

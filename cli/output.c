@@ -89,31 +89,49 @@ check_distinct(const char *command, const char *const *paths, size_t n)
 	}
 }
 
+enum { N_PATHS = 6 + N_HYPERFINE };
+
+/* Where results go: files, "-" for standard output, NULL where not asked. */
+static void
+list_paths(const char *out[N_PATHS], const struct output *output)
+{
+	const char *const json = output->json;
+
+	out[0] = output->csv;
+	out[1] = output->markdown;
+	out[2] = output->svg;
+	out[3] = output->own[0];
+	out[4] = output->own[1];
+	out[5] = json && !*json ? "-" : json;
+	memcpy(out + 6, output->hyperfine, sizeof(output->hyperfine));
+}
+
+int
+output_takes_stdout(const struct output *output)
+{
+	const char *paths[N_PATHS];
+	int is_taken = 0;
+
+	list_paths(paths, output);
+	for (size_t i = 0; i < N_PATHS; i++)
+		is_taken |= paths[i] && strcmp(paths[i], "-") == 0;
+	return is_taken;
+}
+
 void
 output_check(const struct output *output, const char *command)
 {
 	static const char *const colors[] = {"auto", "always", "never", NULL};
 	static const char *const units[] = {"ns", "us", "ms", "s", NULL};
 	static const char *const sorts[] = {"command", "mean-time", NULL};
-	const char *paths[] = {output->csv,
-			       output->markdown,
-			       output->svg,
-			       output->hyperfine[OUTPUT_JSON],
-			       output->hyperfine[OUTPUT_CSV],
-			       output->hyperfine[OUTPUT_MARKDOWN],
-			       output->hyperfine[OUTPUT_ASCIIDOC],
-			       output->hyperfine[OUTPUT_ORGMODE],
-			       output->own[0],
-			       output->own[1],
-			       output->json && !*output->json ? "-"
-							      : output->json};
-	size_t n_paths = sizeof(paths) / sizeof(*paths);
+	const char *paths[N_PATHS];
 
+	list_paths(paths, output);
 	read_choice(command, "color", output->color, colors);
 	read_choice(command, "time-unit", output->unit, units);
 	read_choice(command, "sort", output->sort, sorts);
-	check_distinct(command, paths, n_paths);
-	for (size_t i = 0; i < n_paths; i++) {
+	check_distinct(command, paths, N_PATHS);
+	for (size_t i = 0; i < N_PATHS; i++) {
 		if (paths[i])
 			check_path(command, paths[i]);
 	}
@@ -202,24 +220,21 @@ output_write(const struct output *output, const char *command,
 		{SL_FORMAT_JSON,
 		 output->json && *output->json ? output->json : NULL},
 	};
-	int code = 0, is_taken = 0;
+	int code = 0;
 
 	tty_clear_progress();
 	if (!output->quiet)
 		model_remarks(command);
-	for (size_t i = 0; i < sizeof(output->own) / sizeof(*output->own); i++)
-		is_taken |= output->own[i] && !strcmp(output->own[i], "-");
 	for (size_t i = 0; !code && i < sizeof(files) / sizeof(*files); i++) {
 		if (!files[i].path)
 			continue;
-		is_taken |= strcmp(files[i].path, "-") == 0;
 		code = write_format(&job, files[i].format, files[i].path);
 	}
 	if (code)
 		return code;
 	if (output->json && !*output->json)
 		return write_format(&job, SL_FORMAT_JSON, NULL);
-	if (output->quiet || is_taken)
+	if (output->quiet || output_takes_stdout(output))
 		return 0;
 	return write_format(&job, SL_FORMAT_TEXT, NULL);
 }

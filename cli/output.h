@@ -51,6 +51,9 @@ typedef enum sl_status render_function(const void *result,
  */
 void output_check(const struct output *output, const char *command);
 
+/* Whether a result goes to standard output, which nothing else should then. */
+int output_takes_stdout(const struct output *output);
+
 /*
  * Writes everything asked for; the page too unless another format goes to
  * standard output.  What readers of models remarked goes to stderr first,
