@@ -159,6 +159,8 @@ hint_text(const struct sl_error *err)
 		return "; 'sleuth inspect -v' lists them";
 	case SL_HINT_FAILURE:
 		return "; ignore failures with -i";
+	case SL_HINT_WORDS:
+		return "; a command with arguments goes in quotes, or after --";
 	case SL_HINT_LINE:
 		return "; a whole line goes to a shell without '--'";
 	case SL_HINT_MISSING:

@@ -61,7 +61,8 @@ enum sl_hint {
 	SL_HINT_MODELS,      /* there is a list of built-in models */
 	SL_HINT_LAYERS,      /* an inspection lists the names of layers */
 	SL_HINT_FAILURE,     /* failing commands can be ignored */
-	SL_HINT_LINE         /* the command is no program but a whole line */
+	SL_HINT_LINE,        /* the command is no program but a whole line */
+	SL_HINT_WORDS        /* lines may be meant as words of one command */
 };
 
 /* A size that a model needs and nothing gives; names are cut. */

@@ -313,6 +313,16 @@ reserve(struct bench *b, struct sl_error *err)
 	return reserve_round(b, err);
 }
 
+/* One of several lines, without a blank, that the shell knows no program for
+ * (exit code 127 by POSIX): perhaps the argument of another. */
+static int
+is_lone_word(const struct bench *b, size_t command, const struct sl__run *run)
+{
+	const char *line = b->with->table->commands[command].shell_line;
+
+	return b->n > 1 && run->exit_code == 127 && line && !strchr(line, ' ');
+}
+
 static enum sl_status
 fail_run(const struct bench *b, size_t command, enum sl__part part,
 	 const struct sl__run *run, struct sl_error *err)
@@ -336,7 +346,9 @@ fail_run(const struct bench *b, size_t command, enum sl__part part,
 	if (err)
 		sl__stderr_lines(err->stderr_tail, run->stderr_tail);
 	return sl__hint(err, SL_E_MEASURE,
-			part == SL__PART_MAIN ? SL_HINT_FAILURE : SL_HINT_NONE);
+			part != SL__PART_MAIN           ? SL_HINT_NONE
+			: is_lone_word(b, command, run) ? SL_HINT_WORDS
+							: SL_HINT_FAILURE);
 }
 
 static int
