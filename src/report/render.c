@@ -117,7 +117,7 @@ sl__render(const struct sl__renderer *renderer, const void *result,
 	case SL_FORMAT_HYPERFINE_ASCIIDOC:
 	case SL_FORMAT_HYPERFINE_ORGMODE:
 		if (renderer->hyperfine)
-			return renderer->hyperfine(out, result, how, err);
+			return renderer->hyperfine(out, result, &how, err);
 		break;
 	}
 	return sl__render_refuse(err, renderer->kind);
