@@ -95,7 +95,7 @@ numbers_and_words(void **state)
 		{{SL_FACT_PASS_SHARE, {1, 0.998, (double)NAN}, {NULL}},
 		 "it takes 100 % of the time"},
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
-		 "takes 1.23 us; the least a step takes is 500 ns"},
+		 "takes 1.23 us; an empty step takes 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},
 		 "beside a bandwidth hog it takes 1.97 x as long (on one "
 		 "thread; a pure "
@@ -114,8 +114,8 @@ numbers_and_words(void **state)
 		  {1.1e9, 1.02e6, 1078.4e9, 1020e9},
 		  {"add", "Add"}},
 		 "add (Add): 1100 MB in 1020 us are 1078 GB/s, above the 1020 "
-		 "GB/s of the fastest cache: it does not touch all that its "
-		 "operands hold, or its bytes are counted too high"},
+		 "GB/s of the fastest cache: it does not access all of "
+		 "its operands, or its bytes are counted too high"},
 		{{SL_FACT_MEMORY_NESTING, {3e6, 2e6, 1e6}, {NULL}},
 		 "3 MB live, 2 MB planned and 1 MB reserved do not fit into "
 		 "each other: a mistake in the plan"},

@@ -35,7 +35,7 @@ struct sl_model_comparison_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator; /* of the result */
 };
-#define SL_VERSUS_OPTIONS_INIT \
+#define SL_MODEL_COMPARISON_OPTIONS_INIT \
 	SL_OPTIONS_INIT(struct sl_model_comparison_options)
 
 /* What a verdict may rest on. */

@@ -156,7 +156,7 @@ struct sl_microbench_options {
 	const volatile sig_atomic_t *interrupt;
 	const struct sl_allocator *allocator;
 };
-#define SL_MICROSCOPE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_microbench_options)
+#define SL_MICROBENCH_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_microbench_options)
 
 /* The name of the i-th operation: "add", "matmul", ...; NULL beyond. */
 SL_API const char *sl_microbench_op(size_t i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_functions.c - is B faster than A, or is that noise? */
+/* compare_two_functions.c - is B faster than A, or is that noise? */
 #include <sleuth.h>
 
 #include <stdio.h>
