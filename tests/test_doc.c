@@ -83,8 +83,44 @@ narrow_pages_leave_out_and_shorten(void **state)
 		    "  command               median  verdict\n"
 		    "  a|b\\n                  12 ms  baseline\n"
 		    "  a long na... command    9 us  faster\n"
-		    "  wider than 40 columns: 95 % interval\n"
+		    "  A wider terminal also shows: 95 %\n"
+		    "  interval\n"
 		    "   .#\n");
+}
+
+static void
+build_empty_columns(struct sl__doc *doc)
+{
+	static const struct sl__column with_empty[] = {{"name", 0, 0},
+						       {"energy", 1, 0},
+						       {"note", 0, 0},
+						       {"time", 1, 0}};
+
+	sl__doc_table(doc, with_empty, 4);
+	for (int i = 1; i <= 2; i++) {
+		sl__doc_word(doc, i == 1 ? "a" : "b");
+		sl__doc_none(doc);
+		sl__doc_word(doc, "");
+		sl__doc_cell(doc, SL__STYLE_PLAIN, i == 1 ? "-" : "%d ms", i);
+	}
+}
+
+/* One value is enough for a column. */
+static void
+columns_without_a_value_are_left_out(void **state)
+{
+	(void)state;
+	assert_page(build_empty_columns,
+		    (struct sl_render_options){.n_columns = 80},
+		    "  name  time\n"
+		    "  a        -\n"
+		    "  b     2 ms\n");
+	assert_page(build_empty_columns,
+		    (struct sl_render_options){.format = SL_FORMAT_MARKDOWN},
+		    "| name | time |\n"
+		    "|:---|---:|\n"
+		    "| a | - |\n"
+		    "| b | 2 ms |\n");
 }
 
 static void
@@ -272,6 +308,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_is_aligned),
 		cmocka_unit_test(narrow_pages_leave_out_and_shorten),
+		cmocka_unit_test(columns_without_a_value_are_left_out),
 		cmocka_unit_test(colours_end_with_their_line),
 		cmocka_unit_test(a_word_wider_than_the_page_is_cut),
 		cmocka_unit_test(markdown_is_a_table_and_escaped),

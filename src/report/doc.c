@@ -283,6 +283,24 @@ sl__doc_drop_same(struct sl__doc *doc)
 	return said;
 }
 
+uint64_t
+sl__empty_columns(const struct sl__block *table)
+{
+	uint64_t empty = table->n_cells ? UINT64_MAX : 0;
+	size_t i = 0;
+
+	for (const struct sl__cell *c = table->first_cell; c; c = c->next) {
+		size_t column = i++ % table->n_columns;
+		const char *text = c->text;
+
+		while (sl__doc_style_mark(*text) >= 0)
+			text++;
+		if (*text && strcmp(text, "-") != 0 && column < 64)
+			empty &= ~((uint64_t)1 << column);
+	}
+	return empty;
+}
+
 enum sl_status
 sl__doc_render(const struct sl__doc *doc, const struct sl_render_options *how,
 	       struct sl_buf *out, struct sl_error *err)

@@ -81,7 +81,8 @@ void sl__doc_gap(struct sl__doc *doc); /* an empty line */
 /*
  * Opens a table; rows follow cell by cell, left to right, and a row ends by
  * itself after n_columns cells.  Titles must live as long as the page.
- * Where the page is narrow, optional columns are left out and said to be,
+ * A column without a value ("-" or nothing in every row) is left out.  Where
+ * the page is narrow, optional columns are left out and named below the table,
  * then the widest left-aligned cells are shortened in the middle.
  */
 void sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
@@ -133,6 +134,10 @@ struct sl__block {
 	size_t n_columns, n_cells;
 	struct sl__cell *first_cell, *last_cell; /* row by row */
 };
+
+/* Bit c: every row of a table has "-" or nothing in column c, of the first
+ * 64. */
+uint64_t sl__empty_columns(const struct sl__block *table);
 
 /* The style that a byte of text switches to, or -1. */
 int sl__doc_style_mark(char byte);

@@ -135,27 +135,37 @@ put_drawing(struct sl_buf *out, const struct sl__block *block)
 static void
 put_table(struct sl_buf *out, const struct sl__block *block)
 {
-	size_t column = 0;
+	uint64_t empty = sl__empty_columns(block);
+	size_t n = 0;
 
 	if (!block->n_columns)
 		return;
 	for (size_t c = 0; c < block->n_columns; c++) {
+		if (c < 64 && empty >> c & 1)
+			continue;
 		sl__buf_text(out, "| ");
 		put_escaped(out, block->columns[c].title, INLINE);
 		sl__buf_text(out, " ");
 	}
 	sl__buf_text(out, "|\n");
-	for (size_t c = 0; c < block->n_columns; c++)
-		sl__buf_text(out, block->columns[c].right ? "|---:" : "|:---");
+	for (size_t c = 0; c < block->n_columns; c++) {
+		if (c >= 64 || !(empty >> c & 1))
+			sl__buf_text(out, block->columns[c].right ? "|---:"
+								  : "|:---");
+	}
 	sl__buf_text(out, "|\n");
 	for (const struct sl__cell *c = block->first_cell; c; c = c->next) {
-		sl__buf_text(out, "| ");
-		put_escaped(out, c->text, INLINE);
-		sl__buf_text(out, " ");
-		if (++column % block->n_columns == 0)
+		size_t column = n % block->n_columns;
+
+		if (column >= 64 || !(empty >> column & 1)) {
+			sl__buf_text(out, "| ");
+			put_escaped(out, c->text, INLINE);
+			sl__buf_text(out, " ");
+		}
+		if (++n % block->n_columns == 0)
 			sl__buf_text(out, "|\n");
 	}
-	if (column % block->n_columns)
+	if (n % block->n_columns)
 		sl__buf_text(out, "|\n");
 }
 

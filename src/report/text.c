@@ -219,6 +219,9 @@ put_pairs(struct page *page, const struct sl__block *first)
 	return block;
 }
 
+/* Why a column of a table is not shown, if it is not. */
+enum { SHOWN, EMPTY, TOO_WIDE };
+
 /* A table laid out: cells[row * n_columns + column]. */
 struct grid {
 	const struct sl__column *columns;
@@ -233,6 +236,7 @@ static int
 fill_grid(struct page *page, struct grid *grid, const struct sl__block *block)
 {
 	size_t n = block->n_columns, i = 0;
+	uint64_t empty = sl__empty_columns(block);
 	struct sl__arena *arena = &page->scratch;
 
 	grid->columns = block->columns;
@@ -247,6 +251,7 @@ fill_grid(struct page *page, struct grid *grid, const struct sl__block *block)
 	for (; i < n; i++) {
 		grid->titles[i] = spelled(page, block->columns[i].title);
 		grid->widths[i] = sl__utf8_width(grid->titles[i]);
+		grid->hidden[i] = i < 64 && empty >> i & 1 ? EMPTY : SHOWN;
 	}
 	for (i = 0; i < grid->n_rows * n; i++)
 		grid->cells[i] = "";
@@ -328,7 +333,7 @@ fit_grid(struct grid *grid, size_t width)
 		c = most_optional(grid);
 		if (c == grid->n_columns)
 			break;
-		grid->hidden[c] = 1;
+		grid->hidden[c] = TOO_WIDE;
 	}
 	while (grid_width(grid, SIZE_MAX) > width) {
 		c = widest_left(grid);
@@ -376,11 +381,9 @@ put_left_out(struct page *page, const struct grid *grid)
 	const char *separator = "";
 	struct sl_buf line = {0};
 
-	sl__buf_format(&line, "\003wider than %zu columns: ", /* 3: dim */
-		       page->width);
-
+	sl__buf_text(&line, "\003A wider terminal also shows: "); /* 3: dim */
 	for (size_t c = 0; c < grid->n_columns; c++) {
-		if (!grid->hidden[c] || !*grid->titles[c])
+		if (grid->hidden[c] != TOO_WIDE || !*grid->titles[c])
 			continue;
 		sl__buf_format(&line, "%s%s", separator, grid->titles[c]);
 		separator = ", ";
