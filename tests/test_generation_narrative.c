@@ -89,33 +89,33 @@ static void
 both_loops(void **state)
 {
 	static const char *const expected[] = {
-		"Without a cache, 90.0 % of the arithmetic repeats what "
-		"the pass before had done: 1.8 TFLOPs of 2 TFLOPs (counted "
+		"Without a cache, 90.0 % of the arithmetic repeats the "
+		"previous decode step: 1.8 TFLOPs of 2 TFLOPs (counted "
 		"in both models).",
-		"Predicted: with a cache a further token is at most 12.0 x "
-		"as fast. It still reads 500 MB, which take at least 25 ms "
-		"at the 20 GB/s measured here; arithmetic alone, at the "
-		"same rate, would allow 40.0 x.",
-		"Measured: 6.00 [5.5, 6.5] x for a further token, 50 % of "
-		"the predicted most.",
-		"Of the whole loop it is 4.00 [3, 5] x.",
-		"The cache takes 73.7 kB for each token of each sample: "
+		"Predicted: with a cache a decode step is at most 12.0 × as "
+		"fast. It still reads 500 MB, which takes at least 25 ms at "
+		"the 20 GB/s measured here; arithmetic alone, at the same "
+		"rate, would allow 40.0 ×.",
+		"Measured: a decode step is 6.00 [5.5, 6.5] × as fast, 50 % of "
+		"the predicted maximum.",
+		"The whole loop is 4.00 [3, 5] × as fast.",
+		"The cache takes 73.7 kB per token and sample: "
 		"7.67 MB at the end of this loop.",
-		"Without a cache, a token takes 30 us more for each token "
-		"before it [27 us, 33 us]: over the loop 10 % of the 6 ms "
-		"in its middle.",
-		"With a cache, a token takes 2 us more for each token "
-		"before it [1.8 us, 2.2 us]: over the loop 2 % of the 2 ms "
-		"in its middle.",
-		"gpt2@kv takes one token at a time, so that the first one "
-		"waits for 32 passes: 64 ms, where gpt2 computes the "
-		"prompt in one pass of 5 ms.",
-		"Of 21 tokens were measured: 2 without a cache, 2 with a "
-		"cache. Fitted figures come from a line in the context "
+		"Without a cache, a decode step takes 30 us more for each "
+		"token of context [27 us, 33 us]: over the loop that is 10 % "
+		"of the 6 ms at its middle.",
+		"With a cache, a decode step takes 2 us more for each token of "
+		"context [1.8 us, 2.2 us]: over the loop that is 2 % of the 2 "
+		"ms at its middle.",
+		"gpt2@kv takes one token at a time, so the first token waits "
+		"for 32 steps: 64 ms, where gpt2 computes the "
+		"prompt in one step of 5 ms.",
+		"Measured, of 21 tokens: 2 without a cache, 2 with a cache. "
+		"Fitted figures come from a line over the context length "
 		"through these.",
-		"With a cache, a pass has the keys and values that the one "
-		"before handed back where that was measured just before "
-		"it; elsewhere they are made up, seeded normal numbers."};
+		"With a cache, a step gets the keys and values that the "
+		"previous step returned if that one ran just before; otherwise "
+		"they are synthetic (seeded normal numbers)."};
 	struct made m;
 
 	(void)state;
@@ -123,30 +123,30 @@ both_loops(void **state)
 	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
 }
 
-/* No ceilings, no growth that is proved, more than was predicted. */
+/* No ceilings, no growth that is proved, more than predicted. */
 static void
 less_is_known(void **state)
 {
 	static const char *const expected[] = {
-		"Without a cache, 90.0 % of the arithmetic repeats what "
-		"the pass before had done: 1.8 TFLOPs of 2 TFLOPs (from "
+		"Without a cache, 90.0 % of the arithmetic repeats the "
+		"previous decode step: 1.8 TFLOPs of 2 TFLOPs (from "
 		"how the model's FLOPs grow).",
-		"Predicted: with a cache a further token is at most 12.0 x "
-		"as fast, by its arithmetic; how fast memory lets it be is "
-		"not known: no ceilings.",
-		"Measured: 13.00 [5.5, 6.5] x for a further token, more "
-		"than was predicted.",
-		"Without a cache, a token takes 30 us less for each token "
-		"before it [-40 us, -20 us]: over the loop 10 % of the 6 "
-		"ms in its middle.",
-		"With a cache, no growth of a token's time with its "
-		"position is proved: 10 ns a token of context, between "
-		"-100 ns and 120 ns.",
-		"gpt2@kv takes one token at a time, so that the first one "
-		"waits for 32 passes: 64 ms.",
-		"With a cache, a pass has the keys and values that the one "
-		"before handed back where that was measured just before "
-		"it; elsewhere they are made up, seeded normal numbers."};
+		"Predicted: with a cache a decode step is at most 12.0 × as "
+		"fast, by its arithmetic; the memory bound is not known: no "
+		"ceilings.",
+		"Measured: a decode step is 13.00 [5.5, 6.5] × as fast, more "
+		"than predicted.",
+		"Without a cache, a decode step takes 30 us less for each "
+		"token of context [-40 us, -20 us]: over the loop that is 10 % "
+		"of the 6 ms at its middle.",
+		"With a cache, the time of a decode step does not grow "
+		"significantly with its position: by 10 ns per token of "
+		"context, between -100 ns and 120 ns.",
+		"gpt2@kv takes one token at a time, so the first token waits "
+		"for 32 steps: 64 ms.",
+		"With a cache, a step gets the keys and values that the "
+		"previous step returned if that one ran just before; otherwise "
+		"they are synthetic (seeded normal numbers)."};
 	struct made m;
 
 	(void)state;
@@ -169,8 +169,8 @@ static void
 one_loop_alone(void **state)
 {
 	static const char *const expected[] = {
-		"Measured: 2.00 x for a further token, nothing was "
-		"predicted."};
+		"Measured: a decode step is 2.00 × as fast, with no prediction "
+		"to compare."};
 	struct made m;
 
 	(void)state;

@@ -30,7 +30,7 @@ way_of(const struct sl_decoding *d)
 	return d->has_cache ? "With a cache" : "Without a cache";
 }
 
-/* What a pass takes longer at the end of the loop than at its start. */
+/* How much longer a step takes at the end of the loop than at its start. */
 static void
 tell_growth(struct narrator *t, const struct sl_decoding *d)
 {
@@ -42,19 +42,19 @@ tell_growth(struct narrator *t, const struct sl_decoding *d)
 	if (d->growth_absent || e->needs_n || n < 1)
 		return;
 	if (e->lo <= 0 && e->hi >= 0) {
-		sl__narrate(
-			t->to,
-			"%s, no growth of a token's time with its position is "
-			"proved: %s a token of context, between %s and %s.",
-			way_of(d), sl__phrase_time(&slope, e->value),
-			sl__phrase_time(&lo, e->lo),
-			sl__phrase_time(&hi, e->hi));
+		sl__narrate(t->to,
+			    "%s, the time of a decode step does not grow "
+			    "significantly with its position: by %s per token "
+			    "of context, between %s and %s.",
+			    way_of(d), sl__phrase_time(&slope, e->value),
+			    sl__phrase_time(&lo, e->lo),
+			    sl__phrase_time(&hi, e->hi));
 		return;
 	}
 	sl__narrate(
 		t->to,
-		"%s, a token takes %s %s for each token before it [%s, %s]: "
-		"over the loop %s of the %s in its middle.",
+		"%s, a decode step takes %s %s for each token of context [%s, "
+		"%s]: over the loop that is %s of the %s at its middle.",
 		way_of(d), sl__phrase_time(&slope, fabs(e->value)),
 		e->value > 0 ? "more" : "less", sl__phrase_time(&lo, e->lo),
 		sl__phrase_time(&hi, e->hi),
@@ -91,12 +91,12 @@ tell_fitted(struct narrator *t)
 	if (is_fitted)
 		sl__narrate(
 			t->to,
-			"Of %lld tokens were measured: %s. Fitted figures come "
-			"from a line in the context through these.",
+			"Measured, of %lld tokens: %s. Fitted figures come "
+			"from a line over the context length through these.",
 			(long long)g->n_tokens, text);
 }
 
-/* Whose keys and values a pass with a cache computes with. */
+/* Whose keys and values a step with a cache computes with. */
 static void
 tell_states(struct narrator *t)
 {
@@ -106,12 +106,10 @@ tell_states(struct narrator *t)
 	for (size_t i = 0; i < g->n_loops; i++)
 		has_cache |= g->loops[i].has_cache;
 	if (has_cache)
-		sl__narrate(
-			t->to,
-			"With a cache, a pass has the keys and values that the "
-			"one before handed back where that was measured just "
-			"before it; elsewhere they are made up, seeded normal "
-			"numbers.");
+		sl__narrate(t->to, "With a cache, a step gets the keys and "
+				   "values that the previous step returned if "
+				   "that one ran just before; otherwise they "
+				   "are synthetic (seeded normal numbers).");
 }
 
 static void
@@ -122,15 +120,14 @@ tell_repeated(struct narrator *t)
 
 	if (c->absent || t->of->n_tokens < 2)
 		return;
-	sl__narrate(
-		t->to,
-		"Without a cache, %.1f %% of the arithmetic repeats what the "
-		"pass before had done: %s of %s (%s).",
-		100 * c->repeated_share,
-		sl__phrase_flops(&a, c->repeated_share * c->flops_without),
-		sl__phrase_flops(&b, c->flops_without),
-		c->is_counted ? "counted in both models"
-			      : "from how the model's FLOPs grow");
+	sl__narrate(t->to,
+		    "Without a cache, %.1f %% of the arithmetic repeats the "
+		    "previous decode step: %s of %s (%s).",
+		    100 * c->repeated_share,
+		    sl__phrase_flops(&a, c->repeated_share * c->flops_without),
+		    sl__phrase_flops(&b, c->flops_without),
+		    c->is_counted ? "counted in both models"
+				  : "from how the model's FLOPs grow");
 }
 
 static void
@@ -142,20 +139,19 @@ tell_most(struct narrator *t)
 	if (isnan(c->most))
 		return;
 	if (c->roofline_absent) {
-		sl__narrate(
-			t->to,
-			"Predicted: with a cache a further token is at most "
-			"%.1f x as fast, by its arithmetic; how fast memory "
-			"lets it be is not known: %s.",
-			c->most, c->roofline_absent);
+		sl__narrate(t->to,
+			    "Predicted: with a cache a decode step is at most "
+			    "%.1f × as fast, by its arithmetic; the memory "
+			    "bound is not known: %s.",
+			    c->most, c->roofline_absent);
 		return;
 	}
 	sl__narrate(
 		t->to,
-		"Predicted: with a cache a further token is at most %.1f x as "
-		"fast. It still reads %s, which take at least %s at the %.3g "
+		"Predicted: with a cache a decode step is at most %.1f × as "
+		"fast. It still reads %s, which takes at least %s at the %.3g "
 		"GB/s measured here; arithmetic alone, at the same rate, would "
-		"allow %.1f x.",
+		"allow %.1f ×.",
 		c->most, sl__phrase_bytes(&bytes, c->step_bytes),
 		sl__phrase_time(&time, c->step_bytes / c->bytes_per_s * 1e9),
 		c->bytes_per_s / 1e9, c->most_arithmetic);
@@ -170,16 +166,17 @@ tell_measured(struct narrator *t)
 	if (!c->measured.n)
 		return;
 	if (isnan(c->most))
-		snprintf(of.s, sizeof(of.s), "%s", "nothing was predicted");
+		snprintf(of.s, sizeof(of.s), "%s",
+			 "with no prediction to compare");
 	else if (c->measured.value > c->most)
-		snprintf(of.s, sizeof(of.s), "%s", "more than was predicted");
+		snprintf(of.s, sizeof(of.s), "%s", "more than predicted");
 	else
-		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted most",
+		snprintf(of.s, sizeof(of.s), "%.0f %% of the predicted maximum",
 			 100 * c->measured.value / c->most);
-	sl__narrate(t->to, "Measured: %.2f%s x for a further token, %s.",
+	sl__narrate(t->to, "Measured: a decode step is %.2f%s × as fast, %s.",
 		    c->measured.value, bounds_words(&a, &c->measured), of.s);
 	if (c->measured_total.n)
-		sl__narrate(t->to, "Of the whole loop it is %.2f%s x.",
+		sl__narrate(t->to, "The whole loop is %.2f%s × as fast.",
 			    c->measured_total.value,
 			    bounds_words(&a, &c->measured_total));
 }
@@ -194,22 +191,20 @@ tell_prompt(struct narrator *t, const struct sl_decoding *with)
 	if (!with->is_by_token || !with->first_ns.n || t->of->prompt < 2)
 		return;
 	if (!without->has_cache && without->first_ns.n)
-		sl__narrate(
-			t->to,
-			"%s takes one token at a time, so that the first one "
-			"waits for %lld passes: %s, where %s computes the "
-			"prompt in one pass of %s.",
-			with->name, (long long)t->of->prompt,
-			sl__phrase_time(&a, with->first_ns.value),
-			without->name,
-			sl__phrase_time(&b, without->first_ns.value));
+		sl__narrate(t->to,
+			    "%s takes one token at a time, so the first token "
+			    "waits for %lld steps: %s, where %s computes the "
+			    "prompt in one step of %s.",
+			    with->name, (long long)t->of->prompt,
+			    sl__phrase_time(&a, with->first_ns.value),
+			    without->name,
+			    sl__phrase_time(&b, without->first_ns.value));
 	else
-		sl__narrate(
-			t->to,
-			"%s takes one token at a time, so that the first one "
-			"waits for %lld passes: %s.",
-			with->name, (long long)t->of->prompt,
-			sl__phrase_time(&a, with->first_ns.value));
+		sl__narrate(t->to,
+			    "%s takes one token at a time, so the first token "
+			    "waits for %lld steps: %s.",
+			    with->name, (long long)t->of->prompt,
+			    sl__phrase_time(&a, with->first_ns.value));
 }
 
 static void
@@ -222,12 +217,11 @@ tell_price(struct narrator *t)
 
 	if (r->absent)
 		return;
-	sl__narrate(
-		t->to,
-		"The cache takes %s for each token of each sample: %s at the "
-		"end of this loop.",
-		sl__phrase_bytes(&a, r->value),
-		sl__phrase_bytes(&b, r->value * n));
+	sl__narrate(t->to,
+		    "The cache takes %s per token and sample: %s at the end of "
+		    "this loop.",
+		    sl__phrase_bytes(&a, r->value),
+		    sl__phrase_bytes(&b, r->value * n));
 }
 
 void

@@ -35,10 +35,9 @@ add_rate(struct sl__doc *doc, const struct sl_estimate *e)
 	if (!e->n)
 		sl__doc_cell(doc, SL__STYLE_DIM, "-");
 	else if (e->needs_n || !isfinite(e->lo) || !isfinite(e->hi))
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f /s", n_digits,
-			     e->value);
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f", n_digits, e->value);
 	else
-		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f /s [%.*f, %.*f]",
+		sl__doc_cell(doc, SL__STYLE_PLAIN, "%.*f [%.*f, %.*f]",
 			     n_digits, e->value, n_digits, e->lo, n_digits,
 			     e->hi);
 }
@@ -83,11 +82,14 @@ add_figures(struct sl__doc *doc, const struct sl_generation *g)
 		{"", 0, 0}, {"without cache", 1, 0}, {"with cache", 1, 0}};
 	static const struct sl__column with[] = {{"", 0, 0},
 						 {"with cache", 1, 0}};
-	static const char *const words[] = {
-		"first token",     "a further token",
-		"all tokens",      "tokens a second",
-		"further ones",    "memory at the end",
-		"of which states", "FLOPs"};
+	static const char *const words[] = {"time to first token",
+					    "time per decode step",
+					    "total time",
+					    "tokens/s",
+					    "tokens/s, decode steps",
+					    "memory at the end",
+					    "of it KV cache",
+					    "FLOPs"};
 
 	sl__doc_table(doc, g->loops[0].has_cache ? with : both, g->n_loops + 1);
 	for (int f = FIRST; f <= FLOPS; f++) {
@@ -140,7 +142,7 @@ add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 	while (!verbose && d->n_steps / stride > BARS_MOST)
 		stride++;
 	sl__doc_gap(doc);
-	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, a pass",
+	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, per step",
 		     d->has_cache ? "With" : "Without");
 	sl__doc_more(doc, SL__STYLE_DIM, "  %s", d->name);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%7s  %7s", "token", "context");
@@ -161,9 +163,8 @@ add_plans(struct sl__doc *doc, const struct sl_generation *g)
 			longest = fmax(longest, g->loops[i].steps[k].plan_ns);
 	}
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Times are of passes alone. Every pass has sizes of its "
-		     "own and a plan for them, which takes up to %s and is not "
-		     "in any time above.",
+		     "Times exclude planning: each step has its own sizes and "
+		     "needs its own plan, which takes up to %s.",
 		     sl__time_text(&t, longest));
 }
 
@@ -180,8 +181,8 @@ add_disturbed(struct sl__doc *doc, const struct sl_generation *g)
 	}
 	if (n)
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "%zu of %zu visits to a pass were disturbed: "
-			     "others used more than 15 %% of the CPUs.",
+			     "Background load on more than 15 %% of the CPUs "
+			     "disturbed %zu of %zu visits.",
 			     n, n_visits);
 }
 
@@ -227,7 +228,7 @@ page(struct sl__doc *doc, const void *result,
 	add_disturbed(doc, g);
 	if (g->stopped_by == SL_STOP_INTERRUPT)
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "Interrupted: what was measured so far.");
+			     "Interrupted: these are the figures until then.");
 }
 
 enum sl_status
