@@ -121,7 +121,7 @@ sides_are_no_verdicts(void **state)
 
 	(void)state;
 	render(&out, SL_FORMAT_TEXT);
-	assert_non_null(strstr(out.data, "roof side"));
+	assert_non_null(strstr(out.data, "roofline side"));
 	assert_null(strstr(out.data, "verdict"));
 	sl_buf_release(&out);
 }

@@ -169,7 +169,7 @@ test_nothing_measured(void **state)
 	m.series[0].n_measured = 0;
 	m.series[0].knee.absent = NULL;
 	assert_false(tells(&m, "knee"));
-	assert_false(tells(&m, "times as fast"));
+	assert_false(tells(&m, "× as fast"));
 }
 
 static void
@@ -182,20 +182,20 @@ test_ratios(void **state)
 	make(&m, SL_AXIS_THREADS);
 	p = &m.points[0][POINTS - 1];
 	p->latency_ns = about(0.5e6);
-	assert_true(tells(&m, "128 threads are 2.00 [1.96, 2.04] times as fast "
-			      "as 1: 2 %"));
+	assert_true(tells(&m, "128 threads are 2.00 [1.96, 2.04] × as fast as "
+			      "1: a parallel efficiency of 2 %."));
 	p->latency_ns.lo = p->latency_ns.hi = (double)NAN;
 	p->latency_ns.needs_n = 6;
-	assert_true(tells(&m, "128 threads are 2.00 (no interval) times as "
-			      "fast as 1: 2 %"));
+	assert_true(tells(&m, "128 threads are 2.00 (no interval) × as fast as "
+			      "1: a parallel efficiency of 2 %."));
 	assert_false(tells(&m, "nan"));
-	assert_true(tells_all(&m, "b does 2.00 [1.96, 2.04] times as many "
+	assert_true(tells_all(&m, "b does 2.00 [1.96, 2.04] × as many "
 				  "samples/s as a."));
 	m.points[1][0].rate_per_s.lo = m.points[1][0].rate_per_s.hi =
 		(double)NAN;
-	assert_true(tells_all(&m, "At threads 1, b does 2.00 (no interval) "
-				  "times as many samples/s as a: no "
-				  "difference is proved."));
+	assert_true(tells_all(&m,
+			      "At threads 1, b does 2.00 (no interval) "
+			      "× as many samples/s as a (not significant)."));
 	assert_false(tells_all(&m, "nan"));
 }
 
@@ -221,22 +221,22 @@ test_no_causes_where_most_is_disturbed(void **state)
 	m.series[0].knee = (struct sl_sweep_knee){.at = 4, .gain = about(0.05)};
 	disturb(&m, 12);
 	assert_true(tells(&m, "each operation costs more at larger sizes"));
-	assert_true(tells(&m, "12 of 24 visits were disturbed"));
-	assert_true(tells(&m, "All visits to 4 sizes were: what grows how "
-			      "leaves them out."));
+	assert_true(tells(&m, "Background load disturbed 12 of 24 visits"));
+	assert_true(tells(&m, "It disturbed every visit to 4 sizes: the growth "
+			      "laws leave them out."));
 	disturb(&m, 13);
-	assert_true(tells(&m, "Others used the CPUs during 13 of 24 visits: "
-			      "what grows how is not said. Repeat on a still "
-			      "machine."));
+	assert_true(tells(&m,
+			  "Background load disturbed 13 of 24 visits, so no "
+			  "growth is reported. Repeat on an idle machine."));
 	assert_false(tells(&m, "costs more"));
 	assert_false(tells(&m, "exponent"));
 	assert_false(tells(&m, "Knee"));
 	assert_false(tells(&m, "intervals are wider"));
 	/* The other model was not disturbed: 13 of 48. */
-	assert_false(tells_all(&m, "no difference is proved"));
+	assert_false(tells_all(&m, "not significant"));
 	for (size_t i = 0; i < POINTS; i++)
 		m.points[1][i].n_disturbed = 2;
-	assert_true(tells_all(&m, "samples/s as a: no difference is proved."));
+	assert_true(tells_all(&m, "samples/s as a (not significant)."));
 }
 
 static void
@@ -250,14 +250,15 @@ test_a_loss_is_no_gain(void **state)
 		.at = 4,
 		.is_proved = 1,
 		.gain = {.value = -0.4, .lo = -0.5, .hi = -0.3, .n = 3}};
-	assert_true(tells(&m, "Knee at batch 4: from there a doubling lowers "
+	assert_true(tells(&m, "Knee at batch 4: a doubling from there lowers "
 			      "samples/s by 40 % [30, 50]."));
 	m.series[0].knee.gain.hi = 0.05;
-	assert_true(tells(&m, "a doubling changes samples/s by -40 % [-50, "
-			      "5]."));
+	assert_true(tells(
+		&m, "a doubling from there changes samples/s by -40 % [-50, "
+		    "5]."));
 	m.series[0].knee.gain = about(0.05);
-	assert_true(tells(&m, "a doubling raises samples/s by 5 % [5, 5], no "
-			      "more than 10 %."));
+	assert_true(tells(&m, "a doubling from there raises samples/s by 5 % "
+			      "[5, 5], below the 10 % threshold."));
 }
 
 static void
@@ -271,10 +272,10 @@ test_rest_is_counted_apart(void **state)
 		m.points[0][i].note = "it failed";
 	for (size_t i = 5; i < POINTS; i++)
 		set_absent(&m.points[0][i]);
-	assert_true(tells(&m, "batch 4 was visited less often: it failed."));
+	assert_true(tells(&m, "batch 4 was measured less often: it failed."));
 	assert_false(tells(&m, "batch 8 "));
 	assert_true(tells(&m, "And 3 more points were not measured."));
-	assert_true(tells(&m, "And 2 more points were visited less often."));
+	assert_true(tells(&m, "And 2 more points were measured less often."));
 	m.points[0][6].absent = m.points[0][7].absent = NULL;
 	assert_true(tells(&m, "And 1 more point was not measured."));
 	m.points[0][5].absent = NULL;
@@ -295,7 +296,7 @@ test_laws_have_names(void **state)
 	assert_string_equal(sl__sweep_law_text(&law), "flops");
 	law.figure = SL_SWEEP_KIND;
 	law.kind = SL_SWEEP_KIND_ATTENTION;
-	assert_string_equal(sl__sweep_law_text(&law), "attention products");
+	assert_string_equal(sl__sweep_law_text(&law), "attention matmuls");
 	law.kind = SL_SWEEP_KIND_OTHERS;
 	assert_string_equal(sl__sweep_law_text(&law), "others");
 	law.kind = SL_SWEEP_KIND_TYPE;

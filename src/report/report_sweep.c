@@ -87,8 +87,8 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 		{sweep->axis == SL_AXIS_SEQ ? "tokens/s" : "samples/s", 1, 0},
 		{"GFLOP/s", 1, 0},
 		{"of peak", 1, 1},
-		{"of roof", 1, 2},
-		{"roof side", 0, 0}};
+		{"of roofline", 1, 2},
+		{"roofline side", 0, 0}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
@@ -133,11 +133,11 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 	  const struct sl_sweep_series *s)
 {
 	const struct sl__column columns[] = {{sl_axis_text(sweep->axis), 1, 0},
-					     {"a sample", 1, 0},
+					     {"per sample", 1, 0},
 					     {"FLOPs", 1, 0},
 					     {"memory", 1, 0},
 					     {"samples/s/MB", 1, 0},
-					     {"touched", 1, 1},
+					     {"RSS growth", 1, 1},
 					     {"energy", 1, 3},
 					     {"parameters", 1, 2}};
 	size_t n = sizeof(columns) / sizeof(columns[0]);
@@ -175,7 +175,7 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 	sl__doc_gap(doc);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%8s  %-*s %-8s  %s",
 			sl_axis_text(sweep->axis), BAR_COLUMNS,
-			sl_rate_unit_text(sweep->rate_unit), "", "a pass");
+			sl_rate_unit_text(sweep->rate_unit), "", "time per iteration");
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_sweep_point *p = &s->points[i];
 
@@ -249,10 +249,10 @@ static void
 add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 {
 	static const struct sl__column columns[] = {
-		{"grows", 0, 0},      {"exponent [95 %]", 1, 0},
-		{"formula", 1, 0},    {"fixed", 1, 0},
-		{"later", 1, 3},      {"share first", 1, 1},
-		{"share last", 1, 1}, {"off by", 1, 2}};
+		{"growth of", 0, 0},      {"exponent [95 %]", 1, 0},
+		{"by FLOPs", 1, 0},    {"fixed part", 1, 0},
+		{"tail", 1, 3},      {"share at first", 1, 1},
+		{"share at last", 1, 1}, {"max error", 1, 2}};
 
 	if (!s->n_exponents || s->exponents[0].absent)
 		return;
@@ -289,7 +289,7 @@ add_facts(struct sl__doc *doc, const struct sl_sweep *sweep,
 		sl__doc_more(doc, SL__STYLE_DIM, ", %s parameters",
 			     sl__count_text(&t, p[i].parameters));
 	sl__doc_more(doc, SL__STYLE_DIM,
-		     "; %zu visit%s each in random order, seed %llu",
+		     "; %zu visit%s per point in random order, seed %llu",
 		     sweep->n_visits, sweep->n_visits == 1 ? "" : "s",
 		     (unsigned long long)sweep->seed);
 }
@@ -345,7 +345,7 @@ add_side(struct sl__doc *doc, const struct sl_sweep *sweep)
 		doc->failed = 1;
 		return;
 	}
-	sl__doc_heading(doc, "Together, in %s",
+	sl__doc_heading(doc, "All models, in %s",
 			sl_rate_unit_text(sweep->rate_unit));
 	columns[0] = (struct sl__column){sl_axis_text(sweep->axis), 1, 0};
 	for (size_t i = 0; i < sweep->n_series; i++)

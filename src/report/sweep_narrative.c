@@ -91,11 +91,11 @@ static const char *
 manner_of(const struct sl_estimate *e)
 {
 	if (e->lo > 0.8 && e->lo <= 1 && e->hi >= 1 && e->hi < 1.2)
-		return "in proportion, exponent ";
+		return "linearly, exponent ";
 	if (e->hi < 1)
-		return "less than in proportion, exponent ";
+		return "sublinearly, exponent ";
 	if (e->lo > 1)
-		return "more than in proportion, exponent ";
+		return "superlinearly, exponent ";
 	return "with exponent ";
 }
 
@@ -117,8 +117,8 @@ tell_fixed(struct narrator *t, const struct sl_sweep_exponent *law)
 	if (law->tail.n)
 		sl__narrate(
 			t->to,
-			"From %s %lld on, time grows %s%s; below, a fixed cost "
-			"of %s shows: %.0f %% of the time at %s %.0f.",
+			"From %s %lld on, time grows %s%s; below that, a fixed "
+			"cost of %s shows: %.0f %% of the time at %s %.0f.",
 			t->axis, (long long)law->tail_from,
 			manner_of(&law->tail), exponent_words(&w, &law->tail),
 			cost.s, 100 * fixed_share(law, first), t->axis, first);
@@ -151,15 +151,14 @@ tell_time(struct narrator *t, const struct sl_sweep_exponent *law)
 	if (!isnan(law->formula) && law->exponent.lo > law->formula)
 		sl__narrate(
 			t->to,
-			"That is faster than the work, which grows as n^%.2f: "
+			"That is faster than the FLOPs, which grow as n^%.2f: "
 			"each operation costs more at larger sizes.",
 			law->formula);
 	else if (!isnan(law->formula) && law->exponent.hi < law->formula)
-		sl__narrate(
-			t->to,
-			"That is slower than the work, which grows as n^%.2f: "
-			"larger sizes are done at a higher rate.",
-			law->formula);
+		sl__narrate(t->to,
+			    "That is slower than the FLOPs, which grow as "
+			    "n^%.2f: larger sizes run at a higher rate.",
+			    law->formula);
 }
 
 /* The largest number of threads against the smallest. */
@@ -173,13 +172,12 @@ tell_threads(struct narrator *t)
 
 	if (a == b)
 		return;
-	sl__narrate(
-		t->to,
-		"%lld threads are %s times as fast as %lld: %.0f %% of what "
-		"that many could gain.",
-		(long long)b->value,
-		ratio_words(&w, &a->latency_ns, &b->latency_ns),
-		(long long)a->value, 100 * ratio / times);
+	sl__narrate(t->to,
+		    "%lld threads are %s × as fast as %lld: a parallel "
+		    "efficiency of %.0f %%.",
+		    (long long)b->value,
+		    ratio_words(&w, &a->latency_ns, &b->latency_ns),
+		    (long long)a->value, 100 * ratio / times);
 }
 
 static int
@@ -196,7 +194,7 @@ tell_kind(struct narrator *t, const struct sl_sweep_exponent *e)
 	struct sl__phrase w, formula = {""};
 
 	if (!isnan(e->formula))
-		snprintf(formula.s, sizeof(formula.s), " (formula %.2f)",
+		snprintf(formula.s, sizeof(formula.s), " (its FLOPs: %.2f)",
 			 e->formula);
 	sl__narrate(t->to,
 		    "%s: exponent %s%s, %.1f %% of the operations' time at %s "
@@ -243,18 +241,17 @@ tell_knee(struct narrator *t)
 		sl__narrate(t->to,
 			    "No knee up to %s %lld: the last doubling %s%s.",
 			    t->axis, (long long)t->last->value, w.s,
-			    k->is_proved ? "" : " (not proved)");
+			    k->is_proved ? "" : " (not significant)");
 	else if (k->is_proved)
-		sl__narrate(t->to,
-			    "Knee at %s %lld: from there a doubling %s%s.",
-			    t->axis, (long long)k->at, w.s,
-			    k->gain.value > 0 ? ", no more than 10 %" : "");
-	else
 		sl__narrate(
-			t->to,
-			"Knee near %s %lld, not proved: from there a doubling "
-			"%s.",
-			t->axis, (long long)k->at, w.s);
+			t->to, "Knee at %s %lld: a doubling from there %s%s.",
+			t->axis, (long long)k->at, w.s,
+			k->gain.value > 0 ? ", below the 10 % threshold" : "");
+	else
+		sl__narrate(t->to,
+			    "Knee near %s %lld (not significant): a doubling "
+			    "from there %s.",
+			    t->axis, (long long)k->at, w.s);
 }
 
 static const char *
@@ -279,11 +276,12 @@ tell_none(struct narrator *t)
 
 	if (!t->series->n_measured)
 		return;
-	sl__narrate(t->to,
-		    "No point is within %s: %zu over the memory, %zu whose "
-		    "latency's upper bound is over the limit or not known.",
-		    limit_words(&limits, t->sweep), b->n_over_memory,
-		    b->n_over_latency);
+	sl__narrate(
+		t->to,
+		"No point is within %s: %zu exceed the memory limit; the "
+		"latency of %zu has an upper bound above the limit, or none.",
+		limit_words(&limits, t->sweep), b->n_over_memory,
+		b->n_over_latency);
 }
 
 static void
@@ -304,13 +302,13 @@ tell_best(struct narrator *t)
 		snprintf(within.s, sizeof(within.s), " within %.60s", limits.s);
 	if (b->as_good != b->at)
 		snprintf(close.s, sizeof(close.s),
-			 "; %s %lld may be as good, the error allows it",
-			 t->axis, (long long)b->as_good);
+			 "; %s %lld may be as fast, within the error", t->axis,
+			 (long long)b->as_good);
 	if (p->memory_bytes)
 		snprintf(memory.s, sizeof(memory.s), ", %.60s of memory",
 			 sl__phrase_bytes(&size, (double)p->memory_bytes));
-	sl__narrate(t->to, "Best%s: %s %lld with %s, %s a pass%s%s.", within.s,
-		    t->axis, (long long)b->at,
+	sl__narrate(t->to, "Best%s: %s %lld with %s, %s per iteration%s%s.",
+		    within.s, t->axis, (long long)b->at,
 		    rate_words(&rate, p->rate_per_s.value, t->sweep->rate_unit),
 		    sl__phrase_time(&latency, p->latency_ns.value), memory.s,
 		    close.s);
@@ -332,7 +330,7 @@ tell_memory(struct narrator *t)
 	}
 	if (!a || a == b || a->memory_bytes == b->memory_bytes)
 		return;
-	sl__narrate(t->to, "Memory goes from %s at %s %lld to %s at %lld.",
+	sl__narrate(t->to, "Memory: %s at %s %lld, %s at %lld.",
 		    sl__phrase_bytes(&first, (double)a->memory_bytes), t->axis,
 		    (long long)a->value,
 		    sl__phrase_bytes(&last, (double)b->memory_bytes),
@@ -353,7 +351,7 @@ tell_absent(struct narrator *t)
 			sl__narrate(t->to, "%s %lld was %s: %s.", t->axis,
 				    (long long)p->value,
 				    p->absent ? "not measured"
-					      : "visited less often",
+					      : "measured less often",
 				    p->absent ? p->absent : p->note);
 			n++;
 		} else if (p->absent) {
@@ -366,7 +364,7 @@ tell_absent(struct narrator *t)
 		sl__narrate(t->to, "And %zu more %s not measured.", n_absent,
 			    n_absent == 1 ? "point was" : "points were");
 	if (n_noted)
-		sl__narrate(t->to, "And %zu more %s visited less often.",
+		sl__narrate(t->to, "And %zu more %s measured less often.",
 			    n_noted,
 			    n_noted == 1 ? "point was" : "points were");
 }
@@ -395,11 +393,10 @@ is_doubtful(const struct visits *v)
 static void
 tell_doubt(struct narrator *t, const struct visits *v)
 {
-	sl__narrate(
-		t->to,
-		"Others used the CPUs during %zu of %zu visits: what grows how "
-		"is not said. Repeat on a still machine.",
-		v->n_disturbed, v->n);
+	sl__narrate(t->to,
+		    "Background load disturbed %zu of %zu visits, so no growth "
+		    "is reported. Repeat on an idle machine.",
+		    v->n_disturbed, v->n);
 }
 
 static void
@@ -410,18 +407,16 @@ tell_disturbed(struct narrator *t, const struct visits *v)
 	for (size_t i = 0; i < t->series->n_points; i++)
 		n_spoilt += (size_t)sl__sweep_is_spoilt(&t->series->points[i]);
 	if (v->n_disturbed)
-		sl__narrate(
-			t->to,
-			"%zu of %zu visits were disturbed by other work on the "
-			"machine: intervals are wider for that.",
-			v->n_disturbed, v->n);
+		sl__narrate(t->to,
+			    "Background load disturbed %zu of %zu visits: the "
+			    "intervals are wider for it.",
+			    v->n_disturbed, v->n);
 	if (n_spoilt)
-		sl__narrate(
-			t->to,
-			"All visits to %zu %s were: what grows how leaves %s "
-			"out.",
-			n_spoilt, n_spoilt == 1 ? "size" : "sizes",
-			n_spoilt == 1 ? "it" : "them");
+		sl__narrate(t->to,
+			    "It disturbed every visit to %zu %s: the growth "
+			    "laws leave %s out.",
+			    n_spoilt, n_spoilt == 1 ? "size" : "sizes",
+			    n_spoilt == 1 ? "it" : "them");
 }
 
 static void
@@ -489,13 +484,11 @@ tell_fastest(struct narrator *t, size_t point, int is_in_doubt)
 	}
 	if (!second)
 		return;
-	sl__narrate(t->to, "At %s %lld, %s does %s times as many %s as %s%s.",
+	sl__narrate(t->to, "At %s %lld, %s does %s × as many %s as %s%s.",
 		    t->axis, (long long)first->points[point].value, first->name,
 		    ratio_words(&w, a, b),
 		    sl_rate_unit_text(t->sweep->rate_unit), second->name,
-		    a->lo > b->hi && !is_in_doubt
-			    ? ""
-			    : ": no difference is proved");
+		    a->lo > b->hi && !is_in_doubt ? "" : " (not significant)");
 }
 
 void

@@ -5,7 +5,7 @@
 
 #include "sleuth.h"
 
-/* What a law is of: "time", "memory", "flops", "attention products",
+/* What a law is of: "time", "memory", "flops", "attention matmuls",
  * "others", or a type of operation. */
 const char *sl__sweep_law_text(const struct sl_sweep_exponent *law);
 

@@ -27,7 +27,7 @@ const char *
 sl__sweep_law_text(const struct sl_sweep_exponent *law)
 {
 	static const char *const kinds[] = {[SL_SWEEP_KIND_ATTENTION] =
-						    "attention products",
+						    "attention matmuls",
 					    [SL_SWEEP_KIND_OTHERS] = "others"};
 
 	if (law->figure != SL_SWEEP_KIND)
