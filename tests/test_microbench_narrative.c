@@ -110,18 +110,17 @@ memory_over_elements(void **state)
 {
 	static const char *const expected[] = {
 		"add: overhead at 1024 elements, at the L2 roof at 64 Ki "
-		"elements, below both roofs at 4 Mi elements; a step that does "
-		"nothing takes 100 ns.",
-		"Its lower roof is memory's at every size: 0.0833 operations a "
-		"byte at 4 Mi elements; from DRAM, arithmetic is the lower one "
-		"from 8 on.",
-		"What it touches leaves L1 between 1024 and 64 Ki elements: "
-		"42.4 GB/s before, 78.6 GB/s after, and that costs nothing "
-		"yet.",
-		"What it touches leaves L2 between 64 Ki and 4 Mi elements: "
+		"elements, below both roofs at 4 Mi elements; an empty step "
+		"takes 100 ns.",
+		"It is on the memory side of the roofline at every size: "
+		"0.0833 FLOP/B at 4 Mi elements; for data in DRAM the ridge is "
+		"at 8 FLOP/B.",
+		"Its working set leaves L1 between 1024 and 64 Ki elements: "
+		"42.4 GB/s before, 78.6 GB/s after, not slower yet.",
+		"Its working set leaves L2 between 64 Ki and 4 Mi elements: "
 		"78.6 GB/s before, 50.3 GB/s after.",
-		"The most that it has of its roof is 90 %, at 64 Ki elements, "
-		"and 50 % at the largest size.",
+		"It reaches at most 90 % of its roof, at 64 Ki elements, and "
+		"50 % at the largest size.",
 		"It is fastest at 64 Ki elements: 78.6 GB/s, against 50.3 GB/s "
 		"at 4 Mi elements."};
 	struct made m;
@@ -130,8 +129,8 @@ memory_over_elements(void **state)
 	make_growing(&m, SL_MICRO_AXIS_ELEMENTS);
 	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
 	assert_focus(&m, "fewer bytes and a better kernel",
-		     "50 % of the DRAM roof, but 0.64 x the rate that it has "
-		     "from nearer memory: it waits for data in part");
+		     "50 % of the DRAM roof, but 0.64 × its rate from nearer "
+		     "memory: it partly waits for data");
 }
 
 static void
@@ -140,18 +139,18 @@ arithmetic_over_n(void **state)
 	static const char *const expected[] = {
 		"add: overhead at N = 1024, at the L2 roof at N = 64 Ki, at "
 		"the "
-		"compute roof at N = 4 Mi; a step that does nothing takes 100 "
+		"compute roof at N = 4 Mi; an empty step takes 100 "
 		"ns.",
-		"Its lower roof is arithmetic's from N = 4 Mi on (0.0833 "
-		"operations a byte), memory's before.",
-		"What it touches leaves L1 between N = 1024 and 64 Ki: 42.4 "
-		"GB/s before, 78.6 GB/s after, and that costs nothing yet.",
-		"Has 80 % of its roof from N = 64 Ki on; the most is 90 % at N "
-		"= 64 Ki.",
+		"It is on the compute side of the roofline from N = 4 Mi on "
+		"(0.0833 FLOP/B), on the memory side before.",
+		"Its working set leaves L1 between N = 1024 and 64 Ki: 42.4 "
+		"GB/s before, 78.6 GB/s after, not slower yet.",
+		"It reaches 80 % of its roof from N = 64 Ki on, and at most 90 "
+		"%, at N = 64 Ki.",
 		"It is fastest at N = 64 Ki: 6.55 GFLOP/s, against 4.19 "
 		"GFLOP/s "
 		"at N = 4 Mi.",
-		"Other programs disturbed 1 of 3 sizes."};
+		"Background load disturbed 1 of 3 sizes."};
 	struct made m;
 
 	(void)state;
@@ -162,26 +161,26 @@ arithmetic_over_n(void **state)
 	finish(&m, 3);
 	assert_told(&m, expected, sizeof(expected) / sizeof(expected[0]));
 	assert_focus(&m, "less arithmetic: lower precision",
-		     "85 % of the compute roof: a better kernel gains 1.18 x "
-		     "at most");
+		     "85 % of the compute roof: a better kernel gains at most "
+		     "1.18 ×");
 }
 
 static void
 one_size_alone(void **state)
 {
 	static const char *const small[] = {
-		"add: overhead at 96 channels; a step that does nothing takes "
+		"add: overhead at 96 channels; an empty step takes "
 		"100 ns.",
-		"Its lower roof is memory's at every size: 0.0833 operations a "
-		"byte at 96 channels; from DRAM, arithmetic is the lower one "
-		"from 8 on."};
+		"It is on the memory side of the roofline at every size: "
+		"0.0833 FLOP/B at 96 channels; for data in DRAM the ridge is "
+		"at 8 FLOP/B."};
 	static const char *const unknown[] = {
 		"add: no verdict at 96 channels.",
-		"Its lower roof is memory's at every size: 0.0833 operations a "
-		"byte at 96 channels; from DRAM, arithmetic is the lower one "
-		"from 8 on.",
-		"Its kernel, jit:f32, does not compute in bf16 as far as its "
-		"name tells: this may be what f32 gives."};
+		"It is on the memory side of the roofline at every size: "
+		"0.0833 FLOP/B at 96 channels; for data in DRAM the ridge is "
+		"at 8 FLOP/B.",
+		"By its name, the kernel jit:f32 does not compute in bf16: "
+		"these may be figures of f32."};
 	struct made m;
 
 	(void)state;
@@ -222,13 +221,13 @@ other_reasons(void **state)
 	m.points[1] = point_of(192, 2e3, 0.3, SL_LEVEL_DRAM, SL_LEVEL_DRAM);
 	finish(&m, 2);
 	assert_focus(&m, "fewer instructions: cheaper functions, wider vectors",
-		     "30 % of the DRAM roof, and 1.00 x the rate that it has "
-		     "from nearer memory: it does not wait for data");
+		     "30 % of the DRAM roof, and 1.00 × its rate from nearer "
+		     "memory: it does not wait for data");
 	m.points[1].disturbance = 0.5;
 	m.points[1].n_iterations = 3;
 	sl__micro_classify(&m.points[1], 100);
 	finish(&m, 2);
-	assert_focus(&m, "-", "others disturbed it");
+	assert_focus(&m, "-", "background load disturbed it");
 }
 
 static void
@@ -292,7 +291,7 @@ all_together(void **state)
 	sl__narrative_init(&told, NULL);
 	sl__micro_narrate_all(&told, &a.of);
 	assert_int_equal(told.n, 3);
-	assert_string_equal(told.list[0], "Bound by arithmetic: matmul.");
+	assert_string_equal(told.list[0], "Compute-bound: matmul.");
 	assert_string_equal(told.list[1],
 			    "Below both roofs, so bound by neither: add.");
 	assert_string_equal(told.list[2],
@@ -324,7 +323,7 @@ peak_unknown(void **state)
 	sl__micro_narrate(&told, &m.of, &m.series);
 	for (size_t i = 0; i < told.n; i++) {
 		assert_null(strstr(told.list[i], "nan"));
-		is_said |= strstr(told.list[i], "arithmetic is not known") !=
+		is_said |= strstr(told.list[i], "compute peak is not known") !=
 			   NULL;
 	}
 	assert_true(is_said);

@@ -75,7 +75,7 @@ make(struct made *m)
 	for (int k = 0; k < 2; k++)
 		m->series[k] = (struct sl_micro_series){
 			.name = k ? "matmul" : "add",
-			.kind = "matrix product",
+			.kind = "GEMM",
 			.about = "y = a * b",
 			.axis = k ? SL_MICRO_AXIS_N : SL_MICRO_AXIS_ELEMENTS,
 			.points = m->points,

@@ -109,7 +109,7 @@ enum { SL_N_MICRO_FOCUSES = SL_MICRO_FOCUS_BOTH + 1 };
 /* One operation. */
 struct sl_micro_series {
 	const char *name;  /* "add" */
-	const char *kind;  /* "element-wise", "matrix product", ... */
+	const char *kind;  /* "element-wise", "GEMM", ... */
 	const char *about; /* "y = a + b" */
 	enum sl_micro_axis axis;
 	const struct sl_micro_point *points; /* ascending */

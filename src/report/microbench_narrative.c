@@ -161,7 +161,7 @@ tell_verdicts(struct narrator *t)
 		i = sl__micro_next(s, last + 1);
 	}
 	if (has_overhead && step->n)
-		add(line, "; a step that does nothing takes %s",
+		add(line, "; an empty step takes %s",
 		    sl__phrase_time(&w, step->value));
 	sl__narrate(t->to, "%s: %s.", s->name, line);
 }
@@ -177,7 +177,7 @@ find_crossover(const struct sl_micro_series *s,
 	return NULL;
 }
 
-/* Which roof is the lower one, and from where on. */
+/* On which side of the roofline's ridge, and from where on. */
 static void
 tell_roofs(struct narrator *t)
 {
@@ -192,32 +192,29 @@ tell_roofs(struct narrator *t)
 	if (!last->roof)
 		return;
 	if (crossover)
-		sl__narrate(
-			t->to,
-			"Its lower roof is %s's from %s on (%.3g operations a "
-			"byte), %s's before.",
-			is_up ? "arithmetic" : "memory",
-			place(&w, s, crossover->at),
-			s->points[crossover->at].intensity,
-			is_up ? "memory" : "arithmetic");
-	else if (!last->flops)
 		sl__narrate(t->to,
-			    "It does no arithmetic: memory is its only roof.");
+			    "It is on the %s side of the roofline from %s on "
+			    "(%.3g FLOP/B), on the %s side before.",
+			    is_up ? "compute" : "memory",
+			    place(&w, s, crossover->at),
+			    s->points[crossover->at].intensity,
+			    is_up ? "memory" : "compute");
+	else if (!last->flops)
+		sl__narrate(
+			t->to,
+			"It does no arithmetic, so memory is its only bound.");
 	else if (!isfinite(ridge))
-		sl__narrate(
-			t->to,
-			"The peak of its arithmetic is not known here: only "
-			"memory's roof is, and it does %.3g operations a byte "
-			"at %s.",
-			last->intensity, place(&w, s, s->largest));
+		sl__narrate(t->to,
+			    "The compute peak is not known here, so memory is "
+			    "its only known bound: %.3g FLOP/B at %s.",
+			    last->intensity, place(&w, s, s->largest));
 	else
-		sl__narrate(
-			t->to,
-			"Its lower roof is %s's at every size: %.3g operations "
-			"a byte at %s; from DRAM, arithmetic is the lower one "
-			"from %.3g on.",
-			is_compute(last) ? "arithmetic" : "memory",
-			last->intensity, place(&w, s, s->largest), ridge);
+		sl__narrate(t->to,
+			    "It is on the %s side of the roofline at every "
+			    "size: %.3g FLOP/B at %s; for data in DRAM the "
+			    "ridge is at %.3g FLOP/B.",
+			    is_compute(last) ? "compute" : "memory",
+			    last->intensity, place(&w, s, s->largest), ridge);
 }
 
 /* Where data leave a cache, as far as that is what bounds. */
@@ -239,15 +236,14 @@ tell_levels(struct narrator *t)
 			continue;
 		sl__narrate(
 			t->to,
-			"What it touches leaves %s between %s: %s before, %s "
+			"Its working set leaves %s between %s: %s before, %s "
 			"after%s.",
 			sl_level_text(before->level),
 			span(&a, s, crossover->before, crossover->at, " and "),
 			rate_words(&x, before, 0), rate_words(&y, at, 0),
-			!crossover->is_sure ? ", not told apart"
-			: crossover->rate_ratio > 1
-				? ", and that costs nothing yet"
-				: "");
+			!crossover->is_sure ? ", a difference within the error"
+			: crossover->rate_ratio > 1 ? ", not slower yet"
+						    : "");
 	}
 }
 
@@ -288,24 +284,21 @@ tell_reached(struct narrator *t)
 	if (isnan(most) || s->n_measured < 2)
 		return;
 	if (s->reached == sl__micro_next(s, 0))
-		sl__narrate(
-			t->to,
-			"Has 80 %% of its roof at every size, the most, %.0f "
-			"%%, at %s.",
-			most, place(&b, s, best));
+		sl__narrate(t->to,
+			    "It reaches 80 %% of its roof at every size, and "
+			    "at most %.0f %%, at %s.",
+			    most, place(&b, s, best));
 	else if (s->reached != SIZE_MAX)
-		sl__narrate(
-			t->to,
-			"Has 80 %% of its roof from %s on; the most is %.0f %% "
-			"at %s.",
-			place(&a, s, s->reached), most, place(&b, s, best));
+		sl__narrate(t->to,
+			    "It reaches 80 %% of its roof from %s on, and at "
+			    "most %.0f %%, at %s.",
+			    place(&a, s, s->reached), most, place(&b, s, best));
 	else
-		sl__narrate(
-			t->to,
-			"The most that it has of its roof is %.0f %%, at %s, "
-			"and %.0f %% at the largest size.",
-			most, place(&b, s, best),
-			100 * s->points[s->largest].roof_share);
+		sl__narrate(t->to,
+			    "It reaches at most %.0f %% of its roof, at %s, "
+			    "and %.0f %% at the largest size.",
+			    most, place(&b, s, best),
+			    100 * s->points[s->largest].roof_share);
 }
 
 static void
@@ -348,11 +341,10 @@ tell_type(struct narrator *t)
 			return;
 	}
 	if (kernel)
-		sl__narrate(
-			t->to,
-			"Its kernel, %s, does not compute in %s as far as its "
-			"name tells: this may be what f32 gives.",
-			kernel, type);
+		sl__narrate(t->to,
+			    "By its name, the kernel %s does not compute in "
+			    "%s: these may be figures of f32.",
+			    kernel, type);
 }
 
 static void
@@ -385,11 +377,12 @@ tell_remarks(struct narrator *t)
 	}
 	if (n_unsure)
 		sl__narrate(t->to,
-			    "Of %zu of %zu sizes the interval allows another "
+			    "The intervals of %zu of %zu sizes allow another "
 			    "verdict (marked ?).",
 			    n_unsure, s->n_measured);
 	if (n_disturbed)
-		sl__narrate(t->to, "Other programs disturbed %zu of %zu sizes.",
+		sl__narrate(t->to,
+			    "Background load disturbed %zu of %zu sizes.",
 			    n_disturbed, s->n_measured);
 }
 
@@ -400,7 +393,7 @@ no_focus(const struct sl_micro_series *s)
 
 	return p->impossible        ? "its rate is impossible"
 	       : isnan(p->bound_ns) ? "no ceiling was measured"
-				    : "others disturbed it";
+				    : "background load disturbed it";
 }
 
 const char *
@@ -422,7 +415,7 @@ sl__micro_reason_text(struct sl__phrase *w, const struct sl_microbench *of,
 	case SL_MICRO_FOCUS_PRECISION:
 		snprintf(w->s, sizeof(w->s),
 			 "%.0f %% of the compute roof: a better kernel gains "
-			 "%.2f x at most",
+			 "at most %.2f ×",
 			 share, 1 / p->roof_share);
 		break;
 	case SL_MICRO_FOCUS_BYTES:
@@ -444,14 +437,14 @@ sl__micro_reason_text(struct sl__phrase *w, const struct sl_microbench *of,
 		break;
 	case SL_MICRO_FOCUS_INSTRUCTIONS:
 		snprintf(w->s, sizeof(w->s),
-			 "%.0f %% of the %s roof, and %.2f x the rate that it "
-			 "has from nearer memory: it does not wait for data",
+			 "%.0f %% of the %s roof, and %.2f × its rate from "
+			 "nearer memory: it does not wait for data",
 			 share, roof, sl__micro_far_ratio(s));
 		break;
 	case SL_MICRO_FOCUS_BOTH:
 		snprintf(w->s, sizeof(w->s),
-			 "%.0f %% of the %s roof, but %.2f x the rate that it "
-			 "has from nearer memory: it waits for data in part",
+			 "%.0f %% of the %s roof, but %.2f × its rate from "
+			 "nearer memory: it partly waits for data",
 			 share, roof, sl__micro_far_ratio(s));
 		break;
 	}
@@ -483,12 +476,12 @@ tell_classes(struct narrator *t)
 		enum sl_micro_class wanted;
 		const char *words;
 	} classes[] = {
-		{SL_MICRO_COMPUTE, "Bound by arithmetic"},
-		{SL_MICRO_MEMORY, "Bound by memory"},
-		{SL_MICRO_OVERHEAD, "Bound by overhead"},
+		{SL_MICRO_COMPUTE, "Compute-bound"},
+		{SL_MICRO_MEMORY, "Memory-bound"},
+		{SL_MICRO_OVERHEAD, "Overhead-bound"},
 		{SL_MICRO_BELOW, "Below both roofs, so bound by neither"},
-		{SL_MICRO_UNKNOWN, "No verdict (disturbed by others, an "
-				   "impossible rate, or no ceilings)"},
+		{SL_MICRO_UNKNOWN, "No verdict (background load, an impossible "
+				   "rate, or no ceilings)"},
 	};
 
 	for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {

@@ -92,8 +92,8 @@ add_absent(struct sl__doc *doc, const char *why)
 #define COLUMNS(axis, flops, bytes) \
 	{ \
 		{axis, 1, 0}, {"median", 1, 0}, {"±", 1, 4}, \
-		{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, {"in", 0, 2}, \
-		{"of roof", 1, 0}, {"", 0, 3}, {"verdict", 0, 0} \
+		{"GFLOP/s", 1, flops}, {"GB/s", 1, bytes}, {"fits in", 0, 2}, \
+		{"of roofline", 1, 0}, {"", 0, 3}, {"verdict", 0, 0} \
 	}
 /* clang-format on */
 
@@ -182,7 +182,7 @@ add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 			     c->flops_per_s.value / 1e9);
 	else
 		sl__doc_more(doc, SL__STYLE_DIM,
-			     "; roofs: arithmetic not known");
+			     "; roofs: compute peak not known");
 	for (size_t i = 0; i < c->n_levels; i++)
 		sl__doc_more(doc, SL__STYLE_DIM, ", %s %.*f",
 			     sl_level_text(c->levels[i].level),
@@ -191,7 +191,7 @@ add_facts(struct sl__doc *doc, const struct sl_microbench *m)
 	if (c->n_levels)
 		sl__doc_more(doc, SL__STYLE_DIM, " GB/s");
 	if (c->step_ns.n)
-		sl__doc_more(doc, SL__STYLE_DIM, "; an empty step %s",
+		sl__doc_more(doc, SL__STYLE_DIM, "; an empty step takes %s",
 			     sl__time_text(&t, c->step_ns.value));
 }
 
@@ -210,7 +210,7 @@ add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	sl__narrated_page(doc, narrate, s, m, SL__SENTENCES_MOST);
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "- At the largest size, to optimise: %s (%s).",
+			     "- To optimise at the largest size: %s (%s).",
 			     sl__micro_focus_text(s->focus),
 			     sl__micro_reason_text(&w, m, s));
 }
@@ -219,9 +219,9 @@ static void
 add_together(struct sl__doc *doc, const struct sl_microbench *m)
 {
 	static const struct sl__column columns[] = {
-		{"operation", 0, 0}, {"size", 1, 5},    {"median", 1, 3},
-		{"±", 1, 7},         {"GFLOP/s", 1, 1}, {"GB/s", 1, 2},
-		{"in", 0, 6},        {"of roof", 1, 0}, {"", 0, 4},
+		{"operation", 0, 0}, {"size", 1, 5},        {"median", 1, 3},
+		{"±", 1, 7},         {"GFLOP/s", 1, 1},     {"GB/s", 1, 2},
+		{"fits in", 0, 6},   {"of roofline", 1, 0}, {"", 0, 4},
 		{"verdict", 0, 0}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
@@ -296,7 +296,8 @@ page(struct sl__doc *doc, const void *result,
 		if (m->stopped_by == SL_STOP_INTERRUPT) {
 			sl__doc_gap(doc);
 			sl__doc_text(doc, SL__STYLE_WARN,
-				     "Interrupted: what was measured so far.");
+				     "Interrupted: these are the figures until "
+				     "then.");
 		}
 	}
 }
