@@ -155,21 +155,21 @@ pages_say_what_was_run(void **state)
 	(void)state;
 	plant(&p);
 	out = render(&p, SL_FORMAT_TEXT, 100, 0);
-	assert_has(&out, "made up, seed 7");
+	assert_has(&out, "synthetic, seed 7");
 	assert_has(&out, "bf16 on 2 threads");
 	assert_has(&out, "12: 7 oneDNN, 1 native, 3 reference, 1 stepwise");
 	assert_has(&out, "1x1000");
 	assert_has(&out, "sequence");
 	assert_has(&out, "12.25");
 	assert_has(&out, "is no tensor");
-	assert_has(&out, "On slow paths");
+	assert_has(&out, "Steps on slow paths");
 	assert_has_not(&out, "nan");
 	assert_has_not(&out, "jit:avx512_core");
 	sl_buf_release(&out);
 	out = render(&p, SL_FORMAT_TEXT, 160, 1);
 	assert_has(&out, "jit:avx512_core");
 	assert_has(&out, "236");
-	assert_has_not(&out, "On slow paths");
+	assert_has_not(&out, "Steps on slow paths");
 	sl_buf_release(&out);
 	p.run.seed = 0;
 	p.run.n_threads = 1;
@@ -179,7 +179,7 @@ pages_say_what_was_run(void **state)
 	assert_has(&out, "as given");
 	assert_has(&out, "1 thread\n");
 	assert_has(&out, "All outputs agree");
-	assert_has_not(&out, "On slow paths");
+	assert_has_not(&out, "Steps on slow paths");
 	sl_buf_release(&out);
 }
 

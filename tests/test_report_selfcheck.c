@@ -91,7 +91,7 @@ text_has_the_table_and_the_promise(void **state)
 	assert_non_null(strstr(out.data, "50.00 µs"));
 	assert_non_null(strstr(out.data, "[1 %, 3 %]"));
 	assert_non_null(strstr(out.data, "94 %"));
-	assert_non_null(strstr(out.data, "With nothing changed, 2 % of"));
+	assert_non_null(strstr(out.data, "False positives: 2 % of"));
 	assert_null(strstr(out.data, "Broken"));
 	sl_buf_release(&out);
 }

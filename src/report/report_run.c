@@ -51,7 +51,7 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 	struct sl__text a, b;
 
 	if (r->seed)
-		sl__doc_key(doc, "inputs", "made up, seed %llu",
+		sl__doc_key(doc, "inputs", "synthetic, seed %llu",
 			    (unsigned long long)r->seed);
 	else
 		sl__doc_key(doc, "inputs", "as given");
@@ -59,15 +59,15 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 		    sl_dtype_text(r->dtype), r->n_threads,
 		    r->n_threads == 1 ? "" : "s");
 	add_paths(doc, r);
-	sl__doc_key(doc, "memory", "%s planned",
+	sl__doc_key(doc, "memory", "%s for activations",
 		    sl__bytes_text(&a, (double)r->memory.planned_bytes));
-	sl__doc_dim(doc, ", %s at least; weights %s packed",
+	sl__doc_dim(doc, " (at least %s), %s for packed weights",
 		    sl__bytes_text(&a, (double)r->memory.live_bytes),
 		    sl__bytes_text(&b, (double)r->memory.weight_bytes));
 	sl__doc_key(doc, "time", "%s to plan, %s to run",
 		    sl__time_text(&a, r->plan_ns),
 		    sl__time_text(&b, r->run_ns));
-	sl__doc_dim(doc, ", once: no statistics");
+	sl__doc_dim(doc, ", a single run: no statistics");
 }
 
 static void
@@ -140,7 +140,7 @@ add_slow_steps(struct sl__doc *doc, const struct sl_run *r)
 
 	if (!r->n_reference)
 		return;
-	sl__doc_heading(doc, "On slow paths");
+	sl__doc_heading(doc, "Steps on slow paths");
 	for (size_t i = 0; i < r->n_steps && n < REFERENCE_ROWS; i++) {
 		const struct sl_step *s = &r->steps[i];
 
@@ -159,9 +159,9 @@ static void
 add_steps(struct sl__doc *doc, const struct sl_run *r)
 {
 	static const struct sl__column columns[] = {
-		{"step", 0, 0},   {"type", 0, 0},   {"path", 0, 2},
-		{"kernel", 0, 0}, {"covers", 1, 3}, {"FLOPs", 1, 0},
-		{"done", 1, 1},   {"bytes", 1, 4}};
+		{"step", 0, 0},     {"type", 0, 0},  {"path", 0, 2},
+		{"kernel", 0, 0},   {"nodes", 1, 3}, {"FLOPs", 1, 0},
+		{"executed", 1, 1}, {"bytes", 1, 4}};
 	struct sl__text text;
 
 	sl__doc_heading(doc, "Steps");
@@ -184,8 +184,8 @@ add_steps(struct sl__doc *doc, const struct sl_run *r)
 		sl__doc_word(doc, sl__bytes_text(&text, (double)s->n_bytes));
 	}
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "FLOPs: what the model asks for; done: what the kernel "
-		     "does (Winograd fewer, padding more).");
+		     "FLOPs: nominal, of the model; executed: by the kernel "
+		     "(Winograd fewer, padding more).");
 }
 
 static void

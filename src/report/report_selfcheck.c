@@ -55,15 +55,14 @@ add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 	sl__percent_text(&rate, same->rate.value);
 	if (same->rate.lo > 0.05)
 		sl__doc_text(doc, SL__STYLE_BAD,
-			     "Broken here: with nothing changed, %s of the "
-			     "verdicts claimed a change; at most 5 %% are "
-			     "promised.",
+			     "Broken here: %s of the verdicts claimed a change "
+			     "where there was none; at most 5 %% are promised.",
 			     rate.s);
 	else
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "With nothing changed, %s of the verdicts "
-			     "claimed a change; at most 5 %% are promised, "
-			     "however often it looks.",
+			     "False positives: %s of the verdicts claimed a "
+			     "change where there was none; at most 5 %% are "
+			     "promised, however often the test looks.",
 			     rate.s);
 }
 
@@ -72,14 +71,14 @@ add_page(struct sl__doc *doc, const void *result,
 	 const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"planted", 0, 0},   {"verdicts", 1, 0},
-		{"found", 1, 0},     {"95 % interval", 0, 1},
-		{"wrong way", 1, 2}, {"median time to it", 1, 3},
+		{"injected", 0, 0},        {"verdicts", 1, 0},
+		{"detected", 1, 0},        {"95 % interval", 0, 1},
+		{"wrong direction", 1, 2}, {"time to verdict", 1, 3},
 	};
 	const struct sl_selfcheck *s = result;
 	struct sl__text work, budget;
 
-	sl__doc_heading(doc, "Selfcheck: work of %s, %s a verdict",
+	sl__doc_heading(doc, "Selfcheck: %s of work, %s per verdict",
 			sl__time_text(&work, s->function_ns),
 			sl__time_text(&budget, 1e9 * s->budget_s));
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));

@@ -63,7 +63,7 @@ add_models(struct sl__doc *doc, const struct sl_zoo_list *table, int verbose)
 static void
 add_families(struct sl__doc *doc, const struct sl_zoo_list *table)
 {
-	sl__doc_heading(doc, "Models by size");
+	sl__doc_heading(doc, "Models of any size");
 	for (size_t i = 0; i < table->n; i++) {
 		const struct sl_zoo_row *row = &table->rows[i];
 		struct sl__text parameters, flops;
@@ -90,7 +90,7 @@ write_page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Trainable parameters; FLOPs are 2 for each multiply-add "
-		     "of convolutions, matrix products and recurrent layers, "
+		     "of convolutions, matmuls and recurrent layers, "
 		     "for a batch of 1, 128 tokens of text (with a cache: 1 "
 		     "token after 128) and the image sizes that the models "
 		     "were published with.");
