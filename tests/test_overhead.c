@@ -235,7 +235,7 @@ test_words(void **state)
 	(void)state;
 	assert_string_equal(
 		sl_instrumentation_text(SL_INSTRUMENTATION_TIMESTAMPS),
-		"timestamps between steps");
+		"timestamps per step");
 	assert_string_equal(
 		sl_instrumentation_text((enum sl_instrumentation)99), "none");
 	assert_string_equal(sl_fitness_text(SL_FITNESS_INVESTIGATION),

@@ -15,11 +15,11 @@ enum sl_instrumentation {
 	SL_INSTRUMENTATION_RESOURCES, /* one with CPU time, faults and memory */
 	SL_INSTRUMENTATION_TIMESTAMPS, /* one reading of the clock between steps */
 	SL_INSTRUMENTATION_HOOKS,      /* the user's hooks, around each step */
-	SL_INSTRUMENTATION_SCOPES /* hooks that open a scope for each step */
+	SL_INSTRUMENTATION_SCOPES      /* hooks that open a scope per step */
 };
 enum { SL_N_INSTRUMENTATIONS = SL_INSTRUMENTATION_SCOPES + 1 };
 
-/* "scope around a pass", ...; never NULL. */
+/* "scope per iteration", ...; never NULL. */
 SL_API const char *
 sl_instrumentation_text(enum sl_instrumentation instrumentation);
 

@@ -46,9 +46,8 @@ const char *
 sl_instrumentation_text(enum sl_instrumentation instrumentation)
 {
 	static const char *const words[SL_N_INSTRUMENTATIONS] = {
-		"scope around an iteration", "scope with resources",
-		"timestamps between steps", "hooks around steps",
-		"scope for each step"};
+		"scope per iteration", "scope with resources",
+		"timestamps per step", "hooks per step", "scope per step"};
 
 	return (unsigned)instrumentation < SL_N_INSTRUMENTATIONS
 		       ? words[instrumentation]

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_overhead.c - what it costs to watch a model run. */
+/* report_overhead.c - what instrumentation of a model costs. */
 #include "report/render.h"
 #include "report/section.h"
 #include "report/unit.h"
@@ -45,22 +45,22 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"way to watch", 0, 0}, {"events", 1, 2}, {"each", 1, 1},
-		{"a pass", 1, 0},       {"share", 1, 0},  {"fit for", 0, 0}};
+		{"instrumentation", 0, 0}, {"events", 1, 2},
+		{"per event", 1, 1},       {"per iteration", 1, 0},
+		{"overhead", 1, 0},        {"suitable for", 0, 0}};
 	const struct sl_overhead_study *s = result;
 	struct sl__text t;
 
 	(void)how;
 	sl__doc_heading(doc, "%s", s->name);
 	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  what watching costs; %zu step%s, %d thread%s",
+		     "  what instrumentation costs; %zu step%s, %d thread%s",
 		     s->n_steps, s->n_steps == 1 ? "" : "s", s->n_threads,
 		     s->n_threads == 1 ? "" : "s");
-	sl__doc_pair(doc, "bare", SL__STYLE_STRONG, "%s",
+	sl__doc_pair(doc, "baseline", SL__STYLE_STRONG, "%s",
 		     sl__time_estimate(&t, &s->bare_ns, NULL));
-	sl__doc_pair(doc, "from", SL__STYLE_PLAIN,
-		     "%zu rounds of all ways in an order drawn afresh, seed "
-		     "%llu",
+	sl__doc_pair(doc, "rounds", SL__STYLE_PLAIN,
+		     "%zu, each with all variants in random order, seed %llu",
 		     s->n_rounds, (unsigned long long)s->seed);
 	sl__doc_gap(doc);
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
@@ -68,9 +68,9 @@ page(struct sl__doc *doc, const void *result,
 		row(doc, &s->rows[i]);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "always: proved at most 1 %%; development: at most 5 %%; "
-		     "investigation only: more; unknown: the interval is too "
-		     "wide to tell.");
+		     "always: the overhead is at most 1 %%; development: at "
+		     "most 5 %%; investigation only: more; unknown: the "
+		     "interval is too wide to tell.");
 }
 
 enum sl_status
@@ -84,10 +84,10 @@ sl_overhead_study_render(const struct sl_overhead_study *study,
 		.page = page,
 		.table = &sl__table_overhead,
 		.csv_rows = "overhead/levels",
-		.csv_columns =
-			"model=../../model/name,way=name,events,event_ms,"
-			"extra_ms,extra_lo_ms=extra_ci95_ms/lo,"
-			"extra_hi_ms=extra_ci95_ms/hi,share,fit_for",
+		.csv_columns = "model=../../model/"
+			       "name,instrumentation=name,events,event_ms,"
+			       "extra_ms,extra_lo_ms=extra_ci95_ms/lo,"
+			       "extra_hi_ms=extra_ci95_ms/hi,share,fit_for",
 	};
 
 	return sl__render(&renderer, study, how, out, err);
