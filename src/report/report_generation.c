@@ -4,6 +4,7 @@
 #include "report/generation_narrative.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
+#include "report/result_page.h"
 #include "report/unit.h"
 #include "result/tables.h"
 
@@ -226,9 +227,7 @@ page(struct sl__doc *doc, const void *result,
 	sl__doc_gap(doc);
 	add_plans(doc, g);
 	add_disturbed(doc, g);
-	if (g->stopped_by == SL_STOP_INTERRUPT)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "Interrupted: these are the figures until then.");
+	sl__page_interrupted(doc, g->stopped_by);
 }
 
 enum sl_status

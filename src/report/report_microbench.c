@@ -4,6 +4,7 @@
 #include "report/bar.h"
 #include "report/microbench_narrative.h"
 #include "report/render.h"
+#include "report/result_page.h"
 #include "report/unit.h"
 #include "result/tables.h"
 
@@ -293,12 +294,9 @@ page(struct sl__doc *doc, const void *result,
 			add_all(doc, m, how->verbose);
 		else
 			add_one(doc, m, &m->series[0]);
-		if (m->stopped_by == SL_STOP_INTERRUPT) {
+		if (m->stopped_by == SL_STOP_INTERRUPT)
 			sl__doc_gap(doc);
-			sl__doc_text(doc, SL__STYLE_WARN,
-				     "Interrupted: these are the figures until "
-				     "then.");
-		}
+		sl__page_interrupted(doc, m->stopped_by);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "report/bar.h"
 #include "report/inspect_page.h"
 #include "report/render.h"
+#include "report/result_page.h"
 #include "report/sweep_narrative.h"
 #include "report/unit.h"
 #include "result/sweep_laws.h"
@@ -377,11 +378,9 @@ page(struct sl__doc *doc, const void *result,
 		add_series(doc, sweep, &sweep->series[i]);
 	if (sweep->n_series > 1)
 		add_side(doc, sweep);
-	if (sweep->stopped_by == SL_STOP_INTERRUPT) {
+	if (sweep->stopped_by == SL_STOP_INTERRUPT)
 		sl__doc_gap(doc);
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "Interrupted: what was measured so far.");
-	}
+	sl__page_interrupted(doc, sweep->stopped_by);
 }
 
 enum sl_status
