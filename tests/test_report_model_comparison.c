@@ -142,11 +142,12 @@ the_verdict_stands_first(void **state)
 
 	(void)state;
 	render(&out, SL_FORMAT_TEXT, SL_VERDICT_FASTER);
-	assert_true(has(&out, "B is faster: 0.512 [0.508, 0.517] of A's time "
-			      "(1.95 x), decided after 1.200 s by wall time"));
+	assert_true(has(&out,
+			"B is faster: 0.512 [0.508, 0.517] × A's time (1.95 "
+			"× as fast), decided after 1.200 s by wall time"));
 	assert_true(has(&out, "60 rounds, 3 more left out as disturbed"));
-	assert_true(has(&out, "500 MFLOP against 1.00 GFLOP a pass"));
-	assert_true(has(&out, "0.5 times"));
+	assert_true(has(&out, "500 MFLOP against 1.00 GFLOP per iteration"));
+	assert_true(has(&out, "0.5 ×"));
 	assert_true(has(&out, "Layers that differ"));
 	assert_true(has(&out, "1 of 2"));
 	assert_true(has(&out, "conv2"));
@@ -155,7 +156,7 @@ the_verdict_stands_first(void **state)
 	assert_true(has(&out, "only in A"));
 	assert_true(has(&out, "old 500.0"));
 	assert_true(has(&out, "new 700.0"));
-	assert_true(has(&out, "6 in memory"));
+	assert_true(has(&out, "6 placements of the buffers in memory"));
 	assert_false(has(&out, "too few"));
 	sl_buf_release(&out);
 }
@@ -202,8 +203,9 @@ few_placements_are_told_with_their_reach(void **state)
 	v.renewal_absent = "of this";
 	assert_int_equal(sl_model_comparison_render(&v, &how, &out, NULL),
 			 SL_OK);
-	assert_true(has(&out, "6 in memory: too few to name layers that differ "
-			      "by less than 25 %; no more, because of this"));
+	assert_true(has(&out, "6 placements of the buffers in memory, too few "
+			      "to tell layers apart that differ by less than "
+			      "25 %; no more, because of this"));
 	sl_buf_release(&out);
 	how.format = SL_FORMAT_JSON;
 	assert_int_equal(sl_model_comparison_render(&v, &how, &out, NULL),
@@ -219,7 +221,7 @@ what_is_open_is_said_to_be(void **state)
 
 	(void)state;
 	render(&out, SL_FORMAT_TEXT, SL_VERDICT_UNDECIDED);
-	assert_true(has(&out, "Undecided, but proved not slower"));
+	assert_true(has(&out, "Undecided, but not slower"));
 	assert_true(has(&out, "after 2.000 s"));
 	assert_false(has(&out, "decided after"));
 	sl_buf_release(&out);

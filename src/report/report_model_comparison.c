@@ -25,7 +25,7 @@ letter_of(size_t side)
 	return "ABCDEFGH"[side];
 }
 
-/* "0.512 [0.508, 0.517] of A's time (1.95 x)" */
+/* "0.512 [0.508, 0.517] × A's time (1.95 × as fast)" */
 static void
 add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 	  const struct sl_comparison *c)
@@ -34,10 +34,10 @@ add_ratio(struct sl__doc *doc, const struct sl_model_comparison *v,
 
 	sl__doc_more(doc, SL__STYLE_STRONG, " %s",
 		     sl__ratio_value(&text, &c->ratio));
-	sl__doc_plain(doc, " %s of A's %s",
-		      sl__ratio_interval(&text, &c->ratio), what_of(v));
+	sl__doc_plain(doc, " %s × A's %s", sl__ratio_interval(&text, &c->ratio),
+		      what_of(v));
 	if (c->verdict == SL_VERDICT_FASTER)
-		sl__doc_plain(doc, " (%.3g x)", c->speedup);
+		sl__doc_plain(doc, " (%.3g × as fast)", c->speedup);
 }
 
 static void
@@ -50,11 +50,11 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 	struct sl__text text;
 
 	if (c->verdict == SL_VERDICT_UNDECIDED) {
-		sl__doc_text(doc, style, "Undecided%s:",
-			     c->gate == SL_GATE_OK
-				     ? ", but proved not slower by more than "
-				       "the margin"
-				     : "");
+		sl__doc_text(
+			doc, style, "Undecided%s:",
+			c->gate == SL_GATE_OK
+				? ", but not slower by more than the margin"
+				: "");
 	} else if (c->verdict == SL_VERDICT_SAME) {
 		sl__doc_text(doc, style,
 			     "%c is the same within %s:", letter_of(which),
@@ -104,12 +104,12 @@ add_typical(struct sl__doc *doc, const struct sl_arm_comparison *p)
 
 	if (!p->layers_ratio.n || why) {
 		sl__doc_pair(doc, "typical layer", SL__STYLE_DIM, "%s",
-			     why ? why : "no layer is long enough to be timed");
+			     why ? why : "no layer is long enough to time");
 		return;
 	}
 	sl__doc_key(doc, "typical layer", "ratio %s",
 		    sl__ratio_estimate(&ratio, &p->layers_ratio));
-	sl__doc_dim(doc, "  median over layers of a round");
+	sl__doc_dim(doc, "  median of the layers' ratios in each round");
 }
 
 /* How many times as much as A's it is. */
@@ -119,7 +119,7 @@ add_times(struct sl__doc *doc, uint64_t a, uint64_t b)
 	if (b == a)
 		sl__doc_dim(doc, ": the same");
 	else if (a)
-		sl__doc_plain(doc, ": %.4g times", (double)b / (double)a);
+		sl__doc_plain(doc, ": %.4g ×", (double)b / (double)a);
 }
 
 static void
@@ -132,13 +132,13 @@ add_amounts(struct sl__doc *doc, const struct sl_model_arm_result *a,
 		    sl__bytes_text(&x, (double)b->memory_bytes),
 		    sl__bytes_text(&y, (double)a->memory_bytes));
 	add_times(doc, a->memory_bytes, b->memory_bytes);
-	sl__doc_dim(doc, "  planned and weights, exact");
-	sl__doc_key(doc, "work", "%sFLOP against %sFLOP a pass",
+	sl__doc_dim(doc, "  activations and weights, as planned");
+	sl__doc_key(doc, "work", "%sFLOP against %sFLOP per iteration",
 		    sl__scaled_text(&x, (double)b->nominal_flops),
 		    sl__scaled_text(&y, (double)a->nominal_flops));
 	add_times(doc, a->nominal_flops, b->nominal_flops);
 	if (a->executed_flops != b->executed_flops)
-		sl__doc_dim(doc, "; kernels do %sFLOP against %sFLOP",
+		sl__doc_dim(doc, "; kernels execute %sFLOP against %sFLOP",
 			    sl__scaled_text(&x, (double)b->executed_flops),
 			    sl__scaled_text(&y, (double)a->executed_flops));
 }
@@ -157,8 +157,8 @@ add_sides(struct sl__doc *doc, const struct sl_model_comparison *v,
 	add_word(doc, p->cpu.verdict, p->absent[SL_COMPARISON_BASIS_CPU]);
 	if (v->is_per_sample)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
-			     "times are of a pass (batch %lld against %lld), "
-			     "ratios per sample",
+			     "times are per iteration (batch %lld against "
+			     "%lld), ratios per sample",
 			     (long long)b->batch, (long long)a->batch);
 	add_typical(doc, p);
 	add_amounts(doc, a, b);
@@ -195,8 +195,8 @@ add_layers(struct sl__doc *doc, const struct sl_arm_comparison *p, int verbose)
 	size_t most = verbose ? n_common : LAYER_ROWS;
 
 	if (!n_common || (!p->n_named && !verbose)) {
-		sl__doc_key(doc, "layers", "%zu of the same name%s", n_common,
-			    n_common ? ", none proved to differ" : "");
+		sl__doc_key(doc, "layers", "%zu in common%s", n_common,
+			    n_common ? ", none differs significantly" : "");
 		return;
 	}
 	if (!verbose && most > p->n_named)
@@ -263,11 +263,12 @@ add_placements(struct sl__doc *doc, const struct sl_model_comparison *v)
 	struct sl__text text;
 
 	sl__doc_pair(doc, "placements", is_few ? SL__STYLE_WARN : SL__STYLE_DIM,
-		     "%zu in memory", v->n_placements);
+		     "%zu placements of the buffers in memory",
+		     v->n_placements);
 	if (is_few)
 		sl__doc_more(doc, SL__STYLE_WARN,
-			     ": too few to name layers that differ by less "
-			     "than %s",
+			     ", too few to tell layers apart that differ by "
+			     "less than %s",
 			     sl__percent_text(&text, v->placement_reach));
 	if (v->renewal_absent)
 		sl__doc_more(doc, SL__STYLE_WARN, "; no more, because %s",
@@ -294,11 +295,11 @@ add_page(struct sl__doc *doc, const void *result,
 		add_only(doc, p, 0, how->verbose);
 		if (p->n_other_kernels)
 			sl__doc_pair(doc, "algorithms", SL__STYLE_WARN,
-				     "%zu layer%s on another algorithm, though "
+				     "%zu layer%s another algorithm, although "
 				     "the settings are the same",
 				     p->n_other_kernels,
-				     p->n_other_kernels == 1 ? " runs"
-							     : "s run");
+				     p->n_other_kernels == 1 ? " uses"
+							     : "s use");
 	}
 	sl__doc_gap(doc);
 	add_placements(doc, v);
