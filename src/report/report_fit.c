@@ -54,12 +54,11 @@ add_too_large(struct sl__doc *doc, const struct sl_fit *f, const char *needs)
 	sl__doc_text(doc, SL__STYLE_BAD, "Does not fit: %s %lld ", axis_of(f),
 		     (long long)f->size);
 	if (f->total_bytes <= f->memory_bytes)
-		sl__doc_more(doc, SL__STYLE_BAD,
-			     "takes more than %s while it is planned.",
+		sl__doc_more(doc, SL__STYLE_BAD, "exceeds %s during planning.",
 			     memory.s);
 	else
-		sl__doc_more(doc, SL__STYLE_BAD, "needs %s, there are %s.",
-			     needs, memory.s);
+		sl__doc_more(doc, SL__STYLE_BAD,
+			     "needs %s of the %s available.", needs, memory.s);
 }
 
 static void
@@ -78,9 +77,8 @@ add_answer(struct sl__doc *doc, const struct sl_fit *f)
 		sl__doc_text(doc, SL__STYLE_GOOD,
 			     f->is_unbounded
 				     ? "Fits at every %s: memory does not grow "
-				       "with it (looked at up to %lld)."
-				     : "Fits at every %s looked at, up to "
-				       "%lld.",
+				       "with it (tried up to %lld)."
+				     : "Fits at every %s tried, up to %lld.",
 			     axis_of(f), (long long)f->largest);
 	else
 		sl__doc_text(
@@ -88,14 +86,14 @@ add_answer(struct sl__doc *doc, const struct sl_fit *f)
 			"The largest %s that fits in %s is %s%lld%s",
 			axis_of(f), sl__bytes_text(&memory, f->memory_bytes),
 			f->n_unknown ? "at most " : "", (long long)f->largest,
-			f->limit ? ": the model takes no more." : ".");
+			f->limit ? ": the model accepts no more." : ".");
 	if (f->limit && !f->fixed_at)
 		sl__doc_text(doc, SL__STYLE_DIM, "%s", f->limit);
 	if (f->n_unknown)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "The size of %zu value%s is not known and counts "
-			     "nothing.",
-			     f->n_unknown, f->n_unknown == 1 ? "" : "s");
+		sl__doc_text(
+			doc, SL__STYLE_WARN,
+			"The size of %zu value%s is not known and counts as 0.",
+			f->n_unknown, f->n_unknown == 1 ? "" : "s");
 }
 
 /* What is left, and what one more would lack: two sizes close to each other
@@ -118,11 +116,11 @@ add_next(struct sl__doc *doc, const struct sl_fit *f)
 	if (!isnan(f->next_bytes))
 		sl__doc_pair(
 			doc, "one more", SL__STYLE_DIM,
-			"needs %s beyond the memory",
+			"exceeds the memory by %s",
 			sl__bytes_text(&t, f->next_bytes - f->memory_bytes));
 	else if (f->is_planned && f->largest && !f->limit)
 		sl__doc_pair(doc, "one more", SL__STYLE_DIM,
-			     "is out of memory while it is planned");
+			     "runs out of memory during planning");
 }
 
 /* What the graph alone says: fusion and what the engine itself needs make the
@@ -135,8 +133,7 @@ add_graph(struct sl__doc *doc, const struct sl_fit *f)
 	sl__doc_pair(doc, "graph alone", SL__STYLE_PLAIN, "%lld",
 		     (long long)f->graph_largest);
 	sl__doc_more(doc, SL__STYLE_DIM,
-		     "  in an engine that fuses nothing and needs nothing for "
-		     "itself (%s at %s %lld)",
+		     "  without fusion and engine overhead (%s at %s %lld)",
 		     sl__bytes_text(&t, f->graph_bytes), axis_of(f),
 		     (long long)f->graph_size);
 }
@@ -153,7 +150,7 @@ add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
 		sl__doc_more(doc, SL__STYLE_DIM,
-			     ": its records, code and whole pages");
+			     ": its own records, code and rounding to pages");
 	}
 	add_share(doc, "total", f, total);
 }
@@ -172,7 +169,7 @@ add_parts(struct sl__doc *doc, const struct sl_fit *f)
 	}
 	add_share(doc, "total", f, f->total_bytes);
 	if (f->optimizer)
-		sl__doc_more(doc, SL__STYLE_DIM, ", while in the %s",
+		sl__doc_more(doc, SL__STYLE_DIM, ", in the %s",
 			     f->phase == SL_PHASE_UPDATE    ? "update"
 			     : f->phase == SL_PHASE_FORWARD ? "forward pass"
 							    : "backward pass");
@@ -199,7 +196,8 @@ add_tried_answer(struct sl__doc *doc, const struct sl_fit *f)
 		sl__doc_text(doc, SL__STYLE_STRONG,
 			     "The largest %s that fits in %s is %lld%s",
 			     axis_of(f), memory.s, (long long)v->runs_at,
-			     v->fails_at ? "." : ": the model takes no more.");
+			     v->fails_at ? "."
+					 : ": the model accepts no more.");
 }
 
 /* What was predicted, by the plan or the graph, and why that was not it. */
@@ -210,7 +208,7 @@ add_predicted(struct sl__doc *doc, const struct sl_fit *f)
 
 	sl__doc_pair(doc, "predicted",
 		     v->difference ? SL__STYLE_WARN : SL__STYLE_PLAIN,
-		     "%s%lld from the %s, before anything ran",
+		     "%s%lld from the %s, before the run",
 		     f->n_unknown ? "at most " : "", (long long)f->largest,
 		     f->is_planned ? "plan" : "graph");
 	if (v->difference)
@@ -231,8 +229,8 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 	sl__doc_gap(doc);
 	if (v->runs_at)
 		sl__doc_pair(doc, "verified", SL__STYLE_GOOD,
-			     "ran at %s %lld, with %s of the memory",
-			     axis_of(f), (long long)v->runs_at,
+			     "ran at %s %lld and used %s", axis_of(f),
+			     (long long)v->runs_at,
 			     sl__bytes_text(&used, v->used_bytes));
 	else
 		sl__doc_pair(doc, "verified", SL__STYLE_BAD,
@@ -247,8 +245,8 @@ add_verified(struct sl__doc *doc, const struct sl_fit *f)
 	add_predicted(doc, f);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Planned and run in processes with %s of private memory "
-		     "beyond the program's own.",
+		     "Planned and run in processes limited to %s of private "
+		     "memory on top of the program's own.",
 		     sl__bytes_text(&used, f->memory_bytes));
 }
 
@@ -260,12 +258,12 @@ add_source(struct sl__doc *doc, const struct sl_fit *f)
 			     "Predicted from the engine's plan for this "
 			     "machine; nothing was run.");
 	else
-		sl__doc_text(doc, SL__STYLE_DIM,
-			     "Predicted from the graph%s: %s. An engine that "
-			     "fuses needs less for activations, and memory of "
-			     "its own on top.",
-			     f->optimizer ? ", activations estimated" : "",
-			     f->unplanned);
+		sl__doc_text(
+			doc, SL__STYLE_DIM,
+			"Predicted from the graph%s: %s. Fusion lowers the "
+			"activations; an engine also needs memory of its own.",
+			f->optimizer ? ", activations estimated" : "",
+			f->unplanned);
 }
 
 static void
