@@ -103,7 +103,7 @@ test_one_machine(void **state)
 	assert_close(json_number_at(json.data, "hardware[0].training.hours"),
 		     1000 * 4.0 * SQUARE_MACS / 1e9 / 3600, 1e-9);
 	assert_non_null(strstr(page.data, "2.097 ms"));
-	assert_non_null(strstr(page.data, "Longest on peak=1G"));
+	assert_non_null(strstr(page.data, "Slowest layers on peak=1G"));
 	assert_non_null(strstr(page.data, "in the type shown"));
 	sl_buf_release(&page);
 	sl_buf_release(&json);

@@ -77,27 +77,27 @@ static void
 add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},       {"in", 0, 0},
-		{"bound", 1, 0},         {"all fused", 1, 1},
-		{"compute bound", 1, 2}, {"memory filled", 1, 0},
-		{"per million", 1, 0},
+		{"machine", 0, 0},       {"type", 0, 0},
+		{"lower bound", 1, 0},   {"all fused", 1, 1},
+		{"compute-bound", 1, 2}, {"memory used", 1, 0},
+		{"cost/million", 1, 0},
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < r->n_rows; i++)
 		add_bound_row(doc, &r->rows[i]);
 	if (r->n_unknown_nodes)
-		sl__doc_text(doc, SL__STYLE_WARN,
-			     "The arithmetic of %zu node%s is not known and in "
-			     "none of these figures; the traffic is.",
-			     r->n_unknown_nodes,
-			     r->n_unknown_nodes == 1 ? "" : "s");
+		sl__doc_text(
+			doc, SL__STYLE_WARN,
+			"The arithmetic of %zu node%s is not known and missing "
+			"from these figures; their traffic is counted.",
+			r->n_unknown_nodes, r->n_unknown_nodes == 1 ? "" : "s");
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Lower bounds for batch %lld from the makers' figures, "
-		     "not predictions: 'bound' lets each layer read and write "
-		     "memory once, 'all fused' the model as a whole; per "
-		     "million samples at the bound. TF32 or Winograd may beat "
-		     "figures in f32.",
+		     "Lower bounds for batch %lld from vendors' figures, not "
+		     "predictions. Each layer reads and writes memory once; "
+		     "with 'all fused', the model as a whole does. Costs are "
+		     "for a million samples at the lower bound. TF32 or "
+		     "Winograd may beat the bounds in f32.",
 		     (long long)r->batch);
 }
 
@@ -125,8 +125,9 @@ add_longest(struct sl__doc *doc, const struct sl_hardware_row *row)
 	}
 	for (size_t k = 0; k < N_LONGEST && longest[k]; k++) {
 		if (!k)
-			sl__doc_text(doc, SL__STYLE_PLAIN,
-				     "Longest on %s: ", row->hardware->id);
+			sl__doc_text(
+				doc, SL__STYLE_PLAIN,
+				"Slowest layers on %s: ", row->hardware->id);
 		sl__doc_more(doc, SL__STYLE_PLAIN, "%s%s %s (%s, %s)",
 			     k ? "; " : "", longest[k]->name,
 			     sl__time_text(&t, longest[k]->bound_s * 1e9),
@@ -204,9 +205,8 @@ add_rest(struct sl__doc *doc, const struct sl_hardware_report *r, size_t n)
 {
 	if (n < r->n_rows)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "The best %zu of %zu; -v has "
-			     "them all.",
-			     n, r->n_rows);
+			     "The best %zu of %zu; -v shows all.", n,
+			     r->n_rows);
 }
 
 static void
@@ -258,11 +258,11 @@ add_service(struct sl__doc *doc, const struct sl_hardware_report *r,
 {
 	static const struct sl__column by_month[] = {
 		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
-		{"waiting", 1, 1}, {"machines", 1, 0}, {"per month", 1, 0},
+		{"waiting", 1, 1}, {"machines", 1, 0}, {"cost/month", 1, 0},
 	};
 	static const struct sl__column by_sample[] = {
 		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
-		{"waiting", 1, 1}, {"machines", 1, 0}, {"per million", 1, 0},
+		{"waiting", 1, 1}, {"machines", 1, 0}, {"cost/million", 1, 0},
 	};
 	size_t n;
 	const struct sl_hardware_row **rows =
@@ -275,15 +275,15 @@ add_service(struct sl__doc *doc, const struct sl_hardware_report *r,
 	add_rest(doc, r, n);
 	if (r->cheapest)
 		sl__doc_text(doc, SL__STYLE_GOOD,
-			     "The cheapest that could hold it is %s.",
+			     "The cheapest machine that can meet this is %s.",
 			     r->cheapest);
 	else
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "None with a price could hold it.");
+			     "No machine with a price can meet this.");
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "At least so many machines, and at least so dear (%g "
-		     "hours a month); a batch also waits for its last sample. "
-		     "Batches up to %lld were looked at.",
+		     "Machines and costs are lower bounds (%g hours per "
+		     "month); 'waiting' is how long a batch waits for its last "
+		     "sample. Batch sizes up to %lld were tried.",
 		     r->hours_per_month, (long long)r->largest_batch);
 }
 
@@ -292,9 +292,8 @@ add_training(struct sl__doc *doc, const struct sl_hardware_report *r,
 	     int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},       {"in", 0, 0},
-		{"hours", 1, 0},         {"cost", 1, 0},
-		{"memory filled", 1, 0},
+		{"machine", 0, 0}, {"type", 0, 0},        {"hours", 1, 0},
+		{"cost", 1, 0},    {"memory used", 1, 0},
 	};
 	size_t n;
 	const struct sl_hardware_row **rows =
@@ -321,8 +320,8 @@ add_training(struct sl__doc *doc, const struct sl_hardware_report *r,
 	}
 	add_rest(doc, r, n);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "At least: forward and backward arithmetic alone, at the "
-		     "peak, in the type shown; activations estimated.");
+		     "Lower bounds: forward and backward arithmetic alone, at "
+		     "the peak, in the type shown; activations are estimated.");
 }
 
 static void
