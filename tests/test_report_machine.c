@@ -114,7 +114,7 @@ the_page_shows_figures_reasons_and_the_drawing(void **state)
 	assert_has(&out, "bf16 with AMX-BF16: not exercised");
 	assert_has(&out, "read for ownership");
 	assert_has(&out, "╱");
-	assert_has(&out, "above 8.0 operations a byte");
+	assert_has(&out, "above 8.0 FLOP/B");
 	sl_buf_release(&out);
 }
 

@@ -165,7 +165,7 @@ add_identity(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 	sl__doc_heading(doc, "%s", m->model.value ? m->model.value : "Machine");
 	if (!m->model.value)
 		add_fact(doc, "model", &m->model);
-	sl__doc_key(doc, "processors", "%s, %s, %s; %zu allowed here",
+	sl__doc_key(doc, "processors", "%s, %s, %s; %zu usable here",
 		    count_text(&a, m->n_sockets, "socket"),
 		    count_text(&b, m->n_cores, "core"),
 		    count_text(&c, m->n_hardware_threads, "hardware thread"),
@@ -223,8 +223,9 @@ static void
 add_all_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
-		{"type", 0, 0},    {"with", 0, 0},  {"bits", 1, 3},
-		{"threads", 1, 0}, {"Gop/s", 1, 0}, {"95 % interval", 1, 1},
+		{"type", 0, 0},   {"instructions", 0, 0},
+		{"bits", 1, 3},   {"threads", 1, 0},
+		{"Gop/s", 1, 0},  {"95 % interval", 1, 1},
 		{"probes", 1, 2},
 	};
 
@@ -263,9 +264,9 @@ static void
 add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
-		{"Gop/s", 0, 0},         {"with", 0, 0},
+		{"type", 0, 0},          {"instructions", 0, 0},
 		{"bits", 1, 4},          {"1 thread", 1, 0},
-		{"95 % interval", 1, 2}, {"all", 1, 0},
+		{"95 % interval", 1, 2}, {"all threads", 1, 0},
 		{"95 % interval", 1, 3},
 	};
 
@@ -294,6 +295,7 @@ static void
 add_peaks(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
 	sl__doc_heading(doc, "Arithmetic");
+	sl__doc_dim(doc, "  in Gop/s");
 	if (verbose)
 		add_all_peaks(doc, m);
 	else
@@ -363,10 +365,10 @@ add_level_errors(struct sl__doc *doc, const struct sl_machine *m)
 	}
 	if (n_without < m->n_levels)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "95 %% intervals reach %s to either side at most",
+			     "95 %% intervals are within ±%s",
 			     sl__percent_text(&share, widest));
 	else
-		sl__doc_text(doc, SL__STYLE_WARN, "no interval");
+		sl__doc_text(doc, SL__STYLE_WARN, "No intervals");
 	if (n_without)
 		sl__doc_more(doc, SL__STYLE_WARN,
 			     "; %zu of %zu figures have too few probes for one",
@@ -378,12 +380,13 @@ static void
 add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 {
 	static const struct sl__column columns[] = {
-		{"level", 0, 0},      {"threads", 1, 0}, {"latency ns", 1, 0},
-		{"load", 1, 0},       {"store", 1, 1},   {"copy", 1, 0},
-		{"triad GB/s", 1, 0},
+		{"level", 0, 0}, {"threads", 1, 0}, {"latency, ns", 1, 0},
+		{"load", 1, 0},  {"store", 1, 1},   {"copy", 1, 0},
+		{"triad", 1, 0},
 	};
 
 	sl__doc_heading(doc, "Memory");
+	sl__doc_dim(doc, "  bandwidths in GB/s");
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < m->n_levels; i++) {
 		const struct sl_memory_level *l = &m->levels[i];
@@ -398,13 +401,13 @@ add_levels(struct sl__doc *doc, const struct sl_machine *m, int verbose)
 			add_level_row(doc, m, l, 1);
 	}
 	add_level_errors(doc, m);
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "GB/s count the bytes that the program reads and writes. "
-		     "A plain store beyond L1 also reads its line first (read "
-		     "for ownership), so that memory moves 2 times as much "
-		     "for store, 1.5 for copy and 1.33 for triad, supposing "
-		     "the core does so; non-temporal stores (NT) do not. "
-		     "Levels are the plateaus found on the measured curves.");
+	sl__doc_text(
+		doc, SL__STYLE_DIM,
+		"Bandwidths count the bytes that the program reads and writes. "
+		"A plain store beyond L1 usually reads its line first (read "
+		"for ownership): memory then moves 2 × as much for store, 1.5 "
+		"× for copy and 1.33 × for triad. Non-temporal stores (NT) do "
+		"not. Levels are the plateaus of the measured curves.");
 }
 
 /* Every level and access with its interval. */
@@ -415,7 +418,7 @@ add_level_intervals(struct sl__doc *doc, const struct sl_machine *m)
 		{"level", 0, 0},   {"access", 0, 0},
 		{"threads", 1, 0}, {"value", 1, 0},
 		{"unit", 0, 0},    {"95 % interval", 1, 0},
-		{"probes", 1, 2},  {"each thread touches", 0, 1},
+		{"probes", 1, 2},  {"buffer per thread", 0, 1},
 	};
 	struct sl__text t, to;
 
@@ -459,11 +462,11 @@ add_roofline(struct sl__doc *doc, const struct sl_machine *m, size_t n_columns)
 	sl__roofline_draw(doc, &roofline, n_columns);
 	lowest = sl__roofline_lowest(&roofline);
 	sl__doc_text(doc, SL__STYLE_PLAIN,
-		     "Operations per byte from left to right. f32 reaches its "
-		     "peak of %sop/s from %s data (%sB/s) above %.1f "
-		     "operations a byte; dots: the caches.",
-		     sl__scaled_text(&a, peak), lowest->name,
-		     sl__scaled_text(&b, lowest->value), peak / lowest->value);
+		     "x axis: FLOP per byte. With data from %s (%sB/s), f32 "
+		     "reaches its peak of %sFLOP/s above %.1f FLOP/B, the "
+		     "ridge; dotted: the caches.",
+		     lowest->name, sl__scaled_text(&b, lowest->value),
+		     sl__scaled_text(&a, peak), peak / lowest->value);
 }
 
 static void
@@ -476,19 +479,19 @@ add_origin(struct sl__doc *doc, const struct sl_machine *m)
 	if (localtime_r(&when, &parts))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M", &parts);
 	sl__doc_gap(doc);
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Each ceiling is the ninth decile (latency: the first) of "
-		     "short probes in %zu pass%s of %.1f s in all, %s%s; "
-		     "buffers in %s.",
-		     m->n_passes, m->n_passes == 1 ? "" : "es", m->elapsed_s,
-		     date,
-		     m->from_cache ? ", kept since (--fresh measures)" : "",
-		     m->buffer_pages.value ? m->buffer_pages.value
-					   : "pages of unknown size");
+	sl__doc_text(
+		doc, SL__STYLE_DIM,
+		"Each ceiling is the 90th percentile of short probes (latency: "
+		"the 10th) from %zu round%s, %.1f s in all, %s%s; buffers in "
+		"%s.",
+		m->n_passes, m->n_passes == 1 ? "" : "s", m->elapsed_s, date,
+		m->from_cache ? ", cached since (--fresh measures again)" : "",
+		m->buffer_pages.value ? m->buffer_pages.value
+				      : "pages of unknown size");
 	if (m->stopped_by == SL_STOP_INTERRUPT)
 		sl__doc_text(doc, SL__STYLE_WARN,
 			     "Interrupted: based on fewer probes than usual, "
-			     "and not kept.");
+			     "and not cached.");
 }
 
 void
