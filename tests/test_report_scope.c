@@ -127,15 +127,16 @@ variation_and_resources_stand_out(void **state)
 	rows[1].mean.value = 2000;
 	sl__insights_of_scopes(&insights, &s);
 	assert_int_equal(insights.n, 5); /* few: p99 was refused */
-	assert_true(says(&insights, "a varies a lot: p99 is 6.0 x p50."));
+	assert_true(says(&insights, "a varies a lot: p99 is 6.0 × p50."));
 	assert_true(says(&insights, "a is off the CPU for 35 % of its time: "
 				    "waiting or preempted."));
-	assert_true(says(&insights, "a takes 1200 page faults a call: it "
-				    "touches fresh memory each time."));
+	assert_true(says(&insights, "a takes 1200 page faults per call: it "
+				    "uses fresh memory each time."));
 	assert_true(says(&insights, "a keeps 2.00 MB more after each call."));
-	assert_true(says(&insights,
-			 "a takes 1.000 µs a call, measuring it 150.0 ns: a "
-			 "scope around its loop would disturb less."));
+	assert_true(
+		says(&insights,
+		     "a takes 1.000 µs per call and measuring it 150.0 ns: a "
+		     "scope around its loop would disturb less."));
 }
 
 static void
@@ -323,7 +324,7 @@ resident_memory_says_why(void **state)
 	(void)state;
 	sl__insight_memory(&insights, &m);
 	assert_int_equal(insights.n, 2);
-	assert_true(says(&insights, "It allocates 40.0 MB in all, 20 times its "
+	assert_true(says(&insights, "It allocates 40.0 MB in all, 20 × its "
 				    "peak: buffers could be reused."));
 	m.method = SL_MEMORY_RESIDENT;
 	m.method_reason = "no interposer";

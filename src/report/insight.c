@@ -63,7 +63,7 @@ above_text(char *text, size_t size, const struct sl__roof_share *roof)
 	if (roof->place == SL__ROOF_ABOVE)
 		snprintf(text, size, ": %s%s%s", roof->because,
 			 roof->or_threads
-				 ? ", or more threads work than open it"
+				 ? ", or more threads work than opened it"
 				 : "",
 			 roof->or_wrong ? ", or the declared work is too large"
 					: "");
@@ -115,7 +115,7 @@ sl__insight_variation(struct sl__insights *out, const char *name,
 
 	if (p99->needs_n || !(ratio >= HIGH_VARIATION))
 		return;
-	say(out, "%s varies a lot: p99 is %.1f x p50.", name, ratio);
+	say(out, "%s varies a lot: p99 is %.1f × p50.", name, ratio);
 }
 
 static void
@@ -127,7 +127,7 @@ cost_of_measuring(struct sl__insights *out, const struct sl_scopes *s,
 	if (!(row->mean.value < s->pair_ns / COSTLY_SCOPE))
 		return;
 	say(out,
-	    "%s takes %s a call, measuring it %s: a scope around its loop "
+	    "%s takes %s per call and measuring it %s: a scope around its loop "
 	    "would disturb less.",
 	    row->name, sl__time_text(&mean, row->mean.value),
 	    sl__time_text(&pair, s->pair_ns));
@@ -152,7 +152,7 @@ faults(struct sl__insights *out, const struct sl_scope_row *row)
 	    !(row->n_minor_faults.value >= MANY_FAULTS))
 		return;
 	say(out,
-	    "%s takes %.0f page faults a call: it touches fresh memory each "
+	    "%s takes %.0f page faults per call: it uses fresh memory each "
 	    "time.",
 	    row->name, row->n_minor_faults.value);
 }
@@ -204,7 +204,7 @@ sl__insight_memory(struct sl__insights *out, const struct sl_memory *m)
 	    !(above > 0))
 		return;
 	say(out,
-	    "It allocates %s in all, %.0f times its peak: buffers could be "
+	    "It allocates %s in all, %.0f × its peak: buffers could be "
 	    "reused.",
 	    sl__bytes_text(&text, m->allocated_bytes.value), turnover);
 }

@@ -48,11 +48,11 @@ write_figures(struct sl__doc *doc, const struct sl_memory *m)
 	}
 	sl__doc_pair(doc, "allocated", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->allocated_bytes.value));
-	sl__doc_more(doc, SL__STYLE_DIM, " by %.0f calls",
+	sl__doc_more(doc, SL__STYLE_DIM, " in %.0f calls",
 		     m->n_allocations.value);
 	sl__doc_pair(doc, "freed", SL__STYLE_PLAIN, "%s",
 		     sl__bytes_text(&t, m->freed_bytes.value));
-	sl__doc_more(doc, SL__STYLE_DIM, " by %.0f calls", m->n_frees.value);
+	sl__doc_more(doc, SL__STYLE_DIM, " in %.0f calls", m->n_frees.value);
 }
 
 /* The highest live memory in each of N_BARS stretches, as eighths. */
@@ -88,7 +88,7 @@ write_sizes(struct sl__doc *doc, const struct sl_memory *m)
 {
 	struct sl__text t;
 
-	sl__doc_heading(doc, "Sizes asked for");
+	sl__doc_heading(doc, "Allocation sizes");
 	sl__doc_table(doc, SIZE_COLUMNS, 3);
 	for (size_t i = 0; i < SL_MEMORY_N_SIZES; i++) {
 		if (!m->n_by_size[i])
@@ -120,8 +120,8 @@ write_sites(struct sl__doc *doc, const struct sl_memory *m, size_t n)
 	}
 	if (m->n_unsited.value > 0)
 		sl__doc_text(doc, SL__STYLE_WARN,
-			     "%.0f more allocations came from more places than "
-			     "are kept.",
+			     "%.0f more allocations came from further call "
+			     "sites, which are not kept.",
 			     m->n_unsited.value);
 }
 

@@ -17,7 +17,7 @@
 #include "base/banned.h"
 
 static const struct sl__column TIME_COLUMNS[] = {
-	{"scope", 0, 0}, {"inside", 0, 5}, {"calls", 1, 0}, {"self", 1, 0},
+	{"scope", 0, 0}, {"parent", 0, 5}, {"calls", 1, 0}, {"self", 1, 0},
 	{"share", 1, 0}, {"total", 1, 4},  {"mean", 1, 0},  {"± sd", 1, 3},
 	{"p50", 1, 0},   {"p90", 1, 6},    {"p99", 1, 1},
 };
@@ -224,8 +224,8 @@ write_resources(struct sl__doc *doc, const struct sl_scopes *s,
 	}
 	if (n)
 		sl__doc_text(doc, SL__STYLE_DIM,
-			     "\"-\" was not asked for: CPU time, faults and "
-			     "memory need a flag.");
+			     "Values that are missing were not requested: CPU "
+			     "time, faults and memory need a flag.");
 	if (absent)
 		sl__doc_text(doc, SL__STYLE_DIM, "Allocations: %s.", absent);
 }
@@ -246,11 +246,12 @@ write_remarks(struct sl__doc *doc, const struct sl_scopes *s)
 			     "%llu scopes were closed late, twice or on "
 			     "another thread.",
 			     (unsigned long long)s->n_unbalanced);
-	sl__doc_text(doc, SL__STYLE_DIM,
-		     "Taken off: %s a scope, %s with all resources. "
-		     "Percentiles assume independent calls.",
-		     sl__time_text(&pair, s->pair_ns),
-		     sl__time_text(&all, s->resources_pair_ns));
+	sl__doc_text(
+		doc, SL__STYLE_DIM,
+		"Subtracted as the cost of measuring: %s per scope, %s with "
+		"all resources. Percentiles assume independent calls.",
+		sl__time_text(&pair, s->pair_ns),
+		sl__time_text(&all, s->resources_pair_ns));
 }
 
 static void
@@ -261,7 +262,7 @@ write_page(struct sl__doc *doc, const void *result,
 	struct sl__insights insights;
 	struct sl__text t;
 
-	sl__doc_heading(doc, "%zu scopes, %s inside them", s->n_scopes,
+	sl__doc_heading(doc, "%zu scopes, %s in total", s->n_scopes,
 			sl__time_text(&t, s->self_ns));
 	if (s->n_rows) {
 		write_times(doc, s, how->unit);
