@@ -184,7 +184,7 @@ all_columns_fit_in_80(void **state)
 	}
 	i.layers = layers;
 	i.n_layers = 24;
-	take_line(line, sizeof(line), &one, 1, NULL, "op/B");
+	take_line(line, sizeof(line), &one, 1, NULL, "op/B  share");
 	assert_words(line, titles);
 	take_line(line, sizeof(line), &one, 1, NULL, "MatMul");
 	assert_words(line,
@@ -237,7 +237,7 @@ several_models_show_what_was_asked_for(void **state)
 	(void)state;
 	take_line(line, sizeof(line), both, 2, NULL, "parameters");
 	assert_words(line, (const char *const[]){"FLOPs", "memory", "batch",
-						 "seq", "mostly", NULL});
+						 "seq", "main type", NULL});
 	take_line(line, sizeof(line), both, 2, NULL, "From core to fvcore");
 	take_line(line, sizeof(line), both, 2, NULL, "Weights");
 	take_line(line, sizeof(line), both, 2, &view, "Types of layer");

@@ -239,7 +239,7 @@ a_short_table_says_what_it_leaves_out(void **state)
 	struct sl_buf out = render_many(&one, 1, &top, &how);
 
 	(void)state;
-	assert_has(&out, "most work first");
+	assert_has(&out, "most FLOPs first");
 	assert_has(&out, "3 others");
 	assert_has(&out, "202");    /* 32 + 0 + 170 parameters */
 	assert_has(&out, "320 ");   /* 2 x 160 FLOPs */
@@ -309,7 +309,7 @@ several_models_stand_side_by_side(void **state)
 	assert_has(&out, "2 models");
 	assert_has(&out, "n^1.34");
 	/* 442,528 MACs / 634 parameters */
-	assert_has(&out, "each parameter is used 698 times a sample");
+	assert_has(&out, "each parameter is used 698 times per sample");
 	assert_has(&out, "other: 100.0 % Conv; holds no parameters");
 	sl_buf_release(&out);
 	how.format = SL_FORMAT_JSON;

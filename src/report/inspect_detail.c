@@ -58,7 +58,7 @@ sl__inspect_explanations(struct sl__doc *doc, const struct sl_inspection *i)
 		}
 		if (!e->n_rows) {
 			sl__doc_cell(doc, SL__STYLE_DIM,
-				     "nothing but the unit differs");
+				     "only the unit differs");
 			sl__doc_cell(doc, SL__STYLE_DIM, "0");
 		}
 		add_total(doc, e->b, e->b_count);
@@ -205,8 +205,8 @@ add_weight_summary(struct sl__doc *doc, const struct sl_inspection *i)
 	}
 	if (n > 0)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "Of all weights %s are exactly 0 and %s below "
-			     "1/1000 of their tensor's largest; %s of %s "
+			     "%s of all weights are exactly 0, and %s are "
+			     "below 1/1000 of their tensor's largest; %s of %s "
 			     "channels are dead (all 0).",
 			     sl__percent_text(&a, n_zero / n),
 			     sl__percent_text(&b, n_small / n),

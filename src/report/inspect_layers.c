@@ -33,7 +33,7 @@ enum {
 	TIMES_MOST = 40 /* bytes of how often a layer runs */
 };
 
-static const char OTHERS[] = "  share -: no MACs, all operations";
+static const char OTHERS[] = "  share -: no MACs, FLOPs are all operations";
 
 /* How the figures of a table are shown. */
 struct look {
@@ -216,16 +216,17 @@ add_layer(struct sl__doc *doc, const struct sl__repeat *b, const char *label,
 /* A narrow page leaves columns out; a model without products has operations
  * in place of FLOPs. */
 static void
-open_layers(struct sl__doc *doc, int is_core, int is_narrow)
+open_layers(struct sl__doc *doc, const struct look *look, int is_narrow)
 {
 	const struct sl__column columns[] = {
 		{"layer", 0, 0},
 		{"type", 0, is_narrow ? 3 : 0},
 		{"output", 0, is_narrow ? 2 : 0},
 		{"params", 1, is_narrow ? 1 : 0},
-		{is_core ? "FLOPs" : "operations", 1, 0},
+		{look->is_core ? "FLOPs" : "operations", 1, 0},
 		{"bytes", 1, is_narrow ? 4 : 0},
-		{"op/B", 1, is_narrow ? 5 : 0},
+		/* Two letters that names need more. */
+		{look->is_tight ? "op/B" : "FLOP/B", 1, is_narrow ? 5 : 0},
 		{"share", 1, 0},
 	};
 
@@ -258,7 +259,7 @@ look_fit(struct look *look, struct sl__doc *doc, const struct sl__repeat *rows,
 	taken = 2 + 7 * 2 + (look->is_core ? 5u : 10u) + 5 + 4 + 5 + type +
 		shape;
 	if (!look->is_tight)
-		taken += 4;
+		taken += 6;
 	if (look->is_exact && n_columns < taken + exact + MIN_LABEL)
 		look->is_exact = 0;
 	taken += look->is_exact ? exact : 6;
@@ -320,14 +321,14 @@ add_layers(struct sl__doc *doc, const struct sl_inspection *i, size_t n_shown,
 	if (!labels)
 		return;
 	sl__doc_heading(doc, is_whole ? "Layers, in the order they run"
-				      : "Layers, most work first");
+				      : "Layers, most FLOPs first");
 	if (n < i->n_layers)
-		sl__doc_dim(doc, "  alike together");
+		sl__doc_dim(doc, "  equal layers grouped");
 	for (size_t k = n_shown; k < n; k++)
 		sl__repeat_merge(&rest, &rows[k]);
 	if (look.is_core && has_others(rows, n_shown, &rest))
 		sl__doc_dim(doc, OTHERS);
-	open_layers(doc, look.is_core, n_columns < WHOLE_COLUMNS);
+	open_layers(doc, &look, n_columns < WHOLE_COLUMNS);
 	for (size_t k = 0; k < n_shown; k++)
 		add_layer(doc, &rows[k], labels[k], &look);
 	if (n_shown < n) {
@@ -380,7 +381,7 @@ add_groups(struct sl__doc *doc, const struct sl_layer_group *groups, size_t n,
 	const struct sl__column columns[] = {
 		{"", 0, 0},           {"layers", 1, 4},
 		{"parameters", 1, 1}, {is_core ? "FLOPs" : "operations", 1, 0},
-		{"bytes", 1, 2},      {"op/B", 1, 3},
+		{"bytes", 1, 2},      {"FLOP/B", 1, 3},
 		{"share", 1, 0},
 	};
 	const struct look look = {.is_core = is_core, .is_exact = 1};
@@ -492,7 +493,7 @@ add_paths(struct sl__doc *doc, const struct sl_inspection *i, size_t depth,
 			groups[++n] = groups[k];
 	}
 	qsort(groups, ++n, sizeof(*groups), compare_groups);
-	sl__doc_heading(doc, "Modules to depth %zu, most work first", depth);
+	sl__doc_heading(doc, "Modules to depth %zu, most FLOPs first", depth);
 	add_groups(doc, groups, n, n_shown, i->cost.macs > 0);
 }
 
@@ -514,7 +515,7 @@ sl__inspect_layers(struct sl__doc *doc, const struct sl_inspection *i,
 
 	switch (view->by) {
 	case SL_BY_TYPE:
-		sl__doc_heading(doc, "Types of layer, most work first");
+		sl__doc_heading(doc, "Types of layer, most FLOPs first");
 		add_groups(doc, i->by_type, i->n_types, n_groups,
 			   i->cost.macs > 0);
 		return;

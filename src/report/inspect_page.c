@@ -162,8 +162,7 @@ add_traffic(struct sl__doc *doc, const struct sl_inspection *i, int verbose)
 			    sl__bytes_text(&c, (double)i->cost.read_bytes),
 			    sl__bytes_text(&d, (double)i->cost.written_bytes));
 	if (isfinite(i->intensity))
-		sl__doc_plain(doc, "; %.3g operation%s per byte", i->intensity,
-			      fabs(i->intensity - 1) < 0.0005 ? "" : "s");
+		sl__doc_plain(doc, "; %.3g FLOP/B", i->intensity);
 }
 
 /* Of a quantized model: what traffic and memory are the figures of. */
@@ -184,7 +183,7 @@ add_fused(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_plain(doc, ", %s by %s", sl__count_text(&a, f->n_apart),
 			      f->n_apart == 1 ? "itself" : "themselves");
 	sl__doc_dim(doc,
-		    ": traffic and memory are of integers, as engines keep "
+		    ": traffic and memory are of integers, as engines store "
 		    "them (unfused, %s live at peak)",
 		    sl__bytes_text(&b, (double)i->memory.unfused_bytes));
 }
@@ -246,7 +245,7 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 		if (!(g->share >= 0.0005)) /* shown as 0.0 % */
 			break;
 		if (!n_shown)
-			sl__doc_key(doc, "spent in", "%s", "");
+			sl__doc_key(doc, "FLOPs in", "%s", "");
 		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
 			      100 * g->share);
 		sl__doc_dim(doc, " (%zu)", g->n_layers);

@@ -96,10 +96,10 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 		sl__doc_plain(doc, "holds no parameters");
 	else if (uses < 1.5)
 		sl__doc_plain(doc,
-			      "each parameter is used about once a sample, so "
-			      "at batch 1 reading them is most of the work");
+			      "each parameter is used about once per sample, "
+			      "so at batch 1 reading them is most of the work");
 	else
-		sl__doc_plain(doc, "each parameter is used %s times a sample",
+		sl__doc_plain(doc, "each parameter is used %s times per sample",
 			      sl__count_text(&t, (uint64_t)(uses + 0.5)));
 	needs = (double)i->memory.parameter_bytes +
 		(double)i->memory.live_bytes;
@@ -112,8 +112,8 @@ add_sentence(struct sl__doc *doc, const struct sl_inspection *i)
 			2 * weights >= needs ? "weights" : "activations");
 	if (seq && !seq->absent && seq->final_exponent > 1.5)
 		sl__doc_plain(doc,
-			      "; FLOPs grow as n^%.2f with the sequence at "
-			      "%lld and as n² when it is long",
+			      "; FLOPs grow as n^%.2f with the sequence length "
+			      "at %lld and as n² when it is long",
 			      seq->exponent, (long long)seq->at);
 	if (i->coverage.unknown.n_nodes)
 		sl__doc_more(doc, SL__STYLE_WARN,
@@ -129,10 +129,10 @@ sl__inspect_side(struct sl__doc *doc, const struct sl_inspection *const *models,
 		 size_t n)
 {
 	static const struct sl__column columns[] = {
-		{"model", 0, 0},  {"parameters", 1, 0}, {"FLOPs", 1, 0},
-		{"uses", 1, 5},   {"traffic", 1, 4},    {"op/B", 1, 3},
-		{"memory", 1, 1}, {"batch", 1, 2},      {"seq", 1, 0},
-		{"mostly", 0, 0},
+		{"model", 0, 0},      {"parameters", 1, 0}, {"FLOPs", 1, 0},
+		{"MACs/param", 1, 5}, {"traffic", 1, 4},    {"FLOP/B", 1, 3},
+		{"memory", 1, 1},     {"batch", 1, 2},      {"seq", 1, 0},
+		{"main type", 0, 0},
 	};
 
 	sl__doc_heading(doc, "%zu models", n);
