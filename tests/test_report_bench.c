@@ -269,7 +269,7 @@ one_command_shows_figures_with_their_error(void **state)
 	assert_holds(out.data, "not visible: steal (no /proc/stat)");
 	assert_holds(out.data, "seed    7\n");
 	/* 2.5 s for 2.5 %: 2.5 squared as long for 1 %. */
-	assert_holds(out.data, "see a change of 2.5 %; 1 % takes about "
+	assert_holds(out.data, "detect a change of 2.5 %; 1 % takes about "
 			       "15.62 s");
 	assert_null(strstr(out.data, "\033"));
 	sl_buf_release(&out);
@@ -284,7 +284,7 @@ several_commands_end_in_verdicts(void **state)
 	render(&out, 3, (struct sl_render_options){.n_columns = 160});
 	assert_holds(out.data, "baseline");
 	assert_holds(out.data, "is faster:");
-	assert_holds(out.data, "2.00 [1.96, 2.04] times");
+	assert_holds(out.data, "2.00 [1.96, 2.04] ×");
 	assert_holds(out.data, "undecided after 42 rounds:");
 	assert_holds(out.data, "a change of 2 %");
 	assert_holds(out.data, "(42 rounds, 3 more left out as disturbed)");

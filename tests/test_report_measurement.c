@@ -76,7 +76,7 @@ text_says_that_samples_are_means(void **state)
 	render(&out, SL_FORMAT_TEXT);
 	assert_memory_equal(out.data, "work\n", 5);
 	assert_non_null(strstr(out.data, "5.00 ms  [4.95, 5.10]"));
-	assert_non_null(strstr(out.data, "100 calls a sample"));
+	assert_non_null(strstr(out.data, "100 calls per sample"));
 	assert_non_null(strstr(out.data, "3 left out as warm-up"));
 	assert_non_null(strstr(out.data, "seed    3\n"));
 	sl_buf_release(&out);
@@ -191,14 +191,15 @@ time_for_one_percent_leaves_the_margin_alone(void **state)
 
 	(void)state;
 	assert_page_of(0.01, 1.01 * 1.01 * 1.01 - 1,
-		       "could see a change of 3.03 %; 1 % beyond the margin "
+		       "can detect a change of 3.03 %; 1 % beyond the margin "
 		       "of 1 % takes about 12.00 s");
-	assert_page_of(0, 1.01 * 1.01 - 1,
-		       "could see a change of 2.01 %; 1 % takes about 12.00 s");
+	assert_page_of(
+		0, 1.01 * 1.01 - 1,
+		"can detect a change of 2.01 %; 1 % takes about 12.00 s");
 	assert_page_of(0.01, 0.015,
-		       "could see a change of 1.5 %, less than 1 % beyond the "
+		       "can detect a change of 1.5 %, less than 1 % beyond the "
 		       "margin of 1 %\n");
-	assert_page_of(0, 0.005, "could see a change of 0.5 %, less than 1 %");
+	assert_page_of(0, 0.005, "can detect a change of 0.5 %, less than 1 %");
 	compare(&out, 0.01, (double)NAN);
 	assert_null(strstr(out.data, "power"));
 	sl_buf_release(&out);

@@ -23,10 +23,10 @@ sl__section_measurement(struct sl__doc *doc, const void *result,
 	sl__page_shape(doc, m->samples_ns + (m->n_samples - m->wall.n),
 		       m->wall.n, &m->wall, how);
 	if (m->calls_per_sample > 1)
-		sl__doc_pair(doc, "batch", SL__STYLE_DIM,
-			     "%zu calls a sample: percentiles are of such "
-			     "means",
-			     m->calls_per_sample);
+		sl__doc_pair(
+			doc, "batch", SL__STYLE_DIM,
+			"%zu calls per sample: percentiles are of their means",
+			m->calls_per_sample);
 	sl__doc_pair(doc, "cpu", SL__STYLE_PLAIN, "%s",
 		     sl__time_value(&value, &m->cpu, how->unit));
 	sl__doc_more(doc, SL__STYLE_DIM, "  %s",

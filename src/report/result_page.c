@@ -52,7 +52,8 @@ add_beginning(struct sl__doc *doc, const struct sl_latency *l, const char *unit)
 		sl__doc_dim(doc, "  then %s: %zu left out as warm-up",
 			    sl_warmup_text(l->warmup), l->n_warmup);
 	else if (l->warmup == SL_WARMUP_NONE)
-		sl__doc_more(doc, SL__STYLE_WARN, "  never became steady");
+		sl__doc_more(doc, SL__STYLE_WARN,
+			     "  never reached a steady state");
 	else if (l->warmup != SL_WARMUP_UNKNOWN)
 		sl__doc_dim(doc, "  then %s", sl_warmup_text(l->warmup));
 }
@@ -143,13 +144,13 @@ static void
 list_remarks(struct remark out[N_REMARKS], const struct sl_noise *noise)
 {
 	const struct remark all[N_REMARKS] = {
-		{"others' CPU use", noise->neighbour_share, 0.1, 1},
+		{"background load", noise->neighbour_share, 0.1, 1},
 		{"steal", noise->steal_share, 0.01, 1},
-		{"waiting for a CPU", noise->run_delay_share, 0.02, 1},
+		{"run-queue wait", noise->run_delay_share, 0.02, 1},
 		{"preemptions", noise->involuntary_switches, 1e18, 0},
-		{"moves between CPUs", noise->migrations, 1e18, 0},
+		{"migrations", noise->migrations, 1e18, 0},
 		{"frequency spread", noise->frequency_drift, 0.02, 1},
-		{"throttlings", noise->throttle_events, 0, 0},
+		{"throttling events", noise->throttle_events, 0, 0},
 	};
 
 	memcpy(out, all, sizeof(all));
@@ -257,14 +258,13 @@ add_undecided(struct sl__doc *doc, const struct sl_comparison *c)
 
 	if (c->gate == SL_GATE_OK)
 		sl__doc_text(doc, SL__STYLE_GOOD,
-			     "'%s' is proved not slower than '%s' by more than "
-			     "%s;",
+			     "'%s' is not slower than '%s' by more than %s;",
 			     c->b, c->a, sl__percent_text(&text, c->margin));
 	sl__doc_text(doc, SL__STYLE_WARN, "%s after %zu round%s:",
 		     c->gate == SL_GATE_OK ? "faster or the same is undecided"
 					   : "undecided",
 		     c->n_rounds, c->n_rounds == 1 ? "" : "s");
-	sl__doc_plain(doc, " '%s' takes %s times '%s'", c->b,
+	sl__doc_plain(doc, " '%s' takes %s × as long as '%s'", c->b,
 		      sl__ratio_estimate(&text, &c->ratio), c->a);
 }
 
@@ -300,7 +300,7 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 			factor = inverse(&c->ratio);
 		sl__doc_text(doc, style, "'%s' is %s:", c->b,
 			     sl_verdict_text(c->verdict));
-		sl__doc_more(doc, SL__STYLE_STRONG, " %s times",
+		sl__doc_more(doc, SL__STYLE_STRONG, " %s ×",
 			     sl__ratio_estimate(&text, &factor));
 		sl__doc_plain(doc, " %s '%s'",
 			      c->verdict == SL_VERDICT_FASTER ? "as fast as"
@@ -311,7 +311,7 @@ sl__page_verdict(struct sl__doc *doc, const struct sl_comparison *c)
 }
 
 /*
- * "could see a change of 3.2 %; 1 % takes about 10 s".  'reach' is what can
+ * "can detect a change of 3.2 %; 1 % takes about 10 s".  'reach' is what can
  * be seen and shrinks with the square root of the time, 'goal' is 1 % on the
  * same scale.  As there is a reach, the time spent gave an interval; so no
  * time printed is too short for one.
@@ -323,7 +323,7 @@ add_power(struct sl__doc *doc, double reach, double goal,
 	double factor = reach / goal;
 	struct sl__text time;
 
-	sl__doc_pair(doc, "power", SL__STYLE_DIM, "could see a change of %s",
+	sl__doc_pair(doc, "power", SL__STYLE_DIM, "can detect a change of %s",
 		     change->s);
 	if (factor <= 1)
 		sl__doc_dim(doc, ", less than 1 %%%s", beyond);
