@@ -77,10 +77,10 @@ static void
 add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 {
 	static const struct sl__column columns[] = {
-		{"machine", 0, 0},       {"type", 0, 0},
-		{"lower bound", 1, 0},   {"all fused", 1, 1},
-		{"compute-bound", 1, 2}, {"memory used", 1, 0},
-		{"cost/million", 1, 0},
+		{"machine", 0, 0},        {"type", 0, 0},
+		{"lower bound", 1, 0},    {"all fused", 1, 1},
+		{"compute-bound", 1, 2},  {"memory used", 1, 0},
+		{"cost/M samples", 1, 0},
 	};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
@@ -95,8 +95,7 @@ add_bounds(struct sl__doc *doc, const struct sl_hardware_report *r)
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Lower bounds for batch %lld from vendors' figures, not "
 		     "predictions. Each layer reads and writes memory once; "
-		     "with 'all fused', the model as a whole does. Costs are "
-		     "for a million samples at the lower bound. TF32 or "
+		     "with 'all fused', the model as a whole does. TF32 or "
 		     "Winograd may beat the bounds in f32.",
 		     (long long)r->batch);
 }
@@ -257,12 +256,12 @@ add_service(struct sl__doc *doc, const struct sl_hardware_report *r,
 	    int verbose)
 {
 	static const struct sl__column by_month[] = {
-		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
+		{"machine", 0, 0}, {"batch", 1, 0},    {"lower bound", 1, 0},
 		{"waiting", 1, 1}, {"machines", 1, 0}, {"cost/month", 1, 0},
 	};
 	static const struct sl__column by_sample[] = {
-		{"machine", 0, 0}, {"batch", 1, 0},    {"bound", 1, 0},
-		{"waiting", 1, 1}, {"machines", 1, 0}, {"cost/million", 1, 0},
+		{"machine", 0, 0}, {"batch", 1, 0},    {"lower bound", 1, 0},
+		{"waiting", 1, 1}, {"machines", 1, 0}, {"cost/M samples", 1, 0},
 	};
 	size_t n;
 	const struct sl_hardware_row **rows =
@@ -282,8 +281,8 @@ add_service(struct sl__doc *doc, const struct sl_hardware_report *r,
 			     "No machine with a price can meet this.");
 	sl__doc_text(doc, SL__STYLE_DIM,
 		     "Machines and costs are lower bounds (%g hours per "
-		     "month); 'waiting' is how long a batch waits for its last "
-		     "sample. Batch sizes up to %lld were tried.",
+		     "month); a batch also waits for its last sample. Batch "
+		     "sizes up to %lld were tried.",
 		     r->hours_per_month, (long long)r->largest_batch);
 }
 

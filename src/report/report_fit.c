@@ -58,7 +58,8 @@ add_too_large(struct sl__doc *doc, const struct sl_fit *f, const char *needs)
 			     memory.s);
 	else
 		sl__doc_more(doc, SL__STYLE_BAD,
-			     "needs %s of the %s available.", needs, memory.s);
+			     "needs %s, only %s is available.", needs,
+			     memory.s);
 }
 
 static void
@@ -150,7 +151,7 @@ add_engine_parts(struct sl__doc *doc, const struct sl_fit *f, double weights,
 	if (rest > 0) {
 		add_share(doc, "engine", f, rest);
 		sl__doc_more(doc, SL__STYLE_DIM,
-			     ": its own records, code and rounding to pages");
+			     ": records, code, page rounding");
 	}
 	add_share(doc, "total", f, total);
 }

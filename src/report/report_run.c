@@ -61,8 +61,10 @@ add_facts(struct sl__doc *doc, const struct sl_run *r)
 	add_paths(doc, r);
 	sl__doc_key(doc, "memory", "%s for activations",
 		    sl__bytes_text(&a, (double)r->memory.planned_bytes));
-	sl__doc_dim(doc, " (at least %s), %s for packed weights",
-		    sl__bytes_text(&a, (double)r->memory.live_bytes),
+	if (r->memory.live_bytes < r->memory.planned_bytes)
+		sl__doc_dim(doc, " (at least %s)",
+			    sl__bytes_text(&a, (double)r->memory.live_bytes));
+	sl__doc_dim(doc, ", %s for weights",
 		    sl__bytes_text(&b, (double)r->memory.weight_bytes));
 	sl__doc_key(doc, "time", "%s to plan, %s to run",
 		    sl__time_text(&a, r->plan_ns),
