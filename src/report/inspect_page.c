@@ -248,7 +248,8 @@ add_types(struct sl__doc *doc, const struct sl_inspection *i)
 			sl__doc_key(doc, "FLOPs in", "%s", "");
 		sl__doc_plain(doc, "%s%s %.1f %%", n_shown ? ", " : "", g->name,
 			      100 * g->share);
-		sl__doc_dim(doc, " (%zu)", g->n_layers);
+		sl__doc_dim(doc, " (%zu layer%s)", g->n_layers,
+			    g->n_layers == 1 ? "" : "s");
 		n_shown++;
 	}
 }

@@ -223,9 +223,8 @@ static void
 add_all_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
-		{"type", 0, 0},   {"instructions", 0, 0},
-		{"bits", 1, 3},   {"threads", 1, 0},
-		{"Gop/s", 1, 0},  {"95 % interval", 1, 1},
+		{"type", 0, 0},    {"ISA", 0, 0},   {"bits", 1, 3},
+		{"threads", 1, 0}, {"Gop/s", 1, 0}, {"95 % interval", 1, 1},
 		{"probes", 1, 2},
 	};
 
@@ -264,9 +263,9 @@ static void
 add_main_peaks(struct sl__doc *doc, const struct sl_machine *m)
 {
 	static const struct sl__column columns[] = {
-		{"type", 0, 0},          {"instructions", 0, 0},
+		{"type", 0, 0},          {"ISA", 0, 0},
 		{"bits", 1, 4},          {"1 thread", 1, 0},
-		{"95 % interval", 1, 2}, {"all threads", 1, 0},
+		{"95 % interval", 1, 2}, {"all", 1, 0},
 		{"95 % interval", 1, 3},
 	};
 

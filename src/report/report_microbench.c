@@ -211,7 +211,7 @@ add_one(struct sl__doc *doc, const struct sl_microbench *m,
 	sl__narrated_page(doc, narrate, s, m, SL__SENTENCES_MOST);
 	if (s->focus)
 		sl__doc_text(doc, SL__STYLE_PLAIN,
-			     "- To optimise at the largest size: %s (%s).",
+			     "- At the largest size, aim for %s (%s).",
 			     sl__micro_focus_text(s->focus),
 			     sl__micro_reason_text(&w, m, s));
 }

@@ -55,6 +55,7 @@ add_verdict(struct sl__doc *doc, const struct sl_model_comparison *v,
 			c->gate == SL_GATE_OK
 				? ", but not slower by more than the margin"
 				: "");
+		sl__doc_plain(doc, " %c takes", letter_of(which));
 	} else if (c->verdict == SL_VERDICT_SAME) {
 		sl__doc_text(doc, style,
 			     "%c is the same within %s:", letter_of(which),

@@ -68,7 +68,8 @@ page(struct sl__doc *doc, const void *result,
 		row(doc, &s->rows[i]);
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_DIM,
-		     "always: the overhead is at most 1 %%; development: at "
+		     "By the interval's upper end: always: at most 1 %%; "
+		     "development: at "
 		     "most 5 %%; investigation only: more; unknown: the "
 		     "interval is too wide to tell.");
 }

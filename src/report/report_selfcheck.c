@@ -71,9 +71,9 @@ add_page(struct sl__doc *doc, const void *result,
 	 const struct sl_render_options *how)
 {
 	static const struct sl__column columns[] = {
-		{"injected", 0, 0},        {"verdicts", 1, 0},
-		{"detected", 1, 0},        {"95 % interval", 0, 1},
-		{"wrong direction", 1, 2}, {"time to verdict", 1, 3},
+		{"injected", 0, 0},   {"verdicts", 1, 0},
+		{"detected", 1, 0},   {"95 % interval", 0, 1},
+		{"wrong sign", 1, 2}, {"time to verdict", 1, 3},
 	};
 	const struct sl_selfcheck *s = result;
 	struct sl__text work, budget;
