@@ -207,7 +207,7 @@ test_no_telling(void **state)
 		const char *text, *says;
 	} cases[] = {
 		{"in x f32 n,3\ny = Relu x\nout y\n",
-		 "nothing here is a convolution or a product"},
+		 "nothing here is a convolution or a matmul"},
 		{"in x f32 n,3\ny = Frobnicate x\nout y\n",
 		 "the cost of a node is not known"},
 	};

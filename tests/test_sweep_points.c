@@ -245,7 +245,7 @@ test_side(void **state)
 	point = side_of(&m, &p);
 	assert_int_equal(point->verdict, SL_BOTTLENECK_INCONCLUSIVE);
 	assert_non_null(strstr(point->verdict_absent, "less than 60 %"));
-	/* Where the time went is open when the books do not close. */
+	/* Where the time went is open when the times do not add up. */
 	p.operations = operations;
 	p.ledger.is_closed = 0;
 	point = side_of(&m, &p);

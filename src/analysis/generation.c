@@ -149,9 +149,9 @@ static const char *
 no_roofline(const struct sl__cache_sources *s)
 {
 	if (s->n_tokens < 2)
-		return "no further token was asked for";
+		return "no token after the first was asked for";
 	if (!s->without->further_ns.n)
-		return "the time of further tokens is not known";
+		return "the time of a decode step is not known";
 	if (s->once_bytes.absent)
 		return s->once_bytes.absent;
 	if (s->bytes_per_token.absent)
@@ -193,8 +193,8 @@ measure(struct sl_cache_effect *out, const struct sl__cache_sources *s)
 		ratio_of(&s->without->total_ns, &s->with->total_ns);
 	out->measured_absent =
 		out->measured.n   ? NULL
-		: s->n_tokens < 2 ? "no further token was asked for"
-				  : "the time of further tokens is not known";
+		: s->n_tokens < 2 ? "no token after the first was asked for"
+				  : "the time of a decode step is not known";
 }
 
 void
@@ -425,7 +425,7 @@ set_growth(struct sl_decoding *d, const struct visits *v, int64_t prompt,
 	d->growth_at_ns = (double)NAN;
 	d->growth_absent = "fewer than three contexts were measured";
 	if (v->n_contexts >= 3)
-		d->growth_absent = "no line in the context fits the passes";
+		d->growth_absent = "no line over the context fits the steps";
 	if (v->n_contexts < 3 ||
 	    !line_at(v, (double)prompt + (double)n_tokens / 2, &at,
 		     &d->growth_ns))

@@ -278,7 +278,7 @@ absence_of(const struct axis *axis, enum sl_growth_figure f,
 	if (is_memory && survey->shapes->n_unresolved)
 		return "the shape of a value depends on data";
 	if (f == SL_GROWTH_FLOPS && !(axis->values[f][N_POINTS - 1] > 0))
-		return "nothing here is a convolution or a product";
+		return "nothing here is a convolution or a matmul";
 	return NULL;
 }
 

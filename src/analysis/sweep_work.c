@@ -36,7 +36,7 @@ take_side(struct sl_sweep_point *point, const struct sl_profile *p)
 		point->verdict_absent = "no ceiling was measured";
 	} else if (!p->ledger.is_closed) {
 		point->verdict_absent =
-			"the times of its iterations do not add up";
+			"the times of its operations do not add up";
 	} else if (compute + memory < 0.6) {
 		point->verdict_absent = "less than 60 % of the time is of "
 					"operations with a roof";

@@ -37,7 +37,7 @@ static const struct sl__field step_fields[] = {
 	SL__F(WHOLE, sl_decode_step, n_iterations, "iterations",
 	      "of these visits"),
 	SL__F(WHOLE, sl_decode_step, n_disturbed, "disturbed",
-	      "visits that others disturbed"),
+	      "visits disturbed by background load"),
 	TIME(sl_decode_step, time_ns, "median",
 	     "the median of the visits' medians", .why = not_visited),
 	SL__F(NUMBER, sl_decode_step, plan_ns, "plan_ms",
@@ -51,8 +51,8 @@ static SL__RECORD(step, "generation.loops.steps", sl_decode_step, step_fields,
 #define NO_LINE SL__REASON(sl_decoding, growth_absent)
 
 static const struct sl__field growth_fields[] = {
-	TIME(sl_decoding, growth_ns, "slope",
-	     "of a pass, by one more token of context", NO_LINE),
+	TIME(sl_decoding, growth_ns, "slope", "of a step, per token of context",
+	     NO_LINE),
 	SL__F(NUMBER, sl_decoding, growth_at_ns, "middle_ms",
 	      "the line in the middle of the loop", MS, NO_LINE,
 	      .is_left_out = 1),
@@ -60,12 +60,12 @@ static const struct sl__field growth_fields[] = {
 static SL__RECORD(growth, "generation.loops.growth", sl_decoding, growth_fields,
 		  0);
 
-static const char too_few[] = "too few passes were measured";
+static const char too_few[] = "too few steps were measured";
 
 static const char *
 no_further(const struct sl_estimate *e, const struct sl_generation *g)
 {
-	return e->n ? NULL : g->n_tokens < 2 ? "no further token" : too_few;
+	return e->n ? NULL : g->n_tokens < 2 ? "no decode step" : too_few;
 }
 
 SL__WHY(no_first, sl_decoding, d, d->first_ns.n ? NULL : too_few)
@@ -82,21 +82,22 @@ static const struct sl__field loop_fields[] = {
 	SL__F(BOOLEAN, sl_decoding, is_by_token, "prompt_by_token",
 	      "the model takes one token at a time, the prompt's too"),
 	SL__F(BOOLEAN, sl_decoding, is_complete, "complete",
-	      "every pass that yields a token was measured"),
+	      "every step that yields a token was measured"),
 	TIME(sl_decoding, first_ns, "first_token", "to the first token",
 	     .why = no_first),
 	SL__F(BOOLEAN, sl_decoding, first_is_fitted, "first_token_fitted",
-	      "by the line through passes that were measured"),
+	      "by a line through the measured steps"),
 	TIME(sl_decoding, further_ns, "further_token",
-	     "mean of each further token", .why = no_further_time),
+	     "mean of the decode steps after the first token",
+	     .why = no_further_time),
 	TIME(sl_decoding, total_ns, "total", "the whole loop", .why = no_total),
 	SL__F(BOOLEAN, sl_decoding, total_is_fitted, "total_fitted",
 	      "by the line, and so is further_token_ms"),
 	RATE(sl_decoding, tokens_per_s, "tokens_per_s",
 	     "whole loop, whole batch", .why = no_rate),
 	RATE(sl_decoding, steady_per_s, "steady_tokens_per_s",
-	     "further tokens alone", .why = no_further_rate),
-	SL__F_GROUP(&growth, "growth", "of a pass with its context"),
+	     "decode steps alone", .why = no_further_rate),
+	SL__F_GROUP(&growth, "growth", "of a step with its context"),
 	SL__F(READING, sl_decoding, flops, "flops", "of the whole loop"),
 	SL__F(WHOLE, sl_decoding, memory_bytes, "memory_bytes",
 	      "block and weights, with the longest context"),
@@ -120,10 +121,10 @@ settle_loop(void *record)
 static SL__RECORD(loop, "generation.loops", sl_decoding, loop_fields,
 		  .settle = settle_loop);
 
-#define ONE_TOKEN .absent = "no further token"
+#define ONE_TOKEN .absent = "no decode step"
 
 SL__WHY(no_roofline, sl_cache_effect, c,
-	c->roofline_absent ? c->roofline_absent : "no further token")
+	c->roofline_absent ? c->roofline_absent : "no decode step")
 
 static const struct sl__field work_fields[] = {
 	SL__F(NUMBER, sl_cache_effect, flops_without, "flops_without",
@@ -131,11 +132,10 @@ static const struct sl__field work_fields[] = {
 	SL__F(NUMBER, sl_cache_effect, flops_with, "flops_with",
 	      "of the loop with one"),
 	SL__F(WORD, sl_cache_effect, is_counted, "flops_basis",
-	      "counted in both models, or derived from how FLOPs grow",
+	      "counted in both models, or derived from the growth of FLOPs",
 	      .words = &sl__words_counted),
 	SL__F(NUMBER, sl_cache_effect, most, "most_speedup",
-	      "of each further token: the smaller one of the next two",
-	      ONE_TOKEN),
+	      "of each decode step: the smaller of the next two", ONE_TOKEN),
 	SL__F(NUMBER, sl_cache_effect, most_arithmetic,
 	      "most_speedup_arithmetic", "were FLOP/s the same", ONE_TOKEN),
 	SL__F(NUMBER, sl_cache_effect, most_roofline, "most_speedup_roofline",
@@ -144,7 +144,7 @@ static const struct sl__field work_fields[] = {
 	SL__F(REASON, sl_cache_effect, roofline_absent,
 	      "most_speedup_roofline_absent", "why there is none"),
 	SL__F(NUMBER, sl_cache_effect, step_bytes, "step_bytes",
-	      "that a pass with cache reads at least", .because = no_roofline),
+	      "that a step with cache reads at least", .because = no_roofline),
 	SL__F(NUMBER, sl_cache_effect, bytes_per_s, "gbytes_per_s",
 	      "the bandwidth for these", .unit = 1e9, .because = no_roofline),
 };
@@ -163,11 +163,11 @@ SL__WHY(no_measured_total, sl_cache_effect, c,
 
 static const struct sl__field cache_fields[] = {
 	SL__F(NUMBER, sl_cache_effect, repeated_share, "repeated_share",
-	      "of the FLOPs without cache, what the pass before had done",
+	      "share of the FLOPs without cache that repeat the previous step",
 	      NO_WORK),
 	SL__F_GROUP(&work, NULL, "where a loop without cache was run", NO_WORK),
 	RATE(sl_cache_effect, measured, "measured_speedup",
-	     "of each further token", .why = not_measured),
+	     "of each decode step", .why = not_measured),
 	SL__F(REASON, sl_cache_effect, measured_absent,
 	      "measured_speedup_absent", "why it is not known"),
 	RATE(sl_cache_effect, measured_total, "measured_speedup_total",
@@ -196,7 +196,7 @@ static const struct sl__field made_fields[] = {
 	      "tokens before the first"),
 	SL__F(SIGNED, sl_generation, n_tokens, "tokens", "to be made"),
 	SL__F(WHOLE, sl_generation, n_rounds, "rounds",
-	      "in which every pass was visited"),
+	      "in each of which every step was measured"),
 	SL__F_LIST(LIST, sl_generation, loops, n_loops, "loops",
 		   "without cache first", .of = &loop),
 	SL__F(OBJECT, sl_generation, cache, "cache",

@@ -82,7 +82,7 @@ static SL__RECORD(machine, "hardware", sl_hardware, machine_fields,
 
 static const struct sl__field service_fields[] = {
 	SL__F_MADE(is_possible, "possible", "the rate and latency asked for"),
-	SL__F(SIGNED, sl_hardware_row, best_batch, "batch", "samples at once",
+	SL__F(SIGNED, sl_hardware_row, best_batch, "batch", "batch size",
 	      .why = no_place, .is_left_out = 1),
 	SL__F(NUMBER, sl_hardware_row, best_bound_s, "bound_ms",
 	      "least time of it", MS, .why = no_place, .is_left_out = 1),
@@ -176,9 +176,9 @@ SL__WHY(no_crossing, sl_hardware_report, r,
 			 : "there are not both a CPU and a GPU with room")
 
 static const struct sl__field asked_fields[] = {
-	SL__F(SIGNED, sl_hardware_report, batch, "batch", "samples at once"),
+	SL__F(SIGNED, sl_hardware_report, batch, "batch", "batch size"),
 	SL__F(TEXT, sl_hardware_report, batch_limit, "batch_limit",
-	      "why no larger batch was looked at", .is_left_out = 1),
+	      "why no larger batch was tried", .is_left_out = 1),
 	SL__F(NUMBER, sl_hardware_report, rate_per_s, "rate_per_s",
 	      "samples wanted; 0: not asked"),
 	SL__F(NUMBER, sl_hardware_report, latency_s, "latency_ms",
@@ -189,7 +189,7 @@ static const struct sl__field asked_fields[] = {
 	SL__F(WORD, sl_hardware_report, optimizer, "optimizer", "of it",
 	      .words = &sl__words_optimizer),
 	SL__F(NUMBER, sl_hardware_report, hours_per_month, "hours_per_month",
-	      "of which a month's cost is made"),
+	      "in the cost of a month"),
 	SL__F(WHOLE, sl_hardware_report, n_unknown_values, "unknown_values",
 	      "whose size is not known"),
 };
@@ -204,7 +204,7 @@ static const struct sl__field report_fields[] = {
 	SL__F(WHOLE, sl_hardware_report, n_unknown_nodes,
 	      "hardware_unknown_nodes", "whose arithmetic is in no bound"),
 	SL__F(SIGNED, sl_hardware_report, largest_batch,
-	      "hardware_largest_batch", "that was looked at"),
+	      "hardware_largest_batch", "that was tried"),
 	SL__F(TEXT, sl_hardware_report, cheapest, "cheapest",
 	      "machine that holds rate and latency", .why = nothing_asked,
 	      .absent = "none with a price holds the limit", .is_left_out = 1),

@@ -32,7 +32,7 @@ static const struct sl__field parameter_fields[] = {
 	SL__F(WHOLE, sl_parameters, n_batch_norms, "batch_norms",
 	      "BatchNormalization nodes"),
 	SL__F(WHOLE, sl_parameters, n_folded_batch_norms, "folded_batch_norms",
-	      "convolutions whose bias is a folded BatchNorm, as far as names "
+	      "convolutions whose bias is a folded BatchNorm, by names "
 	      "and structure tell"),
 	SL__F(TEXT, sl_parameters, folding, "folding", "that in words",
 	      .is_left_out = 1),
@@ -64,7 +64,7 @@ static const struct sl__field model_fields[] = {
 	      "of these, the length of the sequence",
 	      .absent = "the model has none"),
 	SL__F(SIGNED, sl_inspection, n_tokens, "tokens",
-	      "of a pass, in a batch of sequences of whole numbers",
+	      "of an iteration, in a batch of sequences of whole numbers",
 	      .absent = "no input is one"),
 	SL__F(OBJECT, sl_inspection, parameters, "parameters",
 	      "numbers that it holds", .of = &parameters),
@@ -169,8 +169,7 @@ SL__MAKE(make_operations, sl_inspection, i, WHOLE, whole,
 static const struct sl__field cost_fields[] = {
 	SL__F(SIGNED, sl_inspection, batch, "batch", "samples"),
 	SL__F(WHOLE, sl_inspection, cost.macs, "macs",
-	      "multiply-adds of convolutions, matrix products and recurrent "
-	      "products"),
+	      "multiply-adds of convolutions, matmuls and recurrent layers"),
 	SL__F(WHOLE, sl_inspection, flops, "flops", "2 x macs"),
 	SL__F(WHOLE, sl_inspection, flops_per_sample, "flops_per_sample",
 	      "the same for one sample"),
@@ -219,7 +218,7 @@ static SL__RECORD(explanation, "explanations", sl_explanation,
 SL__WHY(no_role, sl_layer, l,
 	l->is_causal || l->cost.work == SL_WORK_PRODUCT
 		? NULL
-		: "known of attention's products only")
+		: "known for attention's matmuls only")
 SL__MAKE(make_role, sl_layer, l, TEXT, text,
 	 l->is_causal ? "causal attention" : "attention")
 SL__WHY(no_shape, sl_layer, l,
@@ -242,7 +241,7 @@ static const struct sl__field layer_fields[] = {
 	SL__F(WHOLE, sl_layer, node_id, "node", "its number in the model"),
 	SL__F_MADE(make_role, "role", "in its network", .why = no_role),
 	SL__F(BOOLEAN, sl_layer, is_causal, "causal",
-	      "a product of causal attention"),
+	      "a matmul of causal attention"),
 	{.key = "phase",
 	 .kind = SL__FIELD_SAYS,
 	 .absent = "forward",

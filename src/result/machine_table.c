@@ -116,7 +116,7 @@ static const struct sl__field point_fields[] = {
 	      .words = &sl__words_access),
 	SL__F(WHOLE, sl_memory_point, n_threads, "threads", "that walked"),
 	SL__F(WHOLE, sl_memory_point, size_bytes, "size_bytes",
-	      "touched by each thread"),
+	      "accessed by each thread"),
 	SL__F(NUMBER, sl_memory_point, value, "latency_ns", "of a load",
 	      .why = point_is_stream, .is_left_out = 1),
 	SL__F(NUMBER, sl_memory_point, value, "gbytes_per_s", "of all threads",

@@ -24,7 +24,7 @@ no_rate(const struct sl_micro_point *p)
 SL__WHY(no_bound, sl_micro_point, p, no_rate(p))
 SL__WHY(no_share, sl_micro_point, p,
 	isfinite(p->roof_share_lo) && isfinite(p->roof_share_hi) ? NULL
-	: isfinite(p->roof_share) ? "too few passes"
+	: isfinite(p->roof_share) ? "too few iterations"
 				  : no_rate(p))
 SL__WHY(no_verdict, sl_micro_point, p,
 	p->micro_class == SL_MICRO_UNKNOWN ? no_rate(p) : NULL)
@@ -47,7 +47,7 @@ static const struct sl__field figure_fields[] = {
 	SL__F(WHOLE, sl_micro_point, n_iterations, "iterations",
 	      "that were timed"),
 	SL__F(NUMBER, sl_micro_point, disturbance, "disturbance",
-	      "of CPU time, taken by others", .absent = "not known"),
+	      "background load, of the CPU time", .absent = "not known"),
 	SL__F(TEXT, sl_micro_point, kernel, "kernel", "that did its work"),
 	SL__F(WHOLE, sl_micro_point, n_operations, "operations",
 	      "that do its work"),
@@ -55,7 +55,7 @@ static const struct sl__field figure_fields[] = {
 	SL__F(WHOLE, sl_micro_point, n_bytes, "bytes",
 	      "of operands and workspace, each once"),
 	SL__F(WHOLE, sl_micro_point, working_set_bytes, "working_set_bytes",
-	      "that is touched"),
+	      "bytes accessed by a call"),
 	SL__F(NUMBER, sl_micro_point, intensity, "intensity", "flops per byte",
 	      .absent = "it moves no bytes"),
 	SL__F(NUMBER, sl_micro_point, flops_per_s, "gflops_per_s",
@@ -67,7 +67,8 @@ static const struct sl__field figure_fields[] = {
 	      .words = &sl__words_level, NO_CEILING),
 	SL__F(NUMBER, sl_micro_point, level_ns, "level_ms",
 	      "its bytes at the bandwidth of that", MS, NO_CEILING),
-	SL__F(WORD, sl_micro_point, roof, "roof", "the lower one",
+	SL__F(WORD, sl_micro_point, roof, "roof",
+	      "the level, or compute, that bounds it",
 	      .words = &sl__words_level, NO_CEILING),
 	SL__F(NUMBER, sl_micro_point, bound_ns, "bound_ms",
 	      "least time under it", MS, .because = no_bound),
@@ -76,8 +77,7 @@ static const struct sl__field figure_fields[] = {
 	SL__F_GROUP(&share, "roof_share_ci95", "its 95 % interval",
 		    .why = no_share),
 	SL__F(WORD, sl_micro_point, micro_class, "class",
-	      "where it stands under the roofs",
-	      .words = &sl__words_micro_class),
+	      "where it is in the roofline", .words = &sl__words_micro_class),
 	SL__F_MADE(make_verdict, "verdict", "the class, and which roof",
 		   .why = no_verdict),
 	SL__F_MADE(make_verdict, "shown", "the verdict as pages have it"),
@@ -174,7 +174,7 @@ static const struct sl__field series_fields[] = {
 	SL__F_LIST(LIST, sl_micro_series, crossovers, n_crossovers,
 		   "crossovers", "by kind, then ascending", .of = &crossover),
 	SL__F_MADE(make_reached, "reached",
-		   "the size from which on all have 80 % of their roof",
+		   "the size from which on all reach 80 % of their roof",
 		   .why = not_reached),
 	SL__F(INDEX, sl_micro_series, reached, "reached_point", "which point",
 	      .absent = no_size),

@@ -170,8 +170,7 @@ FLAG(cache, SL_PLAN_NO_CACHE, 0)
 static const struct sl__field request_fields[] = {
 	SL__F(TEXT, sl_request, model, "model", "as a user names it"),
 	SL__F(TEXT, sl_request, layer, "layer", "of that model", NOT_SAID),
-	SL__F(SIGNED, sl_request, sizes.batch, "batch", "samples at once",
-	      NOT_SAID),
+	SL__F(SIGNED, sl_request, sizes.batch, "batch", "batch size", NOT_SAID),
 	SL__F(SIGNED, sl_request, sizes.seq, "seq", "length of the sequence",
 	      NOT_SAID),
 	OWN(past, WHOLE, "tokens in the cache", NOT_SAID),

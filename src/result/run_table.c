@@ -25,7 +25,7 @@ static const struct sl__field step_fields[] = {
 	SL__F_LIST(WHOLES, sl_step, covers, n_covers, "covers",
 		   "nodes of the model that it does"),
 	SL__F(WHOLE, sl_step, core_flops, "flops",
-	      "2 x multiply-adds of convolutions and matrix products"),
+	      "2 x multiply-adds of convolutions and matmuls"),
 	SL__F(WHOLE, sl_step, nominal_flops, "nominal_flops",
 	      "all arithmetic that the model asks for"),
 	SL__F(WHOLE, sl_step, executed_flops, "executed_flops",
@@ -128,7 +128,7 @@ SL__WHY(not_checked, sl_run, r, r->is_checked ? NULL : "nothing was compared")
 
 static const struct sl__field run_fields[] = {
 	SL__F_GROUP(&model, "model", "that was run"),
-	SL__F(WHOLE, sl_run, seed, "seed", "of inputs that were made up",
+	SL__F(WHOLE, sl_run, seed, "seed", "of synthetic inputs",
 	      .why = all_given),
 	SL__F_GROUP(&plan, "plan", "how it was run"),
 	SL__F(OBJECT, sl_run, memory, "memory", "of the plan",

@@ -63,7 +63,7 @@ static const struct sl__field scope_fields[] = {
 	      .absent = "none, or not always the same"),
 	SL__F(WHOLE, sl_scope_row, n_calls, "calls", "of all threads"),
 	SL__F(WHOLE, sl_scope_row, n_threads, "threads",
-	      "at most so many ran it at the same time"),
+	      "most threads that ran it at the same time"),
 	SL__F(NUMBER, sl_scope_row, total_ns, "total_ms", "inside it", MS),
 	SL__F(NUMBER, sl_scope_row, self_ns, "self_ms",
 	      "less the scopes inside it", MS),
