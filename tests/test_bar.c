@@ -66,6 +66,18 @@ ascii(void **state)
 	sl__arena_release(&arena);
 }
 
+static void
+columns_follow_the_page(void **state)
+{
+	(void)state;
+	assert_int_equal(sl__bar_columns(0, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns(80, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns(200, 2, 32, 24), 24);
+	assert_int_equal(sl__bar_columns(60, 2, 32, 24), 14);
+	assert_int_equal(sl__bar_columns(60, 1, 48, 32), 12);
+	assert_int_equal(sl__bar_columns(40, 1, 48, 32), 6);
+}
+
 int
 main(void)
 {
@@ -74,6 +86,7 @@ main(void)
 		cmocka_unit_test(padding),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(ascii),
+		cmocka_unit_test(columns_follow_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,3 +48,13 @@ sl__bar_padded(struct sl__bar *bar, double share, size_t n_columns)
 	bar->s[at] = '\0';
 	return bar->s;
 }
+
+size_t
+sl__bar_columns(size_t page_columns, size_t n_bars, size_t beside, size_t most)
+{
+	const size_t least = 6;
+	size_t page = page_columns ? page_columns : 80;
+	size_t n = page > beside ? (page - beside) / n_bars : 0;
+
+	return n > most ? most : n > least ? n : least;
+}

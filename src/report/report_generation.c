@@ -13,7 +13,11 @@
 
 #include "base/banned.h"
 
-enum { BAR_COLUMNS = 32, BARS_MOST = 16 };
+enum {
+	BAR_COLUMNS = 32, /* where there is room */
+	BESIDE_BARS = 48, /* token, context, time and gaps */
+	BARS_MOST = 16
+};
 
 static void
 add_time(struct sl__doc *doc, const struct sl_estimate *e, int is_fitted)
@@ -118,7 +122,8 @@ longest_of(const struct sl_generation *g)
 }
 
 static void
-add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
+add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most,
+	size_t n_bar)
 {
 	struct sl__text t, token = {"prompt"};
 	struct sl__bar bar;
@@ -127,20 +132,21 @@ add_bar(struct sl__doc *doc, const struct sl_decode_step *s, double most)
 		return;
 	if (s->nth)
 		snprintf(token.s, sizeof(token.s), "%lld", (long long)s->nth);
-	sl__doc_drawing(
-		doc, s->nth ? SL__STYLE_PLAIN : SL__STYLE_DIM,
-		"%7s  %7lld  %s %s", token.s, (long long)s->context,
-		sl__bar_padded(&bar, s->time_ns.value / most, BAR_COLUMNS),
-		sl__time_estimate(&t, &s->time_ns, NULL));
+	sl__doc_drawing(doc, s->nth ? SL__STYLE_PLAIN : SL__STYLE_DIM,
+			"%7s  %7lld  %s %s", token.s, (long long)s->context,
+			sl__bar_padded(&bar, s->time_ns.value / most, n_bar),
+			sl__time_estimate(&t, &s->time_ns, NULL));
 }
 
 static void
 add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
-	  int verbose)
+	  const struct sl_render_options *how)
 {
+	size_t n_bar =
+		sl__bar_columns(how->n_columns, 1, BESIDE_BARS, BAR_COLUMNS);
 	size_t stride = 1;
 
-	while (!verbose && d->n_steps / stride > BARS_MOST)
+	while (!how->verbose && d->n_steps / stride > BARS_MOST)
 		stride++;
 	sl__doc_gap(doc);
 	sl__doc_text(doc, SL__STYLE_STRONG, "%s cache, per step",
@@ -149,7 +155,7 @@ add_chart(struct sl__doc *doc, const struct sl_decoding *d, double most,
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%7s  %7s", "token", "context");
 	for (size_t k = 0; k < d->n_steps; k++) {
 		if (k % stride == 0 || k + 1 == d->n_steps)
-			add_bar(doc, &d->steps[k], most);
+			add_bar(doc, &d->steps[k], most, n_bar);
 	}
 }
 
@@ -221,7 +227,7 @@ page(struct sl__doc *doc, const void *result,
 		     (unsigned long long)g->seed);
 	add_figures(doc, g);
 	for (size_t i = 0; i < g->n_loops; i++)
-		add_chart(doc, &g->loops[i], most, how->verbose);
+		add_chart(doc, &g->loops[i], most, how);
 	sl__doc_gap(doc);
 	sl__narrated_page(doc, narrate, g, NULL, SL__SENTENCES_MOST);
 	sl__doc_gap(doc);

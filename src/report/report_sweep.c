@@ -13,7 +13,10 @@
 
 #include "base/banned.h"
 
-enum { BAR_COLUMNS = 24 };
+enum {
+	BAR_COLUMNS = 24, /* of each bar, where there is room */
+	BESIDE_BARS = 32  /* sizes, rates, times and gaps */
+};
 
 /* How a figure is written. */
 typedef const char *writes(struct sl__text *text, double x);
@@ -89,7 +92,7 @@ add_times(struct sl__doc *doc, const struct sl_sweep *sweep,
 		{"GFLOP/s", 1, 0},
 		{"of peak", 1, 1},
 		{"of roofline", 1, 2},
-		{"roofline side", 0, 0}};
+		{"roofline side", 0, 1}};
 
 	sl__doc_table(doc, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < s->n_points; i++)
@@ -159,7 +162,7 @@ add_needs(struct sl__doc *doc, const struct sl_sweep *sweep,
 
 static void
 add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
-	  const struct sl_sweep_series *s)
+	  const struct sl_sweep_series *s, size_t n_bar)
 {
 	struct sl__bar left, right;
 	double most_rate = 0, most_ns = 0;
@@ -175,8 +178,9 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 		return;
 	sl__doc_gap(doc);
 	sl__doc_drawing(doc, SL__STYLE_DIM, "%8s  %-*s %-8s  %s",
-			sl_axis_text(sweep->axis), BAR_COLUMNS,
-			sl_rate_unit_text(sweep->rate_unit), "", "time per iteration");
+			sl_axis_text(sweep->axis), (int)n_bar,
+			sl_rate_unit_text(sweep->rate_unit), "",
+			"time per iteration");
 	for (size_t i = 0; i < s->n_points; i++) {
 		const struct sl_sweep_point *p = &s->points[i];
 
@@ -186,10 +190,10 @@ add_chart(struct sl__doc *doc, const struct sl_sweep *sweep,
 			doc, SL__STYLE_PLAIN, "%8lld  %s %-8s  %s %s",
 			(long long)p->value,
 			sl__bar_padded(&left, p->rate_per_s.value / most_rate,
-				       BAR_COLUMNS),
+				       n_bar),
 			sl__scaled_text(&rate, p->rate_per_s.value),
 			sl__bar_padded(&right, p->latency_ns.value / most_ns,
-				       BAR_COLUMNS),
+				       n_bar),
 			sl__time_text(&time, p->latency_ns.value));
 	}
 }
@@ -315,7 +319,7 @@ tell(struct sl__json *json, const char *key, const void *record,
 
 static void
 add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
-	   const struct sl_sweep_series *s)
+	   const struct sl_sweep_series *s, size_t n_bar)
 {
 	const char *title = sl__model_title(s->name, s->source);
 	const struct sl_sweep_point *last = &s->points[s->n_points - 1];
@@ -328,7 +332,7 @@ add_series(struct sl__doc *doc, const struct sl_sweep *sweep,
 	add_facts(doc, sweep, s);
 	add_times(doc, sweep, s);
 	add_needs(doc, sweep, s);
-	add_chart(doc, sweep, s);
+	add_chart(doc, sweep, s, n_bar);
 	add_laws(doc, s);
 	sl__doc_gap(doc);
 	sl__narrated_page(doc, narrate, s, sweep, SL__SENTENCES_MOST);
@@ -372,10 +376,11 @@ page(struct sl__doc *doc, const void *result,
      const struct sl_render_options *how)
 {
 	const struct sl_sweep *sweep = result;
+	size_t n_bar =
+		sl__bar_columns(how->n_columns, 2, BESIDE_BARS, BAR_COLUMNS);
 
-	(void)how;
 	for (size_t i = 0; i < sweep->n_series; i++)
-		add_series(doc, sweep, &sweep->series[i]);
+		add_series(doc, sweep, &sweep->series[i], n_bar);
 	if (sweep->n_series > 1)
 		add_side(doc, sweep);
 	if (sweep->stopped_by == SL_STOP_INTERRUPT)

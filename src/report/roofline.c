@@ -17,7 +17,7 @@
 enum {
 	N_ROWS = 16,
 	MAX_COLUMNS = 160,
-	MARGIN_COLUMNS = 9, /* "  123 G |" */
+	MARGIN_COLUMNS = 11, /* the indent of a page and "    f32 |" */
 	MIN_COLUMNS = 30
 };
 
@@ -158,7 +158,7 @@ write_row(struct sl__doc *doc, const struct sl__roofline *r,
 		at += strlen(mark);
 	}
 	line[at] = '\0';
-	sl__doc_drawing(doc, SL__STYLE_PLAIN, "%*s │%s", MARGIN_COLUMNS - 2,
+	sl__doc_drawing(doc, SL__STYLE_PLAIN, "%*s │%s", MARGIN_COLUMNS - 4,
 			peak ? peak->name : "", line);
 }
 
@@ -186,9 +186,9 @@ write_axis(struct sl__doc *doc, const struct sl__roofline *r,
 	for (size_t i = 0; i < c->n_columns; i++, at += strlen("─"))
 		memcpy(line + at, "─", strlen("─"));
 	line[at] = '\0';
-	sl__doc_drawing(doc, SL__STYLE_DIM, "%*s └%s", MARGIN_COLUMNS - 2, "",
+	sl__doc_drawing(doc, SL__STYLE_DIM, "%*s └%s", MARGIN_COLUMNS - 4, "",
 			line);
-	sl__doc_drawing(doc, SL__STYLE_DIM, "%*s  %s", MARGIN_COLUMNS - 2, "",
+	sl__doc_drawing(doc, SL__STYLE_DIM, "%*s  %s", MARGIN_COLUMNS - 4, "",
 			labels);
 }
 
