@@ -225,9 +225,9 @@ test_no_causes_where_most_is_disturbed(void **state)
 	assert_true(tells(&m, "It disturbed every visit to 4 sizes: the growth "
 			      "laws leave them out."));
 	disturb(&m, 13);
-	assert_true(tells(&m,
-			  "Background load disturbed 13 of 24 visits, so no "
-			  "growth is reported. Repeat on an idle machine."));
+	assert_true(tells(
+		&m, "Background load disturbed 13 of 24 visits, so the growth "
+		    "is not reliable. Repeat on an idle machine."));
 	assert_false(tells(&m, "costs more"));
 	assert_false(tells(&m, "exponent"));
 	assert_false(tells(&m, "Knee"));

@@ -394,8 +394,8 @@ static void
 tell_doubt(struct narrator *t, const struct visits *v)
 {
 	sl__narrate(t->to,
-		    "Background load disturbed %zu of %zu visits, so no growth "
-		    "is reported. Repeat on an idle machine.",
+		    "Background load disturbed %zu of %zu visits, so the "
+		    "growth is not reliable. Repeat on an idle machine.",
 		    v->n_disturbed, v->n);
 }
 
