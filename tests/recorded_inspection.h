@@ -126,7 +126,7 @@ static const struct sl_growth recorded_growth[] = {
 
 static const struct sl_difference recorded_items[] = {
 	{"BatchNorm, 1 layer: 2 x 16,384 elements", 32768},
-	{"attention products, 2 layers", -1000},
+	{"attention matmuls, 2 layers", -1000},
 };
 static const struct sl_explanation recorded_explanations[] = {
 	{SL_CONVENTION_CORE, SL_CONVENTION_FVCORE, 442528, 474296,

@@ -299,7 +299,7 @@ test_uncounted(void **state)
 	/* 4 x 3 for the gates, 3 for the cell, 1 for the output. */
 	assert_int_equal(e[2].n_rows, 1);
 	assert_string_equal(e[2].rows[0].text,
-			    "recurrent, 2 layers: gates beside the products, "
+			    "recurrent, 2 layers: gates besides the matmuls, "
 			    "counted by thop");
 	assert_int_equal(e[2].rows[0].amount, 128 * 2 * 650 * 16);
 	sl_inspection_free(seen);
@@ -332,7 +332,7 @@ test_texts(void **state)
 			    "core_causal");
 	assert_string_equal(sl_convention_unit(SL_CONVENTION_TORCH), "FLOPs");
 	assert_string_equal(sl_convention_unit(SL_CONVENTION_THOP), "MACs");
-	assert_string_equal(sl_work_text(SL_WORK_PRODUCT), "attention product");
+	assert_string_equal(sl_work_text(SL_WORK_PRODUCT), "attention matmul");
 	assert_string_equal(sl_work_text(SL_WORK_QUANTIZE), "quantization");
 	assert_string_equal(sl_work_text(SL_WORK_ADAPTIVE_POOL),
 			    "adaptive pooling");

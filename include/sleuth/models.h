@@ -200,7 +200,7 @@ enum sl_work {
 };
 enum { SL_N_WORKS = SL_WORK_QUANTIZE + 1 };
 
-/* "convolution", "attention product", ...; never NULL. */
+/* "convolution", "attention matmul", ...; never NULL. */
 SL_API const char *sl_work_text(enum sl_work work);
 
 /*

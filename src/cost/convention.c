@@ -59,7 +59,7 @@ sl_work_text(enum sl_work work)
 {
 	static const char *const texts[] = {
 		"element-wise",     "data movement", "view",
-		"convolution",      "linear",        "attention product",
+		"convolution",      "linear",        "attention matmul",
 		"recurrent",        "batch norm",    "layer norm",
 		"activation",       "softmax",       "pooling",
 		"adaptive pooling", "reduction",     "embedding",
@@ -360,12 +360,12 @@ explain_layers(const struct sl__tally *t, int p, const char *silent,
 	if (p == PART_FUSED)
 		return sl__arena_format(
 			arena,
-			"fused attention, %zu layer%s: products not counted by "
+			"fused attention, %zu layer%s: matmuls not counted by "
 			"%s",
 			t->fused.n, plural(t->fused.n), silent);
-	return sl__arena_format(
-		arena, "attention, %zu product%s: %s does not see them",
-		n_products, plural(n_products), silent);
+	return sl__arena_format(arena,
+				"attention, %zu matmul%s: %s does not see them",
+				n_products, plural(n_products), silent);
 }
 
 static const char *
@@ -380,20 +380,20 @@ explain_part(const struct sl__tally *t, enum sl_convention a,
 	if (p == PART_GATES)
 		return sl__arena_format(
 			arena,
-			"recurrent, %zu layer%s: gates beside the products, "
+			"recurrent, %zu layer%s: gates besides the matmuls, "
 			"counted by thop",
 			n_recurrent, plural(n_recurrent));
 	if (p == PART_MASKED)
 		return sl__arena_format(
 			arena,
-			"causal attention, %zu product%s: what the mask hides",
+			"causal attention, %zu matmul%s: what the mask hides",
 			t->n_causal, plural(t->n_causal));
 	if (p == PART_TWICE)
 		return "a multiply-add counts as two operations";
 	if (p >= PART_WORKS)
 		return explain_work(t, a, b, (enum sl_work)(p - PART_WORKS),
 				    arena);
-	return "convolutions and products";
+	return "convolutions and matmuls";
 }
 
 enum sl_status
