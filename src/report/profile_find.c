@@ -171,8 +171,7 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_plain(doc, "; lower bound %s, ",
 			      sl__time_text(&t, p->rates.bound_ns));
 	if (p->rates.bound_ns > 0 && isfinite(away) && away < 999.5)
-		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × faster",
-			     away);
+		sl__doc_more(doc, SL__STYLE_STRONG, "%.3g × faster", away);
 	else if (p->rates.bound_ns > 0 && away < 1e15)
 		sl__doc_more(doc, SL__STYLE_STRONG, "%s × faster",
 			     sl__count_text(&t, (uint64_t)(away + 0.5)));

@@ -254,9 +254,9 @@ static void
 add_laws(struct sl__doc *doc, const struct sl_sweep_series *s)
 {
 	static const struct sl__column columns[] = {
-		{"growth of", 0, 0},      {"exponent [95 %]", 1, 0},
-		{"by FLOPs", 1, 0},    {"fixed part", 1, 0},
-		{"tail", 1, 3},      {"share at first", 1, 1},
+		{"growth of", 0, 0},     {"exponent [95 %]", 1, 0},
+		{"by FLOPs", 1, 0},      {"fixed part", 1, 0},
+		{"tail", 1, 3},          {"share at first", 1, 1},
 		{"share at last", 1, 1}, {"max error", 1, 2}};
 
 	if (!s->n_exponents || s->exponents[0].absent)
