@@ -5,11 +5,11 @@
  * usage: bench_engine MODEL INPUTS [OPTION=VALUE ...]
  *
  * Opens and plans MODEL, takes its inputs from the folder INPUTS (NAME.npy; "-"
- * makes them up), runs once and says how long that took and how much memory it needed; then
- * reads lines "run N" and answers each with N times in nanoseconds.  "save
- * DIR" writes the outputs as NAME.bin, plain numbers, for comparison.
- * Options: threads, dtype (f32, bf16), algorithms (measured, fixed),
- * winograd (1, 0).
+ * makes them up), runs once and says how long that took and how much memory it
+ * needed; then reads lines "run N" and answers each with N times in
+ * nanoseconds.  "save DIR" writes the outputs as NAME.bin, plain numbers, for
+ * comparison. Options: threads, dtype (f32, bf16), algorithms (measured,
+ * fixed), winograd (1, 0).
  */
 #include "sleuth.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_inspect.c - `sleuth inspect`: a model's sizes and costs, without a run. */
+/* cmd_inspect.c - `sleuth inspect`: a model's sizes and costs, without a run.
+ */
 #include "commands.h"
 #include "exit_code.h"
 #include "hardware_options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_overhead.c - `sleuth overhead`: what watching a model costs. */
+/* cmd_overhead.c - `sleuth overhead`: what instrumenting a model costs. */
 #include "commands.h"
 #include "exit_code.h"
 #include "model_options.h"

@@ -13,7 +13,8 @@
 
 static const struct command_help help = {
 	"profile", "MODEL... [options]",
-	"Runs a model over and over and says how long a pass takes and how "
+	"Runs a model over and over and says how long an iteration takes and "
+	"how "
 	"sure that is,\nwhere time and memory go, what bounds each part on "
 	"this machine, and what would\nhelp. MODEL is an ONNX file or a "
 	"built-in one ('sleuth zoo' lists them); several\nare put side by "
@@ -43,12 +44,12 @@ struct arguments {
 
 static const struct option options[] = {
 	{"time", 0, OPTION_SECONDS, AT(time_s), "S",
-	 "for timing passes; experiments take as much again (2.5)", 0.001, 1e6,
-	 0},
+	 "for timing iterations; experiments take as much again (2.5)", 0.001,
+	 1e6, 0},
 	{"warmup", 0, OPTION_COUNT, AT(n_warmup), "N",
-	 "passes left out first, instead of detecting them", 1, 1e9, 0},
+	 "iterations left out first, instead of detecting them", 1, 1e9, 0},
 	{"runs", 0, OPTION_COUNT, AT(n_runs), "N",
-	 "rounds of passes, instead of by time", 1, 1e9, 0},
+	 "rounds of iterations, instead of by time", 1, 1e9, 0},
 	{"precision", 0, OPTION_SHARE, AT(precision), "P",
 	 "stop when the median is known so well (1%)", 0.0001, 0.5, 0},
 	{"top", 0, OPTION_COUNT, AT(n_top), "N",
@@ -60,7 +61,7 @@ static const struct option options[] = {
 	{"explain", 0, OPTION_FLAG, AT(explain), NULL,
 	 "what each figure means and how it was found", 0, 0, 0},
 	{"brief", 0, OPTION_FLAG, AT(brief), NULL,
-	 "times, books and memory only", 0, 0, 0},
+	 "times, time accounting and memory only", 0, 0, 0},
 	{"no-experiments", 0, OPTION_FLAG, AT(no_experiments), NULL,
 	 "do not look for what bounds operations", 0, 0, 0},
 	{"no-ablation", 0, OPTION_FLAG, AT(no_ablation), NULL,
@@ -70,7 +71,7 @@ static const struct option options[] = {
 	{"layer", 0, OPTION_TEXT, AT(layer), "NAME",
 	 "one layer alone, and within its model", 0, 0, 0},
 	{"trace", 0, OPTION_TEXT, AT(output.own[0]), "FILE",
-	 "whole passes, for ui.perfetto.dev", 0, 0, 0},
+	 "whole iterations, for ui.perfetto.dev", 0, 0, 0},
 	{"trace-limit", 0, OPTION_COUNT, AT(trace_limit), "N",
 	 "events in a trace at most (100000)", 1, 1e9, 0},
 	{"folded", 0, OPTION_TEXT, AT(output.own[1]), "FILE",

@@ -18,7 +18,8 @@ static const struct command_help help = {
 	"run", "MODEL [options]",
 	"Runs a model once and shows what comes out and what computed it. "
 	"Inputs come\nfrom files (.npy, or .pb as ONNX's test data has them), "
-	"or are made up from a\nseed. With --check, outputs are compared with "
+	"or are synthetic, from a\nseed. With --check, outputs are compared "
+	"with "
 	"DIR/output_N.pb; exits with 1 when\nthey differ. Without DIR it is "
 	"test_data_set_0 beside the model. With --batch too,\nthe files' "
 	"inputs and outputs are repeated.",

@@ -40,7 +40,7 @@ struct arguments {
 
 static const struct option options[] = {
 	{"batch", 'b', OPTION_TEXT, AT(ranges[SL_AXIS_BATCH]), "RANGE",
-	 "samples at once: 1..64, or a number", 0, 0, 0},
+	 "batch sizes: 1..64, or a number", 0, 0, 0},
 	{"seq", 0, OPTION_TEXT, AT(ranges[SL_AXIS_SEQ]), "RANGE",
 	 "length of the sequence, or a number", 0, 0, 0},
 	{"threads", 't', OPTION_TEXT, AT(ranges[SL_AXIS_THREADS]), "RANGE",
@@ -50,15 +50,15 @@ static const struct option options[] = {
 	{"mem", 0, OPTION_TEXT, AT(memory), "SIZE",
 	 "the best point takes SIZE at most: 2G, 512Mi", 0, 0, 0},
 	{"latency", 0, OPTION_SECONDS, AT(sweep.latency_s), "TIME",
-	 "and a pass takes TIME at most: 50ms", 1e-9, 1e6, 0},
+	 "and an iteration takes TIME at most: 50ms", 1e-9, 1e6, 0},
 	{"time", 0, OPTION_SECONDS, AT(sweep.time_s), "SECONDS",
 	 "for measuring each point (1)", 1e-3, 1e6, 0},
 	{"visits", 0, OPTION_COUNT, AT(sweep.n_visits), "N",
 	 "times each point is visited, in random order (3)", 1, 20, 0},
 	{"warmup", 0, OPTION_COUNT, AT(sweep.n_warmup), "N",
-	 "untimed passes of a visit", 0, 1e6, 0},
+	 "untimed iterations of a visit", 0, 1e6, 0},
 	{"runs", 0, OPTION_COUNT, AT(sweep.n_runs), "N",
-	 "exactly N timed passes of a visit", 1, 1e6, 0},
+	 "exactly N timed iterations of a visit", 1, 1e6, 0},
 };
 
 RENDER_WITH(sl_sweep_render)

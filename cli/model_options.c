@@ -24,7 +24,7 @@ enum { MAX_RANK = 32 };
 #define AT(field) offsetof(struct model_options, field)
 
 static const struct option options[] = {
-	{"batch", 'b', OPTION_COUNT, AT(batch), "N", "samples at once (1)", 1,
+	{"batch", 'b', OPTION_COUNT, AT(batch), "N", "batch size (1)", 1,
 	 MAX_DIM, 0},
 	{"seq", 0, OPTION_COUNT, AT(seq), "N",
 	 "length of the sequence (built-in models: 128)", 1, MAX_DIM, 0},

@@ -24,7 +24,7 @@ static const struct option options[] = {
 	{"nan", 0, OPTION_TEXT, AT(nan), "HOW",
 	 "NaN in inputs: keep (default) or refuse", 0, 0, 0},
 	{"seed", 0, OPTION_COUNT, AT(seed), "N",
-	 "of made-up inputs and built-in weights (1)", 1, 1e15, 0},
+	 "of synthetic inputs and built-in weights (1)", 1, 1e15, 0},
 };
 
 struct option_group

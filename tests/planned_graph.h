@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* planned_graph.h - graphs from lines of text, as plans and by the evaluator. */
+/* planned_graph.h - graphs from lines of text, as plans and by the evaluator.
+ */
 #ifndef SL_TEST_PLANNED_GRAPH_H
 #define SL_TEST_PLANNED_GRAPH_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* planned_waste.h - a plan's block is not much larger than what lives at once. */
+/* planned_waste.h - a plan's block is not much larger than what lives at once.
+ */
 #ifndef SL_TEST_PLANNED_WASTE_H
 #define SL_TEST_PLANNED_WASTE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_bench_export.c - the tables that hyperfine exports, of times whose means,
- * deviations and ratio are worked out by hand: 11 +- 1 ms and 22 +- 2 ms, so
- * that the ratio is 2 +- 2 sqrt(2) / 11 = 2 +- 0.257.
+ * test_bench_export.c - the tables that hyperfine exports, of times whose
+ * means, deviations and ratio are worked out by hand: 11 +- 1 ms and 22 +- 2
+ * ms, so that the ratio is 2 +- 2 sqrt(2) / 11 = 2 +- 0.257.
  */
 #include "harness.h"
 #include "json_check.h"

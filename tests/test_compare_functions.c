@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_compare_functions.c - sl_compare() decides what a scripted clock planted.
+ * test_compare_functions.c - sl_compare() decides what a scripted clock
+ * planted.
  *
- * Both candidates share one scripted clock, so that ratios are exact and a
- * run takes milliseconds; rates of error are test_paired_test.c's subject.
+ * Both candidates share one scripted clock, so that ratios are exact and a run
+ * takes milliseconds; rates of error are test_paired_test.c's subject.
  */
 #include "harness.h"
 #include "counting.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_curve_fit.c - fits and their intervals are SciPy's (oracles/fit.py), exact
- * laws come back exactly, and the intervals of simulated points cover.
+ * test_curve_fit.c - fits and their intervals are SciPy's (oracles/fit.py),
+ * exact laws come back exactly, and the intervals of simulated points cover.
  */
 #include "harness.h"
 #include "stats/curve_fit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_dnnl_conv_choice.c - proves that a program measures each convolution once
- * in each order of elements, however often it comes, with nothing kept in
+ * test_dnnl_conv_choice.c - proves that a program measures each convolution
+ * once in each order of elements, however often it comes, with nothing kept in
  * files; and that what is measured is what is then run.
  */
 #include "planned_graph.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kept_iterations.c - which passes are kept, of events that are made up. */
+/* test_kept_iterations.c - which passes are kept, of events that are made up.
+ */
 #include "harness.h"
 #include "result/kept_iterations.h"
 #include "base/rng.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_model_rounds_script.c - rounds of models by a script: what decides and ends
- * them, what an interrupt leaves, which rounds do not count.
+ * test_model_rounds_script.c - rounds of models by a script: what decides and
+ * ends them, what an interrupt leaves, which rounds do not count.
  */
 #include "scripted_plan.h"
 #include "base/status.h"

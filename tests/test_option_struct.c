@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_option_struct.c - callers and library may know different versions of a struct.
+ * test_option_struct.c - callers and library may know different versions of a
+ * struct.
  *
  * A struct that exists in two versions stands for all of them; the tests of
  * public functions pass short structs to these.

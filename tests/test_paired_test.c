@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_paired_test.c - the verdict follows its rules on rounds that are known, and
- * in simulation keeps its promises: at most 5 % of A/A runs are called
+ * test_paired_test.c - the verdict follows its rules on rounds that are known,
+ * and in simulation keeps its promises: at most 5 % of A/A runs are called
  * different with a look after every round, the interval of the ratio covers
- * whatever drift both slots share, and the gate's three outcomes come at
- * their rates.
+ * whatever drift both slots share, and the gate's three outcomes come at their
+ * rates.
  */
 #include "harness.h"
 #include "stats/paired_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_report_model_comparison.c - a comparison of models made by hand keeps its figures
- * in every format, and says what is absent.
+ * test_report_model_comparison.c - a comparison of models made by hand keeps
+ * its figures in every format, and says what is absent.
  */
 #include "harness.h"
 #include "reads_back.h"

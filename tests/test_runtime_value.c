@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_runtime_value.c - proves that data of all kinds own what they should, are
- * aligned, copied in depth, and that no failing allocation leaks or spoils
+ * test_runtime_value.c - proves that data of all kinds own what they should,
+ * are aligned, copied in depth, and that no failing allocation leaks or spoils
  * what was there before.
  */
 #include "counting.h"

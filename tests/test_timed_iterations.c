@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_timed_iterations.c - passes, bare and recorded: counts, books, rows, fixed
- * memory.
+ * test_timed_iterations.c - passes, bare and recorded: counts, books, rows,
+ * fixed memory.
  */
 #include "iterations_scene.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_timestamps.c - marks on a events, all or some, and where what they cost is
- * tried. */
+/* test_timestamps.c - marks on a events, all or some, and where what they cost
+ * is tried. */
 #include "harness.h"
 #include "experiment/timed_iterations.h"
 

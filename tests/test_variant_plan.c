@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_variant_plan.c - proves that another plan of a model is made where it can
- * be, that its steps are the ones that do the same, and that it says why where
- * there is none.
+ * test_variant_plan.c - proves that another plan of a model is made where it
+ * can be, that its steps are the ones that do the same, and that it says why
+ * where there is none.
  */
 #include "experiment/diagnose.h"
 #include "engine/dnnl_choice.h"

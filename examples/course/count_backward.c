@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* count_backward.c - what a training step computes and holds, beside the forward
- * pass. */
+/* count_backward.c - what a training step computes and holds, beside the
+ * forward pass. */
 #include <sleuth.h>
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_forward.c - a model's forward pass: time, rates, memory and a verdict. */
+/* profile_forward.c - a model's forward pass: time, rates, memory and a
+ * verdict. */
 #include <sleuth.h>
 
 #include <stdio.h>

@@ -29,7 +29,7 @@ struct sl_model_comparison_options {
 	double margin;     /* default 0.01; negative means 0: any difference */
 	double alpha;      /* error rate; default 0.05 */
 	size_t min_rounds; /* after the verdict, for the interval; default 50 */
-	uint64_t seed;     /* of the coin and of made-up inputs; default 1 */
+	uint64_t seed;     /* of the coin and of synthetic inputs; default 1 */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;
@@ -40,7 +40,7 @@ struct sl_model_comparison_options {
 
 /* What a verdict may rest on. */
 enum sl_comparison_basis {
-	SL_COMPARISON_BASIS_WALL = 0, /* wall time of the whole pass */
+	SL_COMPARISON_BASIS_WALL = 0, /* wall time of the whole iteration */
 	SL_COMPARISON_BASIS_CPU,      /* its CPU time, all threads together */
 	SL_COMPARISON_BASIS_LAYERS    /* the median over layers of ln(B / A) */
 };
@@ -57,16 +57,16 @@ struct sl_model_arm_result {
 	int64_t batch;
 	double plan_ns;
 	size_t n_steps;
-	struct sl_estimate wall_ns, cpu_ns; /* of a pass */
+	struct sl_estimate wall_ns, cpu_ns; /* of an iteration */
 	struct sl_plan_memory memory;
 	uint64_t memory_bytes;                  /* planned and weights */
-	uint64_t nominal_flops, executed_flops; /* of a pass */
+	uint64_t nominal_flops, executed_flops; /* of an iteration */
 };
 
 /*
  * A layer: the steps of both sides that cover the same nodes, by name; several
- * where one side fuses what the other does not.  Times are medians, of a pass;
- * the ratio is per sample where the comparison is.
+ * where one side fuses what the other does not.  Times are medians, of an
+ * iteration; the ratio is per sample where the comparison is.
  */
 struct sl_compared_layer {
 	const char *name, *type;
@@ -93,7 +93,7 @@ struct sl_compared_layer {
  * total alone, which takes back what the others said where it proves the
  * contrary.  CPU time says nothing of time where the numbers of threads
  * differ, nor layers where those of the same name make less than half of a
- * pass: 'absent' says so.
+ * iteration: 'absent' says so.
  */
 struct sl_arm_comparison {
 	struct sl_comparison comparison; /* ratios of wall time; the verdict,
@@ -127,7 +127,7 @@ struct sl_model_comparison {
 	size_t n_pairs;                        /* n - 1 */
 	int is_per_sample;          /* batches differ: ratios are of time per
 				   sample */
-	size_t iterations_per_slot; /* above 1 for short passes */
+	size_t iterations_per_slot; /* above 1 for short iterations */
 	size_t n_placements; /* plans were made so often, to lie elsewhere in
 				   memory, and played a round */
 	size_t placements_enough; /* with fewer, only layers that differ by more

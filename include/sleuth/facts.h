@@ -46,9 +46,9 @@ enum sl_fact_kind {
 
 	/* Why time accounting does not close: share? that is not accounted for,
 	 * and then */
-	SL_FACT_OPEN,       /* (nothing is known) */
-	SL_FACT_OPEN_FEW,   /* pairs, pairs needed, disturbed share? */
-	SL_FACT_OPEN_WIDE,  /* overhead from, to (shares of a pass), pairs,
+	SL_FACT_OPEN,      /* (nothing is known) */
+	SL_FACT_OPEN_FEW,  /* pairs, pairs needed, disturbed share? */
+	SL_FACT_OPEN_WIDE, /* overhead from, to (shares of an iteration), pairs,
 			       disturbed share? */
 	SL_FACT_OPEN_SHORT, /* overhead by experiment, by calibration (shares),
 			       mean time of an operation, disturbed share? */
@@ -58,7 +58,7 @@ enum sl_fact_kind {
 					  operation, type, kernel */
 	SL_FACT_BYTES_IMPOSSIBLE,      /* bytes, time, rate, bandwidth |
 					  operation, type */
-	SL_FACT_SUM_IMPOSSIBLE,        /* time of operations, of a pass */
+	SL_FACT_SUM_IMPOSSIBLE,        /* time of operations, of an iteration */
 	SL_FACT_MEMORY_NESTING,        /* live, planned, reserved bytes */
 	SL_FACT_MEMORY_PARTS,          /* reserved bytes, sum of their parts */
 	SL_FACT_MEMORY_HELD,           /* bytes that a run held, bound */
@@ -78,14 +78,14 @@ enum sl_fact_kind {
 	 * Operations are how many, and the one that takes longest. */
 	SL_FACT_AVOID_LAYOUTS,    /* changes | operation */
 	SL_FACT_AVOID_MOVES,      /* operations | operation, type */
-	SL_FACT_COMPUTE_BF16,     /* convolutions and products */
+	SL_FACT_COMPUTE_BF16,     /* convolutions and matmuls */
 	SL_FACT_FUSE,             /* operations | operation, type */
 	SL_FACT_KEEP_KEYS,        /* tokens that are computed to make one */
 	SL_FACT_ALLOW_FUSION,     /* operations */
 	SL_FACT_ALLOW_KERNELS,    /* operations, all on plain loops */
 	SL_FACT_SHRINK_HEAD,      /* parameters? | operation */
 	SL_FACT_PRUNE,            /* parameters | operation, type */
-	SL_FACT_QUANTISE_INT8,    /* convolutions and products */
+	SL_FACT_QUANTISE_INT8,    /* convolutions and matmuls */
 	SL_FACT_REPLACE_LOOPS,    /* operations | operation, type */
 	SL_FACT_USE_ONE_THREAD,   /* threads, operations they slow down */
 	SL_FACT_USE_THREADS,      /* threads, threads now */

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /*
- * A pass of the decoding loop that was measured.  Without a cache it computes
- * the whole context again; with one, the newest token.  Times are of the pass
+ * A step of the decoding loop that was measured.  Without a cache it computes
+ * the whole context again; with one, the newest token.  Times are of the step
  * alone: planning for its sizes is apart, and so is handing the states on.
  */
 struct sl_decode_step {
@@ -31,9 +31,9 @@ struct sl_decode_step {
 };
 
 /*
- * The loop in one way: the model computes all tokens in every pass, or keeps
- * keys and values.  A figure is fitted where not every pass was measured: by
- * a line in the context through the passes that were, with its interval.
+ * The loop in one way: the model computes all tokens in every step, or keeps
+ * keys and values.  A figure is fitted where not every step was measured: by
+ * a line in the context through the steps that were, with its interval.
  */
 struct sl_decoding {
 	const char *name, *source;
@@ -43,7 +43,7 @@ struct sl_decoding {
 	struct sl_decode_step *steps; /* ascending by context */
 	size_t n_steps;
 	size_t n_missed; /* of these, not measured: interrupted */
-	int is_complete; /* every pass of the loop was measured */
+	int is_complete; /* every step of the loop was measured */
 
 	struct sl_estimate first_ns; /* to the first token; n 0: not known */
 	int first_is_fitted;
@@ -54,7 +54,7 @@ struct sl_decoding {
 	struct sl_estimate tokens_per_s; /* whole loop, whole batch */
 	struct sl_estimate steady_per_s; /* further tokens alone */
 
-	struct sl_estimate growth_ns; /* of a pass, by one more token of
+	struct sl_estimate growth_ns; /* of a step, by one more token of
 					 context: slope of the line; n 0 */
 	double growth_at_ns;          /* the line in the middle of the loop */
 	const char *growth_absent;    /* why there is no line; NULL */
@@ -71,7 +71,7 @@ struct sl_decoding {
 struct sl_cache_effect {
 	const char *absent; /* why there is no telling: nothing was run
 			       without a cache; NULL */
-	/* Of the arithmetic of the loop without cache, what the pass before
+	/* Of the arithmetic of the loop without cache, what the step before
 	 * had done already. */
 	double repeated_share;
 	double flops_without, flops_with; /* whole loop */
@@ -83,7 +83,7 @@ struct sl_cache_effect {
 	double most_roofline;   /* measured time / the least that this machine
 				   needs; NaN: no ceilings */
 	double most;            /* the smaller one; NaN: one token alone */
-	double step_bytes;      /* that a pass with cache reads at least */
+	double step_bytes;      /* that a step with cache reads at least */
 	double bytes_per_s;     /* at which the roofline lets it; NaN */
 	const char *roofline_absent; /* why there is none; NULL */
 
@@ -102,7 +102,7 @@ struct sl_generation {
 	enum sl_dtype dtype;
 	int n_threads;
 	uint64_t seed;
-	size_t n_rounds; /* in which every pass was visited */
+	size_t n_rounds; /* in which every step was visited */
 	struct sl_noise noise;
 	double elapsed_s;
 	enum sl_stop stopped_by;         /* RUNS, TIME or INTERRUPT */
@@ -121,7 +121,7 @@ struct sl_generate_options {
 	int64_t prompt;                     /* tokens; default 32 */
 	int64_t n_tokens; /* to be generated, 1 to 1,000,000 */
 	double time_s;   /* for all of it, planning included; default 20.  Every
-			  pass that is measured at all is visited once, however
+			  step that is measured at all is visited once, however
 			  long it takes */
 	size_t n_rounds; /* a fixed number, in place of time */
 	size_t n_positions; /* tokens at which to measure, at most; 0: as the
@@ -143,7 +143,7 @@ struct sl_generate_options {
  * longer by its own.  SL_E_USAGE for a model that is no decoder, with the
  * reason, for a twin that is no twin, and options that make no sense;
  * SL_E_DATA for an input that is none of tokens, positions, a mask or a
- * state; SL_E_INTERRUPTED before the first pass was measured; else fails as
+ * state; SL_E_INTERRUPTED before the first step was measured; else fails as
  * sl_run() does.  Measures the whole process: one at a time.
  */
 SL_API enum sl_status sl_generate(struct sl_generation **out,

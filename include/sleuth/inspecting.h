@@ -280,7 +280,7 @@ struct sl_inspection {
 	const char *sizes; /* "batch 1, seq 128": how symbols were bound */
 	int64_t seq;       /* of these, the sequence; 0: the model has none */
 	int64_t past;      /* the cache; -1: it has none */
-	int64_t n_tokens;  /* of a pass, in a batch of sequences of whole
+	int64_t n_tokens;  /* of an iteration, in a batch of sequences of whole
 			      numbers; 0: no input is one */
 	struct sl_parameters parameters;
 

@@ -146,11 +146,11 @@ struct sl_microbench_options {
 	const int64_t *values; /* ascending, above 0; NULL: the operation's
 				  own range.  Not for "all" */
 	size_t n_values;       /* at most 64 */
-	uint64_t seed;         /* of made-up operands; 0: 1 */
+	uint64_t seed;         /* of synthetic operands; 0: 1 */
 	double time_s; /* for everything; default 6, of "all" 10.  Making
-			  operands and the least number of passes may take
+			  operands and the least number of iterations may take
 			  longer */
-	size_t n_runs; /* rounds of passes at each size, in place of time */
+	size_t n_runs; /* rounds of iterations at each size, in place of time */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
 	const volatile sig_atomic_t *interrupt;

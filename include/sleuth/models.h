@@ -229,7 +229,7 @@ SL_API uint64_t sl_cost_bytes(const struct sl_cost *cost);
 
 /* What counting tools would print for a model, and in which unit. */
 enum sl_convention {
-	SL_CONVENTION_CORE = 0,   /* MACs of convolutions and products */
+	SL_CONVENTION_CORE = 0,   /* MACs of convolutions and matmuls */
 	SL_CONVENTION_TORCH,      /* FlopCounterMode: 2 x core, no LSTM */
 	SL_CONVENTION_FVCORE,     /* fvcore 0.1.5: MACs and norms, pools; no
 				     recurrence, no fused attention */

@@ -63,10 +63,10 @@ SL_API void sl_scope_work(struct sl_scope *scope, double n_flops,
  * Closes a scope, on the thread that opened it, and returns how long it was
  * open in nanoseconds, the cost of watching taken off: what the rows below
  * count for this call.  NaN where nothing is counted: for NULL, a scope that
- * was dropped, closed before, or is another thread's.  Scopes inside it that were
- * left open are forgotten: they count as unbalanced, not as calls, and their
- * time, memory and work are those of the scope closed.  A scope closed twice
- * or on another thread is unbalanced too and changes nothing else.
+ * was dropped, closed before, or is another thread's.  Scopes inside it that
+ * were left open are forgotten: they count as unbalanced, not as calls, and
+ * their time, memory and work are those of the scope closed.  A scope closed
+ * twice or on another thread is unbalanced too and changes nothing else.
  */
 SL_API double sl_scope_end(struct sl_scope *scope);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* overheads.h - what it costs to watch a model run. */
+/* overheads.h - what it costs to instrument a model. */
 #ifndef SLEUTH_OVERHEADS_H
 #define SLEUTH_OVERHEADS_H
 
@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-/* Ways to watch a run, each with more detail than the one before. */
+/* Instrumentation of a run, each with more detail than the one before. */
 enum sl_instrumentation {
-	SL_INSTRUMENTATION_SCOPE = 0, /* a scope around each pass */
+	SL_INSTRUMENTATION_SCOPE = 0, /* a scope around each iteration */
 	SL_INSTRUMENTATION_RESOURCES, /* one with CPU time, faults and memory */
 	SL_INSTRUMENTATION_TIMESTAMPS, /* one reading of the clock between steps */
 	SL_INSTRUMENTATION_HOOKS,      /* the user's hooks, around each step */
@@ -23,7 +23,7 @@ enum { SL_N_INSTRUMENTATIONS = SL_INSTRUMENTATION_SCOPES + 1 };
 SL_API const char *
 sl_instrumentation_text(enum sl_instrumentation instrumentation);
 
-/* What a way to watch is fit for, by the bounds of what it costs. */
+/* What an instrumentation is fit for, by the bounds of what it costs. */
 enum sl_fitness {
 	SL_FITNESS_ALWAYS = 0,    /* at most 1 % */
 	SL_FITNESS_DEVELOPMENT,   /* at most 5 % */
@@ -36,11 +36,12 @@ SL_API const char *sl_fitness_text(enum sl_fitness fitness);
 
 struct sl_overhead_row {
 	enum sl_instrumentation instrumentation;
-	size_t n_events;             /* a pass: readings, calls of hooks */
-	struct sl_estimate extra_ns; /* a pass, watched minus bare, median of
+	size_t n_events; /* an iteration: readings, calls of hooks */
+	struct sl_estimate
+		extra_ns; /* an iteration, instrumented minus bare, median of
 					rounds; may be below 0 by noise */
-	double event_ns;             /* extra / events */
-	double share;                /* of the bare pass */
+	double event_ns;  /* extra / events */
+	double share;     /* of the bare iteration */
 	enum sl_fitness fitness;
 };
 
@@ -48,7 +49,7 @@ struct sl_overhead_study {
 	const char *name;
 	size_t n_steps, n_rounds;
 	int n_threads;
-	struct sl_estimate bare_ns; /* median of a pass */
+	struct sl_estimate bare_ns; /* median of an iteration */
 	struct sl_overhead_row rows[SL_N_INSTRUMENTATIONS];
 	double elapsed_s;
 	enum sl_stop stopped_by;
@@ -56,7 +57,7 @@ struct sl_overhead_study {
 };
 
 /*
- * Runs the model bare and under each way to watch, all of them in every
+ * Runs the model bare and under each instrumentation, all of them in every
  * round, in an order drawn afresh.  Of 'options' plan, inputs, seed, time_s
  * (default 3), n_runs (rounds), interrupt and allocator count.  Fails as
  * sl_profile_forward() does; when interrupted after the first round the result

@@ -48,7 +48,7 @@ SL_API const char *sl_part_text(enum sl_part part);
 
 /* What is different while an operation is timed. */
 enum sl_condition {
-	SL_CONDITION_IN_PLACE = 0, /* nothing: as in any pass */
+	SL_CONDITION_IN_PLACE = 0, /* nothing: as in any iteration */
 	SL_CONDITION_WARM,   /* it has just run: all it touches lies as near as
 			       it can */
 	SL_CONDITION_COLD,   /* no cache holds anything of it */
@@ -163,7 +163,7 @@ struct sl_operation {
 	struct sl_estimate median_ns; /* of a call; over a sample of them */
 	double min_ns, max_ns;
 
-	/* Of a call: 2 x the multiply-adds of convolutions and products, as
+	/* Of a call: 2 x the multiply-adds of convolutions and matmuls, as
 	 * sl_inspect() counts; all arithmetic that the model asks for; what
 	 * the kernel does; operands. */
 	uint64_t core_flops, nominal_flops, executed_flops, n_bytes;
@@ -266,7 +266,7 @@ struct sl_memory_use {
 	int is_peak_reset;      /* the peak is of these runs alone: else it is
 				   a lower bound where it did not rise */
 	double library_bytes;   /* of what is touched, oneDNN's: objects by
-				   malloc's books and compiled code; measured;
+				   malloc's records and compiled code; measured;
 				   NaN: not counted */
 	double predicted_bytes; /* touched, from the plan: pages of the block
 				   and of packed weights, records, library;
@@ -360,7 +360,7 @@ struct sl_amdahl {
 	size_t operation; /* the only one, or the first of its type */
 	int is_type;      /* all operations of that type */
 	size_t n_operations;
-	double share;                    /* of the pass */
+	double share;                    /* of the iteration */
 	double at_2, at_4, at_10, limit; /* predicted speed-ups of the model */
 	struct sl_estimate measured_limit; /* with it replaced by its stored
 					      output; n 0: not measured */
@@ -369,7 +369,7 @@ struct sl_amdahl {
 
 /* What a speed-up is of. */
 enum sl_gain {
-	SL_GAIN_TIME = 0, /* a pass */
+	SL_GAIN_TIME = 0, /* an iteration */
 	SL_GAIN_SAMPLES,  /* samples per second */
 	SL_GAIN_TOKENS    /* each further token */
 };
@@ -410,7 +410,7 @@ struct sl_advice {
 	struct sl_fact what; /* to do */
 	double least, most;  /* speed-up, bounded; NaN: none */
 	enum sl_gain gain;
-	double now_ns;        /* a pass takes now */
+	double now_ns;        /* an iteration takes now */
 	struct sl_fact basis; /* the measurement behind it */
 	struct sl_trial trial;
 };
@@ -447,11 +447,11 @@ struct sl_profile_options {
 	const struct sl_input_file *inputs;
 	size_t n_inputs;
 	const char *inputs_folder;
-	uint64_t seed;    /* of made-up inputs and the order of runs; 0: 1 */
-	double time_s;    /* for timing passes; default 2.5.  Experiments and
+	uint64_t seed; /* of synthetic inputs and the order of runs; 0: 1 */
+	double time_s; /* for timing iterations; default 2.5.  Experiments and
 			     ablation share as much again, but make two
 			     or three rounds in any case. */
-	double precision; /* of the median; default 0.01 */
+	double precision;        /* of the median; default 0.01 */
 	size_t n_warmup, n_runs; /* fixed numbers; 0: detected, by time */
 	unsigned flags;          /* enum sl_profile_flags */
 	double hot_share;        /* operations that make so much of the time are
@@ -491,9 +491,9 @@ struct sl_profile {
 	double plan_ns;
 	size_t n_nodes;
 
-	struct sl_latency latency;        /* of bare passes */
+	struct sl_latency latency;        /* of bare iterations */
 	size_t calls_per_sample, n_timed; /* iterations */
-	size_t sample_stride;             /* every so many-th pass was kept */
+	size_t sample_stride;             /* every nth iteration was kept */
 	struct sl_noise noise;
 	double elapsed_s;
 	enum sl_stop stopped_by;
@@ -532,12 +532,12 @@ struct sl_profile {
 };
 
 /*
- * Plans a model, runs it over and over, and says how long it takes and how
- * sure that is, where time and memory go, what bounds each part, and what
- * would help.  To learn only how long it takes, use
- * sl_measure_latency().  'options' may be NULL.  Fails as sl_run() does, and with
- * the failure of a pass; SL_E_INTERRUPTED before the first one.  Measures the
- * whole process: one profile at a time.
+ * Plans a model, runs it over and over, and says how long it takes and how sure
+ * that is, where time and memory go, what bounds each part, and what would
+ * help.  To learn only how long it takes, use sl_measure_latency().  'options'
+ * may be NULL.  Fails as sl_run() does, and with the failure of an iteration;
+ * SL_E_INTERRUPTED before the first one.  Measures the whole process: one
+ * profile at a time.
  */
 SL_API enum sl_status
 sl_profile_forward(struct sl_profile **out, const struct sl_graph *graph,
@@ -588,7 +588,7 @@ enum sl_profile_by {
 struct sl_layer_profile {
 	const char *model, *layer;
 	size_t n_operations; /* of the model's plan that do its work */
-	struct sl_estimate context_ns, alone_ns; /* medians of a pass */
+	struct sl_estimate context_ns, alone_ns; /* medians of an iteration */
 	struct sl_estimate ratio; /* within / alone, median of rounds */
 	struct sl_fact finding;   /* what the difference means */
 	const struct sl_profile *alone;
@@ -610,7 +610,7 @@ SL_API void sl_layer_profile_free(struct sl_layer_profile *p);
 /*
  * What memory a model takes, without timing it; for a C function, use
  * sl_measure_function_memory().  Plans the model, runs it twice on
- * numbers that are made up (those of the sizes' folder where there is one), and
+ * synthetic numbers (those of the sizes' folder where there is one), and
  * once more step by step for the tracker.
  * 'options' may be NULL.  Looks at the whole process, whose high-water mark it
  * sets back: nothing else should allocate meanwhile, and a plan that was made
@@ -653,11 +653,11 @@ struct sl_trace_options {
 #define SL_TRACE_OPTIONS_INIT SL_OPTIONS_INIT(struct sl_trace_options)
 
 /*
- * The passes that a profile keeps whole, the median one first, in the JSON of
- * Chrome's trace events, which ui.perfetto.dev opens: a thread for each pass,
- * all drawn from 0, and live memory along the median one.  Events beyond the
- * limit are left out, and otherData.dropped_events says how many.  'options'
- * NULL: defaults.
+ * The iterations that a profile keeps whole, the median one first, in the JSON
+ * of Chrome's trace events, which ui.perfetto.dev opens: a thread for each
+ * iteration, all drawn from 0, and live memory along the median one.  Events
+ * beyond the limit are left out, and otherData.dropped_events says how many.
+ *  'options' NULL: defaults.
  */
 SL_API enum sl_status sl_profile_trace(const struct sl_profile *profile,
 				       const struct sl_trace_options *options,
@@ -665,10 +665,11 @@ SL_API enum sl_status sl_profile_trace(const struct sl_profile *profile,
 				       struct sl_error *err) SL_CHECKED;
 
 /*
- * Folded stacks for flame graphs, a line for each operation: model, modules
- * and operator with ';' between, then its mean self time in a pass in whole
+ * Folded stacks for flame graphs, a line for each operation: model, modules and
+ * operator with ';' between, then its mean self time in an iteration in whole
  * nanoseconds.  The operator is the last part of the operation's name where
- * that begins with its type, else the type.  Of ';', spaces and control bytes in names '_' is made.
+ * that begins with its type, else the type.  Of ';', spaces and control bytes
+ * in names '_' is made.
  */
 SL_API enum sl_status sl_profile_folded(const struct sl_profile *profile,
 					struct sl_buf *out,

@@ -242,7 +242,7 @@ struct sl_run_options {
 				      and output_N.pb to compare with; NULL:
 				      nothing is compared */
 	double tolerance;          /* of the comparison; 0: by the model */
-	uint64_t seed;             /* of made-up inputs; 0: 1 */
+	uint64_t seed;             /* of synthetic inputs; 0: 1 */
 	const char *output_folder; /* NAME.npy for each output, '_' standing
 				      for '/' in names; NULL: none */
 };

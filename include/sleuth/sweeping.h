@@ -58,7 +58,7 @@ struct sl_sweep_point {
 			       CPUs, or it waited for one as long */
 	double plan_ns;      /* making the plan, the longest time */
 
-	/* Of a pass.  The median of the visits' medians.  The interval is
+	/* Of an iteration.  The median of the visits' medians.  The interval is
 	 * Student's over visits, on logarithms, or what the visits' own
 	 * intervals, of those that have one, leave when that is wider; of
 	 * less than three visits it spans their intervals. */
@@ -77,20 +77,21 @@ struct sl_sweep_point {
 					   0: not known */
 	struct sl_reading touched_bytes; /* resident growth while it ran */
 	double samples_per_s_per_mb;     /* of memory_bytes */
-	enum sl_bottleneck verdict;  /* COMPUTE, MEMORY, MIXED: the side of the
+	enum sl_bottleneck verdict; /* COMPUTE, MEMORY, MIXED: the side of the
 					ridge on which operations lie that take
 					60 % of the time; by the roofline, which
 					proves nothing.  INCONCLUSIVE: none */
-	const char *verdict_absent;  /* why there is none; NULL */
-	struct sl_estimate energy_j; /* of a pass, the whole package, over the
+	const char *verdict_absent; /* why there is none; NULL */
+	struct sl_estimate
+		energy_j; /* of an iteration, the whole package, over the
 					n visits that have a reading; n 0:
 					none */
-	const char *energy_absent;   /* why there is none; NULL */
+	const char *energy_absent; /* why there is none; NULL */
 };
 
 /* What a law is of. */
 enum sl_sweep_figure {
-	SL_SWEEP_TIME = 0, /* of a pass */
+	SL_SWEEP_TIME = 0, /* of an iteration */
 	SL_SWEEP_KIND,     /* of the operations of a kind in it */
 	SL_SWEEP_MEMORY,
 	SL_SWEEP_FLOPS
@@ -202,12 +203,12 @@ struct sl_sweep_options {
 	size_t n_values;
 	const struct sl_plan_options *plan; /* sizes are the models'; NULL:
 					       defaults */
-	const char *inputs_folder;          /* NULL: made-up inputs */
-	uint64_t seed;   /* of made-up inputs, built-in weights along width and
+	const char *inputs_folder;          /* NULL: synthetic inputs */
+	uint64_t seed; /* of synthetic inputs, built-in weights along width and
 			    the order of points; 0: 1 */
-	double time_s;   /* for passes at a point, all visits; default 1 */
-	size_t n_visits; /* of every point; default 3 */
-	size_t n_warmup, n_runs; /* fixed numbers of passes of a visit */
+	double time_s; /* for iterations at a point, all visits; default 1 */
+	size_t n_visits;         /* of every point; default 3 */
+	size_t n_warmup, n_runs; /* fixed numbers of iterations of a visit */
 	unsigned flags; /* enum sl_profile_flags, NO_CEILINGS alone counts */
 	double memory_bytes, latency_s; /* limits for the best; 0: none */
 	void (*progress)(const struct sl_progress *now, void *ctx);

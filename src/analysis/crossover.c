@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crossover.c - what bounds an operation at each size, and where that changes. */
+/* crossover.c - what bounds an operation at each size, and where that changes.
+ */
 #include "analysis/crossover.h"
 #include "analysis/sweep_work.h"
 #include "stats/quantile.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crossover.h - what bounds an operation at each size, and where that changes. */
+/* crossover.h - what bounds an operation at each size, and where that changes.
+ */
 #ifndef SL_CROSSOVER_H
 #define SL_CROSSOVER_H
 
@@ -25,9 +26,10 @@
 void sl__micro_classify(struct sl_micro_point *point, double step_ns);
 
 /*
- * Fills reached, largest, n_measured and crossovers of a series whose points are
- * classified.  A verdict that holds at one size alone, between two sizes with
- * another one, is no crossover: list[] has SL__MICRO_CROSSOVERS_MAX places.
+ * Fills reached, largest, n_measured and crossovers of a series whose points
+ * are classified.  A verdict that holds at one size alone, between two sizes
+ * with another one, is no crossover: list[] has SL__MICRO_CROSSOVERS_MAX
+ * places.
  */
 enum { SL__MICRO_CROSSOVERS_MAX = 3 * 64 };
 void sl__micro_crossovers(struct sl_micro_series *series,

@@ -48,12 +48,12 @@ double sl__roofline_bandwidth(const struct sl_ceilings *ceilings,
 
 /*
  * Looks at a placed profile (see roofline_place.h) for figures that this
- * machine cannot reach.  An operation is flagged when its executed operations
- * a second, or its bytes, at the upper bound of its median time are above the
+ * machine cannot reach.  An operation is flagged when its executed operations a
+ * second, or its bytes, at the upper bound of its median time are above the
  * upper bound of the peak of its type, or of the fastest cache: 'impossible'
- * says so with the likely cause, ceiling_share and bound_ns become NaN.  Where the type
- * is not known only the highest peak counts.  All that is found, the sum of
- * operations above the wall included, is listed in profile->impossible.
+ * says so with the likely cause, ceiling_share and bound_ns become NaN.  Where
+ * the type is not known only the highest peak counts.  All that is found, the
+ * sum of operations above the wall included, is listed in profile->impossible.
  * Nominal rates above the peak, as Winograd's, are a remark.
  */
 enum sl_status sl__physics_check(struct sl_profile *profile,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * option_struct.c - option structs of callers that know another version of them.
+ * option_struct.c - option structs of callers that know another version of
+ * them.
  *
  * A struct grows at its end and zero means the default, so that two versions
  * agree on what both of them have.

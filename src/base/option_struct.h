@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option_struct.h - option structs of callers that know another version of them. */
+/* option_struct.h - option structs of callers that know another version of
+ * them. */
 #ifndef SL_OPTION_STRUCT_H
 #define SL_OPTION_STRUCT_H
 

@@ -17,8 +17,8 @@ size_t sl__utf8_decode(const char *text, uint32_t *code);
 /* Like sl__utf8_decode(), but 1 where it is malformed: a step to the next. */
 size_t sl__utf8_step(const char *text);
 
-/* Writes a code point, without a zero behind it, and returns its bytes.  What is
- * none becomes U+FFFD, the sign for that. */
+/* Writes a code point, without a zero behind it, and returns its bytes.  What
+ * is none becomes U+FFFD, the sign for that. */
 size_t sl__utf8_encode(char to[SL__UTF8_MOST], uint32_t code);
 
 /*

@@ -5,8 +5,8 @@
  * Folding leaves a convolution with a bias and no trace but names: PyTorch's
  * exporters call what they made "onnx::Conv_497" or "497" beside weights that
  * kept their module's name, or "conv1.weight_bias"; TensorFlow's writes
- * "fused_bn" or keeps the BatchNorm's name on the result.  What carries no such name is not
- * claimed.
+ * "fused_bn" or keeps the BatchNorm's name on the result.  What carries no such
+ * name is not claimed.
  */
 #include "base/status.h"
 #include "cost/parameters.h"

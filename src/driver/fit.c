@@ -609,10 +609,10 @@ sl_fit_free(struct sl_fit *f)
  * The largest size that really runs in given memory.
  *
  * From the size that was predicted on, one more and then twice as many more are
- * planned, weights and all, until one is out of memory, or fewer and fewer until
- * one is not, and the edge is found in between: planning asks for nearly all
- * memory there is to ask for.  The size at the edge is then run, and, where the
- * run needs more than the plan did, smaller ones.
+ * planned, weights and all, until one is out of memory, or fewer and fewer
+ * until one is not, and the edge is found in between: planning asks for nearly
+ * all memory there is to ask for.  The size at the edge is then run, and, where
+ * the run needs more than the plan did, smaller ones.
  */
 
 struct verifier {

@@ -6,8 +6,8 @@
  * in a new random order, and every visit plans and measures afresh, so that
  * neither a slow drift of the machine nor one lucky placement in memory can
  * pass for growth.  Weights are made once each time: points of a model that
- * follow each other take those of the one before.  What visits differ in is in the interval of a point.
- * Visits that other programs disturbed are made again.
+ * follow each other take those of the one before.  What visits differ in is in
+ * the interval of a point. Visits that other programs disturbed are made again.
  */
 #include "analysis/growth_fit.h"
 #include "analysis/sweep_work.h"

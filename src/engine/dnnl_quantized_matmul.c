@@ -2,10 +2,10 @@
 /*
  * dnnl_quantized_matmul.c - matrix products of small integers.
  *
- * oneDNN sums up the products of bytes as they are; zero points, scales and
- * the bias come with the sums (quantized_epilogue.c), exactly as they are defined
- * and also where the model makes them on the way.  Constant right operands
- * are packed beforehand.
+ * oneDNN sums up the products of bytes as they are; zero points, scales and the
+ * bias come with the sums (quantized_epilogue.c), exactly as they are defined
+ * and also where the model makes them on the way.  Constant right operands are
+ * packed beforehand.
  */
 #include "engine/dnnl_layout.h"
 #include "engine/dnnl_make.h"

@@ -17,7 +17,8 @@ struct sl__epilogue {
 
 /*
  * Reads the operands: adds them to operands[], which holds n already and has
- * room for SL__EPILOGUE_MAX more; returns how many it holds then.  'p' lives as long as the program.
+ * room for SL__EPILOGUE_MAX more; returns how many it holds then.  'p' lives as
+ * long as the program.
  */
 uint32_t sl__epilogue_read(struct sl__epilogue *out, struct sl__planner *pl,
 			   const struct sl__gemm *p, uint32_t *operands,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* iteration_space.c - nested loops over the elements of several tensors in step. */
+/* iteration_space.c - nested loops over the elements of several tensors in
+ * step. */
 #include "engine/iteration_space.h"
 
 #include <string.h>

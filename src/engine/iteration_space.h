@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* iteration_space.h - the loops over the elements of several tensors in step. */
+/* iteration_space.h - the loops over the elements of several tensors in step.
+ */
 #ifndef SL_ITERATION_SPACE_H
 #define SL_ITERATION_SPACE_H
 

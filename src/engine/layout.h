@@ -8,15 +8,15 @@
 /*
  * A type of number and an order of elements: row-major, or one of oneDNN's
  * blocked ones.  NULL stands everywhere for the value's own type, packed and
- * row-major.  Forms live in a program's arena and never change.
+ * row-major.  Layouts live in a program's arena and never change.
  */
 struct sl__layout;
 
 /*
  * Where a step's layouts come from.  A kernel that takes elements in any order
  * asks how its input was made, sl__plan_layout(), or only for what it can read:
- * sl__plan_bf16_layout() for row-major bf16, sl__plan_unpadded_layout() for whole
- * blocks of the value's own type.  Its result lies likewise:
+ * sl__plan_bf16_layout() for row-major bf16, sl__plan_unpadded_layout() for
+ * whole blocks of the value's own type.  Its result lies likewise:
  * sl__layout_like() is the same order for a value of other sizes,
  * sl__layout_retyped() the same order in another type.  Where a primitive of
  * oneDNN says how its operands lie, sl__layout_of() makes its description a

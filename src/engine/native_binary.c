@@ -3,12 +3,12 @@
  * native_binary.c - operators of several inputs that are broadcast together.
  *
  * 'functions' has a row for each operator: what it does to rows of two
- * operands, in f32 and in int64; other types are converted piece by piece.
- * The loops of all operands are joined as far as they go (iteration_space.h), so that
- * what is left is rows in which an operand either advances or stays.  Results
- * lie in the order of the first input that has all of their elements, blocks
- * of channels included.  Operators of more than two inputs take one pass for
- * each after the first.
+ * operands, in f32 and in int64; other types are converted piece by piece. The
+ * loops of all operands are joined as far as they go (iteration_space.h), so
+ * that what is left is rows in which an operand either advances or stays.
+ *  Results lie in the order of the first input that has all of their elements,
+ * blocks of channels included.  Operators of more than two inputs take one pass
+ * for each after the first.
  */
 #include "base/dtype.h"
 #include "engine/iteration_space.h"

@@ -2,8 +2,8 @@
 /*
  * native_move.c - operators that move elements and compute nothing.
  *
- * 'movers' has a row for each: how its inputs and outputs are boxes of
- * elements and where these go (data_movement.h).  A box that lies in one piece in a
+ * 'movers' has a row for each: how its inputs and outputs are boxes of elements
+ * and where these go (data_movement.h).  A box that lies in one piece in a
  * row-major input and makes a whole output is not moved: the output is a view
  * of it.
  */

@@ -28,8 +28,8 @@ int sl__strided_layout_of(const struct sl__planner *pl, uint32_t value,
 			  const struct sl__layout *layout,
 			  struct sl__strided_layout *out);
 
-/* A layout of 'value' in the order and type of 'like', a layout of another value
- * of as many dimensions; NULL where there is none. */
+/* A layout of 'value' in the order and type of 'like', a layout of another
+ * value of as many dimensions; NULL where there is none. */
 const struct sl__layout *sl__layout_like(struct sl__planner *pl, uint32_t value,
 					 const struct sl__layout *like);
 

@@ -12,11 +12,11 @@ struct sl__track_options {
 };
 
 /*
- * Runs the plan, whose inputs are set, once, and each of its steps some more
- * to see what it reads and writes.  Its outputs are those of the run.  What
- * the evaluator holds is out of sight, so that a plan with such steps is
- * 'absent', as is one that is not done by the deadline, which is looked at
- * before each step.  Storage is from 'arena', of which copies of the largest step's
+ * Runs the plan, whose inputs are set, once, and each of its steps some more to
+ * see what it reads and writes.  Its outputs are those of the run.  What the
+ * evaluator holds is out of sight, so that a plan with such steps is 'absent',
+ * as is one that is not done by the deadline, which is looked at before each
+ * step.  Storage is from 'arena', of which copies of the largest step's
  * operands are part.
  */
 enum sl_status sl__track(struct sl__tracking *out, struct sl_plan *plan,

@@ -6,9 +6,10 @@
 #include "graph/graph.h"
 
 /*
- * Readers and builders make values, nodes and blocks in any order, then
- * freeze the graph, after which none of these may be called.  Everything is copied into the graph's arena, except what
- * a tensor points to.  A new graph has block 0.
+ * Readers and builders make values, nodes and blocks in any order, then freeze
+ * the graph, after which none of these may be called.  Everything is copied
+ * into the graph's arena, except what a tensor points to.  A new graph has
+ * block 0.
  */
 enum sl_status sl__graph_new(struct sl_graph **out,
 			     const struct sl_allocator *allocator,

@@ -3,8 +3,9 @@
  * bind.c - sizes for the dimensions that a model knows by name.
  *
  * What is said most precisely wins, and contradictions are refused: sizes of
- * symbols that the caller knows from elsewhere, contents of inputs, then shapes, dims, batch, seq and past, then what the
- * model itself takes as usual, then batch 1.
+ * symbols that the caller knows from elsewhere, contents of inputs, then
+ * shapes, dims, batch, seq and past, then what the model itself takes as usual,
+ * then batch 1.
  */
 #include "base/dtype.h"
 #include "base/status.h"

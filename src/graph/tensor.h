@@ -69,9 +69,10 @@ int sl__tensor_measure(struct sl__tensor *tensor);
 uint64_t sl__tensor_stored_bytes(const struct sl__tensor *tensor);
 
 /*
- * A stretch of packed bytes: a pointer into the tensor where it has bytes,
- * else made in 'scratch', which holds n_bytes and is aligned to an element.
- * The stretch starts on an element and lies inside the tensor.  NULL for strings and absent numbers.
+ * A stretch of packed bytes: a pointer into the tensor where it has bytes, else
+ * made in 'scratch', which holds n_bytes and is aligned to an element. The
+ * stretch starts on an element and lies inside the tensor.  NULL for strings
+ * and absent numbers.
  */
 const void *sl__tensor_piece(const struct sl__tensor *tensor,
 			     uint64_t offset_bytes, size_t n_bytes,

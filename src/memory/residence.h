@@ -31,8 +31,8 @@ double sl__residents_code(const char *text);
  * From sl__residence_begin() to sl__residence_end(), but for stretches between
  * 'pause' and 'resume', whose growth is left out of all figures.  Sets the
  * high-water mark of the process back where that is permitted, and gives back
- * what malloc() kept of what went before, which would hide growth.  Nothing else
- * in the process should allocate meanwhile.
+ * what malloc() kept of what went before, which would hide growth.  Nothing
+ * else in the process should allocate meanwhile.
  *
  * Invariants: after the end, resident = base + touched + file.
  */

@@ -2,8 +2,8 @@
 /*
  * zoo.c - the built-in models: their table, and finding one by name.
  *
- * A name is NAME, NAME@kv, FAMILY:SIZES or FAMILY:SIZES@kv.  The functions that build them are
- * in zoo_layers.c, zoo_vision.c and zoo_text.c.
+ * A name is NAME, NAME@kv, FAMILY:SIZES or FAMILY:SIZES@kv.  The functions that
+ * build them are in zoo_layers.c, zoo_vision.c and zoo_text.c.
  */
 #include "model/zoo.h"
 #include "base/nearest.h"

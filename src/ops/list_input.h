@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* list_input.h - lists of integers that operators take as attribute or input. */
+/* list_input.h - lists of integers that operators take as attribute or input.
+ */
 #ifndef SL_LIST_INPUT_H
 #define SL_LIST_INPUT_H
 

@@ -3,10 +3,10 @@
  * op_attention.c - attention whole: projections where the operator has the
  * weights, and softmax(Q K') V.
  *
- * Every operator is brought to the same sizes (struct sl__head_sizes); shapes and
- * costs follow from those alone.  Masks are not looked at: a causal operator
- * is counted in full, as a dense kernel computes it, and conventions that
- * halve it do so on their own.
+ * Every operator is brought to the same sizes (struct sl__head_sizes); shapes
+ * and costs follow from those alone.  Masks are not looked at: a causal
+ * operator is counted in full, as a dense kernel computes it, and conventions
+ * that halve it do so on their own.
  *
  * Queries, keys and values are brought to one layout, the past before the
  * present, and ref_heads.c does the rest.

@@ -80,8 +80,8 @@ enum sl_status sl__ref_hold(struct sl__eval *ev, struct sl__runtime_value *to,
 			    enum sl_dtype dtype, size_t rank,
 			    const int64_t *dims);
 
-/* Makes output k a copy of the value; and what runtime_value.h has, for data that are
- * parts of outputs. */
+/* Makes output k a copy of the value; and what runtime_value.h has, for data
+ * that are parts of outputs. */
 enum sl_status sl__ref_out_copy(struct sl__eval *ev, size_t k,
 				const struct sl__runtime_value *from);
 enum sl_status sl__ref_copy(struct sl__eval *ev, struct sl__runtime_value *to,

@@ -60,8 +60,8 @@ enum sl_status sl__runtime_value_list(struct sl__runtime_value *content,
 void sl__runtime_value_borrow(struct sl__runtime_value *content,
 			      const struct sl__tensor *tensor);
 
-/* Like sl__runtime_value_borrow(), but for numbers that are made when read, which
- * are made and kept.  SL_E_DATA where they cannot be had. */
+/* Like sl__runtime_value_borrow(), but for numbers that are made when read,
+ * which are made and kept.  SL_E_DATA where they cannot be had. */
 enum sl_status sl__runtime_value_load(struct sl__runtime_value *content,
 				      const struct sl__tensor *tensor,
 				      const struct sl_allocator *allocator,

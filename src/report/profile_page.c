@@ -89,7 +89,8 @@ disturbed_share(const struct sl_noise *noise)
 		       : (double)NAN;
 }
 
-/* Where others disturbed most iterations, the figures are not the model's alone. */
+/* Where others disturbed most iterations, the figures are not the model's
+ * alone. */
 static void
 add_disturbed(struct sl__doc *doc, const struct sl_noise *noise)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_model_comparison.c - models that were compared: the verdict, and where. */
+/* report_model_comparison.c - models that were compared: the verdict, and
+ * where. */
 #include "report/render.h"
 #include "report/result_page.h"
 #include "report/unit.h"

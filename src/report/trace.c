@@ -263,7 +263,8 @@ add_meta(struct tracer *t, const char *what, const char *name)
 	close_slice(t);
 }
 
-/* "first iteration, slowest iteration 1": all the reasons for which it was kept. */
+/* "first iteration, slowest iteration 1": all the reasons for which it was
+ * kept. */
 static void
 name_thread(struct tracer *t, size_t i)
 {

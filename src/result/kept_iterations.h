@@ -49,8 +49,8 @@ void sl__kept_add(struct sl__kept_iterations *k,
 		  const struct sl__event_buffer *events, uint64_t begin,
 		  uint64_t end);
 
-/* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where no
- * pass was added. */
+/* Fills 'median', whose events are one of the candidates'; n_stamps is 0 where
+ * no pass was added. */
 void sl__kept_settle(struct sl__kept_iterations *k);
 
 /* Room for a pass of n_steps, every mark once; 0, or 1 when out of memory. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* micro_series.c - verdicts of an operator over sizes, as crossovers see them. */
+/* micro_series.c - verdicts of an operator over sizes, as crossovers see them.
+ */
 #include "result/micro_series.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* micro_series.h - verdicts of an operator over sizes, as crossovers see them. */
+/* micro_series.h - verdicts of an operator over sizes, as crossovers see them.
+ */
 #ifndef SL_MICRO_SERIES_H
 #define SL_MICRO_SERIES_H
 
@@ -8,8 +9,8 @@
 /* "at the L2 roof", "overhead"; "-" and "disturbed" for unknown. */
 const char *sl__micro_verdict_text(const struct sl_micro_point *point);
 
-/* What the crossover is from or to, at one of its two points: a verdict, "compute"
- * or "memory", a level. */
+/* What the crossover is from or to, at one of its two points: a verdict,
+ * "compute" or "memory", a level. */
 const char *sl__micro_crossover_text(const struct sl_micro_series *series,
 				     const struct sl_micro_crossover *crossover,
 				     size_t point);
@@ -17,8 +18,8 @@ const char *sl__micro_crossover_text(const struct sl_micro_series *series,
 /* "fewer, larger calls"; "-" for NONE. */
 const char *sl__micro_focus_text(enum sl_micro_focus focus);
 
-/* The point whose verdict stands for that of a measured one as crossovers see it:
- * itself, or the one before where it is an exception. */
+/* The point whose verdict stands for that of a measured one as crossovers see
+ * it: itself, or the one before where it is an exception. */
 size_t sl__micro_settled(const struct sl_micro_series *series, size_t point);
 
 /* Whether two measured points have the same verdict, as crossovers see it. */

@@ -2,8 +2,8 @@
 /*
  * roof.c - what a rate is of the machine's ceilings.
  *
- * A rate is held against the ceiling that the reader knows, f32 and DRAM, and called
- * impossible only by the fastest that the machine has.
+ * A rate is held against the ceiling that the reader knows, f32 and DRAM, and
+ * called impossible only by the fastest that the machine has.
  */
 #include "result/roof.h"
 #include "base/reading.h"

@@ -73,9 +73,9 @@ enum sl_verdict sl__ensemble_member_verdict(const struct sl__ensemble *ensemble,
 					    size_t member);
 
 /*
- * tB / tA of a member as sl__paired_test_ratio() has it, the interval widened to hold
- * that of the placements where these are needed; where they are too few for
- * one, needs_n says how many rounds may do.  'scratch' as there.
+ * tB / tA of a member as sl__paired_test_ratio() has it, the interval widened
+ * to hold that of the placements where these are needed; where they are too few
+ * for one, needs_n says how many rounds may do.  'scratch' as there.
  */
 struct sl_estimate sl__ensemble_ratio(const struct sl__ensemble *ensemble,
 				      size_t member, double *scratch);

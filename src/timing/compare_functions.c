@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare_functions.c - sl_compare(): functions against each other, in random-order rounds.
+ * compare_functions.c - sl_compare(): functions against each other, in
+ * random-order rounds.
  *
- * A round is one slot of every candidate, in an order drawn afresh.  A slot
- * is a few sub-slots of about 50 us, and its value is their median, so that
- * an interrupt spoils a sub-slot and not the round.  All candidates are
- * called equally often, a number found once from the slowest.  Because only
- * the coin decides who comes first, drift, bursts and other load fall on
- * both sides alike; stats/arm_set.c turns the rounds into verdicts that may be
- * looked at after each of them.
+ * A round is one slot of every candidate, in an order drawn afresh.  A slot is
+ * a few sub-slots of about 50 us, and its value is their median, so that an
+ * interrupt spoils a sub-slot and not the round.  All candidates are called
+ * equally often, a number found once from the slowest.  Because only the coin
+ * decides who comes first, drift, bursts and other load fall on both sides
+ * alike; stats/arm_set.c turns the rounds into verdicts that may be looked at
+ * after each of them.
  */
 #include "timing/compare_functions.h"
 #include "base/arena.h"

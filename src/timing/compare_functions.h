@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compare_functions.h - functions against each other, in random-order rounds. */
+/* compare_functions.h - functions against each other, in random-order rounds.
+ */
 #ifndef SL_COMPARE_FUNCTIONS_H
 #define SL_COMPARE_FUNCTIONS_H
 

@@ -34,8 +34,8 @@ struct sl__instruments {
 };
 
 /*
- * Follows one measurement from sl__monitor_open() to sl__monitor_close(), on one
- * thread.  Nothing in between allocates.
+ * Follows one measurement from sl__monitor_open() to sl__monitor_close(), on
+ * one thread.  Nothing in between allocates.
  */
 struct sl__monitor {
 	struct sl__instruments with;

@@ -11,8 +11,9 @@
  * round one slot of every arm, in an order drawn afresh, and a phase is rounds
  * under one rule of when to end.  All of it is the caller's but the loop.
  *
- * Invariants: time is read from the control's clock alone.  Nothing here allocates, locks
- * or logs.  The same seed gives the same orders.  One thread at a time.
+ * Invariants: time is read from the control's clock alone.  Nothing here
+ * allocates, locks or logs.  The same seed gives the same orders.  One thread
+ * at a time.
  */
 
 /* What run() and its neighbours are told of a slot, and what they say. */

@@ -2,11 +2,12 @@
 /*
  * sampler.c - sl_measure(): one function, timed until it is known well.
  *
- * One arm, whose rounds are slots (timing/runner.h).  A sample is the mean time of a stretch of calls (one call, where it is long
- * enough for the clock); a slot is about a millisecond of samples between two
- * readings of the covariates.  All storage is reserved and touched before
- * the first sample; the loop only calls, reads clocks and stores.  What the
- * samples mean is worked out afterwards by stats/distribution.c.
+ * One arm, whose rounds are slots (timing/runner.h).  A sample is the mean time
+ * of a stretch of calls (one call, where it is long enough for the clock); a
+ * slot is about a millisecond of samples between two readings of the
+ * covariates.  All storage is reserved and touched before the first sample; the
+ * loop only calls, reads clocks and stores.  What the samples mean is worked
+ * out afterwards by stats/distribution.c.
  */
 #include "timing/sampler.h"
 #include "base/arena.h"

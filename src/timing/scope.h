@@ -56,8 +56,8 @@ struct sl__scope_state {
 struct sl_reading sl__rate_of(double work, double ns, const char *undeclared);
 
 /*
- * What sl_scope_top() gives, but for the machine and the shares of its ceilings,
- * which are for the caller to fill in: *rows are those of *out.
+ * What sl_scope_top() gives, but for the machine and the shares of its
+ * ceilings, which are for the caller to fill in: *rows are those of *out.
  */
 enum sl_status sl__scopes_collect(struct sl_scopes **out,
 				  struct sl_scope_row **rows, size_t n,

@@ -35,7 +35,8 @@ enum sl_status sl__timer_fail(const struct sl_candidate *what, int returned,
 /*
  * How many calls make a stretch of at least target_ns: doubles until two
  * stretches in a row are long enough, or one is ten times that.  *call_ns is
- * the time of one call in the shorter of the two.  Returns 0, or what a failing call returned.
+ * the time of one call in the shorter of the two.  Returns 0, or what a failing
+ * call returned.
  */
 int sl__timer_calibrate(const struct sl__timer *timer,
 			const struct sl_candidate *what, double target_ns,

@@ -279,7 +279,8 @@ are_exchanged(const struct sl__type *x, const struct sl__type *y)
 
 /*
  * What 'value' is with its last two dimensions exchanged, by one node or with
- * the others joined for the time being; SL__NONE.  Nodes join the matched nodes.
+ * the others joined for the time being; SL__NONE.  Nodes join the matched
+ * nodes.
  */
 static uint32_t
 before_exchange(struct sl__matched_nodes *t, uint32_t value)

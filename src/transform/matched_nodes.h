@@ -19,9 +19,9 @@ struct sl__matched_nodes {
 void sl__matched_add(struct sl__matched_nodes *matched, uint32_t node);
 
 /*
- * The node that is being made covers those of the matched nodes that nobody needs
- * when it is there: every output is its own, or used by others of these only.
- * Its inputs and outputs have been said.
+ * The node that is being made covers those of the matched nodes that nobody
+ * needs when it is there: every output is its own, or used by others of these
+ * only. Its inputs and outputs have been said.
  */
 void sl__matched_give(const struct sl__matched_nodes *matched,
 		      struct sl__making *m);
