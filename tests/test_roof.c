@@ -254,7 +254,7 @@ sentences_follow_from_places(void **state)
 	     rates(0, 100e9, 1, 0.01), &MACHINE);
 	said("it runs at 200 % of one core's memory bandwidth (40.0 GB/s of "
 	     "20.0 GB/s): its data comes from caches, or more threads work "
-	     "than open it.",
+	     "than opened it.",
 	     rates(0, 40e9, 1, 0.01), &MACHINE);
 	said("it would run at 2.00 TFLOP/s, which is impossible (the fastest "
 	     "arithmetic reaches 800 GFLOP/s): the declared work is too "
