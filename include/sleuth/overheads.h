@@ -23,7 +23,7 @@ enum { SL_N_INSTRUMENTATIONS = SL_INSTRUMENTATION_SCOPES + 1 };
 SL_API const char *
 sl_instrumentation_text(enum sl_instrumentation instrumentation);
 
-/* What an instrumentation is fit for, by the bounds of what it costs. */
+/* What instrumentation is suitable for, by the upper bound of its cost. */
 enum sl_fitness {
 	SL_FITNESS_ALWAYS = 0,    /* at most 1 % */
 	SL_FITNESS_DEVELOPMENT,   /* at most 5 % */
@@ -57,8 +57,8 @@ struct sl_overhead_study {
 };
 
 /*
- * Runs the model bare and under each instrumentation, all of them in every
- * round, in an order drawn afresh.  Of 'options' plan, inputs, seed, time_s
+ * Runs the model bare and under each kind of instrumentation, all of them in
+ * every round, in random order.  Of 'options' plan, inputs, seed, time_s
  * (default 3), n_runs (rounds), interrupt and allocator count.  Fails as
  * sl_profile_forward() does; when interrupted after the first round the result
  * stands.

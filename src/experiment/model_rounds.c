@@ -731,8 +731,7 @@ open_test(struct director *d, size_t which, struct sl_error *err)
 			"not comparable: the thread counts differ";
 	if (choose_layers(d, c, which) < MIN_COMMON)
 		c->absent[SL_COMPARISON_BASIS_LAYERS] =
-			"layers of the same name make less than half of an "
-			"iteration";
+			"layers in common make less than half of an iteration";
 	for (size_t i = 0; i < SL_N_COMPARISON_BASES; i++)
 		how.is_silent |= (c->absent[i] != NULL) * (1u << i);
 	sl__ensemble_init(&c->ensemble, &how, storage, cap);

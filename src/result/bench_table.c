@@ -28,7 +28,7 @@ static const struct sl__field measurement_fields[] = {
 	SL__F_TIME(sl_measurement, cpu, "cpu",
 		   "CPU time of the thread per call", NULL),
 	SL__F(WHOLE, sl_measurement, calls_per_sample, "calls_per_sample",
-	      "above 1 a time is the mean over so many calls"),
+	      "above 1, each time is a mean over that many calls"),
 	SL__F_GROUP(&clock_of, "clock", "the clock that timed it"),
 	NOISE(sl_measurement),
 	SL__F_ENDING(sl_measurement),

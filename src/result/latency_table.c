@@ -134,7 +134,7 @@ static const struct sl__field comparison_fields[] = {
 	SL__F_NEVER("accuracy_delta", "for models",
 		    "nothing here has an accuracy"),
 	SL__F(WORD, sl_comparison, verdict, "verdict",
-	      "B against A; same: proved within the margin",
+	      "B against A; same: within the margin",
 	      .words = &sl__words_verdict),
 	SL__F(WORD, sl_comparison, gate, "gate",
 	      "is B worse by more than the margin?", .words = &sl__words_gate),

@@ -174,7 +174,7 @@ static const struct sl__field operation_fields[] = {
 	SL__F(NUMBER, sl_operation, intensity, "intensity",
 	      "executed operations per byte", .because = no_intensity),
 	SL__F(WHOLE, sl_operation, working_set_bytes, "working_set_bytes",
-	      "that one call touches"),
+	      "bytes accessed by one call"),
 	SL__F(WORD, sl_operation, level, "level",
 	      "smallest memory that holds it", OF_LEVEL),
 	SL__F_PLACED(LIST, sl_operation, traffic, n_traffic, "traffic",
