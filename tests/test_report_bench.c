@@ -253,7 +253,7 @@ one_command_shows_figures_with_their_error(void **state)
 		"             left out as warm-up\n"
 		"  median     10.00 ms [9.90, 10.20]  95 % interval\n"
 		"  memory     2.10 MB peak\n"
-		"  noise      5 % of 80 runs disturbed; others' CPU use 25 "
+		"  noise      5 % of 80 runs disturbed; background load 25 "
 		"%\n");
 	sl_buf_release(&out);
 	render(&out, 1,

@@ -90,14 +90,12 @@ void sl__doc_table(struct sl__doc *doc, const struct sl__column *columns,
 void sl__doc_cell(struct sl__doc *doc, enum sl__style style, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
 
-/* Leaves out of the last table the columns, after the first, in which all rows
- * say the same, or nothing ("-"); returns it: "memory 12 MB, energy 2 J". */
+/* Leaves columns out of the last table whose rows all say the same, but the
+ * first; returns what: "memory 12 MB, energy 2 J". */
 const char *sl__doc_drop_same(struct sl__doc *doc);
 
-/*
- * The commonest of these: a pair, a cell of one text and more of the last block
- * in the plain style, more of it dimmed, and the cell of what is absent.
- */
+/* The commonest of these: a pair, a cell of one text and more of the last block
+ * in the plain style, more of it dimmed, and the cell of what is absent. */
 #define sl__doc_key(doc, key, ...) \
 	sl__doc_pair(doc, key, SL__STYLE_PLAIN, __VA_ARGS__)
 #define sl__doc_word(doc, text) sl__doc_cell(doc, SL__STYLE_PLAIN, "%s", text)
@@ -135,8 +133,7 @@ struct sl__block {
 	struct sl__cell *first_cell, *last_cell; /* row by row */
 };
 
-/* Bit c: every row of a table has "-" or nothing in column c, of the first
- * 64. */
+/* Bit c of 64: every row of a table has "-" or nothing in column c. */
 uint64_t sl__empty_columns(const struct sl__block *table);
 
 /* The style that a byte of text switches to, or -1. */

@@ -164,7 +164,7 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 	if (n_bytes > 0 && isfinite(intensity))
 		sl__doc_plain(doc, "%.3g FLOP/B", intensity);
 	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
-		sl__doc_dim(doc, ", %s the ridge point %.3g",
+		sl__doc_dim(doc, ", %s the ridge (%.3g)",
 			    intensity < p->ceilings.ridge ? "below" : "above",
 			    p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))

@@ -7,9 +7,8 @@
 #include "timing/covariates.h"
 
 /*
- * Arms are what is measured side by side.  A slot is one turn of one arm, a
- * round one slot of every arm, in an order drawn afresh, and a phase is rounds
- * under one rule of when to end.  All of it is the caller's but the loop.
+ * A slot is one turn of one arm, a round one slot of every arm in random order,
+ * a phase rounds under one stopping rule.  All but the loop is the caller's.
  *
  * Invariants: time is read from the control's clock alone.  Nothing here
  * allocates, locks or logs.  The same seed gives the same orders.  One thread
