@@ -62,8 +62,9 @@ one_screen_holds_every_section(void **state)
 		"1.01 MB peak resident",
 		"efficiency 0.70",
 		"executes 19.2 GFLOP/s of 40.0 GFLOP/s peak, moves 960 MB/s",
-		"at full rate arithmetic takes 48 % of the time, data movement",
-		"20 FLOP/B, above the ridge (4); lower bound 12.50 ms, 2 × "
+		"at peak rates: arithmetic 48 % of the time, data movement 9.6 "
+		"%",
+		"20 FLOP/B, ridge at 4; lower bound 12.50 ms, 2 × "
 		"faster",
 		"9.50 [9.25, 9.75]",
 		"-: no time for it",

@@ -44,11 +44,11 @@ verdict_text(enum sl_bottleneck bottleneck)
 							   : words[0];
 }
 
-/* "71 % compute, 12 % dram of the time", by what bounds operations. */
+/* "time: 71 % compute, 12 % dram", by what bounds operations. */
 static void
 add_shares(struct sl__doc *doc, const struct sl_finding *f)
 {
-	const char *separator = "  ";
+	const char *separator = "  time: ";
 	unsigned used = 0;
 
 	for (;;) {
@@ -67,8 +67,6 @@ add_shares(struct sl__doc *doc, const struct sl_finding *f)
 			    sl_bound_text((enum sl_bound)best));
 		separator = ", ";
 	}
-	if (used)
-		sl__doc_dim(doc, " of the time");
 }
 
 void
@@ -129,7 +127,7 @@ add_speeds(struct sl__doc *doc, const struct sl_profile *p)
 		    sl__scaled_text(&a, r->executed_flops_per_s));
 	sl__doc_plain(doc, " of %sFLOP/s peak",
 		      sl__scaled_text(&a, p->ceilings.flops_per_s.value));
-	sl__doc_plain(doc, ", moves %sB/s of operands",
+	sl__doc_plain(doc, ", moves %sB/s",
 		      sl__scaled_text(&a, r->bytes_per_s));
 }
 
@@ -143,7 +141,7 @@ add_efficiency(struct sl__doc *doc, const struct sl_rates *r)
 	if (!isfinite(r->compute_efficiency) ||
 	    !isfinite(r->bandwidth_efficiency))
 		return;
-	sl__doc_key(doc, "", "at full rate arithmetic takes ");
+	sl__doc_key(doc, "", "at peak rates: arithmetic ");
 	sl__doc_more(doc, SL__STYLE_STRONG, "%s",
 		     sl__percent_text(&a, r->compute_efficiency));
 	sl__doc_plain(doc, " of the time, data movement ");
@@ -164,9 +162,7 @@ add_distance(struct sl__doc *doc, const struct sl_profile *p)
 	if (n_bytes > 0 && isfinite(intensity))
 		sl__doc_plain(doc, "%.3g FLOP/B", intensity);
 	if (n_bytes > 0 && isfinite(p->ceilings.ridge) && p->ceilings.ridge > 0)
-		sl__doc_dim(doc, ", %s the ridge (%.3g)",
-			    intensity < p->ceilings.ridge ? "below" : "above",
-			    p->ceilings.ridge);
+		sl__doc_dim(doc, ", ridge at %.3g", p->ceilings.ridge);
 	if (p->rates.bound_ns > 0 && isfinite(away))
 		sl__doc_plain(doc, "; lower bound %s, ",
 			      sl__time_text(&t, p->rates.bound_ns));
@@ -309,8 +305,7 @@ sl__profile_amdahl(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	if (!sheet->how->verbose && n > AMDAHL_SHOWN)
 		n = AMDAHL_SHOWN;
 	sl__doc_heading(doc, "What if one thing were faster");
-	sl__doc_dim(doc, "  speed-up of the whole model (Amdahl), predicted "
-			 "and measured");
+	sl__doc_dim(doc, "  speed-up of the model, predicted and measured");
 	sl__doc_table(doc, is_wide ? wide_columns : columns, is_wide ? 7 : 6);
 	labels = amdahl_labels(doc, p, n,
 			       width / 3 > MIN_LABEL ? width / 3 : MIN_LABEL);

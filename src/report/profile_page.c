@@ -162,7 +162,7 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",
 			     sl__percent_text(&t, noise->steal_share.value));
-	sl__doc_dim(doc, "; took %s", sl__time_text(&t, 1e9 * p->elapsed_s));
+	sl__doc_dim(doc, "; %s in all", sl__time_text(&t, 1e9 * p->elapsed_s));
 }
 
 /* What the layer takes alone, and within its model. */
@@ -207,7 +207,7 @@ add_headline(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	} else {
 		add_latency(doc, p, unit);
 		sl__page_percentiles(doc, &p->latency, unit, 1);
-		sl__doc_dim(doc, "; first iteration %s",
+		sl__doc_dim(doc, "; first %s",
 			    sl__time_in(&t, p->latency.first_ns, unit));
 		add_basis(doc, p);
 	}

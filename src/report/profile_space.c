@@ -57,11 +57,9 @@ add_peak(struct sl__doc *doc, const struct sl_memory_use *m)
 		sl__doc_dim(doc, " (%s planned)",
 			    sl__bytes_text(&a, (double)m->planned_bytes));
 	if (m->efficiency > 0 && m->efficiency <= 1)
-		sl__doc_plain(
-			doc,
-			"; efficiency %s%.*f (useful bytes over bytes added)",
-			m->is_peak_reset ? "" : "at most ",
-			m->efficiency < 0.01 ? 4 : 2, m->efficiency);
+		sl__doc_plain(doc, "; efficiency %s%.*f",
+			      m->is_peak_reset ? "" : "at most ",
+			      m->efficiency < 0.01 ? 4 : 2, m->efficiency);
 	if (m->tracked_bytes.absent)
 		sl__doc_pair(doc, "", SL__STYLE_DIM,
 			     "not tracked in an iteration: %s",
