@@ -35,7 +35,7 @@ struct arguments {
 
 static const struct option options[] = {
 	{"time", 0, OPTION_SECONDS, AT(how.time_s), "SECONDS",
-	 "for one operation (6), or for 'all' (10)", 0.001, 1e6, 0},
+	 "for one operation (6); 10 for 'all'", 0.001, 1e6, 0},
 	{"runs", 0, OPTION_COUNT, AT(how.n_runs), "N",
 	 "rounds at each size, instead of by time", 1, 1e9, 0},
 };

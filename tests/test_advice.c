@@ -34,7 +34,7 @@ slow_paths(void **state)
 	advised_add(&m, "s", "Softmax", 700);
 	advised_advise(&m);
 	a = advised_must_find(&m, "'top' (TopK)", 1 / 0.8);
-	assert_string_equal(advised_expected(&m, a), "at most 1.25 x");
+	assert_string_equal(advised_expected(&m, a), "at most 1.25 ×");
 	assert_string_equal(advised_fact(&m, &a->basis),
 			    "it takes 20 % of the time");
 	assert_string_equal(advised_command(&m, a),

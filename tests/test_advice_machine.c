@@ -106,9 +106,9 @@ batch(void **state)
 	m.p.ceilings.flops_per_s = (struct sl_estimate){
 		.value = 1.9e10, .lo = 1.8e10, .hi = 2e10, .n = 36};
 	advised_advise(&m);
-	a = advised_must_find(&m, "batch size from 1 to up to 16", most);
+	a = advised_must_find(&m, "batch size from 1 to at most 16", most);
 	assert_string_equal(advised_expected(&m, a),
-			    "at most 7.62 x samples per second");
+			    "at most 7.62 × samples per second");
 	assert_string_equal(advised_command(&m, a),
 			    "sleuth sweep resnet50 --batch 1..16");
 	/* No arithmetic to speak of: sixteen samples take one's time. */

@@ -267,14 +267,14 @@ gives_its_reasons(void **state)
 			      "18.2 GB/s, 91 % of DRAM bandwidth"));
 	assert_true(
 		facts_say(j.evidence, j.n_evidence,
-			  "beside a bandwidth hog it takes 1.97 x as long"));
+			  "beside a bandwidth hog it takes 1.97 × as long"));
 	assert_false(facts_say(j.evidence, j.n_evidence, "an empty step"));
 	/* Weights that are much faster when near, yet hardly hurt by a hog. */
 	c = case_of(
 		(struct answers){0.45, 0.004, 8, 3.5, 1.05, 1.2, 1.3, 0.02});
 	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
-	assert_true(facts_say(j.against, j.n_against, "1.20 x as long"));
+	assert_true(facts_say(j.against, j.n_against, "1.20 × as long"));
 	sl__arena_release(&arena);
 }
 

@@ -197,8 +197,8 @@ gives_its_figures(void **state)
 	assert_int_equal(sl__case_judge(&j, &c, &arena, NULL), SL_OK);
 	assert_int_equal(j.bound, SL_BOUND_DRAM);
 	assert_true(facts_say(j.evidence, j.n_evidence,
-			      "at twice the batch it takes 1.02 x as long, for "
-			      "2.00 x the arithmetic and 1.00 x the bytes"));
+			      "at twice the batch it takes 1.02 × as long, for "
+			      "2.00 × the arithmetic and 1.00 × the bytes"));
 	sl__arena_release(&arena);
 }
 

@@ -97,11 +97,11 @@ numbers_and_words(void **state)
 		{{SL_FACT_STEP_SIZE, {1234, 500}, {NULL}},
 		 "takes 1.23 us; an empty step takes 500 ns"},
 		{{SL_FACT_HOGGED, {1.97, 2, 1.01}, {NULL}},
-		 "beside a bandwidth hog it takes 1.97 x as long (on one "
+		 "beside a bandwidth hog it takes 1.97 × as long (on one "
 		 "thread; a pure "
-		 "stream 2.00 x, pure arithmetic 1.01 x)"},
+		 "stream 2.00 ×, pure arithmetic 1.01 ×)"},
 		{{SL_FACT_THREADS, {4, 3.5}, {NULL}},
-		 "on 4 threads it is 3.50 x as fast as on one"},
+		 "on 4 threads it is 3.50 × as fast as on one"},
 		{{SL_FACT_UNDECIDED,
 		  {SL_BOUND_L3, 0.55, SL_BOUND_IMBALANCE, 0.4},
 		  {NULL}},
@@ -133,12 +133,12 @@ parts_and_numbers(void **state)
 	struct sl_fact fact = {SL_FACT_DOUBLED, {1.5, 2, 1.25}, {NULL}};
 
 	(void)state;
-	assert_fact_says(&fact, "at twice the batch it takes 1.50 x as long, "
-				"for 2.00 x the arithmetic and 1.25 x the "
+	assert_fact_says(&fact, "at twice the batch it takes 1.50 × as long, "
+				"for 2.00 × the arithmetic and 1.25 × the "
 				"bytes");
 	fact.values[1] = (double)NAN;
-	assert_fact_says(&fact, "at twice the batch it takes 1.50 x as long, "
-				"for 1.25 x the bytes");
+	assert_fact_says(&fact, "at twice the batch it takes 1.50 × as long, "
+				"for 1.25 × the bytes");
 	fact = (struct sl_fact){
 		SL_FACT_COUNTERS_OBJECT,
 		{SL_LEVEL_L3, (double)NAN, (double)NAN, 0.8, 0.4},

@@ -70,7 +70,7 @@ json_has_every_figure(void **state)
 		{"amdahl[1].measured_speedup_limit", "null"},
 		{"amdahl[1].measured_speedup_limit_absent",
 		 "\"no time for it\""},
-		{"advice[0].expected", "\"at most 1.90 x\""},
+		{"advice[0].expected", "\"at most 1.90 ×\""},
 		{"advice[1].most_speedup", "null"},
 		{"advice[1].command", "null"},
 		{"advice[1].command_absent",

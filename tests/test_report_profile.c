@@ -47,7 +47,7 @@ one_screen_holds_every_section(void **state)
 		"batch 1, f32 on 2 threads; 48 nodes in 24 operations",
 		"25.0 ms [24.5, 25.5], 40.0 samples/s, 19.2 GFLOP/s",
 		"p90 27.0 ms, p95 28.0 ms, p99 needs n >= 368",
-		"100 iterations after 3 of warm-up, 5 % disturbed",
+		"100 iterations after 3 of warm-up, 5 % of runs disturbed",
 		"compute-bound, confidence 0.75",
 		"91 % of the time is bound",
 		"4 % of the time is not decided",
@@ -68,7 +68,7 @@ one_screen_holds_every_section(void **state)
 		"faster",
 		"9.50 [9.25, 9.75]",
 		"-: no time for it",
-		"Compute convolutions and matmuls in bf16: at most 1.90 x",
+		"Compute convolutions and matmuls in bf16: at most 1.90 ×",
 		"sleuth profile tiny.onnx --dtype bf16",
 		"beside a bandwidth hog: not permitted",
 	};
@@ -255,7 +255,7 @@ a_disturbed_run_says_so(void **state)
 	r.profile.noise.n_slots = 10;
 	r.profile.noise.n_disturbed = 5;
 	out = render(&r, SL_FORMAT_TEXT, 200, 0);
-	assert_has(&out, "50 % disturbed by others");
+	assert_has(&out, "50 % of runs disturbed by others");
 	assert_has_not(&out, "upper bounds");
 	sl_buf_release(&out);
 	r.profile.noise.n_disturbed = 6;

@@ -50,7 +50,7 @@ sl_advice_expected(const struct sl_advice *advice, struct sl_buf *out,
 	if (isnan(advice->most))
 		sl__buf_text(out, "not bounded");
 	else if (advice->most <= FAR)
-		sl__buf_format(out, "at most %.2f x%s", advice->most, unit);
+		sl__buf_format(out, "at most %.2f ×%s", advice->most, unit);
 	else
 		sl__buf_format(
 			out, "no faster than %s%s; %s now",

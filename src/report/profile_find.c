@@ -84,7 +84,7 @@ sl__profile_verdict(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 	else if (!f->n_evidence && !f->n_against)
 		sl__doc_dim(doc, ": no experiments were made");
 	add_shares(doc, f);
-	add_reasons(doc, is_open ? "because" : "for", f->evidence,
+	add_reasons(doc, is_open ? "because" : "evidence", f->evidence,
 		    f->n_evidence, is_whole);
 	add_reasons(doc, "against", f->against, f->n_against, is_whole);
 }
@@ -110,7 +110,8 @@ sl__profile_evidence(struct sl__doc *doc, const struct sl__profile_sheet *sheet)
 		if (j->bound != SL_BOUND_UNKNOWN)
 			sl__doc_dim(doc, ", confidence %.2f", j->confidence);
 		add_reasons(doc,
-			    j->bound == SL_BOUND_UNKNOWN ? "because" : "for",
+			    j->bound == SL_BOUND_UNKNOWN ? "because"
+							 : "evidence",
 			    j->evidence, j->n_evidence, 1);
 		add_reasons(doc, "against", j->against, j->n_against, 1);
 	}

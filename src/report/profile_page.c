@@ -157,7 +157,7 @@ add_basis(struct sl__doc *doc, const struct sl_profile *p)
 		sl__doc_more(doc, SL__STYLE_WARN, ", no steady state");
 	if (share <= 0.5)
 		sl__doc_more(doc, share > 0.1 ? SL__STYLE_WARN : SL__STYLE_DIM,
-			     ", %s disturbed by others",
+			     ", %s of runs disturbed by others",
 			     sl__percent_text(&t, share));
 	if (!noise->steal_share.absent && noise->steal_share.value > 0.01)
 		sl__doc_more(doc, SL__STYLE_WARN, ", %s of CPU time stolen",

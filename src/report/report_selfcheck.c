@@ -61,8 +61,9 @@ add_summary(struct sl__doc *doc, const struct sl_selfcheck *s)
 	else
 		sl__doc_text(doc, SL__STYLE_PLAIN,
 			     "False positives: %s of the verdicts claimed a "
-			     "change where there was none; at most 5 %% are "
-			     "promised, however often the test looks.",
+			     "change where there was none; that is consistent "
+			     "with the promised 5 %%, however often the test "
+			     "looks.",
 			     rate.s);
 }
 
