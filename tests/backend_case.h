@@ -6,7 +6,7 @@
 
 #include "harness.h"
 #include "base/dtype.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "model/onnx_read.h"
 
 enum { PATH_MOST = 512, VALUES_MOST = 64 };
@@ -14,7 +14,7 @@ enum { PATH_MOST = 512, VALUES_MOST = 64 };
 /* What input_N.pb or output_N.pb of a data set hold. */
 struct files {
 	struct sl__arena arena;
-	struct sl__mapping mapped[VALUES_MOST];
+	struct sl__file_mapping mapped[VALUES_MOST];
 	struct sl__runtime_value data[VALUES_MOST];
 	size_t n;
 };
@@ -41,7 +41,7 @@ files_open(struct files *f, struct backend_case *c, const char *folder,
 
 		snprintf(path, sizeof(path), "%.900s/%s_%zu.pb", folder, kind,
 			 f->n);
-		if (sl__mapping_open(&f->mapped[f->n], path, NULL))
+		if (sl__file_mapping_open(&f->mapped[f->n], path, NULL))
 			return 1;
 		if (f->n < n_values)
 			type = &c->graph->values[values[f->n]].declared;
@@ -65,7 +65,7 @@ static inline void
 files_close(struct files *f)
 {
 	for (size_t i = 0; i < VALUES_MOST; i++)
-		sl__mapping_close(&f->mapped[i]);
+		sl__file_mapping_close(&f->mapped[i]);
 	sl__arena_release(&f->arena);
 }
 

@@ -60,15 +60,15 @@ everything_is_freed_with_the_arena(void **state)
 	int *object;
 
 	(void)state;
-	object = sl__boxed_new(&arena, &allocator, sizeof(*object));
+	object = sl__arena_object_new(&arena, &allocator, sizeof(*object));
 	assert_non_null(object);
 	assert_int_equal(*object, 0);
 	for (int i = 0; i < 1000; i++)
 		assert_non_null(sl__arena_alloc(arena, 1000));
 	assert_true(c.n_out > 1);
-	sl__boxed_free(object);
+	sl__arena_object_free(object);
 	assert_int_equal(c.n_out, 0);
-	sl__boxed_free(NULL);
+	sl__arena_object_free(NULL);
 }
 
 static void
@@ -116,13 +116,13 @@ columns_grow(void **state)
 	(void)state;
 	sl__arena_init(&arena, NULL);
 	for (size_t n = 0, cap = 3; n < 100; cap *= 2) {
-		x = sl__arena_grown(&arena, x, n, cap, sizeof(*x));
+		x = sl__arena_realloc_array(&arena, x, n, cap, sizeof(*x));
 		for (; n < cap; n++)
 			x[n] = (int)n;
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(x[i], i);
 	}
-	assert_null(sl__arena_grown(&arena, x, 1, SIZE_MAX, sizeof(*x)));
+	assert_null(sl__arena_realloc_array(&arena, x, 1, SIZE_MAX, sizeof(*x)));
 	sl__arena_release(&arena);
 }
 

@@ -248,7 +248,7 @@ a_clock_may_take_the_place_of_ticks(void **state)
 	assert_near(ticker.per_ns, 1, 0);
 	assert_near(ticker.reading_ns, 25, 0);
 	script = (struct script){.now_ns = 40, .cost_ns = 2, .step_ns = 1};
-	assert_int_equal(sl__ticks_of(ticker.clock), 42);
+	assert_int_equal(sl__ticks_read(ticker.clock), 42);
 	assert_near(sl__ticker_span_ns(&ticker, 42, 62), 20, 0);
 }
 

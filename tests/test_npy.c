@@ -7,11 +7,11 @@
 
 #include "counting.h"
 #include "model/npy.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 
 struct loaded {
 	struct sl__arena arena;
-	struct sl__mapping file;
+	struct sl__file_mapping file;
 	struct sl__tensor tensor;
 	struct sl_error err;
 };
@@ -23,7 +23,7 @@ load(struct loaded *l, const char *name)
 
 	memset(l, 0, sizeof(*l));
 	snprintf(path, sizeof(path), "%s/npy/%s.npy", SL_TEST_DATA, name);
-	assert_int_equal(sl__mapping_open(&l->file, path, NULL), SL_OK);
+	assert_int_equal(sl__file_mapping_open(&l->file, path, NULL), SL_OK);
 	return sl__npy_read(&l->tensor, &l->arena, l->file.bytes,
 			    l->file.n_bytes, &l->err);
 }
@@ -31,7 +31,7 @@ load(struct loaded *l, const char *name)
 static void
 unload(struct loaded *l)
 {
-	sl__mapping_close(&l->file);
+	sl__file_mapping_close(&l->file);
 	sl__arena_release(&l->arena);
 }
 

@@ -82,7 +82,7 @@ any_point_becomes_one(void **state)
 		char text[SL__NUMBER_BYTES];
 
 		snprintf(text, sizeof(text), "%s", all[i][0]);
-		sl__number_set_point(text);
+		sl__number_fix_decimal_point(text);
 		assert_string_equal(text, all[i][1]);
 	}
 }

@@ -12,7 +12,7 @@
  * alone.  Exit code 77 where the data is not installed.
  */
 #include "harness.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "graph/shapes.h"
 #include "model/onnx_read.h"
 
@@ -32,7 +32,7 @@ main(void)
 /* What the inputs of a model hold, from test_data_set_0/input_N.pb. */
 struct contents {
 	struct sl__arena arena;
-	struct sl__mapping files[INPUTS_MOST];
+	struct sl__file_mapping files[INPUTS_MOST];
 	struct sl__tensor tensors[INPUTS_MOST];
 	const struct sl__tensor *of_input[INPUTS_MOST];
 };
@@ -47,7 +47,7 @@ contents_open(struct contents *c, const char *folder, size_t n_inputs)
 		snprintf(path, sizeof(path),
 			 "%.900s/test_data_set_0/input_%zu.pb", folder, i);
 		/* Sequences and optionals cannot be read as tensors. */
-		if (!sl__mapping_open(&c->files[i], path, NULL) &&
+		if (!sl__file_mapping_open(&c->files[i], path, NULL) &&
 		    !sl__onnx_read_tensor(&c->tensors[i], &c->arena,
 					  c->files[i].bytes,
 					  c->files[i].n_bytes, NULL))
@@ -59,7 +59,7 @@ static void
 contents_close(struct contents *c)
 {
 	for (size_t i = 0; i < INPUTS_MOST; i++)
-		sl__mapping_close(&c->files[i]);
+		sl__file_mapping_close(&c->files[i]);
 	sl__arena_release(&c->arena);
 }
 

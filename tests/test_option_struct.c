@@ -35,7 +35,7 @@ static enum sl_status
 take(struct known *out, const void *options, struct sl_error *err)
 {
 	memset(out, 0xff, sizeof(*out));
-	return sl__options_take(out, sizeof(*out), options, "sl_known_options",
+	return sl__options_copy(out, sizeof(*out), options, "sl_known_options",
 				err);
 }
 
@@ -120,13 +120,13 @@ test_plan_and_sizes(void **state)
 	const struct sl_sizes *asked = NULL;
 	struct sl_plan_options plan = SL_PLAN_OPTIONS_INIT;
 	const struct sl_plan_options *given = &plan;
-	struct sl__plan_taken copy;
+	struct sl__plan_options_storage copy;
 	struct sl_error err;
 
 	(void)state;
 	plan.n_threads = 3;
 	plan.sizes = (const void *)&sizes;
-	assert_int_equal(sl__plan_options_take(&copy, &given, NULL), SL_OK);
+	assert_int_equal(sl__plan_options_copy(&copy, &given, NULL), SL_OK);
 	assert_ptr_equal(given, &copy.plan);
 	assert_int_equal(given->n_threads, 3);
 	assert_ptr_equal(given->sizes, &copy.sizes);
@@ -134,13 +134,13 @@ test_plan_and_sizes(void **state)
 	assert_null(given->sizes->dims);
 	sizes.struct_size = 0;
 	given = &plan;
-	assert_int_equal(sl__plan_options_take(&copy, &given, &err),
+	assert_int_equal(sl__plan_options_copy(&copy, &given, &err),
 			 SL_E_USAGE);
 	assert_non_null(strstr(err.text, "SL_SIZES_INIT"));
 	given = NULL;
-	assert_int_equal(sl__plan_options_take(&copy, &given, NULL), SL_OK);
+	assert_int_equal(sl__plan_options_copy(&copy, &given, NULL), SL_OK);
 	assert_null(given);
-	assert_int_equal(sl__sizes_take(&copy.sizes, &asked, NULL), SL_OK);
+	assert_int_equal(sl__sizes_copy(&copy.sizes, &asked, NULL), SL_OK);
 	assert_null(asked);
 }
 

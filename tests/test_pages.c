@@ -119,7 +119,7 @@ give_back_what_is_left(void **state)
 	(void)state;
 	assert_int_equal(sl__pages_new(&pages, NULL, NULL), SL_OK);
 	assert_int_equal(sl__pages_reserved(pages), 0);
-	sl__pages_finish(pages);
+	sl__pages_trim(pages);
 	first = sl__pages_alloc(pages, 3 * MIB);
 	assert_non_null(first);
 	assert_int_equal(sl__pages_reserved(pages), 16 * MIB);
@@ -130,11 +130,11 @@ give_back_what_is_left(void **state)
 	assert_int_equal(sl__pages_reserved(pages), (4 + 22) * MIB);
 	assert_non_null(sl__pages_alloc(pages, 2 * MIB));
 	assert_int_equal(sl__pages_reserved(pages), (4 + 22 + 16) * MIB);
-	sl__pages_finish(pages);
+	sl__pages_trim(pages);
 	assert_int_equal(sl__pages_reserved(pages), (4 + 22 + 2) * MIB);
 	memset(first, 1, 3 * MIB);
 	memset(last, 1, 20 * MIB + 1);
-	sl__pages_trim_heap();
+	sl__heap_trim();
 	sl__pages_free(pages);
 }
 
@@ -154,20 +154,20 @@ take_back_the_last(void **state)
 	first = sl__pages_alloc(pages, MIB);
 	last = sl__pages_alloc(pages, 7 * MIB);
 	assert_true(first && last);
-	sl__pages_take_back(pages, last);
+	sl__pages_free_last(pages, last);
 	assert_int_equal(sl__pages_used(pages), MIB);
 	assert_int_equal(sl__pages_reserved(pages), 2 * MIB);
 	memset(first, 1, MIB);
 	last = sl__pages_alloc(pages, 7 * MIB);
 	assert_non_null(last);
-	sl__pages_take_back(pages, last);
+	sl__pages_free_last(pages, last);
 	assert_int_equal(sl__pages_reserved(pages), 2 * MIB);
 	sl__pages_free(pages);
 	assert_int_equal(sl__pages_new(&pages, &allocator, NULL), SL_OK);
 	first = sl__pages_alloc(pages, 1000);
 	last = sl__pages_alloc(pages, 2000);
 	assert_true(first && last);
-	sl__pages_take_back(pages, last);
+	sl__pages_free_last(pages, last);
 	assert_int_equal(sl__pages_used(pages), 1024);
 	memset(first, 1, 1000);
 	sl__pages_free(pages);

@@ -159,7 +159,7 @@ static void
 outputs_are_written(void **state)
 {
 	struct sl_run_options how = options(NULL);
-	struct sl__mapping file = {0};
+	struct sl__file_mapping file = {0};
 	struct sl__arena arena;
 	struct sl__tensor t;
 	char path[128];
@@ -172,14 +172,14 @@ outputs_are_written(void **state)
 	sl_run_free(run(&how));
 	snprintf(path, sizeof(path), "%s/y.npy", folder);
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__mapping_open(&file, path, NULL), SL_OK);
+	assert_int_equal(sl__file_mapping_open(&file, path, NULL), SL_OK);
 	assert_int_equal(
 		sl__npy_read(&t, &arena, file.bytes, file.n_bytes, NULL),
 		SL_OK);
 	assert_int_equal(t.n_elements, 4);
 	assert_true(sl__tensor_doubles(&t, 0, 1, &x));
 	assert_near(x, 6.75, 1e-6);
-	sl__mapping_close(&file);
+	sl__file_mapping_close(&file);
 	sl__arena_release(&arena);
 	snprintf(path, sizeof(path), "%s/a.npy", folder);
 	assert_int_equal(access(path, R_OK), 0);

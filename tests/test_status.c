@@ -75,13 +75,13 @@ where_it_was_goes_in_front(void **state)
 	struct sl_error err = {.status = SL_OK, .text = "untouched"};
 
 	(void)state;
-	assert_int_equal(sl__within(&err, SL_OK, "outer"), SL_OK);
+	assert_int_equal(sl__error_prefix(&err, SL_OK, "outer"), SL_OK);
 	assert_string_equal(err.text, "untouched");
-	assert_int_equal(sl__within(NULL, SL_E_IO, "outer"), SL_E_IO);
+	assert_int_equal(sl__error_prefix(NULL, SL_E_IO, "outer"), SL_E_IO);
 
 	(void)sl__fail(&err, SL_E_DATA, "byte 3");
-	assert_int_equal(sl__within(&err, SL_E_DATA, "field 7"), SL_E_DATA);
-	assert_int_equal(sl__within(&err, SL_E_DATA, "m.onnx"), SL_E_DATA);
+	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "field 7"), SL_E_DATA);
+	assert_int_equal(sl__error_prefix(&err, SL_E_DATA, "m.onnx"), SL_E_DATA);
 	assert_int_equal(err.status, SL_E_DATA);
 	assert_string_equal(err.text, "m.onnx: field 7: byte 3");
 }
@@ -94,22 +94,22 @@ hints_go_along(void **state)
 	struct sl_error err;
 
 	(void)state;
-	assert_int_equal(sl__hint(&err, SL_OK, SL_HINT_MISSING), SL_OK);
-	assert_int_equal(sl__hint(NULL, SL_E_DATA, SL_HINT_MISSING), SL_E_DATA);
-	(void)sl__hint(&err, sl__fail(&err, SL_E_DATA, "free"),
+	assert_int_equal(sl__error_set_hint(&err, SL_OK, SL_HINT_MISSING), SL_OK);
+	assert_int_equal(sl__error_set_hint(NULL, SL_E_DATA, SL_HINT_MISSING), SL_E_DATA);
+	(void)sl__error_set_hint(&err, sl__fail(&err, SL_E_DATA, "free"),
 		       SL_HINT_MISSING);
 	assert_int_equal(err.hint, SL_HINT_MISSING);
 	err.n_missing = 1;
 	err.missing[0] = (struct sl_missing_size){"x", "n"};
-	(void)sl__within(&err, SL_E_DATA, "m.onnx");
+	(void)sl__error_prefix(&err, SL_E_DATA, "m.onnx");
 	assert_int_equal(err.hint, SL_HINT_MISSING);
 	assert_int_equal(err.n_missing, 1);
 	assert_string_equal(err.missing[0].dim, "n");
 	(void)sl__fail(&err, SL_E_DATA, "another");
 	assert_int_equal(err.hint, SL_HINT_NONE);
 	assert_int_equal(err.n_missing, 0);
-	(void)sl__hint(&err, SL_E_DATA, SL_HINT_SIZE);
-	(void)sl__within(&err, SL_E_DATA, "m.onnx");
+	(void)sl__error_set_hint(&err, SL_E_DATA, SL_HINT_SIZE);
+	(void)sl__error_prefix(&err, SL_E_DATA, "m.onnx");
 	assert_int_equal(err.hint, SL_HINT_NONE);
 }
 
@@ -127,7 +127,7 @@ long_messages_are_cut(void **state)
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 	(void)sl__fail_errno(&err, SL_E_IO, ENOENT, "%s", text);
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
-	(void)sl__within(&err, SL_E_IO, "outer");
+	(void)sl__error_prefix(&err, SL_E_IO, "outer");
 	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
 	assert_memory_equal(err.text, "outer: aaa", 10);
 }
@@ -143,7 +143,7 @@ control_characters_do_not_get_through(void **state)
 	assert_string_equal(err.text, "a?b?c??[31m?");
 	(void)sl__fail_errno(&err, SL_E_IO, ENOENT, "%s", "a\n.csv");
 	assert_string_equal(err.text, "a?.csv: No such file or directory");
-	(void)sl__within(&err, SL_E_IO, "two\nlines");
+	(void)sl__error_prefix(&err, SL_E_IO, "two\nlines");
 	assert_string_equal(err.text,
 			    "two?lines: a?.csv: No such file or directory");
 	/* U+009B opens an escape sequence too; a no-break space is text. */

@@ -64,7 +64,7 @@ scripted_profile(struct sl_profile **out, const struct sl_graph *graph,
 		(void)snprintf(err->text, sizeof(err->text), "broken");
 		return SL_E_DATA;
 	}
-	*out = sl__boxed_new(&arena, NULL, sizeof(**out));
+	*out = sl__arena_object_new(&arena, NULL, sizeof(**out));
 	assert_non_null(*out);
 	assert_int_equal(sl_inspect(&model, graph, &brief, err), SL_OK);
 	(*out)->model = model;

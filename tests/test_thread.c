@@ -64,12 +64,12 @@ gather_in_rounds(size_t rank, void *ctx)
 
 	for (unsigned round = 1; round <= N_ROUNDS; round++) {
 		s->round[rank] = round;
-		sl__team_gather(s->team);
+		sl__team_barrier(s->team);
 		for (size_t i = 0; i < s->n; i++) {
 			if (s->round[i] != round)
 				s->torn[rank] = 1;
 		}
-		sl__team_gather(s->team);
+		sl__team_barrier(s->team);
 	}
 }
 

@@ -360,7 +360,7 @@ sl__survey_new(struct sl__survey **out, const struct sl__steps *steps,
 	       const struct sl__roles *roles,
 	       const struct sl__shapes_options *options, struct sl_error *err)
 {
-	struct sl__survey *s = sl__alloc(options->allocator, sizeof(*s));
+	struct sl__survey *s = sl__allocator_alloc(options->allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -395,5 +395,5 @@ sl__survey_free(struct sl__survey *s)
 	fused_free(s->fused);
 	sl__shapes_free(s->shapes);
 	sl__arena_release(&s->arena);
-	sl__release(&allocator, s);
+	sl__allocator_free(&allocator, s);
 }

@@ -59,7 +59,7 @@ struct box {
 };
 
 void *
-sl__alloc(const struct sl_allocator *allocator, size_t n_bytes)
+sl__allocator_alloc(const struct sl_allocator *allocator, size_t n_bytes)
 {
 	if (allocator && allocator->alloc)
 		return allocator->alloc(n_bytes, allocator->ctx);
@@ -67,7 +67,7 @@ sl__alloc(const struct sl_allocator *allocator, size_t n_bytes)
 }
 
 void
-sl__release(const struct sl_allocator *allocator, void *block)
+sl__allocator_free(const struct sl_allocator *allocator, void *block)
 {
 	if (!block)
 		return;
@@ -93,7 +93,7 @@ drop_chunk(struct sl__arena *arena)
 
 	arena->chunks = chunk->next;
 	UNPOISON(chunk->data, chunk->cap_bytes);
-	sl__release(&arena->allocator, chunk);
+	sl__allocator_free(&arena->allocator, chunk);
 }
 
 void
@@ -118,7 +118,7 @@ open_chunk(struct sl__arena *arena, size_t n_bytes)
 		cap = n_bytes;
 	if (cap > SIZE_MAX - sizeof(*chunk))
 		return NULL;
-	chunk = sl__alloc(&arena->allocator, sizeof(*chunk) + cap);
+	chunk = sl__allocator_alloc(&arena->allocator, sizeof(*chunk) + cap);
 	if (!chunk)
 		return NULL;
 	chunk->next = arena->chunks;
@@ -230,7 +230,7 @@ sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes)
 }
 
 void *
-sl__arena_grown(struct sl__arena *arena, const void *old, size_t n, size_t cap,
+sl__arena_realloc_array(struct sl__arena *arena, const void *old, size_t n, size_t cap,
 		size_t n_bytes)
 {
 	void *block = sl__arena_array(arena, cap, n_bytes);
@@ -251,7 +251,7 @@ sl__arena_grow(struct sl__arena *arena, void *array, size_t n, size_t *cap,
 	if (n < *cap)
 		return 1;
 	memcpy(&old, array, sizeof(old));
-	new = sl__arena_grown(arena, old, n, more, n_bytes);
+	new = sl__arena_realloc_array(arena, old, n, more, n_bytes);
 	if (!new)
 		return 0;
 	memcpy(array, &new, sizeof(new));
@@ -296,7 +296,7 @@ sl__arena_format(struct sl__arena *arena, const char *format, ...)
 }
 
 void *
-sl__boxed_new(struct sl__arena **arena, const struct sl_allocator *allocator,
+sl__arena_object_new(struct sl__arena **arena, const struct sl_allocator *allocator,
 	      size_t n_bytes)
 {
 	struct sl__arena outer;
@@ -312,7 +312,7 @@ sl__boxed_new(struct sl__arena **arena, const struct sl_allocator *allocator,
 }
 
 void
-sl__boxed_free(void *object)
+sl__arena_object_free(void *object)
 {
 	struct sl__arena outer;
 	struct box *box;
@@ -326,16 +326,16 @@ sl__boxed_free(void *object)
 }
 
 void *
-sl__boxed_kept(void *object, enum sl_status status)
+sl__arena_object_free_on_error(void *object, enum sl_status status)
 {
 	if (!status)
 		return object;
-	sl__boxed_free(object);
+	sl__arena_object_free(object);
 	return NULL;
 }
 
 enum sl_status
-sl__arena_copy(struct sl__arena *arena, const char **out, const char *text,
+sl__arena_copy_text(struct sl__arena *arena, const char **out, const char *text,
 	       struct sl_error *err)
 {
 	*out = sl__arena_string(arena, text);

@@ -15,8 +15,8 @@ struct sl__arena {
 };
 
 /* Plain storage from 'allocator' (NULL or all zero: libc), or NULL. */
-void *sl__alloc(const struct sl_allocator *allocator, size_t n_bytes);
-void sl__release(const struct sl_allocator *allocator, void *block);
+void *sl__allocator_alloc(const struct sl_allocator *allocator, size_t n_bytes);
+void sl__allocator_free(const struct sl_allocator *allocator, void *block);
 
 void sl__arena_init(struct sl__arena *arena,
 		    const struct sl_allocator *allocator);
@@ -52,7 +52,7 @@ void *sl__arena_array(struct sl__arena *arena, size_t n, size_t n_bytes);
 
 /* Likewise, and begins with the n elements of 'old'; what these took stays
  * taken. */
-void *sl__arena_grown(struct sl__arena *arena, const void *old, size_t n,
+void *sl__arena_realloc_array(struct sl__arena *arena, const void *old, size_t n,
 		      size_t cap, size_t n_bytes);
 
 /*
@@ -72,18 +72,18 @@ char *sl__arena_format(struct sl__arena *arena, const char *format, ...)
 
 /*
  * A zeroed object that carries the arena its parts come from: *arena serves
- * allocations until sl__boxed_free(object) frees both.
+ * allocations until sl__arena_object_free(object) frees both.
  */
-void *sl__boxed_new(struct sl__arena **arena,
+void *sl__arena_object_new(struct sl__arena **arena,
 		    const struct sl_allocator *allocator, size_t n_bytes);
-void sl__boxed_free(void *object); /* NULL is fine */
+void sl__arena_object_free(void *object); /* NULL is fine */
 
 /* The object of a call that ends with 'status': itself, or NULL, once it is
  * freed, where that failed. */
-void *sl__boxed_kept(void *object, enum sl_status status);
+void *sl__arena_object_free_on_error(void *object, enum sl_status status);
 
 /* A copy of 'text' at *out; SL_E_NOMEM where there is no room for it. */
-enum sl_status sl__arena_copy(struct sl__arena *arena, const char **out,
+enum sl_status sl__arena_copy_text(struct sl__arena *arena, const char **out,
 			      const char *text,
 			      struct sl_error *err) SL_CHECKED;
 

@@ -5,7 +5,7 @@
 
 /*
  * Include this last in a .c file.  Storage comes from an arena or from
- * sl__alloc(), whose failures tests can provoke; strings are built with
+ * sl__allocator_alloc(), whose failures tests can provoke; strings are built with
  * bounded functions; a library neither prints nor ends the program.
  */
 #ifdef __GNUC__

@@ -21,7 +21,7 @@ sl_buf_release(struct sl_buf *buf)
 }
 
 void
-sl__buf_break(struct sl_buf *buf)
+sl__buf_mark_failed(struct sl_buf *buf)
 {
 	sl_buf_release(buf);
 	buf->cap_bytes = BROKEN;
@@ -51,7 +51,7 @@ reserve(struct sl_buf *buf, size_t n_more)
 	buf->cap_bytes = cap;
 	return 1;
 broken:
-	sl__buf_break(buf);
+	sl__buf_mark_failed(buf);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ sl__buf_text(struct sl_buf *buf, const char *text)
 
 /* A quotation ends to say a quote. */
 void
-sl__buf_word(struct sl_buf *buf, const char *word)
+sl__buf_shell_word(struct sl_buf *buf, const char *word)
 {
 	size_t n_plain = strspn(word, "abcdefghijklmnopqrstuvwxyz"
 				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -97,7 +97,7 @@ enum sl_status
 sl_buf_add_word(struct sl_buf *buf, const char *word, struct sl_error *err)
 {
 	sl__buf_text(buf, buf->n_bytes ? " " : "");
-	sl__buf_word(buf, word);
+	sl__buf_shell_word(buf, word);
 	return sl__buf_status(buf, err);
 }
 

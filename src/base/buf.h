@@ -14,14 +14,14 @@
 void sl__buf_add(struct sl_buf *buf, const char *bytes, size_t n_bytes);
 void sl__buf_text(struct sl_buf *buf, const char *text);
 /* A word as a shell takes it, in quotes where it needs them. */
-void sl__buf_word(struct sl_buf *buf, const char *word);
+void sl__buf_shell_word(struct sl_buf *buf, const char *word);
 void sl__buf_repeat(struct sl_buf *buf, const char *text, size_t n_times);
 void sl__buf_format(struct sl_buf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Marks the buffer as broken: what was to be written ran out of memory before
  * it came here. */
-void sl__buf_break(struct sl_buf *buf);
+void sl__buf_mark_failed(struct sl_buf *buf);
 
 /* SL_OK, or SL_E_NOMEM when any write so far failed. */
 enum sl_status sl__buf_status(const struct sl_buf *buf, struct sl_error *err);

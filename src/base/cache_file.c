@@ -9,7 +9,7 @@
  * rename, which replaces a link and never its target.
  */
 #include "base/cache_file.h"
-#include "base/draft.h"
+#include "base/atomic_file.h"
 #include "base/file.h"
 #include "base/status.h"
 
@@ -174,7 +174,7 @@ enum sl_status
 sl__cache_write(const char *path, const char *bytes, size_t n_bytes,
 		struct sl_error *err)
 {
-	struct sl__draft *draft = NULL;
+	struct sl__atomic_file *draft = NULL;
 	char folder[SL__CACHE_PATH];
 	enum sl_status rc;
 
@@ -190,11 +190,11 @@ sl__cache_write(const char *path, const char *bytes, size_t n_bytes,
 	rc = check_path(path, err);
 	if (rc && rc != SL_E_ABSENT)
 		return rc;
-	rc = sl__draft_open_private(&draft, path, NULL, err);
+	rc = sl__atomic_file_open_private(&draft, path, NULL, err);
 	if (rc)
 		return rc;
-	sl__draft_add(draft, bytes, n_bytes);
-	rc = sl__draft_commit(draft, err);
-	sl__draft_free(draft);
+	sl__atomic_file_add(draft, bytes, n_bytes);
+	rc = sl__atomic_file_commit(draft, err);
+	sl__atomic_file_free(draft);
 	return rc;
 }

@@ -213,7 +213,7 @@ sl__ticks_per_ns(void)
 }
 
 uint64_t
-sl__ticks_of(const struct sl_clock *clock)
+sl__ticks_read(const struct sl_clock *clock)
 {
 	return clock ? clock->now_ns(clock->ctx) : sl__ticks();
 }
@@ -233,10 +233,10 @@ sl__ticker_init(struct sl__ticker *ticker, const struct sl_clock *clock)
 	ticker->clock = clock;
 	ticker->per_ns = clock ? 1 : sl__ticks_per_ns();
 	for (int k = 0; k < TRIES; k++) {
-		uint64_t begin = sl__ticks_of(clock), end = begin;
+		uint64_t begin = sl__ticks_read(clock), end = begin;
 
 		for (int i = 0; i < READINGS; i++)
-			end = sl__ticks_of(clock);
+			end = sl__ticks_read(clock);
 		if (end - begin < least)
 			least = end - begin;
 	}

@@ -43,7 +43,7 @@ double sl__ticks_per_ns(void);
 
 /* Ticks, or the nanoseconds of a clock that takes their place; NULL: none
  * does. */
-uint64_t sl__ticks_of(const struct sl_clock *clock);
+uint64_t sl__ticks_read(const struct sl_clock *clock);
 
 /* What makes nanoseconds of ticks. */
 struct sl__ticker {

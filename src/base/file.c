@@ -2,7 +2,7 @@
 /* file.c - whole files in and out. */
 #include "base/file.h"
 #include "base/buf.h"
-#include "base/draft.h"
+#include "base/atomic_file.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -55,14 +55,14 @@ enum sl_status
 sl__file_write(const char *path, const char *bytes, size_t n_bytes,
 	       struct sl_error *err)
 {
-	struct sl__draft *draft;
-	enum sl_status rc = sl__draft_open(&draft, path, NULL, err);
+	struct sl__atomic_file *draft;
+	enum sl_status rc = sl__atomic_file_open(&draft, path, NULL, err);
 
 	if (rc)
 		return rc;
-	sl__draft_add(draft, bytes, n_bytes);
-	rc = sl__draft_commit(draft, err);
-	sl__draft_free(draft);
+	sl__atomic_file_add(draft, bytes, n_bytes);
+	rc = sl__atomic_file_commit(draft, err);
+	sl__atomic_file_free(draft);
 	return rc;
 }
 

@@ -20,7 +20,7 @@ enum sl_status sl__file_read_open(struct sl_buf *out, int fd, const char *path,
 				  struct sl_error *err) SL_CHECKED;
 
 /* Makes 'path' hold exactly these bytes, or leaves it as it was; links, pipes
- * and devices are treated as sl__draft_open() does. */
+ * and devices are treated as sl__atomic_file_open() does. */
 enum sl_status sl__file_write(const char *path, const char *bytes,
 			      size_t n_bytes, struct sl_error *err) SL_CHECKED;
 

@@ -35,7 +35,7 @@ add_quoted(struct sl_buf *out, const char *text)
 		else if (code == '\t')
 			sl__buf_text(out, "\\t");
 		/* What was no UTF-8 reads the same when it is written again. */
-		else if (sl__utf8_is_hidden(code) || code == 0xfffd)
+		else if (sl__utf8_is_unprintable(code) || code == 0xfffd)
 			sl__buf_format(out, "\\u%04x", (unsigned)code);
 		else
 			sl__buf_add(out, text, n);

@@ -12,10 +12,10 @@
  * an infinity is a null with the reason "not measured": say better with
  * sl__json_absent().
  */
-enum sl__speech {
-	SL__SPEECH_EXPECTED = 0, /* what advice promises */
-	SL__SPEECH_COMMAND,      /* that tests it */
-	SL__SPEECH_PART          /* of the model, that could be faster */
+enum sl__sentence_kind {
+	SL__SENTENCE_EXPECTED = 0, /* what advice promises */
+	SL__SENTENCE_COMMAND,      /* that tests it */
+	SL__SENTENCE_PART          /* of the model, that could be faster */
 };
 
 struct sl__json {
@@ -26,7 +26,7 @@ struct sl__json {
 	/* What facts say, set by src/report/ where there are any. */
 	void (*say)(struct sl_buf *out, const struct sl_fact *fact);
 	/* Likewise, sentences about a record that is part of another. */
-	void (*speak)(struct sl_buf *out, enum sl__speech speech,
+	void (*speak)(struct sl_buf *out, enum sl__sentence_kind speech,
 		      const void *record, const void *parent);
 	/* Writes a member that holds all that is said of a record, likewise. */
 	void (*tell)(struct sl__json *json, const char *key, const void *record,

@@ -16,7 +16,7 @@
 #include "base/banned.h"
 
 void
-sl__number_set_point(char *text)
+sl__number_fix_decimal_point(char *text)
 {
 	size_t n_before = strspn(text, "+-0123456789");
 	char *point = text + n_before;
@@ -38,7 +38,7 @@ sl__number_text(char text[SL__NUMBER_BYTES], double value)
 	back = strtod(text, NULL);
 	if (back < value || back > value)
 		snprintf(text, SL__NUMBER_BYTES, "%.17g", value);
-	sl__number_set_point(text);
+	sl__number_fix_decimal_point(text);
 	return text;
 }
 

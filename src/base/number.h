@@ -20,6 +20,6 @@ enum { SL__DIGITS_MOST = 512 };
 double sl__number_read(const char *text);
 
 /* Turns whatever a locale put between the digits into one point. */
-void sl__number_set_point(char *text);
+void sl__number_fix_decimal_point(char *text);
 
 #endif

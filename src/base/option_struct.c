@@ -32,7 +32,7 @@ refuse_size(size_t size, const char *name, struct sl_error *err)
 }
 
 enum sl_status
-sl__options_take(void *out, size_t size_bytes, const void *options,
+sl__options_copy(void *out, size_t size_bytes, const void *options,
 		 const char *name, struct sl_error *err)
 {
 	const unsigned char *bytes = options;
@@ -60,11 +60,11 @@ sl__options_take(void *out, size_t size_bytes, const void *options,
 }
 
 enum sl_status
-sl__sizes_take(struct sl_sizes *copy, const struct sl_sizes **sizes,
+sl__sizes_copy(struct sl_sizes *copy, const struct sl_sizes **sizes,
 	       struct sl_error *err)
 {
 	enum sl_status rc =
-		sl__options_take(copy, sizeof(*copy), *sizes, "sl_sizes", err);
+		sl__options_copy(copy, sizeof(*copy), *sizes, "sl_sizes", err);
 
 	if (*sizes)
 		*sizes = copy;
@@ -72,14 +72,14 @@ sl__sizes_take(struct sl_sizes *copy, const struct sl_sizes **sizes,
 }
 
 enum sl_status
-sl__plan_options_take(struct sl__plan_taken *copy,
+sl__plan_options_copy(struct sl__plan_options_storage *copy,
 		      const struct sl_plan_options **plan, struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(&copy->plan, sizeof(copy->plan),
+	enum sl_status rc = sl__options_copy(&copy->plan, sizeof(copy->plan),
 					     *plan, "sl_plan_options", err);
 
 	if (!rc)
-		rc = sl__sizes_take(&copy->sizes, &copy->plan.sizes, err);
+		rc = sl__sizes_copy(&copy->sizes, &copy->plan.sizes, err);
 	if (*plan)
 		*plan = &copy->plan;
 	return rc;

@@ -14,22 +14,22 @@
  * write, for a struct_size that no version has, or a member that this one does
  * not know.  Reads nothing beyond struct_size bytes.
  */
-enum sl_status sl__options_take(void *out, size_t size_bytes,
+enum sl_status sl__options_copy(void *out, size_t size_bytes,
 				const void *options, const char *name,
 				struct sl_error *err) SL_CHECKED;
 
 /* A copy of the options of a plan, its sizes included. */
-struct sl__plan_taken {
+struct sl__plan_options_storage {
 	struct sl_plan_options plan;
 	struct sl_sizes sizes;
 };
 
 /* Each copies what the pointer points to, and lets it point to the copy; a NULL
  * stays. */
-enum sl_status sl__sizes_take(struct sl_sizes *copy,
+enum sl_status sl__sizes_copy(struct sl_sizes *copy,
 			      const struct sl_sizes **sizes,
 			      struct sl_error *err) SL_CHECKED;
-enum sl_status sl__plan_options_take(struct sl__plan_taken *copy,
+enum sl_status sl__plan_options_copy(struct sl__plan_options_storage *copy,
 				     const struct sl_plan_options **plan,
 				     struct sl_error *err) SL_CHECKED;
 

@@ -36,7 +36,7 @@ enum sl_status
 sl__pages_new(struct sl__pages **out, const struct sl_allocator *allocator,
 	      struct sl_error *err)
 {
-	struct sl__pages *pages = sl__alloc(allocator, sizeof(*pages));
+	struct sl__pages *pages = sl__allocator_alloc(allocator, sizeof(*pages));
 
 	*out = pages;
 	if (!pages)
@@ -50,7 +50,7 @@ sl__pages_new(struct sl__pages **out, const struct sl_allocator *allocator,
 }
 
 void
-sl__pages_promise_nothing(struct sl__pages *pages)
+sl__pages_set_address_only(struct sl__pages *pages)
 {
 	pages->is_empty = 1;
 }
@@ -62,7 +62,7 @@ take(const struct sl__pages *pages, size_t n_bytes)
 	void *start;
 
 	if (pages->is_given)
-		return sl__alloc(&pages->allocator, n_bytes);
+		return sl__allocator_alloc(&pages->allocator, n_bytes);
 	if (pages->is_empty)
 		flags |= MAP_NORESERVE;
 	start = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
@@ -77,10 +77,10 @@ static void
 give(const struct sl__pages *pages, struct stretch *stretch)
 {
 	if (pages->is_given)
-		sl__release(&pages->allocator, stretch->start);
+		sl__allocator_free(&pages->allocator, stretch->start);
 	else
 		(void)munmap(stretch->start, stretch->n_bytes);
-	sl__release(&pages->allocator, stretch);
+	sl__allocator_free(&pages->allocator, stretch);
 }
 
 void
@@ -97,7 +97,7 @@ sl__pages_free(struct sl__pages *pages)
 		give(pages, pages->stretches);
 		pages->stretches = next;
 	}
-	sl__release(&allocator, pages);
+	sl__allocator_free(&allocator, pages);
 }
 
 /* Only the newest stretch is handed out from: what the others have left goes
@@ -117,7 +117,7 @@ trim_tail(const struct sl__pages *pages, struct stretch *s)
 }
 
 void
-sl__pages_finish(struct sl__pages *pages)
+sl__pages_trim(struct sl__pages *pages)
 {
 	if (pages->stretches)
 		trim_tail(pages, pages->stretches);
@@ -126,7 +126,7 @@ sl__pages_finish(struct sl__pages *pages)
 static struct stretch *
 new_stretch(struct sl__pages *pages, size_t n_bytes)
 {
-	struct stretch *s = sl__alloc(&pages->allocator, sizeof(*s));
+	struct stretch *s = sl__allocator_alloc(&pages->allocator, sizeof(*s));
 
 	if (!s)
 		return NULL;
@@ -138,7 +138,7 @@ new_stretch(struct sl__pages *pages, size_t n_bytes)
 	}
 	s->start = take(pages, s->n_bytes);
 	if (!s->start) {
-		sl__release(&pages->allocator, s);
+		sl__allocator_free(&pages->allocator, s);
 		return NULL;
 	}
 	s->used_bytes = (size_t)(-(uintptr_t)s->start & (ALIGNMENT - 1));
@@ -158,7 +158,7 @@ sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
 		return NULL;
 	need = ((size_t)n_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 	if (!s || s->n_bytes - s->used_bytes < need) {
-		sl__pages_finish(pages);
+		sl__pages_trim(pages);
 		s = new_stretch(pages, need);
 	}
 	if (!s)
@@ -170,7 +170,7 @@ sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes)
 }
 
 void
-sl__pages_take_back(struct sl__pages *pages, const void *block)
+sl__pages_free_last(struct sl__pages *pages, const void *block)
 {
 	struct stretch *s = pages->stretches;
 	size_t before = (size_t)((uintptr_t)block - (uintptr_t)s->start);
@@ -215,7 +215,7 @@ sl__pages_touched(const struct sl__pages *pages, uint64_t page_bytes)
 }
 
 void
-sl__pages_trim_heap(void)
+sl__heap_trim(void)
 {
 #ifdef __GLIBC__
 	(void)malloc_trim(0);

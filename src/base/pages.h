@@ -20,18 +20,18 @@ void sl__pages_free(struct sl__pages *pages); /* NULL is fine */
 
 /* What is handed out from here on is not to be written: the system need not
  * have memory for it, only addresses. */
-void sl__pages_promise_nothing(struct sl__pages *pages);
+void sl__pages_set_address_only(struct sl__pages *pages);
 
 /* NULL when out of memory. */
 void *sl__pages_alloc(struct sl__pages *pages, uint64_t n_bytes);
 
 /* Nothing more is asked for soon: what the system gave beyond what was handed
  * out goes back to it, in whole large pages. */
-void sl__pages_finish(struct sl__pages *pages);
+void sl__pages_trim(struct sl__pages *pages);
 
 /* Takes back the block that was handed out last; what it leaves empty goes
  * back to the system, in whole large pages. */
-void sl__pages_take_back(struct sl__pages *pages, const void *block);
+void sl__pages_free_last(struct sl__pages *pages, const void *block);
 
 /* Bytes handed out. */
 uint64_t sl__pages_used(const struct sl__pages *pages);
@@ -44,6 +44,6 @@ uint64_t sl__pages_touched(const struct sl__pages *pages, uint64_t page_bytes);
 
 /* Gives back to the system what malloc() keeps and nobody uses, as after much
  * was needed for a short while. */
-void sl__pages_trim_heap(void);
+void sl__heap_trim(void);
 
 #endif

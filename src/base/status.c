@@ -102,7 +102,7 @@ sl__fail_nomem(struct sl_error *err)
 }
 
 enum sl_status
-sl__within(struct sl_error *err, enum sl_status status, const char *where)
+sl__error_prefix(struct sl_error *err, enum sl_status status, const char *where)
 {
 	struct sl_error inner;
 
@@ -120,7 +120,7 @@ sl__within(struct sl_error *err, enum sl_status status, const char *where)
 }
 
 enum sl_status
-sl__hint(struct sl_error *err, enum sl_status status, enum sl_hint hint)
+sl__error_set_hint(struct sl_error *err, enum sl_status status, enum sl_hint hint)
 {
 	if (status && err)
 		err->hint = hint;

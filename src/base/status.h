@@ -39,14 +39,14 @@ sl__check_interrupt(const volatile sig_atomic_t *flag, struct sl_error *err)
  * Says what the caller could do about a failure, whose text is there already.
  * Returns 'status'; does nothing when that is SL_OK.
  */
-enum sl_status sl__hint(struct sl_error *err, enum sl_status status,
+enum sl_status sl__error_set_hint(struct sl_error *err, enum sl_status status,
 			enum sl_hint hint);
 
 /*
  * Puts "where: " before the text of a failure on its way up; does nothing
  * when 'status' is SL_OK.  Returns 'status'.
  */
-enum sl_status sl__within(struct sl_error *err, enum sl_status status,
+enum sl_status sl__error_prefix(struct sl_error *err, enum sl_status status,
 			  const char *where);
 
 #endif

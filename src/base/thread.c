@@ -132,13 +132,13 @@ sl__team_new(struct sl__team **out, size_t n_threads,
 	enum sl_status rc;
 
 	*out = NULL;
-	team = sl__boxed_new(&arena, allocator, sizeof(*team));
+	team = sl__arena_object_new(&arena, allocator, sizeof(*team));
 	if (!team)
 		return sl__fail_nomem(err);
 	team->members =
 		sl__arena_array(arena, n_threads, sizeof(*team->members));
 	if (!team->members) {
-		sl__boxed_free(team);
+		sl__arena_object_free(team);
 		return sl__fail_nomem(err);
 	}
 	team->n = n_threads;
@@ -176,7 +176,7 @@ sl__team_free(struct sl__team *team)
 			       &team->caller_cpus);
 	pthread_cond_destroy(&team->changed);
 	pthread_mutex_destroy(&team->lock);
-	sl__boxed_free(team);
+	sl__arena_object_free(team);
 }
 
 void
@@ -199,7 +199,7 @@ sl__team_run(struct sl__team *team, sl__team_function *fn, void *ctx)
 }
 
 void
-sl__team_gather(struct sl__team *team)
+sl__team_barrier(struct sl__team *team)
 {
 	uint64_t mine =
 		atomic_load_explicit(&team->generation, memory_order_acquire);

@@ -31,6 +31,6 @@ void sl__team_run(struct sl__team *team, sl__team_function *fn, void *ctx);
  * Called by members inside a run: waits, spinning, until all have come, so
  * that they start a stretch of work within a fraction of a microsecond.
  */
-void sl__team_gather(struct sl__team *team);
+void sl__team_barrier(struct sl__team *team);
 
 #endif

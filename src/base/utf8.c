@@ -58,7 +58,7 @@ sl__utf8_encode(char to[SL__UTF8_MOST], uint32_t code)
 }
 
 int
-sl__utf8_is_hidden(uint32_t code)
+sl__utf8_is_unprintable(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
 	       (code >= 0x200b && code <= 0x200f) ||
@@ -76,7 +76,7 @@ sl_text_sanitize(char *text)
 		uint32_t code;
 		size_t n = sl__utf8_decode(text, &code);
 
-		if (!n || sl__utf8_is_hidden(code)) {
+		if (!n || sl__utf8_is_unprintable(code)) {
 			*to++ = '?';
 		} else {
 			memmove(to, text, n);

@@ -25,6 +25,6 @@ size_t sl__utf8_encode(char to[SL__UTF8_MOST], uint32_t code);
  * Whether a code point must not reach a terminal as it is: C0, DEL and C1,
  * line separators, marks that turn the direction of text or have no width.
  */
-int sl__utf8_is_hidden(uint32_t code);
+int sl__utf8_is_unprintable(uint32_t code);
 
 #endif

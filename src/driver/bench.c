@@ -219,7 +219,7 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 	struct sl_bench_options how;
 	struct bench b = {.how = &how};
 	struct sl_bench *result;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_bench_options", err);
 
 	*out = NULL;
@@ -230,18 +230,18 @@ sl_bench(struct sl_bench **out, const struct sl_command *commands, size_t n,
 		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
-	result = sl__boxed_new(&b.arena, how.allocator, sizeof(*result));
+	result = sl__arena_object_new(&b.arena, how.allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
 	rc = sl__command_table_init(&b.table, commands, n, &how, b.arena, err);
 	if (!rc)
 		rc = run_bench(&b, result, err);
-	*out = sl__boxed_kept(result, rc);
+	*out = sl__arena_object_free_on_error(result, rc);
 	return rc;
 }
 
 void
 sl_bench_free(struct sl_bench *b)
 {
-	sl__boxed_free(b);
+	sl__arena_object_free(b);
 }

@@ -45,7 +45,7 @@ struct comparing {
 	struct sl__subject slots[SL_MODEL_ARMS_MAX][2];  /* one is made anew
 							    beside the other */
 	struct sl__subject *subjects[SL_MODEL_ARMS_MAX]; /* NULL: not open */
-	struct sl__plan_taken plans[SL_MODEL_ARMS_MAX];
+	struct sl__plan_options_storage plans[SL_MODEL_ARMS_MAX];
 	struct sl__arm_run runs[SL_MODEL_ARMS_MAX];
 	struct sl__same_choices choices;
 	struct sl__model_rounds model_rounds;
@@ -66,7 +66,7 @@ take_options(struct sl_model_comparison_options *out,
 	     const struct sl_model_comparison_options *options,
 	     struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(
+	enum sl_status rc = sl__options_copy(
 		out, sizeof(*out), options, "sl_model_comparison_options", err);
 
 	if (rc)
@@ -122,14 +122,14 @@ open_subject(struct comparing *a, size_t i, struct sl__subject *out,
 		.seed = a->how.seed,
 		.interrupt = a->how.interrupt,
 	};
-	enum sl_status rc = sl__plan_options_take(&a->plans[i], &plan, err);
+	enum sl_status rc = sl__plan_options_copy(&a->plans[i], &plan, err);
 
 	if (rc)
 		return rc;
 	a->plans[i].plan.flags |= SL__PLAN_APART;
 	sl__same_choices_set(&a->choices, &a->plans[i].plan);
 	rc = sl__subject_open(out, c->graph, &how, err);
-	return sl__within(err, rc, c->name ? c->name : sl_graph_name(c->graph));
+	return sl__error_prefix(err, rc, c->name ? c->name : sl_graph_name(c->graph));
 }
 
 static struct sl__paired_side
@@ -625,7 +625,7 @@ take_placements(struct comparing *a, struct sl_error *err)
 	a->out->placement_reach = PLACEMENT_REACH;
 	if (!why->status)
 		return SL_OK;
-	return sl__arena_copy(a->arena, &a->out->renewal_absent, why->text,
+	return sl__arena_copy_text(a->arena, &a->out->renewal_absent, why->text,
 			      err);
 }
 
@@ -718,7 +718,7 @@ sl_compare_models(struct sl_model_comparison **out,
 		rc = check_arms(arms, n, err);
 	if (rc)
 		return rc;
-	comparison = sl__boxed_new(&arena, how.allocator, sizeof(*comparison));
+	comparison = sl__arena_object_new(&arena, how.allocator, sizeof(*comparison));
 	a = comparison ? sl__arena_alloc(arena, sizeof(*a)) : NULL;
 	if (!a) {
 		sl_model_comparison_free(comparison);
@@ -737,12 +737,12 @@ sl_compare_models(struct sl_model_comparison **out,
 	close_subjects(a);
 	sl__same_choices_close(&a->choices);
 	sl__arena_release(&a->scratch);
-	*out = sl__boxed_kept(comparison, rc);
+	*out = sl__arena_object_free_on_error(comparison, rc);
 	return rc;
 }
 
 void
 sl_model_comparison_free(struct sl_model_comparison *comparison)
 {
-	sl__boxed_free(comparison);
+	sl__arena_object_free(comparison);
 }

@@ -64,7 +64,7 @@ struct predictor {
 static enum sl_status
 give_up(struct predictor *p, const char *why, struct sl_error *err)
 {
-	return sl__arena_copy(p->arena, &p->unplanned, why, err);
+	return sl__arena_copy_text(p->arena, &p->unplanned, why, err);
 }
 
 /* A plan of that size; the status is not about the model. */
@@ -275,7 +275,7 @@ name_limit(struct predictor *p, struct sl_error *err)
 		fit->limit = NULL;
 	if (!p->is_refused || fit->limit)
 		return SL_OK;
-	return sl__arena_copy(p->arena, &fit->limit, p->beyond.text, err);
+	return sl__arena_copy_text(p->arena, &fit->limit, p->beyond.text, err);
 }
 
 /* The smallest size may be more than there are addresses for. */
@@ -368,7 +368,7 @@ take(const struct search *s, struct sl_fit *out,
 			   out->gradients_bytes + out->optimizer_bytes +
 			   out->activations_bytes;
 	out->n_unknown = seen->memory.n_unknown;
-	return sl__arena_copy(s->arena, &out->sizes, seen->sizes, err);
+	return sl__arena_copy_text(s->arena, &out->sizes, seen->sizes, err);
 }
 
 /* Looks at one size (0: the model's own, *batch tells which). */
@@ -443,7 +443,7 @@ bisect(struct search *s, int64_t bad, enum answer why, struct sl_fit *out,
 	out->largest = out->size;
 	if (why != REFUSED)
 		return SL_OK;
-	return sl__arena_copy(s->arena, &out->limit, s->refusal.text, err);
+	return sl__arena_copy_text(s->arena, &out->limit, s->refusal.text, err);
 }
 
 /* The smallest size that the model takes: 1, or the batch it has when that is
@@ -481,7 +481,7 @@ find_fixed(struct search *s, struct sl_fit *out, struct sl_error *err)
 			return rc;
 	}
 	out->fixed_at = out->size;
-	return sl__arena_copy(s->arena, &out->limit, s->refusal.text, err);
+	return sl__arena_copy_text(s->arena, &out->limit, s->refusal.text, err);
 }
 
 static enum sl_status
@@ -547,10 +547,10 @@ static enum sl_status
 take_options(struct sl_fit_options *how, struct sl_sizes *sizes,
 	     const struct sl_fit_options *options, struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(how, sizeof(*how), options,
+	enum sl_status rc = sl__options_copy(how, sizeof(*how), options,
 					     "sl_fit_options", err);
 
-	return rc ? rc : sl__sizes_take(sizes, &how->sizes, err);
+	return rc ? rc : sl__sizes_copy(sizes, &how->sizes, err);
 }
 
 static enum sl_status
@@ -585,7 +585,7 @@ sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 		rc = check(&s, err);
 	if (rc)
 		return rc;
-	fit = sl__boxed_new(&s.arena, how.allocator, sizeof(*fit));
+	fit = sl__arena_object_new(&s.arena, how.allocator, sizeof(*fit));
 	if (!fit)
 		return sl__fail_nomem(err);
 	fit->axis = s.is_seq ? SL_GROWTH_SEQ : SL_GROWTH_BATCH;
@@ -595,14 +595,14 @@ sl_fit(struct sl_fit **out, const struct sl_graph *graph,
 	fit->source = sl__arena_string(s.arena, graph->source);
 	rc = fit->name && fit->source ? predict(&s, fit, err)
 				      : sl__fail_nomem(err);
-	*out = sl__boxed_kept(fit, rc);
+	*out = sl__arena_object_free_on_error(fit, rc);
 	return rc;
 }
 
 void
 sl_fit_free(struct sl_fit *f)
 {
-	sl__boxed_free(f);
+	sl__arena_object_free(f);
 }
 
 /*

@@ -89,25 +89,25 @@ sl_measure_memory(struct sl_memory_use **out, const struct sl_graph *graph,
 		  const struct sl_plan_options *plan, struct sl_error *err)
 {
 	struct footprint f = {.graph = graph};
-	struct sl__plan_taken copy;
-	enum sl_status rc = sl__plan_options_take(&copy, &plan, err);
+	struct sl__plan_options_storage copy;
+	enum sl_status rc = sl__plan_options_copy(&copy, &plan, err);
 
 	*out = NULL;
 	if (rc)
 		return rc;
-	f.out = sl__boxed_new(&f.arena, copy.plan.allocator, sizeof(*f.out));
+	f.out = sl__arena_object_new(&f.arena, copy.plan.allocator, sizeof(*f.out));
 	if (!f.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&f.scratch, copy.plan.allocator);
 	rc = measure(&f, plan, err);
 	sl__subject_close(&f.subject);
 	sl__arena_release(&f.scratch);
-	*out = sl__boxed_kept(f.out, rc);
+	*out = sl__arena_object_free_on_error(f.out, rc);
 	return rc;
 }
 
 void
 sl_memory_use_free(struct sl_memory_use *use)
 {
-	sl__boxed_free(use);
+	sl__arena_object_free(use);
 }

@@ -65,14 +65,14 @@ static enum sl_status
 take_options(struct generator *g, const struct sl_generate_options *options,
 	     struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(&g->how, sizeof(g->how), options,
+	enum sl_status rc = sl__options_copy(&g->how, sizeof(g->how), options,
 					     "sl_generate_options", err);
 
 	if (!rc)
-		rc = sl__options_take(&g->plan, sizeof(g->plan), g->how.plan,
+		rc = sl__options_copy(&g->plan, sizeof(g->plan), g->how.plan,
 				      "sl_plan_options", err);
 	if (!rc)
-		rc = sl__sizes_take(&g->sizes, &g->plan.sizes, err);
+		rc = sl__sizes_copy(&g->sizes, &g->plan.sizes, err);
 	if (rc)
 		return rc;
 	if (!g->how.prompt)
@@ -105,7 +105,7 @@ open_loops(struct generator *g, const struct sl_graph *graph,
 	enum sl_status rc = open_loop(g, graph, err);
 
 	if (!rc && cached)
-		rc = sl__within(err, open_loop(g, cached, err), cached->name);
+		rc = sl__error_prefix(err, open_loop(g, cached, err), cached->name);
 	if (rc || !cached)
 		return rc;
 	if (g->loops[0].decoder.has_cache == g->loops[1].decoder.has_cache)
@@ -196,7 +196,7 @@ inspect_at(struct generator *g, struct sl__loop *loop, int64_t context,
 		rc = sl_inspect(out, loop->decoder.graph, &how, err);
 	(void)snprintf(where, sizeof(where), "with %lld tokens",
 		       (long long)context);
-	(void)sl__within(err, rc, where);
+	(void)sl__error_prefix(err, rc, where);
 	return rc;
 }
 
@@ -277,7 +277,7 @@ open_background(struct generator *g, struct sl_error *err)
 	}
 	if (!sl__background_open(&g->background, &how, &why))
 		return SL_OK;
-	return sl__arena_copy(g->arena, absent, why.text, err);
+	return sl__arena_copy_text(g->arena, absent, why.text, err);
 }
 
 static void
@@ -416,7 +416,7 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 	if (rc)
 		return rc;
 	g.start_ns = sl__clock_now_ns(NULL);
-	g.out = sl__boxed_new(&g.arena, g.how.allocator, sizeof(*g.out));
+	g.out = sl__arena_object_new(&g.arena, g.how.allocator, sizeof(*g.out));
 	if (!g.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&g.scratch, g.how.allocator);
@@ -425,12 +425,12 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 	for (size_t i = 0; i < g.n_loops; i++)
 		sl__decoder_close(&g.loops[i].decoder);
 	sl__arena_release(&g.scratch);
-	*out = sl__boxed_kept(g.out, rc);
+	*out = sl__arena_object_free_on_error(g.out, rc);
 	return rc;
 }
 
 void
 sl_generation_free(struct sl_generation *generation)
 {
-	sl__boxed_free(generation);
+	sl__arena_object_free(generation);
 }

@@ -36,7 +36,7 @@ struct inspector {
 static enum sl_status
 copy_text(struct inspector *i, const char **out, const char *text)
 {
-	return sl__arena_copy(i->arena, out, text, i->err);
+	return sl__arena_copy_text(i->arena, out, text, i->err);
 }
 
 /* Takes what was written and leaves the buffer empty. */
@@ -510,7 +510,7 @@ static enum sl_status
 take_options(struct sl_inspect_options *o,
 	     const struct sl_inspect_options *options, struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(o, sizeof(*o), options,
+	enum sl_status rc = sl__options_copy(o, sizeof(*o), options,
 					     "sl_inspect_options", err);
 
 	if (rc)
@@ -535,7 +535,7 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	*out = NULL;
 	if (rc)
 		return rc;
-	i.out = sl__boxed_new(&i.arena, i.options->allocator, sizeof(*i.out));
+	i.out = sl__arena_object_new(&i.arena, i.options->allocator, sizeof(*i.out));
 	if (!i.out)
 		return sl__fail_nomem(err);
 	rc = sl__study_open(&i.study, graph, i.options->sizes,
@@ -543,7 +543,7 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 	i.survey = i.study.survey;
 	if (!rc)
 		rc = describe(&i);
-	*out = sl__boxed_kept(i.out, rc);
+	*out = sl__arena_object_free_on_error(i.out, rc);
 	sl__study_close(&i.study);
 	return rc;
 }
@@ -551,5 +551,5 @@ sl_inspect(struct sl_inspection **out, const struct sl_graph *graph,
 void
 sl_inspection_free(struct sl_inspection *i)
 {
-	sl__boxed_free(i);
+	sl__arena_object_free(i);
 }

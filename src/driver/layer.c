@@ -221,17 +221,17 @@ sl_profile_layer(struct sl_layer_profile **out, const struct sl_graph *graph,
 		 struct sl_error *err)
 {
 	struct sl_profile_options how;
-	struct sl__plan_taken plan;
+	struct sl__plan_options_storage plan;
 	struct isolating x = {.graph = graph, .layer = layer, .how = &how};
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_profile_options", err);
 
 	*out = NULL;
 	if (!rc)
-		rc = sl__plan_options_take(&plan, &how.plan, err);
+		rc = sl__plan_options_copy(&plan, &how.plan, err);
 	if (rc)
 		return rc;
-	x.out = sl__boxed_new(&x.arena, how.allocator, sizeof(*x.out));
+	x.out = sl__arena_object_new(&x.arena, how.allocator, sizeof(*x.out));
 	if (!x.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&x.scratch, how.allocator);
@@ -257,5 +257,5 @@ sl_layer_profile_free(struct sl_layer_profile *p)
 	if (!p)
 		return;
 	sl_profile_free((struct sl_profile *)(uintptr_t)p->alone);
-	sl__boxed_free(p);
+	sl__arena_object_free(p);
 }

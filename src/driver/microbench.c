@@ -78,11 +78,11 @@ static enum sl_status
 take_options(struct session *k, const struct sl_microbench_options *options,
 	     int is_all, struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(&k->how, sizeof(k->how), options,
+	enum sl_status rc = sl__options_copy(&k->how, sizeof(k->how), options,
 					     "sl_microbench_options", err);
 
 	if (!rc)
-		rc = sl__options_take(&k->plan, sizeof(k->plan), k->how.plan,
+		rc = sl__options_copy(&k->plan, sizeof(k->plan), k->how.plan,
 				      "sl_plan_options", err);
 	if (rc)
 		return rc;
@@ -128,7 +128,7 @@ open_ceilings(struct session *k, struct sl_error *err)
 
 	if (!sl__background_open(&k->background, &how, &why))
 		return SL_OK;
-	return sl__arena_copy(k->arena, &k->out->ceilings.absent, why.text,
+	return sl__arena_copy_text(k->arena, &k->out->ceilings.absent, why.text,
 			      err);
 }
 
@@ -363,7 +363,7 @@ take_failure(struct session *k, struct sl_micro_point *point,
 		return SL_OK;
 	if (!k->first_failure.status)
 		k->first_failure = *why;
-	return sl__arena_copy(
+	return sl__arena_copy_text(
 		k->arena, &point->absent,
 		*why->text ? why->text : sl_status_text(why->status), err);
 }
@@ -470,7 +470,7 @@ add_operation(struct sl_micro_point *out, const struct sl_operation *op,
 		return SL_OK;
 	*most_ns = op->median_ns.value;
 	out->roof = op->roof;
-	return sl__arena_copy(arena, &out->kernel, op->kernel, err);
+	return sl__arena_copy_text(arena, &out->kernel, op->kernel, err);
 }
 
 static double
@@ -609,7 +609,7 @@ sl_microbench(struct sl_microbench **out, const char *op,
 	if (rc)
 		return rc;
 	k.start_ns = sl__clock_now_ns(NULL);
-	k.out = sl__boxed_new(&k.arena, k.how.allocator, sizeof(*k.out));
+	k.out = sl__arena_object_new(&k.arena, k.how.allocator, sizeof(*k.out));
 	if (!k.out)
 		return sl__fail_nomem(err);
 	k.out->is_all = is_all;
@@ -619,12 +619,12 @@ sl_microbench(struct sl_microbench **out, const char *op,
 		sl_profile_free(k.profiles[i]);
 	sl__background_close(k.background);
 	sl__arena_release(&k.scratch);
-	*out = sl__boxed_kept(k.out, rc);
+	*out = sl__arena_object_free_on_error(k.out, rc);
 	return rc;
 }
 
 void
 sl_microbench_free(struct sl_microbench *m)
 {
-	sl__boxed_free(m);
+	sl__arena_object_free(m);
 }

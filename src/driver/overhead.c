@@ -140,11 +140,11 @@ static enum sl_status
 run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct student *s = ctx;
-	uint64_t begin = sl__ticks_of(s->ticker.clock);
+	uint64_t begin = sl__ticks_read(s->ticker.clock);
 	enum sl_status rc = run_watched(s, slot->arm, err);
 
 	s->ns[slot->arm] = sl__ticker_span_ns(&s->ticker, begin,
-					      sl__ticks_of(s->ticker.clock));
+					      sl__ticks_read(s->ticker.clock));
 	return rc;
 }
 
@@ -292,14 +292,14 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 {
 	struct student s = {.runner.control.with.clock = clock};
 	struct sl_overhead_study *made;
-	struct sl__plan_taken plan;
+	struct sl__plan_options_storage plan;
 	struct sl__arena *arena;
-	enum sl_status rc = sl__options_take(&s.how, sizeof(s.how), options,
+	enum sl_status rc = sl__options_copy(&s.how, sizeof(s.how), options,
 					     "sl_profile_options", err);
 
 	*out = NULL;
 	if (!rc)
-		rc = sl__plan_options_take(&plan, &s.how.plan, err);
+		rc = sl__plan_options_copy(&plan, &s.how.plan, err);
 	if (rc)
 		return rc;
 	s.how.time_s = s.how.time_s > 0 ? s.how.time_s : 3;
@@ -307,7 +307,7 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 	s.runner.control.interrupt = s.how.interrupt;
 	s.runner.order = s.order;
 	sl__ticker_init(&s.ticker, clock);
-	made = sl__boxed_new(&arena, s.how.allocator, sizeof(*made));
+	made = sl__arena_object_new(&arena, s.how.allocator, sizeof(*made));
 	if (!made)
 		return sl__fail_nomem(err);
 	made->name = sl__arena_string(arena, graph->name);
@@ -315,7 +315,7 @@ sl__study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 	sl__arena_init(&s.scratch, s.how.allocator);
 	rc = made->name ? study(&s, graph, made, err) : sl__fail_nomem(err);
 	sl__arena_release(&s.scratch);
-	*out = sl__boxed_kept(made, rc);
+	*out = sl__arena_object_free_on_error(made, rc);
 	return rc;
 }
 
@@ -330,5 +330,5 @@ sl_study_overhead(struct sl_overhead_study **out, const struct sl_graph *graph,
 void
 sl_overhead_study_free(struct sl_overhead_study *study)
 {
-	sl__boxed_free(study);
+	sl__arena_object_free(study);
 }

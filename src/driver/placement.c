@@ -138,7 +138,7 @@ look_at_batches(struct placement *p, struct sl_error *err)
 			return SL_OK;
 		rc = look_at(p, INT64_C(1) << i, &limit);
 		if (rc == SL_E_DATA) {
-			return sl__arena_copy(p->arena, &p->limit, limit.text,
+			return sl__arena_copy_text(p->arena, &p->limit, limit.text,
 					      err);
 		}
 		if (rc && err)
@@ -518,24 +518,24 @@ sl_hardware_report(struct sl_hardware_report **out,
 	struct sl_sizes sizes;
 	struct placement p = {graph, &how, NULL, {{0}}, 0, NULL};
 	struct sl_hardware_report *report;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_hardware_options", err);
 
 	*out = NULL;
 	if (!rc)
-		rc = sl__sizes_take(&sizes, &how.sizes, err);
+		rc = sl__sizes_copy(&sizes, &how.sizes, err);
 	if (rc)
 		return rc;
-	report = sl__boxed_new(&p.arena, how.allocator, sizeof(*report));
+	report = sl__arena_object_new(&p.arena, how.allocator, sizeof(*report));
 	if (!report)
 		return sl__fail_nomem(err);
 	rc = place(&p, report, hardware, n, err);
-	*out = sl__boxed_kept(report, rc);
+	*out = sl__arena_object_free_on_error(report, rc);
 	return rc;
 }
 
 void
 sl_hardware_report_free(struct sl_hardware_report *report)
 {
-	sl__boxed_free(report);
+	sl__arena_object_free(report);
 }

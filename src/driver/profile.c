@@ -40,7 +40,7 @@
 struct profiler {
 	const struct sl_graph *graph;
 	struct sl_profile_options how; /* defaults filled in */
-	struct sl__plan_taken plan;    /* that these name */
+	struct sl__plan_options_storage plan;    /* that these name */
 	struct sl__control control;    /* from these */
 	struct sl__arena *arena;       /* of the result */
 	struct sl__arena scratch;
@@ -101,14 +101,14 @@ sl_bottleneck_text(enum sl_bottleneck bottleneck)
 }
 
 static enum sl_status
-take_options(struct sl_profile_options *out, struct sl__plan_taken *plan,
+take_options(struct sl_profile_options *out, struct sl__plan_options_storage *plan,
 	     const struct sl_profile_options *options, struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(out, sizeof(*out), options,
+	enum sl_status rc = sl__options_copy(out, sizeof(*out), options,
 					     "sl_profile_options", err);
 
 	if (!rc)
-		rc = sl__plan_options_take(plan, &out->plan, err);
+		rc = sl__plan_options_copy(plan, &out->plan, err);
 	if (rc)
 		return rc;
 	out->time_s = out->time_s == 0 ? 2.5 : out->time_s;
@@ -314,7 +314,7 @@ open_background(struct profiler *p, struct sl_error *err)
 		return SL_OK;
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
-	return sl__arena_copy(p->arena, &p->out->ceilings.absent, why.text,
+	return sl__arena_copy_text(p->arena, &p->out->ceilings.absent, why.text,
 			      err);
 }
 
@@ -590,7 +590,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 					 .progress = p.how.progress,
 					 .progress_ctx = p.how.progress_ctx};
 	p.start_ns = sl__clock_now_ns(NULL);
-	p.out = sl__boxed_new(&p.arena, p.how.allocator, sizeof(*p.out));
+	p.out = sl__arena_object_new(&p.arena, p.how.allocator, sizeof(*p.out));
 	if (!p.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&p.scratch, p.how.allocator);
@@ -621,7 +621,7 @@ sl_profile_free(struct sl_profile *profile)
 		return;
 	sl_inspection_free((struct sl_inspection *)(uintptr_t)profile->model);
 	sl_machine_free((struct sl_machine *)(uintptr_t)profile->machine);
-	sl__boxed_free(profile);
+	sl__arena_object_free(profile);
 }
 
 size_t

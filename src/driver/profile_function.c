@@ -17,7 +17,7 @@ take_options(struct sl_profile_function_options *how,
 	     const struct sl_profile_function_options *options,
 	     struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(
+	enum sl_status rc = sl__options_copy(
 		how, sizeof(*how), options, "sl_profile_function_options", err);
 
 	if (rc)

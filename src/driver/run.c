@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/dtype.h"
 #include "base/map.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "base/option_struct.h"
 #include "base/status.h"
 #include "experiment/output_check.h"
@@ -70,23 +70,23 @@ check_output(struct runner *r, size_t k, const struct sl__runtime_value *got,
 		sl__output_check_of(&r->model, id, r->options->tolerance);
 	const char *path = sl__arena_format(&r->scratch, "%s/output_%zu.pb",
 					    r->options->check_folder, k);
-	struct sl__mapping file = {0};
+	struct sl__file_mapping file = {0};
 	struct sl__runtime_value want;
 	enum sl_status rc;
 
 	if (!path)
 		return sl__fail_nomem(err);
 	how.n_copies = r->subject.n_copies;
-	rc = sl__mapping_open(&file, path, err);
+	rc = sl__file_mapping_open(&file, path, err);
 	if (rc)
 		return rc;
 	rc = sl__onnx_read_runtime_value(&want, &r->graph->values[id].declared,
 					 &r->scratch, file.bytes, file.n_bytes,
 					 err);
-	rc = sl__within(err, rc, path);
+	rc = sl__error_prefix(err, rc, path);
 	if (!rc)
 		rc = sl__check_output(out, &how, got, &want, r->arena, err);
-	sl__mapping_close(&file);
+	sl__file_mapping_close(&file);
 	r->out->is_ok &= out->is_ok;
 	return rc;
 }
@@ -257,18 +257,18 @@ sl_run(struct sl_run **out, const struct sl_graph *graph,
        const struct sl_run_options *options, struct sl_error *err)
 {
 	struct sl_run_options how;
-	struct sl__plan_taken plan;
+	struct sl__plan_options_storage plan;
 	struct runner r = {.graph = graph, .options = &how};
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_run_options", err);
 
 	*out = NULL;
 	if (!rc)
-		rc = sl__plan_options_take(&plan, &how.plan, err);
+		rc = sl__plan_options_copy(&plan, &how.plan, err);
 	if (rc)
 		return rc;
 	r.allocator = plan.plan.allocator;
-	r.out = sl__boxed_new(&r.arena, r.allocator, sizeof(*r.out));
+	r.out = sl__arena_object_new(&r.arena, r.allocator, sizeof(*r.out));
 	if (!r.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&r.scratch, r.allocator);
@@ -277,12 +277,12 @@ sl_run(struct sl_run **out, const struct sl_graph *graph,
 	rc = perform(&r, err);
 	sl__subject_close(&r.subject);
 	sl__arena_release(&r.scratch);
-	*out = sl__boxed_kept(r.out, rc);
+	*out = sl__arena_object_free_on_error(r.out, rc);
 	return rc;
 }
 
 void
 sl_run_free(struct sl_run *run)
 {
-	sl__boxed_free(run);
+	sl__arena_object_free(run);
 }

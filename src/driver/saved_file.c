@@ -16,7 +16,7 @@ sl_result_open(struct sl_result **out, const char *path, struct sl_error *err)
 
 	*out = NULL;
 	if (!rc)
-		rc = sl__within(
+		rc = sl__error_prefix(
 			err,
 			sl_result_read(out, text.data, text.n_bytes, NULL, err),
 			path);

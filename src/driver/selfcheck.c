@@ -266,7 +266,7 @@ sl__selfcheck(struct sl_selfcheck **out,
 	struct selfcheck s = {.how = &how, .script.work = do_work};
 	struct sl_selfcheck *result;
 	struct sl__arena *arena;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_selfcheck_options", err);
 
 	*out = NULL;
@@ -277,11 +277,11 @@ sl__selfcheck(struct sl_selfcheck **out,
 		rc = check_options(&how, err);
 	if (rc)
 		return rc;
-	result = sl__boxed_new(&arena, how.allocator, sizeof(*result));
+	result = sl__arena_object_new(&arena, how.allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
 	rc = check(&s, result, arena, err);
-	*out = sl__boxed_kept(result, rc);
+	*out = sl__arena_object_free_on_error(result, rc);
 	return rc;
 }
 
@@ -295,5 +295,5 @@ sl_selfcheck(struct sl_selfcheck **out,
 void
 sl_selfcheck_free(struct sl_selfcheck *s)
 {
-	sl__boxed_free(s);
+	sl__arena_object_free(s);
 }

@@ -24,7 +24,7 @@ study_options(struct sl__study *out, const struct sl_graph *graph,
 	      const struct sl_sizes *sizes,
 	      const struct sl_allocator *allocator, struct sl_error *err)
 {
-	enum sl_status rc = sl__sizes_take(&out->sizes, &sizes, err);
+	enum sl_status rc = sl__sizes_copy(&out->sizes, &sizes, err);
 
 	memset(&out->how, 0, sizeof(out->how));
 	out->inputs = NULL;
@@ -144,7 +144,7 @@ sl_sized_new(struct sl_sized **out, const struct sl_graph *graph,
 	enum sl_status rc;
 
 	*out = NULL;
-	s = sl__boxed_new(&arena, allocator, sizeof(*s));
+	s = sl__arena_object_new(&arena, allocator, sizeof(*s));
 	if (!s)
 		return sl__fail_nomem(err);
 	rc = study_options(&study, graph, sizes, allocator, err);
@@ -165,7 +165,7 @@ sl_sized_free(struct sl_sized *sized)
 	if (!sized)
 		return;
 	sl__shapes_free(sized->shapes);
-	sl__boxed_free(sized);
+	sl__arena_object_free(sized);
 }
 
 int

@@ -97,11 +97,11 @@ static enum sl_status
 take_options(struct sweeper *s, const struct sl_sweep_options *options,
 	     struct sl_error *err)
 {
-	enum sl_status rc = sl__options_take(&s->how, sizeof(s->how), options,
+	enum sl_status rc = sl__options_copy(&s->how, sizeof(s->how), options,
 					     "sl_sweep_options", err);
 
 	if (!rc)
-		rc = sl__options_take(&s->plan, sizeof(s->plan), s->how.plan,
+		rc = sl__options_copy(&s->plan, sizeof(s->plan), s->how.plan,
 				      "sl_plan_options", err);
 	if (rc)
 		return rc;
@@ -254,7 +254,7 @@ prepare(struct sweeper *s, struct visit *v, struct sl_error *err)
 {
 	const struct sl_sweep_model *model = &s->models[v->model];
 	int64_t value = s->how.values[v->point];
-	enum sl_status rc = sl__options_take(&v->sizes, sizeof(v->sizes),
+	enum sl_status rc = sl__options_copy(&v->sizes, sizeof(v->sizes),
 					     model->sizes, "sl_sizes", err);
 
 	if (rc)
@@ -629,13 +629,13 @@ sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 	s.runner.control.interrupt = s.how.interrupt;
 	s.runner.control.with.clock = script->clock;
 	sl__runner_start(&s.runner, s.how.seed);
-	s.out = sl__boxed_new(&s.arena, s.how.allocator, sizeof(*s.out));
+	s.out = sl__arena_object_new(&s.arena, s.how.allocator, sizeof(*s.out));
 	if (!s.out)
 		return sl__fail_nomem(err);
 	sl__arena_init(&s.scratch, s.how.allocator);
 	rc = run(&s, err);
 	sl__arena_release(&s.scratch);
-	*out = sl__boxed_kept(s.out, rc);
+	*out = sl__arena_object_free_on_error(s.out, rc);
 	return rc;
 }
 
@@ -651,5 +651,5 @@ sl_sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 void
 sl_sweep_free(struct sl_sweep *sweep)
 {
-	sl__boxed_free(sweep);
+	sl__arena_object_free(sweep);
 }

@@ -40,7 +40,7 @@ sl_zoo_count(struct sl_zoo_list **out, struct sl_error *err)
 	enum sl_status rc = SL_OK;
 
 	*out = NULL;
-	list = sl__boxed_new(&arena, NULL, sizeof(*list));
+	list = sl__arena_object_new(&arena, NULL, sizeof(*list));
 	if (!list)
 		return sl__fail_nomem(err);
 	while (all[list->n].name)
@@ -52,14 +52,14 @@ sl_zoo_count(struct sl_zoo_list **out, struct sl_error *err)
 		rows[i].name = all[i].name;
 		rows[i].example = all[i].example;
 		rows[i].about = all[i].about;
-		rc = sl__within(err, count(&rows[i], err), all[i].example);
+		rc = sl__error_prefix(err, count(&rows[i], err), all[i].example);
 	}
-	*out = sl__boxed_kept(list, rc);
+	*out = sl__arena_object_free_on_error(list, rc);
 	return rc;
 }
 
 void
 sl_zoo_list_free(struct sl_zoo_list *list)
 {
-	sl__boxed_free(list);
+	sl__arena_object_free(list);
 }

@@ -72,7 +72,7 @@ prepare(struct sl__program *p, struct sl__planner *pl,
 	if (!rc && pl->options->flags & (SL__PLAN_APART | SL__PLAN_DRY))
 		sl__plan_weights_isolate(p->weights);
 	if (!rc && pl->options->flags & SL__PLAN_DRY)
-		sl__pages_promise_nothing(p->weights->pages);
+		sl__pages_set_address_only(p->weights->pages);
 	return rc ? rc : sl__dnnl_new(&p->dnnl, &p->arena, err);
 }
 
@@ -144,7 +144,7 @@ settle(struct sl__program *p, struct sl_error *err)
 				"out of memory: values that are needed at one "
 				"time take %llu bytes",
 				(unsigned long long)p->block_bytes);
-	sl__pages_finish(pages);
+	sl__pages_trim(pages);
 	address_buffers(p);
 	return bind_steps(p, err);
 }
@@ -154,7 +154,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	    const struct sl_plan_options *options, const struct sl_sizes *sizes,
 	    struct sl_error *err)
 {
-	struct sl__program *p = sl__alloc(options->allocator, sizeof(*p));
+	struct sl__program *p = sl__allocator_alloc(options->allocator, sizeof(*p));
 	struct sl__planner pl = {.options = options};
 	int before;
 	enum sl_status rc;
@@ -188,7 +188,7 @@ sl__compile(struct sl__program **out, const struct sl_graph *graph,
 	 * plan shows the fullest moment, when the block is there and that was
 	 * not given back. */
 	if (!(options->flags & SL__PLAN_DRY))
-		sl__pages_trim_heap();
+		sl__heap_trim();
 	*out = p;
 	return SL_OK;
 }

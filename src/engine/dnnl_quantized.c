@@ -261,7 +261,7 @@ read_node(struct making *m)
 	sl__small_sums(w, m->n_out, m->length, m->sums);
 	fits = !m->is_integer || is_within_f32(m, w);
 	place_zero(m);
-	sl__release(&m->pl->program->arena.allocator, copy);
+	sl__allocator_free(&m->pl->program->arena.allocator, copy);
 	return fits;
 }
 
@@ -406,7 +406,7 @@ sl__dnnl_small_weights(struct sl__planner *pl, uint32_t value,
 	arg.buffer = sl__plan_keep(pl, dnnl_memory_desc_get_size(&arg.md), &to);
 	w = sl__small_weights(pl, value, &copy);
 	sl__dnnl_reorder_now(pl, own, w, &arg.md, to);
-	sl__release(&pl->program->arena.allocator, copy);
+	sl__allocator_free(&pl->program->arena.allocator, copy);
 	sl__tensor_let_go(t, 0, t->n_bytes);
 	return arg;
 }

@@ -286,7 +286,7 @@ pack_right(struct matmul *p)
 		sl__plan_bug(p->pl, "weights without strides");
 	if (b)
 		sl__quantized_sum_columns(p->epilogue, b);
-	sl__release(&p->pl->program->arena.allocator, copy);
+	sl__allocator_free(&p->pl->program->arena.allocator, copy);
 	p->epilogue->has_b_sums = 1;
 	p->epilogue->parts[SL__QUANTIZED_OF_B].dtype =
 		sl__plan_type(p->pl, p->b)->dtype;

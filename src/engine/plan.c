@@ -378,14 +378,14 @@ enum sl_status
 sl_plan_new(struct sl_plan **out, const struct sl_graph *graph,
 	    const struct sl_plan_options *options, struct sl_error *err)
 {
-	struct sl__plan_taken how;
+	struct sl__plan_options_storage how;
 	struct sl_plan *plan;
-	enum sl_status rc = sl__plan_options_take(&how, &options, err);
+	enum sl_status rc = sl__plan_options_copy(&how, &options, err);
 
 	*out = NULL;
 	if (rc)
 		return rc;
-	plan = sl__alloc(how.plan.allocator, sizeof(*plan));
+	plan = sl__allocator_alloc(how.plan.allocator, sizeof(*plan));
 	if (!plan)
 		return sl__fail_nomem(err);
 	memset(plan, 0, sizeof(*plan));
@@ -420,7 +420,7 @@ sl_plan_free(struct sl_plan *plan)
 	for (size_t i = 0; plan->given && i < model_of(plan)->n_inputs; i++)
 		sl__runtime_value_clear(&plan->given[i].content, &allocator);
 	sl__arena_release(&plan->arena);
-	sl__release(&allocator, plan);
+	sl__allocator_free(&allocator, plan);
 }
 
 static enum sl_status

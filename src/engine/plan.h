@@ -53,7 +53,7 @@ enum sl_status sl__plan_give(struct sl_plan *plan, size_t input,
 /* Reads the tensor of a .npy or .pb file; its numbers lie in the mapping,
  * which the caller closes in any case, or in the arena. */
 enum sl_status sl__plan_read_file(struct sl__tensor *out,
-				  struct sl__mapping *file,
+				  struct sl__file_mapping *file,
 				  struct sl__arena *arena, const char *path,
 				  struct sl_error *err) SL_CHECKED;
 

@@ -5,7 +5,7 @@
  * A made-up integer must be one that the model can use: where it chooses a
  * row of a table, any row of the table; a mask is all ones.
  */
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "engine/plan.h"
@@ -27,11 +27,11 @@ ends_in(const char *text, const char *ending)
 }
 
 enum sl_status
-sl__plan_read_file(struct sl__tensor *out, struct sl__mapping *file,
+sl__plan_read_file(struct sl__tensor *out, struct sl__file_mapping *file,
 		   struct sl__arena *arena, const char *path,
 		   struct sl_error *err)
 {
-	enum sl_status rc = sl__mapping_open(file, path, err);
+	enum sl_status rc = sl__file_mapping_open(file, path, err);
 
 	if (rc)
 		return rc; /* names the path itself */
@@ -43,7 +43,7 @@ sl__plan_read_file(struct sl__tensor *out, struct sl__mapping *file,
 	else
 		rc = sl__fail(err, SL_E_USAGE,
 			      "inputs are read from .npy and .pb files");
-	return sl__within(err, rc, path);
+	return sl__error_prefix(err, rc, path);
 }
 
 enum sl_status
@@ -51,7 +51,7 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 		   struct sl_error *err)
 {
 	size_t input = sl__plan_find_input(plan, name, err);
-	struct sl__mapping file = {0};
+	struct sl__file_mapping file = {0};
 	struct sl__arena arena;
 	struct sl__tensor tensor = {0};
 	struct sl__runtime_value content;
@@ -63,10 +63,10 @@ sl_plan_load_input(struct sl_plan *plan, const char *name, const char *path,
 	rc = sl__plan_read_file(&tensor, &file, &arena, path, err);
 	if (!rc) {
 		sl__runtime_value_borrow(&content, &tensor);
-		rc = sl__within(err, sl__plan_give(plan, input, &content, err),
+		rc = sl__error_prefix(err, sl__plan_give(plan, input, &content, err),
 				path);
 	}
-	sl__mapping_close(&file);
+	sl__file_mapping_close(&file);
 	sl__arena_release(&arena);
 	return rc;
 }

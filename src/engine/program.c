@@ -18,7 +18,7 @@ within_step(const struct sl__program *p, const struct sl__step *step,
 	if (step->path == SL_PATH_STEPWISE)
 		return rc;
 	if (step->node == SL__NONE)
-		return sl__within(err, rc, step->name);
+		return sl__error_prefix(err, rc, step->name);
 	return sl__within_node(err, rc, &p->graph->nodes[step->node]);
 }
 
@@ -55,7 +55,7 @@ run_steps(struct sl__program *p, struct sl__event_buffer *events,
 			return rc;
 		if (mark && !(i & left_out)) {
 			mark->step = (uint32_t)i;
-			mark++->ticks = sl__ticks_of(events->clock);
+			mark++->ticks = sl__ticks_read(events->clock);
 		}
 		rc = step->run(step, err);
 		if (rc)
@@ -64,7 +64,7 @@ run_steps(struct sl__program *p, struct sl__event_buffer *events,
 	}
 	if (mark) {
 		mark->step = SL__NONE;
-		mark++->ticks = sl__ticks_of(events->clock);
+		mark++->ticks = sl__ticks_read(events->clock);
 		events->n_stamps = (size_t)(mark - events->stamps);
 	}
 	return SL_OK;
@@ -135,9 +135,9 @@ sl__program_free(struct sl__program *p)
 	sl__shapes_free(p->shapes);
 	sl_graph_free((struct sl_graph *)(uintptr_t)p->graph);
 	if (p->block)
-		sl__pages_take_back(p->weights->pages, p->block);
+		sl__pages_free_last(p->weights->pages, p->block);
 	sl__plan_weights_free(p->weights);
 	allocator = p->arena.allocator;
 	sl__arena_release(&p->arena);
-	sl__release(&allocator, p);
+	sl__allocator_free(&allocator, p);
 }

@@ -79,7 +79,7 @@ sl__small_weights(struct sl__planner *pl, uint32_t value, int8_t **copy)
 	*copy = NULL;
 	if (t->dtype == SL_DTYPE_I8)
 		return (const int8_t *)t->bytes;
-	*copy = sl__alloc(allocator, (size_t)t->n_elements);
+	*copy = sl__allocator_alloc(allocator, (size_t)t->n_elements);
 	if (!*copy && !pl->rc)
 		pl->rc = sl__fail_nomem(pl->err);
 	for (uint64_t i = 0; *copy && i < t->n_elements; i++)

@@ -84,14 +84,14 @@ free_block(struct sl__weight_block *block)
 
 	sl__pages_free(block->pages);
 	sl__arena_release(&block->arena);
-	sl__release(&allocator, block);
+	sl__allocator_free(&allocator, block);
 }
 
 static enum sl_status
 new_block(struct sl__weight_block **out, const struct sl_graph *graph,
 	  const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__weight_block *block = sl__alloc(allocator, sizeof(*block));
+	struct sl__weight_block *block = sl__allocator_alloc(allocator, sizeof(*block));
 	enum sl_status rc;
 
 	if (!block)
@@ -143,7 +143,7 @@ sl__plan_weights_new(struct sl__plan_weights **out,
 		     const struct sl_graph *graph,
 		     const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__plan_weights *w = sl__alloc(allocator, sizeof(*w));
+	struct sl__plan_weights *w = sl__allocator_alloc(allocator, sizeof(*w));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -154,7 +154,7 @@ sl__plan_weights_new(struct sl__plan_weights **out,
 	sl__arena_init(&w->arena, allocator);
 	rc = new_block(&w->own, graph, &w->arena.allocator, err);
 	if (rc) {
-		sl__release(allocator, w);
+		sl__allocator_free(allocator, w);
 		return rc;
 	}
 	w->pages = w->own->pages;
@@ -171,7 +171,7 @@ let_go(struct sl__plan_weights *w)
 		leave_and_free(use->block);
 	leave_and_free(w->own);
 	sl__arena_release(&w->arena);
-	sl__release(&allocator, w);
+	sl__allocator_free(&allocator, w);
 }
 
 /* Leaves the weights with a pin of their graph, where there is one.  What that
@@ -331,7 +331,7 @@ enum sl_status
 sl__weight_pin_new(struct sl__weight_pin **out, const struct sl_graph *graph,
 		   const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__weight_pin *pin = sl__alloc(allocator, sizeof(*pin));
+	struct sl__weight_pin *pin = sl__allocator_alloc(allocator, sizeof(*pin));
 
 	*out = pin;
 	if (!pin)
@@ -375,5 +375,5 @@ sl__weight_pin_free(struct sl__weight_pin *pin)
 	unlock();
 	sl__weight_pin_clear(pin);
 	allocator = pin->allocator;
-	sl__release(&allocator, pin);
+	sl__allocator_free(&allocator, pin);
 }

@@ -360,7 +360,7 @@ struct ablater {
 static uint64_t
 now(const struct ablater *a)
 {
-	return sl__ticks_of(a->ticker.clock);
+	return sl__ticks_read(a->ticker.clock);
 }
 
 static enum sl_status

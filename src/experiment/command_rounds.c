@@ -72,7 +72,7 @@ join_words(const char *const *argv, struct sl__arena *arena)
 
 	for (size_t i = 0; argv[i]; i++) {
 		sl__buf_text(&line, i ? " " : "");
-		sl__buf_word(&line, argv[i]);
+		sl__buf_shell_word(&line, argv[i]);
 	}
 	if (!sl__buf_status(&line, NULL))
 		copy = sl__arena_string(arena, line.data);
@@ -186,7 +186,7 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 	out->argv = command->argv;
 	out->file = sl__launcher_find(command->argv[0], arena, err);
 	if (!out->file && strchr(command->argv[0], ' ') && !command->argv[1])
-		return sl__hint(err, SL_E_MEASURE, SL_HINT_LINE);
+		return sl__error_set_hint(err, SL_E_MEASURE, SL_HINT_LINE);
 	return out->file ? SL_OK : SL_E_MEASURE;
 }
 
@@ -265,11 +265,11 @@ grow_column(struct bench *b, struct sl__command_column *c, size_t cap)
 	int is_whole = 1;
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		*columns[i] = sl__arena_grown(b->arena, *columns[i], n, cap,
+		*columns[i] = sl__arena_realloc_array(b->arena, *columns[i], n, cap,
 					      sizeof(double));
 		is_whole &= *columns[i] != NULL;
 	}
-	c->exit_codes = sl__arena_grown(b->arena, c->exit_codes, n, cap,
+	c->exit_codes = sl__arena_realloc_array(b->arena, c->exit_codes, n, cap,
 					sizeof(*c->exit_codes));
 	return is_whole && c->exit_codes;
 }
@@ -345,7 +345,7 @@ fail_run(const struct bench *b, size_t command, enum sl__part part,
 			 prefixes[part], name, run->exit_code);
 	if (err)
 		sl__stderr_lines(err->stderr_tail, run->stderr_tail);
-	return sl__hint(err, SL_E_MEASURE,
+	return sl__error_set_hint(err, SL_E_MEASURE,
 			part != SL__PART_MAIN           ? SL_HINT_NONE
 			: is_lone_word(b, command, run) ? SL_HINT_WORDS
 							: SL_HINT_FAILURE);

@@ -116,7 +116,7 @@ take_and_give(int rank, int n, void *ctx)
 	(void)rank;
 	(void)n;
 	(void)ctx;
-	sl__release(NULL, sl__alloc(NULL, 64));
+	sl__allocator_free(NULL, sl__allocator_alloc(NULL, 64));
 }
 
 /* Threads, oneDNN's tables and its first code are there before the limit. */

@@ -279,7 +279,7 @@ visit(struct measurer *m, struct sl__loop *loop, struct sl__loop_point *p,
 	(void)snprintf(where, sizeof(where), "with %lld tokens",
 		       (long long)context_of(p));
 	if (rc)
-		return sl__within(err, rc, where);
+		return sl__error_prefix(err, rc, where);
 	if (nth < p->n_visits && disturbance >= p->disturbance[nth])
 		return SL_OK;
 	p->visits[nth] = median;

@@ -329,11 +329,11 @@ static enum sl_status
 time_step(struct diagnoser *d, struct hot *h, struct sl__program *p, size_t i,
 	  enum sl_condition condition, struct sl_error *err)
 {
-	uint64_t begin = sl__ticks_of(d->ticker.clock), end;
+	uint64_t begin = sl__ticks_read(d->ticker.clock), end;
 	enum sl_status rc = sl__run_step(p, i, err);
 	double ns;
 
-	end = sl__ticks_of(d->ticker.clock);
+	end = sl__ticks_read(d->ticker.clock);
 	ns = sl__ticker_span_ns(&d->ticker, begin, end) - d->ticker.reading_ns;
 	if (!rc && h->n[condition] < MAX_ROUNDS)
 		h->ns[condition][h->n[condition]++] = fmax(ns, 0);
@@ -668,7 +668,7 @@ try_hog(struct diagnoser *d, struct sl_error *err)
 	}
 	rc = sl__hog_start(d->how->background, 1, &why);
 	if (rc == SL_E_ABSENT) {
-		return sl__arena_copy(d->arena, &d->out->no_hog, why.text, err);
+		return sl__arena_copy_text(d->arena, &d->out->no_hog, why.text, err);
 	}
 	if (rc)
 		return sl__fail(err, rc, "%s", why.text);

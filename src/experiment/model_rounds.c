@@ -126,7 +126,7 @@ run_slot(const struct director *d, struct sl__arm_run *who,
 	for (size_t i = 0; i < d->out->n_sub_slots; i++) {
 		struct sl__event_buffer *events = who->events + i * n_calls;
 
-		who->bounds[2 * i] = sl__ticks_of(d->ticker.clock);
+		who->bounds[2 * i] = sl__ticks_read(d->ticker.clock);
 		for (size_t k = 0; k < n_calls; k++) {
 			enum sl_status rc =
 				sl__plan_record(who->plan, &events[k], err);
@@ -134,7 +134,7 @@ run_slot(const struct director *d, struct sl__arm_run *who,
 			if (rc)
 				return rc;
 		}
-		who->bounds[2 * i + 1] = sl__ticks_of(d->ticker.clock);
+		who->bounds[2 * i + 1] = sl__ticks_read(d->ticker.clock);
 	}
 	return SL_OK;
 }

@@ -8,7 +8,7 @@
 #include "experiment/subject.h"
 #include "base/clock.h"
 #include "base/dtype.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "base/status.h"
 #include "ops/ref.h"
 
@@ -25,7 +25,7 @@ count_copies(struct sl__subject *s, const char *input, int64_t size,
 	int64_t n = size > 0 ? s->batch / size : 0;
 
 	if (n < 1 || s->batch % size || (s->n_copies && s->n_copies != n))
-		return sl__hint(err,
+		return sl__error_set_hint(err,
 				sl__fail(err, SL_E_DATA,
 					 "batch %lld: what the files hold can "
 					 "only be repeated, and input '%.200s' "
@@ -109,14 +109,14 @@ take_shapes(struct sl__subject *s, struct sl_sizes *sizes, struct sl_error *err)
 {
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes =
-		sl__arena_grown(&s->scratch, sizes->shapes, n, n + s->inputs->n,
+		sl__arena_realloc_array(&s->scratch, sizes->shapes, n, n + s->inputs->n,
 				sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 
 	if (!shapes)
 		return sl__fail_nomem(err);
 	if (sizes->batch && !sl__shapes_batch_symbol(s->graph))
-		return sl__hint(
+		return sl__error_set_hint(
 			err,
 			sl__fail(err, SL_E_DATA, "the model's batch is fixed"),
 			SL_HINT_BATCH);
@@ -138,14 +138,14 @@ static enum sl_status
 add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
 		  struct sl_input_shape *out, struct sl_error *err)
 {
-	struct sl__mapping file = {0};
+	struct sl__file_mapping file = {0};
 	struct sl__tensor t;
 	int64_t *dims = NULL;
 	enum sl_status rc;
 
 	rc = sl__plan_read_file(&t, &file, &s->scratch, input->path, err);
 	if (!rc) {
-		dims = sl__arena_grown(&s->scratch, t.dims, t.rank, t.rank,
+		dims = sl__arena_realloc_array(&s->scratch, t.dims, t.rank, t.rank,
 				       sizeof(*dims));
 		if (!dims)
 			rc = sl__fail_nomem(err);
@@ -153,7 +153,7 @@ add_shape_of_file(struct sl__subject *s, const struct sl_input_file *input,
 		out->dims = dims;
 		out->rank = t.rank;
 	}
-	sl__mapping_close(&file);
+	sl__file_mapping_close(&file);
 	return rc;
 }
 
@@ -163,7 +163,7 @@ take_file_shapes(struct sl__subject *s, struct sl_sizes *sizes,
 {
 	size_t n = sizes->n_shapes;
 	struct sl_input_shape *shapes =
-		sl__arena_grown(&s->scratch, sizes->shapes, n,
+		sl__arena_realloc_array(&s->scratch, sizes->shapes, n,
 				n + s->options.n_inputs, sizeof(*shapes));
 	enum sl_status rc = SL_OK;
 

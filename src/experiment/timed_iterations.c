@@ -118,7 +118,7 @@ struct taker {
 static uint64_t
 now(const struct taker *t)
 {
-	return sl__ticks_of(t->ticker.clock);
+	return sl__ticks_read(t->ticker.clock);
 }
 
 /* A reading of the clock included. */

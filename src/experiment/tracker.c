@@ -405,7 +405,7 @@ add_tensor(struct tracker *t, const struct sl__tracked *born,
 	if (out->n_tensors == out->cap_tensors) {
 		size_t cap = out->cap_tensors ? 2 * out->cap_tensors : 64;
 		struct sl__tracked *more =
-			sl__arena_grown(t->arena, out->tensors, out->n_tensors,
+			sl__arena_realloc_array(t->arena, out->tensors, out->n_tensors,
 					cap, sizeof(*more));
 
 		if (!more)

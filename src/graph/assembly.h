@@ -76,7 +76,7 @@ void sl__graph_take_usual(struct sl_graph *graph);
 
 /* Takes a mapping over; it is closed with the graph. */
 enum sl_status sl__graph_add_mapping(struct sl_graph *graph,
-				     const struct sl__mapping *mapping,
+				     const struct sl__file_mapping *mapping,
 				     struct sl_error *err) SL_CHECKED;
 
 /*

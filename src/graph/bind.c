@@ -344,7 +344,7 @@ bind_role(struct binder *b, int64_t size, int64_t symbol, const char *option)
 	char names[256];
 
 	if (!symbol)
-		return sl__hint(
+		return sl__error_set_hint(
 			b->err,
 			sl__fail(b->err, SL_E_DATA,
 				 "%s: no dimension of the model's inputs is "
@@ -497,7 +497,7 @@ refuse_free(const struct binder *b)
 		sl_text_sanitize(b->err->missing[i].dim);
 		b->err->n_missing = i + 1;
 	}
-	return sl__hint(b->err, SL_E_DATA, SL_HINT_MISSING);
+	return sl__error_set_hint(b->err, SL_E_DATA, SL_HINT_MISSING);
 }
 
 static enum sl_status
@@ -543,7 +543,7 @@ sl__shapes_bind(struct sl__shapes *shapes,
 		rc = bind_roles(&b, sizes);
 	/* All of these begin with what was said. */
 	if (rc == SL_E_DATA && err && err->hint == SL_HINT_NONE)
-		return sl__hint(err, rc, SL_HINT_SIZE);
+		return sl__error_set_hint(err, rc, SL_HINT_SIZE);
 	if (!rc && options->free_sizes == SL__FREE_REFUSED)
 		rc = refuse_free(&b);
 	for (size_t i = 0; !rc && i < b.main->n_inputs; i++)

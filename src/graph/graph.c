@@ -14,7 +14,7 @@ enum sl_status
 sl__graph_new(struct sl_graph **out, const struct sl_allocator *allocator,
 	      struct sl_error *err)
 {
-	struct sl_graph *graph = sl__alloc(allocator, sizeof(*graph));
+	struct sl_graph *graph = sl__allocator_alloc(allocator, sizeof(*graph));
 	enum sl_status rc;
 	uint32_t block;
 
@@ -43,10 +43,10 @@ sl_graph_free(struct sl_graph *graph)
 	if (!graph)
 		return;
 	for (size_t i = 0; i < graph->n_mappings; i++)
-		sl__mapping_close(&graph->mappings[i]);
+		sl__file_mapping_close(&graph->mappings[i]);
 	allocator = graph->arena.allocator;
 	sl__arena_release(&graph->arena);
-	sl__release(&allocator, graph);
+	sl__allocator_free(&allocator, graph);
 }
 
 static enum sl_status
@@ -213,7 +213,7 @@ sl__graph_copy_symbols(struct sl_graph *graph, const struct sl_graph *from,
 }
 
 enum sl_status
-sl__graph_add_mapping(struct sl_graph *graph, const struct sl__mapping *mapping,
+sl__graph_add_mapping(struct sl_graph *graph, const struct sl__file_mapping *mapping,
 		      struct sl_error *err)
 {
 	enum sl_status rc = grow(graph, &graph->mappings, graph->n_mappings,

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "graph/tensor.h"
 
 /*
@@ -139,7 +139,7 @@ struct sl_graph {
 	struct sl__map symbol_ids, place_ids; /* by name; by place */
 	struct sl__opset *opsets;
 	struct sl__metadata *metadata;
-	struct sl__mapping *mappings; /* the file, and external ones */
+	struct sl__file_mapping *mappings; /* the file, and external ones */
 	size_t n_values, n_nodes, n_blocks, n_symbols, n_opsets, n_metadata,
 		n_mappings;
 	size_t cap_values, cap_nodes, cap_blocks, cap_symbols, cap_mappings;

@@ -199,7 +199,7 @@ sl__infer_node(struct sl__shapes *s, uint32_t id, struct sl_error *err)
 	if (rc == SL_E_DATA) {
 		snprintf(where, sizeof(where), "node '%.200s' (%.60s)",
 			 node->name, node->type);
-		return sl__within(err, rc, where);
+		return sl__error_prefix(err, rc, where);
 	}
 	if (!rc)
 		rc = settle_outputs(s, id, err);

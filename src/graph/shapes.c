@@ -18,7 +18,7 @@ sl__shapes_free(struct sl__shapes *shapes)
 		return;
 	allocator = shapes->arena.allocator;
 	sl__arena_release(&shapes->arena);
-	sl__release(&allocator, shapes);
+	sl__allocator_free(&allocator, shapes);
 }
 
 /* The arrays, empty: nothing is known. */
@@ -66,7 +66,7 @@ enum sl_status
 sl__shapes_blank(struct sl__shapes **out, const struct sl_graph *graph,
 		 const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__shapes *s = sl__alloc(allocator, sizeof(*s));
+	struct sl__shapes *s = sl__allocator_alloc(allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -131,7 +131,7 @@ enum sl_status
 sl__shapes_view(struct sl__shapes **out, const struct sl__shapes *of,
 		struct sl_error *err)
 {
-	struct sl__shapes *s = sl__alloc(&of->arena.allocator, sizeof(*s));
+	struct sl__shapes *s = sl__allocator_alloc(&of->arena.allocator, sizeof(*s));
 	enum sl_status rc;
 
 	*out = NULL;

@@ -8,7 +8,7 @@
  */
 #include "graph/tensor.h"
 #include "base/dtype.h"
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,7 +153,7 @@ sl__tensor_let_go(const struct sl__tensor *tensor, uint64_t offset_bytes,
 	if (g && g->kind == SL__GENERATE_SCALED)
 		sl__tensor_let_go(g->of, offset_bytes, n_bytes);
 	else if (tensor->is_mapped && tensor->bytes)
-		sl__mapping_let_go(tensor->bytes + offset_bytes, n_bytes);
+		sl__file_mapping_drop_pages(tensor->bytes + offset_bytes, n_bytes);
 }
 
 static double

@@ -184,7 +184,7 @@ sl__background_open(struct sl__background **out,
 
 	*out = NULL;
 	background =
-		sl__boxed_new(&arena, options->allocator, sizeof(*background));
+		sl__arena_object_new(&arena, options->allocator, sizeof(*background));
 	if (!background)
 		return sl__fail_nomem(err);
 	background->arena = arena;
@@ -220,7 +220,7 @@ sl__background_close(struct sl__background *background)
 	}
 	pthread_cond_destroy(&background->changed);
 	pthread_mutex_destroy(&background->lock);
-	sl__boxed_free(background);
+	sl__arena_object_free(background);
 }
 
 static void

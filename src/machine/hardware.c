@@ -201,7 +201,7 @@ begin(struct reader *r, const char *id, struct sl_error *err)
 	memset(r, 0, sizeof(*r));
 	r->err = err;
 	r->id = id;
-	r->h = sl__boxed_new(&r->arena, NULL, sizeof(*r->h));
+	r->h = sl__arena_object_new(&r->arena, NULL, sizeof(*r->h));
 	if (!r->h) {
 		r->rc = sl__fail_nomem(err);
 		return;
@@ -328,7 +328,7 @@ sl_hardware_open(struct sl_hardware **out, const char *folder,
 void
 sl_hardware_free(struct sl_hardware *h)
 {
-	sl__boxed_free(h);
+	sl__arena_object_free(h);
 }
 
 static int
@@ -368,7 +368,7 @@ sl_hardware_list(struct sl_hardware_list **out, const char *folder,
 {
 	struct sl__arena *arena;
 	struct sl_hardware_list *list =
-		sl__boxed_new(&arena, NULL, sizeof(*list));
+		sl__arena_object_new(&arena, NULL, sizeof(*list));
 	const char **ids;
 	enum sl_status rc;
 
@@ -379,7 +379,7 @@ sl_hardware_list(struct sl_hardware_list **out, const char *folder,
 	rc = ids ? read_folder(list, ids, folder, arena, err)
 		 : sl__fail_nomem(err);
 	if (rc || !ids) {
-		sl__boxed_free(list);
+		sl__arena_object_free(list);
 		return rc;
 	}
 	qsort(ids, list->n, sizeof(*ids), compare_ids);
@@ -391,5 +391,5 @@ sl_hardware_list(struct sl_hardware_list **out, const char *folder,
 void
 sl_hardware_list_free(struct sl_hardware_list *list)
 {
-	sl__boxed_free(list);
+	sl__arena_object_free(list);
 }

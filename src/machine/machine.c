@@ -145,7 +145,7 @@ check_request(struct request *out, const struct sl_machine_options *options,
 	enum sl_status rc;
 
 	memset(out, 0, sizeof(*out));
-	rc = sl__options_take(o, sizeof(*o), options, "sl_machine_options",
+	rc = sl__options_copy(o, sizeof(*o), options, "sl_machine_options",
 			      err);
 	if (rc)
 		return rc;
@@ -295,7 +295,7 @@ open_machine(struct sl_machine **out, const struct sl_machine_options *options,
 	rc = check_request(&request, options, err);
 	if (rc)
 		return rc;
-	m = sl__boxed_new(&arena, request.options.allocator, sizeof(*m));
+	m = sl__arena_object_new(&arena, request.options.allocator, sizeof(*m));
 	if (!m)
 		return sl__fail_nomem(err);
 	rc = read_what_it_is(m, &request, arena, err);
@@ -329,7 +329,7 @@ sl_machine_open_cached(struct sl_machine **out,
 void
 sl_machine_free(struct sl_machine *m)
 {
-	sl__boxed_free(m);
+	sl__arena_object_free(m);
 }
 
 /* Any reason but that the CPU lacks it leaves open what it would reach: tiles

@@ -164,7 +164,7 @@ peak_member(size_t rank, void *ctx)
 	struct probe *probe = ctx;
 	struct sl__rig_member *member = &probe->rig->members[rank];
 
-	sl__team_gather(probe->rig->team);
+	sl__team_barrier(probe->rig->team);
 	if (rank >= probe->n_threads)
 		return;
 	member->start_ns = sl__clock_now_ns(NULL);
@@ -229,7 +229,7 @@ stream_member(size_t rank, void *ctx)
 	sl__stream_function *run = probe->rig->streams->run[stretch->access];
 	uint64_t bits = 0;
 
-	sl__team_gather(probe->rig->team);
+	sl__team_barrier(probe->rig->team);
 	if (rank >= probe->n_threads)
 		return;
 	member->start_ns = sl__clock_now_ns(NULL);
@@ -286,7 +286,7 @@ chase_member(size_t rank, void *ctx)
 	struct probe *probe = ctx;
 	struct sl__rig_member *member = &probe->rig->members[rank];
 
-	sl__team_gather(probe->rig->team);
+	sl__team_barrier(probe->rig->team);
 	if (rank >= probe->n_threads)
 		return;
 	member->start_ns = sl__clock_now_ns(NULL);

@@ -225,7 +225,7 @@ run_interposed(struct memory_run *run, const struct sl__interposer *interposer,
 	       struct sl_error *err)
 {
 	struct sl__alloc_record *record =
-		sl__alloc(run->how->allocator, sizeof(*record));
+		sl__allocator_alloc(run->how->allocator, sizeof(*record));
 	struct mallinfo2 heap;
 	enum sl_status rc;
 
@@ -248,7 +248,7 @@ run_interposed(struct memory_run *run, const struct sl__interposer *interposer,
 		goto out;
 	rc = fill_recorded(run, record, err);
 out:
-	sl__release(run->how->allocator, record);
+	sl__allocator_free(run->how->allocator, record);
 	return rc;
 }
 
@@ -375,7 +375,7 @@ sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
 {
 	struct sl_memory_options how;
 	struct memory_run run = {.how = &how, .fn = fn, .ctx = ctx};
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_memory_options", err);
 
 	*out = NULL;
@@ -387,7 +387,7 @@ sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
 	how.n_calls = how.n_calls ? how.n_calls : 1;
 	how.n_sites = how.n_sites ? how.n_sites : DEFAULT_SITES;
 	how.site_depth = how.site_depth ? how.site_depth : DEFAULT_DEPTH;
-	run.m = sl__boxed_new(&run.arena, how.allocator, sizeof(*run.m));
+	run.m = sl__arena_object_new(&run.arena, how.allocator, sizeof(*run.m));
 	if (!run.m)
 		return sl__fail_nomem(err);
 	run.m->n_calls = how.n_calls;
@@ -395,7 +395,7 @@ sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
 	rc = run.m->name ? run_measurement(&run, err) : sl__fail_nomem(err);
 	if (rc) {
 		sl_memory_free(run.m);
-		return sl__within(err, rc, how.name);
+		return sl__error_prefix(err, rc, how.name);
 	}
 	*out = run.m;
 	return SL_OK;
@@ -404,5 +404,5 @@ sl_measure_function_memory(struct sl_memory **out, sl_function *fn, void *ctx,
 void
 sl_memory_free(struct sl_memory *m)
 {
-	sl__boxed_free(m);
+	sl__arena_object_free(m);
 }

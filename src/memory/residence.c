@@ -198,7 +198,7 @@ void
 sl__residence_begin(struct sl__residence *r)
 {
 	memset(r, 0, sizeof(*r));
-	sl__pages_trim_heap();
+	sl__heap_trim();
 	r->is_peak_reset = reset_peak();
 	take(r, &r->base);
 	r->now = r->base;
@@ -217,7 +217,7 @@ sl__residence_resume(struct sl__residence *r)
 {
 	int is_reset;
 
-	sl__pages_trim_heap();
+	sl__heap_trim();
 	is_reset = reset_peak();
 	take(r, &r->now);
 	r->is_peak_reset = r->is_peak_reset && is_reset;

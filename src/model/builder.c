@@ -61,13 +61,13 @@ sl_builder_new(struct sl_builder **out, const char *name,
 {
 	struct sl_graph_options how;
 	struct sl_builder *b;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_graph_options", err);
 
 	*out = NULL;
 	if (rc)
 		return rc;
-	b = sl__alloc(how.allocator, sizeof(*b));
+	b = sl__allocator_alloc(how.allocator, sizeof(*b));
 	if (!b)
 		return sl__fail_nomem(err);
 	memset(b, 0, sizeof(*b));
@@ -97,7 +97,7 @@ sl_builder_free(struct sl_builder *b)
 	sl__shapes_free(b->shapes);
 	sl_graph_free(b->graph);
 	sl__arena_release(&b->arena);
-	sl__release(&allocator, b);
+	sl__allocator_free(&allocator, b);
 }
 
 int

@@ -88,7 +88,7 @@ sl__external_target(struct sl__arena *arena, const char *path,
 	*slash = '\0';
 	if (!strcmp(target, around))
 		return SL_OK;
-	return sl__arena_copy(arena, out, target, err);
+	return sl__arena_copy_text(arena, out, target, err);
 }
 
 static int
@@ -133,11 +133,11 @@ resolve(struct sl__onnx_reader *r, const char *location, char path[PATH_MAX],
 }
 
 /* Maps the file, unless it is mapped already. */
-static struct sl__mapping
+static struct sl__file_mapping
 open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 {
 	const size_t *known = sl__map_find(&r->externals, location);
-	struct sl__mapping file = {NULL, 0};
+	struct sl__file_mapping file = {NULL, 0};
 	struct sl_error why = {.status = SL_OK};
 	char path[PATH_MAX] = "";
 	size_t index = r->graph->n_mappings;
@@ -151,7 +151,7 @@ open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 	if (known) {
 		index = *known;
 		file = r->graph->mappings[index];
-	} else if (sl__mapping_open(&file, path, &why)) {
+	} else if (sl__file_mapping_open(&file, path, &why)) {
 		*absent = sl__onnx_made(
 			r, sl__arena_format(r->arena, "%s", why.text));
 		return file;
@@ -163,7 +163,7 @@ open_file(struct sl__onnx_reader *r, const char *location, const char **absent)
 	if (r->file.status ||
 	    !sl__wire_check(&r->file, sl__graph_add_mapping(r->graph, &file,
 							    r->file.err)))
-		sl__mapping_close(&file);
+		sl__file_mapping_close(&file);
 	return file;
 }
 
@@ -173,7 +173,7 @@ sl__external_find(struct sl__onnx_reader *r,
 		  struct sl__tensor *tensor)
 {
 	struct sl_error *err = r->file.err;
-	struct sl__mapping file;
+	struct sl__file_mapping file;
 
 	if (!is_below(external->location))
 		sl__wire_fail(&r->file,
@@ -194,7 +194,7 @@ sl__external_find(struct sl__onnx_reader *r,
 	}
 	file = open_file(r, external->location, &tensor->absent);
 	if (r->file.status) {
-		(void)sl__within(err, r->file.status, name);
+		(void)sl__error_prefix(err, r->file.status, name);
 		return;
 	}
 	if (tensor->absent) {

@@ -20,7 +20,7 @@ struct folder {
 	struct sl__inputs inputs;
 	struct sl__arena *arena;
 	const char *path;
-	struct sl__mapping *mappings;
+	struct sl__file_mapping *mappings;
 	size_t n_mappings;
 	const struct sl__tensor **contents;
 };
@@ -68,9 +68,9 @@ static enum sl_status
 read_file(struct folder *f, struct sl__tensor *out, const char *path,
 	  struct sl_error *err)
 {
-	struct sl__mapping *mapping = &f->mappings[f->n_mappings];
+	struct sl__file_mapping *mapping = &f->mappings[f->n_mappings];
 	size_t n = strlen(path);
-	enum sl_status rc = sl__mapping_open(mapping, path, err);
+	enum sl_status rc = sl__file_mapping_open(mapping, path, err);
 
 	if (rc)
 		return rc; /* names the path itself */
@@ -81,7 +81,7 @@ read_file(struct folder *f, struct sl__tensor *out, const char *path,
 	else
 		rc = sl__onnx_read_tensor(out, f->arena, mapping->bytes,
 					  mapping->n_bytes, err);
-	return sl__within(err, rc, path);
+	return sl__error_prefix(err, rc, path);
 }
 
 static enum sl_status
@@ -148,7 +148,7 @@ sl__inputs_open_but(struct sl__inputs **out, const struct sl_graph *graph,
 	const struct sl__block *main = &graph->blocks[0];
 	struct sl_error ignored = {.status = SL_OK, .text = ""};
 	struct sl__arena *arena;
-	struct folder *f = sl__boxed_new(&arena, allocator, sizeof(*f));
+	struct folder *f = sl__arena_object_new(&arena, allocator, sizeof(*f));
 	enum sl_status rc = SL_OK;
 
 	*out = NULL;
@@ -190,6 +190,6 @@ sl__inputs_close(struct sl__inputs *inputs)
 	if (!f)
 		return;
 	for (size_t i = 0; i < f->n_mappings; i++)
-		sl__mapping_close(&f->mappings[i]);
-	sl__boxed_free(f);
+		sl__file_mapping_close(&f->mappings[i]);
+	sl__arena_object_free(f);
 }

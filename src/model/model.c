@@ -26,7 +26,7 @@ sl_graph_open(struct sl_graph **out, const char *name,
 	      const struct sl_graph_options *options, struct sl_error *err)
 {
 	struct sl_graph_options how;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_graph_options", err);
 
 	*out = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy_write.c - arrays into NumPy's file format, version 1. */
-#include "base/draft.h"
+#include "base/atomic_file.h"
 #include "base/status.h"
 #include "model/npy.h"
 
@@ -58,7 +58,7 @@ sl__npy_write(const struct sl__tensor *tensor, const char *path,
 	      const struct sl_allocator *allocator, struct sl_error *err)
 {
 	unsigned char header[HEADER_MOST];
-	struct sl__draft *draft;
+	struct sl__atomic_file *draft;
 	enum sl_status rc;
 
 	if (!descr_of(tensor->dtype))
@@ -69,13 +69,13 @@ sl__npy_write(const struct sl__tensor *tensor, const char *path,
 		return sl__fail(err, SL_E_ABSENT,
 				"%.200s: NumPy has no arrays of %zu dimensions",
 				path, tensor->rank);
-	rc = sl__draft_open(&draft, path, allocator, err);
+	rc = sl__atomic_file_open(&draft, path, allocator, err);
 	if (rc)
 		return rc;
-	sl__draft_add(draft, header, make_header(header, tensor));
+	sl__atomic_file_add(draft, header, make_header(header, tensor));
 	if (tensor->n_bytes)
-		sl__draft_add(draft, tensor->bytes, (size_t)tensor->n_bytes);
-	rc = sl__draft_commit(draft, err);
-	sl__draft_free(draft);
+		sl__atomic_file_add(draft, tensor->bytes, (size_t)tensor->n_bytes);
+	rc = sl__atomic_file_commit(draft, err);
+	sl__atomic_file_free(draft);
 	return rc;
 }

@@ -90,7 +90,7 @@ read_initializer(struct sl__onnx_reader *r, struct sl__wire wire, int is_sparse,
 	r->graph->values[id].kind = SL_VALUE_PARAMETER;
 	r->graph->values[id].tensor = tensor;
 	if (tensor->is_mapped && tensor->n_bytes >= LARGE_BYTES)
-		sl__mapping_let_go(tensor->bytes, (size_t)tensor->n_bytes);
+		sl__file_mapping_drop_pages(tensor->bytes, (size_t)tensor->n_bytes);
 }
 
 /* What the first walk over a graph finds. */

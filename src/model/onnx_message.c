@@ -40,7 +40,7 @@ sl__onnx_put_numbers(struct sl__wire_writer *w, const struct sl__tensor *tensor)
 		return;
 	}
 	while (at < tensor->n_bytes && !w->status &&
-	       !sl__draft_has_failed(w->draft)) {
+	       !sl__atomic_file_has_failed(w->draft)) {
 		uint64_t left = tensor->n_bytes - at;
 		size_t n = left < SL__PIECE_BYTES ? (size_t)left
 						  : SL__PIECE_BYTES;

@@ -191,7 +191,7 @@ name_graph(struct sl_graph *graph, const char *source, struct sl_error *err)
 
 /* Where a model comes from. */
 struct origin {
-	struct sl__mapping file;
+	struct sl__file_mapping file;
 	const char *path;   /* or "memory" */
 	const char *folder; /* of external data, or NULL */
 	const char *target; /* where links lead to, or NULL */
@@ -242,7 +242,7 @@ static enum sl_status
 new_graph(struct sl_graph **out, const struct origin *origin,
 	  const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__mapping file = origin->file;
+	struct sl__file_mapping file = origin->file;
 	enum sl_status rc = sl__graph_new(out, allocator, err);
 
 	if (!origin->is_mapped)
@@ -252,7 +252,7 @@ new_graph(struct sl_graph **out, const struct origin *origin,
 	if (!rc)
 		return SL_OK;
 	sl_graph_free(*out);
-	sl__mapping_close(&file);
+	sl__file_mapping_close(&file);
 	return rc;
 }
 
@@ -330,11 +330,11 @@ sl__onnx_open(struct sl_graph **out, const char *path,
 					  &origin.target, err)
 		    : sl__fail_nomem(err);
 	if (!rc)
-		rc = sl__mapping_open(&origin.file, path, err);
+		rc = sl__file_mapping_open(&origin.file, path, err);
 	if (rc)
 		goto out;
 	rc = read_origin(out, &origin, options, err);
-	rc = sl__within(err, rc, path);
+	rc = sl__error_prefix(err, rc, path);
 out:
 	sl__arena_release(&scratch);
 	return rc;

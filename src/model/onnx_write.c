@@ -362,7 +362,7 @@ place(struct sl__onnx_plan *plan, struct sl__wire_writer *w, char **path)
 }
 
 static enum sl_status
-write_data(const struct sl__onnx_plan *plan, struct sl__draft *draft,
+write_data(const struct sl__onnx_plan *plan, struct sl__atomic_file *draft,
 	   struct sl_error *err)
 {
 	static const unsigned char zeros[ALIGNMENT_BYTES];
@@ -374,16 +374,16 @@ write_data(const struct sl__onnx_plan *plan, struct sl__draft *draft,
 		sl__wire_put(&w, zeros, (size_t)(plan->offsets[v] - w.n_bytes));
 		sl__onnx_put_numbers(&w, plan->graph->values[v].tensor);
 	}
-	return w.status ? w.status : sl__draft_finish(draft, err);
+	return w.status ? w.status : sl__atomic_file_flush(draft, err);
 }
 
 static enum sl_status
-write_model(struct sl__wire_writer *w, struct sl__draft *draft)
+write_model(struct sl__wire_writer *w, struct sl__atomic_file *draft)
 {
 	w->draft = draft;
 	w->n_bytes = 0;
 	sl__onnx_put_model(w, NULL);
-	return w->status ? w->status : sl__draft_finish(draft, w->err);
+	return w->status ? w->status : sl__atomic_file_flush(draft, w->err);
 }
 
 /* The model, and the data file where data_path is not NULL. */
@@ -393,22 +393,22 @@ write_files(struct sl__wire_writer *w, const char *path,
 {
 	const struct sl__onnx_plan *plan = w->ctx;
 	const struct sl_allocator *allocator = &plan->arena.allocator;
-	struct sl__draft *model = NULL, *data = NULL;
+	struct sl__atomic_file *model = NULL, *data = NULL;
 	enum sl_status rc;
 
-	rc = sl__draft_open(&model, path, allocator, w->err);
+	rc = sl__atomic_file_open(&model, path, allocator, w->err);
 	if (!rc && path_of_data)
-		rc = sl__draft_open(&data, path_of_data, allocator, w->err);
+		rc = sl__atomic_file_open(&data, path_of_data, allocator, w->err);
 	if (!rc)
 		rc = write_model(w, model);
 	if (!rc && data)
 		rc = write_data(plan, data, w->err);
 	if (!rc && data)
-		rc = sl__draft_commit(data, w->err);
+		rc = sl__atomic_file_commit(data, w->err);
 	if (!rc)
-		rc = sl__draft_commit(model, w->err);
-	sl__draft_free(data);
-	sl__draft_free(model);
+		rc = sl__atomic_file_commit(model, w->err);
+	sl__atomic_file_free(data);
+	sl__atomic_file_free(model);
 	return rc;
 }
 

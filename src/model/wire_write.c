@@ -19,7 +19,7 @@ sl__wire_put(struct sl__wire_writer *w, const void *bytes, size_t n_bytes)
 	if (w->status)
 		return;
 	if (w->draft)
-		sl__draft_add(w->draft, bytes, n_bytes);
+		sl__atomic_file_add(w->draft, bytes, n_bytes);
 	w->n_bytes += n_bytes;
 }
 

@@ -3,7 +3,7 @@
 #ifndef SL_WIRE_WRITE_H
 #define SL_WIRE_WRITE_H
 
-#include "base/draft.h"
+#include "base/atomic_file.h"
 
 /*
  * A message stands behind its length, so it is counted before it is written:
@@ -14,7 +14,7 @@
  * its text in 'err', and nothing more is put.
  */
 struct sl__wire_writer {
-	struct sl__draft *draft; /* NULL: bytes are counted, not written */
+	struct sl__atomic_file *draft; /* NULL: bytes are counted, not written */
 	uint64_t n_bytes;        /* put so far */
 	const void *ctx;         /* the bodies' own */
 	enum sl_status status;

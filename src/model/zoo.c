@@ -202,7 +202,7 @@ fail_unknown(const char *name, struct sl_error *err)
 				      : ", ",
 			 entries[near[k]].name);
 	}
-	return sl__hint(err,
+	return sl__error_set_hint(err,
 			sl__fail(err, SL_E_USAGE,
 				 "there is no built-in model '%.100s'%s%s",
 				 name, text, n ? "?" : ""),
@@ -344,5 +344,5 @@ sl__zoo_open(struct sl_graph **out, const char *name,
 		if (err)
 			err->status = rc;
 	}
-	return sl__within(err, rc, name);
+	return sl__error_prefix(err, rc, name);
 }

@@ -100,7 +100,7 @@ sl__evaluator_new(struct sl__evaluator **out, const struct sl_graph *graph,
 	enum sl_status rc;
 
 	*out = NULL;
-	ev = sl__boxed_new(&arena, allocator, sizeof(*ev));
+	ev = sl__arena_object_new(&arena, allocator, sizeof(*ev));
 	if (!ev)
 		return sl__fail_nomem(err);
 	ev->arena = arena;
@@ -152,7 +152,7 @@ sl__evaluator_free(struct sl__evaluator *ev)
 		empty_value(ev, (uint32_t)i);
 	sl__shapes_free(ev->shapes);
 	sl__arena_release(&ev->scratch);
-	sl__boxed_free(ev);
+	sl__arena_object_free(ev);
 }
 
 void
@@ -198,7 +198,7 @@ sl__evaluator_value(struct sl__evaluator *ev, uint32_t value,
 	if (!v->tensor)
 		return sl__fail(err, SL_E_DATA, "%s holds nothing", where);
 	rc = sl__runtime_value_load(content, v->tensor, &ev->allocator, err);
-	return sl__within(err, rc, where);
+	return sl__error_prefix(err, rc, where);
 }
 
 /* The type of what a value holds; its sizes stay where they are. */
@@ -349,7 +349,7 @@ sl__within_node(struct sl_error *err, enum sl_status status,
 
 	snprintf(where, sizeof(where), "node '%.200s' (%.60s)", node->name,
 		 node->type);
-	return sl__within(err, status, where);
+	return sl__error_prefix(err, status, where);
 }
 
 static enum sl_status

@@ -141,7 +141,7 @@ real_text(char *text, enum sl_dtype dtype, double value)
 		snprintf(text, TEXT_MOST, "%.*f",
 			 n_digits - 1 > exponent ? n_digits - 1 - exponent : 0,
 			 value);
-	sl__number_set_point(text);
+	sl__number_fix_decimal_point(text);
 }
 
 /* Element i as text. */

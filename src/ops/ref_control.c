@@ -47,13 +47,13 @@ reserve(struct stack *s, struct sl__eval *ev, uint64_t n_bytes)
 	if (n_bytes > SIZE_MAX / 4)
 		return sl__ref_nomem(ev);
 	cap = n_bytes > 2 * s->cap_bytes ? (size_t)n_bytes : 2 * s->cap_bytes;
-	bytes = sl__alloc(ev->allocator, cap);
+	bytes = sl__allocator_alloc(ev->allocator, cap);
 	if (!bytes)
 		return sl__ref_nomem(ev);
 	memset(bytes, 0, cap);
 	if (s->n_bytes)
 		memcpy(bytes, s->bytes, s->n_bytes);
-	sl__release(ev->allocator, s->bytes);
+	sl__allocator_free(ev->allocator, s->bytes);
 	s->bytes = bytes;
 	s->cap_bytes = cap;
 	return SL_OK;
@@ -179,7 +179,7 @@ stack_push(struct stack *s, struct sl__eval *ev,
 static void
 stack_release(struct stack *s, struct sl__eval *ev)
 {
-	sl__release(ev->allocator, s->bytes);
+	sl__allocator_free(ev->allocator, s->bytes);
 	memset(s, 0, sizeof(*s));
 }
 

@@ -30,7 +30,7 @@ new_block(struct sl__runtime_value *content, size_t rank, const int64_t *dims,
 
 	if (n_bytes > SIZE_MAX / 2)
 		return sl__fail_nomem(err);
-	block = sl__alloc(allocator, head + aligned((size_t)n_bytes));
+	block = sl__allocator_alloc(allocator, head + aligned((size_t)n_bytes));
 	if (!block)
 		return sl__fail_nomem(err);
 	start = block + (SL__RUNTIME_VALUE_ALIGNMENT -
@@ -130,7 +130,7 @@ sl__runtime_value_list(struct sl__runtime_value *content,
 		return sl__fail_nomem(err);
 	if (n_items) {
 		made.block =
-			sl__alloc(allocator, n_items * sizeof(*made.items));
+			sl__allocator_alloc(allocator, n_items * sizeof(*made.items));
 		if (!made.block)
 			return sl__fail_nomem(err);
 		memset(made.block, 0, n_items * sizeof(*made.items));
@@ -218,6 +218,6 @@ sl__runtime_value_clear(struct sl__runtime_value *content,
 {
 	for (size_t i = 0; i < content->n_items; i++)
 		sl__runtime_value_clear(&content->items[i], allocator);
-	sl__release(allocator, content->block);
+	sl__allocator_free(allocator, content->block);
 	memset(content, 0, sizeof(*content));
 }

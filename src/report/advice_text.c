@@ -71,9 +71,9 @@ write_made(struct sl_buf *out, const char *option, struct sl_buf *word)
 {
 	sl__buf_format(out, " --%s ", option);
 	if (sl__buf_status(word, NULL))
-		sl__buf_break(out);
+		sl__buf_mark_failed(out);
 	else
-		sl__buf_word(out, word->data);
+		sl__buf_shell_word(out, word->data);
 	sl_buf_release(word);
 }
 
@@ -112,7 +112,7 @@ write_sizes(struct sl_buf *out, const struct sl_sizes *sizes,
 		write_shape(out, &sizes->shapes[i]);
 	if (sizes->inputs_folder) {
 		sl__buf_text(out, " --inputs ");
-		sl__buf_word(out, sizes->inputs_folder);
+		sl__buf_shell_word(out, sizes->inputs_folder);
 	}
 }
 
@@ -159,7 +159,7 @@ write_change(struct sl_buf *out, const struct sl_request *r,
 	switch (trial->action) {
 	case SL_TRIAL_LAYER:
 		sl__buf_text(out, " --layer ");
-		sl__buf_word(out, trial->layer);
+		sl__buf_shell_word(out, trial->layer);
 		break;
 	case SL_TRIAL_ALGORITHMS:
 		if (r->algorithms != SL_ALGORITHMS_FIXED)
@@ -206,12 +206,12 @@ sl_advice_command(const struct sl_profile *profile,
 		       is_sweep                      ? "sweep"
 		       : action == SL_TRIAL_GENERATE ? "generate"
 						     : "profile");
-	sl__buf_word(out, r->model);
+	sl__buf_shell_word(out, r->model);
 	write_sizes(out, &r->sizes, action);
 	write_plan(out, r, action);
 	if (r->layer && action != SL_TRIAL_LAYER) {
 		sl__buf_text(out, " --layer ");
-		sl__buf_word(out, r->layer);
+		sl__buf_shell_word(out, r->layer);
 	}
 	write_change(out, r, &advice->trial);
 	return sl__buf_status(out, err);

@@ -130,7 +130,7 @@ figures_of(struct sl_buf *out, const struct sl_bench_result *r)
 	struct sl__run_figures all = {0};
 
 	if (sl__run_figures_of(&all, r, NULL))
-		sl__buf_break(out);
+		sl__buf_mark_failed(out);
 	return all;
 }
 

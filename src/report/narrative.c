@@ -53,7 +53,7 @@ void
 sl__narrative_json(struct sl__json *json, const struct sl__narrative *narrative)
 {
 	if (narrative->has_failed)
-		sl__buf_break(json->out);
+		sl__buf_mark_failed(json->out);
 	sl__json_array(json, "sentences");
 	for (size_t i = 0; i < narrative->n; i++)
 		sl__json_text(json, NULL, narrative->list[i]);

@@ -79,7 +79,7 @@ copy_with(struct sl__arena *arena, const char *text, replacement *replace)
 static int
 replace_unprintable(char *to, uint32_t code, size_t n_bytes)
 {
-	if (n_bytes && !sl__utf8_is_hidden(code))
+	if (n_bytes && !sl__utf8_is_unprintable(code))
 		return 0;
 	if (!n_bytes)
 		snprintf(to, SL__UTF8_SHOWN, "\xef\xbf\xbd"); /* U+FFFD */

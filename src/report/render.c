@@ -20,7 +20,7 @@ enum sl_status
 sl__render_take(struct sl_render_options *how,
 		const struct sl_render_options *options, struct sl_error *err)
 {
-	return sl__options_take(how, sizeof(*how), options, "sl_render_options",
+	return sl__options_copy(how, sizeof(*how), options, "sl_render_options",
 				err);
 }
 

@@ -46,7 +46,7 @@ enum sl_status sl__render(const struct sl__renderer *renderer,
 			  const struct sl_render_options *how,
 			  struct sl_buf *out, struct sl_error *err) SL_CHECKED;
 
-/* As sl__options_take() does. */
+/* As sl__options_copy() does. */
 enum sl_status sl__render_take(struct sl_render_options *how,
 			       const struct sl_render_options *options,
 			       struct sl_error *err) SL_CHECKED;

@@ -22,7 +22,7 @@ sl_inspection_render(const struct sl_inspection *const *inspections, size_t n,
 		.csv = sl__inspect_csv,
 	};
 	struct sl__inspect_result result = {.inspections = {inspections, n}};
-	enum sl_status rc = sl__options_take(&result.view, sizeof(result.view),
+	enum sl_status rc = sl__options_copy(&result.view, sizeof(result.view),
 					     view, "sl_inspect_view", err);
 
 	if (rc)

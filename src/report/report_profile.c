@@ -30,7 +30,7 @@ sl_profile_render(const struct sl_profile *const *profiles, size_t n,
 	};
 	struct sl__profile_result result = {
 		.profiles = {.list = profiles, .n = n}};
-	enum sl_status rc = sl__options_take(&result.view, sizeof(result.view),
+	enum sl_status rc = sl__options_copy(&result.view, sizeof(result.view),
 					     view, "sl_profile_view", err);
 
 	if (rc)

@@ -18,27 +18,27 @@ speak_part(struct sl_buf *out, const struct sl_profile *p,
 	if (text)
 		sl__buf_text(out, text);
 	else
-		sl__buf_break(out);
+		sl__buf_mark_failed(out);
 	sl__arena_release(&arena);
 }
 
 void
-sl__speak(struct sl_buf *out, enum sl__speech speech, const void *record,
+sl__speak(struct sl_buf *out, enum sl__sentence_kind speech, const void *record,
 	  const void *parent)
 {
 	enum sl_status rc = SL_OK;
 
 	switch (speech) {
-	case SL__SPEECH_EXPECTED:
+	case SL__SENTENCE_EXPECTED:
 		rc = sl_advice_expected(record, out, NULL);
 		break;
-	case SL__SPEECH_COMMAND:
+	case SL__SENTENCE_COMMAND:
 		rc = sl_advice_command(parent, record, out, NULL);
 		break;
-	case SL__SPEECH_PART:
+	case SL__SENTENCE_PART:
 		speak_part(out, parent, record);
 		break;
 	}
 	if (rc)
-		sl__buf_break(out);
+		sl__buf_mark_failed(out);
 }

@@ -7,7 +7,7 @@
 
 /* For struct sl__json: the sentence about a record, a part of 'parent'.  A
  * failure is the buffer's. */
-void sl__speak(struct sl_buf *out, enum sl__speech speech, const void *record,
+void sl__speak(struct sl_buf *out, enum sl__sentence_kind speech, const void *record,
 	       const void *parent);
 
 #endif

@@ -342,7 +342,7 @@ sl_profile_trace(const struct sl_profile *profile,
 {
 	struct sl_trace_options how;
 	struct tracer t = {.profile = profile, .limit = LIMIT};
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_trace_options", err);
 
 	if (rc)

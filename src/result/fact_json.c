@@ -20,7 +20,7 @@ write_words(struct sl__json *json, const char *key, const struct sl_fact *fact,
 
 	json->say(&text, fact);
 	if (sl__buf_status(&text, NULL))
-		sl__buf_break(json->out);
+		sl__buf_mark_failed(json->out);
 	else if (is_absence)
 		sl__json_absent(json, key, text.data ? text.data : "");
 	else

@@ -116,7 +116,7 @@ struct sl__field {
 	/* Reasons, where other fields rule it out. */
 	sl__field_why *why;
 	size_t reason; /* 1 + offset of a const char *; NULL: it is there */
-	enum sl__speech speech;   /* of SPOKEN */
+	enum sl__sentence_kind speech;   /* of SPOKEN */
 	sl__field_make *make;     /* of MADE */
 	enum sl__field_kind made; /* and what that is: TEXT, WHOLE, NUMBER,
 				     BOOLEAN; of OWN, OBJECT or one of these */

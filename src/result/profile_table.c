@@ -332,7 +332,7 @@ SL__WHY(not_ablated, sl_amdahl, a,
 			    : "not measured")
 
 static const struct sl__field amdahl_fields[] = {
-	SL__F_SPOKEN(SL__SPEECH_PART, "operation", "all of a type, or one"),
+	SL__F_SPOKEN(SL__SENTENCE_PART, "operation", "all of a type, or one"),
 	SL__F(WHOLE, sl_amdahl, operation, "operation_index",
 	      "the only one, or the first of its type"),
 	SL__F(BOOLEAN, sl_amdahl, is_type, "is_type",
@@ -372,7 +372,7 @@ SL__WHY(no_command, sl_advice, a,
 
 static const struct sl__field advice_fields[] = {
 	SL__F(FACT, sl_advice, what, "text", "what to do"),
-	SL__F_SPOKEN(SL__SPEECH_EXPECTED, "expected", "what it promises"),
+	SL__F_SPOKEN(SL__SENTENCE_EXPECTED, "expected", "what it promises"),
 	SL__F(FACT, sl_advice, basis, "basis", "the measurement behind it"),
 	SL__F(NUMBER, sl_advice, least, "least_speedup", "at least",
 	      .absent = "not bounded"),
@@ -382,7 +382,7 @@ static const struct sl__field advice_fields[] = {
 	      .words = &sl__words_gain),
 	SL__F(NUMBER, sl_advice, now_ns, "now_ms", "an iteration takes now", MS,
 	      .absent = NO_TIME),
-	SL__F_SPOKEN(SL__SPEECH_COMMAND, "command", "that tests it",
+	SL__F_SPOKEN(SL__SENTENCE_COMMAND, "command", "that tests it",
 		     .why = no_command),
 	SL__F(OBJECT, sl_advice, trial, "trial", "the test", .of = &trial),
 };

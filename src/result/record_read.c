@@ -741,7 +741,7 @@ read_part(struct reader r, void *record, const struct sl__record *table)
 			continue;
 		rc = readers[f->kind](&r, of, f, v);
 		if (f->key)
-			rc = sl__within(r.err, rc, f->key);
+			rc = sl__error_prefix(r.err, rc, f->key);
 	}
 	if (!rc)
 		rc = check_lists(&r, record, table);

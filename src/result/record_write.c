@@ -495,7 +495,7 @@ write_spoken(const struct writer *w)
 
 	w->json->speak(&text, w->f->speech, w->record, w->parent);
 	if (sl__buf_status(&text, NULL))
-		sl__buf_break(w->json->out);
+		sl__buf_mark_failed(w->json->out);
 	else
 		put_text(w, text.data);
 	sl_buf_release(&text);

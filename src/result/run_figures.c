@@ -11,13 +11,13 @@ enum sl_status
 sl__run_figures_of(struct sl__run_figures *out, const struct sl_bench_result *r,
 		   struct sl_error *err)
 {
-	double *scratch = sl__alloc(NULL, r->n_runs * sizeof(*scratch));
+	double *scratch = sl__allocator_alloc(NULL, r->n_runs * sizeof(*scratch));
 	struct sl__summary wall;
 
 	if (!scratch)
 		return sl__fail_nomem(err);
 	sl__summary_of(&wall, r->wall_ns, r->n_runs, scratch);
-	sl__release(NULL, scratch);
+	sl__allocator_free(NULL, scratch);
 	*out = (struct sl__run_figures){
 		.mean = wall.mean,
 		.std = wall.std,

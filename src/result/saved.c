@@ -131,7 +131,7 @@ sl_result_read(struct sl_result **out, const char *text, size_t n_bytes,
 	enum sl_status rc;
 
 	*out = NULL;
-	result = sl__boxed_new(&arena, allocator, sizeof(*result));
+	result = sl__arena_object_new(&arena, allocator, sizeof(*result));
 	if (!result)
 		return sl__fail_nomem(err);
 	rc = sl__json_read(&root, text, n_bytes, arena, err);
@@ -148,7 +148,7 @@ sl_result_read(struct sl_result **out, const char *text, size_t n_bytes,
 void
 sl_result_free(struct sl_result *result)
 {
-	sl__boxed_free(result);
+	sl__arena_object_free(result);
 }
 
 const char *

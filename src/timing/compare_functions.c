@@ -317,7 +317,7 @@ sl__compare_functions(struct sl_comparisons **out,
 	struct sl_comparisons *c;
 	struct sl__arena *arena;
 	struct comparison d = {.how = &how, .n = n};
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_compare_options", err);
 
 	*out = NULL;
@@ -328,13 +328,13 @@ sl__compare_functions(struct sl_comparisons **out,
 		rc = sl__arm_set_defaults(&how.margin, &how.alpha, err);
 	if (rc)
 		return rc;
-	c = sl__boxed_new(&arena, how.allocator, sizeof(*c));
+	c = sl__arena_object_new(&arena, how.allocator, sizeof(*c));
 	if (!c)
 		return sl__fail_nomem(err);
 	rc = copy_candidates(&d, candidates, arena, err);
 	if (!rc)
 		rc = run_rounds(&d, c, arena, monitor, err);
-	*out = sl__boxed_kept(c, rc);
+	*out = sl__arena_object_free_on_error(c, rc);
 	return rc;
 }
 
@@ -349,5 +349,5 @@ sl_compare(struct sl_comparisons **out, const struct sl_candidate *candidates,
 void
 sl_comparisons_free(struct sl_comparisons *c)
 {
-	sl__boxed_free(c);
+	sl__arena_object_free(c);
 }

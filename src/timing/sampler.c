@@ -293,7 +293,7 @@ sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	struct sampler s = {.how = &how};
 	struct sl_measurement *m;
 	struct sl__arena *arena;
-	enum sl_status rc = sl__options_take(&how, sizeof(how), options,
+	enum sl_status rc = sl__options_copy(&how, sizeof(how), options,
 					     "sl_measure_options", err);
 
 	*out = NULL;
@@ -305,11 +305,11 @@ sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	if (rc)
 		return rc;
 	s.what = (struct sl_candidate){how.name, fn, ctx};
-	m = sl__boxed_new(&arena, how.allocator, sizeof(*m));
+	m = sl__arena_object_new(&arena, how.allocator, sizeof(*m));
 	if (!m)
 		return sl__fail_nomem(err);
 	rc = measure(&s, m, arena, monitor, err);
-	*out = sl__boxed_kept(m, rc);
+	*out = sl__arena_object_free_on_error(m, rc);
 	return rc;
 }
 
@@ -323,5 +323,5 @@ sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 void
 sl_measurement_free(struct sl_measurement *m)
 {
-	sl__boxed_free(m);
+	sl__arena_object_free(m);
 }

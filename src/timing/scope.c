@@ -172,7 +172,7 @@ leave_table(void *arg)
 static struct table *
 table_new(void)
 {
-	struct table *table = sl__alloc(NULL, sizeof(*table));
+	struct table *table = sl__allocator_alloc(NULL, sizeof(*table));
 
 	if (!table)
 		return NULL;

@@ -290,7 +290,7 @@ sl__scopes_collect(struct sl_scopes **out, struct sl_scope_row **rows, size_t n,
 
 	*out = NULL;
 	sl__arena_init(&merge.arena, NULL);
-	s = sl__boxed_new(&arena, NULL, sizeof(*s));
+	s = sl__arena_object_new(&arena, NULL, sizeof(*s));
 	if (!s) {
 		rc = sl__fail_nomem(err);
 		goto out;
@@ -317,5 +317,5 @@ out:
 void
 sl__scopes_release(struct sl_scopes *s)
 {
-	sl__boxed_free(s);
+	sl__arena_object_free(s);
 }

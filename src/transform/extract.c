@@ -330,7 +330,7 @@ fail_unknown(const struct sl_graph *graph, const char *layer,
 				"no node or module is called '%.200s'; did you "
 				"mean '%.200s'?",
 				layer, near);
-	return sl__hint(err,
+	return sl__error_set_hint(err,
 			sl__fail(err, SL_E_USAGE,
 				 "no node or module is called '%.200s'", layer),
 			SL_HINT_LAYERS);
@@ -395,7 +395,7 @@ take_shapes(struct sl_sizes *sizes, struct sl__inputs **inputs,
 {
 	const struct sl__block *main = &graph->blocks[0];
 	size_t n = sizes->n_shapes;
-	struct sl_input_shape *shapes = sl__arena_grown(
+	struct sl_input_shape *shapes = sl__arena_realloc_array(
 		scratch, sizes->shapes, n, n + main->n_inputs, sizeof(*shapes));
 	enum sl_status rc = sl__inputs_open(inputs, graph, sizes->inputs_folder,
 					    &graph->arena.allocator, err);
@@ -421,7 +421,7 @@ sl_graph_extract(struct sl_graph **out, const struct sl_graph *graph,
 		 struct sl_error *err)
 {
 	struct sl_sizes copy;
-	enum sl_status rc = sl__sizes_take(&copy, &sizes, err);
+	enum sl_status rc = sl__sizes_copy(&copy, &sizes, err);
 	struct sl__shapes_options how = {.sizes = sizes};
 	struct sl__extract what = {.graph = graph, .name = layer};
 	struct sl__inputs *inputs = NULL;

@@ -253,7 +253,7 @@ sl__rewrite_new(struct sl__rewrite **out, const struct sl_graph *graph,
 		const struct sl__shapes *shapes,
 		const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__rewrite *rw = sl__alloc(allocator, sizeof(*rw));
+	struct sl__rewrite *rw = sl__allocator_alloc(allocator, sizeof(*rw));
 	enum sl_status rc;
 
 	*out = NULL;
@@ -286,7 +286,7 @@ sl__rewrite_free(struct sl__rewrite *rw)
 		return;
 	allocator = rw->allocator;
 	sl_graph_free(rw->to);
-	sl__release(&allocator, rw);
+	sl__allocator_free(&allocator, rw);
 }
 
 /* A Constant whose value has its tensor is a node no more. */

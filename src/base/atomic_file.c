@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * draft.c - a file that gets its name when it is whole.
+ * atomic_file.c - a file that gets its name when it is whole.
  *
  * Linux has files without a name (O_TMPFILE), which a link through /proc
  * names at the end.  Where that does not work the file is written under a
  * name beside its destination and renamed.
  */
 #define _GNU_SOURCE
-#include "base/draft.h"
+#include "base/atomic_file.h"
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/status.h"
@@ -32,7 +32,7 @@ enum {
  * Invariants: fd is open until the draft is finished.  'beside' is empty
  * while the file has no name of its own, or never gets one (in_place).
  */
-struct sl__draft {
+struct sl__atomic_file {
 	struct sl_allocator allocator;
 	int fd;
 	int error; /* errno value of the first failure */
@@ -45,14 +45,14 @@ struct sl__draft {
 };
 
 static void
-write_out(struct sl__draft *draft, const unsigned char *bytes, size_t n_bytes)
+write_out(struct sl__atomic_file *draft, const unsigned char *bytes, size_t n_bytes)
 {
 	if (!draft->error)
 		draft->error = sl__file_send(draft->fd, bytes, n_bytes);
 }
 
 void
-sl__draft_add(struct sl__draft *draft, const void *bytes, size_t n_bytes)
+sl__atomic_file_add(struct sl__atomic_file *draft, const void *bytes, size_t n_bytes)
 {
 	if (draft->n_held + n_bytes > BUFFER_BYTES) {
 		write_out(draft, draft->held, draft->n_held);
@@ -67,14 +67,14 @@ sl__draft_add(struct sl__draft *draft, const void *bytes, size_t n_bytes)
 }
 
 int
-sl__draft_has_failed(const struct sl__draft *draft)
+sl__atomic_file_has_failed(const struct sl__atomic_file *draft)
 {
 	return draft->error != 0;
 }
 
 /* The name number i to be tried beside the target; 0: too long. */
 static int
-name_beside(struct sl__draft *draft, int i)
+name_beside(struct sl__atomic_file *draft, int i)
 {
 	if (snprintf(draft->beside, sizeof(draft->beside), "%s.%ld.%d.part",
 		     draft->target, (long)getpid(),
@@ -86,7 +86,7 @@ name_beside(struct sl__draft *draft, int i)
 }
 
 static int
-open_background(struct sl__draft *draft, mode_t mode)
+open_background(struct sl__atomic_file *draft, mode_t mode)
 {
 	int fd = -1;
 
@@ -106,7 +106,7 @@ open_background(struct sl__draft *draft, mode_t mode)
 /* A file without a name in the target's folder; -1 where there is no such
  * thing, or no way to name it later. */
 static int
-open_nameless(struct sl__draft *draft, mode_t mode)
+open_nameless(struct sl__atomic_file *draft, mode_t mode)
 {
 	const char *slash = strrchr(draft->target, '/');
 	char folder[PATH_MAX] = ".";
@@ -123,7 +123,7 @@ open_nameless(struct sl__draft *draft, mode_t mode)
 
 /* Opens what will be renamed or linked to the target. */
 static int
-open_new(struct sl__draft *draft, mode_t mode)
+open_new(struct sl__atomic_file *draft, mode_t mode)
 {
 	int fd = open_nameless(draft, mode);
 
@@ -135,7 +135,7 @@ open_new(struct sl__draft *draft, mode_t mode)
 
 /* Takes the names over; returns an errno value. */
 static int
-set_names(struct sl__draft *draft, const char *path)
+set_names(struct sl__atomic_file *draft, const char *path)
 {
 	if (!*path)
 		return ENOENT;
@@ -147,15 +147,15 @@ set_names(struct sl__draft *draft, const char *path)
 }
 
 static int
-open_private(struct sl__draft *draft)
+open_private(struct sl__atomic_file *draft)
 {
 	draft->fd = open_new(draft, 0600);
 	return draft->fd < 0 ? errno : 0;
 }
 
-/* Tells the cases of sl__draft_open() apart; returns an errno value. */
+/* Tells the cases of sl__atomic_file_open() apart; returns an errno value. */
 static int
-open_path(struct sl__draft *draft)
+open_path(struct sl__atomic_file *draft)
 {
 	const char *path = draft->asked;
 	struct stat known, itself;
@@ -183,17 +183,17 @@ open_path(struct sl__draft *draft)
 }
 
 static enum sl_status
-open_draft(struct sl__draft **out, const char *path,
-	   int (*open_file)(struct sl__draft *),
+open_draft(struct sl__atomic_file **out, const char *path,
+	   int (*open_file)(struct sl__atomic_file *),
 	   const struct sl_allocator *allocator, struct sl_error *err)
 {
-	struct sl__draft *draft = sl__alloc(allocator, sizeof(*draft));
+	struct sl__atomic_file *draft = sl__allocator_alloc(allocator, sizeof(*draft));
 	int error;
 
 	*out = NULL;
 	if (!draft)
 		return sl__fail_nomem(err);
-	memset(draft, 0, offsetof(struct sl__draft, held));
+	memset(draft, 0, offsetof(struct sl__atomic_file, held));
 	if (allocator)
 		draft->allocator = *allocator;
 	draft->fd = -1;
@@ -201,7 +201,7 @@ open_draft(struct sl__draft **out, const char *path,
 	if (!error)
 		error = open_file(draft);
 	if (error) {
-		sl__draft_free(draft);
+		sl__atomic_file_free(draft);
 		return sl__fail_errno(err, SL_E_IO, error, "%s", path);
 	}
 	*out = draft;
@@ -209,14 +209,14 @@ open_draft(struct sl__draft **out, const char *path,
 }
 
 enum sl_status
-sl__draft_open(struct sl__draft **out, const char *path,
+sl__atomic_file_open(struct sl__atomic_file **out, const char *path,
 	       const struct sl_allocator *allocator, struct sl_error *err)
 {
 	return open_draft(out, path, open_path, allocator, err);
 }
 
 enum sl_status
-sl__draft_open_private(struct sl__draft **out, const char *path,
+sl__atomic_file_open_private(struct sl__atomic_file **out, const char *path,
 		       const struct sl_allocator *allocator,
 		       struct sl_error *err)
 {
@@ -224,7 +224,7 @@ sl__draft_open_private(struct sl__draft **out, const char *path,
 }
 
 enum sl_status
-sl__draft_finish(struct sl__draft *draft, struct sl_error *err)
+sl__atomic_file_flush(struct sl__atomic_file *draft, struct sl_error *err)
 {
 	write_out(draft, draft->held, draft->n_held);
 	draft->n_held = 0;
@@ -237,7 +237,7 @@ sl__draft_finish(struct sl__draft *draft, struct sl_error *err)
 /* Names a nameless file: the target where that is free, else something
  * beside it, to be renamed. */
 static int
-link_file(struct sl__draft *draft)
+link_file(struct sl__atomic_file *draft)
 {
 	char from[64];
 
@@ -256,9 +256,9 @@ link_file(struct sl__draft *draft)
 }
 
 enum sl_status
-sl__draft_commit(struct sl__draft *draft, struct sl_error *err)
+sl__atomic_file_commit(struct sl__atomic_file *draft, struct sl_error *err)
 {
-	enum sl_status rc = sl__draft_finish(draft, err);
+	enum sl_status rc = sl__atomic_file_flush(draft, err);
 
 	if (rc)
 		return rc;
@@ -278,7 +278,7 @@ sl__draft_commit(struct sl__draft *draft, struct sl_error *err)
 }
 
 void
-sl__draft_free(struct sl__draft *draft)
+sl__atomic_file_free(struct sl__atomic_file *draft)
 {
 	struct sl_allocator allocator;
 
@@ -289,5 +289,5 @@ sl__draft_free(struct sl__draft *draft)
 	if (draft->beside[0])
 		unlink(draft->beside);
 	allocator = draft->allocator;
-	sl__release(&allocator, draft);
+	sl__allocator_free(&allocator, draft);
 }

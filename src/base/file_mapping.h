@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mapping.h - files seen as memory, read when touched. */
-#ifndef SL_MAPPING_H
-#define SL_MAPPING_H
+/* file_mapping.h - files seen as memory, read when touched. */
+#ifndef SL_FILE_MAPPING_H
+#define SL_FILE_MAPPING_H
 
 #include "sleuth.h"
 
@@ -10,21 +10,21 @@
  * private and read-only; a file that shrinks under a mapping kills the
  * program (SIGBUS), as it does every program that maps files.
  */
-struct sl__mapping {
+struct sl__file_mapping {
 	const unsigned char *bytes;
 	size_t n_bytes;
 };
 
 /* SL_E_IO when 'path' cannot be opened or is not a regular file. */
-enum sl_status sl__mapping_open(struct sl__mapping *out, const char *path,
+enum sl_status sl__file_mapping_open(struct sl__file_mapping *out, const char *path,
 				struct sl_error *err) SL_CHECKED;
-void sl__mapping_close(struct sl__mapping *mapping);
+void sl__file_mapping_close(struct sl__file_mapping *mapping);
 
 /*
  * Lets go of the pages that lie wholly in the stretch: they leave the
  * resident set and are read again when touched.  A stretch of memory that
  * is no mapping must not be given.
  */
-void sl__mapping_let_go(const void *bytes, size_t n_bytes);
+void sl__file_mapping_drop_pages(const void *bytes, size_t n_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mapping.c - files seen as memory, read when touched. */
+/* file_mapping.c - files seen as memory, read when touched. */
 #define _DEFAULT_SOURCE /* madvise() */
-#include "base/mapping.h"
+#include "base/file_mapping.h"
 #include "base/status.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/banned.h"
 
 static enum sl_status
-map_file(struct sl__mapping *out, int fd, const char *path,
+map_file(struct sl__file_mapping *out, int fd, const char *path,
 	 struct sl_error *err)
 {
 	struct stat info;
@@ -36,7 +36,7 @@ map_file(struct sl__mapping *out, int fd, const char *path,
 }
 
 enum sl_status
-sl__mapping_open(struct sl__mapping *out, const char *path,
+sl__file_mapping_open(struct sl__file_mapping *out, const char *path,
 		 struct sl_error *err)
 {
 	enum sl_status rc;
@@ -53,7 +53,7 @@ sl__mapping_open(struct sl__mapping *out, const char *path,
 }
 
 void
-sl__mapping_close(struct sl__mapping *mapping)
+sl__file_mapping_close(struct sl__file_mapping *mapping)
 {
 	union {
 		const void *in;
@@ -67,7 +67,7 @@ sl__mapping_close(struct sl__mapping *mapping)
 }
 
 void
-sl__mapping_let_go(const void *bytes, size_t n_bytes)
+sl__file_mapping_drop_pages(const void *bytes, size_t n_bytes)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)bytes + page - 1) / page * page;
