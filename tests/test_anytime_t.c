@@ -49,15 +49,15 @@ the_interval_ends_where_evidence_begins(void **state)
 {
 	static const double x[] = {1.2, 0.7, 1.9, 1.4, 0.8, 1.1};
 	struct sl__anytime_t t = of(x, 6);
-	double half = sl__anytime_t_half(&t, 0.05);
+	double half = sl__anytime_t_half_width(&t, 0.05);
 
 	(void)state;
 	assert_near(sl__anytime_t_log_e(&t, t.mean - half, 1), log(20), 1e-9);
 	assert_near(sl__anytime_t_log_e(&t, t.mean + half, 0), log(20), 1e-9);
 	t = of(x, 2);
-	assert_true(isinf(sl__anytime_t_half(&t, 0.05)));
+	assert_true(isinf(sl__anytime_t_half_width(&t, 0.05)));
 	t = of(x, 3);
-	assert_true(isfinite(sl__anytime_t_half(&t, 0.05)));
+	assert_true(isfinite(sl__anytime_t_half_width(&t, 0.05)));
 }
 
 /* Figures that are all alike prove their mean, whatever is 0 / 0 there. */
@@ -70,7 +70,7 @@ equal_figures_are_no_trouble(void **state)
 	(void)state;
 	assert_true(sl__anytime_t_log_e(&t, 0, 1) > log(100));
 	assert_true(sl__anytime_t_log_e(&t, 0.5, 1) < 0);
-	assert_near(sl__anytime_t_half(&t, 0.05), 0, 0);
+	assert_near(sl__anytime_t_half_width(&t, 0.05), 0, 0);
 }
 
 static size_t

@@ -47,7 +47,7 @@ rounds_left_out_do_not_count(void **state)
 
 		sl__arm_set_add(&s.match, &round);
 	}
-	sl__arm_set_conclude(&s.match, 1, &row);
+	sl__arm_set_comparison(&s.match, 1, &row);
 	assert_int_equal(s.match.n_taken, 20);
 	assert_int_equal(row.n_disturbed, 10);
 	assert_int_equal(row.n_left_out, 5);
@@ -80,7 +80,7 @@ settled_needs_verdict_and_rounds(void **state)
 		n++;
 	}
 	assert_int_equal(n, 30);
-	sl__arm_set_conclude(&s.match, 1, &row);
+	sl__arm_set_comparison(&s.match, 1, &row);
 	assert_int_equal(row.verdict, SL_VERDICT_SLOWER);
 	assert_int_equal(row.gate, SL_GATE_REGRESSED);
 	assert_near(row.decided_after_s, 106, 0);
@@ -120,7 +120,7 @@ rounds_survive_growing(void **state)
 				SL_OK);
 		add_round(&s, wall, i);
 	}
-	sl__arm_set_conclude(&s.match, 2, &row);
+	sl__arm_set_comparison(&s.match, 2, &row);
 	assert_int_equal(row.n_rounds, 100);
 	assert_near(row.ratio.lo, 0.8, 1e-12);
 	assert_near(row.ratio.hi, 0.8, 1e-12);

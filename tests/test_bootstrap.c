@@ -20,10 +20,10 @@ enum { MAX_N = 4000, MAX_RESAMPLES = 20000 };
 /* Scratch for all tests, and what they share. */
 static double resample[MAX_N], replicates[MAX_RESAMPLES];
 
-static struct sl__bootstrap
+static struct sl__bootstrap_options
 bootstrap(struct sl__rng *rng, uint64_t seed, size_t n_resamples)
 {
-	struct sl__bootstrap how = {.05, n_resamples, rng, resample,
+	struct sl__bootstrap_options how = {.05, n_resamples, rng, resample,
 				    replicates};
 
 	sl__rng_init(rng, seed);
@@ -56,7 +56,7 @@ static void
 bca_is_that_of_scipy(void **state)
 {
 	struct sl__rng rng;
-	struct sl__bootstrap how = bootstrap(&rng, 1, MAX_RESAMPLES);
+	struct sl__bootstrap_options how = bootstrap(&rng, 1, MAX_RESAMPLES);
 	struct sl_estimate e;
 
 	(void)state;
@@ -78,7 +78,7 @@ static void
 bca_of_a_large_sample_is_that_of_scipy(void **state)
 {
 	struct sl__rng rng;
-	struct sl__bootstrap how = bootstrap(&rng, 2, MAX_RESAMPLES);
+	struct sl__bootstrap_options how = bootstrap(&rng, 2, MAX_RESAMPLES);
 	struct sl_estimate e;
 	double x[1500];
 
@@ -184,7 +184,7 @@ blocks_have_the_variance_of_theory(void **state)
 	enum { N = 60 };
 	const double block = 5;
 	struct sl__rng rng;
-	struct sl__bootstrap how = bootstrap(&rng, 4, MAX_RESAMPLES);
+	struct sl__bootstrap_options how = bootstrap(&rng, 4, MAX_RESAMPLES);
 	double x[N], mean, expected = 0;
 
 	(void)state;
@@ -210,7 +210,7 @@ small_and_constant_samples_are_told(void **state)
 {
 	static const double SAME[12] = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3};
 	struct sl__rng rng;
-	struct sl__bootstrap how = bootstrap(&rng, 6, 100);
+	struct sl__bootstrap_options how = bootstrap(&rng, 6, 100);
 	struct sl_estimate e[3];
 
 	(void)state;
@@ -243,7 +243,7 @@ static void
 a_seed_repeats_an_interval(void **state)
 {
 	struct sl__rng rng;
-	struct sl__bootstrap how = bootstrap(&rng, 7, 200);
+	struct sl__bootstrap_options how = bootstrap(&rng, 7, 200);
 	struct sl_estimate first, again;
 
 	(void)state;

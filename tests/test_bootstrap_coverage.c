@@ -21,7 +21,7 @@ cover_zero(size_t n, double rho, size_t n_trials)
 	static double x[MAX_N], resample[MAX_N], replicates[N_RESAMPLES];
 	struct covered found = {0, 0, 0};
 	struct sl__rng rng;
-	struct sl__bootstrap how = {.05, N_RESAMPLES, &rng, resample,
+	struct sl__bootstrap_options how = {.05, N_RESAMPLES, &rng, resample,
 				    replicates};
 
 	sl__rng_init(&rng, 5);

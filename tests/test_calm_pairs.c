@@ -35,7 +35,7 @@ which_are_calm(void **state)
 		/* The calmest come last. */
 		for (size_t i = cases[c].n; i-- > 0;)
 			sl__calm_pairs_add(&m.pairs, 1000, 1000 + (double)i);
-		assert_int_equal(sl__calm_pairs_of(&m.pairs, m.calm),
+		assert_int_equal(sl__calm_pairs_differences(&m.pairs, m.calm),
 				 cases[c].n_calm);
 		for (size_t i = 0; i < cases[c].n_calm; i++)
 			assert_near(m.calm[i], (double)i, 0);

@@ -45,7 +45,7 @@ distribution_of(const double *x, size_t n, int n_warmup)
 		how.n_warmup = (size_t)n_warmup;
 	}
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__distribution_of(&out, x, n, &how, &arena, NULL),
+	assert_int_equal(sl__distribution_summarize(&out, x, n, &how, &arena, NULL),
 			 SL_OK);
 	sl__arena_release(&arena);
 	assert_near(out.first_ns, 77, 0);
@@ -132,7 +132,7 @@ nothing_but_warm_up_is_an_error(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__distribution_of(&out, x, 3, &how, &arena, &err),
+	assert_int_equal(sl__distribution_summarize(&out, x, 3, &how, &arena, &err),
 			 SL_E_USAGE);
 	assert_string_equal(err.text, "all 3 samples are warm-up");
 	sl__arena_release(&arena);
@@ -177,7 +177,7 @@ ranks_resample_as_values_do(void **state)
 {
 	double x[N], sorted[N], resample[N], replicates[1000];
 	double quantiles[] = {.5, .9, .95, .99}, block;
-	struct sl__bootstrap how = {.05, 1000, NULL, resample, replicates};
+	struct sl__bootstrap_options how = {.05, 1000, NULL, resample, replicates};
 	const struct sl_estimate *found[4];
 	struct sl_latency d;
 	struct sl__rng rng;
@@ -319,7 +319,7 @@ check_failed_allocations(const double *x, size_t n)
 		sl__rng_init(&rng, 1);
 		how.rng = &rng;
 		sl__arena_init(&arena, &allocator);
-		rc = sl__distribution_of(&out, x, n, &how, &arena, NULL);
+		rc = sl__distribution_summarize(&out, x, n, &how, &arena, NULL);
 		sl__arena_release(&arena);
 		assert_int_equal(c.n_out, 0);
 		if (c.n_requests < fail_at) {

@@ -246,7 +246,7 @@ identical_models_are_seldom_called_different(void **state)
 			n_different += (size_t)is_different(&r);
 			for (int k = 0; k < N_LAYERS; k++)
 				log_e[k] = sl__sign_count_log_e(&r.counts[k]);
-			n_named += sl__e_bh(named, log_e, N_LAYERS, .05,
+			n_named += sl__e_benjamini_hochberg(named, log_e, N_LAYERS, .05,
 					    order) > 0;
 		}
 		print_message("A/A, margin %g: %zu of 2400 called different, "
@@ -304,7 +304,7 @@ one_slow_layer_of_twenty_is_named(void **state)
 			play_round(&r);
 		for (int k = 0; k < N_LAYERS; k++)
 			log_e[k] = sl__sign_count_log_e(&r.counts[k]);
-		sl__e_bh(named, log_e, N_LAYERS, .05, order);
+		sl__e_benjamini_hochberg(named, log_e, N_LAYERS, .05, order);
 		n_named += named[13];
 		for (int k = 0; k < N_LAYERS; k++)
 			n_wrong += k != 13 && named[k];

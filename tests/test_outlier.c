@@ -15,7 +15,7 @@ check(const double *sorted, size_t n, double low_fence, double high_fence)
 	struct sl__outliers out;
 	size_t n_low = 0, n_high = 0;
 
-	sl__outliers_label(&out, sorted, n);
+	sl__outliers_count(&out, sorted, n);
 	assert_near(out.low_fence, low_fence, 1e-12);
 	assert_near(out.high_fence, high_fence, 1e-12);
 	for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ normal_samples_are_labelled_at_their_rate(void **state)
 	for (size_t i = 0; i < N; i++)
 		x[i] = sl__rng_normal(&rng);
 	sl__sort(x, N);
-	sl__outliers_label(&out, x, N);
+	sl__outliers_count(&out, x, N);
 	assert_near(out.low_fence, -3.5, 0.03);
 	assert_near(out.high_fence, 3.5, 0.03);
 	/* 47 expected on each side, four standard deviations of that. */

@@ -40,7 +40,7 @@ play_placement(struct game *g, double log_ratio, double reach)
 		sl__ensemble_add(&g->e, &d);
 	}
 	/* The median, but for the little that rounds add to it. */
-	sl__ensemble_place(&g->e, &place);
+	sl__ensemble_add_placement(&g->e, &place);
 }
 
 static int
@@ -164,7 +164,7 @@ the_interval_is_no_shorter_than_either(void **state)
 	start(&g, 9, 1);
 	for (int i = 0; i < 12; i++)
 		play_placement(&g, 0.1, 0.05);
-	half = sl__anytime_t_half(&g.e.placements[0], 0.05);
+	half = sl__anytime_t_half_width(&g.e.placements[0], 0.05);
 	ratio = sl__ensemble_ratio(&g.e, 0, g.scratch);
 	rounds = sl__paired_test_ratio(&g.e.members[0], g.scratch);
 	assert_true(ratio.lo <= rounds.lo && ratio.hi >= rounds.hi);

@@ -162,7 +162,7 @@ e_bh_follows_its_definition(void **state)
 		for (size_t i = 0; i < n; i++)
 			log_e[i] = 3 + 3 * sl__rng_normal(&rng);
 		expected = count_discoveries(log_e, n, .05);
-		assert_int_equal(sl__e_bh(rejected, log_e, n, .05, order),
+		assert_int_equal(sl__e_benjamini_hochberg(rejected, log_e, n, .05, order),
 				 expected);
 		for (size_t i = 0; i < n; i++) {
 			n_marked += rejected[i];
@@ -184,9 +184,9 @@ the_average_is_of_values_not_logarithms(void **state)
 	const double none[] = {-(double)INFINITY, -(double)INFINITY};
 
 	(void)state;
-	assert_near(sl__e_average(a, 3), log(3), 1e-14);
-	assert_near(sl__e_average(large, 2), 5000 + log(2), 1e-11);
-	assert_true(sl__e_average(none, 2) < -1e300);
+	assert_near(sl__e_values_log_mean(a, 3), log(3), 1e-14);
+	assert_near(sl__e_values_log_mean(large, 2), 5000 + log(2), 1e-11);
+	assert_true(sl__e_values_log_mean(none, 2) < -1e300);
 }
 
 /* A model's passes: parts, their total, and a second clock for CPU time. */
@@ -243,7 +243,7 @@ average_rejects(uint64_t seed)
 		log_e[0] = sl__sign_log_e(n, r.total_wins);
 		log_e[1] = sl__sign_log_e(n, r.cpu_wins);
 		log_e[2] = sl__sign_log_e(n, r.median_wins);
-		if (sl__e_average(log_e, 3) >= log(20))
+		if (sl__e_values_log_mean(log_e, 3) >= log(20))
 			return 1;
 	}
 	return 0;
@@ -268,7 +268,7 @@ one_slow_part_among_twenty_is_named(void **state)
 			add_pass(&r, &m, 1.03);
 		for (size_t i = 0; i < N_PARTS; i++)
 			log_e[i] = sl__sign_log_e(100, r.wins[i]);
-		n_found = sl__e_bh(rejected, log_e, N_PARTS, .05, order);
+		n_found = sl__e_benjamini_hochberg(rejected, log_e, N_PARTS, .05, order);
 		n_named += rejected[0];
 		if (n_found)
 			false_share += (double)(n_found - rejected[0]) /

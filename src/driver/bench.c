@@ -107,7 +107,7 @@ conclude_command(struct bench *b, size_t command, struct sl_bench_result *out,
 	out->system = mean_time(c->system_ns, b->rounds.n_rounds);
 	out->peak_bytes = peak_memory(b, c);
 	out->wall.first_ns = c->first_ns;
-	return sl__distribution_of(&out->wall, c->wall_ns, b->rounds.n_rounds,
+	return sl__distribution_summarize(&out->wall, c->wall_ns, b->rounds.n_rounds,
 				   &how, b->arena, err);
 }
 
@@ -131,7 +131,7 @@ static void
 conclude_test(struct bench *b, size_t command,
 	      const struct sl_bench_result *results, struct sl_comparison *out)
 {
-	sl__arm_set_conclude(&b->rounds.arms, command, out);
+	sl__arm_set_comparison(&b->rounds.arms, command, out);
 	out->a = results[0].command->name;
 	out->b = results[command].command->name;
 	out->memory_ratio = memory_ratio(b, &results[0], &results[command]);

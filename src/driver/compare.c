@@ -470,7 +470,7 @@ name_layers(struct comparing *a, const struct sl__arm_test *c,
 		of[n] = i;
 		log_e[n++] = layers[i].log_e;
 	}
-	sl__e_bh(is_named, log_e, n, a->how.alpha / (double)(a->n - 1), order);
+	sl__e_benjamini_hochberg(is_named, log_e, n, a->how.alpha / (double)(a->n - 1), order);
 	for (size_t i = 0; i < n; i++) {
 		struct sl_compared_layer *l = &layers[of[i]];
 

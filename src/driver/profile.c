@@ -386,7 +386,7 @@ judge_latency(struct profiler *p, struct sl_error *err)
 	out->noise = iterations->noise;
 	out->stopped_by = iterations->stopped_by;
 	out->latency.first_ns = iterations->first_ns;
-	rc = sl__distribution_of(&out->latency, iterations->bare.x,
+	rc = sl__distribution_summarize(&out->latency, iterations->bare.x,
 				 iterations->bare.n, &how, &p->scratch, err);
 	return rc ? rc : keep_samples(p, err);
 }

@@ -376,7 +376,7 @@ place_test(struct director *d, struct sl__arm_test *c)
 			       : (double)NAN;
 		c->placed_at[i] = test->n;
 	}
-	sl__ensemble_place(&c->ensemble, medians);
+	sl__ensemble_add_placement(&c->ensemble, medians);
 	note_verdict(c, sl__runner_elapsed_s(&d->runner));
 }
 

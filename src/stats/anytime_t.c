@@ -36,7 +36,7 @@ sl__anytime_t_log_e(const struct sl__anytime_t *t, double u, int is_above)
 }
 
 double
-sl__anytime_t_half(const struct sl__anytime_t *t, double alpha)
+sl__anytime_t_half_width(const struct sl__anytime_t *t, double alpha)
 {
 	double n = (double)t->n, g, over, under;
 

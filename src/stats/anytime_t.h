@@ -32,6 +32,6 @@ double sl__anytime_t_log_e(const struct sl__anytime_t *t, double u,
 /* Half the length of the interval around the mean that holds the true one
  * after all numbers of figures at once, with confidence 1 - alpha; infinite
  * below three figures or so. */
-double sl__anytime_t_half(const struct sl__anytime_t *t, double alpha);
+double sl__anytime_t_half_width(const struct sl__anytime_t *t, double alpha);
 
 #endif

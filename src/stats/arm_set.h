@@ -66,7 +66,7 @@ int sl__arm_set_is_settled(const struct sl__arm_set *set, size_t min_rounds);
  * Fills the figures of 'out' that come from the rounds: all but names and
  * memory.  'which' is a candidate above 0.
  */
-void sl__arm_set_conclude(const struct sl__arm_set *set, size_t which,
+void sl__arm_set_comparison(const struct sl__arm_set *set, size_t which,
 			  struct sl_comparison *out);
 
 #endif

@@ -13,7 +13,7 @@ typedef double sl__statistic(double *x, size_t n, void *ctx);
 double sl__statistic_mean(double *x, size_t n, void *ctx);
 
 /* What a bootstrap needs besides the data. */
-struct sl__bootstrap {
+struct sl__bootstrap_options {
 	double alpha;       /* 1 - confidence */
 	size_t n_resamples; /* above 0; limits have an error of 2.7 / sqrt(it)
 			       standard errors, 6 % at 2000 */
@@ -39,7 +39,7 @@ struct sl_estimate sl__student_mean(const double *x, size_t n, double alpha);
  * Refused for n < 3.
  */
 struct sl_estimate sl__bca(const double *x, size_t n, sl__statistic *statistic,
-			   void *ctx, const struct sl__bootstrap *how);
+			   void *ctx, const struct sl__bootstrap_options *how);
 
 /*
  * Stationary block bootstrap (Politis and Romano 1994) with geometric block
@@ -53,7 +53,7 @@ struct sl_estimate sl__bca(const double *x, size_t n, sl__statistic *statistic,
 struct sl_estimate sl__block_bootstrap(const double *x, size_t n,
 				       sl__statistic *statistic, void *ctx,
 				       double block,
-				       const struct sl__bootstrap *how);
+				       const struct sl__bootstrap_options *how);
 
 /*
  * The mean block length that minimises the mean squared error of the

@@ -24,7 +24,7 @@ sl__calm_pairs_add(struct sl__calm_pairs *p, double first, double second)
 }
 
 size_t
-sl__calm_pairs_of(const struct sl__calm_pairs *p, double *calm)
+sl__calm_pairs_differences(const struct sl__calm_pairs *p, double *calm)
 {
 	size_t n = p->more.n, n_calm = (n + 1) / 2, n_least, k = 0;
 	double limit;
@@ -48,7 +48,7 @@ sl__calm_pairs_of(const struct sl__calm_pairs *p, double *calm)
 struct sl_estimate
 sl__calm_pairs_median(const struct sl__calm_pairs *p, double *calm)
 {
-	size_t n = sl__calm_pairs_of(p, calm);
+	size_t n = sl__calm_pairs_differences(p, calm);
 
 	return sl__quantile_estimate(calm, n, 0.5, 0.05);
 }

@@ -25,7 +25,7 @@ void sl__calm_pairs_add(struct sl__calm_pairs *p, double first, double second);
  * so many: of fewer a median has no interval.  Fills calm[], room for
  * p->more.n, sorted, and returns how many.
  */
-size_t sl__calm_pairs_of(const struct sl__calm_pairs *p, double *calm);
+size_t sl__calm_pairs_differences(const struct sl__calm_pairs *p, double *calm);
 
 /* Their median with its interval (95 %); calm[] is scratch, as above. */
 struct sl_estimate sl__calm_pairs_median(const struct sl__calm_pairs *p,

@@ -42,7 +42,7 @@ struct column {
 	double block;     /* mean block length; 0 when not needed */
 	double *ranks;    /* of x among sorted, when resampling; else scratch */
 	uint32_t *counts; /* scratch of as many */
-	struct sl__bootstrap bootstrap;
+	struct sl__bootstrap_options bootstrap;
 };
 
 /* Medians of 'n_slots' stretches of 'per_slot' samples. */
@@ -94,7 +94,7 @@ find_warmup(struct sl_latency *out, const double *x, size_t n,
 static enum sl_status
 column_init(struct column *c, struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__bootstrap *b = &c->bootstrap;
+	struct sl__bootstrap_options *b = &c->bootstrap;
 	size_t n = c->n;
 
 	c->sorted = sl__arena_array(arena, n, sizeof(*c->sorted));
@@ -125,7 +125,7 @@ describe(struct sl_latency *out, struct column *c)
 	out->std_ns = summary.std;
 	out->mad_ns = summary.mad;
 	out->skewness = summary.skewness;
-	sl__outliers_label(&outliers, c->sorted, c->n);
+	sl__outliers_count(&outliers, c->sorted, c->n);
 	out->n_outliers_low = outliers.n_low;
 	out->n_outliers_high = outliers.n_high;
 	for (size_t i = 0; i < c->n; i++)
@@ -314,7 +314,7 @@ sl__minimum_detectable(const struct sl_estimate *median)
 }
 
 enum sl_status
-sl__distribution_of(struct sl_latency *out, const double *x, size_t n,
+sl__distribution_summarize(struct sl_latency *out, const double *x, size_t n,
 		    const struct sl__distribution_options *how,
 		    struct sl__arena *arena, struct sl_error *err)
 {

@@ -50,7 +50,7 @@ placed_log_e(const struct sl__ensemble *e, int is_above)
 				&e->placements[i], is_above ? bound : -bound,
 				is_above);
 	}
-	return sl__e_average(log_e, n);
+	return sl__e_values_log_mean(log_e, n);
 }
 
 /* Likewise of rounds. */
@@ -67,7 +67,7 @@ rounds_log_e(const struct sl__ensemble *e, int is_above)
 			log_e[n++] = sl__sign_log_e_above(
 				test->n, wins_of(test, is_above));
 	}
-	return sl__e_average(log_e, n);
+	return sl__e_values_log_mean(log_e, n);
 }
 
 /* Whether placements, where they are needed, prove a member to lie on this
@@ -211,7 +211,7 @@ sl__ensemble_add(struct sl__ensemble *e, const double *log_ratios)
 }
 
 void
-sl__ensemble_place(struct sl__ensemble *e, const double *log_ratios)
+sl__ensemble_add_placement(struct sl__ensemble *e, const double *log_ratios)
 {
 	for (size_t i = 0; i < e->how.n_members; i++) {
 		if (!isnan(log_ratios[i]))
@@ -243,7 +243,7 @@ sl__ensemble_ratio(const struct sl__ensemble *e, size_t i, double *scratch)
 	const struct sl__anytime_t *t = &e->placements[i];
 	struct sl_estimate ratio =
 		sl__paired_test_ratio(&e->members[i], scratch);
-	double half = sl__anytime_t_half(t, e->how.alpha);
+	double half = sl__anytime_t_half_width(t, e->how.alpha);
 	size_t n = e->members[i].n;
 
 	if (!e->how.is_placed || !n)
@@ -281,7 +281,7 @@ sl__ensemble_log_e(const struct sl__ensemble *e)
 		if (speaks(e, i))
 			log_e[n++] = sl__ensemble_member_log_e(e, i);
 	}
-	return sl__e_average(log_e, n);
+	return sl__e_values_log_mean(log_e, n);
 }
 
 static size_t
@@ -309,5 +309,5 @@ sl__sign_count_log_e(const struct sl__sign_count *t)
 	double both[] = {sl__sign_log_e_above(t->n, t->n_above_hi),
 			 sl__sign_log_e_above(t->n, t->n - t->n_above_lo)};
 
-	return sl__e_average(both, 2);
+	return sl__e_values_log_mean(both, 2);
 }

@@ -37,7 +37,7 @@ reach(const double *side, size_t n, double median)
 }
 
 void
-sl__outliers_label(struct sl__outliers *out, const double *sorted, size_t n)
+sl__outliers_count(struct sl__outliers *out, const double *sorted, size_t n)
 {
 	double median = sl__median_sorted(sorted, n);
 	size_t n_left = n, first_right = 0;

@@ -18,7 +18,7 @@ struct sl__outliers {
  * without any spread has its fence at the median.  'sorted' is in ascending
  * order, n >= 1.
  */
-void sl__outliers_label(struct sl__outliers *out, const double *sorted,
+void sl__outliers_count(struct sl__outliers *out, const double *sorted,
 			size_t n);
 
 #endif

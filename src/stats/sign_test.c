@@ -91,7 +91,7 @@ sort_falling(size_t *order, const double *log_e, size_t n)
 }
 
 size_t
-sl__e_bh(unsigned char *rejected, const double *log_e, size_t n, double alpha,
+sl__e_benjamini_hochberg(unsigned char *rejected, const double *log_e, size_t n, double alpha,
 	 size_t *order)
 {
 	size_t n_rejected = 0;
@@ -109,7 +109,7 @@ sl__e_bh(unsigned char *rejected, const double *log_e, size_t n, double alpha,
 }
 
 double
-sl__e_average(const double *log_e, size_t n)
+sl__e_values_log_mean(const double *log_e, size_t n)
 {
 	double largest = log_e[0], sum = 0;
 

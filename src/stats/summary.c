@@ -146,7 +146,7 @@ sl__sort(double *x, size_t n)
 }
 
 double
-sl__select(double *x, size_t n, size_t k)
+sl__select_kth_smallest(double *x, size_t n, size_t k)
 {
 	int depth = depth_limit(n);
 	double *from = x;
@@ -187,7 +187,7 @@ sl__median_sorted(const double *sorted, size_t n)
 double
 sl__median_select(double *x, size_t n)
 {
-	double upper = sl__select(x, n, n / 2);
+	double upper = sl__select_kth_smallest(x, n, n / 2);
 	double lower;
 
 	if (n % 2)

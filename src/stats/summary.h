@@ -39,7 +39,7 @@ void sl__sort(double *x, size_t n);
  * reorders x so that it stands at x[k], nothing above it before it and
  * nothing below it after it.
  */
-double sl__select(double *x, size_t n, size_t k);
+double sl__select_kth_smallest(double *x, size_t n, size_t k);
 
 /* Median of sorted[0..n-1], n >= 1: mean of the middle two for even n. */
 double sl__median_sorted(const double *sorted, size_t n);

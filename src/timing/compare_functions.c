@@ -226,7 +226,7 @@ conclude(struct comparison *d, struct sl_comparisons *c,
 	for (size_t i = 1; i < d->n; i++) {
 		struct sl_comparison *row = &rows[i - 1];
 
-		sl__arm_set_conclude(&d->arms, i, row);
+		sl__arm_set_comparison(&d->arms, i, row);
 		row->a = d->candidates[0].name;
 		row->b = d->candidates[i].name;
 		row->memory_ratio = sl__absent("functions share one process");

@@ -240,7 +240,7 @@ conclude(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	m->elapsed_s = sl__runner_elapsed_s(&s->runner);
 	sl__sort(s->slot_cpu_ns, s->n_slots);
 	m->cpu = sl__quantile_estimate(s->slot_cpu_ns, s->n_slots, 0.5, 0.05);
-	return sl__distribution_of(&m->wall, s->samples_ns, s->n_samples, &how,
+	return sl__distribution_summarize(&m->wall, s->samples_ns, s->n_samples, &how,
 				   arena, err);
 }
 
