@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "measured_memory.h"
 #include "counting.h"
-#include "memory/resident.h"
+#include "memory/resource_usage.h"
 #include "short_options.h"
 
 #include <dirent.h>
@@ -198,11 +198,11 @@ static void
 samples_see_a_peak_below_the_mark(void **state)
 {
 	struct pages pages = {.n_bytes = 16 * MIB};
-	struct sl__usage usage;
+	struct sl__resource_usage usage;
 	struct sl_memory *m;
 
 	(void)state;
-	sl__usage_read(&usage, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&usage, SL_SCOPE_MEMORY);
 	assert_true(usage.resident_bytes + 2 * pages.n_bytes <
 		    usage.resident_peak_bytes);
 	m = measure(hold_pages, &pages, SL_MEMORY_RESIDENT);
@@ -220,12 +220,12 @@ samples_see_a_peak_below_the_mark(void **state)
 static void
 resident_memory_sees_a_peak(void **state)
 {
-	struct sl__usage usage;
+	struct sl__resource_usage usage;
 	struct pages pages = {0};
 	struct sl_memory *m;
 
 	(void)state;
-	sl__usage_read(&usage, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&usage, SL_SCOPE_MEMORY);
 	pages.n_bytes = usage.resident_peak_bytes + 32 * MIB;
 	m = measure(touch_pages, &pages, SL_MEMORY_RESIDENT);
 	assert_true(m->peak_bytes - m->baseline_bytes >=

@@ -35,9 +35,9 @@ change(struct course *c, double bytes)
 }
 
 static enum sl_memory_pattern
-pattern_of(const struct course *c, struct sl__live_shape *shape)
+pattern_of(const struct course *c, struct sl__live_pattern *shape)
 {
-	sl__live_shape_of(shape, &c->series, c->baseline, c->live, 4096);
+	sl__live_pattern_classify(shape, &c->series, c->baseline, c->live, 4096);
 	return shape->pattern;
 }
 
@@ -68,7 +68,7 @@ plant_copies(struct course *c, int n)
 static void
 flat_is_less_than_a_page(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -85,7 +85,7 @@ flat_is_less_than_a_page(void **state)
 static void
 growing_keeps_what_it_takes(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -103,7 +103,7 @@ growing_keeps_what_it_takes(void **state)
 static void
 a_single_block_kept_is_growing(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -118,7 +118,7 @@ a_single_block_kept_is_growing(void **state)
 static void
 a_spike_comes_back(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -133,7 +133,7 @@ a_spike_comes_back(void **state)
 static void
 a_dip_is_a_spike_too(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 	char text[256];
 
@@ -142,7 +142,7 @@ a_dip_is_a_spike_too(void **state)
 	change(&c, -500 * KB);
 	change(&c, 500 * KB);
 	assert_int_equal(pattern_of(&c, &shape), SL_MEMORY_SPIKE);
-	sl__live_evidence(text, sizeof(text), &shape);
+	sl__live_pattern_evidence(text, sizeof(text), &shape);
 	assert_string_equal(text, "falls by 500000 bytes and back (1 time), 0 "
 				  "bytes stay");
 }
@@ -150,7 +150,7 @@ a_dip_is_a_spike_too(void **state)
 static void
 sawtooth_is_made_of_small_blocks(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -165,7 +165,7 @@ sawtooth_is_made_of_small_blocks(void **state)
 static void
 copies_are_single_large_blocks(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -180,7 +180,7 @@ copies_are_single_large_blocks(void **state)
 static void
 copies_that_replace_each_other(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -197,7 +197,7 @@ copies_that_replace_each_other(void **state)
 static void
 samples_without_blocks_are_sawtooth(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 
 	(void)state;
@@ -233,14 +233,14 @@ joining_keeps_extremes_and_events(void **state)
 static void
 evidence_quotes_the_figures(void **state)
 {
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	struct course c;
 	char text[256];
 
 	(void)state;
 	plant_copies(&c, 5);
-	sl__live_shape_of(&shape, &c.series, c.baseline, c.live, 4096);
-	sl__live_evidence(text, sizeof(text), &shape);
+	sl__live_pattern_classify(&shape, &c.series, c.baseline, c.live, 4096);
+	sl__live_pattern_evidence(text, sizeof(text), &shape);
 	assert_string_equal(text, "at least 5 times a single block of up to "
 				  "500000 bytes comes and goes, 100 % of the "
 				  "range");

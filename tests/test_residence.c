@@ -19,10 +19,10 @@ enum { MIB = 1 << 20 };
 static void
 the_kernels_text_is_read(void **state)
 {
-	struct sl__residents r = {0};
+	struct sl__memory_snapshot r = {0};
 
 	(void)state;
-	assert_true(sl__residents_of_rollup(
+	assert_true(sl__memory_from_smaps_rollup(
 		&r, "559f00000000-7ffd00000000 ---p 00000000 00:00 0  "
 		    "[rollup]\n"
 		    "Rss:               10000 kB\n"
@@ -32,16 +32,16 @@ the_kernels_text_is_read(void **state)
 	assert_near(r.resident_bytes, 10000.0 * 1024, 0);
 	assert_near(r.anonymous_bytes, 4000.0 * 1024, 0);
 	assert_near(r.file_bytes, 6000.0 * 1024, 0);
-	assert_true(sl__residents_of_status(&r, "VmHWM:\t 900 kB\n"
+	assert_true(sl__memory_from_proc_status(&r, "VmHWM:\t 900 kB\n"
 						"RssAnon:\t 400 kB\n"
 						"RssFile:\t 300 kB\n"
 						"RssShmem:\t 20 kB\n"));
 	assert_near(r.resident_bytes, 720.0 * 1024, 0);
 	assert_near(r.file_bytes, 320.0 * 1024, 0);
-	assert_false(sl__residents_of_rollup(&r, "Pss: 12 kB\n"));
-	assert_false(sl__residents_of_rollup(&r, ""));
-	assert_false(sl__residents_of_status(&r, "VmRSS: 12 kB\n"));
-	assert_false(sl__residents_of_status(&r, "RssAnon: many\n"));
+	assert_false(sl__memory_from_smaps_rollup(&r, "Pss: 12 kB\n"));
+	assert_false(sl__memory_from_smaps_rollup(&r, ""));
+	assert_false(sl__memory_from_proc_status(&r, "VmRSS: 12 kB\n"));
+	assert_false(sl__memory_from_proc_status(&r, "RssAnon: many\n"));
 }
 
 /* Executable and of no file: code that was made; libraries are not. */
@@ -60,21 +60,21 @@ code_is_told_from_libraries(void **state)
 		"Anonymous:            32 kB\n";
 
 	(void)state;
-	assert_near(sl__residents_code(text), 160.0 * 1024, 0);
-	assert_near(sl__residents_code(""), 0, 0);
+	assert_near(sl__smaps_jit_code_bytes(text), 160.0 * 1024, 0);
+	assert_near(sl__smaps_jit_code_bytes(""), 0, 0);
 }
 
 static void
 add_up(const struct sl__residence *r)
 {
 	assert_null(r->absent);
-	assert_near(sl__residence_now(r).value,
-		    sl__residence_base(r).value +
-			    sl__residence_touched(r).value +
-			    sl__residence_file(r).value,
+	assert_near(sl__residence_final(r).value,
+		    sl__residence_baseline(r).value +
+			    sl__residence_anonymous_growth(r).value +
+			    sl__residence_file_growth(r).value,
 		    1e-3);
-	assert_true(sl__residence_peak(r).value >= sl__residence_now(r).value);
-	assert_true(sl__residence_peak(r).value >= sl__residence_base(r).value);
+	assert_true(sl__residence_peak(r).value >= sl__residence_final(r).value);
+	assert_true(sl__residence_peak(r).value >= sl__residence_baseline(r).value);
 }
 
 static unsigned char *
@@ -103,11 +103,11 @@ what_is_touched_is_seen(void **state)
 	munmap(at, 16 * MIB);
 	add_up(&r);
 	/* The texts of the kernel need some room themselves. */
-	assert_near(sl__residence_touched(&r).value, 16.0 * MIB, 1.0 * MIB);
-	assert_near(sl__residence_file(&r).value, 0, 1.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB, 1.0 * MIB);
+	assert_near(sl__residence_file_growth(&r).value, 0, 1.0 * MIB);
 	if (r.is_peak_reset)
 		assert_near(sl__residence_peak(&r).value -
-				    sl__residence_base(&r).value,
+				    sl__residence_baseline(&r).value,
 			    48.0 * MIB, 1.0 * MIB);
 }
 
@@ -127,14 +127,14 @@ pauses_are_left_out(void **state)
 	sl__residence_end(&r);
 	add_up(&r);
 	if (r.is_peak_reset)
-		assert_int_equal(sl__residence_is_peak_late(&r), 1);
-	assert_near(sl__residence_touched(&r).value, 12.0 * MIB, 1.0 * MIB);
-	assert_near(sl__residence_peak(&r).value - sl__residence_base(&r).value,
+		assert_int_equal(sl__residence_peaked_after_pause(&r), 1);
+	assert_near(sl__residence_anonymous_growth(&r).value, 12.0 * MIB, 1.0 * MIB);
+	assert_near(sl__residence_peak(&r).value - sl__residence_baseline(&r).value,
 		    12.0 * MIB, 1.0 * MIB);
 	/* What the measurer touched himself. */
-	sl__residence_leave_out(&r, 4 * MIB);
+	sl__residence_exclude_bytes(&r, 4 * MIB);
 	add_up(&r);
-	assert_near(sl__residence_touched(&r).value, 8.0 * MIB, 1.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 8.0 * MIB, 1.0 * MIB);
 	munmap(a, 8 * MIB);
 	munmap(b, 64 * MIB);
 	munmap(c, 4 * MIB);
@@ -152,16 +152,16 @@ the_moment_of_the_peak_is_told(void **state)
 	sl__residence_begin(&r);
 	a = touch(32 * MIB);
 	munmap(a, 32 * MIB);
-	assert_int_equal(sl__residence_is_peak_late(&r), -1);
+	assert_int_equal(sl__residence_peaked_after_pause(&r), -1);
 	sl__residence_pause(&r);
 	sl__residence_resume(&r);
 	a = touch(8 * MIB);
 	sl__residence_end(&r);
 	munmap(a, 8 * MIB);
 	if (r.is_peak_reset)
-		assert_int_equal(sl__residence_is_peak_late(&r), 0);
+		assert_int_equal(sl__residence_peaked_after_pause(&r), 0);
 	r.peak_stretch = -1;
-	assert_int_equal(sl__residence_is_peak_late(&r), -1);
+	assert_int_equal(sl__residence_peaked_after_pause(&r), -1);
 }
 
 /* What malloc() keeps of what went before is no room for what comes. */
@@ -186,7 +186,7 @@ the_heap_is_empty_at_the_start(void **state)
 	for (int i = 0; i < N; i++)
 		free(blocks[1][i]);
 	free(last);
-	assert_near(sl__residence_touched(&r).value, 16.0 * MIB, 2.0 * MIB);
+	assert_near(sl__residence_anonymous_growth(&r).value, 16.0 * MIB, 2.0 * MIB);
 }
 
 static void
@@ -203,13 +203,13 @@ the_heap_is_counted_by_its_owner(void **state)
 	sl__residence_end(&r);
 	free(block);
 	if (!isnan(r.base.heap_bytes))
-		assert_near(sl__residence_heap(&r), 5.0 * MIB, 0.1 * MIB);
-	assert_near(sl__residence_code(&r), 0, 0);
+		assert_near(sl__residence_heap_growth(&r), 5.0 * MIB, 0.1 * MIB);
+	assert_near(sl__residence_jit_code_growth(&r), 0, 0);
 	/* Where they do not say, nothing is known: not that nothing grew. */
 	r.base.heap_bytes = r.now.heap_bytes = (double)NAN;
 	r.now.code_bytes = (double)NAN;
-	assert_true(isnan(sl__residence_heap(&r)));
-	assert_true(isnan(sl__residence_code(&r)));
+	assert_true(isnan(sl__residence_heap_growth(&r)));
+	assert_true(isnan(sl__residence_jit_code_growth(&r)));
 }
 
 static void

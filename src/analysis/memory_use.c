@@ -338,8 +338,8 @@ find_mere_workspace(const struct sl__program *p, uint64_t page, uint64_t *out,
 static double
 library_bytes(const struct sl__residence *r, uint64_t records_bytes)
 {
-	double objects = sl__residence_heap(r) - (double)records_bytes;
-	double code = sl__residence_code(r);
+	double objects = sl__residence_heap_growth(r) - (double)records_bytes;
+	double code = sl__residence_jit_code_growth(r);
 
 	if (isnan(objects) || isnan(code))
 		return (double)NAN;
@@ -387,12 +387,12 @@ take_residence(struct sl_memory_use *out, const struct sl__memory_sources *from,
 
 	if (rc)
 		return rc;
-	out->resident_base_bytes = sl__residence_base(r);
-	out->resident_bytes = sl__residence_now(r);
+	out->resident_base_bytes = sl__residence_baseline(r);
+	out->resident_bytes = sl__residence_final(r);
 	out->resident_peak_bytes = sl__residence_peak(r);
-	out->touched_bytes = sl__residence_touched(r);
-	out->file_bytes = growth(sl__residence_file(r), 0);
-	out->peak_moment = moment_of(sl__residence_is_peak_late(r));
+	out->touched_bytes = sl__residence_anonymous_growth(r);
+	out->file_bytes = growth(sl__residence_file_growth(r), 0);
+	out->peak_moment = moment_of(sl__residence_peaked_after_pause(r));
 	out->is_peak_reset = r->is_peak_reset;
 	out->library_bytes = library_bytes(r, out->records_bytes);
 	out->predicted_bytes =

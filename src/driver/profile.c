@@ -254,7 +254,7 @@ take_passes(struct profiler *p, struct sl_error *err)
 				       &p->scratch, err);
 	sl__residence_end(&p->residence);
 	/* Their columns are no part of the model. */
-	sl__residence_leave_out(&p->residence,
+	sl__residence_exclude_bytes(&p->residence,
 				sl__arena_bytes(&p->scratch) - before);
 	return rc;
 }

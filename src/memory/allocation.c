@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "memory/call_site.h"
 #include "memory/interposer.h"
-#include "memory/resident.h"
+#include "memory/resource_usage.h"
 
 #include <malloc.h>
 #include <math.h>
@@ -116,12 +116,12 @@ name_pattern(const struct memory_run *run, double floor_bytes,
 	     struct sl_error *err)
 {
 	struct sl_memory *m = run->m;
-	struct sl__live_shape shape;
+	struct sl__live_pattern shape;
 	char evidence[256];
 
-	sl__live_shape_of(&shape, &run->series, m->baseline_bytes,
+	sl__live_pattern_classify(&shape, &run->series, m->baseline_bytes,
 			  m->final_bytes, floor_bytes);
-	sl__live_evidence(evidence, sizeof(evidence), &shape);
+	sl__live_pattern_evidence(evidence, sizeof(evidence), &shape);
 	m->pattern = shape.pattern;
 	m->evidence = sl__arena_string(run->arena, evidence);
 	m->points = run->series.points;
@@ -163,7 +163,7 @@ fill_site(struct sl_memory_site *to, const struct sl__alloc_site *from,
 
 /* Sorts the record's table, so that the sites in use come first. */
 static enum sl_status
-fill_sites(const struct memory_run *run, struct sl__alloc_record *record,
+fill_sites(const struct memory_run *run, struct sl__alloc_recording *record,
 	   struct sl_error *err)
 {
 	size_t n_wanted = run->how->n_sites;
@@ -190,7 +190,7 @@ fill_sites(const struct memory_run *run, struct sl__alloc_record *record,
 }
 
 static enum sl_status
-fill_recorded(struct memory_run *run, struct sl__alloc_record *record,
+fill_recorded(struct memory_run *run, struct sl__alloc_recording *record,
 	      struct sl_error *err)
 {
 	struct sl_memory *m = run->m;
@@ -224,7 +224,7 @@ static enum sl_status
 run_interposed(struct memory_run *run, const struct sl__interposer *interposer,
 	       struct sl_error *err)
 {
-	struct sl__alloc_record *record =
+	struct sl__alloc_recording *record =
 		sl__allocator_alloc(run->how->allocator, sizeof(*record));
 	struct mallinfo2 heap;
 	enum sl_status rc;
@@ -315,7 +315,7 @@ static enum sl_status
 run_resident(struct memory_run *run, const char *reason, struct sl_error *err)
 {
 	struct sampler sampler = {.series = &run->series};
-	struct sl__usage before, after;
+	struct sl__resource_usage before, after;
 	struct sl_memory *m = run->m;
 	pthread_t thread;
 	enum sl_status rc;
@@ -327,16 +327,16 @@ run_resident(struct memory_run *run, const char *reason, struct sl_error *err)
 	rc = start_sampler(&sampler, &thread, err);
 	if (rc)
 		return rc;
-	sl__usage_read(&before, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&before, SL_SCOPE_MEMORY);
 	rc = call_recorded(run, err);
-	sl__usage_read(&after, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&after, SL_SCOPE_MEMORY);
 	sampler.state = 2;
 	pthread_join(thread, NULL);
 	if (rc)
 		return rc;
 	m->baseline_bytes = (double)before.resident_bytes;
 	m->final_bytes = (double)after.resident_bytes;
-	m->peak_bytes = (double)sl__usage_peak_bytes(&before, &after);
+	m->peak_bytes = (double)sl__resource_usage_peak_bytes(&before, &after);
 	for (size_t i = 0; i < run->series.n; i++)
 		m->peak_bytes =
 			fmax(m->peak_bytes, run->series.points[i].high_bytes);

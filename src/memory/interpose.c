@@ -53,7 +53,7 @@ static _Atomic size_t bootstrap_used;
 
 static _Atomic int instrumentation; /* WATCH_ flags */
 static atomic_flag record_lock = ATOMIC_FLAG_INIT;
-static struct sl__alloc_record *record; /* guarded by record_lock */
+static struct sl__alloc_recording *record; /* guarded by record_lock */
 static _Atomic int site_depth;
 
 PER_THREAD struct sl__alloc_counts thread_counts;
@@ -423,7 +423,7 @@ prepare(void)
 }
 
 static int
-start(struct sl__alloc_record *storage)
+start(struct sl__alloc_recording *storage)
 {
 	int started = 0;
 
@@ -462,7 +462,7 @@ EXPORT const struct sl__interposer *
 sl_interposer(void)
 {
 	static const struct sl__interposer self = {
-		sizeof(struct sl__alloc_record),
+		sizeof(struct sl__alloc_recording),
 		sizeof(struct sl__alloc_counts),
 		start,
 		stop,

@@ -25,7 +25,7 @@ sl__interposer_find(const char **reason)
 		return NULL;
 	memcpy(&find, &symbol, sizeof(symbol)); /* C has no such cast */
 	found = find();
-	if (found->record_bytes != sizeof(struct sl__alloc_record) ||
+	if (found->record_bytes != sizeof(struct sl__alloc_recording) ||
 	    found->counts_bytes != sizeof(struct sl__alloc_counts)) {
 		*reason = "libsleuth-alloc is of another version";
 		return NULL;

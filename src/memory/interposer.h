@@ -22,7 +22,7 @@ struct sl__alloc_site {
  * was zeroed before.  Bytes are usable sizes unless they say requested; a
  * realloc is an allocation and a free in one event.
  */
-struct sl__alloc_record {
+struct sl__alloc_recording {
 	size_t site_depth; /* set by the caller, 1 to SL__SITE_DEPTH */
 	struct sl__live_series series; /* of net bytes, set by the caller */
 
@@ -52,7 +52,7 @@ struct sl__alloc_counts {
 struct sl__interposer {
 	size_t record_bytes; /* sizeof both, so that libraries of different */
 	size_t counts_bytes; /* versions notice that they do not match */
-	int (*start)(struct sl__alloc_record *record);
+	int (*start)(struct sl__alloc_recording *record);
 	void (*stop)(void);
 	struct sl__alloc_counts *(*counts)(void);
 };

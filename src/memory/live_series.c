@@ -64,13 +64,13 @@ struct tooth_counter {
 	double last;          /* of the point before */
 	double step_bytes;    /* the largest single rise in it */
 	int rising;           /* it is high enough to be one */
-	struct sl__live_shape *shape;
+	struct sl__live_pattern *shape;
 };
 
 static void
 finish_tooth(struct tooth_counter *t)
 {
-	struct sl__live_shape *shape = t->shape;
+	struct sl__live_pattern *shape = t->shape;
 
 	shape->n_teeth++;
 	if (t->step_bytes >= 0.5 * (t->crest - t->trough)) {
@@ -120,7 +120,7 @@ follow_point(struct tooth_counter *t, const struct sl_live_point *p)
 }
 
 static void
-count_teeth(struct sl__live_shape *shape, const struct sl__live_series *series,
+count_teeth(struct sl__live_pattern *shape, const struct sl__live_series *series,
 	    double baseline, double final)
 {
 	struct tooth_counter t = {.height = shape->range_bytes / 4,
@@ -135,7 +135,7 @@ count_teeth(struct sl__live_shape *shape, const struct sl__live_series *series,
 }
 
 static enum sl_memory_pattern
-name_pattern(const struct sl__live_shape *shape, double floor_bytes)
+name_pattern(const struct sl__live_pattern *shape, double floor_bytes)
 {
 	if (shape->range_bytes <= floor_bytes)
 		return SL_MEMORY_FLAT;
@@ -151,7 +151,7 @@ name_pattern(const struct sl__live_shape *shape, double floor_bytes)
 }
 
 void
-sl__live_shape_of(struct sl__live_shape *out,
+sl__live_pattern_classify(struct sl__live_pattern *out,
 		  const struct sl__live_series *series, double baseline,
 		  double final, double floor_bytes)
 {
@@ -161,7 +161,7 @@ sl__live_shape_of(struct sl__live_shape *out,
 		low = fmin(low, series->points[i].low_bytes);
 		high = fmax(high, series->points[i].high_bytes);
 	}
-	*out = (struct sl__live_shape){.range_bytes = high - low,
+	*out = (struct sl__live_pattern){.range_bytes = high - low,
 				       .retained_bytes = final - baseline};
 	if (out->range_bytes > floor_bytes)
 		count_teeth(out, series, baseline, final);
@@ -169,7 +169,7 @@ sl__live_shape_of(struct sl__live_shape *out,
 }
 
 void
-sl__live_evidence(char *text, size_t cap, const struct sl__live_shape *shape)
+sl__live_pattern_evidence(char *text, size_t cap, const struct sl__live_pattern *shape)
 {
 	double range = shape->range_bytes;
 	double retained = shape->retained_bytes;

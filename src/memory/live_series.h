@@ -30,7 +30,7 @@ void sl__live_series_add(struct sl__live_series *series,
 			 const struct sl_live_point *event);
 
 /* What the pattern rests on. */
-struct sl__live_shape {
+struct sl__live_pattern {
 	enum sl_memory_pattern pattern;
 	double range_bytes;    /* highest - lowest, the ends included */
 	double retained_bytes; /* final - baseline */
@@ -43,12 +43,12 @@ struct sl__live_shape {
  * Names the pattern of points[0..n-1] between a baseline and a final value.
  * Nothing that ranges over less than floor_bytes is worth a name but flat.
  */
-void sl__live_shape_of(struct sl__live_shape *out,
+void sl__live_pattern_classify(struct sl__live_pattern *out,
 		       const struct sl__live_series *series, double baseline,
 		       double final, double floor_bytes);
 
 /* The reasons for the pattern as a sentence, cut to fit 'cap'. */
-void sl__live_evidence(char *text, size_t cap,
-		       const struct sl__live_shape *shape);
+void sl__live_pattern_evidence(char *text, size_t cap,
+		       const struct sl__live_pattern *shape);
 
 #endif

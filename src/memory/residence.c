@@ -44,7 +44,7 @@ find_kilobytes(double *out, const char *text, const char *name)
 }
 
 int
-sl__residents_of_rollup(struct sl__residents *out, const char *text)
+sl__memory_from_smaps_rollup(struct sl__memory_snapshot *out, const char *text)
 {
 	if (!find_kilobytes(&out->resident_bytes, text, "Rss") ||
 	    !find_kilobytes(&out->anonymous_bytes, text, "Anonymous"))
@@ -54,7 +54,7 @@ sl__residents_of_rollup(struct sl__residents *out, const char *text)
 }
 
 int
-sl__residents_of_status(struct sl__residents *out, const char *text)
+sl__memory_from_proc_status(struct sl__memory_snapshot *out, const char *text)
 {
 	double shared = 0;
 
@@ -87,7 +87,7 @@ is_mapping(const char *line)
 }
 
 double
-sl__residents_code(const char *text)
+sl__smaps_jit_code_bytes(const char *text)
 {
 	int is_inside = 0;
 	double sum = 0;
@@ -127,7 +127,7 @@ read_text(struct sl_buf *text, const char *path)
 
 /* NULL, or why the kernel does not say. */
 static const char *
-read_residents(struct sl__residents *out)
+read_residents(struct sl__memory_snapshot *out)
 {
 	struct sl_buf rollup, status, maps;
 	int is_read;
@@ -136,13 +136,13 @@ read_residents(struct sl__residents *out)
 	out->heap_bytes = heap_in_use();
 	out->code_bytes = (double)NAN;
 	if (read_text(&maps, "/proc/self/smaps"))
-		out->code_bytes = sl__residents_code(maps.data);
+		out->code_bytes = sl__smaps_jit_code_bytes(maps.data);
 	sl_buf_release(&maps);
 	is_read = read_text(&rollup, "/proc/self/smaps_rollup") &&
-		  sl__residents_of_rollup(out, rollup.data);
+		  sl__memory_from_smaps_rollup(out, rollup.data);
 	if (read_text(&status, "/proc/self/status")) {
 		if (!is_read)
-			is_read = sl__residents_of_status(out, status.data);
+			is_read = sl__memory_from_proc_status(out, status.data);
 		(void)find_kilobytes(&out->peak_bytes, status.data, "VmHWM");
 	}
 	if (out->peak_bytes < out->resident_bytes)
@@ -166,7 +166,7 @@ reset_peak(void)
 }
 
 static void
-take(struct sl__residence *r, struct sl__residents *out)
+take(struct sl__residence *r, struct sl__memory_snapshot *out)
 {
 	const char *why = read_residents(out);
 
@@ -176,8 +176,8 @@ take(struct sl__residence *r, struct sl__residents *out)
 
 /* The peak of a stretch that began with 'start' and ended with 'end'. */
 static void
-take_peak(struct sl__residence *r, const struct sl__residents *start,
-	  const struct sl__residents *end)
+take_peak(struct sl__residence *r, const struct sl__memory_snapshot *start,
+	  const struct sl__memory_snapshot *end)
 {
 	double peak = start->resident_bytes;
 	/* Without a reset a mark that did not rise is an older one. */
@@ -233,7 +233,7 @@ sl__residence_resume(struct sl__residence *r)
 void
 sl__residence_end(struct sl__residence *r)
 {
-	struct sl__residents end;
+	struct sl__memory_snapshot end;
 
 	take(r, &end);
 	take_peak(r, &r->now, &end);
@@ -241,7 +241,7 @@ sl__residence_end(struct sl__residence *r)
 }
 
 void
-sl__residence_leave_out(struct sl__residence *r, uint64_t n_bytes)
+sl__residence_exclude_bytes(struct sl__residence *r, uint64_t n_bytes)
 {
 	r->others.resident_bytes += (double)n_bytes;
 	r->others.anonymous_bytes += (double)n_bytes;
@@ -260,26 +260,26 @@ figure(const struct sl__residence *r, double value)
 }
 
 struct sl_reading
-sl__residence_base(const struct sl__residence *r)
+sl__residence_baseline(const struct sl__residence *r)
 {
 	return figure(r, r->base.resident_bytes);
 }
 
 struct sl_reading
-sl__residence_now(const struct sl__residence *r)
+sl__residence_final(const struct sl__residence *r)
 {
 	return figure(r, r->now.resident_bytes - r->others.resident_bytes);
 }
 
 struct sl_reading
-sl__residence_touched(const struct sl__residence *r)
+sl__residence_anonymous_growth(const struct sl__residence *r)
 {
 	return figure(r, r->now.anonymous_bytes - r->base.anonymous_bytes -
 				 r->others.anonymous_bytes);
 }
 
 struct sl_reading
-sl__residence_file(const struct sl__residence *r)
+sl__residence_file_growth(const struct sl__residence *r)
 {
 	return figure(r, r->now.file_bytes - r->base.file_bytes -
 				 r->others.file_bytes);
@@ -292,7 +292,7 @@ sl__residence_peak(const struct sl__residence *r)
 }
 
 int
-sl__residence_is_peak_late(const struct sl__residence *r)
+sl__residence_peaked_after_pause(const struct sl__residence *r)
 {
 	if (r->absent || !r->n_pauses || r->peak_stretch < 0)
 		return -1;
@@ -300,13 +300,13 @@ sl__residence_is_peak_late(const struct sl__residence *r)
 }
 
 double
-sl__residence_heap(const struct sl__residence *r)
+sl__residence_heap_growth(const struct sl__residence *r)
 {
 	return r->now.heap_bytes - r->base.heap_bytes - r->others.heap_bytes;
 }
 
 double
-sl__residence_code(const struct sl__residence *r)
+sl__residence_jit_code_growth(const struct sl__residence *r)
 {
 	return r->now.code_bytes - r->base.code_bytes - r->others.code_bytes;
 }

@@ -6,7 +6,7 @@
 #include "sleuth.h"
 
 /* What the process has in memory; resident = anonymous + file. */
-struct sl__residents {
+struct sl__memory_snapshot {
 	double resident_bytes;
 	double anonymous_bytes; /* written, or made when read */
 	double file_bytes;      /* pages of files, and those it shares */
@@ -20,12 +20,12 @@ struct sl__residents {
 
 /* Lines of /proc/PID/smaps_rollup (Rss, Anonymous) or of /proc/PID/status
  * (RssAnon, RssFile, RssShmem); 1, or 0 where they are not there. */
-int sl__residents_of_rollup(struct sl__residents *out, const char *text);
-int sl__residents_of_status(struct sl__residents *out, const char *text);
+int sl__memory_from_smaps_rollup(struct sl__memory_snapshot *out, const char *text);
+int sl__memory_from_proc_status(struct sl__memory_snapshot *out, const char *text);
 
 /* Anonymous bytes of mappings that can be executed and are of no file; 'text'
  * is that of /proc/PID/smaps. */
-double sl__residents_code(const char *text);
+double sl__smaps_jit_code_bytes(const char *text);
 
 /*
  * From sl__residence_begin() to sl__residence_end(), but for stretches between
@@ -38,8 +38,8 @@ double sl__residents_code(const char *text);
  */
 struct sl__residence {
 	const char *absent; /* why there is nothing; NULL */
-	struct sl__residents base, paused, now;
-	struct sl__residents others; /* growth that is left out */
+	struct sl__memory_snapshot base, paused, now;
+	struct sl__memory_snapshot others; /* growth that is left out */
 	double peak_bytes;           /* highest so far, others left out */
 	int n_pauses;
 	int peak_stretch; /* pauses before it; -1: not known, as an older
@@ -53,22 +53,22 @@ void sl__residence_resume(struct sl__residence *r);
 void sl__residence_end(struct sl__residence *r);
 
 /* After the end: so many bytes were the measurer's own, and written. */
-void sl__residence_leave_out(struct sl__residence *r, uint64_t n_bytes);
+void sl__residence_exclude_bytes(struct sl__residence *r, uint64_t n_bytes);
 
 /* After the end; bytes, of which growth may be negative. */
-struct sl_reading sl__residence_base(const struct sl__residence *r);
-struct sl_reading sl__residence_now(const struct sl__residence *r);
-struct sl_reading sl__residence_touched(const struct sl__residence *r);
-struct sl_reading sl__residence_file(const struct sl__residence *r);
+struct sl_reading sl__residence_baseline(const struct sl__residence *r);
+struct sl_reading sl__residence_final(const struct sl__residence *r);
+struct sl_reading sl__residence_anonymous_growth(const struct sl__residence *r);
+struct sl_reading sl__residence_file_growth(const struct sl__residence *r);
 struct sl_reading sl__residence_peak(const struct sl__residence *r);
 
 /* Whether the peak was after the first pause; -1: not known. */
-int sl__residence_is_peak_late(const struct sl__residence *r);
+int sl__residence_peaked_after_pause(const struct sl__residence *r);
 
 /* Growth of the heap and of code, as their owners count it: what is touched
  * besides pages that were asked of the system.  NaN where they do not say. */
-double sl__residence_heap(const struct sl__residence *r);
-double sl__residence_code(const struct sl__residence *r);
+double sl__residence_heap_growth(const struct sl__residence *r);
+double sl__residence_jit_code_growth(const struct sl__residence *r);
 
 /* Bytes of the pages with which the system backs large storage: the large
  * ones where it grants the wish for them, else the small ones. */

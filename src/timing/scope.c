@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "memory/interposer.h"
-#include "memory/resident.h"
+#include "memory/resource_usage.h"
 #include "stats/summary.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ struct frame {
 
 /* What the kernel and the allocator said when a frame was opened. */
 struct frame_usage {
-	struct sl__usage usage;
+	struct sl__resource_usage usage;
 	struct sl__alloc_counts counts;
 };
 
@@ -325,7 +325,7 @@ open_usage(struct table *table, struct sl__scope_entry *entry, unsigned flags)
 		now->net_peak_bytes = now->net_bytes;
 		now->largest_bytes = 0;
 	}
-	sl__usage_read(&at->usage, flags);
+	sl__resource_usage_read(&at->usage, flags);
 	return 1;
 }
 
@@ -416,12 +416,12 @@ add_allocations(struct sl__scope_usage *to,
 
 static void
 add_usage(struct table *table, const struct frame *frame,
-	  const struct sl__usage *now)
+	  const struct sl__resource_usage *now)
 {
 	struct sl__scope_usage *to = frame->entry->usage;
 	const struct frame_usage *before =
 		&table->usages[frame - table->frames];
-	const struct sl__usage *then = &before->usage;
+	const struct sl__resource_usage *then = &before->usage;
 
 	if (frame->flags & SL_SCOPE_CPU) {
 		double overhead_ns =
@@ -441,7 +441,7 @@ add_usage(struct table *table, const struct frame *frame,
 	if (frame->flags & SL_SCOPE_MEMORY)
 		to->n_memory++;
 	if ((frame->flags & SL_SCOPE_MEMORY) && now->resident_bytes) {
-		uint64_t peak = sl__usage_peak_bytes(then, now);
+		uint64_t peak = sl__resource_usage_peak_bytes(then, now);
 
 		to->n_resident++;
 		to->resident_change_bytes += (double)now->resident_bytes -
@@ -463,7 +463,7 @@ close_frame(struct table *table, uint64_t now)
 	struct sl__scope_entry *entry = frame->entry;
 	const struct sl__scope_cost *cost = &registry.costs[frame->flags];
 	unsigned flags = frame->flags;
-	struct sl__usage usage;
+	struct sl__resource_usage usage;
 	uint64_t ticks;
 
 	table->last_ticks = less(now, frame->start_ticks);
@@ -473,7 +473,7 @@ close_frame(struct table *table, uint64_t now)
 	if (ticks < frame->child_ticks)
 		ticks = frame->child_ticks;
 	if (flags) {
-		sl__usage_read(&usage, flags);
+		sl__resource_usage_read(&usage, flags);
 		table->last_cpu_ns =
 			usage.cpu_ns - table->usages[table->depth].usage.cpu_ns;
 	}

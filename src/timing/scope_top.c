@@ -213,9 +213,9 @@ fill_usage(struct sl_scope_row *row, const struct sl__scope_usage *u,
 	row->live_peak_bytes =
 		reading_of((double)u->live_peak_bytes, any, no_calls);
 	if (n) {
-		struct sl__live_shape shape;
+		struct sl__live_pattern shape;
 
-		sl__live_shape_of(&shape, &u->series, 0,
+		sl__live_pattern_classify(&shape, &u->series, 0,
 				  u->points[u->series.n - 1].last_bytes,
 				  SL__FLAT_BYTES);
 		row->pattern = sl_memory_pattern_text(shape.pattern);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resident.h - what the kernel says a thread and its process use. */
-#ifndef SL_RESIDENT_H
-#define SL_RESIDENT_H
+/* resource_usage.h - what the kernel says a thread and its process use. */
+#ifndef SL_RESOURCE_USAGE_H
+#define SL_RESOURCE_USAGE_H
 
 #include "sleuth.h"
 
@@ -9,7 +9,7 @@
  * Counters at one moment.  cpu_ns and the faults are of the calling thread,
  * memory is of the process; a figure not asked for is 0.
  */
-struct sl__usage {
+struct sl__resource_usage {
 	uint64_t cpu_ns;
 	uint64_t n_minor, n_major;    /* page faults */
 	uint64_t resident_bytes;      /* 0: the kernel does not say */
@@ -24,14 +24,14 @@ struct sl__usage {
 uint64_t sl__resident_bytes(void);
 
 /* The figures that 'flags' (enum sl_scope_flags) ask for. */
-void sl__usage_read(struct sl__usage *now, unsigned flags);
+void sl__resource_usage_read(struct sl__resource_usage *now, unsigned flags);
 
 /*
  * The largest resident size between two readings: the new high-water mark
  * where it rose, else the larger of the two ends, which is a lower bound.
  */
-uint64_t sl__usage_peak_bytes(const struct sl__usage *before,
-			      const struct sl__usage *after);
+uint64_t sl__resource_usage_peak_bytes(const struct sl__resource_usage *before,
+			      const struct sl__resource_usage *after);
 
 /* "pages resident ..." of /proc/PID/statm; 1, or 0 when it is malformed. */
 int sl__statm_resident_pages(uint64_t *out, const char *statm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resident.c - what the kernel says a thread and its process use.
+ * resource_usage.c - what the kernel says a thread and its process use.
  *
  * Three system calls: the thread's CPU clock, getrusage() for faults and the
  * high-water mark, and one pread() of statm.  statm stays open, because
@@ -8,7 +8,7 @@
  * that opened it, so a forked child opens its own.
  */
 #define _GNU_SOURCE
-#include "memory/resident.h"
+#include "memory/resource_usage.h"
 #include "base/clock.h"
 
 #include <fcntl.h>
@@ -76,9 +76,9 @@ sl__resident_bytes(void)
 }
 
 void
-sl__usage_read(struct sl__usage *now, unsigned flags)
+sl__resource_usage_read(struct sl__resource_usage *now, unsigned flags)
 {
-	*now = (struct sl__usage){0};
+	*now = (struct sl__resource_usage){0};
 	if (flags & (SL_SCOPE_FAULTS | SL_SCOPE_MEMORY)) {
 		struct rusage usage = {0};
 
@@ -95,8 +95,8 @@ sl__usage_read(struct sl__usage *now, unsigned flags)
 }
 
 uint64_t
-sl__usage_peak_bytes(const struct sl__usage *before,
-		     const struct sl__usage *after)
+sl__resource_usage_peak_bytes(const struct sl__resource_usage *before,
+		     const struct sl__resource_usage *after)
 {
 	uint64_t peak = before->resident_bytes;
 

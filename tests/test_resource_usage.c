@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_resident.c - statm is read as the kernel documents it, peaks follow
+ * test_resource_usage.c - statm is read as the kernel documents it, peaks follow
  * from two readings, only what was asked for is read, and a forked child
  * reads its own memory.
  */
 #define _GNU_SOURCE
 #include "harness.h"
-#include "memory/resident.h"
+#include "memory/resource_usage.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -47,12 +47,12 @@ static uint64_t
 peak_of(uint64_t before, uint64_t before_peak, uint64_t after,
 	uint64_t after_peak)
 {
-	const struct sl__usage a = {.resident_bytes = before,
+	const struct sl__resource_usage a = {.resident_bytes = before,
 				    .resident_peak_bytes = before_peak};
-	const struct sl__usage b = {.resident_bytes = after,
+	const struct sl__resource_usage b = {.resident_bytes = after,
 				    .resident_peak_bytes = after_peak};
 
-	return sl__usage_peak_bytes(&a, &b);
+	return sl__resource_usage_peak_bytes(&a, &b);
 }
 
 static void
@@ -69,17 +69,17 @@ peaks_follow_from_two_readings(void **state)
 static void
 only_what_was_asked_for_is_read(void **state)
 {
-	struct sl__usage usage;
+	struct sl__resource_usage usage;
 
 	(void)state;
-	sl__usage_read(&usage, 0);
+	sl__resource_usage_read(&usage, 0);
 	assert_true(!usage.cpu_ns && !usage.n_minor && !usage.resident_bytes &&
 		    !usage.resident_peak_bytes);
-	sl__usage_read(&usage, SL_SCOPE_CPU);
+	sl__resource_usage_read(&usage, SL_SCOPE_CPU);
 	assert_true(usage.cpu_ns && !usage.n_minor && !usage.resident_bytes);
-	sl__usage_read(&usage, SL_SCOPE_FAULTS);
+	sl__resource_usage_read(&usage, SL_SCOPE_FAULTS);
 	assert_true(usage.n_minor && !usage.cpu_ns && !usage.resident_bytes);
-	sl__usage_read(&usage, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&usage, SL_SCOPE_MEMORY);
 	assert_true(usage.resident_bytes && usage.resident_peak_bytes);
 	assert_true(!usage.cpu_ns);
 }
@@ -100,17 +100,17 @@ touch(void)
 static void
 touched_pages_are_seen(void **state)
 {
-	struct sl__usage before, after;
+	struct sl__resource_usage before, after;
 	void *block;
 
 	(void)state;
-	sl__usage_read(&before, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&before, SL_SCOPE_MEMORY);
 	block = touch();
-	sl__usage_read(&after, SL_SCOPE_MEMORY);
+	sl__resource_usage_read(&after, SL_SCOPE_MEMORY);
 	assert_true(after.resident_bytes >=
 		    before.resident_bytes + N_BYTES / 10 * 9);
 	assert_true(after.n_minor > before.n_minor);
-	assert_true(sl__usage_peak_bytes(&before, &after) >=
+	assert_true(sl__resource_usage_peak_bytes(&before, &after) >=
 		    after.resident_bytes);
 	munmap(block, N_BYTES);
 }
