@@ -29,7 +29,7 @@ struct scene {
 	size_t enough_at, more_until; /* rounds */
 	struct sl__slot slots[SLOTS_MOST];
 	size_t n_slots, n_prepared, n_finished;
-	struct sl__taken taken[SLOTS_MOST];
+	struct sl__finished_round taken[SLOTS_MOST];
 	size_t n_taken, n_asked;
 	struct sl_progress told[64];
 	size_t n_told, interrupt_when_told;
@@ -73,7 +73,7 @@ finish(struct sl__slot *slot, void *ctx)
 }
 
 static inline enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct scene *s = ctx;
 
@@ -127,7 +127,7 @@ set_scene(struct scene *s)
 				      .close = close_round,
 				      .ctx = s};
 	s->script.time.now_ns = 5000;
-	sl__runner_start(&s->runner, 1);
+	sl__runner_start_budget(&s->runner, 1);
 }
 
 static inline enum sl_stop

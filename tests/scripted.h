@@ -50,7 +50,7 @@ struct scripted_instruments {
 	struct scripted_time time;
 	struct sl_clock clock;
 	struct sl__monitor_source source;
-	struct sl__instruments with;
+	struct sl__measurement_sources with;
 	uint64_t disturbed, stolen;
 	size_t n_reads, n_system_reads;
 	struct sl__covariates now;
@@ -98,12 +98,12 @@ script_instruments(struct scripted_instruments *s, uint64_t reading_ns)
 }
 
 /* These, an interrupt that the scripted time may set, and who is told. */
-static inline struct sl__control
+static inline struct sl__runner_hooks
 scripted_control(struct scripted_instruments *s,
 		 void (*progress)(const struct sl_progress *now, void *ctx),
 		 void *ctx)
 {
-	return (struct sl__control){.interrupt = &s->time.interrupted,
+	return (struct sl__runner_hooks){.interrupt = &s->time.interrupted,
 				    .progress = progress,
 				    .progress_ctx = ctx,
 				    .with = s->with};

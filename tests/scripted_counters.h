@@ -111,10 +111,10 @@ scripted_close(int handle, void *ctx)
 }
 
 /* Every event opens; a stretch counts 1000 of each in 100 ns. */
-static inline struct sl__counter_source
+static inline struct sl__counter_backend
 script_counters(struct scripted_counters *s)
 {
-	struct sl__counter_source source = {.open = scripted_open,
+	struct sl__counter_backend source = {.open = scripted_open,
 					    .read = scripted_read,
 					    .close = scripted_close,
 					    .ctx = s,

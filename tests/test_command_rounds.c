@@ -36,7 +36,7 @@ struct scene {
 };
 
 static enum sl_status
-launch(size_t program, struct sl__run *run, void *ctx, struct sl_error *err)
+launch(size_t program, struct sl__run_result *run, void *ctx, struct sl_error *err)
 {
 	struct scene *s = ctx;
 	size_t command = program / SL__N_PARTS;

@@ -30,7 +30,7 @@ struct fixture {
 	struct scripted_counters script;
 	struct scripted_instruments with;
 	struct scripted_plan iterations;
-	struct sl__counter_source source;
+	struct sl__counter_backend source;
 	struct sl__counted_options how;
 	struct sl__counted counted;
 };
@@ -295,7 +295,7 @@ an_interrupt_cuts_a_pass_short(void **state)
 }
 
 /* The kernel's own readings, of an event that every kernel counts. */
-static struct sl__counter_source kernel;
+static struct sl__counter_backend kernel;
 
 static int
 open_task_clock(const struct sl__counter_code *code, void *ctx)
@@ -314,7 +314,7 @@ the_threads_of_the_plan_are_counted(void **state)
 
 	(void)state;
 	start(&f);
-	sl__counter_source_kernel(&kernel);
+	sl__counter_backend_kernel(&kernel);
 	f.source = kernel;
 	f.source.open = open_task_clock;
 	count(&f);

@@ -20,7 +20,7 @@ look_as(const char *cpu, look_function *look, const void *expected)
 	pid_t child;
 	int status;
 
-	if (!sl__counter_has_names())
+	if (!sl__counter_has_libpfm())
 		skip();
 	child = fork();
 	assert_true(child >= 0);
@@ -90,7 +90,7 @@ look_at_events(const void *expected)
 	const struct chosen *chosen = expected;
 	struct sl__counter_choice choices[SL_N_EVENTS];
 	struct scripted_counters script;
-	struct sl__counter_source source = script_counters(&script);
+	struct sl__counter_backend source = script_counters(&script);
 	struct sl__arena arena;
 	int n_wrong = 0;
 

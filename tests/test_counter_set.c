@@ -7,7 +7,7 @@
 
 struct fixture {
 	struct scripted_counters script;
-	struct sl__counter_source source;
+	struct sl__counter_backend source;
 	struct sl__counter_set *set;
 	struct sl__arena arena;
 };
@@ -34,7 +34,7 @@ join_all(struct fixture *f, size_t n_threads)
 {
 	for (size_t i = 0; i < n_threads; i++)
 		sl__counter_set_join(f->set, i);
-	assert_int_equal(sl__counter_set_settle(f->set, NULL), SL_OK);
+	assert_int_equal(sl__counter_set_drop_unopened(f->set, NULL), SL_OK);
 }
 
 static void
@@ -65,7 +65,7 @@ each_thread_has_its_own(void **state)
 	(void)state;
 	start(&f);
 	open_set(&f, 2);
-	n = sl__counter_set_n(f.set);
+	n = sl__counter_set_n_events(f.set);
 	assert_true(n >= 5);
 	join_all(&f, 2);
 	assert_int_equal(f.script.n_open, 2 * n);
@@ -109,7 +109,7 @@ none_is_none(void **state)
 		f.script.open_errors[e] = EACCES;
 	f.source.paranoid = 3;
 	open_set(&f, 4);
-	assert_int_equal(sl__counter_set_n(f.set), 0);
+	assert_int_equal(sl__counter_set_n_events(f.set), 0);
 	assert_non_null(strstr(absence(&f, SL_EVENT_CYCLES), "is 3"));
 	finish(&f);
 }
@@ -124,11 +124,11 @@ what_one_thread_lacks_all_do(void **state)
 	(void)state;
 	start(&f);
 	open_set(&f, 3);
-	n = sl__counter_set_n(f.set);
+	n = sl__counter_set_n_events(f.set);
 	/* All for choosing and for two threads, and two for the third. */
 	f.script.refused_from = n + 2 * n + 2;
 	join_all(&f, 3);
-	assert_int_equal(sl__counter_set_n(f.set), 2);
+	assert_int_equal(sl__counter_set_n_events(f.set), 2);
 	assert_int_equal(f.script.n_open, 3 * 2);
 	assert_null(absence(&f, SL_EVENT_INSTRUCTIONS));
 	assert_string_equal(absence(&f, SL_EVENT_L1_MISSES),
@@ -145,7 +145,7 @@ a_thread_that_never_came_is_missed(void **state)
 	start(&f);
 	open_set(&f, 2);
 	join_all(&f, 1);
-	assert_int_equal(sl__counter_set_n(f.set), 0);
+	assert_int_equal(sl__counter_set_n_events(f.set), 0);
 	assert_non_null(strstr(absence(&f, SL_EVENT_CYCLES), "reached"));
 	finish(&f);
 }
@@ -178,17 +178,17 @@ turns_are_scaled(void **state)
 
 	(void)state;
 	/* Nobody ran: nothing to count. */
-	assert_near(sl__counter_scaled(&tally), 0, 0);
-	assert_int_equal(sl__counter_add(&tally, &begin, &middle, NULL), SL_OK);
+	assert_near(sl__counter_tally_scaled(&tally), 0, 0);
+	assert_int_equal(sl__counter_tally_add(&tally, &begin, &middle, NULL), SL_OK);
 	/* 100 in a quarter of the time. */
-	assert_near(sl__counter_scaled(&tally), 400, 1e-9);
+	assert_near(sl__counter_tally_scaled(&tally), 400, 1e-9);
 	/* No turn in the second stretch: an eighth. */
-	assert_int_equal(sl__counter_add(&tally, &middle, &end, NULL), SL_OK);
-	assert_near(sl__counter_scaled(&tally), 800, 1e-9);
+	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL), SL_OK);
+	assert_near(sl__counter_tally_scaled(&tally), 800, 1e-9);
 	tally = (struct sl__counter_tally){0, 0, 0};
-	assert_int_equal(sl__counter_add(&tally, &middle, &end, NULL), SL_OK);
-	assert_true(isnan(sl__counter_scaled(&tally)));
-	assert_int_equal(sl__counter_add(&tally, &end, &begin, NULL),
+	assert_int_equal(sl__counter_tally_add(&tally, &middle, &end, NULL), SL_OK);
+	assert_true(isnan(sl__counter_tally_scaled(&tally)));
+	assert_int_equal(sl__counter_tally_add(&tally, &end, &begin, NULL),
 			 SL_E_MEASURE);
 }
 

@@ -11,7 +11,7 @@
 static const char *
 reason(int error, int paranoid, struct sl__arena *arena)
 {
-	const char *why = sl__counter_reason(error, paranoid, arena);
+	const char *why = sl__counter_open_error_text(error, paranoid, arena);
 
 	assert_non_null(why);
 	return why;
@@ -65,7 +65,7 @@ static void
 all_events_are_listed_in_order(void **state)
 {
 	struct scripted_counters script;
-	struct sl__counter_source source = script_counters(&script);
+	struct sl__counter_backend source = script_counters(&script);
 	const struct sl_counter *list;
 	struct sl__arena arena;
 	size_t n;
@@ -104,7 +104,7 @@ the_first_that_opens_is_taken(void **state)
 {
 	struct sl__counter_choice choices[SL_N_EVENTS];
 	struct scripted_counters script;
-	struct sl__counter_source source = script_counters(&script);
+	struct sl__counter_backend source = script_counters(&script);
 	struct sl__arena arena;
 
 	(void)state;
@@ -157,12 +157,12 @@ the_kernel_counts_what_it_can(void **state)
 	/* PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK: nanoseconds */
 	static const struct sl__counter_code clock = {"task-clock", 1, 1, 0, 0};
 	struct sl__counter_reading first, second;
-	struct sl__counter_source source;
+	struct sl__counter_backend source;
 	volatile unsigned sum = 0;
 	int handle;
 
 	(void)state;
-	sl__counter_source_kernel(&source);
+	sl__counter_backend_kernel(&source);
 	handle = source.open(&clock, source.ctx);
 	if (handle < 0) /* a sandbox */
 		skip();

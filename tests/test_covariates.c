@@ -17,12 +17,12 @@ shares_are_of_all_ticks(void **state)
 
 	(void)state;
 	/* 200 ticks: 100 idle, 20 stolen, 80 used, 30 of them by us. */
-	sl__system_shares(&noise, &before, &after, 0.15);
+	sl__system_noise_shares(&noise, &before, &after, 0.15);
 	assert_near(noise.steal_share.value, 0.1, 1e-12);
 	assert_near(noise.neighbour_share.value, 0.4 - 0.15, 1e-12);
 	assert_null(noise.steal_share.absent);
 	/* Rounding may give us more than was used: nobody used less than 0. */
-	sl__system_shares(&noise, &before, &after, 0.9);
+	sl__system_noise_shares(&noise, &before, &after, 0.9);
 	assert_near(noise.neighbour_share.value, 0, 0);
 }
 
@@ -34,7 +34,7 @@ few_ticks_are_refused(void **state)
 	struct sl_noise noise;
 
 	(void)state;
-	sl__system_shares(&noise, &before, &after, 0.1);
+	sl__system_noise_shares(&noise, &before, &after, 0.1);
 	assert_true(isnan(noise.steal_share.value));
 	assert_string_equal(noise.neighbour_share.absent,
 			    "too short for the kernel's clock tick");
@@ -52,19 +52,19 @@ disturbances_are_told_apart(void **state)
 
 	(void)state;
 	/* Over 100,000 ns, 1 % of waiting is 1,000. */
-	assert_false(sl__monitor_slot(&monitor, &calm, &calm, 100000));
-	assert_true(sl__monitor_slot(&monitor, &calm, &preempted, 100000));
-	assert_true(sl__monitor_slot(&monitor, &calm, &moved, 100000));
-	assert_true(sl__monitor_slot(&monitor, &calm, &delayed, 100000));
-	assert_false(sl__monitor_slot(&monitor, &calm, &hardly, 100000));
+	assert_false(sl__monitor_end_slot(&monitor, &calm, &calm, 100000));
+	assert_true(sl__monitor_end_slot(&monitor, &calm, &preempted, 100000));
+	assert_true(sl__monitor_end_slot(&monitor, &calm, &moved, 100000));
+	assert_true(sl__monitor_end_slot(&monitor, &calm, &delayed, 100000));
+	assert_false(sl__monitor_end_slot(&monitor, &calm, &hardly, 100000));
 	assert_int_equal(monitor.n_slots, 5);
 	assert_int_equal(monitor.n_disturbed, 3);
 	assert_int_equal(monitor.n_migrations, 1);
 	assert_int_equal(monitor.n_involuntary, 1);
 	assert_int_equal(monitor.run_delay_ns, 2000);
 	/* A command is preempted when it starts; a tenth of waiting counts. */
-	assert_false(sl__monitor_child(&monitor, 2, 9000, 100000));
-	assert_true(sl__monitor_child(&monitor, 0, 11000, 100000));
+	assert_false(sl__monitor_end_child(&monitor, 2, 9000, 100000));
+	assert_true(sl__monitor_end_child(&monitor, 0, 11000, 100000));
 }
 
 static void
@@ -75,9 +75,9 @@ own_cpu_time_is_taken_off(void **state)
 	struct sl__monitor monitor = {.empty_cpu_ns = 500};
 
 	(void)state;
-	assert_near(sl__monitor_cpu_ns(&monitor, &before, &after, 10, 25),
+	assert_near(sl__monitor_slot_cpu_ns(&monitor, &before, &after, 10, 25),
 		    10000 - 500 - 10 * 2 * 25, 1e-9);
-	assert_near(sl__monitor_cpu_ns(&monitor, &before, &after, 1000, 25), 0,
+	assert_near(sl__monitor_slot_cpu_ns(&monitor, &before, &after, 1000, 25), 0,
 		    0);
 }
 
@@ -92,14 +92,14 @@ inner_measurements_are_added(void **state)
 	struct sl__monitor monitor = {.n_slots = 5};
 
 	(void)state;
-	sl__monitor_add(&monitor, &inner, 2);
+	sl__monitor_add_nested(&monitor, &inner, 2);
 	assert_int_equal(monitor.n_slots, 15);
 	assert_int_equal(monitor.n_disturbed, 2);
 	assert_int_equal(monitor.n_involuntary, 3);
 	assert_int_equal(monitor.run_delay_ns, 500000000);
 	inner.run_delay_share.value = (double)NAN;
 	inner.run_delay_share.absent = "no schedstat";
-	sl__monitor_add(&monitor, &inner, 2);
+	sl__monitor_add_nested(&monitor, &inner, 2);
 	assert_int_equal(monitor.run_delay_ns, 500000000);
 }
 
@@ -112,10 +112,10 @@ readings_only_grow(void **state)
 
 	(void)state;
 	sl__monitor_open(&monitor, NULL);
-	sl__monitor_before(&monitor, &before);
+	sl__monitor_read_before(&monitor, &before);
 	for (int i = 0; i < 300; i++)
-		sl__monitor_probe(&monitor);
-	sl__monitor_after(&monitor, &after);
+		sl__monitor_probe_frequency(&monitor);
+	sl__monitor_read_after(&monitor, &after);
 	assert_true(after.cpu_ns > before.cpu_ns);
 	assert_true(after.n_involuntary >= before.n_involuntary);
 	assert_true(after.run_delay_ns >= before.run_delay_ns);

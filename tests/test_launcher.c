@@ -37,7 +37,7 @@ static struct sl__executable programs[] = {
 	{.file = "/bin/dd", .argv = large},
 	{.file = "/nowhere/gone", .argv = gone},
 	{.file = "/bin/sh", .argv = exit_137},
-	{.file = "/bin/sh", .argv = chatter, .sink = SL__SINK_PIPE},
+	{.file = "/bin/sh", .argv = chatter, .sink = SL__STDOUT_SINK_PIPE},
 	{.file = "/bin/sh", .argv = leaves_child},
 };
 
@@ -66,7 +66,7 @@ open_scene(void **state)
 	assert_non_null(s);
 	temporary_file(s->input, "in\n");
 	temporary_file(s->output, "");
-	assert_int_equal(sl__launcher_direct(&programs[2], s->output, NULL),
+	assert_int_equal(sl__launcher_set_output(&programs[2], s->output, NULL),
 			 SL_OK);
 	assert_int_equal(
 		sl__launcher_open(&s->launcher, programs, s->input, NULL),
@@ -87,10 +87,10 @@ close_scene(void **state)
 	return 0;
 }
 
-static struct sl__run
+static struct sl__run_result
 run(struct scene *s, size_t which)
 {
-	struct sl__run result;
+	struct sl__run_result result;
 
 	assert_int_equal(
 		sl__launcher_run(&s->launcher, which, &result, NULL, NULL),
@@ -101,7 +101,7 @@ run(struct scene *s, size_t which)
 static void
 endings_are_told_apart(void **state)
 {
-	struct sl__run result = run(*state, 0);
+	struct sl__run_result result = run(*state, 0);
 
 	assert_int_equal(result.exit_code, 3);
 	assert_int_equal(result.start_error, 0);
@@ -139,7 +139,7 @@ streams_are_connected(void **state)
 static void
 pipes_are_emptied(void **state)
 {
-	struct sl__run result = run(*state, 7);
+	struct sl__run_result result = run(*state, 7);
 	size_t n = strlen(result.stderr_tail);
 
 	assert_int_equal(result.exit_code, 0);
@@ -151,7 +151,7 @@ pipes_are_emptied(void **state)
 static void
 children_left_behind_are_not_waited_for(void **state)
 {
-	struct sl__run result = run(*state, 8);
+	struct sl__run_result result = run(*state, 8);
 	long pid = strtol(result.stderr_tail, NULL, 10);
 
 	assert_int_equal(result.exit_code, 0);
@@ -165,23 +165,23 @@ words_say_where_output_goes(void **state)
 {
 	static const struct {
 		const char *where;
-		enum sl__sink sink;
-	} rows[] = {{NULL, SL__SINK_NULL},
-		    {"null", SL__SINK_NULL},
-		    {"pipe", SL__SINK_PIPE},
-		    {"inherit", SL__SINK_INHERIT},
-		    {"/dev/null", SL__SINK_FILE}};
+		enum sl__stdout_sink sink;
+	} rows[] = {{NULL, SL__STDOUT_SINK_NULL},
+		    {"null", SL__STDOUT_SINK_NULL},
+		    {"pipe", SL__STDOUT_SINK_PIPE},
+		    {"inherit", SL__STDOUT_SINK_INHERIT},
+		    {"/dev/null", SL__STDOUT_SINK_FILE}};
 	struct sl__executable program;
 	struct sl_error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		assert_int_equal(
-			sl__launcher_direct(&program, rows[i].where, NULL),
+			sl__launcher_set_output(&program, rows[i].where, NULL),
 			SL_OK);
 		assert_int_equal(program.sink, rows[i].sink);
 	}
-	assert_int_equal(sl__launcher_direct(&program, "/nowhere/at/all", &err),
+	assert_int_equal(sl__launcher_set_output(&program, "/nowhere/at/all", &err),
 			 SL_E_IO);
 	assert_string_equal(err.text,
 			    "/nowhere/at/all: No such file or directory");
@@ -192,7 +192,7 @@ static void
 peak_is_the_commands_own(void **state)
 {
 	struct scene *s = *state;
-	struct sl__run result = run(s, 4);
+	struct sl__run_result result = run(s, 4);
 
 	assert_int_equal(result.exit_code, 0);
 	assert_true(result.peak_bytes >= (64u << 20));
@@ -205,7 +205,7 @@ static void
 a_dead_launcher_is_an_error(void **state)
 {
 	struct scene *s = *state;
-	struct sl__run result;
+	struct sl__run_result result;
 	struct sl_error err;
 
 	kill(s->launcher.pid, SIGKILL);
@@ -236,18 +236,18 @@ programs_are_found_as_a_shell_does(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, NULL);
-	path = sl__launcher_find("sh", &arena, &err);
+	path = sl__launcher_find_program("sh", &arena, &err);
 	assert_non_null(path);
 	assert_int_equal(path[0], '/');
-	assert_string_equal(sl__launcher_find("/bin/sh", &arena, &err),
+	assert_string_equal(sl__launcher_find_program("/bin/sh", &arena, &err),
 			    "/bin/sh");
-	assert_null(sl__launcher_find("no-such-command-here", &arena, &err));
+	assert_null(sl__launcher_find_program("no-such-command-here", &arena, &err));
 	assert_string_equal(err.text, "cannot run 'no-such-command-here': no "
 				      "such command in PATH");
-	assert_null(sl__launcher_find("/bin", &arena, &err));
+	assert_null(sl__launcher_find_program("/bin", &arena, &err));
 	assert_string_equal(err.text, "cannot run '/bin': Is a directory");
-	assert_null(sl__launcher_find("", &arena, &err));
-	assert_null(sl__launcher_find("/nowhere/x", &arena, &err));
+	assert_null(sl__launcher_find_program("", &arena, &err));
+	assert_null(sl__launcher_find_program("/nowhere/x", &arena, &err));
 	assert_int_equal(err.status, SL_E_MEASURE);
 	sl__arena_release(&arena);
 }

@@ -12,7 +12,7 @@ stat_is_summed(void **state)
 	struct sl__system_times t;
 
 	(void)state;
-	assert_true(sl__proc_stat(&t, recorded));
+	assert_true(sl__proc_parse_stat(&t, recorded));
 	assert_int_equal(t.total, 718 + 3 + 954 + 40594 + 264 + 1 + 18 + 7);
 	assert_int_equal(t.idle, 40594 + 264);
 	assert_int_equal(t.steal, 7);
@@ -33,7 +33,7 @@ malformed_stat_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_false(sl__proc_stat(&t, bad[i]));
+		assert_false(sl__proc_parse_stat(&t, bad[i]));
 }
 
 static void
@@ -42,10 +42,10 @@ run_delay_is_the_second_field(void **state)
 	uint64_t ns = 0;
 
 	(void)state;
-	assert_true(sl__proc_run_delay(&ns, "123456789 4242 17\n"));
+	assert_true(sl__proc_parse_run_delay(&ns, "123456789 4242 17\n"));
 	assert_int_equal(ns, 4242);
-	assert_false(sl__proc_run_delay(&ns, ""));
-	assert_false(sl__proc_run_delay(&ns, "12"));
+	assert_false(sl__proc_parse_run_delay(&ns, ""));
+	assert_false(sl__proc_parse_run_delay(&ns, "12"));
 }
 
 static void
@@ -54,10 +54,10 @@ single_number_is_read(void **state)
 	uint64_t n = 0;
 
 	(void)state;
-	assert_true(sl__proc_number(&n, "18\n"));
+	assert_true(sl__proc_parse_number(&n, "18\n"));
 	assert_int_equal(n, 18);
-	assert_false(sl__proc_number(&n, "-3\n"));
-	assert_false(sl__proc_number(&n, "<unsupported>\n"));
+	assert_false(sl__proc_parse_number(&n, "-3\n"));
+	assert_false(sl__proc_parse_number(&n, "<unsupported>\n"));
 }
 
 static void
@@ -66,9 +66,9 @@ files_are_read_to_the_end_of_the_room(void **state)
 	char text[8];
 
 	(void)state;
-	assert_int_equal(sl__proc_read(SL_TEST_DATA "/none", text, 8), 0);
+	assert_int_equal(sl__proc_read_file(SL_TEST_DATA "/none", text, 8), 0);
 	assert_string_equal(text, "");
-	assert_int_equal(sl__proc_read("/proc/version", text, 8), 7);
+	assert_int_equal(sl__proc_read_file("/proc/version", text, 8), 7);
 	assert_string_equal(text, "Linux v");
 }
 

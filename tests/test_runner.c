@@ -27,7 +27,7 @@ every_round_is_a_permutation_from_the_seed(void **state)
 	(void)state;
 	for (int k = 0; k < 3; k++) {
 		set_scene(&s);
-		sl__runner_start(&s.runner, seeds[k]);
+		sl__runner_start_budget(&s.runner, seeds[k]);
 		s.phase.n_rounds = 1000;
 		assert_int_equal(take(&s), SL_STOP_RUNS);
 		assert_int_equal(s.n_slots, 1000 * ARMS);
@@ -77,7 +77,7 @@ looks_are_an_eighth_apart(void **state)
 
 	(void)state;
 	for (size_t n = 1; n < 100; n++) {
-		if (!sl__is_look_due(&next, n))
+		if (!sl__interim_look_is_due(&next, n))
 			continue;
 		assert_int_equal(n, expected[n_looks]);
 		n_looks++;
@@ -85,9 +85,9 @@ looks_are_an_eighth_apart(void **state)
 	assert_int_equal(n_looks, sizeof(expected) / sizeof(expected[0]));
 	/* Samples come in slots: a look that was missed comes with the next. */
 	next = 32;
-	assert_true(sl__is_look_due(&next, 80));
-	assert_false(sl__is_look_due(&next, 90));
-	assert_true(sl__is_look_due(&next, 91));
+	assert_true(sl__interim_look_is_due(&next, 80));
+	assert_false(sl__interim_look_is_due(&next, 90));
+	assert_true(sl__interim_look_is_due(&next, 91));
 }
 
 /* A round takes 3 ms. */
@@ -141,7 +141,7 @@ phases_share_the_time(void **state)
 		take(&s);
 		assert_near(sl__runner_elapsed_s(&s.runner), 0.006, 1e-12);
 		if (anew)
-			sl__runner_restart(&s.runner);
+			sl__runner_restart_budget(&s.runner);
 		s.n_taken = 0;
 		s.phase.n_rounds = 0;
 		s.phase.time_s = 0.012;

@@ -155,13 +155,13 @@ static void
 half_the_rounds_are_too_many_to_leave_out(void **state)
 {
 	(void)state;
-	assert_false(sl__is_left_out(0, 0, 1));
-	assert_false(sl__is_left_out(1, 1, 1));
-	assert_false(sl__is_left_out(1, 1, 2));
-	assert_true(sl__is_left_out(1, 1, 3));
-	assert_true(sl__is_left_out(1, 9, 19));
-	assert_false(sl__is_left_out(1, 10, 20));
-	assert_false(sl__is_left_out(0, 1, 3));
+	assert_false(sl__round_is_excluded(0, 0, 1));
+	assert_false(sl__round_is_excluded(1, 1, 1));
+	assert_false(sl__round_is_excluded(1, 1, 2));
+	assert_true(sl__round_is_excluded(1, 1, 3));
+	assert_true(sl__round_is_excluded(1, 9, 19));
+	assert_false(sl__round_is_excluded(1, 10, 20));
+	assert_false(sl__round_is_excluded(0, 1, 3));
 }
 
 /* Looks grow further apart, by an eighth. */
@@ -173,7 +173,7 @@ looks_are_few(void **state)
 
 	(void)state;
 	for (size_t n = 0; n < 20; n++) {
-		if (sl__is_look_due(&next, n))
+		if (sl__interim_look_is_due(&next, n))
 			assert_int_equal(n, expected[n_looks++]);
 	}
 	assert_int_equal(n_looks, 6);

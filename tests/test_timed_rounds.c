@@ -277,7 +277,7 @@ real_passes_take_time(void **state)
 	open_model(&t, 5);
 	for (size_t i = 0; i < t.steps.n; i++)
 		t.steps.steps[i].run = t.steps.originals[i];
-	t.how.control = (struct sl__control){0};
+	t.how.control = (struct sl__runner_hooks){0};
 	take(&t);
 	assert_true(t.iterations.first_ns > 0);
 	assert_true(t.iterations.bare.min > 0);

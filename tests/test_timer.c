@@ -38,7 +38,7 @@ the_reading_is_taken_off(void **state)
 	set_scene(&s, 300);
 	assert_near(sl__timer_shortest_ns(&s.timer), 2000, 0);
 	assert_int_equal(
-		sl__timer_stretch(&s.timer, s.what.fn, s.what.ctx, 7, &took_ns),
+		sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx, 7, &took_ns),
 		0);
 	assert_near(took_ns, 2100, 0);
 	assert_int_equal(s.work.n_calls, 7);
@@ -53,7 +53,7 @@ calibration_doubles_and_confirms(void **state)
 
 	(void)state;
 	set_scene(&s, 300);
-	assert_int_equal(sl__timer_calibrate(&s.timer, &s.what, 2000, &n_calls,
+	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls,
 					     &call_ns),
 			 0);
 	assert_int_equal(n_calls, 8);
@@ -70,7 +70,7 @@ a_long_call_is_made_once(void **state)
 
 	(void)state;
 	set_scene(&s, 20000);
-	assert_int_equal(sl__timer_calibrate(&s.timer, &s.what, 2000, &n_calls,
+	assert_int_equal(sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls,
 					     &call_ns),
 			 0);
 	assert_int_equal(n_calls, 1);
@@ -88,13 +88,13 @@ failures_end_it_at_once(void **state)
 	set_scene(&s, 300);
 	s.work.fail_at = 3;
 	assert_int_equal(
-		sl__timer_stretch(&s.timer, s.what.fn, s.what.ctx, 7, &ns), 7);
+		sl__timer_time_calls(&s.timer, s.what.fn, s.what.ctx, 7, &ns), 7);
 	assert_int_equal(s.work.n_calls, 3);
 	assert_near(ns, -1, 0);
 	set_scene(&s, 300);
 	s.work.fail_at = 6;
 	assert_int_equal(
-		sl__timer_calibrate(&s.timer, &s.what, 2000, &n_calls, &ns), 7);
+		sl__timer_choose_n_calls(&s.timer, &s.what, 2000, &n_calls, &ns), 7);
 }
 
 int

@@ -182,7 +182,7 @@ set_defaults(struct sl_bench_options *how)
 }
 
 static enum sl_status
-launch(size_t program, struct sl__run *out, void *ctx, struct sl_error *err)
+launch(size_t program, struct sl__run_result *out, void *ctx, struct sl_error *err)
 {
 	struct bench *b = ctx;
 

@@ -149,7 +149,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct student *s = ctx;
 
@@ -176,7 +176,7 @@ take_rounds(struct student *s, struct sl_error *err)
 	measuring.max_rounds = ROUNDS_MOST;
 	measuring.time_s = s->how.time_s;
 	measuring.close = close_round;
-	sl__runner_start(&s->runner, s->how.seed);
+	sl__runner_start_budget(&s->runner, s->how.seed);
 	rc = sl__runner_run(&s->runner, &warming_up, err);
 	if (!rc)
 		rc = sl__runner_run(&s->runner, &measuring, err);

@@ -41,7 +41,7 @@ struct profiler {
 	const struct sl_graph *graph;
 	struct sl_profile_options how; /* defaults filled in */
 	struct sl__plan_options_storage plan;    /* that these name */
-	struct sl__control control;    /* from these */
+	struct sl__runner_hooks control;    /* from these */
 	struct sl__arena *arena;       /* of the result */
 	struct sl__arena scratch;
 	struct sl_profile *out;
@@ -586,7 +586,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 	rc = take_options(&p.how, &p.plan, options, err);
 	if (rc)
 		return rc;
-	p.control = (struct sl__control){.interrupt = p.how.interrupt,
+	p.control = (struct sl__runner_hooks){.interrupt = p.how.interrupt,
 					 .progress = p.how.progress,
 					 .progress_ctx = p.how.progress_ctx};
 	p.start_ns = sl__clock_now_ns(NULL);

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "stats/proportion.h"
 #include "stats/quantile.h"
-#include "timing/chain.h"
+#include "timing/dependency_chain.h"
 #include "timing/compare_functions.h"
 #include "timing/runner.h"
 #include "timing/timer.h"
@@ -40,7 +40,7 @@ struct selfcheck {
 	uint64_t n_verdicts;
 };
 
-/* A chain of exactly n_steps (timing/chain.h). */
+/* A chain of exactly n_steps (timing/dependency_chain.h). */
 static int
 do_work(void *ctx)
 {
@@ -84,7 +84,7 @@ plant(struct selfcheck *s)
 
 	sl__timer_init(&timer, s->script.with.clock);
 	/* The work never fails, and neither does its calibration. */
-	(void)sl__timer_calibrate(&timer, &what, 1e6, &n_calls, &call_ns);
+	(void)sl__timer_choose_n_calls(&timer, &what, 1e6, &n_calls, &call_ns);
 	s->base.n_steps =
 		(uint64_t)fmax(200, s->how->function_ns * 1000 / call_ns);
 	for (size_t i = 0; i < N_ROWS; i++) {
@@ -139,19 +139,19 @@ take_verdict(struct sl__slot *slot, void *ctx, struct sl_error *err)
 		return rc == SL_E_INTERRUPTED ? SL_OK : rc;
 	if (c->stopped_by != SL_STOP_INTERRUPT)
 		count_verdict(s, slot->arm, &c->rows[0]);
-	sl__monitor_add(&s->monitor, &c->noise, c->elapsed_s);
+	sl__monitor_add_nested(&s->monitor, &c->noise, c->elapsed_s);
 	sl_comparisons_free(c);
 	return SL_OK;
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct selfcheck *s = ctx;
 
 	(void)taken;
 	(void)err;
-	sl__monitor_probe(&s->monitor);
+	sl__monitor_probe_frequency(&s->monitor);
 	return SL_OK;
 }
 
@@ -249,9 +249,9 @@ check(struct selfcheck *s, struct sl_selfcheck *out, struct sl__arena *arena,
 	plant(s);
 	sl__monitor_open(&s->monitor, &s->script.with);
 	s->runner.control =
-		(struct sl__control){s->how->interrupt, s->how->progress,
+		(struct sl__runner_hooks){s->how->interrupt, s->how->progress,
 				     s->how->progress_ctx, s->script.with};
-	sl__runner_start(&s->runner, s->how->seed);
+	sl__runner_start_budget(&s->runner, s->how->seed);
 	rc = play(s, err);
 	sl__monitor_close(&s->monitor, &out->noise);
 	return rc ? rc : conclude(s, out, arena, err);

@@ -14,7 +14,7 @@ struct sl__steps_work {
 /* Scripted instruments, and what takes the place of the work: a function of a
  * struct sl__steps_work. */
 struct sl__selfcheck_script {
-	struct sl__instruments with;
+	struct sl__measurement_sources with;
 	sl_function *work;
 };
 

@@ -628,7 +628,7 @@ sl__sweep(struct sl_sweep **out, const struct sl_sweep_model *models, size_t n,
 		return rc;
 	s.runner.control.interrupt = s.how.interrupt;
 	s.runner.control.with.clock = script->clock;
-	sl__runner_start(&s.runner, s.how.seed);
+	sl__runner_start_budget(&s.runner, s.how.seed);
 	s.out = sl__arena_object_new(&s.arena, s.how.allocator, sizeof(*s.out));
 	if (!s.out)
 		return sl__fail_nomem(err);

@@ -36,6 +36,6 @@ sl_build_text(struct sl_buf *out, struct sl_error *err)
 	sl__buf_format(out,
 		       "hardware counters: perf_event, names by %s; energy: "
 		       "RAPL\n",
-		       sl__counter_has_names() ? "libpfm4" : "the kernel");
+		       sl__counter_has_libpfm() ? "libpfm4" : "the kernel");
 	return sl__buf_status(out, err);
 }

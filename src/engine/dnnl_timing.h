@@ -14,7 +14,7 @@ struct sl__dnnl_timer {
 				    NULL: not needed yet, or not to be had */
 	int was_asked;           /* for it */
 	unsigned sum;
-	struct sl__instruments with; /* for tests */
+	struct sl__measurement_sources with; /* for tests */
 };
 
 void sl__dnnl_timer_release(struct sl__dnnl_timer *timer); /* NULL is fine */

@@ -693,7 +693,7 @@ sl__ablate(struct sl__ablation *targets, size_t n, struct sl_plan *plan,
 	sl__ticker_init(&a.ticker, how->control.with.clock);
 	a.ticker.reading_ns = how->reading_ns;
 	a.runner.control = how->control;
-	sl__runner_start(&a.runner, how->seed);
+	sl__runner_start_budget(&a.runner, how->seed);
 	a.calls = (size_t)fmax(1,
 			       fmin(CALLS_MOST, SAMPLE_NS / how->iteration_ns));
 	a.settles = how->iteration_ns < SETTLING_NS;

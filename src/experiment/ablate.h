@@ -71,7 +71,7 @@ struct sl__ablate_options {
 	uint64_t store_bytes;       /* most that outputs may take; 0: 2^30 */
 	uint64_t seed;              /* of the order of passes */
 	size_t n_rounds;            /* a fixed number; 0: by time */
-	struct sl__control control; /* its clock is in place of ticks */
+	struct sl__runner_hooks control; /* its clock is in place of ticks */
 };
 
 /*

@@ -95,7 +95,7 @@ shell_program(struct sl__executable *out, const char *shell, const char *line,
 	for (char *word = strtok_r(words, " ", &rest); word;
 	     word = strtok_r(NULL, " ", &rest))
 		argv[n++] = word;
-	out->file = sl__launcher_find(n ? argv[0] : shell, arena, err);
+	out->file = sl__launcher_find_program(n ? argv[0] : shell, arena, err);
 	if (!out->file)
 		return SL_E_MEASURE;
 	argv[n++] = "-c";
@@ -165,7 +165,7 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 		[SL__PART_CONCLUDE] = command->conclude,
 		[SL__PART_CLEANUP] = command->cleanup,
 	};
-	enum sl_status rc = sl__launcher_direct(
+	enum sl_status rc = sl__launcher_set_output(
 		out, command->output ? command->output : how->output, err);
 
 	if (rc)
@@ -177,14 +177,14 @@ find_programs(struct sl__executable *out, const struct sl_command *command,
 				   err);
 		if (rc)
 			return rc;
-		if (out->sink == SL__SINK_INHERIT)
-			out[part].sink = SL__SINK_INHERIT;
+		if (out->sink == SL__STDOUT_SINK_INHERIT)
+			out[part].sink = SL__STDOUT_SINK_INHERIT;
 	}
 	if (command->shell_line)
 		return shell_program(out, how->shell, command->shell_line,
 				     arena, err);
 	out->argv = command->argv;
-	out->file = sl__launcher_find(command->argv[0], arena, err);
+	out->file = sl__launcher_find_program(command->argv[0], arena, err);
 	if (!out->file && strchr(command->argv[0], ' ') && !command->argv[1])
 		return sl__error_set_hint(err, SL_E_MEASURE, SL_HINT_LINE);
 	return out->file ? SL_OK : SL_E_MEASURE;
@@ -316,7 +316,7 @@ reserve(struct bench *b, struct sl_error *err)
 /* One of several lines, without a blank, that the shell knows no program for
  * (exit code 127 by POSIX): perhaps the argument of another. */
 static int
-is_lone_word(const struct bench *b, size_t command, const struct sl__run *run)
+is_lone_word(const struct bench *b, size_t command, const struct sl__run_result *run)
 {
 	const char *line = b->with->table->commands[command].shell_line;
 
@@ -325,7 +325,7 @@ is_lone_word(const struct bench *b, size_t command, const struct sl__run *run)
 
 static enum sl_status
 fail_run(const struct bench *b, size_t command, enum sl__part part,
-	 const struct sl__run *run, struct sl_error *err)
+	 const struct sl__run_result *run, struct sl_error *err)
 {
 	static const char *const prefixes[SL__N_PARTS] = {
 		"", "the setup of ", "the preparation of ",
@@ -363,7 +363,7 @@ is_ignored(const struct sl_bench_options *how, int exit_code)
 }
 
 static enum sl_status
-launch(struct bench *b, size_t index, struct sl__run *run, struct sl_error *err)
+launch(struct bench *b, size_t index, struct sl__run_result *run, struct sl_error *err)
 {
 	return b->with->launch(index, run, b->with->launch_ctx, err);
 }
@@ -374,7 +374,7 @@ run_part(struct bench *b, size_t command, enum sl__part part,
 	 struct sl_error *err)
 {
 	size_t index = table_index(command, part);
-	struct sl__run run;
+	struct sl__run_result run;
 	enum sl_status rc;
 
 	if (!b->with->table->programs[index].file)
@@ -413,7 +413,7 @@ static enum sl_status
 start_shell(struct sl__slot *slot, void *ctx, struct sl_error *err)
 {
 	struct bench *b = ctx;
-	struct sl__run run;
+	struct sl__run_result run;
 	enum sl_status rc = launch(b, idle_shell(b->with->table), &run, err);
 
 	if (rc || is_interrupted(b))
@@ -444,7 +444,7 @@ run_once(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	struct bench *b = ctx;
 	size_t command = slot->arm;
 	struct sl__command_column *c = &b->out->columns[command];
-	struct sl__run *run = &c->latest;
+	struct sl__run_result *run = &c->latest;
 	enum sl_status rc;
 
 	rc = run_part(b, command, SL__PART_PREPARE, err);
@@ -466,11 +466,11 @@ static void
 note_disturbance(struct sl__slot *slot, void *ctx)
 {
 	struct bench *b = ctx;
-	const struct sl__run *run = &b->out->columns[slot->arm].latest;
+	const struct sl__run_result *run = &b->out->columns[slot->arm].latest;
 
 	if (!is_interrupted(b))
 		slot->is_disturbed =
-			sl__monitor_child(b->with->monitor, run->n_involuntary,
+			sl__monitor_end_child(b->with->monitor, run->n_involuntary,
 					  run->run_delay_ns, run->wall_ns);
 }
 
@@ -479,7 +479,7 @@ static void
 store_run(struct bench *b, size_t command)
 {
 	struct sl__command_column *c = &b->out->columns[command];
-	const struct sl__run *run = &c->latest;
+	const struct sl__run_result *run = &c->latest;
 	const struct sl__command_rounds *out = b->out;
 	size_t at = out->n_rounds;
 
@@ -497,7 +497,7 @@ store_run(struct bench *b, size_t command)
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct bench *b = ctx;
 	struct sl__round round = {.wall = b->round_wall_ns,
@@ -514,7 +514,7 @@ close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
 	sl__arm_set_add(&b->out->arms, &round);
 	b->runner.ahead_ns = taken->took_ns / 2;
 	if (b->runner.now_ns - b->probed_ns > PROBE_GAP_NS) {
-		sl__monitor_probe(b->with->monitor);
+		sl__monitor_probe_frequency(b->with->monitor);
 		b->probed_ns = b->runner.now_ns;
 	}
 	return reserve_round(b, err);
@@ -561,7 +561,7 @@ is_precise(struct bench *b)
 	int is_known = 1;
 
 	if (!sl__arm_set_is_decided(&b->out->arms) ||
-	    !sl__is_look_due(&b->next_check, b->out->n_rounds) ||
+	    !sl__interim_look_is_due(&b->next_check, b->out->n_rounds) ||
 	    sl__runner_spent_share(&b->runner) < 0.1)
 		return 0;
 	for (size_t i = 0; i < b->n; i++)
@@ -649,7 +649,7 @@ measure(struct bench *b, struct sl_error *err)
 
 	if (how->n_runs)
 		measuring.max_rounds = 0;
-	sl__runner_restart(&b->runner);
+	sl__runner_restart_budget(&b->runner);
 	rc = sl__runner_run(&b->runner, &measuring, err);
 	b->out->elapsed_s = sl__runner_elapsed_s(&b->runner);
 	b->out->stopped_by = b->runner.stopped_by;
@@ -673,11 +673,11 @@ sl__command_rounds_take(struct sl__command_rounds *out,
 
 	memset(out, 0, sizeof(*out));
 	sl__rng_init(&out->coin, ~with->how->seed);
-	b.runner.control = (struct sl__control){with->how->interrupt,
+	b.runner.control = (struct sl__runner_hooks){with->how->interrupt,
 						with->how->progress,
 						with->how->progress_ctx,
 						{.clock = with->clock}};
-	sl__runner_start(&b.runner, with->how->seed);
+	sl__runner_start_budget(&b.runner, with->how->seed);
 	rc = reserve(&b, err);
 	if (!rc)
 		rc = prepare(&b, err);

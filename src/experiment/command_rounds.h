@@ -48,7 +48,7 @@ struct sl__command_column {
 	int *exit_codes;
 	size_t n_failed;
 	double first_ns;
-	struct sl__run latest;
+	struct sl__run_result latest;
 };
 
 /* Invariants: a column and the arms are over the same rounds, whole ones. */
@@ -64,7 +64,7 @@ struct sl__command_rounds {
 };
 
 /* Runs a program of the table to its end, like sl__launcher_run(). */
-typedef enum sl_status sl__launch_function(size_t program, struct sl__run *out,
+typedef enum sl_status sl__launch_function(size_t program, struct sl__run_result *out,
 					   void *ctx, struct sl_error *err);
 
 struct sl__command_rounds_options {

@@ -44,7 +44,7 @@ status_of(const char *name)
 	char status[1 << 14];
 	const char *at;
 
-	(void)sl__proc_read("/proc/self/status", status, sizeof(status));
+	(void)sl__proc_read_file("/proc/self/status", status, sizeof(status));
 	at = strstr(status, name);
 	return at ? strtod(at + strlen(name), NULL) : 0;
 }
@@ -72,7 +72,7 @@ is_strict(void)
 {
 	char word[16];
 
-	(void)sl__proc_read("/proc/sys/vm/overcommit_memory", word,
+	(void)sl__proc_read_file("/proc/sys/vm/overcommit_memory", word,
 			    sizeof(word));
 	return *word == '2';
 }

@@ -88,7 +88,7 @@ add_up(struct counter *c, size_t slot, struct sl_error *err)
 		struct sl__counter_tally *tallies = tallies_of(c, slot, rank);
 
 		for (int e = 0; !rc && e < SL_N_EVENTS; e++)
-			rc = sl__counter_add(&tallies[e], &r->before[e],
+			rc = sl__counter_tally_add(&tallies[e], &r->before[e],
 					     &r->now[e], err);
 	}
 	c->n_calls[slot]++;
@@ -154,7 +154,7 @@ run_iterations(struct counter *c, struct sl_error *err)
 	warming_up.n_rounds = 1;
 	warming_up.run = warm_up;
 	c->runner.ahead_ns = (uint64_t)how->iteration_ns;
-	sl__runner_restart(&c->runner);
+	sl__runner_restart_budget(&c->runner);
 	/* Experiments leave caches as no pass does. */
 	if (2 * how->iteration_ns < counting.time_s * 1e9)
 		rc = sl__runner_run(&c->runner, &warming_up, err);
@@ -172,7 +172,7 @@ count_of(const struct counter *c, size_t slot, int e)
 	double sum = 0;
 
 	for (int rank = 0; rank < c->n_threads; rank++)
-		sum += sl__counter_scaled(&tallies_of(c, slot, rank)[e]);
+		sum += sl__counter_tally_scaled(&tallies_of(c, slot, rank)[e]);
 	return sum / (double)c->n_calls[slot];
 }
 
@@ -264,7 +264,7 @@ prepare(struct counter *c, const struct sl__program *p,
 	for (size_t i = 0; i < n; i++)
 		c->slot_of[c->how->steps[i]] = i;
 	sl__parallel(c->n_threads, join, c);
-	return sl__counter_set_settle(c->set, err);
+	return sl__counter_set_drop_unopened(c->set, err);
 }
 
 /* With a set that may count something. */
@@ -279,11 +279,11 @@ count(struct counter *c, struct sl__arena *arena, struct sl__arena *scratch,
 	if (!counts)
 		return sl__fail_nomem(err);
 	rc = prepare(c, c->plan->current, scratch, err);
-	if (!rc && sl__counter_set_n(c->set))
+	if (!rc && sl__counter_set_n_events(c->set))
 		rc = run_iterations(c, err);
 	if (rc)
 		return rc;
-	if (sl__counter_set_n(c->set) && !c->out->n_iterations) {
+	if (sl__counter_set_n_events(c->set) && !c->out->n_iterations) {
 		sl__counted_none(c->out, "interrupted");
 		return SL_OK;
 	}
@@ -313,7 +313,7 @@ sl__count_steps(struct sl__counted *out, struct sl__subject *subject,
 	rc = sl__counter_set_open(&c.set, how->source, (size_t)c.n_threads,
 				  arena, err);
 	sl__arena_init(&scratch, subject->how.allocator);
-	if (!rc && !sl__counter_set_n(c.set))
+	if (!rc && !sl__counter_set_n_events(c.set))
 		take_uses(&c);
 	else if (!rc)
 		rc = count(&c, arena, &scratch, err);

@@ -14,8 +14,8 @@ struct sl__counted_options {
 	size_t n_iterations; /* at most; 0: 3 */
 	double time_s;       /* for them; one is made in any case; 0: 0.3 */
 	double iteration_ns; /* what a pass takes, about */
-	const struct sl__counter_source *source; /* NULL: the kernel */
-	struct sl__control control;
+	const struct sl__counter_backend *source; /* NULL: the kernel */
+	struct sl__runner_hooks control;
 };
 
 /*

@@ -183,7 +183,7 @@ time_iterations(struct measurer *m, struct sl_plan *plan,
 	rc = sl__runner_run(&runner, &sampling, err);
 	if (rc)
 		return rc;
-	sl__monitor_probe(&m->monitor);
+	sl__monitor_probe_frequency(&m->monitor);
 	*median = sl__median_estimate(s.ns, s.n);
 	p->n_iterations += s.n * s.n_calls;
 	return SL_OK;
@@ -525,7 +525,7 @@ sl__space_measure(struct sl__loop *loops, size_t n_loops,
 	memset(out, 0, sizeof(*out));
 	m.runner.control = how->control;
 	sl__monitor_open(&m.monitor, &how->control.with);
-	sl__runner_start(&m.runner, how->seed);
+	sl__runner_start_budget(&m.runner, how->seed);
 	rc = begin_loops(&m, arena, err);
 	if (!rc)
 		rc = take_rounds(&m, arena, err);

@@ -20,7 +20,7 @@ struct sl__loop_options {
 	size_t n_rounds;             /* 0: by time */
 	size_t n_positions;          /* 0: by time */
 	uint64_t seed;               /* of the order */
-	struct sl__control control;
+	struct sl__runner_hooks control;
 };
 
 struct sl__loop_outcome {

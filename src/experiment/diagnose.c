@@ -494,7 +494,7 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 /* What the next round will take is the mean of those before. */
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct sl__runner *r = &((struct diagnoser *)ctx)->runner;
 
@@ -758,7 +758,7 @@ sl__diagnose(struct sl__diagnosis *out, struct sl__subject *subject,
 	d.runner.control = how->control;
 	sl__ticker_init(&d.ticker, how->control.with.clock);
 	d.runner.order = d.order;
-	sl__runner_start(&d.runner, how->seed);
+	sl__runner_start_budget(&d.runner, how->seed);
 	sl__arena_init(&d.scratch, subject->how.allocator);
 	responses = sl__arena_array(arena, d.n_hot, sizeof(*responses));
 	rc = responses ? prepare(&d, err) : sl__fail_nomem(err);

@@ -64,7 +64,7 @@ struct sl__diagnose_options {
 	double time_s;    /* budget; three rounds at least, two where
 				      three take twice as long */
 	uint64_t seed;    /* of the order of passes in a round */
-	struct sl__control control;
+	struct sl__runner_hooks control;
 };
 
 /*

@@ -95,7 +95,7 @@ sl__isolate(struct sl__isolated *out, const struct sl__isolation *what,
 	sl__ticker_init(&x.ticker, what->control.with.clock);
 	x.runner.control = what->control;
 	x.runner.order = x.order;
-	sl__runner_start(&x.runner, what->seed);
+	sl__runner_start_budget(&x.runner, what->seed);
 	rc = reserve(&x, arena, err);
 	if (!rc)
 		rc = sl__runner_run(&x.runner, &warming_up, err);

@@ -13,7 +13,7 @@ struct sl__isolation {
 	double time_s;
 	size_t n_rounds; /* at most 4096; 0: by the time, at least 5 */
 	uint64_t seed;   /* of the order in a round */
-	struct sl__control control; /* its clock is in place of ticks */
+	struct sl__runner_hooks control; /* its clock is in place of ticks */
 };
 
 /* Times of one round each, nanoseconds; 'n' of them, in the arena. */

@@ -327,7 +327,7 @@ judge_round(struct director *d, size_t which, double now_s)
 }
 
 static void
-count_round(struct director *d, const struct sl__taken *taken)
+count_round(struct director *d, const struct sl__finished_round *taken)
 {
 	struct sl__model_rounds *out = d->out;
 	double now_s = sl__runner_elapsed_s(&d->runner);
@@ -506,7 +506,7 @@ is_settled(const struct director *d)
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct director *d = ctx;
 
@@ -566,7 +566,7 @@ play(struct director *d, struct sl_error *err)
 
 	d->next_renewal = rounds_per_placement(d);
 	d->runner.monitor = &d->monitor;
-	sl__runner_restart(&d->runner);
+	sl__runner_restart_budget(&d->runner);
 	rc = sl__runner_run(&d->runner, &comparing, err);
 	d->out->elapsed_s = sl__runner_elapsed_s(&d->runner);
 	d->out->stopped_by = d->runner.stopped_by;
@@ -622,7 +622,7 @@ warm_up(struct director *d, struct sl__arm_run *who, struct sl_error *err)
 	    !who->step_ns)
 		return sl__fail_nomem(err);
 	d->warming_up = who;
-	sl__runner_restart(&d->runner);
+	sl__runner_restart_budget(&d->runner);
 	rc = sl__runner_run(&d->runner, &warming_up, err);
 	if (rc)
 		return rc;
@@ -800,7 +800,7 @@ sl__model_rounds(struct sl__model_rounds *out, struct sl__arm_run *arms,
 	out->n = n;
 	d.runner.control = options->control;
 	calibrate_clock(&d);
-	sl__runner_start(&d.runner, options->seed);
+	sl__runner_start_budget(&d.runner, options->seed);
 	sl__rng_init(&out->coin, ~options->seed);
 	rc = prepare(&d, err);
 	if (rc)

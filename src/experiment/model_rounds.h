@@ -29,7 +29,7 @@ struct sl__model_rounds_options {
 	double time_s, margin, alpha; /* defaults filled in */
 	size_t min_rounds;
 	uint64_t seed;
-	struct sl__control control;
+	struct sl__runner_hooks control;
 	sl__renew_function *renew; /* NULL: plans stay */
 	void *renew_ctx;
 	double renew_ns; /* what renewing takes, before it was done once */

@@ -315,7 +315,7 @@ look(struct taker *t)
 	const struct sl__thinned *bare = &t->out->bare;
 	struct sl_estimate median, extra, mark;
 
-	if (!sl__is_look_due(&t->next_look, t->out->n_rounds))
+	if (!sl__interim_look_is_due(&t->next_look, t->out->n_rounds))
 		return;
 	median = sl__thinned_median(bare, bare->n - bare->n / 2, t->sorted);
 	t->median_ns = median.value;
@@ -399,13 +399,13 @@ finish_slot(struct sl__slot *slot, void *ctx)
 		return;
 	t->is_bare_hit = slot->is_disturbed;
 	slot->is_disturbed = 0;
-	t->cpu_ns = sl__monitor_cpu_ns(&t->monitor, &slot->before, &slot->after,
+	t->cpu_ns = sl__monitor_slot_cpu_ns(&t->monitor, &slot->before, &slot->after,
 				       1, t->out->reading_ns) /
 		    (double)t->out->calls_per_sample;
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct taker *t = ctx;
 	struct sl__timed_iterations *out = t->out;
@@ -570,7 +570,7 @@ sl__timed_iterations_take(struct sl__timed_iterations *out,
 	t.runner.monitor = &t.monitor;
 	t.runner.order = t.order;
 	t.next_look = 1;
-	sl__runner_start(&t.runner, how->seed);
+	sl__runner_start_budget(&t.runner, how->seed);
 	rc = take_rounds(&t, err);
 	settle(&t);
 	sl__kept_settle(&out->kept);

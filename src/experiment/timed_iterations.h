@@ -19,7 +19,7 @@ struct sl__timed_iterations_options {
 	size_t n_warmup, n_runs; /* fixed numbers of rounds; 0: detected */
 	size_t n_slowest;        /* timelines kept, at most SL__PASSES_SLOW */
 	uint64_t seed;           /* of the order in a round */
-	struct sl__control control;
+	struct sl__runner_hooks control;
 };
 
 /*

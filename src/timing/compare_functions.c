@@ -82,11 +82,11 @@ time_calls(struct comparison *d, double *fastest_ns, double *slowest_ns,
 		int failed = who->fn(who->ctx);
 
 		if (!failed)
-			failed = sl__timer_calibrate(&d->timer, who,
+			failed = sl__timer_choose_n_calls(&d->timer, who,
 						     SUB_SLOT_NS, &n_calls,
 						     &call_ns);
 		if (failed)
-			return sl__timer_fail(who, failed, err);
+			return sl__timer_set_error(who, failed, err);
 		*fastest_ns = fmin(*fastest_ns, call_ns);
 		*slowest_ns = fmax(*slowest_ns, call_ns);
 	}
@@ -142,11 +142,11 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 	const struct sl_candidate *who = &d->candidates[slot->arm];
 
 	for (size_t i = 0; i < d->n_sub_slots; i++) {
-		int failed = sl__timer_stretch(&d->timer, who->fn, who->ctx,
+		int failed = sl__timer_time_calls(&d->timer, who->fn, who->ctx,
 					       d->n_calls, &d->sub_slots_ns[i]);
 
 		if (failed)
-			return sl__timer_fail(who, failed, err);
+			return sl__timer_set_error(who, failed, err);
 		slot->wall_ns += d->sub_slots_ns[i];
 	}
 	return SL_OK;
@@ -160,13 +160,13 @@ finish_slot(struct sl__slot *slot, void *ctx)
 	d->wall_ns[slot->arm] = fmax(
 		sl__median_in_place(d->sub_slots_ns, d->n_sub_slots), 1e-3);
 	d->cpu_ns[slot->arm] = fmax(
-		sl__monitor_cpu_ns(&d->monitor, &slot->before, &slot->after,
+		sl__monitor_slot_cpu_ns(&d->monitor, &slot->before, &slot->after,
 				   d->n_sub_slots, d->timer.cost.reading_ns),
 		1e-3);
 }
 
 static enum sl_status
-close_round(const struct sl__taken *taken, void *ctx, struct sl_error *err)
+close_round(const struct sl__finished_round *taken, void *ctx, struct sl_error *err)
 {
 	struct comparison *d = ctx;
 	struct sl__round round = {.wall = d->wall_ns,
@@ -292,11 +292,11 @@ run_rounds(struct comparison *d, struct sl_comparisons *c,
 	sl__timer_init(&d->timer, d->how->clock);
 	d->runner.control.interrupt = d->how->interrupt;
 	d->runner.control.with =
-		(struct sl__instruments){d->how->clock, monitor};
+		(struct sl__measurement_sources){d->how->clock, monitor};
 	sl__monitor_open(&d->monitor, &d->runner.control.with);
 	d->runner.monitor = &d->monitor;
 	d->runner.order = d->order;
-	sl__runner_start(&d->runner, d->how->seed);
+	sl__runner_start_budget(&d->runner, d->how->seed);
 	rc = calibrate(d, err);
 	if (!rc)
 		rc = reserve(d, arena, err);

@@ -23,7 +23,7 @@
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 int
-sl__counter_has_names(void)
+sl__counter_has_libpfm(void)
 {
 	return 1;
 }
@@ -65,7 +65,7 @@ sl__counter_encode(struct sl__counter_code *out, const char *const *names,
 #else
 
 int
-sl__counter_has_names(void)
+sl__counter_has_libpfm(void)
 {
 	return 0;
 }

@@ -14,7 +14,7 @@ struct sl__counter_code {
 };
 
 /* Whether the build has libpfm4. */
-int sl__counter_has_names(void);
+int sl__counter_has_libpfm(void);
 
 /*
  * Encodes those of n names that libpfm4 knows on this CPU, user mode only, in

@@ -17,7 +17,7 @@ struct member {
 };
 
 struct sl__counter_set {
-	struct sl__counter_source source;
+	struct sl__counter_backend source;
 	struct sl__counter_choice choices[SL_N_EVENTS];
 	struct member *members; /* [n_threads] */
 	size_t n_threads;
@@ -34,7 +34,7 @@ close_event(struct sl__counter_set *set, struct member *m, int e)
 
 enum sl_status
 sl__counter_set_open(struct sl__counter_set **out,
-		     const struct sl__counter_source *source, size_t n_threads,
+		     const struct sl__counter_backend *source, size_t n_threads,
 		     struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__counter_set *set = sl__arena_alloc(arena, sizeof(*set));
@@ -47,7 +47,7 @@ sl__counter_set_open(struct sl__counter_set **out,
 	if (source)
 		set->source = *source;
 	else
-		sl__counter_source_kernel(&set->source);
+		sl__counter_backend_kernel(&set->source);
 	set->members = sl__arena_array(arena, n_threads, sizeof(*set->members));
 	if (!set->members)
 		return sl__fail_nomem(err);
@@ -70,7 +70,7 @@ sl__counter_set_close(struct sl__counter_set *set)
 }
 
 size_t
-sl__counter_set_n(const struct sl__counter_set *set)
+sl__counter_set_n_events(const struct sl__counter_set *set)
 {
 	size_t n = 0;
 
@@ -119,7 +119,7 @@ find_reason(const struct sl__counter_set *set, int e, const char **reason,
 		if (!m->has_joined) {
 			*reason = "a thread of the model could not be reached";
 		} else if (m->errors[e]) {
-			*reason = sl__counter_reason(
+			*reason = sl__counter_open_error_text(
 				m->errors[e], set->source.paranoid, set->arena);
 			if (!*reason)
 				return sl__fail_nomem(err);
@@ -129,7 +129,7 @@ find_reason(const struct sl__counter_set *set, int e, const char **reason,
 }
 
 enum sl_status
-sl__counter_set_settle(struct sl__counter_set *set, struct sl_error *err)
+sl__counter_set_drop_unopened(struct sl__counter_set *set, struct sl_error *err)
 {
 	for (int e = 0; e < SL_N_EVENTS; e++) {
 		enum sl_status rc;
@@ -171,7 +171,7 @@ sl__counter_set_read(const struct sl__counter_set *set, size_t rank,
 }
 
 enum sl_status
-sl__counter_add(struct sl__counter_tally *tally,
+sl__counter_tally_add(struct sl__counter_tally *tally,
 		const struct sl__counter_reading *before,
 		const struct sl__counter_reading *after, struct sl_error *err)
 {
@@ -187,7 +187,7 @@ sl__counter_add(struct sl__counter_tally *tally,
 }
 
 double
-sl__counter_scaled(const struct sl__counter_tally *tally)
+sl__counter_tally_scaled(const struct sl__counter_tally *tally)
 {
 	if (tally->running_ns > 0)
 		return tally->value *

@@ -19,13 +19,13 @@ struct sl__counter_set;
  * 'source' outlives it.
  */
 enum sl_status sl__counter_set_open(struct sl__counter_set **out,
-				    const struct sl__counter_source *source,
+				    const struct sl__counter_backend *source,
 				    size_t n_threads, struct sl__arena *arena,
 				    struct sl_error *err) SL_CHECKED;
 void sl__counter_set_close(struct sl__counter_set *set); /* NULL is fine */
 
 /* How many events are counted. */
-size_t sl__counter_set_n(const struct sl__counter_set *set);
+size_t sl__counter_set_n_events(const struct sl__counter_set *set);
 
 /* Name of the counter of an event, or NULL and why there is none. */
 const char *sl__counter_set_name(const struct sl__counter_set *set,
@@ -37,7 +37,7 @@ void sl__counter_set_join(struct sl__counter_set *set, size_t rank);
 
 /* To be called when all have joined: an event that some thread could not open
  * is counted for none, since sums would lack a part. */
-enum sl_status sl__counter_set_settle(struct sl__counter_set *set,
+enum sl_status sl__counter_set_drop_unopened(struct sl__counter_set *set,
 				      struct sl_error *err) SL_CHECKED;
 
 /* Reads the counters of a thread; those of absent events are all 0.  Fails
@@ -53,13 +53,13 @@ struct sl__counter_tally {
 };
 
 /* Adds a stretch between two readings; SL_E_MEASURE where it is negative. */
-enum sl_status sl__counter_add(struct sl__counter_tally *tally,
+enum sl_status sl__counter_tally_add(struct sl__counter_tally *tally,
 			       const struct sl__counter_reading *before,
 			       const struct sl__counter_reading *after,
 			       struct sl_error *err) SL_CHECKED;
 
 /* As if it had counted all the time; NaN where it never did, though its
  * thread ran. */
-double sl__counter_scaled(const struct sl__counter_tally *tally);
+double sl__counter_tally_scaled(const struct sl__counter_tally *tally);
 
 #endif

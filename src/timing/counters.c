@@ -190,20 +190,20 @@ paranoid_level(void)
 	char text[16];
 	uint64_t level;
 
-	if (!sl__proc_read("/proc/sys/kernel/perf_event_paranoid", text,
+	if (!sl__proc_read_file("/proc/sys/kernel/perf_event_paranoid", text,
 			   sizeof(text)))
 		return SL__PARANOID_UNKNOWN;
 	if (text[0] == '-')
 		return -1;
-	return sl__proc_number(&level, text) && level < 100
+	return sl__proc_parse_number(&level, text) && level < 100
 		       ? (int)level
 		       : SL__PARANOID_UNKNOWN;
 }
 
 void
-sl__counter_source_kernel(struct sl__counter_source *out)
+sl__counter_backend_kernel(struct sl__counter_backend *out)
 {
-	*out = (struct sl__counter_source){.open = open_in_kernel,
+	*out = (struct sl__counter_backend){.open = open_in_kernel,
 					   .read = read_in_kernel,
 					   .close = close_in_kernel,
 					   .paranoid = paranoid_level()};
@@ -233,7 +233,7 @@ why_forbidden(int paranoid, struct sl__arena *arena)
 
 /* As perf_event_open(2) has it. */
 const char *
-sl__counter_reason(int error, int paranoid, struct sl__arena *arena)
+sl__counter_open_error_text(int error, int paranoid, struct sl__arena *arena)
 {
 	switch (error) {
 	case ENOENT:
@@ -259,7 +259,7 @@ sl__counter_reason(int error, int paranoid, struct sl__arena *arena)
 
 static enum sl_status
 choose(struct sl__counter_choice *out, const struct ways *ways,
-       const struct sl__counter_source *source, struct sl__arena *arena,
+       const struct sl__counter_backend *source, struct sl__arena *arena,
        struct sl_error *err)
 {
 	int handle = -ENOENT;
@@ -275,8 +275,8 @@ choose(struct sl__counter_choice *out, const struct ways *ways,
 	}
 	if (ways->n)
 		out->absent =
-			sl__counter_reason(-handle, source->paranoid, arena);
-	else if (sl__counter_has_names())
+			sl__counter_open_error_text(-handle, source->paranoid, arena);
+	else if (sl__counter_has_libpfm())
 		out->absent = "libpfm4 knows no such counter of this CPU";
 	else
 		out->absent = "the kernel has no name for it, and this build "
@@ -287,7 +287,7 @@ choose(struct sl__counter_choice *out, const struct ways *ways,
 /* A CPU that does not let cycles be counted lets nothing be counted. */
 enum sl_status
 sl__counters_choose(struct sl__counter_choice out[SL_N_EVENTS],
-		    const struct sl__counter_source *source,
+		    const struct sl__counter_backend *source,
 		    struct sl__arena *arena, struct sl_error *err)
 {
 	const struct ways cycles = {
@@ -311,11 +311,11 @@ sl__counters_choose(struct sl__counter_choice out[SL_N_EVENTS],
 
 enum sl_status
 sl__counters_list(const struct sl_counter **out, size_t *n,
-		  const struct sl__counter_source *source,
+		  const struct sl__counter_backend *source,
 		  struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl__counter_choice choices[SL_N_EVENTS];
-	struct sl__counter_source kernel;
+	struct sl__counter_backend kernel;
 	struct sl_counter *list =
 		sl__arena_array(arena, SL_N_EVENTS, sizeof(*list));
 	enum sl_status rc;
@@ -325,7 +325,7 @@ sl__counters_list(const struct sl_counter **out, size_t *n,
 	if (!list)
 		return sl__fail_nomem(err);
 	if (!source)
-		sl__counter_source_kernel(&kernel);
+		sl__counter_backend_kernel(&kernel);
 	rc = sl__counters_choose(choices, source ? source : &kernel, arena,
 				 err);
 	if (rc)

@@ -19,7 +19,7 @@ enum { SL__PARANOID_UNKNOWN = -100 };
  * Where counters come from.  Each function returns minus the error number
  * where it fails; each may be called by several threads at once.
  */
-struct sl__counter_source {
+struct sl__counter_backend {
 	/* One that counts the calling thread in user mode, from now on; its
 	 * handle. */
 	int (*open)(const struct sl__counter_code *code, void *ctx);
@@ -31,11 +31,11 @@ struct sl__counter_source {
 };
 
 /* The kernel's own. */
-void sl__counter_source_kernel(struct sl__counter_source *out);
+void sl__counter_backend_kernel(struct sl__counter_backend *out);
 
 /* Why a counter could not be opened, in words for the user, from 'arena'
  * where they are made; NULL: out of memory.  'error' is positive. */
-const char *sl__counter_reason(int error, int paranoid,
+const char *sl__counter_open_error_text(int error, int paranoid,
 			       struct sl__arena *arena);
 
 /* The counter with which an event is counted here. */
@@ -51,14 +51,14 @@ struct sl__counter_choice {
  * is tried.
  */
 enum sl_status sl__counters_choose(struct sl__counter_choice out[SL_N_EVENTS],
-				   const struct sl__counter_source *source,
+				   const struct sl__counter_backend *source,
 				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 
 /* All events, and for those that cannot be counted why.  A NULL 'source' asks
  * the kernel. */
 enum sl_status sl__counters_list(const struct sl_counter **out, size_t *n,
-				 const struct sl__counter_source *source,
+				 const struct sl__counter_backend *source,
 				 struct sl__arena *arena,
 				 struct sl_error *err) SL_CHECKED;
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/reading.h"
 #include "stats/summary.h"
-#include "timing/chain.h"
+#include "timing/dependency_chain.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -45,8 +45,8 @@ read_system(const struct sl__monitor *monitor, struct sl__system_times *out)
 
 	if (script)
 		return script->read_system(out, script->ctx);
-	return sl__proc_read("/proc/stat", text, sizeof(text)) &&
-	       sl__proc_stat(out, text);
+	return sl__proc_read_file("/proc/stat", text, sizeof(text)) &&
+	       sl__proc_parse_stat(out, text);
 }
 
 static int
@@ -55,10 +55,10 @@ read_throttle(const struct sl__monitor *monitor, uint64_t *out)
 	char text[64];
 
 	return !monitor->with.monitor &&
-	       sl__proc_read("/sys/devices/system/cpu/cpu0/thermal_throttle/"
+	       sl__proc_read_file("/sys/devices/system/cpu/cpu0/thermal_throttle/"
 			     "core_throttle_count",
 			     text, sizeof(text)) &&
-	       sl__proc_number(out, text);
+	       sl__proc_parse_number(out, text);
 }
 
 static uint64_t
@@ -87,8 +87,8 @@ empty_slot_cpu_ns(const struct sl__monitor *monitor)
 	double took_ns[N_EMPTY_SLOTS];
 
 	for (size_t i = 0; i < N_EMPTY_SLOTS; i++) {
-		sl__monitor_before(monitor, &before);
-		sl__monitor_after(monitor, &after);
+		sl__monitor_read_before(monitor, &before);
+		sl__monitor_read_after(monitor, &after);
 		took_ns[i] = (double)(after.cpu_ns - before.cpu_ns);
 	}
 	return sl__median_in_place(took_ns, N_EMPTY_SLOTS);
@@ -96,7 +96,7 @@ empty_slot_cpu_ns(const struct sl__monitor *monitor)
 
 void
 sl__monitor_open(struct sl__monitor *monitor,
-		 const struct sl__instruments *instruments)
+		 const struct sl__measurement_sources *instruments)
 {
 	memset(monitor, 0, sizeof(*monitor));
 	if (instruments)
@@ -138,7 +138,7 @@ read_others(const struct sl__monitor *monitor, struct sl__covariates *now)
 				    sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = '\0';
-	if (!sl__proc_run_delay(&now->run_delay_ns, text))
+	if (!sl__proc_parse_run_delay(&now->run_delay_ns, text))
 		now->run_delay_ns = 0;
 	getrusage(RUSAGE_THREAD, &usage);
 	now->n_involuntary = (uint64_t)usage.ru_nivcsw;
@@ -146,7 +146,7 @@ read_others(const struct sl__monitor *monitor, struct sl__covariates *now)
 }
 
 void
-sl__monitor_before(const struct sl__monitor *monitor,
+sl__monitor_read_before(const struct sl__monitor *monitor,
 		   struct sl__covariates *now)
 {
 	if (is_scripted(monitor, now))
@@ -156,7 +156,7 @@ sl__monitor_before(const struct sl__monitor *monitor,
 }
 
 void
-sl__monitor_after(const struct sl__monitor *monitor, struct sl__covariates *now)
+sl__monitor_read_after(const struct sl__monitor *monitor, struct sl__covariates *now)
 {
 	if (is_scripted(monitor, now))
 		return;
@@ -165,7 +165,7 @@ sl__monitor_after(const struct sl__monitor *monitor, struct sl__covariates *now)
 }
 
 double
-sl__monitor_cpu_ns(const struct sl__monitor *monitor,
+sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
 		   const struct sl__covariates *before,
 		   const struct sl__covariates *after, size_t n_stretches,
 		   double reading_ns)
@@ -187,7 +187,7 @@ add_slot(struct sl__monitor *monitor, uint64_t n_involuntary,
 }
 
 int
-sl__monitor_slot(struct sl__monitor *monitor,
+sl__monitor_end_slot(struct sl__monitor *monitor,
 		 const struct sl__covariates *before,
 		 const struct sl__covariates *after, double wall_ns)
 {
@@ -203,7 +203,7 @@ sl__monitor_slot(struct sl__monitor *monitor,
 }
 
 int
-sl__monitor_child(struct sl__monitor *monitor, uint64_t n_involuntary,
+sl__monitor_end_child(struct sl__monitor *monitor, uint64_t n_involuntary,
 		  uint64_t run_delay_ns, double wall_ns)
 {
 	int disturbed = (double)run_delay_ns > MAX_CHILD_DELAY * wall_ns;
@@ -213,7 +213,7 @@ sl__monitor_child(struct sl__monitor *monitor, uint64_t n_involuntary,
 }
 
 void
-sl__monitor_add(struct sl__monitor *monitor, const struct sl_noise *inner,
+sl__monitor_add_nested(struct sl__monitor *monitor, const struct sl_noise *inner,
 		double inner_s)
 {
 	monitor->n_slots += inner->n_slots;
@@ -247,7 +247,7 @@ probe_ns(void)
 }
 
 void
-sl__monitor_probe(struct sl__monitor *monitor)
+sl__monitor_probe_frequency(struct sl__monitor *monitor)
 {
 	if (monitor->with.monitor || --monitor->n_until_probe)
 		return;
@@ -275,7 +275,7 @@ frequency_drift(struct sl__monitor *monitor)
 }
 
 void
-sl__system_shares(struct sl_noise *out, const struct sl__system_times *before,
+sl__system_noise_shares(struct sl_noise *out, const struct sl__system_times *before,
 		  const struct sl__system_times *after, double own_share)
 {
 	static const char *const too_short =
@@ -303,7 +303,7 @@ close_system(struct sl__monitor *monitor, struct sl_noise *out, double wall_ns)
 	out->steal_share = sl__absent(no_stat);
 	out->neighbour_share = sl__absent(no_stat);
 	if (monitor->has_system && read_system(monitor, &now))
-		sl__system_shares(
+		sl__system_noise_shares(
 			out, &monitor->system, &now,
 			own_ns / wall_ns /
 				(double)sysconf(_SC_NPROCESSORS_ONLN));

@@ -28,7 +28,7 @@ struct sl__monitor_source {
 
 /* What a measurement reads; NULL, and a NULL in it, is what this machine
  * has. */
-struct sl__instruments {
+struct sl__measurement_sources {
 	const struct sl_clock *clock;
 	const struct sl__monitor_source *monitor;
 };
@@ -38,7 +38,7 @@ struct sl__instruments {
  * one thread.  Nothing in between allocates.
  */
 struct sl__monitor {
-	struct sl__instruments with;
+	struct sl__measurement_sources with;
 	int schedstat_fd; /* -1: absent */
 	uint64_t start_ns;
 	double empty_cpu_ns; /* CPU time that two readings in a row show */
@@ -57,7 +57,7 @@ struct sl__monitor {
 };
 
 void sl__monitor_open(struct sl__monitor *monitor,
-		      const struct sl__instruments *instruments);
+		      const struct sl__measurement_sources *instruments);
 void sl__monitor_close(struct sl__monitor *monitor, struct sl_noise *out);
 
 /*
@@ -65,16 +65,16 @@ void sl__monitor_close(struct sl__monitor *monitor, struct sl_noise *out);
  * the one and first in the other, so that the rest of the reading is not in
  * it.  What remains of our own is empty_cpu_ns, measured at the start.
  */
-void sl__monitor_before(const struct sl__monitor *monitor,
+void sl__monitor_read_before(const struct sl__monitor *monitor,
 			struct sl__covariates *now);
-void sl__monitor_after(const struct sl__monitor *monitor,
+void sl__monitor_read_after(const struct sl__monitor *monitor,
 		       struct sl__covariates *now);
 
 /*
  * CPU time of a slot less our own share: the empty slot's, and two clock
  * readings of reading_ns for each of n_stretches.  At least 0.
  */
-double sl__monitor_cpu_ns(const struct sl__monitor *monitor,
+double sl__monitor_slot_cpu_ns(const struct sl__monitor *monitor,
 			  const struct sl__covariates *before,
 			  const struct sl__covariates *after,
 			  size_t n_stretches, double reading_ns);
@@ -84,34 +84,34 @@ double sl__monitor_cpu_ns(const struct sl__monitor *monitor,
  * totals and returns whether it was disturbed: preempted, moved to another
  * CPU, or kept waiting for more than 1 % of its time.
  */
-int sl__monitor_slot(struct sl__monitor *monitor,
+int sl__monitor_end_slot(struct sl__monitor *monitor,
 		     const struct sl__covariates *before,
 		     const struct sl__covariates *after, double wall_ns);
 
 /*
- * Like sl__monitor_slot() for a child that has ended: its own counters.
+ * Like sl__monitor_end_slot() for a child that has ended: its own counters.
  * Starting a process always preempts and delays it a little, so that it is
  * disturbed only when it was kept waiting for more than 10 % of its time.
  */
-int sl__monitor_child(struct sl__monitor *monitor, uint64_t n_involuntary,
+int sl__monitor_end_child(struct sl__monitor *monitor, uint64_t n_involuntary,
 		      uint64_t run_delay_ns, double wall_ns);
 
 /* Adds the slots of a measurement inside this one, which took inner_s. */
-void sl__monitor_add(struct sl__monitor *monitor, const struct sl_noise *inner,
+void sl__monitor_add_nested(struct sl__monitor *monitor, const struct sl_noise *inner,
 		     double inner_s);
 
 /*
  * Runs the frequency probe (about 50 us): a fixed chain of dependent
  * multiplications, whose time changes only with the clock of the core.
  */
-void sl__monitor_probe(struct sl__monitor *monitor);
+void sl__monitor_probe_frequency(struct sl__monitor *monitor);
 
 /*
  * What two readings of the whole machine say: the share that the hypervisor
  * took, and the share that others used, given that this process and its
  * children used own_share.  Absent when fewer than 20 ticks lie between.
  */
-void sl__system_shares(struct sl_noise *out,
+void sl__system_noise_shares(struct sl_noise *out,
 		       const struct sl__system_times *before,
 		       const struct sl__system_times *after, double own_share);
 

@@ -77,7 +77,7 @@ find_in_path(const char *name, struct sl__arena *arena)
 }
 
 const char *
-sl__launcher_find(const char *name, struct sl__arena *arena,
+sl__launcher_find_program(const char *name, struct sl__arena *arena,
 		  struct sl_error *err)
 {
 	const char *path;
@@ -112,14 +112,14 @@ try_open(const char *path, int flags, struct sl_error *err)
 }
 
 enum sl_status
-sl__launcher_direct(struct sl__executable *program, const char *where,
+sl__launcher_set_output(struct sl__executable *program, const char *where,
 		    struct sl_error *err)
 {
-	program->sink = !where || strcmp(where, "null") == 0 ? SL__SINK_NULL
-			: strcmp(where, "pipe") == 0         ? SL__SINK_PIPE
-			: strcmp(where, "inherit") == 0      ? SL__SINK_INHERIT
-							     : SL__SINK_FILE;
-	program->output = program->sink == SL__SINK_FILE ? where : NULL;
+	program->sink = !where || strcmp(where, "null") == 0 ? SL__STDOUT_SINK_NULL
+			: strcmp(where, "pipe") == 0         ? SL__STDOUT_SINK_PIPE
+			: strcmp(where, "inherit") == 0      ? SL__STDOUT_SINK_INHERIT
+							     : SL__STDOUT_SINK_FILE;
+	program->output = program->sink == SL__STDOUT_SINK_FILE ? where : NULL;
 	if (!program->output)
 		return SL_OK;
 	return try_open(where, O_WRONLY | O_CREAT, err);
@@ -190,17 +190,17 @@ timeval_ns(struct timeval t)
 }
 
 static void
-read_run_delay(struct sl__run *run, pid_t pid)
+read_run_delay(struct sl__run_result *run, pid_t pid)
 {
 	char path[64], text[128];
 
 	snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pid);
-	run->has_run_delay = sl__proc_read(path, text, sizeof(text)) &&
-			     sl__proc_run_delay(&run->run_delay_ns, text);
+	run->has_run_delay = sl__proc_read_file(path, text, sizeof(text)) &&
+			     sl__proc_parse_run_delay(&run->run_delay_ns, text);
 }
 
 static void
-reap(struct sl__run *run, pid_t pid)
+reap(struct sl__run_result *run, pid_t pid)
 {
 	struct rusage usage, own;
 	int status;
@@ -227,20 +227,20 @@ static int
 open_streams(posix_spawn_file_actions_t *streams, const struct office *office,
 	     const struct sl__executable *program)
 {
-	int is_file = program->sink == SL__SINK_FILE;
+	int is_file = program->sink == SL__STDOUT_SINK_FILE;
 	int error = posix_spawn_file_actions_init(streams);
 
 	if (error)
 		return error;
 	error = posix_spawn_file_actions_addopen(streams, STDIN_FILENO,
 						 office->input, O_RDONLY, 0);
-	if (!error && program->sink != SL__SINK_INHERIT)
+	if (!error && program->sink != SL__STDOUT_SINK_INHERIT)
 		error = posix_spawn_file_actions_adddup2(
 			streams, office->errors.ends[1], STDERR_FILENO);
-	if (!error && program->sink == SL__SINK_PIPE)
+	if (!error && program->sink == SL__STDOUT_SINK_PIPE)
 		error = posix_spawn_file_actions_adddup2(
 			streams, office->output.ends[1], STDOUT_FILENO);
-	else if (!error && program->sink != SL__SINK_INHERIT)
+	else if (!error && program->sink != SL__STDOUT_SINK_INHERIT)
 		error = posix_spawn_file_actions_addopen(
 			streams, STDOUT_FILENO,
 			is_file ? program->output : "/dev/null",
@@ -253,7 +253,7 @@ open_streams(posix_spawn_file_actions_t *streams, const struct office *office,
 
 /* Adds 'n' bytes to the end that is kept. */
 static void
-keep_tail(struct sl__run *run, const char *bytes, size_t n)
+keep_tail(struct sl__run_result *run, const char *bytes, size_t n)
 {
 	const size_t cap = sizeof(run->stderr_tail) - 1;
 	size_t held = strlen(run->stderr_tail);
@@ -277,7 +277,7 @@ keep_tail(struct sl__run *run, const char *bytes, size_t n)
  * 1 MiB: whoever still writes after that many reads is a child left behind.
  */
 static void
-empty(const struct drain *drain, struct sl__run *run)
+empty(const struct drain *drain, struct sl__run_result *run)
 {
 	char bytes[16384];
 
@@ -297,7 +297,7 @@ empty(const struct drain *drain, struct sl__run *run)
 
 /* Until the program ended; it stays a zombie. */
 static void
-await_end(const struct office *office, pid_t pid, struct sl__run *run)
+await_end(const struct office *office, pid_t pid, struct sl__run_result *run)
 {
 	struct pollfd pipes[] = {
 		{.fd = office->errors.ends[0], .events = POLLIN},
@@ -315,7 +315,7 @@ await_end(const struct office *office, pid_t pid, struct sl__run *run)
 
 static void
 run_program(const struct office *office, const struct sl__executable *program,
-	    struct sl__run *run)
+	    struct sl__run_result *run)
 {
 	posix_spawn_file_actions_t streams;
 	pid_t pid;
@@ -370,7 +370,7 @@ serve(struct office *office)
 	if (getppid() != office->caller)
 		_exit(0); /* it died before the line above */
 	while (receive(office->fd, &which, sizeof(which))) {
-		struct sl__run run;
+		struct sl__run_result run;
 
 		run_program(office, &office->programs[which], &run);
 		if (!send_whole(office->fd, &run, sizeof(run)))
@@ -484,7 +484,7 @@ sl__launcher_close(struct sl__launcher *launcher)
 
 enum sl_status
 sl__launcher_run(struct sl__launcher *launcher, size_t which,
-		 struct sl__run *out, const volatile sig_atomic_t *interrupt,
+		 struct sl__run_result *out, const volatile sig_atomic_t *interrupt,
 		 struct sl_error *err)
 {
 	uint64_t index = which;

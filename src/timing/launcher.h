@@ -20,23 +20,23 @@ struct sl__launcher {
 };
 
 /* Where standard output goes. */
-enum sl__sink {
-	SL__SINK_NULL = 0, /* nowhere: /dev/null */
-	SL__SINK_PIPE,     /* nowhere, but through a pipe that is read */
-	SL__SINK_FILE,     /* a file, written anew by each run */
-	SL__SINK_INHERIT   /* where the caller's goes, standard error too */
+enum sl__stdout_sink {
+	SL__STDOUT_SINK_NULL = 0, /* nowhere: /dev/null */
+	SL__STDOUT_SINK_PIPE,     /* nowhere, but through a pipe that is read */
+	SL__STDOUT_SINK_FILE,     /* a file, written anew by each run */
+	SL__STDOUT_SINK_INHERIT   /* where the caller's goes, standard error too */
 };
 
 /* One thing that can be run: a resolved file, its arguments and its output. */
 struct sl__executable {
 	const char *file;
 	const char *const *argv; /* NULL-terminated */
-	enum sl__sink sink;
-	const char *output; /* of SL__SINK_FILE */
+	enum sl__stdout_sink sink;
+	const char *output; /* of SL__STDOUT_SINK_FILE */
 };
 
 /* What one run did. */
-struct sl__run {
+struct sl__run_result {
 	double wall_ns; /* from before the start to after the end */
 	double user_ns, system_ns;
 	uint64_t peak_bytes;  /* as the kernel counts: at least floor_bytes */
@@ -56,7 +56,7 @@ struct sl__run {
  * otherwise.  NULL, with the reason in 'err', when there is no such program
  * that may be executed.  The result lives in 'arena'.
  */
-const char *sl__launcher_find(const char *name, struct sl__arena *arena,
+const char *sl__launcher_find_program(const char *name, struct sl__arena *arena,
 			      struct sl_error *err);
 
 /*
@@ -64,7 +64,7 @@ const char *sl__launcher_find(const char *name, struct sl__arena *arena,
  * name of a file, which is kept, not copied; NULL is "null".  SL_E_IO when
  * there can be no such file.
  */
-enum sl_status sl__launcher_direct(struct sl__executable *program,
+enum sl_status sl__launcher_set_output(struct sl__executable *program,
 				   const char *where,
 				   struct sl_error *err) SL_CHECKED;
 
@@ -86,7 +86,7 @@ void sl__launcher_close(struct sl__launcher *launcher);
  * itself is gone.
  */
 enum sl_status sl__launcher_run(struct sl__launcher *launcher, size_t which,
-				struct sl__run *out,
+				struct sl__run_result *out,
 				const volatile sig_atomic_t *interrupt,
 				struct sl_error *err) SL_CHECKED;
 

@@ -16,7 +16,7 @@
 #include "base/banned.h"
 
 size_t
-sl__proc_read(const char *path, char *text, size_t cap)
+sl__proc_read_file(const char *path, char *text, size_t cap)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, cap - 1);
@@ -44,7 +44,7 @@ next_number(uint64_t *out, const char **at)
 }
 
 int
-sl__proc_stat(struct sl__system_times *out, const char *stat)
+sl__proc_parse_stat(struct sl__system_times *out, const char *stat)
 {
 	/* user nice system idle iowait irq softirq steal; guest times that
 	 * follow are already in user and nice. */
@@ -65,7 +65,7 @@ sl__proc_stat(struct sl__system_times *out, const char *stat)
 }
 
 int
-sl__proc_run_delay(uint64_t *out_ns, const char *schedstat)
+sl__proc_parse_run_delay(uint64_t *out_ns, const char *schedstat)
 {
 	uint64_t running_ns;
 	const char *at = schedstat;
@@ -74,7 +74,7 @@ sl__proc_run_delay(uint64_t *out_ns, const char *schedstat)
 }
 
 int
-sl__proc_number(uint64_t *out, const char *text)
+sl__proc_parse_number(uint64_t *out, const char *text)
 {
 	const char *at = text;
 

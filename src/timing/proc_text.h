@@ -15,11 +15,11 @@ struct sl__system_times {
 
 /* The beginning of a file, at most cap - 1 bytes, with '\0' behind it; returns
  * their number, 0 where it cannot be read. */
-size_t sl__proc_read(const char *path, char *text, size_t cap);
+size_t sl__proc_read_file(const char *path, char *text, size_t cap);
 
 /* Each returns 1, or 0 when the text is not what the kernel documents. */
-int sl__proc_stat(struct sl__system_times *out, const char *stat);
-int sl__proc_run_delay(uint64_t *out_ns, const char *schedstat);
-int sl__proc_number(uint64_t *out, const char *text);
+int sl__proc_parse_stat(struct sl__system_times *out, const char *stat);
+int sl__proc_parse_run_delay(uint64_t *out_ns, const char *schedstat);
+int sl__proc_parse_number(uint64_t *out, const char *text);
 
 #endif

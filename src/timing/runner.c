@@ -22,16 +22,16 @@ look(struct sl__runner *r)
 }
 
 void
-sl__runner_restart(struct sl__runner *r)
+sl__runner_restart_budget(struct sl__runner *r)
 {
 	r->start_ns = look(r);
 }
 
 void
-sl__runner_start(struct sl__runner *r, uint64_t seed)
+sl__runner_start_budget(struct sl__runner *r, uint64_t seed)
 {
 	sl__rng_init(&r->rng, seed);
-	sl__runner_restart(r);
+	sl__runner_restart_budget(r);
 }
 
 int
@@ -54,13 +54,13 @@ sl__runner_spent_share(const struct sl__runner *r)
 }
 
 int
-sl__is_left_out(int is_disturbed, size_t n_disturbed, size_t n_taken)
+sl__round_is_excluded(int is_disturbed, size_t n_disturbed, size_t n_taken)
 {
 	return is_disturbed && 2 * n_disturbed < n_taken;
 }
 
 int
-sl__is_look_due(size_t *next, size_t n)
+sl__interim_look_is_due(size_t *next, size_t n)
 {
 	if (n < *next)
 		return 0;
@@ -151,10 +151,10 @@ run_watched(struct sl__runner *r, const struct sl__phase *p,
 
 	if (!r->monitor)
 		return p->run(slot, p->ctx, err);
-	sl__monitor_before(r->monitor, &slot->before);
+	sl__monitor_read_before(r->monitor, &slot->before);
 	rc = p->run(slot, p->ctx, err);
-	sl__monitor_after(r->monitor, &slot->after);
-	if (!rc && sl__monitor_slot(r->monitor, &slot->before, &slot->after,
+	sl__monitor_read_after(r->monitor, &slot->after);
+	if (!rc && sl__monitor_end_slot(r->monitor, &slot->before, &slot->after,
 				    slot->wall_ns))
 		slot->is_disturbed = 1;
 	return rc;
@@ -190,20 +190,20 @@ take_slot(struct sl__runner *r, const struct sl__phase *p,
 /* A round is over.  The frequency is probed after the first, too. */
 static enum sl_status
 close_round(struct sl__runner *r, const struct sl__phase *p,
-	    struct sl__taken *taken, struct sl_error *err)
+	    struct sl__finished_round *taken, struct sl_error *err)
 {
 	enum sl_status rc = SL_OK;
 
 	taken->round = r->n_rounds++;
 	taken->took_ns = look(r) - taken->took_ns;
 	r->n_disturbed += taken->is_disturbed != 0;
-	taken->is_left_out = sl__is_left_out(taken->is_disturbed,
+	taken->is_left_out = sl__round_is_excluded(taken->is_disturbed,
 					     r->n_disturbed, r->n_rounds);
 	if (p->close)
 		rc = p->close(taken, p->ctx, err);
 	if (r->monitor && p->rounds_per_probe &&
 	    taken->round % p->rounds_per_probe == 0)
-		sl__monitor_probe(r->monitor);
+		sl__monitor_probe_frequency(r->monitor);
 	return rc;
 }
 
@@ -211,7 +211,7 @@ static enum sl_status
 take_round(struct sl__runner *r, const struct sl__phase *p, int *ended,
 	   struct sl_error *err)
 {
-	struct sl__taken taken = {.took_ns = r->now_ns};
+	struct sl__finished_round taken = {.took_ns = r->now_ns};
 
 	if (!p->is_in_order)
 		sl__rng_permutation(&r->rng, r->order, p->n_arms);

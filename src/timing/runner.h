@@ -29,16 +29,16 @@ struct sl__slot {
 };
 
 /* A round of which every slot was run. */
-struct sl__taken {
+struct sl__finished_round {
 	size_t round;
 	uint64_t took_ns;
 	int is_disturbed; /* one of its slots was */
-	int is_left_out;  /* by the rule of sl__is_left_out() */
+	int is_left_out;  /* by the rule of sl__round_is_excluded() */
 };
 
 typedef enum sl_status sl__slot_function(struct sl__slot *slot, void *ctx,
 					 struct sl_error *err);
-typedef enum sl_status sl__taken_function(const struct sl__taken *taken,
+typedef enum sl_status sl__finished_round_function(const struct sl__finished_round *taken,
 					  void *ctx, struct sl_error *err);
 
 /*
@@ -57,7 +57,7 @@ struct sl__phase {
 	size_t n_rounds;   /* exactly as many; 0: by what follows */
 	size_t min_rounds; /* made whatever the time */
 	size_t max_rounds; /* that there is room for; 0: no limit */
-	double time_s;     /* since sl__runner_start(); 0: no limit */
+	double time_s;     /* since sl__runner_start_budget(); 0: no limit */
 	double more_s;     /* since then, for as long as wants_more() says so;
 			      0: no extension */
 	size_t rounds_per_probe; /* of the frequency, with a watch; 0: none */
@@ -70,7 +70,7 @@ struct sl__phase {
 	void (*prepare)(struct sl__slot *slot, void *ctx);
 	void (*finish)(struct sl__slot *slot, void *ctx);
 	sl__slot_function *run;    /* the slot itself */
-	sl__taken_function *close; /* after the last slot of a round */
+	sl__finished_round_function *close; /* after the last slot of a round */
 	int (*is_enough)(void *ctx);
 	int (*wants_more)(void *ctx);
 	/* What the runner cannot know of the progress, and what it should not
@@ -84,16 +84,16 @@ struct sl__phase {
 
 /* What ends a measurement early, who is told of it and what it reads: handed
  * on from the caller's options to the runner. */
-struct sl__control {
+struct sl__runner_hooks {
 	const volatile sig_atomic_t *interrupt; /* NULL: none */
 	void (*progress)(const struct sl_progress *now, void *ctx);
 	void *progress_ctx;
-	struct sl__instruments with;
+	struct sl__measurement_sources with;
 };
 
 struct sl__runner {
 	/* The caller's; those below may be changed between slots. */
-	struct sl__control control;
+	struct sl__runner_hooks control;
 	struct sl__monitor *monitor; /* around slots; NULL: none */
 	size_t *order;               /* [most arms of a phase] */
 	uint64_t ahead_ns; /* what the next round or slot is expected to take:
@@ -113,10 +113,10 @@ struct sl__runner {
 };
 
 /* Seeds the orders, and the time begins to count. */
-void sl__runner_start(struct sl__runner *runner, uint64_t seed);
+void sl__runner_start_budget(struct sl__runner *runner, uint64_t seed);
 
 /* The time begins to count anew. */
-void sl__runner_restart(struct sl__runner *runner);
+void sl__runner_restart_budget(struct sl__runner *runner);
 
 /*
  * Runs a phase to its end, which is in stopped_by: INTERRUPT, RUNS where
@@ -141,10 +141,10 @@ double sl__runner_spent_share(const struct sl__runner *runner);
  * the order stays fair; but where half the rounds or more are disturbed it
  * does, or nothing would be left.  n_disturbed of n_taken, this one included.
  */
-int sl__is_left_out(int is_disturbed, size_t n_disturbed, size_t n_taken);
+int sl__round_is_excluded(int is_disturbed, size_t n_disturbed, size_t n_taken);
 
 /* Whether it is time to look at n samples: whenever there are an eighth more,
  * so that all looks together cost no more than a few sorts. */
-int sl__is_look_due(size_t *next, size_t n);
+int sl__interim_look_is_due(size_t *next, size_t n);
 
 #endif

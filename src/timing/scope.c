@@ -88,7 +88,7 @@ static struct {
 	pthread_key_t key; /* its destructor runs when a thread ends */
 	int has_key;
 	double ticks_per_ns;
-	struct sl__scope_cost costs[SL_SCOPE_RESOURCES + 1];
+	struct sl__scope_overhead costs[SL_SCOPE_RESOURCES + 1];
 	const struct sl__interposer *interposer;
 	const char *interposer_absent;
 	_Atomic uint64_t n_dropped, n_unbalanced;
@@ -461,7 +461,7 @@ close_frame(struct table *table, uint64_t now)
 	struct frame *frame = &table->frames[--table->depth];
 	struct frame *outer = table->depth ? frame - 1 : NULL;
 	struct sl__scope_entry *entry = frame->entry;
-	const struct sl__scope_cost *cost = &registry.costs[frame->flags];
+	const struct sl__scope_overhead *cost = &registry.costs[frame->flags];
 	unsigned flags = frame->flags;
 	struct sl__resource_usage usage;
 	uint64_t ticks;
@@ -538,7 +538,7 @@ calibrate_flags(struct table *table, unsigned flags)
 		inside[i] = (double)table->last_ticks;
 		cpu[i] = flags & SL_SCOPE_CPU ? (double)table->last_cpu_ns : 0;
 	}
-	registry.costs[flags] = (struct sl__scope_cost){
+	registry.costs[flags] = (struct sl__scope_overhead){
 		(uint64_t)sl__median_in_place(inside, N_CALIBRATION),
 		(uint64_t)sl__median_in_place(pair, N_CALIBRATION),
 		(uint64_t)sl__median_in_place(cpu, N_CALIBRATION)};

@@ -39,7 +39,7 @@ struct sl__scope_entry {
 };
 
 /* Overhead of one begin and end, by flags. */
-struct sl__scope_cost {
+struct sl__scope_overhead {
 	uint64_t inside_ticks; /* what an empty scope sees of itself */
 	uint64_t pair_ticks;   /* what it costs the scope around it */
 	uint64_t cpu_ns;       /* CPU time that an empty scope sees */
@@ -47,13 +47,13 @@ struct sl__scope_cost {
 
 /* Everything that is not in an entry. */
 struct sl__scope_state {
-	struct sl__scope_cost costs[SL_SCOPE_RESOURCES + 1];
+	struct sl__scope_overhead costs[SL_SCOPE_RESOURCES + 1];
 	uint64_t n_dropped, n_unbalanced;
 	const char *interposer_absent; /* NULL when it is there */
 };
 
 /* Work a second; why not where none was declared or no time passed. */
-struct sl_reading sl__rate_of(double work, double ns, const char *undeclared);
+struct sl_reading sl__work_rate_per_s(double work, double ns, const char *undeclared);
 
 /*
  * What sl_scope_top() gives, but for the machine and the shares of its

@@ -175,7 +175,7 @@ fill_times(struct sl_scope_row *row, const struct sl__scope_entry *sum,
 }
 
 struct sl_reading
-sl__rate_of(double work, double ns, const char *undeclared)
+sl__work_rate_per_s(double work, double ns, const char *undeclared)
 {
 	if (!(work > 0))
 		return sl__absent(undeclared);
@@ -232,9 +232,9 @@ fill_row(struct sl_scope_row *row, const struct total *total,
 	row->n_flops = total->sum.n_flops;
 	row->n_bytes = total->sum.n_bytes;
 	fill_times(row, &total->sum, merge->ticks_per_ns);
-	row->flops_per_s = sl__rate_of(row->n_flops, row->total_ns,
+	row->flops_per_s = sl__work_rate_per_s(row->n_flops, row->total_ns,
 				       "no FLOPs were declared");
-	row->bytes_per_s = sl__rate_of(row->n_bytes, row->total_ns,
+	row->bytes_per_s = sl__work_rate_per_s(row->n_bytes, row->total_ns,
 				       "no bytes were declared");
 	fill_usage(row, &total->usage, merge->state.interposer_absent);
 }
@@ -253,7 +253,7 @@ static enum sl_status
 fill(struct sl_scopes *s, struct sl_scope_row **out, struct sl__arena *arena,
      const struct merge *merge, struct sl_error *err)
 {
-	const struct sl__scope_cost *costs = merge->state.costs;
+	const struct sl__scope_overhead *costs = merge->state.costs;
 	struct sl_scope_row *rows =
 		sl__arena_array(arena, merge->n, sizeof(*rows));
 	size_t i = 0;

@@ -21,7 +21,7 @@ sl__timer_shortest_ns(const struct sl__timer *timer)
 }
 
 int
-sl__timer_stretch(const struct sl__timer *timer, sl_function *fn, void *ctx,
+sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn, void *ctx,
 		  size_t n_calls, double *took_ns)
 {
 	const struct sl_clock *clock = timer->clock;
@@ -40,7 +40,7 @@ sl__timer_stretch(const struct sl__timer *timer, sl_function *fn, void *ctx,
 }
 
 enum sl_status
-sl__timer_fail(const struct sl_candidate *what, int returned,
+sl__timer_set_error(const struct sl_candidate *what, int returned,
 	       struct sl_error *err)
 {
 	return sl__fail(err, SL_E_MEASURE, "%s failed: it returned %d",
@@ -48,7 +48,7 @@ sl__timer_fail(const struct sl_candidate *what, int returned,
 }
 
 int
-sl__timer_calibrate(const struct sl__timer *timer,
+sl__timer_choose_n_calls(const struct sl__timer *timer,
 		    const struct sl_candidate *what, double target_ns,
 		    size_t *n_calls, double *call_ns)
 {
@@ -60,7 +60,7 @@ sl__timer_calibrate(const struct sl__timer *timer,
 
 	for (;;) {
 		double took_ns;
-		int failed = sl__timer_stretch(timer, what->fn, what->ctx, n,
+		int failed = sl__timer_time_calls(timer, what->fn, what->ctx, n,
 					       &took_ns);
 
 		if (failed)

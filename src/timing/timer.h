@@ -25,11 +25,11 @@ double sl__timer_shortest_ns(const struct sl__timer *timer);
  * of all of them together, at least 0.  Returns 0, or what the first failing
  * call returned: no call follows it and *took_ns is not set.
  */
-int sl__timer_stretch(const struct sl__timer *timer, sl_function *fn, void *ctx,
+int sl__timer_time_calls(const struct sl__timer *timer, sl_function *fn, void *ctx,
 		      size_t n_calls, double *took_ns);
 
 /* SL_E_MEASURE: what a call of it returned. */
-enum sl_status sl__timer_fail(const struct sl_candidate *what, int returned,
+enum sl_status sl__timer_set_error(const struct sl_candidate *what, int returned,
 			      struct sl_error *err);
 
 /*
@@ -38,7 +38,7 @@ enum sl_status sl__timer_fail(const struct sl_candidate *what, int returned,
  * the time of one call in the shorter of the two.  Returns 0, or what a failing
  * call returned.
  */
-int sl__timer_calibrate(const struct sl__timer *timer,
+int sl__timer_choose_n_calls(const struct sl__timer *timer,
 			const struct sl_candidate *what, double target_ns,
 			size_t *n_calls, double *call_ns);
 

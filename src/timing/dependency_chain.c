@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chain.c - work of an exactly known length.
+ * dependency_chain.c - work of an exactly known length.
  *
  * The step is Knuth's linear congruential generator (MMIX).  The empty
  * assembly hides its value from the compiler: clang otherwise folds eight
  * steps into one multiplication, and a planted 1 % would not be one.
  */
-#include "timing/chain.h"
+#include "timing/dependency_chain.h"
 
 #include "base/banned.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.c - sl_measure(): one function, timed until it is known well.
+ * measure_function.c - sl_measure(): one function, timed until it is known well.
  *
  * One arm, whose rounds are slots (timing/runner.h).  A sample is the mean time
  * of a stretch of calls (one call, where it is long enough for the clock); a
@@ -9,7 +9,7 @@
  * loop only calls, reads clocks and stores.  What the samples mean is worked
  * out afterwards by stats/distribution.c.
  */
-#include "timing/sampler.h"
+#include "timing/measure_function.h"
 #include "base/arena.h"
 #include "base/option_struct.h"
 #include "base/status.h"
@@ -79,20 +79,20 @@ calibrate(struct sampler *s, double *first_ns, struct sl_error *err)
 	double call_ns, sample_ns;
 	int failed;
 
-	failed = sl__timer_stretch(&s->timer, s->what.fn, s->what.ctx, 1,
+	failed = sl__timer_time_calls(&s->timer, s->what.fn, s->what.ctx, 1,
 				   first_ns);
 	if (failed)
-		return sl__timer_fail(&s->what, failed, err);
+		return sl__timer_set_error(&s->what, failed, err);
 	s->calls_per_sample = 1;
 	call_ns = *first_ns;
 	if (*first_ns < SLOT_NS || *first_ns * 4 < s->how->time_s * 1e9)
-		failed = sl__timer_calibrate(
+		failed = sl__timer_choose_n_calls(
 			&s->timer, &s->what,
 			s->how->n_runs ? shortest_ns
 				       : fmax(shortest_ns, fits_ns),
 			&s->calls_per_sample, &call_ns);
 	if (failed)
-		return sl__timer_fail(&s->what, failed, err);
+		return sl__timer_set_error(&s->what, failed, err);
 	sample_ns = fmax(call_ns * (double)s->calls_per_sample, 1);
 	s->samples_per_slot =
 		(size_t)fmax(1, fmin(1000, floor(SLOT_NS / sample_ns)));
@@ -131,7 +131,7 @@ is_precise(void *ctx)
 	size_t n = (s->n_samples - s->how->n_warmup) / 2;
 
 	if (sl__runner_spent_share(&s->runner) < 0.1 ||
-	    !sl__is_look_due(&s->next_check, s->n_samples))
+	    !sl__interim_look_is_due(&s->next_check, s->n_samples))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		s->sorted[i] = s->samples_ns[s->n_samples - n + i];
@@ -159,12 +159,12 @@ run_slot(struct sl__slot *slot, void *ctx, struct sl_error *err)
 
 	for (size_t i = samples_of(s, slot); i > 0; i--) {
 		double took_ns;
-		int failed = sl__timer_stretch(&s->timer, s->what.fn,
+		int failed = sl__timer_time_calls(&s->timer, s->what.fn,
 					       s->what.ctx, s->calls_per_sample,
 					       &took_ns);
 
 		if (failed)
-			return sl__timer_fail(&s->what, failed, err);
+			return sl__timer_set_error(&s->what, failed, err);
 		s->samples_ns[s->n_samples++] =
 			took_ns / (double)s->calls_per_sample;
 		slot->wall_ns += took_ns;
@@ -179,7 +179,7 @@ finish_slot(struct sl__slot *slot, void *ctx)
 	size_t n = samples_of(s, slot);
 
 	s->slot_cpu_ns[s->n_slots++] =
-		sl__monitor_cpu_ns(&s->monitor, &slot->before, &slot->after, n,
+		sl__monitor_slot_cpu_ns(&s->monitor, &slot->before, &slot->after, n,
 				   s->timer.cost.reading_ns) /
 		(double)(s->calls_per_sample * n);
 }
@@ -269,10 +269,10 @@ measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 	sl__timer_init(&s->timer, s->how->clock);
 	s->runner.control.interrupt = s->how->interrupt;
 	s->runner.control.with =
-		(struct sl__instruments){s->how->clock, monitor};
+		(struct sl__measurement_sources){s->how->clock, monitor};
 	sl__monitor_open(&s->monitor, &s->runner.control.with);
 	s->runner.monitor = &s->monitor;
-	sl__runner_start(&s->runner, s->how->seed);
+	sl__runner_start_budget(&s->runner, s->how->seed);
 	rc = calibrate(s, &m->wall.first_ns, err);
 	if (!rc)
 		rc = reserve(s, arena, err);
@@ -285,7 +285,7 @@ measure(struct sampler *s, struct sl_measurement *m, struct sl__arena *arena,
 }
 
 enum sl_status
-sl__measure(struct sl_measurement **out, sl_function *fn, void *ctx,
+sl__measure_function(struct sl_measurement **out, sl_function *fn, void *ctx,
 	    const struct sl_measure_options *options,
 	    const struct sl__monitor_source *monitor, struct sl_error *err)
 {
@@ -317,7 +317,7 @@ enum sl_status
 sl_measure(struct sl_measurement **out, sl_function *fn, void *ctx,
 	   const struct sl_measure_options *options, struct sl_error *err)
 {
-	return sl__measure(out, fn, ctx, options, NULL, err);
+	return sl__measure_function(out, fn, ctx, options, NULL, err);
 }
 
 void

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sampler.c - sl_measure() finds what a scripted clock says.
+ * test_measure_function.c - sl_measure() finds what a scripted clock says.
  *
  * Time is data here: every expected figure is known from the script.
  */
 #include "harness.h"
 #include "counting.h"
 #include "scripted.h"
-#include "timing/sampler.h"
+#include "timing/measure_function.h"
 
 struct scene {
 	struct scripted_time time;
@@ -279,7 +279,7 @@ disturbed_slots_are_told(void **state)
 	s.work.base_ns = 1e6;
 	s.how.clock = &script.clock;
 	s.how.n_runs = 50;
-	assert_int_equal(sl__measure(&m, scripted_call, &s.work, &s.how,
+	assert_int_equal(sl__measure_function(&m, scripted_call, &s.work, &s.how,
 				     &script.source, NULL),
 			 SL_OK);
 	assert_int_equal(m->n_samples, 50);

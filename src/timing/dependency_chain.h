@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* chain.h - work of an exactly known length. */
-#ifndef SL_CHAIN_H
-#define SL_CHAIN_H
+/* dependency_chain.h - work of an exactly known length. */
+#ifndef SL_DEPENDENCY_CHAIN_H
+#define SL_DEPENDENCY_CHAIN_H
 
 #include <stdint.h>
 
