@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/thread.h"
 #include "engine/dnnl_isa.h"
-#include "machine/ceiling_work.h"
+#include "machine/ceiling_measurement.h"
 #include "machine/peak.h"
 #include "machine/rig.h"
 #include "stats/quantile.h"
@@ -187,9 +187,9 @@ our_rate(enum sl_dtype dtype, size_t n_threads)
 		if (kernels[i].dtype != dtype || kernels[i].absent ||
 		    kernels[i].n_bits < 256)
 			continue;
-		(void)sl__rig_peak(&rig, &kernels[i], n_threads,
+		(void)sl__rig_run_peak(&rig, &kernels[i], n_threads,
 				   PROBE_ROUNDS / 4);
-		rate = sl__rig_peak(&rig, &kernels[i], n_threads, PROBE_ROUNDS);
+		rate = sl__rig_run_peak(&rig, &kernels[i], n_threads, PROBE_ROUNDS);
 		if (rate > best)
 			best = rate;
 	}
@@ -264,7 +264,7 @@ stream_triad_rate(double *restrict a, const double *restrict b,
 static void
 our_triad_rates(double *rates, size_t n_threads, size_t array_bytes)
 {
-	struct sl__stretch stretch = {.access = SL_ACCESS_TRIAD,
+	struct sl__stream_range stretch = {.access = SL_ACCESS_TRIAD,
 				      .size_bytes = 3 * array_bytes / n_threads,
 				      .chunk_bytes = SL__CHUNK_BYTES,
 				      .n_repeats = 1};
@@ -280,9 +280,9 @@ our_triad_rates(double *rates, size_t n_threads, size_t array_bytes)
 	if (sl__rig_open(&rig, n_threads, buffer_bytes, &arena, NULL))
 		exit(71);
 	for (size_t i = 0; i < N_WARM_CHUNKS; i++, stretch.nth++)
-		(void)sl__rig_stream(&rig, &stretch, n_threads);
+		(void)sl__rig_run_stream(&rig, &stretch, n_threads);
 	for (size_t i = 0; i < CHUNKS_PER_ROUND; i++, stretch.nth++)
-		rates[i] = sl__rig_stream(&rig, &stretch, n_threads);
+		rates[i] = sl__rig_run_stream(&rig, &stretch, n_threads);
 	sl__rig_close(&rig);
 	sl__arena_release(&arena);
 	free(buffer_bytes);

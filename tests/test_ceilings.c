@@ -39,7 +39,7 @@ staircase(const struct step *steps, size_t n_steps, double noise, uint64_t seed)
 	struct sl__rng rng;
 
 	sl__rng_init(&rng, seed);
-	c.n = sl__ceiling_sizes(c.sizes, 128 << 20);
+	c.n = sl__ceiling_working_set_sizes(c.sizes, 128 << 20);
 	for (size_t i = 0; i < c.n; i++) {
 		size_t k = 0;
 
@@ -189,9 +189,9 @@ static void
 memory_begins_at_twice_the_share_of_the_cache(void **state)
 {
 	(void)state;
-	assert_false(sl__plateau_is_memory((64 << 20) - 1, three_caches, 4, 1));
-	assert_true(sl__plateau_is_memory(64 << 20, three_caches, 4, 1));
-	assert_true(sl__plateau_is_memory(32 << 20, three_caches, 4, 2));
+	assert_false(sl__size_exceeds_caches((64 << 20) - 1, three_caches, 4, 1));
+	assert_true(sl__size_exceeds_caches(64 << 20, three_caches, 4, 1));
+	assert_true(sl__size_exceeds_caches(32 << 20, three_caches, 4, 2));
 }
 
 static void
@@ -201,19 +201,19 @@ thread_counts_double_and_end_with_all(void **state)
 	size_t counts[64];
 
 	(void)state;
-	assert_int_equal(sl__ceiling_counts(counts, 6), 4);
+	assert_int_equal(sl__ceiling_thread_counts(counts, 6), 4);
 	assert_memory_equal(counts, expected, sizeof(expected));
-	assert_int_equal(sl__ceiling_counts(counts, 1), 1);
+	assert_int_equal(sl__ceiling_thread_counts(counts, 1), 1);
 	assert_int_equal(counts[0], 1);
-	assert_int_equal(sl__ceiling_counts(counts, 2), 2);
-	assert_int_equal(sl__ceiling_counts(counts, 8), 4);
+	assert_int_equal(sl__ceiling_thread_counts(counts, 2), 2);
+	assert_int_equal(sl__ceiling_thread_counts(counts, 8), 4);
 }
 
 static void
 sizes_go_from_4_kib_in_half_octaves(void **state)
 {
 	size_t sizes[128];
-	size_t n = sl__ceiling_sizes(sizes, 128 << 20);
+	size_t n = sl__ceiling_working_set_sizes(sizes, 128 << 20);
 
 	(void)state;
 	assert_int_equal(n, 31);
@@ -231,15 +231,15 @@ static void
 the_largest_size_is_four_caches_shared_and_limited(void **state)
 {
 	(void)state;
-	assert_int_equal(sl__ceiling_largest(three_caches, 4, 1, SIZE_MAX),
+	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 1, SIZE_MAX),
 			 128 << 20);
-	assert_int_equal(sl__ceiling_largest(three_caches, 4, 2, SIZE_MAX),
+	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 2, SIZE_MAX),
 			 64 << 20);
-	assert_int_equal(sl__ceiling_largest(three_caches, 4, 1, 1 << 20),
+	assert_int_equal(sl__ceiling_max_working_set(three_caches, 4, 1, 1 << 20),
 			 1 << 20);
 	/* Nothing known of the caches: 64 MiB. */
-	assert_int_equal(sl__ceiling_largest(NULL, 0, 1, SIZE_MAX), 64 << 20);
-	assert_int_equal(sl__ceiling_largest(NULL, 0, 1, 0), 4096);
+	assert_int_equal(sl__ceiling_max_working_set(NULL, 0, 1, SIZE_MAX), 64 << 20);
+	assert_int_equal(sl__ceiling_max_working_set(NULL, 0, 1, 0), 4096);
 }
 
 int

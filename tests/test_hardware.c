@@ -13,7 +13,7 @@ read_text(const char *text)
 	struct sl_hardware *h;
 	struct sl_error err;
 
-	if (sl__hardware_read(&h, "box", text, &err))
+	if (sl__hardware_parse(&h, "box", text, &err))
 		fail_msg("%s", err.text);
 	return h;
 }
@@ -78,9 +78,9 @@ test_reads_text_and_falls_back_on_types(void **state)
 	assert_true(isnan(h->price_per_hour));
 	assert_string_equal(h->source,
 			    "peak f32: the label; bandwidth: measured");
-	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_F16), SL_DTYPE_BF16);
-	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_I8), SL_DTYPE_F32);
-	assert_int_equal(sl__hardware_dtype(h, SL_DTYPE_F64), SL_DTYPE_NONE);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F16), SL_DTYPE_BF16);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_I8), SL_DTYPE_F32);
+	assert_int_equal(sl__hardware_compute_dtype(h, SL_DTYPE_F64), SL_DTYPE_NONE);
 	sl_hardware_free(h);
 }
 
@@ -114,7 +114,7 @@ test_types_that_a_machine_lacks(void **state)
 
 		snprintf(text, sizeof(text), "%sbandwidth 1G\n", rows[i].peaks);
 		h = read_text(text);
-		assert_int_equal(sl__hardware_dtype(h, rows[i].model),
+		assert_int_equal(sl__hardware_compute_dtype(h, rows[i].model),
 				 rows[i].machine);
 		sl_hardware_free(h);
 	}
@@ -146,7 +146,7 @@ check_refused(const char *text, const char *words)
 	struct sl_hardware *h;
 	struct sl_error err;
 
-	assert_int_equal(sl__hardware_read(&h, "box", text, &err), SL_E_DATA);
+	assert_int_equal(sl__hardware_parse(&h, "box", text, &err), SL_E_DATA);
 	assert_null(h);
 	if (!strstr(err.text, words))
 		fail_msg("'%s' does not say '%s'", err.text, words);

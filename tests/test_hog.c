@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "harness.h"
 #include "base/status.h"
-#include "machine/background_state.h"
+#include "machine/ceiling_probes_state.h"
 
 #include <math.h>
 #include <sched.h>
@@ -13,9 +13,9 @@
 static void
 without_an_effect_there_is_a_reason(void **state)
 {
-	struct sl__background_options options = {.n_threads = 1};
+	struct sl__ceiling_probes_options options = {.n_threads = 1};
 	struct sl__hog_effect first, second;
-	struct sl__background *background;
+	struct sl__ceiling_probes *background;
 	cpu_set_t all, one;
 	size_t cpu = 0;
 
@@ -26,7 +26,7 @@ without_an_effect_there_is_a_reason(void **state)
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	assert_int_equal(sl__background_open(&background, &options, NULL),
+	assert_int_equal(sl__ceiling_probes_open(&background, &options, NULL),
 			 SL_OK);
 	sl__hog_effect(background, &first);
 	sl__hog_effect(background, &second);
@@ -36,7 +36,7 @@ without_an_effect_there_is_a_reason(void **state)
 	assert_non_null(first.absent);
 	assert_non_null(strstr(first.absent, "to spare"));
 	assert_ptr_equal(first.absent, second.absent);
-	sl__background_close(background);
+	sl__ceiling_probes_close(background);
 }
 
 /* A machine that gets slower with each probe, and a hog that makes the kinds

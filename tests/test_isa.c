@@ -58,7 +58,7 @@ tiles_are_hidden_where_amx_is_shown_without_them(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		print_message("row %zu\n", i);
-		assert_int_equal(sl__isa_hides_tiles(answer, &rows[i].cpu),
+		assert_int_equal(sl__isa_amx_is_unusable(answer, &rows[i].cpu),
 				 rows[i].is_hidden);
 	}
 }
@@ -112,12 +112,12 @@ capped_tiles_hide_no_ceiling(void **state)
 	for (size_t i = 0; i < n; i++)
 		n_capped += k[i].absent && !strcmp(k[i].absent, "capped");
 	sl__arena_init(&arena, NULL);
-	assert_int_equal(sl__isa_read_caps(&m, "", &arena, &err), SL_OK);
-	assert_int_equal(m.n_caps, sl__isa_hides_tiles_here());
+	assert_int_equal(sl__isa_read_unusable(&m, "", &arena, &err), SL_OK);
+	assert_int_equal(m.n_caps, sl__isa_amx_is_unusable_here());
 	if (m.n_caps) {
 		assert_true(n_capped > 0);
-		assert_false(sl__peak_is_hidden(k, n, SL_DTYPE_BF16));
-		assert_false(sl__peak_is_hidden(k, n, SL_DTYPE_I8));
+		assert_false(sl__peak_has_untested_kernel(k, n, SL_DTYPE_BF16));
+		assert_false(sl__peak_has_untested_kernel(k, n, SL_DTYPE_I8));
 	} else {
 		assert_int_equal(n_capped, 0);
 	}
@@ -135,9 +135,9 @@ reading_caps_fails_cleanly_without_memory(void **state)
 
 	(void)state;
 	sl__arena_init(&arena, &allocator);
-	assert_int_equal(sl__isa_read_caps(&m, XEON, &arena, &err), SL_E_NOMEM);
+	assert_int_equal(sl__isa_read_unusable(&m, XEON, &arena, &err), SL_E_NOMEM);
 	assert_int_equal(m.n_caps, 0);
-	assert_int_equal(sl__isa_read_caps(&m, XEON, &arena, &err), SL_OK);
+	assert_int_equal(sl__isa_read_unusable(&m, XEON, &arena, &err), SL_OK);
 	assert_int_equal(m.n_caps, 1);
 	sl__arena_release(&arena);
 	assert_int_equal(counting.n_out, 0);

@@ -77,12 +77,12 @@ unexercised_kernels_hide_the_peak_of_their_type(void **state)
 	size_t n = sl__peak_kernels(k);
 
 	(void)state;
-	assert_false(sl__peak_is_hidden(list, 5, SL_DTYPE_F32));
-	assert_true(sl__peak_is_hidden(list, 5, SL_DTYPE_BF16));
-	assert_true(sl__peak_is_hidden(list, 5, SL_DTYPE_I8));
-	assert_false(sl__peak_is_hidden(list, 4, SL_DTYPE_I8));
-	/* Everybody's f32 has a ceiling: background.c rests on it. */
-	assert_false(sl__peak_is_hidden(k, n, SL_DTYPE_F32));
+	assert_false(sl__peak_has_untested_kernel(list, 5, SL_DTYPE_F32));
+	assert_true(sl__peak_has_untested_kernel(list, 5, SL_DTYPE_BF16));
+	assert_true(sl__peak_has_untested_kernel(list, 5, SL_DTYPE_I8));
+	assert_false(sl__peak_has_untested_kernel(list, 4, SL_DTYPE_I8));
+	/* Everybody's f32 has a ceiling: ceiling_probes.c rests on it. */
+	assert_false(sl__peak_has_untested_kernel(k, n, SL_DTYPE_F32));
 	for (size_t i = 0; i < n; i++) {
 		assert_true(k[i].absent || k[i].run);
 		if (k[i].is_unexercised)
@@ -125,7 +125,7 @@ expected(enum sl_access access, size_t i)
 }
 
 static void
-check_streams(const struct sl__streams *streams)
+check_streams(const struct sl__stream_kernels *streams)
 {
 	static struct arrays x;
 
@@ -149,16 +149,16 @@ static void
 streams_move_what_they_say(void **state)
 {
 	(void)state;
-	check_streams(sl__streams_widest());
-	check_streams(sl__streams_generic());
+	check_streams(sl__stream_kernels_widest());
+	check_streams(sl__stream_kernels_generic());
 }
 
 static void
 a_load_reads_every_vector(void **state)
 {
 	static struct arrays x;
-	const struct sl__streams *all[] = {sl__streams_widest(),
-					   sl__streams_generic()};
+	const struct sl__stream_kernels *all[] = {sl__stream_kernels_widest(),
+					   sl__stream_kernels_generic()};
 
 	(void)state;
 	for (size_t s = 0; s < 2; s++) {
@@ -180,11 +180,11 @@ static void
 plain_stores_move_one_array_more(void **state)
 {
 	(void)state;
-	assert_near(sl__stream_traffic(SL_ACCESS_LOAD), 1, 0);
-	assert_near(sl__stream_traffic(SL_ACCESS_STORE), 2, 0);
-	assert_near(sl__stream_traffic(SL_ACCESS_COPY), 1.5, 0);
-	assert_near(sl__stream_traffic(SL_ACCESS_TRIAD), 4.0 / 3, 1e-15);
-	assert_near(sl__stream_traffic(SL_ACCESS_TRIAD_NT), 1, 0);
+	assert_near(sl__stream_traffic_ratio(SL_ACCESS_LOAD), 1, 0);
+	assert_near(sl__stream_traffic_ratio(SL_ACCESS_STORE), 2, 0);
+	assert_near(sl__stream_traffic_ratio(SL_ACCESS_COPY), 1.5, 0);
+	assert_near(sl__stream_traffic_ratio(SL_ACCESS_TRIAD), 4.0 / 3, 1e-15);
+	assert_near(sl__stream_traffic_ratio(SL_ACCESS_TRIAD_NT), 1, 0);
 }
 
 static void

@@ -15,7 +15,7 @@ machine(const char *text)
 	struct sl_hardware *h;
 	struct sl_error err;
 
-	if (sl__hardware_read(&h, "box", text, &err))
+	if (sl__hardware_parse(&h, "box", text, &err))
 		fail_msg("%s", err.text);
 	return h;
 }
@@ -79,7 +79,7 @@ test_ties(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl__hardware_read(&alike[i], names[i],
+		assert_int_equal(sl__hardware_parse(&alike[i], names[i],
 						   slow_arithmetic, NULL),
 				 SL_OK);
 	r = report(graph, alike, 4, NULL);

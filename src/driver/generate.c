@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "experiment/decode_loop.h"
-#include "machine/background.h"
+#include "machine/ceiling_probes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ struct generator {
 	struct sl__loop_work work[LOOPS_MOST];
 	size_t n_loops;
 	struct sl_reading once_bytes, bytes_per_token;
-	struct sl__background *background; /* NULL: no ceilings */
+	struct sl__ceiling_probes *background; /* NULL: no ceilings */
 	uint64_t start_ns;
 };
 
@@ -261,7 +261,7 @@ look_at(struct generator *g, const struct sl_graph *graph, struct sl_error *err)
 static enum sl_status
 open_background(struct generator *g, struct sl_error *err)
 {
-	struct sl__background_options how = {
+	struct sl__ceiling_probes_options how = {
 		.dtype = g->plan.dtype == SL_DTYPE_NONE ? SL_DTYPE_F32
 							: g->plan.dtype,
 		.n_threads = g->plan.n_threads > 0 ? (size_t)g->plan.n_threads
@@ -275,7 +275,7 @@ open_background(struct generator *g, struct sl_error *err)
 		*absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__background_open(&g->background, &how, &why))
+	if (!sl__ceiling_probes_open(&g->background, &how, &why))
 		return SL_OK;
 	return sl__arena_copy_text(g->arena, absent, why.text, err);
 }
@@ -285,7 +285,7 @@ probe_background(struct generator *g)
 {
 	for (int i = 0; g->background && i < BACKGROUND_PROBES; i++) {
 		if (!g->how.interrupt || !*g->how.interrupt)
-			sl__background_probe(g->background);
+			sl__ceiling_probes_run(g->background);
 	}
 }
 
@@ -314,7 +314,7 @@ measure(struct generator *g, struct sl_error *err)
 		return rc;
 	probe_background(g);
 	if (g->background)
-		sl__background_ceilings(g->background, &g->out->ceilings);
+		sl__ceiling_probes_ceilings(g->background, &g->out->ceilings);
 	g->out->n_rounds = outcome.n_rounds;
 	g->out->noise = outcome.noise;
 	g->out->stopped_by = outcome.stopped_by;
@@ -421,7 +421,7 @@ sl_generate(struct sl_generation **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&g.scratch, g.how.allocator);
 	rc = generate(&g, graph, err);
-	sl__background_close(g.background);
+	sl__ceiling_probes_close(g.background);
 	for (size_t i = 0; i < g.n_loops; i++)
 		sl__decoder_close(&g.loops[i].decoder);
 	sl__arena_release(&g.scratch);

@@ -15,7 +15,7 @@
 #include "base/thread.h"
 #include "driver/micro_ops.h"
 #include "experiment/timed_iterations.h"
-#include "machine/background.h"
+#include "machine/ceiling_probes.h"
 #include "machine/platform.h"
 #include "result/fact_list.h"
 
@@ -42,7 +42,7 @@ struct session {
 	const struct sl__micro_op **ops; /* of the series */
 	struct sl_micro_series *series;
 	struct sl_profile **profiles;      /* of all points of all series */
-	struct sl__background *background; /* NULL: no ceilings */
+	struct sl__ceiling_probes *background; /* NULL: no ceilings */
 	size_t n_probes;
 	uint64_t start_ns;
 	double tick_ns;       /* the smallest step of the clock */
@@ -119,14 +119,14 @@ refuse_op(const char *op, struct sl_error *err)
 static enum sl_status
 open_ceilings(struct session *k, struct sl_error *err)
 {
-	struct sl__background_options how = {
+	struct sl__ceiling_probes_options how = {
 		.dtype = k->plan.dtype ? k->plan.dtype : SL_DTYPE_F32,
 		.n_threads = (size_t)k->plan.n_threads,
 		.allocator = k->how.allocator,
 	};
 	struct sl_error why;
 
-	if (!sl__background_open(&k->background, &how, &why))
+	if (!sl__ceiling_probes_open(&k->background, &how, &why))
 		return SL_OK;
 	return sl__arena_copy_text(k->arena, &k->out->ceilings.absent, why.text,
 			      err);
@@ -142,7 +142,7 @@ static void
 probe(struct session *k, size_t n)
 {
 	for (size_t i = 0; k->background && i < n && !is_interrupted(k); i++) {
-		sl__background_probe(k->background);
+		sl__ceiling_probes_run(k->background);
 		k->n_probes++;
 	}
 }
@@ -156,7 +156,7 @@ take_ceilings(struct session *k)
 		return;
 	if (k->n_probes < PROBES_LEAST)
 		probe(k, PROBES_LEAST - k->n_probes);
-	sl__background_ceilings(k->background, out);
+	sl__ceiling_probes_ceilings(k->background, out);
 	out->step_ns = sl__empty_step_ns(k->plan.n_threads);
 }
 
@@ -168,7 +168,7 @@ cache_bytes(struct session *k)
 
 	if (!k->background)
 		return 0;
-	sl__background_ceilings(k->background, &c);
+	sl__ceiling_probes_ceilings(k->background, &c);
 	if (c.n_levels < 2)
 		return 0;
 	return (double)c.levels[c.n_levels - 2].size_bytes *
@@ -617,7 +617,7 @@ sl_microbench(struct sl_microbench **out, const char *op,
 	rc = look(&k, op, err);
 	for (size_t i = 0; i < k.n_done; i++)
 		sl_profile_free(k.profiles[i]);
-	sl__background_close(k.background);
+	sl__ceiling_probes_close(k.background);
 	sl__arena_release(&k.scratch);
 	*out = sl__arena_object_free_on_error(k.out, rc);
 	return rc;

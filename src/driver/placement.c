@@ -152,7 +152,7 @@ look_at_batches(struct placement *p, struct sl_error *err)
 static double
 arithmetic_of(const struct sl_hardware *h, const struct layer_work *w)
 {
-	enum sl_dtype used = sl__hardware_dtype(h, w->dtype);
+	enum sl_dtype used = sl__hardware_compute_dtype(h, w->dtype);
 
 	return used ? w->operations / h->peak_ops_per_s[used] : 0;
 }
@@ -165,7 +165,7 @@ bound_of(const struct sl_hardware *h, const struct look *look,
 {
 	double total = 0, by_compute = 0;
 
-	if (!sl__hardware_dtype(h, look->main_dtype))
+	if (!sl__hardware_compute_dtype(h, look->main_dtype))
 		total = (double)NAN;
 	for (size_t i = 0; i < look->n_layers; i++) {
 		double arithmetic = arithmetic_of(h, &look->layers[i]);
@@ -186,7 +186,7 @@ floor_of(const struct sl_hardware *h, const struct look *look)
 {
 	double arithmetic = 0;
 
-	if (!sl__hardware_dtype(h, look->main_dtype))
+	if (!sl__hardware_compute_dtype(h, look->main_dtype))
 		return (double)NAN;
 	for (size_t i = 0; i < look->n_layers; i++)
 		arithmetic += arithmetic_of(h, &look->layers[i]);
@@ -322,7 +322,7 @@ fill_row(const struct placement *p, struct sl_hardware_row *row,
 
 	row->hardware = h;
 	row->dtype_model = look->main_dtype;
-	row->dtype = sl__hardware_dtype(h, look->main_dtype);
+	row->dtype = sl__hardware_compute_dtype(h, look->main_dtype);
 	if (!row->dtype) {
 		row->no_bound =
 			sl__arena_format(p->arena, "it does not compute in %s",

@@ -27,7 +27,7 @@
 #include "experiment/diagnose.h"
 #include "experiment/timed_iterations.h"
 #include "experiment/tracker.h"
-#include "machine/background.h"
+#include "machine/ceiling_probes.h"
 #include "result/groups.h"
 #include "result/request.h"
 #include "stats/distribution.h"
@@ -48,7 +48,7 @@ struct profiler {
 	struct sl__subject subject;
 	struct sl__timed_iterations iterations;
 	struct sl__residence residence;
-	struct sl__background *background; /* NULL: no ceilings */
+	struct sl__ceiling_probes *background; /* NULL: no ceilings */
 	const struct sl__origin *origin;   /* NULL: the graph is a model */
 	uint64_t start_ns;
 };
@@ -299,7 +299,7 @@ take_memory(struct profiler *p, struct sl_error *err)
 static enum sl_status
 open_background(struct profiler *p, struct sl_error *err)
 {
-	struct sl__background_options how = {
+	struct sl__ceiling_probes_options how = {
 		.dtype = p->out->dtype,
 		.n_threads = (size_t)p->out->n_threads,
 		.allocator = p->how.allocator,
@@ -310,7 +310,7 @@ open_background(struct profiler *p, struct sl_error *err)
 		p->out->ceilings.absent = "not asked for";
 		return SL_OK;
 	}
-	if (!sl__background_open(&p->background, &how, &why))
+	if (!sl__ceiling_probes_open(&p->background, &how, &why))
 		return SL_OK;
 	if (why.status == SL_E_NOMEM)
 		return sl__fail_nomem(err);
@@ -324,7 +324,7 @@ probe_background(struct profiler *p)
 	for (int i = 0; p->background && i < BACKGROUND_PROBES; i++) {
 		if (is_interrupted(p))
 			return;
-		sl__background_probe(p->background);
+		sl__ceiling_probes_run(p->background);
 	}
 }
 
@@ -336,7 +336,7 @@ take_ceilings(struct profiler *p)
 	if (!p->background)
 		return;
 	probe_background(p);
-	sl__background_ceilings(p->background, out);
+	sl__ceiling_probes_ceilings(p->background, out);
 	out->step_ns = sl__empty_step_ns(p->out->n_threads);
 }
 
@@ -595,7 +595,7 @@ sl__profile_part(struct sl_profile **out, const struct sl_graph *graph,
 		return sl__fail_nomem(err);
 	sl__arena_init(&p.scratch, p.how.allocator);
 	rc = profile(&p, err);
-	sl__background_close(p.background);
+	sl__ceiling_probes_close(p.background);
 	sl__subject_close(&p.subject);
 	sl__arena_release(&p.scratch);
 	if (rc) {

@@ -74,7 +74,7 @@ sl__dnnl_cap_if(int hides_tiles, struct sl_error *err)
 enum sl_status
 sl__dnnl_cap(struct sl_error *err)
 {
-	return sl__dnnl_cap_if(sl__isa_hides_tiles_here(), err);
+	return sl__dnnl_cap_if(sl__isa_amx_is_unusable_here(), err);
 }
 
 int

@@ -401,7 +401,7 @@ run_cold(struct diagnoser *d, struct hot *h, struct sl__program *p,
 	struct sl__operands operands = operands_of(d, p, h->step);
 
 	if (!sl__operands_flush(&operands)) {
-		sl__background_evict(d->how->background);
+		sl__ceiling_probes_evict_caches(d->how->background);
 		/* Threads that have waited so long sleep. */
 		sl__parallel(d->n_threads, nothing, NULL);
 	}

@@ -4,7 +4,7 @@
 #define SL_DIAGNOSE_H
 
 #include "experiment/subject.h"
-#include "machine/background.h"
+#include "machine/ceiling_probes.h"
 #include "result/diagnosis.h"
 #include "timing/runner.h"
 
@@ -58,7 +58,7 @@ void sl__variant_close(struct sl__variant_plan *variant);
 struct sl__diagnose_options {
 	const size_t *steps; /* of the plan, each once */
 	size_t n_steps;
-	struct sl__background *background; /* NULL: neither cold nor hogged */
+	struct sl__ceiling_probes *background; /* NULL: neither cold nor hogged */
 	uint64_t cache_bytes;              /* of the last level; 0: not known */
 	double hot_share; /* of the time, wanted; 0: not said */
 	double time_s;    /* budget; three rounds at least, two where

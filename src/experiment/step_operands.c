@@ -105,7 +105,7 @@ flush_part(int rank, int n, void *ctx)
 
 		sl__parallel_part((int64_t)n_bytes, rank, n, &first, &end);
 		if (end > first && o->step->at[k])
-			(void)sl__flush(o->step->at[k] + first,
+			(void)sl__flush_cache_lines(o->step->at[k] + first,
 					(size_t)(end - first));
 	}
 }
@@ -119,7 +119,7 @@ sl__operands_flush(const struct sl__operands *operands)
 
 	for (uint32_t k = 0; k < o.step->n_operands; k++)
 		sum += o.program->buffers[o.step->operands[k]].n_bytes;
-	if (sum > FLUSHED_MOST || !sl__flush(&byte, 1))
+	if (sum > FLUSHED_MOST || !sl__flush_cache_lines(&byte, 1))
 		return 0;
 	sl__parallel(o.n_threads, flush_part, &o);
 	return 1;

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "machine/ceiling_work.h"
+#include "machine/ceiling_measurement.h"
 
 #include <math.h>
 #include <time.h>
@@ -24,7 +24,7 @@ enum {
 };
 
 size_t
-sl__ceiling_counts(size_t *counts, size_t n_threads)
+sl__ceiling_thread_counts(size_t *counts, size_t n_threads)
 {
 	size_t n = 0;
 
@@ -36,7 +36,7 @@ sl__ceiling_counts(size_t *counts, size_t n_threads)
 }
 
 size_t
-sl__ceiling_sizes(size_t *sizes, size_t max_bytes)
+sl__ceiling_working_set_sizes(size_t *sizes, size_t max_bytes)
 {
 	size_t n = 0;
 
@@ -52,7 +52,7 @@ sl__ceiling_sizes(size_t *sizes, size_t max_bytes)
 }
 
 size_t
-sl__ceiling_largest(const struct sl_cache *caches, size_t n_caches,
+sl__ceiling_max_working_set(const struct sl_cache *caches, size_t n_caches,
 		    size_t n_threads, size_t limit_bytes)
 {
 	const struct sl_cache *last = n_caches ? &caches[n_caches - 1] : NULL;
@@ -71,7 +71,7 @@ sl__ceiling_largest(const struct sl_cache *caches, size_t n_caches,
 
 /* Another pass begins when more than half of it should fit the time. */
 static void
-measure_passes(struct sl__ceiling_work *work)
+measure_passes(struct sl__ceiling_measurement *work)
 {
 	double budget_ns = work->plan->time_s * 1e9;
 
@@ -79,7 +79,7 @@ measure_passes(struct sl__ceiling_work *work)
 	while (work->n_passes < SL__MAX_PASSES) {
 		double elapsed_ns;
 
-		sl__ceiling_work_pass(work);
+		sl__ceiling_measurement_pass(work);
 		if (work->interrupted)
 			return;
 		work->n_passes++;
@@ -108,7 +108,7 @@ say_pages(struct sl_text_reading *out, double huge_share,
 }
 
 static enum sl_status
-conclude(struct sl_machine *m, const struct sl__ceiling_work *work,
+conclude(struct sl_machine *m, const struct sl__ceiling_measurement *work,
 	 struct sl__arena *arena, struct sl_error *err)
 {
 	uint64_t now_ns = sl__clock_now_ns(NULL);
@@ -125,14 +125,14 @@ conclude(struct sl_machine *m, const struct sl__ceiling_work *work,
 	rc = say_pages(&m->buffer_pages, work->rig.huge_share, arena, err);
 	if (rc)
 		return rc;
-	return sl__ceiling_work_conclude(m, work, err);
+	return sl__ceiling_measurement_result(m, work, err);
 }
 
 enum sl_status
-sl__ceiling_measure(struct sl_machine *m, const struct sl__ceiling_plan *plan,
+sl__ceiling_measure(struct sl_machine *m, const struct sl__ceiling_options *plan,
 		    struct sl__arena *arena, struct sl_error *err)
 {
-	struct sl__ceiling_work *work;
+	struct sl__ceiling_measurement *work;
 	enum sl_status rc;
 
 	work = sl__arena_alloc(arena, sizeof(*work));
@@ -142,12 +142,12 @@ sl__ceiling_measure(struct sl_machine *m, const struct sl__ceiling_plan *plan,
 	sl__log(plan->log, "this build is not optimised: ceilings are far "
 			   "below what the machine can do");
 #endif
-	rc = sl__ceiling_work_open(work, plan, arena, err);
+	rc = sl__ceiling_measurement_open(work, plan, arena, err);
 	if (rc)
 		goto out;
 	measure_passes(work);
 	rc = conclude(m, work, arena, err);
 out:
-	sl__ceiling_work_close(work);
+	sl__ceiling_measurement_close(work);
 	return rc;
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 
 /* What measuring must know beforehand; sizes guide it, they are not results. */
-struct sl__ceiling_plan {
+struct sl__ceiling_options {
 	size_t n_threads; /* at most; at least 1 */
 	double time_s;
 	const struct sl_cache *caches;
@@ -24,23 +24,23 @@ struct sl__ceiling_plan {
  * SL_E_INTERRUPTED when told to stop in the first pass.
  */
 enum sl_status sl__ceiling_measure(struct sl_machine *m,
-				   const struct sl__ceiling_plan *plan,
+				   const struct sl__ceiling_options *plan,
 				   struct sl__arena *arena,
 				   struct sl_error *err) SL_CHECKED;
 
 /* Counts of threads to measure: 1, 2, 4, ... and n_threads itself.  counts[]
  * holds 64; returns how many. */
-size_t sl__ceiling_counts(size_t *counts, size_t n_threads);
+size_t sl__ceiling_thread_counts(size_t *counts, size_t n_threads);
 
 /*
  * Sizes from 4 KiB on, two an octave, in multiples of 256 bytes, up to
  * max_bytes; sizes[] holds 128.  Returns how many.
  */
-size_t sl__ceiling_sizes(size_t *sizes, size_t max_bytes);
+size_t sl__ceiling_working_set_sizes(size_t *sizes, size_t max_bytes);
 
 /* The largest size of a curve for each of n_threads: 4 times its share of
  * the last level cache where 'limit_bytes' for all of them allow it. */
-size_t sl__ceiling_largest(const struct sl_cache *caches, size_t n_caches,
+size_t sl__ceiling_max_working_set(const struct sl_cache *caches, size_t n_caches,
 			   size_t n_threads, size_t limit_bytes);
 
 #endif

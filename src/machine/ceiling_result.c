@@ -11,7 +11,7 @@
  * largest sizes and, for streams, from probes made for it.
  */
 #include "base/status.h"
-#include "machine/ceiling_work.h"
+#include "machine/ceiling_measurement.h"
 #include "machine/plateau.h"
 #include "stats/quantile.h"
 #include "stats/summary.h"
@@ -34,7 +34,7 @@ decile_of(const double *x, size_t n, double q, double *scratch)
 
 static void
 add_peaks(struct sl_peak *rows, size_t *n_rows,
-	  const struct sl__ceiling_work *work, size_t kernel, double *scratch)
+	  const struct sl__ceiling_measurement *work, size_t kernel, double *scratch)
 {
 	const struct sl__peak_kernel *k = &work->kernels[kernel];
 	struct sl_peak row = {.dtype = k->dtype,
@@ -79,7 +79,7 @@ point_of(const struct sl__curve_job *job, size_t k, double *scratch)
 
 static void
 conclude_points(struct sl_memory_point *rows,
-		const struct sl__ceiling_work *work, double *scratch)
+		const struct sl__ceiling_measurement *work, double *scratch)
 {
 	for (size_t i = 0; i < work->n_curves; i++) {
 		const struct sl__curve_job *job = &work->curves[i];
@@ -94,7 +94,7 @@ conclude_points(struct sl_memory_point *rows,
 }
 
 static enum sl_status
-find_plateaus(struct sl__plateaus *out, const struct sl__ceiling_work *work,
+find_plateaus(struct sl__plateaus *out, const struct sl__ceiling_measurement *work,
 	      const struct sl__curve_job *job, double *scratch,
 	      struct sl_error *err)
 {
@@ -127,7 +127,7 @@ plateau_estimate(const struct sl__curve_job *job, const struct sl__plateau *p,
 	if (p->last + 1 == job->n_sizes)
 		first = p->last + 1 - n_kept;
 	for (size_t k = first; k < first + n_kept; k++) {
-		const struct sl__series *series = &job->series[k];
+		const struct sl__probe_series *series = &job->series[k];
 
 		memcpy(scratch + n, series->x, series->n * sizeof(double));
 		n += series->n;
@@ -140,7 +140,7 @@ plateau_estimate(const struct sl__curve_job *job, const struct sl__plateau *p,
 /* The plateaus of a curve as rows; memory is left to add_memory(). */
 static void
 add_levels(struct sl_memory_level *rows, size_t *n_rows,
-	   const struct sl__ceiling_work *work, const struct sl__curve_job *job,
+	   const struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	   const struct sl__plateaus *plateaus, double *scratch)
 {
 	int is_chase = job->access == SL_ACCESS_CHASE;
@@ -160,7 +160,7 @@ add_levels(struct sl_memory_level *rows, size_t *n_rows,
 		row->value = plateau_estimate(job, p, scratch);
 		/* A store that hits the first cache reads no line. */
 		row->traffic_per_byte =
-			i == 0 ? 1 : sl__stream_traffic(job->access);
+			i == 0 ? 1 : sl__stream_traffic_ratio(job->access);
 		if (is_chase)
 			row->traffic_per_byte = (double)NAN;
 	}
@@ -169,14 +169,14 @@ add_levels(struct sl_memory_level *rows, size_t *n_rows,
 /* What a stream reaches beyond all caches, if its chunks did go there. */
 static void
 add_memory(struct sl_memory_level *rows, size_t *n_rows,
-	   const struct sl__ceiling_work *work, const struct sl__curve_job *job,
+	   const struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	   double *scratch)
 {
-	const struct sl__ceiling_plan *plan = work->plan;
+	const struct sl__ceiling_options *plan = work->plan;
 	struct sl_memory_level *row = &rows[*n_rows];
 
 	if (!job->memory.n ||
-	    !sl__plateau_is_memory(job->memory_bytes, plan->caches,
+	    !sl__size_exceeds_caches(job->memory_bytes, plan->caches,
 				   plan->n_caches, job->n_threads))
 		return;
 	(*n_rows)++;
@@ -186,12 +186,12 @@ add_memory(struct sl_memory_level *rows, size_t *n_rows,
 	row->from_bytes = job->memory_bytes;
 	row->to_bytes = job->memory_bytes;
 	row->value = decile_of(job->memory.x, job->memory.n, DECILE, scratch);
-	row->traffic_per_byte = sl__stream_traffic(job->access);
+	row->traffic_per_byte = sl__stream_traffic_ratio(job->access);
 }
 
 static enum sl_status
 conclude_levels(struct sl_memory_level *rows, size_t *n_rows,
-		const struct sl__ceiling_work *work, double *scratch,
+		const struct sl__ceiling_measurement *work, double *scratch,
 		struct sl_error *err)
 {
 	struct sl__plateaus plateaus = {.n = 0};
@@ -212,8 +212,8 @@ conclude_levels(struct sl_memory_level *rows, size_t *n_rows,
 }
 
 enum sl_status
-sl__ceiling_work_conclude(struct sl_machine *m,
-			  const struct sl__ceiling_work *work,
+sl__ceiling_measurement_result(struct sl_machine *m,
+			  const struct sl__ceiling_measurement *work,
 			  struct sl_error *err)
 {
 	struct sl__arena *arena = work->arena;

@@ -50,7 +50,7 @@ sl__energy_open(struct sl__energy_meter *meter, const char *root,
 		struct sl__arena *arena, struct sl_error *err)
 {
 	struct sl_text_reading fact;
-	enum sl_status rc = sl__energy_read(&fact, root, arena, err);
+	enum sl_status rc = sl__energy_availability(&fact, root, arena, err);
 	int range;
 
 	memset(meter, 0, sizeof(*meter));

@@ -31,7 +31,7 @@ flush_in_order(const unsigned char *at, const unsigned char *end)
 }
 
 int
-sl__flush(const void *bytes, size_t n_bytes)
+sl__flush_cache_lines(const void *bytes, size_t n_bytes)
 {
 	uintptr_t first = (uintptr_t)bytes & ~(uintptr_t)(LINE - 1);
 	const unsigned char *at = (const unsigned char *)first;
@@ -49,7 +49,7 @@ sl__flush(const void *bytes, size_t n_bytes)
 #else
 
 int
-sl__flush(const void *bytes, size_t n_bytes)
+sl__flush_cache_lines(const void *bytes, size_t n_bytes)
 {
 	(void)bytes;
 	(void)n_bytes;

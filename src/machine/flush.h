@@ -8,6 +8,6 @@
 /* Writes back what caches of any CPU hold of these bytes, and forgets it
  * there; neighbours in the same lines go too.  Some 10 ns a line of 64 bytes.
  * Returns 0, and does nothing, where a program may not do that. */
-int sl__flush(const void *bytes, size_t n_bytes);
+int sl__flush_cache_lines(const void *bytes, size_t n_bytes);
 
 #endif

@@ -58,7 +58,7 @@ stand_ins(enum sl_dtype dtype)
 }
 
 enum sl_dtype
-sl__hardware_dtype(const struct sl_hardware *h, enum sl_dtype dtype)
+sl__hardware_compute_dtype(const struct sl_hardware *h, enum sl_dtype dtype)
 {
 	const enum sl_dtype *others = stand_ins(dtype);
 
@@ -230,7 +230,7 @@ end(struct reader *r, struct sl_hardware **out)
 }
 
 enum sl_status
-sl__hardware_read(struct sl_hardware **out, const char *id, const char *text,
+sl__hardware_parse(struct sl_hardware **out, const char *id, const char *text,
 		  struct sl_error *err)
 {
 	struct reader r;
@@ -299,7 +299,7 @@ read_file(struct sl_hardware **out, const char *id, const char *path,
 	enum sl_status rc = sl__file_read(&text, path, FILE_MOST, err);
 
 	if (!rc)
-		rc = sl__hardware_read(out, id, text.data ? text.data : "",
+		rc = sl__hardware_parse(out, id, text.data ? text.data : "",
 				       err);
 	sl_buf_release(&text);
 	return rc;

@@ -10,7 +10,7 @@
  * bandwidth, memory, price; '#' starts a remark.  Reads one from text;
  * 'id' names it in messages.  SL_E_DATA names the line.
  */
-enum sl_status sl__hardware_read(struct sl_hardware **out, const char *id,
+enum sl_status sl__hardware_parse(struct sl_hardware **out, const char *id,
 				 const char *text,
 				 struct sl_error *err) SL_CHECKED;
 
@@ -21,7 +21,7 @@ enum sl_status sl__hardware_read(struct sl_hardware **out, const char *id,
  * as nothing else.  Integers go through the units of real numbers where the
  * machine has no figure for theirs.  SL_DTYPE_NONE: it does not compute that.
  */
-enum sl_dtype sl__hardware_dtype(const struct sl_hardware *h,
+enum sl_dtype sl__hardware_compute_dtype(const struct sl_hardware *h,
 				 enum sl_dtype dtype);
 
 #endif

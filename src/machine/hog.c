@@ -12,7 +12,7 @@
 #include "base/pages.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "machine/background_state.h"
+#include "machine/ceiling_probes_state.h"
 #include "stats/summary.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static const double EFFECT_PROBE_S = 0.5e-3;
 struct sl__hog {
 	struct sl__pages *pages;
 	unsigned char *buffer;
-	const struct sl__streams *streams;
+	const struct sl__stream_kernels *streams;
 	pthread_t thread;
 	int is_running;
 	int cpu;
@@ -70,7 +70,7 @@ hog_main(void *arg)
 }
 
 static enum sl_status
-make_hog(struct sl__background *background, struct sl_error *err)
+make_hog(struct sl__ceiling_probes *background, struct sl_error *err)
 {
 	struct sl__hog *hog = sl__arena_alloc(background->arena, sizeof(*hog));
 	enum sl_status rc;
@@ -86,7 +86,7 @@ make_hog(struct sl__background *background, struct sl_error *err)
 		return sl__fail_nomem(err);
 	}
 	memset(hog->buffer, 1, HOG_BYTES);
-	hog->streams = sl__streams_widest();
+	hog->streams = sl__stream_kernels_widest();
 	background->hog = hog;
 	return SL_OK;
 }
@@ -132,7 +132,7 @@ tie_up(struct sl__hog *hog)
 }
 
 enum sl_status
-sl__hog_start(struct sl__background *background, size_t n_threads,
+sl__hog_start(struct sl__ceiling_probes *background, size_t n_threads,
 	      struct sl_error *err)
 {
 	struct sl__hog *hog;
@@ -170,7 +170,7 @@ sl__hog_start(struct sl__background *background, size_t n_threads,
 }
 
 void
-sl__hog_stop(struct sl__background *background)
+sl__hog_stop(struct sl__ceiling_probes *background)
 {
 	struct sl__hog *hog = background->hog;
 
@@ -182,7 +182,7 @@ sl__hog_stop(struct sl__background *background)
 }
 
 void
-sl__hog_close(struct sl__background *background)
+sl__hog_close(struct sl__ceiling_probes *background)
 {
 	sl__hog_stop(background);
 	if (background->hog)
@@ -197,22 +197,22 @@ struct pure {
 	struct sl__hog *hog;
 	const struct sl__peak_kernel *kernel;
 	uint64_t n_rounds;
-	struct sl__stretch stretches[SL__HOG_KINDS - 1]; /* L2, L3, DRAM */
+	struct sl__stream_range stretches[SL__HOG_KINDS - 1]; /* L2, L3, DRAM */
 };
 
 static double
-stream_ns(struct pure *pure, struct sl__stretch *stretch)
+stream_ns(struct pure *pure, struct sl__stream_range *stretch)
 {
-	double rate = sl__rig_stream(&pure->rig, stretch, 1);
+	double rate = sl__rig_run_stream(&pure->rig, stretch, 1);
 
 	stretch->nth++;
 	return 1e9 / rate;
 }
 
-static struct sl__stretch
+static struct sl__stream_range
 pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 {
-	struct sl__stretch out = {.access = SL_ACCESS_LOAD,
+	struct sl__stream_range out = {.access = SL_ACCESS_LOAD,
 				  .size_bytes = size_bytes,
 				  .chunk_bytes = chunk_bytes,
 				  .n_repeats = 1};
@@ -226,7 +226,7 @@ pure_stretch(struct pure *pure, size_t size_bytes, size_t chunk_bytes)
 }
 
 static enum sl_status
-open_pure(struct pure *pure, struct sl__background *background,
+open_pure(struct pure *pure, struct sl__ceiling_probes *background,
 	  struct sl_error *err)
 {
 	size_t bytes = background->rig.members[0].buffer_bytes / 2;
@@ -253,7 +253,7 @@ probe_pure(void *ctx, double ns[SL__HOG_KINDS])
 {
 	struct pure *pure = ctx;
 
-	ns[0] = 1e9 / sl__rig_peak(&pure->rig, pure->kernel, 1, pure->n_rounds);
+	ns[0] = 1e9 / sl__rig_run_peak(&pure->rig, pure->kernel, 1, pure->n_rounds);
 	for (size_t i = 0; i + 1 < SL__HOG_KINDS; i++) {
 		(void)stream_ns(pure, &pure->stretches[i]);
 		ns[i + 1] = stream_ns(pure, &pure->stretches[i]);
@@ -330,7 +330,7 @@ sl__hog_compare(const struct sl__hog_trial *trial, struct sl__hog_effect *out,
 
 /* Runs on the prober. */
 static void
-measure_effect(struct sl__background *background)
+measure_effect(struct sl__ceiling_probes *background)
 {
 	struct pure pure = {.n_rounds = 0};
 	struct sl__hog_trial trial = {probe_pure, start_background_pure,
@@ -347,7 +347,7 @@ measure_effect(struct sl__background *background)
 }
 
 void
-sl__hog_effect(struct sl__background *background, struct sl__hog_effect *out)
+sl__hog_effect(struct sl__ceiling_probes *background, struct sl__hog_effect *out)
 {
 	double nan = (double)NAN;
 
@@ -359,7 +359,7 @@ sl__hog_effect(struct sl__background *background, struct sl__hog_effect *out)
 		if (sl__hog_start(background, 1, &background->no_effect) ==
 		    SL_OK) {
 			sl__hog_stop(background);
-			sl__background_do(background, measure_effect);
+			sl__ceiling_probes_run_job(background, measure_effect);
 		} else {
 			background->effect.absent = background->no_effect.text;
 		}

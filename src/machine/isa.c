@@ -41,7 +41,7 @@ describes_tiles(sl__cpuid_fn *answer, const void *ctx)
 }
 
 int
-sl__isa_hides_tiles(sl__cpuid_fn *answer, const void *ctx)
+sl__isa_amx_is_unusable(sl__cpuid_fn *answer, const void *ctx)
 {
 	if (answer(ctx, 0, 0).eax < LEAF_FEATURES)
 		return 0;
@@ -71,9 +71,9 @@ ask_cpu(const void *ctx, uint32_t leaf, uint32_t subleaf)
 #endif
 
 int
-sl__isa_hides_tiles_here(void)
+sl__isa_amx_is_unusable_here(void)
 {
-	return sl__isa_hides_tiles(ask_cpu, NULL);
+	return sl__isa_amx_is_unusable(ask_cpu, NULL);
 }
 
 /* 'ctx' is the text of a recording, NULL for an empty one. */
@@ -107,17 +107,17 @@ recording_hides_tiles(const char *root)
 	snprintf(path, sizeof(path), "%s/cpuid.txt", root);
 	/* A recording without answers of CPUID is one that caps nothing. */
 	if (sl__file_read(&text, path, MAX_FILE_BYTES, NULL) == SL_OK)
-		is_hidden = sl__isa_hides_tiles(ask_recording, text.data);
+		is_hidden = sl__isa_amx_is_unusable(ask_recording, text.data);
 	sl_buf_release(&text);
 	return is_hidden;
 }
 
 enum sl_status
-sl__isa_read_caps(struct sl_machine *m, const char *root,
+sl__isa_read_unusable(struct sl_machine *m, const char *root,
 		  struct sl__arena *arena, struct sl_error *err)
 {
 	int is_hidden = root[0] ? recording_hides_tiles(root)
-				: sl__isa_hides_tiles_here();
+				: sl__isa_amx_is_unusable_here();
 	struct sl_isa_cap *cap;
 
 	if (!is_hidden)

@@ -19,11 +19,11 @@ typedef struct sl__cpuid sl__cpuid_fn(const void *ctx, uint32_t leaf,
  * the shape of the tiles from that description (oneDNN and PyTorch do), set up
  * tiles of no size where it is missing, and die of an illegal instruction.
  */
-int sl__isa_hides_tiles(sl__cpuid_fn *answer, const void *ctx);
+int sl__isa_amx_is_unusable(sl__cpuid_fn *answer, const void *ctx);
 
 /* The same of the CPU that runs this; 0 on other architectures.  Any thread
  * may ask. */
-int sl__isa_hides_tiles_here(void);
+int sl__isa_amx_is_unusable_here(void);
 
 /*
  * Fills m->caps from the CPU, or from 'root'/cpuid.txt where 'root' is not "".
@@ -31,7 +31,7 @@ int sl__isa_hides_tiles_here(void);
  * ..." for each answer, all but the subleaf in hexadecimal; without it nothing
  * is capped.  Only running out of memory fails.
  */
-enum sl_status sl__isa_read_caps(struct sl_machine *m, const char *root,
+enum sl_status sl__isa_read_unusable(struct sl_machine *m, const char *root,
 				 struct sl__arena *arena,
 				 struct sl_error *err) SL_CHECKED;
 

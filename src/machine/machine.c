@@ -194,7 +194,7 @@ measure(struct sl_machine *m, const struct request *request,
 	struct sl__arena *arena, struct sl_error *err)
 {
 	const struct sl_machine_options *o = &request->options;
-	struct sl__ceiling_plan plan = {.n_threads = o->n_threads,
+	struct sl__ceiling_options plan = {.n_threads = o->n_threads,
 					.time_s = o->time_s,
 					.caches = m->caches,
 					.n_caches = m->n_caches,

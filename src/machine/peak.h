@@ -49,7 +49,7 @@ size_t sl__peak_kernels(struct sl__peak_kernel *kernels);
 
 /* Whether kernels of a type are unexercised: what the others reach is then no
  * ceiling. */
-int sl__peak_is_hidden(const struct sl__peak_kernel *kernels, size_t n,
+int sl__peak_has_untested_kernel(const struct sl__peak_kernel *kernels, size_t n,
 		       enum sl_dtype dtype);
 
 /*

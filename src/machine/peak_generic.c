@@ -163,7 +163,7 @@ sl__peak_kernels(struct sl__peak_kernel *kernels)
 }
 
 int
-sl__peak_is_hidden(const struct sl__peak_kernel *kernels, size_t n,
+sl__peak_has_untested_kernel(const struct sl__peak_kernel *kernels, size_t n,
 		   enum sl_dtype dtype)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -237,7 +237,7 @@ size_t
 sl__peak_x86(struct sl__peak_kernel *kernels)
 {
 	size_t n = sizeof(known) / sizeof(known[0]);
-	int is_capped = sl__isa_hides_tiles_here(); /* all that are not run
+	int is_capped = sl__isa_amx_is_unusable_here(); /* all that are not run
 						       are tiles */
 
 	for (size_t i = 0; i < n; i++) {

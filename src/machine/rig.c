@@ -31,7 +31,7 @@ struct probe {
 	size_t n_threads;
 	const struct sl__peak_kernel *kernel;
 	uint64_t n_rounds;
-	const struct sl__stretch *stretch;
+	const struct sl__stream_range *stretch;
 	size_t n_lines, n_steps;
 };
 
@@ -113,7 +113,7 @@ sl__rig_open(struct sl__rig *rig, size_t n_members, const size_t *buffer_bytes,
 	storage += (64 - (uintptr_t)storage % 64) % 64;
 	rig->members = (struct sl__rig_member *)(void *)storage;
 	rig->n_members = n_members;
-	rig->streams = sl__streams_widest();
+	rig->streams = sl__stream_kernels_widest();
 	for (size_t i = 0; i < n_members; i++) {
 		rc = map_buffer(&rig->members[i], buffer_bytes[i], err);
 		if (rc)
@@ -173,7 +173,7 @@ peak_member(size_t rank, void *ctx)
 }
 
 double
-sl__rig_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
+sl__rig_run_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
 	     size_t n_threads, uint64_t n_rounds)
 {
 	struct probe probe = {.rig = rig,
@@ -202,7 +202,7 @@ whole_steps(size_t n_bytes)
  */
 static struct sl__stream_arrays
 arrays_of(const struct sl__rig_member *member,
-	  const struct sl__stretch *stretch)
+	  const struct sl__stream_range *stretch)
 {
 	size_t n_arrays = sl__stream_n_arrays(stretch->access);
 	size_t array_bytes = whole_steps(stretch->size_bytes / n_arrays);
@@ -223,7 +223,7 @@ static void
 stream_member(size_t rank, void *ctx)
 {
 	struct probe *probe = ctx;
-	const struct sl__stretch *stretch = probe->stretch;
+	const struct sl__stream_range *stretch = probe->stretch;
 	struct sl__rig_member *member = &probe->rig->members[rank];
 	struct sl__stream_arrays arrays = arrays_of(member, stretch);
 	sl__stream_function *run = probe->rig->streams->run[stretch->access];
@@ -242,7 +242,7 @@ stream_member(size_t rank, void *ctx)
 }
 
 double
-sl__rig_stream(struct sl__rig *rig, const struct sl__stretch *stretch,
+sl__rig_run_stream(struct sl__rig *rig, const struct sl__stream_range *stretch,
 	       size_t n_threads)
 {
 	struct probe probe = {
@@ -295,7 +295,7 @@ chase_member(size_t rank, void *ctx)
 }
 
 double
-sl__rig_chase(struct sl__rig *rig, size_t n_threads, size_t n_steps)
+sl__rig_run_chase(struct sl__rig *rig, size_t n_threads, size_t n_steps)
 {
 	struct probe probe = {
 		.rig = rig, .n_threads = n_threads, .n_steps = n_steps};

@@ -17,7 +17,7 @@
  */
 struct sl__rig {
 	struct sl__team *team;
-	const struct sl__streams *streams;
+	const struct sl__stream_kernels *streams;
 	struct sl__rig_member *members; /* [n_members] */
 	size_t n_members;
 	double huge_share; /* of the buffers, in huge pages; NaN: unknown */
@@ -47,11 +47,11 @@ void sl__rig_close(struct sl__rig *rig); /* all zeros is fine */
  */
 
 /* Operations a second. */
-double sl__rig_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
+double sl__rig_run_peak(struct sl__rig *rig, const struct sl__peak_kernel *kernel,
 		    size_t n_threads, uint64_t n_rounds);
 
 /* What each thread touches, and how much of it in one probe. */
-struct sl__stretch {
+struct sl__stream_range {
 	enum sl_access access;
 	size_t size_bytes;  /* of all arrays together */
 	size_t chunk_bytes; /* of all arrays; at most size_bytes */
@@ -60,7 +60,7 @@ struct sl__stretch {
 };
 
 /* Bytes a second that the program names. */
-double sl__rig_stream(struct sl__rig *rig, const struct sl__stretch *stretch,
+double sl__rig_run_stream(struct sl__rig *rig, const struct sl__stream_range *stretch,
 		      size_t n_threads);
 
 /* Makes every member's chase start over, with a cycle of one line. */
@@ -70,6 +70,6 @@ void sl__rig_chase_start(struct sl__rig *rig, size_t line_bytes);
 void sl__rig_chase_grow(struct sl__rig *rig, size_t n_threads, size_t n_lines);
 
 /* Nanoseconds a load, the mean of n_threads chases side by side. */
-double sl__rig_chase(struct sl__rig *rig, size_t n_threads, size_t n_steps);
+double sl__rig_run_chase(struct sl__rig *rig, size_t n_threads, size_t n_steps);
 
 #endif

@@ -24,24 +24,24 @@ struct sl__stream_arrays {
 /* Returns something that depends on what was loaded; 0 for stores. */
 typedef uint64_t sl__stream_function(const struct sl__stream_arrays *arrays);
 
-struct sl__streams {
+struct sl__stream_kernels {
 	const char *isa;
 	size_t n_bits;
 	sl__stream_function *run[SL__N_STREAMS]; /* NULL: cannot be done */
 };
 
 /* The widest that this CPU can run. */
-const struct sl__streams *sl__streams_widest(void);
+const struct sl__stream_kernels *sl__stream_kernels_widest(void);
 
 /* NULL on other architectures. */
-const struct sl__streams *sl__streams_x86(void);
-const struct sl__streams *sl__streams_generic(void);
+const struct sl__stream_kernels *sl__stream_kernels_x86(void);
+const struct sl__stream_kernels *sl__stream_kernels_generic(void);
 
 /* How many arrays an access walks: 1, 2 or 3. */
 size_t sl__stream_n_arrays(enum sl_access access);
 
 /* Bytes moved beyond the first cache per byte the program names: above 1
  * where plain stores read their line first. */
-double sl__stream_traffic(enum sl_access access);
+double sl__stream_traffic_ratio(enum sl_access access);
 
 #endif

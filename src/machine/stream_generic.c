@@ -72,10 +72,10 @@ generic_triad(const struct sl__stream_arrays *arrays)
 	return 0;
 }
 
-const struct sl__streams *
-sl__streams_generic(void)
+const struct sl__stream_kernels *
+sl__stream_kernels_generic(void)
 {
-	static const struct sl__streams generic = {
+	static const struct sl__stream_kernels generic = {
 		"plain C",
 		64,
 		{
@@ -88,12 +88,12 @@ sl__streams_generic(void)
 	return &generic;
 }
 
-const struct sl__streams *
-sl__streams_widest(void)
+const struct sl__stream_kernels *
+sl__stream_kernels_widest(void)
 {
-	const struct sl__streams *x86 = sl__streams_x86();
+	const struct sl__stream_kernels *x86 = sl__stream_kernels_x86();
 
-	return x86 ? x86 : sl__streams_generic();
+	return x86 ? x86 : sl__stream_kernels_generic();
 }
 
 size_t
@@ -105,7 +105,7 @@ sl__stream_n_arrays(enum sl_access access)
 }
 
 double
-sl__stream_traffic(enum sl_access access)
+sl__stream_traffic_ratio(enum sl_access access)
 {
 	double n_arrays = (double)sl__stream_n_arrays(access);
 

@@ -83,7 +83,7 @@
 	DEFINE_WRITER(triad_##bits, features, floats, PLAIN, TRIAD, NO_FENCE) \
 	DEFINE_WRITER(triad_nt_##bits, features, floats, STREAM, TRIAD,       \
 		      _mm_sfence)                                             \
-	static const struct sl__streams streams_##bits = {                    \
+	static const struct sl__stream_kernels streams_##bits = {                    \
 		isa,                                                          \
 		bits,                                                         \
 		{load_##bits, store_##bits, store_nt_##bits, copy_##bits,     \
@@ -97,8 +97,8 @@ DEFINE_STREAMS(128, "SSE2", "sse2", __m128d, __m128i, STREAM_128)
 DEFINE_STREAMS(256, "AVX2", "avx2", __m256d, __m256i, STREAM_256)
 DEFINE_STREAMS(512, "AVX-512", "avx512f", __m512d, __m512i, STREAM_512)
 
-const struct sl__streams *
-sl__streams_x86(void)
+const struct sl__stream_kernels *
+sl__stream_kernels_x86(void)
 {
 	__builtin_cpu_init();
 	if (__builtin_cpu_supports("avx512f"))
@@ -112,8 +112,8 @@ sl__streams_x86(void)
 
 #include "base/banned.h"
 
-const struct sl__streams *
-sl__streams_x86(void)
+const struct sl__stream_kernels *
+sl__stream_kernels_x86(void)
 {
 	return NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* background.h - ceilings probed beside a workload, and a bandwidth hog. */
-#ifndef SL_BACKGROUND_H
-#define SL_BACKGROUND_H
+/* ceiling_probes.h - ceilings probed beside a workload, and a bandwidth hog. */
+#ifndef SL_CEILING_PROBES_H
+#define SL_CEILING_PROBES_H
 
 #include "base/arena.h"
 
-struct sl__background_options {
+struct sl__ceiling_probes_options {
 	enum sl_dtype dtype; /* of the arithmetic; real types without loops of
 				their own are computed as f32, integers as
 				int8 */
@@ -20,32 +20,32 @@ struct sl__background_options {
  * workload in between is not disturbed.  Probes run on threads of its own,
  * bound to one CPU each; the caller sleeps meanwhile.  Used by one thread.
  */
-struct sl__background;
+struct sl__ceiling_probes;
 
 /* Reads the caches, maps memory (12 times the last cache at most, a quarter
  * of what is free) and finds the fastest way through each level: 0.1 to 0.2 s.
  * SL_E_NOMEM; SL_E_ABSENT where no loop computes in f32, which probes
  * rest on; what the machine does not say of its caches is measured. */
-enum sl_status sl__background_open(struct sl__background **out,
-				   const struct sl__background_options *options,
+enum sl_status sl__ceiling_probes_open(struct sl__ceiling_probes **out,
+				   const struct sl__ceiling_probes_options *options,
 				   struct sl_error *err) SL_CHECKED;
-void sl__background_close(struct sl__background *background); /* NULL is fine */
+void sl__ceiling_probes_close(struct sl__ceiling_probes *background); /* NULL is fine */
 
 /* Three short probes of every ceiling, some 25 ms in all: arithmetic in the
  * workload's type and in the others that plans use, and the bandwidth of each
  * level of memory, at the workload's threads. */
-void sl__background_probe(struct sl__background *background);
+void sl__ceiling_probes_run(struct sl__ceiling_probes *background);
 
 /* What all probes so far say: the ninth decile with its interval, as every
  * ceiling.  ridge and step_ns are left alone; the words are static. */
-void sl__background_ceilings(const struct sl__background *background,
+void sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 			     struct sl_ceilings *out);
 
 /*
  * Pushes what the caches hold of anybody's data out of them: every CPU walks
  * through twice its own caches, all together through four times the last one.
  */
-void sl__background_evict(struct sl__background *background);
+void sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *background);
 
 /*
  * A thread that walks through memory as fast as it can, on a CPU apart, until
@@ -53,9 +53,9 @@ void sl__background_evict(struct sl__background *background);
  * it has started already are not).  SL_E_ABSENT where the workload's n_threads
  * leave no CPU to spare.  Stopping what does not run does nothing.
  */
-enum sl_status sl__hog_start(struct sl__background *background,
+enum sl_status sl__hog_start(struct sl__ceiling_probes *background,
 			     size_t n_threads, struct sl_error *err) SL_CHECKED;
-void sl__hog_stop(struct sl__background *background);
+void sl__hog_stop(struct sl__ceiling_probes *background);
 
 /* How much longer the hog makes pure work of one thread take, as ratios;
  * measured once, some 100 ms, and no hog may run.  All are NaN where that
@@ -64,7 +64,7 @@ struct sl__hog_effect {
 	double dram, l3, l2, compute;
 	const char *absent; /* NULL: measured */
 };
-void sl__hog_effect(struct sl__background *background,
+void sl__hog_effect(struct sl__ceiling_probes *background,
 		    struct sl__hog_effect *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * background.c - the machine probed beside a workload.
+ * ceiling_probes.c - the machine probed beside a workload.
  *
  * A ceiling measured an hour ago says little about a machine that others use
  * too.  So the same probes as sl_machine's run before and after a workload, in
@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 #include "base/status.h"
-#include "machine/background_state.h"
+#include "machine/ceiling_probes_state.h"
 #include "machine/ceiling.h"
 #include "machine/platform.h"
 #include "machine/topology.h"
@@ -25,7 +25,7 @@
 enum {
 	PROBES = 3,        /* of each ceiling at a time: 36, which the interval
 			      of a ninth decile needs, after 12 times */
-	MEMORY_FACTOR = 3, /* as in ceiling_work.c: of less too much stays */
+	MEMORY_FACTOR = 3, /* as in ceiling_measurement.c: of less too much stays */
 	LEAST_MEMORY_BYTES = 1 << 26,
 	DEFAULT_FREE_BYTES = 1 << 30,
 	DEFAULT_L2_BYTES = 1 << 18 /* where the system names none */
@@ -38,7 +38,7 @@ static const double SETTLE_S = 6e-3;
 static void *
 prober_main(void *arg)
 {
-	struct sl__background *background = arg;
+	struct sl__ceiling_probes *background = arg;
 
 	pthread_mutex_lock(&background->lock);
 	for (;;) {
@@ -58,7 +58,7 @@ prober_main(void *arg)
 }
 
 void
-sl__background_do(struct sl__background *background, sl__background_job *job)
+sl__ceiling_probes_run_job(struct sl__ceiling_probes *background, sl__ceiling_probes_job *job)
 {
 	pthread_mutex_lock(&background->lock);
 	background->job = job;
@@ -69,9 +69,9 @@ sl__background_do(struct sl__background *background, sl__background_job *job)
 }
 
 static void
-keep(struct sl__probed *probed, double x)
+keep(struct sl__probe_samples *probed, double x)
 {
-	probed->x[probed->n_seen++ % SL__BACKGROUND_KEPT] = x;
+	probed->x[probed->n_seen++ % SL__PROBE_SAMPLES_MAX] = x;
 }
 
 /* All of the last cache, wherever it is, in bytes. */
@@ -88,7 +88,7 @@ last_cache_bytes(const struct sl_machine *m)
 }
 
 static size_t
-memory_bytes_of(const struct sl__background *background,
+memory_bytes_of(const struct sl__ceiling_probes *background,
 		const struct sl_machine *m)
 {
 	size_t free_bytes = sl__platform_free_bytes("");
@@ -97,7 +97,7 @@ memory_bytes_of(const struct sl__background *background,
 	if (!free_bytes)
 		free_bytes = DEFAULT_FREE_BYTES;
 	most = free_bytes / 4 / background->n_threads;
-	bytes = MEMORY_FACTOR * sl__ceiling_largest(m->caches, m->n_caches,
+	bytes = MEMORY_FACTOR * sl__ceiling_max_working_set(m->caches, m->n_caches,
 						    background->n_threads,
 						    free_bytes);
 	if (bytes < LEAST_MEMORY_BYTES)
@@ -108,7 +108,7 @@ memory_bytes_of(const struct sl__background *background,
 }
 
 static enum sl_status
-open_rig(struct sl__background *background, const struct sl_machine *m,
+open_rig(struct sl__ceiling_probes *background, const struct sl_machine *m,
 	 size_t memory_bytes, struct sl_error *err)
 {
 	size_t *bytes = sl__arena_array(background->arena, background->n_cpus,
@@ -117,7 +117,7 @@ open_rig(struct sl__background *background, const struct sl_machine *m,
 
 	if (!bytes)
 		return sl__fail_nomem(err);
-	background->l2_bytes = sl__background_share(m, 2, background->n_cpus);
+	background->l2_bytes = sl__cache_share_bytes(m, 2, background->n_cpus);
 	if (!background->l2_bytes)
 		background->l2_bytes = DEFAULT_L2_BYTES;
 	if (least < 2 * background->l2_bytes)
@@ -134,7 +134,7 @@ open_rig(struct sl__background *background, const struct sl_machine *m,
 
 /* The first job of the prober. */
 static void
-prepare(struct sl__background *background)
+prepare(struct sl__ceiling_probes *background)
 {
 	struct sl_machine m = {0};
 	size_t memory_bytes;
@@ -147,18 +147,18 @@ prepare(struct sl__background *background)
 		open_rig(background, &m, memory_bytes, &background->err);
 	if (background->rc)
 		return;
-	background->rc = sl__background_choose(background, &m, memory_bytes,
+	background->rc = sl__ceiling_probes_choose_loops(background, &m, memory_bytes,
 					       &background->err);
 }
 
 static void
-leave(struct sl__background *background)
+leave(struct sl__ceiling_probes *background)
 {
 	sl__rig_close(&background->rig);
 }
 
 static enum sl_status
-start_prober(struct sl__background *background, struct sl_error *err)
+start_prober(struct sl__ceiling_probes *background, struct sl_error *err)
 {
 	int error = pthread_create(&background->prober, NULL, prober_main,
 				   background);
@@ -167,19 +167,19 @@ start_prober(struct sl__background *background, struct sl_error *err)
 		return sl__fail_errno(err, SL_E_NOMEM, error,
 				      "cannot start a thread to probe with");
 	background->has_prober = 1;
-	sl__background_do(background, prepare);
+	sl__ceiling_probes_run_job(background, prepare);
 	if (background->rc && err)
 		*err = background->err;
 	return background->rc;
 }
 
 enum sl_status
-sl__background_open(struct sl__background **out,
-		    const struct sl__background_options *options,
+sl__ceiling_probes_open(struct sl__ceiling_probes **out,
+		    const struct sl__ceiling_probes_options *options,
 		    struct sl_error *err)
 {
 	struct sl__arena *arena;
-	struct sl__background *background;
+	struct sl__ceiling_probes *background;
 	enum sl_status rc;
 
 	*out = NULL;
@@ -197,7 +197,7 @@ sl__background_open(struct sl__background **out,
 	pthread_cond_init(&background->changed, NULL);
 	rc = start_prober(background, err);
 	if (rc) {
-		sl__background_close(background);
+		sl__ceiling_probes_close(background);
 		return rc;
 	}
 	*out = background;
@@ -205,13 +205,13 @@ sl__background_open(struct sl__background **out,
 }
 
 void
-sl__background_close(struct sl__background *background)
+sl__ceiling_probes_close(struct sl__ceiling_probes *background)
 {
 	if (!background)
 		return;
 	sl__hog_close(background);
 	if (background->has_prober) {
-		sl__background_do(background, leave);
+		sl__ceiling_probes_run_job(background, leave);
 		pthread_mutex_lock(&background->lock);
 		background->is_closing = 1;
 		pthread_cond_broadcast(&background->changed);
@@ -224,66 +224,66 @@ sl__background_close(struct sl__background *background)
 }
 
 static void
-wait_until_settled(struct sl__background *background)
+wait_until_settled(struct sl__ceiling_probes *background)
 {
-	const struct sl__background_peak *peak = &background->peaks[0];
+	const struct sl__peak_probe *peak = &background->peaks[0];
 	uint64_t start_ns = sl__clock_now_ns(NULL);
 
 	while ((double)(sl__clock_now_ns(NULL) - start_ns) < SETTLE_S * 1e9)
-		(void)sl__rig_peak(&background->rig, peak->kernel,
+		(void)sl__rig_run_peak(&background->rig, peak->kernel,
 				   background->n_threads, peak->n_rounds);
 }
 
 static void
-probe_peak(struct sl__background *background, struct sl__background_peak *peak)
+probe_peak(struct sl__ceiling_probes *background, struct sl__peak_probe *peak)
 {
 	if (!peak->kernel)
 		return;
-	(void)sl__rig_peak(&background->rig, peak->kernel,
+	(void)sl__rig_run_peak(&background->rig, peak->kernel,
 			   background->n_threads, peak->n_rounds / 4 + 1);
 	for (int i = 0; i < PROBES; i++)
 		keep(&peak->probed,
-		     sl__rig_peak(&background->rig, peak->kernel,
+		     sl__rig_run_peak(&background->rig, peak->kernel,
 				  background->n_threads, peak->n_rounds));
 }
 
 /* The first runs bring the set into its cache, or fill all caches with what
  * lies in memory. */
 static void
-probe_level(struct sl__background *background,
-	    struct sl__background_level *level)
+probe_level(struct sl__ceiling_probes *background,
+	    struct sl__level_probe *level)
 {
 	int n_first = level->size_bytes == UINT64_MAX ? 2 : 1;
 
 	for (int i = 0; i < n_first; i++)
-		(void)sl__background_stream(background, &level->stretch);
+		(void)sl__ceiling_probes_bandwidth(background, &level->stretch);
 	for (int i = 0; i < PROBES; i++)
 		keep(&level->probed,
-		     sl__background_stream(background, &level->stretch));
+		     sl__ceiling_probes_bandwidth(background, &level->stretch));
 }
 
 static void
-probe_all(struct sl__background *background)
+probe_all(struct sl__ceiling_probes *background)
 {
 	wait_until_settled(background);
-	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++)
+	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++)
 		probe_peak(background, &background->peaks[i]);
 	for (size_t i = 0; i < background->n_levels; i++)
 		probe_level(background, &background->levels[i]);
 }
 
 void
-sl__background_probe(struct sl__background *background)
+sl__ceiling_probes_run(struct sl__ceiling_probes *background)
 {
-	sl__background_do(background, probe_all);
+	sl__ceiling_probes_run_job(background, probe_all);
 }
 
 static struct sl_estimate
-decile_of(const struct sl__probed *probed)
+decile_of(const struct sl__probe_samples *probed)
 {
-	size_t n = probed->n_seen < SL__BACKGROUND_KEPT ? probed->n_seen
-							: SL__BACKGROUND_KEPT;
-	double sorted[SL__BACKGROUND_KEPT];
+	size_t n = probed->n_seen < SL__PROBE_SAMPLES_MAX ? probed->n_seen
+							: SL__PROBE_SAMPLES_MAX;
+	double sorted[SL__PROBE_SAMPLES_MAX];
 
 	if (!n)
 		return (struct sl_estimate){.value = (double)NAN,
@@ -304,7 +304,7 @@ computed_as(enum sl_dtype dtype)
 }
 
 void
-sl__background_ceilings(const struct sl__background *background,
+sl__ceiling_probes_ceilings(const struct sl__ceiling_probes *background,
 			struct sl_ceilings *out)
 {
 	enum sl_dtype dtype = computed_as(background->dtype);
@@ -314,8 +314,8 @@ sl__background_ceilings(const struct sl__background *background,
 	out->flops_per_s = (struct sl_estimate){
 		.value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
 	out->n_peaks = 0;
-	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++) {
-		const struct sl__background_peak *peak = &background->peaks[i];
+	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++) {
+		const struct sl__peak_probe *peak = &background->peaks[i];
 		struct sl_ceiling_peak *row = &out->peaks[out->n_peaks];
 
 		if (!peak->kernel)
@@ -329,7 +329,7 @@ sl__background_ceilings(const struct sl__background *background,
 	}
 	out->n_levels = background->n_levels;
 	for (size_t i = 0; i < background->n_levels; i++) {
-		const struct sl__background_level *level =
+		const struct sl__level_probe *level =
 			&background->levels[i];
 
 		out->levels[i] = (struct sl_ceiling_level){
@@ -340,18 +340,18 @@ sl__background_ceilings(const struct sl__background *background,
 }
 
 static void
-evict(struct sl__background *background)
+evict(struct sl__ceiling_probes *background)
 {
-	struct sl__stretch stretch = {.access = SL_ACCESS_COPY,
+	struct sl__stream_range stretch = {.access = SL_ACCESS_COPY,
 				      .size_bytes = background->evict_bytes,
 				      .chunk_bytes = background->evict_bytes,
 				      .n_repeats = 1};
 
-	(void)sl__rig_stream(&background->rig, &stretch, background->n_cpus);
+	(void)sl__rig_run_stream(&background->rig, &stretch, background->n_cpus);
 }
 
 void
-sl__background_evict(struct sl__background *background)
+sl__ceiling_probes_evict_caches(struct sl__ceiling_probes *background)
 {
-	sl__background_do(background, evict);
+	sl__ceiling_probes_run_job(background, evict);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ceiling_work.h - what is measured to find the ceilings, while it is. */
-#ifndef SL_CEILING_WORK_H
-#define SL_CEILING_WORK_H
+/* ceiling_measurement.h - what is measured to find the ceilings, while it is. */
+#ifndef SL_CEILING_MEASUREMENT_H
+#define SL_CEILING_MEASUREMENT_H
 
 #include "machine/ceiling.h"
 #include "machine/rig.h"
@@ -16,7 +16,7 @@ enum {
 };
 
 /* Probes of one figure in the order they were made; room for all passes. */
-struct sl__series {
+struct sl__probe_series {
 	double *x;
 	size_t n;
 };
@@ -25,7 +25,7 @@ struct sl__peak_job {
 	const struct sl__peak_kernel *kernel;
 	size_t n_threads;
 	uint64_t n_rounds; /* of a probe; 0 before it is calibrated */
-	struct sl__series series;
+	struct sl__probe_series series;
 };
 
 /*
@@ -37,8 +37,8 @@ struct sl__curve_job {
 	enum sl_access access;
 	size_t n_threads;
 	size_t n_sizes;
-	struct sl__series *series; /* [n_sizes] */
-	struct sl__series memory;
+	struct sl__probe_series *series; /* [n_sizes] */
+	struct sl__probe_series memory;
 	size_t memory_bytes; /* touched by each thread, over all chunks */
 	size_t next_chunk;
 };
@@ -47,8 +47,8 @@ struct sl__curve_job {
  * Invariants: counts[] rises from 1 to the size of the rig; sizes[] rises.
  * Jobs of one number of threads lie together, load first.
  */
-struct sl__ceiling_work {
-	const struct sl__ceiling_plan *plan;
+struct sl__ceiling_measurement {
+	const struct sl__ceiling_options *plan;
 	struct sl__arena *arena;
 	struct sl__rig rig;
 	struct sl__peak_kernel kernels[SL__MAX_PEAK_KERNELS];
@@ -67,18 +67,18 @@ struct sl__ceiling_work {
 };
 
 /* Lists the jobs and opens the rig. */
-enum sl_status sl__ceiling_work_open(struct sl__ceiling_work *work,
-				     const struct sl__ceiling_plan *plan,
+enum sl_status sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
+				     const struct sl__ceiling_options *plan,
 				     struct sl__arena *arena,
 				     struct sl_error *err) SL_CHECKED;
-void sl__ceiling_work_close(struct sl__ceiling_work *work);
+void sl__ceiling_measurement_close(struct sl__ceiling_measurement *work);
 
 /* Every job once; ends early and sets 'interrupted' when told to stop. */
-void sl__ceiling_work_pass(struct sl__ceiling_work *work);
+void sl__ceiling_measurement_pass(struct sl__ceiling_measurement *work);
 
 /* Fills m->peaks, levels and points from what was measured. */
-enum sl_status sl__ceiling_work_conclude(struct sl_machine *m,
-					 const struct sl__ceiling_work *work,
+enum sl_status sl__ceiling_measurement_result(struct sl_machine *m,
+					 const struct sl__ceiling_measurement *work,
 					 struct sl_error *err) SL_CHECKED;
 
 #endif

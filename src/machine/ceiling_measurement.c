@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ceiling_work.c - the probes behind the ceilings, listed and run.
+ * ceiling_measurement.c - the probes behind the ceilings, listed and run.
  *
  * Every instruction set is run by one thread and by all, the widest of each
  * type by every number of threads between; likewise all streams by one and
@@ -10,7 +10,7 @@
  * four times the cache enough survives in it to make a copy seem half again
  * as fast as it is from memory.
  */
-#include "machine/ceiling_work.h"
+#include "machine/ceiling_measurement.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -50,7 +50,7 @@ is_basic(enum sl_access access)
 }
 
 static int
-is_widest(const struct sl__ceiling_work *work, size_t i)
+is_widest(const struct sl__ceiling_measurement *work, size_t i)
 {
 	for (size_t k = i + 1; k < work->n_kernels; k++) {
 		if (work->kernels[k].dtype == work->kernels[i].dtype &&
@@ -61,13 +61,13 @@ is_widest(const struct sl__ceiling_work *work, size_t i)
 }
 
 static int
-is_one_or_all(const struct sl__ceiling_work *work, size_t n_threads)
+is_one_or_all(const struct sl__ceiling_measurement *work, size_t n_threads)
 {
 	return n_threads == 1 || n_threads == work->plan->n_threads;
 }
 
 static enum sl_status
-new_series(struct sl__series *out, size_t n_probes, struct sl__arena *arena,
+new_series(struct sl__probe_series *out, size_t n_probes, struct sl__arena *arena,
 	   struct sl_error *err)
 {
 	out->n = 0;
@@ -77,7 +77,7 @@ new_series(struct sl__series *out, size_t n_probes, struct sl__arena *arena,
 }
 
 static enum sl_status
-list_peaks(struct sl__ceiling_work *work, struct sl_error *err)
+list_peaks(struct sl__ceiling_measurement *work, struct sl_error *err)
 {
 	enum sl_status rc;
 
@@ -108,7 +108,7 @@ list_peaks(struct sl__ceiling_work *work, struct sl_error *err)
 }
 
 static enum sl_status
-list_curve(struct sl__ceiling_work *work, enum sl_access access,
+list_curve(struct sl__ceiling_measurement *work, enum sl_access access,
 	   size_t n_threads, size_t largest, struct sl_error *err)
 {
 	struct sl__curve_job *job = &work->curves[work->n_curves];
@@ -116,13 +116,13 @@ list_curve(struct sl__ceiling_work *work, enum sl_access access,
 	size_t sizes[SL__MAX_SIZES];
 	enum sl_status rc;
 
-	if (!is_chase && !sl__streams_widest()->run[access])
+	if (!is_chase && !sl__stream_kernels_widest()->run[access])
 		return SL_OK;
 	if (!is_basic(access) && !is_one_or_all(work, n_threads))
 		return SL_OK;
 	job->access = access;
 	job->n_threads = n_threads;
-	job->n_sizes = sl__ceiling_sizes(sizes, largest);
+	job->n_sizes = sl__ceiling_working_set_sizes(sizes, largest);
 	job->memory_bytes = MEMORY_FACTOR * largest;
 	job->series = sl__arena_array(work->arena, job->n_sizes,
 				      sizeof(*job->series));
@@ -142,18 +142,18 @@ list_curve(struct sl__ceiling_work *work, enum sl_access access,
 /* What the largest sizes of one number of threads may take together, so that
  * the buffers for all numbers stay within a quarter of the free memory. */
 static size_t
-limit_bytes(const struct sl__ceiling_work *work)
+limit_bytes(const struct sl__ceiling_measurement *work)
 {
 	return work->plan->free_bytes / 4 / work->n_counts / MEMORY_FACTOR;
 }
 
 static void
-say_if_short(const struct sl__ceiling_work *work)
+say_if_short(const struct sl__ceiling_measurement *work)
 {
-	const struct sl__ceiling_plan *plan = work->plan;
+	const struct sl__ceiling_options *plan = work->plan;
 	const struct sl__curve_job *first = &work->curves[0];
 
-	if (!sl__plateau_is_memory(first->memory_bytes, plan->caches,
+	if (!sl__size_exceeds_caches(first->memory_bytes, plan->caches,
 				   plan->n_caches, first->n_threads))
 		sl__log(plan->log,
 			"too little memory is free to measure DRAM: a quarter "
@@ -162,10 +162,10 @@ say_if_short(const struct sl__ceiling_work *work)
 }
 
 static enum sl_status
-list_curves(struct sl__ceiling_work *work, size_t *buffer_bytes,
+list_curves(struct sl__ceiling_measurement *work, size_t *buffer_bytes,
 	    struct sl_error *err)
 {
-	const struct sl__ceiling_plan *plan = work->plan;
+	const struct sl__ceiling_options *plan = work->plan;
 	size_t n_all = work->n_counts * (SL_ACCESS_CHASE + 1);
 	enum sl_status rc;
 
@@ -175,12 +175,12 @@ list_curves(struct sl__ceiling_work *work, size_t *buffer_bytes,
 		return sl__fail_nomem(err);
 	for (size_t c = 0; c < work->n_counts; c++) {
 		size_t n_threads = work->counts[c];
-		size_t largest = sl__ceiling_largest(plan->caches,
+		size_t largest = sl__ceiling_max_working_set(plan->caches,
 						     plan->n_caches, n_threads,
 						     limit_bytes(work));
 
 		if (c == 0) /* the other numbers have fewer of the same */
-			(void)sl__ceiling_sizes(work->sizes, largest);
+			(void)sl__ceiling_working_set_sizes(work->sizes, largest);
 		for (size_t r = 0; r < n_threads; r++) {
 			if (buffer_bytes[r] < MEMORY_FACTOR * largest)
 				buffer_bytes[r] = MEMORY_FACTOR * largest;
@@ -197,8 +197,8 @@ list_curves(struct sl__ceiling_work *work, size_t *buffer_bytes,
 }
 
 enum sl_status
-sl__ceiling_work_open(struct sl__ceiling_work *work,
-		      const struct sl__ceiling_plan *plan,
+sl__ceiling_measurement_open(struct sl__ceiling_measurement *work,
+		      const struct sl__ceiling_options *plan,
 		      struct sl__arena *arena, struct sl_error *err)
 {
 	size_t *buffer_bytes;
@@ -207,7 +207,7 @@ sl__ceiling_work_open(struct sl__ceiling_work *work,
 	memset(work, 0, sizeof(*work));
 	work->plan = plan;
 	work->arena = arena;
-	work->n_counts = sl__ceiling_counts(work->counts, plan->n_threads);
+	work->n_counts = sl__ceiling_thread_counts(work->counts, plan->n_threads);
 	if (plan->n_caches)
 		work->last_cache_bytes =
 			plan->caches[plan->n_caches - 1].size_bytes;
@@ -226,22 +226,22 @@ sl__ceiling_work_open(struct sl__ceiling_work *work,
 }
 
 void
-sl__ceiling_work_close(struct sl__ceiling_work *work)
+sl__ceiling_measurement_close(struct sl__ceiling_measurement *work)
 {
 	sl__rig_close(&work->rig);
 }
 
 static void
-keep(struct sl__series *series, double x)
+keep(struct sl__probe_series *series, double x)
 {
 	series->x[series->n++] = x;
 }
 
 /* Reports progress between jobs; returns whether to stop. */
 static int
-between_jobs(struct sl__ceiling_work *work)
+between_jobs(struct sl__ceiling_measurement *work)
 {
-	const struct sl__ceiling_plan *plan = work->plan;
+	const struct sl__ceiling_options *plan = work->plan;
 	uint64_t elapsed_ns = sl__clock_now_ns(NULL) - work->start_ns;
 	double left_s = fmax(plan->time_s - (double)elapsed_ns * 1e-9, 0);
 	struct sl_progress now = {.what = "measuring ceilings",
@@ -274,14 +274,14 @@ rounds_at(const struct sl__peak_job *job, double rate)
  * longer: a run that was interrupted must not leave them too short.
  */
 static void
-run_peak(struct sl__ceiling_work *work, struct sl__peak_job *job)
+run_peak(struct sl__ceiling_measurement *work, struct sl__peak_job *job)
 {
 	struct sl__rig *rig = &work->rig;
 
 	if (!job->n_rounds)
 		job->n_rounds = FIRST_ROUNDS;
 	for (;;) {
-		double rate = sl__rig_peak(rig, job->kernel, job->n_threads,
+		double rate = sl__rig_run_peak(rig, job->kernel, job->n_threads,
 					   job->n_rounds);
 		uint64_t wanted = rounds_at(job, rate);
 		int was_short = job->n_rounds < wanted / 2;
@@ -292,38 +292,38 @@ run_peak(struct sl__ceiling_work *work, struct sl__peak_job *job)
 			break;
 	}
 	for (size_t i = 0; i < PEAK_PROBES; i++)
-		keep(&job->series, sl__rig_peak(rig, job->kernel,
+		keep(&job->series, sl__rig_run_peak(rig, job->kernel,
 						job->n_threads, job->n_rounds));
 }
 
 static void
-run_stream(struct sl__ceiling_work *work, const struct sl__curve_job *job,
+run_stream(struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	   size_t k)
 {
 	size_t size = work->sizes[k];
 	size_t least = (WARM_BYTES + size - 1) / size;
 	size_t n_probes = size > LARGE_BYTES ? CURVE_PROBES / 2 : CURVE_PROBES;
-	struct sl__stretch stretch = {.access = job->access,
+	struct sl__stream_range stretch = {.access = job->access,
 				      .size_bytes = size,
 				      .chunk_bytes = size,
 				      .n_repeats = least};
-	double rate = sl__rig_stream(&work->rig, &stretch, job->n_threads);
+	double rate = sl__rig_run_stream(&work->rig, &stretch, job->n_threads);
 	double one_s = (double)size * (double)job->n_threads / rate;
 
 	if (CURVE_PROBE_S / one_s > (double)least)
 		stretch.n_repeats = (size_t)(CURVE_PROBE_S / one_s);
 	for (size_t i = 0; i < n_probes; i++)
 		keep(&job->series[k],
-		     sl__rig_stream(&work->rig, &stretch, job->n_threads));
+		     sl__rig_run_stream(&work->rig, &stretch, job->n_threads));
 }
 
 /* Chunk after chunk; the first ones, twice the last cache in all, only fill
  * the caches with their like. */
 static void
-run_memory(struct sl__ceiling_work *work, struct sl__curve_job *job)
+run_memory(struct sl__ceiling_measurement *work, struct sl__curve_job *job)
 {
 	size_t n_warm = 1 + 2 * work->last_cache_bytes / SL__CHUNK_BYTES;
-	struct sl__stretch stretch = {.access = job->access,
+	struct sl__stream_range stretch = {.access = job->access,
 				      .size_bytes = job->memory_bytes,
 				      .chunk_bytes = SL__CHUNK_BYTES,
 				      .n_repeats = 1};
@@ -334,14 +334,14 @@ run_memory(struct sl__ceiling_work *work, struct sl__curve_job *job)
 		double rate;
 
 		stretch.nth = job->next_chunk++;
-		rate = sl__rig_stream(&work->rig, &stretch, job->n_threads);
+		rate = sl__rig_run_stream(&work->rig, &stretch, job->n_threads);
 		if (i >= n_warm)
 			keep(&job->memory, rate);
 	}
 }
 
 static void
-run_chase(struct sl__ceiling_work *work, const struct sl__curve_job *job,
+run_chase(struct sl__ceiling_measurement *work, const struct sl__curve_job *job,
 	  size_t k, size_t line_bytes)
 {
 	size_t n_lines = work->sizes[k] / line_bytes;
@@ -351,17 +351,17 @@ run_chase(struct sl__ceiling_work *work, const struct sl__curve_job *job,
 	sl__rig_chase_grow(&work->rig, job->n_threads, n_lines);
 	if (work->sizes[k] > 2 * work->last_cache_bytes || n_warm < FEW_STEPS)
 		n_warm = FEW_STEPS;
-	ns = sl__rig_chase(&work->rig, job->n_threads, n_warm);
+	ns = sl__rig_run_chase(&work->rig, job->n_threads, n_warm);
 	for (size_t i = 0; i < CHASE_PROBES; i++)
 		keep(&job->series[k],
-		     sl__rig_chase(&work->rig, job->n_threads,
+		     sl__rig_run_chase(&work->rig, job->n_threads,
 				   1 + (size_t)(CURVE_PROBE_S * 1e9 / ns)));
 }
 
 static void
-run_curve(struct sl__ceiling_work *work, struct sl__curve_job *job)
+run_curve(struct sl__ceiling_measurement *work, struct sl__curve_job *job)
 {
-	const struct sl__ceiling_plan *plan = work->plan;
+	const struct sl__ceiling_options *plan = work->plan;
 	size_t line_bytes = DEFAULT_LINE_BYTES;
 
 	if (job->access != SL_ACCESS_CHASE) {
@@ -380,7 +380,7 @@ run_curve(struct sl__ceiling_work *work, struct sl__curve_job *job)
 }
 
 void
-sl__ceiling_work_pass(struct sl__ceiling_work *work)
+sl__ceiling_measurement_pass(struct sl__ceiling_measurement *work)
 {
 	for (size_t i = 0; i < work->n_peaks; i++) {
 		if (between_jobs(work))

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* background_state.h - what probes beside a workload share with the hog. */
-#ifndef SL_BACKGROUND_STATE_H
-#define SL_BACKGROUND_STATE_H
+/* ceiling_probes_state.h - what probes beside a workload share with the hog. */
+#ifndef SL_CEILING_PROBES_STATE_H
+#define SL_CEILING_PROBES_STATE_H
 
-#include "machine/background.h"
+#include "machine/ceiling_probes.h"
 #include "machine/rig.h"
 
 #include <pthread.h>
 
 enum {
-	SL__BACKGROUND_KEPT = 512, /* probes of a ceiling; then the oldest go */
-	SL__BACKGROUND_PEAKS = 3,  /* f32, bf16, int8 */
+	SL__PROBE_SAMPLES_MAX = 512, /* probes of a ceiling; then the oldest go */
+	SL__N_PEAK_PROBES = 3,  /* f32, bf16, int8 */
 	SL__HOG_KINDS = 4          /* compute, L2, L3, DRAM */
 };
 
 /* How long a probe of arithmetic takes. */
-#define SL__BACKGROUND_PEAK_S 1e-3
+#define SL__PEAK_PROBE_S 1e-3
 
-struct sl__probed {
-	double x[SL__BACKGROUND_KEPT];
+struct sl__probe_samples {
+	double x[SL__PROBE_SAMPLES_MAX];
 	size_t n_seen;
 };
 
-struct sl__background_peak {
+struct sl__peak_probe {
 	const struct sl__peak_kernel *kernel; /* NULL: none here */
 	uint64_t n_rounds;                    /* of a probe */
-	struct sl__probed probed;
+	struct sl__probe_samples probed;
 };
 
-struct sl__background_level {
+struct sl__level_probe {
 	enum sl_level level;
 	uint64_t size_bytes; /* one thread's share */
-	struct sl__stretch stretch;
-	struct sl__probed probed;
+	struct sl__stream_range stretch;
+	struct sl__probe_samples probed;
 };
 
-typedef void sl__background_job(struct sl__background *background);
+typedef void sl__ceiling_probes_job(struct sl__ceiling_probes *background);
 
 /*
  * Invariants: the rig belongs to the prober, a thread that is its member 0; it
  * has a member for every CPU, and the first n_threads have room for DRAM.  A
  * job is the prober's from when it is set until it is NULL again.
  */
-struct sl__background {
+struct sl__ceiling_probes {
 	struct sl__arena *arena;
 	size_t n_threads, n_cpus;
 	enum sl_dtype dtype;
@@ -51,7 +51,7 @@ struct sl__background {
 	int has_prober, is_closing;
 	pthread_mutex_t lock; /* guards job and is_closing */
 	pthread_cond_t changed;
-	sl__background_job *job;
+	sl__ceiling_probes_job *job;
 
 	struct sl__rig rig;
 	size_t l2_bytes, last_bytes; /* caches; the last one: one thread's
@@ -61,8 +61,8 @@ struct sl__background {
 	struct sl_error err;
 
 	struct sl__peak_kernel kernels[SL__MAX_PEAK_KERNELS];
-	struct sl__background_peak peaks[SL__BACKGROUND_PEAKS];
-	struct sl__background_level levels[SL_CEILING_LEVELS_MOST];
+	struct sl__peak_probe peaks[SL__N_PEAK_PROBES];
+	struct sl__level_probe levels[SL_CEILING_LEVELS_MOST];
 	size_t n_levels;
 
 	struct sl__hog *hog; /* NULL: none was needed yet */
@@ -72,30 +72,30 @@ struct sl__background {
 };
 
 /* Has the prober do a job and waits for it. */
-void sl__background_do(struct sl__background *background,
-		       sl__background_job *job);
+void sl__ceiling_probes_run_job(struct sl__ceiling_probes *background,
+		       sl__ceiling_probes_job *job);
 
 /* The peak of a type, or NULL. */
-struct sl__background_peak *
-sl__background_peak(struct sl__background *background, enum sl_dtype dtype);
+struct sl__peak_probe *
+sl__peak_probe(struct sl__ceiling_probes *background, enum sl_dtype dtype);
 
 /* Chooses the loops for peaks and levels; by the prober.  After SL_OK the
  * first peak has a kernel; SL_E_ABSENT otherwise. */
-enum sl_status sl__background_choose(struct sl__background *background,
+enum sl_status sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
 				     const struct sl_machine *m,
 				     size_t memory_bytes,
 				     struct sl_error *err) SL_CHECKED;
 
 /* One thread's share of the cache of a level; 0: the system names none. */
-size_t sl__background_share(const struct sl_machine *m, unsigned level,
+size_t sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
 			    size_t n_threads);
 
 /* One probe, in bytes a second, and on to the next chunk; by the prober. */
-double sl__background_stream(struct sl__background *background,
-			     struct sl__stretch *stretch);
+double sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *background,
+			     struct sl__stream_range *stretch);
 
 /* Stops the hog and gives back what it has. */
-void sl__hog_close(struct sl__background *background);
+void sl__hog_close(struct sl__ceiling_probes *background);
 
 /* Work timed alone and beside a hog: what sl__hog_compare() calls. */
 struct sl__hog_trial {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * background_choice.c - which loops and sets stand for the ceilings.
+ * ceiling_probes_choice.c - which loops and sets stand for the ceilings.
  *
  * Sizes of caches come from the system, which in a virtual machine may name a
  * last cache that is not there or is mostly others'.  It is therefore taken to
@@ -8,7 +8,7 @@
  * read clearly faster than memory.
  */
 #include "base/status.h"
-#include "machine/background_state.h"
+#include "machine/ceiling_probes_state.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,11 +27,11 @@ static const double CACHE_PROBE_S = 0.25e-3;
 /* A cache is at least so much faster than what lies behind it. */
 static const double FASTER = 1.25;
 
-struct sl__background_peak *
-sl__background_peak(struct sl__background *background, enum sl_dtype dtype)
+struct sl__peak_probe *
+sl__peak_probe(struct sl__ceiling_probes *background, enum sl_dtype dtype)
 {
-	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++) {
-		struct sl__background_peak *peak = &background->peaks[i];
+	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++) {
+		struct sl__peak_probe *peak = &background->peaks[i];
 
 		if (peak->kernel && peak->kernel->dtype == dtype)
 			return peak;
@@ -49,7 +49,7 @@ rounds_for(const struct sl__peak_kernel *kernel, double rate, double seconds)
 
 /* Finds how many rounds make a probe; returns the best rate. */
 static double
-calibrate(struct sl__background *background,
+calibrate(struct sl__ceiling_probes *background,
 	  const struct sl__peak_kernel *kernel, uint64_t *n_rounds)
 {
 	double n = (double)background->n_threads;
@@ -57,12 +57,12 @@ calibrate(struct sl__background *background,
 
 	*n_rounds = FIRST_ROUNDS;
 	for (int i = 0; i < CALIBRATIONS; i++) {
-		double rate = sl__rig_peak(&background->rig, kernel,
+		double rate = sl__rig_run_peak(&background->rig, kernel,
 					   background->n_threads, *n_rounds);
 
 		fastest = fmax(fastest, rate);
 		*n_rounds =
-			rounds_for(kernel, fastest / n, SL__BACKGROUND_PEAK_S);
+			rounds_for(kernel, fastest / n, SL__PEAK_PROBE_S);
 	}
 	return fastest;
 }
@@ -70,12 +70,12 @@ calibrate(struct sl__background *background,
 /* The fastest loop for a type: the widest need not be.  None where one that
  * does not run could be faster. */
 static void
-choose_peak(struct sl__background *background, struct sl__background_peak *peak,
+choose_peak(struct sl__ceiling_probes *background, struct sl__peak_probe *peak,
 	    size_t n_kernels, enum sl_dtype dtype)
 {
 	double best = 0;
 
-	if (sl__peak_is_hidden(background->kernels, n_kernels, dtype))
+	if (sl__peak_has_untested_kernel(background->kernels, n_kernels, dtype))
 		return;
 	for (size_t i = 0; i < n_kernels; i++) {
 		const struct sl__peak_kernel *kernel = &background->kernels[i];
@@ -94,22 +94,22 @@ choose_peak(struct sl__background *background, struct sl__background_peak *peak,
 }
 
 static void
-choose_peaks(struct sl__background *background)
+choose_peaks(struct sl__ceiling_probes *background)
 {
-	static const enum sl_dtype dtypes[SL__BACKGROUND_PEAKS] = {
+	static const enum sl_dtype dtypes[SL__N_PEAK_PROBES] = {
 		SL_DTYPE_F32, SL_DTYPE_BF16, SL_DTYPE_I8};
 	size_t n_kernels = sl__peak_kernels(background->kernels);
 
-	for (size_t i = 0; i < SL__BACKGROUND_PEAKS; i++)
+	for (size_t i = 0; i < SL__N_PEAK_PROBES; i++)
 		choose_peak(background, &background->peaks[i], n_kernels,
 			    dtypes[i]);
 }
 
 double
-sl__background_stream(struct sl__background *background,
-		      struct sl__stretch *stretch)
+sl__ceiling_probes_bandwidth(struct sl__ceiling_probes *background,
+		      struct sl__stream_range *stretch)
 {
-	double rate = sl__rig_stream(&background->rig, stretch,
+	double rate = sl__rig_run_stream(&background->rig, stretch,
 				     background->n_threads);
 
 	stretch->nth++;
@@ -119,27 +119,27 @@ sl__background_stream(struct sl__background *background,
 /* Repeats of a set within a cache that make a probe; the last run of them has
  * brought the set into it. */
 static double
-settle(struct sl__background *background, struct sl__stretch *stretch)
+settle(struct sl__ceiling_probes *background, struct sl__stream_range *stretch)
 {
 	double rate = 0;
 
 	for (int i = 0; i < 2; i++) {
 		double bytes = (double)stretch->chunk_bytes;
 
-		rate = sl__background_stream(background, stretch);
+		rate = sl__ceiling_probes_bandwidth(background, stretch);
 		stretch->n_repeats = (size_t)fmax(
 			1, CACHE_PROBE_S * rate /
 				   (double)background->n_threads / bytes);
 	}
-	return sl__background_stream(background, stretch);
+	return sl__ceiling_probes_bandwidth(background, stretch);
 }
 
 /* The way through a level that names most bytes a second: whoever uses it
  * cannot be faster. */
 static void
-choose_access(struct sl__background *background, struct sl__stretch *stretch)
+choose_access(struct sl__ceiling_probes *background, struct sl__stream_range *stretch)
 {
-	struct sl__stretch best = *stretch;
+	struct sl__stream_range best = *stretch;
 	int is_memory = stretch->chunk_bytes < stretch->size_bytes;
 	double fastest = 0;
 
@@ -155,11 +155,11 @@ choose_access(struct sl__background *background, struct sl__stretch *stretch)
 		stretch->access = (enum sl_access)a;
 		stretch->n_repeats = 1;
 		if (is_memory) /* fills the caches with its like */
-			(void)sl__background_stream(background, stretch);
+			(void)sl__ceiling_probes_bandwidth(background, stretch);
 		rate = is_memory ? 0 : settle(background, stretch);
 		for (int i = 0; i < CHOICES; i++)
 			rate = fmax(rate,
-				    sl__background_stream(background, stretch));
+				    sl__ceiling_probes_bandwidth(background, stretch));
 		if (rate > fastest) {
 			fastest = rate;
 			best = *stretch;
@@ -169,10 +169,10 @@ choose_access(struct sl__background *background, struct sl__stretch *stretch)
 }
 
 static void
-add_level(struct sl__background *background, enum sl_level level,
-	  uint64_t size_bytes, const struct sl__stretch *stretch)
+add_level(struct sl__ceiling_probes *background, enum sl_level level,
+	  uint64_t size_bytes, const struct sl__stream_range *stretch)
 {
-	struct sl__background_level *row =
+	struct sl__level_probe *row =
 		&background->levels[background->n_levels++];
 
 	row->level = level;
@@ -182,10 +182,10 @@ add_level(struct sl__background *background, enum sl_level level,
 }
 
 static void
-add_cache(struct sl__background *background, enum sl_level level,
+add_cache(struct sl__ceiling_probes *background, enum sl_level level,
 	  size_t size_bytes, size_t set_bytes)
 {
-	struct sl__stretch stretch = {.size_bytes = set_bytes,
+	struct sl__stream_range stretch = {.size_bytes = set_bytes,
 				      .chunk_bytes = set_bytes,
 				      .n_repeats = 1};
 
@@ -193,7 +193,7 @@ add_cache(struct sl__background *background, enum sl_level level,
 }
 
 size_t
-sl__background_share(const struct sl_machine *m, unsigned level,
+sl__cache_share_bytes(const struct sl_machine *m, unsigned level,
 		     size_t n_threads)
 {
 	for (size_t i = 0; i < m->n_caches; i++) {
@@ -213,10 +213,10 @@ sl__background_share(const struct sl_machine *m, unsigned level,
 /* The largest set of one thread, from 'most' down by halves, that is read
  * faster than memory; 0: none beyond the second cache. */
 static size_t
-largest_cached(struct sl__background *background, size_t most,
+largest_cached(struct sl__ceiling_probes *background, size_t most,
 	       double memory_rate)
 {
-	struct sl__stretch stretch = {.access = SL_ACCESS_LOAD};
+	struct sl__stream_range stretch = {.access = SL_ACCESS_LOAD};
 
 	for (size_t size = most; size > 2 * background->l2_bytes; size /= 2) {
 		stretch.size_bytes = stretch.chunk_bytes = size;
@@ -228,20 +228,20 @@ largest_cached(struct sl__background *background, size_t most,
 }
 
 static void
-list_levels(struct sl__background *background, const struct sl_machine *m,
+list_levels(struct sl__ceiling_probes *background, const struct sl_machine *m,
 	    size_t memory_bytes)
 {
-	struct sl__stretch memory = {.access = SL_ACCESS_LOAD,
+	struct sl__stream_range memory = {.access = SL_ACCESS_LOAD,
 				     .size_bytes = memory_bytes,
 				     .chunk_bytes = CHUNK_BYTES,
 				     .n_repeats = 1};
-	size_t l1 = sl__background_share(m, 1, background->n_threads);
-	size_t l3 = sl__background_share(m, 3, background->n_threads);
+	size_t l1 = sl__cache_share_bytes(m, 1, background->n_threads);
+	size_t l3 = sl__cache_share_bytes(m, 3, background->n_threads);
 	double rate;
 
-	rate = sl__background_stream(background, &memory);
-	rate = fmin(rate, sl__background_stream(background, &memory));
-	rate = fmax(rate, sl__background_stream(background, &memory));
+	rate = sl__ceiling_probes_bandwidth(background, &memory);
+	rate = fmin(rate, sl__ceiling_probes_bandwidth(background, &memory));
+	rate = fmax(rate, sl__ceiling_probes_bandwidth(background, &memory));
 	l1 = l1 ? l1 : DEFAULT_L1_BYTES;
 	add_cache(background, SL_LEVEL_L1, l1, l1 / 2);
 	add_cache(background, SL_LEVEL_L2, background->l2_bytes,
@@ -255,7 +255,7 @@ list_levels(struct sl__background *background, const struct sl_machine *m,
 }
 
 enum sl_status
-sl__background_choose(struct sl__background *background,
+sl__ceiling_probes_choose_loops(struct sl__ceiling_probes *background,
 		      const struct sl_machine *m, size_t memory_bytes,
 		      struct sl_error *err)
 {
